@@ -1,0 +1,149 @@
+package wire
+
+import (
+	"bytes"
+	"strconv"
+)
+
+// MaxLine is the length limit of a line in bytes, without a newline at its end.
+const MaxLine = 1024
+
+// Verb is what a client line asks for. The zero value is no verb.
+type Verb uint8
+
+// The layouts of client lines; a newline (\n or \r\n) may end each.
+const (
+	VerbSub   Verb = iota + 1 // SUB:<tenant>:<pattern>
+	VerbUnsub                 // UNSUB:<tenant>:<pattern>
+	VerbPing                  // PING
+	VerbPong                  // PONG
+	VerbAuth                  // AUTH:<token>
+)
+
+// The lines without fields. Either side sends the first two, the server alone
+// the others.
+const (
+	LinePing      = "PING"
+	LinePong      = "PONG"
+	LineReconnect = "RECONNECT"
+	LineOKAuth    = "OK:AUTH"
+)
+
+// String returns the word that starts the line.
+func (v Verb) String() string {
+	switch v {
+	case VerbSub:
+		return "SUB"
+	case VerbUnsub:
+		return "UNSUB"
+	case VerbPing:
+		return LinePing
+	case VerbPong:
+		return LinePong
+	case VerbAuth:
+		return "AUTH"
+	default:
+		return "Verb(" + strconv.Itoa(int(v)) + ")"
+	}
+}
+
+// Line is a client line. The slices alias the parsed input and are read-only.
+type Line struct {
+	Verb    Verb
+	Tenant  []byte // of SUB and UNSUB; an empty one has become DefaultTenant
+	Pattern []byte // of SUB and UNSUB
+	Token   []byte // of AUTH; a secret, never to be logged
+}
+
+var (
+	errLineEmpty    = &Error{CodeBadRequest, "the line is empty"}
+	errLineLong     = &Error{CodeBadRequest, "a line has at most " + strconv.Itoa(MaxLine) + " bytes"}
+	errLineUnknown  = &Error{CodeBadRequest, "a line is SUB:<tenant>:<pattern>, UNSUB:<tenant>:<pattern>, PING, PONG or AUTH:<token>"}
+	errLineNoToken  = &Error{CodeBadRequest, "AUTH:<token> has no token"}
+	errLineTwoParts = &Error{CodeBadRequest, "SUB and UNSUB have two fields, <tenant>:<pattern>"}
+)
+
+var defaultTenant = []byte(DefaultTenant)
+
+// ParseLine splits a client line (docs/protocol.md, Lines). It does not look at
+// names, so a further colon ends up in the pattern, where no name has one. The
+// error is an [Error] that is [ErrBadRequest]. It allocates nothing.
+func ParseLine(b []byte) (Line, error) {
+	b = trimNewline(b)
+	switch {
+	case len(b) == 0:
+		return Line{}, errLineEmpty
+	case len(b) > MaxLine:
+		return Line{}, errLineLong
+	}
+	word, rest, hasFields := bytes.Cut(b, colon)
+	switch string(word) { // compares, does not convert
+	case "SUB":
+		return splitLine(VerbSub, rest)
+	case "UNSUB":
+		return splitLine(VerbUnsub, rest)
+	case LinePing:
+		if !hasFields {
+			return Line{Verb: VerbPing}, nil
+		}
+	case LinePong:
+		if !hasFields {
+			return Line{Verb: VerbPong}, nil
+		}
+	case "AUTH":
+		if len(rest) == 0 {
+			return Line{}, errLineNoToken
+		}
+		return Line{Verb: VerbAuth, Token: rest}, nil
+	}
+	return Line{}, errLineUnknown
+}
+
+var colon = []byte{':'}
+
+func splitLine(v Verb, fields []byte) (Line, error) {
+	tenant, pattern, ok := bytes.Cut(fields, colon)
+	if !ok {
+		return Line{}, errLineTwoParts
+	}
+	if len(tenant) == 0 {
+		tenant = defaultTenant
+	}
+	return Line{Verb: v, Tenant: tenant, Pattern: pattern}, nil
+}
+
+// trimNewline removes one \n or \r\n from the end; a lone \r stays.
+func trimNewline(b []byte) []byte {
+	n := len(b)
+	if n == 0 || b[n-1] != '\n' {
+		return b
+	}
+	if n > 1 && b[n-2] == '\r' {
+		return b[:n-2]
+	}
+	return b[:n-1]
+}
+
+// AppendLine appends a client line without newline. Tenant and pattern are
+// those of SUB and UNSUB; PING and PONG have none. AUTH has [AppendAuth].
+func AppendLine(dst []byte, v Verb, tenant, pattern string) []byte {
+	dst = append(dst, v.String()...)
+	if v == VerbPing || v == VerbPong {
+		return dst
+	}
+	return appendParts(dst, tenant, pattern)
+}
+
+// AppendAuth appends AUTH:<token>, without newline.
+func AppendAuth(dst []byte, token string) []byte {
+	return appendParts(append(dst, "AUTH"...), token)
+}
+
+// appendParts appends each part behind a colon.
+func appendParts(dst []byte, parts ...string) []byte {
+	for _, part := range parts {
+		dst = append(dst, ':')
+		dst = append(dst, part...)
+	}
+	return dst
+}

@@ -1,0 +1,124 @@
+package wire
+
+import (
+	"encoding/binary"
+	"strconv"
+)
+
+// Delivery says how many subscribers get a publish (docs/protocol.md, Frames).
+type Delivery uint8
+
+// The values of the delivery byte. With no subscriber all three do nothing.
+const (
+	Broadcast  Delivery = 0 // every matching connection on every edge
+	OneNearest Delivery = 1 // one connection: of this edge if it has any, else of the nearest that has
+	OneRandom  Delivery = 2 // one connection of any edge that has one, drawn at random
+)
+
+// String returns the name that logs and the command line use.
+func (d Delivery) String() string {
+	switch d {
+	case Broadcast:
+		return "broadcast"
+	case OneNearest:
+		return "one-nearest"
+	case OneRandom:
+		return "one-random"
+	default:
+		return "Delivery(" + strconv.Itoa(int(d)) + ")"
+	}
+}
+
+// The first bytes of frames. A tenant is shorter than 256 bytes, so the first
+// byte of a version 1 publish, which has no tag, is always zero.
+const (
+	tagPublish1 = 0x00 // | u16 tenant length | tenant | u16 channel length | channel | payload … |
+	tagDeliver  = 0x01 // see AppendDeliver
+	tagPublish2 = 0x02 // | 0x02 | u8 delivery | u16 tenant length | tenant | u16 channel length | channel | payload … |
+)
+
+// Publish is a publish frame. Decoded slices alias the frame and are read-only.
+type Publish struct {
+	Delivery Delivery
+	Tagged   bool   // version 2; version 1 is always a Broadcast
+	Tenant   []byte // as sent: an empty one is not yet DefaultTenant
+	Channel  []byte
+	Payload  []byte // opaque, possibly empty
+}
+
+var (
+	errFrameEmpty    = &Error{CodeBadFrame, "the frame is empty"}
+	errFrameShort    = &Error{CodeBadFrame, "the frame ends within a length or before the bytes that a length announces"}
+	errFrameTag      = &Error{CodeBadFrame, "a publish frame starts with 0x00 (version 1, tenant length below 256) or 0x02 (version 2)"}
+	errFrameDelivery = &Error{CodeBadFrame, "the delivery byte is 0, 1 or 2"}
+)
+
+// DecodePublish splits a publish frame of either version (docs/protocol.md,
+// Frames). It does not look at names. The error is an [Error] that is
+// [ErrBadFrame]. It allocates nothing.
+func DecodePublish(b []byte) (Publish, error) {
+	if len(b) == 0 {
+		return Publish{}, errFrameEmpty
+	}
+	var p Publish
+	switch b[0] {
+	case tagPublish1:
+	case tagPublish2:
+		if len(b) < 2 {
+			return Publish{}, errFrameShort
+		}
+		if b[1] > byte(OneRandom) {
+			return Publish{}, errFrameDelivery
+		}
+		p.Tagged, p.Delivery = true, Delivery(b[1])
+		b = b[2:]
+	default:
+		return Publish{}, errFrameTag
+	}
+	var ok bool
+	if p.Tenant, b, ok = cut16(b); !ok {
+		return Publish{}, errFrameShort
+	}
+	if p.Channel, p.Payload, ok = cut16(b); !ok {
+		return Publish{}, errFrameShort
+	}
+	return p, nil
+}
+
+// cut16 takes a field and the u16 length before it off the front of b.
+func cut16(b []byte) (field, rest []byte, ok bool) {
+	if len(b) < 2 {
+		return nil, nil, false
+	}
+	n := int(binary.BigEndian.Uint16(b))
+	b = b[2:]
+	if len(b) < n {
+		return nil, nil, false
+	}
+	return b[:n:n], b[n:], true
+}
+
+// PublishLen is how many bytes [AppendPublish] adds.
+func PublishLen(p Publish) int {
+	n := 2 + len(p.Tenant) + 2 + len(p.Channel) + len(p.Payload)
+	if p.version2() {
+		n += 2
+	}
+	return n
+}
+
+// AppendPublish appends the frame: version 2 if p is tagged or is no broadcast,
+// which version 1 cannot express, else version 1. The names must be legal, the
+// tenant may also be empty; other lengths make a frame that says something else.
+func AppendPublish(dst []byte, p Publish) []byte {
+	if p.version2() {
+		dst = append(dst, tagPublish2, byte(p.Delivery))
+	}
+	dst = binary.BigEndian.AppendUint16(dst, uint16(len(p.Tenant)))
+	dst = append(dst, p.Tenant...)
+	dst = binary.BigEndian.AppendUint16(dst, uint16(len(p.Channel)))
+	dst = append(dst, p.Channel...)
+	return append(dst, p.Payload...)
+}
+
+func (p Publish) version2() bool { return p.Tagged || p.Delivery != Broadcast }

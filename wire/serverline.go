@@ -1,0 +1,96 @@
+package wire
+
+import "strings"
+
+// ServerKind says what a server line is. The zero value is none.
+type ServerKind uint8
+
+// The layouts of server lines, which end without newline.
+const (
+	KindOK        ServerKind = iota + 1 // OK:SUB:<tenant>:<pattern> or OK:UNSUB:<tenant>:<pattern>
+	KindOKAuth                          // OK:AUTH
+	KindErr                             // ERR:<code>[:<detail>]
+	KindPing                            // PING
+	KindPong                            // PONG
+	KindReconnect                       // RECONNECT
+)
+
+// ServerLine is a server line.
+type ServerLine struct {
+	Kind    ServerKind
+	Verb    Verb   // of KindOK: VerbSub or VerbUnsub
+	Tenant  string // of KindOK
+	Pattern string // of KindOK
+	Code    Code   // of KindErr; perhaps one that this version does not know
+	// Detail is what follows the code of KindErr, empty if nothing does: the
+	// argument of the code, or the SUB:…, UNSUB:… or PUB:… that was refused.
+	Detail string
+}
+
+var (
+	errServerLineEnd     = &Error{CodeBadRequest, "a server line ends without newline"}
+	errServerLineUnknown = &Error{CodeBadRequest, "a server line is OK:SUB:<tenant>:<pattern>, OK:UNSUB:<tenant>:<pattern>, OK:AUTH, ERR:<code>[:<detail>], PING, PONG or RECONNECT"}
+	errServerLineOK      = &Error{CodeBadRequest, "OK:SUB and OK:UNSUB have two fields, <tenant>:<pattern>, none empty"}
+	errServerLineCode    = &Error{CodeBadRequest, "ERR has a code of a-z and _, then nothing or a colon and a detail"}
+)
+
+// ParseServerLine splits a server line (docs/protocol.md, Lines). Like
+// [ParseLine] it does not look at names. A code that it does not know is no
+// error: later servers may have more. The error is an [Error] that is
+// [ErrBadRequest].
+func ParseServerLine(b []byte) (ServerLine, error) {
+	switch {
+	case len(b) > MaxLine:
+		return ServerLine{}, errLineLong
+	case len(b) > 0 && b[len(b)-1] == '\n':
+		return ServerLine{}, errServerLineEnd
+	}
+	line := string(b)
+	switch line {
+	case LinePing:
+		return ServerLine{Kind: KindPing}, nil
+	case LinePong:
+		return ServerLine{Kind: KindPong}, nil
+	case LineReconnect:
+		return ServerLine{Kind: KindReconnect}, nil
+	case LineOKAuth:
+		return ServerLine{Kind: KindOKAuth}, nil
+	}
+	if rest, ok := strings.CutPrefix(line, "OK:SUB:"); ok {
+		return splitOK(VerbSub, rest)
+	}
+	if rest, ok := strings.CutPrefix(line, "OK:UNSUB:"); ok {
+		return splitOK(VerbUnsub, rest)
+	}
+	if rest, ok := strings.CutPrefix(line, "ERR:"); ok {
+		return splitErr(rest)
+	}
+	return ServerLine{}, errServerLineUnknown
+}
+
+func splitOK(v Verb, fields string) (ServerLine, error) {
+	tenant, pattern, _ := strings.Cut(fields, ":")
+	if tenant == "" || pattern == "" {
+		return ServerLine{}, errServerLineOK
+	}
+	return ServerLine{Kind: KindOK, Verb: v, Tenant: tenant, Pattern: pattern}, nil
+}
+
+func splitErr(fields string) (ServerLine, error) {
+	code, detail, hasDetail := strings.Cut(fields, ":")
+	if code == "" || strings.Trim(code, "abcdefghijklmnopqrstuvwxyz_") != "" || hasDetail && detail == "" {
+		return ServerLine{}, errServerLineCode
+	}
+	return ServerLine{Kind: KindErr, Code: Code(code), Detail: detail}, nil
+}
+
+// AppendOK appends OK:<verb>:<tenant>:<pattern>, the answer to a SUB or UNSUB.
+func AppendOK(dst []byte, v Verb, tenant, pattern string) []byte {
+	return AppendLine(append(dst, "OK:"...), v, tenant, pattern)
+}
+
+// AppendErr appends ERR:<code> and each part behind a colon. Parts from a
+// client must have passed their checks: a line has no escapes.
+func AppendErr(dst []byte, c Code, parts ...string) []byte {
+	return appendParts(append(append(dst, "ERR:"...), c...), parts...)
+}

@@ -1,0 +1,104 @@
+package wire
+
+import (
+	"errors"
+	"testing"
+)
+
+type serverLineFields struct {
+	Kind    string `json:"kind"`
+	Verb    string `json:"verb"`
+	Tenant  string `json:"tenant"`
+	Pattern string `json:"pattern"`
+	Code    Code   `json:"code"`
+	Detail  string `json:"detail"`
+}
+
+var kindNames = map[ServerKind]string{
+	KindOK: "OK", KindOKAuth: "OK:AUTH", KindErr: "ERR", KindPing: "PING", KindPong: "PONG", KindReconnect: "RECONNECT",
+}
+
+func TestParseServerLine(t *testing.T) {
+	seen := map[ServerKind]bool{}
+	for _, v := range load[serverLineFields](t, "server_lines.json") {
+		t.Run(v.Comment, func(t *testing.T) {
+			got, err := ParseServerLine(v.Input)
+			if !sameError(t, err, v.Expect.Error) {
+				if got != (ServerLine{}) {
+					t.Errorf("a broken line gives %+v", got)
+				}
+				return
+			}
+			seen[got.Kind] = true
+			fields := serverLineFields{kindNames[got.Kind], "", got.Tenant, got.Pattern, got.Code, got.Detail}
+			if got.Verb != 0 {
+				fields.Verb = got.Verb.String()
+			}
+			if fields != v.Expect.Fields {
+				t.Errorf("got %+v, want %+v", fields, v.Expect.Fields)
+			}
+			if again := encodeServerLine(t, got); again != string(v.Input) {
+				t.Errorf("%q encodes again to %q", v.Input, again)
+			}
+		})
+	}
+	for kind, name := range kindNames {
+		if !seen[kind] {
+			t.Errorf("no vector of kind %s", name)
+		}
+	}
+}
+
+func encodeServerLine(t *testing.T, l ServerLine) string {
+	switch l.Kind {
+	case KindOK:
+		return string(AppendOK(nil, l.Verb, l.Tenant, l.Pattern))
+	case KindOKAuth:
+		return LineOKAuth
+	case KindErr:
+		if l.Detail == "" {
+			return string(AppendErr(nil, l.Code))
+		}
+		return string(AppendErr(nil, l.Code, l.Detail))
+	case KindPing:
+		return LinePing
+	case KindPong:
+		return LinePong
+	case KindReconnect:
+		return LineReconnect
+	}
+	t.Fatalf("kind %d", l.Kind)
+	return ""
+}
+
+func TestAppendServerLine(t *testing.T) {
+	for want, got := range map[string][]byte{
+		"x OK:SUB:t:a":                       AppendOK([]byte("x "), VerbSub, "t", "a"),
+		"OK:UNSUB:~:>":                       AppendOK(nil, VerbUnsub, "~", ">"),
+		"x ERR:bad_frame":                    AppendErr([]byte("x "), CodeBadFrame),
+		"ERR:slow_consumer:7":                AppendErr(nil, CodeSlowConsumer, "7"),
+		"ERR:permission_denied:PUB:t:chat.a": AppendErr(nil, CodePermissionDenied, "PUB", "t", "chat.a"),
+	} {
+		if string(got) != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
+
+func FuzzParseServerLine(f *testing.F) {
+	for _, v := range load[serverLineFields](f, "server_lines.json") {
+		f.Add([]byte(v.Input))
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		l, err := ParseServerLine(b)
+		if err != nil {
+			if !errors.Is(err, ErrBadRequest) {
+				t.Errorf("error %v", err)
+			}
+			return
+		}
+		if again := encodeServerLine(t, l); again != string(b) {
+			t.Errorf("%q encodes again to %q", b, again)
+		}
+	})
+}

@@ -1,0 +1,143 @@
+package wire
+
+import (
+	"bytes"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// vector is one case of a file under testdata; E holds the fields of its expect.
+type vector[E any] struct {
+	Comment string `json:"comment"`
+	Kind    string `json:"kind"` // of names.json
+	Input   input  `json:"input"`
+	Expect  expect[E]
+}
+
+// expect is either an error code or fields.
+type expect[E any] struct {
+	Error  Code
+	Fields E
+}
+
+func (e *expect[E]) UnmarshalJSON(data []byte) error {
+	var failed struct {
+		Error Code `json:"error"`
+	}
+	if err := strict(data, &failed); err == nil && failed.Error != "" {
+		e.Error = failed.Error
+		return nil
+	}
+	return strict(data, &e.Fields)
+}
+
+type input []byte
+
+func (i *input) UnmarshalJSON(data []byte) error {
+	var form struct {
+		Text *string `json:"text"`
+		Hex  *string `json:"hex"`
+	}
+	if err := strict(data, &form); err != nil {
+		return err
+	}
+	switch {
+	case form.Text != nil && form.Hex == nil:
+		*i = input(*form.Text)
+		return nil
+	case form.Hex != nil && form.Text == nil:
+		b, err := hex.DecodeString(*form.Hex)
+		*i = b
+		return err
+	default:
+		return errors.New(`an input has either "text" or "hex"`)
+	}
+}
+
+func strict(data []byte, dst any) error {
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.DisallowUnknownFields()
+	return d.Decode(dst)
+}
+
+// load reads a file of vectors, and fails unless it has valid and broken cases.
+func load[E any](t testing.TB, file string) []vector[E] {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join("testdata", file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var vectors []vector[E]
+	if err := strict(data, &vectors); err != nil {
+		t.Fatalf("%s: %v", file, err)
+	}
+	valid, broken := 0, 0
+	for _, v := range vectors {
+		if v.Comment == "" {
+			t.Errorf("%s: input %q has no comment", file, v.Input)
+		}
+		if v.Expect.Error == "" {
+			valid++
+		} else {
+			broken++
+		}
+	}
+	if valid == 0 || broken == 0 {
+		t.Fatalf("%s has %d valid and %d broken cases, want some of each", file, valid, broken)
+	}
+	return vectors
+}
+
+// sentinels are the errors that vectors can ask for.
+var sentinels = map[Code]error{
+	CodeBadRequest: ErrBadRequest,
+	CodeBadFrame:   ErrBadFrame,
+	CodeBadTenant:  ErrBadTenant,
+	CodeBadChannel: ErrBadChannel,
+}
+
+// sameError fails unless err is the sentinel of want, alone, and gives a
+// reason; want "" asks for no error. It reports whether there is none.
+func sameError(t *testing.T, err error, want Code) bool {
+	t.Helper()
+	if want == "" {
+		if err != nil {
+			t.Errorf("error %v, want none", err)
+		}
+		return err == nil
+	}
+	if sentinels[want] == nil {
+		t.Errorf("no sentinel has the code %q", want)
+	}
+	for code, sentinel := range sentinels {
+		if got := errors.Is(err, sentinel); got != (code == want) {
+			t.Errorf("errors.Is(%v, %v) = %v", err, sentinel, got)
+		}
+	}
+	var typed *Error
+	if errors.As(err, &typed) && typed.Reason == "" {
+		t.Errorf("error %v gives no reason", err)
+	}
+	return false
+}
+
+func unhex(t testing.TB, s string) []byte {
+	t.Helper()
+	b, err := hex.DecodeString(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// noAllocs fails if f allocates.
+func noAllocs(t *testing.T, what string, f func()) {
+	t.Helper()
+	if n := testing.AllocsPerRun(100, f); n != 0 {
+		t.Errorf("%s: %v allocations a run, want 0", what, n)
+	}
+}
