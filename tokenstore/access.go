@@ -1,0 +1,152 @@
+package tokenstore
+
+import (
+	"fmt"
+	"net/netip"
+	"slices"
+	"time"
+
+	"github.com/millrace/millrace/pubsub/pattern"
+)
+
+// An Access is the compiled right of one version of an access token. It never
+// changes and may be used concurrently.
+type Access struct {
+	ID        string
+	ExpiresAt time.Time // a refresh moves it: see Service.Watch
+	Version   uint64    // of the record that it was compiled from
+
+	// Caps of each connection in KB/s. 0: the edge default.
+	IngressKBPerSec int
+	EgressKBPerSec  int
+
+	tenants   map[string][]*grant // by physical tenant, in the order of the right
+	masks     []netip.Prefix
+	origins   []string
+	protocols []string
+	regions   []string
+}
+
+// A grant is a compiled TenantGrant.
+type grant struct {
+	index    int // in right.tenant_grants
+	pub, sub []pattern.Rule
+}
+
+func compile(id string, version uint64, r *accessRecord) (*Access, error) {
+	a := &Access{
+		ID: id, ExpiresAt: r.ExpiresAt, Version: version,
+		tenants: make(map[string][]*grant),
+		origins: r.Right.AllowedWSOrigin, protocols: r.Right.AllowProtocols, regions: r.Right.AllowRegions,
+	}
+	if r.Right.IngressKBPerSec != nil {
+		a.IngressKBPerSec = *r.Right.IngressKBPerSec
+	}
+	if r.Right.EgressKBPerSec != nil {
+		a.EgressKBPerSec = *r.Right.EgressKBPerSec
+	}
+	var err error
+	if a.masks, err = parseMasks(r.Right.AllowIPMasks); err != nil {
+		return nil, err
+	}
+	for i, tg := range r.Right.TenantGrants {
+		g := &grant{index: i}
+		if g.pub, err = compileRules(tg.AllowChannelsPub, pattern.PublishRule); err != nil {
+			return nil, err
+		}
+		if g.sub, err = compileRules(tg.AllowChannelsSub, pattern.SubscribeRule); err != nil {
+			return nil, err
+		}
+		for _, t := range tg.TenantIDs {
+			if !slices.Contains(a.tenants[t], g) { // the list may name a tenant twice
+				a.tenants[t] = append(a.tenants[t], g)
+			}
+		}
+	}
+	return a, nil
+}
+
+func compileRules(texts []string, kind pattern.RuleKind) ([]pattern.Rule, error) {
+	rules := make([]pattern.Rule, 0, len(texts))
+	for _, t := range texts {
+		r, err := pattern.ParseRule(t, kind)
+		if err != nil {
+			return nil, fmt.Errorf("tokenstore: a stored channel rule cannot be read: %w", err)
+		}
+		rules = append(rules, r)
+	}
+	return rules, nil
+}
+
+// CanPublish reports whether a grant names the tenant and one of its publish
+// rules matches the channel. It allocates nothing.
+func (a *Access) CanPublish(tenant, channel []byte) bool {
+	g, _ := a.publishRule(tenant, channel)
+	return g != nil
+}
+
+// publishRule returns the first grant and the index of its rule that allow the
+// publish, or nil.
+func (a *Access) publishRule(tenant, channel []byte) (*grant, int) {
+	for _, g := range a.tenants[string(tenant)] {
+		for i := range g.pub {
+			if g.pub[i].Match(channel) {
+				return g, i
+			}
+		}
+	}
+	return nil, 0
+}
+
+// CanSubscribe reports whether a grant names the tenant and one of its
+// subscribe rules alone contains the pattern.
+func (a *Access) CanSubscribe(tenant string, p pattern.Pattern) bool {
+	g, _ := a.subscribeRule(tenant, p)
+	return g != nil
+}
+
+func (a *Access) subscribeRule(tenant string, p pattern.Pattern) (*grant, int) {
+	for _, g := range a.tenants[tenant] {
+		for i := range g.sub {
+			if g.sub[i].Contains(p) {
+				return g, i
+			}
+		}
+	}
+	return nil, 0
+}
+
+// CheckConnection returns nil, or a [*ForbiddenError] with the first of ip,
+// origin, protocol and region that the right does not allow.
+func (a *Access) CheckConnection(c Connection) error {
+	switch {
+	case !ipAllowed(a.masks, c.IP):
+		return &ForbiddenError{What: "ip"}
+	case !a.originAllowed(c.Origins):
+		return &ForbiddenError{What: "origin"}
+	case !listed(a.protocols, c.Protocol):
+		return &ForbiddenError{What: "protocol"}
+	case !listed(a.regions, c.Region):
+		return &ForbiddenError{What: "region"}
+	}
+	return nil
+}
+
+// originAllowed refuses a missing and a repeated Origin when there is a list:
+// only exactly one says where the page came from.
+func (a *Access) originAllowed(origins []string) bool {
+	if len(a.origins) == 0 {
+		return true
+	}
+	if len(origins) != 1 {
+		return false
+	}
+	o, ok := normalizeOrigin(origins[0])
+	return ok && slices.Contains(a.origins, o)
+}
+
+// listed reports whether a list allows a value. An empty list sets no limit;
+// else a value that is not known, "", is refused.
+func listed(list []string, v string) bool {
+	return len(list) == 0 || slices.Contains(list, v)
+}

@@ -1,0 +1,121 @@
+package tokenstore
+
+import (
+	"context"
+	"errors"
+	"sync"
+)
+
+// Authenticate returns the right of an access token that may be used now, or
+// [ErrUnauthorized]. Any other error comes from the store. It costs one Get of
+// the store; connections with the same token share one Access.
+func (s *Service) Authenticate(ctx context.Context, token string) (*Access, error) {
+	id, secret, ok := splitToken(accessPrefix, token)
+	if !ok {
+		return nil, ErrUnauthorized
+	}
+	c, err := s.load(ctx, id)
+	if err != nil {
+		return nil, unauthorized(err)
+	}
+	if !c.hash.matches(secret) || c.revoked || !s.now().Before(c.access.ExpiresAt) {
+		return nil, ErrUnauthorized
+	}
+	return c.access, nil
+}
+
+// Lookup is [Service.Authenticate] by token id, for those who have seen the
+// secret before: whoever registers a connection reads the token again after
+// it, so that no revocation slips between.
+func (s *Service) Lookup(ctx context.Context, tokenID string) (*Access, error) {
+	if !isID(tokenID) {
+		return nil, ErrUnauthorized
+	}
+	c, err := s.load(ctx, tokenID)
+	if err != nil {
+		return nil, unauthorized(err)
+	}
+	if c.revoked || !s.now().Before(c.access.ExpiresAt) {
+		return nil, ErrUnauthorized
+	}
+	return c.access, nil
+}
+
+func unauthorized(err error) error {
+	if errors.Is(err, ErrNotFound) {
+		return ErrUnauthorized
+	}
+	return err
+}
+
+// load reads a token from the store and compiles it, unless this version of it
+// was compiled before.
+func (s *Service) load(ctx context.Context, id string) (*compiled, error) {
+	rec, err := s.store.Get(ctx, KindAccess, id)
+	if err != nil {
+		return nil, err
+	}
+	if c := s.cache.get(id, rec.Version); c != nil {
+		return c, nil
+	}
+	var r accessRecord
+	if err := decode(rec, &r); err != nil {
+		return nil, err
+	}
+	access, err := compile(id, rec.Version, &r)
+	if err != nil {
+		return nil, err
+	}
+	c := &compiled{hash: r.Hash, revoked: r.RevokedAt != nil, access: access}
+	if len(rec.Value) <= cacheRecord {
+		s.cache.put(c)
+	}
+	return c, nil
+}
+
+// compiled is one version of an access token, ready for use.
+type compiled struct {
+	hash    secretHash
+	revoked bool
+	access  *Access
+}
+
+// The bounds of an accessCache: some ten megabytes, were every token as large
+// as allowed. A typical record has some hundred bytes.
+const (
+	cacheSize   = 1024     // tokens
+	cacheRecord = 16 << 10 // bytes of the record; larger ones are compiled each time
+)
+
+// accessCache keeps the most recently compiled tokens. It cannot be stale: the
+// version that was just read from the store selects the entry.
+type accessCache struct {
+	mu   sync.Mutex
+	byID map[string]*compiled
+	ring [cacheSize]string // ids in order of arrival; the next one replaces the oldest
+	next int
+}
+
+func (c *accessCache) get(id string, version uint64) *compiled {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if e := c.byID[id]; e != nil && e.access.Version == version {
+		return e
+	}
+	return nil
+}
+
+func (c *accessCache) put(e *compiled) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.byID == nil {
+		c.byID = make(map[string]*compiled, cacheSize)
+	}
+	id := e.access.ID
+	if _, known := c.byID[id]; !known {
+		delete(c.byID, c.ring[c.next])
+		c.ring[c.next] = id
+		c.next = (c.next + 1) % cacheSize
+	}
+	c.byID[id] = e
+}

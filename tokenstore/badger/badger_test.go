@@ -1,0 +1,164 @@
+package badger
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+	"go.uber.org/zap"
+	"go.uber.org/zap/zapcore"
+	"go.uber.org/zap/zaptest/observer"
+
+	"github.com/millrace/millrace/tokenstore"
+	"github.com/millrace/millrace/tokenstore/storetest"
+)
+
+func TestMain(m *testing.M) {
+	if dir := os.Getenv(killDirEnv); dir != "" {
+		writeUntilKilled(dir)
+		os.Exit(1)
+	}
+	goleak.VerifyTestMain(m)
+}
+
+func open(t *testing.T, dir string) *Store {
+	t.Helper()
+	s, err := Open(dir, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}
+
+func TestConformance(t *testing.T) {
+	storetest.Run(t, func(t *testing.T) tokenstore.Store { return open(t, t.TempDir()) })
+}
+
+func TestOptions(t *testing.T) {
+	opt := open(t, t.TempDir()).db.Opts()
+	if !opt.SyncWrites {
+		t.Error("writes are not synchronous: an acknowledged one would not survive power loss")
+	}
+	if opt.MemTableSize > 16<<20 || opt.NumMemtables > 2 || opt.BlockCacheSize != 0 {
+		t.Errorf("memory: %d tables of %d bytes, cache of %d", opt.NumMemtables, opt.MemTableSize, opt.BlockCacheSize)
+	}
+}
+
+func TestDirectoryIsPrivate(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "new", "tokens")
+	open(t, dir)
+	info, err := os.Stat(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if info.Mode().Perm() != 0o700 {
+		t.Errorf("mode %v, want 0700", info.Mode().Perm())
+	}
+}
+
+func TestOpenTwice(t *testing.T) {
+	dir := t.TempDir()
+	s := open(t, dir)
+	_, err := Open(dir, nil)
+	if !errors.Is(err, ErrInUse) || !strings.Contains(err.Error(), "already open by another process: "+dir) {
+		t.Errorf("error %v", err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	open(t, dir)
+}
+
+func TestOpenFails(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Open(file, nil); err == nil {
+		t.Error("a file was opened as a directory")
+	}
+}
+
+func TestReopen(t *testing.T) {
+	dir := t.TempDir()
+	s := open(t, dir)
+	end := time.Now().Add(time.Hour)
+	rec := tokenstore.Record{Kind: tokenstore.KindAccess, ID: "a", Value: []byte("x"), DeleteAfter: end}
+	kept, err := s.Create(t.Context(), rec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rec.ID = "b"
+	gone, err := s.Create(t.Context(), rec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Delete(t.Context(), rec.Kind, rec.ID, gone); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+
+	s = open(t, dir)
+	got, err := s.Get(t.Context(), tokenstore.KindAccess, "a")
+	if err != nil || string(got.Value) != "x" || got.Version != kept {
+		t.Errorf("Get = %+v, %v", got, err)
+	}
+	if got.DeleteAfter.Before(end) || got.DeleteAfter.After(end.Add(time.Second)) {
+		t.Errorf("DeleteAfter = %v, want %v rounded up", got.DeleteAfter, end)
+	}
+	again, err := s.Create(t.Context(), rec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if again <= gone+1 { // the deletion took a version, too
+		t.Errorf("version %d after %d, a deletion and a restart", again, gone)
+	}
+}
+
+func TestForgets(t *testing.T) {
+	s := open(t, t.TempDir())
+	rec := tokenstore.Record{
+		Kind: tokenstore.KindAccess, ID: "a", Value: []byte("x"), DeleteAfter: time.Now().Add(-time.Minute),
+	}
+	first, err := s.Create(t.Context(), rec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Get(t.Context(), rec.Kind, rec.ID); !errors.Is(err, tokenstore.ErrNotFound) {
+		t.Errorf("Get: %v", err)
+	}
+	rec.DeleteAfter = time.Time{}
+	second, err := s.Create(t.Context(), rec)
+	if err != nil || second <= first {
+		t.Errorf("Create after expiry: version %d after %d, %v", second, first, err)
+	}
+}
+
+func TestLogger(t *testing.T) {
+	core, logs := observer.New(zapcore.DebugLevel)
+	l := newLogger(zap.New(core))
+	l.Debugf("debug %d", 1)
+	l.Infof("info %d", 2)
+	l.Warningf("warning %d\n", 3)
+	l.Errorf("error %d\n", 4)
+	var got []string
+	for _, e := range logs.All() {
+		got = append(got, e.Level.String()+": "+e.Message)
+	}
+	want := "warn: token store: warning 3, error: token store: error 4"
+	if s := strings.Join(got, ", "); s != want {
+		t.Errorf("logged %q, want %q", s, want)
+	}
+	newLogger(nil).Errorf("discarded")
+}

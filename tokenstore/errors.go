@@ -1,0 +1,67 @@
+package tokenstore
+
+import "errors"
+
+// The refusals of a [Service] that need no place in a request. Test them with
+// errors.Is. Any other error that is not an [InvalidError] comes from the
+// store: the service could not do its work.
+var (
+	// ErrBadMasterToken answers a malformed or unknown master token and a
+	// wrong secret alike.
+	ErrBadMasterToken = errors.New("the master token is not valid")
+	// ErrIPNotAllowed: the master token has masks and the caller's address is
+	// outside of them, or not known.
+	ErrIPNotAllowed = errors.New("the master token may not be used from this address")
+	// ErrUnknownMaster: no master token has this id.
+	ErrUnknownMaster = errors.New("there is no master token with this id")
+	// ErrStaticMaster: the master token stands in the configuration and can
+	// only be changed there.
+	ErrStaticMaster = errors.New("this master token is part of the configuration: change it there")
+
+	// ErrUnknownToken answers an unknown token id, a wrong secret and a token
+	// of another namespace alike.
+	ErrUnknownToken = errors.New("there is no such access token")
+	// ErrTokenExpired: an expired token cannot be refreshed.
+	ErrTokenExpired = errors.New("the access token has expired")
+	// ErrTokenRevoked: a revoked token cannot be refreshed.
+	ErrTokenRevoked = errors.New("the access token has been revoked")
+
+	// ErrUnauthorized is the one answer for an access token that cannot be
+	// used: malformed, unknown, wrong secret, expired or revoked.
+	ErrUnauthorized = errors.New("the access token is not valid")
+)
+
+// The problem codes of an [InvalidError] (docs/protocol.md, REST).
+const (
+	CodeInvalidBody         = "invalid_body"
+	CodeExpiresAtOutOfRange = "expires_at_out_of_range"
+)
+
+// An InvalidError refuses a value of a request.
+type InvalidError struct {
+	Path   string // JSON path of the place, e.g. right.tenant_grants[0].tenant_ids[2]
+	Reason string // what is allowed there; never quotes the request
+	Code   string // CodeInvalidBody or CodeExpiresAtOutOfRange
+}
+
+// Error returns the path and the reason.
+func (e *InvalidError) Error() string {
+	if e.Path == "" {
+		return e.Reason
+	}
+	return e.Path + ": " + e.Reason
+}
+
+func invalid(path, reason string) *InvalidError {
+	return &InvalidError{Path: path, Reason: reason, Code: CodeInvalidBody}
+}
+
+// A ForbiddenError refuses a connection that the token does not allow.
+type ForbiddenError struct {
+	What string // "ip", "origin", "protocol" or "region"
+}
+
+// Error names what was outside of the token's right.
+func (e *ForbiddenError) Error() string {
+	return "the access token does not allow this " + e.What
+}

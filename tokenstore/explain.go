@@ -1,0 +1,164 @@
+package tokenstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/millrace/millrace/pubsub/pattern"
+	"github.com/millrace/millrace/wire"
+)
+
+// Explain says whether a token allows an action, and by which rule or why not.
+// It is meant for operators: the answer shows rules of the token, never its
+// secret.
+func (s *Service) Explain(ctx context.Context, q Query) Explanation {
+	a, refusal := s.explainToken(ctx, q)
+	if refusal != "" {
+		return Explanation{Reason: refusal}
+	}
+	if e, refused := explainConnection(a, q); refused {
+		return e
+	}
+	if q.Tenant == "" {
+		q.Tenant = wire.DefaultTenant
+	}
+	switch q.Action {
+	case ActionConnect:
+		return Explanation{Allowed: true, Reason: "the token is valid and allows this connection"}
+	case ActionPublish:
+		return explainPublish(a, q)
+	case ActionSubscribe:
+		return explainSubscribe(a, q)
+	}
+	return Explanation{Reason: "the action must be publish, subscribe or connect"}
+}
+
+func (s *Service) explainToken(ctx context.Context, q Query) (a *Access, refusal string) {
+	if a = q.Access; a == nil {
+		if !isID(q.TokenID) {
+			return nil, "the token id must be 32 lower-case hex digits"
+		}
+		c, err := s.load(ctx, q.TokenID)
+		switch {
+		case errors.Is(err, ErrNotFound):
+			return nil, "there is no token with this id (an expired one is forgotten after a day)"
+		case err != nil:
+			return nil, "the token cannot be read: " + err.Error()
+		case c.revoked:
+			return nil, "the token is revoked"
+		}
+		a = c.access
+	}
+	if !s.now().Before(a.ExpiresAt) {
+		return nil, "the token expired at " + a.ExpiresAt.Format(time.RFC3339)
+	}
+	return a, ""
+}
+
+// explainConnection judges the attributes of the connection: all of them for
+// connect, else those that are given.
+func explainConnection(a *Access, q Query) (e Explanation, refused bool) {
+	all := q.Action == ActionConnect
+	var origins []string
+	if q.Origin != "" {
+		origins = []string{q.Origin}
+	}
+	for _, c := range []struct {
+		given, allowed bool
+		what, path     string
+		list           string
+	}{
+		{q.IP.IsValid(), ipAllowed(a.masks, q.IP), "address", "right.allow_ip_masks", fmt.Sprint(a.masks)},
+		{q.Origin != "", a.originAllowed(origins), "origin", "right.allowed_ws_origin", fmt.Sprint(a.origins)},
+		{q.Protocol != "", listed(a.protocols, q.Protocol), "protocol", "right.allow_protocols", fmt.Sprint(a.protocols)},
+		{q.Region != "", listed(a.regions, q.Region), "region", "right.allow_regions", fmt.Sprint(a.regions)},
+	} {
+		switch {
+		case c.allowed || !c.given && !all:
+			continue
+		case c.given:
+			e.Reason = "the token does not allow this " + c.what
+		default:
+			e.Reason = "the token limits the " + c.what + ", and none is known"
+		}
+		e.Rule = c.path + " " + c.list
+		return e, true
+	}
+	return e, false
+}
+
+func explainPublish(a *Access, q Query) Explanation {
+	if e, bad := explainName("the tenant", wire.CheckTenant(q.Tenant)); bad {
+		return e
+	}
+	if e, bad := explainName("the channel", wire.CheckChannel(q.Channel)); bad {
+		return e
+	}
+	g, i := a.publishRule([]byte(q.Tenant), []byte(q.Channel))
+	if g == nil {
+		return noRule(a, q.Tenant, "matches the channel", publishRules)
+	}
+	return byRule(g, i, publishRules)
+}
+
+func explainSubscribe(a *Access, q Query) Explanation {
+	if e, bad := explainName("the tenant", wire.CheckTenant(q.Tenant)); bad {
+		return e
+	}
+	p, err := pattern.Parse(q.Channel)
+	if e, bad := explainName("the pattern", err); bad {
+		return e
+	}
+	g, i := a.subscribeRule(q.Tenant, p)
+	if g == nil {
+		return noRule(a, q.Tenant, "alone contains the pattern", subscribeRules)
+	}
+	return byRule(g, i, subscribeRules)
+}
+
+func explainName(what string, err error) (Explanation, bool) {
+	if err == nil {
+		return Explanation{}, false
+	}
+	return Explanation{Reason: what + " is not legal: " + err.Error()}, true
+}
+
+// A ruleList selects one of the two lists of a grant.
+type ruleList struct {
+	name  string
+	rules func(*grant) []pattern.Rule
+}
+
+var (
+	publishRules   = ruleList{"allow_channels_pub", func(g *grant) []pattern.Rule { return g.pub }}
+	subscribeRules = ruleList{"allow_channels_sub", func(g *grant) []pattern.Rule { return g.sub }}
+)
+
+// at returns path and text of a rule.
+func (l ruleList) at(g *grant, i int) string {
+	return fmt.Sprintf("right.tenant_grants[%d].%s[%d] %q", g.index, l.name, i, l.rules(g)[i].String())
+}
+
+func byRule(g *grant, i int, l ruleList) Explanation {
+	return Explanation{Allowed: true, Reason: "a rule of the token allows it", Rule: l.at(g, i)}
+}
+
+func noRule(a *Access, tenant, misses string, l ruleList) Explanation {
+	grants := a.tenants[tenant]
+	if len(grants) == 0 {
+		return Explanation{Reason: "no grant of the token names the tenant"}
+	}
+	var have []string
+	for _, g := range grants {
+		for i := range l.rules(g) {
+			have = append(have, l.at(g, i))
+		}
+	}
+	if len(have) == 0 {
+		return Explanation{Reason: "the grants of the tenant have no rule in " + l.name}
+	}
+	return Explanation{Reason: "no rule of the tenant " + misses + "; it has " + strings.Join(have, ", ")}
+}

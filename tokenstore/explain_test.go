@@ -1,0 +1,113 @@
+package tokenstore_test
+
+import (
+	"net/netip"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/millrace/millrace/tokenstore"
+)
+
+func TestExplain(t *testing.T) {
+	b := newBench(t, tokenstore.Config{})
+	right := twoGrants()
+	right.AllowIPMasks = []string{"10.0.0.0/8"}
+	right.AllowedWSOrigin = []string{"https://example.com"}
+	right.AllowRegions = []string{"EU"}
+	right.AllowProtocols = []string{tokenstore.ProtocolWebSocket}
+	a := b.access(t, right)
+	good := tokenstore.Query{
+		IP: netip.MustParseAddr("10.1.1.1"), Origin: "https://example.com",
+		Region: "EU", Protocol: tokenstore.ProtocolWebSocket,
+	}
+	for _, c := range []struct {
+		name    string
+		ask     func(*tokenstore.Query)
+		allowed bool
+		reason  string // a part of it
+		rule    string
+	}{
+		{"publish", func(q *tokenstore.Query) { q.Tenant, q.Channel = "one", "b" }, true,
+			"allows it", `right.tenant_grants[0].allow_channels_pub[1] "b"`},
+		{"publish by the second grant", func(q *tokenstore.Query) { q.Tenant, q.Channel = "both", "c.x" }, true,
+			"allows it", `right.tenant_grants[1].allow_channels_pub[0] "c.#"`},
+		{"subscribe", func(q *tokenstore.Query) { q.Action, q.Tenant, q.Channel = "subscribe", "two", "y.us*" }, true,
+			"allows it", `right.tenant_grants[1].allow_channels_sub[1] "y.(eu|us*)"`},
+		{"connect", func(q *tokenstore.Query) { q.Action = "connect" }, true, "allows this connection", ""},
+		{"publish, nothing known of the connection", func(q *tokenstore.Query) {
+			*q = tokenstore.Query{Action: "publish", Tenant: "one", Channel: "b"}
+		}, true, "allows it", `right.tenant_grants[0].allow_channels_pub[1] "b"`},
+
+		{"no grant", func(q *tokenstore.Query) { q.Tenant, q.Channel = "other", "b" }, false, "no grant of the token names the tenant", ""},
+		{"the default tenant", func(q *tokenstore.Query) { q.Channel = "b" }, false, "no grant of the token names the tenant", ""},
+		{"no rule matches", func(q *tokenstore.Query) { q.Tenant, q.Channel = "one", "z" }, false,
+			`no rule of the tenant matches the channel; it has right.tenant_grants[0].allow_channels_pub[0] "a.*", right.tenant_grants[0].allow_channels_pub[1] "b"`, ""},
+		{"no rule contains", func(q *tokenstore.Query) { q.Action, q.Tenant, q.Channel = "subscribe", "both", "x.*" }, false,
+			`no rule of the tenant alone contains the pattern; it has right.tenant_grants[0].allow_channels_sub[0] "a.#", right.tenant_grants[1].allow_channels_sub[0] "x.?"`, ""},
+		{"no rules", func(q *tokenstore.Query) { q.Tenant, q.Channel = "mute", "z" }, false, "no rule in allow_channels_pub", ""},
+		{"bad tenant", func(q *tokenstore.Query) { q.Tenant, q.Channel = "a:b", "z" }, false, "the tenant is not legal", ""},
+		{"bad channel", func(q *tokenstore.Query) { q.Tenant, q.Channel = "one", "a.*" }, false, "the channel is not legal", ""},
+		{"bad tenant of subscribe", func(q *tokenstore.Query) { q.Action, q.Tenant, q.Channel = "subscribe", "a:b", "z" }, false, "the tenant is not legal", ""},
+		{"bad pattern", func(q *tokenstore.Query) { q.Action, q.Tenant, q.Channel = "subscribe", "one", "a#b" }, false, "the pattern is not legal", ""},
+		{"bad action", func(q *tokenstore.Query) { q.Action = "read" }, false, "publish, subscribe or connect", ""},
+
+		{"ip", func(q *tokenstore.Query) { q.IP = netip.MustParseAddr("11.1.1.1") }, false, "this address", "right.allow_ip_masks [10.0.0.0/8]"},
+		{"origin", func(q *tokenstore.Query) { q.Origin = "https://evil.test" }, false, "this origin", "right.allowed_ws_origin [https://example.com]"},
+		{"region", func(q *tokenstore.Query) { q.Region = "US" }, false, "this region", "right.allow_regions [EU]"},
+		{"protocol", func(q *tokenstore.Query) { q.Protocol = "webtransport" }, false, "this protocol", "right.allow_protocols [websocket]"},
+		{"connect from nowhere", func(q *tokenstore.Query) { q.Action, q.IP = "connect", netip.Addr{} }, false, "none is known", "right.allow_ip_masks [10.0.0.0/8]"},
+		{"connect without origin", func(q *tokenstore.Query) { q.Action, q.Origin = "connect", "" }, false, "none is known", "right.allowed_ws_origin [https://example.com]"},
+		{"connect without region", func(q *tokenstore.Query) { q.Action, q.Region = "connect", "" }, false, "none is known", "right.allow_regions [EU]"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			q := good
+			q.Action = "publish"
+			c.ask(&q)
+			q.TokenID = a.ID
+			byID := b.Explain(t.Context(), q)
+			if byID.Allowed != c.allowed || byID.Rule != c.rule || !strings.Contains(byID.Reason, c.reason) {
+				t.Errorf("Explain = %+v, want %v, %q, %q", byID, c.allowed, c.reason, c.rule)
+			}
+			q.TokenID, q.Access = "", a
+			if byAccess := b.Explain(t.Context(), q); byAccess != byID {
+				t.Errorf("by Access: %+v, by id: %+v", byAccess, byID)
+			}
+		})
+	}
+}
+
+func TestExplainToken(t *testing.T) {
+	b := newBench(t, tokenstore.Config{})
+	issued := b.issue(t, b.Overlay(), grantAll("t"))
+	a, err := b.Authenticate(t.Context(), issued.Token)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := func(q tokenstore.Query, reason string) {
+		t.Helper()
+		q.Action, q.Tenant, q.Channel = "publish", "t", "c"
+		got := b.Explain(t.Context(), q)
+		if got.Allowed != (reason == "") || !strings.Contains(got.Reason, reason) {
+			t.Errorf("Explain = %+v, want %q", got, reason)
+		}
+		if strings.Contains(got.Reason, someSecret) {
+			t.Error("the answer quotes a token")
+		}
+	}
+	byID := tokenstore.Query{TokenID: issued.TokenID}
+	want(byID, "")
+	want(tokenstore.Query{TokenID: someID}, "no token with this id")
+	want(tokenstore.Query{TokenID: "AT_" + someID + "_" + someSecret}, "32 lower-case hex digits")
+	b.advance(time.Hour)
+	want(byID, "expired at 2030-01-01T13:00:00Z")
+	want(tokenstore.Query{Access: a}, "expired at 2030-01-01T13:00:00Z")
+	if err := b.RevokeID(t.Context(), b.Overlay(), issued.TokenID); err != nil {
+		t.Fatal(err)
+	}
+	want(byID, "revoked")
+	broken := newBenchOn(t, broken{b.store}, tokenstore.Config{})
+	if got := broken.Explain(t.Context(), byID); got.Allowed || !strings.Contains(got.Reason, errBroken.Error()) {
+		t.Errorf("with a broken store: %+v", got)
+	}
+}

@@ -1,0 +1,136 @@
+package tokenstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// errTokenID refuses a malformed id. It quotes nothing: the caller may have
+// sent a whole token by mistake.
+func errTokenID(path string) error { return invalid(path, "must be 32 lower-case hex digits") }
+
+// revokedRoom is what a revocation adds to a record, in bytes, at most.
+const revokedRoom = 64
+
+// Issue mints an access token with the right of req, its tenants prefixed with
+// the prefix of m. It returns an [*InvalidError] for a request that breaks a
+// rule, and [ErrBadMasterToken] when m was deleted or rotated meanwhile.
+func (s *Service) Issue(ctx context.Context, m *Master, req IssueRequest) (Issued, error) {
+	if err := checkLabels(req); err != nil {
+		return Issued{}, err
+	}
+	right, err := s.normalizeRight(m.TenantPrefix, req.Right)
+	if err != nil {
+		return Issued{}, err
+	}
+	right.ExpiresAt = ""
+	expires, err := parseExpiry("right.expires_at", req.Right.ExpiresAt, s.now())
+	if err != nil {
+		return Issued{}, err
+	}
+	token, id, hash := mint(accessPrefix, "")
+	r := accessRecord{
+		Hash: hash, MasterID: m.ID, CreatedBy: req.CreatedBy, Description: req.Description,
+		CreatedAt: s.today(), ExpiresAt: expires, Right: right,
+	}
+	rec, err := r.store(id, 0)
+	if err != nil {
+		return Issued{}, err
+	}
+	if len(rec.Value)+revokedRoom > MaxRecord {
+		return Issued{}, invalid("right.tenant_grants",
+			fmt.Sprintf("must take at most %d bytes when stored, with all prefixes", MaxRecord))
+	}
+	version, err := s.store.Create(ctx, rec)
+	if err != nil {
+		return Issued{}, err
+	}
+	// A rotation or deletion that revokes the master's tokens may have looked
+	// for them before this one was there. It changed the master first, so
+	// this look finds the change; nobody has seen the token yet.
+	if err := s.stillValid(ctx, m); err != nil {
+		return Issued{}, errors.Join(err, s.store.Delete(ctx, KindAccess, id, version))
+	}
+	return Issued{Token: token, TokenID: id, ExpiresAt: expires}, nil
+}
+
+// Refresh moves the end of a token that m manages and that is still valid, and
+// returns the new end. It returns an [*InvalidError], [ErrUnknownToken],
+// [ErrTokenExpired] or [ErrTokenRevoked]. A revocation always wins over a
+// refresh that runs at the same time.
+func (s *Service) Refresh(ctx context.Context, m *Master, tokenID, expiresAt string) (time.Time, error) {
+	if !isID(tokenID) {
+		return time.Time{}, errTokenID("token_id")
+	}
+	expires, err := parseExpiry("expires_at", expiresAt, s.now())
+	if err != nil {
+		return time.Time{}, err
+	}
+	err = s.changeAccess(ctx, tokenID, func(r *accessRecord) error {
+		if !manages(m.TenantPrefix, &r.Right) {
+			return ErrUnknownToken
+		}
+		switch r.status(s.now()) {
+		case StatusRevoked:
+			return ErrTokenRevoked
+		case StatusExpired:
+			return ErrTokenExpired
+		}
+		r.ExpiresAt = expires
+		return nil
+	})
+	if err != nil {
+		return time.Time{}, err
+	}
+	return expires, nil
+}
+
+// Revoke ends the token for good and returns its id. Revoking a token that is
+// revoked or expired already succeeds. It returns an [*InvalidError] for what
+// is no access token, and [ErrUnknownToken] for an unknown id, a wrong secret
+// and a token that m does not manage.
+func (s *Service) Revoke(ctx context.Context, m *Master, token string) (tokenID string, err error) {
+	id, secret, ok := splitToken(accessPrefix, token)
+	if !ok {
+		return "", invalid("token", "must be a whole access token: AT_, 32 lower-case hex digits, _, 32 more")
+	}
+	_, err = s.revoke(ctx, id, func(r *accessRecord) bool {
+		return r.Hash.matches(secret) && manages(m.TenantPrefix, &r.Right)
+	})
+	if err != nil {
+		return "", err
+	}
+	return id, nil
+}
+
+// RevokeID is [Service.Revoke] by token id.
+func (s *Service) RevokeID(ctx context.Context, m *Master, tokenID string) error {
+	if !isID(tokenID) {
+		return errTokenID("token_id")
+	}
+	_, err := s.revoke(ctx, tokenID, func(r *accessRecord) bool {
+		return manages(m.TenantPrefix, &r.Right)
+	})
+	return err
+}
+
+// revoke revokes a token unless it is revoked already, and reports whether it
+// did. An expired token is marked, too: a refresh that found it valid a moment
+// ago must not bring it back.
+func (s *Service) revoke(ctx context.Context, id string, mine func(*accessRecord) bool) (done bool, err error) {
+	err = s.changeAccess(ctx, id, func(r *accessRecord) error {
+		done = false
+		if !mine(r) {
+			return ErrUnknownToken
+		}
+		if r.RevokedAt != nil {
+			return errUnchanged
+		}
+		done = true
+		r.RevokedAt = new(s.today())
+		return nil
+	})
+	return done && err == nil, err
+}

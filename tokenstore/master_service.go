@@ -1,0 +1,258 @@
+package tokenstore
+
+import (
+	"context"
+	"errors"
+	"net/netip"
+)
+
+// AuthenticateMaster returns the master token that may be used by this caller.
+// It returns [ErrBadMasterToken], or [ErrIPNotAllowed] when the master has
+// masks and ip is outside of them or not valid. Any other error comes from the
+// store.
+func (s *Service) AuthenticateMaster(ctx context.Context, token string, ip netip.Addr) (*Master, error) {
+	id, secret, ok := splitToken(masterPrefix, token)
+	if !ok {
+		return nil, ErrBadMasterToken
+	}
+	m, err := s.master(ctx, id)
+	if errors.Is(err, ErrUnknownMaster) {
+		return nil, ErrBadMasterToken
+	} else if err != nil {
+		return nil, err
+	}
+	if !m.secret.matches(secret) {
+		return nil, ErrBadMasterToken
+	}
+	masks, err := parseMasks(m.AllowIPMasks)
+	if err != nil {
+		return nil, err
+	}
+	if !ipAllowed(masks, ip) {
+		return nil, ErrIPNotAllowed
+	}
+	return &m, nil
+}
+
+// Overlay returns the master of the local admin API: it manages every token
+// and has no secret, so nobody can authenticate as it.
+func (s *Service) Overlay() *Master { return &Master{Name: "overlay", Static: true} }
+
+// master returns a master token by id. Static ones are found first.
+func (s *Service) master(ctx context.Context, id string) (Master, error) {
+	if m, ok := s.static[id]; ok {
+		return m, nil
+	}
+	rec, err := s.store.Get(ctx, KindMaster, id)
+	if errors.Is(err, ErrNotFound) {
+		return Master{}, ErrUnknownMaster
+	} else if err != nil {
+		return Master{}, err
+	}
+	var r masterRecord
+	if err := decode(rec, &r); err != nil {
+		return Master{}, err
+	}
+	return r.master(id), nil
+}
+
+// stillValid returns ErrBadMasterToken when m was deleted or rotated since it
+// authenticated.
+func (s *Service) stillValid(ctx context.Context, m *Master) error {
+	if m.Static {
+		return nil
+	}
+	now, err := s.master(ctx, m.ID)
+	if errors.Is(err, ErrUnknownMaster) || err == nil && now.secret != m.secret {
+		return ErrBadMasterToken
+	}
+	return err
+}
+
+// CreateMaster mints a master token; the string is returned here and never
+// again. It returns an [*InvalidError] for a spec that breaks a rule.
+func (s *Service) CreateMaster(ctx context.Context, spec MasterSpec) (Master, string, error) {
+	spec, err := normalizeSpec(spec)
+	if err != nil {
+		return Master{}, "", err
+	}
+	token, id, hash := mint(masterPrefix, "")
+	r := masterRecord{Hash: hash, CreatedAt: s.today(), MasterSpec: spec}
+	rec, err := r.store(id, 0)
+	if err != nil {
+		return Master{}, "", err
+	}
+	if _, err := s.store.Create(ctx, rec); err != nil {
+		return Master{}, "", err
+	}
+	return r.master(id), token, nil
+}
+
+// ListMasters returns the static master tokens in the order of the
+// configuration, then the stored ones by id.
+func (s *Service) ListMasters(ctx context.Context) ([]Master, error) {
+	masters := make([]Master, 0, len(s.staticOrder))
+	for _, id := range s.staticOrder {
+		masters = append(masters, s.static[id])
+	}
+	var broken error
+	err := s.store.Scan(ctx, KindMaster, "", func(rec Record) bool {
+		if _, hidden := s.static[rec.ID]; hidden {
+			return true
+		}
+		var r masterRecord
+		if broken = decode(rec, &r); broken != nil {
+			return false
+		}
+		masters = append(masters, r.master(rec.ID))
+		return true
+	})
+	if err != nil {
+		return nil, err
+	}
+	return masters, broken
+}
+
+// UpdateMaster changes the policy of a stored master token. Tokens that it
+// issued keep their rights; with another prefix it manages other tokens. It
+// returns [ErrUnknownMaster], [ErrStaticMaster] or an [*InvalidError].
+func (s *Service) UpdateMaster(ctx context.Context, id string, patch MasterPatch) (Master, error) {
+	r, _, err := s.changeMaster(ctx, id, func(r *masterRecord) (err error) {
+		spec := r.MasterSpec
+		if patch.Name != nil {
+			spec.Name = *patch.Name
+		}
+		if patch.Description != nil {
+			spec.Description = *patch.Description
+		}
+		if patch.TenantPrefix != nil {
+			spec.TenantPrefix = *patch.TenantPrefix
+		}
+		if patch.AllowIPMasks != nil {
+			spec.AllowIPMasks = *patch.AllowIPMasks
+		}
+		r.MasterSpec, err = normalizeSpec(spec)
+		return err
+	})
+	if err != nil {
+		return Master{}, err
+	}
+	return r.master(id), nil
+}
+
+// RotateMaster gives a stored master token a new secret under the same id. The
+// old one is refused at once. With revokeTokens it then revokes the valid
+// tokens that the master issued; when that fails, rotate again. It returns
+// [ErrUnknownMaster] or [ErrStaticMaster].
+func (s *Service) RotateMaster(ctx context.Context, id string, revokeTokens bool) (m Master, token string, revoked int, err error) {
+	token, _, hash := mint(masterPrefix, id)
+	r, _, err := s.changeMaster(ctx, id, func(r *masterRecord) error {
+		r.Hash = hash
+		return nil
+	})
+	if err != nil {
+		return Master{}, "", 0, err
+	}
+	if revokeTokens {
+		if revoked, err = s.revokeIssuedBy(ctx, id); err != nil {
+			return Master{}, "", revoked, err
+		}
+	}
+	return r.master(id), token, revoked, nil
+}
+
+// DeleteMaster removes a stored master token. Its tokens live on, and are
+// managed by other masters whose prefix covers them, unless revokeTokens is
+// set. When it fails in the middle, the master cannot be used any more but
+// still exists, and DeleteMaster can be repeated. It returns
+// [ErrUnknownMaster] or [ErrStaticMaster].
+func (s *Service) DeleteMaster(ctx context.Context, id string, revokeTokens bool) (revoked int, err error) {
+	for {
+		_, version, err := s.changeMaster(ctx, id, func(r *masterRecord) error {
+			_, _, r.Hash = mint(masterPrefix, id) // nobody knows this secret
+			return nil
+		})
+		if err != nil {
+			return revoked, err
+		}
+		if revokeTokens {
+			n, err := s.revokeIssuedBy(ctx, id)
+			revoked += n
+			if err != nil {
+				return revoked, err
+			}
+		}
+		err = s.store.Delete(ctx, KindMaster, id, version)
+		switch {
+		case errors.Is(err, ErrConflict):
+			continue // a rotation came between: disable it again
+		case errors.Is(err, ErrNotFound):
+			return revoked, nil // deleted by another caller
+		}
+		return revoked, err
+	}
+}
+
+// changeMaster is changeAccess for stored master tokens. It returns what it
+// wrote and the new version.
+func (s *Service) changeMaster(ctx context.Context, id string, fn func(*masterRecord) error) (*masterRecord, uint64, error) {
+	if _, ok := s.static[id]; ok {
+		return nil, 0, ErrStaticMaster
+	}
+	if !isID(id) {
+		return nil, 0, ErrUnknownMaster
+	}
+	for {
+		rec, err := s.store.Get(ctx, KindMaster, id)
+		if errors.Is(err, ErrNotFound) {
+			return nil, 0, ErrUnknownMaster
+		} else if err != nil {
+			return nil, 0, err
+		}
+		var r masterRecord
+		if err := decode(rec, &r); err != nil {
+			return nil, 0, err
+		}
+		if err := fn(&r); err != nil {
+			return nil, 0, err
+		}
+		next, err := r.store(id, rec.Version)
+		if err != nil {
+			return nil, 0, err
+		}
+		version, err := s.store.Update(ctx, next)
+		switch {
+		case errors.Is(err, ErrConflict):
+			continue
+		case errors.Is(err, ErrNotFound):
+			return nil, 0, ErrUnknownMaster
+		case err != nil:
+			return nil, 0, err
+		}
+		return &r, version, nil
+	}
+}
+
+// revokeIssuedBy revokes the valid tokens that a master issued.
+func (s *Service) revokeIssuedBy(ctx context.Context, masterID string) (revoked int, err error) {
+	var ids []string
+	err = s.scanAccess(ctx, "", func(id string, r *accessRecord) bool {
+		if r.MasterID == masterID && r.status(s.now()) == StatusValid {
+			ids = append(ids, id)
+		}
+		return true
+	})
+	if err != nil {
+		return 0, err
+	}
+	for _, id := range ids {
+		done, err := s.revoke(ctx, id, func(*accessRecord) bool { return true })
+		if err != nil && !errors.Is(err, ErrUnknownToken) {
+			return revoked, err
+		}
+		if done {
+			revoked++
+		}
+	}
+	return revoked, nil
+}

@@ -1,0 +1,97 @@
+package tokenstore
+
+import (
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"time"
+)
+
+// accessRecord is the stored form of an access token.
+type accessRecord struct {
+	Hash        secretHash `json:"secret_sha256"`
+	MasterID    string     `json:"master_id,omitempty"`
+	CreatedBy   string     `json:"created_by"`
+	Description string     `json:"description,omitempty"`
+	CreatedAt   time.Time  `json:"created_at"`
+	ExpiresAt   time.Time  `json:"expires_at"`
+	RevokedAt   *time.Time `json:"revoked_at,omitempty"`
+	Right       Right      `json:"right"` // normalised, physical tenants, without ExpiresAt
+}
+
+func (r *accessRecord) status(now time.Time) string {
+	switch {
+	case r.RevokedAt != nil:
+		return StatusRevoked
+	case !now.Before(r.ExpiresAt):
+		return StatusExpired
+	}
+	return StatusValid
+}
+
+func (r *accessRecord) info(id string, now time.Time) AccessInfo {
+	info := AccessInfo{
+		TokenID: id, CreatedBy: r.CreatedBy, Description: r.Description,
+		CreatedAt: r.CreatedAt, ExpiresAt: r.ExpiresAt, RevokedAt: r.RevokedAt,
+		Status: r.status(now), MasterID: r.MasterID, Right: r.Right,
+	}
+	info.Right.ExpiresAt = r.ExpiresAt.Format(time.RFC3339)
+	return info
+}
+
+// store returns the record in the form that a Store keeps.
+func (r *accessRecord) store(id string, version uint64) (Record, error) {
+	value, err := json.Marshal(r)
+	if err != nil {
+		return Record{}, fmt.Errorf("tokenstore: encode access token %s: %w", id, err)
+	}
+	return Record{
+		Kind: KindAccess, ID: id, Value: value, Version: version,
+		DeleteAfter: r.ExpiresAt.Add(KeepExpired),
+	}, nil
+}
+
+// masterRecord is the stored form of a master token.
+type masterRecord struct {
+	Hash      secretHash `json:"secret_sha256"`
+	CreatedAt time.Time  `json:"created_at"`
+	MasterSpec
+}
+
+func (r *masterRecord) master(id string) Master {
+	return Master{
+		ID: id, Name: r.Name, Description: r.Description, TenantPrefix: r.TenantPrefix,
+		AllowIPMasks: r.AllowIPMasks, CreatedAt: r.CreatedAt, secret: r.Hash,
+	}
+}
+
+func (r *masterRecord) store(id string, version uint64) (Record, error) {
+	value, err := json.Marshal(r)
+	if err != nil {
+		return Record{}, fmt.Errorf("tokenstore: encode master token %s: %w", id, err)
+	}
+	return Record{Kind: KindMaster, ID: id, Value: value, Version: version}, nil
+}
+
+// decode reads the stored form of either record.
+func decode(rec Record, into any) error {
+	if err := json.Unmarshal(rec.Value, into); err != nil {
+		// The cause may quote the value, which holds the hash.
+		return fmt.Errorf("tokenstore: the record of %s token %s cannot be read", rec.Kind, rec.ID)
+	}
+	return nil
+}
+
+// MarshalText writes the hash in hex.
+func (h secretHash) MarshalText() ([]byte, error) {
+	return hex.AppendEncode(nil, h[:]), nil
+}
+
+// UnmarshalText reads the hash from hex.
+func (h *secretHash) UnmarshalText(text []byte) error {
+	if len(text) != 2*len(h) {
+		return hex.ErrLength
+	}
+	_, err := hex.Decode(h[:], text)
+	return err
+}

@@ -1,0 +1,112 @@
+package tokenstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// A Service applies the rules of tokens to the records of a [Store]. All
+// methods may be called concurrently, also those of several Services on one
+// Store. A Service holds no resources and needs no closing.
+type Service struct {
+	store       Store
+	now         func() time.Time
+	regions     []string
+	maxKBPerSec int
+	static      map[string]Master
+	staticOrder []string // ids as in the configuration
+	cache       accessCache
+}
+
+// NewService returns a Service on store. It fails when cfg is not valid.
+func NewService(store Store, cfg Config) (*Service, error) {
+	s := &Service{
+		store: store, now: cfg.Now, regions: cfg.Regions, maxKBPerSec: cfg.MaxKBPerSec,
+		static: make(map[string]Master),
+	}
+	if s.now == nil {
+		s.now = time.Now
+	}
+	if len(s.regions) == 0 {
+		s.regions = []string{"US", "EU"}
+	}
+	for _, r := range s.regions {
+		if r == "" {
+			return nil, errors.New("tokenstore: a region must have a name")
+		}
+	}
+	switch {
+	case s.maxKBPerSec == 0:
+		s.maxKBPerSec = DefaultMaxKBPerSec
+	case s.maxKBPerSec < 0:
+		return nil, errors.New("tokenstore: the highest cap in KB/s must be at least 1, or 0 for the default")
+	}
+	for i, sm := range cfg.StaticMasters {
+		if err := s.addStatic(sm); err != nil {
+			return nil, fmt.Errorf("static master token %d: %w", i+1, err)
+		}
+	}
+	return s, nil
+}
+
+func (s *Service) addStatic(sm StaticMaster) error {
+	if !isID(sm.ID) {
+		return errors.New("the id must be 32 lower-case hex digits")
+	}
+	if _, twice := s.static[sm.ID]; twice {
+		return fmt.Errorf("the id %s is configured twice", sm.ID)
+	}
+	spec, err := normalizeSpec(sm.MasterSpec)
+	if err != nil {
+		return err
+	}
+	r := masterRecord{Hash: sm.SecretHash, MasterSpec: spec}
+	m := r.master(sm.ID)
+	m.Static = true
+	s.static[sm.ID] = m
+	s.staticOrder = append(s.staticOrder, sm.ID)
+	return nil
+}
+
+// today is the time of records: UTC, whole seconds.
+func (s *Service) today() time.Time { return s.now().UTC().Truncate(time.Second) }
+
+// errUnchanged ends a change without a write and without an error.
+var errUnchanged = errors.New("tokenstore: nothing to change")
+
+// changeAccess reads an access token, lets fn change it and writes it back by
+// compare-and-swap. When another write came between, fn judges the new state:
+// so a refresh never overwrites a revocation. fn may refuse with an error.
+func (s *Service) changeAccess(ctx context.Context, id string, fn func(*accessRecord) error) error {
+	for {
+		rec, err := s.store.Get(ctx, KindAccess, id)
+		if errors.Is(err, ErrNotFound) {
+			return ErrUnknownToken
+		} else if err != nil {
+			return err
+		}
+		var r accessRecord
+		if err := decode(rec, &r); err != nil {
+			return err
+		}
+		if err := fn(&r); errors.Is(err, errUnchanged) {
+			return nil
+		} else if err != nil {
+			return err
+		}
+		next, err := r.store(id, rec.Version)
+		if err != nil {
+			return err
+		}
+		_, err = s.store.Update(ctx, next)
+		switch {
+		case errors.Is(err, ErrConflict):
+			continue
+		case errors.Is(err, ErrNotFound):
+			return ErrUnknownToken
+		}
+		return err
+	}
+}

@@ -1,0 +1,102 @@
+package tokenstore
+
+import (
+	"context"
+	"errors"
+	"time"
+)
+
+// Kind says what a record is about. Ids of different kinds never meet.
+type Kind uint8
+
+// The kinds. Their numbers are stored: never change them.
+const (
+	KindAccess Kind = 1
+	KindMaster Kind = 2
+)
+
+// String returns the name of the kind for messages.
+func (k Kind) String() string {
+	switch k {
+	case KindAccess:
+		return "access"
+	case KindMaster:
+		return "master"
+	}
+	return "unknown"
+}
+
+// The errors of a [Store]. Stores may wrap them; test with errors.Is.
+var (
+	ErrNotFound = errors.New("tokenstore: no such record")
+	ErrExists   = errors.New("tokenstore: the record exists already")
+	ErrConflict = errors.New("tokenstore: the record was changed in the meantime")
+	ErrClosed   = errors.New("tokenstore: the store is closed")
+)
+
+// A Record is what a [Store] keeps under a kind and an id.
+type Record struct {
+	Kind Kind
+	ID   string // 1–128 bytes of printable ASCII
+	// Value is opaque to the store, at most MaxRecord bytes. Whoever receives a Record owns its Value,
+	// except that the watchers of one change share it and must not modify it.
+	Value []byte
+	// Version grows with every write to this kind and id, and is never used
+	// twice for it: not after a restart, and not after Delete and Create.
+	// It is never 0.
+	Version uint64
+	// DeleteAfter allows the store to forget the record from this time on, in
+	// whole seconds (a fraction is rounded up). Forgetting is no change: no
+	// watcher hears of it. Zero: keep.
+	DeleteAfter time.Time
+}
+
+// A Change is one durable write.
+type Change struct {
+	Record  Record // of a deleted record the last state, with a new Version
+	Deleted bool
+}
+
+// A Store keeps records. All methods may be called concurrently. The package
+// storetest holds the suite that every Store must pass.
+//
+// A write that returned nil survives kill -9 and power loss. A write that
+// returned another error than those named at its method may have happened.
+// Writes to one kind and id are totally ordered, and a Get or Scan that starts
+// after a write returned sees it. The store copies what it is given.
+//
+// After Close every method that can fail returns [ErrClosed], except that
+// another Close does nothing.
+type Store interface {
+	// Get returns the record, or ErrNotFound.
+	Get(ctx context.Context, kind Kind, id string) (Record, error)
+
+	// Create writes a record that does not exist yet, or returns ErrExists.
+	// It ignores rec.Version and returns the record's first version.
+	Create(ctx context.Context, rec Record) (version uint64, err error)
+
+	// Update replaces the record whose version is still rec.Version and
+	// returns the new version. Else it returns ErrConflict, or ErrNotFound.
+	Update(ctx context.Context, rec Record) (version uint64, err error)
+
+	// Delete removes the record whose version is still version. Else it
+	// returns ErrConflict, or ErrNotFound.
+	Delete(ctx context.Context, kind Kind, id string, version uint64) error
+
+	// Scan calls fn for the records of a kind with an id above after, in
+	// ascending bytewise order, until fn returns false. It sees every write
+	// that returned before Scan began, and may see later ones. fn must not
+	// call the Store.
+	Scan(ctx context.Context, kind Kind, after string, fn func(Record) bool) error
+
+	// Watch calls fn for every change that becomes durable from now on; for
+	// one kind and id in the order of versions, for different ids possibly
+	// at the same time. fn may run before or after the write returns to
+	// its caller; it must not block, and must not call the Store. stop may be
+	// called repeatedly and anywhere, also in fn. It does not wait: a call
+	// that is under way may end after it.
+	Watch(fn func(Change)) (stop func())
+
+	// Close releases the store after the running calls have ended.
+	Close() error
+}

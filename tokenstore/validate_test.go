@@ -1,0 +1,163 @@
+package tokenstore_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/millrace/millrace/tokenstore"
+)
+
+func repeat[T any](n int, v T) []T { return slices.Repeat([]T{v}, n) }
+
+func TestIssueRefuses(t *testing.T) {
+	const grants = "right.tenant_grants"
+	b := newBench(t, tokenstore.Config{Regions: []string{"US", "EU"}, MaxKBPerSec: 100})
+	m, _ := b.master(t, "app.")
+	for _, c := range []struct {
+		path  string
+		bad   string // a value that the refusal must not quote
+		spoil func(*tokenstore.IssueRequest)
+	}{
+		{"created_by", "", func(r *tokenstore.IssueRequest) { r.CreatedBy = "" }},
+		{"created_by", "xxxx", func(r *tokenstore.IssueRequest) { r.CreatedBy = strings.Repeat("x", 257) }},
+		{"created_by", "\xff", func(r *tokenstore.IssueRequest) { r.CreatedBy = "a\xff" }},
+		{"description", "éé", func(r *tokenstore.IssueRequest) { r.Description = strings.Repeat("é", 513) }},
+		{"description", "\xff", func(r *tokenstore.IssueRequest) { r.Description = "a\xff" }},
+
+		{grants, "", func(r *tokenstore.IssueRequest) { r.Right.TenantGrants = nil }},
+		{grants, "", func(r *tokenstore.IssueRequest) { r.Right.TenantGrants = repeat(65, r.Right.TenantGrants[0]) }},
+		{grants + "[0].tenant_ids", "", func(r *tokenstore.IssueRequest) { r.Right.TenantGrants[0].TenantIDs = nil }},
+		{grants + "[0].tenant_ids", "", func(r *tokenstore.IssueRequest) { r.Right.TenantGrants[0].TenantIDs = repeat(257, "t") }},
+		{grants, "tttt", func(r *tokenstore.IssueRequest) {
+			r.Right.TenantGrants = repeat(64, tokenstore.TenantGrant{TenantIDs: repeat(256, strings.Repeat("t", 100))})
+		}},
+		{grants + "[0].tenant_ids[1]", "", func(r *tokenstore.IssueRequest) { r.Right.TenantGrants[0].TenantIDs = []string{"t", ""} }},
+		{grants + "[0].tenant_ids[0]", "a:b", func(r *tokenstore.IssueRequest) { r.Right.TenantGrants[0].TenantIDs[0] = "a:b" }},
+		{grants + "[0].tenant_ids[0]", "tt*", func(r *tokenstore.IssueRequest) { r.Right.TenantGrants[0].TenantIDs[0] = "tt*" }},
+		{grants + "[0].tenant_ids[0]", "tttt", func(r *tokenstore.IssueRequest) {
+			r.Right.TenantGrants[0].TenantIDs[0] = strings.Repeat("t", 125) // 129 with the prefix
+		}},
+		{grants + "[0].allow_channels_pub[0]", "zz?", func(r *tokenstore.IssueRequest) { r.Right.TenantGrants[0].AllowChannelsPub = []string{"zz?"} }},
+		{grants + "[0].allow_channels_pub[1]", "", func(r *tokenstore.IssueRequest) { r.Right.TenantGrants[0].AllowChannelsPub = []string{"a", "?"} }},
+		{grants + "[1].allow_channels_sub[2]", "zz#zz", func(r *tokenstore.IssueRequest) {
+			r.Right.TenantGrants = append(r.Right.TenantGrants, tokenstore.TenantGrant{
+				TenantIDs: []string{"t"}, AllowChannelsSub: []string{"a", "?", "zz#zz"},
+			})
+		}},
+		{grants + "[0].allow_channels_sub[0]", "qqqq", func(r *tokenstore.IssueRequest) {
+			r.Right.TenantGrants[0].AllowChannelsSub = []string{strings.Repeat("q", 257)}
+		}},
+		{grants + "[0].allow_channels_pub", "", func(r *tokenstore.IssueRequest) { r.Right.TenantGrants[0].AllowChannelsPub = repeat(257, "a") }},
+		{grants + "[0].allow_channels_sub", "", func(r *tokenstore.IssueRequest) { r.Right.TenantGrants[0].AllowChannelsSub = repeat(257, "a") }},
+
+		{"right.allow_ip_masks[1]", "10.0.0.0/33", func(r *tokenstore.IssueRequest) { r.Right.AllowIPMasks = []string{"::1", "10.0.0.0/33"} }},
+		{"right.allow_ip_masks[0]", "fe80::1%eth0", func(r *tokenstore.IssueRequest) { r.Right.AllowIPMasks = []string{"fe80::1%eth0"} }},
+		{"right.allow_ip_masks[0]", "fe80::%1/64", func(r *tokenstore.IssueRequest) { r.Right.AllowIPMasks = []string{"fe80::%1/64"} }},
+		{"right.allow_ip_masks[0]", "::ffff:1.2.3.4", func(r *tokenstore.IssueRequest) { r.Right.AllowIPMasks = []string{"::ffff:1.2.3.4"} }},
+		{"right.allow_ip_masks[0]", "::ffff:1.2.3.0/120", func(r *tokenstore.IssueRequest) { r.Right.AllowIPMasks = []string{"::ffff:1.2.3.0/120"} }},
+		{"right.allow_ip_masks[0]", "localhost", func(r *tokenstore.IssueRequest) { r.Right.AllowIPMasks = []string{"localhost"} }},
+		{"right.allow_ip_masks[0]", "", func(r *tokenstore.IssueRequest) { r.Right.AllowIPMasks = []string{""} }},
+		{"right.allow_ip_masks", "", func(r *tokenstore.IssueRequest) { r.Right.AllowIPMasks = repeat(257, "::1") }},
+
+		{"right.allow_regions[1]", "ASIA", func(r *tokenstore.IssueRequest) { r.Right.AllowRegions = []string{"EU", "ASIA"} }},
+		{"right.allow_regions[0]", "eu", func(r *tokenstore.IssueRequest) { r.Right.AllowRegions = []string{"eu"} }},
+		{"right.allow_protocols[0]", "quic", func(r *tokenstore.IssueRequest) { r.Right.AllowProtocols = []string{"quic"} }},
+		{"right.allow_protocols[0]", "WebSocket", func(r *tokenstore.IssueRequest) { r.Right.AllowProtocols = []string{"WebSocket"} }},
+		{"right.allowed_ws_origin", "", func(r *tokenstore.IssueRequest) { r.Right.AllowedWSOrigin = repeat(257, "null") }},
+
+		{"right.ingress_kb_per_sec", "", func(r *tokenstore.IssueRequest) { r.Right.IngressKBPerSec = new(0) }},
+		{"right.ingress_kb_per_sec", "101", func(r *tokenstore.IssueRequest) { r.Right.IngressKBPerSec = new(101) }},
+		{"right.egress_kb_per_sec", "-7", func(r *tokenstore.IssueRequest) { r.Right.EgressKBPerSec = new(-7) }},
+		{"right.egress_kb_per_sec", "101", func(r *tokenstore.IssueRequest) { r.Right.EgressKBPerSec = new(101) }},
+
+		{"right.expires_at", "", func(r *tokenstore.IssueRequest) { r.Right.ExpiresAt = "" }},
+		{"right.expires_at", "tomorrow", func(r *tokenstore.IssueRequest) { r.Right.ExpiresAt = "tomorrow" }},
+	} {
+		t.Run(c.path+" "+c.bad, func(t *testing.T) {
+			req := tokenstore.IssueRequest{CreatedBy: "test", Right: grantAll("t")}
+			c.spoil(&req)
+			_, err := b.Issue(t.Context(), m, req)
+			wantInvalid(t, err, c.path, tokenstore.CodeInvalidBody, c.bad)
+		})
+	}
+	if tokens, _, _ := b.List(t.Context(), m, tokenstore.ListOptions{}); len(tokens) != 0 {
+		t.Errorf("%d refused tokens are stored", len(tokens))
+	}
+}
+
+// TestIssueAtTheLimits gives every limited value its largest legal size.
+func TestIssueAtTheLimits(t *testing.T) {
+	b := newBench(t, tokenstore.Config{MaxKBPerSec: 100})
+	m, _ := b.master(t, "app.")
+	right := grantAll("t")
+	right.TenantGrants = repeat(64, tokenstore.TenantGrant{TenantIDs: []string{"t"}})
+	right.TenantGrants[0] = tokenstore.TenantGrant{
+		TenantIDs:        repeat(256, strings.Repeat("t", 124)),
+		AllowChannelsPub: repeat(256, "a.(b|c*).#"),
+		AllowChannelsSub: repeat(256, "?"),
+	}
+	right.TenantGrants[1] = tokenstore.TenantGrant{} // names nobody: harmless
+	right.AllowIPMasks = repeat(256, "10.0.0.0/8")
+	right.AllowRegions = []string{"US", "EU"}
+	right.AllowProtocols = []string{"webtransport", "websocket"}
+	right.IngressKBPerSec, right.EgressKBPerSec = new(1), new(100)
+	for _, label := range []string{"x", strings.Repeat("x", 256), strings.Repeat("é", 128)} {
+		_, err := b.Issue(t.Context(), m, tokenstore.IssueRequest{
+			CreatedBy: label, Description: strings.Repeat("é", 512), Right: right,
+		})
+		if err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func TestNormalized(t *testing.T) {
+	b := newBench(t, tokenstore.Config{})
+	m, _ := b.master(t, "paint")
+	right := grantAll("x", "paint.y", "paintball", "paint.")
+	right.AllowIPMasks = []string{"10.1.2.3/8", "10.1.2.3", "2001:DB8::1/32", "10.1.2.3/32", "0.0.0.0/0"}
+	right.AllowedWSOrigin = []string{"HTTPS://Example.COM:443", "null"}
+	before := fmt.Sprint(right)
+	b.issue(t, m, right)
+	if fmt.Sprint(right) != before {
+		t.Error("Issue changed the caller's request")
+	}
+	tokens, _, err := b.List(t.Context(), m, tokenstore.ListOptions{})
+	if err != nil || len(tokens) != 1 {
+		t.Fatal(tokens, err)
+	}
+	got := tokens[0].Right
+	for what, lists := range map[string][2][]string{
+		"tenants": {got.TenantGrants[0].TenantIDs, {"paint.x", "paint.y", "paint.paintball", "paint."}},
+		"masks":   {got.AllowIPMasks, {"10.0.0.0/8", "10.1.2.3", "2001:db8::/32", "10.1.2.3", "0.0.0.0/0"}},
+		"origins": {got.AllowedWSOrigin, {"https://example.com", "null"}},
+	} {
+		if !slices.Equal(lists[0], lists[1]) {
+			t.Errorf("%s: %q, want %q", what, lists[0], lists[1])
+		}
+	}
+}
+
+func TestNormalizePrefix(t *testing.T) {
+	long := strings.Repeat("p", 126)
+	for in, want := range map[string]string{
+		"": "", "paint": "paint.", "paint.": "paint.", "paint9": "paint9.", "PAINT": "PAINT.",
+		"a-": "a-", "a_": "a_", "a~": "a~", "a@": "a@", "a..": "a..", ".": ".",
+		long: long + ".", long + "p.": "!", long + ".": long + ".", long + "pp": "!", long + "p": "!",
+		"a:b": "!", "a b": "!", "é": "!", "a*": "!", "\x00": "!",
+	} {
+		got, err := tokenstore.NormalizePrefix(in)
+		switch {
+		case want == "!":
+			wantInvalid(t, err, "tenant_prefix", tokenstore.CodeInvalidBody, in)
+		case err != nil || got != want:
+			t.Errorf("NormalizePrefix(%q) = %q, %v; want %q", in, got, err, want)
+		default:
+			if again, err := tokenstore.NormalizePrefix(got); err != nil || again != got {
+				t.Errorf("NormalizePrefix(%q) = %q, %v: not stable", got, again, err)
+			}
+		}
+	}
+}
