@@ -1,0 +1,144 @@
+package rest
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestContentType(t *testing.T) {
+	for _, test := range []struct {
+		types []string
+		ok    bool
+	}{
+		{[]string{"application/json"}, true},
+		{[]string{"Application/JSON"}, true},
+		{[]string{"application/json; charset=utf-8"}, true},
+		{[]string{`application/json;charset="UTF-8"`}, true},
+		{nil, false},
+		{[]string{""}, false},
+		{[]string{"application/json; charset=iso-8859-1"}, false},
+		{[]string{"application/json; charset="}, false},
+		{[]string{"application/problem+json"}, false},
+		{[]string{"application/jsonx"}, false},
+		{[]string{"text/plain"}, false},
+		{[]string{"application/x-www-form-urlencoded"}, false},
+		{[]string{"application/json, text/plain"}, false},
+		{[]string{"application/json", "application/json"}, false},
+	} {
+		t.Run(fmt.Sprint(test.types), func(t *testing.T) {
+			e := newEdge(t)
+			r := e.valid(Routes[0])
+			r.Header["Content-Type"] = test.types
+			if res := e.do(r); test.ok {
+				e.wantOK(res)
+			} else {
+				e.wantProblem(res, CodeUnsupportedMediaType)
+			}
+		})
+	}
+	t.Run("compressed", func(t *testing.T) {
+		e := newEdge(t)
+		r := e.valid(Routes[0])
+		r.Header.Set("Content-Encoding", "gzip")
+		e.wantProblem(e.do(r), CodeUnsupportedMediaType)
+	})
+}
+
+// The limit on a real connection: where the server reads from the client.
+func TestBodyLimit(t *testing.T) {
+	e := newEdge(t)
+	e.options.Secure = func(*http.Request) bool { return true }
+	server := httptest.NewServer(NewHandler(e.options))
+	defer server.Close()
+	body := e.issueBody("demo", time.Hour)
+	fits := body + strings.Repeat(" ", MaxBody-len(body))
+
+	for _, test := range []struct {
+		name, header, body string
+		want               int
+		continued          bool // the server asks for the body
+	}{
+		{"at the limit", fmt.Sprintf("Content-Length: %d", MaxBody), fits, 200, false},
+		{"one byte too large", fmt.Sprintf("Content-Length: %d", MaxBody+1), fits + " ", 413, false},
+		{"1 MB", "Content-Length: 1000000", strings.Repeat(" ", 1000000), 413, false},
+		{"too large to wait for", fmt.Sprintf("Content-Length: %d", maxDiscard+1), "", 413, false},
+		{"chunked, 1 MB", "Transfer-Encoding: chunked", chunked(strings.Repeat(" ", 1000000)), 413, false},
+		{"chunked, at the limit", "Transfer-Encoding: chunked", chunked(fits), 200, false},
+		{"chunked, too large", "Transfer-Encoding: chunked", chunked(fits + " "), 413, false},
+		{"chunked, broken", "Transfer-Encoding: chunked", "zz\r\n", 400, false},
+		{"empty", "Content-Length: 0", "", 400, false},
+		{"expected", fmt.Sprintf("Expect: 100-continue\r\nContent-Length: %d", len(body)), body, 200, true},
+		{"expected, announced too large", fmt.Sprintf("Expect: 100-continue\r\nContent-Length: %d", MaxBody+1), "", 413, false},
+		{"expected, chunked, too large", "Expect: 100-continue\r\nTransfer-Encoding: chunked", chunked(fits + " "), 413, true},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			conn, err := net.Dial("tcp", server.Listener.Addr().String())
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer conn.Close()
+			if err := conn.SetDeadline(time.Now().Add(10 * time.Second)); err != nil {
+				t.Fatal(err)
+			}
+			_, err = fmt.Fprintf(conn, "POST /v1/get-token HTTP/1.1\r\nHost: edge\r\nContent-Type: application/json\r\n"+
+				"Authorization: Bearer %s\r\n%s\r\n\r\n", masterAll, test.header)
+			if err != nil {
+				t.Fatal(err)
+			}
+			reader := bufio.NewReader(conn)
+			if test.continued {
+				res, err := http.ReadResponse(reader, nil)
+				if err != nil || res.StatusCode != http.StatusContinue {
+					t.Fatalf("got %v %v, want 100 Continue", res, err)
+				}
+			}
+			// Everything is sent before the answer is read, as simple clients do.
+			if _, err := io.WriteString(conn, test.body); err != nil {
+				t.Fatal(err)
+			}
+			res, err := http.ReadResponse(reader, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer res.Body.Close()
+			if res.StatusCode != test.want {
+				t.Errorf("status %d, want %d", res.StatusCode, test.want)
+			}
+			switch test.want {
+			case 413:
+				e.wantProblem(res, CodeBodyTooLarge)
+			case 400:
+				e.wantProblem(res, CodeInvalidBody)
+			}
+		})
+	}
+}
+
+// The rest of a body too large is discarded up to a bound, so that the sender
+// gets to read the refusal.
+func TestDiscard(t *testing.T) {
+	for _, test := range []struct{ size, announced, left int }{
+		{1 << 20, -1, 0},
+		{1 << 20, 1 << 20, 0},
+		{3 << 20, -1, 3<<20 - MaxBody - 1 - maxDiscard},
+		{3 << 20, 3 << 20, 3 << 20},
+	} {
+		e := newEdge(t)
+		r := e.valid(Routes[0])
+		body := strings.NewReader(strings.Repeat(" ", test.size))
+		r.Body, r.ContentLength = io.NopCloser(body), int64(test.announced)
+		e.wantProblem(e.do(r), CodeBodyTooLarge)
+		if body.Len() != test.left {
+			t.Errorf("%d bytes, announced as %d: %d left unread, want %d", test.size, test.announced, body.Len(), test.left)
+		}
+	}
+}
+
+func chunked(s string) string { return fmt.Sprintf("%x\r\n%s\r\n0\r\n\r\n", len(s), s) }

@@ -1,0 +1,127 @@
+package rest
+
+import (
+	"context"
+	"maps"
+	"net/url"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/millrace/millrace/tokenstore"
+)
+
+type (
+	service = tokenstore.Service
+	master  = tokenstore.Master
+)
+
+// Issue is the call POST /v1/get-token, for other front ends too: it takes that
+// call's body and returns what is to be answered as JSON.
+func Issue(ctx context.Context, s *service, m *master, body []byte) (any, error) {
+	var request tokenstore.IssueRequest
+	if err := DecodeStrict(body, &request); err != nil {
+		return nil, err
+	}
+	issued, err := s.Issue(ctx, m, request)
+	if err != nil {
+		return nil, err
+	}
+	return struct {
+		Token     string `json:"token"`
+		TokenID   string `json:"token_id"`
+		ExpiresAt string `json:"expires_at"`
+	}{issued.Token, issued.TokenID, timestamp(issued.ExpiresAt)}, nil
+}
+
+// refreshToken is PUT /v1/refresh-token.
+func refreshToken(ctx context.Context, s *service, m *master, body []byte) (any, error) {
+	var request struct {
+		TokenID   string `json:"token_id"`
+		ExpiresAt string `json:"expires_at"`
+	}
+	if err := DecodeStrict(body, &request); err != nil {
+		return nil, err
+	}
+	expiresAt, err := s.Refresh(ctx, m, request.TokenID, request.ExpiresAt)
+	if err != nil {
+		return nil, err
+	}
+	return struct {
+		Message      string `json:"message"`
+		TokenID      string `json:"token_id"`
+		NewExpiresAt string `json:"new_expires_at"`
+	}{"token refreshed", request.TokenID, timestamp(expiresAt)}, nil
+}
+
+// revokeToken is DELETE /v1/revoke-token.
+func revokeToken(ctx context.Context, s *service, m *master, body []byte) (any, error) {
+	var request struct {
+		Token string `json:"token"`
+	}
+	if err := DecodeStrict(body, &request); err != nil {
+		return nil, err
+	}
+	id, err := s.Revoke(ctx, m, request.Token)
+	if err != nil {
+		return nil, err
+	}
+	return struct {
+		Message string `json:"message"`
+		TokenID string `json:"token_id"`
+	}{"token revoked", id}, nil
+}
+
+// List is the call GET /v1/tokens, for other front ends too: it takes that
+// call's raw query and returns what is to be answered as JSON.
+func List(ctx context.Context, s *service, m *master, query []byte) (any, error) {
+	options, err := listOptions(string(query))
+	if err != nil {
+		return nil, err
+	}
+	tokens, next, err := s.List(ctx, m, options)
+	if err != nil {
+		return nil, err
+	}
+	if tokens == nil {
+		tokens = []tokenstore.AccessInfo{} // a list, never null
+	}
+	return struct {
+		Tokens     []tokenstore.AccessInfo `json:"tokens"`
+		NextCursor string                  `json:"next_cursor"` // empty on the last page
+	}{tokens, next}, nil
+}
+
+func listOptions(rawQuery string) (o tokenstore.ListOptions, err error) {
+	o.Limit = tokenstore.DefaultListLimit
+	values, err := url.ParseQuery(rawQuery)
+	if err != nil { // its text quotes the query
+		return o, invalid("query", "is not well-formed")
+	}
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		given := values[name]
+		switch name {
+		case "limit", "cursor", "tenant":
+		default:
+			return o, invalid("query", "has an unknown parameter; allowed: limit, cursor, tenant")
+		}
+		if len(given) > 1 {
+			return o, invalid(name, "is given more than once")
+		}
+		if given[0] == "" { // not "all of them": whoever sent it has lost a value
+			return o, invalid(name, "is empty; omit it instead")
+		}
+	}
+	o.Cursor, o.Tenant = values.Get("cursor"), values.Get("tenant")
+	if values.Has("limit") {
+		o.Limit, err = strconv.Atoi(values.Get("limit"))
+		canonical := strconv.Itoa(o.Limit) == values.Get("limit") // no sign, no leading zero
+		if err != nil || !canonical || o.Limit < 1 || o.Limit > tokenstore.MaxListLimit {
+			return o, invalid("limit", "must be an integer from 1 to "+strconv.Itoa(tokenstore.MaxListLimit))
+		}
+	}
+	return o, nil
+}
+
+// timestamp writes a time as every answer does: RFC 3339 in UTC, whole seconds.
+func timestamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }

@@ -1,0 +1,187 @@
+package rest
+
+import (
+	"context"
+	"crypto/tls"
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"strings"
+	"testing"
+	"time"
+
+	"go.uber.org/zap"
+	"go.uber.org/zap/zaptest/observer"
+
+	"github.com/millrace/millrace/tokenstore"
+	"github.com/millrace/millrace/tokenstore/storetest"
+)
+
+const (
+	hexA = "0123456789abcdef0123456789abcdef"
+	hexB = "fedcba9876543210fedcba9876543210"
+
+	masterAll    = "MT_" + "00000000000000000000000000000001_" + hexA // no prefix
+	masterPaint  = "MT_" + "00000000000000000000000000000002_" + hexA // prefix paint.
+	masterMasked = "MT_" + "00000000000000000000000000000003_" + hexA // 192.0.2.0/24 alone
+)
+
+// edge is a handler over a real service with a memory store, static master
+// tokens and a clock that the test moves. Requests come from 198.51.100.1.
+type edge struct {
+	t       *testing.T
+	now     time.Time
+	store   *brittleStore
+	options Options
+	logs    *observer.ObservedLogs
+}
+
+// brittleStore fails every call with err while err is set.
+type brittleStore struct {
+	tokenstore.Store
+	err error
+}
+
+func (s *brittleStore) Get(ctx context.Context, k tokenstore.Kind, id string) (tokenstore.Record, error) {
+	if s.err != nil {
+		return tokenstore.Record{}, s.err
+	}
+	return s.Store.Get(ctx, k, id)
+}
+
+func (s *brittleStore) Create(ctx context.Context, r tokenstore.Record) (uint64, error) {
+	if s.err != nil {
+		return 0, s.err
+	}
+	return s.Store.Create(ctx, r)
+}
+
+func (s *brittleStore) Scan(ctx context.Context, k tokenstore.Kind, after string, fn func(tokenstore.Record) bool) error {
+	if s.err != nil {
+		return s.err
+	}
+	return s.Store.Scan(ctx, k, after, fn)
+}
+
+func newEdge(t *testing.T) *edge {
+	t.Helper()
+	e := &edge{
+		t:     t,
+		now:   time.Date(2030, 1, 31, 12, 0, 0, 0, time.UTC),
+		store: &brittleStore{Store: storetest.NewMemory()},
+	}
+	t.Cleanup(func() { _ = e.store.Close() })
+	static := func(token string, spec tokenstore.MasterSpec) tokenstore.StaticMaster {
+		id, hash, err := tokenstore.ParseStaticMaster(token)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return tokenstore.StaticMaster{ID: id, SecretHash: hash, MasterSpec: spec}
+	}
+	service, err := tokenstore.NewService(e.store, tokenstore.Config{
+		Now: func() time.Time { return e.now },
+		StaticMasters: []tokenstore.StaticMaster{
+			static(masterAll, tokenstore.MasterSpec{Name: "all"}),
+			static(masterPaint, tokenstore.MasterSpec{Name: "paint", TenantPrefix: "paint"}),
+			static(masterMasked, tokenstore.MasterSpec{Name: "masked", AllowIPMasks: []string{"192.0.2.0/24"}}),
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	core, logs := observer.New(zap.DebugLevel)
+	e.logs = logs
+	e.options = Options{
+		Service:  func() *tokenstore.Service { return service },
+		ClientIP: func(*http.Request) (netip.Addr, bool) { return netip.MustParseAddr("198.51.100.1"), true },
+		Log:      zap.New(core),
+	}
+	return e
+}
+
+// request is an HTTPS request with the bearer token, and with the JSON content
+// type when there is a body.
+func request(method, target, token, body string) *http.Request {
+	r := httptest.NewRequest(method, target, strings.NewReader(body))
+	r.TLS = &tls.ConnectionState{HandshakeComplete: true}
+	if token != "" {
+		r.Header.Set("Authorization", "Bearer "+token)
+	}
+	if body != "" {
+		r.Header.Set("Content-Type", "application/json")
+	}
+	return r
+}
+
+func (e *edge) do(r *http.Request) *http.Response {
+	e.t.Helper()
+	rec := httptest.NewRecorder()
+	NewHandler(e.options).ServeHTTP(rec, r)
+	if got := rec.Header().Get("Cache-Control"); got != "no-store" {
+		e.t.Errorf("Cache-Control = %q, want no-store", got)
+	}
+	if got := rec.Header().Get("Access-Control-Allow-Origin"); got != "" {
+		e.t.Errorf("Access-Control-Allow-Origin = %q, want none", got)
+	}
+	return rec.Result()
+}
+
+// issue returns a new token, good for an hour, of the tenant.
+func (e *edge) issue(master, tenant string) (token, id string) {
+	e.t.Helper()
+	body := e.wantOK(e.do(request(http.MethodPost, "/v1/get-token", master, e.issueBody(tenant, time.Hour))))
+	token, _ = body["token"].(string)
+	id, _ = body["token_id"].(string)
+	return token, id
+}
+
+func (e *edge) issueBody(tenant string, lifetime time.Duration) string {
+	return `{"created_by":"test","right":{"tenant_grants":[{"tenant_ids":["` + tenant +
+		`"],"allow_channels_sub":["#"]}],"expires_at":"` + timestamp(e.now.Add(lifetime)) + `"}}`
+}
+
+func (e *edge) refreshBody(id string, lifetime time.Duration) string {
+	return `{"token_id":"` + id + `","expires_at":"` + timestamp(e.now.Add(lifetime)) + `"}`
+}
+
+func (e *edge) wantOK(res *http.Response) map[string]any {
+	e.t.Helper()
+	var body map[string]any
+	if err := json.NewDecoder(res.Body).Decode(&body); err != nil {
+		e.t.Fatal(err)
+	}
+	if res.StatusCode != http.StatusOK || res.Header.Get("Content-Type") != "application/json" {
+		e.t.Fatalf("got %d %s %v, want 200 application/json", res.StatusCode, res.Header.Get("Content-Type"), body)
+	}
+	return body
+}
+
+// wantProblem checks the whole shape of a refusal and returns its detail.
+func (e *edge) wantProblem(res *http.Response, code Code) string {
+	e.t.Helper()
+	dec := json.NewDecoder(res.Body)
+	dec.DisallowUnknownFields()
+	var p Problem
+	if err := dec.Decode(&p); err != nil {
+		e.t.Fatalf("status %d, body: %v", res.StatusCode, err)
+	}
+	want := Problem{
+		Type: "about:blank", Title: http.StatusText(Status[code]), Status: Status[code],
+		Detail: p.Detail, Code: string(code),
+	}
+	if p != want || res.StatusCode != p.Status || p.Detail == "" {
+		e.t.Fatalf("got %d %+v, want %+v with a detail", res.StatusCode, p, want)
+	}
+	if got := res.Header.Get("Content-Type"); got != "application/problem+json" {
+		e.t.Errorf("Content-Type = %q", got)
+	}
+	challenge := ""
+	if p.Status == http.StatusUnauthorized {
+		challenge = "Bearer"
+	}
+	if got := res.Header.Get("WWW-Authenticate"); got != challenge {
+		e.t.Errorf("WWW-Authenticate = %q, want %q", got, challenge)
+	}
+	return p.Detail
+}

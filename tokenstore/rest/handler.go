@@ -1,0 +1,172 @@
+// Package rest is the token administration over HTTP: the routes below /v1/ of
+// docs/protocol.md, section REST. It knows net/http and package tokenstore, but
+// no web server.
+//
+// A request passes these gates in this order, and the first that refuses it
+// answers: 425 (TLS early data), 404 (no such path), 405, 401, 403 ip_not_allowed,
+// 403 tls_required, 415, 413, 400, 404, 409. No byte of the body is read before
+// the second 403 is settled.
+package rest
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/netip"
+	"slices"
+	"strings"
+
+	"go.uber.org/zap"
+
+	"github.com/millrace/millrace/tokenstore"
+)
+
+// Options are what the handler needs from its surroundings. Every function may
+// be called concurrently.
+type Options struct {
+	// Service gives the service to ask, once per request. Nil from it means
+	// that there is none at the moment: 503.
+	Service func() *tokenstore.Service
+	// ClientIP gives the caller's address, false when it is not known; a
+	// master token with masks is refused then. Nil: it is never known.
+	ClientIP func(*http.Request) (netip.Addr, bool)
+	// Secure tells whether a token may travel on this request's connection;
+	// if not, the answer is 403 tls_required. Nil: on TLS alone.
+	Secure func(*http.Request) bool
+	// Log gets what went wrong inside the edge, never a part of a request.
+	// Nil: nothing is logged.
+	Log *zap.Logger
+}
+
+// NewHandler returns the handler of the /v1/ routes. Any other path is answered
+// 404, paths are compared exactly as they were sent.
+func NewHandler(o Options) http.Handler {
+	if o.ClientIP == nil {
+		o.ClientIP = func(*http.Request) (netip.Addr, bool) { return netip.Addr{}, false }
+	}
+	if o.Secure == nil {
+		o.Secure = func(r *http.Request) bool { return r.TLS != nil }
+	}
+	if o.Log == nil {
+		o.Log = zap.NewNop()
+	}
+	return &handler{o}
+}
+
+type handler struct{ Options }
+
+func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	answer, problem := h.serve(w, r)
+	if problem != nil {
+		// Where a server in front has replaced r.Body, net/http no longer sees
+		// that a client waits for 100 Continue, and would wait for its body
+		// before it sends a refusal, unless that is the connection's last.
+		// (EnableFullDuplex would do so too, but panics when the body comes all
+		// the same: golang/go#68560.)
+		if r.ProtoMajor == 1 && r.Header.Get("Expect") != "" {
+			w.Header().Set("Connection", "close")
+		}
+		WriteProblem(w, *problem)
+		return
+	}
+	writeJSON(w, http.StatusOK, "application/json", answer)
+}
+
+func (h *handler) serve(w http.ResponseWriter, r *http.Request) (any, *Problem) {
+	if r.TLS != nil && !r.TLS.HandshakeComplete {
+		return nil, refusal(CodeTooEarly, "not in TLS early data, which can be replayed; send it again after the handshake")
+	}
+	// The escaped path, so that /v1/get%2Dtoken is another path.
+	path := r.URL.EscapedPath()
+	at := slices.IndexFunc(Routes, func(route Route) bool { return route.Path == path })
+	if at < 0 {
+		return nil, refusal(CodeNotFound, "there is nothing at this path; paths are exact, without a trailing slash")
+	}
+	route := Routes[at]
+	if !slices.Contains(route.Methods, r.Method) {
+		allow := strings.Join(route.Methods, ", ")
+		w.Header().Set("Allow", allow)
+		return nil, refusal(CodeMethodNotAllowed, "allowed: "+allow)
+	}
+	service := h.Service()
+	if service == nil {
+		return nil, unavailable()
+	}
+	ip, known := h.ClientIP(r)
+	if !known {
+		ip = netip.Addr{}
+	}
+	master, err := authenticate(r, service, ip)
+	if err != nil {
+		return nil, h.problem(w, r, err)
+	}
+	if !h.Secure(r) {
+		return nil, refusal(CodeTLSRequired, "tokens are accepted over HTTPS only")
+	}
+	input := []byte(r.URL.RawQuery)
+	if route.TakesBody() {
+		var refused *Problem
+		if input, refused = readBody(r); refused != nil {
+			return nil, refused
+		}
+	}
+	answer, err := route.call(r.Context(), service, master, input)
+	if err != nil {
+		return nil, h.problem(w, r, err)
+	}
+	return answer, nil
+}
+
+// authenticate asks for the master token of the request. Two Authorization
+// headers are refused: whoever stands in front of us may have checked the other.
+func authenticate(r *http.Request, s *tokenstore.Service, ip netip.Addr) (*tokenstore.Master, error) {
+	headers := r.Header.Values("Authorization")
+	if len(headers) != 1 {
+		return nil, tokenstore.ErrBadMasterToken
+	}
+	scheme, token, _ := strings.Cut(headers[0], " ")
+	if !strings.EqualFold(scheme, "Bearer") {
+		return nil, tokenstore.ErrBadMasterToken
+	}
+	return s.AuthenticateMaster(r.Context(), strings.Trim(token, " "), ip)
+}
+
+// problem is the refusal for an error of the service.
+func (h *handler) problem(w http.ResponseWriter, r *http.Request, err error) *Problem {
+	if errors.Is(err, tokenstore.ErrBadMasterToken) {
+		w.Header().Set("WWW-Authenticate", "Bearer")
+	}
+	p := ProblemFor(err, h.Log.With(zap.String("route", r.URL.Path)))
+	return &p
+}
+
+// ProblemFor returns the refusal for an error of a [tokenstore.Service]. What
+// the caller cannot repair is logged, without anything that the caller sent.
+func ProblemFor(err error, log *zap.Logger) Problem {
+	var invalid *tokenstore.InvalidError
+	switch {
+	case errors.As(err, &invalid):
+		return *refusal(Code(invalid.Code), invalid.Error())
+	case errors.Is(err, tokenstore.ErrBadMasterToken):
+		return *refusal(CodeBadMasterToken, "needs one header Authorization: Bearer with a valid master token")
+	case errors.Is(err, tokenstore.ErrIPNotAllowed):
+		return *refusal(CodeIPNotAllowed, err.Error())
+	case errors.Is(err, tokenstore.ErrUnknownToken):
+		return *refusal(CodeUnknownToken, err.Error())
+	case errors.Is(err, tokenstore.ErrTokenExpired):
+		return *refusal(CodeTokenExpired, err.Error())
+	case errors.Is(err, tokenstore.ErrTokenRevoked):
+		return *refusal(CodeTokenRevoked, err.Error())
+	case errors.Is(err, context.Canceled):
+		return *unavailable() // the client is gone, or the edge stops: nothing to report
+	}
+	log.Error("token administration failed", zap.Error(err))
+	if errors.Is(err, tokenstore.ErrClosed) || errors.Is(err, context.DeadlineExceeded) {
+		return *unavailable()
+	}
+	return *refusal(CodeInternal, "a fault of the server; its log says more")
+}
+
+func unavailable() *Problem {
+	return refusal(CodeUnavailable, "the token store is out of reach; try again")
+}

@@ -1,0 +1,47 @@
+package rest
+
+import (
+	"context"
+	"net/http"
+	"slices"
+
+	"github.com/millrace/millrace/tokenstore"
+)
+
+// A Route is one row of the table of calls in docs/protocol.md, REST.
+type Route struct {
+	Path    string   // exact
+	Methods []string // more than one only for GET and HEAD
+	// Refusals are the codes that a request with one of the Methods can get.
+	Refusals []Code
+
+	// call answers for an authenticated caller. Its input is the body, or the
+	// raw query of a route that takes none.
+	call func(context.Context, *tokenstore.Service, *tokenstore.Master, []byte) (any, error)
+}
+
+// TakesBody tells whether the route reads a JSON body.
+func (r Route) TakesBody() bool { return r.Methods[0] != http.MethodGet }
+
+// Routes are the calls of the handler. Nothing writes to them. The tests of
+// this package and those of the OpenAPI document go through them.
+var Routes = []Route{
+	{"/v1/get-token", []string{http.MethodPost},
+		with(bodyRefusals, CodeExpiresAtOutOfRange), Issue},
+	{"/v1/refresh-token", []string{http.MethodPut},
+		with(bodyRefusals, CodeExpiresAtOutOfRange, CodeUnknownToken, CodeTokenExpired, CodeTokenRevoked), refreshToken},
+	{"/v1/revoke-token", []string{http.MethodDelete},
+		with(bodyRefusals, CodeUnknownToken), revokeToken},
+	{"/v1/tokens", []string{http.MethodGet, http.MethodHead},
+		with(refusals), List},
+}
+
+var (
+	refusals = []Code{
+		CodeTooEarly, CodeTLSRequired, CodeBadMasterToken, CodeIPNotAllowed,
+		CodeInvalidBody, CodeInternal, CodeUnavailable,
+	}
+	bodyRefusals = with(refusals, CodeUnsupportedMediaType, CodeBodyTooLarge)
+)
+
+func with(codes []Code, more ...Code) []Code { return slices.Concat(codes, more) }

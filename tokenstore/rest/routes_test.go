@@ -1,0 +1,122 @@
+package rest
+
+import (
+	"errors"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/millrace/millrace/tokenstore"
+)
+
+// valid is a request that the route answers with 200.
+func (e *edge) valid(route Route) *http.Request {
+	e.t.Helper()
+	return request(route.Methods[0], route.Path, masterAll, e.validBody(route))
+}
+
+func (e *edge) validBody(route Route) string {
+	switch route.Path {
+	case "/v1/get-token":
+		return e.issueBody("demo", time.Hour)
+	case "/v1/refresh-token":
+		_, id := e.issue(masterAll, "demo")
+		return e.refreshBody(id, 2*time.Hour)
+	case "/v1/revoke-token":
+		token, _ := e.issue(masterAll, "demo")
+		return `{"token":"` + token + `"}`
+	case "/v1/tokens":
+		return ""
+	}
+	e.t.Fatalf("no valid body for %s", route.Path)
+	return ""
+}
+
+// ended is a refresh of a token that end has ended.
+func ended(end func(e *edge, token string)) func(*edge, Route) *http.Request {
+	return func(e *edge, route Route) *http.Request {
+		token, id := e.issue(masterAll, "demo")
+		end(e, token)
+		return request(http.MethodPut, route.Path, masterAll, e.refreshBody(id, time.Hour))
+	}
+}
+
+// edited is the valid request after a change.
+func edited(change func(e *edge, r *http.Request)) func(*edge, Route) *http.Request {
+	return func(e *edge, route Route) *http.Request {
+		r := e.valid(route)
+		change(e, r)
+		return r
+	}
+}
+
+// refusedBy has one request for each code that makes a route answer with it.
+var refusedBy = map[Code]func(*edge, Route) *http.Request{
+	CodeTooEarly:             edited(func(_ *edge, r *http.Request) { r.TLS.HandshakeComplete = false }),
+	CodeTLSRequired:          edited(func(_ *edge, r *http.Request) { r.TLS = nil }),
+	CodeBadMasterToken:       edited(func(_ *edge, r *http.Request) { r.Header.Set("Authorization", "Bearer "+masterAll+"0") }),
+	CodeIPNotAllowed:         edited(func(_ *edge, r *http.Request) { r.Header.Set("Authorization", "Bearer "+masterMasked) }),
+	CodeInternal:             edited(func(e *edge, _ *http.Request) { e.store.err = errors.New("disk on fire") }),
+	CodeUnavailable:          edited(func(e *edge, _ *http.Request) { e.store.err = tokenstore.ErrClosed }),
+	CodeUnsupportedMediaType: edited(func(_ *edge, r *http.Request) { r.Header.Set("Content-Type", "text/plain") }),
+	CodeBodyTooLarge: func(e *edge, route Route) *http.Request {
+		return request(route.Methods[0], route.Path, masterAll, e.validBody(route)+strings.Repeat(" ", MaxBody))
+	},
+	CodeInvalidBody: func(e *edge, route Route) *http.Request {
+		if !route.TakesBody() {
+			return request(route.Methods[0], route.Path+"?limit=0", masterAll, "")
+		}
+		return request(route.Methods[0], route.Path, masterAll, `{}`)
+	},
+	CodeExpiresAtOutOfRange: func(e *edge, route Route) *http.Request {
+		body := e.issueBody("demo", 24*time.Hour+time.Second)
+		if route.Path == "/v1/refresh-token" {
+			_, id := e.issue(masterAll, "demo")
+			body = e.refreshBody(id, 24*time.Hour+time.Second)
+		}
+		return request(route.Methods[0], route.Path, masterAll, body)
+	},
+	// The token exists, in another namespace.
+	CodeUnknownToken: edited(func(_ *edge, r *http.Request) { r.Header.Set("Authorization", "Bearer "+masterPaint) }),
+	CodeTokenExpired: ended(func(e *edge, _ string) { e.now = e.now.Add(time.Hour) }),
+	CodeTokenRevoked: ended(func(e *edge, token string) {
+		e.wantOK(e.do(request(http.MethodDelete, "/v1/revoke-token", masterAll, `{"token":"`+token+`"}`)))
+	}),
+}
+
+func TestRoutes(t *testing.T) {
+	for _, route := range Routes {
+		t.Run(route.Path, func(t *testing.T) {
+			for _, method := range route.Methods {
+				e := newEdge(t)
+				r := e.valid(route)
+				r.Method = method
+				e.wantOK(e.do(r))
+			}
+			for _, code := range route.Refusals {
+				t.Run(string(code), func(t *testing.T) {
+					e := newEdge(t)
+					refused, known := refusedBy[code]
+					if !known {
+						t.Fatal("no request makes the route answer with this code")
+					}
+					e.wantProblem(e.do(refused(e, route)), code)
+				})
+			}
+			t.Run("other methods", func(t *testing.T) {
+				for _, method := range []string{"GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "get"} {
+					if method == route.Methods[0] || len(route.Methods) > 1 && method == route.Methods[1] {
+						continue
+					}
+					e := newEdge(t)
+					res := e.do(request(method, route.Path, "", ""))
+					e.wantProblem(res, CodeMethodNotAllowed)
+					if got, want := res.Header.Get("Allow"), strings.Join(route.Methods, ", "); got != want {
+						t.Errorf("%s: Allow = %q, want %q", method, got, want)
+					}
+				}
+			})
+		})
+	}
+}
