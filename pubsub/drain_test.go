@@ -1,0 +1,87 @@
+package pubsub
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/millrace/millrace/wire"
+)
+
+func TestDrain(t *testing.T) {
+	inBubble(t, fastLimits(), func(r *rig) {
+		clients := make([]*client, 20)
+		for i := range clients {
+			clients[i] = r.connect("a")
+			clients[i].send("SUB:t:#")
+			clients[i].take()
+		}
+		start := time.Now()
+		drained := r.hub.Drain()
+		synctest.Wait()
+		if err := r.hub.Available(); err != ErrDraining {
+			t.Errorf("Available = %v, want ErrDraining", err)
+		}
+
+		told := map[*client]time.Duration{}
+		for time.Since(start) < 4*time.Second { // the period of 10 s less 6 s
+			for _, c := range clients {
+				for _, line := range c.take() {
+					if line != wire.LineReconnect {
+						t.Fatalf("got %q", line)
+					}
+					if _, twice := told[c]; twice {
+						t.Error("told twice")
+					}
+					told[c] = time.Since(start)
+				}
+			}
+			time.Sleep(100 * time.Millisecond)
+		}
+		if len(told) != len(clients) {
+			t.Fatalf("%d of %d were told 6 s before the end", len(told), len(clients))
+		}
+		early := 0
+		for _, at := range told {
+			if at < 2*time.Second {
+				early++
+			}
+		}
+		if early < 5 || early > 15 {
+			t.Errorf("%d of 20 were told in the first half: the telling is not spread", early)
+		}
+
+		clients[0].publish("t", "a", "still served")
+		clients[1].expect("t/a=still served [#]")
+		clients[2].Session.Close(wire.CloseNormal, "") // leaves by itself
+		time.Sleep(10*time.Second - time.Since(start) - time.Millisecond)
+		clients[1].expectClose(0)
+		time.Sleep(2 * time.Millisecond)
+		clients[1].expectClose(wire.CloseGoingAway)
+		clients[2].expectClose(wire.CloseNormal)
+		<-drained
+	})
+}
+
+func TestDrainEndsWithTheLastClient(t *testing.T) {
+	inBubble(t, fastLimits(), func(r *rig) {
+		c := r.connect("a")
+		start := time.Now()
+		go func() {
+			time.Sleep(3 * time.Second)
+			c.Session.Close(wire.CloseNormal, "")
+		}()
+		<-r.hub.Drain()
+		if took := time.Since(start); took != 3*time.Second {
+			t.Errorf("took %v", took)
+		}
+	})
+	inBubble(t, fastLimits(), func(r *rig) {
+		start := time.Now()
+		<-r.hub.Drain()
+		<-r.hub.Drain() // a second call is harmless
+		if took := time.Since(start); took != 0 {
+			t.Errorf("an empty hub took %v to drain", took)
+		}
+	})
+}

@@ -1,0 +1,250 @@
+package pubsub
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/millrace/millrace/pubsub/pattern"
+	"github.com/millrace/millrace/wire"
+	"go.uber.org/zap"
+)
+
+// localBroker is a single edge's broker with a link that can be broken.
+type localBroker struct {
+	mu        sync.Mutex
+	receiver  Receiver
+	interests map[string]int
+	broken    bool
+}
+
+func (b *localBroker) Join(r Receiver) { b.receiver, b.interests = r, map[string]int{} }
+
+func (b *localBroker) Publish(m Message) error {
+	if m.Delivery == wire.OneRandom {
+		b.receiver.Receive(m)
+	}
+	return nil
+}
+
+func (b *localBroker) Subscribe(tenant, p string) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.interests[tenant+":"+p]++
+	if b.broken {
+		return errors.New("no link")
+	}
+	return nil
+}
+
+func (b *localBroker) Unsubscribe(tenant, p string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.interests[tenant+":"+p]--
+}
+
+func (b *localBroker) count(interest string) int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.interests[interest]
+}
+
+func (*localBroker) Close() error { return nil }
+
+// allRights allows everything but channels and patterns that start with "no".
+type allRights struct{}
+
+func (allRights) CanPublish(_, channel []byte) bool { return !strings.HasPrefix(string(channel), "no") }
+func (allRights) CanSubscribe(_ string, p pattern.Pattern) bool {
+	return !strings.HasPrefix(p.String(), "no")
+}
+
+// fastLimits let caps never bind.
+func fastLimits() Limits {
+	l := DefaultLimits()
+	l.DefaultIngressKB, l.DefaultEgressKB = 1<<20, 1<<20
+	return l
+}
+
+// rig is a hub inside a synctest bubble.
+type rig struct {
+	*testing.T
+	hub    *Hub
+	broker *localBroker
+}
+
+// inBubble runs a test on a hub with a fake clock; the hub is closed at its end
+// and every goroutine has to be gone.
+func inBubble(t *testing.T, limits Limits, test func(*rig)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		r := &rig{T: t, broker: new(localBroker)}
+		r.hub = NewHub(r.broker, limits, zap.NewNop())
+		test(r)
+		if err := r.hub.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// client is the far end of a session: it notes what is written to it.
+type client struct {
+	*Session
+	rig *rig
+
+	mu      sync.Mutex
+	got     []string
+	code    wire.CloseCode
+	blocked chan struct{} // not nil: writes hang until it is closed
+	aborted bool
+	finish  func() // closes finished, once
+	// finished says that the connection is closed, by either side.
+	finished chan struct{}
+}
+
+func (r *rig) connect(token string) *client {
+	r.Helper()
+	c, err := r.admit(token)
+	if err != nil {
+		r.Fatal(err)
+	}
+	return c
+}
+
+func (r *rig) newClient(s *Session) *client {
+	c := &client{Session: s, rig: r, finished: make(chan struct{})}
+	c.finish = sync.OnceFunc(func() { close(c.finished) })
+	return c
+}
+
+func (r *rig) admit(token string) (*client, error) {
+	s, err := r.hub.Admit(Identity{
+		TokenID: token, Version: 1, ExpiresAt: time.Now().Add(time.Hour), Rights: allRights{},
+	}, Client{Transport: "test"})
+	if err != nil {
+		return nil, err
+	}
+	c := r.newClient(s)
+	s.Attach(c)
+	r.hub.Go(func() { // the reader
+		<-s.done
+		<-c.finished
+		s.End()
+	})
+	return c, nil
+}
+
+func (c *client) Write(msgs []Outgoing) error {
+	c.mu.Lock()
+	blocked := c.blocked
+	c.mu.Unlock()
+	if blocked != nil {
+		<-blocked
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.aborted {
+		return errors.New("aborted")
+	}
+	for _, m := range msgs {
+		switch m.Kind {
+		case Text:
+			c.got = append(c.got, string(m.Data))
+		case Binary:
+			d, err := wire.DecodeDeliver(m.Data)
+			if err != nil {
+				return err
+			}
+			c.got = append(c.got, fmt.Sprintf("%s/%s=%s %v", d.Tenant, d.Channel, d.Payload, d.Patterns))
+		case Ping:
+			c.got = append(c.got, "ping")
+		case Pong:
+			c.got = append(c.got, "pong "+string(m.Data))
+		}
+	}
+	return nil
+}
+
+func (c *client) Close(code wire.CloseCode, _ string) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.code = code
+	c.finish()
+	return nil
+}
+
+func (c *client) Abort() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.aborted && c.blocked != nil {
+		close(c.blocked)
+		c.blocked = nil
+	}
+	c.aborted = true
+	c.finish()
+}
+
+// block makes writes hang; the returned function lets them go on.
+func (c *client) block() (release func()) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.blocked = make(chan struct{})
+	return func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		close(c.blocked)
+		c.blocked = nil
+	}
+}
+
+// take returns what has arrived once everything is idle, and forgets it.
+func (c *client) take() []string {
+	synctest.Wait()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	got := c.got
+	c.got = nil
+	return got
+}
+
+func (c *client) expect(want ...string) {
+	c.rig.Helper()
+	if got := c.take(); strings.Join(got, "\n") != strings.Join(want, "\n") {
+		c.rig.Errorf("got %q\nwant %q", got, want)
+	}
+}
+
+func (c *client) expectClose(code wire.CloseCode) {
+	c.rig.Helper()
+	synctest.Wait()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.code != code {
+		c.rig.Errorf("closed with %d, want %d", c.code, code)
+	}
+}
+
+func (c *client) send(lines ...string) {
+	for _, l := range lines {
+		if !c.Ready(time.Hour) {
+			c.rig.Helper()
+			c.rig.Fatal("the session has ended")
+		}
+		c.HandleLine([]byte(l))
+	}
+}
+
+func (c *client) publish(tenant, channel, payload string) {
+	c.publishAs(wire.Broadcast, tenant, channel, payload)
+}
+
+func (c *client) publishAs(d wire.Delivery, tenant, channel, payload string) {
+	c.Ready(time.Hour)
+	c.HandleFrame(wire.AppendPublish(nil, wire.Publish{
+		Delivery: d, Tagged: d != wire.Broadcast, Tenant: []byte(tenant), Channel: []byte(channel), Payload: []byte(payload),
+	}))
+}

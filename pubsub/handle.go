@@ -1,0 +1,181 @@
+package pubsub
+
+import (
+	"time"
+
+	"github.com/millrace/millrace/pubsub/pattern"
+	"github.com/millrace/millrace/wire"
+)
+
+// subscriptionKey names a subscription within a session.
+type subscriptionKey struct{ tenant, pattern string }
+
+// Ready blocks until the client may be read from: its ingress cap allows it, and
+// it reads its own control lines. It reports false once the session is ending,
+// and when the cap does not allow it within limit: ask again.
+func (s *Session) Ready(limit time.Duration) bool {
+	rate := s.rate(s.identity.IngressKB, s.hub.limits.Load().DefaultIngressKB)
+	if pause := s.ingress.wait(time.Now(), rate); pause > 0 {
+		timer := time.NewTimer(min(pause, limit))
+		defer timer.Stop()
+		select {
+		case <-timer.C:
+		case <-s.done:
+			return false
+		}
+		if pause > limit {
+			return false
+		}
+	}
+
+	s.mu.Lock()
+	s.stalled = s.queue.controlBytes > MaxControlBacklog && s.ending == nil
+	stalled := s.stalled
+	s.mu.Unlock()
+	if stalled {
+		select {
+		case <-s.resume:
+		case <-s.done:
+		}
+	}
+	return !s.Ended()
+}
+
+// Ended reports whether the session is ending: what its token allowed a moment
+// ago, when a message began to arrive, may not be allowed any more.
+func (s *Session) Ended() bool {
+	select {
+	case <-s.done:
+		return true
+	default:
+		return false
+	}
+}
+
+// ReadLimit is the size in bytes over which a message closes with 1009.
+func (s *Session) ReadLimit() int { return s.hub.limits.Load().MaxPayload + ReadOverhead }
+
+// Charge counts n bytes that came from the client, a message or a part of one,
+// against its ingress cap. The transport calls it for all that it reads.
+func (s *Session) Charge(n int) { s.ingress.charge(n) }
+
+// HandlePing answers a transport's ping.
+func (s *Session) HandlePing(data []byte) {
+	s.Control(Pong, append([]byte(nil), data...))
+}
+
+// HandleLine takes one text message of valid UTF-8. It keeps nothing of it.
+func (s *Session) HandleLine(text []byte) {
+	if s.Ended() {
+		return
+	}
+	line, err := wire.ParseLine(text)
+	if err != nil || line.Verb == wire.VerbAuth { // who authenticated in the handshake has nothing to add
+		s.breach(wire.CodeBadRequest)
+		return
+	}
+	switch line.Verb {
+	case wire.VerbPing:
+		s.Control(Text, []byte(wire.LinePong))
+		return // and the count of broken messages stays
+	case wire.VerbSub, wire.VerbUnsub:
+		s.handleSubscription(line)
+	}
+	s.broken = 0
+}
+
+// HandleFrame takes one binary message. It keeps nothing of it.
+func (s *Session) HandleFrame(frame []byte) {
+	if s.Ended() {
+		return
+	}
+	p, err := wire.DecodePublish(frame)
+	if err != nil {
+		s.breach(wire.CodeBadFrame)
+		return
+	}
+	s.broken = 0
+	if len(p.Tenant) == 0 {
+		p.Tenant = defaultTenant
+	}
+	switch {
+	case wire.CheckTenant(p.Tenant) != nil:
+		s.reject(wire.CodeBadTenant)
+	case wire.CheckChannel(p.Channel) != nil:
+		s.reject(wire.CodeBadChannel)
+	case !s.identity.Rights.CanPublish(p.Tenant, p.Channel):
+		s.reject(wire.CodePermissionDenied, "PUB", string(p.Tenant), string(p.Channel))
+	case len(p.Payload) > s.hub.limits.Load().MaxPayload:
+		s.reject(wire.CodePayloadTooLarge, "PUB", string(p.Tenant), string(p.Channel))
+	default:
+		s.hub.publish(p)
+	}
+}
+
+var defaultTenant = []byte(wire.DefaultTenant)
+
+// breach answers a broken message; too many in a row end the session.
+func (s *Session) breach(code wire.Code) {
+	s.broken++
+	if s.broken < MaxBroken {
+		s.reject(code)
+		return
+	}
+	s.fail(wire.ClosePolicy, code)
+}
+
+func (s *Session) handleSubscription(line wire.Line) {
+	tenant, text, verb := string(line.Tenant), string(line.Pattern), line.Verb
+	if wire.CheckTenant(tenant) != nil {
+		s.reject(wire.CodeBadTenant)
+		return
+	}
+	p, err := pattern.Parse(text)
+	if err != nil {
+		s.reject(wire.CodeBadPattern)
+		return
+	}
+	key := subscriptionKey{tenant, text}
+	current := s.subscriptions[key]
+
+	if verb == wire.VerbUnsub {
+		if current != nil {
+			s.hub.leave(tenant, current)
+			delete(s.subscriptions, key)
+			s.patternBytes -= len(text)
+			s.subscribed.Add(-1)
+		}
+		s.acknowledge(verb, tenant, text)
+		return
+	}
+
+	switch {
+	case !s.identity.Rights.CanSubscribe(tenant, p):
+		s.reject(wire.CodePermissionDenied, verb.String(), tenant, text)
+		return
+	case current != nil: // repeated: acknowledged again, changes nothing
+	case len(s.subscriptions) >= s.hub.limits.Load().MaxSubscriptions, s.patternBytes+len(text) > MaxPatternBytes:
+		s.reject(wire.CodeTooManySubscriptions, verb.String(), tenant, text)
+		return
+	default:
+		sub, err := s.hub.join(tenant, p, s)
+		s.subscriptions[key] = sub
+		s.patternBytes += len(text)
+		s.subscribed.Add(1)
+		if err != nil && !s.outage { // local delivery works all the same
+			s.reject(wire.CodeBrokerUnavailable)
+		}
+		s.outage = err != nil
+	}
+	s.acknowledge(verb, tenant, text)
+}
+
+// acknowledge queues an OK line behind the deliveries that came before it.
+func (s *Session) acknowledge(verb wire.Verb, tenant, text string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.ending == nil {
+		s.queue.pushOK(wire.AppendOK(nil, verb, tenant, text))
+		s.wake()
+	}
+}

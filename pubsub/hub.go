@@ -1,0 +1,262 @@
+package pubsub
+
+import (
+	"errors"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/millrace/millrace/wire"
+	"go.uber.org/zap"
+)
+
+// Refusals of [Hub.Admit].
+var (
+	ErrDraining  = errors.New("this edge is draining: connect to another one")
+	ErrFull      = errors.New("this edge has reached its limit of connections")
+	ErrTokenFull = errors.New("this token has reached its limit of connections on this edge")
+)
+
+// Hub holds the sessions of one edge and fans messages out to them. All methods
+// are safe for concurrent use.
+type Hub struct {
+	broker Broker
+	log    *zap.Logger
+	limits atomic.Pointer[Limits]
+	wg     sync.WaitGroup // readers and writers
+
+	tenantsMu sync.RWMutex
+	tenants   map[string]*tenant
+
+	mu       sync.Mutex // guards the rest
+	sessions map[*Session]struct{}
+	byToken  map[string]map[*Session]struct{}
+	nextID   uint64
+	draining bool
+	empty    chan struct{} // closed when the last session of a draining hub leaves
+}
+
+// NewHub makes a hub that owns broker and joins it.
+func NewHub(broker Broker, limits Limits, log *zap.Logger) *Hub {
+	h := &Hub{
+		broker:   broker,
+		log:      log,
+		tenants:  map[string]*tenant{},
+		sessions: map[*Session]struct{}{},
+		byToken:  map[string]map[*Session]struct{}{},
+		empty:    make(chan struct{}),
+	}
+	h.SetLimits(limits)
+	broker.Join(h)
+	return h
+}
+
+// SetLimits replaces the limits for all that follows, also on open sessions.
+func (h *Hub) SetLimits(l Limits) { h.limits.Store(&l) }
+
+// Available reports whether the edge takes new connections at all: nil,
+// [ErrDraining] or [ErrFull].
+func (h *Hub) Available() error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.available()
+}
+
+func (h *Hub) available() error {
+	limit := h.limits.Load().MaxConnections
+	switch {
+	case h.draining:
+		return ErrDraining
+	case limit > 0 && len(h.sessions) >= limit:
+		return ErrFull
+	}
+	return nil
+}
+
+// Admit registers a session under its token. From here on a revocation reaches
+// it. The caller then reads the token's record again, and either attaches a
+// transport or calls End.
+func (h *Hub) Admit(id Identity, client Client) (*Session, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if err := h.available(); err != nil {
+		return nil, err
+	}
+	if limit := h.limits.Load().MaxConnectionsPerToken; limit > 0 && len(h.byToken[id.TokenID]) >= limit {
+		return nil, ErrTokenFull
+	}
+	h.nextID++
+	client.ID, client.Since = h.nextID, time.Now()
+	s := &Session{
+		hub:           h,
+		identity:      id,
+		client:        client,
+		subscriptions: map[subscriptionKey]*subscription{},
+		done:          make(chan struct{}),
+		resume:        make(chan struct{}, 1),
+		kick:          make(chan struct{}, 1),
+	}
+	h.sessions[s] = struct{}{}
+	if h.byToken[id.TokenID] == nil {
+		h.byToken[id.TokenID] = map[*Session]struct{}{}
+	}
+	h.byToken[id.TokenID][s] = struct{}{}
+	h.wg.Add(1) // taken back by forget
+	s.Renew(id.ExpiresAt, id.Version)
+	return s, nil
+}
+
+// forget drops a session that has ended.
+func (h *Hub) forget(s *Session) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if _, known := h.sessions[s]; !known {
+		return
+	}
+	delete(h.sessions, s)
+	h.dropToken(s)
+	if h.draining && len(h.sessions) == 0 {
+		close(h.empty)
+	}
+	h.wg.Done()
+}
+
+func (h *Hub) dropToken(s *Session) {
+	delete(h.byToken[s.identity.TokenID], s)
+	if len(h.byToken[s.identity.TokenID]) == 0 {
+		delete(h.byToken, s.identity.TokenID)
+	}
+}
+
+// Go runs a transport's goroutine; [Hub.Close] waits for it.
+func (h *Hub) Go(f func()) { h.wg.Go(f) }
+
+// TokenRevoked ends every session of a token.
+func (h *Hub) TokenRevoked(tokenID string) {
+	for _, s := range h.ofToken(tokenID) {
+		s.Revoke()
+	}
+}
+
+// TokenRenewed moves the expiry of every session of a token.
+func (h *Hub) TokenRenewed(tokenID string, expiresAt time.Time, version uint64) {
+	for _, s := range h.ofToken(tokenID) {
+		s.Renew(expiresAt, version)
+	}
+}
+
+func (h *Hub) ofToken(tokenID string) []*Session {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return slices.Collect(maps.Keys(h.byToken[tokenID]))
+}
+
+// Drain ends the hub's service: new sessions are refused, every client is told
+// to reconnect elsewhere, the telling spread over the first part of the
+// configured period, and who is still there at its end is closed with 1001. It
+// returns at once; the channel is closed when the last session has ended. Calls
+// after the first change nothing.
+func (h *Hub) Drain() <-chan struct{} {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if !h.draining {
+		h.draining = true
+		sessions := slices.Collect(maps.Keys(h.sessions))
+		if len(sessions) == 0 {
+			close(h.empty)
+		}
+		h.wg.Go(func() { h.drain(sessions) })
+	}
+	return h.empty
+}
+
+func (h *Hub) drain(sessions []*Session) {
+	period := h.limits.Load().Drain
+	end := time.NewTimer(period)
+	defer end.Stop()
+	rand.Shuffle(len(sessions), func(i, j int) { sessions[i], sessions[j] = sessions[j], sessions[i] })
+	spread := max(0, period-lastReconnect)
+	start := time.Now()
+	for i, s := range sessions {
+		if !h.pause(time.Until(start.Add(spread * time.Duration(i) / time.Duration(len(sessions))))) {
+			return
+		}
+		s.reconnect()
+	}
+	select {
+	case <-h.empty:
+		return
+	case <-end.C:
+	}
+	for _, s := range sessions {
+		s.end(ending{code: wire.CloseGoingAway, reason: "the edge stops"})
+	}
+}
+
+// pause waits, and reports false if the hub became empty meanwhile.
+func (h *Hub) pause(d time.Duration) bool {
+	if d <= 0 {
+		return true
+	}
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-h.empty:
+		return false
+	}
+}
+
+// Close drains the hub, waits for all its goroutines, and closes the broker.
+func (h *Hub) Close() error {
+	<-h.Drain()
+	h.wg.Wait()
+	return h.broker.Close()
+}
+
+// Stat describes one open session to an operator.
+type Stat struct {
+	ID            uint64    `json:"id"`
+	TokenID       string    `json:"token_id"`
+	IP            string    `json:"ip"`
+	Transport     string    `json:"transport"`
+	Since         time.Time `json:"since"`
+	ExpiresAt     time.Time `json:"expires_at"`
+	Subscriptions int64     `json:"subscriptions"`
+	QueuedBytes   int       `json:"queued_bytes"`
+	Dropped       uint64    `json:"dropped"`
+	Draining      bool      `json:"draining"`
+}
+
+// Stats lists the open sessions, oldest first.
+func (h *Hub) Stats() []Stat {
+	h.mu.Lock()
+	sessions := slices.Collect(maps.Keys(h.sessions))
+	h.mu.Unlock()
+	stats := make([]Stat, 0, len(sessions))
+	for _, s := range sessions {
+		s.mu.Lock()
+		stat := Stat{
+			ID:            s.client.ID,
+			TokenID:       s.identity.TokenID,
+			Transport:     s.client.Transport,
+			Since:         s.client.Since.UTC(),
+			ExpiresAt:     s.expiresAt.UTC(),
+			Subscriptions: s.subscribed.Load(),
+			QueuedBytes:   s.queue.deliveries + s.queue.controlBytes,
+			Dropped:       s.lost.Load(),
+			Draining:      s.told,
+		}
+		s.mu.Unlock()
+		if s.client.IP.IsValid() {
+			stat.IP = s.client.IP.String()
+		}
+		stats = append(stats, stat)
+	}
+	slices.SortFunc(stats, func(a, b Stat) int { return int(int64(a.ID) - int64(b.ID)) })
+	return stats
+}

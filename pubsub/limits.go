@@ -1,0 +1,68 @@
+package pubsub
+
+import "time"
+
+// SlowPolicy says what happens to a client whose send queue is full.
+type SlowPolicy uint8
+
+const (
+	// SlowDrop drops the oldest queued deliveries and announces how many.
+	SlowDrop SlowPolicy = iota
+	// SlowDisconnect closes the connection with 4429.
+	SlowDisconnect
+)
+
+// Limits bound what clients may cost. They can be replaced at any time with
+// [Hub.SetLimits] and then hold for everything that follows, on open
+// connections too. The zero value of a field takes no default here; see
+// [DefaultLimits].
+type Limits struct {
+	MaxPayload             int           // bytes of one publish's payload
+	MaxSubscriptions       int           // per connection, 1–65,535
+	MaxConnections         int           // per edge; 0: no limit
+	MaxConnectionsPerToken int           // 0: no limit
+	SendQueue              int           // bytes of queued deliveries per connection
+	Slow                   SlowPolicy    // when SendQueue is full
+	DefaultIngressKB       int           // KiB/s per connection where the token names none
+	DefaultEgressKB        int           // likewise, to the client
+	Drain                  time.Duration // from RECONNECT to close 1001, at least MinDrain
+}
+
+// DefaultLimits are the documented defaults of an edge (docs/configuration.md).
+func DefaultLimits() Limits {
+	return Limits{
+		MaxPayload:       64 << 10,
+		MaxSubscriptions: 1024,
+		MaxConnections:   100_000,
+		SendQueue:        1 << 20,
+		DefaultIngressKB: 8,
+		DefaultEgressKB:  8,
+		Drain:            10 * time.Second,
+	}
+}
+
+// LargestFrame is how many bytes a deliver frame may take in a send queue: the
+// payload, the names, and every pattern of a connection.
+func (l Limits) LargestFrame() int {
+	return l.MaxPayload + MaxPatternBytes + 2*l.MaxSubscriptions + 1024
+}
+
+const (
+	// MaxPatternBytes bounds the text of all subscriptions of a connection.
+	MaxPatternBytes = 64 << 10
+	// MaxControlBacklog is how many bytes of control lines may wait for a
+	// client before the edge stops reading from it (docs/protocol.md, Codes).
+	MaxControlBacklog = 64 << 10
+	// MaxBroken is how many broken messages in a row close a connection.
+	MaxBroken = 16
+	// ReadOverhead is what a message may be longer than MaxPayload before the
+	// connection is closed with 1009.
+	ReadOverhead = 4096
+	// MinDrain leaves every client 6 s between its RECONNECT and the close.
+	MinDrain = 7 * time.Second
+
+	lastReconnect = 6 * time.Second // before the end of the drain period
+	closeGrace    = 2 * time.Second // for the close handshake, then the socket is cut
+	itemOverhead  = 64              // bytes of bookkeeping that a queued message costs
+	costOverhead  = 32              // bytes that a message costs beside its own, for the caps
+)

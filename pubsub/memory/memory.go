@@ -1,0 +1,89 @@
+// Package memory is the broker of edges that live in one process: normally
+// one, on a laptop or a single server; several in tests.
+package memory
+
+import (
+	"errors"
+	"math/rand/v2"
+	"slices"
+	"sync"
+
+	"github.com/millrace/millrace/pubsub"
+	"github.com/millrace/millrace/wire"
+)
+
+// ErrClosed is returned by a broker that left its bus.
+var ErrClosed = errors.New("memory broker: closed")
+
+// Bus connects the brokers of one process. The zero value is ready.
+type Bus struct {
+	mu      sync.RWMutex // held for reading while messages are handed over
+	members []*Broker
+}
+
+// Broker is one edge's place on a bus.
+type Broker struct {
+	bus      *Bus
+	receiver pubsub.Receiver
+}
+
+// New returns a broker of a bus of its own: the broker of a single edge.
+func New() *Broker { return new(Bus).New() }
+
+// New returns a broker for one more edge on the bus.
+func (b *Bus) New() *Broker { return &Broker{bus: b} }
+
+// Join implements [pubsub.Broker].
+func (b *Broker) Join(r pubsub.Receiver) {
+	b.bus.mu.Lock()
+	defer b.bus.mu.Unlock()
+	b.receiver = r
+	b.bus.members = append(b.bus.members, b)
+}
+
+// Publish implements [pubsub.Broker]. It hands the message over before it
+// returns, so order holds and nothing waits in between.
+func (b *Broker) Publish(m pubsub.Message) error {
+	b.bus.mu.RLock()
+	defer b.bus.mu.RUnlock()
+	if !slices.Contains(b.bus.members, b) {
+		return ErrClosed
+	}
+	if m.Delivery == wire.Broadcast {
+		for _, other := range b.bus.members {
+			if other != b {
+				other.receiver.Receive(m)
+			}
+		}
+		return nil
+	}
+	// No edge is nearer than another here, so both modes try the edges in
+	// random order; OneNearest has tried its own already.
+	for _, i := range rand.Perm(len(b.bus.members)) {
+		edge := b.bus.members[i]
+		if m.Delivery == wire.OneNearest && edge == b {
+			continue
+		}
+		if edge.receiver.Receive(m) > 0 {
+			break
+		}
+	}
+	return nil
+}
+
+// Subscribe implements [pubsub.Broker]. There is nothing to announce: every
+// hub on the bus is asked directly.
+func (b *Broker) Subscribe(string, string) error { return nil }
+
+// Unsubscribe implements [pubsub.Broker].
+func (b *Broker) Unsubscribe(string, string) {}
+
+// Close implements [pubsub.Broker].
+func (b *Broker) Close() error {
+	b.bus.mu.Lock()
+	defer b.bus.mu.Unlock()
+	b.bus.members = slices.DeleteFunc(b.bus.members, func(m *Broker) bool { return m == b })
+	return nil
+}
+
+var _ pubsub.Broker = (*Broker)(nil)

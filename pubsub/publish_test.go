@@ -1,0 +1,368 @@
+package pubsub
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/millrace/millrace/pubsub/pattern"
+	"github.com/millrace/millrace/wire"
+)
+
+func TestFanOut(t *testing.T) {
+	inBubble(t, fastLimits(), func(r *rig) {
+		a, b, other, p := r.connect("a"), r.connect("b"), r.connect("c"), r.connect("p")
+		a.send("SUB:t:x.*", "SUB:t:#", "SUB:t:x.y")
+		b.send("SUB:t:x.y")
+		other.send("SUB:u:#")
+		a.take()
+		b.take()
+		other.take()
+		p.publish("t", "x.y", "1")
+		p.publish("t", "z", "2")
+		a.expect("t/x.y=1 [# x.* x.y]", "t/z=2 [#]")
+		b.expect("t/x.y=1 [x.y]")
+		other.expect() // another tenant sees nothing
+		p.expect()
+		a.send("UNSUB:t:#")
+		p.publish("t", "z", "3")
+		a.expect("OK:UNSUB:t:#")
+	})
+}
+
+// The matched sets are right for any mix of subscriptions.
+func TestFanOutAgainstDefinition(t *testing.T) {
+	patterns := []string{"#", ">", "*", "a", "a*", "a.#", "a.>", "a.*", "*.b", "a.b", "b#"}
+	channels := []string{"a", "b", "ab", "a.b", "b.b", "a.b.c"}
+	seed := rand.Uint64()
+	random := rand.New(rand.NewPCG(seed, 0))
+	inBubble(t, fastLimits(), func(r *rig) {
+		clients := make([]*client, 20)
+		subscribed := make([][]string, len(clients))
+		for i := range clients {
+			clients[i] = r.connect(fmt.Sprint(i))
+			for _, p := range patterns {
+				if random.IntN(2) == 0 {
+					clients[i].send("SUB:t:" + p)
+					subscribed[i] = append(subscribed[i], p)
+				}
+			}
+			clients[i].take()
+		}
+		publisher := r.connect("p")
+		for _, channel := range channels {
+			publisher.publish("t", channel, "x")
+			for i, c := range clients {
+				var matched []string
+				for _, text := range subscribed[i] {
+					if p, _ := pattern.Parse(text); p.Match(channel) {
+						matched = append(matched, text)
+					}
+				}
+				slices.Sort(matched)
+				if len(matched) == 0 {
+					c.expect()
+				} else {
+					c.expect(fmt.Sprintf("t/%s=x %v", channel, matched))
+				}
+			}
+		}
+		if t.Failed() {
+			t.Logf("seed %d", seed)
+		}
+	})
+}
+
+func TestDeliverOne(t *testing.T) {
+	for _, d := range []wire.Delivery{wire.OneNearest, wire.OneRandom} {
+		inBubble(t, fastLimits(), func(r *rig) {
+			clients := []*client{r.connect("a"), r.connect("b"), r.connect("c")}
+			for _, c := range clients {
+				c.send("SUB:t:#")
+			}
+			clients[0].send("SUB:t:*", "SUB:t:>", "SUB:t:x") // patterns do not count, connections do
+			for _, c := range clients {
+				c.take()
+			}
+			const n = 3000
+			for range n {
+				clients[0].publishAs(d, "t", "x", "1") // the sender is eligible
+			}
+			total := 0
+			for i, c := range clients {
+				got := len(c.take())
+				total += got
+				if got < n/3-200 || got > n/3+200 {
+					t.Errorf("delivery %d: client %d got %d of %d", d, i, got, n)
+				}
+			}
+			if total != n {
+				t.Errorf("delivery %d: %d deliveries of %d messages", d, total, n)
+			}
+			clients[0].publishAs(d, "t", "nobody.there", "1")
+			clients[0].publishAs(d, "u", "x", "1")
+		})
+	}
+}
+
+func TestDeliverOneSkipsFullAndDraining(t *testing.T) {
+	limits := fastLimits()
+	limits.SendQueue = smallQueue
+	inBubble(t, limits, func(r *rig) {
+		full, told, free := r.connect("a"), r.connect("b"), r.connect("c")
+		for _, c := range []*client{full, told, free} {
+			c.send("SUB:t:#")
+			c.take()
+		}
+		release := full.block()
+		big := make([]byte, limits.SendQueue/2)
+		for range 2 { // one is being written, and the queue has room for no more than one
+			r.hub.Receive(Message{Tenant: "t", Channel: "x", Payload: big})
+			synctest.Wait()
+		}
+		told.reconnect()
+		told.take()
+		free.take()
+		for range 20 {
+			free.publishAs(wire.OneNearest, "t", "x", string(big))
+			if got := free.take(); len(got) != 1 {
+				t.Fatalf("the one connection that can take it got %d", len(got))
+			}
+		}
+		release()
+	})
+}
+
+const smallQueue = 4096
+
+func TestSlowConsumerDrop(t *testing.T) {
+	limits := fastLimits()
+	limits.SendQueue = smallQueue
+	inBubble(t, limits, func(r *rig) {
+		slow, fast, p := r.connect("a"), r.connect("b"), r.connect("p")
+		for _, c := range []*client{slow, fast} {
+			c.send("SUB:t:#")
+			c.take()
+		}
+		release := slow.block()
+		payload := string(make([]byte, 900))
+		for i := range 100 {
+			p.publish("t", fmt.Sprintf("c%d", i), payload)
+			if got := len(fast.take()); got != 1 {
+				t.Fatalf("a slow client delays another: message %d: %d", i, got)
+			}
+		}
+		slow.send("PING", "SUB:t:late")
+		release()
+		got := slow.take()
+		// The first was being written; then control lines, the newest that fit,
+		// and the OK at its place behind them.
+		want := []string{"PONG", "ERR:slow_consumer:95"}
+		if len(got) != 1+2+4+1 || !slices.Equal(got[1:3], want) || got[7] != "OK:SUB:t:late" {
+			t.Fatalf("got %d: %.300q", len(got), got)
+		}
+		for i, line := range got[3:7] {
+			if want := fmt.Sprintf("t/c%d=", 96+i); line[:len(want)] != want {
+				t.Errorf("delivery %d is %.10q, want %s: the oldest go first", i, line, want)
+			}
+		}
+		if n := r.hub.Stats()[0].Dropped; n != 95 {
+			t.Errorf("counted %d", n)
+		}
+		p.publish("t", "c", "x")
+		slow.expect("t/c=x [#]") // and it is told once
+	})
+}
+
+func TestSlowConsumerDisconnect(t *testing.T) {
+	limits := fastLimits()
+	limits.SendQueue, limits.Slow = smallQueue, SlowDisconnect
+	inBubble(t, limits, func(r *rig) {
+		slow, p := r.connect("a"), r.connect("p")
+		slow.send("SUB:t:#")
+		slow.take()
+		release := slow.block()
+		for range 6 {
+			p.publish("t", "c", string(make([]byte, 900)))
+			synctest.Wait() // the first is being written
+		}
+		release()
+		got := slow.take()
+		if len(got) != 2 || got[1] != "ERR:slow_consumer:5" {
+			t.Errorf("got %.200q", got)
+		}
+		slow.expectClose(wire.CloseSlowConsumer)
+	})
+}
+
+// Memory of a queue stays bounded for a client that never reads.
+func TestQueueBookkeepingIsBounded(t *testing.T) {
+	var q queue
+	frame := make([]byte, 10)
+	for range 1_000_000 {
+		q.pushDelivery(frame, 4096)
+	}
+	if cap(q.ordered) > 4096 || q.deliveries > 4096 {
+		t.Errorf("%d slots, %d bytes", cap(q.ordered), q.deliveries)
+	}
+	n := 0
+	for {
+		if _, ok := q.take(); !ok {
+			break
+		}
+		n++
+	}
+	if q.deliveries != 0 || uint64(n)+q.dropped != 1_000_000 {
+		t.Errorf("%d taken, %d dropped, %d bytes left", n, q.dropped, q.deliveries)
+	}
+}
+
+// Nor does a queue that is never empty remember what has passed through it.
+func TestQueueThatNeverEmptiesIsBounded(t *testing.T) {
+	var q queue
+	frame := make([]byte, 10)
+	q.pushDelivery(frame, 1<<20)
+	for range 1_000_000 {
+		q.pushDelivery(frame, 1<<20)
+		if _, ok := q.take(); !ok {
+			t.Fatal("nothing to take")
+		}
+	}
+	if len(q.ordered) > 1000 {
+		t.Errorf("%d slots for one message", len(q.ordered))
+	}
+}
+
+// A frame that fits into no queue drops nothing but itself.
+func TestFrameLargerThanTheQueue(t *testing.T) {
+	var q queue
+	for range 50 {
+		q.pushDelivery(make([]byte, 10), 8000)
+	}
+	if n := q.pushDelivery(make([]byte, 9000), 8000); n != 1 || q.dropped != 1 {
+		t.Errorf("dropped %d, counted %d, want 1", n, q.dropped)
+	}
+}
+
+func TestOrderPerPublisher(t *testing.T) {
+	inBubble(t, fastLimits(), func(r *rig) {
+		c := r.connect("s")
+		c.send("SUB:t:#")
+		c.take()
+		var wg sync.WaitGroup
+		for i := range 4 {
+			p := r.connect(fmt.Sprint(i))
+			wg.Go(func() {
+				for n := range 500 {
+					p.publish("t", fmt.Sprintf("p%d", i), fmt.Sprint(n))
+				}
+			})
+		}
+		wg.Wait()
+		next := map[string]int{}
+		for _, line := range c.take() {
+			var channel string
+			var n int
+			if _, err := fmt.Sscanf(line, "t/%2s=%d [#]", &channel, &n); err != nil || n != next[channel] {
+				t.Fatalf("%q, want number %d: %v", line, next[channel], err)
+			}
+			next[channel]++
+		}
+		for i := range 4 {
+			if n := next[fmt.Sprintf("p%d", i)]; n != 500 {
+				t.Errorf("publisher %d: %d of 500 arrived", i, n)
+			}
+		}
+	})
+}
+
+// No delivery follows OK:UNSUB, with publishers and subscriptions at once.
+func TestNothingFollowsUnsubscribe(t *testing.T) {
+	limits := fastLimits()
+	limits.SendQueue = 1 << 30
+	inBubble(t, limits, func(r *rig) {
+		c := r.connect("s")
+		publishers := []*client{r.connect("p"), r.connect("q")}
+		delivered := 0
+		for range 8 {
+			var wg sync.WaitGroup
+			var done atomic.Bool
+			for _, p := range publishers {
+				wg.Go(func() {
+					for !done.Load() {
+						p.publish("t", "a", "x")
+					}
+				})
+			}
+			for range 20 {
+				c.send("SUB:t:a")
+				runtime.Gosched()
+				c.send("UNSUB:t:a")
+			}
+			done.Store(true)
+			wg.Wait()
+			got := c.take()
+			delivered += len(got) - 40
+			if got[len(got)-1] != "OK:UNSUB:t:a" {
+				t.Fatalf("the last of %d is %q", len(got), got[len(got)-1])
+			}
+		}
+		if delivered == 0 {
+			t.Error("no publish met a subscription: the test shows nothing")
+		}
+	})
+}
+
+func TestIngressCap(t *testing.T) {
+	limits := fastLimits()
+	limits.DefaultIngressKB = 8
+	inBubble(t, limits, func(r *rig) {
+		c := r.connect("a")
+		start := time.Now()
+		for range 10 * 8 { // 80 KiB at 8 KiB/s, the first second's worth at once
+			if !c.Ready(time.Hour) {
+				t.Fatal("ended")
+			}
+			frame := wire.AppendPublish(nil, wire.Publish{Tenant: []byte("t"), Channel: []byte("a"), Payload: make([]byte, 1024-costOverhead-6)})
+			c.Charge(len(frame))
+			c.HandleFrame(frame)
+		}
+		c.Ready(time.Hour)
+		if took := time.Since(start).Seconds(); took < 8.9 || took > 9.2 {
+			t.Errorf("80 KiB took %.2f s at 8 KiB/s", took)
+		}
+	})
+}
+
+func TestEgressCap(t *testing.T) {
+	limits := fastLimits()
+	limits.DefaultEgressKB = 8
+	inBubble(t, limits, func(r *rig) {
+		c, p := r.connect("a"), r.connect("p")
+		c.send("SUB:t:#")
+		c.take()
+		start := time.Now()
+		for range 80 {
+			p.publish("t", "a", string(make([]byte, 1024-costOverhead-18)))
+		}
+		time.Sleep(time.Second)
+		c.send("PING")
+		if got := c.take(); !slices.Contains(got, "PONG") || len(got) > 20 {
+			t.Errorf("after a second: %d messages; PONG among them: %v", len(got), slices.Contains(got, "PONG"))
+		}
+		got := 0
+		for got < 55 && time.Since(start) < time.Minute {
+			time.Sleep(100 * time.Millisecond)
+			got += len(c.take())
+		}
+		if took := time.Since(start).Seconds(); took < 6 || took > 10 {
+			t.Errorf("took %.2f s", took)
+		}
+	})
+}

@@ -1,0 +1,314 @@
+package pubsub
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/millrace/millrace/wire"
+)
+
+func TestLines(t *testing.T) {
+	long := strings.Repeat("a", 1025)
+	for _, c := range []struct{ line, want string }{
+		{"SUB:t:a.*", "OK:SUB:t:a.*"},
+		{"SUB::a", "OK:SUB:~:a"},
+		{"SUB:t:a\n", "OK:SUB:t:a"},
+		{"UNSUB:t:never", "OK:UNSUB:t:never"},
+		{"PING", "PONG"},
+		{"SUB:t", "ERR:bad_request"},
+		{"", "ERR:bad_request"},
+		{long, "ERR:bad_request"},
+		{`{"action":"subscribe"}`, "ERR:bad_request"},
+		{"AUTH:AT_0_0", "ERR:bad_request"},
+		{"sub:t:a", "ERR:bad_request"},
+		{"SUB:T ENANT:a", "ERR:bad_tenant"},
+		{"SUB:t:a#b", "ERR:bad_pattern"},
+		{"SUB:t:", "ERR:bad_pattern"},
+		{"UNSUB:t:*a", "ERR:bad_pattern"},
+		{"SUB:t:no.entry", "ERR:permission_denied:SUB:t:no.entry"},
+	} {
+		inBubble(t, fastLimits(), func(r *rig) {
+			cl := r.connect("x")
+			cl.send(c.line)
+			cl.expect(c.want)
+		})
+	}
+}
+
+func TestFrames(t *testing.T) {
+	limits := fastLimits()
+	limits.MaxPayload = 10
+	inBubble(t, limits, func(r *rig) {
+		c := r.connect("x")
+		c.send("SUB:t:#")
+		c.expect("OK:SUB:t:#")
+		for _, p := range []struct{ tenant, channel, payload, want string }{
+			{"t", "a", "0123456789", "t/a=0123456789 [#]"},
+			{"t", "a", "", "t/a= [#]"},
+			{"t", "a", "0123456789x", "ERR:payload_too_large:PUB:t:a"},
+			{"t", "no", "", "ERR:permission_denied:PUB:t:no"},
+			{"t", "a..b", "", "ERR:bad_channel"},
+			{"t", "a*", "", "ERR:bad_channel"},
+			{"a:b", "a", "", "ERR:bad_tenant"},
+		} {
+			c.publish(p.tenant, p.channel, p.payload)
+			c.expect(p.want)
+		}
+		for _, broken := range [][]byte{nil, {0}, {1, 2, 3}, []byte("SUB:t:a"), {2, 3, 0, 1, 't', 0, 1, 'a'}} {
+			c.HandleFrame(broken)
+			c.expect("ERR:bad_frame")
+		}
+	})
+}
+
+func TestEmptyTenantIsTilde(t *testing.T) {
+	inBubble(t, fastLimits(), func(r *rig) {
+		c := r.connect("x")
+		c.send("SUB::a")
+		c.publish("", "a", "x")
+		c.expect("OK:SUB:~:a", "~/a=x [a]")
+	})
+}
+
+func TestBrokenMessagesInARow(t *testing.T) {
+	inBubble(t, fastLimits(), func(r *rig) {
+		c := r.connect("x")
+		for range MaxBroken - 1 {
+			c.send("{}")
+		}
+		c.send("PING") // does not reset the count
+		c.send("SUB:t:a#b")
+		for range MaxBroken - 1 { // but any other well-formed message does
+			c.HandleFrame([]byte{9})
+		}
+		if got := c.take(); len(got) != 2*(MaxBroken-1)+2 {
+			t.Fatalf("got %q", got)
+		}
+		c.expectClose(0)
+		c.send("{}")
+		c.expect("ERR:bad_request")
+		c.expectClose(wire.ClosePolicy)
+	})
+}
+
+func TestSubscriptionLimits(t *testing.T) {
+	limits := fastLimits()
+	limits.MaxSubscriptions = 2
+	inBubble(t, limits, func(r *rig) {
+		c := r.connect("x")
+		c.send("SUB:t:a", "SUB:t:b", "SUB:t:b", "SUB:t:c", "UNSUB:t:a", "SUB:t:c")
+		c.expect("ERR:too_many_subscriptions:SUB:t:c", // ERR lines overtake
+			"OK:SUB:t:a", "OK:SUB:t:b", "OK:SUB:t:b", "OK:UNSUB:t:a", "OK:SUB:t:c")
+	})
+	limits.MaxSubscriptions = 65535
+	inBubble(t, limits, func(r *rig) {
+		c := r.connect("x")
+		tail := strings.Repeat("a", 250)
+		for i := range MaxPatternBytes / 256 {
+			c.send(fmt.Sprintf("SUB:t:%05d.%s", i, tail))
+		}
+		c.take()
+		c.send("SUB:t:a")
+		c.expect("ERR:too_many_subscriptions:SUB:t:a")
+		c.send("UNSUB:t:00000."+tail, "SUB:t:a")
+		c.expect("OK:UNSUB:t:00000."+tail, "OK:SUB:t:a")
+	})
+}
+
+func TestRevocationAndExpiry(t *testing.T) {
+	inBubble(t, fastLimits(), func(r *rig) {
+		revoked, expired, refreshed, bystander := r.connect("a"), r.connect("b"), r.connect("c"), r.connect("d")
+		r.hub.TokenRenewed("d", time.Now().Add(3*time.Hour), 2)
+		r.hub.TokenRevoked("a")
+		revoked.expect("ERR:token_revoked")
+		revoked.expectClose(wire.CloseForbidden)
+
+		time.Sleep(59 * time.Minute)
+		expired.expect()
+		r.hub.TokenRenewed("c", time.Now().Add(time.Hour), 3)
+		r.hub.TokenRenewed("c", time.Now(), 2) // older than what is known
+		time.Sleep(time.Minute)
+		expired.expect("ERR:token_expired")
+		expired.expectClose(wire.CloseUnauthorized)
+		refreshed.expect()
+		time.Sleep(59 * time.Minute)
+		refreshed.expect("ERR:token_expired")
+		bystander.expect()
+		bystander.expectClose(0)
+	})
+}
+
+// What a client sends after its token was revoked is too late, also if its
+// reader was waiting for it already.
+func TestNothingIsHandledAfterRevocation(t *testing.T) {
+	inBubble(t, fastLimits(), func(r *rig) {
+		revoked, other := r.connect("a"), r.connect("b")
+		other.send("SUB:t:#")
+		other.take()
+		r.hub.TokenRevoked("a")
+		revoked.publish("t", "x", "late")
+		revoked.HandleLine([]byte("SUB:t:#"))
+		other.expect()
+		if n := r.broker.count("t:#"); n != 1 || len(revoked.subscriptions) != 0 {
+			t.Error("a revoked session subscribed")
+		}
+	})
+}
+
+// A clock that is set back while a token runs out does not make it eternal.
+func TestExpiryTimerTooEarly(t *testing.T) {
+	inBubble(t, fastLimits(), func(r *rig) {
+		c := r.connect("a")
+		c.expiry.Stop()
+		c.expire() // as its timer would, by a clock that ran ahead
+		time.Sleep(time.Hour)
+		c.expect("ERR:token_expired")
+	})
+}
+
+// A session that is revoked between its registration and its upgrade says why
+// as soon as it can.
+func TestRevokedBeforeAttached(t *testing.T) {
+	inBubble(t, fastLimits(), func(r *rig) {
+		s, err := r.hub.Admit(Identity{TokenID: "a", ExpiresAt: time.Now().Add(time.Hour), Rights: allRights{}}, Client{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.hub.TokenRevoked("a")
+		c := r.newClient(s)
+		s.Attach(c)
+		if c.Ready(time.Hour) {
+			t.Error("a revoked session is read from")
+		}
+		c.expect("ERR:token_revoked")
+		c.expectClose(wire.CloseForbidden)
+		s.End()
+	})
+}
+
+func TestAdmissionLimits(t *testing.T) {
+	limits := fastLimits()
+	limits.MaxConnections, limits.MaxConnectionsPerToken = 3, 2
+	inBubble(t, limits, func(r *rig) {
+		a := r.connect("a")
+		r.connect("a")
+		if _, err := r.admit("a"); err != ErrTokenFull {
+			t.Errorf("third connection of a token: %v", err)
+		}
+		r.connect("b")
+		if _, err := r.admit("c"); err != ErrFull {
+			t.Errorf("fourth connection: %v", err)
+		}
+		a.Session.Close(wire.CloseNormal, "")
+		time.Sleep(time.Second)
+		r.connect("a")
+		if err := r.hub.Available(); err != ErrFull {
+			t.Errorf("Available = %v, want ErrFull", err)
+		}
+	})
+}
+
+func TestStalledClientIsCutAndLeavesNothing(t *testing.T) {
+	inBubble(t, fastLimits(), func(r *rig) {
+		c := r.connect("a")
+		c.block()
+		c.send("SUB:t:a")
+		synctest.Wait()
+		r.hub.TokenRevoked("a")
+		time.Sleep(closeGrace + time.Second)
+		c.mu.Lock()
+		if !c.aborted {
+			t.Error("a client that does not read was not cut")
+		}
+		c.mu.Unlock()
+		if n := len(r.hub.Stats()); n != 0 {
+			t.Errorf("%d sessions remain", n)
+		}
+		r.hub.tenantsMu.Lock()
+		if len(r.hub.tenants) != 0 {
+			t.Error("its subscription remains")
+		}
+		r.hub.tenantsMu.Unlock()
+	})
+}
+
+// A client that sends and never reads is not read from once 64 KiB of answers
+// wait, whatever they are.
+func TestFloodIsHeldBack(t *testing.T) {
+	for _, line := range []string{"PING", "SUB:t:a", "{}", "SUB:t:no"} {
+		inBubble(t, fastLimits(), func(r *rig) {
+			c := r.connect("a")
+			release := c.block()
+			sent := 0
+			done := make(chan struct{})
+			r.hub.Go(func() {
+				defer close(done)
+				for sent = 0; sent < 100_000 && c.Ready(time.Hour); sent++ {
+					c.broken = 0
+					c.HandleLine([]byte(line))
+				}
+			})
+			synctest.Wait()
+			if sent >= 100_000 {
+				t.Fatalf("%s: all messages were read", line)
+			}
+			if n := r.hub.Stats()[0].QueuedBytes; n > 2*MaxControlBacklog {
+				t.Errorf("%s: %d bytes of answers wait", line, n)
+			}
+			release() // it reads again: everything gets its answer
+			<-done
+			if got := len(c.take()); got != 100_000 {
+				t.Errorf("%s: %d answers", line, got)
+			}
+		})
+	}
+}
+
+func TestBrokerLinkBroken(t *testing.T) {
+	inBubble(t, fastLimits(), func(r *rig) {
+		r.broker.broken = true
+		c := r.connect("a")
+		c.send("SUB:t:a")
+		c.publish("t", "a", "x")
+		c.expect("ERR:broker_unavailable", "OK:SUB:t:a", "t/a=x [a]")
+		c.send("SUB:t:b") // once in each outage
+		c.expect("OK:SUB:t:b")
+		r.broker.broken = false
+		c.send("SUB:t:c")
+		r.broker.broken = true
+		c.send("SUB:t:d")
+		c.expect("ERR:broker_unavailable", "OK:SUB:t:c", "OK:SUB:t:d")
+	})
+}
+
+func TestInterestsFollowSubscribers(t *testing.T) {
+	inBubble(t, fastLimits(), func(r *rig) {
+		a, b := r.connect("a"), r.connect("b")
+		a.send("SUB:t:x", "SUB:t:x")
+		b.send("SUB:t:x")
+		if n := r.broker.count("t:x"); n != 1 {
+			t.Errorf("%d interests announced for one pattern", n)
+		}
+		a.send("UNSUB:t:x")
+		if n := r.broker.count("t:x"); n != 1 {
+			t.Errorf("interest withdrawn while a subscriber is left")
+		}
+		b.Session.Close(wire.CloseNormal, "")
+		time.Sleep(time.Second)
+		if n := r.broker.count("t:x"); n != 0 {
+			t.Errorf("%d interests left after the last subscriber", n)
+		}
+	})
+}
+
+func TestFaultClosesWithInternal(t *testing.T) {
+	inBubble(t, fastLimits(), func(r *rig) {
+		c := r.connect("a")
+		c.Fault()
+		c.expect("ERR:internal")
+		c.expectClose(wire.CloseInternal)
+	})
+}

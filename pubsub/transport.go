@@ -1,0 +1,38 @@
+package pubsub
+
+import "github.com/millrace/millrace/wire"
+
+// Kind is what a queued message is to its transport.
+type Kind uint8
+
+const (
+	// Text is a protocol line.
+	Text Kind = iota
+	// Binary is a deliver frame.
+	Binary
+	// Ping is a transport's own keep-alive; Data is its payload.
+	Ping
+	// Pong answers a client's transport ping; Data is its payload.
+	Pong
+)
+
+// Outgoing is one message to a client, without the transport's framing.
+type Outgoing struct {
+	Kind Kind
+	Data []byte // shared between subscribers: never to be changed
+}
+
+// Transport is the writing half of one client's connection.
+//
+// Write and Close come from one goroutine at a time. Abort may come from any,
+// any number of times, also while Write blocks.
+type Transport interface {
+	// Write sends the messages in order, joined into as few writes as the
+	// transport rewards. It keeps neither msgs nor their bytes.
+	Write(msgs []Outgoing) error
+	// Close says goodbye with a code. Nothing is written after it. The client
+	// gets a moment to answer: the connection is cut by Abort.
+	Close(code wire.CloseCode, reason string) error
+	// Abort cuts the connection at once; reads and writes under way fail.
+	Abort()
+}

@@ -1,0 +1,359 @@
+package websocket
+
+import (
+	"bytes"
+	"crypto/rand"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"net"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/millrace/millrace/pubsub"
+	"github.com/millrace/millrace/pubsub/memory"
+	"github.com/millrace/millrace/pubsub/pattern"
+	"github.com/millrace/millrace/wire"
+	"go.uber.org/goleak"
+	"go.uber.org/zap"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+type allRights struct{}
+
+func (allRights) CanPublish(_, _ []byte) bool               { return true }
+func (allRights) CanSubscribe(string, pattern.Pattern) bool { return true }
+
+// peer is the client's end of a connection, speaking raw frames.
+type peer struct {
+	*testing.T
+	net.Conn
+	hub *pubsub.Hub
+}
+
+// serve runs test with a served connection in a bubble with a fake clock.
+func serve(t *testing.T, test func(*peer)) {
+	t.Helper()
+	serveCapped(t, 0, test)
+}
+
+// serveCapped is serve with an ingress cap in KB/s.
+func serveCapped(t *testing.T, ingress int, test func(*peer)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		limits := pubsub.DefaultLimits()
+		limits.DefaultIngressKB, limits.DefaultEgressKB = 1<<20, 1<<20
+		hub := pubsub.NewHub(memory.New(), limits, zap.NewNop())
+		s, err := hub.Admit(pubsub.Identity{TokenID: "a", ExpiresAt: time.Now().Add(time.Hour), Rights: allRights{}, IngressKB: ingress}, pubsub.Client{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		near, far := net.Pipe()
+		Serve(hub, s, near, zap.NewNop())
+		defer func() {
+			far.Close()
+			if err := hub.Close(); err != nil {
+				t.Error(err)
+			}
+		}()
+		test(&peer{t, far, hub})
+	})
+}
+
+// frame builds a client's frame: first byte as given, masked.
+func frame(first byte, payload []byte) []byte {
+	b := []byte{first}
+	switch n := len(payload); {
+	case n < 126:
+		b = append(b, maskBit|byte(n))
+	case n < 1<<16:
+		b = binary.BigEndian.AppendUint16(append(b, maskBit|126), uint16(n))
+	default:
+		b = binary.BigEndian.AppendUint64(append(b, maskBit|127), uint64(n))
+	}
+	key := make([]byte, 4)
+	_, _ = rand.Read(key)
+	b = append(b, key...)
+	for i, c := range payload {
+		b = append(b, c^key[i%4])
+	}
+	return b
+}
+
+func text(s string) []byte { return frame(finBit|opText, []byte(s)) }
+
+// send writes without waiting for the edge to read: a pipe has no buffer.
+func (p *peer) send(frames ...[]byte) {
+	go func() {
+		for _, f := range frames {
+			if _, err := p.Write(f); err != nil {
+				return
+			}
+		}
+	}()
+}
+
+func (p *peer) write(f []byte) {
+	p.Helper()
+	if _, err := p.Write(f); err != nil {
+		p.Fatal(err)
+	}
+}
+
+// expect reads frames and compares them, written as "text …", "pong …",
+// "close 1000 …".
+func (p *peer) expect(want ...string) {
+	p.Helper()
+	for _, w := range want {
+		if got := p.read(); got != w {
+			p.Fatalf("got %.200q, want %.200q", got, w)
+		}
+	}
+}
+
+func (p *peer) read() string {
+	p.Helper()
+	h := make([]byte, 2, 10)
+	if _, err := io.ReadFull(p, h); err != nil {
+		return err.Error()
+	}
+	if h[1]&maskBit != 0 || h[0]&finBit == 0 {
+		p.Fatalf("a server's frame is masked or fragmented: % x", h)
+	}
+	n := uint64(h[1])
+	switch n {
+	case 126:
+		h = h[:4]
+		_, _ = io.ReadFull(p, h[2:])
+		n = uint64(binary.BigEndian.Uint16(h[2:]))
+	case 127:
+		h = h[:10]
+		_, _ = io.ReadFull(p, h[2:])
+		n = binary.BigEndian.Uint64(h[2:])
+	}
+	payload := make([]byte, n)
+	if _, err := io.ReadFull(p, payload); err != nil {
+		return err.Error()
+	}
+	switch h[0] & opcodeBits {
+	case opText:
+		return "text " + string(payload)
+	case opBinary:
+		d, err := wire.DecodeDeliver(payload)
+		if err != nil {
+			p.Fatal(err)
+		}
+		return fmt.Sprintf("deliver %s/%s %d %v", d.Tenant, d.Channel, len(d.Payload), d.Patterns)
+	case opPing:
+		return "ping " + string(payload)
+	case opPong:
+		return "pong " + string(payload)
+	case opClose:
+		if len(payload) == 0 {
+			return "close"
+		}
+		return fmt.Sprintf("close %d %s", binary.BigEndian.Uint16(payload), payload[2:])
+	}
+	return fmt.Sprintf("opcode %d", h[0]&opcodeBits)
+}
+
+func publish(payload []byte) []byte {
+	return wire.AppendPublish(nil, wire.Publish{Tenant: []byte("t"), Channel: []byte("a"), Payload: payload})
+}
+
+func TestMessages(t *testing.T) {
+	serve(t, func(p *peer) {
+		p.send(text("SUB:t:#"))
+		p.expect("text OK:SUB:t:#")
+		p.send(frame(finBit|opPing, []byte("hi")), text("PING"))
+		p.expect("pong hi", "text PONG")
+		for _, n := range []int{0, 1, 100, 125, 126, 400, 512, 513, 1 << 16, 1<<16 - 9} {
+			p.send(frame(finBit|opBinary, publish(make([]byte, n))))
+			p.expect(fmt.Sprintf("deliver t/a %d [#]", n))
+		}
+		p.send(text("nonsense"), frame(finBit|opBinary, []byte("SUB:t:a")), frame(finBit|opText, publish(nil)))
+		p.expect("text ERR:bad_request", "text ERR:bad_frame", "text ERR:bad_request")
+		p.send(frame(finBit|opClose, binary.BigEndian.AppendUint16(nil, 1000)))
+		p.expect("close 1000 ", "EOF")
+	})
+}
+
+// Whatever the pieces in which bytes arrive, the messages are the same.
+func TestSplitReads(t *testing.T) {
+	stream := slices.Concat(
+		text("SUB:t:#"),
+		frame(finBit|opBinary, publish(bytes.Repeat([]byte("x"), 300))),
+		frame(opBinary, publish(nil)), frame(finBit|opPing, []byte("between")), frame(opContinuation, nil), frame(finBit|opContinuation, []byte("tail")),
+		frame(finBit|opBinary, publish(bytes.Repeat([]byte("y"), 700))),
+	)
+	for _, size := range []int{1, 2, 3, 7, 64, 511, len(stream)} {
+		serve(t, func(p *peer) {
+			p.send(slices.Collect(slices.Chunk(stream, size))...)
+			got := []string{p.read(), p.read(), p.read(), p.read(), p.read()}
+			want := []string{"text OK:SUB:t:#", "deliver t/a 300 [#]", "pong between", "deliver t/a 4 [#]", "deliver t/a 700 [#]"}
+			// A pong overtakes deliveries that are queued at that moment.
+			slices.Sort(got)
+			slices.Sort(want)
+			if !slices.Equal(got, want) {
+				p.Errorf("in pieces of %d: got %q", size, got)
+			}
+		})
+	}
+}
+
+func TestBreachesClose(t *testing.T) {
+	long := make([]byte, 64<<10+pubsub.ReadOverhead+1)
+	unmasked := []byte{finBit | opText, 4, 'P', 'I', 'N', 'G'}
+	for name, c := range map[string]struct {
+		frames [][]byte
+		want   string
+	}{
+		"unmasked":                 {[][]byte{unmasked}, "close 1002 "},
+		"reserved bit":             {[][]byte{frame(finBit|0x40|opText, nil)}, "close 1002 "},
+		"unknown opcode":           {[][]byte{frame(finBit|3, nil)}, "close 1002 "},
+		"unknown control":          {[][]byte{frame(finBit|0xB, nil)}, "close 1002 "},
+		"fragmented ping":          {[][]byte{frame(opPing, nil)}, "close 1002 "},
+		"long ping":                {[][]byte{frame(finBit|opPing, make([]byte, 126))}, "close 1002 "},
+		"continuation of nothing":  {[][]byte{frame(finBit|opContinuation, nil)}, "close 1002 "},
+		"message within a message": {[][]byte{frame(opText, nil), text("PING")}, "close 1002 "},
+		"not UTF-8":                {[][]byte{text("SUB:t:\xff")}, "close 1007 "},
+		"not UTF-8, in pieces":     {[][]byte{frame(opText, []byte("\xc3")), frame(finBit|opContinuation, []byte("("))}, "close 1007 "},
+		"too big":                  {[][]byte{frame(finBit|opBinary, long)}, "close 1009 "},
+		"too big in pieces":        {[][]byte{frame(opBinary, long[:40<<10]), frame(finBit|opContinuation, long[:40<<10])}, "close 1009 "},
+		"4 EiB":                    {[][]byte{{finBit | opBinary, maskBit | 127, 0x40, 0, 0, 0, 0, 0, 0, 0, 1, 2, 3, 4}}, "close 1009 "},
+		"2^63":                     {[][]byte{{finBit | opBinary, maskBit | 127, 0x80, 0, 0, 0, 0, 0, 0, 0, 1, 2, 3, 4}}, "close 1002 "},
+		"close of one byte":        {[][]byte{frame(finBit|opClose, []byte{3})}, "close 1002 "},
+		"close code out of range":  {[][]byte{frame(finBit|opClose, []byte{0x03, 0xED})}, "close 1002 "},
+		"close reason not UTF-8":   {[][]byte{frame(finBit|opClose, []byte{0x03, 0xE8, 0xFF})}, "close 1007 "},
+		"close without a code":     {[][]byte{frame(finBit|opClose, nil)}, "close"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			serve(t, func(p *peer) {
+				p.send(c.frames...)
+				if got := p.read(); !strings.HasPrefix(got, c.want) {
+					p.Errorf("got %q, want %q", got, c.want)
+				}
+			})
+		})
+	}
+}
+
+// The largest message that is let through is refused by its payload alone.
+func TestPayloadJustOver(t *testing.T) {
+	serve(t, func(p *peer) {
+		p.send(frame(finBit|opBinary, publish(make([]byte, 64<<10+1))))
+		p.expect("text ERR:payload_too_large:PUB:t:a")
+	})
+}
+
+func TestKeepAlive(t *testing.T) {
+	serve(t, func(p *peer) {
+		start := time.Now()
+		p.expect("ping ")
+		if took := time.Since(start); took != pingEvery {
+			p.Errorf("first ping after %v", took)
+		}
+		p.send(frame(finBit|opPong, nil))
+		p.expect("ping ")
+		p.expect("ping ") // unanswered
+		p.expect("close 1001 silent for too long")
+		if took := time.Since(start); took != pingEvery+silence {
+			p.Errorf("closed after %v", took)
+		}
+	})
+}
+
+// A client that the edge has not read from for long was not silent.
+func TestCapIsNoSilence(t *testing.T) {
+	serveCapped(t, 1, func(p *peer) {
+		start := time.Now()
+		p.send(frame(finBit|opBinary, publish(make([]byte, 64<<10))), text("SUB:t:#"))
+		pings := 0
+		for got := p.read(); got != "text OK:SUB:t:#"; got = p.read() {
+			if pings++; got != "ping " || time.Since(start) != time.Duration(pings)*pingEvery {
+				p.Fatalf("got %q after %v", got, time.Since(start))
+			}
+		}
+		if pings != 2 {
+			p.Errorf("%d pings while the cap held the reader back, want 2", pings)
+		}
+		if took := time.Since(start); took < silence {
+			p.Errorf("took %v: the test shows nothing", took)
+		}
+	})
+}
+
+// Every frame counts against the cap: those that ask for nothing, too.
+func TestCapCountsEveryFrame(t *testing.T) {
+	for name, f := range map[string][]byte{"pong": frame(finBit|opPong, nil), "fragment": frame(opContinuation, nil)} {
+		serveCapped(t, 1, func(p *peer) {
+			go func() { _, _ = io.Copy(io.Discard, p) }()
+			if name == "fragment" {
+				p.write(frame(opText, nil))
+			}
+			start := time.Now()
+			for range 320 { // 10 KiB by count, of which the bucket holds 1
+				p.write(f)
+			}
+			if took := time.Since(start); took < 8*time.Second || took > 10*time.Second {
+				p.Errorf("%s: took %v", name, took)
+			}
+		})
+	}
+}
+
+// The closing handshake when the edge starts it: the client's answer ends the
+// connection at once, and what it had sent before does not matter.
+func TestServerCloses(t *testing.T) {
+	serve(t, func(p *peer) {
+		p.send(text("SUB:t:#"))
+		p.expect("text OK:SUB:t:#")
+		p.hub.TokenRevoked("a")
+		p.expect("text ERR:token_revoked", "close 4403 token_revoked")
+		start := time.Now()
+		p.send(frame(finBit|opBinary, publish(make([]byte, 5000))), text("PING"), frame(finBit|opClose, []byte{0x11, 0x33}))
+		p.expect("EOF")
+		if took := time.Since(start); took > 0 {
+			p.Errorf("took %v", took)
+		}
+	})
+	serve(t, func(p *peer) { // and a client that never answers is cut
+		p.hub.TokenRevoked("a")
+		p.expect("text ERR:token_revoked", "close 4403 token_revoked")
+		start := time.Now()
+		p.expect("EOF")
+		if took := time.Since(start); took != 2*time.Second {
+			p.Errorf("took %v", took)
+		}
+	})
+}
+
+func TestBurstIsJoined(t *testing.T) {
+	serve(t, func(p *peer) {
+		p.send(text("SUB:t:#"))
+		p.expect("text OK:SUB:t:#")
+		for range 1000 {
+			p.hub.Receive(pubsub.Message{Tenant: "t", Channel: "a", Payload: make([]byte, 200)})
+		}
+		for range 1000 {
+			p.expect("deliver t/a 200 [#]")
+		}
+	})
+}
+
+func FuzzReader(f *testing.F) {
+	f.Add(text("SUB:t:#"))
+	f.Add(frame(finBit|opBinary, publish([]byte("x"))))
+	f.Add(frame(finBit|opClose, []byte{3, 0xE8}))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		serve(t, func(p *peer) {
+			p.send(data)
+			go func() { _, _ = io.Copy(io.Discard, p) }()
+			synctest.Wait()
+		})
+	})
+}
