@@ -1,0 +1,267 @@
+package caddymodule
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"mime"
+	"net"
+	"net/http"
+	"net/netip"
+	"strings"
+
+	"github.com/caddyserver/caddy/v2"
+	"github.com/millrace/millrace/tokenstore"
+	"github.com/millrace/millrace/tokenstore/rest"
+)
+
+func init() { caddy.RegisterModule(new(Admin)) }
+
+// Admin is what an operator does with a running edge, on Caddy's admin endpoint
+// below `/pubsub/`; the command `pubsub` calls it. It has the rights of the whole
+// overlay, so it answers on loopback and Unix sockets alone.
+//
+//	GET    /pubsub/master-tokens              the master tokens
+//	POST   /pubsub/master-tokens              creates one: {name, description, tenant_prefix, allow_ip_masks}
+//	PATCH  /pubsub/master-tokens/{id}         changes the given ones of these
+//	POST   /pubsub/master-tokens/{id}/rotate  gives it a new secret: {revoke_tokens}
+//	DELETE /pubsub/master-tokens/{id}         {revoke_tokens}
+//	GET    /pubsub/tokens                     access tokens: ?limit&cursor&tenant
+//	POST   /pubsub/tokens                     issues one: the body of get-token
+//	PUT    /pubsub/tokens/{id}                refreshes it: {expires_at}
+//	DELETE /pubsub/tokens/{id}                revokes it
+//	POST   /pubsub/explain                    {token_id or token, action, tenant, channel, ip, origin, protocol, region}
+//	GET    /pubsub/connections                the open connections
+//	POST   /pubsub/drain                      ends this edge's service; a restart brings it back
+type Admin struct{}
+
+// CaddyModule implements [caddy.Module].
+func (*Admin) CaddyModule() caddy.ModuleInfo {
+	return caddy.ModuleInfo{ID: "admin.api.pubsub", New: func() caddy.Module { return new(Admin) }}
+}
+
+// Routes implements [caddy.AdminRouter].
+func (*Admin) Routes() []caddy.AdminRoute {
+	mux := http.NewServeMux()
+	for pattern, call := range adminCalls {
+		mux.Handle(pattern, adminHandler(call))
+	}
+	mux.HandleFunc("/pubsub/", func(w http.ResponseWriter, _ *http.Request) { notFound(w) })
+	return []caddy.AdminRoute{{
+		Pattern: "/pubsub/",
+		Handler: caddy.AdminHandlerFunc(func(w http.ResponseWriter, r *http.Request) error {
+			mux.ServeHTTP(w, r)
+			return nil
+		}),
+	}}
+}
+
+// adminCall answers a call of the admin API; body is nil for a GET.
+type adminCall func(live *running, r *http.Request, body []byte) (any, error)
+
+var adminCalls = map[string]adminCall{
+	"GET /pubsub/master-tokens": func(live *running, r *http.Request, _ []byte) (any, error) {
+		masters, err := live.service.ListMasters(r.Context())
+		return map[string]any{"master_tokens": nonNil(masters)}, err
+	},
+	"POST /pubsub/master-tokens": func(live *running, r *http.Request, body []byte) (any, error) {
+		var spec tokenstore.MasterSpec
+		if err := rest.DecodeStrict(body, &spec); err != nil {
+			return nil, err
+		}
+		m, token, err := live.service.CreateMaster(r.Context(), spec)
+		return shownOnce{Master: m, Token: token}, err
+	},
+	"PATCH /pubsub/master-tokens/{id}": func(live *running, r *http.Request, body []byte) (any, error) {
+		var patch tokenstore.MasterPatch
+		if err := rest.DecodeStrict(body, &patch); err != nil {
+			return nil, err
+		}
+		return live.service.UpdateMaster(r.Context(), r.PathValue("id"), patch)
+	},
+	"POST /pubsub/master-tokens/{id}/rotate": func(live *running, r *http.Request, body []byte) (any, error) {
+		revoke, err := revokeTokens(body)
+		if err != nil {
+			return nil, err
+		}
+		m, token, revoked, err := live.service.RotateMaster(r.Context(), r.PathValue("id"), revoke)
+		return shownOnce{Master: m, Token: token, Revoked: revoked}, err
+	},
+	"DELETE /pubsub/master-tokens/{id}": func(live *running, r *http.Request, body []byte) (any, error) {
+		revoke, err := revokeTokens(body)
+		if err != nil {
+			return nil, err
+		}
+		revoked, err := live.service.DeleteMaster(r.Context(), r.PathValue("id"), revoke)
+		return map[string]any{"id": r.PathValue("id"), "revoked_tokens": revoked}, err
+	},
+
+	"GET /pubsub/tokens": func(live *running, r *http.Request, _ []byte) (any, error) {
+		return rest.List(r.Context(), live.service, live.service.Overlay(), []byte(r.URL.RawQuery))
+	},
+	"POST /pubsub/tokens": func(live *running, r *http.Request, body []byte) (any, error) {
+		return rest.Issue(r.Context(), live.service, live.service.Overlay(), body)
+	},
+	"PUT /pubsub/tokens/{id}": func(live *running, r *http.Request, body []byte) (any, error) {
+		var request struct {
+			ExpiresAt string `json:"expires_at"`
+		}
+		if err := rest.DecodeStrict(body, &request); err != nil {
+			return nil, err
+		}
+		expiresAt, err := live.service.Refresh(r.Context(), live.service.Overlay(), r.PathValue("id"), request.ExpiresAt)
+		return map[string]any{"token_id": r.PathValue("id"), "new_expires_at": expiresAt}, err
+	},
+	"DELETE /pubsub/tokens/{id}": func(live *running, r *http.Request, _ []byte) (any, error) {
+		err := live.service.RevokeID(r.Context(), live.service.Overlay(), r.PathValue("id"))
+		return map[string]any{"token_id": r.PathValue("id")}, err
+	},
+	"POST /pubsub/explain": explain,
+
+	"GET /pubsub/connections": func(live *running, _ *http.Request, _ []byte) (any, error) {
+		return map[string]any{"connections": live.hub.Stats()}, nil
+	},
+	"POST /pubsub/drain": func(live *running, _ *http.Request, _ []byte) (any, error) {
+		live.hub.Drain()
+		return map[string]any{"draining": true}, nil
+	},
+}
+
+// shownOnce is a master token with its secret.
+type shownOnce struct {
+	tokenstore.Master
+	Token   string `json:"token"`
+	Revoked int    `json:"revoked_tokens,omitempty"`
+}
+
+func revokeTokens(body []byte) (bool, error) {
+	var request struct {
+		RevokeTokens bool `json:"revoke_tokens"`
+	}
+	err := rest.DecodeStrict(body, &request)
+	return request.RevokeTokens, err
+}
+
+func explain(live *running, r *http.Request, body []byte) (any, error) {
+	var q struct {
+		TokenID  string `json:"token_id"`
+		Token    string `json:"token"`
+		Action   string `json:"action"`
+		Tenant   string `json:"tenant"`
+		Channel  string `json:"channel"`
+		IP       string `json:"ip"`
+		Origin   string `json:"origin"`
+		Protocol string `json:"protocol"`
+		Region   string `json:"region"`
+	}
+	if err := rest.DecodeStrict(body, &q); err != nil {
+		return nil, err
+	}
+	query := tokenstore.Query{
+		TokenID: q.TokenID, Action: q.Action, Tenant: q.Tenant, Channel: q.Channel,
+		Origin: q.Origin, Protocol: q.Protocol, Region: q.Region,
+	}
+	if q.Token != "" {
+		access, err := live.service.Authenticate(r.Context(), q.Token)
+		if errors.Is(err, tokenstore.ErrUnauthorized) {
+			return tokenstore.Explanation{Reason: "the token is malformed, unknown, expired or revoked, or its secret is wrong"}, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		query.Access = access
+	}
+	if q.IP != "" {
+		var err error
+		if query.IP, err = netip.ParseAddr(q.IP); err != nil {
+			return nil, &tokenstore.InvalidError{Path: "ip", Reason: "must be an IP address", Code: tokenstore.CodeInvalidBody}
+		}
+	}
+	return live.service.Explain(r.Context(), query), nil
+}
+
+func adminHandler(call adminCall) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !localListener(r) {
+			refuse(w, http.StatusForbidden, "local_only", "this part of the admin API answers on loopback and Unix sockets alone")
+			return
+		}
+		app := inForce.current()
+		if app == nil {
+			unavailable(w, "no configuration with a pubsub app is running", "not_running")
+			return
+		}
+		live := app.live(w, r)
+		if live == nil {
+			return
+		}
+		var body []byte
+		if r.Method != http.MethodGet {
+			if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
+				refuse(w, http.StatusUnsupportedMediaType, string(rest.CodeUnsupportedMediaType), "Content-Type must be application/json")
+				return
+			}
+			var err error
+			if body, err = io.ReadAll(http.MaxBytesReader(w, r.Body, 64<<10)); err != nil {
+				refuse(w, http.StatusRequestEntityTooLarge, string(rest.CodeBodyTooLarge), "at most 64 KiB")
+				return
+			}
+			if len(body) == 0 {
+				body = []byte("{}")
+			}
+		}
+		answer, err := call(live, r, body)
+		if err != nil {
+			rest.WriteProblem(w, adminProblem(app, err))
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		w.Header().Set("Cache-Control", "no-store")
+		_ = json.NewEncoder(w).Encode(answer) // the caller is gone if this fails
+	})
+}
+
+// localListener reports whether the request came in on a Unix socket, or on
+// loopback: by both ends of the connection, and by the name that was asked for.
+// The latter keeps web pages out whose own name leads to loopback, where Caddy's
+// admin endpoint listens on all interfaces and does not check it.
+func localListener(r *http.Request) bool {
+	local, _ := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
+	if local == nil {
+		return false
+	}
+	if local.Network() == "unix" {
+		return true
+	}
+	for _, addr := range []string{local.String(), r.RemoteAddr} {
+		ap, err := netip.ParseAddrPort(addr)
+		if err != nil || !ap.Addr().Unmap().IsLoopback() {
+			return false
+		}
+	}
+	host, _, err := net.SplitHostPort(r.Host)
+	if err != nil {
+		host = strings.Trim(r.Host, "[]")
+	}
+	ip, err := netip.ParseAddr(host)
+	return host == "localhost" || err == nil && ip.IsLoopback()
+}
+
+func adminProblem(app *App, err error) rest.Problem {
+	switch {
+	case errors.Is(err, tokenstore.ErrUnknownMaster):
+		return rest.Problem{Status: http.StatusNotFound, Code: "unknown_master_token", Detail: err.Error()}
+	case errors.Is(err, tokenstore.ErrStaticMaster):
+		return rest.Problem{Status: http.StatusConflict, Code: "static_master_token", Detail: err.Error()}
+	}
+	return rest.ProblemFor(err, app.log)
+}
+
+func nonNil[T any](list []T) []T {
+	if list == nil {
+		return []T{}
+	}
+	return list
+}
+
+var _ caddy.AdminRouter = (*Admin)(nil)

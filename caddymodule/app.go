@@ -1,0 +1,322 @@
+package caddymodule
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/caddyserver/caddy/v2"
+	"github.com/millrace/millrace/pubsub"
+	"github.com/millrace/millrace/tokenstore"
+	"go.uber.org/zap"
+)
+
+func init() { caddy.RegisterModule(new(App)) }
+
+// App is the publish/subscribe edge: the hub, the broker, the token store and
+// their limits, shared by all handlers of a configuration. It works without any
+// configuration: in-process broker, Badger store under Caddy's data directory.
+type App struct {
+	// Region of this edge, one of Regions. Tokens that name regions are refused
+	// on an edge whose region they do not list. Default: none, which refuses
+	// all such tokens.
+	Region string `json:"region,omitempty"`
+
+	// Regions that tokens may name, beside `US` and `EU`. Default: none.
+	Regions []string `json:"regions,omitempty"`
+
+	// TokenStoreRaw is where tokens live. Default: `badger`.
+	TokenStoreRaw json.RawMessage `json:"token_store,omitempty" caddy:"namespace=pubsub.token_stores inline_key=driver"`
+
+	// BrokerRaw connects this edge with others. Default: `memory`, no others.
+	BrokerRaw json.RawMessage `json:"broker,omitempty" caddy:"namespace=pubsub.brokers inline_key=driver"`
+
+	// MasterTokens of the configuration, beside those in the store. One that is
+	// removed stops working with the next reload.
+	MasterTokens []MasterToken `json:"master_tokens,omitempty"`
+
+	Bandwidth Bandwidth `json:"bandwidth,omitzero"`
+	Limits    Limits    `json:"limits,omitzero"`
+
+	// SlowConsumer says what happens to a client whose send queue is full:
+	// `drop` its oldest deliveries and tell it how many, or `disconnect` it with
+	// close code 4429. Default: `drop`.
+	SlowConsumer string `json:"slow_consumer,omitempty"`
+
+	// Drain is how long clients have to move to another edge when this one
+	// stops. At least 7s. Default, and zero: 10s.
+	Drain caddy.Duration `json:"drain,omitempty"`
+
+	// AllowPlaintext accepts tokens over plain HTTP from anywhere. Default:
+	// false, which accepts them from loopback and trusted proxies alone.
+	AllowPlaintext bool `json:"allow_plaintext,omitempty"`
+
+	log      *zap.Logger
+	store    StoreModule
+	broker   BrokerModule
+	tokens   tokenstore.Config
+	limits   pubsub.Limits
+	failures *failureLimiter
+
+	mu      sync.Mutex
+	lease   *edge         // what this generation holds of the pools; nil: nothing
+	started chan struct{} // closed when running is set, which then stays
+	running *running
+}
+
+// Bandwidth caps each connection, in KB/s (1 KB is 1,024 bytes).
+type Bandwidth struct {
+	// DefaultIngress caps what a client sends where its token names no cap.
+	// Default, and zero: 8.
+	DefaultIngress int `json:"default_ingress,omitempty"`
+	// DefaultEgress caps what a client receives where its token names no cap.
+	// Default, and zero: 8.
+	DefaultEgress int `json:"default_egress,omitempty"`
+	// Max is the highest cap that a token may name. Default, and zero: 16384.
+	Max int `json:"max,omitempty"`
+}
+
+// Limits bound what clients may cost.
+type Limits struct {
+	// MaxPayload of a publish in bytes, 1 to 16 MiB. Default, and zero: 65536.
+	MaxPayload int `json:"max_payload,omitempty"`
+	// MaxSubscriptions of a connection, 1 to 65535. Default, and zero: 1024.
+	MaxSubscriptions int `json:"max_subscriptions,omitempty"`
+	// MaxConnections of this edge. Default: 100000. Zero: no limit.
+	MaxConnections *int `json:"max_connections,omitempty"`
+	// MaxConnectionsPerToken on this edge. Default, and zero: no limit.
+	MaxConnectionsPerToken int `json:"max_connections_per_token,omitempty"`
+	// SendQueue bounds the deliveries that wait for one client, in bytes; at
+	// least the largest frame: max_payload, 65 KiB for the patterns that it
+	// lists, and 2 for each of max_subscriptions. Default, and zero: 1048576.
+	SendQueue int `json:"send_queue,omitempty"`
+}
+
+// running is what handlers use between Start and Stop.
+type running struct {
+	*edge
+	service *tokenstore.Service
+}
+
+// inForce are the apps between Start and Stop, for the admin API. The last one
+// is in force: when a reload fails half way, that is the one before again.
+var inForce appList
+
+type appList struct {
+	mu   sync.Mutex
+	apps []*App
+}
+
+func (l *appList) add(a *App) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.apps = append(l.apps, a)
+}
+
+func (l *appList) remove(a *App) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.apps = slices.DeleteFunc(l.apps, func(other *App) bool { return other == a })
+}
+
+// current returns the app in force, or nil.
+func (l *appList) current() *App {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.apps) == 0 {
+		return nil
+	}
+	return l.apps[len(l.apps)-1]
+}
+
+// CaddyModule implements [caddy.Module].
+func (*App) CaddyModule() caddy.ModuleInfo {
+	return caddy.ModuleInfo{ID: "pubsub", New: func() caddy.Module { return new(App) }}
+}
+
+// Provision implements [caddy.Provisioner]. It opens nothing: `caddy validate`
+// works beside a running edge.
+func (a *App) Provision(ctx caddy.Context) error {
+	a.log = ctx.Logger()
+	a.failures = newFailureLimiter()
+	a.started = make(chan struct{})
+	if err := a.provisionLimits(); err != nil {
+		return err
+	}
+	if a.Region != "" && !slices.Contains(a.regions(), a.Region) {
+		return fmt.Errorf("region: must be one of %v; the option regions adds others", a.regions())
+	}
+	a.tokens = tokenstore.Config{Regions: a.regions(), MaxKBPerSec: a.Bandwidth.Max}
+	repl := caddy.NewReplacer()
+	for i, m := range a.MasterTokens {
+		static, err := m.resolve(repl)
+		if err != nil {
+			return fmt.Errorf("master_token %d: %w", i+1, err)
+		}
+		a.tokens.StaticMasters = append(a.tokens.StaticMasters, static)
+	}
+	// The rules of master tokens are the service's; it needs no store to check them.
+	_, err := tokenstore.NewService(nil, a.tokens)
+	if err != nil {
+		return fmt.Errorf("master_token: %w", err)
+	}
+	if a.store, err = loadGuest[StoreModule](ctx, a, a.TokenStoreRaw, "TokenStoreRaw", "pubsub.token_stores.badger"); err != nil {
+		return fmt.Errorf("token_store: %w", err)
+	}
+	if a.broker, err = loadGuest[BrokerModule](ctx, a, a.BrokerRaw, "BrokerRaw", "pubsub.brokers.memory"); err != nil {
+		return fmt.Errorf("broker: %w", err)
+	}
+	return nil
+}
+
+// loadGuest loads a guest module, or the default one if none is configured.
+func loadGuest[T any](ctx caddy.Context, a *App, raw json.RawMessage, field, byDefault string) (guest T, err error) {
+	var loaded any
+	if len(raw) > 0 {
+		loaded, err = ctx.LoadModule(a, field)
+	} else {
+		loaded, err = ctx.LoadModuleByID(byDefault, nil)
+	}
+	if err != nil {
+		return guest, err
+	}
+	return loaded.(T), nil
+}
+
+func (a *App) regions() []string { return append([]string{"US", "EU"}, a.Regions...) }
+
+func (a *App) provisionLimits() error {
+	l := pubsub.DefaultLimits()
+	maxCap := tokenstore.DefaultMaxKBPerSec
+	perToken := 0
+	for _, o := range []struct {
+		name     string
+		value    int // zero: keep the default
+		min, max int
+		to       *int
+	}{
+		{"limits.max_payload (bytes)", a.Limits.MaxPayload, 1, 16 << 20, &l.MaxPayload},
+		{"limits.max_subscriptions", a.Limits.MaxSubscriptions, 1, 65535, &l.MaxSubscriptions},
+		{"limits.max_connections_per_token", a.Limits.MaxConnectionsPerToken, 0, 1 << 30, &perToken},
+		{"limits.send_queue (bytes)", a.Limits.SendQueue, 1, 1 << 30, &l.SendQueue},
+		{"bandwidth.max (KB/s)", a.Bandwidth.Max, 1, 1 << 30, &maxCap},
+		{"bandwidth.default_ingress (KB/s)", a.Bandwidth.DefaultIngress, 1, 1 << 30, &l.DefaultIngressKB},
+		{"bandwidth.default_egress (KB/s)", a.Bandwidth.DefaultEgress, 1, 1 << 30, &l.DefaultEgressKB},
+	} {
+		if o.value == 0 {
+			continue
+		}
+		if o.value < o.min || o.value > o.max {
+			return fmt.Errorf("%s: must be from %d to %d", o.name, o.min, o.max)
+		}
+		*o.to = o.value
+	}
+	l.MaxConnectionsPerToken = perToken
+	if n := a.Limits.MaxConnections; n != nil {
+		if *n < 0 {
+			return fmt.Errorf("limits.max_connections: must be 0 (no limit) or more")
+		}
+		l.MaxConnections = *n
+	}
+	if floor := l.LargestFrame(); l.SendQueue < floor {
+		return fmt.Errorf("limits.send_queue: must hold the largest frame, which has %d bytes with this max_payload and max_subscriptions", floor)
+	}
+	a.Bandwidth.Max = maxCap
+	if l.DefaultIngressKB > maxCap || l.DefaultEgressKB > maxCap {
+		return fmt.Errorf("bandwidth: the defaults must not be above max, which is %d KB/s", maxCap)
+	}
+	if drain := time.Duration(a.Drain); drain != 0 {
+		if drain < pubsub.MinDrain || drain > time.Hour {
+			return fmt.Errorf("drain: must be from %v to %v", pubsub.MinDrain, time.Hour)
+		}
+		l.Drain = drain
+	}
+	switch a.SlowConsumer {
+	case "", "drop":
+	case "disconnect":
+		l.Slow = pubsub.SlowDisconnect
+	default:
+		return fmt.Errorf("slow_consumer: must be drop or disconnect")
+	}
+	a.limits = l
+	return nil
+}
+
+// Start implements [caddy.App]: it takes the hub over from the configuration
+// before, if that used the same store and broker, with all its connections.
+func (a *App) Start() error {
+	e, err := leaseEdge(a.store, a.broker, a.limits)
+	if err != nil {
+		return err
+	}
+	service, err := tokenstore.NewService(e.store.Store, a.tokens)
+	if err != nil {
+		return errors.Join(fmt.Errorf("tokens: %w", err), e.release(a))
+	}
+	e.use(a, a.limits)
+	a.mu.Lock()
+	a.lease = e
+	a.mu.Unlock()
+	a.running = &running{e, service}
+	close(a.started)
+	inForce.add(a)
+	return nil
+}
+
+// drain starts the drain of an edge that stops.
+func (a *App) drain() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.lease != nil && caddy.Exiting() {
+		a.lease.hub.Drain()
+	}
+}
+
+// Stop implements [caddy.App]. When no other configuration uses the hub, it
+// drains first: the clients have the drain period to leave.
+func (a *App) Stop() error {
+	a.mu.Lock()
+	e := a.lease
+	a.lease = nil
+	a.mu.Unlock()
+	if e == nil {
+		return nil
+	}
+	inForce.remove(a)
+	return e.release(a)
+}
+
+// Cleanup implements [caddy.CleanerUpper]: Caddy does not call Stop when the
+// start of an app fails.
+func (a *App) Cleanup() error { return a.Stop() }
+
+// live returns what handlers work with. Caddy starts its apps in random order:
+// a request that comes before the start of this one waits for it, and is answered
+// 503 if that takes too long.
+func (a *App) live(w http.ResponseWriter, r *http.Request) *running {
+	select {
+	case <-a.started:
+		return a.running
+	default:
+	}
+	select {
+	case <-a.started:
+		return a.running
+	case <-r.Context().Done():
+	case <-time.After(startPatience):
+	}
+	unavailable(w, "the edge is starting", "starting")
+	return nil
+}
+
+const startPatience = 10 * time.Second
+
+var (
+	_ caddy.App          = (*App)(nil)
+	_ caddy.Provisioner  = (*App)(nil)
+	_ caddy.CleanerUpper = (*App)(nil)
+)

@@ -1,0 +1,345 @@
+package caddymodule
+
+import (
+	"errors"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/caddyconfig"
+	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
+	"github.com/caddyserver/caddy/v2/caddyconfig/httpcaddyfile"
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+	"github.com/dustin/go-humanize"
+)
+
+func init() {
+	httpcaddyfile.RegisterGlobalOption("pubsub", parseGlobalOption)
+
+	httpcaddyfile.RegisterHandlerDirective("pubsub_guard", func(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error) {
+		g := new(Guard)
+		return g, g.UnmarshalCaddyfile(h.Dispenser)
+	})
+	httpcaddyfile.RegisterDirective("pubsub_ping", pathDirective(func(path string) caddyhttp.MiddlewareHandler {
+		return &Ping{Path: path}
+	}))
+	httpcaddyfile.RegisterDirective("pubsub_tokens", pathDirective(func(path string) caddyhttp.MiddlewareHandler {
+		return &Tokens{Path: strings.TrimSuffix(path, "/*")}
+	}))
+	httpcaddyfile.RegisterDirective("pubsub_websocket", pathDirective(func(path string) caddyhttp.MiddlewareHandler {
+		return &WebSocket{Path: path}
+	}))
+	httpcaddyfile.RegisterDirective("pubsub_openapi", plainDirective(func() []caddyhttp.MiddlewareHandler {
+		return []caddyhttp.MiddlewareHandler{new(OpenAPI)}
+	}))
+	httpcaddyfile.RegisterDirective("pubsub", plainDirective(func() []caddyhttp.MiddlewareHandler {
+		return []caddyhttp.MiddlewareHandler{new(Ping), new(Tokens), new(WebSocket)}
+	}))
+
+	// The guard before everything, the others before whatever answers all paths:
+	// `handle`, `respond`, `reverse_proxy`, `file_server`.
+	httpcaddyfile.RegisterDirectiveOrder("pubsub_guard", httpcaddyfile.Before, "tracing")
+	for _, d := range []string{"pubsub", "pubsub_ping", "pubsub_tokens", "pubsub_websocket", "pubsub_openapi"} {
+		httpcaddyfile.RegisterDirectiveOrder(d, httpcaddyfile.Before, "handle")
+	}
+}
+
+// plainDirective parses a directive without arguments and block.
+func plainDirective(handlers func() []caddyhttp.MiddlewareHandler) httpcaddyfile.UnmarshalFunc {
+	return func(h httpcaddyfile.Helper) ([]httpcaddyfile.ConfigValue, error) {
+		h.Next()
+		name := h.Val()
+		if h.NextArg() && strings.HasPrefix(h.Val(), "/") {
+			return nil, h.Errf("%s takes a named matcher at most: its paths are fixed; pubsub_ping, pubsub_tokens and pubsub_websocket take one", name)
+		}
+		h.Reset()
+		h.Next()
+		matcher, err := h.ExtractMatcherSet()
+		if err != nil {
+			return nil, err
+		}
+		h.Next()
+		if h.NextArg() || h.NextBlock(0) {
+			return nil, h.Errf("%s takes a matcher at most: its paths are fixed, and its options are in the global block pubsub", name)
+		}
+		var routes []httpcaddyfile.ConfigValue
+		for _, handler := range handlers() {
+			routes = append(routes, h.NewRoute(matcher, handler)...)
+		}
+		return routes, nil
+	}
+}
+
+// pathDirective parses a directive with an optional path, which the handler
+// compares exactly, where Caddy's path matcher would fold case. Syntax:
+//
+//	pubsub_ping      [@matcher] [<path>]   # /ping
+//	pubsub_tokens    [@matcher] [<path>]   # /v1/*
+//	pubsub_websocket [@matcher] [<path>]   # /ws
+func pathDirective(handler func(path string) caddyhttp.MiddlewareHandler) httpcaddyfile.UnmarshalFunc {
+	return func(h httpcaddyfile.Helper) ([]httpcaddyfile.ConfigValue, error) {
+		h.Next()
+		name := h.Val()
+		var matcher caddy.ModuleMap
+		if h.NextArg() && !strings.HasPrefix(h.Val(), "/") {
+			h.Reset()
+			h.Next()
+			var err error
+			if matcher, err = h.ExtractMatcherSet(); err != nil {
+				return nil, err
+			}
+		} else {
+			h.Reset()
+		}
+		h.Next()
+		path := ""
+		if h.NextArg() {
+			path = h.Val()
+		}
+		if h.NextArg() || h.NextBlock(0) || path != "" && !strings.HasPrefix(path, "/") {
+			return nil, h.Errf("%s takes one named matcher and one path, and no block", name)
+		}
+		p := path
+		if name == "pubsub_tokens" {
+			p = strings.TrimSuffix(path, "/*")
+		}
+		if strings.Contains(p, "*") || strings.HasSuffix(p, "/") || p == "" && path != "" {
+			return nil, h.Errf("%s: the path is compared exactly: no wildcard, no trailing slash", name)
+		}
+		return h.NewRoute(matcher, handler(path)), nil
+	}
+}
+
+// parseGlobalOption parses the global options block. Syntax:
+//
+//	pubsub {
+//		region        <name>
+//		regions       <names...>
+//		token_store   <driver> [...]
+//		broker        <driver> [...]
+//		master_token  {env.NAME}|{file./path}|MT_<id>_sha256:<hash> {
+//			name           <label>
+//			description    <text>
+//			tenant_prefix  <prefix>
+//			allow_ip_masks <masks...>
+//		}
+//		bandwidth {
+//			default_ingress <KB/s>
+//			default_egress  <KB/s>
+//			max             <KB/s>
+//		}
+//		limits {
+//			max_payload               <size>
+//			max_subscriptions         <count>
+//			max_connections           <count>
+//			max_connections_per_token <count>
+//			send_queue                <size>
+//		}
+//		slow_consumer drop|disconnect
+//		drain         <duration>
+//		allow_plaintext
+//	}
+func parseGlobalOption(d *caddyfile.Dispenser, existing any) (any, error) {
+	if existing != nil {
+		return nil, d.Err("the block pubsub stands here twice")
+	}
+	a := new(App)
+	d.Next() // consume the option's name
+	if d.NextArg() {
+		return nil, d.ArgErr()
+	}
+	if err := a.unmarshalBlock(d); err != nil {
+		// It quotes what stands in a wrong place, which may be a master token.
+		if text := err.Error(); tokenShape.MatchString(text) {
+			err = errors.New(tokenShape.ReplaceAllLiteralString(text, redacted))
+		}
+		return nil, err
+	}
+	return httpcaddyfile.App{Name: "pubsub", Value: caddyconfig.JSON(a, nil)}, nil
+}
+
+func (a *App) unmarshalBlock(d *caddyfile.Dispenser) error {
+	seen := map[string]bool{}
+	for nesting := d.Nesting(); d.NextBlock(nesting); {
+		option := d.Val()
+		if seen[option] && option != "master_token" {
+			return d.Errf("%s stands here twice", option)
+		}
+		seen[option] = true
+		var err error
+		switch option {
+		case "region":
+			a.Region, err = oneArg(d)
+		case "regions":
+			if a.Regions = d.RemainingArgs(); len(a.Regions) == 0 {
+				err = d.ArgErr()
+			}
+		case "token_store":
+			a.TokenStoreRaw, err = unmarshalGuest(d, "pubsub.token_stores.")
+		case "broker":
+			a.BrokerRaw, err = unmarshalGuest(d, "pubsub.brokers.")
+		case "master_token":
+			err = a.unmarshalMasterToken(d)
+		case "bandwidth":
+			err = numbers(d, "a whole number of KB/s", map[string]*int{
+				"default_ingress": &a.Bandwidth.DefaultIngress,
+				"default_egress":  &a.Bandwidth.DefaultEgress,
+				"max":             &a.Bandwidth.Max,
+			})
+		case "limits":
+			connections := -1
+			err = numbers(d, count, map[string]*int{
+				"max_payload":               &a.Limits.MaxPayload,
+				"max_subscriptions":         &a.Limits.MaxSubscriptions,
+				"max_connections":           &connections,
+				"max_connections_per_token": &a.Limits.MaxConnectionsPerToken,
+				"send_queue":                &a.Limits.SendQueue,
+			}, "max_payload", "send_queue")
+			if connections >= 0 {
+				a.Limits.MaxConnections = &connections
+			}
+		case "slow_consumer":
+			a.SlowConsumer, err = oneArg(d)
+		case "drain":
+			var text string
+			if text, err = oneArg(d); err == nil {
+				var drain, parseErr = caddy.ParseDuration(text)
+				if parseErr != nil {
+					err = d.Errf("drain: must be a duration like 10s")
+				}
+				a.Drain = caddy.Duration(drain)
+			}
+		case "allow_plaintext":
+			a.AllowPlaintext = true
+			if d.NextArg() {
+				err = d.ArgErr()
+			}
+		default:
+			err = d.Errf("unknown option %s; allowed: region, regions, token_store, broker, master_token, "+
+				"bandwidth, limits, slow_consumer, drain, allow_plaintext", option)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (a *App) unmarshalMasterToken(d *caddyfile.Dispenser) error {
+	var m MasterToken
+	if !d.NextArg() {
+		return d.ArgErr()
+	}
+	// What is no placeholder or hash never gets into the configuration.
+	if m.Token = d.Val(); !placeholder.MatchString(m.Token) && !hashForm.MatchString(m.Token) {
+		return d.Errf("master_token: %v", errLiteralSecret)
+	}
+	if d.NextArg() {
+		return d.ArgErr()
+	}
+	for nesting := d.Nesting(); d.NextBlock(nesting); {
+		var err error
+		switch option := d.Val(); option {
+		case "name":
+			m.Name, err = oneArg(d)
+		case "description":
+			m.Description, err = oneArg(d)
+		case "tenant_prefix":
+			m.TenantPrefix, err = oneArg(d)
+		case "allow_ip_masks":
+			if m.AllowIPMasks = append(m.AllowIPMasks, d.RemainingArgs()...); len(m.AllowIPMasks) == 0 {
+				err = d.ArgErr()
+			}
+		default:
+			err = d.Errf("unknown option %s of master_token; allowed: name, description, tenant_prefix, allow_ip_masks", option)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	a.MasterTokens = append(a.MasterTokens, m)
+	return nil
+}
+
+func oneArg(d *caddyfile.Dispenser) (string, error) {
+	if !d.NextArg() {
+		return "", d.ArgErr()
+	}
+	value := d.Val()
+	if d.NextArg() {
+		return "", d.ArgErr()
+	}
+	return value, nil
+}
+
+// unmarshalGuest parses a driver's name and leaves the rest to it.
+func unmarshalGuest(d *caddyfile.Dispenser, namespace string) ([]byte, error) {
+	if !d.NextArg() {
+		return nil, d.ArgErr()
+	}
+	driver := d.Val()
+	var drivers []string
+	for _, m := range caddy.GetModules(strings.TrimSuffix(namespace, ".")) {
+		drivers = append(drivers, m.ID.Name())
+	}
+	if !slices.Contains(drivers, driver) {
+		return nil, d.Errf("unknown driver %s; this build has: %s", driver, strings.Join(drivers, ", "))
+	}
+	guest, err := caddyfile.UnmarshalModule(d, namespace+driver)
+	if err != nil {
+		return nil, err
+	}
+	return caddyconfig.JSONModuleObject(guest, "driver", driver, nil), nil
+}
+
+const count = "a whole number"
+
+// numbers parses a block of options with a number each, which may have a unit in
+// those that are sizes. kind is what the others are, for errors.
+func numbers(d *caddyfile.Dispenser, kind string, into map[string]*int, sizes ...string) error {
+	block := d.Val()
+	if d.NextArg() {
+		return d.ArgErr()
+	}
+	for nesting := d.Nesting(); d.NextBlock(nesting); {
+		option := d.Val()
+		to, known := into[option]
+		if !known {
+			var names []string
+			for name := range into {
+				names = append(names, name)
+			}
+			slices.Sort(names)
+			return d.Errf("unknown option %s of %s; allowed: %s", option, block, strings.Join(names, ", "))
+		}
+		text, err := oneArg(d)
+		if err != nil {
+			return err
+		}
+		parse, kind := number, kind
+		if slices.Contains(sizes, option) {
+			parse, kind = size, "a size in bytes, or with a unit like KiB or MB"
+		}
+		value, ok := parse(text)
+		if !ok {
+			return d.Errf("%s: must be %s, up to %d", option, kind, 1<<30)
+		}
+		*to = value
+	}
+	return nil
+}
+
+func number(text string) (int, bool) {
+	n, err := strconv.Atoi(text)
+	return n, err == nil && n >= 0 && n <= 1<<30
+}
+
+// size is a number that may have a unit: 64KiB, 1MB.
+func size(text string) (int, bool) {
+	if n, ok := number(text); ok {
+		return n, true
+	}
+	n, err := humanize.ParseBytes(text)
+	return int(n), err == nil && n <= 1<<30 && text[0] >= '0' && text[0] <= '9'
+}

@@ -1,0 +1,120 @@
+package command
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/caddyserver/caddy/v2"
+	"github.com/spf13/cobra"
+)
+
+// adminFlags are those of every command that administers a running edge.
+type adminFlags struct {
+	address text
+	json    bool
+}
+
+func (f *adminFlags) add(cmd *cobra.Command) {
+	f.address = text(caddy.DefaultAdminListen)
+	cmd.Flags().Var(&f.address, "address", "admin endpoint of the edge, also like unix//run/caddy.sock; $CADDY_ADMIN changes the default")
+	cmd.Flags().BoolVar(&f.json, "json", false, "print the answer as JSON")
+}
+
+// ask calls the admin API and shows its answer: as JSON if that is wanted, else
+// by show, which decodes it.
+func (f *adminFlags) ask(cmd *cobra.Command, method, path string, body any, show func(answer []byte) error) error {
+	answer, err := callAdmin(cmd.Context(), string(f.address), method, path, body)
+	if err != nil {
+		return err
+	}
+	if f.json {
+		_, err := cmd.OutOrStdout().Write(answer)
+		return err
+	}
+	return show(answer)
+}
+
+// adminPatience bounds one call of the admin API.
+const adminPatience = 30 * time.Second
+
+// callAdmin calls the admin API; body becomes JSON. A refusal is an
+// error with the text that the edge gave.
+func callAdmin(ctx context.Context, address, method, path string, body any) ([]byte, error) {
+	target, err := caddy.ParseNetworkAddress(address)
+	if err != nil || target.PortRangeSize() > 1 || !target.IsUnixNetwork() && target.StartPort == 0 {
+		return nil, usagef("--address: must be one address like localhost:2019 or unix//run/caddy.sock")
+	}
+	dial, base := target.JoinHostPort(0), "http://"+target.JoinHostPort(0)
+	if target.IsUnixNetwork() {
+		dial, _, _ = strings.Cut(target.Host, "|") // what follows are the socket's permissions
+		base = "http://127.0.0.1"                  // Caddy accepts this host on its sockets
+	}
+	var content io.Reader
+	if method != http.MethodGet {
+		if body == nil {
+			body = struct{}{}
+		}
+		encoded, err := json.Marshal(body)
+		if err != nil {
+			return nil, err
+		}
+		content = bytes.NewReader(encoded)
+	}
+	ctx, cancel := context.WithTimeout(ctx, adminPatience)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, method, base+path, content)
+	if err != nil {
+		return nil, usagef("--address: must be one address like localhost:2019 or unix//run/caddy.sock")
+	}
+	req.Header.Set("Content-Type", "application/json")
+	if !target.IsUnixNetwork() {
+		req.Header.Set("Origin", base)
+	}
+	transport := &http.Transport{ // no proxy: the address is what the user named
+		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+			var d net.Dialer
+			return d.DialContext(ctx, target.Network, dial)
+		},
+		DisableKeepAlives: true,
+	}
+	res, err := transport.RoundTrip(req) // follows no redirect
+	if err != nil {
+		var op *net.OpError
+		if errors.As(err, &op) && op.Op == "dial" {
+			return nil, fmt.Errorf("no admin endpoint at %s: %w (does the edge run? --address names another)", address, op.Err)
+		}
+		return nil, fmt.Errorf("admin endpoint %s: %w", address, err)
+	}
+	defer res.Body.Close()
+	answer, err := io.ReadAll(io.LimitReader(res.Body, 64<<20))
+	if err != nil {
+		return nil, fmt.Errorf("admin endpoint %s: %w", address, err)
+	}
+	if res.StatusCode/100 != 2 {
+		return nil, errors.New(refusalText(res.StatusCode, answer))
+	}
+	return answer, nil
+}
+
+// refusalText is what a refusal says: the detail of a problem body, or the error
+// of Caddy's own admin API.
+func refusalText(status int, body []byte) string {
+	var refusal struct{ Detail, Code, Error string }
+	if json.Unmarshal(body, &refusal) == nil {
+		switch {
+		case refusal.Detail != "":
+			return fmt.Sprintf("%s (%d %s)", plain(refusal.Detail), status, plain(refusal.Code))
+		case refusal.Error != "":
+			return fmt.Sprintf("%s (%d)", plain(refusal.Error), status)
+		}
+	}
+	return fmt.Sprintf("the answer was %d %s; is this the admin endpoint of an edge?", status, http.StatusText(status))
+}

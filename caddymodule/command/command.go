@@ -1,0 +1,143 @@
+// Package command is Caddy's command `pubsub`: an edge for development, the
+// administration of a running edge, and a client to try one. It talks to edges
+// over their admin endpoint and their WebSocket alone, and so knows none of
+// their internals.
+//
+// A secret never is an argument, which other users of a machine can see: tokens
+// come from the environment or from stdin.
+package command
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/caddyserver/caddy/v2"
+	caddycmd "github.com/caddyserver/caddy/v2/cmd"
+	"github.com/spf13/cobra"
+)
+
+func init() {
+	// Help and hints call the program what its user calls it.
+	if caddy.CustomBinaryName == "" {
+		caddy.CustomBinaryName = filepath.Base(os.Args[0])
+	}
+	caddycmd.RegisterCommand(caddycmd.Command{
+		Name:      "pubsub",
+		Short:     "Runs, administers and tries a publish/subscribe edge",
+		CobraFunc: setUp,
+	})
+}
+
+func setUp(root *cobra.Command) {
+	root.Use = "pubsub <command>"
+	root.Long = "Runs an edge for development (dev), administers a running edge over Caddy's\n" +
+		"admin endpoint, and publishes and subscribes from the command line.\n\n" +
+		"Exit codes: 0 done, 1 failed, 2 wrong usage, 3 refused (token explain)."
+	root.Example = "  pubsub dev\n" +
+		"  pubsub token issue --tenant demo --pub '#' --sub '#'\n" +
+		"  pubsub subscribe --tenant demo 'news.#'"
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return finish(cmd, usageError{err}) })
+	group(root,
+		devCommand(),
+		masterTokenCommand(),
+		tokenCommand(),
+		connectionsCommand(),
+		drainCommand(),
+		subscribeCommand(),
+		publishCommand(),
+	)
+}
+
+// group makes cmd a command that does nothing without a subcommand.
+func group(cmd *cobra.Command, subcommands ...*cobra.Command) *cobra.Command {
+	cmd.AddCommand(subcommands...)
+	names := make([]string, len(subcommands))
+	for i, sub := range subcommands {
+		names[i] = sub.Name()
+	}
+	allowed := strings.Join(names, ", ")
+	return leaf(cmd, anyArgs, func(_ *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return usagef("a command is missing; allowed: %s", allowed)
+		}
+		return usagef("unknown command %q; allowed: %s", args[0], allowed)
+	})
+}
+
+// An argCount is how many arguments a command takes; max < 0: any number.
+type argCount struct{ min, max int }
+
+var anyArgs = argCount{0, -1}
+
+// leaf makes cmd call run, with its arguments checked and its error shown.
+func leaf(cmd *cobra.Command, count argCount, run func(*cobra.Command, []string) error) *cobra.Command {
+	cmd.Args = cobra.ArbitraryArgs // they are checked below, where we choose the exit code
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if err := checkNoSecret(args); err != nil {
+			return finish(cmd, err)
+		}
+		if len(args) < count.min || count.max >= 0 && len(args) > count.max {
+			return finish(cmd, usagef("wrong number of arguments; allowed: %s", cmd.UseLine()))
+		}
+		return finish(cmd, run(cmd, args))
+	}
+	return cmd
+}
+
+// A usageError is the caller's mistake: exit code 2.
+type usageError struct{ error }
+
+func (e usageError) Unwrap() error { return e.error }
+
+func usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
+
+// errRefused is the answer "refused" of token explain: exit code 3.
+var errRefused = errors.New("refused")
+
+// finish shows the error and gives it the exit code that it stands for.
+func finish(cmd *cobra.Command, err error) error {
+	if err == nil {
+		return nil
+	}
+	cmd.SilenceErrors, cmd.SilenceUsage = true, true
+	code := 1
+	var usage usageError
+	switch {
+	case errors.Is(err, errRefused):
+		return exitCode(cmd, 3)
+	case errors.As(err, &usage):
+		code = 2
+	}
+	message := err.Error()
+	if secret.MatchString(message) { // a flag error quotes what it does not understand
+		message = errSecretArgument.Error()
+	}
+	cmd.PrintErrln("Error: " + message)
+	if code == 2 {
+		cmd.PrintErrf("`%s --help` shows the usage.\n", cmd.CommandPath())
+	}
+	return exitCode(cmd, code)
+}
+
+// exitCode returns the error that makes Caddy's main function exit with code.
+func exitCode(cmd *cobra.Command, code int) error {
+	if code == 1 {
+		return errors.New("failed")
+	}
+	return caddycmd.WrapCommandFuncForCobra(func(caddycmd.Flags) (int, error) { return code, nil })(cmd, nil)
+}
+
+// self is how the reader can call this program again.
+func self() string {
+	path, err := os.Executable()
+	if err != nil {
+		return os.Args[0]
+	}
+	if fromGoRun(path) {
+		return "go run ./cmd/millrace"
+	}
+	return shellQuote(path)
+}

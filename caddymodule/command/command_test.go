@@ -1,0 +1,195 @@
+package command
+
+import (
+	"bytes"
+	"context"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+const (
+	testAccess = "AT_00000000000000000000000000000001_00000000000000000000000000000002"
+	testMaster = "MT_00000000000000000000000000000001_00000000000000000000000000000002"
+	testID     = "00000000000000000000000000000001"
+)
+
+// A result is what a command wrote, and its exit code.
+type result struct {
+	out, err string
+	code     int
+}
+
+// run runs the command pubsub as Caddy's main function does.
+func run(ctx context.Context, stdin string, args ...string) result {
+	var out, errs bytes.Buffer
+	main, pubsub := &cobra.Command{Use: "millrace", SilenceUsage: true}, &cobra.Command{}
+	setUp(pubsub)
+	main.AddCommand(pubsub)
+	main.SetArgs(append([]string{"pubsub"}, args...))
+	main.SetIn(strings.NewReader(stdin))
+	main.SetOut(&out)
+	main.SetErr(&errs)
+	err := main.ExecuteContext(ctx)
+	r := result{out: out.String(), err: errs.String()}
+	if err != nil {
+		r.code = 1
+		if v := reflect.ValueOf(err).Elem().FieldByName("ExitCode"); v.IsValid() { // an unexported type of Caddy
+			r.code = int(v.Int())
+		}
+	}
+	return r
+}
+
+// No test here may reach an edge: nothing listens on this address.
+const nobody = "unix//nonexistent/socket"
+
+func TestSecretsAreNoArguments(t *testing.T) {
+	t.Setenv(tokenVariable, "")
+	for _, args := range [][]string{
+		{testAccess},
+		{"token", testAccess},
+		{"token", "revoke", testAccess},
+		{"token", "revoke", "at." + testAccess},
+		{"token", "revoke", strings.ToLower(testAccess)},
+		{"token", "refresh", testAccess},
+		{"token", "explain", testAccess, "--action", "connect"},
+		{"token", "explain", "--action", testAccess},
+		{"token", "list", "--limit", testAccess},
+		{"token", "list", "--cursor=" + testAccess},
+		{"token", "list", "--" + testAccess},
+		{"token", "issue", "--tenant", testMaster},
+		{"token", "issue", "--expires-in", testAccess},
+		{"master-token", "rotate", testMaster},
+		{"master-token", "delete", testMaster},
+		{"master-token", "update", testMaster, "--name", "x"},
+		{"master-token", "create", "--name", testMaster, "--static"},
+		{"subscribe", testAccess},
+		{"subscribe", "--url", "wss://localhost/ws?token=" + testAccess, "#"},
+		{"publish", "a", testAccess},
+		{"connections", "--address", testAccess},
+		{"dev", "--dir", testMaster},
+		{"dev", "--http-port", testMaster},
+	} {
+		got := run(t.Context(), "", args...)
+		if got.code != 2 || !strings.Contains(got.err, "must not be an argument") || !strings.Contains(got.err, "stdin") {
+			t.Errorf("%q: got exit code %d and %q, want 2 and the hint at stdin", args, got.code, got.err)
+		}
+		if text := strings.ToLower(got.out + got.err); strings.Contains(text, strings.ToLower(testAccess[3:])) {
+			t.Errorf("%q: the secret is repeated: %s", args, text)
+		}
+	}
+}
+
+func TestUsageErrors(t *testing.T) {
+	t.Setenv(tokenVariable, testAccess)
+	for _, tt := range []struct {
+		args []string
+		want string
+	}{
+		{nil, "allowed: dev, master-token, token, connections, drain, subscribe, publish"},
+		{[]string{"tokens"}, `unknown command "tokens"; allowed: dev`},
+		{[]string{"token"}, "allowed: issue, list, revoke, refresh, explain"},
+		{[]string{"master-token", "make"}, "allowed: create, list, update, rotate, delete"},
+		{[]string{"token", "list", "--page", "2"}, "unknown flag: --page"},
+		{[]string{"token", "list", "all"}, "wrong number of arguments; allowed: millrace pubsub token list"},
+		{[]string{"token", "list", "--address", "localhost"}, "--address: must be one address"},
+		{[]string{"token", "list", "--address", "localhost:1-9"}, "--address: must be one address"},
+		{[]string{"token", "issue"}, "--tenant is needed"},
+		{[]string{"token", "issue", "--tenant", "a", "--expires-in", "25h"}, "--expires-in: must be above 0 and at most 24h"},
+		{[]string{"token", "issue", "--tenant", "a", "--expires-in", "0s"}, "--expires-in: must be above 0"},
+		{[]string{"token", "issue", "--tenant", "a", "--expires-in", "1h", "--expires-at", "2030-01-01T00:00:00Z"}, "exclude each other"},
+		{[]string{"token", "issue", "--tenant", "a", "--quiet", "--json"}, "exclude each other"},
+		{[]string{"token", "refresh"}, "wrong number of arguments"},
+		{[]string{"token", "explain"}, "--action: must be publish, subscribe or connect"},
+		{[]string{"token", "explain", "--action", "publish"}, "needs --channel"},
+		{[]string{"token", "explain", "--action", "publish", "--channel", "a", "--pattern", "a"}, "takes no --pattern"},
+		{[]string{"token", "explain", "--action", "subscribe", "--channel", "a"}, "needs --pattern"},
+		{[]string{"token", "explain", "--action", "connect", "--channel", "a"}, "takes no --tenant, --channel and --pattern"},
+		{[]string{"master-token", "create"}, "--name is needed"},
+		{[]string{"master-token", "update", testID}, "nothing to change; allowed: --name"},
+		{[]string{"master-token", "rotate"}, "wrong number of arguments"},
+		{[]string{"subscribe"}, "wrong number of arguments"},
+		{[]string{"subscribe", "a..b"}, `pattern "a..b"`},
+		{[]string{"subscribe", "--tenant", "a:b", "a"}, "--tenant: "},
+		{[]string{"subscribe", "--url", "https://localhost/ws", "a"}, "--url: must be like wss://"},
+		{[]string{"subscribe", "--url", "wss://localhost/ws?a=b", "a"}, "--url: must be like wss://"},
+		{[]string{"subscribe", "--insecure", "--ca", "x", "a"}, "exclude each other"},
+		{[]string{"publish", "a.*"}, "channel: "},
+		{[]string{"publish", "a", "b", "c"}, "wrong number of arguments"},
+		{[]string{"publish", "--delivery", "all", "a"}, "--delivery: must be broadcast, one-nearest or one-random"},
+		{[]string{"dev", "--https-port", "0"}, "--https-port: must be from 1 to 65535"},
+		{[]string{"dev", "here"}, "wrong number of arguments"},
+	} {
+		args := tt.args
+		if len(args) > 0 && args[0] == "dev" {
+			args = append(args, "--dir", t.TempDir())
+		}
+		got := run(t.Context(), "", args...)
+		if got.code != 2 || !strings.Contains(got.err, tt.want) || got.out != "" {
+			t.Errorf("%q: got exit code %d, stdout %q and %q, want 2, nothing and %q", tt.args, got.code, got.out, got.err, tt.want)
+		}
+	}
+}
+
+func TestEveryCommandHasHelp(t *testing.T) {
+	pubsub := &cobra.Command{}
+	setUp(pubsub)
+	var visit func(*cobra.Command)
+	visit = func(cmd *cobra.Command) {
+		if cmd != pubsub && (cmd.Short == "" || strings.HasSuffix(cmd.Short, ".")) {
+			t.Errorf("%s: short help is %q", cmd.CommandPath(), cmd.Short)
+		}
+		for _, sub := range cmd.Commands() {
+			visit(sub)
+		}
+	}
+	visit(pubsub)
+	if got := run(t.Context(), "", "token", "issue", "--help"); got.code != 0 || !strings.Contains(got.out, "--expires-in") {
+		t.Errorf("--help: got exit code %d and %q", got.code, got.out)
+	}
+}
+
+func TestTokenSources(t *testing.T) {
+	for name, tt := range map[string]struct {
+		env, stdin string
+		code       int
+		want       string
+	}{
+		"environment":        {testAccess, "", 1, "no admin endpoint"},
+		"stdin":              {"", testAccess + "\nmore\n", 1, "no admin endpoint"},
+		"stdin, no newline":  {"", testAccess, 1, "no admin endpoint"},
+		"environment wins":   {testAccess, "nonsense", 1, "no admin endpoint"},
+		"none":               {"", "", 2, "an access token is needed"},
+		"an empty line":      {"", "\n" + testAccess, 2, "an access token is needed"},
+		"a master token":     {testMaster, "", 2, "no access token"},
+		"upper case":         {strings.ToUpper(testAccess[:10]) + "ABCDEF", "", 2, "no access token"},
+		"an endless line":    {"", strings.Repeat("x", 1<<20), 2, "no access token"},
+		"spaces around it":   {" " + testAccess + "\r\n", "", 1, "no admin endpoint"},
+		"two tokens in line": {"", testAccess + " " + testAccess, 2, "no access token"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Setenv(tokenVariable, tt.env)
+			got := run(t.Context(), tt.stdin, "token", "revoke", "--address", nobody)
+			if got.code != tt.code || !strings.Contains(got.err, tt.want) {
+				t.Errorf("got exit code %d and %q, want %d and %q", got.code, got.err, tt.code, tt.want)
+			}
+			if strings.Contains(got.err, testAccess[36:]) {
+				t.Errorf("the secret is repeated: %s", got.err)
+			}
+		})
+	}
+}
+
+// The payload cannot come from where the token is to come from.
+func TestPublishFromStdinNeedsTheEnvironment(t *testing.T) {
+	t.Setenv(tokenVariable, "")
+	if got := run(t.Context(), testAccess, "publish", "a", "-"); got.code != 2 || !strings.Contains(got.err, "$"+tokenVariable) {
+		t.Errorf("got exit code %d and %q", got.code, got.err)
+	}
+}

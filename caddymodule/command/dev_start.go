@@ -1,0 +1,214 @@
+package command
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"text/template"
+	"time"
+
+	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/caddyconfig"
+	"github.com/millrace/millrace/tokenstore"
+)
+
+//go:embed dev.Caddyfile
+var devCaddyfile string
+
+var devTemplate = template.Must(template.New("dev.Caddyfile").Parse(devCaddyfile))
+
+// config returns the edge's configuration as Caddy's JSON.
+func (d *devEdge) config(bind string) ([]byte, error) {
+	quoted := func(s string) string {
+		q, _ := caddyQuote(s) // makeDir and checkListeners refuse what has no form
+		return q
+	}
+	var text bytes.Buffer
+	err := devTemplate.Execute(&text, map[string]any{
+		"Admin": quoted(d.admin), "Bind": bind,
+		"HTTPPort": d.httpPort, "HTTPSPort": d.httpsPort,
+		"Storage": quoted(d.storage()), "Tokens": quoted(d.tokens()), "Log": quoted(d.logFile()),
+	})
+	if err != nil {
+		return nil, err
+	}
+	config, _, err := caddyconfig.GetAdapter("caddyfile").Adapt(text.Bytes(), map[string]any{"filename": "dev.Caddyfile"})
+	return config, err
+}
+
+// checkListeners makes sure that the edge can listen where it will, to say
+// clearly what to change if not. It returns the addresses to bind to.
+func (d *devEdge) checkListeners() (hosts []string, err error) {
+	hosts = []string{"127.0.0.1"}
+	if probe, err := net.Listen("tcp", "[::1]:0"); err == nil { // not every machine has IPv6
+		probe.Close()
+		hosts = append(hosts, "[::1]")
+	}
+	var probes []interface{ Close() error }
+	defer func() {
+		for _, p := range probes {
+			p.Close()
+		}
+	}()
+	try := func(flag, network, address string) error {
+		var probe interface{ Close() error }
+		var err error
+		if network == "udp" {
+			probe, err = net.ListenPacket(network, address)
+		} else {
+			probe, err = net.Listen(network, address)
+		}
+		if err == nil {
+			probes = append(probes, probe)
+			return nil
+		}
+		if errors.Is(err, syscall.EADDRINUSE) {
+			_, port, _ := net.SplitHostPort(address)
+			return fmt.Errorf("port %s is in use (%s %s): stop what uses it, or choose another with %s", port, network, address, flag)
+		}
+		return fmt.Errorf("%w: choose another port with %s", err, flag)
+	}
+	for _, l := range []struct {
+		flag     string
+		port     int
+		networks []string
+	}{
+		{"--https-port", d.httpsPort, []string{"tcp", "udp"}},
+		{"--http-port", d.httpPort, []string{"tcp"}},
+	} {
+		if l.port < 1 || l.port > 65535 {
+			return nil, usagef("%s: must be from 1 to 65535", l.flag)
+		}
+		for _, host := range hosts {
+			for _, network := range l.networks {
+				if err := try(l.flag, network, host+":"+strconv.Itoa(l.port)); err != nil {
+					return nil, err
+				}
+			}
+		}
+	}
+	admin, err := caddy.ParseNetworkAddress(d.admin)
+	if _, ok := caddyQuote(d.admin); err != nil || !ok {
+		return nil, usagef("--admin: must be like %s or unix//path", devAdmin)
+	}
+	if admin.IsUnixNetwork() {
+		return hosts, nil
+	}
+	ip, err := netip.ParseAddr(admin.Host)
+	if admin.Network != "tcp" || admin.Host != "localhost" && (err != nil || !ip.IsLoopback()) || admin.StartPort == 0 || admin.PortRangeSize() > 1 {
+		return nil, usagef("--admin: must be a port on localhost, like %s, or unix//path: it gives all rights to whoever reaches it", devAdmin)
+	}
+	return hosts, try("--admin", "tcp", admin.JoinHostPort(0))
+}
+
+const readyPatience = 30 * time.Second
+
+// awaitReady returns when the edge answers over HTTPS: the certificate is made
+// after the start.
+func (d *devEdge) awaitReady(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, readyPatience)
+	defer cancel()
+	address := fmt.Sprintf("https://localhost:%d/ping", d.httpsPort)
+	for {
+		err := d.ping(ctx, address)
+		if err == nil {
+			return nil
+		}
+		select {
+		case <-time.After(50 * time.Millisecond):
+		case <-ctx.Done():
+			return fmt.Errorf("the edge does not answer at %s: %w; its log is %s", address, err, d.logFile())
+		}
+	}
+}
+
+func (d *devEdge) ping(ctx context.Context, address string) error {
+	pem, err := os.ReadFile(d.root())
+	if err != nil {
+		return err
+	}
+	roots := x509.NewCertPool()
+	roots.AppendCertsFromPEM(pem)
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
+	if err != nil {
+		return err
+	}
+	transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots}, DisableKeepAlives: true}
+	res, err := transport.RoundTrip(req)
+	if err != nil {
+		return err
+	}
+	defer res.Body.Close()
+	if res.StatusCode != http.StatusOK {
+		return errors.New(res.Status)
+	}
+	return nil
+}
+
+// firstMaster makes a master token if the store has none, and returns it, else
+// the empty string.
+func (d *devEdge) firstMaster(ctx context.Context) (string, error) {
+	answer, err := callAdmin(ctx, d.admin, http.MethodGet, "/pubsub/master-tokens", nil)
+	if err != nil {
+		return "", err
+	}
+	var list struct {
+		Masters []json.RawMessage `json:"master_tokens"`
+	}
+	if err := json.Unmarshal(answer, &list); err != nil || len(list.Masters) > 0 {
+		return "", err
+	}
+	answer, err = callAdmin(ctx, d.admin, http.MethodPost, "/pubsub/master-tokens", tokenstore.MasterSpec{Name: "dev"})
+	if err != nil {
+		return "", err
+	}
+	var made struct {
+		Token string `json:"token"`
+	}
+	err = json.Unmarshal(answer, &made)
+	return made.Token, err
+}
+
+// issue makes the access token of this start.
+func (d *devEdge) issue(ctx context.Context) (got issued, err error) {
+	answer, err := callAdmin(ctx, d.admin, http.MethodPost, "/pubsub/tokens", tokenstore.IssueRequest{
+		CreatedBy: "dev",
+		Right: tokenstore.Right{
+			TenantGrants: []tokenstore.TenantGrant{{
+				TenantIDs: []string{"demo"}, AllowChannelsPub: []string{"#"}, AllowChannelsSub: []string{"#"},
+			}},
+			ExpiresAt: time.Now().Add(tokenstore.MaxLifetime).UTC().Format(time.RFC3339),
+		},
+	})
+	if err != nil {
+		return got, err
+	}
+	return got, json.Unmarshal(answer, &got)
+}
+
+// fromGoRun reports whether path is a binary that `go run` has built and will
+// delete.
+func fromGoRun(path string) bool {
+	if cache := os.Getenv("GOCACHE"); cache != "" && strings.HasPrefix(path, cache+string(filepath.Separator)) {
+		return true
+	}
+	for _, folder := range strings.Split(filepath.ToSlash(filepath.Dir(path)), "/") {
+		if strings.HasPrefix(folder, "go-build") {
+			return true
+		}
+	}
+	return false
+}

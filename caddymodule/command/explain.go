@@ -1,0 +1,107 @@
+package command
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+
+	"github.com/millrace/millrace/tokenstore"
+	"github.com/millrace/millrace/wire"
+	"github.com/spf13/cobra"
+)
+
+func tokenExplain() *cobra.Command {
+	var (
+		admin                        adminFlags
+		action, tenant               text
+		channel, pattern             text
+		ip, origin, protocol, region text
+	)
+	cmd := &cobra.Command{
+		Use:   "explain [<token-id>] --action publish|subscribe|connect",
+		Short: "Says whether a token allows an action, and by which rule or why not",
+		Long: "Says whether a token allows an action, and by which rule or why not. Exit code 0 is\n" +
+			"allowed, 3 is refused. Without an argument, the token comes from $" + tokenVariable + " or stdin;\n" +
+			"then its secret is checked, too.\n\n" +
+			"For connect, what is not given of --ip, --origin, --protocol and --region counts as not\n" +
+			"known, which a token that limits it refuses; else only what is given is checked.",
+		Example: "  pubsub token explain 0123456789abcdef0123456789abcdef --action publish --tenant demo --channel news.eu\n" +
+			"  pubsub token explain --action subscribe --tenant demo --pattern 'news.#' < token.txt\n" +
+			"  pubsub token explain --action connect --ip 192.0.2.1 --protocol websocket < token.txt",
+	}
+	admin.add(cmd)
+	tenant = wire.DefaultTenant
+	fl := cmd.Flags()
+	fl.Var(&action, "action", "publish, subscribe or connect")
+	fl.Var(&tenant, "tenant", "tenant of the publish or subscribe")
+	fl.Var(&channel, "channel", "channel of the publish")
+	fl.Var(&pattern, "pattern", "pattern of the subscribe")
+	fl.Var(&ip, "ip", "address of the client")
+	fl.Var(&origin, "origin", "origin of the browser page, like https://example.com")
+	fl.Var(&protocol, "protocol", "websocket or webtransport")
+	fl.Var(&region, "region", "region of the edge")
+	return leaf(cmd, argCount{0, 1}, func(cmd *cobra.Command, args []string) error {
+		body := map[string]string{
+			"action": string(action), "ip": string(ip), "origin": string(origin),
+			"protocol": string(protocol), "region": string(region),
+		}
+		switch action {
+		case tokenstore.ActionPublish:
+			if channel == "" || pattern != "" {
+				return usagef("--action publish needs --channel, and takes no --pattern")
+			}
+			body["tenant"], body["channel"] = string(tenant), string(channel)
+		case tokenstore.ActionSubscribe:
+			if pattern == "" || channel != "" {
+				return usagef("--action subscribe needs --pattern, and takes no --channel")
+			}
+			body["tenant"], body["channel"] = string(tenant), string(pattern)
+		case tokenstore.ActionConnect:
+			if channel != "" || pattern != "" || cmd.Flags().Changed("tenant") {
+				return usagef("--action connect takes no --tenant, --channel and --pattern")
+			}
+		default:
+			return usagef("--action: must be publish, subscribe or connect")
+		}
+		if len(args) == 1 {
+			body["token_id"] = args[0]
+		} else {
+			token, err := readToken(cmd)
+			if err != nil {
+				return err
+			}
+			body["token"] = token
+		}
+		answer, err := callAdmin(cmd.Context(), string(admin.address), http.MethodPost, "/pubsub/explain", body)
+		if err != nil {
+			return err
+		}
+		return showExplanation(cmd, answer, admin.json)
+	})
+}
+
+func showExplanation(cmd *cobra.Command, answer []byte, asJSON bool) error {
+	var e tokenstore.Explanation
+	if err := json.Unmarshal(answer, &e); err != nil {
+		return err
+	}
+	out := cmd.OutOrStdout()
+	verdict := "refused"
+	if e.Allowed {
+		verdict = "allowed"
+	}
+	if asJSON {
+		if _, err := out.Write(answer); err != nil {
+			return err
+		}
+	} else {
+		fmt.Fprintf(out, "%s: %s\n", verdict, plain(e.Reason))
+		if e.Rule != "" {
+			fmt.Fprintf(out, "rule: %s\n", plain(e.Rule))
+		}
+	}
+	if !e.Allowed {
+		return errRefused
+	}
+	return nil
+}

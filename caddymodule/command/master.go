@@ -1,0 +1,228 @@
+package command
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/millrace/millrace/tokenstore"
+	"github.com/spf13/cobra"
+)
+
+func masterTokenCommand() *cobra.Command {
+	return group(&cobra.Command{
+		Use:   "master-token <command>",
+		Short: "Manages master tokens, with which apps issue access tokens",
+	}, masterCreate(), masterList(), masterUpdate(), masterRotate(), masterDelete())
+}
+
+const shownOnce = "The token is shown this once: keep it where only its app can read it."
+
+// masterFlags describe a master token.
+type masterFlags struct {
+	name, description, prefix text
+	masks                     texts
+}
+
+func (f *masterFlags) add(cmd *cobra.Command) {
+	cmd.Flags().Var(&f.name, "name", "short label, 1 to 64 characters")
+	cmd.Flags().Var(&f.description, "description", "comment, at most 512 characters")
+	cmd.Flags().Var(&f.prefix, "tenant-prefix", "namespace of the app, like paint. (empty: every tenant)")
+	cmd.Flags().Var(&f.masks, "ip-mask", "address or CIDR that may use the token; repeatable (none: no limit)")
+}
+
+func masterCreate() *cobra.Command {
+	var (
+		admin  adminFlags
+		flags  masterFlags
+		static bool
+		quiet  bool
+	)
+	cmd := &cobra.Command{
+		Use:   "create --name <label>",
+		Short: "Creates a master token and shows it once",
+		Long: "Creates a master token and shows it once.\n\n" +
+			"With --static it is not stored: it is made here, without an edge, and shown with\n" +
+			"the lines for the global block pubsub of a Caddyfile, which hold its hash alone.",
+		Example: "  pubsub master-token create --name paint --tenant-prefix paint. --ip-mask 10.0.0.0/8\n" +
+			"  pubsub master-token create --name paint --tenant-prefix paint. --static",
+	}
+	admin.add(cmd)
+	flags.add(cmd)
+	cmd.Flags().BoolVar(&static, "static", false, "make a token for the Caddyfile; asks no edge")
+	cmd.Flags().BoolVarP(&quiet, "quiet", "q", false, "print the token alone")
+	return leaf(cmd, argCount{0, 0}, func(cmd *cobra.Command, _ []string) error {
+		if flags.name == "" {
+			return usagef("--name is needed: a label of 1 to 64 characters")
+		}
+		if quiet && (static || admin.json) {
+			return usagef("--quiet excludes --static and --json")
+		}
+		spec := tokenstore.MasterSpec{
+			Name: string(flags.name), Description: string(flags.description),
+			TenantPrefix: string(flags.prefix), AllowIPMasks: flags.masks,
+		}
+		if static {
+			return createStatic(cmd, spec, admin.json)
+		}
+		return admin.ask(cmd, http.MethodPost, "/pubsub/master-tokens", spec, func(answer []byte) error {
+			if !quiet {
+				return showMaster(cmd, answer)
+			}
+			var created struct{ Token string }
+			if err := json.Unmarshal(answer, &created); err != nil {
+				return err
+			}
+			_, err := fmt.Fprintln(cmd.OutOrStdout(), created.Token)
+			return err
+		})
+	})
+}
+
+func masterList() *cobra.Command {
+	var admin adminFlags
+	cmd := &cobra.Command{Use: "list", Short: "Lists the master tokens, without their secrets"}
+	admin.add(cmd)
+	return leaf(cmd, argCount{0, 0}, func(cmd *cobra.Command, _ []string) error {
+		return admin.ask(cmd, http.MethodGet, "/pubsub/master-tokens", nil, func(answer []byte) error {
+			var list struct {
+				Masters []tokenstore.Master `json:"master_tokens"`
+			}
+			if err := json.Unmarshal(answer, &list); err != nil {
+				return err
+			}
+			rows := [][]string{{"ID", "NAME", "TENANT PREFIX", "IP MASKS", "STATIC", "CREATED", "DESCRIPTION"}}
+			for _, m := range list.Masters {
+				rows = append(rows, []string{
+					m.ID, m.Name, m.TenantPrefix, strings.Join(m.AllowIPMasks, " "), yes(m.Static), timestamp(m.CreatedAt), m.Description,
+				})
+			}
+			return table(cmd.OutOrStdout(), rows...)
+		})
+	})
+}
+
+func masterUpdate() *cobra.Command {
+	var (
+		admin adminFlags
+		flags masterFlags
+	)
+	cmd := &cobra.Command{
+		Use:     "update <id>",
+		Short:   "Changes what the flags name, and nothing else",
+		Long:    "Changes what the flags name, and nothing else. --ip-mask '' removes all masks.",
+		Example: "  pubsub master-token update 0123456789abcdef0123456789abcdef --name paint-2 --ip-mask 10.0.0.0/8",
+	}
+	admin.add(cmd)
+	flags.add(cmd)
+	return leaf(cmd, argCount{1, 1}, func(cmd *cobra.Command, args []string) error {
+		var patch tokenstore.MasterPatch
+		for name, set := range map[string]func(){
+			"name":          func() { patch.Name = (*string)(&flags.name) },
+			"description":   func() { patch.Description = (*string)(&flags.description) },
+			"tenant-prefix": func() { patch.TenantPrefix = (*string)(&flags.prefix) },
+			"ip-mask": func() {
+				if len(flags.masks) == 1 && flags.masks[0] == "" {
+					flags.masks = texts{}
+				}
+				patch.AllowIPMasks = (*[]string)(&flags.masks)
+			},
+		} {
+			if cmd.Flags().Changed(name) {
+				set()
+			}
+		}
+		if patch == (tokenstore.MasterPatch{}) {
+			return usagef("nothing to change; allowed: --name, --description, --tenant-prefix, --ip-mask")
+		}
+		return admin.ask(cmd, http.MethodPatch, masterPath(args[0]), patch, func(answer []byte) error {
+			return showMaster(cmd, answer)
+		})
+	})
+}
+
+func masterRotate() *cobra.Command {
+	var (
+		admin  adminFlags
+		revoke bool
+	)
+	cmd := &cobra.Command{
+		Use:   "rotate <id>",
+		Short: "Gives a master token a new secret and shows it once",
+		Long: "Gives a master token a new secret and shows it once; the old one stops working.\n" +
+			"The access tokens that were issued with it live on, unless --revoke-tokens.",
+	}
+	admin.add(cmd)
+	cmd.Flags().BoolVar(&revoke, "revoke-tokens", false, "also revoke the access tokens that were issued with it")
+	return leaf(cmd, argCount{1, 1}, func(cmd *cobra.Command, args []string) error {
+		body := map[string]bool{"revoke_tokens": revoke}
+		return admin.ask(cmd, http.MethodPost, masterPath(args[0])+"/rotate", body, func(answer []byte) error {
+			if err := showMaster(cmd, answer); err != nil || !revoke {
+				return err
+			}
+			return showRevoked(cmd, answer)
+		})
+	})
+}
+
+func masterDelete() *cobra.Command {
+	var (
+		admin  adminFlags
+		revoke bool
+	)
+	cmd := &cobra.Command{
+		Use:   "delete <id>",
+		Short: "Deletes a master token",
+		Long: "Deletes a master token. The access tokens that were issued with it live on, unless\n" +
+			"--revoke-tokens.",
+	}
+	admin.add(cmd)
+	cmd.Flags().BoolVar(&revoke, "revoke-tokens", false, "also revoke the access tokens that were issued with it")
+	return leaf(cmd, argCount{1, 1}, func(cmd *cobra.Command, args []string) error {
+		body := map[string]bool{"revoke_tokens": revoke}
+		return admin.ask(cmd, http.MethodDelete, masterPath(args[0]), body, func(answer []byte) error {
+			fmt.Fprintln(cmd.OutOrStdout(), "deleted")
+			if !revoke {
+				return nil
+			}
+			return showRevoked(cmd, answer)
+		})
+	})
+}
+
+func masterPath(id string) string { return "/pubsub/master-tokens/" + url.PathEscape(id) }
+
+// showMaster shows a master token, and its secret if the answer has it.
+func showMaster(cmd *cobra.Command, answer []byte) error {
+	var m struct {
+		tokenstore.Master
+		Token string `json:"token"`
+	}
+	if err := json.Unmarshal(answer, &m); err != nil {
+		return err
+	}
+	rows := [][]string{
+		{"id", m.ID},
+		{"name", m.Name},
+		{"description", m.Description},
+		{"tenant prefix", m.TenantPrefix},
+		{"ip masks", strings.Join(m.AllowIPMasks, " ")},
+	}
+	if m.Token != "" {
+		rows = append(rows, []string{"token", m.Token})
+		cmd.PrintErrln(shownOnce)
+	}
+	return table(cmd.OutOrStdout(), rows...)
+}
+
+func showRevoked(cmd *cobra.Command, answer []byte) error {
+	var got struct {
+		Revoked int `json:"revoked_tokens"`
+	}
+	if err := json.Unmarshal(answer, &got); err != nil {
+		return err
+	}
+	return table(cmd.OutOrStdout(), []string{"revoked access tokens", fmt.Sprint(got.Revoked)})
+}

@@ -1,0 +1,90 @@
+package command
+
+import (
+	"bufio"
+	"errors"
+	"io"
+	"os"
+	"regexp"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+// tokenVariable holds the access token of the commands that use one.
+const tokenVariable = "MILLRACE_TOKEN"
+
+var (
+	// secret finds a token with its secret, but not the hash form.
+	secret = regexp.MustCompile(`(?i)(AT|MT)_[0-9a-f]+_[0-9a-f]+`)
+
+	accessToken = regexp.MustCompile(`^AT_([0-9a-f]{32})_[0-9a-f]{32}$`)
+
+	errSecretArgument = usageError{errors.New("a token must not be an argument, which other users of this machine can see: " +
+		"give it in $" + tokenVariable + " or as the first line of stdin, and consider revoking this one")}
+)
+
+func checkNoSecret(args []string) error {
+	for _, arg := range args {
+		if secret.MatchString(arg) {
+			return errSecretArgument
+		}
+	}
+	return nil
+}
+
+// text is a flag's value that must not be a secret.
+type text string
+
+func (t *text) String() string { return string(*t) }
+func (t *text) Type() string   { return "string" }
+
+func (t *text) Set(s string) error {
+	*t = text(s)
+	return checkNoSecret([]string{s})
+}
+
+// texts is a flag that can be repeated.
+type texts []string
+
+func (t *texts) String() string { return strings.Join(*t, ", ") }
+func (t *texts) Type() string   { return "string" }
+
+func (t *texts) Set(s string) error {
+	*t = append(*t, s)
+	return checkNoSecret([]string{s})
+}
+
+// readToken returns the access token of the environment, else the first line of
+// stdin, if that is no terminal.
+func readToken(cmd *cobra.Command) (string, error) {
+	token := os.Getenv(tokenVariable)
+	if token == "" {
+		in := cmd.InOrStdin()
+		if isTerminal(in) {
+			return "", usagef("an access token is needed: give it in $%s or as the first line of stdin", tokenVariable)
+		}
+		line, err := bufio.NewReader(io.LimitReader(in, 1024)).ReadString('\n')
+		if err != nil && !errors.Is(err, io.EOF) {
+			return "", err
+		}
+		token = line
+	}
+	token = strings.TrimSpace(token)
+	switch {
+	case token == "":
+		return "", usagef("an access token is needed: give it in $%s or as the first line of stdin", tokenVariable)
+	case !accessToken.MatchString(token):
+		return "", usagef("what $%s or stdin holds is no access token; one is AT_, 32 hex digits, _, 32 more", tokenVariable)
+	}
+	return token, nil
+}
+
+func isTerminal(in io.Reader) bool {
+	file, ok := in.(*os.File)
+	if !ok {
+		return false
+	}
+	info, err := file.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0
+}

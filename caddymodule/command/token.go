@@ -1,0 +1,240 @@
+package command
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/millrace/millrace/tokenstore"
+	"github.com/spf13/cobra"
+)
+
+func tokenCommand() *cobra.Command {
+	return group(&cobra.Command{
+		Use:   "token <command>",
+		Short: "Manages access tokens, with which clients connect",
+	}, tokenIssue(), tokenList(), tokenRevoke(), tokenRefresh(), tokenExplain())
+}
+
+// expiryFlags say when a token ends.
+type expiryFlags struct {
+	in time.Duration
+	at text
+}
+
+func (f *expiryFlags) add(cmd *cobra.Command) {
+	cmd.Flags().DurationVar(&f.in, "expires-in", time.Hour, "lifetime from now, at most 24h")
+	cmd.Flags().Var(&f.at, "expires-at", "end instead of --expires-in, RFC 3339 like 2030-01-31T12:00:00Z")
+}
+
+func (f *expiryFlags) value(cmd *cobra.Command) (string, error) {
+	if f.at != "" {
+		if cmd.Flags().Changed("expires-in") {
+			return "", usagef("--expires-in and --expires-at exclude each other")
+		}
+		return string(f.at), nil
+	}
+	if f.in <= 0 || f.in > tokenstore.MaxLifetime {
+		return "", usagef("--expires-in: must be above 0 and at most 24h")
+	}
+	return time.Now().Add(f.in).UTC().Format(time.RFC3339), nil
+}
+
+func tokenIssue() *cobra.Command {
+	var (
+		admin                   adminFlags
+		expiry                  expiryFlags
+		createdBy, description  text
+		tenants, pub, sub       texts
+		masks, regions, origins texts
+		protocols               texts
+		ingress, egress         int
+		quiet                   bool
+	)
+	createdBy = "cli"
+	cmd := &cobra.Command{
+		Use:   "issue --tenant <name> [--pub <rule>] [--sub <rule>]",
+		Short: "Issues an access token and shows it once",
+		Long: "Issues an access token and shows it once. The rules hold in each of the tenants, which\n" +
+			"are physical names: no prefix is added. Without --pub nothing may be published,\n" +
+			"without --sub nothing subscribed.",
+		Example: "  pubsub token issue --tenant demo --pub '#' --sub '#'\n" +
+			"  export MILLRACE_TOKEN=$(pubsub token issue --tenant demo --sub 'news.#' --expires-in 15m --quiet)",
+	}
+	admin.add(cmd)
+	expiry.add(cmd)
+	fl := cmd.Flags()
+	fl.Var(&tenants, "tenant", "tenant of the grant; repeatable")
+	fl.Var(&pub, "pub", "publish rule; repeatable")
+	fl.Var(&sub, "sub", "subscribe rule; repeatable")
+	fl.Var(&masks, "ip-mask", "address or CIDR that may connect; repeatable (none: no limit)")
+	fl.Var(&regions, "region", "region of edges that take the token; repeatable (none: no limit)")
+	fl.Var(&origins, "origin", "browser origin that may connect; repeatable (none: no limit)")
+	fl.Var(&protocols, "protocol", "websocket or webtransport; repeatable (none: no limit)")
+	fl.IntVar(&ingress, "ingress", 0, "cap on what a connection sends, KB/s (0: the edge's default)")
+	fl.IntVar(&egress, "egress", 0, "cap on what a connection receives, KB/s (0: the edge's default)")
+	fl.Var(&createdBy, "created-by", "who asked for the token")
+	fl.Var(&description, "description", "comment, at most 512 characters")
+	fl.BoolVarP(&quiet, "quiet", "q", false, "print the token alone")
+	return leaf(cmd, argCount{0, 0}, func(cmd *cobra.Command, _ []string) error {
+		if len(tenants) == 0 {
+			return usagef("--tenant is needed, with --pub or --sub or both")
+		}
+		if quiet && admin.json {
+			return usagef("--quiet and --json exclude each other")
+		}
+		expiresAt, err := expiry.value(cmd)
+		if err != nil {
+			return err
+		}
+		request := tokenstore.IssueRequest{
+			CreatedBy: string(createdBy), Description: string(description),
+			Right: tokenstore.Right{
+				TenantGrants: []tokenstore.TenantGrant{{TenantIDs: tenants, AllowChannelsPub: pub, AllowChannelsSub: sub}},
+				AllowIPMasks: masks, AllowRegions: regions, AllowedWSOrigin: origins, AllowProtocols: protocols,
+				ExpiresAt: expiresAt,
+			},
+		}
+		if cmd.Flags().Changed("ingress") && ingress != 0 {
+			request.Right.IngressKBPerSec = &ingress
+		}
+		if cmd.Flags().Changed("egress") && egress != 0 {
+			request.Right.EgressKBPerSec = &egress
+		}
+		return admin.ask(cmd, http.MethodPost, "/pubsub/tokens", request, func(answer []byte) error {
+			var got issued
+			if err := json.Unmarshal(answer, &got); err != nil {
+				return err
+			}
+			if quiet {
+				_, err := fmt.Fprintln(cmd.OutOrStdout(), got.Token)
+				return err
+			}
+			cmd.PrintErrln("The token is shown this once.")
+			return table(cmd.OutOrStdout(),
+				[]string{"token", got.Token}, []string{"token id", got.TokenID}, []string{"expires at", got.ExpiresAt})
+		})
+	})
+}
+
+// issued is the answer to a call that issues a token.
+type issued struct {
+	Token     string `json:"token"`
+	TokenID   string `json:"token_id"`
+	ExpiresAt string `json:"expires_at"`
+}
+
+func tokenList() *cobra.Command {
+	var (
+		admin          adminFlags
+		limit          int
+		cursor, tenant text
+	)
+	cmd := &cobra.Command{
+		Use:   "list",
+		Short: "Lists access tokens, without their secrets",
+		Long:  "Lists access tokens by id, without their secrets. Records stay a day past their expiry.",
+	}
+	admin.add(cmd)
+	cmd.Flags().IntVar(&limit, "limit", tokenstore.DefaultListLimit, "tokens per page, at most 1000")
+	cmd.Flags().Var(&cursor, "cursor", "where the page before ended")
+	cmd.Flags().Var(&tenant, "tenant", "only tokens with a grant for this tenant")
+	return leaf(cmd, argCount{0, 0}, func(cmd *cobra.Command, _ []string) error {
+		query := url.Values{"limit": {strconv.Itoa(limit)}}
+		if cursor != "" {
+			query.Set("cursor", string(cursor))
+		}
+		if tenant != "" {
+			query.Set("tenant", string(tenant))
+		}
+		return admin.ask(cmd, http.MethodGet, "/pubsub/tokens?"+query.Encode(), nil, func(answer []byte) error {
+			var page struct {
+				Tokens []tokenstore.AccessInfo `json:"tokens"`
+				Next   string                  `json:"next_cursor"`
+			}
+			if err := json.Unmarshal(answer, &page); err != nil {
+				return err
+			}
+			rows := [][]string{{"TOKEN ID", "STATUS", "EXPIRES", "TENANTS", "CREATED BY", "DESCRIPTION"}}
+			for _, t := range page.Tokens {
+				var tenants []string
+				for _, g := range t.Right.TenantGrants {
+					tenants = append(tenants, g.TenantIDs...)
+				}
+				rows = append(rows, []string{
+					t.TokenID, t.Status, timestamp(t.ExpiresAt), strings.Join(tenants, " "), t.CreatedBy, t.Description,
+				})
+			}
+			if page.Next != "" {
+				cmd.PrintErrln("More tokens follow: --cursor " + page.Next)
+			}
+			return table(cmd.OutOrStdout(), rows...)
+		})
+	})
+}
+
+func tokenRevoke() *cobra.Command {
+	var admin adminFlags
+	cmd := &cobra.Command{
+		Use:   "revoke [<token-id>]",
+		Short: "Revokes an access token and closes its connections",
+		Long: "Revokes an access token for good and closes its connections. Without an argument, the\n" +
+			"token comes from $" + tokenVariable + " or stdin.",
+		Example: "  pubsub token revoke 0123456789abcdef0123456789abcdef\n" +
+			"  pubsub token revoke < token.txt",
+	}
+	admin.add(cmd)
+	return leaf(cmd, argCount{0, 1}, func(cmd *cobra.Command, args []string) error {
+		id := ""
+		if len(args) == 1 {
+			id = args[0]
+		} else {
+			token, err := readToken(cmd)
+			if err != nil {
+				return err
+			}
+			id = accessToken.FindStringSubmatch(token)[1]
+		}
+		return admin.ask(cmd, http.MethodDelete, tokenPath(id), nil, func([]byte) error {
+			_, err := fmt.Fprintln(cmd.OutOrStdout(), "revoked", id)
+			return err
+		})
+	})
+}
+
+func tokenRefresh() *cobra.Command {
+	var (
+		admin  adminFlags
+		expiry expiryFlags
+	)
+	cmd := &cobra.Command{
+		Use:     "refresh <token-id>",
+		Short:   "Moves the end of an access token, also for its open connections",
+		Example: "  pubsub token refresh 0123456789abcdef0123456789abcdef --expires-in 12h",
+	}
+	admin.add(cmd)
+	expiry.add(cmd)
+	return leaf(cmd, argCount{1, 1}, func(cmd *cobra.Command, args []string) error {
+		expiresAt, err := expiry.value(cmd)
+		if err != nil {
+			return err
+		}
+		body := map[string]string{"expires_at": expiresAt}
+		return admin.ask(cmd, http.MethodPut, tokenPath(args[0]), body, func(answer []byte) error {
+			var got struct {
+				ExpiresAt time.Time `json:"new_expires_at"`
+			}
+			if err := json.Unmarshal(answer, &got); err != nil {
+				return err
+			}
+			_, err := fmt.Fprintln(cmd.OutOrStdout(), "refreshed", args[0], "until", timestamp(got.ExpiresAt))
+			return err
+		})
+	})
+}
+
+func tokenPath(id string) string { return "/pubsub/tokens/" + url.PathEscape(id) }

@@ -1,0 +1,132 @@
+package caddymodule
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/caddyserver/caddy/v2"
+	"github.com/millrace/millrace/pubsub"
+	"github.com/millrace/millrace/tokenstore"
+	"go.uber.org/zap"
+)
+
+// StoreModule is a guest of the namespace `pubsub.token_stores`.
+type StoreModule interface {
+	// StoreKey identifies the store: configurations with an equal key share it.
+	StoreKey() string
+	OpenStore(*zap.Logger) (tokenstore.Store, error)
+}
+
+// BrokerModule is a guest of the namespace `pubsub.brokers`.
+type BrokerModule interface {
+	// BrokerKey identifies the broker: configurations with an equal key share it.
+	BrokerKey() string
+	OpenBroker(*zap.Logger) (pubsub.Broker, error)
+}
+
+// State that outlives a reload, as long as one configuration uses it.
+var (
+	stores = caddy.NewUsagePool() // StoreKey → *storeLease
+	edges  = caddy.NewUsagePool() // edgeKey → *edge
+)
+
+type edgeKey struct{ store, broker string }
+
+type storeLease struct{ tokenstore.Store }
+
+// Destruct implements [caddy.Destructor].
+func (s *storeLease) Destruct() error { return s.Close() }
+
+// edge is a hub with its store, over all configurations that share them.
+type edge struct {
+	key   edgeKey
+	hub   *pubsub.Hub
+	store *storeLease
+	stop  func() // of the watch on the store
+
+	mu          sync.Mutex
+	generations []generation // the last one is in force
+}
+
+type generation struct {
+	app    *App
+	limits pubsub.Limits
+}
+
+// leaseEdge takes the edge from the pool, or makes it.
+func leaseEdge(sm StoreModule, bm BrokerModule, limits pubsub.Limits) (*edge, error) {
+	key := edgeKey{sm.StoreKey(), bm.BrokerKey()}
+	v, _, err := edges.LoadOrNew(key, func() (caddy.Destructor, error) {
+		return newEdge(key, sm, bm, limits)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return v.(*edge), nil
+}
+
+func newEdge(key edgeKey, sm StoreModule, bm BrokerModule, limits pubsub.Limits) (*edge, error) {
+	v, _, err := stores.LoadOrNew(key.store, func() (caddy.Destructor, error) {
+		store, err := sm.OpenStore(liveLog("pubsub.store"))
+		if err != nil {
+			return nil, err
+		}
+		return &storeLease{store}, nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("token store: %w", err)
+	}
+	e := &edge{key: key, store: v.(*storeLease)}
+	fail := func(what string, err error) error {
+		_, err2 := stores.Delete(key.store)
+		return errors.Join(fmt.Errorf("%s: %w", what, err), err2)
+	}
+	watcher, err := tokenstore.NewService(e.store.Store, tokenstore.Config{})
+	if err != nil {
+		return nil, fail("token store", err)
+	}
+	broker, err := bm.OpenBroker(liveLog("pubsub.broker"))
+	if err != nil {
+		return nil, fail("broker", err)
+	}
+	e.hub = pubsub.NewHub(broker, limits, liveLog("pubsub.hub"))
+	e.stop = watcher.Watch(func(ev tokenstore.Event) {
+		if ev.Revoked {
+			e.hub.TokenRevoked(ev.TokenID)
+		} else {
+			e.hub.TokenRenewed(ev.TokenID, ev.ExpiresAt, ev.Version)
+		}
+	})
+	return e, nil
+}
+
+// use puts a configuration's limits in force.
+func (e *edge) use(a *App, limits pubsub.Limits) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.generations = append(e.generations, generation{a, limits})
+	e.hub.SetLimits(limits)
+}
+
+// release ends a configuration's use. If it was in force, as after a reload
+// that failed half way, the one before is again.
+func (e *edge) release(a *App) error {
+	e.mu.Lock()
+	e.generations = slices.DeleteFunc(e.generations, func(g generation) bool { return g.app == a })
+	if n := len(e.generations); n > 0 {
+		e.hub.SetLimits(e.generations[n-1].limits)
+	}
+	e.mu.Unlock()
+	_, err := edges.Delete(e.key)
+	return err
+}
+
+// Destruct implements [caddy.Destructor]: the last configuration is gone.
+func (e *edge) Destruct() error {
+	err := e.hub.Close() // tokens still expire and are still revoked while it drains
+	e.stop()
+	_, err2 := stores.Delete(e.key.store)
+	return errors.Join(err, err2)
+}

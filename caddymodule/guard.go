@@ -1,0 +1,205 @@
+package caddymodule
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/caddyconfig"
+	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+	"github.com/millrace/millrace/tokenstore/rest"
+	"go.uber.org/zap"
+)
+
+func init() { caddy.RegisterModule(new(Guard)) }
+
+// Guard keeps tokens out of Caddy's logs. Caddy itself redacts `Authorization`,
+// but not the subprotocol list in which a browser carries its token, nor the
+// request's target.
+//
+// Nobody needs to configure it: each of our handlers puts a guard in front of
+// every server of its HTTP app. For HTTP/1.1 and HTTP/2 that is the server's
+// outermost handler, so that Caddy never sees the token, whatever the request's
+// path, host or method: docs/decisions/0002-guard.md tells how and why. For
+// HTTP/3, this handler stands before the server's routes, keeps the request out
+// of Caddy's access and error logs, and writes a record of its own.
+type Guard struct {
+	log  *zap.Logger
+	rest caddyhttp.RouteList // that this guard stands before; nil: next is called
+	once sync.Once
+	all  caddyhttp.Handler // rest, compiled
+}
+
+// CaddyModule implements [caddy.Module].
+func (*Guard) CaddyModule() caddy.ModuleInfo {
+	return caddy.ModuleInfo{ID: "http.handlers.pubsub_guard", New: func() caddy.Module { return new(Guard) }}
+}
+
+// Provision implements [caddy.Provisioner].
+func (g *Guard) Provision(ctx caddy.Context) error {
+	g.log = ctx.Logger()
+	return protectServers(ctx, g.log)
+}
+
+// protect puts guards in front of all servers of the HTTP app that ctx
+// provisions a handler of.
+func protect(ctx caddy.Context) error {
+	if err := protectServers(ctx, ctx.Logger()); err != nil {
+		return err
+	}
+	srv, ok := ctx.Value(caddyhttp.ServerCtxKey).(*caddyhttp.Server)
+	if !ok {
+		return errors.New("this handler works in the routes of an HTTP server only")
+	}
+	if len(srv.Routes) == 1 && len(srv.Routes[0].Handlers) == 1 {
+		if g, ok := srv.Routes[0].Handlers[0].(*Guard); ok && g.rest != nil {
+			return nil
+		}
+	}
+	// The routes are still being provisioned, one by one in their place: they
+	// can be wrapped now, but only be compiled when a request comes.
+	route := caddyhttp.Route{HandlersRaw: []json.RawMessage{caddyconfig.JSONModuleObject(new(Guard), "handler", "pubsub_guard", nil)}}
+	if err := route.ProvisionHandlers(ctx, nil); err != nil {
+		return err
+	}
+	route.Handlers[0].(*Guard).rest = srv.Routes
+	srv.Routes = caddyhttp.RouteList{route}
+	return nil
+}
+
+// protectServers makes the guard the outermost handler of every server of the
+// HTTP app, those that redirect to HTTPS included.
+func protectServers(ctx caddy.Context, log *zap.Logger) error {
+	for _, m := range ctx.Modules() {
+		app, ok := m.(*caddyhttp.App)
+		if !ok {
+			continue
+		}
+		for name, srv := range app.Servers {
+			if srv.Logs != nil && srv.Logs.ShouldLogCredentials {
+				return fmt.Errorf("server %s: log_credentials would write tokens to the log: "+
+					"it cannot be used together with pubsub handlers", name)
+			}
+			if _, known := guarded.LoadOrStore(srv, nil); known {
+				continue
+			}
+			ctx.OnCancel(func() { guarded.Delete(srv) })
+			// Caddy sets the handler of the http.Server in its Start, and offers
+			// no hook after that. But each connection is announced with its
+			// http.Server before its first request is read: the once makes that
+			// happen before every read of Handler.
+			var once sync.Once
+			srv.RegisterConnContext(func(ctx context.Context, _ net.Conn) context.Context {
+				once.Do(func() {
+					if server, ok := ctx.Value(http.ServerContextKey).(*http.Server); ok {
+						server.Handler = outermost{next: server.Handler, log: log}
+					}
+				})
+				return ctx
+			})
+		}
+	}
+	return nil
+}
+
+// guarded holds the servers with a guard, of all configurations that are loaded.
+var guarded sync.Map // of *caddyhttp.Server to nothing
+
+// outermost is the guard before Caddy's own handler.
+type outermost struct {
+	next http.Handler
+	log  *zap.Logger
+}
+
+func (o outermost) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if tokenInTarget(r) {
+		start := time.Now()
+		refuseTarget(w)
+		record(o.log, r, http.StatusBadRequest, time.Since(start), nil)
+		return
+	}
+	r, _ = takeTokens(r)
+	o.next.ServeHTTP(w, r)
+}
+
+// ServeHTTP implements [caddyhttp.MiddlewareHandler].
+func (g *Guard) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler) error {
+	if g.rest != nil {
+		g.once.Do(func() { g.all = g.rest.Compile(next) })
+		next = g.all
+	}
+	inTarget := tokenInTarget(r)
+	clean, taken := takeTokens(r)
+	if !inTarget && !taken {
+		return next.ServeHTTP(w, r)
+	}
+	caddyhttp.SetVar(r.Context(), caddyhttp.LogSkipVar, true)
+	start := time.Now()
+	rec := caddyhttp.NewResponseRecorder(w, nil, nil)
+	var err error
+	if inTarget {
+		refuseTarget(rec)
+	} else if err = next.ServeHTTP(rec, clean); err != nil {
+		// Caddy's error log would write the request as it came.
+		status := http.StatusInternalServerError
+		var he caddyhttp.HandlerError
+		if errors.As(err, &he) {
+			status = he.StatusCode
+		}
+		if rec.Status() == 0 {
+			rec.WriteHeader(status)
+		}
+	}
+	record(g.log, clean, rec.Status(), time.Since(start), err)
+	return nil
+}
+
+func refuseTarget(w http.ResponseWriter) {
+	w.Header().Set("Referrer-Policy", "no-referrer") // or a browser repeats the URL
+	rest.WriteProblem(w, rest.Problem{
+		Status: http.StatusBadRequest,
+		Code:   "token_in_url",
+		Detail: "a token must never be part of a URL, which is logged and shared: revoke this one",
+	})
+}
+
+// record is our access record of a request that Caddy must not log.
+func record(log *zap.Logger, r *http.Request, status int, took time.Duration, err error) {
+	c := log.Check(zap.InfoLevel, "handled request with a token")
+	if c == nil {
+		return
+	}
+	fields := []zap.Field{
+		zap.String("remote_addr", r.RemoteAddr), zap.String("proto", r.Proto), zap.String("method", redact(r.Method)),
+		zap.String("host", redact(r.Host)), zap.String("uri", redact(r.RequestURI)),
+		zap.Int("status", status), zap.Duration("duration", took),
+	}
+	if err != nil {
+		fields = append(fields, zap.Error(err))
+	}
+	c.Write(fields...)
+}
+
+// UnmarshalCaddyfile sets up the guard from Caddyfile tokens. Syntax:
+//
+//	pubsub_guard
+func (*Guard) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
+	d.Next() // consume the directive
+	if d.NextArg() || d.NextBlock(0) {
+		return d.Errf("pubsub_guard takes no arguments and no block")
+	}
+	return nil
+}
+
+var (
+	_ caddy.Provisioner           = (*Guard)(nil)
+	_ caddyhttp.MiddlewareHandler = (*Guard)(nil)
+	_ caddyfile.Unmarshaler       = (*Guard)(nil)
+)

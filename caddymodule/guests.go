@@ -1,0 +1,103 @@
+package caddymodule
+
+import (
+	"path/filepath"
+
+	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
+	"github.com/millrace/millrace/pubsub"
+	"github.com/millrace/millrace/pubsub/memory"
+	"github.com/millrace/millrace/tokenstore"
+	"github.com/millrace/millrace/tokenstore/badger"
+	"go.uber.org/zap"
+)
+
+func init() {
+	caddy.RegisterModule(new(MemoryBroker))
+	caddy.RegisterModule(new(BadgerStore))
+}
+
+// MemoryBroker is the broker of a single edge.
+type MemoryBroker struct{}
+
+// CaddyModule implements [caddy.Module].
+func (*MemoryBroker) CaddyModule() caddy.ModuleInfo {
+	return caddy.ModuleInfo{ID: "pubsub.brokers.memory", New: func() caddy.Module { return new(MemoryBroker) }}
+}
+
+// BrokerKey implements [BrokerModule].
+func (*MemoryBroker) BrokerKey() string { return "memory" }
+
+// OpenBroker implements [BrokerModule].
+func (*MemoryBroker) OpenBroker(*zap.Logger) (pubsub.Broker, error) { return memory.New(), nil }
+
+// UnmarshalCaddyfile sets up the broker from Caddyfile tokens. Syntax:
+//
+//	broker memory
+func (*MemoryBroker) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
+	d.Next() // consume the driver's name
+	if d.NextArg() {
+		return d.ArgErr()
+	}
+	if d.NextBlock(d.Nesting()) {
+		return d.Errf("broker memory takes no options")
+	}
+	return nil
+}
+
+// BadgerStore keeps tokens in an embedded database on this machine's disk. Every
+// write is on disk before it is acknowledged. One process at a time can open it.
+type BadgerStore struct {
+	// Path of the database's folder, made if missing. Default: `pubsub/tokens`
+	// in Caddy's data directory.
+	Path string `json:"path,omitempty"`
+}
+
+// CaddyModule implements [caddy.Module].
+func (*BadgerStore) CaddyModule() caddy.ModuleInfo {
+	return caddy.ModuleInfo{ID: "pubsub.token_stores.badger", New: func() caddy.Module { return new(BadgerStore) }}
+}
+
+// Provision implements [caddy.Provisioner].
+func (s *BadgerStore) Provision(caddy.Context) error {
+	s.Path = caddy.NewReplacer().ReplaceAll(s.Path, "")
+	if s.Path == "" {
+		s.Path = filepath.Join(caddy.AppDataDir(), "pubsub", "tokens")
+	}
+	path, err := filepath.Abs(s.Path)
+	s.Path = path
+	return err
+}
+
+// StoreKey implements [StoreModule].
+func (s *BadgerStore) StoreKey() string { return "badger:" + s.Path }
+
+// OpenStore implements [StoreModule].
+func (s *BadgerStore) OpenStore(log *zap.Logger) (tokenstore.Store, error) {
+	return badger.Open(s.Path, log)
+}
+
+// UnmarshalCaddyfile sets up the store from Caddyfile tokens. Syntax:
+//
+//	token_store badger [<path>]
+func (s *BadgerStore) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
+	d.Next() // consume the driver's name
+	if d.NextArg() {
+		s.Path = d.Val()
+	}
+	if d.NextArg() {
+		return d.ArgErr()
+	}
+	if d.NextBlock(d.Nesting()) {
+		return d.Errf("token_store badger takes a path and no block")
+	}
+	return nil
+}
+
+var (
+	_ BrokerModule          = (*MemoryBroker)(nil)
+	_ StoreModule           = (*BadgerStore)(nil)
+	_ caddy.Provisioner     = (*BadgerStore)(nil)
+	_ caddyfile.Unmarshaler = (*MemoryBroker)(nil)
+	_ caddyfile.Unmarshaler = (*BadgerStore)(nil)
+)

@@ -1,0 +1,40 @@
+package caddymodule
+
+import (
+	"slices"
+
+	"github.com/caddyserver/caddy/v2"
+	"go.uber.org/zap"
+	"go.uber.org/zap/zapcore"
+)
+
+// liveLog is a logger for what outlives a configuration: hub, store and open
+// sessions. It writes to the default logger of the configuration in force, where
+// a configuration's own logger would go on writing to outputs that a reload has
+// closed.
+func liveLog(name string) *zap.Logger { return zap.New(liveCore{}).Named(name) }
+
+type liveCore struct{ fields []zapcore.Field }
+
+func (liveCore) Enabled(l zapcore.Level) bool { return caddy.Log().Core().Enabled(l) }
+
+func (c liveCore) With(fields []zapcore.Field) zapcore.Core {
+	return liveCore{slices.Concat(c.fields, fields)}
+}
+
+func (c liveCore) Check(e zapcore.Entry, ce *zapcore.CheckedEntry) *zapcore.CheckedEntry {
+	if !c.Enabled(e.Level) {
+		return ce
+	}
+	return ce.AddCore(e, c)
+}
+
+// Write asks the core in force again: it filters by the logger's name.
+func (c liveCore) Write(e zapcore.Entry, fields []zapcore.Field) error {
+	if ce := caddy.Log().Core().Check(e, nil); ce != nil {
+		ce.Write(slices.Concat(c.fields, fields)...)
+	}
+	return nil
+}
+
+func (liveCore) Sync() error { return caddy.Log().Core().Sync() }

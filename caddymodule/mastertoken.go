@@ -1,0 +1,64 @@
+package caddymodule
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/caddyserver/caddy/v2"
+	"github.com/millrace/millrace/tokenstore"
+)
+
+// MasterToken is a master token of the configuration.
+type MasterToken struct {
+	// Token is `{env.NAME}` or `{file./path}`, holding `MT_<id>_<secret>`; or
+	// the hash form `MT_<id>_sha256:<hash of the secret>` as it stands. A secret
+	// written out would be in Caddy's saved configuration, and is refused.
+	Token string `json:"token"`
+	// Name is a short label, at most 64 characters. Default: `static`.
+	Name string `json:"name,omitempty"`
+	// Description is a comment, at most 512 characters.
+	Description string `json:"description,omitempty"`
+	// TenantPrefix is the namespace of the app that holds the token. Default:
+	// none, the whole overlay.
+	TenantPrefix string `json:"tenant_prefix,omitempty"`
+	// AllowIPMasks are the addresses and CIDRs that may use the token. Default:
+	// none, no limit.
+	AllowIPMasks []string `json:"allow_ip_masks,omitempty"`
+}
+
+var (
+	placeholder = regexp.MustCompile(`^\{(env|file)\.[^{}]+\}$`)
+	hashForm    = regexp.MustCompile(`^MT_[0-9a-f]{32}_sha256:[0-9a-f]{64}$`)
+
+	errLiteralSecret = errors.New("the secret must not stand in the configuration, which Caddy saves to disk: " +
+		"give {env.NAME} or {file./path} (not {$NAME}, which is put in place when the Caddyfile is read), " +
+		"or the hash form MT_<id>_sha256:<hash> that `pubsub master-token create --static` prints")
+)
+
+func (m MasterToken) resolve(repl *caddy.Replacer) (tokenstore.StaticMaster, error) {
+	static := tokenstore.StaticMaster{MasterSpec: tokenstore.MasterSpec{
+		Name:         m.Name,
+		Description:  m.Description,
+		TenantPrefix: m.TenantPrefix,
+		AllowIPMasks: m.AllowIPMasks,
+	}}
+	if static.Name == "" {
+		static.Name = "static"
+	}
+	value := m.Token
+	switch {
+	case placeholder.MatchString(value):
+		var err error
+		if value, err = repl.ReplaceOrErr(value, true, true); err != nil {
+			return static, fmt.Errorf("%s is empty or cannot be read", m.Token)
+		}
+		value = strings.TrimSpace(value)
+	case !hashForm.MatchString(value):
+		return static, errLiteralSecret
+	}
+	var err error
+	static.ID, static.SecretHash, err = tokenstore.ParseStaticMaster(value)
+	return static, err
+}

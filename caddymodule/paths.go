@@ -1,0 +1,70 @@
+package caddymodule
+
+import (
+	"fmt"
+	"net/http"
+	"reflect"
+	"strings"
+
+	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+	"go.uber.org/zap"
+)
+
+// provisionPath does what all our handlers need: a guard, and a path.
+func provisionPath(ctx caddy.Context, path *string, byDefault string) error {
+	if *path == "" {
+		*path = byDefault
+	}
+	if !strings.HasPrefix(*path, "/") || strings.HasSuffix(*path, "/") {
+		return fmt.Errorf("path: must start with a slash and not end with one, like %s", byDefault)
+	}
+	return protect(ctx)
+}
+
+// provisionApp is provisionPath for handlers that look at tokens: they need the
+// app and the caller's address, too.
+func provisionApp(ctx caddy.Context, path *string, byDefault string) (*App, error) {
+	if err := provisionPath(ctx, path, byDefault); err != nil {
+		return nil, err
+	}
+	warnForgeableIP(ctx)
+	app, err := ctx.App("pubsub")
+	if err != nil {
+		return nil, err
+	}
+	// Caddy stops its apps in random order, and the HTTP app may wait long for
+	// requests under way: clients are told as soon as any server stops.
+	if srv, ok := ctx.Value(caddyhttp.ServerCtxKey).(*caddyhttp.Server); ok {
+		srv.RegisterOnShutdown(app.(*App).drain)
+	}
+	return app.(*App), nil
+}
+
+// warnForgeableIP warns of proxies that are trusted with whatever X-Forwarded-For
+// they pass on: its left-most value is the client's own claim. Caddy keeps the
+// proxies in a private field by now, so this looks whether that is set.
+func warnForgeableIP(ctx caddy.Context) {
+	srv, ok := ctx.Value(caddyhttp.ServerCtxKey).(*caddyhttp.Server)
+	if !ok || srv.TrustedProxiesStrict > 0 {
+		return
+	}
+	proxies := reflect.ValueOf(srv).Elem().FieldByName("trustedProxies")
+	if proxies.IsValid() && !proxies.IsNil() {
+		ctx.Logger().Warn("trusted_proxies without trusted_proxies_strict: a client can forge the address "+
+			"that allow_ip_masks are compared with", zap.String("server", srv.Name()))
+	}
+}
+
+// elsewhere serves the requests that are not for this path: the next handler
+// does, but for a mistake in case or a trailing slash, which is answered 404.
+func elsewhere(w http.ResponseWriter, r *http.Request, path string, next caddyhttp.Handler) (served bool, err error) {
+	switch got := r.URL.EscapedPath(); { // /%70ing is another path
+	case got == path:
+		return false, nil
+	case strings.EqualFold(strings.TrimRight(got, "/"), path):
+		notFound(w)
+		return true, nil
+	}
+	return true, next.ServeHTTP(w, r)
+}

@@ -1,0 +1,27 @@
+package caddymodule
+
+import (
+	"net/http"
+
+	"github.com/millrace/millrace/tokenstore/rest"
+)
+
+// refuse answers with a problem body (docs/protocol.md, REST).
+func refuse(w http.ResponseWriter, status int, code, detail string) {
+	rest.WriteProblem(w, rest.Problem{Status: status, Code: code, Detail: detail})
+}
+
+func notFound(w http.ResponseWriter) {
+	refuse(w, http.StatusNotFound, string(rest.CodeNotFound), "paths are exact: no other case, no trailing slash")
+}
+
+func methodNotAllowed(w http.ResponseWriter, allowed string) {
+	w.Header().Set("Allow", allowed)
+	refuse(w, http.StatusMethodNotAllowed, string(rest.CodeMethodNotAllowed), "allowed: "+allowed)
+}
+
+// unavailable answers 503: trying again, here or elsewhere, can help.
+func unavailable(w http.ResponseWriter, detail, code string) {
+	w.Header().Set("Retry-After", "5")
+	refuse(w, http.StatusServiceUnavailable, code, detail)
+}

@@ -1,0 +1,86 @@
+package caddymodule
+
+import (
+	"net"
+	"net/http"
+	"net/netip"
+	"sync"
+	"time"
+
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+)
+
+// clientIP is the caller's address as Caddy determines it (`trusted_proxies`
+// respected); false when it is not known.
+func clientIP(r *http.Request) (netip.Addr, bool) {
+	text, _ := caddyhttp.GetVar(r.Context(), caddyhttp.ClientIPVarKey).(string)
+	ip, err := netip.ParseAddr(text)
+	return ip.Unmap().WithZone(""), err == nil
+}
+
+// secure reports whether a token may be looked at on this connection: TLS, or
+// plain HTTP from loopback, a trusted proxy, or a Unix socket.
+func (a *App) secure(r *http.Request) bool {
+	if r.TLS != nil || a.AllowPlaintext {
+		return true
+	}
+	if trusted, _ := caddyhttp.GetVar(r.Context(), caddyhttp.TrustedProxyVarKey).(bool); trusted {
+		return true
+	}
+	host, _, err := net.SplitHostPort(r.RemoteAddr)
+	if err != nil { // a Unix socket
+		return r.RemoteAddr == "" || r.RemoteAddr == "@"
+	}
+	ip, err := netip.ParseAddr(host)
+	return err == nil && ip.Unmap().IsLoopback()
+}
+
+const (
+	maxFailures  = 20     // failed authentications a second from one address
+	maxAddresses = 16_384 // that are kept count of
+)
+
+// failureLimiter counts failed authentications by address and second.
+type failureLimiter struct {
+	mu     sync.Mutex
+	second int64
+	counts map[netip.Addr]int
+}
+
+func newFailureLimiter() *failureLimiter { return &failureLimiter{counts: map[netip.Addr]int{}} }
+
+// blocked reports whether the address failed too often in this second.
+func (l *failureLimiter) blocked(ip netip.Addr) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.turn()
+	return l.counts[network(ip)] >= maxFailures
+}
+
+func (l *failureLimiter) failed(ip netip.Addr) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.turn()
+	ip = network(ip)
+	if _, known := l.counts[ip]; known || len(l.counts) < maxAddresses {
+		l.counts[ip]++
+	}
+}
+
+func (l *failureLimiter) turn() {
+	if now := time.Now().Unix(); now != l.second {
+		l.second = now
+		clear(l.counts)
+	}
+}
+
+// network is what is counted: an IPv6 client has a whole /64 to itself.
+func network(ip netip.Addr) netip.Addr {
+	if ip.Is6() {
+		prefix, err := ip.Prefix(64)
+		if err == nil {
+			return prefix.Addr()
+		}
+	}
+	return ip
+}

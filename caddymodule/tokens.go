@@ -1,0 +1,69 @@
+package caddymodule
+
+import (
+	"net/http"
+	"strings"
+
+	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+	"github.com/millrace/millrace/tokenstore"
+	"github.com/millrace/millrace/tokenstore/rest"
+)
+
+func init() { caddy.RegisterModule(new(Tokens)) }
+
+// Tokens serves the token administration API (docs/protocol.md, REST).
+type Tokens struct {
+	// Path under which the calls are, so that `/v1` gives `/v1/get-token`.
+	// Default: `/v1`.
+	Path string `json:"path,omitempty"`
+
+	app   *App
+	calls http.Handler
+}
+
+// CaddyModule implements [caddy.Module].
+func (*Tokens) CaddyModule() caddy.ModuleInfo {
+	return caddy.ModuleInfo{ID: "http.handlers.pubsub_tokens", New: func() caddy.Module { return new(Tokens) }}
+}
+
+// Provision implements [caddy.Provisioner].
+func (h *Tokens) Provision(ctx caddy.Context) (err error) {
+	if h.app, err = provisionApp(ctx, &h.Path, "/v1"); err != nil {
+		return err
+	}
+	h.calls = rest.NewHandler(rest.Options{
+		Service:  func() *tokenstore.Service { return h.app.running.service },
+		ClientIP: clientIP,
+		Secure:   h.app.secure,
+		Log:      ctx.Logger(),
+	})
+	return nil
+}
+
+// ServeHTTP implements [caddyhttp.MiddlewareHandler].
+func (h *Tokens) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler) error {
+	path := r.URL.Path
+	if len(path) < len(h.Path) || !strings.EqualFold(path[:len(h.Path)], h.Path) ||
+		len(path) > len(h.Path) && path[len(h.Path)] != '/' {
+		return next.ServeHTTP(w, r)
+	}
+	if h.app.live(w, r) == nil {
+		return nil
+	}
+	if h.Path != "/v1" {
+		moved := r.Clone(r.Context())
+		moved.URL.Path = "/v1" + strings.TrimPrefix(path, h.Path)
+		if raw := moved.URL.RawPath; raw != "" {
+			moved.URL.RawPath = "/v1" + strings.TrimPrefix(raw, h.Path)
+		}
+		r = moved
+	}
+	h.calls.ServeHTTP(w, r)
+	return nil
+}
+
+var (
+	_ caddy.Provisioner           = (*Tokens)(nil)
+	_ caddyhttp.MiddlewareHandler = (*Tokens)(nil)
+)
