@@ -1,0 +1,24 @@
+# Every target is one short script under scripts/; CI calls the same ones.
+.DEFAULT_GOAL := help
+.PHONY: help dev test fmt lint fuzz bench
+
+help: ## show this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-6s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+dev: ## run an edge on localhost with fresh tokens and the commands to try it
+	@scripts/dev.sh
+
+test: ## everything CI checks: format, vet, lint, all tests with the race detector
+	@scripts/test.sh
+
+fmt: ## format the Go code
+	@scripts/fmt.sh
+
+lint: ## run the linters named in .golangci.yml
+	@scripts/lint.sh
+
+fuzz: ## run every fuzz target for FUZZTIME each (default 10s)
+	@scripts/fuzz.sh
+
+bench: ## run the benchmarks of the hot path
+	@scripts/bench.sh
