@@ -1,0 +1,210 @@
+package integration
+
+import (
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// devEdge is `pubsub dev`, started in an empty home.
+type devEdge struct {
+	*background
+	home, dir string
+	flags     []string
+	env       []string
+	ports     [3]int // HTTPS, HTTP, admin
+}
+
+func newDevEdge(t *testing.T) *devEdge {
+	t.Helper()
+	home := t.TempDir()
+	d := &devEdge{
+		home: home, dir: filepath.Join(t.TempDir(), "data of the edge"),
+		env:   []string{"HOME=" + home, "PATH=" + os.Getenv("PATH"), "TMPDIR=" + os.Getenv("TMPDIR")},
+		ports: [3]int{freePort(t), freePort(t), freePort(t)},
+	}
+	d.flags = []string{
+		"pubsub", "dev", "--dir", d.dir, "--https-port", fmt.Sprint(d.ports[0]), "--http-port", fmt.Sprint(d.ports[1]),
+		"--admin", fmt.Sprintf("localhost:%d", d.ports[2]),
+	}
+	return d
+}
+
+func (d *devEdge) command(flags ...string) *exec.Cmd {
+	cmd := exec.Command(millrace, append(d.flags, flags...)...)
+	cmd.Dir, cmd.Env = d.home, d.env
+	return cmd
+}
+
+// start returns when the tour is printed.
+func (d *devEdge) start(t *testing.T) {
+	t.Helper()
+	d.background = startBackground(t, d.command())
+	d.await(d.out, "Ctrl+C stops the edge.\n")
+}
+
+func (d *devEdge) stop(t *testing.T, s syscall.Signal) {
+	t.Helper()
+	d.signal(s)
+	if code := d.exitCode(); code != 0 {
+		t.Errorf("after %v: exit code %d; stderr:\n%s", s, code, d.err)
+	}
+}
+
+// step returns the commands that the tour prints below this heading.
+func (d *devEdge) step(t *testing.T, heading string) *exec.Cmd {
+	t.Helper()
+	_, commands, found := strings.Cut(d.out.String(), "\n# "+heading)
+	_, commands, _ = strings.Cut(commands, "\n")
+	commands, _, _ = strings.Cut(commands, "\n\n")
+	if !found || commands == "" {
+		t.Fatalf("the tour has no step %q:\n%s", heading, d.out)
+	}
+	cmd := exec.Command("bash", "-c", commands)
+	cmd.Dir, cmd.Env = d.home, d.env
+	return cmd
+}
+
+func (d *devEdge) mustRun(t *testing.T, heading string) string {
+	t.Helper()
+	out, err := d.step(t, heading).CombinedOutput()
+	if err != nil {
+		t.Fatalf("%s: %v\n%s", heading, err, out)
+	}
+	return string(out)
+}
+
+var accessToken = regexp.MustCompile(`AT_([0-9a-f]{32})_[0-9a-f]{32}`)
+
+// The commands that dev prints do what it says, pasted as they stand.
+func TestDev(t *testing.T) {
+	d := newDevEdge(t)
+	d.start(t)
+	first := d.out.String()
+	if got := len(masterToken.FindAllString(first, -1)); got != 2 {
+		t.Errorf("the first start shows the master token %d times, want twice: as it is, and in the tour", got)
+	}
+
+	if out := d.mustRun(t, "Issue an access token"); !accessToken.MatchString(out) {
+		t.Errorf("get-token answers %s", out)
+	}
+	subscribe := startBackground(t, d.step(t, "Subscribe"))
+	subscribe.await(subscribe.err, "OK:SUB:demo:#")
+	d.mustRun(t, "Publish")
+	subscribe.await(subscribe.out, "hello.world It runs\n")
+	if out := d.mustRun(t, "Revoke"); !strings.HasPrefix(out, "revoked ") {
+		t.Errorf("token revoke prints %s", out)
+	}
+	subscribe.exitCode()
+	if got := subscribe.err.String(); !strings.Contains(got, "ERR:token_revoked") || !strings.Contains(got, "4403") {
+		t.Errorf("after the revocation the subscriber prints %s", got)
+	}
+	if out := d.mustRun(t, "Another token"); !accessToken.MatchString(out) {
+		t.Errorf("token issue prints %s", out)
+	}
+
+	for _, url := range []string{fmt.Sprintf("http://localhost:%d/ping", d.ports[1]), fmt.Sprintf("http://localhost:%d/api-docs/openapi.json", d.ports[1])} {
+		if out, err := exec.Command("curl", "-sSf", "--noproxy", "*", url).CombinedOutput(); err != nil {
+			t.Errorf("GET %s: %v\n%s", url, err, out)
+		}
+	}
+	d.checkLoopback(t)
+	d.stop(t, syscall.SIGINT)
+	d.checkFolders(t)
+
+	// Later starts show no secret again, and give a new access token.
+	d.start(t)
+	second := d.out.String()
+	if masterToken.MatchString(second) {
+		t.Error("the second start shows a master token")
+	}
+	if a, b := accessToken.FindString(first), accessToken.FindString(second); b == "" || a == b {
+		t.Errorf("the second start shows the access token %q, the first %q", b, a)
+	}
+	if out := d.mustRun(t, "Issue an access token"); !accessToken.MatchString(out) { // with a master token made for it
+		t.Errorf("get-token answers %s", out)
+	}
+	d.stop(t, syscall.SIGTERM)
+}
+
+// checkLoopback checks that other machines cannot connect.
+func (d *devEdge) checkLoopback(t *testing.T) {
+	t.Helper()
+	addresses, err := net.InterfaceAddrs()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, a := range addresses {
+		ip, ok := a.(*net.IPNet)
+		if !ok || ip.IP.IsLoopback() || ip.IP.IsLinkLocalUnicast() {
+			continue
+		}
+		for _, port := range d.ports {
+			address := net.JoinHostPort(ip.IP.String(), fmt.Sprint(port))
+			if conn, err := net.Dial("tcp", address); err == nil {
+				conn.Close()
+				t.Errorf("dev listens on %s", address)
+			}
+		}
+	}
+}
+
+// checkFolders checks that all data is in the folder, and closed to others.
+func (d *devEdge) checkFolders(t *testing.T) {
+	t.Helper()
+	for _, dir := range []string{"", "caddy", "tokens"} {
+		info, err := os.Stat(filepath.Join(d.dir, dir))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if mode := info.Mode().Perm(); mode != 0o700 {
+			t.Errorf("folder %q: mode %o, want 700", dir, mode)
+		}
+	}
+	log, err := os.ReadFile(filepath.Join(d.dir, "edge.log"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if accessToken.Match(log) || masterToken.Match(log) {
+		t.Error("the log holds a token")
+	}
+	left, err := os.ReadDir(d.home)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, entry := range left {
+		t.Errorf("dev left %s in the home folder", entry.Name())
+	}
+}
+
+func TestDevRefuses(t *testing.T) {
+	d := newDevEdge(t)
+	for i, flag := range []string{"--https-port", "--http-port", "--admin"} {
+		listener, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", d.ports[i]))
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, err := d.command().CombinedOutput()
+		want := fmt.Sprintf("port %d is in use", d.ports[i])
+		if err == nil || !strings.Contains(string(out), want) || !strings.Contains(string(out), flag) {
+			t.Errorf("%s in use: got %v\n%s", flag, err, out)
+		}
+		listener.Close()
+	}
+	for _, admin := range []string{":2019", "0.0.0.0:2019", "example.com:2019", "localhost"} {
+		out, err := d.command("--admin", admin).CombinedOutput()
+		if err == nil || !strings.Contains(string(out), "--admin: must be a port on localhost") {
+			t.Errorf("--admin %s: got %v\n%s", admin, err, out)
+		}
+	}
+	out, err := d.command("--dir", "a{b}").CombinedOutput()
+	if err == nil || !strings.Contains(string(out), "--dir: ") {
+		t.Errorf("--dir with braces: got %v\n%s", err, out)
+	}
+}

@@ -1,0 +1,9 @@
+// Package integration tests the millrace binary from outside: it builds the
+// binary, runs it with a Caddyfile in a folder of its own, and talks to it
+// over HTTP and WebSocket, with this repository's codec, with bytes written by
+// hand, and with clients that are not ours (folder clients).
+//
+// Every edge is started by [startEdge], listens on loopback, and is stopped
+// when its test ends. A test that needs the clients fails with the command
+// that installs them when they are missing.
+package integration

@@ -1,0 +1,367 @@
+package integration
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"fmt"
+	"math/big"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"text/template"
+	"time"
+)
+
+// patience bounds every wait for one event; nothing waits that long unless
+// something is broken.
+const patience = 30 * time.Second
+
+// Caddyfile fragments for startEdge. defaultCaddyfile is what a test uses that
+// has no wish of its own: namespace "paint.", plain HTTP and HTTPS on loopback.
+const (
+	globalOptions = `
+	admin localhost:{{.Admin}}
+	skip_install_trust
+	auto_https disable_redirects
+	http_port {{.HTTP}}
+	https_port {{.HTTPS}}
+	default_bind 127.0.0.1
+`
+	pubsubStore = `
+		token_store badger {{.Dir}}/tokens
+		drain 7s
+`
+	defaultMaster = `
+		master_token {env.MILLRACE_MASTER_TOKEN} {
+			name test
+			tenant_prefix paint.
+			allow_ip_masks 127.0.0.0/8
+		}
+`
+	fastBandwidth = `
+		bandwidth {
+			default_ingress 16384
+			default_egress 16384
+			max 16384
+		}
+`
+	sites = `
+http://localhost:{{.HTTP}} {
+	pubsub
+	respond "no such page" 404
+}
+https://localhost:{{.HTTPS}} {
+	tls internal
+	pubsub
+	respond "no such page" 404
+}
+`
+	defaultCaddyfile = "{" + globalOptions + "\tpubsub {" + pubsubStore + defaultMaster + fastBandwidth + "\t}\n}\n" + sites
+)
+
+// edge is one running millrace process. Its methods fail the test t instead of
+// returning errors. They may be called from the goroutine of t only, output
+// excepted.
+type edge struct {
+	HTTP, HTTPS, Admin int    // loopback ports
+	Dir                string // the process's home, data and configuration
+
+	t      *testing.T
+	master string // the token in MILLRACE_MASTER_TOKEN
+	env    []string
+	file   string // the Caddyfile
+	*process
+}
+
+// process is what an edge shares with those that [edge.with] makes of it.
+type process struct {
+	cmd    *exec.Cmd
+	out    output
+	exited chan struct{} // closed after err is set
+	err    error
+	wanted bool // the test has asked for the end
+}
+
+// with returns the edge for a subtest, which then fails alone.
+func (e *edge) with(t *testing.T) *edge {
+	sub := *e
+	sub.t = t
+	return &sub
+}
+
+type option func(*edge)
+
+// withEnv adds a variable, "NAME=value", to the edge's environment.
+func withEnv(variable string) option {
+	return func(e *edge) { e.env = append(e.env, variable) }
+}
+
+// inDir runs the edge on the data of an earlier one.
+func inDir(dir string) option {
+	return func(e *edge) { e.Dir = dir }
+}
+
+// startEdge runs the binary with a Caddyfile, which is a text/template over
+// the exported fields of edge, and returns when GET /ping answers on the sites
+// of localhost that the Caddyfile has. The edge stops when the test ends.
+func startEdge(t *testing.T, caddyfile string, opts ...option) *edge {
+	t.Helper()
+	if err := watchSources(); err != nil {
+		t.Fatal(err)
+	}
+	e := &edge{
+		HTTP: freePort(t), HTTPS: freePort(t), Admin: freePort(t),
+		Dir: t.TempDir(), t: t, master: newMasterToken(), process: &process{exited: make(chan struct{})},
+	}
+	e.env = []string{"MILLRACE_MASTER_TOKEN=" + e.master}
+	for _, o := range opts {
+		o(e)
+	}
+	for _, kept := range []string{"PATH", "TMPDIR"} {
+		e.env = append(e.env, kept+"="+os.Getenv(kept))
+	}
+	e.env = append(e.env,
+		"HOME="+e.Dir, "XDG_DATA_HOME="+e.Dir+"/data", "XDG_CONFIG_HOME="+e.Dir+"/config",
+		"GORACE=halt_on_error=0 exitcode=66 atexit_sleep_ms=50") // it would sleep a second
+	e.file = filepath.Join(e.Dir, "Caddyfile")
+	e.write(caddyfile)
+
+	e.cmd = e.command("run", "--config", e.file, "--adapter", "caddyfile")
+	e.cmd.Stdout, e.cmd.Stderr = &e.out, &e.out
+	if err := e.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	go func() { // ends with the process, which the cleanup below ends
+		e.err = e.cmd.Wait()
+		close(e.exited)
+	}()
+	t.Cleanup(e.cleanup)
+	if strings.Contains(caddyfile, "http://localhost:{{.HTTP}}") {
+		e.awaitPing(e.httpURL("/ping"))
+	}
+	if strings.Contains(caddyfile, "https://localhost:{{.HTTPS}}") { // its certificate comes a little later
+		e.awaitPing(e.httpsURL("/ping"))
+	}
+	return e
+}
+
+// output returns all that the process has written so far, stdout and stderr.
+func (e *edge) output() string { return e.out.String() }
+
+// reload makes the edge run another Caddyfile, on the same ports.
+func (e *edge) reload(caddyfile string) {
+	e.t.Helper()
+	if out, err := e.tryReload(caddyfile); err != nil {
+		e.t.Fatalf("reload: %v\n%s\nthe edge wrote:\n%s", err, out, e.output())
+	}
+}
+
+// tryReload is reload for a Caddyfile that may be refused.
+func (e *edge) tryReload(caddyfile string) (output string, err error) {
+	e.t.Helper()
+	e.write(caddyfile)
+	cmd := e.command("reload", "--config", e.file, "--adapter", "caddyfile", "--address", e.adminAddress())
+	out, err := cmd.CombinedOutput()
+	return string(out), err
+}
+
+// cli runs another command of the binary in the edge's environment and returns
+// what it wrote to stdout. The command must succeed. stdin may be empty.
+func (e *edge) cli(stdin string, args ...string) string {
+	e.t.Helper()
+	cmd := e.command(args...)
+	cmd.Stdin = strings.NewReader(stdin)
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		e.t.Fatalf("millrace %q: %v\n%s%s", args, err, out, stderr.String())
+	}
+	return string(out)
+}
+
+// stop sends SIGTERM and returns when the process has ended, with exit code 0.
+func (e *edge) stop() {
+	e.t.Helper()
+	if !e.wanted {
+		e.terminate()
+	}
+	e.awaitExit("SIGTERM")
+	if e.err != nil {
+		e.t.Errorf("the edge did not stop cleanly: %v\nit wrote:\n%s", e.err, e.output())
+	}
+}
+
+// terminate sends SIGTERM and does not wait; stop, called later, does.
+func (e *edge) terminate() {
+	e.t.Helper()
+	e.wanted = true
+	if err := e.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		e.t.Fatal(err)
+	}
+}
+
+// kill sends SIGKILL and returns when the process has ended.
+func (e *edge) kill() {
+	e.t.Helper()
+	e.wanted = true
+	if err := e.cmd.Process.Kill(); err != nil {
+		e.t.Fatal(err)
+	}
+	e.awaitExit("SIGKILL")
+}
+
+func (e *edge) adminAddress() string { return fmt.Sprintf("localhost:%d", e.Admin) }
+
+// cleanup stops an edge that its test has not stopped, and reports crashes and
+// data races of any.
+func (e *edge) cleanup() {
+	select {
+	case <-e.exited:
+		if !e.wanted {
+			e.t.Errorf("the edge ended by itself: %v\nit wrote:\n%s", e.err, e.output())
+			return
+		}
+	default:
+		e.stop()
+	}
+	for _, sign := range []string{"WARNING: DATA RACE", "panic:", "http: panic serving"} {
+		if out := e.output(); strings.Contains(out, sign) {
+			e.t.Errorf("the edge wrote %q:\n%s", sign, out)
+		}
+	}
+}
+
+// awaitExit waits for the end of the process and kills one that does not end.
+func (e *edge) awaitExit(signal string) {
+	e.t.Helper()
+	select {
+	case <-e.exited:
+	case <-time.After(patience):
+		e.t.Errorf("the edge still runs %v after %s; it wrote:\n%s", patience, signal, e.output())
+		if err := e.cmd.Process.Kill(); err != nil {
+			e.t.Error(err)
+		}
+		<-e.exited
+	}
+}
+
+func (e *edge) command(args ...string) *exec.Cmd {
+	cmd := exec.Command(millrace, args...)
+	cmd.Dir, cmd.Env = e.Dir, e.env
+	return cmd
+}
+
+func (e *edge) write(caddyfile string) {
+	e.t.Helper()
+	tmpl, err := template.New("Caddyfile").Parse(caddyfile)
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	var text bytes.Buffer
+	if err := tmpl.Execute(&text, e); err != nil {
+		e.t.Fatal(err)
+	}
+	if err := os.WriteFile(e.file, text.Bytes(), 0o600); err != nil {
+		e.t.Fatal(err)
+	}
+}
+
+func (e *edge) awaitPing(url string) {
+	e.t.Helper()
+	e.poll("GET "+url, func() bool {
+		answer, err := e.try(call{Method: "GET", URL: url})
+		return err == nil && answer.Status == 200
+	})
+}
+
+// poll calls ready until it is true; for what sends no event of its own. It
+// fails the test when the process ends or patience does.
+func (e *edge) poll(what string, ready func() bool) {
+	e.t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for !ready() {
+		select {
+		case <-tick.C:
+		case <-e.exited:
+			e.wanted = true // reported here
+			e.t.Fatalf("the edge ended (%v) while the test waited for %s; it wrote:\n%s", e.err, what, e.output())
+		case <-ctx.Done():
+			e.t.Fatalf("the test waited %v in vain for %s; the edge wrote:\n%s", patience, what, e.output())
+		}
+	}
+}
+
+// output collects what a process writes; safe for concurrent use.
+type output struct {
+	mu  sync.Mutex
+	buf bytes.Buffer
+}
+
+func (o *output) Write(p []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.buf.Write(p)
+}
+
+func (o *output) String() string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.buf.String()
+}
+
+func newMasterToken() string { return "MT_" + randomHex() + "_" + randomHex() }
+
+// randomHex returns 128 random bits as 32 lower-case digits.
+func randomHex() string {
+	var b [16]byte
+	rand.Read(b[:]) // never fails
+	return hex.EncodeToString(b[:])
+}
+
+// handedOut holds the ports that freePort has returned.
+var handedOut sync.Map
+
+// freePort returns a port that is free for TCP and UDP on loopback. It lies
+// below the range from which systems take the ports of outgoing connections,
+// so that none of those can grab it before the edge listens on it.
+func freePort(t *testing.T) int {
+	t.Helper()
+	for range 1000 {
+		n, err := rand.Int(rand.Reader, big.NewInt(12000))
+		if err != nil {
+			t.Fatal(err)
+		}
+		port := 20000 + int(n.Int64())
+		if _, taken := handedOut.LoadOrStore(port, true); !taken && canListen(port) {
+			return port
+		}
+	}
+	t.Fatal("no free port between 20000 and 32000")
+	return 0
+}
+
+func canListen(port int) bool {
+	address := fmt.Sprintf("127.0.0.1:%d", port)
+	tcp, err := net.Listen("tcp", address)
+	if err != nil {
+		return false
+	}
+	defer tcp.Close()
+	udp, err := net.ListenPacket("udp", address)
+	if err != nil {
+		return false
+	}
+	defer udp.Close()
+	return true
+}

@@ -1,0 +1,187 @@
+package integration
+
+import (
+	"bufio"
+	"cmp"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"reflect"
+	"slices"
+	"testing"
+	"time"
+)
+
+// A foreignKind is a WebSocket client that is not ours, under clients.
+type foreignKind struct {
+	name    string
+	command []string
+	needs   string // present when scripts/install-test-deps.sh has run
+}
+
+var foreignKinds = []foreignKind{
+	{"node ws", []string{"node", "clients/node_client.mjs"}, "clients/node_modules/ws"},
+	{"python websockets", []string{"clients/.venv/bin/python", "clients/python_client.py"}, "clients/.venv/bin/python"},
+}
+
+// foreign is a running client. clients/node_client.mjs lists the commands that
+// it takes and the events that it reports.
+type foreign struct {
+	t      *testing.T
+	kind   foreignKind
+	stdin  io.WriteCloser
+	events chan map[string]any // closed when the process has closed its stdout
+	fences int
+}
+
+// start runs a client that ends with the test.
+func (k foreignKind) start(t *testing.T) *foreign {
+	t.Helper()
+	if _, err := os.Stat(k.needs); err != nil {
+		t.Fatalf("%s is not installed (%v): run scripts/install-test-deps.sh", k.name, err)
+	}
+	cmd := exec.Command(k.command[0], k.command[1:]...)
+	cmd.Stderr = os.Stderr
+	stdin, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	f := &foreign{t: t, kind: k, stdin: stdin, events: make(chan map[string]any, 1024)}
+	stop := make(chan struct{})
+	go f.readEvents(stdout, stop) // ends with the process's stdout, or with the test
+	t.Cleanup(func() {
+		stdin.Close() // the client then ends by itself
+		close(stop)
+		kill := time.AfterFunc(patience, func() {
+			if err := cmd.Process.Kill(); err != nil {
+				t.Error(err)
+			}
+		})
+		defer kill.Stop()
+		for range f.events { // until the reader is done with the pipe, as Wait asks
+		}
+		if err := cmd.Wait(); err != nil {
+			t.Errorf("%s: %v", k.name, err)
+		}
+	})
+	return f
+}
+
+func (f *foreign) readEvents(stdout io.Reader, stop <-chan struct{}) {
+	defer close(f.events)
+	lines := bufio.NewScanner(stdout)
+	lines.Buffer(nil, 1<<20)
+	for lines.Scan() {
+		var event map[string]any
+		if err := json.Unmarshal(lines.Bytes(), &event); err != nil {
+			event = map[string]any{"event": "not JSON", "text": lines.Text()}
+		}
+		select {
+		case f.events <- event:
+		case <-stop: // nobody reads any more: drain the pipe
+		}
+	}
+}
+
+func (f *foreign) do(command object) {
+	f.t.Helper()
+	line, err := json.Marshal(command)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	if _, err := f.stdin.Write(append(line, '\n')); err != nil {
+		f.t.Fatal(err)
+	}
+}
+
+// connect opens a WebSocket; auth is "header" or "subprotocol".
+func (f *foreign) connect(e *edge, token, auth string) {
+	f.t.Helper()
+	f.do(object{"cmd": "open", "url": fmt.Sprintf("ws://localhost:%d/ws", e.HTTP), "token": token, "auth": auth})
+}
+
+func (f *foreign) text(line string) {
+	f.t.Helper()
+	f.do(object{"cmd": "text", "text": line})
+}
+
+func (f *foreign) publish(tenant, channel, payload string) {
+	f.t.Helper()
+	f.do(object{"cmd": "publish", "tenant": tenant, "channel": channel, "payload": hex.EncodeToString([]byte(payload))})
+}
+
+func (f *foreign) subscribe(tenant string, patterns ...string) {
+	f.t.Helper()
+	for _, p := range patterns {
+		f.text("SUB:" + tenant + ":" + p)
+		f.expectText("OK:SUB:" + tenant + ":" + p)
+	}
+}
+
+// expect requires that the next event is this one.
+func (f *foreign) expect(want object) {
+	f.t.Helper()
+	select {
+	case got, ok := <-f.events:
+		if !ok {
+			f.t.Fatalf("%s ended, want %v", f.kind.name, want)
+		}
+		sortPatterns(got)
+		if !reflect.DeepEqual(got, want) {
+			f.t.Fatalf("%s reports %v, want %v", f.kind.name, got, want)
+		}
+	case <-time.After(patience):
+		f.t.Fatalf("%s reports nothing for %v, want %v", f.kind.name, patience, want)
+	}
+}
+
+func (f *foreign) expectText(line string) {
+	f.t.Helper()
+	f.expect(object{"event": "text", "text": line})
+}
+
+// expectDeliver requires that the next event is this message; the order of the
+// patterns is free.
+func (f *foreign) expectDeliver(tenant, channel, payload string, patterns ...string) {
+	f.t.Helper()
+	want := object{
+		"event": "deliver", "tenant": tenant, "channel": channel, "payload": hex.EncodeToString([]byte(payload)),
+		"patterns": anySlice(patterns),
+	}
+	sortPatterns(want)
+	f.expect(want)
+}
+
+// fence requires that nothing is on its way, as [socket.fence].
+func (f *foreign) fence() {
+	f.t.Helper()
+	f.fences++
+	pair := fmt.Sprintf("fence:n%d", f.fences)
+	f.text("UNSUB:" + pair)
+	f.expectText("OK:UNSUB:" + pair)
+}
+
+func anySlice(s []string) []any {
+	out := make([]any, len(s))
+	for i, v := range s {
+		out[i] = v
+	}
+	return out
+}
+
+// sortPatterns puts the patterns of an event, if it has any, in order.
+func sortPatterns(event object) {
+	if patterns, ok := event["patterns"].([]any); ok {
+		slices.SortFunc(patterns, func(a, b any) int { return cmp.Compare(fmt.Sprint(a), fmt.Sprint(b)) })
+	}
+}

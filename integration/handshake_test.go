@@ -1,0 +1,360 @@
+package integration
+
+import (
+	"fmt"
+	"maps"
+	"net/http"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/millrace/millrace/wire"
+)
+
+// handshakeCaddyfile is an edge in region EU behind a TCP proxy, which says the
+// clients' addresses, and an HTTP proxy at 192.0.2.1, which it trusts.
+var handshakeCaddyfile = "{" + globalOptions + behindProxies + "\tpubsub {\n\t\tregion EU" +
+	pubsubStore + defaultMaster + fastBandwidth + "\t}\n}\n" + sites
+
+const behindProxies = `
+	servers {
+		listener_wrappers {
+			proxy_protocol {
+				allow 127.0.0.0/8
+			}
+			tls
+		}
+		trusted_proxies static 192.0.2.1/32
+		trusted_proxies_strict
+	}
+`
+
+// limited is a token for the tenant room whose right has these fields, too.
+func (e *edge) limited(right object) string {
+	e.t.Helper()
+	request := tokenRequest(allowAll("room"))
+	maps.Copy(request["right"].(object), right)
+	return e.issueAs(e.master, request).Token
+}
+
+// refusal is a row of a table of handshakes that get no 101.
+type refusal struct {
+	name    string
+	upgrade upgrade
+	status  int
+	code    string
+}
+
+func checkRefusals(t *testing.T, e *edge, rows []refusal) {
+	t.Helper()
+	for _, row := range rows {
+		t.Run(row.name, func(t *testing.T) {
+			e := e.with(t)
+			got := e.upgrade(row.upgrade)
+			got.problem(t, row.status, row.code)
+			checkNoStore(t, got)
+			for _, name := range []string{"Sec-WebSocket-Accept", "Sec-WebSocket-Protocol"} {
+				if value := got.Header.Get(name); value != "" {
+					t.Errorf("the refusal has %s: %s", name, value)
+				}
+			}
+			switch row.status {
+			case http.StatusMethodNotAllowed:
+				checkAllow(t, got, "GET")
+			case http.StatusUpgradeRequired:
+				if got.Header.Get("Upgrade") != "websocket" && got.Header.Get("Sec-WebSocket-Version") != "13" {
+					t.Errorf("the refusal does not say what to upgrade to: %v", got.Header)
+				}
+			case http.StatusServiceUnavailable, http.StatusTooManyRequests:
+				if after, err := strconv.Atoi(got.Header.Get("Retry-After")); err != nil || after < 1 {
+					t.Errorf("got Retry-After %q, want seconds", got.Header.Get("Retry-After"))
+				}
+			}
+		})
+	}
+}
+
+func TestHandshakeShape(t *testing.T) {
+	t.Parallel()
+	e := startEdge(t, handshakeCaddyfile)
+	token := e.issue(allowAll("room")).Token
+	good := bearer(token)
+	var rows []refusal
+	for _, method := range []string{"POST", "PUT", "DELETE", "OPTIONS", "PATCH"} {
+		rows = append(rows, refusal{method, upgrade{Method: method, Header: []string{good}}, 405, "method_not_allowed"})
+	}
+	rows = append(rows, []refusal{
+		{"CONNECT", upgrade{Method: "CONNECT", Header: []string{good}}, 501, "not_implemented"},
+		{"no Upgrade", upgrade{Without: "Upgrade", Header: []string{good}}, 426, "upgrade_required"},
+		{"no Connection", upgrade{Without: "Connection", Header: []string{good}}, 426, "upgrade_required"},
+		{"another Upgrade", upgrade{Header: []string{"Upgrade: h2c", good}}, 426, "upgrade_required"},
+		{"no version", upgrade{Without: "Sec-WebSocket-Version", Header: []string{good}}, 426, "upgrade_required"},
+		{"version 8", upgrade{Header: []string{"Sec-WebSocket-Version: 8", good}}, 426, "upgrade_required"},
+		{"no key", upgrade{Without: "Sec-WebSocket-Key", Header: []string{good}}, 400, "bad_handshake"},
+		{"short key", upgrade{Header: []string{"Sec-WebSocket-Key: AAECAwQ=", good}}, 400, "bad_handshake"},
+		{"key not in base64", upgrade{Header: []string{"Sec-WebSocket-Key: ________________________", good}}, 400, "bad_handshake"},
+		{"two keys", upgrade{Header: []string{
+			"Sec-WebSocket-Key: AAECAwQFBgcICQoLDA0ODw==", "Sec-WebSocket-Key: AAECAwQFBgcICQoLDA0ODw==", good,
+		}}, 400, "bad_handshake"},
+		{"a body", upgrade{Header: []string{good, "Content-Length: 5"}, Body: "hello"}, 400, "bad_handshake"},
+		{"a chunked body", upgrade{Header: []string{good, "Transfer-Encoding: chunked"}, Body: "0\r\n\r\n"}, 400, "bad_handshake"},
+		{"at. alone", upgrade{Header: []string{offer("at." + token)}}, 400, "bad_handshake"},
+		{"at. beside another protocol", upgrade{Header: []string{offer("chat, at." + token)}}, 400, "bad_handshake"},
+		{"at. beside LLPS.V1", upgrade{Header: []string{offer("LLPS.V1, at." + token)}}, 400, "bad_handshake"},
+		{"at. alone beside a good header", upgrade{Header: []string{good, offer("at." + token)}}, 400, "bad_handshake"},
+		{"the same at. twice", upgrade{Header: []string{offer("llps.v1, at." + token + ", at." + token)}}, 400, "bad_handshake"},
+		{"two at. in two headers", upgrade{Header: []string{offer("llps.v1, at." + token), offer("at.x")}}, 400, "bad_handshake"},
+		{"two at. beside a good header", upgrade{Header: []string{good, offer("llps.v1, at.x, at.y")}}, 400, "bad_handshake"},
+		{"two Authorization", upgrade{Header: []string{good, good}}, 400, "bad_handshake"},
+		{"two Authorization of different schemes", upgrade{Header: []string{"Authorization: Basic eDp5", good}}, 400, "bad_handshake"},
+		{"two Authorization beside a good at.", upgrade{Header: []string{good, good, offer("llps.v1, at." + token)}}, 400, "bad_handshake"},
+		{"another case", upgrade{Path: "/WS", Header: []string{good}}, 404, "not_found"},
+		{"a trailing slash", upgrade{Path: "/ws/", Header: []string{good}}, 404, "not_found"},
+		{"the token in the URL", upgrade{Path: "/ws?token=" + token, Header: []string{good}}, 400, "token_in_url"},
+		{"shape before token", upgrade{Method: "POST"}, 405, "method_not_allowed"},
+	}...)
+	checkRefusals(t, e, rows)
+
+	t.Run("HEAD", func(t *testing.T) {
+		got := e.with(t).upgrade(upgrade{Method: "HEAD", Header: []string{good}})
+		if got.Status != 405 || len(got.Body) != 0 {
+			t.Errorf("got status %d and body %q, want 405 without one", got.Status, got.Body)
+		}
+		checkAllow(t, got, "GET")
+	})
+	t.Run("another path", func(t *testing.T) { // is not ours: the site's own 404
+		got := e.with(t).upgrade(upgrade{Path: "/wsx", Header: []string{good}})
+		if got.Status != 404 || string(got.Body) != "no such page" {
+			t.Errorf("got %d %q, want the site's own answer", got.Status, got.Body)
+		}
+	})
+	t.Run("HTTP/2", func(t *testing.T) {
+		config, err := e.with(t).tlsConfig()
+		if err != nil {
+			t.Fatal(err)
+		}
+		transport := &http.Transport{DialContext: dialLoopback, TLSClientConfig: config, ForceAttemptHTTP2: true}
+		defer transport.CloseIdleConnections()
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, e.httpsURL("/ws"), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("Authorization", "Bearer "+token)
+		res, err := transport.RoundTrip(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer res.Body.Close()
+		if res.ProtoMajor != 2 || res.StatusCode != http.StatusUpgradeRequired {
+			t.Errorf("got %s %s, want 426 over HTTP/2", res.Proto, res.Status)
+		}
+		for _, name := range []string{"Connection", "Upgrade"} { // forbidden by RFC 9113, section 8.2.2
+			if value := res.Header.Get(name); value != "" {
+				t.Errorf("got %s: %s over HTTP/2, want none", name, value)
+			}
+		}
+	})
+}
+
+func TestHandshakeAccepted(t *testing.T) {
+	t.Parallel()
+	e := startEdge(t, handshakeCaddyfile)
+	token := e.issue(allowAll("room")).Token
+	wrong := token[:len(token)-32] + strings.Repeat("0", 32)
+	at := "at." + token
+	for _, row := range []struct {
+		name   string
+		header []string
+		echo   string // Sec-WebSocket-Protocol of the answer
+	}{
+		{"header", []string{bearer(token)}, ""},
+		{"header in lower case", []string{"authorization: bearer " + token}, ""},
+		{"header with llps.v1", []string{bearer(token), offer("llps.v1")}, "llps.v1"},
+		{"header with another protocol", []string{bearer(token), offer("chat")}, ""},
+		{"header with several protocols", []string{bearer(token), offer("chat, llps.v1, mqtt")}, "llps.v1"},
+		{"subprotocol", []string{offer("llps.v1,at." + token)}, "llps.v1"},
+		{"subprotocol, token first", []string{offer(at + ",llps.v1")}, "llps.v1"},
+		{"subprotocol with spaces", []string{offer("  " + at + " \t,   llps.v1  ")}, "llps.v1"},
+		{"subprotocol with others between", []string{offer("chat, " + at + ", mqtt, llps.v1")}, "llps.v1"},
+		{"subprotocol in two headers", []string{offer(at), offer("llps.v1")}, "llps.v1"},
+		{"another scheme is ignored", []string{"Authorization: Basic eDp5", offer("llps.v1, " + at)}, "llps.v1"},
+		{"header wins", []string{bearer(token), offer("llps.v1, at." + wrong)}, "llps.v1"},
+		{"any Origin without a list", []string{bearer(token), "Origin: https://anywhere.example"}, ""},
+		{"two Origins without a list", []string{bearer(token), "Origin: https://a.example", "Origin: https://b.example"}, ""},
+		{"compression offered", []string{bearer(token), "Sec-WebSocket-Extensions: permessage-deflate; client_max_window_bits"}, ""},
+		{"Connection with several tokens", []string{bearer(token), "Connection: keep-alive, Upgrade"}, ""},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			got := e.with(t).upgrade(upgrade{Header: row.header})
+			if got.Status != http.StatusSwitchingProtocols {
+				t.Fatalf("got %d %s, want 101", got.Status, got.Body)
+			}
+			// RFC 6455, section 1.3, for the key that upgrade sends.
+			if accept := got.Header.Get("Sec-WebSocket-Accept"); accept != keyAnswer {
+				t.Errorf("got Sec-WebSocket-Accept %q, want %q", accept, keyAnswer)
+			}
+			if echo := strings.Join(got.Header.Values("Sec-WebSocket-Protocol"), ","); echo != row.echo {
+				t.Errorf("got Sec-WebSocket-Protocol %q, want %q", echo, row.echo)
+			}
+			if got := got.Header.Values("Sec-WebSocket-Extensions"); len(got) != 0 {
+				t.Errorf("the edge agreed to extensions %q, want none", got)
+			}
+			if all := fmt.Sprint(got.Header); strings.Contains(all, token[:len(token)-33]) {
+				t.Errorf("the answer repeats the token: %s", all)
+			}
+		})
+	}
+}
+
+// Whatever is wrong with a token, the answer is the same to the byte.
+func TestHandshakeUnauthorized(t *testing.T) {
+	t.Parallel()
+	e := startEdge(t, handshakeCaddyfile)
+	valid, revoked, expired := e.issue(allowAll("room")).Token, e.issue(allowAll("room")).Token, e.issueExpired().Token
+	e.revoke(e.master, revoked).decode(t, http.StatusOK, new(object))
+	id, secret, zeros := valid[3:35], valid[36:], strings.Repeat("0", 32)
+
+	type row struct {
+		name   string
+		header []string
+	}
+	rows := []row{
+		{"none", nil},
+		{"none, llps.v1 offered", []string{offer("llps.v1")}},
+		{"another scheme", []string{"Authorization: Basic " + valid}},
+		{"no token in the header", []string{"Authorization: Bearer"}},
+		{"header wins", []string{bearer("AT_" + id + "_" + zeros), offer("llps.v1, at." + valid)}},
+	}
+	for name, token := range map[string]string{
+		"malformed":           "AT_x",
+		"empty":               "",
+		"without prefix":      valid[3:],
+		"upper case":          "AT_" + strings.ToUpper(id) + "_" + secret,
+		"too long":            valid + "0",
+		"only the id":         "AT_" + id,
+		"a master token":      e.master,
+		"unknown":             "AT_" + zeros + "_" + secret,
+		"wrong secret":        "AT_" + id + "_" + zeros,
+		"expired":             expired,
+		"revoked":             revoked,
+		"with something else": valid + " x",
+	} {
+		rows = append(rows, row{name, []string{bearer(token)}})
+		if !strings.Contains(token, " ") {
+			rows = append(rows, row{name + ", in the subprotocols", []string{offer("llps.v1, at." + token)}})
+		}
+	}
+
+	var first *answer
+	for i, row := range rows {
+		t.Run(row.name, func(t *testing.T) {
+			// Another address each time, or failures would soon give 429.
+			got := e.with(t).upgrade(upgrade{Header: row.header, Peer: fmt.Sprintf("203.0.113.%d", i)})
+			got.problem(t, http.StatusUnauthorized, "unauthorized")
+			if challenge := got.Header.Get("WWW-Authenticate"); challenge != "Bearer" {
+				t.Errorf("got WWW-Authenticate %q, want Bearer", challenge)
+			}
+			checkNoStore(t, got)
+			got.Header.Del("Date")
+			if first == nil {
+				first = &got
+			}
+			if string(got.Body) != string(first.Body) || !maps.EqualFunc(got.Header, first.Header, equalValues) {
+				t.Errorf("got\n%v\n%s\nbut for another reason\n%v\n%s", got.Header, got.Body, first.Header, first.Body)
+			}
+		})
+	}
+}
+
+func equalValues(a, b []string) bool { return strings.Join(a, "\n") == strings.Join(b, "\n") }
+
+// keyAnswer is base64(SHA-1(key + GUID)) for the key that upgrade sends.
+const keyAnswer = "Bz3qJYTGdOe8gUSpLosEdiLKDrk="
+
+// A client that guesses tokens is held up; others are not.
+func TestHandshakeFailuresAreLimited(t *testing.T) {
+	t.Parallel()
+	e := startEdge(t, handshakeCaddyfile)
+	token := e.issue(allowAll("room")).Token
+	guess := upgrade{Peer: "203.0.113.77", Header: []string{bearer("AT_x")}}
+	good := upgrade{TLS: true, Header: []string{bearer(token)}}
+
+	failures := 0
+	held := e.upgrade(guess)
+	for deadline := time.Now().Add(patience); held.Status != http.StatusTooManyRequests; held = e.upgrade(guess) {
+		if failures++; held.Status != http.StatusUnauthorized || time.Now().After(deadline) {
+			t.Fatalf("got %d %s after %d failures, want 429", held.Status, held.Body, failures)
+		}
+	}
+	if failures < 20 {
+		t.Errorf("held up after %d failures, want 20 to be answered", failures)
+	}
+	held.problem(t, http.StatusTooManyRequests, "too_many_failures")
+	if got := held.Header.Get("Retry-After"); got != "1" {
+		t.Errorf("got Retry-After %q, want 1", got)
+	}
+	good.Peer = "203.0.113.78"
+	if got := e.upgrade(good); got.Status != http.StatusSwitchingProtocols {
+		t.Errorf("another address got %d %s, want 101", got.Status, got.Body)
+	}
+	good.Peer = guess.Peer
+	e.poll("the address to be heard again", func() bool { return e.upgrade(good).Status == http.StatusSwitchingProtocols })
+}
+
+func TestHandshakeLimits(t *testing.T) {
+	t.Parallel()
+	e := startEdge(t, "{"+globalOptions+behindProxies+"\tpubsub {\n\t\tallow_plaintext"+
+		pubsubStore+defaultMaster+fastBandwidth+`
+		limits {
+			max_connections 3
+			max_connections_per_token 2
+		}
+	}
+}
+`+sites)
+	one, two := e.issue(allowAll("room")).Token, e.issue(allowAll("room")).Token
+	regional := e.limited(object{"allow_regions": []string{"US", "EU"}})
+
+	checkRefusals(t, e, []refusal{
+		{"an edge without region", upgrade{Header: []string{bearer(regional)}}, 403, "region_not_allowed"},
+	})
+	if got := e.upgrade(upgrade{Peer: "203.0.113.5", Header: []string{bearer(one)}}); got.Status != http.StatusSwitchingProtocols {
+		t.Errorf("with allow_plaintext got %d %s, want 101", got.Status, got.Body)
+	}
+	awaitConnections(e, 0)
+
+	leaver := e.dial(one)
+	e.dial(one)
+	checkRefusals(t, e, []refusal{
+		{"a third of the token", upgrade{Header: []string{bearer(one)}}, 503, "too_many_connections_of_token"},
+		{"token before limit", upgrade{Header: []string{bearer("AT_x")}}, 401, "unauthorized"},
+	})
+	other := e.dial(two)
+	checkRefusals(t, e, []refusal{
+		{"full", upgrade{Header: []string{bearer(two)}}, 503, "too_many_connections"},
+		{"full before the token", upgrade{Header: []string{bearer("AT_x")}}, 503, "too_many_connections"},
+		{"shape before full", upgrade{Method: "POST"}, 405, "method_not_allowed"},
+	})
+	leaver.close()
+	awaitConnections(e, 2)
+	e.dial(two)
+
+	e.adminCall("POST", "/pubsub/drain", object{}).decode(t, http.StatusOK, new(object))
+	other.expectText(wire.LineReconnect)
+	checkRefusals(t, e, []refusal{
+		{"draining", upgrade{Header: []string{bearer(two)}}, 503, "draining"},
+		{"draining before the token", upgrade{}, 503, "draining"},
+		{"shape before draining", upgrade{Without: "Upgrade"}, 426, "upgrade_required"},
+	})
+}
+
+// awaitConnections returns when the edge has so many connections.
+func awaitConnections(e *edge, want int) {
+	e.t.Helper()
+	e.poll(fmt.Sprintf("%d connections", want), func() bool {
+		var got struct{ Connections []object }
+		e.adminCall("GET", "/pubsub/connections", nil).decode(e.t, http.StatusOK, &got)
+		return len(got.Connections) == want
+	})
+}

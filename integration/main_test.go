@@ -1,0 +1,57 @@
+package integration
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"testing"
+
+	"go.uber.org/goleak"
+)
+
+// millrace is the path of the binary under test.
+var millrace string
+
+func TestMain(m *testing.M) {
+	os.Exit(buildAndRun(m))
+}
+
+func buildAndRun(m *testing.M) int {
+	dir, err := os.MkdirTemp("", "millrace-integration-")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer os.RemoveAll(dir)
+
+	millrace = filepath.Join(dir, "millrace")
+	args := append([]string{"build"}, buildFlags...)
+	build := exec.Command("go", append(args, "-o", millrace, "../cmd/millrace")...)
+	build.Stdout, build.Stderr = os.Stderr, os.Stderr
+	if err := build.Run(); err != nil {
+		fmt.Fprintln(os.Stderr, "building the binary under test:", err)
+		return 1
+	}
+
+	code := m.Run()
+	if err := goleak.Find(); err != nil && code == 0 {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return code
+}
+
+// watchSources looks at every folder of the repository, once: go test keeps the
+// result of these tests, does not know that they build a binary from there, and
+// runs them again only when something changes that a test has looked at.
+var watchSources = sync.OnceValue(func() error {
+	return filepath.WalkDir("..", func(_ string, entry fs.DirEntry, err error) error {
+		if err == nil && entry.IsDir() && (entry.Name() == ".git" || entry.Name() == "node_modules") {
+			return fs.SkipDir
+		}
+		return err
+	})
+})

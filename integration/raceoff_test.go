@@ -1,0 +1,6 @@
+//go:build !race
+
+package integration
+
+// buildFlags builds the binary under test as this test binary was built.
+var buildFlags []string

@@ -1,0 +1,339 @@
+package integration
+
+import (
+	"context"
+	"crypto/tls"
+	"fmt"
+	"io"
+	"maps"
+	"net"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/quic-go/quic-go"
+	"github.com/quic-go/quic-go/http3"
+)
+
+// handshakes opens WebSockets and has them refused, for every reason, with the
+// token in the header and among the subprotocols.
+func (w *watched) handshakes() {
+	w.t.Helper()
+	limited := func(field, value string) string {
+		request := tokenRequest(allowAll("room"))
+		request["right"].(object)[field] = []string{value}
+		return w.hide("access token with "+field, w.issueAs(w.master, request).Token)
+	}
+	valid := w.issue(allowAll("room"))
+	revoked := w.issue(allowAll("room")).Token
+	w.revoke(w.master, w.hide("revoked access token", revoked)).decode(w.t, 200, new(object))
+	wrong := w.hide("wrong secret", "AT_"+valid.TokenID+"_"+randomHex())
+	unknown := w.hide("unknown access token", "AT_"+randomHex()+"_"+randomHex())
+	w.hide("access token", valid.Token)
+
+	for _, c := range []struct {
+		token  string
+		status int
+	}{
+		{valid.Token, 101}, {wrong, 401}, {unknown, 401}, {revoked, 401}, {valid.Token + "x", 401}, {w.master, 401},
+		{limited("allow_ip_masks", "10.0.0.0/8"), 403}, {limited("allowed_ws_origin", "https://example.com"), 403},
+		{limited("allow_protocols", "webtransport"), 403}, {limited("allow_regions", "EU"), 403},
+	} {
+		for _, scheme := range []string{"ws", "wss"} {
+			mark := w.mark()
+			port := map[string]int{"ws": w.HTTP, "wss": w.HTTPS}[scheme]
+			h := handshake{URL: fmt.Sprintf("%s://localhost:%d/ws?%s", scheme, port, mark)}
+			if len(w.marks)%2 == 0 {
+				h.Token = c.token
+			} else {
+				h.Protocols = []string{"llps.v1", "at." + c.token}
+			}
+			s, a := w.open(h)
+			if a.Status != c.status {
+				w.t.Errorf("handshake %s: got status %d, want %d: %s", mark, a.Status, c.status, a.Body)
+			}
+			w.answers["handshake "+mark] = a
+			w.marks[mark] = a.Status
+			if s == nil {
+				continue
+			}
+			w.marks[mark] = 0 // that is how Caddy logs a connection which was taken over
+			s.subscribe("paint.room", c.token)
+			s.publish("paint.room", c.token, c.token)
+			s.expectDeliver("paint.room", c.token, c.token, c.token)
+			s.sendLine("AUTH:" + c.token)
+			s.expectText("ERR:bad_request")
+			s.sendFrame([]byte(c.token))
+			s.expectText("ERR:bad_frame")
+			s.close()
+		}
+	}
+}
+
+// lane is a way to the edge.
+type lane struct {
+	name  string
+	base  string // of URLs
+	proto int    // major version
+	http.RoundTripper
+}
+
+// lanes are closed when the test ends.
+func (w *watched) lanes() []lane {
+	w.t.Helper()
+	config, err := w.tlsConfig()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	secure := fmt.Sprintf("https://localhost:%d", w.HTTPS)
+	one := &http.Transport{DialContext: dialLoopback, TLSClientConfig: config.Clone()}
+	two := &http.Transport{DialContext: dialLoopback, TLSClientConfig: config.Clone(), ForceAttemptHTTP2: true}
+	three := &http3.Transport{
+		TLSClientConfig: config.Clone(),
+		Dial: func(ctx context.Context, _ string, t *tls.Config, q *quic.Config) (*quic.Conn, error) {
+			return quic.DialAddrEarly(ctx, fmt.Sprintf("127.0.0.1:%d", w.HTTPS), t, q)
+		},
+	}
+	w.t.Cleanup(func() {
+		one.CloseIdleConnections()
+		two.CloseIdleConnections()
+		if err := three.Close(); err != nil {
+			w.t.Error(err)
+		}
+	})
+	return []lane{
+		{"HTTP/1.1", fmt.Sprintf("http://localhost:%d", w.HTTP), 1, one},
+		{"HTTP/1.1 over TLS", secure, 1, one},
+		{"HTTP/2", secure, 2, two},
+		{"HTTP/3", secure, 3, three},
+		{"the redirecting server", fmt.Sprintf("http://localhost:%d", w.redirect), 1, one},
+	}
+}
+
+// carriers are the ways in which a request can hold a token. The last is a
+// client's mistake.
+func carriers(token string) map[string]http.Header {
+	return map[string]http.Header{
+		"Authorization":          {"Authorization": {"Bearer " + token}},
+		"a subprotocol":          {"Sec-Websocket-Protocol": {"llps.v1,at." + token}},
+		"two subprotocols":       {"Sec-Websocket-Protocol": {"at." + token + " , llps.v1", "at." + token}},
+		"WebTransport":           {"Wt-Available-Protocols": {`"llps.v1", "at.` + token + `"`}},
+		"a subprotocol as it is": {"Sec-Websocket-Protocol": {"llps.v1, " + token}},
+	}
+}
+
+// exchange sends a request and keeps the answer.
+func (w *watched) exchange(l lane, what string, c call, host string) answer {
+	w.t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	var body io.Reader
+	if c.Body != nil {
+		body = strings.NewReader(string(c.Body))
+	}
+	req, err := http.NewRequestWithContext(ctx, c.Method, l.base+c.URL, body)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	req.Header = c.Header.Clone()
+	if c.Body != nil {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	req.Host = host
+	what = fmt.Sprintf("%s over %s (%s %s)", what, l.name, c.Method, c.URL)
+	res, err := l.RoundTrip(req)
+	if err != nil {
+		w.t.Fatalf("%s: %v", what, err)
+	}
+	defer res.Body.Close()
+	read, err := io.ReadAll(res.Body)
+	if err != nil {
+		w.t.Fatalf("%s: %v", what, err)
+	}
+	if res.ProtoMajor != l.proto {
+		w.t.Errorf("%s: the answer came over %s", what, res.Proto)
+	}
+	a := answer{Status: res.StatusCode, Header: res.Header, Body: read}
+	w.answers[what] = a
+	return a
+}
+
+// requests sends tokens with well-formed requests to right and wrong places.
+func (w *watched) requests() {
+	w.t.Helper()
+	access := w.hide("travelling access token", w.issue(allowAll("room")).Token)
+	spare := w.hide("spare access token", w.issue(allowAll("room")).Token)
+	calls := []struct {
+		method, path, host, body string
+	}{
+		{method: "GET", path: "/ping"},
+		{method: "GET", path: "/ws"},
+		{method: "POST", path: "/ws", body: access},
+		{method: "GET", path: "/WS"},
+		{method: "GET", path: "/ws/"},
+		{method: "GET", path: "/nowhere"},
+		{method: "GET", path: "/old/page"},
+		{method: "GET", path: "/boom"},
+		{method: "GET", path: "/dead"},
+		{method: "GET", path: "/ws", host: "other.localhost"},
+		{method: "GET", path: "/ws", host: "unknown.localhost"},
+		{method: "GET", path: "/v1/tokens"},
+		{method: "PUT", path: "/v1/get-token", body: access},
+		{method: "POST", path: "/v1/get-token", body: `{"created_by":"` + access + `",`},
+		{method: "POST", path: "/V1/get-token", body: `{"created_by":"` + access + `"}`},
+		{method: "DELETE", path: "/v1/revoke-token", body: `{"token":"` + spare + `"}`},
+		{method: strings.Repeat("LONG", 10), path: "/ws"},
+	}
+	for _, l := range w.lanes() {
+		for _, token := range []string{access, w.master} {
+			held := carriers(token)
+			for _, carrier := range slices.Sorted(maps.Keys(held)) {
+				for _, c := range calls {
+					if l.proto == 3 && len(c.method) > 32 {
+						continue // the gap that docs/decisions/0002-guard.md tells of
+					}
+					mark := w.mark()
+					request := call{Method: c.method, URL: c.path + "?" + mark, Header: held[carrier]}
+					if c.body != "" {
+						request.Body = []byte(c.body)
+					}
+					a := w.exchange(l, carrier, request, c.host)
+					w.marks[mark] = a.Status
+					if a.Status == http.StatusOK && len(a.Body) == 0 {
+						w.marks[mark] = 0 // that is how Caddy logs that no site has the host
+					}
+				}
+			}
+		}
+	}
+}
+
+// tokensInTargets sends tokens where none belongs, in the URL or Host.
+func (w *watched) tokensInTargets() {
+	w.t.Helper()
+	token := w.hide("access token in a URL", w.issue(allowAll("room")).Token)
+	encoded := func(s string) string {
+		var b strings.Builder
+		for _, c := range []byte(s) {
+			fmt.Fprintf(&b, "%%%02X", c)
+		}
+		return b.String()
+	}
+	for _, l := range w.lanes() {
+		for _, target := range []string{
+			"/" + token, "/x/" + token + "/y", "/ws;" + token, "/ws%23" + token, "/ws" + token,
+			"/ws?token=" + token, "/ws?token=at." + token, "/ws?a&b&" + token, "/ws?a%3D" + token, "/ws?x" + token,
+			"/ws?t=%41" + token[1:], "/ws?t=AT%5F" + token[3:], "/ws?t=" + encoded(token), "/" + encoded(token),
+			"/ws?t=" + strings.ReplaceAll(encoded(token), "%", "%25"), "/ws?bad=%zz&t=" + encoded(token),
+			"/ws?t=" + w.master, "/ws?t=" + strings.ToLower(token),
+		} {
+			w.exchange(l, "a token in the URL", call{Method: "GET", URL: target, Header: http.Header{}}, "").problem(w.t, 400, "token_in_url")
+			w.targets++
+		}
+		for _, host := range []string{token, "at." + token + ".localhost", token + ":80"} {
+			w.exchange(l, "a token as host", call{Method: "GET", URL: "/", Header: http.Header{}}, host).problem(w.t, 400, "token_in_url")
+			w.targets++
+		}
+	}
+}
+
+// malformedRequests writes requests that no HTTP client sends.
+func (w *watched) malformedRequests() {
+	w.t.Helper()
+	token := w.hide("access token in a malformed request", w.issue(allowAll("room")).Token)
+	held := "Connection: close\r\nSec-WebSocket-Protocol: llps.v1, at." + token + "\r\nAuthorization: Bearer " + token + "\r\n"
+	for _, c := range []struct {
+		what, request string // MARK in it is in the log
+		target        bool   // it is logged as a token in the target
+	}{
+		{what: "no Host", request: "GET /ws?LOST HTTP/1.1\r\n" + held + "\r\n"},
+		{what: "an empty Host", request: "GET /ws?MARK HTTP/1.1\r\nHost:\r\n" + held + "\r\n"},
+		{what: "a Host of dots", request: "GET /ws?MARK HTTP/1.1\r\nHost: ...\r\n" + held + "\r\n"},
+		{what: "a broken Host", request: "GET /ws?LOST HTTP/1.1\r\nHost: a b\r\n" + held + "\r\n"},
+		{what: "two Hosts", request: "GET /ws?LOST HTTP/1.1\r\nHost: a\r\nHost: b\r\n" + held + "\r\n"},
+		{what: "HTTP/1.0", request: "GET /ws?MARK HTTP/1.0\r\n" + held + "\r\n"},
+		{what: "HTTP/3.7", request: "GET /ws HTTP/3.7\r\nHost: localhost\r\n" + held + "\r\n"},
+		{what: "an absolute target", request: "GET http://localhost/ws?MARK HTTP/1.1\r\nHost: x\r\n" + held + "\r\n"},
+		{what: "an absolute target with a token", target: true, request: "GET http://localhost/" + token + " HTTP/1.1\r\nHost: localhost\r\n" + held + "\r\n"},
+		{what: "a token as a user", target: true, request: "GET http://" + token + "@localhost/ HTTP/1.1\r\nHost: localhost\r\n" + held + "\r\n"},
+		{what: "CONNECT to a token", target: true, request: "CONNECT " + token + ":443 HTTP/1.1\r\nHost: " + token + ":443\r\n" + held + "\r\n"},
+		{what: "a fragment", target: true, request: "GET /#" + token + " HTTP/1.1\r\nHost: localhost\r\n" + held + "\r\n"},
+		{what: "a token as the method", target: true, request: token + " /ws HTTP/1.1\r\nHost: localhost\r\n" + held + "\r\n"},
+		{what: "a folded header", request: "GET /ws?MARK HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nSec-WebSocket-Protocol: llps.v1,\r\n at." + token + "\r\n\r\n"},
+		{what: "a header in other case", request: "GET /ws?MARK HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nsEC-wEBSOCKET-pROTOCOL: at." + token + "\r\n\r\n"},
+		{what: "a token in the Referer", request: "GET /favicon.ico?MARK HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nReferer: http://localhost/?t=" + token + "\r\n\r\n"},
+		{what: "a token in a header of its own", request: "GET /ws?MARK HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nX-Api-Key: " + w.master + "\r\n\r\n"},
+		{what: "an illegal header", request: "GET /ws HTTP/1.1\r\nHost: localhost\r\n" + held + "Sec-WebSocket-Protocol : at." + token + "\r\n\r\n"},
+		{what: "no version", request: "GET /" + token + "\r\n\r\n"},
+		{what: "an encoding that ends early", request: "GET /" + token + "%4 HTTP/1.1\r\nHost: localhost\r\n" + held + "\r\n"},
+		{what: "half a head", request: "GET /ws HTTP/1.1\r\nHost: localhost\r\n" + held},
+		{what: "a token", request: token + "\r\n\r\n"},
+		{what: "*", request: "OPTIONS * HTTP/1.1\r\nHost: localhost\r\n" + held + "\r\n"},
+		{what: "the preface of HTTP/2", request: "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + token},
+		{what: "an upgrade to HTTP/2", request: "GET /nowhere?MARK HTTP/1.1\r\nHost: localhost\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAAQAAP__\r\n" + held + "\r\n"},
+	} {
+		for _, port := range []int{w.HTTP, w.HTTPS, w.redirect} {
+			for _, secure := range []bool{false, true} {
+				mark := w.mark()
+				what := fmt.Sprintf("%s on port %d, TLS %t, %s", c.what, port, secure, mark)
+				status := w.raw(what, port, secure, strings.ReplaceAll(c.request, "MARK", mark))
+				if status == http.StatusOK && strings.Contains(string(w.answers[what].Body), "Content-Length: 0") {
+					status = 0 // no site has the host, as above
+				}
+				switch {
+				case secure != (port == w.HTTPS): // TLS where none is, or the other way round
+				case strings.Contains(c.request, "MARK"):
+					w.marks[mark] = status
+				case c.target:
+					w.targets++
+				}
+			}
+		}
+	}
+}
+
+// raw sends bytes and reads what comes back; zero is no HTTP answer.
+func (w *watched) raw(what string, port int, secure bool, request string) (status int) {
+	w.t.Helper()
+	conn, err := net.Dial("tcp", fmt.Sprintf("127.0.0.1:%d", port))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	defer conn.Close()
+	if err := conn.SetDeadline(time.Now().Add(patience)); err != nil {
+		w.t.Fatal(err)
+	}
+	stream := conn.(interface {
+		io.ReadWriter
+		CloseWrite() error
+	})
+	if secure {
+		config, err := w.tlsConfig()
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		config.ServerName = "localhost"
+		over := tls.Client(conn, config)
+		if err := over.Handshake(); err != nil {
+			if port == w.HTTPS {
+				w.t.Fatalf("%s: %v", what, err)
+			}
+			return 0
+		}
+		stream = over
+	}
+	// The edge may refuse before it has read all, and reset the connection.
+	if _, err := io.WriteString(stream, request); err != nil {
+		return 0
+	}
+	_ = stream.CloseWrite() // the answer, or its absence, tells what became of it
+	read, _ := io.ReadAll(stream)
+	w.answers[what] = answer{Body: read, Header: http.Header{}}
+	if _, err := fmt.Sscanf(string(read), "HTTP/1.1 %d", &status); err != nil {
+		if _, err := fmt.Sscanf(string(read), "HTTP/1.0 %d", &status); err != nil {
+			return 0
+		}
+	}
+	return status
+}

@@ -1,0 +1,401 @@
+package integration
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// A server with everything that makes Caddy write about a request: debug
+// records, access logs, errors and their handling, a proxy, a rewrite, the
+// redirecting server, a site without our handlers.
+const (
+	talkativeOptions = `
+	debug
+	admin localhost:{{.Admin}}
+	skip_install_trust
+	http_port REDIRECT
+	https_port {{.HTTPS}}
+	default_bind 127.0.0.1
+	metrics {
+		per_host
+	}
+	servers {
+		trace
+	}
+	log everything {
+		output file {{.Dir}}/everything.log
+		level DEBUG
+	}
+`
+	talkativeMasters = `
+		master_token {file.{{.Dir}}/from.file} {
+			name file
+			tenant_prefix paint.
+		}
+		master_token HASHED {
+			name hash
+			tenant_prefix paint.
+		}
+`
+	talkativeSites = `
+(all) {
+	log
+	encode
+	pubsub
+	rewrite /old/* /new{uri}
+	error /boom "it broke" 503
+	reverse_proxy /dead 127.0.0.1:1
+	reverse_proxy UPSTREAM
+	handle_errors {
+		respond "sorry: {err.status_code}"
+	}
+}
+http://localhost:{{.HTTP}} {
+	import all
+}
+https://localhost:{{.HTTPS}} {
+	tls internal
+	import all
+}
+https://other.localhost:{{.HTTPS}} {
+	tls internal
+	log
+	respond "no pubsub here"
+}
+`
+)
+
+// watched is an edge whose every trace is searched for secrets.
+type watched struct {
+	*edge
+	redirect int // port of Caddy's own redirects to HTTPS
+	upstream *upstream
+
+	hidden  map[string]string // what the secret is → the secret
+	answers map[string]answer // what was asked → the answer
+	marks   map[string]int    // "?n=…" of a request → the status of its answer
+	targets int               // requests with a token in their target
+}
+
+func startWatched(t *testing.T) *watched {
+	t.Helper()
+	dir := t.TempDir()
+	byFile, byHash := newMasterToken(), newMasterToken()
+	if err := os.WriteFile(filepath.Join(dir, "from.file"), []byte(byFile+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	w := &watched{
+		redirect: freePort(t), upstream: startUpstream(t),
+		hidden: map[string]string{}, answers: map[string]answer{}, marks: map[string]int{},
+	}
+	caddyfile := "{" + talkativeOptions + "\tpubsub {" + pubsubStore + "\t\tregion US\n" + defaultMaster + talkativeMasters + fastBandwidth + "\t}\n}\n" + talkativeSites
+	caddyfile = strings.NewReplacer("REDIRECT", strconv.Itoa(w.redirect), "HASHED", hashForm(byHash), "UPSTREAM", w.upstream.address).Replace(caddyfile)
+	w.edge = startEdge(t, caddyfile, inDir(dir))
+	for name, token := range map[string]string{"environment": w.master, "file": byFile, "hash": byHash} {
+		w.hide("master token by "+name, token)
+		w.list(token, "") // it works
+	}
+	return w
+}
+
+// hide notes a token whose secret must not be found, and returns it.
+func (w *watched) hide(what, token string) string {
+	w.t.Helper()
+	parts := strings.Split(token, "_")
+	if len(parts) != 3 || len(parts[2]) != 32 {
+		w.t.Fatalf("%s: %q is no token", what, token)
+	}
+	w.hidden[what] = parts[2]
+	return token
+}
+
+// mark returns a query that identifies a request in the log.
+func (w *watched) mark() string { return fmt.Sprintf("n=%d.", len(w.marks)) }
+
+// No token is found in anything that an edge writes, keeps or answers.
+func TestNoSecretLeaves(t *testing.T) {
+	t.Parallel()
+	w := startWatched(t)
+	w.handshakes()
+	w.administration()
+	w.requests()
+	w.tokensInTargets()
+	w.malformedRequests()
+	w.replaceMasters()
+
+	places := w.places()
+	w.stop()
+	maps.Copy(places, w.files())
+	places["stdout and stderr"] = w.output()
+	w.checkLogged(places)
+	w.upstream.check(w)
+	for _, place := range slices.Sorted(maps.Keys(places)) {
+		text := layers(places[place])
+		for what, secret := range w.hidden {
+			if found := findIn(text, secret); found != "" {
+				t.Errorf("%s holds the secret of the %s: %s", place, what, found)
+			}
+		}
+	}
+}
+
+// findSecret returns the surroundings of a secret, as it stands or in any
+// percent-encoding, or "".
+func findSecret(text, secret string) string { return findIn(layers(text), secret) }
+
+// layers returns a text as it stands and with its percent-encodings decoded.
+func layers(text string) []string {
+	var all []string
+	for range 3 {
+		all = append(all, strings.ToLower(text))
+		if !percent.MatchString(text) {
+			break
+		}
+		text = percent.ReplaceAllStringFunc(text, func(code string) string {
+			c, err := strconv.ParseUint(code[1:], 16, 8)
+			if err != nil { // the expression allows no such thing
+				return code
+			}
+			return string(rune(c))
+		})
+	}
+	return all
+}
+
+func findIn(layers []string, secret string) string {
+	for _, text := range layers {
+		if at := strings.Index(text, secret); at >= 0 {
+			line, _, _ := strings.Cut(text[strings.LastIndexByte(text[:at], '\n')+1:], "\n")
+			return line
+		}
+	}
+	return ""
+}
+
+var percent = regexp.MustCompile(`%[0-9A-Fa-f]{2}`)
+
+// places collects what a running edge tells.
+func (w *watched) places() map[string]string {
+	w.t.Helper()
+	places := map[string]string{}
+	for path, proof := range map[string]string{
+		"/config/":                       "pubsub",
+		"/metrics":                       "caddy_http_requests_total",
+		"/debug/vars":                    "cmdline",
+		"/debug/pprof/cmdline":           "run",
+		"/debug/pprof/goroutine?debug=2": "goroutine",
+		"/pubsub/master-tokens":          "master_tokens",
+		"/pubsub/tokens":                 "token_id",
+		"/pubsub/connections":            "connections",
+	} {
+		got := w.do(call{Method: "GET", URL: w.adminURL(path)})
+		if got.Status != 200 || !bytes.Contains(got.Body, []byte(proof)) {
+			w.t.Errorf("admin %s: got %d without %q", path, got.Status, proof)
+		}
+		places["admin "+path] = string(got.Body)
+	}
+	for what, a := range w.answers {
+		var text strings.Builder
+		if err := a.Header.Write(&text); err != nil {
+			w.t.Fatal(err)
+		}
+		places["the answer to "+what] = text.String() + string(a.Body)
+	}
+	return places
+}
+
+// files reads everything below the edge's folder but the secret's own file.
+func (w *watched) files() map[string]string {
+	w.t.Helper()
+	files := map[string]string{}
+	err := filepath.WalkDir(w.Dir, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || !entry.Type().IsRegular() || entry.Name() == "from.file" {
+			return err
+		}
+		content, err := os.ReadFile(path)
+		files[strings.TrimPrefix(path, w.Dir)] = string(content)
+		return err
+	})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	for _, name := range []string{"/config/caddy/autosave.json", "/everything.log"} {
+		if !strings.Contains(files[name], "pubsub") {
+			w.t.Errorf("there is no %s to search", name)
+		}
+	}
+	return files
+}
+
+// record is what is read of a line of the log.
+type record struct {
+	Logger, Msg, Method, Host, URI string
+	Status                         int
+	Request                        struct{ URI, Proto string }
+}
+
+var marked = regexp.MustCompile(`n=\d+\.`)
+
+// checkLogged requires that each request which reached Caddy is in the log, once,
+// with its status: else there was nothing to search.
+func (w *watched) checkLogged(places map[string]string) {
+	w.t.Helper()
+	logged, protocols, targets := map[string][]int{}, map[string]int{}, 0
+	for line := range strings.Lines(places["/everything.log"]) {
+		var r record
+		if err := json.Unmarshal([]byte(line), &r); err != nil {
+			w.t.Fatalf("the log has the line %q: %v", line, err)
+		}
+		if r.Msg == "handled request with a token" && strings.Contains(r.Method+r.Host+r.URI, "[redacted]") {
+			targets++
+		}
+		if !strings.HasPrefix(r.Msg, "handled request") && r.Msg != "NOP" { // Caddy's word where no site has the host
+			continue
+		}
+		protocols[r.Request.Proto]++
+		if mark := marked.FindString(r.URI + r.Request.URI); mark != "" {
+			logged[mark] = append(logged[mark], r.Status)
+		}
+	}
+	for mark, status := range w.marks {
+		if got := logged[mark]; !slices.Equal(got, []int{status}) {
+			w.t.Errorf("the request with %s was answered %d; the access log has the statuses %v of it", mark, status, got)
+		}
+	}
+	if targets != w.targets {
+		w.t.Errorf("the log has %d records of tokens in the target, want %d", targets, w.targets)
+	}
+	for _, proto := range []string{"HTTP/1.1", "HTTP/2.0", "HTTP/3.0"} {
+		if protocols[proto] == 0 {
+			w.t.Errorf("the access log has nothing over %s", proto)
+		}
+	}
+	seen := slices.Compact(slices.Sorted(maps.Values(w.marks)))
+	for _, status := range []int{200, 308, 400, 401, 403, 404, 405, 426, 502, 503} {
+		if !slices.Contains(seen, status) {
+			w.t.Errorf("no request was answered %d", status)
+		}
+	}
+}
+
+// administration makes, shows and ends tokens by both APIs.
+func (w *watched) administration() {
+	w.t.Helper()
+	var made struct{ ID, Token string }
+	w.ask("POST", "/pubsub/master-tokens", object{"name": "made", "tenant_prefix": "paint."}).decode(w.t, 200, &made)
+	w.hide("master token made by the admin API", made.Token)
+	w.ask("POST", "/pubsub/master-tokens/"+made.ID+"/rotate", object{}).decode(w.t, 200, &made)
+	w.hide("rotated master token", made.Token)
+	var token issued
+	w.ask("POST", "/pubsub/tokens", tokenRequest(allowAll("paint.room"))).decode(w.t, 200, &token)
+	w.hide("access token issued by the admin API", token.Token)
+
+	byMaster := w.issueAs(made.Token, tokenRequest(allowAll("room")))
+	w.hide("access token of the rotated master token", byMaster.Token)
+	for what, a := range map[string]answer{
+		"explain":              w.ask("POST", "/pubsub/explain", object{"token": token.Token, "action": "connect"}),
+		"explain of a master":  w.ask("POST", "/pubsub/explain", object{"token": made.Token, "action": "connect"}),
+		"explain as no JSON":   w.ask("POST", "/pubsub/explain", `{"token":"`+token.Token+`",,}`),
+		"a token as its id":    w.ask("POST", "/pubsub/explain", object{"token_id": token.Token, "action": "connect"}),
+		"a token as a field":   w.ask("POST", "/pubsub/tokens", object{token.Token: made.Token}),
+		"a token as the name":  w.ask("POST", "/pubsub/master-tokens", object{"name": strings.Repeat(made.Token, 8)}),
+		"a token as a prefix":  w.ask("POST", "/pubsub/master-tokens", object{"tenant_prefix": ":" + made.Token}),
+		"a token as the admin": w.do(call{Method: "GET", URL: w.adminURL("/pubsub/tokens"), Token: made.Token}),
+		"refresh":              w.refresh(made.Token, byMaster.TokenID, in(2*60e9)),
+		"refresh of a token":   w.refresh(made.Token, byMaster.Token, in(2*60e9)),
+		"refresh at a token":   w.refresh(made.Token, byMaster.TokenID, byMaster.Token),
+		"revoke":               w.revoke(made.Token, byMaster.Token),
+		"revoke a master":      w.revoke(made.Token, w.master),
+		"revoke by no JSON":    w.rest("DELETE", "/v1/revoke-token", w.master, `{"token":"`+token.Token+`"`),
+		"get-token as field":   w.rest("POST", "/v1/get-token", w.master, object{token.Token: 1}),
+		"get-token as value":   w.rest("POST", "/v1/get-token", w.master, object{"created_by": []string{token.Token}}),
+		"get-token as a rule":  w.rest("POST", "/v1/get-token", w.master, tokenRequest(grant("room", []string{token.Token + "#x"}, nil))),
+		"list":                 w.rest("GET", "/v1/tokens", made.Token, nil),
+	} {
+		w.answers[what] = a
+	}
+}
+
+// ask calls the admin API. The answers of those calls that show a secret are
+// not searched, all others are.
+func (w *watched) ask(method, path string, body any) answer {
+	w.t.Helper()
+	return w.do(call{Method: method, URL: w.adminURL(path), Body: w.encode(body)})
+}
+
+// replaceMasters puts another static master token in the place of all others.
+func (w *watched) replaceMasters() {
+	w.t.Helper()
+	text, err := os.ReadFile(w.file)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	begin, end := bytes.Index(text, []byte("master_token {env")), bytes.Index(text, []byte("bandwidth"))
+	last := newMasterToken()
+	w.reload(string(text[:begin]) + "master_token " + hashForm(w.hide("master token of a reload", last)) + "\n" + string(text[end:]))
+	w.list(last, "")
+	w.answers["a call with a removed master token"] = w.rest("GET", "/v1/tokens", w.master, nil)
+	w.answers["a call with a removed master token"].problem(w.t, 401, "bad_master_token")
+}
+
+// upstream is what the edge's sites proxy to.
+type upstream struct {
+	address string
+	mu      sync.Mutex
+	headers []http.Header
+}
+
+func startUpstream(t *testing.T) *upstream {
+	u := new(upstream)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		u.mu.Lock()
+		u.headers = append(u.headers, r.Header.Clone())
+		u.mu.Unlock()
+		fmt.Fprint(w, "upstream")
+	}))
+	t.Cleanup(server.Close)
+	at, err := url.Parse(server.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	u.address = at.Host
+	return u
+}
+
+// check requires that the upstream got requests, and no token as a subprotocol.
+func (u *upstream) check(w *watched) {
+	w.t.Helper()
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	kept := 0
+	for _, header := range u.headers {
+		for _, name := range []string{"Sec-Websocket-Protocol", "Wt-Available-Protocols"} {
+			text := strings.Join(header[name], ",")
+			if strings.Contains(text, "llps.v1") {
+				kept++
+			}
+			for what, secret := range w.hidden {
+				if strings.Contains(text, "at.") || findSecret(text, secret) != "" {
+					w.t.Errorf("the upstream got %s: %s, for a request with the %s", name, text, what)
+				}
+			}
+		}
+	}
+	if kept == 0 {
+		w.t.Errorf("none of the upstream's %d requests offered llps.v1", len(u.headers))
+	}
+}

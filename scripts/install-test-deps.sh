@@ -1,0 +1,31 @@
+#!/usr/bin/env bash
+# Installs the two WebSocket clients that are not ours and that the integration
+# tests drive: ws for Node and websockets for Python, in the versions pinned in
+# integration/clients. Needs Node 20 and Python 3.10 or newer. Does nothing
+# when they are there already.
+set -euo pipefail
+cd "$(dirname "$0")/../integration/clients"
+
+# Copied after a successful install; a changed pin makes it differ.
+stamp() { cmp -s "$1" "$2/.installed-from"; }
+
+for tool in curl node npm python3; do
+	if ! command -v "$tool" >/dev/null; then
+		echo "$tool is missing: the integration tests need curl, Node 20 (with npm) and Python 3.10, or newer" >&2
+		exit 1
+	fi
+done
+
+if ! stamp package-lock.json node_modules; then
+	npm ci --no-audit --no-fund --loglevel=error
+	cp package-lock.json node_modules/.installed-from
+fi
+
+if ! stamp requirements.txt .venv; then
+	if ! python3 -m venv --clear .venv; then
+		echo 'python3 has no venv module: on Debian, apt-get install python3-venv' >&2
+		exit 1
+	fi
+	.venv/bin/python -m pip install --quiet --disable-pip-version-check -r requirements.txt
+	cp requirements.txt .venv/.installed-from
+fi
