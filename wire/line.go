@@ -5,6 +5,9 @@ import (
 	"strconv"
 )
 
+// Subprotocol names the protocol in the handshakes of WebSocket and WebTransport.
+const Subprotocol = "llps.v1"
+
 // MaxLine is the length limit of a line in bytes, without a newline at its end.
 const MaxLine = 1024
 
@@ -53,6 +56,7 @@ type Line struct {
 	Tenant  []byte // of SUB and UNSUB; an empty one has become DefaultTenant
 	Pattern []byte // of SUB and UNSUB
 	Token   []byte // of AUTH; a secret, never to be logged
+	Own     bool   // of SUB and UNSUB on a unidirectional stream: marked U, for a stream of its own
 }
 
 var (

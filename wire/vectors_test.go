@@ -45,16 +45,19 @@ func (i *input) UnmarshalJSON(data []byte) error {
 	if err := strict(data, &form); err != nil {
 		return err
 	}
+	var err error
+	*i, err = inputOf(form.Text, form.Hex)
+	return err
+}
+
+func inputOf(text, hexText *string) (input, error) {
 	switch {
-	case form.Text != nil && form.Hex == nil:
-		*i = input(*form.Text)
-		return nil
-	case form.Hex != nil && form.Text == nil:
-		b, err := hex.DecodeString(*form.Hex)
-		*i = b
-		return err
+	case text != nil && hexText == nil:
+		return input(*text), nil
+	case hexText != nil && text == nil:
+		return hex.DecodeString(*hexText)
 	default:
-		return errors.New(`an input has either "text" or "hex"`)
+		return nil, errors.New(`bytes are given either as "text" or as "hex"`)
 	}
 }
 
@@ -64,8 +67,8 @@ func strict(data []byte, dst any) error {
 	return d.Decode(dst)
 }
 
-// load reads a file of vectors, and fails unless it has valid and broken cases.
-func load[E any](t testing.TB, file string) []vector[E] {
+// read reads a file of vectors, and fails if it has none.
+func read[E any](t testing.TB, file string) []vector[E] {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join("testdata", file))
 	if err != nil {
@@ -75,11 +78,23 @@ func load[E any](t testing.TB, file string) []vector[E] {
 	if err := strict(data, &vectors); err != nil {
 		t.Fatalf("%s: %v", file, err)
 	}
-	valid, broken := 0, 0
+	if len(vectors) == 0 {
+		t.Fatalf("%s has no cases", file)
+	}
 	for _, v := range vectors {
 		if v.Comment == "" {
 			t.Errorf("%s: input %q has no comment", file, v.Input)
 		}
+	}
+	return vectors
+}
+
+// load is read for a file that must have valid and broken cases.
+func load[E any](t testing.TB, file string) []vector[E] {
+	t.Helper()
+	vectors := read[E](t, file)
+	valid, broken := 0, 0
+	for _, v := range vectors {
 		if v.Expect.Error == "" {
 			valid++
 		} else {
