@@ -5,7 +5,7 @@ import "time"
 // bucket is a token bucket of one second's worth of bytes. A message may
 // overdraw it, whatever its size; what is owed is waited for before the next
 // one. That keeps the rate exact for messages larger than a second's worth.
-// It belongs to one goroutine.
+// It is used by one goroutine at a time.
 type bucket struct {
 	tokens float64 // bytes that may pass at once; negative: owed
 	last   time.Time

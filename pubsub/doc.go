@@ -2,8 +2,8 @@
 // sockets, nor engines.
 //
 // A [Hub] holds the sessions of one edge and fans messages out to them. A
-// [Session] is the protocol state of one client; a transport (package
-// websocket) feeds it what the client sends and writes what it queues. A
+// [Session] is the protocol state of one client; a transport (packages
+// websocket and webtransport) feeds it what the client sends and writes what it queues. A
 // [Broker] carries messages to the hubs of other edges.
 //
 // # Life of a message
@@ -13,11 +13,11 @@
 //	    encode   the deliver frame, once per distinct set of matched patterns
 //	    enqueue  the shared bytes on every subscriber's bounded queue
 //	    account  what did not fit, to the subscriber that lost it
-//	transport writer ← one goroutine per session, only while its queue is not empty
+//	transport writer ← one goroutine per stream, only while its lane is not empty
 //
 // # Goroutines
 //
-// A session has one reader, started by its transport through [Hub.Go], and at
-// times one writer, started by the first queued message. Both are counted by
-// the hub, and [Hub.Close] waits for them.
+// A session has readers, started by its transport through [Hub.Go], and at times a
+// writer for each of its streams, started by the first message that waits for it.
+// All are counted by the hub, and [Hub.Close] waits for them.
 package pubsub

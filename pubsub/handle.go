@@ -8,7 +8,10 @@ import (
 )
 
 // subscriptionKey names a subscription within a session.
-type subscriptionKey struct{ tenant, pattern string }
+type subscriptionKey struct {
+	tenant, pattern string
+	own             bool // has a stream of its own
+}
 
 // Ready blocks until the client may be read from: its ingress cap allows it, and
 // it reads its own control lines. It reports false once the session is ending,
@@ -52,6 +55,19 @@ func (s *Session) Ended() bool {
 	}
 }
 
+// Done is closed when the session starts to end.
+func (s *Session) Done() <-chan struct{} { return s.done }
+
+// Ending returns how the session ends, once Done is closed.
+func (s *Session) Ending() (wire.CloseCode, string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.ending == nil {
+		return 0, ""
+	}
+	return s.ending.code, s.ending.reason
+}
+
 // ReadLimit is the size in bytes over which a message closes with 1009.
 func (s *Session) ReadLimit() int { return s.hub.limits.Load().MaxPayload + ReadOverhead }
 
@@ -81,6 +97,21 @@ func (s *Session) HandleLine(text []byte) {
 	case wire.VerbSub, wire.VerbUnsub:
 		s.handleSubscription(line)
 	}
+	s.broken = 0
+}
+
+// HandleStreamLine takes one line of a unidirectional stream, of valid UTF-8. It
+// keeps nothing of it. Answers go to the main stream.
+func (s *Session) HandleStreamLine(text []byte) {
+	if s.Ended() {
+		return
+	}
+	line, err := wire.ParseStreamLine(text)
+	if err != nil {
+		s.breach(wire.CodeBadRequest)
+		return
+	}
+	s.handleSubscription(line)
 	s.broken = 0
 }
 
@@ -135,20 +166,12 @@ func (s *Session) handleSubscription(line wire.Line) {
 		s.reject(wire.CodeBadPattern)
 		return
 	}
-	key := subscriptionKey{tenant, text}
-	current := s.subscriptions[key]
-
+	key := subscriptionKey{tenant, text, line.Own}
 	if verb == wire.VerbUnsub {
-		if current != nil {
-			s.hub.leave(tenant, current)
-			delete(s.subscriptions, key)
-			s.patternBytes -= len(text)
-			s.subscribed.Add(-1)
-		}
-		s.acknowledge(verb, tenant, text)
+		s.unsubscribe(key)
 		return
 	}
-
+	current := s.subscriptions[key]
 	switch {
 	case !s.identity.Rights.CanSubscribe(tenant, p):
 		s.reject(wire.CodePermissionDenied, verb.String(), tenant, text)
@@ -158,7 +181,14 @@ func (s *Session) handleSubscription(line wire.Line) {
 		s.reject(wire.CodeTooManySubscriptions, verb.String(), tenant, text)
 		return
 	default:
-		sub, err := s.hub.join(tenant, p, s)
+		var own *lane
+		if line.Own {
+			if own = s.openLane(wire.AppendOK(nil, verb, tenant, text)); own == nil {
+				s.reject(wire.CodeTooManySubscriptions, verb.String(), tenant, text)
+				return
+			}
+		}
+		sub, err := s.hub.join(tenant, p, s, own)
 		s.subscriptions[key] = sub
 		s.patternBytes += len(text)
 		s.subscribed.Add(1)
@@ -166,8 +196,25 @@ func (s *Session) handleSubscription(line wire.Line) {
 			s.reject(wire.CodeBrokerUnavailable)
 		}
 		s.outage = err != nil
+		if own != nil {
+			s.releaseLane(own) // its OK stands first in it
+			return
+		}
 	}
 	s.acknowledge(verb, tenant, text)
+}
+
+func (s *Session) unsubscribe(key subscriptionKey) {
+	if current := s.subscriptions[key]; current != nil {
+		s.hub.leave(key.tenant, current)
+		delete(s.subscriptions, key)
+		s.patternBytes -= len(key.pattern)
+		s.subscribed.Add(-1)
+		if current.lane != nil {
+			defer s.closeLane(current.lane) // after the OK
+		}
+	}
+	s.acknowledge(wire.VerbUnsub, key.tenant, key.pattern)
 }
 
 // acknowledge queues an OK line behind the deliveries that came before it.
@@ -175,7 +222,7 @@ func (s *Session) acknowledge(verb wire.Verb, tenant, text string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.ending == nil {
-		s.queue.pushOK(wire.AppendOK(nil, verb, tenant, text))
+		s.queue.pushOK(&s.queue.lane, wire.AppendOK(nil, verb, tenant, text))
 		s.wake()
 	}
 }

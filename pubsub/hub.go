@@ -3,13 +3,12 @@ package pubsub
 import (
 	"errors"
 	"maps"
-	"math/rand/v2"
+	"net/netip"
 	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
 
-	"github.com/millrace/millrace/wire"
 	"go.uber.org/zap"
 )
 
@@ -35,8 +34,11 @@ type Hub struct {
 	sessions map[*Session]struct{}
 	byToken  map[string]map[*Session]struct{}
 	nextID   uint64
-	draining bool
-	empty    chan struct{} // closed when the last session of a draining hub leaves
+	arrived  int                // connections that have not authenticated yet
+	arrivals map[netip.Addr]int // of these, by network
+	leavings []*leaving
+	draining *leaving      // nil: the hub does not drain
+	quit     chan struct{} // closed when it does
 }
 
 // NewHub makes a hub that owns broker and joins it.
@@ -47,7 +49,8 @@ func NewHub(broker Broker, limits Limits, log *zap.Logger) *Hub {
 		tenants:  map[string]*tenant{},
 		sessions: map[*Session]struct{}{},
 		byToken:  map[string]map[*Session]struct{}{},
-		empty:    make(chan struct{}),
+		arrivals: map[netip.Addr]int{},
+		quit:     make(chan struct{}),
 	}
 	h.SetLimits(limits)
 	broker.Join(h)
@@ -68,7 +71,7 @@ func (h *Hub) Available() error {
 func (h *Hub) available() error {
 	limit := h.limits.Load().MaxConnections
 	switch {
-	case h.draining:
+	case h.draining != nil:
 		return ErrDraining
 	case limit > 0 && len(h.sessions) >= limit:
 		return ErrFull
@@ -85,7 +88,7 @@ func (h *Hub) Admit(id Identity, client Client) (*Session, error) {
 	if err := h.available(); err != nil {
 		return nil, err
 	}
-	if limit := h.limits.Load().MaxConnectionsPerToken; limit > 0 && len(h.byToken[id.TokenID]) >= limit {
+	if limit := h.limits.Load().MaxConnectionsPerToken; limit > 0 && h.staying(id.TokenID) >= limit {
 		return nil, ErrTokenFull
 	}
 	h.nextID++
@@ -109,6 +112,19 @@ func (h *Hub) Admit(id Identity, client Client) (*Session, error) {
 	return s, nil
 }
 
+// staying counts the sessions of a token, but for those that were asked to leave:
+// their clients are to come back first. The caller holds h.mu.
+func (h *Hub) staying(tokenID string) (n int) {
+	for s := range h.byToken[tokenID] {
+		s.mu.Lock()
+		if !s.told {
+			n++
+		}
+		s.mu.Unlock()
+	}
+	return n
+}
+
 // forget drops a session that has ended.
 func (h *Hub) forget(s *Session) {
 	h.mu.Lock()
@@ -118,9 +134,7 @@ func (h *Hub) forget(s *Session) {
 	}
 	delete(h.sessions, s)
 	h.dropToken(s)
-	if h.draining && len(h.sessions) == 0 {
-		close(h.empty)
-	}
+	h.left(s)
 	h.wg.Done()
 }
 
@@ -152,63 +166,6 @@ func (h *Hub) ofToken(tokenID string) []*Session {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return slices.Collect(maps.Keys(h.byToken[tokenID]))
-}
-
-// Drain ends the hub's service: new sessions are refused, every client is told
-// to reconnect elsewhere, the telling spread over the first part of the
-// configured period, and who is still there at its end is closed with 1001. It
-// returns at once; the channel is closed when the last session has ended. Calls
-// after the first change nothing.
-func (h *Hub) Drain() <-chan struct{} {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if !h.draining {
-		h.draining = true
-		sessions := slices.Collect(maps.Keys(h.sessions))
-		if len(sessions) == 0 {
-			close(h.empty)
-		}
-		h.wg.Go(func() { h.drain(sessions) })
-	}
-	return h.empty
-}
-
-func (h *Hub) drain(sessions []*Session) {
-	period := h.limits.Load().Drain
-	end := time.NewTimer(period)
-	defer end.Stop()
-	rand.Shuffle(len(sessions), func(i, j int) { sessions[i], sessions[j] = sessions[j], sessions[i] })
-	spread := max(0, period-lastReconnect)
-	start := time.Now()
-	for i, s := range sessions {
-		if !h.pause(time.Until(start.Add(spread * time.Duration(i) / time.Duration(len(sessions))))) {
-			return
-		}
-		s.reconnect()
-	}
-	select {
-	case <-h.empty:
-		return
-	case <-end.C:
-	}
-	for _, s := range sessions {
-		s.end(ending{code: wire.CloseGoingAway, reason: "the edge stops"})
-	}
-}
-
-// pause waits, and reports false if the hub became empty meanwhile.
-func (h *Hub) pause(d time.Duration) bool {
-	if d <= 0 {
-		return true
-	}
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-h.empty:
-		return false
-	}
 }
 
 // Close drains the hub, waits for all its goroutines, and closes the broker.

@@ -26,12 +26,13 @@ type interest struct {
 type subscription struct {
 	session  *Session
 	interest *interest
-	index    int // in interest.subscribers
+	index    int   // in interest.subscribers
+	lane     *lane // of its own; nil: the session's default one
 }
 
 // join adds a subscriber. The error is the broker's: the subscription works
 // for what this edge accepts all the same.
-func (h *Hub) join(name string, p pattern.Pattern, s *Session) (*subscription, error) {
+func (h *Hub) join(name string, p pattern.Pattern, s *Session, l *lane) (*subscription, error) {
 	t := h.lockTenant(name)
 	defer t.mu.Unlock()
 	in, known := t.tree.Get(p)
@@ -39,7 +40,7 @@ func (h *Hub) join(name string, p pattern.Pattern, s *Session) (*subscription, e
 		in = &interest{pattern: p}
 		t.tree.Insert(p, in)
 	}
-	sub := &subscription{session: s, interest: in, index: len(in.subscribers)}
+	sub := &subscription{session: s, interest: in, index: len(in.subscribers), lane: l}
 	in.subscribers = append(in.subscribers, sub)
 	if known {
 		return sub, nil

@@ -58,10 +58,14 @@ const (
 	// ReadOverhead is what a message may be longer than MaxPayload before the
 	// connection is closed with 1009.
 	ReadOverhead = 4096
+	// MaxOwnStreams is how many subscriptions of a connection may have a stream
+	// of their own (docs/protocol.md, WebTransport).
+	MaxOwnStreams = 16
 	// MinDrain leaves every client 6 s between its RECONNECT and the close.
 	MinDrain = 7 * time.Second
 
 	lastReconnect = 6 * time.Second // before the end of the drain period
+	noticeEvery   = time.Second     // at most one slow_consumer line in this time
 	closeGrace    = 2 * time.Second // for the close handshake, then the socket is cut
 	itemOverhead  = 64              // bytes of bookkeeping that a queued message costs
 	costOverhead  = 32              // bytes that a message costs beside its own, for the caps

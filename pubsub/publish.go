@@ -46,7 +46,8 @@ func (h *Hub) Receive(m Message) int {
 	return 0
 }
 
-// fanOut queues the message for every local subscriber, and says how many.
+// fanOut queues the message for every local subscriber, and says how many: a
+// session with streams of its own may count twice.
 func (h *Hub) fanOut(tenant, channel, payload []byte) int {
 	t := h.readTenant(tenant)
 	if t == nil {
@@ -61,17 +62,25 @@ func (h *Hub) fanOut(tenant, channel, payload []byte) int {
 		in := m.interests[0]
 		frame := encode(tenant, channel, payload, []string{in.pattern.String()})
 		for _, sub := range in.subscribers {
-			sub.session.deliver(frame)
+			sub.session.deliver(frame, sub.lane)
 		}
 		return len(in.subscribers)
 	}
 	m.group()
 	frames := make([][]byte, len(m.sets))
-	for session, set := range m.members {
+	frame := func(set int) []byte {
 		if frames[set] == nil {
 			frames[set] = encode(tenant, channel, payload, m.patterns(set))
 		}
-		session.deliver(frames[set])
+		return frames[set]
+	}
+	for session, set := range m.members {
+		if set != 0 {
+			session.deliver(frame(set), nil)
+		}
+	}
+	for _, o := range m.own {
+		o.sub.session.deliver(frame(o.set), o.sub.lane)
 	}
 	return len(m.members)
 }
@@ -94,7 +103,16 @@ func (h *Hub) deliverOne(tenant, channel, payload []byte) bool {
 	for left := len(m.candidates); left > 0; left-- {
 		i := rand.IntN(left)
 		session := m.candidates[i]
-		if session.offer(encode(tenant, channel, payload, m.patterns(m.members[session]))) {
+		var parts []part
+		if set := m.members[session]; set != 0 {
+			parts = append(parts, part{nil, encode(tenant, channel, payload, m.patterns(set))})
+		}
+		for _, o := range m.own {
+			if o.sub.session == session {
+				parts = append(parts, part{o.sub.lane, encode(tenant, channel, payload, m.patterns(o.set))})
+			}
+		}
+		if session.offer(parts) {
 			return true
 		}
 		m.candidates[i] = m.candidates[left-1]
@@ -109,8 +127,9 @@ func encode(tenant, channel, payload []byte, patterns []string) []byte {
 
 // matcher is the scratch space of one match.
 type matcher struct {
-	interests  []*interest // that match, sorted by pattern
-	members    map[*Session]int
+	interests  []*interest      // that match, sorted by pattern
+	members    map[*Session]int // to the set of the default lane; 0: it has none
+	own        []ownMatch
 	sets       []patternSet
 	steps      map[step]int
 	candidates []*Session
@@ -120,6 +139,13 @@ type matcher struct {
 // interest that this one adds to it. Set 0 is the empty one. Chains make equal
 // sets equal numbers at the price of one small map look-up per subscription.
 type patternSet struct{ before, interest int }
+
+// ownMatch is a match of a subscription with a stream of its own, which gets a
+// frame of its own.
+type ownMatch struct {
+	sub *subscription
+	set int
+}
 
 // step is the way from one set to the next.
 type step = patternSet
@@ -140,16 +166,28 @@ func (m *matcher) group() {
 	m.sets = append(m.sets, patternSet{})
 	for i, in := range m.interests {
 		for _, sub := range in.subscribers {
-			way := step{m.members[sub.session], i}
-			set, known := m.steps[way]
-			if !known {
-				set = len(m.sets)
-				m.sets = append(m.sets, way)
-				m.steps[way] = set
+			if sub.lane != nil {
+				m.own = append(m.own, ownMatch{sub, m.extend(0, i)})
+				if _, member := m.members[sub.session]; !member {
+					m.members[sub.session] = 0
+				}
+				continue
 			}
-			m.members[sub.session] = set
+			m.members[sub.session] = m.extend(m.members[sub.session], i)
 		}
 	}
+}
+
+// extend returns the set that has one interest more.
+func (m *matcher) extend(set, interest int) int {
+	way := step{set, interest}
+	next, known := m.steps[way]
+	if !known {
+		next = len(m.sets)
+		m.sets = append(m.sets, way)
+		m.steps[way] = next
+	}
+	return next
 }
 
 // patterns lists a set's patterns in bytewise order.
@@ -168,8 +206,9 @@ func (m *matcher) release() {
 	}
 	clear(m.interests)
 	clear(m.candidates)
+	clear(m.own)
 	clear(m.members)
 	clear(m.steps)
-	m.interests, m.candidates, m.sets = m.interests[:0], m.candidates[:0], m.sets[:0]
+	m.interests, m.candidates, m.own, m.sets = m.interests[:0], m.candidates[:0], m.own[:0], m.sets[:0]
 	matchers.Put(m)
 }

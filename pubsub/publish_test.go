@@ -201,55 +201,6 @@ func TestSlowConsumerDisconnect(t *testing.T) {
 	})
 }
 
-// Memory of a queue stays bounded for a client that never reads.
-func TestQueueBookkeepingIsBounded(t *testing.T) {
-	var q queue
-	frame := make([]byte, 10)
-	for range 1_000_000 {
-		q.pushDelivery(frame, 4096)
-	}
-	if cap(q.ordered) > 4096 || q.deliveries > 4096 {
-		t.Errorf("%d slots, %d bytes", cap(q.ordered), q.deliveries)
-	}
-	n := 0
-	for {
-		if _, ok := q.take(); !ok {
-			break
-		}
-		n++
-	}
-	if q.deliveries != 0 || uint64(n)+q.dropped != 1_000_000 {
-		t.Errorf("%d taken, %d dropped, %d bytes left", n, q.dropped, q.deliveries)
-	}
-}
-
-// Nor does a queue that is never empty remember what has passed through it.
-func TestQueueThatNeverEmptiesIsBounded(t *testing.T) {
-	var q queue
-	frame := make([]byte, 10)
-	q.pushDelivery(frame, 1<<20)
-	for range 1_000_000 {
-		q.pushDelivery(frame, 1<<20)
-		if _, ok := q.take(); !ok {
-			t.Fatal("nothing to take")
-		}
-	}
-	if len(q.ordered) > 1000 {
-		t.Errorf("%d slots for one message", len(q.ordered))
-	}
-}
-
-// A frame that fits into no queue drops nothing but itself.
-func TestFrameLargerThanTheQueue(t *testing.T) {
-	var q queue
-	for range 50 {
-		q.pushDelivery(make([]byte, 10), 8000)
-	}
-	if n := q.pushDelivery(make([]byte, 9000), 8000); n != 1 || q.dropped != 1 {
-		t.Errorf("dropped %d, counted %d, want 1", n, q.dropped)
-	}
-}
-
 func TestOrderPerPublisher(t *testing.T) {
 	inBubble(t, fastLimits(), func(r *rig) {
 		c := r.connect("s")

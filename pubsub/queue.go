@@ -1,30 +1,27 @@
 package pubsub
 
-// queue is what waits to be written to one client. It has two lanes: control
-// messages that overtake (PONG, ERR, RECONNECT, pings), and the ordered lane of
-// deliver frames with the OK lines at their place between them. Only deliver
-// frames are ever dropped, the oldest first. Guarded by the session's mutex.
+// queue is what waits to be written to one client. It has a lane of control
+// messages that overtake (PONG, ERR, RECONNECT, pings), and ordered lanes of
+// deliver frames with the OK lines at their place between them: the default one,
+// and one for each subscription with a stream of its own. All share one budget.
+// Only deliver frames are ever dropped, the oldest first. Guarded by the
+// session's mutex.
 type queue struct {
 	control []Outgoing
-	ordered []item
-	head    int // first item of ordered that is not taken yet
-	oldest  int // no delivery that could be dropped stands before this index
+	lane    lane
+	own     []*lane
 
 	deliveries   int    // bytes of queued deliveries, bookkeeping included
 	controlBytes int    // bytes of control messages and OK lines, likewise
 	dropped      uint64 // deliveries dropped since the client was last told
-}
-
-// item is one entry of the ordered lane; a delivery without data was dropped.
-type item struct {
-	data     []byte
-	delivery bool
+	pushed       uint32 // deliveries pushed so far, by which lanes compare their age
 }
 
 func cost(data []byte) int { return len(data) + itemOverhead }
 
+// empty reports whether nothing waits for the main stream.
 func (q *queue) empty() bool {
-	return len(q.control) == 0 && q.head == len(q.ordered) && q.dropped == 0
+	return len(q.control) == 0 && q.lane.empty()
 }
 
 func (q *queue) pushControl(m Outgoing) {
@@ -32,26 +29,26 @@ func (q *queue) pushControl(m Outgoing) {
 	q.controlBytes += cost(m.Data)
 }
 
-func (q *queue) pushOK(line []byte) {
-	q.ordered = append(q.ordered, item{data: line})
+func (q *queue) pushOK(l *lane, line []byte) {
+	l.items = append(l.items, item{data: line})
 	q.controlBytes += cost(line)
 }
 
-// fits reports whether a delivery can be queued without dropping another.
-func (q *queue) fits(frame []byte, limit int) bool {
-	return q.deliveries+cost(frame) <= limit
-}
+// fits reports whether deliveries of n bytes, bookkeeping included, can be
+// queued without dropping another.
+func (q *queue) fits(n, limit int) bool { return q.deliveries+n <= limit }
 
 // pushDelivery queues a frame within limit bytes of deliveries, dropping the
 // oldest ones to make room. A frame over the limit by itself is dropped too.
-func (q *queue) pushDelivery(frame []byte, limit int) (dropped int) {
+func (q *queue) pushDelivery(l *lane, frame []byte, limit int) (dropped int) {
 	if cost(frame) > limit {
 		dropped = 1
 	} else {
-		for !q.fits(frame, limit) && q.dropOldest() {
+		for !q.fits(cost(frame), limit) && q.dropOldest() {
 			dropped++
 		}
-		q.ordered = append(q.ordered, item{data: frame, delivery: true})
+		l.items = append(l.items, item{data: frame, delivery: true, age: q.pushed})
+		q.pushed++
 		q.deliveries += cost(frame)
 	}
 	q.dropped += uint64(dropped)
@@ -59,33 +56,30 @@ func (q *queue) pushDelivery(frame []byte, limit int) (dropped int) {
 }
 
 func (q *queue) dropOldest() bool {
-	for i := max(q.oldest, q.head); i < len(q.ordered); i++ {
-		if it := &q.ordered[i]; it.delivery && it.data != nil {
-			q.deliveries -= cost(it.data)
-			it.data = nil
-			q.oldest = i + 1
-			q.compact()
-			return true
+	from := &q.lane
+	i := from.firstDelivery()
+	for _, l := range q.own {
+		j := l.firstDelivery()
+		if j < 0 {
+			continue
+		}
+		// The count wraps around; a lane never holds so many.
+		if i < 0 || int32(l.items[j].age-from.items[i].age) < 0 {
+			from, i = l, j
 		}
 	}
-	return false
+	if i < 0 {
+		return false
+	}
+	q.drop(from, i)
+	return true
 }
 
-// compact moves the ordered lane to the front of its array once the slots that
-// are used up outnumber the others: without it a queue that is never empty would
-// keep a slot for each message that was ever taken or dropped.
-func (q *queue) compact() {
-	if used := max(q.head, q.oldest); used < 64 || used < len(q.ordered)/2 {
-		return
-	}
-	kept := q.ordered[:0]
-	for _, it := range q.ordered[q.head:] {
-		if it.data != nil {
-			kept = append(kept, it)
-		}
-	}
-	clear(q.ordered[len(kept):])
-	q.ordered, q.head, q.oldest = kept, 0, 0
+func (q *queue) drop(l *lane, i int) {
+	q.deliveries -= cost(l.items[i].data)
+	l.items[i].data = nil
+	l.oldest = i + 1
+	l.compact()
 }
 
 // discard drops every delivery and says how many that were, those before them
@@ -110,28 +104,35 @@ func (q *queue) takeControl(dst []Outgoing) []Outgoing {
 	return dst
 }
 
-// take removes the next message of the ordered lane.
-func (q *queue) take() (Outgoing, bool) {
-	for q.head < len(q.ordered) {
-		it := q.ordered[q.head]
-		q.ordered[q.head] = item{}
-		q.head++
-		if q.head == len(q.ordered) {
-			q.ordered, q.head, q.oldest = release(q.ordered), 0, 0
-		} else {
-			q.compact()
-		}
-		switch {
-		case it.data == nil: // dropped
-		case it.delivery:
-			q.deliveries -= cost(it.data)
-			return Outgoing{Binary, it.data}, true
-		default:
-			q.controlBytes -= cost(it.data)
-			return Outgoing{Text, it.data}, true
-		}
+// take removes the next message of an ordered lane.
+func (q *queue) take(l *lane) (Outgoing, bool) {
+	it, ok := l.take()
+	switch {
+	case !ok:
+		return Outgoing{}, false
+	case it.delivery:
+		q.deliveries -= cost(it.data)
+		return Outgoing{Binary, it.data}, true
+	default:
+		q.controlBytes -= cost(it.data)
+		return Outgoing{Text, it.data}, true
 	}
-	return Outgoing{}, false
+}
+
+// clear forgets what waits in a lane that nobody reads any more.
+func (q *queue) clear(l *lane) {
+	for _, ok := q.take(l); ok; _, ok = q.take(l) {
+	}
+}
+
+// clearAll forgets everything.
+func (q *queue) clearAll() {
+	q.takeControl(nil)
+	q.clear(&q.lane)
+	for _, l := range q.own {
+		q.clear(l)
+	}
+	q.dropped = 0
 }
 
 // release empties a lane and lets go of an array that a burst made large.

@@ -33,12 +33,13 @@ type Client struct {
 	ID        uint64
 	IP        netip.Addr
 	Transport string // "websocket" or "webtransport"
+	Listener  string // the UDP address that a WebTransport client came in by; empty: none
 	Since     time.Time
 }
 
 // Session is the protocol state of one client (docs/protocol.md, Lines and
-// Frames). Its transport calls the Handle methods from one goroutine, its
-// reader, in the order in which the client's messages arrived.
+// Frames). Its transport calls Ready, Charge and the Handle methods one at a time,
+// in the order in which the client's messages arrived.
 type Session struct {
 	// static after Admit
 	hub      *Hub
@@ -52,9 +53,6 @@ type Session struct {
 	ingress       bucket
 	outage        bool // the client knows that the broker's link is down
 
-	// owned by the writer
-	egress bucket
-
 	// for operators
 	subscribed atomic.Int64
 	lost       atomic.Uint64
@@ -65,9 +63,10 @@ type Session struct {
 
 	mu        sync.Mutex // guards the rest
 	queue     queue
+	egress    bucket
 	transport Transport
-	writing   bool // a writer runs
 	stalled   bool // the reader waits on resume
+	noticed   bool // a slow_consumer line was sent less than noticeEvery ago
 	told      bool // RECONNECT was sent
 	ending    *ending
 	said      bool // the close was written
@@ -76,6 +75,7 @@ type Session struct {
 	expiresAt time.Time
 	version   uint64
 	cut       *time.Timer
+	notice    *time.Timer
 }
 
 // ending is how a session ends.
@@ -116,6 +116,14 @@ func (s *Session) expire() {
 
 // Revoke ends the session because its token was revoked.
 func (s *Session) Revoke() { s.fail(wire.CloseForbidden, wire.CodeTokenRevoked) }
+
+// Forbid ends the session because its token does not allow what it is now.
+func (s *Session) Forbid(what string) {
+	s.end(ending{
+		code: wire.CloseForbidden, reason: string(wire.CodeForbidden) + ":" + what,
+		line: wire.AppendErr(nil, wire.CodeForbidden, what), discard: true,
+	})
+}
 
 // Fault ends the session because of a fault of the server.
 func (s *Session) Fault() { s.fail(wire.CloseInternal, wire.CodeInternal) }
@@ -179,8 +187,8 @@ func (s *Session) End() {
 
 	s.mu.Lock()
 	s.gone = true
-	s.queue = queue{}
-	for _, t := range []*time.Timer{s.expiry, s.cut} {
+	s.queue.clearAll()
+	for _, t := range []*time.Timer{s.expiry, s.cut, s.notice} {
 		if t != nil {
 			t.Stop()
 		}
@@ -213,37 +221,62 @@ func (s *Session) reject(code wire.Code, context ...string) {
 	s.Control(Text, wire.AppendErr(nil, code, context...))
 }
 
-// deliver queues a frame that matches a subscription; it never blocks.
-func (s *Session) deliver(frame []byte) {
+// deliver queues a frame that matches a subscription, in its lane or, without
+// one, the default lane; it never blocks.
+func (s *Session) deliver(frame []byte, l *lane) {
 	limits := s.hub.limits.Load()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.ending != nil {
+	if l == nil {
+		l = &s.queue.lane
+	}
+	if s.ending != nil || l.dead {
 		return
 	}
-	if limits.Slow == SlowDisconnect && !s.queue.fits(frame, limits.SendQueue) {
+	if limits.Slow == SlowDisconnect && !s.queue.fits(cost(frame), limits.SendQueue) {
 		n := s.queue.discard() + 1
 		s.lost.Add(n)
 		s.endLocked(ending{code: wire.CloseSlowConsumer, reason: string(wire.CodeSlowConsumer), line: slowLine(n), discard: true})
 		return
 	}
-	if n := s.queue.pushDelivery(frame, limits.SendQueue); n > 0 {
+	if n := s.queue.pushDelivery(l, frame, limits.SendQueue); n > 0 {
 		s.lost.Add(uint64(n))
+		s.wake() // to say so
 	}
-	s.wake()
+	s.wakeLane(l)
 }
 
-// offer queues a frame unless the queue is full or the session is leaving.
-func (s *Session) offer(frame []byte) bool {
+// offer queues frames, each in its lane, unless the queue is full or the session
+// is leaving.
+func (s *Session) offer(parts []part) bool {
 	limits := s.hub.limits.Load()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.ending != nil || s.told || !s.queue.fits(frame, limits.SendQueue) {
+	size := 0
+	alive := parts[:0]
+	for _, p := range parts {
+		if p.lane == nil {
+			p.lane = &s.queue.lane
+		}
+		if !p.lane.dead {
+			alive = append(alive, p)
+			size += cost(p.frame)
+		}
+	}
+	if s.ending != nil || s.told || len(alive) == 0 || !s.queue.fits(size, limits.SendQueue) {
 		return false
 	}
-	s.queue.pushDelivery(frame, limits.SendQueue)
-	s.wake()
+	for _, p := range alive {
+		s.queue.pushDelivery(p.lane, p.frame, limits.SendQueue)
+		s.wakeLane(p.lane)
+	}
 	return true
+}
+
+// part is a frame for one lane of a session; nil: the default one.
+type part struct {
+	lane  *lane
+	frame []byte
 }
 
 // reconnect tells the client that this edge drains.

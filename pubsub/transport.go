@@ -33,6 +33,25 @@ type Transport interface {
 	// Close says goodbye with a code. Nothing is written after it. The client
 	// gets a moment to answer: the connection is cut by Abort.
 	Close(code wire.CloseCode, reason string) error
-	// Abort cuts the connection at once; reads and writes under way fail.
+	// Abort cuts the connection, within moments; reads and writes under way fail
+	// then. It may try once more to give the client the code of the session's
+	// ending.
 	Abort()
+}
+
+// StreamOpener is a [Transport] that has streams beside its main one.
+type StreamOpener interface {
+	// OpenStream opens a stream to the client, without waiting: an error says
+	// that the client grants none now.
+	OpenStream() (Stream, error)
+}
+
+// Stream is the writing half of a stream that carries one subscription. Write
+// and Close come from one goroutine at a time, after the transport's Abort or
+// Close too, and then fail.
+type Stream interface {
+	// Write is as that of [Transport].
+	Write(msgs []Outgoing) error
+	// Close ends the stream after what was written.
+	Close() error
 }

@@ -1,0 +1,126 @@
+package pubsub
+
+import (
+	"errors"
+	"net/netip"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/millrace/millrace/wire"
+)
+
+func TestArrivalsAreLimited(t *testing.T) {
+	inBubble(t, fastLimits(), func(r *rig) {
+		arrive := func(ip netip.Addr, want error) *Arrival {
+			t.Helper()
+			a, err := r.hub.Arrive(ip)
+			if !errors.Is(err, want) {
+				t.Fatalf("%v: got %v, want %v", ip, err, want)
+			}
+			return a
+		}
+		var all []*Arrival
+		first := netip.MustParseAddr("2001:db8::1")
+		for range MaxArrivalsPerIP {
+			all = append(all, arrive(first, nil))
+		}
+		arrive(netip.MustParseAddr("2001:db8::2"), ErrArrivalsPerIP) // the same network
+		all[0].Leave()
+		all[0].Leave() // changes nothing
+		all[0] = arrive(first, nil)
+		arrive(first, ErrArrivalsPerIP)
+
+		ip := netip.MustParseAddr("10.0.0.0")
+		for len(all) < MaxArrivals {
+			ip = ip.Next()
+			all = append(all, arrive(ip, nil))
+		}
+		arrive(ip.Next(), ErrArrivals)
+		arrive(first, ErrArrivalsPerIP)
+		for _, a := range all {
+			a.Leave()
+		}
+		if n := len(r.hub.arrivals); n != 0 {
+			t.Errorf("%d addresses are remembered", n)
+		}
+	})
+}
+
+func TestArrivalsWhileTheEdgeIsFullOrDrains(t *testing.T) {
+	limits := fastLimits()
+	limits.MaxConnections = 1
+	inBubble(t, limits, func(r *rig) {
+		ip := netip.MustParseAddr("10.0.0.1")
+		early, err := r.hub.Arrive(ip)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.connect("s")
+		if _, err := r.hub.Arrive(ip); !errors.Is(err, ErrFull) {
+			t.Errorf("full: %v", err)
+		}
+		select {
+		case <-early.Draining():
+			t.Error("the hub does not drain yet")
+		default:
+		}
+		r.hub.Drain()
+		<-early.Draining()
+		if _, err := r.hub.Arrive(ip); !errors.Is(err, ErrDraining) {
+			t.Errorf("draining: %v", err)
+		}
+		closed := make(chan error)
+		go func() { closed <- r.hub.Close() }()
+		time.Sleep(time.Hour)
+		select {
+		case err := <-closed:
+			t.Errorf("the hub closed before an arrival left: %v", err)
+		default:
+		}
+		early.Leave()
+		if err := <-closed; err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func TestDrainListener(t *testing.T) {
+	limits := fastLimits()
+	limits.MaxConnectionsPerToken = 1
+	inBubble(t, limits, func(r *rig) {
+		c, other := r.connectStreams("c"), r.connect("o")
+		if gone := r.hub.DrainListener("another port"); !closed(gone) {
+			t.Error("a listener without sessions is still drained")
+		}
+		gone := r.hub.DrainListener("port")
+		c.expect("RECONNECT")
+		other.expect()
+		late := r.connectStreams("late")
+		again := r.connectStreams("c") // its client moves, within max_connections_per_token
+		if _, err := r.admit("c"); !errors.Is(err, ErrTokenFull) {
+			t.Errorf("one connection too many: %v", err)
+		}
+		time.Sleep(r.hub.limits.Load().Drain)
+		c.expectClose(wire.CloseGoingAway)
+		again.expect()
+		synctest.Wait()
+		if !closed(gone) {
+			t.Error("the drain does not end with the last session")
+		}
+		late.expect()
+		other.expect()
+		if r.hub.Available() != nil {
+			t.Error("the hub itself drains")
+		}
+	})
+}
+
+func closed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
+}

@@ -1,0 +1,111 @@
+package pubsub
+
+import (
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"github.com/millrace/millrace/wire"
+)
+
+// leaving is a set of sessions that were asked to leave. Guarded by the hub's
+// mutex, the channel excepted.
+type leaving struct {
+	left map[*Session]struct{}
+	gone chan struct{} // closed when left is empty
+}
+
+// Drain ends the hub's service: new sessions are refused, every client is told
+// to reconnect elsewhere, the telling spread over the first part of the
+// configured period, and who is still there at its end is closed with 1001. It
+// returns at once; the channel is closed when the last session has ended. Calls
+// after the first change nothing.
+func (h *Hub) Drain() <-chan struct{} {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.draining == nil {
+		close(h.quit)
+		h.draining = h.sendOff(maps.Clone(h.sessions), "the edge stops")
+	}
+	return h.draining.gone
+}
+
+// DrainListener asks the sessions that came in by a listener to leave, as Drain
+// does with all; the others stay. It does not refuse new ones.
+func (h *Hub) DrainListener(listener string) <-chan struct{} {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	sessions := map[*Session]struct{}{}
+	for s := range h.sessions {
+		if s.client.Listener == listener {
+			sessions[s] = struct{}{}
+		}
+	}
+	return h.sendOff(sessions, "the edge no longer listens here").gone
+}
+
+// sendOff starts the drain of sessions, a map that becomes its own. The caller
+// holds h.mu, and the hub is not closed.
+func (h *Hub) sendOff(sessions map[*Session]struct{}, why string) *leaving {
+	l := &leaving{left: sessions, gone: make(chan struct{})}
+	if len(sessions) == 0 {
+		close(l.gone)
+		return l
+	}
+	h.leavings = append(h.leavings, l)
+	list := slices.Collect(maps.Keys(sessions))
+	h.wg.Go(func() { h.drain(list, l.gone, why) }) // each session holds the group open
+	return l
+}
+
+// left takes a session that has ended off the sets that wait for it. The caller
+// holds h.mu.
+func (h *Hub) left(s *Session) {
+	h.leavings = slices.DeleteFunc(h.leavings, func(l *leaving) bool {
+		delete(l.left, s)
+		if len(l.left) > 0 {
+			return false
+		}
+		close(l.gone)
+		return true
+	})
+}
+
+func (h *Hub) drain(sessions []*Session, gone <-chan struct{}, why string) {
+	period := h.limits.Load().Drain
+	end := time.NewTimer(period)
+	defer end.Stop()
+	rand.Shuffle(len(sessions), func(i, j int) { sessions[i], sessions[j] = sessions[j], sessions[i] })
+	spread := max(0, period-lastReconnect)
+	start := time.Now()
+	for i, s := range sessions {
+		if !pause(time.Until(start.Add(spread*time.Duration(i)/time.Duration(len(sessions)))), gone) {
+			return
+		}
+		s.reconnect()
+	}
+	select {
+	case <-gone:
+		return
+	case <-end.C:
+	}
+	for _, s := range sessions {
+		s.end(ending{code: wire.CloseGoingAway, reason: why})
+	}
+}
+
+// pause waits, and reports false if gone was closed meanwhile.
+func pause(d time.Duration, gone <-chan struct{}) bool {
+	if d <= 0 {
+		return true
+	}
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-gone:
+		return false
+	}
+}

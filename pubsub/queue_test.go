@@ -1,0 +1,91 @@
+package pubsub
+
+import (
+	"slices"
+	"testing"
+)
+
+// Memory of a queue stays bounded for a client that never reads.
+func TestQueueBookkeepingIsBounded(t *testing.T) {
+	var q queue
+	frame := make([]byte, 10)
+	for range 1_000_000 {
+		q.pushDelivery(&q.lane, frame, 4096)
+	}
+	if cap(q.lane.items) > 4096 || q.deliveries > 4096 {
+		t.Errorf("%d slots, %d bytes", cap(q.lane.items), q.deliveries)
+	}
+	n := 0
+	for {
+		if _, ok := q.take(&q.lane); !ok {
+			break
+		}
+		n++
+	}
+	if q.deliveries != 0 || uint64(n)+q.dropped != 1_000_000 {
+		t.Errorf("%d taken, %d dropped, %d bytes left", n, q.dropped, q.deliveries)
+	}
+}
+
+// Nor does a queue that is never empty remember what has passed through it.
+func TestQueueThatNeverEmptiesIsBounded(t *testing.T) {
+	var q queue
+	frame := make([]byte, 10)
+	q.pushDelivery(&q.lane, frame, 1<<20)
+	for range 1_000_000 {
+		q.pushDelivery(&q.lane, frame, 1<<20)
+		if _, ok := q.take(&q.lane); !ok {
+			t.Fatal("nothing to take")
+		}
+	}
+	if len(q.lane.items) > 1000 {
+		t.Errorf("%d slots for one message", len(q.lane.items))
+	}
+}
+
+// A frame that fits into no queue drops nothing but itself.
+func TestFrameLargerThanTheQueue(t *testing.T) {
+	var q queue
+	for range 50 {
+		q.pushDelivery(&q.lane, make([]byte, 10), 8000)
+	}
+	if n := q.pushDelivery(&q.lane, make([]byte, 9000), 8000); n != 1 || q.dropped != 1 {
+		t.Errorf("dropped %d, counted %d, want 1", n, q.dropped)
+	}
+}
+
+// The lanes share one budget, and the oldest delivery of all goes first, also
+// when the count of deliveries wraps around.
+func TestLanesShareOneBudget(t *testing.T) {
+	q := queue{pushed: 1<<32 - 3}
+	a, b := new(lane), new(lane)
+	q.own = []*lane{a, b}
+	limit := 6 * cost([]byte{0})
+	for i, l := range []*lane{a, b, &q.lane, a, b, &q.lane, b, b, b} {
+		q.pushDelivery(l, []byte{byte(i)}, limit)
+	}
+	var left []byte
+	for _, l := range []*lane{&q.lane, a, b} {
+		for m, ok := q.take(l); ok; m, ok = q.take(l) {
+			left = append(left, m.Data...)
+		}
+	}
+	if want := []byte{5, 3, 4, 6, 7, 8}; !slices.Equal(left, want) || q.dropped != 3 || q.deliveries != 0 {
+		t.Errorf("left %v, want %v; %d dropped, %d bytes", left, want, q.dropped, q.deliveries)
+	}
+}
+
+func TestClearAllBalancesTheBooks(t *testing.T) {
+	var q queue
+	own := new(lane)
+	q.own = []*lane{own}
+	q.pushControl(Outgoing{Text, []byte("PONG")})
+	for _, l := range []*lane{&q.lane, own} {
+		q.pushOK(l, []byte("OK"))
+		q.pushDelivery(l, []byte("x"), 1<<20)
+	}
+	q.clearAll()
+	if q.deliveries != 0 || q.controlBytes != 0 || !q.empty() || !own.empty() {
+		t.Errorf("%d bytes of deliveries, %d of lines", q.deliveries, q.controlBytes)
+	}
+}

@@ -1,0 +1,370 @@
+package pubsub
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/millrace/millrace/wire"
+)
+
+// streamClient is a client whose transport has streams beside the main one.
+type streamClient struct {
+	*client
+	mu      sync.Mutex
+	streams []*testStream
+	noMore  bool // the client grants no stream
+}
+
+// testStream notes what is written to one stream.
+type testStream struct {
+	inner   *client // decodes, and can block
+	mu      sync.Mutex
+	ended   bool
+	stopped bool // the client stopped reading
+}
+
+func (c *streamClient) OpenStream() (Stream, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.noMore {
+		return nil, errors.New("no credit")
+	}
+	s := &testStream{inner: c.rig.newClient(nil)}
+	c.streams = append(c.streams, s)
+	return s, nil
+}
+
+func (c *streamClient) Abort() {
+	c.client.Abort()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, s := range c.streams {
+		s.inner.Abort()
+	}
+}
+
+func (s *testStream) Write(msgs []Outgoing) error {
+	s.mu.Lock()
+	stopped := s.stopped
+	s.mu.Unlock()
+	if stopped {
+		return errors.New("stopped")
+	}
+	return s.inner.Write(msgs)
+}
+
+func (s *testStream) Close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.ended = true
+	return nil
+}
+
+func (s *testStream) isEnded() bool {
+	synctest.Wait()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.ended
+}
+
+func (r *rig) connectStreams(token string) *streamClient {
+	r.Helper()
+	s, err := r.hub.Admit(Identity{
+		TokenID: token, Version: 1, ExpiresAt: time.Now().Add(time.Hour), Rights: allRights{},
+	}, Client{Transport: "test", Listener: "port"})
+	if err != nil {
+		r.Fatal(err)
+	}
+	c := &streamClient{client: r.newClient(s)}
+	s.Attach(c)
+	r.hub.Go(func() {
+		<-s.done
+		<-c.finished
+		s.End()
+	})
+	return c
+}
+
+// stream sends lines as a unidirectional stream does.
+func (c *streamClient) stream(lines ...string) {
+	c.rig.Helper()
+	for _, l := range lines {
+		if !c.Ready(time.Hour) {
+			c.rig.Fatal("the session has ended")
+		}
+		c.HandleStreamLine([]byte(l))
+	}
+}
+
+// own returns the n-th stream that the edge opened.
+func (c *streamClient) own(n int) *testStream {
+	c.rig.Helper()
+	synctest.Wait()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if n >= len(c.streams) {
+		c.rig.Fatalf("%d streams were opened, want %d", len(c.streams), n+1)
+	}
+	return c.streams[n]
+}
+
+func TestOwnStream(t *testing.T) {
+	inBubble(t, fastLimits(), func(r *rig) {
+		c, p := r.connectStreams("s"), r.connect("p")
+		c.stream("SUB:U::a.*", "SUB:D::*.b")
+		c.send("SUB::a.b")
+		c.expect("OK:SUB:~:*.b", "OK:SUB:~:a.b")
+		p.publish("~", "a.b", "1")
+		p.publish("~", "a.c", "2")
+		c.own(0).inner.expect("OK:SUB:~:a.*", "~/a.b=1 [a.*]", "~/a.c=2 [a.*]")
+		c.expect("~/a.b=1 [*.b a.b]")
+
+		c.stream("SUB:U:~:a.*") // changes nothing
+		c.expect("OK:SUB:~:a.*")
+		c.send("UNSUB::a.*") // not that one
+		c.expect("OK:UNSUB:~:a.*")
+		p.publish("~", "a.d", "3")
+		c.own(0).inner.expect("~/a.d=3 [a.*]")
+
+		c.stream("UNSUB:U::a.*", "UNSUB:D::*.b", "UNSUB:U::x")
+		c.expect("OK:UNSUB:~:a.*", "OK:UNSUB:~:*.b", "OK:UNSUB:~:x")
+		p.publish("~", "a.b", "4")
+		c.expect("~/a.b=4 [a.b]")
+		if c.own(0).inner.expect(); !c.own(0).isEnded() {
+			t.Error("the stream of an ended subscription is open")
+		}
+	})
+}
+
+// The same pattern may have both forms: each gets every message once.
+func TestBothForms(t *testing.T) {
+	inBubble(t, fastLimits(), func(r *rig) {
+		c, p := r.connectStreams("s"), r.connect("p")
+		c.stream("SUB:U::a", "SUB:D::a")
+		p.publish("~", "a", "1")
+		p.publishAs(wire.OneNearest, "~", "a", "2")
+		c.expect("OK:SUB:~:a", "~/a=1 [a]", "~/a=2 [a]")
+		c.own(0).inner.expect("OK:SUB:~:a", "~/a=1 [a]", "~/a=2 [a]")
+		c.stream("UNSUB:D::a")
+		p.publish("~", "a", "3")
+		c.expect("OK:UNSUB:~:a")
+		c.own(0).inner.expect("~/a=3 [a]")
+	})
+}
+
+func TestStreamLinesAreCheckedLikeOthers(t *testing.T) {
+	inBubble(t, fastLimits(), func(r *rig) {
+		c := r.connectStreams("s")
+		c.stream("SUB::a", "PING", "", "SUB:U:bad name:a", "SUB:U::a..b", "SUB:U::no", "SUB:X::a")
+		c.expect("ERR:bad_request", "ERR:bad_request", "ERR:bad_request", "ERR:bad_tenant", "ERR:bad_pattern",
+			"ERR:permission_denied:SUB:~:no", "ERR:bad_request")
+		for range MaxBroken - 1 {
+			c.stream("SUB::a")
+		}
+		c.expectClose(wire.ClosePolicy)
+	})
+}
+
+func TestOwnStreamsAreLimited(t *testing.T) {
+	inBubble(t, fastLimits(), func(r *rig) {
+		c := r.connectStreams("s")
+		for i := range MaxOwnStreams {
+			c.stream(fmt.Sprintf("SUB:U::s%d", i))
+		}
+		c.expect()
+		c.stream("SUB:U::more", "SUB:D::more")
+		c.expect("ERR:too_many_subscriptions:SUB:~:more", "OK:SUB:~:more")
+
+		release := c.own(0).inner.block()
+		p := r.connect("p")
+		p.publish("~", "s0", "x")
+		c.stream("UNSUB:U::s0")
+		c.expect("OK:UNSUB:~:s0")
+		c.stream("SUB:U::more") // the other stream has not ended yet
+		c.expect("ERR:too_many_subscriptions:SUB:~:more")
+		release()
+		c.own(0).inner.expect("OK:SUB:~:s0", "~/s0=x [s0]")
+		c.stream("SUB:U::more")
+		c.own(MaxOwnStreams).inner.expect("OK:SUB:~:more")
+
+		c.stream("UNSUB:U::s1")
+		c.expect("OK:UNSUB:~:s1")
+		c.mu.Lock()
+		c.noMore = true
+		c.mu.Unlock()
+		c.stream("SUB:U::other")
+		c.expect("ERR:too_many_subscriptions:SUB:~:other")
+	})
+}
+
+// A stream that is not read holds up no other, and neither does the main one.
+func TestBlockedStreams(t *testing.T) {
+	limits := fastLimits()
+	limits.SendQueue = 4000
+	inBubble(t, limits, func(r *rig) {
+		c, p := r.connectStreams("s"), r.connect("p")
+		c.stream("SUB:U::u", "SUB:U::v", "SUB:D::d")
+		c.own(0).inner.expect("OK:SUB:~:u")
+		c.own(1).inner.expect("OK:SUB:~:v")
+		c.expect("OK:SUB:~:d")
+
+		main, u := c.block(), c.own(0).inner.block()
+		for i := range 20 {
+			p.publish("~", "d", fmt.Sprint(i)+strings.Repeat("d", 900))
+			p.publish("~", "u", fmt.Sprint(i)+strings.Repeat("u", 900))
+			p.publish("~", "v", fmt.Sprint(i))
+			c.own(1).inner.expect(fmt.Sprintf("~/v=%d [v]", i))
+		}
+		main()
+		got := c.take()
+		if len(got) == 0 || !strings.HasPrefix(got[len(got)-1], "~/d=19d") {
+			t.Errorf("after the block came %.60q", got)
+		}
+		u()
+		if got := c.own(0).inner.take(); len(got) == 0 || !strings.HasPrefix(got[len(got)-1], "~/u=19u") {
+			t.Errorf("after the block came %.60q", got)
+		}
+		if n := c.lost.Load(); n < 30 {
+			t.Errorf("%d deliveries were lost", n)
+		}
+	})
+}
+
+// A client that reads its main stream, but not its own one, is told of its
+// losses, once a second at most.
+func TestNoticesAreNotAFlood(t *testing.T) {
+	limits := fastLimits()
+	limits.SendQueue = 4000
+	inBubble(t, limits, func(r *rig) {
+		c, p := r.connectStreams("s"), r.connect("p")
+		c.stream("SUB:U::u")
+		c.own(0).inner.take()
+		release := c.own(0).inner.block()
+		defer release()
+		for range 100 {
+			p.publish("~", "u", strings.Repeat("u", 900))
+			synctest.Wait()
+		}
+		c.expect("ERR:slow_consumer:1")
+		time.Sleep(noticeEvery)
+		c.expect(fmt.Sprintf("ERR:slow_consumer:%d", c.lost.Load()-1))
+		time.Sleep(10 * noticeEvery)
+		c.expect()
+	})
+}
+
+// What a stream still holds is written before the edge closes, but a stream that
+// nobody reads does not hold up the close for long.
+func TestOwnStreamsAtTheEnd(t *testing.T) {
+	inBubble(t, fastLimits(), func(r *rig) {
+		c, stuck, p := r.connectStreams("s"), r.connectStreams("t"), r.connect("p")
+		for _, sub := range []*streamClient{c, stuck} {
+			sub.stream("SUB:U::u")
+			sub.own(0).inner.take()
+		}
+		release := c.own(0).inner.block()
+		stuck.own(0).inner.block()
+		p.publish("~", "u", "1")
+		p.publish("~", "u", "2")
+		synctest.Wait()
+		r.hub.Drain()
+		time.Sleep(r.hub.limits.Load().Drain)
+		synctest.Wait()
+		c.expect("RECONNECT")
+		c.expectClose(0)
+		release()
+		c.own(0).inner.expect("~/u=1 [u]", "~/u=2 [u]")
+		c.expectClose(wire.CloseGoingAway)
+		stuck.expectClose(0)
+		time.Sleep(closeGrace)
+		synctest.Wait()
+		<-stuck.finished
+	})
+}
+
+// A revocation does not wait for a stream that nobody reads.
+func TestRevokedWithABlockedStream(t *testing.T) {
+	inBubble(t, fastLimits(), func(r *rig) {
+		c, p := r.connectStreams("s"), r.connect("p")
+		c.stream("SUB:U::u")
+		c.own(0).inner.take()
+		release := c.own(0).inner.block()
+		p.publish("~", "u", "1")
+		synctest.Wait()
+		r.hub.TokenRevoked("s")
+		c.expect("ERR:token_revoked")
+		c.expectClose(wire.CloseForbidden)
+		release()
+	})
+}
+
+// A client that stops reading a stream of its own loses that subscription's
+// messages alone.
+func TestStoppedStream(t *testing.T) {
+	inBubble(t, fastLimits(), func(r *rig) {
+		c, p := r.connectStreams("s"), r.connect("p")
+		c.stream("SUB:U::u", "SUB:D::u")
+		s := c.own(0)
+		s.inner.take()
+		s.mu.Lock()
+		s.stopped = true
+		s.mu.Unlock()
+		p.publish("~", "u", "1")
+		synctest.Wait()
+		p.publishAs(wire.OneNearest, "~", "u", "2")
+		c.expect("OK:SUB:~:u", "~/u=1 [u]", "~/u=2 [u]")
+		c.stream("UNSUB:D::u")
+		c.expect("OK:UNSUB:~:u")
+		p.publishAs(wire.OneNearest, "~", "u", "3")
+		c.stream("UNSUB:U::u", "SUB:U::u")
+		c.expect("OK:UNSUB:~:u")
+		c.own(1).inner.expect("OK:SUB:~:u")
+		if n := len(c.queue.own); n != 1 {
+			t.Errorf("%d lanes, want 1", n)
+		}
+	})
+}
+
+// A deliver-one message goes to one connection, whatever streams it has.
+func TestDeliverOneWithOwnStreams(t *testing.T) {
+	inBubble(t, fastLimits(), func(r *rig) {
+		c, d, p := r.connectStreams("c"), r.connectStreams("d"), r.connect("p")
+		for _, sub := range []*streamClient{c, d} {
+			sub.stream("SUB:U::u", "SUB:U::*")
+			sub.own(0).inner.take()
+			sub.own(1).inner.take()
+		}
+		const n = 200
+		for range n {
+			p.publishAs(wire.OneNearest, "~", "u", "x")
+		}
+		total := 0
+		for _, sub := range []*streamClient{c, d} {
+			first, second := len(sub.own(0).inner.take()), len(sub.own(1).inner.take())
+			if first != second || first == 0 {
+				t.Errorf("%d messages on one stream, %d on the other", first, second)
+			}
+			total += first
+		}
+		if total != n {
+			t.Errorf("%d messages arrived, want %d", total, n)
+		}
+	})
+}
+
+func TestForbid(t *testing.T) {
+	inBubble(t, fastLimits(), func(r *rig) {
+		c := r.connect("s")
+		c.Forbid("ip")
+		c.expect("ERR:forbidden:ip")
+		c.expectClose(wire.CloseForbidden)
+		if code, reason := c.Ending(); code != wire.CloseForbidden || reason != "forbidden:ip" {
+			t.Errorf("ends with %d %q", code, reason)
+		}
+	})
+}
