@@ -1,0 +1,127 @@
+package webtransport
+
+import (
+	"context"
+	"time"
+
+	"github.com/millrace/millrace/pubsub"
+	"github.com/millrace/millrace/wire"
+	"go.uber.org/zap"
+)
+
+// What a client may take to authenticate (docs/protocol.md, WebTransport).
+const (
+	AuthTime  = 5 * time.Second
+	AuthBytes = 4096
+)
+
+// Refusal is how a client is told that its AUTH line opened no session.
+type Refusal struct {
+	Line   []byte // the ERR line; nil: none
+	Code   wire.CloseCode
+	Reason string
+}
+
+var (
+	unauthorized = &Refusal{
+		Line: wire.AppendErr(nil, wire.CodeUnauthorized), Code: wire.CloseUnauthorized,
+		Reason: "the first message must be AUTH:<token>, within 5 s",
+	}
+	faulty = &Refusal{
+		Line: wire.AppendErr(nil, wire.CodeInternal), Code: wire.CloseInternal, Reason: string(wire.CodeInternal),
+	}
+	draining = &Refusal{Code: wire.CloseGoingAway, Reason: "the edge stops"}
+)
+
+// Await serves a client that has yet to authenticate: its first message has to
+// be AUTH:<token>, within [AuthTime] and [AuthBytes]. auth is called once at
+// most, from a goroutine of the hub. Await returns at once; the arrival is its
+// own.
+func Await(hub *pubsub.Hub, arrival *pubsub.Arrival, conn Conn,
+	auth func(ctx context.Context, token string) (Admission, *Refusal), log *zap.Logger) {
+	w := &waiting{connection: &connection{Conn: conn, hub: hub, log: log}, arrival: arrival, auth: auth}
+	hub.Go(w.run)
+}
+
+// waiting is a connection whose client has not authenticated yet.
+type waiting struct {
+	*connection
+	arrival *pubsub.Arrival
+	auth    func(ctx context.Context, token string) (Admission, *Refusal)
+}
+
+func (w *waiting) run() {
+	defer w.arrival.Leave()
+	if refusal := w.authenticate(); refusal != nil {
+		w.refuse(refusal)
+		return
+	}
+	w.arrival.Leave()
+	defer w.finish()
+	defer w.recover()
+	w.session.Control(pubsub.Text, []byte(wire.LineOKAuth))
+	w.watchPeer()
+	w.serve()
+}
+
+// authenticate reads the first message and admits the client, or says why not.
+func (w *waiting) authenticate() (refusal *Refusal) {
+	defer func() {
+		if w.caught(recover()) {
+			refusal = faulty
+		}
+	}()
+	ctx, cancel := context.WithTimeout(until{context.Background(), w.arrival.Draining()}, AuthTime)
+	defer cancel()
+	late := func() *Refusal { // for what went wrong while we waited
+		select {
+		case <-w.arrival.Draining():
+			return draining
+		default:
+			return unauthorized
+		}
+	}
+	w.others.Go(w.acceptUniStreams)
+	main, err := w.AcceptStream(ctx)
+	if err != nil {
+		return late()
+	}
+	w.main, w.in.stream = main, main
+	w.others.Go(w.refuseStreams)
+
+	stop := context.AfterFunc(ctx, func() { _ = main.SetReadDeadline(time.Unix(1, 0)) })
+	message, err := w.in.next(AuthBytes)
+	if !stop() || err != nil {
+		return late()
+	}
+	line, err := wire.ParseLine(message)
+	if err != nil || line.Verb != wire.VerbAuth {
+		return unauthorized
+	}
+	admission, refusal := w.auth(ctx, string(line.Token))
+	if refusal != nil {
+		return refusal
+	}
+	admission.Session.Charge(len(message))
+	w.admit(admission)
+	return nil
+}
+
+// refuse tells the client why, and takes the connection from it: nobody knows
+// who it is.
+func (w *waiting) refuse(r *Refusal) {
+	if w.main != nil {
+		_ = w.main.SetWriteDeadline(time.Now().Add(maxLinger)) // fails only with the session
+		if r.Line != nil {
+			_, _ = w.main.Write(wire.AppendMessage(nil, r.Line)) // a client that cannot be told is closed all the same
+		}
+		_ = w.main.Close()
+		w.wait(w.linger())
+	}
+	w.end(r.Code, r.Reason, maxLinger)
+	w.others.Wait()
+	// Chromium forgets the code if the connection ends right behind the session.
+	// It closes the connection itself then.
+	wait(w.QUIC.Context(), maxLinger)
+	w.Leave()
+}

@@ -1,0 +1,283 @@
+package webtransport
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"net/netip"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/millrace/millrace/pubsub"
+	"github.com/millrace/millrace/wire"
+	"go.uber.org/zap"
+	"go.uber.org/zap/zapcore"
+)
+
+func TestAuth(t *testing.T) {
+	e := newEdge(t, setup{})
+	c := e.connect("/await")
+	c.send("AUTH:good")
+	c.expect("OK:AUTH")
+	c.subscribe("a")
+	c.send("AUTH:good")
+	c.expect("ERR:bad_request")
+	c.subscribeOwn("b")
+
+	c = e.connect("/await") // what follows may come with it
+	c.send("AUTH:good\r\n", "SUB:t:a", publish("a", make([]byte, 5000)))
+	c.expect("OK:AUTH", "OK:SUB:t:a", "deliver a 5000 [a]")
+
+	c = e.connect("/await") // or in pieces
+	for _, b := range wire.AppendMessage(nil, []byte("AUTH:good")) {
+		c.main.write([]byte{b})
+	}
+	c.expect("OK:AUTH")
+
+	c = e.connect("/await") // lines wait for it
+	c.lines("SUB:D:t:early\n")
+	c.send("AUTH:good")
+	c.expect("OK:AUTH", "OK:SUB:t:early")
+	e.noArrivals()
+}
+
+// noArrivals checks that nobody counts any more as yet to authenticate.
+func (e *edge) noArrivals() {
+	e.Helper()
+	for end := time.Now().Add(patience); ; time.Sleep(time.Millisecond) {
+		var all []*pubsub.Arrival
+		for range pubsub.MaxArrivalsPerIP {
+			if a, err := e.hub.Arrive(netip.MustParseAddr("127.0.0.1")); err == nil {
+				all = append(all, a)
+			}
+		}
+		for _, a := range all {
+			a.Leave()
+		}
+		if len(all) == pubsub.MaxArrivalsPerIP {
+			return
+		}
+		if time.Now().After(end) {
+			e.Fatalf("%d arrivals have not left", pubsub.MaxArrivalsPerIP-len(all))
+		}
+	}
+}
+
+func TestRefusals(t *testing.T) {
+	message := func(text string) []byte { return wire.AppendMessage(nil, []byte(text)) }
+	e := newEdge(t, setup{auth: func(e *edge, ctx context.Context, token string) (Admission, *Refusal) {
+		if token == "full" {
+			return Admission{}, &Refusal{Code: wire.CloseTryLater, Reason: "full"}
+		}
+		return e.checkToken(ctx, token)
+	}})
+	const unauthorized = "ERR:unauthorized"
+	for name, c := range map[string]struct {
+		bytes []byte
+		line  string
+		code  wire.CloseCode
+	}{
+		"another line":      {message("SUB:t:a"), unauthorized, wire.CloseUnauthorized},
+		"no token":          {message("AUTH:"), unauthorized, wire.CloseUnauthorized},
+		"nothing":           {message(""), unauthorized, wire.CloseUnauthorized},
+		"a frame":           {message(publish("a", nil)), unauthorized, wire.CloseUnauthorized},
+		"AUTH behind PING":  {append(message("PING"), message("AUTH:good")...), unauthorized, wire.CloseUnauthorized},
+		"over the limit":    {message("AUTH:" + strings.Repeat("x", AuthBytes)), unauthorized, wire.CloseUnauthorized},
+		"over it, to come":  {binary.BigEndian.AppendUint32(nil, AuthBytes+1), unauthorized, wire.CloseUnauthorized},
+		"4 GiB":             {binary.BigEndian.AppendUint32(nil, 1<<32-1), unauthorized, wire.CloseUnauthorized},
+		"another token":     {message("AUTH:bad"), "ERR:forbidden:region", wire.CloseForbidden},
+		"no line to say so": {message("AUTH:full"), "", wire.CloseTryLater},
+	} {
+		t.Run(name, func(t *testing.T) {
+			start := time.Now()
+			p := e.connect("/await")
+			p.T, p.main.T = t, t
+			p.main.write(c.bytes)
+			if c.line != "" {
+				p.expect(c.line)
+			}
+			p.expect("FIN")
+			p.expectEnd(c.code)
+			if took := time.Since(start); took >= AuthTime {
+				t.Errorf("took %v", took)
+			}
+			_ = p.conn.CloseWithError(noError, "") // others check that the edge would
+		})
+	}
+	t.Run("FIN", func(t *testing.T) {
+		p := e.connect("/await")
+		p.T, p.main.T = t, t
+		p.main.write([]byte{0, 0})
+		p.main.finish()
+		p.expect(unauthorized, "FIN")
+		p.expectEnd(wire.CloseUnauthorized)
+		p.expectDisconnect()
+	})
+	t.Run("the client leaves", func(t *testing.T) {
+		p := e.connect("/await")
+		p.main.write([]byte{0, 0})
+		_ = p.CloseWithError(0, "")
+		p = e.connect("/await")
+		_ = p.conn.CloseWithError(noError, "")
+		p = e.dial("/await")
+		_ = p.conn.CloseWithError(noError, "")
+	})
+	e.noArrivals()
+}
+
+// Whatever a client does, it has 5 s.
+func TestLate(t *testing.T) {
+	t.Parallel()
+	e := newEdge(t, setup{auth: waitForEnd})
+	start := time.Now()
+	mute, silent, slow, checked := e.dial("/await"), e.connect("/await"), e.connect("/await"), e.connect("/await")
+	silent.main.write([]byte{0})
+	checked.send("AUTH:slow")
+	slowly := time.NewTicker(time.Second)
+	defer slowly.Stop()
+	for _, b := range wire.AppendMessage(nil, []byte("AUTH:x")) {
+		_, _ = slow.main.writer.Write([]byte{b}) // fails once the edge has lost patience
+		select {
+		case <-slowly.C:
+		case <-slow.Context().Done():
+		}
+	}
+	for _, c := range []*client{mute, silent, slow} {
+		c.expectEnd(wire.CloseUnauthorized)
+		c.expectDisconnect()
+	}
+	checked.expectEnd(wire.CloseTryLater)
+	checked.expectDisconnect()
+	if took := time.Since(start); took < AuthTime || took > 2*AuthTime {
+		t.Errorf("took %v", took)
+	}
+	e.noArrivals()
+}
+
+// And it can read why that was too short.
+func TestLateIsTold(t *testing.T) {
+	t.Parallel()
+	e := newEdge(t, setup{})
+	c := e.connect("/await")
+	c.main.write([]byte{0})
+	c.expect("ERR:unauthorized", "FIN")
+	c.expectEnd(wire.CloseUnauthorized)
+}
+
+// waitForEnd is a check that ends with its context.
+func waitForEnd(_ *edge, ctx context.Context, _ string) (Admission, *Refusal) {
+	<-ctx.Done()
+	return Admission{}, &Refusal{Code: wire.CloseTryLater, Reason: "the store is slow"}
+}
+
+// An edge that drains does not wait for those who have not authenticated.
+func TestDrainWhileWaiting(t *testing.T) {
+	entered := make(chan struct{})
+	e := newEdge(t, setup{auth: func(e *edge, ctx context.Context, token string) (Admission, *Refusal) {
+		close(entered)
+		return waitForEnd(e, ctx, token)
+	}})
+	mute, silent, checked := e.dial("/await"), e.connect("/await"), e.connect("/await")
+	silent.main.poke([]byte{0})
+	second := silent.stream()
+	second.poke([]byte{0})
+	mainIs(silent, second)
+	checked.send("AUTH:slow")
+	<-entered
+	start := time.Now()
+	e.hub.Drain()
+	silent.expect("FIN")
+	checked.expect("FIN")
+	for _, c := range []*client{mute, silent} {
+		c.expectEnd(wire.CloseGoingAway)
+		c.expectDisconnect()
+	}
+	checked.expectEnd(wire.CloseTryLater)
+	checked.expectDisconnect()
+	if took := time.Since(start); took > AuthTime {
+		t.Errorf("took %v", took)
+	}
+}
+
+// mainIs finds out which of two streams the edge took, and makes it the main
+// one: those that are opened at the same time have no order.
+func mainIs(c *client, other *far) {
+	c.Helper()
+	type end struct {
+		stream *far
+		how    string
+	}
+	ends := make(chan end, 2)
+	for _, f := range []*far{c.main, other} {
+		go func() { ends <- end{f, f.read()} }()
+	}
+	first := <-ends
+	if first.how != "reset 1008" {
+		c.Fatalf("got %q", first.how)
+	}
+	if first.stream == c.main {
+		c.main = other
+	}
+	_ = c.main.reader.SetReadDeadline(time.Now()) // the other read ends, too
+	<-ends
+}
+
+func TestStreamsBeforeAuth(t *testing.T) {
+	e := newEdge(t, setup{})
+	c := e.connect("/await")
+	auth := wire.AppendMessage(nil, []byte("AUTH:good"))
+	c.main.poke(auth[:1])
+	second := c.stream()
+	second.poke(auth[:1])
+	mainIs(c, second)
+	c.main.write(auth[1:])
+	c.expect("OK:AUTH")
+	third := c.stream()
+	third.poke([]byte{0})
+	third.expect("reset 1008")
+	c.subscribe("a")
+
+	start := time.Now()
+	c = e.connect("/await") // but no flood of them
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	opened := 0
+	for ; opened < 10*MaxUniStreams; opened++ {
+		s, err := c.OpenStreamSync(ctx)
+		if err != nil {
+			break
+		}
+		_, _ = s.Write([]byte{0})
+	}
+	c.expectEnd(wire.CloseUnauthorized)
+	c.expectDisconnect()
+	if took := time.Since(start); opened < MaxUniStreams || took >= AuthTime {
+		t.Errorf("closed after %d streams and %v", opened, took)
+	}
+	e.noArrivals()
+}
+
+// A fault in the check harms that client alone, and no secret gets into the log.
+func TestFaultWhileWaiting(t *testing.T) {
+	var log bytes.Buffer
+	core := zapcore.NewCore(zapcore.NewJSONEncoder(zap.NewProductionEncoderConfig()), zapcore.AddSync(&log), zap.DebugLevel)
+	e := newEdge(t, setup{log: zap.New(core), auth: func(e *edge, ctx context.Context, token string) (Admission, *Refusal) {
+		if token == "secret" {
+			panic("a fault")
+		}
+		return e.checkToken(ctx, token)
+	}})
+	c := e.connect("/await")
+	c.send("AUTH:secret")
+	c.expect("ERR:internal", "FIN")
+	c.expectEnd(wire.CloseInternal)
+	c.expectDisconnect()
+	e.noArrivals()
+	if text := log.String(); !strings.Contains(text, "a fault") || strings.Contains(text, "secret") {
+		t.Errorf("the log says %s", text)
+	}
+	c = e.connect("/await")
+	c.send("AUTH:good")
+	c.expect("OK:AUTH")
+}

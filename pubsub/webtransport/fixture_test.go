@@ -1,0 +1,500 @@
+package webtransport
+
+import (
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"math/big"
+	"net"
+	"net/http"
+	"net/netip"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/millrace/millrace/pubsub"
+	"github.com/millrace/millrace/pubsub/memory"
+	"github.com/millrace/millrace/pubsub/pattern"
+	"github.com/millrace/millrace/wire"
+	"github.com/quic-go/quic-go"
+	"github.com/quic-go/quic-go/http3"
+	"github.com/quic-go/webtransport-go"
+	"go.uber.org/goleak"
+	"go.uber.org/zap"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// patience is how long a test waits for what has to come.
+const patience = 30 * time.Second
+
+type allRights struct{}
+
+func (allRights) CanPublish(_, _ []byte) bool               { return true }
+func (allRights) CanSubscribe(string, pattern.Pattern) bool { return true }
+
+// setup is what a test's edge differs in from others.
+type setup struct {
+	limits func(*pubsub.Limits)
+	allow  func(netip.Addr) bool
+	auth   func(*edge, context.Context, string) (Admission, *Refusal)
+	quic   func(*quic.Config) // of both sides
+	config webtransport.Config
+	log    *zap.Logger
+}
+
+// edge is a hub behind an HTTP/3 server on loopback: its path /serve admits each
+// client in the handshake, and /await lets it authenticate.
+type edge struct {
+	*testing.T
+	setup
+	hub     *pubsub.Hub
+	server  *webtransport.Server
+	address net.Addr
+}
+
+// noError is the code of HTTP/3 connections that end without an error.
+const noError = quic.ApplicationErrorCode(http3.ErrCodeNoError)
+
+type connKey struct{}
+
+func newEdge(t *testing.T, s setup) *edge {
+	t.Helper()
+	limits := pubsub.DefaultLimits()
+	limits.DefaultIngressKB, limits.DefaultEgressKB = 1<<20, 1<<20 // caps never bind
+	if s.limits != nil {
+		s.limits(&limits)
+	}
+	if s.auth == nil {
+		s.auth = (*edge).checkToken
+	}
+	if s.log == nil {
+		s.log = zap.NewNop()
+	}
+	e := &edge{T: t, setup: s, hub: pubsub.NewHub(memory.New(), limits, zap.NewNop())}
+	mux := http.NewServeMux()
+	mux.HandleFunc("/serve", e.serve)
+	mux.HandleFunc("/await", e.await)
+	config := e.quicConfig()
+	e.server = &webtransport.Server{
+		H3: &http3.Server{
+			Handler:    mux,
+			TLSConfig:  http3.ConfigureTLSConfig(&tls.Config{MinVersion: tls.VersionTLS13, Certificates: []tls.Certificate{certificate()}}),
+			QUICConfig: config,
+			ConnContext: func(ctx context.Context, conn *quic.Conn) context.Context {
+				return context.WithValue(ctx, connKey{}, conn)
+			},
+		},
+		Config: &s.config,
+	}
+	socket := listen(t, "127.0.0.1")
+	e.address = socket.LocalAddr()
+	var serving sync.WaitGroup
+	serving.Go(func() { _ = e.server.Serve(socket) })
+	t.Cleanup(func() {
+		select {
+		case <-e.hub.Drain():
+		case <-time.After(limits.Drain / 2):
+			t.Error("a session did not end with its client")
+		}
+		if err := e.hub.Close(); err != nil {
+			t.Error(err)
+		}
+		if err := e.server.Close(); err != nil {
+			t.Error(err)
+		}
+		serving.Wait()
+		socket.Close()
+	})
+	return e
+}
+
+var certificate = sync.OnceValue(func() tls.Certificate {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		panic(err)
+	}
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "edge"}, DNSNames: []string{"edge"},
+		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(24 * time.Hour),
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
+	if err != nil {
+		panic(err)
+	}
+	leaf, err := x509.ParseCertificate(der)
+	if err != nil {
+		panic(err)
+	}
+	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key, Leaf: leaf}
+})
+
+func listen(t *testing.T, ip string) *net.UDPConn {
+	t.Helper()
+	socket, err := net.ListenUDP("udp", &net.UDPAddr{IP: net.ParseIP(ip)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return socket
+}
+
+func (e *edge) quicConfig() *quic.Config {
+	config := &quic.Config{
+		EnableDatagrams: true, EnableStreamResetPartialDelivery: true, InitialPacketSize: 1200,
+		MaxIdleTimeout: patience, KeepAlivePeriod: time.Second,
+	}
+	if e.quic != nil {
+		e.quic(config)
+	}
+	return config
+}
+
+func (e *edge) admit() (Admission, error) {
+	s, err := e.hub.Admit(pubsub.Identity{
+		TokenID: "a", ExpiresAt: time.Now().Add(time.Hour), Rights: allRights{},
+	}, pubsub.Client{Transport: "webtransport", Listener: "here"})
+	return Admission{Session: s, AllowPeer: e.allow}, err
+}
+
+// checkToken knows one token.
+func (e *edge) checkToken(_ context.Context, token string) (Admission, *Refusal) {
+	if token != "good" {
+		return Admission{}, &Refusal{
+			Line: wire.AppendErr(nil, wire.CodeForbidden, "region"), Code: wire.CloseForbidden, Reason: "not here",
+		}
+	}
+	a, err := e.admit()
+	if err != nil {
+		return a, &Refusal{Code: wire.CloseTryLater, Reason: err.Error()}
+	}
+	return a, nil
+}
+
+func (e *edge) upgrade(w http.ResponseWriter, r *http.Request) (Conn, error) {
+	session, err := e.server.Upgrade(w, r)
+	conn := r.Context().Value(connKey{}).(*quic.Conn)
+	if err != nil {
+		if conn.Context().Err() == nil { // the answer is sent before the session is there: the client may be gone
+			e.Error(err)
+		}
+		return Conn{}, err
+	}
+	return Conn{
+		Session: session, Request: w.(http3.HTTPStreamer).HTTPStream(), QUIC: conn,
+		Leave: func() { _ = conn.CloseWithError(noError, "") },
+	}, nil
+}
+
+func (e *edge) serve(w http.ResponseWriter, r *http.Request) {
+	a, err := e.admit()
+	if err != nil {
+		e.Error(err)
+		return
+	}
+	conn, err := e.upgrade(w, r)
+	if err != nil {
+		a.Session.End()
+		return
+	}
+	Serve(e.hub, a, conn, e.log)
+}
+
+func (e *edge) await(w http.ResponseWriter, r *http.Request) {
+	arrival, err := e.hub.Arrive(netip.MustParseAddr("127.0.0.1"))
+	if err != nil {
+		e.Error(err)
+		return
+	}
+	conn, err := e.upgrade(w, r)
+	if err != nil {
+		arrival.Leave()
+		return
+	}
+	Await(e.hub, arrival, conn, func(ctx context.Context, token string) (Admission, *Refusal) {
+		return e.auth(e, ctx, token)
+	}, e.log)
+}
+
+// publish sends a message to the edge's subscribers, from nobody.
+func (e *edge) publish(channel string, payload int) {
+	e.hub.Receive(pubsub.Message{Tenant: "t", Channel: channel, Payload: make([]byte, payload)})
+}
+
+// client is the far end of a session.
+type client struct {
+	*testing.T
+	*webtransport.Session
+	conn   *quic.Conn
+	socket *net.UDPConn
+	main   *far // nil: not opened yet
+}
+
+// dial connects without opening a stream.
+func (e *edge) dial(path string) *client {
+	e.Helper()
+	return e.dialAt(path, e.address)
+}
+
+func (e *edge) dialAt(path string, address net.Addr) *client {
+	e.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	c := &client{T: e.T, socket: listen(e.T, "127.0.0.1")}
+	transport := &quic.Transport{Conn: c.socket}
+	roots := x509.NewCertPool()
+	roots.AddCert(certificate().Leaf)
+	var err error
+	c.conn, err = transport.Dial(ctx, address,
+		&tls.Config{MinVersion: tls.VersionTLS13, RootCAs: roots, ServerName: "edge", NextProtos: []string{http3.NextProtoH3}},
+		e.quicConfig())
+	if err != nil {
+		e.Fatal(err)
+	}
+	e.Cleanup(func() {
+		_ = c.conn.CloseWithError(noError, "")
+		transport.Close()
+		c.socket.Close()
+	})
+	wt := &webtransport.Transport{Config: &e.config}
+	h3, err := wt.NewClientConn(c.conn)
+	if err != nil {
+		e.Fatal(err)
+	}
+	_, c.Session, err = h3.Dial(ctx, "https://edge"+path, nil)
+	if err != nil {
+		e.Fatal(err)
+	}
+	return c
+}
+
+// connect is dial and a main stream.
+func (e *edge) connect(path string) *client {
+	e.Helper()
+	c := e.dial(path)
+	c.open()
+	return c
+}
+
+func (c *client) open() {
+	c.Helper()
+	c.main = c.stream()
+}
+
+// stream opens a bidirectional stream.
+func (c *client) stream() *far {
+	c.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	s, err := c.OpenStreamSync(ctx)
+	if err != nil {
+		c.Fatal(err)
+	}
+	return &far{T: c.T, reader: s, writer: s}
+}
+
+// uni opens a unidirectional stream.
+func (c *client) uni() *far {
+	c.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	s, err := c.OpenUniStreamSync(ctx)
+	if err != nil {
+		c.Fatal(err)
+	}
+	return &far{T: c.T, writer: s}
+}
+
+// lines sends lines on a unidirectional stream of their own.
+func (c *client) lines(text ...string) {
+	c.Helper()
+	s := c.uni()
+	s.write([]byte(strings.Join(text, "")))
+	s.finish()
+}
+
+// own accepts a unidirectional stream from the edge.
+func (c *client) own() *far {
+	c.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	s, err := c.AcceptUniStream(ctx)
+	if err != nil {
+		c.Fatal(err)
+	}
+	return &far{T: c.T, reader: s}
+}
+
+// send writes messages to the main stream.
+func (c *client) send(messages ...string) {
+	c.Helper()
+	var b []byte
+	for _, m := range messages {
+		b = wire.AppendMessage(b, []byte(m))
+	}
+	c.main.write(b)
+}
+
+func (c *client) expect(want ...string) {
+	c.Helper()
+	c.main.expect(want...)
+}
+
+// subscribe waits for the subscription to be in force.
+func (c *client) subscribe(p string) {
+	c.Helper()
+	c.send("SUB:t:" + p)
+	c.expect("OK:SUB:t:" + p)
+}
+
+// subscribeOwn returns the stream of a subscription that has one.
+func (c *client) subscribeOwn(p string) *far {
+	c.Helper()
+	c.lines("SUB:U:t:" + p + "\n")
+	own := c.own()
+	own.expect("OK:SUB:t:" + p)
+	return own
+}
+
+// expectEnd waits for the session's end, and compares its code.
+func (c *client) expectEnd(code wire.CloseCode) {
+	c.Helper()
+	select {
+	case <-c.Context().Done():
+	case <-time.After(patience):
+		c.Fatal("the session has not ended")
+	}
+	_, err := c.AcceptUniStream(context.Background())
+	if got, want := describe(err), fmt.Sprintf("closed %d", code); got != want {
+		c.Errorf("the session is %q, want %q", got, want)
+	}
+}
+
+// expectDisconnect waits for the edge to close the QUIC connection.
+func (c *client) expectDisconnect() {
+	c.Helper()
+	select {
+	case <-c.conn.Context().Done():
+	case <-time.After(patience):
+		c.Fatal("the QUIC connection is open")
+	}
+	var closed *quic.ApplicationError
+	if err := context.Cause(c.conn.Context()); !errors.As(err, &closed) || !closed.Remote || closed.ErrorCode != noError {
+		c.Errorf("the QUIC connection ended with %v", err)
+	}
+}
+
+// What a client takes without reading it, by quic-go's defaults; and more of it.
+const (
+	streamWindow     = 512 << 10
+	connectionWindow = 768 << 10
+	backlog          = 10 << 20
+)
+
+// blocked waits until so much has come that a window is used up.
+func (c *client) blocked(window uint64) {
+	c.Helper()
+	for end := time.Now().Add(patience); c.conn.ConnectionStats().BytesReceived < window+window/64; {
+		if time.Now().After(end) {
+			c.Fatal("the window does not fill up")
+		}
+		time.Sleep(time.Millisecond)
+	}
+}
+
+// far is the client's end of a stream.
+type far struct {
+	*testing.T
+	reader interface {
+		io.Reader
+		SetReadDeadline(time.Time) error
+		CancelRead(webtransport.StreamErrorCode)
+	}
+	writer interface {
+		io.WriteCloser
+		SetWriteDeadline(time.Time) error
+		CancelWrite(webtransport.StreamErrorCode)
+	}
+}
+
+func (f *far) write(b []byte) {
+	f.Helper()
+	_ = f.writer.SetWriteDeadline(time.Now().Add(patience))
+	if _, err := f.writer.Write(b); err != nil {
+		f.Fatal(err)
+	}
+}
+
+// poke writes to a stream that the edge may reset at any moment.
+func (f *far) poke(b []byte) {
+	_ = f.writer.SetWriteDeadline(time.Now().Add(patience))
+	_, _ = f.writer.Write(b)
+}
+
+// finish sends a FIN.
+func (f *far) finish() {
+	f.Helper()
+	if err := f.writer.Close(); err != nil {
+		f.Fatal(err)
+	}
+}
+
+func (f *far) expect(want ...string) {
+	f.Helper()
+	for _, w := range want {
+		if got := f.read(); got != w {
+			f.Fatalf("got %.200q, want %.200q", got, w)
+		}
+	}
+}
+
+// read returns the next message: a line as it is, a frame as "deliver …", and
+// the stream's end as describe has it.
+func (f *far) read() string {
+	_ = f.reader.SetReadDeadline(time.Now().Add(patience))
+	length := make([]byte, 4)
+	if _, err := io.ReadFull(f.reader, length); err != nil {
+		return describe(err)
+	}
+	message := make([]byte, binary.BigEndian.Uint32(length))
+	if _, err := io.ReadFull(f.reader, message); err != nil {
+		return describe(err)
+	}
+	if !wire.IsFrame(message) {
+		return string(message)
+	}
+	d, err := wire.DecodeDeliver(message)
+	if err != nil {
+		return err.Error()
+	}
+	return fmt.Sprintf("deliver %s %d %v", d.Channel, len(d.Payload), d.Patterns)
+}
+
+func describe(err error) string {
+	var (
+		closed *webtransport.SessionError
+		reset  *webtransport.StreamError
+	)
+	switch {
+	case errors.Is(err, io.EOF):
+		return "FIN"
+	case errors.As(err, &closed) && closed.Remote:
+		return fmt.Sprintf("closed %d", closed.ErrorCode)
+	case errors.As(err, &reset) && reset.Remote:
+		return fmt.Sprintf("reset %d", reset.ErrorCode)
+	default:
+		return err.Error()
+	}
+}
+
+func publish(channel string, payload []byte) string {
+	return string(wire.AppendPublish(nil, wire.Publish{Tenant: []byte("t"), Channel: []byte(channel), Payload: payload}))
+}

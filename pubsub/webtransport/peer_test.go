@@ -1,0 +1,76 @@
+package webtransport
+
+import (
+	"net/netip"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/millrace/millrace/wire"
+)
+
+func loopback(ip netip.Addr) bool { return ip == netip.MustParseAddr("127.0.0.1") }
+
+// Every message asks whether the client may send from its address.
+func TestPeerIsChecked(t *testing.T) {
+	for name, send := range map[string]func(*client){
+		"a message":                  func(c *client) { c.send("PING") },
+		"a line":                     func(c *client) { c.uni().write([]byte("SUB:D:t:a\n")) },
+		"a frame":                    func(c *client) { c.send(publish("a", nil)) },
+		"a stream without any lines": func(c *client) { c.lines("") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			var moved atomic.Bool
+			e := newEdge(t, setup{allow: func(ip netip.Addr) bool {
+				if !loopback(ip) {
+					t.Errorf("asked for %v", ip)
+				}
+				return !moved.Load()
+			}})
+			c := e.connect("/serve")
+			c.subscribe("a")
+			moved.Store(true)
+			send(c)
+			c.expect("ERR:forbidden:ip", "FIN")
+			c.expectEnd(wire.CloseForbidden)
+		})
+	}
+}
+
+// And so does the edge, if there is no message.
+func TestSilentPeerIsChecked(t *testing.T) {
+	t.Parallel()
+	var asked atomic.Int32
+	e := newEdge(t, setup{allow: func(netip.Addr) bool { return asked.Add(1) == 1 }})
+	c := e.connect("/serve")
+	c.subscribe("a")
+	start := time.Now()
+	c.expect("ERR:forbidden:ip", "FIN")
+	c.expectEnd(wire.CloseForbidden)
+	if took := time.Since(start); took < checkEvery-time.Second || took > 2*checkEvery {
+		t.Errorf("took %v", took)
+	}
+}
+
+// Also if it has not opened its stream yet; it gets the code alone.
+func TestPeerWithoutStreamIsChecked(t *testing.T) {
+	t.Parallel()
+	e := newEdge(t, setup{allow: func(netip.Addr) bool { return false }})
+	e.dial("/serve").expectEnd(wire.CloseForbidden)
+}
+
+// A fault in a session harms it alone.
+func TestFault(t *testing.T) {
+	var once sync.Once
+	e := newEdge(t, setup{allow: func(netip.Addr) bool {
+		once.Do(func() { panic("a fault") })
+		return true
+	}})
+	c := e.connect("/serve")
+	c.send("PING")
+	c.expect("ERR:internal", "FIN")
+	c.expectEnd(wire.CloseInternal)
+	c = e.connect("/serve")
+	c.subscribe("a")
+}

@@ -1,0 +1,165 @@
+package webtransport
+
+import (
+	"context"
+	"io"
+	"sync"
+	"unicode/utf8"
+
+	"github.com/millrace/millrace/wire"
+	"github.com/quic-go/webtransport-go"
+)
+
+// Limits of what a client opens (docs/protocol.md, WebTransport).
+const (
+	// MaxUniStreams is how many unidirectional streams of a client are read at
+	// the same time.
+	MaxUniStreams = 16
+
+	maxWaiting = 256 // of these streams; more than a client's credit allows, if they hold lines
+)
+
+// refusedStream is the code of streams that the edge does not want.
+const refusedStream = webtransport.StreamErrorCode(wire.ClosePolicy)
+
+// refuseStreams resets every bidirectional stream beside the main one. A client
+// pays for each as for a message.
+func (c *connection) refuseStreams() {
+	for refused := 0; ; refused++ {
+		stream, err := c.AcceptStream(context.Background()) // fails with the session's end
+		if err != nil {
+			return
+		}
+		stream.CancelRead(refusedStream)
+		stream.CancelWrite(refusedStream)
+		c.turn.Lock()
+		s := c.session
+		if s != nil {
+			s.Charge(0)
+		}
+		c.turn.Unlock()
+		switch {
+		case s != nil:
+			c.ready()
+		case refused == MaxUniStreams: // who is not admitted has nothing to pay with
+			c.flooded()
+			return
+		}
+	}
+}
+
+// uniStreams are the unidirectional streams of a client. Those that are too many
+// at a time wait: a client that sends each line on a stream of its own must not
+// lose any in a burst. But the client's credit for streams does not bound those
+// that are empty, for which nobody has to wait.
+type uniStreams struct {
+	mu      sync.Mutex
+	waiting []*webtransport.ReceiveStream
+	reading int
+	open    bool // they are read: the client is admitted, and its main stream is there
+}
+
+// acceptUniStreams takes the client's unidirectional streams, which are read once
+// readUniStreams was called.
+func (c *connection) acceptUniStreams() {
+	for {
+		stream, err := c.AcceptUniStream(context.Background()) // fails with the session's end
+		if err != nil {
+			return
+		}
+		u := &c.uni
+		u.mu.Lock()
+		limit := maxWaiting
+		if !u.open {
+			limit = MaxUniStreams
+		}
+		full := len(u.waiting) >= limit
+		if !full {
+			u.waiting = append(u.waiting, stream)
+			c.startReaders()
+		}
+		u.mu.Unlock()
+		if full {
+			c.flooded()
+			return
+		}
+	}
+}
+
+// readUniStreams starts to read what has come, and what is going to.
+func (c *connection) readUniStreams() {
+	c.uni.mu.Lock()
+	defer c.uni.mu.Unlock()
+	c.uni.open = true
+	c.startReaders()
+}
+
+// startReaders starts as many readers as there may be. The caller holds uni.mu.
+func (c *connection) startReaders() {
+	u := &c.uni
+	for u.open && len(u.waiting) > 0 && u.reading < MaxUniStreams {
+		u.reading++
+		stream := u.waiting[0]
+		u.waiting = u.waiting[1:]
+		c.others.Go(func() {
+			defer c.recover()
+			for stream != nil {
+				c.readLines(stream)
+				stream = u.next()
+			}
+		})
+	}
+}
+
+// next returns the stream that a reader goes on with; nil: none.
+func (u *uniStreams) next() *webtransport.ReceiveStream {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if len(u.waiting) == 0 {
+		u.reading--
+		return nil
+	}
+	stream := u.waiting[0]
+	u.waiting = u.waiting[1:]
+	return stream
+}
+
+// flooded ends the session of a client that opens more streams than any needs.
+func (c *connection) flooded() {
+	c.turn.Lock()
+	s := c.session
+	c.turn.Unlock()
+	if s != nil {
+		s.Close(wire.ClosePolicy, "too many streams")
+	} else { // who is not admitted is told nothing else
+		c.end(wire.CloseUnauthorized, "too many streams", minLinger)
+	}
+}
+
+// readLines handles the lines of a unidirectional stream. What is no line costs
+// the client its bytes all the same, and so does the stream.
+func (c *connection) readLines(stream io.Reader) {
+	in := lines{stream: stream, buffer: make([]byte, 0, longestLine)}
+	for c.ready() {
+		text, what, err := in.next()
+		if err != nil {
+			c.handle(text, func() {})
+			return // after FIN or reset
+		}
+		if !c.handle(text, func() { c.handleStreamLine(text, what) }) {
+			return // the session's end takes the stream with it
+		}
+	}
+}
+
+func (c *connection) handleStreamLine(text []byte, what part) {
+	switch {
+	case what == skipped:
+	case what == brokenLine:
+		c.session.HandleStreamLine(nil)
+	case !utf8.Valid(text):
+		c.session.Close(wire.CloseInvalidUTF8, "a line is not UTF-8")
+	default:
+		c.session.HandleStreamLine(text)
+	}
+}
