@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+	"github.com/millrace/millrace/caddymodule/takeover"
 	"github.com/millrace/millrace/pubsub"
 	"github.com/millrace/millrace/tokenstore"
 	"go.uber.org/zap"
@@ -55,12 +57,20 @@ type App struct {
 	// false, which accepts them from loopback and trusted proxies alone.
 	AllowPlaintext bool `json:"allow_plaintext,omitempty"`
 
-	log      *zap.Logger
-	store    StoreModule
-	broker   BrokerModule
-	tokens   tokenstore.Config
-	limits   pubsub.Limits
-	failures *failureLimiter
+	// WebTransport is `on` or `off`. Where it is on, the edge serves all HTTP/3 of
+	// servers with the handler `pubsub_webtransport` in Caddy's place; off, the
+	// handler passes every request on. Default: `on`.
+	WebTransport string `json:"webtransport,omitempty"`
+
+	ctx       caddy.Context
+	log       *zap.Logger
+	takeover  *takeover.Takeover
+	unclaimed []*caddyhttp.Server // that were warned of
+	store     StoreModule
+	broker    BrokerModule
+	tokens    tokenstore.Config
+	limits    pubsub.Limits
+	failures  *failureLimiter
 
 	mu      sync.Mutex
 	lease   *edge         // what this generation holds of the pools; nil: nothing
@@ -141,11 +151,17 @@ func (*App) CaddyModule() caddy.ModuleInfo {
 // Provision implements [caddy.Provisioner]. It opens nothing: `caddy validate`
 // works beside a running edge.
 func (a *App) Provision(ctx caddy.Context) error {
-	a.log = ctx.Logger()
+	a.ctx, a.log = ctx, ctx.Logger()
 	a.failures = newFailureLimiter()
 	a.started = make(chan struct{})
+	a.takeover = takeover.New(func(srv *caddyhttp.Server) http.Handler {
+		return outermost{next: srv, server: srv, log: a.log.Named("guard")}
+	}, liveLog("pubsub.http3"))
 	if err := a.provisionLimits(); err != nil {
 		return err
+	}
+	if !slices.Contains([]string{"", "on", "off"}, a.WebTransport) {
+		return errors.New("webtransport: must be on or off")
 	}
 	if a.Region != "" && !slices.Contains(a.regions(), a.Region) {
 		return fmt.Errorf("region: must be one of %v; the option regions adds others", a.regions())
@@ -258,6 +274,9 @@ func (a *App) Start() error {
 		return errors.Join(fmt.Errorf("tokens: %w", err), e.release(a))
 	}
 	e.use(a, a.limits)
+	if err := a.takeover.Start(a.ctx); err != nil {
+		return errors.Join(fmt.Errorf("webtransport: %w", err), e.release(a))
+	}
 	a.mu.Lock()
 	a.lease = e
 	a.mu.Unlock()
@@ -277,7 +296,8 @@ func (a *App) drain() {
 }
 
 // Stop implements [caddy.App]. When no other configuration uses the hub, it
-// drains first: the clients have the drain period to leave.
+// drains first: the clients have the drain period to leave. So do those of a
+// UDP port that no other configuration uses; it is closed after that.
 func (a *App) Stop() error {
 	a.mu.Lock()
 	e := a.lease
@@ -287,7 +307,17 @@ func (a *App) Stop() error {
 		return nil
 	}
 	inForce.remove(a)
-	return e.release(a)
+	var leaving []<-chan struct{}
+	for _, listener := range a.takeover.Quiesce() {
+		if !caddy.Exiting() { // else the whole hub drains
+			leaving = append(leaving, e.hub.DrainListener(listener))
+		}
+	}
+	err := e.release(a)
+	for _, left := range leaving {
+		<-left
+	}
+	return errors.Join(err, a.takeover.Close(a.limits.Drain))
 }
 
 // Cleanup implements [caddy.CleanerUpper]: Caddy does not call Stop when the

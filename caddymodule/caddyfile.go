@@ -30,17 +30,20 @@ func init() {
 	httpcaddyfile.RegisterDirective("pubsub_websocket", pathDirective(func(path string) caddyhttp.MiddlewareHandler {
 		return &WebSocket{Path: path}
 	}))
+	httpcaddyfile.RegisterDirective("pubsub_webtransport", pathDirective(func(path string) caddyhttp.MiddlewareHandler {
+		return &WebTransport{Path: path}
+	}))
 	httpcaddyfile.RegisterDirective("pubsub_openapi", plainDirective(func() []caddyhttp.MiddlewareHandler {
 		return []caddyhttp.MiddlewareHandler{new(OpenAPI)}
 	}))
 	httpcaddyfile.RegisterDirective("pubsub", plainDirective(func() []caddyhttp.MiddlewareHandler {
-		return []caddyhttp.MiddlewareHandler{new(Ping), new(Tokens), new(WebSocket)}
+		return []caddyhttp.MiddlewareHandler{new(Ping), new(Tokens), new(WebSocket), new(WebTransport)}
 	}))
 
 	// The guard before everything, the others before whatever answers all paths:
 	// `handle`, `respond`, `reverse_proxy`, `file_server`.
 	httpcaddyfile.RegisterDirectiveOrder("pubsub_guard", httpcaddyfile.Before, "tracing")
-	for _, d := range []string{"pubsub", "pubsub_ping", "pubsub_tokens", "pubsub_websocket", "pubsub_openapi"} {
+	for _, d := range []string{"pubsub", "pubsub_ping", "pubsub_tokens", "pubsub_websocket", "pubsub_webtransport", "pubsub_openapi"} {
 		httpcaddyfile.RegisterDirectiveOrder(d, httpcaddyfile.Before, "handle")
 	}
 }
@@ -51,7 +54,7 @@ func plainDirective(handlers func() []caddyhttp.MiddlewareHandler) httpcaddyfile
 		h.Next()
 		name := h.Val()
 		if h.NextArg() && strings.HasPrefix(h.Val(), "/") {
-			return nil, h.Errf("%s takes a named matcher at most: its paths are fixed; pubsub_ping, pubsub_tokens and pubsub_websocket take one", name)
+			return nil, h.Errf("%s takes a named matcher at most: its paths are fixed; pubsub_ping, pubsub_tokens, pubsub_websocket and pubsub_webtransport take one", name)
 		}
 		h.Reset()
 		h.Next()
@@ -74,9 +77,10 @@ func plainDirective(handlers func() []caddyhttp.MiddlewareHandler) httpcaddyfile
 // pathDirective parses a directive with an optional path, which the handler
 // compares exactly, where Caddy's path matcher would fold case. Syntax:
 //
-//	pubsub_ping      [@matcher] [<path>]   # /ping
-//	pubsub_tokens    [@matcher] [<path>]   # /v1/*
-//	pubsub_websocket [@matcher] [<path>]   # /ws
+//	pubsub_ping         [@matcher] [<path>]   # /ping
+//	pubsub_tokens       [@matcher] [<path>]   # /v1/*
+//	pubsub_websocket    [@matcher] [<path>]   # /ws
+//	pubsub_webtransport [@matcher] [<path>]   # /wt
 func pathDirective(handler func(path string) caddyhttp.MiddlewareHandler) httpcaddyfile.UnmarshalFunc {
 	return func(h httpcaddyfile.Helper) ([]httpcaddyfile.ConfigValue, error) {
 		h.Next()
@@ -98,7 +102,7 @@ func pathDirective(handler func(path string) caddyhttp.MiddlewareHandler) httpca
 			path = h.Val()
 		}
 		if h.NextArg() || h.NextBlock(0) || path != "" && !strings.HasPrefix(path, "/") {
-			return nil, h.Errf("%s takes one named matcher and one path, and no block", name)
+			return nil, h.Errf("%s takes at most a named matcher and a path, which starts with a slash, and no block", name)
 		}
 		p := path
 		if name == "pubsub_tokens" {
@@ -139,6 +143,7 @@ func pathDirective(handler func(path string) caddyhttp.MiddlewareHandler) httpca
 //		slow_consumer drop|disconnect
 //		drain         <duration>
 //		allow_plaintext
+//		webtransport  on|off
 //	}
 func parseGlobalOption(d *caddyfile.Dispenser, existing any) (any, error) {
 	if existing != nil {
@@ -210,6 +215,13 @@ func (a *App) unmarshalBlock(d *caddyfile.Dispenser) error {
 				}
 				a.Drain = caddy.Duration(drain)
 			}
+		case "webtransport":
+			args := d.RemainingArgs()
+			if len(args) != 1 || args[0] != "on" && args[0] != "off" {
+				err = d.Errf("webtransport: must be on or off, got %q", strings.Join(args, " "))
+				break
+			}
+			a.WebTransport = args[0]
 		case "allow_plaintext":
 			a.AllowPlaintext = true
 			if d.NextArg() {
@@ -217,7 +229,7 @@ func (a *App) unmarshalBlock(d *caddyfile.Dispenser) error {
 			}
 		default:
 			err = d.Errf("unknown option %s; allowed: region, regions, token_store, broker, master_token, "+
-				"bandwidth, limits, slow_consumer, drain, allow_plaintext", option)
+				"bandwidth, limits, slow_consumer, drain, allow_plaintext, webtransport", option)
 		}
 		if err != nil {
 			return err

@@ -2,11 +2,14 @@ package caddymodule
 
 import (
 	"context"
+	"github.com/millrace/millrace/wire"
 	"net/http"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/dunglas/httpsfv"
 )
 
 const redacted = "[redacted]"
@@ -28,9 +31,11 @@ var (
 	percentCode = regexp.MustCompile(`%[0-9A-Fa-f]{2}`)
 )
 
-// tokenInTarget reports whether the request's first line or host holds a token.
+// tokenInTarget reports whether the request's first line or host, or what stands
+// for them in later versions, holds a token.
 func tokenInTarget(r *http.Request) bool {
-	return holdsToken(r.RequestURI) || holdsToken(r.Host) || holdsToken(r.Method)
+	return holdsToken(r.RequestURI) || holdsToken(r.Host) || holdsToken(r.Method) ||
+		r.ProtoMajor > 1 && holdsToken(r.Proto) // :protocol of an extended CONNECT
 }
 
 // holdsToken reports whether a token is in the text, as it stands or
@@ -70,24 +75,21 @@ func takeTokens(r *http.Request) (*http.Request, bool) {
 	taken := redactHeaders(r.Header)
 	for _, name := range subprotocolHeaders {
 		values := r.Header[name]
-		if !slices.ContainsFunc(values, func(v string) bool { return strings.Contains(v, "at.") || tokenLike.MatchString(v) }) {
+		if !slices.ContainsFunc(values, func(v string) bool { return strings.Contains(v, "at.") || holdsToken(v) }) {
 			continue
 		}
-		var others []string
-		for _, entry := range strings.Split(strings.Join(values, ","), ",") {
-			entry = strings.TrimSpace(entry)
-			if token, ok := strings.CutPrefix(strings.Trim(entry, `"`), "at."); ok {
-				tokens[name] = append(tokens[name], token)
-				taken = true
-			} else if tokenLike.MatchString(entry) {
-				taken = true
-			} else if entry != "" {
-				others = append(others, entry)
-			}
+		take := takeFromList
+		if name == "Wt-Available-Protocols" {
+			take = takeFromStructuredList
 		}
+		found, others, dropped := take(values)
+		if len(found) > 0 {
+			tokens[name] = found
+		}
+		taken = taken || len(found) > 0 || dropped
 		delete(r.Header, name)
-		if len(others) > 0 {
-			r.Header.Set(name, strings.Join(others, ", "))
+		if others != "" {
+			r.Header.Set(name, others)
 		}
 	}
 	if !taken {
@@ -96,10 +98,107 @@ func takeTokens(r *http.Request) (*http.Request, bool) {
 	return r.WithContext(context.WithValue(r.Context(), tokensKey{}, tokens)), true
 }
 
+// takeFromList takes the tokens from a list as Sec-WebSocket-Protocol has it, and
+// drops those that stand there by mistake.
+func takeFromList(values []string) (tokens []string, others string, dropped bool) {
+	var left []string
+	for _, entry := range strings.Split(strings.Join(values, ","), ",") {
+		entry = strings.TrimSpace(entry)
+		if token, ok := strings.CutPrefix(strings.Trim(entry, `"`), "at."); ok {
+			tokens = append(tokens, token)
+		} else if holdsToken(entry) {
+			dropped = true
+		} else if entry != "" {
+			left = append(left, entry)
+		}
+	}
+	return tokens, strings.Join(left, ", "), dropped
+}
+
+// takeFromStructuredList takes them from WT-Available-Protocols, a list of strings
+// in the sense of RFC 9651. A list that does not parse counts for nothing there:
+// of one that holds tokens, nothing is left.
+func takeFromStructuredList(values []string) (tokens []string, others string, dropped bool) {
+	list, err := httpsfv.UnmarshalList(values)
+	if err != nil {
+		tokens, _, _ = takeFromList(values)
+		return tokens, "", true
+	}
+	var left httpsfv.List
+	for _, member := range list {
+		if token, ok := strings.CutPrefix(protocolName(member), "at."); ok {
+			tokens = append(tokens, token)
+			continue
+		}
+		// A token may also be in a parameter, or in an inner list.
+		text, err := httpsfv.Marshal(httpsfv.List{member})
+		if err != nil || holdsToken(text) || strings.Contains(text, `"at.`) {
+			dropped = true
+			continue
+		}
+		left = append(left, member)
+	}
+	if len(left) > 0 {
+		if others, err = httpsfv.Marshal(left); err != nil {
+			return tokens, "", true
+		}
+	}
+	return tokens, others, dropped
+}
+
+// protocolName returns what a member of a structured list names, quoted as it
+// should be or not; empty: nothing.
+func protocolName(member httpsfv.Member) string {
+	item, ok := member.(httpsfv.Item)
+	if !ok {
+		return ""
+	}
+	switch name := item.Value.(type) {
+	case string:
+		return name
+	case httpsfv.Token:
+		return string(name)
+	}
+	return ""
+}
+
+// offersSubprotocol reports whether a WebTransport client offers ours, in quotes.
+func offersSubprotocol(r *http.Request) bool {
+	list, err := httpsfv.UnmarshalList(r.Header["Wt-Available-Protocols"])
+	return err == nil && slices.ContainsFunc(list, func(member httpsfv.Member) bool {
+		item, ok := member.(httpsfv.Item)
+		return ok && item.Value == wire.Subprotocol
+	})
+}
+
 // offeredTokens returns the tokens that the guard took from a subprotocol list.
 func offeredTokens(r *http.Request, header string) []string {
 	tokens, _ := r.Context().Value(tokensKey{}).(map[string][]string)
 	return tokens[header]
+}
+
+// offeredToken returns the token of a handshake, as it came, and whether there is
+// one: that of the header Authorization, or else that of the subprotocol list.
+// wrong says what makes the handshake malformed; empty: nothing.
+func offeredToken(r *http.Request, list string, withSubprotocol bool) (token string, given bool, wrong string) {
+	entries := offeredTokens(r, http.CanonicalHeaderKey(list))
+	headers := r.Header.Values("Authorization")
+	switch {
+	case len(entries) > 1:
+		return "", false, "more than one at. entry in " + list
+	case len(entries) == 1 && !withSubprotocol:
+		return "", false, "an at. entry in " + list + " needs " + wire.Subprotocol + " beside it"
+	case len(headers) > 1:
+		return "", false, "more than one Authorization header"
+	case len(entries) == 1:
+		token, given = entries[0], true
+	}
+	if len(headers) == 1 {
+		if scheme, bearer, _ := strings.Cut(headers[0], " "); strings.EqualFold(scheme, "Bearer") {
+			token, given = strings.Trim(bearer, " "), true
+		}
+	}
+	return token, given, ""
 }
 
 // redactHeaders redacts tokens that stand where they have no business, such as a

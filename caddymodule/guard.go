@@ -14,6 +14,7 @@ import (
 	"github.com/caddyserver/caddy/v2/caddyconfig"
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+	"github.com/millrace/millrace/caddymodule/takeover"
 	"github.com/millrace/millrace/tokenstore/rest"
 	"go.uber.org/zap"
 )
@@ -25,11 +26,12 @@ func init() { caddy.RegisterModule(new(Guard)) }
 // request's target.
 //
 // Nobody needs to configure it: each of our handlers puts a guard in front of
-// every server of its HTTP app. For HTTP/1.1 and HTTP/2 that is the server's
-// outermost handler, so that Caddy never sees the token, whatever the request's
-// path, host or method: docs/decisions/0002-guard.md tells how and why. For
-// HTTP/3, this handler stands before the server's routes, keeps the request out
-// of Caddy's access and error logs, and writes a record of its own.
+// every server of its HTTP app. It is the server's outermost handler, so that
+// Caddy never sees the token, whatever the request's path, host or method:
+// docs/decisions/0002-guard.md tells how and why. Where Caddy serves HTTP/3
+// itself, without WebTransport, it has no such place there: this handler stands
+// before the server's routes then, keeps the request out of Caddy's access and
+// error logs, and writes a record of its own.
 type Guard struct {
 	log  *zap.Logger
 	rest caddyhttp.RouteList // that this guard stands before; nil: next is called
@@ -99,7 +101,7 @@ func protectServers(ctx caddy.Context, log *zap.Logger) error {
 			srv.RegisterConnContext(func(ctx context.Context, _ net.Conn) context.Context {
 				once.Do(func() {
 					if server, ok := ctx.Value(http.ServerContextKey).(*http.Server); ok {
-						server.Handler = outermost{next: server.Handler, log: log}
+						server.Handler = outermost{next: server.Handler, server: srv, log: log}
 					}
 				})
 				return ctx
@@ -112,13 +114,21 @@ func protectServers(ctx caddy.Context, log *zap.Logger) error {
 // guarded holds the servers with a guard, of all configurations that are loaded.
 var guarded sync.Map // of *caddyhttp.Server to nothing
 
-// outermost is the guard before Caddy's own handler.
+// outermost is the guard before Caddy's own handler, over TCP and, where HTTP/3 is
+// taken over, over UDP.
 type outermost struct {
-	next http.Handler
-	log  *zap.Logger
+	next   http.Handler
+	server *caddyhttp.Server
+	log    *zap.Logger
 }
 
 func (o outermost) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.ProtoMajor < 3 {
+		// Before Caddy's handlers, so that a site can take it away.
+		if h3 := takeover.AltSvc(r.Context(), o.server); h3 != "" {
+			w.Header().Set("Alt-Svc", h3)
+		}
+	}
 	if tokenInTarget(r) {
 		start := time.Now()
 		refuseTarget(w)
@@ -177,7 +187,7 @@ func record(log *zap.Logger, r *http.Request, status int, took time.Duration, er
 		return
 	}
 	fields := []zap.Field{
-		zap.String("remote_addr", r.RemoteAddr), zap.String("proto", r.Proto), zap.String("method", redact(r.Method)),
+		zap.String("remote_addr", r.RemoteAddr), zap.String("proto", redact(r.Proto)), zap.String("method", redact(r.Method)),
 		zap.String("host", redact(r.Host)), zap.String("uri", redact(r.RequestURI)),
 		zap.Int("status", status), zap.Duration("duration", took),
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+	"github.com/millrace/millrace/pubsub"
 )
 
 // clientIP is the caller's address as Caddy determines it (`trusted_proxies`
@@ -54,14 +55,14 @@ func (l *failureLimiter) blocked(ip netip.Addr) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.turn()
-	return l.counts[network(ip)] >= maxFailures
+	return l.counts[pubsub.Network(ip)] >= maxFailures
 }
 
 func (l *failureLimiter) failed(ip netip.Addr) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.turn()
-	ip = network(ip)
+	ip = pubsub.Network(ip)
 	if _, known := l.counts[ip]; known || len(l.counts) < maxAddresses {
 		l.counts[ip]++
 	}
@@ -72,15 +73,4 @@ func (l *failureLimiter) turn() {
 		l.second = now
 		clear(l.counts)
 	}
-}
-
-// network is what is counted: an IPv6 client has a whole /64 to itself.
-func network(ip netip.Addr) netip.Addr {
-	if ip.Is6() {
-		prefix, err := ip.Prefix(64)
-		if err == nil {
-			return prefix.Addr()
-		}
-	}
-	return ip
 }

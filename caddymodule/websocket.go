@@ -3,11 +3,9 @@ package caddymodule
 import (
 	"bufio"
 	"encoding/base64"
-	"errors"
+	"github.com/millrace/millrace/wire"
 	"net"
 	"net/http"
-	"net/netip"
-	"strings"
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
@@ -19,9 +17,6 @@ import (
 )
 
 func init() { caddy.RegisterModule(new(WebSocket)) }
-
-// subprotocol is what the edge speaks (docs/protocol.md, WebSocket).
-const subprotocol = "llps.v1"
 
 // WebSocket accepts publish/subscribe clients over WebSocket.
 type WebSocket struct {
@@ -58,21 +53,19 @@ func (h *WebSocket) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddy
 	if live == nil {
 		return nil
 	}
-	if caddy.Exiting() {
-		h.refuseAdmission(w, pubsub.ErrDraining)
+	session, refused := h.open(r, live, offer.token)
+	if refused != nil {
+		refused.write(w)
 		return nil
 	}
-	if err := live.hub.Available(); err != nil {
-		h.refuseAdmission(w, err)
-		return nil
-	}
-	session, ok := h.admit(w, r, live, offer.token)
-	if !ok {
-		return nil
-	}
+	served := false
+	defer func() { // also after a panic, which the server recovers from
+		if !served {
+			session.End()
+		}
+	}()
 	conn, err := upgrade(w, r, offer.subprotocol)
 	if err != nil {
-		session.End()
 		if c := h.log.Check(zap.DebugLevel, "upgrade failed"); c != nil {
 			c.Write(zap.Error(err))
 		}
@@ -80,7 +73,27 @@ func (h *WebSocket) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddy
 	}
 	// The request, and all that Caddy keeps with it, is let go of now.
 	wsconn.Serve(live.hub, session, conn, liveLog("pubsub.websocket"))
+	served = true
 	return nil
+}
+
+// open registers a session for the client, or refuses it.
+func (h *WebSocket) open(r *http.Request, live *running, token string) (*pubsub.Session, *refusal) {
+	if refused := live.available(); refused != nil {
+		return nil, refused
+	}
+	ip, _ := clientIP(r)
+	c := candidate{
+		app: h.app, live: live, log: h.log,
+		client:  pubsub.Client{IP: ip, Transport: tokenstore.ProtocolWebSocket},
+		origins: r.Header.Values("Origin"),
+		secure:  h.app.secure(r),
+	}
+	if refused := c.patience(); refused != nil {
+		return nil, refused
+	}
+	session, _, refused := c.admit(r.Context(), token)
+	return session, refused
 }
 
 // offer is what a handshake asks for.
@@ -122,106 +135,13 @@ func (h *WebSocket) checkRequest(w http.ResponseWriter, r *http.Request) (o offe
 	}
 
 	for _, p := range websocket.Subprotocols(r) {
-		o.subprotocol = o.subprotocol || p == subprotocol
+		o.subprotocol = o.subprotocol || p == wire.Subprotocol
 	}
-	offered := offeredTokens(r, "Sec-Websocket-Protocol")
-	headers := r.Header.Values("Authorization")
-	switch {
-	case len(offered) > 1:
-		return bad("more than one at. entry in Sec-WebSocket-Protocol")
-	case len(offered) == 1 && !o.subprotocol:
-		return bad("an at. entry in Sec-WebSocket-Protocol needs " + subprotocol + " beside it")
-	case len(headers) > 1:
-		return bad("more than one Authorization header")
-	case len(offered) == 1:
-		o.token = offered[0]
-	}
-	if len(headers) == 1 {
-		if scheme, token, _ := strings.Cut(headers[0], " "); strings.EqualFold(scheme, "Bearer") {
-			o.token = strings.Trim(token, " ")
-		}
+	var wrong string
+	if o.token, _, wrong = offeredToken(r, "Sec-WebSocket-Protocol", o.subprotocol); wrong != "" {
+		return bad(wrong)
 	}
 	return o, true
-}
-
-// admit checks the token and registers a session for it: 429, 401, 403, 503.
-func (h *WebSocket) admit(w http.ResponseWriter, r *http.Request, live *running, token string) (*pubsub.Session, bool) {
-	ip, _ := clientIP(r)
-	if h.app.failures.blocked(ip) {
-		w.Header().Set("Retry-After", "1")
-		refuse(w, http.StatusTooManyRequests, "too_many_failures", "too many failed authentications from this address")
-		return nil, false
-	}
-	access, err := live.service.Authenticate(r.Context(), token)
-	if err != nil {
-		h.refuseToken(w, ip, err)
-		return nil, false
-	}
-	if !h.app.secure(r) {
-		refuse(w, http.StatusForbidden, "tls_required", "tokens are accepted over HTTPS only")
-		return nil, false
-	}
-	err = access.CheckConnection(tokenstore.Connection{
-		IP:       ip,
-		Origins:  r.Header.Values("Origin"),
-		Protocol: tokenstore.ProtocolWebSocket,
-		Region:   h.app.Region,
-	})
-	if err != nil {
-		var forbidden *tokenstore.ForbiddenError
-		if !errors.As(err, &forbidden) {
-			h.fault(w, err)
-			return nil, false
-		}
-		refuse(w, http.StatusForbidden, forbidden.What+"_not_allowed", "the token does not allow this "+forbidden.What)
-		return nil, false
-	}
-	session, err := live.hub.Admit(pubsub.Identity{
-		TokenID:   strings.Clone(access.ID),
-		Version:   access.Version,
-		ExpiresAt: access.ExpiresAt,
-		Rights:    access,
-		IngressKB: min(access.IngressKBPerSec, h.app.Bandwidth.Max), // the maximum may have been lowered
-		EgressKB:  min(access.EgressKBPerSec, h.app.Bandwidth.Max),
-	}, pubsub.Client{IP: ip, Transport: tokenstore.ProtocolWebSocket})
-	if err != nil {
-		h.refuseAdmission(w, err)
-		return nil, false
-	}
-	// From here on a revocation reaches the session. One that came since the
-	// token was checked shows in its record now.
-	if access, err = live.service.Lookup(r.Context(), access.ID); err != nil {
-		session.End()
-		h.refuseToken(w, ip, err)
-		return nil, false
-	}
-	session.Renew(access.ExpiresAt, access.Version)
-	return session, true
-}
-
-func (h *WebSocket) refuseToken(w http.ResponseWriter, ip netip.Addr, err error) {
-	if !errors.Is(err, tokenstore.ErrUnauthorized) {
-		h.fault(w, err)
-		return
-	}
-	h.app.failures.failed(ip)
-	w.Header().Set("WWW-Authenticate", "Bearer")
-	refuse(w, http.StatusUnauthorized, "unauthorized", "a valid access token is needed: "+
-		"in Authorization: Bearer, or as the entry at.<token> beside "+subprotocol+" in Sec-WebSocket-Protocol")
-}
-
-func (h *WebSocket) refuseAdmission(w http.ResponseWriter, err error) {
-	code := map[error]string{
-		pubsub.ErrDraining:  "draining",
-		pubsub.ErrFull:      "too_many_connections",
-		pubsub.ErrTokenFull: "too_many_connections_of_token",
-	}[err]
-	unavailable(w, err.Error(), code)
-}
-
-func (h *WebSocket) fault(w http.ResponseWriter, err error) {
-	h.log.Error("handshake failed", zap.Error(err))
-	unavailable(w, "the token store is out of reach; try again", "unavailable")
 }
 
 func validKey(values []string) bool {
@@ -242,7 +162,7 @@ func upgrade(w http.ResponseWriter, r *http.Request, echo bool) (net.Conn, error
 		WriteBufferSize: 512,
 	}
 	if echo {
-		u.Subprotocols = []string{subprotocol}
+		u.Subprotocols = []string{wire.Subprotocol}
 	}
 	conn, err := u.Upgrade(hijacker{w}, r, nil)
 	if err != nil {

@@ -132,6 +132,16 @@ func (a *Access) CheckConnection(c Connection) error {
 	return nil
 }
 
+// AllowedIPs returns what says whether a connection may come from an address, for
+// those that move while they are open; nil if the right has no masks, and so
+// allows all.
+func (a *Access) AllowedIPs() func(netip.Addr) bool {
+	if len(a.masks) == 0 {
+		return nil
+	}
+	return func(ip netip.Addr) bool { return ipAllowed(a.masks, ip) }
+}
+
 // originAllowed refuses a missing and a repeated Origin when there is a list:
 // only exactly one says where the page came from.
 func (a *Access) originAllowed(origins []string) bool {

@@ -155,3 +155,21 @@ func TestCheckConnection(t *testing.T) {
 		})
 	}
 }
+
+func TestAllowedIPs(t *testing.T) {
+	b := newBench(t, tokenstore.Config{})
+	if b.access(t, grantAll("t")).AllowedIPs() != nil {
+		t.Error("a token without masks limits addresses")
+	}
+	right := grantAll("t")
+	right.AllowIPMasks = []string{"192.0.2.0/24", "2001:db8::/32"}
+	allowed := b.access(t, right).AllowedIPs()
+	for text, want := range map[string]bool{"192.0.2.7": true, "::ffff:192.0.2.7": true, "192.0.3.7": false, "2001:db8::1": true, "::1": false} {
+		if got := allowed(netip.MustParseAddr(text)); got != want {
+			t.Errorf("%s: %v, want %v", text, got, want)
+		}
+	}
+	if allowed(netip.Addr{}) {
+		t.Error("an address that is not known is allowed")
+	}
+}

@@ -1,0 +1,174 @@
+package caddymodule
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+
+	"github.com/caddyserver/caddy/v2"
+	"github.com/millrace/millrace/pubsub"
+	wtconn "github.com/millrace/millrace/pubsub/webtransport"
+	"github.com/millrace/millrace/tokenstore"
+	"github.com/millrace/millrace/wire"
+	"go.uber.org/zap"
+)
+
+// refusal is why a client gets no session (docs/protocol.md, WebSocket).
+type refusal struct {
+	status     int
+	code       string
+	detail     string
+	retryAfter string // in seconds; empty: trying again does not help
+	forbidden  string // of 403: what the token does not allow
+}
+
+// write answers a handshake.
+func (f *refusal) write(w http.ResponseWriter) {
+	if f.retryAfter != "" {
+		w.Header().Set("Retry-After", f.retryAfter)
+	}
+	if f.status == http.StatusUnauthorized {
+		w.Header().Set("WWW-Authenticate", "Bearer")
+	}
+	refuse(w, f.status, f.code, f.detail)
+}
+
+// close answers an AUTH line (docs/protocol.md, WebTransport).
+func (f *refusal) close() *wtconn.Refusal {
+	switch {
+	case f.status == http.StatusUnauthorized:
+		return &wtconn.Refusal{Line: wire.AppendErr(nil, wire.CodeUnauthorized), Code: wire.CloseUnauthorized, Reason: "a valid access token is needed"}
+	case f.forbidden != "":
+		return &wtconn.Refusal{Line: wire.AppendErr(nil, wire.CodeForbidden, f.forbidden), Code: wire.CloseForbidden, Reason: f.detail}
+	}
+	return &wtconn.Refusal{Code: wire.CloseTryLater, Reason: f.detail}
+}
+
+// later is a refusal that may be over soon.
+func later(code, detail string) *refusal {
+	return &refusal{status: http.StatusServiceUnavailable, code: code, detail: detail, retryAfter: "5"}
+}
+
+var errTooManyFailures = &refusal{
+	status: http.StatusTooManyRequests, code: "too_many_failures",
+	detail: "too many failed authentications from this address", retryAfter: "1",
+}
+
+// refusedByHub translates the errors with which a hub takes no connection.
+func refusedByHub(err error) *refusal {
+	switch {
+	case errors.Is(err, pubsub.ErrDraining):
+		return later("draining", err.Error())
+	case errors.Is(err, pubsub.ErrTokenFull):
+		return later("too_many_connections_of_token", err.Error())
+	case errors.Is(err, pubsub.ErrArrivals):
+		return later("too_many_unauthenticated", err.Error())
+	case errors.Is(err, pubsub.ErrArrivalsPerIP):
+		return &refusal{status: http.StatusTooManyRequests, code: "too_many_unauthenticated", detail: err.Error(), retryAfter: "5"}
+	}
+	return later("too_many_connections", err.Error())
+}
+
+// available refuses clients whoever they are: the edge drains, or is full.
+func (l *running) available() *refusal {
+	if caddy.Exiting() {
+		return refusedByHub(pubsub.ErrDraining)
+	}
+	if err := l.hub.Available(); err != nil {
+		return refusedByHub(err)
+	}
+	return nil
+}
+
+// candidate is a client that asks for a session. It keeps nothing of the request
+// that it came with.
+type candidate struct {
+	app     *App
+	live    *running
+	log     *zap.Logger
+	client  pubsub.Client
+	origins []string // as the request had them
+	secure  bool     // a token may be looked at on this connection
+}
+
+// patience refuses addresses that failed too often.
+func (c candidate) patience() *refusal {
+	if c.app.failures.blocked(c.client.IP) {
+		return errTooManyFailures
+	}
+	return nil
+}
+
+// admit checks the token and registers a session for it, in the order of
+// docs/protocol.md, WebSocket: 401, 403, 503. The caller attaches a transport to
+// the session, or ends it.
+func (c candidate) admit(ctx context.Context, token string) (session *pubsub.Session, access *tokenstore.Access, refused *refusal) {
+	access, err := c.live.service.Authenticate(ctx, token)
+	if err != nil {
+		return nil, nil, c.refuseToken(err)
+	}
+	if !c.secure {
+		return nil, nil, &refusal{status: http.StatusForbidden, code: "tls_required", detail: "tokens are accepted over HTTPS only"}
+	}
+	err = access.CheckConnection(tokenstore.Connection{
+		IP:       c.client.IP,
+		Origins:  c.origins,
+		Protocol: c.client.Transport,
+		Region:   c.app.Region,
+	})
+	if err != nil {
+		var forbidden *tokenstore.ForbiddenError
+		if !errors.As(err, &forbidden) {
+			return nil, nil, c.fault(err)
+		}
+		return nil, nil, &refusal{
+			status: http.StatusForbidden, code: forbidden.What + "_not_allowed",
+			detail: "the token does not allow this " + forbidden.What, forbidden: forbidden.What,
+		}
+	}
+	admitted, err := c.live.hub.Admit(pubsub.Identity{
+		TokenID:   strings.Clone(access.ID),
+		Version:   access.Version,
+		ExpiresAt: access.ExpiresAt,
+		Rights:    access,
+		IngressKB: min(access.IngressKBPerSec, c.app.Bandwidth.Max), // the maximum may have been lowered
+		EgressKB:  min(access.EgressKBPerSec, c.app.Bandwidth.Max),
+	}, c.client)
+	if err != nil {
+		return nil, nil, refusedByHub(err)
+	}
+	defer func() { // also after a panic, which the server recovers from
+		if session == nil {
+			admitted.End()
+		}
+	}()
+	// From here on a revocation reaches the session. One that came since the
+	// token was checked shows in its record now.
+	now, err := c.live.service.Lookup(ctx, access.ID)
+	if err != nil {
+		return nil, nil, c.refuseToken(err)
+	}
+	admitted.Renew(now.ExpiresAt, now.Version)
+	return admitted, access, nil
+}
+
+func (c candidate) refuseToken(err error) *refusal {
+	if !errors.Is(err, tokenstore.ErrUnauthorized) {
+		return c.fault(err)
+	}
+	c.app.failures.failed(c.client.IP)
+	return &refusal{
+		status: http.StatusUnauthorized, code: "unauthorized",
+		detail: "a valid access token is needed: in Authorization: Bearer, or as the entry at.<token> beside " +
+			wire.Subprotocol + " in " + map[string]string{
+			tokenstore.ProtocolWebSocket:    "Sec-WebSocket-Protocol",
+			tokenstore.ProtocolWebTransport: "WT-Available-Protocols",
+		}[c.client.Transport],
+	}
+}
+
+func (c candidate) fault(err error) *refusal {
+	c.log.Error("handshake failed", zap.Error(err))
+	return later("unavailable", "the token store is out of reach; try again")
+}

@@ -1,0 +1,39 @@
+package takeover
+
+import (
+	"context"
+	"net"
+	"net/http"
+	"testing"
+
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+)
+
+func TestAltSvc(t *testing.T) {
+	address := unused(t)
+	g := newGeneration(t, address, "one", answer("one"))
+	expect := func(what string, srv *caddyhttp.Server, local net.Addr, want bool) {
+		t.Helper()
+		text := ""
+		if want {
+			_, port, err := net.SplitHostPort(address.JoinHostPort(0))
+			if err != nil {
+				t.Fatal(err)
+			}
+			text = `h3=":` + port + `"; ma=2592000`
+		}
+		ctx := context.WithValue(context.Background(), http.LocalAddrContextKey, local)
+		if got := AltSvc(ctx, srv); got != text {
+			t.Errorf("%s: %q, want %q", what, got, text)
+		}
+	}
+	here := &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: int(address.StartPort)}
+	expect("before the start", g.server, here, false)
+	g.start(t)
+	expect("in force", g.server, here, true)
+	expect("another port of the server", g.server, &net.TCPAddr{Port: 80}, false)
+	expect("a Unix socket", g.server, &net.UnixAddr{Name: "/run/edge.sock"}, false)
+	expect("another server", new(caddyhttp.Server), here, false)
+	g.Quiesce()
+	expect("after the stop", g.server, here, false)
+}

@@ -1,0 +1,112 @@
+package takeover
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/quic-go/quic-go"
+	"github.com/quic-go/quic-go/http3"
+	"github.com/quic-go/webtransport-go"
+)
+
+// A client that is turned out loses its connection, unless it has something else
+// there.
+func TestLeave(t *testing.T) {
+	address := unused(t)
+	a := newAcceptor(t)
+	newGeneration(t, address, "one", a.ServeHTTP).start(t)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	conn, err := dial(ctx, address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = conn.CloseWithError(0, "") }()
+	c, err := (&webtransport.Transport{
+		Config: &webtransport.Config{MaxIncomingStreams: 1, MaxIncomingUniStreams: 1, MaxIncomingData: 1 << 20},
+	}).NewClientConn(conn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var sessions []*webtransport.Session
+	for range 2 {
+		_, session, err := c.Dial(ctx, "https://"+address.JoinHostPort(0)+"/wt", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sessions = append(sessions, session)
+	}
+	first, second := take(t, a.sessions), take(t, a.sessions)
+	_ = first.CloseWithError(4401, "")
+	first.Leave()
+	first.Leave() // changes nothing
+	take(t, sessions[0].Context().Done())
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "https://"+address.JoinHostPort(0)+"/", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	res, err := c.RoundTrip(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	res.Body.Close()
+	if err := context.Cause(sessions[1].Context()); err != nil {
+		t.Errorf("the other session ended: %v", err)
+	}
+	_ = second.CloseWithError(4401, "")
+	second.Leave()
+	take(t, conn.Context().Done())
+	expectCode(t, conn, http3.ErrCodeNoError)
+}
+
+// A client that has no room for the answer must not hold the handler, which
+// holds a place among the sessions.
+func TestStuckAnswer(t *testing.T) {
+	t.Parallel()
+	address := unused(t)
+	released := make(chan struct{}, 1)
+	newGeneration(t, address, "one", func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("X-Big", strings.Repeat("0123456789abcdef", 500))
+		e, _ := EntryOf(r)
+		_, _ = e.Upgrade(w, r)
+		released <- struct{}{}
+	}).start(t)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	conn, err := quic.DialAddr(ctx, address.JoinHostPort(0), clientTLS, &quic.Config{
+		EnableDatagrams: true, EnableStreamResetPartialDelivery: true,
+		InitialStreamReceiveWindow: 1, MaxStreamReceiveWindow: 1,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = conn.CloseWithError(0, "") }()
+	stream, err := (&http3.Transport{EnableDatagrams: true}).NewClientConn(conn).OpenRequestStream(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	host := address.JoinHostPort(0)
+	err = stream.SendRequestHeader(&http.Request{
+		Method: http.MethodConnect, Proto: "webtransport", Host: host, Header: http.Header{},
+		URL: &url.URL{Scheme: "https", Host: host, Path: "/wt"},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	take(t, released) // with an error or a session that is over: the connection is closed
+	take(t, conn.Context().Done())
+	expectCode(t, conn, http3.ErrCodeExcessiveLoad)
+}
+
+// expectCode checks the code with which the edge closed a connection.
+func expectCode(t *testing.T, conn *quic.Conn, code http3.ErrCode) {
+	t.Helper()
+	var closed *quic.ApplicationError
+	if err := context.Cause(conn.Context()); !errors.As(err, &closed) || !closed.Remote || closed.ErrorCode != quic.ApplicationErrorCode(code) {
+		t.Errorf("the connection ended with %v, want code %v", err, code)
+	}
+}

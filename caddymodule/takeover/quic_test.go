@@ -1,0 +1,65 @@
+package takeover
+
+import (
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// Under load, new clients have to prove their address before they cost anything.
+func TestAddressesAreValidatedUnderLoad(t *testing.T) {
+	socket, err := net.ListenPacket("udp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer socket.Close()
+	verify := newTransport(socket).VerifySourceAddress
+	asked := 0
+	for range 2 * handshakes {
+		if verify(socket.LocalAddr()) {
+			asked++
+		}
+	}
+	// The limit refills while the loop runs.
+	if asked == 0 || asked > handshakes {
+		t.Errorf("%d of %d clients at once have to prove their address, want some, and the first %d not", asked, 2*handshakes, handshakes)
+	}
+}
+
+// Traces of connections, which an operator may ask for, hold no header.
+func TestTracesHoldNoTokens(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv("QLOGDIR", dir)
+	address := unused(t)
+	g := newGeneration(t, address, "one", answer("hello"))
+	g.start(t)
+	c := connect(t, address)
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, c.base+"/", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Authorization", "Bearer AT_token")
+	res, err := c.RoundTrip(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	res.Body.Close()
+	g.Quiesce()
+	if err := g.Close(0); err != nil {
+		t.Fatal(err)
+	}
+	traces, err := filepath.Glob(filepath.Join(dir, "*_server.sqlog"))
+	if err != nil || len(traces) != 1 {
+		t.Fatalf("the traces are %v, %v, want one", traces, err)
+	}
+	trace, err := os.ReadFile(traces[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(trace), "packet_received") || strings.Contains(string(trace), "AT_token") {
+		t.Errorf("the trace holds the token, or nothing:\n%s", trace)
+	}
+}

@@ -1,0 +1,108 @@
+package takeover
+
+import (
+	"errors"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+	"go.uber.org/zap"
+)
+
+// ports are open as long as a configuration uses them, so that their connections
+// outlive a reload. The key is the UDP address.
+var ports = caddy.NewUsagePool()
+
+// Takeover is what one configuration has taken over.
+type Takeover struct {
+	handler func(*caddyhttp.Server) http.Handler
+	log     *zap.Logger
+
+	claims []*claim // in the order in which they were made
+
+	mu     sync.Mutex
+	leases []lease // between Start and Close
+}
+
+// lease is a use of a port.
+type lease struct {
+	port    *port
+	binding *binding
+}
+
+// New makes the takeover of a configuration, without any claim. handler makes
+// what serves the requests to a server: the server itself, and what stands
+// before it. log outlives the configuration.
+func New(handler func(*caddyhttp.Server) http.Handler, log *zap.Logger) *Takeover {
+	return &Takeover{handler: handler, log: log}
+}
+
+// Start takes the claimed servers' ports over. When it fails it has taken none.
+func (t *Takeover) Start(ctx caddy.Context) error {
+	for _, c := range t.claims {
+		b := &binding{
+			server:  c.server,
+			handler: t.handler(c.server),
+			tls:     c.server.TLSConnPolicies.TLSConfig(ctx),
+		}
+		for _, address := range c.addresses {
+			p, err := leasePort(address, b, t.log)
+			if err != nil {
+				t.Quiesce()
+				return errors.Join(err, t.Close(0))
+			}
+			t.mu.Lock()
+			t.leases = append(t.leases, lease{p, b})
+			t.mu.Unlock()
+		}
+	}
+	for _, c := range t.claims {
+		advertise(c)
+	}
+	return nil
+}
+
+// Quiesce takes the servers off their ports. A port that no other configuration
+// uses opens no session any more; until Close it answers everything else as
+// before, so that a client learns at once that it has to go elsewhere. Quiesce
+// returns the names of these ports, which their sessions carry.
+func (t *Takeover) Quiesce() (closing []string) {
+	for _, c := range t.claims {
+		unadvertise(c)
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, l := range t.leases {
+		if l.port.remove(l.binding) {
+			closing = append(closing, l.port.key)
+		}
+	}
+	return closing
+}
+
+// Close gives the ports back. Those that nobody else uses are closed: they wait
+// for requests under way, as long as the HTTP app's grace period says, or for
+// patience if it says nothing, and tell the clients then. Further calls do nothing.
+func (t *Takeover) Close(patience time.Duration) error {
+	for _, c := range t.claims {
+		if c.grace > 0 {
+			patience = c.grace // of the HTTP app, which all claims share
+		}
+	}
+	t.mu.Lock()
+	leases := t.leases
+	t.leases = nil
+	t.mu.Unlock()
+	failed := make([]error, len(leases))
+	var closing sync.WaitGroup
+	for i, l := range leases {
+		closing.Go(func() {
+			l.port.patience.Store(int64(patience))
+			_, failed[i] = ports.Delete(l.port.key)
+		})
+	}
+	closing.Wait()
+	return errors.Join(failed...)
+}

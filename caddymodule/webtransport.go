@@ -1,0 +1,250 @@
+package caddymodule
+
+import (
+	"context"
+	"net/http"
+	"net/netip"
+	"slices"
+	"strings"
+
+	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+	"github.com/millrace/millrace/caddymodule/takeover"
+	"github.com/millrace/millrace/pubsub"
+	wtconn "github.com/millrace/millrace/pubsub/webtransport"
+	"github.com/millrace/millrace/tokenstore"
+	"github.com/millrace/millrace/tokenstore/rest"
+	"go.uber.org/zap"
+)
+
+func init() { caddy.RegisterModule(new(WebTransport)) }
+
+// WebTransport accepts publish/subscribe clients over WebTransport. The edge
+// serves all HTTP/3 of the handler's server in Caddy's place then, if it has TLS
+// and HTTP/3 at all; else a warning says why not, and the rest of the server works.
+type WebTransport struct {
+	// Path of the handshake. Default: `/wt`.
+	Path string `json:"path,omitempty"`
+
+	app *App
+	log *zap.Logger
+}
+
+// CaddyModule implements [caddy.Module].
+func (*WebTransport) CaddyModule() caddy.ModuleInfo {
+	return caddy.ModuleInfo{ID: "http.handlers.pubsub_webtransport", New: func() caddy.Module { return new(WebTransport) }}
+}
+
+// Provision implements [caddy.Provisioner].
+func (h *WebTransport) Provision(ctx caddy.Context) (err error) {
+	h.log = ctx.Logger()
+	if h.app, err = provisionApp(ctx, &h.Path, "/wt"); err != nil {
+		return err
+	}
+	h.app.claimHTTP3(ctx)
+	return nil
+}
+
+// claimHTTP3 takes HTTP/3 from the server that ctx provisions a handler of, or
+// warns, once for each server, that it cannot.
+func (a *App) claimHTTP3(ctx caddy.Context) {
+	srv, ok := ctx.Value(caddyhttp.ServerCtxKey).(*caddyhttp.Server)
+	if !ok || a.WebTransport == "off" {
+		return
+	}
+	why := a.takeover.Claim(ctx)
+	if why == nil || slices.Contains(a.unclaimed, srv) {
+		return
+	}
+	a.unclaimed = append(a.unclaimed, srv)
+	a.log.Warn("no WebTransport on this server, the rest of it works; the option `webtransport off` silences this",
+		zap.String("server", srv.Name()), zap.Strings("listen", srv.Listen), zap.String("reason", why.Error()))
+}
+
+// ServeHTTP implements [caddyhttp.MiddlewareHandler]. The order of the checks is
+// that of docs/protocol.md, section WebTransport.
+func (h *WebTransport) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler) error {
+	if h.app.WebTransport == "off" {
+		return next.ServeHTTP(w, r)
+	}
+	if served, err := elsewhere(w, r, h.Path, next); served {
+		return err
+	}
+	entry, ok := checkEntry(w, r)
+	if !ok {
+		return nil
+	}
+	token, given, wrong := offeredToken(r, "WT-Available-Protocols", offersSubprotocol(r))
+	if wrong != "" {
+		refuse(w, http.StatusBadRequest, "bad_handshake", wrong)
+		return nil
+	}
+	live := h.app.live(w, r)
+	if live == nil {
+		return nil
+	}
+	if entry.Leaving() {
+		refusedByHub(pubsub.ErrDraining).write(w)
+		return nil
+	}
+	if refused := live.available(); refused != nil {
+		refused.write(w)
+		return nil
+	}
+	c := visitor{candidate: h.candidate(r, live, entry), entry: entry}
+	if refused := c.patience(); refused != nil {
+		refused.write(w)
+		return nil
+	}
+	// In both cases the request, and all that Caddy keeps with it, is let go of
+	// when the session has begun.
+	if given {
+		h.serve(w, r, c, token)
+	} else {
+		h.await(w, r, c)
+	}
+	return nil
+}
+
+// checkEntry answers what is no request for a session: 425, 405, 501.
+func checkEntry(w http.ResponseWriter, r *http.Request) (*takeover.Entry, bool) {
+	if r.TLS != nil && !r.TLS.HandshakeComplete {
+		// Early data may be a replay, and its address is not verified.
+		refuse(w, http.StatusTooEarly, string(rest.CodeTooEarly), "a session cannot be opened with TLS early data")
+		return nil, false
+	}
+	if r.Method != http.MethodConnect {
+		methodNotAllowed(w, http.MethodConnect)
+		return nil, false
+	}
+	if r.ProtoMajor != 3 || r.Proto != "webtransport" && r.Proto != "webtransport-h3" {
+		refuse(w, http.StatusNotImplemented, "not_implemented", "this path takes WebTransport over HTTP/3 alone")
+		return nil, false
+	}
+	entry, ok := takeover.EntryOf(r)
+	if !ok {
+		refuse(w, http.StatusNotImplemented, "not_implemented", "this server has no WebTransport: use WebSocket")
+		return nil, false
+	}
+	return entry, true
+}
+
+func (h *WebTransport) candidate(r *http.Request, live *running, entry *takeover.Entry) candidate {
+	ip, _ := clientIP(r)
+	var origins []string
+	for _, o := range r.Header.Values("Origin") {
+		origins = append(origins, strings.Clone(o))
+	}
+	return candidate{
+		app: h.app, live: live, log: h.log,
+		client:  pubsub.Client{IP: ip, Transport: tokenstore.ProtocolWebTransport, Listener: entry.Listener()},
+		origins: origins,
+		secure:  true,
+	}
+}
+
+// serve opens the session of a client that sent its token in the handshake.
+func (h *WebTransport) serve(w http.ResponseWriter, r *http.Request, c visitor, token string) {
+	a, refused := c.admit(r.Context(), token)
+	if refused != nil {
+		refused.write(w)
+		return
+	}
+	served := false
+	defer func() { // also after a panic, which the server recovers from
+		if !served {
+			a.Session.End()
+		}
+	}()
+	if conn, ok := h.upgrade(w, r, c.entry); ok {
+		wtconn.Serve(c.live.hub, a, conn, liveLog("pubsub.webtransport"))
+		served = true
+	}
+}
+
+// await opens the session of a client that is going to send its token.
+func (h *WebTransport) await(w http.ResponseWriter, r *http.Request, c visitor) {
+	arrival, err := c.live.hub.Arrive(c.client.IP)
+	if err != nil {
+		refusedByHub(err).write(w)
+		return
+	}
+	served := false
+	defer func() {
+		if !served {
+			arrival.Leave()
+		}
+	}()
+	if conn, ok := h.upgrade(w, r, c.entry); ok {
+		log := liveLog("pubsub.webtransport")
+		c.log = log // the handler's may be gone by then
+		wtconn.Await(c.live.hub, arrival, conn, c.auth, log)
+		served = true
+	}
+}
+
+func (h *WebTransport) upgrade(w http.ResponseWriter, r *http.Request, entry *takeover.Entry) (wtconn.Conn, bool) {
+	conn, err := entry.Upgrade(w, r)
+	if err == nil {
+		return conn, true
+	}
+	if c := h.log.Check(zap.DebugLevel, "upgrade failed"); c != nil {
+		c.Write(zap.Error(err))
+	}
+	if entry.Leaving() {
+		refusedByHub(pubsub.ErrDraining).write(w)
+	} else {
+		refuse(w, http.StatusBadRequest, "bad_handshake", "the client's HTTP/3 settings allow no (further) WebTransport session")
+	}
+	return conn, false
+}
+
+// visitor is a candidate for a WebTransport session.
+type visitor struct {
+	candidate
+	entry *takeover.Entry
+}
+
+func (v visitor) admit(ctx context.Context, token string) (wtconn.Admission, *refusal) {
+	session, access, refused := v.candidate.admit(ctx, token)
+	if refused != nil {
+		return wtconn.Admission{}, refused
+	}
+	return wtconn.Admission{Session: session, AllowPeer: allowPeer(access.AllowedIPs(), v.client.IP, v.entry.Peer())}, nil
+}
+
+// auth answers an AUTH line.
+func (v visitor) auth(ctx context.Context, token string) (wtconn.Admission, *wtconn.Refusal) {
+	refused := v.live.available()
+	if refused == nil {
+		refused = v.patience()
+	}
+	if refused != nil {
+		return wtconn.Admission{}, refused.close()
+	}
+	a, refused := v.admit(ctx, token)
+	if refused == nil && v.entry.Leaving() {
+		a.Session.End() // it may have missed the others' farewell
+		refused = refusedByHub(pubsub.ErrDraining)
+	}
+	if refused != nil {
+		return wtconn.Admission{}, refused.close()
+	}
+	return a, nil
+}
+
+// allowPeer says from where a client may go on to send when its connection moves
+// to another address: from where its token allows it (nil: anywhere). Of a client
+// behind a trusted proxy the edge knows no address but by the proxy's word, so
+// the connection has to stay with that proxy.
+func allowPeer(masks func(netip.Addr) bool, client, peer netip.Addr) func(netip.Addr) bool {
+	if masks == nil || client == peer {
+		return masks
+	}
+	return func(now netip.Addr) bool { return now.Unmap().WithZone("") == peer }
+}
+
+var (
+	_ caddy.Provisioner           = (*WebTransport)(nil)
+	_ caddyhttp.MiddlewareHandler = (*WebTransport)(nil)
+)
