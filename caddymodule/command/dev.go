@@ -10,6 +10,8 @@ import (
 	"syscall"
 
 	"github.com/caddyserver/caddy/v2"
+	"github.com/millrace/millrace/caddymodule/demo"
+	"github.com/millrace/millrace/tokenstore"
 	"github.com/spf13/cobra"
 )
 
@@ -28,8 +30,9 @@ func devCommand() *cobra.Command {
 		Use:   "dev",
 		Short: "Runs an edge for development on localhost, with tokens and the commands to try it",
 		Long: "Runs an edge for development on https://localhost:8443 and http://localhost:8080, on\n" +
-			"loopback alone, and prints the commands to try it. It needs no root rights and changes\n" +
-			"no trust store. All its data is in one folder, which it names: by default millrace-dev\n" +
+			"loopback alone, with a page to try it in a browser, http://localhost:8080/demo, and\n" +
+			"prints the commands to try it in a terminal. It needs no root rights and changes no\n" +
+			"trust store. All its data is in one folder, which it names: by default millrace-dev\n" +
 			"in the user's cache folder, so that it is in nobody's repository and can be deleted.\n\n" +
 			"The first start makes a master token and shows it once; each start shows a new access\n" +
 			"token, which lives 24 hours.",
@@ -102,6 +105,7 @@ func (d *devEdge) run(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
+	demo.Register(d.demo())
 	config, err := d.config(strings.Join(hosts, " "))
 	if err != nil {
 		return err
@@ -137,7 +141,7 @@ func (d *devEdge) welcome(ctx context.Context, cmd *cobra.Command) error {
 	if t.Master, err = d.firstMaster(ctx); err != nil {
 		return err
 	}
-	if t.Access, err = d.issue(ctx); err != nil {
+	if t.Access, err = d.issue(ctx, "dev", tokenstore.MaxLifetime); err != nil {
 		return err
 	}
 	return t.print(cmd.OutOrStdout())

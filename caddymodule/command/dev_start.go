@@ -22,6 +22,7 @@ import (
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/caddyconfig"
+	"github.com/millrace/millrace/caddymodule/demo"
 	"github.com/millrace/millrace/tokenstore"
 )
 
@@ -135,18 +136,28 @@ func (d *devEdge) awaitReady(ctx context.Context) error {
 	}
 }
 
-func (d *devEdge) ping(ctx context.Context, address string) error {
+// trust is the configuration of a TLS client that trusts the edge's own
+// authority.
+func (d *devEdge) trust() (*tls.Config, error) {
 	pem, err := os.ReadFile(d.root())
 	if err != nil {
-		return err
+		return nil, err
 	}
 	roots := x509.NewCertPool()
 	roots.AppendCertsFromPEM(pem)
+	return &tls.Config{RootCAs: roots}, nil
+}
+
+func (d *devEdge) ping(ctx context.Context, address string) error {
+	trust, err := d.trust()
+	if err != nil {
+		return err
+	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {
 		return err
 	}
-	transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots}, DisableKeepAlives: true}
+	transport := &http.Transport{TLSClientConfig: trust, DisableKeepAlives: true}
 	res, err := transport.RoundTrip(req)
 	if err != nil {
 		return err
@@ -182,15 +193,15 @@ func (d *devEdge) firstMaster(ctx context.Context) (string, error) {
 	return made.Token, err
 }
 
-// issue makes the access token of this start.
-func (d *devEdge) issue(ctx context.Context) (got issued, err error) {
+// issue makes an access token for all channels of the tenant demo.
+func (d *devEdge) issue(ctx context.Context, createdBy string, lifetime time.Duration) (got issued, err error) {
 	answer, err := callAdmin(ctx, d.admin, http.MethodPost, "/pubsub/tokens", tokenstore.IssueRequest{
-		CreatedBy: "dev",
+		CreatedBy: createdBy,
 		Right: tokenstore.Right{
 			TenantGrants: []tokenstore.TenantGrant{{
-				TenantIDs: []string{"demo"}, AllowChannelsPub: []string{"#"}, AllowChannelsSub: []string{"#"},
+				TenantIDs: []string{demo.Tenant}, AllowChannelsPub: []string{"#"}, AllowChannelsSub: []string{"#"},
 			}},
-			ExpiresAt: time.Now().Add(tokenstore.MaxLifetime).UTC().Format(time.RFC3339),
+			ExpiresAt: time.Now().Add(lifetime).UTC().Format(time.RFC3339),
 		},
 	})
 	if err != nil {

@@ -86,7 +86,7 @@ func (e endpoint) dial(ctx context.Context) (*websocket.Conn, error) {
 	dialer := websocket.Dialer{ // no proxy: the token goes to whom the user named
 		TLSClientConfig:  e.tls,
 		HandshakeTimeout: dialPatience,
-		Subprotocols:     []string{"llps.v1"},
+		Subprotocols:     []string{wire.Subprotocol},
 	}
 	conn, res, err := dialer.DialContext(ctx, e.url, e.header)
 	if res != nil {

@@ -1,0 +1,162 @@
+// Package demo is the page on which to try the edge of `pubsub dev` in a
+// browser. It gives an access token to whoever opens the page, so no
+// configuration can name it: its module exists in a process only after
+// [Register], which the command dev alone calls.
+package demo
+
+import (
+	"context"
+	"crypto/sha256"
+	"crypto/x509"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
+	"github.com/caddyserver/caddy/v2/caddyconfig/httpcaddyfile"
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+	"github.com/millrace/millrace/tokenstore/rest"
+	"go.uber.org/zap"
+)
+
+// Where the page is, and where it gets its token. Its files are below PagePath.
+const (
+	PagePath  = "/demo"
+	TokenPath = "/demo/token"
+)
+
+// What the page's tokens are good for.
+const (
+	Tenant   = "demo"
+	Lifetime = 15 * time.Minute
+)
+
+// An Edge is what the page connects to.
+type Edge struct {
+	HTTPPort, HTTPSPort int // on localhost
+
+	// Issue makes an access token for all channels of [Tenant] that lives for
+	// [Lifetime]. It may be called concurrently.
+	Issue func(context.Context) (token, expiresAt string, err error)
+
+	// Certificate returns the leaf that the HTTPS port serves at this moment.
+	// It may be called concurrently.
+	Certificate func(context.Context) (*x509.Certificate, error)
+}
+
+// Register makes the handler `pubsub_demo` and its directive known to Caddy, in
+// this process. It must be called once at most, before a configuration names
+// them.
+func Register(edge Edge) {
+	caddy.RegisterModule(newHandler(edge))
+	httpcaddyfile.RegisterHandlerDirective("pubsub_demo", func(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error) {
+		demo := newHandler(edge)
+		return demo, demo.UnmarshalCaddyfile(h.Dispenser)
+	})
+	httpcaddyfile.RegisterDirectiveOrder("pubsub_demo", httpcaddyfile.Before, "handle")
+}
+
+// Handler serves the page at `/demo`, and its token at `/demo/token`. It has no
+// options. It answers on loopback alone, whatever listener it is put behind.
+type Handler struct {
+	edge   Edge
+	files  map[string]file
+	policy string // Content-Security-Policy
+	log    *zap.Logger
+}
+
+func newHandler(edge Edge) *Handler {
+	return &Handler{edge: edge, files: files(), policy: edge.contentSecurityPolicy(), log: zap.NewNop()}
+}
+
+// contentSecurityPolicy lets the page load its own files and connect to this
+// edge. The sockets are spelled out: not every browser counts them to 'self',
+// and WebTransport goes from the HTTP page to the HTTPS port.
+func (e Edge) contentSecurityPolicy() string {
+	return fmt.Sprintf("default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "+
+		"connect-src 'self' ws://localhost:%d wss://localhost:%d https://localhost:%d; "+
+		"base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'",
+		e.HTTPPort, e.HTTPSPort, e.HTTPSPort)
+}
+
+// CaddyModule implements [caddy.Module].
+func (h *Handler) CaddyModule() caddy.ModuleInfo {
+	return caddy.ModuleInfo{
+		ID:  "http.handlers.pubsub_demo",
+		New: func() caddy.Module { return newHandler(h.edge) },
+	}
+}
+
+// UnmarshalCaddyfile implements [caddyfile.Unmarshaler]. Syntax:
+//
+//	pubsub_demo
+func (h *Handler) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
+	d.Next() // consume the directive's name
+	if d.NextArg() || d.NextBlock(0) {
+		return d.Err("pubsub_demo takes neither arguments nor a block")
+	}
+	return nil
+}
+
+// Provision implements [caddy.Provisioner].
+func (h *Handler) Provision(ctx caddy.Context) error {
+	h.log = ctx.Logger()
+	return nil
+}
+
+// ServeHTTP implements [caddyhttp.MiddlewareHandler].
+func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler) error {
+	path := r.URL.EscapedPath()
+	if path != PagePath && !strings.HasPrefix(path, PagePath+"/") {
+		return next.ServeHTTP(w, r)
+	}
+	header := w.Header()
+	header.Set("Content-Security-Policy", h.policy)
+	header.Set("Cross-Origin-Resource-Policy", "same-origin")
+	header.Set("Referrer-Policy", "no-referrer")
+	header.Set("X-Content-Type-Options", "nosniff")
+	switch {
+	case !onLoopback(r):
+		refuse(w, http.StatusForbidden, "local_only", "the demo answers on loopback alone")
+	case path == TokenPath:
+		h.serveToken(w, r)
+	default:
+		h.serveFile(w, r, path)
+	}
+	return nil
+}
+
+// serveFile answers GET and HEAD of the page and what it consists of.
+func (h *Handler) serveFile(w http.ResponseWriter, r *http.Request, path string) {
+	f, found := h.files[path]
+	switch {
+	case !localName(r.Host):
+		refuse(w, http.StatusForbidden, "local_only", localNames)
+	case !found:
+		refuse(w, http.StatusNotFound, string(rest.CodeNotFound), "there is nothing at this path; paths are exact, without a trailing slash")
+	case r.Method != http.MethodGet && r.Method != http.MethodHead:
+		w.Header().Set("Allow", "GET, HEAD")
+		refuse(w, http.StatusMethodNotAllowed, string(rest.CodeMethodNotAllowed), "allowed: GET, HEAD")
+	default:
+		f.serve(w, r)
+	}
+}
+
+// refuse answers with a problem body (docs/protocol.md, REST).
+func refuse(w http.ResponseWriter, status int, code, detail string) {
+	rest.WriteProblem(w, rest.Problem{Status: status, Code: code, Detail: detail})
+}
+
+// hash is what a browser's serverCertificateHashes compares a certificate with.
+func hash(leaf *x509.Certificate) []byte {
+	sum := sha256.Sum256(leaf.Raw)
+	return sum[:]
+}
+
+var (
+	_ caddy.Provisioner           = (*Handler)(nil)
+	_ caddyfile.Unmarshaler       = (*Handler)(nil)
+	_ caddyhttp.MiddlewareHandler = (*Handler)(nil)
+)

@@ -1,0 +1,101 @@
+package demo
+
+import (
+	"encoding/json"
+	"net"
+	"net/http"
+	"net/netip"
+	"slices"
+	"strings"
+
+	"github.com/millrace/millrace/tokenstore/rest"
+	"go.uber.org/zap"
+)
+
+// An answer is the body of POST /demo/token.
+type answer struct {
+	Token     string            `json:"token"`
+	ExpiresAt string            `json:"expires_at"` // RFC 3339, UTC
+	Tenant    string            `json:"tenant"`
+	Hashes    []certificateHash `json:"certificate_hashes"`
+	HTTPSPort int               `json:"https_port"`
+}
+
+// A certificateHash is an entry of a browser's serverCertificateHashes.
+type certificateHash struct {
+	Algorithm string `json:"algorithm"`
+	Value     []byte `json:"value"` // base64 in JSON
+}
+
+// serveToken gives a token to the page alone. Nothing else that runs in a
+// browser gets one: another page is stopped by Sec-Fetch-Site, which no script
+// can set, and one whose own name leads to loopback by Host. There are no CORS
+// headers, so no other page can read the answer either.
+func (h *Handler) serveToken(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Cache-Control", "no-store")
+	switch {
+	case r.TLS != nil && !r.TLS.HandshakeComplete: // early data can be replayed
+		refuse(w, http.StatusTooEarly, string(rest.CodeTooEarly), "not in TLS early data; try again")
+		return
+	case r.Method != http.MethodPost:
+		w.Header().Set("Allow", http.MethodPost)
+		refuse(w, http.StatusMethodNotAllowed, string(rest.CodeMethodNotAllowed), "allowed: POST")
+		return
+	case !localName(r.Host):
+		refuse(w, http.StatusForbidden, "local_only", localNames)
+		return
+	case !slices.Equal(r.Header.Values("Sec-Fetch-Site"), []string{"same-origin"}):
+		refuse(w, http.StatusForbidden, "cross_site", "the demo page alone gets a token, in a browser that sends Sec-Fetch-Site: same-origin")
+		return
+	}
+	leaf, err := h.edge.Certificate(r.Context())
+	if err != nil {
+		h.unavailable(w, "the HTTPS port serves no certificate", err)
+		return
+	}
+	token, expiresAt, err := h.edge.Issue(r.Context())
+	if err != nil {
+		h.unavailable(w, "no token can be issued", err)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	_ = json.NewEncoder(w).Encode(answer{ // the page is gone if this fails
+		Token: token, ExpiresAt: expiresAt, Tenant: Tenant,
+		Hashes:    []certificateHash{{"sha-256", hash(leaf)}},
+		HTTPSPort: h.edge.HTTPSPort,
+	})
+}
+
+func (h *Handler) unavailable(w http.ResponseWriter, what string, err error) {
+	h.log.Error(what, zap.Error(err))
+	refuse(w, http.StatusServiceUnavailable, string(rest.CodeUnavailable), what+"; try again")
+}
+
+// onLoopback looks at both ends of the connection: a listener on all interfaces
+// is reached from elsewhere, and one on loopback by a proxy.
+func onLoopback(r *http.Request) bool {
+	local, _ := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
+	if local == nil {
+		return false
+	}
+	for _, end := range []string{local.String(), r.RemoteAddr} {
+		address, err := netip.ParseAddrPort(end)
+		if err != nil || !address.Addr().Unmap().IsLoopback() {
+			return false
+		}
+	}
+	return true
+}
+
+const localNames = "the demo is at localhost, 127.0.0.1 or [::1]"
+
+// localName reports whether host, with or without port, is one of these. Else a
+// page of another name that leads to loopback would be of the same origin.
+func localName(host string) bool {
+	if name, _, err := net.SplitHostPort(host); err == nil {
+		host = name
+	} else if inner, ok := strings.CutPrefix(host, "["); ok {
+		host = strings.TrimSuffix(inner, "]")
+	}
+	return strings.EqualFold(host, "localhost") || host == "127.0.0.1" || host == "::1"
+}
