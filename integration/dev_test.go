@@ -109,7 +109,12 @@ func TestDev(t *testing.T) {
 		t.Errorf("token issue prints %s", out)
 	}
 
-	for _, url := range []string{fmt.Sprintf("http://localhost:%d/ping", d.ports[1]), fmt.Sprintf("http://localhost:%d/api-docs/openapi.json", d.ports[1])} {
+	// The page has tests of its own: TestBrowser, TestDemoToken.
+	page := fmt.Sprintf("http://localhost:%d/demo", d.ports[1])
+	if line := "    demo   " + page + ", a page to try it in a browser\n"; !strings.Contains(first, line) {
+		t.Errorf("the tour lacks the line %q:\n%s", line, first)
+	}
+	for _, url := range []string{page, fmt.Sprintf("http://localhost:%d/ping", d.ports[1]), fmt.Sprintf("http://localhost:%d/api-docs/openapi.json", d.ports[1])} {
 		if out, err := exec.Command("curl", "-sSf", "--noproxy", "*", url).CombinedOutput(); err != nil {
 			t.Errorf("GET %s: %v\n%s", url, err, out)
 		}

@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// A foreignKind is a WebSocket client that is not ours, under clients.
+// A foreignKind is a client that is not ours, under clients.
 type foreignKind struct {
 	name    string
 	command []string

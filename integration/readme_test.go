@@ -52,6 +52,11 @@ func TestReadmeTour(t *testing.T) {
 	issue, issued, subscribe, publish, received, refused, revoke, revoked := blocks[0], blocks[1], blocks[2], blocks[3], blocks[4], blocks[5], blocks[6], blocks[7]
 
 	d.start(t)
+	page := regexp.MustCompile(`http://\S+/demo\b`).FindString(tour)
+	get := exec.Command("curl", "-sSf", "--noproxy", "*", adapted.Replace(page))
+	if out, err := get.CombinedOutput(); page == "" || err != nil || !strings.Contains(string(out), "<title>Millrace demo</title>") {
+		t.Errorf("the page %q: %v\n%s", page, err, out)
+	}
 	out, err := sh(issue).Output()
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)

@@ -8,8 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gorilla/websocket"
-
 	"github.com/millrace/millrace/wire"
 )
 
@@ -26,55 +24,58 @@ var (
 
 // Every message reaches every subscriber once and in order, whatever is
 // reloaded meanwhile.
-func TestReloadsLoseNothing(t *testing.T) {
-	t.Parallel()
+func reloadsLoseNothing(c *stage) {
 	const (
-		subscribers = 200
-		publishers  = 2
-		reloads     = 20
+		publishers = 2
+		reloads    = 20
 	)
-	e := startEdge(t, american)
-	token := e.issue(allowAll("room")).Token
+	subscribers := c.crowd
+	token := c.room()
 	outcomes := make(chan error, subscribers+publishers)
 	for range subscribers {
-		s := e.dial(token)
+		s := c.subscriber(token)
 		s.subscribe("paint.room", "seq.*")
-		go func() { outcomes <- followSequences(s.conn, publishers) }() // ends with the sequences, or the socket
+		go func() { outcomes <- followSequences(s.link, publishers) }() // ends with the sequences, or the session
 	}
 	stop := make(chan struct{})
 	for n := range publishers {
-		p := e.dial(token)
-		go func() { outcomes <- publishSequence(p.conn, fmt.Sprintf("seq.%d", n), stop) }() // ends with stop
+		p := c.publisher(token)
+		go func() { outcomes <- publishSequence(p.link, fmt.Sprintf("seq.%d", n), stop) }() // ends with stop
 	}
 
-	probe := e.dial(token)
+	probe := c.dial(token)
 	for n := range reloads {
 		if n%2 == 0 {
-			e.reload(european)
-			probe.publish("paint.room", "big", strings.Repeat("x", 2048))
-			probe.expectText("ERR:payload_too_large:PUB:paint.room:big")
+			c.reload(european)
 		} else {
-			e.reload(american)
-			probe.publish("paint.room", "big", strings.Repeat("x", 2048))
-			probe.ping()
+			c.reload(american)
 		}
+		fresh := c.dial(token)
+		for _, s := range []*socket{probe, fresh} {
+			s.publish("paint.room", "big", strings.Repeat("x", 2048))
+			if n%2 == 0 {
+				s.expectText("ERR:payload_too_large:PUB:paint.room:big")
+			}
+			s.ping()
+		}
+		fresh.close()
 	}
 	close(stop)
 	for range subscribers + publishers {
 		if err := <-outcomes; err != nil {
-			t.Error(err)
+			c.t.Error(err)
 		}
 	}
 }
 
 // publishSequence publishes the numbers from 1 until stop is closed, at least a
 // hundred, then an "end" with the last one.
-func publishSequence(conn *websocket.Conn, channel string, stop <-chan struct{}) error {
+func publishSequence(l link, channel string, stop <-chan struct{}) error {
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
 	publish := func(payload string) error {
 		frame := wire.AppendPublish(nil, wire.Publish{Tenant: []byte("paint.room"), Channel: []byte(channel), Payload: []byte(payload)})
-		if err := conn.WriteMessage(websocket.BinaryMessage, frame); err != nil {
+		if err := l.write(asFrame, frame); err != nil {
 			return fmt.Errorf("%s: message %s: %w", channel, payload, err)
 		}
 		return nil
@@ -95,17 +96,14 @@ func publishSequence(conn *websocket.Conn, channel string, stop <-chan struct{})
 }
 
 // followSequences reads until the ends of this many sequences.
-func followSequences(conn *websocket.Conn, sequences int) error {
+func followSequences(l link, sequences int) error {
 	got := map[string]int{}
 	for sequences > 0 {
-		if err := conn.SetReadDeadline(time.Now().Add(patience)); err != nil {
-			return err
-		}
-		kind, message, err := conn.ReadMessage()
+		kind, message, err := l.read()
 		if err != nil {
 			return fmt.Errorf("a subscriber after %v: %w", got, err)
 		}
-		if kind != websocket.BinaryMessage {
+		if kind != asFrame {
 			return fmt.Errorf("a subscriber got the line %q after %v", message, got)
 		}
 		frame, err := wire.DecodeDeliver(message)
@@ -126,27 +124,27 @@ func followSequences(conn *websocket.Conn, sequences int) error {
 	return nil
 }
 
+// second is the token in SECOND.
+var second = newMasterToken()
+
 // A new configuration holds at once, on open sockets, for new ones, and for
 // master tokens.
-func TestReloadTakesEffect(t *testing.T) {
-	t.Parallel()
-	second := newMasterToken()
+func reloadTakesEffect(c *stage) {
 	withSecond := strings.Replace(defaultMaster, "MILLRACE_MASTER_TOKEN", "SECOND", 1)
-	e := startEdge(t, american, withEnv("SECOND="+second))
-	s := e.dial(e.issue(allowAll("room")).Token)
+	s := c.dial(c.room())
 	request := tokenRequest(allowAll("room"))
 	request["right"].(object)["allow_regions"] = []string{"EU"}
-	regional := e.issueAs(e.master, request).Token
+	regional := c.issueAs(c.master, request).Token
 
-	_, refused := e.open(handshake{Token: regional})
-	refused.problem(t, 403, "region_not_allowed")
-	e.rest("GET", "/v1/tokens", second, nil).problem(t, 401, "bad_master_token")
+	_, refused := c.open(handshake{Token: regional})
+	refused.problem(c.t, 403, "region_not_allowed")
+	c.rest("GET", "/v1/tokens", second, nil).problem(c.t, 401, "bad_master_token")
 	s.subscribe("paint.room", "a", "b", "c")
 
-	e.reload(strings.Replace(european, defaultMaster, withSecond, 1))
-	e.mustOpen(handshake{Token: regional}).ping()
-	e.rest("GET", "/v1/tokens", e.master, nil).problem(t, 401, "bad_master_token")
-	e.list(second, "")
+	c.reload(strings.Replace(european, defaultMaster, withSecond, 1))
+	c.mustOpen(handshake{Token: regional}).ping()
+	c.rest("GET", "/v1/tokens", c.master, nil).problem(c.t, 401, "bad_master_token")
+	c.list(second, "")
 	s.sendLine("SUB:paint.room:d") // it keeps what it had, and gets no more
 	s.expectText("ERR:too_many_subscriptions:SUB:paint.room:d")
 	s.publish("paint.room", "c", strings.Repeat("x", 1025))
@@ -154,11 +152,11 @@ func TestReloadTakesEffect(t *testing.T) {
 	s.publish("paint.room", "c", strings.Repeat("x", 1024))
 	s.expectDeliver("paint.room", "c", strings.Repeat("x", 1024), "c")
 
-	e.reload(strings.Replace(american, defaultMaster, defaultMaster+withSecond, 1))
-	_, refused = e.open(handshake{Token: regional})
-	refused.problem(t, 403, "region_not_allowed")
-	e.list(second, "")
-	e.list(e.master, "")
+	c.reload(strings.Replace(american, defaultMaster, defaultMaster+withSecond, 1))
+	_, refused = c.open(handshake{Token: regional})
+	refused.problem(c.t, 403, "region_not_allowed")
+	c.list(second, "")
+	c.list(c.master, "")
 	s.subscribe("paint.room", "d")
 	s.publish("paint.room", "c", strings.Repeat("x", 1025))
 	s.expectDeliver("paint.room", "c", strings.Repeat("x", 1025), "c")
@@ -167,20 +165,18 @@ func TestReloadTakesEffect(t *testing.T) {
 // A configuration that is refused changes nothing, wherever the refusal comes
 // from. Caddy starts its apps in random order, so what fails in the start of
 // one is tried several times.
-func TestRefusedReloadChangesNothing(t *testing.T) {
-	t.Parallel()
+func refusedReloadChangesNothing(c *stage) {
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
-		t.Fatal(err)
+		c.t.Fatal(err)
 	}
 	defer taken.Close()
 
-	e := startEdge(t, american)
-	token := e.issue(allowAll("room")).Token
-	s := e.dial(token)
+	token := c.room()
+	s := c.dial(token)
 	s.subscribe("paint.room", "x")
 	big := strings.Repeat("x", 2048)
-	for _, c := range []struct {
+	for _, row := range []struct {
 		name, caddyfile string
 		times           int
 		says            string
@@ -190,20 +186,20 @@ func TestRefusedReloadChangesNothing(t *testing.T) {
 		{"a store that does not open", strings.Replace(european, "{{.Dir}}/tokens", "{{.Dir}}/Caddyfile", 1), 4, "token store"},
 		{"a port that is taken", european + fmt.Sprintf("http://localhost:%d {\n\trespond hello\n}\n", taken.Addr().(*net.TCPAddr).Port), 4, "address already in use"},
 	} {
-		for range c.times {
-			out, err := e.tryReload(c.caddyfile)
-			if err == nil || !strings.Contains(out, c.says) {
-				t.Fatalf("%s: got %v, want a refusal that says %q: %s", c.name, err, c.says, out)
+		for range row.times {
+			out, err := c.tryReload(row.caddyfile)
+			if err == nil || !strings.Contains(out, row.says) {
+				c.t.Fatalf("%s: got %v, want a refusal that says %q: %s", row.name, err, row.says, out)
 			}
 			s.publish("paint.room", "x", big)
 			s.expectDeliver("paint.room", "x", big, "x")
-			e.dial(token).close()
-			if got := e.do(call{Method: "GET", URL: e.adminURL("/pubsub/connections")}); got.Status != 200 {
-				t.Fatalf("%s: then the admin API answers %d: %s", c.name, got.Status, got.Body)
+			c.dial(token).close()
+			if got := c.do(call{Method: "GET", URL: c.adminURL("/pubsub/connections")}); got.Status != 200 {
+				c.t.Fatalf("%s: then the admin API answers %d: %s", row.name, got.Status, got.Body)
 			}
 		}
 	}
-	e.reload(european)
+	c.reload(european)
 	s.publish("paint.room", "x", big)
 	s.expectText("ERR:payload_too_large:PUB:paint.room:x")
 }

@@ -19,11 +19,12 @@ import (
 
 // call is one HTTP request.
 type call struct {
-	Method string
-	URL    string // or a path, taken on the plain HTTP site
-	Token  string // sent as a bearer token unless empty
-	Header http.Header
-	Body   []byte // sent as application/json unless Header says otherwise; nil: no body
+	Method   string
+	URL      string // or a path, taken on the plain HTTP site
+	Token    string // sent as a bearer token unless empty
+	Header   http.Header
+	Body     []byte // sent as application/json unless Header says otherwise; nil: no body
+	Protocol string // of an extended CONNECT
 }
 
 // answer is the response to a call, read to its end.

@@ -14,59 +14,127 @@ import (
 
 	"github.com/quic-go/quic-go"
 	"github.com/quic-go/quic-go/http3"
+
+	"github.com/millrace/millrace/wire"
 )
 
-// handshakes opens WebSockets and has them refused, for every reason, with the
-// token in the header and among the subprotocols.
-func (w *watched) handshakes() {
+// attempt is a token and how a handshake with it is answered.
+type attempt struct {
+	token  string
+	status int // 200: it opens a session
+}
+
+// attempts are for every answer that a handshake gets. other is the protocol
+// that the handshakes do not use.
+func (w *watched) attempts(other string) []attempt {
 	w.t.Helper()
 	limited := func(field, value string) string {
 		request := tokenRequest(allowAll("room"))
 		request["right"].(object)[field] = []string{value}
-		return w.hide("access token with "+field, w.issueAs(w.master, request).Token)
+		return w.hide("access token with "+field+" "+value, w.issueAs(w.master, request).Token)
 	}
 	valid := w.issue(allowAll("room"))
 	revoked := w.issue(allowAll("room")).Token
-	w.revoke(w.master, w.hide("revoked access token", revoked)).decode(w.t, 200, new(object))
-	wrong := w.hide("wrong secret", "AT_"+valid.TokenID+"_"+randomHex())
-	unknown := w.hide("unknown access token", "AT_"+randomHex()+"_"+randomHex())
-	w.hide("access token", valid.Token)
-
-	for _, c := range []struct {
-		token  string
-		status int
-	}{
-		{valid.Token, 101}, {wrong, 401}, {unknown, 401}, {revoked, 401}, {valid.Token + "x", 401}, {w.master, 401},
+	w.revoke(w.master, w.hide("revoked access token but for "+other, revoked)).decode(w.t, 200, new(object))
+	wrong := w.hide("wrong secret but for "+other, "AT_"+valid.TokenID+"_"+randomHex())
+	unknown := w.hide("unknown access token but for "+other, "AT_"+randomHex()+"_"+randomHex())
+	w.hide("access token but for "+other, valid.Token)
+	return []attempt{
+		{valid.Token, 200}, {wrong, 401}, {unknown, 401}, {revoked, 401}, {valid.Token + "x", 401}, {w.master, 401},
 		{limited("allow_ip_masks", "10.0.0.0/8"), 403}, {limited("allowed_ws_origin", "https://example.com"), 403},
-		{limited("allow_protocols", "webtransport"), 403}, {limited("allow_regions", "EU"), 403},
-	} {
-		for _, scheme := range []string{"ws", "wss"} {
-			mark := w.mark()
-			port := map[string]int{"ws": w.HTTP, "wss": w.HTTPS}[scheme]
-			h := handshake{URL: fmt.Sprintf("%s://localhost:%d/ws?%s", scheme, port, mark)}
-			if len(w.marks)%2 == 0 {
-				h.Token = c.token
-			} else {
-				h.Protocols = []string{"llps.v1", "at." + c.token}
+		{limited("allow_protocols", other), 403}, {limited("allow_regions", "EU"), 403},
+	}
+}
+
+// shake sends a handshake with the token in the header or among the
+// subprotocols, by turns, and notes the answer.
+func (w *watched) shake(open func(handshake) (*socket, answer), url, token string) (*socket, answer) {
+	w.t.Helper()
+	mark := w.mark()
+	h := handshake{URL: url + "?" + mark}
+	switch {
+	case token == "":
+	case len(w.marks)%2 == 0:
+		h.Token = token
+	default:
+		h.Protocols = []string{"llps.v1", "at." + token}
+	}
+	s, a := open(h)
+	w.answers["handshake "+mark] = a
+	w.marks[mark] = a.Status
+	if a.Status == http.StatusSwitchingProtocols {
+		w.marks[mark] = 0 // that is how Caddy logs a connection which was taken over
+	}
+	return s, a
+}
+
+// talk has the token in everything that a client sends.
+func (w *watched) talk(s *socket, token string) {
+	w.t.Helper()
+	s.subscribe("paint.room", token)
+	s.publish("paint.room", token, token)
+	s.expectDeliver("paint.room", token, token, token)
+	s.sendLine("AUTH:" + token)
+	s.expectText("ERR:bad_request")
+	s.sendLine(token)
+	s.expectText("ERR:bad_request")
+	s.sendFrame([]byte("\x07" + token))
+	s.expectText("ERR:bad_frame")
+}
+
+// handshakes opens WebSockets and has them refused, for every reason.
+func (w *watched) handshakes() {
+	w.t.Helper()
+	for _, c := range w.attempts("webtransport") {
+		for _, url := range []string{fmt.Sprintf("ws://localhost:%d/ws", w.HTTP), fmt.Sprintf("wss://localhost:%d/ws", w.HTTPS)} {
+			s, a := w.shake(w.open, url, c.token)
+			if s == nil && a.Status != c.status || s != nil && c.status != 200 {
+				w.t.Errorf("handshake: got status %d, want %d: %s", a.Status, c.status, a.Body)
 			}
-			s, a := w.open(h)
-			if a.Status != c.status {
-				w.t.Errorf("handshake %s: got status %d, want %d: %s", mark, a.Status, c.status, a.Body)
+			if s != nil {
+				w.talk(s, c.token)
+				s.close()
 			}
-			w.answers["handshake "+mark] = a
-			w.marks[mark] = a.Status
-			if s == nil {
-				continue
-			}
-			w.marks[mark] = 0 // that is how Caddy logs a connection which was taken over
-			s.subscribe("paint.room", c.token)
-			s.publish("paint.room", c.token, c.token)
-			s.expectDeliver("paint.room", c.token, c.token, c.token)
-			s.sendLine("AUTH:" + c.token)
+		}
+	}
+}
+
+// webTransports opens WebTransport sessions and has them refused, for every
+// reason, in the handshake and with AUTH lines.
+func (w *watched) webTransports() {
+	w.t.Helper()
+	for _, c := range w.attempts("websocket") {
+		s, a := w.shake(w.openWebTransport, w.httpsURL("/wt"), c.token)
+		if a.Status != c.status {
+			w.t.Errorf("handshake: got status %d, want %d: %s", a.Status, c.status, a.Body)
+		}
+		if s != nil {
+			w.talk(s, c.token)
+			lines := s.openLines()
+			s.subscribeOwn(lines, "paint.room", "own."+c.token)
+			lines.send("AUTH:" + c.token + "\n")
 			s.expectText("ERR:bad_request")
-			s.sendFrame([]byte(c.token))
-			s.expectText("ERR:bad_frame")
 			s.close()
+		}
+
+		s, a = w.shake(w.openWebTransport, w.httpsURL("/wt"), "")
+		if s == nil {
+			w.t.Fatalf("a handshake without a token: got status %d: %s", a.Status, a.Body)
+		}
+		s.sendLine("AUTH:" + c.token)
+		_, line, err := s.read()
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		w.answers["AUTH, to be answered as "+http.StatusText(c.status)+" "+a.Header.Get("Date")] = answer{Body: line}
+		switch c.status {
+		case 200:
+			w.talk(s, c.token)
+			s.close()
+		case 401:
+			s.expectClose(wire.CloseUnauthorized)
+		case 403:
+			s.expectClose(wire.CloseForbidden)
 		}
 	}
 }
@@ -141,6 +209,9 @@ func (w *watched) exchange(l lane, what string, c call, host string) answer {
 		req.Header.Set("Content-Type", "application/json")
 	}
 	req.Host = host
+	if c.Protocol != "" {
+		req.Proto = c.Protocol
+	}
 	what = fmt.Sprintf("%s over %s (%s %s)", what, l.name, c.Method, c.URL)
 	res, err := l.RoundTrip(req)
 	if err != nil {
@@ -172,6 +243,8 @@ func (w *watched) requests() {
 		{method: "POST", path: "/ws", body: access},
 		{method: "GET", path: "/WS"},
 		{method: "GET", path: "/ws/"},
+		{method: "GET", path: "/wt"},
+		{method: "POST", path: "/wt/", body: access},
 		{method: "GET", path: "/nowhere"},
 		{method: "GET", path: "/old/page"},
 		{method: "GET", path: "/boom"},
@@ -190,9 +263,6 @@ func (w *watched) requests() {
 			held := carriers(token)
 			for _, carrier := range slices.Sorted(maps.Keys(held)) {
 				for _, c := range calls {
-					if l.proto == 3 && len(c.method) > 32 {
-						continue // the gap that docs/decisions/0002-guard.md tells of
-					}
 					mark := w.mark()
 					request := call{Method: c.method, URL: c.path + "?" + mark, Header: held[carrier]}
 					if c.body != "" {
@@ -233,6 +303,11 @@ func (w *watched) tokensInTargets() {
 		}
 		for _, host := range []string{token, "at." + token + ".localhost", token + ":80"} {
 			w.exchange(l, "a token as host", call{Method: "GET", URL: "/", Header: http.Header{}}, host).problem(w.t, 400, "token_in_url")
+			w.targets++
+		}
+		if l.proto == 3 {
+			w.exchange(l, "a token as :protocol", call{Method: "CONNECT", URL: "/wt", Header: http.Header{}, Protocol: token}, "").
+				problem(w.t, 400, "token_in_url")
 			w.targets++
 		}
 	}

@@ -132,6 +132,7 @@ func TestNoSecretLeaves(t *testing.T) {
 	w := startWatched(t)
 	w.handshakes()
 	w.administration()
+	w.webTransports()
 	w.requests()
 	w.tokensInTargets()
 	w.malformedRequests()
@@ -243,9 +244,9 @@ func (w *watched) files() map[string]string {
 
 // record is what is read of a line of the log.
 type record struct {
-	Logger, Msg, Method, Host, URI string
-	Status                         int
-	Request                        struct{ URI, Proto string }
+	Logger, Msg, Method, Host, URI, Proto string
+	Status                                int
+	Request                               struct{ URI, Proto string }
 }
 
 var marked = regexp.MustCompile(`n=\d+\.`)
@@ -260,7 +261,7 @@ func (w *watched) checkLogged(places map[string]string) {
 		if err := json.Unmarshal([]byte(line), &r); err != nil {
 			w.t.Fatalf("the log has the line %q: %v", line, err)
 		}
-		if r.Msg == "handled request with a token" && strings.Contains(r.Method+r.Host+r.URI, "[redacted]") {
+		if r.Msg == "handled request with a token" && strings.Contains(r.Method+r.Host+r.URI+r.Proto, "[redacted]") {
 			targets++
 		}
 		if !strings.HasPrefix(r.Msg, "handled request") && r.Msg != "NOP" { // Caddy's word where no site has the host

@@ -3,18 +3,12 @@ package integration
 import (
 	"bytes"
 	"fmt"
-	"strings"
 	"testing"
-
-	"github.com/gorilla/websocket"
-
-	"github.com/millrace/millrace/wire"
 )
 
-func TestPublishAndSubscribe(t *testing.T) {
-	e := startEdge(t, defaultCaddyfile)
-	token := e.issue(allowAll("room")).Token
-	pub, sub := e.dial(token), e.dialBrowser(token)
+func publishAndSubscribe(c *stage) {
+	token := c.room()
+	pub, sub := c.publisher(token), c.dialBrowser(token)
 
 	sub.subscribe("paint.room", "#", "a.*")
 	pub.publish("paint.room", "a.b", "hello")
@@ -22,23 +16,21 @@ func TestPublishAndSubscribe(t *testing.T) {
 	sub.expectDeliver("paint.room", "a.b", "hello", "#", "a.*")
 	sub.expectDeliver("paint.room", "c", "", "#")
 	pub.ping()
-	pub.fence()
-	sub.fence()
+	c.settle(pub, sub)
 	sub.close()
 	pub.close()
-	e.stop()
+	c.stop()
 }
 
 // The bytes on the wire are those of docs/protocol.md, not only what our codec
 // makes of them.
-func TestFramesToTheByte(t *testing.T) {
-	e := startEdge(t, defaultCaddyfile)
-	s := e.dial(e.issue(allowAll("room")).Token)
+func framesToTheByte(c *stage) {
+	s := c.dial(c.room())
 	s.subscribe("paint.room", "a.>")
 	s.sendFrame(rawPublish("paint.room", "a.b", "\x00\xffhello"))
 	kind, got, err := s.read()
-	if want := rawDeliver("paint.room", "a.b", "\x00\xffhello", "a.>"); err != nil || kind != websocket.BinaryMessage || !bytes.Equal(got, want) {
-		t.Errorf("got kind %d, error %v, frame\n%x, want\n%x", kind, err, got, want)
+	if want := rawDeliver("paint.room", "a.b", "\x00\xffhello", "a.>"); err != nil || kind != asFrame || !bytes.Equal(got, want) {
+		c.t.Errorf("got kind %d, error %v, frame\n%x, want\n%x", kind, err, got, want)
 	}
 }
 
@@ -53,22 +45,4 @@ func TestTLS(t *testing.T) {
 	s.subscribe("paint.room", "x")
 	s.publish("paint.room", "x", "over TLS")
 	s.expectDeliver("paint.room", "x", "over TLS", "x")
-}
-
-func TestReloadKeepsSockets(t *testing.T) {
-	e := startEdge(t, defaultCaddyfile)
-	s := e.dial(e.issue(allowAll("room")).Token)
-	s.subscribe("paint.room", "#")
-	e.reload(strings.Replace(defaultCaddyfile, "drain 7s", "drain 7s\n\t\tregion EU", 1))
-	s.publish("paint.room", "x", "after")
-	s.expectDeliver("paint.room", "x", "after", "#")
-}
-
-func TestStopTellsClients(t *testing.T) {
-	e := startEdge(t, defaultCaddyfile)
-	s := e.dial(e.issue(allowAll("room")).Token)
-	e.terminate()
-	s.expectText("RECONNECT")
-	s.expectClose(wire.CloseGoingAway)
-	e.stop()
 }

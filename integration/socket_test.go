@@ -1,71 +1,70 @@
 package integration
 
 import (
-	"bytes"
-	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"net/http"
+	"os"
 	"slices"
-	"strings"
 	"testing"
-	"time"
 
 	"github.com/gorilla/websocket"
 
 	"github.com/millrace/millrace/wire"
 )
 
-// handshake is one attempt to open a WebSocket.
+// The kinds of messages. A WebSocket says the kind of each; over WebTransport
+// it shows in the first byte.
+const (
+	asText  = websocket.TextMessage
+	asFrame = websocket.BinaryMessage
+)
+
+// socket is an open session, over whichever transport. Its methods fail the
+// test instead of returning errors and may be called from the test's goroutine
+// only; those of its link may be called from another one.
+type socket struct {
+	t *testing.T
+	link
+	fences int
+}
+
+// link carries the messages of one session. One goroutine may write and one
+// may read. No call blocks for longer than patience.
+type link interface {
+	// write sends one message.
+	write(kind int, message []byte) error
+	// read returns the next message. The error is a *closed when the edge has
+	// closed the session.
+	read() (kind int, message []byte, err error)
+	// leave begins the end of the session as a well-behaved client does.
+	leave() error
+	// cut ends the connection, and says nothing to the session.
+	cut() error
+}
+
+// closed is the end of a session as its client sees it.
+type closed struct {
+	code   wire.CloseCode
+	reason string
+}
+
+func (c *closed) Error() string { return fmt.Sprintf("closed with %d %q", c.code, c.reason) }
+
+// errPatience is what a link's read returns when nothing has come for so long.
+var errPatience = fmt.Errorf("no message in %v: %w", patience, os.ErrDeadlineExceeded)
+
+// handshake is one attempt to open a session.
 type handshake struct {
-	URL       string      // empty: /ws on the plain HTTP site
+	URL       string      // empty: the transport's path on its usual site
 	Token     string      // sent in the Authorization header unless empty
 	Protocols []string    // offered subprotocols
 	Header    http.Header // anything else
 }
 
-// socket is an open WebSocket. Its methods fail the test instead of returning
-// errors and may be called from the test's goroutine only.
-type socket struct {
-	t      *testing.T
-	conn   *websocket.Conn
-	fences int
-}
-
-// dial opens a WebSocket as a program does, with the token in a header.
-func (e *edge) dial(token string) *socket {
-	e.t.Helper()
-	return e.mustOpen(handshake{Token: token})
-}
-
-// dialBrowser opens a WebSocket as a browser does, with the token among the
-// subprotocols.
-func (e *edge) dialBrowser(token string) *socket {
-	e.t.Helper()
-	s := e.mustOpen(handshake{Protocols: []string{"llps.v1", "at." + token}})
-	if got := s.conn.Subprotocol(); got != "llps.v1" {
-		e.t.Errorf("got subprotocol %q, want llps.v1", got)
-	}
-	return s
-}
-
-func (e *edge) mustOpen(h handshake) *socket {
-	e.t.Helper()
-	s, refused := e.open(h)
-	if s == nil {
-		e.t.Fatalf("the handshake was refused: %d %s", refused.Status, refused.Body)
-	}
-	return s
-}
-
-// open opens a WebSocket; a refusal comes back as the answer. The socket is
-// closed when the test ends.
-func (e *edge) open(h handshake) (*socket, answer) {
-	e.t.Helper()
-	if h.URL == "" {
-		h.URL = fmt.Sprintf("ws://localhost:%d/ws", e.HTTP)
-	}
+// header is what the handshake sends beside the subprotocols.
+func (h handshake) header() http.Header {
 	header := h.Header.Clone()
 	if header == nil {
 		header = http.Header{}
@@ -73,59 +72,39 @@ func (e *edge) open(h handshake) (*socket, answer) {
 	if h.Token != "" {
 		header.Set("Authorization", "Bearer "+h.Token)
 	}
-	dialer := websocket.Dialer{
-		NetDialContext: dialLoopback, Subprotocols: h.Protocols, EnableCompression: true, HandshakeTimeout: patience,
-	}
-	if strings.HasPrefix(h.URL, "wss:") {
-		var err error
-		if dialer.TLSClientConfig, err = e.tlsConfig(); err != nil {
-			e.t.Fatal(err)
-		}
-	}
-	conn, res, err := dialer.DialContext(context.Background(), h.URL, header)
-	if res != nil {
-		defer res.Body.Close()
-	}
-	if err != nil {
-		if !errors.Is(err, websocket.ErrBadHandshake) {
-			e.t.Fatal(err)
-		}
-		body := new(bytes.Buffer)
-		if _, err := body.ReadFrom(res.Body); err != nil { // gorilla keeps the first 1,024 bytes
-			e.t.Fatal(err)
-		}
-		return nil, answer{Status: res.StatusCode, Header: res.Header, Body: body.Bytes()}
-	}
-	if got := res.Header.Get("Sec-WebSocket-Extensions"); got != "" {
-		e.t.Errorf("the edge agreed to extensions %q, want none", got)
-	}
-	s := &socket{t: e.t, conn: conn}
-	e.t.Cleanup(func() { conn.Close() })
-	return s, answer{Status: res.StatusCode, Header: res.Header}
+	return header
 }
 
-// sendLine sends a text message.
+// sendLine sends a line.
 func (s *socket) sendLine(line string) {
 	s.t.Helper()
-	s.send(websocket.TextMessage, []byte(line))
+	s.send(asText, []byte(line))
 }
 
-// sendFrame sends a binary message.
+// sendFrame sends a frame.
 func (s *socket) sendFrame(frame []byte) {
 	s.t.Helper()
-	s.send(websocket.BinaryMessage, frame)
+	s.send(asFrame, frame)
 }
 
 func (s *socket) send(kind int, message []byte) {
 	s.t.Helper()
-	s.must(s.conn.SetWriteDeadline(time.Now().Add(patience)))
-	s.must(s.conn.WriteMessage(kind, message))
+	s.must(s.write(kind, message))
 }
 
 // publish sends a version 1 frame.
 func (s *socket) publish(tenant, channel, payload string) {
 	s.t.Helper()
 	s.sendFrame(wire.AppendPublish(nil, wire.Publish{
+		Tenant: []byte(tenant), Channel: []byte(channel), Payload: []byte(payload),
+	}))
+}
+
+// publishTagged sends a version 2 frame.
+func (s *socket) publishTagged(delivery wire.Delivery, tenant, channel, payload string) {
+	s.t.Helper()
+	s.sendFrame(wire.AppendPublish(nil, wire.Publish{
+		Tagged: true, Delivery: delivery,
 		Tenant: []byte(tenant), Channel: []byte(channel), Payload: []byte(payload),
 	}))
 }
@@ -139,13 +118,6 @@ func (s *socket) subscribe(tenant string, patterns ...string) {
 	}
 }
 
-// read returns the next message.
-func (s *socket) read() (kind int, message []byte, err error) {
-	s.t.Helper()
-	s.must(s.conn.SetReadDeadline(time.Now().Add(patience)))
-	return s.conn.ReadMessage()
-}
-
 // expectText requires that the next message is this line.
 func (s *socket) expectText(want string) {
 	s.t.Helper()
@@ -153,7 +125,7 @@ func (s *socket) expectText(want string) {
 	if err != nil {
 		s.t.Fatalf("got %v, want the line %q", err, want)
 	}
-	if kind != websocket.TextMessage || string(message) != want {
+	if kind != asText || string(message) != want {
 		s.t.Fatalf("got message %q (kind %d), want the line %q", message, kind, want)
 	}
 }
@@ -166,31 +138,37 @@ func (s *socket) expectDeliver(tenant, channel, payload string, patterns ...stri
 	if err != nil {
 		s.t.Fatalf("got %v, want a message on %s", err, channel)
 	}
-	if kind != websocket.BinaryMessage {
+	if kind != asFrame {
 		s.t.Fatalf("got the line %q, want a message on %s", message, channel)
 	}
-	got, err := wire.DecodeDeliver(message)
+	checkDeliver(s.t, message, tenant, channel, payload, patterns...)
+}
+
+// checkDeliver compares a deliver frame; the order of the patterns is free.
+func checkDeliver(t *testing.T, frame []byte, tenant, channel, payload string, patterns ...string) {
+	t.Helper()
+	got, err := wire.DecodeDeliver(frame)
 	if err != nil {
-		s.t.Fatalf("%v: %x", err, message)
+		t.Fatalf("%v: %x", err, frame)
 	}
 	gotPatterns := slices.Sorted(slices.Values(got.Patterns))
 	slices.Sort(patterns)
 	if string(got.Tenant) != tenant || string(got.Channel) != channel || string(got.Payload) != payload ||
 		!slices.Equal(gotPatterns, patterns) {
-		s.t.Fatalf("got tenant %q, channel %q, payload %q, patterns %q; want %q, %q, %q, %q",
+		t.Fatalf("got tenant %q, channel %q, payload %q, patterns %q; want %q, %q, %q, %q",
 			got.Tenant, got.Channel, got.Payload, gotPatterns, tenant, channel, payload, patterns)
 	}
 }
 
-// expectClose requires that the edge closes the connection now, with this code.
+// expectClose requires that the edge closes the session now, with this code.
 func (s *socket) expectClose(code wire.CloseCode) {
 	s.t.Helper()
 	_, message, err := s.read()
 	if err == nil {
 		s.t.Fatalf("got message %q, want close code %d", message, code)
 	}
-	var closed *websocket.CloseError
-	if !errors.As(err, &closed) || closed.Code != int(code) {
+	var closed *closed
+	if !errors.As(err, &closed) || closed.code != code {
 		s.t.Fatalf("got %v, want close code %d", err, code)
 	}
 }
@@ -207,6 +185,27 @@ func (s *socket) fence() {
 	s.expectText("OK:UNSUB:" + pair)
 }
 
+// untilFence returns what is on its way to this socket, in order.
+func (s *socket) untilFence() (delivered []wire.Deliver) {
+	s.t.Helper()
+	s.fences++
+	pair := fmt.Sprintf("fence:n%d", s.fences)
+	s.sendLine("UNSUB:" + pair)
+	for {
+		kind, message, err := s.read()
+		s.must(err)
+		if kind == asText {
+			if string(message) != "OK:UNSUB:"+pair {
+				s.t.Fatalf("got the line %q between deliveries", message)
+			}
+			return delivered
+		}
+		d, err := wire.DecodeDeliver(message)
+		s.must(err)
+		delivered = append(delivered, d)
+	}
+}
+
 // ping requires that the edge answers, and has answered everything before.
 func (s *socket) ping() {
 	s.t.Helper()
@@ -214,11 +213,11 @@ func (s *socket) ping() {
 	s.expectText("PONG")
 }
 
-// close ends the connection as a well-behaved client does and awaits the
-// edge's answer.
+// close ends the session as a well-behaved client does and awaits the edge's
+// answer.
 func (s *socket) close() {
 	s.t.Helper()
-	s.send(websocket.CloseMessage, websocket.FormatCloseMessage(websocket.CloseNormalClosure, ""))
+	s.must(s.leave())
 	s.expectClose(wire.CloseNormal)
 }
 

@@ -7,11 +7,8 @@ import (
 	"net/http"
 	"regexp"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
-
-	"github.com/gorilla/websocket"
 
 	"github.com/millrace/millrace/wire"
 )
@@ -23,26 +20,23 @@ func (e *edge) adminURL(path string) string { return "http://" + e.adminAddress(
 type drained struct {
 	told, closed time.Time
 	deliveries   int
-	code         int // of the close frame
+	code         wire.CloseCode
 	err          error
 }
 
-// watchDrain reads until the connection ends.
-func watchDrain(conn *websocket.Conn) (d drained) {
+// watchDrain reads until the session ends.
+func watchDrain(l link) (d drained) {
 	for {
-		if d.err = conn.SetReadDeadline(time.Now().Add(patience)); d.err != nil {
-			return d
-		}
-		kind, message, err := conn.ReadMessage()
-		var closed *websocket.CloseError
+		kind, message, err := l.read()
+		var end *closed
 		switch {
-		case errors.As(err, &closed):
-			d.closed, d.code = time.Now(), closed.Code
+		case errors.As(err, &end):
+			d.closed, d.code = time.Now(), end.code
 			return d
 		case err != nil:
 			d.err = err
 			return d
-		case kind == websocket.BinaryMessage:
+		case kind == asFrame:
 			d.deliveries++
 		case string(message) == wire.LineReconnect && d.told.IsZero():
 			d.told = time.Now()
@@ -55,16 +49,16 @@ func watchDrain(conn *websocket.Conn) (d drained) {
 
 // checkDrain opens sockets, begins a drain, publishes through it until its end,
 // and checks what the clients see of it. check is called once, while it drains.
-func (e *edge) checkDrain(begin, check func()) {
-	e.t.Helper()
+func (c *stage) checkDrain(begin, check func()) {
+	c.t.Helper()
 	const clients = 20
-	token := e.issue(allowAll("room")).Token
-	publisher := e.dial(token)
+	token := c.room()
+	publisher := c.publisher(token)
 	seen := make(chan drained, clients)
 	for range clients {
-		s := e.dial(token)
+		s := c.subscriber(token)
 		s.subscribe("paint.room", "x")
-		go func() { seen <- watchDrain(s.conn) }() // ends with the connection
+		go func() { seen <- watchDrain(s.link) }() // ends with the session
 	}
 	begin()
 	publisher.expectText(wire.LineReconnect)
@@ -84,19 +78,19 @@ func (e *edge) checkDrain(begin, check func()) {
 		d := <-seen
 		switch {
 		case d.err != nil:
-			e.t.Errorf("a client saw: %v", d.err)
+			c.t.Errorf("a client saw: %v", d.err)
 			continue
 		case d.told.IsZero():
-			e.t.Error("a client got no RECONNECT")
+			c.t.Error("a client got no RECONNECT")
 			continue
-		case d.code != int(wire.CloseGoingAway):
-			e.t.Errorf("a client got close code %d, want %d", d.code, wire.CloseGoingAway)
+		case d.code != wire.CloseGoingAway:
+			c.t.Errorf("a client got close code %d, want %d", d.code, wire.CloseGoingAway)
 		case d.deliveries != published:
-			e.t.Errorf("a client got %d messages of %d that were published during the drain", d.deliveries, published)
+			c.t.Errorf("a client got %d messages of %d that were published during the drain", d.deliveries, published)
 		}
 		// Both times are taken here, when the messages are read.
 		if had := d.closed.Sub(d.told); had < 5500*time.Millisecond || had > 8500*time.Millisecond {
-			e.t.Errorf("a client had %v to move, want at least 6s of the drain's 7s", had)
+			c.t.Errorf("a client had %v to move, want at least 6s of the drain's 7s", had)
 		}
 		if first.IsZero() || d.told.Before(first) {
 			first = d.told
@@ -106,85 +100,76 @@ func (e *edge) checkDrain(begin, check func()) {
 		}
 	}
 	if spread := last.Sub(first); spread < 500*time.Millisecond {
-		e.t.Errorf("all clients were told within %v, want them spread over the first second", spread)
+		c.t.Errorf("all clients were told within %v, want them spread over the first second", spread)
 	}
 }
 
-func TestStopDrains(t *testing.T) {
-	t.Parallel()
-	e := startEdge(t, defaultCaddyfile)
-	token := e.issue(allowAll("room")).Token
-	e.checkDrain(e.terminate, func() {
+func stopDrains(c *stage) {
+	token := c.room()
+	c.checkDrain(c.terminate, func() {
 		// Caddy may close its listeners before or after it stops the edge.
-		dialer := websocket.Dialer{NetDialContext: dialLoopback, HandshakeTimeout: patience}
-		conn, res, err := dialer.Dial(fmt.Sprintf("ws://localhost:%d/ws", e.HTTP), http.Header{"Authorization": {"Bearer " + token}})
+		session, refusal, err := c.transport.tryOpen(c.edge, handshake{Token: token})
 		switch {
+		case session != nil:
+			c.t.Error("a handshake was accepted during the stop")
 		case err == nil:
-			conn.Close()
-			t.Error("a handshake was accepted during the stop")
-		case errors.Is(err, websocket.ErrBadHandshake):
-			res.Body.Close()
-			if res.StatusCode != http.StatusServiceUnavailable || res.Header.Get("Retry-After") == "" {
-				t.Errorf("a handshake during the stop got status %d, Retry-After %q", res.StatusCode, res.Header.Get("Retry-After"))
+			if refusal.Status != http.StatusServiceUnavailable || refusal.Header.Get("Retry-After") == "" {
+				c.t.Errorf("a handshake during the stop got status %d, Retry-After %q", refusal.Status, refusal.Header.Get("Retry-After"))
 			}
-		case !errors.Is(err, syscall.ECONNREFUSED) && !errors.Is(err, syscall.ECONNRESET):
-			t.Errorf("a handshake during the stop: %v", err)
+		case !c.gone(err):
+			c.t.Errorf("a handshake during the stop: %v", err)
 		}
 	})
-	e.stop()
+	c.stop()
 }
 
 // Clients that follow RECONNECT end the drain.
-func TestStopEndsWithTheLastClient(t *testing.T) {
-	t.Parallel()
-	e := startEdge(t, defaultCaddyfile)
-	token := e.issue(allowAll("room")).Token
+func stopEndsWithTheLastClient(c *stage) {
+	token := c.room()
 	var sockets []*socket
 	for range 5 {
-		sockets = append(sockets, e.dial(token))
+		sockets = append(sockets, c.dial(token))
 	}
 	begin := time.Now()
-	e.terminate()
+	c.terminate()
 	for _, s := range sockets {
 		s.expectText(wire.LineReconnect)
 		s.close()
 	}
-	e.stop()
+	c.stop()
 	if took := time.Since(begin); took > 5*time.Second {
-		t.Errorf("the stop took %v after all clients had left, want less than the drain's 7s", took)
+		c.t.Errorf("the stop took %v after all clients had left, want less than the drain's 7s", took)
 	}
 }
 
 // `pubsub drain` ends the service and not the process.
-func TestDrainByAdmin(t *testing.T) {
-	t.Parallel()
-	e := startEdge(t, defaultCaddyfile)
-	token := e.issue(allowAll("room")).Token
+func drainByAdmin(c *stage) {
+	token := c.room()
 	refused := func() {
-		_, refusal := e.open(handshake{Token: token})
-		refusal.problem(t, http.StatusServiceUnavailable, "draining")
+		_, refusal := c.open(handshake{Token: token})
+		refusal.problem(c.t, http.StatusServiceUnavailable, "draining")
 		if refusal.Header.Get("Retry-After") == "" {
-			t.Error("the refusal has no Retry-After")
+			c.t.Error("the refusal has no Retry-After")
 		}
 	}
 	drain := func() {
-		e.do(call{Method: "POST", URL: e.adminURL("/pubsub/drain"), Body: []byte("{}")}).decode(t, 200, new(object))
+		c.do(call{Method: "POST", URL: c.adminURL("/pubsub/drain"), Body: []byte("{}")}).decode(c.t, 200, new(object))
 	}
-	e.checkDrain(drain, refused)
+	c.checkDrain(drain, refused)
 	refused()
 	drain() // again changes nothing
-	e.awaitPing(e.httpURL("/ping"))
-	e.issue(allowAll("room"))
+	c.awaitPing(c.httpURL("/ping"))
+	c.issue(allowAll("room"))
 	begin := time.Now()
-	e.stop()
+	c.stop()
 	if took := time.Since(begin); took > 5*time.Second {
-		t.Errorf("the stop of a drained edge took %v", took)
+		c.t.Errorf("the stop of a drained edge took %v", took)
 	}
 }
 
 var (
 	goroutineHead = regexp.MustCompile(`(?m)^goroutine \d+ `)
-	ourGoroutine  = regexp.MustCompile(`millrace/pubsub(/websocket)?\.`)
+	ourGoroutine  = regexp.MustCompile(`millrace/pubsub(/websocket|/webtransport)?\.`)
 )
 
 // goroutines returns the stacks of all goroutines of the edge, and their number.
@@ -198,15 +183,13 @@ func (e *edge) goroutines() (stacks string, count int) {
 }
 
 // However a client leaves, no goroutine of its own stays.
-func TestNoGoroutineStays(t *testing.T) {
-	t.Parallel()
-	e := startEdge(t, defaultCaddyfile)
-	token, revoked := e.issue(allowAll("room")), e.issue(allowAll("room"))
-	e.dial(token.Token).close() // what starts once has started
+func noGoroutineStays(c *stage) {
+	token, revoked := c.issue(allowAll("room")), c.issue(allowAll("room"))
+	c.dial(token.Token).close() // what starts once has started
 
 	var before int
-	e.poll("the edge to be at rest", func() bool {
-		stacks, count := e.goroutines()
+	c.poll("the edge to be at rest", func() bool {
+		stacks, count := c.goroutines()
 		resting := count == before && !ourGoroutine.MatchString(stacks)
 		before = count
 		return resting
@@ -218,88 +201,63 @@ func TestNoGoroutineStays(t *testing.T) {
 		if n%5 == 2 {
 			of = revoked.Token
 		}
-		s := e.dial(of)
+		s := c.dial(of)
 		s.subscribe("paint.room", "x", "y.*")
 		sockets = append(sockets, s)
 	}
 	for _, s := range sockets {
 		s.publish("paint.room", "x", "to all, who do not read it")
 	}
-	stacks, _ := e.goroutines()
+	stacks, _ := c.goroutines()
 	if got := len(ourGoroutine.FindAllString(stacks, -1)); got < 50 {
-		t.Fatalf("50 sockets show in %d lines of the stacks: this test looks for the wrong thing", got)
+		c.t.Fatalf("50 sockets show in %d lines of the stacks: this test looks for the wrong thing", got)
 	}
 	for n, s := range sockets {
 		switch n % 5 {
-		case 0: // closed normally; what it has not read stays unread
-			s.send(websocket.CloseMessage, websocket.FormatCloseMessage(websocket.CloseNormalClosure, ""))
-		case 1: // cut
-			s.conn.NetConn().Close()
-		case 3: // cut in the middle of a frame
-			if _, err := s.conn.NetConn().Write([]byte{0x82, 0xff, 0, 0}); err != nil {
-				t.Fatal(err)
-			}
-			s.conn.NetConn().Close()
-		case 4: // thrown out
-			if _, err := s.conn.NetConn().Write([]byte("no frame at all")); err != nil {
-				t.Fatal(err)
-			}
+		case 0: // what it has not read stays unread
+			s.must(s.leave())
+		case 1:
+			s.must(s.cut())
+		case 3, 4:
+			s.must(c.rude[n%5-3](s))
 		}
 	}
-	e.revoke(e.master, revoked.Token).decode(t, http.StatusOK, new(object)) // case 2
-	for _, request := range []string{
-		"GET /ws HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n" +
-			"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: short\r\nAuthorization: Bearer " + token.Token + "\r\n\r\n",
-		"GET /ws HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n" +
-			"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\nAuthorization: Bearer " + token.Token + "\r\n\r\n",
-		"GET /ws HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\n",
-		"",
-	} {
-		for range 5 {
-			conn, err := net.Dial("tcp", fmt.Sprintf("127.0.0.1:%d", e.HTTP))
-			if err != nil {
-				t.Fatal(err)
-			}
-			if _, err := conn.Write([]byte(request)); err != nil {
-				t.Fatal(err)
-			}
-			conn.Close() // without reading the answer
-		}
-	}
+	c.revoke(c.master, revoked.Token).decode(c.t, http.StatusOK, new(object)) // case 2
+	c.half(c, token.Token)
 
-	e.poll("the goroutines of gone clients to end", func() bool {
-		stacks, count := e.goroutines()
+	c.poll("the goroutines of gone clients to end", func() bool {
+		stacks, count := c.goroutines()
 		return count <= before && !ourGoroutine.MatchString(stacks)
 	})
-	if got := strings.TrimSpace(string(e.do(call{Method: "GET", URL: e.adminURL("/pubsub/connections")}).Body)); got != `{"connections":[]}` {
-		t.Errorf("the edge still counts connections: %s", got)
+	if got := strings.TrimSpace(string(c.do(call{Method: "GET", URL: c.adminURL("/pubsub/connections")}).Body)); got != `{"connections":[]}` {
+		c.t.Errorf("the edge still counts connections: %s", got)
 	}
 }
 
 // Clients are told at once that the edge stops, whatever requests the HTTP app
 // still waits for. Caddy stops its apps in random order: hence several edges.
-func TestStopTellsBeforeRequestsEnd(t *testing.T) {
+func stopTellsBeforeRequestsEnd(c *stage) {
 	for i := range 3 {
-		t.Run(fmt.Sprint(i), func(t *testing.T) {
+		c.t.Run(fmt.Sprint(i), func(t *testing.T) {
 			t.Parallel()
-			e := startEdge(t, defaultCaddyfile)
-			client := e.dial(e.issue(allowAll("room")).Token)
-			slow, err := net.Dial("tcp", fmt.Sprintf("localhost:%d", e.HTTP))
+			c := &stage{t, startEdge(t, defaultCaddyfile), c.transport}
+			client := c.dial(c.room())
+			slow, err := net.Dial("tcp", fmt.Sprintf("localhost:%d", c.HTTP))
 			if err != nil {
 				t.Fatal(err)
 			}
 			defer slow.Close()
 			// The answer 100 Continue says that the edge waits for the body.
 			fmt.Fprintf(slow, "POST /v1/get-token HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer %s\r\n"+
-				"Content-Type: application/json\r\nContent-Length: 10\r\nExpect: 100-continue\r\n\r\n", e.master)
+				"Content-Type: application/json\r\nContent-Length: 10\r\nExpect: 100-continue\r\n\r\n", c.master)
 			if _, err := slow.Read(make([]byte, 1)); err != nil {
 				t.Fatal(err)
 			}
-			e.terminate()
+			c.terminate()
 			client.expectText(wire.LineReconnect)
 			slow.Close()
 			client.expectClose(wire.CloseGoingAway)
-			e.stop()
+			c.stop()
 		})
 	}
 }

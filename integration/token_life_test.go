@@ -10,66 +10,65 @@ import (
 	"github.com/millrace/millrace/wire"
 )
 
-func TestRevocationClosesSockets(t *testing.T) {
-	e := startEdge(t, defaultCaddyfile)
-	token, other := e.issue(allowAll("room")), e.issue(allowAll("room"))
-	sockets := []*socket{e.dial(token.Token), e.dialBrowser(token.Token)}
-	bystander := e.dial(other.Token)
+func revocation(c *stage) {
+	token, other := c.issue(allowAll("room")), c.issue(allowAll("room"))
+	sockets := []*socket{c.dial(token.Token), c.dialBrowser(token.Token)}
+	bystander := c.dial(other.Token)
 
 	begin := time.Now()
-	e.revoke(e.master, token.Token).decode(t, http.StatusOK, new(object))
+	c.revoke(c.master, token.Token).decode(c.t, http.StatusOK, new(object))
 	for _, s := range sockets {
 		s.expectText("ERR:token_revoked")
 		s.expectClose(wire.CloseForbidden)
 	}
 	if took := time.Since(begin); took > time.Second {
-		t.Errorf("the sockets were open for %v after the revocation, want at most a second", took)
+		c.t.Errorf("the sockets were open for %v after the revocation, want at most a second", took)
 	}
-	_, refused := e.open(handshake{Token: token.Token})
-	refused.problem(t, http.StatusUnauthorized, "")
+	_, refused := c.open(handshake{Token: token.Token})
+	refused.problem(c.t, http.StatusUnauthorized, "")
 	bystander.ping()
 }
 
-func TestExpiryClosesSockets(t *testing.T) {
-	e := startEdge(t, defaultCaddyfile)
+func expiry(c *stage) {
 	request := tokenRequest(allowAll("room"))
 	expires := time.Now().Add(3 * time.Second)
 	request["right"].(object)["expires_at"] = expires.Format(time.RFC3339Nano)
-	short, extended := e.issueAs(e.master, request), e.issueAs(e.master, request)
-	closed, kept := e.dial(short.Token), e.dial(extended.Token)
-	e.refresh(e.master, extended.TokenID, in(time.Hour)).decode(t, http.StatusOK, new(object))
+	short, extended := c.issueAs(c.master, request), c.issueAs(c.master, request)
+	closed, kept := c.dial(short.Token), c.dial(extended.Token)
+	c.refresh(c.master, extended.TokenID, in(time.Hour)).decode(c.t, http.StatusOK, new(object))
 
 	closed.expectText("ERR:token_expired")
 	closed.expectClose(wire.CloseUnauthorized)
 	// The edge keeps whole seconds.
 	if early, late := time.Until(expires) > time.Second, time.Since(expires) > time.Second; early || late {
-		t.Errorf("the socket closed at %v, want within a second of %v", time.Now(), expires)
+		c.t.Errorf("the socket closed at %v, want within a second of %v", time.Now(), expires)
 	}
 	kept.ping()
-	e.poll("the other socket to outlive the old time", func() bool { return time.Now().After(expires.Add(time.Second)) })
+	c.poll("the other socket to outlive the old time", func() bool { return time.Now().After(expires.Add(time.Second)) })
 	kept.subscribe("paint.room", "x")
-	_, refused := e.open(handshake{Token: short.Token})
-	refused.problem(t, http.StatusUnauthorized, "")
+	_, refused := c.open(handshake{Token: short.Token})
+	refused.problem(c.t, http.StatusUnauthorized, "")
 }
+
+// successor is the token in SUCCESSOR.
+var successor = newMasterToken()
 
 // A master token that is taken out of the Caddyfile is good for nothing at
 // once; what it issued lives on, and a successor manages it.
-func TestRemovedStaticMaster(t *testing.T) {
-	successor := newMasterToken()
-	second := strings.Replace(defaultMaster, "MILLRACE_MASTER_TOKEN", "SUCCESSOR", 1)
-	e := startEdge(t, defaultCaddyfile, withEnv("SUCCESSOR="+successor))
-	token := e.issue(allowAll("room"))
-	s := e.dial(token.Token)
-	e.rest("GET", "/v1/tokens", successor, nil).problem(t, http.StatusUnauthorized, "bad_master_token")
+func removedStaticMaster(c *stage) {
+	secondMaster := strings.Replace(defaultMaster, "MILLRACE_MASTER_TOKEN", "SUCCESSOR", 1)
+	token := c.issue(allowAll("room"))
+	s := c.dial(token.Token)
+	c.rest("GET", "/v1/tokens", successor, nil).problem(c.t, http.StatusUnauthorized, "bad_master_token")
 
-	e.reload(strings.Replace(defaultCaddyfile, defaultMaster, second, 1))
-	e.rest("GET", "/v1/tokens", e.master, nil).problem(t, http.StatusUnauthorized, "bad_master_token")
+	c.reload(strings.Replace(defaultCaddyfile, defaultMaster, secondMaster, 1))
+	c.rest("GET", "/v1/tokens", c.master, nil).problem(c.t, http.StatusUnauthorized, "bad_master_token")
 	s.ping()
-	e.dial(token.Token).ping()
-	if got := e.status(successor, token.TokenID); got != "valid" {
-		t.Errorf("the successor sees the token as %q, want valid", got)
+	c.dial(token.Token).ping()
+	if got := c.status(successor, token.TokenID); got != "valid" {
+		c.t.Errorf("the successor sees the token as %q, want valid", got)
 	}
-	e.revoke(successor, token.Token).decode(t, http.StatusOK, new(object))
+	c.revoke(successor, token.Token).decode(c.t, http.StatusOK, new(object))
 	s.expectText("ERR:token_revoked")
 	s.expectClose(wire.CloseForbidden)
 }

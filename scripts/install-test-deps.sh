@@ -1,8 +1,10 @@
 #!/usr/bin/env bash
-# Installs the two WebSocket clients that are not ours and that the integration
-# tests drive: ws for Node and websockets for Python, in the versions pinned in
-# integration/clients. Needs Node 20 and Python 3.10 or newer. Does nothing
-# when they are there already.
+# Installs the clients that are not ours and that the integration tests drive:
+# ws and playwright-core for Node and websockets for Python, in the versions
+# pinned in integration/clients, and the browser Chromium, from Debian. Needs
+# Node 20 and Python 3.10 or newer. Does nothing when they are there already.
+#
+# CHROMIUM names a Chromium or Chrome that is elsewhere than in /usr/bin/chromium.
 set -euo pipefail
 cd "$(dirname "$0")/../integration/clients"
 
@@ -28,4 +30,23 @@ if ! stamp requirements.txt .venv; then
 	fi
 	.venv/bin/python -m pip install --quiet --disable-pip-version-check -r requirements.txt
 	cp requirements.txt .venv/.installed-from
+fi
+
+chromium=${CHROMIUM:-/usr/bin/chromium}
+if [[ ! -x $chromium ]]; then
+	if [[ -n ${CHROMIUM:-} ]]; then
+		echo "CHROMIUM is $CHROMIUM, where there is no program" >&2
+		exit 1
+	fi
+	root=()
+	if [[ $EUID -ne 0 ]]; then
+		root=(sudo --non-interactive)
+	fi
+	if ! command -v apt-get >/dev/null || ! "${root[@]}" true 2>/dev/null; then
+		echo 'chromium is missing and cannot be installed from here: as root on Debian, apt-get install chromium;' \
+			'elsewhere install Chromium or Chrome and set CHROMIUM to its program' >&2
+		exit 1
+	fi
+	"${root[@]}" apt-get update
+	"${root[@]}" apt-get install -y --no-install-recommends chromium
 fi

@@ -6,39 +6,60 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"os"
-	"strconv"
 	"strings"
-	"testing"
 	"time"
 
 	"github.com/gorilla/websocket"
+
+	"github.com/millrace/millrace/wire"
 )
 
 // unthrottled is an edge whose caps do not slow a flood down.
 var unthrottled = strings.ReplaceAll(defaultCaddyfile, "16384", "1048576")
 
-// floodCycle is what a flooding client sends again and again: commands, each of
-// which asks for an answer about as long as itself.
-var floodCycle = func() (frames []byte) {
-	pattern := strings.Repeat("p", 200)
-	for _, m := range []struct {
-		opcode  byte
-		payload string
-	}{
-		{websocket.TextMessage, "PING"},
-		{websocket.TextMessage, "SUB:paint.room:" + pattern},
-		{websocket.TextMessage, "UNSUB:paint.room:" + pattern},
-		{websocket.PingMessage, strings.Repeat("x", 125)},
-		{websocket.TextMessage, "SUB:other:" + pattern}, // refused
-	} {
-		frames = appendClientFrame(frames, m.opcode, m.payload)
-	}
-	return frames
-}()
+// floodLines are what a flooding client sends again and again: commands, each
+// of which asks for an answer about as long as itself.
+var floodLines = []string{
+	"PING",
+	"SUB:paint.room:" + strings.Repeat("p", 200),
+	"UNSUB:paint.room:" + strings.Repeat("p", 200),
+	"SUB:other:" + strings.Repeat("p", 200), // refused
+}
 
-const floodMessages = 5 // in a cycle
+// webSocketFlooder is a WebSocket whose cycle has a ping frame, too.
+func webSocketFlooder(c *stage, token string) *flooder {
+	c.t.Helper()
+	_, conn, reader := c.connect(upgrade{Header: []string{bearer(token)}})
+	cycle := appendClientFrame(nil, websocket.PingMessage, strings.Repeat("x", 125))
+	for _, line := range floodLines {
+		cycle = appendClientFrame(cycle, websocket.TextMessage, line)
+	}
+	return &flooder{conn: conn, cycle: cycle, asks: len(floodLines) + 1, skip: func() error { return skipFrame(reader) }}
+}
+
+// webTransportFlooder is the bidirectional stream of a session, from which
+// nobody reads.
+func webTransportFlooder(c *stage, token string) *flooder {
+	c.t.Helper()
+	session, refused := c.openSession(c.dialQUIC(nil), handshake{Token: token})
+	if session == nil {
+		c.t.Fatalf("the handshake was refused: %d %s", refused.Status, refused.Body)
+	}
+	stream := c.openStream(session)
+	var cycle []byte
+	for _, line := range floodLines {
+		cycle = wire.AppendMessage(cycle, []byte(line))
+	}
+	reader := bufio.NewReader(stream)
+	return &flooder{conn: stream, cycle: cycle, asks: len(floodLines), skip: func() error {
+		answer, err := readMessage(reader)
+		if err == nil && wire.IsFrame(answer) {
+			return fmt.Errorf("got a frame of %d bytes", len(answer))
+		}
+		return err
+	}}
+}
 
 // appendClientFrame appends a frame of RFC 6455 whose mask changes nothing.
 func appendClientFrame(dst []byte, opcode byte, payload string) []byte {
@@ -54,49 +75,53 @@ func appendClientFrame(dst []byte, opcode byte, payload string) []byte {
 // Clients that send commands without end and never read the answers: the edge
 // stops reading from them, so neither its memory grows nor do others suffer. A
 // client that reads at last finds every answer.
-func TestFloodWithoutReading(t *testing.T) {
-	t.Parallel()
-	e := startEdge(t, unthrottled)
-	token := e.issue(allowAll("room")).Token
-	bystander := e.dial(token)
+func floodWithoutReading(c *stage) {
+	token := c.room()
+	bystander := c.dial(token)
 	bystander.subscribe("paint.room", "#")
-	before := e.residentMiB()
+	before := c.residentMiB()
 
 	const clients = 4
 	flooders := make([]*flooder, clients)
 	stalled := make(chan error, clients)
 	for i := range flooders {
-		_, conn, reader := e.connect(upgrade{Header: []string{bearer(token)}})
-		flooders[i] = &flooder{conn: conn, reader: reader}
+		flooders[i] = c.flooder(c, token)
 		go func() { stalled <- flooders[i].flood() }() // ends with the stall or its error
 	}
 	for range clients {
 		bystander.ping()
 		if err := <-stalled; err != nil {
-			t.Fatal(err)
+			c.t.Fatal(err)
 		}
 	}
 	total := 0
 	for _, f := range flooders {
 		total += f.sent
 	}
-	if grown := e.residentMiB() - before; grown > 96 {
-		t.Errorf("the edge's memory grew by %d MiB in a flood of %d MiB by %d clients", grown, total>>20, clients)
+	if grown := c.residentMiB() - before; grown > 96 {
+		c.t.Errorf("the edge's memory grew by %d MiB in a flood of %d MiB by %d clients", grown, total>>20, clients)
 	} else {
-		t.Logf("the edge's memory grew by %d MiB (to %d) in a flood of %d MiB", grown, e.residentMiB(), total>>20)
+		c.t.Logf("the edge's memory grew by %d MiB (to %d) in a flood of %d MiB", grown, c.residentMiB(), total>>20)
 	}
 	bystander.publish("paint.room", "x", "still here")
 	bystander.expectDeliver("paint.room", "x", "still here", "#")
 
 	if err := flooders[0].readAnswers(); err != nil {
-		t.Error(err)
+		c.t.Error(err)
 	}
 }
 
+// flooder is a client that sends a cycle of messages again and again.
 type flooder struct {
-	conn   net.Conn
-	reader *bufio.Reader
-	sent   int // bytes
+	conn interface {
+		io.Writer
+		SetDeadline(time.Time) error
+		SetWriteDeadline(time.Time) error
+	}
+	cycle []byte
+	asks  int          // answers to a cycle
+	skip  func() error // reads one answer
+	sent  int          // bytes
 }
 
 // flood sends until nothing more is taken.
@@ -105,12 +130,12 @@ func (f *flooder) flood() error {
 		enough = 96 << 20 // far more than all buffers between client and edge hold
 		stall  = 1500 * time.Millisecond
 	)
-	chunk := bytes.Repeat(floodCycle, 64)
+	chunk := bytes.Repeat(f.cycle, 64)
 	for f.sent < enough {
 		if err := f.conn.SetWriteDeadline(time.Now().Add(stall)); err != nil {
 			return err
 		}
-		n, err := f.conn.Write(chunk[f.sent%len(floodCycle):])
+		n, err := f.conn.Write(chunk[f.sent%len(f.cycle):])
 		f.sent += n
 		if errors.Is(err, os.ErrDeadlineExceeded) {
 			return nil
@@ -129,15 +154,15 @@ func (f *flooder) readAnswers() error {
 	if err := f.conn.SetDeadline(deadline); err != nil {
 		return err
 	}
-	rest := floodCycle[f.sent%len(floodCycle):]
+	rest := f.cycle[f.sent%len(f.cycle):]
 	finished := make(chan error, 1)
 	go func() { // ends with the write, at the deadline at the latest
 		_, err := f.conn.Write(rest)
 		finished <- err
 	}()
-	want := (f.sent + len(rest)) / len(floodCycle) * floodMessages
+	want := (f.sent + len(rest)) / len(f.cycle) * f.asks
 	for i := range want {
-		if err := f.skipFrame(); err != nil {
+		if err := f.skip(); err != nil {
 			return fmt.Errorf("after %d answers of %d: %w", i, want, err)
 		}
 	}
@@ -146,9 +171,9 @@ func (f *flooder) readAnswers() error {
 
 // skipFrame reads one unmasked frame. The edge's own pings do not come into the
 // count: it sends the first after 25 s.
-func (f *flooder) skipFrame() error {
+func skipFrame(reader *bufio.Reader) error {
 	var header [2]byte
-	if _, err := io.ReadFull(f.reader, header[:]); err != nil {
+	if _, err := io.ReadFull(reader, header[:]); err != nil {
 		return err
 	}
 	length := int(header[1])
@@ -157,33 +182,13 @@ func (f *flooder) skipFrame() error {
 		return fmt.Errorf("got a frame with opcode %d", opcode)
 	case length == 126:
 		var long [2]byte
-		if _, err := io.ReadFull(f.reader, long[:]); err != nil {
+		if _, err := io.ReadFull(reader, long[:]); err != nil {
 			return err
 		}
 		length = int(long[0])<<8 | int(long[1])
 	case length > 126:
 		return fmt.Errorf("got a frame of 64 KiB or more")
 	}
-	_, err := f.reader.Discard(length)
+	_, err := reader.Discard(length)
 	return err
-}
-
-// residentMiB is how much memory the edge has.
-func (e *edge) residentMiB() int {
-	e.t.Helper()
-	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", e.cmd.Process.Pid))
-	if err != nil {
-		e.t.Fatal(err)
-	}
-	for line := range strings.Lines(string(status)) {
-		if value, ok := strings.CutPrefix(line, "VmRSS:"); ok {
-			kib, err := strconv.Atoi(strings.Fields(value)[0])
-			if err != nil {
-				e.t.Fatal(err)
-			}
-			return kib >> 10
-		}
-	}
-	e.t.Fatal("no VmRSS in the edge's status")
-	return 0
 }

@@ -1,0 +1,118 @@
+// A WebTransport client made of the browser's own and frames built by hand, for
+// browser_webtransport_test.go, which calls wt.* in a page that this runs in.
+// Nothing is read before it is asked for, so that a test can let messages wait.
+globalThis.wt = (() => {
+  const encoder = new TextEncoder();
+  const decoder = new TextDecoder();
+  let session, writer, main;
+  let streams; // reader of the streams that the edge opens
+
+  const bytes = (n, size) => Array.from({ length: size }, (_, i) => (n >>> (8 * (size - 1 - i))) & 0xff);
+  const sized = (text) => [...bytes(encoder.encode(text).length, 2), ...encoder.encode(text)];
+  const send = (message) => writer.write(Uint8Array.from([...bytes(message.length, 4), ...message]));
+
+  // messages returns a function that reads the stream's next message.
+  function messages(readable) {
+    const reader = readable.getReader();
+    let buffer = new Uint8Array();
+    async function take(n) {
+      while (buffer.length < n) {
+        const { value, done } = await reader.read();
+        if (done) return undefined;
+        const joined = new Uint8Array(buffer.length + value.length);
+        joined.set(buffer);
+        joined.set(value, buffer.length);
+        buffer = joined;
+      }
+      const taken = buffer.subarray(0, n);
+      buffer = buffer.subarray(n);
+      return taken;
+    }
+    return async () => {
+      try {
+        const head = await take(4);
+        if (head === undefined) return { end: "FIN" };
+        return parse(await take(new DataView(head.buffer, head.byteOffset).getUint32(0)));
+      } catch (err) {
+        return { end: String(err) };
+      }
+    };
+  }
+
+  function parse(message) {
+    if (message[0] !== 0x01) return { line: decoder.decode(message) };
+    let at = 1;
+    const take = (n) => message.subarray((at += n) - n, at);
+    const number = (size) => [...take(size)].reduce((n, byte) => n * 256 + byte, 0);
+    const text = () => decoder.decode(take(number(2)));
+    const tenant = text();
+    const channel = text();
+    const payload = decoder.decode(take(number(4)));
+    const patterns = [];
+    for (let n = number(2); n > 0; n--) patterns.push(text());
+    if (at !== message.length) throw new Error("a frame of another length");
+    return { tenant, channel, payload, patterns };
+  }
+
+  return {
+    // known returns which of the options this browser looks at: those that it
+    // knows. It refuses the address after that.
+    known(names) {
+      const read = [];
+      const options = {};
+      for (const name of names) Object.defineProperty(options, name, { get: () => void read.push(name) });
+      try {
+        new WebTransport("no address", options);
+      } catch {
+        return read;
+      }
+    },
+
+    // open returns the protocol that the edge has chosen.
+    async open({ url, hash, ...options }) {
+      const value = Uint8Array.from(hash.match(/../g), (digits) => parseInt(digits, 16));
+      session = new WebTransport(url, { ...options, serverCertificateHashes: [{ algorithm: "sha-256", value }] });
+      session.closed.catch(() => {}); // closed tells
+      await session.ready;
+      const stream = await session.createBidirectionalStream();
+      writer = stream.writable.getWriter();
+      main = messages(stream.readable);
+      streams = session.incomingUnidirectionalStreams.getReader();
+      return session.protocol ?? "";
+    },
+    line: (text) => send(encoder.encode(text)),
+    publish: (tenant, channel, payload) => send([...sized(tenant), ...sized(channel), ...encoder.encode(payload)]),
+    next: () => main(),
+
+    // many reads n messages and returns what they are in short.
+    async many(n) {
+      const got = { count: 0, bytes: 0, others: [], inOrder: true };
+      while (got.count < n) {
+        const message = await main();
+        if (message.end) return { ...got, end: message.end };
+        if (message.line) got.others.push(message.line);
+        else {
+          got.inOrder &&= message.payload.startsWith(`${got.count} `);
+          got.count++;
+          got.bytes += message.payload.length;
+        }
+      }
+      return got;
+    },
+
+    // alone sends text on a unidirectional stream of its own.
+    async alone(text) {
+      const own = (await session.createUnidirectionalStream()).getWriter();
+      await own.write(encoder.encode(text));
+      await own.close();
+    },
+    // accept takes the stream that the edge opens next; nextOf reads from it.
+    async accept() {
+      const { value } = await streams.read();
+      this.nextOf = messages(value);
+    },
+
+    close: (closeCode) => session.close({ closeCode }),
+    closed: () => session.closed.then(({ closeCode, reason }) => ({ closeCode, reason }), (err) => ({ error: String(err) })),
+  };
+})();

@@ -1,0 +1,186 @@
+package integration
+
+import (
+	"errors"
+	"syscall"
+	"testing"
+)
+
+// transport is a way to open sessions.
+type transport struct {
+	name    string // as in the rights of tokens
+	other   string // the name of the other transport
+	tryOpen func(e *edge, h handshake) (*socket, answer, error)
+	// gone says that an edge which stops may answer a handshake like this.
+	gone func(error) bool
+	// codeAlone says that a session whose client has opened no stream yet can be
+	// told no ERR line.
+	codeAlone bool
+	// crowd is how many sessions a test opens where many are the point: those
+	// over QUIC cost more.
+	crowd int
+	races int // how often a test tries to meet a moment
+	// rude are ways in which a client leaves that break the transport's rules.
+	rude []func(*socket) error
+	// flooder opens a session that sends more than it reads.
+	flooder func(c *stage, token string) *flooder
+	// half leaves handshakes unfinished.
+	half func(c *stage, token string)
+}
+
+var transports = []transport{
+	{
+		name: "websocket", other: "webtransport", tryOpen: (*edge).tryOpen, crowd: 200, races: 1000,
+		gone: func(err error) bool {
+			return errors.Is(err, syscall.ECONNREFUSED) || errors.Is(err, syscall.ECONNRESET)
+		},
+		rude: rudeWebSockets, flooder: webSocketFlooder, half: halfWebSockets,
+	},
+	{
+		name: "webtransport", other: "websocket", tryOpen: (*edge).tryWebTransport, crowd: 50, races: 120, codeAlone: true,
+		gone: func(error) bool { return false }, // the port answers until the end
+		rude: rudeWebTransports, flooder: webTransportFlooder, half: halfWebTransports,
+	},
+}
+
+// stage is where a case of the conformance suite plays: an edge, and how its
+// clients reach it. Cases open sessions by its methods only.
+type stage struct {
+	t *testing.T
+	*edge
+	transport
+}
+
+// publisher opens the session of a client whose messages go to subscribers.
+func (c *stage) publisher(token string) *socket {
+	c.t.Helper()
+	return c.dial(token)
+}
+
+// subscriber opens the session of a client that gets a publisher's messages.
+func (c *stage) subscriber(token string) *socket {
+	c.t.Helper()
+	return c.dial(token)
+}
+
+// dial opens the session of a client that has no other to do with, with the
+// token in a header, as a program does.
+func (c *stage) dial(token string) *socket {
+	c.t.Helper()
+	return c.mustOpen(handshake{Token: token})
+}
+
+// dialBrowser opens a session as a browser does, with the token among the
+// subprotocols.
+func (c *stage) dialBrowser(token string) *socket {
+	c.t.Helper()
+	return c.mustOpen(handshake{Protocols: []string{"llps.v1", "at." + token}})
+}
+
+func (c *stage) mustOpen(h handshake) *socket {
+	c.t.Helper()
+	s, refused := c.open(h)
+	if s == nil {
+		c.t.Fatalf("the handshake was refused: %d %s", refused.Status, refused.Body)
+	}
+	s.ping() // the edge has all of the session now, the stream included
+	return s
+}
+
+// open opens a session; a refusal comes back as the answer.
+func (c *stage) open(h handshake) (*socket, answer) {
+	c.t.Helper()
+	s, a, err := c.transport.tryOpen(c.edge, h)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return s, a
+}
+
+// settle requires that nothing is on its way from the publisher to these
+// subscribers any more.
+func (c *stage) settle(publisher *socket, subscribers ...*socket) {
+	c.t.Helper()
+	publisher.fence()
+	for _, s := range subscribers {
+		s.fence()
+	}
+}
+
+// run runs a part of the case as a subtest.
+func (c *stage) run(name string, f func(c *stage)) {
+	c.t.Helper()
+	c.t.Run(name, func(t *testing.T) { f(&stage{t, c.edge.with(t), c.transport}) })
+}
+
+// room is a token for everything in the tenant paint.room.
+func (c *stage) room() string {
+	c.t.Helper()
+	return c.issue(allowAll("room")).Token
+}
+
+// conformanceCase is something that holds for sessions over every transport.
+type conformanceCase struct {
+	name      string
+	caddyfile string // of the case's own edge; empty: defaultCaddyfile
+	options   []option
+	run       func(c *stage)
+}
+
+var conformance = []conformanceCase{
+	{name: "publish and subscribe", run: publishAndSubscribe},
+	{name: "frames to the byte", run: framesToTheByte},
+	{name: "lines and frames", run: linesAndFrames},
+	{name: "messages that close", run: messagesThatClose},
+	{name: "broken messages in a row", run: brokenMessagesInARow},
+	{name: "subscription limits", run: subscriptionLimits},
+	{name: "ingress cap", run: ingressCap},
+
+	{name: "tenants are apart", run: tenantsAreApart},
+	{name: "default tenant", run: defaultTenant},
+	{name: "deliver modes", run: deliverModes},
+	{name: "slow consumer, drop", caddyfile: slowCaddyfile("drop"), run: slowConsumerDrop},
+	{name: "slow consumer, disconnect", caddyfile: slowCaddyfile("disconnect"), run: slowConsumerDisconnect},
+	{name: "flood without reading", caddyfile: unthrottled, run: floodWithoutReading},
+	{name: "vanished subscriber", run: vanishedSubscriber},
+
+	{name: "tokens that are refused", run: refusedTokens},
+	{name: "rights of the connection", caddyfile: regionalCaddyfile, run: connectionRights},
+	{name: "connection limits", caddyfile: narrowCaddyfile, run: connectionLimits},
+	{name: "revocation", run: revocation},
+	{name: "expiry", run: expiry},
+	{name: "refresh to an earlier end", run: refreshShortens},
+	{name: "deleted master token", run: deletedMasterWithTokens},
+	{name: "removed static master token", options: []option{withEnv("SUCCESSOR=" + successor)}, run: removedStaticMaster},
+	{name: "revocation races handshake", caddyfile: racingCaddyfile, run: revokeRacesHandshake},
+	{name: "revocation races refresh", caddyfile: racingCaddyfile, run: revokeRacesRefresh},
+
+	{name: "reloads lose nothing", caddyfile: american, run: reloadsLoseNothing},
+	{name: "reload takes effect", caddyfile: american, options: []option{withEnv("SECOND=" + second)}, run: reloadTakesEffect},
+	{name: "refused reload changes nothing", caddyfile: american, run: refusedReloadChangesNothing},
+
+	{name: "stop drains", run: stopDrains},
+	{name: "stop ends with the last client", run: stopEndsWithTheLastClient},
+	{name: "stop tells before requests end", run: stopTellsBeforeRequestsEnd},
+	{name: "drain by the admin API", run: drainByAdmin},
+	{name: "no goroutine stays", run: noGoroutineStays},
+}
+
+// What docs/protocol.md says of sessions, over each transport.
+func TestConformance(t *testing.T) {
+	t.Parallel()
+	for _, tr := range transports {
+		t.Run(tr.name, func(t *testing.T) {
+			t.Parallel()
+			for _, row := range conformance {
+				t.Run(row.name, func(t *testing.T) {
+					t.Parallel()
+					if row.caddyfile == "" {
+						row.caddyfile = defaultCaddyfile
+					}
+					row.run(&stage{t, startEdge(t, row.caddyfile, row.options...), tr})
+				})
+			}
+		})
+	}
+}

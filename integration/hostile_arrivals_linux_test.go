@@ -1,0 +1,269 @@
+package integration
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/quic-go/quic-go"
+	"github.com/quic-go/webtransport-go"
+
+	"github.com/millrace/millrace/pubsub"
+	wtconn "github.com/millrace/millrace/pubsub/webtransport"
+	"github.com/millrace/millrace/wire"
+)
+
+// Sessions from one address whose clients do not authenticate, and send all that
+// they are allowed to send: there are so many and no more, and they do not stay.
+func TestHostileArrivalsOfOneAddress(t *testing.T) {
+	t.Parallel()
+	e := startEdge(t, defaultCaddyfile)
+	calm := e.startCalm()
+	before := e.memory()
+
+	const crowd = "127.0.0.2"
+	conns := make([]*quic.Conn, pubsub.MaxArrivalsPerIP)
+	sessions := make([]*webtransport.Session, len(conns))
+	for i := range conns {
+		conns[i] = e.quicFrom(crowd, nil)
+	}
+	one, other := e.quicFrom(crowd, nil), e.quicFrom("127.0.0.3", nil)
+	for i, conn := range conns {
+		sessions[i] = e.mustSession(conn, handshake{})
+	}
+	_, refused := e.openSession(one, handshake{})
+	refused.problem(t, 429, "too_many_unauthenticated")
+	if refused.Header.Get("Retry-After") == "" {
+		t.Error("no Retry-After")
+	}
+	elsewhere := e.mustSession(other, handshake{})
+
+	var speakers []*socket
+	var filling sync.WaitGroup
+	for i, session := range sessions {
+		filling.Go(func() { fillWindows(session) })
+		if i%2 == 0 {
+			s := e.onSession(conns[i], session)
+			s.must(s.wt().writeBytes(binary.BigEndian.AppendUint32(nil, wtconn.AuthBytes)))
+			s.must(s.wt().writeBytes(bytes.Repeat([]byte("A"), wtconn.AuthBytes-1)))
+			speakers = append(speakers, s)
+		}
+	}
+	filling.Wait()
+	clients := len(conns) + 2
+	e.checkGrowth(before, clients*(connectionCost+connectionWindow), "16 sessions that do not authenticate")
+
+	for _, s := range speakers {
+		s.expectUnauthorized()
+	}
+	for _, session := range slices.Concat(sessions, []*webtransport.Session{elsewhere}) {
+		expectSessionEnd(t, session, wire.CloseUnauthorized)
+	}
+	for _, conn := range slices.Concat(conns, []*quic.Conn{other}) {
+		expectQUICEnd(t, conn)
+	}
+	// Now there is room again. A request that was refused has not ended its connection.
+	late := e.mustSession(e.quicFrom(crowd, nil), handshake{})
+	expectSessionEnd(t, late, wire.CloseUnauthorized)
+	if err := one.Context().Err(); err != nil {
+		t.Errorf("the connection of the request that was refused has ended: %v", err)
+	}
+	calm.check()
+	e.checkRelease(before, clients)
+}
+
+// fillWindows sends on unidirectional streams until the edge grants no credit.
+func fillWindows(session *webtransport.Session) {
+	var filling sync.WaitGroup
+	defer filling.Wait()
+	var streams []*webtransport.SendStream
+	for range 8 { // more than enough for the window of the connection
+		stream, err := session.OpenUniStream()
+		if err != nil {
+			return
+		}
+		if _, err := stream.Write([]byte("S")); err != nil { // so that all have begun
+			return
+		}
+		streams = append(streams, stream)
+	}
+	for _, stream := range streams {
+		filling.Go(func() {
+			_ = stream.SetWriteDeadline(time.Now().Add(time.Second)) // fails only with the session
+			_, _ = stream.Write(make([]byte, 1<<20))                 // ends with the deadline, or the session
+		})
+	}
+}
+
+// So many sessions without authentication as an edge takes, from many addresses.
+func TestHostileArrivalsOfManyAddresses(t *testing.T) {
+	t.Parallel()
+	e := startEdge(t, defaultCaddyfile)
+	calm := e.startCalm()
+	before := e.memory()
+
+	// Each address has one connection with all the sessions that it may have.
+	const addresses = pubsub.MaxArrivals/pubsub.MaxArrivalsPerIP + 2
+	crowds := make([]*crowd, addresses)
+	for i := range crowds {
+		conn := e.quicFrom(fmt.Sprintf("127.0.1.%d", i+1), nil)
+		crowds[i] = &crowd{conn: conn, client: e.sessionsOn(conn)}
+	}
+	begin := time.Now()
+	var opening sync.WaitGroup
+	for _, c := range crowds {
+		opening.Go(func() { c.open(handshake{URL: e.httpsURL("/wt")}) })
+	}
+	opening.Wait()
+	took := time.Since(begin)
+	e.checkGrowth(before, addresses*connectionCost+pubsub.MaxArrivals*sessionCost, "as many sessions as an edge takes")
+
+	open, refused := 0, 0
+	for _, c := range crowds {
+		if c.err != nil && took < wtconn.AuthTime { // later, the first sessions end, and the connection with them
+			t.Fatal(c.err)
+		}
+		open += len(c.sessions)
+		for _, a := range c.refused {
+			a.problem(t, 503, "too_many_unauthenticated")
+			if a.Header.Get("Retry-After") == "" {
+				t.Error("no Retry-After")
+			}
+			refused++
+		}
+	}
+	t.Logf("%d sessions opened and %d were refused in %v", open, refused, took)
+	if took < wtconn.AuthTime && open != pubsub.MaxArrivals { // else the first have made room for others
+		t.Errorf("%d sessions were open at the same time, want %d", open, pubsub.MaxArrivals)
+	}
+	for _, c := range crowds {
+		for _, session := range c.sessions {
+			if err := awaitSessionEnd(session); errors.Is(err, os.ErrDeadlineExceeded) {
+				t.Fatal(err)
+			}
+		}
+		if len(c.sessions) > 0 {
+			expectQUICEnd(t, c.conn)
+		}
+	}
+	calm.check()
+	e.checkRelease(before, open)
+}
+
+// crowd is the connection of an address with many sessions.
+type crowd struct {
+	conn     *quic.Conn
+	client   *webtransport.ClientConn
+	sessions []*webtransport.Session
+	refused  []answer
+	err      error
+}
+
+func (c *crowd) open(h handshake) {
+	for range pubsub.MaxArrivalsPerIP {
+		session, a, err := dialSession(c.client, h)
+		switch {
+		case session != nil:
+			c.sessions = append(c.sessions, session)
+		case err == nil:
+			c.refused = append(c.refused, a)
+		default:
+			c.err = err
+			return
+		}
+	}
+}
+
+// huge announces a message of 4 GiB, less one byte.
+var huge = []byte{0xff, 0xff, 0xff, 0xff}
+
+// Clients that go about their first message in the wrong way, and what they say
+// once they have authenticated.
+func TestHostileFirstMessage(t *testing.T) {
+	t.Parallel()
+	e := startEdge(t, defaultCaddyfile)
+	calm := e.startCalm()
+	token := e.issue(allowAll("room")).Token
+	auth := "AUTH:" + token
+	before := e.memory()
+
+	arrive := func() *socket {
+		t.Helper()
+		conn := e.quicFrom("127.0.0.2", nil)
+		return e.onSession(conn, e.mustSession(conn, handshake{}))
+	}
+	for name, first := range map[string][]byte{
+		"4 GiB":              append(huge[:4:4], auth...),
+		"more than may come": binary.BigEndian.AppendUint32(nil, wtconn.AuthBytes+1),
+		"a frame of 4 GiB":   append(huge[:4:4], 0x02),
+		"another line":       wire.AppendMessage(nil, []byte("PING")),
+		"nothing":            {0, 0, 0, 0},
+		"a stale token":      wire.AppendMessage(nil, []byte("AUTH:AT_"+randomHex()+"_"+randomHex())),
+	} {
+		start := time.Now()
+		s := arrive()
+		s.must(s.wt().writeBytes(first))
+		s.expectUnauthorized()
+		if took := time.Since(start); took >= wtconn.AuthTime {
+			t.Errorf("%s: the edge waited %v for the rest of it", name, took)
+		}
+	}
+
+	for _, admit := range []func() *socket{
+		func() *socket { return e.dialWebTransport(token) },
+		func() *socket {
+			s := arrive()
+			s.sendLine(auth)
+			s.expectText("OK:AUTH")
+			return s
+		},
+	} {
+		s := admit()
+		s.ping()
+		s.must(s.wt().writeBytes(append(huge[:4:4], 0x02, 0x00)))
+		s.expectClose(wire.CloseTooBig)
+	}
+	after := e.memory()
+	if allocated := after.total - before.total; allocated > 1<<20 { // a quarter of what one message announced
+		t.Errorf("the edge allocated %d MiB for messages that never came", allocated>>10)
+	}
+
+	calm.check()
+	e.checkRelease(before, 9)
+}
+
+// A client that sends its AUTH line slowly has no more time than others.
+func TestHostileSlowAuthentication(t *testing.T) {
+	t.Parallel()
+	e := startEdge(t, defaultCaddyfile)
+	calm := e.startCalm()
+	line := wire.AppendMessage(nil, []byte("AUTH:"+e.issue(allowAll("room")).Token))
+
+	conn := e.quicFrom("127.0.0.2", nil)
+	s := e.onSession(conn, e.mustSession(conn, handshake{}))
+	sent := make(chan int, 1)
+	go func() { // ends with the session, or the line
+		tick := time.NewTicker(time.Second)
+		defer tick.Stop()
+		n := 0
+		for n < len(line) && s.wt().writeBytes(line[n:n+1]) == nil {
+			n++
+			select {
+			case <-tick.C:
+			case <-s.wt().session.Context().Done():
+			}
+		}
+		sent <- n
+	}()
+	s.expectUnauthorized()
+	if n := <-sent; n == len(line) {
+		t.Error("the edge waited for the whole line")
+	}
+	calm.check()
+}

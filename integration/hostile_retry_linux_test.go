@@ -1,0 +1,103 @@
+package integration
+
+import (
+	"crypto/rand"
+	"net"
+	"testing"
+	"time"
+)
+
+// More first packets in a second than an edge answers without asking: it asks
+// clients to prove their address then, and those who can are served.
+func TestHostileFirstPackets(t *testing.T) {
+	t.Parallel()
+	e := startEdge(t, defaultCaddyfile)
+	calm := e.startCalm()
+	token := e.issue(allowAll("room")).Token
+	before := e.memory()
+
+	const (
+		handshakes = 1000 // a second, without a question (caddymodule/takeover)
+		retries    = 200  // enough of them
+		enough     = 20 * handshakes
+		// unfinishedCost is what a connection takes whose handshake does not go on, in
+		// KiB, for the 5 s that it has; about 20 as measured, and 50 with the race detector.
+		unfinishedCost = 64
+	)
+	raced := len(buildFlags) > 0 // the edge is too slow then to get over the limit for sure
+	socket := e.socketAt("127.0.0.5")
+	if err := socket.SetReadDeadline(time.Now().Add(patience)); err != nil {
+		t.Fatal(err)
+	}
+	asked := make(chan error, 1)
+	go func() { // ends with the packets that it waits for, or the deadline
+		asked <- readRetries(socket, retries)
+	}()
+	begin, sent, err := time.Now(), 0, error(nil)
+	tick := time.NewTicker(time.Millisecond)
+	defer tick.Stop()
+	for going := true; going; {
+		for range 8 { // the edge's socket does not hold many
+			if _, err := socket.WriteToUDP(firstPacket(), e.udpAddress()); err != nil {
+				t.Fatal(err)
+			}
+			sent++
+		}
+		select {
+		case err = <-asked:
+			going = false
+		case <-tick.C:
+			if going = sent < enough && !(raced && sent > 2*handshakes); !going {
+				if err := socket.SetReadDeadline(time.Now().Add(time.Second)); err != nil {
+					t.Fatal(err)
+				}
+				err = <-asked
+			}
+		}
+	}
+	if err != nil && !raced {
+		t.Fatalf("%d first packets were answered with less than %d Retry packets: %v", sent, retries, err)
+	}
+	t.Logf("%d first packets: %v", sent, err)
+
+	s := e.dialWebTransport(token) // is asked, and answers
+	s.ping()
+	seconds := int(time.Since(begin)/time.Second) + 2 // one is in the bucket from the start
+	e.checkGrowth(before, edgeNoise+connectionCost+seconds*handshakes*unfinishedCost, "first packets")
+	calm.check()
+	e.checkRelease(before, seconds*handshakes)
+}
+
+// readRetries reads so many Retry packets.
+func readRetries(socket *net.UDPConn, n int) error {
+	buffer := make([]byte, 1<<16)
+	for n > 0 {
+		size, err := socket.Read(buffer)
+		if err != nil {
+			return err
+		}
+		if size > 5 && buffer[0]&0xf0 == 0xf0 && string(buffer[1:5]) == version1 {
+			n--
+		}
+	}
+	return nil
+}
+
+// version1 is that of RFC 9000.
+const version1 = "\x00\x00\x00\x01"
+
+// firstPacket is an Initial packet with random connection IDs. What it has inside
+// is nothing, which the edge cannot know before it has made a connection.
+func firstPacket() []byte {
+	const length = 1200
+	packet := make([]byte, length)
+	rand.Read(packet) // never fails
+	packet[0] = 0xc0 | packet[0]&0x0f
+	copy(packet[1:], version1)
+	packet[5] = 8  // the length of the destination's ID, which follows
+	packet[14] = 8 // likewise of the source's
+	packet[23] = 0 // no token
+	rest := length - 26
+	packet[24], packet[25] = 0x40|byte(rest>>8), byte(rest)
+	return packet
+}

@@ -1,0 +1,420 @@
+package integration
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/quic-go/quic-go"
+	"github.com/quic-go/webtransport-go"
+
+	"github.com/millrace/millrace/pubsub"
+	wtconn "github.com/millrace/millrace/pubsub/webtransport"
+	"github.com/millrace/millrace/wire"
+)
+
+const (
+	manyStreams = 10_000
+	// quicStreams is how many streams of a kind a connection may have at the same
+	// time (caddymodule/takeover).
+	quicStreams = 100
+	// streamCost is what an open stream costs the edge that has no data, in KiB.
+	streamCost = 8
+)
+
+// refusedStream is the code with which the edge resets streams that it does not want.
+const refusedStream = webtransport.StreamErrorCode(wire.ClosePolicy)
+
+// A client with a valid token that opens streams without end.
+func TestHostileStreams(t *testing.T) {
+	t.Parallel()
+	e := startEdge(t, unthrottled)
+	calm := e.startCalm()
+	token := e.issue(allowAll("room")).Token
+	before := e.memory()
+
+	bidi, uni, endless := e.dialWebTransport(token), e.dialWebTransport(token), e.dialWebTransport(token)
+	for _, s := range []*socket{bidi, uni, endless} {
+		s.subscribe("paint.room", "#")
+	}
+	bound := 3*(connectionCost+connectionWindow) + edgeNoise
+
+	// Bidirectional streams beside the main one: each is reset.
+	if err := manyTimes(func() error { return resetOf(bidi.wt().session) }); err != nil {
+		t.Error(err)
+	}
+	bidi.ping()
+	e.checkGrowth(before, bound, "10,000 bidirectional streams")
+
+	// Unidirectional streams that end nowhere: so many are read, others wait, and
+	// then QUIC grants no more.
+	var half []*webtransport.SendStream
+	for len(half) < manyStreams {
+		stream, err := uni.wt().session.OpenUniStream()
+		if err != nil {
+			break
+		}
+		_, err = stream.Write([]byte("UNSUB:D:paint.room:"))
+		uni.must(err)
+		half = append(half, stream)
+	}
+	if len(half) < wtconn.MaxUniStreams || len(half) > quicStreams {
+		t.Errorf("%d unidirectional streams are open, want at most %d", len(half), quicStreams)
+	}
+	e.awaitReaders(wtconn.MaxUniStreams)
+	uni.ping()
+	e.checkGrowth(before, bound+quicStreams*streamCost, "half-open unidirectional streams")
+	for _, stream := range half {
+		_, err := stream.Write([]byte("half\n"))
+		uni.must(err)
+		uni.must(stream.Close())
+	}
+	for range half {
+		uni.expectText("OK:UNSUB:paint.room:half")
+	}
+
+	// One line on each of very many streams. The client reads its answers meanwhile.
+	sending := make(chan error, 1)
+	go func() { // ends with the streams, or its patience
+		sending <- manyTimes(func() error { return sendAlone(uni.wt().session, "UNSUB:D:paint.room:alone\n") })
+	}()
+	for range manyStreams {
+		uni.expectText("OK:UNSUB:paint.room:alone")
+	}
+	uni.must(<-sending)
+	uni.ping()
+	e.checkGrowth(before, bound, "10,000 unidirectional streams")
+
+	// Lines without an end: each is answered once, when it is too long.
+	const lines, length = 8, 4 << 20
+	var writing sync.WaitGroup
+	written := make([]error, lines)
+	for i := range lines {
+		writing.Go(func() { written[i] = writeEndless(endless.wt().session, length) })
+	}
+	writing.Wait()
+	for i := range lines {
+		endless.must(written[i])
+		endless.expectText("ERR:bad_request")
+	}
+	endless.ping()
+	e.checkGrowth(before, bound+lines*streamCost, "8 lines of 4 MiB")
+
+	bidi.publish("paint.room", "x", "still here")
+	for _, s := range []*socket{bidi, uni, endless} {
+		s.expectDeliver("paint.room", "x", "still here", "#")
+		s.close()
+	}
+	calm.check()
+	e.checkRelease(before, 3)
+}
+
+// manyTimes does something as often as manyStreams says, in several goroutines.
+func manyTimes(f func() error) error {
+	const workers = 8
+	var working sync.WaitGroup
+	errs := make([]error, workers)
+	for i := range workers {
+		working.Go(func() {
+			for range manyStreams / workers {
+				if errs[i] = f(); errs[i] != nil {
+					return
+				}
+			}
+		})
+	}
+	working.Wait()
+	return errors.Join(errs...)
+}
+
+// resetOf opens a bidirectional stream and requires that the edge resets it.
+func resetOf(session *webtransport.Session) error {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	stream, err := session.OpenStreamSync(ctx)
+	if err != nil {
+		return err
+	}
+	if _, err := stream.Write([]byte{0}); err != nil && !unwanted(err) {
+		return err
+	}
+	if err := stream.SetReadDeadline(time.Now().Add(patience)); err != nil {
+		return err
+	}
+	if _, err := stream.Read(make([]byte, 1)); !unwanted(err) {
+		return fmt.Errorf("a further bidirectional stream ended with %w", err)
+	}
+	_ = stream.Close() // which the edge has stopped
+	return nil
+}
+
+// sendAlone sends a line on a unidirectional stream of its own.
+func sendAlone(session *webtransport.Session, line string) error {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	stream, err := session.OpenUniStreamSync(ctx)
+	if err != nil {
+		return err
+	}
+	if _, err := stream.Write([]byte(line)); err != nil {
+		return err
+	}
+	return stream.Close()
+}
+
+// unwanted reports whether the edge has reset a stream because it does not want it.
+func unwanted(err error) bool {
+	var stream *webtransport.StreamError
+	return errors.As(err, &stream) && stream.Remote && stream.ErrorCode == refusedStream
+}
+
+func writeEndless(session *webtransport.Session, length int) error {
+	stream, err := session.OpenUniStream()
+	if err != nil {
+		return err
+	}
+	if err := stream.SetWriteDeadline(time.Now().Add(patience)); err != nil {
+		return err
+	}
+	_, err = stream.Write(bytes.Repeat([]byte("SUB:D:paint.room:"), length/17))
+	return err
+}
+
+// awaitReaders waits until the edge reads so many unidirectional streams.
+func (e *edge) awaitReaders(n int) {
+	e.t.Helper()
+	e.poll("readers of unidirectional streams", func() bool {
+		stacks, _ := e.goroutines()
+		return bytes.Count([]byte(stacks), []byte("pubsub/webtransport.(*connection).readLines(")) == n
+	})
+}
+
+// A client that opens streams without end before it has shown a token.
+func TestHostileStreamsBeforeAuthentication(t *testing.T) {
+	t.Parallel()
+	e := startEdge(t, defaultCaddyfile)
+	calm := e.startCalm()
+	before := e.memory()
+	bound := 3 * (connectionCost + connectionWindow + 2*quicStreams*streamCost)
+
+	// A few bidirectional streams beside the first are reset, then the session ends,
+	// and the connection with it.
+	conn := e.quicFrom("127.0.0.2", nil)
+	session := e.mustSession(conn, handshake{})
+	opened, err := 0, error(nil)
+	for ; opened < manyStreams && err == nil; opened++ {
+		err = openBidi(session)
+	}
+	t.Logf("%d streams opened, until: %v", opened, err)
+	if opened > wtconn.MaxUniStreams+quicStreams+2 { // those that were on their way
+		t.Errorf("the edge took %d streams from a client that it does not know", opened)
+	}
+	expectSessionEnd(t, session, wire.CloseUnauthorized)
+	expectQUICEnd(t, conn)
+
+	// Unidirectional ones wait, as many as QUIC grants, until the session ends.
+	conn = e.quicFrom("127.0.0.2", nil)
+	session = e.mustSession(conn, handshake{})
+	opened = 0
+	for opened < manyStreams {
+		stream, err := session.OpenUniStream()
+		if err != nil {
+			break
+		}
+		if _, err := stream.Write([]byte("SUB:D:")); err != nil {
+			t.Fatal(err)
+		}
+		opened++
+	}
+	if opened > quicStreams {
+		t.Errorf("%d unidirectional streams are open, want at most %d", opened, quicStreams)
+	}
+
+	// So do streams of a session that never was.
+	stray := e.quicFrom("127.0.0.2", nil)
+	e.sessionsOn(stray)
+	opened = 0
+	for opened < manyStreams {
+		stream, err := stray.OpenStream()
+		if err != nil {
+			break
+		}
+		_, err = stream.Write([]byte{0x40, 0x41, 0x44, 0x00, 'S', 'U', 'B'}) // of session 1,024
+		if err != nil {
+			t.Fatal(err)
+		}
+		opened++
+	}
+	if opened > quicStreams {
+		t.Errorf("%d bidirectional streams are open, want at most %d", opened, quicStreams)
+	}
+	e.checkGrowth(before, bound, "streams that nobody reads")
+	expectSessionEnd(t, session, wire.CloseUnauthorized)
+	expectQUICEnd(t, conn)
+
+	// The edge has let go of the stray ones after a while: there is credit again.
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	if _, err := stray.OpenStreamSync(ctx); err != nil {
+		t.Errorf("the edge keeps streams of a session that never was: %v", err)
+	}
+	calm.check()
+	closeQUIC(stray)
+	e.checkRelease(before, 3)
+}
+
+// openBidi opens a bidirectional stream that stays open, if the edge lets it.
+func openBidi(session *webtransport.Session) error {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	stream, err := session.OpenStreamSync(ctx)
+	if err != nil {
+		return err
+	}
+	_, err = stream.Write([]byte{0})
+	if unwanted(err) {
+		return nil
+	}
+	return err
+}
+
+const (
+	leftQueue   = 512 << 10
+	leftPayload = 16 << 10
+)
+
+// leftCaddyfile is an edge with short queues, and caps that do not slow a flood down.
+var leftCaddyfile = "{" + globalOptions + "\tpubsub {" + pubsubStore + defaultMaster + fmt.Sprintf(`
+		bandwidth {
+			default_ingress 1048576
+			default_egress 1048576
+			max 1048576
+		}
+		limits {
+			max_payload %d
+			send_queue %d
+		}
+	}
+}
+`, leftPayload, leftQueue) + sites
+
+// Sessions that are opened and left: without a stream, or with a subscription from
+// which nobody reads.
+func TestHostileSessionsLeftAlone(t *testing.T) {
+	t.Parallel()
+	e := startEdge(t, leftCaddyfile)
+	calm := e.startCalm()
+	token, publisher := e.issue(allowAll("room")), e.dial(e.issue(allowAll("room")).Token)
+	before := e.memory()
+
+	// Without a stream: some on connections of their own, some on one.
+	const alone, together = 32, 64
+	shared := e.quicFrom("127.0.0.2", nil)
+	conns := []*quic.Conn{shared}
+	for range alone {
+		conn := e.quicFrom("127.0.0.2", nil)
+		e.mustSession(conn, handshake{Token: token.Token})
+		conns = append(conns, conn)
+	}
+	many := e.sessionsOn(shared)
+	for range together {
+		session, refused, err := dialSession(many, handshake{URL: e.httpsURL("/wt"), Token: token.Token})
+		if session == nil {
+			t.Fatalf("the handshake was refused: %v, %d %s", err, refused.Status, refused.Body)
+		}
+	}
+	bound := (alone+1)*connectionCost + together*sessionCost
+	e.checkGrowth(before, bound, "sessions without a stream")
+
+	// With patterns that all match and that nobody else has, so that each session
+	// has frames of its own. One of the streams is a U stream.
+	const deaf = 24
+	channel := strings.Repeat("x", deaf)
+	for i := range deaf {
+		conn := e.deafQUIC()
+		e.subscribeDeaf(e.mustSession(conn, handshake{Token: token.Token}), channel[:i]+"*")
+		conns = append(conns, conn)
+	}
+	const messages = 4 * leftQueue * deaf / leftPayload // more than all queues together hold
+	payload := strings.Repeat("f", leftPayload)
+	for range messages {
+		publisher.publish("paint.room", channel, payload)
+	}
+	publisher.fence()
+	// Beside its queue a session has what is being written to each stream, and what
+	// was written and not sent: QUIC's window is the client's, and small here.
+	frame := leftPayload>>10 + 1
+	writing := 2 * (64 + frame + deafWindow>>10)
+	bound += deaf * (connectionCost + leftQueue>>10 + writing)
+	e.checkGrowth(before, bound, fmt.Sprintf("sessions that do not read %d messages of 16 KiB", messages))
+
+	slow := 0
+	for _, c := range e.connections() {
+		if c.QueuedBytes > leftQueue+pubsub.MaxControlBacklog {
+			t.Errorf("%d bytes are queued for a session, want at most %d", c.QueuedBytes, leftQueue)
+		}
+		if c.TokenID == token.TokenID && c.Dropped > 0 {
+			slow++
+		}
+	}
+	if slow != deaf {
+		t.Errorf("%d sessions have lost messages, want %d", slow, deaf)
+	}
+	for _, conn := range conns {
+		closeQUIC(conn)
+	}
+	e.checkRelease(before, alone+together+deaf)
+	calm.check()
+}
+
+// deafWindow is what a deaf client's streams take before it stops reading.
+const deafWindow = 32 << 10
+
+// deafQUIC opens a connection whose client takes little that it does not read.
+func (e *edge) deafQUIC() *quic.Conn {
+	e.t.Helper()
+	return e.quicFrom("127.0.0.2", func(c *quic.Config) {
+		c.InitialStreamReceiveWindow, c.MaxStreamReceiveWindow = deafWindow, deafWindow
+		c.InitialConnectionReceiveWindow, c.MaxConnectionReceiveWindow = 2*deafWindow, 2*deafWindow
+	})
+}
+
+// subscribeDeaf subscribes on the main stream and with a U stream, and reads the
+// answers and nothing else.
+func (e *edge) subscribeDeaf(session *webtransport.Session, pattern string) {
+	e.t.Helper()
+	must := func(err error) {
+		e.t.Helper()
+		if err != nil {
+			e.t.Fatal(err)
+		}
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	main := e.openStream(session)
+	_, err := main.Write(wire.AppendMessage(nil, []byte("SUB:paint.room:"+pattern)))
+	must(err)
+	lines, err := session.OpenUniStream()
+	must(err)
+	_, err = lines.Write([]byte("SUB:U:paint.room:" + pattern + "\n"))
+	must(err)
+	own, err := session.AcceptUniStream(ctx)
+	must(err)
+	for _, stream := range []interface {
+		io.Reader
+		SetReadDeadline(time.Time) error
+	}{main, own} {
+		must(stream.SetReadDeadline(time.Now().Add(patience)))
+		answer, err := readMessage(stream)
+		must(err)
+		if want := "OK:SUB:paint.room:" + pattern; string(answer) != want {
+			e.t.Fatalf("got %q, want %s", answer, want)
+		}
+	}
+}
