@@ -23,9 +23,9 @@ import (
 type webTransport struct {
 	quic     *quic.Conn
 	session  *webtransport.Session
-	stream   *webtransport.Stream
-	messages chan received // what pump has read; it holds few
-	quit     chan struct{} // closed when the test ends
+	stream   *webtransport.Stream // nil: the session ended before
+	messages chan received        // what pump has read; it holds few
+	quit     chan struct{}        // closed when the test ends
 }
 
 // received is what a read of a stream gave.
@@ -79,11 +79,17 @@ func (e *edge) tryWebTransport(h handshake) (*socket, answer, error) {
 	return e.onSession(conn, session), a, nil
 }
 
-// onSession opens the bidirectional stream of a session on conn.
+// onSession opens the bidirectional stream of a session on conn. Where the
+// session has ended before that, it is the first read that says so.
 func (e *edge) onSession(conn *quic.Conn, session *webtransport.Session) *socket {
 	e.t.Helper()
-	stream := e.openStream(session)
-	w := &webTransport{conn, session, stream, make(chan received, 64), make(chan struct{})}
+	w := &webTransport{quic: conn, session: session, messages: make(chan received, 64), quit: make(chan struct{})}
+	stream, err := tryStream(session)
+	if err != nil {
+		w.messages <- received{err: err}
+		return &socket{t: e.t, link: w}
+	}
+	w.stream = stream
 	pumped := make(chan struct{})
 	go func() { // ends with the connection
 		defer close(pumped)
@@ -97,18 +103,25 @@ func (e *edge) onSession(conn *quic.Conn, session *webtransport.Session) *socket
 	return &socket{t: e.t, link: w}
 }
 
-// openStream opens a bidirectional stream that the edge hears of at once, and
-// not with its first message.
+// openStream is tryStream on a session that goes on.
 func (e *edge) openStream(session *webtransport.Session) *webtransport.Stream {
 	e.t.Helper()
-	stream, err := session.OpenStream()
+	stream, err := tryStream(session)
 	if err != nil {
 		e.t.Fatal(err)
 	}
-	if _, err := stream.Write(nil); err != nil {
-		e.t.Fatal(err)
-	}
 	return stream
+}
+
+// tryStream opens a bidirectional stream that the edge hears of at once, and not
+// with its first message.
+func tryStream(session *webtransport.Session) (*webtransport.Stream, error) {
+	stream, err := session.OpenStream()
+	if err != nil {
+		return nil, err
+	}
+	_, err = stream.Write(nil)
+	return stream, err
 }
 
 // openSession is trySession on a connection that lives.
@@ -253,6 +266,9 @@ func (w *webTransport) write(kind int, message []byte) error {
 
 // writeBytes writes to the stream as it is.
 func (w *webTransport) writeBytes(b []byte) error {
+	if w.stream == nil {
+		return sessionEnd(w.session)
+	}
 	if err := w.stream.SetWriteDeadline(time.Now().Add(patience)); err != nil {
 		return err
 	}
@@ -303,7 +319,12 @@ func sessionEnd(session *webtransport.Session) error {
 	return err
 }
 
-func (w *webTransport) leave() error { return w.stream.Close() }
+func (w *webTransport) leave() error {
+	if w.stream == nil {
+		return sessionEnd(w.session)
+	}
+	return w.stream.Close()
+}
 
 func (w *webTransport) cut() error {
 	closeQUIC(w.quic)

@@ -118,10 +118,9 @@ func (w *waiting) refuse(r *Refusal) {
 		_ = w.main.Close()
 		w.wait(w.linger())
 	}
-	w.end(r.Code, r.Reason, maxLinger)
+	w.end(r.Code, r.Reason, answerTime)
 	w.others.Wait()
 	// Chromium forgets the code if the connection ends right behind the session.
-	// It closes the connection itself then.
 	wait(w.QUIC.Context(), maxLinger)
 	w.Leave()
 }

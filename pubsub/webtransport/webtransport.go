@@ -37,6 +37,11 @@ const (
 	// bounds. A browser may be busy with something else.
 	minLinger = 250 * time.Millisecond
 	maxLinger = time.Second
+
+	// answerTime is how long a client may take to answer the session's end: a
+	// browser on a busy machine needs seconds. A session that was admitted is cut
+	// before that, when the hub's time for its close is over.
+	answerTime = 5 * time.Second
 )
 
 // closeSession is a type of capsule.
@@ -292,7 +297,7 @@ func (c *connection) watchPeer() {
 func (c *connection) Close(code wire.CloseCode, reason string) error {
 	err := c.main.Close()
 	c.wait(c.linger())
-	c.end(code, reason, maxLinger)
+	c.end(code, reason, answerTime)
 	return err
 }
 
