@@ -2,75 +2,203 @@ package pattern
 
 import (
 	"fmt"
+	"math/rand/v2"
+	"runtime"
+	"sync"
+	"sync/atomic"
 	"testing"
 )
 
 var treeSizes = []int{10, 1000, 100000}
 
-// shapes of trees: how the i-th pattern reads, and a channel that a few match.
+// shapes of trees: how the i-th pattern reads, and a channel that it matches.
 var shapes = []struct {
-	name    string
-	pattern func(i int) string
-	channel string
+	name             string
+	pattern, channel func(i int) string
 }{
-	{"literals", func(i int) string { return fmt.Sprintf("game.%d.room.%d", i%100, i/100) }, "game.7.room.0"},
-	{"prefixes", func(i int) string { return fmt.Sprintf("game.room%06d*", i) }, "game.room000007x"},
-	{"mixed", func(i int) string {
-		switch g := i / 4; i % 4 {
-		case 0:
-			return fmt.Sprintf("game.%d.>", g)
-		case 1:
-			return fmt.Sprintf("*.%d.room.*", g)
-		case 2:
-			return fmt.Sprintf("game.%d.r*.#", g)
-		default:
-			return fmt.Sprintf("game.*.room.%d", g)
-		}
-	}, "game.1.room.1"},
+	{
+		"literals",
+		func(i int) string { return fmt.Sprintf("game.%d.room.%d", i%100, i/100) },
+		func(i int) string { return fmt.Sprintf("game.%d.room.%d", i%100, i/100) },
+	},
+	{
+		"siblings",
+		func(i int) string { return fmt.Sprintf("game.room%06d", i) },
+		func(i int) string { return fmt.Sprintf("game.room%06d", i) },
+	},
+	{
+		"prefixes",
+		func(i int) string { return fmt.Sprintf("game.room%06d*", i) },
+		func(i int) string { return fmt.Sprintf("game.room%06dx", i) },
+	},
+	{
+		"mixed",
+		func(i int) string {
+			switch g := i / 4; i % 4 {
+			case 0:
+				return fmt.Sprintf("game.%d.>", g)
+			case 1:
+				return fmt.Sprintf("*.%d.room.*", g)
+			case 2:
+				return fmt.Sprintf("game.%d.r*.#", g)
+			default:
+				return fmt.Sprintf("game.*.room.%d", g)
+			}
+		},
+		func(i int) string { return fmt.Sprintf("game.%d.room.%d", i/4, i/4) },
+	},
 }
 
-func BenchmarkTreeAppendMatches(b *testing.B) {
-	for _, s := range shapes {
-		for _, size := range treeSizes {
-			b.Run(fmt.Sprintf("shape=%s/patterns=%d", s.name, size), func(b *testing.B) {
-				tree := buildTree(b, size, s.pattern)
-				channel, dst := []byte(s.channel), make([]int, 0, 16)
-				if len(tree.AppendMatches(dst, channel)) == 0 {
-					b.Fatal("nothing matches")
-				}
-				b.ReportAllocs()
-				for b.Loop() {
-					dst = tree.AppendMatches(dst[:0], channel)
-				}
+func eachTree(b *testing.B, run func(b *testing.B, size int, pattern, channel func(i int) string)) {
+	for _, size := range treeSizes {
+		for _, s := range shapes {
+			b.Run(fmt.Sprintf("patterns=%d/shape=%s", size, s.name), func(b *testing.B) {
+				run(b, size, s.pattern, s.channel)
 			})
 		}
 	}
 }
 
-// BenchmarkTreeInsertDelete puts one more pattern into a tree and takes it out.
+// BenchmarkTreeMatch asks for one channel again and again.
+func BenchmarkTreeMatch(b *testing.B) {
+	eachTree(b, func(b *testing.B, size int, pattern, channel func(i int) string) {
+		benchmarkMatch(b, buildTree(b, size, pattern), [][]byte{[]byte(channel(7))})
+	})
+}
+
+// BenchmarkTreeMatchScattered asks for another channel each time, so that a
+// large tree is not in the processor's caches.
+func BenchmarkTreeMatchScattered(b *testing.B) {
+	eachTree(b, func(b *testing.B, size int, pattern, channel func(i int) string) {
+		benchmarkMatch(b, buildTree(b, size, pattern), scattered(size, channel))
+	})
+}
+
+// scattered are channels that one pattern each matches at least, in an order
+// without order. Their number is a power of two.
+func scattered(size int, channel func(i int) string) [][]byte {
+	rnd := rand.New(rand.NewPCG(1, 1))
+	channels := make([][]byte, 1<<14)
+	for i := range channels {
+		channels[i] = []byte(channel(rnd.IntN(size)))
+	}
+	return channels
+}
+
+func benchmarkMatch(b *testing.B, tree *Tree[*int], channels [][]byte) {
+	dst := make([]*int, 0, 64)
+	for _, c := range channels {
+		if len(tree.AppendMatches(dst, c)) == 0 {
+			b.Fatalf("nothing matches %s", c)
+		}
+	}
+	b.ReportAllocs()
+	for i := 0; b.Loop(); i++ {
+		dst = tree.AppendMatches(dst[:0], channels[i&(len(channels)-1)])
+	}
+}
+
+// BenchmarkTreeMatchParallel has as many readers as processors and, with
+// writer=on, a writer besides who takes what time of theirs he gets.
+func BenchmarkTreeMatchParallel(b *testing.B) {
+	shape := shapes[len(shapes)-1]
+	for _, size := range treeSizes {
+		for _, writer := range []string{"off", "on"} {
+			b.Run(fmt.Sprintf("patterns=%d/shape=%s/writer=%s", size, shape.name, writer), func(b *testing.B) {
+				tree, channels := buildTree(b, size, shape.pattern), scattered(size, shape.channel)
+				patterns := parsed(b, 2*size, shape.pattern)
+				var stop atomic.Bool
+				var changes int
+				var done sync.WaitGroup
+				if writer == "on" {
+					done.Go(func() {
+						for ; !stop.Load(); changes++ {
+							exchange(tree, patterns, changes)
+						}
+					})
+				}
+				b.ReportAllocs()
+				b.ResetTimer()
+				b.RunParallel(func(pb *testing.PB) {
+					dst := make([]*int, 0, 64)
+					for i := 0; pb.Next(); i++ {
+						dst = tree.AppendMatches(dst[:0], channels[i&(len(channels)-1)])
+					}
+				})
+				b.StopTimer()
+				stop.Store(true)
+				done.Wait()
+				b.ReportMetric(float64(2*changes)/b.Elapsed().Seconds(), "changes/s")
+			})
+		}
+	}
+}
+
+// BenchmarkTreeInsertDelete puts a new pattern into a tree and takes the oldest
+// out.
 func BenchmarkTreeInsertDelete(b *testing.B) {
-	for _, s := range shapes {
-		for _, size := range treeSizes {
-			b.Run(fmt.Sprintf("shape=%s/patterns=%d", s.name, size), func(b *testing.B) {
-				tree := buildTree(b, size, s.pattern)
-				p := mustParse(b, s.pattern(size))
-				b.ReportAllocs()
-				for b.Loop() {
-					tree.Insert(p, 0)
-					tree.Delete(p)
-				}
-			})
+	eachTree(b, func(b *testing.B, size int, pattern, _ func(i int) string) {
+		tree, patterns := buildTree(b, size, pattern), parsed(b, 2*size, pattern)
+		b.ReportAllocs()
+		for i := 0; b.Loop(); i++ {
+			exchange(tree, patterns, i)
 		}
-	}
+	})
 }
 
-func buildTree(b *testing.B, size int, pattern func(i int) string) *Tree[int] {
-	b.Helper()
-	var tree Tree[int]
-	for i := range size {
-		tree.Insert(mustParse(b, pattern(i)), i)
+// exchange is the i-th change of a tree that begins with the first half of
+// patterns and goes on with the half that follows, round and round.
+func exchange(tree *Tree[*int], patterns []Pattern, i int) {
+	tree.Insert(patterns[(i+len(patterns)/2)%len(patterns)], nil)
+	tree.Delete(patterns[i%len(patterns)])
+}
+
+// BenchmarkTreeFill builds a tree. B/pattern is what it holds in the end, texts
+// and values not counted.
+func BenchmarkTreeFill(b *testing.B) {
+	eachTree(b, func(b *testing.B, size int, pattern, _ func(i int) string) {
+		patterns := parsed(b, size, pattern)
+		before := heap()
+		tree := fill(patterns)
+		bytes := heap() - before
+		runtime.KeepAlive(tree)
+		b.ReportAllocs()
+		for b.Loop() {
+			fill(patterns)
+		}
+		b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*size), "ns/pattern")
+		b.ReportMetric(float64(bytes)/float64(size), "B/pattern")
+	})
+}
+
+func fill(patterns []Pattern) *Tree[*int] {
+	tree := new(Tree[*int])
+	for _, p := range patterns {
+		tree.Insert(p, nil)
 	}
-	return &tree
+	return tree
+}
+
+// heap returns the bytes in use.
+func heap() uint64 {
+	var m runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&m)
+	return m.HeapAlloc
+}
+
+func buildTree(b *testing.B, size int, pattern func(i int) string) *Tree[*int] {
+	b.Helper()
+	return fill(parsed(b, size, pattern))
+}
+
+func parsed(b *testing.B, size int, pattern func(i int) string) []Pattern {
+	b.Helper()
+	patterns := make([]Pattern, size)
+	for i := range patterns {
+		patterns[i] = mustParse(b, pattern(i))
+	}
+	return patterns
 }
 
 func BenchmarkParse(b *testing.B) {

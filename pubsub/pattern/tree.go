@@ -3,14 +3,15 @@ package pattern
 import (
 	"cmp"
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 )
 
 // Tree maps patterns, each distinct by its text, to values, and finds the
 // values of all patterns that match a channel. The zero Tree is empty and
-// ready. It has no lock: any number of readers or one writer at a time.
+// ready.
+//
+// AppendMatches is safe for any number of goroutines, also while one of the
+// other methods runs. Of these the caller lets one run at a time.
 //
 // Each level of the tree decides one token of the channel. A node is reached by
 // the fixed tokens of a normal form, and there hang the values of the patterns
@@ -18,24 +19,31 @@ import (
 // and opens, of patterns that match whatever follows. Spellings of one form
 // (`>`, `#` and `*.#`) share a node and keep one entry each.
 //
-// A node has two kinds of children. Literals are found in a map by the token.
-// Prefixes are found in maps by the token's first k bytes, one map for each
+// A node has two kinds of children. Literals are found in a table by the token.
+// Prefixes are found in tables by the token's first k bytes, one table for each
 // length k that occurs among the siblings; `*` is the prefix with k = 0. So a
 // level costs one look-up and one more for each such length, however many
 // siblings there are.
 //
 // A channel may go on in several children, and all are followed. Every path
 // from the root is another form, so no value is found twice.
+//
+// There is no lock, as all that can change is a [list] or [children]: both let
+// readers find what stays while the writer changes something else. A pattern
+// comes and goes with its entry, in one atomic step; its path is made before
+// and taken down after.
 type Tree[V any] struct {
 	root node[V]
-	size int
+	size int // the writer's
 }
 
 type node[V any] struct {
-	ends     []entry[V] // sorted by text
-	opens    []entry[V] // sorted by text
-	literals map[string]*node[V]
-	prefixes []prefixes[V] // sorted by length
+	text     string         // of the token that leads here
+	hash     uint64         // of text
+	ends     list[entry[V]] // sorted by text
+	opens    list[entry[V]] // sorted by text
+	literals children[V]
+	prefixes list[prefixes[V]] // sorted by length
 }
 
 type entry[V any] struct {
@@ -46,25 +54,27 @@ type entry[V any] struct {
 // prefixes are the children whose prefix has length bytes.
 type prefixes[V any] struct {
 	length   int
-	children map[string]*node[V]
+	children children[V]
 }
 
 // Len returns the number of patterns.
 func (t *Tree[V]) Len() int { return t.size }
 
-// Insert sets the value of p. If p had one, it is returned as old.
+// Insert sets the value of p. If p had one, it is returned as old. Matches that
+// begin afterwards find the new value; those under way find it, or what was
+// there before.
 func (t *Tree[V]) Insert(p Pattern, v V) (old V, replaced bool) {
 	n := &t.root
 	for _, tok := range p.form.tokens {
 		n = n.makeChild(tok)
 	}
-	list := n.entries(p.form.open)
-	i, found := search(*list, p.text)
+	l, found := n.entry(p)
 	if found {
-		old, (*list)[i].value = (*list)[i].value, v
+		old = l.front().value
+		l.replace(entry[V]{p.text, v})
 		return old, true
 	}
-	*list = slices.Insert(*list, i, entry[V]{p.text, v})
+	l.push(entry[V]{p.text, v})
 	t.size++
 	return old, false
 }
@@ -77,15 +87,15 @@ func (t *Tree[V]) Get(p Pattern) (v V, ok bool) {
 			return v, false
 		}
 	}
-	list := *n.entries(p.form.open)
-	i, found := search(list, p.text)
+	l, found := n.entry(p)
 	if !found {
 		return v, false
 	}
-	return list[i].value, true
+	return l.front().value, true
 }
 
-// Delete removes p and returns its value. Nodes left empty are removed as well.
+// Delete removes p and returns its value. Matches that begin afterwards do not
+// find it; those under way may. Nodes left empty are removed as well.
 func (t *Tree[V]) Delete(p Pattern) (v V, ok bool) {
 	v, ok = t.root.remove(p, p.form.tokens)
 	if ok {
@@ -95,8 +105,10 @@ func (t *Tree[V]) Delete(p Pattern) (v V, ok bool) {
 }
 
 // AppendMatches appends the values of all patterns that match channel to dst,
-// each once, and returns the extended slice. It allocates only to grow dst. The
-// order is not specified, but trees with the same patterns give the same order.
+// each once, and returns the extended slice. A pattern that comes or goes
+// meanwhile may be found or not. It allocates only to grow dst, and never waits.
+// The order is not specified, but trees with the same patterns give the same
+// order.
 func (t *Tree[V]) AppendMatches(dst []V, channel []byte) []V {
 	return t.root.appendMatches(dst, channel, true)
 }
@@ -104,24 +116,21 @@ func (t *Tree[V]) AppendMatches(dst []V, channel []byte) []V {
 // appendMatches does it below n, where rest is the part of the channel that is
 // not decided yet; more tells whether there is such a part.
 func (n *node[V]) appendMatches(dst []V, rest []byte, more bool) []V {
-	for i := range n.opens {
-		dst = append(dst, n.opens[i].value)
+	for l := n.opens.first.Load(); l != nil; l = l.rest.first.Load() {
+		dst = append(dst, l.item.value)
 	}
 	if !more {
-		for i := range n.ends {
-			dst = append(dst, n.ends[i].value)
+		for l := n.ends.first.Load(); l != nil; l = l.rest.first.Load() {
+			dst = append(dst, l.item.value)
 		}
 		return dst
 	}
 	name, rest, more := cutToken(rest)
-	if c := n.literals[string(name)]; c != nil {
+	if c := n.literals.get(name); c != nil {
 		dst = c.appendMatches(dst, rest, more)
 	}
-	for _, p := range n.prefixes {
-		if p.length > len(name) {
-			break
-		}
-		if c := p.children[string(name[:p.length])]; c != nil {
+	for l := n.prefixes.first.Load(); l != nil && l.item.length <= len(name); l = l.rest.first.Load() {
+		if c := l.item.children.get(name[:l.item.length]); c != nil {
 			dst = c.appendMatches(dst, rest, more)
 		}
 	}
@@ -130,13 +139,12 @@ func (n *node[V]) appendMatches(dst []V, rest []byte, more bool) []V {
 
 func (n *node[V]) remove(p Pattern, tokens []token) (v V, ok bool) {
 	if len(tokens) == 0 {
-		list := n.entries(p.form.open)
-		i, found := search(*list, p.text)
+		l, found := n.entry(p)
 		if !found {
 			return v, false
 		}
-		v = (*list)[i].value
-		*list = slices.Delete(*list, i, i+1)
+		v = l.front().value
+		l.pop()
 		return v, true
 	}
 	c := n.child(tokens[0])
@@ -149,73 +157,57 @@ func (n *node[V]) remove(p Pattern, tokens []token) (v V, ok bool) {
 	return v, ok
 }
 
-func (n *node[V]) entries(open bool) *[]entry[V] {
-	if open {
-		return &n.opens
+// entry finds the place of p's entry among those of n.
+func (n *node[V]) entry(p Pattern) (from *list[entry[V]], found bool) {
+	l := &n.ends
+	if p.form.open {
+		l = &n.opens
 	}
-	return &n.ends
-}
-
-func search[V any](list []entry[V], text string) (int, bool) {
-	return slices.BinarySearchFunc(list, text, func(e entry[V], text string) int {
-		return cmp.Compare(e.text, text)
-	})
+	return l.find(func(e *entry[V]) int { return cmp.Compare(e.text, p.text) })
 }
 
 func (n *node[V]) empty() bool {
-	return len(n.ends) == 0 && len(n.opens) == 0 && len(n.literals) == 0 && len(n.prefixes) == 0
+	return n.ends.empty() && n.opens.empty() && n.literals.empty() && n.prefixes.empty()
 }
 
 // ofLength finds the place of the prefixes with length bytes.
-func (n *node[V]) ofLength(length int) (int, bool) {
-	return slices.BinarySearchFunc(n.prefixes, length, func(p prefixes[V], length int) int {
-		return cmp.Compare(p.length, length)
-	})
+func (n *node[V]) ofLength(length int) (from *list[prefixes[V]], found bool) {
+	return n.prefixes.find(func(p *prefixes[V]) int { return cmp.Compare(p.length, length) })
 }
 
 // child returns the child for tok, a literal or a prefix, or nil.
 func (n *node[V]) child(tok token) *node[V] {
 	if tok.kind == literal {
-		return n.literals[tok.text]
+		return n.literals.get([]byte(tok.text))
 	}
-	if i, found := n.ofLength(len(tok.text)); found {
-		return n.prefixes[i].children[tok.text]
+	if l, found := n.ofLength(len(tok.text)); found {
+		return l.front().children.get([]byte(tok.text))
 	}
 	return nil
 }
 
+// makeChild is child for a pattern that will hang there or below.
 func (n *node[V]) makeChild(tok token) *node[V] {
-	if c := n.child(tok); c != nil {
-		return c
-	}
-	c := new(node[V])
 	if tok.kind == literal {
-		if n.literals == nil {
-			n.literals = make(map[string]*node[V])
-		}
-		n.literals[tok.text] = c
-		return c
+		return n.literals.add(tok.text)
 	}
-	i, found := n.ofLength(len(tok.text))
+	l, found := n.ofLength(len(tok.text))
 	if !found {
-		n.prefixes = slices.Insert(n.prefixes, i, prefixes[V]{len(tok.text), make(map[string]*node[V])})
+		l.push(prefixes[V]{length: len(tok.text)})
 	}
-	n.prefixes[i].children[tok.text] = c
-	return c
+	return l.front().children.add(tok.text)
 }
 
+// dropChild takes note that the child for tok has become empty.
 func (n *node[V]) dropChild(tok token) {
 	if tok.kind == literal {
-		delete(n.literals, tok.text)
-		if len(n.literals) == 0 {
-			n.literals = nil // a map that was large never shrinks
-		}
+		n.literals.drop()
 		return
 	}
-	i, _ := n.ofLength(len(tok.text))
-	delete(n.prefixes[i].children, tok.text)
-	if len(n.prefixes[i].children) == 0 {
-		n.prefixes = slices.Delete(n.prefixes, i, i+1)
+	l, _ := n.ofLength(len(tok.text))
+	l.front().children.drop()
+	if l.front().children.empty() {
+		l.pop()
 	}
 }
 
@@ -234,18 +226,20 @@ func (t *Tree[V]) String() string {
 func (n *node[V]) print(b *strings.Builder, indent string) {
 	child := func(label string, c *node[V]) {
 		b.WriteString(indent + label)
-		for _, e := range slices.Concat(c.ends, c.opens) {
-			fmt.Fprintf(b, " %s=%v", e.text, e.value)
+		for _, entries := range []*list[entry[V]]{&c.ends, &c.opens} {
+			for l := entries.first.Load(); l != nil; l = l.rest.first.Load() {
+				fmt.Fprintf(b, " %s=%v", l.item.text, l.item.value)
+			}
 		}
 		b.WriteByte('\n')
 		c.print(b, indent+"  ")
 	}
-	for _, text := range slices.Sorted(maps.Keys(n.literals)) {
-		child(text, n.literals[text])
+	for _, c := range n.literals.sorted() {
+		child(c.text, c)
 	}
-	for _, p := range n.prefixes {
-		for _, text := range slices.Sorted(maps.Keys(p.children)) {
-			child(text+"*", p.children[text])
+	for l := n.prefixes.first.Load(); l != nil; l = l.rest.first.Load() {
+		for _, c := range l.item.children.sorted() {
+			child(c.text+"*", c)
 		}
 	}
 }
