@@ -16,12 +16,19 @@ func (discard) Write([]Outgoing) error             { return nil }
 func (discard) Close(wire.CloseCode, string) error { return nil }
 func (discard) Abort()                             {}
 
-// BenchmarkPublish is one publish of 128 bytes from its frame to the queues of
-// all subscribers.
+// discardNow is one that can be written without waiting, too.
+type discardNow struct{ discard }
+
+func (discardNow) TryWrite([]Outgoing) (bool, error) { return true, nil }
+
+// BenchmarkPublish is one publish of 128 bytes from its frame to the writes of
+// all subscribers: by a goroutine of each (TLS, WebTransport), or by a few for all.
 func BenchmarkPublish(b *testing.B) {
-	for _, subscribers := range []int{1, 100, 1000} {
-		for _, patterns := range []int{1, 3} {
-			b.Run(fmt.Sprintf("subscribers=%d/patterns=%d", subscribers, patterns), func(b *testing.B) {
+	for _, transport := range []Transport{discard{}, discardNow{}} {
+		for _, size := range [][2]int{{1, 1}, {10, 1}, {1000, 1}, {1000, 3}} {
+			subscribers, patterns := size[0], size[1]
+			_, try := transport.(TryWriter)
+			b.Run(fmt.Sprintf("try=%v/subscribers=%d/patterns=%d", try, subscribers, patterns), func(b *testing.B) {
 				hub := NewHub(new(localBroker), fastLimits(), zap.NewNop())
 				sessions := make([]*Session, subscribers+1)
 				for i := range sessions {
@@ -29,7 +36,7 @@ func BenchmarkPublish(b *testing.B) {
 					if err != nil {
 						b.Fatal(err)
 					}
-					s.Attach(discard{})
+					s.Attach(transport)
 					sessions[i] = s
 					for _, p := range []string{"a.b", "a.*", "#"}[:patterns] {
 						if i > 0 {

@@ -2,11 +2,11 @@ package pubsub
 
 import "github.com/millrace/millrace/wire"
 
-// Message is one publish on its way between edges.
+// Message is one publish on its way between edges. Its bytes are valid during
+// the call that it comes with.
 type Message struct {
-	Tenant, Channel string
-	Payload         []byte // never modified once published
-	Delivery        wire.Delivery
+	Tenant, Channel, Payload []byte
+	Delivery                 wire.Delivery
 }
 
 // Receiver is what a broker hands messages to: the hub of an edge.
@@ -24,8 +24,8 @@ type Receiver interface {
 //     Unsubscribe for the same tenant and pattern come one at a time.
 //   - Messages of one publisher to one channel reach each edge in order.
 //   - Nothing is delivered twice.
-//   - Publish never blocks on the network; the broker must not keep or change
-//     m.Payload after the hub that it delivers to is done with it.
+//   - Publish never blocks on the network, and neither it nor Receive changes
+//     the message's bytes or keeps them.
 type Broker interface {
 	// Join names the receiver of messages for this edge. Called once, before
 	// any other method.

@@ -1,11 +1,15 @@
 package pubsub
 
-import "time"
+import (
+	"sync"
+	"time"
+)
 
-// bucket is a token bucket of one second's worth of bytes. A message may
-// overdraw it, whatever its size; what is owed is waited for before the next
-// one. That keeps the rate exact for messages larger than a second's worth.
-// It is used by one goroutine at a time.
+// bucket is a token bucket that holds one second's worth of bytes. It starts
+// with a quarter of that: enough for a client's first lines, and little for one
+// that comes back for more. A message may overdraw it, whatever its size; what is
+// owed is waited for before the next one. That keeps the rate exact for messages
+// larger than a second's worth. It is used by one goroutine at a time.
 type bucket struct {
 	tokens float64 // bytes that may pass at once; negative: owed
 	last   time.Time
@@ -14,12 +18,12 @@ type bucket struct {
 // wait returns how long to wait at this rate (bytes/s) before the next message.
 func (b *bucket) wait(now time.Time, rate float64) time.Duration {
 	if b.last.IsZero() {
-		b.tokens = rate
+		b.tokens += rate / 4
 	} else {
 		b.tokens = min(rate, b.tokens+now.Sub(b.last).Seconds()*rate)
 	}
 	b.last = now
-	if b.tokens > 0 {
+	if b.tokens >= 0 {
 		return 0
 	}
 	// A nanosecond more than owed, so that the next call finds it paid.
@@ -28,3 +32,25 @@ func (b *bucket) wait(now time.Time, rate float64) time.Duration {
 
 // charge takes a message of n bytes.
 func (b *bucket) charge(n int) { b.tokens -= float64(n + costOverhead) }
+
+// sharedBucket is a bucket of several connections, safe for concurrent use. Those
+// that wait for it go on at the same moment, each with a message: what they
+// overdraw is waited for by all of them.
+type sharedBucket struct {
+	mu sync.Mutex
+	bucket
+}
+
+func (b *sharedBucket) wait(now time.Time, rate float64) time.Duration {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.bucket.wait(now, rate)
+}
+
+// charge takes a message of n bytes, and reports whether something is owed now.
+func (b *sharedBucket) charge(n int) (owed bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.bucket.charge(n)
+	return b.tokens < 0
+}

@@ -80,7 +80,7 @@ func (h *Hub) drain(sessions []*Session, gone <-chan struct{}, why string) {
 	spread := max(0, period-lastReconnect)
 	start := time.Now()
 	for i, s := range sessions {
-		if !pause(time.Until(start.Add(spread*time.Duration(i)/time.Duration(len(sessions)))), gone) {
+		if !sleep(time.Until(start.Add(spread*time.Duration(i)/time.Duration(len(sessions)))), gone) {
 			return
 		}
 		s.reconnect()
@@ -95,8 +95,8 @@ func (h *Hub) drain(sessions []*Session, gone <-chan struct{}, why string) {
 	}
 }
 
-// pause waits, and reports false if gone was closed meanwhile.
-func pause(d time.Duration, gone <-chan struct{}) bool {
+// sleep waits, and reports false if something came from the channel meanwhile.
+func sleep(d time.Duration, until <-chan struct{}) bool {
 	if d <= 0 {
 		return true
 	}
@@ -105,7 +105,7 @@ func pause(d time.Duration, gone <-chan struct{}) bool {
 	select {
 	case <-timer.C:
 		return true
-	case <-gone:
+	case <-until:
 		return false
 	}
 }

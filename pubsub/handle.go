@@ -17,8 +17,7 @@ type subscriptionKey struct {
 // it reads its own control lines. It reports false once the session is ending,
 // and when the cap does not allow it within limit: ask again.
 func (s *Session) Ready(limit time.Duration) bool {
-	rate := s.rate(s.identity.IngressKB, s.hub.limits.Load().DefaultIngressKB)
-	if pause := s.ingress.wait(time.Now(), rate); pause > 0 {
+	if pause := s.ingressPause(); pause > 0 {
 		timer := time.NewTimer(min(pause, limit))
 		defer timer.Stop()
 		select {
@@ -31,17 +30,30 @@ func (s *Session) Ready(limit time.Duration) bool {
 		}
 	}
 
-	s.mu.Lock()
-	s.stalled = s.queue.controlBytes > MaxControlBacklog && s.ending == nil
-	stalled := s.stalled
-	s.mu.Unlock()
-	if stalled {
+	if s.backlog.Load() && s.stall() {
 		select {
 		case <-s.resume:
 		case <-s.done:
 		}
 	}
 	return !s.Ended()
+}
+
+// checkBacklog notes that the client has too many lines to read. The caller
+// holds s.mu.
+func (s *Session) checkBacklog() {
+	if s.queue.controlBytes > MaxControlBacklog {
+		s.backlog.Store(true)
+	}
+}
+
+// stall reports whether the reader has to wait on s.resume.
+func (s *Session) stall() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.stalled = s.queue.controlBytes > MaxControlBacklog && s.ending == nil
+	s.backlog.Store(s.stalled)
+	return s.stalled
 }
 
 // Ended reports whether the session is ending: what its token allowed a moment
@@ -73,7 +85,13 @@ func (s *Session) ReadLimit() int { return s.hub.limits.Load().MaxPayload + Read
 
 // Charge counts n bytes that came from the client, a message or a part of one,
 // against its ingress cap. The transport calls it for all that it reads.
-func (s *Session) Charge(n int) { s.ingress.charge(n) }
+func (s *Session) Charge(n int) {
+	s.hub.count.bytesIn.Add(uint64(n))
+	s.ingress.charge(n)
+	if s.hub.limits.Load().TokenIngressKB > 0 {
+		s.token.caps.ingress.charge(n)
+	}
+}
 
 // HandlePing answers a transport's ping.
 func (s *Session) HandlePing(data []byte) {
@@ -139,7 +157,10 @@ func (s *Session) HandleFrame(frame []byte) {
 	case len(p.Payload) > s.hub.limits.Load().MaxPayload:
 		s.reject(wire.CodePayloadTooLarge, "PUB", string(p.Tenant), string(p.Channel))
 	default:
-		s.hub.publish(p)
+		s.hub.count.messagesIn.Add(1)
+		s.hub.countTenant(s.hub.limits.Load(), p.Tenant, 1, 0)
+		s.chargeTenant(p.Tenant, len(frame))
+		s.hub.publish(p, &s.near)
 	}
 }
 
@@ -189,40 +210,55 @@ func (s *Session) handleSubscription(line wire.Line) {
 			}
 		}
 		sub, err := s.hub.join(tenant, p, s, own)
-		s.subscriptions[key] = sub
 		s.patternBytes += len(text)
-		s.subscribed.Add(1)
 		if err != nil && !s.outage { // local delivery works all the same
 			s.reject(wire.CodeBrokerUnavailable)
 		}
 		s.outage = err != nil
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.subscriptions[key] = sub
+		s.change()
 		if own != nil {
 			s.releaseLane(own) // its OK stands first in it
 			return
 		}
+		s.acknowledge(verb, tenant, text)
+		return
 	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	s.acknowledge(verb, tenant, text)
 }
 
-func (s *Session) unsubscribe(key subscriptionKey) {
-	if current := s.subscriptions[key]; current != nil {
-		s.hub.leave(key.tenant, current)
-		delete(s.subscriptions, key)
-		s.patternBytes -= len(key.pattern)
-		s.subscribed.Add(-1)
-		if current.lane != nil {
-			defer s.closeLane(current.lane) // after the OK
-		}
-	}
-	s.acknowledge(wire.VerbUnsub, key.tenant, key.pattern)
-}
+// change follows a change of subscriptions, in the tree too. What publishers
+// found before it counts no more. The caller holds s.mu.
+func (s *Session) change() { s.changed = s.hub.changes.Add(1) }
 
-// acknowledge queues an OK line behind the deliveries that came before it.
-func (s *Session) acknowledge(verb wire.Verb, tenant, text string) {
+func (s *Session) unsubscribe(key subscriptionKey) {
+	current := s.subscriptions[key]
+	if current != nil {
+		s.hub.leave(key.tenant, current)
+		s.patternBytes -= len(key.pattern)
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if current != nil {
+		delete(s.subscriptions, key)
+		s.change()
+	}
+	s.acknowledge(wire.VerbUnsub, key.tenant, key.pattern)
+	if current != nil && current.lane != nil {
+		s.closeLane(current.lane)
+	}
+}
+
+// acknowledge queues an OK line behind the deliveries that came before it. The
+// caller holds s.mu.
+func (s *Session) acknowledge(verb wire.Verb, tenant, text string) {
 	if s.ending == nil {
 		s.queue.pushOK(&s.queue.lane, wire.AppendOK(nil, verb, tenant, text))
+		s.checkBacklog()
 		s.wake()
 	}
 }

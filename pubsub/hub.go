@@ -27,12 +27,16 @@ type Hub struct {
 	limits atomic.Pointer[Limits]
 	wg     sync.WaitGroup // readers and writers
 
+	count     counters
+	epoch     time.Time     // of the hub's clock
+	changes   atomic.Uint64 // of subscriptions; see tenant
 	tenantsMu sync.RWMutex
 	tenants   map[string]*tenant
+	groups    groups
 
 	mu       sync.Mutex // guards the rest
 	sessions map[*Session]struct{}
-	byToken  map[string]map[*Session]struct{}
+	byToken  map[string]*tokenState
 	nextID   uint64
 	arrived  int                // connections that have not authenticated yet
 	arrivals map[netip.Addr]int // of these, by network
@@ -48,7 +52,8 @@ func NewHub(broker Broker, limits Limits, log *zap.Logger) *Hub {
 		log:      log,
 		tenants:  map[string]*tenant{},
 		sessions: map[*Session]struct{}{},
-		byToken:  map[string]map[*Session]struct{}{},
+		byToken:  map[string]*tokenState{},
+		epoch:    time.Now(),
 		arrivals: map[netip.Addr]int{},
 		quit:     make(chan struct{}),
 	}
@@ -103,10 +108,12 @@ func (h *Hub) Admit(id Identity, client Client) (*Session, error) {
 		kick:          make(chan struct{}, 1),
 	}
 	h.sessions[s] = struct{}{}
-	if h.byToken[id.TokenID] == nil {
-		h.byToken[id.TokenID] = map[*Session]struct{}{}
+	s.token = h.byToken[id.TokenID]
+	if s.token == nil {
+		s.token = &tokenState{sessions: map[*Session]struct{}{}}
+		h.byToken[id.TokenID] = s.token
 	}
-	h.byToken[id.TokenID][s] = struct{}{}
+	s.token.sessions[s] = struct{}{}
 	h.wg.Add(1) // taken back by forget
 	s.Renew(id.ExpiresAt, id.Version)
 	return s, nil
@@ -115,7 +122,7 @@ func (h *Hub) Admit(id Identity, client Client) (*Session, error) {
 // staying counts the sessions of a token, but for those that were asked to leave:
 // their clients are to come back first. The caller holds h.mu.
 func (h *Hub) staying(tokenID string) (n int) {
-	for s := range h.byToken[tokenID] {
+	for s := range h.sessionsOf(tokenID) {
 		s.mu.Lock()
 		if !s.told {
 			n++
@@ -139,11 +146,28 @@ func (h *Hub) forget(s *Session) {
 }
 
 func (h *Hub) dropToken(s *Session) {
-	delete(h.byToken[s.identity.TokenID], s)
-	if len(h.byToken[s.identity.TokenID]) == 0 {
+	delete(s.token.sessions, s)
+	if len(s.token.sessions) == 0 {
 		delete(h.byToken, s.identity.TokenID)
 	}
 }
+
+// tokenState is what the sessions of one token share.
+type tokenState struct {
+	sessions map[*Session]struct{} // guarded by the hub's mutex
+	caps     groupCaps
+}
+
+// sessionsOf returns the sessions of a token. The caller holds h.mu.
+func (h *Hub) sessionsOf(tokenID string) map[*Session]struct{} {
+	if t := h.byToken[tokenID]; t != nil {
+		return t.sessions
+	}
+	return nil
+}
+
+// now is the time on the hub's clock, which is never set.
+func (h *Hub) now() time.Duration { return time.Since(h.epoch) }
 
 // Go runs a transport's goroutine; [Hub.Close] waits for it.
 func (h *Hub) Go(f func()) { h.wg.Go(f) }
@@ -165,7 +189,7 @@ func (h *Hub) TokenRenewed(tokenID string, expiresAt time.Time, version uint64) 
 func (h *Hub) ofToken(tokenID string) []*Session {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return slices.Collect(maps.Keys(h.byToken[tokenID]))
+	return slices.Collect(maps.Keys(h.sessionsOf(tokenID)))
 }
 
 // Close drains the hub, waits for all its goroutines, and closes the broker.
@@ -203,7 +227,7 @@ func (h *Hub) Stats() []Stat {
 			Transport:     s.client.Transport,
 			Since:         s.client.Since.UTC(),
 			ExpiresAt:     s.expiresAt.UTC(),
-			Subscriptions: s.subscribed.Load(),
+			Subscriptions: int64(len(s.subscriptions)),
 			QueuedBytes:   s.queue.deliveries + s.queue.controlBytes,
 			Dropped:       s.lost.Load(),
 			Draining:      s.told,

@@ -2,29 +2,32 @@ package pubsub
 
 import (
 	"sync"
+	"sync/atomic"
 
 	"github.com/millrace/millrace/pubsub/pattern"
 )
 
-// tenant holds the subscriptions of one tenant on this edge. Publishers hold mu
-// for reading until the last queue has its frame: so once join or leave return,
-// everything published before has been queued, and an OK line queued after them
-// stands at the right place.
+// tenant holds the subscriptions of one tenant on this edge. Publishers read it
+// without a lock. Each change of a session's subscriptions ends with a count of
+// [Hub.changes] in the same moment as its OK line (Session.change): so a
+// publisher that may have looked before the change knows when it comes to the
+// session, and the session answers for itself (Session.again).
 type tenant struct {
-	mu   sync.RWMutex
+	name string
 	tree pattern.Tree[*interest]
-	dead bool // emptied and taken out of the hub
+	dead atomic.Bool // emptied and taken out of the hub
+	mu   sync.Mutex  // held by who changes something
 }
 
 // interest is one distinct pattern of a tenant with its local subscribers.
 type interest struct {
 	pattern     pattern.Pattern
-	subscribers []*subscription
+	patterns    [1]string // its text
+	subscribers atomic.Pointer[members]
 }
 
 // subscription is one session's place in an interest.
 type subscription struct {
-	session  *Session
 	interest *interest
 	index    int   // in interest.subscribers
 	lane     *lane // of its own; nil: the session's default one
@@ -37,14 +40,16 @@ func (h *Hub) join(name string, p pattern.Pattern, s *Session, l *lane) (*subscr
 	defer t.mu.Unlock()
 	in, known := t.tree.Get(p)
 	if !known {
-		in = &interest{pattern: p}
-		t.tree.Insert(p, in)
+		in = &interest{pattern: p, patterns: [1]string{p.String()}}
+		in.subscribers.Store(new(members))
 	}
-	sub := &subscription{session: s, interest: in, index: len(in.subscribers), lane: l}
-	in.subscribers = append(in.subscribers, sub)
+	all := in.subscribers.Load()
+	sub := &subscription{interest: in, index: all.len(), lane: l}
+	in.subscribers.Store(all.with(member{s, l, sub}))
 	if known {
 		return sub, nil
 	}
+	t.tree.Insert(p, in)
 	return sub, h.broker.Subscribe(name, p.String())
 }
 
@@ -53,12 +58,10 @@ func (h *Hub) leave(name string, sub *subscription) {
 	t := h.lockTenant(name)
 	defer t.mu.Unlock()
 	in := sub.interest
-	last := len(in.subscribers) - 1
-	moved := in.subscribers[last]
-	in.subscribers[sub.index], moved.index = moved, sub.index
-	in.subscribers[last] = nil
-	in.subscribers = in.subscribers[:last]
-	if last > 0 {
+	left, moved := in.subscribers.Load().without(sub.index)
+	moved.index = sub.index
+	in.subscribers.Store(left)
+	if left.len() > 0 {
 		return
 	}
 	t.tree.Delete(in.pattern)
@@ -66,37 +69,37 @@ func (h *Hub) leave(name string, sub *subscription) {
 	if t.tree.Len() == 0 {
 		h.tenantsMu.Lock()
 		defer h.tenantsMu.Unlock()
-		t.dead = true
+		t.dead.Store(true)
 		delete(h.tenants, name)
 	}
 }
 
-// lockTenant returns the tenant, made if there is none, locked for writing.
+// lockTenant returns the tenant, made if there is none, locked for changes.
 func (h *Hub) lockTenant(name string) *tenant {
 	for {
 		h.tenantsMu.Lock()
 		t := h.tenants[name]
 		if t == nil {
-			t = new(tenant)
+			t = &tenant{name: name}
 			h.tenants[name] = t
 		}
 		h.tenantsMu.Unlock()
 		t.mu.Lock()
-		if !t.dead {
+		if !t.dead.Load() {
 			return t
 		}
 		t.mu.Unlock()
 	}
 }
 
-// readTenant returns the tenant locked for reading, or nil if nobody
-// subscribes there.
-func (h *Hub) readTenant(name []byte) *tenant {
+// tenant returns the tenant of a name, or nil if nobody subscribes there.
+func (h *Hub) tenant(name []byte) *tenant {
 	h.tenantsMu.RLock()
-	t := h.tenants[string(name)]
-	h.tenantsMu.RUnlock()
-	if t != nil {
-		t.mu.RLock()
-	}
-	return t
+	defer h.tenantsMu.RUnlock()
+	return h.tenants[string(name)]
+}
+
+// is reports whether t is the tenant of this name.
+func (t *tenant) is(name []byte) bool {
+	return t != nil && t.name == string(name) && !t.dead.Load()
 }

@@ -1,25 +1,56 @@
 package pubsub
 
-import "slices"
+import (
+	"slices"
+	"sync"
+)
 
 // lane is an ordered part of a queue. Guarded by the session's mutex.
 type lane struct {
-	items  []item
+	items  []item // nil: none
+	few    [smallLen]item
 	head   int // first item that is not taken yet
 	oldest int // no delivery that could be dropped stands before this index
 
 	stream  Stream // of a subscription's own; nil: the default lane
 	writing bool   // a writer runs
 	held    bool   // the subscription is not in force yet: nothing is written
-	closing bool   // nothing is added any more: the stream ends after the last item
+	closing bool   // no delivery is added any more: the stream ends after the last item
 	dead    bool   // the client stopped reading the stream
 }
 
-// item is one entry of a lane; a delivery without data was dropped.
+// item is one entry of a lane; one without a frame was dropped.
 type item struct {
-	data     []byte
-	age      uint32 // of a delivery: its number in the queue's order
-	delivery bool
+	*frame
+	age uint32 // of a delivery: its number in the queue's order
+}
+
+// arrays hold the items of lanes in which more than a few wait.
+var arrays = sync.Pool{New: func() any { return new([arrayLen]item) }}
+
+const (
+	smallLen = 4
+	arrayLen = 256
+)
+
+func (l *lane) push(it item) {
+	switch {
+	case l.items == nil:
+		l.items = l.few[:0]
+	case len(l.items) == smallLen && cap(l.items) == smallLen:
+		l.items = append(arrays.Get().(*[arrayLen]item)[:0], l.items...)
+		clear(l.few[:])
+	}
+	l.items = append(l.items, it)
+}
+
+// emptied gives back the array of a lane in which nothing waits any more.
+func (l *lane) emptied() {
+	if cap(l.items) == arrayLen { // else it is few, or one that a burst made larger
+		arrays.Put((*[arrayLen]item)(l.items[:arrayLen]))
+	}
+	l.items = nil
+	l.head, l.oldest = 0, 0
 }
 
 func (l *lane) empty() bool { return l.head == len(l.items) }
@@ -27,7 +58,7 @@ func (l *lane) empty() bool { return l.head == len(l.items) }
 // firstDelivery returns the index of the oldest delivery, or -1.
 func (l *lane) firstDelivery() int {
 	for i := max(l.oldest, l.head); i < len(l.items); i++ {
-		if it := &l.items[i]; it.delivery && it.data != nil {
+		if it := &l.items[i]; it.frame != nil && it.kind == Binary {
 			l.oldest = i
 			return i
 		}
@@ -36,22 +67,33 @@ func (l *lane) firstDelivery() int {
 	return -1
 }
 
-// take removes the next item that was not dropped.
-func (l *lane) take() (item, bool) {
+// next returns the next item that was not dropped, and leaves it; nil: there is
+// none.
+func (l *lane) next() *frame {
 	for l.head < len(l.items) {
-		it := l.items[l.head]
-		l.items[l.head] = item{}
+		if f := l.items[l.head].frame; f != nil {
+			return f
+		}
 		l.head++
-		if l.head == len(l.items) {
-			l.items, l.head, l.oldest = release(l.items), 0, 0
-		} else {
-			l.compact()
-		}
-		if it.data != nil {
-			return it, true
-		}
 	}
-	return item{}, false
+	if len(l.items) > 0 {
+		l.emptied()
+	}
+	return nil
+}
+
+// take removes the next item that was not dropped; nil: there is none.
+func (l *lane) take() *frame {
+	f := l.next()
+	if f == nil {
+		return nil
+	}
+	l.items[l.head].frame = nil
+	l.head++
+	if l.head == len(l.items) {
+		l.emptied()
+	}
+	return f
 }
 
 // compact moves the lane to the front of its array once the slots that are used
@@ -63,7 +105,7 @@ func (l *lane) compact() {
 	}
 	kept := l.items[:0]
 	for _, it := range l.items[l.head:] {
-		if it.data != nil {
+		if it.frame != nil {
 			kept = append(kept, it)
 		}
 	}
@@ -91,22 +133,21 @@ func (s *Session) openLane(first []byte) *lane {
 	l := &lane{stream: stream, held: true}
 	s.queue.own = append(s.queue.own, l)
 	s.queue.pushOK(l, first)
+	s.checkBacklog()
 	return l
 }
 
-// releaseLane lets a lane be written whose subscription is in force.
+// releaseLane lets a lane be written whose subscription is in force. The caller
+// holds s.mu.
 func (s *Session) releaseLane(l *lane) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	l.held = false
 	s.wakeLane(l)
 }
 
 // closeLane ends the stream of a lane whose subscription has ended, after what
-// waits in it. Until then it counts among the session's streams.
+// waits in it. Until then it counts among the session's streams. The caller holds
+// s.mu.
 func (s *Session) closeLane(l *lane) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	l.closing = true
 	if l.dead {
 		s.dropLane(l)

@@ -25,7 +25,12 @@ type Limits struct {
 	Slow                   SlowPolicy    // when SendQueue is full
 	DefaultIngressKB       int           // KiB/s per connection where the token names none
 	DefaultEgressKB        int           // likewise, to the client
+	TokenIngressKB         int           // KiB/s of all connections of a token together; 0: no cap
+	TokenEgressKB          int           // likewise, to the clients
+	TenantIngressKB        int           // KiB/s of all publishes to a tenant; 0: no cap
+	TenantEgressKB         int           // KiB/s of all deliveries of a tenant's messages; 0: no cap
 	Drain                  time.Duration // from RECONNECT to close 1001, at least MinDrain
+	MetricTenants          int           // tenants that are counted by name; 0: none
 }
 
 // DefaultLimits are the documented defaults of an edge (docs/configuration.md).
@@ -67,6 +72,6 @@ const (
 	lastReconnect = 6 * time.Second // before the end of the drain period
 	noticeEvery   = time.Second     // at most one slow_consumer line in this time
 	closeGrace    = 2 * time.Second // for the close handshake, then the socket is cut
-	itemOverhead  = 64              // bytes of bookkeeping that a queued message costs
+	itemOverhead  = 96              // bytes of bookkeeping that a queued message costs
 	costOverhead  = 32              // bytes that a message costs beside its own, for the caps
 )

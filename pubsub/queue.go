@@ -19,6 +19,8 @@ type queue struct {
 
 func cost(data []byte) int { return len(data) + itemOverhead }
 
+func (f *frame) cost() int { return cost(f.data) }
+
 // empty reports whether nothing waits for the main stream.
 func (q *queue) empty() bool {
 	return len(q.control) == 0 && q.lane.empty()
@@ -30,7 +32,7 @@ func (q *queue) pushControl(m Outgoing) {
 }
 
 func (q *queue) pushOK(l *lane, line []byte) {
-	l.items = append(l.items, item{data: line})
+	l.push(item{frame: &frame{data: line, kind: Text}})
 	q.controlBytes += cost(line)
 }
 
@@ -40,16 +42,16 @@ func (q *queue) fits(n, limit int) bool { return q.deliveries+n <= limit }
 
 // pushDelivery queues a frame within limit bytes of deliveries, dropping the
 // oldest ones to make room. A frame over the limit by itself is dropped too.
-func (q *queue) pushDelivery(l *lane, frame []byte, limit int) (dropped int) {
-	if cost(frame) > limit {
+func (q *queue) pushDelivery(l *lane, f *frame, limit int) (dropped int) {
+	if n := f.cost(); n > limit {
 		dropped = 1
 	} else {
-		for !q.fits(cost(frame), limit) && q.dropOldest() {
+		for !q.fits(n, limit) && q.dropOldest() {
 			dropped++
 		}
-		l.items = append(l.items, item{data: frame, delivery: true, age: q.pushed})
+		l.push(item{f, q.pushed})
 		q.pushed++
-		q.deliveries += cost(frame)
+		q.deliveries += n
 	}
 	q.dropped += uint64(dropped)
 	return dropped
@@ -76,25 +78,25 @@ func (q *queue) dropOldest() bool {
 }
 
 func (q *queue) drop(l *lane, i int) {
-	q.deliveries -= cost(l.items[i].data)
-	l.items[i].data = nil
+	q.deliveries -= l.items[i].cost()
+	l.items[i].frame = nil
 	l.oldest = i + 1
 	l.compact()
 }
 
-// discard drops every delivery and says how many that were, those before them
-// included that the client was not told of yet.
-func (q *queue) discard() uint64 {
+// discard drops every delivery and says how many that were.
+func (q *queue) discard() (lost uint64) {
 	for q.dropOldest() {
-		q.dropped++
+		lost++
 	}
-	n := q.dropped
-	q.dropped = 0
-	return n
+	return lost
 }
 
 // takeControl appends the overtaking messages to dst.
 func (q *queue) takeControl(dst []Outgoing) []Outgoing {
+	if len(q.control) == 0 {
+		return dst
+	}
 	for _, m := range q.control {
 		q.controlBytes -= cost(m.Data)
 	}
@@ -104,35 +106,40 @@ func (q *queue) takeControl(dst []Outgoing) []Outgoing {
 	return dst
 }
 
-// take removes the next message of an ordered lane.
-func (q *queue) take(l *lane) (Outgoing, bool) {
-	it, ok := l.take()
+// take removes the next message of an ordered lane; nil: there is none. The
+// caller compacts the lane when it has what it wants.
+func (q *queue) take(l *lane) *frame {
+	f := l.take()
 	switch {
-	case !ok:
-		return Outgoing{}, false
-	case it.delivery:
-		q.deliveries -= cost(it.data)
-		return Outgoing{Binary, it.data}, true
+	case f == nil:
+	case f.kind == Binary:
+		q.deliveries -= f.cost()
 	default:
-		q.controlBytes -= cost(it.data)
-		return Outgoing{Text, it.data}, true
+		q.controlBytes -= f.cost()
 	}
+	return f
 }
 
-// clear forgets what waits in a lane that nobody reads any more.
-func (q *queue) clear(l *lane) {
-	for _, ok := q.take(l); ok; _, ok = q.take(l) {
+// clear forgets what waits in a lane that nobody reads any more, and says how
+// many deliveries that were.
+func (q *queue) clear(l *lane) (lost uint64) {
+	for f := q.take(l); f != nil; f = q.take(l) {
+		if f.kind == Binary {
+			lost++
+		}
 	}
+	return lost
 }
 
-// clearAll forgets everything.
-func (q *queue) clearAll() {
+// clearAll forgets everything, and says how many deliveries that were.
+func (q *queue) clearAll() (lost uint64) {
 	q.takeControl(nil)
-	q.clear(&q.lane)
+	lost = q.clear(&q.lane)
 	for _, l := range q.own {
-		q.clear(l)
+		lost += q.clear(l)
 	}
 	q.dropped = 0
+	return lost
 }
 
 // release empties a lane and lets go of an array that a burst made large.

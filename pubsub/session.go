@@ -2,6 +2,7 @@ package pubsub
 
 import (
 	"net/netip"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -45,45 +46,54 @@ type Session struct {
 	hub      *Hub
 	identity Identity
 	client   Client
+	token    *tokenState
+	run      func() // write, bound once
 
 	// owned by the reader
-	subscriptions map[subscriptionKey]*subscription
-	patternBytes  int
-	broken        int // broken messages in a row
-	ingress       bucket
-	outage        bool // the client knows that the broker's link is down
+	patternBytes int
+	broken       int // broken messages in a row
+	ingress      bucket
+	outage       bool       // the client knows that the broker's link is down
+	near         *tenant    // that it published to last; may be gone
+	owes         *groupCaps // of that tenant; nil: it has none
 
 	// for operators
-	subscribed atomic.Int64
-	lost       atomic.Uint64
+	lost atomic.Uint64
+
+	backlog atomic.Bool // the client may have to read control lines before it is read from
 
 	done   chan struct{} // closed when the session starts to end
 	resume chan struct{} // tells a reader that waits for its client to read
 	kick   chan struct{} // tells a writer that waits for its cap of control messages
 
-	mu        sync.Mutex // guards the rest
-	queue     queue
-	egress    bucket
-	transport Transport
-	stalled   bool // the reader waits on resume
-	noticed   bool // a slow_consumer line was sent less than noticeEvery ago
-	told      bool // RECONNECT was sent
-	ending    *ending
-	said      bool // the close was written
-	gone      bool // End was called
-	expiry    *time.Timer
-	expiresAt time.Time
-	version   uint64
-	cut       *time.Timer
-	notice    *time.Timer
+	mu            sync.Mutex                        // guards the rest
+	subscriptions map[subscriptionKey]*subscription // changed by the reader alone
+	changed       uint64                            // of Hub.changes, at the last change of subscriptions
+	queue         queue
+	egress        bucket
+	transport     Transport
+	trier         TryWriter // the same, if it is one
+	stalled       bool      // the reader waits on resume
+	noticed       bool      // a slow_consumer line was sent less than noticeEvery ago
+	told          bool      // RECONNECT was sent
+	ending        *ending
+	unsent        bool // the transport holds bytes that TryWrite could not write
+	said          bool // the close was written
+	gone          bool // End was called
+	expiry        *time.Timer
+	expiresAt     time.Time
+	version       uint64
+	cut           *time.Timer
+	notice        *time.Timer
 }
 
 // ending is how a session ends.
 type ending struct {
 	code    wire.CloseCode
 	reason  string
-	line    []byte // a last ERR line, if any
-	discard bool   // queued deliveries are not worth waiting for
+	why     wire.Code // of the line
+	line    []byte    // a last ERR line, if any
+	discard bool      // queued deliveries are not worth waiting for
 }
 
 // Renew sets when the session's token expires, unless a newer version of its
@@ -120,7 +130,7 @@ func (s *Session) Revoke() { s.fail(wire.CloseForbidden, wire.CodeTokenRevoked) 
 // Forbid ends the session because its token does not allow what it is now.
 func (s *Session) Forbid(what string) {
 	s.end(ending{
-		code: wire.CloseForbidden, reason: string(wire.CodeForbidden) + ":" + what,
+		code: wire.CloseForbidden, reason: string(wire.CodeForbidden) + ":" + what, why: wire.CodeForbidden,
 		line: wire.AppendErr(nil, wire.CodeForbidden, what), discard: true,
 	})
 }
@@ -130,7 +140,7 @@ func (s *Session) Fault() { s.fail(wire.CloseInternal, wire.CodeInternal) }
 
 // fail ends the session with an ERR line and a close code.
 func (s *Session) fail(code wire.CloseCode, why wire.Code) {
-	s.end(ending{code: code, reason: string(why), line: wire.AppendErr(nil, why), discard: true})
+	s.end(ending{code: code, reason: string(why), why: why, line: wire.AppendErr(nil, why), discard: true})
 }
 
 // Attach gives the session its transport; what was queued before is written
@@ -138,7 +148,8 @@ func (s *Session) fail(code wire.CloseCode, why wire.Code) {
 func (s *Session) Attach(t Transport) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.transport = t
+	s.transport, s.run = t, s.write
+	s.trier, _ = t.(TryWriter)
 	if s.ending != nil {
 		s.cut = time.AfterFunc(closeGrace, t.Abort)
 	}
@@ -164,9 +175,10 @@ func (s *Session) endLocked(e ending) {
 	s.ending = &e
 	close(s.done)
 	if e.discard {
-		s.queue.discard()
+		s.hub.count.drop(dropClosed, s.queue.discard())
 	}
 	if e.line != nil {
+		s.hub.count.refuse(e.why)
 		s.queue.pushControl(Outgoing{Text, e.line})
 	}
 	if s.transport != nil {
@@ -182,12 +194,10 @@ func (s *Session) End() {
 	for key, sub := range s.subscriptions {
 		s.hub.leave(key.tenant, sub)
 	}
-	s.subscriptions = nil
-	s.subscribed.Store(0)
 
 	s.mu.Lock()
-	s.gone = true
-	s.queue.clearAll()
+	s.subscriptions, s.gone = nil, true
+	s.hub.count.drop(dropClosed, s.queue.clearAll())
 	for _, t := range []*time.Timer{s.expiry, s.cut, s.notice} {
 		if t != nil {
 			t.Stop()
@@ -210,6 +220,7 @@ func (s *Session) control(kind Kind, data []byte) {
 		return
 	}
 	s.queue.pushControl(Outgoing{kind, data})
+	s.checkBacklog()
 	s.wake()
 }
 
@@ -218,65 +229,107 @@ func (s *Session) reject(code wire.Code, context ...string) {
 	if c := s.hub.log.Check(zap.DebugLevel, "refused"); c != nil {
 		c.Write(zap.Uint64("connection", s.client.ID), zap.String("code", string(code)))
 	}
+	s.hub.count.refuse(code)
 	s.Control(Text, wire.AppendErr(nil, code, context...))
 }
 
 // deliver queues a frame that matches a subscription, in its lane or, without
 // one, the default lane; it never blocks.
-func (s *Session) deliver(frame []byte, l *lane) {
-	limits := s.hub.limits.Load()
+func (s *Session) deliver(p *publication, f *frame, l *lane) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if l == nil {
-		l = &s.queue.lane
-	}
-	if s.ending != nil || l.dead {
+	if f, l = s.current(p, f, l); f == nil || s.ending != nil {
+		s.hub.count.drop(dropClosed, 1)
 		return
 	}
-	if limits.Slow == SlowDisconnect && !s.queue.fits(cost(frame), limits.SendQueue) {
-		n := s.queue.discard() + 1
-		s.lost.Add(n)
-		s.endLocked(ending{code: wire.CloseSlowConsumer, reason: string(wire.CodeSlowConsumer), line: slowLine(n), discard: true})
+	if p.limits.Slow == SlowDisconnect && !s.queue.fits(f.cost(), p.limits.SendQueue) {
+		s.endSlow(1)
 		return
 	}
-	if n := s.queue.pushDelivery(l, frame, limits.SendQueue); n > 0 {
+	if n := s.queue.pushDelivery(l, f, p.limits.SendQueue); n > 0 {
 		s.lost.Add(uint64(n))
+		s.hub.count.drop(dropQueueFull, uint64(n))
 		s.wake() // to say so
+	}
+	if l.stream == nil && !l.writing && s.trier != nil && !s.gone {
+		l.writing = true
+		p.out = p.out.add(s)
+		return
 	}
 	s.wakeLane(l)
 }
 
-// offer queues frames, each in its lane, unless the queue is full or the session
-// is leaving.
-func (s *Session) offer(parts []part) bool {
-	limits := s.hub.limits.Load()
+// endSlow ends a session whose queue is full, and n deliveries more had come.
+// The caller holds s.mu.
+func (s *Session) endSlow(n uint64) {
+	n += s.queue.discard()
+	s.lost.Add(n)
+	s.hub.count.drop(dropDisconnect, n)
+	n += s.queue.dropped
+	s.endLocked(ending{
+		code: wire.CloseSlowConsumer, reason: string(wire.CodeSlowConsumer), why: wire.CodeSlowConsumer,
+		line: slowLine(n), discard: true,
+	})
+}
+
+// current returns what a publisher may queue in place of a frame that it has for
+// a lane: nothing if the subscription has ended meanwhile, and another frame if
+// others have. The caller holds s.mu.
+func (s *Session) current(p *publication, f *frame, l *lane) (*frame, *lane) {
+	switch {
+	case l != nil && (l.dead || l.closing):
+		return nil, nil
+	case l != nil:
+		return f, l
+	case s.changed > p.changes:
+		f = s.again(p)
+	}
+	return f, &s.queue.lane
+}
+
+// again matches a publish with the session's own list: the publisher may have
+// looked for subscribers before the last change of it. Caller holds s.mu.
+func (s *Session) again(p *publication) *frame {
+	var patterns []string
+	for key, sub := range s.subscriptions {
+		if !key.own && key.tenant == string(p.tenant) && sub.interest.pattern.Match(string(p.channel)) {
+			patterns = append(patterns, key.pattern)
+		}
+	}
+	if patterns == nil {
+		return nil
+	}
+	slices.Sort(patterns)
+	return p.encode(patterns)
+}
+
+// offer queues frames, each in its lane, and says how many: none if the queue is
+// full, or the session is leaving.
+func (s *Session) offer(p *publication, parts []part) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	size := 0
 	alive := parts[:0]
-	for _, p := range parts {
-		if p.lane == nil {
-			p.lane = &s.queue.lane
-		}
-		if !p.lane.dead {
-			alive = append(alive, p)
-			size += cost(p.frame)
+	for _, part := range parts {
+		if part.frame, part.lane = s.current(p, part.frame, part.lane); part.frame != nil {
+			alive = append(alive, part)
+			size += part.frame.cost()
 		}
 	}
-	if s.ending != nil || s.told || len(alive) == 0 || !s.queue.fits(size, limits.SendQueue) {
-		return false
+	if s.ending != nil || s.told || !s.queue.fits(size, p.limits.SendQueue) {
+		return 0
 	}
-	for _, p := range alive {
-		s.queue.pushDelivery(p.lane, p.frame, limits.SendQueue)
-		s.wakeLane(p.lane)
+	for _, part := range alive {
+		s.queue.pushDelivery(part.lane, part.frame, p.limits.SendQueue)
+		s.wakeLane(part.lane)
 	}
-	return true
+	return len(alive)
 }
 
 // part is a frame for one lane of a session; nil: the default one.
 type part struct {
 	lane  *lane
-	frame []byte
+	frame *frame
 }
 
 // reconnect tells the client that this edge drains.

@@ -39,6 +39,15 @@ type Transport interface {
 	Abort()
 }
 
+// TryWriter is a [Transport] that can write without waiting for its client.
+type TryWriter interface {
+	Transport
+	// TryWrite is Write for a goroutine that must not wait. It takes all messages,
+	// and reports false if some of their bytes are still to be written: they go
+	// first with the next Write, which may be one of no messages.
+	TryWrite(msgs []Outgoing) (written bool, err error)
+}
+
 // StreamOpener is a [Transport] that has streams beside its main one.
 type StreamOpener interface {
 	// OpenStream opens a stream to the client, without waiting: an error says

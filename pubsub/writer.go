@@ -3,6 +3,7 @@ package pubsub
 import (
 	"slices"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/millrace/millrace/wire"
@@ -11,6 +12,42 @@ import (
 // batchBytes bounds what is taken from a queue for one Transport.Write, so that
 // a PONG never waits behind more than this.
 const batchBytes = 64 << 10
+
+// batch is what a writer takes from the queue at a time.
+type batch struct {
+	msgs   []Outgoing
+	frames int           // deliveries among them
+	size   int           // bytes of these
+	oldest time.Duration // when the first of these was published, on the hub's clock
+	taken  time.Time     // when they were taken
+}
+
+// batches are the writers' scratch space: who has nothing to write has none.
+var batches = sync.Pool{New: func() any { return new(batch) }}
+
+func (b *batch) add(f *frame) {
+	b.msgs = append(b.msgs, Outgoing{f.kind, f.data})
+	if f.kind != Binary {
+		return
+	}
+	if b.frames == 0 {
+		b.oldest = f.at
+	}
+	b.frames++
+	b.size += len(f.data)
+}
+
+func (b *batch) reset() {
+	clear(b.msgs)
+	b.msgs, b.frames, b.size = b.msgs[:0], 0, 0
+}
+
+func (b *batch) release() {
+	b.reset()
+	if cap(b.msgs) <= 4096 {
+		batches.Put(b)
+	}
+}
 
 // wake starts the writer of the main stream if there is something to write and
 // none runs. The caller holds s.mu.
@@ -24,7 +61,7 @@ func (s *Session) wake() {
 	case s.transport != nil && !s.gone && (!s.queue.empty() || s.mustNotice() || s.ending != nil && !s.said):
 		s.queue.lane.writing = true
 		s.hub.wg.Add(1) // the session's reader is counted too: never from zero during Wait
-		go s.write()
+		go s.run()
 	}
 }
 
@@ -49,15 +86,15 @@ func (s *Session) kickWriter() {
 }
 
 // write is the session's writer: it runs until nothing waits for the main
-// stream.
+// stream. It may wait for the client, and for its caps.
 func (s *Session) write() {
 	defer s.hub.wg.Done()
-	var batch []Outgoing
+	b := batches.Get().(*batch)
+	defer b.release()
 	for {
 		s.mu.Lock()
-		var pause time.Duration
-		batch, pause = s.nextBatch(batch[:0])
-		if len(batch) == 0 && pause == 0 {
+		pause := s.nextBatch(b)
+		if len(b.msgs) == 0 && pause == 0 && !s.unsent {
 			e, transport := s.ending, s.transport
 			if e == nil || s.said {
 				s.queue.lane.writing = false
@@ -76,44 +113,83 @@ func (s *Session) write() {
 			}
 			continue
 		}
-		transport := s.transport
+		transport, unsent := s.transport, s.unsent
+		s.unsent = false
 		s.mu.Unlock()
 
-		if len(batch) > 0 {
-			if transport.Write(batch) != nil {
-				// The reader sees the same failure.
-				s.mu.Lock()
-				s.said = true // nothing can be said any more
-				s.endLocked(ending{code: wire.CloseNormal, discard: true})
-				s.queue.clearAll()
-				s.queue.lane.writing = false
-				s.mu.Unlock()
-				transport.Abort()
+		if len(b.msgs) > 0 || unsent {
+			if transport.Write(b.msgs) != nil {
+				s.broke(b)
 				return
 			}
-			clear(batch)
+			s.hub.written(b)
+			b.reset()
 		}
-		if pause > 0 {
-			timer := time.NewTimer(pause)
-			select {
-			case <-timer.C:
-			case <-s.kick:
+		sleep(pause, s.kick)
+	}
+}
+
+// writeNow is write for one of many sessions, none of which may hold up the
+// others: where there is something to wait for, a writer of the session's own
+// takes over.
+func (s *Session) writeNow(b *batch) {
+	for {
+		s.mu.Lock()
+		pause := s.nextBatch(b)
+		if len(b.msgs) == 0 {
+			if !s.gone && (pause > 0 || s.ending != nil && !s.said) {
+				s.hub.wg.Add(1)
+				go s.run()
+			} else {
+				s.queue.lane.writing = false
 			}
-			timer.Stop()
+			s.mu.Unlock()
+			return
+		}
+		trier := s.trier
+		s.mu.Unlock()
+
+		written, err := trier.TryWrite(b.msgs)
+		if err != nil {
+			s.broke(b)
+			return
+		}
+		s.hub.written(b)
+		b.reset()
+		if !written {
+			s.mu.Lock()
+			s.unsent = true
+			s.hub.wg.Add(1)
+			s.mu.Unlock()
+			go s.run()
+			return
 		}
 	}
+}
+
+// broke ends a session whose transport has failed its writer, with a batch. The
+// reader sees the same failure.
+func (s *Session) broke(b *batch) {
+	s.mu.Lock()
+	s.said = true // nothing can be said any more
+	s.endLocked(ending{code: wire.CloseNormal, discard: true})
+	s.hub.count.drop(dropClosed, s.queue.clearAll()+uint64(b.frames))
+	s.queue.lane.writing = false
+	transport := s.transport
+	s.mu.Unlock()
+	transport.Abort()
 }
 
 // writeOwn is the writer of a subscription's own stream: it runs until the lane
 // is empty, and ends the stream of one that is closing.
 func (s *Session) writeOwn(l *lane) {
 	defer s.hub.wg.Done()
-	var batch []Outgoing
+	b := batches.Get().(*batch)
+	defer b.release()
 	for {
 		s.mu.Lock()
-		var pause time.Duration
-		batch, pause = s.takeOrdered(l, batch[:0])
-		if len(batch) == 0 && pause == 0 {
+		pause := s.takeOrdered(l, b)
+		if len(b.msgs) == 0 && pause == 0 {
 			closing := l.closing
 			s.rest(l)
 			s.mu.Unlock()
@@ -124,26 +200,20 @@ func (s *Session) writeOwn(l *lane) {
 		}
 		s.mu.Unlock()
 
-		if len(batch) > 0 {
-			if l.stream.Write(batch) != nil { // the client stopped reading it, or the session ends
+		if len(b.msgs) > 0 {
+			if l.stream.Write(b.msgs) != nil { // the client stopped reading it, or the session ends
 				s.mu.Lock()
 				l.dead = true
-				s.queue.clear(l)
+				s.hub.count.drop(dropClosed, s.queue.clear(l)+uint64(b.frames))
 				s.unstall()
 				s.rest(l)
 				s.mu.Unlock()
 				return
 			}
-			clear(batch)
+			s.hub.written(b)
+			b.reset()
 		}
-		if pause > 0 {
-			timer := time.NewTimer(pause)
-			select {
-			case <-timer.C:
-			case <-s.done:
-			}
-			timer.Stop()
-		}
+		sleep(pause, s.done)
 	}
 }
 
@@ -164,21 +234,22 @@ func (s *Session) ownBusy() bool {
 	return slices.ContainsFunc(s.queue.own, func(l *lane) bool { return !l.dead && (l.writing || !l.empty()) })
 }
 
-// nextBatch appends what may be written to the main stream now to dst: every
-// control message, then the default lane as far as the egress cap allows. A
-// pause says that more waits for the cap. The caller holds s.mu.
-func (s *Session) nextBatch(dst []Outgoing) (_ []Outgoing, pause time.Duration) {
-	dst = s.queue.takeControl(dst)
+// nextBatch takes what may be written to the main stream now: every control
+// message, then the default lane as far as the caps allow. A pause says that more
+// waits for a cap. The caller holds s.mu.
+func (s *Session) nextBatch(b *batch) (pause time.Duration) {
+	b.msgs = s.queue.takeControl(b.msgs)
 	if s.mustNotice() {
-		dst = append(dst, Outgoing{Text, slowLine(s.queue.dropped)})
+		b.msgs = append(b.msgs, Outgoing{Text, slowLine(s.queue.dropped)})
+		s.hub.count.refuse(wire.CodeSlowConsumer)
 		s.queue.dropped = 0
 		s.noticed = true
 		s.notice = time.AfterFunc(noticeEvery, s.noticeAgain)
 	}
-	for _, m := range dst {
+	for _, m := range b.msgs {
 		s.egress.charge(len(m.Data))
 	}
-	return s.takeOrdered(&s.queue.lane, dst)
+	return s.takeOrdered(&s.queue.lane, b)
 }
 
 // mustNotice reports whether the client is to be told of lost deliveries now.
@@ -192,27 +263,51 @@ func (s *Session) noticeAgain() {
 	s.wake()
 }
 
-// takeOrdered appends messages of a lane to dst, as far as the egress cap
-// allows. The caller holds s.mu.
-func (s *Session) takeOrdered(l *lane, dst []Outgoing) (_ []Outgoing, pause time.Duration) {
-	rate := s.rate(s.identity.EgressKB, s.hub.limits.Load().DefaultEgressKB)
+// takeOrdered takes messages of a lane as far as the caps allow: the client's,
+// its token's, and of each message its tenant's. The caller holds s.mu.
+func (s *Session) takeOrdered(l *lane, b *batch) (pause time.Duration) {
+	if l.empty() {
+		s.unstall()
+		return 0
+	}
 	now := time.Now()
-	for size := 0; size < batchBytes && !l.empty(); {
-		// A session that ends does not wait for its cap: it has seconds.
-		if pause = s.egress.wait(now, rate); pause > 0 && s.ending == nil {
+	b.taken = now
+	limits := s.hub.limits.Load()
+	pause = s.egress.wait(now, s.rate(s.identity.EgressKB, limits.DefaultEgressKB))
+	var ofToken *sharedBucket
+	if limits.TokenEgressKB > 0 {
+		ofToken = &s.token.caps.egress
+		pause = max(pause, ofToken.wait(now, kb(limits.TokenEgressKB)))
+	}
+	if s.ending != nil {
+		pause = 0 // a session that ends does not wait for its cap: it has seconds
+	}
+	owed := false // found with the next batch
+	for size := 0; pause == 0 && !owed && size < batchBytes; {
+		f := l.next()
+		if f == nil {
 			break
 		}
-		pause = 0
-		m, ok := s.queue.take(l)
-		if !ok {
-			break
+		if f.caps != nil && limits.TenantEgressKB > 0 && s.ending == nil {
+			if pause = f.caps.egress.wait(now, kb(limits.TenantEgressKB)); pause > 0 {
+				break
+			}
+			owed = f.caps.egress.charge(len(f.data))
 		}
-		dst = append(dst, m)
-		size += len(m.Data)
-		s.egress.charge(len(m.Data))
+		s.queue.take(l)
+		b.add(f)
+		size += len(f.data)
+		s.egress.charge(len(f.data))
+		if ofToken != nil {
+			owed = ofToken.charge(len(f.data)) || owed
+		}
+		owed = (owed || s.egress.tokens < 0) && s.ending == nil
+	}
+	if !l.empty() {
+		l.compact()
 	}
 	s.unstall()
-	return dst, pause
+	return pause
 }
 
 // unstall lets the reader go on once the client has read enough of its control
@@ -220,16 +315,9 @@ func (s *Session) takeOrdered(l *lane, dst []Outgoing) (_ []Outgoing, pause time
 func (s *Session) unstall() {
 	if s.stalled && s.queue.controlBytes <= MaxControlBacklog/2 {
 		s.stalled = false
+		s.backlog.Store(false)
 		s.resume <- struct{}{}
 	}
-}
-
-// rate is a cap in bytes per second.
-func (s *Session) rate(own, byDefault int) float64 {
-	if own == 0 {
-		own = byDefault
-	}
-	return float64(own) * 1024
 }
 
 func slowLine(n uint64) []byte {

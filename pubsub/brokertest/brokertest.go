@@ -2,6 +2,7 @@
 package brokertest
 
 import (
+	"bytes"
 	"fmt"
 	"sync"
 	"testing"
@@ -65,6 +66,8 @@ func (e *edge) Receive(m pubsub.Message) int {
 	if !e.accepts {
 		return 0
 	}
+	// The bytes are the broker's again after this call.
+	m.Tenant, m.Channel, m.Payload = bytes.Clone(m.Tenant), bytes.Clone(m.Channel), bytes.Clone(m.Payload)
 	e.got = append(e.got, m)
 	select {
 	case e.arrived <- struct{}{}:
@@ -104,9 +107,12 @@ func (o *overlay) settle(t *testing.T, want int) {
 
 func (o *overlay) publish(t *testing.T, from int, d wire.Delivery, payload string) {
 	t.Helper()
-	m := pubsub.Message{Tenant: "t", Channel: "a.b", Payload: []byte(payload), Delivery: d}
+	m := pubsub.Message{Tenant: []byte("t"), Channel: []byte("a.b"), Payload: []byte(payload), Delivery: d}
 	if err := o.brokers[from].Publish(m); err != nil {
 		t.Fatal(err)
+	}
+	for _, b := range [][]byte{m.Tenant, m.Channel, m.Payload} { // they were lent
+		clear(b)
 	}
 }
 
@@ -119,7 +125,7 @@ func broadcast(t *testing.T, o *overlay) {
 		}
 	}
 	m := o.edges[1].got[0]
-	if m.Tenant != "t" || m.Channel != "a.b" || string(m.Payload) != "x" || m.Delivery != wire.Broadcast {
+	if string(m.Tenant) != "t" || string(m.Channel) != "a.b" || string(m.Payload) != "x" || m.Delivery != wire.Broadcast {
 		t.Errorf("received %+v", m)
 	}
 }

@@ -25,7 +25,7 @@ func TestClosedBrokerRefuses(t *testing.T) {
 	if err := b.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if err := b.Publish(pubsub.Message{Tenant: "~", Channel: "a"}); err != memory.ErrClosed {
+	if err := b.Publish(pubsub.Message{Tenant: []byte("~"), Channel: []byte("a")}); err != memory.ErrClosed {
 		t.Fatalf("Publish after Close = %v, want ErrClosed", err)
 	}
 }

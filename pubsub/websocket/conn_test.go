@@ -23,9 +23,15 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
+// allRights allow everything, and panic for a publish to the channel "fault".
 type allRights struct{}
 
-func (allRights) CanPublish(_, _ []byte) bool               { return true }
+func (allRights) CanPublish(_, channel []byte) bool {
+	if string(channel) == "fault" {
+		panic("as the test wants")
+	}
+	return true
+}
 func (allRights) CanSubscribe(string, pattern.Pattern) bool { return true }
 
 // peer is the client's end of a connection, speaking raw frames.
@@ -45,15 +51,9 @@ func serve(t *testing.T, test func(*peer)) {
 func serveCapped(t *testing.T, ingress int, test func(*peer)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		limits := pubsub.DefaultLimits()
-		limits.DefaultIngressKB, limits.DefaultEgressKB = 1<<20, 1<<20
-		hub := pubsub.NewHub(memory.New(), limits, zap.NewNop())
-		s, err := hub.Admit(pubsub.Identity{TokenID: "a", ExpiresAt: time.Now().Add(time.Hour), Rights: allRights{}, IngressKB: ingress}, pubsub.Client{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		hub := pubsub.NewHub(memory.New(), fastLimits(), zap.NewNop())
 		near, far := net.Pipe()
-		Serve(hub, s, near, zap.NewNop())
+		Serve(hub, admit(t, hub, ingress), near, zap.NewNop())
 		defer func() {
 			far.Close()
 			if err := hub.Close(); err != nil {
@@ -62,6 +62,25 @@ func serveCapped(t *testing.T, ingress int, test func(*peer)) {
 		}()
 		test(&peer{t, far, hub})
 	})
+}
+
+// fastLimits are the default ones without the caps.
+func fastLimits() pubsub.Limits {
+	limits := pubsub.DefaultLimits()
+	limits.DefaultIngressKB, limits.DefaultEgressKB = 1<<20, 1<<20
+	return limits
+}
+
+// admit registers a session with an ingress cap in KB/s; 0: the default.
+func admit(t testing.TB, hub *pubsub.Hub, ingress int) *pubsub.Session {
+	t.Helper()
+	s, err := hub.Admit(pubsub.Identity{
+		TokenID: "a", ExpiresAt: time.Now().Add(time.Hour), Rights: allRights{}, IngressKB: ingress,
+	}, pubsub.Client{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
 }
 
 // frame builds a client's frame: first byte as given, masked.
@@ -267,6 +286,37 @@ func TestKeepAlive(t *testing.T) {
 	})
 }
 
+// A client that is busy is pinged all the same, and its silence counts from its
+// last word.
+func TestKeepAliveOfBusyClient(t *testing.T) {
+	serve(t, func(p *peer) {
+		start := time.Now()
+		at := func(d time.Duration, want string) {
+			p.Helper()
+			p.expect(want)
+			if took := time.Since(start); took != d {
+				p.Errorf("%s after %v, want %v", want, took, d)
+			}
+		}
+		done := make(chan struct{})
+		go func() { // ends with the pause
+			defer close(done)
+			for range 70 * 4 {
+				time.Sleep(settle / 8)
+				p.write(frame(finBit|opBinary, publish(nil)))
+			}
+		}()
+		at(pingEvery, "ping ")
+		at(2*pingEvery, "ping ")
+		<-done
+		last := time.Since(start)
+		at(3*pingEvery, "ping ")
+		at(4*pingEvery, "ping ")
+		at(5*pingEvery, "ping ")
+		at(last+silence, "close 1001 silent for too long")
+	})
+}
+
 // A client that the edge has not read from for long was not silent.
 func TestCapIsNoSilence(t *testing.T) {
 	serveCapped(t, 1, func(p *peer) {
@@ -337,7 +387,7 @@ func TestBurstIsJoined(t *testing.T) {
 		p.send(text("SUB:t:#"))
 		p.expect("text OK:SUB:t:#")
 		for range 1000 {
-			p.hub.Receive(pubsub.Message{Tenant: "t", Channel: "a", Payload: make([]byte, 200)})
+			p.hub.Receive(pubsub.Message{Tenant: []byte("t"), Channel: []byte("a"), Payload: make([]byte, 200)})
 		}
 		for range 1000 {
 			p.expect("deliver t/a 200 [#]")

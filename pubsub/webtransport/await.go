@@ -60,7 +60,7 @@ func (w *waiting) run() {
 	defer w.finish()
 	defer w.recover()
 	w.session.Control(pubsub.Text, []byte(wire.LineOKAuth))
-	w.watchPeer()
+	w.masked.Store(w.allow != nil)
 	w.serve()
 }
 
@@ -86,8 +86,8 @@ func (w *waiting) authenticate() (refusal *Refusal) {
 	if err != nil {
 		return late()
 	}
-	w.main, w.in.stream = main, main
-	w.others.Go(w.refuseStreams)
+	w.open(main)
+	watch.join(w.connection)
 
 	stop := context.AfterFunc(ctx, func() { _ = main.SetReadDeadline(time.Unix(1, 0)) })
 	message, err := w.in.next(AuthBytes)
@@ -119,7 +119,7 @@ func (w *waiting) refuse(r *Refusal) {
 		w.wait(w.linger())
 	}
 	w.end(r.Code, r.Reason, answerTime)
-	w.others.Wait()
+	w.wind()
 	// Chromium forgets the code if the connection ends right behind the session.
 	wait(w.QUIC.Context(), maxLinger)
 	w.Leave()

@@ -226,7 +226,7 @@ func (e *edge) await(w http.ResponseWriter, r *http.Request) {
 
 // publish sends a message to the edge's subscribers, from nobody.
 func (e *edge) publish(channel string, payload int) {
-	e.hub.Receive(pubsub.Message{Tenant: "t", Channel: channel, Payload: make([]byte, payload)})
+	e.hub.Receive(pubsub.Message{Tenant: []byte("t"), Channel: []byte(channel), Payload: make([]byte, payload)})
 }
 
 // client is the far end of a session.

@@ -217,6 +217,63 @@ func TestBurst(t *testing.T) {
 	}
 }
 
+// Whatever a client reads when, and however messages are cut into writes, all of
+// them come, in order.
+func TestSlowReader(t *testing.T) {
+	e := newEdge(t, setup{quic: func(c *quic.Config) {
+		c.InitialStreamReceiveWindow, c.MaxStreamReceiveWindow = 16<<10, 16<<10
+	}})
+	c := e.connect("/serve")
+	c.subscribe("#")
+	sizes := []int{10, tryBytes, 200, 1400, 10, 10, 3 * tryBytes, 1000}
+	for round := range 20 {
+		for _, n := range sizes {
+			e.publish("a", n)
+			if round%2 == 0 { // each for itself
+				c.expect(fmt.Sprintf("deliver a %d [#]", n))
+			}
+		}
+		if round%2 == 1 {
+			for _, n := range sizes {
+				c.expect(fmt.Sprintf("deliver a %d [#]", n))
+			}
+		}
+	}
+}
+
+// A client that does not read holds up no other, and gets what waited once it
+// does.
+func TestStuckReader(t *testing.T) {
+	e := newEdge(t, setup{quic: func(c *quic.Config) {
+		c.InitialStreamReceiveWindow, c.MaxStreamReceiveWindow = 16<<10, 16<<10
+	}})
+	c, other := e.connect("/serve"), e.connect("/serve")
+	c.subscribe("#")
+	other.subscribe("#")
+	queued := func() (n int) {
+		for _, s := range e.hub.Stats() {
+			n += s.QueuedBytes
+		}
+		return n
+	}
+	sent := 0
+	for stuck := false; !stuck; sent++ { // each with a write of its own, as long as there is room
+		e.publish("a", 1000)
+		other.expect("deliver a 1000 [#]")
+		for late := time.Now().Add(100 * tryTime); queued() > 0 && !stuck; {
+			stuck = time.Now().After(late)
+		}
+	}
+	if sent < 16 {
+		t.Errorf("stuck after %d messages, with room for 16", sent)
+	}
+	for range sent {
+		c.expect("deliver a 1000 [#]")
+	}
+	e.publish("a", 1)
+	c.expect("deliver a 1 [#]")
+}
+
 // The streams of a client have one cap. What one sends, the others wait for.
 func TestOneCap(t *testing.T) {
 	e := newEdge(t, setup{limits: func(l *pubsub.Limits) { l.DefaultIngressKB = 2 }})

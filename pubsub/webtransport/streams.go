@@ -22,14 +22,10 @@ const (
 // refusedStream is the code of streams that the edge does not want.
 const refusedStream = webtransport.StreamErrorCode(wire.ClosePolicy)
 
-// refuseStreams resets every bidirectional stream beside the main one. A client
-// pays for each as for a message.
-func (c *connection) refuseStreams() {
+// refuseStreams resets a bidirectional stream beside the main one, and every
+// further one. A client pays for each as for a message.
+func (c *connection) refuseStreams(stream *webtransport.Stream) {
 	for refused := 0; ; refused++ {
-		stream, err := c.AcceptStream(context.Background()) // fails with the session's end
-		if err != nil {
-			return
-		}
 		stream.CancelRead(refusedStream)
 		stream.CancelWrite(refusedStream)
 		c.turn.Lock()
@@ -43,6 +39,10 @@ func (c *connection) refuseStreams() {
 			c.ready()
 		case refused == MaxUniStreams: // who is not admitted has nothing to pay with
 			c.flooded()
+			return
+		}
+		var err error
+		if stream, err = c.AcceptStream(context.Background()); err != nil { // with the session's end
 			return
 		}
 	}

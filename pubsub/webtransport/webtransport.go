@@ -2,11 +2,10 @@
 // (docs/protocol.md, WebTransport), whose handshake somebody else has done.
 //
 // A session has these goroutines, all of the hub's: one that reads the main
-// stream, one that resets other bidirectional streams, one that accepts
-// unidirectional ones, one for each of these that is read, and one that looks at
-// the client's address if its token has masks. They handle one message at a time
-// between them. Writers run only while there is something to write, one for each
-// stream.
+// stream, one that accepts unidirectional streams, one for each of these that is
+// read, and one that resets further bidirectional streams once there are any.
+// They handle one message at a time between them. Writers run only while there is
+// something to write, one for each stream.
 package webtransport
 
 import (
@@ -17,6 +16,7 @@ import (
 	"net/netip"
 	"runtime/debug"
 	"sync"
+	"sync/atomic"
 	"time"
 	"unicode/utf8"
 
@@ -29,8 +29,7 @@ import (
 )
 
 const (
-	checkEvery = 5 * time.Second // of a client's address
-	anyPause   = time.Hour       // longer than any cap makes a client wait
+	anyPause = time.Hour // longer than any cap makes a client wait
 
 	// The edge gives a client this long to read its last lines before the
 	// session's end takes the streams away: four round trips, within these
@@ -137,10 +136,21 @@ type connection struct {
 	others sync.WaitGroup // the goroutines beside the one that reads the main stream
 	uni    uniStreams
 
+	opened atomic.Bool // the main stream is there: no other is wanted
+	masked atomic.Bool // the client is admitted, from some addresses only
+
+	// owned by [rounds]
+	looks    int  // so many times it has looked
+	refusing bool // a goroutine resets further streams
+
 	// owned by the goroutine that reads the main stream; main is static once the
 	// session is attached
 	main *webtransport.Stream
 	in   messages
+
+	// owned by who writes to the main stream
+	unsent  *[]byte // what TryWrite left over; nil: nothing
+	hurried bool    // writes have a deadline
 
 	// turn is held while a message is handled, and while the session holds its
 	// client back: the client's caps are those of all its streams together. It
@@ -161,16 +171,22 @@ func (c *connection) run() {
 	defer c.finish()
 	defer c.recover()
 	c.others.Go(c.acceptUniStreams)
-	c.watchPeer()
+	c.masked.Store(c.allow != nil)
+	watch.join(c)
 	main, err := c.AcceptStream(until{c.Context(), c.session.Done()})
 	if err != nil { // no stream, no lines: the code says it alone
 		c.session.Close(wire.CloseNormal, "")
 		c.Abort()
 		return
 	}
-	c.main, c.in.stream = main, main
-	c.others.Go(c.refuseStreams)
+	c.open(main)
 	c.serve()
+}
+
+// open takes the first bidirectional stream.
+func (c *connection) open(main *webtransport.Stream) {
+	c.main, c.in.stream = main, main
+	c.opened.Store(true)
 }
 
 // serve runs an admitted session whose main stream is there.
@@ -186,8 +202,14 @@ func (c *connection) serve() {
 // forces.
 func (c *connection) finish() {
 	<-c.Context().Done()
-	c.others.Wait()
+	c.wind()
 	c.session.End()
+}
+
+// wind waits for the goroutines of a session that is over.
+func (c *connection) wind() {
+	watch.leave(c) // which starts some
+	c.others.Wait()
 }
 
 // recover ends a session that met a fault of ours. It is deferred by every
@@ -195,7 +217,7 @@ func (c *connection) finish() {
 func (c *connection) recover() {
 	if c.caught(recover()) {
 		c.session.Fault()
-		if c.main == nil {
+		if !c.opened.Load() {
 			c.Abort()
 		}
 	}
@@ -269,29 +291,6 @@ func (c *connection) checkPeer() bool {
 	return false
 }
 
-// watchPeer looks at the address of a client that may say nothing, if its token
-// has masks.
-func (c *connection) watchPeer() {
-	if c.allow == nil {
-		return
-	}
-	c.others.Go(func() {
-		defer c.recover()
-		tick := time.NewTicker(checkEvery)
-		defer tick.Stop()
-		for {
-			select {
-			case <-tick.C:
-				if !c.checkPeer() {
-					return
-				}
-			case <-c.session.Done():
-				return
-			}
-		}
-	})
-}
-
 // Close implements [pubsub.Transport]. The stream's end comes behind the last
 // line, so that a client knows that it has them all.
 func (c *connection) Close(code wire.CloseCode, reason string) error {
@@ -329,6 +328,6 @@ func (u until) Err() error {
 }
 
 var (
-	_ pubsub.Transport    = (*connection)(nil)
+	_ pubsub.TryWriter    = (*connection)(nil)
 	_ pubsub.StreamOpener = (*connection)(nil)
 )

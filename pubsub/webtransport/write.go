@@ -1,25 +1,45 @@
 package webtransport
 
 import (
+	"errors"
 	"io"
+	"os"
 	"sync"
+	"time"
 
 	"github.com/millrace/millrace/pubsub"
 	"github.com/millrace/millrace/wire"
 	"github.com/quic-go/webtransport-go"
 )
 
-// writeChunk is how many bytes are joined into one write.
-const writeChunk = 32 << 10
+const (
+	// writeChunk is how many bytes are joined into one write. 16 and 64 KiB cost
+	// the same.
+	writeChunk = 32 << 10
+
+	// TryWrite writes so many bytes at most, and waits for so long. The library
+	// takes a packet's worth without waiting. The rest it takes as soon as the
+	// connection's own goroutine has run, unless the network holds that up.
+	tryBytes = 4 << 10
+	tryTime  = time.Millisecond
+)
 
 var buffers = sync.Pool{New: func() any { b := make([]byte, 0, writeChunk); return &b }}
 
-// writeMessages writes messages to a stream, joined: each write wakes the
-// connection's loop, and fills packets that others would leave half empty.
-func writeMessages(stream io.Writer, msgs []pubsub.Outgoing) error {
-	pooled := buffers.Get().(*[]byte)
-	defer buffers.Put(pooled)
-	b := (*pooled)[:0]
+// giveBack returns a buffer to its pool, but for one that a large message needed.
+func giveBack(pooled *[]byte) {
+	if cap(*pooled) <= 4*writeChunk {
+		*pooled = (*pooled)[:0]
+		buffers.Put(pooled)
+	}
+}
+
+// writeMessages writes what is in the buffer and then the messages to a stream,
+// joined: each write wakes the connection's goroutine, and fills packets that
+// others would leave half empty. It gives the buffer back.
+func writeMessages(stream io.Writer, pooled *[]byte, msgs []pubsub.Outgoing) error {
+	defer giveBack(pooled)
+	b := *pooled
 	for _, m := range msgs {
 		if len(b) > 0 && len(b)+wire.MessageLen(m.Data) > writeChunk {
 			if _, err := stream.Write(b); err != nil {
@@ -28,8 +48,6 @@ func writeMessages(stream io.Writer, msgs []pubsub.Outgoing) error {
 			b = b[:0]
 		}
 		b = wire.AppendMessage(b, m.Data)
-	}
-	if cap(b) <= 4*writeChunk {
 		*pooled = b
 	}
 	_, err := stream.Write(b)
@@ -37,7 +55,48 @@ func writeMessages(stream io.Writer, msgs []pubsub.Outgoing) error {
 }
 
 // Write implements [pubsub.Transport].
-func (c *connection) Write(msgs []pubsub.Outgoing) error { return writeMessages(c.main, msgs) }
+func (c *connection) Write(msgs []pubsub.Outgoing) error {
+	if c.hurried {
+		c.hurried = false
+		_ = c.main.SetWriteDeadline(time.Time{}) // fails only with the session
+	}
+	pooled := c.unsent
+	c.unsent = nil
+	if pooled == nil {
+		pooled = buffers.Get().(*[]byte)
+	}
+	return writeMessages(c.main, pooled, msgs)
+}
+
+// TryWrite implements [pubsub.TryWriter].
+func (c *connection) TryWrite(msgs []pubsub.Outgoing) (written bool, err error) {
+	pooled := buffers.Get().(*[]byte)
+	b := *pooled
+	for _, m := range msgs {
+		b = wire.AppendMessage(b, m.Data)
+	}
+	n := 0
+	if len(b) <= tryBytes {
+		c.hurried = true
+		_ = c.main.SetWriteDeadline(time.Now().Add(tryTime)) // fails only with the session
+		n, err = c.main.Write(b)
+	}
+	if n > 0 {
+		b = append(b[:0], b[n:]...)
+	}
+	*pooled = b
+	switch {
+	case err != nil && !errors.Is(err, os.ErrDeadlineExceeded):
+		giveBack(pooled)
+		return false, err
+	case len(b) == 0:
+		giveBack(pooled)
+		return true, nil
+	default:
+		c.unsent = pooled
+		return false, nil
+	}
+}
 
 // OpenStream implements [pubsub.StreamOpener].
 func (c *connection) OpenStream() (pubsub.Stream, error) {
@@ -51,5 +110,8 @@ func (c *connection) OpenStream() (pubsub.Stream, error) {
 // ownStream carries one subscription.
 type ownStream struct{ stream *webtransport.SendStream }
 
-func (s ownStream) Write(msgs []pubsub.Outgoing) error { return writeMessages(s.stream, msgs) }
-func (s ownStream) Close() error                       { return s.stream.Close() }
+func (s ownStream) Write(msgs []pubsub.Outgoing) error {
+	return writeMessages(s.stream, buffers.Get().(*[]byte), msgs)
+}
+
+func (s ownStream) Close() error { return s.stream.Close() }

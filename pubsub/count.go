@@ -1,0 +1,173 @@
+package pubsub
+
+import (
+	"maps"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/millrace/millrace/wire"
+)
+
+// counters are what a hub counts. What happens once for each delivery is counted
+// once for each publish, or each write.
+type counters struct {
+	messagesIn, bytesIn, deliveries, linesOut, framesOut, bytesOut atomic.Uint64
+
+	dropped [dropKinds]atomic.Uint64 // by their place in DropReasons
+	refused [32]atomic.Uint64        // by the code's place in wire.Codes
+	latency [len(latencyBounds) + 1]atomic.Uint64
+	waited  atomic.Int64 // the sum of latencies, in ns
+
+	tenantsMu sync.RWMutex
+	tenants   map[string]*tenantCounters // those counted by name
+	others    tenantCounters
+}
+
+type tenantCounters struct{ messagesIn, deliveries atomic.Uint64 }
+
+const (
+	dropQueueFull = iota
+	dropDisconnect
+	dropClosed
+	dropKinds
+)
+
+// latencyBounds span what is good on a machine at rest to what a full queue at a
+// low cap makes of it.
+var latencyBounds = [...]time.Duration{
+	50 * time.Microsecond, 100 * time.Microsecond, 250 * time.Microsecond, 500 * time.Microsecond,
+	time.Millisecond, 2500 * time.Microsecond, 5 * time.Millisecond, 10 * time.Millisecond,
+	25 * time.Millisecond, 50 * time.Millisecond, 100 * time.Millisecond, 250 * time.Millisecond,
+	500 * time.Millisecond, time.Second, 5 * time.Second, 30 * time.Second,
+}
+
+// codeIndex is the place of each code in wire.Codes.
+var codeIndex = func() map[wire.Code]int {
+	index := map[wire.Code]int{}
+	for i, info := range wire.Codes {
+		index[info.Code] = i
+	}
+	return index
+}()
+
+func (c *counters) drop(reason int, n uint64) {
+	if n > 0 {
+		c.dropped[reason].Add(n)
+	}
+}
+
+func (c *counters) refuse(code wire.Code) { c.refused[codeIndex[code]].Add(1) }
+
+// written counts a batch that was written.
+func (h *Hub) written(b *batch) {
+	c := &h.count
+	if lines := len(b.msgs) - b.frames; lines > 0 {
+		size := -b.size
+		for i := range b.msgs {
+			size += len(b.msgs[i].Data)
+		}
+		c.linesOut.Add(uint64(lines))
+		c.bytesOut.Add(uint64(size))
+	}
+	if b.frames > 0 {
+		waited := b.taken.Sub(h.epoch) - b.oldest
+		c.framesOut.Add(uint64(b.frames))
+		c.bytesOut.Add(uint64(b.size))
+		c.latency[bucketOf(waited)].Add(1)
+		c.waited.Add(int64(waited))
+	}
+}
+
+// bucketOf returns the index of the first bound that d is not over.
+func bucketOf(d time.Duration) int {
+	i, _ := slices.BinarySearch(latencyBounds[:], d)
+	return i
+}
+
+// countTenant counts a publish to a tenant, or its deliveries.
+func (h *Hub) countTenant(limits *Limits, name []byte, published, delivered int) {
+	if limits.MetricTenants == 0 {
+		return
+	}
+	c := &h.count
+	c.tenantsMu.RLock()
+	t := c.tenants[string(name)]
+	many := len(c.tenants) >= limits.MetricTenants
+	c.tenantsMu.RUnlock()
+	if t == nil {
+		t = &c.others
+		if !many {
+			t = c.name(string(name), limits.MetricTenants)
+		}
+	}
+	t.messagesIn.Add(uint64(published))
+	t.deliveries.Add(uint64(delivered))
+}
+
+// name returns the counters of a tenant, made if there is room for one more.
+func (c *counters) name(tenant string, limit int) *tenantCounters {
+	c.tenantsMu.Lock()
+	defer c.tenantsMu.Unlock()
+	if t := c.tenants[tenant]; t != nil {
+		return t
+	}
+	if len(c.tenants) >= limit {
+		return &c.others
+	}
+	if c.tenants == nil {
+		c.tenants = map[string]*tenantCounters{}
+	}
+	t := new(tenantCounters)
+	c.tenants[tenant] = t
+	return t
+}
+
+// Metrics returns the counts. It takes time in the order of the sessions: for a
+// scrape, not for a loop.
+func (h *Hub) Metrics() Metrics {
+	c := &h.count
+	m := Metrics{
+		Connections: map[string]int{},
+		MessagesIn:  c.messagesIn.Load(), BytesIn: c.bytesIn.Load(), Deliveries: c.deliveries.Load(),
+		LinesOut: c.linesOut.Load(), FramesOut: c.framesOut.Load(), BytesOut: c.bytesOut.Load(),
+		Dropped: map[string]uint64{}, Refused: map[wire.Code]uint64{},
+		WriteLatency: Histogram{
+			Bounds: latencyBounds[:], Counts: make([]uint64, len(c.latency)), Sum: time.Duration(c.waited.Load()),
+		},
+	}
+	for i, reason := range DropReasons {
+		m.Dropped[reason] = c.dropped[i].Load()
+	}
+	for code, i := range codeIndex {
+		m.Refused[code] = c.refused[i].Load()
+	}
+	for i := range c.latency {
+		m.WriteLatency.Counts[i] = c.latency[i].Load()
+	}
+	h.mu.Lock()
+	sessions := slices.Collect(maps.Keys(h.sessions))
+	h.mu.Unlock()
+	for _, s := range sessions {
+		s.mu.Lock()
+		m.Subscriptions += int64(len(s.subscriptions))
+		m.QueuedBytes += int64(s.queue.deliveries + s.queue.controlBytes)
+		s.mu.Unlock()
+		m.Connections[s.client.Transport]++
+	}
+	if h.limits.Load().MetricTenants > 0 {
+		m.Tenants = c.byTenant()
+	}
+	return m
+}
+
+func (c *counters) byTenant() map[string]TenantMetrics {
+	c.tenantsMu.RLock()
+	defer c.tenantsMu.RUnlock()
+	all := map[string]TenantMetrics{OtherTenants: {c.others.messagesIn.Load(), c.others.deliveries.Load()}}
+	for name, t := range c.tenants {
+		all[name] = TenantMetrics{t.messagesIn.Load(), t.deliveries.Load()}
+	}
+	return all
+}

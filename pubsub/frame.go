@@ -1,0 +1,39 @@
+package pubsub
+
+import (
+	"time"
+
+	"github.com/millrace/millrace/wire"
+)
+
+// frame is one message in queues: a deliver frame, which all sessions that get
+// it share, or a line that keeps its place between them. It never changes.
+type frame struct {
+	data []byte
+	kind Kind
+	at   time.Duration // when the publish was accepted, on the hub's clock
+	caps *groupCaps    // of the tenant; nil: it has none
+}
+
+// publication is one publish on its way to this edge's subscribers.
+type publication struct {
+	tenant, channel, payload []byte // valid while it is handed out
+
+	// changes is what [Hub.changes] was before subscribers were looked for. A
+	// session whose subscriptions have changed since then is asked again.
+	changes uint64
+	at      time.Duration // on the hub's clock
+	limits  *Limits
+	caps    *groupCaps
+
+	out *outbox // sessions that wait to be written
+}
+
+// encode makes the frame for subscribers with these patterns, in bytewise order.
+func (p *publication) encode(patterns []string) *frame {
+	data := make([]byte, 0, wire.DeliverLen(p.tenant, p.channel, p.payload, patterns))
+	return &frame{
+		data: wire.AppendDeliver(data, p.tenant, p.channel, p.payload, patterns),
+		kind: Binary, at: p.at, caps: p.caps,
+	}
+}

@@ -1,0 +1,178 @@
+package pubsub
+
+import (
+	"math/bits"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// matcher finds who gets a message, and with which patterns. It is scratch space
+// for one match at a time.
+type matcher struct {
+	interests []*interest // that match, sorted by pattern
+	found     []found
+	own       []ownMatch
+	sets      []patternSet
+	steps     map[step]int
+	latest    patternStep // the last one of steps that was asked for
+	patterns  []string
+	parts     []part
+
+	// slots is a hash table from sessions to their places in found. Those of
+	// another round are empty ones, so that it never has to be cleared.
+	slots []slot
+	round uint32
+}
+
+// found is a session that has matching subscriptions.
+type found struct {
+	session *Session
+	set     int // of patterns of its default lane; 0: it has none there
+}
+
+type slot struct {
+	id    uint64 // of the session
+	round uint32
+	at    int32
+}
+
+// patternSet is a set of matched patterns as a chain: the set before, and the
+// interest that this one adds to it. Set 0 is the empty one. Chains make equal
+// sets equal numbers at the price of one small look-up per subscription.
+type patternSet struct {
+	step
+	frame *frame // nil: not encoded yet
+}
+
+// step is the way from one set to the next.
+type step struct{ before, interest int }
+
+type patternStep struct {
+	step
+	next int // 0: none
+}
+
+// ownMatch is a match of a subscription with a stream of its own, which gets a
+// frame of its own.
+type ownMatch struct {
+	session *Session
+	lane    *lane
+	set     int
+}
+
+var matchers = sync.Pool{New: func() any { return &matcher{steps: map[step]int{}, round: 1} }}
+
+func (m *matcher) match(t *tenant, channel []byte) {
+	m.interests = t.tree.AppendMatches(m.interests, channel)
+	if len(m.interests) > 1 {
+		slices.SortFunc(m.interests, func(a, b *interest) int {
+			return strings.Compare(a.patterns[0], b.patterns[0])
+		})
+	}
+}
+
+// group finds each session's set of matched patterns.
+func (m *matcher) group() {
+	m.sets = append(m.sets, patternSet{})
+	for i, in := range m.interests {
+		all := in.subscribers.Load()
+		m.reserve(len(m.found) + all.len())
+		for _, part := range all.full {
+			m.addAll(i, part)
+		}
+		m.addAll(i, all.last)
+	}
+}
+
+func (m *matcher) addAll(interest int, list []member) {
+	for i := range list {
+		session, lane := list[i].session, list[i].lane
+		f := m.find(session)
+		if lane == nil {
+			f.set = m.extend(f.set, interest)
+		} else {
+			m.own = append(m.own, ownMatch{session, lane, m.extend(0, interest)})
+		}
+	}
+}
+
+// reserve makes room for n sessions, in a table that stays half empty.
+func (m *matcher) reserve(n int) {
+	if len(m.slots) >= 2*n {
+		return
+	}
+	m.slots = make([]slot, 1<<bits.Len(uint(max(2*n, 64)-1)))
+	for at := range m.found {
+		id := m.found[at].session.client.ID
+		*m.slot(id) = slot{id, m.round, int32(at)}
+	}
+}
+
+// slot returns the place of a session, or the one where it belongs.
+func (m *matcher) slot(id uint64) *slot {
+	mask := uint64(len(m.slots) - 1)
+	for i := id * 0x9E3779B97F4A7C15 >> 20; ; i++ {
+		if s := &m.slots[i&mask]; s.round != m.round || s.id == id {
+			return s
+		}
+	}
+}
+
+// find returns what is noted of a session.
+func (m *matcher) find(session *Session) *found {
+	id := session.client.ID
+	s := m.slot(id)
+	if s.round != m.round {
+		*s = slot{id, m.round, int32(len(m.found))}
+		m.found = append(m.found, found{session: session})
+	}
+	return &m.found[s.at]
+}
+
+// extend returns the set that has one interest more.
+func (m *matcher) extend(set, interest int) int {
+	way := step{set, interest}
+	if m.latest.step == way && m.latest.next != 0 {
+		return m.latest.next
+	}
+	next, known := m.steps[way]
+	if !known {
+		next = len(m.sets)
+		m.sets = append(m.sets, patternSet{step: way})
+		m.steps[way] = next
+	}
+	m.latest = patternStep{way, next}
+	return next
+}
+
+// frame returns the message for the subscribers of a set.
+func (m *matcher) frame(p *publication, set int) *frame {
+	if m.sets[set].frame == nil {
+		m.patterns = m.patterns[:0]
+		for at := set; at != 0; at = m.sets[at].before {
+			m.patterns = append(m.patterns, m.interests[m.sets[at].interest].patterns[0])
+		}
+		slices.Reverse(m.patterns)
+		m.sets[set].frame = p.encode(m.patterns)
+	}
+	return m.sets[set].frame
+}
+
+// release gives the scratch space back, without what it points to.
+func (m *matcher) release() {
+	if cap(m.found) > 1<<16 || cap(m.interests) > 4096 || m.round == 1<<32-1 {
+		return // let a rare large one go
+	}
+	m.round++
+	m.latest = patternStep{}
+	clear(m.interests)
+	clear(m.found)
+	clear(m.own)
+	clear(m.sets)
+	clear(m.steps)
+	clear(m.patterns)
+	clear(m.parts[:cap(m.parts)])
+	m.interests, m.found, m.own, m.sets, m.parts = m.interests[:0], m.found[:0], m.own[:0], m.sets[:0], m.parts[:0]
+	matchers.Put(m)
+}

@@ -1,0 +1,67 @@
+package pubsub
+
+import (
+	"math/rand/v2"
+	"testing"
+)
+
+// Whoever has a set goes on seeing what was in it, whatever becomes of it.
+func TestMembers(t *testing.T) {
+	now := new(members)
+	var in []*subscription
+	type snapshot struct {
+		set  *members
+		want map[*subscription]int
+	}
+	var old []snapshot
+	list := func(m *members) map[*subscription]int {
+		got := map[*subscription]int{}
+		for _, part := range append(m.full[:len(m.full):len(m.full)], m.last) {
+			for _, one := range part {
+				got[one.sub] = got[one.sub] + 1
+			}
+		}
+		return got
+	}
+	for round := range 20_000 {
+		if grow := round/2000%2 == 0; len(in) == 0 || rand.IntN(3) > 0 == grow {
+			sub := &subscription{index: now.len()}
+			now = now.with(member{sub: sub})
+			in = append(in, sub)
+		} else {
+			i := rand.IntN(len(in))
+			left, moved := now.without(in[i].index)
+			moved.index = in[i].index
+			now, in[i] = left, in[len(in)-1]
+			in = in[:len(in)-1]
+		}
+		if now.len() != len(in) {
+			t.Fatalf("%d members, want %d", now.len(), len(in))
+		}
+		if round%97 == 0 {
+			want := map[*subscription]int{}
+			for _, sub := range in {
+				want[sub] = 1
+			}
+			old = append(old, snapshot{now, want})
+		}
+	}
+	for _, s := range old {
+		got := list(s.set)
+		if len(got) != len(s.want) {
+			t.Fatalf("%d members, want %d", len(got), len(s.want))
+		}
+		for sub, n := range got {
+			if n != 1 || s.want[sub] != 1 {
+				t.Fatalf("a member is there %d times, want %d", n, s.want[sub])
+			}
+		}
+	}
+	all := map[int]bool{}
+	for _, sub := range in {
+		all[sub.index] = true
+	}
+	if len(all) != len(in) {
+		t.Error("two members have one index")
+	}
+}

@@ -1,0 +1,54 @@
+package pubsub
+
+import (
+	"time"
+
+	"github.com/millrace/millrace/wire"
+)
+
+// Metrics is what a hub has counted since it was made, and what it holds now.
+type Metrics struct {
+	Connections   map[string]int // open sessions by transport
+	Subscriptions int64          // open
+	QueuedBytes   int64          // waiting in the queues of all sessions, bookkeeping included
+
+	MessagesIn uint64 // publishes that were accepted
+	BytesIn    uint64 // of all messages from clients: lines, frames, pings
+	Deliveries uint64 // deliver frames that were queued, those dropped later included
+	LinesOut   uint64 // lines, pings and pongs that were written
+	FramesOut  uint64 // deliver frames that were written
+	BytesOut   uint64 // of all messages to clients, without the transport's framing
+
+	Dropped map[string]uint64    // deliveries dropped, by reason; see DropReasons
+	Refused map[wire.Code]uint64 // ERR lines, by code
+
+	// WriteLatency is the time from accepting a publish to the write that takes it
+	// to a subscriber: of the oldest message in each write.
+	WriteLatency Histogram
+
+	// Tenants are counts by tenant: of the first Limits.MetricTenants ones by
+	// name, of all others under [OtherTenants]. Empty unless that limit is set.
+	Tenants map[string]TenantMetrics
+}
+
+// TenantMetrics are the counts of one tenant.
+type TenantMetrics struct {
+	MessagesIn, Deliveries uint64 // as in [Metrics]
+}
+
+// OtherTenants stands for the tenants that are not counted by name. No tenant
+// can have it: a name has no parentheses (docs/protocol.md, Names).
+const OtherTenants = "(other)"
+
+// DropReasons are the keys of [Metrics.Dropped]: "queue_full" (slow_consumer
+// drop), "disconnect" (queued when a session was ended for being slow), and
+// "closed" (queued when it ended otherwise).
+var DropReasons = []string{dropQueueFull: "queue_full", dropDisconnect: "disconnect", dropClosed: "closed"}
+
+// Histogram counts durations. Counts[i] is of those up to Bounds[i] and over
+// the bound before; the last one, without a bound, of all others.
+type Histogram struct {
+	Bounds []time.Duration
+	Counts []uint64
+	Sum    time.Duration
+}

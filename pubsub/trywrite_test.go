@@ -1,0 +1,190 @@
+package pubsub
+
+import (
+	"errors"
+	"fmt"
+	"runtime"
+	"testing"
+	"time"
+
+	"github.com/millrace/millrace/wire"
+)
+
+// tryClient is a client whose transport can be written without waiting.
+type tryClient struct {
+	*client
+	held   []Outgoing // what TryWrite could not write
+	stuck  bool       // it can write nothing now
+	broken bool
+	tries  int
+	writes int
+}
+
+func (c *tryClient) TryWrite(msgs []Outgoing) (bool, error) {
+	c.tries++
+	switch {
+	case c.broken:
+		return false, errors.New("broken")
+	case c.stuck:
+		c.held = append(c.held, msgs...)
+		return false, nil
+	}
+	return true, c.client.Write(msgs)
+}
+
+func (c *tryClient) Write(msgs []Outgoing) error {
+	c.writes++
+	held := c.held
+	c.held = nil
+	return c.client.Write(append(held, msgs...))
+}
+
+func (r *rig) connectTry(token string) *tryClient {
+	r.Helper()
+	s, err := r.hub.Admit(Identity{
+		TokenID: token, Version: 1, ExpiresAt: time.Now().Add(time.Hour), Rights: allRights{},
+	}, Client{Transport: "test"})
+	if err != nil {
+		r.Fatal(err)
+	}
+	c := &tryClient{client: r.newClient(s)}
+	s.Attach(c)
+	r.hub.Go(func() { // the reader
+		<-s.done
+		<-c.finished
+		s.End()
+	})
+	return c
+}
+
+// A client that cannot be written to now gets what it missed in order, and holds
+// up nobody.
+func TestOneOfManyIsStuck(t *testing.T) {
+	inBubble(t, fastLimits(), func(r *rig) {
+		var all []*tryClient
+		for range 3 * outboxLen / 2 {
+			c := r.connectTry("s")
+			c.send("SUB:t:#")
+			c.expect("OK:SUB:t:#")
+			c.writes = 0
+			all = append(all, c)
+		}
+		stuck := all[outboxLen/2]
+		release := stuck.block()
+		stuck.stuck = true
+		p := r.connect("p")
+		want := []string{}
+		for i := range 3 {
+			p.publish("t", "a", fmt.Sprint(i))
+			line := fmt.Sprintf("t/a=%d [#]", i)
+			want = append(want, line)
+			for _, c := range all {
+				if c != stuck {
+					c.expect(line)
+				}
+			}
+		}
+		stuck.expect()
+		stuck.stuck = false
+		release()
+		stuck.expect(want...)
+		p.publish("t", "a", "x")
+		for _, c := range all {
+			c.expect("t/a=x [#]")
+			if c.tries == 0 || c != stuck && c.writes > 0 {
+				t.Fatalf("%d tries, and %d writes that might have waited", c.tries, c.writes)
+			}
+		}
+	})
+}
+
+func TestTryWriteFails(t *testing.T) {
+	inBubble(t, fastLimits(), func(r *rig) {
+		c, p := r.connectTry("s"), r.connect("p")
+		c.send("SUB:t:#")
+		c.expect("OK:SUB:t:#")
+		c.broken = true
+		p.publish("t", "a", "x")
+		<-c.finished
+		if !c.Ended() || !c.aborted {
+			t.Error("a session whose transport is broken goes on")
+		}
+	})
+}
+
+// What ends a session finds it also while it waits among many to be written.
+func TestStuckSessionEnds(t *testing.T) {
+	inBubble(t, fastLimits(), func(r *rig) {
+		c, p := r.connectTry("s"), r.connect("p")
+		c.send("SUB:t:#")
+		c.expect("OK:SUB:t:#")
+		c.stuck = true
+		release := c.block()
+		p.publish("t", "a", "x")
+		c.expect()
+		r.hub.TokenRevoked("s")
+		time.Sleep(time.Second)
+		release()
+		c.expect("t/a=x [#]", "ERR:token_revoked")
+		c.expectClose(wire.CloseForbidden)
+	})
+	inBubble(t, fastLimits(), func(r *rig) { // and is cut if nothing moves
+		c, p := r.connectTry("s"), r.connect("p")
+		c.send("SUB:t:#")
+		c.expect("OK:SUB:t:#")
+		c.stuck = true
+		c.block()
+		p.publish("t", "a", "x")
+		c.expect()
+		r.hub.TokenRevoked("s")
+		start := time.Now()
+		<-c.finished
+		if took := time.Since(start); took != closeGrace {
+			t.Errorf("cut after %v", took)
+		}
+	})
+}
+
+// Over its cap, a session is written by a writer of its own, which may wait.
+func TestCapWithTryWriter(t *testing.T) {
+	limits := fastLimits()
+	limits.DefaultEgressKB = 8
+	inBubble(t, limits, func(r *rig) {
+		c, p := r.connectTry("s"), r.connect("p")
+		c.send("SUB:t:#")
+		c.take()
+		start := time.Now()
+		for range 80 {
+			p.HandleFrame(framed("t", 1024-costOverhead-6))
+		}
+		for got := 0; got < 80 && time.Since(start) < time.Minute; {
+			time.Sleep(50 * time.Millisecond)
+			got += len(c.take())
+		}
+		within(t, "egress", time.Since(start))
+	})
+}
+
+// One publish leaves several outboxes, whose goroutines start while the last is
+// handed out.
+func TestManyOutboxes(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(8)) // that many goroutines
+	inBubble(t, fastLimits(), func(r *rig) {
+		var all []*tryClient
+		for range 4*outboxLen + 1 {
+			c := r.connectTry("s")
+			c.HandleLine([]byte("SUB:t:#"))
+			all = append(all, c)
+		}
+		p := r.connect("p")
+		for range 100 {
+			p.HandleFrame(framed("t", 64))
+			all[0].take()
+		}
+		for i, c := range all[1:] {
+			if got := len(c.take()); got != 101 {
+				t.Fatalf("client %d got %d messages, want 101", i+1, got)
+			}
+		}
+	})
+}

@@ -1,0 +1,77 @@
+package websocket
+
+import (
+	"encoding/binary"
+	"unicode/utf8"
+
+	"github.com/millrace/millrace/wire"
+)
+
+func (c *connection) handle(h header, payload []byte) bool {
+	if h.opcode == opBinary && h.fin && c.opcode == 0 { // nearly all
+		c.wake()
+		c.session.HandleFrame(payload)
+		return true
+	}
+	switch h.opcode {
+	case opPing:
+		c.wake()
+		c.session.HandlePing(payload)
+	case opPong:
+	case opClose:
+		return c.handleClose(payload)
+	case opText, opBinary:
+		if c.opcode != 0 {
+			return c.close(statusProtocolError, "a new message within a fragmented one")
+		}
+		if h.fin {
+			return c.handleMessage(h.opcode, payload)
+		}
+		c.opcode = h.opcode
+		c.message = append(c.message, payload...)
+	case opContinuation:
+		if c.opcode == 0 {
+			return c.close(statusProtocolError, "a continuation of nothing")
+		}
+		c.message = append(c.message, payload...)
+		if h.fin {
+			opcode, message := c.opcode, c.message
+			c.opcode, c.message = 0, nil
+			return c.handleMessage(opcode, message)
+		}
+	}
+	return true
+}
+
+func (c *connection) handleMessage(opcode byte, message []byte) bool {
+	c.wake()
+	if opcode == opBinary {
+		c.session.HandleFrame(message)
+		return true
+	}
+	if !utf8.Valid(message) {
+		return c.close(wire.CloseInvalidUTF8, "text is not UTF-8")
+	}
+	c.session.HandleLine(message)
+	return true
+}
+
+// handleClose takes the client's close frame (RFC 6455, section 5.5.1); the
+// answer carries the same code.
+func (c *connection) handleClose(payload []byte) bool {
+	c.answered.Store(true)
+	code := uint16(statusNone)
+	switch {
+	case len(payload) == 1:
+		return c.close(statusProtocolError, "a close frame of one byte")
+	case len(payload) >= 2:
+		code = binary.BigEndian.Uint16(payload)
+		if !validClose(code) {
+			return c.close(statusProtocolError, "close code out of range")
+		}
+		if !utf8.Valid(payload[2:]) {
+			return c.close(wire.CloseInvalidUTF8, "close reason is not UTF-8")
+		}
+	}
+	return c.close(wire.CloseCode(code), "")
+}

@@ -1,0 +1,57 @@
+//go:build unix
+
+package websocket
+
+import (
+	"io"
+	"syscall"
+	"testing"
+
+	"github.com/millrace/millrace/pubsub"
+)
+
+// What a full socket does not take goes out with the next Write, before the rest.
+func TestTryWriteToFullSocket(t *testing.T) {
+	near, far := link(t, false)
+	c := &connection{conn: near}
+	c.openRaw()
+	line := func(s string) []pubsub.Outgoing { return []pubsub.Outgoing{{Kind: pubsub.Text, Data: []byte(s)}} }
+	if written, err := (trier{c}).TryWrite(line("first")); !written || err != nil {
+		t.Fatal(written, err)
+	}
+
+	before := 0
+	err := c.raw.Write(func(fd uintptr) bool {
+		for b := make([]byte, 1<<20); len(b) > 0; {
+			if n, err := syscall.Write(int(fd), b); err == nil {
+				before += n
+			} else {
+				b = b[:len(b)/2]
+			}
+		}
+		return true
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if written, err := (trier{c}).TryWrite(line("second")); written || err != nil {
+		t.Fatal(written, err)
+	}
+
+	done := make(chan error, 2)
+	go func() {
+		done <- c.Write(nil)
+		done <- c.Write(line("third"))
+	}()
+	p := &peer{T: t, Conn: far}
+	p.expect("text first")
+	if _, err := io.CopyN(io.Discard, far, int64(before)); err != nil {
+		t.Fatal(err)
+	}
+	p.expect("text second", "text third")
+	for range 2 {
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	}
+}

@@ -1,0 +1,69 @@
+//go:build unix
+
+package websocket
+
+import (
+	"errors"
+	"sync"
+	"syscall"
+
+	"github.com/millrace/millrace/pubsub"
+)
+
+// trier is a connection over a plain socket: TLS has no write that does not wait.
+type trier struct{ *connection }
+
+// attempt is a write that does not wait, with its place for the result.
+type attempt struct {
+	b   []byte
+	n   int
+	err error
+	run func(fd uintptr) (done bool) // write, bound once
+}
+
+var attempts = sync.Pool{New: func() any {
+	a := &attempt{b: make([]byte, 0, writeChunk)}
+	a.run = a.write
+	return a
+}}
+
+// write tries once. True says that there is no waiting for more.
+func (a *attempt) write(fd uintptr) (done bool) {
+	for {
+		a.n, a.err = syscall.Write(int(fd), a.b)
+		if !errors.Is(a.err, syscall.EINTR) {
+			return true
+		}
+	}
+}
+
+// TryWrite implements [pubsub.TryWriter].
+func (t trier) TryWrite(msgs []pubsub.Outgoing) (written bool, err error) {
+	a := attempts.Get().(*attempt)
+	defer a.release()
+	for _, m := range msgs {
+		a.b = appendFrame(a.b, opcodes[m.Kind], m.Data)
+	}
+	if err := t.raw.Write(a.run); err != nil {
+		return false, err
+	}
+	switch {
+	case errors.Is(a.err, syscall.EAGAIN):
+		a.n = 0
+	case a.err != nil:
+		return false, a.err
+	case a.n == len(a.b):
+		return true, nil
+	}
+	t.unsent = append([]byte(nil), a.b[a.n:]...)
+	return false, nil
+}
+
+func (a *attempt) release() {
+	if cap(a.b) <= 4*writeChunk {
+		a.b = a.b[:0]
+		attempts.Put(a)
+	}
+}
+
+var _ pubsub.TryWriter = trier{}
