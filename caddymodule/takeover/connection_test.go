@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	wtconn "github.com/millrace/millrace/pubsub/webtransport"
 	"github.com/quic-go/quic-go"
 	"github.com/quic-go/quic-go/http3"
 	"github.com/quic-go/webtransport-go"
@@ -32,19 +33,19 @@ func TestLeave(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var sessions []*webtransport.Session
-	for range 2 {
-		_, session, err := c.Dial(ctx, "https://"+address.JoinHostPort(0)+"/wt", nil)
+	open := func() (near *webtransport.Session, far wtconn.Conn) {
+		_, near, err := c.Dial(ctx, "https://"+address.JoinHostPort(0)+"/wt", nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		sessions = append(sessions, session)
+		return near, take(t, a.sessions)
 	}
-	first, second := take(t, a.sessions), take(t, a.sessions)
+	near, first := open()
+	other, second := open()
 	_ = first.CloseWithError(4401, "")
 	first.Leave()
 	first.Leave() // changes nothing
-	take(t, sessions[0].Context().Done())
+	take(t, near.Context().Done())
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "https://"+address.JoinHostPort(0)+"/", nil)
 	if err != nil {
 		t.Fatal(err)
@@ -54,7 +55,7 @@ func TestLeave(t *testing.T) {
 		t.Fatal(err)
 	}
 	res.Body.Close()
-	if err := context.Cause(sessions[1].Context()); err != nil {
+	if err := context.Cause(other.Context()); err != nil {
 		t.Errorf("the other session ended: %v", err)
 	}
 	_ = second.CloseWithError(4401, "")
