@@ -40,6 +40,9 @@ func (*Admin) CaddyModule() caddy.ModuleInfo {
 	return caddy.ModuleInfo{ID: "admin.api.pubsub", New: func() caddy.Module { return new(Admin) }}
 }
 
+// Provision implements [caddy.Provisioner].
+func (*Admin) Provision(ctx caddy.Context) error { return registerMetrics(ctx) }
+
 // Routes implements [caddy.AdminRouter].
 func (*Admin) Routes() []caddy.AdminRoute {
 	mux := http.NewServeMux()
@@ -183,7 +186,7 @@ func explain(live *running, r *http.Request, body []byte) (any, error) {
 func adminHandler(call adminCall) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !localListener(r) {
-			refuse(w, http.StatusForbidden, "local_only", "this part of the admin API answers on loopback and Unix sockets alone")
+			problem(w, http.StatusForbidden, "local_only", "this part of the admin API answers on loopback and Unix sockets alone")
 			return
 		}
 		app := inForce.current()
@@ -191,19 +194,20 @@ func adminHandler(call adminCall) http.Handler {
 			unavailable(w, "no configuration with a pubsub app is running", "not_running")
 			return
 		}
-		live := app.live(w, r)
+		live := app.await(r)
 		if live == nil {
+			starting(w)
 			return
 		}
 		var body []byte
 		if r.Method != http.MethodGet {
 			if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
-				refuse(w, http.StatusUnsupportedMediaType, string(rest.CodeUnsupportedMediaType), "Content-Type must be application/json")
+				problem(w, http.StatusUnsupportedMediaType, string(rest.CodeUnsupportedMediaType), "Content-Type must be application/json")
 				return
 			}
 			var err error
 			if body, err = io.ReadAll(http.MaxBytesReader(w, r.Body, 64<<10)); err != nil {
-				refuse(w, http.StatusRequestEntityTooLarge, string(rest.CodeBodyTooLarge), "at most 64 KiB")
+				problem(w, http.StatusRequestEntityTooLarge, string(rest.CodeBodyTooLarge), "at most 64 KiB")
 				return
 			}
 			if len(body) == 0 {
@@ -211,10 +215,14 @@ func adminHandler(call adminCall) http.Handler {
 			}
 		}
 		answer, err := call(live, r, body)
+		operation := adminOperations[r.Pattern]
 		if err != nil {
-			rest.WriteProblem(w, adminProblem(app, err))
+			p := adminProblem(app, err)
+			countTokenCall(operation, p.Status)
+			rest.WriteProblem(w, p)
 			return
 		}
+		countTokenCall(operation, http.StatusOK)
 		w.Header().Set("Content-Type", "application/json")
 		w.Header().Set("Cache-Control", "no-store")
 		_ = json.NewEncoder(w).Encode(answer) // the caller is gone if this fails
@@ -264,4 +272,7 @@ func nonNil[T any](list []T) []T {
 	return list
 }
 
-var _ caddy.AdminRouter = (*Admin)(nil)
+var (
+	_ caddy.Provisioner = (*Admin)(nil)
+	_ caddy.AdminRouter = (*Admin)(nil)
+)

@@ -34,8 +34,10 @@ func (f *refusal) write(w http.ResponseWriter) {
 	refuse(w, f.status, f.code, f.detail)
 }
 
-// close answers an AUTH line (docs/protocol.md, WebTransport).
+// close answers an AUTH line (docs/protocol.md, WebTransport). It counts as a
+// handshake that is refused for the same reason.
 func (f *refusal) close() *wtconn.Refusal {
+	countRefusal(f.status, f.code)
 	switch {
 	case f.status == http.StatusUnauthorized:
 		return &wtconn.Refusal{Line: wire.AppendErr(nil, wire.CodeUnauthorized), Code: wire.CloseUnauthorized, Reason: "a valid access token is needed"}
@@ -138,6 +140,7 @@ func (c candidate) admit(ctx context.Context, token string) (session *pubsub.Ses
 	if err != nil {
 		return nil, nil, refusedByHub(err)
 	}
+	c.live.memory.arrived(c.client.Transport)
 	defer func() { // also after a panic, which the server recovers from
 		if session == nil {
 			admitted.End()

@@ -43,6 +43,7 @@ type App struct {
 
 	Bandwidth Bandwidth `json:"bandwidth,omitzero"`
 	Limits    Limits    `json:"limits,omitzero"`
+	Metrics   Metrics   `json:"metrics,omitzero"`
 
 	// SlowConsumer says what happens to a client whose send queue is full:
 	// `drop` its oldest deliveries and tell it how many, or `disconnect` it with
@@ -78,7 +79,7 @@ type App struct {
 	running *running
 }
 
-// Bandwidth caps each connection, in KB/s (1 KB is 1,024 bytes).
+// Bandwidth caps connections, tokens and tenants, in KB/s (1 KB is 1,024 bytes).
 type Bandwidth struct {
 	// DefaultIngress caps what a client sends where its token names no cap.
 	// Default, and zero: 8.
@@ -88,6 +89,17 @@ type Bandwidth struct {
 	DefaultEgress int `json:"default_egress,omitempty"`
 	// Max is the highest cap that a token may name. Default, and zero: 16384.
 	Max int `json:"max,omitempty"`
+
+	// TokenIngress caps what all connections of a token on this edge send together.
+	// Default, and zero: no such cap.
+	TokenIngress int `json:"token_ingress,omitempty"`
+	// TokenEgress caps what they receive together. Default, and zero: no such cap.
+	TokenEgress int `json:"token_egress,omitempty"`
+	// TenantIngress caps what all clients of this edge publish to a tenant.
+	// Default, and zero: no such cap.
+	TenantIngress int `json:"tenant_ingress,omitempty"`
+	// TenantEgress caps what they receive of it. Default, and zero: no such cap.
+	TenantEgress int `json:"tenant_egress,omitempty"`
 }
 
 // Limits bound what clients may cost.
@@ -106,6 +118,14 @@ type Limits struct {
 	SendQueue int `json:"send_queue,omitempty"`
 }
 
+// Metrics switches on counts that cost more the more there is to count.
+type Metrics struct {
+	// Tenants that are counted by name, those that come first, at most 1000; all
+	// others are counted together. Their names show wherever metrics do. Default,
+	// and zero: none.
+	Tenants int `json:"tenants,omitempty"`
+}
+
 // running is what handlers use between Start and Stop.
 type running struct {
 	*edge
@@ -119,12 +139,13 @@ var inForce appList
 type appList struct {
 	mu   sync.Mutex
 	apps []*App
+	last *App // that was added
 }
 
 func (l *appList) add(a *App) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.apps = append(l.apps, a)
+	l.apps, l.last = append(l.apps, a), a
 }
 
 func (l *appList) remove(a *App) {
@@ -141,6 +162,16 @@ func (l *appList) current() *App {
 		return nil
 	}
 	return l.apps[len(l.apps)-1]
+}
+
+// shown returns the app in force, or, while the process ends, the one that drains.
+func (l *appList) shown() *App {
+	if a := l.current(); a != nil || !caddy.Exiting() {
+		return a
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.last
 }
 
 // CaddyModule implements [caddy.Module].
@@ -186,7 +217,7 @@ func (a *App) Provision(ctx caddy.Context) error {
 	if a.broker, err = loadGuest[BrokerModule](ctx, a, a.BrokerRaw, "BrokerRaw", "pubsub.brokers.memory"); err != nil {
 		return fmt.Errorf("broker: %w", err)
 	}
-	return nil
+	return registerMetrics(ctx)
 }
 
 // loadGuest loads a guest module, or the default one if none is configured.
@@ -219,9 +250,14 @@ func (a *App) provisionLimits() error {
 		{"limits.max_subscriptions", a.Limits.MaxSubscriptions, 1, 65535, &l.MaxSubscriptions},
 		{"limits.max_connections_per_token", a.Limits.MaxConnectionsPerToken, 0, 1 << 30, &perToken},
 		{"limits.send_queue (bytes)", a.Limits.SendQueue, 1, 1 << 30, &l.SendQueue},
+		{"metrics.tenants", a.Metrics.Tenants, 1, 1000, &l.MetricTenants},
 		{"bandwidth.max (KB/s)", a.Bandwidth.Max, 1, 1 << 30, &maxCap},
 		{"bandwidth.default_ingress (KB/s)", a.Bandwidth.DefaultIngress, 1, 1 << 30, &l.DefaultIngressKB},
 		{"bandwidth.default_egress (KB/s)", a.Bandwidth.DefaultEgress, 1, 1 << 30, &l.DefaultEgressKB},
+		{"bandwidth.token_ingress (KB/s)", a.Bandwidth.TokenIngress, 1, 1 << 30, &l.TokenIngressKB},
+		{"bandwidth.token_egress (KB/s)", a.Bandwidth.TokenEgress, 1, 1 << 30, &l.TokenEgressKB},
+		{"bandwidth.tenant_ingress (KB/s)", a.Bandwidth.TenantIngress, 1, 1 << 30, &l.TenantIngressKB},
+		{"bandwidth.tenant_egress (KB/s)", a.Bandwidth.TenantEgress, 1, 1 << 30, &l.TenantEgressKB},
 	} {
 		if o.value == 0 {
 			continue
@@ -265,7 +301,7 @@ func (a *App) provisionLimits() error {
 // Start implements [caddy.App]: it takes the hub over from the configuration
 // before, if that used the same store and broker, with all its connections.
 func (a *App) Start() error {
-	e, err := leaseEdge(a.store, a.broker, a.limits)
+	e, kept, err := leaseEdge(a.store, a.broker, a.limits)
 	if err != nil {
 		return err
 	}
@@ -283,6 +319,7 @@ func (a *App) Start() error {
 	a.running = &running{e, service}
 	close(a.started)
 	inForce.add(a)
+	countLoad(kept)
 	return nil
 }
 
@@ -324,10 +361,19 @@ func (a *App) Stop() error {
 // start of an app fails.
 func (a *App) Cleanup() error { return a.Stop() }
 
-// live returns what handlers work with. Caddy starts its apps in random order:
-// a request that comes before the start of this one waits for it, and is answered
-// 503 if that takes too long.
+// live returns what serves a handshake. It answers 503 where await gives nothing.
 func (a *App) live(w http.ResponseWriter, r *http.Request) *running {
+	live := a.await(r)
+	if live == nil {
+		countRefusal(http.StatusServiceUnavailable, codeStarting)
+		starting(w)
+	}
+	return live
+}
+
+// await returns what handlers work with. Caddy starts its apps in random order: a
+// request that comes before the start of this one waits for it; nil: in vain.
+func (a *App) await(r *http.Request) *running {
 	select {
 	case <-a.started:
 		return a.running
@@ -339,7 +385,6 @@ func (a *App) live(w http.ResponseWriter, r *http.Request) *running {
 	case <-r.Context().Done():
 	case <-time.After(startPatience):
 	}
-	unavailable(w, "the edge is starting", "starting")
 	return nil
 }
 

@@ -132,6 +132,10 @@ func pathDirective(handler func(path string) caddyhttp.MiddlewareHandler) httpca
 //			default_ingress <KB/s>
 //			default_egress  <KB/s>
 //			max             <KB/s>
+//			token_ingress   <KB/s>
+//			token_egress    <KB/s>
+//			tenant_ingress  <KB/s>
+//			tenant_egress   <KB/s>
 //		}
 //		limits {
 //			max_payload               <size>
@@ -139,6 +143,9 @@ func pathDirective(handler func(path string) caddyhttp.MiddlewareHandler) httpca
 //			max_connections           <count>
 //			max_connections_per_token <count>
 //			send_queue                <size>
+//		}
+//		metrics {
+//			tenants <max>
 //		}
 //		slow_consumer drop|disconnect
 //		drain         <duration>
@@ -191,6 +198,10 @@ func (a *App) unmarshalBlock(d *caddyfile.Dispenser) error {
 				"default_ingress": &a.Bandwidth.DefaultIngress,
 				"default_egress":  &a.Bandwidth.DefaultEgress,
 				"max":             &a.Bandwidth.Max,
+				"token_ingress":   &a.Bandwidth.TokenIngress,
+				"token_egress":    &a.Bandwidth.TokenEgress,
+				"tenant_ingress":  &a.Bandwidth.TenantIngress,
+				"tenant_egress":   &a.Bandwidth.TenantEgress,
 			})
 		case "limits":
 			connections := -1
@@ -204,6 +215,8 @@ func (a *App) unmarshalBlock(d *caddyfile.Dispenser) error {
 			if connections >= 0 {
 				a.Limits.MaxConnections = &connections
 			}
+		case "metrics":
+			err = numbers(d, count, map[string]*int{"tenants": &a.Metrics.Tenants})
 		case "slow_consumer":
 			a.SlowConsumer, err = oneArg(d)
 		case "drain":
@@ -229,7 +242,7 @@ func (a *App) unmarshalBlock(d *caddyfile.Dispenser) error {
 			}
 		default:
 			err = d.Errf("unknown option %s; allowed: region, regions, token_store, broker, master_token, "+
-				"bandwidth, limits, slow_consumer, drain, allow_plaintext, webtransport", option)
+				"bandwidth, limits, metrics, slow_consumer, drain, allow_plaintext, webtransport", option)
 		}
 		if err != nil {
 			return err

@@ -23,6 +23,9 @@ type StoreModule interface {
 type BrokerModule interface {
 	// BrokerKey identifies the broker: configurations with an equal key share it.
 	BrokerKey() string
+	// OpenBroker makes the broker. One that can lose its link to the other edges
+	// has a method Up() bool beside those of the interface, which may be called
+	// concurrently; the metric millrace_broker_up shows it.
 	OpenBroker(*zap.Logger) (pubsub.Broker, error)
 }
 
@@ -41,10 +44,12 @@ func (s *storeLease) Destruct() error { return s.Close() }
 
 // edge is a hub with its store, over all configurations that share them.
 type edge struct {
-	key   edgeKey
-	hub   *pubsub.Hub
-	store *storeLease
-	stop  func() // of the watch on the store
+	key    edgeKey
+	hub    *pubsub.Hub
+	broker pubsub.Broker // the hub's
+	store  *storeLease
+	stop   func() // of the watch on the store
+	memory *tidy
 
 	mu          sync.Mutex
 	generations []generation // the last one is in force
@@ -55,16 +60,17 @@ type generation struct {
 	limits pubsub.Limits
 }
 
-// leaseEdge takes the edge from the pool, or makes it.
-func leaseEdge(sm StoreModule, bm BrokerModule, limits pubsub.Limits) (*edge, error) {
+// leaseEdge takes the edge from the pool, where another configuration keeps it, or
+// makes it.
+func leaseEdge(sm StoreModule, bm BrokerModule, limits pubsub.Limits) (e *edge, kept bool, err error) {
 	key := edgeKey{sm.StoreKey(), bm.BrokerKey()}
-	v, _, err := edges.LoadOrNew(key, func() (caddy.Destructor, error) {
+	v, kept, err := edges.LoadOrNew(key, func() (caddy.Destructor, error) {
 		return newEdge(key, sm, bm, limits)
 	})
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
-	return v.(*edge), nil
+	return v.(*edge), kept, nil
 }
 
 func newEdge(key edgeKey, sm StoreModule, bm BrokerModule, limits pubsub.Limits) (*edge, error) {
@@ -91,7 +97,9 @@ func newEdge(key edgeKey, sm StoreModule, bm BrokerModule, limits pubsub.Limits)
 	if err != nil {
 		return nil, fail("broker", err)
 	}
+	e.broker = broker
 	e.hub = pubsub.NewHub(broker, limits, liveLog("pubsub.hub"))
+	e.memory = newTidy(e.hub.Deliveries)
 	e.stop = watcher.Watch(func(ev tokenstore.Event) {
 		if ev.Revoked {
 			e.hub.TokenRevoked(ev.TokenID)
@@ -127,6 +135,7 @@ func (e *edge) release(a *App) error {
 func (e *edge) Destruct() error {
 	err := e.hub.Close() // tokens still expire and are still revoked while it drains
 	e.stop()
+	e.memory.stop()
 	_, err2 := stores.Delete(e.key.store)
 	return errors.Join(err, err2)
 }

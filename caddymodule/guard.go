@@ -15,7 +15,6 @@ import (
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 	"github.com/millrace/millrace/caddymodule/takeover"
-	"github.com/millrace/millrace/tokenstore/rest"
 	"go.uber.org/zap"
 )
 
@@ -173,11 +172,8 @@ func (g *Guard) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp
 
 func refuseTarget(w http.ResponseWriter) {
 	w.Header().Set("Referrer-Policy", "no-referrer") // or a browser repeats the URL
-	rest.WriteProblem(w, rest.Problem{
-		Status: http.StatusBadRequest,
-		Code:   "token_in_url",
-		Detail: "a token must never be part of a URL, which is logged and shared: revoke this one",
-	})
+	refuse(w, http.StatusBadRequest, "token_in_url",
+		"a token must never be part of a URL, which is logged and shared: revoke this one")
 }
 
 // record is our access record of a request that Caddy must not log.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+	"github.com/millrace/millrace/tokenstore/rest"
 )
 
 func init() { caddy.RegisterModule(new(Ping)) }
@@ -45,7 +46,8 @@ func (h *Ping) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp.
 		header.Set("Allow", pingMethods)
 		w.WriteHeader(http.StatusNoContent)
 	default:
-		methodNotAllowed(w, pingMethods)
+		header.Set("Allow", pingMethods)
+		problem(w, http.StatusMethodNotAllowed, string(rest.CodeMethodNotAllowed), "allowed: "+pingMethods)
 	}
 	return nil
 }

@@ -6,15 +6,23 @@ import (
 	"github.com/millrace/millrace/tokenstore/rest"
 )
 
-// refuse answers with a problem body (docs/protocol.md, REST).
+// refuse answers a handshake with a problem body (docs/protocol.md, WebSocket and
+// WebTransport), and counts it.
 func refuse(w http.ResponseWriter, status int, code, detail string) {
+	countRefusal(status, code)
+	problem(w, status, code, detail)
+}
+
+// problem answers any request with a problem body (docs/protocol.md, REST).
+func problem(w http.ResponseWriter, status int, code, detail string) {
 	rest.WriteProblem(w, rest.Problem{Status: status, Code: code, Detail: detail})
 }
 
 func notFound(w http.ResponseWriter) {
-	refuse(w, http.StatusNotFound, string(rest.CodeNotFound), "paths are exact: no other case, no trailing slash")
+	problem(w, http.StatusNotFound, string(rest.CodeNotFound), "paths are exact: no other case, no trailing slash")
 }
 
+// methodNotAllowed refuses a handshake.
 func methodNotAllowed(w http.ResponseWriter, allowed string) {
 	w.Header().Set("Allow", allowed)
 	refuse(w, http.StatusMethodNotAllowed, string(rest.CodeMethodNotAllowed), "allowed: "+allowed)
@@ -23,5 +31,9 @@ func methodNotAllowed(w http.ResponseWriter, allowed string) {
 // unavailable answers 503: trying again, here or elsewhere, can help.
 func unavailable(w http.ResponseWriter, detail, code string) {
 	w.Header().Set("Retry-After", "5")
-	refuse(w, http.StatusServiceUnavailable, code, detail)
+	problem(w, http.StatusServiceUnavailable, code, detail)
 }
+
+func starting(w http.ResponseWriter) { unavailable(w, "the edge is starting", codeStarting) }
+
+const codeStarting = "starting"

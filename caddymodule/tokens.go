@@ -48,7 +48,8 @@ func (h *Tokens) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhtt
 		len(path) > len(h.Path) && path[len(h.Path)] != '/' {
 		return next.ServeHTTP(w, r)
 	}
-	if h.app.live(w, r) == nil {
+	if h.app.await(r) == nil {
+		starting(w)
 		return nil
 	}
 	if h.Path != "/v1" {
@@ -59,7 +60,9 @@ func (h *Tokens) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhtt
 		}
 		r = moved
 	}
-	h.calls.ServeHTTP(w, r)
+	answer := caddyhttp.NewResponseRecorder(w, nil, nil)
+	h.calls.ServeHTTP(answer, r)
+	countTokenCall(restOperations[r.URL.EscapedPath()], answer.Status())
 	return nil
 }
 

@@ -72,10 +72,13 @@ func (h *WebSocket) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddy
 		return nil
 	}
 	// The request, and all that Caddy keeps with it, is let go of now.
-	wsconn.Serve(live.hub, session, conn, liveLog("pubsub.websocket"))
+	wsconn.Serve(live.hub, session, conn, sessionLog)
 	served = true
 	return nil
 }
+
+// sessionLog is shared by all sessions: one logger each would be 150 bytes.
+var sessionLog = liveLog("pubsub.websocket")
 
 // open registers a session for the client, or refuses it.
 func (h *WebSocket) open(r *http.Request, live *running, token string) (*pubsub.Session, *refusal) {
@@ -157,9 +160,7 @@ func upgrade(w http.ResponseWriter, r *http.Request, echo bool) (net.Conn, error
 	u := websocket.Upgrader{
 		// allowed_ws_origin of the token has decided already.
 		CheckOrigin: func(*http.Request) bool { return true },
-		// The frames are read and written by package pubsub/websocket.
-		ReadBufferSize:  512,
-		WriteBufferSize: 512,
+		// No buffers: the frames are read and written by package pubsub/websocket.
 	}
 	if echo {
 		u.Subprotocols = []string{wire.Subprotocol}

@@ -124,6 +124,9 @@ func (c *counters) name(tenant string, limit int) *tenantCounters {
 	return t
 }
 
+// Deliveries returns what [Metrics] says by this name, at once.
+func (h *Hub) Deliveries() uint64 { return h.count.deliveries.Load() }
+
 // Metrics returns the counts. It takes time in the order of the sessions: for a
 // scrape, not for a loop.
 func (h *Hub) Metrics() Metrics {

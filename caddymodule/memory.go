@@ -1,0 +1,86 @@
+package caddymodule
+
+import (
+	"runtime/debug"
+	"sync"
+	"time"
+)
+
+const (
+	muchGarbage = 24 << 20        // bytes that are worth the work
+	calm        = 3 * time.Second // without arrivals, and with few deliveries
+	few         = 100             // deliveries/s that may wait for it
+)
+
+// garbage is what a handshake leaves, in bytes.
+var garbage = map[string]int{"websocket": 30 << 10, "webtransport": 180 << 10}
+
+// tidy gives memory back to the system after many arrivals: what their handshakes
+// leave would else count as the memory of idle connections for minutes. It takes
+// some 10 ms for each 1,000 connections that are open, in which deliveries may
+// have to wait. An edge that has many is left alone: it collects its garbage as
+// it works.
+type tidy struct {
+	do         func()        // debug.FreeOSMemory
+	deliveries func() uint64 // until now
+
+	mu      sync.Mutex
+	garbage int    // bytes, since memory was given back
+	since   uint64 // deliveries, when the timer was set
+	timer   *time.Timer
+	stopped bool
+	running sync.WaitGroup
+}
+
+func newTidy(deliveries func() uint64) *tidy {
+	return &tidy{do: debug.FreeOSMemory, deliveries: deliveries}
+}
+
+// arrived counts a session.
+func (t *tidy) arrived(transport string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.garbage += garbage[transport]
+	if t.garbage >= muchGarbage && !t.stopped {
+		t.wait()
+	}
+}
+
+// wait sets the timer. The caller holds t.mu.
+func (t *tidy) wait() {
+	t.since = t.deliveries()
+	if t.timer == nil {
+		t.timer = time.AfterFunc(calm, t.run)
+	} else {
+		t.timer.Reset(calm)
+	}
+}
+
+func (t *tidy) run() {
+	t.mu.Lock()
+	if t.stopped || t.garbage < muchGarbage { // an arrival set the timer again as it fired
+		t.mu.Unlock()
+		return
+	}
+	if t.deliveries()-t.since > uint64(few*calm/time.Second) {
+		t.wait()
+		t.mu.Unlock()
+		return
+	}
+	t.garbage = 0
+	t.running.Add(1)
+	t.mu.Unlock()
+	defer t.running.Done()
+	t.do()
+}
+
+// stop returns when nothing runs any more.
+func (t *tidy) stop() {
+	t.mu.Lock()
+	t.stopped = true
+	if t.timer != nil {
+		t.timer.Stop()
+	}
+	t.mu.Unlock()
+	t.running.Wait()
+}

@@ -1,0 +1,159 @@
+package caddymodule
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"runtime/debug"
+	"strconv"
+
+	"github.com/caddyserver/caddy/v2"
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// prefix of the names of all our metrics; docs/operations.md lists them.
+const prefix = "millrace_"
+
+// What the process counts, whichever hub its configurations use. Each
+// configuration has a registry of its own, and these are in all of them: they go
+// on counting over a reload. All values of their labels stand here, and are there
+// from the start.
+var (
+	handshakesRefused = newCounter("handshakes_refused_total",
+		"Refused handshakes and AUTH lines, and requests with a token in their URL, by HTTP status and code of the answer.",
+		[]string{"status", "code"}, handshakeRefusals)
+
+	tokenCalls = newCounter("token_operations_total",
+		"Calls of the token administration, over REST and the admin endpoint, by their outcome: done, refused (4xx), failed (5xx).",
+		[]string{"operation", "outcome"}, product(tokenOperations, []string{"done", "refused", "failed"}))
+
+	reloads = newCounter("reloads_total",
+		"Configurations that were started: the hub of the one before was kept with its connections, or a new one was made, as at the first start.",
+		[]string{"hub"}, [][]string{{"kept"}, {"new"}})
+
+	processMetrics = []prometheus.Collector{handshakesRefused, tokenCalls, reloads, newBuildInfo()}
+)
+
+// handshakeRefusals are the pairs of status and code with which a handshake is
+// refused (docs/protocol.md, WebSocket and WebTransport).
+var handshakeRefusals = [][]string{
+	{"400", "bad_handshake"}, {"400", "token_in_url"},
+	{"401", "unauthorized"},
+	{"403", "tls_required"}, {"403", "ip_not_allowed"}, {"403", "origin_not_allowed"},
+	{"403", "protocol_not_allowed"}, {"403", "region_not_allowed"},
+	{"405", "method_not_allowed"},
+	{"425", "too_early"},
+	{"426", "upgrade_required"},
+	{"429", "too_many_failures"}, {"429", "too_many_unauthenticated"},
+	{"501", "not_implemented"},
+	{"503", "draining"}, {"503", "starting"}, {"503", "unavailable"},
+	{"503", "too_many_connections"}, {"503", "too_many_connections_of_token"}, {"503", "too_many_unauthenticated"},
+}
+
+// tokenOperations are the operations on tokens, which restOperations and
+// adminOperations find by route.
+var tokenOperations = []string{
+	"issue", "refresh", "revoke", "list",
+	"master_create", "master_list", "master_update", "master_rotate", "master_delete",
+}
+
+var restOperations = map[string]string{
+	"/v1/get-token":     "issue",
+	"/v1/refresh-token": "refresh",
+	"/v1/revoke-token":  "revoke",
+	"/v1/tokens":        "list",
+}
+
+var adminOperations = map[string]string{
+	"POST /pubsub/tokens":                    "issue",
+	"PUT /pubsub/tokens/{id}":                "refresh",
+	"DELETE /pubsub/tokens/{id}":             "revoke",
+	"GET /pubsub/tokens":                     "list",
+	"POST /pubsub/master-tokens":             "master_create",
+	"GET /pubsub/master-tokens":              "master_list",
+	"PATCH /pubsub/master-tokens/{id}":       "master_update",
+	"POST /pubsub/master-tokens/{id}/rotate": "master_rotate",
+	"DELETE /pubsub/master-tokens/{id}":      "master_delete",
+}
+
+// countRefusal counts a handshake that is refused.
+func countRefusal(status int, code string) {
+	handshakesRefused.WithLabelValues(strconv.Itoa(status), code).Inc()
+}
+
+// countTokenCall counts a call that was answered with status. A call that is no
+// operation on tokens has an empty name, and is not counted.
+func countTokenCall(operation string, status int) {
+	if operation == "" {
+		return
+	}
+	outcome := "done"
+	switch {
+	case status >= http.StatusInternalServerError:
+		outcome = "failed"
+	case status >= http.StatusBadRequest:
+		outcome = "refused"
+	}
+	tokenCalls.WithLabelValues(operation, outcome).Inc()
+}
+
+// countLoad counts the start of a configuration.
+func countLoad(kept bool) {
+	hub := "new"
+	if kept {
+		hub = "kept"
+	}
+	reloads.WithLabelValues(hub).Inc()
+}
+
+// registerMetrics adds our metrics to those of a configuration. The app does, and
+// the admin API does too, which is provisioned first: Caddy's admin endpoint goes
+// on with the registry of a configuration that is refused.
+func registerMetrics(ctx caddy.Context) error {
+	registry := ctx.GetMetricsRegistry()
+	for _, c := range append([]prometheus.Collector{hubCollector{}}, processMetrics...) {
+		var already prometheus.AlreadyRegisteredError
+		if err := registry.Register(c); err != nil && !errors.As(err, &already) {
+			return fmt.Errorf("metrics: %w", err)
+		}
+	}
+	return nil
+}
+
+// newCounter makes a counter whose series all start at zero.
+func newCounter(name, help string, labels []string, values [][]string) *prometheus.CounterVec {
+	vec := prometheus.NewCounterVec(prometheus.CounterOpts{Name: prefix + name, Help: help}, labels)
+	for _, v := range values {
+		vec.WithLabelValues(v...)
+	}
+	return vec
+}
+
+// product lists all pairs of a first and a second.
+func product(first, second []string) (pairs [][]string) {
+	for _, a := range first {
+		for _, b := range second {
+			pairs = append(pairs, []string{a, b})
+		}
+	}
+	return pairs
+}
+
+// newBuildInfo is the usual metric that is always 1, and says what runs.
+func newBuildInfo() prometheus.Collector {
+	version := "unknown"
+	if info, ok := debug.ReadBuildInfo(); ok {
+		for _, m := range append(info.Deps, &info.Main) {
+			if m.Path == "github.com/millrace/millrace" && m.Version != "" {
+				version = m.Version
+			}
+		}
+	}
+	caddyVersion, _ := caddy.Version()
+	g := prometheus.NewGauge(prometheus.GaugeOpts{
+		Name: prefix + "build_info", Help: "Always 1; what runs, by version.",
+		ConstLabels: prometheus.Labels{"version": version, "caddy": caddyVersion},
+	})
+	g.Set(1)
+	return g
+}

@@ -1,0 +1,184 @@
+package caddymodule
+
+import (
+	"errors"
+	"maps"
+	"slices"
+
+	"github.com/caddyserver/caddy/v2"
+	"github.com/millrace/millrace/pubsub"
+	"github.com/millrace/millrace/tokenstore"
+	"github.com/millrace/millrace/wire"
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// hubCollector shows what the hub in force has counted, in whichever registry it
+// is: a hub that outlives its configuration goes on counting in the next one's.
+type hubCollector struct{}
+
+// family is a metric of the hub: read adds the value of each of its series.
+type family struct {
+	desc *prometheus.Desc
+	kind prometheus.ValueType
+	read func(s *snapshot, add func(value float64, labels ...string))
+}
+
+// snapshot is what one scrape shows.
+type snapshot struct {
+	pubsub.Metrics
+	draining bool
+	broker   string // the driver's name
+	brokerUp bool
+	byTenant bool // tenants are counted
+}
+
+func newFamily(kind prometheus.ValueType, name, help string, labels []string,
+	read func(s *snapshot, add func(float64, ...string))) family {
+	return family{prometheus.NewDesc(prefix+name, help, labels, nil), kind, read}
+}
+
+func gauge(name, help string, value func(*snapshot) float64) family {
+	return newFamily(prometheus.GaugeValue, name, help, nil, func(s *snapshot, add func(float64, ...string)) { add(value(s)) })
+}
+
+func counter(name, help string, value func(*snapshot) uint64) family {
+	return newFamily(prometheus.CounterValue, name, help, nil, func(s *snapshot, add func(float64, ...string)) { add(float64(value(s))) })
+}
+
+var hubFamilies = []family{
+	newFamily(prometheus.GaugeValue, "connections", "Open sessions, by transport.", []string{"transport"},
+		func(s *snapshot, add func(float64, ...string)) {
+			for _, transport := range []string{tokenstore.ProtocolWebSocket, tokenstore.ProtocolWebTransport} {
+				add(float64(s.Connections[transport]), transport)
+			}
+		}),
+	gauge("subscriptions", "Open subscriptions of all sessions.", func(s *snapshot) float64 { return float64(s.Subscriptions) }),
+	gauge("queue_bytes", "Bytes that wait to be written in the queues of all sessions, bookkeeping included.",
+		func(s *snapshot) float64 { return float64(s.QueuedBytes) }),
+
+	counter("messages_in_total", "Messages that clients published and the edge accepted.",
+		func(s *snapshot) uint64 { return s.MessagesIn }),
+	counter("bytes_in_total", "Bytes of all messages from clients, without the transport's framing.",
+		func(s *snapshot) uint64 { return s.BytesIn }),
+	newFamily(prometheus.CounterValue, "messages_out_total",
+		"Messages that were written to clients: deliveries, and lines, pings and pongs.", []string{"kind"},
+		func(s *snapshot, add func(float64, ...string)) {
+			add(float64(s.FramesOut), "delivery")
+			add(float64(s.LinesOut), "control")
+		}),
+	counter("bytes_out_total", "Bytes of all messages to clients, without the transport's framing.",
+		func(s *snapshot) uint64 { return s.BytesOut }),
+
+	counter("deliveries_total", "Deliveries that were queued for subscribers, those dropped later included.",
+		func(s *snapshot) uint64 { return s.Deliveries }),
+	newFamily(prometheus.CounterValue, "deliveries_dropped_total",
+		"Deliveries that were dropped: the send queue was full, or its session ended, for being slow or otherwise.", []string{"reason"},
+		func(s *snapshot, add func(float64, ...string)) {
+			for _, reason := range pubsub.DropReasons {
+				add(float64(s.Dropped[reason]), reason)
+			}
+		}),
+	newFamily(prometheus.CounterValue, "refusals_total", "ERR lines to clients, by code.", []string{"code"},
+		func(s *snapshot, add func(float64, ...string)) {
+			for _, row := range wire.Codes {
+				add(float64(s.Refused[row.Code]), string(row.Code))
+			}
+		}),
+
+	newFamily(prometheus.GaugeValue, "broker_up", "1: the broker's link to the other edges is up.", []string{"broker"},
+		func(s *snapshot, add func(float64, ...string)) { add(number01(s.brokerUp), s.broker) }),
+	gauge("draining", "1: the edge takes no new sessions, and asks the open ones to leave.",
+		func(s *snapshot) float64 { return number01(s.draining) }),
+
+	tenantFamily("tenant_messages_in_total", "Messages that clients published and the edge accepted, by tenant.",
+		func(m pubsub.TenantMetrics) uint64 { return m.MessagesIn }),
+	tenantFamily("tenant_deliveries_total", "Deliveries that were queued for subscribers, by tenant.",
+		func(m pubsub.TenantMetrics) uint64 { return m.Deliveries }),
+}
+
+// tenantFamily has series only where the option metrics.tenants is set: those
+// tenants, and the sum of all others.
+func tenantFamily(name, help string, value func(pubsub.TenantMetrics) uint64) family {
+	return newFamily(prometheus.CounterValue, name, help, []string{"tenant"}, func(s *snapshot, add func(float64, ...string)) {
+		if !s.byTenant {
+			return
+		}
+		add(float64(value(s.Tenants[pubsub.OtherTenants])), pubsub.OtherTenants)
+		for _, tenant := range slices.Sorted(maps.Keys(s.Tenants)) {
+			if tenant != pubsub.OtherTenants {
+				add(float64(value(s.Tenants[tenant])), tenant)
+			}
+		}
+	})
+}
+
+var writeLatency = prometheus.NewDesc(prefix+"publish_write_seconds",
+	"Time from accepting a publish to the write that takes it to a subscriber, of the oldest message in each write.", nil, nil)
+
+// Describe implements [prometheus.Collector].
+func (hubCollector) Describe(to chan<- *prometheus.Desc) {
+	for _, f := range hubFamilies {
+		to <- f.desc
+	}
+	to <- writeLatency
+}
+
+// Collect implements [prometheus.Collector].
+func (hubCollector) Collect(to chan<- prometheus.Metric) {
+	if s := newSnapshot(); s != nil {
+		s.collect(to)
+	}
+}
+
+func (s *snapshot) collect(to chan<- prometheus.Metric) {
+	for _, f := range hubFamilies {
+		f.read(s, func(value float64, labels ...string) {
+			to <- prometheus.MustNewConstMetric(f.desc, f.kind, value, labels...)
+		})
+	}
+	to <- constHistogram(writeLatency, s.WriteLatency)
+}
+
+// newSnapshot is nil where no configuration has an edge.
+func newSnapshot() *snapshot {
+	a := inForce.shown()
+	if a == nil {
+		return nil
+	}
+	live := a.running
+	return &snapshot{
+		Metrics:  live.hub.Metrics(),
+		draining: caddy.Exiting() || errors.Is(live.hub.Available(), pubsub.ErrDraining),
+		broker:   a.broker.(caddy.Module).CaddyModule().ID.Name(),
+		brokerUp: brokerUp(live.broker),
+		byTenant: a.limits.MetricTenants > 0,
+	}
+}
+
+// brokerUp asks a broker that can lose its link; another one is always up.
+func brokerUp(b pubsub.Broker) bool {
+	link, ok := b.(interface{ Up() bool })
+	return !ok || link.Up()
+}
+
+// constHistogram adds the counts up, as Prometheus wants them.
+func constHistogram(desc *prometheus.Desc, h pubsub.Histogram) prometheus.Metric {
+	buckets := make(map[float64]uint64, len(h.Bounds))
+	var sum uint64
+	for i, n := range h.Counts {
+		sum += n
+		if i < len(h.Bounds) {
+			buckets[h.Bounds[i].Seconds()] = sum
+		}
+	}
+	return prometheus.MustNewConstHistogram(desc, sum, h.Sum.Seconds(), buckets)
+}
+
+func number01(b bool) float64 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+var _ prometheus.Collector = hubCollector{}

@@ -1,0 +1,287 @@
+package caddymodule
+
+import (
+	"net/http"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/millrace/millrace/pubsub"
+	"github.com/millrace/millrace/pubsub/memory"
+	"github.com/millrace/millrace/tokenstore/rest"
+	"github.com/millrace/millrace/wire"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
+	dto "github.com/prometheus/client_model/go"
+	"github.com/prometheus/common/expfmt"
+	"go.uber.org/zap"
+)
+
+// fixed is a collector that shows one snapshot.
+type fixed struct{ *snapshot }
+
+func (fixed) Describe(to chan<- *prometheus.Desc)   { hubCollector{}.Describe(to) }
+func (f fixed) Collect(to chan<- prometheus.Metric) { f.collect(to) }
+
+// filled has another number in each place.
+func filled() *snapshot {
+	s := &snapshot{draining: true, broker: "memory", byTenant: true}
+	s.Metrics = pubsub.Metrics{
+		Connections:   map[string]int{"websocket": 1, "webtransport": 2},
+		Subscriptions: 3, QueuedBytes: 4,
+		MessagesIn: 5, BytesIn: 6, Deliveries: 7, LinesOut: 8, FramesOut: 9, BytesOut: 10,
+		Dropped: map[string]uint64{}, Refused: map[wire.Code]uint64{},
+		WriteLatency: pubsub.Histogram{
+			Bounds: []time.Duration{time.Millisecond, time.Second}, Counts: []uint64{20, 300, 4000}, Sum: 1500 * time.Millisecond,
+		},
+		Tenants: map[string]pubsub.TenantMetrics{
+			"b": {MessagesIn: 31, Deliveries: 32}, "a.x": {MessagesIn: 33, Deliveries: 34}, pubsub.OtherTenants: {MessagesIn: 35, Deliveries: 36},
+		},
+	}
+	for i, reason := range pubsub.DropReasons {
+		s.Dropped[reason] = uint64(11 + i)
+	}
+	for i, row := range wire.Codes {
+		s.Refused[row.Code] = uint64(101 + i)
+	}
+	return s
+}
+
+// gather is what a scrape of these gets, from a registry like Caddy's.
+func gather(t *testing.T, collectors ...prometheus.Collector) []*dto.MetricFamily {
+	t.Helper()
+	registry := prometheus.NewPedanticRegistry()
+	for _, c := range collectors {
+		if err := registry.Register(c); err != nil {
+			t.Fatal(err)
+		}
+	}
+	families, err := registry.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return families
+}
+
+// gatherAll has every family of ours.
+func gatherAll(t *testing.T) []*dto.MetricFamily {
+	t.Helper()
+	return gather(t, append([]prometheus.Collector{fixed{filled()}}, processMetrics...)...)
+}
+
+func exposed(t *testing.T, c prometheus.Collector) string {
+	t.Helper()
+	var text strings.Builder
+	for _, f := range gather(t, c) {
+		if _, err := expfmt.MetricFamilyToText(&text, f); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return text.String()
+}
+
+// Every count goes to its place, as the golden file shows.
+func TestMetricsOfHub(t *testing.T) {
+	const file = "testdata/metrics.txt"
+	got := exposed(t, fixed{filled()})
+	if *update {
+		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got != string(want) {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
+// A hub that has counted nothing shows the same series, at zero; those of tenants
+// are there only where they are switched on.
+func TestMetricsStartAtZero(t *testing.T) {
+	series := func(s *snapshot) (lines []string) {
+		for line := range strings.Lines(exposed(t, fixed{s})) {
+			if strings.HasPrefix(line, "millrace_") {
+				lines = append(lines, strings.TrimSpace(line))
+			}
+		}
+		return lines
+	}
+	full := filled()
+	full.WriteLatency = pubsub.Histogram{}
+	full.Tenants = nil
+	var want []string
+	for _, line := range series(full) {
+		name, _, _ := strings.Cut(line, " ")
+		want = append(want, name+" 0")
+	}
+	zero := &snapshot{broker: "memory", byTenant: true}
+	if got := series(zero); !slices.Equal(got, want) {
+		t.Errorf("got %q\nwant %q", got, want)
+	}
+	zero.byTenant = false
+	want = slices.DeleteFunc(want, func(line string) bool { return strings.HasPrefix(line, "millrace_tenant_") })
+	if got := series(zero); !slices.Equal(got, want) {
+		t.Errorf("without tenants: got %q\nwant %q", got, want)
+	}
+}
+
+// The names and types keep to the conventions of Prometheus.
+func TestMetricsLint(t *testing.T) {
+	problems, err := promlint.NewWithMetricFamilies(gatherAll(t)).Lint()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range problems {
+		t.Errorf("%s: %s", p.Metric, p.Text)
+	}
+}
+
+// The label of the tenants without a name of their own is no tenant.
+func TestOtherTenants(t *testing.T) {
+	if wire.CheckTenant(pubsub.OtherTenants) == nil {
+		t.Errorf("%q is a legal tenant", pubsub.OtherTenants)
+	}
+}
+
+// The hub in force is shown, with what its configuration says, and its state.
+func TestMetricsOfTheHubInForce(t *testing.T) {
+	if newSnapshot() != nil {
+		t.Error("there is a hub before any has started")
+	}
+	a, b := newMetricsApp(t), newMetricsApp(t)
+	a.limits.MetricTenants = 1 // by which it is told
+	for _, app := range []*App{a, b} {
+		inForce.add(app)
+		if s := newSnapshot(); s.byTenant != (app == a) || s.draining || !s.brokerUp || s.broker != "memory" {
+			t.Errorf("got %+v", s)
+		}
+	}
+	b.running.hub.Drain()
+	if !newSnapshot().draining {
+		t.Error("a drain does not show")
+	}
+	inForce.remove(b)
+	if s := newSnapshot(); !s.byTenant || s.draining {
+		t.Error("the hub that is in force again does not show")
+	}
+	inForce.remove(a)
+	if newSnapshot() != nil {
+		t.Error("there is a hub after all have stopped")
+	}
+}
+
+func newMetricsApp(t *testing.T) *App {
+	broker := memory.New()
+	hub := pubsub.NewHub(broker, pubsub.DefaultLimits(), zap.NewNop())
+	t.Cleanup(func() {
+		if err := hub.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return &App{broker: new(MemoryBroker), running: &running{edge: &edge{hub: hub, broker: broker}}}
+}
+
+type link struct {
+	pubsub.Broker
+	up bool
+}
+
+func (l link) Up() bool { return l.up }
+
+func TestBrokerUp(t *testing.T) {
+	if !brokerUp(memory.New()) || !brokerUp(link{up: true}) || brokerUp(link{up: false}) {
+		t.Error("the state of a broker is not its own")
+	}
+}
+
+// Each call of the token administration is an operation that is counted, or is
+// known not to be one.
+func TestTokenOperations(t *testing.T) {
+	named := map[string]bool{}
+	for _, route := range rest.Routes {
+		if restOperations[route.Path] == "" {
+			t.Errorf("%s is not counted", route.Path)
+		}
+		named[restOperations[route.Path]] = true
+	}
+	other := []string{"POST /pubsub/explain", "GET /pubsub/connections", "POST /pubsub/drain"}
+	for pattern := range adminCalls {
+		if (adminOperations[pattern] == "") != slices.Contains(other, pattern) {
+			t.Errorf("%s is the operation %q", pattern, adminOperations[pattern])
+		}
+		if name := adminOperations[pattern]; name != "" {
+			named[name] = true
+		}
+	}
+	for _, name := range tokenOperations {
+		if !named[name] {
+			t.Errorf("no call is the operation %s", name)
+		}
+		delete(named, name)
+	}
+	if len(named) > 0 {
+		t.Errorf("operations that do not start at zero: %v", named)
+	}
+
+	for status, outcome := range map[int]string{200: "done", 400: "refused", 404: "refused", 500: "failed", 503: "failed"} {
+		count := func() float64 { return counted(t, tokenCalls.WithLabelValues("list", outcome)) }
+		before := count()
+		countTokenCall("list", status)
+		if count() != before+1 {
+			t.Errorf("%d is not counted as %s", status, outcome)
+		}
+	}
+	before := exposed(t, tokenCalls)
+	countTokenCall("", http.StatusOK)
+	if exposed(t, tokenCalls) != before {
+		t.Error("what is no operation is counted")
+	}
+}
+
+func counted(t *testing.T, c prometheus.Counter) float64 {
+	t.Helper()
+	var m dto.Metric
+	if err := c.Write(&m); err != nil {
+		t.Fatal(err)
+	}
+	return m.GetCounter().GetValue()
+}
+
+// The refusals that start at zero are those of the tables in docs/protocol.md,
+// and three that can come at any step.
+func TestHandshakeRefusals(t *testing.T) {
+	text, err := os.ReadFile("../docs/protocol.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"not_implemented", "starting", "token_in_url", "unavailable"}
+	rows := regexp.MustCompile("(?m)^\\| \\d \\| ([0-9, ]+) \\| ([a-z_`, ]+) \\|").FindAllStringSubmatch(string(text), -1)
+	if len(rows) < 12 {
+		t.Fatalf("%d rows in docs/protocol.md", len(rows))
+	}
+	for _, row := range rows {
+		want = append(want, regexp.MustCompile("[a-z_]+").FindAllString(row[2], -1)...)
+		for _, status := range strings.Split(row[1], ", ") {
+			if !slices.ContainsFunc(handshakeRefusals, func(pair []string) bool {
+				return pair[0] == status && strings.Contains(row[2], "`"+pair[1]+"`")
+			}) {
+				t.Errorf("no refusal is %s with one of %s", status, row[2])
+			}
+		}
+	}
+	var got []string
+	for _, pair := range handshakeRefusals {
+		got = append(got, pair[1])
+	}
+	slices.Sort(got)
+	slices.Sort(want)
+	if got, want = slices.Compact(got), slices.Compact(want); !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
