@@ -48,6 +48,7 @@ func setUp(root *cobra.Command) {
 		drainCommand(),
 		subscribeCommand(),
 		publishCommand(),
+		benchCommand(),
 	)
 }
 

@@ -1,0 +1,229 @@
+package command
+
+import (
+	"context"
+	"crypto/x509"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os/signal"
+	"slices"
+	"strings"
+	"syscall"
+
+	"github.com/millrace/millrace/caddymodule/command/bench"
+	"github.com/spf13/cobra"
+)
+
+const (
+	benchTenant       = "bench"
+	defaultSessionURL = "https://localhost:8443/wt"
+)
+
+// benchFlags are those of the command bench.
+type benchFlags struct {
+	url, transport, tenant, ca text
+	insecure, json             bool
+	cap                        int
+	options                    bench.Options
+}
+
+// benchOnly says which scenarios an option belongs to; the others are for all.
+var benchOnly = map[string][]string{
+	"subscribers": {bench.Fanout, bench.Latency},
+	"window":      {bench.Fanout},
+	"burst":       {bench.Fanout},
+	"rate":        {bench.Latency},
+	"rooms":       {bench.Rooms},
+	"members":     {bench.Rooms},
+	"member-rate": {bench.Rooms},
+	"connections": {bench.Idle},
+	"settle":      {bench.Idle},
+	"payload":     {bench.Fanout, bench.Latency, bench.Rooms},
+	"duration":    {bench.Fanout, bench.Latency, bench.Rooms},
+	"warmup":      {bench.Fanout, bench.Latency, bench.Rooms},
+}
+
+func benchCommand() *cobra.Command {
+	var f benchFlags
+	cmd := &cobra.Command{
+		Use:   "bench [" + strings.Join(bench.Scenarios(), "|") + "]",
+		Short: "Measures an edge under load",
+		Long: "Measures an edge, over real connections, all from this process:\n\n" +
+			"  fanout   1 publisher to --subscribers, as fast as --window allows; the default\n" +
+			"  latency  the same at --rate\n" +
+			"  rooms    --rooms of --members, each of whom publishes at --member-rate\n" +
+			"  idle     --connections that do nothing: memory for each, and handshakes\n\n" +
+			"With a master token, of $" + masterVariable + " or stdin, it issues a token for the tenant for\n" +
+			"itself, with caps of --cap, and revokes it at the end. With an access token, of\n" +
+			"$" + tokenVariable + " or stdin, --tenant is a tenant in which this one grants bench.# to publish and\n" +
+			"to subscribe, and the caps are the token's: with the usual 8 KB/s they are all that is\n" +
+			"measured. Messages that are lost are an error. Ctrl+C ends it early, with the figures\n" +
+			"until then.",
+		Example: "  pubsub bench fanout --url ws://localhost:8080/ws < master-token.txt\n" +
+			"  pubsub bench latency --transport webtransport --subscribers 100 --json",
+	}
+	f.add(cmd)
+	return leaf(cmd, argCount{0, 1}, func(cmd *cobra.Command, args []string) error {
+		f.options.Scenario = bench.Fanout
+		if len(args) == 1 {
+			f.options.Scenario = args[0]
+		}
+		err := f.run(cmd)
+		var (
+			option  *bench.OptionError
+			unknown x509.UnknownAuthorityError
+		)
+		switch {
+		case errors.As(err, &option):
+			return usagef("--%w", option)
+		case errors.As(err, &unknown):
+			return fmt.Errorf("%w (--ca names a certificate authority to trust)", err)
+		}
+		return err
+	})
+}
+
+func (f *benchFlags) add(cmd *cobra.Command) {
+	f.url, f.tenant = defaultURL, benchTenant
+	fl, o := cmd.Flags(), &f.options
+	fl.Var(&f.url, "url", "the edge: ws:// or wss://, or https:// for WebTransport")
+	fl.Var(&f.transport, "transport", "websocket or webtransport (default what --url says)")
+	fl.Var(&f.tenant, "tenant", "tenant; with a master token, its prefix is added")
+	fl.Var(&f.ca, "ca", "file with the certificate authority to trust (PEM) instead of the system's")
+	fl.BoolVar(&f.insecure, "insecure", false, "trust any certificate; for hosts on loopback alone")
+	fl.IntVar(&f.cap, "cap", 16384, "with a master token: ingress and egress caps of a connection, KB/s")
+	fl.BoolVar(&f.json, "json", false, "print the result as JSON")
+
+	d := bench.Defaults(bench.Fanout)
+	fl.IntVar(&o.Subscribers, "subscribers", d.Subscribers, "fanout, latency: subscribers of the channel")
+	fl.IntVar(&o.Window, "window", d.Window, "fanout: messages in flight to the slowest subscriber")
+	fl.IntVar(&o.Burst, "burst", d.Burst, "fanout: messages that the publisher writes at once, at most")
+	fl.IntVar(&o.Payload, "payload", d.Payload, "bytes of a message")
+	fl.DurationVar(&o.Duration, "duration", d.Duration, "time to measure, not in idle")
+	fl.DurationVar(&o.Warmup, "warmup", d.Warmup, "time before that, not in idle")
+	fl.Float64Var(&o.Rate, "rate", d.Rate, "latency: messages/s of the publisher")
+	fl.IntVar(&o.Rooms, "rooms", d.Rooms, "rooms: number of rooms")
+	fl.IntVar(&o.Members, "members", d.Members, "rooms: connections in each room")
+	fl.Float64Var(&o.MemberRate, "member-rate", d.MemberRate, "rooms: messages/s of each member")
+	fl.IntVar(&o.Connections, "connections", d.Connections, "idle: number of connections")
+	fl.DurationVar(&o.Settle, "settle", d.Settle, "idle: time between the last connection and the look at the memory")
+	fl.IntVar(&o.Dialers, "dialers", d.Dialers, "connections that are opened at the same time")
+	fl.IntVar(&o.PID, "server-pid", 0, "process of the edge on this machine (Linux): shows its CPU time and memory")
+}
+
+// check returns the edge, or what is wrong with the flags, without a token.
+func (f *benchFlags) check(cmd *cobra.Command) (*bench.EdgeTarget, error) {
+	if scenario := f.options.Scenario; !slices.Contains(bench.Scenarios(), scenario) {
+		return nil, usagef("unknown scenario %q; allowed: %s", scenario, strings.Join(bench.Scenarios(), ", "))
+	}
+	for option, of := range benchOnly {
+		if cmd.Flags().Changed(option) && !slices.Contains(of, f.options.Scenario) {
+			return nil, usagef("--%s: not for %s; it is for %s", option, f.options.Scenario, strings.Join(of, ", "))
+		}
+	}
+	if f.transport == bench.WebTransport && !cmd.Flags().Changed("url") {
+		f.url = defaultSessionURL
+	}
+	if err := f.options.Check(); err != nil {
+		return nil, err
+	}
+	if f.cap < 1 {
+		return nil, usagef("--cap: must be at least 1 KB/s, and at most the edge's maximum, usually 16384")
+	}
+	return bench.EdgeOptions{
+		URL: string(f.url), Transport: string(f.transport), Tenant: string(f.tenant), CAFile: string(f.ca), Insecure: f.insecure,
+	}.Target()
+}
+
+func (f *benchFlags) run(cmd *cobra.Command) error {
+	target, err := f.check(cmd)
+	if err != nil {
+		return err
+	}
+	token, isMaster, err := readBenchToken(cmd)
+	if err != nil {
+		return err
+	}
+	ctx, stop := signal.NotifyContext(cmd.Context(), syscall.SIGINT, syscall.SIGTERM)
+	defer stop()
+	context.AfterFunc(ctx, stop) // the second Ctrl+C is not ours
+	target.Token = token
+	if isMaster {
+		own, err := issueBenchToken(ctx, target, token, f.cap, f.options)
+		if err != nil {
+			return err
+		}
+		defer own.revoke(cmd)
+		target.Token, target.Tenant, target.CapKBPerSec = own.token, own.tenant, f.cap
+	}
+	f.options.Progress = func(line string) { cmd.PrintErrln(line) }
+	result, err := bench.Run(ctx, bench.EdgeDriver(target.EdgeOptions), f.options)
+	if result == nil {
+		return err
+	}
+	shown := f.show(cmd.OutOrStdout(), target, result)
+	if result.Interrupted && len(result.Errors) == 0 && result.Seconds > 0 {
+		cmd.PrintErrln("Interrupted: these are the figures until then.")
+		err = nil
+	}
+	return errors.Join(err, shown)
+}
+
+func (f *benchFlags) show(w io.Writer, target *bench.EdgeTarget, r *bench.Result) error {
+	if f.json {
+		return json.NewEncoder(w).Encode(r)
+	}
+	if r.Seconds == 0 {
+		return nil // the error says it all
+	}
+	return table(w, append([][]string{{r.Scenario, target.Transport + ", " + target.URL.String()}}, benchRows(r)...)...)
+}
+
+// benchRows are the result as a table, with units.
+func benchRows(r *bench.Result) (rows [][]string) {
+	row := func(name, format string, args ...any) {
+		rows = append(rows, []string{name, fmt.Sprintf(format, args...)})
+	}
+	n := func(v int64) string { return bench.Thousands(v) }
+	hasServer := r.ServerCores > 0 || r.ServerCPUSecondsPerThousandHandshakes > 0
+	row("connections", "%s, opened at %s/s", n(int64(r.Connections)), n(int64(r.HandshakesPerSecond)))
+	if hasServer {
+		row("handshakes", "%.2f s of the edge's CPU for 1,000 of them", r.ServerCPUSecondsPerThousandHandshakes)
+	}
+	switch r.Scenario {
+	case bench.Fanout:
+		row("load", "%s subscribers, window %d, bursts of up to %d, payload %s bytes", n(int64(r.Subscribers)), r.Window, r.Burst, n(int64(r.PayloadBytes)))
+	case bench.Latency:
+		row("load", "%s subscribers, %g messages/s, payload %s bytes", n(int64(r.Subscribers)), r.Rate, n(int64(r.PayloadBytes)))
+	case bench.Rooms:
+		row("load", "%s rooms of %s members, %g messages/s of each member, payload %s bytes", n(int64(r.Rooms)), n(int64(r.Members)), r.MemberRate, n(int64(r.PayloadBytes)))
+	}
+	row("measured", "%.1f s", r.Seconds)
+	if r.ServerBytesPerConnection != nil {
+		row("memory", "%.1f KiB of the edge for each connection", *r.ServerBytesPerConnection/1024)
+	}
+	if r.Scenario != bench.Idle {
+		row("deliveries", "%s/s", n(int64(r.DeliveriesPerSecond)))
+		row("latency", "p50 %s, p90 %s, p99 %s, p99.9 %s, max %s", ms(r.P50us), ms(r.P90us), ms(r.P99us), ms(r.P999us), ms(r.Maxus))
+		if r.PublishLagMaxus > 0 {
+			row("published late", "by %s at most", ms(r.PublishLagMaxus))
+		}
+		row("whole run", "%s published, %s delivered, %s lost", n(r.Published), n(r.Delivered), n(r.Lost))
+	}
+	if hasServer {
+		if r.Scenario != bench.Idle {
+			row("edge", "%.3f s of CPU for a million deliveries, %.2f cores in use", r.ServerCPUSecondsPerMillion, r.ServerCores)
+		} else {
+			row("edge", "%.2f cores in use", r.ServerCores)
+		}
+	}
+	row("this program", "%.2f cores in use", r.GeneratorCores)
+	for _, note := range r.Notes {
+		row("note", "%s", note)
+	}
+	return rows
+}
+
+func ms(us float64) string { return fmt.Sprintf("%.2f ms", us/1000) }

@@ -1,0 +1,85 @@
+package bench
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"net/http"
+	"strings"
+	"unicode"
+
+	"github.com/millrace/millrace/wire"
+)
+
+const (
+	capOverhead = 32 // bytes that a message counts beside its own (docs/protocol.md, Bandwidth)
+	// capTolerance is how far from a cap a rate is still taken for it.
+	capTolerance = 0.04
+)
+
+// defaultCaps are those of which an edge has one unless it, or the token, says
+// otherwise, KB/s: what a token gets that names none, and the most.
+var defaultCaps = []int{8, 16384}
+
+// Advise implements Adviser: a rate that equals a cap of the token says nothing
+// about the edge.
+func (d *edgeDriver) Advise(o Options, r *Result) error {
+	if d.target == nil || o.Scenario == Idle || r.DeliveriesPerSecond == 0 {
+		return nil
+	}
+	t := d.target
+	channel := strings.Repeat("x", len("bench.0000"))
+	kb := func(perSecond float64, bytes int) float64 { return perSecond * float64(bytes+capOverhead) / 1024 }
+	out := wire.DeliverLen([]byte(t.Tenant), []byte(channel), make([]byte, o.Payload), []string{channel})
+	in := publishLen(len(t.Tenant), channel, o.Payload)
+	var sent, received float64 // KB/s of a connection
+	switch o.Scenario {
+	case Rooms:
+		if r.DeliveriesPerSecond > 0.95*o.MemberRate*float64(o.Rooms*o.Members*o.Members) {
+			return nil // it is the rate that was asked for
+		}
+		received = kb(r.DeliveriesPerSecond/float64(o.Rooms*o.Members), out)
+		sent = received / float64(o.Members) * float64(in+capOverhead) / float64(out+capOverhead)
+	default:
+		if o.Scenario == Latency && r.DeliveriesPerSecond > 0.95*o.Rate*float64(o.Subscribers) {
+			return nil
+		}
+		received = kb(r.DeliveriesPerSecond/float64(o.Subscribers), out)
+		sent = kb(r.DeliveriesPerSecond/float64(o.Subscribers), in)
+	}
+	caps := defaultCaps
+	if t.CapKBPerSec > 0 {
+		caps = []int{t.CapKBPerSec}
+	}
+	for _, limit := range caps {
+		for _, c := range []struct {
+			name string
+			rate float64
+		}{{"egress", received}, {"ingress", sent}} {
+			if math.Abs(c.rate-float64(limit)) < capTolerance*float64(limit) {
+				return fmt.Errorf("this is the %s cap of %d KB/s, and not what the edge can do: use a token with higher "+
+					"ingress_kb_per_sec and egress_kb_per_sec (up to 16384), or more subscribers", c.name, limit)
+			}
+		}
+	}
+	return nil
+}
+
+// problemText shows a refusal (docs/protocol.md, REST).
+func problemText(status int, body []byte) string {
+	var problem struct{ Detail, Code string }
+	if json.Unmarshal(body, &problem) == nil && problem.Detail != "" {
+		return fmt.Sprintf("%s (%d %s)", printable(problem.Detail), status, printable(problem.Code))
+	}
+	return fmt.Sprintf("%d %s", status, http.StatusText(status))
+}
+
+// printable takes out what could steer a terminal.
+func printable(s string) string {
+	return strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) {
+			return -1
+		}
+		return r
+	}, s)
+}

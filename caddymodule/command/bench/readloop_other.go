@@ -1,0 +1,26 @@
+//go:build !unix
+
+package bench
+
+import "net"
+
+// ReadLoop reads conn until it ends, and calls take with what came, behind what
+// take left over before, which at first is early. take returns how many bytes it
+// is done with, and may keep none. An error of take ends the loop.
+func ReadLoop(conn *net.TCPConn, early []byte, take func(b []byte) (used int, err error)) error {
+	in := inbox{buf: append([]byte(nil), early...), end: len(early)}
+	for {
+		need := 0
+		if n := len(in.bytes()); n == len(in.buf) {
+			need = 2 * n
+		}
+		if err := in.fill(conn, need); err != nil {
+			return err
+		}
+		used, err := take(in.bytes())
+		in.take(used)
+		if err != nil {
+			return err
+		}
+	}
+}

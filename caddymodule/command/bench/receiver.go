@@ -1,0 +1,84 @@
+package bench
+
+import "sync/atomic"
+
+// A receiver reads one connection, in one goroutine, to which all but delivered
+// belongs until it has ended.
+type receiver struct {
+	conn     Conn
+	run      *run
+	orders   []order // by publisher of its channel
+	position uint64  // in the window
+
+	// Of the current read; 0: not looked at the clock yet.
+	now, from, to int64
+
+	count                          int64
+	duplicates, reordered, foreign int64
+	times                          histogram
+
+	_         [64]byte // what follows is read by others
+	delivered atomic.Int64
+	_         [64]byte
+}
+
+// receive reads until the connection or the run ends, and returns why.
+func (c *receiver) receive() error {
+	message := c.message // one allocation for all reads
+	if l, ok := c.conn.(Looper); ok {
+		return l.Loop(message, c.done)
+	}
+	for {
+		err := c.conn.Receive(message)
+		c.done()
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// done ends a read: others see now what it brought.
+func (c *receiver) done() {
+	if c.now == 0 {
+		return // nothing
+	}
+	c.now = 0
+	c.delivered.Store(c.count)
+	if w := c.run.window; w != nil && c.orders[0].next-1 != c.position {
+		from := c.position
+		c.position = c.orders[0].next - 1
+		w.move(from, c.position)
+	}
+}
+
+// message takes one delivery.
+func (c *receiver) message(payload []byte) {
+	if len(payload) < MinPayload {
+		c.foreign++
+		return
+	}
+	s := readStamp(payload)
+	if s.run != c.run.tag || s.publisher >= uint32(len(c.orders)) {
+		c.foreign++
+		return
+	}
+	if c.now == 0 {
+		c.now, c.from, c.to = nanotime(), c.run.from.Load(), c.run.to.Load()
+	}
+	o := &c.orders[s.publisher]
+	if s.number == o.next {
+		o.next++
+	} else {
+		switch o.skip(s.number) {
+		case duplicate:
+			c.duplicates++
+			return
+		case late:
+			c.reordered++
+		}
+	}
+	c.count++
+	if s.sent >= c.from && s.sent < c.to {
+		c.times.record(c.now - s.sent)
+	}
+}

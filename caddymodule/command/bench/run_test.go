@@ -1,0 +1,345 @@
+package bench
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"io"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// A broker is a server in this process, as bad as a test wishes.
+type broker struct {
+	mu      sync.Mutex
+	members map[string][]*client
+
+	dialed int
+	// spoil returns what becomes of the n-th delivery to one client, from 1; nil:
+	// nothing.
+	spoil func(n int, payload string) []string
+	lag   time.Duration // before each read
+	// refuse is the error of the n-th Dial, from 1; nil: none.
+	refuse func(n int) error
+}
+
+type client struct {
+	broker *broker
+	closed chan struct{}
+	once   sync.Once
+
+	mu      sync.Mutex
+	queue   []string
+	n       int
+	arrived chan struct{}
+}
+
+func (b *broker) Dial(context.Context) (Conn, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.dialed++
+	if b.refuse != nil {
+		if err := b.refuse(b.dialed); err != nil {
+			return nil, err
+		}
+	}
+	return &client{broker: b, closed: make(chan struct{}), arrived: make(chan struct{}, 1)}, nil
+}
+
+func (c *client) Subscribe(channel string) error {
+	c.broker.mu.Lock()
+	defer c.broker.mu.Unlock()
+	if c.broker.members == nil {
+		c.broker.members = map[string][]*client{}
+	}
+	c.broker.members[channel] = append(c.broker.members[channel], c)
+	return nil
+}
+
+func (c *client) AppendPublish(dst []byte, channel string, payload []byte) []byte {
+	dst = append(append(dst, byte(len(channel))), channel...)
+	return append(binary.BigEndian.AppendUint16(dst, uint16(len(payload))), payload...)
+}
+
+func (c *client) Write(b []byte) error {
+	for len(b) > 0 {
+		c.broker.mu.Lock()
+		members := c.broker.members[string(b[1:1+b[0]])]
+		c.broker.mu.Unlock()
+		b = b[1+b[0]:]
+		n := binary.BigEndian.Uint16(b)
+		for _, m := range members {
+			m.push(string(b[2 : 2+n]))
+		}
+		b = b[2+n:]
+	}
+	return nil
+}
+
+func (c *client) push(payload string) {
+	c.mu.Lock()
+	c.n++
+	payloads := []string{payload}
+	if c.broker.spoil != nil {
+		payloads = c.broker.spoil(c.n, payload)
+	}
+	c.queue = append(c.queue, payloads...)
+	c.mu.Unlock()
+	select {
+	case c.arrived <- struct{}{}:
+	default:
+	}
+}
+
+func (c *client) Receive(message func([]byte)) error {
+	select {
+	case <-c.arrived:
+	case <-c.closed:
+		return io.ErrClosedPipe
+	}
+	time.Sleep(c.broker.lag)
+	c.mu.Lock()
+	queue := c.queue
+	c.queue = nil
+	c.mu.Unlock()
+	for _, payload := range queue {
+		message([]byte(payload))
+	}
+	return nil
+}
+
+func (c *client) Close() error {
+	c.once.Do(func() { close(c.closed) })
+	return nil
+}
+
+// short are options for a run of a tenth of a second.
+func short(scenario string) Options {
+	return Options{
+		Scenario: scenario, Subscribers: 5, Window: 8, Burst: 3, Payload: 64,
+		Duration: 80 * time.Millisecond, Warmup: 20 * time.Millisecond,
+		Rate: 500, Rooms: 4, Members: 3, MemberRate: 40, Connections: 20, Dialers: 3,
+	}
+}
+
+// fine requires that all that was published was delivered.
+func fine(t *testing.T, r *Result, err error, connections int, fan int64) {
+	t.Helper()
+	if err != nil || r.Published == 0 || r.Delivered != r.Published*fan || r.Lost != 0 || r.Duplicates != 0 || r.Reordered != 0 ||
+		r.Connections != connections || r.Seconds == 0 || r.DeliveriesPerSecond == 0 || r.HandshakesPerSecond == 0 || r.GeneratorCores == 0 || len(r.Errors) > 0 {
+		t.Errorf("got %v and %+v; want %d connections and %d deliveries of each message", err, r, connections, fan)
+	}
+	if r.P50us <= 0 || r.P50us > r.P90us || r.P90us > r.P99us || r.P99us > r.P999us || r.P999us > r.Maxus {
+		t.Errorf("the latencies do not ascend: %+v", r)
+	}
+}
+
+func TestScenarios(t *testing.T) {
+	r, err := Run(t.Context(), &broker{}, short(Fanout))
+	fine(t, r, err, 6, 5)
+	r, err = Run(t.Context(), &broker{}, short(Latency))
+	fine(t, r, err, 6, 5)
+	if r.PublishLagMaxus <= 0 || r.Published > 80 { // 500/s for 0.1 s, and what a late end adds
+		t.Errorf("latency: %d published, want about 50; late by %v µs", r.Published, r.PublishLagMaxus)
+	}
+	r, err = Run(t.Context(), &broker{}, short(Rooms))
+	fine(t, r, err, 12, 3)
+	r, err = Run(t.Context(), &broker{}, short(Idle))
+	if err != nil || r.Connections != 20 || r.HandshakesPerSecond == 0 || r.ServerBytesPerConnection != nil {
+		t.Errorf("idle: got %v and %+v", err, r)
+	}
+}
+
+// What is on its way at the end is waited for, and so it is seen how late it was.
+func TestSlowServer(t *testing.T) {
+	for _, scenario := range []string{Fanout, Latency, Rooms} {
+		t.Run(scenario, func(t *testing.T) {
+			r, err := Run(t.Context(), &broker{lag: 50 * time.Millisecond}, short(scenario))
+			if err != nil || r.Delivered != r.Published*r.fan() || r.Lost != 0 || r.Maxus < 10_000 {
+				t.Errorf("got %v and %+v", err, r)
+			}
+		})
+	}
+}
+
+func (r *Result) fan() int64 { return int64(r.Subscribers + r.Members) } // one of them is 0
+
+// What a server does wrong is seen, counted, and an error.
+func TestFaults(t *testing.T) {
+	once := func(at int, instead func(payload string) []string) func(int, string) []string {
+		return func(n int, payload string) []string {
+			if n == at {
+				return instead(payload)
+			}
+			return []string{payload}
+		}
+	}
+	var held string
+	for name, tt := range map[string]struct {
+		spoil                       func(n int, payload string) []string
+		lost, duplicates, reordered int64
+		want                        string
+	}{
+		"lost":  {once(7, func(string) []string { return nil }), 5, 0, 0, "lost 5 of "},
+		"twice": {once(7, func(p string) []string { return []string{p, p} }), 0, 5, 0, "5 deliveries came twice, and 0 after later ones"},
+		"late": {func(n int, p string) []string {
+			switch n {
+			case 7:
+				held = p
+				return nil
+			case 8:
+				return []string{p, held}
+			}
+			return []string{p}
+		}, 0, 0, 5, "0 deliveries came twice, and 5 after later ones"},
+		"not ours": {once(7, func(p string) []string {
+			return []string{"x", string([]byte{p[0] ^ 1}) + p[1:], p[:7] + "\x01" + p[8:], p} // of another run, and publisher
+		}), 0, 0, 0, ""},
+		"too short": {once(7, func(p string) []string { return []string{p[:MinPayload-1]} }), 5, 0, 0, "lost 5 of "},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r, err := Run(t.Context(), &broker{spoil: tt.spoil}, short(Fanout))
+			if r.Lost != tt.lost || r.Duplicates != tt.duplicates || r.Reordered != tt.reordered || r.Delivered != r.Published*5-tt.lost {
+				t.Errorf("got %+v; want %d lost, %d twice, %d late", r, tt.lost, tt.duplicates, tt.reordered)
+			}
+			if tt.want == "" && err != nil || tt.want != "" && (err == nil || !strings.Contains(err.Error(), tt.want) || len(r.Errors) != 1) {
+				t.Errorf("got the error %v, want %q", err, tt.want)
+			}
+		})
+	}
+}
+
+// What a driver has to say of a result is an error.
+func TestAdviser(t *testing.T) {
+	advice := errors.New("not what the server can do")
+	r, err := Run(t.Context(), adviser{&broker{}, advice}, short(Fanout))
+	if !errors.Is(err, advice) || len(r.Errors) != 1 {
+		t.Errorf("got %v and %+v", err, r)
+	}
+}
+
+type adviser struct {
+	*broker
+	advice error
+}
+
+func (a adviser) Advise(o Options, r *Result) error {
+	if o.Scenario != Fanout || r.DeliveriesPerSecond == 0 {
+		return errors.New("asked too early")
+	}
+	return a.advice
+}
+
+// Who reads the figures is told that the generator was the limit.
+func TestNoteOfGenerator(t *testing.T) {
+	for cores, want := range map[float64]int{0.5: 0, float64(runtime.GOMAXPROCS(0)): 1} {
+		r := newRun(t.Context(), &broker{}, short(Fanout), process{})
+		r.result.GeneratorCores = cores
+		if got, err := r.finish(); err != nil || len(got.Notes) != want {
+			t.Errorf("%v cores: got %v and the notes %q", cores, err, got.Notes)
+		}
+	}
+}
+
+// A server from which nothing comes any more ends the run.
+func TestStall(t *testing.T) { synctest.Test(t, stall) }
+
+func stall(t *testing.T) {
+	o := short(Fanout)
+	o.Duration = time.Minute
+	r, err := Run(t.Context(), &broker{spoil: func(n int, p string) []string {
+		if n > 3 {
+			return nil
+		}
+		return []string{p}
+	}}, o)
+	if err == nil || !strings.Contains(err.Error(), "no message has come for 5s") || r.Delivered != 15 || r.Lost != 40 {
+		t.Errorf("got %v and %+v", err, r)
+	}
+}
+
+func TestRefusedConnections(t *testing.T) {
+	refusal := errors.New("no more")
+	for _, scenario := range Scenarios() {
+		b := &broker{refuse: func(n int) error {
+			if n > 5 { // the publisher of the first two scenarios
+				return refusal
+			}
+			return nil
+		}}
+		o := short(scenario)
+		o.Dialers = 1 // else the refusal ends others
+		r, err := Run(t.Context(), b, o)
+		if !errors.Is(err, refusal) || r.Connections != 5 || r.Seconds != 0 || len(r.Errors) != 1 {
+			t.Errorf("%s: got %v and %+v", scenario, err, r)
+		}
+	}
+}
+
+// A run that is interrupted returns what it has.
+func TestInterrupt(t *testing.T) {
+	for _, scenario := range Scenarios() {
+		t.Run(scenario, func(t *testing.T) {
+			t.Parallel()
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			o := short(scenario)
+			o.Duration, o.Settle = time.Minute, time.Minute
+			o.Progress = func(line string) {
+				if strings.Contains(line, "1 of 60 s") {
+					cancel()
+				}
+			}
+			r, err := Run(ctx, &broker{}, o)
+			if !errors.Is(err, context.Canceled) || !r.Interrupted || r.Seconds < 0.5 || r.Seconds > 30 || r.Lost != 0 || len(r.Errors) != 0 {
+				t.Errorf("got %v and %+v", err, r)
+			}
+			if scenario != Idle && (r.Published == 0 || r.DeliveriesPerSecond == 0 || r.P50us == 0) {
+				t.Errorf("the result is empty: %+v", r)
+			}
+		})
+	}
+}
+
+func TestOptions(t *testing.T) {
+	for _, scenario := range Scenarios() {
+		if err := Defaults(scenario).Check(); err != nil {
+			t.Errorf("the defaults of %s: %v", scenario, err)
+		}
+	}
+	for _, tt := range []struct {
+		scenario, want string
+		change         func(*Options)
+	}{
+		{"flood", "scenario: must be one of fanout, latency, rooms, idle", nil},
+		{Fanout, "window: must be from 1 to", func(o *Options) { o.Window = 0 }},
+		{Fanout, "burst: must be from 1 to", func(o *Options) { o.Burst = -1 }},
+		{Fanout, "subscribers: must be from 1 to", func(o *Options) { o.Subscribers = 0 }},
+		{Latency, "subscribers: must be from 1 to", func(o *Options) { o.Subscribers = 0 }},
+		{Latency, "rate: must be above 0", func(o *Options) { o.Rate = 0 }},
+		{Rooms, "payload: must be from 24 to", func(o *Options) { o.Payload = 23 }},
+		{Rooms, "members: must be from 1 to", func(o *Options) { o.Members = 0 }},
+		{Rooms, "rooms: must be so few", func(o *Options) { o.Rooms, o.Members = 2000, 2000 }},
+		{Rooms, "member-rate: must be above 0", func(o *Options) { o.MemberRate = -1 }},
+		{Idle, "connections: must be from 1 to", func(o *Options) { o.Connections = 0 }},
+		{Idle, "settle: must be from 0", func(o *Options) { o.Settle = -1 }},
+		{Fanout, "duration: must be above 0", func(o *Options) { o.Duration = 0 }},
+		{Fanout, "warmup: must be from 0", func(o *Options) { o.Warmup = -1 }},
+		{Fanout, "dialers: must be from", func(o *Options) { o.Dialers = -1 }},
+		{Fanout, "server-pid: must be from 0", func(o *Options) { o.PID = -1 }},
+	} {
+		o := Defaults(tt.scenario)
+		if tt.change != nil {
+			tt.change(&o)
+		}
+		r, err := Run(t.Context(), &broker{}, o)
+		var option *OptionError
+		if r != nil || !errors.As(err, &option) || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%s: got %v and %v, want %q", tt.scenario, r, err, tt.want)
+		}
+	}
+}

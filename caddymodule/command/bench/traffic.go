@@ -1,0 +1,211 @@
+package bench
+
+import (
+	"bytes"
+	"fmt"
+	"time"
+)
+
+// channel is fanout and latency: one publisher, and subscribers of one channel.
+func (r *run) channel() {
+	o, s := &r.o, &r.result
+	s.Subscribers, s.PayloadBytes = o.Subscribers, o.Payload
+	r.fan = int64(o.Subscribers)
+	if o.Scenario == Fanout {
+		s.Window, s.Burst = o.Window, o.Burst
+		r.window = newWindow(o.Subscribers, o.Window)
+	} else {
+		s.Rate = o.Rate
+	}
+	if !r.open(o.Subscribers, 1, func(int) string { return r.name }) {
+		return
+	}
+	publisher, err := r.connect("", 0)
+	if err != nil {
+		r.fail(fmt.Errorf("the publisher: %w", err))
+		return
+	}
+	r.receivers = append(r.receivers, publisher)
+	s.Connections++
+	if o.Scenario == Fanout {
+		r.traffic(func(stop <-chan struct{}) error { return r.flood(publisher.conn, stop) })
+		return
+	}
+	p := r.newPublish()
+	r.traffic(func(stop <-chan struct{}) error {
+		return r.paced(o.Rate, stop, func(n int) error { return p.one(publisher.conn, r.name, 0, uint64(n)+1) })
+	})
+}
+
+// rooms lets every member of every room publish in turn.
+func (r *run) rooms() {
+	o, s := &r.o, &r.result
+	s.Rooms, s.Members, s.MemberRate, s.PayloadBytes = o.Rooms, o.Members, o.MemberRate, o.Payload
+	r.fan = int64(o.Members)
+	total := o.Rooms * o.Members
+	names := make([]string, o.Rooms)
+	for i := range names {
+		names[i] = fmt.Sprintf("%s.%d", r.name, i)
+	}
+	if !r.open(total, o.Members, func(i int) string { return names[i%o.Rooms] }) {
+		return
+	}
+	p := r.newPublish()
+	r.traffic(func(stop <-chan struct{}) error {
+		return r.paced(float64(total)*o.MemberRate, stop, func(n int) error {
+			i := n % total
+			return p.one(r.receivers[i].conn, names[i%o.Rooms], uint32(i/o.Rooms), uint64(n/total)+1)
+		})
+	})
+}
+
+// idle opens connections and looks at the server's memory.
+func (r *run) idle() {
+	before, known := r.server.memory()
+	if !r.open(r.o.Connections, 0, func(i int) string { return fmt.Sprintf("%s.%d", r.name, i) }) {
+		return
+	}
+	start := r.read()
+	r.wait(r.o.Settle, "settling")
+	r.measured(start, r.read())
+	if after, ok := r.server.memory(); ok && known {
+		each := float64(after-before) / float64(r.o.Connections)
+		r.result.ServerBytesPerConnection = &each
+	}
+}
+
+// traffic runs publish in a goroutine through warm-up and measurement, closes
+// stop, and waits for what is on its way.
+func (r *run) traffic(publish func(stop <-chan struct{}) error) {
+	stop, published := make(chan struct{}), make(chan struct{})
+	r.ended.Go(func() {
+		defer close(published)
+		if err := publish(stop); err != nil && !r.closing.Load() {
+			r.fail(fmt.Errorf("the publisher: %w", err))
+		}
+	})
+	if r.wait(r.o.Warmup, "warming up") {
+		before := r.read()
+		r.from.Store(nanotime())
+		r.wait(r.o.Duration, r.o.Scenario)
+		r.to.Store(nanotime())
+		r.measured(before, r.read())
+	}
+	close(stop)
+	select {
+	case <-published:
+	case <-time.After(drainPatience): // the server does not read: closing ends it
+	}
+	r.drain()
+}
+
+// measured notes the figures of the time between two readings.
+func (r *run) measured(before, after reading) {
+	s := &r.result
+	if s.Seconds = after.seconds(before); s.Seconds == 0 {
+		return
+	}
+	cpu, delivered := after.server-before.server, float64(after.delivered-before.delivered)
+	s.DeliveriesPerSecond = delivered / s.Seconds
+	s.ServerCores = cpu / s.Seconds
+	s.GeneratorCores = (after.self - before.self) / s.Seconds
+	if delivered > 0 {
+		s.ServerCPUSecondsPerMillion = cpu / delivered * 1e6
+	}
+}
+
+// drain returns when all that was published has been delivered, or nothing more
+// comes. It waits also when the run has failed, or the caller has ended it.
+func (r *run) drain() {
+	start := time.Now()
+	last, lastAt := int64(-1), start
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for now := start; now.Sub(start) < drainLimit; now = <-tick.C {
+		delivered := r.delivered()
+		if delivered >= r.published.Load()*r.fan {
+			return
+		}
+		if delivered != last {
+			last, lastAt = delivered, now
+		} else if now.Sub(lastAt) > drainPatience {
+			return
+		}
+	}
+}
+
+// A publish makes messages, in buffers of its own.
+type publish struct {
+	run           *run
+	payload, wire []byte
+}
+
+func (r *run) newPublish() *publish {
+	return &publish{run: r, payload: bytes.Repeat([]byte{'.'}, r.o.Payload)}
+}
+
+func (p *publish) add(conn Conn, channel string, s stamp) {
+	s.run = p.run.tag
+	s.put(p.payload)
+	p.wire = conn.AppendPublish(p.wire, channel, p.payload)
+}
+
+// send writes n messages. What cannot be written counts as published, too: part
+// of it may arrive.
+func (p *publish) send(conn Conn, n int64) error {
+	p.run.published.Add(n)
+	err := conn.Write(p.wire)
+	p.wire = p.wire[:0]
+	return err
+}
+
+// one publishes one message.
+func (p *publish) one(conn Conn, channel string, publisher uint32, number uint64) error {
+	p.add(conn, channel, stamp{publisher: publisher, number: number, sent: nanotime()})
+	return p.send(conn, 1)
+}
+
+// flood publishes as fast as the window allows.
+func (r *run) flood(conn Conn, stop <-chan struct{}) error {
+	p := r.newPublish()
+	for published := uint64(0); ; {
+		free := r.window.await(published, stop)
+		select {
+		case <-stop:
+			return nil
+		default:
+		}
+		n := min(free, uint64(r.o.Burst))
+		now := nanotime()
+		for range n {
+			published++
+			p.add(conn, r.name, stamp{number: published, sent: now})
+		}
+		if err := p.send(conn, int64(n)); err != nil {
+			return err
+		}
+	}
+}
+
+// paced calls publish for 0, 1, 2 … at this rate, messages/s, and makes up for
+// what a slow call has delayed.
+func (r *run) paced(rate float64, stop <-chan struct{}, publish func(n int) error) error {
+	begin := nanotime()
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for n := 0; ; n++ {
+		due := begin + int64(float64(n)/rate*1e9)
+		timer.Reset(time.Duration(due - nanotime()))
+		select {
+		case <-stop:
+			return nil
+		case <-timer.C:
+		}
+		if lag := nanotime() - due; due >= r.from.Load() && lag > r.lag.Load() {
+			r.lag.Store(lag)
+		}
+		if err := publish(n); err != nil {
+			return err
+		}
+	}
+}
