@@ -21,3 +21,6 @@ scripts/lint.sh
 # minutes, most of them for building the binary that it tests.
 step go test -race
 go test -race -timeout 15m ./...
+
+step 'go test, integration/bench' # a module of its own, with the other servers
+(cd integration/bench && go vet ./... && go test -timeout 10m ./...)

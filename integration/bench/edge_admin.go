@@ -1,0 +1,160 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/millrace/millrace/caddymodule/command/bench"
+)
+
+// reach returns how to reach the edge, with a new token; see [edge.token].
+func (e *edge) reach(ctx context.Context, transport, tenant string, ingress, egress int) (target, error) {
+	token, err := e.token(ctx, tenant, ingress, egress)
+	return e.target(transport, tenant, token), err
+}
+
+// get calls Caddy's admin endpoint.
+func (e *edge) get(ctx context.Context, path string) (io.ReadCloser, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, fmt.Sprintf("http://127.0.0.1:%d%s", e.Admin, path), nil)
+	if err != nil {
+		return nil, err
+	}
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return nil, err
+	}
+	if res.StatusCode != http.StatusOK {
+		res.Body.Close()
+		return nil, fmt.Errorf("GET %s: %s", path, res.Status)
+	}
+	return res.Body, nil
+}
+
+// liveHeap is what the edge's heap holds after two collections, the first of
+// which only makes pooled buffers old: bytes.
+func (e *edge) liveHeap(ctx context.Context) (bytes int64, err error) {
+	for range 2 {
+		body, err := e.get(ctx, "/debug/pprof/heap?gc=1&debug=1")
+		if err != nil {
+			return 0, err
+		}
+		bytes, err = heapAlloc(body)
+		body.Close()
+		if err != nil {
+			return 0, err
+		}
+	}
+	return bytes, nil
+}
+
+// heapAlloc finds the figure in a profile in text form.
+func heapAlloc(profile io.Reader) (int64, error) {
+	lines := bufio.NewScanner(profile)
+	lines.Buffer(nil, 1<<20)
+	for lines.Scan() {
+		if value, ok := strings.CutPrefix(lines.Text(), "# HeapAlloc = "); ok {
+			return strconv.ParseInt(value, 10, 64)
+		}
+	}
+	return 0, errors.Join(errors.New("the heap profile has no HeapAlloc"), lines.Err())
+}
+
+// profile runs w=128 over each transport once more, with the edge's CPU and
+// allocations recorded. These runs are slower, and not in the table.
+func (r *runner) profile(ctx context.Context) error {
+	if err := os.MkdirAll(r.Profile, 0o755); err != nil {
+		return err
+	}
+	for _, transport := range []string{overPlain, overTLS, overWebTransport} {
+		if err := r.profileOver(ctx, transport); err != nil {
+			return fmt.Errorf("profile of %s: %w", transport, err)
+		}
+	}
+	return nil
+}
+
+func (r *runner) profileOver(ctx context.Context, transport string) error {
+	e, err := r.startEdge(ctx, edgeOptions{})
+	if err != nil {
+		return err
+	}
+	defer e.kill() // it would wait for clients that are gone without a word
+	to, err := e.reach(ctx, transport, tenant, 0, 0)
+	if err != nil {
+		return err
+	}
+	o := bench.Defaults(bench.Fanout)
+	o.Subscribers, o.Warmup = r.scale.Subscribers, r.scale.Warmup
+	// The two profiles are taken one after the other, in the measured time.
+	seconds := max(1, int(r.scale.Duration.Seconds()))
+	o.Duration = 2*r.scale.Duration + patience
+	p, err := startLoad(r.loading, job{Measure: &measureJob{to, o}})
+	if err != nil {
+		return err
+	}
+	defer p.kill() // does not wait for the end of the run
+	if err := e.awaitConnections(ctx, o.Subscribers, p.child); err != nil {
+		return err
+	}
+	if err := sleep(ctx, o.Warmup); err != nil {
+		return err
+	}
+	for kind, path := range map[string]string{"cpu": "profile", "allocs": "allocs"} {
+		file := filepath.Join(r.Profile, fmt.Sprintf("%s-%s-w128.pprof", kind, transport))
+		if err := e.save(ctx, fmt.Sprintf("/debug/pprof/%s?seconds=%d", path, seconds), file); err != nil {
+			return err
+		}
+		fmt.Fprintf(r.log, "wrote %s\n", file)
+	}
+	return nil
+}
+
+// save writes what an admin path answers to a file.
+func (e *edge) save(ctx context.Context, path, file string) error {
+	body, err := e.get(ctx, path)
+	if err != nil {
+		return err
+	}
+	defer body.Close()
+	f, err := os.Create(file)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(f, body)
+	return errors.Join(err, f.Close())
+}
+
+// awaitConnections returns when so many clients are connected.
+func (e *edge) awaitConnections(ctx context.Context, n int, load *child) error {
+	tick := time.NewTicker(200 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		body, err := e.get(ctx, "/pubsub/connections")
+		if err != nil {
+			return err
+		}
+		var now struct{ Connections []json.RawMessage }
+		err = json.NewDecoder(body).Decode(&now)
+		body.Close()
+		if err != nil || len(now.Connections) >= n {
+			return err
+		}
+		select {
+		case <-tick.C:
+		case <-load.exited:
+			return load.failure()
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}

@@ -1,0 +1,157 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/millrace/millrace/caddymodule/command/bench"
+)
+
+// A fair is a measurement of Millrace with and without something that must not
+// disturb it, in turns.
+type fair struct {
+	group string
+	edge  edgeOptions
+	// options of the measured run; both runs are the same.
+	options  bench.Options
+	variants []variant
+	// heap says that the disturbance may take so much memory: bytes.
+	heap int
+	// limit is that of the disturbed p99, ms; 0: fairRatio times the other.
+	limit float64
+}
+
+// A variant is a disturbance, and the token that it uses.
+type variant struct {
+	name    string
+	tenant  string
+	ingress int // KB/s; 0: the edge's default
+	disturb disturbJob
+	mark    bool // else it is shown for comparison
+}
+
+const (
+	fairRatio    = 1.10
+	sendQueue    = 1 << 20 // bytes: the edge's default
+	stalledFill  = 32 << 20
+	noisyTenant  = "noisy"
+	noisyCap     = 512 // KB/s
+	noisyPayload = 1000
+	crowdRate    = 5 // messages/s
+)
+
+// fairness returns the rows below the table.
+func fairness(s scale) []fair {
+	options := bench.Defaults(bench.Latency)
+	options.Subscribers, options.Duration, options.Warmup, options.Rate = s.Subscribers, s.Duration, s.Warmup, latencyRate
+	small := options
+	small.Subscribers = min(10, s.Subscribers)
+
+	// What a message of the noisy tenant counts: capJob.cost.
+	message := float64(2 + len(noisyTenant) + 2 + len("noise") + noisyPayload + messageCost)
+	atCap := noisyCap * kilobyte / message
+	noise := func(publishers int, rate float64) disturbJob {
+		return disturbJob{Channel: "noise", Subscribers: 10, Publishers: publishers, Payload: noisyPayload, Rate: rate}
+	}
+	return []fair{
+		{group: groupStalled, options: options, heap: sendQueue, variants: []variant{{
+			name: "one of the subscribers never reads", tenant: tenant, mark: true,
+			disturb: disturbJob{Channel: "fill", Stalled: 1, Fill: stalledFill},
+		}}},
+		{group: groupTenant, options: options, variants: []variant{
+			{name: "another tenant at its token's cap", tenant: noisyTenant, ingress: noisyCap, disturb: noise(1, 0.95*atCap)},
+			{name: "another tenant at ten times its token's cap", tenant: noisyTenant, ingress: noisyCap, disturb: noise(1, 10*atCap), mark: true},
+		}},
+		{group: groupTenant, options: options, edge: edgeOptions{Bandwidth: []string{fmt.Sprintf("tenant_ingress %d", noisyCap)}},
+			variants: []variant{
+				{name: "another tenant at its tenant cap", tenant: noisyTenant, disturb: noise(10, 0.095*atCap)},
+				{name: "another tenant at ten times its tenant cap", tenant: noisyTenant, disturb: noise(10, atCap), mark: true},
+			}},
+		{group: groupPatterns, options: options, variants: []variant{{
+			name: "one connection with 1,024 subscriptions", tenant: tenant, mark: true,
+			disturb: disturbJob{Channel: "none", Patterns: manyPatterns(1024)},
+		}}},
+		{group: groupCrowd, options: small, limit: 20, variants: []variant{{
+			name: fmt.Sprintf("a channel of %d subscribers with %d messages/s", s.Crowd, crowdRate), tenant: tenant, mark: true,
+			disturb: disturbJob{Channel: "crowd", Subscribers: s.Crowd, Publishers: 1, Payload: 128, Rate: crowdRate},
+		}}},
+	}
+}
+
+// manyPatterns returns n patterns: some match the channels of the load engine,
+// "bench.…", the others nothing.
+func manyPatterns(n int) []string {
+	var list []string
+	for _, first := range []string{"b*", "be*", "ben*", "benc*", "bench*", "bench", "*"} {
+		for _, rest := range []string{".*", ".#", ".>"} {
+			list = append(list, first+rest)
+		}
+	}
+	for i := range n {
+		list = append(list, fmt.Sprintf("bench.idle.%d.>", i))
+	}
+	return list[:n]
+}
+
+// disturbed does all rounds of f, on one edge.
+func (r *runner) disturbed(ctx context.Context, f fair) error {
+	e, err := r.startEdge(ctx, f.edge)
+	if err != nil {
+		return err
+	}
+	defer e.stop()
+	to, err := e.reach(ctx, overPlain, tenant, 0, 0)
+	if err != nil {
+		return err
+	}
+	rows := make([]fairRow, len(f.variants))
+	for i, v := range f.variants {
+		rows[i] = fairRow{Group: f.group, Name: v.name, Mark: v.mark, LimitMs: f.limit, HeapLimit: f.heap}
+	}
+	defer func() { r.report.Fairness = append(r.report.Fairness, rows...) }()
+	for range r.scale.Rounds {
+		quiet := r.load(ctx, f.options, to, e.child)
+		for i, v := range f.variants {
+			heap, err := e.liveHeap(ctx)
+			if err != nil {
+				return err
+			}
+			noisy, extra, err := r.beside(ctx, e, v, f, to)
+			if err != nil {
+				return fmt.Errorf("%s: %w", v.name, err)
+			}
+			extra.Heap -= heap
+			rows[i].add(quiet, noisy, extra)
+			fmt.Fprintf(r.log, "%s: %s, undisturbed %s\n", v.name, noisy.summary(), quiet.summary())
+		}
+	}
+	return nil
+}
+
+// beside measures while a disturbance goes on.
+func (r *runner) beside(ctx context.Context, e *edge, v variant, f fair, to target) (run, fairExtra, error) {
+	var extra fairExtra
+	var err error
+	if v.disturb.Target, err = e.reach(ctx, overPlain, v.tenant, v.ingress, 0); err != nil {
+		return run{}, extra, err
+	}
+	d, err := startLoad(r.disturbs, job{Disturb: &v.disturb})
+	if err != nil {
+		return run{}, extra, err
+	}
+	defer d.kill()
+	if a, err := d.answer(ctx, 0); err != nil || a.Error != "" { // all in place
+		return run{}, extra, fmt.Errorf("the disturbance: %s %w", a.Error, err)
+	}
+	result := r.load(ctx, f.options, to, e.child)
+	if extra.Heap, err = e.liveHeap(ctx); err != nil {
+		return run{}, extra, err
+	}
+	d.in.Close()
+	a, err := d.answer(ctx, 0)
+	if err != nil || a.Error != "" {
+		return run{}, extra, fmt.Errorf("the disturbance: %s %w", a.Error, err)
+	}
+	extra.Through = a.Through
+	return result, extra, nil
+}

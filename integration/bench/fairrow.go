@@ -1,0 +1,74 @@
+package main
+
+import "fmt"
+
+// A fairRow is a disturbance with its figures, in the order of rounds.
+type fairRow struct {
+	Group     string  `json:"group"`
+	Name      string  `json:"name"`
+	Mark      bool    `json:"mark"`               // there is a limit for it
+	LimitMs   float64 `json:"limit_ms,omitempty"` // of the disturbed p99; 0: fairRatio
+	HeapLimit int     `json:"heap_limit_bytes,omitempty"`
+
+	Undisturbed []float64 `json:"undisturbed_p99_ms"`
+	Disturbed   []float64 `json:"disturbed_p99_ms"`
+	Heap        []int64   `json:"heap_growth_bytes"`
+	Through     []float64 `json:"disturbance_kb_per_sec"` // payload that the disturbance's subscribers got
+	Void        []string  `json:"void,omitempty"`
+}
+
+// fairExtra is what is known of a disturbance beside the p99.
+type fairExtra struct {
+	Heap    int64   // growth of the edge's live heap, bytes
+	Through float64 // payload that each subscriber of the disturbance got, KB/s
+}
+
+// add takes the two runs of a round.
+func (f *fairRow) add(quiet, disturbed run, extra fairExtra) {
+	for _, r := range []run{quiet, disturbed} {
+		if r.Void != "" {
+			f.Void = append(f.Void, r.Void)
+			return
+		}
+	}
+	f.Undisturbed = append(f.Undisturbed, p99(quiet.Measurement))
+	f.Disturbed = append(f.Disturbed, p99(disturbed.Measurement))
+	f.Heap = append(f.Heap, extra.Heap)
+	f.Through = append(f.Through, extra.Through)
+}
+
+// String is like "one of the subscribers never reads: p99 7.1 → 7.3 ms: 1.03 ×
+// undisturbed (0.99–1.05; mark 1.1): reached".
+func (f fairRow) String() string {
+	if len(f.Void) > 0 || len(f.Disturbed) == 0 {
+		return fmt.Sprintf("%s: void %q", f.Name, f.Void)
+	}
+	name := fmt.Sprintf("%s: p99 %s → %s ms", f.Name, significant(median(f.Undisturbed)), significant(median(f.Disturbed)))
+	m := mark{Name: name, Unit: "×", Against: "undisturbed"}
+	values := make([]float64, len(f.Disturbed))
+	for i := range values {
+		values[i] = f.Disturbed[i] / f.Undisturbed[i]
+	}
+	if f.Mark {
+		m.Limit = fairRatio
+		if f.LimitMs > 0 {
+			m = mark{Name: name, Unit: "ms", Limit: f.LimitMs}
+			values = f.Disturbed
+		}
+	}
+	m.set(values)
+	text := m.String()
+	if f.HeapLimit > 0 {
+		heap := make([]float64, len(f.Heap))
+		for i, bytes := range f.Heap {
+			heap[i] = float64(bytes) / (1 << 20)
+		}
+		memory := mark{Name: "; the edge's live heap", Unit: "MiB", Limit: float64(f.HeapLimit) / (1 << 20)}
+		memory.set(heap)
+		text += memory.String()
+	}
+	if f.Group == groupTenant {
+		text += fmt.Sprintf("; %.0f KB/s of its payload came through", median(f.Through))
+	}
+	return text
+}

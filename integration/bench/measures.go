@@ -1,0 +1,226 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/millrace/millrace/caddymodule/command/bench"
+)
+
+// The groups of measures that -scenarios chooses from.
+const (
+	groupFanout       = "fanout"
+	groupTLS          = "tls"
+	groupWebTransport = "webtransport"
+	groupLatency      = "latency"
+	groupRooms        = "rooms"
+	groupIdle         = "idle"
+	groupStalled      = "stalled"
+	groupTenant       = "tenant"
+	groupPatterns     = "patterns"
+	groupCrowd        = "crowd"
+	groupCaps         = "caps"
+)
+
+var groups = []string{groupFanout, groupTLS, groupWebTransport, groupLatency, groupRooms, groupIdle,
+	groupStalled, groupTenant, groupPatterns, groupCrowd, groupCaps}
+
+var servers = []string{floorQueue, floorEqual, floorEach, natsServer, mochiMQTT, millrace}
+
+// scale sizes the runs; the tests make it small.
+type scale struct {
+	Rounds      int           `json:"rounds"`
+	Duration    time.Duration `json:"duration_ns"`
+	Warmup      time.Duration `json:"warmup_ns"`
+	Settle      time.Duration `json:"settle_ns"`
+	CapTime     time.Duration `json:"cap_time_ns"`   // of measuring a cap
+	CapWarmup   time.Duration `json:"cap_warmup_ns"` // before it: the first second is free
+	CapSizes    []int         `json:"cap_sizes"`     // KB/s
+	Subscribers int           `json:"subscribers"`
+	Rooms       int           `json:"rooms"`
+	Connections int           `json:"connections"` // idle
+	Crowd       int           `json:"crowd"`       // subscribers of the large channel
+}
+
+var fullScale = scale{
+	Rounds: 3, Duration: 5 * time.Second, Warmup: time.Second, Settle: 5 * time.Second,
+	CapTime: 10 * time.Second, CapWarmup: 3 * time.Second, CapSizes: []int{8, 128, 2048, 16384},
+	Subscribers: 1000, Rooms: 200, Connections: 5000, Crowd: 10000,
+}
+
+// A measure is a column's source: one scenario over one transport.
+type measure struct {
+	key       string
+	group     string
+	transport string
+	servers   []string
+	options   bench.Options
+}
+
+const (
+	latencyRate = 50 // messages/s
+	// webTransportShare is how many of the idle connections are opened over
+	// WebTransport, which takes more than ten times as long.
+	webTransportShare = 0.2
+)
+
+// measures returns what the table needs, in the order of a round.
+func measures(s scale) []measure {
+	var (
+		everybody = []string{floorQueue, floorEqual, floorEach, natsServer, mochiMQTT, millrace}
+		unequal   = []string{floorQueue, floorEach, natsServer, mochiMQTT, millrace}
+		overTLSes = []string{floorQueue, floorEqual, natsServer, millrace}
+		ours      = []string{millrace}
+		list      []measure
+	)
+	add := func(key, group, transport string, servers []string, scenario string, set func(o *bench.Options)) {
+		o := bench.Defaults(scenario)
+		o.Subscribers, o.Rooms, o.Connections = s.Subscribers, s.Rooms, s.Connections
+		o.Duration, o.Warmup, o.Settle = s.Duration, s.Warmup, s.Settle
+		o.Rate = latencyRate
+		if set != nil {
+			set(&o)
+		}
+		list = append(list, measure{key, group, transport, servers, o})
+	}
+	windows := []int{128, 16, 1}
+	window := func(w int) func(o *bench.Options) { return func(o *bench.Options) { o.Window = w } }
+	for _, w := range windows {
+		add(fmt.Sprintf("fanout-%d", w), groupFanout, overPlain, everybody, bench.Fanout, window(w))
+	}
+	add("tls-128", groupTLS, overTLS, overTLSes, bench.Fanout, window(128))
+	for _, w := range windows {
+		if w != 128 {
+			add(fmt.Sprintf("tls-%d", w), groupWebTransport, overTLS, ours, bench.Fanout, window(w))
+		}
+		add(fmt.Sprintf("webtransport-%d", w), groupWebTransport, overWebTransport, ours, bench.Fanout, window(w))
+	}
+	add("latency", groupLatency, overPlain, unequal, bench.Latency, nil)
+	add("rooms", groupRooms, overPlain, unequal, bench.Rooms, nil)
+	add("idle", groupIdle, overPlain, unequal, bench.Idle, nil)
+	add("idle-tls", groupIdle, overTLS, []string{floorQueue, floorEach, natsServer, millrace}, bench.Idle, nil)
+	add("idle-webtransport", groupIdle, overWebTransport, ours, bench.Idle, func(o *bench.Options) {
+		o.Connections = int(math.Ceil(float64(o.Connections) * webTransportShare))
+	})
+	return list
+}
+
+// A column shows one figure of a measure.
+type column struct {
+	title   string
+	measure string
+	show    func(c cell) string
+}
+
+var columns = []column{
+	{"w=128", "fanout-128", cell.rate},
+	{"w=16", "fanout-16", cell.rate},
+	{"w=1", "fanout-1", cell.rate},
+	{"TLS w=128", "tls-128", cell.rate},
+	{"WebTransport w=128", "webtransport-128", cell.rate},
+	{"WebTransport w=16", "webtransport-16", cell.rate},
+	{"WebTransport w=1", "webtransport-1", cell.rate},
+	{"50/s × 1,000: p99", "latency", cell.p99},
+	{"rooms 200×10: p99", "rooms", cell.p99},
+	{"idle KiB", "idle", cell.memory},
+	{"idle KiB, TLS", "idle-tls", cell.memory},
+	{"idle KiB, WebTransport", "idle-webtransport", cell.memory},
+	{"CPU s / 1,000 handshakes", "idle", cell.handshakes},
+}
+
+// A run is one run of a measure.
+type run struct {
+	Round       int           `json:"round"`
+	Server      string        `json:"server"`
+	Measure     string        `json:"measure"`
+	Transport   string        `json:"transport"`
+	OtherCores  float64       `json:"other_cores"` // that all other processes used meanwhile
+	Void        string        `json:"void,omitempty"`
+	Measurement *bench.Result `json:"result,omitempty"`
+}
+
+// A cell is the runs of one server and measure, in the order of rounds.
+type cell []run
+
+// values returns a figure of each run; ok is false if any is void, or if there
+// is none.
+func (c cell) values(figure func(r *bench.Result) float64) (values []float64, ok bool) {
+	for _, r := range c {
+		if r.Void != "" {
+			return nil, false
+		}
+		values = append(values, figure(r.Measurement))
+	}
+	return values, len(c) > 0
+}
+
+func rate(r *bench.Result) float64       { return r.DeliveriesPerSecond }
+func cpu(r *bench.Result) float64        { return r.ServerCPUSecondsPerMillion }
+func p99(r *bench.Result) float64        { return r.P99us / 1000 } // ms
+func handshakes(r *bench.Result) float64 { return r.ServerCPUSecondsPerThousandHandshakes }
+func memory(r *bench.Result) float64 { // KiB
+	if r.ServerBytesPerConnection == nil {
+		return math.NaN()
+	}
+	return *r.ServerBytesPerConnection / 1024
+}
+
+// show formats the median of a figure; a void cell says so.
+func (c cell) show(figure func(r *bench.Result) float64, format func(float64) string) string {
+	if len(c) == 0 {
+		return "–"
+	}
+	values, ok := c.values(figure)
+	if !ok {
+		return "void"
+	}
+	return format(median(values))
+}
+
+func (c cell) rate() string {
+	text := c.show(rate, millions)
+	if text != "–" && text != "void" {
+		text += " (" + c.show(cpu, significant) + ")"
+	}
+	return text
+}
+
+func (c cell) p99() string {
+	return c.show(p99, func(v float64) string { return significant(v) + " ms" })
+}
+func (c cell) memory() string     { return c.show(memory, significant) }
+func (c cell) handshakes() string { return c.show(handshakes, significant) }
+
+// median returns NaN for no values.
+func median(values []float64) float64 {
+	sorted := slices.Sorted(slices.Values(values))
+	switch n := len(sorted); {
+	case n == 0:
+		return math.NaN()
+	case n%2 == 0:
+		return (sorted[n/2-1] + sorted[n/2]) / 2
+	default:
+		return sorted[n/2]
+	}
+}
+
+func millions(v float64) string { return significant(v/1e6) + " M" }
+
+// significant formats with three digits: 0.0712, 1.34, 51.6, 128.
+func significant(v float64) string {
+	switch a := math.Abs(v); {
+	case math.IsNaN(v):
+		return "?"
+	case a >= 99.95:
+		return fmt.Sprintf("%.0f", v)
+	case a >= 9.995:
+		return fmt.Sprintf("%.1f", v)
+	case a >= 0.9995:
+		return fmt.Sprintf("%.2f", v)
+	case a >= 0.09995:
+		return fmt.Sprintf("%.3f", v)
+	}
+	return fmt.Sprintf("%.4f", v)
+}

@@ -1,0 +1,216 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/millrace/millrace/caddymodule/command/bench"
+)
+
+// A runner measures, one run after the other. Its servers run on one core and
+// the load on another.
+type runner struct {
+	options
+	scale   scale
+	program string // millrace
+	dir     string // for what the servers write
+	log     io.Writer
+
+	serving  *launcher // servers, on the first core
+	loading  *launcher // the load that is measured, on the last core
+	disturbs *launcher // load beside it, on the same core but only when that has nothing to do
+
+	report *report
+}
+
+// newRunner builds what is measured. close ends the launchers.
+func newRunner(ctx context.Context, o options, s scale, log io.Writer) (r *runner, err error) {
+	r = &runner{options: o, scale: s, log: log, report: newReport(s)}
+	if r.dir, err = os.MkdirTemp("", "millrace-bench-"); err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			r.close()
+		}
+	}()
+	if slices.Contains(o.Servers, millrace) {
+		fmt.Fprintln(log, "building millrace")
+		if r.program, err = buildMillrace(ctx, r.dir); err != nil {
+			return nil, err
+		}
+	}
+	server, load := -1, -1
+	cores := usableCores()
+	if len(cores) > 1 {
+		server, load = cores[0], cores[len(cores)-1]
+	}
+	r.report.Machine = describeMachine(ctx, server, load, r.program)
+	if r.serving, err = newLauncher(server, false); err != nil {
+		return nil, err
+	}
+	if r.loading, err = newLauncher(load, false); err != nil {
+		return nil, err
+	}
+	// Without a core of its own it would get no time at all.
+	r.disturbs, err = newLauncher(load, load >= 0)
+	return r, err
+}
+
+func (r *runner) close() {
+	for _, l := range []*launcher{r.serving, r.loading, r.disturbs} {
+		if l != nil {
+			l.close()
+		}
+	}
+	os.RemoveAll(r.dir)
+}
+
+// run does all rounds. When ctx ends it returns ctx's error, and the report says
+// what was measured until then.
+func (r *runner) run(ctx context.Context) error {
+	for round := range r.scale.Rounds {
+		for _, m := range measures(r.scale) {
+			if !slices.Contains(r.Groups, m.group) {
+				continue
+			}
+			for _, server := range m.servers {
+				if !slices.Contains(r.Servers, server) {
+					continue
+				}
+				if err := r.measure(ctx, m, server, round+1); err != nil {
+					return fmt.Errorf("%s of %s: %w", m.key, server, err)
+				}
+			}
+		}
+	}
+	if !slices.Contains(r.Servers, millrace) {
+		return nil
+	}
+	for _, f := range fairness(r.scale) {
+		if slices.Contains(r.Groups, f.group) {
+			if err := r.disturbed(ctx, f); err != nil {
+				return fmt.Errorf("%s: %w", f.group, err)
+			}
+		}
+	}
+	if slices.Contains(r.Groups, groupCaps) {
+		if err := r.caps(ctx); err != nil {
+			return fmt.Errorf("%s: %w", groupCaps, err)
+		}
+	}
+	if r.Profile != "" {
+		return r.profile(ctx)
+	}
+	return nil
+}
+
+// measure does one run, against a server started for it.
+func (r *runner) measure(ctx context.Context, m measure, server string, round int) error {
+	process, to, err := r.start(ctx, server, m.transport)
+	if err != nil {
+		return err
+	}
+	defer process.stop()
+	result := r.load(ctx, m.options, to, process)
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	result.Round, result.Server, result.Measure, result.Transport = round, server, m.key, m.transport
+	r.report.Runs = append(r.report.Runs, result)
+	fmt.Fprintf(r.log, "round %d of %d  %-18s %-12s %s\n", round, r.scale.Rounds, m.key, server, result.summary())
+	return nil
+}
+
+// start runs a server.
+func (r *runner) start(ctx context.Context, server, transport string) (*child, target, error) {
+	if server != millrace {
+		return startServer(ctx, r.serving, server, transport == overTLS)
+	}
+	e, err := r.startEdge(ctx, edgeOptions{})
+	if err != nil {
+		return nil, target{}, err
+	}
+	to, err := e.reach(ctx, transport, tenant, 0, 0)
+	if err != nil {
+		e.stop()
+		return nil, target{}, err
+	}
+	return e.child, to, nil
+}
+
+// startEdge runs millrace in a new folder.
+func (r *runner) startEdge(ctx context.Context, o edgeOptions) (*edge, error) {
+	dir, err := os.MkdirTemp(r.dir, "edge-")
+	if err != nil {
+		return nil, err
+	}
+	return startEdge(ctx, r.serving, r.program, dir, o)
+}
+
+// load runs the load engine against a server. What fails makes the run void.
+func (r *runner) load(ctx context.Context, o bench.Options, to target, server *child) (result run) {
+	o.PID = server.pid()
+	before := readTicks(server.pid())
+	p, err := startLoad(r.loading, job{Measure: &measureJob{to, o}})
+	if err != nil {
+		return run{Void: err.Error()}
+	}
+	answer, err := p.answer(ctx, o.Warmup+o.Duration+o.Settle)
+	if err != nil {
+		p.kill()
+		return run{Void: err.Error()}
+	}
+	p.in.Close()
+	if err := p.await(ctx); err != nil {
+		return run{Void: err.Error()}
+	}
+	result.Measurement, result.Void = answer.Result, answer.Error
+	result.OtherCores = readTicks(server.pid()).others(before, p.cmd.ProcessState.UserTime()+p.cmd.ProcessState.SystemTime())
+	return result
+}
+
+// summary is one line for the log.
+func (r run) summary() string {
+	m := r.Measurement
+	if r.Void != "" || m == nil {
+		return "void: " + r.Void
+	}
+	var text string
+	switch m.Scenario {
+	case bench.Idle:
+		text = fmt.Sprintf("%s KiB a connection, %s CPU s a thousand handshakes", significant(memory(m)), significant(handshakes(m)))
+	case bench.Fanout:
+		text = fmt.Sprintf("%s/s (%s CPU s/M), server %.2f, generator %.2f cores", millions(rate(m)), significant(cpu(m)), m.ServerCores, m.GeneratorCores)
+	default:
+		text = fmt.Sprintf("p99 %s ms (%s CPU s/M), server %.2f, generator %.2f cores", significant(p99(m)), significant(cpu(m)), m.ServerCores, m.GeneratorCores)
+	}
+	if r.OtherCores > noisy {
+		text += fmt.Sprintf("; NOISY: others used %.2f cores", r.OtherCores)
+	}
+	return text
+}
+
+// noisy is how many cores others may use during a run that is to be trusted.
+const noisy = 0.15
+
+// A ticks is a reading of processor time.
+type ticks struct {
+	at     time.Time
+	all    float64 // s, of all processes, user and system
+	server float64 // s
+}
+
+// others returns how many cores all processes but the server and the load used
+// since before; 0 where the system does not tell.
+func (t ticks) others(before ticks, load time.Duration) float64 {
+	if t.all == 0 {
+		return 0
+	}
+	rest := t.all - before.all - (t.server - before.server) - load.Seconds()
+	return max(0, rest/t.at.Sub(before.at).Seconds())
+}
