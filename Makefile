@@ -20,5 +20,5 @@ lint: ## run the linters named in .golangci.yml
 fuzz: ## run every fuzz target for FUZZTIME each (default 10s)
 	@scripts/fuzz.sh
 
-bench: ## run the benchmarks of the hot path
+bench: ## the benchmarks of the hot path, and the edge beside other servers
 	@scripts/bench.sh
