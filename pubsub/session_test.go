@@ -281,9 +281,10 @@ func TestBrokerLinkBroken(t *testing.T) {
 		c.expect("OK:SUB:t:b")
 		r.broker.broken = false
 		c.send("SUB:t:c")
+		c.expect("OK:SUB:t:c") // now: an ERR line may overtake it, or not
 		r.broker.broken = true
 		c.send("SUB:t:d")
-		c.expect("ERR:broker_unavailable", "OK:SUB:t:c", "OK:SUB:t:d")
+		c.expect("ERR:broker_unavailable", "OK:SUB:t:d")
 	})
 }
 
