@@ -28,8 +28,7 @@ type snapshot struct {
 	pubsub.Metrics
 	draining bool
 	broker   string // the driver's name
-	brokerUp bool
-	byTenant bool // tenants are counted
+	byTenant bool   // tenants are counted
 }
 
 func newFamily(kind prometheus.ValueType, name, help string, labels []string,
@@ -86,7 +85,11 @@ var hubFamilies = []family{
 		}),
 
 	newFamily(prometheus.GaugeValue, "broker_up", "1: the broker's link to the other edges is up.", []string{"broker"},
-		func(s *snapshot, add func(float64, ...string)) { add(number01(s.brokerUp), s.broker) }),
+		func(s *snapshot, add func(float64, ...string)) { add(number01(s.Linked), s.broker) }),
+	counter("broker_unsent_total", "Publishes that the broker could not pass on to other edges.",
+		func(s *snapshot) uint64 { return s.Unsent }),
+	counter("broker_missed_total", "Publishes of other edges that came faster than this edge could deliver them.",
+		func(s *snapshot) uint64 { return s.Missed }),
 	gauge("draining", "1: the edge takes no new sessions, and asks the open ones to leave.",
 		func(s *snapshot) float64 { return number01(s.draining) }),
 
@@ -150,15 +153,8 @@ func newSnapshot() *snapshot {
 		Metrics:  live.hub.Metrics(),
 		draining: caddy.Exiting() || errors.Is(live.hub.Available(), pubsub.ErrDraining),
 		broker:   a.broker.(caddy.Module).CaddyModule().ID.Name(),
-		brokerUp: brokerUp(live.broker),
 		byTenant: a.limits.MetricTenants > 0,
 	}
-}
-
-// brokerUp asks a broker that can lose its link; another one is always up.
-func brokerUp(b pubsub.Broker) bool {
-	link, ok := b.(interface{ Up() bool })
-	return !ok || link.Up()
 }
 
 // constHistogram adds the counts up, as Prometheus wants them.

@@ -33,6 +33,7 @@ func filled() *snapshot {
 		Connections:   map[string]int{"websocket": 1, "webtransport": 2},
 		Subscriptions: 3, QueuedBytes: 4,
 		MessagesIn: 5, BytesIn: 6, Deliveries: 7, LinesOut: 8, FramesOut: 9, BytesOut: 10,
+		Linked: true, Unsent: 14, Missed: 15,
 		Dropped: map[string]uint64{}, Refused: map[wire.Code]uint64{},
 		WriteLatency: pubsub.Histogram{
 			Bounds: []time.Duration{time.Millisecond, time.Second}, Counts: []uint64{20, 300, 4000}, Sum: 1500 * time.Millisecond,
@@ -158,9 +159,13 @@ func TestMetricsOfTheHubInForce(t *testing.T) {
 	a.limits.MetricTenants = 1 // by which it is told
 	for _, app := range []*App{a, b} {
 		inForce.add(app)
-		if s := newSnapshot(); s.byTenant != (app == a) || s.draining || !s.brokerUp || s.broker != "memory" {
+		if s := newSnapshot(); s.byTenant != (app == a) || s.draining || !s.Linked || s.broker != "memory" {
 			t.Errorf("got %+v", s)
 		}
+	}
+	b.running.hub.Linked(false)
+	if newSnapshot().Linked {
+		t.Error("a broken link does not show")
 	}
 	b.running.hub.Drain()
 	if !newSnapshot().draining {
@@ -185,19 +190,6 @@ func newMetricsApp(t *testing.T) *App {
 		}
 	})
 	return &App{broker: new(MemoryBroker), running: &running{edge: &edge{hub: hub, broker: broker}}}
-}
-
-type link struct {
-	pubsub.Broker
-	up bool
-}
-
-func (l link) Up() bool { return l.up }
-
-func TestBrokerUp(t *testing.T) {
-	if !brokerUp(memory.New()) || !brokerUp(link{up: true}) || brokerUp(link{up: false}) {
-		t.Error("the state of a broker is not its own")
-	}
 }
 
 // Each call of the token administration is an operation that is counted, or is

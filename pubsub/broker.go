@@ -15,6 +15,35 @@ type Receiver interface {
 	// the two deliver-one modes, to exactly one. It reports how many
 	// connections took it, and never blocks.
 	Receive(m Message) int
+	// Interested reports whether a connection may take messages to a channel.
+	Interested(tenant, channel []byte) bool
+	// Linked says that the link to the other edges is up or down, whenever that
+	// changes. Until the first call it is taken to be up. It may be called from
+	// Join on, one call at a time, and never blocks.
+	Linked(up bool)
+	// Unsent counts messages that Publish or Receive took, and that then could
+	// not be passed on.
+	Unsent(n int)
+	// Missed counts messages of other edges that came faster than Receive took
+	// them.
+	Missed(n int)
+}
+
+// Edge is what a client has to know of an edge to choose one.
+type Edge struct {
+	Host   string `json:"host"`             // host name, with a port if it is not 443
+	Region string `json:"region,omitempty"` // as in the rights of tokens
+}
+
+// Directory is a [Broker] that knows the edges of its overlay.
+type Directory interface {
+	// Announce says what clients have to know of this edge, from now on. Without
+	// a host it is not listed.
+	Announce(Edge)
+	// Edges lists those that take new clients, this one included.
+	Edges() []Edge
+	// Draining takes this edge off the list.
+	Draining()
 }
 
 // Broker connects the hub of one edge with those of the others. The contract,
@@ -22,7 +51,8 @@ type Receiver interface {
 //
 //   - All methods may be called concurrently, but calls of Subscribe and
 //     Unsubscribe for the same tenant and pattern come one at a time.
-//   - Messages of one publisher to one channel reach each edge in order.
+//   - Messages of one edge reach each other edge in the order of their Publish
+//     calls, those of one channel at least.
 //   - Nothing is delivered twice.
 //   - Publish never blocks on the network, and neither it nor Receive changes
 //     the message's bytes or keeps them.
@@ -30,17 +60,21 @@ type Broker interface {
 	// Join names the receiver of messages for this edge. Called once, before
 	// any other method.
 	Join(Receiver)
-	// Publish passes on a message that was accepted by this edge.
+	// Publish passes on a message that was accepted by this edge, or says why it
+	// cannot.
 	//
 	//   Broadcast   every OTHER edge with a matching interest receives it; the
 	//               hub has served its own subscribers already.
 	//   OneNearest  one other edge does; the hub found no subscriber of its own.
 	//   OneRandom   one edge with a matching interest does, this one included.
 	Publish(m Message) error
-	// Subscribe announces the first local interest in a pattern, or says why
-	// it cannot. Local delivery does not depend on it. Publishers of the tenant
-	// wait meanwhile: it must not wait for the network.
-	Subscribe(tenant, pattern string) error
+	// Subscribe announces the first local interest in a pattern. Local delivery
+	// does not depend on it. It must not wait for the network: confirmed is
+	// called, from any goroutine and possibly before Subscribe returns, once the
+	// overlay knows of the interest; or, after Linked(false), when the link is
+	// down, or has been silent for 5 s. The interest is announced all the same
+	// when the link is back.
+	Subscribe(tenant, pattern string, confirmed func())
 	// Unsubscribe withdraws the interest after its last local subscriber left,
 	// likewise without waiting.
 	Unsubscribe(tenant, pattern string)

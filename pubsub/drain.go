@@ -26,6 +26,9 @@ func (h *Hub) Drain() <-chan struct{} {
 	defer h.mu.Unlock()
 	if h.draining == nil {
 		close(h.quit)
+		if d, ok := h.broker.(Directory); ok {
+			d.Draining()
+		}
 		h.draining = h.sendOff(maps.Clone(h.sessions), "the edge stops")
 	}
 	return h.draining.gone

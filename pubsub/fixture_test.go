@@ -14,12 +14,14 @@ import (
 	"go.uber.org/zap"
 )
 
-// localBroker is a single edge's broker with a link that can be broken.
+// localBroker is a single edge's broker with a link that can be broken, or slow.
 type localBroker struct {
 	mu        sync.Mutex
 	receiver  Receiver
 	interests map[string]int
 	broken    bool
+	slow      bool // confirmations wait
+	waiting   []func()
 }
 
 func (b *localBroker) Join(r Receiver) { b.receiver, b.interests = r, map[string]int{} }
@@ -28,17 +30,46 @@ func (b *localBroker) Publish(m Message) error {
 	if m.Delivery == wire.OneRandom {
 		b.receiver.Receive(m)
 	}
-	return nil
-}
-
-func (b *localBroker) Subscribe(tenant, p string) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.interests[tenant+":"+p]++
 	if b.broken {
 		return errors.New("no link")
 	}
 	return nil
+}
+
+func (b *localBroker) Subscribe(tenant, p string, confirmed func()) {
+	b.mu.Lock()
+	b.interests[tenant+":"+p]++
+	if b.slow && !b.broken {
+		b.waiting = append(b.waiting, confirmed)
+		b.mu.Unlock()
+		return
+	}
+	b.mu.Unlock()
+	confirmed()
+}
+
+// link breaks the link, which ends all waiting, or mends it.
+func (b *localBroker) link(up bool) {
+	b.mu.Lock()
+	b.broken = !up
+	b.mu.Unlock()
+	b.receiver.Linked(up)
+	if !up {
+		b.confirm()
+	}
+}
+
+// confirm confirms what waits for it.
+func (b *localBroker) confirm() {
+	b.mu.Lock()
+	waiting := b.waiting
+	b.waiting = nil
+	b.mu.Unlock()
+	for _, f := range waiting {
+		f()
+	}
 }
 
 func (b *localBroker) Unsubscribe(tenant, p string) {

@@ -160,7 +160,11 @@ func (s *Session) HandleFrame(frame []byte) {
 		s.hub.count.messagesIn.Add(1)
 		s.hub.countTenant(s.hub.limits.Load(), p.Tenant, 1, 0)
 		s.chargeTenant(p.Tenant, len(frame))
-		s.hub.publish(p, &s.near)
+		if !s.hub.publish(p, &s.near) {
+			s.mu.Lock()
+			s.tellOutage()
+			s.mu.Unlock()
+		}
 	}
 }
 
@@ -198,6 +202,7 @@ func (s *Session) handleSubscription(line wire.Line) {
 		s.reject(wire.CodePermissionDenied, verb.String(), tenant, text)
 		return
 	case current != nil: // repeated: acknowledged again, changes nothing
+		s.owe(key, current)
 	case len(s.subscriptions) >= s.hub.limits.Load().MaxSubscriptions, s.patternBytes+len(text) > MaxPatternBytes:
 		s.reject(wire.CodeTooManySubscriptions, verb.String(), tenant, text)
 		return
@@ -209,26 +214,43 @@ func (s *Session) handleSubscription(line wire.Line) {
 				return
 			}
 		}
-		sub, err := s.hub.join(tenant, p, s, own)
+		sub := s.hub.join(tenant, p, s, own)
 		s.patternBytes += len(text)
-		if err != nil && !s.outage { // local delivery works all the same
-			s.reject(wire.CodeBrokerUnavailable)
-		}
-		s.outage = err != nil
 		s.mu.Lock()
-		defer s.mu.Unlock()
 		s.subscriptions[key] = sub
 		s.change()
-		if own != nil {
-			s.releaseLane(own) // its OK stands first in it
-			return
-		}
-		s.acknowledge(verb, tenant, text)
-		return
+		s.mu.Unlock()
+		s.owe(key, sub)
 	}
+}
+
+// owe answers a SUB once the broker has confirmed the interest.
+func (s *Session) owe(key subscriptionKey, sub *subscription) {
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.acknowledge(verb, tenant, text)
+	sub.owed++
+	waits := sub.owed > 1
+	s.mu.Unlock()
+	if !waits {
+		sub.interest.whenConfirmed(func() {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			s.pay(key, sub)
+		})
+	}
+}
+
+// pay queues the OK lines that a subscription is owed. The caller holds s.mu.
+func (s *Session) pay(key subscriptionKey, sub *subscription) {
+	if sub.owed > 0 {
+		s.tellOutage()
+	}
+	for ; sub.owed > 0; sub.owed-- {
+		if sub.lane != nil && sub.lane.held {
+			s.releaseLane(sub.lane) // its OK stands first in it
+		} else {
+			s.acknowledge(wire.VerbSub, key.tenant, key.pattern)
+		}
+	}
 }
 
 // change follows a change of subscriptions, in the tree too. What publishers
@@ -244,6 +266,7 @@ func (s *Session) unsubscribe(key subscriptionKey) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if current != nil {
+		s.pay(key, current)
 		delete(s.subscriptions, key)
 		s.change()
 	}

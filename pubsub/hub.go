@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/millrace/millrace/wire"
 	"go.uber.org/zap"
 )
 
@@ -30,6 +31,8 @@ type Hub struct {
 	count     counters
 	epoch     time.Time     // of the hub's clock
 	changes   atomic.Uint64 // of subscriptions; see tenant
+	outage    atomic.Uint64 // the number of the outage of the broker's link; 0: it is up
+	outages   uint64        // until now; Linked's
 	tenantsMu sync.RWMutex
 	tenants   map[string]*tenant
 	groups    groups
@@ -183,6 +186,17 @@ func (h *Hub) TokenRevoked(tokenID string) {
 func (h *Hub) TokenRenewed(tokenID string, expiresAt time.Time, version uint64) {
 	for _, s := range h.ofToken(tokenID) {
 		s.Renew(expiresAt, version)
+	}
+}
+
+// TokensUnverifiable ends every session: nobody knows any more whether their
+// tokens are still valid.
+func (h *Hub) TokensUnverifiable() {
+	h.mu.Lock()
+	sessions := slices.Collect(maps.Keys(h.sessions))
+	h.mu.Unlock()
+	for _, s := range sessions {
+		s.fail(wire.CloseTryLater, wire.CodeTokenUnverifiable)
 	}
 }
 

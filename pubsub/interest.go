@@ -24,6 +24,37 @@ type interest struct {
 	pattern     pattern.Pattern
 	patterns    [1]string // its text
 	subscribers atomic.Pointer[members]
+	confirmation
+}
+
+// confirmation is what a broker says once of an interest.
+type confirmation struct {
+	mu      sync.Mutex
+	given   bool
+	waiting []func()
+}
+
+// confirm is called by the broker.
+func (c *confirmation) confirm() {
+	c.mu.Lock()
+	waiting := c.waiting
+	c.given, c.waiting = true, nil
+	c.mu.Unlock()
+	for _, f := range waiting {
+		f()
+	}
+}
+
+// whenConfirmed calls f, at once if the broker has confirmed.
+func (c *confirmation) whenConfirmed(f func()) {
+	c.mu.Lock()
+	if !c.given {
+		c.waiting = append(c.waiting, f)
+		c.mu.Unlock()
+		return
+	}
+	c.mu.Unlock()
+	f()
 }
 
 // subscription is one session's place in an interest.
@@ -31,11 +62,12 @@ type subscription struct {
 	interest *interest
 	index    int   // in interest.subscribers
 	lane     *lane // of its own; nil: the session's default one
+	owed     int   // OK:SUB lines, until the interest is confirmed; guarded by the session's mutex
 }
 
-// join adds a subscriber. The error is the broker's: the subscription works
-// for what this edge accepts all the same.
-func (h *Hub) join(name string, p pattern.Pattern, s *Session, l *lane) (*subscription, error) {
+// join adds a subscriber. For what this edge accepts the subscription works at
+// once, for what others accept when its interest is confirmed.
+func (h *Hub) join(name string, p pattern.Pattern, s *Session, l *lane) *subscription {
 	t := h.lockTenant(name)
 	defer t.mu.Unlock()
 	in, known := t.tree.Get(p)
@@ -46,11 +78,11 @@ func (h *Hub) join(name string, p pattern.Pattern, s *Session, l *lane) (*subscr
 	all := in.subscribers.Load()
 	sub := &subscription{interest: in, index: all.len(), lane: l}
 	in.subscribers.Store(all.with(member{s, l, sub}))
-	if known {
-		return sub, nil
+	if !known {
+		t.tree.Insert(p, in)
+		h.broker.Subscribe(name, p.String(), in.confirm)
 	}
-	t.tree.Insert(p, in)
-	return sub, h.broker.Subscribe(name, p.String())
+	return sub
 }
 
 // leave removes a subscriber.

@@ -4,12 +4,12 @@ import (
 	"math/rand/v2"
 
 	"github.com/millrace/millrace/wire"
-	"go.uber.org/zap"
 )
 
 // publish passes on a message that this edge accepted from one of its clients.
-// near is the tenant that the client published to last.
-func (h *Hub) publish(m wire.Publish, near **tenant) {
+// near is the tenant that the client published to last. It reports whether other
+// edges could get it.
+func (h *Hub) publish(m wire.Publish, near **tenant) bool {
 	p := h.publication(m.Tenant, m.Channel, m.Payload)
 	if !(*near).is(m.Tenant) {
 		*near = h.tenant(m.Tenant)
@@ -19,15 +19,30 @@ func (h *Hub) publish(m wire.Publish, near **tenant) {
 		h.fanOut(*near, &p)
 	case wire.OneNearest:
 		if h.deliverOne(*near, &p) {
-			return
+			return true
 		}
 	case wire.OneRandom: // the broker chooses the edge
 	}
 	err := h.broker.Publish(Message{Tenant: m.Tenant, Channel: m.Channel, Payload: m.Payload, Delivery: m.Delivery})
 	if err != nil {
-		h.log.Warn("broker: message not passed on", zap.Error(err))
+		h.Unsent(1)
+		return false
 	}
+	return true
 }
+
+// Linked implements [Receiver] for the broker.
+func (h *Hub) Linked(up bool) {
+	if up {
+		h.outage.Store(0)
+		return
+	}
+	h.outages++
+	h.outage.Store(h.outages)
+}
+
+// Unsent implements [Receiver] for the broker.
+func (h *Hub) Unsent(n int) { h.count.unsent.Add(uint64(n)) }
 
 // Receive implements [Receiver] for the broker.
 func (h *Hub) Receive(m Message) int {
@@ -40,6 +55,21 @@ func (h *Hub) Receive(m Message) int {
 		return 1
 	}
 	return 0
+}
+
+// Missed implements [Receiver] for the broker.
+func (h *Hub) Missed(n int) { h.count.missed.Add(uint64(n)) }
+
+// Interested implements [Receiver] for the broker.
+func (h *Hub) Interested(tenant, channel []byte) bool {
+	t := h.tenant(tenant)
+	if t == nil {
+		return false
+	}
+	m := matchers.Get().(*matcher)
+	defer m.release()
+	m.match(t, channel)
+	return len(m.interests) > 0
 }
 
 func (h *Hub) publication(tenant, channel, payload []byte) publication {

@@ -53,7 +53,6 @@ type Session struct {
 	patternBytes int
 	broken       int // broken messages in a row
 	ingress      bucket
-	outage       bool       // the client knows that the broker's link is down
 	near         *tenant    // that it published to last; may be gone
 	owes         *groupCaps // of that tenant; nil: it has none
 
@@ -73,6 +72,7 @@ type Session struct {
 	egress        bucket
 	transport     Transport
 	trier         TryWriter // the same, if it is one
+	outage        uint64    // the last one that the client knows of; see Hub.outage
 	stalled       bool      // the reader waits on resume
 	noticed       bool      // a slow_consumer line was sent less than noticeEvery ago
 	told          bool      // RECONNECT was sent
@@ -226,11 +226,26 @@ func (s *Session) control(kind Kind, data []byte) {
 
 // reject answers a message with an ERR line.
 func (s *Session) reject(code wire.Code, context ...string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.rejectLocked(code, context...)
+}
+
+func (s *Session) rejectLocked(code wire.Code, context ...string) {
 	if c := s.hub.log.Check(zap.DebugLevel, "refused"); c != nil {
 		c.Write(zap.Uint64("connection", s.client.ID), zap.String("code", string(code)))
 	}
 	s.hub.count.refuse(code)
-	s.Control(Text, wire.AppendErr(nil, code, context...))
+	s.control(Text, wire.AppendErr(nil, code, context...))
+}
+
+// tellOutage tells the client, once in each outage, that its messages and
+// subscriptions do not reach other edges. The caller holds s.mu.
+func (s *Session) tellOutage() {
+	if n := s.hub.outage.Load(); n != 0 && n != s.outage {
+		s.outage = n
+		s.rejectLocked(wire.CodeBrokerUnavailable)
+	}
 }
 
 // deliver queues a frame that matches a subscription, in its lane or, without

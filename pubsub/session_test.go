@@ -272,19 +272,66 @@ func TestFloodIsHeldBack(t *testing.T) {
 
 func TestBrokerLinkBroken(t *testing.T) {
 	inBubble(t, fastLimits(), func(r *rig) {
-		r.broker.broken = true
-		c := r.connect("a")
+		c, other := r.connect("a"), r.connect("b")
+		c.send("SUB:t:#")
+		c.expect("OK:SUB:t:#")
+		r.broker.link(false)
+		c.expect() // whom it does not concern hears nothing of it
 		c.send("SUB:t:a")
 		c.publish("t", "a", "x")
-		c.expect("ERR:broker_unavailable", "OK:SUB:t:a", "t/a=x [a]")
+		c.expect("ERR:broker_unavailable", "OK:SUB:t:a", "t/a=x [# a]")
 		c.send("SUB:t:b") // once in each outage
 		c.expect("OK:SUB:t:b")
-		r.broker.broken = false
+		other.send("SUB:t:a") // whose interest was announced before
+		other.expect("ERR:broker_unavailable", "OK:SUB:t:a")
+
+		r.broker.link(true)
+		c.publish("t", "c", "x")
 		c.send("SUB:t:c")
-		c.expect("OK:SUB:t:c") // now: an ERR line may overtake it, or not
-		r.broker.broken = true
+		c.expect("t/c=x [#]", "OK:SUB:t:c")
+		r.broker.link(false)
+		c.publish("t", "z", "x")
+		c.publish("t", "z", "y")
+		c.expect("ERR:broker_unavailable", "t/z=x [#]", "t/z=y [#]")
 		c.send("SUB:t:d")
-		c.expect("ERR:broker_unavailable", "OK:SUB:t:d")
+		c.expect("OK:SUB:t:d")
+		c.publishAs(wire.OneNearest, "t", "z", "here") // needs no other edge
+		if got := append(c.take(), other.take()...); len(got) != 1 || got[0] != "t/z=here [#]" {
+			t.Errorf("got %q", got)
+		}
+	})
+}
+
+// A subscription is acknowledged when the broker has confirmed its interest.
+func TestSlowConfirmation(t *testing.T) {
+	inBubble(t, fastLimits(), func(r *rig) {
+		r.broker.slow = true
+		a, b := r.connect("a"), r.connect("b")
+		a.send("SUB:t:x", "SUB:t:x", "SUB:t:y", "PING")
+		b.send("SUB:t:x")
+		a.publish("t", "x", "early")
+		a.expect("PONG", "t/x=early [x]")
+		b.expect("t/x=early [x]")
+		r.broker.confirm()
+		a.expect("OK:SUB:t:x", "OK:SUB:t:x", "OK:SUB:t:y")
+		b.expect("OK:SUB:t:x")
+		a.send("SUB:t:x") // known by now
+		a.expect("OK:SUB:t:x")
+
+		a.send("SUB:t:z", "UNSUB:t:z", "SUB:t:z")
+		a.expect("OK:SUB:t:z", "OK:UNSUB:t:z")
+		a.publish("t", "z", "again")
+		a.expect("t/z=again [z]")
+		r.broker.confirm() // the first one's is given too, and changes nothing
+		a.expect("OK:SUB:t:z")
+
+		b.send("SUB:t:w")
+		b.Session.Close(wire.CloseNormal, "")
+		b.take()
+		r.broker.confirm()
+		a.send("SUB:t:w")
+		r.broker.link(false)
+		a.expect("ERR:broker_unavailable", "OK:SUB:t:w")
 	})
 }
 

@@ -2,13 +2,13 @@
 package brokertest
 
 import (
-	"bytes"
 	"fmt"
+	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/millrace/millrace/pubsub"
+	"github.com/millrace/millrace/pubsub/pattern"
 	"github.com/millrace/millrace/wire"
 )
 
@@ -17,164 +17,254 @@ import (
 func Run(t *testing.T, connect func(t *testing.T, edges int) []pubsub.Broker) {
 	for _, c := range []struct {
 		name string
-		run  func(*testing.T, *overlay)
+		run  func(*overlay)
 	}{
 		{"broadcast reaches every other edge once", broadcast},
+		{"overlapping interests", overlapping},
+		{"patterns", patterns},
+		{"tenants are apart", tenants},
+		{"interests come and go", churn},
 		{"one nearest leaves the own edge out", oneNearest},
-		{"one random reaches exactly one, own edge included", oneRandom},
+		{"one nearest finds who takes it", oneNearestRefused},
+		{"one random is uniform, own edge included", oneRandom},
 		{"order holds", order},
+		{"payloads of any size", sizes},
 		{"nothing comes after Close", closed},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			o := &overlay{brokers: connect(t, 3), arrived: make(chan struct{}, 1)}
-			for i, b := range o.brokers {
-				e := &edge{accepts: true, arrived: o.arrived}
-				o.edges = append(o.edges, e)
-				b.Join(e)
-				if err := b.Subscribe("t", "#"); err != nil {
-					t.Fatalf("edge %d: Subscribe: %v", i, err)
-				}
+			o := newOverlay(t, connect(t, 3))
+			defer o.close()
+			for i, e := range o.edges {
+				o.await(fmt.Sprintf("the link of edge %d", i), e.linked)
 			}
-			c.run(t, o)
-			for i, b := range o.brokers {
-				if err := b.Close(); err != nil {
-					t.Errorf("edge %d: Close: %v", i, err)
-				}
-			}
+			c.run(o)
 		})
 	}
 }
 
-type overlay struct {
-	brokers []pubsub.Broker
-	edges   []*edge
-	arrived chan struct{} // says that an edge has received something
-}
-
-// edge stands in for a hub: it notes what it receives, or has no subscriber.
-type edge struct {
-	arrived chan<- struct{}
-
-	mu      sync.Mutex
-	accepts bool
-	got     []pubsub.Message
-}
-
-func (e *edge) Receive(m pubsub.Message) int {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if !e.accepts {
-		return 0
-	}
-	// The bytes are the broker's again after this call.
-	m.Tenant, m.Channel, m.Payload = bytes.Clone(m.Tenant), bytes.Clone(m.Channel), bytes.Clone(m.Payload)
-	e.got = append(e.got, m)
-	select {
-	case e.arrived <- struct{}{}:
-	default: // it is said already
-	}
-	return 1
-}
-
-func (e *edge) count() int {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return len(e.got)
-}
-
-// settle waits until the edges have received want messages in all.
-func (o *overlay) settle(t *testing.T, want int) {
-	t.Helper()
-	deadline := time.After(10 * time.Second)
-	for late := false; ; {
-		total := 0
-		for _, e := range o.edges {
-			total += e.count()
-		}
-		if total == want {
-			return
-		}
-		if total > want || late {
-			t.Fatalf("edges received %d messages, want %d", total, want)
-		}
-		select {
-		case <-o.arrived:
-		case <-deadline:
-			late = true
-		}
+// everybody subscribes all edges to all channels of the tenant t.
+func (o *overlay) everybody() {
+	o.Helper()
+	for i := range o.edges {
+		o.subscribe(i, "t", "#", "a.b")
 	}
 }
 
-func (o *overlay) publish(t *testing.T, from int, d wire.Delivery, payload string) {
-	t.Helper()
-	m := pubsub.Message{Tenant: []byte("t"), Channel: []byte("a.b"), Payload: []byte(payload), Delivery: d}
-	if err := o.brokers[from].Publish(m); err != nil {
-		t.Fatal(err)
-	}
-	for _, b := range [][]byte{m.Tenant, m.Channel, m.Payload} { // they were lent
-		clear(b)
-	}
-}
-
-func broadcast(t *testing.T, o *overlay) {
-	o.publish(t, 0, wire.Broadcast, "x")
-	o.settle(t, 2)
+func broadcast(o *overlay) {
+	o.everybody()
+	o.publish(0, wire.Broadcast, "t", "a.b", "x")
+	o.settle(2)
 	for i, want := range []int{0, 1, 1} {
-		if got := o.edges[i].count(); got != want {
-			t.Errorf("edge %d received %d, want %d", i, got, want)
-		}
-	}
-	m := o.edges[1].got[0]
-	if string(m.Tenant) != "t" || string(m.Channel) != "a.b" || string(m.Payload) != "x" || m.Delivery != wire.Broadcast {
-		t.Errorf("received %+v", m)
-	}
-}
-
-func oneNearest(t *testing.T, o *overlay) {
-	for range 50 {
-		o.publish(t, 0, wire.OneNearest, "x")
-	}
-	o.settle(t, 50)
-	if got := o.edges[0].count(); got != 0 {
-		t.Errorf("the own edge received %d, want 0", got)
-	}
-}
-
-func oneRandom(t *testing.T, o *overlay) {
-	o.edges[2].accepts = false
-	for range 200 {
-		o.publish(t, 0, wire.OneRandom, "x")
-	}
-	o.settle(t, 200)
-	for i, some := range []bool{true, true, false} {
-		if got := o.edges[i].count(); (got > 0) != some {
-			t.Errorf("edge %d received %d of 200, want some: %v", i, got, some)
+		got := o.edges[i].received()
+		if len(got) != want || want > 0 && got[0] != (message{"t", "a.b", "x"}) {
+			o.Errorf("edge %d received %v, want %d", i, got, want)
 		}
 	}
 }
 
-func order(t *testing.T, o *overlay) {
-	const n = 1000
+func overlapping(o *overlay) {
+	for _, text := range []string{"a.b.c", "a.*.c", "a.>", "a.#", "a.b*.c", "#", ">", "*.b.c"} {
+		o.subscribe(1, "t", text, "a.b.c")
+	}
+	o.subscribe(2, "t", "a.b.c", "a.b.c")
+	const n = 500
 	for i := range n {
-		o.publish(t, 0, wire.Broadcast, fmt.Sprint(i))
+		o.publish(0, wire.Broadcast, "t", "a.b.c", fmt.Sprint(i))
 	}
-	o.settle(t, 2*n)
+	o.settle(2 * n)
 	for e := 1; e < 3; e++ {
-		for i, m := range o.edges[e].got {
-			if string(m.Payload) != fmt.Sprint(i) {
-				t.Fatalf("edge %d: message %d is %s", e, i, m.Payload)
+		for i, m := range o.edges[e].received() {
+			if m.payload != fmt.Sprint(i) {
+				o.Fatalf("edge %d: message %d is %s", e, i, m.payload)
 			}
 		}
 	}
 }
 
-func closed(t *testing.T, o *overlay) {
-	if err := o.brokers[1].Close(); err != nil {
-		t.Fatal(err)
+// What a pattern matches comes, whatever the backend makes of it.
+func patterns(o *overlay) {
+	channels := []string{"a", "b", "a.b", "a.b.c", "a.bc", "a.bc.d", "ab", "ab.c", "ab.c.d", "A", "a.b.c.d", "~.@", "a-b._"}
+	for i, text := range []string{
+		"a", "a.b", "*", "a.*", "*.b", "*.*", "a.b*", "a*", "a*.c", ">", "#", "a.>", "a.#", "a.b.>", "a.b.#", "a>", "a#", "a.b#", "a.b>", "~.@",
+	} {
+		p, err := pattern.Parse(text)
+		if err != nil {
+			o.Fatal(err)
+		}
+		tenant := fmt.Sprintf("t%d", i) // of its own: what others subscribed to would help it
+		var want []message
+		for _, c := range channels {
+			if p.Match(c) {
+				want = append(want, message{tenant, c, text})
+			}
+		}
+		o.subscribe(2, tenant, "#", "a") // knows when all is said
+		o.subscribe(1, tenant, text, want[0].channel)
+		for _, c := range channels {
+			o.publish(0, wire.Broadcast, tenant, c, text)
+		}
+		o.settle(len(channels) + len(want))
+		if got := o.edges[1].received(); fmt.Sprint(got) != fmt.Sprint(want) {
+			o.Errorf("%s: got %v\nwant %v", text, got, want)
+		}
+		o.edges[2].received()
 	}
-	o.publish(t, 0, wire.Broadcast, "x")
-	o.settle(t, 1)
+}
+
+func tenants(o *overlay) {
+	names := []string{"a", "a.b", "a.b.c", "A", "~", "a-b", "a_b", "@", ".", "..", "b." + strings.Repeat("x", 120)}
+	for _, name := range names {
+		o.subscribe(1, name, "#", "b.c")
+		o.subscribe(2, name, "#", "b.c")
+	}
+	for _, name := range names {
+		o.publish(0, wire.Broadcast, name, "b.c", name)
+		o.publish(0, wire.OneNearest, name, "b.c", name)
+		o.publish(0, wire.OneRandom, name, "b.c", name)
+	}
+	o.settle(4 * len(names))
+	for i := 1; i < 3; i++ {
+		for _, m := range o.edges[i].received() {
+			if m.tenant != m.payload || m.channel != "b.c" {
+				o.Errorf("edge %d: got %+v", i, m)
+			}
+		}
+	}
+}
+
+// churn changes interests while messages are under way: those that stay lose
+// nothing.
+func churn(o *overlay) {
+	o.subscribe(1, "t", "stay.*", "stay.x")
+	const n = 2000
+	var wg sync.WaitGroup
+	for range 4 {
+		wg.Go(func() {
+			for i := range n / 4 {
+				o.publish(0, wire.Broadcast, "t", "stay.x", fmt.Sprint(i))
+			}
+		})
+	}
+	for g := range 3 {
+		wg.Go(func() {
+			for i := range 200 {
+				text := fmt.Sprintf("come.%d.%d", g, i%5)
+				o.announce(1, "t", text)
+				o.unsubscribe(1, "t", text)
+			}
+		})
+	}
+	wg.Wait()
+	o.settle(n)
+}
+
+func oneNearest(o *overlay) {
+	o.everybody()
+	for range 50 {
+		o.publish(0, wire.OneNearest, "t", "a.b", "x")
+	}
+	o.settle(50)
+	if got := o.edges[0].count(); got != 0 {
+		o.Errorf("the own edge received %d, want 0", got)
+	}
+}
+
+// An edge that cannot take the message after all has to pass it on.
+func oneNearestRefused(o *overlay) {
+	o.everybody()
+	o.edges[0].refuse(true)
+	o.edges[1].refuse(true)
+	for range 50 {
+		o.publish(0, wire.OneNearest, "t", "a.b", "x")
+	}
+	o.settle(50)
+	if got := o.edges[2].count(); got != 50 {
+		o.Errorf("the one that takes them received %d of 50", got)
+	}
+}
+
+func oneRandom(o *overlay) {
+	o.everybody()
+	const n = 900
+	for range n {
+		o.publish(0, wire.OneRandom, "t", "a.b", "x")
+	}
+	o.settle(n)
+	for i, e := range o.edges { // 4.5 standard deviations
+		if got := len(e.received()); got < n/3-64 || got > n/3+64 {
+			o.Errorf("edge %d received %d of %d", i, got, n)
+		}
+	}
+	o.edges[2].refuse(true)
+	for range n {
+		o.publish(0, wire.OneRandom, "t", "a.b", "x")
+	}
+	o.settle(n)
+	for i, e := range o.edges[:2] {
+		if got := len(e.received()); got < n/2-68 || got > n/2+68 {
+			o.Errorf("edge %d received %d of %d, one of the three refused", i, got, n)
+		}
+	}
+	for range 20 {
+		o.publish(0, wire.OneRandom, "t", "nobody", "x")
+		o.publish(0, wire.OneNearest, "u", "a.b", "x")
+	}
+}
+
+func order(o *overlay) {
+	o.everybody()
+	const n = 1000
+	var wg sync.WaitGroup
+	for from := range o.edges {
+		for c := range 2 {
+			wg.Go(func() {
+				for i := range n {
+					o.publish(from, wire.Broadcast, "t", fmt.Sprintf("c%d%d", from, c), fmt.Sprint(i))
+				}
+			})
+		}
+	}
+	wg.Wait()
+	o.settle(3 * 2 * 2 * n)
+	for i, e := range o.edges {
+		next := map[string]int{}
+		for _, m := range e.received() {
+			if m.payload != fmt.Sprint(next[m.channel]) {
+				o.Fatalf("edge %d, channel %s: message %d is %s", i, m.channel, next[m.channel], m.payload)
+			}
+			next[m.channel]++
+		}
+	}
+}
+
+func sizes(o *overlay) {
+	o.everybody()
+	channel := strings.Repeat("c", 256)
+	var want []string
+	for _, size := range []int{0, 1, 1000, 64 << 10, 500 << 10} {
+		payload := strings.Repeat("p", size)
+		want = append(want, payload)
+		o.publish(0, wire.Broadcast, "t", channel, payload)
+	}
+	o.settle(2 * len(want))
+	for i, m := range o.edges[1].received() {
+		if m.payload != want[i] || m.channel != channel {
+			o.Errorf("message %d has %d bytes, want %d", i, len(m.payload), len(want[i]))
+		}
+	}
+}
+
+func closed(o *overlay) {
+	o.everybody()
+	if err := o.brokers[1].Close(); err != nil {
+		o.Fatal(err)
+	}
+	o.publish(0, wire.Broadcast, "t", "a.b", "x")
+	for range 10 {
+		o.publish(0, wire.OneNearest, "t", "a.b", "x")
+	}
+	o.settle(11)
 	if got := o.edges[1].count(); got != 0 {
-		t.Errorf("a closed broker's edge received %d", got)
+		o.Errorf("a closed broker's edge received %d", got)
 	}
 }

@@ -73,7 +73,7 @@ func (b *Broker) Publish(m pubsub.Message) error {
 
 // Subscribe implements [pubsub.Broker]. There is nothing to announce: every
 // hub on the bus is asked directly.
-func (b *Broker) Subscribe(string, string) error { return nil }
+func (b *Broker) Subscribe(_, _ string, confirmed func()) { confirmed() }
 
 // Unsubscribe implements [pubsub.Broker].
 func (b *Broker) Unsubscribe(string, string) {}
