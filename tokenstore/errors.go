@@ -26,6 +26,9 @@ var (
 	// ErrTokenRevoked: a revoked token cannot be refreshed.
 	ErrTokenRevoked = errors.New("the access token has been revoked")
 
+	// ErrUnavailable: the store is somewhere else, and out of reach.
+	ErrUnavailable = errors.New("the token store is out of reach")
+
 	// ErrUnauthorized is the one answer for an access token that cannot be
 	// used: malformed, unknown, wrong secret, expired or revoked.
 	ErrUnauthorized = errors.New("the access token is not valid")

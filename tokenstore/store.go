@@ -100,3 +100,14 @@ type Store interface {
 	// Close releases the store after the running calls have ended.
 	Close() error
 }
+
+// A Replica is a [Store] that several processes share and of which this one has
+// a copy. Its Watch may leave out changes of other processes that were followed
+// by another one to the same record. When the copy could not be confirmed for
+// too long, methods return [ErrUnavailable].
+type Replica interface {
+	Store
+	// WatchStale calls fn whenever the copy has become too old to be used. It
+	// must not block. See Watch about stop.
+	WatchStale(fn func()) (stop func())
+}

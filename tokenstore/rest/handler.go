@@ -161,7 +161,7 @@ func ProblemFor(err error, log *zap.Logger) Problem {
 		return *unavailable() // the client is gone, or the edge stops: nothing to report
 	}
 	log.Error("token administration failed", zap.Error(err))
-	if errors.Is(err, tokenstore.ErrClosed) || errors.Is(err, context.DeadlineExceeded) {
+	if errors.Is(err, tokenstore.ErrClosed) || errors.Is(err, tokenstore.ErrUnavailable) || errors.Is(err, context.DeadlineExceeded) {
 		return *unavailable()
 	}
 	return *refusal(CodeInternal, "a fault of the server; its log says more")

@@ -197,6 +197,7 @@ func TestFaultsAreLogged(t *testing.T) {
 	}{
 		{errors.New("disk on fire"), CodeInternal, 1},
 		{fmt.Errorf("reading: %w", tokenstore.ErrClosed), CodeUnavailable, 1},
+		{fmt.Errorf("reading: %w", tokenstore.ErrUnavailable), CodeUnavailable, 1},
 		{context.DeadlineExceeded, CodeUnavailable, 1},
 		{context.Canceled, CodeUnavailable, 0},
 	} {
