@@ -12,6 +12,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/millrace/millrace/internal/capture"
 )
 
 // background is a command that runs beside the test. It is killed when the test
@@ -19,13 +21,13 @@ import (
 type background struct {
 	t        *testing.T
 	cmd      *exec.Cmd
-	out, err *output
+	out, err *capture.Output
 	exited   chan struct{}
 }
 
 func startBackground(t *testing.T, cmd *exec.Cmd) *background {
 	t.Helper()
-	p := &background{t: t, cmd: cmd, out: &output{}, err: &output{}, exited: make(chan struct{})}
+	p := &background{t: t, cmd: cmd, out: &capture.Output{}, err: &capture.Output{}, exited: make(chan struct{})}
 	cmd.Stdout, cmd.Stderr = p.out, p.err
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
@@ -48,7 +50,7 @@ func startBackground(t *testing.T, cmd *exec.Cmd) *background {
 }
 
 // await returns when the process has written text.
-func (p *background) await(o *output, text string) {
+func (p *background) await(o *capture.Output, text string) {
 	p.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()

@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/millrace/millrace/internal/loopback"
 	"github.com/quic-go/quic-go/http3"
 )
 
@@ -205,7 +206,7 @@ func TestDemoIsNoModule(t *testing.T) {
 		out, err := cmd.CombinedOutput()
 		return string(out), err
 	}
-	port := freePort(t)
+	port := loopback.FreePort(t)
 	caddyfile := write("Caddyfile", fmt.Appendf(nil, "{\n\tadmin off\n\tdefault_bind 127.0.0.1\n}\nhttp://localhost:%d {\n\tpubsub_demo\n}\n", port))
 	if out, err := run("run", "--config", caddyfile, "--adapter", "caddyfile"); err == nil || !strings.Contains(out, "unrecognized directive: pubsub_demo") {
 		t.Errorf("a Caddyfile with pubsub_demo: got %v\n%s", err, out)

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/millrace/millrace/internal/loopback"
 )
 
 // devEdge is `pubsub dev`, started in an empty home.
@@ -27,7 +29,7 @@ func newDevEdge(t *testing.T) *devEdge {
 	d := &devEdge{
 		home: home, dir: filepath.Join(t.TempDir(), "data of the edge"),
 		env:   []string{"HOME=" + home, "PATH=" + os.Getenv("PATH"), "TMPDIR=" + os.Getenv("TMPDIR")},
-		ports: [3]int{freePort(t), freePort(t), freePort(t)},
+		ports: [3]int{loopback.FreePort(t), loopback.FreePort(t), loopback.FreePort(t)},
 	}
 	d.flags = []string{
 		"pubsub", "dev", "--dir", d.dir, "--https-port", fmt.Sprint(d.ports[0]), "--http-port", fmt.Sprint(d.ports[1]),

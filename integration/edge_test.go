@@ -6,17 +6,17 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"fmt"
-	"math/big"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"text/template"
 	"time"
+
+	"github.com/millrace/millrace/internal/capture"
+	"github.com/millrace/millrace/internal/loopback"
 )
 
 // patience bounds every wait for one event; nothing waits that long unless
@@ -35,7 +35,8 @@ const (
 	default_bind 127.0.0.1
 `
 	pubsubStore = `
-		token_store badger {{.Dir}}/tokens
+		token_store {{.Store}}
+		broker {{.Broker}}
 		drain 7s
 `
 	defaultMaster = `
@@ -72,6 +73,7 @@ https://localhost:{{.HTTPS}} {
 type edge struct {
 	HTTP, HTTPS, Admin int    // loopback ports
 	Dir                string // the process's home, data and configuration
+	Store, Broker      string // of the Caddyfile; see joining
 
 	t      *testing.T
 	master string // the token in MILLRACE_MASTER_TOKEN
@@ -83,7 +85,7 @@ type edge struct {
 // process is what an edge shares with those that [edge.with] makes of it.
 type process struct {
 	cmd    *exec.Cmd
-	out    output
+	out    capture.Output
 	exited chan struct{} // closed after err is set
 	err    error
 	wanted bool // the test has asked for the end
@@ -117,12 +119,16 @@ func startEdge(t *testing.T, caddyfile string, opts ...option) *edge {
 		t.Fatal(err)
 	}
 	e := &edge{
-		HTTP: freePort(t), HTTPS: freePort(t), Admin: freePort(t),
+		HTTP: loopback.FreePort(t), HTTPS: loopback.FreePort(t), Admin: loopback.FreePort(t),
 		Dir: t.TempDir(), t: t, master: newMasterToken(), process: &process{exited: make(chan struct{})},
 	}
 	e.env = []string{"MILLRACE_MASTER_TOKEN=" + e.master}
+	e.Broker = "memory"
 	for _, o := range opts {
 		o(e)
+	}
+	if e.Store == "" {
+		e.Store = "badger " + e.Dir + "/tokens"
 	}
 	for _, kept := range []string{"PATH", "TMPDIR"} {
 		e.env = append(e.env, kept+"="+os.Getenv(kept))
@@ -302,24 +308,6 @@ func (e *edge) poll(what string, ready func() bool) {
 	}
 }
 
-// output collects what a process writes; safe for concurrent use.
-type output struct {
-	mu  sync.Mutex
-	buf bytes.Buffer
-}
-
-func (o *output) Write(p []byte) (int, error) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.buf.Write(p)
-}
-
-func (o *output) String() string {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.buf.String()
-}
-
 func newMasterToken() string { return "MT_" + randomHex() + "_" + randomHex() }
 
 // randomHex returns 128 random bits as 32 lower-case digits.
@@ -327,41 +315,4 @@ func randomHex() string {
 	var b [16]byte
 	rand.Read(b[:]) // never fails
 	return hex.EncodeToString(b[:])
-}
-
-// handedOut holds the ports that freePort has returned.
-var handedOut sync.Map
-
-// freePort returns a port that is free for TCP and UDP on loopback. It lies
-// below the range from which systems take the ports of outgoing connections,
-// so that none of those can grab it before the edge listens on it.
-func freePort(t *testing.T) int {
-	t.Helper()
-	for range 1000 {
-		n, err := rand.Int(rand.Reader, big.NewInt(12000))
-		if err != nil {
-			t.Fatal(err)
-		}
-		port := 20000 + int(n.Int64())
-		if _, taken := handedOut.LoadOrStore(port, true); !taken && canListen(port) {
-			return port
-		}
-	}
-	t.Fatal("no free port between 20000 and 32000")
-	return 0
-}
-
-func canListen(port int) bool {
-	address := fmt.Sprintf("127.0.0.1:%d", port)
-	tcp, err := net.Listen("tcp", address)
-	if err != nil {
-		return false
-	}
-	defer tcp.Close()
-	udp, err := net.ListenPacket("udp", address)
-	if err != nil {
-		return false
-	}
-	defer udp.Close()
-	return true
 }

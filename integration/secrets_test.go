@@ -17,6 +17,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/millrace/millrace/internal/loopback"
 )
 
 // A server with everything that makes Caddy write about a request: debug
@@ -99,7 +101,7 @@ func startWatched(t *testing.T) *watched {
 		t.Fatal(err)
 	}
 	w := &watched{
-		redirect: freePort(t), upstream: startUpstream(t),
+		redirect: loopback.FreePort(t), upstream: startUpstream(t),
 		hidden: map[string]string{}, answers: map[string]answer{}, marks: map[string]int{},
 	}
 	caddyfile := "{" + talkativeOptions + "\tpubsub {" + pubsubStore + "\t\tregion US\n" + defaultMaster + talkativeMasters + fastBandwidth + "\t}\n}\n" + talkativeSites

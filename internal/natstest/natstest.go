@@ -1,0 +1,93 @@
+// Package natstest runs NATS servers for tests: in the process of the test, or as
+// processes.
+package natstest
+
+import (
+	"fmt"
+	"net/url"
+	"testing"
+	"time"
+
+	"github.com/millrace/millrace/internal/loopback"
+	"github.com/nats-io/nats-server/v2/server"
+	client "github.com/nats-io/nats.go"
+)
+
+// patience bounds the wait for a server.
+const patience = 30 * time.Second
+
+// Server runs a server with JetStream on loopback until the test ends.
+func Server(t testing.TB, change ...func(*server.Options)) *server.Server {
+	t.Helper()
+	s := launch(t, change...)
+	if !s.ReadyForConnections(patience) {
+		t.Fatal("the NATS server does not start")
+	}
+	return s
+}
+
+func launch(t testing.TB, change ...func(*server.Options)) *server.Server {
+	t.Helper()
+	o := &server.Options{Host: "127.0.0.1", Port: server.RANDOM_PORT, NoLog: true, NoSigs: true, JetStream: true, StoreDir: t.TempDir()}
+	for _, f := range change {
+		f(o)
+	}
+	s, err := server.NewServer(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	go s.Start()
+	t.Cleanup(func() {
+		s.Shutdown()
+		s.WaitForShutdown()
+	})
+	return s
+}
+
+// Cluster runs servers that are connected with each other.
+func Cluster(t *testing.T, n int) []*server.Server {
+	t.Helper()
+	var routes []*url.URL // JetStream wants to know them all from the start
+	var ports []int
+	for range n {
+		port := loopback.FreePort(t)
+		ports = append(ports, port)
+		routes = append(routes, &url.URL{Scheme: "nats", Host: fmt.Sprintf("127.0.0.1:%d", port)})
+	}
+	var servers []*server.Server
+	for i := range n {
+		servers = append(servers, launch(t, func(o *server.Options) {
+			o.ServerName = fmt.Sprintf("n%d", i)
+			o.Cluster = server.ClusterOpts{Name: "test", Host: "127.0.0.1", Port: ports[i]}
+			o.Routes = routes
+		}))
+	}
+	for _, s := range servers {
+		deadline := time.Now().Add(patience)
+		for !s.ReadyForConnections(time.Second) || !s.JetStreamIsCurrent() {
+			if time.Now().After(deadline) {
+				t.Fatalf("a server of the cluster does not start; it has %d routes", s.NumRoutes())
+			}
+			time.Sleep(10 * time.Millisecond)
+		}
+	}
+	return servers
+}
+
+// Connector connects to a server with options added to its own.
+type Connector func(...client.Option) (*client.Conn, error)
+
+// Connect returns what connects to a server, and goes on trying.
+func Connect(s *server.Server) Connector {
+	return ConnectTo(s.ClientURL())
+}
+
+// ConnectTo is Connect for an address.
+func ConnectTo(url string) Connector {
+	return func(o ...client.Option) (*client.Conn, error) {
+		return client.Connect(url, append([]client.Option{
+			client.RetryOnFailedConnect(true), client.MaxReconnects(-1), client.ReconnectWait(50 * time.Millisecond),
+			client.PingInterval(time.Second), client.MaxPingsOutstanding(2),
+		}, o...)...)
+	}
+}

@@ -1,0 +1,153 @@
+package natstest
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/millrace/millrace/internal/capture"
+	"github.com/millrace/millrace/internal/loopback"
+	client "github.com/nats-io/nats.go"
+)
+
+// Node is nats-server as a process of its own.
+type Node struct {
+	Client, Route int    // ports on loopback
+	Login         string // user:password for Await, or empty
+	Env           []string
+
+	program, file string
+	cmd           *exec.Cmd
+	out           capture.Output
+	exited        chan struct{}
+}
+
+// Build compiles nats-server, in the version of go.mod, into a folder.
+func Build(t testing.TB, dir string) (program string) {
+	t.Helper()
+	program = filepath.Join(dir, "nats-server")
+	if out, err := exec.Command("go", "build", "-o", program, "github.com/nats-io/nats-server/v2").CombinedOutput(); err != nil {
+		t.Fatalf("building nats-server: %v\n%s", err, out)
+	}
+	return program
+}
+
+// Processes runs a cluster of n servers with JetStream until the test ends. What
+// cluster says goes into the block of the cluster.
+func Processes(t testing.TB, program string, n int, cluster ...string) []*Node {
+	t.Helper()
+	var nodes []*Node
+	var routes []string
+	for range n {
+		node := NewNode(t, program)
+		routes = append(routes, fmt.Sprintf("nats://127.0.0.1:%d", node.Route))
+		nodes = append(nodes, node)
+	}
+	for i, node := range nodes {
+		config := fmt.Sprintf("server_name: n%d\nlisten: 127.0.0.1:%d\njetstream { store_dir: %q }\n", i, node.Client, t.TempDir())
+		if n > 1 {
+			config += fmt.Sprintf("cluster { name: test, listen: 127.0.0.1:%d, routes: [%s] %s}\n",
+				node.Route, strings.Join(routes, ", "), strings.Join(cluster, " "))
+		}
+		node.Start(t, config)
+	}
+	for _, node := range nodes {
+		node.Await(t)
+	}
+	return nodes
+}
+
+// NewNode returns one that has its ports, and does not run yet.
+func NewNode(t testing.TB, program string) *Node {
+	t.Helper()
+	return &Node{
+		Client: loopback.FreePort(t), Route: loopback.FreePort(t),
+		program: program, file: filepath.Join(t.TempDir(), "nats.conf"),
+	}
+}
+
+// Start starts the node with a configuration; it is stopped when the test ends.
+func (n *Node) Start(t testing.TB, config string) {
+	t.Helper()
+	if err := os.WriteFile(n.file, []byte(config), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	n.cmd = exec.Command(n.program, "-c", n.file)
+	n.cmd.Env = append(os.Environ(), n.Env...)
+	n.cmd.Stdout, n.cmd.Stderr = &n.out, &n.out
+	if err := n.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	cmd, exited := n.cmd, make(chan struct{})
+	n.exited = exited
+	go func() { // ends with the process
+		_ = cmd.Wait()
+		close(exited)
+	}()
+	t.Cleanup(func() {
+		_ = cmd.Process.Signal(syscall.SIGTERM) // may have ended
+		select {
+		case <-exited:
+		case <-time.After(patience):
+			t.Errorf("the NATS server does not stop:\n%s", n.out.String())
+			_ = cmd.Process.Kill()
+			<-exited
+		}
+	})
+}
+
+// Kill sends SIGKILL, and waits for the end.
+func (n *Node) Kill(t testing.TB) {
+	t.Helper()
+	if err := n.cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	<-n.exited
+}
+
+// Await returns when the node answers, and its JetStream too.
+func (n *Node) Await(t testing.TB) {
+	t.Helper()
+	n.await(t, func(c *client.Conn) error {
+		_, err := c.Request("$JS.API.INFO", nil, time.Second)
+		return err
+	})
+}
+
+// AwaitClients returns when the node takes clients.
+func (n *Node) AwaitClients(t testing.TB) {
+	t.Helper()
+	n.await(t, (*client.Conn).Flush)
+}
+
+func (n *Node) await(t testing.TB, ready func(*client.Conn) error) {
+	t.Helper()
+	var err error
+	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
+		var conn *client.Conn
+		if conn, err = client.Connect(n.login()); err != nil {
+			continue
+		}
+		err = ready(conn)
+		conn.Close()
+		if err == nil {
+			return
+		}
+	}
+	t.Fatalf("the NATS server does not answer: %v\n%s", err, n.out.String())
+}
+
+// URL is that of its clients.
+func (n *Node) URL() string { return fmt.Sprintf("nats://127.0.0.1:%d", n.Client) }
+
+func (n *Node) login() string {
+	if n.Login == "" {
+		return n.URL()
+	}
+	return strings.Replace(n.URL(), "://", "://"+n.Login+"@", 1)
+}
