@@ -1,0 +1,153 @@
+package nats
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/millrace/millrace/internal/natstest"
+	"github.com/millrace/millrace/pubsub"
+	"github.com/millrace/millrace/wire"
+	client "github.com/nats-io/nats.go"
+)
+
+// Clients that publish to ever new channels fill no memory: from some number on
+// nobody is asked, and a message goes to any edge, here the only one.
+func TestManyChannels(t *testing.T) {
+	t.Parallel()
+	b, q := startQuiet(t, natstest.Connect(natstest.Server(t)))
+	b.takers.mu.Lock()
+	for i := range maxChannels {
+		b.takers.channels[channelName{"t", fmt.Sprint(i)}] = &channelTakers{used: time.Now().Add(time.Hour)}
+	}
+	b.takers.mu.Unlock()
+	for i := range 10 {
+		m := pubsub.Message{Tenant: []byte("t"), Channel: fmt.Appendf(nil, "new%d", i), Payload: fmt.Append(nil, i), Delivery: wire.OneRandom}
+		if err := b.Publish(m); err != nil {
+			t.Error(err)
+		}
+	}
+	if got := q.payloads(); len(got) != 10 {
+		t.Errorf("%d of 10 messages were taken", len(got))
+	}
+	b.takers.mu.Lock()
+	defer b.takers.mu.Unlock()
+	if n := len(b.takers.channels); n != maxChannels {
+		t.Errorf("%d channels are remembered", n)
+	}
+}
+
+// The same holds for channels that other edges ask about.
+func TestManyQuestions(t *testing.T) {
+	t.Parallel()
+	b, q := startQuiet(t, natstest.Connect(natstest.Server(t)))
+	q.mu.Lock()
+	q.uninterested = true
+	q.mu.Unlock()
+	for i := range maxChannels + 10 {
+		b.hear(pubsub.Message{Tenant: fmt.Appendf(nil, "t%d", i), Channel: []byte("c")}, kindQuestion, stranger)
+	}
+	b.takers.mu.Lock()
+	defer b.takers.mu.Unlock()
+	if b.takers.asked != maxChannels || len(b.takers.askers) != maxChannels {
+		t.Errorf("%d channels of %d tenants are remembered", b.takers.asked, len(b.takers.askers))
+	}
+	b.takers.forgetOldAskers(time.Now().Add(answerKept + time.Second))
+	if b.takers.asked != 0 || len(b.takers.askers) != 0 {
+		t.Errorf("%d channels of %d tenants are left", b.takers.asked, len(b.takers.askers))
+	}
+}
+
+// What waits for an answer when the link breaks is for somebody here, in order.
+func TestWaitingWithoutLink(t *testing.T) {
+	t.Parallel()
+	b, q := startQuiet(t, natstest.Connect(natstest.Server(t)))
+	m := pubsub.Message{Tenant: []byte("t"), Channel: []byte("c"), Delivery: wire.OneRandom}
+	c := b.askStranger(&m, time.Now().Add(time.Hour))
+	b.takers.mu.Lock()
+	c.edges = []edgeID{stranger, stranger, stranger} // one that is likely to be drawn
+	b.takers.mu.Unlock()
+	for i := range 20 {
+		if i == 10 {
+			b.linked(linkDisconnected, true)
+		}
+		m.Payload = fmt.Append(nil, i)
+		if err := b.Publish(m); err != nil {
+			t.Error(err)
+		}
+	}
+	var want []string
+	for i := range 20 {
+		want = append(want, fmt.Sprint(i))
+	}
+	if got := q.payloads(); !slices.Equal(got, want) {
+		t.Errorf("got %q", got)
+	}
+}
+
+// What an edge that has left sent last is not remembered for ever.
+func TestManyStrangers(t *testing.T) {
+	t.Parallel()
+	b, _ := startQuiet(t, natstest.Connect(natstest.Server(t)))
+	b.peers.heard(said(stranger, "", stateHere), time.Now().Add(time.Hour))
+	r := receiving{last: map[edgeID]uint64{stranger: 7}}
+	for i := range edgeID(manyStrangers) {
+		r.last[1000+i] = 1
+	}
+	r.forget(b.peers.otherIDs())
+	if len(r.last) != manyStrangers+1 {
+		t.Errorf("%d edges are remembered", len(r.last))
+	}
+	r.last[1] = 1
+	r.forget(b.peers.otherIDs())
+	if len(r.last) != 1 || r.last[stranger] != 7 {
+		t.Errorf("%v are remembered", r.last)
+	}
+}
+
+// Without a link nobody is asked, and nothing is remembered of a channel: when it is
+// back a message waits for answers, and does not count as one that nobody wants.
+func TestChannelOfAnOutage(t *testing.T) {
+	t.Parallel()
+	b, _ := startQuiet(t, natstest.Connect(natstest.Server(t)))
+	b.peers.heard(said(stranger, "", stateHere), time.Now().Add(time.Hour))
+	m := pubsub.Message{Tenant: []byte("t"), Channel: []byte("c"), Payload: []byte("x"), Delivery: wire.OneRandom}
+	b.linked(linkDisconnected, true)
+	if err := b.Publish(m); err != nil {
+		t.Error(err)
+	}
+	b.takers.mu.Lock()
+	if n := len(b.takers.channels); n != 0 {
+		t.Errorf("%d channels are remembered", n)
+	}
+	b.takers.mu.Unlock()
+	b.linked(linkDisconnected, false)
+	if err := b.Publish(m); err != nil {
+		t.Error(err)
+	}
+	b.takers.mu.Lock()
+	defer b.takers.mu.Unlock()
+	if c := b.takers.channels[nameOf(&m)]; c == nil || c.known || len(c.waiting) != 1 {
+		t.Errorf("a message does not wait: %+v", c)
+	}
+}
+
+// An edge that says that it is gone gets nothing more.
+func TestGoneEdgeTakesNothing(t *testing.T) {
+	t.Parallel()
+	b, q := startQuiet(t, natstest.Connect(natstest.Server(t)))
+	m := pubsub.Message{Tenant: []byte("t"), Channel: []byte("c"), Payload: []byte("x"), Delivery: wire.OneRandom}
+	b.peers.heard(said(stranger, "", stateHere), time.Now().Add(time.Hour))
+	b.askStranger(&m, time.Now().Add(time.Hour))
+	b.hear(m, kindYes, stranger)
+	b.take(&receiving{}, &client.Msg{Subject: b.announcements(), Data: said(stranger, "", stateGone)})
+	for range 20 {
+		if err := b.Publish(m); err != nil {
+			t.Error(err)
+		}
+	}
+	if got := q.payloads(); len(got) != 20 {
+		t.Errorf("%d of 20 messages were taken here", len(got))
+	}
+}

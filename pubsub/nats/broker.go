@@ -1,0 +1,215 @@
+package nats
+
+import (
+	"crypto/rand"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/millrace/millrace/pubsub"
+	"github.com/millrace/millrace/wire"
+	client "github.com/nats-io/nats.go"
+	"go.uber.org/zap"
+)
+
+// ErrUnavailable is returned for messages that no other edge could get: the link
+// is down, or takes less than is published.
+var ErrUnavailable = errors.New("nats broker: the link to the other edges is down")
+
+// Config is what a broker needs. Edges with the same prefix on the same NATS
+// system are one overlay.
+type Config struct {
+	// Connect opens a connection with these options added to its own. It returns
+	// one also while no server can be reached.
+	Connect func(...client.Option) (*client.Conn, error)
+	// Prefix of all subjects, without the dot at its end.
+	Prefix string
+	// QueueBytes bounds what waits for the link, and what has come by it and waits
+	// for the hub.
+	QueueBytes int
+	Log        *zap.Logger
+}
+
+// Broker is one edge's place in an overlay.
+type Broker struct {
+	config Config
+	log    *zap.Logger
+	id     edgeID
+	prefix string // with the dot
+	conn   *client.Conn
+	in     chan *client.Msg // from NATS; collect empties it at once
+	own    []*client.Subscription
+	inbox  inbox
+	peers  peers
+	takers takers
+
+	running   sync.WaitGroup
+	receiving sync.WaitGroup
+	enough    chan struct{} // closed: nothing more is to be received
+	quit      chan struct{}
+	closing   sync.Once
+
+	linkMu   sync.Mutex // orders changes of the link; guards the next two
+	receiver pubsub.Receiver
+	down     linkCause
+
+	mu        sync.Mutex // guards the rest
+	up        bool
+	since     time.Time // it is up, or down
+	interests map[interestKey]*interest
+	changed   []*interest // for the writer
+	waiting   []waiting   // for a confirmation, oldest first
+	asked     uint64      // how many subscriptions were asked for
+	written   uint64      // how many of these were written
+	records   records
+	full      time.Time                    // when a message last found no room there; zero: that is over
+	idle      bool                         // the writer has nothing to send
+	took      time.Time                    // when it last asked for something
+	dropped   map[*client.Subscription]int // by NATS's own goroutine, until the last word of it
+	warned    time.Time                    // that messages are missed
+	barriers  []chan struct{}              // closed when what was asked for before has been written
+	number    uint64                       // of the last broadcast
+
+	work    chan struct{} // for the writer
+	confirm chan struct{} // for the confirmer
+}
+
+// inLen is how many messages NATS's own goroutine can be ahead of collect: on a
+// busy machine it may run for some 10 ms before another one does.
+const inLen = 1 << 17
+
+// New connects a broker; the link may come up later. The caller joins a receiver
+// to it, and closes it.
+func New(c Config) (*Broker, error) {
+	var id [8]byte
+	rand.Read(id[:]) // never fails
+	b := &Broker{
+		config: c, log: c.Log, prefix: c.Prefix + ".",
+		id:        edgeID(binary.BigEndian.Uint64(id[:])),
+		in:        make(chan *client.Msg, inLen),
+		enough:    make(chan struct{}),
+		quit:      make(chan struct{}),
+		down:      linkDisconnected,
+		interests: map[interestKey]*interest{},
+		dropped:   map[*client.Subscription]int{},
+		work:      make(chan struct{}, 1),
+		confirm:   make(chan struct{}, 1),
+	}
+	b.peers.start(b.id)
+	b.takers.start()
+	b.inbox.work = make(chan struct{}, 1)
+	connected := func(*client.Conn) {
+		b.linked(linkDisconnected, false)
+		kick(b.work) // nothing waits any more
+		kick(b.confirm)
+	}
+	var err error
+	b.conn, err = c.Connect(
+		client.NoEcho(),
+		client.ReconnectBufSize(-1), // what is old when the link is back is worth nothing
+		client.FlusherTimeout(silence),
+		client.ReconnectOnFlusherError(),
+		client.ConnectHandler(connected),
+		client.ReconnectHandler(connected),
+		client.DisconnectErrHandler(func(_ *client.Conn, err error) { b.disconnected(err) }),
+		client.ErrorHandler(func(_ *client.Conn, sub *client.Subscription, err error) { b.failed(sub, err) }),
+	)
+	if err != nil {
+		return nil, fmt.Errorf("connect to NATS: %w", err)
+	}
+	for _, subject := range []string{b.announcements(), b.questions() + ">", b.direct(b.id) + ">"} {
+		sub, err := b.conn.ChanSubscribe(subject, b.in)
+		b.own = append(b.own, sub)
+		if err != nil {
+			b.conn.Close()
+			return nil, fmt.Errorf("subscribe to %s: %w", subject, err)
+		}
+	}
+	return b, nil
+}
+
+func (b *Broker) announcements() string   { return b.prefix + "a" }
+func (b *Broker) questions() string       { return b.prefix + "q." }
+func (b *Broker) broadcasts() string      { return b.prefix + "b." }
+func (b *Broker) nearest() string         { return b.prefix + "o." }
+func (b *Broker) direct(id edgeID) string { return fmt.Sprintf("%se.%s.", b.prefix, id) }
+
+// Join implements [pubsub.Broker].
+func (b *Broker) Join(r pubsub.Receiver) {
+	b.linkMu.Lock()
+	b.receiver = r
+	b.mu.Lock()
+	b.up, b.since = b.down == 0, time.Now()
+	b.mu.Unlock()
+	if b.down != 0 {
+		r.Linked(false)
+	}
+	b.linkMu.Unlock()
+	b.receiving.Go(b.receive)
+	b.running.Go(b.write)
+	b.running.Go(b.confirmAll)
+}
+
+// Publish implements [pubsub.Broker].
+func (b *Broker) Publish(m pubsub.Message) error {
+	switch m.Delivery {
+	case wire.Broadcast:
+		return b.pass(channel(b.broadcasts(), &m), func(to []byte) []byte {
+			b.number++
+			return appendBroadcast(to, b.id, b.number, m.Payload)
+		})
+	case wire.OneNearest:
+		return b.pass(channel(b.nearest(), &m), func(to []byte) []byte {
+			return appendOne(to, m.Delivery, []edgeID{b.id}, m.Payload)
+		})
+	}
+	return b.toRandom(m)
+}
+
+// Announce implements [pubsub.Directory].
+func (b *Broker) Announce(e pubsub.Edge) {
+	b.peers.describe(e)
+	b.announce()
+}
+
+// Draining tells the other edges that this one wants no new clients.
+func (b *Broker) Draining() {
+	b.peers.leave(stateDraining)
+	b.announce()
+}
+
+// Edges returns the edges that clients can choose from, this one included.
+func (b *Broker) Edges() []pubsub.Edge { return b.peers.listed() }
+
+// Close implements [pubsub.Broker]. What was sent to this edge until NATS knows
+// that it leaves is still passed on.
+func (b *Broker) Close() error {
+	b.closing.Do(func() {
+		b.peers.leave(stateGone)
+		b.announce()
+		b.mu.Lock()
+		for _, in := range b.interests {
+			in.wanted = false
+			b.change(in)
+		}
+		b.mu.Unlock()
+		for _, sub := range b.own {
+			_ = sub.Unsubscribe() // fails only when the connection is closed
+		}
+		b.barrier()
+		close(b.enough)
+		b.receiving.Wait()
+		b.barrier()
+		close(b.quit)
+		b.running.Wait()
+		b.conn.Close()
+	})
+	return nil
+}
+
+var (
+	_ pubsub.Broker    = (*Broker)(nil)
+	_ pubsub.Directory = (*Broker)(nil)
+)

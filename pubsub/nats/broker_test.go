@@ -1,0 +1,53 @@
+package nats_test
+
+import (
+	"testing"
+
+	"github.com/millrace/millrace/internal/natstest"
+	"github.com/millrace/millrace/pubsub"
+	"github.com/millrace/millrace/pubsub/brokertest"
+	"github.com/millrace/millrace/pubsub/nats"
+	"go.uber.org/zap/zaptest"
+)
+
+func open(t *testing.T, connect natstest.Connector, prefix string) *nats.Broker {
+	t.Helper()
+	b, err := nats.New(nats.Config{
+		Connect: connect, Prefix: prefix, QueueBytes: 8 << 20, Log: zaptest.NewLogger(t),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+func TestOneServer(t *testing.T) {
+	s := natstest.Server(t)
+	brokertest.Run(t, func(t *testing.T, edges int) (list []pubsub.Broker) {
+		for range edges {
+			list = append(list, open(t, natstest.Connect(s), "one"))
+		}
+		return list
+	})
+}
+
+func TestCluster(t *testing.T) {
+	servers := natstest.Cluster(t, 3)
+	brokertest.Run(t, func(t *testing.T, edges int) (list []pubsub.Broker) {
+		for i := range edges {
+			list = append(list, open(t, natstest.Connect(servers[i%3]), "many.edges"))
+		}
+		return list
+	})
+}
+
+// The server that its users run is a process of its own.
+func TestProcesses(t *testing.T) {
+	nodes := natstest.Processes(t, natstest.Build(t, t.TempDir()), 2)
+	brokertest.Run(t, func(t *testing.T, edges int) (list []pubsub.Broker) {
+		for i := range edges {
+			list = append(list, open(t, natstest.ConnectTo(nodes[i%2].URL()), "many.edges"))
+		}
+		return list
+	})
+}

@@ -1,0 +1,147 @@
+package nats_test
+
+import (
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/millrace/millrace/internal/natstest"
+	"github.com/millrace/millrace/pubsub"
+	"github.com/millrace/millrace/wire"
+)
+
+// closeBound is far above what Close may wait: twice for its last messages, and
+// for writes that give up after 5 s.
+const closeBound = 25 * time.Second
+
+func closeInTime(t *testing.T, e *edge) {
+	t.Helper()
+	begin := time.Now()
+	if err := e.Close(); err != nil {
+		t.Error(err)
+	}
+	if took := time.Since(begin); took > closeBound {
+		t.Errorf("Close took %v", took)
+	}
+}
+
+func TestCloseWithoutServer(t *testing.T) {
+	t.Parallel()
+	s := natstest.Server(t)
+	e := startEdge(t, natstest.Connect(s), 1<<20)
+	e.subscribe(t, "t", "a")
+	s.Shutdown()
+	s.WaitForShutdown()
+	closeInTime(t, e) // before it has noticed, perhaps
+	begun := startStopped(t)
+	closeInTime(t, begun)
+}
+
+// startStopped returns an edge whose server is gone, which it knows.
+func startStopped(t *testing.T) *edge {
+	t.Helper()
+	s := natstest.Server(t)
+	e := startEdge(t, natstest.Connect(s), 1<<20)
+	s.Shutdown()
+	s.WaitForShutdown()
+	await(t, "the end of the link", func() bool { return !e.up() })
+	return e
+}
+
+func TestCloseWithSilentServer(t *testing.T) {
+	t.Parallel()
+	p := startProxy(t, natstest.Server(t).Addr().String())
+	e := startEdge(t, p.connect(never), 1<<20)
+	e.subscribe(t, "t", "a")
+	p.hold()
+	e.Subscribe("t", "b", func() {})
+	closeInTime(t, e)
+}
+
+// Close waits for what is queued, not for all that time.
+func TestCloseWithFullQueue(t *testing.T) {
+	t.Parallel()
+	p := startProxy(t, natstest.Server(t).Addr().String())
+	e := startEdge(t, p.connect(never), queueBytes)
+	p.hold()
+	e.fill(t)
+	closeInTime(t, e)
+}
+
+func TestCloseTwice(t *testing.T) {
+	t.Parallel()
+	e := startEdge(t, natstest.Connect(natstest.Server(t)), 1<<20)
+	var wg sync.WaitGroup
+	for range 3 {
+		wg.Go(func() { closeInTime(t, e) })
+	}
+	wg.Wait()
+	closeInTime(t, e)
+}
+
+// A link that the edge itself ends is none that is down.
+func TestCloseIsNoOutage(t *testing.T) {
+	t.Parallel()
+	s := natstest.Server(t)
+	var list []*edge
+	for range 20 { // the client library says so a moment later, if at all
+		list = append(list, startEdge(t, natstest.Connect(s), 1<<20))
+	}
+	for _, e := range list {
+		closeInTime(t, e)
+	}
+	await(t, "the connections to end", func() bool { return s.NumClients() == 0 })
+	for _, e := range list {
+		if got := e.told(); got != "[]" {
+			t.Errorf("the hub heard %s of a link that was closed", got)
+		}
+	}
+}
+
+// All methods can be called while the broker closes, and nothing comes after.
+func TestCloseAmongCalls(t *testing.T) {
+	t.Parallel()
+	s := natstest.Server(t)
+	a, b := startEdge(t, natstest.Connect(s), 1<<20), startEdge(t, natstest.Connect(s), 1<<20)
+	for _, e := range []*edge{a, b} {
+		e.subscribe(t, "t", "a")
+	}
+	a.reach(t, b, "a")
+	stop := make(chan struct{})
+	var wg sync.WaitGroup
+	for g, e := range []*edge{a, b, a, b} {
+		wg.Go(func() {
+			for i := 0; ; i++ {
+				select {
+				case <-stop:
+					return
+				default:
+				}
+				_ = e.publish(wire.Delivery(i%3), "a", "x")
+				e.Subscribe("t", fmt.Sprintf("own%d", g), func() {})
+				e.Announce(pubsub.Edge{Host: "h"})
+				e.Edges()
+				e.Unsubscribe("t", fmt.Sprintf("own%d", g))
+				time.Sleep(time.Millisecond)
+			}
+		})
+	}
+	closeInTime(t, b)
+	n, _, _ := b.counts()
+	for range 20 {
+		_ = a.publish(wire.Broadcast, "a", "late")
+	}
+	a.reachServer(t)
+	if b.has("late") {
+		t.Errorf("%d messages came, and then one after Close", n)
+	}
+	close(stop)
+	wg.Wait()
+}
+
+// reachServer returns when the server has read what e sent.
+func (e *edge) reachServer(t *testing.T) {
+	t.Helper()
+	e.subscribe(t, "t", "unique.to.this")
+}

@@ -1,0 +1,59 @@
+package nats_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/millrace/millrace/internal/natstest"
+	"github.com/millrace/millrace/wire"
+)
+
+// An edge that died without a word gets no more than the messages that are under
+// way when NATS says that it is gone.
+func TestDeadEdgeIsDropped(t *testing.T) {
+	t.Parallel()
+	s := natstest.Server(t)
+	p := startProxy(t, s.Addr().String())
+	from, witness := startEdge(t, natstest.Connect(s), 8<<20), startEdge(t, natstest.Connect(s), 8<<20)
+	dies := startEdge(t, p.connect(time.Second), 8<<20)
+	meet(t, []*edge{from, witness, dies})
+	for _, e := range []*edge{from, witness, dies} {
+		e.subscribe(t, "t", "a")
+	}
+	from.reach(t, witness, "a")
+	for i := 0; ; i++ { // until it is known to have a taker
+		if n, _, _ := dies.counts(); n > 0 && dies.has("first") {
+			break
+		}
+		if err := from.publish(wire.OneRandom, "a", "first"); err != nil || i > 10_000 {
+			t.Fatalf("no message of %d came to the edge that is to die: %v", i, err)
+		}
+		time.Sleep(time.Millisecond)
+	}
+	p.sever()
+	await(t, "the server to notice", func() bool { return s.NumClients() == 2 })
+
+	const n = 300
+	for i := range n {
+		if err := from.publish(wire.OneRandom, "a", fmt.Sprintf("to one %d", i)); err != nil {
+			t.Fatal(err)
+		}
+		from.reach(t, witness, "a") // a way to NATS and back
+	}
+	came := 0
+	for _, e := range []*edge{from, witness} {
+		for _, payload := range e.payloads() {
+			var i int
+			if _, err := fmt.Sscanf(payload, "to one %d", &i); err == nil {
+				came++
+			}
+		}
+	}
+	if lost := n - came; lost > n/10 {
+		t.Errorf("%d of %d messages were lost, as if they were sent to an edge that is dead", lost, n)
+	}
+	if edges := from.Edges(); len(edges) != 2 {
+		t.Errorf("the edges are %v, with one that is dead", edges)
+	}
+}

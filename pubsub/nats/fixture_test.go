@@ -1,0 +1,189 @@
+package nats_test
+
+import (
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/millrace/millrace/internal/natstest"
+	"github.com/millrace/millrace/pubsub"
+	"github.com/millrace/millrace/pubsub/nats"
+	"github.com/millrace/millrace/wire"
+	"go.uber.org/zap/zaptest"
+)
+
+// patience bounds every wait for an event.
+const patience = 30 * time.Second
+
+func await(t *testing.T, what string, is func() bool) {
+	t.Helper()
+	for end := time.Now().Add(patience); !is(); time.Sleep(2 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("%v in vain for %s", patience, what)
+		}
+	}
+}
+
+// hub stands in for the hub of an edge: it notes what it is told.
+type hub struct {
+	mu           sync.Mutex
+	taken        []string // payloads
+	links        []bool
+	unsent, lost int
+	offered      int           // for one connection
+	refuses      bool          // has nobody for what is for one connection
+	uninterested bool          // says so when it is asked
+	held         chan struct{} // Receive waits for it to be closed
+}
+
+func (h *hub) Receive(m pubsub.Message) int {
+	h.mu.Lock()
+	held := h.held
+	h.mu.Unlock()
+	if held != nil {
+		<-held
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if m.Delivery != wire.Broadcast {
+		h.offered++
+		if h.refuses {
+			return 0
+		}
+	}
+	h.taken = append(h.taken, string(m.Payload))
+	return 1
+}
+
+func (h *hub) Interested(_, _ []byte) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return !h.uninterested
+}
+
+func (h *hub) Linked(up bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.links = append(h.links, up)
+}
+
+func (h *hub) Unsent(n int) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.unsent += n
+}
+
+func (h *hub) Missed(n int) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.lost += n
+}
+
+// counts returns how many messages were taken, could not be sent, and were missed.
+func (h *hub) counts() (taken, unsent, lost int) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return len(h.taken), h.unsent, h.lost
+}
+
+func (h *hub) payloads() []string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return append([]string(nil), h.taken...)
+}
+
+func (h *hub) has(payload string) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for i := len(h.taken) - 1; i >= 0; i-- {
+		if h.taken[i] == payload {
+			return true
+		}
+	}
+	return false
+}
+
+// told returns what it was told of the link.
+func (h *hub) told() string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return fmt.Sprint(h.links)
+}
+
+func (h *hub) up() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return len(h.links) == 0 || h.links[len(h.links)-1]
+}
+
+// edge is a broker and its hub.
+type edge struct {
+	*nats.Broker
+	hub
+}
+
+func newEdge(t *testing.T, connect natstest.Connector, queue int) *edge {
+	t.Helper()
+	b, err := nats.New(nats.Config{Connect: connect, Prefix: "p", QueueBytes: queue, Log: zaptest.NewLogger(t)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := &edge{Broker: b}
+	b.Join(&e.hub)
+	t.Cleanup(func() {
+		if err := b.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return e
+}
+
+// startEdge waits for the link of a new one, too.
+func startEdge(t *testing.T, connect natstest.Connector, queue int) *edge {
+	t.Helper()
+	e := newEdge(t, connect, queue)
+	await(t, "the link", e.up)
+	e.mu.Lock()
+	e.links = nil
+	e.mu.Unlock()
+	return e
+}
+
+// subscribe returns when the interest is confirmed.
+func (e *edge) subscribe(t *testing.T, tenant, pattern string) {
+	t.Helper()
+	confirmed := make(chan struct{})
+	e.Subscribe(tenant, pattern, func() { close(confirmed) })
+	select {
+	case <-confirmed:
+	case <-time.After(patience):
+		t.Fatalf("%s is not confirmed", pattern)
+	}
+}
+
+func (e *edge) publish(d wire.Delivery, channel, payload string) error {
+	return e.Publish(pubsub.Message{Tenant: []byte("t"), Channel: []byte(channel), Payload: []byte(payload), Delivery: d})
+}
+
+// probes is the number of the last payload of reach.
+var probes atomic.Int64
+
+// reach waits until broadcasts of e arrive at another edge.
+func (e *edge) reach(t *testing.T, to *edge, channel string) {
+	t.Helper()
+	await(t, "messages on "+channel, func() bool {
+		payload := fmt.Sprintf("probe %d", probes.Add(1))
+		if e.publish(wire.Broadcast, channel, payload) != nil {
+			return false
+		}
+		for range 20 {
+			if to.has(payload) {
+				return true
+			}
+			time.Sleep(time.Millisecond)
+		}
+		return false
+	})
+}

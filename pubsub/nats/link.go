@@ -1,0 +1,127 @@
+package nats
+
+import (
+	"errors"
+	"time"
+
+	client "github.com/nats-io/nats.go"
+	"go.uber.org/zap"
+)
+
+// silence is how long a server may say nothing that it was asked for.
+const silence = 5 * time.Second
+
+// linkCause is a set of reasons for which the link is down.
+type linkCause uint8
+
+const (
+	linkDisconnected linkCause = 1 << iota
+	linkSilent                 // a confirmation did not come in time
+	linkFull                   // more was published than it takes: the hub is told, and what fits is sent
+)
+
+// fullTime is how long the link has to have taken all for linkFull to end: an
+// overload is one outage, not one for each message that found room.
+const fullTime = 3 * time.Second
+
+// linked notes that there is, or no longer is, a reason for the link to be down.
+func (b *Broker) linked(cause linkCause, down bool) {
+	b.linkMu.Lock()
+	defer b.linkMu.Unlock()
+	before := b.down
+	if down {
+		b.down |= cause
+	} else {
+		b.down &^= cause
+	}
+	if b.receiver == nil {
+		return
+	}
+	up := b.down&^linkFull == 0
+	turned := up != (before&^linkFull == 0)
+	if turned {
+		b.mu.Lock()
+		b.up, b.since = up, time.Now()
+		b.mu.Unlock()
+	}
+	switch {
+	case before != 0 && b.down == 0:
+		b.receiver.Linked(true)
+		b.log.Info("the link to the other edges is up")
+	case before == 0 && b.down != 0:
+		b.receiver.Linked(false)
+		b.log.Warn("the link to the other edges is down; local delivery goes on", zap.Stringer("reason", b.down))
+	}
+	switch {
+	case turned && up:
+		b.announce()
+	case turned:
+		b.settle(all) // new subscriptions do not wait from here on
+	}
+}
+
+// isUp reports whether the link is up, and since when.
+func (b *Broker) isUp() (bool, time.Time) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.up, b.since
+}
+
+// String says why, for a log.
+func (c linkCause) String() string {
+	switch {
+	case c&linkDisconnected != 0:
+		return "not connected to NATS"
+	case c&linkSilent != 0:
+		return "NATS does not answer"
+	}
+	return "more is published than NATS takes"
+}
+
+// disconnected notes that the connection is gone.
+func (b *Broker) disconnected(err error) {
+	select {
+	case <-b.enough:
+		return
+	default:
+	}
+	if err != nil {
+		b.log.Warn("disconnected from NATS", zap.Error(err))
+	}
+	b.linked(linkDisconnected, true)
+}
+
+// failed takes what NATS says beside an operation.
+func (b *Broker) failed(sub *client.Subscription, err error) {
+	if !errors.Is(err, client.ErrSlowConsumer) || sub == nil {
+		if err != nil {
+			b.log.Error("NATS", zap.Error(err))
+		}
+		return
+	}
+	n, err := sub.Dropped()
+	if err != nil {
+		return // it has ended
+	}
+	b.mu.Lock()
+	lost := n - b.dropped[sub]
+	b.dropped[sub] = n
+	b.mu.Unlock()
+	b.missed(lost)
+}
+
+// missed counts messages that came too fast.
+func (b *Broker) missed(n int) {
+	b.receiver.Missed(n)
+	b.mu.Lock()
+	quiet := time.Since(b.warned) < warnEvery
+	if !quiet {
+		b.warned = time.Now()
+	}
+	b.mu.Unlock()
+	if !quiet {
+		b.log.Error("messages of other edges are lost: they come faster than this edge can deliver them", zap.Int("messages", n))
+	}
+}
+
+const warnEvery = 10 * time.Second

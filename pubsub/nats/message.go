@@ -1,0 +1,78 @@
+package nats
+
+import (
+	"encoding/binary"
+
+	"github.com/millrace/millrace/wire"
+)
+
+// edgeID names an edge from its start to its end.
+type edgeID uint64
+
+// version is the first byte of all that edges send each other, so that later ones
+// can tell what they do not understand.
+const version = 1
+
+// A broadcast is: version, u64 edge, u64 number, payload.
+const broadcastHeader = 1 + 8 + 8
+
+func appendBroadcast(b []byte, from edgeID, number uint64, payload []byte) []byte {
+	b = append(b, version)
+	b = binary.BigEndian.AppendUint64(b, uint64(from))
+	b = binary.BigEndian.AppendUint64(b, number)
+	return append(b, payload...)
+}
+
+func splitBroadcast(b []byte) (from edgeID, number uint64, payload []byte, ok bool) {
+	if len(b) < broadcastHeader || b[0] != version {
+		return 0, 0, nil, false
+	}
+	return edgeID(binary.BigEndian.Uint64(b[1:])), binary.BigEndian.Uint64(b[9:]), b[broadcastHeader:], true
+}
+
+// What one edge sends to another is: version, a letter, and what that stands for.
+const (
+	kindMessage  = 'm' // for one connection: u8 delivery, u8 count, so many u64 edges that have no taker for it, payload
+	kindQuestion = '?' // whether the edge has a taker for a channel: u64 edge that asks
+	kindYes      = 'y' // it has: u64 edge that answers
+	kindNo       = 'n' // it has not
+)
+
+const maxTried = 255
+
+func appendOne(b []byte, delivery wire.Delivery, tried []edgeID, payload []byte) []byte {
+	b = append(b, version, kindMessage, byte(delivery), byte(len(tried)))
+	for _, id := range tried {
+		b = binary.BigEndian.AppendUint64(b, uint64(id))
+	}
+	return append(b, payload...)
+}
+
+// splitOne reads what follows the letter.
+func splitOne(b []byte) (delivery wire.Delivery, tried []edgeID, payload []byte, ok bool) {
+	if len(b) < 2 || len(b) < 2+8*int(b[1]) {
+		return 0, nil, nil, false
+	}
+	delivery, n := wire.Delivery(b[0]), int(b[1])
+	if delivery != wire.OneNearest && delivery != wire.OneRandom {
+		return 0, nil, nil, false
+	}
+	b = b[2:]
+	for range n {
+		tried = append(tried, edgeID(binary.BigEndian.Uint64(b)))
+		b = b[8:]
+	}
+	return delivery, tried, b, true
+}
+
+func appendWord(b []byte, kind byte, from edgeID) []byte {
+	return binary.BigEndian.AppendUint64(append(b, version, kind), uint64(from))
+}
+
+// splitWord reads what follows the letter.
+func splitWord(b []byte) (from edgeID, ok bool) {
+	if len(b) != 8 {
+		return 0, false
+	}
+	return edgeID(binary.BigEndian.Uint64(b)), true
+}

@@ -1,0 +1,179 @@
+package nats
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/millrace/millrace/pubsub"
+	client "github.com/nats-io/nats.go"
+	"go.uber.org/zap"
+)
+
+// records are messages on their way to the connection: each u32 length of the
+// subject, u32 length of the data, both. The subject may end with replyTo and
+// where answers go.
+type records struct{ bytes []byte }
+
+const (
+	recordHeader = 8
+	replyTo      = " "
+)
+
+// keptBytes is what an empty list of records keeps for the next ones.
+const keptBytes = 1 << 20
+
+func (r *records) reset() {
+	r.bytes = r.bytes[:0]
+	if cap(r.bytes) > keptBytes {
+		r.bytes = nil
+	}
+}
+
+// next takes the first one; they are valid until reset.
+func (r *records) next() (subject string, data []byte, rest records) {
+	n, m := binary.BigEndian.Uint32(r.bytes), binary.BigEndian.Uint32(r.bytes[4:])
+	b := r.bytes[recordHeader:]
+	return string(b[:n]), b[n : n+m], records{b[n+m:]}
+}
+
+// errFull is returned for a message that would have to wait behind too many.
+var errFull = fmt.Errorf("%w: too much waits for it", ErrUnavailable)
+
+// pass enqueues a message of a client.
+func (b *Broker) pass(subject, data func(to []byte) []byte) error {
+	err := b.enqueue(subject, data)
+	if errors.Is(err, errFull) {
+		b.linked(linkFull, true)
+	}
+	return err
+}
+
+// relieve ends linkFull when the link has taken all for a while.
+func (b *Broker) relieve(now time.Time) {
+	b.mu.Lock()
+	moves := b.idle || now.Sub(b.took) < time.Second
+	over := !b.full.IsZero() && now.Sub(b.full) > fullTime && moves && len(b.records.bytes) <= b.config.QueueBytes/2
+	if over {
+		b.full = time.Time{}
+	}
+	b.mu.Unlock()
+	if over {
+		b.linked(linkFull, false)
+	}
+}
+
+// enqueue leaves a message to the writer. subject and data append theirs; both
+// are called with b.mu held.
+func (b *Broker) enqueue(subject, data func(to []byte) []byte) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if !b.up {
+		return ErrUnavailable
+	}
+	at := len(b.records.bytes)
+	r := append(b.records.bytes, make([]byte, recordHeader)...)
+	r = subject(r)
+	split := len(r)
+	r = data(r)
+	if len(r) > b.config.QueueBytes && at > 0 {
+		b.full = time.Now()
+		b.records.bytes = r[:at] // it may be a larger array, for the next one
+		return errFull
+	}
+	binary.BigEndian.PutUint32(r[at:], uint32(split-at-recordHeader))
+	binary.BigEndian.PutUint32(r[at+4:], uint32(len(r)-split))
+	b.records.bytes = r
+	kick(b.work)
+	return nil
+}
+
+// channel appends the subject of a message.
+func channel(prefix string, m *pubsub.Message) func([]byte) []byte {
+	return func(to []byte) []byte { return appendChannel(append(to, prefix...), m.Tenant, m.Channel) }
+}
+
+// write passes on what the hub asks for, as long as the broker runs. It may wait
+// for the connection.
+func (b *Broker) write() {
+	var (
+		changed []*interest
+		sending records
+	)
+	for {
+		b.mu.Lock()
+		changed, b.changed = b.changed, changed[:0]
+		sending, b.records = b.records, sending
+		asked, barriers := b.asked, b.barriers
+		b.barriers = nil
+		for _, in := range changed {
+			in.queued, in.want = false, in.wanted
+		}
+		b.idle, b.took = len(sending.bytes) == 0, time.Now()
+		b.mu.Unlock()
+
+		if len(changed) == 0 && len(sending.bytes) == 0 && len(barriers) == 0 {
+			select {
+			case <-b.work:
+			case <-b.quit:
+				return
+			}
+			continue
+		}
+		for _, in := range changed {
+			b.apply(in)
+		}
+		clear(changed)
+		b.mu.Lock()
+		b.written = asked
+		b.mu.Unlock()
+		kick(b.confirm)
+		b.send(sending)
+		sending.reset()
+		for _, done := range barriers {
+			if b.conn.IsConnected() {
+				_ = b.conn.FlushTimeout(leaveTime) // what it does not take by then is lost
+			}
+			close(done)
+		}
+	}
+}
+
+// barrier returns when NATS has read all that was asked for before, or after
+// leaveTime.
+func (b *Broker) barrier() {
+	done := make(chan struct{})
+	b.mu.Lock()
+	b.barriers = append(b.barriers, done)
+	b.mu.Unlock()
+	kick(b.work)
+	<-done
+}
+
+func (b *Broker) send(list records) {
+	lost := 0
+	for len(list.bytes) > 0 {
+		subject, data, rest := list.next()
+		list = rest
+		m := client.Msg{Data: data}
+		m.Subject, m.Reply, _ = strings.Cut(subject, replyTo)
+		switch err := b.conn.PublishMsg(&m); {
+		case err == nil:
+		case errors.Is(err, client.ErrMaxPayload):
+			b.log.Error("NATS takes no message as large as this: raise its max_payload",
+				zap.Int("bytes", len(data)), zap.Int64("max_payload", b.conn.MaxPayload()))
+			lost++
+		case errors.Is(err, os.ErrDeadlineExceeded): // half of something is written, so nothing can follow it
+			_ = b.conn.ForceReconnect() // fails only when it is closed
+			lost++
+		default: // the link has just gone
+			lost++
+		}
+	}
+	if lost > 0 {
+		b.receiver.Unsent(lost)
+	}
+}

@@ -1,0 +1,181 @@
+package nats
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/millrace/millrace/pubsub"
+)
+
+const (
+	announceEvery = 2 * time.Second
+	// peerPatience is how long an edge may be silent before it is taken for gone.
+	peerPatience = 3*announceEvery + time.Second
+	// maxAnnouncement bounds what is taken from an edge: it is kept, and listed to
+	// clients.
+	maxAnnouncement = 4096
+	// leaveTime is how long an edge that stops waits for its last messages to go.
+	leaveTime = time.Second
+)
+
+// peers are the edges of the overlay that this one has heard of, and itself.
+type peers struct {
+	mu     sync.RWMutex
+	self   announcement
+	others map[edgeID]*peer
+	ids    []edgeID // of all, this one first
+}
+
+type peer struct {
+	announcement
+	seen time.Time
+}
+
+// announcement is what an edge says of itself every other second, and when that
+// changes.
+type announcement struct {
+	Version int    `json:"v"`
+	ID      edgeID `json:"id"`
+	Host    string `json:"host,omitempty"`
+	Region  string `json:"region,omitempty"`
+	State   string `json:"state"`
+}
+
+const (
+	stateHere     = "here"
+	stateDraining = "draining"
+	stateGone     = "gone"
+)
+
+// String returns 16 hexadecimal digits.
+func (id edgeID) String() string { return fmt.Sprintf("%016x", uint64(id)) }
+
+// MarshalText implements [encoding.TextMarshaler]: JSON has no such numbers.
+func (id edgeID) MarshalText() ([]byte, error) { return []byte(id.String()), nil }
+
+// UnmarshalText implements [encoding.TextUnmarshaler].
+func (id *edgeID) UnmarshalText(text []byte) error {
+	n, err := strconv.ParseUint(string(text), 16, 64)
+	if err == nil && len(text) != 16 {
+		err = strconv.ErrSyntax
+	}
+	*id = edgeID(n)
+	return err
+}
+
+func (p *peers) start(id edgeID) {
+	p.self = announcement{Version: version, ID: id, State: stateHere}
+	p.others = map[edgeID]*peer{}
+	p.ids = []edgeID{id}
+}
+
+// describe notes what clients have to know of this edge.
+func (p *peers) describe(e pubsub.Edge) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.self.Host, p.self.Region = e.Host, e.Region
+}
+
+// otherIDs returns the ids of the other edges.
+func (p *peers) otherIDs() []edgeID {
+	p.mu.RLock()
+	defer p.mu.RUnlock()
+	return slices.Clone(p.ids[1:])
+}
+
+// leave notes how this edge is about to end.
+func (p *peers) leave(state string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.self.State = state
+}
+
+func (p *peers) announcement() []byte {
+	p.mu.RLock()
+	defer p.mu.RUnlock()
+	data, err := json.Marshal(p.self)
+	if err != nil {
+		panic(err) // it has nothing that JSON has not
+	}
+	return data
+}
+
+// heard takes an announcement, and reports whether its edge is new: it may not
+// know this one.
+func (p *peers) heard(data []byte, now time.Time) bool {
+	var a announcement
+	if len(data) > maxAnnouncement || json.Unmarshal(data, &a) != nil || a.Version != version || a.ID == 0 || a.ID == p.self.ID {
+		return false
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	_, known := p.others[a.ID]
+	if a.State == stateGone {
+		delete(p.others, a.ID)
+	} else {
+		p.others[a.ID] = &peer{a, now}
+	}
+	p.list()
+	return !known && a.State != stateGone
+}
+
+// lost drops an edge that is gone.
+func (p *peers) lost(id edgeID) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	delete(p.others, id)
+	p.list()
+}
+
+// expire drops edges that have been silent too long.
+func (p *peers) expire(now time.Time) (gone []edgeID) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for id, other := range p.others {
+		if now.Sub(other.seen) > peerPatience {
+			delete(p.others, id)
+			gone = append(gone, id)
+		}
+	}
+	p.list()
+	return gone
+}
+
+// list renews ids. The caller holds p.mu.
+func (p *peers) list() {
+	p.ids = append(p.ids[:0], p.self.ID)
+	for id := range p.others {
+		p.ids = append(p.ids, id)
+	}
+}
+
+// listed returns the edges that clients can choose from, sorted by host.
+func (p *peers) listed() []pubsub.Edge {
+	p.mu.RLock()
+	defer p.mu.RUnlock()
+	list := []pubsub.Edge{}
+	add := func(a announcement) {
+		if a.Host != "" && a.State == stateHere {
+			list = append(list, pubsub.Edge{Host: a.Host, Region: a.Region})
+		}
+	}
+	add(p.self)
+	for _, other := range p.others {
+		add(other.announcement)
+	}
+	slices.SortFunc(list, func(a, b pubsub.Edge) int { return strings.Compare(a.Host, b.Host) })
+	return slices.CompactFunc(list, func(a, b pubsub.Edge) bool { return a.Host == b.Host })
+}
+
+// announce tells the other edges of this one.
+func (b *Broker) announce() {
+	data := b.peers.announcement()
+	_ = b.enqueue( // without a link there is nobody to tell
+		func(to []byte) []byte { return append(to, b.announcements()...) },
+		func(to []byte) []byte { return append(to, data...) })
+}

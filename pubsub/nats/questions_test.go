@@ -1,0 +1,147 @@
+package nats
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/millrace/millrace/internal/natstest"
+	"github.com/millrace/millrace/pubsub"
+	"github.com/millrace/millrace/wire"
+)
+
+// stranger is an edge that nobody runs: it answers when a test says so.
+const stranger edgeID = 5
+
+// askStranger makes a channel one that stranger was asked about.
+func (b *Broker) askStranger(m *pubsub.Message, at time.Time) *channelTakers {
+	b.takers.mu.Lock()
+	defer b.takers.mu.Unlock()
+	c := &channelTakers{open: map[edgeID]struct{}{stranger: {}}, asked: at, used: at}
+	b.takers.channels[nameOf(m)] = c
+	return c
+}
+
+func (q *quiet) payloads() []string {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return slices.Clone(q.taken)
+}
+
+// Messages wait for an answer up to a bound, and go out in order.
+func TestMessagesWaitForTakers(t *testing.T) {
+	t.Parallel()
+	b, q := startQuiet(t, natstest.Connect(natstest.Server(t)))
+	m := pubsub.Message{Tenant: []byte("t"), Channel: []byte("c"), Delivery: wire.OneRandom}
+	b.askStranger(&m, time.Now().Add(time.Hour)) // so that its time does not end
+	var want []string
+	for {
+		m.Payload = []byte(fmt.Sprintf("%d %s", len(want), strings.Repeat("x", 100<<10)))
+		err := b.Publish(m)
+		if err != nil {
+			if !errors.Is(err, ErrUnavailable) {
+				t.Error(err)
+			}
+			break
+		}
+		want = append(want, string(m.Payload))
+		clear(m.Payload) // it was lent
+		if len(want) > 100 {
+			t.Fatal("more waits than the bound")
+		}
+	}
+	if len(want) < 70 {
+		t.Errorf("%d messages wait, far less than the bound", len(want))
+	}
+	if got := q.payloads(); len(got) > 0 {
+		t.Errorf("%d messages did not wait", len(got))
+	}
+	b.hear(m, kindNo, stranger)
+	if got := q.payloads(); !slices.Equal(got, want) {
+		t.Errorf("%d messages came, not in order or not the %d that waited", len(got), len(want))
+	}
+	if b.takers.bytes != 0 {
+		t.Errorf("%d bytes seem to wait", b.takers.bytes)
+	}
+	if err := b.Publish(m); err != nil || len(q.payloads()) != len(want)+1 {
+		t.Errorf("the next message: %v", err)
+	}
+}
+
+// An edge that does not answer is not waited for longer than it says.
+func TestSilentEdgeIsNotWaitedFor(t *testing.T) {
+	t.Parallel()
+	b, q := startQuiet(t, natstest.Connect(natstest.Server(t)))
+	m := pubsub.Message{Tenant: []byte("t"), Channel: []byte("c"), Payload: []byte("x"), Delivery: wire.OneRandom}
+	at := time.Now().Add(time.Hour)
+	b.askStranger(&m, at)
+	if err := b.Publish(m); err != nil {
+		t.Fatal(err)
+	}
+	b.review(at.Add(answerTime))
+	if got := q.payloads(); len(got) > 0 {
+		t.Error("a message did not wait as long as an answer may take")
+	}
+	b.review(at.Add(answerTime + 1))
+	if got := q.payloads(); len(got) != 1 {
+		t.Error("a message waits longer than an answer may take")
+	}
+}
+
+// That there is another edge does not end the wait for answers of the others.
+func TestNewEdgeDoesNotEndQuestions(t *testing.T) {
+	t.Parallel()
+	b, q := startQuiet(t, natstest.Connect(natstest.Server(t)))
+	m := pubsub.Message{Tenant: []byte("t"), Channel: []byte("c"), Payload: []byte("x"), Delivery: wire.OneRandom}
+	at := time.Now().Add(time.Hour)
+	c := b.askStranger(&m, at)
+	if err := b.Publish(m); err != nil {
+		t.Fatal(err)
+	}
+	b.takers.askAgain()
+	b.review(at.Add(answerTime / 2))
+	if got := q.payloads(); len(got) > 0 {
+		t.Error("a message did not wait for an answer that had time")
+	}
+	b.hear(m, kindNo, stranger)
+
+	b.peers.heard(said(stranger, "", stateHere), time.Now().Add(time.Hour))
+	b.takers.askAgain()
+	if err := b.Publish(m); err != nil {
+		t.Fatal(err)
+	}
+	b.takers.mu.Lock()
+	defer b.takers.mu.Unlock()
+	if _, asked := c.open[stranger]; !asked {
+		t.Error("an edge that is new is not asked")
+	}
+}
+
+// A channel that is not used is forgotten, and who was told no of it as well.
+func TestUnusedChannelsAreForgotten(t *testing.T) {
+	t.Parallel()
+	b, q := startQuiet(t, natstest.Connect(natstest.Server(t)))
+	m := pubsub.Message{Tenant: []byte("t"), Channel: []byte("c"), Delivery: wire.OneRandom}
+	at := time.Now().Add(time.Hour)
+	b.askStranger(&m, at)
+	b.hear(m, kindYes, stranger)
+	q.mu.Lock()
+	q.uninterested = true
+	q.mu.Unlock()
+	b.hear(m, kindQuestion, stranger)
+	b.takers.mu.Lock()
+	channels, askers := len(b.takers.channels), len(b.takers.askers)
+	b.takers.mu.Unlock()
+	if channels != 1 || askers != 1 {
+		t.Errorf("%d channels are known, and askers about %d, want 1 of each", channels, askers)
+	}
+	b.review(at.Add(answerKept + 1))
+	b.takers.mu.Lock()
+	defer b.takers.mu.Unlock()
+	if len(b.takers.channels)+len(b.takers.askers) != 0 {
+		t.Errorf("%v and %v are kept", b.takers.channels, b.takers.askers)
+	}
+}

@@ -1,0 +1,169 @@
+package nats
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/millrace/millrace/internal/natstest"
+	"github.com/millrace/millrace/pubsub"
+	"github.com/millrace/millrace/wire"
+	client "github.com/nats-io/nats.go"
+	"go.uber.org/zap/zaptest"
+)
+
+// quiet is a hub that notes what it receives.
+type quiet struct {
+	mu    sync.Mutex
+	taken []string
+	bad   []string
+	up    bool
+
+	uninterested bool
+}
+
+func (q *quiet) Receive(m pubsub.Message) int {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if m.Delivery > wire.OneRandom || len(m.Tenant) == 0 || len(m.Channel) == 0 {
+		q.bad = append(q.bad, fmt.Sprintf("%v %q %q", m.Delivery, m.Tenant, m.Channel))
+	}
+	q.taken = append(q.taken, string(m.Payload))
+	return 1
+}
+
+func (q *quiet) Interested(_, _ []byte) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return !q.uninterested
+}
+
+func (q *quiet) Unsent(int) {}
+func (q *quiet) Missed(int) {}
+
+func (q *quiet) Linked(up bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.up = up
+}
+
+func until(t *testing.T, what string, is func() bool) {
+	t.Helper()
+	for end := time.Now().Add(30 * time.Second); !is(); time.Sleep(2 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("in vain for %s", what)
+		}
+	}
+}
+
+func startQuiet(t *testing.T, connect natstest.Connector) (*Broker, *quiet) {
+	t.Helper()
+	b, err := New(Config{Connect: connect, Prefix: "p", QueueBytes: 8 << 20, Log: zaptest.NewLogger(t)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	q := &quiet{up: true}
+	b.Join(q)
+	t.Cleanup(func() { _ = b.Close() })
+	until(t, "the link", func() bool {
+		q.mu.Lock()
+		defer q.mu.Unlock()
+		return q.up
+	})
+	return b, q
+}
+
+// What others send on the subjects of an overlay stops nothing.
+func TestStrangers(t *testing.T) {
+	t.Parallel()
+	s := natstest.Server(t)
+	b, q := startQuiet(t, natstest.Connect(s))
+	confirmed := make(chan struct{})
+	b.Subscribe("t", "#", func() { close(confirmed) })
+	<-confirmed
+	nc, err := natstest.Connect(s)()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer nc.Close()
+
+	bodies := [][]byte{
+		nil, {0}, {version}, {version + 1}, {version, 0}, {version, kindMessage}, {version, kindMessage, byte(wire.OneNearest)},
+		{version, kindMessage, byte(wire.OneNearest), 255}, {version, kindMessage, byte(wire.OneNearest), 1, 0, 0, 0},
+		{version + 1, kindMessage, byte(wire.OneNearest), 0, 'x'}, {version, kindMessage, 3, 0, 'x'}, {version, kindMessage, 255, 0, 'x'}, {version, kindMessage, byte(wire.Broadcast), 0, 'x'},
+		{version, kindQuestion}, {version, kindYes, 1}, {version, kindNo, 1, 2, 3, 4, 5, 6, 7}, {version, 'z', 1, 2, 3, 4, 5, 6, 7, 8},
+		{version, 1, 2, 3, 4, 5, 6, 7, 8, 0, 0, 0, 0, 0, 0, 0}, {version + 1, 1, 2, 3, 4, 5, 6, 7, 8, 0, 0, 0, 0, 0, 0, 0, 1, 'x'},
+		[]byte("{}"), []byte(`{"v":1}`), []byte(`{"v":1,"id":1}`), []byte(strings.Repeat("garbage", 100_000)),
+	}
+	subjects := []string{
+		"p.a", "p.b.t.c.=", "p.b.t.=", "p.b.t", "p.b.t.c", "p.o.t.c.=", "p.o.t", "p.q.t.c.=", "p.q.x", "p.q.=", "p.q.t.c.d",
+	}
+	own := strings.TrimSuffix(b.direct(b.id), ".")
+	for _, rest := range []string{"t.c.=", "=", "t", "t.c", "x.t.c.=", b.id.String()} {
+		subjects = append(subjects, own+"."+rest)
+	}
+	for _, subject := range subjects {
+		for _, body := range bodies {
+			for _, header := range []client.Header{nil, {"Status": {"503"}}, {"Other": {"x"}}} {
+				if err := nc.PublishMsg(&client.Msg{Subject: subject, Data: body, Header: header}); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+	}
+	if err := nc.Flush(); err != nil {
+		t.Fatal(err)
+	}
+
+	other, _ := startQuiet(t, natstest.Connect(s))
+	until(t, "a message of a friend", func() bool {
+		err := other.Publish(pubsub.Message{Tenant: []byte("t"), Channel: []byte("c"), Payload: []byte("friend")})
+		q.mu.Lock()
+		defer q.mu.Unlock()
+		return err == nil && len(q.taken) > 0
+	})
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if len(q.bad) > 0 {
+		t.Errorf("the hub received %q", q.bad)
+	}
+	for _, payload := range q.taken {
+		if payload != "friend" {
+			t.Fatalf("the hub received %.40q of a stranger", payload)
+		}
+	}
+	if ids := b.peers.otherIDs(); len(ids) > 1 || len(ids) == 1 && ids[0] != other.id {
+		t.Errorf("the other edges are %v", ids)
+	}
+}
+
+// A word that this edge does not know changes nothing of what it does.
+func TestUnknownWord(t *testing.T) {
+	t.Parallel()
+	b, _ := startQuiet(t, natstest.Connect(natstest.Server(t)))
+	m := pubsub.Message{Tenant: []byte("t"), Channel: []byte("c")}
+	b.takers.mu.Lock()
+	c := &channelTakers{known: true, edges: []edgeID{5}, used: time.Now()}
+	b.takers.channels[nameOf(&m)] = c
+	b.takers.mu.Unlock()
+	edges := func() int {
+		b.takers.mu.Lock()
+		defer b.takers.mu.Unlock()
+		return len(c.edges)
+	}
+	b.hear(m, 'z', 5)
+	if edges() != 1 {
+		t.Error("an unknown word is taken for a no")
+	}
+	b.hear(m, kindNo, 5)
+	if edges() != 0 {
+		t.Error("a no is not heard")
+	}
+	b.hear(m, kindYes, 5)
+	b.hear(m, kindYes, 5)
+	if edges() != 1 {
+		t.Error("an edge that says yes twice is not there once")
+	}
+}

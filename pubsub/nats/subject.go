@@ -1,0 +1,66 @@
+package nats
+
+import (
+	"bytes"
+	"strings"
+)
+
+// end is the last token of a subject that has a channel.
+const end = ".="
+
+// appendChannel appends tenant and channel as they stand in a subject.
+func appendChannel(b, tenant, channel []byte) []byte {
+	at := len(b)
+	b = append(b, tenant...)
+	for i := at; i < len(b); i++ {
+		if b[i] == '.' {
+			b[i] = '='
+		}
+	}
+	b = append(b, '.')
+	b = append(b, channel...)
+	return append(b, end...)
+}
+
+// splitChannel takes tenant and channel from the end of a subject. The tenant is
+// changed in place.
+func splitChannel(b []byte) (tenant, channel []byte, ok bool) {
+	b, ended := bytes.CutSuffix(b, []byte(end))
+	tenant, channel, ok = bytes.Cut(b, []byte("."))
+	for i, c := range tenant {
+		if c == '=' {
+			tenant[i] = '.'
+		}
+	}
+	return tenant, channel, ok && ended && len(tenant) > 0 && len(channel) > 0
+}
+
+// interestIn returns the end of the subject that has all messages of a tenant
+// which a pattern matches, and perhaps more.
+func interestIn(tenant, pattern string) string {
+	var b strings.Builder
+	b.WriteString(strings.ReplaceAll(tenant, ".", "="))
+	tail := false
+	for token := range strings.SplitSeq(pattern, ".") {
+		switch last := token[len(token)-1]; {
+		case token == "#":
+			b.WriteString(".>")
+			tail = true
+		case token == ">" || last == '#':
+			b.WriteString(".*.>")
+			tail = true
+		case last == '>':
+			b.WriteString(".*.*.>")
+			tail = true
+		case last == '*':
+			b.WriteString(".*")
+		default:
+			b.WriteByte('.')
+			b.WriteString(token)
+		}
+	}
+	if !tail {
+		b.WriteString(end)
+	}
+	return b.String()
+}
