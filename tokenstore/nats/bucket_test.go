@@ -1,0 +1,246 @@
+package nats_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/millrace/millrace/internal/natstest"
+	"github.com/millrace/millrace/tokenstore"
+	"github.com/millrace/millrace/tokenstore/nats"
+	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// admin is the JetStream of who looks after the server.
+func admin(t *testing.T, s *server.Server) jetstream.JetStream {
+	t.Helper()
+	conn, err := natstest.Connect(s)()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(conn.Close)
+	js, err := jetstream.New(conn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return js
+}
+
+// recreateBucket deletes the bucket, and makes it again at once.
+func recreateBucket(t *testing.T, js jetstream.JetStream) {
+	t.Helper()
+	if err := js.DeleteKeyValue(t.Context(), "tokens"); err != nil {
+		t.Fatal(err)
+	}
+	createBucket(t, js)
+}
+
+func createBucket(t *testing.T, js jetstream.JetStream) {
+	t.Helper()
+	// The server may still be removing the files of the old one.
+	eventually(t, "the bucket is made", func() bool {
+		_, err := js.CreateOrUpdateKeyValue(t.Context(), jetstream.KeyValueConfig{
+			Bucket: "tokens", Description: "tokens of Millrace edges", History: 1, Replicas: 1, Storage: jetstream.FileStorage,
+		})
+		return err == nil
+	})
+}
+
+// alike is equal without the versions: over a change of buckets each store goes on
+// with its own.
+func alike(a, b tokenstore.Record) bool {
+	a.Version = b.Version
+	return equal(a, b)
+}
+
+// same waits until a store has exactly these records.
+func same(t *testing.T, s opened, want []tokenstore.Record) {
+	t.Helper()
+	eventually(t, fmt.Sprintf("the store has %d records of the new bucket", len(want)), func() bool {
+		got, err := all(t, s)
+		return err == nil && slices.EqualFunc(got, want, alike)
+	})
+}
+
+// The bucket is replaced by another one, whose revisions begin anew.
+func TestAnotherBucket(t *testing.T) {
+	t.Parallel()
+	for name, fill := range map[string]func(*testing.T, tokenstore.Store){
+		"empty": func(*testing.T, tokenstore.Store) {},
+		"fewer revisions": func(t *testing.T, s tokenstore.Store) {
+			create(t, s, record("b", "new"))
+			create(t, s, record("new", "new"))
+		},
+		"as many revisions": func(t *testing.T, s tokenstore.Store) {
+			for i := range 9 {
+				create(t, s, record(fmt.Sprint("new", i), "new"))
+			}
+			create(t, s, record("b", "new"))
+		},
+		"more revisions": func(t *testing.T, s tokenstore.Store) {
+			rec := create(t, s, record("b", "new"))
+			for i := range 30 {
+				create(t, s, record(fmt.Sprint("new", i), "new"))
+			}
+			update(t, s, rec, "newer")
+		},
+	} {
+		for _, away := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s, away %v", name, away), func(t *testing.T) {
+				t.Parallel()
+				testAnotherBucket(t, away, fill)
+			})
+		}
+	}
+}
+
+func testAnotherBucket(t *testing.T, away bool, fill func(*testing.T, tokenstore.Store)) {
+	server := natstest.Server(t)
+	link := newProxy(t, server)
+	a, b := start(t, link.connect()), start(t, link.connect())
+	ready(t, a)
+	for _, id := range []string{"a", "b", "c", "d"} {
+		update(t, a, create(t, a, record(id, "old")), "old too")
+	}
+	rec := create(t, a, record("new", "deleted"))
+	remove(t, a, rec)
+	eventually(t, "both stores have the old bucket", func() bool {
+		got, err := all(t, b)
+		return err == nil && len(got) == 4 && len(slices.DeleteFunc(got, func(r tokenstore.Record) bool { return string(r.Value) == "old too" })) == 0
+	})
+
+	before, err := b.Get(t.Context(), access, "b")
+	if err != nil {
+		t.Fatal(err)
+	}
+	changes := watch(t, b)
+	if away {
+		link.cut()
+	}
+	recreateBucket(t, admin(t, server))
+	c := start(t, natstest.Connect(server))
+	ready(t, c)
+	fill(t, c)
+	want, err := all(t, c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	link.mend()
+	same(t, a, want)
+	same(t, b, want)
+	// A session takes a record for news only if its version is higher.
+	if after, err := b.Get(t.Context(), access, "b"); err == nil && after.Version <= before.Version {
+		t.Errorf("the version went from %d to %d", before.Version, after.Version)
+	}
+	// Who has an open connection for a token that is gone must hear of it.
+	if ch := nextOf(t, changes, "a"); !ch.Deleted {
+		t.Errorf("change %+v, want a deletion", ch)
+	}
+
+	// And both go on with the new one.
+	next := create(t, a, record("next", "x"))
+	if ch := nextOf(t, changes, "next"); !alike(ch.Record, next) {
+		t.Errorf("change %+v, want %+v", ch, next)
+	}
+	next, err = b.Get(t.Context(), next.Kind, next.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	next = update(t, b, next, "y")
+	want, err = all(t, b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	same(t, a, want)
+	remove(t, b, next)
+	want, err = all(t, b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	same(t, a, want)
+}
+
+// Nobody makes the bucket again that was deleted, but the stores, which are to.
+func TestBucketDeleted(t *testing.T) {
+	t.Parallel()
+	server := natstest.Server(t)
+	a, b := start(t, natstest.Connect(server), maxStale(15*time.Second)), start(t, natstest.Connect(server))
+	ready(t, b)
+	a.WatchStale(func() { t.Error("the store has not noticed for as long as a copy may be used") })
+	rec := create(t, a, record("a", "x"))
+	wantRecord(t, b, rec)
+	if err := admin(t, server).DeleteKeyValue(t.Context(), "tokens"); err != nil {
+		t.Fatal(err)
+	}
+	same(t, a, nil)
+	same(t, b, nil)
+	wantRecord(t, b, create(t, a, record("a", "y")))
+}
+
+// The server has forgotten what the stores follow the bucket with, and says nothing.
+func TestConsumerLost(t *testing.T) {
+	t.Parallel()
+	server := natstest.Server(t)
+	a, b := start(t, natstest.Connect(server)), start(t, natstest.Connect(server))
+	ready(t, a)
+	ready(t, b)
+	rec := create(t, b, record("a", "one"))
+	wantRecord(t, a, rec)
+	stream, err := admin(t, server).Stream(t.Context(), "KV_tokens")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name := range stream.ConsumerNames(t.Context()).Name() {
+		if err := stream.DeleteConsumer(t.Context(), name); err != nil {
+			t.Fatal(err)
+		}
+	}
+	changes := watch(t, a)
+	rec = update(t, b, rec, "two")
+	gone := create(t, b, record("gone", "x"))
+	remove(t, b, gone)
+	if c := nextOf(t, changes, "a"); !alike(c.Record, rec) {
+		t.Errorf("change %+v, want %+v", c, rec)
+	}
+	same(t, a, []tokenstore.Record{rec})
+	same(t, b, []tokenstore.Record{rec})
+	// The client would notice too, but later. And the store may have begun anew just
+	// then, when it heard of its connection.
+	if !strings.Contains(text(a.logs), "the connection was renewed") {
+		logged(t, a, "the copy is not what the bucket has")
+	}
+}
+
+// A store that is not to make the bucket waits until somebody does.
+func TestNoBucket(t *testing.T) {
+	t.Parallel()
+	server := natstest.Server(t)
+	s := start(t, natstest.Connect(server), func(c *nats.Config) { c.Create = false })
+	logged(t, s, `the bucket "tokens"`, "not found")
+	js := admin(t, server)
+	if _, err := js.KeyValue(t.Context(), "tokens"); err == nil {
+		t.Error("the bucket was made")
+	}
+	createBucket(t, js)
+	ready(t, s)
+	wantRecord(t, s, create(t, s, record("a", "x")))
+}
+
+// A bucket in memory is empty after a restart of its server.
+func TestBucketInMemory(t *testing.T) {
+	t.Parallel()
+	first, again := restartable(t)
+	s := start(t, natstest.Connect(first), func(c *nats.Config) { c.Storage = jetstream.MemoryStorage })
+	ready(t, s)
+	create(t, s, record("a", "x"))
+	changes := watch(t, s)
+	again()
+	same(t, s, nil)
+	if c := nextOf(t, changes, "a"); !c.Deleted {
+		t.Errorf("change %+v, want a deletion", c)
+	}
+	wantRecord(t, s, create(t, s, record("a", "y")))
+}

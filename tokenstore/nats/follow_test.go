@@ -1,0 +1,255 @@
+package nats
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"github.com/nats-io/nats.go/jetstream"
+	"runtime"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/millrace/millrace/internal/natstest"
+	"github.com/millrace/millrace/tokenstore"
+	"go.uber.org/zap"
+)
+
+// fill puts many records into the bucket, more than a watch has room for.
+func fill(t testing.TB, s *Store, n int, value []byte) {
+	t.Helper()
+
+	for i := range n {
+		if _, err := s.js.PublishAsync(s.subject(access, fmt.Sprint(i)), value); err != nil {
+			t.Fatal(err)
+		}
+	}
+	<-s.js.PublishAsyncComplete()
+}
+
+// A full reading that was interrupted is done again as a whole: only its end takes
+// away what the bucket has no more.
+func TestReadingInterrupted(t *testing.T) {
+	const n = 3000
+	s, _ := openReady(t, natstest.Connect(natstest.Server(t)))
+	fill(t, s, n, encode(tokenstore.Record{}))
+	await(t, "the copy has all", func() bool { return len(s.mirror.ids(access, "")) == n })
+	now, err := s.position(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	ghost := entryKey{access, "ghost"} // which the bucket has not
+
+	// A second follower, which reads everything.
+	r := reading{round: 100, created: now.created}
+	for r.applied == 0 || r.applied == now.last { // else it was too early, or too late
+		r.applied = 0
+		s.mirror.mu.Lock()
+		s.mirror.entries[ghost] = entry{record: tokenstore.Record{Kind: access, ID: ghost.id, Version: 1}}
+		s.mirror.mu.Unlock()
+		round := r.round + 1
+		interrupt(t, s, &r, func() bool {
+			s.mirror.mu.Lock()
+			defer s.mirror.mu.Unlock()
+			return s.mirror.entries[entryKey{access, "0"}].round == round
+		})
+		if t.Failed() {
+			return
+		}
+	}
+	gone := func() bool {
+		_, ok := s.mirror.get(ghost.kind, ghost.id)
+		return !ok
+	}
+	if gone() {
+		t.Fatal("half a reading has taken a record away")
+	}
+	interrupt(t, s, &r, gone)
+}
+
+// interrupt follows the bucket until something holds.
+func interrupt(t *testing.T, s *Store, r *reading, holds func() bool) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	held := make(chan bool, 1)
+	go func() { // ends with the context
+		defer cancel()
+		for ctx.Err() == nil {
+			if holds() {
+				held <- true
+				return
+			}
+		}
+		held <- false
+	}()
+	err := s.followOnce(ctx, r)
+	cancel()
+	if !<-held {
+		t.Errorf("it has not come to what was awaited: %v", err)
+	}
+}
+
+// At the end of a full reading the bucket is asked about what was not seen: it may
+// only have been written too often meanwhile.
+func TestUnseenIsAskedFor(t *testing.T) {
+	s, _ := openReady(t, natstest.Connect(natstest.Server(t)))
+	live := put(t, s, "live", time.Time{})
+	phantom := tokenstore.Record{Kind: access, ID: "phantom", Version: live.Version, Value: []byte("x")}
+	s.mirror.put(phantom, 0)
+	if err := s.dropUnseen(t.Context(), 99, live.Version, false); err != nil {
+		t.Fatal(err)
+	}
+	if got := s.mirror.ids(access, ""); len(got) != 1 || got[0] != "live" {
+		t.Errorf("the copy has %q", got)
+	}
+	if err := s.dropUnseen(t.Context(), 99, live.Version, true); err != nil { // of another bucket nothing old is left
+		t.Fatal(err)
+	}
+	if got := s.mirror.ids(access, ""); len(got) != 0 {
+		t.Errorf("the copy has %q", got)
+	}
+}
+
+// What a token costs an edge: the time to read it at the start, and memory.
+func BenchmarkFirstCopy(b *testing.B) {
+	const n = 20_000
+	server := natstest.Server(b)
+	config := Config{Connect: natstest.Connect(server), Bucket: "tokens", Create: true, Replicas: 1, MaxStale: time.Minute, Log: zap.NewNop()}
+	open := func() *Store {
+		s, err := Open(config)
+		if err != nil {
+			b.Fatal(err)
+		}
+		<-s.state.ready
+		return s
+	}
+	func() {
+		s := open()
+		defer s.Close()
+		fill(b, s, n, encode(tokenstore.Record{Value: bytes.Repeat([]byte("x"), 500)}))
+	}()
+	heap := func() float64 {
+		var m runtime.MemStats
+		runtime.GC()
+		runtime.GC() // what has a finalizer
+		runtime.ReadMemStats(&m)
+		return float64(m.HeapAlloc)
+	}
+	for b.Loop() {
+		before, began := heap(), time.Now()
+		func() {
+			s := open()
+			defer s.Close()
+			took := time.Since(began)
+			if got := len(s.mirror.ids(access, "")); got != n {
+				b.Fatalf("%d tokens", got)
+			}
+			b.ReportMetric(float64(took.Nanoseconds())/n, "ns/token")
+			b.ReportMetric((heap()-before)/n, "B/token")
+		}()
+	}
+}
+
+// Between the notice that the bucket is another one and the end of its reading,
+// old records are there with versions that nothing can be written over.
+func TestWriteOverReplaced(t *testing.T) {
+	s, _ := openReady(t, natstest.Connect(natstest.Server(t)))
+	live := put(t, s, "live", time.Time{})
+	phantom := tokenstore.Record{Kind: access, ID: "phantom", Version: live.Version + 1, Value: []byte("x")}
+	phantom.Version = s.mirror.put(phantom, 0)
+	s.mirror.rebase()
+	if _, err := s.Update(t.Context(), phantom); !errors.Is(err, tokenstore.ErrNotFound) {
+		t.Errorf("what the bucket has not: %v", err)
+	}
+	if _, err := s.Update(t.Context(), live); !errors.Is(err, tokenstore.ErrConflict) {
+		t.Errorf("over an old version: %v", err)
+	}
+	again, err := s.Get(t.Context(), access, "live")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Update(t.Context(), again); err != nil || again.Version <= phantom.Version {
+		t.Errorf("over version %d, which is new: %v", again.Version, err)
+	}
+}
+
+// A replica without a leader knows nothing of what the others may have revoked: it
+// does not keep a copy fresh. Of five servers three hold the bucket here, and two of
+// these go.
+func TestReplicaAlone(t *testing.T) {
+	t.Parallel()
+	servers := natstest.Cluster(t, 5)
+	config := Config{
+		Connect: natstest.Connect(servers[0]), Bucket: "tokens", Create: true, Replicas: 3,
+		Storage: jetstream.FileStorage, MaxStale: 2 * time.Second, Log: zap.NewNop(),
+	}
+	first, err := Open(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	await(t, "a first record", func() bool {
+		_, err := first.Create(t.Context(), tokenstore.Record{Kind: access, ID: "a", Value: []byte("x")})
+		return err == nil || errors.Is(err, tokenstore.ErrExists)
+	})
+	stream, err := first.js.Stream(t.Context(), first.stream())
+	if err != nil {
+		t.Fatal(err)
+	}
+	holders := []string{stream.CachedInfo().Cluster.Leader}
+	for _, r := range stream.CachedInfo().Cluster.Replicas {
+		holders = append(holders, r.Name)
+	}
+	if err := first.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for _, server := range servers {
+		if !slices.Contains(holders, server.Name()) {
+			config.Connect = natstest.Connect(server) // which stays
+		}
+	}
+	s, err := Open(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	<-s.state.ready
+	reader := consumerOf(t, s) // the replica that the watch reads from
+	for _, server := range servers {
+		if name := server.Name(); slices.Contains(holders, name) && name != reader {
+			server.Shutdown()
+		}
+	}
+	await(t, "a replica to answer for itself", func() bool {
+		stream, err := s.js.Stream(t.Context(), s.stream())
+		return err == nil && stream.CachedInfo().Cluster.Leader == ""
+	})
+	await(t, "the copy to be too old", func() bool { return s.state.usable(t.Context()) != nil })
+	for end := time.Now().Add(3 * probeEvery); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
+		if s.state.usable(t.Context()) == nil {
+			t.Fatal("a replica alone makes the copy fresh")
+		}
+	}
+}
+
+// consumerOf returns the name of the server that a store's watch reads from.
+func consumerOf(t *testing.T, s *Store) (name string) {
+	t.Helper()
+	await(t, "one consumer", func() bool {
+		stream, err := s.js.Stream(t.Context(), s.stream())
+		if err != nil {
+			return false
+		}
+		var names []string
+		list := stream.ListConsumers(t.Context())
+		for c := range list.Info() {
+			names = append(names, c.Cluster.Leader)
+		}
+		if list.Err() == nil && len(names) == 1 {
+			name = names[0]
+		}
+		return name != ""
+	})
+	return name
+}

@@ -1,0 +1,160 @@
+package nats
+
+import (
+	"bytes"
+	"fmt"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/millrace/millrace/tokenstore"
+)
+
+// validKey is what JetStream takes as a key of a bucket, without wildcards.
+var validKey = regexp.MustCompile(`^[-/_=a-zA-Z0-9]+(\.[-/_=a-zA-Z0-9]+)*$`)
+
+// printable is every byte that an id may have.
+func printable() string {
+	var b strings.Builder
+	for c := byte(' '); c <= '~'; c++ {
+		b.WriteByte(c)
+	}
+	return b.String()
+}
+
+func TestKey(t *testing.T) {
+	for _, c := range []struct {
+		kind    tokenstore.Kind
+		id, key string
+	}{
+		{tokenstore.KindAccess, "0123456789abcdef", "1.0123456789abcdef"},
+		{tokenstore.KindMaster, "0123456789abcdef", "2.0123456789abcdef"},
+		{tokenstore.KindAccess, "-_aZ", "1.-_aZ"},
+		{tokenstore.KindAccess, "a.b", "1.a=2eb"},
+		{tokenstore.KindAccess, ".", "1.=2e"},
+		{tokenstore.KindAccess, "=", "1.=3d"},
+		{tokenstore.KindAccess, "=2e", "1.=3d2e"},
+		{tokenstore.KindAccess, " ", "1.=20"},
+		{tokenstore.KindAccess, "*>", "1.=2a=3e"},
+		{tokenstore.KindAccess, "tenant/ü", "1.tenant=2f=c3=bc"},
+		{tokenstore.KindAccess, "\x00\xff", "1.=00=ff"},
+	} {
+		if key := keyOf(c.kind, c.id); key != c.key {
+			t.Errorf("keyOf(%q) = %q, want %q", c.id, key, c.key)
+		}
+		if kind, id, ok := splitKey(c.key); kind != c.kind || id != c.id || !ok {
+			t.Errorf("splitKey(%q) = %v, %q, %v", c.key, kind, id, ok)
+		}
+	}
+}
+
+// Every byte of an id, alone and together, gives a key that JetStream takes, and
+// one of its own.
+func TestKeyOfEveryByte(t *testing.T) {
+	ids := []string{printable(), strings.Repeat("~", 128)}
+	for c := range 256 {
+		ids = append(ids, string([]byte{byte(c)}))
+	}
+	seen := map[string]string{}
+	for _, id := range ids {
+		key := keyOf(tokenstore.KindAccess, id)
+		if other, taken := seen[key]; taken {
+			t.Errorf("%q and %q have the key %q", id, other, key)
+		}
+		seen[key] = id
+		if !validKey.MatchString(key) {
+			t.Errorf("%q has the key %q, which JetStream does not take", id, key)
+		}
+		if _, back, ok := splitKey(key); !ok || back != id {
+			t.Errorf("splitKey(%q) = %q, %v; want %q", key, back, ok, id)
+		}
+	}
+}
+
+// Keys of others do not stand for records, not for those of ours either.
+func TestForeignKeys(t *testing.T) {
+	for _, key := range []string{
+		"", "1", "1.", ".a", "a", "1a", "11.a", "0.a", "x.a", ":.a",
+		"1.=", "1.=2", "1.a=", "1.=zz", "1.=2 e",
+		"1.a.b",   // is 1.a=2eb
+		"1.=61",   // is 1.a
+		"1.=2E",   // is 1.=2e
+		"1.a/b",   // is 1.a=2fb
+		"1.a=2e=", // ends too early
+	} {
+		if kind, id, ok := splitKey(key); ok {
+			t.Errorf("splitKey(%q) = %v, %q", key, kind, id)
+		}
+	}
+}
+
+func FuzzKey(f *testing.F) {
+	for _, s := range []string{"", "a", "1.a", "1.=2e", "2.a=3db", "1.a.b", "1.=61", "\xff", printable()} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		if s != "" {
+			for _, kind := range []tokenstore.Kind{tokenstore.KindAccess, tokenstore.KindMaster} {
+				key := keyOf(kind, s)
+				if k, id, ok := splitKey(key); k != kind || id != s || !ok || !validKey.MatchString(key) {
+					t.Errorf("the id %q has the key %q, which is %v, %q, %v", s, key, k, id, ok)
+				}
+			}
+		}
+		if kind, id, ok := splitKey(s); ok && keyOf(kind, id) != s {
+			t.Errorf("the key %q is the id %q, whose key is %q", s, id, keyOf(kind, id))
+		}
+	})
+}
+
+func TestValue(t *testing.T) {
+	second := time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)
+	for _, c := range []struct {
+		value       string
+		after, want time.Time
+	}{
+		{"", time.Time{}, time.Time{}},
+		{"x", second, second},
+		{"x", second.Add(1), second.Add(time.Second)}, // never too early
+		{strings.Repeat("x", tokenstore.MaxRecord), second.Add(time.Second - 1), second.Add(time.Second)},
+	} {
+		stored := encode(tokenstore.Record{Value: []byte(c.value), DeleteAfter: c.after})
+		rec, err := decode(tokenstore.KindMaster, "a", stored, 7)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if rec.Kind != tokenstore.KindMaster || rec.ID != "a" || rec.Version != 7 || string(rec.Value) != c.value ||
+			!rec.DeleteAfter.Equal(c.want) || rec.DeleteAfter.IsZero() != c.want.IsZero() {
+			t.Errorf("%v came back as %+v", c.after, rec)
+		}
+		stored[len(stored)-1] ^= 1
+		if c.value != "" && string(rec.Value) != c.value {
+			t.Error("the record keeps what it was read from")
+		}
+		for n := range valueHeader {
+			if rec, err := decode(1, "a", stored[:n], 7); err == nil {
+				t.Errorf("%d bytes were read as %+v", n, rec)
+			}
+		}
+		stored[0]++
+		if rec, err := decode(1, "a", stored, 7); err == nil {
+			t.Errorf("another format was read as %+v", rec)
+		}
+	}
+}
+
+func FuzzValue(f *testing.F) {
+	f.Add(encode(tokenstore.Record{}))
+	f.Add(encode(tokenstore.Record{Value: []byte("x"), DeleteAfter: time.Unix(1<<33, 0)}))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		rec, err := decode(1, "a", b, 7)
+		if err != nil {
+			return
+		}
+		again, err := decode(1, "a", encode(rec), 7)
+		if err != nil || fmt.Sprint(again) != fmt.Sprint(rec) || !bytes.Equal(again.Value, rec.Value) {
+			t.Errorf("%+v came back as %+v, %v", rec, again, err)
+		}
+	})
+}

@@ -1,0 +1,122 @@
+package nats_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/millrace/millrace/internal/loopback"
+	"github.com/millrace/millrace/internal/natstest"
+	"github.com/millrace/millrace/tokenstore"
+	"github.com/millrace/millrace/tokenstore/nats"
+	"github.com/nats-io/nats-server/v2/server"
+	client "github.com/nats-io/nats.go"
+	"go.uber.org/zap"
+)
+
+// An edge that starts before its server is there comes up all the same.
+func TestOpenWithoutServer(t *testing.T) {
+	t.Parallel()
+	port := loopback.FreePort(t)
+	s := start(t, natstest.ConnectTo(fmt.Sprintf("nats://127.0.0.1:%d", port)))
+
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	_, err := s.Get(ctx, access, "a")
+	wantErr(t, "Get with little time", err, context.DeadlineExceeded)
+	begun, answer := make(chan struct{}), make(chan error, 1)
+	go func() {
+		close(begun)
+		for {
+			_, err := s.Get(t.Context(), access, "a")
+			if !errors.Is(err, tokenstore.ErrUnavailable) {
+				answer <- err
+				return
+			}
+		}
+	}()
+	<-begun
+	natstest.Server(t, func(o *server.Options) { o.Port = port })
+	select {
+	case err := <-answer:
+		wantErr(t, "Get when the server is there", err, tokenstore.ErrNotFound)
+	case <-time.After(patience):
+		t.Fatal("the store does not see that the server is there")
+	}
+	wantRecord(t, s, create(t, s, record("a", "x")))
+}
+
+// Calls that wait for the first copy in vain say why there is none, and so does the
+// log where it is not the link.
+func TestWhyNotReadable(t *testing.T) {
+	t.Parallel()
+	var wg sync.WaitGroup // each call takes its time
+	for _, c := range []struct {
+		connect natstest.Connector
+		words   []string
+		quiet   bool
+	}{
+		{natstest.ConnectTo(fmt.Sprintf("nats://127.0.0.1:%d", loopback.FreePort(t))), []string{"not connected to NATS"}, true},
+		{natstest.Connect(natstest.Server(t)), []string{`the bucket "tokens"`, "not found"}, false},
+		{natstest.Connect(natstest.Server(t, func(o *server.Options) { o.JetStream = false })), []string{"JetStream is not enabled"}, false},
+	} {
+		s := start(t, c.connect, func(c *nats.Config) { c.Create = false })
+		wg.Go(func() {
+			_, err := s.Get(t.Context(), access, "a")
+			wantErr(t, "Get", err, tokenstore.ErrUnavailable, append([]string{"could not be read yet"}, c.words...)...)
+		})
+		wg.Go(func() {
+			_, err := s.Create(t.Context(), record("a", "x"))
+			wantErr(t, "Create", err, tokenstore.ErrUnavailable, append([]string{"could not be read yet"}, c.words...)...)
+		})
+		if !c.quiet {
+			logged(t, s, c.words...)
+		}
+	}
+	wg.Wait()
+}
+
+func TestOpenFails(t *testing.T) {
+	_, err := nats.Open(nats.Config{
+		Connect: func(...client.Option) (*client.Conn, error) { return nil, errors.New("no such file") },
+		Bucket:  "tokens", MaxStale: time.Minute, Log: zap.NewNop(),
+	})
+	if err == nil || !strings.Contains(err.Error(), "connect to NATS: no such file") {
+		t.Errorf("error %v", err)
+	}
+}
+
+// A bucket with more records than a watch has room for is read as a whole.
+func TestOpenFull(t *testing.T) {
+	connect := natstest.Connect(natstest.Server(t))
+	a := start(t, connect)
+	ready(t, a)
+	for i := range 1000 {
+		rec := create(t, a, record(fmt.Sprint(i), "x"))
+		if i%3 == 0 {
+			remove(t, a, rec)
+		}
+	}
+	want, err := all(t, a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := start(t, connect)
+	ready(t, b)
+	got, err := all(t, b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(want) != 666 || len(got) != len(want) {
+		t.Fatalf("%d and %d records, want 666", len(want), len(got))
+	}
+	for i, rec := range got {
+		if !equal(rec, want[i]) {
+			t.Errorf("record %+v, want %+v", rec, want[i])
+		}
+	}
+}

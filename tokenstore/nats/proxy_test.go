@@ -1,0 +1,125 @@
+package nats_test
+
+import (
+	"net"
+	"sync"
+	"testing"
+
+	"github.com/millrace/millrace/internal/natstest"
+	"github.com/nats-io/nats-server/v2/server"
+)
+
+// proxy is a link to a server that can be cut, or fall silent.
+type proxy struct {
+	listener net.Listener
+	server   string
+	running  sync.WaitGroup
+
+	mu     sync.Mutex
+	down   bool
+	silent bool
+	woken  *sync.Cond // when silent or down changes
+	conns  map[net.Conn]bool
+}
+
+// newProxy forwards to a server until the test ends.
+func newProxy(t *testing.T, s *server.Server) *proxy {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &proxy{listener: listener, server: s.Addr().String(), conns: map[net.Conn]bool{}}
+	p.woken = sync.NewCond(&p.mu)
+	p.running.Go(p.accept)
+	t.Cleanup(func() {
+		listener.Close()
+		p.cut()
+		p.running.Wait()
+	})
+	return p
+}
+
+func (p *proxy) connect() natstest.Connector {
+	return natstest.ConnectTo("nats://" + p.listener.Addr().String())
+}
+
+func (p *proxy) accept() {
+	for {
+		client, err := p.listener.Accept()
+		if err != nil {
+			return
+		}
+		server, err := net.Dial("tcp", p.server)
+		if err != nil || !p.add(client, server) {
+			client.Close()
+			if err == nil {
+				server.Close()
+			}
+			continue
+		}
+		p.running.Go(func() { p.forward(client, server) })
+		p.running.Go(func() { p.forward(server, client) })
+	}
+}
+
+func (p *proxy) add(conns ...net.Conn) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.down {
+		return false
+	}
+	for _, c := range conns {
+		p.conns[c] = true
+	}
+	return true
+}
+
+func (p *proxy) forward(to, from net.Conn) {
+	defer to.Close()
+	defer from.Close()
+	buf := make([]byte, 32<<10)
+	for {
+		n, err := from.Read(buf)
+		p.await()
+		if _, werr := to.Write(buf[:n]); err != nil || werr != nil {
+			return
+		}
+	}
+}
+
+// await returns when the link is not silent.
+func (p *proxy) await() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for p.silent && !p.down {
+		p.woken.Wait()
+	}
+}
+
+// cut ends all connections, and those to come.
+func (p *proxy) cut() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.down = true
+	for c := range p.conns {
+		c.Close()
+	}
+	clear(p.conns)
+	p.woken.Broadcast()
+}
+
+// hush keeps the connections, and forwards nothing any more.
+func (p *proxy) hush() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.silent = true
+}
+
+// mend ends what cut or hush began.
+func (p *proxy) mend() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.down, p.silent = false, false
+	p.woken.Broadcast()
+}

@@ -1,0 +1,101 @@
+package nats
+
+import (
+	"errors"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/millrace/millrace/internal/natstest"
+	"github.com/millrace/millrace/tokenstore"
+)
+
+// A copy is too old from the time on at which it was confirmed, not from when that
+// became known, and each time this is told once.
+func TestState(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var s state
+		s.start(10 * time.Second)
+		var told atomic.Int32
+		s.watch(func() { told.Add(1) })
+		check := func(usable bool, want int32) {
+			t.Helper()
+			synctest.Wait()
+			err := s.usable(t.Context())
+			if (err == nil) != usable || err != nil && !errors.Is(err, tokenstore.ErrUnavailable) {
+				t.Errorf("error %v; usable: want %v", err, usable)
+			}
+			if told := told.Load(); told != want {
+				t.Errorf("told %d times, want %d", told, want)
+			}
+		}
+		check(false, 0) // waits, and has no copy
+		s.confirm(time.Now())
+		check(true, 0)
+		time.Sleep(8 * time.Second)
+		check(true, 0)
+		s.confirm(time.Now().Add(-5 * time.Second))
+		time.Sleep(4 * time.Second)
+		check(true, 0)
+		s.confirm(time.Now().Add(-10 * time.Second)) // an answer that was on its way for longer
+		time.Sleep(time.Second)
+		check(false, 1)
+		s.confirm(time.Now().Add(-11 * time.Second))
+		time.Sleep(time.Minute)
+		check(false, 1)
+		s.confirm(time.Now())
+		check(true, 1)
+		time.Sleep(10 * time.Second)
+		check(false, 2)
+		s.end()
+	})
+}
+
+// A bucket is another one when it was made at another time, or has lost something.
+func TestAnother(t *testing.T) {
+	made := time.Now()
+	r := reading{created: made}
+	for _, c := range []struct {
+		p       position
+		applied uint64
+		want    bool
+	}{
+		{position{created: made, last: 7}, 7, false},
+		{position{created: made, last: 8}, 7, false},
+		{position{created: made, last: 6}, 7, true},
+		{position{created: made.Add(1), last: 7}, 7, true},
+		{position{created: made.Add(1), last: 9}, 7, true},
+		{position{created: made.UTC().Round(0), last: 0}, 0, false},
+	} {
+		if got := r.another(c.p, c.applied); got != c.want {
+			t.Errorf("%+v after %d: %v, want %v", c.p, c.applied, got, c.want)
+		}
+	}
+}
+
+// Who loses against a write that this copy has not yet has it afterwards: who tries
+// again in a loop must come to an end.
+func TestConflictTeaches(t *testing.T) {
+	connect := natstest.Connect(natstest.Server(t))
+	s, _ := openReady(t, connect)
+	other, _ := openReady(t, connect)
+	one := put(t, s, "a", time.Time{})
+	two, err := other.Update(t.Context(), one)
+	if err != nil {
+		t.Fatal(err)
+	}
+	await(t, "the watch has brought it", func() bool {
+		rec, _ := s.mirror.get(access, "a")
+		return rec.Version == two
+	})
+	s.mirror.mu.Lock()
+	s.mirror.entries[entryKey{access, "a"}] = entry{record: one}
+	s.mirror.mu.Unlock()
+	if _, err := s.Update(t.Context(), one); !errors.Is(err, tokenstore.ErrConflict) {
+		t.Errorf("error %v", err)
+	}
+	if rec, ok := s.mirror.get(access, "a"); !ok || rec.Version != two {
+		t.Errorf("the copy has %+v, want version %d", rec, two)
+	}
+}
