@@ -187,7 +187,7 @@ func (a *App) Provision(ctx caddy.Context) error {
 	a.started = make(chan struct{})
 	a.takeover = takeover.New(func(srv *caddyhttp.Server) http.Handler {
 		return outermost{next: srv, server: srv, log: a.log.Named("guard")}
-	}, liveLog("pubsub.http3"))
+	}, LiveLog("pubsub.http3"))
 	if err := a.provisionLimits(); err != nil {
 		return err
 	}
@@ -216,6 +216,11 @@ func (a *App) Provision(ctx caddy.Context) error {
 	}
 	if a.broker, err = loadGuest[BrokerModule](ctx, a, a.BrokerRaw, "BrokerRaw", "pubsub.brokers.memory"); err != nil {
 		return fmt.Errorf("broker: %w", err)
+	}
+	if s, ok := a.store.(*NATSStore); ok {
+		if err := s.inherit(a.broker); err != nil {
+			return fmt.Errorf("token_store: %w", err)
+		}
 	}
 	return registerMetrics(ctx)
 }

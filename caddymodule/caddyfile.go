@@ -2,8 +2,8 @@ package caddymodule
 
 import (
 	"errors"
+	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/caddyserver/caddy/v2"
@@ -11,7 +11,8 @@ import (
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 	"github.com/caddyserver/caddy/v2/caddyconfig/httpcaddyfile"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
-	"github.com/dustin/go-humanize"
+	"github.com/millrace/millrace/caddymodule/args"
+	"github.com/millrace/millrace/pubsub"
 )
 
 func init() {
@@ -33,6 +34,7 @@ func init() {
 	httpcaddyfile.RegisterDirective("pubsub_webtransport", pathDirective(func(path string) caddyhttp.MiddlewareHandler {
 		return &WebTransport{Path: path}
 	}))
+	httpcaddyfile.RegisterDirective("pubsub_edges", parseEdges)
 	httpcaddyfile.RegisterDirective("pubsub_openapi", plainDirective(func() []caddyhttp.MiddlewareHandler {
 		return []caddyhttp.MiddlewareHandler{new(OpenAPI)}
 	}))
@@ -43,7 +45,7 @@ func init() {
 	// The guard before everything, the others before whatever answers all paths:
 	// `handle`, `respond`, `reverse_proxy`, `file_server`.
 	httpcaddyfile.RegisterDirectiveOrder("pubsub_guard", httpcaddyfile.Before, "tracing")
-	for _, d := range []string{"pubsub", "pubsub_ping", "pubsub_tokens", "pubsub_websocket", "pubsub_webtransport", "pubsub_openapi"} {
+	for _, d := range []string{"pubsub", "pubsub_ping", "pubsub_tokens", "pubsub_websocket", "pubsub_webtransport", "pubsub_edges", "pubsub_openapi"} {
 		httpcaddyfile.RegisterDirectiveOrder(d, httpcaddyfile.Before, "handle")
 	}
 }
@@ -83,23 +85,9 @@ func plainDirective(handlers func() []caddyhttp.MiddlewareHandler) httpcaddyfile
 //	pubsub_webtransport [@matcher] [<path>]   # /wt
 func pathDirective(handler func(path string) caddyhttp.MiddlewareHandler) httpcaddyfile.UnmarshalFunc {
 	return func(h httpcaddyfile.Helper) ([]httpcaddyfile.ConfigValue, error) {
-		h.Next()
-		name := h.Val()
-		var matcher caddy.ModuleMap
-		if h.NextArg() && !strings.HasPrefix(h.Val(), "/") {
-			h.Reset()
-			h.Next()
-			var err error
-			if matcher, err = h.ExtractMatcherSet(); err != nil {
-				return nil, err
-			}
-		} else {
-			h.Reset()
-		}
-		h.Next()
-		path := ""
-		if h.NextArg() {
-			path = h.Val()
+		matcher, name, path, err := matcherAndPath(h)
+		if err != nil {
+			return nil, err
 		}
 		if h.NextArg() || h.NextBlock(0) || path != "" && !strings.HasPrefix(path, "/") {
 			return nil, h.Errf("%s takes at most a named matcher and a path, which starts with a slash, and no block", name)
@@ -113,6 +101,54 @@ func pathDirective(handler func(path string) caddyhttp.MiddlewareHandler) httpca
 		}
 		return h.NewRoute(matcher, handler(path)), nil
 	}
+}
+
+// matcherAndPath parses what stands before a directive's block.
+func matcherAndPath(h httpcaddyfile.Helper) (matcher caddy.ModuleMap, name, path string, err error) {
+	h.Next()
+	name = h.Val()
+	if h.NextArg() && !strings.HasPrefix(h.Val(), "/") {
+		h.Reset()
+		h.Next()
+		if matcher, err = h.ExtractMatcherSet(); err != nil {
+			return nil, "", "", err
+		}
+	} else {
+		h.Reset()
+	}
+	h.Next()
+	if h.NextArg() {
+		path = h.Val()
+	}
+	return matcher, name, path, nil
+}
+
+// parseEdges parses the list of edges. Syntax:
+//
+//	pubsub_edges [@matcher] [<path>] {   # /edges
+//		edge <host> [<region>]
+//	}
+func parseEdges(h httpcaddyfile.Helper) ([]httpcaddyfile.ConfigValue, error) {
+	matcher, name, path, err := matcherAndPath(h)
+	if err != nil {
+		return nil, err
+	}
+	if h.NextArg() || path != "" && (!strings.HasPrefix(path, "/") || strings.Contains(path, "*") || strings.HasSuffix(path, "/")) {
+		return nil, h.Errf("%s takes at most a named matcher and a path, which starts with a slash and is compared exactly, and a block", name)
+	}
+	edges := &Edges{Path: path}
+	for h.NextBlock(0) {
+		option, args := h.Val(), h.RemainingArgs()
+		if option != "edge" || len(args) < 1 || len(args) > 2 {
+			return nil, h.Errf("%s: each line must be: edge <host> [<region>]", name)
+		}
+		e := pubsub.Edge{Host: args[0]}
+		if len(args) == 2 {
+			e.Region = args[1]
+		}
+		edges.List = append(edges.List, e)
+	}
+	return h.NewRoute(matcher, edges), nil
 }
 
 // parseGlobalOption parses the global options block. Syntax:
@@ -182,7 +218,7 @@ func (a *App) unmarshalBlock(d *caddyfile.Dispenser) error {
 		var err error
 		switch option {
 		case "region":
-			a.Region, err = oneArg(d)
+			a.Region, err = args.One(d)
 		case "regions":
 			if a.Regions = d.RemainingArgs(); len(a.Regions) == 0 {
 				err = d.ArgErr()
@@ -218,16 +254,9 @@ func (a *App) unmarshalBlock(d *caddyfile.Dispenser) error {
 		case "metrics":
 			err = numbers(d, count, map[string]*int{"tenants": &a.Metrics.Tenants})
 		case "slow_consumer":
-			a.SlowConsumer, err = oneArg(d)
+			a.SlowConsumer, err = args.One(d)
 		case "drain":
-			var text string
-			if text, err = oneArg(d); err == nil {
-				var drain, parseErr = caddy.ParseDuration(text)
-				if parseErr != nil {
-					err = d.Errf("drain: must be a duration like 10s")
-				}
-				a.Drain = caddy.Duration(drain)
-			}
+			a.Drain, err = args.Duration(d)
 		case "webtransport":
 			args := d.RemainingArgs()
 			if len(args) != 1 || args[0] != "on" && args[0] != "off" {
@@ -257,7 +286,7 @@ func (a *App) unmarshalMasterToken(d *caddyfile.Dispenser) error {
 		return d.ArgErr()
 	}
 	// What is no placeholder or hash never gets into the configuration.
-	if m.Token = d.Val(); !placeholder.MatchString(m.Token) && !hashForm.MatchString(m.Token) {
+	if m.Token = d.Val(); !args.Placeholder.MatchString(m.Token) && !hashForm.MatchString(m.Token) {
 		return d.Errf("master_token: %v", errLiteralSecret)
 	}
 	if d.NextArg() {
@@ -267,11 +296,11 @@ func (a *App) unmarshalMasterToken(d *caddyfile.Dispenser) error {
 		var err error
 		switch option := d.Val(); option {
 		case "name":
-			m.Name, err = oneArg(d)
+			m.Name, err = args.One(d)
 		case "description":
-			m.Description, err = oneArg(d)
+			m.Description, err = args.One(d)
 		case "tenant_prefix":
-			m.TenantPrefix, err = oneArg(d)
+			m.TenantPrefix, err = args.One(d)
 		case "allow_ip_masks":
 			if m.AllowIPMasks = append(m.AllowIPMasks, d.RemainingArgs()...); len(m.AllowIPMasks) == 0 {
 				err = d.ArgErr()
@@ -285,17 +314,6 @@ func (a *App) unmarshalMasterToken(d *caddyfile.Dispenser) error {
 	}
 	a.MasterTokens = append(a.MasterTokens, m)
 	return nil
-}
-
-func oneArg(d *caddyfile.Dispenser) (string, error) {
-	if !d.NextArg() {
-		return "", d.ArgErr()
-	}
-	value := d.Val()
-	if d.NextArg() {
-		return "", d.ArgErr()
-	}
-	return value, nil
 }
 
 // unmarshalGuest parses a driver's name and leaves the rest to it.
@@ -323,6 +341,16 @@ const count = "a whole number"
 // numbers parses a block of options with a number each, which may have a unit in
 // those that are sizes. kind is what the others are, for errors.
 func numbers(d *caddyfile.Dispenser, kind string, into map[string]*int, sizes ...string) error {
+	return options(d, into, func(option string) (int, error) {
+		if slices.Contains(sizes, option) {
+			return args.Size(d)
+		}
+		return args.Number(d, kind)
+	})
+}
+
+// options parses a block of options that have one value each.
+func options[T any](d *caddyfile.Dispenser, into map[string]*T, value func(option string) (T, error)) error {
 	block := d.Val()
 	if d.NextArg() {
 		return d.ArgErr()
@@ -331,40 +359,12 @@ func numbers(d *caddyfile.Dispenser, kind string, into map[string]*int, sizes ..
 		option := d.Val()
 		to, known := into[option]
 		if !known {
-			var names []string
-			for name := range into {
-				names = append(names, name)
-			}
-			slices.Sort(names)
-			return d.Errf("unknown option %s of %s; allowed: %s", option, block, strings.Join(names, ", "))
+			return d.Errf("unknown option %s of %s; allowed: %s", option, block, strings.Join(slices.Sorted(maps.Keys(into)), ", "))
 		}
-		text, err := oneArg(d)
-		if err != nil {
+		var err error
+		if *to, err = value(option); err != nil {
 			return err
 		}
-		parse, kind := number, kind
-		if slices.Contains(sizes, option) {
-			parse, kind = size, "a size in bytes, or with a unit like KiB or MB"
-		}
-		value, ok := parse(text)
-		if !ok {
-			return d.Errf("%s: must be %s, up to %d", option, kind, 1<<30)
-		}
-		*to = value
 	}
 	return nil
-}
-
-func number(text string) (int, bool) {
-	n, err := strconv.Atoi(text)
-	return n, err == nil && n >= 0 && n <= 1<<30
-}
-
-// size is a number that may have a unit: 64KiB, 1MB.
-func size(text string) (int, bool) {
-	if n, ok := number(text); ok {
-		return n, true
-	}
-	n, err := humanize.ParseBytes(text)
-	return int(n), err == nil && n <= 1<<30 && text[0] >= '0' && text[0] <= '9'
 }

@@ -23,9 +23,7 @@ type StoreModule interface {
 type BrokerModule interface {
 	// BrokerKey identifies the broker: configurations with an equal key share it.
 	BrokerKey() string
-	// OpenBroker makes the broker. One that can lose its link to the other edges
-	// has a method Up() bool beside those of the interface, which may be called
-	// concurrently; the metric millrace_broker_up shows it.
+	// OpenBroker makes the broker.
 	OpenBroker(*zap.Logger) (pubsub.Broker, error)
 }
 
@@ -75,7 +73,7 @@ func leaseEdge(sm StoreModule, bm BrokerModule, limits pubsub.Limits) (e *edge, 
 
 func newEdge(key edgeKey, sm StoreModule, bm BrokerModule, limits pubsub.Limits) (*edge, error) {
 	v, _, err := stores.LoadOrNew(key.store, func() (caddy.Destructor, error) {
-		store, err := sm.OpenStore(liveLog("pubsub.store"))
+		store, err := sm.OpenStore(LiveLog("pubsub.store"))
 		if err != nil {
 			return nil, err
 		}
@@ -93,12 +91,12 @@ func newEdge(key edgeKey, sm StoreModule, bm BrokerModule, limits pubsub.Limits)
 	if err != nil {
 		return nil, fail("token store", err)
 	}
-	broker, err := bm.OpenBroker(liveLog("pubsub.broker"))
+	broker, err := bm.OpenBroker(LiveLog("pubsub.broker"))
 	if err != nil {
 		return nil, fail("broker", err)
 	}
 	e.broker = broker
-	e.hub = pubsub.NewHub(broker, limits, liveLog("pubsub.hub"))
+	e.hub = pubsub.NewHub(broker, limits, LiveLog("pubsub.hub"))
 	e.memory = newTidy(e.hub.Deliveries)
 	e.stop = watcher.Watch(func(ev tokenstore.Event) {
 		if ev.Revoked {
@@ -107,6 +105,13 @@ func newEdge(key edgeKey, sm StoreModule, bm BrokerModule, limits pubsub.Limits)
 			e.hub.TokenRenewed(ev.TokenID, ev.ExpiresAt, ev.Version)
 		}
 	})
+	if replica, ok := e.store.Store.(tokenstore.Replica); ok {
+		stop, stopStale := e.stop, replica.WatchStale(e.hub.TokensUnverifiable)
+		e.stop = func() {
+			stopStale()
+			stop()
+		}
+	}
 	return e, nil
 }
 
@@ -115,7 +120,20 @@ func (e *edge) use(a *App, limits pubsub.Limits) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.generations = append(e.generations, generation{a, limits})
-	e.hub.SetLimits(limits)
+	e.apply(e.generations[len(e.generations)-1])
+}
+
+// apply puts in force what a configuration says of a hub that it shares with
+// others. The caller holds e.mu.
+func (e *edge) apply(g generation) {
+	e.hub.SetLimits(g.limits)
+	if d, ok := e.broker.(pubsub.Directory); ok {
+		var host string
+		if b, ok := g.app.broker.(*NATSBroker); ok {
+			host = b.Host
+		}
+		d.Announce(pubsub.Edge{Host: host, Region: g.app.Region})
+	}
 }
 
 // release ends a configuration's use. If it was in force, as after a reload
@@ -124,7 +142,7 @@ func (e *edge) release(a *App) error {
 	e.mu.Lock()
 	e.generations = slices.DeleteFunc(e.generations, func(g generation) bool { return g.app == a })
 	if n := len(e.generations); n > 0 {
-		e.hub.SetLimits(e.generations[n-1].limits)
+		e.apply(e.generations[n-1])
 	}
 	e.mu.Unlock()
 	_, err := edges.Delete(e.key)

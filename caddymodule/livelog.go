@@ -8,11 +8,11 @@ import (
 	"go.uber.org/zap/zapcore"
 )
 
-// liveLog is a logger for what outlives a configuration: hub, store and open
+// LiveLog is a logger for what outlives a configuration: hub, store and open
 // sessions. It writes to the default logger of the configuration in force, where
 // a configuration's own logger would go on writing to outputs that a reload has
 // closed.
-func liveLog(name string) *zap.Logger { return zap.New(liveCore{}).Named(name) }
+func LiveLog(name string) *zap.Logger { return zap.New(liveCore{}).Named(name) }
 
 type liveCore struct{ fields []zapcore.Field }
 

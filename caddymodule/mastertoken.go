@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/caddyserver/caddy/v2"
+	"github.com/millrace/millrace/caddymodule/args"
 	"github.com/millrace/millrace/tokenstore"
 )
 
@@ -29,8 +30,7 @@ type MasterToken struct {
 }
 
 var (
-	placeholder = regexp.MustCompile(`^\{(env|file)\.[^{}]+\}$`)
-	hashForm    = regexp.MustCompile(`^MT_[0-9a-f]{32}_sha256:[0-9a-f]{64}$`)
+	hashForm = regexp.MustCompile(`^MT_[0-9a-f]{32}_sha256:[0-9a-f]{64}$`)
 
 	errLiteralSecret = errors.New("the secret must not stand in the configuration, which Caddy saves to disk: " +
 		"give {env.NAME} or {file./path} (not {$NAME}, which is put in place when the Caddyfile is read), " +
@@ -49,7 +49,7 @@ func (m MasterToken) resolve(repl *caddy.Replacer) (tokenstore.StaticMaster, err
 	}
 	value := m.Token
 	switch {
-	case placeholder.MatchString(value):
+	case args.Placeholder.MatchString(value):
 		var err error
 		if value, err = repl.ReplaceOrErr(value, true, true); err != nil {
 			return static, fmt.Errorf("%s is empty or cannot be read", m.Token)

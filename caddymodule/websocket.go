@@ -78,7 +78,7 @@ func (h *WebSocket) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddy
 }
 
 // sessionLog is shared by all sessions: one logger each would be 150 bytes.
-var sessionLog = liveLog("pubsub.websocket")
+var sessionLog = LiveLog("pubsub.websocket")
 
 // open registers a session for the client, or refuses it.
 func (h *WebSocket) open(r *http.Request, live *running, token string) (*pubsub.Session, *refusal) {

@@ -157,7 +157,7 @@ func (h *WebTransport) serve(w http.ResponseWriter, r *http.Request, c visitor, 
 		}
 	}()
 	if conn, ok := h.upgrade(w, r, c.entry); ok {
-		wtconn.Serve(c.live.hub, a, conn, liveLog("pubsub.webtransport"))
+		wtconn.Serve(c.live.hub, a, conn, LiveLog("pubsub.webtransport"))
 		served = true
 	}
 }
@@ -176,7 +176,7 @@ func (h *WebTransport) await(w http.ResponseWriter, r *http.Request, c visitor) 
 		}
 	}()
 	if conn, ok := h.upgrade(w, r, c.entry); ok {
-		log := liveLog("pubsub.webtransport")
+		log := LiveLog("pubsub.webtransport")
 		c.log = log // the handler's may be gone by then
 		wtconn.Await(c.live.hub, arrival, conn, c.auth, log)
 		served = true

@@ -10,6 +10,9 @@ import (
 
 	// The pubsub app, its handlers, its admin API and its commands.
 	_ "github.com/millrace/millrace/caddymodule"
+
+	// The NATS server inside the edge, for the option `embedded`.
+	_ "github.com/millrace/millrace/caddymodule/embedded"
 )
 
 func main() {

@@ -1,0 +1,102 @@
+// Package args parses the arguments of Caddyfile options. Each function is called
+// where the option's name has just been read, and wants exactly one argument.
+package args
+
+import (
+	"regexp"
+	"strconv"
+
+	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
+	"github.com/dustin/go-humanize"
+)
+
+// One returns the argument.
+func One(d *caddyfile.Dispenser) (string, error) {
+	if !d.NextArg() {
+		return "", d.ArgErr()
+	}
+	value := d.Val()
+	if d.NextArg() {
+		return "", d.ArgErr()
+	}
+	return value, nil
+}
+
+// Placeholder is what stands for a secret: the secret itself never gets into the
+// configuration.
+var Placeholder = regexp.MustCompile(`^\{(env|file)\.[^{}]+\}$`)
+
+// Secret is One for what has to be a placeholder. No error repeats it.
+func Secret(d *caddyfile.Dispenser) (string, error) {
+	option := d.Val()
+	if !d.NextArg() {
+		return "", d.ArgErr()
+	}
+	value := d.Val()
+	if !Placeholder.MatchString(value) {
+		return "", d.Errf("%s: must be a placeholder like {env.NAME} or {file./run/secrets/name}, not the secret itself", option)
+	}
+	if d.NextArg() {
+		return "", d.ArgErr()
+	}
+	return value, nil
+}
+
+// Duration wants a duration like 10s.
+func Duration(d *caddyfile.Dispenser) (caddy.Duration, error) {
+	option := d.Val()
+	text, err := One(d)
+	if err != nil {
+		return 0, err
+	}
+	duration, err := caddy.ParseDuration(text)
+	if err != nil {
+		return 0, d.Errf("%s: must be a duration like 10s", option)
+	}
+	return caddy.Duration(duration), nil
+}
+
+// The highest numbers that options may have.
+const (
+	largest     = 1 << 30
+	largestDisk = 1 << 50
+)
+
+// Number wants a whole number; kind says of what, for errors.
+func Number(d *caddyfile.Dispenser, kind string) (int, error) {
+	return number(d, kind, largest, func(text string) (uint64, error) { return strconv.ParseUint(text, 10, 63) })
+}
+
+// Size wants a number of bytes of memory, which may have a unit: 64KiB, 1MB.
+func Size(d *caddyfile.Dispenser) (int, error) {
+	n, err := bytes(d, largest)
+	return int(n), err
+}
+
+// DiskSize is Size for what is kept on disk.
+func DiskSize(d *caddyfile.Dispenser) (int64, error) { return bytes(d, largestDisk) }
+
+func bytes(d *caddyfile.Dispenser, most int64) (int64, error) {
+	n, err := number(d, "a size in bytes, or with a unit like KiB or MB", most, func(text string) (uint64, error) {
+		n, err := humanize.ParseBytes(text)
+		if err == nil && (text[0] < '0' || text[0] > '9') {
+			err = strconv.ErrSyntax
+		}
+		return n, err
+	})
+	return int64(n), err
+}
+
+func number(d *caddyfile.Dispenser, kind string, most int64, parse func(string) (uint64, error)) (int, error) {
+	option := d.Val()
+	text, err := One(d)
+	if err != nil {
+		return 0, err
+	}
+	n, err := parse(text)
+	if err != nil || n > uint64(most) {
+		return 0, d.Errf("%s: must be %s, up to %d", option, kind, most)
+	}
+	return int(n), nil
+}

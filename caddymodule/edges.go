@@ -1,0 +1,121 @@
+package caddymodule
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+	"github.com/millrace/millrace/pubsub"
+	"github.com/millrace/millrace/tokenstore/rest"
+)
+
+func init() { caddy.RegisterModule(new(Edges)) }
+
+// Edges lists the edges that clients can choose from, for those that then probe
+// `/ping` of each: `{"edges":[{"host":"eu.example.com","region":"EU"}]}`.
+type Edges struct {
+	// Path that is answered. Default: `/edges`.
+	Path string `json:"path,omitempty"`
+	// List is a fixed list. Default: the edges that announce themselves over the
+	// broker, which then has to be one that knows them.
+	List []pubsub.Edge `json:"list,omitempty"`
+
+	app *App
+}
+
+// CaddyModule implements [caddy.Module].
+func (*Edges) CaddyModule() caddy.ModuleInfo {
+	return caddy.ModuleInfo{ID: "http.handlers.pubsub_edges", New: func() caddy.Module { return new(Edges) }}
+}
+
+// Provision implements [caddy.Provisioner].
+func (h *Edges) Provision(ctx caddy.Context) error {
+	app, err := provisionApp(ctx, &h.Path, "/edges")
+	if err != nil {
+		return err
+	}
+	h.app = app
+	for _, e := range h.List {
+		if err := checkHost(e.Host); err != nil {
+			return fmt.Errorf("edge %s: %w", e.Host, err)
+		}
+	}
+	if _, announced := app.broker.(*NATSBroker); len(h.List) == 0 && !announced {
+		return errors.New("pubsub_edges: this edge's broker knows no others: list them, `edge <host> [<region>]`, or use `broker nats`")
+	}
+	return nil
+}
+
+var hostName = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?(\.[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?)*$`)
+
+// checkHost wants a host name or address, with or without a port.
+func checkHost(text string) error {
+	host := text
+	if strings.Contains(text, "/") {
+		return errors.New("must be a host name, with a port if it is not 443, and no URL")
+	}
+	if name, port, err := net.SplitHostPort(text); err == nil {
+		if n, err := strconv.Atoi(port); err != nil || n < 1 || n > 65535 {
+			return errors.New("the port must be from 1 to 65535")
+		}
+		host = name
+	}
+	if len(host) > 253 || !hostName.MatchString(host) && net.ParseIP(host) == nil {
+		return errors.New("must be a host name, with a port if it is not 443")
+	}
+	return nil
+}
+
+// ServeHTTP implements [caddyhttp.MiddlewareHandler].
+func (h *Edges) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler) error {
+	if served, err := elsewhere(w, r, h.Path, next); served {
+		return err
+	}
+	header := w.Header()
+	header.Set("Access-Control-Allow-Origin", "*")
+	header.Set("Cache-Control", "no-store")
+	switch r.Method {
+	case http.MethodGet, http.MethodHead:
+	case http.MethodOptions:
+		header.Set("Access-Control-Allow-Methods", pingMethods)
+		header.Set("Allow", pingMethods)
+		w.WriteHeader(http.StatusNoContent)
+		return nil
+	default:
+		header.Set("Allow", pingMethods)
+		problem(w, http.StatusMethodNotAllowed, string(rest.CodeMethodNotAllowed), "allowed: "+pingMethods)
+		return nil
+	}
+	list := h.List
+	if len(list) == 0 {
+		live := h.app.await(r)
+		if live == nil {
+			starting(w)
+			return nil
+		}
+		list = live.broker.(pubsub.Directory).Edges()
+	}
+	body, err := json.Marshal(struct {
+		Edges []pubsub.Edge `json:"edges"`
+	}{list})
+	if err != nil {
+		return err
+	}
+	header.Set("Content-Type", "application/json")
+	header.Set("Content-Length", strconv.Itoa(len(body)))
+	w.WriteHeader(http.StatusOK)
+	_, err = w.Write(body)
+	return err
+}
+
+var (
+	_ caddy.Provisioner           = (*Edges)(nil)
+	_ caddyhttp.MiddlewareHandler = (*Edges)(nil)
+)

@@ -1,0 +1,330 @@
+// Package embedded runs a NATS server inside an edge: `broker nats { embedded }`.
+// A build that does not import it does not carry the server.
+package embedded
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/caddyconfig"
+	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
+	"github.com/millrace/millrace/caddymodule"
+	"github.com/millrace/millrace/caddymodule/args"
+	"github.com/nats-io/nats-server/v2/server"
+	nats "github.com/nats-io/nats.go"
+)
+
+func init() { caddy.RegisterModule(new(Server)) }
+
+// Server is a NATS server with JetStream inside the edge. Without any option it
+// serves this edge alone; with Cluster, edges join by routes among themselves.
+type Server struct {
+	// Name of the server, unique in its cluster. JetStream finds its data by it:
+	// keep it. Default: the machine's host name.
+	Name string `json:"name,omitempty"`
+	// Dir is the folder of JetStream's data. Default: `pubsub/nats` in Caddy's data
+	// directory.
+	Dir string `json:"dir,omitempty"`
+	// MaxStore bounds what JetStream keeps on disk, in bytes. Default, and zero: 1
+	// GiB.
+	MaxStore int64 `json:"max_store,omitempty"`
+	// Cluster joins the server with those of other edges. Default: none.
+	Cluster *Cluster `json:"cluster,omitempty"`
+	// Config is the path of a configuration file of nats-server, for what has no
+	// option here: TLS, accounts, leaf nodes, gateways. The other options then have
+	// to be left out. Default: none.
+	Config string `json:"config,omitempty"`
+
+	secrets string // a hash of what the configuration does not show
+}
+
+// Cluster is a set of servers with routes between all of them.
+type Cluster struct {
+	// Name of the cluster, the same on all servers.
+	Name string `json:"name"`
+	// Listen is the address for the other servers, `host:port`.
+	Listen string `json:"listen"`
+	// Routes are URLs of other servers' addresses, `nats://host:6222`. One that
+	// runs is enough.
+	Routes []string `json:"routes"`
+	// User and Password that the servers ask of each other. Password is a
+	// placeholder. Default: none, which is for networks that nobody else is in.
+	User     string `json:"user,omitempty"`
+	Password string `json:"password,omitempty"`
+}
+
+const (
+	defaultMaxStore = 1 << 30
+	// maxPayload has room for the largest message that an edge may be set to take.
+	maxPayload = 17 << 20
+)
+
+// startTime is how long a server may take to start.
+const startTime = 20 * time.Second
+
+// servers has the one that runs, by its key: see OpenServer.
+var (
+	serversMu sync.Mutex // makes a search and what follows from it one
+	servers   = caddy.NewUsagePool()
+)
+
+// CaddyModule implements [caddy.Module].
+func (*Server) CaddyModule() caddy.ModuleInfo {
+	return caddy.ModuleInfo{ID: "pubsub.nats.embedded", New: func() caddy.Module { return new(Server) }}
+}
+
+var name = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,128}$`)
+
+// Provision implements [caddy.Provisioner]. It starts nothing.
+func (s *Server) Provision(caddy.Context) error {
+	repl := caddy.NewReplacer()
+	if s.Config != "" {
+		if s.Name != "" || s.Dir != "" || s.MaxStore != 0 || s.Cluster != nil {
+			return errors.New("config: the other options have to stand in that file")
+		}
+		path, err := filepath.Abs(repl.ReplaceAll(s.Config, ""))
+		if err != nil {
+			return err
+		}
+		s.Config = path
+		return s.check()
+	}
+	s.Name, s.Dir = repl.ReplaceAll(s.Name, ""), repl.ReplaceAll(s.Dir, "")
+	if s.Name == "" {
+		host, err := os.Hostname()
+		if err != nil {
+			return fmt.Errorf("name: %w", err)
+		}
+		s.Name = host
+	}
+	if !name.MatchString(s.Name) {
+		return errors.New("name: must be 1 to 128 letters, digits, dots, _ and -")
+	}
+	if s.Dir == "" {
+		s.Dir = filepath.Join(caddy.AppDataDir(), "pubsub", "nats")
+	}
+	if s.MaxStore < 0 {
+		return errors.New("max_store: must be a number of bytes")
+	}
+	if s.MaxStore == 0 {
+		s.MaxStore = defaultMaxStore
+	}
+	dir, err := filepath.Abs(s.Dir)
+	if err != nil {
+		return err
+	}
+	s.Dir = dir
+	return s.check()
+}
+
+// check finds out whether the server could be started, and what its key needs.
+func (s *Server) check() error {
+	o, err := s.options()
+	if err != nil {
+		return err
+	}
+	if s.Config != "" {
+		text, err := os.ReadFile(s.Config)
+		if err != nil {
+			return fmt.Errorf("config: %w", err)
+		}
+		s.secrets = caddymodule.KeyedHash(string(text))
+		return nil
+	}
+	s.secrets = caddymodule.KeyedHash(o.Cluster.Password)
+	return nil
+}
+
+// ServerKey implements [caddymodule.NATSServer].
+func (s *Server) ServerKey() string {
+	return "embedded:" + string(caddyconfig.JSON(s, nil)) + s.secrets
+}
+
+// WantsLogin implements [caddymodule.NATSServer].
+func (s *Server) WantsLogin() bool { return s.Config != "" }
+
+// OpenServer implements [caddymodule.NATSServer]. A process runs one server: two
+// would write to the same folder, and listen at the same address, while a reload
+// goes from one to the other.
+func (s *Server) OpenServer() (nats.Option, func() error, error) {
+	serversMu.Lock()
+	defer serversMu.Unlock()
+	other := false
+	servers.Range(func(key, _ any) bool {
+		other = key != s.ServerKey()
+		return !other
+	})
+	if other {
+		return nil, nil, errors.New("this process runs a NATS server with other options; they change with a restart")
+	}
+	v, _, err := servers.LoadOrNew(s.ServerKey(), func() (caddy.Destructor, error) {
+		o, err := s.options()
+		if err != nil {
+			return nil, err
+		}
+		return start(o, s.Config == "")
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	release := func() error {
+		serversMu.Lock()
+		defer serversMu.Unlock()
+		_, err := servers.Delete(s.ServerKey())
+		return err
+	}
+	return v.(*running).inside, release, nil
+}
+
+// options are the server's own.
+func (s *Server) options() (*server.Options, error) {
+	if s.Config != "" {
+		o, err := server.ProcessConfigFile(s.Config)
+		if err != nil {
+			return nil, fmt.Errorf("config: %w", err)
+		}
+		o.NoSigs = true
+		return o, nil
+	}
+	o := &server.Options{
+		ServerName: s.Name, NoSigs: true, DontListen: s.Cluster == nil,
+		JetStream: true, StoreDir: s.Dir, JetStreamMaxStore: s.MaxStore, JetStreamMaxMemory: s.MaxStore,
+		SyncAlways: true, // a token operation that is acknowledged survives power loss
+		MaxPayload: maxPayload, MaxPending: 16 * maxPayload,
+	}
+	if c := s.Cluster; c != nil {
+		o.Host, o.Port = "127.0.0.1", server.RANDOM_PORT // routes wait for a listener of clients
+		o.Cluster.NoAdvertise = true
+		var err error
+		if !name.MatchString(c.Name) {
+			return nil, errors.New("cluster: the name must be 1 to 128 letters, digits, dots, _ and -")
+		}
+		o.Cluster.Name = c.Name
+		if o.Cluster.Host, o.Cluster.Port, err = split("cluster.listen", c.Listen); err != nil {
+			return nil, err
+		}
+		if (c.User == "") != (c.Password == "") {
+			return nil, errors.New("cluster: user and password belong together")
+		}
+		if c.Password != "" && !args.Placeholder.MatchString(c.Password) {
+			return nil, errors.New("cluster.password: must be a placeholder like {env.NATS_SECRET} or {file./run/secrets/nats}, not the secret itself")
+		}
+		password, err := caddy.NewReplacer().ReplaceOrErr(c.Password, true, true)
+		if err != nil {
+			return nil, fmt.Errorf("cluster.password: %w", err)
+		}
+		o.Cluster.Username, o.Cluster.Password = c.User, password
+		if len(c.Routes) == 0 {
+			return nil, errors.New("cluster.routes: needs the URL of another server, like nats://host:6222")
+		}
+		for i, text := range c.Routes {
+			u, err := url.Parse(text)
+			if err != nil || u.Scheme != "nats" || u.Host == "" || u.User != nil {
+				return nil, fmt.Errorf("cluster.routes: number %d must be a URL like nats://host:6222, without user and password", i+1)
+			}
+			if c.User != "" {
+				u.User = url.UserPassword(c.User, password)
+			}
+			o.Routes = append(o.Routes, u)
+		}
+	}
+	return o, nil
+}
+
+func split(option, address string) (host string, port int, err error) {
+	host, text, err := net.SplitHostPort(address)
+	if err == nil {
+		port, err = strconv.Atoi(text)
+	}
+	if err != nil || port < 1 || port > 65535 {
+		return "", 0, fmt.Errorf("%s: must be host:port", option)
+	}
+	return host, port, nil
+}
+
+// UnmarshalCaddyfile sets up the server from Caddyfile tokens. Syntax:
+//
+//	embedded {
+//		name      <name>
+//		dir       <path>
+//		max_store <bytes>
+//		cluster <name> {
+//			listen   <host:port>
+//			routes   <urls...>
+//			user     <name>
+//			password {env.NAME}|{file./path}
+//		}
+//	}
+//
+// or, with a configuration file of nats-server:
+//
+//	embedded {
+//		config <path>
+//	}
+func (s *Server) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
+	d.Next() // consume the option's name
+	if d.NextArg() {
+		return d.ArgErr()
+	}
+	for nesting := d.Nesting(); d.NextBlock(nesting); {
+		var err error
+		switch option := d.Val(); option {
+		case "name":
+			s.Name, err = args.One(d)
+		case "dir":
+			s.Dir, err = args.One(d)
+		case "config":
+			s.Config, err = args.One(d)
+		case "max_store":
+			s.MaxStore, err = args.DiskSize(d)
+		case "cluster":
+			err = s.unmarshalCluster(d)
+		default:
+			err = d.Errf("unknown option %s of embedded; allowed: name, dir, max_store, cluster, config", option)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *Server) unmarshalCluster(d *caddyfile.Dispenser) (err error) {
+	s.Cluster = new(Cluster)
+	if s.Cluster.Name, err = args.One(d); err != nil {
+		return err
+	}
+	for nesting := d.Nesting(); d.NextBlock(nesting); {
+		switch option := d.Val(); option {
+		case "listen":
+			s.Cluster.Listen, err = args.One(d)
+		case "routes":
+			s.Cluster.Routes = append(s.Cluster.Routes, d.RemainingArgs()...)
+		case "user":
+			s.Cluster.User, err = args.One(d)
+		case "password":
+			s.Cluster.Password, err = args.Secret(d)
+		default:
+			err = d.Errf("unknown option %s of cluster; allowed: listen, routes, user, password", option)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+var (
+	_ caddymodule.NATSServer = (*Server)(nil)
+	_ caddy.Provisioner      = (*Server)(nil)
+	_ caddyfile.Unmarshaler  = (*Server)(nil)
+)

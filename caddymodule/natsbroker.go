@@ -1,0 +1,170 @@
+package caddymodule
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+
+	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
+	"github.com/millrace/millrace/caddymodule/args"
+	"github.com/millrace/millrace/pubsub"
+	"github.com/millrace/millrace/pubsub/nats"
+	"go.uber.org/zap"
+)
+
+func init() { caddy.RegisterModule(new(NATSBroker)) }
+
+// NATSBroker joins edges through NATS.
+type NATSBroker struct {
+	NATSLink
+
+	// Prefix of the subjects of this overlay: edges with the same one belong
+	// together. Tokens of letters, digits, `_` and `-`, joined by dots. Default:
+	// `millrace`.
+	Prefix string `json:"prefix,omitempty"`
+	// QueueBytes bounds what waits for a link that takes less than clients publish,
+	// beside as much that is being sent; what does not fit is delivered on this edge
+	// alone. The same holds for what comes from other edges. 64 KiB to 1 GiB.
+	// Default, and zero: 8 MiB.
+	QueueBytes int `json:"queue,omitempty"`
+	// Host under which clients reach this edge, as `pubsub_edges` lists it, with a
+	// port if that is not 443. Default: none, and the edge is not listed.
+	Host string `json:"announce,omitempty"`
+}
+
+const (
+	defaultPrefix    = "millrace"
+	defaultNATSQueue = 8 << 20
+)
+
+var subjectPrefix = regexp.MustCompile(`^[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*$`)
+
+// CaddyModule implements [caddy.Module].
+func (*NATSBroker) CaddyModule() caddy.ModuleInfo {
+	return caddy.ModuleInfo{ID: "pubsub.brokers.nats", New: func() caddy.Module { return new(NATSBroker) }}
+}
+
+// Provision implements [caddy.Provisioner]. It connects to nothing.
+func (b *NATSBroker) Provision(ctx caddy.Context) error {
+	if b.Prefix == "" {
+		b.Prefix = defaultPrefix
+	}
+	if len(b.Prefix) > 128 || !subjectPrefix.MatchString(b.Prefix) {
+		return errors.New("prefix: must be tokens of letters, digits, _ and -, joined by dots, up to 128 bytes")
+	}
+	if b.QueueBytes == 0 {
+		b.QueueBytes = defaultNATSQueue
+	}
+	if b.QueueBytes < 64<<10 || b.QueueBytes > 1<<30 {
+		return fmt.Errorf("queue: must be from %d to %d bytes", 64<<10, 1<<30)
+	}
+	var err error
+	if b.Host, err = caddy.NewReplacer().ReplaceOrErr(b.Host, true, true); err != nil {
+		return fmt.Errorf("announce: %w", err)
+	}
+	if b.Host != "" {
+		if err := checkHost(b.Host); err != nil {
+			return fmt.Errorf("announce: %w", err)
+		}
+	}
+	return b.provision(ctx)
+}
+
+// BrokerKey implements [BrokerModule].
+func (b *NATSBroker) BrokerKey() string {
+	return fmt.Sprintf("nats:%s %d %s", b.Prefix, b.QueueBytes, b.key())
+}
+
+// OpenBroker implements [BrokerModule].
+func (b *NATSBroker) OpenBroker(log *zap.Logger) (pubsub.Broker, error) {
+	options, release, err := b.options("broker")
+	if err != nil {
+		return nil, err
+	}
+	broker, err := nats.New(nats.Config{
+		Connect: b.connector(options), Prefix: b.Prefix, QueueBytes: b.QueueBytes, Log: log,
+	})
+	if err != nil {
+		return nil, errors.Join(err, release())
+	}
+	return &leasedBroker{broker, release}, nil
+}
+
+// leasedBroker is a broker that uses an embedded server.
+type leasedBroker struct {
+	*nats.Broker
+	release func() error
+}
+
+// Close implements [pubsub.Broker].
+func (b *leasedBroker) Close() error { return errors.Join(b.Broker.Close(), b.release()) }
+
+// UnmarshalCaddyfile sets up the broker from Caddyfile tokens. Syntax:
+//
+//	broker nats [<servers...>] {
+//		servers        <urls...>
+//		credentials    <file>
+//		nkey           <file>
+//		user           <name>
+//		password       {env.NAME}|{file./path}
+//		token          {env.NAME}|{file./path}
+//		tls {
+//			ca   <file>
+//			cert <file>
+//			key  <file>
+//		}
+//		name           <name>
+//		reconnect_wait <duration>
+//		embedded { ... }
+//		prefix         <subject>
+//		queue          <size>
+//		announce       <host>
+//	}
+func (b *NATSBroker) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
+	return unmarshalNATS(d, "broker nats", &b.NATSLink, func(option string) (known bool, err error) {
+		switch option {
+		case "prefix":
+			b.Prefix, err = args.One(d)
+		case "announce":
+			b.Host, err = args.One(d)
+		case "queue":
+			b.QueueBytes, err = args.Size(d)
+		default:
+			return false, nil
+		}
+		return true, err
+	}, "prefix, queue, announce")
+}
+
+// unmarshalNATS parses a guest that has a link, and options of its own.
+func unmarshalNATS(d *caddyfile.Dispenser, what string, l *NATSLink,
+	own func(option string) (known bool, err error), names string) error {
+	d.Next() // consume the driver's name
+	l.Servers = d.RemainingArgs()
+	seen := map[string]bool{}
+	for nesting := d.Nesting(); d.NextBlock(nesting); {
+		option := d.Val()
+		if seen[option] {
+			return d.Errf("%s stands here twice", option)
+		}
+		seen[option] = true
+		known, err := l.unmarshal(d, option)
+		if !known {
+			known, err = own(option)
+		}
+		if !known {
+			return d.Errf("unknown option %s of %s; allowed: %s, %s", option, what, linkOptions, names)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+var (
+	_ BrokerModule          = (*NATSBroker)(nil)
+	_ caddy.Provisioner     = (*NATSBroker)(nil)
+	_ caddyfile.Unmarshaler = (*NATSBroker)(nil)
+)

@@ -1,0 +1,336 @@
+package caddymodule
+
+import (
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"reflect"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/caddyconfig"
+	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
+	"github.com/millrace/millrace/caddymodule/args"
+	nats "github.com/nats-io/nats.go"
+)
+
+// NATSLink says how an edge reaches a NATS system: a server, a cluster, or a leaf
+// node.
+type NATSLink struct {
+	// Servers are URLs: `nats://host:4222`, `tls://…`, `ws://…`, `wss://…`. One
+	// that answers is enough; it tells of the others of its cluster. They may hold
+	// placeholders. Default: `nats://127.0.0.1:4222`.
+	Servers []string `json:"servers,omitempty"`
+
+	// Credentials is the path of a file with a JWT and its key. Default: none.
+	Credentials string `json:"credentials,omitempty"`
+	// NKey is the path of a file with the seed of an NKey. Default: none.
+	NKey string `json:"nkey,omitempty"`
+	// User and Password, or Token, of a server that wants them. Password and Token
+	// are placeholders, as `{env.NATS_PASSWORD}`. Default: none.
+	User     string `json:"user,omitempty"`
+	Password string `json:"password,omitempty"`
+	Token    string `json:"token,omitempty"`
+
+	// TLS of connections to the servers, beside what the URL's scheme asks for.
+	TLS *NATSTLS `json:"tls,omitempty"`
+
+	// Name of the connections, for operators of the servers. Default:
+	// `millrace`.
+	Name string `json:"name,omitempty"`
+	// ReconnectWait between two attempts to reach a server, 10ms to 1m. Default,
+	// and zero: 500ms.
+	ReconnectWait caddy.Duration `json:"reconnect_wait,omitempty"`
+
+	// Embedded is a NATS server inside the edge, in place of Servers: the module
+	// `pubsub.nats.embedded`, which a build has or has not. Default: none.
+	EmbeddedRaw json.RawMessage `json:"embedded,omitempty"`
+
+	server   NATSServer
+	resolved resolvedLink
+}
+
+// NATSTLS is what a NATS server wants of a client beside a certificate of its own
+// that the system trusts.
+type NATSTLS struct {
+	// CA is the path of a file with the authorities of the servers' certificates.
+	// Default: the system's.
+	CA string `json:"ca,omitempty"`
+	// Cert and Key are paths of this client's certificate and its key. Default:
+	// none.
+	Cert string `json:"cert,omitempty"`
+	Key  string `json:"key,omitempty"`
+}
+
+// NATSServer is the guest of `embedded`.
+type NATSServer interface {
+	// ServerKey identifies the server: links with an equal key share it. It holds
+	// no secret.
+	ServerKey() string
+	// WantsLogin reports whether clients have to log in as the link says. If not,
+	// the server knows this process without.
+	WantsLogin() bool
+	// OpenServer starts the server, or returns the one that runs. The option
+	// connects to it inside the process; release ends its use.
+	OpenServer() (connect nats.Option, release func() error, err error)
+}
+
+// resolvedLink is a link without placeholders.
+type resolvedLink struct {
+	servers               string
+	user, password, token string
+}
+
+// embeddedModule is the ID of the guest of `embedded`.
+const embeddedModule = "pubsub.nats.embedded"
+
+const (
+	defaultNATSServer    = "nats://127.0.0.1:4222"
+	defaultReconnectWait = 500 * time.Millisecond
+	// A link that is broken without a word is noticed after so many pings.
+	natsPing     = 2 * time.Second
+	natsPingsOut = 2
+)
+
+// linkOf is what a configuration says of a link.
+type linkOf int
+
+const (
+	linkUnset   linkOf = iota // nothing
+	linkPartial               // options without a server
+	linkWhole
+)
+
+func (l *NATSLink) says() linkOf {
+	switch {
+	case len(l.Servers) > 0 || len(l.EmbeddedRaw) > 0:
+		return linkWhole
+	case reflect.ValueOf(*l).IsZero():
+		return linkUnset
+	}
+	return linkPartial
+}
+
+func (l *NATSLink) provision(ctx caddy.Context) error {
+	if len(l.EmbeddedRaw) > 0 {
+		if len(l.Servers) > 0 {
+			return errors.New("embedded: no servers can be named beside it: it is the one to connect to")
+		}
+		guest, err := ctx.LoadModuleByID(embeddedModule, l.EmbeddedRaw)
+		if err != nil {
+			return fmt.Errorf("embedded: %w", err)
+		}
+		l.server = guest.(NATSServer)
+		if l.TLS != nil {
+			return errors.New("embedded: tls is for servers elsewhere; this one is reached inside the process")
+		}
+		if !l.server.WantsLogin() && (l.Credentials != "" || l.NKey != "" || l.User != "" || l.Token != "") {
+			return errors.New("embedded: credentials, nkey, user, password and token are for a server with a config of its own")
+		}
+	}
+	if l.ReconnectWait == 0 {
+		l.ReconnectWait = caddy.Duration(defaultReconnectWait)
+	}
+	if wait := time.Duration(l.ReconnectWait); wait < 10*time.Millisecond || wait > time.Minute {
+		return errors.New("reconnect_wait: must be from 10ms to 1m")
+	}
+	ways := 0
+	for _, way := range []string{l.Credentials, l.NKey, l.User, l.Token} {
+		if way != "" {
+			ways++
+		}
+	}
+	if ways > 1 || (l.User == "") != (l.Password == "") {
+		return errors.New("credentials, nkey, user with password, and token are four ways to authenticate: use one")
+	}
+	for option, path := range map[string]string{"credentials": l.Credentials, "nkey": l.NKey} {
+		if path == "" {
+			continue
+		}
+		if _, err := os.Stat(path); err != nil {
+			return fmt.Errorf("%s: %w", option, err)
+		}
+	}
+	return l.resolve()
+}
+
+// resolve fills in placeholders. What they stand for appears in no error.
+func (l *NATSLink) resolve() error {
+	repl := caddy.NewReplacer()
+	r := &l.resolved
+	for _, o := range []struct {
+		name, from string
+		to         *string
+		secret     bool
+	}{
+		{"user", l.User, &r.user, false},
+		{"password", l.Password, &r.password, true},
+		{"token", l.Token, &r.token, true},
+	} {
+		if o.secret && o.from != "" && !args.Placeholder.MatchString(o.from) {
+			return fmt.Errorf("%s: must be a placeholder like {env.NATS_SECRET} or {file./run/secrets/nats}, not the secret itself", o.name)
+		}
+		value, err := repl.ReplaceOrErr(o.from, true, true)
+		if err != nil {
+			return fmt.Errorf("%s: %w", o.name, err)
+		}
+		*o.to = strings.TrimSpace(value)
+	}
+	servers := l.Servers
+	if len(servers) == 0 {
+		servers = []string{defaultNATSServer}
+	}
+	var list []string
+	for i, text := range servers {
+		value, err := repl.ReplaceOrErr(text, true, true)
+		if err != nil {
+			return fmt.Errorf("server %d: %w", i+1, err)
+		}
+		u, err := url.Parse(value)
+		switch {
+		case err != nil || u.Host == "" || u.Path != "" && u.Path != "/":
+			return fmt.Errorf("server %d: must be a URL like nats://host:4222", i+1)
+		case strings.Contains(value, ","):
+			return fmt.Errorf("server %d: must be one URL; a comma in a password is written %%2C", i+1)
+		case u.Scheme != "nats" && u.Scheme != "tls" && u.Scheme != "ws" && u.Scheme != "wss":
+			return fmt.Errorf("server %d: the scheme must be nats, tls, ws or wss", i+1)
+		case u.User != nil && !args.Placeholder.MatchString(text):
+			return fmt.Errorf("server %d: no user or password in the URL; use the options user and password", i+1)
+		}
+		list = append(list, value)
+	}
+	r.servers = strings.Join(list, ",")
+	return nil
+}
+
+// key identifies the link: equal ones can share what uses them. A secret that has
+// changed makes another key.
+func (l *NATSLink) key() string {
+	r := l.resolved
+	secrets := KeyedHash(r.servers, r.user, r.password, r.token)
+	key := string(caddyconfig.JSON(l, nil)) + secrets
+	if l.server != nil {
+		key += l.server.ServerKey()
+	}
+	return key
+}
+
+// hashKey is this process's own, so that a hash says nothing to anybody else.
+var hashKey = sync.OnceValue(func() []byte { return []byte(rand.Text()) })
+
+// KeyedHash returns what changes when one of the texts does, and tells nothing of
+// them.
+func KeyedHash(texts ...string) string {
+	h := hmac.New(sha256.New, hashKey())
+	for _, text := range texts {
+		fmt.Fprintf(h, "%d:%s", len(text), text)
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// options are those of a connection; release is called when it is closed.
+func (l *NATSLink) options(what string) (list []nats.Option, release func() error, err error) {
+	name := l.Name
+	if name == "" {
+		name = "millrace"
+	}
+	list = []nats.Option{
+		nats.Name(name + " " + what),
+		nats.RetryOnFailedConnect(true), nats.MaxReconnects(-1), nats.IgnoreAuthErrorAbort(),
+		nats.ReconnectWait(time.Duration(l.ReconnectWait)),
+		nats.ReconnectJitter(time.Duration(l.ReconnectWait)/2, time.Duration(l.ReconnectWait)/2),
+		nats.PingInterval(natsPing), nats.MaxPingsOutstanding(natsPingsOut),
+	}
+	switch {
+	case l.Credentials != "":
+		list = append(list, nats.UserCredentials(l.Credentials))
+	case l.NKey != "":
+		option, err := nats.NkeyOptionFromSeed(l.NKey)
+		if err != nil {
+			return nil, nil, fmt.Errorf("nkey: %w", err)
+		}
+		list = append(list, option)
+	case l.User != "":
+		list = append(list, nats.UserInfo(l.resolved.user, l.resolved.password))
+	case l.Token != "":
+		list = append(list, nats.Token(l.resolved.token))
+	}
+	if t := l.TLS; t != nil {
+		list = append(list, nats.Secure())
+		if t.CA != "" {
+			list = append(list, nats.RootCAs(t.CA))
+		}
+		if t.Cert != "" {
+			list = append(list, nats.ClientCert(t.Cert, t.Key))
+		}
+	}
+	if l.server == nil {
+		return list, func() error { return nil }, nil
+	}
+	inside, release, err := l.server.OpenServer()
+	if err != nil {
+		return nil, nil, fmt.Errorf("embedded NATS server: %w", err)
+	}
+	return append(list, inside), release, nil
+}
+
+// connector opens connections with the options of a link.
+func (l *NATSLink) connector(list []nats.Option) func(...nats.Option) (*nats.Conn, error) {
+	servers := l.resolved.servers
+	return func(more ...nats.Option) (*nats.Conn, error) {
+		return nats.Connect(servers, append(list, more...)...)
+	}
+}
+
+// unmarshal parses an option of a link, if it is one.
+func (l *NATSLink) unmarshal(d *caddyfile.Dispenser, option string) (known bool, err error) {
+	switch option {
+	case "servers":
+		if l.Servers = append(l.Servers, d.RemainingArgs()...); len(l.Servers) == 0 {
+			err = d.ArgErr()
+		}
+	case "credentials":
+		l.Credentials, err = args.One(d)
+	case "nkey":
+		l.NKey, err = args.One(d)
+	case "user":
+		l.User, err = args.One(d)
+	case "password":
+		l.Password, err = args.Secret(d)
+	case "token":
+		l.Token, err = args.Secret(d)
+	case "name":
+		l.Name, err = args.One(d)
+	case "reconnect_wait":
+		l.ReconnectWait, err = args.Duration(d)
+	case "tls":
+		l.TLS = new(NATSTLS)
+		err = options(d, map[string]*string{"ca": &l.TLS.CA, "cert": &l.TLS.Cert, "key": &l.TLS.Key},
+			func(string) (string, error) { return args.One(d) })
+		if err == nil && (l.TLS.Cert == "") != (l.TLS.Key == "") {
+			err = d.Errf("tls: cert and key belong together")
+		}
+	case "embedded":
+		if _, missing := caddy.GetModule(embeddedModule); missing != nil {
+			return true, d.Errf("embedded: this build has no NATS server inside; build it with github.com/millrace/millrace/caddymodule/embedded")
+		}
+		guest, err := caddyfile.UnmarshalModule(d, embeddedModule)
+		if err != nil {
+			return true, err
+		}
+		l.EmbeddedRaw = caddyconfig.JSON(guest, nil)
+	default:
+		return false, nil
+	}
+	return true, err
+}
+
+const linkOptions = "servers, credentials, nkey, user, password, token, tls, name, reconnect_wait, embedded"

@@ -1,0 +1,177 @@
+package caddymodule
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"time"
+
+	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
+	"github.com/millrace/millrace/caddymodule/args"
+	"github.com/millrace/millrace/tokenstore"
+	"github.com/millrace/millrace/tokenstore/nats"
+	"github.com/nats-io/nats.go/jetstream"
+	"go.uber.org/zap"
+)
+
+func init() { caddy.RegisterModule(new(NATSStore)) }
+
+// NATSStore keeps tokens in a key-value bucket of NATS JetStream, which edges
+// share. Without servers of its own it uses the connection of `broker nats`.
+type NATSStore struct {
+	NATSLink
+
+	// Domain of JetStream that has the bucket, as nats-server's `jetstream { domain }`
+	// names it: for edges behind a leaf node. Letters, digits, `_` and `-`. Default:
+	// none, that of the server.
+	Domain string `json:"domain,omitempty"`
+	// Bucket is the name of the bucket: letters, digits, `_` and `-`. Default:
+	// `millrace_tokens`.
+	Bucket string `json:"bucket,omitempty"`
+	// Create is `on` or `off`: whether a missing bucket is made. Default: `on`.
+	Create string `json:"create,omitempty"`
+	// Replicas of a bucket that is made, 1, 3 or 5: how many servers hold each
+	// token. Default, and zero: 1.
+	Replicas int `json:"replicas,omitempty"`
+	// Storage of a bucket that is made: `file` or `memory`. What is in memory is
+	// gone when its servers are. Default: `file`.
+	Storage string `json:"storage,omitempty"`
+	// MaxStale is how long tokens are honoured without word from the bucket: after
+	// it new clients are refused and open sessions closed. 10s to 24h. Default,
+	// and zero: 5m.
+	MaxStale caddy.Duration `json:"max_stale,omitempty"`
+
+	link linkOf
+}
+
+const (
+	defaultBucket   = "millrace_tokens"
+	defaultMaxStale = 5 * time.Minute
+	minMaxStale     = 10 * time.Second
+	maxMaxStale     = 24 * time.Hour
+)
+
+// jetStreamName is the grammar of buckets and domains.
+var jetStreamName = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
+
+// CaddyModule implements [caddy.Module].
+func (*NATSStore) CaddyModule() caddy.ModuleInfo {
+	return caddy.ModuleInfo{ID: "pubsub.token_stores.nats", New: func() caddy.Module { return new(NATSStore) }}
+}
+
+// Provision implements [caddy.Provisioner]. It connects to nothing.
+func (s *NATSStore) Provision(ctx caddy.Context) error {
+	s.link = s.says()
+	if s.Bucket == "" {
+		s.Bucket = defaultBucket
+	}
+	if s.Replicas == 0 {
+		s.Replicas = 1
+	}
+	if s.MaxStale == 0 {
+		s.MaxStale = caddy.Duration(defaultMaxStale)
+	}
+	stale := time.Duration(s.MaxStale)
+	switch {
+	case s.Domain != "" && !jetStreamName.MatchString(s.Domain):
+		return errors.New("domain: must be 1 to 64 letters, digits, _ and -")
+	case !jetStreamName.MatchString(s.Bucket):
+		return errors.New("bucket: must be 1 to 64 letters, digits, _ and -")
+	case s.Replicas != 1 && s.Replicas != 3 && s.Replicas != 5:
+		return errors.New("replicas: must be 1, 3 or 5")
+	case s.Storage != "" && s.Storage != "file" && s.Storage != "memory":
+		return errors.New("storage: must be file or memory")
+	case s.Create != "" && s.Create != "on" && s.Create != "off":
+		return errors.New("create: must be on or off")
+	case stale < minMaxStale || stale > maxMaxStale:
+		return fmt.Errorf("max_stale: must be from %v to %v", minMaxStale, maxMaxStale)
+	}
+	return s.provision(ctx)
+}
+
+// inherit gives a store without a link that of the broker.
+func (s *NATSStore) inherit(broker BrokerModule) error {
+	b, ok := broker.(*NATSBroker)
+	switch {
+	case !ok || s.link == linkWhole:
+	case s.link == linkPartial:
+		return errors.New("with options of a link it needs servers, too; without any it uses those of broker nats")
+	default:
+		s.NATSLink = b.NATSLink
+	}
+	return nil
+}
+
+// StoreKey implements [StoreModule].
+func (s *NATSStore) StoreKey() string {
+	return fmt.Sprintf("nats:%s.%s %s %d %s %v %s", s.Domain, s.Bucket, s.Create, s.Replicas, s.Storage, s.MaxStale, s.key())
+}
+
+// OpenStore implements [StoreModule].
+func (s *NATSStore) OpenStore(log *zap.Logger) (tokenstore.Store, error) {
+	options, release, err := s.options("tokens")
+	if err != nil {
+		return nil, err
+	}
+	storage := jetstream.FileStorage
+	if s.Storage == "memory" {
+		storage = jetstream.MemoryStorage
+	}
+	store, err := nats.Open(nats.Config{
+		Connect: s.connector(options), Domain: s.Domain, Bucket: s.Bucket, Create: s.Create != "off", Replicas: s.Replicas,
+		Storage: storage, MaxStale: time.Duration(s.MaxStale), Log: log,
+	})
+	if err != nil {
+		return nil, errors.Join(err, release())
+	}
+	return &leasedStore{store, release}, nil
+}
+
+// leasedStore is a store that uses an embedded server.
+type leasedStore struct {
+	*nats.Store
+	release func() error
+}
+
+// Close implements [tokenstore.Store].
+func (s *leasedStore) Close() error { return errors.Join(s.Store.Close(), s.release()) }
+
+// UnmarshalCaddyfile sets up the store from Caddyfile tokens. Syntax, beside the
+// options of a link, which are those of `broker nats`:
+//
+//	token_store nats [<servers...>] {
+//		domain    <name>
+//		bucket    <name>
+//		create    on|off
+//		replicas  1|3|5
+//		storage   file|memory
+//		max_stale <duration>
+//	}
+func (s *NATSStore) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
+	return unmarshalNATS(d, "token_store nats", &s.NATSLink, func(option string) (known bool, err error) {
+		switch option {
+		case "domain":
+			s.Domain, err = args.One(d)
+		case "bucket":
+			s.Bucket, err = args.One(d)
+		case "create":
+			s.Create, err = args.One(d)
+		case "storage":
+			s.Storage, err = args.One(d)
+		case "max_stale":
+			s.MaxStale, err = args.Duration(d)
+		case "replicas":
+			s.Replicas, err = args.Number(d, "1, 3 or 5")
+		default:
+			return false, nil
+		}
+		return true, err
+	}, "domain, bucket, create, replicas, storage, max_stale")
+}
+
+var (
+	_ StoreModule           = (*NATSStore)(nil)
+	_ caddy.Provisioner     = (*NATSStore)(nil)
+	_ caddyfile.Unmarshaler = (*NATSStore)(nil)
+)
