@@ -49,18 +49,31 @@ type stage struct {
 	t *testing.T
 	*edge
 	transport
+	far *far // nil: there is one edge alone
 }
 
-// publisher opens the session of a client whose messages go to subscribers.
+// publisher opens the session of a client whose messages go to subscribers: at
+// the other edge, if there is one.
 func (c *stage) publisher(token string) *socket {
 	c.t.Helper()
-	return c.dial(token)
+	if c.far == nil {
+		return c.dial(token)
+	}
+	c.far.open.Do(func() { c.far.connect(c) })
+	at := *c
+	at.edge = c.far.edge.with(c.t)
+	return at.dial(token)
 }
 
 // subscriber opens the session of a client that gets a publisher's messages.
 func (c *stage) subscriber(token string) *socket {
 	c.t.Helper()
-	return c.dial(token)
+	s := c.dial(token)
+	if c.far != nil {
+		c.far.open.Do(func() { c.far.connect(c) })
+		s.subscribed = func() { c.far.pass(c.t, c.far.here, c.far.there, "to.there") }
+	}
+	return s
 }
 
 // dial opens the session of a client that has no other to do with, with the
@@ -102,6 +115,9 @@ func (c *stage) open(h handshake) (*socket, answer) {
 func (c *stage) settle(publisher *socket, subscribers ...*socket) {
 	c.t.Helper()
 	publisher.fence()
+	if c.far != nil && c.far.here != nil {
+		c.far.pass(c.t, c.far.there, c.far.here, "to.here")
+	}
 	for _, s := range subscribers {
 		s.fence()
 	}
@@ -110,7 +126,7 @@ func (c *stage) settle(publisher *socket, subscribers ...*socket) {
 // run runs a part of the case as a subtest.
 func (c *stage) run(name string, f func(c *stage)) {
 	c.t.Helper()
-	c.t.Run(name, func(t *testing.T) { f(&stage{t, c.edge.with(t), c.transport}) })
+	c.t.Run(name, func(t *testing.T) { f(&stage{t, c.edge.with(t), c.transport, c.far}) })
 }
 
 // room is a token for everything in the tenant paint.room.
@@ -178,9 +194,34 @@ func TestConformance(t *testing.T) {
 					if row.caddyfile == "" {
 						row.caddyfile = defaultCaddyfile
 					}
-					row.run(&stage{t, startEdge(t, row.caddyfile, row.options...), tr})
+					row.run(&stage{t, startEdge(t, row.caddyfile, row.options...), tr, nil})
 				})
 			}
 		})
 	}
+}
+
+// The same with the publishers at another edge.
+func TestConformanceOverEdges(t *testing.T) {
+	t.Parallel()
+	nodes := startNATS(t, 3)
+	t.Run("over", func(t *testing.T) { // ends when all have
+		for _, tr := range transports {
+			tr.races /= 20 // each token is written to three disks
+			for _, row := range conformance {
+				t.Run(tr.name+"/"+row.name, func(t *testing.T) {
+					t.Parallel()
+					if row.caddyfile == "" {
+						row.caddyfile = defaultCaddyfile
+					}
+					join := joining(nodes, "")
+					near := startEdge(t, row.caddyfile, append(row.options, join[0])...)
+					others := append(row.options, withMaster(near))
+					c := &stage{t, near, tr, nil}
+					c.far = &far{edge: startEdge(t, row.caddyfile, append(others, join[1])...)}
+					row.run(c)
+				})
+			}
+		}
+	})
 }

@@ -1,11 +1,14 @@
 package integration
 
 import (
+	"flag"
 	"fmt"
 	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
+	"strconv"
 	"sync"
 	"testing"
 
@@ -16,7 +19,19 @@ import (
 var millrace string
 
 func TestMain(m *testing.M) {
+	waitTogether()
 	os.Exit(buildAndRun(m))
+}
+
+// waitTogether runs more tests at a time than there are cores: most of the time
+// they wait, for a drain or a broken network.
+func waitTogether() {
+	flag.Parse()
+	given := false
+	flag.Visit(func(f *flag.Flag) { given = given || f.Name == "test.parallel" })
+	if !given {
+		_ = flag.Set("test.parallel", strconv.Itoa(2*runtime.GOMAXPROCS(0))) // there is such a flag
+	}
 }
 
 func buildAndRun(m *testing.M) int {

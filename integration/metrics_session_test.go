@@ -111,7 +111,7 @@ func TestMetricsOfSessions(t *testing.T) {
 	type pair struct{ pub, sub *socket }
 	var pairs []pair
 	for _, tr := range transports {
-		c := &stage{t, e, tr}
+		c := &stage{t, e, tr, nil}
 		open := func() *socket {
 			s, _ := c.open(handshake{Token: token.Token})
 			s = all.count(s)
@@ -225,7 +225,7 @@ func TestMetricsOfSlowConsumers(t *testing.T) {
 	t.Parallel()
 	e := startEdge(t, slowCaddyfile("drop"))
 	for _, tr := range transports {
-		c := &stage{t, e, tr}
+		c := &stage{t, e, tr, nil}
 		e.reload(slowCaddyfile("drop"))
 		before := e.accounted()
 		publisher, slow, fast := startFlood(c)

@@ -211,7 +211,7 @@ func TestMetricsOfHandshakes(t *testing.T) {
 		t.Errorf("%d series of refused handshakes", len(want))
 	}
 	for _, tr := range transports {
-		c := &stage{t, e, tr}
+		c := &stage{t, e, tr, nil}
 		for _, row := range []struct {
 			h      handshake
 			status int
@@ -294,7 +294,7 @@ func TestMetricsOfTheEdge(t *testing.T) {
 		t.Errorf("a wrong configuration was loaded: %s", out)
 	}
 	e.expectMetrics(want)
-	e.reload(strings.Replace(metricsCaddyfile, "{{.Dir}}/tokens", "{{.Dir}}/others", 1))
+	e.reload(strings.Replace(metricsCaddyfile, "{{.Store}}", "badger {{.Dir}}/others", 1))
 	want["millrace_reloads_total{hub=new}"]++
 	e.expectMetrics(want)
 	if admin, site := e.metrics(), e.scrape(e.httpURL("/metrics")); !maps.Equal(admin, site) {

@@ -183,7 +183,7 @@ func refusedReloadChangesNothing(c *stage) {
 	}{
 		{"no Caddyfile", european + "}", 1, "Caddyfile"},
 		{"unknown region", strings.Replace(european, "region EU", "region MOON", 1), 1, "region"},
-		{"a store that does not open", strings.Replace(european, "{{.Dir}}/tokens", "{{.Dir}}/Caddyfile", 1), 4, "token store"},
+		{"a store that does not open", strings.Replace(european, "{{.Store}}", "badger {{.Dir}}/Caddyfile", 1), 4, "token store"},
 		{"a port that is taken", european + fmt.Sprintf("http://localhost:%d {\n\trespond hello\n}\n", taken.Addr().(*net.TCPAddr).Port), 4, "address already in use"},
 	} {
 		for range row.times {

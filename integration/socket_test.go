@@ -27,7 +27,8 @@ const (
 type socket struct {
 	t *testing.T
 	link
-	fences int
+	fences     int
+	subscribed func() // called after each OK:SUB; nil: nothing
 }
 
 // link carries the messages of one session. One goroutine may write and one
@@ -115,6 +116,9 @@ func (s *socket) subscribe(tenant string, patterns ...string) {
 	for _, pattern := range patterns {
 		s.sendLine("SUB:" + tenant + ":" + pattern)
 		s.expectText("OK:SUB:" + tenant + ":" + pattern)
+		if s.subscribed != nil {
+			s.subscribed()
+		}
 	}
 }
 

@@ -61,7 +61,9 @@ func (c *stage) checkDrain(begin, check func()) {
 		go func() { seen <- watchDrain(s.link) }() // ends with the session
 	}
 	begin()
-	publisher.expectText(wire.LineReconnect)
+	if c.far == nil { // it is at the edge that drains
+		publisher.expectText(wire.LineReconnect)
+	}
 	published := 0
 	for end := time.Now().Add(5 * time.Second); time.Now().Before(end); published++ {
 		publisher.publish("paint.room", "x", "during the drain")
@@ -71,7 +73,9 @@ func (c *stage) checkDrain(begin, check func()) {
 		}
 		time.Sleep(20 * time.Millisecond) // a load, not a wait
 	}
-	publisher.expectClose(wire.CloseGoingAway)
+	if c.far == nil {
+		publisher.expectClose(wire.CloseGoingAway)
+	}
 
 	var first, last time.Time
 	for range clients {
@@ -240,7 +244,7 @@ func stopTellsBeforeRequestsEnd(c *stage) {
 	for i := range 3 {
 		c.t.Run(fmt.Sprint(i), func(t *testing.T) {
 			t.Parallel()
-			c := &stage{t, startEdge(t, defaultCaddyfile), c.transport}
+			c := &stage{t, startEdge(t, defaultCaddyfile), c.transport, nil}
 			client := c.dial(c.room())
 			slow, err := net.Dial("tcp", fmt.Sprintf("localhost:%d", c.HTTP))
 			if err != nil {

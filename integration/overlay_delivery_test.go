@@ -1,0 +1,288 @@
+package integration
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/millrace/millrace/internal/natstest"
+	"github.com/millrace/millrace/wire"
+)
+
+// overlay is three edges that NATS joins.
+type overlay struct {
+	t     *testing.T
+	nodes []*natstest.Node
+	edges []*edge
+	token string
+}
+
+func startOverlay(t *testing.T, caddyfile, store string) *overlay {
+	t.Helper()
+	o := &overlay{t: t, nodes: startNATS(t, 3)}
+	for i, join := range joining(o.nodes, store) {
+		options := []option{join}
+		if i > 0 {
+			options = append(options, withMaster(o.edges[0]))
+		}
+		o.edges = append(o.edges, startEdge(t, caddyfile, options...))
+	}
+	o.token = o.edges[0].issue(allowAll("room")).Token
+	return o
+}
+
+// session opens one at an edge.
+func (o *overlay) session(edge int) *socket {
+	o.t.Helper()
+	s, refused := o.edges[edge].open(handshake{Token: o.token})
+	if s == nil {
+		o.t.Fatalf("edge %d refused: %d %s", edge, refused.Status, refused.Body)
+	}
+	return s
+}
+
+// spread opens sessions at edges, so many at each, that subscribe to a pattern,
+// and returns when messages of every edge to a channel that it matches reach them.
+func (o *overlay) spread(pattern, channel string, counts ...int) (sessions [][]*socket) {
+	o.t.Helper()
+	for at, n := range counts {
+		sessions = append(sessions, nil)
+		for range n {
+			s := o.session(at)
+			s.subscribe("paint.room", pattern)
+			sessions[at] = append(sessions[at], s)
+		}
+	}
+	for from := range o.edges {
+		p := o.session(from)
+		mark := fmt.Sprintf("mark of %d", from)
+		for at := range sessions {
+			if len(sessions[at]) == 0 {
+				continue
+			}
+			first := sessions[at][0]
+			arrived := make(chan error, 1)
+			go func() { // ends with the message, or the link's patience
+				for {
+					_, frame, err := first.read()
+					if err != nil || strings.HasSuffix(string(payloadOf(frame)), mark) {
+						arrived <- err
+						return
+					}
+				}
+			}()
+			for done := false; !done; {
+				p.publish("paint.room", channel, mark)
+				select {
+				case err := <-arrived:
+					o.edges[at].must(err)
+					done = true
+				case <-time.After(100 * time.Millisecond): // it may have found nobody
+				}
+			}
+		}
+		p.close()
+	}
+	time.Sleep(time.Second) // for marks that are under way; nobody counts them after untilFence
+	for _, list := range sessions {
+		for _, s := range list {
+			s.untilFence()
+		}
+	}
+	return sessions
+}
+
+func payloadOf(frame []byte) []byte {
+	d, err := wire.DecodeDeliver(frame)
+	if err != nil {
+		return nil
+	}
+	return d.Payload
+}
+
+func (e *edge) must(err error) {
+	e.t.Helper()
+	if err != nil {
+		e.t.Fatal(err)
+	}
+}
+
+// Of 10,000 messages each reaches one of 1, 3 and 6 subscribers at three edges.
+func TestDeliverOneOverEdges(t *testing.T) {
+	t.Parallel()
+	const messages = 10_000
+	o := startOverlay(t, defaultCaddyfile, "")
+	counts := []int{1, 3, 6}
+	sessions := o.spread("jobs", "jobs", counts...)
+	for _, mode := range []struct {
+		name     string
+		delivery wire.Delivery
+		from     int
+		want     []float64 // shares of the edges
+	}{
+		{"nearest, all are local", wire.OneNearest, 0, []float64{1, 0, 0}},
+		{"nearest, all are local, at another edge", wire.OneNearest, 2, []float64{0, 0, 1}},
+		{"random", wire.OneRandom, 1, []float64{1. / 3, 1. / 3, 1. / 3}},
+	} {
+		t.Run(mode.name, func(t *testing.T) {
+			p := o.session(mode.from)
+			got := collectNumbers(t, sessions, messages, func() {
+				for i := range messages {
+					p.publishTagged(mode.delivery, "paint.room", "jobs", strconv.Itoa(i))
+				}
+			})
+			for at, list := range got {
+				total := 0
+				for i, n := range list {
+					total += n
+					share := float64(n) / (messages * mode.want[at]) * float64(len(list))
+					if mode.want[at] > 0 && (share < 0.85 || share > 1.15) { // the edge's share, spread over its sessions
+						t.Errorf("edge %d, session %d got %d messages, %.2f of its share", at, i, n, share)
+					}
+				}
+				if share := float64(total) / messages; share < mode.want[at]*0.9 || share > mode.want[at]*1.1 {
+					t.Errorf("edge %d got %d of %d messages, want %.2f of them", at, total, messages, mode.want[at])
+				}
+			}
+			t.Log(mode.name, got)
+			p.close()
+		})
+	}
+}
+
+// collectNumbers reads while numbered messages are published, requires that each
+// comes exactly once, and in order for each reader, and counts them by session.
+func collectNumbers(t *testing.T, sessions [][]*socket, messages int, publish func()) (counts [][]int) {
+	t.Helper()
+	var (
+		mu      sync.Mutex
+		times   = make([]int, messages)
+		total   int
+		readers sync.WaitGroup
+		all     = make(chan struct{})
+	)
+	for at, list := range sessions {
+		counts = append(counts, make([]int, len(list)))
+		for i, s := range list {
+			readers.Go(func() {
+				before := -1
+				for {
+					kind, message, err := s.read()
+					if err != nil {
+						t.Error(err)
+						return
+					}
+					if kind == asText {
+						if string(message) != "OK:UNSUB:paint.room:end" {
+							t.Errorf("got the line %q", message)
+						}
+						return
+					}
+					n, err := strconv.Atoi(string(payloadOf(message)))
+					if err != nil {
+						t.Error(err)
+						return
+					}
+					if n <= before {
+						t.Errorf("edge %d, session %d: %d came after %d", at, i, n, before)
+					}
+					before = n
+					mu.Lock()
+					times[n]++
+					counts[at][i]++
+					if total++; total == messages {
+						close(all)
+					}
+					mu.Unlock()
+				}
+			})
+		}
+	}
+	publish()
+	var err error
+	select {
+	case <-all:
+	case <-time.After(patience):
+		err = errors.New("not all messages came")
+	}
+	time.Sleep(200 * time.Millisecond) // for those that come twice
+	for _, list := range sessions {
+		for _, s := range list {
+			s.sendLine("UNSUB:paint.room:end")
+		}
+	}
+	readers.Wait()
+	missing, double := 0, 0
+	for _, n := range times {
+		if n == 0 {
+			missing++
+		} else if n > 1 {
+			double++
+		}
+	}
+	if err != nil || missing > 0 || double > 0 {
+		t.Fatalf("%d of %d messages are missing, %d came twice (%v); by session: %v", missing, messages, double, err, counts)
+	}
+	return counts
+}
+
+// Messages of several publishers keep their order over edges, each comes once.
+func TestOrderOverEdges(t *testing.T) {
+	t.Parallel()
+	messages := orderedMessages
+	o := startOverlay(t, strings.Replace(defaultCaddyfile, "bandwidth {", "limits {\n\t\t\tsend_queue 1GiB\n\t\t}\n\t\tbandwidth {", 1), "")
+	sessions := o.spread("seq.*", "seq.x", 0, 1, 2)
+	const publishers = 2
+	var wg sync.WaitGroup
+	outcomes := make(chan error, 3)
+	begin := time.Now()
+	for _, s := range slices.Concat(sessions...) {
+		go func() { outcomes <- readSequences(s.link, publishers, messages/publishers) }() // ends with the sequences, or the link's patience
+	}
+	for n := range publishers {
+		p := o.session(0)
+		wg.Go(func() {
+			for i := range messages / publishers {
+				frame := wire.AppendPublish(nil, wire.Publish{
+					Tenant: []byte("paint.room"), Channel: fmt.Appendf(nil, "seq.%d", n), Payload: strconv.AppendInt(nil, int64(i), 10),
+				})
+				if err := p.write(asFrame, frame); err != nil {
+					t.Error(err)
+					return
+				}
+			}
+		})
+	}
+	wg.Wait()
+	for range 3 {
+		if err := <-outcomes; err != nil {
+			t.Error(err)
+		}
+	}
+	t.Logf("%d messages to 3 subscribers at 2 other edges in %v", messages, time.Since(begin))
+}
+
+// readSequences reads numbers from 0, without a gap, on so many channels.
+func readSequences(l link, channels, each int) error {
+	next := map[string]int{}
+	for left := channels * each; left > 0; left-- {
+		kind, frame, err := l.read()
+		if err != nil {
+			return fmt.Errorf("after %v: %w", next, err)
+		}
+		d, err := wire.DecodeDeliver(frame)
+		if kind != asFrame || err != nil {
+			return fmt.Errorf("after %v: got %q", next, frame)
+		}
+		if string(d.Payload) != strconv.Itoa(next[string(d.Channel)]) {
+			return fmt.Errorf("%s: got %s after %v", d.Channel, d.Payload, next)
+		}
+		next[string(d.Channel)]++
+	}
+	return nil
+}

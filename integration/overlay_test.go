@@ -1,0 +1,114 @@
+package integration
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/millrace/millrace/internal/natstest"
+)
+
+// natsServer is the path of the program that overlays run, built at first use.
+func natsServer(t *testing.T) string {
+	t.Helper()
+	natsBuild.Do(func() { natsProgram = natstest.Build(t, filepath.Dir(millrace)) })
+	return natsProgram
+}
+
+var (
+	natsBuild   sync.Once
+	natsProgram string
+)
+
+// startNATS runs a cluster of NATS servers until the test ends. more goes into the
+// block of the cluster.
+func startNATS(t *testing.T, n int, more ...string) []*natstest.Node {
+	t.Helper()
+	return natstest.Processes(t, natsServer(t), n, more...)
+}
+
+var overlays atomic.Int64
+
+// joining returns, for each node, the option of an edge that connects to it; all
+// are edges of one overlay, with one token store.
+func joining(nodes []*natstest.Node, more string) (list []option) {
+	n := overlays.Add(1)
+	for _, node := range nodes {
+		list = append(list, func(e *edge) {
+			e.Broker = fmt.Sprintf("nats %s {\nprefix o%d\n}", node.URL(), n)
+			e.Store = fmt.Sprintf("nats %s {\nbucket o%d\nreplicas %d\n%s\n}", node.URL(), n, min(3, len(nodes)), more)
+		})
+	}
+	return list
+}
+
+// withMaster gives an edge the master token of another one.
+func withMaster(of *edge) option {
+	return func(e *edge) {
+		e.master = of.master
+		e.env[0] = of.env[0]
+	}
+}
+
+// far is another edge of the overlay, from which a stage's publishers publish.
+type far struct {
+	*edge
+	open        sync.Once
+	here, there *socket // on the stage's own edge, and on this one
+	fences      int
+}
+
+const fenceTenant = "paint.fence"
+
+// connect opens the sessions by which the stage knows what has come over: not
+// before a case needs them, as they count where it counts sessions.
+func (f *far) connect(c *stage) {
+	c.t.Helper()
+	token := c.issue(allowAll("fence")).Token
+	open := func(e *edge) *socket {
+		s, refused, err := c.transport.tryOpen(e, handshake{Token: token})
+		if err != nil || s == nil {
+			c.t.Fatalf("no session on an edge of the overlay: %v %d %s", err, refused.Status, refused.Body)
+		}
+		s.t = c.t
+		return s
+	}
+	f.here, f.there = open(c.edge), open(f.edge)
+	f.here.subscribe(fenceTenant, "to.here")
+	f.there.subscribe(fenceTenant, "to.there")
+	f.pass(c.t, f.here, f.there, "to.there") // until each has heard of the other's
+	f.pass(c.t, f.there, f.here, "to.here")
+}
+
+// pass returns when a message has gone from one edge to the other: so has all
+// that was sent before it, subscriptions too.
+func (f *far) pass(t *testing.T, from, to *socket, channel string) {
+	t.Helper()
+	f.fences++
+	mark := fmt.Sprint(f.fences)
+	arrived := make(chan error, 1)
+	go func() { // ends with the message, or the link's patience
+		for {
+			_, frame, err := to.read()
+			if err != nil || strings.Contains(string(frame), mark+"\x00") {
+				arrived <- err
+				return
+			}
+		}
+	}()
+	for {
+		from.publish(fenceTenant, channel, mark+"\x00")
+		select {
+		case err := <-arrived:
+			if err != nil {
+				t.Fatalf("no message came over the overlay: %v", err)
+			}
+			return
+		case <-time.After(100 * time.Millisecond): // the first ones may find nobody
+		}
+	}
+}
