@@ -110,7 +110,7 @@ func (r *runner) disturbed(ctx context.Context, f fair) error {
 	}
 	defer func() { r.report.Fairness = append(r.report.Fairness, rows...) }()
 	for range r.scale.Rounds {
-		quiet := r.load(ctx, f.options, to, e.child)
+		quiet := r.load(ctx, f.options, to, served{child: e.child})
 		for i, v := range f.variants {
 			heap, err := e.liveHeap(ctx)
 			if err != nil {
@@ -143,7 +143,7 @@ func (r *runner) beside(ctx context.Context, e *edge, v variant, f fair, to targ
 	if a, err := d.answer(ctx, 0); err != nil || a.Error != "" { // all in place
 		return run{}, extra, fmt.Errorf("the disturbance: %s %w", a.Error, err)
 	}
-	result := r.load(ctx, f.options, to, e.child)
+	result := r.load(ctx, f.options, to, served{child: e.child})
 	if extra.Heap, err = e.liveHeap(ctx); err != nil {
 		return run{}, extra, err
 	}

@@ -29,22 +29,32 @@ type target struct {
 	Tenant    string // Millrace alone, like the two below
 	Token     string
 	CAFile    string
+	Cap       int // KB/s, of a connection
+
+	Publish *target // where the publisher connects, if not here
 }
 
 func (t target) driver() bench.Driver {
+	if t.Publish == nil {
+		return t.connector()
+	}
+	return hopDriver{t.connector(), t.Publish.connector()}
+}
+
+func (t target) connector() bench.Driver {
 	address := peer.Address{URL: t.URL}
 	switch t.Server {
 	case floorQueue, floorEach:
 		return peer.Floor(address, nil)
 	case floorEqual:
 		return peer.Floor(address, deliverHead)
-	case natsServer:
+	case natsServer, natsPair:
 		return peer.NATS(address)
 	case mochiMQTT:
 		return peer.MQTT(address)
 	}
 	return bench.EdgeDriver(bench.EdgeOptions{
-		URL: t.URL, Token: t.Token, Tenant: t.Tenant, CAFile: t.CAFile, CapKBPerSec: edgeCap})
+		URL: t.URL, Token: t.Token, Tenant: t.Tenant, CAFile: t.CAFile, CapKBPerSec: t.Cap})
 }
 
 // A job is what a load process does: this program as "load", a process for each

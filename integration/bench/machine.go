@@ -125,14 +125,18 @@ func fileField(file, name string) (string, bool) {
 const clockTick = 100 // ticks a second in /proc on all architectures that Go knows
 
 // readTicks reads proc_stat(5) and proc_pid_stat(5); zeroes where there are none.
-func readTicks(server int) ticks {
+func readTicks(servers ...int) ticks {
 	t := ticks{at: time.Now()}
 	if data, err := os.ReadFile("/proc/stat"); err == nil {
 		line, _, _ := strings.Cut(string(data), "\n")
 		t.all = sumTicks(strings.Fields(line), 1, 2, 3) // user, nice, system
 	}
-	if data, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", server)); err == nil {
-		t.server = sumTicks(strings.Fields(string(data[bytes.LastIndexByte(data, ')')+1:])), 11, 12)
+	for _, server := range servers {
+		data, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", server))
+		if err != nil {
+			continue
+		}
+		t.server += sumTicks(strings.Fields(string(data[bytes.LastIndexByte(data, ')')+1:])), 11, 12)
 	}
 	return t
 }

@@ -63,7 +63,7 @@ func TestPeers(t *testing.T) {
 // there. How good they are says nothing here.
 func TestTable(t *testing.T) {
 	file, profiles := filepath.Join(t.TempDir(), "bench.json"), t.TempDir()
-	o := options{Servers: []string{floorQueue, natsServer, millrace}, Groups: groups, JSON: file, Profile: profiles}
+	o := options{Servers: []string{floorQueue, natsServer, natsPair, millrace, millraceNATS, millraceHop}, Groups: groups, JSON: file, Profile: profiles}
 	var out bytes.Buffer
 	if err := table(t.Context(), o, smallScale, &out, &logged{t: t}); err != nil {
 		t.Fatalf("%v\n%s", err, out.String())
@@ -110,6 +110,14 @@ func TestTable(t *testing.T) {
 	if len(got.Caps) != 8*len(smallScale.CapSizes) {
 		t.Errorf("%d caps, want 8 for each of %v", len(got.Caps), smallScale.CapSizes)
 	}
+	if len(got.Subscriptions) != 2 {
+		t.Errorf("%d rows of subscriptions, want 2", len(got.Subscriptions))
+	}
+	for _, row := range got.Subscriptions {
+		if len(row.Void) > 0 || len(row.Seconds) != smallScale.Rounds {
+			t.Error(&row)
+		}
+	}
 	for _, server := range o.Servers {
 		if !strings.Contains(out.String(), "\n| "+rowNames[server]+" | ") {
 			t.Errorf("the table has no row %s", rowNames[server])
@@ -135,6 +143,7 @@ var smallScale = scale{
 	CapTime: time.Second, CapWarmup: 200 * time.Millisecond, CapSizes: []int{256, 512},
 	// So many that no machine reaches the cap of a connection, which voids a run.
 	Subscribers: 100, Rooms: 3, Connections: 20, Crowd: 50,
+	SubscriptionConnections: 10, SubscriptionsEach: 5,
 }
 
 // logged is a writer to the test's log, for as long as the test runs.

@@ -11,23 +11,25 @@ import (
 
 // The groups of measures that -scenarios chooses from.
 const (
-	groupFanout       = "fanout"
-	groupTLS          = "tls"
-	groupWebTransport = "webtransport"
-	groupLatency      = "latency"
-	groupRooms        = "rooms"
-	groupIdle         = "idle"
-	groupStalled      = "stalled"
-	groupTenant       = "tenant"
-	groupPatterns     = "patterns"
-	groupCrowd        = "crowd"
-	groupCaps         = "caps"
+	groupFanout        = "fanout"
+	groupTLS           = "tls"
+	groupWebTransport  = "webtransport"
+	groupLatency       = "latency"
+	groupRooms         = "rooms"
+	groupIdle          = "idle"
+	groupStalled       = "stalled"
+	groupTenant        = "tenant"
+	groupPatterns      = "patterns"
+	groupCrowd         = "crowd"
+	groupCaps          = "caps"
+	groupHop           = "hop"
+	groupSubscriptions = "subscriptions"
 )
 
 var groups = []string{groupFanout, groupTLS, groupWebTransport, groupLatency, groupRooms, groupIdle,
-	groupStalled, groupTenant, groupPatterns, groupCrowd, groupCaps}
+	groupStalled, groupTenant, groupPatterns, groupCrowd, groupCaps, groupHop, groupSubscriptions}
 
-var servers = []string{floorQueue, floorEqual, floorEach, natsServer, mochiMQTT, millrace}
+var servers = []string{floorQueue, floorEqual, floorEach, natsServer, natsPair, mochiMQTT, millrace, millraceNATS, millraceHop}
 
 // scale sizes the runs; the tests make it small.
 type scale struct {
@@ -42,12 +44,16 @@ type scale struct {
 	Rooms       int           `json:"rooms"`
 	Connections int           `json:"connections"` // idle
 	Crowd       int           `json:"crowd"`       // subscribers of the large channel
+
+	SubscriptionConnections int `json:"subscription_connections"`
+	SubscriptionsEach       int `json:"subscriptions_each"`
 }
 
 var fullScale = scale{
 	Rounds: 3, Duration: 5 * time.Second, Warmup: time.Second, Settle: 5 * time.Second,
 	CapTime: 10 * time.Second, CapWarmup: 3 * time.Second, CapSizes: []int{8, 128, 2048, 16384},
 	Subscribers: 1000, Rooms: 200, Connections: 5000, Crowd: 10000,
+	SubscriptionConnections: 1000, SubscriptionsEach: 100,
 }
 
 // A measure is a column's source: one scenario over one transport.
@@ -60,7 +66,8 @@ type measure struct {
 }
 
 const (
-	latencyRate = 50 // messages/s
+	latencyRate = 50   // messages/s
+	hopRate     = 1000 // messages/s, in the group hop
 	// webTransportShare is how many of the idle connections are opened over
 	// WebTransport, which takes more than ten times as long.
 	webTransportShare = 0.2
@@ -104,6 +111,16 @@ func measures(s scale) []measure {
 	add("idle-webtransport", groupIdle, overWebTransport, ours, bench.Idle, func(o *bench.Options) {
 		o.Connections = int(math.Ceil(float64(o.Connections) * webTransportShare))
 	})
+	// All processes of a server share the servers' core.
+	hop := []string{natsServer, natsPair, millrace, millraceNATS, millraceHop}
+	for _, subscribers := range []int{1, min(100, s.Subscribers)} {
+		add(fmt.Sprintf("hop-%d", subscribers), groupHop, overPlain, hop, bench.Fanout, func(o *bench.Options) {
+			o.Window, o.Subscribers = 128, subscribers
+		})
+		add(fmt.Sprintf("hop-latency-%d", subscribers), groupHop, overPlain, hop, bench.Latency, func(o *bench.Options) {
+			o.Subscribers, o.Rate = subscribers, hopRate
+		})
+	}
 	return list
 }
 
@@ -128,15 +145,22 @@ var columns = []column{
 	{"idle KiB, TLS", "idle-tls", cell.memory},
 	{"idle KiB, WebTransport", "idle-webtransport", cell.memory},
 	{"CPU s / 1,000 handshakes", "idle", cell.handshakes},
+	{"1 subscriber, w=128", "hop-1", cell.hopRate},
+	{"1,000/s × 1: p99", "hop-latency-1", cell.p99},
+	{"100 subscribers, w=128", "hop-100", cell.hopRate},
+	{"1,000/s × 100: p99", "hop-latency-100", cell.p99},
 }
 
 // A run is one run of a measure.
 type run struct {
-	Round       int           `json:"round"`
-	Server      string        `json:"server"`
-	Measure     string        `json:"measure"`
-	Transport   string        `json:"transport"`
-	OtherCores  float64       `json:"other_cores"` // that all other processes used meanwhile
+	Round      int     `json:"round"`
+	Server     string  `json:"server"`
+	Measure    string  `json:"measure"`
+	Transport  string  `json:"transport"`
+	OtherCores float64 `json:"other_cores"` // that all other processes used meanwhile
+	// ServersCPU is that of all processes of the server, for a million deliveries of
+	// the whole run.
+	ServersCPU  float64       `json:"servers_cpu_seconds_per_million"`
 	Void        string        `json:"void,omitempty"`
 	Measurement *bench.Result `json:"result,omitempty"`
 }
@@ -183,6 +207,19 @@ func (c cell) rate() string {
 	text := c.show(rate, millions)
 	if text != "–" && text != "void" {
 		text += " (" + c.show(cpu, significant) + ")"
+	}
+	return text
+}
+
+// hopRate is rate with the CPU of all processes.
+func (c cell) hopRate() string {
+	text := c.show(rate, millions)
+	if text != "–" && text != "void" {
+		var cpu []float64
+		for _, r := range c {
+			cpu = append(cpu, r.ServersCPU)
+		}
+		text += " (" + significant(median(cpu)) + ")"
 	}
 	return text
 }

@@ -28,11 +28,13 @@ var caddyfile string
 const (
 	millrace = "millrace"
 	tenant   = "bench"
-	edgeCap  = 16384 // KB/s, of every token that names no other
+	edgeCap  = 16384 // KB/s, of every token that names no other, in most runs
 )
 
 // edgeOptions are what a scenario wants of the edge's configuration.
 type edgeOptions struct {
+	Broker    string   // empty: the default
+	Cap       int      // of a connection, KB/s; 0: edgeCap
 	Bandwidth []string // lines of the bandwidth block
 	Limits    []string // lines of the limits block
 }
@@ -81,6 +83,9 @@ func startEdge(ctx context.Context, l *launcher, program, dir string, o edgeOpti
 		if *port, err = freePort(); err != nil {
 			return nil, err
 		}
+	}
+	if e.Cap == 0 {
+		e.Cap = edgeCap
 	}
 	var text bytes.Buffer
 	if err := template.Must(template.New("Caddyfile").Parse(caddyfile)).Execute(&text, e); err != nil {
@@ -190,7 +195,7 @@ func (e *edge) token(ctx context.Context, tenant string, ingress, egress int) (s
 
 // target returns how to reach the edge over a transport, with a token.
 func (e *edge) target(transport, tenant, token string) target {
-	t := target{Server: millrace, Transport: transport, Tenant: tenant, Token: token,
+	t := target{Server: millrace, Transport: transport, Tenant: tenant, Token: token, Cap: e.Cap,
 		CAFile: filepath.Join(e.Dir, "data/caddy/pki/authorities/local/root.crt")}
 	switch transport {
 	case overTLS:

@@ -18,6 +18,8 @@ type report struct {
 	Marks    []mark    `json:"marks"`
 	Fairness []fairRow `json:"fairness"`
 	Caps     []capRow  `json:"caps"`
+
+	Subscriptions []subscriptionRow `json:"subscriptions"`
 }
 
 func newReport(s scale) *report { return &report{Scale: s} }
@@ -34,12 +36,15 @@ func (r *report) cells() map[place]cell {
 
 // rowNames are the servers as the table shows them.
 var rowNames = map[string]string{
-	floorQueue: "floor `queue`",
-	floorEqual: "floor `queue`, messages as long as Millrace's",
-	floorEach:  "floor `each`",
-	natsServer: "nats-server, WebSocket",
-	mochiMQTT:  "mochi-mqtt, WebSocket",
-	millrace:   "**Millrace**",
+	floorQueue:   "floor `queue`",
+	floorEqual:   "floor `queue`, messages as long as Millrace's",
+	floorEach:    "floor `each`",
+	natsServer:   "nats-server, WebSocket",
+	mochiMQTT:    "mochi-mqtt, WebSocket",
+	natsPair:     "two nats-servers, WebSocket: over a route",
+	millrace:     "**Millrace**",
+	millraceNATS: "**Millrace**, with `broker nats`",
+	millraceHop:  "**Millrace**, over two edges",
 }
 
 // write prints the report for people.
@@ -70,6 +75,12 @@ func (r *report) write(w io.Writer) {
 	}
 	for i := range r.Fairness {
 		fmt.Fprintf(w, "- %s\n", r.Fairness[i])
+	}
+	if len(r.Subscriptions) > 0 {
+		fmt.Fprintln(w, "\nSubscriptions: distinct patterns")
+	}
+	for i := range r.Subscriptions {
+		fmt.Fprintf(w, "- %s\n", &r.Subscriptions[i])
 	}
 	if len(r.Caps) > 0 {
 		fmt.Fprintf(w, "\nCaps: measured over %v, in %% of what was asked (mark: within %d %%)\n\n", r.Scale.CapTime, capTolerance)

@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/millrace/millrace/caddymodule/command/bench"
@@ -38,7 +39,7 @@ func newRunner(ctx context.Context, o options, s scale, log io.Writer) (r *runne
 			r.close()
 		}
 	}()
-	if slices.Contains(o.Servers, millrace) {
+	if slices.ContainsFunc(o.Servers, func(s string) bool { return strings.HasPrefix(s, millrace) }) {
 		fmt.Fprintln(log, "building millrace")
 		if r.program, err = buildMillrace(ctx, r.dir); err != nil {
 			return nil, err
@@ -88,6 +89,11 @@ func (r *runner) run(ctx context.Context) error {
 			}
 		}
 	}
+	if slices.Contains(r.Groups, groupSubscriptions) {
+		if err := r.subscriptions(ctx); err != nil {
+			return fmt.Errorf("%s: %w", groupSubscriptions, err)
+		}
+	}
 	if !slices.Contains(r.Servers, millrace) {
 		return nil
 	}
@@ -111,7 +117,7 @@ func (r *runner) run(ctx context.Context) error {
 
 // measure does one run, against a server started for it.
 func (r *runner) measure(ctx context.Context, m measure, server string, round int) error {
-	process, to, err := r.start(ctx, server, m.transport)
+	process, to, err := r.start(ctx, m, server)
 	if err != nil {
 		return err
 	}
@@ -126,21 +132,34 @@ func (r *runner) measure(ctx context.Context, m measure, server string, round in
 	return nil
 }
 
-// start runs a server.
-func (r *runner) start(ctx context.Context, server, transport string) (*child, target, error) {
-	if server != millrace {
-		return startServer(ctx, r.serving, server, transport == overTLS)
+// start runs a server for a measure.
+func (r *runner) start(ctx context.Context, m measure, server string) (served, target, error) {
+	transport, o := m.transport, edgeOptions{}
+	if m.group == groupHop {
+		o.Cap = hopCap
 	}
-	e, err := r.startEdge(ctx, edgeOptions{})
-	if err != nil {
-		return nil, target{}, err
+	switch server {
+	case millrace:
+		e, err := r.startEdge(ctx, o)
+		if err != nil {
+			return served{}, target{}, err
+		}
+		to, err := e.reach(ctx, transport, tenant, 0, 0)
+		if err != nil {
+			e.stop()
+			return served{}, target{}, err
+		}
+		return served{child: e.child}, to, nil
+	case millraceNATS, millraceHop:
+		return r.startHop(ctx, server, transport, o)
 	}
-	to, err := e.reach(ctx, transport, tenant, 0, 0)
-	if err != nil {
-		e.stop()
-		return nil, target{}, err
+	c, to, err := startServer(ctx, r.serving, server, transport == overTLS)
+	if here, there, two := strings.Cut(to.URL, ","); two {
+		publish := to
+		to.URL, publish.URL = here, there
+		to.Publish = &publish
 	}
-	return e.child, to, nil
+	return served{child: c}, to, err
 }
 
 // startEdge runs millrace in a new folder.
@@ -153,9 +172,9 @@ func (r *runner) startEdge(ctx context.Context, o edgeOptions) (*edge, error) {
 }
 
 // load runs the load engine against a server. What fails makes the run void.
-func (r *runner) load(ctx context.Context, o bench.Options, to target, server *child) (result run) {
+func (r *runner) load(ctx context.Context, o bench.Options, to target, server served) (result run) {
 	o.PID = server.pid()
-	before := readTicks(server.pid())
+	before := readTicks(server.pids()...)
 	p, err := startLoad(r.loading, job{Measure: &measureJob{to, o}})
 	if err != nil {
 		return run{Void: err.Error()}
@@ -170,7 +189,11 @@ func (r *runner) load(ctx context.Context, o bench.Options, to target, server *c
 		return run{Void: err.Error()}
 	}
 	result.Measurement, result.Void = answer.Result, answer.Error
-	result.OtherCores = readTicks(server.pid()).others(before, p.cmd.ProcessState.UserTime()+p.cmd.ProcessState.SystemTime())
+	after := readTicks(server.pids()...)
+	if m := result.Measurement; m != nil && m.Delivered > 0 {
+		result.ServersCPU = (after.server - before.server) / float64(m.Delivered) * 1e6
+	}
+	result.OtherCores = after.others(before, p.cmd.ProcessState.UserTime()+p.cmd.ProcessState.SystemTime())
 	return result
 }
 

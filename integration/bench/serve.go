@@ -32,6 +32,11 @@ const (
 	floorEqual = "floor-equal"
 	natsServer = "nats-server"
 	mochiMQTT  = "mochi-mqtt"
+	// natsPair is two nats-servers with a route between them, in one process. It
+	// prints the URL of both.
+	natsPair = "nats-pair"
+	// natsCore is a nats-server that edges connect to.
+	natsCore = "nats-core"
 )
 
 // serve runs one server on a loopback port until ctx ends.
@@ -48,7 +53,11 @@ func serve(ctx context.Context, name string, secure bool, ready io.Writer) error
 	case floorQueue, floorEach, floorEqual:
 		return serveFloor(ctx, name, config, ready)
 	case natsServer:
-		return serveNATS(ctx, config, ready)
+		return serveNATS(ctx, config, ready, (*nats.Server).WebsocketURL)
+	case natsCore:
+		return serveNATS(ctx, config, ready, (*nats.Server).ClientURL)
+	case natsPair:
+		return servePair(ctx, ready)
 	case mochiMQTT:
 		return serveMQTT(ctx, config, ready)
 	}
@@ -81,24 +90,31 @@ func deliverHead(channel string) int {
 	return 1 + 2 + len(tenant) + 2 + len(channel) + 4 + 2 + 2 + len(channel)
 }
 
-func serveNATS(ctx context.Context, config *tls.Config, ready io.Writer) error {
-	options := &nats.Options{
-		Host: "127.0.0.1", Port: nats.RANDOM_PORT, NoLog: true, NoSigs: true,
+func serveNATS(ctx context.Context, config *tls.Config, ready io.Writer, url func(*nats.Server) string) error {
+	s, err := startNATS(&nats.Options{
 		Websocket: nats.WebsocketOpts{Host: "127.0.0.1", Port: nats.RANDOM_PORT, NoTLS: config == nil, TLSConfig: config},
-	}
-	s, err := nats.NewServer(options)
+	})
 	if err != nil {
 		return err
 	}
-	go s.Start() // Shutdown ends it
-	if !s.ReadyForConnections(patience) {
-		return errors.New("nats-server does not listen")
-	}
-	fmt.Fprintln(ready, s.WebsocketURL())
+	fmt.Fprintln(ready, url(s))
 	<-ctx.Done()
 	s.Shutdown()
 	s.WaitForShutdown()
 	return nil
+}
+
+func startNATS(o *nats.Options) (*nats.Server, error) {
+	o.Host, o.Port, o.NoLog, o.NoSigs = "127.0.0.1", nats.RANDOM_PORT, true, true
+	s, err := nats.NewServer(o)
+	if err != nil {
+		return nil, err
+	}
+	go s.Start() // Shutdown ends it
+	if !s.ReadyForConnections(patience) {
+		return nil, errors.New("nats-server does not listen")
+	}
+	return s, nil
 }
 
 func serveMQTT(ctx context.Context, config *tls.Config, ready io.Writer) error {

@@ -18,6 +18,12 @@ type Driver interface {
 	Dial(ctx context.Context) (Conn, error)
 }
 
+// A PublisherDialer is a Driver whose publisher connects in another way: to
+// another edge, say. Rooms have no publisher of their own, and do not ask for one.
+type PublisherDialer interface {
+	DialPublisher(ctx context.Context) (Conn, error)
+}
+
 // A Conn is one client. Receive is called by one goroutine, and everything else
 // but Close by one other. Close, which any goroutine may call, and more than
 // once, ends whatever waits.

@@ -123,11 +123,16 @@ func (r *run) open(n, publishers int, channel func(i int) string) bool {
 	return r.ctx.Err() == nil
 }
 
-// connect opens one connection and starts to read it; channel may be empty.
+// connect opens one connection and starts to read it. Without a channel it is the
+// publisher's.
 func (r *run) connect(channel string, publishers int) (*receiver, error) {
 	ctx, cancel := context.WithTimeout(r.ctx, connectPatience)
 	defer cancel()
-	conn, err := r.driver.Dial(ctx)
+	dial := r.driver.Dial
+	if p, splits := r.driver.(PublisherDialer); splits && channel == "" {
+		dial = p.DialPublisher
+	}
+	conn, err := dial(ctx)
 	if errors.Is(err, syscall.EMFILE) {
 		return nil, fmt.Errorf("%w: raise the limit with `ulimit -n`, or use fewer connections", err)
 	}
