@@ -20,7 +20,7 @@ scripts/lint.sh
 # The timeout is per package; the slowest one (integration) needs a few
 # minutes, most of them for building the binary that it tests.
 step go test -race
-go test -race -timeout 15m ./...
+go test -race -timeout 20m ./...
 
 step 'go test, integration/bench' # a module of its own, with the other servers
 (cd integration/bench && go vet ./... && go test -timeout 10m ./...)
