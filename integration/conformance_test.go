@@ -68,7 +68,12 @@ func (c *stage) publisher(token string) *socket {
 // subscriber opens the session of a client that gets a publisher's messages.
 func (c *stage) subscriber(token string) *socket {
 	c.t.Helper()
-	s := c.dial(token)
+	return c.hearing(c.dial(token))
+}
+
+// hearing makes a session a subscriber's.
+func (c *stage) hearing(s *socket) *socket {
+	c.t.Helper()
 	if c.far != nil {
 		c.far.open.Do(func() { c.far.connect(c) })
 		s.subscribed = func() { c.far.pass(c.t, c.far.here, c.far.there, "to.there") }

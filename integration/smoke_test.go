@@ -8,7 +8,7 @@ import (
 
 func publishAndSubscribe(c *stage) {
 	token := c.room()
-	pub, sub := c.publisher(token), c.dialBrowser(token)
+	pub, sub := c.publisher(token), c.hearing(c.dialBrowser(token))
 
 	sub.subscribe("paint.room", "#", "a.*")
 	pub.publish("paint.room", "a.b", "hello")

@@ -121,6 +121,10 @@ func tryStream(session *webtransport.Session) (*webtransport.Stream, error) {
 		return nil, err
 	}
 	_, err = stream.Write(nil)
+	var refused *webtransport.StreamError
+	if errors.As(err, &refused) && refused.Remote {
+		err = nil // the edge was faster than our write; reading says the same
+	}
 	return stream, err
 }
 
