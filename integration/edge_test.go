@@ -6,6 +6,7 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"fmt"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -112,7 +113,8 @@ func inDir(dir string) option {
 
 // startEdge runs the binary with a Caddyfile, which is a text/template over
 // the exported fields of edge, and returns when GET /ping answers on the sites
-// of localhost that the Caddyfile has. The edge stops when the test ends.
+// of localhost that the Caddyfile has, and the admin API if it has the usual
+// options. The edge stops when the test ends.
 func startEdge(t *testing.T, caddyfile string, opts ...option) *edge {
 	t.Helper()
 	if err := watchSources(); err != nil {
@@ -151,6 +153,12 @@ func startEdge(t *testing.T, caddyfile string, opts ...option) *edge {
 	t.Cleanup(e.cleanup)
 	if strings.Contains(caddyfile, "http://localhost:{{.HTTP}}") {
 		e.awaitPing(e.httpURL("/ping"))
+	}
+	if strings.Contains(caddyfile, globalOptions) && strings.Contains(caddyfile, "pubsub {") { // which may start after the sites
+		e.poll("the admin API", func() bool {
+			answer, err := e.try(call{Method: "GET", URL: e.adminURL("/pubsub/connections")})
+			return err == nil && answer.Status != http.StatusServiceUnavailable
+		})
 	}
 	if strings.Contains(caddyfile, "https://localhost:{{.HTTPS}}") { // its certificate comes a little later
 		e.awaitPing(e.httpsURL("/ping"))
