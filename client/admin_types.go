@@ -1,0 +1,155 @@
+package client
+
+import "time"
+
+// Grant opens channels in tenants.
+type Grant struct {
+	Tenants   []string // exact names
+	Publish   []string // rules, such as chat.* or #; empty: nothing may be published
+	Subscribe []string // likewise
+}
+
+// IssueRequest says what a new token allows. Empty lists of masks, regions,
+// origins and protocols set no limit.
+type IssueRequest struct {
+	CreatedBy   string // required, 1 to 256 bytes
+	Description string // at most 512 characters
+
+	// One of these is required; at most 24 hours ahead.
+	ExpiresIn time.Duration
+	ExpiresAt time.Time
+
+	Grants    []Grant     // 1 to 64
+	IPMasks   []string    // addresses and CIDRs
+	Regions   []string    // of the edges that take it
+	Origins   []string    // of web pages that may use it: scheme://host[:port], or null
+	Protocols []Transport // that may be used
+
+	// Caps of each connection in KiB a second; 0: the edge's default.
+	IngressKBps, EgressKBps int
+}
+
+// Issued is a new token. It is shown here and never again.
+type Issued struct {
+	Token     string
+	TokenID   string
+	ExpiresAt time.Time
+}
+
+// Expiry is when a token expires: one of the two, at most 24 hours ahead.
+type Expiry struct {
+	In time.Duration
+	At time.Time
+}
+
+// ListOptions select what [TokenAdmin.List] yields.
+type ListOptions struct {
+	Tenant   string // only tokens with a grant for this tenant; empty: all
+	PageSize int    // how many are fetched at a time, 1 to 1,000; 0: 100
+}
+
+// The values of TokenInfo.Status.
+const (
+	StatusValid   = "valid"
+	StatusExpired = "expired"
+	StatusRevoked = "revoked"
+)
+
+// TokenInfo describes a token without its secret.
+type TokenInfo struct {
+	TokenID     string
+	CreatedBy   string
+	Description string
+	CreatedAt   time.Time
+	ExpiresAt   time.Time
+	RevokedAt   time.Time // zero: it is not revoked
+	Status      string
+	MasterID    string // of the master token that issued it; empty: the edge's operator did
+
+	Grants                  []Grant // with the tenants as clients name them
+	IPMasks                 []string
+	Regions                 []string
+	Origins                 []string
+	Protocols               []Transport
+	IngressKBps, EgressKBps int // 0: the edge's default
+}
+
+// rightBody is the JSON of what a token allows; docs/protocol.md, REST.
+type rightBody struct {
+	Grants      []grantBody `json:"tenant_grants"`
+	IPMasks     []string    `json:"allow_ip_masks,omitempty"`
+	Regions     []string    `json:"allow_regions,omitempty"`
+	Origins     []string    `json:"allowed_ws_origin,omitempty"`
+	Protocols   []Transport `json:"allow_protocols,omitempty"`
+	IngressKBps int         `json:"ingress_kb_per_sec,omitempty"`
+	EgressKBps  int         `json:"egress_kb_per_sec,omitempty"`
+	ExpiresAt   string      `json:"expires_at"`
+}
+
+type grantBody struct {
+	Tenants   []string `json:"tenant_ids"`
+	Publish   []string `json:"allow_channels_pub,omitempty"`
+	Subscribe []string `json:"allow_channels_sub,omitempty"`
+}
+
+type issueBody struct {
+	CreatedBy   string    `json:"created_by"`
+	Description string    `json:"description,omitempty"`
+	Right       rightBody `json:"right"`
+}
+
+type tokenBody struct {
+	TokenID     string     `json:"token_id"`
+	CreatedBy   string     `json:"created_by"`
+	Description string     `json:"description"`
+	CreatedAt   time.Time  `json:"created_at"`
+	ExpiresAt   time.Time  `json:"expires_at"`
+	RevokedAt   *time.Time `json:"revoked_at"`
+	Status      string     `json:"status"`
+	MasterID    string     `json:"master_id"`
+	Right       rightBody  `json:"right"`
+}
+
+// time returns the expiry as the REST calls want it.
+func (e Expiry) time(now time.Time) (string, error) {
+	switch {
+	case e.In != 0 && !e.At.IsZero(), e.In == 0 && e.At.IsZero():
+		return "", badOption("an expiry is either relative or absolute")
+	case e.In < 0:
+		return "", badOption("an expiry lies in the future")
+	case e.In > 0:
+		e.At = now.Add(e.In)
+	}
+	return e.At.UTC().Format(time.RFC3339Nano), nil
+}
+
+func (r IssueRequest) body(now time.Time) (issueBody, error) {
+	at, err := Expiry{r.ExpiresIn, r.ExpiresAt}.time(now)
+	if err != nil {
+		return issueBody{}, err
+	}
+	right := rightBody{
+		Grants: make([]grantBody, len(r.Grants)), IPMasks: r.IPMasks, Regions: r.Regions, Origins: r.Origins,
+		Protocols: r.Protocols, IngressKBps: r.IngressKBps, EgressKBps: r.EgressKBps, ExpiresAt: at,
+	}
+	for i, g := range r.Grants {
+		right.Grants[i] = grantBody(g)
+	}
+	return issueBody{r.CreatedBy, r.Description, right}, nil
+}
+
+func (t tokenBody) info() TokenInfo {
+	info := TokenInfo{
+		TokenID: t.TokenID, CreatedBy: t.CreatedBy, Description: t.Description,
+		CreatedAt: t.CreatedAt, ExpiresAt: t.ExpiresAt, Status: t.Status, MasterID: t.MasterID,
+		IPMasks: t.Right.IPMasks, Regions: t.Right.Regions, Origins: t.Right.Origins, Protocols: t.Right.Protocols,
+		IngressKBps: t.Right.IngressKBps, EgressKBps: t.Right.EgressKBps,
+	}
+	if t.RevokedAt != nil {
+		info.RevokedAt = *t.RevokedAt
+	}
+	for _, g := range t.Right.Grants {
+		info.Grants = append(info.Grants, Grant(g))
+	}
+	return info
+}

@@ -1,0 +1,198 @@
+package client
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/millrace/millrace/wire"
+)
+
+// Client is a connection to the edges that survives the loss of any of them. Its
+// methods are safe for concurrent use.
+//
+// One goroutine, loop, owns the state: everything else hands it functions. Each
+// connection has a goroutine that reads and one that writes.
+type Client struct {
+	s        *settings
+	hunter   *hunter
+	router   *router
+	notifier *notifier
+	gate     gate
+
+	calls   chan func() // for the loop
+	crowded overflow    // subscriptions that dropped messages
+
+	ctx     context.Context // of what the loop starts; ends with it
+	cancel  context.CancelFunc
+	group   sync.WaitGroup // all goroutines but those that run functions of the application
+	handler handlers       // these
+	closing chan struct{}  // closed by Close
+	once    sync.Once      // Close
+	done    chan struct{}  // closed when the client has ended
+	err     error          // why; set before done is closed
+	rtt     atomic.Int64   // nanoseconds
+	place   atomic.Pointer[place]
+
+	// Below is the loop's.
+	over      bool
+	current   *conn // leads; nil while there is none
+	second    *conn // in a move
+	move      *move
+	restoring bool      // current has been opened again, and has yet to restore
+	heardLast time.Time // from the connection that was lost; zero: the client is not away
+	retry     retry
+	renewAt   time.Time // when to ask the token provider; zero: not planned
+	renewing  bool      // it is being asked
+	renewals  int       // failures of the provider in a row
+	flushes   []chan<- error
+}
+
+// place is where a client is connected.
+type place struct {
+	edge      string
+	transport Transport
+}
+
+// Connect connects to one of the edges, which addresses gives: each is an edge's
+// origin, like https://edge.example.com, or the URL of a list of edges. ctx bounds
+// the attempt alone: the client lives until Close, or until it ends with an error
+// (see [Client.Done]). Close has to be called in any case.
+//
+// The errors are ErrBadOption, ErrUnauthorized and the other refusals of an edge,
+// ErrTokenProvider, ErrUnreachable, ErrTimeout, and that of ctx.
+func Connect(ctx context.Context, addresses []string, o Options) (*Client, error) {
+	s, err := o.settings()
+	if err != nil {
+		return nil, err
+	}
+	return connect(ctx, addresses, s)
+}
+
+// dialLink is the dialFunc of real links.
+func (s *settings) dialLink(ctx context.Context, origin string, t Transport, token string) (link, error) {
+	if t == WebTransport {
+		return s.dialWebTransport(ctx, origin, token)
+	}
+	return s.dialWebSocket(ctx, origin, token)
+}
+
+func connect(ctx context.Context, addresses []string, s *settings) (*Client, error) {
+	e, err := newEdges(s, addresses)
+	if err != nil {
+		return nil, err
+	}
+	c := &Client{
+		s: s, router: newRouter(), notifier: newNotifier(s.OnEvent),
+		calls: make(chan func(), 64), closing: make(chan struct{}), done: make(chan struct{}),
+	}
+	c.crowded.wake = make(chan struct{}, 1)
+	c.router.full = c.crowded.add
+	c.router.over = c.crowded.addEnded
+	c.hunter = &hunter{s: s, edges: e, tokens: newTokens(s, c.handler.run), group: &c.group}
+	first, err := c.hunter.begin(ctx)
+	if err != nil {
+		c.group.Wait() // attempts that lost the race
+		return nil, err
+	}
+	c.ctx, c.cancel = context.WithCancel(context.Background())
+	if s.OnEvent != nil {
+		c.handler.run(c.notifier.run)
+	}
+	c.adopt(first) // nobody else knows the client yet
+	c.notifier.tell(Connected{first.edge, first.transport})
+	c.planRenewal()
+	c.group.Go(c.loop)
+	return c, nil
+}
+
+// begin finds the first connection.
+func (h *hunter) begin(ctx context.Context) (*conn, error) {
+	defer h.edges.http.CloseIdleConnections()
+	if err := h.edges.resolve(ctx); err != nil {
+		if ctx.Err() != nil {
+			err = ended(ctx, "no list of edges came in time")
+		}
+		return nil, err
+	}
+	h.edges.rank(ctx)
+	c, f := h.round(ctx, h.edges.order(""), "")
+	switch {
+	case f == nil:
+		return c, nil
+	case f.err.Code == CodeClosed: // ctx was cancelled
+		return nil, f.err.Err
+	default:
+		return nil, f.err
+	}
+}
+
+// Close leaves: what was published is sent, for at most 2 s, all subscriptions
+// end, and no goroutine of the client is left when it returns. Only a function of
+// the application that calls Close itself, from OnEvent, SubscribeFunc or
+// TokenProvider, goes on after it. Further calls wait for the first. The error is always nil.
+func (c *Client) Close() error {
+	c.once.Do(func() {
+		close(c.closing)
+		c.post(func() { c.end(nil) })
+	})
+	c.group.Wait()
+	c.handler.wait()
+	return nil
+}
+
+// Done is closed when the client has ended, by Close or by an error that no
+// reconnecting mends.
+func (c *Client) Done() <-chan struct{} { return c.done }
+
+// Err returns why the client ended: nil while it lives and after Close.
+func (c *Client) Err() error {
+	select {
+	case <-c.done:
+		return c.err
+	default:
+		return nil
+	}
+}
+
+// RTT is the time that the last PING took to be answered; 0: none was yet. Each
+// Flush sends one.
+func (c *Client) RTT() time.Duration { return time.Duration(c.rtt.Load()) }
+
+// Edge is the origin of the edge that the client is, or was last, connected to.
+func (c *Client) Edge() string { return c.place.Load().edge }
+
+// Transport is that of the present connection, or of the last.
+func (c *Client) Transport() Transport { return c.place.Load().transport }
+
+// post hands the loop a function. It reports false if the loop has ended, or
+// ends: the function may then not be called.
+func (c *Client) post(f func()) bool {
+	select {
+	case <-c.done:
+		return false
+	default:
+	}
+	select {
+	case c.calls <- f:
+		return true
+	case <-c.done:
+		return false
+	}
+}
+
+// closedError is for calls of a client that has ended.
+func (c *Client) closedError() error {
+	if c.err != nil {
+		return c.err
+	}
+	return ErrClosed
+}
+
+// deliver, line and lost make Client the sink of its connections.
+func (c *Client) deliver(from *conn, d *delivery) { c.router.deliver(from, d) }
+
+func (c *Client) line(from *conn, l wire.ServerLine) { c.post(func() { c.handleLine(from, l) }) }
+
+func (c *Client) lost(from *conn, err *Error) { c.post(func() { c.handleLost(from, err) }) }

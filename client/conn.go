@@ -1,0 +1,185 @@
+package client
+
+import (
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/millrace/millrace/wire"
+)
+
+// closePatience is how long a connection may take to send what waits and to end.
+const closePatience = 2 * time.Second
+
+// conn is a connection to an edge. Its two goroutines are started by start,
+// ended by shut or by the end of the link, and awaited through the group. The
+// fields below are the client's loop's, the rest is set before start.
+type conn struct {
+	edge      string
+	transport Transport
+	token     string
+	link      link
+	out       *outbox
+	frames    *decoder      // of the reading goroutine
+	over      chan struct{} // closed when nothing is received any more
+
+	acks     map[key][]*ack // what was sent and not answered, in order
+	unacked  int            // SUBs among them
+	ready    bool           // every subscription was answered once
+	pings    []*ping        // sent and not answered, in order
+	marked   uint64         // bytes that were sent up to the last PING
+	since    time.Time      // connected
+	draining bool           // RECONNECT has come
+	lastErr  *Error         // the ERR line before a close
+	dead     bool           // the loop has heard of its end
+	unsubbed bool           // in a move: UNSUB was sent for everything
+}
+
+// ack is what a SUB or UNSUB waits for.
+type ack struct {
+	verb wire.Verb
+	done func(code Code) // empty: OK
+}
+
+// ping is a PING that waits for its PONG.
+type ping struct {
+	sent  time.Time
+	bytes uint64 // unconfirmed bytes before it
+	asked bool   // for a round trip; else it only marks a place in what is sent
+	done  func(err error)
+}
+
+func newConn(l link, edge string, t Transport, token string) *conn {
+	now := time.Now()
+	return &conn{
+		edge: edge, transport: t, token: token, link: l, out: newOutbox(), frames: newDecoder(),
+		over: make(chan struct{}), acks: map[key][]*ack{}, since: now,
+	}
+}
+
+// sink takes what a connection receives, in order, from its reading goroutine.
+type sink interface {
+	deliver(c *conn, d *delivery)
+	line(c *conn, l wire.ServerLine)
+	lost(c *conn, err *Error)
+}
+
+func (c *conn) start(group *sync.WaitGroup, to sink) {
+	c.link.setWaker(c.out.wakeUp)
+	group.Go(func() {
+		err := c.read(to)
+		c.link.abort()
+		close(c.over)
+		to.lost(c, err)
+	})
+	group.Go(c.write)
+}
+
+func (c *conn) read(to sink) *Error {
+	for {
+		message, frame, err := c.link.receive()
+		if err != nil {
+			return asError(err)
+		}
+		if frame {
+			d, err := c.frames.decode(message)
+			if err != nil {
+				return &Error{Code: CodeProtocol, Text: "the edge sent a frame that is not understood", Err: err}
+			}
+			to.deliver(c, d)
+			continue
+		}
+		line, err := wire.ParseServerLine(message)
+		if err != nil {
+			continue // later edges may have more lines
+		}
+		to.line(c, line)
+	}
+}
+
+func asError(err error) *Error {
+	if e, ok := err.(*Error); ok { //nolint:errorlint // links return nothing else
+		return e
+	}
+	return lost(err)
+}
+
+// write sends what the outbox has until it is finished or nothing is received.
+func (c *conn) write() {
+	defer c.out.finish() // nobody waits for room any more
+	for {
+		select {
+		case <-c.out.wake:
+		case <-c.over:
+			return
+		}
+		messages, more := c.out.take()
+		if err := c.link.send(messages); err != nil {
+			c.link.abort() // receive returns
+			return
+		}
+		if !more {
+			c.link.finish()
+			return
+		}
+	}
+}
+
+// shut ends the connection after what waits is sent, in closePatience at most.
+// It does not wait.
+func (c *conn) shut(group *sync.WaitGroup) {
+	c.out.finish()
+	group.Go(func() {
+		timer := time.NewTimer(closePatience)
+		defer timer.Stop()
+		select {
+		case <-timer.C:
+			c.link.abort()
+		case <-c.over:
+		}
+	})
+}
+
+// sub sends SUB or UNSUB. done is called by the loop when it is answered, and
+// not if the connection ends before.
+func (c *conn) sub(verb wire.Verb, k key, done func(Code)) {
+	c.acks[k] = append(c.acks[k], &ack{verb, done})
+	if verb == wire.VerbSub {
+		c.unacked++
+	}
+	c.out.line(wire.AppendLine(nil, verb, k.tenant, k.pattern))
+}
+
+// pending reports whether a SUB waits for its answer.
+func (c *conn) pending(k key) bool {
+	return slices.ContainsFunc(c.acks[k], func(a *ack) bool { return a.verb == wire.VerbSub })
+}
+
+// answered takes the oldest command of this kind off the list and tells who
+// waits for it.
+func (c *conn) answered(verb wire.Verb, k key, code Code) {
+	list := c.acks[k]
+	for i, a := range list {
+		if a.verb != verb {
+			continue
+		}
+		if list = append(list[:i:i], list[i+1:]...); len(list) == 0 {
+			delete(c.acks, k)
+		} else {
+			c.acks[k] = list
+		}
+		if verb == wire.VerbSub {
+			c.unacked--
+		}
+		a.done(code)
+		return
+	}
+}
+
+// ping sends a PING.
+func (c *conn) ping(asked bool, done func(error)) {
+	total := c.out.line([]byte(wire.LinePing))
+	before := total - uint64(wire.MessageLen([]byte(wire.LinePing)))
+	c.pings = append(c.pings, &ping{sent: time.Now(), bytes: before - c.marked, asked: asked, done: done})
+	c.marked = total
+}

@@ -1,0 +1,108 @@
+package client
+
+import (
+	"bytes"
+	"encoding/binary"
+
+	"github.com/millrace/millrace/wire"
+)
+
+// delivery is a deliver frame. The payload aliases the frame; the strings and
+// the list of patterns are shared by all deliveries that have the same.
+type delivery struct {
+	tenant, channel string
+	patterns        []string
+	payload         []byte
+}
+
+// decoder splits deliver frames. It does what [wire.DecodeDeliver] does, and the
+// same vectors test it, but remembers names, so that a frame costs no memory.
+// For one goroutine.
+type decoder struct {
+	d                delivery
+	tenants, channel names
+	lastList         []byte              // the bytes of d.patterns
+	lists            map[string][]string // by their bytes
+}
+
+// maxNames bounds what a decoder remembers. Beyond it, it starts anew.
+const maxNames = 1024
+
+func newDecoder() *decoder {
+	return &decoder{tenants: names{}, channel: names{}, lists: map[string][]string{}}
+}
+
+// names finds the string of bytes that have come before.
+type names map[string]string
+
+func (n names) get(b []byte, last string) string {
+	if string(b) == last { // compares, does not convert
+		return last
+	}
+	if s, ok := n[string(b)]; ok {
+		return s
+	}
+	if len(n) >= maxNames {
+		clear(n)
+	}
+	s := string(b)
+	n[s] = s
+	return s
+}
+
+// decode returns what is good until the next call.
+func (dec *decoder) decode(frame []byte) (*delivery, error) {
+	tenant, channel, payload, list, ok := splitDeliver(frame)
+	if !ok {
+		_, err := wire.DecodeDeliver(frame) // says what is wrong
+		return nil, err
+	}
+	d := &dec.d
+	if d.patterns == nil || !bytes.Equal(list, dec.lastList) {
+		patterns, ok := dec.lists[string(list)]
+		if !ok {
+			whole, err := wire.DecodeDeliver(frame)
+			if err != nil {
+				return nil, err
+			}
+			if len(dec.lists) >= maxNames {
+				clear(dec.lists)
+			}
+			patterns = whole.Patterns
+			dec.lists[string(list)] = patterns
+		}
+		d.patterns = patterns
+		dec.lastList = append(dec.lastList[:0], list...)
+	}
+	d.tenant = dec.tenants.get(tenant, d.tenant)
+	d.channel = dec.channel.get(channel, d.channel)
+	d.payload = payload
+	return d, nil
+}
+
+// splitDeliver finds the fields of a frame; list is the patterns with their
+// count, not looked into.
+func splitDeliver(b []byte) (tenant, channel, payload, list []byte, ok bool) {
+	if len(b) == 0 || b[0] != 0x01 {
+		return nil, nil, nil, nil, false
+	}
+	b = b[1:]
+	if len(b) < 2 {
+		return nil, nil, nil, nil, false
+	}
+	n := int(binary.BigEndian.Uint16(b))
+	if b = b[2:]; len(b) < n+2 {
+		return nil, nil, nil, nil, false
+	}
+	tenant, b = b[:n], b[n:]
+	n = int(binary.BigEndian.Uint16(b))
+	if b = b[2:]; len(b) < n+4 {
+		return nil, nil, nil, nil, false
+	}
+	channel, b = b[:n], b[n:]
+	size := uint64(binary.BigEndian.Uint32(b))
+	if b = b[4:]; uint64(len(b)) < size {
+		return nil, nil, nil, nil, false
+	}
+	return tenant, channel, b[:size], b[size:], true
+}

@@ -1,0 +1,71 @@
+// Package client is the Go SDK of Millrace. It publishes and subscribes over
+// WebTransport or WebSocket, restores its connection when it is lost, and moves to
+// another edge without loss when one drains. docs/clients.md describes it together
+// with the TypeScript SDK; docs/protocol.md is what both speak.
+//
+// # Connect
+//
+//	c, err := client.Connect(ctx, []string{"https://edge.example.com"}, client.Options{Token: token})
+//	if err != nil {
+//		return err
+//	}
+//	defer c.Close()
+//
+// Several addresses, or that of a list of edges (https://edge.example.com/edges),
+// let the client choose the nearest edge and go to the next one when it fails.
+// WebTransport is tried first, and WebSocket where that does not come up.
+//
+// # Subscribe
+//
+// A subscription is a channel, or a function that is called:
+//
+//	sub, err := c.Subscribe(ctx, "paint.room", "news.#")
+//	for m := range sub.Messages() {
+//		fmt.Printf("%s: %s\n", m.Channel, m.Payload)
+//	}
+//	return sub.Err()
+//
+// Each has a bounded queue. When the application reads too slowly, the oldest
+// messages are dropped and [QueueFull] says how many; see [QueuePolicy] and
+// [WithQueue].
+//
+// # Publish
+//
+// [Client.Publish] hands the message over and returns; an edge acknowledges no
+// publish. A refusal comes as the event [PublishError]. [Client.Flush] waits until
+// the edge has handled all that was sent. Without a connection a publish fails at
+// once with [ErrDisconnected]: nothing is stored.
+//
+// # Connections come and go
+//
+// [Options].OnEvent hears of everything that happens to the connection:
+//
+//	OnEvent: func(e client.Event) {
+//		switch e := e.(type) {
+//		case client.Disconnected:
+//			log.Printf("lost %s: %v", e.Edge, e.Err)
+//		case client.Reconnected:
+//			log.Printf("back on %s after %v", e.Edge, e.Away)
+//		case client.PublishError:
+//			log.Printf("%s: %s", e.Channel, e.Code)
+//		}
+//	},
+//
+// The client goes on until [Client.Close], or until something happens that another
+// attempt does not mend, such as a revoked token: then [Client.Done] is closed and
+// [Client.Err] says why. Messages that were published while it was away are lost,
+// those that come while it moves are not.
+//
+// # Tokens
+//
+// A token ends, and the connection with it. [Options].TokenProvider gives the next
+// one in time, and the client moves to it without loss. On a backend, [TokenAdmin]
+// issues tokens.
+//
+// # Errors
+//
+// Every error of this package is an [*Error] with a [Code], which the sentinels
+// compare:
+//
+//	if errors.Is(err, client.ErrPermissionDenied) { … }
+package client

@@ -1,0 +1,111 @@
+package client
+
+import "time"
+
+// Event is one of the types below: what happens to the connection.
+type Event interface{ event() }
+
+// Reason says why a client moves to another connection.
+type Reason string
+
+// The reasons.
+const (
+	ReasonDrain Reason = "drain" // the edge asked for it
+	ReasonToken Reason = "token" // there is a new token
+)
+
+type (
+	// Connected is the first event of a client.
+	Connected struct {
+		Edge      string // origin
+		Transport Transport
+	}
+
+	// Disconnected says that the connection is lost. The client reconnects.
+	Disconnected struct {
+		Edge      string
+		Transport Transport
+		Err       error // why
+	}
+
+	// Reconnecting comes before each attempt.
+	Reconnecting struct {
+		Attempt int           // from 1
+		Delay   time.Duration // until the attempt
+	}
+
+	// Reconnected says that there is a connection again, and that the
+	// subscriptions are restored.
+	Reconnected struct {
+		Edge      string
+		Transport Transport
+		// Away is the time from the last byte of the old connection to the last
+		// subscription restored. Messages of that time are lost.
+		Away time.Duration
+	}
+
+	// Moving says that the client opens a second connection, to leave this one.
+	Moving struct {
+		Edge      string // from
+		Transport Transport
+		Reason    Reason
+	}
+
+	// Moved says that the second connection has taken over. Nothing was lost.
+	Moved struct {
+		Edge      string // to
+		Transport Transport
+		Reason    Reason
+	}
+
+	// PublishError says that the edge refused a publish.
+	PublishError struct {
+		Tenant, Channel string
+		Code            Code
+	}
+
+	// SubscriptionError says that the edge refused a subscription that it was
+	// asked to restore. The subscription has ended.
+	SubscriptionError struct {
+		Tenant, Pattern string
+		Code            Code
+	}
+
+	// SlowConsumer says that the edge dropped deliveries for this client, which
+	// did not read them in time.
+	SlowConsumer struct{ Dropped int }
+
+	// QueueFull says that messages were dropped from the queue of a subscription,
+	// which the application did not read in time. It comes at most once a second
+	// for each subscription.
+	QueueFull struct {
+		Tenant, Pattern string
+		Dropped         int // since the event before
+	}
+
+	// EdgeError is any other ERR line.
+	EdgeError struct {
+		Code   Code
+		Detail string
+	}
+
+	// RoundTrip says that a PING was answered.
+	RoundTrip struct{ RTT time.Duration }
+
+	// Closed is the last event.
+	Closed struct{ Err error } // nil if the application closed the client
+)
+
+func (Connected) event()         {}
+func (Disconnected) event()      {}
+func (Reconnecting) event()      {}
+func (Reconnected) event()       {}
+func (Moving) event()            {}
+func (Moved) event()             {}
+func (PublishError) event()      {}
+func (SubscriptionError) event() {}
+func (SlowConsumer) event()      {}
+func (QueueFull) event()         {}
+func (EdgeError) event()         {}
+func (RoundTrip) event()         {}
+func (Closed) event()            {}

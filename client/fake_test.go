@@ -1,0 +1,281 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/millrace/millrace/wire"
+)
+
+// world holds edges in memory, for tests in a synctest bubble.
+type world struct {
+	t      *testing.T
+	mu     sync.Mutex
+	refuse map[string]error // by edge or "edge transport"
+	tokens []string         // of the attempts
+	dialed []string         // "edge transport"
+	links  chan *fakeLink   // that came up
+	delay  map[string]time.Duration
+	events chan Event
+	ready  func(*fakeLink) // changes a link before the client has it; nil: nothing
+}
+
+func newWorld(t *testing.T) *world {
+	return &world{
+		t: t, refuse: map[string]error{}, delay: map[string]time.Duration{},
+		links: make(chan *fakeLink, 100), events: make(chan Event, 1000),
+	}
+}
+
+func (w *world) set(edge string, err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if err == nil {
+		delete(w.refuse, edge)
+	} else {
+		w.refuse[edge] = err
+	}
+}
+
+func (w *world) dial(ctx context.Context, origin string, t Transport, token string) (link, error) {
+	name := origin + " " + string(t)
+	w.mu.Lock()
+	w.dialed = append(w.dialed, name)
+	w.tokens = append(w.tokens, token)
+	delay := w.delay[name]
+	w.mu.Unlock()
+	if delay > 0 {
+		timer := time.NewTimer(delay)
+		defer timer.Stop()
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			return nil, &Error{Code: CodeUnreachable, Err: ctx.Err()}
+		}
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, key := range []string{origin, name, "token " + token} {
+		if err := w.refuse[key]; err != nil {
+			return nil, err
+		}
+	}
+	l := newFakeLink(origin, token)
+	if w.ready != nil {
+		w.ready(l)
+	}
+	w.links <- l
+	return l, nil
+}
+
+// next changes the links that come.
+func (w *world) next(f func(*fakeLink)) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.ready = f
+}
+
+// muteSub leaves SUBs unanswered.
+func muteSub(l *fakeLink) { l.mute["SUB"] = true }
+
+// connect connects to edges of this world over one transport, unless change says
+// otherwise.
+func (w *world) connect(ctx context.Context, addresses []string, change func(*Options)) (*Client, error) {
+	o := Options{Token: "AT_a", Transports: []Transport{WebSocket}, OnEvent: func(e Event) { w.events <- e }}
+	if change != nil {
+		change(&o)
+	}
+	s, err := o.settings()
+	if err != nil {
+		return nil, err
+	}
+	s.dial = w.dial
+	s.measure = func(context.Context, *http.Client, string) (time.Duration, error) { return 0, errors.New("no") }
+	return connect(ctx, addresses, s)
+}
+
+func (w *world) mustConnect(addresses []string, change func(*Options)) (*Client, *fakeLink) {
+	w.t.Helper()
+	c, err := w.connect(context.Background(), addresses, change)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.t.Cleanup(func() { c.Close() })
+	return c, <-w.links
+}
+
+// event awaits the next event of a type, and fails at Closed.
+func event[E Event](w *world) E {
+	w.t.Helper()
+	for {
+		e := <-w.events
+		if e, ok := e.(E); ok {
+			return e
+		}
+		if _, ok := e.(Closed); ok {
+			w.t.Fatalf("the client ended (%+v) before %T", e, *new(E))
+		}
+	}
+}
+
+// fakeLink is a link to an edge that answers as it should unless it is told not
+// to. All times are those of the test.
+type fakeLink struct {
+	edge, token string
+	in          chan []byte // to the client
+	over        chan struct{}
+	once        sync.Once
+	why         *Error // set before over is closed; nil: aborted
+	finished    chan struct{}
+
+	mu     sync.Mutex
+	mute   map[string]bool   // lines, or their beginnings, that are not answered
+	answer map[string]string // other answers
+	owed   []string          // lines that were not answered
+	lines  []string
+	frames []string // channel=payload
+	last   time.Time
+}
+
+func newFakeLink(edge, token string) *fakeLink {
+	return &fakeLink{
+		edge: edge, token: token, in: make(chan []byte, 10000), over: make(chan struct{}), finished: make(chan struct{}),
+		mute: map[string]bool{}, answer: map[string]string{}, last: time.Now(),
+	}
+}
+
+func (l *fakeLink) receive() ([]byte, bool, error) {
+	select {
+	case m := <-l.in:
+		return l.got(m)
+	default:
+	}
+	select {
+	case m := <-l.in:
+		return l.got(m)
+	case <-l.over:
+		if l.why != nil {
+			return nil, false, l.why
+		}
+		return nil, false, lost(errors.New("aborted"))
+	}
+}
+
+func (l *fakeLink) got(m []byte) ([]byte, bool, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.last = time.Now()
+	return m, wire.IsFrame(m), nil
+}
+
+func (l *fakeLink) send(messages []byte) error {
+	for len(messages) > 0 {
+		start, end, _ := wire.MessageSize(messages)
+		l.take(messages[start:end])
+		messages = messages[end:]
+	}
+	return nil
+}
+
+func (l *fakeLink) take(message []byte) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if wire.IsFrame(message) {
+		p, err := wire.DecodePublish(message)
+		if err != nil {
+			panic(err)
+		}
+		l.frames = append(l.frames, fmt.Sprintf("%s=%s", p.Channel, p.Payload))
+		return
+	}
+	line := string(message)
+	l.lines = append(l.lines, line)
+	for prefix := range l.mute {
+		if strings.HasPrefix(line, prefix) {
+			l.owed = append(l.owed, line)
+			return
+		}
+	}
+	l.reply(line)
+}
+
+func (l *fakeLink) reply(line string) {
+	answer, ok := l.answer[line]
+	switch {
+	case ok:
+	case line == "PING":
+		answer = "PONG"
+	default:
+		answer = "OK:" + line
+	}
+	l.in <- []byte(answer)
+}
+
+func (l *fakeLink) set(f func(l *fakeLink)) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	f(l)
+}
+
+func (l *fakeLink) sent() (lines, frames []string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.Clone(l.lines), slices.Clone(l.frames)
+}
+
+// line and deliver send something to the client.
+func (l *fakeLink) line(text string) { l.in <- []byte(text) }
+
+func (l *fakeLink) deliver(channel, payload string, patterns ...string) {
+	l.in <- wire.AppendDeliver(nil, []byte("t"), []byte(channel), []byte(payload), patterns)
+}
+
+// end closes the connection from the edge's side.
+func (l *fakeLink) end(code int) {
+	l.once.Do(func() {
+		l.why = closedBy(code, "")
+		close(l.over)
+	})
+}
+
+func (l *fakeLink) finish() {
+	close(l.finished)
+	l.end(1000)
+}
+func (l *fakeLink) abort() { l.once.Do(func() { close(l.over) }) }
+func (l *fakeLink) heard() time.Time {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.last
+}
+func (l *fakeLink) setWaker(func()) {}
+
+// payloads reads n messages of a subscription.
+func payloads(t *testing.T, s *Subscription, n int) []string {
+	t.Helper()
+	var got []string
+	for range n {
+		m, ok := <-s.Messages()
+		if !ok {
+			t.Fatalf("the subscription ended (%v) after %q", s.Err(), got)
+		}
+		got = append(got, string(m.Payload))
+	}
+	return got
+}
+
+func mustSubscribe(t *testing.T, c *Client, pattern string, opts ...SubscribeOption) *Subscription {
+	t.Helper()
+	s, err := c.Subscribe(context.Background(), "t", pattern, opts...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}

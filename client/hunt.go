@@ -1,0 +1,107 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+)
+
+// hunter finds a connection. Safe for concurrent use.
+type hunter struct {
+	s      *settings
+	edges  *edges
+	tokens *tokens
+	group  *sync.WaitGroup // of the goroutines that dial
+}
+
+// failure is why a round found no connection.
+type failure struct {
+	err   *Error
+	final bool          // the token is no good; there is no sense in another round
+	asked time.Duration // an edge asks to wait so long
+}
+
+// round tries each edge once, in order. stale is a token that an edge did not
+// accept. The failure is nil when there is a connection.
+func (h *hunter) round(ctx context.Context, order []string, stale string) (*conn, *failure) {
+	token, err := h.tokens.get(ctx, stale)
+	if err != nil {
+		return nil, &failure{err: contextError(err)}
+	}
+	c, f := h.try(ctx, order, token.Token)
+	if f == nil || f.err.Code != codeUnauthorized || h.s.TokenProvider == nil || token.Token == stale {
+		return c, f
+	}
+	// The token may have expired since the provider gave it.
+	fresh, err := h.tokens.get(ctx, token.Token)
+	if err != nil {
+		return nil, &failure{err: contextError(err)}
+	}
+	if fresh.Token == token.Token {
+		return nil, f
+	}
+	return h.try(ctx, order, fresh.Token)
+}
+
+func (h *hunter) try(ctx context.Context, order []string, token string) (*conn, *failure) {
+	f := &failure{final: true}
+	var least time.Duration = -1
+	for _, origin := range order {
+		c, err := h.one(ctx, origin, token)
+		if err == nil {
+			return c, nil
+		}
+		if ctx.Err() != nil {
+			return nil, &failure{err: contextError(ended(ctx, "no edge answered in time"))}
+		}
+		e := asError(err)
+		v := judge(err)
+		switch {
+		case f.err == nil, v != tryTransport && f.err.Status == 0, e.Code == codeUnauthorized:
+			f.err = e // what an edge says, rather than that none answers
+		}
+		if v == giveUp {
+			return nil, &failure{err: e, final: true}
+		}
+		f.final = f.final && (v == notHere || v == notThis)
+		if least < 0 || e.RetryAfter < least {
+			least = e.RetryAfter
+		}
+	}
+	if f.err == nil {
+		f.err, f.final = &Error{Code: CodeUnreachable, Text: "there is no edge to try"}, false
+	}
+	f.final = f.final || f.err.Code == codeUnauthorized
+	f.asked = max(0, least)
+	return nil, f
+}
+
+const codeUnauthorized Code = "unauthorized"
+
+// one tries the transports of one edge.
+func (h *hunter) one(ctx context.Context, origin, token string) (*conn, error) {
+	transports := h.edges.transports(origin)
+	if len(transports) == 0 {
+		return nil, &Error{Code: CodeBadOption, Text: "WebTransport needs an address that begins with https://"}
+	}
+	ctx, cancel := context.WithTimeout(ctx, h.s.ConnectTimeout)
+	defer cancel()
+	l, t, err := race(ctx, transports, h.s.FallbackAfter, h.group, func(ctx context.Context, t Transport) (link, error) {
+		return h.s.dial(ctx, origin, t, token)
+	})
+	if err != nil {
+		return nil, err
+	}
+	h.edges.remember(origin, t)
+	return newConn(l, origin, t, token), nil
+}
+
+// contextError makes an *Error of what ended may give.
+func contextError(err error) *Error {
+	var e *Error
+	if errors.As(err, &e) {
+		return e
+	}
+	return &Error{Code: CodeClosed, Text: "the attempt was given up", Err: err}
+}

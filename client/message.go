@@ -1,0 +1,31 @@
+package client
+
+import (
+	"github.com/millrace/millrace/wire"
+)
+
+// Message is a message for a subscription. Other subscriptions that get it share
+// its memory: it is for reading.
+type Message struct {
+	Tenant   string
+	Channel  string
+	Pattern  string   // of this subscription
+	Patterns []string // all patterns of this client that matched, at least one
+	Payload  []byte
+}
+
+// Delivery says how many subscribers get a publish.
+type Delivery uint8
+
+// The deliveries. Without a subscriber all three do nothing.
+const (
+	Broadcast  = Delivery(wire.Broadcast)  // every subscriber that matches
+	OneNearest = Delivery(wire.OneNearest) // one connection, of the nearest edge that has one
+	OneRandom  = Delivery(wire.OneRandom)  // one connection of any edge, drawn at random
+)
+
+// String returns broadcast, one-nearest or one-random.
+func (d Delivery) String() string { return wire.Delivery(d).String() }
+
+// key names a subscription on the wire.
+type key struct{ tenant, pattern string }

@@ -1,0 +1,366 @@
+package client
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// The whole of a move: who leads when, and what goes where.
+func TestMove(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		c, first := w.mustConnect([]string{edgeA, edgeB}, nil)
+		s := mustSubscribe(t, c, "x.#")
+		publish := func(payload string) {
+			t.Helper()
+			if err := c.Publish(t.Context(), "t", "x", []byte(payload)); err != nil {
+				t.Error(err)
+			}
+		}
+		publish("1")
+		w.next(muteSub)
+		first.line("RECONNECT")
+		if e := event[Moving](w); e != (Moving{edgeA, WebSocket, ReasonDrain}) {
+			t.Errorf("got %+v", e)
+		}
+		second := <-w.links
+		publish("2") // the second has no subscriptions yet
+		first.deliver("x", "a", "x.#")
+		second.deliver("x", "a", "x.#")
+		second.deliver("x", "b", "x.#")
+		if got := payloads(t, s, 1); got[0] != "a" {
+			t.Errorf("got %q", got)
+		}
+		synctest.Wait()
+		if len(s.Messages()) > 0 {
+			t.Error("the second leads")
+		}
+		first.deliver("x", "b", "x.#")
+		payloads(t, s, 1)
+		first.set(func(l *fakeLink) { l.mute["PING"] = true })
+		second.line("OK:SUB:t:x.#")
+		synctest.Wait()
+		published := make(chan struct{})
+		go func() {
+			publish("3") // waits until the first edge has handled 2
+			if err := c.Flush(t.Context()); err != nil {
+				t.Error(err)
+			}
+			close(published)
+		}()
+		time.Sleep(100 * time.Millisecond)
+		if _, frames := second.sent(); len(frames) > 0 {
+			t.Errorf("the second has %q", frames)
+		}
+		first.set(func(l *fakeLink) { clear(l.mute) })
+		first.line("PONG")
+		<-published
+		_, a := first.sent()
+		_, b := second.sent()
+		if !slices.Equal(a, []string{"x=1", "x=2"}) || !slices.Equal(b, []string{"x=3"}) {
+			t.Errorf("got %q and %q", a, b)
+		}
+		second.deliver("x", "c", "x.#") // to one subscriber: on the second alone
+		second.deliver("x", "d", "x.#")
+		first.deliver("x", "d", "x.#")
+		first.deliver("x", "e", "x.#")
+		if e := event[Moved](w); e != (Moved{edgeB, WebSocket, ReasonDrain}) {
+			t.Errorf("got %+v", e)
+		}
+		second.deliver("x", "e", "x.#")
+		second.deliver("x", "f", "x.#")
+		if got := payloads(t, s, 4); !slices.Equal(got, []string{"d", "e", "c", "f"}) {
+			t.Errorf("got %q", got)
+		}
+		<-first.finished
+		lines, _ := first.sent()
+		if want := []string{"SUB:t:x.#", "PING", "UNSUB:t:x.#", "PING"}; !slices.Equal(lines, want) {
+			t.Errorf("got %q, want %q", lines, want)
+		}
+		if c.Edge() != edgeB {
+			t.Error(c.Edge())
+		}
+	})
+}
+
+// A message of a subscription that the first connection does not have is given at
+// once.
+func TestSubscribeWhileLeaving(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		c, first := w.mustConnect([]string{edgeA}, nil)
+		mustSubscribe(t, c, "x")
+		first.set(func(l *fakeLink) { l.mute["UNSUB"] = true })
+		first.line("RECONNECT")
+		second := <-w.links
+		early := mustSubscribe(t, c, "early") // on both
+		time.Sleep(settleTime + time.Millisecond)
+		late := mustSubscribe(t, c, "late") // on the second alone
+		second.deliver("late", "1", "late")
+		payloads(t, late, 1)
+		second.deliver("early", "2", "early")
+		synctest.Wait()
+		if len(early.Messages()) > 0 {
+			t.Error("given before the first is left")
+		}
+		before := time.Now()
+		event[Moved](w)
+		if since := time.Since(before); since > leaveTime {
+			t.Errorf("left after %v", since)
+		}
+		payloads(t, early, 1)
+		a, _ := first.sent()
+		b, _ := second.sent()
+		if slices.Contains(a, "SUB:t:late") || !slices.Contains(a, "SUB:t:early") || !slices.Contains(b, "SUB:t:late") || !slices.Contains(b, "SUB:t:early") {
+			t.Errorf("sent %q and %q", a, b)
+		}
+	})
+}
+
+func TestMoveFails(t *testing.T) {
+	start := func(t *testing.T, addresses ...string) (*world, *Client, *fakeLink, *Subscription) {
+		w := newWorld(t)
+		c, first := w.mustConnect(addresses, nil)
+		return w, c, first, mustSubscribe(t, c, "x")
+	}
+	t.Run("the second dies", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			w, c, first, s := start(t, edgeA, edgeB)
+			first.line("RECONNECT")
+			for range 3 {
+				second := <-w.links
+				second.deliver("x", "1", "x")
+				synctest.Wait()
+				if second.edge != edgeB {
+					t.Errorf("moves to %s", second.edge)
+				}
+				second.end(1011)
+			}
+			first.deliver("x", "1", "x")
+			payloads(t, s, 1)
+			synctest.Wait()
+			if err := c.Flush(t.Context()); err != nil {
+				t.Error(err)
+			}
+			event[Moved](w)
+			second := <-w.links
+			second.deliver("x", "1", "x")
+			second.deliver("x", "2", "x")
+			// The note has been taken by then, or it is a second old: 1 may come again.
+			for got := payloads(t, s, 1)[0]; got != "2"; got = payloads(t, s, 1)[0] {
+				if got != "1" {
+					t.Errorf("got %q", got)
+				}
+			}
+		})
+	})
+	t.Run("the second dies when it was to lead", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			w, c, first, s := start(t, edgeA, edgeB)
+			first.set(func(l *fakeLink) { l.mute["UNSUB"] = true })
+			first.line("RECONNECT")
+			second := <-w.links
+			time.Sleep(settleTime + time.Millisecond) // UNSUB is sent
+			w.set(edgeB, errUnreachable)
+			w.set(edgeA, errDraining)
+			second.end(1011)
+			synctest.Wait()
+			if err := c.Publish(t.Context(), "t", "x", []byte("1")); err != nil {
+				t.Error(err)
+			}
+			first.deliver("x", "1", "x")
+			payloads(t, s, 1)
+			synctest.Wait()
+			lines, frames := first.sent()
+			if !slices.Equal(lines, []string{"SUB:t:x", "PING", "UNSUB:t:x", "PING", "SUB:t:x"}) || !slices.Equal(frames, []string{"x=1"}) {
+				t.Errorf("sent %q %q", lines, frames)
+			}
+			w.set(edgeB, nil)
+			event[Moved](w)
+		})
+	})
+	t.Run("the first dies when the second is ready", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			w, _, first, s := start(t, edgeA, edgeB)
+			first.line("RECONNECT")
+			second := <-w.links
+			second.deliver("x", "1", "x")
+			synctest.Wait()
+			first.end(1001)
+			event[Moved](w)
+			payloads(t, s, 1)
+		})
+	})
+	t.Run("the first dies before the second is ready", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			w, c, first, s := start(t, edgeA, edgeB)
+			w.next(muteSub)
+			first.line("RECONNECT")
+			second := <-w.links
+			second.deliver("x", "1", "x")
+			synctest.Wait()
+			first.end(1001)
+			synctest.Wait()
+			if err := c.Publish(t.Context(), "t", "x", []byte("2")); err != nil {
+				t.Error(err)
+			}
+			if len(s.Messages()) > 0 {
+				t.Error("given too early")
+			}
+			second.line("OK:SUB:t:x")
+			event[Disconnected](w)
+			event[Reconnected](w)
+			event[Moved](w)
+			payloads(t, s, 1)
+		})
+	})
+	t.Run("the first drains before it has all subscriptions", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			w, _, lost, _ := start(t, edgeA, edgeB)
+			w.next(muteSub)
+			lost.end(1001)
+			first := <-w.links
+			w.next(nil)
+			first.line("RECONNECT")
+			if e := event[Reconnected](w); e.Edge == first.edge {
+				t.Errorf("got %+v", e)
+			}
+			event[Moved](w)
+		})
+	})
+	t.Run("both die", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			w, _, first, _ := start(t, edgeA, edgeB)
+			w.next(muteSub)
+			first.line("RECONNECT")
+			second := <-w.links
+			synctest.Wait()
+			first.end(1001)
+			synctest.Wait()
+			w.next(nil)
+			second.end(1011)
+			event[Disconnected](w)
+			event[Reconnected](w)
+		})
+	})
+	t.Run("there is no other edge", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			w, c, first, s := start(t, edgeA)
+			w.set(edgeA, errDraining)
+			first.line("RECONNECT")
+			time.Sleep(6 * time.Second)
+			first.deliver("x", "1", "x")
+			payloads(t, s, 1)
+			first.end(1001)
+			event[Disconnected](w)
+			if err := c.Flush(t.Context()); !errors.Is(err, ErrDisconnected) {
+				t.Error(err)
+			}
+			w.set(edgeA, nil)
+			event[Reconnected](w)
+		})
+	})
+	t.Run("the second drains, too", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			w, c, first, s := start(t, edgeA, edgeB)
+			first.line("RECONNECT")
+			second := <-w.links
+			second.line("RECONNECT")
+			if e := event[Moved](w); e.Edge != edgeB {
+				t.Errorf("got %+v", e)
+			}
+			if e := event[Moving](w); e.Edge != edgeB {
+				t.Errorf("got %+v", e)
+			}
+			// What the first has delivered comes on the second late, and on the third.
+			third := <-w.links
+			if e := event[Moved](w); e.Edge != edgeA {
+				t.Errorf("got %+v", e)
+			}
+			third.deliver("x", "1", "x")
+			payloads(t, s, 1)
+			if c.Edge() != edgeA {
+				t.Error(c.Edge())
+			}
+		})
+	})
+	t.Run("closed meanwhile", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			w, c, first, _ := start(t, edgeA, edgeB)
+			first.line("RECONNECT")
+			second := <-w.links
+			synctest.Wait()
+			c.Close()
+			<-first.finished
+			<-second.finished
+		})
+	})
+}
+
+// A message that comes on three connections within a second comes once.
+func TestMoveTwice(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		c, first := w.mustConnect([]string{edgeA, edgeB}, nil)
+		s := mustSubscribe(t, c, "x")
+		first.line("RECONNECT")
+		second := <-w.links
+		first.deliver("x", "1", "x")
+		event[Moved](w)
+		second.line("RECONNECT")
+		third := <-w.links
+		synctest.Wait()
+		second.deliver("x", "1", "x")
+		synctest.Wait()
+		third.deliver("x", "1", "x")
+		event[Moved](w)
+		third.deliver("x", "2", "x")
+		if got := payloads(t, s, 2); !slices.Equal(got, []string{"1", "2"}) {
+			t.Errorf("got %q", got)
+		}
+	})
+}
+
+// A stream of messages on two edges of different speeds loses nothing in a move.
+func TestMoveUnderLoad(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		c, l := w.mustConnect([]string{edgeA, edgeB}, nil)
+		s := mustSubscribe(t, c, "x")
+		next := 0
+		const each = 500
+		for range 5 {
+			l.line("RECONNECT")
+			second := <-w.links
+			synctest.Wait()
+			for i := range each { // both have it, the second in part earlier, in part later
+				payload := fmt.Sprint(next + i)
+				if i%100 < 50 {
+					second.deliver("x", payload, "x")
+					l.deliver("x", payload, "x")
+				} else {
+					l.deliver("x", payload, "x")
+					second.deliver("x", payload, "x")
+				}
+				if i%10 == 0 {
+					time.Sleep(2 * time.Millisecond)
+				}
+			}
+			event[Moved](w)
+			for i, got := range payloads(t, s, each) {
+				if got != fmt.Sprint(next+i) {
+					t.Fatalf("got %s, want %d", got, next+i)
+				}
+			}
+			next += each
+			l = second
+		}
+		if len(s.Messages()) > 0 {
+			t.Error("a copy")
+		}
+	})
+}

@@ -1,0 +1,213 @@
+package client
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"time"
+)
+
+// The bounds of what a move remembers (docs/decisions/0008-clients.md).
+const (
+	noteLife     = time.Second
+	maxNotes     = 65536
+	maxPile      = 65536
+	maxPileBytes = 16 << 20
+)
+
+// digest stands for the tenant, channel and payload of a message.
+type digest [sha256.Size]byte
+
+func digestOf(tenant, channel string, payload []byte) digest {
+	h := sha256.New()
+	var lengths [8]byte
+	binary.BigEndian.PutUint32(lengths[:4], uint32(len(tenant)))
+	binary.BigEndian.PutUint32(lengths[4:], uint32(len(channel)))
+	h.Write(lengths[:])
+	h.Write([]byte(tenant))
+	h.Write([]byte(channel))
+	h.Write(payload)
+	var d digest
+	h.Sum(d[:0])
+	return d
+}
+
+// notes counts messages, each for noteLife. When there are too many the oldest
+// is forgotten.
+type notes struct {
+	counts map[digest]counts
+	order  []note // oldest first; some were used up
+	limit  int
+}
+
+type counts struct {
+	live int
+	used int // used up, and still in the order: the oldest ones
+}
+
+type note struct {
+	of digest
+	at time.Time
+}
+
+func newNotes(limit int) *notes { return &notes{counts: map[digest]counts{}, limit: limit} }
+
+func (n *notes) add(now time.Time, d digest) {
+	n.expire(now)
+	c := n.counts[d]
+	c.live++
+	n.counts[d] = c
+	n.order = append(n.order, note{d, now})
+	if len(n.order) > n.limit {
+		n.forget(1)
+	}
+}
+
+// use reports whether there is a note, and uses up the oldest.
+func (n *notes) use(now time.Time, d digest) bool {
+	n.expire(now)
+	c := n.counts[d]
+	if c.live == 0 {
+		return false
+	}
+	c.live, c.used = c.live-1, c.used+1
+	n.counts[d] = c
+	return true
+}
+
+func (n *notes) expire(now time.Time) {
+	old := 0
+	for old < len(n.order) && now.Sub(n.order[old].at) >= noteLife {
+		old++
+	}
+	n.forget(old)
+}
+
+func (n *notes) forget(oldest int) {
+	for _, note := range n.order[:oldest] {
+		c := n.counts[note.of]
+		if c.used > 0 {
+			c.used--
+		} else {
+			c.live--
+		}
+		if c == (counts{}) {
+			delete(n.counts, note.of)
+		} else {
+			n.counts[note.of] = c
+		}
+	}
+	n.order = n.order[oldest:]
+}
+
+// mover decides what of two connections the application gets. It holds no
+// goroutine and no socket, and is told the time. M is a message.
+type mover[M any] struct {
+	notes *notes // of what the first connection delivered
+	early *notes // of what the pile gave before the first connection delivered it
+
+	pile      []piled[M] // in order; of some the message is gone
+	base      int        // the number of pile[0]
+	pileBytes int
+	at        map[digest][]int // the numbers of those that are not gone
+	maxPile   int
+	maxBytes  int
+}
+
+type piled[M any] struct {
+	of      digest
+	size    int
+	message M
+	gone    bool
+}
+
+func newMover[M any]() *mover[M] {
+	return &mover[M]{
+		notes: newNotes(maxNotes), early: newNotes(maxNotes),
+		at: map[digest][]int{}, maxPile: maxPile, maxBytes: maxPileBytes,
+	}
+}
+
+// first takes a message of the first connection, and reports whether it is for
+// the application.
+func (m *mover[M]) first(now time.Time, d digest) bool {
+	if m.early.use(now, d) {
+		return false
+	}
+	if len(m.at[d]) > 0 {
+		m.takeOff(d)
+	} else {
+		m.notes.add(now, d)
+	}
+	return true
+}
+
+// takeOff removes the oldest message of the pile with this digest.
+func (m *mover[M]) takeOff(d digest) (taken M) {
+	numbers := m.at[d]
+	p := &m.pile[numbers[0]-m.base]
+	if len(numbers) == 1 {
+		delete(m.at, d)
+	} else {
+		m.at[d] = numbers[1:]
+	}
+	taken = p.message
+	m.pileBytes -= p.size
+	*p = piled[M]{gone: true}
+	for len(m.pile) > 0 && m.pile[0].gone {
+		m.pile = m.pile[1:]
+		m.base++
+	}
+	return taken
+}
+
+// known reports whether a message of the second connection is a copy of what the
+// first one has delivered.
+func (m *mover[M]) known(now time.Time, d digest) bool { return m.notes.use(now, d) }
+
+// second takes a message of the second connection that is not known, and that
+// the first connection may deliver, too: it waits. It returns what no longer fits
+// and is for the application.
+func (m *mover[M]) second(now time.Time, d digest, size int, message M) (due []M) {
+	m.at[d] = append(m.at[d], m.base+len(m.pile))
+	m.pile = append(m.pile, piled[M]{of: d, size: size, message: message})
+	m.pileBytes += size
+	for len(m.pile) > m.maxPile || m.pileBytes > m.maxBytes {
+		due = append(due, m.giveOldest(now))
+	}
+	return due
+}
+
+// giveOldest takes the oldest message off the pile for the application.
+func (m *mover[M]) giveOldest(now time.Time) M {
+	oldest := m.pile[0].of // never gone, see takeOff, and the first of its digest
+	m.early.add(now, oldest)
+	return m.takeOff(oldest)
+}
+
+// release returns the pile, which is for the application although the first
+// connection may deliver the same.
+func (m *mover[M]) release(now time.Time) (due []M) {
+	for len(m.pile) > 0 {
+		due = append(due, m.giveOldest(now))
+	}
+	return due
+}
+
+// secondDied forgets the pile: the first connection delivers the same.
+func (m *mover[M]) secondDied() {
+	m.pile, m.base, m.pileBytes = nil, 0, 0
+	clear(m.at)
+}
+
+// left ends the time of two connections. It returns the pile, which is for the
+// application, and the notes, which are good for what the second connection
+// delivers late.
+func (m *mover[M]) left() (due []M, late *notes) {
+	for _, p := range m.pile {
+		if !p.gone {
+			due = append(due, p.message)
+		}
+	}
+	m.secondDied()
+	return due, m.notes
+}

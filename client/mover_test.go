@@ -1,0 +1,176 @@
+package client
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+)
+
+// moverScript drives a mover of numbered messages, as the router does.
+type moverScript struct {
+	m     *mover[int]
+	now   time.Time
+	given []int
+	late  *notes
+}
+
+func newScript() *moverScript { return &moverScript{m: newMover[int](), now: time.Unix(0, 0)} }
+
+func of(n int) digest { return digestOf("t", "c", fmt.Append(nil, n)) }
+
+func (s *moverScript) first(n int) {
+	if s.m.first(s.now, of(n)) {
+		s.given = append(s.given, n)
+	}
+}
+
+func (s *moverScript) second(n int) {
+	switch {
+	case s.late != nil:
+		if !s.late.use(s.now, of(n)) {
+			s.given = append(s.given, n)
+		}
+	case !s.m.known(s.now, of(n)):
+		s.given = append(s.given, s.m.second(s.now, of(n), 1, n)...)
+	}
+}
+
+func (s *moverScript) left() {
+	due, late := s.m.left()
+	s.given = append(s.given, due...)
+	s.late = late
+}
+
+func TestMover(t *testing.T) {
+	for _, test := range []struct {
+		name string
+		run  func(*moverScript)
+		want []int
+	}{
+		{"the first alone", func(s *moverScript) { s.first(1); s.first(2); s.left() }, []int{1, 2}},
+		{"copies behind", func(s *moverScript) { s.first(1); s.second(1); s.first(2); s.second(2); s.left() }, []int{1, 2}},
+		{"copies ahead", func(s *moverScript) { s.second(1); s.second(2); s.first(1); s.first(2); s.left() }, []int{1, 2}},
+		{"only the second", func(s *moverScript) { s.second(1); s.first(2); s.second(2); s.left() }, []int{2, 1}},
+		{"equal messages", func(s *moverScript) {
+			s.first(1)
+			s.first(1)
+			s.second(1)
+			s.second(1)
+			s.second(1)
+			s.left()
+		}, []int{1, 1, 1}},
+		{"late copy", func(s *moverScript) { s.first(1); s.left(); s.second(1); s.second(2) }, []int{1, 2}},
+		{"late copy, once", func(s *moverScript) { s.first(1); s.left(); s.second(1); s.second(1) }, []int{1, 1}},
+		{"the note is too old", func(s *moverScript) { s.first(1); s.left(); s.now = s.now.Add(noteLife); s.second(1) }, []int{1, 1}},
+		{"the note is just good", func(s *moverScript) { s.first(1); s.left(); s.now = s.now.Add(noteLife - 1); s.second(1) }, []int{1}},
+		{"the second dies", func(s *moverScript) { s.second(1); s.m.secondDied(); s.first(1); s.second(1); s.left() }, []int{1}},
+		{"a pile with a gap", func(s *moverScript) { s.second(1); s.second(2); s.second(3); s.first(2); s.left() }, []int{2, 1, 3}},
+		{"too many notes", func(s *moverScript) {
+			s.m.notes.limit = 2
+			s.first(1)
+			s.first(2)
+			s.first(3)
+			s.second(2)
+			s.second(3)
+			s.second(1)
+			s.left()
+		}, []int{1, 2, 3, 1}},
+		{"too large a pile", func(s *moverScript) {
+			s.m.maxPile = 2
+			s.second(1)
+			s.second(2)
+			s.second(3)
+			s.first(1)
+			s.first(2)
+			s.left()
+		}, []int{1, 2, 3}},
+		{"too many bytes in the pile", func(s *moverScript) { s.m.maxBytes = 1; s.second(1); s.second(2); s.left() }, []int{1, 2}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			s := newScript()
+			test.run(s)
+			if !slices.Equal(s.given, test.want) {
+				t.Errorf("got %v, want %v", s.given, test.want)
+			}
+		})
+	}
+}
+
+// Messages of several publishers run through two edges, each at its own speed. The
+// application must get each once, those of one publisher in order.
+func TestMoverOracle(t *testing.T) {
+	for seed := range uint64(3000) {
+		if err := oracle(rand.New(rand.NewPCG(seed, 1))); err != nil {
+			t.Fatalf("seed %d: %v", seed, err)
+		}
+	}
+}
+
+func oracle(random *rand.Rand) error {
+	const publishers, each = 3, 12
+	s := newScript()
+	// The messages in the order in which each edge has them: those of one publisher
+	// keep theirs.
+	shuffle := func() []int {
+		var order []int
+		next := [publishers]int{}
+		for len(order) < publishers*each {
+			if p := random.IntN(publishers); next[p] < each {
+				order = append(order, p*each+next[p])
+				next[p]++
+			}
+		}
+		return order
+	}
+	first, second := shuffle(), shuffle()
+	// The second connection subscribes when some messages have passed its edge: these
+	// have passed, or will pass, the first one.
+	missed := map[int]bool{}
+	for range random.IntN(len(second)) {
+		missed[second[0]] = true
+		second = second[1:]
+	}
+	// The first connection delivers what the second missed, and perhaps more.
+	least := 0
+	for i, n := range first {
+		if missed[n] {
+			least = i + 1
+		}
+	}
+	until := least + random.IntN(len(first)-least+1)
+	for at := 0; at < until || len(second) > 0; {
+		s.now = s.now.Add(time.Duration(random.IntN(20)) * time.Millisecond / 2)
+		switch {
+		case at < until && (len(second) == 0 || random.IntN(2) == 0):
+			s.first(first[at])
+			if at++; at == until {
+				s.left()
+			}
+		case len(second) > 0 && (at < until || s.late != nil):
+			s.second(second[0])
+			second = second[1:]
+		default: // nothing of the first: it is left at once
+			s.left()
+		}
+	}
+	if s.late == nil {
+		s.left()
+	}
+	return check(s.given, publishers, each)
+}
+
+func check(given []int, publishers, each int) error {
+	if len(given) != publishers*each {
+		return fmt.Errorf("%d messages, want %d: %v", len(given), publishers*each, given)
+	}
+	next := make([]int, publishers)
+	for _, n := range given {
+		if p := n / each; n%each != next[p] {
+			return fmt.Errorf("publisher %d: got %d, want %d: %v", p, n%each, next[p], given)
+		}
+		next[n/each]++
+	}
+	return nil
+}

@@ -1,0 +1,55 @@
+package client
+
+import "sync"
+
+// maxEvents is how many events may wait for the handler.
+const maxEvents = 1024
+
+// notifier calls the handler of events, from one goroutine, which run is.
+type notifier struct {
+	handler func(Event) // nil: nobody listens
+
+	mu      sync.Mutex
+	waiting []Event
+	last    bool // no more come
+	wake    chan struct{}
+}
+
+func newNotifier(handler func(Event)) *notifier {
+	return &notifier{handler: handler, wake: make(chan struct{}, 1)}
+}
+
+// tell never waits.
+func (n *notifier) tell(e Event) {
+	if n.handler == nil {
+		return
+	}
+	n.mu.Lock()
+	_, closed := e.(Closed)
+	if !n.last && (closed || len(n.waiting) < maxEvents) {
+		n.waiting = append(n.waiting, e)
+	}
+	n.last = n.last || closed
+	n.mu.Unlock()
+	select {
+	case n.wake <- struct{}{}:
+	default:
+	}
+}
+
+// run returns after it has told Closed.
+func (n *notifier) run() {
+	for n.handler != nil {
+		n.mu.Lock()
+		events, last := n.waiting, n.last
+		n.waiting = nil
+		n.mu.Unlock()
+		for _, e := range events {
+			n.handler(e)
+		}
+		if last {
+			return
+		}
+		<-n.wake
+	}
+}

@@ -1,0 +1,200 @@
+package client
+
+import (
+	"context"
+	"crypto/tls"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Transport is what carries a connection.
+type Transport string
+
+// The transports.
+const (
+	WebTransport Transport = "webtransport" // over HTTP/3, on the edge's HTTPS port (UDP)
+	WebSocket    Transport = "websocket"
+)
+
+// QueuePolicy says what happens to a message for a subscription whose queue is
+// full.
+type QueuePolicy string
+
+// The policies.
+const (
+	DropOldest QueuePolicy = "drop-oldest" // the oldest message of the queue makes room
+	DropNewest QueuePolicy = "drop-newest" // the message is dropped
+	EndOnFull  QueuePolicy = "end"         // the subscription ends with ErrQueueFull
+)
+
+// Options of [Connect]. The zero value of each is its default.
+type Options struct {
+	// Token is an access token. Either this or TokenProvider is required.
+	Token string
+	// TokenProvider gives a token instead. It is asked when the client connects,
+	// again when nine tenths of the time to the expiry that it gave have passed, and
+	// when the edge says that the token has expired. The context ends after
+	// ConnectTimeout. No two calls run at the same time. It may call the client.
+	TokenProvider func(ctx context.Context) (AccessToken, error)
+
+	// Transports that may be used, the preferred one first. Default: WebTransport,
+	// then WebSocket.
+	Transports []Transport
+	// FallbackAfter is when the second transport starts beside the first. It starts
+	// at once when the first fails. Default: 2 s.
+	FallbackAfter time.Duration
+	// ConnectTimeout bounds each attempt to connect to an edge. Default: 10 s.
+	ConnectTimeout time.Duration
+
+	// KeepAlive is how long nothing may come before a PING asks. Default: 25 s;
+	// negative: never.
+	KeepAlive time.Duration
+	// PongTimeout is how long the answer may take before the connection counts as
+	// lost. The edge may read as slowly as 1 KiB a second, so each KiB that was sent
+	// before the PING gives it a second more. Default: 10 s.
+	PongTimeout time.Duration
+
+	// MinBackOff and MaxBackOff bound the pauses between attempts to reconnect.
+	// Default: 250 ms and 15 s.
+	MinBackOff, MaxBackOff time.Duration
+
+	// Queue is how many messages may wait in each subscription. Default: 1,024.
+	Queue int
+	// QueuePolicy says what happens when they are more. Default: DropOldest.
+	QueuePolicy QueuePolicy
+
+	// Paths on the edges' sites.
+	Paths Paths
+
+	// TLS has the certificates to trust and what else a TLS client can set. It is
+	// cloned; NextProtos is replaced. Default: the system's certificates.
+	TLS *tls.Config
+	// AllowPlaintext accepts http:// for hosts that are not on loopback, although
+	// the token can be read on the way.
+	AllowPlaintext bool
+
+	// OnEvent is called for what happens to the connection, one event after the
+	// other, from a goroutine of its own: it may take its time, and may call the
+	// client. If 1,024 events wait for it, further ones are dropped, Closed excepted.
+	OnEvent func(Event)
+}
+
+// AccessToken is what a token provider gives.
+type AccessToken struct {
+	Token     string
+	ExpiresAt time.Time // zero: not known
+}
+
+// Paths of the edges' endpoints, each beginning with a slash.
+type Paths struct {
+	WebSocket    string // default: /ws
+	WebTransport string // default: /wt
+	Ping         string // default: /ping
+}
+
+// settings are options that were checked and completed.
+type settings struct {
+	Options
+	tls     *tls.Config // never nil, without NextProtos
+	dial    dialFunc
+	measure func(ctx context.Context, client *http.Client, url string) (time.Duration, error)
+}
+
+func (o Options) settings() (*settings, error) {
+	if (o.Token == "") == (o.TokenProvider == nil) {
+		return nil, badOption("either Token or TokenProvider is required, and not both")
+	}
+	if o.Token != "" {
+		if err := checkToken(o.Token); err != nil {
+			return nil, err
+		}
+	}
+	if len(o.Transports) == 0 {
+		o.Transports = []Transport{WebTransport, WebSocket}
+	}
+	o.Transports = slices.Clone(o.Transports)
+	for i, t := range o.Transports {
+		if t != WebTransport && t != WebSocket || slices.Contains(o.Transports[:i], t) {
+			return nil, badOption("Transports may have webtransport and websocket, each once")
+		}
+	}
+	for _, d := range []struct {
+		name     string
+		value    *time.Duration
+		standard time.Duration
+	}{
+		{"FallbackAfter", &o.FallbackAfter, 2 * time.Second},
+		{"ConnectTimeout", &o.ConnectTimeout, 10 * time.Second},
+		{"KeepAlive", &o.KeepAlive, 25 * time.Second},
+		{"PongTimeout", &o.PongTimeout, 10 * time.Second},
+		{"MinBackOff", &o.MinBackOff, 250 * time.Millisecond},
+		{"MaxBackOff", &o.MaxBackOff, 15 * time.Second},
+	} {
+		if *d.value == 0 {
+			*d.value = d.standard
+		}
+		if *d.value < 0 && d.name != "KeepAlive" {
+			return nil, badOption("%s must not be negative", d.name)
+		}
+	}
+	o.MaxBackOff = max(o.MaxBackOff, o.MinBackOff)
+	if o.Queue == 0 {
+		o.Queue = 1024
+	}
+	if o.QueuePolicy == "" {
+		o.QueuePolicy = DropOldest
+	}
+	if err := checkQueue(o.Queue, o.QueuePolicy); err != nil {
+		return nil, err
+	}
+	for _, p := range []struct {
+		name     string
+		value    *string
+		standard string
+	}{
+		{"WebSocket", &o.Paths.WebSocket, "/ws"},
+		{"WebTransport", &o.Paths.WebTransport, "/wt"},
+		{"Ping", &o.Paths.Ping, "/ping"},
+	} {
+		if *p.value == "" {
+			*p.value = p.standard
+		}
+		if !strings.HasPrefix(*p.value, "/") || strings.ContainsAny(*p.value, "?#") {
+			return nil, badOption("Paths.%s must begin with a slash and have no query", p.name)
+		}
+	}
+	s := &settings{Options: o, tls: &tls.Config{}}
+	if o.TLS != nil {
+		s.tls = o.TLS.Clone()
+	}
+	s.tls.NextProtos = nil
+	s.dial, s.measure = s.dialLink, ping3
+	return s, nil
+}
+
+func checkQueue(n int, policy QueuePolicy) error {
+	if n < 1 || n > 1<<20 {
+		return badOption("Queue must be from 1 to 1,048,576 messages")
+	}
+	switch policy {
+	case DropOldest, DropNewest, EndOnFull:
+		return nil
+	}
+	return badOption("QueuePolicy must be drop-oldest, drop-newest or end")
+}
+
+// checkToken refuses what would break out of a header; whether the token is
+// good is the edge's to say.
+func checkToken(token string) error {
+	for i := range len(token) {
+		if token[i] <= ' ' || token[i] > '~' {
+			return badOption("a token consists of visible ASCII characters")
+		}
+	}
+	if token == "" || len(token) > 1000 {
+		return badOption("a token has 1 to 1,000 bytes")
+	}
+	return nil
+}

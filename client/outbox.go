@@ -1,0 +1,95 @@
+package client
+
+import (
+	"sync"
+
+	"github.com/millrace/millrace/wire"
+)
+
+// outboxLimit is how many bytes of publishes may wait for the goroutine that
+// writes. Lines are not counted: the client bounds them itself.
+const outboxLimit = 256 << 10
+
+// outbox is what waits to be sent on one connection, as wire.AppendMessage has
+// it. Safe for concurrent use.
+type outbox struct {
+	mu       sync.Mutex
+	buf      []byte
+	spare    []byte        // the buffer that was sent last
+	total    uint64        // bytes ever put
+	room     chan struct{} // closed when buf is taken; nil: nobody waits
+	finished bool          // no more comes
+	wake     chan struct{} // holds one while there may be something to do
+}
+
+func newOutbox() *outbox { return &outbox{wake: make(chan struct{}, 1)} }
+
+// line puts a line and returns how many bytes were put so far.
+func (o *outbox) line(line []byte) uint64 {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.buf = wire.AppendMessage(o.buf, line)
+	o.total += uint64(wire.MessageLen(line))
+	o.wakeUp()
+	return o.total
+}
+
+// publish puts a frame. If there is no room it puts nothing and returns a
+// channel that is closed when there may be. It is not ok when nothing is sent any
+// more.
+func (o *outbox) publish(p wire.Publish) (full <-chan struct{}, total uint64, ok bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.finished {
+		return nil, o.total, false
+	}
+	size := wire.PublishLen(p)
+	if len(o.buf) > 0 && len(o.buf)+size > outboxLimit {
+		if o.room == nil {
+			o.room = make(chan struct{})
+		}
+		return o.room, o.total, true
+	}
+	at := len(o.buf)
+	o.buf = append(o.buf, byte(size>>24), byte(size>>16), byte(size>>8), byte(size))
+	o.buf = wire.AppendPublish(o.buf, p)
+	o.total += uint64(len(o.buf) - at)
+	o.wakeUp()
+	return nil, o.total, true
+}
+
+// take returns what waits, good until the next call, and whether more may come.
+func (o *outbox) take() (messages []byte, more bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	messages = o.buf
+	o.buf, o.spare = o.spare[:0], messages
+	if cap(o.spare) > 4*outboxLimit {
+		o.spare = nil // one large message does not keep its memory
+	}
+	o.makeRoom()
+	return messages, !o.finished
+}
+
+// finish says that no more comes. What waits can still be taken.
+func (o *outbox) finish() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.finished = true
+	o.makeRoom()
+	o.wakeUp()
+}
+
+func (o *outbox) makeRoom() {
+	if o.room != nil {
+		close(o.room)
+		o.room = nil
+	}
+}
+
+func (o *outbox) wakeUp() {
+	select {
+	case o.wake <- struct{}{}:
+	default:
+	}
+}

@@ -1,0 +1,87 @@
+package client
+
+import (
+	"sync"
+	"time"
+)
+
+// fullEvery is the shortest time between two QueueFull events of a subscription.
+const fullEvery = time.Second
+
+// overflow collects the subscriptions that dropped messages, so that the loop
+// tells of each once a second at most.
+type overflow struct {
+	wake chan struct{}
+
+	mu    sync.Mutex
+	subs  []*Subscription // dropped something that nobody was told of
+	ended []*Subscription // by the policy EndOnFull, and the edge has not heard of it
+
+	told map[*Subscription]time.Time // the loop's: when an event went out last
+}
+
+// add is called once for each subscription until the loop resets its flag.
+func (o *overflow) add(s *Subscription) {
+	o.mu.Lock()
+	o.subs = append(o.subs, s)
+	o.mu.Unlock()
+	select {
+	case o.wake <- struct{}{}:
+	default:
+	}
+}
+
+// addEnded is for a subscription that has ended because its queue was full.
+func (o *overflow) addEnded(s *Subscription) {
+	o.mu.Lock()
+	o.ended = append(o.ended, s)
+	o.mu.Unlock()
+	select {
+	case o.wake <- struct{}{}:
+	default:
+	}
+}
+
+func (o *overflow) takeEnded() []*Subscription {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	ended := o.ended
+	o.ended = nil
+	return ended
+}
+
+// tell returns the events that are due, and when to ask again; zero: when wake
+// says so.
+func (o *overflow) tell(now time.Time) (events []Event, next time.Time) {
+	o.mu.Lock()
+	subs := o.subs
+	o.subs = nil
+	o.mu.Unlock()
+	if o.told == nil {
+		o.told = map[*Subscription]time.Time{}
+	}
+	for s, at := range o.told {
+		if now.Sub(at) >= fullEvery {
+			delete(o.told, s)
+		}
+	}
+	var later []*Subscription
+	for _, s := range subs {
+		if at, recent := o.told[s]; recent {
+			later = append(later, s)
+			if due := at.Add(fullEvery); next.IsZero() || due.Before(next) {
+				next = due
+			}
+			continue
+		}
+		o.told[s] = now
+		s.flagged.Store(false)
+		if n := s.dropped.Swap(0); n > 0 { // else the event before has told of it
+			events = append(events, QueueFull{s.key.tenant, s.key.pattern, int(n)})
+		}
+	}
+	o.mu.Lock()
+	o.subs = append(o.subs, later...)
+	o.mu.Unlock()
+	return events, next
+}

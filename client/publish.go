@@ -1,0 +1,157 @@
+package client
+
+import (
+	"context"
+	"sync"
+
+	"github.com/millrace/millrace/wire"
+)
+
+// maxPayload is the highest max_payload that an edge may have.
+const maxPayload = 16 << 20
+
+// markEvery is after how many bytes of publishes a PING marks what the edge has
+// handled.
+const markEvery = 64 << 10
+
+// gate is where publishes go: to one connection, nowhere, or nowhere yet.
+type gate struct {
+	mu   sync.Mutex
+	conn *conn
+	err  error         // why there is no connection
+	held chan struct{} // closed when the wait is over; nil: there is none
+
+	marked uint64 // bytes of the connection at the last mark
+}
+
+func (g *gate) open(c *conn) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.conn, g.err = c, nil
+	g.marked = 0
+	g.release()
+}
+
+func (g *gate) close(err error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.conn, g.err = nil, err
+	g.release()
+}
+
+func (g *gate) hold() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.held == nil {
+		g.held = make(chan struct{})
+	}
+}
+
+func (g *gate) release() {
+	if g.held != nil {
+		close(g.held)
+		g.held = nil
+	}
+}
+
+// try publishes, or returns what to wait for before the next try.
+func (g *gate) try(p wire.Publish) (wait <-chan struct{}, mark *conn, err error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.held != nil {
+		return g.held, nil, nil
+	}
+	if g.conn == nil {
+		return nil, nil, g.err
+	}
+	wait, total, ok := g.conn.out.publish(p)
+	if !ok {
+		return nil, nil, ErrDisconnected // the loop is about to hear of it
+	}
+	if total > g.marked+markEvery {
+		g.marked, mark = total, g.conn
+	}
+	return wait, mark, nil
+}
+
+// Publish sends a message to everyone who subscribes to a pattern that matches the
+// channel. An empty tenant is "~". It returns when the message is on its way, not
+// when the edge has it; a refusal comes as the event PublishError. It waits while
+// 256 KiB wait to be sent, and while the client moves to another connection.
+//
+// The errors are ErrDisconnected, ErrBadTenant, ErrBadChannel, ErrPayloadTooLarge,
+// ErrTimeout or that of ctx, and what the client ended with, or ErrClosed. The
+// payload can be used again after the call.
+func (c *Client) Publish(ctx context.Context, tenant, channel string, payload []byte) error {
+	return c.PublishTo(ctx, Broadcast, tenant, channel, payload)
+}
+
+// PublishTo is Publish with another delivery, such as [OneNearest].
+func (c *Client) PublishTo(ctx context.Context, d Delivery, tenant, channel string, payload []byte) error {
+	if tenant == "" {
+		tenant = wire.DefaultTenant
+	}
+	switch {
+	case d > OneRandom:
+		return badOption("a delivery is Broadcast, OneNearest or OneRandom")
+	case wire.CheckTenant(tenant) != nil:
+		return &Error{Code: Code(wire.CodeBadTenant), Text: wire.CheckTenant(tenant).Error()}
+	case wire.CheckChannel(channel) != nil:
+		return &Error{Code: Code(wire.CodeBadChannel), Text: wire.CheckChannel(channel).Error()}
+	case len(payload) > maxPayload:
+		return &Error{Code: Code(wire.CodePayloadTooLarge), Text: "no edge takes more than 16 MiB", Tenant: tenant, Channel: channel}
+	}
+	p := wire.Publish{Delivery: wire.Delivery(d), Tenant: []byte(tenant), Channel: []byte(channel), Payload: payload}
+	for {
+		wait, mark, err := c.gate.try(p)
+		if mark != nil {
+			c.post(func() { c.mark(mark) })
+		}
+		if wait == nil {
+			return err
+		}
+		select {
+		case <-wait:
+		case <-ctx.Done():
+			return ended(ctx, "the message could not be sent in time")
+		}
+	}
+}
+
+// mark sends a PING whose answer says what the edge has handled.
+func (c *Client) mark(conn *conn) {
+	if !conn.dead && !c.over {
+		conn.ping(false, nil)
+	}
+}
+
+// Flush waits until the edge has handled all that was sent before on this
+// connection. The errors are ErrDisconnected, ErrTimeout or that of ctx, and what
+// the client ended with, or ErrClosed.
+func (c *Client) Flush(ctx context.Context) error {
+	done := make(chan error, 1)
+	if !c.post(func() { c.flush(done) }) {
+		return c.closedError()
+	}
+	select {
+	case err := <-done:
+		return err
+	case <-ctx.Done():
+		return ended(ctx, "the edge does not answer in time")
+	case <-c.done:
+		return c.closedError()
+	}
+}
+
+func (c *Client) flush(done chan<- error) {
+	switch {
+	case c.over:
+		done <- c.closedError()
+	case c.move != nil && !c.move.publishBy.IsZero():
+		c.flushes = append(c.flushes, done) // publishes wait, too
+	case c.gate.conn == nil:
+		done <- ErrDisconnected
+	default:
+		c.gate.conn.ping(true, func(err error) { done <- err })
+	}
+}

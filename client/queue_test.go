@@ -1,0 +1,196 @@
+package client
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+func numbered(n int) Message { return Message{Channel: strconv.Itoa(n)} }
+
+func TestQueuePolicies(t *testing.T) {
+	for _, limit := range []int{1, 2, direct - 1, direct, direct + 1, 1000} {
+		for _, test := range []struct {
+			policy      QueuePolicy
+			result      pushed
+			first, last int // of the messages that stay
+		}{
+			{DropOldest, dropped, 3, limit + 2},
+			{DropNewest, dropped, 0, limit - 1},
+			{EndOnFull, full, 0, limit - 1},
+		} {
+			t.Run(fmt.Sprint(test.policy, limit), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					var group sync.WaitGroup
+					q := newQueue(limit, test.policy, &group, make(chan struct{}))
+					for i := range limit {
+						if got := q.push(numbered(i)); got != queued && got != crowded {
+							t.Fatalf("message %d: %d", i, got)
+						}
+					}
+					synctest.Wait() // one may be on its way into the channel, where it does not count
+					counts := map[pushed]int{}
+					for i := range 3 {
+						counts[q.push(numbered(limit+i))]++
+						synctest.Wait()
+					}
+					if slack := 3 - counts[test.result]; slack < 0 || slack > 1 || slack == 1 && limit <= direct {
+						t.Errorf("results %v", counts)
+					}
+					q.end(false)
+					var got []int
+					for m := range q.out {
+						n, _ := strconv.Atoi(m.Channel)
+						got = append(got, n)
+					}
+					if !slices.IsSorted(got) || len(got) < limit || len(got) > limit+1 ||
+						test.policy == DropOldest && got[len(got)-1] != test.last || test.policy != DropOldest && got[0] != test.first {
+						t.Errorf("got %v", got)
+					}
+					group.Wait()
+				})
+			})
+		}
+	}
+}
+
+func TestQueueEnds(t *testing.T) {
+	for name, stop := range map[string]func(q *queue, closed chan struct{}){
+		"discarded":         func(q *queue, _ chan struct{}) { q.end(true) },
+		"the client closed": func(q *queue, closed chan struct{}) { q.end(false); close(closed) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var group sync.WaitGroup
+				closed := make(chan struct{})
+				q := newQueue(1000, DropOldest, &group, closed)
+				for i := range 500 {
+					q.push(numbered(i))
+				}
+				synctest.Wait()
+				stop(q, closed)
+				group.Wait()
+				n := 0
+				for range q.out {
+					n++
+				}
+				if n != direct {
+					t.Errorf("%d messages can be read", n)
+				}
+				q.push(numbered(1)) // is for nobody
+			})
+		})
+	}
+}
+
+// A reader that keeps up with the average gets everything, in order.
+func TestQueueOrder(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var group sync.WaitGroup
+		q := newQueue(1000, EndOnFull, &group, make(chan struct{}))
+		const n = 5000
+		go func() {
+			for i := range n {
+				if i%500 == 0 {
+					time.Sleep(time.Millisecond)
+				}
+				if q.push(numbered(i)) == full {
+					t.Errorf("message %d: full", i)
+				}
+			}
+			q.end(false)
+		}()
+		next := 0
+		for m := range q.out {
+			if m.Channel != strconv.Itoa(next) {
+				t.Fatalf("got %s, want %d", m.Channel, next)
+			}
+			next++
+			if next%700 == 0 {
+				time.Sleep(time.Millisecond)
+			}
+		}
+		if next != n {
+			t.Errorf("%d messages, want %d", next, n)
+		}
+		group.Wait()
+	})
+}
+
+func TestQueueFullEvents(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		c, l := w.mustConnect([]string{edgeA}, nil)
+		s := mustSubscribe(t, c, "x", WithQueue(2, DropOldest))
+		for i := range 5 {
+			l.deliver("x", strconv.Itoa(i), "x")
+		}
+		total := event[QueueFull](w)
+		synctest.Wait()
+		start := time.Now()
+		for i := range 5 {
+			l.deliver("x", strconv.Itoa(5+i), "x")
+		}
+		for total.Dropped < 8 {
+			e := event[QueueFull](w)
+			if e.Tenant != "t" || e.Pattern != "x" {
+				t.Errorf("got %+v", e)
+			}
+			total.Dropped += e.Dropped
+		}
+		if total.Dropped != 8 || time.Since(start) != fullEvery {
+			t.Errorf("%d dropped, told after %v", total.Dropped, time.Since(start))
+		}
+		if got := payloads(t, s, 2); !slices.Equal(got, []string{"8", "9"}) {
+			t.Errorf("got %q", got)
+		}
+		ends := mustSubscribe(t, c, "y", WithQueue(1, EndOnFull))
+		l.deliver("y", "1", "y")
+		l.deliver("y", "2", "y")
+		synctest.Wait()
+		if got := payloads(t, ends, 1); got[0] != "1" {
+			t.Errorf("got %q", got)
+		}
+		if _, ok := <-ends.Messages(); ok || !errors.Is(ends.Err(), ErrQueueFull) {
+			t.Errorf("got %v", ends.Err())
+		}
+		if lines, _ := l.sent(); lines[len(lines)-1] != "UNSUB:t:y" {
+			t.Errorf("sent %q", lines)
+		}
+	})
+}
+
+func TestSubscribeFunc(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		c, l := w.mustConnect([]string{edgeA}, nil)
+		var got []string
+		goOn := make(chan struct{})
+		var s *Subscription
+		s, err := c.SubscribeFunc(t.Context(), "t", "x", func(m Message) {
+			got = append(got, string(m.Payload))
+			if len(got) == 2 {
+				if err := s.Unsubscribe(t.Context()); err != nil {
+					t.Error(err)
+				}
+				close(goOn)
+			}
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, p := range []string{"1", "2", "3"} {
+			l.deliver("x", p, "x")
+		}
+		<-goOn
+		synctest.Wait()
+		if !slices.Equal(got, []string{"1", "2"}) {
+			t.Errorf("got %q", got)
+		}
+	})
+}

@@ -1,0 +1,260 @@
+package client
+
+import (
+	"time"
+
+	"github.com/millrace/millrace/wire"
+)
+
+// stableAfter is how long a connection must have lived for its loss to be the
+// first one: else back-off goes on where it was.
+const stableAfter = 10 * time.Second
+
+// retry plans attempts.
+type retry struct {
+	at       time.Time // of the next attempt; zero: none is planned
+	attempt  int       // for back-off
+	told     int       // attempts since the connection was lost
+	stale    string    // a token that an edge did not accept
+	lostEdge string
+}
+
+// adopt makes a connection the first one.
+func (c *Client) adopt(conn *conn) {
+	c.current = conn
+	c.place.Store(&place{conn.edge, conn.transport})
+	c.router.lead(conn)
+	c.restore(conn)
+	conn.start(&c.group, c)
+	c.gate.open(conn)
+	c.checkReady(conn)
+}
+
+// restore subscribes to everything on a new connection.
+func (c *Client) restore(conn *conn) {
+	for _, t := range c.router.all() {
+		c.sendSub(conn, t)
+	}
+}
+
+// checkReady looks whether a connection has everything that it is to restore.
+func (c *Client) checkReady(conn *conn) {
+	if conn.ready || conn.unacked > 0 {
+		return
+	}
+	conn.ready = true
+	switch {
+	case conn == c.second:
+		c.secondReady()
+	case conn == c.current:
+		c.restored()
+	}
+}
+
+// restored tells that the client is back, if it was away.
+func (c *Client) restored() {
+	if c.restoring {
+		c.restoring = false
+		c.notifier.tell(Reconnected{c.current.edge, c.current.transport, max(0, time.Since(c.heardLast))})
+	}
+	c.heardLast = time.Time{}
+}
+
+// away notes when the client lost its connection, unless it had been away before
+// and has yet to come back.
+func (c *Client) away(lost *conn) {
+	if c.heardLast.IsZero() {
+		c.heardLast = lost.link.heard()
+	}
+}
+
+// fail tells all that wait for an answer on this connection that none comes.
+func (c *conn) fail(err error) {
+	pings := c.pings
+	c.pings = nil
+	for _, p := range pings {
+		if p.done != nil {
+			p.done(err)
+		}
+	}
+	acks := c.acks
+	c.acks = map[key][]*ack{}
+	for _, list := range acks {
+		for _, a := range list {
+			if a.verb == wire.VerbUnsub {
+				a.done("")
+			} // SUBs go to the next connection
+		}
+	}
+}
+
+// handleLost takes the end of a connection.
+func (c *Client) handleLost(conn *conn, err *Error) {
+	if conn.dead || c.over {
+		return
+	}
+	conn.dead = true
+	if conn.lastErr != nil {
+		err = &Error{Code: conn.lastErr.Code, Text: conn.lastErr.Text, Close: err.Close}
+	}
+	isCurrent, isSecond := conn == c.current, conn == c.second
+	if isCurrent {
+		c.current = nil
+	}
+	if isSecond {
+		c.second = nil
+	}
+	conn.shut(&c.group)
+	if f := c.fatal(conn, err); (isCurrent || isSecond) && f != nil {
+		conn.fail(f)
+		c.end(f)
+		return
+	}
+	switch {
+	case isCurrent && c.second != nil:
+		c.away(conn)
+		c.firstDied(conn, err)
+	case isSecond && c.current != nil:
+		c.secondDied(conn, err)
+	case isCurrent, isSecond: // if it is the second, the first has died before
+		c.disconnected(conn, err)
+	}
+	conn.fail(ErrDisconnected)
+}
+
+// fatal returns the error that the loss of a connection ends the client with, or
+// nil.
+func (c *Client) fatal(conn *conn, err *Error) error {
+	switch err.Code {
+	case Code(wire.CodeTokenRevoked):
+		if token, _ := c.hunter.tokens.renewal(); token != "" && token != conn.token {
+			return nil // the provider has given another one since: who rotates tokens revokes the last one
+		}
+		return err
+	case "ip_not_allowed", "origin_not_allowed":
+		return err
+	case Code(wire.CodeTokenExpired), codeUnauthorized:
+		if c.s.TokenProvider == nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// disconnected begins to reconnect.
+func (c *Client) disconnected(conn *conn, err *Error) {
+	c.endMove()
+	if c.away(conn); time.Since(conn.since) >= stableAfter {
+		c.retry.attempt = 0
+	}
+	c.router.lead(nil)
+	c.gate.close(ErrDisconnected)
+	c.restoring = true
+	c.retry.told, c.retry.lostEdge, c.retry.stale = 0, conn.edge, ""
+	if err.Code == Code(wire.CodeTokenExpired) || err.Code == codeUnauthorized {
+		c.retry.stale = conn.token
+	}
+	c.notifier.tell(Disconnected{conn.edge, conn.transport, err})
+	c.planRetry(0)
+}
+
+func (c *Client) planRetry(asked time.Duration) {
+	delay := c.s.backOff(c.retry.attempt, asked)
+	c.retry.attempt++
+	c.retry.told++
+	c.retry.at = time.Now().Add(delay)
+	c.notifier.tell(Reconnecting{c.retry.told, delay})
+}
+
+// hunt looks for a connection.
+func (c *Client) hunt() {
+	c.retry.at = time.Time{}
+	again, order, stale := c.retry.told > 1, c.retry.lostEdge, c.retry.stale
+	c.group.Go(func() { // ends with c.ctx
+		defer c.hunter.edges.http.CloseIdleConnections()
+		if again {
+			_ = c.hunter.edges.resolve(c.ctx) // what is known will do
+		}
+		conn, f := c.hunter.round(c.ctx, c.hunter.edges.order(order), stale)
+		c.hand(conn, func() { c.found(conn, f) })
+	})
+}
+
+// hand gives the loop what a hunt has found, or ends the connection if the loop
+// has ended.
+func (c *Client) hand(conn *conn, f func()) {
+	taken := make(chan struct{})
+	c.post(func() { close(taken); f() })
+	if conn == nil {
+		return
+	}
+	select {
+	case <-taken:
+		return
+	case <-c.done: // what was not taken by then never is
+	}
+	select {
+	case <-taken:
+	default:
+		conn.link.abort()
+	}
+}
+
+func (c *Client) found(conn *conn, f *failure) {
+	if c.over {
+		if conn != nil {
+			conn.link.abort()
+		}
+		return
+	}
+	if f == nil {
+		c.adopt(conn)
+		c.planRenewal()
+		return
+	}
+	if f.final {
+		c.end(f.err)
+		return
+	}
+	if f.err.Code == CodeTokenProvider {
+		c.notifier.tell(EdgeError{f.err.Code, f.err.Error()})
+	}
+	c.planRetry(f.asked)
+}
+
+// planRenewal says when to ask the token provider again, and moves if there is
+// another token than that of the connection.
+func (c *Client) planRenewal() {
+	token, at := c.hunter.tokens.renewal()
+	if !c.renewing {
+		c.renewAt = at
+	}
+	if c.current != nil && token != "" && token != c.current.token {
+		c.startMove(ReasonToken)
+	}
+}
+
+// renew asks the token provider.
+func (c *Client) renew() {
+	c.renewAt, c.renewing = time.Time{}, true
+	c.group.Go(func() { // ends with c.ctx
+		_, err := c.hunter.tokens.renew(c.ctx)
+		c.post(func() { c.renewed(err) })
+	})
+}
+
+func (c *Client) renewed(err error) {
+	if c.over {
+		return
+	}
+	c.renewing = false
+	if err == nil {
+		c.renewals = 0
+		c.planRenewal()
+		return
+	}
+	c.renewals++
+	c.renewAt = time.Now().Add(max(c.s.MinBackOff, c.s.backOff(c.renewals, 0)))
+	e := contextError(err)
+	c.notifier.tell(EdgeError{e.Code, e.Error()})
+}

@@ -1,0 +1,225 @@
+package client
+
+import (
+	"context"
+	"time"
+
+	"github.com/millrace/millrace/pubsub/pattern"
+	"github.com/millrace/millrace/wire"
+)
+
+// Subscribe subscribes to the channels that the pattern matches, and returns when
+// the edge has confirmed it: every matching message that is published from then on
+// comes, as long as the connection holds. An empty tenant is "~". While there is no
+// connection it waits for one. Subscriptions of a client to the same pattern are
+// one on the edge, and each gets every message.
+//
+// The errors are ErrBadTenant, ErrBadPattern, ErrBadOption, ErrPermissionDenied,
+// ErrTooManySubscriptions, ErrTimeout or that of ctx, and what the client ended
+// with, or ErrClosed.
+func (c *Client) Subscribe(ctx context.Context, tenant, pattern string, opts ...SubscribeOption) (*Subscription, error) {
+	return c.subscribe(ctx, tenant, pattern, nil, opts)
+}
+
+// SubscribeFunc is Subscribe with a function that gets the messages, one after the
+// other, from a goroutine of this subscription. It may call the client; once
+// Unsubscribe or Close was called, it is not called again.
+func (c *Client) SubscribeFunc(ctx context.Context, tenant, pattern string, f func(Message), opts ...SubscribeOption) (*Subscription, error) {
+	if f == nil {
+		return nil, badOption("SubscribeFunc needs a function")
+	}
+	return c.subscribe(ctx, tenant, pattern, f, opts)
+}
+
+func (c *Client) subscribe(ctx context.Context, tenant, text string, f func(Message), opts []SubscribeOption) (*Subscription, error) {
+	if tenant == "" {
+		tenant = wire.DefaultTenant
+	}
+	o := subscribeOptions{c.s.Queue, c.s.QueuePolicy}
+	for _, opt := range opts {
+		opt(&o)
+	}
+	if err := checkQueue(o.queue, o.policy); err != nil {
+		return nil, err
+	}
+	if err := wire.CheckTenant(tenant); err != nil {
+		return nil, &Error{Code: Code(wire.CodeBadTenant), Text: err.Error()}
+	}
+	if _, err := pattern.Parse(text); err != nil {
+		return nil, &Error{Code: Code(wire.CodeBadPattern), Text: err.Error()}
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, ended(ctx, "the subscription was not begun")
+	}
+	s := &Subscription{
+		client: c, key: key{tenant, text}, done: make(chan struct{}),
+		queue: newQueue(o.queue, o.policy, &c.group, c.closing),
+	}
+	answer := make(chan *Error, 1)
+	if !c.post(func() { c.addSubscription(s, f, answer) }) {
+		return nil, c.closedError()
+	}
+	select {
+	case err := <-answer:
+		if err != nil {
+			return nil, err
+		}
+		return s, nil
+	case <-ctx.Done():
+		s.end(nil, true)
+		c.post(func() { c.forget(s, nil) })
+		return nil, ended(ctx, "the edge did not confirm the subscription in time")
+	case <-c.done:
+		return nil, c.closedError()
+	}
+}
+
+// read runs the function of a subscription until the subscription ends.
+func (s *Subscription) read(f func(Message)) {
+	for m := range s.queue.out {
+		select {
+		case <-s.queue.stop: // by Unsubscribe
+			return
+		case <-s.queue.closed: // by Close
+			return
+		default:
+			f(m)
+		}
+	}
+}
+
+func (c *Client) addSubscription(s *Subscription, f func(Message), answer chan<- *Error) {
+	if c.over {
+		answer <- asError(c.closedError())
+		return
+	}
+	leaving := c.current != nil && c.current.unsubbed
+	t, isNew := c.router.add(s, c.move != nil && c.current != nil && !leaving)
+	if f != nil {
+		c.handler.run(func() { s.read(f) })
+	}
+	if t.acked {
+		answer <- nil
+	} else {
+		t.waiting = append(t.waiting, answer)
+	}
+	if !isNew {
+		return
+	}
+	for _, conn := range c.conns() {
+		if !conn.unsubbed {
+			c.sendSub(conn, t)
+		}
+	}
+	if c.second != nil && c.current != nil && !leaving { // it is not left before the second has this, too
+		c.second.ready, c.move.settled = false, time.Time{}
+	}
+}
+
+func (c *Client) sendSub(conn *conn, t *topic) {
+	conn.sub(wire.VerbSub, t.key, func(code Code) { c.subscribed(conn, t, code) })
+}
+
+// subscribed takes the answer to a SUB.
+func (c *Client) subscribed(from *conn, t *topic, code Code) {
+	if !c.router.has(t) {
+		return // the application has left it
+	}
+	if code == "" {
+		if from == c.second && c.current != nil && c.current.pending(t.key) {
+			return // the first leads, and what it delivers to others is not given again
+		}
+		t.confirm()
+		return
+	}
+	err := &Error{Code: code, Text: "the edge refused the subscription", Tenant: t.tenant, Pattern: t.pattern}
+	for _, s := range c.router.clear(t) {
+		s.end(err, false)
+	}
+	if t.acked {
+		c.notifier.tell(SubscriptionError{t.tenant, t.pattern, code})
+	}
+	t.answer(err)
+	for _, conn := range c.conns() {
+		if conn != from && !conn.unsubbed {
+			conn.sub(wire.VerbUnsub, t.key, func(Code) {})
+		}
+	}
+}
+
+// confirmSecond takes the answers of the second connection for topics that the first
+// has not answered: nothing more comes of it.
+func (c *Client) confirmSecond() {
+	for _, t := range c.router.all() {
+		if !t.acked && !c.second.pending(t.key) {
+			t.confirm()
+		}
+	}
+}
+
+func (t *topic) confirm() {
+	t.acked = true
+	t.answer(nil)
+}
+
+// answer tells the Subscribe calls that wait.
+func (t *topic) answer(err *Error) {
+	for _, waiting := range t.waiting {
+		waiting <- err
+	}
+	t.waiting = nil
+}
+
+func (c *Client) unsubscribe(ctx context.Context, s *Subscription) error {
+	done := make(chan struct{})
+	if !c.post(func() { c.forget(s, done) }) {
+		return nil
+	}
+	select {
+	case <-done:
+		return nil
+	case <-c.done:
+		return nil
+	case <-ctx.Done():
+		return ended(ctx, "the edge did not confirm the end of the subscription in time")
+	}
+}
+
+// forget takes a subscription out, which has ended, and closes done when the edge
+// has ended it, too.
+func (c *Client) forget(s *Subscription, done chan<- struct{}) {
+	if done == nil {
+		done = make(chan struct{})
+	}
+	if c.over {
+		return
+	}
+	t, last := c.router.remove(s)
+	if !last {
+		close(done)
+		return
+	}
+	t.answer(&Error{Code: CodeClosed})
+	left := 0
+	for _, conn := range c.conns() {
+		if conn.unsubbed {
+			continue
+		}
+		left++
+		conn.sub(wire.VerbUnsub, s.key, func(Code) {
+			if left--; left == 0 {
+				close(done)
+			}
+		})
+	}
+	if left == 0 {
+		close(done)
+	}
+}
+
+// endQueueFull forgets the subscriptions that ended because their queue was full.
+func (c *Client) endQueueFull() {
+	for _, s := range c.crowded.takeEnded() {
+		c.forget(s, nil)
+	}
+}

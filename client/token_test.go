@@ -1,0 +1,211 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// asked is when a token provider was asked.
+type asked struct {
+	mu    sync.Mutex
+	times []time.Time
+}
+
+func (a *asked) now() (n int) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.times = append(a.times, time.Now())
+	return len(a.times)
+}
+
+func (a *asked) all() []time.Time {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return slices.Clone(a.times)
+}
+
+// provider gives tokens that live so long.
+func provider(life time.Duration, calls *asked, fail func(n int) bool, name func(n int) string) func(context.Context) (AccessToken, error) {
+	return func(context.Context) (AccessToken, error) {
+		n := calls.now()
+		if fail != nil && fail(n) {
+			return AccessToken{}, errors.New("no token today")
+		}
+		return AccessToken{name(n), time.Now().Add(life)}, nil
+	}
+}
+
+func TestTokenProvider(t *testing.T) {
+	counted := func(n int) string { return fmt.Sprintf("AT_%d", n) }
+	same := func(int) string { return "AT_same" }
+	connect := func(t *testing.T, w *world, p func(context.Context) (AccessToken, error)) (*Client, *fakeLink) {
+		return w.mustConnect([]string{edgeA}, func(o *Options) { o.Token, o.TokenProvider = "", p })
+	}
+	t.Run("another token", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			w, calls, start := newWorld(t), &asked{}, time.Now()
+			_, first := connect(t, w, provider(time.Minute, calls, nil, counted))
+			if e := event[Moving](w); e.Reason != ReasonToken || time.Since(start) != 54*time.Second {
+				t.Errorf("%+v after %v", e, time.Since(start))
+			}
+			event[Moved](w)
+			second := <-w.links
+			if first.token != "AT_1" || second.token != "AT_2" {
+				t.Errorf("tokens %s and %s", first.token, second.token)
+			}
+			event[Moved](w)
+			if all := calls.all(); len(all) != 3 || all[2].Sub(all[1]) != 54*time.Second {
+				t.Errorf("calls %v", all)
+			}
+		})
+	})
+	t.Run("the last one is revoked meanwhile", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			w, calls := newWorld(t), &asked{}
+			c, first := connect(t, w, provider(time.Minute, calls, nil, counted))
+			s := mustSubscribe(t, c, "x")
+			event[Moving](w)
+			second := <-w.links
+			synctest.Wait() // the client has it, too
+			first.line("ERR:token_revoked")
+			first.end(4403)
+			event[Moved](w)
+			second.deliver("x", "1", "x")
+			payloads(t, s, 1)
+		})
+	})
+	t.Run("the same token", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			w, calls := newWorld(t), &asked{}
+			connect(t, w, provider(time.Minute, calls, nil, same))
+			time.Sleep(10 * time.Minute)
+			if len(w.links) > 0 || len(calls.all()) != 12 {
+				t.Errorf("%d connections, %d calls", len(w.links), len(calls.all()))
+			}
+		})
+	})
+	t.Run("it fails for a while", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			w, calls := newWorld(t), &asked{}
+			connect(t, w, provider(time.Minute, calls, func(n int) bool { return n > 1 && n < 5 }, counted))
+			for range 3 {
+				if e := event[EdgeError](w); e.Code != CodeTokenProvider {
+					t.Errorf("got %+v", e)
+				}
+			}
+			event[Moved](w)
+			if second := <-w.links; second.token != "AT_5" {
+				t.Errorf("token %s", second.token)
+			}
+		})
+	})
+	t.Run("it gives tokens that have expired", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			w, calls := newWorld(t), &asked{}
+			connect(t, w, provider(-time.Hour, calls, nil, same))
+			time.Sleep(time.Minute)
+			if len(calls.all()) > 65 {
+				t.Errorf("%d calls in a minute", len(calls.all()))
+			}
+		})
+	})
+	t.Run("it fails at first", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			w, calls := newWorld(t), &asked{}
+			_, err := w.connect(context.Background(), []string{edgeA}, func(o *Options) {
+				o.Token, o.TokenProvider = "", provider(0, calls, func(int) bool { return true }, same)
+			})
+			if !errors.Is(err, ErrTokenProvider) {
+				t.Errorf("got %v", err)
+			}
+		})
+	})
+	t.Run("it hangs", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			w, start := newWorld(t), time.Now()
+			_, err := w.connect(context.Background(), []string{edgeA}, func(o *Options) {
+				o.Token, o.TokenProvider = "", func(ctx context.Context) (AccessToken, error) {
+					<-ctx.Done()
+					return AccessToken{}, ctx.Err()
+				}
+			})
+			if !errors.Is(err, ErrTokenProvider) || time.Since(start) != 10*time.Second {
+				t.Errorf("got %v after %v", err, time.Since(start))
+			}
+		})
+	})
+	t.Run("it closes the client", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			w, clients, closed := newWorld(t), make(chan *Client, 1), make(chan struct{})
+			c, _ := connect(t, w, func(context.Context) (AccessToken, error) {
+				select {
+				case c := <-clients:
+					c.Close()
+					close(closed)
+				default:
+				}
+				return AccessToken{"AT_same", time.Now().Add(time.Minute)}, nil
+			})
+			clients <- c
+			<-closed
+			c.Close()
+		})
+	})
+	t.Run("it does not mind its context", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			w, calls := newWorld(t), &asked{}
+			running := make(chan struct{}, 1) // two at a time would block for good
+			connect(t, w, func(context.Context) (AccessToken, error) {
+				n := calls.now()
+				running <- struct{}{}
+				if n > 1 && n < 4 {
+					time.Sleep(time.Minute)
+				}
+				<-running
+				return AccessToken{counted(n), time.Now().Add(time.Minute)}, nil
+			})
+			event[EdgeError](w)
+			event[Moved](w)
+		})
+	})
+	t.Run("the edge says that it has expired", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			w, calls := newWorld(t), &asked{}
+			_, first := connect(t, w, provider(time.Hour, calls, nil, counted))
+			first.line("ERR:token_expired")
+			first.end(4401)
+			if e := event[Disconnected](w); !errors.Is(e.Err, ErrTokenExpired) {
+				t.Errorf("got %+v", e)
+			}
+			event[Reconnected](w)
+			if second := <-w.links; second.token != "AT_2" {
+				t.Errorf("token %s", second.token)
+			}
+		})
+	})
+	t.Run("an edge does not accept it any more", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			w, calls := newWorld(t), &asked{}
+			c, first := connect(t, w, provider(time.Hour, calls, nil, counted))
+			w.set("token AT_1", errBadToken)
+			first.end(1001)
+			event[Reconnected](w)
+			second := <-w.links
+			if second.token != "AT_2" {
+				t.Errorf("token %s", second.token)
+			}
+			w.set(edgeA, errBadToken)
+			second.end(1001)
+			<-c.Done()
+			if !errors.Is(c.Err(), ErrUnauthorized) || len(calls.all()) != 3 {
+				t.Errorf("got %v after %d calls", c.Err(), len(calls.all()))
+			}
+		})
+	})
+}

@@ -1,0 +1,246 @@
+package client
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/gorilla/websocket"
+
+	"github.com/millrace/millrace/wire"
+)
+
+// webSocket is the link over a WebSocket.
+type webSocket struct {
+	conn *websocket.Conn
+	raw  *corked
+	buf  []byte // of receive
+
+	mu    sync.Mutex
+	pong  []byte // the answer to the latest ping; nil: none is owed
+	waker func()
+}
+
+func (s *settings) dialWebSocket(ctx context.Context, origin, token string) (link, error) {
+	w := &webSocket{}
+	dialer := websocket.Dialer{
+		Subprotocols:   []string{wire.Subprotocol},
+		ReadBufferSize: 16 << 10, WriteBufferSize: 16 << 10,
+		// No proxy: the token goes to the edge that the application named.
+		NetDialContext: func(ctx context.Context, network, addr string) (net.Conn, error) {
+			var d net.Dialer
+			conn, err := d.DialContext(ctx, network, addr)
+			if err != nil {
+				return nil, err
+			}
+			w.raw = newCorked(conn)
+			return w.raw, nil
+		},
+		NetDialTLSContext: func(ctx context.Context, network, addr string) (net.Conn, error) {
+			config := s.tls.Clone()
+			config.NextProtos = []string{"http/1.1"}
+			if config.ServerName == "" {
+				config.ServerName = hostName(origin)
+			}
+			d := tls.Dialer{Config: config}
+			conn, err := d.DialContext(ctx, network, addr)
+			if err != nil {
+				return nil, err
+			}
+			w.raw = newCorked(conn)
+			return w.raw, nil
+		},
+	}
+	url := "ws" + strings.TrimPrefix(origin, "http") + s.Paths.WebSocket
+	conn, res, err := dialer.DialContext(ctx, url, http.Header{"Authorization": {"Bearer " + token}})
+	if res != nil && res.Body != nil {
+		defer res.Body.Close()
+	}
+	switch {
+	case err == nil:
+	case res != nil && errors.Is(err, websocket.ErrBadHandshake):
+		return nil, refused(res) // gorilla has read up to 1 KiB of the body
+	default:
+		return nil, &Error{Code: CodeUnreachable, Text: "WebSocket", Err: err}
+	}
+	w.conn = conn
+	conn.SetReadLimit(maxMessage)
+	conn.SetPingHandler(w.owePong)
+	conn.SetCloseHandler(func(int, string) error { return nil }) // receive returns the code; the link ends
+	w.raw.cork()
+	return w, nil
+}
+
+// owePong leaves the answer to the goroutine that writes. Only the latest ping
+// needs one (RFC 6455, section 5.5.3).
+func (w *webSocket) owePong(data string) error {
+	w.mu.Lock()
+	w.pong = append([]byte{}, data...)
+	wake := w.waker
+	w.mu.Unlock()
+	if wake != nil {
+		wake()
+	}
+	return nil
+}
+
+func (w *webSocket) setWaker(f func()) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.waker = f
+}
+
+func (w *webSocket) receive() ([]byte, bool, error) {
+	kind, r, err := w.conn.NextReader()
+	if err != nil {
+		return nil, false, w.why(err)
+	}
+	if cap(w.buf) > 1<<20 {
+		w.buf = nil // one large message does not keep its memory
+	}
+	b := w.buf[:0]
+	for {
+		if len(b) == cap(b) {
+			b = append(b, make([]byte, max(512, len(b)))...)[:len(b)]
+		}
+		n, err := r.Read(b[len(b):cap(b)])
+		b = b[:len(b)+n]
+		if err == io.EOF {
+			w.buf = b
+			return b, kind == websocket.BinaryMessage, nil
+		}
+		if err != nil {
+			return nil, false, w.why(err)
+		}
+	}
+}
+
+// why tells the edge's close code from a break.
+func (w *webSocket) why(err error) error {
+	var end *websocket.CloseError
+	if errors.As(err, &end) && end.Code != websocket.CloseAbnormalClosure {
+		return closedBy(end.Code, end.Text)
+	}
+	return lost(err)
+}
+
+func (w *webSocket) send(messages []byte) error {
+	w.mu.Lock()
+	pong := w.pong
+	w.pong = nil
+	w.mu.Unlock()
+	if pong != nil {
+		if err := w.conn.WriteControl(websocket.PongMessage, pong, time.Time{}); err != nil {
+			return lost(err)
+		}
+	}
+	for len(messages) > 0 {
+		start, end, ok := wire.MessageSize(messages)
+		if !ok {
+			break
+		}
+		message := messages[start:end]
+		messages = messages[end:]
+		kind := websocket.TextMessage
+		if wire.IsFrame(message) {
+			kind = websocket.BinaryMessage
+		}
+		if err := w.conn.WriteMessage(kind, message); err != nil {
+			return lost(err)
+		}
+	}
+	if err := w.raw.flush(); err != nil {
+		return lost(err)
+	}
+	return nil
+}
+
+func (w *webSocket) finish() {
+	_ = w.conn.WriteControl(websocket.CloseMessage, websocket.FormatCloseMessage(int(wire.CloseNormal), ""), time.Time{})
+	_ = w.raw.flush() // the connection ends either way
+}
+
+func (w *webSocket) abort() { _ = w.raw.Conn.Close() }
+
+func (w *webSocket) heard() time.Time { return w.raw.read.time() }
+
+// clock is a time that one goroutine sets and others read. It goes on if somebody
+// sets the clock of the machine.
+type clock struct {
+	start time.Time
+	since atomic.Int64 // nanoseconds
+}
+
+func newClock() *clock           { return &clock{start: time.Now()} }
+func (c *clock) now()            { c.since.Store(int64(time.Since(c.start))) }
+func (c *clock) time() time.Time { return c.start.Add(time.Duration(c.since.Load())) }
+
+// corked is a connection that collects small writes: gorilla/websocket makes one
+// for each message.
+type corked struct {
+	net.Conn
+	read    *clock
+	corking bool
+
+	mu      sync.Mutex // the goroutine that reads writes, too: a close, when the edge breaks the rules
+	pending []byte
+}
+
+const maxPending = 64 << 10
+
+func newCorked(conn net.Conn) *corked {
+	return &corked{Conn: conn, read: newClock()}
+}
+
+// cork begins to collect. Nothing is read or written at the same time.
+func (c *corked) cork() { c.corking = true }
+
+func (c *corked) Read(b []byte) (int, error) {
+	n, err := c.Conn.Read(b)
+	if n > 0 {
+		c.read.now()
+	}
+	return n, err
+}
+
+func (c *corked) Write(b []byte) (int, error) {
+	if !c.corking {
+		return c.Conn.Write(b)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.pending = append(c.pending, b...)
+	if len(c.pending) < maxPending {
+		return len(b), nil
+	}
+	return len(b), c.flushPending()
+}
+
+// SetWriteDeadline is gorilla's to call; once corked, flush sets its own.
+func (c *corked) SetWriteDeadline(t time.Time) error {
+	if c.corking {
+		return nil
+	}
+	return c.Conn.SetWriteDeadline(t)
+}
+
+func (c *corked) flush() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.flushPending()
+}
+
+func (c *corked) flushPending() error {
+	err := writeSteps(c.Conn, c.pending)
+	if c.pending = c.pending[:0]; cap(c.pending) > 4*maxPending {
+		c.pending = nil
+	}
+	return err
+}
