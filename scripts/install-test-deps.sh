@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Installs the clients that are not ours and that the integration tests drive:
 # ws and playwright-core for Node and websockets for Python, in the versions
-# pinned in integration/clients, and the browser Chromium, from Debian. Needs
+# pinned in integration/clients, and the browser Chromium, from Debian; builds
+# @millrace/client (sdk/js) and puts it beside them. Needs
 # Node 20 and Python 3.10 or newer. Does nothing when they are there already.
 #
 # CHROMIUM names a Chromium or Chrome that is elsewhere than in /usr/bin/chromium.
@@ -22,6 +23,11 @@ if ! stamp package-lock.json node_modules; then
 	npm ci --no-audit --no-fund --loglevel=error
 	cp package-lock.json node_modules/.installed-from
 fi
+
+# Our own package, which the tests import by its name.
+../../scripts/sdk-js.sh build
+mkdir -p node_modules/@millrace
+ln -sfn ../../../../sdk/js node_modules/@millrace/client
 
 if ! stamp requirements.txt .venv; then
 	if ! python3 -m venv --clear .venv; then

@@ -11,6 +11,9 @@ scripts/fmt.sh --check
 step 'foreign clients'
 scripts/install-test-deps.sh
 
+step sdk/js
+scripts/sdk-js.sh
+
 step go vet
 go vet ./...
 

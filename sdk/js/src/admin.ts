@@ -1,0 +1,252 @@
+/**
+ * Tokens from a backend.
+ *
+ * @packageDocumentation
+ */
+import { parseAddress } from "./address.js";
+import { asError, type ErrorCode, type ErrorContext, MillraceError } from "./errors.js";
+import { isBrowser } from "./platform.js";
+
+export { type ErrorCode, type ErrorContext, MillraceError };
+
+/** Options of a TokenAdmin. */
+export interface TokenAdminOptions {
+  /** Allows an `http:` address that is not on this machine: the master token would be readable on the way. */
+  readonly allowPlaintext?: boolean | undefined;
+  /** In place of the global `fetch`. */
+  readonly fetch?: typeof fetch | undefined;
+  /** Of each call, in milliseconds. Default, also of 0: 10000. */
+  readonly timeout?: number | undefined;
+}
+
+/** What a token allows in some tenants. */
+export interface Grant {
+  readonly tenants: readonly string[];
+  /** Rules for channels that may be published to; none if left out. */
+  readonly publish?: readonly string[] | undefined;
+  /** Rules for patterns that may be subscribed to; none if left out. */
+  readonly subscribe?: readonly string[] | undefined;
+}
+
+/** When a token expires: one of the two, at most 24 hours ahead. */
+export interface Expiry {
+  /** From now on: `"1h"`, `"15m"`, `"90s"`, `"1h30m"`, or seconds. */
+  readonly expiresIn?: string | number | undefined;
+  /** A Date, or a time in RFC 3339. */
+  readonly expiresAt?: Date | string | undefined;
+}
+
+/** What a token may do, and where. What is left out limits nothing. */
+export interface Rights {
+  readonly grants: readonly Grant[];
+  readonly ipMasks?: readonly string[] | undefined;
+  readonly regions?: readonly string[] | undefined;
+  /** Origins of web pages. */
+  readonly origins?: readonly string[] | undefined;
+  readonly protocols?: readonly ("websocket" | "webtransport")[] | undefined;
+  /** In units of 1,024 bytes a second; left out: the edge's default. */
+  readonly ingressKBps?: number | undefined;
+  readonly egressKBps?: number | undefined;
+}
+
+/** A token to be issued. */
+export interface IssueRequest extends Rights, Expiry {
+  readonly createdBy: string;
+  readonly description?: string | undefined;
+}
+
+/** A token that was issued. */
+export interface IssuedToken {
+  /** The secret, which is told only here. */
+  readonly token: string;
+  readonly tokenId: string;
+  readonly expiresAt: Date;
+}
+
+/** Which tokens to list. */
+export interface ListOptions {
+  /** Those with a grant for this tenant. */
+  readonly tenant?: string | undefined;
+  /** Tokens for each call: 1 to 1000. Default: 100. */
+  readonly pageSize?: number | undefined;
+}
+
+/** A token without its secret. */
+export interface TokenInfo extends Rights {
+  readonly tokenId: string;
+  readonly createdBy: string;
+  readonly description: string;
+  readonly createdAt: Date;
+  readonly expiresAt: Date;
+  readonly revokedAt: Date | undefined;
+  /** `valid`, `expired` or `revoked`. */
+  readonly status: string;
+  /** The master token that issued it; empty: none, it was made at the edge. */
+  readonly masterId: string;
+}
+
+type Json = Record<string, unknown>;
+
+/**
+ * Issues, refreshes, revokes and lists access tokens over the REST API of an edge. For backends: in
+ * a browser it throws. Errors are MillraceErrors with the edge's code and HTTP status, or
+ * `unreachable`, `timeout`, `bad_option` or `protocol`. Nothing is tried twice.
+ */
+export class TokenAdmin {
+  readonly #origin: string;
+  readonly #master: string;
+  readonly #fetch: typeof fetch;
+  readonly #timeout: number;
+
+  constructor(url: string, masterToken: string, options: TokenAdminOptions = {}) {
+    if (isBrowser) bad("a master token has no place in a browser: issue tokens in a backend");
+    const { pathname, origin } = parseAddress(url, options.allowPlaintext === true);
+    if (pathname !== "/") bad("the address of an edge has no path");
+    // As an error of fetch would repeat it.
+    if (typeof masterToken !== "string" || !/^[\w.~+-]{1,512}$/.test(masterToken))
+      bad("the master token is not a token");
+    const { timeout = 0 } = options;
+    if (!(timeout >= 0 && timeout < 2 ** 31)) bad("timeout must be milliseconds");
+    this.#origin = origin;
+    this.#master = masterToken;
+    this.#fetch = options.fetch ?? fetch;
+    this.#timeout = timeout || 10_000;
+  }
+
+  /** Issues an access token. */
+  async issue(request: IssueRequest): Promise<IssuedToken> {
+    const { token, token_id, expires_at } = await this.#call("POST", "get-token", {
+      created_by: request.createdBy,
+      description: request.description,
+      right: {
+        tenant_grants: request.grants.map(({ tenants, publish, subscribe }) => ({
+          tenant_ids: tenants,
+          allow_channels_pub: publish,
+          allow_channels_sub: subscribe,
+        })),
+        allow_ip_masks: request.ipMasks,
+        allow_regions: request.regions,
+        allowed_ws_origin: request.origins,
+        allow_protocols: request.protocols,
+        ingress_kb_per_sec: request.ingressKBps,
+        egress_kb_per_sec: request.egressKBps,
+        expires_at: expiry(request),
+      },
+    });
+    return { token: text(token), tokenId: text(token_id), expiresAt: time(expires_at) };
+  }
+
+  /** Prolongs a valid token, by its id; open connections go on. Returns when it expires now. */
+  async refresh(tokenId: string, until: Expiry): Promise<Date> {
+    const body = { token_id: tokenId, expires_at: expiry(until) };
+    return time((await this.#call("PUT", "refresh-token", body)).new_expires_at);
+  }
+
+  /** Revokes a token, in full; its connections end. No error if it is revoked or expired already. */
+  async revoke(token: string): Promise<void> {
+    await this.#call("DELETE", "revoke-token", { token });
+  }
+
+  /** Lists the tokens that this master token manages, page by page as it is iterated. */
+  async *list({ tenant, pageSize }: ListOptions = {}): AsyncGenerator<TokenInfo, void, undefined> {
+    const query = new URLSearchParams();
+    if (tenant !== undefined) query.set("tenant", tenant);
+    if (pageSize !== undefined) query.set("limit", String(pageSize));
+    for (;;) {
+      const { tokens, next_cursor } = await this.#call("GET", `tokens?${query}`);
+      if (!Array.isArray(tokens)) strange();
+      for (const token of tokens) yield info(token);
+      if (!next_cursor) return;
+      query.set("cursor", text(next_cursor));
+    }
+  }
+
+  async #call(method: string, path: string, body?: Json): Promise<Json> {
+    let response: Response;
+    let answer: Json | undefined;
+    try {
+      const send = this.#fetch; // a method of no object
+      response = await send(`${this.#origin}/v1/${path}`, {
+        method,
+        headers: { Authorization: `Bearer ${this.#master}`, "Content-Type": "application/json" },
+        body: body ? JSON.stringify(body) : null,
+        redirect: "error", // the master token is for this edge
+        signal: AbortSignal.timeout(this.#timeout),
+      });
+      answer = await response.json().catch((err: unknown) => {
+        if (err instanceof SyntaxError) return undefined;
+        throw err;
+      });
+    } catch (err) {
+      const late = (err as Error).name === "TimeoutError";
+      throw asError(err, late ? "timeout" : "unreachable", "the edge does not answer");
+    }
+    const { ok, status } = response;
+    if (!ok) {
+      const { code, detail } = answer ?? {};
+      if (typeof code !== "string") throw new MillraceError("unreachable", `HTTP status ${status}`, { status });
+      throw new MillraceError(code, String(detail), { status });
+    }
+    return typeof answer === "object" && answer !== null ? answer : strange();
+  }
+}
+
+/** expiry returns the time in RFC 3339. */
+function expiry({ expiresIn, expiresAt }: Expiry): string {
+  if ((expiresIn === undefined) === (expiresAt === undefined)) bad("one of expiresIn and expiresAt is needed");
+  if (typeof expiresAt === "string") return expiresAt;
+  const at = expiresAt?.getTime() ?? Date.now() + seconds(expiresIn as string | number) * 1000;
+  if (!(Math.abs(at) <= 8.64e15)) bad("the expiry is no time");
+  return new Date(at).toISOString();
+}
+
+function seconds(duration: string | number): number {
+  if (typeof duration === "number") return duration;
+  const parts = /^(?=.)(?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s)?$/.exec(duration);
+  if (!parts) bad('expiresIn is seconds, or hours, minutes and seconds such as "1h30m" or "90s"');
+  const [h = 0, m = 0, s = 0] = parts.slice(1).map((n) => Number(n ?? 0));
+  return (h * 60 + m) * 60 + s;
+}
+
+function info(t: Json): TokenInfo {
+  const right = (t.right ?? {}) as Json;
+  const list = (value: unknown): string[] | undefined => value as string[] | undefined;
+  return {
+    tokenId: text(t.token_id),
+    createdBy: text(t.created_by),
+    description: text(t.description ?? ""),
+    createdAt: time(t.created_at),
+    expiresAt: time(t.expires_at),
+    revokedAt: t.revoked_at ? time(t.revoked_at) : undefined,
+    status: text(t.status),
+    masterId: text(t.master_id ?? ""),
+    grants: ((right.tenant_grants ?? []) as Json[]).map((grant) => ({
+      tenants: list(grant.tenant_ids) ?? [],
+      publish: list(grant.allow_channels_pub),
+      subscribe: list(grant.allow_channels_sub),
+    })),
+    ipMasks: list(right.allow_ip_masks),
+    regions: list(right.allow_regions),
+    origins: list(right.allowed_ws_origin),
+    protocols: list(right.allow_protocols) as TokenInfo["protocols"],
+    ingressKBps: right.ingress_kb_per_sec as number | undefined,
+    egressKBps: right.egress_kb_per_sec as number | undefined,
+  };
+}
+
+function text(value: unknown): string {
+  return typeof value === "string" ? value : strange();
+}
+
+function time(value: unknown): Date {
+  const at = new Date(text(value));
+  return Number.isNaN(at.getTime()) ? strange() : at;
+}
+
+function strange(): never {
+  throw new MillraceError("protocol", "the edge's answer is not understood");
+}
+
+function bad(what: string): never {
+  throw new MillraceError("bad_option", what);
+}

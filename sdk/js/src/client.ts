@@ -1,0 +1,142 @@
+/// <reference lib="esnext.disposable" preserve="true" />
+import { parseAddress } from "./address.js";
+import type { MillraceError } from "./errors.js";
+import type { EventHandler, EventName } from "./events.js";
+import { type Delivery, deliveries, encodePublish } from "./frames.js";
+import type { Message } from "./message.js";
+import { checkedChannel, checkedPattern, checkedTenant } from "./names.js";
+import { badOption, type ConnectOptions, type QueueOptions, queueOptions, type Transport } from "./options.js";
+import { Session } from "./session.js";
+import { Subscription } from "./subscription.js";
+import { abortable } from "./timers.js";
+
+/** Options of one subscription. */
+export interface SubscribeOptions extends QueueOptions {
+  /**
+   * Called for each message as it comes, in place of iterating. What it throws is an uncaught
+   * error; its promise is not waited for.
+   */
+  readonly onMessage?: ((message: Message) => unknown) | undefined;
+}
+
+/** Options of one publish. */
+export interface PublishOptions {
+  /** Who gets the message. Default: `broadcast`. */
+  readonly delivery?: Delivery | undefined;
+}
+
+/**
+ * connect connects to one of the edges and resolves with a client that stays connected. Every edge
+ * is tried once; the error says the most that was learnt.
+ */
+export async function connect(addresses: string | readonly string[], options: ConnectOptions): Promise<Client> {
+  const all = typeof addresses === "string" ? [addresses] : addresses;
+  if (!options || !all?.length) badOption("connect needs an address and options");
+  const session = new Session(
+    all.map((address) => parseAddress(address, options.allowPlaintext === true)),
+    options,
+  );
+  const { signal = new AbortController().signal } = options;
+  signal.throwIfAborted();
+  await abortable(session.start(signal), signal);
+  return new Client(session);
+}
+
+/** A client of Millrace; `connect` makes it. */
+export class Client implements AsyncDisposable {
+  readonly #session: Session;
+  /** Resolves when the client has ended: with the error, or undefined if the application closed it. */
+  readonly closed: Promise<MillraceError | undefined>;
+
+  /** @internal */
+  constructor(session: Session) {
+    this.#session = session;
+    this.closed = session.closed;
+  }
+
+  /** The origin of the edge that the client is, or was last, connected to. */
+  get edge(): string {
+    return this.#session.place.edge;
+  }
+
+  get transport(): Transport {
+    return this.#session.place.transport;
+  }
+
+  /** The round trip of the last PING, in milliseconds; undefined before the first. */
+  get rtt(): number | undefined {
+    return this.#session.rtt;
+  }
+
+  /** Adds a handler of an event, and returns what removes it. */
+  on<E extends EventName>(event: E, handler: EventHandler<E>): () => void {
+    return this.#session.events.on(event, handler);
+  }
+
+  /**
+   * Subscribes to the channels that match a pattern; resolves when the edge has acknowledged it. The
+   * error has the edge's code. While the client reconnects, it waits. An empty tenant is `~`.
+   */
+  async subscribe(tenant: string, pattern: string, options: SubscribeOptions = {}): Promise<Subscription> {
+    const session = this.#session;
+    const { onMessage } = options;
+    if (onMessage && typeof onMessage !== "function") badOption("onMessage must be a function");
+    const sub = new Subscription(checkedTenant(tenant), checkedPattern(pattern), session, {
+      ...queueOptions(options, session.settings),
+      onMessage,
+    });
+    await session.subscribe(sub);
+    return sub;
+  }
+
+  /**
+   * Publishes a message; resolves when it is handed to the transport. Await it to send no faster
+   * than the network takes. The edge does not acknowledge; a refusal is the event `publishError`.
+   * Without a connection the error is `disconnected`. An empty tenant is `~`.
+   */
+  async publish(
+    tenant: string,
+    channel: string,
+    payload: Uint8Array | string,
+    { delivery = "broadcast" }: PublishOptions = {},
+  ): Promise<void> {
+    const session = this.#session;
+    const way = deliveries.indexOf(delivery);
+    if (way < 0) badOption(`delivery: allowed are ${deliveries.join(", ")}`);
+    if (typeof payload !== "string" && payload?.[Symbol.toStringTag] !== "Uint8Array")
+      badOption("the payload must be a Uint8Array or a string");
+    const frame = encodePublish(checkedTenant(tenant), checkedChannel(channel), payload, way || undefined);
+    session.exit();
+    // A move holds publishes up for a round trip; they go in order.
+    if (session.gate) {
+      return new Promise((resolve, reject) => {
+        session.gate?.push(() => {
+          try {
+            resolve(session.exit().publish(frame));
+          } catch (err) {
+            reject(err);
+          }
+        });
+      });
+    }
+    return session.exit().publish(frame);
+  }
+
+  /** Resolves when the edge has handled all that was sent before. The error is `disconnected` if it may not have. */
+  async flush(): Promise<void> {
+    const session = this.#session;
+    session.exit();
+    if (session.gate) await new Promise<void>((resolve) => session.gate?.push(resolve));
+    await session.exit().ping();
+  }
+
+  /** Leaves the edge; what was published goes before, in so far as that takes less than a second. Resolves when the connection has ended. */
+  async close(): Promise<void> {
+    this.#session.finish(undefined);
+    await this.closed;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+}

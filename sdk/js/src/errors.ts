@@ -1,0 +1,84 @@
+/**
+ * What went wrong, for programs. The first group comes from edges (docs/protocol.md, Codes and
+ * refusals), the second from this client (docs/clients.md, Errors). Later edges may send others.
+ */
+export type ErrorCode =
+  | "bad_request"
+  | "bad_frame"
+  | "bad_tenant"
+  | "bad_channel"
+  | "bad_pattern"
+  | "permission_denied"
+  | "payload_too_large"
+  | "too_many_subscriptions"
+  | "slow_consumer"
+  | "broker_unavailable"
+  | "unauthorized"
+  | "token_expired"
+  | "token_revoked"
+  | "token_unverifiable"
+  | "internal"
+  | "draining"
+  | "too_many_connections"
+  | "too_many_connections_of_token"
+  | "too_many_failures"
+  | "ip_not_allowed"
+  | "origin_not_allowed"
+  | "region_not_allowed"
+  | "protocol_not_allowed"
+  | "tls_required"
+  | "unavailable"
+  | "bad_option"
+  | "unreachable"
+  | "refused"
+  | "disconnected"
+  | "timeout"
+  | "queue_full"
+  | "token_provider"
+  | "protocol"
+  | "closed"
+  | (string & {});
+
+/** What an error concerns; what does not apply is left out. */
+export interface ErrorContext {
+  readonly tenant?: string;
+  readonly pattern?: string;
+  readonly channel?: string;
+  /** The HTTP status of a refusal. */
+  readonly status?: number;
+  /** The close code of the connection. */
+  readonly closeCode?: number | undefined;
+  readonly cause?: unknown;
+}
+
+/**
+ * The error of everything in this package, with two exceptions: an aborted `signal` gives its own
+ * reason, and what an application's handler throws stays what it is. Compare `code`; the text may
+ * change. No text holds a token.
+ */
+export class MillraceError extends Error {
+  override readonly name = "MillraceError";
+  readonly code: ErrorCode;
+  readonly tenant: string | undefined;
+  readonly pattern: string | undefined;
+  readonly channel: string | undefined;
+  /** The HTTP status of a refusal. */
+  readonly status: number | undefined;
+  /** The close code of the connection. */
+  readonly closeCode: number | undefined;
+
+  constructor(code: ErrorCode, text?: string, about: ErrorContext = {}) {
+    super(`${code}: ${text ?? "the edge says so"}`, "cause" in about ? { cause: about.cause } : undefined);
+    this.code = code;
+    this.tenant = about.tenant;
+    this.pattern = about.pattern;
+    this.channel = about.channel;
+    this.status = about.status;
+    this.closeCode = about.closeCode;
+  }
+}
+
+/** asError makes a MillraceError of whatever was thrown. */
+export function asError(err: unknown, code: ErrorCode, text: string): MillraceError {
+  return err instanceof MillraceError ? err : new MillraceError(code, text, { cause: err });
+}

@@ -1,0 +1,82 @@
+import type { ErrorCode, MillraceError } from "./errors.js";
+import type { Transport } from "./options.js";
+
+/** The connection that an event is about. */
+export interface Place {
+  /** The edge's origin, such as `https://edge.example.com`. */
+  readonly edge: string;
+  readonly transport: Transport;
+}
+
+/** The events of a client, see docs/clients.md. Times are milliseconds. */
+export interface ClientEvents {
+  connected: Place;
+  disconnected: Place & { readonly error: MillraceError };
+  reconnecting: { readonly attempt: number; readonly delay: number };
+  reconnected: Place & { readonly away: number };
+  moving: Place & { readonly reason: "drain" | "token" };
+  moved: Place & { readonly reason: "drain" | "token" };
+  publishError: { readonly tenant: string; readonly channel: string; readonly code: ErrorCode };
+  subscriptionError: { readonly tenant: string; readonly pattern: string; readonly code: ErrorCode };
+  slowConsumer: { readonly dropped: number };
+  queueFull: { readonly tenant: string; readonly pattern: string; readonly dropped: number };
+  edgeError: { readonly code: ErrorCode; readonly detail: string };
+  roundTrip: { readonly rtt: number };
+  closed: { readonly error: MillraceError | undefined };
+}
+
+export type EventName = keyof ClientEvents;
+/** A handler of an event. If it returns a promise, the next event waits for that. */
+export type EventHandler<E extends EventName> = (event: ClientEvents[E]) => unknown;
+/** Handlers by event. */
+export type EventHandlers = { readonly [E in EventName]?: EventHandler<E> | undefined };
+
+type AnyHandler = (event: never) => unknown;
+
+const MAX_WAITING = 1024; // events
+
+/** Events calls handlers, one event after the other, and never within the caller of emit. */
+export class Events {
+  readonly #handlers = new Map<string, Set<AnyHandler>>();
+  #waiting: [name: string, event: unknown][] = [];
+  #busy = false;
+
+  constructor(handlers: EventHandlers = {}) {
+    for (const [name, handler] of Object.entries(handlers)) if (handler) this.on(name, handler as AnyHandler);
+  }
+
+  on(name: string, handler: AnyHandler): () => void {
+    const own: AnyHandler = (event) => handler(event); // so that one may be added twice
+    const all = this.#handlers.get(name) ?? new Set();
+    this.#handlers.set(name, all.add(own));
+    return () => void all.delete(own);
+  }
+
+  /** emit queues an event; if a handler holds them up for so long that too many wait, the oldest is lost. */
+  emit<E extends EventName>(name: E, event: ClientEvents[E]): void {
+    if (this.#waiting.push([name, event]) > MAX_WAITING) this.#waiting.shift();
+    if (!this.#busy) void this.#run();
+  }
+
+  async #run(): Promise<void> {
+    this.#busy = true;
+    await null;
+    for (let next = this.#waiting.shift(); next; next = this.#waiting.shift()) {
+      for (const handler of [...(this.#handlers.get(next[0]) ?? [])]) {
+        try {
+          await handler(next[1] as never);
+        } catch (err) {
+          report(err);
+        }
+      }
+    }
+    this.#busy = false;
+  }
+}
+
+/** report makes an application's error an uncaught one, since nobody waits for it here. */
+export function report(err: unknown): void {
+  queueMicrotask(() => {
+    throw err;
+  });
+}

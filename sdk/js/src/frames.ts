@@ -1,0 +1,132 @@
+// Frames (docs/protocol.md): binary messages.
+import { MillraceError } from "./errors.js";
+import { decodeText, encodeText } from "./lines.js";
+
+/** Who gets a message: every subscriber, or one connection, of the nearest edge or of any. */
+export type Delivery = "broadcast" | "one-nearest" | "one-random";
+
+export const deliveries: readonly string[] = ["broadcast", "one-nearest", "one-random"];
+
+/**
+ * encodePublish returns a publish frame: version 1 without a delivery, else version 2. The tenant
+ * has at most 255 characters, all of them ASCII, as those of the channel.
+ */
+export function encodePublish(
+  tenant: string,
+  channel: string,
+  payload: Uint8Array | string,
+  delivery?: number,
+): Uint8Array<ArrayBuffer> {
+  const body = typeof payload === "string" ? encodeText(payload) : payload;
+  const head = delivery === undefined ? 0 : 2;
+  const frame = new Uint8Array(head + 4 + tenant.length + channel.length + body.length);
+  if (delivery !== undefined) {
+    frame[0] = 2;
+    frame[1] = delivery;
+  }
+  frame.set(body, name(frame, name(frame, head, tenant), channel));
+  return frame;
+}
+
+function name(frame: Uint8Array, at: number, text: string): number {
+  frame[at++] = text.length >> 8;
+  frame[at++] = text.length;
+  for (let i = 0; i < text.length; i++) frame[at++] = text.charCodeAt(i);
+  return at;
+}
+
+/** Patterns of a message, with room for what a reader has found out about them. */
+export interface Route<T> {
+  readonly patterns: readonly string[];
+  note: T | undefined;
+}
+
+/** A decoded deliver frame. */
+export interface Delivered<T> {
+  tenant: string;
+  channel: string;
+  payload: Uint8Array;
+  route: Route<T>;
+}
+
+/**
+ * A DeliverDecoder decodes the deliver frames of one connection. Names repeat, so it remembers
+ * those that it has seen, by their bytes: no text is decoded and no list is made twice in a row.
+ */
+export class DeliverDecoder<T> {
+  readonly #heads = new Memory<[tenant: string, channel: string]>();
+  readonly #routes = new Memory<Route<T>>();
+  readonly #last = {} as Delivered<T>;
+
+  /**
+   * decode decodes the bytes of b from start to end. The result is valid until the next call; its
+   * payload shares the memory of b, its patterns must not be changed.
+   */
+  decode(b: Uint8Array, start: number, end: number): Delivered<T> {
+    const short = (at: number): void => {
+      if (at > end) broken();
+    };
+    const size = (at: number): number => {
+      short(at + 2);
+      return ((b[at] as number) << 8) | (b[at + 1] as number);
+    };
+    if (start === end || b[start] !== 1) broken();
+    const channel = start + 3 + size(start + 1);
+    const behind = channel + 2 + size(channel);
+    const from = behind + 4;
+    short(from);
+    const count = from + size(behind) * 0x10000 + size(behind + 2);
+    if (size(count) === 0) broken();
+
+    const names = this.#heads.of(b, start + 1, behind, () => [
+      decodeText(b.subarray(start + 3, channel)),
+      decodeText(b.subarray(channel + 2, behind)),
+    ]);
+    const last = this.#last;
+    last.tenant = names[0];
+    last.channel = names[1];
+    last.payload = b.subarray(from, count);
+    last.route = this.#routes.of(b, count, end, () => {
+      const patterns: string[] = [];
+      let at = count + 2;
+      for (let left = size(count); left > 0; left--) {
+        const next = at + 2 + size(at);
+        short(next);
+        patterns.push(decodeText(b.subarray(at + 2, next)));
+        at = next;
+      }
+      if (at !== end) broken();
+      return { patterns: Object.freeze(patterns), note: undefined };
+    });
+    return last;
+  }
+}
+
+function broken(): never {
+  throw new MillraceError("protocol", "a frame that is none");
+}
+
+const SLOTS = 256; // a power of two
+const MAX_REMEMBERED = 1024; // bytes
+
+/** A Memory keeps what was made of some bytes until others with the same hash come. */
+class Memory<V> {
+  readonly #slots: { bytes: Uint8Array; value: V }[] = [];
+
+  of(b: Uint8Array, start: number, end: number, make: () => V): V {
+    let hash = 0;
+    for (let i = start; i < end; i++) hash = (Math.imul(hash, 31) + (b[i] as number)) | 0;
+    const index = (hash ^ (hash >>> 8)) & (SLOTS - 1);
+    const slot = this.#slots[index];
+    if (slot && same(slot.bytes, b, start, end)) return slot.value;
+    const value = make();
+    if (end - start <= MAX_REMEMBERED) this.#slots[index] = { bytes: b.slice(start, end), value };
+    return value;
+  }
+}
+
+function same(kept: Uint8Array, b: Uint8Array, start: number, end: number): boolean {
+  if (kept.length !== end - start) return false;
+  for (let i = 0; i < kept.length; i++) if (kept[i] !== b[start + i]) return false;
+  return true;
+}

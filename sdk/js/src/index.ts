@@ -1,0 +1,20 @@
+/**
+ * A client of Millrace for browsers, Node, Deno and Bun.
+ *
+ * @packageDocumentation
+ */
+export { Client, connect, type PublishOptions, type SubscribeOptions } from "./client.js";
+export { type ErrorCode, type ErrorContext, MillraceError } from "./errors.js";
+export type { ClientEvents, EventHandler, EventHandlers, EventName, Place } from "./events.js";
+export type { Delivery } from "./frames.js";
+export type { Message } from "./message.js";
+export type {
+  CertificateHash,
+  ConnectOptions,
+  Paths,
+  ProvidedToken,
+  QueueOptions,
+  QueuePolicy,
+  Transport,
+} from "./options.js";
+export type { Subscription } from "./subscription.js";

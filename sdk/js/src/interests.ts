@@ -1,0 +1,81 @@
+import type { MillraceError } from "./errors.js";
+import type { Delivered, Route } from "./frames.js";
+import { Message } from "./message.js";
+import type { Subscription } from "./subscription.js";
+
+/** A pattern that the edge is asked for, once for all subscriptions to it. */
+export interface Interest {
+  /** `tenant:pattern` */
+  readonly name: string;
+  readonly tenant: string;
+  readonly pattern: string;
+  readonly subs: Subscription[];
+  /** The edge has acknowledged it on the present connection. */
+  confirmed: boolean;
+  /** Subscriptions that the application waits for. */
+  waiting: { resolve(): void; reject(err: MillraceError): void }[];
+}
+
+/** Who gets the messages with some patterns: good while tenant and version are the same. */
+export interface Readers {
+  readonly tenant: string;
+  readonly version: number;
+  readonly interests: readonly Interest[];
+}
+
+/** Interests are the subscriptions of a client, by pattern. */
+export class Interests {
+  readonly #all = new Map<string, Interest>();
+  #version = 0;
+
+  get all(): Interest[] {
+    return [...this.#all.values()];
+  }
+
+  /** add returns the interest of a subscription, and whether it is new. */
+  add(sub: Subscription): { interest: Interest; isNew: boolean } {
+    const { tenant, pattern } = sub;
+    const name = `${tenant}:${pattern}`;
+    const known = this.#all.get(name);
+    const interest = known ?? { name, tenant, pattern, subs: [], confirmed: false, waiting: [] };
+    interest.subs.push(sub);
+    this.#all.set(name, interest);
+    this.#version++;
+    return { interest, isNew: !known };
+  }
+
+  /** remove returns the interest of a subscription if that was its last one. */
+  remove(sub: Subscription): Interest | undefined {
+    const interest = this.#all.get(`${sub.tenant}:${sub.pattern}`);
+    const index = interest?.subs.indexOf(sub) ?? -1;
+    if (!interest || index < 0) return undefined;
+    interest.subs.splice(index, 1);
+    return interest.subs.length === 0 && this.drop(interest) ? interest : undefined;
+  }
+
+  /** drop forgets an interest, and says whether it was there. */
+  drop(interest: Interest): boolean {
+    this.#version++;
+    return this.#all.get(interest.name) === interest && this.#all.delete(interest.name);
+  }
+
+  /** dispatch gives a message to its subscriptions. */
+  dispatch(m: Pick<Delivered<Readers>, "tenant" | "channel" | "payload" | "route">): void {
+    const { tenant, channel, payload, route } = m;
+    const readers =
+      route.note?.tenant === tenant && route.note.version === this.#version ? route.note : this.#find(tenant, route);
+    for (const { pattern, subs } of readers.interests) {
+      const message = new Message(tenant, channel, payload, pattern, route.patterns);
+      if (subs.length === 1) (subs[0] as Subscription).push(message);
+      else for (const sub of [...subs]) sub.push(message);
+    }
+  }
+
+  #find(tenant: string, route: Route<Readers>): Readers {
+    const interests = route.patterns
+      .map((pattern) => this.#all.get(`${tenant}:${pattern}`))
+      .filter((i) => i !== undefined);
+    route.note = { tenant, version: this.#version, interests };
+    return route.note;
+  }
+}

@@ -1,0 +1,55 @@
+// Lines (docs/protocol.md): text messages.
+import { MillraceError } from "./errors.js";
+
+/** A line of an edge. */
+export type ServerLine =
+  | { kind: "PING" | "PONG" | "RECONNECT" | "OK:AUTH" }
+  | { kind: "OK"; verb: string; tenant: string; pattern: string }
+  | { kind: "ERR"; code: string; detail: string };
+
+const encoder = new TextEncoder();
+const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+
+const MAX_LINE = 1024; // bytes
+const words = ["PING", "PONG", "RECONNECT", "OK:AUTH"];
+
+export const encodeText = (text: string): Uint8Array<ArrayBuffer> => encoder.encode(text);
+
+/** decodeText throws a `protocol` error if the bytes are not UTF-8. */
+export function decodeText(bytes: Uint8Array): string {
+  try {
+    return decoder.decode(bytes);
+  } catch (cause) {
+    throw new MillraceError("protocol", "text that is not UTF-8", { cause });
+  }
+}
+
+// The close codes of ERR lines after which the edge closes. Some of these may also go on.
+const closes = new Map([
+  ["unauthorized", 4401],
+  ["token_expired", 4401],
+  ["forbidden", 4403],
+  ["token_revoked", 4403],
+  ["token_unverifiable", 1013],
+  ["internal", 1011],
+  ["slow_consumer", 4429],
+]);
+
+/** lastWord returns the error of an ERR line after which the edge closes; undefined: it does not. */
+export function lastWord(code: string, detail: string): MillraceError | undefined {
+  const closeCode = closes.get(code);
+  if (closeCode === undefined) return undefined;
+  return new MillraceError(code === "forbidden" ? `${detail}_not_allowed` : code, undefined, { closeCode });
+}
+
+/** parseServerLine says what a line of an edge says; names are not looked at. */
+export function parseServerLine(line: string): ServerLine {
+  if (words.includes(line)) return { kind: line as "PING" };
+  const ok = /^OK:(SUB|UNSUB):([^:]+):(.+)$/su.exec(line);
+  const err = /^ERR:([a-z_]+)(?::(.+))?$/su.exec(line);
+  if ((ok || err) && (line.length <= MAX_LINE / 3 || encodeText(line).length <= MAX_LINE) && !line.endsWith("\n")) {
+    if (ok) return { kind: "OK", verb: ok[1] as string, tenant: ok[2] as string, pattern: ok[3] as string };
+    if (err) return { kind: "ERR", code: err[1] as string, detail: err[2] ?? "" };
+  }
+  throw new MillraceError("protocol", "a line that is none");
+}

@@ -1,0 +1,35 @@
+const decoder = new TextDecoder();
+
+/** A message that a subscription got. */
+export class Message {
+  readonly tenant: string;
+  readonly channel: string;
+  /**
+   * What was published. It shares the memory of what came with it over the network: copy it
+   * (`payload.slice()`) to keep a few small ones for long.
+   */
+  readonly payload: Uint8Array;
+  /** The pattern of this subscription. */
+  readonly pattern: string;
+  /** All patterns of this client that match, shared by messages: read-only. */
+  readonly patterns: readonly string[];
+
+  /** @internal */
+  constructor(tenant: string, channel: string, payload: Uint8Array, pattern: string, patterns: readonly string[]) {
+    this.tenant = tenant;
+    this.channel = channel;
+    this.payload = payload;
+    this.pattern = pattern;
+    this.patterns = patterns;
+  }
+
+  /** The payload as UTF-8. */
+  text(): string {
+    return decoder.decode(this.payload);
+  }
+
+  /** The payload as JSON; throws a SyntaxError if it is none. */
+  json<T = unknown>(): T {
+    return JSON.parse(this.text()) as T;
+  }
+}

@@ -1,0 +1,73 @@
+import type { Connection } from "./connection.js";
+import { MillraceError } from "./errors.js";
+import type { Readers } from "./interests.js";
+import { Mover } from "./mover.js";
+import type { Session } from "./session.js";
+import { backOff, now, sleep, within } from "./timers.js";
+
+const OTHERS = 250; // ms until other edges know of a subscription
+const PATIENCE = 2000; // ms for the answers of the edge that is left
+
+/** move goes on to a second connection without a loss or a copy (docs/decisions/0008-clients.md). */
+export async function move(
+  s: Session,
+  from: Connection<Readers>,
+  reason: "drain" | "token",
+  signal: AbortSignal,
+): Promise<void> {
+  const { minBackOff, maxBackOff } = s.settings;
+  // Notes of the last move would count for this one's first connection.
+  while (s.mover && !s.mover.done(now())) await sleep(50, signal);
+  s.mover = new Mover();
+  s.both = true;
+  s.events.emit("moving", { ...s.place, reason });
+
+  let attempt = 0;
+  for await (const edge of s.search.order(from.edge, reason === "token", signal)) {
+    await sleep(backOff(++attempt, minBackOff, maxBackOff), signal);
+    let to: Connection<Readers>;
+    try {
+      to = await s.search.open(edge, signal);
+    } catch (err) {
+      signal.throwIfAborted();
+      if (!(err instanceof MillraceError) || s.search.hopeless(edge, err, true)) throw err;
+      continue;
+    }
+    if (signal.aborted) return void to.close();
+    if (!to.alive) continue; // nobody was told
+    s.second = to;
+    await s.restore(to);
+    await leave(s, from, to, signal);
+    signal.throwIfAborted();
+    if (s.lead !== to) continue; // it is lost: another one
+    if (to.alive) {
+      s.since = now();
+      s.events.emit("moved", { ...s.place, reason });
+    }
+    return;
+  }
+}
+
+// leave leaves the first connection, unless one of the two is lost before.
+async function leave(
+  s: Session,
+  from: Connection<Readers>,
+  to: Connection<Readers>,
+  signal: AbortSignal,
+): Promise<void> {
+  const both = (): boolean => s.second === to && s.lead === from;
+  if (!both()) return;
+  s.gate ??= [];
+  const handled = within(PATIENCE, from.ping()).then(() => {
+    if (both()) s.openGate(to);
+  });
+  await sleep(OTHERS, signal);
+  await within(PATIENCE, Promise.all(s.asking)); // of subscriptions since then
+  if (!both()) return;
+  s.leaving = true;
+  const left = [...from.asked].map((name) => from.request("UNSUB", name));
+  await within(PATIENCE, from.ended, Promise.allSettled([...left, from.ping()]));
+  await handled;
+  if (both()) s.promote();
+  s.leaving = false;
+}

@@ -1,0 +1,37 @@
+// Names (docs/protocol.md): checked here before they are sent, so that the
+// edge's answers always repeat them.
+import { MillraceError } from "./errors.js";
+
+const LITERAL = "[\\w\\-~@]+";
+const tenantRule = /^[\w\-~@.]{1,128}$/;
+const channelRule = new RegExp(`^(?=.{1,256}$)${LITERAL}(\\.${LITERAL}){0,31}$`);
+const patternRule = new RegExp(`^(?=.{1,256}$)((${LITERAL}\\*?|\\*)\\.){0,31}(${LITERAL}[*>#]?|[*>#])$`);
+
+export const isTenant = (name: string): boolean => tenantRule.test(name);
+export const isChannel = (name: string): boolean => channelRule.test(name);
+export const isPattern = (name: string): boolean => patternRule.test(name);
+
+/** What an empty tenant means. */
+export const DEFAULT_TENANT = "~";
+
+/** checkedTenant returns the tenant's name on the wire. */
+export function checkedTenant(tenant: string): string {
+  return checked("bad_tenant", isTenant, tenant === "" ? DEFAULT_TENANT : tenant);
+}
+
+/** checkedChannel returns the channel. */
+export function checkedChannel(channel: string): string {
+  return checked("bad_channel", isChannel, channel);
+}
+
+/** checkedPattern returns the pattern. */
+export function checkedPattern(pattern: string): string {
+  return checked("bad_pattern", isPattern, pattern);
+}
+
+function checked(code: string, legal: (name: string) => boolean, name: string): string {
+  if (typeof name !== "string" || !legal(name)) {
+    throw new MillraceError(code, "not a legal name, see docs/protocol.md, Names");
+  }
+  return name;
+}

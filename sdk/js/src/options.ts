@@ -1,0 +1,161 @@
+import { MillraceError } from "./errors.js";
+import type { EventHandlers } from "./events.js";
+
+export type Transport = "webtransport" | "websocket";
+
+/** What becomes of a message for a subscription whose queue is full. */
+export type QueuePolicy = "drop-oldest" | "drop-newest" | "end";
+
+/** A token, with the time of its expiry if that is known: a Date, its text, or milliseconds since 1970. */
+export interface ProvidedToken {
+  readonly token: string;
+  readonly expiresAt?: string | number | Date | undefined;
+}
+
+/** A hash of a certificate, as in the browser's WebTransportHash. */
+export interface CertificateHash {
+  readonly algorithm: string;
+  readonly value: ArrayBuffer | ArrayBufferView<ArrayBuffer>;
+}
+
+/** Where an edge's site has what, if not at the usual paths. */
+export interface Paths {
+  /** `/ws` */
+  readonly webSocket?: string | undefined;
+  /** `/wt` */
+  readonly webTransport?: string | undefined;
+  /** `/ping` */
+  readonly ping?: string | undefined;
+}
+
+/** Options of `connect`; docs/clients.md has the defaults. Times are milliseconds; 0 is the default. */
+export interface ConnectOptions {
+  /** An access token. */
+  readonly token?: string | undefined;
+  /** In place of `token`: gives one when the client connects, and before that one expires. */
+  readonly tokenProvider?: (() => Promise<string | ProvidedToken> | string | ProvidedToken) | undefined;
+  /** Which may be used, the preferred one first. Default: WebTransport, WebSocket. */
+  readonly transports?: readonly Transport[] | undefined;
+  /** When the second transport starts beside the first. Default: 2000. */
+  readonly fallbackAfter?: number | undefined;
+  /** For each attempt to connect to an edge, and each answer of the token provider. Default: 10000. */
+  readonly connectTimeout?: number | undefined;
+  /** How long nothing may come before a PING asks. Default: 25000. Negative: never. */
+  readonly keepAlive?: number | undefined;
+  /**
+   * How long its answer may take, and nothing else come, before the connection counts as lost; a
+   * second more for each KiB that was sent before. Default: 10000.
+   */
+  readonly pongTimeout?: number | undefined;
+  /** The longest pause before the second attempt to reconnect; doubles with each. Default: 250. */
+  readonly minBackOff?: number | undefined;
+  /** The bound of these pauses. Default: 15000. */
+  readonly maxBackOff?: number | undefined;
+  /** How many messages may wait for each subscription that is iterated. Default: 1024. */
+  readonly queue?: number | undefined;
+  /** Default: `drop-oldest`. */
+  readonly queuePolicy?: QueuePolicy | undefined;
+  readonly paths?: Paths | undefined;
+  /** Allows `http:` addresses that are not on this machine. */
+  readonly allowPlaintext?: boolean | undefined;
+  /** Certificates of a development edge, for WebTransport of browsers. */
+  readonly serverCertificateHashes?: readonly CertificateHash[] | undefined;
+  /** Ends the attempt to connect. */
+  readonly signal?: AbortSignal | undefined;
+  /** Handlers that miss no event. */
+  readonly on?: EventHandlers | undefined;
+}
+
+/** Options that have been checked, with everything filled in. */
+export interface Settings {
+  readonly token: string | undefined;
+  readonly tokenProvider: ConnectOptions["tokenProvider"];
+  readonly transports: readonly Transport[];
+  readonly fallbackAfter: number;
+  readonly connectTimeout: number;
+  readonly keepAlive: number;
+  readonly pongTimeout: number;
+  readonly minBackOff: number;
+  readonly maxBackOff: number;
+  readonly queue: number;
+  readonly queuePolicy: QueuePolicy;
+  readonly paths: { readonly [P in keyof Paths]-?: string };
+  readonly allowPlaintext: boolean;
+  readonly hashes: readonly CertificateHash[] | undefined;
+}
+
+const policies = ["drop-oldest", "drop-newest", "end"];
+const known = ["webtransport", "websocket"];
+
+export function badOption(text: string): never {
+  throw new MillraceError("bad_option", text);
+}
+
+// number returns an option's value, or its default for 0 and undefined.
+function number(name: string, value: number | undefined, usual: number, least = 0): number {
+  if (value !== undefined && !(Number.isFinite(value) && value >= least && value < 2 ** 31)) {
+    badOption(`${name} must be a number below 2^31${least < 0 ? "" : ", 0 or more"}`);
+  }
+  return value || usual;
+}
+
+function oneOf<T extends string>(name: string, value: T, allowed: readonly string[]): T {
+  if (!allowed.includes(value)) badOption(`${name}: allowed are ${allowed.join(", ")}`);
+  return value;
+}
+
+export interface QueueOptions {
+  readonly queue?: number | undefined;
+  readonly queuePolicy?: QueuePolicy | undefined;
+}
+
+/** queueOptions checks the options of a queue; what is left out comes from usual. */
+export function queueOptions(o: QueueOptions, usual: { queue: number; queuePolicy: QueuePolicy }): typeof usual {
+  return {
+    queue: Math.ceil(number("queue", o.queue, usual.queue)),
+    queuePolicy: oneOf("queuePolicy", o.queuePolicy ?? usual.queuePolicy, policies),
+  };
+}
+
+/** settings checks options. */
+export function settings(o: ConnectOptions): Settings {
+  const { token, tokenProvider, transports = known as Transport[] } = o;
+  if ((token === undefined) === (tokenProvider === undefined)) badOption("one of token and tokenProvider is needed");
+  if (tokenProvider !== undefined && typeof tokenProvider !== "function") badOption("tokenProvider must be a function");
+  if (transports.length === 0) badOption("transports must not be empty");
+  for (const transport of transports) oneOf("transports", transport, known);
+  const minBackOff = number("minBackOff", o.minBackOff, 250);
+  return {
+    token: token === undefined ? undefined : checkedToken(token),
+    tokenProvider,
+    transports: [...new Set(transports)],
+    fallbackAfter: number("fallbackAfter", o.fallbackAfter, 2000),
+    connectTimeout: number("connectTimeout", o.connectTimeout, 10_000),
+    keepAlive: number("keepAlive", o.keepAlive, 25_000, -Infinity),
+    pongTimeout: number("pongTimeout", o.pongTimeout, 10_000),
+    minBackOff,
+    maxBackOff: Math.max(minBackOff, number("maxBackOff", o.maxBackOff, 15_000)),
+    ...queueOptions(o, { queue: 1024, queuePolicy: "drop-oldest" }),
+    paths: {
+      webSocket: path(o.paths?.webSocket ?? "/ws"),
+      webTransport: path(o.paths?.webTransport ?? "/wt"),
+      ping: path(o.paths?.ping ?? "/ping"),
+    },
+    allowPlaintext: o.allowPlaintext === true,
+    hashes: o.serverCertificateHashes,
+  };
+}
+
+function path(value: string): string {
+  if (!/^\/[^?#]*$/.test(value)) badOption("paths must start with a slash");
+  return value;
+}
+
+/**
+ * checkedToken refuses what cannot be a token before a browser repeats it in an error of its own:
+ * it goes into the handshake as a subprotocol.
+ */
+export function checkedToken(token: unknown): string {
+  if (typeof token !== "string" || !/^[\w.~+-]{1,512}$/.test(token)) badOption("the token is not a token");
+  return token;
+}

@@ -1,0 +1,40 @@
+/** A Queue is a ring of at most `limit` entries; it grows as it needs. */
+export class Queue<T> {
+  readonly #limit: number;
+  #ring: (T | undefined)[] = new Array(16); // its length is a power of two
+  #head = 0;
+  #size = 0;
+
+  constructor(limit: number) {
+    this.#limit = limit;
+  }
+
+  get full(): boolean {
+    return this.#size >= this.#limit;
+  }
+
+  /** push appends; the queue must not be full. */
+  push(value: T): void {
+    const ring = this.#ring;
+    if (this.#size === ring.length) {
+      this.#ring = [...ring.slice(this.#head), ...ring.slice(0, this.#head), ...new Array(ring.length)];
+      this.#head = 0;
+    }
+    this.#ring[(this.#head + this.#size++) & (this.#ring.length - 1)] = value;
+  }
+
+  /** shift takes the oldest, if there is one. */
+  shift(): T | undefined {
+    if (this.#size === 0) return undefined;
+    const value = this.#ring[this.#head];
+    this.#ring[this.#head] = undefined;
+    this.#head = (this.#head + 1) & (this.#ring.length - 1);
+    this.#size--;
+    return value;
+  }
+
+  clear(): void {
+    this.#ring = new Array(16);
+    this.#head = this.#size = 0;
+  }
+}

@@ -1,0 +1,48 @@
+import type { Connection } from "./connection.js";
+import { MillraceError } from "./errors.js";
+import type { Readers } from "./interests.js";
+import type { Session } from "./session.js";
+import { backOff, now, sleep } from "./timers.js";
+
+const STEADY = 10_000; // ms; a connection that lasted so long was a good one
+
+/** reconnect finds a connection in place of one that is lost, and restores the subscriptions. */
+export async function reconnect(
+  s: Session,
+  lost: Connection<Readers>,
+  error: MillraceError,
+  signal: AbortSignal,
+): Promise<void> {
+  const { minBackOff, maxBackOff } = s.settings;
+  const { lastByte } = lost;
+  s.reconnecting = true;
+  s.lead = undefined;
+  s.mover = undefined;
+  s.both = s.leaving = false;
+  s.openGate(undefined);
+  for (const interest of s.interests.all) interest.confirmed = false;
+  s.events.emit("disconnected", { ...s.place, error });
+  if (error.code === "token_expired" && lost.token === s.clock.token) s.clock.expire();
+  if (now() - s.since > STEADY) s.attempts = 0;
+
+  for await (const edge of s.search.order(lost.edge, false, signal)) {
+    const attempt = ++s.attempts;
+    const delay = backOff(attempt, minBackOff, maxBackOff);
+    s.events.emit("reconnecting", { attempt, delay });
+    await sleep(delay, signal);
+    try {
+      const c = await s.search.open(edge, signal);
+      if (signal.aborted) return void c.close();
+      s.follow(c);
+      await s.restore(c);
+      signal.throwIfAborted();
+      if (!c.alive) continue;
+      s.reconnecting = false;
+      s.since = now();
+      return s.events.emit("reconnected", { ...s.place, away: now() - lastByte });
+    } catch (err) {
+      signal.throwIfAborted();
+      if (!(err instanceof MillraceError) || s.search.hopeless(edge, err, false)) throw err;
+    }
+  }
+}

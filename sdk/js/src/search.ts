@@ -1,0 +1,116 @@
+import { Connection, type Owner } from "./connection.js";
+import { Dialer, rank } from "./dial.js";
+import { resolveEdges } from "./edges.js";
+import { MillraceError } from "./errors.js";
+import type { Readers } from "./interests.js";
+import type { Settings } from "./options.js";
+import { abortable, now } from "./timers.js";
+import type { TokenClock } from "./token.js";
+
+// Answers that no other edge and no other time will change.
+const no = /^(ip_not|origin_not|tls_required|token_revoked|bad_option)/;
+// Answers that other edges may not give.
+const noHere = /^(unauthorized|token_expired|region_not|protocol_not)/;
+
+// Refusals without a reason are a no if so many come in a row, for so long: an edge may be full for a moment.
+const ENOUGH = 5;
+const LONG = 60_000; // ms
+
+/** A Search opens connections to the edges of a client, and knows when there is no sense in it. */
+export class Search {
+  readonly #addresses: readonly URL[];
+  readonly #settings: Settings;
+  readonly #clock: TokenClock;
+  readonly #owner: Owner<Readers>;
+  readonly #dialer: Dialer;
+  #edges: string[] = [];
+  readonly #refusals = new Map<string, MillraceError>(); // by edge, of the last token
+  #token: string | undefined; // that was tried last
+  #row = 0; // refusals without a reason
+  #first = 0; // when the first of them came
+  /** The edges that have said that they drain, until they are seen to be gone or back. */
+  readonly drained: Set<string> = new Set();
+
+  constructor(addresses: readonly URL[], settings: Settings, clock: TokenClock, owner: Owner<Readers>) {
+    this.#addresses = addresses;
+    this.#settings = settings;
+    this.#clock = clock;
+    this.#owner = owner;
+    this.#dialer = new Dialer(settings);
+  }
+
+  /** first tries every edge once, the nearest first. */
+  async first(signal: AbortSignal): Promise<Connection<Readers>> {
+    await abortable(this.#clock.get(), signal);
+    this.#edges = await resolveEdges(this.#addresses, this.#settings, signal);
+    let worst: MillraceError | undefined;
+    for (const edge of this.#edges) {
+      try {
+        return await this.open(edge, signal);
+      } catch (err) {
+        if (!(err instanceof MillraceError) || no.test(err.code) || err.code === "token_provider") throw err;
+        if (!worst || rank(err) > rank(worst)) worst = err;
+      }
+    }
+    throw worst;
+  }
+
+  /** order gives the edges, over and over: the others before or behind the one that is known. */
+  async *order(known: string, knownFirst: boolean, signal: AbortSignal): AsyncGenerator<string, never> {
+    for (;;) {
+      const others = this.#edges.filter((edge) => edge !== known);
+      yield* knownFirst ? [known, ...others] : others.length < this.#edges.length ? [...others, known] : others;
+      // None of them: a list may have others by now.
+      if (this.#addresses.some((url) => url.pathname !== "/")) {
+        try {
+          this.#edges = await resolveEdges(this.#addresses, this.#settings, signal);
+        } catch {
+          signal.throwIfAborted();
+        }
+      }
+    }
+  }
+
+  /** open opens a connection to an edge. If the edge does not take the token, the provider is asked for another. */
+  async open(edge: string, signal: AbortSignal): Promise<Connection<Readers>> {
+    const token = await this.#clock.get();
+    try {
+      return await this.#open(edge, token, signal);
+    } catch (err) {
+      // A browser does not tell whether it is the token that is refused.
+      const stale = err instanceof MillraceError && /^(unauthorized|token_expired|refused)$/.test(err.code);
+      if (!stale || !this.#clock.provided) throw err;
+      const another = await this.#clock.ask();
+      if (another === token) throw err;
+      return this.#open(edge, another, signal);
+    }
+  }
+
+  async #open(edge: string, token: string, signal: AbortSignal): Promise<Connection<Readers>> {
+    if (token !== this.#token) {
+      this.#token = token;
+      this.#refusals.clear(); // it may be allowed what the old one was not
+      this.#dialer.forget();
+    }
+    const link = await this.#dialer.open(edge, token, signal);
+    this.drained.delete(edge);
+    const c = new Connection(edge, link, token, this.#owner, this.#settings);
+    if (c.error) throw c.error; // it came with its end
+    this.#row = 0;
+    this.#refusals.clear();
+    return c;
+  }
+
+  /** hopeless says whether an error of open leaves nothing to try; moving: there is a connection yet. */
+  hopeless(edge: string, err: MillraceError, moving: boolean): boolean {
+    const { code } = err;
+    if (code === "unreachable") this.drained.delete(edge);
+    if (code !== "refused") this.#row = 0;
+    else if (moving || this.drained.has(edge)) return false;
+    else if (this.#row++ === 0) this.#first = now();
+    if (no.test(code) || (this.#row >= ENOUGH && now() - this.#first >= LONG)) return true;
+    if (!noHere.test(code)) return false;
+    this.#refusals.set(edge, err);
+    return this.#edges.every((other) => this.#refusals.has(other));
+  }
+}

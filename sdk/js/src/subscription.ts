@@ -1,0 +1,143 @@
+import { MillraceError } from "./errors.js";
+import { report } from "./events.js";
+import type { Message } from "./message.js";
+import type { QueuePolicy } from "./options.js";
+import { Queue } from "./queue.js";
+import { now } from "./timers.js";
+
+const TELL_EVERY = 1000; // ms, what a full queue has lost
+
+/** What a subscription needs of its client. */
+export interface Keeper {
+  /** Leaves the edge, if this was the last subscription to the pattern. */
+  leave(sub: Subscription): Promise<void>;
+  queueFull(sub: Subscription, dropped: number): void;
+}
+
+/** What was asked for, with everything filled in. */
+export interface SubscriptionConfig {
+  readonly onMessage: ((message: Message) => unknown) | undefined;
+  readonly queue: number;
+  readonly queuePolicy: QueuePolicy;
+}
+
+interface Reader {
+  resolve(result: IteratorResult<Message, undefined>): void;
+  reject(err: MillraceError): void;
+}
+
+/**
+ * A subscription. Iterate it for its messages, `for await (const message of subscription)`, unless
+ * it has a callback. To leave the loop ends the subscription.
+ */
+export class Subscription implements AsyncIterable<Message> {
+  readonly tenant: string;
+  readonly pattern: string;
+  /** Resolves when the subscription has ended: with the error, or undefined if the application ended it. */
+  readonly ended: Promise<MillraceError | undefined>;
+
+  readonly #keeper: Keeper;
+  readonly #config: SubscriptionConfig;
+  readonly #queue: Queue<Message>;
+  readonly #readers: Reader[] = [];
+  #over = false;
+  #error: MillraceError | undefined;
+  #settle!: (error: MillraceError | undefined) => void;
+  #dropped = 0; // since the last event about it
+  #told = -Infinity;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+
+  /** @internal */
+  constructor(tenant: string, pattern: string, keeper: Keeper, config: SubscriptionConfig) {
+    this.tenant = tenant;
+    this.pattern = pattern;
+    this.#keeper = keeper;
+    this.#config = config;
+    this.#queue = new Queue(config.queue);
+    this.ended = new Promise((resolve) => {
+      this.#settle = resolve;
+    });
+  }
+
+  /**
+   * Ends the subscription: no message is given from now on, not even one that waits. Resolves when
+   * the edge has ended it, too.
+   */
+  async unsubscribe(): Promise<void> {
+    this.end(undefined);
+    await this.#keeper.leave(this);
+  }
+
+  [Symbol.asyncIterator](): AsyncIterator<Message, undefined> {
+    if (this.#config.onMessage) {
+      throw new MillraceError("bad_option", "a subscription with a callback cannot be iterated");
+    }
+    let done = false;
+    return {
+      next: () => {
+        if (done) return Promise.resolve({ done, value: undefined });
+        const message = this.#queue.shift();
+        if (message) return Promise.resolve({ done: false, value: message });
+        if (!this.#over) return new Promise((resolve, reject) => void this.#readers.push({ resolve, reject }));
+        done = true;
+        return this.#error ? Promise.reject(this.#error) : Promise.resolve({ done, value: undefined });
+      },
+      return: async () => {
+        done = true;
+        await this.unsubscribe();
+        return { done, value: undefined };
+      },
+    };
+  }
+
+  /** @internal */
+  push(message: Message): void {
+    if (this.#over) return;
+    const { onMessage, queuePolicy } = this.#config;
+    if (onMessage) {
+      try {
+        const result = onMessage(message);
+        if (result instanceof Promise) result.catch(report);
+      } catch (err) {
+        report(err);
+      }
+      return;
+    }
+    const reader = this.#readers.shift();
+    if (reader) return reader.resolve({ done: false, value: message });
+    if (!this.#queue.full) return this.#queue.push(message);
+    if (queuePolicy === "end") {
+      this.end(new MillraceError("queue_full", "messages were not read in time", this));
+      void this.#keeper.leave(this);
+      return;
+    }
+    if (queuePolicy === "drop-oldest") {
+      this.#queue.shift();
+      this.#queue.push(message);
+    }
+    this.#dropped++;
+    this.#timer ??= setTimeout(() => this.#tell(), Math.max(0, this.#told + TELL_EVERY - now()));
+  }
+
+  #tell(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#told = now();
+    if (this.#dropped > 0) this.#keeper.queueFull(this, this.#dropped);
+    this.#dropped = 0;
+  }
+
+  /** end ends the subscription; with an error, what waits can still be read. @internal */
+  end(error: MillraceError | undefined): void {
+    if (this.#over) return;
+    this.#over = true;
+    this.#error = error;
+    if (!error) this.#queue.clear();
+    this.#tell();
+    for (const reader of this.#readers.splice(0)) {
+      if (error) reader.reject(error);
+      else reader.resolve({ done: true, value: undefined });
+    }
+    this.#settle(error);
+  }
+}

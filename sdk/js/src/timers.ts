@@ -1,0 +1,64 @@
+import { MillraceError } from "./errors.js";
+
+/** now is a clock that does not go back, in milliseconds. */
+export const now = (): number => performance.now();
+
+/** sleep resolves after ms, and rejects with the signal's reason if that comes first. */
+export function sleep(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const abort = (): void => {
+      clearTimeout(timer);
+      reject(signal.reason);
+    };
+    const timer = setTimeout(() => {
+      signal.removeEventListener("abort", abort);
+      resolve();
+    }, ms);
+    if (signal.aborted) abort();
+    signal.addEventListener("abort", abort);
+  });
+}
+
+/** within resolves when a promise has settled, whatever its outcome, or after ms. */
+export async function within(ms: number, ...promises: (Promise<unknown> | undefined)[]): Promise<void> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise((resolve) => {
+    timer = setTimeout(resolve, ms);
+  });
+  await Promise.race([late, ...promises]).catch(() => {});
+  clearTimeout(timer);
+}
+
+/**
+ * limited acts with a signal that is aborted with a `timeout` error after ms, with the reason of
+ * another signal, and when the act has settled.
+ */
+export async function limited<T>(outer: AbortSignal, ms: number, act: (s: AbortSignal) => Promise<T>): Promise<T> {
+  outer.throwIfAborted();
+  const own = new AbortController();
+  const abort = (): void => own.abort(outer.reason);
+  const timer = setTimeout(() => own.abort(new MillraceError("timeout", "the edge does not answer in time")), ms);
+  outer.addEventListener("abort", abort);
+  try {
+    return await act(own.signal);
+  } finally {
+    clearTimeout(timer);
+    outer.removeEventListener("abort", abort);
+    own.abort();
+  }
+}
+
+/** abortable settles as a promise does, or with the signal's reason if that comes first. */
+export function abortable<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const abort = (): void => reject(signal.reason);
+    if (signal.aborted) abort();
+    signal.addEventListener("abort", abort);
+    promise.then(resolve, reject).finally(() => signal.removeEventListener("abort", abort));
+  });
+}
+
+/** backOff is the pause before an attempt: none before the first, then at random below a bound that doubles. */
+export function backOff(attempt: number, min: number, max: number): number {
+  return attempt <= 1 ? 0 : Math.random() * Math.min(max, min * 2 ** Math.min(attempt - 2, 30));
+}

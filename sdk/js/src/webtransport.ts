@@ -1,0 +1,173 @@
+import { asError, MillraceError } from "./errors.js";
+import { decodeText, encodeText, lastWord, parseServerLine } from "./lines.js";
+import { type Dial, Inlet, type Link } from "./link.js";
+import type { Settings } from "./options.js";
+import { isFrame, Splitter } from "./splitter.js";
+import { within } from "./timers.js";
+
+const CLOSING = 1000; // ms for what waits to be sent before a close
+
+/** hasWebTransport says whether this runtime has it. */
+export const hasWebTransport = (): boolean => "WebTransport" in globalThis;
+
+/** openWebTransport opens a session over WebTransport and authenticates it. The signal ends the attempt. */
+export async function openWebTransport(dial: Dial, { paths, hashes }: Settings): Promise<Link> {
+  const { signal } = dial;
+  const session = new WebTransport(
+    dial.edge + paths.webTransport,
+    hashes ? { serverCertificateHashes: [...hashes] } : {},
+  );
+  const closed: Promise<number | undefined> = session.closed.then(
+    (info) => info.closeCode,
+    () => undefined,
+  );
+  const abort = (): void => end(session);
+  signal.addEventListener("abort", abort);
+  try {
+    await session.ready;
+    return await authenticated(session, closed, dial.token);
+  } catch (err) {
+    end(session);
+    signal.throwIfAborted();
+    throw asError(err, "unreachable", "no WebTransport to the edge");
+  } finally {
+    signal.removeEventListener("abort", abort);
+  }
+}
+
+// authenticated is the first message and its answer. An edge that refuses may
+// say why in a line, in the close code, or in both.
+async function authenticated(session: WebTransport, closed: Promise<number | undefined>, token: string): Promise<Link> {
+  const stream = await session.createBidirectionalStream();
+  const inlet = new Inlet();
+  const outlet = new Outlet(stream.writable.getWriter());
+  const reader: ReadableStreamDefaultReader<Uint8Array> = stream.readable.getReader();
+  let refusal: MillraceError | undefined;
+  let link: Link | undefined;
+  outlet.send(`AUTH:${token}`);
+
+  const splitter = new Splitter();
+  const message = (b: Uint8Array, start: number, stop: number): void => {
+    if (isFrame(b, start, stop)) return inlet.frame(b, start, stop);
+    const line = decodeText(b.subarray(start, stop));
+    if (link) return inlet.line(line);
+    const answer = parseServerLine(line);
+    if (answer.kind === "OK:AUTH") {
+      link = {
+        transport: "webtransport",
+        start: (sink) => inlet.start(sink),
+        send: (message) => outlet.send(message),
+        sent: () => outlet.sent,
+        close: () => void outlet.close().then(() => end(session)),
+      };
+    } else if (answer.kind === "ERR") {
+      refusal ??= lastWord(answer.code, answer.detail) ?? new MillraceError(answer.code);
+    }
+  };
+  const read = async (): Promise<boolean> => {
+    const { value, done } = await reader.read();
+    if (value) splitter.push(value, message);
+    return !done;
+  };
+
+  let error: MillraceError | undefined;
+  while (!link) {
+    const more = await read().catch((err: unknown) => {
+      if (err instanceof MillraceError) throw err;
+      return false;
+    });
+    if (!more) throw refusal ?? byCode(await closed);
+  }
+  void (async () => {
+    try {
+      while (await read());
+    } catch (err) {
+      if (err instanceof MillraceError) error = err; // else the session's end says more than its stream's
+    }
+    // The edge ends the stream before the session. A browser may never tell the code.
+    let closeCode: number | undefined;
+    const told = closed.then((code) => {
+      closeCode = code;
+    });
+    if (!error) await within(CLOSING, told);
+    end(session);
+    inlet.ended({ closeCode, error });
+  })();
+  return link;
+}
+
+function byCode(closeCode: number | undefined): MillraceError {
+  const code =
+    closeCode === 4401
+      ? "unauthorized"
+      : closeCode === 1001
+        ? "draining"
+        : closeCode === 1013
+          ? "unavailable"
+          : "unreachable";
+  return new MillraceError(code, "the edge ended the session", { closeCode });
+}
+
+// end closes a session, whatever its state.
+function end(session: WebTransport): void {
+  try {
+    session.close({ closeCode: 1000, reason: "" });
+  } catch {
+    // closed already
+  }
+}
+
+/**
+ * An Outlet writes messages behind their lengths: those that come in one turn, or while the stream
+ * takes no more, in one write.
+ */
+class Outlet {
+  readonly #writer: WritableStreamDefaultWriter<Uint8Array<ArrayBuffer>>;
+  #batch = new Uint8Array(4096);
+  #size = 0;
+  /** Resolves when all that waits is with the stream; undefined: nothing waits. */
+  sent: Promise<void> | undefined;
+
+  constructor(writer: WritableStreamDefaultWriter<Uint8Array<ArrayBuffer>>) {
+    this.#writer = writer;
+    writer.closed.catch(() => {}); // the session's end is told elsewhere
+  }
+
+  send(message: string | Uint8Array<ArrayBuffer>): void {
+    const bytes = typeof message === "string" ? encodeText(message) : message;
+    const n = bytes.length;
+    const size = this.#size + 4 + n;
+    if (size > this.#batch.length) {
+      const larger = new Uint8Array(Math.max(size, this.#batch.length * 2));
+      larger.set(this.#batch.subarray(0, this.#size));
+      this.#batch = larger;
+    }
+    this.#batch.set([n >>> 24, n >>> 16, n >>> 8, n], this.#size);
+    this.#batch.set(bytes, this.#size + 4);
+    this.#size = size;
+    this.sent ??= this.#flush();
+  }
+
+  async #flush(): Promise<void> {
+    try {
+      do {
+        await this.#writer.ready;
+        const batch = this.#batch.subarray(0, this.#size);
+        this.#batch = new Uint8Array(4096);
+        this.#size = 0;
+        this.#writer.write(batch).catch(() => {});
+      } while (this.#size > 0);
+    } catch {
+      this.#size = 0; // the stream has ended
+    }
+    this.sent = undefined;
+  }
+
+  /** close ends the stream behind what waits. */
+  async close(): Promise<void> {
+    await within(
+      CLOSING,
+      (this.sent ?? Promise.resolve()).then(() => this.#writer.close()),
+    );
+  }
+}

@@ -1,0 +1,260 @@
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { type TestContext, test } from "node:test";
+import { TokenAdmin } from "../src/admin.js";
+
+const MASTER = "MT_0123_4567";
+
+interface Call {
+  method: string | undefined;
+  url: string | undefined;
+  authorization: string | undefined;
+  body: unknown;
+}
+
+/** edge answers each call with the next of some answers. */
+async function edge(t: TestContext, ...answers: [status: number, body: unknown][]) {
+  const calls: Call[] = [];
+  const server = createServer((request, response) => {
+    let text = "";
+    request.on("data", (chunk) => (text += chunk));
+    request.on("end", () => {
+      const { method, url, headers } = request;
+      calls.push({
+        method,
+        url,
+        authorization: headers.authorization,
+        body: text === "" ? undefined : JSON.parse(text),
+      });
+      const [status, body] = answers.shift() ?? [500, "no more"];
+      response.writeHead(status).end(typeof body === "string" ? body : JSON.stringify(body));
+    });
+  }).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  t.after(() => {
+    server.close();
+    server.closeAllConnections();
+  });
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return { calls, url, admin: new TokenAdmin(url, MASTER) };
+}
+
+test("issue", async (t) => {
+  const { admin, calls } = await edge(t, [200, { token: "AT_1_2", token_id: "1", expires_at: "2026-01-02T03:04:05Z" }]);
+  const issued = await admin.issue({
+    createdBy: "backend",
+    description: "of a test",
+    expiresAt: new Date("2026-01-02T03:04:05Z"),
+    grants: [{ tenants: ["room"], publish: ["chat.*"], subscribe: ["chat.*"] }, { tenants: ["other"] }],
+    ipMasks: ["10.0.0.0/8"],
+    regions: ["EU"],
+    origins: ["https://page.example"],
+    protocols: ["websocket"],
+    ingressKBps: 1,
+    egressKBps: 2,
+  });
+  assert.deepEqual(issued, { token: "AT_1_2", tokenId: "1", expiresAt: new Date("2026-01-02T03:04:05Z") });
+  assert.deepEqual(calls, [
+    {
+      method: "POST",
+      url: "/v1/get-token",
+      authorization: `Bearer ${MASTER}`,
+      body: {
+        created_by: "backend",
+        description: "of a test",
+        right: {
+          tenant_grants: [
+            { tenant_ids: ["room"], allow_channels_pub: ["chat.*"], allow_channels_sub: ["chat.*"] },
+            { tenant_ids: ["other"] },
+          ],
+          allow_ip_masks: ["10.0.0.0/8"],
+          allow_regions: ["EU"],
+          allowed_ws_origin: ["https://page.example"],
+          allow_protocols: ["websocket"],
+          ingress_kb_per_sec: 1,
+          egress_kb_per_sec: 2,
+          expires_at: "2026-01-02T03:04:05.000Z",
+        },
+      },
+    },
+  ]);
+});
+
+test("durations", async (t) => {
+  t.mock.timers.enable({ apis: ["Date"], now: Date.parse("2026-01-01T00:00:00Z") });
+  const cases: [string | number, string | undefined][] = [
+    ["1h", "2026-01-01T01:00:00.000Z"],
+    ["15m", "2026-01-01T00:15:00.000Z"],
+    ["90s", "2026-01-01T00:01:30.000Z"],
+    ["1h30m", "2026-01-01T01:30:00.000Z"],
+    ["1h30m5s", "2026-01-01T01:30:05.000Z"],
+    [60, "2026-01-01T00:01:00.000Z"],
+    [0.5, "2026-01-01T00:00:00.500Z"],
+    ["", undefined],
+    ["1", undefined],
+    ["1d", undefined],
+    ["30m1h", undefined],
+    ["-1h", undefined],
+    ["1.5h", undefined],
+    [Number.NaN, undefined],
+  ];
+  for (const [expiresIn, want] of cases) {
+    const { admin, calls } = await edge(t, [200, { new_expires_at: "2026-01-01T00:00:00Z" }]);
+    const done = admin.refresh("1", { expiresIn });
+    if (want === undefined) await assert.rejects(done, { code: "bad_option" }, String(expiresIn));
+    else {
+      await done;
+      assert.deepEqual(calls[0]?.body, { token_id: "1", expires_at: want }, String(expiresIn));
+    }
+  }
+  const { admin } = await edge(t);
+  await assert.rejects(admin.refresh("1", {}), { code: "bad_option" });
+  await assert.rejects(admin.refresh("1", { expiresIn: 1, expiresAt: "2026-01-01T00:00:00Z" }), { code: "bad_option" });
+  await assert.rejects(admin.refresh("1", { expiresAt: new Date(Number.NaN) }), { code: "bad_option" });
+});
+
+test("refresh and revoke", async (t) => {
+  const { admin, calls } = await edge(
+    t,
+    [200, { message: "token refreshed", token_id: "1", new_expires_at: "2026-01-02T00:00:00Z" }],
+    [200, { message: "token revoked", token_id: "1" }],
+  );
+  assert.deepEqual(await admin.refresh("1", { expiresAt: "2026-01-02T00:00:00Z" }), new Date("2026-01-02T00:00:00Z"));
+  await admin.revoke("AT_1_2");
+  assert.deepEqual(
+    calls.map(({ method, url, body }) => [method, url, body]),
+    [
+      ["PUT", "/v1/refresh-token", { token_id: "1", expires_at: "2026-01-02T00:00:00Z" }],
+      ["DELETE", "/v1/revoke-token", { token: "AT_1_2" }],
+    ],
+  );
+});
+
+test("list, page by page", async (t) => {
+  const info = (id: string, more = {}) => ({
+    token_id: id,
+    created_by: "b",
+    created_at: "2026-01-01T00:00:00Z",
+    expires_at: "2026-01-02T00:00:00Z",
+    status: "valid",
+    right: { tenant_grants: [{ tenant_ids: ["t"], allow_channels_pub: ["a"] }], allow_regions: ["EU"] },
+    ...more,
+  });
+  const { admin, calls } = await edge(
+    t,
+    [
+      200,
+      { tokens: [info("1"), info("2", { revoked_at: "2026-01-01T12:00:00Z", status: "revoked" })], next_cursor: "x y" },
+    ],
+    [200, { tokens: [info("3")], next_cursor: "" }],
+  );
+  const all = [];
+  for await (const token of admin.list({ tenant: "t", pageSize: 2 })) all.push(token);
+  assert.deepEqual(
+    all.map((token) => token.tokenId),
+    ["1", "2", "3"],
+  );
+  assert.deepEqual(all[0], {
+    tokenId: "1",
+    createdBy: "b",
+    description: "",
+    createdAt: new Date("2026-01-01T00:00:00Z"),
+    expiresAt: new Date("2026-01-02T00:00:00Z"),
+    revokedAt: undefined,
+    status: "valid",
+    masterId: "",
+    grants: [{ tenants: ["t"], publish: ["a"], subscribe: undefined }],
+    ipMasks: undefined,
+    regions: ["EU"],
+    origins: undefined,
+    protocols: undefined,
+    ingressKBps: undefined,
+    egressKBps: undefined,
+  });
+  assert.deepEqual(all[1]?.revokedAt, new Date("2026-01-01T12:00:00Z"));
+  assert.deepEqual(
+    calls.map(({ url }) => url),
+    ["/v1/tokens?tenant=t&limit=2", "/v1/tokens?tenant=t&limit=2&cursor=x+y"],
+  );
+});
+
+test("errors", async (t) => {
+  const { admin, url } = await edge(
+    t,
+    [404, { type: "about:blank", status: 404, code: "unknown_token", detail: "no such token" }],
+    [502, "<html>"],
+    [200, "[]"],
+    [200, "not JSON"],
+  );
+  await assert.rejects(admin.revoke("AT"), {
+    code: "unknown_token",
+    status: 404,
+    message: "unknown_token: no such token",
+  });
+  await assert.rejects(admin.revoke("AT"), { code: "unreachable", status: 502 });
+  await assert.rejects(admin.refresh("1", { expiresIn: 1 }), { code: "protocol" });
+  await assert.rejects(admin.revoke("AT"), { code: "protocol" });
+  const gone = new TokenAdmin("http://127.0.0.1:1", MASTER);
+  await assert.rejects(gone.revoke("AT"), (err: Error & { code: string }) => {
+    assert.equal(err.code, "unreachable");
+    assert.ok(!`${err.stack}${err.cause}`.includes(MASTER));
+    return true;
+  });
+  const never: typeof fetch = (_, init) =>
+    new Promise((_, reject) => init?.signal?.addEventListener("abort", () => reject(init.signal?.reason)));
+  // A timer of AbortSignal.timeout keeps no process alive; this one does.
+  const alive = setTimeout(() => {}, 60_000);
+  const late = new TokenAdmin(url, MASTER, { timeout: 10, fetch: never });
+  await assert.rejects(late.revoke("AT"), { code: "timeout" });
+  clearTimeout(alive);
+});
+
+test("what is refused at once", () => {
+  const bad: [string, string, object?][] = [
+    ["http://edge.example", MASTER],
+    ["https://edge.example/v1", MASTER],
+    ["edge", MASTER],
+    ["https://edge.example", "MT with\nnewline"],
+    ["https://edge.example", ""],
+    ["https://edge.example", undefined as never],
+    ["https://edge.example", MASTER, { timeout: -1 }],
+  ];
+  for (const [url, master, options] of bad) {
+    assert.throws(() => new TokenAdmin(url, master, options), { code: "bad_option" }, url);
+  }
+  new TokenAdmin("http://edge.example", MASTER, { allowPlaintext: true });
+});
+
+test("not in a browser", () => {
+  // What runs a program is found out when it is loaded, hence a process of its own.
+  const run = (world: string): string =>
+    execFileSync(
+      process.execPath,
+      [
+        "--input-type=module",
+        "-e",
+        `
+      const { process: node } = globalThis;
+      ${world}
+      const { TokenAdmin } = await import(${JSON.stringify(new URL("../src/admin.js", import.meta.url).href)});
+      let result = "made";
+      try { new TokenAdmin("https://edge.example", "MT"); } catch (err) { result = err.code; }
+      node.stdout.write(result);
+    `,
+      ],
+      { encoding: "utf8" },
+    );
+  assert.equal(
+    run("delete globalThis.process; globalThis.window = globalThis; globalThis.document = {};"),
+    "bad_option",
+  );
+  assert.equal(run("delete globalThis.process; globalThis.WorkerGlobalScope = class {};"), "bad_option");
+  assert.equal(run("globalThis.document = {};"), "made", "a document that a test made on Node");
+  assert.equal(
+    run("delete globalThis.process; globalThis.Deno = {}; globalThis.WorkerGlobalScope = class {};"),
+    "made",
+  );
+});

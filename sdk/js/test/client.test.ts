@@ -1,0 +1,263 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { createServer } from "node:net";
+import { type TestContext, test } from "node:test";
+import { connect } from "../src/client.js";
+import type { MillraceError } from "../src/errors.js";
+import type { Message } from "../src/message.js";
+import { Edge, Record } from "./edge.js";
+import { recorder, tried } from "./helpers.js";
+
+const frame = (bytes: Buffer): string => bytes.toString("hex");
+
+test("subscribe, publish, deliver, leave", async (t) => {
+  const edge = await Edge.start(t);
+  const { client, event } = await tried(t, edge.url);
+  assert.deepEqual(await event("connected"), { name: "connected", edge: edge.url, transport: "websocket" });
+  assert.equal(client.edge, edge.url);
+  const peer = await edge.peer(0);
+  assert.equal(peer.token, "AT_1");
+
+  const one = await client.subscribe("t", "c");
+  const two = await client.subscribe("t", "c");
+  const other = await client.subscribe("", "#");
+  assert.deepEqual(peer.lines.all, ["SUB:t:c", "SUB:~:#"]);
+  assert.equal(other.tenant, "~");
+
+  peer.deliver("hello");
+  for (const sub of [one, two]) {
+    const { value } = await sub[Symbol.asyncIterator]().next();
+    assert.equal(value?.text(), "hello");
+    assert.equal(value?.pattern, "c");
+    assert.deepEqual(value?.patterns, ["c"]);
+  }
+
+  await client.publish("t", "c", "x");
+  await client.publish("t", "c", Uint8Array.of(1, 2), { delivery: "one-random" });
+  await client.flush();
+  assert.deepEqual(peer.frames.all.map(frame), ["00017400016378", "02020001740001630102"]);
+  assert.ok((client.rtt ?? -1) >= 0);
+
+  await one.unsubscribe();
+  assert.ok(!peer.lines.all.includes("UNSUB:t:c"));
+  await two.unsubscribe();
+  assert.equal(peer.lines.all.filter((l) => l === "UNSUB:t:c").length, 1);
+
+  await client.close();
+  assert.equal(await client.closed, undefined);
+  assert.equal(await other.ended, undefined);
+  assert.equal(await peer.closed.until(() => true), 1000);
+  assert.deepEqual(await event("closed"), { name: "closed", error: undefined });
+  for (const act of [() => client.publish("t", "c", ""), () => client.flush(), () => client.subscribe("t", "c")]) {
+    await assert.rejects(act, { code: "closed" });
+  }
+});
+
+test("names and options are checked before anything is sent", async (t) => {
+  const edge = await Edge.start(t);
+  const { client } = await tried(t, edge.url);
+  await assert.rejects(client.publish("t:", "c", ""), { code: "bad_tenant" });
+  await assert.rejects(client.publish("t", "c.*", ""), { code: "bad_channel" });
+  await assert.rejects(client.subscribe("t", "#.a"), { code: "bad_pattern" });
+  await assert.rejects(client.subscribe("t", "a", { queue: -1 }), { code: "bad_option" });
+  for (const payload of [1, undefined, null, {}, new Uint16Array(2), new DataView(new ArrayBuffer(2))]) {
+    await assert.rejects(client.publish("t", "c", payload as never), { code: "bad_option" });
+  }
+  await client.publish("t", "c", Buffer.from("fits"));
+  await assert.rejects(client.subscribe("t", "a", { onMessage: "f" as never }), { code: "bad_option" });
+  for (const addresses of [[], undefined as never]) {
+    await assert.rejects(connect(addresses, { token: "a" }), { code: "bad_option" });
+  }
+  await assert.rejects(client.publish("t", "c", "", { delivery: "all" as never }), { code: "bad_option" });
+  const bad = [
+    { token: "a b" },
+    { token: "" },
+    {},
+    { token: "a", tokenProvider: () => "a" },
+    { token: "a", transports: [] },
+    { token: "a", transports: ["tcp" as never] },
+    { token: "a", transports: ["webtransport" as const] },
+    { token: "a", connectTimeout: Number.NaN },
+    { token: "a", pongTimeout: -1 },
+    { token: "a", keepAlive: 2 ** 31 }, // timers take no more
+    { token: "a", maxBackOff: Number.POSITIVE_INFINITY },
+    { token: "a", queuePolicy: "drop" as never },
+    { token: "a", paths: { ping: "ping" } },
+  ];
+  for (const options of bad)
+    await assert.rejects(connect(edge.url, options), { code: "bad_option" }, JSON.stringify(options));
+  for (const url of [
+    "edge",
+    "ws://127.0.0.1",
+    "http://edge.example",
+    "https://a:b@edge.example",
+    "https://e.example/?a",
+  ]) {
+    await assert.rejects(connect(url, { token: "a" }), { code: "bad_option" }, url);
+  }
+  assert.deepEqual((await edge.peer(0)).lines.all, []);
+});
+
+test("refusals", async (t) => {
+  const edge = await Edge.start(t);
+  const cases: [status: number, code: string | undefined, want: string][] = [
+    [401, "unauthorized", "unauthorized"],
+    [403, "ip_not_allowed", "ip_not_allowed"],
+    [403, "protocol_not_allowed", "protocol_not_allowed"],
+    [503, "draining", "draining"],
+    [404, undefined, "refused"],
+    [502, undefined, "unreachable"],
+  ];
+  for (const [status, code, want] of cases) {
+    edge.refusal = code ? { status, code } : { status };
+    await assert.rejects(connect(edge.url, { token: "AT_secret" }), (err: Error & { code: string; status: number }) => {
+      assert.equal(err.code, want);
+      assert.equal(err.status, status);
+      assert.ok(!`${err.stack}${err.cause}`.includes("AT_secret"));
+      return true;
+    });
+  }
+  edge.stop();
+  await assert.rejects(connect(edge.url, { token: "a" }), (err: MillraceError) => {
+    assert.equal(err.code, "unreachable");
+    assert.equal((err.cause as NodeJS.ErrnoException).code, "ECONNREFUSED");
+    return true;
+  });
+});
+
+test("the first edge that takes the client", async (t) => {
+  const edges = [await Edge.start(t), await Edge.start(t), await Edge.start(t)];
+  const [a, b, c] = edges as [Edge, Edge, Edge];
+  a.refusal = { status: 401, code: "unauthorized" };
+  b.ping = 503; // drains: comes last
+  c.refusal = { status: 503, code: "draining" };
+  const { client } = await tried(
+    t,
+    edges.map(({ url }) => url),
+  );
+  assert.equal(client.edge, b.url);
+  assert.equal(a.refused + c.refused, 2);
+});
+
+test("an attempt ends in time, and by the signal", async (t) => {
+  const edge = await Edge.start(t);
+  edge.refusal = { status: 404 };
+  const own = new AbortController();
+  own.abort(new Error("mine"));
+  await assert.rejects(connect(edge.url, { token: "a", signal: own.signal }), { message: "mine" });
+  const asked = new AbortController();
+  const never = connect(edge.url, {
+    tokenProvider: () => {
+      asked.abort(new Error("mine, too"));
+      return new Promise(() => {});
+    },
+    signal: asked.signal,
+  });
+  await assert.rejects(never, { message: "mine, too" });
+  const silent = createServer((socket) => t.after(() => socket.destroy())).listen(0, "127.0.0.1");
+  t.after(() => silent.close());
+  await once(silent, "listening");
+  const { port } = silent.address() as { port: number };
+  const late = connect(`http://127.0.0.1:${port}`, { token: "a", connectTimeout: 20 });
+  await assert.rejects(late, { code: "timeout" });
+});
+
+test("what the edge tells", async (t) => {
+  const edge = await Edge.start(t);
+  const { client, event } = await tried(t, edge.url);
+  const peer = await edge.peer(0);
+  peer.send("ERR:permission_denied:PUB:t:c");
+  peer.send("ERR:slow_consumer:17");
+  peer.send("ERR:broker_unavailable");
+  peer.send("ERR:of_later:x");
+  assert.deepEqual(await event("publishError"), {
+    name: "publishError",
+    tenant: "t",
+    channel: "c",
+    code: "permission_denied",
+  });
+  assert.deepEqual(await event("slowConsumer"), { name: "slowConsumer", dropped: 17 });
+  assert.deepEqual(await event("edgeError"), { name: "edgeError", code: "broker_unavailable", detail: "" });
+  assert.deepEqual(await event("edgeError", 1), { name: "edgeError", code: "of_later", detail: "x" });
+  peer.answers = (line) => line === "PING";
+  const refused = client.subscribe("t", "no");
+  await peer.until("SUB:t:no");
+  peer.send("ERR:broker_unavailable:SUB:t:no"); // noted, and will be acknowledged
+  peer.send("ERR:permission_denied:SUB:t:no");
+  await assert.rejects(refused, { code: "permission_denied", tenant: "t", pattern: "no" });
+  await event("edgeError", 2);
+});
+
+test("a slow handler delays events, and no message", async (t) => {
+  const edge = await Edge.start(t);
+  const { client, events } = await tried(t, edge.url);
+  const peer = await edge.peer(0);
+  let go = (): void => {};
+  const remove = client.on(
+    "edgeError",
+    () =>
+      new Promise<void>((resolve) => {
+        go = resolve;
+      }),
+  );
+  const got = new Record<string>();
+  await client.subscribe("t", "c", { onMessage: (m: Message) => got.add(m.text()) });
+  peer.send("ERR:one");
+  peer.send("ERR:two");
+  peer.deliver("x");
+  await got.until((text) => text === "x");
+  await events.until((e) => e.code === "one");
+  assert.ok(!events.all.some((e) => e.code === "two"));
+  remove();
+  go();
+  await events.until((e) => e.code === "two");
+});
+
+async function revoked(
+  t: TestContext,
+  end: (peer: Awaited<ReturnType<Edge["peer"]>>) => void,
+  code: string,
+): Promise<void> {
+  const edge = await Edge.start(t);
+  const { client, event } = await tried(t, edge.url);
+  const peer = await edge.peer(0);
+  const sub = await client.subscribe("t", "c");
+  peer.deliver("last");
+  end(peer);
+  assert.equal((await client.closed)?.code, code);
+  assert.equal((await event("closed")).error.code, code);
+  const got: string[] = [];
+  await assert.rejects(
+    async () => {
+      for await (const m of sub) got.push(m.text());
+    },
+    { code },
+  );
+  assert.deepEqual(got, ["last"]);
+  await assert.rejects(client.publish("t", "c", ""), { code: "closed" });
+  assert.equal(edge.peers.all.length, 1);
+}
+
+test("a revoked token ends the client", (t) => revoked(t, (peer) => peer.send("ERR:token_revoked"), "token_revoked"));
+test("by the close code alone, too", (t) => revoked(t, (peer) => peer.close(4403), "token_revoked"));
+test("so does one that has expired", (t) => revoked(t, (peer) => peer.send("ERR:token_expired"), "token_expired"));
+test("and an address that is not allowed any more", (t) =>
+  revoked(
+    t,
+    (peer) => {
+      peer.send("ERR:forbidden:ip");
+      peer.close(4403);
+    },
+    "ip_not_allowed",
+  ));
+
+test("a failed connect leaves no event and no timer", async (t) => {
+  const edge = await Edge.start(t);
+  edge.refusal = { status: 401, code: "unauthorized" };
+  const { events, on } = recorder();
+  let asked = 0;
+  const tokenProvider = () => ({ token: `AT_${asked++}`, expiresAt: Date.now() + 60_000 });
+  await assert.rejects(connect(edge.url, { tokenProvider, on }), { code: "unauthorized" });
+  assert.equal(asked, 2, "a token that the edge does not take is not good");
+  assert.deepEqual(events.all, []);
+});

@@ -1,0 +1,134 @@
+// An edge that does what a test says, over WebSocket on loopback.
+import { once } from "node:events";
+import { createServer, type IncomingMessage, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { TestContext } from "node:test";
+import { type WebSocket, WebSocketServer } from "ws";
+
+/** A Record is a list that can be waited on. */
+export class Record<T> {
+  readonly all: T[] = [];
+  #waiting: (() => void)[] = [];
+
+  add(value: T): void {
+    this.all.push(value);
+    for (const look of this.#waiting.splice(0)) look();
+  }
+
+  /** until resolves with the first value, from index on, that fits. */
+  async until(fits: (value: T) => boolean, from = 0): Promise<T> {
+    for (;;) {
+      const found = this.all.slice(from).find(fits);
+      if (found !== undefined) return found;
+      await new Promise<void>((resolve) => void this.#waiting.push(resolve));
+    }
+  }
+}
+
+export class Peer {
+  readonly token: string | undefined;
+  readonly lines = new Record<string>();
+  readonly frames = new Record<Buffer>();
+  readonly closed = new Record<number>();
+  /** Lines that it answers itself; others a test must answer. */
+  answers: (line: string) => boolean = () => true;
+  readonly #socket: WebSocket;
+
+  constructor(socket: WebSocket, request: IncomingMessage, answers: (line: string) => boolean) {
+    this.#socket = socket;
+    this.answers = answers;
+    this.token = request.headers.authorization?.replace("Bearer ", "");
+    socket.on("message", (data: Buffer, binary) => {
+      if (binary) return this.frames.add(data);
+      const line = data.toString();
+      if (this.answers(line)) this.answer(line);
+      this.lines.add(line);
+    });
+    socket.on("close", (code) => this.closed.add(code));
+  }
+
+  answer(line: string): void {
+    if (line === "PING") this.send("PONG");
+    else if (/^(UN)?SUB:/.test(line)) this.send(`OK:${line}`);
+  }
+
+  send(line: string): void {
+    this.#socket.send(line);
+  }
+
+  deliver(text: string, pattern = "c", channel = "c"): void {
+    this.#socket.send(deliverFrame("t", channel, text, [pattern]));
+  }
+
+  close(code: number): void {
+    this.#socket.close(code);
+  }
+
+  /** kill ends the connection without a close. */
+  kill(): void {
+    this.#socket.terminate();
+  }
+
+  until(line: string, from = 0): Promise<string> {
+    return this.lines.until((l) => l === line, from);
+  }
+}
+
+export class Edge {
+  readonly peers = new Record<Peer>();
+  /** What refuses handshakes; undefined: nothing. */
+  refusal: { status: number; code?: string } | undefined;
+  /** The one token that is not refused. */
+  accepted: string | undefined;
+  /** What the next peers answer themselves. */
+  answers: (line: string) => boolean = () => true;
+  ping = 200;
+  refused = 0;
+  readonly #http: Server;
+  readonly #ws = new WebSocketServer({ noServer: true });
+  readonly url: string;
+
+  private constructor(http: Server) {
+    this.#http = http;
+    this.url = `http://127.0.0.1:${(http.address() as AddressInfo).port}`;
+    http.on("request", (_, response) => response.writeHead(this.ping).end("pong"));
+    http.on("upgrade", (request, socket, head) => {
+      if (this.refusal && request.headers.authorization !== `Bearer ${this.accepted}`) {
+        this.refused++;
+        const { status, code } = this.refusal;
+        const body = code ? JSON.stringify({ code, detail: "as the test says" }) : "no";
+        socket.end(`HTTP/1.1 ${status} No\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`);
+        return;
+      }
+      this.#ws.handleUpgrade(request, socket, head, (ws) => this.peers.add(new Peer(ws, request, this.answers)));
+    });
+  }
+
+  static async start(t: TestContext, port = 0): Promise<Edge> {
+    const http = createServer().listen(port, "127.0.0.1");
+    await once(http, "listening");
+    const edge = new Edge(http);
+    t.after(() => edge.stop());
+    return edge;
+  }
+
+  /** peer resolves with the n-th connection, counted from 0. */
+  async peer(n: number): Promise<Peer> {
+    return this.peers.until((p) => this.peers.all[n] === p);
+  }
+
+  stop(): void {
+    this.#http.close();
+    this.#http.closeAllConnections();
+    for (const peer of this.peers.all) peer.kill();
+  }
+}
+
+export function deliverFrame(tenant: string, channel: string, payload: string, patterns: readonly string[]): Buffer {
+  const u16 = (n: number): Buffer => Buffer.from([n >> 8, n]);
+  const sized = (text: string): Buffer => Buffer.concat([u16(Buffer.byteLength(text)), Buffer.from(text)]);
+  const length = Buffer.alloc(4);
+  length.writeUInt32BE(Buffer.byteLength(payload));
+  const parts = [sized(tenant), sized(channel), length, Buffer.from(payload), u16(patterns.length)];
+  return Buffer.concat([Buffer.from([1]), ...parts, ...patterns.map(sized)]);
+}

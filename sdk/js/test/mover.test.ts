@@ -1,0 +1,195 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { type Moved, Mover } from "../src/mover.js";
+
+type M = Moved<string>;
+const m = (text: string, channel = "c", tenant = "t"): M => ({
+  tenant,
+  channel,
+  payload: new TextEncoder().encode(text),
+  route: "r",
+});
+const textOf = ({ payload }: M): string => new TextDecoder().decode(payload);
+
+// A step: who brings what, at which time.
+type Step =
+  | ["first", string, number?]
+  | ["second", string, number?]
+  | ["unknown", string, number?] // of a pattern that the first does not have
+  | ["release"]
+  | ["late", string, number?];
+
+function run(steps: Step[]): string[] {
+  const mover = new Mover<string>();
+  const given: string[] = [];
+  for (const [kind, text = "", time = 0] of steps) {
+    const message = m(text);
+    if (kind === "first") {
+      mover.first(message, time);
+      given.push(text);
+    } else if (kind === "release") given.push(...mover.release().map(textOf));
+    else if (kind === "late") {
+      if (!mover.late(message, time)) given.push(text);
+    } else {
+      const now = mover.second(message, time, kind === "unknown");
+      if (now) given.push(textOf(now));
+    }
+  }
+  return given;
+}
+
+const tables: { name: string; steps: Step[]; want: string[] }[] = [
+  {
+    name: "the second one behind",
+    steps: [["first", "a"], ["second", "a"], ["first", "b"], ["second", "b"], ["release"]],
+    want: ["a", "b"],
+  },
+  {
+    name: "the second one ahead",
+    steps: [["second", "a"], ["second", "b"], ["first", "a"], ["first", "b"], ["release"]],
+    want: ["a", "b"],
+  },
+  {
+    name: "what the first never brings comes at the end, in order",
+    steps: [
+      ["second", "a"],
+      ["second", "x"],
+      ["second", "b"],
+      ["second", "y"],
+      ["first", "a"],
+      ["first", "b"],
+      ["release"],
+    ],
+    want: ["a", "b", "x", "y"],
+  },
+  {
+    name: "equal messages are counted",
+    steps: [["first", "a"], ["first", "a"], ["second", "a"], ["second", "a"], ["second", "a"], ["release"]],
+    want: ["a", "a", "a"],
+  },
+  {
+    name: "equal messages in the pile are counted, too",
+    steps: [["second", "a"], ["second", "a"], ["first", "a"], ["release"]],
+    want: ["a", "a"],
+  },
+  {
+    name: "a note is good for less than a second",
+    steps: [["first", "a", 0], ["second", "a", 999], ["first", "b", 1000], ["second", "b", 2000], ["release"]],
+    want: ["a", "b", "b"],
+  },
+  {
+    name: "a pattern of the second alone is not held up",
+    steps: [["second", "a"], ["unknown", "b"], ["release"]],
+    want: ["b", "a"],
+  },
+  {
+    name: "a note counts for it all the same",
+    steps: [["first", "a"], ["unknown", "a"], ["release"]],
+    want: ["a"],
+  },
+  {
+    name: "notes count after the release",
+    steps: [["first", "a"], ["release"], ["late", "a", 500], ["late", "a", 500]],
+    want: ["a", "a"],
+  },
+  {
+    name: "and are forgotten",
+    steps: [["first", "a"], ["release"], ["late", "a", 1000]],
+    want: ["a", "a"],
+  },
+  {
+    name: "empty payloads are messages",
+    steps: [["first", ""], ["second", ""], ["second", ""], ["release"]],
+    want: ["", ""],
+  },
+];
+for (const { name, steps, want } of tables) {
+  test(name, () => assert.deepEqual(run(steps), want));
+}
+
+test("tenant, channel and payload tell messages apart", () => {
+  const mover = new Mover<string>();
+  mover.first(m("x", "c", "t"), 0);
+  assert.ok(!mover.late(m("x", "d", "t"), 0));
+  assert.ok(!mover.late(m("x", "c", "u"), 0));
+  assert.ok(!mover.late(m("y", "c", "t"), 0));
+  assert.ok(mover.late(m("x", "c", "t"), 0));
+});
+
+test("every byte counts", () => {
+  const mover = new Mover<string>();
+  const byte = (n: number): M => ({ ...m(""), payload: Uint8Array.of(n) });
+  for (let n = 0; n < 256; n++) mover.first(byte(n), 0);
+  for (let n = 0; n < 256; n++) {
+    assert.ok(mover.late(byte(n), 0), String(n));
+    assert.ok(!mover.late(byte(n), 0), String(n));
+  }
+});
+
+test("done", () => {
+  const mover = new Mover<string>();
+  assert.ok(mover.done(0));
+  mover.first(m("a"), 0);
+  assert.ok(!mover.done(999));
+  assert.ok(mover.done(1000));
+});
+
+test("bounds by number", () => {
+  const mover = new Mover<string>();
+  for (let i = 0; i <= 65_536; i++) mover.first(m(String(i)), 0);
+  assert.ok(!mover.late(m("0"), 0), "the oldest note is forgotten");
+  assert.ok(mover.late(m("1"), 0));
+  for (let i = 0; i < 65_536; i++) assert.equal(mover.second(m(`p${i}`), 0, false), undefined);
+  const given = mover.second(m("one more"), 0, false);
+  assert.equal(given && textOf(given), "p0", "the oldest of the pile is given");
+  assert.equal(mover.release().length, 65_536);
+});
+
+test("bounds by bytes", () => {
+  const mover = new Mover<string>();
+  const big = (n: number): M => ({ ...m(""), payload: new Uint8Array(1 << 20).fill(n) });
+  for (let n = 0; n < 16; n++) mover.first(big(n), 0); // names count, too, so 16 are one too many
+  assert.ok(!mover.late(big(0), 0));
+  assert.ok(mover.late(big(15), 0));
+  for (let n = 0; n < 15; n++) assert.equal(mover.second(big(n + 100), 0, false), undefined);
+  assert.equal(mover.second(big(200), 0, false)?.payload[0], 100);
+});
+
+// Two edges deliver the same messages, each in order and with gaps at its own
+// end: nothing is lost, nothing comes twice, and the order holds.
+test("random moves", () => {
+  let seed = 1;
+  const random = (n: number): number => {
+    seed = (Math.imul(seed, 1_103_515_245) + 12_345) & 0x7fffffff;
+    return (seed >>> 8) % n;
+  };
+  for (let round = 0; round < 500; round++) {
+    const all = Array.from({ length: 60 }, (_, i) => String(i));
+    const from = random(20); // the second has no earlier ones
+    const to = from + random(60 - from); // the first has no later ones
+    const first = all.slice(0, to);
+    const second = all.slice(from);
+    const mover = new Mover<string>();
+    const given: string[] = [];
+    let released = false;
+    while (first.length > 0 || second.length > 0 || !released) {
+      if (first.length === 0 && !released && random(3) === 0) {
+        released = true;
+        given.push(...mover.release().map(textOf));
+      }
+      const turn = random(2) === 0 ? first : second;
+      const text = turn.shift();
+      if (text === undefined) continue;
+      if (turn === first) {
+        mover.first(m(text), round);
+        given.push(text);
+      } else if (released) {
+        if (!mover.late(m(text), round)) given.push(text);
+      } else {
+        const now = mover.second(m(text), round, false);
+        if (now) given.push(textOf(now));
+      }
+    }
+    assert.deepEqual(given, all, `round ${round}: ${from} to ${to}`);
+  }
+});

@@ -1,0 +1,186 @@
+// The vectors of wire/testdata, all of them.
+import assert from "node:assert/strict";
+import { readdirSync, readFileSync } from "node:fs";
+import { test } from "node:test";
+import { DeliverDecoder, encodePublish } from "../src/frames.js";
+import { decodeText, encodeText, parseServerLine } from "../src/lines.js";
+import { isChannel, isPattern, isTenant } from "../src/names.js";
+import { isFrame, Splitter } from "../src/splitter.js";
+
+interface Case {
+  comment: string;
+  kind?: string;
+  input: { text?: string; hex?: string };
+  // biome-ignore lint/suspicious/noExplicitAny: JSON of several shapes
+  expect: any;
+}
+
+const folder = new URL("../../../../wire/testdata/", import.meta.url);
+const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString("hex");
+const bytesOf = ({ text, hex: digits }: Case["input"]): Uint8Array =>
+  digits === undefined ? encodeText(text ?? "") : new Uint8Array(Buffer.from(digits, "hex"));
+
+/** vectors reads a file, and runs check for each case. */
+function vectors(file: string, check: (c: Case) => void): void {
+  test(file, () => {
+    const cases: Case[] = JSON.parse(readFileSync(new URL(file, folder), "utf8"));
+    assert.ok(cases.length > 0);
+    for (const c of cases) {
+      try {
+        check(c);
+      } catch (err) {
+        throw new Error(`${c.comment}: ${(err as Error).message}`, { cause: err });
+      }
+    }
+  });
+}
+
+const files = new Set(readdirSync(folder).filter((name) => name.endsWith(".json")));
+test("every file is known here", () => {
+  assert.deepEqual([...files].sort(), [
+    "codes.json",
+    "deliver.json",
+    "lines.json",
+    "messages.json",
+    "names.json",
+    "publish.json",
+    "server_lines.json",
+    "stream_lines.json",
+  ]);
+});
+
+vectors("names.json", ({ kind, input, expect }) => {
+  const name = Buffer.from(bytesOf(input)).toString("latin1"); // one character a byte, as long as that
+  const legal = { tenant: isTenant, channel: isChannel, pattern: isPattern }[kind as string];
+  if (!legal) return assert.equal(kind?.includes("rule"), true, `kind ${kind}`); // grants are the edge's business
+  assert.equal(legal(name), expect.valid === true);
+});
+
+vectors("server_lines.json", ({ input, expect }) => {
+  if (expect.error) return assert.throws(() => parseServerLine(decodeText(bytesOf(input))), { code: "protocol" });
+  const line = decodeText(bytesOf(input));
+  const l = parseServerLine(line);
+  assert.deepEqual(
+    l.kind === "ERR" ? { ...l, detail: l.detail || undefined } : l,
+    l.kind === "ERR" ? { detail: undefined, ...expect } : expect,
+  );
+  const parts =
+    l.kind === "OK" ? ["OK", l.verb, l.tenant, l.pattern] : l.kind === "ERR" ? ["ERR", l.code, l.detail] : [l.kind];
+  assert.equal(parts.filter((part) => part !== "").join(":"), line);
+});
+
+vectors("codes.json", ({ input, expect }) => {
+  if (expect.error) return assert.throws(() => parseServerLine(input.text ?? ""), { code: "protocol" });
+  const l = parseServerLine(input.text ?? "");
+  assert.ok(l.kind === "ERR");
+  assert.equal(l.code, expect.code);
+  assert.equal(l.detail, expect.detail ?? "");
+});
+
+// What a client sends is made of names that were checked, as `VERB:tenant:pattern`.
+vectors("lines.json", ({ input, expect }) => {
+  const { verb, tenant, pattern, token } = expect;
+  if (expect.error || expect.pattern_hex !== undefined) return;
+  const line =
+    token === undefined ? [verb, tenant, pattern].filter((p) => p !== undefined).join(":") : `${verb}:${token}`;
+  const sent = (input.text ?? "").replace(/\r?\n$/, "").replace(/^(SUB|UNSUB)::(?=[^:]|$)/, "$1:~:");
+  assert.equal(line, sent);
+});
+
+// This client opens no unidirectional streams; these are no lines that it could take for an edge's.
+vectors("stream_lines.json", ({ comment, input }) => {
+  if (comment === "a server's line") return;
+  assert.throws(() => parseServerLine(decodeText(bytesOf(input))), { code: "protocol" });
+});
+
+vectors("publish.json", ({ input, expect }) => {
+  if (expect.error) return; // a client sends frames, and reads none of these
+  const { version, delivery, tenant = "", channel = "", payload_hex = "" } = expect;
+  const payload = new Uint8Array(Buffer.from(payload_hex, "hex"));
+  assert.equal(hex(encodePublish(tenant, channel, payload, version === 2 ? delivery : undefined)), hex(bytesOf(input)));
+});
+
+const decoder = new DeliverDecoder();
+vectors("deliver.json", ({ input, expect }) => {
+  // In the middle of other bytes, as on a stream, and twice, as the decoder remembers names.
+  const frame = bytesOf(input);
+  const b = new Uint8Array(frame.length + 7).fill(0x61);
+  b.set(frame, 3);
+  for (let i = 0; i < 2; i++) {
+    if (expect.error) {
+      assert.throws(() => decoder.decode(b, 3, 3 + frame.length), { code: "protocol" });
+      continue;
+    }
+    const { tenant, channel, payload, route } = decoder.decode(b, 3, 3 + frame.length);
+    const got = { tenant, channel, payload_hex: hex(payload), patterns: route.patterns };
+    assert.deepEqual(got, {
+      ...expect,
+      tenant: expect.tenant ?? "",
+      channel: expect.channel ?? "",
+      payload_hex: expect.payload_hex ?? "",
+    });
+    assert.equal(hex(encodeDeliver(got.tenant, got.channel, payload, got.patterns)), hex(frame));
+  }
+  // Every truncation is an error.
+  if (!expect.error)
+    for (let n = 0; n < frame.length; n++) assert.throws(() => decoder.decode(b, 3, 3 + n), { code: "protocol" });
+});
+
+export function encodeDeliver(
+  tenant: string,
+  channel: string,
+  payload: Uint8Array,
+  patterns: readonly string[],
+): Buffer {
+  const u16 = (n: number): Buffer => Buffer.from([n >> 8, n]);
+  const sized = (text: string): Buffer => Buffer.concat([u16(Buffer.byteLength(text)), Buffer.from(text)]);
+  const length = Buffer.alloc(4);
+  length.writeUInt32BE(payload.length);
+  return Buffer.concat([
+    Buffer.from([1]),
+    sized(tenant),
+    sized(channel),
+    length,
+    payload,
+    u16(patterns.length),
+    ...patterns.map(sized),
+  ]);
+}
+
+vectors("messages.json", ({ input, expect }) => {
+  const all = bytesOf(input);
+  const pieces = [1, 2, 3, 5, 7, 64, Math.max(1, all.length)];
+  for (const size of pieces) {
+    const splitter = new Splitter(65_536 + 4096); // as an edge by default
+    const messages: object[] = [];
+    let whole = "";
+    let close: number | undefined;
+    const give = (b: Uint8Array, start: number, end: number): void => {
+      const message = b.subarray(start, end);
+      const length = Buffer.alloc(4);
+      length.writeUInt32BE(message.length);
+      whole += hex(length) + hex(message);
+      if (isFrame(b, start, end)) messages.push({ kind: "frame", hex: hex(message) });
+      else {
+        try {
+          const text = decodeText(message);
+          messages.push(text === "" ? { kind: "line" } : { kind: "line", text });
+        } catch {
+          messages.push({ kind: "line", hex: hex(message) });
+        }
+      }
+    };
+    try {
+      for (let at = 0; at < all.length; at += size) splitter.push(all.slice(at, at + size), give);
+    } catch {
+      close = 1009;
+    }
+    const want = (expect.messages ?? []).map((m: { text?: string; kind: string }) =>
+      m.text === "" ? { kind: m.kind } : m,
+    );
+    assert.deepEqual(messages, want);
+    assert.equal(close, expect.close);
+    assert.equal(whole + (expect.rest_hex ?? ""), hex(all));
+    if (close === undefined) assert.equal(splitter.held, (expect.rest_hex ?? "").length / 2);
+  }
+});
