@@ -1,8 +1,11 @@
 package integration
 
 import (
+	"cmp"
 	"encoding/json"
+	"fmt"
 	"os"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -14,18 +17,17 @@ type chromium struct {
 	t       *testing.T
 	process *foreign
 	context string // the test's own; its tabs share what a browser keeps
+
+	expected *regexp.Regexp // complaints that are part of the test; nil: none are
 }
 
 // startChromium starts the browser; it ends with the test.
 func startChromium(t *testing.T) *chromium {
 	t.Helper()
-	if os.Getenv("CHROMIUM") == "" {
-		t.Setenv("CHROMIUM", "/usr/bin/chromium")
-	}
-	if _, err := os.Stat(os.Getenv("CHROMIUM")); err != nil {
+	if _, err := os.Stat(cmp.Or(os.Getenv("CHROMIUM"), "/usr/bin/chromium")); err != nil {
 		t.Fatalf("Chromium is not installed (%v): run scripts/install-test-deps.sh", err)
 	}
-	kind := foreignKind{"chromium", []string{"node", "clients/browser.mjs"}, "clients/node_modules/playwright-core"}
+	kind := foreignKind{"chromium", []string{"node", "clients/browser.mjs"}, "clients/node_modules/playwright-core", nil}
 	return &chromium{t: t, process: kind.start(t)}
 }
 
@@ -36,10 +38,12 @@ func (c *chromium) run(t *testing.T, name string, f func(*chromium)) {
 	t.Run(name, func(t *testing.T) {
 		process := *c.process
 		process.t = t
-		own := &chromium{t, &process, strings.ReplaceAll(t.Name(), "/", " ")}
+		own := &chromium{t: t, process: &process, context: strings.ReplaceAll(t.Name(), "/", " ")}
 		f(own)
-		if complaints := own.do(object{"cmd": "complaints", "context": own.context}); len(complaints.([]any)) > 0 {
-			t.Errorf("the browser complains: %q", complaints)
+		for _, complaint := range own.do(object{"cmd": "complaints", "context": own.context}).([]any) {
+			if own.expected == nil || !own.expected.MatchString(fmt.Sprint(complaint)) {
+				t.Errorf("the browser complains: %q", complaint)
+			}
 		}
 		own.do(object{"cmd": "close", "context": own.context})
 	})
@@ -113,6 +117,17 @@ func (p tab) see(selector, text string) string {
 // into. In the expression, each %s of the format stands for an argument in JSON.
 func (p tab) evaluate(into any, format string, args ...any) {
 	p.t.Helper()
+	value, err := json.Marshal(p.act("run", object{"expression": p.expression(format, args)}))
+	if err == nil && into != nil {
+		err = json.Unmarshal(value, into)
+	}
+	if err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+func (p tab) expression(format string, args []any) string {
+	p.t.Helper()
 	for _, arg := range args {
 		encoded, err := json.Marshal(arg)
 		if err != nil {
@@ -120,11 +135,11 @@ func (p tab) evaluate(into any, format string, args ...any) {
 		}
 		format = strings.Replace(format, "%s", string(encoded), 1)
 	}
-	value, err := json.Marshal(p.act("run", object{"expression": format}))
-	if err == nil && into != nil {
-		err = json.Unmarshal(value, into)
-	}
-	if err != nil {
-		p.t.Fatal(err)
-	}
+	return format
+}
+
+// until waits until a JavaScript expression, written as for evaluate, is true.
+func (p tab) until(format string, args ...any) {
+	p.t.Helper()
+	p.act("until", object{"expression": p.expression(format, args)})
 }

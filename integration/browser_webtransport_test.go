@@ -3,7 +3,6 @@ package integration
 import (
 	"encoding/hex"
 	"fmt"
-	"net"
 	"net/http"
 	"slices"
 	"strings"
@@ -20,23 +19,12 @@ const wideQueue = `
 // webTransportTests are about the protocol, as a browser speaks it. Its
 // certificate is accepted by the hash alone: no authority is trusted.
 func webTransportTests(t *testing.T, c *chromium) {
-	e := startEdge(t, "{"+bindLoopbacks()+"\tpubsub {"+pubsubStore+defaultMaster+fastBandwidth+wideQueue+"\t}\n}\n"+sites)
+	e := startEdge(t, "{"+globalOptions+"\tpubsub {"+pubsubStore+defaultMaster+fastBandwidth+wideQueue+"\t}\n}\n"+sites, onLoopbacks)
 	hash := leafHash(t, e.HTTPS)
 	b := browserEdge{e, hex.EncodeToString(hash[:])}
 	c.run(t, "authentication", b.authentication)
 	c.run(t, "streams of their own", b.ownStreams)
 	c.run(t, "revocation", b.revocation)
-}
-
-// bindLoopbacks are globalOptions for an edge on all of localhost: for a
-// WebTransport session, Chromium tries one of its addresses only.
-func bindLoopbacks() string {
-	probe, err := net.Listen("tcp", "[::1]:0")
-	if err != nil { // not every machine has IPv6
-		return globalOptions
-	}
-	probe.Close()
-	return strings.Replace(globalOptions, "default_bind 127.0.0.1", "default_bind 127.0.0.1 [::1]", 1)
 }
 
 // browserEdge is an edge with what a browser needs to connect.

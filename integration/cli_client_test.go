@@ -180,10 +180,39 @@ func TestCLIClientRefusals(t *testing.T) {
 
 	s := e.subscriber(token.Token, append(tenant, "a")...)
 	e.stop()
-	if code := s.exitCode(); code != 1 {
-		t.Errorf("after the edge's end: exit code %d, want 1", code)
-	}
-	if got := s.err.String(); !strings.Contains(got, "RECONNECT") || !strings.Contains(got, "closed the connection: 1001") {
+	s.await(s.err, "closed the connection: 1001")
+	if got := s.err.String(); !strings.Contains(got, "RECONNECT") || !strings.Contains(got, "; reconnecting\n") {
 		t.Errorf("after the edge's end stderr is %s", got)
+	}
+	s.signal(syscall.SIGINT)
+	if code := s.exitCode(); code != 0 {
+		t.Errorf("after SIGINT while it reconnects: exit code %d, want 0; stderr %s", code, s.err)
+	}
+	e.pubsub(env, "", with("subscribe", "a")...).want(1, "", "Error: ")
+}
+
+// Over each transport that --url and --transport name.
+func TestCLITransports(t *testing.T) {
+	e := startEdge(t, defaultCaddyfile)
+	token := e.issue(allowAll("room"))
+	env := []string{"MILLRACE_TOKEN=" + token.Token}
+	for _, test := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"--url", e.httpsURL(""), "--transport", "webtransport"}, "webtransport"},
+		{[]string{"--url", e.httpsURL("/"), "--transport", "websocket"}, "websocket"},
+		{[]string{"--url", e.httpsURL("")}, "webtransport"},
+		{[]string{"--url", e.httpURL("")}, "websocket"},
+	} {
+		args := append([]string{"--ca", e.root(), "--tenant", "paint.room"}, test.args...)
+		s := e.subscriber(token.Token, append(args, "#")...)
+		e.admin("connections", "--json").want(0, `"transport":"`+test.want, "")
+		e.pubsub(env, "", append([]string{"publish", "a", "hello"}, args...)...).want(0, "", "")
+		s.await(s.out, "a hello\n")
+		s.signal(syscall.SIGINT)
+		if code := s.exitCode(); code != 0 {
+			t.Errorf("%q: exit code %d, want 0; stderr %s", test.args, code, s.err)
+		}
 	}
 }

@@ -20,6 +20,8 @@ type transport struct {
 	// over QUIC cost more.
 	crowd int
 	races int // how often a test tries to meet a moment
+	// reloads is how often a test reloads the edge below its clients.
+	reloads int
 	// rude are ways in which a client leaves that break the transport's rules.
 	rude []func(*socket) error
 	// flooder opens a session that sends more than it reads.
@@ -30,14 +32,14 @@ type transport struct {
 
 var transports = []transport{
 	{
-		name: "websocket", other: "webtransport", tryOpen: (*edge).tryOpen, crowd: 200, races: 1000,
+		name: "websocket", other: "webtransport", tryOpen: (*edge).tryOpen, crowd: 200, races: 1000, reloads: 20,
 		gone: func(err error) bool {
 			return errors.Is(err, syscall.ECONNREFUSED) || errors.Is(err, syscall.ECONNRESET)
 		},
 		rude: rudeWebSockets, flooder: webSocketFlooder, half: halfWebSockets,
 	},
 	{
-		name: "webtransport", other: "websocket", tryOpen: (*edge).tryWebTransport, crowd: 50, races: 120, codeAlone: true,
+		name: "webtransport", other: "websocket", tryOpen: (*edge).tryWebTransport, crowd: 50, races: 120, reloads: 20, codeAlone: true,
 		gone: func(error) bool { return false }, // the port answers until the end
 		rude: rudeWebTransports, flooder: webTransportFlooder, half: halfWebTransports,
 	},
@@ -145,21 +147,22 @@ type conformanceCase struct {
 	name      string
 	caddyfile string // of the case's own edge; empty: defaultCaddyfile
 	options   []option
+	sdk       throughSDKs
 	run       func(c *stage)
 }
 
 var conformance = []conformanceCase{
-	{name: "publish and subscribe", run: publishAndSubscribe},
+	{name: "publish and subscribe", sdk: all, run: publishAndSubscribe},
 	{name: "frames to the byte", run: framesToTheByte},
 	{name: "lines and frames", run: linesAndFrames},
 	{name: "messages that close", run: messagesThatClose},
 	{name: "broken messages in a row", run: brokenMessagesInARow},
 	{name: "subscription limits", run: subscriptionLimits},
-	{name: "ingress cap", run: ingressCap},
+	{name: "ingress cap", sdk: all, run: ingressCap},
 
-	{name: "tenants are apart", run: tenantsAreApart},
-	{name: "default tenant", run: defaultTenant},
-	{name: "deliver modes", run: deliverModes},
+	{name: "tenants are apart", sdk: all, run: tenantsAreApart},
+	{name: "default tenant", sdk: all, run: defaultTenant},
+	{name: "deliver modes", sdk: all, run: deliverModes},
 	{name: "slow consumer, drop", caddyfile: slowCaddyfile("drop"), run: slowConsumerDrop},
 	{name: "slow consumer, disconnect", caddyfile: slowCaddyfile("disconnect"), run: slowConsumerDisconnect},
 	{name: "flood without reading", caddyfile: unthrottled, run: floodWithoutReading},
@@ -168,16 +171,16 @@ var conformance = []conformanceCase{
 	{name: "tokens that are refused", run: refusedTokens},
 	{name: "rights of the connection", caddyfile: regionalCaddyfile, run: connectionRights},
 	{name: "connection limits", caddyfile: narrowCaddyfile, run: connectionLimits},
-	{name: "revocation", run: revocation},
-	{name: "expiry", run: expiry},
+	{name: "revocation", sdk: told, run: revocation},
+	{name: "expiry", sdk: told, run: expiry},
 	{name: "refresh to an earlier end", run: refreshShortens},
 	{name: "deleted master token", run: deletedMasterWithTokens},
 	{name: "removed static master token", options: []option{withEnv("SUCCESSOR=" + successor)}, run: removedStaticMaster},
 	{name: "revocation races handshake", caddyfile: racingCaddyfile, run: revokeRacesHandshake},
 	{name: "revocation races refresh", caddyfile: racingCaddyfile, run: revokeRacesRefresh},
 
-	{name: "reloads lose nothing", caddyfile: american, run: reloadsLoseNothing},
-	{name: "reload takes effect", caddyfile: american, options: []option{withEnv("SECOND=" + second)}, run: reloadTakesEffect},
+	{name: "reloads lose nothing", caddyfile: american, sdk: all, run: reloadsLoseNothing},
+	{name: "reload takes effect", caddyfile: american, options: []option{withEnv("SECOND=" + second)}, sdk: told, run: reloadTakesEffect},
 	{name: "refused reload changes nothing", caddyfile: american, run: refusedReloadChangesNothing},
 
 	{name: "stop drains", run: stopDrains},

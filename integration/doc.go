@@ -9,6 +9,11 @@
 // sessions by its [stage]. What is peculiar to one transport has files of its
 // own.
 //
+// The SDKs are tested by the same commands wherever they run, see [sdkHost]: package
+// client in this process, @millrace/client in Node and in a page of Chromium.
+// [TestSDKs] plays scenarios with them, [TestConformanceThroughSDKs] some cases of
+// the table conformance, [TestSDKDrains] and [TestSDKKills] end edges below them.
+//
 // Every edge is started by [startEdge], listens on loopback, and is stopped
 // when its test ends. A test that needs the clients fails with the command
 // that installs them when they are missing.

@@ -6,6 +6,7 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"fmt"
+	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -33,7 +34,7 @@ const (
 	auto_https disable_redirects
 	http_port {{.HTTP}}
 	https_port {{.HTTPS}}
-	default_bind 127.0.0.1
+	default_bind {{.Bind}}
 `
 	pubsubStore = `
 		token_store {{.Store}}
@@ -75,6 +76,7 @@ type edge struct {
 	HTTP, HTTPS, Admin int    // loopback ports
 	Dir                string // the process's home, data and configuration
 	Store, Broker      string // of the Caddyfile; see joining
+	Bind               string // addresses
 
 	t      *testing.T
 	master string // the token in MILLRACE_MASTER_TOKEN
@@ -111,6 +113,17 @@ func inDir(dir string) option {
 	return func(e *edge) { e.Dir = dir }
 }
 
+// onLoopbacks is an edge on all of localhost, as browsers need it: for a
+// WebTransport session, Chromium tries one of its addresses only.
+func onLoopbacks(e *edge) {
+	probe, err := net.Listen("tcp", "[::1]:0")
+	if err != nil { // not every machine has IPv6
+		return
+	}
+	probe.Close()
+	e.Bind = "127.0.0.1 [::1]"
+}
+
 // startEdge runs the binary with a Caddyfile, which is a text/template over
 // the exported fields of edge, and returns when GET /ping answers on the sites
 // of localhost that the Caddyfile has, and the admin API if it has the usual
@@ -125,7 +138,7 @@ func startEdge(t *testing.T, caddyfile string, opts ...option) *edge {
 		Dir: t.TempDir(), t: t, master: newMasterToken(), process: &process{exited: make(chan struct{})},
 	}
 	e.env = []string{"MILLRACE_MASTER_TOKEN=" + e.master}
-	e.Broker = "memory"
+	e.Broker, e.Bind = "memory", "127.0.0.1"
 	for _, o := range opts {
 		o(e)
 	}
@@ -154,7 +167,7 @@ func startEdge(t *testing.T, caddyfile string, opts ...option) *edge {
 	if strings.Contains(caddyfile, "http://localhost:{{.HTTP}}") {
 		e.awaitPing(e.httpURL("/ping"))
 	}
-	if strings.Contains(caddyfile, globalOptions) && strings.Contains(caddyfile, "pubsub {") { // which may start after the sites
+	if strings.Contains(caddyfile, "admin localhost:{{.Admin}}") && strings.Contains(caddyfile, "pubsub {") { // which may start after the sites
 		e.poll("the admin API", func() bool {
 			answer, err := e.try(call{Method: "GET", URL: e.adminURL("/pubsub/connections")})
 			return err == nil && answer.Status != http.StatusServiceUnavailable

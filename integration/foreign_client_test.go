@@ -19,12 +19,13 @@ import (
 type foreignKind struct {
 	name    string
 	command []string
-	needs   string // present when scripts/install-test-deps.sh has run
+	needs   string   // present when scripts/install-test-deps.sh has run
+	env     []string // beside the test's own
 }
 
 var foreignKinds = []foreignKind{
-	{"node ws", []string{"node", "clients/node_client.mjs"}, "clients/node_modules/ws"},
-	{"python websockets", []string{"clients/.venv/bin/python", "clients/python_client.py"}, "clients/.venv/bin/python"},
+	{"node ws", []string{"node", "clients/node_client.mjs"}, "clients/node_modules/ws", nil},
+	{"python websockets", []string{"clients/.venv/bin/python", "clients/python_client.py"}, "clients/.venv/bin/python", nil},
 }
 
 // foreign is a running client. clients/node_client.mjs lists the commands that
@@ -45,6 +46,7 @@ func (k foreignKind) start(t *testing.T) *foreign {
 	}
 	cmd := exec.Command(k.command[0], k.command[1:]...)
 	cmd.Stderr = os.Stderr
+	cmd.Env = append(os.Environ(), k.env...)
 	stdin, err := cmd.StdinPipe()
 	if err != nil {
 		t.Fatal(err)

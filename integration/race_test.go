@@ -17,7 +17,7 @@ const racers = 8
 
 // racingCaddyfile trusts loopback with the client's address: so that each
 // attempt comes from another one, or the many refusals would give 429.
-var racingCaddyfile = strings.Replace(defaultCaddyfile, "default_bind 127.0.0.1", `default_bind 127.0.0.1
+var racingCaddyfile = strings.Replace(defaultCaddyfile, "default_bind {{.Bind}}", `default_bind {{.Bind}}
 	servers {
 		trusted_proxies static 127.0.0.0/8
 		trusted_proxies_strict

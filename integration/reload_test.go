@@ -25,11 +25,8 @@ var (
 // Every message reaches every subscriber once and in order, whatever is
 // reloaded meanwhile.
 func reloadsLoseNothing(c *stage) {
-	const (
-		publishers = 2
-		reloads    = 20
-	)
-	subscribers := c.crowd
+	const publishers = 2
+	subscribers, reloads := c.crowd, c.reloads
 	token := c.room()
 	outcomes := make(chan error, subscribers+publishers)
 	for range subscribers {

@@ -110,9 +110,14 @@ func (e *edge) try(c call) (answer, error) {
 	return answer{Status: res.StatusCode, Header: res.Header, Body: read}, err
 }
 
+// rootFile has the certificate of the edge's internal certificate authority.
+func (e *edge) rootFile() string {
+	return filepath.Join(e.Dir, "data/caddy/pki/authorities/local/root.crt")
+}
+
 // tlsConfig trusts the edge's internal certificate authority, and nothing else.
 func (e *edge) tlsConfig() (*tls.Config, error) {
-	root, err := os.ReadFile(filepath.Join(e.Dir, "data/caddy/pki/authorities/local/root.crt"))
+	root, err := os.ReadFile(e.rootFile())
 	if err != nil {
 		return nil, err
 	}

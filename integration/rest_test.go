@@ -181,7 +181,7 @@ func TestRestRefusesBeforeTheBody(t *testing.T) {
 // The caller's address is the one that Caddy finds behind its trusted proxies.
 func TestRestTrustedProxy(t *testing.T) {
 	m := newMasterToken()
-	caddyfile := strings.Replace(restCaddyfile, "default_bind 127.0.0.1", `default_bind 127.0.0.1
+	caddyfile := strings.Replace(restCaddyfile, "default_bind {{.Bind}}", `default_bind {{.Bind}}
 	servers {
 		trusted_proxies static 127.0.0.1/32
 		trusted_proxies_strict

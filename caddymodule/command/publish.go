@@ -3,14 +3,13 @@ package command
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"os/signal"
 	"syscall"
 	"time"
 
-	"github.com/gorilla/websocket"
+	"github.com/millrace/millrace/client"
 	"github.com/millrace/millrace/wire"
 	"github.com/spf13/cobra"
 )
@@ -40,16 +39,17 @@ func publishCommand() *cobra.Command {
 	delivery = text(wire.Broadcast.String())
 	cmd.Flags().Var(&delivery, "delivery", "to whom: broadcast, one-nearest or one-random")
 	return leaf(cmd, argCount{1, 2}, func(cmd *cobra.Command, args []string) error {
-		p := wire.Publish{Tenant: []byte(flags.tenant), Channel: []byte(args[0])}
+		m := message{tenant: string(flags.tenant), channel: args[0]}
 		if err := wire.CheckChannel(args[0]); err != nil {
 			return usagef("channel: %w", err)
 		}
 		switch string(delivery) {
 		case wire.Broadcast.String():
+			m.delivery = client.Broadcast
 		case wire.OneNearest.String():
-			p.Delivery = wire.OneNearest
+			m.delivery = client.OneNearest
 		case wire.OneRandom.String():
-			p.Delivery = wire.OneRandom
+			m.delivery = client.OneRandom
 		default:
 			return usagef("--delivery: must be broadcast, one-nearest or one-random")
 		}
@@ -58,13 +58,13 @@ func publishCommand() *cobra.Command {
 				return usagef("the payload comes from stdin: give the token in $%s", tokenVariable)
 			}
 			var err error
-			if p.Payload, err = io.ReadAll(io.LimitReader(cmd.InOrStdin(), maxPayload+1)); err != nil {
+			if m.payload, err = io.ReadAll(io.LimitReader(cmd.InOrStdin(), maxPayload+1)); err != nil {
 				return err
 			}
 		} else if len(args) == 2 {
-			p.Payload = []byte(args[1])
+			m.payload = []byte(args[1])
 		}
-		if len(p.Payload) > maxPayload {
+		if len(m.payload) > maxPayload {
 			return usagef("the payload must be at most %d bytes", maxPayload)
 		}
 		to, err := flags.endpoint(cmd)
@@ -73,51 +73,51 @@ func publishCommand() *cobra.Command {
 		}
 		ctx, stop := signal.NotifyContext(cmd.Context(), syscall.SIGINT, syscall.SIGTERM)
 		defer stop()
-		return publish(ctx, to, p)
+		return publish(ctx, to, m)
 	})
 }
 
-// publish sends the message and then a PING: messages are handled in their
-// order, so whatever there is to say about the first comes before the PONG.
-func publish(ctx context.Context, to endpoint, p wire.Publish) error {
+// A message is one to publish.
+type message struct {
+	delivery        client.Delivery
+	tenant, channel string
+	payload         []byte
+}
+
+// publish returns when the edge has handled the message. Refusals come as
+// events, and the last event is that of the end.
+func publish(ctx context.Context, to endpoint, m message) error {
 	ctx, cancel := context.WithTimeout(ctx, publishPatience)
 	defer cancel()
-	conn, err := to.dial(ctx)
+	var refusals []error // of the goroutine that tells events, until over is closed
+	over := make(chan struct{})
+	to.options.OnEvent = func(event client.Event) {
+		switch e := event.(type) {
+		case client.PublishError:
+			refusals = append(refusals, errors.New(refusal(e.Code, "PUB", e.Tenant, e.Channel)))
+		case client.EdgeError:
+			refusals = append(refusals, errors.New(plain("ERR:"+string(e.Code)+":"+e.Detail)))
+		case client.Disconnected:
+			refusals = append(refusals, explain(e.Err))
+		case client.Closed:
+			close(over)
+		}
+	}
+	c, err := client.Connect(ctx, []string{to.address}, to.options)
 	if err != nil {
-		return err
+		return explain(err)
 	}
-	defer conn.Close()
-	defer context.AfterFunc(ctx, func() { conn.Close() })()
-
-	// If the edge has closed meanwhile, reading tells why.
-	_ = send(conn, websocket.BinaryMessage, wire.AppendPublish(nil, p))
-	_ = send(conn, websocket.TextMessage, []byte(wire.LinePing))
-	var refusals []error
-	for {
-		kind, message, err := conn.ReadMessage()
-		if err != nil {
-			if ctx.Err() != nil {
-				return errors.Join(append(refusals, errors.New("ended before the edge confirmed the message"))...)
-			}
-			return errors.Join(append(refusals, errors.New(closeText(err)))...)
-		}
-		if kind != websocket.TextMessage {
-			continue
-		}
-		line, err := wire.ParseServerLine(message)
-		if err != nil {
-			return fmt.Errorf("the edge sent a line that this client does not know: %w", err)
-		}
-		switch line.Kind {
-		case wire.KindErr:
-			refusals = append(refusals, errors.New(plain(string(message))))
-		case wire.KindPing:
-			if err := send(conn, websocket.TextMessage, []byte(wire.LinePong)); err != nil {
-				return err
-			}
-		case wire.KindPong:
-			leave(conn)
-			return errors.Join(refusals...)
-		}
+	err = c.PublishTo(ctx, m.delivery, m.tenant, m.channel, m.payload)
+	if err == nil {
+		err = c.Flush(ctx)
 	}
+	c.Close()
+	<-over
+	switch {
+	case ctx.Err() != nil && err != nil:
+		refusals = append(refusals, errors.New("ended before the edge confirmed the message"))
+	case err != nil && len(refusals) == 0: // else they say more
+		return explain(err)
+	}
+	return errors.Join(refusals...)
 }

@@ -6,11 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"os/signal"
+	"slices"
+	"sync"
 	"syscall"
 	"time"
 	"unicode/utf8"
 
-	"github.com/gorilla/websocket"
+	"github.com/millrace/millrace/client"
 	"github.com/millrace/millrace/pubsub/pattern"
 	"github.com/millrace/millrace/wire"
 	"github.com/spf13/cobra"
@@ -26,11 +28,13 @@ func subscribeCommand() *cobra.Command {
 		Short: "Subscribes and prints the messages that come in",
 		Long: "Subscribes with the access token of $" + tokenVariable + " or stdin and prints a line `channel payload`\n" +
 			"for each message; a payload that is no plain text is quoted. Acknowledgements and errors\n" +
-			"go to stderr. When the edge drains, it moves to a new connection; messages of that\n" +
-			"moment may come twice. Ends on Ctrl+C with exit code 0, when the edge closes the\n" +
-			"connection or refuses a pattern with 1.",
+			"go to stderr. When the edge drains, it moves to a new connection and loses nothing. When\n" +
+			"the connection is lost, it reconnects; the messages of that time are lost. Ends on Ctrl+C\n" +
+			"with exit code 0. With 1, when no edge answers at first, the edge refuses a pattern, or\n" +
+			"the token is not valid any more.",
 		Example: "  pubsub subscribe --tenant demo '#' < token.txt\n" +
-			"  pubsub subscribe --url wss://edge.example.com/ws --tenant demo --json 'news.*' 'alerts.#'",
+			"  pubsub subscribe --url wss://edge.example.com/ws --tenant demo --json 'news.*' 'alerts.#'\n" +
+			"  pubsub subscribe --url https://edge.example.com --transport webtransport --tenant demo '#'",
 	}
 	flags.add(cmd)
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print each message as one line of JSON, with the patterns that it matched")
@@ -46,205 +50,132 @@ func subscribeCommand() *cobra.Command {
 		}
 		ctx, stop := signal.NotifyContext(cmd.Context(), syscall.SIGINT, syscall.SIGTERM)
 		defer stop()
-		s := subscriber{
-			cmd: cmd, to: to, tenant: string(flags.tenant), patterns: patterns, json: asJSON,
-			events: make(chan event), moved: make(chan *websocket.Conn),
-		}
-		return s.run(ctx)
+		s := subscriber{cmd: cmd, tenant: string(flags.tenant), json: asJSON, failed: make(chan error, 1)}
+		return s.run(ctx, to, patterns)
 	})
 }
 
-// A subscriber keeps one connection, and during a move two. All of it is owned
-// by the goroutine in run; readers and the dialer of a move report to it.
+// subscribeQueue is how many messages may wait for a slow terminal.
+const subscribeQueue = 16 << 10
+
+// A subscriber prints messages to stdout, and events to stderr.
 type subscriber struct {
-	cmd      *cobra.Command
-	to       endpoint
-	tenant   string
-	patterns []string
-	json     bool
-
-	events chan event
-	moved  chan *websocket.Conn // the new connection of a move
-	conn   *websocket.Conn      // whose end is ours; nil while only the next is left
-	next   *websocket.Conn      // nil: none
-	wait   map[string]bool      // patterns not yet acknowledged on the newest connection
+	cmd    *cobra.Command
+	tenant string
+	json   bool
+	failed chan error // the first error that ends the command
+	mu     sync.Mutex // for what is written: each pattern has a goroutine, and the events one
 }
 
-// An event is a message that came in, or the error that ended a connection.
-type event struct {
-	conn    *websocket.Conn
-	kind    int
-	message []byte
-	err     error
-}
-
-func (s *subscriber) run(ctx context.Context) error {
-	dialing, stop := context.WithCancel(ctx)
-	defer stop() // ends the readers and the dialer
-	conn, err := s.to.dial(dialing)
-	if err != nil {
-		if ctx.Err() != nil {
-			return nil
-		}
-		return err
+func (s *subscriber) run(ctx context.Context, to endpoint, patterns []string) error {
+	to.options.OnEvent, to.options.Queue = s.event, subscribeQueue
+	c, err := client.Connect(ctx, []string{to.address}, to.options)
+	if err == nil {
+		err = s.follow(ctx, c, patterns)
+		c.Close() // returns when all that came in is printed
 	}
-	s.conn = conn
-	defer func() {
-		for _, c := range []*websocket.Conn{s.conn, s.next} {
-			if c != nil {
-				c.Close()
-			}
-		}
-	}()
-	if err := s.start(dialing, conn); err != nil {
-		return err
-	}
-	for {
-		select {
-		case <-ctx.Done():
-			for _, c := range []*websocket.Conn{s.conn, s.next} {
-				if c != nil {
-					leave(c)
-				}
-			}
-			return nil
-		case s.next = <-s.moved:
-			if err := s.start(dialing, s.next); err != nil {
-				return err
-			}
-		case e := <-s.events:
-			if err := s.handle(dialing, e); err != nil {
-				return err
-			}
-		}
+	select {
+	case <-ctx.Done(): // Ctrl+C
+		return nil
+	default:
+		return s.ended(err)
 	}
 }
 
-// start sends the subscriptions and reads what comes in until the connection
-// or ctx ends.
-func (s *subscriber) start(ctx context.Context, conn *websocket.Conn) error {
-	go func() {
-		defer conn.Close()
-		for {
-			kind, message, err := conn.ReadMessage()
-			select {
-			case s.events <- event{conn, kind, message, err}:
-			case <-ctx.Done():
-				return
-			}
-			if err != nil {
-				return
-			}
-		}
-	}()
-	s.wait = map[string]bool{}
-	for _, p := range s.patterns {
-		s.wait[p] = true
-		if err := send(conn, websocket.TextMessage, wire.AppendLine(nil, wire.VerbSub, s.tenant, p)); err != nil {
-			return errors.New(closeText(err))
-		}
-	}
-	return nil
-}
-
-func (s *subscriber) handle(ctx context.Context, e event) error {
-	switch {
-	case e.err != nil:
-		return s.ended(ctx, e)
-	case e.kind == websocket.BinaryMessage:
-		return s.print(e.message)
-	}
-	line, err := wire.ParseServerLine(e.message)
-	if err != nil {
-		return fmt.Errorf("the edge sent a line that this client does not know: %w", err)
-	}
-	switch line.Kind {
-	case wire.KindPing:
-		return send(e.conn, websocket.TextMessage, []byte(wire.LinePong))
-	case wire.KindOK:
-		s.cmd.PrintErrln(plain(string(e.message)))
-		s.acknowledged(e.conn, line.Pattern)
-	case wire.KindErr:
-		s.cmd.PrintErrln(plain(string(e.message)))
-		switch line.Code {
-		case wire.CodeBadTenant, wire.CodeBadPattern, wire.CodePermissionDenied, wire.CodeTooManySubscriptions:
-			return errors.New("the edge refused a subscription")
-		}
-	case wire.KindReconnect:
-		if e.conn == s.conn && s.next == nil {
-			s.cmd.PrintErrln("RECONNECT: the edge drains; moving to a new connection")
-			go s.move(ctx, 0)
-		}
-	}
-	return nil
-}
-
-// acknowledged leaves the old connection once the new one has it all.
-func (s *subscriber) acknowledged(conn *websocket.Conn, p string) {
-	if s.next != nil && conn != s.next {
-		return
-	}
-	delete(s.wait, p)
-	if s.next == nil || len(s.wait) > 0 {
-		return
-	}
-	if s.conn != nil {
-		leave(s.conn) // what is still on its way here is printed, too
-	}
-	s.conn, s.next = s.next, nil
-	s.cmd.PrintErrln("moved")
-}
-
-// ended handles the end of a connection: that of one that was left is none.
-func (s *subscriber) ended(ctx context.Context, e event) error {
-	switch {
-	case e.conn == s.next:
-		s.next = nil
-		if s.conn == nil {
-			return errors.New(closeText(e.err))
-		}
-		s.cmd.PrintErrln("the new connection ended: " + closeText(e.err))
-		go s.move(ctx, movePause)
-	case e.conn == s.conn && s.next != nil:
-		s.conn = nil
-	case e.conn == s.conn:
-		return errors.New(closeText(e.err))
-	}
-	return nil
-}
-
-const movePause = 500 * time.Millisecond // between attempts to move
-
-// move waits, and then dials until an edge takes the connection or ctx ends.
-func (s *subscriber) move(ctx context.Context, wait time.Duration) {
-	for {
-		select {
-		case <-time.After(wait):
-		case <-ctx.Done():
-			return
-		}
-		conn, err := s.to.dial(ctx)
-		if err != nil {
-			wait = movePause
+// follow returns when ctx has ended, or why the client is of no use.
+func (s *subscriber) follow(ctx context.Context, c *client.Client, patterns []string) error {
+	for i, p := range patterns {
+		if slices.Contains(patterns[:i], p) {
 			continue
 		}
-		select {
-		case s.moved <- conn:
-		case <-ctx.Done():
-			conn.Close()
+		if _, err := c.SubscribeFunc(ctx, s.tenant, p, s.message); err != nil {
+			return err
 		}
-		return
+		s.tell("OK:SUB:" + s.tenant + ":" + p)
+	}
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case err := <-s.failed:
+		return err
+	case <-c.Done():
+		return c.Err()
 	}
 }
 
-func (s *subscriber) print(frame []byte) error {
-	m, err := wire.DecodeDeliver(frame)
-	if err != nil {
-		return fmt.Errorf("the edge sent a frame that this client does not know: %w", err)
+// ended tells why the command ends, with the line that the edge sent.
+func (s *subscriber) ended(err error) error {
+	var e *client.Error
+	switch {
+	case !errors.As(err, &e):
+		return err
+	case e.Pattern != "":
+		s.tell(refusal(e.Code, "SUB", e.Tenant, e.Pattern))
+		return errors.New("the edge refused a subscription")
+	case e.Close != 0 && e.Code != client.CodeDisconnected:
+		s.tell(plain("ERR:" + string(e.Code)))
 	}
+	return explain(err)
+}
+
+// fail ends the command.
+func (s *subscriber) fail(err error) {
+	select {
+	case s.failed <- err:
+	default: // it ends already
+	}
+}
+
+// tell writes a line to stderr.
+func (s *subscriber) tell(line string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.cmd.PrintErrln(line)
+}
+
+func (s *subscriber) event(event client.Event) {
+	switch e := event.(type) {
+	case client.Disconnected:
+		s.tell(fmt.Sprintf("disconnected: %v; reconnecting", explain(e.Err)))
+	case client.Reconnected:
+		s.tell(fmt.Sprintf("reconnected after %v away", e.Away.Round(100*time.Millisecond)))
+	case client.Moving:
+		if e.Reason == client.ReasonDrain {
+			s.tell("RECONNECT: the edge drains; moving to a new connection")
+		}
+	case client.Moved:
+		s.tell("moved")
+	case client.SubscriptionError:
+		s.fail(&client.Error{Code: e.Code, Tenant: e.Tenant, Pattern: e.Pattern})
+	case client.SlowConsumer:
+		s.tell(fmt.Sprintf("ERR:%s:%d", wire.CodeSlowConsumer, e.Dropped))
+	case client.QueueFull:
+		s.tell(fmt.Sprintf("%d messages for %s were dropped: they are not read fast enough", e.Dropped, e.Pattern))
+	case client.EdgeError:
+		line := "ERR:" + string(e.Code)
+		if e.Detail != "" {
+			line += ":" + e.Detail
+		}
+		s.tell(plain(line))
+	}
+}
+
+// message prints a message once, even if it matches several patterns.
+func (s *subscriber) message(m client.Message) {
+	if m.Pattern != m.Patterns[0] {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.print(m); err != nil {
+		s.fail(err)
+	}
+}
+
+func (s *subscriber) print(m client.Message) error {
 	out := s.cmd.OutOrStdout()
 	if !s.json {
-		_, err := fmt.Fprintf(out, "%s %s\n", plain(string(m.Channel)), plain(string(m.Payload)))
+		_, err := fmt.Fprintf(out, "%s %s\n", plain(m.Channel), plain(string(m.Payload)))
 		return err
 	}
 	message := struct {
@@ -253,7 +184,7 @@ func (s *subscriber) print(frame []byte) error {
 		Payload  *string  `json:"payload,omitempty"`
 		Base64   []byte   `json:"payload_base64,omitempty"` // what is no UTF-8
 		Patterns []string `json:"patterns"`
-	}{Tenant: string(m.Tenant), Channel: string(m.Channel), Patterns: m.Patterns}
+	}{Tenant: m.Tenant, Channel: m.Channel, Patterns: m.Patterns}
 	if utf8.Valid(m.Payload) {
 		message.Payload = new(string(m.Payload))
 	} else {

@@ -73,12 +73,13 @@ func newHandler(edge Edge) *Handler {
 
 // contentSecurityPolicy lets the page load its own files and connect to this
 // edge. The sockets are spelled out: not every browser counts them to 'self',
-// and WebTransport goes from the HTTP page to the HTTPS port.
+// and WebTransport goes from the HTTP page to the HTTPS port. The origins are
+// for /ping, from a page at 127.0.0.1.
 func (e Edge) contentSecurityPolicy() string {
 	return fmt.Sprintf("default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "+
-		"connect-src 'self' ws://localhost:%d wss://localhost:%d https://localhost:%d; "+
+		"connect-src 'self' http://localhost:%[1]d ws://localhost:%[1]d https://localhost:%[2]d wss://localhost:%[2]d; "+
 		"base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'",
-		e.HTTPPort, e.HTTPSPort, e.HTTPSPort)
+		e.HTTPPort, e.HTTPSPort)
 }
 
 // CaddyModule implements [caddy.Module].

@@ -145,14 +145,13 @@ func TestUnavailable(t *testing.T) {
 
 func TestFiles(t *testing.T) {
 	for path, contentType := range map[string]string{
-		"/demo":               "text/html; charset=utf-8",
-		"/demo?a=b":           "text/html; charset=utf-8",
-		"/demo/demo.js":       "text/javascript; charset=utf-8",
-		"/demo/connection.js": "text/javascript; charset=utf-8",
-		"/demo/protocol.js":   "text/javascript; charset=utf-8",
-		"/demo/browser.js":    "text/javascript; charset=utf-8",
-		"/demo/demo.css":      "text/css; charset=utf-8",
-		"/demo/icon.svg":      "image/svg+xml",
+		"/demo":             "text/html; charset=utf-8",
+		"/demo?a=b":         "text/html; charset=utf-8",
+		"/demo/demo.js":     "text/javascript; charset=utf-8",
+		"/demo/millrace.js": "text/javascript; charset=utf-8",
+		"/demo/browser.js":  "text/javascript; charset=utf-8",
+		"/demo/demo.css":    "text/css; charset=utf-8",
+		"/demo/icon.svg":    "image/svg+xml",
 	} {
 		for _, method := range []string{http.MethodGet, http.MethodHead} {
 			rec := serve(t, edge(), request(method, path))
@@ -195,7 +194,7 @@ func TestHeaders(t *testing.T) {
 		header := serve(t, edge(), r).Header()
 		for name, want := range map[string]string{
 			"Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; " +
-				"connect-src 'self' ws://localhost:8080 wss://localhost:8443 https://localhost:8443; " +
+				"connect-src 'self' http://localhost:8080 ws://localhost:8080 https://localhost:8443 wss://localhost:8443; " +
 				"base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'",
 			"Cross-Origin-Resource-Policy": "same-origin",
 			"Referrer-Policy":              "no-referrer",
@@ -213,7 +212,7 @@ func TestHeaders(t *testing.T) {
 // policy would stop.
 func TestPageIsSelfContained(t *testing.T) {
 	references := regexp.MustCompile(`(?:src|href)="([^"]*)"|from "\./([^"]*)"`)
-	forbidden := regexp.MustCompile(`(?i)<script[^>]*>[^<]|<style|\sstyle=|\son\w+=|innerHTML|\beval\(|@import|url\(`)
+	forbidden := regexp.MustCompile(`(?i)<script[^>]*>[^<]|<style|\sstyle=|\son\w+=|innerHTML|\beval\(|@import|(?-i:url)\(`)
 	elsewhere := regexp.MustCompile(`https?://[a-z0-9]+(\.[a-z0-9]+)*`)
 	for path, f := range files() {
 		text := string(f.data)

@@ -8,8 +8,10 @@
 //   {"cmd":"open","tab":…,"url":…,"script":…}               the script runs before the page's own
 //   {"cmd":"click","tab":…,"role":…,"name":…}
 //   {"cmd":"fill","tab":…,"label":…,"value":…}
+//   {"cmd":"move","tab":…,"x":…,"y":…}                      the pointer, to these parts of the window
 //   {"cmd":"see","tab":…,"selector":…,"text":…}              waits until an element shows text; its whole text
 //   {"cmd":"run","tab":…,"expression":…}                     the expression's value, awaited
+//   {"cmd":"until","tab":…,"expression":…}                   waits until the expression is true
 //   {"cmd":"complaints","context":…}                         console errors, uncaught errors and such, so far
 //   {"cmd":"close","context":…}
 import { createInterface } from "node:readline";
@@ -18,7 +20,7 @@ import { chromium } from "playwright-core";
 const PATIENCE = 25_000; // ms; a little less than that of the tests, to say more
 
 const browser = await chromium.launch({
-  executablePath: process.env.CHROMIUM,
+  executablePath: process.env.CHROMIUM || "/usr/bin/chromium",
   args: [
     "--headless",
     "--no-sandbox",
@@ -27,6 +29,7 @@ const browser = await chromium.launch({
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
+    "--webtransport-developer-mode", // else a host that failed is asked again after minutes
   ],
 });
 const contexts = new Map(); // name → {context, complaints}
@@ -63,6 +66,12 @@ const commands = {
   async fill({ tab, label, value }) {
     await tabs.get(tab).getByLabel(label, { exact: true }).fill(value);
   },
+  async move({ tab, x, y }) {
+    const page = tabs.get(tab);
+    await page.bringToFront();
+    const { width, height } = page.viewportSize();
+    await page.mouse.move(x * width, y * height);
+  },
   async see({ tab, selector, text }) {
     const found = tabs.get(tab).locator(selector).filter({ hasText: text, visible: true }).first();
     try {
@@ -74,6 +83,8 @@ const commands = {
     return found.innerText();
   },
   run: ({ tab, expression }) => tabs.get(tab).evaluate(expression),
+  // By the clock: a tab behind another draws no frames to look in.
+  until: ({ tab, expression }) => tabs.get(tab).waitForFunction(expression, null, { polling: 50 }).then(() => true),
   complaints: ({ context }) => contexts.get(context).complaints,
   async close({ context }) {
     await contexts.get(context).context.close();

@@ -31,11 +31,6 @@ export function browser() {
         ? "It accepts the edge's own certificate by its hash."
         : "It does not accept a certificate by its hash (serverCertificateHashes): WebTransport works only if this browser trusts the edge's authority. WebSocket works.",
     );
-    notes.push(
-      knows("protocols")
-        ? "It takes a protocol list, in which the token goes."
-        : "It takes no protocol list (protocols): the token goes in the first line on the stream.",
-    );
   } else if (isSecureContext) {
     notes.push("This browser has no WebTransport. WebSocket works.");
   } else {

@@ -1,83 +1,82 @@
-// The page: its forms make calls of a Connection, whose events it shows.
+// The page: its forms make calls of the SDK, whose events it shows.
 import { browser } from "./browser.js";
-import { Connection } from "./connection.js";
-import { isChannel, isPattern } from "./protocol.js";
+import { connect } from "./millrace.js";
 
 const MAX_ROWS = 200; // messages shown
-const PING_EVERY = 2000; // ms
+const PING_AFTER = 2000; // ms of silence, to show the round-trip time
 
 const ENDS = {
-  forbidden: "the edge does not allow this connection",
   internal: "the edge has a fault",
+  origin_not_allowed: "the edge does not allow this connection",
+  protocol_not_allowed: "the token does not allow this transport",
+  refused: "the edge refuses it, and the browser does not say why",
   slow_consumer: "this page was too slow to read",
   token_expired: "the token has expired; connect again for a new one",
+  token_provider: "no new token can be had",
   token_revoked: "the token was revoked; connect again for a new one",
   token_unverifiable: "the edge cannot check the token any more",
   unauthorized: "the edge does not accept the token",
-  1000: "as you asked",
-  1001: "the edge stops",
-  1006: "the connection broke",
-  1013: "the edge has no room now",
+  unreachable: "the edge does not answer",
+};
+
+// How a browser sends the token, and what people call the transport.
+const TRANSPORTS = {
+  webtransport: { name: "WebTransport", credentials: "an AUTH line" },
+  websocket: { name: "WebSocket", credentials: "the subprotocol list" },
 };
 
 const get = (id) => document.getElementById(id);
-const encoder = new TextEncoder();
 const decoder = new TextDecoder("utf-8", { fatal: true });
 
-let connection; // while there is one or one is made
+let connecting; // an AbortController, while a client is made
+let client;
 let tenant;
-const subscriptions = new Map(); // pattern → confirmed; they outlive a connection
+const subscriptions = new Map(); // pattern → its subscription, once confirmed; they outlive a client
 
 // Connection
 
-async function connect(transport) {
-  const mine = {}; // taken back when the user disconnects meanwhile
-  connection = mine;
+async function start(transport) {
+  const mine = new AbortController();
+  connecting = mine;
   show("Connecting…", "connecting");
-  let access;
   try {
-    access = await fetchAccess();
-  } catch (err) {
-    if (connection === mine) end(`No token: ${err.message}`);
+    const access = await fetchAccess();
+    tenant = access.tenant;
+    const made = await connect(address(transport, access.https_port), {
+      transports: [transport],
+      tokenProvider: provider(access),
+      keepAlive: PING_AFTER,
+      serverCertificateHashes: access.certificate_hashes.map(({ algorithm, value }) => ({
+        algorithm,
+        value: Uint8Array.from(atob(value), (c) => c.charCodeAt(0)),
+      })),
+      signal: mine.signal,
+      on: { connected: opened },
+    });
+    if (connecting !== mine) return void made.close();
+    client = made;
+    connecting = undefined;
+  } catch (error) {
+    if (connecting !== mine) return;
+    connecting = undefined;
+    end(`No connection came about: ${why(error)}.`);
     return;
   }
-  if (connection !== mine) return;
-  tenant = access.tenant;
-  get("token-id").textContent = access.token.split("_")[1];
-  get("expires").textContent = time(new Date(access.expires_at));
-
-  connection = new Connection({
-    transport,
-    url: address(transport, access.https_port),
-    token: access.token,
-    hashes: access.certificate_hashes.map(({ algorithm, value }) => ({
-      algorithm,
-      value: Uint8Array.from(atob(value), (c) => c.charCodeAt(0)),
-    })),
-  });
-  follow(connection);
+  follow(client);
+  show(connectedText(transport), "open");
+  for (const pattern of subscriptions.keys()) subscribe(pattern);
 }
 
-// follow shows the events of a connection until it ends.
-function follow(c) {
-  let pings;
-  let opened = false;
-  c.addEventListener("open", ({ detail: { transport, credentials } }) => {
-    opened = true;
-    get("transport").textContent = transport;
-    get("credentials").textContent = credentials;
-    show(`Connected by ${transport} to the tenant ${tenant}.`, "open");
-    subscriptions.forEach((_, pattern) => c.subscribe(tenant, pattern));
-    c.ping();
-    pings = setInterval(() => c.ping(), PING_EVERY);
-  });
-  c.addEventListener("rtt", ({ detail }) => (get("rtt").textContent = `${detail.toFixed(1)} ms`));
-  c.addEventListener("deliver", ({ detail: { channel, payload } }) => addRow(channel, readable(payload)));
-  c.addEventListener("line", ({ detail }) => takeLine(detail));
-  c.addEventListener("close", ({ detail }) => {
-    clearInterval(pings);
-    if (connection === c) end(`${opened ? "Disconnected" : "No connection came about"}: ${why(detail)}.`, detail.code !== 1000);
-  });
+// provider gives the token that is there already, and new ones before that expires.
+function provider(access) {
+  let next = access;
+  return async () => {
+    const { token, expires_at } = next ?? (await fetchAccess());
+    next = undefined;
+    get("token-id").textContent = token.split("_")[1];
+    get("expires").textContent = time(new Date(expires_at));
+    return { token, expiresAt: expires_at };
+  };
 }
 
 async function fetchAccess() {
@@ -88,20 +87,60 @@ async function fetchAccess() {
 }
 
 function address(transport, httpsPort) {
-  if (transport === "WebTransport") return `https://localhost:${httpsPort}/wt`;
-  return `${location.protocol === "https:" ? "wss" : "ws"}://localhost:${location.port}/ws`;
+  if (transport === "webtransport") return `https://localhost:${httpsPort}`;
+  return `${location.protocol}//localhost:${location.port}`;
 }
 
-function why({ code, reason, error }) {
-  const facts = [error && [error.code, error.detail].filter(Boolean).join(":"), code].filter(Boolean).join(", ");
-  const text = ENDS[error?.code] ?? ENDS[code] ?? (reason || "no reason was given");
+const connectedText = (transport) => `Connected by ${TRANSPORTS[transport].name} to the tenant ${tenant}.`;
+
+function opened({ transport }) {
+  get("transport").textContent = TRANSPORTS[transport].name;
+  get("credentials").textContent = TRANSPORTS[transport].credentials;
+}
+
+// follow shows the events of a client until it ends.
+function follow(c) {
+  const tell = (text) => addRow("connection", text);
+  const events = {
+    roundTrip: ({ rtt }) => (get("rtt").textContent = `${rtt.toFixed(1)} ms`),
+    disconnected({ error }) {
+      tell(`lost: ${why(error)}. Reconnecting…`);
+      show("The connection is lost. Reconnecting…", "connecting");
+    },
+    reconnected(place) {
+      opened(place);
+      tell(`there again, after ${(place.away / 1000).toFixed(1)} s. Messages of that time are lost.`);
+      show(connectedText(place.transport), "open");
+    },
+    moving: ({ reason }) =>
+      tell(`${reason === "drain" ? "the edge is about to stop" : "the token is about to expire"}: moving to a new connection…`),
+    moved(place) {
+      opened(place);
+      tell("moved. Nothing is lost.");
+    },
+    publishError: ({ channel, code }) => addRow("from the edge", `a message to ${channel} is refused: ${code}`),
+    subscriptionError({ pattern, code }) {
+      addRow("from the edge", `the subscription ${pattern} is refused: ${code}`);
+      subscriptions.delete(pattern);
+      listSubscriptions();
+    },
+    slowConsumer: ({ dropped }) => addRow("from the edge", `this page is too slow: ${dropped} messages were dropped`),
+    edgeError: ({ code, detail }) => addRow("from the edge", [code, detail].filter(Boolean).join(": ")),
+    closed: ({ error }) => client === c && end(`Disconnected: ${error ? why(error) : "as you asked"}.`, Boolean(error)),
+  };
+  for (const [name, handler] of Object.entries(events)) c.on(name, (event) => void handler(event));
+}
+
+function why(error) {
+  const facts = [error.code, error.closeCode].filter(Boolean).join(", ");
+  const text = ENDS[error.code] ?? error.message;
   return facts ? `${text} (${facts})` : text;
 }
 
 function end(text, failed = true) {
-  connection = undefined;
+  client = undefined;
   for (const id of ["transport", "rtt", "credentials", "expires", "token-id"]) get(id).textContent = "–";
-  subscriptions.forEach((_, pattern) => subscriptions.set(pattern, false));
+  subscriptions.forEach((_, pattern) => subscriptions.set(pattern, undefined));
   show(text, failed ? "failed" : "idle");
   listSubscriptions();
 }
@@ -110,29 +149,33 @@ function end(text, failed = true) {
 function show(text, state) {
   get("status").textContent = text;
   get("status").dataset.state = state;
-  get("switch").textContent = connection ? "Disconnect" : "Connect";
+  get("switch").textContent = client || connecting ? "Disconnect" : "Connect";
   for (const control of document.querySelectorAll("#subscribe button, #publish button")) control.disabled = state !== "open";
 }
 
 // Subscriptions
 
-function takeLine(line) {
-  switch (line.kind) {
-    case "OK":
-      if (line.verb === "SUB") subscriptions.set(line.pattern, true);
-      else subscriptions.delete(line.pattern);
-      listSubscriptions();
-      break;
-    case "ERR":
-      addRow("from the edge", line.line);
-      if (line.detail.startsWith("SUB:")) {
-        subscriptions.delete(line.detail.split(":")[2]);
-        listSubscriptions();
-      }
-      break;
-    case "RECONNECT":
-      addRow("from the edge", "RECONNECT: the edge is about to stop");
+async function subscribe(pattern) {
+  const c = client;
+  subscriptions.set(pattern, undefined);
+  listSubscriptions();
+  try {
+    const subscription = await c.subscribe(tenant, pattern, { onMessage });
+    if (client === c) subscriptions.set(pattern, subscription);
+  } catch (error) {
+    if (client !== c) return; // for the next one
+    subscriptions.delete(pattern);
+    if (error.code === "bad_pattern") refuse(get("pattern"), `1 to 32 parts ${PARTS}; a part may be * or end in *, the last one also in # or >`);
+    else addRow("from the edge", `the subscription ${pattern} is refused: ${error.code}`);
   }
+  listSubscriptions();
+}
+
+async function unsubscribe(pattern) {
+  const subscription = subscriptions.get(pattern);
+  subscriptions.delete(pattern);
+  listSubscriptions();
+  await subscription?.unsubscribe();
 }
 
 function listSubscriptions() {
@@ -145,11 +188,7 @@ function listSubscriptions() {
     button.type = "button";
     button.textContent = "Unsubscribe";
     button.setAttribute("aria-label", `Unsubscribe ${pattern}`);
-    button.onclick = () => {
-      if (confirmed) connection.unsubscribe(tenant, pattern);
-      else subscriptions.delete(pattern);
-      listSubscriptions();
-    };
+    button.onclick = () => unsubscribe(pattern);
     item.append(name, button);
     return item;
   });
@@ -157,6 +196,11 @@ function listSubscriptions() {
 }
 
 // Messages
+
+// A message that matches several subscriptions comes to each: one shows it.
+function onMessage({ channel, payload, pattern, patterns }) {
+  if (pattern === patterns[0]) addRow(channel, readable(payload));
+}
 
 function addRow(title, text) {
   const row = document.createElement("li");
@@ -189,42 +233,41 @@ function onSubmit(id, act) {
   });
 }
 
-// valid marks a field whose name breaks the rules, and says which they are.
-function valid(field, legal, rules) {
-  field.setCustomValidity(legal(field.value) ? "" : rules);
-  return field.reportValidity();
+const PARTS = "with dots between them, of letters, digits and _-~@";
+
+// refuse marks a field whose name breaks the rules, and says which they are.
+function refuse(field, rules) {
+  field.setCustomValidity(rules);
+  field.reportValidity();
 }
 
 for (const id of ["pattern", "channel"]) get(id).addEventListener("input", () => get(id).setCustomValidity(""));
 
 onSubmit("connect", () => {
-  if (!connection) connect(new FormData(get("connect")).get("transport"));
-  else if (connection instanceof Connection) connection.close();
-  else end("Not connected.", false);
+  if (connecting) {
+    connecting.abort();
+    connecting = undefined;
+    end("Not connected.", false);
+  } else if (client) client.close();
+  else start(new FormData(get("connect")).get("transport").toLowerCase());
 });
 
 // A browser may drop what it has open without a word to the edge.
-addEventListener("pagehide", () => {
-  if (connection instanceof Connection) connection.close();
-});
+addEventListener("pagehide", () => client?.close());
 
 onSubmit("subscribe", () => {
-  const rules = "1 to 32 parts with dots between them, of letters, digits and _-~@; a part may be * or end in *, the last one also in # or >";
-  if (!valid(get("pattern"), isPattern, rules)) return;
   const pattern = get("pattern").value;
-  if (!subscriptions.has(pattern)) subscriptions.set(pattern, false);
-  listSubscriptions();
-  connection.subscribe(tenant, pattern);
+  if (!subscriptions.has(pattern)) subscribe(pattern);
 });
 
-onSubmit("publish", () => {
-  if (!valid(get("channel"), isChannel, "1 to 32 parts with dots between them, of letters, digits and _-~@")) return;
-  connection.publish({
-    tenant,
-    channel: get("channel").value,
-    payload: encoder.encode(get("text").value),
-    delivery: Number(get("delivery").value),
-  });
+onSubmit("publish", async () => {
+  const channel = get("channel").value;
+  try {
+    await client.publish(tenant, channel, get("text").value, { delivery: get("delivery").value });
+  } catch (error) {
+    if (error.code === "bad_channel") refuse(get("channel"), `1 to 32 parts ${PARTS}`);
+    else addRow("connection", `the message to ${channel} is not published: ${why(error)}`);
+  }
 });
 
 get("clear").onclick = () => {

@@ -1,0 +1,127 @@
+// Clients of the SDK for TypeScript, driven by sdk_host_test.go, in Node
+// (sdk_node.mjs) and in a page (sdk_page.js). What it takes and reports are the
+// types sdkCommand and sdkReport there, as JSON.
+const events = [
+  "connected", "disconnected", "reconnecting", "reconnected", "moving", "moved", "publishError",
+  "subscriptionError", "slowConsumer", "queueFull", "edgeError", "roundTrip", "closed",
+];
+
+export function toBase64(bytes) {
+  let text = "";
+  for (const byte of bytes) text += String.fromCharCode(byte);
+  return btoa(text);
+}
+
+const fromBase64 = (text) => Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
+
+function plain(error) {
+  if (error === undefined || error === null) return undefined;
+  const { code = "", tenant, pattern, channel, status, closeCode } = error;
+  return { code: String(code), text: String(error.message ?? error), tenant, pattern, channel, status, closeCode };
+}
+
+// driver returns a function that carries out commands. Each begins at once, in
+// the order of the calls.
+export function driver({ connect, TokenAdmin }, emit) {
+  const clients = new Map(); // name → {client, subscriptions, asked}
+  const payload = (command) => fromBase64(command.payload ?? "");
+
+  const commands = {
+    async connect({ client: name, addresses, options: { provider, hashes, ...options } }) {
+      const state = { subscriptions: new Map(), asked: [] };
+      clients.set(name, state);
+      if (provider) {
+        options.tokenProvider = () =>
+          new Promise((resolve, reject) => {
+            state.asked.push({ resolve, reject });
+            emit({ client: name, event: "tokenWanted" });
+          });
+      }
+      if (hashes) {
+        options.serverCertificateHashes = hashes.map((hash) => ({ algorithm: "sha-256", value: fromBase64(hash) }));
+      }
+      options.on = Object.fromEntries(
+        events.map((event) => [
+          event,
+          ({ error, ...fields } = {}) => void emit({ ...fields, error: plain(error), client: name, event }),
+        ]),
+      );
+      state.client = await connect(addresses.length === 1 ? addresses[0] : addresses, options);
+      state.client.closed.then((error) => emit({ client: name, event: "ended", error: plain(error) }));
+      return { edge: state.client.edge, transport: state.client.transport };
+    },
+
+    // A provider gets its token, or a failure.
+    token({ client: name, token, expiresAt, text }) {
+      const { resolve, reject } = clients.get(name).asked.shift();
+      if (text) reject(new Error(text));
+      else resolve(expiresAt ? { token, expiresAt: new Date(expiresAt) } : token);
+    },
+
+    async subscribe({ client: name, sub, tenant, pattern, mode, options }) {
+      const state = clients.get(name);
+      const report = (m) =>
+        void emit({
+          client: name, event: "message", sub, tenant: m.tenant, channel: m.channel, payload: toBase64(m.payload),
+          pattern: m.pattern, patterns: m.patterns,
+        });
+      const subscription = await state.client.subscribe(
+        tenant, pattern, mode === "callback" ? { ...options, onMessage: report } : options,
+      );
+      const read = async () => {
+        try {
+          for await (const message of subscription) report(message);
+          emit({ client: name, event: "subscriptionEnded", sub });
+        } catch (error) {
+          emit({ client: name, event: "subscriptionEnded", sub, error: plain(error) });
+        }
+      };
+      state.subscriptions.set(sub, { subscription, read });
+      if (mode === "iterate") read();
+      if (mode === "callback") {
+        subscription.ended.then((error) => emit({ client: name, event: "subscriptionEnded", sub, error: plain(error) }));
+      }
+    },
+
+    read({ client: name, sub }) {
+      clients.get(name).subscriptions.get(sub).read();
+    },
+    unsubscribe: ({ client: name, sub }) => clients.get(name).subscriptions.get(sub).subscription.unsubscribe(),
+    publish: ({ client: name, tenant, channel, delivery, ...command }) =>
+      clients.get(name).client.publish(tenant, channel, payload(command), delivery ? { delivery } : undefined),
+    flush: ({ client: name }) => clients.get(name).client.flush(),
+    close: ({ client: name }) => clients.get(name).client.close(),
+
+    async issue({ addresses: [address], master, tenant, rules, seconds }) {
+      const admin = new TokenAdmin(address, master);
+      const { token, tokenId, expiresAt } = await admin.issue({
+        createdBy: "integration",
+        expiresIn: `${seconds}s`,
+        grants: [{ tenants: [tenant], publish: rules, subscribe: rules }],
+      });
+      return { token, tokenId, expiresAt: expiresAt.toISOString() };
+    },
+    async refresh({ addresses: [address], master, tokenId, seconds }) {
+      const admin = new TokenAdmin(address, master);
+      const expiresAt = await admin.refresh(tokenId, { expiresAt: new Date(Date.now() + 1000 * seconds) });
+      return { expiresAt: expiresAt.toISOString() };
+    },
+    revoke: ({ addresses: [address], master, token }) => new TokenAdmin(address, master).revoke(token),
+    async list({ addresses: [address], master, tenant }) {
+      const tokens = [];
+      for await (const { tokenId, status } of new TokenAdmin(address, master).list({ tenant, pageSize: 2 })) {
+        tokens.push({ tokenId, status });
+      }
+      return { tokens };
+    },
+  };
+
+  return async function carryOut(command) {
+    const answer = { client: command.client, event: "answer", id: command.id };
+    try {
+      emit({ ...answer, ...(await commands[command.cmd](command)) });
+    } catch (error) {
+      emit({ ...answer, error: plain(error) ?? { code: "", text: "undefined was thrown" } });
+    }
+  };
+}

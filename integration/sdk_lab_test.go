@@ -1,0 +1,110 @@
+package integration
+
+import (
+	"testing"
+
+	"github.com/millrace/millrace/internal/natstest"
+)
+
+// sdkLab is what the tests of SDKs share below one test function.
+type sdkLab struct {
+	browser *sdkBrowser
+	nats    []*natstest.Node // one or none
+	shared  *edge            // for tests that do nothing to it
+}
+
+// joined returns the option of edges of a new overlay.
+func (l *sdkLab) joined() option { return joining(l.nats, "")[0] }
+
+// sdkStage is where a scenario plays: the edges that its clients know, and a
+// tenant of its own.
+type sdkStage struct {
+	t      *testing.T
+	lab    *sdkLab
+	kind   sdkKind
+	edges  []*edge
+	room   string // without the namespace
+	tenant string // with it
+
+	router sdkRouter
+	hosts  map[string]sdkHost
+}
+
+func (l *sdkLab) stage(t *testing.T, kind sdkKind, edges ...*edge) *sdkStage {
+	s := &sdkStage{t: t, lab: l, kind: kind, room: "room-" + randomHex()[:8], hosts: map[string]sdkHost{}}
+	s.tenant = "paint." + s.room
+	for _, e := range edges {
+		s.edges = append(s.edges, e.with(t))
+	}
+	return s
+}
+
+// host is where clients of a kind run. It knows the certificates of the stage's
+// edges of now.
+func (s *sdkStage) host(kind sdkKind) sdkHost {
+	s.t.Helper()
+	if s.hosts[kind.where] == nil {
+		s.hosts[kind.where] = s.lab.start(s.t, kind, s.edges, s.router.route)
+	}
+	return s.hosts[kind.where]
+}
+
+// token is one for everything in the stage's tenant.
+func (s *sdkStage) token() string {
+	s.t.Helper()
+	return s.edges[0].issue(allowAll(s.room)).Token
+}
+
+// addresses are those of the edges.
+func (s *sdkStage) addresses(edges ...*edge) (list []string) {
+	for _, e := range edges {
+		list = append(list, e.httpsURL(""))
+	}
+	return list
+}
+
+// client is a new one of the stage's kind that is not connected.
+func (s *sdkStage) client() *sdkClient {
+	s.t.Helper()
+	return s.clientOf(s.kind)
+}
+
+func (s *sdkStage) clientOf(kind sdkKind) *sdkClient {
+	s.t.Helper()
+	c := &sdkClient{
+		t: s.t, name: "c" + randomHex()[:12], kind: kind, host: s.host(kind),
+		answers: newMailbox(), events: newMailbox(), subs: map[string]*sdkSub{},
+	}
+	s.router.add(c)
+	return c
+}
+
+// connecting is the command that connects a client of a kind, with what the
+// options leave open as it should be for it.
+func (s *sdkStage) connecting(kind sdkKind, options sdkOptions, addresses ...string) sdkCommand {
+	s.t.Helper()
+	if options.Transports == nil {
+		options.Transports = []string{kind.transport}
+	}
+	if options.Token == "" && !options.Provider {
+		options.Token = s.token()
+	}
+	if kind.where == "chromium" {
+		for _, e := range s.edges {
+			hash := leafHash(s.t, e.HTTPS)
+			options.Hashes = append(options.Hashes, hash[:])
+		}
+	}
+	if len(addresses) == 0 {
+		addresses = s.addresses(s.edges...)
+	}
+	return sdkCommand{Cmd: "connect", Addresses: addresses, Options: &options}
+}
+
+// connect connects a new client of the stage's kind.
+func (s *sdkStage) connect(options sdkOptions, addresses ...string) *sdkClient {
+	s.t.Helper()
+	c := s.client()
+	c.must(s.connecting(s.kind, options, addresses...))
+	return c
+}

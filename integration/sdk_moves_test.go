@@ -1,0 +1,251 @@
+package integration
+
+import (
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/millrace/millrace/wire"
+)
+
+// An sdkMove is something that happens to an edge while clients of every kind
+// are connected to it.
+type sdkMove struct {
+	name string
+	run  func(t *testing.T, lab *sdkLab)
+}
+
+var sdkMoves = []sdkMove{
+	{"drain by the admin API", func(t *testing.T, lab *sdkLab) { sdkDrain(t, lab, (*edge).drainByAdminAPI) }},
+	{"drain by SIGTERM", func(t *testing.T, lab *sdkLab) { sdkDrain(t, lab, (*edge).terminate) }},
+	{"drain of the only edge", sdkDrainAlone},
+	{"drain with messages to one", sdkDrainJobs},
+	{"other region", sdkOtherRegion},
+	{"kill", sdkKill},
+	{"kill of the only edge", sdkKillAlone},
+}
+
+func (e *edge) drainByAdminAPI() {
+	e.t.Helper()
+	e.adminCall("POST", "/pubsub/drain", object{}).decode(e.t, 200, new(object))
+}
+
+// When an edge drains, its clients move to the other one. They lose nothing, get
+// nothing twice, and all in order; so do those who hear them.
+func sdkDrain(t *testing.T, lab *sdkLab, drain func(*edge)) {
+	p := startSDKPair(t, lab, sdkOptions{})
+	var left, late []*sdkSub
+	for _, c := range p.clients {
+		left = append(left, c.subscribe(p.tenant, "left"))
+	}
+	stream, end := startNumbers(p.publisher, p.tenant, "n"), p.publishAll()
+	drain(p.from)
+	for i, c := range p.clients {
+		if e := c.event("moving"); e.Reason != "drain" || e.Edge != p.from.httpsURL("") {
+			t.Errorf("%s: got %v, want drain, from %s", c.kind, e, p.from.httpsURL(""))
+		}
+		late = append(late, c.subscribe(p.tenant, "late")) // on both connections, or one
+		left[i].unsubscribe()
+	}
+	for _, c := range p.clients {
+		if e := c.event("moved"); e.Reason != "drain" || e.Edge != p.to.httpsURL("") || e.Transport != c.kind.transport {
+			t.Errorf("%s: got %v, want drain, to %s by %s", c.kind, e, p.to.httpsURL(""), c.kind.transport)
+		}
+	}
+	before := stream.sent()
+	p.stays.poll("messages after the move", func() bool { return stream.sent() > before+20 })
+	counts, sent := end(), stream.halt()
+	for _, sub := range p.subs {
+		sub.wantNumbers(sent)
+	}
+	p.wantAll(counts)
+
+	p.hear(p.publisher, "late", late)
+	for i := range 10 {
+		p.publisher.publish(p.tenant, "late", strconv.Itoa(i))
+		p.publisher.publish(p.tenant, "left", "for nobody")
+	}
+	for i, c := range p.clients {
+		late[i].wantNumbers(10)
+		left[i].wantEnd("")
+		left[i].wantNone()
+		c.never("disconnected", "reconnecting", "publishError", "edgeError", "queueFull")
+		c.close()
+	}
+	t.Logf("%d messages, and %v of the clients", sent, counts)
+}
+
+// Messages to one, while the edge of those who take them drains: no copy comes by
+// the second connection, and those of after the move reach one client each. One
+// that another edge sends to an edge whose clients have just been told to leave
+// may be lost (docs/protocol.md, Promises): how many were is logged.
+func sdkDrainJobs(t *testing.T, lab *sdkLab) {
+	p := startSDKPair(t, lab, sdkOptions{})
+	var jobs []*sdkSub
+	for _, c := range p.clients {
+		jobs = append(jobs, c.subscribe(p.tenant, "jobs"))
+	}
+	p.hear(p.publisher, "jobs", jobs)
+	p.from.terminate()
+	during := 0
+	publish := func(n int) {
+		p.publisher.publishTagged(wire.OneRandom, p.tenant, "jobs", strconv.Itoa(n))
+	}
+	for _, c := range p.clients {
+		for moved := false; !moved; during++ {
+			publish(during)
+			time.Sleep(numbersEvery / 2) // a load, not a wait
+			moved = c.count("moved") > 0
+		}
+	}
+	p.from.stop()
+	const after = 100
+	for n := range after {
+		publish(during + n)
+	}
+	times, late := make([]int, during+after), 0
+	p.stays.poll("the jobs of after the move", func() bool { // they may wait until the edge knows who takes them
+		for i, sub := range jobs {
+			for len(sub.messages.rest()) > 0 {
+				n, err := strconv.Atoi(string(sub.next().Payload))
+				if err != nil {
+					t.Fatalf("%s: %v", p.clients[i].kind, err)
+				}
+				if times[n]++; n >= during {
+					late++
+				}
+			}
+		}
+		return late >= after
+	})
+	lost := 0
+	for n, count := range times {
+		switch {
+		case count > 1:
+			t.Errorf("%d came %d times", n, count)
+		case count == 0:
+			lost++
+		}
+	}
+	for _, c := range p.clients {
+		c.flush()
+	}
+	for _, sub := range jobs {
+		sub.wantNone()
+	}
+	t.Logf("%d of %d messages during the move were lost", lost, during)
+}
+
+// A token for one region: the edges of others are passed over.
+func sdkOtherRegion(t *testing.T, lab *sdkLab) {
+	join := lab.joined()
+	in := func(region string, more ...option) *edge {
+		return startEdge(t, strings.Replace(defaultCaddyfile, "drain 7s", "drain 7s\n\t\tregion "+region, 1), append(more, join, onLoopbacks)...)
+	}
+	european := in("EU")
+	american := in("US", withMaster(european))
+	for _, kind := range sdkKinds {
+		s := lab.stage(t, kind, european, american)
+		for _, region := range []string{"EU", "US"} {
+			request := tokenRequest(allowAll(s.room))
+			request["right"].(object)["allow_regions"] = []string{region}
+			c := s.connect(sdkOptions{Token: european.issueAs(european.master, request).Token})
+			want := map[string]*edge{"EU": european, "US": american}[region].httpsURL("")
+			if e := c.event("connected"); e.Edge != want {
+				t.Errorf("%s: got %v, want the edge of the region, %s", kind, e, want)
+			}
+			c.flush()
+			c.close()
+		}
+	}
+}
+
+// Impatient clients notice soon that an edge is gone, and come back soon.
+var sdkImpatient = sdkOptions{KeepAlive: 500, PongTimeout: 1000, MaxBackOff: 500}
+
+// When an edge dies its clients go to the other one, and know for how long they
+// were away.
+func sdkKill(t *testing.T, lab *sdkLab) {
+	p := startSDKPair(t, lab, sdkImpatient)
+	p.from.kill()
+	for i, c := range p.clients {
+		if e := c.event("disconnected"); e.Edge != p.from.httpsURL("") || e.Error == nil {
+			t.Errorf("%s: got %v, want the reason and the edge %s", c.kind, e, p.from.httpsURL(""))
+		}
+		e := c.event("reconnected")
+		if e.Edge != p.to.httpsURL("") || e.Away <= 0 || e.Away > inMS(patience) {
+			t.Errorf("%s: got %v, want the edge %s and how long it took", c.kind, e, p.to.httpsURL(""))
+		}
+		t.Logf("%s was away for %v ms", c.kind, e.Away)
+		p.hear(p.publisher, "n", p.subs[i:i+1])
+		c.never("closed", "moving")
+		c.close()
+	}
+}
+
+// When there is one edge only, clients wait for it.
+func sdkKillAlone(t *testing.T, lab *sdkLab) {
+	e := startEdge(t, defaultCaddyfile, onLoopbacks)
+	s := lab.stage(t, sdkKind{}, e)
+	clients, subs := s.crowd(sdkImpatient)
+	e.kill()
+	for _, c := range clients {
+		c.event("disconnected")
+		c.event("reconnecting")
+		for _, cmd := range []string{"publish", "flush"} {
+			if _, err := c.try(sdkCommand{Cmd: cmd, Tenant: s.tenant, Channel: "n"}); err.code() != "disconnected" {
+				t.Errorf("%s: %s without a connection: %v, want disconnected", c.kind, cmd, err)
+			}
+		}
+	}
+	s.comeBack(again(e), clients, subs)
+}
+
+// A drain of the only edge ends with the loss of the connection, and its clients
+// wait for it, too.
+func sdkDrainAlone(t *testing.T, lab *sdkLab) {
+	e := startEdge(t, defaultCaddyfile, onLoopbacks)
+	s := lab.stage(t, sdkKind{}, e)
+	clients, subs := s.crowd(sdkImpatient)
+	s.edges[0].terminate()
+	for i, c := range clients {
+		c.event("moving")
+		c.publish(s.tenant, "n", "still here, "+c.name)
+		subs[i].until("still here, " + c.name)
+	}
+	s.edges[0].stop()
+	for _, c := range clients {
+		c.event("disconnected")
+		c.never("moved")
+	}
+	s.comeBack(again(e), clients, subs)
+}
+
+// crowd connects a client of each kind, which subscribes to the channel n.
+func (s *sdkStage) crowd(options sdkOptions) (clients []*sdkClient, subs []*sdkSub) {
+	s.t.Helper()
+	options.Token = s.token()
+	for _, kind := range sdkKinds {
+		c := s.clientOf(kind)
+		c.must(s.connecting(kind, options))
+		clients = append(clients, c)
+		subs = append(subs, c.subscribe(s.tenant, "n"))
+	}
+	return clients, subs
+}
+
+// comeBack starts the edge again, and requires that all clients are as before.
+func (s *sdkStage) comeBack(same option, clients []*sdkClient, subs []*sdkSub) {
+	s.t.Helper()
+	startEdge(s.t, defaultCaddyfile, onLoopbacks, same)
+	for i, c := range clients {
+		if e := c.event("reconnected"); e.Away <= 0 || e.Transport != c.kind.transport {
+			s.t.Errorf("%s: got %v, want how long it took, and %s", c.kind, e, c.kind.transport)
+		}
+		c.publish(s.tenant, "n", "again, "+c.name)
+		subs[i].until("again, " + c.name)
+		c.never("closed")
+		c.close()
+	}
+}

@@ -1,0 +1,74 @@
+package integration
+
+import (
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/millrace/millrace/wire"
+)
+
+// numbersEvery is how often [numbers] publishes.
+const numbersEvery = 10 * time.Millisecond
+
+// numbers publishes 0, 1, 2 and so on to a channel, until it is halted.
+type numbers struct {
+	t      *testing.T
+	socket *socket
+	once   sync.Once
+	stop   chan struct{}
+	done   chan struct{}
+	mu     sync.Mutex
+	times  []time.Time // when each was sent
+	err    error
+}
+
+func startNumbers(socket *socket, tenant, channel string) *numbers {
+	n := &numbers{t: socket.t, socket: socket, stop: make(chan struct{}), done: make(chan struct{})}
+	go n.run(tenant, channel) // ends with stop
+	n.t.Cleanup(func() { n.once.Do(func() { close(n.stop) }); <-n.done })
+	return n
+}
+
+func (n *numbers) run(tenant, channel string) {
+	defer close(n.done)
+	tick := time.NewTicker(numbersEvery)
+	defer tick.Stop()
+	for i := 0; ; i++ {
+		select {
+		case <-n.stop:
+			return
+		case <-tick.C:
+		}
+		err := n.socket.write(asFrame, wire.AppendPublish(nil, wire.Publish{
+			Tenant: []byte(tenant), Channel: []byte(channel), Payload: strconv.AppendInt(nil, int64(i), 10),
+		}))
+		n.mu.Lock()
+		n.times = append(n.times, time.Now())
+		n.err = err
+		n.mu.Unlock()
+		if err != nil {
+			return
+		}
+	}
+}
+
+// sent is how many have been sent so far.
+func (n *numbers) sent() int {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return len(n.times)
+}
+
+// halt stops the publisher, and returns how many the edge has accepted.
+func (n *numbers) halt() int {
+	n.t.Helper()
+	n.once.Do(func() { close(n.stop) })
+	<-n.done
+	if n.err != nil {
+		n.t.Fatalf("the publisher: %v", n.err)
+	}
+	n.socket.ping()
+	return len(n.times)
+}

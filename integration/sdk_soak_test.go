@@ -1,0 +1,212 @@
+package integration
+
+import (
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+// sdkRounds is how often a test ends an edge below its clients.
+func sdkRounds(t *testing.T) int {
+	t.Helper()
+	text := os.Getenv("MILLRACE_ROUNDS")
+	if text == "" {
+		return 3
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 1 {
+		t.Fatalf("MILLRACE_ROUNDS is %q, want a number of rounds", text)
+	}
+	return n
+}
+
+// sdkLoad is clients of every kind that hear numbers while edges end.
+type sdkLoad struct {
+	*sdkPair
+	stream  *numbers
+	follows []*follower
+}
+
+// follower reads a subscription for as long as the test lasts.
+type follower struct {
+	sub  *sdkSub
+	done chan struct{}
+	got  []int // the numbers, in the order in which they came
+	err  error
+}
+
+func startSDKLoad(t *testing.T, options sdkOptions) *sdkLoad {
+	t.Helper()
+	lab := &sdkLab{browser: startSDKBrowser(t), nats: startNATS(t, 1)}
+	l := &sdkLoad{sdkPair: startSDKPair(t, lab, options)}
+	for _, sub := range l.subs {
+		f := &follower{sub: sub, done: make(chan struct{})}
+		go f.run() // ends with "end", or the mailbox's patience
+		l.follows = append(l.follows, f)
+	}
+	l.stream = startNumbers(l.publisher, l.tenant, "n")
+	return l
+}
+
+func (f *follower) run() {
+	defer close(f.done)
+	for {
+		r, ok := f.sub.messages.take(func(sdkReport) bool { return true })
+		if !ok || r.Event != "message" {
+			f.err = fmt.Errorf("after %d messages: no message in %v, or the end: %v", len(f.got), patience, r)
+			return
+		}
+		if string(r.Payload) == "end" {
+			return
+		}
+		n, err := strconv.Atoi(string(r.Payload))
+		if err != nil {
+			f.err = err
+			return
+		}
+		f.got = append(f.got, n)
+	}
+}
+
+// end halts the numbers, and returns how many there were when all have read them.
+func (l *sdkLoad) end() int {
+	l.t.Helper()
+	sent := l.stream.halt()
+	l.publisher.publish(l.tenant, "n", "end")
+	for _, f := range l.follows {
+		<-f.done
+		if f.err != nil {
+			l.t.Errorf("%s: %v; events: %v", f.sub.c.kind, f.err, f.sub.c.events.rest())
+		}
+	}
+	return sent
+}
+
+// swap starts the edge that has ended again; clients are at the other one.
+func (l *sdkLoad) swap() {
+	l.t.Helper()
+	ended := l.from
+	l.from, l.to = l.to, startEdge(l.t, defaultCaddyfile, onLoopbacks, again(ended))
+}
+
+// Clients whose edges drain, one after the other, lose nothing, get nothing twice
+// and all in order.
+func TestSDKDrains(t *testing.T) {
+	t.Parallel()
+	l := startSDKLoad(t, sdkOptions{})
+	rounds := sdkRounds(t)
+	for range rounds {
+		l.from.terminate()
+		for _, c := range l.clients {
+			if e := c.event("moved"); e.Edge != l.to.httpsURL("") {
+				t.Errorf("%s moved to %s, want %s", c.kind, e.Edge, l.to.httpsURL(""))
+			}
+		}
+		l.from.stop()
+		l.swap()
+	}
+	sent := l.end()
+	for i, f := range l.follows {
+		for n, got := range f.got {
+			if n != got {
+				t.Errorf("%s: got %d, want %d of %d", l.clients[i].kind, got, n, sent)
+				break
+			}
+		}
+		if len(f.got) != sent {
+			t.Errorf("%s: got %d messages of %d", l.clients[i].kind, len(f.got), sent)
+		}
+		l.clients[i].never("disconnected", "queueFull", "slowConsumer")
+	}
+	t.Logf("%d drains, %d messages to each of %d clients: none lost, none twice, all in order unless said otherwise",
+		rounds, sent, len(l.clients))
+}
+
+// Clients whose edges die are told so. What they lose is what was published while
+// they were away, and nothing comes twice or in another order.
+func TestSDKKills(t *testing.T) {
+	t.Parallel()
+	l := startSDKLoad(t, sdkImpatient)
+	rounds := sdkRounds(t)
+	aways := make([][]sdkReport, len(l.clients))
+	for range rounds {
+		l.from.kill()
+		for i, c := range l.clients {
+			c.event("disconnected")
+			e := c.event("reconnected")
+			if e.Edge != l.to.httpsURL("") {
+				t.Errorf("%s: got %v, want the edge %s", c.kind, e, l.to.httpsURL(""))
+			}
+			aways[i] = append(aways[i], e)
+		}
+		before := l.stream.sent()
+		l.stays.poll("messages after the kill", func() bool { return l.stream.sent() > before+20 })
+		l.swap()
+	}
+	sent := l.end()
+	var summary []string
+	for i, f := range l.follows {
+		kind, lost, total := l.clients[i].kind, 0, 0.
+		gaps := f.gaps(t, sent)
+		if len(gaps) > rounds {
+			t.Errorf("%s: messages are missing in %d places, %v, but it was away %d times", kind, len(gaps), gaps, rounds)
+		}
+		for _, a := range aways[i] {
+			total += a.Away
+		}
+		for _, gap := range gaps {
+			lost += gap.to - gap.from
+			l.checkGap(kind, gap, aways[i])
+		}
+		summary = append(summary, fmt.Sprintf("%s %d (%.0f ms)", kind, lost, total))
+		if n := l.clients[i].count("disconnected"); n != rounds {
+			t.Errorf("%s was told of %d losses, want %d", kind, n, rounds)
+		}
+	}
+	t.Logf("%d kills, %d messages; lost by client, and the time it was away: %s", rounds, sent, strings.Join(summary, ", "))
+}
+
+// gap is what is missing: the numbers from one to before another.
+type gap struct{ from, to int }
+
+// gaps is where a follower lacks numbers. It requires that none comes twice or
+// late.
+func (f *follower) gaps(t *testing.T, sent int) (list []gap) {
+	t.Helper()
+	next := 0
+	for _, n := range append(f.got, sent) {
+		if n < next {
+			t.Errorf("%s: %d came after %d", f.sub.c.kind, n, next-1)
+			return list
+		}
+		if n > next {
+			list = append(list, gap{next, n})
+		}
+		next = n + 1
+	}
+	return list
+}
+
+// awaySlack is for what the time away does not count: a message that was sent to
+// the client before the kill, but did not arrive; one that came when the other
+// edge had the subscription, but the publisher's had not heard of it; and
+// whatever the machine does in between.
+const awaySlack = time.Second
+
+// checkGap requires that what is missing was published while the client was away,
+// as it said afterwards.
+func (l *sdkLoad) checkGap(kind sdkKind, g gap, aways []sdkReport) {
+	l.t.Helper()
+	first, last := l.stream.times[g.from], l.stream.times[g.to-1]
+	for _, e := range aways {
+		from, to := e.at.Add(-time.Duration(e.Away*float64(time.Millisecond))), e.at
+		if first.After(from.Add(-awaySlack)) && last.Before(to.Add(awaySlack)) {
+			return
+		}
+	}
+	l.t.Errorf("%s lost the messages from %d to %d, published from %v to %v, but was away at other times: %v",
+		kind, g.from, g.to-1, first, last, aways)
+}
