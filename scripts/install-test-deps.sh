@@ -28,6 +28,7 @@ fi
 ../../scripts/sdk-js.sh build
 mkdir -p node_modules/@millrace
 ln -sfn ../../../../sdk/js node_modules/@millrace/client
+npm --prefix ../../examples install --loglevel=error # a link to it, too
 
 if ! stamp requirements.txt .venv; then
 	if ! python3 -m venv --clear .venv; then

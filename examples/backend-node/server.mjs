@@ -1,0 +1,55 @@
+// Gives access tokens to the web examples, and serves them. The master token
+// stays here: a browser gets a token for 15 minutes, with the grants that it
+// needs.
+import { readFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import { extname, join, normalize } from "node:path";
+import { TokenAdmin } from "@millrace/client/admin";
+
+const LISTEN = new URL("http://localhost:3000");
+const EDGE = "http://localhost:8080"; // of make dev
+
+const admin = new TokenAdmin(EDGE, process.env.MILLRACE_MASTER_TOKEN);
+
+// Answers with what the SDK's tokenProvider returns. Your own login decides who
+// gets a token, and for what; here it is whoever runs this machine.
+async function giveToken(request, response) {
+  if (request.headers["sec-fetch-site"] !== "same-origin") {
+    response.writeHead(403).end("for our own pages alone\n");
+    return;
+  }
+  const channels = ["chat.*", "cursors.*", "news.#"];
+  try {
+    const { token, expiresAt } = await admin.issue({
+      createdBy: "backend-node",
+      expiresIn: "15m",
+      grants: [{ tenants: ["demo.room"], publish: channels, subscribe: channels }],
+    });
+    response.writeHead(200, { "Content-Type": "application/json", "Cache-Control": "no-store" });
+    response.end(JSON.stringify({ token, expiresAt }));
+  } catch (error) {
+    console.error(error.message); // for us; the browser need not know
+    response.writeHead(503).end("no token can be had now\n");
+  }
+}
+
+const FOLDERS = { "/sdk/": "sdk/js/dist", "/snippets/": "examples/snippets", "/": "examples/web" };
+const TYPES = { ".html": "text/html; charset=utf-8", ".js": "text/javascript", ".css": "text/css" };
+
+async function serveFile(request, response) {
+  const { pathname } = new URL(request.url, LISTEN);
+  const prefix = Object.keys(FOLDERS).find((start) => pathname.startsWith(start));
+  const name = normalize(`/${pathname.slice(prefix.length)}${pathname.endsWith("/") ? "index.html" : ""}`);
+  try {
+    const content = await readFile(join(FOLDERS[prefix], name));
+    response.writeHead(200, { "Content-Type": TYPES[extname(name)] ?? "application/octet-stream" }).end(content);
+  } catch {
+    response.writeHead(404).end("not found\n");
+  }
+}
+
+createServer((request, response) => {
+  if (request.method === "POST" && request.url === "/token") giveToken(request, response);
+  else if (request.method === "GET") serveFile(request, response);
+  else response.writeHead(405).end();
+}).listen(LISTEN.port, LISTEN.hostname, () => console.log(`open ${LISTEN.origin}`));

@@ -1,0 +1,23 @@
+// What the pages share: where the edge is, and who gives tokens for it.
+import { connect } from "/sdk/index.js";
+
+export const TENANT = "demo.room";
+
+// join connects, and keeps an element up to date with how it goes.
+export async function join(status) {
+  const client = await connect("http://localhost:8080", { tokenProvider });
+  const show = (text) => () => (status.textContent = text);
+  client.on("disconnected", show("The connection is lost. Reconnecting…"));
+  client.on("reconnected", show("Connected again."));
+  client.on("closed", ({ error }) => (status.textContent = `Not connected: ${error?.message ?? "left"}.`));
+  client.on("publishError", ({ code }) => (status.textContent = `The edge refused it: ${code}.`));
+  show("Connected.")();
+  return client;
+}
+
+// The client asks again before the token expires.
+async function tokenProvider() {
+  const answer = await fetch("/token", { method: "POST" });
+  if (!answer.ok) throw new Error(await answer.text());
+  return answer.json(); // {token, expiresAt}
+}

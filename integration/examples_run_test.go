@@ -1,0 +1,194 @@
+package integration
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/millrace/millrace/internal/loopback"
+)
+
+// exampleEdge is an edge of `pubsub dev` with a copy of the examples in which
+// only the ports are others: those of the edge, and that of the backend.
+type exampleEdge struct {
+	*devEdge
+	root    string // has examples/ and sdk/
+	backend string // its origin
+	blocks  []string
+	adapted *strings.Replacer
+}
+
+// startExamples returns when the edge runs and the Go examples are built.
+func startExamples(t *testing.T) *exampleEdge {
+	t.Helper()
+	if err := watchSources(); err != nil {
+		t.Fatal(err)
+	}
+	for _, needed := range []string{"../sdk/js/dist/index.js", "../examples/node_modules/@millrace/client"} {
+		if _, err := os.Stat(needed); err != nil {
+			t.Fatalf("the SDK is not built (%v): run scripts/install-test-deps.sh", err)
+		}
+	}
+	e := &exampleEdge{devEdge: newDevEdge(t), root: t.TempDir()}
+	e.start(t)
+	t.Cleanup(func() { e.stop(t, syscall.SIGTERM) })
+	e.env = append(e.env, fmt.Sprintf("CADDY_ADMIN=localhost:%d", e.ports[2]))
+	e.backend = fmt.Sprintf("http://localhost:%d", loopback.FreePort(t))
+	ports := strings.NewReplacer("http://localhost:8080", fmt.Sprintf("http://localhost:%d", e.ports[1]),
+		"localhost:3000", strings.TrimPrefix(e.backend, "http://"))
+	e.copyExamples(t, ports)
+	built := e.build(t)
+	e.adapted = strings.NewReplacer(append([]string{"go run ./cmd/millrace", millrace}, built...)...)
+
+	text, err := os.ReadFile("../examples/README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, block := range regexp.MustCompile("(?s)```sh\n(.*?)```").FindAllStringSubmatch(string(text), -1) {
+		e.blocks = append(e.blocks, block[1])
+	}
+	if len(e.blocks) != 7 {
+		t.Fatalf("examples/README.md has %d blocks: the test knows 7", len(e.blocks))
+	}
+	return e
+}
+
+// The blocks of examples/README.md after the first, which builds the SDK.
+const (
+	masterBlock = iota + 1
+	backendGoBlock
+	backendNodeBlock
+	workersBlock
+	workerBlock
+	publishBlock
+)
+
+func (e *exampleEdge) copyExamples(t *testing.T, ports *strings.Replacer) {
+	t.Helper()
+	from, err := filepath.Abs("..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = filepath.WalkDir(filepath.Join(from, "examples"), func(path string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		to := filepath.Join(e.root, strings.TrimPrefix(path, from))
+		if entry.IsDir() {
+			if entry.Name() == "node_modules" {
+				return fs.SkipDir
+			}
+			return os.MkdirAll(to, 0o700)
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		return os.WriteFile(to, []byte(ports.Replace(string(text))), 0o600)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, link := range []string{"sdk", "examples/node_modules"} {
+		if err := os.Symlink(filepath.Join(from, link), filepath.Join(e.root, link)); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// build builds the Go examples from the copy, and returns what stands for
+// `go run` of each: the module is that of the repository, with these files in
+// place of its own.
+func (e *exampleEdge) build(t *testing.T) (replacements []string) {
+	t.Helper()
+	programs := []string{"backend-go", "workers", "snippets/worker", "snippets/publish"}
+	replace := map[string]string{}
+	packages := make([]string, len(programs))
+	out := t.TempDir()
+	for i, program := range programs {
+		original, err := filepath.Abs(filepath.Join("../examples", program, "main.go"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		replace[original] = filepath.Join(e.root, "examples", program, "main.go")
+		packages[i] = "./examples/" + program
+		replacements = append(replacements, "go run "+packages[i], "exec "+filepath.Join(out, filepath.Base(program)))
+	}
+	overlay, err := json.Marshal(object{"Replace": replace})
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(out, "overlay.json")
+	if err := os.WriteFile(file, overlay, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command("go", append([]string{"build", "-overlay", file, "-o", out + "/"}, packages...)...)
+	cmd.Dir = ".."
+	if text, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, text)
+	}
+	return replacements
+}
+
+// paste is what these blocks do in a shell, whose last command takes its place.
+func (e *exampleEdge) paste(blocks ...string) *exec.Cmd {
+	var script strings.Builder
+	script.WriteString("set -e\n")
+	for _, block := range blocks {
+		block = strings.TrimSuffix(strings.TrimSuffix(block, "\n"), " &") // the test itself goes on
+		if strings.HasPrefix(block, "node ") {
+			block = "exec " + block
+		}
+		script.WriteString(e.adapted.Replace(block) + "\n")
+	}
+	cmd := exec.Command("bash", "-c", script.String())
+	cmd.Dir, cmd.Env = e.root, e.env
+	return cmd
+}
+
+// awaitSubscription returns when a session of the edge has a subscription.
+func (e *exampleEdge) awaitSubscription(t *testing.T) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		var list struct{ Connections []struct{ Subscriptions int } }
+		out, err := exec.CommandContext(ctx, "curl", "-sSf", "--noproxy", "*", fmt.Sprintf("http://localhost:%d/pubsub/connections", e.ports[2])).Output()
+		if err == nil {
+			err = json.Unmarshal(out, &list)
+		}
+		for _, connection := range list.Connections {
+			if connection.Subscriptions > 0 {
+				return
+			}
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			t.Fatalf("nobody subscribed: %s (%v)", out, err)
+		}
+	}
+}
+
+// startBackend runs one of the backends.
+func (e *exampleEdge) startBackend(t *testing.T, block int) *background {
+	t.Helper()
+	backend := startBackground(t, e.paste(e.blocks[masterBlock], e.blocks[block]))
+	output := backend.out // of Node; that of Go goes to the log
+	if block == backendGoBlock {
+		output = backend.err
+	}
+	backend.await(output, "open "+e.backend)
+	return backend
+}

@@ -1,0 +1,153 @@
+package integration
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// The examples do what examples/README.md says, pasted from there.
+func TestExamples(t *testing.T) {
+	c := startChromium(t)
+	e := startExamples(t)
+	for _, backend := range []struct {
+		name  string
+		block int
+	}{{"backend-go", backendGoBlock}, {"backend-node", backendNodeBlock}} {
+		c.run(t, backend.name, func(c *chromium) {
+			server := e.startBackend(c.t, backend.block)
+			e.chat(c)
+			e.cursors(c)
+			e.refusals(c)
+			server.signal(syscall.SIGTERM) // the port is the next backend's
+			server.exitCode()
+		})
+	}
+	t.Run("workers", func(t *testing.T) {
+		out, err := e.paste(e.blocks[masterBlock], e.blocks[workersBlock]).CombinedOutput()
+		if err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		done := map[string]int{}
+		workers := map[string]bool{}
+		for _, line := range regexp.MustCompile(`(?m)^(worker \d+) does jobs\.resize (\d+\.png)$`).FindAllStringSubmatch(string(out), -1) {
+			workers[line[1]] = true
+			done[line[2]]++
+		}
+		if !strings.Contains(string(out), "\n100 jobs done\n") || len(done) != 100 || len(workers) < 2 {
+			t.Errorf("%d jobs were done by %d workers:\n%s", len(done), len(workers), out)
+		}
+		for job, times := range done {
+			if times != 1 {
+				t.Errorf("job %s was done %d times", job, times)
+			}
+		}
+	})
+}
+
+func (e *exampleEdge) chat(c *chromium) {
+	first, second := c.open("first", e.backend+"/chat/", ""), c.open("second", e.backend+"/chat/", "")
+	for _, p := range []tab{first, second} {
+		p.see("#status", "Connected.")
+		p.see("button:enabled", "Send")
+	}
+	first.fill("Name", "Ada")
+	first.fill("Message", "Grüße <b>")
+	first.click("button", "Send")
+	first.see("#log", "Ada: Grüße <b>")
+	second.see("#log", "Ada: Grüße <b>")
+	second.fill("Message", "hello")
+	second.click("button", "Send")
+	if log := first.see("#log", "Guest: hello"); strings.Count(log, "Ada") != 1 {
+		c.t.Errorf("the first tab shows %q", log)
+	}
+}
+
+func (e *exampleEdge) cursors(c *chromium) {
+	watching, moving := c.open("watching", e.backend+"/cursors/", ""), c.open("moving", e.backend+"/cursors/", "")
+	for _, p := range []tab{watching, moving} {
+		p.see("#status", "Connected.")
+	}
+	for _, x := range []float64{0.25, 0.75} {
+		moving.act("move", object{"x": x, "y": 0.5})
+		watching.until(`document.querySelectorAll(".cursor:not(.silent)").length === 1 &&
+			Math.abs(parseFloat(document.querySelector(".cursor").style.left) - %s) < 1`, 100*x)
+	}
+	var own int
+	if moving.evaluate(&own, `document.querySelectorAll(".cursor").length`); own != 0 {
+		c.t.Error("a tab shows its own cursor")
+	}
+	watching.until(`document.querySelectorAll(".cursor.silent").length === 1`)
+}
+
+// refusals checks that another site's page gets no token.
+func (e *exampleEdge) refusals(c *chromium) {
+	for site, want := range map[string]string{"same-origin": "200", "cross-site": "403"} {
+		cmd := exec.Command("curl", "-s", "--noproxy", "*", "-o", "/dev/null", "-w", "%{http_code}",
+			"-X", "POST", "-H", "Sec-Fetch-Site: "+site, e.backend+"/token")
+		if out, err := cmd.Output(); err != nil || string(out) != want {
+			c.t.Errorf("a page that is %s is answered %s (%v), want %s", site, out, err, want)
+		}
+	}
+}
+
+// The snippets do what they are for, the two for the browser as pages of a
+// backend.
+func TestSnippets(t *testing.T) {
+	c := startChromium(t)
+	e := startExamples(t)
+	c.run(t, "browser", func(c *chromium) {
+		server := e.startBackend(c.t, backendGoBlock)
+		subscribe := c.open("subscribe", e.backend+"/snippets/browser-subscribe.html", "")
+		e.awaitSubscription(c.t)
+		publish := c.open("publish", e.backend+"/snippets/browser-publish.html", "")
+		publish.fill("News", "Grüße")
+		publish.click("button", "Publish")
+		subscribe.see("#news", "news.today: Grüße")
+		server.signal(syscall.SIGTERM)
+		server.exitCode()
+	})
+	t.Run("terminal", func(t *testing.T) {
+		token, _, _ := strings.Cut(e.blocks[workerBlock], "\n")
+		worker := startBackground(t, e.paste(e.blocks[masterBlock], e.blocks[workerBlock]))
+		worker.await(worker.err, "waiting for jobs")
+		if out, err := e.paste(e.blocks[masterBlock], token, e.blocks[publishBlock]).CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		worker.await(worker.err, "jobs.resize cat.png")
+		worker.signal(syscall.SIGTERM)
+		worker.exitCode()
+	})
+}
+
+// The README shows the snippets as they are.
+func TestReadmeSnippets(t *testing.T) {
+	text, err := os.ReadFile("../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, section, _ := strings.Cut(string(text), "\n## SDKs\n")
+	section, _, _ = strings.Cut(section, "\n## ")
+	for _, snippet := range []struct{ language, file string }{
+		{"html", "browser-subscribe.html"}, {"html", "browser-publish.html"}, {"js", "backend-token.mjs"},
+		{"go", "publish/main.go"}, {"go", "worker/main.go"},
+	} {
+		code, err := os.ReadFile(filepath.Join("../examples/snippets", snippet.file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(section, "```"+snippet.language+"\n"+string(code)+"```\n") {
+			t.Errorf("the README does not show %s as it is", snippet.file)
+		}
+		if lines := strings.Count(string(code), "\n"); lines > 30 {
+			t.Errorf("%s has %d lines", snippet.file, lines)
+		}
+	}
+	if n := strings.Count(section, "```") / 2; n != 5 {
+		t.Errorf("the README has %d blocks of code in the section SDKs, want the 5 snippets", n)
+	}
+}
