@@ -30,12 +30,22 @@ func (b *bucket) wait(now time.Time, rate float64) time.Duration {
 	return time.Duration(-b.tokens/rate*float64(time.Second)) + 1
 }
 
+// idle reports whether a new bucket would allow as much as this one.
+func (b *bucket) idle(now time.Time, rate float64) bool {
+	if b.last.IsZero() {
+		return true
+	}
+	b.wait(now, rate)
+	return b.tokens >= rate/4
+}
+
 // charge takes a message of n bytes.
 func (b *bucket) charge(n int) { b.tokens -= float64(n + costOverhead) }
 
 // sharedBucket is a bucket of several connections, safe for concurrent use. Those
 // that wait for it go on at the same moment, each with a message: what they
-// overdraw is waited for by all of them.
+// overdraw is waited for by all of them. It is for egress: who publishes waits for
+// a fairBucket.
 type sharedBucket struct {
 	mu sync.Mutex
 	bucket
@@ -53,4 +63,10 @@ func (b *sharedBucket) charge(n int) (owed bool) {
 	defer b.mu.Unlock()
 	b.bucket.charge(n)
 	return b.tokens < 0
+}
+
+func (b *sharedBucket) idle(now time.Time, rate float64) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return rate == 0 || b.bucket.idle(now, rate)
 }

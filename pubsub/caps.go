@@ -9,65 +9,78 @@ import (
 // groupCaps are the buckets that all connections of a token share, or all
 // messages of a tenant.
 type groupCaps struct {
-	ingress, egress sharedBucket
-	used            time.Time // when a tenant's were asked for last; guarded by groups.mu
+	ingress fairBucket
+	egress  sharedBucket
+	used    time.Time // when it was asked for last; guarded by groups.mu
 }
 
-// groups holds the caps of tenants in use.
+// idle reports whether nothing is lost if new ones take their place. The rate is
+// that of egress, in bytes per second.
+func (c *groupCaps) idle(now time.Time, egress float64) bool {
+	return c.ingress.idle(now) && c.egress.idle(now, egress)
+}
+
+// groups holds the caps of tenants in use, or of tokens that have no connection
+// now: who comes back finds the bucket as it was.
 type groups struct {
 	mu   sync.Mutex
 	caps map[string]*groupCaps
+	many int // from so many on those that are out of use are looked for; 0: manyGroups
 }
 
 const (
-	manyGroups = 1024        // from here on those that are out of use are looked for
-	groupKept  = time.Minute // by then a bucket is full, and a new one gives less
+	manyGroups = 1024
+	groupKept  = time.Minute // after the last use
 )
 
-// capsOf returns the caps of a tenant.
-func (h *Hub) capsOf(tenant []byte) *groupCaps {
-	g := &h.groups
+// get returns the caps of a name, made if there are none.
+func (g *groups) get(name []byte, egress float64) *groupCaps {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	c := g.caps[string(tenant)]
+	c := g.caps[string(name)]
 	if c == nil {
-		now := time.Now()
-		if len(g.caps) >= manyGroups {
-			maps.DeleteFunc(g.caps, func(_ string, c *groupCaps) bool { return now.Sub(c.used) > groupKept })
-		}
-		if g.caps == nil {
-			g.caps = map[string]*groupCaps{}
-		}
 		c = new(groupCaps)
-		g.caps[string(tenant)] = c
+		g.add(string(name), c, egress)
 	}
 	c.used = time.Now()
 	return c
 }
 
-// ingressPause returns how long the client is not to be read from: as its own
-// cap wants, and those of its token and of the tenant that it last published to.
-func (s *Session) ingressPause() time.Duration {
-	limits := s.hub.limits.Load()
-	now := time.Now()
-	pause := s.ingress.wait(now, s.rate(s.identity.IngressKB, limits.DefaultIngressKB))
-	if limits.TokenIngressKB > 0 {
-		pause = max(pause, s.token.caps.ingress.wait(now, kb(limits.TokenIngressKB)))
-	}
-	if s.owes != nil && limits.TenantIngressKB > 0 {
-		pause = max(pause, s.owes.ingress.wait(now, kb(limits.TenantIngressKB)))
-	}
-	return pause
+// put notes the caps of a name.
+func (g *groups) put(name string, c *groupCaps, egress float64) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	c.used = time.Now()
+	g.add(name, c, egress)
 }
 
-// chargeTenant counts a publish of n bytes against its tenant's ingress cap.
-func (s *Session) chargeTenant(tenant []byte, n int) {
-	if s.hub.limits.Load().TenantIngressKB == 0 {
-		s.owes = nil
-		return
+// take returns the caps of a name, and forgets them; nil: there are none.
+func (g *groups) take(name string) *groupCaps {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	c := g.caps[name]
+	delete(g.caps, name)
+	return c
+}
+
+// add makes room for one more. The caller holds g.mu.
+func (g *groups) add(name string, c *groupCaps, egress float64) {
+	if len(g.caps) >= max(g.many, manyGroups) {
+		now := time.Now()
+		maps.DeleteFunc(g.caps, func(_ string, c *groupCaps) bool {
+			return now.Sub(c.used) > groupKept && c.idle(now, egress)
+		})
+		g.many = 2 * len(g.caps) // else each one more would look at all
 	}
-	s.owes = s.hub.capsOf(tenant)
-	s.owes.ingress.charge(n)
+	if g.caps == nil {
+		g.caps = map[string]*groupCaps{}
+	}
+	g.caps[name] = c
+}
+
+// capsOf returns the caps of a tenant.
+func (h *Hub) capsOf(tenant []byte) *groupCaps {
+	return h.tenantCaps.get(tenant, kb(h.limits.Load().TenantEgressKB))
 }
 
 // rate is a connection's cap in bytes per second.

@@ -225,7 +225,7 @@ func TestTenantCapsAreForgotten(t *testing.T) {
 				time.Sleep(2 * groupKept)
 			}
 		}
-		if n := len(r.hub.groups.caps); n > manyGroups {
+		if n := len(r.hub.tenantCaps.caps); n > manyGroups {
 			t.Errorf("%d tenants", n)
 		}
 		a := r.hub.capsOf(bytes.Clone([]byte("t")))

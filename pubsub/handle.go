@@ -1,8 +1,6 @@
 package pubsub
 
 import (
-	"time"
-
 	"github.com/millrace/millrace/pubsub/pattern"
 	"github.com/millrace/millrace/wire"
 )
@@ -11,32 +9,6 @@ import (
 type subscriptionKey struct {
 	tenant, pattern string
 	own             bool // has a stream of its own
-}
-
-// Ready blocks until the client may be read from: its ingress cap allows it, and
-// it reads its own control lines. It reports false once the session is ending,
-// and when the cap does not allow it within limit: ask again.
-func (s *Session) Ready(limit time.Duration) bool {
-	if pause := s.ingressPause(); pause > 0 {
-		timer := time.NewTimer(min(pause, limit))
-		defer timer.Stop()
-		select {
-		case <-timer.C:
-		case <-s.done:
-			return false
-		}
-		if pause > limit {
-			return false
-		}
-	}
-
-	if s.backlog.Load() && s.stall() {
-		select {
-		case <-s.resume:
-		case <-s.done:
-		}
-	}
-	return !s.Ended()
 }
 
 // checkBacklog notes that the client has too many lines to read. The caller
@@ -83,26 +55,15 @@ func (s *Session) Ending() (wire.CloseCode, string) {
 // ReadLimit is the size in bytes over which a message closes with 1009.
 func (s *Session) ReadLimit() int { return s.hub.limits.Load().MaxPayload + ReadOverhead }
 
-// Charge counts n bytes that came from the client, a message or a part of one,
-// against its ingress cap. The transport calls it for all that it reads.
-func (s *Session) Charge(n int) {
-	s.hub.count.bytesIn.Add(uint64(n))
-	s.ingress.charge(n)
-	if s.hub.limits.Load().TokenIngressKB > 0 {
-		s.token.caps.ingress.charge(n)
-	}
-}
-
 // HandlePing answers a transport's ping.
 func (s *Session) HandlePing(data []byte) {
 	s.Control(Pong, append([]byte(nil), data...))
 }
 
 // HandleLine takes one text message of valid UTF-8. It keeps nothing of it.
-func (s *Session) HandleLine(text []byte) {
-	if s.Ended() {
-		return
-	}
+func (s *Session) HandleLine(text []byte) { s.accept(text, (*Session).handleLine) }
+
+func (s *Session) handleLine(text []byte) {
 	line, err := wire.ParseLine(text)
 	if err != nil || line.Verb == wire.VerbAuth { // who authenticated in the handshake has nothing to add
 		s.breach(wire.CodeBadRequest)
@@ -120,10 +81,9 @@ func (s *Session) HandleLine(text []byte) {
 
 // HandleStreamLine takes one line of a unidirectional stream, of valid UTF-8. It
 // keeps nothing of it. Answers go to the main stream.
-func (s *Session) HandleStreamLine(text []byte) {
-	if s.Ended() {
-		return
-	}
+func (s *Session) HandleStreamLine(text []byte) { s.accept(text, (*Session).handleStreamLine) }
+
+func (s *Session) handleStreamLine(text []byte) {
 	line, err := wire.ParseStreamLine(text)
 	if err != nil {
 		s.breach(wire.CodeBadRequest)
@@ -134,19 +94,15 @@ func (s *Session) HandleStreamLine(text []byte) {
 }
 
 // HandleFrame takes one binary message. It keeps nothing of it.
-func (s *Session) HandleFrame(frame []byte) {
-	if s.Ended() {
-		return
-	}
-	p, err := wire.DecodePublish(frame)
+func (s *Session) HandleFrame(frame []byte) { s.accept(frame, (*Session).handleFrame) }
+
+func (s *Session) handleFrame(frame []byte) {
+	p, err := decodePublish(frame)
 	if err != nil {
 		s.breach(wire.CodeBadFrame)
 		return
 	}
 	s.broken = 0
-	if len(p.Tenant) == 0 {
-		p.Tenant = defaultTenant
-	}
 	switch {
 	case wire.CheckTenant(p.Tenant) != nil:
 		s.reject(wire.CodeBadTenant)
@@ -156,15 +112,36 @@ func (s *Session) HandleFrame(frame []byte) {
 		s.reject(wire.CodePermissionDenied, "PUB", string(p.Tenant), string(p.Channel))
 	case len(p.Payload) > s.hub.limits.Load().MaxPayload:
 		s.reject(wire.CodePayloadTooLarge, "PUB", string(p.Tenant), string(p.Channel))
+	case !s.payTenant(p.Tenant, len(frame)):
+		s.hold(frame, (*Session).publishHeld)
 	default:
-		s.hub.count.messagesIn.Add(1)
-		s.hub.countTenant(s.hub.limits.Load(), p.Tenant, 1, 0)
-		s.chargeTenant(p.Tenant, len(frame))
-		if !s.hub.publish(p, &s.near) {
-			s.mu.Lock()
-			s.tellOutage()
-			s.mu.Unlock()
-		}
+		s.publish(p)
+	}
+}
+
+// publishHeld publishes a frame whose tenant's cap has come to allow it.
+func (s *Session) publishHeld(frame []byte) {
+	if p, err := decodePublish(frame); err == nil { // as it was before
+		s.publish(p)
+	}
+}
+
+func decodePublish(frame []byte) (wire.Publish, error) {
+	p, err := wire.DecodePublish(frame)
+	if len(p.Tenant) == 0 {
+		p.Tenant = defaultTenant
+	}
+	return p, err
+}
+
+// publish passes on a message that this edge accepts.
+func (s *Session) publish(p wire.Publish) {
+	s.hub.count.messagesIn.Add(1)
+	s.hub.countTenant(s.hub.limits.Load(), p.Tenant, 1, 0)
+	if !s.hub.publish(p, &s.near) {
+		s.mu.Lock()
+		s.tellOutage()
+		s.mu.Unlock()
 	}
 }
 

@@ -35,7 +35,9 @@ type Hub struct {
 	outages   uint64        // until now; Linked's
 	tenantsMu sync.RWMutex
 	tenants   map[string]*tenant
-	groups    groups
+
+	tenantCaps groups // of those in use
+	tokenCaps  groups // of tokens without a connection; others are in byToken
 
 	mu       sync.Mutex // guards the rest
 	sessions map[*Session]struct{}
@@ -113,7 +115,10 @@ func (h *Hub) Admit(id Identity, client Client) (*Session, error) {
 	h.sessions[s] = struct{}{}
 	s.token = h.byToken[id.TokenID]
 	if s.token == nil {
-		s.token = &tokenState{sessions: map[*Session]struct{}{}}
+		s.token = &tokenState{sessions: map[*Session]struct{}{}, caps: h.tokenCaps.take(id.TokenID)}
+		if s.token.caps == nil {
+			s.token.caps = new(groupCaps)
+		}
 		h.byToken[id.TokenID] = s.token
 	}
 	s.token.sessions[s] = struct{}{}
@@ -150,15 +155,20 @@ func (h *Hub) forget(s *Session) {
 
 func (h *Hub) dropToken(s *Session) {
 	delete(s.token.sessions, s)
-	if len(s.token.sessions) == 0 {
-		delete(h.byToken, s.identity.TokenID)
+	if len(s.token.sessions) > 0 {
+		return
+	}
+	delete(h.byToken, s.identity.TokenID)
+	// Its caps hold also for who connects anew for each message.
+	if egress := kb(h.limits.Load().TokenEgressKB); !s.token.caps.idle(time.Now(), egress) {
+		h.tokenCaps.put(s.identity.TokenID, s.token.caps, egress)
 	}
 }
 
 // tokenState is what the sessions of one token share.
 type tokenState struct {
 	sessions map[*Session]struct{} // guarded by the hub's mutex
-	caps     groupCaps
+	caps     *groupCaps
 }
 
 // sessionsOf returns the sessions of a token. The caller holds h.mu.

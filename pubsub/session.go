@@ -53,8 +53,10 @@ type Session struct {
 	patternBytes int
 	broken       int // broken messages in a row
 	ingress      bucket
-	near         *tenant    // that it published to last; may be gone
-	owes         *groupCaps // of that tenant; nil: it has none
+	near         *tenant     // that it published to last; may be gone
+	unpaid       int         // bytes that came, and are not charged to the token's cap yet
+	turn         *turn       // to be waited for before anything else is handled; nil: none
+	held         heldMessage // handled when the turn comes
 
 	// for operators
 	lost atomic.Uint64
@@ -191,6 +193,9 @@ func (s *Session) endLocked(e ending) {
 // is closed. It removes every trace of the session from the hub.
 func (s *Session) End() {
 	s.Close(wire.CloseNormal, "")
+	if s.turn != nil {
+		s.turn.leave()
+	}
 	for key, sub := range s.subscriptions {
 		s.hub.leave(key.tenant, sub)
 	}

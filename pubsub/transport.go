@@ -39,6 +39,15 @@ type Transport interface {
 	Abort()
 }
 
+// Watcher is a [Transport] that can tell that its client is gone while nothing is
+// read from it. One that ends the session by itself then need not be.
+type Watcher interface {
+	Transport
+	// ClientGone is asked by the session's reader, at most once a second. False
+	// may mean that it is not known.
+	ClientGone() bool
+}
+
 // TryWriter is a [Transport] that can write without waiting for its client.
 type TryWriter interface {
 	Transport

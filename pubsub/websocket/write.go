@@ -63,4 +63,4 @@ func (c *connection) Abort() {
 	c.conn.Close()
 }
 
-var _ pubsub.Transport = (*connection)(nil)
+var _ pubsub.Watcher = (*connection)(nil)

@@ -191,6 +191,9 @@ func (c *connection) open(main *webtransport.Stream) {
 
 // serve runs an admitted session whose main stream is there.
 func (c *connection) serve() {
+	// Who waits for the client's caps does not read, and would not see its end.
+	stop := context.AfterFunc(c.Context(), func() { c.session.Close(wire.CloseNormal, "") })
+	defer stop()
 	c.session.Attach(c)
 	c.readUniStreams()
 	for c.readMessage() {

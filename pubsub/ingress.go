@@ -1,0 +1,156 @@
+package pubsub
+
+import (
+	"bytes"
+	"time"
+
+	"github.com/millrace/millrace/wire"
+)
+
+// heldMessage is a message that has come, and is handled when the session's turn
+// comes. It keeps its place: nothing is read behind it until then.
+type heldMessage struct {
+	data   []byte
+	handle func(*Session, []byte) // nil: nothing is held
+}
+
+// watchEvery is how often a session that waits for its turn looks whether its
+// client is still there.
+const watchEvery = time.Second
+
+// Charge counts n bytes that came from the client, a message or a part of one,
+// against its ingress caps. The transport calls it for all that it reads, before
+// it hands over what that was.
+func (s *Session) Charge(n int) {
+	s.hub.count.bytesIn.Add(uint64(n))
+	s.ingress.charge(n)
+	s.unpaid += n + costOverhead
+}
+
+// accept handles a message now, or holds it until the cap of the client's token
+// allows it.
+func (s *Session) accept(data []byte, handle func(*Session, []byte)) {
+	for !s.await(time.Hour) { // a message of another stream is held: this one comes behind it
+		if s.Ended() {
+			return
+		}
+	}
+	switch {
+	case s.Ended():
+	case s.payToken():
+		handle(s, data)
+	default:
+		s.hold(data, handle)
+	}
+}
+
+// payToken charges what came to the cap of the client's token. If it reports false,
+// s.turn is to be waited for.
+func (s *Session) payToken() bool {
+	cost := s.unpaid
+	s.unpaid = 0
+	if limit := s.hub.limits.Load().TokenIngressKB; limit > 0 && cost > 0 {
+		s.turn = s.token.caps.ingress.take(kb(limit), cost)
+	}
+	return s.turn == nil
+}
+
+// payTenant charges a publish of n bytes to its tenant's cap. If it reports false,
+// s.turn is to be waited for, and the publish to be held.
+func (s *Session) payTenant(tenant []byte, n int) bool {
+	if limit := s.hub.limits.Load().TenantIngressKB; limit > 0 {
+		s.turn = s.hub.capsOf(tenant).ingress.take(kb(limit), n+costOverhead)
+	}
+	return s.turn == nil
+}
+
+// hold keeps a message until s.turn has come.
+func (s *Session) hold(data []byte, handle func(*Session, []byte)) {
+	s.held = heldMessage{bytes.Clone(data), handle}
+}
+
+// await waits until the session's turn has come, for limit at most, and handles the
+// message that was held until then; which may have to wait for another turn. It
+// reports whether there is nothing left to wait for.
+func (s *Session) await(limit time.Duration) bool {
+	for s.turn != nil {
+		if !s.awaitTurn(limit) {
+			return false
+		}
+		held := s.held
+		s.turn, s.held = nil, heldMessage{}
+		if held.handle != nil {
+			held.handle(s, held.data)
+		}
+	}
+	return true
+}
+
+// awaitTurn reports false when the session ends, and when its turn has not come
+// within limit.
+func (s *Session) awaitTurn(limit time.Duration) bool {
+	if s.turn.hasCome() {
+		return !s.Ended()
+	}
+	for ; limit > 0; limit -= watchEvery {
+		timer := time.NewTimer(min(limit, watchEvery))
+		select {
+		case <-s.turn.came:
+			timer.Stop()
+			return !s.Ended()
+		case <-s.done:
+			timer.Stop()
+			s.turn.leave()
+			return false
+		case <-timer.C:
+		}
+		if s.clientGone() {
+			s.Close(wire.CloseNormal, "")
+			s.turn.leave()
+			return false
+		}
+	}
+	return false
+}
+
+// clientGone reports whether the client is known to be gone, though nothing is read
+// from it.
+func (s *Session) clientGone() bool {
+	s.mu.Lock()
+	w, ok := s.transport.(Watcher)
+	s.mu.Unlock()
+	return ok && w.ClientGone()
+}
+
+// Ready blocks until the client may be read from: what came before is handled, its
+// own ingress cap allows it, and it reads its own control lines. It reports false
+// once the session is ending, and when a cap does not allow it within limit: ask
+// again.
+func (s *Session) Ready(limit time.Duration) bool {
+	if s.turn == nil {
+		s.payToken()
+	}
+	if !s.await(limit) {
+		return false
+	}
+	if pause := s.ingress.wait(time.Now(), s.rate(s.identity.IngressKB, s.hub.limits.Load().DefaultIngressKB)); pause > 0 {
+		timer := time.NewTimer(min(pause, limit))
+		defer timer.Stop()
+		select {
+		case <-timer.C:
+		case <-s.done:
+			return false
+		}
+		if pause > limit {
+			return false
+		}
+	}
+
+	if s.backlog.Load() && s.stall() {
+		select {
+		case <-s.resume:
+		case <-s.done:
+		}
+	}
+	return !s.Ended()
+}
