@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -107,6 +109,42 @@ func TestPongOvertakesTheCap(t *testing.T) {
 		c.send("PING")
 		if got := c.take(); !slices.Contains(got, "PONG") || len(got) > 12 {
 			t.Errorf("after a second: %d messages; PONG among them: %v", len(got), slices.Contains(got, "PONG"))
+		}
+	})
+}
+
+// Neither does an ERR line: a client hears of dropped deliveries when they are dropped.
+func TestErrorsOvertakeTheCap(t *testing.T) {
+	limits := fastLimits()
+	limits.DefaultEgressKB, limits.SendQueue = 8, 256<<10
+	inBubble(t, limits, func(r *rig) {
+		c, p := r.connect("a"), r.connect("p")
+		c.send("SUB:t:#")
+		c.expect("OK:SUB:t:#")
+		p.HandleFrame(framed("t", 60<<10)) // the next one may be written 7 s later
+		c.take()
+		told := 0
+		for range 6 {
+			p.HandleFrame(framed("t", 60<<10))
+		}
+		for second := range 3 {
+			for _, m := range c.take() {
+				n, ok := strings.CutPrefix(m, "ERR:slow_consumer:")
+				if !ok {
+					t.Fatalf("in second %d: got %.30q, want a line of what was dropped", second, m)
+				}
+				dropped, _ := strconv.Atoi(n)
+				told += dropped
+			}
+			if dropped := int(r.hub.Metrics().Dropped["queue_full"]); told != dropped || dropped == 0 {
+				t.Errorf("in second %d: %d deliveries were dropped, and the client was told of %d", second, dropped, told)
+			}
+			time.Sleep(time.Second)
+			p.HandleFrame(framed("t", 60<<10))
+		}
+		c.HandleFrame(nil)
+		if got := c.take(); !slices.Contains(got, "ERR:bad_frame") {
+			t.Errorf("got %.30q, want ERR:bad_frame", got)
 		}
 	})
 }

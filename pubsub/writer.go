@@ -54,7 +54,7 @@ func (b *batch) release() {
 func (s *Session) wake() {
 	switch {
 	case s.queue.lane.writing:
-		if len(s.queue.control) == 0 && s.ending == nil {
+		if len(s.queue.control) == 0 && !s.mustNotice() && s.ending == nil {
 			return // deliveries wait for the cap
 		}
 		s.kickWriter()
