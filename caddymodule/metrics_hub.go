@@ -77,6 +77,13 @@ var hubFamilies = []family{
 				add(float64(s.Dropped[reason]), reason)
 			}
 		}),
+	newFamily(prometheus.CounterValue, "slow_disconnects_total",
+		"Sessions that the edge ended because their client read too slowly: the send queue was full, or a write took too long.", []string{"reason"},
+		func(s *snapshot, add func(float64, ...string)) {
+			for _, reason := range pubsub.SlowReasons {
+				add(float64(s.SlowDisconnects[reason]), reason)
+			}
+		}),
 	newFamily(prometheus.CounterValue, "refusals_total", "ERR lines to clients, by code.", []string{"code"},
 		func(s *snapshot, add func(float64, ...string)) {
 			for _, row := range wire.Codes {

@@ -34,7 +34,7 @@ func filled() *snapshot {
 		Subscriptions: 3, QueuedBytes: 4,
 		MessagesIn: 5, BytesIn: 6, Deliveries: 7, LinesOut: 8, FramesOut: 9, BytesOut: 10,
 		Linked: true, Unsent: 14, Missed: 15,
-		Dropped: map[string]uint64{}, Refused: map[wire.Code]uint64{},
+		Dropped: map[string]uint64{}, SlowDisconnects: map[string]uint64{}, Refused: map[wire.Code]uint64{},
 		WriteLatency: pubsub.Histogram{
 			Bounds: []time.Duration{time.Millisecond, time.Second}, Counts: []uint64{20, 300, 4000}, Sum: 1500 * time.Millisecond,
 		},
@@ -44,6 +44,9 @@ func filled() *snapshot {
 	}
 	for i, reason := range pubsub.DropReasons {
 		s.Dropped[reason] = uint64(11 + i)
+	}
+	for i, reason := range pubsub.SlowReasons {
+		s.SlowDisconnects[reason] = uint64(51 + i)
 	}
 	for i, row := range wire.Codes {
 		s.Refused[row.Code] = uint64(101 + i)

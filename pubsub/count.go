@@ -16,6 +16,7 @@ type counters struct {
 	messagesIn, bytesIn, deliveries, linesOut, framesOut, bytesOut, unsent, missed atomic.Uint64
 
 	dropped [dropKinds]atomic.Uint64 // by their place in DropReasons
+	slow    [slowKinds]atomic.Uint64 // by their place in SlowReasons
 	refused [32]atomic.Uint64        // by the code's place in wire.Codes
 	latency [len(latencyBounds) + 1]atomic.Uint64
 	waited  atomic.Int64 // the sum of latencies, in ns
@@ -32,6 +33,12 @@ const (
 	dropDisconnect
 	dropClosed
 	dropKinds
+)
+
+const (
+	slowQueueFull = iota
+	slowWriteTimeout
+	slowKinds
 )
 
 // latencyBounds span what is good on a machine at rest to what a full queue at a
@@ -136,13 +143,16 @@ func (h *Hub) Metrics() Metrics {
 		MessagesIn:  c.messagesIn.Load(), BytesIn: c.bytesIn.Load(), Deliveries: c.deliveries.Load(),
 		LinesOut: c.linesOut.Load(), FramesOut: c.framesOut.Load(), BytesOut: c.bytesOut.Load(),
 		Unsent: c.unsent.Load(), Missed: c.missed.Load(), Linked: h.outage.Load() == 0,
-		Dropped: map[string]uint64{}, Refused: map[wire.Code]uint64{},
+		Dropped: map[string]uint64{}, SlowDisconnects: map[string]uint64{}, Refused: map[wire.Code]uint64{},
 		WriteLatency: Histogram{
 			Bounds: latencyBounds[:], Counts: make([]uint64, len(c.latency)), Sum: time.Duration(c.waited.Load()),
 		},
 	}
 	for i, reason := range DropReasons {
 		m.Dropped[reason] = c.dropped[i].Load()
+	}
+	for i, reason := range SlowReasons {
+		m.SlowDisconnects[reason] = c.slow[i].Load()
 	}
 	for code, i := range codeIndex {
 		m.Refused[code] = c.refused[i].Load()

@@ -14,8 +14,8 @@ type heldMessage struct {
 	handle func(*Session, []byte) // nil: nothing is held
 }
 
-// watchEvery is how often a session that waits for its turn looks whether its
-// client is still there.
+// watchEvery is how often a session that is not read from looks whether its client
+// is still there.
 const watchEvery = time.Second
 
 // Charge counts n bytes that came from the client, a message or a part of one,
@@ -147,10 +147,26 @@ func (s *Session) Ready(limit time.Duration) bool {
 	}
 
 	if s.backlog.Load() && s.stall() {
-		select {
-		case <-s.resume:
-		case <-s.done:
-		}
+		s.awaitResume()
 	}
 	return !s.Ended()
+}
+
+// awaitResume waits until the client has read enough of its control lines.
+func (s *Session) awaitResume() {
+	watch := time.NewTicker(watchEvery)
+	defer watch.Stop()
+	for {
+		select {
+		case <-s.resume:
+			return
+		case <-s.done:
+			return
+		case <-watch.C:
+		}
+		s.CheckProgress()
+		if s.clientGone() {
+			s.Close(wire.CloseNormal, "")
+		}
+	}
 }

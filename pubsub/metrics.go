@@ -23,7 +23,11 @@ type Metrics struct {
 	Unsent uint64 // publishes that the broker could not pass on
 	Missed uint64 // publishes of other edges that came too fast
 
-	Dropped map[string]uint64    // deliveries dropped, by reason; see DropReasons
+	Dropped map[string]uint64 // deliveries dropped, by reason; see DropReasons
+	// SlowDisconnects are sessions that were ended for being slow, by reason; see
+	// SlowReasons.
+	SlowDisconnects map[string]uint64
+
 	Refused map[wire.Code]uint64 // ERR lines, by code
 
 	// WriteLatency is the time from accepting a publish to the write that takes it
@@ -48,6 +52,11 @@ const OtherTenants = "(other)"
 // drop), "disconnect" (queued when a session was ended for being slow), and
 // "closed" (queued when it ended otherwise).
 var DropReasons = []string{dropQueueFull: "queue_full", dropDisconnect: "disconnect", dropClosed: "closed"}
+
+// SlowReasons are the keys of [Metrics.SlowDisconnects]: "queue_full" (with the
+// policy [SlowDisconnect]), and "write_timeout" (a write took longer than
+// [Limits.WriteTimeout]).
+var SlowReasons = []string{slowQueueFull: "queue_full", slowWriteTimeout: "write_timeout"}
 
 // Histogram counts durations. Counts[i] is of those up to Bounds[i] and over
 // the bound before; the last one, without a bound, of all others.

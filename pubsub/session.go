@@ -79,9 +79,10 @@ type Session struct {
 	noticed       bool      // a slow_consumer line was sent less than noticeEvery ago
 	told          bool      // RECONNECT was sent
 	ending        *ending
-	unsent        bool // the transport holds bytes that TryWrite could not write
-	said          bool // the close was written
-	gone          bool // End was called
+	unsent        bool      // the transport holds bytes that TryWrite could not write
+	writeSince    time.Time // when the write to the main stream began that is under way; zero: none is
+	said          bool      // the close was written
+	gone          bool      // End was called
 	expiry        *time.Timer
 	expiresAt     time.Time
 	version       uint64
@@ -263,7 +264,7 @@ func (s *Session) deliver(p *publication, f *frame, l *lane) {
 		return
 	}
 	if p.limits.Slow == SlowDisconnect && !s.queue.fits(f.cost(), p.limits.SendQueue) {
-		s.endSlow(1)
+		s.endSlow(1, slowQueueFull)
 		return
 	}
 	if n := s.queue.pushDelivery(l, f, p.limits.SendQueue); n > 0 {
@@ -279,9 +280,23 @@ func (s *Session) deliver(p *publication, f *frame, l *lane) {
 	s.wakeLane(l)
 }
 
-// endSlow ends a session whose queue is full, and n deliveries more had come.
-// The caller holds s.mu.
-func (s *Session) endSlow(n uint64) {
+// CheckProgress ends the session if its client reads nothing: a write to it takes
+// longer than [Limits.WriteTimeout]. A transport calls it now and then, at least
+// every 25 s, and from any goroutine: who neither reads nor sends would otherwise
+// hold its session as long as its token is valid.
+func (s *Session) CheckProgress() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	limit := s.hub.limits.Load().WriteTimeout
+	if s.ending == nil && limit > 0 && !s.writeSince.IsZero() && time.Since(s.writeSince) >= limit {
+		s.endSlow(0, slowWriteTimeout)
+	}
+}
+
+// endSlow ends a session whose client reads too slowly, when n deliveries more had
+// come than are queued. The caller holds s.mu.
+func (s *Session) endSlow(n uint64, reason int) {
+	s.hub.count.slow[reason].Add(1)
 	n += s.queue.discard()
 	s.lost.Add(n)
 	s.hub.count.drop(dropDisconnect, n)

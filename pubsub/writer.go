@@ -93,6 +93,7 @@ func (s *Session) write() {
 	defer b.release()
 	for {
 		s.mu.Lock()
+		s.writeSince = time.Time{}
 		pause := s.nextBatch(b)
 		if len(b.msgs) == 0 && pause == 0 && !s.unsent {
 			e, transport := s.ending, s.transport
@@ -115,9 +116,15 @@ func (s *Session) write() {
 		}
 		transport, unsent := s.transport, s.unsent
 		s.unsent = false
+		writes := len(b.msgs) > 0 || unsent
+		if writes {
+			if s.writeSince = b.taken; b.frames == 0 { // taken is of another batch
+				s.writeSince = time.Now()
+			}
+		}
 		s.mu.Unlock()
 
-		if len(b.msgs) > 0 || unsent {
+		if writes {
 			if transport.Write(b.msgs) != nil {
 				s.broke(b)
 				return
@@ -125,7 +132,12 @@ func (s *Session) write() {
 			s.hub.written(b)
 			b.reset()
 		}
-		sleep(pause, s.kick)
+		if pause > 0 {
+			s.mu.Lock()
+			s.writeSince = time.Time{}
+			s.mu.Unlock()
+			sleep(pause, s.kick)
+		}
 	}
 }
 
@@ -175,6 +187,7 @@ func (s *Session) broke(b *batch) {
 	s.endLocked(ending{code: wire.CloseNormal, discard: true})
 	s.hub.count.drop(dropClosed, s.queue.clearAll()+uint64(b.frames))
 	s.queue.lane.writing = false
+	s.writeSince = time.Time{}
 	transport := s.transport
 	s.mu.Unlock()
 	transport.Abort()

@@ -60,7 +60,7 @@ var Codes = []CodeInfo{
 	{Code: CodePermissionDenied, Meaning: "no grant of the token allows it"},
 	{Code: CodePayloadTooLarge, Meaning: "the payload is over `max_payload`"},
 	{Code: CodeTooManySubscriptions, Meaning: "one subscription more would be over a limit of the connection"},
-	{Code: CodeSlowConsumer, Argument: "<n>", Meaning: "n deliveries were dropped for this connection since the last such line; with the policy `disconnect` it closes", MayClose: CloseSlowConsumer},
+	{Code: CodeSlowConsumer, Argument: "<n>", Meaning: "n deliveries were dropped for this connection since the last such line; with the policy `disconnect`, or if the client reads nothing, it closes", MayClose: CloseSlowConsumer},
 	{Code: CodeBrokerUnavailable, Meaning: "the link to the other edges is down; local delivery goes on"},
 	{Code: CodeUnauthorized, Meaning: "WebTransport: the token is missing or not valid", Close: CloseUnauthorized},
 	{Code: CodeForbidden, Argument: "<what>", Meaning: "WebTransport: the token does not allow this `ip`, `origin`, `region` or `protocol`", Close: CloseForbidden},
@@ -98,5 +98,5 @@ var CloseCodes = []CloseInfo{
 	{CloseTryLater, "this edge cannot serve the connection now; try another or later"},
 	{CloseUnauthorized, "the token is not valid, or no longer"},
 	{CloseForbidden, "the token was revoked, or does not allow this connection"},
-	{CloseSlowConsumer, "the client reads too slowly, and the policy is `disconnect`"},
+	{CloseSlowConsumer, "the client reads too slowly, and the policy is `disconnect`, or it reads nothing"},
 }

@@ -125,6 +125,7 @@ func (c *connection) readFrames() {
 // keepAlive sends a ping when it is time for one.
 func (c *connection) keepAlive(now time.Time) {
 	if now.Sub(c.pinged) >= pingEvery {
+		c.session.CheckProgress()
 		c.session.Control(pubsub.Ping, nil)
 		c.pinged, c.active = now, true
 	}

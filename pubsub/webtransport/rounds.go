@@ -8,11 +8,11 @@ import (
 
 const (
 	lookEvery  = time.Second   // after streams that are not wanted
-	checkEvery = 5 * lookEvery // of a client's address
+	checkEvery = 5 * lookEvery // of a client's address, and of whether it reads
 )
 
 // rounds looks after what clients do rarely, if at all: to open a second
-// bidirectional stream, and to move to another address. Goroutines that wait for
+// bidirectional stream, to move to another address, and not to read. Goroutines that wait for
 // that would cost each session 3 KiB a piece.
 type rounds struct {
 	mu    sync.Mutex
@@ -70,6 +70,9 @@ func (c *connection) lookAfter() {
 		}
 	}
 	c.looks++
+	if c.served.Load() && c.looks%int(checkEvery/lookEvery) == 0 {
+		c.session.CheckProgress()
+	}
 	if c.masked.Load() && c.looks%int(checkEvery/lookEvery) == 0 {
 		c.others.Go(func() {
 			defer c.recover()

@@ -138,6 +138,7 @@ type connection struct {
 
 	opened atomic.Bool // the main stream is there: no other is wanted
 	masked atomic.Bool // the client is admitted, from some addresses only
+	served atomic.Bool // session and main are there to stay
 
 	// owned by [rounds]
 	looks    int  // so many times it has looked
@@ -195,6 +196,7 @@ func (c *connection) serve() {
 	stop := context.AfterFunc(c.Context(), func() { c.session.Close(wire.CloseNormal, "") })
 	defer stop()
 	c.session.Attach(c)
+	c.served.Store(true)
 	c.readUniStreams()
 	for c.readMessage() {
 	}

@@ -1,0 +1,158 @@
+package pubsub
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/millrace/millrace/wire"
+)
+
+// pings stands for a transport that looks after its session every 25 s.
+func (c *client) pings() {
+	c.rig.hub.Go(func() {
+		for sleep(25*time.Second, c.done) {
+			c.CheckProgress()
+			c.Control(Ping, nil)
+		}
+	})
+}
+
+// closedForNotReading checks how the session has ended.
+func (c *client) closedForNotReading() {
+	c.rig.Helper()
+	synctest.Wait()
+	if code, _ := c.Ending(); code != wire.CloseSlowConsumer {
+		c.rig.Fatalf("the session ends with %d, want %d", code, wire.CloseSlowConsumer)
+	}
+	time.Sleep(closeGrace)
+	synctest.Wait()
+	if n := c.rig.hub.Metrics().SlowDisconnects["write_timeout"]; n != 1 {
+		c.rig.Errorf("%d sessions were counted, want 1", n)
+	}
+	if slices.ContainsFunc(c.rig.hub.Stats(), func(s Stat) bool { return s.ID == c.client.ID }) {
+		c.rig.Error("the session is open")
+	}
+}
+
+// A client that sends and never reads its answers does not keep its session.
+func TestUnreadLinesEndTheSession(t *testing.T) {
+	inBubble(t, fastLimits(), func(r *rig) {
+		c := r.connect("a")
+		c.block()
+		done := make(chan struct{})
+		r.hub.Go(func() {
+			defer close(done)
+			for c.Ready(time.Hour) {
+				c.HandleLine([]byte("PING"))
+			}
+		})
+		time.Sleep(DefaultLimits().WriteTimeout - time.Second)
+		if c.Ended() {
+			t.Fatal("ended too early")
+		}
+		time.Sleep(time.Second + watchEvery)
+		c.closedForNotReading()
+		<-done
+	})
+}
+
+// Neither does one that sends nothing, and is sent deliveries, with either policy.
+func TestUnreadDeliveriesEndTheSession(t *testing.T) {
+	inBubble(t, fastLimits(), func(r *rig) {
+		c, p := r.connect("a"), r.connect("p")
+		c.send("SUB:t:#")
+		c.expect("OK:SUB:t:#")
+		c.pings()
+		c.block()
+		p.publish("t", "a", "x")
+		time.Sleep(50 * time.Second)
+		if c.Ended() {
+			t.Fatal("ended too early")
+		}
+		time.Sleep(30 * time.Second)
+		c.closedForNotReading()
+	})
+}
+
+// One that reads slowly keeps it: each write ends in time.
+func TestSlowReadersStay(t *testing.T) {
+	inBubble(t, fastLimits(), func(r *rig) {
+		c, p := r.connect("a"), r.connect("p")
+		c.send("SUB:t:#")
+		c.expect("OK:SUB:t:#")
+		c.pings()
+		release := c.block()
+		for range 10 {
+			p.HandleFrame(framed("t", 60<<10))
+			time.Sleep(50 * time.Second)
+			release()
+			release = c.block()
+		}
+		if c.Ended() {
+			t.Error("ended")
+		}
+		release()
+	})
+}
+
+// Lines that wait behind deliveries for the client's cap are no sign that it does not
+// read.
+func TestCappedReadersStay(t *testing.T) {
+	limits := fastLimits()
+	limits.DefaultEgressKB = 8
+	inBubble(t, limits, func(r *rig) {
+		c, p := r.connect("a"), r.connect("p")
+		c.send("SUB:t:#")
+		c.expect("OK:SUB:t:#")
+		c.pings()
+		for range 15 { // some two minutes' worth
+			p.HandleFrame(framed("t", 60<<10))
+		}
+		sent := 0
+		done := make(chan struct{})
+		r.hub.Go(func() {
+			defer close(done)
+			for ; sent < 2000 && c.Ready(time.Hour); sent++ {
+				c.HandleLine([]byte("SUB:t:a"))
+			}
+		})
+		time.Sleep(90 * time.Second)
+		if sent == 2000 {
+			t.Error("all lines were read, though their answers wait")
+		}
+		<-done
+		time.Sleep(time.Minute)
+		acknowledged := 0
+		for _, m := range c.take() {
+			if m == "OK:SUB:t:a" {
+				acknowledged++
+			}
+		}
+		if acknowledged != 2000 || c.Ended() {
+			t.Errorf("%d lines of 2000 were answered; ended: %v", acknowledged, c.Ended())
+		}
+	})
+}
+
+// Nor is waiting for the cap behind a write that took long.
+func TestPauseIsNoWrite(t *testing.T) {
+	limits := fastLimits()
+	limits.DefaultEgressKB, limits.WriteTimeout = 1, 10*time.Second
+	inBubble(t, limits, func(r *rig) {
+		c, p := r.connect("a"), r.connect("p")
+		c.send("SUB:t:#")
+		for range 3 { // each a minute's worth
+			p.HandleFrame(framed("t", 60<<10))
+		}
+		for range 3 * 60 {
+			time.Sleep(time.Second)
+			c.CheckProgress()
+		}
+		if got := c.take(); len(slices.DeleteFunc(got, func(m string) bool { return !strings.HasPrefix(m, "t/a=") })) != 3 || c.Ended() {
+			t.Errorf("%d messages; ended: %v", len(got), c.Ended())
+		}
+	})
+}
