@@ -75,6 +75,12 @@ type (
 	// did not read them in time.
 	SlowConsumer struct{ Dropped int }
 
+	// EgressLimited says that deliveries come late: they wait for an egress cap, the
+	// one of this client's token in most cases. It comes at most once a minute.
+	EgressLimited struct {
+		Delay time.Duration // that the oldest one waits already, in whole seconds
+	}
+
 	// QueueFull says that messages were dropped from the queue of a subscription,
 	// which the application did not read in time. It comes at most once a second
 	// for each subscription.
@@ -105,6 +111,7 @@ func (Moved) event()             {}
 func (PublishError) event()      {}
 func (SubscriptionError) event() {}
 func (SlowConsumer) event()      {}
+func (EgressLimited) event()     {}
 func (QueueFull) event()         {}
 func (EdgeError) event()         {}
 func (RoundTrip) event()         {}

@@ -178,6 +178,10 @@ func (c *Client) handleErr(from *conn, code Code, detail string) {
 		n, _ := strconv.Atoi(detail)
 		c.notifier.tell(SlowConsumer{n})
 		return
+	case wire.CodeEgressLimited:
+		n, _ := strconv.Atoi(detail)
+		c.notifier.tell(EgressLimited{time.Duration(n) * time.Second})
+		return
 	case wire.CodeTokenExpired, wire.CodeTokenRevoked, wire.CodeUnauthorized, wire.CodeForbidden,
 		wire.CodeTokenUnverifiable, wire.CodeInternal:
 		if code == Code(wire.CodeForbidden) {

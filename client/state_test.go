@@ -426,6 +426,7 @@ func TestEventsOfLines(t *testing.T) {
 			"ERR:permission_denied:PUB:t:x":   PublishError{"t", "x", "permission_denied"},
 			"ERR:payload_too_large:PUB:t:x.y": PublishError{"t", "x.y", "payload_too_large"},
 			"ERR:slow_consumer:17":            SlowConsumer{17},
+			"ERR:egress_limited:3":            EgressLimited{3 * time.Second},
 			"ERR:broker_unavailable":          EdgeError{"broker_unavailable", ""},
 			"ERR:of_later:a:b":                EdgeError{"of_later", "a:b"},
 		} {

@@ -165,6 +165,7 @@ var conformance = []conformanceCase{
 	{name: "deliver modes", sdk: all, run: deliverModes},
 	{name: "slow consumer, drop", caddyfile: slowCaddyfile("drop"), run: slowConsumerDrop},
 	{name: "slow consumer, disconnect", caddyfile: slowCaddyfile("disconnect"), run: slowConsumerDisconnect},
+	{name: "egress limited", sdk: all, run: egressLimited},
 	{name: "flood without reading", caddyfile: unthrottled, run: floodWithoutReading},
 	{name: "vanished subscriber", run: vanishedSubscriber},
 

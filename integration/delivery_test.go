@@ -184,6 +184,43 @@ func slowCount(t *testing.T, line []byte) int {
 	return n
 }
 
+// limitedSeconds is n of the line ERR:egress_limited:n.
+func limitedSeconds(line []byte) (n int, ok bool) {
+	text, ok := strings.CutPrefix(string(line), "ERR:egress_limited:")
+	n, err := strconv.Atoi(text)
+	return n, ok && err == nil
+}
+
+// A client whose messages wait for its cap is told so, ahead of them, and loses none.
+func egressLimited(c *stage) {
+	slow := c.subscriber(c.limited(object{"egress_kb_per_sec": 1}))
+	publisher := c.publisher(c.room())
+	slow.subscribe("paint.room", "#")
+	const messages = 5 // each of a second
+	for i := range messages {
+		publisher.publish("paint.room", "c", strconv.Itoa(i)+strings.Repeat(".", 900))
+	}
+	told := -1
+	for received := 0; received < messages; {
+		kind, message, err := slow.read()
+		slow.must(err)
+		if kind != asText {
+			if n := number(c.t, message); n != received {
+				c.t.Fatalf("got message %d, want %d", n, received)
+			}
+			received++
+			continue
+		}
+		if n, ok := limitedSeconds(message); !ok || n < 2 || told >= 0 {
+			c.t.Fatalf("got the line %q, want ERR:egress_limited:<seconds> once", message)
+		}
+		told = received
+	}
+	if told < 0 || told == messages {
+		c.t.Errorf("told after %d of %d messages (-1: never)", told, messages)
+	}
+}
+
 // With the policy drop a slow client loses the oldest messages, is told exactly
 // how many, and goes on.
 func slowConsumerDrop(c *stage) {
@@ -193,7 +230,9 @@ func slowConsumerDrop(c *stage) {
 		kind, message, err := slow.read()
 		slow.must(err)
 		if kind == asText {
-			lost += slowCount(c.t, message)
+			if _, limited := limitedSeconds(message); !limited { // its queue holds two seconds' worth
+				lost += slowCount(c.t, message)
+			}
 			continue
 		}
 		received++
@@ -220,6 +259,9 @@ func slowConsumerDisconnect(c *stage) {
 	for {
 		kind, message, err := slow.read()
 		slow.must(err)
+		if _, limited := limitedSeconds(message); kind == asText && limited {
+			continue
+		}
 		if kind == asText {
 			if lost := slowCount(c.t, message); received+lost > flood {
 				c.t.Errorf("received %d and told of %d lost, of %d", received, lost, flood)

@@ -276,6 +276,8 @@ func (c *goClient) event(event client.Event) {
 		r.Event, r.Tenant, r.Pattern, r.Code = "subscriptionError", e.Tenant, e.Pattern, string(e.Code)
 	case client.SlowConsumer:
 		r.Event, r.Dropped = "slowConsumer", e.Dropped
+	case client.EgressLimited:
+		r.Event, r.Delay = "egressLimited", inMS(e.Delay)
 	case client.QueueFull:
 		r.Event, r.Tenant, r.Pattern, r.Dropped = "queueFull", e.Tenant, e.Pattern, e.Dropped
 	case client.EdgeError:

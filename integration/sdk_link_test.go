@@ -266,6 +266,8 @@ func (k *sdkLink) accept(r sdkReport) {
 		k.line("ERR:" + r.Code + ":PUB:" + r.Tenant + ":" + r.Channel)
 	case "slowConsumer":
 		k.line(fmt.Sprintf("ERR:slow_consumer:%d", r.Dropped))
+	case "egressLimited":
+		k.line(fmt.Sprintf("ERR:egress_limited:%d", int(r.Delay/1000)))
 	case "edgeError":
 		k.line("ERR:" + r.Code)
 	case "ended":

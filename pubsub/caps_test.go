@@ -130,8 +130,11 @@ func TestErrorsOvertakeTheCap(t *testing.T) {
 		for second := range 3 {
 			for _, m := range c.take() {
 				n, ok := strings.CutPrefix(m, "ERR:slow_consumer:")
+				if !ok && strings.HasPrefix(m, "ERR:egress_limited:") {
+					continue
+				}
 				if !ok {
-					t.Fatalf("in second %d: got %.30q, want a line of what was dropped", second, m)
+					t.Errorf("in second %d: got %.30q, want a line of what was dropped", second, m)
 				}
 				dropped, _ := strconv.Atoi(n)
 				told += dropped

@@ -73,6 +73,8 @@ const (
 
 	lastReconnect = 6 * time.Second // before the end of the drain period
 	noticeEvery   = time.Second     // at most one slow_consumer line in this time
+	limitedAfter  = 2 * time.Second // that deliveries wait for a cap, the client is told
+	limitedEvery  = time.Minute     // and again after so long
 	closeGrace    = 2 * time.Second // for the close handshake, then the socket is cut
 	itemOverhead  = 96              // bytes of bookkeeping that a queued message costs
 	costOverhead  = 32              // bytes that a message costs beside its own, for the caps

@@ -77,6 +77,7 @@ type Session struct {
 	outage        uint64    // the last one that the client knows of; see Hub.outage
 	stalled       bool      // the reader waits on resume
 	noticed       bool      // a slow_consumer line was sent less than noticeEvery ago
+	limitedTold   time.Time // when the last egress_limited line was sent; zero: never
 	told          bool      // RECONNECT was sent
 	ending        *ending
 	unsent        bool      // the transport holds bytes that TryWrite could not write

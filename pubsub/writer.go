@@ -316,10 +316,30 @@ func (s *Session) takeOrdered(l *lane, b *batch) (pause time.Duration) {
 		}
 		owed = (owed || s.egress.tokens < 0) && s.ending == nil
 	}
+	if pause > 0 {
+		pause = s.tellLimited(l, now, pause)
+	}
 	if !l.empty() {
 		l.compact()
 	}
 	s.unstall()
+	return pause
+}
+
+// tellLimited tells the client, once a minute at most, that the deliveries of a lane
+// wait for a cap; it is asked again within the pause that it returns. The caller
+// holds s.mu.
+func (s *Session) tellLimited(l *lane, now time.Time, pause time.Duration) time.Duration {
+	i := l.firstDelivery()
+	if i < 0 || s.ending != nil || !s.limitedTold.IsZero() && now.Sub(s.limitedTold) < limitedEvery {
+		return pause
+	}
+	waited := now.Sub(s.hub.epoch) - l.items[i].at
+	if waited < limitedAfter {
+		return min(pause, limitedAfter-waited)
+	}
+	s.limitedTold = now
+	s.rejectLocked(wire.CodeEgressLimited, strconv.Itoa(int(waited/time.Second)))
 	return pause
 }
 

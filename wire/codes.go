@@ -14,6 +14,7 @@ const (
 	CodePayloadTooLarge      Code = "payload_too_large"
 	CodeTooManySubscriptions Code = "too_many_subscriptions"
 	CodeSlowConsumer         Code = "slow_consumer" // ERR:slow_consumer:<n>
+	CodeEgressLimited        Code = "egress_limited" // ERR:egress_limited:<seconds>
 	CodeBrokerUnavailable    Code = "broker_unavailable"
 	CodeUnauthorized         Code = "unauthorized"
 	CodeForbidden            Code = "forbidden" // ERR:forbidden:<what>
@@ -61,6 +62,7 @@ var Codes = []CodeInfo{
 	{Code: CodePayloadTooLarge, Meaning: "the payload is over `max_payload`"},
 	{Code: CodeTooManySubscriptions, Meaning: "one subscription more would be over a limit of the connection"},
 	{Code: CodeSlowConsumer, Argument: "<n>", Meaning: "n deliveries were dropped for this connection since the last such line; with the policy `disconnect`, or if the client reads nothing, it closes", MayClose: CloseSlowConsumer},
+	{Code: CodeEgressLimited, Argument: "<seconds>", Meaning: "the oldest delivery has waited so many seconds for an egress cap, that of the connection, its token or the tenant; at most once a minute"},
 	{Code: CodeBrokerUnavailable, Meaning: "the link to the other edges is down; local delivery goes on"},
 	{Code: CodeUnauthorized, Meaning: "WebTransport: the token is missing or not valid", Close: CloseUnauthorized},
 	{Code: CodeForbidden, Argument: "<what>", Meaning: "WebTransport: the token does not allow this `ip`, `origin`, `region` or `protocol`", Close: CloseForbidden},

@@ -149,6 +149,9 @@ func (s *subscriber) event(event client.Event) {
 		s.fail(&client.Error{Code: e.Code, Tenant: e.Tenant, Pattern: e.Pattern})
 	case client.SlowConsumer:
 		s.tell(fmt.Sprintf("ERR:%s:%d", wire.CodeSlowConsumer, e.Dropped))
+	case client.EgressLimited:
+		s.tell(fmt.Sprintf("ERR:%s:%d: messages come so many seconds late, since they wait for the token's egress_kb_per_sec or a cap of the edge",
+			wire.CodeEgressLimited, int(e.Delay.Seconds())))
 	case client.QueueFull:
 		s.tell(fmt.Sprintf("%d messages for %s were dropped: they are not read fast enough", e.Dropped, e.Pattern))
 	case client.EdgeError:

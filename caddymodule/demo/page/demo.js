@@ -125,6 +125,7 @@ function follow(c) {
       listSubscriptions();
     },
     slowConsumer: ({ dropped }) => addRow("from the edge", `this page is too slow: ${dropped} messages were dropped`),
+    egressLimited: ({ delay }) => addRow("from the edge", `messages come ${delay / 1000} s late: they wait for the token's bandwidth`),
     edgeError: ({ code, detail }) => addRow("from the edge", [code, detail].filter(Boolean).join(": ")),
     closed: ({ error }) => client === c && end(`Disconnected: ${error ? why(error) : "as you asked"}.`, Boolean(error)),
   };

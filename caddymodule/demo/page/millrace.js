@@ -7,13 +7,13 @@ t,e,{cause:n})}function B(n,t){let e=URL.canParse(n)?new URL(n):void 0;if(!e||!/
 search||e.hash)throw new h("bad_option","an address is a URL with https:// and without user, query and fragment");if(e.protocol===
 "http:"&&!t&&!qt(e.hostname))throw new h("bad_option","an address with http:// must be on this machine, or allowPlaintex\
 t be set");return e}function qt(n){return/^(.+\.)?localhost$|^127(\.\d+){3}$|^\[::1\]$/.test(n)}var Gt=new TextEncoder,Wt=new TextDecoder("utf-8",{fatal:!0,ignoreBOM:!0}),vt=1024,zt=["PING","PONG","RECONNECT","OK:AUT\
-H"],I=n=>Gt.encode(n);function P(n){try{return Wt.decode(n)}catch(t){throw new h("protocol","text that is not UTF-8",{cause:t})}}
+H"],L=n=>Gt.encode(n);function P(n){try{return Wt.decode(n)}catch(t){throw new h("protocol","text that is not UTF-8",{cause:t})}}
 var Ct=new Map([["unauthorized",4401],["token_expired",4401],["forbidden",4403],["token_revoked",4403],["token_unverifia\
 ble",1013],["internal",1011],["slow_consumer",4429]]);function R(n,t){let e=Ct.get(n);if(e!==void 0)return new h(n==="fo\
 rbidden"?`${t}_not_allowed`:n,void 0,{closeCode:e})}function U(n){if(zt.includes(n))return{kind:n};let t=/^OK:(SUB|UNSUB):([^:]+):(.+)$/su.
-exec(n),e=/^ERR:([a-z_]+)(?::(.+))?$/su.exec(n);if((t||e)&&(n.length<=vt/3||I(n).length<=vt)&&!n.endsWith(`
+exec(n),e=/^ERR:([a-z_]+)(?::(.+))?$/su.exec(n);if((t||e)&&(n.length<=vt/3||L(n).length<=vt)&&!n.endsWith(`
 `)){if(t)return{kind:"OK",verb:t[1],tenant:t[2],pattern:t[3]};if(e)return{kind:"ERR",code:e[1],detail:e[2]??""}}throw new h(
-"protocol","a line that is none")}var ot=["broadcast","one-nearest","one-random"];function kt(n,t,e,s){let i=typeof e=="string"?I(e):e,r=s===void 0?0:2,o=new Uint8Array(
+"protocol","a line that is none")}var ot=["broadcast","one-nearest","one-random"];function kt(n,t,e,s){let i=typeof e=="string"?L(e):e,r=s===void 0?0:2,o=new Uint8Array(
 r+4+n.length+t.length+i.length);return s!==void 0&&(o[0]=2,o[1]=s),o.set(i,yt(o,yt(o,r,n),t)),o}function yt(n,t,e){n[t++]=
 e.length>>8,n[t++]=e.length;for(let s=0;s<e.length;s++)n[t++]=e.charCodeAt(s);return t}var G=class{#t=new W;#e=new W;#s={};decode(t,e,s){
 let i=w=>{w>s&&q()},r=w=>(i(w+2),t[w]<<8|t[w+1]);(e===s||t[e]!==1)&&q();let o=e+3+r(e+1),a=o+2+r(o),c=a+4;i(c);let f=c+r(
@@ -131,7 +131,7 @@ for await(let o of n)if(e+=s.decode(o,{stream:!0}),e.length>65536)break;let{code
 "string")return new h(i,String(r),{status:t})}catch{}return new h(t>=500?"unreachable":"refused",`HTTP status ${t}`,{status:t})}
 async function ue(n,t,e,s){return!t&&await Y(n,e)?new h("refused","the edge answers, and refuses the WebSocket: perhaps \
 the token"):new h("unreachable","no WebSocket to the edge",{cause:s})}function pe(){let n,t;return{promise:new Promise((s,i)=>{
-n=s,t=i}),resolve:n,reject:t}}var Nt=1e3,It=()=>"WebTransport"in globalThis;async function Lt(n,{paths:t,hashes:e}){let{signal:s}=n,i=new WebTransport(
+n=s,t=i}),resolve:n,reject:t}}var Nt=1e3,Lt=()=>"WebTransport"in globalThis;async function It(n,{paths:t,hashes:e}){let{signal:s}=n,i=new WebTransport(
 n.edge+t.webTransport,e?{serverCertificateHashes:[...e]}:{}),r=i.closed.then(a=>a.closeCode,()=>{}),o=()=>Q(i);s.addEventListener(
 "abort",o);try{return await i.ready,await me(i,r,n.token)}catch(a){throw Q(i),s.throwIfAborted(),k(a,"unreachable","no W\
 ebTransport to the edge")}finally{s.removeEventListener("abort",o)}}async function me(n,t,e){let s=await n.createBidirectionalStream(),
@@ -143,20 +143,20 @@ if(!await b().catch(m=>{if(m instanceof h)throw m;return!1}))throw a??we(await t
 g instanceof h&&(w=g)}let d,m=t.then(g=>{d=g});w||await A(Nt,m),Q(n),i.ended({closeCode:d,error:w})})(),c}function we(n){
 let t=n===4401?"unauthorized":n===1001?"draining":n===1013?"unavailable":"unreachable";return new h(t,"the edge ended th\
 e session",{closeCode:n})}function Q(n){try{n.close({closeCode:1e3,reason:""})}catch{}}var wt=class{#t;#e=new Uint8Array(
-4096);#s=0;sent;constructor(t){this.#t=t,t.closed.catch(()=>{})}send(t){let e=typeof t=="string"?I(t):t,s=e.length,i=this.#s+
+4096);#s=0;sent;constructor(t){this.#t=t,t.closed.catch(()=>{})}send(t){let e=typeof t=="string"?L(t):t,s=e.length,i=this.#s+
 4+s;if(i>this.#e.length){let r=new Uint8Array(Math.max(i,this.#e.length*2));r.set(this.#e.subarray(0,this.#s)),this.#e=r}
 this.#e.set([s>>>24,s>>>16,s>>>8,s],this.#s),this.#e.set(e,this.#s+4),this.#s=i,this.sent??=this.#n()}async#n(){try{do{await this.#t.
 ready;let t=this.#e.subarray(0,this.#s);this.#e=new Uint8Array(4096),this.#s=0,this.#t.write(t).catch(()=>{})}while(this.#s>
 0)}catch{this.#s=0}this.sent=void 0}async close(){await A(Nt,(this.sent??Promise.resolve()).then(()=>this.#t.close()))}};var be=/^(unauthorized|token_|(ip|origin|region)_not|tls_required|draining|too_many)/,Z=class{#t;#e=new Map;#s=new Set;constructor(t){
-this.#t=t}forget(){this.#s.clear()}async open(t,e,s){let i=this.#t,r=i.transports.filter(c=>c==="websocket"||It()&&t.startsWith(
+this.#t=t}forget(){this.#s.clear()}async open(t,e,s){let i=this.#t,r=i.transports.filter(c=>c==="websocket"||Lt()&&t.startsWith(
 "https:"));r.length===0&&v("there is no WebTransport here, or not for http:// addresses");let o=r.filter(c=>!this.#s.has(
 c));if(o.length===0)throw new h("protocol_not_allowed");this.#e.get(t)===o[1]&&o.reverse();let a=await _(s,i.connectTimeout,
 c=>this.#n(o,t,e,c));return this.#e.set(t,a.transport),a}#n(t,e,s,i){return new Promise((r,o)=>{let a,c=0,f=0,l,b=!1,w=()=>{
-b=!0,clearTimeout(a)},d=()=>{clearTimeout(a);let m=t[f++];if(!m||b)return;let g=m==="websocket"?$t:Lt;c++,g({edge:e,token:s,
+b=!0,clearTimeout(a)},d=()=>{clearTimeout(a);let m=t[f++];if(!m||b)return;let g=m==="websocket"?$t:It;c++,g({edge:e,token:s,
 signal:i},this.#t).then(x=>{if(b)return ge(x);w(),r(x)},x=>{c--;let y=k(x,"unreachable","the edge does not answer");if(y.
-code==="protocol_not_allowed"&&this.#s.add(m),(!l||L(y)>L(l))&&(l=y),!be.test(y.code)&&(c>0||f<t.length))return d();w(),
+code==="protocol_not_allowed"&&this.#s.add(m),(!l||I(y)>I(l))&&(l=y),!be.test(y.code)&&(c>0||f<t.length))return d();w(),
 o(l)}),f<t.length&&(a=setTimeout(d,this.#t.fallbackAfter))};i.addEventListener("abort",()=>{w(),o(i.reason)}),d()})}};function ge(n){
-n.start({line(){},frame(){},ended(){}}),n.close()}function L({code:n}){return["unreachable","timeout","refused","protoco\
+n.start({line(){},frame(){},ended(){}}),n.close()}function I({code:n}){return["unreachable","timeout","refused","protoco\
 l_not_allowed"].indexOf(n)>>>0}var Bt=3,ve=500;async function bt(n,t,e){let s,i=await Promise.all(n.map(async o=>{if(o.pathname==="/")return[o.origin];
 try{return await _(e,t.connectTimeout,a=>ye(o,a))}catch(a){return s=a,[]}})),r=[...new Set(i.flat())];if(e.throwIfAborted(),
 r.length===0)throw s??new h("unreachable","the list has no edge");return r.length>1&&(await _(e,t.connectTimeout,o=>ke(r,
@@ -170,7 +170,7 @@ Number.MAX_VALUE;n.sort((f,l)=>c(f)-c(l))}var Rt=/^(ip_not|origin_not|tls_requir
 Te=5,Ee=6e4,tt=class{#t;#e;#s;#n;#i;#r=[];#o=new Map;#a;#h=0;#c=0;drained=new Set;constructor(t,e,s,i){this.#t=t,this.#e=
 e,this.#s=s,this.#n=i,this.#i=new Z(e)}async first(t){await M(this.#s.get(),t),this.#r=await bt(this.#t,this.#e,t);let e;
 for(let s of this.#r)try{return await this.open(s,t)}catch(i){if(!(i instanceof h)||Rt.test(i.code)||i.code==="token_pro\
-vider")throw i;(!e||L(i)>L(e))&&(e=i)}throw e}async*order(t,e,s){for(;;){let i=this.#r.filter(r=>r!==t);if(yield*e?[t,...i]:
+vider")throw i;(!e||I(i)>I(e))&&(e=i)}throw e}async*order(t,e,s){for(;;){let i=this.#r.filter(r=>r!==t);if(yield*e?[t,...i]:
 i.length<this.#r.length?[...i,t]:i,this.#t.some(r=>r.pathname!=="/"))try{this.#r=await bt(this.#t,this.#e,s)}catch{s.throwIfAborted()}}}async open(t,e){
 let s=await this.#s.get();try{return await this.#l(t,s,e)}catch(i){if(!(i instanceof h&&/^(unauthorized|token_expired|refused)$/.
 test(i.code))||!this.#s.provided)throw i;let o=await this.#s.ask();if(o===s)throw i;return this.#l(t,o,e)}}async#l(t,e,s){
@@ -200,20 +200,21 @@ f this client"))})}delivered(t,e){if(!this.mover)return this.interests.dispatch(
 lead?.asked,r=!e.route.patterns.some(a=>i?.has(`${e.tenant}:${a}`)),o=this.mover.second(e,s,r);o&&this.interests.dispatch(
 o)}else this.both?(this.mover.first(e,s),this.interests.dispatch(e)):(this.mover.late(e,s)||this.interests.dispatch(e),this.
 mover.done(s)&&(this.mover=void 0))}draining(t){this.search.drained.add(t.edge),t===this.lead&&this.next()}told(t,e){let[
-,s,i]=/^PUB:([^:]+):(.+)$/s.exec(e)??[];t==="slow_consumer"?this.events.emit("slowConsumer",{dropped:Number(e)}):s&&i&&t!==
-"broker_unavailable"?this.events.emit("publishError",{tenant:s,channel:i,code:t}):this.events.emit("edgeError",{code:t,detail:e})}roundTrip(t){
-this.rtt=t,this.events.emit("roundTrip",{rtt:t})}lost(t,e){let s=t.token===this.clock.token;if((/_not_allowed$|^token_revoked$/.
-test(e.code)||e.code==="token_expired"&&!this.clock.provided)&&s)return this.finish(e);t===this.second&&!this.leaving?(this.
-second=void 0,this.mover?.release(),this.openGate(void 0)):t===this.lead&&(this.gate||this.out)?this.promote():(t===this.
-lead||t===this.second)&&(t===this.lead&&(this.second?.close(),this.second=void 0),this.promote(),this.reconnecting||this.#s(
-r=>Pt(this,t,e,r)))}promote(){let{lead:t,second:e}=this;if(e){this.follow(e),this.second=void 0,this.both=this.leaving=!1,
-this.openGate(void 0);for(let s of this.mover?.release()??[])this.interests.dispatch(s);t?.close()}}openGate(t){this.out=
-t;let e=this.gate??[];this.gate=void 0;for(let s of e)s()}async restore(t){await Promise.all(this.interests.all.map(e=>this.
-ask(t,e)))}ask(t,e){let s=this.#n(t,e).finally(()=>this.asking.delete(s));return this.asking.add(s),s}async#n(t,e){try{await t.
-request("SUB",e.name),e.confirmed=!0;for(let{resolve:s}of e.waiting.splice(0))s()}catch(s){let i=k(s,"internal","a fault\
- of this client");i.code!=="disconnected"&&this.#i(e,i)}}#i(t,e){if(!this.interests.drop(t))return;let{tenant:s,pattern:i,
-subs:r,waiting:o}=t;for(let a of[this.lead,this.second])a?.asked.delete(t.name)&&this.#r(a,t);r.length>o.length&&this.events.
-emit("subscriptionError",{tenant:s,pattern:i,code:e.code});for(let a of r)a.end(e);for(let{reject:a}of o.splice(0))a(e)}async subscribe(t){
+,s,i]=/^PUB:([^:]+):(.+)$/s.exec(e)??[];t==="slow_consumer"?this.events.emit("slowConsumer",{dropped:Number(e)}):t==="eg\
+ress_limited"?this.events.emit("egressLimited",{delay:Number(e)*1e3}):s&&i&&t!=="broker_unavailable"?this.events.emit("p\
+ublishError",{tenant:s,channel:i,code:t}):this.events.emit("edgeError",{code:t,detail:e})}roundTrip(t){this.rtt=t,this.events.
+emit("roundTrip",{rtt:t})}lost(t,e){let s=t.token===this.clock.token;if((/_not_allowed$|^token_revoked$/.test(e.code)||e.
+code==="token_expired"&&!this.clock.provided)&&s)return this.finish(e);t===this.second&&!this.leaving?(this.second=void 0,
+this.mover?.release(),this.openGate(void 0)):t===this.lead&&(this.gate||this.out)?this.promote():(t===this.lead||t===this.
+second)&&(t===this.lead&&(this.second?.close(),this.second=void 0),this.promote(),this.reconnecting||this.#s(r=>Pt(this,
+t,e,r)))}promote(){let{lead:t,second:e}=this;if(e){this.follow(e),this.second=void 0,this.both=this.leaving=!1,this.openGate(
+void 0);for(let s of this.mover?.release()??[])this.interests.dispatch(s);t?.close()}}openGate(t){this.out=t;let e=this.
+gate??[];this.gate=void 0;for(let s of e)s()}async restore(t){await Promise.all(this.interests.all.map(e=>this.ask(t,e)))}ask(t,e){
+let s=this.#n(t,e).finally(()=>this.asking.delete(s));return this.asking.add(s),s}async#n(t,e){try{await t.request("SUB",
+e.name),e.confirmed=!0;for(let{resolve:s}of e.waiting.splice(0))s()}catch(s){let i=k(s,"internal","a fault of this clien\
+t");i.code!=="disconnected"&&this.#i(e,i)}}#i(t,e){if(!this.interests.drop(t))return;let{tenant:s,pattern:i,subs:r,waiting:o}=t;
+for(let a of[this.lead,this.second])a?.asked.delete(t.name)&&this.#r(a,t);r.length>o.length&&this.events.emit("subscript\
+ionError",{tenant:s,pattern:i,code:e.code});for(let a of r)a.end(e);for(let{reject:a}of o.splice(0))a(e)}async subscribe(t){
 if(this.over)throw this.over;let{interest:e,isNew:s}=this.interests.add(t);if(e.confirmed)return;let i=new Promise((r,o)=>{
 e.waiting.push({resolve:r,reject:o})});return s&&(this.lead&&!this.leaving&&this.ask(this.lead,e),this.second&&this.ask(
 this.second,e)),i}async leave(t){let e=this.interests.remove(t);if(!e)return;for(let{resolve:i}of e.waiting.splice(0))i();

@@ -12,6 +12,7 @@ export type ErrorCode =
   | "payload_too_large"
   | "too_many_subscriptions"
   | "slow_consumer"
+  | "egress_limited"
   | "broker_unavailable"
   | "unauthorized"
   | "token_expired"

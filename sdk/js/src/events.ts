@@ -19,6 +19,7 @@ export interface ClientEvents {
   publishError: { readonly tenant: string; readonly channel: string; readonly code: ErrorCode };
   subscriptionError: { readonly tenant: string; readonly pattern: string; readonly code: ErrorCode };
   slowConsumer: { readonly dropped: number };
+  egressLimited: { readonly delay: number };
   queueFull: { readonly tenant: string; readonly pattern: string; readonly dropped: number };
   edgeError: { readonly code: ErrorCode; readonly detail: string };
   roundTrip: { readonly rtt: number };

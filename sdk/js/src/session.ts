@@ -144,6 +144,7 @@ export class Session implements Owner<Readers>, Keeper {
   told(code: string, detail: string): void {
     const [, tenant, channel] = /^PUB:([^:]+):(.+)$/s.exec(detail) ?? [];
     if (code === "slow_consumer") this.events.emit("slowConsumer", { dropped: Number(detail) });
+    else if (code === "egress_limited") this.events.emit("egressLimited", { delay: Number(detail) * 1000 });
     else if (tenant && channel && code !== "broker_unavailable") {
       this.events.emit("publishError", { tenant, channel, code });
     } else this.events.emit("edgeError", { code, detail });

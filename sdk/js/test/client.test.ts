@@ -168,6 +168,7 @@ test("what the edge tells", async (t) => {
   const peer = await edge.peer(0);
   peer.send("ERR:permission_denied:PUB:t:c");
   peer.send("ERR:slow_consumer:17");
+  peer.send("ERR:egress_limited:3");
   peer.send("ERR:broker_unavailable");
   peer.send("ERR:of_later:x");
   assert.deepEqual(await event("publishError"), {
@@ -177,6 +178,7 @@ test("what the edge tells", async (t) => {
     code: "permission_denied",
   });
   assert.deepEqual(await event("slowConsumer"), { name: "slowConsumer", dropped: 17 });
+  assert.deepEqual(await event("egressLimited"), { name: "egressLimited", delay: 3000 });
   assert.deepEqual(await event("edgeError"), { name: "edgeError", code: "broker_unavailable", detail: "" });
   assert.deepEqual(await event("edgeError", 1), { name: "edgeError", code: "of_later", detail: "x" });
   peer.answers = (line) => line === "PING";

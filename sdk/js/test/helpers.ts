@@ -14,6 +14,7 @@ const names: EventName[] = [
   "publishError",
   "subscriptionError",
   "slowConsumer",
+  "egressLimited",
   "queueFull",
   "edgeError",
   "closed",
