@@ -3,6 +3,7 @@ package caddymodule
 import (
 	"errors"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -12,8 +13,12 @@ import (
 	"github.com/caddyserver/caddy/v2/caddyconfig/httpcaddyfile"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 	"github.com/millrace/millrace/caddymodule/args"
+	"github.com/millrace/millrace/caddymodule/credentials"
 	"github.com/millrace/millrace/pubsub"
 )
+
+// tokenShape finds a whole token, whatever letters it starts with.
+var tokenShape = regexp.MustCompile(`[0-9A-Fa-f]{32}_[0-9A-Fa-f]{32}`)
 
 func init() {
 	httpcaddyfile.RegisterGlobalOption("pubsub", parseGlobalOption)
@@ -200,7 +205,7 @@ func parseGlobalOption(d *caddyfile.Dispenser, existing any) (any, error) {
 	if err := a.unmarshalBlock(d); err != nil {
 		// It quotes what stands in a wrong place, which may be a master token.
 		if text := err.Error(); tokenShape.MatchString(text) {
-			err = errors.New(tokenShape.ReplaceAllLiteralString(text, redacted))
+			err = errors.New(tokenShape.ReplaceAllLiteralString(text, credentials.Redacted))
 		}
 		return nil, err
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/caddyserver/caddy/v2/caddyconfig"
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+	"github.com/millrace/millrace/caddymodule/credentials"
 	"github.com/millrace/millrace/caddymodule/takeover"
 	"go.uber.org/zap"
 )
@@ -128,13 +129,14 @@ func (o outermost) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Alt-Svc", h3)
 		}
 	}
-	if tokenInTarget(r) {
+	var in credentials.Inspection
+	if in.TokenInTarget(r) {
 		start := time.Now()
 		refuseTarget(w)
-		record(o.log, r, http.StatusBadRequest, time.Since(start), nil)
+		record(&in, o.log, r, http.StatusBadRequest, time.Since(start), nil)
 		return
 	}
-	r, _ = takeTokens(r)
+	r, _ = in.TakeTokens(r)
 	o.next.ServeHTTP(w, r)
 }
 
@@ -144,10 +146,14 @@ func (g *Guard) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp
 		g.once.Do(func() { g.all = g.rest.Compile(next) })
 		next = g.all
 	}
-	inTarget := tokenInTarget(r)
-	clean, taken := takeTokens(r)
-	if !inTarget && !taken {
+	if credentials.Inspected(r) {
 		return next.ServeHTTP(w, r)
+	}
+	var in credentials.Inspection
+	inTarget := in.TokenInTarget(r)
+	clean, taken := in.TakeTokens(r)
+	if !inTarget && !taken {
+		return next.ServeHTTP(w, clean)
 	}
 	caddyhttp.SetVar(r.Context(), caddyhttp.LogSkipVar, true)
 	start := time.Now()
@@ -166,7 +172,7 @@ func (g *Guard) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp
 			rec.WriteHeader(status)
 		}
 	}
-	record(g.log, clean, rec.Status(), time.Since(start), err)
+	record(&in, g.log, clean, rec.Status(), time.Since(start), err)
 	return nil
 }
 
@@ -177,14 +183,14 @@ func refuseTarget(w http.ResponseWriter) {
 }
 
 // record is our access record of a request that Caddy must not log.
-func record(log *zap.Logger, r *http.Request, status int, took time.Duration, err error) {
+func record(in *credentials.Inspection, log *zap.Logger, r *http.Request, status int, took time.Duration, err error) {
 	c := log.Check(zap.InfoLevel, "handled request with a token")
 	if c == nil {
 		return
 	}
 	fields := []zap.Field{
-		zap.String("remote_addr", r.RemoteAddr), zap.String("proto", redact(r.Proto)), zap.String("method", redact(r.Method)),
-		zap.String("host", redact(r.Host)), zap.String("uri", redact(r.RequestURI)),
+		zap.String("remote_addr", r.RemoteAddr), zap.String("proto", in.Redact(r.Proto)), zap.String("method", in.Redact(r.Method)),
+		zap.String("host", in.Redact(r.Host)), zap.String("uri", in.Redact(r.RequestURI)),
 		zap.Int("status", status), zap.Duration("duration", took),
 	}
 	if err != nil {

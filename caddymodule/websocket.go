@@ -3,16 +3,17 @@ package caddymodule
 import (
 	"bufio"
 	"encoding/base64"
-	"github.com/millrace/millrace/wire"
 	"net"
 	"net/http"
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 	"github.com/gorilla/websocket"
+	"github.com/millrace/millrace/caddymodule/credentials"
 	"github.com/millrace/millrace/pubsub"
 	wsconn "github.com/millrace/millrace/pubsub/websocket"
 	"github.com/millrace/millrace/tokenstore"
+	"github.com/millrace/millrace/wire"
 	"go.uber.org/zap"
 )
 
@@ -137,11 +138,9 @@ func (h *WebSocket) checkRequest(w http.ResponseWriter, r *http.Request) (o offe
 		return bad("a handshake has no body")
 	}
 
-	for _, p := range websocket.Subprotocols(r) {
-		o.subprotocol = o.subprotocol || p == wire.Subprotocol
-	}
+	o.subprotocol = credentials.WebSocketOffers(r)
 	var wrong string
-	if o.token, _, wrong = offeredToken(r, "Sec-WebSocket-Protocol", o.subprotocol); wrong != "" {
+	if o.token, _, wrong = credentials.Offered(r, "Sec-WebSocket-Protocol", o.subprotocol); wrong != "" {
 		return bad(wrong)
 	}
 	return o, true

@@ -9,6 +9,7 @@ import (
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+	"github.com/millrace/millrace/caddymodule/credentials"
 	"github.com/millrace/millrace/caddymodule/takeover"
 	"github.com/millrace/millrace/pubsub"
 	wtconn "github.com/millrace/millrace/pubsub/webtransport"
@@ -74,7 +75,7 @@ func (h *WebTransport) ServeHTTP(w http.ResponseWriter, r *http.Request, next ca
 	if !ok {
 		return nil
 	}
-	token, given, wrong := offeredToken(r, "WT-Available-Protocols", offersSubprotocol(r))
+	token, given, wrong := credentials.Offered(r, "WT-Available-Protocols", credentials.WebTransportOffers(r))
 	if wrong != "" {
 		refuse(w, http.StatusBadRequest, "bad_handshake", wrong)
 		return nil

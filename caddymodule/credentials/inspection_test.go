@@ -1,4 +1,4 @@
-package caddymodule
+package credentials
 
 import (
 	"net/http"
@@ -28,13 +28,13 @@ func TestTakeTokens(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			r := httptest.NewRequest("GET", "/", nil)
 			r.Header = c.header.Clone()
-			clean, taken := takeTokens(r)
+			clean, changed := new(Inspection).TakeTokens(r)
 			header := "Sec-Websocket-Protocol"
 			if c.header[header] == nil {
 				header = "Wt-Available-Protocols"
 			}
-			if got := offeredTokens(clean, header); !slices.Equal(got, c.tokens) || taken != (c.tokens != nil || c.name == "forgotten at.") {
-				t.Errorf("took %q, %v; want %q", got, taken, c.tokens)
+			if got := taken(clean, header).tokens; !slices.Equal(got, c.tokens) || changed != (c.tokens != nil || c.name == "forgotten at.") {
+				t.Errorf("took %q, %v; want %q", got, changed, c.tokens)
 			}
 			if len(clean.Header) != len(c.left) {
 				t.Errorf("left %v, want %v", clean.Header, c.left)
@@ -80,53 +80,16 @@ func TestTakeStructuredTokens(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			r := httptest.NewRequest("GET", "/wt", nil)
 			r.Header["Wt-Available-Protocols"] = slices.Clone(c.values)
-			clean, _ := takeTokens(r)
-			if got := offeredTokens(clean, "Wt-Available-Protocols"); !slices.Equal(got, c.tokens) {
+			clean, _ := new(Inspection).TakeTokens(r)
+			if got := taken(clean, "Wt-Available-Protocols").tokens; !slices.Equal(got, c.tokens) {
 				t.Errorf("took %q, want %q", got, c.tokens)
 			}
 			left := strings.Join(clean.Header["Wt-Available-Protocols"], "|")
-			if left != c.left || holdsToken(left) {
+			if left != c.left || new(Inspection).holdsToken(left) {
 				t.Errorf("left %q, want %q", left, c.left)
 			}
-			if got := offersSubprotocol(clean); got != c.offers {
+			if got := WebTransportOffers(clean); got != c.offers {
 				t.Errorf("offers our subprotocol: %v, want %v", got, c.offers)
-			}
-		})
-	}
-}
-
-func TestOfferedToken(t *testing.T) {
-	for _, c := range []struct {
-		name        string
-		entries     string // of the subprotocol list
-		headers     []string
-		subprotocol bool
-		token       string
-		given       bool
-		wrong       bool
-	}{
-		{"nothing", "", nil, true, "", false, false},
-		{"header", "", []string{"Bearer AT_1"}, false, "AT_1", true, false},
-		{"header, written oddly", "", []string{"bearer  AT_1 "}, false, "AT_1", true, false},
-		{"header without token", "", []string{"Bearer"}, true, "", true, false},
-		{"another scheme", "", []string{"Basic x"}, true, "", false, false},
-		{"two headers", "", []string{"Bearer AT_1", "Bearer AT_1"}, true, "", false, true},
-		{"two headers of another scheme", "", []string{"Basic x", "Basic x"}, true, "", false, true},
-		{"entry", `"at.AT_1"`, nil, true, "AT_1", true, false},
-		{"entry without token", `"at."`, nil, true, "", true, false},
-		{"entry without subprotocol", `"at.AT_1"`, nil, false, "", false, true},
-		{"two entries", `"at.AT_1", "at.AT_1"`, nil, true, "", false, true},
-		{"both", `"at.AT_1"`, []string{"Bearer AT_2"}, true, "AT_2", true, false},
-		{"entry and another scheme", `"at.AT_1"`, []string{"Basic x"}, true, "AT_1", true, false},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			r := httptest.NewRequest("GET", "/wt", nil)
-			r.Header["Wt-Available-Protocols"] = []string{c.entries}
-			r.Header["Authorization"] = c.headers
-			r, _ = takeTokens(r)
-			token, given, wrong := offeredToken(r, "WT-Available-Protocols", c.subprotocol)
-			if token != c.token || given != c.given || (wrong != "") != c.wrong {
-				t.Errorf("got %q, %v, %q", token, given, wrong)
 			}
 		})
 	}
@@ -141,11 +104,11 @@ func TestRedactHeaders(t *testing.T) {
 		"User-Agent":    {"FORMAT_1 LOOK_AT_ME"},
 		"Authorization": {"Bearer " + token}, // Caddy's to redact, ours to read
 	}
-	if !redactHeaders(headers) {
+	if !new(Inspection).redactHeaders(headers) {
 		t.Error("found nothing")
 	}
 	for name, want := range map[string][]string{
-		"Referer": {redacted, "https://localhost/?look_at_me"}, "X-Api-Key": {redacted}, "X-Escaped": {redacted},
+		"Referer": {Redacted, "https://localhost/?look_at_me"}, "X-Api-Key": {Redacted}, "X-Escaped": {Redacted},
 		"User-Agent": {"FORMAT_1 LOOK_AT_ME"}, "Authorization": {"Bearer " + token},
 	} {
 		if got := headers[name]; !slices.Equal(got, want) {
@@ -171,12 +134,12 @@ func TestTokenInTarget(t *testing.T) {
 		"/FORMAT_1/STAT_2?CHAT_3=LOOK_AT_ME":                                      false,
 		"/100%25":                                                                 false,
 	} {
-		if got := tokenInTarget(httptest.NewRequest("GET", target, nil)); got != want {
+		if got := new(Inspection).TokenInTarget(httptest.NewRequest("GET", target, nil)); got != want {
 			t.Errorf("%s: %v, want %v", target, got, want)
 		}
 	}
 	r := httptest.NewRequest("GET", "/", nil)
-	if r.Host = "AT_00_11.example.com"; !tokenInTarget(r) {
+	if r.Host = "AT_00_11.example.com"; !new(Inspection).TokenInTarget(r) {
 		t.Error("a token in the Host was not seen")
 	}
 }

@@ -1,0 +1,80 @@
+package credentials
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/dunglas/httpsfv"
+	"github.com/gorilla/websocket"
+	"github.com/millrace/millrace/wire"
+)
+
+// protocolName returns what a member of a structured list names, quoted as it
+// should be or not; empty: nothing.
+func protocolName(member httpsfv.Member) string {
+	item, ok := member.(httpsfv.Item)
+	if !ok {
+		return ""
+	}
+	switch name := item.Value.(type) {
+	case string:
+		return name
+	case httpsfv.Token:
+		return string(name)
+	}
+	return ""
+}
+
+// WebSocketOffers reports whether a WebSocket client offers the subprotocol `llps.v1`.
+func WebSocketOffers(r *http.Request) bool {
+	return !exceedsEntries(r.Header["Sec-Websocket-Protocol"]) && slices.Contains(websocket.Subprotocols(r), wire.Subprotocol)
+}
+
+// WebTransportOffers reports whether a WebTransport client offers it, in quotes.
+func WebTransportOffers(r *http.Request) bool {
+	values := r.Header["Wt-Available-Protocols"]
+	if exceedsEntries(values) {
+		return false
+	}
+	list, err := httpsfv.UnmarshalList(values)
+	return err == nil && slices.ContainsFunc(list, func(member httpsfv.Member) bool {
+		item, ok := member.(httpsfv.Item)
+		return ok && item.Value == wire.Subprotocol
+	})
+}
+
+// taken returns what the guard took from a subprotocol list.
+func taken(r *http.Request, header string) tokenList {
+	lists, _ := r.Context().Value(tokensKey{}).(map[string]tokenList)
+	return lists[header]
+}
+
+// Offered returns the token of a handshake, as it came, and whether there is one:
+// that of the header Authorization, or else that of the subprotocol list, the header
+// of that name, beside which withSubprotocol says whether `llps.v1` was offered.
+// wrong says what makes the handshake malformed; empty: nothing.
+func Offered(r *http.Request, list string, withSubprotocol bool) (token string, given bool, wrong string) {
+	fromList := taken(r, http.CanonicalHeaderKey(list))
+	entries := fromList.tokens
+	headers := r.Header.Values("Authorization")
+	switch {
+	case fromList.tooLong:
+		return "", false, fmt.Sprintf("%s has a token among more than %d entries", list, maxEntries)
+	case len(entries) > 1:
+		return "", false, "more than one at. entry in " + list
+	case len(entries) == 1 && !withSubprotocol:
+		return "", false, "an at. entry in " + list + " needs " + wire.Subprotocol + " beside it"
+	case len(headers) > 1:
+		return "", false, "more than one Authorization header"
+	case len(entries) == 1:
+		token, given = entries[0], true
+	}
+	if len(headers) == 1 {
+		if scheme, bearer, _ := strings.Cut(headers[0], " "); strings.EqualFold(scheme, "Bearer") {
+			token, given = strings.Trim(bearer, " "), true
+		}
+	}
+	return token, given, ""
+}
