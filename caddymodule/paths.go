@@ -28,7 +28,7 @@ func provisionApp(ctx caddy.Context, path *string, byDefault string) (*App, erro
 	if err := provisionPath(ctx, path, byDefault); err != nil {
 		return nil, err
 	}
-	warnForgeableIP(ctx)
+	warnUnknownIP(ctx)
 	app, err := ctx.App("pubsub")
 	if err != nil {
 		return nil, err
@@ -41,10 +41,11 @@ func provisionApp(ctx caddy.Context, path *string, byDefault string) (*App, erro
 	return app.(*App), nil
 }
 
-// warnForgeableIP warns of proxies that are trusted with whatever X-Forwarded-For
-// they pass on: its left-most value is the client's own claim. Caddy keeps the
-// proxies in a private field by now, so this looks whether that is set.
-func warnForgeableIP(ctx caddy.Context) {
+// warnUnknownIP warns of proxies that are trusted with whatever X-Forwarded-For they
+// pass on: its left-most value is the client's own claim, so that the address counts
+// as unknown. Caddy keeps the proxies in a private field by now, so this looks
+// whether that is set.
+func warnUnknownIP(ctx caddy.Context) {
 	srv, ok := ctx.Value(caddyhttp.ServerCtxKey).(*caddyhttp.Server)
 	if !ok || srv.TrustedProxiesStrict > 0 {
 		return
@@ -52,7 +53,7 @@ func warnForgeableIP(ctx caddy.Context) {
 	proxies := reflect.ValueOf(srv).Elem().FieldByName("trustedProxies")
 	if proxies.IsValid() && !proxies.IsNil() {
 		ctx.Logger().Warn("trusted_proxies without trusted_proxies_strict: a client can forge the address "+
-			"that allow_ip_masks are compared with", zap.String("server", srv.Name()))
+			"that Caddy finds, so it counts as unknown, and tokens with allow_ip_masks are refused behind these proxies", zap.String("server", srv.Name()))
 	}
 }
 

@@ -12,11 +12,31 @@ import (
 )
 
 // clientIP is the caller's address as Caddy determines it (`trusted_proxies`
-// respected); false when it is not known.
+// respected); false, and no address, when it is not known.
 func clientIP(r *http.Request) (netip.Addr, bool) {
 	text, _ := caddyhttp.GetVar(r.Context(), caddyhttp.ClientIPVarKey).(string)
 	ip, err := netip.ParseAddr(text)
-	return ip.Unmap().WithZone(""), err == nil
+	if err != nil || claimed(r, ip) {
+		return netip.Addr{}, false
+	}
+	return ip.Unmap().WithZone(""), true
+}
+
+// claimed reports whether an address may be the client's own claim: without strict
+// parsing Caddy takes the left-most value that a trusted proxy passes on.
+func claimed(r *http.Request, ip netip.Addr) bool {
+	srv, ok := r.Context().Value(caddyhttp.ServerCtxKey).(*caddyhttp.Server)
+	if trusted, _ := caddyhttp.GetVar(r.Context(), caddyhttp.TrustedProxyVarKey).(bool); !ok || !trusted || srv.TrustedProxiesStrict > 0 {
+		return false
+	}
+	for _, name := range srv.ClientIPHeaders {
+		if len(r.Header.Values(name)) > 0 {
+			return true
+		}
+	}
+	// A handler before ours may have taken the header away.
+	peer, err := netip.ParseAddrPort(r.RemoteAddr)
+	return err != nil || peer.Addr().WithZone("") != ip
 }
 
 // secure reports whether a token may be looked at on this connection: TLS, or

@@ -202,6 +202,29 @@ func TestRestTrustedProxy(t *testing.T) {
 	}
 }
 
+// Without strict parsing the address is the client's to forge, and counts as unknown.
+func TestRestForgedAddress(t *testing.T) {
+	m := newMasterToken()
+	caddyfile := strings.Replace(restCaddyfile, "default_bind {{.Bind}}", `default_bind {{.Bind}}
+	servers {
+		trusted_proxies static 127.0.0.1/32
+	}`, 1)
+	others := []option{withEnv("MASTER_ELSEWHERE=" + m)}
+	for _, name := range []string{"TWIN", "NESTED", "OTHER", "ALL"} {
+		others = append(others, withEnv("MASTER_"+name+"="+newMasterToken()))
+	}
+	e := startEdge(t, caddyfile, others...)
+	for _, address := range []string{"10.1.2.3", "10.1.2.3, 203.0.113.5", "2001:db8::1", "nonsense, 10.1.2.3"} {
+		e.do(call{Method: "GET", URL: "/v1/tokens", Token: m, Header: http.Header{"X-Forwarded-For": {address}}}).
+			problem(t, http.StatusForbidden, "ip_not_allowed")
+	}
+	// Tokens without masks work as ever.
+	got := e.do(call{Method: "GET", URL: "/v1/tokens", Token: e.master, Header: http.Header{"X-Forwarded-For": {"10.1.2.3"}}})
+	if got.Status != http.StatusOK {
+		t.Errorf("without masks: got status %d: %s", got.Status, got.Body)
+	}
+}
+
 func TestRefreshToken(t *testing.T) {
 	e, m := startRestEdge(t)
 	valid := e.issue(allowAll("room"))
