@@ -13,6 +13,7 @@ import (
 	"github.com/millrace/millrace/pubsub"
 	wsconn "github.com/millrace/millrace/pubsub/websocket"
 	"github.com/millrace/millrace/tokenstore"
+	"github.com/millrace/millrace/tokenstore/rest"
 	"github.com/millrace/millrace/wire"
 	"go.uber.org/zap"
 )
@@ -106,13 +107,16 @@ type offer struct {
 	subprotocol bool   // llps.v1 was offered
 }
 
-// checkRequest answers what is no proper handshake: 405, 426, 400, 501.
+// checkRequest answers what is no proper handshake: 425, 405, 426, 400, 501.
 func (h *WebSocket) checkRequest(w http.ResponseWriter, r *http.Request) (o offer, ok bool) {
 	bad := func(detail string) (offer, bool) {
 		refuse(w, http.StatusBadRequest, "bad_handshake", detail)
 		return o, false
 	}
 	switch {
+	case rest.TooEarly(r):
+		refuse(w, http.StatusTooEarly, string(rest.CodeTooEarly), "a session cannot be opened with TLS early data")
+		return o, false
 	case r.Method == http.MethodConnect:
 		refuse(w, http.StatusNotImplemented, "not_implemented", "WebSocket is served over HTTP/1.1 alone")
 		return o, false

@@ -109,7 +109,7 @@ func (h *WebTransport) ServeHTTP(w http.ResponseWriter, r *http.Request, next ca
 
 // checkEntry answers what is no request for a session: 425, 405, 501.
 func checkEntry(w http.ResponseWriter, r *http.Request) (*takeover.Entry, bool) {
-	if r.TLS != nil && !r.TLS.HandshakeComplete {
+	if rest.TooEarly(r) {
 		// Early data may be a replay, and its address is not verified.
 		refuse(w, http.StatusTooEarly, string(rest.CodeTooEarly), "a session cannot be opened with TLS early data")
 		return nil, false

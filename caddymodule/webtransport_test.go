@@ -84,6 +84,8 @@ func TestWebTransportRefusals(t *testing.T) {
 	}
 	early := request(http.MethodConnect, "webtransport-h3")
 	early.TLS.HandshakeComplete = false
+	behind := request(http.MethodConnect, "webtransport-h3")
+	behind.Header.Set("Early-Data", "1")
 	over2 := request(http.MethodConnect, "webtransport-h3")
 	over2.ProtoMajor = 2
 	for _, c := range []struct {
@@ -93,6 +95,7 @@ func TestWebTransportRefusals(t *testing.T) {
 		allow  string
 	}{
 		{"early data", early, http.StatusTooEarly, ""},
+		{"early data of a proxy", behind, http.StatusTooEarly, ""},
 		{"GET", request(http.MethodGet, "HTTP/3.0"), http.StatusMethodNotAllowed, http.MethodConnect},
 		{"CONNECT of a proxy", request(http.MethodConnect, "HTTP/3.0"), http.StatusNotImplemented, ""},
 		{"WebSocket over HTTP/3", request(http.MethodConnect, "websocket"), http.StatusNotImplemented, ""},

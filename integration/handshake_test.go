@@ -86,6 +86,8 @@ func TestHandshakeShape(t *testing.T) {
 	}
 	rows = append(rows, []refusal{
 		{"CONNECT", upgrade{Method: "CONNECT", Header: []string{good}}, 501, "not_implemented"},
+		{"early data of a proxy", upgrade{Header: []string{"Early-Data: 1", good}}, 425, "too_early"},
+		{"early data, malformed", upgrade{Header: []string{"Early-Data: 0", "Early-Data: 0", good}}, 425, "too_early"},
 		{"no Upgrade", upgrade{Without: "Upgrade", Header: []string{good}}, 426, "upgrade_required"},
 		{"no Connection", upgrade{Without: "Connection", Header: []string{good}}, 426, "upgrade_required"},
 		{"another Upgrade", upgrade{Header: []string{"Upgrade: h2c", good}}, 426, "upgrade_required"},

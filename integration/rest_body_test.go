@@ -2,8 +2,10 @@ package integration
 
 import (
 	"bufio"
+	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"strings"
@@ -140,6 +142,55 @@ func TestRestBodiesOfOtherRoutes(t *testing.T) {
 	}
 	if got := e.status(e.master, token.TokenID); got != "valid" {
 		t.Errorf("after the refused calls the token is %q, want valid", got)
+	}
+}
+
+// A refusal comes at once, whatever body was announced, and the connection ends.
+func TestRestUnreadBody(t *testing.T) {
+	e := startEdge(t, defaultCaddyfile)
+	for _, c := range []struct{ name, header, status string }{
+		{"without a token", "Content-Type: application/json", "401"},
+		{"of another type", "Authorization: Bearer " + e.master, "415"},
+		{"early data", "Early-Data: 1", "425"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			conn, err := net.Dial("tcp", fmt.Sprintf("127.0.0.1:%d", e.HTTP))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer conn.Close()
+			if err := conn.SetDeadline(time.Now().Add(patience)); err != nil {
+				t.Fatal(err)
+			}
+			_, err = fmt.Fprintf(conn, "POST /v1/get-token HTTP/1.1\r\nHost: localhost:%d\r\n%s\r\nContent-Length: 50000\r\n\r\n{", e.HTTP, c.header)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := io.ReadAll(conn) // to the end of the connection
+			if err != nil || !strings.HasPrefix(string(got), "HTTP/1.1 "+c.status+" ") {
+				t.Errorf("got %q, %v, want status %s and the end", got, err, c.status)
+			}
+		})
+	}
+	for name, client := range map[string]http.RoundTripper{"HTTP/2": e.http2(), "HTTP/3": e.http3()} {
+		t.Run(name, func(t *testing.T) {
+			ctx, cancel := context.WithTimeout(t.Context(), patience)
+			defer cancel()
+			never, stop := io.Pipe()
+			defer stop.Close()
+			req, err := http.NewRequestWithContext(ctx, http.MethodPost, e.httpsURL("/v1/get-token"), never)
+			if err != nil {
+				t.Fatal(err)
+			}
+			res, err := client.RoundTrip(req)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer res.Body.Close()
+			if body, err := io.ReadAll(res.Body); err != nil || res.StatusCode != http.StatusUnauthorized || len(body) == 0 {
+				t.Errorf("got status %d, %q, %v", res.StatusCode, body, err)
+			}
+		})
 	}
 }
 

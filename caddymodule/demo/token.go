@@ -34,7 +34,7 @@ type certificateHash struct {
 func (h *Handler) serveToken(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Cache-Control", "no-store")
 	switch {
-	case r.TLS != nil && !r.TLS.HandshakeComplete: // early data can be replayed
+	case rest.TooEarly(r): // it can be replayed
 		refuse(w, http.StatusTooEarly, string(rest.CodeTooEarly), "not in TLS early data; try again")
 		return
 	case r.Method != http.MethodPost:

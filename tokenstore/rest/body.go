@@ -29,15 +29,15 @@ func readBody(r *http.Request) ([]byte, *Problem) {
 		}
 		return nil, tooLarge
 	}
-	body, err := io.ReadAll(io.LimitReader(r.Body, MaxBody+1))
+	content, err := io.ReadAll(io.LimitReader(r.Body, MaxBody+1))
 	switch {
 	case err != nil:
 		return nil, refusal(CodeInvalidBody, "body: could not be read to its end")
-	case len(body) > MaxBody:
+	case len(content) > MaxBody:
 		_, _ = io.CopyN(io.Discard, r.Body, maxDiscard)
 		return nil, tooLarge
 	}
-	return body, nil
+	return content, nil
 }
 
 func isJSON(h http.Header) bool {

@@ -3,7 +3,7 @@
 // no web server.
 //
 // A request passes these gates in this order, and the first that refuses it
-// answers: 425 (TLS early data), 404 (no such path), 405, 401, 403 ip_not_allowed,
+// answers: 425 (early data), 404 (no such path), 405, 401, 403 ip_not_allowed,
 // 403 tls_required, 415, 413, 400, 404, 409. No byte of the body is read before
 // the second 403 is settled.
 package rest
@@ -56,24 +56,26 @@ func NewHandler(o Options) http.Handler {
 type handler struct{ Options }
 
 func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	sent := &body{ReadCloser: r.Body}
+	r = r.WithContext(r.Context()) // a copy: net/http looks at its own
+	r.Body = sent
 	answer, problem := h.serve(w, r)
-	if problem != nil {
-		// Where a server in front has replaced r.Body, net/http no longer sees
-		// that a client waits for 100 Continue, and would wait for its body
-		// before it sends a refusal, unless that is the connection's last.
-		// (EnableFullDuplex would do so too, but panics when the body comes all
-		// the same: golang/go#68560.)
-		if r.ProtoMajor == 1 && r.Header.Get("Expect") != "" {
-			w.Header().Set("Connection", "close")
-		}
-		WriteProblem(w, *problem)
-		return
+	unread := sent.unread(r)
+	if unread {
+		w.Header().Set("Connection", "close")
 	}
-	writeJSON(w, http.StatusOK, "application/json", answer)
+	if problem != nil {
+		WriteProblem(w, *problem)
+	} else {
+		writeJSON(w, http.StatusOK, "application/json", answer)
+	}
+	if unread {
+		sent.discard(w, r)
+	}
 }
 
 func (h *handler) serve(w http.ResponseWriter, r *http.Request) (any, *Problem) {
-	if r.TLS != nil && !r.TLS.HandshakeComplete {
+	if TooEarly(r) {
 		return nil, refusal(CodeTooEarly, "not in TLS early data, which can be replayed; send it again after the handshake")
 	}
 	// The escaped path, so that /v1/get%2Dtoken is another path.
@@ -115,6 +117,13 @@ func (h *handler) serve(w http.ResponseWriter, r *http.Request) (any, *Problem) 
 		return nil, h.problem(w, r, err)
 	}
 	return answer, nil
+}
+
+// TooEarly reports whether a request came in TLS early data, which can be replayed:
+// to this server, or to a proxy in front, which says so with the header Early-Data.
+// Invalid values of that mean the same (RFC 8470, section 5.1).
+func TooEarly(r *http.Request) bool {
+	return r.TLS != nil && !r.TLS.HandshakeComplete || len(r.Header["Early-Data"]) > 0
 }
 
 // authenticate asks for the master token of the request. Two Authorization

@@ -54,7 +54,9 @@ func TestOrderOfRefusals(t *testing.T) {
 		code   Code
 		repair func()
 	}{
-		{CodeTooEarly, func() { r.TLS.HandshakeComplete = true }},
+		{CodeTooEarly, func() { r.TLS.HandshakeComplete = true; r.Header.Set("Early-Data", "1") }},
+		{CodeTooEarly, func() { r.Header["Early-Data"] = []string{"0", ""} }}, // malformed
+		{CodeTooEarly, func() { r.Header.Del("Early-Data") }},
 		{CodeNotFound, func() { r.URL.Path = "/v1/refresh-token" }},
 		{CodeMethodNotAllowed, func() { r.Method = http.MethodPut }},
 		{CodeBadMasterToken, func() { r.Header.Set("Authorization", "Bearer "+masterMasked) }},

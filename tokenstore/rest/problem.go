@@ -3,6 +3,7 @@ package rest
 import (
 	"encoding/json"
 	"net/http"
+	"strconv"
 )
 
 // Code is the machine-readable name of a refusal: the member "code" of a
@@ -83,6 +84,7 @@ func writeJSON(w http.ResponseWriter, status int, contentType string, body any) 
 	}
 	h := w.Header()
 	h.Set("Content-Type", contentType)
+	h.Set("Content-Length", strconv.Itoa(len(b)))
 	h.Set("Cache-Control", "no-store")
 	h.Set("X-Content-Type-Options", "nosniff")
 	w.WriteHeader(status)

@@ -1,0 +1,149 @@
+package rest
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+)
+
+// patience is far beyond what an answer takes that waits for nothing.
+const patience = 20 * time.Second
+
+// fronted serves as a server does that puts a reader of its own in r.Body, as Caddy.
+func (e *edge) fronted() *httptest.Server {
+	e.options.Secure = func(*http.Request) bool { return true }
+	calls := NewHandler(e.options)
+	return httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		r.Body = struct{ io.ReadCloser }{r.Body}
+		calls.ServeHTTP(w, r)
+	}))
+}
+
+// A refusal does not wait for the body that was announced, and the connection ends.
+func TestUnreadBody(t *testing.T) {
+	e := newEdge(t)
+	server := e.fronted()
+	server.Start()
+	t.Cleanup(server.Close) // after the parallel cases
+	const jsonType, masterHeader = "Content-Type: application/json\r\n", "Authorization: Bearer " + masterAll + "\r\n"
+	for _, c := range []struct {
+		name, line, headers, body string
+		code                      Code
+	}{
+		{"no token", "POST /v1/get-token", jsonType + "Content-Length: 50000", "", CodeBadMasterToken},
+		{"some of the body", "POST /v1/get-token", jsonType + "Content-Length: 50000", "{}", CodeBadMasterToken},
+		{"all of the body", "POST /v1/get-token", jsonType + "Content-Length: 50000", strings.Repeat(" ", 50000), CodeBadMasterToken},
+		{"more than net/http would read", "POST /v1/get-token", jsonType + "Content-Length: 1000000", strings.Repeat(" ", 1000000), CodeBadMasterToken},
+		{"chunks", "POST /v1/get-token", jsonType + "Transfer-Encoding: chunked", "5\r\nhello\r\n", CodeBadMasterToken},
+		{"expected", "POST /v1/get-token", jsonType + "Content-Length: 50000\r\nExpect: 100-continue", "", CodeBadMasterToken},
+		{"from elsewhere", "POST /v1/get-token", "Authorization: Bearer " + masterMasked + "\r\n" + jsonType + "Content-Length: 50000", "", CodeIPNotAllowed},
+		{"no JSON", "POST /v1/get-token", masterHeader + "Content-Length: 50000", "", CodeUnsupportedMediaType},
+		{"another path", "POST /v1/token", masterHeader + jsonType + "Content-Length: 50000", "", CodeNotFound},
+		{"another method", "PUT /v1/get-token", masterHeader + jsonType + "Content-Length: 50000", "", CodeMethodNotAllowed},
+		{"a call without a body", "GET /v1/tokens", masterHeader + "Content-Length: 50000", "", ""},
+		{"early data", "POST /v1/get-token", "Early-Data: 1\r\nContent-Length: 50000", "", CodeTooEarly},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			e := *e
+			e.t = t
+			conn, err := net.Dial("tcp", server.Listener.Addr().String())
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer conn.Close()
+			if err := conn.SetDeadline(time.Now().Add(patience)); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := fmt.Fprintf(conn, "%s HTTP/1.1\r\nHost: edge\r\n%s\r\n\r\n%s", c.line, c.headers, c.body); err != nil {
+				t.Fatal(err)
+			}
+			answers := bufio.NewReader(conn)
+			res, err := http.ReadResponse(answers, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer res.Body.Close()
+			if c.code != "" {
+				e.wantProblem(res, c.code)
+			} else {
+				e.wantOK(res)
+			}
+			if !res.Close {
+				t.Error("the answer does not say that the connection closes")
+			}
+			if rest, err := io.ReadAll(answers); err != nil || len(rest) > 0 {
+				t.Errorf("after the answer came %q, %v, want the end", rest, err)
+			}
+		})
+	}
+}
+
+// A connection whose bodies are read stays open, also for a refusal.
+func TestReadBodyKeepsConnection(t *testing.T) {
+	e := newEdge(t)
+	server := e.fronted()
+	server.Start()
+	defer server.Close()
+	conn, err := net.Dial("tcp", server.Listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	if err := conn.SetDeadline(time.Now().Add(patience)); err != nil {
+		t.Fatal(err)
+	}
+	answers := bufio.NewReader(conn)
+	for _, code := range []Code{CodeInvalidBody, CodeInvalidBody, ""} {
+		body := "{}"
+		if code == "" {
+			body = e.issueBody("demo", time.Hour)
+		}
+		if _, err := fmt.Fprintf(conn, "POST /v1/get-token HTTP/1.1\r\nHost: edge\r\nContent-Type: application/json\r\n"+
+			"Authorization: Bearer %s\r\nContent-Length: %d\r\n\r\n%s", masterAll, len(body), body); err != nil {
+			t.Fatal(err)
+		}
+		res, err := http.ReadResponse(answers, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if code != "" {
+			e.wantProblem(res, code)
+		} else {
+			e.wantOK(res)
+		}
+		res.Body.Close()
+	}
+}
+
+// Over HTTP/2 the refusal comes at once, too.
+func TestUnreadBodyHTTP2(t *testing.T) {
+	e := newEdge(t)
+	server := e.fronted()
+	server.EnableHTTP2 = true
+	server.StartTLS()
+	defer server.Close()
+	never, stop := io.Pipe()
+	defer stop.Close()
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, server.URL+"/v1/get-token", never)
+	if err != nil {
+		t.Fatal(err)
+	}
+	client := server.Client()
+	client.Timeout = patience
+	res, err := client.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	if res.ProtoMajor != 2 {
+		t.Fatal(res.Proto)
+	}
+	e.wantProblem(res, CodeBadMasterToken)
+}
