@@ -26,9 +26,10 @@ type Client struct {
 
 	ctx     context.Context // of what the loop starts; ends with it
 	cancel  context.CancelFunc
-	group   sync.WaitGroup // all goroutines but those that run functions of the application
-	handler handlers       // these
+	group   sync.WaitGroup // all goroutines but those of handler
+	handler handlers       // those that run functions of the application, and fill their queues
 	closing chan struct{}  // closed by Close
+	left    chan struct{}  // closed by Close, if the client had not ended before
 	once    sync.Once      // Close
 	done    chan struct{}  // closed when the client has ended
 	err     error          // why; set before done is closed
@@ -85,7 +86,7 @@ func connect(ctx context.Context, addresses []string, s *settings) (*Client, err
 	}
 	c := &Client{
 		s: s, router: newRouter(), notifier: newNotifier(s.OnEvent),
-		calls: make(chan func(), 64), closing: make(chan struct{}), done: make(chan struct{}),
+		calls: make(chan func(), 64), closing: make(chan struct{}), left: make(chan struct{}), done: make(chan struct{}),
 	}
 	c.crowded.wake = make(chan struct{}, 1)
 	c.router.full = c.crowded.add
@@ -129,11 +130,19 @@ func (h *hunter) begin(ctx context.Context) (*conn, error) {
 }
 
 // Close leaves: what was published is sent, for at most 2 s, all subscriptions
-// end, and no goroutine of the client is left when it returns. Only a function of
-// the application that calls Close itself, from OnEvent, SubscribeFunc or
-// TokenProvider, goes on after it. Further calls wait for the first. The error is always nil.
+// end, and no goroutine of the client is left when it returns. If the client had
+// ended before, with an error, Close waits until the functions of
+// [Client.SubscribeFunc] have had all messages that came before the end. Only a
+// function of the application that calls Close itself, from OnEvent, SubscribeFunc
+// or TokenProvider, goes on after it. Further calls wait for the first. The error
+// is always nil.
 func (c *Client) Close() error {
 	c.once.Do(func() {
+		select {
+		case <-c.done: // nobody has left what came before that
+		default:
+			close(c.left)
+		}
 		close(c.closing)
 		c.post(func() { c.end(nil) })
 	})

@@ -31,6 +31,7 @@ type conn struct {
 	since    time.Time      // connected
 	draining bool           // RECONNECT has come
 	lastErr  *Error         // the ERR line before a close
+	aborted  bool           // by the loop, which has yet to hear of the end
 	dead     bool           // the loop has heard of its end
 	unsubbed bool           // in a move: UNSUB was sent for everything
 }
@@ -115,7 +116,7 @@ func (c *conn) write() {
 		}
 		messages, more := c.out.take()
 		if err := c.link.send(messages); err != nil {
-			c.link.abort() // receive returns
+			c.drain()
 			return
 		}
 		if !more {
@@ -125,19 +126,29 @@ func (c *conn) write() {
 	}
 }
 
+// drain lets a connection on which nothing can be sent any more deliver what the
+// edge sent before it ended, in closePatience at most: to abort it would lose that.
+func (c *conn) drain() {
+	c.out.finish() // publishes fail at once
+	c.abortAfter(closePatience)
+}
+
+// abortAfter aborts the connection unless it ends before.
+func (c *conn) abortAfter(d time.Duration) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		c.link.abort()
+	case <-c.over:
+	}
+}
+
 // shut ends the connection after what waits is sent, in closePatience at most.
 // It does not wait.
 func (c *conn) shut(group *sync.WaitGroup) {
 	c.out.finish()
-	group.Go(func() {
-		timer := time.NewTimer(closePatience)
-		defer timer.Stop()
-		select {
-		case <-timer.C:
-			c.link.abort()
-		case <-c.over:
-		}
-	})
+	group.Go(func() { c.abortAfter(closePatience) })
 }
 
 // sub sends SUB or UNSUB. done is called by the loop when it is answered, and

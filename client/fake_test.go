@@ -132,8 +132,13 @@ type fakeLink struct {
 	in          chan []byte // to the client
 	over        chan struct{}
 	once        sync.Once
-	why         *Error // set before over is closed; nil: aborted
+	why         *Error // set before over is closed
+	aborted     chan struct{}
+	abortOnce   sync.Once
 	finished    chan struct{}
+
+	hold   chan struct{} // receive waits for it with a message in hand; nil: no waiting
+	failed chan struct{} // send fails once it is closed; nil: never
 
 	mu     sync.Mutex
 	mute   map[string]bool   // lines, or their beginnings, that are not answered
@@ -146,12 +151,19 @@ type fakeLink struct {
 
 func newFakeLink(edge, token string) *fakeLink {
 	return &fakeLink{
-		edge: edge, token: token, in: make(chan []byte, 10000), over: make(chan struct{}), finished: make(chan struct{}),
+		edge: edge, token: token, in: make(chan []byte, 10000), over: make(chan struct{}), aborted: make(chan struct{}), finished: make(chan struct{}),
 		mute: map[string]bool{}, answer: map[string]string{}, last: time.Now(),
 	}
 }
 
+// receive gives what the edge sent before it ended the connection; what abort finds
+// unread is lost, as with a socket.
 func (l *fakeLink) receive() ([]byte, bool, error) {
+	select {
+	case <-l.aborted:
+		return nil, false, lost(errors.New("aborted"))
+	default:
+	}
 	select {
 	case m := <-l.in:
 		return l.got(m)
@@ -160,15 +172,17 @@ func (l *fakeLink) receive() ([]byte, bool, error) {
 	select {
 	case m := <-l.in:
 		return l.got(m)
-	case <-l.over:
-		if l.why != nil {
-			return nil, false, l.why
-		}
+	case <-l.aborted:
 		return nil, false, lost(errors.New("aborted"))
+	case <-l.over:
+		return nil, false, l.why
 	}
 }
 
 func (l *fakeLink) got(m []byte) ([]byte, bool, error) {
+	if l.hold != nil {
+		<-l.hold
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.last = time.Now()
@@ -176,6 +190,11 @@ func (l *fakeLink) got(m []byte) ([]byte, bool, error) {
 }
 
 func (l *fakeLink) send(messages []byte) error {
+	select {
+	case <-l.failed:
+		return lost(errors.New("reset"))
+	default:
+	}
 	for len(messages) > 0 {
 		start, end, _ := wire.MessageSize(messages)
 		l.take(messages[start:end])
@@ -249,7 +268,7 @@ func (l *fakeLink) finish() {
 	close(l.finished)
 	l.end(1000)
 }
-func (l *fakeLink) abort() { l.once.Do(func() { close(l.over) }) }
+func (l *fakeLink) abort() { l.abortOnce.Do(func() { close(l.aborted) }) }
 func (l *fakeLink) heard() time.Time {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -110,6 +110,9 @@ const slowest = time.Second / 1024
 // aliveUntil is when to ask whether a connection lives, or, if that has been
 // asked, when it counts as lost.
 func (c *Client) aliveUntil(conn *conn) time.Time {
+	if conn.aborted {
+		return time.Time{}
+	}
 	heard := conn.link.heard()
 	if len(conn.pings) > 0 {
 		oldest := conn.pings[0]
@@ -130,8 +133,8 @@ func (c *Client) checkAlive(conn *conn) {
 		return
 	}
 	conn.lastErr = &Error{Code: CodeTimeout, Text: "the edge does not answer"}
-	conn.link.abort()
-	c.handleLost(conn, conn.lastErr)
+	conn.aborted = true
+	conn.link.abort() // lost comes behind what was received
 }
 
 // handleLine takes a line of an edge.
@@ -227,13 +230,13 @@ func (c *Client) end(err error) {
 	for _, f := range c.flushes {
 		f <- closed
 	}
+	c.router.lead(nil)
+	close(c.done) // before anybody can learn of the end in another way, and call Close
 	for _, t := range c.router.all() {
 		for _, s := range c.router.clear(t) {
 			s.end(err, err == nil)
 		}
 		t.answer(asError(closed))
 	}
-	c.router.lead(nil)
 	c.notifier.tell(Closed{err})
-	close(c.done)
 }

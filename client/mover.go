@@ -193,8 +193,11 @@ func (m *mover[M]) release(now time.Time) (due []M) {
 	return due
 }
 
-// secondDied forgets the pile: the first connection delivers the same.
-func (m *mover[M]) secondDied() {
+// secondJoined forgets the pile of a second connection that has died before: the
+// first one lives, and delivers the same.
+func (m *mover[M]) secondJoined() { m.forget() }
+
+func (m *mover[M]) forget() {
 	m.pile, m.base, m.pileBytes = nil, 0, 0
 	clear(m.at)
 }
@@ -208,6 +211,6 @@ func (m *mover[M]) left() (due []M, late *notes) {
 			due = append(due, p.message)
 		}
 	}
-	m.secondDied()
+	m.forget()
 	return due, m.notes
 }

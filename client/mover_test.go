@@ -65,7 +65,7 @@ func TestMover(t *testing.T) {
 		{"late copy, once", func(s *moverScript) { s.first(1); s.left(); s.second(1); s.second(1) }, []int{1, 1}},
 		{"the note is too old", func(s *moverScript) { s.first(1); s.left(); s.now = s.now.Add(noteLife); s.second(1) }, []int{1, 1}},
 		{"the note is just good", func(s *moverScript) { s.first(1); s.left(); s.now = s.now.Add(noteLife - 1); s.second(1) }, []int{1}},
-		{"the second dies", func(s *moverScript) { s.second(1); s.m.secondDied(); s.first(1); s.second(1); s.left() }, []int{1}},
+		{"the second dies", func(s *moverScript) { s.second(1); s.m.secondJoined(); s.first(1); s.second(1); s.left() }, []int{1}},
 		{"a pile with a gap", func(s *moverScript) { s.second(1); s.second(2); s.second(3); s.first(2); s.left() }, []int{2, 1, 3}},
 		{"too many notes", func(s *moverScript) {
 			s.m.notes.limit = 2

@@ -17,7 +17,7 @@ type queue struct {
 	policy QueuePolicy
 	group  *sync.WaitGroup
 	stop   chan struct{} // closed by discard
-	closed chan struct{} // the client is closed: closed elsewhere
+	closed chan struct{} // nobody waits for messages any more, as the client is closed: closed elsewhere
 
 	mu      sync.Mutex
 	list    []Message // behind those in out

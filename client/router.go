@@ -173,11 +173,12 @@ func (r *router) join(c *conn) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.second = c
+	r.move.secondJoined()
 }
 
-// part forgets the second connection, which has died. With leaving, the first
-// connection was asked for the end of everything, and may not deliver any more what
-// the second has.
+// part forgets the second connection, which has died. The first delivers what the
+// second did, unless it dies, too. With leaving, the first connection was asked for
+// the end of everything, and may not deliver any more what the second has.
 func (r *router) part(leaving bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -187,7 +188,6 @@ func (r *router) part(leaving bool) {
 			r.give(p)
 		}
 	}
-	r.move.secondDied()
 }
 
 // leave makes the second connection the first.
@@ -202,11 +202,19 @@ func (r *router) leave() {
 	}
 }
 
-// lead makes c the first connection, with no move. nil: there is none.
+// lead makes c the first connection, with no move. nil: there is none. What a move
+// has held back until now is given: nobody else delivers it.
 func (r *router) lead(c *conn) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	var due []*piledDelivery
+	if r.move != nil {
+		due, _ = r.move.left()
+	}
 	r.first, r.second, r.move, r.late = c, nil, nil, nil
+	for _, p := range due {
+		r.give(p)
+	}
 }
 
 // add puts a subscription in, and reports whether its topic is new.

@@ -22,8 +22,9 @@ func (c *Client) Subscribe(ctx context.Context, tenant, pattern string, opts ...
 }
 
 // SubscribeFunc is Subscribe with a function that gets the messages, one after the
-// other, from a goroutine of this subscription. It may call the client; once
-// Unsubscribe or Close was called, it is not called again.
+// other, from a goroutine of this subscription. It may call the client. Once
+// Unsubscribe was called, or Close on a client that lives, it is not called again.
+// When the client ends by itself, it still gets all messages that came before.
 func (c *Client) SubscribeFunc(ctx context.Context, tenant, pattern string, f func(Message), opts ...SubscribeOption) (*Subscription, error) {
 	if f == nil {
 		return nil, badOption("SubscribeFunc needs a function")
@@ -51,9 +52,13 @@ func (c *Client) subscribe(ctx context.Context, tenant, text string, f func(Mess
 	if err := ctx.Err(); err != nil {
 		return nil, ended(ctx, "the subscription was not begun")
 	}
+	group, closed := &c.group, c.closing
+	if f != nil { // it empties the queue of a client that has ended by itself
+		group, closed = &c.handler.group, c.left
+	}
 	s := &Subscription{
 		client: c, key: key{tenant, text}, done: make(chan struct{}),
-		queue: newQueue(o.queue, o.policy, &c.group, c.closing),
+		queue: newQueue(o.queue, o.policy, group, closed),
 	}
 	answer := make(chan *Error, 1)
 	if !c.post(func() { c.addSubscription(s, f, answer) }) {

@@ -45,7 +45,8 @@ func (s *Subscription) Tenant() string { return s.key.tenant }
 func (s *Subscription) Pattern() string { return s.key.pattern }
 
 // Messages returns the channel of the messages, in order. It is closed when the
-// subscription has ended, which [Subscription.Err] explains. For a subscription
+// subscription has ended, which [Subscription.Err] explains; what came before an
+// end with an error can still be read then, until Close. For a subscription
 // of [Client.SubscribeFunc] it is the function that reads it.
 func (s *Subscription) Messages() <-chan Message { return s.queue.out }
 

@@ -21,10 +21,10 @@ a)*65536+r(a+2);r(f)===0&&q();let l=this.#t.of(t,e+1,a,()=>[P(t.subarray(e+3,o))
 tenant=l[0],b.channel=l[1],b.payload=t.subarray(c,f),b.route=this.#e.of(t,f,s,()=>{let w=[],d=f+2;for(let m=r(f);m>0;m--){
 let g=d+2+r(d);i(g),w.push(P(t.subarray(d+2,g))),d=g}return d!==s&&q(),{patterns:Object.freeze(w),note:void 0}}),b}};function q(){
 throw new h("protocol","a frame that is none")}var Dt=256,jt=1024,W=class{#t=[];of(t,e,s,i){let r=0;for(let f=e;f<s;f++)
-r=Math.imul(r,31)+t[f]|0;let o=(r^r>>>8)&Dt-1,a=this.#t[o];if(a&&Xt(a.bytes,t,e,s))return a.value;let c=i();return s-e<=
-jt&&(this.#t[o]={bytes:t.slice(e,s),value:c}),c}};function Xt(n,t,e,s){if(n.length!==s-e)return!1;for(let i=0;i<n.length;i++)
-if(n[i]!==t[e+i])return!1;return!0}var z="[\\w\\-~@]+",Ft=/^[\w\-~@.]{1,128}$/,Ht=new RegExp(`^(?=.{1,256}$)${z}(\\.${z}){0,31}$`),Kt=new RegExp(`^(?=.{1,2\
-56}$)((${z}\\*?|\\*)\\.){0,31}(${z}[*>#]?|[*>#])$`),Yt=n=>Ft.test(n),Jt=n=>Ht.test(n),Vt=n=>Kt.test(n),Qt="~";function at(n){
+r=Math.imul(r,31)+t[f]|0;let o=(r^r>>>8)&Dt-1,a=this.#t[o];if(a&&Ht(a.bytes,t,e,s))return a.value;let c=i();return s-e<=
+jt&&(this.#t[o]={bytes:t.slice(e,s),value:c}),c}};function Ht(n,t,e,s){if(n.length!==s-e)return!1;for(let i=0;i<n.length;i++)
+if(n[i]!==t[e+i])return!1;return!0}var z="[\\w\\-~@]+",Xt=/^[\w\-~@.]{1,128}$/,Ft=new RegExp(`^(?=.{1,256}$)${z}(\\.${z}){0,31}$`),Kt=new RegExp(`^(?=.{1,2\
+56}$)((${z}\\*?|\\*)\\.){0,31}(${z}[*>#]?|[*>#])$`),Yt=n=>Xt.test(n),Jt=n=>Ft.test(n),Vt=n=>Kt.test(n),Qt="~";function at(n){
 return ht("bad_tenant",Yt,n===""?Qt:n)}function xt(n){return ht("bad_channel",Jt,n)}function Tt(n){return ht("bad_patter\
 n",Vt,n)}function ht(n,t,e){if(typeof e!="string"||!t(e))throw new h(n,"not a legal name, see docs/protocol.md, Names");
 return e}var Zt=["drop-oldest","drop-newest","end"],Et=["webtransport","websocket"];function v(n){throw new h("bad_option",n)}function E(n,t,e,s=0){
@@ -72,15 +72,15 @@ s.closeCode}):e??new h(i,"the connection has ended",{closeCode:t});this.#d(o),th
 i.reject(s);this.#r=[]}};function S(n){return new h("disconnected","there is no connection to an edge",n===void 0?{}:{cause:n})}var D=class{#t=new Map;#e=[];#s=!1;constructor(t={}){for(let[e,s]of Object.entries(t))s&&this.on(e,s)}on(t,e){let s=r=>e(
 r),i=this.#t.get(t)??new Set;return this.#t.set(t,i.add(s)),()=>{i.delete(s)}}emit(t,e){this.#e.push([t,e])>1024&&this.#e.
 shift(),this.#s||this.#n()}async#n(){this.#s=!0,await null;for(let t=this.#e.shift();t;t=this.#e.shift())for(let e of[...this.#t.
-get(t[0])??[]])try{await e(t[1])}catch(s){j(s)}this.#s=!1}};function j(n){queueMicrotask(()=>{throw n})}var ie=new TextDecoder,X=class{tenant;channel;payload;pattern;patterns;constructor(t,e,s,i,r){this.tenant=t,this.channel=
-e,this.payload=s,this.pattern=i,this.patterns=r}text(){return ie.decode(this.payload)}json(){return JSON.parse(this.text())}};var F=class{#t=new Map;#e=0;get all(){return[...this.#t.values()]}add(t){let{tenant:e,pattern:s}=t,i=`${e}:${s}`,r=this.#t.
+get(t[0])??[]])try{await e(t[1])}catch(s){j(s)}this.#s=!1}};function j(n){queueMicrotask(()=>{throw n})}var ie=new TextDecoder,H=class{tenant;channel;payload;pattern;patterns;constructor(t,e,s,i,r){this.tenant=t,this.channel=
+e,this.payload=s,this.pattern=i,this.patterns=r}text(){return ie.decode(this.payload)}json(){return JSON.parse(this.text())}};var X=class{#t=new Map;#e=0;get all(){return[...this.#t.values()]}add(t){let{tenant:e,pattern:s}=t,i=`${e}:${s}`,r=this.#t.
 get(i),o=r??{name:i,tenant:e,pattern:s,subs:[],confirmed:!1,waiting:[]};return o.subs.push(t),this.#t.set(i,o),this.#e++,
 {interest:o,isNew:!r}}remove(t){let e=this.#t.get(`${t.tenant}:${t.pattern}`),s=e?.subs.indexOf(t)??-1;if(!(!e||s<0))return e.
 subs.splice(s,1),e.subs.length===0&&this.drop(e)?e:void 0}drop(t){return this.#e++,this.#t.get(t.name)===t&&this.#t.delete(
 t.name)}dispatch(t){let{tenant:e,channel:s,payload:i,route:r}=t,o=r.note?.tenant===e&&r.note.version===this.#e?r.note:this.#s(
-e,r);for(let{pattern:a,subs:c}of o.interests){let f=new X(e,s,i,a,r.patterns);if(c.length===1)c[0].push(f);else for(let l of[
+e,r);for(let{pattern:a,subs:c}of o.interests){let f=new H(e,s,i,a,r.patterns);if(c.length===1)c[0].push(f);else for(let l of[
 ...c])l.push(f)}}#s(t,e){let s=e.patterns.map(i=>this.#t.get(`${t}:${i}`)).filter(i=>i!==void 0);return e.note={tenant:t,
-version:this.#e,interests:s},e.note}};var re=new TextDecoder("windows-1252"),H=class{#t=new K;#e=new K;first(t,e){let s=dt(t);this.#s(e),!this.#e.take(s)&&(this.#t.
+version:this.#e,interests:s},e.note}};var re=new TextDecoder("windows-1252"),F=class{#t=new K;#e=new K;first(t,e){let s=dt(t);this.#s(e),!this.#e.take(s)&&(this.#t.
 put({key:s,time:e,size:s.length,message:void 0,gone:!1}),this.#t.over&&this.#t.drop())}second(t,e,s){if(this.late(t,e))return;
 if(s)return t;let i=dt(t);return this.#e.put({key:i,time:e,size:i.length,message:{...t},gone:!1}),this.#e.over?this.#e.drop()?.
 message:void 0}late(t,e){return this.#s(e),this.#t.size>0&&this.#t.take(dt(t))}release(){let t=[];for(let e=this.#e.drop();e;e=
@@ -91,14 +91,14 @@ return this.size>65536||this.#t>16777216}get oldest(){for(;this.#e[this.#s]?.gon
 key);e?e.push(t):this.#n.set(t.key,[t]),this.size++,this.#t+=t.size}take(t){let e=this.#n.get(t),s=e?.shift();return!e||
 !s?!1:(e.length===0&&this.#n.delete(t),s.gone=!0,this.size--,this.#t-=s.size,!0)}drop(){let t=this.oldest;return t&&this.
 take(t.key),t}};var oe=250,ut=2e3;async function pt(n,t,e,s){let{minBackOff:i,maxBackOff:r}=n.settings;for(;n.mover&&!n.mover.done(u());)
-await T(50,s);n.mover=new H,n.both=!0,n.events.emit("moving",{...n.place,reason:e});let o=0;for await(let a of n.search.
+await T(50,s);n.mover=new F,n.both=!0,n.events.emit("moving",{...n.place,reason:e});let o=0;for await(let a of n.search.
 order(t.edge,e==="token",s)){await T(O(++o,i,r),s);let c;try{c=await n.search.open(a,s)}catch(f){if(s.throwIfAborted(),!(f instanceof
-h)||n.search.hopeless(a,f,!0))throw f;continue}if(s.aborted)return void c.close();if(c.alive&&(n.second=c,await n.restore(
-c),await ae(n,t,c,s),s.throwIfAborted(),n.lead===c)){c.alive&&(n.since=u(),n.events.emit("moved",{...n.place,reason:e}));
-return}}}async function ae(n,t,e,s){let i=()=>n.second===e&&n.lead===t;if(!i())return;n.gate??=[];let r=A(ut,t.ping()).then(
-()=>{i()&&n.openGate(e)});if(await T(oe,s),await A(ut,Promise.all(n.asking)),!i())return;n.leaving=!0;let o=[...t.asked].
-map(a=>t.request("UNSUB",a));await A(ut,t.ended,Promise.allSettled([...o,t.ping()])),await r,i()&&n.promote(),n.leaving=
-!1}var he=1e4;async function Pt(n,t,e,s){let{minBackOff:i,maxBackOff:r}=n.settings,{lastByte:o}=t;n.reconnecting=!0,n.lead=
+h)||n.search.hopeless(a,f,!0))throw f;continue}if(s.aborted)return void c.close();if(c.alive&&(n.second=c,n.mover.release(),
+await n.restore(c),await ae(n,t,c,s),s.throwIfAborted(),n.lead===c)){c.alive&&(n.since=u(),n.events.emit("moved",{...n.place,
+reason:e}));return}}}async function ae(n,t,e,s){let i=()=>n.second===e&&n.lead===t;if(!i())return;n.gate??=[];let r=A(ut,
+t.ping()).then(()=>{i()&&n.openGate(e)});if(await T(oe,s),await A(ut,Promise.all(n.asking)),!i())return;n.leaving=!0;let o=[
+...t.asked].map(a=>t.request("UNSUB",a));await A(ut,t.ended,Promise.allSettled([...o,t.ping()])),await r,i()&&n.promote(),
+n.leaving=!1}var he=1e4;async function Pt(n,t,e,s){let{minBackOff:i,maxBackOff:r}=n.settings,{lastByte:o}=t;n.reconnecting=!0,n.lead=
 void 0,n.mover=void 0,n.both=n.leaving=!1,n.openGate(void 0);for(let a of n.interests.all)a.confirmed=!1;n.events.emit("\
 disconnected",{...n.place,error:e}),e.code==="token_expired"&&t.token===n.clock.token&&n.clock.expire(),u()-n.since>he&&
 (n.attempts=0);for await(let a of n.search.order(t.edge,!1,s)){let c=++n.attempts,f=O(c,i,r);n.events.emit("reconnecting",
@@ -187,7 +187,7 @@ f:1/0,this.#h=0,this.#l(Math.max(Ae,_e(this.#r-Date.now()))),this.#i}catch(o){th
 max(s,O(++this.#h+1,s,i)));let a=new h("token_provider","the token provider failed",{cause:o});throw this.#i!==void 0&&!r.
 aborted&&this.#s(a),a}}#l(t){this.#n.signal.aborted||!(t<1/0)||(this.#a=setTimeout(()=>{if(t>gt)return this.#l(t-gt);let e=this.#i;
 this.ask().then(s=>s!==e&&this.#e(),()=>{})},Math.min(Math.max(t,0),gt)))}expire(){this.provided&&(this.#r=0)}stop(){this.#n.
-abort(),clearTimeout(this.#a)}};var st=class{settings;events;clock;search;interests=new F;closed;lead;second;out;gate;mover;both=!1;reconnecting=!1;leaving=!1;place={
+abort(),clearTimeout(this.#a)}};var st=class{settings;events;clock;search;interests=new X;closed;lead;second;out;gate;mover;both=!1;reconnecting=!1;leaving=!1;place={
 edge:"",transport:"websocket"};rtt;since=0;attempts=0;asking=new Set;over;#t;#e;constructor(t,e){this.settings=_t(e),this.
 events=new D(e.on),this.clock=new et(this.settings,()=>this.next(),({code:s,message:i})=>this.told(s,i)),this.search=new tt(
 t,this.settings,this.clock,this),this.closed=new Promise(s=>{this.#e=s})}async start(t){try{let e=await this.search.first(
@@ -205,26 +205,26 @@ ress_limited"?this.events.emit("egressLimited",{delay:Number(e)*1e3}):s&&i&&t!==
 ublishError",{tenant:s,channel:i,code:t}):this.events.emit("edgeError",{code:t,detail:e})}roundTrip(t){this.rtt=t,this.events.
 emit("roundTrip",{rtt:t})}lost(t,e){let s=t.token===this.clock.token;if((/_not_allowed$|^token_revoked$/.test(e.code)||e.
 code==="token_expired"&&!this.clock.provided)&&s)return this.finish(e);t===this.second&&!this.leaving?(this.second=void 0,
-this.mover?.release(),this.openGate(void 0)):t===this.lead&&(this.gate||this.out)?this.promote():(t===this.lead||t===this.
-second)&&(t===this.lead&&(this.second?.close(),this.second=void 0),this.promote(),this.reconnecting||this.#s(r=>Pt(this,
-t,e,r)))}promote(){let{lead:t,second:e}=this;if(e){this.follow(e),this.second=void 0,this.both=this.leaving=!1,this.openGate(
-void 0);for(let s of this.mover?.release()??[])this.interests.dispatch(s);t?.close()}}openGate(t){this.out=t;let e=this.
-gate??[];this.gate=void 0;for(let s of e)s()}async restore(t){await Promise.all(this.interests.all.map(e=>this.ask(t,e)))}ask(t,e){
-let s=this.#n(t,e).finally(()=>this.asking.delete(s));return this.asking.add(s),s}async#n(t,e){try{await t.request("SUB",
+this.openGate(void 0)):t===this.lead&&(this.gate||this.out)?this.promote():(t===this.lead||t===this.second)&&(t===this.lead&&
+(this.second?.close(),this.second=void 0,this.#n()),this.promote(),this.reconnecting||this.#s(r=>Pt(this,t,e,r)))}promote(){
+let{lead:t,second:e}=this;e&&(this.follow(e),this.second=void 0,this.both=this.leaving=!1,this.openGate(void 0),this.#n(),
+t?.close())}#n(){for(let t of this.mover?.release()??[])this.interests.dispatch(t)}openGate(t){this.out=t;let e=this.gate??
+[];this.gate=void 0;for(let s of e)s()}async restore(t){await Promise.all(this.interests.all.map(e=>this.ask(t,e)))}ask(t,e){
+let s=this.#i(t,e).finally(()=>this.asking.delete(s));return this.asking.add(s),s}async#i(t,e){try{await t.request("SUB",
 e.name),e.confirmed=!0;for(let{resolve:s}of e.waiting.splice(0))s()}catch(s){let i=k(s,"internal","a fault of this clien\
-t");i.code!=="disconnected"&&this.#i(e,i)}}#i(t,e){if(!this.interests.drop(t))return;let{tenant:s,pattern:i,subs:r,waiting:o}=t;
-for(let a of[this.lead,this.second])a?.asked.delete(t.name)&&this.#r(a,t);r.length>o.length&&this.events.emit("subscript\
+t");i.code!=="disconnected"&&this.#r(e,i)}}#r(t,e){if(!this.interests.drop(t))return;let{tenant:s,pattern:i,subs:r,waiting:o}=t;
+for(let a of[this.lead,this.second])a?.asked.delete(t.name)&&this.#o(a,t);r.length>o.length&&this.events.emit("subscript\
 ionError",{tenant:s,pattern:i,code:e.code});for(let a of r)a.end(e);for(let{reject:a}of o.splice(0))a(e)}async subscribe(t){
 if(this.over)throw this.over;let{interest:e,isNew:s}=this.interests.add(t);if(e.confirmed)return;let i=new Promise((r,o)=>{
 e.waiting.push({resolve:r,reject:o})});return s&&(this.lead&&!this.leaving&&this.ask(this.lead,e),this.second&&this.ask(
 this.second,e)),i}async leave(t){let e=this.interests.remove(t);if(!e)return;for(let{resolve:i}of e.waiting.splice(0))i();
-let s=[this.lead,this.second].filter(i=>i?.asked.delete(e.name));await Promise.all(s.map(i=>this.#r(i,e)))}#r(t,{name:e}){
+let s=[this.lead,this.second].filter(i=>i?.asked.delete(e.name));await Promise.all(s.map(i=>this.#o(i,e)))}#o(t,{name:e}){
 return t.request("UNSUB",e).catch(()=>{})}queueFull({tenant:t,pattern:e},s){this.events.emit("queueFull",{tenant:t,pattern:e,
 dropped:s})}exit(){if(this.over)throw this.over;let t=this.out??this.lead;if(!t?.alive)throw S();return t}finish(t){if(this.
 over)return;this.over=new h("closed","the client has been closed",t?{cause:t}:{}),this.#t?.abort(),this.clock.stop();let e=[
-this.lead,this.second].map(s=>s?.close());this.openGate(void 0);for(let s of this.interests.all){this.interests.drop(s);
-for(let i of s.subs)i.end(t);for(let{reject:i}of s.waiting.splice(0))i(t??this.over)}this.events.emit("closed",{error:t}),
-Promise.all(e).then(()=>this.#e(t))}};var nt=class{#t;#e=new Array(16);#s=0;#n=0;constructor(t){this.#t=t}get full(){return this.#n>=this.#t}push(t){let e=this.#e;
+this.lead,this.second].map(s=>s?.close());this.openGate(void 0),t&&this.#n();for(let s of this.interests.all){this.interests.
+drop(s);for(let i of s.subs)i.end(t);for(let{reject:i}of s.waiting.splice(0))i(t??this.over)}this.events.emit("closed",{
+error:t}),Promise.all(e).then(()=>this.#e(t))}};var nt=class{#t;#e=new Array(16);#s=0;#n=0;constructor(t){this.#t=t}get full(){return this.#n>=this.#t}push(t){let e=this.#e;
 this.#n===e.length&&(this.#e=[...e.slice(this.#s),...e.slice(0,this.#s),...new Array(e.length)],this.#s=0),this.#e[this.#s+
 this.#n++&this.#e.length-1]=t}shift(){if(this.#n===0)return;let t=this.#e[this.#s];return this.#e[this.#s]=void 0,this.#s=
 this.#s+1&this.#e.length-1,this.#n--,t}clear(){this.#e=new Array(16),this.#s=this.#n=0}};var Pe=1e3,it=class{tenant;pattern;ended;#t;#e;#s;#n=[];#i=!1;#r;#o;#a=0;#h=-1/0;#c;constructor(t,e,s,i){this.tenant=t,this.

@@ -36,6 +36,7 @@ export async function move(
     if (signal.aborted) return void to.close();
     if (!to.alive) continue; // nobody was told
     s.second = to;
+    s.mover.release(); // of a second connection before; the first has delivered the same
     await s.restore(to);
     await leave(s, from, to, signal);
     signal.throwIfAborted();

@@ -161,14 +161,14 @@ export class Session implements Owner<Readers>, Keeper {
       /_not_allowed$|^token_revoked$/.test(error.code) || (error.code === "token_expired" && !this.clock.provided);
     if (final && ofThisToken) return this.finish(error);
     if (from === this.second && !this.leaving) {
-      this.second = undefined;
-      this.mover?.release(); // the first connection delivers the same
+      this.second = undefined; // the first connection delivers the same, unless it is lost, too
       this.openGate(undefined);
     } else if (from === this.lead && (this.gate || this.out)) this.promote();
     else if (from === this.lead || from === this.second) {
       if (from === this.lead) {
         void this.second?.close(); // it has yet to subscribe
         this.second = undefined;
+        this.#giveHeld();
       }
       this.promote(); // the first one has no subscriptions any more
       if (!this.reconnecting) this.#run((signal) => reconnect(this, from, error, signal));
@@ -183,8 +183,13 @@ export class Session implements Owner<Readers>, Keeper {
     this.second = undefined;
     this.both = this.leaving = false;
     this.openGate(undefined);
-    for (const m of this.mover?.release() ?? []) this.interests.dispatch(m);
+    this.#giveHeld();
     void lead?.close();
+  }
+
+  // #giveHeld gives what a move has held back: nobody else delivers it.
+  #giveHeld(): void {
+    for (const m of this.mover?.release() ?? []) this.interests.dispatch(m);
   }
 
   /** openGate lets go what waited for the first edge; out is where publishes go now, if not to lead. */
@@ -279,6 +284,7 @@ export class Session implements Owner<Readers>, Keeper {
     this.clock.stop();
     const ended = [this.lead, this.second].map((c) => c?.close());
     this.openGate(undefined);
+    if (error) this.#giveHeld();
     for (const interest of this.interests.all) {
       this.interests.drop(interest);
       for (const sub of interest.subs) sub.end(error);

@@ -64,6 +64,12 @@ export class Peer {
     this.#socket.close(code);
   }
 
+  /** revoke ends the connection as an edge does whose token was revoked. */
+  revoke(): void {
+    this.send("ERR:token_revoked");
+    this.close(4403);
+  }
+
   /** kill ends the connection without a close. */
   kill(): void {
     this.#socket.terminate();
@@ -84,6 +90,8 @@ export class Edge {
   answers: (line: string) => boolean = () => true;
   ping = 200;
   refused = 0;
+  /** The handshakes that were refused. */
+  readonly refusals = new Record<number>();
   readonly #http: Server;
   readonly #ws = new WebSocketServer({ noServer: true });
   readonly url: string;
@@ -94,7 +102,7 @@ export class Edge {
     http.on("request", (_, response) => response.writeHead(this.ping).end("pong"));
     http.on("upgrade", (request, socket, head) => {
       if (this.refusal && request.headers.authorization !== `Bearer ${this.accepted}`) {
-        this.refused++;
+        this.refusals.add(++this.refused);
         const { status, code } = this.refusal;
         const body = code ? JSON.stringify({ code, detail: "as the test says" }) : "no";
         socket.end(`HTTP/1.1 ${status} No\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`);

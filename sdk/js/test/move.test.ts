@@ -124,6 +124,45 @@ test("the second is lost: another one", async (t) => {
   assert.ok(!events.all.some((e) => e.name === "disconnected"));
 });
 
+for (const [name, end] of [
+  ["the first is told that the token is revoked", (first, _) => first.revoke()],
+  ["the second is told that the token is revoked", (_, second) => second.revoke()],
+  ["the first is lost before the second has its subscriptions", (first, _) => first.kill()],
+] as [string, (first: Peer, second: Peer) => void][]) {
+  test(`${name}: what the second has brought is given`, async (t) => {
+    const { a, b, first, got, event } = await start(t);
+    a.answers = b.answers = (line) => line !== "SUB:t:c";
+    first.send("RECONNECT");
+    const second = await b.peer(0);
+    await second.until("SUB:t:c");
+    second.deliver("1");
+    second.deliver("2");
+    second.send("ERR:mark");
+    await event("edgeError");
+    assert.deepEqual(got.all, []);
+    end(first, second);
+    await got.until(has("2"));
+    assert.deepEqual(got.all, ["1", "2"]);
+  });
+}
+
+test("the second is lost, then the first: what the second has brought is given", async (t) => {
+  const { a, b, first, got, event } = await start(t);
+  b.answers = (line) => line === "PING";
+  first.send("RECONNECT");
+  const second = await b.peer(0);
+  await second.until("SUB:t:c");
+  second.deliver("1");
+  second.send("ERR:mark");
+  await event("edgeError");
+  a.refusal = b.refusal = { status: 503, code: "draining" };
+  second.kill();
+  await b.refusals.until(() => true);
+  assert.deepEqual(got.all, []);
+  first.kill();
+  await got.until(has("1"));
+});
+
 test("the second is lost when the first has been left: a loss like any other", async (t) => {
   const { a, b, first, got, event } = await start(t);
   first.answers = (line) => line === "PING";

@@ -1,0 +1,195 @@
+package client
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// revoke ends the connection as an edge does whose token was revoked.
+func (l *fakeLink) revoke() {
+	l.line("ERR:token_revoked")
+	l.end(4403)
+}
+
+// rest reads a subscription to its end.
+func rest(s *Subscription) (got []string) {
+	for m := range s.Messages() {
+		got = append(got, string(m.Payload))
+	}
+	return got
+}
+
+// waiting reads what waits in a subscription.
+func waiting(s *Subscription) (got []string) {
+	for range len(s.Messages()) {
+		got = append(got, string((<-s.Messages()).Payload))
+	}
+	return got
+}
+
+// What came before the client ended by itself reaches the function of a
+// subscription, although Close is called as soon as the application learns of the end.
+func TestEndGivesWhatCame(t *testing.T) {
+	const messages = 3 * direct
+	for _, from := range []string{"Done", "OnEvent", "the end of another subscription", "a function"} {
+		t.Run(from, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t)
+				var c *Client
+				c, l := w.mustConnect([]string{edgeA}, func(o *Options) {
+					o.OnEvent = func(e Event) {
+						if _, ok := e.(Closed); ok && from == "OnEvent" {
+							c.Close()
+						}
+					}
+				})
+				calls, goOn := 0, make(chan struct{})
+				if _, err := c.SubscribeFunc(t.Context(), "t", "x", func(Message) {
+					<-goOn
+					if calls++; calls == 1 && from == "a function" {
+						c.Close()
+					}
+				}); err != nil {
+					t.Fatal(err)
+				}
+				other := mustSubscribe(t, c, "y")
+				for range messages {
+					l.deliver("x", "", "x")
+				}
+				l.revoke()
+				closed := make(chan struct{})
+				go func() {
+					switch from {
+					case "Done":
+						<-c.Done()
+						c.Close()
+					case "the end of another subscription":
+						rest(other)
+						c.Close()
+					}
+					close(closed)
+				}()
+				synctest.Wait()
+				close(goOn)
+				<-closed
+				if from == "OnEvent" || from == "a function" {
+					synctest.Wait() // Close waits for neither
+				}
+				if calls != messages {
+					t.Errorf("%d of %d messages came", calls, messages)
+				}
+				if !errors.Is(c.Err(), ErrTokenRevoked) {
+					t.Errorf("ended with %v", c.Err())
+				}
+			})
+		})
+	}
+}
+
+// What the second connection of a move brought, and the first did not yet, comes when
+// nothing else can bring it any more.
+func TestEndWhileMoving(t *testing.T) {
+	for _, test := range []struct {
+		name string
+		ends bool // the client
+		run  func(w *world, first, second *fakeLink)
+	}{
+		{"the first is told that the token is revoked", true, func(_ *world, first, _ *fakeLink) { first.revoke() }},
+		{"the second is told that the token is revoked", true, func(_ *world, _, second *fakeLink) { second.revoke() }},
+		{"both break, the first before the other was ready", false, func(_ *world, first, second *fakeLink) {
+			first.end(1006)
+			synctest.Wait()
+			second.end(1006)
+		}},
+		{"both break, the second before", false, func(_ *world, first, second *fakeLink) {
+			second.end(1006)
+			synctest.Wait()
+			first.end(1006)
+		}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t)
+				c, first := w.mustConnect([]string{edgeA, edgeB}, nil)
+				s := mustSubscribe(t, c, "x")
+				mustSubscribe(t, c, "y")
+				w.next(func(l *fakeLink) { l.mute["SUB:t:y"] = true })
+				first.line("RECONNECT")
+				second := <-w.links
+				first.deliver("x", "1", "x")
+				synctest.Wait()
+				for n := range 4 {
+					second.deliver("x", fmt.Sprint(n+1), "x")
+				}
+				synctest.Wait()
+				first.deliver("x", "2", "x")
+				synctest.Wait()
+				test.run(w, first, second)
+				synctest.Wait()
+				if got := waiting(s); !slices.Equal(got, []string{"1", "2", "3", "4"}) {
+					t.Errorf("got %q", got)
+				}
+				if test.ends {
+					<-c.Done()
+					c.Close()
+				}
+			})
+		})
+	}
+}
+
+// An edge that has gone may have sent something before.
+func TestSendFails(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.next(func(l *fakeLink) { l.failed = make(chan struct{}) })
+		c, l := w.mustConnect([]string{edgeA}, nil)
+		s := mustSubscribe(t, c, "x")
+		l.set(func(l *fakeLink) { l.hold = make(chan struct{}) })
+		l.deliver("x", "1", "x")
+		l.deliver("x", "2", "x")
+		synctest.Wait() // the first is in the hand of who receives, the other has come
+		close(l.failed)
+		if err := c.Publish(t.Context(), "t", "x", nil); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		if err := c.Publish(t.Context(), "t", "x", nil); !errors.Is(err, ErrDisconnected) {
+			t.Errorf("got %v", err)
+		}
+		close(l.hold)
+		synctest.Wait()
+		if got := waiting(s); len(got) != 2 {
+			t.Errorf("got %q", got)
+		}
+		began := time.Now()
+		event[Disconnected](w) // although the edge never ends the connection
+		if took := time.Since(began); took != closePatience {
+			t.Errorf("lost after %v", took)
+		}
+	})
+}
+
+// A message that is received while the connection is given up is not lost.
+func TestReceivedTooLate(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		c, l := w.mustConnect([]string{edgeA}, nil)
+		s := mustSubscribe(t, c, "x")
+		l.set(func(l *fakeLink) { l.hold = make(chan struct{}) })
+		l.deliver("x", "1", "x")
+		synctest.Wait()
+		time.Sleep(c.s.KeepAlive + c.s.PongTimeout + time.Millisecond)
+		<-l.aborted
+		close(l.hold)
+		synctest.Wait()
+		if got := waiting(s); len(got) != 1 {
+			t.Errorf("got %q", got)
+		}
+		event[Disconnected](w)
+	})
+}
