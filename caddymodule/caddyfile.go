@@ -132,6 +132,7 @@ func matcherAndPath(h httpcaddyfile.Helper) (matcher caddy.ModuleMap, name, path
 //
 //	pubsub_edges [@matcher] [<path>] {   # /edges
 //		edge <host> [<region>]
+//		allow_hosts <hosts...>
 //	}
 func parseEdges(h httpcaddyfile.Helper) ([]httpcaddyfile.ConfigValue, error) {
 	matcher, name, path, err := matcherAndPath(h)
@@ -144,8 +145,12 @@ func parseEdges(h httpcaddyfile.Helper) ([]httpcaddyfile.ConfigValue, error) {
 	edges := &Edges{Path: path}
 	for h.NextBlock(0) {
 		option, args := h.Val(), h.RemainingArgs()
+		if option == "allow_hosts" && len(args) > 0 {
+			edges.AllowHosts = append(edges.AllowHosts, args...)
+			continue
+		}
 		if option != "edge" || len(args) < 1 || len(args) > 2 {
-			return nil, h.Errf("%s: each line must be: edge <host> [<region>]", name)
+			return nil, h.Errf("%s: each line must be: edge <host> [<region>], or allow_hosts <hosts...>", name)
 		}
 		e := pubsub.Edge{Host: args[0]}
 		if len(args) == 2 {

@@ -4,11 +4,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
-	"regexp"
+	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
@@ -26,6 +24,11 @@ type Edges struct {
 	// List is a fixed list. Default: the edges that announce themselves over the
 	// broker, which then has to be one that knows them.
 	List []pubsub.Edge `json:"list,omitempty"`
+	// AllowHosts are the hosts that are listed of those that edges announce: host
+	// names and addresses, with a port if it is not 443, and names like `*.example.com`
+	// for all with one label in place of the `*`. Clients send their tokens to the
+	// hosts that are listed. Default: every announced one.
+	AllowHosts []string `json:"allow_hosts,omitempty"`
 
 	app *App
 }
@@ -47,28 +50,21 @@ func (h *Edges) Provision(ctx caddy.Context) error {
 			return fmt.Errorf("edge %s: %w", e.Host, err)
 		}
 	}
-	if _, announced := app.broker.(*NATSBroker); len(h.List) == 0 && !announced {
-		return errors.New("pubsub_edges: this edge's broker knows no others: list them, `edge <host> [<region>]`, or use `broker nats`")
-	}
-	return nil
-}
-
-var hostName = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?(\.[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?)*$`)
-
-// checkHost wants a host name or address, with or without a port.
-func checkHost(text string) error {
-	host := text
-	if strings.Contains(text, "/") {
-		return errors.New("must be a host name, with a port if it is not 443, and no URL")
-	}
-	if name, port, err := net.SplitHostPort(text); err == nil {
-		if n, err := strconv.Atoi(port); err != nil || n < 1 || n > 65535 {
-			return errors.New("the port must be from 1 to 65535")
+	for _, host := range h.AllowHosts {
+		if err := checkAllowedHost(host); err != nil {
+			return fmt.Errorf("allow_hosts %s: %w", host, err)
 		}
-		host = name
 	}
-	if len(host) > 253 || !hostName.MatchString(host) && net.ParseIP(host) == nil {
-		return errors.New("must be a host name, with a port if it is not 443")
+	broker, announced := app.broker.(*NATSBroker)
+	switch {
+	case len(h.AllowHosts) == 0:
+	case len(h.List) > 0:
+		return errors.New("pubsub_edges: allow_hosts is for edges that announce themselves; with a list, the list alone holds")
+	case announced && broker.Host != "" && !allowedHost(h.AllowHosts, broker.Host):
+		return fmt.Errorf("allow_hosts: leaves out %s, which this edge announces", broker.Host)
+	}
+	if len(h.List) == 0 && !announced {
+		return errors.New("pubsub_edges: this edge's broker knows no others: list them, `edge <host> [<region>]`, or use `broker nats`")
 	}
 	return nil
 }
@@ -101,6 +97,9 @@ func (h *Edges) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp
 			return nil
 		}
 		list = live.broker.(pubsub.Directory).Edges()
+		if len(h.AllowHosts) > 0 {
+			list = slices.DeleteFunc(list, func(e pubsub.Edge) bool { return !allowedHost(h.AllowHosts, e.Host) })
+		}
 	}
 	body, err := json.Marshal(struct {
 		Edges []pubsub.Edge `json:"edges"`

@@ -97,6 +97,8 @@ var hubFamilies = []family{
 		func(s *snapshot) uint64 { return s.Unsent }),
 	counter("broker_missed_total", "Publishes of other edges that came faster than this edge could deliver them.",
 		func(s *snapshot) uint64 { return s.Missed }),
+	counter("broker_rejected_total", "Messages of other edges that were refused: another edge's name, no legal names, or too large.",
+		func(s *snapshot) uint64 { return s.Rejected }),
 	gauge("draining", "1: the edge takes no new sessions, and asks the open ones to leave.",
 		func(s *snapshot) float64 { return number01(s.draining) }),
 

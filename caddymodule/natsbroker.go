@@ -31,6 +31,12 @@ type NATSBroker struct {
 	// Host under which clients reach this edge, as `pubsub_edges` lists it, with a
 	// port if that is not 443. Default: none, and the edge is not listed.
 	Host string `json:"announce,omitempty"`
+	// EdgeName binds all that this edge sends to subjects of its own,
+	// `<prefix>.s.<edge_name>.>`, which the permissions of its NATS user can be limited
+	// to; other edges refuse what names another one. 1 to 64 letters, digits, `_` and
+	// `-`. Either each edge of an overlay has one of its own, or none has: edges with
+	// and without do not hear each other. Default: none.
+	EdgeName string `json:"edge_name,omitempty"`
 }
 
 const (
@@ -59,6 +65,9 @@ func (b *NATSBroker) Provision(ctx caddy.Context) error {
 	if b.QueueBytes < 64<<10 || b.QueueBytes > 1<<30 {
 		return fmt.Errorf("queue: must be from %d to %d bytes", 64<<10, 1<<30)
 	}
+	if b.EdgeName != "" && !jetStreamName.MatchString(b.EdgeName) {
+		return errors.New("edge_name: must be 1 to 64 letters, digits, _ and -")
+	}
 	var err error
 	if b.Host, err = caddy.NewReplacer().ReplaceOrErr(b.Host, true, true); err != nil {
 		return fmt.Errorf("announce: %w", err)
@@ -73,7 +82,7 @@ func (b *NATSBroker) Provision(ctx caddy.Context) error {
 
 // BrokerKey implements [BrokerModule].
 func (b *NATSBroker) BrokerKey() string {
-	return fmt.Sprintf("nats:%s %d %s", b.Prefix, b.QueueBytes, b.key())
+	return fmt.Sprintf("nats:%s %s %d %s", b.Prefix, b.EdgeName, b.QueueBytes, b.key())
 }
 
 // OpenBroker implements [BrokerModule].
@@ -83,7 +92,8 @@ func (b *NATSBroker) OpenBroker(log *zap.Logger) (pubsub.Broker, error) {
 		return nil, err
 	}
 	broker, err := nats.New(nats.Config{
-		Connect: b.connector(options), Prefix: b.Prefix, QueueBytes: b.QueueBytes, Log: log,
+		Connect: b.connector(options), Prefix: b.Prefix, EdgeName: b.EdgeName, CheckHost: checkHost,
+		QueueBytes: b.QueueBytes, Log: log,
 	})
 	if err != nil {
 		return nil, errors.Join(err, release())
@@ -120,6 +130,7 @@ func (b *leasedBroker) Close() error { return errors.Join(b.Broker.Close(), b.re
 //		prefix         <subject>
 //		queue          <size>
 //		announce       <host>
+//		edge_name      <name>
 //	}
 func (b *NATSBroker) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	return unmarshalNATS(d, "broker nats", &b.NATSLink, func(option string) (known bool, err error) {
@@ -128,13 +139,15 @@ func (b *NATSBroker) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 			b.Prefix, err = args.One(d)
 		case "announce":
 			b.Host, err = args.One(d)
+		case "edge_name":
+			b.EdgeName, err = args.One(d)
 		case "queue":
 			b.QueueBytes, err = args.Size(d)
 		default:
 			return false, nil
 		}
 		return true, err
-	}, "prefix, queue, announce")
+	}, "prefix, queue, announce, edge_name")
 }
 
 // unmarshalNATS parses a guest that has a link, and options of its own.

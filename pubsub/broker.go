@@ -13,7 +13,8 @@ type Message struct {
 type Receiver interface {
 	// Receive delivers m to local subscribers only: to all that match, or, for
 	// the two deliver-one modes, to exactly one. It reports how many
-	// connections took it, and never blocks.
+	// connections took it, and never blocks. The broker has checked the names; what
+	// is larger than this edge takes from its clients is delivered to nobody.
 	Receive(m Message) int
 	// Interested reports whether a connection may take messages to a channel.
 	Interested(tenant, channel []byte) bool
@@ -27,6 +28,13 @@ type Receiver interface {
 	// Missed counts messages of other edges that came faster than Receive took
 	// them.
 	Missed(n int)
+}
+
+// Rejecter is a [Receiver] that counts messages of other edges that no edge
+// accepts from a client, and that the broker therefore did not hand to Receive.
+type Rejecter interface {
+	// Rejected counts n of them. It never blocks.
+	Rejected(n int)
 }
 
 // Edge is what a client has to know of an edge to choose one.

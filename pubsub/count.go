@@ -13,7 +13,7 @@ import (
 // counters are what a hub counts. What happens once for each delivery is counted
 // once for each publish, or each write.
 type counters struct {
-	messagesIn, bytesIn, deliveries, linesOut, framesOut, bytesOut, unsent, missed atomic.Uint64
+	messagesIn, bytesIn, deliveries, linesOut, framesOut, bytesOut, unsent, missed, rejected atomic.Uint64
 
 	dropped [dropKinds]atomic.Uint64 // by their place in DropReasons
 	slow    [slowKinds]atomic.Uint64 // by their place in SlowReasons
@@ -142,7 +142,7 @@ func (h *Hub) Metrics() Metrics {
 		Connections: map[string]int{},
 		MessagesIn:  c.messagesIn.Load(), BytesIn: c.bytesIn.Load(), Deliveries: c.deliveries.Load(),
 		LinesOut: c.linesOut.Load(), FramesOut: c.framesOut.Load(), BytesOut: c.bytesOut.Load(),
-		Unsent: c.unsent.Load(), Missed: c.missed.Load(), Linked: h.outage.Load() == 0,
+		Unsent: c.unsent.Load(), Missed: c.missed.Load(), Rejected: c.rejected.Load(), Linked: h.outage.Load() == 0,
 		Dropped: map[string]uint64{}, SlowDisconnects: map[string]uint64{}, Refused: map[wire.Code]uint64{},
 		WriteLatency: Histogram{
 			Bounds: latencyBounds[:], Counts: make([]uint64, len(c.latency)), Sum: time.Duration(c.waited.Load()),

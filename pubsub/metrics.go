@@ -19,9 +19,10 @@ type Metrics struct {
 	FramesOut  uint64 // deliver frames that were written
 	BytesOut   uint64 // of all messages to clients, without the transport's framing
 
-	Linked bool   // the broker's link to the other edges is up
-	Unsent uint64 // publishes that the broker could not pass on
-	Missed uint64 // publishes of other edges that came too fast
+	Linked   bool   // the broker's link to the other edges is up
+	Unsent   uint64 // publishes that the broker could not pass on
+	Missed   uint64 // publishes of other edges that came too fast
+	Rejected uint64 // messages of other edges that no edge accepts from a client
 
 	Dropped map[string]uint64 // deliveries dropped, by reason; see DropReasons
 	// SlowDisconnects are sessions that were ended for being slow, by reason; see

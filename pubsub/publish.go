@@ -46,6 +46,10 @@ func (h *Hub) Unsent(n int) { h.count.unsent.Add(uint64(n)) }
 
 // Receive implements [Receiver] for the broker.
 func (h *Hub) Receive(m Message) int {
+	if len(m.Payload) > h.limits.Load().MaxPayload {
+		h.Rejected(1) // the send queues are made for what this edge's clients may publish
+		return 0
+	}
 	p := h.publication(m.Tenant, m.Channel, m.Payload)
 	t := h.tenant(m.Tenant)
 	if m.Delivery == wire.Broadcast {
@@ -59,6 +63,9 @@ func (h *Hub) Receive(m Message) int {
 
 // Missed implements [Receiver] for the broker.
 func (h *Hub) Missed(n int) { h.count.missed.Add(uint64(n)) }
+
+// Rejected implements [Rejecter] for the broker.
+func (h *Hub) Rejected(n int) { h.count.rejected.Add(uint64(n)) }
 
 // Interested implements [Receiver] for the broker.
 func (h *Hub) Interested(tenant, channel []byte) bool {

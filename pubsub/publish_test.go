@@ -111,6 +111,32 @@ func TestDeliverOne(t *testing.T) {
 	}
 }
 
+// A message of another edge that is larger than this one takes from its clients
+// reaches nobody, and is counted.
+func TestReceiveTooLarge(t *testing.T) {
+	limits := fastLimits()
+	limits.MaxPayload = 10
+	inBubble(t, limits, func(r *rig) {
+		c := r.connect("a")
+		c.send("SUB:t:#")
+		c.take()
+		for n, want := range map[int]int{10: 1, 11: 0} {
+			for _, d := range []wire.Delivery{wire.Broadcast, wire.OneNearest, wire.OneRandom} {
+				m := Message{Tenant: []byte("t"), Channel: []byte("x"), Payload: make([]byte, n), Delivery: d}
+				if got := r.hub.Receive(m); got != want {
+					t.Errorf("%d bytes, %v: %d connections", n, d, got)
+				}
+				if got := c.take(); len(got) != want {
+					t.Errorf("%d bytes, %v: got %q", n, d, got)
+				}
+			}
+		}
+		if n := r.hub.Metrics().Rejected; n != 3 {
+			t.Errorf("%d messages are counted as refused, want 3", n)
+		}
+	})
+}
+
 func TestDeliverOneSkipsFullAndDraining(t *testing.T) {
 	limits := fastLimits()
 	limits.SendQueue = smallQueue

@@ -57,7 +57,7 @@ func (b *Broker) tellAskers(tenant, text string) {
 		}
 		m := pubsub.Message{Tenant: []byte(tenant), Channel: []byte(channel)}
 		for id := range ids {
-			_ = b.say(&m, b.direct(id), kindYes) // without a link it asks again
+			_ = b.say(&m, direct(id), kindYes) // without a link it asks again
 		}
 		t.forgetAskers(tenant, channel)
 	}

@@ -90,7 +90,7 @@ func TestWaitingWithoutLink(t *testing.T) {
 func TestManyStrangers(t *testing.T) {
 	t.Parallel()
 	b, _ := startQuiet(t, natstest.Connect(natstest.Server(t)))
-	b.peers.heard(said(stranger, "", stateHere), time.Now().Add(time.Hour))
+	b.peers.announced(said(stranger, "", stateHere), time.Now().Add(time.Hour))
 	r := receiving{last: map[edgeID]uint64{stranger: 7}}
 	for i := range edgeID(manyStrangers) {
 		r.last[1000+i] = 1
@@ -111,7 +111,7 @@ func TestManyStrangers(t *testing.T) {
 func TestChannelOfAnOutage(t *testing.T) {
 	t.Parallel()
 	b, _ := startQuiet(t, natstest.Connect(natstest.Server(t)))
-	b.peers.heard(said(stranger, "", stateHere), time.Now().Add(time.Hour))
+	b.peers.announced(said(stranger, "", stateHere), time.Now().Add(time.Hour))
 	m := pubsub.Message{Tenant: []byte("t"), Channel: []byte("c"), Payload: []byte("x"), Delivery: wire.OneRandom}
 	b.linked(linkDisconnected, true)
 	if err := b.Publish(m); err != nil {
@@ -138,10 +138,10 @@ func TestGoneEdgeTakesNothing(t *testing.T) {
 	t.Parallel()
 	b, q := startQuiet(t, natstest.Connect(natstest.Server(t)))
 	m := pubsub.Message{Tenant: []byte("t"), Channel: []byte("c"), Payload: []byte("x"), Delivery: wire.OneRandom}
-	b.peers.heard(said(stranger, "", stateHere), time.Now().Add(time.Hour))
+	b.peers.announced(said(stranger, "", stateHere), time.Now().Add(time.Hour))
 	b.askStranger(&m, time.Now().Add(time.Hour))
 	b.hear(m, kindYes, stranger)
-	b.take(&receiving{}, &client.Msg{Subject: b.announcements(), Data: said(stranger, "", stateGone)})
+	b.take(&receiving{}, &client.Msg{Subject: b.speak + announcements, Data: said(stranger, "", stateGone)})
 	for range 20 {
 		if err := b.Publish(m); err != nil {
 			t.Error(err)

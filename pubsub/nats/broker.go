@@ -26,6 +26,12 @@ type Config struct {
 	Connect func(...client.Option) (*client.Conn, error)
 	// Prefix of all subjects, without the dot at its end.
 	Prefix string
+	// EdgeName binds what this edge sends to subjects of its own, `<prefix>.s.<name>.>`,
+	// one token. All edges of an overlay have one, each its own, or none has.
+	EdgeName string
+	// CheckHost refuses a host that another edge announces; such an edge is not
+	// listed. nil: all are taken.
+	CheckHost func(host string) error
 	// QueueBytes bounds what waits for the link, and what has come by it and waits
 	// for the hub.
 	QueueBytes int
@@ -37,7 +43,10 @@ type Broker struct {
 	config Config
 	log    *zap.Logger
 	id     edgeID
+	name   sender // empty: the edges of this overlay have no names
 	prefix string // with the dot
+	speak  string // the prefix of what this edge sends
+	listen string // the prefix of what it subscribes to
 	conn   *client.Conn
 	in     chan *client.Msg // from NATS; collect empties it at once
 	own    []*client.Subscription
@@ -55,22 +64,23 @@ type Broker struct {
 	receiver pubsub.Receiver
 	down     linkCause
 
-	mu        sync.Mutex // guards the rest
-	up        bool
-	since     time.Time // it is up, or down
-	interests map[interestKey]*interest
-	changed   []*interest // for the writer
-	waiting   []waiting   // for a confirmation, oldest first
-	asked     uint64      // how many subscriptions were asked for
-	written   uint64      // how many of these were written
-	records   records
-	full      time.Time                    // when a message last found no room there; zero: that is over
-	idle      bool                         // the writer has nothing to send
-	took      time.Time                    // when it last asked for something
-	dropped   map[*client.Subscription]int // by NATS's own goroutine, until the last word of it
-	warned    time.Time                    // that messages are missed
-	barriers  []chan struct{}              // closed when what was asked for before has been written
-	number    uint64                       // of the last broadcast
+	mu             sync.Mutex // guards the rest
+	up             bool
+	since          time.Time // it is up, or down
+	interests      map[interestKey]*interest
+	changed        []*interest // for the writer
+	waiting        []waiting   // for a confirmation, oldest first
+	asked          uint64      // how many subscriptions were asked for
+	written        uint64      // how many of these were written
+	records        records
+	full           time.Time                    // when a message last found no room there; zero: that is over
+	idle           bool                         // the writer has nothing to send
+	took           time.Time                    // when it last asked for something
+	dropped        map[*client.Subscription]int // by NATS's own goroutine, until the last word of it
+	warned         time.Time                    // that messages are missed
+	warnedRejected time.Time                    // that messages are refused
+	barriers       []chan struct{}              // closed when what was asked for before has been written
+	number         uint64                       // of the last broadcast
 
 	work    chan struct{} // for the writer
 	confirm chan struct{} // for the confirmer
@@ -86,8 +96,8 @@ func New(c Config) (*Broker, error) {
 	var id [8]byte
 	rand.Read(id[:]) // never fails
 	b := &Broker{
-		config: c, log: c.Log, prefix: c.Prefix + ".",
-		id:        edgeID(binary.BigEndian.Uint64(id[:])),
+		config: c, log: c.Log, prefix: c.Prefix + ".", name: sender(c.EdgeName),
+		id:        sender(c.EdgeName).id(edgeID(binary.BigEndian.Uint64(id[:]))),
 		in:        make(chan *client.Msg, inLen),
 		enough:    make(chan struct{}),
 		quit:      make(chan struct{}),
@@ -97,7 +107,11 @@ func New(c Config) (*Broker, error) {
 		work:      make(chan struct{}, 1),
 		confirm:   make(chan struct{}, 1),
 	}
-	b.peers.start(b.id)
+	b.speak, b.listen = b.prefix, b.prefix
+	if b.name != "" {
+		b.speak, b.listen = b.prefix+sendersToken+c.EdgeName+".", b.prefix+sendersToken+"*."
+	}
+	b.peers.start(b.id, c.CheckHost)
 	b.takers.start()
 	b.inbox.work = make(chan struct{}, 1)
 	connected := func(*client.Conn) {
@@ -119,8 +133,8 @@ func New(c Config) (*Broker, error) {
 	if err != nil {
 		return nil, fmt.Errorf("connect to NATS: %w", err)
 	}
-	for _, subject := range []string{b.announcements(), b.questions() + ">", b.direct(b.id) + ">"} {
-		sub, err := b.conn.ChanSubscribe(subject, b.in)
+	for _, subject := range []string{announcements, questions + ">", direct(b.id) + ">"} {
+		sub, err := b.conn.ChanSubscribe(b.listen+subject, b.in)
 		b.own = append(b.own, sub)
 		if err != nil {
 			b.conn.Close()
@@ -130,11 +144,15 @@ func New(c Config) (*Broker, error) {
 	return b, nil
 }
 
-func (b *Broker) announcements() string   { return b.prefix + "a" }
-func (b *Broker) questions() string       { return b.prefix + "q." }
-func (b *Broker) broadcasts() string      { return b.prefix + "b." }
-func (b *Broker) nearest() string         { return b.prefix + "o." }
-func (b *Broker) direct(id edgeID) string { return fmt.Sprintf("%se.%s.", b.prefix, id) }
+// The kinds of subjects, after Broker.speak or Broker.listen.
+const (
+	announcements = "a"
+	questions     = "q."
+	broadcasts    = "b."
+	nearest       = "o."
+)
+
+func direct(to edgeID) string { return "e." + to.String() + "." }
 
 // Join implements [pubsub.Broker].
 func (b *Broker) Join(r pubsub.Receiver) {
@@ -156,12 +174,12 @@ func (b *Broker) Join(r pubsub.Receiver) {
 func (b *Broker) Publish(m pubsub.Message) error {
 	switch m.Delivery {
 	case wire.Broadcast:
-		return b.pass(channel(b.broadcasts(), &m), func(to []byte) []byte {
+		return b.pass(b.channel(broadcasts, &m), func(to []byte) []byte {
 			b.number++
 			return appendBroadcast(to, b.id, b.number, m.Payload)
 		})
 	case wire.OneNearest:
-		return b.pass(channel(b.nearest(), &m), func(to []byte) []byte {
+		return b.pass(b.channel(nearest, &m), func(to []byte) []byte {
 			return appendOne(to, m.Delivery, []edgeID{b.id}, m.Payload)
 		})
 	}

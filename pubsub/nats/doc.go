@@ -14,6 +14,10 @@
 //	q.<tenant>.<channel>.=           asks all edges who has a taker (see takers)
 //	a                                announcements of edges (see peers)
 //
+// Where edges have names, each of these begins with `s.<name>.`, that of the edge
+// that sends; see sender. The name in the subject, to which permissions of NATS can
+// hold an edge, is compared with the ids in the message.
+//
 // A distinct interest of an edge is one subscription of broadcasts and one of the
 // queue group. NATS knows wildcards for whole tokens only: where a pattern is
 // narrower, the hub drops what it does not match.
@@ -24,6 +28,12 @@
 // carry their edge and a number; those of one edge arrive in order, so one with a
 // number that is not above the last is a copy. After a way through the network
 // has changed, that drops what comes late on the old way: order is kept.
+//
+// # Nothing is trusted
+//
+// What no edge would accept from a client is not taken from another edge: names that
+// are none, words where they do not belong, announcements without end. It is counted
+// as rejected, and the hub checks sizes likewise.
 //
 // # Nothing waits
 //

@@ -1,6 +1,7 @@
 package nats
 
 import (
+	"errors"
 	"maps"
 	"slices"
 	"strings"
@@ -73,7 +74,12 @@ type receiving struct {
 	list    []*client.Msg
 	last    map[edgeID]uint64 // the number of the last broadcast of each edge
 	scratch []byte
+	met     int // new edges since the last announcement
 }
+
+// maxMet is how many new edges are greeted at once; more wait for the next
+// announcement.
+const maxMet = 64
 
 // receive hands messages of other edges to the hub, and keeps the list of edges,
 // as long as the broker runs.
@@ -95,6 +101,10 @@ func (b *Broker) receive() {
 			b.takeAll(&r)
 		case <-ticker.C:
 			b.announce()
+			if r.met > maxMet {
+				b.takers.askAgain()
+			}
+			r.met = 0
 			gone, known := b.peers.expire(time.Now()), b.peers.otherIDs()
 			if len(gone) > 0 {
 				b.takers.keep(known)
@@ -122,7 +132,7 @@ func (b *Broker) takeAll(r *receiving) {
 }
 
 func (b *Broker) take(r *receiving, m *client.Msg) {
-	rest, ours := strings.CutPrefix(m.Subject, b.prefix)
+	from, rest, ours := b.splitSender(m.Subject)
 	if !ours {
 		return
 	}
@@ -130,33 +140,58 @@ func (b *Broker) take(r *receiving, m *client.Msg) {
 	switch kind {
 	case "a":
 		before := len(b.peers.otherIDs())
-		if b.peers.heard(m.Data, time.Now()) {
-			b.takers.askAgain()
-			b.announce()
+		isNew, err := b.peers.heard(from, m.Data, time.Now())
+		if err != nil {
+			b.rejected(from, err.Error())
+		}
+		if isNew {
+			if r.met++; r.met <= maxMet {
+				b.takers.askAgain()
+				b.announce()
+			}
 		}
 		if known := b.peers.otherIDs(); len(known) < before {
 			b.takers.keep(known)
 		}
 	case "b":
-		from, number, payload, ok := splitBroadcast(m.Data)
-		if !ok || number <= r.last[from] {
+		id, number, payload, ok := splitBroadcast(m.Data)
+		switch {
+		case !ok:
+			b.rejected(from, "it is no broadcast of this version")
+			return
+		case !from.owns(id):
+			b.rejected(from, errNotSender.Error())
+			return
+		case number <= r.last[id]:
 			return // a copy, for another interest that matches
 		}
-		r.last[from] = number
-		if message, ok := r.message(rest); ok {
-			message.Payload = payload
-			b.receiver.Receive(message)
+		if r.last[id] == 0 {
+			r.forget(b.peers.otherIDs())
 		}
+		r.last[id] = number
+		message, err := r.message(rest)
+		if err != nil {
+			b.rejected(from, err.Error())
+			return
+		}
+		message.Payload = payload
+		b.receiver.Receive(message)
 	case "o", "e", "q":
 		if kind == "e" {
 			_, rest, _ = strings.Cut(rest, ".")
 			if m.Header.Get(statusHeader) != "" {
-				b.gone(rest)
+				if from == b.name { // or no edge has a name
+					b.gone(rest)
+				}
 				return
 			}
 		}
-		if message, ok := r.message(rest); ok && len(m.Data) >= 2 && m.Data[0] == version {
-			b.takeOne(message, m.Data[1], m.Data[2:])
+		message, err := r.message(rest)
+		if err == nil {
+			err = b.takeOne(from, kind, message, m.Data)
+		}
+		if err != nil {
+			b.rejected(from, err.Error())
 		}
 	}
 }
@@ -173,23 +208,36 @@ func (b *Broker) gone(text string) {
 	}
 }
 
-// takeOne takes what was sent to this edge alone.
-func (b *Broker) takeOne(m pubsub.Message, kind byte, data []byte) {
-	if kind != kindMessage {
-		if from, ok := splitWord(data); ok {
-			b.hear(m, kind, from)
+// takeOne takes what was sent to one edge, or asked of all, on a subject of this
+// kind.
+func (b *Broker) takeOne(from sender, kind string, m pubsub.Message, data []byte) error {
+	if len(data) < 2 || data[0] != version {
+		return errNotOne
+	}
+	word, data := data[1], data[2:]
+	if word != kindMessage {
+		id, ok := splitWord(data)
+		switch {
+		case !ok || (kind == "q") != (word == kindQuestion) || kind == "o":
+			return errNotOne
+		case !from.owns(id):
+			return errNotSender
 		}
-		return
+		b.hear(m, word, id)
+		return nil
 	}
 	delivery, tried, payload, ok := splitOne(data)
-	if !ok {
-		return
+	if !ok || kind == "q" || kind == "o" && delivery != wire.OneNearest {
+		return errNotOne
 	}
 	m.Payload, m.Delivery = payload, delivery
 	if b.receiver.Receive(m) == 0 { // who subscribed has left, or has no room
 		b.passOn(m, append(tried, b.id))
 	}
+	return nil
 }
+
+var errNotOne = errors.New("it is nothing that one edge sends to another in this version")
 
 // forget drops the numbers of edges that are not known, when there are many.
 func (r *receiving) forget(known []edgeID) {
@@ -198,9 +246,21 @@ func (r *receiving) forget(known []edgeID) {
 	}
 }
 
-// message reads tenant and channel.
-func (r *receiving) message(subject string) (pubsub.Message, bool) {
+// message reads tenant and channel, which have to be names of the protocol: the
+// other edge may not have checked them.
+func (r *receiving) message(subject string) (m pubsub.Message, err error) {
 	r.scratch = append(r.scratch[:0], subject...)
 	tenant, channel, ok := splitChannel(r.scratch)
-	return pubsub.Message{Tenant: tenant, Channel: channel, Delivery: wire.Broadcast}, ok
+	if !ok {
+		return m, errSubject
+	}
+	if err := wire.CheckTenant(tenant); err != nil {
+		return m, err
+	}
+	if err := wire.CheckChannel(channel); err != nil {
+		return m, err
+	}
+	return pubsub.Message{Tenant: tenant, Channel: channel, Delivery: wire.Broadcast}, nil
 }
+
+var errSubject = errors.New("its subject has no tenant and channel")

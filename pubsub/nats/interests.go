@@ -95,13 +95,13 @@ func (b *Broker) apply(in *interest) {
 		return
 	}
 	channels := interestIn(in.key.tenant, in.key.pattern)
-	each, err := b.conn.ChanSubscribe(b.broadcasts()+channels, b.in)
+	each, err := b.conn.ChanSubscribe(b.listen+broadcasts+channels, b.in)
 	if err != nil {
 		b.log.Error("subscribe", zap.Error(err))
 		return
 	}
 	in.subscriptions = append(in.subscriptions, each)
-	one, err := b.conn.ChanQueueSubscribe(b.nearest()+channels, queueGroup, b.in)
+	one, err := b.conn.ChanQueueSubscribe(b.listen+nearest+channels, queueGroup, b.in)
 	if err != nil {
 		b.log.Error("subscribe", zap.Error(err))
 		return

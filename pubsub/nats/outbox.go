@@ -92,8 +92,10 @@ func (b *Broker) enqueue(subject, data func(to []byte) []byte) error {
 }
 
 // channel appends the subject of a message.
-func channel(prefix string, m *pubsub.Message) func([]byte) []byte {
-	return func(to []byte) []byte { return appendChannel(append(to, prefix...), m.Tenant, m.Channel) }
+func (b *Broker) channel(kind string, m *pubsub.Message) func([]byte) []byte {
+	return func(to []byte) []byte {
+		return appendChannel(append(append(to, b.speak...), kind...), m.Tenant, m.Channel)
+	}
 }
 
 // write passes on what the hub asks for, as long as the broker runs. It may wait

@@ -2,6 +2,7 @@ package nats
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -19,6 +20,10 @@ const (
 	// maxAnnouncement bounds what is taken from an edge: it is kept, and listed to
 	// clients.
 	maxAnnouncement = 4096
+	// maxPeers bounds the other edges, and maxPeersOfName those that have one name: one
+	// that was started again, and those before it that have not been silent for long.
+	maxPeers       = 1000
+	maxPeersOfName = 8
 	// leaveTime is how long an edge that stops waits for its last messages to go.
 	leaveTime = time.Second
 )
@@ -27,6 +32,7 @@ const (
 type peers struct {
 	mu     sync.RWMutex
 	self   announcement
+	check  func(host string) error // nil: all hosts are taken
 	others map[edgeID]*peer
 	ids    []edgeID // of all, this one first
 }
@@ -68,7 +74,8 @@ func (id *edgeID) UnmarshalText(text []byte) error {
 	return err
 }
 
-func (p *peers) start(id edgeID) {
+func (p *peers) start(id edgeID, check func(host string) error) {
+	p.check = check
 	p.self = announcement{Version: version, ID: id, State: stateHere}
 	p.others = map[edgeID]*peer{}
 	p.ids = []edgeID{id}
@@ -105,23 +112,62 @@ func (p *peers) announcement() []byte {
 	return data
 }
 
+// The reasons for which an announcement is refused.
+var (
+	errAnnouncement = errors.New("it is no announcement of an edge")
+	errNotSender    = errors.New("it names another edge than its subject")
+	errManyPeers    = errors.New("too many edges announce themselves")
+)
+
 // heard takes an announcement, and reports whether its edge is new: it may not
 // know this one.
-func (p *peers) heard(data []byte, now time.Time) bool {
+func (p *peers) heard(from sender, data []byte, now time.Time) (isNew bool, err error) {
 	var a announcement
 	if len(data) > maxAnnouncement || json.Unmarshal(data, &a) != nil || a.Version != version || a.ID == 0 || a.ID == p.self.ID {
-		return false
+		return false, errAnnouncement
+	}
+	if !from.owns(a.ID) {
+		return false, errNotSender
+	}
+	if a.Host != "" && p.check != nil {
+		if err = p.check(a.Host); err != nil {
+			a.Host, err = "", fmt.Errorf("announced host: %w", err) // it still gets messages
+		}
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	_, known := p.others[a.ID]
-	if a.State == stateGone {
+	switch {
+	case a.State == stateGone:
 		delete(p.others, a.ID)
-	} else {
+	case known || p.makeRoom(from):
 		p.others[a.ID] = &peer{a, now}
+	default:
+		return false, errManyPeers
 	}
 	p.list()
-	return !known && a.State != stateGone
+	return !known && a.State != stateGone, err
+}
+
+// makeRoom reports whether another edge can be known. Of those with one name the
+// longest silent one goes. The caller holds p.mu.
+func (p *peers) makeRoom(from sender) bool {
+	if from != "" {
+		var oldest edgeID
+		n := 0
+		for id, other := range p.others {
+			if !from.owns(id) {
+				continue
+			}
+			if n++; oldest == 0 || other.seen.Before(p.others[oldest].seen) {
+				oldest = id
+			}
+		}
+		if n >= maxPeersOfName {
+			delete(p.others, oldest)
+		}
+	}
+	return len(p.others) < maxPeers
 }
 
 // lost drops an edge that is gone.
@@ -176,6 +222,6 @@ func (p *peers) listed() []pubsub.Edge {
 func (b *Broker) announce() {
 	data := b.peers.announcement()
 	_ = b.enqueue( // without a link there is nobody to tell
-		func(to []byte) []byte { return append(to, b.announcements()...) },
+		func(to []byte) []byte { return append(append(to, b.speak...), announcements...) },
 		func(to []byte) []byte { return append(to, data...) })
 }

@@ -18,9 +18,15 @@ const (
 
 func newPeers() *peers {
 	p := new(peers)
-	p.start(ownID)
+	p.start(ownID, nil)
 	p.describe(pubsub.Edge{Host: "own"})
 	return p
+}
+
+// announced is heard in an overlay whose edges have no names.
+func (p *peers) announced(data []byte, now time.Time) bool {
+	isNew, _ := p.heard("", data, now)
+	return isNew
 }
 
 func said(id edgeID, host, state string) []byte {
@@ -48,25 +54,25 @@ func wantHosts(t *testing.T, p *peers, want ...string) {
 func TestPeersComeAndGo(t *testing.T) {
 	p, now := newPeers(), time.Now()
 	wantHosts(t, p, "own")
-	if !p.heard(said(otherID, "b", stateHere), now) {
+	if !p.announced(said(otherID, "b", stateHere), now) {
 		t.Error("a new edge is taken for one that was known")
 	}
-	if p.heard(said(otherID, "b", stateHere), now) {
+	if p.announced(said(otherID, "b", stateHere), now) {
 		t.Error("an edge is new twice")
 	}
-	p.heard(said(1, "a", stateHere), now)
-	p.heard(said(2, "", stateHere), now) // nobody can be sent there
+	p.announced(said(1, "a", stateHere), now)
+	p.announced(said(2, "", stateHere), now) // nobody can be sent there
 	wantHosts(t, p, "a", "b", "own")
 	if ids := p.otherIDs(); len(ids) != 3 || slices.Contains(ids, ownID) {
 		t.Errorf("the other edges are %v", ids)
 	}
 
-	p.heard(said(1, "a", stateDraining), now)
+	p.announced(said(1, "a", stateDraining), now)
 	wantHosts(t, p, "b", "own")
 	if !slices.Contains(p.otherIDs(), 1) {
 		t.Error("an edge that drains gets no messages")
 	}
-	if p.heard(said(1, "a", stateGone), now) {
+	if p.announced(said(1, "a", stateGone), now) {
 		t.Error("an edge that is gone is new")
 	}
 	if slices.Contains(p.otherIDs(), 1) {
@@ -80,8 +86,8 @@ func TestPeersComeAndGo(t *testing.T) {
 
 func TestPeersThatAreSilentExpire(t *testing.T) {
 	p, now := newPeers(), time.Now()
-	p.heard(said(1, "a", stateHere), now)
-	p.heard(said(2, "b", stateHere), now.Add(time.Second))
+	p.announced(said(1, "a", stateHere), now)
+	p.announced(said(2, "b", stateHere), now.Add(time.Second))
 	if gone := p.expire(now.Add(peerPatience)); gone != nil {
 		t.Errorf("%v are gone too early", gone)
 	}
@@ -93,7 +99,7 @@ func TestPeersThatAreSilentExpire(t *testing.T) {
 	if ids := p.otherIDs(); !slices.Equal(ids, []edgeID{2}) {
 		t.Errorf("the other edges are %v", ids)
 	}
-	p.heard(said(2, "b", stateHere), now.Add(peerPatience)) // it is heard of again
+	p.announced(said(2, "b", stateHere), now.Add(peerPatience)) // it is heard of again
 	if gone := p.expire(now.Add(peerPatience + 2*time.Second)); gone != nil {
 		t.Errorf("%v are gone, and have been heard of since", gone)
 	}
@@ -102,8 +108,8 @@ func TestPeersThatAreSilentExpire(t *testing.T) {
 func TestPeersOfOneHost(t *testing.T) {
 	p, now := newPeers(), time.Now()
 	for id := range edgeID(5) { // an edge that was started again, and others
-		p.heard(said(100+id, "same", stateHere), now)
-		p.heard(said(200+id, "own", stateHere), now)
+		p.announced(said(100+id, "same", stateHere), now)
+		p.announced(said(200+id, "own", stateHere), now)
 	}
 	wantHosts(t, p, "own", "same")
 }
@@ -141,7 +147,7 @@ func TestPeersIgnore(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := newPeers()
-			if p.heard([]byte(text), time.Now()) {
+			if p.announced([]byte(text), time.Now()) {
 				t.Error("it is taken for a new edge")
 			}
 			if ids := p.otherIDs(); len(ids) > 0 {
@@ -151,7 +157,7 @@ func TestPeersIgnore(t *testing.T) {
 		})
 	}
 	p := newPeers()
-	if !p.heard([]byte(change("{", `{"later":{"a":[1]},`)), time.Now()) {
+	if !p.announced([]byte(change("{", `{"later":{"a":[1]},`)), time.Now()) {
 		t.Error("an announcement with more in it is not taken")
 	}
 }
@@ -162,7 +168,7 @@ func TestPeersAnnounceLongNames(t *testing.T) {
 	b.self.ID = otherID
 	host := fmt.Sprintf("%s:65535", strings.Repeat("h", 253))
 	a.describe(pubsub.Edge{Host: host, Region: strings.Repeat("r", 256)})
-	if !b.heard(a.announcement(), time.Now()) {
+	if !b.announced(a.announcement(), time.Now()) {
 		t.Fatal("it is not heard")
 	}
 	wantHosts(t, b, host, "own")

@@ -108,7 +108,7 @@ func TestNewEdgeDoesNotEndQuestions(t *testing.T) {
 	}
 	b.hear(m, kindNo, stranger)
 
-	b.peers.heard(said(stranger, "", stateHere), time.Now().Add(time.Hour))
+	b.peers.announced(said(stranger, "", stateHere), time.Now().Add(time.Hour))
 	b.takers.askAgain()
 	if err := b.Publish(m); err != nil {
 		t.Fatal(err)

@@ -21,13 +21,15 @@ type quiet struct {
 	bad   []string
 	up    bool
 
+	rejected int
+
 	uninterested bool
 }
 
 func (q *quiet) Receive(m pubsub.Message) int {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if m.Delivery > wire.OneRandom || len(m.Tenant) == 0 || len(m.Channel) == 0 {
+	if m.Delivery > wire.OneRandom || wire.CheckTenant(m.Tenant) != nil || wire.CheckChannel(m.Channel) != nil {
 		q.bad = append(q.bad, fmt.Sprintf("%v %q %q", m.Delivery, m.Tenant, m.Channel))
 	}
 	q.taken = append(q.taken, string(m.Payload))
@@ -38,6 +40,12 @@ func (q *quiet) Interested(_, _ []byte) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return !q.uninterested
+}
+
+func (q *quiet) Rejected(n int) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.rejected += n
 }
 
 func (q *quiet) Unsent(int) {}
@@ -58,9 +66,13 @@ func until(t *testing.T, what string, is func() bool) {
 	}
 }
 
-func startQuiet(t *testing.T, connect natstest.Connector) (*Broker, *quiet) {
+func startQuiet(t *testing.T, connect natstest.Connector, change ...func(*Config)) (*Broker, *quiet) {
 	t.Helper()
-	b, err := New(Config{Connect: connect, Prefix: "p", QueueBytes: 8 << 20, Log: zaptest.NewLogger(t)})
+	c := Config{Connect: connect, Prefix: "p", QueueBytes: 8 << 20, Log: zaptest.NewLogger(t)}
+	for _, f := range change {
+		f(&c)
+	}
+	b, err := New(c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,7 +112,7 @@ func TestStrangers(t *testing.T) {
 	subjects := []string{
 		"p.a", "p.b.t.c.=", "p.b.t.=", "p.b.t", "p.b.t.c", "p.o.t.c.=", "p.o.t", "p.q.t.c.=", "p.q.x", "p.q.=", "p.q.t.c.d",
 	}
-	own := strings.TrimSuffix(b.direct(b.id), ".")
+	own := b.speak + strings.TrimSuffix(direct(b.id), ".")
 	for _, rest := range []string{"t.c.=", "=", "t", "t.c", "x.t.c.=", b.id.String()} {
 		subjects = append(subjects, own+"."+rest)
 	}
@@ -134,8 +146,67 @@ func TestStrangers(t *testing.T) {
 			t.Fatalf("the hub received %.40q of a stranger", payload)
 		}
 	}
+	if q.rejected == 0 {
+		t.Error("nothing was counted as refused")
+	}
 	if ids := b.peers.otherIDs(); len(ids) > 1 || len(ids) == 1 && ids[0] != other.id {
 		t.Errorf("the other edges are %v", ids)
+	}
+}
+
+// What no edge takes from a client is not taken from an edge either.
+func TestNamesOfStrangers(t *testing.T) {
+	t.Parallel()
+	s := natstest.Server(t)
+	b, q := startQuiet(t, natstest.Connect(s))
+	for _, tenant := range []string{"t", strings.Repeat("t", wire.MaxTenant+1)} {
+		confirmed := make(chan struct{})
+		b.Subscribe(tenant, "#", func() { close(confirmed) })
+		<-confirmed
+	}
+	nc, err := natstest.Connect(s)()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer nc.Close()
+	sent := 0
+	send := func(subject string, data []byte) {
+		t.Helper()
+		sent++
+		if err := nc.Publish(subject, data); err != nil {
+			t.Fatal(err)
+		}
+	}
+	broadcast := func(payload string) []byte { return appendBroadcast(nil, 9, uint64(sent)+1, []byte(payload)) }
+	one := appendOne(nil, wire.OneNearest, nil, []byte("one"))
+	for _, name := range []string{
+		"t.c$", "t.c=d", "t.é", "t.c#", "t.\x01", strings.Repeat("t", wire.MaxTenant+1) + ".c",
+		"t" + strings.Repeat(".c", wire.MaxTokens+1), "t." + strings.Repeat("c", wire.MaxChannel+1),
+	} {
+		send("p.b."+name+end, broadcast("name"))
+		send("p.o."+name+end, one)
+		send("p."+direct(b.id)+name+end, one)
+		send("p.q."+name+end, appendWord(nil, kindQuestion, 9))
+	}
+	send("p.q.t.c"+end, one)                                                   // all edges would take it
+	send("p.q.t.c"+end, appendWord(nil, kindYes, 9))                           // as if it had been asked
+	send("p.o.t.c"+end, appendOne(nil, wire.OneRandom, nil, []byte("random"))) // is sent to one edge
+	send("p.o.t.c"+end, appendWord(nil, kindQuestion, 9))
+	send("p."+direct(b.id)+"t.c"+end, appendWord(nil, kindQuestion, 9))
+	refused := sent
+	send("p.b.t.c"+end, broadcast("legal"))
+	until(t, "the legal one", func() bool {
+		q.mu.Lock()
+		defer q.mu.Unlock()
+		return len(q.taken) > 0
+	})
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if len(q.bad) > 0 || len(q.taken) != 1 || q.taken[0] != "legal" {
+		t.Errorf("the hub received %q, %q", q.bad, q.taken)
+	}
+	if q.rejected != refused {
+		t.Errorf("%d messages are counted as refused, want %d", q.rejected, refused)
 	}
 }
 

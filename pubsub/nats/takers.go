@@ -133,7 +133,7 @@ func (b *Broker) ask(m *pubsub.Message, c *channelTakers, now time.Time, young b
 	if young {
 		open[b.id] = struct{}{} // which does not answer
 	}
-	if len(open) > 0 && b.say(m, b.questions(), kindQuestion) != nil {
+	if len(open) > 0 && b.say(m, questions, kindQuestion) != nil {
 		return false // the next message asks
 	}
 	c.asked, c.again, c.open = now, false, open
@@ -143,7 +143,7 @@ func (b *Broker) ask(m *pubsub.Message, c *channelTakers, now time.Time, young b
 
 // say sends a word about a channel.
 func (b *Broker) say(m *pubsub.Message, to string, kind byte) error {
-	return b.enqueue(channel(to, m), func(data []byte) []byte { return appendWord(data, kind, b.id) })
+	return b.enqueue(b.channel(to, m), func(data []byte) []byte { return appendWord(data, kind, b.id) })
 }
 
 // choose sends a message to this edge or one of others, each as likely. Without
@@ -163,8 +163,8 @@ func (b *Broker) choose(m pubsub.Message, others []edgeID) error {
 // any more.
 func (b *Broker) sendOne(m pubsub.Message, to edgeID, tried []edgeID) error {
 	subject := func(s []byte) []byte {
-		s = appendChannel(append(s, b.direct(to)...), m.Tenant, m.Channel)
-		return append(append(append(s, replyTo...), b.direct(b.id)...), to.String()...)
+		s = appendChannel(append(append(s, b.speak...), direct(to)...), m.Tenant, m.Channel)
+		return append(append(append(append(s, replyTo...), b.speak...), direct(b.id)...), to.String()...)
 	}
 	return b.pass(subject, func(data []byte) []byte { return appendOne(data, m.Delivery, tried, m.Payload) })
 }
@@ -212,7 +212,7 @@ func (b *Broker) hear(m pubsub.Message, kind byte, from edgeID) {
 			answer = kindNo
 			t.note(name, from)
 		}
-		_ = b.say(&m, b.direct(from), answer) // without a link it asks again
+		_ = b.say(&m, direct(from), answer) // without a link it asks again
 		return
 	}
 	c := t.channels[name]
@@ -220,7 +220,7 @@ func (b *Broker) hear(m pubsub.Message, kind byte, from edgeID) {
 		return
 	}
 	c.edges = slices.DeleteFunc(c.edges, func(id edgeID) bool { return id == from })
-	if kind == kindYes {
+	if kind == kindYes && len(c.edges) < maxPeers {
 		c.edges = append(c.edges, from)
 	}
 	delete(c.open, from)

@@ -1,0 +1,71 @@
+package nats
+
+import (
+	"hash/crc32"
+	"strings"
+	"time"
+
+	"github.com/millrace/millrace/pubsub"
+	"go.uber.org/zap"
+)
+
+// Where edges have names (Config.EdgeName), each one sends on subjects of its own,
+// which the permissions of its NATS user can be limited to:
+//
+//	s.<name>.<the subject as without names>
+//
+// and subscribes to those of all, `s.*.…`. What a message says of its edge is
+// compared with the name in its subject: half of an id is made from the name. So an
+// edge can forge neither broadcasts of another one, whose numbers would then make
+// the real ones look like copies, nor its answers, nor its end.
+
+// sender is the name of the edge that sent a message, as its subject has it; empty
+// in an overlay whose edges have no names, where it could be any.
+type sender string
+
+// sendersToken begins all subjects of an overlay whose edges have names.
+const sendersToken = "s."
+
+// owns reports whether an id may be one of this sender's.
+func (s sender) owns(id edgeID) bool { return s == "" || uint32(id>>32) == s.bits() }
+
+// bits are the upper half of the sender's ids. A CRC differs wherever two names of
+// one length differ within four bytes, as numbered ones do.
+func (s sender) bits() uint32 { return crc32.ChecksumIEEE([]byte(s)) }
+
+// id makes a random id one of this sender's.
+func (s sender) id(random edgeID) edgeID {
+	if s == "" {
+		return random
+	}
+	return edgeID(s.bits())<<32 | random&(1<<32-1)
+}
+
+// splitSender takes prefix and sender off a subject.
+func (b *Broker) splitSender(subject string) (from sender, rest string, ours bool) {
+	rest, ours = strings.CutPrefix(subject, b.prefix)
+	if !ours || b.name == "" {
+		return "", rest, ours
+	}
+	if rest, ours = strings.CutPrefix(rest, sendersToken); !ours {
+		return "", "", false
+	}
+	name, rest, ours := strings.Cut(rest, ".")
+	return sender(name), rest, ours && name != ""
+}
+
+// rejected counts a message that breaks a rule, and says so now and then.
+func (b *Broker) rejected(from sender, why string) {
+	if r, ok := b.receiver.(pubsub.Rejecter); ok {
+		r.Rejected(1)
+	}
+	b.mu.Lock()
+	quiet := time.Since(b.warnedRejected) < warnEvery
+	if !quiet {
+		b.warnedRejected = time.Now()
+	}
+	b.mu.Unlock()
+	if !quiet {
+		b.log.Warn("a message of another edge is refused", zap.String("edge_name", string(from)), zap.String("reason", why))
+	}
+}

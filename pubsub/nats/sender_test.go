@@ -1,0 +1,221 @@
+package nats
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/millrace/millrace/internal/natstest"
+	"github.com/millrace/millrace/pubsub"
+	"github.com/millrace/millrace/wire"
+	"github.com/nats-io/nats-server/v2/server"
+	client "github.com/nats-io/nats.go"
+)
+
+// namedServer has a user for each of these edges, with the permissions that the
+// guide gives them.
+func namedServer(t *testing.T, names ...string) *server.Server {
+	t.Helper()
+	return natstest.Server(t, func(o *server.Options) {
+		for _, name := range names {
+			o.Users = append(o.Users, &server.User{Username: name, Password: "p", Permissions: &server.Permissions{
+				Publish:   &server.SubjectPermission{Allow: []string{"p.s." + name + ".>"}},
+				Subscribe: &server.SubjectPermission{Allow: []string{"p.s.*.>"}},
+			}})
+		}
+	})
+}
+
+func as(s *server.Server, name string) natstest.Connector {
+	return func(o ...client.Option) (*client.Conn, error) {
+		return natstest.Connect(s)(append(o, client.UserInfo(name, "p"))...)
+	}
+}
+
+func named(name string) func(*Config) { return func(c *Config) { c.EdgeName = name } }
+
+func TestIDsOfSenders(t *testing.T) {
+	for _, id := range []edgeID{0, 1, 1 << 63, math.MaxUint64} {
+		if sender("").id(id) != id || !sender("").owns(id) {
+			t.Errorf("%v is not anybody's", id)
+		}
+		a := sender("edge-1").id(id)
+		if uint32(a) != uint32(id) || !sender("edge-1").owns(a) || sender("edge-2").owns(a) || sender("edge-11").owns(a) {
+			t.Errorf("%v became %v", id, a)
+		}
+	}
+}
+
+// An edge that is taken over, with its permissions, cannot speak for another one.
+func TestForgedSender(t *testing.T) {
+	t.Parallel()
+	s := namedServer(t, "victim", "friend", "foe")
+	b, q := startQuiet(t, as(s, "victim"), named("victim"))
+	friend, _ := startQuiet(t, as(s, "friend"), named("friend"))
+	for _, channel := range []string{"c", "end"} {
+		confirmed := make(chan struct{})
+		b.Subscribe("t", channel, func() { close(confirmed) })
+		<-confirmed
+	}
+	friend.Announce(pubsub.Edge{Host: "friend.example.com"})
+	until(t, "the friend's announcement", func() bool { return len(b.Edges()) == 1 })
+
+	denied := make(chan string, 100)
+	foe, err := as(s, "foe")(client.ErrorHandler(func(_ *client.Conn, _ *client.Subscription, err error) { denied <- err.Error() }))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer foe.Close()
+	number := uint64(math.MaxUint64)
+	forged := map[string][]byte{
+		"a":                    said(friend.id, "foe.example.com", stateGone),
+		"b.t.c.=":              appendBroadcast(nil, friend.id, number, []byte("forged")),
+		"q.t.c.=":              appendWord(nil, kindQuestion, friend.id),
+		direct(b.id) + "t.c.=": appendWord(nil, kindNo, friend.id),
+	}
+	for subject, data := range forged {
+		for _, m := range []*client.Msg{
+			{Subject: "p." + subject, Data: data},
+			{Subject: "p.s.friend." + subject, Data: data},
+			{Subject: "p.s.victim." + subject, Data: data},
+		} {
+			if err := foe.PublishMsg(m); err != nil {
+				t.Fatal(err)
+			}
+			select {
+			case text := <-denied:
+				if !strings.Contains(text, fmt.Sprintf("Publish to %q", m.Subject)) {
+					t.Errorf("%s: %s", m.Subject, text)
+				}
+			case <-time.After(30 * time.Second):
+				t.Fatalf("%s is not denied", m.Subject)
+			}
+		}
+		if err := foe.Publish("p.s.foe."+subject, data); err != nil { // is its own subject
+			t.Fatal(err)
+		}
+	}
+	// As if NATS had found nobody at the friend's.
+	if err := foe.PublishMsg(&client.Msg{
+		Subject: "p.s.foe." + direct(b.id) + friend.id.String(), Header: client.Header{statusHeader: {"503"}},
+	}); err != nil {
+		t.Fatal(err)
+	}
+	own := sender("foe").id(5)
+	if err := foe.Publish("p.s.foe.b.t.end.=", appendBroadcast(nil, own, 1, []byte("own"))); err != nil {
+		t.Fatal(err)
+	}
+	has := func(payload string) bool {
+		q.mu.Lock()
+		defer q.mu.Unlock()
+		for _, p := range q.taken {
+			if p == payload {
+				return true
+			}
+		}
+		return false
+	}
+	until(t, "what the foe says in its own name", func() bool { return has("own") })
+	if len(b.Edges()) != 1 || len(b.peers.otherIDs()) != 1 {
+		t.Errorf("the edges are %v", b.Edges())
+	}
+	if err := friend.Publish(pubsub.Message{Tenant: []byte("t"), Channel: []byte("c"), Payload: []byte("real")}); err != nil {
+		t.Fatal(err)
+	}
+	until(t, "a broadcast of the friend", func() bool { return has("real") })
+	if has("forged") {
+		t.Error("the hub received a forged message")
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.rejected != len(forged) {
+		t.Errorf("%d messages are counted as refused, want %d", q.rejected, len(forged))
+	}
+}
+
+// NATS tells an edge itself that nobody is where it sends to, also where subjects
+// have names.
+func TestGoneNamedEdge(t *testing.T) {
+	t.Parallel()
+	s := namedServer(t, "a", "b")
+	b, _ := startQuiet(t, as(s, "a"), named("a"))
+	gone := sender("b").id(5)
+	if isNew, err := b.peers.heard("b", said(gone, "b", stateHere), time.Now().Add(time.Hour)); !isNew || err != nil {
+		t.Fatal(isNew, err)
+	}
+	m := pubsub.Message{Tenant: []byte("t"), Channel: []byte("c"), Payload: []byte("x"), Delivery: wire.OneRandom}
+	if err := b.sendOne(m, gone, nil); err != nil {
+		t.Fatal(err)
+	}
+	until(t, "word that it is gone", func() bool { return len(b.peers.otherIDs()) == 0 })
+}
+
+// Those who announce ever new edges fill nothing, and keep nobody else out where
+// edges have names.
+func TestManyPeers(t *testing.T) {
+	p, now := newPeers(), time.Now()
+	for i := range edgeID(2 * maxPeers) {
+		_, err := p.heard("", said(100+i, "h", stateHere), now)
+		if full := i >= maxPeers; full != errors.Is(err, errManyPeers) {
+			t.Fatalf("announcement %d: %v", i, err)
+		}
+	}
+	if n := len(p.otherIDs()); n != maxPeers {
+		t.Errorf("%d edges are known", n)
+	}
+
+	p = newPeers()
+	for i := range edgeID(2 * maxPeers) {
+		if isNew, err := p.heard("foe", said(sender("foe").id(i+1), "h", stateHere), now.Add(time.Duration(i))); !isNew || err != nil {
+			t.Fatalf("announcement %d: %v, %v", i, isNew, err)
+		}
+	}
+	if n := len(p.otherIDs()); n != maxPeersOfName {
+		t.Errorf("%d edges of one name are known", n)
+	}
+	if isNew, err := p.heard("friend", said(sender("friend").id(1), "friend", stateHere), now); !isNew || err != nil {
+		t.Errorf("a friend is not heard: %v", err)
+	}
+	if _, err := p.heard("foe", said(sender("friend").id(1), "foe", stateGone), now); !errors.Is(err, errNotSender) {
+		t.Errorf("a foe speaks for a friend: %v", err)
+	}
+}
+
+// An edge whose host is none gets messages, and is not listed.
+func TestAnnouncedHostIsChecked(t *testing.T) {
+	p := newPeers()
+	p.check = func(host string) error {
+		if strings.Contains(host, "/") {
+			return errors.New("must be a host")
+		}
+		return nil
+	}
+	if isNew, err := p.heard("", said(1, "evil.example.com/path", stateHere), time.Now()); !isNew || err == nil {
+		t.Errorf("got %v, %v", isNew, err)
+	}
+	p.heard("", said(2, "good.example.com", stateHere), time.Now())
+	wantHosts(t, p, "good.example.com", "own")
+	if len(p.otherIDs()) != 2 {
+		t.Errorf("the other edges are %v", p.otherIDs())
+	}
+}
+
+// Edges that take turns at the list of numbers keep it small.
+func TestNumbersAreBounded(t *testing.T) {
+	t.Parallel()
+	b, q := startQuiet(t, natstest.Connect(natstest.Server(t)))
+	r := receiving{last: map[edgeID]uint64{}}
+	const n = 10 * manyStrangers
+	for i := range edgeID(n) {
+		b.take(&r, &client.Msg{Subject: "p.b.t.c.=", Data: appendBroadcast(nil, i+1, 1, nil)})
+		if len(r.last) > manyStrangers+1 {
+			t.Fatalf("%d numbers are remembered", len(r.last))
+		}
+	}
+	if got := q.payloads(); len(got) != n {
+		t.Errorf("%d messages were taken", len(got))
+	}
+}
