@@ -125,6 +125,7 @@ func (b *leasedBroker) Close() error { return errors.Join(b.Broker.Close(), b.re
 //			key  <file>
 //		}
 //		name           <name>
+//		inbox_prefix   <subject>
 //		reconnect_wait <duration>
 //		embedded { ... }
 //		prefix         <subject>

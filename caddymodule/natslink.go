@@ -46,6 +46,10 @@ type NATSLink struct {
 	// Name of the connections, for operators of the servers. Default:
 	// `millrace`.
 	Name string `json:"name,omitempty"`
+	// InboxPrefix of the subjects on which the servers answer, tokens joined by dots.
+	// With one of its own an edge's permissions can leave out the answers to others.
+	// Default: `_INBOX`.
+	InboxPrefix string `json:"inbox_prefix,omitempty"`
 	// ReconnectWait between two attempts to reach a server, 10ms to 1m. Default,
 	// and zero: 500ms.
 	ReconnectWait caddy.Duration `json:"reconnect_wait,omitempty"`
@@ -141,6 +145,9 @@ func (l *NATSLink) provision(ctx caddy.Context) error {
 	}
 	if wait := time.Duration(l.ReconnectWait); wait < 10*time.Millisecond || wait > time.Minute {
 		return errors.New("reconnect_wait: must be from 10ms to 1m")
+	}
+	if l.InboxPrefix != "" && (len(l.InboxPrefix) > 128 || !subjectPrefix.MatchString(l.InboxPrefix)) {
+		return errors.New("inbox_prefix: must be tokens of letters, digits, _ and -, joined by dots, up to 128 bytes")
 	}
 	ways := 0
 	for _, way := range []string{l.Credentials, l.NKey, l.User, l.Token} {
@@ -249,6 +256,9 @@ func (l *NATSLink) options(what string) (list []nats.Option, release func() erro
 		nats.ReconnectJitter(time.Duration(l.ReconnectWait)/2, time.Duration(l.ReconnectWait)/2),
 		nats.PingInterval(natsPing), nats.MaxPingsOutstanding(natsPingsOut),
 	}
+	if l.InboxPrefix != "" {
+		list = append(list, nats.CustomInboxPrefix(l.InboxPrefix))
+	}
 	switch {
 	case l.Credentials != "":
 		list = append(list, nats.UserCredentials(l.Credentials))
@@ -309,6 +319,8 @@ func (l *NATSLink) unmarshal(d *caddyfile.Dispenser, option string) (known bool,
 		l.Token, err = args.Secret(d)
 	case "name":
 		l.Name, err = args.One(d)
+	case "inbox_prefix":
+		l.InboxPrefix, err = args.One(d)
 	case "reconnect_wait":
 		l.ReconnectWait, err = args.Duration(d)
 	case "tls":
@@ -333,4 +345,4 @@ func (l *NATSLink) unmarshal(d *caddyfile.Dispenser, option string) (known bool,
 	return true, err
 }
 
-const linkOptions = "servers, credentials, nkey, user, password, token, tls, name, reconnect_wait, embedded"
+const linkOptions = "servers, credentials, nkey, user, password, token, tls, name, inbox_prefix, reconnect_wait, embedded"

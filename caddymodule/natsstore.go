@@ -29,7 +29,12 @@ type NATSStore struct {
 	// Bucket is the name of the bucket: letters, digits, `_` and `-`. Default:
 	// `millrace_tokens`.
 	Bucket string `json:"bucket,omitempty"`
-	// Create is `on` or `off`: whether a missing bucket is made. Default: `on`.
+	// Role of this edge: `manager` changes all tokens, `issuer` access tokens alone,
+	// `reader` none. What an edge does not change is refused with 403 `read_only`;
+	// the permissions of its NATS user can be limited likewise. Default: `manager`.
+	Role string `json:"role,omitempty"`
+	// Create is `on` or `off`: whether a missing bucket is made. Default: `on`, and
+	// `off` with another role than `manager`.
 	Create string `json:"create,omitempty"`
 	// Replicas of a bucket that is made, 1, 3 or 5: how many servers hold each
 	// token. Default, and zero: 1.
@@ -52,6 +57,8 @@ const (
 	maxMaxStale     = 24 * time.Hour
 )
 
+var storeRoles = map[string]nats.Role{"": nats.Manager, "manager": nats.Manager, "issuer": nats.Issuer, "reader": nats.Reader}
+
 // jetStreamName is the grammar of buckets and domains.
 var jetStreamName = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
 
@@ -73,6 +80,7 @@ func (s *NATSStore) Provision(ctx caddy.Context) error {
 		s.MaxStale = caddy.Duration(defaultMaxStale)
 	}
 	stale := time.Duration(s.MaxStale)
+	role, known := storeRoles[s.Role]
 	switch {
 	case s.Domain != "" && !jetStreamName.MatchString(s.Domain):
 		return errors.New("domain: must be 1 to 64 letters, digits, _ and -")
@@ -82,8 +90,12 @@ func (s *NATSStore) Provision(ctx caddy.Context) error {
 		return errors.New("replicas: must be 1, 3 or 5")
 	case s.Storage != "" && s.Storage != "file" && s.Storage != "memory":
 		return errors.New("storage: must be file or memory")
+	case !known:
+		return errors.New("role: must be manager, issuer or reader")
 	case s.Create != "" && s.Create != "on" && s.Create != "off":
 		return errors.New("create: must be on or off")
+	case s.Create == "on" && role != nats.Manager:
+		return errors.New("create: only the role manager makes a bucket")
 	case stale < minMaxStale || stale > maxMaxStale:
 		return fmt.Errorf("max_stale: must be from %v to %v", minMaxStale, maxMaxStale)
 	}
@@ -105,7 +117,7 @@ func (s *NATSStore) inherit(broker BrokerModule) error {
 
 // StoreKey implements [StoreModule].
 func (s *NATSStore) StoreKey() string {
-	return fmt.Sprintf("nats:%s.%s %s %d %s %v %s", s.Domain, s.Bucket, s.Create, s.Replicas, s.Storage, s.MaxStale, s.key())
+	return fmt.Sprintf("nats:%s.%s %s %s %d %s %v %s", s.Domain, s.Bucket, s.Role, s.Create, s.Replicas, s.Storage, s.MaxStale, s.key())
 }
 
 // OpenStore implements [StoreModule].
@@ -120,7 +132,7 @@ func (s *NATSStore) OpenStore(log *zap.Logger) (tokenstore.Store, error) {
 	}
 	store, err := nats.Open(nats.Config{
 		Connect: s.connector(options), Domain: s.Domain, Bucket: s.Bucket, Create: s.Create != "off", Replicas: s.Replicas,
-		Storage: storage, MaxStale: time.Duration(s.MaxStale), Log: log,
+		Role: storeRoles[s.Role], Storage: storage, MaxStale: time.Duration(s.MaxStale), Log: log,
 	})
 	if err != nil {
 		return nil, errors.Join(err, release())
@@ -143,6 +155,7 @@ func (s *leasedStore) Close() error { return errors.Join(s.Store.Close(), s.rele
 //	token_store nats [<servers...>] {
 //		domain    <name>
 //		bucket    <name>
+//		role      manager|issuer|reader
 //		create    on|off
 //		replicas  1|3|5
 //		storage   file|memory
@@ -155,6 +168,8 @@ func (s *NATSStore) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 			s.Domain, err = args.One(d)
 		case "bucket":
 			s.Bucket, err = args.One(d)
+		case "role":
+			s.Role, err = args.One(d)
 		case "create":
 			s.Create, err = args.One(d)
 		case "storage":
@@ -167,7 +182,7 @@ func (s *NATSStore) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 			return false, nil
 		}
 		return true, err
-	}, "domain, bucket, create, replicas, storage, max_stale")
+	}, "domain, bucket, role, create, replicas, storage, max_stale")
 }
 
 var (

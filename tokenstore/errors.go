@@ -29,6 +29,9 @@ var (
 	// ErrUnavailable: the store is somewhere else, and out of reach.
 	ErrUnavailable = errors.New("the token store is out of reach")
 
+	// ErrReadOnly: this edge's role is not to change such tokens.
+	ErrReadOnly = errors.New("this edge only reads these tokens")
+
 	// ErrUnauthorized is the one answer for an access token that cannot be
 	// used: malformed, unknown, wrong secret, expired or revoked.
 	ErrUnauthorized = errors.New("the access token is not valid")

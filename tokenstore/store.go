@@ -65,6 +65,9 @@ type Change struct {
 // Writes to one kind and id are totally ordered, and a Get or Scan that starts
 // after a write returned sees it. The store copies what it is given.
 //
+// A store that only reads a kind of record, because its operator says so, returns
+// [ErrReadOnly] from Create, Update and Delete.
+//
 // After Close every method that can fail returns [ErrClosed], except that
 // another Close does nothing.
 type Store interface {

@@ -17,7 +17,7 @@ const bucketPatience = 2 * time.Second
 // bucket opens the bucket, and makes it if it is to.
 func (s *Store) bucket(ctx context.Context) (jetstream.KeyValue, error) {
 	kv, err := s.js.KeyValue(ctx, s.config.Bucket)
-	if s.config.Create && errors.Is(err, jetstream.ErrBucketNotFound) {
+	if s.config.Create && s.config.Role == Manager && errors.Is(err, jetstream.ErrBucketNotFound) {
 		kv, err = s.js.CreateKeyValue(ctx, jetstream.KeyValueConfig{
 			Bucket:      s.config.Bucket,
 			Description: "tokens of Millrace edges",

@@ -13,8 +13,8 @@ import (
 // sweepEvery is how often records are looked for that may be forgotten.
 const sweepEvery = time.Hour
 
-// sweep removes what may be forgotten, now and then. All edges do, at different
-// times; compare-and-swap keeps them from doing harm.
+// sweep removes what may be forgotten, now and then. All edges do whose role lets
+// them, at different times; compare-and-swap keeps them from doing harm.
 func (s *Store) sweep(ctx context.Context) {
 	for {
 		timer := time.NewTimer(sweepEvery/2 + rand.N(sweepEvery))
@@ -34,6 +34,9 @@ func (s *Store) forget(ctx context.Context) error {
 	s.mirror.tidy()
 	list := s.mirror.forgettable()
 	for _, rec := range list {
+		if !s.config.Role.changes(rec.Kind) {
+			continue
+		}
 		revision, ok := s.mirror.revision(rec.Version)
 		if !ok {
 			continue // of another bucket
@@ -49,7 +52,7 @@ func (s *Store) forget(ctx context.Context) error {
 			return err
 		}
 	}
-	if len(list) == 0 {
+	if len(list) == 0 || s.config.Role != Manager { // nobody else may purge the stream
 		return nil
 	}
 	ctx, done := context.WithTimeout(ctx, time.Minute)

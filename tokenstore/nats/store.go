@@ -27,6 +27,8 @@ type Config struct {
 	Create   bool
 	Replicas int
 	Storage  jetstream.StorageType
+	// Role is which records this store changes. Only a Manager makes a bucket.
+	Role Role
 	// MaxStale is how long records may be used after they were last known to be
 	// what the bucket has.
 	MaxStale time.Duration
@@ -130,7 +132,7 @@ func (s *Store) Get(ctx context.Context, kind tokenstore.Kind, id string) (token
 
 // Create implements [tokenstore.Store].
 func (s *Store) Create(ctx context.Context, rec tokenstore.Record) (version uint64, err error) {
-	err = s.reach(ctx, func(ctx context.Context) error {
+	err = s.change(ctx, rec.Kind, func(ctx context.Context) error {
 		version, err = s.write(ctx, rec, 0)
 		if !refused(err) {
 			return err
@@ -152,7 +154,7 @@ func (s *Store) Create(ctx context.Context, rec tokenstore.Record) (version uint
 
 // Update implements [tokenstore.Store].
 func (s *Store) Update(ctx context.Context, rec tokenstore.Record) (version uint64, err error) {
-	err = s.reach(ctx, func(ctx context.Context) error {
+	err = s.change(ctx, rec.Kind, func(ctx context.Context) error {
 		over, err := s.check(ctx, rec.Kind, rec.ID, rec.Version)
 		if err != nil {
 			return err
@@ -179,7 +181,7 @@ func (s *Store) write(ctx context.Context, rec tokenstore.Record, over uint64) (
 
 // Delete implements [tokenstore.Store].
 func (s *Store) Delete(ctx context.Context, kind tokenstore.Kind, id string, version uint64) error {
-	return s.reach(ctx, func(ctx context.Context) error {
+	return s.change(ctx, kind, func(ctx context.Context) error {
 		over, err := s.check(ctx, kind, id, version)
 		if err != nil {
 			return err
@@ -273,13 +275,16 @@ func (s *Store) learn(kind tokenstore.Kind, id string, m *latest) error {
 	return err
 }
 
-// reach is ask for a method of the Store.
-func (s *Store) reach(ctx context.Context, do func(context.Context) error) error {
+// change is ask for a method of the Store that changes a record of a kind.
+func (s *Store) change(ctx context.Context, kind tokenstore.Kind, do func(context.Context) error) error {
 	leave, err := s.enter(ctx)
 	if err != nil {
 		return err
 	}
 	defer leave()
+	if err := s.config.Role.permit(kind); err != nil {
+		return err
+	}
 	if err := s.state.usable(ctx); err != nil {
 		return err
 	}

@@ -166,6 +166,8 @@ func ProblemFor(err error, log *zap.Logger) Problem {
 		return *refusal(CodeTokenExpired, err.Error())
 	case errors.Is(err, tokenstore.ErrTokenRevoked):
 		return *refusal(CodeTokenRevoked, err.Error())
+	case errors.Is(err, tokenstore.ErrReadOnly):
+		return *refusal(CodeReadOnly, err.Error())
 	case errors.Is(err, context.Canceled):
 		return *unavailable() // the client is gone, or the edge stops: nothing to report
 	}

@@ -26,6 +26,7 @@ const (
 	CodeBodyTooLarge         Code = "body_too_large"
 	CodeUnsupportedMediaType Code = "unsupported_media_type"
 	CodeTooEarly             Code = "too_early"
+	CodeReadOnly             Code = "read_only"
 	CodeInternal             Code = "internal"
 	CodeUnavailable          Code = "unavailable"
 )
@@ -45,6 +46,7 @@ var Status = map[Code]int{
 	CodeBodyTooLarge:         http.StatusRequestEntityTooLarge,
 	CodeUnsupportedMediaType: http.StatusUnsupportedMediaType,
 	CodeTooEarly:             http.StatusTooEarly,
+	CodeReadOnly:             http.StatusForbidden,
 	CodeInternal:             http.StatusInternalServerError,
 	CodeUnavailable:          http.StatusServiceUnavailable,
 }

@@ -41,7 +41,7 @@ var (
 		CodeTooEarly, CodeTLSRequired, CodeBadMasterToken, CodeIPNotAllowed,
 		CodeInvalidBody, CodeInternal, CodeUnavailable,
 	}
-	bodyRefusals = with(refusals, CodeUnsupportedMediaType, CodeBodyTooLarge)
+	bodyRefusals = with(refusals, CodeUnsupportedMediaType, CodeBodyTooLarge, CodeReadOnly)
 )
 
 func with(codes []Code, more ...Code) []Code { return slices.Concat(codes, more) }

@@ -59,6 +59,7 @@ var refusedBy = map[Code]func(*edge, Route) *http.Request{
 	CodeIPNotAllowed:         edited(func(_ *edge, r *http.Request) { r.Header.Set("Authorization", "Bearer "+masterMasked) }),
 	CodeInternal:             edited(func(e *edge, _ *http.Request) { e.store.err = errors.New("disk on fire") }),
 	CodeUnavailable:          edited(func(e *edge, _ *http.Request) { e.store.err = tokenstore.ErrClosed }),
+	CodeReadOnly:             edited(func(e *edge, _ *http.Request) { e.store.err = tokenstore.ErrReadOnly }),
 	CodeUnsupportedMediaType: edited(func(_ *edge, r *http.Request) { r.Header.Set("Content-Type", "text/plain") }),
 	CodeBodyTooLarge: func(e *edge, route Route) *http.Request {
 		return request(route.Methods[0], route.Path, masterAll, e.validBody(route)+strings.Repeat(" ", MaxBody))

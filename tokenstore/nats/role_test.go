@@ -1,0 +1,239 @@
+package nats_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/millrace/millrace/internal/natstest"
+	"github.com/millrace/millrace/tokenstore"
+	"github.com/millrace/millrace/tokenstore/nats"
+	"github.com/millrace/millrace/tokenstore/storetest"
+	"github.com/nats-io/nats-server/v2/server"
+	client "github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// roleServer has a user for each role, with the permissions of the guide.
+func roleServer(t *testing.T, bucket string) *server.Server {
+	t.Helper()
+	stream := "KV_" + bucket
+	reader := []string{
+		"$JS.API.STREAM.INFO." + stream, "$JS.API.STREAM.MSG.GET." + stream,
+		"$JS.API.CONSUMER.CREATE." + stream + ".>", "$JS.API.CONSUMER.DELETE." + stream + ".>", "$JS.FC." + stream + ".>",
+	}
+	return natstest.Server(t, func(o *server.Options) {
+		for name, publish := range map[string][]string{
+			"reader": reader,
+			"issuer": append(slices.Clone(reader), "$KV."+bucket+".1.>"),
+			"manager": append(slices.Clone(reader), "$KV."+bucket+".>",
+				"$JS.API.INFO", "$JS.API.STREAM.CREATE."+stream, "$JS.API.STREAM.PURGE."+stream),
+		} {
+			o.Users = append(o.Users, &server.User{Username: name, Password: "p", Permissions: &server.Permissions{
+				Publish:   &server.SubjectPermission{Allow: publish},
+				Subscribe: &server.SubjectPermission{Allow: []string{"_INBOX_" + name + ".>"}},
+			}})
+		}
+		o.Users = append(o.Users, &server.User{Username: "operator", Password: "p"})
+	})
+}
+
+func as(s *server.Server, name string) natstest.Connector {
+	return func(o ...client.Option) (*client.Conn, error) {
+		return natstest.Connect(s)(append(o, client.UserInfo(name, "p"), client.CustomInboxPrefix("_INBOX_"+name))...)
+	}
+}
+
+func role(r nats.Role) func(*nats.Config) { return func(c *nats.Config) { c.Role = r } }
+
+// A manager's permissions are all that a store needs.
+func TestManagerPermissions(t *testing.T) {
+	storetest.Run(t, func(t *testing.T) tokenstore.Store {
+		bucket := fmt.Sprintf("tokens%d", buckets.Add(1))
+		return open(t, as(roleServer(t, bucket), "manager"), 1, bucket)
+	})
+}
+
+// Roles hold in the store itself, and none asks for what its permissions deny.
+func TestRoles(t *testing.T) {
+	t.Parallel()
+	s := roleServer(t, "tokens")
+	reader, issuer := start(t, as(s, "reader"), role(nats.Reader)), start(t, as(s, "issuer"), role(nats.Issuer))
+	logged(t, reader, "the bucket", "not found") // it is not made by them
+	manager := start(t, as(s, "manager"))
+	stores := []opened{reader, issuer, manager}
+	for _, store := range stores {
+		ready(t, store)
+	}
+	everywhere := func(rec tokenstore.Record) {
+		t.Helper()
+		for _, store := range stores {
+			eventually(t, "all stores have "+rec.ID, func() bool {
+				got, err := store.Get(t.Context(), rec.Kind, rec.ID)
+				return err == nil && equal(got, rec)
+			})
+		}
+	}
+	secret := create(t, manager, tokenstore.Record{Kind: master, ID: "m", Value: []byte("master")})
+	everywhere(secret)
+	token := create(t, issuer, record("a", "x"))
+	everywhere(token)
+	token = update(t, issuer, token, "y")
+	everywhere(token)
+
+	for _, c := range []struct {
+		store opened
+		rec   tokenstore.Record
+	}{{reader, token}, {reader, secret}, {issuer, secret}} {
+		_, create := c.store.Create(t.Context(), tokenstore.Record{Kind: c.rec.Kind, ID: "new"})
+		_, update := c.store.Update(t.Context(), c.rec)
+		for what, err := range map[string]error{
+			"Create": create, "Update": update, "Delete": c.store.Delete(t.Context(), c.rec.Kind, c.rec.ID, c.rec.Version),
+		} {
+			wantErr(t, what, err, tokenstore.ErrReadOnly, "does not change "+c.rec.Kind.String()+" tokens")
+		}
+		everywhere(c.rec)
+	}
+	changes := watch(t, reader)
+	remove(t, issuer, token)
+	if c := nextOf(t, changes, "a"); !c.Deleted {
+		t.Errorf("the reader sees %+v", c)
+	}
+	for _, store := range stores {
+		if err := store.Close(); err != nil {
+			t.Error(err)
+		}
+		if got := text(store.logs); strings.Contains(strings.ToLower(got), "permission") {
+			t.Errorf("a store was denied something:\n%s", got)
+		}
+	}
+}
+
+// What an edge of each role can do with its credentials when it is taken over, by
+// the ways that are known: none makes a master token, and only an issuer makes
+// access tokens.
+func TestTakenOver(t *testing.T) {
+	t.Parallel()
+	s := roleServer(t, "tokens")
+	operator, err := natstest.Connect(s)(client.UserInfo("operator", "p"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer operator.Close()
+	js, err := jetstream.New(operator)
+	if err != nil {
+		t.Fatal(err)
+	}
+	kv, err := js.CreateKeyValue(t.Context(), jetstream.KeyValueConfig{Bucket: "tokens", History: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := kv.Put(t.Context(), "2.real", encoded("real")); err != nil {
+		t.Fatal(err)
+	}
+	victim := start(t, as(s, "manager"))
+	ready(t, victim)
+
+	for _, name := range []string{"reader", "issuer"} {
+		var denials atomic.Int64
+		foe, err := as(s, name)(client.ErrorHandler(func(_ *client.Conn, _ *client.Subscription, err error) {
+			if errors.Is(err, client.ErrPermissionViolation) {
+				denials.Add(1)
+			}
+		}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer foe.Close()
+		denied := func(subject, reply string, data any) {
+			t.Helper()
+			before := denials.Load()
+			body, err := json.Marshal(data)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := foe.PublishRequest(subject, reply, body); err != nil {
+				t.Fatal(err)
+			}
+			eventually(t, subject+" is denied to "+name, func() bool { return denials.Load() > before })
+		}
+		forged := encoded("forged")
+		writes := name == "issuer"
+		if writes {
+			if _, err := foe.Request("$KV.tokens.1.forged", forged, patience); err != nil {
+				t.Fatal(err)
+			}
+		} else {
+			denied("$KV.tokens.1.forged", foe.NewInbox(), "x")
+		}
+		denied("$KV.tokens.2.forged", foe.NewInbox(), "x")
+		for _, call := range []string{
+			"STREAM.CREATE.KV_tokens", "STREAM.CREATE.other", "STREAM.UPDATE.KV_tokens", "STREAM.DELETE.KV_tokens", "STREAM.PURGE.KV_tokens",
+			"STREAM.MSG.DELETE.KV_tokens", "STREAM.RESTORE.KV_tokens", "STREAM.LIST", "CONSUMER.LIST.KV_tokens",
+		} {
+			denied("$JS.API."+call, foe.NewInbox(), map[string]any{})
+		}
+		// JetStream itself would write what these two answer with to a master's key.
+		denied("$JS.API.DIRECT.GET.KV_tokens", "$KV.tokens.2.forged", map[string]string{"last_by_subj": "$KV.tokens.1.forged"})
+		denied("$JS.API.CONSUMER.MSG.NEXT.KV_tokens.c", "$KV.tokens.2.forged", map[string]int{"batch": 1})
+		// And so would a consumer, which each edge has to be able to make.
+		for i, to := range []string{"$KV.tokens.2.forged", "$JS.API.STREAM.PURGE.KV_tokens"} {
+			consumer := fmt.Sprintf("%s%d", name, i)
+			body, err := json.Marshal(map[string]any{"stream_name": "KV_tokens", "config": map[string]any{
+				"name": consumer, "deliver_subject": to, "filter_subject": "$KV.tokens.1.forged", "ack_policy": "none",
+			}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			answer, err := foe.Request("$JS.API.CONSUMER.CREATE.KV_tokens."+consumer+".$KV.tokens.1.forged", body, patience)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if i == 0 && !strings.Contains(string(answer.Data), "forms a cycle") {
+				t.Errorf("a consumer that writes to the bucket: %s", answer.Data)
+			}
+		}
+		for _, subject := range []string{"_INBOX.>", "_INBOX_manager.>", "$KV.>", ">"} {
+			before := denials.Load()
+			if _, err := foe.SubscribeSync(subject); err != nil {
+				t.Fatal(err)
+			}
+			eventually(t, "subscribing to "+subject+" is denied", func() bool { return denials.Load() > before })
+		}
+		// An answer of JetStream's can be sent to a master's key, and is no record.
+		if err := foe.PublishRequest("$JS.API.STREAM.MSG.GET.KV_tokens", "$KV.tokens.2.answer", []byte(`{"seq":1}`)); err != nil {
+			t.Fatal(err)
+		}
+		eventually(t, "the answer is in the bucket, as NATS has it", func() bool {
+			_, err := kv.Get(t.Context(), "2.answer")
+			return err == nil
+		})
+	}
+	create(t, victim, record("mark", "x"))
+	list, err := all(t, victim)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, rec := range list {
+		if rec.Kind == master && rec.ID != "real" {
+			t.Errorf("there is a master token %s", rec.ID)
+		}
+	}
+	if e, err := kv.Get(t.Context(), "2.real"); err != nil || !bytes.Equal(e.Value(), encoded("real")) {
+		t.Errorf("the real one: %v", err)
+	}
+	if _, err := kv.Get(t.Context(), "2.forged"); !errors.Is(err, jetstream.ErrKeyNotFound) {
+		t.Errorf("the forged one: %v", err)
+	}
+	if _, err := victim.Get(t.Context(), access, "forged"); err != nil {
+		t.Errorf("what the issuer wrote: %v", err)
+	}
+}
+
+// encoded is a value that a store reads as a record's.
+func encoded(value string) []byte { return append([]byte{1, 0, 0, 0, 0, 0, 0, 0, 0}, value...) }
