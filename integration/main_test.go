@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strconv"
@@ -13,10 +12,13 @@ import (
 	"testing"
 
 	"go.uber.org/goleak"
+
+	"github.com/millrace/millrace/internal/programs"
 )
 
-// millrace is the path of the binary under test.
-var millrace string
+// millrace is the path of the binary under test, and built the folder in which this
+// process builds programs.
+var millrace, built string
 
 func TestMain(m *testing.M) {
 	waitTogether()
@@ -30,7 +32,7 @@ func waitTogether() {
 	given := false
 	flag.Visit(func(f *flag.Flag) { given = given || f.Name == "test.parallel" })
 	if !given {
-		_ = flag.Set("test.parallel", strconv.Itoa(2*runtime.GOMAXPROCS(0))) // there is such a flag
+		_ = flag.Set("test.parallel", strconv.Itoa(3*runtime.GOMAXPROCS(0))) // there is such a flag
 	}
 }
 
@@ -42,14 +44,11 @@ func buildAndRun(m *testing.M) int {
 	}
 	defer os.RemoveAll(dir)
 
-	millrace = filepath.Join(dir, "millrace")
-	args := append([]string{"build"}, buildFlags...)
-	build := exec.Command("go", append(args, "-o", millrace, "../cmd/millrace")...)
-	build.Stdout, build.Stderr = os.Stderr, os.Stderr
-	if err := build.Run(); err != nil {
-		fmt.Fprintln(os.Stderr, "building the binary under test:", err)
+	if millrace, err = programs.Build(dir, "millrace", "../cmd/millrace", buildFlags...); err != nil {
+		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
+	built = dir
 
 	code := m.Run()
 	if err := goleak.Find(); err != nil && code == 0 {
@@ -64,8 +63,11 @@ func buildAndRun(m *testing.M) int {
 // runs them again only when something changes that a test has looked at.
 var watchSources = sync.OnceValue(func() error {
 	return filepath.WalkDir("..", func(_ string, entry fs.DirEntry, err error) error {
-		if err == nil && entry.IsDir() && (entry.Name() == ".git" || entry.Name() == "node_modules") {
-			return fs.SkipDir
+		if err == nil && entry.IsDir() {
+			switch entry.Name() {
+			case ".git", "node_modules", "dist": // dist is what is built from the rest
+				return fs.SkipDir
+			}
 		}
 		return err
 	})

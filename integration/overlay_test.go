@@ -2,7 +2,6 @@ package integration
 
 import (
 	"fmt"
-	"path/filepath"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -15,7 +14,7 @@ import (
 // natsServer is the path of the program that overlays run, built at first use.
 func natsServer(t *testing.T) string {
 	t.Helper()
-	natsBuild.Do(func() { natsProgram = natstest.Build(t, filepath.Dir(millrace)) })
+	natsBuild.Do(func() { natsProgram = natstest.Build(t, built) })
 	return natsProgram
 }
 

@@ -53,6 +53,8 @@ type options struct {
 	Groups  []string
 	JSON    string // file; "": none
 	Profile string // folder; "": no profiles
+
+	program string // millrace, built already; "": it is built
 }
 
 // parseFlags reads the command line; the environment has the defaults.

@@ -39,7 +39,7 @@ func newRunner(ctx context.Context, o options, s scale, log io.Writer) (r *runne
 			r.close()
 		}
 	}()
-	if slices.ContainsFunc(o.Servers, func(s string) bool { return strings.HasPrefix(s, millrace) }) {
+	if r.program = o.program; r.program == "" && slices.ContainsFunc(o.Servers, func(s string) bool { return strings.HasPrefix(s, millrace) }) {
 		fmt.Fprintln(log, "building millrace")
 		if r.program, err = buildMillrace(ctx, r.dir); err != nil {
 			return nil, err

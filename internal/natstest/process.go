@@ -12,6 +12,7 @@ import (
 
 	"github.com/millrace/millrace/internal/capture"
 	"github.com/millrace/millrace/internal/loopback"
+	"github.com/millrace/millrace/internal/programs"
 	client "github.com/nats-io/nats.go"
 )
 
@@ -27,12 +28,13 @@ type Node struct {
 	exited        chan struct{}
 }
 
-// Build compiles nats-server, in the version of go.mod, into a folder.
+// Build compiles nats-server, in the version of go.mod, into a folder, unless
+// [programs.Folder] has it.
 func Build(t testing.TB, dir string) (program string) {
 	t.Helper()
-	program = filepath.Join(dir, "nats-server")
-	if out, err := exec.Command("go", "build", "-o", program, "github.com/nats-io/nats-server/v2").CombinedOutput(); err != nil {
-		t.Fatalf("building nats-server: %v\n%s", err, out)
+	program, err := programs.Build(dir, "nats-server", "github.com/nats-io/nats-server/v2")
+	if err != nil {
+		t.Fatal(err)
 	}
 	return program
 }

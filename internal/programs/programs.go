@@ -1,0 +1,37 @@
+// Package programs builds what tests run as processes of their own.
+package programs
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+)
+
+// Folder is the environment variable that names a folder with programs that are
+// built already, those with the race detector in its folder race: scripts/test.sh
+// builds there once what the tests of several packages run. Who sets it vouches
+// for it that they are built from the sources of now.
+const Folder = "MILLRACE_TEST_PROGRAMS"
+
+// Build compiles a package that is a program, and returns the program's path:
+// name in dir, or the program of this name that [Folder] has. flags are those of
+// go build. importPath is one of the working directory's module, or of what it
+// requires.
+func Build(dir, name, importPath string, flags ...string) (path string, err error) {
+	if built := os.Getenv(Folder); built != "" {
+		if slices.Contains(flags, "-race") {
+			built = filepath.Join(built, "race")
+		}
+		// Whether it is there shows when it starts: go test would take a look at it for
+		// a reason not to keep the results of the tests.
+		return filepath.Join(built, name), nil
+	}
+	path = filepath.Join(dir, name)
+	args := slices.Concat([]string{"build"}, flags, []string{"-o", path, importPath})
+	if out, err := exec.Command("go", args...).CombinedOutput(); err != nil {
+		return "", fmt.Errorf("building %s: %w\n%s", importPath, err, out)
+	}
+	return path, nil
+}
