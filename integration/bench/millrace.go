@@ -10,6 +10,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	mathrand "math/rand/v2"
 	"net"
 	"net/http"
 	"os"
@@ -214,15 +215,17 @@ func randomHex() string {
 	return hex.EncodeToString(b[:])
 }
 
-// freePort returns a port that is free for TCP and UDP on loopback.
+// freePort returns a port that is free for TCP and UDP on loopback, from below those
+// that outgoing connections take, and the tests of other packages (internal/loopback).
 func freePort() (int, error) {
 	for range 100 {
-		tcp, err := net.Listen("tcp", "127.0.0.1:0")
+		port := 10000 + mathrand.IntN(10000)
+		address := fmt.Sprintf("127.0.0.1:%d", port)
+		tcp, err := net.Listen("tcp", address)
 		if err != nil {
-			return 0, err
+			continue
 		}
-		port := tcp.Addr().(*net.TCPAddr).Port
-		udp, err := net.ListenPacket("udp", tcp.Addr().String())
+		udp, err := net.ListenPacket("udp", address)
 		tcp.Close()
 		if err == nil {
 			udp.Close()

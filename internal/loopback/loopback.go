@@ -2,47 +2,76 @@
 package loopback
 
 import (
-	"crypto/rand"
 	"fmt"
-	"math/big"
+	"math/rand/v2"
 	"net"
 	"sync"
 	"testing"
 )
 
-// handedOut holds the ports that FreePort has returned.
-var handedOut sync.Map
+// Ports lie below the range from which systems take those of outgoing connections,
+// so that none of these can grab one before its server listens on it.
+const (
+	first    = 20000
+	ranges   = 48
+	rangeLen = 250 // the first is the lock of the range
+)
 
-// FreePort returns a port that is free for TCP and UDP on loopback. It lies
-// below the range from which systems take the ports of outgoing connections,
-// so that none of those can grab it before the server listens on it.
+// own are the ports that this process may hand out. Tests of several packages run
+// at the same time, each in a process: it has ranges for itself, by listening on
+// the first port of each until it ends.
+var own struct {
+	sync.Mutex
+	locks []net.Listener
+	ports []int // not handed out yet
+}
+
+// FreePort returns a port that is free for TCP and UDP on loopback, and that it has
+// returned to nobody else.
 func FreePort(t testing.TB) int {
 	t.Helper()
-	for range 1000 {
-		n, err := rand.Int(rand.Reader, big.NewInt(12000))
-		if err != nil {
-			t.Fatal(err)
+	own.Lock()
+	defer own.Unlock()
+	for {
+		if len(own.ports) == 0 && !takeRange() {
+			t.Fatalf("no free port between %d and %d", first, first+ranges*rangeLen)
 		}
-		port := 20000 + int(n.Int64())
-		if _, taken := handedOut.LoadOrStore(port, true); !taken && canListen(port) {
+		port := own.ports[0]
+		own.ports = own.ports[1:]
+		if canListen(port) {
 			return port
 		}
 	}
-	t.Fatal("no free port between 20000 and 32000")
-	return 0
+}
+
+func takeRange() bool {
+	for _, i := range rand.Perm(ranges) {
+		start := first + i*rangeLen
+		lock, err := net.Listen("tcp", address(start))
+		if err != nil {
+			continue
+		}
+		own.locks = append(own.locks, lock)
+		for port := start + 1; port < start+rangeLen; port++ {
+			own.ports = append(own.ports, port)
+		}
+		return true
+	}
+	return false
 }
 
 func canListen(port int) bool {
-	address := fmt.Sprintf("127.0.0.1:%d", port)
-	tcp, err := net.Listen("tcp", address)
+	tcp, err := net.Listen("tcp", address(port))
 	if err != nil {
 		return false
 	}
 	defer tcp.Close()
-	udp, err := net.ListenPacket("udp", address)
+	udp, err := net.ListenPacket("udp", address(port))
 	if err != nil {
 		return false
 	}
 	defer udp.Close()
 	return true
 }
+
+func address(port int) string { return fmt.Sprintf("127.0.0.1:%d", port) }
