@@ -2,6 +2,8 @@ module github.com/millrace/millrace
 
 go 1.26.0
 
+toolchain go1.26.8
+
 require (
 	github.com/caddyserver/caddy/v2 v2.11.9
 	github.com/dgraph-io/badger/v4 v4.9.6

@@ -5,6 +5,8 @@ module github.com/millrace/millrace/tools
 
 go 1.26.0
 
+toolchain go1.26.8
+
 tool github.com/golangci/golangci-lint/v2/cmd/golangci-lint
 
 require (

@@ -2,6 +2,8 @@ module github.com/millrace/millrace/integration/bench
 
 go 1.26.0
 
+toolchain go1.26.8
+
 require (
 	github.com/millrace/millrace v0.0.0
 	github.com/mochi-mqtt/server/v2 v2.7.9
