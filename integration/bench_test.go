@@ -98,6 +98,7 @@ func (run benchRun) check(t *testing.T, m measured) {
 
 // Every scenario runs over every transport, and loses nothing.
 func TestBench(t *testing.T) {
+	t.Parallel()
 	e := startEdge(t, defaultCaddyfile)
 	t.Run("over", func(t *testing.T) { // ends when all have
 		for name := range e.benchTargets() {
@@ -118,6 +119,7 @@ func TestBench(t *testing.T) {
 
 // What is for people has its units.
 func TestBenchText(t *testing.T) {
+	t.Parallel()
 	e := startEdge(t, defaultCaddyfile)
 	for _, run := range benchRuns {
 		t.Run(run.scenario, func(t *testing.T) {
@@ -134,6 +136,7 @@ func TestBenchText(t *testing.T) {
 
 // The user's own access token does, too, from stdin as from the environment.
 func TestBenchWithAccessToken(t *testing.T) {
+	t.Parallel()
 	e := startEdge(t, defaultCaddyfile)
 	token := e.limited(object{"egress_kb_per_sec": 16384, "ingress_kb_per_sec": 16384})
 	args := e.benchArgs(benchRuns[0], "websocket", "--json", "--tenant", "paint.room")
@@ -145,6 +148,7 @@ func TestBenchWithAccessToken(t *testing.T) {
 }
 
 func TestBenchRefuses(t *testing.T) {
+	t.Parallel()
 	e := startEdge(t, defaultCaddyfile)
 	target := e.benchTargets()["websocket"]
 	other := e.issue(allowAll("room")).Token
@@ -198,6 +202,7 @@ func TestBenchRefuses(t *testing.T) {
 
 // Ctrl+C ends a run with the figures until then, and leaves nothing behind.
 func TestBenchInterrupt(t *testing.T) {
+	t.Parallel()
 	e := startEdge(t, defaultCaddyfile)
 	for _, run := range benchRuns {
 		t.Run(run.scenario, func(t *testing.T) {
@@ -231,6 +236,7 @@ func TestBenchInterrupt(t *testing.T) {
 // The commands of docs/bench.md run against `pubsub dev`, pasted as they stand:
 // only the ports and the program's path are others here, and the runs are short.
 func TestBenchDocs(t *testing.T) {
+	t.Parallel()
 	text, err := os.ReadFile("../docs/bench.md")
 	if err != nil {
 		t.Fatal(err)

@@ -14,6 +14,7 @@ import (
 // All tests in a browser are below this one: they share the browser, and those
 // of a group an edge.
 func TestBrowser(t *testing.T) {
+	t.Parallel()
 	c := startChromium(t)
 	t.Run("demo", func(t *testing.T) { demoTests(t, c) })
 	t.Run("WebTransport", func(t *testing.T) { webTransportTests(t, c) })

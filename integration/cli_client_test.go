@@ -107,6 +107,7 @@ func (e *edge) subscriber(token string, args ...string) *background {
 }
 
 func TestCLIPublishAndSubscribe(t *testing.T) {
+	t.Parallel()
 	e := startEdge(t, defaultCaddyfile)
 	token := e.issue(allowAll("room"))
 	env := []string{"MILLRACE_TOKEN=" + token.Token}
@@ -157,6 +158,7 @@ func TestCLIPublishAndSubscribe(t *testing.T) {
 }
 
 func TestCLIClientRefusals(t *testing.T) {
+	t.Parallel()
 	e := startEdge(t, defaultCaddyfile)
 	token := e.issue(grant("room", []string{"a"}, []string{"a"}))
 	env := []string{"MILLRACE_TOKEN=" + token.Token}
@@ -193,6 +195,7 @@ func TestCLIClientRefusals(t *testing.T) {
 
 // Over each transport that --url and --transport name.
 func TestCLITransports(t *testing.T) {
+	t.Parallel()
 	e := startEdge(t, defaultCaddyfile)
 	token := e.issue(allowAll("room"))
 	env := []string{"MILLRACE_TOKEN=" + token.Token}

@@ -66,6 +66,7 @@ func (r ran) decode(into any) {
 const unknownID = "0123456789abcdef0123456789abcdef"
 
 func TestCLIMasterTokens(t *testing.T) {
+	t.Parallel()
 	e := startEdge(t, defaultCaddyfile)
 	var made struct{ ID, Name, Token string }
 	e.admin("master-token", "create", "--name", "paint", "--description", "of the app", "--tenant-prefix", "paint",
@@ -114,6 +115,7 @@ func TestCLIMasterTokens(t *testing.T) {
 }
 
 func TestCLITokens(t *testing.T) {
+	t.Parallel()
 	e := startEdge(t, defaultCaddyfile)
 	var made issued
 	e.admin("token", "issue", "--tenant", "paint.a", "--tenant", "paint.b", "--pub", "x.#", "--sub", "y.*", "--sub", "z",
@@ -178,6 +180,7 @@ func TestCLITokens(t *testing.T) {
 }
 
 func TestCLIExplain(t *testing.T) {
+	t.Parallel()
 	e := startEdge(t, defaultCaddyfile)
 	request := tokenRequest(grant("room", []string{"news.*"}, []string{"news.#"}))
 	request["right"].(object)["allow_ip_masks"] = []string{"10.0.0.0/8"}
@@ -217,6 +220,7 @@ func TestCLIExplain(t *testing.T) {
 
 // What create --static prints works when pasted into a Caddyfile.
 func TestCLIStaticMaster(t *testing.T) {
+	t.Parallel()
 	cmd := exec.Command(millrace, "pubsub", "master-token", "create", "--static", "--json",
 		"--name", "the app", "--description", `of "paint"`, "--tenant-prefix", "paint", "--ip-mask", "127.0.0.0/8", "--ip-mask", "::1")
 	out, err := cmd.Output()
@@ -234,6 +238,7 @@ func TestCLIStaticMaster(t *testing.T) {
 }
 
 func TestCLIConnectionsAndDrain(t *testing.T) {
+	t.Parallel()
 	e := startEdge(t, defaultCaddyfile)
 	e.admin("connections").want(0, "TOKEN ID", "")
 	token := e.issue(allowAll("room"))
@@ -257,6 +262,7 @@ func TestCLIConnectionsAndDrain(t *testing.T) {
 }
 
 func TestCLIAdminAddresses(t *testing.T) {
+	t.Parallel()
 	e := startEdge(t, strings.Replace(defaultCaddyfile, "admin localhost:{{.Admin}}", "admin unix/{{.Dir}}/admin.sock|0200", 1))
 	for _, address := range []string{"unix/" + e.Dir + "/admin.sock", "unix/" + e.Dir + "/admin.sock|0200"} {
 		e.pubsub(nil, "", "connections", "--address", address).want(0, "TOKEN ID", "")

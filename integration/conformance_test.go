@@ -1,6 +1,7 @@
 package integration
 
 import (
+	"cmp"
 	"errors"
 	"syscall"
 	"testing"
@@ -32,14 +33,16 @@ type transport struct {
 
 var transports = []transport{
 	{
-		name: "websocket", other: "webtransport", tryOpen: (*edge).tryOpen, crowd: 200, races: 1000, reloads: 20,
+		name: "websocket", other: "webtransport", tryOpen: (*edge).tryOpen,
+		crowd: atLength(50, 200), races: atLength(64, 1000), reloads: atLength(6, 20),
 		gone: func(err error) bool {
 			return errors.Is(err, syscall.ECONNREFUSED) || errors.Is(err, syscall.ECONNRESET)
 		},
 		rude: rudeWebSockets, flooder: webSocketFlooder, half: halfWebSockets,
 	},
 	{
-		name: "webtransport", other: "websocket", tryOpen: (*edge).tryWebTransport, crowd: 50, races: 120, reloads: 20, codeAlone: true,
+		name: "webtransport", other: "websocket", tryOpen: (*edge).tryWebTransport, codeAlone: true,
+		crowd: atLength(20, 50), races: atLength(32, 120), reloads: atLength(6, 20),
 		gone: func(error) bool { return false }, // the port answers until the end
 		rude: rudeWebTransports, flooder: webTransportFlooder, half: halfWebTransports,
 	},
@@ -147,21 +150,22 @@ type conformanceCase struct {
 	name      string
 	caddyfile string // of the case's own edge; empty: defaultCaddyfile
 	options   []option
+	shared    bool // it plays on one edge with others, one after the other, and leaves it as it is
 	sdk       throughSDKs
 	run       func(c *stage)
 }
 
 var conformance = []conformanceCase{
 	{name: "publish and subscribe", sdk: all, run: publishAndSubscribe},
-	{name: "frames to the byte", run: framesToTheByte},
-	{name: "lines and frames", run: linesAndFrames},
-	{name: "messages that close", run: messagesThatClose},
-	{name: "broken messages in a row", run: brokenMessagesInARow},
-	{name: "subscription limits", run: subscriptionLimits},
-	{name: "ingress cap", sdk: all, run: ingressCap},
+	{name: "frames to the byte", shared: true, run: framesToTheByte},
+	{name: "lines and frames", shared: true, run: linesAndFrames},
+	{name: "messages that close", shared: true, run: messagesThatClose},
+	{name: "broken messages in a row", shared: true, run: brokenMessagesInARow},
+	{name: "subscription limits", shared: true, run: subscriptionLimits},
+	{name: "ingress cap", shared: true, sdk: all, run: ingressCap},
 
-	{name: "tenants are apart", sdk: all, run: tenantsAreApart},
-	{name: "default tenant", sdk: all, run: defaultTenant},
+	{name: "tenants are apart", shared: true, sdk: all, run: tenantsAreApart},
+	{name: "default tenant", shared: true, sdk: all, run: defaultTenant},
 	{name: "deliver modes", sdk: all, run: deliverModes},
 	{name: "slow consumer, drop", caddyfile: slowCaddyfile("drop"), run: slowConsumerDrop},
 	{name: "slow consumer, disconnect", caddyfile: slowCaddyfile("disconnect"), run: slowConsumerDisconnect},
@@ -172,9 +176,9 @@ var conformance = []conformanceCase{
 	{name: "tokens that are refused", run: refusedTokens},
 	{name: "rights of the connection", caddyfile: regionalCaddyfile, run: connectionRights},
 	{name: "connection limits", caddyfile: narrowCaddyfile, run: connectionLimits},
-	{name: "revocation", sdk: told, run: revocation},
-	{name: "expiry", sdk: told, run: expiry},
-	{name: "refresh to an earlier end", run: refreshShortens},
+	{name: "revocation", shared: true, sdk: told, run: revocation},
+	{name: "expiry", shared: true, sdk: told, run: expiry},
+	{name: "refresh to an earlier end", shared: true, run: refreshShortens},
 	{name: "deleted master token", run: deletedMasterWithTokens},
 	{name: "removed static master token", options: []option{withEnv("SUCCESSOR=" + successor)}, run: removedStaticMaster},
 	{name: "revocation races handshake", caddyfile: racingCaddyfile, run: revokeRacesHandshake},
@@ -191,46 +195,80 @@ var conformance = []conformanceCase{
 	{name: "no goroutine stays", run: noGoroutineStays},
 }
 
+// playShared plays the cases that need no edges of their own, which start opens, one
+// after the other: no session of one is left when the next begins.
+func (tr transport) playShared(t *testing.T, start func(t *testing.T) (near, far *edge)) {
+	t.Run("shared", func(t *testing.T) {
+		t.Parallel()
+		edge, other := start(t)
+		for _, row := range conformance {
+			if !row.shared {
+				continue
+			}
+			t.Run(row.name, func(t *testing.T) {
+				c := &stage{t, edge.with(t), tr, nil}
+				if other != nil {
+					c.far = &far{edge: other.with(t)}
+				}
+				row.run(c)
+			})
+			awaitConnections(edge, 0)
+			if other != nil {
+				awaitConnections(other, 0)
+			}
+		}
+	})
+}
+
 // What docs/protocol.md says of sessions, over each transport.
 func TestConformance(t *testing.T) {
 	t.Parallel()
 	for _, tr := range transports {
 		t.Run(tr.name, func(t *testing.T) {
 			t.Parallel()
+			tr.playShared(t, func(t *testing.T) (near, far *edge) { return startEdge(t, defaultCaddyfile), nil })
 			for _, row := range conformance {
+				if row.shared {
+					continue
+				}
 				t.Run(row.name, func(t *testing.T) {
 					t.Parallel()
-					if row.caddyfile == "" {
-						row.caddyfile = defaultCaddyfile
-					}
-					row.run(&stage{t, startEdge(t, row.caddyfile, row.options...), tr, nil})
+					row.run(&stage{t, startEdge(t, row.edgeFile(), row.options...), tr, nil})
 				})
 			}
 		})
 	}
 }
 
+// edgeFile is the Caddyfile of the case's own edge.
+func (c conformanceCase) edgeFile() string { return cmp.Or(c.caddyfile, defaultCaddyfile) }
+
 // The same with the publishers at another edge.
 func TestConformanceOverEdges(t *testing.T) {
 	t.Parallel()
 	nodes := startNATS(t, 3)
+	pair := func(t *testing.T, caddyfile string, options ...option) (near, far *edge) {
+		join := joining(nodes, "")
+		near = startEdge(t, caddyfile, append(options, join[0])...)
+		return near, startEdge(t, caddyfile, append(options, withMaster(near), join[1])...)
+	}
 	t.Run("over", func(t *testing.T) { // ends when all have
 		for _, tr := range transports {
-			tr.races /= 20 // each token is written to three disks
-			for _, row := range conformance {
-				t.Run(tr.name+"/"+row.name, func(t *testing.T) {
-					t.Parallel()
-					if row.caddyfile == "" {
-						row.caddyfile = defaultCaddyfile
+			t.Run(tr.name, func(t *testing.T) {
+				t.Parallel()
+				tr.races = atLength(16, 50) // each token is written to three disks
+				tr.playShared(t, func(t *testing.T) (near, far *edge) { return pair(t, defaultCaddyfile) })
+				for _, row := range conformance {
+					if row.shared {
+						continue
 					}
-					join := joining(nodes, "")
-					near := startEdge(t, row.caddyfile, append(row.options, join[0])...)
-					others := append(row.options, withMaster(near))
-					c := &stage{t, near, tr, nil}
-					c.far = &far{edge: startEdge(t, row.caddyfile, append(others, join[1])...)}
-					row.run(c)
-				})
-			}
+					t.Run(row.name, func(t *testing.T) {
+						t.Parallel()
+						near, other := pair(t, row.edgeFile(), row.options...)
+						row.run(&stage{t, near, tr, &far{edge: other}})
+					})
+				}
+			})
 		}
 	})
 }

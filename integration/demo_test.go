@@ -72,6 +72,7 @@ func (d *devEdge) ask(t *testing.T, scheme string, r demoRequest) answer {
 
 // Who gets a token from POST /demo/token, and which.
 func TestDemoToken(t *testing.T) {
+	t.Parallel()
 	d := newDevEdge(t)
 	d.start(t)
 	defer d.stop(t, syscall.SIGTERM)
@@ -186,6 +187,7 @@ func leafHash(t *testing.T, port int) [sha256.Size]byte {
 
 // Only the command dev has the demo: no configuration can name it.
 func TestDemoIsNoModule(t *testing.T) {
+	t.Parallel()
 	if err := watchSources(); err != nil {
 		t.Fatal(err)
 	}

@@ -86,6 +86,7 @@ var accessToken = regexp.MustCompile(`AT_([0-9a-f]{32})_[0-9a-f]{32}`)
 
 // The commands that dev prints do what it says, pasted as they stand.
 func TestDev(t *testing.T) {
+	t.Parallel()
 	d := newDevEdge(t)
 	d.start(t)
 	first := d.out.String()
@@ -191,6 +192,7 @@ func (d *devEdge) checkFolders(t *testing.T) {
 }
 
 func TestDevRefuses(t *testing.T) {
+	t.Parallel()
 	d := newDevEdge(t)
 	for i, flag := range []string{"--https-port", "--http-port", "--admin"} {
 		listener, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", d.ports[i]))

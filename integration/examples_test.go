@@ -12,8 +12,10 @@ import (
 
 // The examples do what examples/README.md says, pasted from there.
 func TestExamples(t *testing.T) {
+	t.Parallel()
 	c := startChromium(t)
 	e := startExamples(t)
+	t.Run("snippets", func(t *testing.T) { e.snippets(t, c) }) // first: it waits for the edge's only subscription
 	for _, backend := range []struct {
 		name  string
 		block int
@@ -95,11 +97,9 @@ func (e *exampleEdge) refusals(c *chromium) {
 	}
 }
 
-// The snippets do what they are for, the two for the browser as pages of a
-// backend.
-func TestSnippets(t *testing.T) {
-	c := startChromium(t)
-	e := startExamples(t)
+// snippets checks that the snippets do what they are for, the two for the browser
+// as pages of a backend.
+func (e *exampleEdge) snippets(t *testing.T, c *chromium) {
 	c.run(t, "browser", func(c *chromium) {
 		server := e.startBackend(c.t, backendGoBlock)
 		subscribe := c.open("subscribe", e.backend+"/snippets/browser-subscribe.html", "")
@@ -126,6 +126,7 @@ func TestSnippets(t *testing.T) {
 
 // The README shows the snippets as they are.
 func TestReadmeSnippets(t *testing.T) {
+	t.Parallel()
 	text, err := os.ReadFile("../README.md")
 	if err != nil {
 		t.Fatal(err)

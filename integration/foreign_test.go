@@ -9,6 +9,7 @@ import (
 // A client that shares no code with the edge gets each message once, with the
 // patterns that match it.
 func TestForeignClientMatches(t *testing.T) {
+	t.Parallel()
 	e := startEdge(t, defaultCaddyfile)
 	token := e.issue(allowAll("room")).Token
 	const tenant = "paint.room"
@@ -65,6 +66,7 @@ func TestForeignClientMatches(t *testing.T) {
 // A publish with a delivery tag, a publisher that subscribes, and lines of every
 // kind that the edge answers.
 func TestForeignClientAnswers(t *testing.T) {
+	t.Parallel()
 	e := startEdge(t, defaultCaddyfile)
 	token := e.issue(grant("room", []string{"out.#"}, []string{"out.#"})).Token
 	const tenant = "paint.room"
@@ -125,6 +127,7 @@ func TestForeignClientAnswers(t *testing.T) {
 // Two tenants that use the same channels never see each other's messages, and
 // cannot ask for them.
 func TestForeignTenantsAreApart(t *testing.T) {
+	t.Parallel()
 	e := startEdge(t, defaultCaddyfile)
 	tenants := []string{"paint.red", "paint.blue"}
 	const rounds = 50

@@ -8,6 +8,7 @@ import (
 
 // Handshakes that are almost right.
 func TestHandshakeOddities(t *testing.T) {
+	t.Parallel()
 	e := startEdge(t, defaultCaddyfile)
 	token := e.issue(allowAll("room")).Token
 	for _, c := range []struct {
@@ -34,6 +35,7 @@ func TestHandshakeOddities(t *testing.T) {
 
 // Trusting proxies with whatever X-Forwarded-For they pass on is worth a warning.
 func TestForgeableAddressWarning(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name, servers string
 		want          bool

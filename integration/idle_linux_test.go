@@ -17,6 +17,7 @@ const (
 )
 
 func TestIdleConnectionsAreSmall(t *testing.T) {
+	t.Parallel()
 	const conns = 1000
 	logged := strings.ReplaceAll(defaultCaddyfile, "\tpubsub\n", "\tlog {\n\t\toutput file {{.Dir}}/access.log\n\t}\n\tpubsub\n")
 	for name, c := range map[string]struct {

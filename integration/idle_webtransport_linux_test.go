@@ -17,6 +17,7 @@ const (
 )
 
 func TestIdleWebTransportSessionsAreSmall(t *testing.T) {
+	t.Parallel()
 	const sessions = 300
 	e := startEdge(t, defaultCaddyfile)
 	token := e.issue(allowAll("room")).Token

@@ -11,6 +11,7 @@ import (
 
 // The API's description is opt-in: the shorthand does not serve it.
 func TestOpenAPI(t *testing.T) {
+	t.Parallel()
 	withDocs := strings.Replace(defaultCaddyfile, "\ttls internal\n\tpubsub\n", "\ttls internal\n\tpubsub\n\tpubsub_openapi\n", 1)
 	e := startEdge(t, withDocs)
 	for _, path := range []string{"/api-docs/openapi.json", "/swagger-ui", "/swagger-ui/"} {

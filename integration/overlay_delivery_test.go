@@ -58,6 +58,7 @@ func (o *overlay) spread(pattern, channel string, counts ...int) (sessions [][]*
 			sessions[at] = append(sessions[at], s)
 		}
 	}
+	var publishers []*socket
 	for from := range o.edges {
 		p := o.session(from)
 		mark := fmt.Sprintf("mark of %d", from)
@@ -86,15 +87,35 @@ func (o *overlay) spread(pattern, channel string, counts ...int) (sessions [][]*
 				}
 			}
 		}
+		publishers = append(publishers, p)
+	}
+	for _, p := range publishers {
+		p.publish("paint.room", channel, lastMark) // behind its other marks
+		p.ping()
 		p.close()
 	}
-	time.Sleep(time.Second) // for marks that are under way; nobody counts them after untilFence
 	for _, list := range sessions {
 		for _, s := range list {
-			s.untilFence()
+			for range o.edges {
+				s.untilPayload(lastMark)
+			}
 		}
 	}
 	return sessions
+}
+
+const lastMark = "the last mark"
+
+// untilPayload reads until a message with this payload.
+func (s *socket) untilPayload(payload string) {
+	s.t.Helper()
+	for {
+		kind, frame, err := s.read()
+		s.must(err)
+		if kind == asFrame && string(payloadOf(frame)) == payload {
+			return
+		}
+	}
 }
 
 func payloadOf(frame []byte) []byte {
@@ -141,7 +162,9 @@ func TestDeliverOneOverEdges(t *testing.T) {
 				for i, n := range list {
 					total += n
 					share := float64(n) / (messages * mode.want[at]) * float64(len(list))
-					if mode.want[at] > 0 && (share < 0.85 || share > 1.15) { // the edge's share, spread over its sessions
+					// The edge's share, spread over its sessions: 555 of 10,000 or more, with a
+					// standard deviation of 4.2 % at most.
+					if mode.want[at] > 0 && (share < 0.75 || share > 1.25) {
 						t.Errorf("edge %d, session %d got %d messages, %.2f of its share", at, i, n, share)
 					}
 				}

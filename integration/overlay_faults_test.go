@@ -160,13 +160,13 @@ func TestRevocationOverEdges(t *testing.T) {
 	at := func(share float64) time.Duration { return took[int(share*float64(len(took)-1))] }
 	t.Logf("%d revocations, sessions at three edges, from the request to the close: p50 %v, p99 %v, max %v",
 		revocations, at(0.5), at(0.99), took[len(took)-1])
-	if at(0.99) > time.Second {
+	if at(0.99) > promptly {
 		t.Errorf("p99 %v, want a second at most", at(0.99))
 	}
 }
 
 // partition is how long an edge is cut off.
-const partition = 30 * time.Second
+var partition = atLength(10*time.Second, 30*time.Second)
 
 // An edge that is parted from the others goes on by itself, and comes back.
 func TestPartedEdge(t *testing.T) {
@@ -266,7 +266,7 @@ func TestStaleEdge(t *testing.T) {
 	proxy.part()
 	open.expectText("ERR:" + string(wire.CodeTokenUnverifiable))
 	open.expectClose(wire.CloseTryLater)
-	if took := time.Since(begin); took < 8*time.Second || took > 20*time.Second {
+	if took := time.Since(begin); took < 8*time.Second || took > patience {
 		t.Errorf("it took %v, want about max_stale, 10s", took)
 	}
 	_, refused := o.edges[2].open(handshake{Token: o.token})

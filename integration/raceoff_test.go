@@ -6,7 +6,7 @@ package integration
 var buildFlags []string
 
 // orderedMessages is how many are sent to see that none overtakes another.
-const orderedMessages = 1_000_000
+var orderedMessages = atLength(100_000, 1_000_000)
 
 // revocations that are measured.
-const revocations = 1000
+var revocations = atLength(100, 1000)

@@ -5,8 +5,9 @@ package integration
 // buildFlags builds the binary under test as this test binary was built.
 var buildFlags = []string{"-race"}
 
-// orderedMessages is fewer than a million, as the edges are ten times as slow.
-const orderedMessages = 100_000
+// orderedMessages is fewer than without the race detector, as the edges are ten
+// times as slow.
+var orderedMessages = atLength(20_000, 100_000)
 
 // revocations that are measured; they say little here.
 const revocations = 30

@@ -14,6 +14,7 @@ import (
 // The README's tour does what the README says, pasted as it stands: only the
 // ports, the program's path and the file in /tmp are others here.
 func TestReadmeTour(t *testing.T) {
+	t.Parallel()
 	text, err := os.ReadFile("../README.md")
 	if err != nil {
 		t.Fatal(err)

@@ -15,6 +15,7 @@ import (
 
 // Bodies that are not the JSON that the routes ask for.
 func TestRestBodies(t *testing.T) {
+	t.Parallel()
 	e := startEdge(t, defaultCaddyfile)
 	good, err := json.Marshal(tokenRequest(allowAll("room")))
 	if err != nil {
@@ -112,6 +113,7 @@ func TestRestBodies(t *testing.T) {
 
 // The other routes read their bodies as strictly.
 func TestRestBodiesOfOtherRoutes(t *testing.T) {
+	t.Parallel()
 	e := startEdge(t, defaultCaddyfile)
 	token := e.issue(allowAll("room"))
 	refresh := func(s string) string {
@@ -147,6 +149,7 @@ func TestRestBodiesOfOtherRoutes(t *testing.T) {
 
 // A refusal comes at once, whatever body was announced, and the connection ends.
 func TestRestUnreadBody(t *testing.T) {
+	t.Parallel()
 	e := startEdge(t, defaultCaddyfile)
 	for _, c := range []struct{ name, header, status string }{
 		{"without a token", "Content-Type: application/json", "401"},

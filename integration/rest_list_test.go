@@ -10,6 +10,7 @@ import (
 )
 
 func TestListTokens(t *testing.T) {
+	t.Parallel()
 	e, m := startRestEdge(t)
 	request := tokenRequest(grant("room", []string{"a.#"}, []string{"b.*"}))
 	request["description"] = "for the list"
@@ -145,6 +146,7 @@ func TestListTokens(t *testing.T) {
 }
 
 func TestListTokensDefaultsTo100(t *testing.T) {
+	t.Parallel()
 	e := startEdge(t, defaultCaddyfile)
 	for range 101 {
 		e.issue(allowAll("room"))

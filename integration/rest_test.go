@@ -49,6 +49,7 @@ func startRestEdge(t *testing.T) (*edge, masters) {
 }
 
 func TestPing(t *testing.T) {
+	t.Parallel()
 	e := startEdge(t, defaultCaddyfile)
 	for _, tc := range []struct {
 		method, path string
@@ -89,6 +90,7 @@ func TestPing(t *testing.T) {
 // The order of the checks, on every route: 404 for the path, 405, 401, 403, and
 // none of them reads the body.
 func TestRestRefusesBeforeTheBody(t *testing.T) {
+	t.Parallel()
 	e, m := startRestEdge(t)
 	issued := e.issue(allowAll("room"))
 	routes := []struct {
@@ -180,6 +182,7 @@ func TestRestRefusesBeforeTheBody(t *testing.T) {
 
 // The caller's address is the one that Caddy finds behind its trusted proxies.
 func TestRestTrustedProxy(t *testing.T) {
+	t.Parallel()
 	m := newMasterToken()
 	caddyfile := strings.Replace(restCaddyfile, "default_bind {{.Bind}}", `default_bind {{.Bind}}
 	servers {
@@ -204,6 +207,7 @@ func TestRestTrustedProxy(t *testing.T) {
 
 // Without strict parsing the address is the client's to forge, and counts as unknown.
 func TestRestForgedAddress(t *testing.T) {
+	t.Parallel()
 	m := newMasterToken()
 	caddyfile := strings.Replace(restCaddyfile, "default_bind {{.Bind}}", `default_bind {{.Bind}}
 	servers {
@@ -226,6 +230,7 @@ func TestRestForgedAddress(t *testing.T) {
 }
 
 func TestRefreshToken(t *testing.T) {
+	t.Parallel()
 	e, m := startRestEdge(t)
 	valid := e.issue(allowAll("room"))
 	revoked := e.issue(allowAll("room"))
@@ -278,6 +283,7 @@ func TestRefreshToken(t *testing.T) {
 }
 
 func TestRevokeToken(t *testing.T) {
+	t.Parallel()
 	e, m := startRestEdge(t)
 	first, second, third := e.issue(allowAll("room")), e.issue(allowAll("room")), e.issue(allowAll("room"))
 	expired := e.issueExpired()

@@ -14,6 +14,7 @@ var issuedToken = regexp.MustCompile(`^AT_[0-9a-f]{32}_[0-9a-f]{32}$`)
 // Every value of a get-token request at its limits. change makes the row's
 // request from a good one.
 func TestGetTokenValues(t *testing.T) {
+	t.Parallel()
 	e := startEdge(t, defaultCaddyfile) // prefix "paint.", six bytes
 	set := func(field string, value any) func(object) {
 		return func(r object) { r[field] = value }
@@ -157,6 +158,7 @@ func TestGetTokenValues(t *testing.T) {
 // 24 h and one second are refused. The edge's clock goes on while the request
 // is on its way, so an attempt counts only when it took less than the second.
 func TestGetTokenBeyondADay(t *testing.T) {
+	t.Parallel()
 	e := startEdge(t, defaultCaddyfile)
 	for range 20 {
 		request := tokenRequest(allowAll("room"))
@@ -173,6 +175,7 @@ func TestGetTokenBeyondADay(t *testing.T) {
 
 // The names that a token is good for are the physical ones.
 func TestTenantPrefix(t *testing.T) {
+	t.Parallel()
 	e, m := startRestEdge(t)
 	for _, tc := range []struct{ name, master, asked, physical, foreign string }{
 		{"prepended", e.master, "room", "paint.room", "room"},

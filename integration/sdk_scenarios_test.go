@@ -238,7 +238,7 @@ func (s *sdkSub) read() {
 // What the edge drops, since the client takes it too slowly, it counts.
 func sdkSlowConsumer(s *sdkStage) {
 	request := tokenRequest(allowAll(s.room))
-	request["right"].(object)["egress_kb_per_sec"] = 32
+	request["right"].(object)["egress_kb_per_sec"] = slowEgress
 	slow := s.connect(sdkOptions{Token: s.edges[0].issueAs(s.edges[0].master, request).Token})
 	sub := slow.subscribe(s.tenant, "#")
 	publisher := s.edges[0].dial(s.token())

@@ -194,7 +194,7 @@ func (f *follower) gaps(t *testing.T, sent int) (list []gap) {
 // the client before the kill, but did not arrive; one that came when the other
 // edge had the subscription, but the publisher's had not heard of it; and
 // whatever the machine does in between.
-const awaySlack = time.Second
+const awaySlack = 3 * time.Second
 
 // checkGap requires that what is missing was published while the client was away,
 // as it said afterwards.

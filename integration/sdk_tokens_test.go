@@ -64,7 +64,7 @@ func sdkRevocation(s *sdkStage) {
 
 func sdkExpiry(s *sdkStage) {
 	c := s.client()
-	token, _ := s.shortLived(3 * time.Second)
+	token, _ := s.shortLived(6 * time.Second) // by then it has subscribed
 	c.must(s.connecting(s.kind, sdkOptions{Token: token.Token}))
 	sub := c.subscribe(s.tenant, "#")
 	if err := c.ended("token_expired"); err != nil && err.CloseCode != int(wire.CloseUnauthorized) {
@@ -140,7 +140,7 @@ func sdkFailingProvider(s *sdkStage) {
 // A backend that refreshes a token prolongs the connection.
 func sdkRefresh(s *sdkStage) {
 	c := s.client()
-	token, expires := s.shortLived(4 * time.Second)
+	token, expires := s.shortLived(6 * time.Second)
 	c.must(s.connecting(s.kind, sdkOptions{Token: token.Token}))
 	sub := c.subscribe(s.tenant, "#")
 	s.edges[0].refresh(s.edges[0].master, token.TokenID, in(time.Hour)).decode(s.t, http.StatusOK, new(object))

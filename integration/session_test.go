@@ -242,7 +242,7 @@ func ingressCap(c *stage) {
 	}
 	c.settle(publisher, subscriber)
 	// The first 8 KiB pass at once, and the last may be owed.
-	if took := time.Since(begin); took < 1700*time.Millisecond || took > 5*time.Second {
+	if took := time.Since(begin); took < 1700*time.Millisecond || took > patience/2 {
 		c.t.Errorf("24 KiB at 8 KiB/s took %v, want about 2 s", took)
 	}
 }
@@ -254,13 +254,13 @@ func refreshShortens(c *stage) {
 	bystander := c.dial(other.Token)
 	bystander.subscribe("paint.room", "#")
 
-	expires := time.Now().Add(2 * time.Second)
+	expires := time.Now().Add(4 * time.Second)
 	c.refresh(c.master, token.TokenID, expires.Format(time.RFC3339Nano)).decode(c.t, http.StatusOK, new(object))
 	for _, s := range sockets {
 		s.expectText("ERR:token_expired")
 		s.expectClose(wire.CloseUnauthorized)
 	}
-	if early, late := time.Until(expires) > time.Second, time.Since(expires) > time.Second; early || late {
+	if early, late := time.Until(expires) > time.Second, time.Since(expires) > promptly; early || late {
 		c.t.Errorf("the sockets closed at %v, want within a second of %v", time.Now(), expires)
 	}
 	bystander.publish("paint.room", "x", "still here")
@@ -287,7 +287,7 @@ func deletedMasterWithTokens(c *stage) {
 		s.expectText("ERR:token_revoked")
 		s.expectClose(wire.CloseForbidden)
 	}
-	if took := time.Since(begin); took > time.Second {
+	if took := time.Since(begin); took > promptly {
 		c.t.Errorf("the sockets were open for %v after the revocation, want at most a second", took)
 	}
 	if deleted.Revoked != 2 {

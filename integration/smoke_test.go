@@ -35,6 +35,7 @@ func framesToTheByte(c *stage) {
 }
 
 func TestTLS(t *testing.T) {
+	t.Parallel()
 	e := startEdge(t, defaultCaddyfile)
 	if got := e.do(call{Method: "GET", URL: e.httpsURL("/ping")}); string(got.Body) != "pong" {
 		t.Errorf("got %q, want pong", got.Body)
