@@ -1,6 +1,6 @@
 # Every target is one short script under scripts/; CI calls the same ones.
 .DEFAULT_GOAL := help
-.PHONY: help dev test fmt lint fuzz bench
+.PHONY: help dev test soak fmt lint fuzz bench
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-6s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -10,6 +10,9 @@ dev: ## run an edge on localhost with fresh tokens and the commands to try it
 
 test: ## everything CI checks: format, vet, lint, all tests with the race detector
 	@scripts/test.sh
+
+soak: ## what is too long for make test: hours; SOAK='name...' runs some of it
+	@scripts/soak.sh $(SOAK)
 
 fmt: ## format the Go code
 	@scripts/fmt.sh

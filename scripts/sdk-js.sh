@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Builds @millrace/client, in sdk/js, and checks it: lint, tests, size,
 # documentation, the package as it would be published, and that the demo page's
-# copy of it is up to date. With the argument build it only builds. Needs Node 20
-# or newer; installs what the lock file names.
+# copy of it is up to date. With the argument build it only builds; with check it
+# checks what is built. Needs Node 20 or newer; installs what the lock file names.
 set -euo pipefail
 cd "$(dirname "$0")/../sdk/js"
 
@@ -12,18 +12,25 @@ if ! cmp -s package-lock.json node_modules/.installed-from; then
 	cp package-lock.json node_modules/.installed-from
 fi
 
-npm run --silent build
 case ${1:-} in
-build) exit ;;
-'') ;;
+build)
+	npm run --silent build
+	exit
+	;;
+check) ;;
+'') npm run --silent build ;;
 *)
-	echo "usage: $0 [build]" >&2
+	echo "usage: $0 [build | check]" >&2
 	exit 2
 	;;
 esac
 
 npm run --silent lint
-npm run --silent test
+if ! results=$(npm run --silent test 2>&1); then
+	printf '%s\n' "$results"
+	exit 1
+fi
+grep -E '^# (tests|fail)' <<<"$results"
 npm run --silent size
 npm run --silent docs
 npm run --silent pack:check

@@ -1,29 +1,72 @@
 #!/usr/bin/env bash
-# Everything CI checks, cheapest first.
+# Everything CI checks. What takes no time comes first, and ends the run if it
+# fails. Then the longest of all, ./integration, which waits for half of its time,
+# runs beside the rest, cheapest first; what it says is shown at the end.
+#
+# GOFLAGS=-count=1 makes the Go tests run that go test would take from its cache.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 step() { printf '\n== %s\n' "$*"; }
 
+scripts/check-deps.sh
+
 step gofmt
 scripts/fmt.sh --check
 
-step 'foreign clients'
+step 'foreign clients, and sdk/js built'
 scripts/install-test-deps.sh
 
-step sdk/js
-scripts/sdk-js.sh
+# What tests of several packages run is built once; see internal/programs.
+step 'build what the tests run'
+export MILLRACE_TEST_PROGRAMS=$PWD/dist/test
+go build -race -o "$MILLRACE_TEST_PROGRAMS/race/" ./cmd/millrace
+go build -o "$MILLRACE_TEST_PROGRAMS/" github.com/nats-io/nats-server/v2
 
-step go vet
-go vet ./...
+# In a process group of its own (set -m), so that it ends with this script. The
+# timeouts are per package, and for what hangs.
+log=$(mktemp)
+beside=
+cleanup() {
+	[[ -z $beside ]] || kill -INT -- "-$beside" 2>/dev/null || true
+	rm -f "$log"
+}
+trap cleanup EXIT
+trap 'exit 130' INT TERM
+step 'go test -race ./integration, beside what follows'
+set -m
+go test -race -timeout 20m ./integration >"$log" 2>&1 &
+beside=$!
+set +m
 
-step lint
-scripts/lint.sh
+failed=()
+try() {
+	local title=$1 begin=$SECONDS
+	shift
+	step "$title"
+	"$@" || failed+=("$title")
+	printf '(%d s)\n' $((SECONDS - begin))
+}
+mapfile -t packages < <(go list ./... | grep -v '/integration$')
+bench() { (cd integration/bench && go test -timeout 10m ./...); }
 
-# The timeout is per package; the slowest one (integration) needs a few
-# minutes, most of them for building the binary that it tests.
-step go test -race
-go test -race -timeout 20m ./...
+try lint scripts/lint.sh # go vet's checks are among them
+try 'go test -race, all but ./integration' go test -race -timeout 20m "${packages[@]}"
+try sdk/js scripts/sdk-js.sh check
+try 'go test, integration/bench' bench # a module of its own, with the other servers
 
-step 'go test, integration/bench' # a module of its own, with the other servers
-(cd integration/bench && go vet ./... && go test -timeout 10m ./...)
+integration() {
+	local status=0
+	wait "$beside" || status=$?
+	beside=
+	cat "$log"
+	return "$status"
+}
+try 'go test -race ./integration' integration
+
+printf '\nmake test took %d min %d s\n' $((SECONDS / 60)) $((SECONDS % 60))
+if [[ ${#failed[@]} -gt 0 ]]; then
+	printf 'failed:\n' >&2
+	printf '  %s\n' "${failed[@]}" >&2
+	exit 1
+fi

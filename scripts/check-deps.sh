@@ -1,0 +1,71 @@
+#!/usr/bin/env bash
+# Says at once what `make test` needs and this machine lacks: all of it, and how
+# Debian installs it. Builds and installs nothing.
+set -euo pipefail
+
+missing=()  # what, for people
+packages=() # of Debian
+lacks() {
+	missing+=("$1")
+	[[ -z ${2:-} ]] || packages+=("$2")
+}
+has() { command -v "$1" >/dev/null 2>&1; }
+
+# at_least 20.11 20 is true.
+at_least() { [[ $(printf '%s\n%s\n' "$2" "$1" | sort -V | head -n1) == "$2" ]]; }
+
+if ! has go; then
+	lacks 'go, 1.26 or newer (https://go.dev/dl/)'
+elif version=$(go env GOVERSION 2>/dev/null) && ! at_least "${version#go}" 1.26; then
+	lacks "go 1.26 or newer, this is ${version#go} (https://go.dev/dl/)"
+fi
+
+if ! has node; then
+	lacks 'node, 20 or newer (https://nodejs.org)'
+elif version=$(node --version) && ! at_least "${version#v}" 20; then
+	lacks "node 20 or newer, this is ${version#v} (https://nodejs.org)"
+fi
+has npm || lacks 'npm, which comes with Node'
+
+if ! has python3; then
+	lacks 'python3, 3.10 or newer' python3
+elif version=$(python3 -c 'import sys; print("%d.%d" % sys.version_info[:2])') && ! at_least "$version" 3.10; then
+	lacks "python3 3.10 or newer, this is $version"
+fi
+if ! has python3 || ! python3 -c 'import venv, ensurepip' 2>/dev/null; then
+	lacks "python3's module venv" python3-venv
+fi
+
+# The race detector links with the compiler that Go names, which is gcc or clang.
+compiler=${CC:-$(go env CC 2>/dev/null || echo gcc)}
+has "${compiler%% *}" || lacks "a C compiler ($compiler), for the race detector" gcc
+if ! has "${compiler%% *}" || ! echo '#include <stdlib.h>' | $compiler -E - >/dev/null 2>&1; then
+	[[ $OSTYPE != linux* ]] || lacks "the C library's headers" libc6-dev
+fi
+
+# What scripts and tests call, beside what every Debian has.
+for tool in curl git make; do
+	has "$tool" || lacks "$tool" "$tool"
+done
+
+# install-test-deps.sh installs it where it can: as root or by sudo, on Debian.
+installs() {
+	has apt-get && { [[ $EUID -eq 0 ]] || { has sudo && sudo --non-interactive true 2>/dev/null; }; }
+}
+if [[ -n ${CHROMIUM:-} ]]; then
+	[[ -x $CHROMIUM ]] || lacks "a browser: CHROMIUM is $CHROMIUM, where there is no program"
+elif [[ ! -x /usr/bin/chromium ]] && { ! installs || [[ ${#missing[@]} -gt 0 ]]; }; then
+	lacks 'Chromium in /usr/bin/chromium; elsewhere CHROMIUM names the program' chromium
+fi
+
+if [[ ${#missing[@]} -gt 0 ]]; then
+	{
+		echo 'make test needs what this machine lacks:'
+		printf '  %s\n' "${missing[@]}"
+		if [[ ${#packages[@]} -gt 0 ]]; then
+			echo 'On Debian, as root:'
+			echo "  apt-get update && apt-get install --no-install-recommends ${packages[*]}"
+		fi
+	} >&2
+	exit 1
+fi

@@ -1,0 +1,76 @@
+#!/usr/bin/env bash
+# What is too long for `make test`, one after the other or by name:
+#
+#   scripts/soak.sh             all of them
+#   scripts/soak.sh NAME...     these
+#   scripts/soak.sh list        what there is
+#
+# docs/hardening.md says what each took, and what it found. In `make test`, each
+# has a short form.
+#
+# A soak is a function soak_NAME; the comment above it is what list shows.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+# Tests look at MILLRACE_SOAK for how long they may take.
+integration() {
+	MILLRACE_SOAK=1 go test -v -count=1 -timeout 6h "$@" ./integration
+}
+
+## races, reloads and crowds of the sessions' conformance suite, at length
+soak_sessions() {
+	integration -race -run 'TestConformance(OverEdges)?$'
+}
+
+## a million ordered messages, 1,000 revocations, and a parted edge, over three edges
+soak_overlay() {
+	integration -run 'TestOrderOverEdges|TestDeliverOneOverEdges|TestRevocationOverEdges|TestPartedEdge|TestKilled'
+}
+
+## clients that vanish without a word, for as long as the edge waits for them
+soak_silence() {
+	integration -race -run 'TestWebTransportSilentClient'
+}
+
+## edges that drain, and edges that die, 100 times each below clients of both SDKs
+soak_sdks() {
+	MILLRACE_ROUNDS=${MILLRACE_ROUNDS:-100} integration -run 'TestSDKDrains|TestSDKKills'
+}
+
+names() { sed -n 's/^soak_\([a-z0-9_]*\)() {$/\1/p' "$0"; }
+
+list() {
+	awk '/^## / { what = substr($0, 4) }
+		/^soak_[a-z0-9_]*\(\) {$/ { sub(/^soak_/, ""); sub(/\(.*/, ""); printf "  %-10s %s\n", $0, what }' "$0"
+}
+
+if [[ ${1:-} == list ]]; then
+	list
+	exit
+fi
+names=("$@")
+[[ $# -gt 0 ]] || mapfile -t names < <(names)
+for name in "${names[@]}"; do
+	if ! declare -F "soak_$name" >/dev/null; then
+		printf 'there is no soak %s; there are\n%s\n' "$name" "$(list)" >&2
+		exit 2
+	fi
+done
+
+failed=()
+for name in "${names[@]}"; do
+	printf '\n== soak %s\n' "$name"
+	begin=$SECONDS
+	set +e # not in a condition, where the soak itself would go on after a failure
+	(
+		set -e
+		"soak_$name"
+	)
+	[[ $? -eq 0 ]] || failed+=("$name")
+	set -e
+	printf '== soak %s took %d min %d s\n' "$name" $(((SECONDS - begin) / 60)) $(((SECONDS - begin) % 60))
+done
+if [[ ${#failed[@]} -gt 0 ]]; then
+	printf '\nfailed: %s\n' "${failed[*]}" >&2
+	exit 1
+fi
