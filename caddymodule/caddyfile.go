@@ -101,12 +101,18 @@ func pathDirective(handler func(path string) caddyhttp.MiddlewareHandler) httpca
 		if name == "pubsub_tokens" {
 			p = strings.TrimSuffix(path, "/*")
 		}
-		if strings.Contains(p, "*") || strings.HasSuffix(p, "/") || p == "" && path != "" {
+		if strings.Contains(p, "*") || trailingSlash(p) || p == "" && path != "" {
 			return nil, h.Errf("%s: the path is compared exactly: no wildcard, no trailing slash", name)
+		}
+		if p == "/" && name == "pubsub_tokens" {
+			return nil, h.Errf("pubsub_tokens: the calls need a path above them, like /v1/*")
 		}
 		return h.NewRoute(matcher, handler(path)), nil
 	}
 }
+
+// trailingSlash reports whether a path ends with a slash that is not all of it.
+func trailingSlash(path string) bool { return path != "/" && strings.HasSuffix(path, "/") }
 
 // matcherAndPath parses what stands before a directive's block.
 func matcherAndPath(h httpcaddyfile.Helper) (matcher caddy.ModuleMap, name, path string, err error) {
@@ -139,7 +145,7 @@ func parseEdges(h httpcaddyfile.Helper) ([]httpcaddyfile.ConfigValue, error) {
 	if err != nil {
 		return nil, err
 	}
-	if h.NextArg() || path != "" && (!strings.HasPrefix(path, "/") || strings.Contains(path, "*") || strings.HasSuffix(path, "/")) {
+	if h.NextArg() || path != "" && (!strings.HasPrefix(path, "/") || strings.Contains(path, "*") || trailingSlash(path)) {
 		return nil, h.Errf("%s takes at most a named matcher and a path, which starts with a slash and is compared exactly, and a block", name)
 	}
 	edges := &Edges{Path: path}

@@ -16,8 +16,8 @@ func provisionPath(ctx caddy.Context, path *string, byDefault string) error {
 	if *path == "" {
 		*path = byDefault
 	}
-	if !strings.HasPrefix(*path, "/") || strings.HasSuffix(*path, "/") {
-		return fmt.Errorf("path: must start with a slash and not end with one, like %s", byDefault)
+	if !strings.HasPrefix(*path, "/") || trailingSlash(*path) {
+		return fmt.Errorf("path: must start with a slash and, unless it is all of it, not end with one, like %s", byDefault)
 	}
 	return protect(ctx)
 }

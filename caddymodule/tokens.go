@@ -1,6 +1,7 @@
 package caddymodule
 
 import (
+	"errors"
 	"net/http"
 	"strings"
 
@@ -31,6 +32,9 @@ func (*Tokens) CaddyModule() caddy.ModuleInfo {
 func (h *Tokens) Provision(ctx caddy.Context) (err error) {
 	if h.app, err = provisionApp(ctx, &h.Path, "/v1"); err != nil {
 		return err
+	}
+	if h.Path == "/" {
+		return errors.New("path: the calls need one above them, like /v1")
 	}
 	h.calls = rest.NewHandler(rest.Options{
 		Service:  func() *tokenstore.Service { return h.app.running.service },

@@ -1,8 +1,10 @@
 package integration
 
 import (
+	"crypto/tls"
 	"fmt"
 	"net"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -122,6 +124,7 @@ func TestDev(t *testing.T) {
 			t.Errorf("GET %s: %v\n%s", url, err, out)
 		}
 	}
+	d.checkNames(t)
 	d.checkLoopback(t)
 	d.stop(t, syscall.SIGINT)
 	d.checkFolders(t)
@@ -139,6 +142,42 @@ func TestDev(t *testing.T) {
 		t.Errorf("get-token answers %s", out)
 	}
 	d.stop(t, syscall.SIGTERM)
+}
+
+// checkNames checks that the edge is at each name of this machine, and that a path
+// or a name with a mistake does not look like success.
+func (d *devEdge) checkNames(t *testing.T) {
+	t.Helper()
+	get := func(url string) (status int) {
+		t.Helper()
+		transport := &http.Transport{DisableKeepAlives: true, TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		res, err := transport.RoundTrip(req)
+		if err != nil {
+			t.Errorf("GET %s: %v", url, err)
+			return 0
+		}
+		res.Body.Close()
+		return res.StatusCode
+	}
+	names := []string{"localhost", "127.0.0.1"}
+	if probe, err := net.Listen("tcp", "[::1]:0"); err == nil {
+		probe.Close()
+		names = append(names, "[::1]")
+	}
+	for _, name := range names {
+		for path, want := range map[string]int{"/ping": 200, "/ws": 426, "/demo": 200, "/v1/get-tokens": 404, "/pong": 404, "/": 404} {
+			for i, scheme := range []string{"https", "http"} {
+				url := fmt.Sprintf("%s://%s:%d%s", scheme, name, d.ports[i], path)
+				if got := get(url); got != want {
+					t.Errorf("GET %s: status %d, want %d", url, got, want)
+				}
+			}
+		}
+	}
 }
 
 // checkLoopback checks that other machines cannot connect.
