@@ -137,6 +137,9 @@ func (o outermost) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	r, _ = in.TakeTokens(r)
+	if r.ProtoMajor == 1 && r.Header["Upgrade"] != nil {
+		w = &upgradeWriter{ResponseWriter: w}
+	}
 	o.next.ServeHTTP(w, r)
 }
 

@@ -73,6 +73,7 @@ func (h *WebSocket) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddy
 		}
 		return nil
 	}
+	tellUpgraded(w)
 	// The request, and all that Caddy keeps with it, is let go of now.
 	wsconn.Serve(live.hub, session, conn, sessionLog)
 	served = true

@@ -62,9 +62,6 @@ func (w *watched) shake(open func(handshake) (*socket, answer), url, token strin
 	s, a := open(h)
 	w.answers["handshake "+mark] = a
 	w.marks[mark] = a.Status
-	if a.Status == http.StatusSwitchingProtocols {
-		w.marks[mark] = 0 // that is how Caddy logs a connection which was taken over
-	}
 	return s, a
 }
 

@@ -2,11 +2,14 @@ package takeover
 
 import (
 	"context"
+	"fmt"
 	"net"
 	"net/http"
 	"testing"
 
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+	"go.uber.org/zap"
+	"go.uber.org/zap/zaptest/observer"
 )
 
 func TestAltSvc(t *testing.T) {
@@ -36,4 +39,17 @@ func TestAltSvc(t *testing.T) {
 	expect("another server", new(caddyhttp.Server), here, false)
 	g.Quiesce()
 	expect("after the stop", g.server, here, false)
+}
+
+// Caddy's log of a server that was taken over lacks HTTP/3.
+func TestStartIsLogged(t *testing.T) {
+	address := unused(t)
+	g := newGeneration(t, address, "one", answer("one"))
+	core, logs := observer.New(zap.InfoLevel)
+	g.log = zap.New(core)
+	g.start(t)
+	want := "udp/" + address.JoinHostPort(0)
+	if entries := logs.All(); len(entries) != 1 || fmt.Sprint(entries[0].ContextMap()["addresses"]) != "["+want+"]" {
+		t.Errorf("the log has %v, want a line with %s", entries, want)
+	}
 }

@@ -60,6 +60,13 @@ func (t *Takeover) Start(ctx caddy.Context) error {
 	}
 	for _, c := range t.claims {
 		advertise(c)
+		// Caddy has logged the server without h3.
+		var addresses []string
+		for _, a := range c.addresses {
+			addresses = append(addresses, a.String())
+		}
+		t.log.Info("HTTP/3 is served in Caddy's place, with WebTransport",
+			zap.String("server", c.server.Name()), zap.Strings("addresses", addresses))
 	}
 	return nil
 }
