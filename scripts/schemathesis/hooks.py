@@ -27,8 +27,8 @@ def before_call(ctx, case, kwargs):
             if right.get(field):
                 right[field] = [random.choice(values) for _ in right[field]]
         for field in ("ingress_kb_per_sec", "egress_kb_per_sec"):
-            if isinstance(right.get(field), int):
-                right[field] = min(right[field], 16384)
+            if isinstance(right.get(field), (int, float)):
+                right[field] = min(int(right[field]), 16384)  # 8.0 is an integer for JSON Schema
     if isinstance(body.get("created_by"), str):
         body["created_by"] = body["created_by"].encode()[:256].decode(errors="ignore")  # bytes, not characters
     soon(body)
