@@ -5,12 +5,9 @@ package embedded
 import (
 	"errors"
 	"fmt"
-	"net"
-	"net/url"
 	"os"
 	"path/filepath"
 	"regexp"
-	"strconv"
 	"sync"
 	"time"
 
@@ -40,26 +37,11 @@ type Server struct {
 	// Cluster joins the server with those of other edges. Default: none.
 	Cluster *Cluster `json:"cluster,omitempty"`
 	// Config is the path of a configuration file of nats-server, for what has no
-	// option here: TLS, accounts, leaf nodes, gateways. The other options then have
+	// option here: accounts, leaf nodes, gateways. The other options then have
 	// to be left out. Default: none.
 	Config string `json:"config,omitempty"`
 
 	secrets string // a hash of what the configuration does not show
-}
-
-// Cluster is a set of servers with routes between all of them.
-type Cluster struct {
-	// Name of the cluster, the same on all servers.
-	Name string `json:"name"`
-	// Listen is the address for the other servers, `host:port`.
-	Listen string `json:"listen"`
-	// Routes are URLs of other servers' addresses, `nats://host:6222`. One that
-	// runs is enough.
-	Routes []string `json:"routes"`
-	// User and Password that the servers ask of each other. Password is a
-	// placeholder. Default: none, which is for networks that nobody else is in.
-	User     string `json:"user,omitempty"`
-	Password string `json:"password,omitempty"`
 }
 
 const (
@@ -192,6 +174,10 @@ func (s *Server) options() (*server.Options, error) {
 		if err != nil {
 			return nil, fmt.Errorf("config: %w", err)
 		}
+		if o.Cluster.Port != 0 && o.Cluster.Username == "" && o.Cluster.TLSConfig == nil && !isLoopback(o.Cluster.Host) {
+			return nil, errors.New("config: its cluster block has neither authorization nor tls: whoever reaches the routes is a server of the cluster, and has all tokens and messages. " +
+				"Only on a loopback address it may have neither")
+		}
 		o.NoSigs = true
 		return o, nil
 	}
@@ -201,54 +187,12 @@ func (s *Server) options() (*server.Options, error) {
 		SyncAlways: true, // a token operation that is acknowledged survives power loss
 		MaxPayload: maxPayload, MaxPending: 16 * maxPayload,
 	}
-	if c := s.Cluster; c != nil {
-		o.Host, o.Port = "127.0.0.1", server.RANDOM_PORT // routes wait for a listener of clients
-		o.Cluster.NoAdvertise = true
-		var err error
-		if !name.MatchString(c.Name) {
-			return nil, errors.New("cluster: the name must be 1 to 128 letters, digits, dots, _ and -")
-		}
-		o.Cluster.Name = c.Name
-		if o.Cluster.Host, o.Cluster.Port, err = split("cluster.listen", c.Listen); err != nil {
+	if s.Cluster != nil {
+		if err := s.Cluster.set(o); err != nil {
 			return nil, err
-		}
-		if (c.User == "") != (c.Password == "") {
-			return nil, errors.New("cluster: user and password belong together")
-		}
-		if c.Password != "" && !args.Placeholder.MatchString(c.Password) {
-			return nil, errors.New("cluster.password: must be a placeholder like {env.NATS_SECRET} or {file./run/secrets/nats}, not the secret itself")
-		}
-		password, err := caddy.NewReplacer().ReplaceOrErr(c.Password, true, true)
-		if err != nil {
-			return nil, fmt.Errorf("cluster.password: %w", err)
-		}
-		o.Cluster.Username, o.Cluster.Password = c.User, password
-		if len(c.Routes) == 0 {
-			return nil, errors.New("cluster.routes: needs the URL of another server, like nats://host:6222")
-		}
-		for i, text := range c.Routes {
-			u, err := url.Parse(text)
-			if err != nil || u.Scheme != "nats" || u.Host == "" || u.User != nil {
-				return nil, fmt.Errorf("cluster.routes: number %d must be a URL like nats://host:6222, without user and password", i+1)
-			}
-			if c.User != "" {
-				u.User = url.UserPassword(c.User, password)
-			}
-			o.Routes = append(o.Routes, u)
 		}
 	}
 	return o, nil
-}
-
-func split(option, address string) (host string, port int, err error) {
-	host, text, err := net.SplitHostPort(address)
-	if err == nil {
-		port, err = strconv.Atoi(text)
-	}
-	if err != nil || port < 1 || port > 65535 {
-		return "", 0, fmt.Errorf("%s: must be host:port", option)
-	}
-	return host, port, nil
 }
 
 // UnmarshalCaddyfile sets up the server from Caddyfile tokens. Syntax:
@@ -262,6 +206,11 @@ func split(option, address string) (host string, port int, err error) {
 //			routes   <urls...>
 //			user     <name>
 //			password {env.NAME}|{file./path}
+//			tls {
+//				ca   <file>
+//				cert <file>
+//				key  <file>
+//			}
 //		}
 //	}
 //
@@ -287,34 +236,10 @@ func (s *Server) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 		case "max_store":
 			s.MaxStore, err = args.DiskSize(d)
 		case "cluster":
-			err = s.unmarshalCluster(d)
+			s.Cluster = new(Cluster)
+			err = s.Cluster.unmarshal(d)
 		default:
 			err = d.Errf("unknown option %s of embedded; allowed: name, dir, max_store, cluster, config", option)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (s *Server) unmarshalCluster(d *caddyfile.Dispenser) (err error) {
-	s.Cluster = new(Cluster)
-	if s.Cluster.Name, err = args.One(d); err != nil {
-		return err
-	}
-	for nesting := d.Nesting(); d.NextBlock(nesting); {
-		switch option := d.Val(); option {
-		case "listen":
-			s.Cluster.Listen, err = args.One(d)
-		case "routes":
-			s.Cluster.Routes = append(s.Cluster.Routes, d.RemainingArgs()...)
-		case "user":
-			s.Cluster.User, err = args.One(d)
-		case "password":
-			s.Cluster.Password, err = args.Secret(d)
-		default:
-			err = d.Errf("unknown option %s of cluster; allowed: listen, routes, user, password", option)
 		}
 		if err != nil {
 			return err

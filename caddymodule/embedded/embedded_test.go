@@ -40,7 +40,18 @@ func TestOptions(t *testing.T) {
 	t.Setenv("XDG_DATA_HOME", home)
 	t.Setenv("CLUSTER_PASSWORD", password)
 	good, bad := filepath.Join(home, "good.conf"), filepath.Join(home, "bad.conf")
-	for file, text := range map[string]string{good: "listen: 127.0.0.1:-1\n", bad: "listen: here and there\n"} {
+	open, closed := filepath.Join(home, "open.conf"), filepath.Join(home, "closed.conf")
+	t.Setenv("EMPTY", "")
+	authority := newAuthority(t)
+	authority.issue("edge-1")
+	clusterTLS := func(lines string) string {
+		return "cluster edges {\nlisten 127.0.0.1:6222\nroutes nats://127.0.0.1:6223\ntls {\n" + lines + "\n}\n}"
+	}
+	for file, text := range map[string]string{
+		good: "listen: 127.0.0.1:-1\n", bad: "listen: here and there\n",
+		open:   "listen: 127.0.0.1:-1\ncluster { name: x, listen: \"0.0.0.0:6222\" }\n",
+		closed: "listen: 127.0.0.1:-1\ncluster { name: x, listen: \"0.0.0.0:6222\", authorization { user: a, password: b } }\n",
+	} {
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -65,7 +76,24 @@ func TestOptions(t *testing.T) {
 		{"cluster edges {\nlisten 127.0.0.1:6222\nuser edge\n}", "", "user and password belong together"},
 		{"cluster edges {\nlisten 127.0.0.1:6222\nuser edge\npassword " + password + "\n}", "", "placeholder"},
 		{"cluster edges {\nlisten 127.0.0.1:6222\nuser edge\npassword {env.NO_SUCH_VARIABLE}\n}", "", "NO_SUCH_VARIABLE"},
-		{"cluster edges {\nlisten 127.0.0.1:6222\ntls\n}", "", "unknown option tls of cluster; allowed: listen, routes, user, password"},
+		{"cluster edges {\nlisten 127.0.0.1:6222\ntimeout 1s\n}", "", "unknown option timeout of cluster; allowed: listen, routes, user, password, tls"},
+		{"cluster edges {\nlisten localhost:6222\nroutes nats://127.0.0.1:6223\n}", "", ""},
+		{"cluster edges {\nlisten [::1]:6222\nroutes nats://127.0.0.1:6223\n}", "", ""},
+		{"cluster edges {\nlisten 10.0.0.1:6222\nroutes nats://10.0.0.2:6222\nuser edge\npassword {env.CLUSTER_PASSWORD}\n}", "", ""},
+		{"cluster edges {\nlisten 10.0.0.1:6222\nroutes nats://10.0.0.2:6222\n}", "", "cluster: needs user and password, since it listens at 10.0.0.1:6222"},
+		{"cluster edges {\nlisten 0.0.0.0:6222\nroutes nats://127.0.0.1:6223\n}", "", "Only a loopback address like 127.0.0.1:6222 may do without"},
+		{"cluster edges {\nlisten :6222\nroutes nats://127.0.0.1:6223\n}", "", "needs user and password, since it listens at :6222"},
+		{"cluster edges {\nlisten edge-1.example.com:6222\nroutes nats://127.0.0.1:6223\n}", "", "needs user and password"},
+		{"cluster edges {\nlisten 10.0.0.1:6222\nroutes nats://10.0.0.2:6222\nuser edge\npassword {env.EMPTY}\n}", "", "EMPTY"},
+		{clusterTLS("ca " + authority.file + "\ncert " + authority.cert + "\nkey " + authority.key), "", ""},
+		{clusterTLS("ca " + authority.file + "\ncert " + authority.cert), "", "cluster.tls: needs ca, cert and key"},
+		{clusterTLS(""), "", "cluster.tls: needs ca, cert and key"},
+		{clusterTLS("ca " + bad + "\ncert " + authority.cert + "\nkey " + authority.key), "", "has no certificate in PEM"},
+		{clusterTLS("ca " + home + "/none\ncert " + authority.cert + "\nkey " + authority.key), "", "cluster.tls: ca: "},
+		{clusterTLS("ca " + authority.file + "\ncert " + authority.key + "\nkey " + authority.key), "", "cluster.tls: cert and key: "},
+		{clusterTLS("cert_file x"), "", "unknown option cert_file of tls; allowed: ca, cert, key"},
+		{"config " + open, "", "config: its cluster block has neither authorization nor tls"},
+		{"config " + closed, "", ""},
 		{"config " + home + "/none.conf", "", "no such file"},
 		{"config " + bad, "", "config: "},
 		{"config " + good + "\nname n1", "", "the other options have to stand in that file"},

@@ -1,0 +1,223 @@
+package embedded
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
+	"fmt"
+	"math/big"
+	"net"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/caddyserver/caddy/v2"
+	"github.com/millrace/millrace/internal/loopback"
+	"github.com/nats-io/nats-server/v2/server"
+)
+
+// authority is a CA, with the files of what it issued last.
+type authority struct {
+	t               *testing.T
+	own             *x509.Certificate
+	signer          *ecdsa.PrivateKey
+	dir             string
+	file, cert, key string
+}
+
+func newAuthority(t *testing.T) *authority {
+	t.Helper()
+	a := &authority{t: t, dir: t.TempDir()}
+	a.own = &x509.Certificate{
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "authority"}, IsCA: true, BasicConstraintsValid: true,
+		KeyUsage: x509.KeyUsageCertSign, NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
+	}
+	a.file, _, a.signer = a.write("ca", a.own, nil)
+	return a
+}
+
+// issue makes a certificate for a server on 127.0.0.1.
+func (a *authority) issue(name string) *ClusterTLS {
+	a.t.Helper()
+	a.cert, a.key, _ = a.write(name, &x509.Certificate{
+		SerialNumber: big.NewInt(time.Now().UnixNano()), Subject: pkix.Name{CommonName: name}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
+		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
+		NotBefore:   time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
+	}, a.signer)
+	return &ClusterTLS{CA: a.file, Cert: a.cert, Key: a.key}
+}
+
+func (a *authority) write(name string, c *x509.Certificate, signer *ecdsa.PrivateKey) (cert, key string, pair *ecdsa.PrivateKey) {
+	a.t.Helper()
+	pair, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	if signer == nil {
+		signer = pair
+	}
+	der, err := x509.CreateCertificate(rand.Reader, c, a.own, &pair.PublicKey, signer)
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	secret, err := x509.MarshalECPrivateKey(pair)
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	cert, key = filepath.Join(a.dir, name+".pem"), filepath.Join(a.dir, name+".key")
+	for file, block := range map[string]*pem.Block{cert: {Type: "CERTIFICATE", Bytes: der}, key: {Type: "EC PRIVATE KEY", Bytes: secret}} {
+		if err := os.WriteFile(file, pem.EncodeToMemory(block), 0o600); err != nil {
+			a.t.Fatal(err)
+		}
+	}
+	return cert, key, pair
+}
+
+// member runs a server of a cluster, as an edge does.
+func member(t *testing.T, c *Cluster) *running {
+	t.Helper()
+	s := &Server{Name: strings.ReplaceAll(c.Listen, ":", "_"), Dir: t.TempDir(), Cluster: c}
+	if err := s.Provision(caddy.Context{}); err != nil {
+		t.Fatal(err)
+	}
+	o, err := s.options()
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := start(o, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = r.Destruct() }) // returns nil
+	return r
+}
+
+func await(t *testing.T, what string, is func() bool) {
+	t.Helper()
+	for end := time.Now().Add(30 * time.Second); !is(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("in vain for %s", what)
+		}
+	}
+}
+
+// errorLog notes the errors that a server logs.
+type errorLog struct {
+	mu    sync.Mutex
+	lines []string
+}
+
+func (l *errorLog) Errorf(format string, v ...any) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.lines = append(l.lines, fmt.Sprintf(format, v...))
+}
+
+func (l *errorLog) has(words string) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return strings.Contains(strings.Join(l.lines, "\n"), words)
+}
+
+func (l *errorLog) Noticef(string, ...any)         {}
+func (l *errorLog) Warnf(string, ...any)           {}
+func (l *errorLog) Fatalf(string, ...any)          {}
+func (l *errorLog) Debugf(string, ...any)          {}
+func (l *errorLog) Tracef(format string, v ...any) {}
+
+// Servers with the password and certificates of one authority are a cluster, and no
+// other server becomes a member of it.
+func TestClusterOverTLS(t *testing.T) {
+	t.Setenv("CLUSTER_PASSWORD", password)
+	ours, theirs := newAuthority(t), newAuthority(t)
+	var list [2]string
+	for i := range list {
+		list[i] = fmt.Sprintf("127.0.0.1:%d", loopback.FreePort(t))
+	}
+	join := func(i int) *running {
+		return member(t, &Cluster{
+			Name: "edges", Listen: list[i], Routes: []string{"nats://" + list[0], "nats://" + list[1]},
+			User: "edge", Password: "{env.CLUSTER_PASSWORD}", TLS: ours.issue(fmt.Sprint("edge-", i)),
+		})
+	}
+	one := join(0)
+
+	strange := func(user *url.Userinfo, t0 *ClusterTLS, refusal string) {
+		t.Helper()
+		o := &server.Options{
+			ServerName: "stranger", Host: "127.0.0.1", Port: server.RANDOM_PORT, NoSigs: true,
+			Cluster: server.ClusterOpts{Name: "edges", Host: "127.0.0.1", Port: server.RANDOM_PORT},
+			Routes:  []*url.URL{{Scheme: "nats", Host: list[0], User: user}},
+		}
+		if t0 != nil {
+			var err error
+			if o.Cluster.TLSConfig, err = t0.config(); err != nil {
+				t.Fatal(err)
+			}
+			o.Cluster.TLSConfig.InsecureSkipVerify = true //nolint:gosec // a stranger trusts anybody
+			o.Cluster.TLSTimeout = 2
+		}
+		s, err := server.NewServer(o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var log errorLog
+		one.SetLogger(&log, false, false)
+		s.Start()
+		defer s.WaitForShutdown()
+		defer s.Shutdown()
+		await(t, "the stranger to be refused: "+refusal, func() bool { return log.has(refusal) })
+		if n := one.NumRoutes(); n != 0 {
+			t.Errorf("a stranger has %d routes", n)
+		}
+	}
+	good := url.UserPassword("edge", password)
+	strange(nil, ours.issue("no password"), "authentication error")
+	strange(url.UserPassword("edge", "guess"), ours.issue("wrong password"), "authentication error")
+	strange(good, theirs.issue("their certificate"), "TLS route handshake error")
+
+	// Without a certificate the handshake itself ends, whatever is said after it.
+	conn, err := tls.Dial("tcp", list[0], &tls.Config{InsecureSkipVerify: true}) //nolint:gosec // as above
+	if err == nil {
+		_ = conn.SetDeadline(time.Now().Add(30 * time.Second))
+		_, err = conn.Read(make([]byte, 1)) // TLS 1.3 tells the client here
+		_ = conn.Close()
+	}
+	if err == nil || !strings.Contains(err.Error(), "certificate required") {
+		t.Errorf("without a certificate: %v", err)
+	}
+	// And without TLS there is nobody to talk to.
+	plain, err := net.Dial("tcp", list[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer plain.Close()
+	_ = plain.SetDeadline(time.Now().Add(30 * time.Second))
+	if _, err := fmt.Fprintf(plain, "CONNECT {\"user\":\"edge\",\"pass\":%q,\"name\":\"x\"}\r\n", password); err != nil {
+		t.Fatal(err)
+	}
+	answer := make([]byte, 512)
+	if n, err := plain.Read(answer); err == nil && strings.Contains(string(answer[:n]), "INFO") {
+		t.Errorf("without TLS the server says %q", answer[:n])
+	}
+
+	two := join(1)
+	await(t, "the cluster", func() bool { return one.NumRoutes() > 0 && two.NumRoutes() > 0 })
+
+	// A certificate that was renewed holds for the next route, without a restart.
+	if err := two.Destruct(); err != nil {
+		t.Fatal(err)
+	}
+	await(t, "the end of the routes", func() bool { return one.NumRoutes() == 0 })
+	ours.issue("edge-0")
+	two = join(1)
+	await(t, "the cluster again", func() bool { return one.NumRoutes() > 0 && two.NumRoutes() > 0 })
+}
