@@ -50,6 +50,11 @@ func (s *Store) last(ctx context.Context, subject string) (*latest, error) {
 	if err != nil {
 		return nil, err
 	}
+	return parseLatest(answer.Data)
+}
+
+// parseLatest reads the answer of STREAM.MSG.GET; nil: there is no such message.
+func parseLatest(answer []byte) (*latest, error) {
 	var got struct {
 		Error   *jetstream.APIError `json:"error"`
 		Message *struct {
@@ -58,7 +63,7 @@ func (s *Store) last(ctx context.Context, subject string) (*latest, error) {
 			Data     []byte `json:"data"`
 		} `json:"message"`
 	}
-	if err := json.Unmarshal(answer.Data, &got); err != nil {
+	if err := json.Unmarshal(answer, &got); err != nil {
 		return nil, fmt.Errorf("JetStream's answer: %w", err)
 	}
 	switch {

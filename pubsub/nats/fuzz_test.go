@@ -1,0 +1,124 @@
+package nats
+
+import (
+	"bytes"
+	"encoding/json"
+	"testing"
+	"time"
+
+	"github.com/millrace/millrace/pubsub"
+	"github.com/millrace/millrace/wire"
+	client "github.com/nats-io/nats.go"
+	"go.uber.org/zap"
+)
+
+// offline is a broker without a link, for what it receives.
+func offline(name sender) (*Broker, *quiet) {
+	q := &quiet{}
+	b := &Broker{
+		config: Config{QueueBytes: 1 << 16}, log: zap.NewNop(), prefix: "p.", name: name, id: name.id(ownID), receiver: q,
+		work: make(chan struct{}, 1),
+	}
+	b.peers.start(b.id, nil)
+	b.takers.start()
+	return b, q
+}
+
+// Whatever comes from NATS, the hub gets messages that a client could have sent,
+// and at most one; of another edge is known only what it says itself.
+func FuzzReceive(f *testing.F) {
+	friend := sender("friend").id(1)
+	for _, subject := range []string{
+		"p.a", "p.b.t.c.=", "p.o.t.c.=", "p.q.a=b.c.d.=", "p." + direct(ownID) + "t.c.=", "p." + direct(ownID) + friend.String(),
+		"p.s.friend.a", "p.s.friend.b.t.c.=", "p.s.foe.o.t.c.=", "p.s.friend.q.t.c.=", "p.s.friend.e.x.t.c.=", "p.s..b.t.c.=", "q.b", "",
+	} {
+		for _, data := range [][]byte{
+			nil, said(friend, "h", stateHere), said(friend, "h", stateGone), appendBroadcast(nil, friend, 1, []byte("x")),
+			appendOne(nil, wire.OneRandom, []edgeID{1, 2}, []byte("x")), appendOne(nil, wire.OneNearest, nil, nil),
+			appendWord(nil, kindQuestion, friend), appendWord(nil, kindYes, friend), appendWord(nil, kindNo, friend),
+		} {
+			f.Add(subject, data, "", false)
+		}
+	}
+	f.Add("p.s.own."+direct(sender("own").id(ownID))+friend.String(), []byte(nil), "503", true)
+	f.Add("p.s.foe."+direct(sender("own").id(ownID))+friend.String(), []byte(nil), "503", true)
+	f.Fuzz(func(t *testing.T, subject string, data []byte, status string, named bool) {
+		own := sender("")
+		if named {
+			own = "own"
+		}
+		b, q := offline(own)
+		if _, err := b.peers.heard("friend", said(friend, "friend", stateHere), time.Now()); err != nil {
+			t.Fatal(err)
+		}
+		m := &client.Msg{Subject: subject, Data: bytes.Clone(data)}
+		if status != "" {
+			m.Header = client.Header{statusHeader: {status}}
+		}
+		r := receiving{last: map[edgeID]uint64{}}
+		b.take(&r, m)
+		b.take(&r, m)
+		if len(q.bad) > 0 {
+			t.Errorf("the hub received %q", q.bad)
+		}
+		from, rest, ours := b.splitSender(subject)
+		kind, _, _ := bytes.Cut([]byte(rest), []byte("."))
+		if (!ours || string(kind) == "b" && len(q.taken) > 1) && len(q.taken) > 0 {
+			t.Errorf("%q %x is taken %d times", subject, data, len(q.taken))
+		}
+		if len(r.last) > 1 || len(b.takers.channels) > 0 || b.takers.asked > 1 {
+			t.Errorf("%q %x leaves %d numbers, %d channels, %d askers", subject, data, len(r.last), len(b.takers.channels), b.takers.asked)
+		}
+		for id := range r.last {
+			if !from.owns(id) {
+				t.Errorf("%s sets the number of %v", from, id)
+			}
+		}
+		if named && from != "friend" && from != own && b.peers.others[friend] == nil {
+			t.Errorf("%s ends its friend", from)
+		}
+		if !bytes.Equal(m.Data, data) {
+			t.Error("the message was changed")
+		}
+	})
+}
+
+// An announcement that is taken is one that could be announced again, and lists
+// no host that is refused.
+func FuzzAnnouncement(f *testing.F) {
+	f.Add("", said(otherID, "h.example.com:1", stateHere))
+	f.Add("friend", said(sender("friend").id(1), "h", stateDraining))
+	f.Add("foe", said(sender("friend").id(1), "h", stateGone))
+	f.Add("", []byte(`{"v":1,"id":"0000000000000001","state":"later","host":"a/b"}`))
+	f.Fuzz(func(t *testing.T, from string, data []byte) {
+		p := newPeers()
+		p.check = func(host string) error {
+			if wire.CheckChannel(host) != nil { // any rule will do
+				return errAnnouncement
+			}
+			return nil
+		}
+		isNew, _ := p.heard(sender(from), data, time.Now())
+		if (len(p.others) == 1) != isNew || len(p.others) > 1 {
+			t.Fatalf("new %v, and %d are known", isNew, len(p.others))
+		}
+		for id, other := range p.others {
+			if other.ID != id || id == 0 || id == ownID || !sender(from).owns(id) || len(data) > maxAnnouncement {
+				t.Errorf("%q of %q makes %v known", data, from, id)
+			}
+			again, err := json.Marshal(other.announcement)
+			if err != nil {
+				t.Fatal(err)
+			}
+			second := newPeers()
+			if isNew, err := second.heard(sender(from), again, time.Now()); len(again) <= maxAnnouncement && (!isNew || err != nil) {
+				t.Errorf("%s is not taken again: %v", again, err)
+			}
+		}
+		for _, e := range p.listed() {
+			if e != (pubsub.Edge{Host: "own"}) && wire.CheckChannel(e.Host) != nil {
+				t.Errorf("%q is listed", e.Host)
+			}
+		}
+	})
+}

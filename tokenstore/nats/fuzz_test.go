@@ -1,0 +1,99 @@
+package nats
+
+import (
+	"bytes"
+	"encoding/json"
+	"testing"
+	"time"
+
+	"github.com/millrace/millrace/tokenstore"
+	client "github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+	"go.uber.org/zap"
+)
+
+// entryOf is an entry of the bucket as a watch gives it.
+type entryOf struct {
+	jetstream.KeyValueEntry
+	key       string
+	value     []byte
+	operation jetstream.KeyValueOp
+	revision  uint64
+}
+
+func (e entryOf) Key() string                     { return e.key }
+func (e entryOf) Value() []byte                   { return e.value }
+func (e entryOf) Operation() jetstream.KeyValueOp { return e.operation }
+func (e entryOf) Revision() uint64                { return e.revision }
+
+// Whatever stands in the bucket, the copy has a record only where key and value
+// are those of it, and what cannot be read is in the place of nothing readable.
+func FuzzEntry(f *testing.F) {
+	value := encode(tokenstore.Record{Value: []byte("x"), DeleteAfter: time.Unix(1<<33, 0)})
+	f.Add("1.a", value, byte(jetstream.KeyValuePut), uint64(1))
+	f.Add("2.=2e", value, byte(jetstream.KeyValueDelete), uint64(2))
+	f.Add("9.a", []byte(`{"stream":"KV_tokens","seq":2}`), byte(jetstream.KeyValuePurge), uint64(0))
+	f.Add("", []byte(nil), byte(9), uint64(1)<<63)
+	f.Fuzz(func(t *testing.T, key string, value []byte, operation byte, revision uint64) {
+		s := &Store{log: zap.NewNop(), mirror: newMirror()}
+		changes := 0
+		defer s.mirror.watchers.Add(func(tokenstore.Change) { changes++ })()
+		s.apply(entryOf{key: key, value: value, operation: jetstream.KeyValueOp(operation), revision: revision}, 1)
+		n := 0
+		for at, e := range s.mirror.entries {
+			n++
+			if keyOf(at.kind, at.id) != key || e.record.Version != revision {
+				t.Errorf("%q at %d became %v at %d", key, revision, at, e.record.Version)
+			}
+			if rec, ok := s.mirror.get(at.kind, at.id); ok && !bytes.Equal(encode(rec), value) {
+				t.Errorf("%x became %x", value, encode(rec))
+			} else if !ok && changes > 0 {
+				t.Errorf("watchers heard of %q", key)
+			}
+		}
+		if n > 1 || changes > n {
+			t.Errorf("%d records, %d changes", n, changes)
+		}
+	})
+}
+
+// What JetStream answers is a message, none, or an error, and a message with an
+// operation is no value.
+func FuzzLatest(f *testing.F) {
+	answer := func(header client.Header, data []byte) []byte {
+		var head []byte
+		if header != nil {
+			head = []byte("NATS/1.0\r\n")
+			for name, list := range header {
+				for _, value := range list {
+					head = append(head, name+": "+value+"\r\n"...)
+				}
+			}
+			head = append(head, "\r\n"...)
+		}
+		text, err := json.Marshal(map[string]any{"message": map[string]any{"seq": 7, "hdrs": head, "data": data}})
+		if err != nil {
+			f.Fatal(err)
+		}
+		return text
+	}
+	f.Add(answer(nil, []byte("x")))
+	f.Add(answer(client.Header{operation: {"DEL"}}, nil))
+	f.Add(answer(client.Header{"Nats-Rollup": {"sub"}, operation: {"PURGE"}}, []byte("x")))
+	f.Add([]byte(`{"error":{"code":404,"err_code":10037,"description":"no message found"}}`))
+	f.Add([]byte(`{"error":{"code":503,"err_code":10008}}`))
+	f.Add([]byte(`{"message":{"seq":1,"hdrs":"!"}}`))
+	f.Add([]byte(`{}`))
+	f.Fuzz(func(t *testing.T, answer []byte) {
+		m, err := parseLatest(answer)
+		if err != nil && m != nil {
+			t.Errorf("a message and an error: %+v, %v", m, err)
+		}
+		if m == nil || m.deleted {
+			return
+		}
+		if rec, err := decode(tokenstore.KindAccess, "a", m.value, m.revision); err == nil && !bytes.Equal(encode(rec), m.value) {
+			t.Errorf("%x became %x", m.value, encode(rec))
+		}
+	})
+}
