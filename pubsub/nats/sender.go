@@ -31,7 +31,13 @@ func (s sender) owns(id edgeID) bool { return s == "" || uint32(id>>32) == s.bit
 
 // bits are the upper half of the sender's ids. A CRC differs wherever two names of
 // one length differ within four bytes, as numbered ones do.
-func (s sender) bits() uint32 { return crc32.ChecksumIEEE([]byte(s)) }
+func (s sender) bits() uint32 {
+	crc := ^uint32(0)
+	for i := range len(s) { // crc32.ChecksumIEEE would have the name copied, for each message
+		crc = crc32.IEEETable[byte(crc)^s[i]] ^ crc>>8
+	}
+	return ^crc
+}
 
 // id makes a random id one of this sender's.
 func (s sender) id(random edgeID) edgeID {

@@ -3,6 +3,7 @@ package nats
 import (
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"math"
 	"strings"
 	"testing"
@@ -38,6 +39,11 @@ func as(s *server.Server, name string) natstest.Connector {
 func named(name string) func(*Config) { return func(c *Config) { c.EdgeName = name } }
 
 func TestIDsOfSenders(t *testing.T) {
+	for _, name := range []string{"", "a", "edge-1", strings.Repeat("x", 64)} {
+		if got, want := sender(name).bits(), crc32.ChecksumIEEE([]byte(name)); got != want {
+			t.Errorf("%q: %08x, want %08x", name, got, want)
+		}
+	}
 	for _, id := range []edgeID{0, 1, 1 << 63, math.MaxUint64} {
 		if sender("").id(id) != id || !sender("").owns(id) {
 			t.Errorf("%v is not anybody's", id)

@@ -1,0 +1,36 @@
+package nats
+
+import (
+	"encoding/binary"
+	"testing"
+
+	"github.com/millrace/millrace/pubsub"
+	client "github.com/nats-io/nats.go"
+	"go.uber.org/zap"
+)
+
+// sink is a hub that does nothing.
+type sink struct{ pubsub.Receiver }
+
+func (sink) Receive(pubsub.Message) int { return 1 }
+
+// The way of a broadcast from NATS to the hub.
+func BenchmarkReceive(b *testing.B) {
+	run := func(broker *Broker, subject string, id edgeID) func(*testing.B) {
+		return func(b *testing.B) {
+			broker.peers.start(broker.id, nil)
+			broker.takers.start()
+			broker.receiver, broker.log, broker.prefix = sink{}, zap.NewNop(), "millrace."
+			m := &client.Msg{Subject: subject, Data: appendBroadcast(nil, id, 1, make([]byte, 256))}
+			r := receiving{last: map[edgeID]uint64{}}
+			b.ReportAllocs()
+			for n := uint64(1); b.Loop(); n++ {
+				binary.BigEndian.PutUint64(m.Data[9:], n)
+				broker.take(&r, m)
+			}
+		}
+	}
+	const channel = "b.paint=room.chat.room-7.@ann.="
+	b.Run("unnamed", run(&Broker{id: 1}, "millrace."+channel, 2))
+	b.Run("named", run(&Broker{id: 1, name: "edge-1"}, "millrace.s.edge-2."+channel, sender("edge-2").id(2)))
+}
