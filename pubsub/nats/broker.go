@@ -78,6 +78,7 @@ type Broker struct {
 	took           time.Time                    // when it last asked for something
 	dropped        map[*client.Subscription]int // by NATS's own goroutine, until the last word of it
 	warned         time.Time                    // that messages are missed
+	warnedFailed   time.Time                    // of an error of NATS
 	warnedRejected time.Time                    // that messages are refused
 	barriers       []chan struct{}              // closed when what was asked for before has been written
 	number         uint64                       // of the last broadcast

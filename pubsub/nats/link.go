@@ -94,7 +94,7 @@ func (b *Broker) disconnected(err error) {
 // failed takes what NATS says beside an operation.
 func (b *Broker) failed(sub *client.Subscription, err error) {
 	if !errors.Is(err, client.ErrSlowConsumer) || sub == nil {
-		if err != nil {
+		if err != nil && b.sayFailed() {
 			b.log.Error("NATS", zap.Error(err))
 		}
 		return
@@ -108,6 +108,18 @@ func (b *Broker) failed(sub *client.Subscription, err error) {
 	b.dropped[sub] = n
 	b.mu.Unlock()
 	b.missed(lost)
+}
+
+// sayFailed reports whether an error of NATS is to be logged. Each message can be
+// one, where permissions deny an edge what it sends: in a second the first is.
+func (b *Broker) sayFailed() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if time.Since(b.warnedFailed) < time.Second {
+		return false
+	}
+	b.warnedFailed = time.Now()
+	return true
 }
 
 // missed counts messages that came too fast.

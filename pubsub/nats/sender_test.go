@@ -14,6 +14,8 @@ import (
 	"github.com/millrace/millrace/wire"
 	"github.com/nats-io/nats-server/v2/server"
 	client "github.com/nats-io/nats.go"
+	"go.uber.org/zap"
+	"go.uber.org/zap/zaptest/observer"
 )
 
 // namedServer has a user for each of these edges, with the permissions that the
@@ -139,6 +141,31 @@ func TestForgedSender(t *testing.T) {
 	defer q.mu.Unlock()
 	if q.rejected != len(forged) {
 		t.Errorf("%d messages are counted as refused, want %d", q.rejected, len(forged))
+	}
+}
+
+// An edge whose permissions are for another name says so, and not for each message.
+func TestDeniedEdge(t *testing.T) {
+	t.Parallel()
+	s := namedServer(t, "a")
+	core, logs := observer.New(zap.InfoLevel)
+	b, _ := startQuiet(t, as(s, "a"), named("b"), func(c *Config) { c.Log = zap.New(core) })
+	denials := func() int { return logs.FilterMessage("NATS").Len() }
+	began, sent := time.Now(), 0
+	for ; sent < 1000 || denials() == 0; sent++ {
+		if err := b.Publish(pubsub.Message{Tenant: []byte("t"), Channel: []byte("c")}); err != nil {
+			t.Fatal(err)
+		}
+		if time.Since(began) > 30*time.Second {
+			t.Fatal("nothing is logged")
+		}
+	}
+	b.barrier()
+	if n, most := denials(), 1+int(time.Since(began)/time.Second); n > most {
+		t.Errorf("%d lines for %d messages in %v", n, sent, time.Since(began))
+	}
+	if text := fmt.Sprint(logs.FilterMessage("NATS").All()[0].ContextMap()); !strings.Contains(text, "Permissions Violation") {
+		t.Errorf("logged %s", text)
 	}
 }
 
