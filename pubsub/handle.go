@@ -180,7 +180,7 @@ func (s *Session) handleSubscription(line wire.Line) {
 		return
 	case current != nil: // repeated: acknowledged again, changes nothing
 		s.owe(key, current)
-	case len(s.subscriptions) >= s.hub.limits.Load().MaxSubscriptions, s.patternBytes+len(text) > MaxPatternBytes:
+	case len(s.subscriptions) >= s.hub.limits.Load().MaxSubscriptions, int(s.patternBytes)+len(text) > MaxPatternBytes:
 		s.reject(wire.CodeTooManySubscriptions, verb.String(), tenant, text)
 		return
 	default:
@@ -192,7 +192,7 @@ func (s *Session) handleSubscription(line wire.Line) {
 			}
 		}
 		sub := s.hub.join(tenant, p, s, own)
-		s.patternBytes += len(text)
+		s.patternBytes += int32(len(text))
 		s.mu.Lock()
 		s.subscriptions[key] = sub
 		s.change()
@@ -238,7 +238,7 @@ func (s *Session) unsubscribe(key subscriptionKey) {
 	current := s.subscriptions[key]
 	if current != nil {
 		s.hub.leave(key.tenant, current)
-		s.patternBytes -= len(key.pattern)
+		s.patternBytes -= int32(len(key.pattern))
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()

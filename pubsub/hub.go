@@ -58,7 +58,7 @@ func NewHub(broker Broker, limits Limits, log *zap.Logger) *Hub {
 		tenants:  map[string]*tenant{},
 		sessions: map[*Session]struct{}{},
 		byToken:  map[string]*tokenState{},
-		epoch:    time.Now(),
+		epoch:    time.Now().Add(-1), // no time is zero
 		arrivals: map[netip.Addr]int{},
 		quit:     make(chan struct{}),
 	}

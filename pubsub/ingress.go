@@ -10,8 +10,9 @@ import (
 // heldMessage is a message that has come, and is handled when the session's turn
 // comes. It keeps its place: nothing is read behind it until then.
 type heldMessage struct {
+	turn   *turn
 	data   []byte
-	handle func(*Session, []byte) // nil: nothing is held
+	handle func(*Session, []byte) // nil: of what came, only the bytes count
 }
 
 // watchEvery is how often a session that is not read from looks whether its client
@@ -24,7 +25,7 @@ const watchEvery = time.Second
 func (s *Session) Charge(n int) {
 	s.hub.count.bytesIn.Add(uint64(n))
 	s.ingress.charge(n)
-	s.unpaid += n + costOverhead
+	s.unpaid += int32(n + costOverhead)
 }
 
 // accept handles a message now, or holds it until the cap of the client's token
@@ -45,40 +46,45 @@ func (s *Session) accept(data []byte, handle func(*Session, []byte)) {
 }
 
 // payToken charges what came to the cap of the client's token. If it reports false,
-// s.turn is to be waited for.
+// its turn is to be waited for.
 func (s *Session) payToken() bool {
-	cost := s.unpaid
+	cost := int(s.unpaid)
 	s.unpaid = 0
-	if limit := s.hub.limits.Load().TokenIngressKB; limit > 0 && cost > 0 {
-		s.turn = s.token.caps.ingress.take(kb(limit), cost)
-	}
-	return s.turn == nil
+	limit := s.hub.limits.Load().TokenIngressKB
+	return limit == 0 || cost == 0 || s.goesOn(s.token.caps.ingress.take(kb(limit), cost))
 }
 
 // payTenant charges a publish of n bytes to its tenant's cap. If it reports false,
-// s.turn is to be waited for, and the publish to be held.
+// its turn is to be waited for, and the publish to be held.
 func (s *Session) payTenant(tenant []byte, n int) bool {
-	if limit := s.hub.limits.Load().TenantIngressKB; limit > 0 {
-		s.turn = s.hub.capsOf(tenant).ingress.take(kb(limit), n+costOverhead)
-	}
-	return s.turn == nil
+	limit := s.hub.limits.Load().TenantIngressKB
+	return limit == 0 || s.goesOn(s.hub.capsOf(tenant).ingress.take(kb(limit), n+costOverhead))
 }
 
-// hold keeps a message until s.turn has come.
+// goesOn reports whether there is no turn to wait for; if there is one, the session
+// waits.
+func (s *Session) goesOn(t *turn) bool {
+	if t != nil {
+		s.held = &heldMessage{turn: t}
+	}
+	return t == nil
+}
+
+// hold keeps a message until the turn has come that the session waits for.
 func (s *Session) hold(data []byte, handle func(*Session, []byte)) {
-	s.held = heldMessage{bytes.Clone(data), handle}
+	s.held.data, s.held.handle = bytes.Clone(data), handle
 }
 
 // await waits until the session's turn has come, for limit at most, and handles the
 // message that was held until then; which may have to wait for another turn. It
 // reports whether there is nothing left to wait for.
 func (s *Session) await(limit time.Duration) bool {
-	for s.turn != nil {
-		if !s.awaitTurn(limit) {
+	for s.held != nil {
+		held := s.held
+		if !s.awaitTurn(held.turn, limit) {
 			return false
 		}
-		held := s.held
-		s.turn, s.held = nil, heldMessage{}
+		s.held = nil
 		if held.handle != nil {
 			held.handle(s, held.data)
 		}
@@ -88,25 +94,25 @@ func (s *Session) await(limit time.Duration) bool {
 
 // awaitTurn reports false when the session ends, and when its turn has not come
 // within limit.
-func (s *Session) awaitTurn(limit time.Duration) bool {
-	if s.turn.hasCome() {
+func (s *Session) awaitTurn(t *turn, limit time.Duration) bool {
+	if t.hasCome() {
 		return !s.Ended()
 	}
 	for ; limit > 0; limit -= watchEvery {
 		timer := time.NewTimer(min(limit, watchEvery))
 		select {
-		case <-s.turn.came:
+		case <-t.came:
 			timer.Stop()
 			return !s.Ended()
 		case <-s.done:
 			timer.Stop()
-			s.turn.leave()
+			t.leave()
 			return false
 		case <-timer.C:
 		}
 		if s.clientGone() {
 			s.Close(wire.CloseNormal, "")
-			s.turn.leave()
+			t.leave()
 			return false
 		}
 	}
@@ -127,7 +133,7 @@ func (s *Session) clientGone() bool {
 // once the session is ending, and when a cap does not allow it within limit: ask
 // again.
 func (s *Session) Ready(limit time.Duration) bool {
-	if s.turn == nil {
+	if s.held == nil {
 		s.payToken()
 	}
 	if !s.await(limit) {

@@ -78,10 +78,9 @@ func (m *matcher) group() {
 	for i, in := range m.interests {
 		all := in.subscribers.Load()
 		m.reserve(len(m.found) + all.len())
-		for _, part := range all.full {
+		for part := range all.chunks {
 			m.addAll(i, part)
 		}
-		m.addAll(i, all.last)
 	}
 }
 

@@ -16,15 +16,16 @@ func TestMembers(t *testing.T) {
 	var old []snapshot
 	list := func(m *members) map[*subscription]int {
 		got := map[*subscription]int{}
-		for _, part := range append(m.full[:len(m.full):len(m.full)], m.last) {
+		for part := range m.chunks {
 			for _, one := range part {
 				got[one.sub] = got[one.sub] + 1
 			}
 		}
 		return got
 	}
-	for round := range 20_000 {
-		if grow := round/2000%2 == 0; len(in) == 0 || rand.IntN(3) > 0 == grow {
+	most := 0
+	for round := range 120_000 {
+		if grow := round/30_000%2 == 0; len(in) == 0 || rand.IntN(3) > 0 == grow {
 			sub := &subscription{index: now.len()}
 			now = now.with(member{sub: sub})
 			in = append(in, sub)
@@ -38,13 +39,17 @@ func TestMembers(t *testing.T) {
 		if now.len() != len(in) {
 			t.Fatalf("%d members, want %d", now.len(), len(in))
 		}
-		if round%97 == 0 {
+		most = max(most, len(now.full))
+		if round%997 == 0 {
 			want := map[*subscription]int{}
 			for _, sub := range in {
 				want[sub] = 1
 			}
 			old = append(old, snapshot{now, want})
 		}
+	}
+	if most < 2 || len(now.full) == most {
+		t.Errorf("the largest set had %d chunks of chunks, the last one %d", most, len(now.full))
 	}
 	for _, s := range old {
 		got := list(s.set)

@@ -128,13 +128,10 @@ func (h *Hub) fanOut(t *tenant, p *publication) (n int) {
 func (p *publication) spread(in *interest) int {
 	f := p.encode(in.patterns[:])
 	all := in.subscribers.Load()
-	for _, part := range all.full {
+	for part := range all.chunks {
 		for i := range part {
 			part[i].session.deliver(p, f, part[i].lane)
 		}
-	}
-	for i := range all.last {
-		all.last[i].session.deliver(p, f, all.last[i].lane)
 	}
 	return all.len()
 }

@@ -50,13 +50,12 @@ type Session struct {
 	run      func() // write, bound once
 
 	// owned by the reader
-	patternBytes int
-	broken       int // broken messages in a row
+	patternBytes int32
+	broken       int32 // broken messages in a row
 	ingress      bucket
-	near         *tenant     // that it published to last; may be gone
-	unpaid       int         // bytes that came, and are not charged to the token's cap yet
-	turn         *turn       // to be waited for before anything else is handled; nil: none
-	held         heldMessage // handled when the turn comes
+	near         *tenant      // that it published to last; may be gone
+	unpaid       int32        // bytes that came, and are not charged to the token's cap yet
+	held         *heldMessage // to be waited for before anything else is handled; nil: none
 
 	// for operators
 	lost atomic.Uint64
@@ -75,20 +74,22 @@ type Session struct {
 	transport     Transport
 	trier         TryWriter // the same, if it is one
 	outage        uint64    // the last one that the client knows of; see Hub.outage
-	stalled       bool      // the reader waits on resume
-	noticed       bool      // a slow_consumer line was sent less than noticeEvery ago
-	limitedTold   time.Time // when the last egress_limited line was sent; zero: never
-	told          bool      // RECONNECT was sent
 	ending        *ending
-	unsent        bool      // the transport holds bytes that TryWrite could not write
-	writeSince    time.Time // when the write to the main stream began that is under way; zero: none is
-	said          bool      // the close was written
-	gone          bool      // End was called
 	expiry        *time.Timer
 	expiresAt     time.Time
 	version       uint64
 	cut           *time.Timer
 	notice        *time.Timer
+	limitedTold   time.Duration // on the hub's clock, when the last egress_limited line was sent; 0: never
+	writeSince    time.Duration // on the hub's clock, when the write to the main stream began; 0: none is under way
+
+	// Together, since one alone takes the room of eight.
+	stalled bool // the reader waits on resume
+	noticed bool // a slow_consumer line was sent less than noticeEvery ago
+	told    bool // RECONNECT was sent
+	unsent  bool // the transport holds bytes that TryWrite could not write
+	said    bool // the close was written
+	gone    bool // End was called
 }
 
 // ending is how a session ends.
@@ -195,8 +196,8 @@ func (s *Session) endLocked(e ending) {
 // is closed. It removes every trace of the session from the hub.
 func (s *Session) End() {
 	s.Close(wire.CloseNormal, "")
-	if s.turn != nil {
-		s.turn.leave()
+	if s.held != nil {
+		s.held.turn.leave()
 	}
 	for key, sub := range s.subscriptions {
 		s.hub.leave(key.tenant, sub)
@@ -289,7 +290,7 @@ func (s *Session) CheckProgress() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	limit := s.hub.limits.Load().WriteTimeout
-	if s.ending == nil && limit > 0 && !s.writeSince.IsZero() && time.Since(s.writeSince) >= limit {
+	if s.ending == nil && limit > 0 && s.writeSince != 0 && s.hub.now()-s.writeSince >= limit {
 		s.endSlow(0, slowWriteTimeout)
 	}
 }

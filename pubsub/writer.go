@@ -93,7 +93,7 @@ func (s *Session) write() {
 	defer b.release()
 	for {
 		s.mu.Lock()
-		s.writeSince = time.Time{}
+		s.writeSince = 0
 		pause := s.nextBatch(b)
 		if len(b.msgs) == 0 && pause == 0 && !s.unsent {
 			e, transport := s.ending, s.transport
@@ -118,8 +118,8 @@ func (s *Session) write() {
 		s.unsent = false
 		writes := len(b.msgs) > 0 || unsent
 		if writes {
-			if s.writeSince = b.taken; b.frames == 0 { // taken is of another batch
-				s.writeSince = time.Now()
+			if s.writeSince = b.taken.Sub(s.hub.epoch); b.frames == 0 { // taken is of another batch
+				s.writeSince = s.hub.now()
 			}
 		}
 		s.mu.Unlock()
@@ -134,7 +134,7 @@ func (s *Session) write() {
 		}
 		if pause > 0 {
 			s.mu.Lock()
-			s.writeSince = time.Time{}
+			s.writeSince = 0
 			s.mu.Unlock()
 			sleep(pause, s.kick)
 		}
@@ -187,7 +187,7 @@ func (s *Session) broke(b *batch) {
 	s.endLocked(ending{code: wire.CloseNormal, discard: true})
 	s.hub.count.drop(dropClosed, s.queue.clearAll()+uint64(b.frames))
 	s.queue.lane.writing = false
-	s.writeSince = time.Time{}
+	s.writeSince = 0
 	transport := s.transport
 	s.mu.Unlock()
 	transport.Abort()
@@ -331,14 +331,15 @@ func (s *Session) takeOrdered(l *lane, b *batch) (pause time.Duration) {
 // holds s.mu.
 func (s *Session) tellLimited(l *lane, now time.Time, pause time.Duration) time.Duration {
 	i := l.firstDelivery()
-	if i < 0 || s.ending != nil || !s.limitedTold.IsZero() && now.Sub(s.limitedTold) < limitedEvery {
+	at := now.Sub(s.hub.epoch)
+	if i < 0 || s.ending != nil || s.limitedTold != 0 && at-s.limitedTold < limitedEvery {
 		return pause
 	}
-	waited := now.Sub(s.hub.epoch) - l.items[i].at
+	waited := at - l.items[i].at
 	if waited < limitedAfter {
 		return min(pause, limitedAfter-waited)
 	}
-	s.limitedTold = now
+	s.limitedTold = at
 	s.rejectLocked(wire.CodeEgressLimited, strconv.Itoa(int(waited/time.Second)))
 	return pause
 }
