@@ -135,6 +135,7 @@ type client struct {
 	finish  func() // closes finished, once
 	// finished says that the connection is closed, by either side.
 	finished chan struct{}
+	readers  sync.WaitGroup // of who reads in the test's name; the session has to have ended for them to
 }
 
 func (r *rig) connect(token string) *client {
@@ -164,6 +165,7 @@ func (r *rig) admit(token string) (*client, error) {
 	r.hub.Go(func() { // the reader
 		<-s.done
 		<-c.finished
+		c.readers.Wait()
 		s.End()
 	})
 	return c, nil

@@ -27,11 +27,11 @@ func eachShared(t *testing.T, test func(*rig)) {
 	}
 }
 
-// start sends frames from a goroutine, as a transport's reader would, and ends with
-// the session.
+// start sends frames from a goroutine, as a transport's reader would. It ends with
+// them, or with the session, which waits for it.
 func (c *client) start(frames ...[]byte) (done <-chan struct{}) {
 	finished := make(chan struct{})
-	c.rig.hub.Go(func() {
+	c.readers.Go(func() {
 		defer close(finished)
 		for _, f := range frames {
 			if !c.ready() {

@@ -3,6 +3,7 @@ package pubsub
 import (
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -111,16 +112,17 @@ func TestCappedReadersStay(t *testing.T) {
 		for range 15 { // some two minutes' worth
 			p.HandleFrame(framed("t", 60<<10))
 		}
-		sent := 0
+		var sent atomic.Int32
 		done := make(chan struct{})
 		r.hub.Go(func() {
 			defer close(done)
-			for ; sent < 2000 && c.Ready(time.Hour); sent++ {
+			for sent.Load() < 2000 && c.Ready(time.Hour) {
 				c.HandleLine([]byte("SUB:t:a"))
+				sent.Add(1)
 			}
 		})
 		time.Sleep(90 * time.Second)
-		if sent == 2000 {
+		if sent.Load() == 2000 {
 			t.Error("all lines were read, though their answers wait")
 		}
 		<-done
