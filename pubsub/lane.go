@@ -8,15 +8,16 @@ import (
 // lane is an ordered part of a queue. Guarded by the session's mutex.
 type lane struct {
 	items  []item // nil: none
-	few    [smallLen]item
-	head   int // first item that is not taken yet
-	oldest int // no delivery that could be dropped stands before this index
+	head   int    // first item that is not taken yet
+	oldest int    // no delivery that could be dropped stands before this index
 
 	stream  Stream // of a subscription's own; nil: the default lane
 	writing bool   // a writer runs
 	held    bool   // the subscription is not in force yet: nothing is written
 	closing bool   // no delivery is added any more: the stream ends after the last item
 	dead    bool   // the client stopped reading the stream
+
+	few [smallLen]item // where items lie while they are few
 }
 
 // item is one entry of a lane; one without a frame was dropped.

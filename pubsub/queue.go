@@ -7,14 +7,14 @@ package pubsub
 // Only deliver frames are ever dropped, the oldest first. Guarded by the
 // session's mutex.
 type queue struct {
-	control []Outgoing
-	lane    lane
-	own     []*lane
-
 	deliveries   int    // bytes of queued deliveries, bookkeeping included
 	controlBytes int    // bytes of control messages and OK lines, likewise
 	dropped      uint64 // deliveries dropped since the client was last told
 	pushed       uint32 // deliveries pushed so far, by which lanes compare their age
+
+	control []Outgoing
+	lane    lane
+	own     []*lane
 }
 
 func cost(data []byte) int { return len(data) + itemOverhead }

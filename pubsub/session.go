@@ -21,12 +21,12 @@ type Rights interface {
 
 // Identity is what a checked access token says of a client.
 type Identity struct {
+	EgressKB  int // KiB/s to the client; 0: the edge's default
+	IngressKB int // KiB/s from the client; 0: the edge's default
 	TokenID   string
 	Version   uint64 // of the token's record, grows with each change
 	ExpiresAt time.Time
 	Rights    Rights
-	IngressKB int // KiB/s from the client; 0: the edge's default
-	EgressKB  int // KiB/s to the client; 0: the edge's default
 }
 
 // Client describes a connection to its operator.
@@ -42,12 +42,33 @@ type Client struct {
 // Frames). Its transport calls Ready, Charge and the Handle methods one at a time,
 // in the order in which the client's messages arrived.
 type Session struct {
+	hub *Hub // static after Admit
+
+	// What each delivery touches stands together, up to the first of identity: with
+	// 100,000 sessions in a channel, it comes from memory each time.
+	mu      sync.Mutex // guards what follows, down to queue
+	ending  *ending
+	changed uint64    // of Hub.changes, at the last change of subscriptions
+	trier   TryWriter // the transport, if it is one
+	egress  bucket
+
+	stalled bool // the reader waits on resume
+	noticed bool // a slow_consumer line was sent less than noticeEvery ago
+	told    bool // RECONNECT was sent
+	unsent  bool // the transport holds bytes that TryWrite could not write
+	said    bool // the close was written
+	gone    bool // End was called
+
+	queue queue
+
 	// static after Admit
-	hub      *Hub
 	identity Identity
 	client   Client
 	token    *tokenState
-	run      func() // write, bound once
+	run      func()        // write, bound once
+	done     chan struct{} // closed when the session starts to end
+	resume   chan struct{} // tells a reader that waits for its client to read
+	kick     chan struct{} // tells a writer that waits for its cap of control messages
 
 	// owned by the reader
 	patternBytes int32
@@ -62,34 +83,17 @@ type Session struct {
 
 	backlog atomic.Bool // the client may have to read control lines before it is read from
 
-	done   chan struct{} // closed when the session starts to end
-	resume chan struct{} // tells a reader that waits for its client to read
-	kick   chan struct{} // tells a writer that waits for its cap of control messages
-
-	mu            sync.Mutex                        // guards the rest
+	// guarded by mu
 	subscriptions map[subscriptionKey]*subscription // changed by the reader alone
-	changed       uint64                            // of Hub.changes, at the last change of subscriptions
-	queue         queue
-	egress        bucket
 	transport     Transport
-	trier         TryWriter // the same, if it is one
-	outage        uint64    // the last one that the client knows of; see Hub.outage
-	ending        *ending
+	outage        uint64        // the last one that the client knows of; see Hub.outage
+	limitedTold   time.Duration // on the hub's clock, when the last egress_limited line was sent; 0: never
+	writeSince    time.Duration // on the hub's clock, when the write to the main stream began; 0: none is under way
 	expiry        *time.Timer
 	expiresAt     time.Time
 	version       uint64
 	cut           *time.Timer
 	notice        *time.Timer
-	limitedTold   time.Duration // on the hub's clock, when the last egress_limited line was sent; 0: never
-	writeSince    time.Duration // on the hub's clock, when the write to the main stream began; 0: none is under way
-
-	// Together, since one alone takes the room of eight.
-	stalled bool // the reader waits on resume
-	noticed bool // a slow_consumer line was sent less than noticeEvery ago
-	told    bool // RECONNECT was sent
-	unsent  bool // the transport holds bytes that TryWrite could not write
-	said    bool // the close was written
-	gone    bool // End was called
 }
 
 // ending is how a session ends.
