@@ -113,4 +113,7 @@ type Replica interface {
 	// WatchStale calls fn whenever the copy has become too old to be used. It
 	// must not block. See Watch about stop.
 	WatchStale(fn func()) (stop func())
+	// GetLocal is Get from the copy alone: it asks no other machine. ErrNotFound
+	// may mean that the record has not arrived yet.
+	GetLocal(ctx context.Context, kind Kind, id string) (Record, error)
 }

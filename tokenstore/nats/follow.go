@@ -134,9 +134,9 @@ type following struct {
 func (f *following) run(ctx context.Context, watcher jetstream.KeyWatcher) error {
 	s := f.store
 	probes := make(chan probe, 1)
-	ticker := time.NewTicker(probeEvery)
-	defer ticker.Stop()
-	asking := false
+	next := time.NewTimer(probeEvery)
+	defer next.Stop()
+	asking, asked := false, time.Now() // the last time
 	for {
 		select {
 		case e, open := <-watcher.Updates():
@@ -146,7 +146,10 @@ func (f *following) run(ctx context.Context, watcher jetstream.KeyWatcher) error
 			if err := f.take(ctx, e); err != nil {
 				return err
 			}
-		case <-ticker.C:
+		case <-s.lookups.asked:
+			next.Reset(max(0, time.Until(asked.Add(confirmSpacing))))
+		case <-next.C:
+			next.Reset(probeEvery)
 			switch {
 			case !f.complete:
 				if !f.marked.IsZero() && time.Since(f.marked) > lagging {
@@ -156,7 +159,7 @@ func (f *following) run(ctx context.Context, watcher jetstream.KeyWatcher) error
 			case asking:
 				continue
 			}
-			asking = true
+			asking, asked = true, time.Now()
 			p := probe{at: time.Now(), applied: f.applied}
 			s.running.Go(func() {
 				p.position, p.err = s.position(ctx)
@@ -167,6 +170,7 @@ func (f *following) run(ctx context.Context, watcher jetstream.KeyWatcher) error
 			if err := f.compare(p); err != nil {
 				return err
 			}
+			s.lookups.confirmed(time.Time{}) // asks again if that was too early for some
 		case <-s.again: // what came meanwhile is read at once
 			return errRenewed
 		case <-ctx.Done():
@@ -198,10 +202,10 @@ func (f *following) take(ctx context.Context, e jetstream.KeyValueEntry) error {
 		}
 		f.complete = true
 		f.applied = max(f.applied, f.start.last)
-		s.state.confirm(f.began)
+		s.confirm(f.began)
 	}
 	if f.behind.last > 0 && f.applied >= f.behind.last {
-		s.state.confirm(f.behind.at)
+		s.confirm(f.behind.at)
 		f.behind = probe{}
 	}
 	return nil
@@ -219,13 +223,19 @@ func (f *following) compare(p probe) error {
 	case f.another(p.position, p.applied):
 		return errAnother
 	case p.last <= f.applied: // less: there was news while it was asked
-		s.state.confirm(p.at)
+		s.confirm(p.at)
 	case f.behind.last == 0:
 		f.behind = p
 	case p.at.Sub(f.behind.at) > lagging:
 		return errAnew
 	}
 	return nil
+}
+
+// confirm notes that the copy was, at a time, what the bucket had.
+func (s *Store) confirm(at time.Time) {
+	s.state.confirm(at)
+	s.lookups.confirmed(at)
 }
 
 // dropUnseen ends a full reading: what it has not seen is gone. A record that was

@@ -27,11 +27,19 @@ func (s *state) start(maxStale time.Duration) {
 	s.maxStale, s.ready = maxStale, make(chan struct{})
 }
 
-// usable returns nil if the copy may be used, and waits for the first one.
-func (s *state) usable(ctx context.Context) error {
+// begun reports whether there has been a copy.
+func (s *state) begun() bool {
 	select {
 	case <-s.ready:
+		return true
 	default:
+		return false
+	}
+}
+
+// usable returns nil if the copy may be used, and waits for the first one.
+func (s *state) usable(ctx context.Context) error {
+	if !s.begun() {
 		timer := time.NewTimer(patience)
 		defer timer.Stop()
 		select {

@@ -38,6 +38,9 @@ type Config struct {
 const (
 	// patience bounds a call to the bucket, and the wait for the first copy.
 	patience = 5 * time.Second
+	// maxCalls bounds the calls to the bucket that are under way. The question that
+	// keeps the copy fresh is none of them: it waits for nobody.
+	maxCalls = 64
 )
 
 // Store implements [tokenstore.Store] and [tokenstore.Replica].
@@ -49,6 +52,9 @@ type Store struct {
 	mirror *mirror
 	state  state
 
+	lookups *lookups
+	slots   chan struct{} // holds one for each call that is under way
+
 	calls   sync.RWMutex // held for reading by each call, for writing by Close
 	closed  bool
 	stop    context.CancelFunc
@@ -58,8 +64,12 @@ type Store struct {
 
 // Open starts to follow a bucket; it need not be reachable yet.
 func Open(c Config) (*Store, error) {
-	s := &Store{config: c, log: c.Log, mirror: newMirror(), again: make(chan struct{}, 1)}
+	s := &Store{
+		config: c, log: c.Log, mirror: newMirror(), again: make(chan struct{}, 1),
+		lookups: newLookups(), slots: make(chan struct{}, maxCalls),
+	}
 	s.state.start(c.MaxStale)
+	s.mirror.watchers.Add(s.lookups.arrived)
 	back := func(*client.Conn) { kick(s.again) }
 	var err error
 	s.conn, err = c.Connect(
@@ -105,29 +115,6 @@ func (s *Store) enter(ctx context.Context) (leave func(), err error) {
 		return nil, tokenstore.ErrClosed
 	}
 	return s.calls.RUnlock, nil
-}
-
-// Get implements [tokenstore.Store]. A record that the copy has not may be as
-// new that only the bucket has it.
-func (s *Store) Get(ctx context.Context, kind tokenstore.Kind, id string) (tokenstore.Record, error) {
-	leave, err := s.enter(ctx)
-	if err != nil {
-		return tokenstore.Record{}, err
-	}
-	defer leave()
-	if err := s.state.usable(ctx); err != nil {
-		return tokenstore.Record{}, err
-	}
-	if rec, ok := s.mirror.get(kind, id); ok {
-		return rec, nil
-	}
-	if err := s.fetch(ctx, kind, id); err != nil {
-		return tokenstore.Record{}, err
-	}
-	if rec, ok := s.mirror.get(kind, id); ok {
-		return rec, nil
-	}
-	return tokenstore.Record{}, tokenstore.ErrNotFound
 }
 
 // Create implements [tokenstore.Store].
@@ -202,7 +189,11 @@ func (s *Store) Delete(ctx context.Context, kind tokenstore.Kind, id string, ver
 func (s *Store) check(ctx context.Context, kind tokenstore.Kind, id string, version uint64) (revision uint64, err error) {
 	rec, ok := s.mirror.get(kind, id)
 	if !ok {
-		if err := s.fetch(ctx, kind, id); err != nil {
+		m, err := s.last(ctx, s.subject(kind, id))
+		if err == nil {
+			err = s.learn(kind, id, m)
+		}
+		if err != nil {
 			return 0, err
 		}
 		if rec, ok = s.mirror.get(kind, id); !ok {
@@ -248,17 +239,6 @@ func (s *Store) lost(ctx context.Context, kind tokenstore.Kind, id string, revis
 	return tokenstore.ErrConflict
 }
 
-// fetch brings the bucket's state of one record into the copy.
-func (s *Store) fetch(ctx context.Context, kind tokenstore.Kind, id string) error {
-	return s.ask(ctx, func(ctx context.Context) error {
-		m, err := s.last(ctx, s.subject(kind, id))
-		if err != nil {
-			return err
-		}
-		return s.learn(kind, id, m)
-	})
-}
-
 // learn brings the last message of a record into the copy; nil: there is none.
 func (s *Store) learn(kind tokenstore.Kind, id string, m *latest) error {
 	if m == nil {
@@ -285,20 +265,34 @@ func (s *Store) change(ctx context.Context, kind tokenstore.Kind, do func(contex
 	if err := s.config.Role.permit(kind); err != nil {
 		return err
 	}
-	if err := s.state.usable(ctx); err != nil {
+	if err := s.usable(ctx); err != nil {
 		return err
 	}
 	return s.ask(ctx, do)
 }
 
-// ask calls the bucket, for at most patience.
+var (
+	errNotConnected = fmt.Errorf("%w: not connected to NATS", tokenstore.ErrUnavailable)
+	errNoSlot       = errors.New("too many calls to the bucket are under way")
+)
+
+// ask calls the bucket, for at most patience, waiting for a slot included.
 func (s *Store) ask(ctx context.Context, do func(context.Context) error) error {
 	if !s.conn.IsConnected() {
-		return fmt.Errorf("%w: not connected to NATS", tokenstore.ErrUnavailable)
+		return errNotConnected
 	}
 	limited, done := context.WithTimeout(ctx, patience)
 	defer done()
-	err := do(limited)
+	var err error
+	select {
+	case s.slots <- struct{}{}:
+		defer func() { <-s.slots }()
+		if err = ctx.Err(); err == nil { // select may prefer the slot
+			err = do(limited)
+		}
+	case <-limited.Done():
+		err = errNoSlot
+	}
 	switch {
 	case err == nil, errors.Is(err, tokenstore.ErrNotFound), errors.Is(err, tokenstore.ErrExists),
 		errors.Is(err, tokenstore.ErrConflict), errors.Is(err, tokenstore.ErrUnavailable):
@@ -307,27 +301,6 @@ func (s *Store) ask(ctx context.Context, do func(context.Context) error) error {
 		return ctx.Err()
 	}
 	return fmt.Errorf("%w: %w", tokenstore.ErrUnavailable, err)
-}
-
-// Scan implements [tokenstore.Store].
-func (s *Store) Scan(ctx context.Context, kind tokenstore.Kind, after string, fn func(tokenstore.Record) bool) error {
-	leave, err := s.enter(ctx)
-	if err != nil {
-		return err
-	}
-	defer leave()
-	if err := s.state.usable(ctx); err != nil {
-		return err
-	}
-	for _, id := range s.mirror.ids(kind, after) {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		if rec, ok := s.mirror.get(kind, id); ok && !fn(rec) {
-			return nil
-		}
-	}
-	return nil
 }
 
 // Watch implements [tokenstore.Store].

@@ -1,0 +1,197 @@
+package nats
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/millrace/millrace/internal/natstest"
+	"github.com/millrace/millrace/tokenstore"
+	client "github.com/nats-io/nats.go"
+)
+
+// requests counts the messages that a server gets on subjects, and answers none.
+// The count is that of all that a store has sent before.
+func requests(t *testing.T, s *Store, connect natstest.Connector, subject string) (count func() int64) {
+	t.Helper()
+	conn, err := connect()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(conn.Close)
+	var n atomic.Int64
+	end := strings.TrimSuffix(subject, ">") + "END" // of what is counted
+	ended := make(chan struct{}, 1)
+	if _, err := conn.Subscribe(subject, func(m *client.Msg) {
+		if m.Subject == end {
+			ended <- struct{}{}
+		} else {
+			n.Add(1)
+		}
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if err := conn.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	return func() int64 {
+		t.Helper()
+		if err := s.conn.Publish(end, nil); err != nil {
+			t.Fatal(err)
+		}
+		<-ended
+		return n.Load()
+	}
+}
+
+// missAll looks n ids up at once that no bucket has.
+func missAll(t *testing.T, s *Store, n int) {
+	t.Helper()
+	var wg sync.WaitGroup
+	for i := range n {
+		wg.Go(func() {
+			if _, err := s.Get(t.Context(), access, fmt.Sprintf("made-up-%d", i)); !errors.Is(err, tokenstore.ErrNotFound) {
+				t.Errorf("Get of a made-up id: %v", err)
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// Made-up ids do not become requests, one for each: they share a question now and
+// then.
+func TestMissesShareQuestions(t *testing.T) {
+	connect := natstest.Connect(natstest.Server(t))
+	s, _ := openReady(t, connect)
+	n := requests(t, s, connect, "$JS.API.>")
+	began := time.Now()
+	missAll(t, s, 1000)
+	took := time.Since(began)
+	// A question in each spacing, and on a machine so slow that the copy seems to
+	// lag, maxFetches beside it.
+	most := int64(took/confirmSpacing+2) * (maxFetches + 1)
+	if got := n(); got < 1 || got > most || got > 500 {
+		t.Errorf("1000 misses in %v made %d requests, want at most %d", took, got, most)
+	}
+}
+
+// A flood of misses does not stand before the question that keeps the copy fresh:
+// each miss that is answered was answered by it.
+func TestMissesConfirm(t *testing.T) {
+	s, _ := openReady(t, natstest.Connect(natstest.Server(t)))
+	for range 5 {
+		began := time.Now()
+		missAll(t, s, 200)
+		if took := time.Since(began); took < lagTolerated && s.state.since().Before(began) {
+			t.Errorf("after misses the copy was confirmed %v before them", began.Sub(s.state.since()))
+		}
+	}
+}
+
+// While made-up ids keep an edge busy, what another edge issues works there at once.
+func TestIssuedElsewhereInFlood(t *testing.T) {
+	connect := natstest.Connect(natstest.Server(t))
+	issuer, _ := openReady(t, connect)
+	s, _ := openReady(t, connect)
+	ctx, cancel := context.WithCancel(t.Context())
+	var flood sync.WaitGroup
+	for i := range 200 {
+		flood.Go(func() {
+			for n := 0; ctx.Err() == nil; n++ {
+				_, _ = s.Get(ctx, access, fmt.Sprintf("made-up-%d-%d", i, n))
+			}
+		})
+	}
+	for i := range 100 {
+		rec := put(t, issuer, fmt.Sprint(i), time.Time{})
+		got, err := s.Get(t.Context(), access, rec.ID)
+		if err != nil || got.Version != rec.Version {
+			t.Errorf("what was just issued elsewhere: %+v, %v", got, err)
+		}
+	}
+	cancel()
+	flood.Wait()
+}
+
+// A copy that does not keep up is not waited for: a few ids at a time are asked for.
+func TestLookUpWithoutFollower(t *testing.T) {
+	connect := natstest.Connect(natstest.Server(t))
+	issuer, _ := openReady(t, connect)
+	s, _ := openReady(t, connect)
+	s.stop()
+	s.running.Wait() // nothing keeps the copy up to date any more
+	n := requests(t, s, connect, "$JS.API.STREAM.MSG.GET.>")
+	rec := put(t, issuer, "issued", time.Time{})
+	if got, err := s.Get(t.Context(), access, rec.ID); err != nil || string(got.Value) != "x" {
+		t.Errorf("what was issued elsewhere: %+v, %v", got, err)
+	}
+	began := time.Now()
+	missAll(t, s, 100)
+	if got, most := n(), maxFetches*int64(time.Since(began)/confirmSpacing+3); got < 100 || got > most {
+		t.Errorf("%d requests for 101 ids, want at most %d in this time", got, most)
+	}
+}
+
+// silent points a store at a JetStream that takes requests and answers none.
+func silent(t *testing.T) (*Store, func() int64) {
+	connect := natstest.Connect(natstest.Server(t))
+	s, _ := openReady(t, connect)
+	s.stop()
+	s.running.Wait()
+	s.config.Domain = "nowhere"
+	return s, requests(t, s, connect, "$JS.nowhere.API.>")
+}
+
+// Of look-ups that wait, and of calls under way, there is an end.
+func TestLookUpsBounded(t *testing.T) {
+	s, n := silent(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	var wg sync.WaitGroup
+	var refused atomic.Int64
+	for i := range maxLookups + 100 {
+		wg.Go(func() {
+			_, err := s.Get(ctx, access, fmt.Sprintf("made-up-%d", i))
+			switch {
+			case errors.Is(err, errTooManyLookups) && errors.Is(err, tokenstore.ErrUnavailable):
+				refused.Add(1)
+			case !errors.Is(err, context.Canceled):
+				t.Errorf("Get: %v", err)
+			}
+		})
+	}
+	await(t, "look-ups over the bound to be refused", func() bool { return refused.Load() == 100 })
+	await(t, "ids to be asked for", func() bool { return n() == maxFetches })
+	cancel()
+	wg.Wait()
+	if got := n(); got != maxFetches {
+		t.Errorf("%d requests under way, want %d", got, maxFetches)
+	}
+	if len(s.lookups.byKey) != 0 || s.lookups.waiting != 0 {
+		t.Errorf("%d look-ups are left, %d of them with a key", s.lookups.waiting, len(s.lookups.byKey))
+	}
+}
+
+func TestCallsBounded(t *testing.T) {
+	s, n := silent(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	var wg sync.WaitGroup
+	for i := range 3 * maxCalls {
+		wg.Go(func() {
+			_, err := s.Create(ctx, tokenstore.Record{Kind: access, ID: fmt.Sprint(i)})
+			if !errors.Is(err, context.Canceled) {
+				t.Errorf("Create: %v", err)
+			}
+		})
+	}
+	await(t, "calls to be under way", func() bool { return n() >= maxCalls })
+	cancel()
+	wg.Wait()
+	if got := n(); got != maxCalls {
+		t.Errorf("%d calls were under way at once, want %d", got, maxCalls)
+	}
+}

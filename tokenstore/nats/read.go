@@ -1,0 +1,72 @@
+package nats
+
+import (
+	"context"
+	"errors"
+
+	"github.com/millrace/millrace/tokenstore"
+)
+
+// Get implements [tokenstore.Store]. A record that the copy has not may be so
+// new that only the bucket has it.
+func (s *Store) Get(ctx context.Context, kind tokenstore.Kind, id string) (tokenstore.Record, error) {
+	rec, err := s.GetLocal(ctx, kind, id)
+	if !errors.Is(err, tokenstore.ErrNotFound) {
+		return rec, err
+	}
+	leave, err := s.enter(ctx)
+	if err != nil {
+		return tokenstore.Record{}, err
+	}
+	defer leave()
+	return s.lookUp(ctx, kind, id)
+}
+
+// GetLocal implements [tokenstore.Replica].
+func (s *Store) GetLocal(ctx context.Context, kind tokenstore.Kind, id string) (tokenstore.Record, error) {
+	leave, err := s.enter(ctx)
+	if err != nil {
+		return tokenstore.Record{}, err
+	}
+	defer leave()
+	if err := s.usable(ctx); err != nil {
+		return tokenstore.Record{}, err
+	}
+	if rec, ok := s.mirror.get(kind, id); ok {
+		return rec, nil
+	}
+	return tokenstore.Record{}, tokenstore.ErrNotFound
+}
+
+// usable returns nil if the copy may be used. So many calls wait for the first one
+// and no more.
+func (s *Store) usable(ctx context.Context) error {
+	if !s.state.begun() {
+		if err := s.lookups.enter(); err != nil {
+			return err
+		}
+		defer s.lookups.leave()
+	}
+	return s.state.usable(ctx)
+}
+
+// Scan implements [tokenstore.Store].
+func (s *Store) Scan(ctx context.Context, kind tokenstore.Kind, after string, fn func(tokenstore.Record) bool) error {
+	leave, err := s.enter(ctx)
+	if err != nil {
+		return err
+	}
+	defer leave()
+	if err := s.usable(ctx); err != nil {
+		return err
+	}
+	for _, id := range s.mirror.ids(kind, after) {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if rec, ok := s.mirror.get(kind, id); ok && !fn(rec) {
+			return nil
+		}
+	}
+	return nil
+}
