@@ -262,7 +262,7 @@ func adminProblem(app *App, err error) rest.Problem {
 	case errors.Is(err, tokenstore.ErrStaticMaster):
 		return rest.Problem{Status: http.StatusConflict, Code: "static_master_token", Detail: err.Error()}
 	}
-	return rest.ProblemFor(err, app.log)
+	return rest.ProblemFor(err, app.faults)
 }
 
 func nonNil[T any](list []T) []T {

@@ -52,7 +52,7 @@ func later(code, detail string) *refusal {
 	return &refusal{status: http.StatusServiceUnavailable, code: code, detail: detail, retryAfter: "5"}
 }
 
-var errTooManyFailures = &refusal{
+var refusedForFailures = &refusal{
 	status: http.StatusTooManyRequests, code: "too_many_failures",
 	detail: "too many failed authentications from this address", retryAfter: "1",
 }
@@ -88,25 +88,16 @@ func (l *running) available() *refusal {
 type candidate struct {
 	app     *App
 	live    *running
-	log     *zap.Logger
 	client  pubsub.Client
 	origins []string // as the request had them
 	secure  bool     // a token may be looked at on this connection
 }
 
-// patience refuses addresses that failed too often.
-func (c candidate) patience() *refusal {
-	if c.app.failures.blocked(c.client.IP) {
-		return errTooManyFailures
-	}
-	return nil
-}
-
 // admit checks the token and registers a session for it, in the order of
-// docs/protocol.md, WebSocket: 401, 403, 503. The caller attaches a transport to
+// docs/protocol.md, WebSocket: 429, 401, 403, 503. The caller attaches a transport to
 // the session, or ends it.
 func (c candidate) admit(ctx context.Context, token string) (session *pubsub.Session, access *tokenstore.Access, refused *refusal) {
-	access, err := c.live.service.Authenticate(ctx, token)
+	access, err := c.app.failures.access(ctx, c.live.service, token, c.client.IP)
 	if err != nil {
 		return nil, nil, c.refuseToken(err)
 	}
@@ -157,10 +148,12 @@ func (c candidate) admit(ctx context.Context, token string) (session *pubsub.Ses
 }
 
 func (c candidate) refuseToken(err error) *refusal {
-	if !errors.Is(err, tokenstore.ErrUnauthorized) {
+	switch {
+	case errors.Is(err, tokenstore.ErrTooManyFailures):
+		return refusedForFailures
+	case !errors.Is(err, tokenstore.ErrUnauthorized):
 		return c.fault(err)
 	}
-	c.app.failures.failed(c.client.IP)
 	return &refusal{
 		status: http.StatusUnauthorized, code: "unauthorized",
 		detail: "a valid access token is needed: in Authorization: Bearer, or as the entry at.<token> beside " +
@@ -172,6 +165,8 @@ func (c candidate) refuseToken(err error) *refusal {
 }
 
 func (c candidate) fault(err error) *refusal {
-	c.log.Error("handshake failed", zap.Error(err))
+	if !errors.Is(err, context.Canceled) { // else the client is gone
+		c.app.faults.Error("handshake failed", zap.String("transport", c.client.Transport), zap.Error(err))
+	}
 	return later("unavailable", "the token store is out of reach; try again")
 }

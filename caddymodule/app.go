@@ -72,6 +72,7 @@ type App struct {
 	tokens    tokenstore.Config
 	limits    pubsub.Limits
 	failures  *failureLimiter
+	faults    *zap.Logger // of the token store: one line a second
 
 	mu      sync.Mutex
 	lease   *edge         // what this generation holds of the pools; nil: nothing
@@ -183,7 +184,7 @@ func (*App) CaddyModule() caddy.ModuleInfo {
 // works beside a running edge.
 func (a *App) Provision(ctx caddy.Context) error {
 	a.ctx, a.log = ctx, ctx.Logger()
-	a.failures = newFailureLimiter()
+	a.failures, a.faults = newFailureLimiter(), oncePerSecond(LiveLog("pubsub"))
 	a.started = make(chan struct{})
 	a.takeover = takeover.New(func(srv *caddyhttp.Server) http.Handler {
 		return outermost{next: srv, server: srv, log: a.log.Named("guard")}

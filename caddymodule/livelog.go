@@ -2,6 +2,7 @@ package caddymodule
 
 import (
 	"slices"
+	"time"
 
 	"github.com/caddyserver/caddy/v2"
 	"go.uber.org/zap"
@@ -35,6 +36,15 @@ func (c liveCore) Write(e zapcore.Entry, fields []zapcore.Field) error {
 		ce.Write(slices.Concat(c.fields, fields)...)
 	}
 	return nil
+}
+
+// oncePerSecond returns a logger that drops what it has logged in this second,
+// whatever its fields: a fault of the token store would else be a line for each
+// request.
+func oncePerSecond(log *zap.Logger) *zap.Logger {
+	return log.WithOptions(zap.WrapCore(func(core zapcore.Core) zapcore.Core {
+		return zapcore.NewSamplerWithOptions(core, time.Second, 1, 0)
+	}))
 }
 
 func (liveCore) Sync() error { return caddy.Log().Core().Sync() }

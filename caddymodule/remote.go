@@ -4,11 +4,8 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
-	"sync"
-	"time"
 
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
-	"github.com/millrace/millrace/pubsub"
 )
 
 // clientIP is the caller's address as Caddy determines it (`trusted_proxies`
@@ -54,43 +51,4 @@ func (a *App) secure(r *http.Request) bool {
 	}
 	ip, err := netip.ParseAddr(host)
 	return err == nil && ip.Unmap().IsLoopback()
-}
-
-const (
-	maxFailures  = 20     // failed authentications a second from one address
-	maxAddresses = 16_384 // that are kept count of
-)
-
-// failureLimiter counts failed authentications by address and second.
-type failureLimiter struct {
-	mu     sync.Mutex
-	second int64
-	counts map[netip.Addr]int
-}
-
-func newFailureLimiter() *failureLimiter { return &failureLimiter{counts: map[netip.Addr]int{}} }
-
-// blocked reports whether the address failed too often in this second.
-func (l *failureLimiter) blocked(ip netip.Addr) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.turn()
-	return l.counts[pubsub.Network(ip)] >= maxFailures
-}
-
-func (l *failureLimiter) failed(ip netip.Addr) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.turn()
-	ip = pubsub.Network(ip)
-	if _, known := l.counts[ip]; known || len(l.counts) < maxAddresses {
-		l.counts[ip]++
-	}
-}
-
-func (l *failureLimiter) turn() {
-	if now := time.Now().Unix(); now != l.second {
-		l.second = now
-		clear(l.counts)
-	}
 }

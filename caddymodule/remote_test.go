@@ -5,10 +5,7 @@ import (
 	"crypto/tls"
 	"net/http"
 	"net/http/httptest"
-	"net/netip"
 	"testing"
-	"testing/synctest"
-	"time"
 
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 )
@@ -78,34 +75,4 @@ func TestClientIP(t *testing.T) {
 			t.Errorf("%s: got %v, %v, want %q", c.name, ip, known, c.want)
 		}
 	}
-}
-
-func TestFailureLimiter(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		time.Sleep(time.Until(time.Now().Truncate(time.Second).Add(time.Second)))
-		l := newFailureLimiter()
-		one, neighbour, other := netip.MustParseAddr("2001:db8::1"), netip.MustParseAddr("2001:db8::2"), netip.MustParseAddr("192.0.2.1")
-		for i := range maxFailures {
-			if l.blocked(one) {
-				t.Fatalf("blocked after %d failures", i)
-			}
-			l.failed(one)
-		}
-		if !l.blocked(one) || !l.blocked(neighbour) {
-			t.Error("not blocked after 20 failures in a second, with its whole /64")
-		}
-		if l.blocked(other) {
-			t.Error("another address is blocked, too")
-		}
-		time.Sleep(time.Second)
-		if l.blocked(one) {
-			t.Error("still blocked a second later")
-		}
-		for i := range 2 * maxAddresses {
-			l.failed(netip.AddrFrom4([4]byte{10, byte(i >> 16), byte(i >> 8), byte(i)}))
-		}
-		if len(l.counts) > maxAddresses {
-			t.Errorf("%d addresses are kept count of", len(l.counts))
-		}
-	})
 }

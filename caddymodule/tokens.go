@@ -37,10 +37,11 @@ func (h *Tokens) Provision(ctx caddy.Context) (err error) {
 		return errors.New("path: the calls need one above them, like /v1")
 	}
 	h.calls = rest.NewHandler(rest.Options{
-		Service:  func() *tokenstore.Service { return h.app.running.service },
-		ClientIP: clientIP,
-		Secure:   h.app.secure,
-		Log:      ctx.Logger(),
+		Service:      func() *tokenstore.Service { return h.app.running.service },
+		Authenticate: h.app.failures.master,
+		ClientIP:     clientIP,
+		Secure:       h.app.secure,
+		Log:          oncePerSecond(ctx.Logger()),
 	})
 	return nil
 }

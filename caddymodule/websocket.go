@@ -90,13 +90,10 @@ func (h *WebSocket) open(r *http.Request, live *running, token string) (*pubsub.
 	}
 	ip, _ := clientIP(r)
 	c := candidate{
-		app: h.app, live: live, log: h.log,
+		app: h.app, live: live,
 		client:  pubsub.Client{IP: ip, Transport: tokenstore.ProtocolWebSocket},
 		origins: r.Header.Values("Origin"),
 		secure:  h.app.secure(r),
-	}
-	if refused := c.patience(); refused != nil {
-		return nil, refused
 	}
 	session, _, refused := c.admit(r.Context(), token)
 	return session, refused

@@ -93,10 +93,6 @@ func (h *WebTransport) ServeHTTP(w http.ResponseWriter, r *http.Request, next ca
 		return nil
 	}
 	c := visitor{candidate: h.candidate(r, live, entry), entry: entry}
-	if refused := c.patience(); refused != nil {
-		refused.write(w)
-		return nil
-	}
 	// In both cases the request, and all that Caddy keeps with it, is let go of
 	// when the session has begun.
 	if given {
@@ -137,7 +133,7 @@ func (h *WebTransport) candidate(r *http.Request, live *running, entry *takeover
 		origins = append(origins, strings.Clone(o))
 	}
 	return candidate{
-		app: h.app, live: live, log: h.log,
+		app: h.app, live: live,
 		client:  pubsub.Client{IP: ip, Transport: tokenstore.ProtocolWebTransport, Listener: entry.Listener()},
 		origins: origins,
 		secure:  true,
@@ -177,9 +173,7 @@ func (h *WebTransport) await(w http.ResponseWriter, r *http.Request, c visitor) 
 		}
 	}()
 	if conn, ok := h.upgrade(w, r, c.entry); ok {
-		log := LiveLog("pubsub.webtransport")
-		c.log = log // the handler's may be gone by then
-		wtconn.Await(c.live.hub, arrival, conn, c.auth, log)
+		wtconn.Await(c.live.hub, arrival, conn, c.auth, LiveLog("pubsub.webtransport"))
 		served = true
 	}
 }
@@ -216,11 +210,7 @@ func (v visitor) admit(ctx context.Context, token string) (wtconn.Admission, *re
 
 // auth answers an AUTH line.
 func (v visitor) auth(ctx context.Context, token string) (wtconn.Admission, *wtconn.Refusal) {
-	refused := v.live.available()
-	if refused == nil {
-		refused = v.patience()
-	}
-	if refused != nil {
+	if refused := v.live.available(); refused != nil {
 		return wtconn.Admission{}, refused.close()
 	}
 	a, refused := v.admit(ctx, token)

@@ -58,7 +58,7 @@ func TestRefusalOfAUTH(t *testing.T) {
 		{"draining", refusedByHub(pubsub.ErrDraining), 503, "", wire.CloseTryLater},
 		{"full", refusedByHub(pubsub.ErrFull), 503, "", wire.CloseTryLater},
 		{"per token", refusedByHub(pubsub.ErrTokenFull), 503, "", wire.CloseTryLater},
-		{"failures", errTooManyFailures, 429, "", wire.CloseTryLater},
+		{"failures", refusedForFailures, 429, "", wire.CloseTryLater},
 		{"unauthenticated", refusedByHub(pubsub.ErrArrivals), 503, "", wire.CloseTryLater},
 		{"unauthenticated of one address", refusedByHub(pubsub.ErrArrivalsPerIP), 429, "", wire.CloseTryLater},
 	} {

@@ -274,7 +274,7 @@ func equalValues(a, b []string) bool { return strings.Join(a, "\n") == strings.J
 // keyAnswer is base64(SHA-1(key + GUID)) for the key that upgrade sends.
 const keyAnswer = "Bz3qJYTGdOe8gUSpLosEdiLKDrk="
 
-// A client that guesses tokens is held up; others are not.
+// A client that guesses tokens is held up; who has a token is not, wherever from.
 func TestHandshakeFailuresAreLimited(t *testing.T) {
 	t.Parallel()
 	e := startEdge(t, handshakeCaddyfile)
@@ -301,7 +301,55 @@ func TestHandshakeFailuresAreLimited(t *testing.T) {
 		t.Errorf("another address got %d %s, want 101", got.Status, got.Body)
 	}
 	good.Peer = guess.Peer
-	e.poll("the address to be heard again", func() bool { return e.upgrade(good).Status == http.StatusSwitchingProtocols })
+	e.poll("a guess to be refused, and a token to be accepted just after it", func() bool {
+		e.upgrade(guess)
+		refused := e.upgrade(guess).Status == http.StatusTooManyRequests
+		if got := e.upgrade(good); got.Status != http.StatusSwitchingProtocols {
+			t.Fatalf("a valid token from where somebody guesses got %d %s, want 101", got.Status, got.Body)
+		}
+		return refused
+	})
+	e.poll("the address to be heard again", func() bool { return e.upgrade(guess).Status == http.StatusUnauthorized })
+}
+
+// Clients that go on to try a revoked token take nothing from those beside them.
+func TestHandshakeRetriesDisturbNobody(t *testing.T) {
+	t.Parallel()
+	e := startEdge(t, handshakeCaddyfile)
+	valid, revoked := e.issue(allowAll("room")).Token, e.issue(allowAll("room")).Token
+	e.revoke(e.master, revoked).decode(t, http.StatusOK, new(object))
+	const peer = "203.0.113.79"
+	for range 40 {
+		for range 3 { // 120 in all, far more than may fail in a second
+			got := e.upgrade(upgrade{Peer: peer, Header: []string{bearer(revoked)}})
+			got.problem(t, http.StatusUnauthorized, "unauthorized")
+		}
+		if got := e.upgrade(upgrade{TLS: true, Peer: peer, Header: []string{bearer(valid)}}); got.Status != http.StatusSwitchingProtocols {
+			t.Fatalf("a valid token got %d %s, want 101", got.Status, got.Body)
+		}
+	}
+}
+
+// Guessing master tokens is held up likewise.
+func TestMasterTokenFailuresAreLimited(t *testing.T) {
+	t.Parallel()
+	e := startEdge(t, defaultCaddyfile)
+	guess := "MT_" + strings.Repeat("0", 32) + "_" + strings.Repeat("0", 32)
+	call := func() answer { return e.rest("GET", "/v1/tokens", guess, nil) }
+	failures, held := 0, call()
+	for deadline := time.Now().Add(patience); held.Status != http.StatusTooManyRequests; held = call() {
+		held.problem(t, http.StatusUnauthorized, "bad_master_token")
+		if failures++; time.Now().After(deadline) {
+			t.Fatalf("%d failures were answered, want 429", failures)
+		}
+	}
+	held.problem(t, http.StatusTooManyRequests, "too_many_failures")
+	if failures < 20 || held.Header.Get("Retry-After") != "1" {
+		t.Errorf("held up after %d failures with Retry-After %q, want 20 to be answered, and 1", failures, held.Header.Get("Retry-After"))
+	}
+	if got := e.rest("GET", "/v1/tokens", e.master, nil); got.Status != http.StatusOK {
+		t.Errorf("a valid master token just after it got %d %s, want 200", got.Status, got.Body)
+	}
 }
 
 func TestHandshakeLimits(t *testing.T) {

@@ -319,7 +319,15 @@ func TestWebTransportFailuresAreLimited(t *testing.T) {
 	if got := attempt(token, http.Header{"X-Forwarded-For": {"203.0.113.78"}}); got.Status != http.StatusOK {
 		t.Errorf("another address got %d %s, want 200", got.Status, got.Body)
 	}
-	e.poll("the address to be heard again", func() bool { return attempt(token, here).Status == http.StatusOK })
+	e.poll("a guess to be refused, and a token to be accepted just after it", func() bool {
+		attempt("AT_x", here)
+		refused := attempt("AT_x", here).Status == http.StatusTooManyRequests
+		if got := attempt(token, here); got.Status != http.StatusOK {
+			t.Fatalf("a valid token from where somebody guesses got %d %s, want 200", got.Status, got.Body)
+		}
+		return refused
+	})
+	e.poll("the address to be heard again", func() bool { return attempt("AT_x", here).Status == http.StatusUnauthorized })
 }
 
 // An edge that cannot take the client now closes with 1013, and no line.

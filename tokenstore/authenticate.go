@@ -6,20 +6,44 @@ import (
 	"sync"
 )
 
+// getter is [Store.Get], or [Replica.GetLocal].
+type getter func(ctx context.Context, kind Kind, id string) (Record, error)
+
+// local returns the getter that asks no other machine.
+func (s *Service) local() getter {
+	if r, ok := s.store.(Replica); ok {
+		return r.GetLocal
+	}
+	return s.store.Get
+}
+
 // Authenticate returns the right of an access token that may be used now, or
-// [ErrUnauthorized]. Any other error comes from the store. It costs one Get of
-// the store; connections with the same token share one Access.
+// [ErrUnauthorized], which is [ErrTokenEnded] for who has the right secret. Any
+// other error comes from the store. It costs one Get of the store; connections
+// with the same token share one Access.
 func (s *Service) Authenticate(ctx context.Context, token string) (*Access, error) {
+	return s.authenticate(ctx, token, s.store.Get)
+}
+
+// AuthenticateLocal is [Service.Authenticate] without asking another machine: a
+// token that was issued elsewhere a moment ago may be unknown.
+func (s *Service) AuthenticateLocal(ctx context.Context, token string) (*Access, error) {
+	return s.authenticate(ctx, token, s.local())
+}
+
+func (s *Service) authenticate(ctx context.Context, token string, get getter) (*Access, error) {
 	id, secret, ok := splitToken(accessPrefix, token)
 	if !ok {
 		return nil, ErrUnauthorized
 	}
-	c, err := s.load(ctx, id)
-	if err != nil {
+	c, err := s.load(ctx, id, get)
+	switch {
+	case err != nil:
 		return nil, unauthorized(err)
-	}
-	if !c.hash.matches(secret) || c.revoked || !s.now().Before(c.access.ExpiresAt) {
+	case !c.hash.matches(secret):
 		return nil, ErrUnauthorized
+	case c.revoked || !s.now().Before(c.access.ExpiresAt):
+		return nil, ErrTokenEnded
 	}
 	return c.access, nil
 }
@@ -31,12 +55,12 @@ func (s *Service) Lookup(ctx context.Context, tokenID string) (*Access, error) {
 	if !isID(tokenID) {
 		return nil, ErrUnauthorized
 	}
-	c, err := s.load(ctx, tokenID)
+	c, err := s.load(ctx, tokenID, s.store.Get)
 	if err != nil {
 		return nil, unauthorized(err)
 	}
 	if c.revoked || !s.now().Before(c.access.ExpiresAt) {
-		return nil, ErrUnauthorized
+		return nil, ErrTokenEnded
 	}
 	return c.access, nil
 }
@@ -50,8 +74,8 @@ func unauthorized(err error) error {
 
 // load reads a token from the store and compiles it, unless this version of it
 // was compiled before.
-func (s *Service) load(ctx context.Context, id string) (*compiled, error) {
-	rec, err := s.store.Get(ctx, KindAccess, id)
+func (s *Service) load(ctx context.Context, id string, get getter) (*compiled, error) {
+	rec, err := get(ctx, KindAccess, id)
 	if err != nil {
 		return nil, err
 	}

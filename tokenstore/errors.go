@@ -1,6 +1,9 @@
 package tokenstore
 
-import "errors"
+import (
+	"errors"
+	"fmt"
+)
 
 // The refusals of a [Service] that need no place in a request. Test them with
 // errors.Is. Any other error that is not an [InvalidError] comes from the
@@ -35,6 +38,12 @@ var (
 	// ErrUnauthorized is the one answer for an access token that cannot be
 	// used: malformed, unknown, wrong secret, expired or revoked.
 	ErrUnauthorized = errors.New("the access token is not valid")
+	// ErrTokenEnded is an [ErrUnauthorized] for who has the secret of a token that
+	// is expired or revoked. It is no guess, and not for the client to see.
+	ErrTokenEnded = fmt.Errorf("%w: it is expired or revoked", ErrUnauthorized)
+	// ErrTooManyFailures refuses credentials that would fail, from an address
+	// from which too many did. The service itself does not return it.
+	ErrTooManyFailures = errors.New("too many failed authentications from this address")
 )
 
 // The problem codes of an [InvalidError] (docs/protocol.md, REST).

@@ -41,7 +41,7 @@ func (s *Service) explainToken(ctx context.Context, q Query) (a *Access, refusal
 		if !isID(q.TokenID) {
 			return nil, "the token id must be 32 lower-case hex digits"
 		}
-		c, err := s.load(ctx, q.TokenID)
+		c, err := s.load(ctx, q.TokenID, s.store.Get)
 		switch {
 		case errors.Is(err, ErrNotFound):
 			return nil, "there is no token with this id (an expired one is forgotten after a day)"

@@ -11,11 +11,21 @@ import (
 // masks and ip is outside of them or not valid. Any other error comes from the
 // store.
 func (s *Service) AuthenticateMaster(ctx context.Context, token string, ip netip.Addr) (*Master, error) {
+	return s.authenticateMaster(ctx, token, ip, s.store.Get)
+}
+
+// AuthenticateMasterLocal is [Service.AuthenticateMaster] without asking another
+// machine: a master token that was made elsewhere a moment ago may be unknown.
+func (s *Service) AuthenticateMasterLocal(ctx context.Context, token string, ip netip.Addr) (*Master, error) {
+	return s.authenticateMaster(ctx, token, ip, s.local())
+}
+
+func (s *Service) authenticateMaster(ctx context.Context, token string, ip netip.Addr, get getter) (*Master, error) {
 	id, secret, ok := splitToken(masterPrefix, token)
 	if !ok {
 		return nil, ErrBadMasterToken
 	}
-	m, err := s.master(ctx, id)
+	m, err := s.master(ctx, id, get)
 	if errors.Is(err, ErrUnknownMaster) {
 		return nil, ErrBadMasterToken
 	} else if err != nil {
@@ -39,11 +49,11 @@ func (s *Service) AuthenticateMaster(ctx context.Context, token string, ip netip
 func (s *Service) Overlay() *Master { return &Master{Name: "overlay", Static: true} }
 
 // master returns a master token by id. Static ones are found first.
-func (s *Service) master(ctx context.Context, id string) (Master, error) {
+func (s *Service) master(ctx context.Context, id string, get getter) (Master, error) {
 	if m, ok := s.static[id]; ok {
 		return m, nil
 	}
-	rec, err := s.store.Get(ctx, KindMaster, id)
+	rec, err := get(ctx, KindMaster, id)
 	if errors.Is(err, ErrNotFound) {
 		return Master{}, ErrUnknownMaster
 	} else if err != nil {
@@ -62,7 +72,7 @@ func (s *Service) stillValid(ctx context.Context, m *Master) error {
 	if m.Static {
 		return nil
 	}
-	now, err := s.master(ctx, m.ID)
+	now, err := s.master(ctx, m.ID, s.store.Get)
 	if errors.Is(err, ErrUnknownMaster) || err == nil && now.secret != m.secret {
 		return ErrBadMasterToken
 	}

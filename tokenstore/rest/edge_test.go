@@ -183,5 +183,12 @@ func (e *edge) wantProblem(res *http.Response, code Code) string {
 	if got := res.Header.Get("WWW-Authenticate"); got != challenge {
 		e.t.Errorf("WWW-Authenticate = %q, want %q", got, challenge)
 	}
+	retry := ""
+	if p.Status == http.StatusTooManyRequests {
+		retry = "1"
+	}
+	if got := res.Header.Get("Retry-After"); got != retry {
+		e.t.Errorf("Retry-After = %q, want %q", got, retry)
+	}
 	return p.Detail
 }

@@ -3,7 +3,7 @@
 // no web server.
 //
 // A request passes these gates in this order, and the first that refuses it
-// answers: 425 (early data), 404 (no such path), 405, 401, 403 ip_not_allowed,
+// answers: 425 (early data), 404 (no such path), 405, 429, 401, 403 ip_not_allowed,
 // 403 tls_required, 415, 413, 400, 404, 409. No byte of the body is read before
 // the second 403 is settled.
 package rest
@@ -27,6 +27,9 @@ type Options struct {
 	// Service gives the service to ask, once per request. Nil from it means
 	// that there is none at the moment: 503.
 	Service func() *tokenstore.Service
+	// Authenticate gives the master token of a caller, as the service's
+	// AuthenticateMaster does, or [tokenstore.ErrTooManyFailures]. Nil: that.
+	Authenticate func(context.Context, *tokenstore.Service, string, netip.Addr) (*tokenstore.Master, error)
 	// ClientIP gives the caller's address, false when it is not known; a
 	// master token with masks is refused then. Nil: it is never known.
 	ClientIP func(*http.Request) (netip.Addr, bool)
@@ -43,6 +46,11 @@ type Options struct {
 func NewHandler(o Options) http.Handler {
 	if o.ClientIP == nil {
 		o.ClientIP = func(*http.Request) (netip.Addr, bool) { return netip.Addr{}, false }
+	}
+	if o.Authenticate == nil {
+		o.Authenticate = func(ctx context.Context, s *tokenstore.Service, token string, ip netip.Addr) (*tokenstore.Master, error) {
+			return s.AuthenticateMaster(ctx, token, ip)
+		}
 	}
 	if o.Secure == nil {
 		o.Secure = func(r *http.Request) bool { return r.TLS != nil }
@@ -98,7 +106,7 @@ func (h *handler) serve(w http.ResponseWriter, r *http.Request) (any, *Problem) 
 	if !known {
 		ip = netip.Addr{}
 	}
-	master, err := authenticate(r, service, ip)
+	master, err := h.Authenticate(r.Context(), service, credential(r), ip)
 	if err != nil {
 		return nil, h.problem(w, r, err)
 	}
@@ -126,24 +134,28 @@ func TooEarly(r *http.Request) bool {
 	return r.TLS != nil && !r.TLS.HandshakeComplete || len(r.Header["Early-Data"]) > 0
 }
 
-// authenticate asks for the master token of the request. Two Authorization
-// headers are refused: whoever stands in front of us may have checked the other.
-func authenticate(r *http.Request, s *tokenstore.Service, ip netip.Addr) (*tokenstore.Master, error) {
+// credential returns the master token of the request, empty if there is none. Two
+// Authorization headers are as good as none: whoever stands in front of us may have
+// checked the other.
+func credential(r *http.Request) string {
 	headers := r.Header.Values("Authorization")
 	if len(headers) != 1 {
-		return nil, tokenstore.ErrBadMasterToken
+		return ""
 	}
 	scheme, token, _ := strings.Cut(headers[0], " ")
 	if !strings.EqualFold(scheme, "Bearer") {
-		return nil, tokenstore.ErrBadMasterToken
+		return ""
 	}
-	return s.AuthenticateMaster(r.Context(), strings.Trim(token, " "), ip)
+	return strings.Trim(token, " ")
 }
 
 // problem is the refusal for an error of the service.
 func (h *handler) problem(w http.ResponseWriter, r *http.Request, err error) *Problem {
-	if errors.Is(err, tokenstore.ErrBadMasterToken) {
+	switch {
+	case errors.Is(err, tokenstore.ErrBadMasterToken):
 		w.Header().Set("WWW-Authenticate", "Bearer")
+	case errors.Is(err, tokenstore.ErrTooManyFailures):
+		w.Header().Set("Retry-After", "1")
 	}
 	p := ProblemFor(err, h.Log.With(zap.String("route", r.URL.Path)))
 	return &p
@@ -158,6 +170,8 @@ func ProblemFor(err error, log *zap.Logger) Problem {
 		return *refusal(Code(invalid.Code), invalid.Error())
 	case errors.Is(err, tokenstore.ErrBadMasterToken):
 		return *refusal(CodeBadMasterToken, "needs one header Authorization: Bearer with a valid master token")
+	case errors.Is(err, tokenstore.ErrTooManyFailures):
+		return *refusal(CodeTooManyFailures, err.Error())
 	case errors.Is(err, tokenstore.ErrIPNotAllowed):
 		return *refusal(CodeIPNotAllowed, err.Error())
 	case errors.Is(err, tokenstore.ErrUnknownToken):

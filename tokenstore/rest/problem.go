@@ -27,6 +27,7 @@ const (
 	CodeUnsupportedMediaType Code = "unsupported_media_type"
 	CodeTooEarly             Code = "too_early"
 	CodeReadOnly             Code = "read_only"
+	CodeTooManyFailures      Code = "too_many_failures"
 	CodeInternal             Code = "internal"
 	CodeUnavailable          Code = "unavailable"
 )
@@ -47,6 +48,7 @@ var Status = map[Code]int{
 	CodeUnsupportedMediaType: http.StatusUnsupportedMediaType,
 	CodeTooEarly:             http.StatusTooEarly,
 	CodeReadOnly:             http.StatusForbidden,
+	CodeTooManyFailures:      http.StatusTooManyRequests,
 	CodeInternal:             http.StatusInternalServerError,
 	CodeUnavailable:          http.StatusServiceUnavailable,
 }

@@ -38,7 +38,7 @@ var Routes = []Route{
 
 var (
 	refusals = []Code{
-		CodeTooEarly, CodeTLSRequired, CodeBadMasterToken, CodeIPNotAllowed,
+		CodeTooEarly, CodeTLSRequired, CodeBadMasterToken, CodeTooManyFailures, CodeIPNotAllowed,
 		CodeInvalidBody, CodeInternal, CodeUnavailable,
 	}
 	bodyRefusals = with(refusals, CodeUnsupportedMediaType, CodeBodyTooLarge, CodeReadOnly)

@@ -1,8 +1,10 @@
 package rest
 
 import (
+	"context"
 	"errors"
 	"net/http"
+	"net/netip"
 	"strings"
 	"testing"
 	"time"
@@ -53,9 +55,14 @@ func edited(change func(e *edge, r *http.Request)) func(*edge, Route) *http.Requ
 
 // refusedBy has one request for each code that makes a route answer with it.
 var refusedBy = map[Code]func(*edge, Route) *http.Request{
-	CodeTooEarly:             edited(func(_ *edge, r *http.Request) { r.TLS.HandshakeComplete = false }),
-	CodeTLSRequired:          edited(func(_ *edge, r *http.Request) { r.TLS = nil }),
-	CodeBadMasterToken:       edited(func(_ *edge, r *http.Request) { r.Header.Set("Authorization", "Bearer "+masterAll+"0") }),
+	CodeTooEarly:       edited(func(_ *edge, r *http.Request) { r.TLS.HandshakeComplete = false }),
+	CodeTLSRequired:    edited(func(_ *edge, r *http.Request) { r.TLS = nil }),
+	CodeBadMasterToken: edited(func(_ *edge, r *http.Request) { r.Header.Set("Authorization", "Bearer "+masterAll+"0") }),
+	CodeTooManyFailures: edited(func(e *edge, _ *http.Request) {
+		e.options.Authenticate = func(context.Context, *tokenstore.Service, string, netip.Addr) (*tokenstore.Master, error) {
+			return nil, tokenstore.ErrTooManyFailures
+		}
+	}),
 	CodeIPNotAllowed:         edited(func(_ *edge, r *http.Request) { r.Header.Set("Authorization", "Bearer "+masterMasked) }),
 	CodeInternal:             edited(func(e *edge, _ *http.Request) { e.store.err = errors.New("disk on fire") }),
 	CodeUnavailable:          edited(func(e *edge, _ *http.Request) { e.store.err = tokenstore.ErrClosed }),

@@ -1,0 +1,103 @@
+package caddymodule
+
+import (
+	"context"
+	"errors"
+	"net/netip"
+	"sync"
+	"time"
+
+	"github.com/millrace/millrace/pubsub"
+	"github.com/millrace/millrace/tokenstore"
+)
+
+const (
+	maxFailures  = 20     // failed authentications a second from one address
+	maxAddresses = 16_384 // that are kept count of
+)
+
+// failureLimiter counts failed authentications by address and second, and refuses
+// what would fail once there are too many. Whoever has the secret of a token that
+// this edge knows is not counted, and never refused by it: many clients may be
+// behind one address. An address that is not known is nobody's, and has no count.
+type failureLimiter struct {
+	mu     sync.Mutex
+	second int64
+	counts map[netip.Addr]int
+}
+
+func newFailureLimiter() *failureLimiter { return &failureLimiter{counts: map[netip.Addr]int{}} }
+
+// access is [tokenstore.Service.Authenticate] for a client at an address, or
+// [tokenstore.ErrTooManyFailures].
+func (l *failureLimiter) access(ctx context.Context, s *tokenstore.Service, token string, ip netip.Addr) (*tokenstore.Access, error) {
+	return limited(l, ip,
+		func() (*tokenstore.Access, error) { return s.AuthenticateLocal(ctx, token) },
+		func() (*tokenstore.Access, error) { return s.Authenticate(ctx, token) })
+}
+
+// master is [tokenstore.Service.AuthenticateMaster] likewise.
+func (l *failureLimiter) master(ctx context.Context, s *tokenstore.Service, token string, ip netip.Addr) (*tokenstore.Master, error) {
+	return limited(l, ip,
+		func() (*tokenstore.Master, error) { return s.AuthenticateMasterLocal(ctx, token, ip) },
+		func() (*tokenstore.Master, error) { return s.AuthenticateMaster(ctx, token, ip) })
+}
+
+// limited asks this edge first. Only what fails there is counted, before another
+// machine is asked about it.
+func limited[T any](l *failureLimiter, ip netip.Addr, local, all func() (*T, error)) (*T, error) {
+	v, err := local()
+	if !failed(err) {
+		return v, err
+	}
+	if !l.attempt(ip) {
+		return nil, tokenstore.ErrTooManyFailures
+	}
+	if v, err = all(); err == nil { // it was issued elsewhere a moment ago
+		l.forgive(ip)
+	}
+	return v, err
+}
+
+// failed reports whether a token is none, as far as is known.
+func failed(err error) bool {
+	return errors.Is(err, tokenstore.ErrBadMasterToken) ||
+		errors.Is(err, tokenstore.ErrUnauthorized) && !errors.Is(err, tokenstore.ErrTokenEnded)
+}
+
+// attempt counts a failure, unless there were too many in this second.
+func (l *failureLimiter) attempt(ip netip.Addr) bool {
+	if !ip.IsValid() {
+		return true
+	}
+	ip = pubsub.Network(ip)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.turn()
+	n, known := l.counts[ip]
+	switch {
+	case n >= maxFailures:
+		return false
+	case known || len(l.counts) < maxAddresses:
+		l.counts[ip] = n + 1
+	}
+	return true
+}
+
+// forgive takes a failure back that was none.
+func (l *failureLimiter) forgive(ip netip.Addr) {
+	ip = pubsub.Network(ip)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.turn()
+	if l.counts[ip] > 0 {
+		l.counts[ip]--
+	}
+}
+
+func (l *failureLimiter) turn() {
+	if now := time.Now().Unix(); now != l.second {
+		l.second = now
+		clear(l.counts)
+	}
+}
