@@ -64,6 +64,10 @@ func refusedByHub(err error) *refusal {
 		return later("draining", err.Error())
 	case errors.Is(err, pubsub.ErrTokenFull):
 		return later("too_many_connections_of_token", err.Error())
+	case errors.Is(err, pubsub.ErrTenantFull):
+		return later("too_many_connections_of_tenant", err.Error())
+	case errors.Is(err, pubsub.ErrAddressFull):
+		return later("too_many_connections_of_address", err.Error())
 	case errors.Is(err, pubsub.ErrArrivals):
 		return later("too_many_unauthenticated", err.Error())
 	case errors.Is(err, pubsub.ErrArrivalsPerIP):
@@ -91,6 +95,16 @@ type candidate struct {
 	client  pubsub.Client
 	origins []string // as the request had them
 	secure  bool     // a token may be looked at on this connection
+}
+
+// begin counts the client, which came with its token, among the handshakes that
+// are under way, until done, which may be called repeatedly.
+func (c candidate) begin() (done func(), refused *refusal) {
+	arrival, err := c.live.hub.Handshake(c.client)
+	if err != nil {
+		return nil, refusedByHub(err)
+	}
+	return arrival.Leave, nil
 }
 
 // admit checks the token and registers a session for it, in the order of
@@ -125,6 +139,7 @@ func (c candidate) admit(ctx context.Context, token string) (session *pubsub.Ses
 		Version:   access.Version,
 		ExpiresAt: access.ExpiresAt,
 		Rights:    access,
+		Tenants:   access.Tenants,
 		IngressKB: min(access.IngressKBPerSec, c.app.Bandwidth.Max), // the maximum may have been lowered
 		EgressKB:  min(access.EgressKBPerSec, c.app.Bandwidth.Max),
 	}, c.client)

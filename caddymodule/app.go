@@ -4,7 +4,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"net/http"
+	"runtime/debug"
 	"slices"
 	"sync"
 	"time"
@@ -111,12 +113,26 @@ type Limits struct {
 	MaxSubscriptions int `json:"max_subscriptions,omitempty"`
 	// MaxConnections of this edge. Default: 100000. Zero: no limit.
 	MaxConnections *int `json:"max_connections,omitempty"`
-	// MaxConnectionsPerToken on this edge. Default, and zero: no limit.
+	// MaxConnectionsPerToken on this edge. Default, and zero: half of
+	// max_connections.
 	MaxConnectionsPerToken int `json:"max_connections_per_token,omitempty"`
+	// MaxConnectionsPerTenant on this edge. A connection counts for the first 16
+	// tenants of its token. Default, and zero: half of max_connections.
+	MaxConnectionsPerTenant int `json:"max_connections_per_tenant,omitempty"`
+	// MaxConnectionsPerAddress on this edge: from one IPv4 address or IPv6 /64,
+	// loopback and trusted proxies aside. Default, and zero: half of
+	// max_connections.
+	MaxConnectionsPerAddress int `json:"max_connections_per_address,omitempty"`
 	// SendQueue bounds the deliveries that wait for one client, in bytes; at
 	// least the largest frame: max_payload, 65 KiB for the patterns that it
 	// lists, and 2 for each of max_subscriptions. Default, and zero: 1048576.
 	SendQueue int `json:"send_queue,omitempty"`
+	// QueueMemory bounds the deliveries that wait for all clients, in bytes, those
+	// of queues below 16 KiB aside. Those of one token, tenant or address get half
+	// of it. At least twice send_queue. Default, and zero: a quarter of the memory
+	// that GOMEMLIMIT allows, which Caddy sets to 90 % of what there is; 1 GiB
+	// where there is no such limit.
+	QueueMemory int `json:"queue_memory,omitempty"`
 }
 
 // Metrics switches on counts that cost more the more there is to count.
@@ -245,7 +261,7 @@ func (a *App) regions() []string { return append([]string{"US", "EU"}, a.Regions
 func (a *App) provisionLimits() error {
 	l := pubsub.DefaultLimits()
 	maxCap := tokenstore.DefaultMaxKBPerSec
-	perToken := 0
+	l.QueueMemory = 0
 	for _, o := range []struct {
 		name     string
 		value    int // zero: keep the default
@@ -254,8 +270,11 @@ func (a *App) provisionLimits() error {
 	}{
 		{"limits.max_payload (bytes)", a.Limits.MaxPayload, 1, 16 << 20, &l.MaxPayload},
 		{"limits.max_subscriptions", a.Limits.MaxSubscriptions, 1, 65535, &l.MaxSubscriptions},
-		{"limits.max_connections_per_token", a.Limits.MaxConnectionsPerToken, 0, 1 << 30, &perToken},
+		{"limits.max_connections_per_token", a.Limits.MaxConnectionsPerToken, 0, 1 << 30, &l.MaxConnectionsPerToken},
+		{"limits.max_connections_per_tenant", a.Limits.MaxConnectionsPerTenant, 0, 1 << 30, &l.MaxConnectionsPerTenant},
+		{"limits.max_connections_per_address", a.Limits.MaxConnectionsPerAddress, 0, 1 << 30, &l.MaxConnectionsPerAddress},
 		{"limits.send_queue (bytes)", a.Limits.SendQueue, 1, 1 << 30, &l.SendQueue},
+		{"limits.queue_memory (bytes)", a.Limits.QueueMemory, 1, 1 << 40, &l.QueueMemory},
 		{"metrics.tenants", a.Metrics.Tenants, 1, 1000, &l.MetricTenants},
 		{"bandwidth.max (KB/s)", a.Bandwidth.Max, 1, 1 << 30, &maxCap},
 		{"bandwidth.default_ingress (KB/s)", a.Bandwidth.DefaultIngress, 1, 1 << 30, &l.DefaultIngressKB},
@@ -273,7 +292,6 @@ func (a *App) provisionLimits() error {
 		}
 		*o.to = o.value
 	}
-	l.MaxConnectionsPerToken = perToken
 	if n := a.Limits.MaxConnections; n != nil {
 		if *n < 0 {
 			return fmt.Errorf("limits.max_connections: must be 0 (no limit) or more")
@@ -282,6 +300,12 @@ func (a *App) provisionLimits() error {
 	}
 	if floor := l.LargestFrame(); l.SendQueue < floor {
 		return fmt.Errorf("limits.send_queue: must hold the largest frame, which has %d bytes with this max_payload and max_subscriptions", floor)
+	}
+	if l.QueueMemory == 0 {
+		l.QueueMemory = defaultQueueMemory(debug.SetMemoryLimit(-1), l.SendQueue)
+	}
+	if l.QueueMemory < 2*l.SendQueue {
+		return fmt.Errorf("limits.queue_memory: must be at least twice send_queue, which is %d bytes", l.SendQueue)
 	}
 	a.Bandwidth.Max = maxCap
 	if l.DefaultIngressKB > maxCap || l.DefaultEgressKB > maxCap {
@@ -302,6 +326,16 @@ func (a *App) provisionLimits() error {
 	}
 	a.limits = l
 	return nil
+}
+
+// defaultQueueMemory is what queues may hold where the Go runtime has a limit of
+// its memory; math.MaxInt64: it has none.
+func defaultQueueMemory(limit int64, sendQueue int) int {
+	memory := pubsub.DefaultLimits().QueueMemory
+	if limit < math.MaxInt64 {
+		memory = int(limit / 4)
+	}
+	return max(memory, 2*sendQueue)
 }
 
 // Start implements [caddy.App]: it takes the hub over from the configuration

@@ -190,11 +190,14 @@ func parseEdges(h httpcaddyfile.Helper) ([]httpcaddyfile.ConfigValue, error) {
 //			tenant_egress   <KB/s>
 //		}
 //		limits {
-//			max_payload               <size>
-//			max_subscriptions         <count>
-//			max_connections           <count>
-//			max_connections_per_token <count>
-//			send_queue                <size>
+//			max_payload                 <size>
+//			max_subscriptions           <count>
+//			max_connections             <count>
+//			max_connections_per_token   <count>
+//			max_connections_per_tenant  <count>
+//			max_connections_per_address <count>
+//			send_queue                  <size>
+//			queue_memory                <size>
 //		}
 //		metrics {
 //			tenants <max>
@@ -258,12 +261,15 @@ func (a *App) unmarshalBlock(d *caddyfile.Dispenser) error {
 		case "limits":
 			connections := -1
 			err = numbers(d, count, map[string]*int{
-				"max_payload":               &a.Limits.MaxPayload,
-				"max_subscriptions":         &a.Limits.MaxSubscriptions,
-				"max_connections":           &connections,
-				"max_connections_per_token": &a.Limits.MaxConnectionsPerToken,
-				"send_queue":                &a.Limits.SendQueue,
-			}, "max_payload", "send_queue")
+				"max_payload":                 &a.Limits.MaxPayload,
+				"max_subscriptions":           &a.Limits.MaxSubscriptions,
+				"max_connections":             &connections,
+				"max_connections_per_token":   &a.Limits.MaxConnectionsPerToken,
+				"max_connections_per_tenant":  &a.Limits.MaxConnectionsPerTenant,
+				"max_connections_per_address": &a.Limits.MaxConnectionsPerAddress,
+				"send_queue":                  &a.Limits.SendQueue,
+				"queue_memory":                &a.Limits.QueueMemory,
+			}, "max_payload", "send_queue", "queue_memory")
 			if connections >= 0 {
 				a.Limits.MaxConnections = &connections
 			}

@@ -76,7 +76,7 @@ const madeUp = "AT_0123456789abcdef0123456789abcdef_0123456789abcdef0123456789ab
 var (
 	here      = netip.MustParseAddr("2001:db8::1")
 	neighbour = netip.MustParseAddr("2001:db8::2")
-	another = netip.MustParseAddr("192.0.2.1")
+	another   = netip.MustParseAddr("192.0.2.1")
 )
 
 // Of an address from which too much fails, what fails is refused, and nothing else.

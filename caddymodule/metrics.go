@@ -47,7 +47,8 @@ var handshakeRefusals = [][]string{
 	{"429", "too_many_failures"}, {"429", "too_many_unauthenticated"},
 	{"501", "not_implemented"},
 	{"503", "draining"}, {"503", "starting"}, {"503", "unavailable"},
-	{"503", "too_many_connections"}, {"503", "too_many_connections_of_token"}, {"503", "too_many_unauthenticated"},
+	{"503", "too_many_connections"}, {"503", "too_many_connections_of_token"}, {"503", "too_many_connections_of_tenant"},
+	{"503", "too_many_connections_of_address"}, {"503", "too_many_unauthenticated"},
 }
 
 // tokenOperations are the operations on tokens, which restOperations and

@@ -55,6 +55,9 @@ var hubFamilies = []family{
 	gauge("queue_bytes", "Bytes that wait to be written in the queues of all sessions, bookkeeping included.",
 		func(s *snapshot) float64 { return float64(s.QueuedBytes) }),
 
+	gauge("queue_memory_bytes", "Bytes that count against queue_memory: of the send queues from 16 KiB on, where a message that several wait for counts in parts.",
+		func(s *snapshot) float64 { return float64(s.QueueMemory) }),
+
 	counter("messages_in_total", "Messages that clients published and the edge accepted.",
 		func(s *snapshot) uint64 { return s.MessagesIn }),
 	counter("bytes_in_total", "Bytes of all messages from clients, without the transport's framing.",

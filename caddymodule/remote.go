@@ -6,6 +6,7 @@ import (
 	"net/netip"
 
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+	"github.com/millrace/millrace/pubsub"
 )
 
 // clientIP is the caller's address as Caddy determines it (`trusted_proxies`
@@ -34,6 +35,21 @@ func claimed(r *http.Request, ip netip.Addr) bool {
 	// A handler before ours may have taken the header away.
 	peer, err := netip.ParseAddrPort(r.RemoteAddr)
 	return err != nil || peer.Addr().WithZone("") != ip
+}
+
+// clientOf describes the caller to the hub.
+func clientOf(r *http.Request, transport string) pubsub.Client {
+	c := pubsub.Client{Transport: transport}
+	var known bool
+	if c.IP, known = clientIP(r); !known {
+		c.IP = netip.Addr{}
+	}
+	if trusted, _ := caddyhttp.GetVar(r.Context(), caddyhttp.TrustedProxyVarKey).(bool); trusted {
+		// A proxy that does not say whom it speaks for speaks for many.
+		proxy, err := netip.ParseAddrPort(r.RemoteAddr)
+		c.SharedIP = err == nil && proxy.Addr().Unmap().WithZone("") == c.IP
+	}
+	return c
 }
 
 // secure reports whether a token may be looked at on this connection: TLS, or

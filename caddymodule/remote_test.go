@@ -3,6 +3,7 @@ package caddymodule
 import (
 	"context"
 	"crypto/tls"
+	"math"
 	"net/http"
 	"net/http/httptest"
 	"testing"
@@ -73,6 +74,55 @@ func TestClientIP(t *testing.T) {
 		ip, known := clientIP(r.WithContext(ctx))
 		if known != (c.want != "") || known && ip.String() != c.want || !known && ip.IsValid() {
 			t.Errorf("%s: got %v, %v, want %q", c.name, ip, known, c.want)
+		}
+	}
+}
+
+// An address takes a share of the edge unless it is that of a trusted proxy, which
+// speaks for many.
+func TestClientOf(t *testing.T) {
+	for _, c := range []struct {
+		name, remote, client string
+		trusted              bool
+		ip                   string
+		shared               bool
+	}{
+		{"a client", "203.0.113.5:1", "203.0.113.5", false, "203.0.113.5", false},
+		{"by a proxy that says whom it speaks for", "10.0.0.1:1", "203.0.113.5", true, "203.0.113.5", false},
+		{"by a proxy that does not", "10.0.0.1:1", "10.0.0.1", true, "10.0.0.1", true},
+		{"by a mapped proxy that does not", "[::ffff:10.0.0.1]:1", "::ffff:10.0.0.1", true, "10.0.0.1", true},
+		{"by a proxy that is not trusted", "10.0.0.1:1", "10.0.0.1", false, "10.0.0.1", false},
+		{"a zone", "[fe80::1%eth0]:1", "fe80::1%eth0", false, "fe80::1", false},
+		{"a Unix socket", "@", "", false, "invalid IP", false},
+		{"nonsense", "@", "somewhere", true, "invalid IP", false},
+	} {
+		r := httptest.NewRequest("GET", "/", nil)
+		r.RemoteAddr = c.remote
+		r = r.WithContext(context.WithValue(r.Context(), caddyhttp.VarsCtxKey, map[string]any{
+			caddyhttp.ClientIPVarKey: c.client, caddyhttp.TrustedProxyVarKey: c.trusted,
+		}))
+		got := clientOf(r, "websocket")
+		if got.IP.String() != c.ip || got.SharedIP != c.shared || got.Transport != "websocket" {
+			t.Errorf("%s: %+v", c.name, got)
+		}
+	}
+}
+
+// Queues get a quarter of the memory that there is, and never less than two clients
+// may have.
+func TestDefaultQueueMemory(t *testing.T) {
+	for _, c := range []struct {
+		limit     int64
+		sendQueue int
+		want      int
+	}{
+		{math.MaxInt64, 1 << 20, 1 << 30},
+		{8 << 30, 1 << 20, 2 << 30},
+		{1 << 20, 1 << 20, 2 << 20},
+		{math.MaxInt64, 1 << 30, 2 << 30},
+	} {
+		if got := defaultQueueMemory(c.limit, c.sendQueue); got != c.want {
+			t.Errorf("with a limit of %d and queues of %d: %d, want %d", c.limit, c.sendQueue, got, c.want)
 		}
 	}
 }

@@ -88,13 +88,17 @@ func (h *WebSocket) open(r *http.Request, live *running, token string) (*pubsub.
 	if refused := live.available(); refused != nil {
 		return nil, refused
 	}
-	ip, _ := clientIP(r)
 	c := candidate{
 		app: h.app, live: live,
-		client:  pubsub.Client{IP: ip, Transport: tokenstore.ProtocolWebSocket},
+		client:  clientOf(r, tokenstore.ProtocolWebSocket),
 		origins: r.Header.Values("Origin"),
 		secure:  h.app.secure(r),
 	}
+	done, refused := c.begin()
+	if refused != nil {
+		return nil, refused
+	}
+	defer done()
 	session, _, refused := c.admit(r.Context(), token)
 	return session, refused
 }

@@ -127,14 +127,15 @@ func checkEntry(w http.ResponseWriter, r *http.Request) (*takeover.Entry, bool) 
 }
 
 func (h *WebTransport) candidate(r *http.Request, live *running, entry *takeover.Entry) candidate {
-	ip, _ := clientIP(r)
+	client := clientOf(r, tokenstore.ProtocolWebTransport)
+	client.Listener = entry.Listener()
 	var origins []string
 	for _, o := range r.Header.Values("Origin") {
 		origins = append(origins, strings.Clone(o))
 	}
 	return candidate{
 		app: h.app, live: live,
-		client:  pubsub.Client{IP: ip, Transport: tokenstore.ProtocolWebTransport, Listener: entry.Listener()},
+		client:  client,
 		origins: origins,
 		secure:  true,
 	}
@@ -142,11 +143,18 @@ func (h *WebTransport) candidate(r *http.Request, live *running, entry *takeover
 
 // serve opens the session of a client that sent its token in the handshake.
 func (h *WebTransport) serve(w http.ResponseWriter, r *http.Request, c visitor, token string) {
+	done, refused := c.begin()
+	if refused != nil {
+		refused.write(w)
+		return
+	}
+	defer done()
 	a, refused := c.admit(r.Context(), token)
 	if refused != nil {
 		refused.write(w)
 		return
 	}
+	done()
 	served := false
 	defer func() { // also after a panic, which the server recovers from
 		if !served {

@@ -107,6 +107,7 @@ var narrowCaddyfile = "{" + globalOptions + "\tpubsub {" + pubsubStore + default
 		limits {
 			max_connections 3
 			max_connections_per_token 2
+			max_connections_per_tenant 3
 		}
 	}
 }

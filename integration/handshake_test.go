@@ -3,6 +3,7 @@ package integration
 import (
 	"fmt"
 	"maps"
+	"net"
 	"net/http"
 	"strconv"
 	"strings"
@@ -359,6 +360,7 @@ func TestHandshakeLimits(t *testing.T) {
 		limits {
 			max_connections 3
 			max_connections_per_token 2
+			max_connections_per_tenant 3
 		}
 	}
 }
@@ -397,6 +399,62 @@ func TestHandshakeLimits(t *testing.T) {
 		{"draining before the token", upgrade{}, 503, "draining"},
 		{"shape before draining", upgrade{Without: "Upgrade"}, 426, "upgrade_required"},
 	})
+}
+
+// Nobody takes more than half of an edge, from whatever side one looks at it.
+func TestConnectionShares(t *testing.T) {
+	t.Parallel()
+	for name, more := range map[string]string{
+		"half": "", "sharper": "max_connections_per_token 1\nmax_connections_per_tenant 1\nmax_connections_per_address 1\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e := startEdge(t, "{"+globalOptions+behindProxies+"\tpubsub {\n\t\tallow_plaintext"+
+				pubsubStore+defaultMaster+fastBandwidth+"\n\t\tlimits {\n\t\t\tmax_connections 8\n"+more+"\t\t}\n\t}\n}\n"+sites)
+			share := 4
+			if more != "" {
+				share = 1
+			}
+			n := 0
+			address := func() string { n++; return fmt.Sprintf("203.0.113.%d", n) }
+			tenant := func() string { n++; return fmt.Sprintf("room%d", n) }
+			for _, c := range []struct {
+				code string
+				next func() (token, peer string)
+			}{
+				{"too_many_connections_of_token", func() func() (string, string) {
+					token := e.issue(allowAll(tenant())).Token
+					return func() (string, string) { return token, address() }
+				}()},
+				{"too_many_connections_of_tenant", func() (string, string) { return e.issue(allowAll(tenant(), "popular")).Token, address() }},
+				{"too_many_connections_of_address", func() (string, string) { return e.issue(allowAll(tenant())).Token, "198.51.100.7" }},
+			} {
+				var conns []net.Conn
+				open := func(token, peer string) answer {
+					got, conn, _ := e.connect(upgrade{Peer: peer, Header: []string{bearer(token)}})
+					conns = append(conns, conn)
+					return got
+				}
+				for i := range share {
+					if got := open(c.next()); got.Status != http.StatusSwitchingProtocols {
+						t.Fatalf("%s: connection %d got %d %s, want 101", c.code, i+1, got.Status, got.Body)
+					}
+				}
+				refused := open(c.next())
+				refused.problem(t, http.StatusServiceUnavailable, c.code)
+				if refused.Header.Get("Retry-After") == "" {
+					t.Errorf("%s: the refusal has no Retry-After", c.code)
+				}
+				if got := open(e.issue(allowAll(tenant())).Token, address()); got.Status != http.StatusSwitchingProtocols {
+					t.Errorf("%s: somebody else got %d %s, want 101", c.code, got.Status, got.Body)
+				}
+				for _, conn := range conns {
+					conn.Close()
+				}
+				awaitConnections(e, 0)
+			}
+		})
+	}
 }
 
 // awaitConnections returns when the edge has so many connections.

@@ -41,7 +41,7 @@ func TestArrivalsAreLimited(t *testing.T) {
 		for _, a := range all {
 			a.Leave()
 		}
-		if n := len(r.hub.arrivals); n != 0 {
+		if n := len(r.hub.arrivals.byIP); n != 0 {
 			t.Errorf("%d addresses are remembered", n)
 		}
 	})

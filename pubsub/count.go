@@ -30,6 +30,7 @@ type tenantCounters struct{ messagesIn, deliveries atomic.Uint64 }
 
 const (
 	dropQueueFull = iota
+	dropQueueMemory
 	dropDisconnect
 	dropClosed
 	dropKinds
@@ -37,6 +38,7 @@ const (
 
 const (
 	slowQueueFull = iota
+	slowQueueMemory
 	slowWriteTimeout
 	slowKinds
 )
@@ -157,6 +159,7 @@ func (h *Hub) Metrics() Metrics {
 	for code, i := range codeIndex {
 		m.Refused[code] = c.refused[i].Load()
 	}
+	m.QueueMemory = h.queued.Load()
 	for i := range c.latency {
 		m.WriteLatency.Counts[i] = c.latency[i].Load()
 	}

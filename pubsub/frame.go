@@ -7,12 +7,16 @@ import (
 )
 
 // frame is one message in queues: a deliver frame, which all sessions that get
-// it share, or a line that keeps its place between them. It never changes.
+// it share, or a line that keeps its place between them. It never changes, but for
+// its holders.
 type frame struct {
 	data []byte
 	kind Kind
-	at   time.Duration // when the publish was accepted, on the hub's clock
-	caps *groupCaps    // of the tenant; nil: it has none
+	// holders is how many queues it was put into, one after the other by one
+	// publisher; see charge.
+	holders uint32
+	at      time.Duration // when the publish was accepted, on the hub's clock
+	caps    *groupCaps    // of the tenant; nil: it has none
 }
 
 // publication is one publish on its way to this edge's subscribers.

@@ -18,6 +18,9 @@ var (
 	ErrDraining  = errors.New("this edge is draining: connect to another one")
 	ErrFull      = errors.New("this edge has reached its limit of connections")
 	ErrTokenFull = errors.New("this token has reached its limit of connections on this edge")
+	// A tenant of the token, or the client's address, has.
+	ErrTenantFull  = errors.New("a tenant of this token has reached its limit of connections on this edge")
+	ErrAddressFull = errors.New("this address has reached its limit of connections on this edge")
 )
 
 // Hub holds the sessions of one edge and fans messages out to them. All methods
@@ -35,32 +38,36 @@ type Hub struct {
 	outages   uint64        // until now; Linked's
 	tenantsMu sync.RWMutex
 	tenants   map[string]*tenant
+	queued    atomic.Int64 // bytes in all queues, in chunks; see Session.countQueue
 
 	tenantCaps groups // of those in use
 	tokenCaps  groups // of tokens without a connection; others are in byToken
 
-	mu       sync.Mutex // guards the rest
-	sessions map[*Session]struct{}
-	byToken  map[string]*tokenState
-	nextID   uint64
-	arrived  int                // connections that have not authenticated yet
-	arrivals map[netip.Addr]int // of these, by network
-	leavings []*leaving
-	draining *leaving      // nil: the hub does not drain
-	quit     chan struct{} // closed when it does
+	mu         sync.Mutex // guards the rest
+	sessions   map[*Session]struct{}
+	byToken    map[string]*tokenState
+	byTenant   accounts[string]
+	byAddress  accounts[netip.Addr] // networks
+	nextID     uint64
+	arrivals   arrivals // connections that have not authenticated yet, and have no token
+	handshakes arrivals // and have one
+	leavings   []*leaving
+	draining   *leaving      // nil: the hub does not drain
+	quit       chan struct{} // closed when it does
 }
 
 // NewHub makes a hub that owns broker and joins it.
 func NewHub(broker Broker, limits Limits, log *zap.Logger) *Hub {
 	h := &Hub{
-		broker:   broker,
-		log:      log,
-		tenants:  map[string]*tenant{},
-		sessions: map[*Session]struct{}{},
-		byToken:  map[string]*tokenState{},
-		epoch:    time.Now().Add(-1), // no time is zero
-		arrivals: map[netip.Addr]int{},
-		quit:     make(chan struct{}),
+		broker:    broker,
+		log:       log,
+		tenants:   map[string]*tenant{},
+		sessions:  map[*Session]struct{}{},
+		byToken:   map[string]*tokenState{},
+		epoch:     time.Now().Add(-1), // no time is zero
+		byTenant:  accounts[string]{},
+		byAddress: accounts[netip.Addr]{},
+		quit:      make(chan struct{}),
 	}
 	h.SetLimits(limits)
 	broker.Join(h)
@@ -98,8 +105,11 @@ func (h *Hub) Admit(id Identity, client Client) (*Session, error) {
 	if err := h.available(); err != nil {
 		return nil, err
 	}
-	if limit := h.limits.Load().MaxConnectionsPerToken; limit > 0 && h.staying(id.TokenID) >= limit {
-		return nil, ErrTokenFull
+	if n := len(id.Tenants); n > MaxTenantsCounted {
+		id.Tenants = id.Tenants[:MaxTenantsCounted]
+	}
+	if err := h.room(&id, &client); err != nil {
+		return nil, err
 	}
 	h.nextID++
 	client.ID, client.Since = h.nextID, time.Now()
@@ -115,29 +125,21 @@ func (h *Hub) Admit(id Identity, client Client) (*Session, error) {
 	h.sessions[s] = struct{}{}
 	s.token = h.byToken[id.TokenID]
 	if s.token == nil {
-		s.token = &tokenState{sessions: map[*Session]struct{}{}, caps: h.tokenCaps.take(id.TokenID)}
+		s.token = &tokenState{sessions: map[*Session]struct{}{}, caps: h.tokenCaps.take(id.TokenID), tenants: id.Tenants}
 		if s.token.caps == nil {
 			s.token.caps = new(groupCaps)
+		}
+		s.token.accounts = append(s.token.accounts, &s.token.own)
+		for _, tenant := range id.Tenants {
+			s.token.accounts = append(s.token.accounts, h.byTenant.take(tenant))
 		}
 		h.byToken[id.TokenID] = s.token
 	}
 	s.token.sessions[s] = struct{}{}
+	h.countSession(s)
 	h.wg.Add(1) // taken back by forget
 	s.Renew(id.ExpiresAt, id.Version)
 	return s, nil
-}
-
-// staying counts the sessions of a token, but for those that were asked to leave:
-// their clients are to come back first. The caller holds h.mu.
-func (h *Hub) staying(tokenID string) (n int) {
-	for s := range h.sessionsOf(tokenID) {
-		s.mu.Lock()
-		if !s.told {
-			n++
-		}
-		s.mu.Unlock()
-	}
-	return n
 }
 
 // forget drops a session that has ended.
@@ -148,7 +150,14 @@ func (h *Hub) forget(s *Session) {
 		return
 	}
 	delete(h.sessions, s)
+	s.mu.Lock()
+	s.uncount()
+	s.mu.Unlock()
 	h.dropToken(s)
+	if s.address != nil {
+		ip, _ := s.client.network()
+		h.byAddress.giveBack(ip)
+	}
 	h.left(s)
 	h.wg.Done()
 }
@@ -159,6 +168,9 @@ func (h *Hub) dropToken(s *Session) {
 		return
 	}
 	delete(h.byToken, s.identity.TokenID)
+	for _, tenant := range s.token.tenants {
+		h.byTenant.giveBack(tenant)
+	}
 	// Its caps hold also for who connects anew for each message.
 	if egress := kb(h.limits.Load().TokenEgressKB); !s.token.caps.idle(time.Now(), egress) {
 		h.tokenCaps.put(s.identity.TokenID, s.token.caps, egress)
@@ -169,6 +181,9 @@ func (h *Hub) dropToken(s *Session) {
 type tokenState struct {
 	sessions map[*Session]struct{} // guarded by the hub's mutex
 	caps     *groupCaps
+	own      account
+	tenants  []string   // that the sessions count for
+	accounts []*account // own, and those of tenants
 }
 
 // sessionsOf returns the sessions of a token. The caller holds h.mu.

@@ -23,7 +23,8 @@ type lane struct {
 // item is one entry of a lane; one without a frame was dropped.
 type item struct {
 	*frame
-	age uint32 // of a delivery: its number in the queue's order
+	age    uint32 // of a delivery: its number in the queue's order
+	charge uint32 // of a delivery: what it costs the edge
 }
 
 // arrays hold the items of lanes in which more than a few wait.

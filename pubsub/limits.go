@@ -17,21 +17,24 @@ const (
 // connections too. The zero value of a field takes no default here; see
 // [DefaultLimits].
 type Limits struct {
-	MaxPayload             int           // bytes of one publish's payload
-	MaxSubscriptions       int           // per connection, 1–65,535
-	MaxConnections         int           // per edge; 0: no limit
-	MaxConnectionsPerToken int           // 0: no limit
-	SendQueue              int           // bytes of queued deliveries per connection
-	Slow                   SlowPolicy    // when SendQueue is full
-	DefaultIngressKB       int           // KiB/s per connection where the token names none
-	DefaultEgressKB        int           // likewise, to the client
-	TokenIngressKB         int           // KiB/s of all connections of a token together; 0: no cap
-	TokenEgressKB          int           // likewise, to the clients
-	TenantIngressKB        int           // KiB/s of all publishes to a tenant; 0: no cap
-	TenantEgressKB         int           // KiB/s of all deliveries of a tenant's messages; 0: no cap
-	WriteTimeout           time.Duration // of one write to a client, batchBytes at most; 0: none
-	Drain                  time.Duration // from RECONNECT to close 1001, at least MinDrain
-	MetricTenants          int           // tenants that are counted by name; 0: none
+	MaxPayload       int // bytes of one publish's payload
+	MaxSubscriptions int // per connection, 1–65,535
+	MaxConnections   int // per edge; 0: no limit
+	// Of connections on this edge; 0: half of MaxConnections.
+	MaxConnectionsPerToken, MaxConnectionsPerTenant, MaxConnectionsPerAddress int
+
+	SendQueue        int           // bytes of queued deliveries per connection
+	QueueMemory      int           // bytes of the deliveries in all queues, see share.go; 0: no limit
+	Slow             SlowPolicy    // when SendQueue is full
+	DefaultIngressKB int           // KiB/s per connection where the token names none
+	DefaultEgressKB  int           // likewise, to the client
+	TokenIngressKB   int           // KiB/s of all connections of a token together; 0: no cap
+	TokenEgressKB    int           // likewise, to the clients
+	TenantIngressKB  int           // KiB/s of all publishes to a tenant; 0: no cap
+	TenantEgressKB   int           // KiB/s of all deliveries of a tenant's messages; 0: no cap
+	WriteTimeout     time.Duration // of one write to a client, batchBytes at most; 0: none
+	Drain            time.Duration // from RECONNECT to close 1001, at least MinDrain
+	MetricTenants    int           // tenants that are counted by name; 0: none
 }
 
 // DefaultLimits are the documented defaults of an edge (docs/configuration.md).
@@ -41,6 +44,7 @@ func DefaultLimits() Limits {
 		MaxSubscriptions: 1024,
 		MaxConnections:   100_000,
 		SendQueue:        1 << 20,
+		QueueMemory:      1 << 30,
 		DefaultIngressKB: 8,
 		DefaultEgressKB:  8,
 		WriteTimeout:     time.Minute,

@@ -11,6 +11,7 @@ type Metrics struct {
 	Connections   map[string]int // open sessions by transport
 	Subscriptions int64          // open
 	QueuedBytes   int64          // waiting in the queues of all sessions, bookkeeping included
+	QueueMemory   int64          // what Limits.QueueMemory bounds: of queues of 16 KiB and more, a message that several share in parts
 
 	MessagesIn uint64 // publishes that were accepted
 	BytesIn    uint64 // of all messages from clients: lines, frames, pings
@@ -50,14 +51,15 @@ type TenantMetrics struct {
 const OtherTenants = "(other)"
 
 // DropReasons are the keys of [Metrics.Dropped]: "queue_full" (slow_consumer
-// drop), "disconnect" (queued when a session was ended for being slow), and
+// drop), "queue_memory" (likewise, as the queues of all sessions, or of those of its
+// token, tenant or address, have no room), "disconnect" (queued when a session was ended for being slow), and
 // "closed" (queued when it ended otherwise).
-var DropReasons = []string{dropQueueFull: "queue_full", dropDisconnect: "disconnect", dropClosed: "closed"}
+var DropReasons = []string{dropQueueFull: "queue_full", dropQueueMemory: "queue_memory", dropDisconnect: "disconnect", dropClosed: "closed"}
 
 // SlowReasons are the keys of [Metrics.SlowDisconnects]: "queue_full" (with the
-// policy [SlowDisconnect]), and "write_timeout" (a write took longer than
+// policy [SlowDisconnect]), "queue_memory" (likewise, see DropReasons), and "write_timeout" (a write took longer than
 // [Limits.WriteTimeout]).
-var SlowReasons = []string{slowQueueFull: "queue_full", slowWriteTimeout: "write_timeout"}
+var SlowReasons = []string{slowQueueFull: "queue_full", slowQueueMemory: "queue_memory", slowWriteTimeout: "write_timeout"}
 
 // Histogram counts durations. Counts[i] is of those up to Bounds[i] and over
 // the bound before; the last one, without a bound, of all others.

@@ -9,6 +9,9 @@ package pubsub
 type queue struct {
 	deliveries   int    // bytes of queued deliveries, bookkeeping included
 	controlBytes int    // bytes of control messages and OK lines, likewise
+	charge       int    // of the queued deliveries, for the edge; see charge
+	counted      int    // of that, what the edge has been told; see Session.countQueue
+	newest       int    // the charge of the delivery that was pushed last
 	dropped      uint64 // deliveries dropped since the client was last told
 	pushed       uint32 // deliveries pushed so far, by which lanes compare their age
 
@@ -20,6 +23,15 @@ type queue struct {
 func cost(data []byte) int { return len(data) + itemOverhead }
 
 func (f *frame) cost() int { return cost(f.data) }
+
+// charge is what the frame costs the edge in one queue more: its bookkeeping, and
+// of the bytes, which all queues share, a part that becomes smaller with each. The
+// first queue bears them whole; a thousand bear them seven times together, where
+// the sum of their costs is a thousand times. The publisher calls it.
+func (f *frame) charge() uint32 {
+	f.holders++
+	return itemOverhead + uint32(len(f.data))/f.holders
+}
 
 // empty reports whether nothing waits for the main stream.
 func (q *queue) empty() bool {
@@ -49,9 +61,12 @@ func (q *queue) pushDelivery(l *lane, f *frame, limit int) (dropped int) {
 		for !q.fits(n, limit) && q.dropOldest() {
 			dropped++
 		}
-		l.push(item{f, q.pushed})
+		it := item{f, q.pushed, f.charge()}
+		l.push(it)
 		q.pushed++
 		q.deliveries += n
+		q.newest = int(it.charge)
+		q.charge += q.newest
 	}
 	q.dropped += uint64(dropped)
 	return dropped
@@ -79,6 +94,7 @@ func (q *queue) dropOldest() bool {
 
 func (q *queue) drop(l *lane, i int) {
 	q.deliveries -= l.items[i].cost()
+	q.charge -= int(l.items[i].charge)
 	l.items[i].frame = nil
 	l.oldest = i + 1
 	l.compact()
@@ -109,15 +125,17 @@ func (q *queue) takeControl(dst []Outgoing) []Outgoing {
 // take removes the next message of an ordered lane; nil: there is none. The
 // caller compacts the lane when it has what it wants.
 func (q *queue) take(l *lane) *frame {
-	f := l.take()
+	f := l.next()
 	switch {
 	case f == nil:
+		return nil
 	case f.kind == Binary:
 		q.deliveries -= f.cost()
+		q.charge -= int(l.items[l.head].charge)
 	default:
 		q.controlBytes -= f.cost()
 	}
-	return f
+	return l.take()
 }
 
 // clear forgets what waits in a lane that nobody reads any more, and says how

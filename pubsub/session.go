@@ -27,12 +27,14 @@ type Identity struct {
 	Version   uint64 // of the token's record, grows with each change
 	ExpiresAt time.Time
 	Rights    Rights
+	Tenants   []string // that the token names; the first MaxTenantsCounted are counted for
 }
 
 // Client describes a connection to its operator.
 type Client struct {
 	ID        uint64
 	IP        netip.Addr
+	SharedIP  bool   // many clients are behind IP, as it is a proxy's: it takes no share
 	Transport string // "websocket" or "webtransport"
 	Listener  string // the UDP address that a WebTransport client came in by; empty: none
 	Since     time.Time
@@ -58,6 +60,7 @@ type Session struct {
 	unsent  bool // the transport holds bytes that TryWrite could not write
 	said    bool // the close was written
 	gone    bool // End was called
+	counted bool // among the connections of its accounts
 
 	queue queue
 
@@ -65,6 +68,7 @@ type Session struct {
 	identity Identity
 	client   Client
 	token    *tokenState
+	address  *account      // of the client's network; nil: it does not count
 	run      func()        // write, bound once
 	done     chan struct{} // closed when the session starts to end
 	resume   chan struct{} // tells a reader that waits for its client to read
@@ -185,6 +189,7 @@ func (s *Session) endLocked(e ending) {
 	close(s.done)
 	if e.discard {
 		s.hub.count.drop(dropClosed, s.queue.discard())
+		s.uncountQueue()
 	}
 	if e.line != nil {
 		s.hub.count.refuse(e.why)
@@ -210,6 +215,7 @@ func (s *Session) End() {
 	s.mu.Lock()
 	s.subscriptions, s.gone = nil, true
 	s.hub.count.drop(dropClosed, s.queue.clearAll())
+	s.uncountQueue()
 	for _, t := range []*time.Timer{s.expiry, s.cut, s.notice} {
 		if t != nil {
 			t.Stop()
@@ -277,6 +283,9 @@ func (s *Session) deliver(p *publication, f *frame, l *lane) {
 		s.lost.Add(uint64(n))
 		s.hub.count.drop(dropQueueFull, uint64(n))
 		s.wake() // to say so
+	}
+	if s.queue.charge-s.queue.counted >= queueChunk && !s.countQueue(p.limits) {
+		return
 	}
 	if l.stream == nil && !l.writing && s.trier != nil && !s.gone {
 		l.writing = true
@@ -357,13 +366,15 @@ func (s *Session) offer(p *publication, parts []part) int {
 			size += part.frame.cost()
 		}
 	}
-	if s.ending != nil || s.told || !s.queue.fits(size, p.limits.SendQueue) {
+	if s.ending != nil || s.told || !s.queue.fits(size, p.limits.SendQueue) ||
+		s.queue.charge > 0 && s.queue.charge+size-s.queue.counted >= queueChunk && !s.queueRoom(size, p.limits) {
 		return 0
 	}
 	for _, part := range alive {
 		s.queue.pushDelivery(part.lane, part.frame, p.limits.SendQueue)
 		s.wakeLane(part.lane)
 	}
+	s.countQueue(p.limits)
 	return len(alive)
 }
 
@@ -379,6 +390,7 @@ func (s *Session) reconnect() {
 	defer s.mu.Unlock()
 	if !s.told {
 		s.told = true
+		s.uncount()
 		s.control(Text, []byte(wire.LineReconnect))
 	}
 }

@@ -186,6 +186,7 @@ func (s *Session) broke(b *batch) {
 	s.said = true // nothing can be said any more
 	s.endLocked(ending{code: wire.CloseNormal, discard: true})
 	s.hub.count.drop(dropClosed, s.queue.clearAll()+uint64(b.frames))
+	s.uncountQueue()
 	s.queue.lane.writing = false
 	s.writeSince = 0
 	transport := s.transport
@@ -218,6 +219,7 @@ func (s *Session) writeOwn(l *lane) {
 				s.mu.Lock()
 				l.dead = true
 				s.hub.count.drop(dropClosed, s.queue.clear(l)+uint64(b.frames))
+				s.uncountQueue()
 				s.unstall()
 				s.rest(l)
 				s.mu.Unlock()
@@ -322,6 +324,7 @@ func (s *Session) takeOrdered(l *lane, b *batch) (pause time.Duration) {
 	if !l.empty() {
 		l.compact()
 	}
+	s.uncountQueue()
 	s.unstall()
 	return pause
 }

@@ -20,12 +20,19 @@ type Access struct {
 	IngressKBPerSec int
 	EgressKBPerSec  int
 
+	// Tenants are those that the grants name, in their order and each once, but no
+	// more than MaxListedTenants.
+	Tenants []string
+
 	tenants   map[string][]*grant // by physical tenant, in the order of the right
 	masks     []netip.Prefix
 	origins   []string
 	protocols []string
 	regions   []string
 }
+
+// MaxListedTenants bounds [Access.Tenants]: a token may name thousands.
+const MaxListedTenants = 16
 
 // A grant is a compiled TenantGrant.
 type grant struct {
@@ -58,6 +65,9 @@ func compile(id string, version uint64, r *accessRecord) (*Access, error) {
 			return nil, err
 		}
 		for _, t := range tg.TenantIDs {
+			if _, known := a.tenants[t]; !known && len(a.Tenants) < MaxListedTenants {
+				a.Tenants = append(a.Tenants, t)
+			}
 			if !slices.Contains(a.tenants[t], g) { // the list may name a tenant twice
 				a.tenants[t] = append(a.tenants[t], g)
 			}

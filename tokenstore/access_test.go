@@ -1,9 +1,14 @@
 package tokenstore_test
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"net/netip"
+	"slices"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/millrace/millrace/pubsub/pattern"
 	"github.com/millrace/millrace/tokenstore"
@@ -172,4 +177,46 @@ func TestAllowedIPs(t *testing.T) {
 	if allowed(netip.Addr{}) {
 		t.Error("an address that is not known is allowed")
 	}
+}
+
+// The tenants of a token are listed in the order of its right, the first ones.
+func TestTenantsOfAccess(t *testing.T) {
+	b := newBench(t, tokenstore.Config{})
+	if got, want := b.access(t, twoGrants()).Tenants, []string{"one", "both", "two", "mute"}; !slices.Equal(got, want) {
+		t.Errorf("tenants %q, want %q", got, want)
+	}
+	var many []string
+	for i := range tokenstore.MaxTenants {
+		many = append(many, fmt.Sprintf("tenant-%d", i))
+	}
+	if got, want := b.access(t, grantAll(many...)).Tenants, many[:tokenstore.MaxListedTenants]; !slices.Equal(got, want) {
+		t.Errorf("tenants %q, want %q", got, want)
+	}
+}
+
+// Who has the secret of a token that has ended is told from who guesses; the
+// client sees no difference.
+func TestTokenEnded(t *testing.T) {
+	b := newBench(t, tokenstore.Config{})
+	issued := b.issue(t, b.Overlay(), grantAll("room"))
+	check := func(what, token string, ended bool) {
+		t.Helper()
+		for _, authenticate := range []func(context.Context, string) (*tokenstore.Access, error){b.Authenticate, b.AuthenticateLocal} {
+			_, err := authenticate(t.Context(), token)
+			if !errors.Is(err, tokenstore.ErrUnauthorized) || errors.Is(err, tokenstore.ErrTokenEnded) != ended {
+				t.Errorf("%s: %v", what, err)
+			}
+		}
+	}
+	wrong := issued.Token[:len(issued.Token)-32] + strings.Repeat("0", 32)
+	check("a wrong secret", wrong, false)
+	check("an unknown id", strings.Replace(issued.Token, issued.TokenID, strings.Repeat("0", 32), 1), false)
+	check("no token", "", false)
+	b.advance(time.Hour)
+	check("expired", issued.Token, true)
+	check("expired, with a wrong secret", wrong, false)
+	if err := b.RevokeID(t.Context(), b.Overlay(), issued.TokenID); err != nil {
+		t.Fatal(err)
+	}
+	check("revoked", issued.Token, true)
 }

@@ -1,0 +1,182 @@
+package pubsub
+
+import (
+	"net/netip"
+	"sync/atomic"
+)
+
+// An edge serves many who don't know each other. So no token, tenant or address
+// takes more than its share of it, which is half where no option says otherwise:
+// of its connections, of the handshakes under way, and of the bytes in its queues.
+// docs/decisions has a page with the reasons.
+
+const (
+	// MaxTenantsCounted is for how many tenants of its token a connection counts:
+	// the first ones. A token may name thousands.
+	MaxTenantsCounted = 16
+	// queueChunk is the least by which a session's queue must grow before it is
+	// counted for the edge: what happens for each delivery stays the session's.
+	queueChunk = 16 << 10
+)
+
+// share is what one token, tenant or address may take of what an edge has: the
+// limit of its own if there is one, else half; 0: no limit.
+func share(own, all int) int {
+	if own > 0 {
+		return own
+	}
+	return (all + 1) / 2
+}
+
+// account is what a token, a tenant or an address takes of an edge. A nil account
+// takes nothing.
+type account struct {
+	users       int          // tokens, or sessions, that have it; guarded by the hub's mutex
+	connections atomic.Int64 // but for those that were told to reconnect: their clients are to come back first
+	queued      atomic.Int64 // bytes, in chunks; see Session.countQueue
+}
+
+// full reports whether a connection more would be over a limit; 0: none.
+func (a *account) full(limit int) bool {
+	return a != nil && limit > 0 && a.connections.Load() >= int64(limit)
+}
+
+// accounts are those of one kind in use.
+type accounts[K comparable] map[K]*account
+
+// take returns the account of a key for one user more.
+func (m accounts[K]) take(key K) *account {
+	a := m[key]
+	if a == nil {
+		a = new(account)
+		m[key] = a
+	}
+	a.users++
+	return a
+}
+
+// giveBack is the end of a use.
+func (m accounts[K]) giveBack(key K) {
+	if a := m[key]; a != nil {
+		if a.users--; a.users == 0 {
+			delete(m, key)
+		}
+	}
+}
+
+// room returns nil if a client may have a connection more, or why not. The caller
+// holds h.mu.
+func (h *Hub) room(id *Identity, client *Client) error {
+	l := h.limits.Load()
+	if t := h.byToken[id.TokenID]; t != nil && t.own.full(share(l.MaxConnectionsPerToken, l.MaxConnections)) {
+		return ErrTokenFull
+	}
+	perTenant := share(l.MaxConnectionsPerTenant, l.MaxConnections)
+	for _, tenant := range id.Tenants {
+		if h.byTenant[tenant].full(perTenant) {
+			return ErrTenantFull
+		}
+	}
+	if ip, counts := client.network(); counts && h.byAddress[ip].full(share(l.MaxConnectionsPerAddress, l.MaxConnections)) {
+		return ErrAddressFull
+	}
+	return nil
+}
+
+// network is what the client's address counts as; false: it does not count, as it
+// is not known, or many are behind it.
+func (c *Client) network() (netip.Addr, bool) {
+	return Network(c.IP), c.IP.IsValid() && !c.IP.IsLoopback() && !c.SharedIP
+}
+
+// countSession counts a new session. The caller holds h.mu.
+func (h *Hub) countSession(s *Session) {
+	for _, a := range s.token.accounts {
+		a.connections.Add(1)
+	}
+	if ip, counts := s.client.network(); counts {
+		s.address = h.byAddress.take(ip)
+		s.address.connections.Add(1)
+	}
+	s.counted = true
+}
+
+// uncount ends the count of a session among the connections of its accounts. The
+// caller holds s.mu.
+func (s *Session) uncount() {
+	if !s.counted {
+		return
+	}
+	s.counted = false
+	for _, a := range s.token.accounts {
+		a.connections.Add(-1)
+	}
+	if s.address != nil {
+		s.address.connections.Add(-1)
+	}
+}
+
+// countQueue counts what the session's queue has grown by, once that is a chunk. If
+// the edge has no room for it, or one of the session's accounts is over its share,
+// the session is a slow consumer: its queue does not grow, but for the newest
+// delivery, or it ends, and countQueue reports false. The caller holds s.mu.
+func (s *Session) countQueue(l *Limits) bool {
+	q := &s.queue
+	if q.charge-q.counted >= queueChunk && q.charge > q.newest && !s.queueRoom(q.charge-q.counted, l) {
+		if l.Slow == SlowDisconnect {
+			s.endSlow(0, slowQueueMemory)
+			return false
+		}
+		n := uint64(0)
+		for q.charge-q.counted >= queueChunk && q.charge > q.newest && q.dropOldest() {
+			n++
+		}
+		q.dropped += n
+		s.lost.Add(n)
+		s.hub.count.drop(dropQueueMemory, n)
+		s.wake() // to say so
+	}
+	s.addQueued(max(0, q.charge-q.counted) / queueChunk * queueChunk)
+	return true
+}
+
+// queueRoom reports whether the edge has room for so many bytes more in the queue
+// of the session.
+func (s *Session) queueRoom(n int, l *Limits) bool {
+	if l.QueueMemory == 0 {
+		return true
+	}
+	most := int64(share(0, l.QueueMemory) - n)
+	if s.hub.queued.Load() > int64(l.QueueMemory-n) || s.address != nil && s.address.queued.Load() > most {
+		return false
+	}
+	for _, a := range s.token.accounts {
+		if a.queued.Load() > most {
+			return false
+		}
+	}
+	return true
+}
+
+// uncountQueue takes back what the queue is smaller by, in chunks, and all of it
+// once the queue is empty. The caller holds s.mu.
+func (s *Session) uncountQueue() {
+	q := &s.queue
+	if q.counted > 0 && (q.charge == 0 || q.charge <= q.counted-2*queueChunk) {
+		s.addQueued(q.charge/queueChunk*queueChunk - q.counted)
+	}
+}
+
+func (s *Session) addQueued(n int) {
+	if n == 0 {
+		return
+	}
+	s.queue.counted += n
+	s.hub.queued.Add(int64(n))
+	for _, a := range s.token.accounts {
+		a.queued.Add(int64(n))
+	}
+	if s.address != nil {
+		s.address.queued.Add(int64(n))
+	}
+}

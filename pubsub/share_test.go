@@ -1,0 +1,325 @@
+package pubsub
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net/netip"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// admitAs registers a session that never gets a transport.
+func (r *rig) admitAs(token string, ip netip.Addr, tenants ...string) (*Session, error) {
+	return r.hub.Admit(Identity{
+		TokenID: token, ExpiresAt: time.Now().Add(time.Hour), Rights: allRights{}, Tenants: tenants,
+	}, Client{Transport: "test", IP: ip})
+}
+
+// Nobody takes more than half of an edge's connections.
+func TestConnectionShares(t *testing.T) {
+	network := netip.MustParseAddr("2001:db8:1:2::")
+	address := func(i int) netip.Addr { return netip.AddrFrom4([4]byte{203, 0, 113, byte(i)}) }
+	many := make([]string, MaxTenantsCounted)
+	for i := range many {
+		many[i] = fmt.Sprint("tenant-", i)
+	}
+	type who struct {
+		token   string
+		ip      netip.Addr
+		tenants []string
+	}
+	for name, c := range map[string]struct {
+		change func(*Limits)
+		client func(i int) who // the i-th one of those that take a share
+		want   int             // of these that are admitted
+		err    error           // that the next one gets
+	}{
+		"a token": {nil, func(i int) who { return who{"a", address(i), nil} }, 5, ErrTokenFull},
+		"a tenant, the second of each token": {
+			nil, func(i int) who { return who{fmt.Sprint(i), address(i), []string{fmt.Sprint("own-", i), "room"}} }, 5, ErrTenantFull,
+		},
+		"a tenant, the last one that is counted": {
+			nil, func(i int) who {
+				return who{fmt.Sprint(i), address(i), append(many[1:MaxTenantsCounted:MaxTenantsCounted], "room")}
+			}, 5, ErrTenantFull,
+		},
+		"a tenant behind those that are counted": {
+			nil, func(i int) who {
+				list := make([]string, MaxTenantsCounted)
+				for j := range list {
+					list[j] = fmt.Sprint(i, "-", j)
+				}
+				return who{fmt.Sprint(i), address(i), append(list, "room")}
+			}, 10, ErrFull,
+		},
+		"an address": {nil, func(i int) who { return who{fmt.Sprint(i), address(1), nil} }, 5, ErrAddressFull},
+		"an IPv6 /64": {nil, func(i int) who {
+			network = network.Next()
+			return who{fmt.Sprint(i), network, nil}
+		}, 5, ErrAddressFull},
+		"loopback":           {nil, func(i int) who { return who{fmt.Sprint(i), netip.MustParseAddr("127.0.0.1"), nil} }, 10, ErrFull},
+		"an unknown address": {nil, func(i int) who { return who{fmt.Sprint(i), netip.Addr{}, nil} }, 10, ErrFull},
+
+		"a token, sharper": {func(l *Limits) { l.MaxConnectionsPerToken = 2 }, func(i int) who { return who{"a", address(i), nil} }, 2, ErrTokenFull},
+		"a tenant, sharper": {
+			func(l *Limits) { l.MaxConnectionsPerTenant = 2 }, func(i int) who { return who{fmt.Sprint(i), address(i), []string{"room"}} }, 2, ErrTenantFull,
+		},
+		"an address, sharper":    {func(l *Limits) { l.MaxConnectionsPerAddress = 2 }, func(i int) who { return who{fmt.Sprint(i), address(1), nil} }, 2, ErrAddressFull},
+		"a tenant that owns all": {func(l *Limits) { l.MaxConnectionsPerTenant = 10 }, func(i int) who { return who{fmt.Sprint(i), address(i), []string{"room"}} }, 10, ErrFull},
+		"an odd number":          {func(l *Limits) { l.MaxConnections = 7 }, func(i int) who { return who{"a", address(i), nil} }, 4, ErrTokenFull},
+		"one place":              {func(l *Limits) { l.MaxConnections = 1 }, func(i int) who { return who{"a", address(i), nil} }, 1, ErrFull},
+		"sharper on an edge without a limit": {
+			func(l *Limits) { l.MaxConnections, l.MaxConnectionsPerToken = 0, 30 }, func(i int) who { return who{"a", address(1), []string{"room"}} }, 30, ErrTokenFull,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			limits := fastLimits()
+			limits.MaxConnections = 10
+			if c.change != nil {
+				c.change(&limits)
+			}
+			inBubble(t, limits, func(r *rig) {
+				var open []*Session
+				admit := func(w who) error {
+					s, err := r.admitAs(w.token, w.ip, w.tenants...)
+					if err == nil {
+						open = append(open, s)
+					}
+					return err
+				}
+				for i := range c.want {
+					if err := admit(c.client(i)); err != nil {
+						t.Fatalf("connection %d: %v", i+1, err)
+					}
+				}
+				if err := admit(c.client(c.want)); !errors.Is(err, c.err) {
+					t.Errorf("connection %d: %v, want %v", c.want+1, err, c.err)
+				}
+				if !errors.Is(c.err, ErrFull) {
+					if err := admit(who{"other", netip.MustParseAddr("192.0.2.1"), []string{"other"}}); err != nil {
+						t.Errorf("somebody else: %v", err)
+					}
+				}
+				open[0].End()
+				if err := admit(c.client(c.want)); err != nil {
+					t.Errorf("after one has left: %v", err)
+				}
+				for _, s := range open[1:] {
+					s.End()
+				}
+				if n := len(r.hub.byToken) + len(r.hub.byTenant) + len(r.hub.byAddress); n != 0 {
+					t.Errorf("%d accounts are left", n)
+				}
+			})
+		})
+	}
+}
+
+// A proxy's address stands for many clients.
+func TestSharedAddressTakesNoShare(t *testing.T) {
+	limits := fastLimits()
+	limits.MaxConnectionsPerAddress = 1
+	inBubble(t, limits, func(r *rig) {
+		client := Client{IP: netip.MustParseAddr("203.0.113.1"), SharedIP: true}
+		for i := range 3 {
+			s, err := r.hub.Admit(Identity{TokenID: fmt.Sprint(i), ExpiresAt: time.Now().Add(time.Hour), Rights: allRights{}}, client)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer s.End()
+		}
+	})
+}
+
+// No address takes more than half of the handshakes under way; those without a
+// token are others.
+func TestHandshakeShares(t *testing.T) {
+	inBubble(t, fastLimits(), func(r *rig) {
+		var all []*Arrival
+		begin := func(c Client, want error) {
+			t.Helper()
+			a, err := r.hub.Handshake(c)
+			if !errors.Is(err, want) {
+				t.Fatalf("%v: %v, want %v", c.IP, err, want)
+			}
+			if err == nil {
+				all = append(all, a)
+			}
+		}
+		one, neighbour := Client{IP: netip.MustParseAddr("2001:db8::1")}, Client{IP: netip.MustParseAddr("2001:db8::2")}
+		for range MaxHandshakes / 2 {
+			begin(one, nil)
+		}
+		begin(neighbour, ErrArrivalsPerIP)
+		if a, err := r.hub.Arrive(one.IP); err != nil {
+			t.Errorf("one without a token: %v", err)
+		} else {
+			a.Leave()
+		}
+		for range MaxHandshakes / 2 { // of nobody in particular, so without a share
+			begin(Client{}, nil)
+		}
+		begin(Client{}, ErrArrivals)
+		begin(Client{IP: netip.MustParseAddr("192.0.2.1")}, ErrArrivals)
+		all[0].Leave()
+		begin(one, nil)
+		for _, a := range all {
+			a.Leave()
+		}
+		if r.hub.handshakes.n != 0 || len(r.hub.handshakes.byIP) != 0 {
+			t.Errorf("%d handshakes are left", r.hub.handshakes.n)
+		}
+	})
+}
+
+// listener is a client that does not read, with a subscription to one channel.
+func (r *rig) listener(token, channel string) (c *client, release func()) {
+	r.Helper()
+	c = r.connect(token)
+	c.send("SUB:t:" + channel)
+	c.take()
+	release = c.block()
+	c.publish("t", channel, "the one that its writer hangs at")
+	synctest.Wait()
+	return c, release
+}
+
+// One token's clients that don't read fill half of what an edge has for queues, and
+// no more; who has less than its share loses nothing.
+func TestQueueShares(t *testing.T) {
+	const (
+		memory  = 1 << 20
+		payload = 8 << 10
+	)
+	for _, policy := range []SlowPolicy{SlowDrop, SlowDisconnect} {
+		t.Run(fmt.Sprint(policy), func(t *testing.T) {
+			limits := fastLimits()
+			limits.SendQueue, limits.QueueMemory, limits.Slow = memory, memory, policy
+			inBubble(t, limits, func(r *rig) {
+				feeder := r.connect("feeder")
+				text := strings.Repeat("x", payload)
+				var greedy []*client
+				var releases []func()
+				for i := range 4 {
+					c, release := r.listener("greedy", fmt.Sprint("greedy.", i)) // messages of its own
+					greedy, releases = append(greedy, c), append(releases, release)
+				}
+				for range 100 { // 800 KiB for each
+					for i := range greedy {
+						feeder.publish("t", fmt.Sprint("greedy.", i), text)
+					}
+				}
+				// Below a chunk a queue is not counted; one delivery more may be.
+				slack := int64(len(greedy) * (queueChunk + payload + 1024))
+				counted, held := r.hub.queued.Load(), r.hub.Metrics().QueuedBytes
+				if counted > memory/2 || held > memory/2+slack {
+					t.Errorf("the clients of one token hold %d bytes, of which %d are counted, of %d", held, counted, memory)
+				}
+				if policy == SlowDrop && counted < memory/4 {
+					t.Errorf("they hold %d bytes, and may have more", counted)
+				}
+				if drops := r.hub.Metrics().Dropped; policy == SlowDrop && drops["queue_memory"] == 0 || policy == SlowDisconnect && drops["disconnect"] == 0 {
+					t.Errorf("dropped: %v", drops)
+				}
+
+				modest, release := r.listener("modest", "modest")
+				for i := range 40 { // 320 KiB
+					feeder.publish("t", "modest", text+fmt.Sprint(i))
+				}
+				release()
+				got := modest.take()
+				if len(got) != 41 || slices.ContainsFunc(got, func(s string) bool { return strings.HasPrefix(s, "ERR") }) {
+					t.Errorf("who has less than its share got %d of 41 messages", len(got))
+				}
+				for i := range greedy {
+					if greedy[i].Ended() {
+						continue
+					}
+					releases[i]()
+					if got := greedy[i].take(); !slices.ContainsFunc(got, func(s string) bool { return strings.HasPrefix(s, "ERR:slow_consumer:") }) {
+						t.Errorf("client %d, which lost deliveries, is not told; it got %d messages", i, len(got))
+					}
+				}
+				time.Sleep(time.Minute)
+				if n := r.hub.queued.Load(); n != 0 {
+					t.Errorf("%d bytes are counted of queues that are empty", n)
+				}
+			})
+		})
+	}
+}
+
+// A message that many wait for is there once, and counts for a few.
+func TestSharedMessagesCountOnce(t *testing.T) {
+	limits := fastLimits()
+	limits.SendQueue, limits.QueueMemory = 1<<20, 16<<20
+	inBubble(t, limits, func(r *rig) {
+		const clients, messages = 200, 60
+		feeder := r.connect("feeder")
+		var releases []func()
+		for range clients {
+			_, release := r.listener("page", "news")
+			releases = append(releases, release)
+		}
+		text := strings.Repeat("x", 8<<10)
+		for range messages {
+			feeder.publish("t", "news", text)
+		}
+		if m := r.hub.Metrics(); m.Dropped["queue_memory"] > 0 || m.QueuedBytes < 90<<20 || m.QueueMemory > 8<<20 {
+			t.Errorf("%d bytes in all queues count as %d, and %d deliveries were dropped", m.QueuedBytes, m.QueueMemory, m.Dropped["queue_memory"])
+		}
+		for _, release := range releases {
+			release()
+		}
+	})
+}
+
+// Whatever is done to a queue, its charge is that of what is in it.
+func TestQueueCharge(t *testing.T) {
+	var q queue
+	q.own = []*lane{{}, {}}
+	random := rand.New(rand.NewPCG(1, 2))
+	lanes := append([]*lane{&q.lane}, q.own...)
+	for range 20_000 {
+		l := lanes[random.IntN(len(lanes))]
+		switch random.IntN(6) {
+		case 0, 1, 2:
+			f := &frame{data: make([]byte, random.IntN(3000)), kind: Binary}
+			for range 1 + random.IntN(3) {
+				q.pushDelivery(l, f, 1<<16)
+			}
+		case 3:
+			q.take(l)
+			l.compact()
+		case 4:
+			q.pushOK(l, []byte("OK"))
+		case 5:
+			switch random.IntN(50) {
+			case 0:
+				q.clear(l)
+			case 1:
+				q.discard()
+			default:
+				q.dropOldest()
+			}
+		}
+		sum := 0
+		for _, l := range lanes {
+			for _, it := range l.items[l.head:] {
+				if it.frame != nil && it.kind == Binary {
+					sum += int(it.charge)
+				}
+			}
+		}
+		if sum != q.charge {
+			t.Fatalf("the charge is %d, and that of its deliveries %d", q.charge, sum)
+		}
+	}
+	if q.clearAll(); q.charge != 0 || q.deliveries != 0 {
+		t.Errorf("an empty queue has a charge of %d", q.charge)
+	}
+}
