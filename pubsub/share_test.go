@@ -323,3 +323,27 @@ func TestQueueCharge(t *testing.T) {
 		t.Errorf("an empty queue has a charge of %d", q.charge)
 	}
 }
+
+// What waits for a client below a chunk is its session's own affair: its deliveries
+// touch nothing that sessions share.
+func TestSmallQueuesAreNotCounted(t *testing.T) {
+	limits := fastLimits()
+	limits.QueueMemory = 1 // no room at all
+	inBubble(t, limits, func(r *rig) {
+		feeder := r.connect("feeder")
+		c, release := r.listener("a", "news")
+		text := strings.Repeat("x", 1000)
+		for range 14 {
+			feeder.publish("t", "news", text)
+		}
+		if n := r.hub.queued.Load(); n != 0 || c.queue.charge < 14_000 || r.hub.Metrics().Dropped["queue_memory"] != 0 {
+			t.Errorf("%d bytes are counted of %d", n, c.queue.charge)
+		}
+		feeder.publish("t", "news", strings.Repeat("x", 50_000)) // the newest always has room
+		if c.queue.charge < 50_000 || c.queue.deliveries > 60_000 {
+			t.Errorf("%d bytes are queued, and the newest has 50,000", c.queue.deliveries)
+		}
+		release()
+		c.take()
+	})
+}
