@@ -84,18 +84,19 @@ func (l *lane) next() *frame {
 	return nil
 }
 
-// take removes the next item that was not dropped; nil: there is none.
-func (l *lane) take() *frame {
-	f := l.next()
-	if f == nil {
-		return nil
+// take removes the next item that was not dropped, and returns its charge, too;
+// nil: there is none.
+func (l *lane) take() (f *frame, charge uint32) {
+	if f = l.next(); f == nil {
+		return nil, 0
 	}
+	charge = l.items[l.head].charge
 	l.items[l.head].frame = nil
 	l.head++
 	if l.head == len(l.items) {
 		l.emptied()
 	}
-	return f
+	return f, charge
 }
 
 // compact moves the lane to the front of its array once the slots that are used

@@ -1,5 +1,7 @@
 package pubsub
 
+import "math/bits"
+
 // queue is what waits to be written to one client. It has a lane of control
 // messages that overtake (PONG, ERR, RECONNECT, pings), and ordered lanes of
 // deliver frames with the OK lines at their place between them: the default one,
@@ -11,7 +13,6 @@ type queue struct {
 	controlBytes int    // bytes of control messages and OK lines, likewise
 	charge       int    // of the queued deliveries, for the edge; see charge
 	counted      int    // of that, what the edge has been told; see Session.countQueue
-	newest       int    // the charge of the delivery that was pushed last
 	dropped      uint64 // deliveries dropped since the client was last told
 	pushed       uint32 // deliveries pushed so far, by which lanes compare their age
 
@@ -24,13 +25,13 @@ func cost(data []byte) int { return len(data) + itemOverhead }
 
 func (f *frame) cost() int { return cost(f.data) }
 
-// charge is what the frame costs the edge in one queue more: its bookkeeping, and
-// of the bytes, which all queues share, a part that becomes smaller with each. The
-// first queue bears them whole; a thousand bear them seven times together, where
-// the sum of their costs is a thousand times. The publisher calls it.
+// charge is what the frame costs the edge in the queue that it was put into last:
+// its bookkeeping, and of the bytes, which all queues share, a part that becomes
+// smaller. The first queue bears them whole, the next two a half each, the next four
+// a quarter: a thousand bear them ten times together, where the sum of their costs
+// is a thousand times. A division would be a tenth of what a delivery costs.
 func (f *frame) charge() uint32 {
-	f.holders++
-	return itemOverhead + uint32(len(f.data))/f.holders
+	return itemOverhead + uint32(len(f.data))>>(bits.Len32(f.holders|1)-1)
 }
 
 // empty reports whether nothing waits for the main stream.
@@ -61,12 +62,12 @@ func (q *queue) pushDelivery(l *lane, f *frame, limit int) (dropped int) {
 		for !q.fits(n, limit) && q.dropOldest() {
 			dropped++
 		}
+		f.holders++
 		it := item{f, q.pushed, f.charge()}
 		l.push(it)
 		q.pushed++
 		q.deliveries += n
-		q.newest = int(it.charge)
-		q.charge += q.newest
+		q.charge += int(it.charge)
 	}
 	q.dropped += uint64(dropped)
 	return dropped
@@ -125,17 +126,16 @@ func (q *queue) takeControl(dst []Outgoing) []Outgoing {
 // take removes the next message of an ordered lane; nil: there is none. The
 // caller compacts the lane when it has what it wants.
 func (q *queue) take(l *lane) *frame {
-	f := l.next()
+	f, charge := l.take()
 	switch {
 	case f == nil:
-		return nil
 	case f.kind == Binary:
 		q.deliveries -= f.cost()
-		q.charge -= int(l.items[l.head].charge)
+		q.charge -= int(charge)
 	default:
 		q.controlBytes -= f.cost()
 	}
-	return l.take()
+	return f
 }
 
 // clear forgets what waits in a lane that nobody reads any more, and says how

@@ -284,7 +284,7 @@ func (s *Session) deliver(p *publication, f *frame, l *lane) {
 		s.hub.count.drop(dropQueueFull, uint64(n))
 		s.wake() // to say so
 	}
-	if s.queue.charge-s.queue.counted >= queueChunk && !s.countQueue(p.limits) {
+	if s.queue.charge-s.queue.counted >= queueChunk && !s.countQueue(p.limits, f) {
 		return
 	}
 	if l.stream == nil && !l.writing && s.trier != nil && !s.gone {
@@ -373,8 +373,8 @@ func (s *Session) offer(p *publication, parts []part) int {
 	for _, part := range alive {
 		s.queue.pushDelivery(part.lane, part.frame, p.limits.SendQueue)
 		s.wakeLane(part.lane)
+		s.countQueue(p.limits, part.frame)
 	}
-	s.countQueue(p.limits)
 	return len(alive)
 }
 

@@ -120,15 +120,15 @@ func (s *Session) uncount() {
 // the edge has no room for it, or one of the session's accounts is over its share,
 // the session is a slow consumer: its queue does not grow, but for the newest
 // delivery, or it ends, and countQueue reports false. The caller holds s.mu.
-func (s *Session) countQueue(l *Limits) bool {
-	q := &s.queue
-	if q.charge-q.counted >= queueChunk && q.charge > q.newest && !s.queueRoom(q.charge-q.counted, l) {
+func (s *Session) countQueue(l *Limits, newest *frame) bool {
+	q, least := &s.queue, int(newest.charge())
+	if q.charge-q.counted >= queueChunk && q.charge > least && !s.queueRoom(q.charge-q.counted, l) {
 		if l.Slow == SlowDisconnect {
 			s.endSlow(0, slowQueueMemory)
 			return false
 		}
 		n := uint64(0)
-		for q.charge-q.counted >= queueChunk && q.charge > q.newest && q.dropOldest() {
+		for q.charge-q.counted >= queueChunk && q.charge > least && q.dropOldest() {
 			n++
 		}
 		q.dropped += n

@@ -49,9 +49,9 @@ func TestConnectionShares(t *testing.T) {
 		},
 		"a tenant behind those that are counted": {
 			nil, func(i int) who {
-				list := make([]string, MaxTenantsCounted)
-				for j := range list {
-					list[j] = fmt.Sprint(i, "-", j)
+				var list []string
+				for j := range MaxTenantsCounted {
+					list = append(list, fmt.Sprint(i, "-", j))
 				}
 				return who{fmt.Sprint(i), address(i), append(list, "room")}
 			}, 10, ErrFull,

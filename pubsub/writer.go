@@ -324,7 +324,9 @@ func (s *Session) takeOrdered(l *lane, b *batch) (pause time.Duration) {
 	if !l.empty() {
 		l.compact()
 	}
-	s.uncountQueue()
+	if s.queue.counted > 0 {
+		s.uncountQueue()
+	}
 	s.unstall()
 	return pause
 }
