@@ -111,6 +111,24 @@ type Limits struct {
 	MaxPayload int `json:"max_payload,omitempty"`
 	// MaxSubscriptions of a connection, 1 to 65535. Default, and zero: 1024.
 	MaxSubscriptions int `json:"max_subscriptions,omitempty"`
+	// MaxPatternShapes of the patterns of a connection (docs/protocol.md, Patterns
+	// of Lines): with so many a message can come, and one more. Default, and zero: 32.
+	MaxPatternShapes int `json:"max_pattern_shapes,omitempty"`
+	// MaxPatternShapesPerTenant of the patterns of a tenant on this edge. Default,
+	// and zero: 256.
+	MaxPatternShapesPerTenant int `json:"max_pattern_shapes_per_tenant,omitempty"`
+	// MaxPatterns, distinct ones, on this edge; no tenant and no token has more than
+	// half of them. Default: 1000000. Zero: no limit.
+	MaxPatterns *int `json:"max_patterns,omitempty"`
+	// MaxPatternsPerTenant on this edge. Default, and zero: half of max_patterns.
+	MaxPatternsPerTenant int `json:"max_patterns_per_tenant,omitempty"`
+	// MaxPatternsPerToken on this edge, of those that its connections were the first
+	// to subscribe to. Default, and zero: half of max_patterns.
+	MaxPatternsPerToken int `json:"max_patterns_per_token,omitempty"`
+	// TenantShare is how much of the edge's processors, in percent, the messages of a
+	// tenant may use while those of others come, too, 1 to 100. Default, and zero: 50.
+	// 100: no limit.
+	TenantShare int `json:"tenant_share,omitempty"`
 	// MaxConnections of this edge. Default: 100000. Zero: no limit.
 	MaxConnections *int `json:"max_connections,omitempty"`
 	// MaxConnectionsPerToken on this edge. Default, and zero: half of
@@ -270,6 +288,11 @@ func (a *App) provisionLimits() error {
 	}{
 		{"limits.max_payload (bytes)", a.Limits.MaxPayload, 1, 16 << 20, &l.MaxPayload},
 		{"limits.max_subscriptions", a.Limits.MaxSubscriptions, 1, 65535, &l.MaxSubscriptions},
+		{"limits.max_pattern_shapes", a.Limits.MaxPatternShapes, 1, 65535, &l.MaxPatternShapes},
+		{"limits.max_pattern_shapes_per_tenant", a.Limits.MaxPatternShapesPerTenant, 1, 1 << 30, &l.MaxPatternShapesPerTenant},
+		{"limits.max_patterns_per_tenant", a.Limits.MaxPatternsPerTenant, 1, 1 << 30, &l.MaxPatternsPerTenant},
+		{"limits.max_patterns_per_token", a.Limits.MaxPatternsPerToken, 1, 1 << 30, &l.MaxPatternsPerToken},
+		{"limits.tenant_share (percent)", a.Limits.TenantShare, 1, 100, &l.TenantShare},
 		{"limits.max_connections_per_token", a.Limits.MaxConnectionsPerToken, 0, 1 << 30, &l.MaxConnectionsPerToken},
 		{"limits.max_connections_per_tenant", a.Limits.MaxConnectionsPerTenant, 0, 1 << 30, &l.MaxConnectionsPerTenant},
 		{"limits.max_connections_per_address", a.Limits.MaxConnectionsPerAddress, 0, 1 << 30, &l.MaxConnectionsPerAddress},
@@ -297,6 +320,12 @@ func (a *App) provisionLimits() error {
 			return fmt.Errorf("limits.max_connections: must be 0 (no limit) or more")
 		}
 		l.MaxConnections = *n
+	}
+	if n := a.Limits.MaxPatterns; n != nil {
+		if *n < 0 {
+			return fmt.Errorf("limits.max_patterns: must be 0 (no limit) or more")
+		}
+		l.MaxPatterns = *n
 	}
 	if floor := l.LargestFrame(); l.SendQueue < floor {
 		return fmt.Errorf("limits.send_queue: must hold the largest frame, which has %d bytes with this max_payload and max_subscriptions", floor)

@@ -190,14 +190,20 @@ func parseEdges(h httpcaddyfile.Helper) ([]httpcaddyfile.ConfigValue, error) {
 //			tenant_egress   <KB/s>
 //		}
 //		limits {
-//			max_payload                 <size>
-//			max_subscriptions           <count>
-//			max_connections             <count>
-//			max_connections_per_token   <count>
-//			max_connections_per_tenant  <count>
-//			max_connections_per_address <count>
-//			send_queue                  <size>
-//			queue_memory                <size>
+//			max_payload                   <size>
+//			max_subscriptions             <count>
+//			max_pattern_shapes            <count>
+//			max_pattern_shapes_per_tenant <count>
+//			max_patterns                  <count>
+//			max_patterns_per_tenant       <count>
+//			max_patterns_per_token        <count>
+//			tenant_share                  <percent>
+//			max_connections               <count>
+//			max_connections_per_token     <count>
+//			max_connections_per_tenant    <count>
+//			max_connections_per_address   <count>
+//			send_queue                    <size>
+//			queue_memory                  <size>
 //		}
 //		metrics {
 //			tenants <max>
@@ -259,19 +265,28 @@ func (a *App) unmarshalBlock(d *caddyfile.Dispenser) error {
 				"tenant_egress":   &a.Bandwidth.TenantEgress,
 			})
 		case "limits":
-			connections := -1
+			connections, patterns := -1, -1
 			err = numbers(d, count, map[string]*int{
-				"max_payload":                 &a.Limits.MaxPayload,
-				"max_subscriptions":           &a.Limits.MaxSubscriptions,
-				"max_connections":             &connections,
-				"max_connections_per_token":   &a.Limits.MaxConnectionsPerToken,
-				"max_connections_per_tenant":  &a.Limits.MaxConnectionsPerTenant,
-				"max_connections_per_address": &a.Limits.MaxConnectionsPerAddress,
-				"send_queue":                  &a.Limits.SendQueue,
-				"queue_memory":                &a.Limits.QueueMemory,
+				"max_payload":                   &a.Limits.MaxPayload,
+				"max_subscriptions":             &a.Limits.MaxSubscriptions,
+				"max_pattern_shapes":            &a.Limits.MaxPatternShapes,
+				"max_pattern_shapes_per_tenant": &a.Limits.MaxPatternShapesPerTenant,
+				"max_patterns":                  &patterns,
+				"max_patterns_per_tenant":       &a.Limits.MaxPatternsPerTenant,
+				"max_patterns_per_token":        &a.Limits.MaxPatternsPerToken,
+				"tenant_share":                  &a.Limits.TenantShare,
+				"max_connections":               &connections,
+				"max_connections_per_token":     &a.Limits.MaxConnectionsPerToken,
+				"max_connections_per_tenant":    &a.Limits.MaxConnectionsPerTenant,
+				"max_connections_per_address":   &a.Limits.MaxConnectionsPerAddress,
+				"send_queue":                    &a.Limits.SendQueue,
+				"queue_memory":                  &a.Limits.QueueMemory,
 			}, "max_payload", "send_queue", "queue_memory")
 			if connections >= 0 {
 				a.Limits.MaxConnections = &connections
+			}
+			if patterns >= 0 {
+				a.Limits.MaxPatterns = &patterns
 			}
 		case "metrics":
 			err = numbers(d, count, map[string]*int{"tenants": &a.Metrics.Tenants})

@@ -52,6 +52,7 @@ var hubFamilies = []family{
 			}
 		}),
 	gauge("subscriptions", "Open subscriptions of all sessions.", func(s *snapshot) float64 { return float64(s.Subscriptions) }),
+	gauge("patterns", "Distinct patterns of all subscriptions, counted for each tenant.", func(s *snapshot) float64 { return float64(s.Patterns) }),
 	gauge("queue_bytes", "Bytes that wait to be written in the queues of all sessions, bookkeeping included.",
 		func(s *snapshot) float64 { return float64(s.QueuedBytes) }),
 
@@ -70,6 +71,10 @@ var hubFamilies = []family{
 		}),
 	counter("bytes_out_total", "Bytes of all messages to clients, without the transport's framing.",
 		func(s *snapshot) uint64 { return s.BytesOut }),
+
+	newFamily(prometheus.CounterValue, "share_wait_seconds_total",
+		"Time that messages of tenants over their tenant_share waited, of all together.", nil,
+		func(s *snapshot, add func(float64, ...string)) { add(s.Paused.Seconds()) }),
 
 	counter("deliveries_total", "Deliveries that were queued for subscribers, those dropped later included.",
 		func(s *snapshot) uint64 { return s.Deliveries }),

@@ -31,7 +31,7 @@ func filled() *snapshot {
 	s := &snapshot{draining: true, broker: "memory", byTenant: true}
 	s.Metrics = pubsub.Metrics{
 		Connections:   map[string]int{"websocket": 1, "webtransport": 2},
-		Subscriptions: 3, QueuedBytes: 4, QueueMemory: 16,
+		Subscriptions: 3, QueuedBytes: 4, QueueMemory: 16, Patterns: 16, Paused: 17 * time.Second,
 		MessagesIn: 5, BytesIn: 6, Deliveries: 7, LinesOut: 8, FramesOut: 9, BytesOut: 10,
 		Linked: true, Unsent: 14, Missed: 15, Rejected: 16,
 		Dropped: map[string]uint64{}, SlowDisconnects: map[string]uint64{}, Refused: map[wire.Code]uint64{},

@@ -43,6 +43,7 @@ var (
 	ErrPermissionDenied     error = &Error{Code: Code(wire.CodePermissionDenied)}
 	ErrPayloadTooLarge      error = &Error{Code: Code(wire.CodePayloadTooLarge)}
 	ErrTooManySubscriptions error = &Error{Code: Code(wire.CodeTooManySubscriptions)}
+	ErrTooManyPatterns      error = &Error{Code: Code(wire.CodeTooManyPatterns)}
 	ErrBadTenant            error = &Error{Code: Code(wire.CodeBadTenant)}
 	ErrBadChannel           error = &Error{Code: Code(wire.CodeBadChannel)}
 	ErrBadPattern           error = &Error{Code: Code(wire.CodeBadPattern)}

@@ -15,8 +15,8 @@ import (
 // one on the edge, and each gets every message.
 //
 // The errors are ErrBadTenant, ErrBadPattern, ErrBadOption, ErrPermissionDenied,
-// ErrTooManySubscriptions, ErrTimeout or that of ctx, and what the client ended
-// with, or ErrClosed.
+// ErrTooManySubscriptions, ErrTooManyPatterns, ErrTimeout or that of ctx, and what
+// the client ended with, or ErrClosed.
 func (c *Client) Subscribe(ctx context.Context, tenant, pattern string, opts ...SubscribeOption) (*Subscription, error) {
 	return c.subscribe(ctx, tenant, pattern, nil, opts)
 }

@@ -30,7 +30,8 @@ type publication struct {
 	limits  *Limits
 	caps    *groupCaps
 
-	out *outbox // sessions that wait to be written
+	out  *outbox // sessions that wait to be written
+	pace pace
 }
 
 // encode makes the frame for subscribers with these patterns, in bytewise order.

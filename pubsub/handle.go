@@ -136,13 +136,25 @@ func decodePublish(frame []byte) (wire.Publish, error) {
 
 // publish passes on a message that this edge accepts.
 func (s *Session) publish(p wire.Publish) {
+	pace, ok := s.hub.begin(s.loadOf(p.Tenant), s.done)
+	if !ok {
+		return
+	}
 	s.hub.count.messagesIn.Add(1)
 	s.hub.countTenant(s.hub.limits.Load(), p.Tenant, 1, 0)
-	if !s.hub.publish(p, &s.near) {
+	if !s.hub.publish(p, &s.near, pace) {
 		s.mu.Lock()
 		s.tellOutage()
 		s.mu.Unlock()
 	}
+}
+
+// loadOf returns the load of a tenant.
+func (s *Session) loadOf(tenant []byte) *load {
+	if !s.load.is(tenant) {
+		s.load = s.hub.loadOf(tenant)
+	}
+	return s.load
 }
 
 var defaultTenant = []byte(wire.DefaultTenant)
@@ -183,16 +195,22 @@ func (s *Session) handleSubscription(line wire.Line) {
 	case len(s.subscriptions) >= s.hub.limits.Load().MaxSubscriptions, int(s.patternBytes)+len(text) > MaxPatternBytes:
 		s.reject(wire.CodeTooManySubscriptions, verb.String(), tenant, text)
 		return
+	case !s.shapes.has(p.Shape()) && len(s.shapes) >= s.hub.limits.Load().MaxPatternShapes:
+		s.reject(wire.CodeTooManyPatterns, verb.String(), tenant, text)
+		return
 	default:
-		var own *lane
-		if line.Own {
-			if own = s.openLane(wire.AppendOK(nil, verb, tenant, text)); own == nil {
-				s.reject(wire.CodeTooManySubscriptions, verb.String(), tenant, text)
-				return
-			}
+		pace, ok := s.hub.begin(s.loadOf(line.Tenant), s.done)
+		if !ok {
+			return
 		}
-		sub := s.hub.join(tenant, p, s, own)
+		defer pace.end()
+		sub, refused := s.hub.join(tenant, p, s, line.Own)
+		if sub == nil {
+			s.reject(refused, verb.String(), tenant, text)
+			return
+		}
 		s.patternBytes += int32(len(text))
+		s.shapes.add(p.Shape())
 		s.mu.Lock()
 		s.subscriptions[key] = sub
 		s.change()
@@ -237,8 +255,14 @@ func (s *Session) change() { s.changed = s.hub.changes.Add(1) }
 func (s *Session) unsubscribe(key subscriptionKey) {
 	current := s.subscriptions[key]
 	if current != nil {
+		pace, ok := s.hub.begin(s.loadOf([]byte(key.tenant)), s.done)
+		if !ok {
+			return
+		}
+		defer pace.end()
 		s.hub.leave(key.tenant, current)
 		s.patternBytes -= int32(len(key.pattern))
+		s.shapes.remove(current.interest.shape)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()

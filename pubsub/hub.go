@@ -42,6 +42,8 @@ type Hub struct {
 
 	tenantCaps groups // of those in use
 	tokenCaps  groups // of tokens without a connection; others are in byToken
+	patterns   patternCounts
+	loads      loads
 
 	mu         sync.Mutex // guards the rest
 	sessions   map[*Session]struct{}
@@ -182,8 +184,9 @@ type tokenState struct {
 	sessions map[*Session]struct{} // guarded by the hub's mutex
 	caps     *groupCaps
 	own      account
-	tenants  []string   // that the sessions count for
-	accounts []*account // own, and those of tenants
+	tenants  []string     // that the sessions count for
+	accounts []*account   // own, and those of tenants
+	patterns atomic.Int64 // distinct ones that its sessions were the first to have
 }
 
 // sessionsOf returns the sessions of a token. The caller holds h.mu.

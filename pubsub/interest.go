@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 
 	"github.com/millrace/millrace/pubsub/pattern"
+	"github.com/millrace/millrace/wire"
 )
 
 // tenant holds the subscriptions of one tenant on this edge. Publishers read it
@@ -16,13 +17,18 @@ type tenant struct {
 	name string
 	tree pattern.Tree[*interest]
 	dead atomic.Bool // emptied and taken out of the hub
-	mu   sync.Mutex  // held by who changes something
+	load atomic.Pointer[load]
+	mu   sync.Mutex // held by who changes something
+
+	shapes map[pattern.Shape]int // of its patterns, and how many have each; guarded by mu
 }
 
 // interest is one distinct pattern of a tenant with its local subscribers.
 type interest struct {
 	pattern     pattern.Pattern
 	patterns    [1]string // its text
+	shape       pattern.Shape
+	token       *tokenState // that had it first
 	subscribers atomic.Pointer[members]
 	confirmation
 }
@@ -65,24 +71,36 @@ type subscription struct {
 	owed     int   // OK:SUB lines, until the interest is confirmed; guarded by the session's mutex
 }
 
-// join adds a subscriber. For what this edge accepts the subscription works at
-// once, for what others accept when its interest is confirmed.
-func (h *Hub) join(name string, p pattern.Pattern, s *Session, l *lane) *subscription {
+// join adds a subscriber, with a stream of its own or without, or returns the code
+// of a refusal. For what this edge accepts the subscription works at once, for
+// what others accept when its interest is confirmed.
+func (h *Hub) join(name string, p pattern.Pattern, s *Session, own bool) (*subscription, wire.Code) {
 	t := h.lockTenant(name)
 	defer t.mu.Unlock()
+	defer h.dropEmpty(t)
 	in, known := t.tree.Get(p)
 	if !known {
-		in = &interest{pattern: p, patterns: [1]string{p.String()}}
+		in = &interest{pattern: p, patterns: [1]string{p.String()}, shape: p.Shape()}
 		in.subscribers.Store(new(members))
+		if !h.hasRoom(t, in.shape, s.token) {
+			return nil, wire.CodeTooManyPatterns
+		}
+	}
+	var l *lane
+	if own {
+		if l = s.openLane(wire.AppendOK(nil, wire.VerbSub, name, p.String())); l == nil {
+			return nil, wire.CodeTooManySubscriptions
+		}
 	}
 	all := in.subscribers.Load()
 	sub := &subscription{interest: in, index: all.len(), lane: l}
 	in.subscribers.Store(all.with(member{s, l, sub}))
 	if !known {
 		t.tree.Insert(p, in)
+		h.countPattern(t, in, s.token)
 		h.broker.Subscribe(name, p.String(), in.confirm)
 	}
-	return sub
+	return sub, ""
 }
 
 // leave removes a subscriber.
@@ -97,12 +115,19 @@ func (h *Hub) leave(name string, sub *subscription) {
 		return
 	}
 	t.tree.Delete(in.pattern)
+	h.uncountPattern(t, in)
 	h.broker.Unsubscribe(name, in.pattern.String())
+	h.dropEmpty(t)
+}
+
+// dropEmpty takes a tenant without subscriptions out of the hub. The caller holds
+// t.mu.
+func (h *Hub) dropEmpty(t *tenant) {
 	if t.tree.Len() == 0 {
 		h.tenantsMu.Lock()
 		defer h.tenantsMu.Unlock()
 		t.dead.Store(true)
-		delete(h.tenants, name)
+		delete(h.tenants, t.name)
 	}
 }
 

@@ -19,6 +19,7 @@ const (
 type Limits struct {
 	MaxPayload       int // bytes of one publish's payload
 	MaxSubscriptions int // per connection, 1–65,535
+	MaxPatternShapes int // of the patterns of a connection; see [pattern.Shape]
 	MaxConnections   int // per edge; 0: no limit
 	// Of connections on this edge; 0: half of MaxConnections.
 	MaxConnectionsPerToken, MaxConnectionsPerTenant, MaxConnectionsPerAddress int
@@ -35,6 +36,15 @@ type Limits struct {
 	WriteTimeout     time.Duration // of one write to a client, batchBytes at most; 0: none
 	Drain            time.Duration // from RECONNECT to close 1001, at least MinDrain
 	MetricTenants    int           // tenants that are counted by name; 0: none
+
+	MaxPatternShapesPerTenant int // of the patterns of a tenant on this edge
+	MaxPatterns               int // distinct ones on this edge; 0: no limit. No tenant and no token has more than half
+	MaxPatternsPerTenant      int // 0: half of MaxPatterns
+	MaxPatternsPerToken       int // that its sessions were the first to have; 0: half of MaxPatterns
+
+	// TenantShare is how much of the processors, in percent, the messages of a
+	// tenant may use while those of other tenants come, too; 0 and 100: no limit.
+	TenantShare int
 }
 
 // DefaultLimits are the documented defaults of an edge (docs/configuration.md).
@@ -42,6 +52,7 @@ func DefaultLimits() Limits {
 	return Limits{
 		MaxPayload:       64 << 10,
 		MaxSubscriptions: 1024,
+		MaxPatternShapes: 32,
 		MaxConnections:   100_000,
 		SendQueue:        1 << 20,
 		QueueMemory:      1 << 30,
@@ -49,6 +60,10 @@ func DefaultLimits() Limits {
 		DefaultEgressKB:  8,
 		WriteTimeout:     time.Minute,
 		Drain:            10 * time.Second,
+
+		MaxPatternShapesPerTenant: 256,
+		MaxPatterns:               1_000_000,
+		TenantShare:               50,
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 type Metrics struct {
 	Connections   map[string]int // open sessions by transport
 	Subscriptions int64          // open
+	Patterns      int64          // distinct ones of these, tenant by tenant
 	QueuedBytes   int64          // waiting in the queues of all sessions, bookkeeping included
 	QueueMemory   int64          // what Limits.QueueMemory bounds: of queues of 16 KiB and more, a message that several share in parts
 
@@ -29,6 +30,10 @@ type Metrics struct {
 	// SlowDisconnects are sessions that were ended for being slow, by reason; see
 	// SlowReasons.
 	SlowDisconnects map[string]uint64
+
+	// Paused is for how long messages have waited, all together, since their tenants
+	// were over their share (Limits.TenantShare).
+	Paused time.Duration
 
 	Refused map[wire.Code]uint64 // ERR lines, by code
 

@@ -16,6 +16,7 @@ type outbox struct {
 	sessions [outboxLen]*Session
 	n        int
 	next     *outbox
+	load     *load // that the writes are charged to; nil: the caller charges them
 }
 
 var outboxes = sync.Pool{New: func() any { return new(outbox) }}
@@ -37,7 +38,10 @@ func (o *outbox) add(s *Session) *outbox {
 // send starts the writes to the sessions of o, and of those behind it: with as
 // many goroutines as can run at once. More would keep messages of smaller
 // channels waiting behind all of them.
-func (o *outbox) send() {
+func (o *outbox) send(l *load) {
+	for each := o; each != nil; each = each.next {
+		each.load = l
+	}
 	if o == nil {
 		return
 	}
@@ -79,7 +83,9 @@ func (r *round) write() {
 }
 
 func (o *outbox) write() {
-	defer o.sessions[0].hub.wg.Done()
+	hub := o.sessions[0].hub
+	defer hub.wg.Done()
+	since := hub.now()
 	b := batches.Get().(*batch)
 	for i, s := range o.sessions[:o.n] {
 		s.writeNow(b)
@@ -87,6 +93,9 @@ func (o *outbox) write() {
 		o.sessions[i] = nil
 	}
 	b.release()
-	o.n, o.next = 0, nil
+	if o.load != nil {
+		hub.charge(o.load, since)
+	}
+	o.n, o.next, o.load = 0, nil, nil
 	outboxes.Put(o)
 }

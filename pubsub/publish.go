@@ -9,8 +9,9 @@ import (
 // publish passes on a message that this edge accepted from one of its clients.
 // near is the tenant that the client published to last. It reports whether other
 // edges could get it.
-func (h *Hub) publish(m wire.Publish, near **tenant) bool {
-	p := h.publication(m.Tenant, m.Channel, m.Payload)
+func (h *Hub) publish(m wire.Publish, near **tenant, pace pace) bool {
+	p := h.publication(m.Tenant, m.Channel, m.Payload, pace)
+	defer p.pace.end()
 	if !(*near).is(m.Tenant) {
 		*near = h.tenant(m.Tenant)
 	}
@@ -50,8 +51,9 @@ func (h *Hub) Receive(m Message) int {
 		h.Rejected(1) // the send queues are made for what this edge's clients may publish
 		return 0
 	}
-	p := h.publication(m.Tenant, m.Channel, m.Payload)
 	t := h.tenant(m.Tenant)
+	p := h.publication(m.Tenant, m.Channel, m.Payload, h.beginReceived(h.loadFor(t, m.Tenant)))
+	defer p.pace.end()
 	if m.Delivery == wire.Broadcast {
 		return h.fanOut(t, &p)
 	}
@@ -73,17 +75,19 @@ func (h *Hub) Interested(tenant, channel []byte) bool {
 	if t == nil {
 		return false
 	}
+	l, since := h.loadFor(t, tenant), h.now()
+	defer h.charge(l, since)
 	m := matchers.Get().(*matcher)
 	defer m.release()
 	m.match(t, channel)
 	return len(m.interests) > 0
 }
 
-func (h *Hub) publication(tenant, channel, payload []byte) publication {
+func (h *Hub) publication(tenant, channel, payload []byte, pace pace) publication {
 	limits := h.limits.Load()
 	p := publication{
 		tenant: tenant, channel: channel, payload: payload,
-		changes: h.changes.Load(), at: h.now(), limits: limits,
+		changes: h.changes.Load(), at: pace.since, limits: limits, pace: pace,
 	}
 	if limits.TenantEgressKB > 0 {
 		p.caps = h.capsOf(tenant)
@@ -113,12 +117,14 @@ func (h *Hub) fanOut(t *tenant, p *publication) (n int) {
 			if f := &m.found[i]; f.set != 0 {
 				f.session.deliver(p, m.frame(p, f.set), nil)
 			}
+			p.rest(i)
 		}
-		for _, o := range m.own {
+		for i, o := range m.own {
 			o.session.deliver(p, m.frame(p, o.set), o.lane)
+			p.rest(i)
 		}
 	}
-	p.out.send()
+	p.send()
 	h.count.deliveries.Add(uint64(n))
 	h.countTenant(p.limits, p.tenant, 0, n)
 	return n
@@ -132,8 +138,38 @@ func (p *publication) spread(in *interest) int {
 		for i := range part {
 			part[i].session.deliver(p, f, part[i].lane)
 		}
+		p.rest(chunk - 1)
 	}
 	return all.len()
+}
+
+// rest is called after each delivery, the i-th, or the last one of a part: now
+// and then a long fan-out may have to pause. What it has queued until then is
+// written before.
+func (p *publication) rest(i int) {
+	if i%chunk != chunk-1 {
+		return
+	}
+	if p.pace.paced {
+		p.send()
+	}
+	p.pace.check()
+}
+
+// send has the sessions written for which there is something now: by goroutines
+// of their own or, if the tenant is over its share, by this one.
+func (p *publication) send() {
+	out := p.out
+	p.out = nil
+	if !p.pace.paced {
+		out.send(p.pace.load)
+		return
+	}
+	for out != nil {
+		next := out.next
+		out.write()
+		out = next
+	}
 }
 
 // deliverOne queues the message for exactly one local subscriber, chosen

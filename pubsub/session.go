@@ -77,8 +77,10 @@ type Session struct {
 	// owned by the reader
 	patternBytes int32
 	broken       int32 // broken messages in a row
+	shapes       shapeCounts
 	ingress      bucket
 	near         *tenant      // that it published to last; may be gone
+	load         *load        // of the tenant that it used last; may be out of use
 	unpaid       int32        // bytes that came, and are not charged to the token's cap yet
 	held         *heldMessage // to be waited for before anything else is handled; nil: none
 

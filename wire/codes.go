@@ -13,7 +13,8 @@ const (
 	CodePermissionDenied     Code = "permission_denied"
 	CodePayloadTooLarge      Code = "payload_too_large"
 	CodeTooManySubscriptions Code = "too_many_subscriptions"
-	CodeSlowConsumer         Code = "slow_consumer" // ERR:slow_consumer:<n>
+	CodeTooManyPatterns      Code = "too_many_patterns"
+	CodeSlowConsumer         Code = "slow_consumer"  // ERR:slow_consumer:<n>
 	CodeEgressLimited        Code = "egress_limited" // ERR:egress_limited:<seconds>
 	CodeBrokerUnavailable    Code = "broker_unavailable"
 	CodeUnauthorized         Code = "unauthorized"
@@ -61,6 +62,7 @@ var Codes = []CodeInfo{
 	{Code: CodePermissionDenied, Meaning: "no grant of the token allows it"},
 	{Code: CodePayloadTooLarge, Meaning: "the payload is over `max_payload`"},
 	{Code: CodeTooManySubscriptions, Meaning: "one subscription more would be over a limit of the connection"},
+	{Code: CodeTooManyPatterns, Meaning: "the pattern would be over a limit of the patterns of the connection, its token, its tenant or the edge"},
 	{Code: CodeSlowConsumer, Argument: "<n>", Meaning: "n deliveries were dropped for this connection since the last such line; with the policy `disconnect`, or if the client reads nothing, it closes", MayClose: CloseSlowConsumer},
 	{Code: CodeEgressLimited, Argument: "<seconds>", Meaning: "the oldest delivery has waited so many seconds for an egress cap, that of the connection, its token or the tenant; at most once a minute"},
 	{Code: CodeBrokerUnavailable, Meaning: "the link to the other edges is down; local delivery goes on"},

@@ -11,6 +11,7 @@ export type ErrorCode =
   | "permission_denied"
   | "payload_too_large"
   | "too_many_subscriptions"
+  | "too_many_patterns"
   | "slow_consumer"
   | "egress_limited"
   | "broker_unavailable"

@@ -1,0 +1,107 @@
+package pubsub
+
+import (
+	"slices"
+	"sync/atomic"
+
+	"github.com/millrace/millrace/pubsub/pattern"
+)
+
+// A publish costs what it matches. Two bounds keep that small, whatever clients
+// subscribe to: on the shapes of patterns (see [pattern.Shape]), of which each
+// can match a channel once, and on the number of distinct patterns, each of which
+// is an entry of the tree and an interest of the broker.
+
+// shapeCounts are the shapes of a session's patterns, those without wildcard
+// aside: few, and bounded by Limits.MaxPatternShapes.
+type shapeCounts []shapeCount
+
+type shapeCount struct {
+	shape pattern.Shape
+	n     int32 // patterns
+}
+
+// has reports whether a pattern with this shape is there already, or needs none.
+func (c shapeCounts) has(shape pattern.Shape) bool { return shape == 0 || c.index(shape) >= 0 }
+
+func (c shapeCounts) index(shape pattern.Shape) int {
+	return slices.IndexFunc(c, func(s shapeCount) bool { return s.shape == shape })
+}
+
+func (c *shapeCounts) add(shape pattern.Shape) {
+	if shape == 0 {
+		return
+	}
+	if i := c.index(shape); i >= 0 {
+		(*c)[i].n++
+		return
+	}
+	*c = append(*c, shapeCount{shape, 1})
+}
+
+func (c *shapeCounts) remove(shape pattern.Shape) {
+	i := c.index(shape)
+	if shape == 0 || i < 0 {
+		return
+	}
+	if (*c)[i].n--; (*c)[i].n == 0 {
+		last := len(*c) - 1
+		(*c)[i] = (*c)[last]
+		*c = (*c)[:last]
+	}
+}
+
+// patternCounts are the distinct patterns of an edge.
+type patternCounts struct {
+	all atomic.Int64 // of all tenants
+}
+
+// hasRoom reports whether a new distinct pattern is within the limits: those of
+// the edge, of the tenant, and of the token whose session asks for it. Sessions
+// that ask at the same moment can pass by one each. The caller holds t.mu.
+func (h *Hub) hasRoom(t *tenant, shape pattern.Shape, token *tokenState) bool {
+	l := h.limits.Load()
+	of := func(limit int) int { // a sharper limit, or half of the edge's
+		switch half := (l.MaxPatterns + 1) / 2; {
+		case l.MaxPatterns > 0 && (limit == 0 || limit > half):
+			return half
+		default:
+			return limit
+		}
+	}
+	over := func(n, limit int) bool { return limit > 0 && n >= limit }
+	switch {
+	case over(int(h.patterns.all.Load()), l.MaxPatterns),
+		over(t.tree.Len(), of(l.MaxPatternsPerTenant)),
+		over(int(token.patterns.Load()), of(l.MaxPatternsPerToken)):
+		return false
+	case shape == 0 || t.shapes[shape] > 0:
+		return true
+	}
+	return len(t.shapes) < l.MaxPatternShapesPerTenant
+}
+
+// countPattern takes note of a new interest; a token counts those that its
+// sessions were the first to have. The caller holds t.mu.
+func (h *Hub) countPattern(t *tenant, in *interest, token *tokenState) {
+	h.patterns.all.Add(1)
+	in.token = token
+	token.patterns.Add(1)
+	if in.shape != 0 {
+		if t.shapes == nil {
+			t.shapes = map[pattern.Shape]int{}
+		}
+		t.shapes[in.shape]++
+	}
+}
+
+// uncountPattern undoes it. The caller holds t.mu.
+func (h *Hub) uncountPattern(t *tenant, in *interest) {
+	h.patterns.all.Add(-1)
+	in.token.patterns.Add(-1)
+	if in.shape != 0 {
+		if t.shapes[in.shape]--; t.shapes[in.shape] == 0 {
+			delete(t.shapes, in.shape)
+		}
+	}
+}

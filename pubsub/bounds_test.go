@@ -1,0 +1,161 @@
+package pubsub
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/millrace/millrace/wire"
+)
+
+// hostile returns the i-th of very many patterns that match channel, of different
+// shapes.
+func hostile(channel string, i int) string {
+	tokens := strings.Split(channel, ".")
+	for at, token := range tokens {
+		keep := i % (len(token) + 1)
+		i /= len(token) + 1
+		tokens[at] = token[:keep] + "*"
+	}
+	return strings.Join(tokens, ".")
+}
+
+const hostileChannel = "aaaaaaa.bbbbbbb.ccccccc.ddddddd"
+
+// Patterns of as many shapes as are allowed, and as many channels as one wants.
+func TestPatternShapesOfConnection(t *testing.T) {
+	limits := fastLimits()
+	limits.MaxPatternShapes = 3
+	inBubble(t, limits, func(r *rig) {
+		c := r.connect("a")
+		c.send("SUB:t:a.*", "SUB:t:#", "SUB:u:a.#")
+		c.expect("OK:SUB:t:a.*", "OK:SUB:t:#", "OK:SUB:u:a.#")
+		c.send("SUB:t:ab.*", "SUB:u:#", "SUB:t:a.b", "SUB:t:c") // shapes that are there, and channels
+		c.expect("OK:SUB:t:ab.*", "OK:SUB:u:#", "OK:SUB:t:a.b", "OK:SUB:t:c")
+		c.send("SUB:t:a*")
+		c.expect("ERR:too_many_patterns:SUB:t:a*")
+		c.send("UNSUB:t:#", "SUB:t:a*") // u has one of that shape, too
+		c.expect("ERR:too_many_patterns:SUB:t:a*", "OK:UNSUB:t:#")
+		c.send("UNSUB:u:#", "SUB:t:a*")
+		c.expect("OK:UNSUB:u:#", "OK:SUB:t:a*")
+	})
+}
+
+func TestPatternShapesOfTenant(t *testing.T) {
+	limits := fastLimits()
+	limits.MaxPatternShapesPerTenant = 2
+	inBubble(t, limits, func(r *rig) {
+		a, b := r.connect("a"), r.connect("b")
+		a.send("SUB:t:a*", "SUB:t:ab*")
+		a.expect("OK:SUB:t:a*", "OK:SUB:t:ab*")
+		b.send("SUB:t:abc*", "SUB:t:b*", "SUB:t:abc", "SUB:u:abc*")
+		b.expect("ERR:too_many_patterns:SUB:t:abc*", "OK:SUB:t:b*", "OK:SUB:t:abc", "OK:SUB:u:abc*")
+		a.send("UNSUB:t:ab*")
+		a.take()
+		b.send("SUB:t:abc*")
+		b.expect("OK:SUB:t:abc*")
+	})
+}
+
+func TestDistinctPatterns(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		set   func(*Limits)
+		lines []string // of connections by turns: a, b, a, b …
+		last  string   // is one too many
+	}{
+		{"edge", func(l *Limits) { l.MaxPatterns = 4 }, []string{"SUB:t:a", "SUB:u:a", "SUB:t:b", "SUB:u:b"}, "SUB:v:a"},
+		{"half for a tenant", func(l *Limits) { l.MaxPatterns = 4 }, []string{"SUB:t:a", "SUB:t:b"}, "SUB:t:c"},
+		{"tenant", func(l *Limits) { l.MaxPatternsPerTenant = 2 }, []string{"SUB:t:a", "SUB:t:b"}, "SUB:t:c"},
+		{"half for a token", func(l *Limits) { l.MaxPatterns = 4 }, []string{"SUB:t:a", "SUB:t:a", "SUB:u:a", "SUB:u:a"}, "SUB:v:a"},
+		{"token", func(l *Limits) { l.MaxPatternsPerToken = 1 }, []string{"SUB:t:a", "SUB:u:a"}, "SUB:v:a"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			limits := fastLimits()
+			c.set(&limits)
+			inBubble(t, limits, func(r *rig) {
+				connections := []*client{r.connect("a"), r.connect("b")}
+				for i, line := range c.lines {
+					connections[i%2].send(line)
+					connections[i%2].expect("OK:" + line)
+				}
+				a := connections[0]
+				a.send(c.last, c.lines[0]) // what is there is no new one
+				a.expect("ERR:too_many_patterns:"+c.last, "OK:"+c.lines[0])
+				if n := len(r.hub.tenants); strings.Contains(c.last, ":v:") && n != 2 {
+					t.Errorf("the hub has %d tenants: the refused one is there", n)
+				}
+				for i, line := range c.lines {
+					connections[i%2].send("UN" + line)
+				}
+				a.take()
+				a.send(c.last)
+				a.expect("OK:" + c.last)
+				a.send("UN" + c.last)
+				a.take()
+				if n := r.hub.patterns.all.Load(); n != 0 {
+					t.Errorf("%d patterns are counted, and there is none", n)
+				}
+			})
+		})
+	}
+}
+
+// A refused subscription with a stream of its own opens none.
+func TestRefusedPatternOpensNoStream(t *testing.T) {
+	limits := fastLimits()
+	limits.MaxPatternsPerTenant = 1
+	inBubble(t, limits, func(r *rig) {
+		c := r.connectStreams("s")
+		c.send("SUB:t:a")
+		c.stream("SUB:U:t:b")
+		c.expect("ERR:too_many_patterns:SUB:t:b", "OK:SUB:t:a")
+		if n := len(c.streams); n != 0 {
+			t.Errorf("%d streams are open", n)
+		}
+	})
+}
+
+// Whatever a hundred connections subscribe to, a message matches few patterns: of
+// the tenant, and of each connection. The counts are those of the work of a
+// publish.
+func TestOverlapIsBounded(t *testing.T) {
+	limits := fastLimits()
+	inBubble(t, limits, func(r *rig) {
+		random := rand.New(rand.NewPCG(1, 2))
+		accepted := 0
+		sessions := make([]*client, 100)
+		for i := range sessions {
+			c := r.connect(fmt.Sprint(i))
+			for range 200 {
+				c.send("SUB:t:" + hostile(hostileChannel, random.IntN(1<<12)))
+			}
+			for _, line := range c.take() {
+				if strings.HasPrefix(line, "OK:") {
+					accepted++
+				}
+			}
+			sessions[i] = c
+		}
+		if accepted < 100 {
+			t.Fatalf("only %d subscriptions were accepted", accepted)
+		}
+		var m matcher
+		m.match(r.hub.tenant([]byte("t")), []byte(hostileChannel))
+		if n := len(m.interests); n > limits.MaxPatternShapesPerTenant+1 {
+			t.Errorf("a message matches %d patterns of the tenant", n)
+		}
+		sessions[0].publish("t", hostileChannel, "x")
+		for _, c := range sessions {
+			for _, line := range c.take() {
+				if n := len(strings.Fields(line)) - 1; n > limits.MaxPatternShapes+1 {
+					t.Fatalf("a message comes with %d patterns", n)
+				}
+			}
+		}
+		if n := r.hub.Metrics().Refused[wire.CodeTooManyPatterns]; n == 0 {
+			t.Error("no refusal is counted")
+		}
+	})
+}

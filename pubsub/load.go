@@ -1,0 +1,250 @@
+package pubsub
+
+import (
+	"maps"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// load is what the messages of a tenant cost this edge, in processor time: from
+// accepting a message, or its coming from another edge, to the writes that the
+// same goroutine makes. It is measured, so that whatever makes a message dear,
+// its subscribers, their patterns or its size, counts as what it is.
+//
+// A tenant may use its share (Limits.TenantShare) of the processors. Who is over
+// it while messages of others come, too, is paced: its publishers take turns, as
+// many at a time as have processors in that share, each waits until its tenant's
+// debt is paid, and long fan-outs wait in between. What waits is what its clients
+// send next, so nothing is lost, and the processors beside the share are there
+// for all others. A tenant alone pays nothing.
+type load struct {
+	name string
+	dead atomic.Bool   // taken out of the hub
+	paid atomic.Int64  // when its share has paid for all that it used, on the hub's clock
+	turn chan struct{} // has room for those whose turn it is
+}
+
+const (
+	// loadCredit is what a tenant that was quiet may use at once: little, since
+	// for that time others have to wait.
+	loadCredit = 2 * time.Millisecond
+	// pacedCredit is the same for one that has just been made to wait.
+	pacedCredit = 250 * time.Microsecond
+	// maxLoadDebt bounds a pause: one very dear message is not held against a
+	// tenant for longer.
+	maxLoadDebt = 250 * time.Millisecond
+	// rivalTime is how long a message of another tenant counts as company.
+	rivalTime = time.Second
+	// paceEvery is how long a paced tenant works without a pause.
+	paceEvery = 100 * time.Microsecond
+	// maxPause is how long a fan-out pauses before it goes on.
+	maxPause = 10 * time.Millisecond
+)
+
+// loads holds the loads of the tenants in use.
+type loads struct {
+	mu     sync.Mutex
+	all    map[string]*load
+	sweep  int                  // at so many those out of use are looked for
+	latest atomic.Pointer[load] // whose message came last
+	rival  atomic.Int64         // when it was another's before that, on the hub's clock
+	paused atomic.Int64         // the sum of all pauses, ns
+}
+
+// loadOf returns the load of a tenant.
+func (h *Hub) loadOf(tenant []byte) *load {
+	g := &h.loads
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	l := g.all[string(tenant)]
+	if l != nil {
+		return l
+	}
+	if g.all == nil {
+		g.all, g.sweep = map[string]*load{}, manyGroups
+	}
+	if len(g.all) >= g.sweep {
+		old := int64(h.now() - groupKept)
+		maps.DeleteFunc(g.all, func(_ string, l *load) bool {
+			unused := l.paid.Load() < old
+			if unused {
+				l.dead.Store(true)
+			}
+			return unused
+		})
+		g.sweep = max(manyGroups, 2*len(g.all))
+	}
+	l = &load{name: string(tenant), turn: make(chan struct{}, h.turns())}
+	l.paid.Store(int64(h.now() - loadCredit))
+	g.all[l.name] = l
+	return l
+}
+
+// is reports whether l is the load of this tenant.
+func (l *load) is(tenant []byte) bool {
+	return l != nil && l.name == string(tenant) && !l.dead.Load()
+}
+
+// turns is how many processors a share has, at least one.
+func (h *Hub) turns() int { return max(1, processors()*h.limits.Load().TenantShare/100) }
+
+// processors is GOMAXPROCS as it was when the program began: asking for it takes a
+// lock.
+var processors = sync.OnceValue(func() int { return runtime.GOMAXPROCS(0) })
+
+// loadFor is loadOf for a tenant that may have subscribers here.
+func (h *Hub) loadFor(t *tenant, name []byte) *load {
+	if t == nil {
+		return h.loadOf(name)
+	}
+	l := t.load.Load()
+	if l == nil || l.dead.Load() {
+		l = h.loadOf(name)
+		t.load.Store(l)
+	}
+	return l
+}
+
+// present notes that a message of l's tenant is here.
+func (h *Hub) present(l *load, now time.Duration) {
+	g := &h.loads
+	switch latest := g.latest.Load(); latest {
+	case l:
+	case nil:
+		g.latest.CompareAndSwap(nil, l)
+	default:
+		g.latest.Store(l)
+		g.rival.Store(int64(now))
+	}
+}
+
+// charge counts the time since then as used, and returns the time now.
+func (h *Hub) charge(l *load, since time.Duration) (now time.Duration) {
+	now = h.now()
+	h.chargeAt(l, now, now-since)
+	return now
+}
+
+func (h *Hub) chargeAt(l *load, now, used time.Duration) {
+	share := h.limits.Load().TenantShare
+	if share <= 0 || share >= 100 {
+		return
+	}
+	price := int64(used) * 100 / int64(share*processors())
+	for {
+		old := l.paid.Load()
+		next := min(max(old, int64(now-loadCredit))+price, int64(now+maxLoadDebt))
+		if l.paid.CompareAndSwap(old, next) {
+			return
+		}
+	}
+}
+
+// debt returns how long a tenant has to wait: 0 without company.
+func (h *Hub) debt(l *load, now time.Duration) time.Duration {
+	debt := time.Duration(l.paid.Load()) - now
+	if debt <= 0 {
+		return 0
+	}
+	if rival := h.loads.rival.Load(); rival == 0 || now-time.Duration(rival) > rivalTime {
+		return 0
+	}
+	return debt
+}
+
+// pace is how a message of a tenant is handled.
+type pace struct {
+	hub    *Hub
+	load   *load
+	since  time.Duration   // what was used from here on is not charged yet
+	paced  bool            // the tenant is over its share
+	turn   bool            // and it is this message's turn
+	broken <-chan struct{} // closed: nobody waits for the message any more
+}
+
+// begin waits for the turn of a client's message if its tenant is over its share.
+// It reports false if the message is not to be handled: broken was closed
+// meanwhile. Otherwise end is to be called.
+func (h *Hub) begin(l *load, broken <-chan struct{}) (p pace, ok bool) {
+	p = pace{hub: h, load: l, since: h.now(), broken: broken}
+	h.present(l, p.since)
+	if h.debt(l, p.since) == 0 {
+		return p, true
+	}
+	select {
+	case l.turn <- struct{}{}:
+	case <-broken:
+		return p, false
+	}
+	p.turn = true
+	p.settle()
+	if p.isBroken() {
+		<-l.turn
+		return p, false
+	}
+	return p, true
+}
+
+// beginReceived is begin for a message that comes from another edge, or from this
+// one by way of the broker: the tenant's messages come one at a time anyway.
+func (h *Hub) beginReceived(l *load) (p pace) {
+	p = pace{hub: h, load: l, since: h.now()}
+	h.present(l, p.since)
+	if h.debt(l, p.since) > 0 {
+		p.settle()
+	}
+	return p
+}
+
+// settle waits until the tenant has no debt.
+func (p *pace) settle() {
+	p.paced = true
+	p.since = p.hub.now()
+	for debt := p.hub.debt(p.load, p.since); debt > 0 && !p.isBroken(); debt = p.hub.debt(p.load, p.since) {
+		p.sleep(debt)
+	}
+}
+
+func (p *pace) isBroken() bool {
+	select {
+	case <-p.broken:
+		return true
+	default:
+		return false
+	}
+}
+
+// sleep pauses. Timers are late: what that gives in advance is taken back but for
+// a little, since all others would have to wait for it at once.
+func (p *pace) sleep(d time.Duration) {
+	sleep(d, p.broken)
+	now := p.hub.now()
+	p.hub.loads.paused.Add(int64(now - p.since))
+	p.since = now
+	if old, least := p.load.paid.Load(), int64(now-pacedCredit); old < least {
+		p.load.paid.CompareAndSwap(old, least)
+	}
+}
+
+// check is called from time to time in a long fan-out, and makes it pause if its
+// tenant is over its share by now.
+func (p *pace) check() {
+	if now := p.hub.now(); now-p.since < paceEvery {
+		return
+	}
+	p.since = p.hub.charge(p.load, p.since)
+	if debt := p.hub.debt(p.load, p.since); debt > 0 {
+		p.paced = true
+		p.sleep(min(debt, maxPause))
+	}
+}
+
+// end charges what was used.
+func (p *pace) end() {
+	p.hub.charge(p.load, p.since)
+	if p.turn {
+		<-p.load.turn
+	}
+}

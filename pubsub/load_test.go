@@ -1,0 +1,181 @@
+package pubsub
+
+import (
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// debtor brings a tenant into debt, as if its messages had used so much.
+func (r *rig) debtor(tenant string, debt time.Duration) *load {
+	l := r.hub.loadOf([]byte(tenant))
+	share := time.Duration(r.hub.limits.Load().TenantShare * processors())
+	r.hub.present(l, r.hub.now())
+	r.hub.chargeAt(l, r.hub.now(), (debt+loadCredit)*share/100)
+	return l
+}
+
+// company has a message of another tenant come.
+func (r *rig) company() {
+	time.Sleep(time.Millisecond) // the clock begins with the hub
+	r.hub.present(r.hub.loadOf([]byte("one")), r.hub.now())
+	r.hub.present(r.hub.loadOf([]byte("other")), r.hub.now())
+}
+
+func (r *rig) took(f func()) time.Duration {
+	start := time.Now()
+	f()
+	return time.Since(start)
+}
+
+// A tenant that is over its share waits if it has company, and only then.
+func TestShareOfTenant(t *testing.T) {
+	const debt = 40 * time.Millisecond
+	for _, c := range []struct {
+		name    string
+		company bool
+		quiet   time.Duration // since then
+		share   int
+		want    time.Duration
+	}{
+		{"alone", false, 0, 50, 0},
+		{"with company", true, 0, 50, debt},
+		{"a moment after company", true, rivalTime / 2, 50, debt},
+		{"long after company", true, rivalTime + time.Millisecond, 50, 0},
+		{"without a limit", true, 0, 0, 0},
+		{"with all of it", true, 0, 100, 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			limits := fastLimits()
+			limits.TenantShare = c.share
+			inBubble(t, limits, func(r *rig) {
+				if c.company {
+					r.company()
+				}
+				time.Sleep(c.quiet)
+				a := r.debtor("other", debt)
+				took := r.took(func() {
+					p, ok := r.hub.begin(a, nil)
+					if !ok {
+						t.Error("the message is refused")
+					}
+					p.end()
+				})
+				if took < c.want || took > c.want+time.Microsecond {
+					t.Errorf("a message waited for %v, want %v", took, c.want)
+				}
+				if took := r.took(func() { r.connect("b").publish("one", "x", "1") }); took != 0 {
+					t.Errorf("another tenant's message waited for %v", took)
+				}
+			})
+		})
+	}
+}
+
+// One dear message is not held against a tenant for long.
+func TestDebtIsBounded(t *testing.T) {
+	inBubble(t, fastLimits(), func(r *rig) {
+		r.company()
+		a := r.debtor("other", time.Hour)
+		if took := r.took(func() { r.hub.begin(a, nil) }); took > maxLoadDebt+time.Millisecond {
+			t.Errorf("a message waited for %v", took)
+		}
+	})
+}
+
+// Those that wait go on one by one, as many at a time as have processors in the
+// share; and who leaves does not wait.
+func TestTurns(t *testing.T) {
+	inBubble(t, fastLimits(), func(r *rig) {
+		r.company()
+		a := r.debtor("other", time.Millisecond)
+		turns := make([]pace, r.hub.turns())
+		for i := range turns {
+			turns[i], _ = r.hub.begin(a, nil)
+			r.debtor("other", time.Millisecond)
+		}
+		broken, results := make(chan struct{}), make(chan bool)
+		wait := func() {
+			_, ok := r.hub.begin(a, broken)
+			results <- ok
+		}
+		go wait()
+		go wait()
+		time.Sleep(time.Second)
+		r.company()
+		synctest.Wait()
+		select {
+		case <-results:
+			t.Error("more go on than have their turn")
+		default:
+		}
+		turns[0].end()
+		if !<-results {
+			t.Error("the next one does not go on")
+		}
+		close(broken)
+		if <-results {
+			t.Error("who has left goes on")
+		}
+	})
+}
+
+// A fan-out that turns out to be dear pauses in between, and everybody gets it, in
+// order.
+func TestPacedFanOut(t *testing.T) {
+	inBubble(t, fastLimits(), func(r *rig) {
+		subscribers := make([]*tryClient, 3*chunk+1)
+		for i := range subscribers {
+			subscribers[i] = r.connectTry(fmt.Sprint(i))
+			subscribers[i].send("SUB:other:a", "SUB:other:a*", "SUB:other:b")
+			subscribers[i].take()
+		}
+		r.company()
+		p := r.connect("p")
+		for _, channel := range []string{"a", "b"} { // with sets of patterns, and with one
+			for i := range 3 {
+				r.company()
+				r.debtor("other", time.Duration(1+i)*time.Millisecond)
+				p.publish("other", channel, fmt.Sprint(i))
+				// The publisher has written everything: nothing else runs for it.
+				if last := subscribers[len(subscribers)-1]; len(last.got) == 0 || last.got[len(last.got)-1][:9] != fmt.Sprintf("other/%s=%d", channel, i) {
+					t.Errorf("%q was written when the publish was through", last.got)
+				}
+			}
+		}
+		for _, s := range subscribers {
+			s.expect("other/a=0 [a a*]", "other/a=1 [a a*]", "other/a=2 [a a*]", "other/b=0 [b]", "other/b=1 [b]", "other/b=2 [b]")
+		}
+		if r.hub.loads.paused.Load() == 0 {
+			t.Error("nothing paused")
+		}
+	})
+}
+
+// Loads of tenants that are out of use are forgotten, and those who still hold one
+// notice.
+func TestManyLoads(t *testing.T) {
+	inBubble(t, fastLimits(), func(r *rig) {
+		c := r.connect("a")
+		c.publish("kept", "x", "1")
+		old := c.load
+		for i := range 10 * manyGroups {
+			r.hub.loadOf(fmt.Append(nil, i))
+		}
+		if n := len(r.hub.loads.all); n < 10*manyGroups {
+			t.Errorf("%d loads are left of those in use", n)
+		}
+		time.Sleep(2 * groupKept)
+		for i := range 20 * manyGroups {
+			r.hub.loadOf(fmt.Append(nil, "new", i))
+		}
+		if n := len(r.hub.loads.all); n > 21*manyGroups {
+			t.Errorf("%d loads are kept", n)
+		}
+		c.publish("kept", "x", "2")
+		if c.load == old || !c.load.is([]byte("kept")) {
+			t.Error("a session uses a load that is out of use")
+		}
+	})
+}
