@@ -13,45 +13,40 @@ type askers map[edgeID]time.Time
 
 // note remembers who was told no about a channel, to say so when that changes.
 // Whom it has no room for asks again. The caller holds t.mu.
-func (t *takers) note(name channelName, from edgeID) {
-	ids := t.askers[name.tenant][name.channel]
+func (b *Broker) note(t *tenantTakers, channel string, from edgeID) {
+	ids := t.askers[channel]
 	if ids == nil {
-		if t.asked >= maxChannels {
+		if !fits(1, len(t.askers), int(b.takers.asked.Load()), maxChannels) {
 			return
 		}
-		t.asked++
+		b.takers.asked.Add(1)
 		ids = askers{}
-		if t.askers[name.tenant] == nil {
-			t.askers[name.tenant] = map[string]askers{}
-		}
-		t.askers[name.tenant][name.channel] = ids
+		t.askers[channel] = ids
 	}
 	ids[from] = time.Now()
 }
 
 // forgetAskers drops a channel that nobody waits for. The caller holds t.mu.
-func (t *takers) forgetAskers(tenant, channel string) {
-	t.asked--
-	delete(t.askers[tenant], channel)
-	if len(t.askers[tenant]) == 0 {
-		delete(t.askers, tenant)
-	}
+func (b *Broker) forgetAskers(t *tenantTakers, channel string) {
+	b.takers.asked.Add(-1)
+	delete(t.askers, channel)
 }
 
 // tellAskers tells the edges that were told no of a new interest.
 func (b *Broker) tellAskers(tenant, text string) {
-	t := &b.takers
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	channels := t.askers[tenant]
-	if len(channels) == 0 {
+	t := b.takers.lock([]byte(tenant), false)
+	if t == nil {
+		return
+	}
+	defer b.takers.unlock(t)
+	if len(t.askers) == 0 {
 		return
 	}
 	p, err := pattern.Parse(text)
 	if err != nil {
 		return // the hub has parsed it
 	}
-	for channel, ids := range channels {
+	for channel, ids := range t.askers {
 		if !p.Match(channel) {
 			continue
 		}
@@ -59,19 +54,17 @@ func (b *Broker) tellAskers(tenant, text string) {
 		for id := range ids {
 			_ = b.say(&m, direct(id), kindYes) // without a link it asks again
 		}
-		t.forgetAskers(tenant, channel)
+		b.forgetAskers(t, channel)
 	}
 }
 
 // forgetOldAskers drops those that have long not asked again. The caller holds
 // t.mu.
-func (t *takers) forgetOldAskers(now time.Time) {
-	for tenant, channels := range t.askers {
-		for channel, ids := range channels {
-			maps.DeleteFunc(ids, func(_ edgeID, at time.Time) bool { return now.Sub(at) > answerKept })
-			if len(ids) == 0 {
-				t.forgetAskers(tenant, channel)
-			}
+func (b *Broker) forgetOldAskers(t *tenantTakers, now time.Time) {
+	for channel, ids := range t.askers {
+		maps.DeleteFunc(ids, func(_ edgeID, at time.Time) bool { return now.Sub(at) > answerKept })
+		if len(ids) == 0 {
+			b.forgetAskers(t, channel)
 		}
 	}
 }

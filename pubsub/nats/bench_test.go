@@ -23,10 +23,13 @@ func BenchmarkReceive(b *testing.B) {
 			broker.receiver, broker.log, broker.prefix = sink{}, zap.NewNop(), "millrace."
 			m := &client.Msg{Subject: subject, Data: appendBroadcast(nil, id, 1, make([]byte, 256))}
 			r := receiving{last: map[edgeID]uint64{}}
+			var scratch taking
 			b.ReportAllocs()
 			for n := uint64(1); b.Loop(); n++ {
 				binary.BigEndian.PutUint64(m.Data[9:], n)
-				broker.take(&r, m)
+				if _, ok := broker.admit(&r, m); ok {
+					broker.handle(&scratch, m)
+				}
 			}
 		}
 	}

@@ -13,27 +13,42 @@ import (
 )
 
 // Clients that publish to ever new channels fill no memory: from some number on
-// nobody is asked, and a message goes to any edge, here the only one.
+// nobody is asked, and a message goes to any edge, here the only one. Nor do they
+// take what there is from other tenants.
 func TestManyChannels(t *testing.T) {
 	t.Parallel()
 	b, q := startQuiet(t, natstest.Connect(natstest.Server(t)))
-	b.takers.mu.Lock()
-	for i := range maxChannels {
-		b.takers.channels[channelName{"t", fmt.Sprint(i)}] = &channelTakers{used: time.Now().Add(time.Hour)}
-	}
-	b.takers.mu.Unlock()
-	for i := range 10 {
-		m := pubsub.Message{Tenant: []byte("t"), Channel: fmt.Appendf(nil, "new%d", i), Payload: fmt.Append(nil, i), Delivery: wire.OneRandom}
-		if err := b.Publish(m); err != nil {
-			t.Error(err)
+	b.ofTenant("t", func(of *tenantTakers) {
+		for i := range maxChannels / 2 {
+			of.channels[fmt.Sprint(i)] = &channelTakers{used: time.Now().Add(time.Hour)}
+			b.takers.channels.Add(1)
+		}
+	})
+	publish := func(tenant string, n int) {
+		for i := range n {
+			m := pubsub.Message{Tenant: []byte(tenant), Channel: fmt.Appendf(nil, "new%d", i), Payload: fmt.Append(nil, i), Delivery: wire.OneRandom}
+			if err := b.Publish(m); err != nil {
+				t.Error(err)
+			}
 		}
 	}
+	remembered := func(tenant string) (n int) {
+		b.ofTenant(tenant, func(of *tenantTakers) { n = len(of.channels) })
+		return n
+	}
+	publish("t", 10)
 	if got := q.payloads(); len(got) != 10 {
 		t.Errorf("%d of 10 messages were taken", len(got))
 	}
-	b.takers.mu.Lock()
-	defer b.takers.mu.Unlock()
-	if n := len(b.takers.channels); n != maxChannels {
+	if n := remembered("t"); n != maxChannels/2 {
+		t.Errorf("%d channels of one tenant are remembered", n)
+	}
+	publish("u", 10)
+	if n := remembered("u"); n != 10 {
+		t.Errorf("%d of 10 channels of another tenant are remembered", n)
+	}
+	publish("u", maxChannels)
+	if n := int(b.takers.channels.Load()); n > maxChannels {
 		t.Errorf("%d channels are remembered", n)
 	}
 }
@@ -48,14 +63,12 @@ func TestManyQuestions(t *testing.T) {
 	for i := range maxChannels + 10 {
 		b.hear(pubsub.Message{Tenant: fmt.Appendf(nil, "t%d", i), Channel: []byte("c")}, kindQuestion, stranger)
 	}
-	b.takers.mu.Lock()
-	defer b.takers.mu.Unlock()
-	if b.takers.asked != maxChannels || len(b.takers.askers) != maxChannels {
-		t.Errorf("%d channels of %d tenants are remembered", b.takers.asked, len(b.takers.askers))
+	if n := b.takers.asked.Load(); n != maxChannels || len(b.takers.all()) != maxChannels {
+		t.Errorf("%d channels of %d tenants are remembered", n, len(b.takers.all()))
 	}
-	b.takers.forgetOldAskers(time.Now().Add(answerKept + time.Second))
-	if b.takers.asked != 0 || len(b.takers.askers) != 0 {
-		t.Errorf("%d channels of %d tenants are left", b.takers.asked, len(b.takers.askers))
+	b.review(time.Now().Add(answerKept + time.Second))
+	if n := b.takers.asked.Load(); n != 0 || len(b.takers.all()) != 0 {
+		t.Errorf("%d channels of %d tenants are left", n, len(b.takers.all()))
 	}
 }
 
@@ -65,9 +78,9 @@ func TestWaitingWithoutLink(t *testing.T) {
 	b, q := startQuiet(t, natstest.Connect(natstest.Server(t)))
 	m := pubsub.Message{Tenant: []byte("t"), Channel: []byte("c"), Delivery: wire.OneRandom}
 	c := b.askStranger(&m, time.Now().Add(time.Hour))
-	b.takers.mu.Lock()
-	c.edges = []edgeID{stranger, stranger, stranger} // one that is likely to be drawn
-	b.takers.mu.Unlock()
+	b.ofTenant("t", func(*tenantTakers) {
+		c.edges = []edgeID{stranger, stranger, stranger} // one that is likely to be drawn
+	})
 	for i := range 20 {
 		if i == 10 {
 			b.linked(linkDisconnected, true)
@@ -117,20 +130,18 @@ func TestChannelOfAnOutage(t *testing.T) {
 	if err := b.Publish(m); err != nil {
 		t.Error(err)
 	}
-	b.takers.mu.Lock()
-	if n := len(b.takers.channels); n != 0 {
+	if n := b.takers.channels.Load(); n != 0 {
 		t.Errorf("%d channels are remembered", n)
 	}
-	b.takers.mu.Unlock()
 	b.linked(linkDisconnected, false)
 	if err := b.Publish(m); err != nil {
 		t.Error(err)
 	}
-	b.takers.mu.Lock()
-	defer b.takers.mu.Unlock()
-	if c := b.takers.channels[nameOf(&m)]; c == nil || c.known || len(c.waiting) != 1 {
-		t.Errorf("a message does not wait: %+v", c)
-	}
+	b.ofTenant("t", func(of *tenantTakers) {
+		if c := of.channels["c"]; c == nil || c.known || len(c.waiting) != 1 {
+			t.Errorf("a message does not wait: %+v", c)
+		}
+	})
 }
 
 // An edge that says that it is gone gets nothing more.
@@ -141,7 +152,7 @@ func TestGoneEdgeTakesNothing(t *testing.T) {
 	b.peers.announced(said(stranger, "", stateHere), time.Now().Add(time.Hour))
 	b.askStranger(&m, time.Now().Add(time.Hour))
 	b.hear(m, kindYes, stranger)
-	b.take(&receiving{}, &client.Msg{Subject: b.speak + announcements, Data: said(stranger, "", stateGone)})
+	b.handle(&taking{}, &client.Msg{Subject: b.speak + announcements, Data: said(stranger, "", stateGone)})
 	for range 20 {
 		if err := b.Publish(m); err != nil {
 			t.Error(err)

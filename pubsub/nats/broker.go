@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/millrace/millrace/pubsub"
@@ -35,7 +36,10 @@ type Config struct {
 	// QueueBytes bounds what waits for the link, and what has come by it and waits
 	// for the hub.
 	QueueBytes int
-	Log        *zap.Logger
+	// MaxInterests bounds the subscriptions in NATS: distinct patterns, two each.
+	// Zero: DefaultMaxInterests.
+	MaxInterests int
+	Log          *zap.Logger
 }
 
 // Broker is one edge's place in an overlay.
@@ -51,6 +55,7 @@ type Broker struct {
 	in     chan *client.Msg // from NATS; collect empties it at once
 	own    []*client.Subscription
 	inbox  inbox
+	met    atomic.Int32 // new edges since the last announcement
 	peers  peers
 	takers takers
 
@@ -67,21 +72,23 @@ type Broker struct {
 	mu             sync.Mutex // guards the rest
 	up             bool
 	since          time.Time // it is up, or down
-	interests      map[interestKey]*interest
-	changed        []*interest // for the writer
-	waiting        []waiting   // for a confirmation, oldest first
-	asked          uint64      // how many subscriptions were asked for
-	written        uint64      // how many of these were written
+	interests      map[string]*tenantInterests
+	turning        map[*tenantInterests]struct{} // those whose subscriptions change
+	interested     int                           // of all tenants, those aside that have one for all their messages
+	changed        []*interest                   // for the writer
+	waiting        []waiting                     // for a confirmation, oldest first
+	asked          uint64                        // how many subscriptions were asked for
+	written        uint64                        // how many of these were written
 	records        records
 	full           time.Time                    // when a message last found no room there; zero: that is over
 	idle           bool                         // the writer has nothing to send
 	took           time.Time                    // when it last asked for something
 	dropped        map[*client.Subscription]int // by NATS's own goroutine, until the last word of it
-	warned         time.Time                    // that messages are missed
-	warnedFailed   time.Time                    // of an error of NATS
-	warnedRejected time.Time                    // that messages are refused
-	barriers       []chan struct{}              // closed when what was asked for before has been written
-	number         uint64                       // of the last broadcast
+	missed         missed
+	warnedFailed   time.Time       // of an error of NATS
+	warnedRejected time.Time       // that messages are refused
+	barriers       []chan struct{} // closed when what was asked for before has been written
+	number         uint64          // of the last broadcast
 
 	work    chan struct{} // for the writer
 	confirm chan struct{} // for the confirmer
@@ -96,6 +103,9 @@ const inLen = 1 << 17
 func New(c Config) (*Broker, error) {
 	var id [8]byte
 	rand.Read(id[:]) // never fails
+	if c.MaxInterests == 0 {
+		c.MaxInterests = DefaultMaxInterests
+	}
 	b := &Broker{
 		config: c, log: c.Log, prefix: c.Prefix + ".", name: sender(c.EdgeName),
 		id:        sender(c.EdgeName).id(edgeID(binary.BigEndian.Uint64(id[:]))),
@@ -103,7 +113,8 @@ func New(c Config) (*Broker, error) {
 		enough:    make(chan struct{}),
 		quit:      make(chan struct{}),
 		down:      linkDisconnected,
-		interests: map[interestKey]*interest{},
+		interests: map[string]*tenantInterests{},
+		turning:   map[*tenantInterests]struct{}{},
 		dropped:   map[*client.Subscription]int{},
 		work:      make(chan struct{}, 1),
 		confirm:   make(chan struct{}, 1),
@@ -114,7 +125,6 @@ func New(c Config) (*Broker, error) {
 	}
 	b.peers.start(b.id, c.CheckHost)
 	b.takers.start()
-	b.inbox.work = make(chan struct{}, 1)
 	connected := func(*client.Conn) {
 		b.linked(linkDisconnected, false)
 		kick(b.work) // nothing waits any more
@@ -175,12 +185,12 @@ func (b *Broker) Join(r pubsub.Receiver) {
 func (b *Broker) Publish(m pubsub.Message) error {
 	switch m.Delivery {
 	case wire.Broadcast:
-		return b.pass(b.channel(broadcasts, &m), func(to []byte) []byte {
+		return b.pass(m.Tenant, b.channel(broadcasts, &m), func(to []byte) []byte {
 			b.number++
 			return appendBroadcast(to, b.id, b.number, m.Payload)
 		})
 	case wire.OneNearest:
-		return b.pass(b.channel(nearest, &m), func(to []byte) []byte {
+		return b.pass(m.Tenant, b.channel(nearest, &m), func(to []byte) []byte {
 			return appendOne(to, m.Delivery, []edgeID{b.id}, m.Payload)
 		})
 	}
@@ -209,9 +219,12 @@ func (b *Broker) Close() error {
 		b.peers.leave(stateGone)
 		b.announce()
 		b.mu.Lock()
-		for _, in := range b.interests {
-			in.wanted = false
-			b.change(in)
+		for _, t := range b.interests {
+			b.set(t.whole, false, false)
+			for _, in := range t.bySubject {
+				in.patterns = 0
+				b.set(in, false, false)
+			}
 		}
 		b.mu.Unlock()
 		for _, sub := range b.own {

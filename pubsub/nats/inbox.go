@@ -5,7 +5,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/millrace/millrace/pubsub"
@@ -13,55 +12,41 @@ import (
 	client "github.com/nats-io/nats.go"
 )
 
-// inbox holds messages from NATS until the hub takes them. NATS never waits: what
-// comes while too much is here is lost, and counted.
-type inbox struct {
-	mu    sync.Mutex
-	list  []*client.Msg
-	bytes int
-	lost  int
-	work  chan struct{}
-}
-
-// messageOverhead is about what a message takes beside its subject and data.
-const messageOverhead = 256
-
-func (in *inbox) put(m *client.Msg, limit int) {
-	size := len(m.Subject) + len(m.Data) + messageOverhead
-	in.mu.Lock()
-	if in.bytes+size > limit && in.bytes > 0 {
-		in.lost++
-	} else {
-		in.list = append(in.list, m)
-		in.bytes += size
-	}
-	in.mu.Unlock()
-	kick(in.work)
-}
-
-// takeAll returns what is here, in order, and how many were lost. The list that
-// was taken before is used again.
-func (in *inbox) takeAll(before []*client.Msg) (list []*client.Msg, lost int) {
-	clear(before)
-	in.mu.Lock()
-	defer in.mu.Unlock()
-	list, lost = in.list, in.lost
-	in.list, in.bytes, in.lost = before[:0], 0, 0
-	return list, lost
-}
-
-// collect brings messages from NATS's channel into the inbox.
+// collect brings messages from NATS's channel into the inbox, but for copies.
 func (b *Broker) collect() {
+	r := receiving{last: map[edgeID]uint64{}}
+	forget := time.NewTicker(announceEvery)
+	defer forget.Stop()
 	for {
 		select {
 		case m := <-b.in:
-			b.inbox.put(m, b.config.QueueBytes)
+			b.put(&r, m)
+		case <-forget.C:
+			r.forget(b.peers.otherIDs())
 		case <-b.enough:
 			for len(b.in) > 0 {
-				b.inbox.put(<-b.in, b.config.QueueBytes)
+				b.put(&r, <-b.in)
 			}
 			return
 		}
+	}
+}
+
+// put leaves a message to the workers.
+func (b *Broker) put(r *receiving, m *client.Msg) {
+	tenant, ok := b.admit(r, m)
+	if !ok {
+		return
+	}
+	taken, start := b.inbox.put(tenant, m, b.config.QueueBytes)
+	if !taken {
+		b.miss(tenant, 1)
+	}
+	if start { // receive is counted, too: never from zero during Wait
+		b.receiving.Go(func() {
+			var t taking
+			b.inbox.work(func(m *client.Msg) { b.handle(&t, m) })
+		})
 	}
 }
 
@@ -69,22 +54,21 @@ func (b *Broker) collect() {
 // still come from them.
 const manyStrangers = 100
 
-// receiving is what the goroutine that takes messages from the inbox keeps.
+// receiving is what the goroutine that takes messages from NATS keeps.
 type receiving struct {
-	list    []*client.Msg
-	last    map[edgeID]uint64 // the number of the last broadcast of each edge
-	scratch []byte
-	met     int // new edges since the last announcement
+	last map[edgeID]uint64 // the number of the last broadcast of each edge
 }
+
+// taking is what a goroutine that hands messages to the hub keeps.
+type taking struct{ scratch []byte }
 
 // maxMet is how many new edges are greeted at once; more wait for the next
 // announcement.
 const maxMet = 64
 
-// receive hands messages of other edges to the hub, and keeps the list of edges,
-// as long as the broker runs.
+// receive has messages of other edges handed to the hub, and keeps the list of
+// edges, as long as the broker runs.
 func (b *Broker) receive() {
-	r := receiving{last: map[edgeID]uint64{}}
 	ticker := time.NewTicker(announceEvery)
 	defer ticker.Stop()
 	questions := time.NewTicker(answerTime / 4)
@@ -97,45 +81,68 @@ func (b *Broker) receive() {
 	}()
 	for {
 		select {
-		case <-b.inbox.work:
-			b.takeAll(&r)
 		case <-ticker.C:
 			b.announce()
-			if r.met > maxMet {
+			if b.met.Swap(0) > maxMet {
 				b.takers.askAgain()
 			}
-			r.met = 0
 			gone, known := b.peers.expire(time.Now()), b.peers.otherIDs()
 			if len(gone) > 0 {
 				b.takers.keep(known)
 			}
-			r.forget(known)
 		case now := <-questions.C:
 			b.review(now)
 			b.relieve(now)
+			b.sayMissed(now)
+			b.finishTurns(now)
 		case <-collecting:
-			b.takeAll(&r)
 			return
 		}
 	}
 }
 
-func (b *Broker) takeAll(r *receiving) {
-	var lost int
-	r.list, lost = b.inbox.takeAll(r.list)
-	for _, m := range r.list {
-		b.take(r, m)
-	}
-	if lost > 0 {
-		b.missed(lost)
-	}
-}
-
-func (b *Broker) take(r *receiving, m *client.Msg) {
+// admit says whose a message is: a tenant's, as in subjects, or with "" what edges
+// say of themselves. It drops copies, before they take room or time.
+func (b *Broker) admit(r *receiving, m *client.Msg) (tenant string, ok bool) {
 	from, rest, ours := b.splitSender(m.Subject)
 	if !ours {
-		return
+		return "", false
 	}
+	kind, rest, _ := strings.Cut(rest, ".")
+	switch kind {
+	case "a":
+		return "", true
+	case "b":
+		id, number, _, ok := splitBroadcast(m.Data)
+		switch {
+		case !ok:
+			b.rejected(from, "it is no broadcast of this version")
+			return "", false
+		case !from.owns(id):
+			b.rejected(from, errNotSender.Error())
+			return "", false
+		case number <= r.last[id]:
+			return "", false // a copy, for another interest that matches
+		}
+		if r.last[id] == 0 {
+			r.forget(b.peers.otherIDs())
+		}
+		r.last[id] = number
+	case "e":
+		if _, rest, _ = strings.Cut(rest, "."); m.Header.Get(statusHeader) != "" {
+			return "", true
+		}
+	case "o", "q":
+	default:
+		return "", false
+	}
+	tenant, _, _ = strings.Cut(rest, ".")
+	return tenant, true
+}
+
+// handle takes a message that was admitted. Those of a tenant come one at a time.
+func (b *Broker) handle(t *taking, m *client.Msg) {
+	from, rest, _ := b.splitSender(m.Subject)
 	kind, rest, _ := strings.Cut(rest, ".")
 	switch kind {
 	case "a":
@@ -144,37 +151,20 @@ func (b *Broker) take(r *receiving, m *client.Msg) {
 		if err != nil {
 			b.rejected(from, err.Error())
 		}
-		if isNew {
-			if r.met++; r.met <= maxMet {
-				b.takers.askAgain()
-				b.announce()
-			}
+		if isNew && b.met.Add(1) <= maxMet {
+			b.takers.askAgain()
+			b.announce()
 		}
 		if known := b.peers.otherIDs(); len(known) < before {
 			b.takers.keep(known)
 		}
 	case "b":
-		id, number, payload, ok := splitBroadcast(m.Data)
-		switch {
-		case !ok:
-			b.rejected(from, "it is no broadcast of this version")
-			return
-		case !from.owns(id):
-			b.rejected(from, errNotSender.Error())
-			return
-		case number <= r.last[id]:
-			return // a copy, for another interest that matches
-		}
-		if r.last[id] == 0 {
-			r.forget(b.peers.otherIDs())
-		}
-		r.last[id] = number
-		message, err := r.message(rest)
+		message, err := t.message(rest)
 		if err != nil {
 			b.rejected(from, err.Error())
 			return
 		}
-		message.Payload = payload
+		_, _, message.Payload, _ = splitBroadcast(m.Data)
 		b.receiver.Receive(message)
 	case "o", "e", "q":
 		if kind == "e" {
@@ -186,7 +176,7 @@ func (b *Broker) take(r *receiving, m *client.Msg) {
 				return
 			}
 		}
-		message, err := r.message(rest)
+		message, err := t.message(rest)
 		if err == nil {
 			err = b.takeOne(from, kind, message, m.Data)
 		}
@@ -248,9 +238,9 @@ func (r *receiving) forget(known []edgeID) {
 
 // message reads tenant and channel, which have to be names of the protocol: the
 // other edge may not have checked them.
-func (r *receiving) message(subject string) (m pubsub.Message, err error) {
-	r.scratch = append(r.scratch[:0], subject...)
-	tenant, channel, ok := splitChannel(r.scratch)
+func (t *taking) message(subject string) (m pubsub.Message, err error) {
+	t.scratch = append(t.scratch[:0], subject...)
+	tenant, channel, ok := splitChannel(t.scratch)
 	if !ok {
 		return m, errSubject
 	}

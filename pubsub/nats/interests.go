@@ -12,18 +12,20 @@ import (
 // queueGroup is that of all edges, for messages that go to one connection.
 const queueGroup = "edges"
 
-type interestKey struct{ tenant, pattern string }
-
-// interest is one distinct pattern of a tenant that this edge has, or had until
-// a moment ago, subscribers for.
+// interest is what the patterns of a tenant with one subject in NATS have in
+// common: NATS knows wildcards for whole tokens only. Guarded by Broker.mu.
 type interest struct {
-	key    interestKey
-	wanted bool
-	queued bool // among those that the writer has to look at
+	tenant   string
+	of       *tenantInterests
+	subject  string // the end of it, behind the kind
+	shape    string
+	patterns int  // that the hub has subscribers for
+	all, one bool // broadcasts are wanted, and messages for one connection
+	queued   bool // among those that the writer has to look at
 
 	// the writer's own
-	want          bool
-	subscriptions []*client.Subscription
+	wantAll, wantOne bool
+	subAll, subOne   *client.Subscription
 }
 
 // waiting is a confirmation that the hub waits for.
@@ -35,19 +37,22 @@ type waiting struct {
 
 // Subscribe implements [pubsub.Broker].
 func (b *Broker) Subscribe(tenant, pattern string, confirmed func()) {
-	key := interestKey{tenant, pattern}
+	subject := interestIn(tenant, pattern)
 	b.mu.Lock()
-	in := b.interests[key]
+	t := b.interestsOf(tenant)
+	in := t.bySubject[subject]
 	if in == nil {
-		in = &interest{key: key}
-		b.interests[key] = in
+		in = &interest{tenant: tenant, of: t, subject: subject, shape: shapeOf(subject)}
+		t.bySubject[subject] = in
 	}
-	in.wanted = true
-	b.change(in)
+	if in.patterns++; in.patterns == 1 {
+		b.count(in, 1)
+	}
 	up := b.up
 	if up {
 		b.asked++
 		b.waiting = append(b.waiting, waiting{b.asked, time.Now(), confirmed})
+		kick(b.work)
 	}
 	b.mu.Unlock()
 	b.tellAskers(tenant, pattern)
@@ -60,12 +65,17 @@ func (b *Broker) Subscribe(tenant, pattern string, confirmed func()) {
 func (b *Broker) Unsubscribe(tenant, pattern string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	in := b.interests[interestKey{tenant, pattern}]
-	if in == nil {
+	t := b.interests[tenant]
+	if t == nil {
 		return // Close was faster
 	}
-	in.wanted = false
-	b.change(in)
+	in := t.bySubject[interestIn(tenant, pattern)]
+	if in == nil || in.patterns == 0 {
+		return
+	}
+	if in.patterns--; in.patterns == 0 {
+		b.count(in, -1)
+	}
 }
 
 // change lets the writer look at an interest. The caller holds b.mu.
@@ -79,42 +89,46 @@ func (b *Broker) change(in *interest) {
 
 // apply makes NATS know of an interest what the hub wants.
 func (b *Broker) apply(in *interest) {
-	if in.want == (in.subscriptions != nil) {
+	in.subAll = b.applyTo(in.subAll, in.wantAll, func() (*client.Subscription, error) {
+		return b.conn.ChanSubscribe(b.listen+broadcasts+in.subject, b.in)
+	})
+	in.subOne = b.applyTo(in.subOne, in.wantOne, func() (*client.Subscription, error) {
+		return b.conn.ChanQueueSubscribe(b.listen+nearest+in.subject, queueGroup, b.in)
+	})
+	if in.subAll == nil && in.subOne == nil {
 		b.forget(in)
-		return
 	}
-	if !in.want {
-		for _, s := range in.subscriptions {
-			_ = s.Unsubscribe() // fails only when the connection is closed
-			b.mu.Lock()
-			delete(b.dropped, s)
-			b.mu.Unlock()
-		}
-		in.subscriptions = nil
-		b.forget(in)
-		return
-	}
-	channels := interestIn(in.key.tenant, in.key.pattern)
-	each, err := b.conn.ChanSubscribe(b.listen+broadcasts+channels, b.in)
-	if err != nil {
-		b.log.Error("subscribe", zap.Error(err))
-		return
-	}
-	in.subscriptions = append(in.subscriptions, each)
-	one, err := b.conn.ChanQueueSubscribe(b.listen+nearest+channels, queueGroup, b.in)
-	if err != nil {
-		b.log.Error("subscribe", zap.Error(err))
-		return
-	}
-	in.subscriptions = append(in.subscriptions, one)
 }
 
-// forget drops an interest that nobody has.
+func (b *Broker) applyTo(sub *client.Subscription, want bool, subscribe func() (*client.Subscription, error)) *client.Subscription {
+	switch {
+	case want == (sub != nil):
+		return sub
+	case want:
+		sub, err := subscribe()
+		if err != nil {
+			b.log.Error("subscribe", zap.Error(err))
+			return nil
+		}
+		return sub
+	}
+	_ = sub.Unsubscribe() // fails only when the connection is closed
+	b.mu.Lock()
+	delete(b.dropped, sub)
+	b.mu.Unlock()
+	return nil
+}
+
+// forget drops an interest that nobody has, and a tenant without any.
 func (b *Broker) forget(in *interest) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if !in.wanted && !in.queued {
-		delete(b.interests, in.key)
+	t := in.of
+	if in.patterns == 0 && !in.queued && in != t.whole {
+		delete(t.bySubject, in.subject)
+	}
+	if len(t.bySubject) == 0 && !t.whole.queued && !t.turning && !t.all && b.interests[in.tenant] == t {
+		delete(b.interests, in.tenant)
 	}
 }
 

@@ -107,7 +107,7 @@ func (b *Broker) failed(sub *client.Subscription, err error) {
 	lost := n - b.dropped[sub]
 	b.dropped[sub] = n
 	b.mu.Unlock()
-	b.missed(lost)
+	b.miss(b.tenantIn(sub.Subject), lost)
 }
 
 // sayFailed reports whether an error of NATS is to be logged. Each message can be
@@ -120,20 +120,6 @@ func (b *Broker) sayFailed() bool {
 	}
 	b.warnedFailed = time.Now()
 	return true
-}
-
-// missed counts messages that came too fast.
-func (b *Broker) missed(n int) {
-	b.receiver.Missed(n)
-	b.mu.Lock()
-	quiet := time.Since(b.warned) < warnEvery
-	if !quiet {
-		b.warned = time.Now()
-	}
-	b.mu.Unlock()
-	if !quiet {
-		b.log.Error("messages of other edges are lost: they come faster than this edge can deliver them", zap.Int("messages", n))
-	}
 }
 
 const warnEvery = 10 * time.Second

@@ -16,7 +16,10 @@ import (
 // records are messages on their way to the connection: each u32 length of the
 // subject, u32 length of the data, both. The subject may end with replyTo and
 // where answers go.
-type records struct{ bytes []byte }
+type records struct {
+	bytes []byte
+	of    map[string]int // bytes by tenant
+}
 
 const (
 	recordHeader = 8
@@ -24,28 +27,51 @@ const (
 )
 
 // keptBytes is what an empty list of records keeps for the next ones.
-const keptBytes = 1 << 20
+const (
+	keptBytes   = 1 << 20
+	keptTenants = 1 << 10
+)
+
+// add puts a record there that begins at the end of what was there, and is split
+// there: r.bytes with it.
+func (r *records) add(bytes []byte, split int, tenant []byte) {
+	at := len(r.bytes)
+	binary.BigEndian.PutUint32(bytes[at:], uint32(split-at-recordHeader))
+	binary.BigEndian.PutUint32(bytes[at+4:], uint32(len(bytes)-split))
+	r.bytes = bytes
+	if len(tenant) == 0 {
+		return
+	}
+	if r.of == nil {
+		r.of = map[string]int{}
+	}
+	r.of[string(tenant)] += len(bytes) - at
+}
 
 func (r *records) reset() {
 	r.bytes = r.bytes[:0]
 	if cap(r.bytes) > keptBytes {
 		r.bytes = nil
 	}
+	if len(r.of) > keptTenants {
+		r.of = nil
+	}
+	clear(r.of)
 }
 
 // next takes the first one; they are valid until reset.
 func (r *records) next() (subject string, data []byte, rest records) {
 	n, m := binary.BigEndian.Uint32(r.bytes), binary.BigEndian.Uint32(r.bytes[4:])
 	b := r.bytes[recordHeader:]
-	return string(b[:n]), b[n : n+m], records{b[n+m:]}
+	return string(b[:n]), b[n : n+m], records{bytes: b[n+m:]}
 }
 
 // errFull is returned for a message that would have to wait behind too many.
 var errFull = fmt.Errorf("%w: too much waits for it", ErrUnavailable)
 
 // pass enqueues a message of a client.
-func (b *Broker) pass(subject, data func(to []byte) []byte) error {
-	err := b.enqueue(subject, data)
+func (b *Broker) pass(tenant []byte, subject, data func(to []byte) []byte) error {
+	err := b.enqueue(tenant, subject, data)
 	if errors.Is(err, errFull) {
 		b.linked(linkFull, true)
 	}
@@ -66,9 +92,10 @@ func (b *Broker) relieve(now time.Time) {
 	}
 }
 
-// enqueue leaves a message to the writer. subject and data append theirs; both
-// are called with b.mu held.
-func (b *Broker) enqueue(subject, data func(to []byte) []byte) error {
+// enqueue leaves a message to the writer, if it fits: see there. subject and data
+// append theirs; both are called with b.mu held. What edges say for themselves has
+// no tenant.
+func (b *Broker) enqueue(tenant []byte, subject, data func(to []byte) []byte) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if !b.up {
@@ -79,14 +106,12 @@ func (b *Broker) enqueue(subject, data func(to []byte) []byte) error {
 	r = subject(r)
 	split := len(r)
 	r = data(r)
-	if len(r) > b.config.QueueBytes && at > 0 {
+	if !fits(len(r)-at, b.records.of[string(tenant)], at, b.config.QueueBytes) {
 		b.full = time.Now()
 		b.records.bytes = r[:at] // it may be a larger array, for the next one
 		return errFull
 	}
-	binary.BigEndian.PutUint32(r[at:], uint32(split-at-recordHeader))
-	binary.BigEndian.PutUint32(r[at+4:], uint32(len(r)-split))
-	b.records.bytes = r
+	b.records.add(r, split, tenant)
 	kick(b.work)
 	return nil
 }
@@ -112,12 +137,13 @@ func (b *Broker) write() {
 		asked, barriers := b.asked, b.barriers
 		b.barriers = nil
 		for _, in := range changed {
-			in.queued, in.want = false, in.wanted
+			in.queued, in.wantAll, in.wantOne = false, in.all, in.one
 		}
+		confirmed := b.written == asked // nobody waits for more to be written
 		b.idle, b.took = len(sending.bytes) == 0, time.Now()
 		b.mu.Unlock()
 
-		if len(changed) == 0 && len(sending.bytes) == 0 && len(barriers) == 0 {
+		if len(changed) == 0 && len(sending.bytes) == 0 && len(barriers) == 0 && confirmed {
 			select {
 			case <-b.work:
 			case <-b.quit:

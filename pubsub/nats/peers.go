@@ -221,7 +221,7 @@ func (p *peers) listed() []pubsub.Edge {
 // announce tells the other edges of this one.
 func (b *Broker) announce() {
 	data := b.peers.announcement()
-	_ = b.enqueue( // without a link there is nobody to tell
+	_ = b.enqueue(nil, // without a link there is nobody to tell
 		func(to []byte) []byte { return append(append(to, b.speak...), announcements...) },
 		func(to []byte) []byte { return append(to, data...) })
 }

@@ -18,11 +18,17 @@ const stranger edgeID = 5
 
 // askStranger makes a channel one that stranger was asked about.
 func (b *Broker) askStranger(m *pubsub.Message, at time.Time) *channelTakers {
-	b.takers.mu.Lock()
-	defer b.takers.mu.Unlock()
 	c := &channelTakers{open: map[edgeID]struct{}{stranger: {}}, asked: at, used: at}
-	b.takers.channels[nameOf(m)] = c
+	b.ofTenant(string(m.Tenant), func(of *tenantTakers) { of.channels[string(m.Channel)] = c })
+	b.takers.channels.Add(1)
 	return c
+}
+
+// ofTenant looks at what is known of a tenant.
+func (b *Broker) ofTenant(tenant string, look func(*tenantTakers)) {
+	of := b.takers.lock([]byte(tenant), true)
+	defer b.takers.unlock(of)
+	look(of)
 }
 
 func (q *quiet) payloads() []string {
@@ -31,7 +37,8 @@ func (q *quiet) payloads() []string {
 	return slices.Clone(q.taken)
 }
 
-// Messages wait for an answer up to a bound, and go out in order.
+// Messages wait for an answer up to a bound, half of the queue for a tenant, and go
+// out in order.
 func TestMessagesWaitForTakers(t *testing.T) {
 	t.Parallel()
 	b, q := startQuiet(t, natstest.Connect(natstest.Server(t)))
@@ -53,9 +60,22 @@ func TestMessagesWaitForTakers(t *testing.T) {
 			t.Fatal("more waits than the bound")
 		}
 	}
-	if len(want) < 70 {
-		t.Errorf("%d messages wait, far less than the bound", len(want))
+	if len(want) < 35 || len(want) > 41 {
+		t.Errorf("%d messages wait, which is not half of the queue", len(want))
 	}
+	other := pubsub.Message{Tenant: []byte("u"), Channel: []byte("c"), Payload: make([]byte, 1<<20), Delivery: wire.OneRandom}
+	b.askStranger(&other, time.Now().Add(time.Hour))
+	for range 2 {
+		if err := b.Publish(other); err != nil {
+			t.Errorf("a message of another tenant does not wait: %v", err)
+		}
+	}
+	b.ofTenant("u", func(of *tenantTakers) {
+		c := of.channels["c"]
+		c.open, c.waiting = nil, nil
+		b.takers.bytes.Add(int64(-of.bytes))
+		of.bytes = 0
+	})
 	if got := q.payloads(); len(got) > 0 {
 		t.Errorf("%d messages did not wait", len(got))
 	}
@@ -63,8 +83,8 @@ func TestMessagesWaitForTakers(t *testing.T) {
 	if got := q.payloads(); !slices.Equal(got, want) {
 		t.Errorf("%d messages came, not in order or not the %d that waited", len(got), len(want))
 	}
-	if b.takers.bytes != 0 {
-		t.Errorf("%d bytes seem to wait", b.takers.bytes)
+	if n := b.takers.bytes.Load(); n != 0 {
+		t.Errorf("%d bytes seem to wait", n)
 	}
 	if err := b.Publish(m); err != nil || len(q.payloads()) != len(want)+1 {
 		t.Errorf("the next message: %v", err)
@@ -113,11 +133,11 @@ func TestNewEdgeDoesNotEndQuestions(t *testing.T) {
 	if err := b.Publish(m); err != nil {
 		t.Fatal(err)
 	}
-	b.takers.mu.Lock()
-	defer b.takers.mu.Unlock()
-	if _, asked := c.open[stranger]; !asked {
-		t.Error("an edge that is new is not asked")
-	}
+	b.ofTenant("t", func(*tenantTakers) {
+		if _, asked := c.open[stranger]; !asked {
+			t.Error("an edge that is new is not asked")
+		}
+	})
 }
 
 // A channel that is not used is forgotten, and who was told no of it as well.
@@ -132,16 +152,12 @@ func TestUnusedChannelsAreForgotten(t *testing.T) {
 	q.uninterested = true
 	q.mu.Unlock()
 	b.hear(m, kindQuestion, stranger)
-	b.takers.mu.Lock()
-	channels, askers := len(b.takers.channels), len(b.takers.askers)
-	b.takers.mu.Unlock()
+	channels, askers := b.takers.channels.Load(), b.takers.asked.Load()
 	if channels != 1 || askers != 1 {
 		t.Errorf("%d channels are known, and askers about %d, want 1 of each", channels, askers)
 	}
 	b.review(at.Add(answerKept + 1))
-	b.takers.mu.Lock()
-	defer b.takers.mu.Unlock()
-	if len(b.takers.channels)+len(b.takers.askers) != 0 {
-		t.Errorf("%v and %v are kept", b.takers.channels, b.takers.askers)
+	if channels, askers := b.takers.channels.Load(), b.takers.asked.Load(); channels+askers != 0 || len(b.takers.all()) != 0 {
+		t.Errorf("%d channels, and askers about %d, are kept", channels, askers)
 	}
 }

@@ -215,14 +215,11 @@ func TestUnknownWord(t *testing.T) {
 	t.Parallel()
 	b, _ := startQuiet(t, natstest.Connect(natstest.Server(t)))
 	m := pubsub.Message{Tenant: []byte("t"), Channel: []byte("c")}
-	b.takers.mu.Lock()
 	c := &channelTakers{known: true, edges: []edgeID{5}, used: time.Now()}
-	b.takers.channels[nameOf(&m)] = c
-	b.takers.mu.Unlock()
-	edges := func() int {
-		b.takers.mu.Lock()
-		defer b.takers.mu.Unlock()
-		return len(c.edges)
+	b.ofTenant("t", func(of *tenantTakers) { of.channels["c"] = c })
+	edges := func() (n int) {
+		b.ofTenant("t", func(*tenantTakers) { n = len(c.edges) })
+		return n
 	}
 	b.hear(m, 'z', 5)
 	if edges() != 1 {

@@ -64,3 +64,19 @@ func interestIn(tenant, pattern string) string {
 	}
 	return b.String()
 }
+
+// tenantOf reads a tenant as it stands in a subject.
+func tenantOf(token string) string { return strings.ReplaceAll(token, "=", ".") }
+
+// tenantIn returns the tenant of a subscription to messages of one, as it stands
+// there, or "".
+func (b *Broker) tenantIn(subject string) string {
+	rest := strings.TrimPrefix(subject, b.listen)
+	for _, kind := range []string{broadcasts, nearest} {
+		if channels, ours := strings.CutPrefix(rest, kind); ours {
+			tenant, _, _ := strings.Cut(channels, ".")
+			return tenant
+		}
+	}
+	return ""
+}

@@ -2,9 +2,11 @@ package nats
 
 import (
 	"bytes"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/millrace/millrace/pubsub"
@@ -26,20 +28,32 @@ const (
 	// answerKept is how long a channel that is not used is remembered.
 	answerKept = 10 * time.Second
 	// maxChannels bounds the channels that are remembered, and those that others ask
-	// about: a client may publish to ever new ones.
+	// about: a client may publish to ever new ones. Tenants share them; see fits.
 	maxChannels = 10_000
 )
 
-// takers are the edges that have somebody to take messages, by channel.
+// takers are the edges that have somebody to take messages, by tenant and channel.
+// A tenant's lock is held while its messages are sent, or handed to the hub, so
+// that their order is kept; no other tenant waits for it.
 type takers struct {
-	mu       sync.Mutex
-	channels map[channelName]*channelTakers
-	askers   map[string]map[string]askers // who asked this edge, and was told no, by tenant and channel
-	asked    int                          // channels in askers
-	bytes    int                          // that wait in all channels
+	mu      sync.Mutex
+	tenants map[string]*tenantTakers
+
+	// of all tenants
+	channels atomic.Int64
+	asked    atomic.Int64 // channels in askers
+	bytes    atomic.Int64 // that wait
 }
 
-type channelName struct{ tenant, channel string }
+// tenantTakers are those of one tenant.
+type tenantTakers struct {
+	name     string
+	mu       sync.Mutex // guards the rest
+	gone     bool       // taken out of takers
+	channels map[string]*channelTakers
+	askers   map[string]askers // who asked this edge about a channel, and was told no
+	bytes    int               // that wait in all channels
+}
 
 type channelTakers struct {
 	known   bool
@@ -51,34 +65,70 @@ type channelTakers struct {
 	waiting []pubsub.Message // until it is known, in order
 }
 
-func (t *takers) start() {
-	t.channels, t.askers = map[channelName]*channelTakers{}, map[string]map[string]askers{}
+func (t *takers) start() { t.tenants = map[string]*tenantTakers{} }
+
+// lock returns what is known of a tenant, locked; nil: nothing is, and make is not
+// set.
+func (t *takers) lock(name []byte, make bool) *tenantTakers {
+	for {
+		t.mu.Lock()
+		of := t.tenants[string(name)]
+		if of == nil {
+			if !make {
+				t.mu.Unlock()
+				return nil
+			}
+			of = &tenantTakers{name: string(name), channels: map[string]*channelTakers{}, askers: map[string]askers{}}
+			t.tenants[of.name] = of
+		}
+		t.mu.Unlock()
+		of.mu.Lock()
+		if !of.gone {
+			return of
+		}
+		of.mu.Unlock()
+	}
 }
 
-func nameOf(m *pubsub.Message) channelName { return channelName{string(m.Tenant), string(m.Channel)} }
+// all returns all tenants.
+func (t *takers) all() []*tenantTakers {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return slices.Collect(maps.Values(t.tenants))
+}
+
+// unlock forgets a tenant of which nothing is known.
+func (t *takers) unlock(of *tenantTakers) {
+	if len(of.channels)+len(of.askers) == 0 && !of.gone {
+		of.gone = true
+		t.mu.Lock()
+		delete(t.tenants, of.name)
+		t.mu.Unlock()
+	}
+	of.mu.Unlock()
+}
 
 // toRandom sends a message to a random one of the edges that have somebody to
 // take it.
 func (b *Broker) toRandom(m pubsub.Message) error {
 	now := time.Now()
-	t := &b.takers
-	t.mu.Lock()
-	defer t.mu.Unlock() // until it is sent: so order is kept
-	name := nameOf(&m)
+	t := b.takers.lock(m.Tenant, true)
+	defer b.takers.unlock(t) // when it is sent: so order is kept
 	up, since := b.isUp()
-	c := t.channels[name]
+	c := t.channels[string(m.Channel)]
 	switch {
 	case !up && c == nil:
 		return b.toHere(m)
-	case c == nil && len(t.channels) >= maxChannels:
+	case c == nil && !fits(1, len(t.channels), int(b.takers.channels.Load()), maxChannels):
 		return b.toAny(m)
 	case c == nil:
 		c = new(channelTakers)
-		t.channels[name] = c
+		t.channels[string(m.Channel)] = c
+		b.takers.channels.Add(1)
 	}
 	c.used = now
 	if !up {
-		b.sendWaiting(c) // what came before goes before
+		b.sendWaiting(t, c) // what came before goes before
 		return b.toHere(m)
 	}
 	if c.again || now.Sub(c.asked) > answerAge {
@@ -89,11 +139,12 @@ func (b *Broker) toRandom(m pubsub.Message) error {
 	if c.known {
 		return b.choose(m, c.edges)
 	}
-	size := len(m.Payload) + len(name.tenant) + len(name.channel)
-	if t.bytes+size > b.config.QueueBytes {
+	size := len(m.Payload) + len(m.Tenant) + len(m.Channel)
+	if !fits(size, t.bytes, int(b.takers.bytes.Load()), b.config.QueueBytes) {
 		return ErrUnavailable
 	}
 	t.bytes += size
+	b.takers.bytes.Add(int64(size))
 	c.waiting = append(c.waiting, pubsub.Message{
 		Tenant: bytes.Clone(m.Tenant), Channel: bytes.Clone(m.Channel), Payload: bytes.Clone(m.Payload), Delivery: m.Delivery,
 	})
@@ -124,7 +175,7 @@ func (b *Broker) toAny(m pubsub.Message) error {
 
 // ask asks all other edges about a channel, and reports whether it could. This
 // edge may be young, and not know who they are: then it waits for any. The caller
-// holds takers.mu.
+// holds the lock of its tenant.
 func (b *Broker) ask(m *pubsub.Message, c *channelTakers, now time.Time, young bool) bool {
 	open := map[edgeID]struct{}{}
 	for _, id := range b.peers.otherIDs() {
@@ -143,7 +194,7 @@ func (b *Broker) ask(m *pubsub.Message, c *channelTakers, now time.Time, young b
 
 // say sends a word about a channel.
 func (b *Broker) say(m *pubsub.Message, to string, kind byte) error {
-	return b.enqueue(b.channel(to, m), func(data []byte) []byte { return appendWord(data, kind, b.id) })
+	return b.enqueue(m.Tenant, b.channel(to, m), func(data []byte) []byte { return appendWord(data, kind, b.id) })
 }
 
 // choose sends a message to this edge or one of others, each as likely. Without
@@ -166,15 +217,17 @@ func (b *Broker) sendOne(m pubsub.Message, to edgeID, tried []edgeID) error {
 		s = appendChannel(append(append(s, b.speak...), direct(to)...), m.Tenant, m.Channel)
 		return append(append(append(append(s, replyTo...), b.speak...), direct(b.id)...), to.String()...)
 	}
-	return b.pass(subject, func(data []byte) []byte { return appendOne(data, m.Delivery, tried, m.Payload) })
+	return b.pass(m.Tenant, subject, func(data []byte) []byte { return appendOne(data, m.Delivery, tried, m.Payload) })
 }
 
 // keep drops all edges but those that are known.
 func (t *takers) keep(known []edgeID) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	for _, c := range t.channels {
-		c.edges = slices.DeleteFunc(c.edges, func(id edgeID) bool { return !slices.Contains(known, id) })
+	for _, of := range t.all() {
+		of.mu.Lock()
+		for _, c := range of.channels {
+			c.edges = slices.DeleteFunc(c.edges, func(id edgeID) bool { return !slices.Contains(known, id) })
+		}
+		of.mu.Unlock()
 	}
 }
 
@@ -193,29 +246,29 @@ func (b *Broker) passOn(m pubsub.Message, tried []edgeID) {
 
 // askAgain has all channels asked about that are in use: there is another edge.
 func (t *takers) askAgain() {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	for _, c := range t.channels {
-		c.again = true // answers to the last question still count
+	for _, of := range t.all() {
+		of.mu.Lock()
+		for _, c := range of.channels {
+			c.again = true // answers to the last question still count
+		}
+		of.mu.Unlock()
 	}
 }
 
 // hear takes a question or an answer about a channel.
 func (b *Broker) hear(m pubsub.Message, kind byte, from edgeID) {
-	t := &b.takers
-	name := nameOf(&m)
-	t.mu.Lock()
-	defer t.mu.Unlock()
+	t := b.takers.lock(m.Tenant, true)
+	defer b.takers.unlock(t)
 	if kind == kindQuestion {
 		answer := byte(kindYes)
 		if !b.receiver.Interested(m.Tenant, m.Channel) {
 			answer = kindNo
-			t.note(name, from)
+			b.note(t, string(m.Channel), from)
 		}
 		_ = b.say(&m, direct(from), answer) // without a link it asks again
 		return
 	}
-	c := t.channels[name]
+	c := t.channels[string(m.Channel)]
 	if c == nil || kind != kindYes && kind != kindNo {
 		return
 	}
@@ -225,22 +278,24 @@ func (b *Broker) hear(m pubsub.Message, kind byte, from edgeID) {
 	}
 	delete(c.open, from)
 	if len(c.open) == 0 {
-		b.settleTakers(c)
+		b.settleTakers(t, c)
 	}
 }
 
 // settleTakers takes the answers of a channel for all there are, and sends what
-// waits for them. The caller holds takers.mu.
-func (b *Broker) settleTakers(c *channelTakers) {
+// waits for them. The caller holds t.mu.
+func (b *Broker) settleTakers(t *tenantTakers, c *channelTakers) {
 	c.known = true
-	b.sendWaiting(c)
+	b.sendWaiting(t, c)
 }
 
 // sendWaiting sends what waits for a channel's takers: without a link, to somebody
-// here. The caller holds takers.mu.
-func (b *Broker) sendWaiting(c *channelTakers) {
+// here. The caller holds t.mu.
+func (b *Broker) sendWaiting(t *tenantTakers, c *channelTakers) {
 	for _, m := range c.waiting {
-		b.takers.bytes -= len(m.Payload) + len(m.Tenant) + len(m.Channel)
+		size := len(m.Payload) + len(m.Tenant) + len(m.Channel)
+		t.bytes -= size
+		b.takers.bytes.Add(int64(-size))
 		if b.choose(m, c.edges) != nil && b.receiver.Receive(m) == 0 {
 			b.receiver.Unsent(1)
 		}
@@ -251,9 +306,14 @@ func (b *Broker) sendWaiting(c *channelTakers) {
 // review ends questions that were not answered in time, and forgets channels
 // that are not used.
 func (b *Broker) review(now time.Time) {
-	t := &b.takers
+	for _, t := range b.takers.all() {
+		b.reviewTenant(t, now)
+	}
+}
+
+func (b *Broker) reviewTenant(t *tenantTakers, now time.Time) {
 	t.mu.Lock()
-	defer t.mu.Unlock()
+	defer b.takers.unlock(t)
 	for name, c := range t.channels {
 		limit := answerTime
 		if _, any := c.open[b.id]; any && len(c.open) == 1 {
@@ -267,11 +327,12 @@ func (b *Broker) review(now time.Time) {
 			c.open = nil
 		}
 		if !c.known && len(c.open) == 0 && !c.asked.IsZero() {
-			b.settleTakers(c)
+			b.settleTakers(t, c)
 		}
 		if len(c.waiting) == 0 && now.Sub(c.used) > answerKept {
 			delete(t.channels, name)
+			b.takers.channels.Add(-1)
 		}
 	}
-	t.forgetOldAskers(now)
+	b.forgetOldAskers(t, now)
 }

@@ -1,0 +1,201 @@
+package nats
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/millrace/millrace/internal/natstest"
+	"github.com/millrace/millrace/pubsub"
+	"github.com/millrace/millrace/wire"
+)
+
+// overlapping returns the i-th of 2^n patterns of n tokens that all match a channel.
+func overlapping(n, i int) (pattern, channel string) {
+	tokens := make([]string, n)
+	for at := range tokens {
+		tokens[at] = "a"
+		if i>>at&1 == 1 {
+			tokens[at] = "*"
+		}
+	}
+	return strings.Join(tokens, "."), strings.Repeat("a.", n-1) + "a"
+}
+
+// confirm subscribes, and returns when that is confirmed.
+func (b *Broker) confirmed(tenant string, patterns ...string) {
+	for _, pattern := range patterns {
+		done := make(chan struct{})
+		b.Subscribe(tenant, pattern, func() { close(done) })
+		<-done
+	}
+}
+
+func (q *quiet) await(t *testing.T, payload string) {
+	t.Helper()
+	until(t, payload, func() bool {
+		q.mu.Lock()
+		defer q.mu.Unlock()
+		return len(q.taken) > 0 && q.taken[len(q.taken)-1] == payload
+	})
+}
+
+// However many patterns of an edge match a message, few copies of it cross.
+func TestCopiesAreBounded(t *testing.T) {
+	t.Parallel()
+	s := natstest.Server(t)
+	from, _ := startQuiet(t, natstest.Connect(s))
+	to, q := startQuiet(t, natstest.Connect(s))
+	own := to.conn.NumSubscriptions()
+	_, channel := overlapping(10, 0)
+	publish := func(payload string) (copies uint64) {
+		before := to.conn.Stats().InMsgs
+		if err := from.Publish(pubsub.Message{Tenant: []byte("t"), Channel: []byte(channel), Payload: []byte(payload)}); err != nil {
+			t.Fatal(err)
+		}
+		q.await(t, payload)
+		// Announcements are among them: each edge's comes every other second.
+		return to.conn.Stats().InMsgs - before
+	}
+	for i := range 1 << 10 {
+		pattern, _ := overlapping(10, i)
+		to.confirmed("t", pattern)
+		if i == maxShapes-1 || i == maxShapes+1 {
+			publish(fmt.Sprint(i))
+		}
+	}
+	until(t, "one subscription of all broadcasts", func() bool { // and of each interest one for one connection
+		return to.conn.NumSubscriptions() == 1<<10+1+own
+	})
+	if n := publish("last"); n > maxShapes+2 {
+		t.Errorf("%d messages came for one", n)
+	}
+}
+
+// A message of one tenant that many patterns match is not lost, doubled or
+// overtaken while its interests become one subscription, and many again.
+func TestOverlapComesAndGoes(t *testing.T) {
+	t.Parallel()
+	s := natstest.Server(t)
+	from, _ := startQuiet(t, natstest.Connect(s))
+	to, q := startQuiet(t, natstest.Connect(s))
+	pattern, channel := overlapping(5, 1)
+	to.confirmed("t.x", pattern)
+	stop, done := make(chan struct{}), make(chan int)
+	go func() {
+		for n := 0; ; n++ {
+			select {
+			case <-stop:
+				done <- n
+				return
+			default:
+			}
+			m := pubsub.Message{Tenant: []byte("t.x"), Channel: []byte(channel), Payload: fmt.Append(nil, n)}
+			if err := from.Publish(m); err != nil {
+				t.Error(err)
+			}
+			time.Sleep(20 * time.Microsecond)
+		}
+	}()
+	isWide := func(wide bool) func() bool {
+		return func() bool {
+			to.mu.Lock()
+			defer to.mu.Unlock()
+			t := to.interests["t.x"]
+			return t.whole.all == wide && !t.turning
+		}
+	}
+	for range 2 {
+		for i := 2; i < 32; i++ {
+			text, _ := overlapping(5, i)
+			to.confirmed("t.x", text)
+		}
+		until(t, "one subscription for all", isWide(true))
+		to.mu.Lock()
+		to.interests["t.x"].turned = time.Now().Add(-wideTime)
+		to.mu.Unlock()
+		for i := 2; i < 32; i++ {
+			text, _ := overlapping(5, i)
+			to.Unsubscribe("t.x", text)
+		}
+		until(t, "one for each", isWide(false))
+		to.confirmed("t.x", "other") // the writer has been there
+		to.Unsubscribe("t.x", "other")
+	}
+	close(stop)
+	n := <-done
+	q.await(t, fmt.Sprint(n-1))
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	first := 0
+	fmt.Sscan(q.taken[0], &first)
+	for i, payload := range q.taken {
+		if payload != fmt.Sprint(first+i) {
+			t.Fatalf("message %s is at the place of %d", payload, first+i)
+		}
+	}
+	if first > 100 {
+		t.Errorf("the first message is %d", first)
+	}
+}
+
+// Tenants share the interests of an edge. Who would have more than are free has one
+// for all messages.
+func TestInterestsAreBounded(t *testing.T) {
+	t.Parallel()
+	s := natstest.Server(t)
+	to, q := startQuiet(t, natstest.Connect(s), func(c *Config) { c.MaxInterests = 100 })
+	from, _ := startQuiet(t, natstest.Connect(s))
+	before := to.conn.NumSubscriptions()
+	for i := range 1000 {
+		for _, tenant := range []string{"t", "u", "v"} {
+			if tenant == "t" || i < 10 {
+				to.confirmed(tenant, fmt.Sprint("c", i))
+			}
+		}
+	}
+	until(t, "few subscriptions", func() bool { return to.conn.NumSubscriptions()-before <= 2*100+2 })
+	for i, m := range []pubsub.Message{
+		{Tenant: []byte("t"), Channel: []byte("c7")}, {Tenant: []byte("t"), Channel: []byte("c999")},
+		{Tenant: []byte("u"), Channel: []byte("c9")}, {Tenant: []byte("t"), Channel: []byte("c999"), Delivery: wire.OneNearest},
+		{Tenant: []byte("v"), Channel: []byte("c9"), Delivery: wire.OneNearest},
+	} {
+		m.Payload = fmt.Append(nil, i)
+		if err := from.Publish(m); err != nil {
+			t.Fatal(err)
+		}
+		q.await(t, string(m.Payload))
+	}
+	for i := range 1000 {
+		to.Unsubscribe("t", fmt.Sprint("c", i))
+	}
+	to.confirmed("u", "more")
+	until(t, "no subscription but those of 21 interests", func() bool {
+		return to.conn.NumSubscriptions()-before == 2*(10+10+1)
+	})
+	until(t, "the end of what nobody has", func() bool {
+		to.mu.Lock()
+		defer to.mu.Unlock()
+		return to.interests["t"] == nil && to.interested == 21
+	})
+}
+
+// Patterns that NATS cannot tell apart have one subscription, and each its
+// confirmation.
+func TestInterestIsShared(t *testing.T) {
+	t.Parallel()
+	to, _ := startQuiet(t, natstest.Connect(natstest.Server(t)))
+	before := to.conn.NumSubscriptions()
+	to.confirmed("t", "a*", "ab*", "abc*", "*")
+	if n := to.conn.NumSubscriptions() - before; n != 2 {
+		t.Errorf("there are %d subscriptions", n)
+	}
+	to.Unsubscribe("t", "*")
+	to.Unsubscribe("t", "a*")
+	to.Unsubscribe("t", "ab*")
+	to.confirmed("t", "b")
+	if n := to.conn.NumSubscriptions() - before; n != 4 {
+		t.Errorf("there are %d subscriptions", n)
+	}
+}

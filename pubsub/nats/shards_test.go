@@ -1,0 +1,238 @@
+package nats
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	client "github.com/nats-io/nats.go"
+	"go.uber.org/zap"
+	"go.uber.org/zap/zaptest/observer"
+
+	"github.com/millrace/millrace/internal/natstest"
+	"github.com/millrace/millrace/pubsub"
+)
+
+func TestFits(t *testing.T) {
+	for _, c := range []struct {
+		size, own, all, limit int
+		want                  bool
+	}{
+		{1000, 0, 0, 100, true}, // larger than the queue, alone
+		{1, 0, 99, 100, true},
+		{2, 0, 99, 100, false},
+		{1, 49, 49, 100, true},
+		{1, 50, 50, 100, false}, // half for one
+		{1, 33, 66, 100, false}, // a third for each of two
+		{1, 32, 64, 100, true},
+		{1, 40, 40, 100, true},
+		{30, 40, 40, 100, false},
+	} {
+		if got := fits(c.size, c.own, c.all, c.limit); got != c.want {
+			t.Errorf("%+v: %v", c, got)
+		}
+	}
+}
+
+// Two that want all leave room for the next one, and all together keep the bound.
+func TestSharesOfInbox(t *testing.T) {
+	var in inbox
+	const limit = 300 * (messageOverhead + 10)
+	taken := map[string]int{}
+	for range 1000 {
+		for _, tenant := range []string{"a", "b"} {
+			if ok, _ := in.put(tenant, &client.Msg{Subject: "1234567890"}, limit); ok {
+				taken[tenant]++
+			}
+		}
+	}
+	if taken["a"] != 100 || taken["b"] != 100 {
+		t.Errorf("%v messages were taken, want a third of the room each", taken)
+	}
+	for i := range 1000 {
+		if ok, _ := in.put(fmt.Sprint("t", i), &client.Msg{Subject: "1234567890"}, limit); ok != (i < 100) {
+			t.Fatalf("the message of tenant %d: %v", i, ok)
+		}
+		if in.bytes > limit {
+			t.Fatalf("%d bytes are there", in.bytes)
+		}
+	}
+	if in.workers != maxWorkers {
+		t.Errorf("%d workers are to run", in.workers)
+	}
+
+	var mu sync.Mutex
+	var wg sync.WaitGroup
+	handled := 0
+	for range in.workers {
+		wg.Go(func() {
+			in.work(func(*client.Msg) {
+				mu.Lock()
+				handled++
+				mu.Unlock()
+			})
+		})
+	}
+	wg.Wait()
+	if handled != 300 || in.bytes != 0 || len(in.shards) != 0 || in.workers != 0 || in.ready != nil {
+		t.Errorf("%d messages were handled; left: %+v", handled, &in)
+	}
+}
+
+// The messages of a tenant are handled in order, one at a time, whoever else has
+// messages.
+func TestOrderOfShards(t *testing.T) {
+	var in inbox
+	var wg sync.WaitGroup
+	var mu sync.Mutex
+	got, busy := map[string][]string{}, map[string]bool{}
+	handle := func(m *client.Msg) {
+		mu.Lock()
+		if busy[m.Subject] {
+			t.Errorf("two messages of %s are handled at the same time", m.Subject)
+		}
+		busy[m.Subject] = true
+		mu.Unlock()
+		mu.Lock()
+		got[m.Subject] = append(got[m.Subject], string(m.Data))
+		busy[m.Subject] = false
+		mu.Unlock()
+	}
+	const n = 2000
+	var want []string
+	for i := range n {
+		want = append(want, fmt.Sprint(i))
+		for tenant := range 100 {
+			name := fmt.Sprint("t", tenant)
+			taken, start := in.put(name, &client.Msg{Subject: name, Data: []byte(want[i])}, 1<<30)
+			if !taken {
+				t.Fatal("there is no room")
+			}
+			if start {
+				wg.Go(func() { in.work(handle) })
+			}
+		}
+	}
+	wg.Wait()
+	for name, list := range got {
+		if !slices.Equal(list, want) {
+			t.Errorf("%s: %d messages, not in order", name, len(list))
+		}
+	}
+	if len(got) != 100 {
+		t.Errorf("messages of %d tenants were handled", len(got))
+	}
+}
+
+// stalling is a hub that does not come back from the messages of one tenant.
+type stalling struct {
+	quiet
+	held   chan struct{}
+	missed int
+}
+
+func (s *stalling) Receive(m pubsub.Message) int {
+	if string(m.Tenant) == "hostile.x" {
+		<-s.held
+	}
+	return s.quiet.Receive(m)
+}
+
+func (s *stalling) Missed(n int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.missed += n
+}
+
+// A tenant whose messages take for ever loses its own, and nobody else's.
+func TestOneTenantStalls(t *testing.T) {
+	t.Parallel()
+	s := natstest.Server(t)
+	core, logs := observer.New(zap.ErrorLevel)
+	to, err := New(Config{Connect: natstest.Connect(s), Prefix: "p", QueueBytes: 256 << 10, Log: zap.New(core)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	q := &stalling{held: make(chan struct{}), quiet: quiet{up: true}}
+	to.Join(q)
+	t.Cleanup(func() { _ = to.Close() })
+	release := sync.OnceFunc(func() { close(q.held) })
+	t.Cleanup(release)
+	from, _ := startQuiet(t, natstest.Connect(s))
+	to.confirmed("hostile.x", "#")
+	to.confirmed("good", "#")
+
+	const n = 3000
+	hostile := []byte(strings.Repeat("x", 1000))
+	want := make([]string, 0, n)
+	for i := range n {
+		for _, m := range []pubsub.Message{
+			{Tenant: []byte("hostile.x"), Channel: []byte("c"), Payload: hostile},
+			{Tenant: []byte("good"), Channel: []byte("c"), Payload: fmt.Append(nil, i)},
+		} {
+			for from.Publish(m) != nil { // more than the link takes
+				until(t, "room", func() bool {
+					from.mu.Lock()
+					defer from.mu.Unlock()
+					return len(from.records.bytes) == 0
+				})
+			}
+		}
+		want = append(want, fmt.Sprint(i))
+		if i%100 == 99 {
+			until(t, "what a good tenant sent", func() bool { return len(q.payloads()) == len(want) })
+		}
+	}
+	if got := q.payloads(); !slices.Equal(got, want) {
+		t.Errorf("%d messages of a good tenant came, or not in order", len(got))
+	}
+	q.mu.Lock()
+	missed := q.missed
+	q.mu.Unlock()
+	if missed < n/2 || missed >= n {
+		t.Errorf("%d of %d hostile messages were missed", missed, n)
+	}
+	until(t, "a line in the log", func() bool { return logs.Len() > 0 })
+	if fields := logs.All()[0].ContextMap(); fields["tenants"].(map[string]int)["hostile.x"] == 0 {
+		t.Errorf("the log says %v", fields)
+	}
+	release()
+	until(t, "the rest", func() bool { return len(q.payloads()) == 2*n-missed })
+}
+
+// A tenant that publishes more than the link takes leaves room for others.
+func TestSharesOfOutgoing(t *testing.T) {
+	var r records
+	const limit = 3000
+	put := func(tenant string, n int) bool {
+		size := recordHeader + n
+		if !fits(size, r.of[tenant], len(r.bytes), limit) {
+			return false
+		}
+		r.add(append(r.bytes, make([]byte, size)...), len(r.bytes)+recordHeader, []byte(tenant))
+		return true
+	}
+	taken := 0
+	for put("hostile", 92) {
+		taken++
+	}
+	if taken != limit/2/100 {
+		t.Errorf("%d messages of one tenant were taken, want half of the room", taken)
+	}
+	for i := range 7 {
+		if !put("good", 92) {
+			t.Errorf("message %d of another tenant finds no room", i)
+		}
+	}
+	for put("", 92) { // what edges say
+	}
+	if len(r.bytes) > limit || len(r.bytes) < limit-100 {
+		t.Errorf("%d bytes wait, and the bound is %d", len(r.bytes), limit)
+	}
+	r.reset()
+	if len(r.of) != 0 || !put("hostile", 1400) {
+		t.Error("what was sent still counts")
+	}
+}
