@@ -28,6 +28,10 @@ type NATSBroker struct {
 	// alone. The same holds for what comes from other edges. 64 KiB to 1 GiB.
 	// Default, and zero: 8 MiB.
 	QueueBytes int `json:"queue,omitempty"`
+	// Interests bounds the distinct patterns that have subscriptions of their own in
+	// NATS, two each. A tenant that would have more of them than are then free gets
+	// one for all its messages. 100 to 10 million. Default, and zero: 500000.
+	Interests int `json:"interests,omitempty"`
 	// Host under which clients reach this edge, as `pubsub_edges` lists it, with a
 	// port if that is not 443. Default: none, and the edge is not listed.
 	Host string `json:"announce,omitempty"`
@@ -68,6 +72,9 @@ func (b *NATSBroker) Provision(ctx caddy.Context) error {
 	if b.EdgeName != "" && !jetStreamName.MatchString(b.EdgeName) {
 		return errors.New("edge_name: must be 1 to 64 letters, digits, _ and -")
 	}
+	if b.Interests != 0 && (b.Interests < 100 || b.Interests > 10_000_000) {
+		return errors.New("interests: must be from 100 to 10000000")
+	}
 	var err error
 	if b.Host, err = caddy.NewReplacer().ReplaceOrErr(b.Host, true, true); err != nil {
 		return fmt.Errorf("announce: %w", err)
@@ -82,7 +89,7 @@ func (b *NATSBroker) Provision(ctx caddy.Context) error {
 
 // BrokerKey implements [BrokerModule].
 func (b *NATSBroker) BrokerKey() string {
-	return fmt.Sprintf("nats:%s %s %d %s", b.Prefix, b.EdgeName, b.QueueBytes, b.key())
+	return fmt.Sprintf("nats:%s %s %d %d %s", b.Prefix, b.EdgeName, b.QueueBytes, b.Interests, b.key())
 }
 
 // OpenBroker implements [BrokerModule].
@@ -93,7 +100,7 @@ func (b *NATSBroker) OpenBroker(log *zap.Logger) (pubsub.Broker, error) {
 	}
 	broker, err := nats.New(nats.Config{
 		Connect: b.connector(options), Prefix: b.Prefix, EdgeName: b.EdgeName, CheckHost: checkHost,
-		QueueBytes: b.QueueBytes, Log: log,
+		QueueBytes: b.QueueBytes, MaxInterests: b.Interests, Log: log,
 	})
 	if err != nil {
 		return nil, errors.Join(err, release())
@@ -130,6 +137,7 @@ func (b *leasedBroker) Close() error { return errors.Join(b.Broker.Close(), b.re
 //		embedded { ... }
 //		prefix         <subject>
 //		queue          <size>
+//		interests      <count>
 //		announce       <host>
 //		edge_name      <name>
 //	}
@@ -144,11 +152,13 @@ func (b *NATSBroker) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 			b.EdgeName, err = args.One(d)
 		case "queue":
 			b.QueueBytes, err = args.Size(d)
+		case "interests":
+			b.Interests, err = args.Number(d, count)
 		default:
 			return false, nil
 		}
 		return true, err
-	}, "prefix, queue, announce, edge_name")
+	}, "prefix, queue, interests, announce, edge_name")
 }
 
 // unmarshalNATS parses a guest that has a link, and options of its own.

@@ -21,6 +21,9 @@ import (
 var millrace, built string
 
 func TestMain(m *testing.M) {
+	if os.Getenv(crowdEnv) != "" { // another test runs this one
+		os.Exit(m.Run())
+	}
 	waitTogether()
 	os.Exit(buildAndRun(m))
 }

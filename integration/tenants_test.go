@@ -1,0 +1,370 @@
+package integration
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/gorilla/websocket"
+
+	"github.com/millrace/millrace/internal/natstest"
+	"github.com/millrace/millrace/wire"
+)
+
+// hostileTenant is many connections of one tenant that want to cost as much as they can:
+// each subscribes to as many patterns as it can that match one channel, and
+// publishes to that without end.
+type hostileTenant struct {
+	URLs        []string // of edges, by turns
+	Token       string
+	Tenant      string
+	Connections int
+	Patterns    int           // that each tries
+	Every       time.Duration // between the messages of a connection; 0: as fast as the edge reads
+
+	refused, longest atomic.Int64 // subscriptions, and the most patterns of a message
+	published        atomic.Int64
+	delivered        atomic.Int64
+}
+
+// crowdChannel is matched by 8^8 patterns of as many shapes.
+var crowdChannel = strings.TrimSuffix(strings.Repeat("aaaaaaa.", 8), ".")
+
+func crowdPattern(i int) string {
+	tokens := strings.Split(crowdChannel, ".")
+	for at, token := range tokens {
+		tokens[at] = token[:i%8] + "*"
+		i /= 8
+	}
+	return strings.Join(tokens, ".")
+}
+
+// start opens the connections, and returns when all have subscribed; stop closes
+// them.
+func (c *hostileTenant) start() (stop func(), err error) {
+	var conns []*websocket.Conn
+	var wg sync.WaitGroup
+	quit := make(chan struct{})
+	stop = func() {
+		close(quit)
+		for _, conn := range conns {
+			_ = conn.Close()
+		}
+		wg.Wait()
+	}
+	frame := wire.AppendPublish(nil, wire.Publish{Tenant: []byte(c.Tenant), Channel: []byte(crowdChannel), Payload: []byte("hostile")})
+	var subscribed sync.WaitGroup
+	for i := range c.Connections {
+		conn, answer, err := websocket.DefaultDialer.Dial(c.URLs[i%len(c.URLs)], http.Header{"Authorization": {"Bearer " + c.Token}})
+		if err != nil {
+			stop()
+			return nil, err
+		}
+		_ = answer.Body.Close()
+		conns = append(conns, conn)
+		random := rand.New(rand.NewPCG(1, uint64(i)))
+		subscribed.Add(1)
+		wg.Go(func() { // reads until the connection is closed
+			answers := 0
+			for {
+				kind, data, err := conn.ReadMessage()
+				if err != nil {
+					if answers < c.Patterns {
+						subscribed.Done()
+					}
+					return
+				}
+				if kind == websocket.BinaryMessage {
+					c.delivered.Add(1)
+					if d, err := wire.DecodeDeliver(data); err == nil && int64(len(d.Patterns)) > c.longest.Load() {
+						c.longest.Store(int64(len(d.Patterns)))
+					}
+					continue
+				}
+				if bytes.HasPrefix(data, []byte("ERR:too_many_patterns:")) {
+					c.refused.Add(1)
+				}
+				if answers++; answers == c.Patterns {
+					subscribed.Done()
+				}
+			}
+		})
+		wg.Go(func() { // publishes until the connection is closed
+			for range c.Patterns {
+				if conn.WriteMessage(websocket.TextMessage, []byte("SUB:"+c.Tenant+":"+crowdPattern(random.IntN(1<<24)))) != nil {
+					return
+				}
+			}
+			subscribed.Wait()
+			for conn.WriteMessage(websocket.BinaryMessage, frame) == nil {
+				c.published.Add(1)
+				select {
+				case <-time.After(c.Every):
+				case <-quit:
+					return
+				}
+			}
+		})
+	}
+	subscribed.Wait()
+	return stop, nil
+}
+
+// quietTenant is the tenant that a crowd is to leave alone: one who publishes, and
+// one who subscribes.
+type quietTenant struct {
+	t        *testing.T
+	from, to *socket
+	sent     int
+}
+
+func openQuiet(t *testing.T, from, to *edge) *quietTenant {
+	t.Helper()
+	token := from.issue(allowAll("good")).Token
+	q := &quietTenant{t: t, from: from.dial(token), to: to.dial(token)}
+	q.to.subscribe("paint.good", "room")
+	arrived := make(chan error, 1)
+	go func() { // ends with the first message
+		_, _, err := q.to.read()
+		arrived <- err
+	}()
+	for { // until the edges know of it
+		q.from.publish("paint.good", "room", "-1 0")
+		select {
+		case err := <-arrived:
+			if err != nil {
+				t.Fatal(err)
+			}
+			return q
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
+}
+
+// send publishes n messages at this interval, and returns how long each took to
+// arrive; nil: not all have.
+func (q *quietTenant) send(n int, every time.Duration) []time.Duration {
+	q.t.Helper()
+	first := q.sent
+	q.sent += n
+	took := make(chan []time.Duration, 1)
+	go func() { // ends with the last message, or when that is late
+		var list []time.Duration
+		for len(list) < n {
+			_, frame, err := q.to.read()
+			if err != nil {
+				break
+			}
+			d, err := wire.DecodeDeliver(frame)
+			if err != nil {
+				continue
+			}
+			var number int
+			var at int64
+			if _, err := fmt.Sscan(string(d.Payload), &number, &at); err != nil || number < first {
+				continue
+			}
+			if number != first+len(list) {
+				break
+			}
+			list = append(list, time.Duration(time.Now().UnixNano()-at))
+		}
+		took <- list
+	}()
+	for i, next := 0, time.Now(); i < n; i++ {
+		time.Sleep(time.Until(next))
+		q.from.publish("paint.good", "room", fmt.Sprint(first+i, " ", time.Now().UnixNano()))
+		next = next.Add(every)
+	}
+	select {
+	case list := <-took:
+		if len(list) == n {
+			return list
+		}
+		q.t.Logf("message %d of %d did not come", len(list), n)
+	case <-time.After(patience):
+		q.t.Logf("not all of %d messages came", n)
+	}
+	return nil
+}
+
+func (e *edge) webSocketURL() string { return fmt.Sprintf("ws://localhost:%d/ws", e.HTTP) }
+
+// tenantEdges are one edge, and two that NATS connects.
+func tenantEdges(t *testing.T, run func(t *testing.T, from, to *edge)) {
+	t.Run("one edge", func(t *testing.T) {
+		e := startEdge(t, defaultCaddyfile)
+		run(t, e, e)
+	})
+	t.Run("two edges", func(t *testing.T) {
+		nodes := []*natstest.Node{startNATS(t, 1)[0]}
+		nodes = append(nodes, nodes[0])
+		options := joining(nodes, "")
+		from := startEdge(t, defaultCaddyfile, options[0])
+		run(t, from, startEdge(t, defaultCaddyfile, options[0], withMaster(from)))
+	})
+}
+
+// What clients of one tenant do to cost much is bounded, and takes nothing from
+// another one.
+func TestManyTenants(t *testing.T) {
+	tenantEdges(t, func(t *testing.T, from, to *edge) {
+		c := &hostileTenant{
+			URLs: []string{from.webSocketURL(), to.webSocketURL()}, Token: from.issue(allowAll("hostile")).Token,
+			Tenant: "paint.hostile", Connections: 12, Patterns: 100, Every: 5 * time.Millisecond,
+		}
+		q := openQuiet(t, from, to)
+		stop, err := c.start()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if q.send(300, 2*time.Millisecond) == nil {
+			t.Error("messages of another tenant were lost")
+		}
+		stop()
+		if c.delivered.Load() == 0 {
+			t.Error("the crowd got no message: the test shows nothing")
+		}
+		if n := c.longest.Load(); n > 33 {
+			t.Errorf("a message came with %d patterns", n)
+		}
+		if want := int64(12 * (100 - 32)); c.refused.Load() < want {
+			t.Errorf("%d subscriptions were refused, want %d at least", c.refused.Load(), want)
+		}
+	})
+}
+
+// TestManyTenantsP99 measures what 100 hostile connections of one tenant do to the
+// latency of another one: rounds with them and without, by turns. It runs with
+// MILLRACE_TENANTS, how many rounds: scripts/soak-tenants.sh.
+func TestManyTenantsP99(t *testing.T) {
+	var rounds int
+	if fmt.Sscan(os.Getenv("MILLRACE_TENANTS"), &rounds); rounds == 0 {
+		t.Log("measured with MILLRACE_TENANTS")
+		return
+	}
+	const messages = 4000
+	p99 := func(list []time.Duration) time.Duration {
+		slices.Sort(list)
+		return list[len(list)*99/100]
+	}
+	for _, every := range []time.Duration{100 * time.Millisecond, 0} {
+		what := "at their egress"
+		if every == 0 {
+			what = "as fast as they can"
+		}
+		tenantEdges(t, func(t *testing.T, from, to *edge) {
+			c := &hostileTenant{
+				URLs: []string{from.webSocketURL(), to.webSocketURL()}, Token: from.issue(allowAll("hostile")).Token,
+				Tenant: "paint.hostile", Connections: 100, Patterns: 1024, Every: every,
+			}
+			q := openQuiet(t, from, to)
+			var ratios []float64
+			for range rounds {
+				calm := q.send(messages, time.Millisecond)
+				stop := startCrowd(t, c)
+				disturbed := q.send(messages, time.Millisecond)
+				stop()
+				if calm == nil || disturbed == nil {
+					t.Error("messages were lost")
+					continue
+				}
+				a, b := p99(calm), p99(disturbed)
+				ratios = append(ratios, float64(b)/float64(a))
+				t.Logf("crowd %s: p99 %v, disturbed %v, ratio %.2f; p50 %v, %v", what, a, b, ratios[len(ratios)-1], calm[messages/2], disturbed[messages/2])
+			}
+			slices.Sort(ratios)
+			if len(ratios) > 0 {
+				t.Logf("crowd %s: median ratio %.2f (%.2f to %.2f), mark 1.2", what, ratios[len(ratios)/2], ratios[0], ratios[len(ratios)-1])
+			}
+		})
+	}
+}
+
+// startCrowd runs a crowd in a process of its own that gives way to all others.
+func startCrowd(t *testing.T, c *hostileTenant) (stop func()) {
+	t.Helper()
+	text, err := json.Marshal(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command("nice", "-n", "19", os.Args[0], "-test.run=^TestCrowdProcess$", "-test.v")
+	cmd.Env = append(os.Environ(), crowdEnv+"="+string(text))
+	input, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	ready := make(chan struct{})
+	cmd.Stdout = &crowdOutput{to: &out, ready: ready}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case <-ready:
+	case <-time.After(2 * patience):
+		t.Error("the crowd is not ready")
+	}
+	return func() {
+		_ = input.Close()
+		if err := cmd.Wait(); err != nil {
+			t.Errorf("the crowd: %v", err)
+		}
+		for line := range strings.Lines(out.String()) {
+			if strings.Contains(line, "crowd:") {
+				t.Log(strings.TrimSpace(line))
+			}
+		}
+	}
+}
+
+const crowdEnv = "MILLRACE_TEST_CROWD"
+
+// crowdOutput says when the crowd is ready.
+type crowdOutput struct {
+	to    *bytes.Buffer
+	ready chan struct{}
+	once  sync.Once
+}
+
+func (o *crowdOutput) Write(p []byte) (int, error) {
+	o.to.Write(p)
+	if bytes.Contains(o.to.Bytes(), []byte("ready")) {
+		o.once.Do(func() { close(o.ready) })
+	}
+	return len(p), nil
+}
+
+// TestCrowdProcess is the process of a crowd, until its input ends.
+func TestCrowdProcess(t *testing.T) {
+	text := os.Getenv(crowdEnv)
+	if text == "" {
+		t.Log("is run by TestManyTenantsP99")
+		return
+	}
+	var c hostileTenant
+	if err := json.Unmarshal([]byte(text), &c); err != nil {
+		t.Fatal(err)
+	}
+	stop, err := c.start()
+	if err != nil {
+		t.Fatal(err)
+	}
+	fmt.Println("ready")
+	begin := time.Now()
+	_, _ = os.Stdin.Read(make([]byte, 1))
+	seconds := time.Since(begin).Seconds()
+	fmt.Printf("crowd: %.0f messages/s published, %.0f deliveries/s, %d subscriptions refused, at most %d patterns in a message\n",
+		float64(c.published.Load())/seconds, float64(c.delivered.Load())/seconds, c.refused.Load(), c.longest.Load())
+	stop()
+}
