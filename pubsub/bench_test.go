@@ -2,6 +2,7 @@ package pubsub
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"testing"
 	"time"
 
@@ -57,5 +58,35 @@ func BenchmarkPublish(b *testing.B) {
 				}
 			})
 		}
+	}
+}
+
+// BenchmarkPublishToHostile is a publish to a channel that as many patterns match
+// as 100 connections of a tenant get.
+func BenchmarkPublishToHostile(b *testing.B) {
+	hub := NewHub(new(localBroker), fastLimits(), zap.NewNop())
+	sessions := make([]*Session, 100)
+	for i := range sessions {
+		s, err := hub.Admit(Identity{TokenID: "a", ExpiresAt: time.Now().Add(time.Hour), Rights: allRights{}}, Client{})
+		if err != nil {
+			b.Fatal(err)
+		}
+		s.Attach(discardNow{})
+		sessions[i] = s
+		random := rand.New(rand.NewPCG(1, uint64(i)))
+		for range 1024 {
+			s.HandleLine([]byte("SUB:t:" + hostile(hostileChannel, random.IntN(1<<12))))
+		}
+	}
+	frame := wire.AppendPublish(nil, wire.Publish{Tenant: []byte("t"), Channel: []byte(hostileChannel)})
+	b.ReportAllocs()
+	for b.Loop() {
+		sessions[0].HandleFrame(frame)
+	}
+	for _, s := range sessions {
+		s.End()
+	}
+	if err := hub.Close(); err != nil {
+		b.Fatal(err)
 	}
 }
