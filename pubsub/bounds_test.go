@@ -35,8 +35,10 @@ func TestPatternShapesOfConnection(t *testing.T) {
 		c.expect("OK:SUB:t:ab.*", "OK:SUB:u:#", "OK:SUB:t:a.b", "OK:SUB:t:c")
 		c.send("SUB:t:a*")
 		c.expect("ERR:too_many_patterns:SUB:t:a*")
-		c.send("UNSUB:t:#", "SUB:t:a*") // u has one of that shape, too
-		c.expect("ERR:too_many_patterns:SUB:t:a*", "OK:UNSUB:t:#")
+		c.send("UNSUB:t:#")
+		c.expect("OK:UNSUB:t:#")
+		c.send("SUB:t:a*") // u has one of that shape, too
+		c.expect("ERR:too_many_patterns:SUB:t:a*")
 		c.send("UNSUB:u:#", "SUB:t:a*")
 		c.expect("OK:UNSUB:u:#", "OK:SUB:t:a*")
 	})
@@ -49,8 +51,10 @@ func TestPatternShapesOfTenant(t *testing.T) {
 		a, b := r.connect("a"), r.connect("b")
 		a.send("SUB:t:a*", "SUB:t:ab*")
 		a.expect("OK:SUB:t:a*", "OK:SUB:t:ab*")
-		b.send("SUB:t:abc*", "SUB:t:b*", "SUB:t:abc", "SUB:u:abc*")
-		b.expect("ERR:too_many_patterns:SUB:t:abc*", "OK:SUB:t:b*", "OK:SUB:t:abc", "OK:SUB:u:abc*")
+		b.send("SUB:t:abc*")
+		b.expect("ERR:too_many_patterns:SUB:t:abc*")
+		b.send("SUB:t:b*", "SUB:t:abc", "SUB:u:abc*")
+		b.expect("OK:SUB:t:b*", "OK:SUB:t:abc", "OK:SUB:u:abc*")
 		a.send("UNSUB:t:ab*")
 		a.take()
 		b.send("SUB:t:abc*")
@@ -81,8 +85,10 @@ func TestDistinctPatterns(t *testing.T) {
 					connections[i%2].expect("OK:" + line)
 				}
 				a := connections[0]
-				a.send(c.last, c.lines[0]) // what is there is no new one
-				a.expect("ERR:too_many_patterns:"+c.last, "OK:"+c.lines[0])
+				a.send(c.last)
+				a.expect("ERR:too_many_patterns:" + c.last)
+				a.send(c.lines[0]) // what is there is no new one
+				a.expect("OK:" + c.lines[0])
 				if n := len(r.hub.tenants); strings.Contains(c.last, ":v:") && n != 2 {
 					t.Errorf("the hub has %d tenants: the refused one is there", n)
 				}
@@ -109,8 +115,9 @@ func TestRefusedPatternOpensNoStream(t *testing.T) {
 	inBubble(t, limits, func(r *rig) {
 		c := r.connectStreams("s")
 		c.send("SUB:t:a")
+		c.expect("OK:SUB:t:a")
 		c.stream("SUB:U:t:b")
-		c.expect("ERR:too_many_patterns:SUB:t:b", "OK:SUB:t:a")
+		c.expect("ERR:too_many_patterns:SUB:t:b")
 		if n := len(c.streams); n != 0 {
 			t.Errorf("%d streams are open", n)
 		}
