@@ -142,16 +142,18 @@ func (h *Hub) chargeAt(l *load, now, used time.Duration) {
 	}
 }
 
+// company reports whether messages of several tenants come.
+func (h *Hub) company(now time.Duration) bool {
+	rival := h.loads.rival.Load()
+	return rival != 0 && now-time.Duration(rival) <= rivalTime
+}
+
 // debt returns how long a tenant has to wait: 0 without company.
 func (h *Hub) debt(l *load, now time.Duration) time.Duration {
-	debt := time.Duration(l.paid.Load()) - now
-	if debt <= 0 {
-		return 0
+	if debt := time.Duration(l.paid.Load()) - now; debt > 0 && h.company(now) {
+		return debt
 	}
-	if rival := h.loads.rival.Load(); rival == 0 || now-time.Duration(rival) > rivalTime {
-		return 0
-	}
-	return debt
+	return 0
 }
 
 // pace is how a message of a tenant is handled.
@@ -160,7 +162,8 @@ type pace struct {
 	load   *load
 	since  time.Duration   // what was used from here on is not charged yet
 	paced  bool            // the tenant is over its share
-	turn   bool            // and it is this message's turn
+	turns  bool            // it may wait for its turn
+	turn   bool            // it is its turn
 	broken <-chan struct{} // closed: nobody waits for the message any more
 }
 
@@ -168,23 +171,30 @@ type pace struct {
 // It reports false if the message is not to be handled: broken was closed
 // meanwhile. Otherwise end is to be called.
 func (h *Hub) begin(l *load, broken <-chan struct{}) (p pace, ok bool) {
-	p = pace{hub: h, load: l, since: h.now(), broken: broken}
+	p = pace{hub: h, load: l, since: h.now(), turns: true, broken: broken}
 	h.present(l, p.since)
-	if h.debt(l, p.since) == 0 {
+	if h.debt(l, p.since) == 0 && (len(l.turn) == 0 || !h.company(p.since)) { // nor do others wait
 		return p, true
 	}
-	select {
-	case l.turn <- struct{}{}:
-	case <-broken:
-		return p, false
-	}
-	p.turn = true
 	p.settle()
 	if p.isBroken() {
-		<-l.turn
+		if p.turn {
+			<-l.turn
+		}
 		return p, false
 	}
 	return p, true
+}
+
+// takeTurn waits until it is this message's turn, if it may.
+func (p *pace) takeTurn() {
+	if p.turns && !p.turn {
+		select {
+		case p.load.turn <- struct{}{}:
+			p.turn = true
+		case <-p.broken:
+		}
+	}
 }
 
 // beginReceived is begin for a message that comes from another edge, or from this
@@ -201,6 +211,7 @@ func (h *Hub) beginReceived(l *load) (p pace) {
 // settle waits until the tenant has no debt.
 func (p *pace) settle() {
 	p.paced = true
+	p.takeTurn()
 	p.since = p.hub.now()
 	for debt := p.hub.debt(p.load, p.since); debt > 0 && !p.isBroken(); debt = p.hub.debt(p.load, p.since) {
 		p.sleep(debt)
@@ -237,7 +248,9 @@ func (p *pace) check() {
 	p.since = p.hub.charge(p.load, p.since)
 	if debt := p.hub.debt(p.load, p.since); debt > 0 {
 		p.paced = true
-		p.sleep(min(debt, maxPause))
+		p.takeTurn()
+		p.since = p.hub.now()
+		p.sleep(min(p.hub.debt(p.load, p.since), maxPause))
 	}
 }
 
