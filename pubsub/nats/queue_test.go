@@ -106,7 +106,7 @@ func TestStuckConnection(t *testing.T) {
 	other := startEdge(t, natstest.Connect(s), 16<<20)
 	other.subscribe(t, "t", "a")
 	p := startProxy(t, s.Addr().String())
-	e := startEdge(t, p.connect(never), queueBytes)
+	e := startEdge(t, p.connect(never), 2*queueBytes) // of which one tenant has half
 	e.subscribe(t, "t", "back")
 	e.reach(t, other, "a")
 
