@@ -218,6 +218,7 @@ func tenantEdges(t *testing.T, run func(t *testing.T, from, to *edge)) {
 // What clients of one tenant do to cost much is bounded, and takes nothing from
 // another one.
 func TestManyTenants(t *testing.T) {
+	t.Parallel()
 	tenantEdges(t, func(t *testing.T, from, to *edge) {
 		c := &hostileTenant{
 			URLs: []string{from.webSocketURL(), to.webSocketURL()}, Token: from.issue(allowAll("hostile")).Token,
@@ -246,8 +247,9 @@ func TestManyTenants(t *testing.T) {
 
 // TestManyTenantsP99 measures what 100 hostile connections of one tenant do to the
 // latency of another one: rounds with them and without, by turns. It runs with
-// MILLRACE_TENANTS, how many rounds: scripts/soak-tenants.sh.
+// MILLRACE_TENANTS, how many rounds: scripts/soak.sh tenants.
 func TestManyTenantsP99(t *testing.T) {
+	t.Parallel()
 	var rounds int
 	if fmt.Sscan(os.Getenv("MILLRACE_TENANTS"), &rounds); rounds == 0 {
 		t.Log("measured with MILLRACE_TENANTS")
@@ -347,6 +349,7 @@ func (o *crowdOutput) Write(p []byte) (int, error) {
 
 // TestCrowdProcess is the process of a crowd, until its input ends.
 func TestCrowdProcess(t *testing.T) {
+	t.Parallel()
 	text := os.Getenv(crowdEnv)
 	if text == "" {
 		t.Log("is run by TestManyTenantsP99")

@@ -13,8 +13,11 @@ type Message struct {
 type Receiver interface {
 	// Receive delivers m to local subscribers only: to all that match, or, for
 	// the two deliver-one modes, to exactly one. It reports how many
-	// connections took it, and never blocks. The broker has checked the names; what
-	// is larger than this edge takes from its clients is delivered to nobody.
+	// connections took it. It waits for no client and no network, but may take its
+	// time with the messages of a tenant that costs more than its share: those of
+	// different tenants should not wait for each other. The broker has checked the
+	// names; what is larger than this edge takes from its clients is delivered to
+	// nobody.
 	Receive(m Message) int
 	// Interested reports whether a connection may take messages to a channel.
 	Interested(tenant, channel []byte) bool

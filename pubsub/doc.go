@@ -15,6 +15,12 @@
 //	    account  what did not fit, to the subscriber that lost it
 //	transport writer ← one goroutine per stream, only while its lane is not empty
 //
+// # Tenants
+//
+// What a message can cost is bounded by what patterns can overlap (bounds.go), and
+// charged to its tenant, which waits when it is over its share while others are
+// there (load.go).
+//
 // # Goroutines
 //
 // A session has readers, started by its transport through [Hub.Go], and at times a

@@ -37,6 +37,11 @@ soak_sdks() {
 	MILLRACE_ROUNDS=${MILLRACE_ROUNDS:-100} integration -run 'TestSDKDrains|TestSDKKills'
 }
 
+## 100 hostile connections of one tenant beside the latency of another, on one edge and over two
+soak_tenants() {
+	MILLRACE_TENANTS=${MILLRACE_TENANTS:-5} integration -run 'TestManyTenantsP99$'
+}
+
 names() { sed -n 's/^soak_\([a-z0-9_]*\)() {$/\1/p' "$0"; }
 
 list() {

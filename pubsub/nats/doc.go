@@ -19,7 +19,7 @@
 // hold an edge, is compared with the ids in the message.
 //
 // A distinct interest of an edge is one subscription of broadcasts and one of the
-// queue group. NATS knows wildcards for whole tokens only: where a pattern is
+// queue group; a tenant with many has one for all of them (overlap.go). NATS knows wildcards for whole tokens only: where a pattern is
 // narrower, the hub drops what it does not match.
 //
 // # Nothing twice
@@ -28,6 +28,11 @@
 // carry their edge and a number; those of one edge arrive in order, so one with a
 // number that is not above the last is a copy. After a way through the network
 // has changed, that drops what comes late on the old way: order is kept.
+//
+// # No tenant waits for another
+//
+// What comes is handled in shards, one for each tenant (shards.go), and all room is
+// shared: a tenant has at most as much as is then free.
 //
 // # Nothing is trusted
 //
