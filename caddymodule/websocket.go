@@ -3,6 +3,7 @@ package caddymodule
 import (
 	"bufio"
 	"encoding/base64"
+	"io"
 	"net"
 	"net/http"
 
@@ -66,7 +67,7 @@ func (h *WebSocket) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddy
 			session.End()
 		}
 	}()
-	conn, err := upgrade(w, r, offer.subprotocol)
+	conn, early, err := upgrade(w, r, offer.subprotocol)
 	if err != nil {
 		if c := h.log.Check(zap.DebugLevel, "upgrade failed"); c != nil {
 			c.Write(zap.Error(err))
@@ -75,7 +76,7 @@ func (h *WebSocket) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddy
 	}
 	tellUpgraded(w)
 	// The request, and all that Caddy keeps with it, is let go of now.
-	wsconn.Serve(live.hub, session, conn, sessionLog)
+	wsconn.Serve(live.hub, session, conn, early, sessionLog)
 	served = true
 	return nil
 }
@@ -160,8 +161,10 @@ func validKey(values []string) bool {
 	return err == nil && len(key) == 16
 }
 
-// upgrade answers 101 and takes the connection over.
-func upgrade(w http.ResponseWriter, r *http.Request, echo bool) (net.Conn, error) {
+// upgrade answers 101 and takes the connection over. early is what the client sent
+// before it had the answer, at most a buffer of net/http: it should have waited
+// (RFC 6455, section 4.1), and is answered all the same.
+func upgrade(w http.ResponseWriter, r *http.Request, echo bool) (conn net.Conn, early []byte, err error) {
 	u := websocket.Upgrader{
 		// allowed_ws_origin of the token has decided already.
 		CheckOrigin: func(*http.Request) bool { return true },
@@ -170,26 +173,40 @@ func upgrade(w http.ResponseWriter, r *http.Request, echo bool) (net.Conn, error
 	if echo {
 		u.Subprotocols = []string{wire.Subprotocol}
 	}
-	conn, err := u.Upgrade(hijacker{w}, r, nil)
+	h := &hijacker{ResponseWriter: w}
+	upgraded, err := u.Upgrade(h, r, nil)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return conn.NetConn(), nil
+	return upgraded.NetConn(), h.early, nil
 }
 
 // hijacker lets gorilla hijack at the innermost of Caddy's writers: those of
 // `encode` do not implement it, and that of the access log would keep the
-// request for as long as the connection lives.
-type hijacker struct{ http.ResponseWriter }
+// request for as long as the connection lives. It keeps what came behind the
+// request, for which gorilla would close the connection.
+type hijacker struct {
+	http.ResponseWriter
+	early []byte
+}
 
-func (h hijacker) Hijack() (net.Conn, *bufio.ReadWriter, error) {
+func (h *hijacker) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	inner := h.ResponseWriter
 	for {
 		wrapper, ok := inner.(interface{ Unwrap() http.ResponseWriter })
-		if !ok {
-			return http.NewResponseController(inner).Hijack()
+		if ok {
+			inner = wrapper.Unwrap()
+			continue
 		}
-		inner = wrapper.Unwrap()
+		conn, buffers, err := http.NewResponseController(inner).Hijack()
+		if err != nil {
+			return nil, nil, err
+		}
+		if n := buffers.Reader.Buffered(); n > 0 {
+			h.early = make([]byte, n)
+			_, _ = io.ReadFull(buffers, h.early) // it is there
+		}
+		return conn, buffers, nil
 	}
 }
 

@@ -27,18 +27,40 @@ const (
 	statusProtocolError = wire.CloseCode(1002) // RFC 6455, section 7.4.1
 )
 
-// Serve runs a session over conn until the connection ends, and closes it. It
-// returns at once: the reader runs on a goroutine of the hub.
-func Serve(hub *pubsub.Hub, s *pubsub.Session, conn net.Conn, log *zap.Logger) {
+// Serve runs a session over conn until the connection ends, and closes it. early is
+// what the client sent behind its handshake, and was read with it; Serve takes it
+// over. It returns at once: the reader runs on a goroutine of the hub.
+func Serve(hub *pubsub.Hub, s *pubsub.Session, conn net.Conn, early []byte, log *zap.Logger) {
+	start(hub, s, conn, early, log)
+}
+
+// session is what a connection uses of a [pubsub.Session].
+type session interface {
+	Attach(pubsub.Transport)
+	Ready(wait time.Duration) bool
+	ReadLimit() int
+	Charge(n int)
+	HandleFrame(frame []byte)
+	HandleLine(line []byte)
+	HandlePing(payload []byte)
+	Control(kind pubsub.Kind, data []byte)
+	Close(code wire.CloseCode, reason string)
+	CheckProgress()
+	Fault()
+	Ended() bool
+	End()
+}
+
+func start(hub *pubsub.Hub, s session, conn net.Conn, early []byte, log *zap.Logger) {
 	now := time.Now()
-	c := &connection{hub: hub, session: s, conn: conn, log: log, heard: now, pinged: now, active: true}
+	c := &connection{hub: hub, session: s, conn: conn, log: log, buffer: early, heard: now, pinged: now, active: true}
 	c.openRaw()
 	hub.Go(c.run)
 }
 
 type connection struct {
 	hub     *pubsub.Hub
-	session *pubsub.Session
+	session session
 	conn    net.Conn
 	log     *zap.Logger
 
@@ -49,6 +71,7 @@ type connection struct {
 	message  []byte  // of a fragmented message, what came so far
 	head     [shortest]byte
 	opcode   byte // of the fragmented message; 0: none is under way
+	text     textCheck
 	heard    time.Time
 	pinged   time.Time
 	attached bool
@@ -69,6 +92,8 @@ type connection struct {
 	// Whoever comes second closes the connection.
 	answered atomic.Bool // the client's close frame arrived
 	said     atomic.Bool // ours was written
+
+	unreadable atomic.Bool // what the client sends further cannot be told apart any more
 }
 
 // run is the connection's reader.
@@ -174,4 +199,12 @@ func (c *connection) wake() {
 func (c *connection) close(code wire.CloseCode, reason string) bool {
 	c.session.Close(code, reason)
 	return false
+}
+
+// fail is close in the midst of a frame, or where one should begin: the client's
+// close frame could not be found behind that, so nobody waits for it (RFC 6455,
+// section 7.1.7).
+func (c *connection) fail(code wire.CloseCode, reason string) bool {
+	c.unreadable.Store(true)
+	return c.close(code, reason)
 }

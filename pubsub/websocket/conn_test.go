@@ -53,7 +53,7 @@ func serveCapped(t *testing.T, ingress int, test func(*peer)) {
 	synctest.Test(t, func(t *testing.T) {
 		hub := pubsub.NewHub(memory.New(), fastLimits(), zap.NewNop())
 		near, far := net.Pipe()
-		Serve(hub, admit(t, hub, ingress), near, zap.NewNop())
+		Serve(hub, admit(t, hub, ingress), near, nil, zap.NewNop())
 		defer func() {
 			far.Close()
 			if err := hub.Close(); err != nil {
@@ -245,6 +245,8 @@ func TestBreachesClose(t *testing.T) {
 		"too big in pieces":        {[][]byte{frame(opBinary, long[:40<<10]), frame(finBit|opContinuation, long[:40<<10])}, "close 1009 "},
 		"4 EiB":                    {[][]byte{{finBit | opBinary, maskBit | 127, 0x40, 0, 0, 0, 0, 0, 0, 0, 1, 2, 3, 4}}, "close 1009 "},
 		"2^63":                     {[][]byte{{finBit | opBinary, maskBit | 127, 0x80, 0, 0, 0, 0, 0, 0, 0, 1, 2, 3, 4}}, "close 1002 "},
+		"125 in 16 bits":           {[][]byte{{finBit | opBinary, maskBit | 126, 0, 125, 1, 2, 3, 4}}, "close 1002 "},
+		"65535 in 64 bits":         {[][]byte{{finBit | opBinary, maskBit | 127, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF, 1, 2, 3, 4}}, "close 1002 "},
 		"close of one byte":        {[][]byte{frame(finBit|opClose, []byte{3})}, "close 1002 "},
 		"close code out of range":  {[][]byte{frame(finBit|opClose, []byte{0x03, 0xED})}, "close 1002 "},
 		"close reason not UTF-8":   {[][]byte{frame(finBit|opClose, []byte{0x03, 0xE8, 0xFF})}, "close 1007 "},

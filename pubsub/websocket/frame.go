@@ -23,6 +23,8 @@ const (
 	maxHeader  = 14
 )
 
+const longLength = "the length is not written in as few bytes as possible"
+
 // header is the start of a frame (RFC 6455, section 5.2):
 //
 //	| fin, 3 reserved bits, 4 opcode | mask bit, 7 length | u16 or u64 length | 4 mask key |
@@ -58,6 +60,9 @@ func parseHeader(b []byte) (h header, size int, breach string) {
 			return h, 0, ""
 		}
 		h.length, size = uint64(binary.BigEndian.Uint16(b[2:])), 4
+		if h.length < 126 {
+			return h, 0, longLength
+		}
 	case 127:
 		if len(b) < 10 {
 			return h, 0, ""
@@ -65,6 +70,9 @@ func parseHeader(b []byte) (h header, size int, breach string) {
 		h.length, size = binary.BigEndian.Uint64(b[2:]), 10
 		if h.length>>63 != 0 {
 			return h, 0, "the length's highest bit is set"
+		}
+		if h.length < 1<<16 {
+			return h, 0, longLength
 		}
 	}
 	if len(b) < size+4 {

@@ -3,7 +3,8 @@ package websocket
 import "time"
 
 // linger waits for the end of the closing handshake: it skips what the client
-// still sends until its close frame. Closing the socket before, with bytes
+// still sends until its close frame, or until it ends the connection if that cannot
+// be found. Closing the socket before, with bytes
 // unread, would reset it, and the client might never see the reason. The session
 // cuts a connection that takes too long.
 func (c *connection) linger() {
@@ -11,7 +12,7 @@ func (c *connection) linger() {
 	if c.conn.SetReadDeadline(time.Time{}) != nil { // it is closed
 		return
 	}
-	for !c.answered.Load() {
+	for !c.answered.Load() && !c.unreadable.Load() {
 		waiting := c.buffer[c.start:]
 		h, size, breach := parseHeader(waiting)
 		if breach != "" {

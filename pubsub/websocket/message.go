@@ -28,12 +28,14 @@ func (c *connection) handle(h header, payload []byte) bool {
 			return c.handleMessage(h.opcode, payload)
 		}
 		c.opcode = h.opcode
-		c.message = append(c.message, payload...)
+		return c.handleFragment(payload)
 	case opContinuation:
 		if c.opcode == 0 {
 			return c.close(statusProtocolError, "a continuation of nothing")
 		}
-		c.message = append(c.message, payload...)
+		if !c.handleFragment(payload) {
+			return false
+		}
 		if h.fin {
 			opcode, message := c.opcode, c.message
 			c.opcode, c.message = 0, nil
@@ -43,14 +45,31 @@ func (c *connection) handle(h header, payload []byte) bool {
 	return true
 }
 
+const notUTF8 = "text is not UTF-8"
+
+// handleFragment keeps a fragment for its message.
+func (c *connection) handleFragment(payload []byte) bool {
+	c.message = append(c.message, payload...)
+	if c.opcode == opText && !c.text.fragment(payload) {
+		return c.close(wire.CloseInvalidUTF8, notUTF8)
+	}
+	return true
+}
+
+// isText reports whether a frame with this opcode is text, or a part of one.
+func (c *connection) isText(opcode byte) bool {
+	return opcode == opText && c.opcode == 0 || opcode == opContinuation && c.opcode == opText
+}
+
 func (c *connection) handleMessage(opcode byte, message []byte) bool {
 	c.wake()
 	if opcode == opBinary {
 		c.session.HandleFrame(message)
 		return true
 	}
+	c.text = textCheck{}
 	if !utf8.Valid(message) {
-		return c.close(wire.CloseInvalidUTF8, "text is not UTF-8")
+		return c.close(wire.CloseInvalidUTF8, notUTF8)
 	}
 	c.session.HandleLine(message)
 	return true

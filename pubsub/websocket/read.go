@@ -26,13 +26,13 @@ func (c *connection) readFrame() bool {
 		waiting := c.buffer[c.start:]
 		h, size, breach := parseHeader(waiting)
 		if breach != "" {
-			return c.close(statusProtocolError, breach)
+			return c.fail(statusProtocolError, breach)
 		}
 		n := len(waiting) + 1
 		if size > 0 {
 			limit := uint64(c.session.ReadLimit())
 			if h.length > limit || uint64(len(c.message))+h.length > limit && h.opcode < opClose {
-				return c.close(wire.CloseTooBig, "message too big")
+				return c.fail(wire.CloseTooBig, "message too big")
 			}
 			if n = size + int(h.length); n <= len(waiting) {
 				payload := waiting[size:n]
@@ -40,6 +40,9 @@ func (c *connection) readFrame() bool {
 				unmask(payload, h.key)
 				c.session.Charge(len(payload))
 				return c.handle(h, payload)
+			}
+			if c.isText(h.opcode) && !c.text.masked(waiting[size:], h.key) {
+				return c.fail(wire.CloseInvalidUTF8, notUTF8)
 			}
 		}
 		if !c.fill(n) {

@@ -28,7 +28,7 @@ func overLinks(t *testing.T, test func(*peer)) {
 			if err := far.SetDeadline(time.Now().Add(patience)); err != nil {
 				t.Fatal(err)
 			}
-			Serve(hub, admit(t, hub, 0), near, zap.NewNop())
+			Serve(hub, admit(t, hub, 0), near, nil, zap.NewNop())
 			defer func() {
 				far.Close()
 				if err := hub.Close(); err != nil {
@@ -146,7 +146,7 @@ func TestIdleSockets(t *testing.T) {
 			peers := make([]*peer, conns)
 			for i := range peers {
 				near, far := link(t, c.secure)
-				Serve(hub, admit(t, hub, c.ingress), near, zap.NewNop())
+				Serve(hub, admit(t, hub, c.ingress), near, nil, zap.NewNop())
 				peers[i] = &peer{t, far, hub}
 			}
 			burst := slices.Concat(full, full)

@@ -49,10 +49,25 @@ func (c *connection) Write(msgs []pubsub.Outgoing) error {
 func (c *connection) Close(code wire.CloseCode, reason string) error {
 	_, err := c.conn.Write(appendClose(nil, uint16(code), reason))
 	c.said.Store(true)
-	if c.answered.Load() {
+	switch {
+	case c.answered.Load():
 		return errors.Join(err, c.conn.Close())
+	case c.unreadable.Load():
+		endWriting(c.conn)
 	}
 	return err
+}
+
+// endWriting ends the sending half of a connection, of TLS and of what it runs over:
+// the client sees the end at once. To close the socket with something unread would
+// reset it, and the client might never see why. If it fails, so does the rest.
+func endWriting(conn net.Conn) {
+	if c, ok := conn.(interface{ CloseWrite() error }); ok {
+		_ = c.CloseWrite()
+	}
+	if t, ok := conn.(interface{ NetConn() net.Conn }); ok {
+		endWriting(t.NetConn())
+	}
 }
 
 // Abort implements [pubsub.Transport].
