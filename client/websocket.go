@@ -11,6 +11,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+	"unicode/utf8"
 
 	"github.com/gorilla/websocket"
 
@@ -105,13 +106,20 @@ func (w *webSocket) receive() ([]byte, bool, error) {
 	if cap(w.buf) > 1<<20 {
 		w.buf = nil // one large message does not keep its memory
 	}
-	b := w.buf[:0]
+	b, checked := w.buf[:0], 0
 	for {
 		if len(b) == cap(b) {
 			b = append(b, make([]byte, max(512, len(b)))...)[:len(b)]
 		}
 		n, err := r.Read(b[len(b):cap(b)])
 		b = b[:len(b)+n]
+		if kind == websocket.TextMessage {
+			wrong := false
+			if checked, wrong = checkText(b, checked); wrong || err == io.EOF && checked < len(b) {
+				w.sayClose(int(wire.CloseInvalidUTF8))
+				return nil, false, errNotUTF8
+			}
+		}
 		if err == io.EOF {
 			w.buf = b
 			return b, kind == websocket.BinaryMessage, nil
@@ -122,13 +130,45 @@ func (w *webSocket) receive() ([]byte, bool, error) {
 	}
 }
 
-// why tells the edge's close code from a break.
+var errNotUTF8 = &Error{Code: CodeProtocol, Text: "the edge sent text that is not UTF-8"}
+
+// checkText looks at what has come of a text since the first checked bytes, and
+// returns how many are whole characters now; wrong: it cannot become UTF-8.
+func checkText(b []byte, checked int) (now int, wrong bool) {
+	now = len(b)
+	for i := now - 1; i >= max(checked, now-utf8.UTFMax+1); i-- {
+		if utf8.RuneStart(b[i]) {
+			if !utf8.FullRune(b[i:]) {
+				now = i
+			}
+			break
+		}
+	}
+	return now, !utf8.Valid(b[checked:now])
+}
+
+// why tells the edge's close code from a break. A close is answered; the library has
+// written one itself if the edge broke the rules.
 func (w *webSocket) why(err error) error {
 	var end *websocket.CloseError
 	if errors.As(err, &end) && end.Code != websocket.CloseAbnormalClosure {
+		w.sayClose(end.Code)
 		return closedBy(end.Code, end.Text)
 	}
+	_ = w.raw.flushBy(time.Now().Add(closeTime)) // the connection ends either way
 	return lost(err)
+}
+
+// closeTime is for the last frame of a connection whose end is known.
+const closeTime = 100 * time.Millisecond
+
+// sayClose sends a close frame, unless one was sent, and waits for nobody who writes:
+// that fails, too.
+func (w *webSocket) sayClose(code int) {
+	by := time.Now().Add(closeTime)
+	_ = w.raw.Conn.SetWriteDeadline(by)
+	_ = w.conn.WriteControl(websocket.CloseMessage, websocket.FormatCloseMessage(code, ""), by)
+	_ = w.raw.flushBy(by)
 }
 
 func (w *webSocket) send(messages []byte) error {
@@ -235,6 +275,21 @@ func (c *corked) flush() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.flushPending()
+}
+
+// flushBy is flush with a deadline, before the connection is closed.
+func (c *corked) flushBy(by time.Time) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.pending) == 0 {
+		return nil
+	}
+	if err := c.Conn.SetWriteDeadline(by); err != nil {
+		return err
+	}
+	_, err := c.Conn.Write(c.pending)
+	c.pending = nil
+	return err
 }
 
 func (c *corked) flushPending() error {

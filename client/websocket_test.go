@@ -245,6 +245,49 @@ func TestWebSocketCloseCode(t *testing.T) {
 	}
 }
 
+// What ends the connection is answered with a close frame (RFC 6455, sections 5.5.1
+// and 7.1.7), and text is checked.
+func TestWebSocketSaysClose(t *testing.T) {
+	for _, test := range []struct {
+		name  string
+		kind  int
+		send  string
+		close int
+		code  Code
+	}{
+		{"close", websocket.CloseMessage, "\x11\x4dtoo slow", 4429, CodeDisconnected},
+		{"close without a code", websocket.CloseMessage, "", websocket.CloseNoStatusReceived, CodeDisconnected},
+		{"not UTF-8", websocket.TextMessage, "ERR:\xff", websocket.CloseInvalidFramePayloadData, CodeProtocol},
+		{"half a character", websocket.TextMessage, "ERR:\xe2\x82", websocket.CloseInvalidFramePayloadData, CodeProtocol},
+		{"close code out of range", websocket.CloseMessage, "\x03\xed", websocket.CloseProtocolError, CodeDisconnected},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			said := make(chan error, 10)
+			e := script(t, talk(t, func(c *websocket.Conn) {
+				if err := c.WriteMessage(test.kind, []byte(test.send)); err != nil {
+					t.Error(err)
+				}
+				_, _, err := c.ReadMessage()
+				said <- err
+			}))
+			lost := make(chan error, 10)
+			e.mustConnect(func(o *Options) {
+				o.OnEvent = func(e Event) {
+					if e, ok := e.(Disconnected); ok {
+						lost <- e.Err
+					}
+				}
+			})
+			if err := <-said; !websocket.IsCloseError(err, test.close) {
+				t.Errorf("the edge got %v, want close %d", err, test.close)
+			}
+			if err := <-lost; err.(*Error).Code != test.code {
+				t.Errorf("lost by %v, want %s", err, test.code)
+			}
+		})
+	}
+}
+
 func TestWebSocketRefused(t *testing.T) {
 	for _, test := range []struct {
 		status int
