@@ -104,8 +104,11 @@ func (r heardReader) Read(b []byte) (int, error) {
 func (w *webTransport) receive() ([]byte, bool, error) {
 	message, err := readMessage(w.reader, &w.buf)
 	if err != nil {
-		if errors.Is(err, errTooLong) {
+		switch {
+		case errors.Is(err, errTooLong):
 			return nil, false, err
+		case errors.Is(err, io.EOF):
+			w.stream.CancelWrite(0) // all is read: the edge need not wait before it ends the session
 		}
 		return nil, false, w.why(err)
 	}

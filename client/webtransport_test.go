@@ -187,3 +187,40 @@ func TestReadMessage(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+// A client that has read the stream's end says so: the edge waits for that before
+// it ends the session.
+func TestWebTransportAnswersFIN(t *testing.T) {
+	e := script(t, talk(t, polite))
+	url := scriptWT(t, e, func(s *webtransport.Server, w http.ResponseWriter, r *http.Request) {
+		session, err := s.Upgrade(w, r)
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		stream, err := session.AcceptStream(r.Context())
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		if _, err := stream.Write(wire.AppendMessage(nil, []byte("ERR:token_revoked"))); err != nil {
+			t.Error(err)
+		}
+		stream.Close()
+		var end *webtransport.StreamError
+		if _, err := stream.Read(make([]byte, 1)); !errors.As(err, &end) || !end.Remote {
+			t.Errorf("got %v", err)
+		}
+		_ = session.CloseWithError(4403, "token_revoked")
+	})
+	c, err := Connect(patient(t), []string{url}, Options{Token: "AT_a", TLS: e.tls(), Transports: []Transport{WebTransport}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	<-c.Done()
+	var why *Error
+	if !errors.As(c.Err(), &why) || why.Code != "token_revoked" || why.Close != 4403 {
+		t.Errorf("ended with %v", c.Err())
+	}
+}

@@ -39,7 +39,7 @@ var (
 // own.
 func Await(hub *pubsub.Hub, arrival *pubsub.Arrival, conn Conn,
 	auth func(ctx context.Context, token string) (Admission, *Refusal), log *zap.Logger) {
-	w := &waiting{connection: &connection{Conn: conn, hub: hub, log: log}, arrival: arrival, auth: auth}
+	w := &waiting{connection: &connection{Conn: conn, life: conn.Context(), hub: hub, log: log}, arrival: arrival, auth: auth}
 	hub.Go(w.run)
 }
 
@@ -116,7 +116,10 @@ func (w *waiting) refuse(r *Refusal) {
 			_, _ = w.main.Write(wire.AppendMessage(nil, r.Line)) // a client that cannot be told is closed all the same
 		}
 		_ = w.main.Close()
-		w.wait(w.linger())
+		_ = w.main.SetReadDeadline(time.Now().Add(w.linger()))
+		if !w.in.end() {
+			w.wait(w.linger())
+		}
 	}
 	w.end(r.Code, r.Reason, answerTime)
 	w.wind()

@@ -20,6 +20,7 @@ type messages struct {
 	stream io.Reader
 	buffer []byte // what was read and not yet handled
 	start  int    // of that, in buffer
+	over   bool   // reading failed, or the stream has ended: it is not read any more
 }
 
 // next returns the next message of at most limit bytes. It is valid until the
@@ -73,7 +74,19 @@ func (m *messages) fill(size int) error {
 	if n > 0 {
 		return nil // an error comes again
 	}
+	m.over = err != nil
 	return err
+}
+
+// end drops what comes, and reports true when the stream has ended: a FIN, or a
+// reset. It is false if the stream had ended before, or more than answerBytes come.
+func (m *messages) end() bool {
+	if m.over {
+		return false
+	}
+	_, err := io.CopyN(io.Discard, m.stream, answerBytes)
+	m.over = err != nil
+	return m.over
 }
 
 // longestLine is the size of the longest line with its end, \r\n.

@@ -32,16 +32,22 @@ const (
 	anyPause = time.Hour // longer than any cap makes a client wait
 
 	// The edge gives a client this long to read its last lines before the
-	// session's end takes the streams away: four round trips, within these
-	// bounds. A browser may be busy with something else.
-	minLinger = 250 * time.Millisecond
+	// session's end takes the streams away: four round trips, within minLinger and
+	// this. A browser may be busy with something else.
 	maxLinger = time.Second
+
+	// answerBytes is how much of a client's is read, and dropped, on the way to the
+	// end of its half of the main stream, behind which nothing is lingered for.
+	answerBytes = 64 << 10
 
 	// answerTime is how long a client may take to answer the session's end: a
 	// browser on a busy machine needs seconds. A session that was admitted is cut
 	// before that, when the hub's time for its close is over.
 	answerTime = 5 * time.Second
 )
+
+// minLinger is changed by tests only.
+var minLinger = 250 * time.Millisecond
 
 // closeSession is a type of capsule.
 const closeSession = 0x2843
@@ -123,7 +129,7 @@ type Admission struct {
 // Serve runs a session whose client authenticated in the handshake, until it
 // ends. It returns at once: its goroutines are the hub's.
 func Serve(hub *pubsub.Hub, a Admission, conn Conn, log *zap.Logger) {
-	c := &connection{Conn: conn, hub: hub, log: log}
+	c := &connection{Conn: conn, life: conn.Context(), hub: hub, log: log}
 	c.admit(a)
 	hub.Go(c.run)
 }
@@ -131,6 +137,7 @@ func Serve(hub *pubsub.Hub, a Admission, conn Conn, log *zap.Logger) {
 // connection is a session's [pubsub.Transport].
 type connection struct {
 	Conn
+	life   context.Context // ends with the WebTransport session
 	hub    *pubsub.Hub
 	log    *zap.Logger
 	others sync.WaitGroup // the goroutines beside the one that reads the main stream
@@ -152,6 +159,10 @@ type connection struct {
 	// owned by who writes to the main stream
 	unsent  *[]byte // what TryWrite left over; nil: nothing
 	hurried bool    // writes have a deadline
+
+	// closing is there once the main stream's end is on its way; the reader closes
+	// it when the client has ended its half, too.
+	closing atomic.Pointer[chan struct{}]
 
 	// turn is held while a message is handled, and while the session holds its
 	// client back: the client's caps are those of all its streams together. It
@@ -200,7 +211,17 @@ func (c *connection) serve() {
 	c.readUniStreams()
 	for c.readMessage() {
 	}
+	var closing *chan struct{}
+	if c.in.over {
+		closing = c.closing.Load() // nil: the client has ended its half first
+	}
 	c.session.Close(wire.CloseNormal, "") // if nothing else ended it
+	if c.in.end() {
+		closing = c.closing.Load()
+	}
+	if closing != nil {
+		close(*closing)
+	}
 }
 
 // finish waits for the close, which the session's writer sends, or the session
@@ -263,13 +284,20 @@ func (c *connection) readMessage() bool {
 }
 
 // ready waits until the client may be read from, and reports false when the
-// session has ended.
+// session has ended. While the session waits for a cap, nobody reads or writes who
+// would notice the end of the connection. (While it waits for its client to read
+// lines, the writer does.)
 func (c *connection) ready() bool {
 	c.turn.Lock()
 	defer c.turn.Unlock()
-	for !c.session.Ready(anyPause) {
+	for !c.session.Ready(0) {
 		if c.session.Ended() {
 			return false
+		}
+		unwatch := context.AfterFunc(c.life, func() { c.session.Close(wire.CloseNormal, "") })
+		ready := c.session.Ready(anyPause)
+		if unwatch(); ready {
+			return true
 		}
 	}
 	return true
@@ -297,10 +325,19 @@ func (c *connection) checkPeer() bool {
 }
 
 // Close implements [pubsub.Transport]. The stream's end comes behind the last
-// line, so that a client knows that it has them all.
+// line, so that a client knows that it has them all. One that says so, by ending its
+// half, gets the code at once.
 func (c *connection) Close(code wire.CloseCode, reason string) error {
+	answered := make(chan struct{})
+	c.closing.Store(&answered)
 	err := c.main.Close()
-	c.wait(c.linger())
+	timer := time.NewTimer(c.linger())
+	defer timer.Stop()
+	select {
+	case <-answered:
+	case <-timer.C:
+	case <-c.Context().Done():
+	}
 	c.end(code, reason, answerTime)
 	return err
 }

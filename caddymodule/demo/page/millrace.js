@@ -140,7 +140,7 @@ d,m,g))return i.frame(d,m,g);let x=P(d.subarray(m,g));if(c)return i.line(x);let 
 webtransport",start:p=>i.start(p),send:p=>r.send(p),sent:()=>r.sent,close:()=>{r.close().then(()=>Q(n))}}:y.kind==="ERR"&&
 (a??=R(y.code,y.detail)??new h(y.code))},b=async()=>{let{value:d,done:m}=await o.read();return d&&f.push(d,l),!m},w;for(;!c;)
 if(!await b().catch(m=>{if(m instanceof h)throw m;return!1}))throw a??we(await t);return(async()=>{try{for(;await b(););}catch(g){
-g instanceof h&&(w=g)}let d,m=t.then(g=>{d=g});w||await A(Nt,m),Q(n),i.ended({closeCode:d,error:w})})(),c}function we(n){
+g instanceof h&&(w=g)}r.close();let d,m=t.then(g=>{d=g});w||await A(Nt,m),Q(n),i.ended({closeCode:d,error:w})})(),c}function we(n){
 let t=n===4401?"unauthorized":n===1001?"draining":n===1013?"unavailable":"unreachable";return new h(t,"the edge ended th\
 e session",{closeCode:n})}function Q(n){try{n.close({closeCode:1e3,reason:""})}catch{}}var wt=class{#t;#e=new Uint8Array(
 4096);#s=0;sent;constructor(t){this.#t=t,t.closed.catch(()=>{})}send(t){let e=typeof t=="string"?L(t):t,s=e.length,i=this.#s+

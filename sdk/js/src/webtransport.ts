@@ -84,6 +84,7 @@ async function authenticated(session: WebTransport, closed: Promise<number | und
     } catch (err) {
       if (err instanceof MillraceError) error = err; // else the session's end says more than its stream's
     }
+    void outlet.close(); // all is read: the edge need not wait before it ends the session
     // The edge ends the stream before the session. A browser may never tell the code.
     let closeCode: number | undefined;
     const told = closed.then((code) => {

@@ -21,6 +21,8 @@ const sized = (text: string): Buffer => {
 class Session {
   readonly writes = new Record<string>();
   readonly closings = new Record<number>();
+  /** The client has ended its half of the stream. */
+  readonly finished = new Record<boolean>();
   ready: Promise<void>;
   closed: Promise<{ closeCode: number; reason: string }>;
   /** Resolves when the stream takes the next write. */
@@ -46,6 +48,7 @@ class Session {
         this.writes.add(Buffer.from(chunk).toString("latin1"));
         await this.gate;
       },
+      close: () => this.finished.add(true),
     });
     return { readable: this.#readable, writable };
   }
@@ -156,6 +159,7 @@ test("the end, by the edge", async (t) => {
   const { got, ended } = follow(await opening);
   session.say("ERR:token_expired");
   session.out.close();
+  await session.finished.until(() => true); // the edge need not wait any more
   session.end(4401);
   assert.equal((await ended).closeCode, 4401);
   assert.deepEqual(got, ["ERR:token_expired"]);
