@@ -134,6 +134,13 @@ func TestBenchText(t *testing.T) {
 	}
 }
 
+// Few subscribers could take all that the token's caps let through.
+func TestBenchStaysBelowCap(t *testing.T) {
+	e := startEdge(t, defaultCaddyfile)
+	got := e.pubsub(nil, "", slices.Concat([]string{"bench", "fanout", "--subscribers", "5", "--cap", "200", "--duration", "2s"}, e.benchTargets()["websocket"])...)
+	got.want(0, " 0 lost", "").want(0, "held back to", "")
+}
+
 // The user's own access token does, too, from stdin as from the environment.
 func TestBenchWithAccessToken(t *testing.T) {
 	t.Parallel()

@@ -157,6 +157,7 @@ func (f *benchFlags) run(cmd *cobra.Command) error {
 		}
 		defer own.revoke(cmd)
 		target.Token, target.Tenant, target.CapKBPerSec = own.token, own.tenant, f.cap
+		f.options.MaxRate = target.Pace(f.options)
 	}
 	f.options.Progress = func(line string) { cmd.PrintErrln(line) }
 	result, err := bench.Run(ctx, bench.EdgeDriver(target.EdgeOptions), f.options)

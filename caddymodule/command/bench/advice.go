@@ -17,6 +17,9 @@ const (
 	capTolerance = 0.04
 )
 
+// sampleChannel is as long as a run's.
+const sampleChannel = "bench.0000"
+
 // defaultCaps are those of which an edge has one unless it, or the token, says
 // otherwise, KB/s: what a token gets that names none, and the most.
 var defaultCaps = []int{8, 16384}
@@ -28,7 +31,7 @@ func (d *edgeDriver) Advise(o Options, r *Result) error {
 		return nil
 	}
 	t := d.target
-	channel := strings.Repeat("x", len("bench.0000"))
+	channel := sampleChannel
 	kb := func(perSecond float64, bytes int) float64 { return perSecond * float64(bytes+capOverhead) / 1024 }
 	out := wire.DeliverLen([]byte(t.Tenant), []byte(channel), make([]byte, o.Payload), []string{channel})
 	in := publishLen(len(t.Tenant), channel, o.Payload)

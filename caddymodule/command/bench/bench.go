@@ -76,6 +76,9 @@ type Options struct {
 	Window      int // fanout: messages in flight to the slowest subscriber
 	Burst       int // fanout: at most so many messages in one write
 	Payload     int // bytes of a message, from MinPayload
+	// MaxRate is the most messages/s that fanout publishes, see [EdgeOptions.Pace].
+	// 0: what the window allows.
+	MaxRate float64
 
 	Duration time.Duration // of the measurement; not idle
 	Warmup   time.Duration // before it; not idle

@@ -248,6 +248,10 @@ func (r *run) finish() (*Result, error) {
 	if cores := float64(runtime.GOMAXPROCS(0)); s.GeneratorCores > 0.95*cores {
 		s.Notes = append(s.Notes, fmt.Sprintf("this program used all of its %.0f cores: the server can perhaps do more", cores))
 	}
+	if rate := r.o.MaxRate; s.Scenario == Fanout && rate > 0 && s.DeliveriesPerSecond > 0.97*rate*float64(s.Subscribers) {
+		s.Notes = append(s.Notes, fmt.Sprintf("held back to %s messages/s, below the caps of the token: with more subscribers the server can perhaps do more",
+			Thousands(int64(rate))))
+	}
 	var errs []error
 	if r.failure != nil {
 		errs = append(errs, r.failure)

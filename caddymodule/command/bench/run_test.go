@@ -234,6 +234,33 @@ func (a adviser) Advise(o Options, r *Result) error {
 	return a.advice
 }
 
+// With few subscribers the window would let the rate reach the token's cap.
+func TestPace(t *testing.T) {
+	o := short(Fanout)
+	o.MaxRate = 2000
+	start := time.Now()
+	r, err := Run(t.Context(), &broker{}, o)
+	if most := o.MaxRate*(time.Since(start).Seconds()+time.Duration(paceCatchUp).Seconds()) + float64(o.Burst); err != nil || float64(r.Published) > most {
+		t.Errorf("published %d, want at most %.0f; %v", r.Published, most, err)
+	}
+	// What is published at the pace is no cap's rate.
+	for _, payload := range []int{MinPayload, 128, 60_000} {
+		for _, limit := range []int{8, 100, 16384} {
+			edge := EdgeOptions{URL: "ws://localhost", Tenant: "bench", CapKBPerSec: limit}
+			o := short(Fanout)
+			o.Payload = payload
+			rate := edge.Pace(o)
+			result := &Result{Seconds: 1, DeliveriesPerSecond: rate * float64(o.Subscribers)}
+			if err := EdgeDriver(edge).(Adviser).Advise(o, result); err != nil || rate == 0 {
+				t.Errorf("%d bytes at %d KB/s: %v messages/s: %v", payload, limit, rate, err)
+			}
+		}
+	}
+	if rate := (EdgeOptions{Tenant: "bench"}).Pace(o); rate != 0 {
+		t.Errorf("without a cap: %v", rate)
+	}
+}
+
 // Who reads the figures is told that the generator was the limit.
 func TestNoteOfGenerator(t *testing.T) {
 	for cores, want := range map[float64]int{0.5: 0, float64(runtime.GOMAXPROCS(0)): 1} {

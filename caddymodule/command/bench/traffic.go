@@ -165,11 +165,13 @@ func (p *publish) one(conn Conn, channel string, publisher uint32, number uint64
 	return p.send(conn, 1)
 }
 
-// flood publishes as fast as the window allows.
+// flood publishes as fast as the window and the highest rate allow.
 func (r *run) flood(conn Conn, stop <-chan struct{}) error {
 	p := r.newPublish()
+	pace := newPace(r.o.MaxRate)
 	for published := uint64(0); ; {
 		free := r.window.await(published, stop)
+		pace.await(published, stop)
 		select {
 		case <-stop:
 			return nil
