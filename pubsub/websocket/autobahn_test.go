@@ -3,7 +3,6 @@
 package websocket
 
 import (
-	"bytes"
 	"context"
 	"crypto/tls"
 	"encoding/json"
@@ -20,14 +19,6 @@ import (
 	"github.com/millrace/millrace/pubsub/memory"
 	"go.uber.org/zap"
 )
-
-// echo sends every message back. All else is the edge's own session, and the
-// transport, its reader and its writer, are those of the edge.
-type echo struct{ *pubsub.Session }
-
-func (e echo) HandleLine(line []byte)   { e.Control(pubsub.Text, bytes.Clone(line)) }
-func (e echo) HandleFrame(frame []byte) { e.Control(pubsub.Binary, bytes.Clone(frame)) }
-func (echo) ReadLimit() int             { return 32 << 20 } // cases send 16 MiB
 
 // TestAutobahn runs the fuzzing client of the Autobahn test suite, which
 // scripts/soak-rfc6455.sh installs, against an echo over this transport. WSTEST is
