@@ -11,8 +11,8 @@ dev: ## run an edge on localhost with fresh tokens and the commands to try it
 test: ## everything CI checks: format, vet, lint, all tests with the race detector
 	@scripts/test.sh
 
-soak: ## what is too long for make test: hours; SOAK='name...' runs some of it
-	@scripts/soak.sh $(SOAK)
+soak: ## what is too long for make test: hours; NAMES='one two' runs some of it
+	@scripts/soak.sh $(NAMES)
 
 fmt: ## format the Go code
 	@scripts/fmt.sh

@@ -68,7 +68,7 @@ var watchSources = sync.OnceValue(func() error {
 	return filepath.WalkDir("..", func(_ string, entry fs.DirEntry, err error) error {
 		if err == nil && entry.IsDir() {
 			switch entry.Name() {
-			case ".git", "node_modules", "dist": // dist is what is built from the rest
+			case ".git", ".cache", "node_modules", "dist": // dist is what is built from the rest
 				return fs.SkipDir
 			}
 		}

@@ -42,11 +42,21 @@ soak_tenants() {
 	MILLRACE_TENANTS=${MILLRACE_TENANTS:-5} integration -run 'TestManyTenantsP99$'
 }
 
+## the REST API by its OpenAPI document, 5 minutes
+soak_schemathesis() {
+	SOAK=${SOAK:-300} scripts/soak-schemathesis.sh
+}
+
+## a million sessions, simulated in one hub
+soak_million() {
+	scripts/soak-million.sh
+}
+
 names() { sed -n 's/^soak_\([a-z0-9_]*\)() {$/\1/p' "$0"; }
 
 list() {
 	awk '/^## / { what = substr($0, 4) }
-		/^soak_[a-z0-9_]*\(\) {$/ { sub(/^soak_/, ""); sub(/\(.*/, ""); printf "  %-10s %s\n", $0, what }' "$0"
+		/^soak_[a-z0-9_]*\(\) {$/ { sub(/^soak_/, ""); sub(/\(.*/, ""); printf "  %-14s %s\n", $0, what }' "$0"
 }
 
 if [[ ${1:-} == list ]]; then
