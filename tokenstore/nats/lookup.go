@@ -171,6 +171,9 @@ func (s *Store) fetch(ctx context.Context, kind tokenstore.Kind, id string, answ
 		defer func() {
 			time.AfterFunc(time.Until(began.Add(confirmSpacing)), func() { <-s.lookups.fetches })
 		}()
+		if err := ctx.Err(); err != nil { // select may prefer the turn
+			return err
+		}
 	case <-answered:
 		return nil
 	case <-limited.Done():
