@@ -158,39 +158,41 @@ func TestManySessions(t *testing.T) {
 	const deliveries = 3_000_000 // of each broadcast run, at least, when there are many sessions
 	sizes := simulated(t)
 	for _, l := range layouts {
-		var first float64
-		for _, n := range sizes {
-			before := heap()
-			collected, _ := pauses(nil)
-			begin := processorTime()
-			c := newCrowd(n, l.subscribe)
-			opened := processorTime() - begin
-			c.settleGoroutines()
-			bytes := float64(heap()-before) / float64(n)
-			line := fmt.Sprintf("%-12s %8d sessions: %5.0f bytes each, %.2f µs to open", l.name, n, bytes, micros(opened, n))
-			if first == 0 {
-				first = bytes
+		t.Run(l.name, func(t *testing.T) {
+			var first float64
+			for _, n := range sizes {
+				before := heap()
+				collected, _ := pauses(nil)
+				begin := processorTime()
+				c := newCrowd(n, l.subscribe)
+				opened := processorTime() - begin
+				c.settleGoroutines()
+				bytes := float64(heap()-before) / float64(n)
+				line := fmt.Sprintf("%-12s %8d sessions: %5.0f bytes each, %.2f µs to open", l.name, n, bytes, micros(opened, n))
+				if first == 0 {
+					first = bytes
+				}
+				if bytes > 1.3*first || bytes < first/1.3 {
+					t.Errorf("%s: %.0f bytes for each of %d sessions, %.0f for each of %d", l.name, bytes, n, first, sizes[0])
+				}
+				if l.publish != nil {
+					line += c.broadcast(l.publish, max(min(deliveries, 20*n), 3*n))
+				}
+				start := time.Now()
+				c.hub.Metrics()
+				scrape := time.Since(start)
+				start = time.Now()
+				runtime.GC()
+				collection := time.Since(start)
+				_, longest := pauses(collected)
+				line += fmt.Sprintf("; a scrape %v, a collection %v, the longest pause %v",
+					scrape.Round(10*time.Microsecond), collection.Round(10*time.Microsecond), longest.Round(time.Microsecond))
+				begin = processorTime()
+				c.close(t)
+				line += fmt.Sprintf("; %.2f µs to close", micros(processorTime()-begin, n))
+				t.Log(line)
 			}
-			if bytes > 1.3*first || bytes < first/1.3 {
-				t.Errorf("%s: %.0f bytes for each of %d sessions, %.0f for each of %d", l.name, bytes, n, first, sizes[0])
-			}
-			if l.publish != nil {
-				line += c.broadcast(l.publish, max(min(deliveries, 20*n), 3*n))
-			}
-			start := time.Now()
-			c.hub.Metrics()
-			scrape := time.Since(start)
-			start = time.Now()
-			runtime.GC()
-			collection := time.Since(start)
-			_, longest := pauses(collected)
-			line += fmt.Sprintf("; a scrape %v, a collection %v, the longest pause %v",
-				scrape.Round(10*time.Microsecond), collection.Round(10*time.Microsecond), longest.Round(time.Microsecond))
-			begin = processorTime()
-			c.close(t)
-			line += fmt.Sprintf("; %.2f µs to close", micros(processorTime()-begin, n))
-			t.Log(line)
-		}
+		})
 	}
 }
 
