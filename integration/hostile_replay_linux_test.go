@@ -179,6 +179,39 @@ func (j *ticketJar) Put(key string, state *tls.ClientSessionState) {
 	}
 }
 
+// resumption returns the settings of a client that has a session ticket of the
+// edge's.
+func (e *edge) resumption(ctx context.Context) *tls.Config {
+	e.t.Helper()
+	config := e.quicTLS()
+	jar := &ticketJar{tls.NewLRUClientSessionCache(1), make(chan struct{}, 1)}
+	config.ClientSessionCache = jar
+	conn, err := quic.DialAddr(ctx, e.udpAddress().String(), config, earlySettings)
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	e.t.Cleanup(func() { closeQUIC(conn) })
+	select {
+	case <-jar.came:
+	case <-ctx.Done():
+		e.t.Fatal("no session ticket came")
+	}
+	return config
+}
+
+var earlySettings = &quic.Config{EnableDatagrams: true, EnableStreamResetPartialDelivery: true, InitialPacketSize: 1200}
+
+// dialEarly opens a connection through the relay on which early data can be sent.
+func (r *relay) dialEarly(ctx context.Context, e *edge, config *tls.Config) (*quic.Conn, *http3.ClientConn) {
+	e.t.Helper()
+	conn, err := quic.DialAddrEarly(ctx, r.address().String(), config, earlySettings)
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	transport := &http3.Transport{EnableDatagrams: true, AdditionalSettings: map[uint64]uint64{enableWebTransport: 1}}
+	return conn, transport.NewClientConn(conn)
+}
+
 // What a client sends as TLS early data may be a replay: nothing in it opens a
 // session or issues a token, neither when it comes first nor when somebody who
 // has seen it on its way sends it again.
@@ -217,35 +250,19 @@ func TestHostileReplay(t *testing.T) {
 	}
 
 	// A first connection gets a ticket, with which the second one resumes.
-	config := e.quicTLS()
-	jar := &ticketJar{tls.NewLRUClientSessionCache(1), make(chan struct{}, 1)}
-	config.ClientSessionCache = jar
-	settings := &quic.Config{EnableDatagrams: true, EnableStreamResetPartialDelivery: true, InitialPacketSize: 1200}
 	ctx, cancel := context.WithTimeout(context.Background(), 2*patience)
 	defer cancel()
-	first, err := quic.DialAddr(ctx, e.udpAddress().String(), config, settings)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer closeQUIC(first)
-	select {
-	case <-jar.came:
-	case <-ctx.Done():
-		t.Fatal("no session ticket came")
-	}
+	config := e.resumption(ctx)
 
 	// The edge's packets are held back: the handshake cannot complete before all
 	// requests have been answered.
 	r := e.startRelay()
 	r.holdBack()
-	conn, err := quic.DialAddrEarly(ctx, r.address().String(), config, settings)
-	if err != nil {
-		t.Fatal(err)
-	}
+	conn, client := r.dialEarly(ctx, e, config)
 	defer closeQUIC(conn)
-	client := (&http3.Transport{EnableDatagrams: true, AdditionalSettings: map[uint64]uint64{enableWebTransport: 1}}).NewClientConn(conn)
 	streams := make([]*http3.RequestStream, len(requests))
 	for i, request := range requests {
+		var err error
 		if streams[i], err = request.send(e, client); err != nil {
 			t.Fatal(err)
 		}

@@ -2,6 +2,8 @@ package integration
 
 import (
 	"os"
+	"strconv"
+	"testing"
 	"time"
 )
 
@@ -21,3 +23,45 @@ func atLength[T any](short, soak T) T {
 // Only a soak takes the promise at its word, as it has the machine for itself: what
 // never happens shows on a busy one, too.
 var promptly = atLength(10*time.Second, time.Second)
+
+// soakFor is how long a test goes on; MILLRACE_SOAK_TIME, such as 10m, wins.
+func soakFor(t *testing.T, short, soak time.Duration) time.Duration {
+	t.Helper()
+	text := os.Getenv("MILLRACE_SOAK_TIME")
+	if text == "" {
+		return atLength(short, soak)
+	}
+	d, err := time.ParseDuration(text)
+	if err != nil || d <= 0 {
+		t.Fatalf("MILLRACE_SOAK_TIME is %q, want a duration such as 10m", text)
+	}
+	return d
+}
+
+// soakCount is how much a test does; MILLRACE_SOAK_COUNT wins.
+func soakCount(t *testing.T, short, soak int) int {
+	t.Helper()
+	text := os.Getenv("MILLRACE_SOAK_COUNT")
+	if text == "" {
+		return atLength(short, soak)
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 1 {
+		t.Fatalf("MILLRACE_SOAK_COUNT is %q, want a number", text)
+	}
+	return n
+}
+
+// seed starts a test's random choices. It is logged: MILLRACE_SEED repeats them.
+func seed(t *testing.T) uint64 {
+	t.Helper()
+	s := uint64(time.Now().UnixNano())
+	if text := os.Getenv("MILLRACE_SEED"); text != "" {
+		var err error
+		if s, err = strconv.ParseUint(text, 10, 64); err != nil {
+			t.Fatalf("MILLRACE_SEED is %q, want a number", text)
+		}
+	}
+	t.Logf("MILLRACE_SEED=%d", s)
+	return s
+}

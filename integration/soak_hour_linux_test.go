@@ -1,0 +1,236 @@
+package integration
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// A day in the life of an edge, again and again: clients that come, publish, stall,
+// leave and vanish, tokens that are issued, refreshed and revoked, reloads. What
+// the edge holds does not grow.
+func TestSoak(t *testing.T) {
+	e := startEdge(t, american)
+	calm := e.startCalm()
+	length := soakFor(t, 10*time.Second, time.Hour)
+	ctx, cancel := context.WithTimeout(context.Background(), length)
+	defer cancel()
+	d := &day{e: e, ctx: ctx, tokens: make(chan issued, 16)}
+	var all sync.WaitGroup
+	for i := range 6 {
+		all.Go(func() { d.clients(rand.New(rand.NewPCG(seed(t), uint64(i)))) })
+	}
+	var samples []sample
+	reload := time.NewTicker(max(2*time.Second, length/60))
+	defer reload.Stop()
+	sampling := time.NewTicker(max(time.Second, length/240))
+	defer sampling.Stop()
+	for n := 0; ctx.Err() == nil; {
+		select {
+		case <-ctx.Done():
+		case <-reload.C:
+			e.reload([]string{european, american}[n%2])
+			n++
+		case <-sampling.C:
+			samples = append(samples, e.sample())
+		default:
+			d.administer()
+		}
+	}
+	all.Wait()
+	if err := d.err.Load(); err != nil {
+		t.Error(err)
+	}
+	calm.check()
+	t.Logf("%d sessions, %d tokens issued, %d revoked, %d messages", d.sessions.Load(), d.issued, d.revoked, d.messages.Load())
+	if len(samples) < 8 {
+		t.Fatalf("there are %d samples", len(samples))
+	}
+	for _, what := range []struct {
+		name string
+		of   func(sample) float64
+	}{
+		{"live heap, KiB", func(s sample) float64 { return float64(s.heap) }},
+		{"goroutines", func(s sample) float64 { return float64(s.goroutines) }},
+		{"descriptors", func(s sample) float64 { return float64(s.descriptors) }},
+		{"disk, KiB", func(s sample) float64 { return float64(s.disk) }}, // a token is kept for a day
+		{"resident, MiB", func(s sample) float64 { return float64(s.resident) }},
+	} {
+		var values []float64
+		for _, s := range samples[len(samples)/4:] { // after warming up
+			values = append(values, what.of(s))
+		}
+		mean, slope, sigma := trend(values)
+		hours := length.Hours() * 3 / 4
+		t.Logf("%-16s mean %.0f, grows by %+.1f in the last three quarters (standard error %.1f), %+.2f %% an hour",
+			what.name, mean, slope, sigma, 100*slope/mean/hours)
+		if soaking && slope > 3*sigma && slope > mean/50 && slope > float64(d.issued)*tokenKiB {
+			t.Errorf("%s: it grows", what.name)
+		}
+	}
+}
+
+// tokenKiB is about what the record of a token takes, on disk or in memory.
+const tokenKiB = 1
+
+// sample is what the edge holds at a moment.
+type sample struct{ heap, goroutines, descriptors, disk, resident int }
+
+func (e *edge) sample() sample {
+	e.t.Helper()
+	s := sample{heap: e.memory().live, resident: e.residentMiB()}
+	profile := e.do(call{Method: "GET", URL: e.adminURL("/debug/pprof/goroutine?debug=1")})
+	line, _, _ := strings.Cut(string(profile.Body), "\n")
+	n, err := strconv.Atoi(line[strings.LastIndexByte(line, ' ')+1:])
+	if err != nil {
+		e.t.Fatalf("the goroutine profile starts with %q", line)
+	}
+	s.goroutines = n
+	descriptors, err := os.ReadDir(fmt.Sprintf("/proc/%d/fd", e.cmd.Process.Pid))
+	e.must(err)
+	s.descriptors = len(descriptors)
+	e.must(filepath.WalkDir(e.Dir, func(_ string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return nil // it has just been removed
+		}
+		if info, err := entry.Info(); err == nil {
+			s.disk += int(info.Sys().(*syscall.Stat_t).Blocks / 2)
+		}
+		return nil
+	}))
+	return s
+}
+
+// trend fits a line: its mean, how much it grows from the first value to the last,
+// and the standard error of that.
+func trend(values []float64) (mean, growth, sigma float64) {
+	n := float64(len(values))
+	var sx, sy, sxx, sxy float64
+	for i, y := range values {
+		x := float64(i)
+		sx, sy, sxx, sxy = sx+x, sy+y, sxx+x*x, sxy+x*y
+	}
+	mean = sy / n
+	slope := (n*sxy - sx*sy) / (n*sxx - sx*sx)
+	var rest float64
+	for i, y := range values {
+		r := y - mean - slope*(float64(i)-sx/n)
+		rest += r * r
+	}
+	return mean, slope * (n - 1), math.Sqrt(rest/(n-2)/(sxx-sx*sx/n)) * (n - 1)
+}
+
+// day is what goes on at the edge.
+type day struct {
+	e                  *edge
+	ctx                context.Context
+	tokens             chan issued // for clients
+	issued, revoked    int
+	sessions, messages atomic.Int64
+	err                atomic.Value // the first of a client
+}
+
+// administer issues a token; one in four is refreshed, one in eight revoked while
+// it may be in use.
+func (d *day) administer() {
+	d.e.t.Helper()
+	token := d.e.issue(allowAll("room"))
+	d.issued++
+	if d.issued%4 == 0 {
+		if a := d.e.refresh(d.e.master, token.TokenID, in(2*time.Hour)); a.Status != 200 {
+			d.e.t.Errorf("refresh: %d %s", a.Status, a.Body)
+		}
+	}
+	select {
+	case <-d.ctx.Done():
+		return
+	case <-time.After(250 * time.Millisecond):
+	}
+	for range 10 {
+		select {
+		case d.tokens <- token:
+		default: // there are enough
+		}
+	}
+	if d.issued%8 == 0 {
+		d.revoked++
+		if a := d.e.revoke(d.e.master, token.Token); a.Status != 200 {
+			d.e.t.Errorf("revoke: %d %s", a.Status, a.Body)
+		}
+	}
+}
+
+// clients opens one session after the other. One that is revoked or told to go may
+// end at any moment, so what matters here is that it does not hang.
+func (d *day) clients(rng *rand.Rand) {
+	for d.ctx.Err() == nil {
+		var token issued
+		select {
+		case token = <-d.tokens:
+		case <-d.ctx.Done():
+			return
+		}
+		open := d.e.tryOpen
+		if rng.IntN(2) == 0 {
+			open = d.e.tryWebTransport
+		}
+		s, refused, err := open(handshake{Token: token.Token})
+		if err != nil {
+			d.err.CompareAndSwap(nil, fmt.Sprintf("a handshake: %v", err))
+			return
+		}
+		if s == nil {
+			if refused.Status != 401 { // it was revoked
+				d.err.CompareAndSwap(nil, fmt.Sprintf("a handshake: %d %s", refused.Status, refused.Body))
+			}
+			continue
+		}
+		d.sessions.Add(1)
+		d.session(rng, s)
+	}
+}
+
+func (d *day) session(rng *rand.Rand, s *socket) {
+	if s.write(asText, []byte("SUB:paint.room:#")) != nil {
+		return
+	}
+	stalls := rng.IntN(4) == 0 // it does not read, and misses what others publish
+	payload := strings.Repeat("x", rng.IntN(2000))
+	for range rng.IntN(100) {
+		if s.write(asFrame, rawPublish("paint.room", "n."+strconv.Itoa(rng.IntN(50)), payload)) != nil {
+			break
+		}
+		d.messages.Add(1)
+		if !stalls {
+			if _, _, err := s.read(); err != nil {
+				break
+			}
+		}
+	}
+	if stalls {
+		select {
+		case <-time.After(time.Duration(rng.IntN(3000)) * time.Millisecond):
+		case <-d.ctx.Done():
+		}
+	}
+	if rng.IntN(2) == 0 {
+		_ = s.leave() // may have ended
+		for {
+			if _, _, err := s.read(); err != nil {
+				break
+			}
+		}
+	}
+	_ = s.cut()
+}
