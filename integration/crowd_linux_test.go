@@ -33,6 +33,7 @@ const crowdNoise = 64 << 10
 // a table repeats, replays. Clients that keep the rules get in all the while, and
 // lose nothing.
 func TestHostileCrowd(t *testing.T) {
+	t.Parallel()
 	e := startEdge(t, loggedCaddyfile)
 	calm := e.startCalm()
 	token := e.issue(allowAll("room")).Token

@@ -20,10 +20,8 @@ const (
 // The configuration is loaded again and again below many connections with traffic:
 // none is lost, and no message.
 func TestReloadsUnderLoad(t *testing.T) {
-	connections, reloads := soakCount(t, 300, 10_000), 10
-	if soaking {
-		reloads = 100
-	}
+	t.Parallel()
+	connections, reloads := soakCount(t, 300, 10_000), atLength(10, 100)
 	e := startEdge(t, american)
 	token := e.issue(allowAll("room")).Token
 	l := &roomLoad{stop: make(chan struct{})}

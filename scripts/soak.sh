@@ -42,6 +42,36 @@ soak_tenants() {
 	MILLRACE_TENANTS=${MILLRACE_TENANTS:-5} integration -run 'TestManyTenantsP99$'
 }
 
+## what two edges deliver and refuse, over both transports, against an oracle: 10 million times
+soak_oracle() {
+	integration -run 'TestOracle$'
+}
+
+## a hostile crowd that does not authenticate, 10 minutes
+soak_crowd() {
+	integration -run 'TestHostileCrowd$'
+}
+
+## 100 reloads below 10,000 connections with traffic
+soak_reloads() {
+	integration -run 'TestReloadsUnderLoad$'
+}
+
+## an hour of clients, tokens and reloads: what the edge holds does not grow
+soak_hour() {
+	integration -run 'TestSoak$'
+}
+
+## every fuzz target, 20 minutes each
+soak_fuzz() {
+	FUZZTIME=${FUZZTIME:-20m} scripts/fuzz.sh
+}
+
+## RFC 6455 by the Autobahn test suite
+soak_rfc6455() {
+	scripts/soak-rfc6455.sh
+}
+
 ## the REST API by its OpenAPI document, 5 minutes
 soak_schemathesis() {
 	SOAK=${SOAK:-300} scripts/soak-schemathesis.sh
