@@ -136,6 +136,7 @@ func TestBenchText(t *testing.T) {
 
 // Few subscribers could take all that the token's caps let through.
 func TestBenchStaysBelowCap(t *testing.T) {
+	t.Parallel()
 	e := startEdge(t, defaultCaddyfile)
 	got := e.pubsub(nil, "", slices.Concat([]string{"bench", "fanout", "--subscribers", "5", "--cap", "200", "--duration", "2s"}, e.benchTargets()["websocket"])...)
 	got.want(0, " 0 lost", "").want(0, "held back to", "")
