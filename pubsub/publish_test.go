@@ -306,10 +306,10 @@ func TestPatternsFollowTheOKLines(t *testing.T) {
 		c.send("SUB:t:#")
 		publishers := []*client{r.connect("p"), r.connect("q")}
 		var wg sync.WaitGroup
-		var done atomic.Bool
+		turns := make(chan struct{}, len(publishers)) // to publish, beside the lines that follow
 		for _, p := range publishers {
 			wg.Go(func() {
-				for !done.Load() {
+				for range turns {
 					p.HandleFrame(framed("t", 64))
 				}
 			})
@@ -317,10 +317,12 @@ func TestPatternsFollowTheOKLines(t *testing.T) {
 		for range 500 {
 			for _, line := range []string{"SUB:t:a", "SUB:t:#", "UNSUB:t:a", "SUB:t:#"} { // the repeated one marks a place
 				c.send(line)
-				runtime.Gosched()
+				for range publishers {
+					turns <- struct{}{}
+				}
 			}
 		}
-		done.Store(true)
+		close(turns)
 		wg.Wait()
 		want, checked := "", 0
 		for _, got := range c.take() {
