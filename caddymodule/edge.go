@@ -19,6 +19,10 @@ type StoreModule interface {
 	OpenStore(*zap.Logger) (tokenstore.Store, error)
 }
 
+// StoreConfigurer is a [StoreModule] some of whose options are not in its key: the
+// configuration in force sets them on the store that it shares with others.
+type StoreConfigurer interface{ ConfigureStore(tokenstore.Store) }
+
 // BrokerModule is a guest of the namespace `pubsub.brokers`.
 type BrokerModule interface {
 	// BrokerKey identifies the broker: configurations with an equal key share it.
@@ -127,6 +131,9 @@ func (e *edge) use(a *App, limits pubsub.Limits) {
 // others. The caller holds e.mu.
 func (e *edge) apply(g generation) {
 	e.hub.SetLimits(g.limits)
+	if s, ok := g.app.store.(StoreConfigurer); ok {
+		s.ConfigureStore(e.store.Store)
+	}
 	if d, ok := e.broker.(pubsub.Directory); ok {
 		var host string
 		if b, ok := g.app.broker.(*NATSBroker); ok {

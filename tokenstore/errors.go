@@ -34,6 +34,8 @@ var (
 
 	// ErrReadOnly: this edge's role is not to change such tokens.
 	ErrReadOnly = errors.New("this edge only reads these tokens")
+	// ErrInsufficientStorage: the store can be read, and has no room for a change.
+	ErrInsufficientStorage = errors.New("the token store has no room for changes")
 
 	// ErrUnauthorized is the one answer for an access token that cannot be
 	// used: malformed, unknown, wrong secret, expired or revoked.

@@ -7,12 +7,10 @@ import (
 	"fmt"
 	"hash/maphash"
 	"os"
-	"strings"
 	"sync"
 	"time"
 
 	"github.com/dgraph-io/badger/v4"
-	"github.com/dgraph-io/badger/v4/options"
 	"go.uber.org/zap"
 
 	"github.com/millrace/millrace/tokenstore"
@@ -23,7 +21,6 @@ import (
 var ErrInUse = errors.New("already open by another process")
 
 const (
-	gcInterval = 10 * time.Minute
 	// leaseSize is how many versions are reserved with one write. A crash
 	// loses the rest of them, which is harmless.
 	leaseSize = 1000
@@ -39,84 +36,80 @@ var sequenceKey = []byte{0}
 
 // A Store is a [tokenstore.Store] in a directory. Open makes one.
 type Store struct {
-	db       *badger.DB
-	versions *badger.Sequence
+	dir      string
+	log      *zap.Logger
 	watchers tokenstore.Watchers
+	space    *space
+	wal      wal
+	unlock   func() error // of the directory
 
 	// locks serialise the writes to one id, its watchers included; different
 	// ids write at the same time, and Badger syncs them together.
 	locks [lockCount]sync.Mutex
 	seed  maphash.Seed
 
-	stopGC context.CancelFunc
-	gcDone chan struct{}
+	stop context.CancelFunc
+	done chan struct{} // closed when maintain has ended
 
-	mu      sync.Mutex // guards closed, and running against Close
-	closed  bool
-	running sync.WaitGroup // calls between enter and leave
+	calls    sync.RWMutex // held for reading by each call; guards the rest
+	closed   bool
+	db       *badger.DB       // nil: there was no room to make one, and none to read
+	versions *badger.Sequence // nil: the database is open read-only, or not at all
 }
 
-// Open opens the store in a directory, which it creates when needed, readable
-// for this user alone. It returns [ErrInUse] when the directory is open
-// already. Warnings and errors of the database go to log; nil discards them.
-func Open(dir string, log *zap.Logger) (*Store, error) {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+// Config is what a store needs.
+type Config struct {
+	// Dir is the store's directory, which is made when needed, readable for this
+	// user alone.
+	Dir string
+	// Reserve is how many bytes the file system must have free for the store to
+	// take changes, at least MinReserve. Without them the store can be read, and
+	// its changes fail with [tokenstore.ErrInsufficientStorage]; it takes them
+	// again when 64 MiB more are free. 0: nobody asks, and a full disk ends the
+	// process. [DefaultReserve] suits most.
+	Reserve int64
+	// Log gets what goes wrong; nil discards it.
+	Log *zap.Logger
+}
+
+// Open opens the store in a directory. It returns [ErrInUse] when that is open
+// already. On a disk with less room than the reserve the store opens too, and
+// takes changes as soon as there is room.
+func Open(c Config) (*Store, error) {
+	if c.Log == nil {
+		c.Log = zap.NewNop()
+	}
+	s := &Store{
+		dir: c.Dir, log: c.Log, seed: maphash.MakeSeed(),
+		space: &space{dir: c.Dir, log: c.Log, writable: true},
+		done:  make(chan struct{}),
+	}
+	s.wal = wal{dir: c.Dir, space: s.space}
+	s.space.reserve.Store(c.Reserve)
+	if err := os.MkdirAll(c.Dir, 0o700); err != nil {
 		return nil, fmt.Errorf("token store: %w", err)
 	}
-	db, err := badger.Open(databaseOptions(dir, log))
-	if err != nil {
-		// Badger gives this error no type.
-		if strings.Contains(err.Error(), "Cannot acquire directory lock") {
-			return nil, fmt.Errorf("token store: %w: %s", ErrInUse, dir)
-		}
-		return nil, fmt.Errorf("token store %s: %w", dir, err)
+	var err error
+	if s.unlock, err = lockDir(c.Dir); err != nil {
+		return nil, err
 	}
-	versions, err := db.GetSequence(sequenceKey, leaseSize)
-	if err != nil {
-		return nil, errors.Join(fmt.Errorf("token store %s: %w", dir, err), db.Close())
+	if err := s.open(); err != nil {
+		return nil, errors.Join(err, s.unlock())
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	s := &Store{
-		db: db, versions: versions, seed: maphash.MakeSeed(),
-		stopGC: cancel, gcDone: make(chan struct{}),
-	}
-	go s.collectGarbage(ctx)
+	s.stop = cancel
+	go s.maintain(ctx)
 	return s, nil
 }
 
-// databaseOptions are for a small store: records of about a kilobyte, tens of
-// thousands of them, few writes a second. Badger's own defaults take hundreds
-// of megabytes of memory.
-func databaseOptions(dir string, log *zap.Logger) badger.Options {
-	return badger.DefaultOptions(dir).
-		WithSyncWrites(true).
-		WithMemTableSize(8 << 20).
-		WithNumMemtables(2).
-		WithNumCompactors(2). // the least that Badger allows
-		WithValueLogFileSize(64 << 20).
-		// Without compression tables are read in place, so no cache is needed.
-		WithCompression(options.None).
-		WithBlockCacheSize(0).
-		WithMetricsEnabled(false).
-		WithLogger(newLogger(log))
-}
+// SetReserve changes [Config.Reserve].
+func (s *Store) SetReserve(bytes int64) { s.space.reserve.Store(bytes) }
 
-// collectGarbage runs until Close cancels ctx and waits for gcDone.
-func (s *Store) collectGarbage(ctx context.Context) {
-	defer close(s.gcDone)
-	ticker := time.NewTicker(gcInterval)
-	defer ticker.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-ticker.C:
-			// Each call rewrites at most one file; an error means that there
-			// is no other one worth it, and Badger logs real faults.
-			for ctx.Err() == nil && s.db.RunValueLogGC(0.5) == nil {
-			}
-		}
-	}
+// Writable reports whether the store takes changes.
+func (s *Store) Writable() bool {
+	s.calls.RLock()
+	defer s.calls.RUnlock()
+	return !s.closed && s.space.check(s.versions == nil) == nil
 }
 
 // enter admits a call unless the store is closed. Close waits for leave.
@@ -124,28 +117,39 @@ func (s *Store) enter(ctx context.Context) (leave func(), err error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.calls.RLock()
 	if s.closed {
+		s.calls.RUnlock()
 		return nil, tokenstore.ErrClosed
 	}
-	s.running.Add(1)
-	return s.running.Done, nil
+	return s.calls.RUnlock, nil
+}
+
+// enterWrite is enter for a change, which needs room on the disk.
+func (s *Store) enterWrite(ctx context.Context) (leave func(), err error) {
+	leave, err = s.enter(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.space.check(s.versions == nil); err != nil {
+		leave()
+		return nil, err
+	}
+	return leave, nil
 }
 
 // Close implements [tokenstore.Store].
 func (s *Store) Close() error {
-	s.mu.Lock()
+	s.calls.Lock()
 	again := s.closed
 	s.closed = true
-	s.mu.Unlock()
+	s.calls.Unlock()
 	if again {
 		return nil
 	}
-	s.running.Wait()
-	s.stopGC()
-	<-s.gcDone
-	return errors.Join(s.versions.Release(), s.db.Close())
+	s.stop()
+	<-s.done
+	return errors.Join(s.closeDatabase(), s.unlock())
 }
 
 // Watch implements [tokenstore.Store].
@@ -158,6 +162,9 @@ func (s *Store) Get(ctx context.Context, kind tokenstore.Kind, id string) (rec t
 		return rec, err
 	}
 	defer leave()
+	if s.db == nil {
+		return rec, tokenstore.ErrNotFound
+	}
 	err = s.db.View(func(txn *badger.Txn) error {
 		rec, err = get(txn, kind, id)
 		return err
@@ -172,6 +179,9 @@ func (s *Store) Scan(ctx context.Context, kind tokenstore.Kind, after string, fn
 		return err
 	}
 	defer leave()
+	if s.db == nil {
+		return nil
+	}
 	return s.db.View(func(txn *badger.Txn) error {
 		opt := badger.DefaultIteratorOptions
 		opt.Prefix = []byte{byte(kind)}

@@ -2,6 +2,7 @@ package badger
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -22,12 +23,19 @@ func TestMain(m *testing.M) {
 		writeUntilKilled(dir)
 		os.Exit(1)
 	}
+	if dir := os.Getenv(fullDirEnv); dir != "" {
+		if err := writeToFullDisk(dir); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
 	goleak.VerifyTestMain(m)
 }
 
 func open(t *testing.T, dir string) *Store {
 	t.Helper()
-	s, err := Open(dir, nil)
+	s, err := Open(Config{Dir: dir, Reserve: DefaultReserve})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,7 +76,7 @@ func TestDirectoryIsPrivate(t *testing.T) {
 func TestOpenTwice(t *testing.T) {
 	dir := t.TempDir()
 	s := open(t, dir)
-	_, err := Open(dir, nil)
+	_, err := Open(Config{Dir: dir, Reserve: DefaultReserve})
 	if !errors.Is(err, ErrInUse) || !strings.Contains(err.Error(), "already open by another process: "+dir) {
 		t.Errorf("error %v", err)
 	}
@@ -83,7 +91,7 @@ func TestOpenFails(t *testing.T) {
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Open(file, nil); err == nil {
+	if _, err := Open(Config{Dir: file}); err == nil {
 		t.Error("a file was opened as a directory")
 	}
 }

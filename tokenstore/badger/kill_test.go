@@ -38,7 +38,7 @@ const (
 )
 
 func writeUntilKilled(dir string) {
-	store, err := Open(dir, nil)
+	store, err := Open(Config{Dir: dir, Reserve: DefaultReserve})
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return

@@ -44,13 +44,13 @@ func sameVersion(old tokenstore.Record, version uint64, err error) error {
 
 // write stores rec with a new version when allow accepts the result of Get.
 func (s *Store) write(ctx context.Context, rec tokenstore.Record, allow func(old tokenstore.Record, err error) error) (uint64, error) {
-	leave, err := s.enter(ctx)
+	leave, err := s.enterWrite(ctx)
 	if err != nil {
 		return 0, err
 	}
 	defer leave()
 	defer s.lock(rec.Kind, rec.ID).Unlock()
-	err = s.db.Update(func(txn *badger.Txn) error {
+	err = s.update(len(rec.ID)+versionLen+len(rec.Value), func(txn *badger.Txn) error {
 		if err := allow(get(txn, rec.Kind, rec.ID)); err != nil {
 			return err
 		}
@@ -70,14 +70,14 @@ func (s *Store) write(ctx context.Context, rec tokenstore.Record, allow func(old
 
 // Delete implements [tokenstore.Store].
 func (s *Store) Delete(ctx context.Context, kind tokenstore.Kind, id string, version uint64) error {
-	leave, err := s.enter(ctx)
+	leave, err := s.enterWrite(ctx)
 	if err != nil {
 		return err
 	}
 	defer leave()
 	defer s.lock(kind, id).Unlock()
 	var rec tokenstore.Record
-	err = s.db.Update(func(txn *badger.Txn) error {
+	err = s.update(len(id), func(txn *badger.Txn) error {
 		rec, err = get(txn, kind, id)
 		if err := sameVersion(rec, version, err); err != nil {
 			return err
@@ -92,6 +92,16 @@ func (s *Store) Delete(ctx context.Context, kind tokenstore.Kind, id string, ver
 	}
 	s.watchers.Notify(tokenstore.Change{Record: rec, Deleted: true})
 	return nil
+}
+
+// update runs a transaction that writes so many bytes. The caller has entered for
+// a change.
+func (s *Store) update(bytes int, change func(*badger.Txn) error) error {
+	err := s.wal.write(bytes, func() error { return s.db.Update(change) })
+	if noSpace(err) {
+		return fmt.Errorf("%w: %w", tokenstore.ErrInsufficientStorage, err)
+	}
+	return err
 }
 
 // lock takes the lock of an id.
