@@ -22,7 +22,8 @@ func init() { caddy.RegisterModule(new(Admin)) }
 // overlay, so it answers on loopback and Unix sockets alone.
 //
 //	GET    /pubsub/master-tokens              the master tokens
-//	POST   /pubsub/master-tokens              creates one: {name, description, tenant_prefix, allow_ip_masks}
+//	POST   /pubsub/master-tokens              creates one: {name, description, tenant_prefix, allow_ip_masks,
+//	                                          max_tokens, max_bytes, calls_per_second}
 //	PATCH  /pubsub/master-tokens/{id}         changes the given ones of these
 //	POST   /pubsub/master-tokens/{id}/rotate  gives it a new secret: {revoke_tokens}
 //	DELETE /pubsub/master-tokens/{id}         {revoke_tokens}

@@ -151,6 +151,16 @@ type Limits struct {
 	// that GOMEMLIMIT allows, which Caddy sets to 90 % of what there is; 1 GiB
 	// where there is no such limit.
 	QueueMemory int `json:"queue_memory,omitempty"`
+	// MaxTokensPerMaster is how many access tokens a master token may have issued
+	// that are still in the store, until a day after they expire; for those that
+	// have no `max_tokens` of their own. Default, and zero: no limit.
+	MaxTokensPerMaster int `json:"max_tokens_per_master,omitempty"`
+	// MaxTokenBytesPerMaster is how many bytes they may have in the store. Default,
+	// and zero: no limit.
+	MaxTokenBytesPerMaster int64 `json:"max_token_bytes_per_master,omitempty"`
+	// MaxCallsPerMaster is how many calls a master token may make to this edge in a
+	// second. Default, and zero: no limit.
+	MaxCallsPerMaster int `json:"max_calls_per_master,omitempty"`
 }
 
 // Metrics switches on counts that cost more the more there is to count.
@@ -232,7 +242,10 @@ func (a *App) Provision(ctx caddy.Context) error {
 	if a.Region != "" && !slices.Contains(a.regions(), a.Region) {
 		return fmt.Errorf("region: must be one of %v; the option regions adds others", a.regions())
 	}
-	a.tokens = tokenstore.Config{Regions: a.regions(), MaxKBPerSec: a.Bandwidth.Max}
+	a.tokens = tokenstore.Config{Regions: a.regions(), MaxKBPerSec: a.Bandwidth.Max, Quota: tokenstore.Quota{
+		MaxTokens: a.Limits.MaxTokensPerMaster, MaxBytes: a.Limits.MaxTokenBytesPerMaster,
+		CallsPerSecond: a.Limits.MaxCallsPerMaster,
+	}}
 	repl := caddy.NewReplacer()
 	for i, m := range a.MasterTokens {
 		static, err := m.resolve(repl)
@@ -374,7 +387,9 @@ func (a *App) Start() error {
 	if err != nil {
 		return err
 	}
-	service, err := tokenstore.NewService(e.store.Store, a.tokens)
+	config := a.tokens
+	config.Index = e.store.index
+	service, err := tokenstore.NewService(e.store.Store, config)
 	if err != nil {
 		return errors.Join(fmt.Errorf("tokens: %w", err), e.release(a))
 	}

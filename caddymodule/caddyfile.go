@@ -179,6 +179,9 @@ func parseEdges(h httpcaddyfile.Helper) ([]httpcaddyfile.ConfigValue, error) {
 //			description    <text>
 //			tenant_prefix  <prefix>
 //			allow_ip_masks <masks...>
+//			max_tokens       <count>
+//			max_bytes        <size>
+//			calls_per_second <count>
 //		}
 //		bandwidth {
 //			default_ingress <KB/s>
@@ -204,6 +207,9 @@ func parseEdges(h httpcaddyfile.Helper) ([]httpcaddyfile.ConfigValue, error) {
 //			max_connections_per_address   <count>
 //			send_queue                    <size>
 //			queue_memory                  <size>
+//			max_tokens_per_master         <count>
+//			max_token_bytes_per_master    <size>
+//			max_calls_per_master          <count>
 //		}
 //		metrics {
 //			tenants <max>
@@ -265,7 +271,7 @@ func (a *App) unmarshalBlock(d *caddyfile.Dispenser) error {
 				"tenant_egress":   &a.Bandwidth.TenantEgress,
 			})
 		case "limits":
-			connections, patterns := -1, -1
+			connections, patterns, tokenBytes := -1, -1, 0
 			err = numbers(d, count, map[string]*int{
 				"max_payload":                   &a.Limits.MaxPayload,
 				"max_subscriptions":             &a.Limits.MaxSubscriptions,
@@ -281,7 +287,11 @@ func (a *App) unmarshalBlock(d *caddyfile.Dispenser) error {
 				"max_connections_per_address":   &a.Limits.MaxConnectionsPerAddress,
 				"send_queue":                    &a.Limits.SendQueue,
 				"queue_memory":                  &a.Limits.QueueMemory,
-			}, "max_payload", "send_queue", "queue_memory")
+				"max_tokens_per_master":         &a.Limits.MaxTokensPerMaster,
+				"max_token_bytes_per_master":    &tokenBytes,
+				"max_calls_per_master":          &a.Limits.MaxCallsPerMaster,
+			}, "max_payload", "send_queue", "queue_memory", "max_token_bytes_per_master")
+			a.Limits.MaxTokenBytesPerMaster = int64(tokenBytes)
 			if connections >= 0 {
 				a.Limits.MaxConnections = &connections
 			}
@@ -342,8 +352,15 @@ func (a *App) unmarshalMasterToken(d *caddyfile.Dispenser) error {
 			if m.AllowIPMasks = append(m.AllowIPMasks, d.RemainingArgs()...); len(m.AllowIPMasks) == 0 {
 				err = d.ArgErr()
 			}
+		case "max_tokens":
+			m.MaxTokens, err = args.Number(d, count)
+		case "max_bytes":
+			m.MaxBytes, err = args.DiskSize(d)
+		case "calls_per_second":
+			m.CallsPerSecond, err = args.Number(d, count)
 		default:
-			err = d.Errf("unknown option %s of master_token; allowed: name, description, tenant_prefix, allow_ip_masks", option)
+			err = d.Errf("unknown option %s of master_token; allowed: name, description, tenant_prefix, allow_ip_masks, "+
+				"max_tokens, max_bytes, calls_per_second", option)
 		}
 		if err != nil {
 			return err

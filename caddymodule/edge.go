@@ -39,10 +39,22 @@ var (
 
 type edgeKey struct{ store, broker string }
 
-type storeLease struct{ tokenstore.Store }
+type storeLease struct {
+	tokenstore.Store
+	index *tokenstore.Index
+}
 
 // Destruct implements [caddy.Destructor].
-func (s *storeLease) Destruct() error { return s.Close() }
+func (s *storeLease) Destruct() error {
+	s.index.Close()
+	return s.Close()
+}
+
+// writable reports whether the store takes changes, as far as it knows.
+func (s *storeLease) writable() bool {
+	w, ok := s.Store.(interface{ Writable() bool })
+	return !ok || w.Writable()
+}
 
 // edge is a hub with its store, over all configurations that share them.
 type edge struct {
@@ -81,7 +93,7 @@ func newEdge(key edgeKey, sm StoreModule, bm BrokerModule, limits pubsub.Limits)
 		if err != nil {
 			return nil, err
 		}
-		return &storeLease{store}, nil
+		return &storeLease{store, tokenstore.NewIndex(store)}, nil
 	})
 	if err != nil {
 		return nil, fmt.Errorf("token store: %w", err)

@@ -27,6 +27,16 @@ type MasterToken struct {
 	// AllowIPMasks are the addresses and CIDRs that may use the token. Default:
 	// none, no limit.
 	AllowIPMasks []string `json:"allow_ip_masks,omitempty"`
+	// MaxTokens is how many access tokens the token may have issued that are still
+	// in the store, until a day after they expire. Default, and zero: the option
+	// limits.max_tokens_per_master.
+	MaxTokens int `json:"max_tokens,omitempty"`
+	// MaxBytes is how many bytes they may have in the store. Default, and zero:
+	// limits.max_token_bytes_per_master.
+	MaxBytes int64 `json:"max_bytes,omitempty"`
+	// CallsPerSecond is how many calls the token may make to this edge in a second.
+	// Default, and zero: limits.max_calls_per_master.
+	CallsPerSecond int `json:"calls_per_second,omitempty"`
 }
 
 var (
@@ -43,6 +53,7 @@ func (m MasterToken) resolve(repl *caddy.Replacer) (tokenstore.StaticMaster, err
 		Description:  m.Description,
 		TenantPrefix: m.TenantPrefix,
 		AllowIPMasks: m.AllowIPMasks,
+		Quota:        tokenstore.Quota{MaxTokens: m.MaxTokens, MaxBytes: m.MaxBytes, CallsPerSecond: m.CallsPerSecond},
 	}}
 	if static.Name == "" {
 		static.Name = "static"

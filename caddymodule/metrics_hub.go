@@ -28,6 +28,7 @@ type snapshot struct {
 	pubsub.Metrics
 	draining bool
 	broker   string // the driver's name
+	writable bool   // the token store takes changes
 	byTenant bool   // tenants are counted
 }
 
@@ -107,6 +108,8 @@ var hubFamilies = []family{
 		func(s *snapshot) uint64 { return s.Missed }),
 	counter("broker_rejected_total", "Messages of other edges that were refused: another edge's name, no legal names, or too large.",
 		func(s *snapshot) uint64 { return s.Rejected }),
+	gauge("token_store_writable", "1: the token store takes changes; 0: its disk has less room than the reserve.",
+		func(s *snapshot) float64 { return number01(s.writable) }),
 	gauge("draining", "1: the edge takes no new sessions, and asks the open ones to leave.",
 		func(s *snapshot) float64 { return number01(s.draining) }),
 
@@ -171,6 +174,7 @@ func newSnapshot() *snapshot {
 		draining: caddy.Exiting() || errors.Is(live.hub.Available(), pubsub.ErrDraining),
 		broker:   a.broker.(caddy.Module).CaddyModule().ID.Name(),
 		byTenant: a.limits.MetricTenants > 0,
+		writable: live.store.writable(),
 	}
 }
 

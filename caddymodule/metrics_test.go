@@ -11,7 +11,9 @@ import (
 
 	"github.com/millrace/millrace/pubsub"
 	"github.com/millrace/millrace/pubsub/memory"
+	"github.com/millrace/millrace/tokenstore"
 	"github.com/millrace/millrace/tokenstore/rest"
+	"github.com/millrace/millrace/tokenstore/storetest"
 	"github.com/millrace/millrace/wire"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
@@ -28,7 +30,7 @@ func (f fixed) Collect(to chan<- prometheus.Metric) { f.collect(to) }
 
 // filled has another number in each place.
 func filled() *snapshot {
-	s := &snapshot{draining: true, broker: "memory", byTenant: true}
+	s := &snapshot{draining: true, writable: true, broker: "memory", byTenant: true}
 	s.Metrics = pubsub.Metrics{
 		Connections:   map[string]int{"websocket": 1, "webtransport": 2},
 		Subscriptions: 3, QueuedBytes: 4, QueueMemory: 16, Patterns: 16, Paused: 17 * time.Second,
@@ -170,6 +172,13 @@ func TestMetricsOfTheHubInForce(t *testing.T) {
 	if newSnapshot().Linked {
 		t.Error("a broken link does not show")
 	}
+	if !newSnapshot().writable {
+		t.Error("the store has room, and does not show it")
+	}
+	b.running.store.Store.(*brittleStore).full = true
+	if newSnapshot().writable {
+		t.Error("a full store does not show")
+	}
 	b.running.hub.Drain()
 	if !newSnapshot().draining {
 		t.Error("a drain does not show")
@@ -184,6 +193,14 @@ func TestMetricsOfTheHubInForce(t *testing.T) {
 	}
 }
 
+// brittleStore can lose its room.
+type brittleStore struct {
+	tokenstore.Store
+	full bool
+}
+
+func (s *brittleStore) Writable() bool { return !s.full }
+
 func newMetricsApp(t *testing.T) *App {
 	broker := memory.New()
 	hub := pubsub.NewHub(broker, pubsub.DefaultLimits(), zap.NewNop())
@@ -192,7 +209,8 @@ func newMetricsApp(t *testing.T) *App {
 			t.Error(err)
 		}
 	})
-	return &App{broker: new(MemoryBroker), running: &running{edge: &edge{hub: hub, broker: broker}}}
+	store := &storeLease{Store: &brittleStore{Store: storetest.NewMemory()}}
+	return &App{broker: new(MemoryBroker), running: &running{edge: &edge{hub: hub, broker: broker, store: store}}}
 }
 
 // Each call of the token administration is an operation that is counted, or is

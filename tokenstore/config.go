@@ -32,4 +32,8 @@ type Config struct {
 	Regions       []string         // that a token may be limited to; empty: US, EU
 	MaxKBPerSec   int              // highest cap that a token may ask for, KB/s; 0: 16384
 	StaticMasters []StaticMaster   // master tokens of the configuration; they win over stored ones
+	Quota         Quota            // of master tokens that have none of their own
+	// Index of the store: quotas of tokens and bytes need it, and with it a list
+	// takes no time in the order of all tokens. Nil: none.
+	Index *Index
 }

@@ -34,6 +34,11 @@ var (
 
 	// ErrReadOnly: this edge's role is not to change such tokens.
 	ErrReadOnly = errors.New("this edge only reads these tokens")
+	// ErrQuotaExceeded: the master token has issued as much as it may.
+	ErrQuotaExceeded = errors.New("the quota of the master token is exceeded")
+	// ErrTooManyRequests: the master token has made as many calls as it may.
+	ErrTooManyRequests = errors.New("the master token makes too many calls")
+
 	// ErrInsufficientStorage: the store can be read, and has no room for a change.
 	ErrInsufficientStorage = errors.New("the token store has no room for changes")
 

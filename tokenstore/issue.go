@@ -16,7 +16,8 @@ const revokedRoom = 64
 
 // Issue mints an access token with the right of req, its tenants prefixed with
 // the prefix of m. It returns an [*InvalidError] for a request that breaks a
-// rule, and [ErrBadMasterToken] when m was deleted or rotated meanwhile.
+// rule, [ErrQuotaExceeded], and [ErrBadMasterToken] when m was deleted or rotated
+// meanwhile.
 func (s *Service) Issue(ctx context.Context, m *Master, req IssueRequest) (Issued, error) {
 	if err := checkLabels(req); err != nil {
 		return Issued{}, err
@@ -43,6 +44,11 @@ func (s *Service) Issue(ctx context.Context, m *Master, req IssueRequest) (Issue
 		return Issued{}, invalid("right.tenant_grants",
 			fmt.Sprintf("must take at most %d bytes when stored, with all prefixes", MaxRecord))
 	}
+	release, err := s.reserve(ctx, m, rec)
+	if err != nil {
+		return Issued{}, err
+	}
+	defer release()
 	version, err := s.store.Create(ctx, rec)
 	if err != nil {
 		return Issued{}, err
@@ -54,6 +60,15 @@ func (s *Service) Issue(ctx context.Context, m *Master, req IssueRequest) (Issue
 		return Issued{}, errors.Join(err, s.store.Delete(ctx, KindAccess, id, version))
 	}
 	return Issued{Token: token, TokenID: id, ExpiresAt: expires}, nil
+}
+
+// reserve admits a record under the quota of m.
+func (s *Service) reserve(ctx context.Context, m *Master, rec Record) (release func(), err error) {
+	q := m.or(s.quota)
+	if m.ID == "" || s.index == nil || q.MaxTokens == 0 && q.MaxBytes == 0 {
+		return func() {}, nil
+	}
+	return s.index.reserve(ctx, m.ID, q, int64(len(rec.Value)))
 }
 
 // Refresh moves the end of a token that m manages and that is still valid, and

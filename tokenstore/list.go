@@ -1,17 +1,22 @@
 package tokenstore
 
 import (
+	"bytes"
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/millrace/millrace/wire"
 )
 
 // List returns the tokens that m manages in ascending order of their ids, also
 // expired and revoked ones as long as they are kept. next is the cursor of the
-// next page, empty after the last one. It returns an [*InvalidError] for
-// options out of range.
+// next page, empty after the last one. A page may have fewer tokens than the limit,
+// and none, though it is not the last: one call looks at 4,000 records. It returns
+// an [*InvalidError] for options out of range.
 func (s *Service) List(ctx context.Context, m *Master, opt ListOptions) (tokens []AccessInfo, next string, err error) {
 	if opt.Limit == 0 {
 		opt.Limit = DefaultListLimit
@@ -24,26 +29,88 @@ func (s *Service) List(ctx context.Context, m *Master, opt ListOptions) (tokens 
 	case opt.Tenant != "" && wire.CheckTenant(opt.Tenant) != nil:
 		return nil, "", invalid("tenant", tenantRule)
 	}
-	now := s.now()
-	more := false
-	err = s.scanAccess(ctx, opt.Cursor, func(id string, r *accessRecord) bool {
-		if !manages(m.TenantPrefix, &r.Right) || opt.Tenant != "" && !names(&r.Right, opt.Tenant) {
-			return true
-		}
-		if len(tokens) == opt.Limit {
-			more = true
-			return false
-		}
-		tokens = append(tokens, r.info(id, now))
-		return true
-	})
-	if err != nil {
+	p := pager{service: s, master: m, options: opt, now: s.now()}
+	if m.TenantPrefix == "" || s.index == nil {
+		err = s.store.Scan(ctx, KindAccess, opt.Cursor, p.take)
+	} else {
+		err = p.takeIndexed(ctx, s.index)
+	}
+	if err = cmp.Or(err, p.broken); err != nil {
 		return nil, "", err
 	}
-	if more {
-		next = tokens[len(tokens)-1].TokenID
+	return p.tokens, p.next, nil
+}
+
+const (
+	// maxLookedAt bounds the records that one call of List looks at.
+	maxLookedAt = 4 * MaxListLimit
+	// indexStep is how many ids are taken from the index at once.
+	indexStep = 250
+)
+
+// pager makes one page.
+type pager struct {
+	service  *Service
+	master   *Master
+	options  ListOptions
+	now      time.Time
+	lookedAt int
+	last     string // the id of the record that was looked at last
+	tokens   []AccessInfo
+	next     string
+	broken   error
+}
+
+// takeIndexed takes the records that the index has for the master.
+func (p *pager) takeIndexed(ctx context.Context, x *Index) error {
+	for after := p.options.Cursor; ; {
+		ids, err := x.page(ctx, p.master.TenantPrefix, after, indexStep)
+		if err != nil {
+			return err
+		}
+		for _, id := range ids {
+			rec, err := p.service.store.Get(ctx, KindAccess, id)
+			if errors.Is(err, ErrNotFound) {
+				continue // forgotten, or deleted just now
+			} else if err != nil {
+				return err
+			}
+			if !p.take(rec) {
+				return nil
+			}
+		}
+		if len(ids) < indexStep {
+			return nil
+		}
+		after = ids[len(ids)-1]
 	}
-	return tokens, next, nil
+}
+
+// take looks at a record, and reports whether the page takes more.
+func (p *pager) take(rec Record) (more bool) {
+	if p.lookedAt == maxLookedAt {
+		p.next = p.last
+		return false
+	}
+	p.lookedAt++
+	p.last = rec.ID
+	// A tenant's name stands in JSON as it is.
+	if t := p.options.Tenant; t != "" && !bytes.Contains(rec.Value, []byte(`"`+t+`"`)) {
+		return true
+	}
+	var r accessRecord
+	if p.broken = decode(rec, &r); p.broken != nil {
+		return false
+	}
+	switch t := p.options.Tenant; {
+	case !manages(p.master.TenantPrefix, &r.Right), t != "" && !names(&r.Right, t):
+		return true
+	case len(p.tokens) == p.options.Limit:
+		p.next = p.tokens[len(p.tokens)-1].TokenID
+		return false
+	}
+	p.tokens = append(p.tokens, r.info(rec.ID, p.now))
+	return true
 }
 
 func names(r *Right, tenant string) bool {

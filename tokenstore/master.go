@@ -11,6 +11,7 @@ type Master struct {
 	AllowIPMasks []string  `json:"allow_ip_masks,omitempty"`
 	CreatedAt    time.Time `json:"created_at,omitzero"` // zero for static ones
 	Static       bool      `json:"static"`              // part of the configuration
+	Quota
 
 	secret secretHash // as it was when the master authenticated
 }
@@ -21,14 +22,18 @@ type MasterSpec struct {
 	Description  string   `json:"description,omitempty"`    // at most 512 characters
 	TenantPrefix string   `json:"tenant_prefix,omitempty"`  // see NormalizePrefix; empty: every tenant
 	AllowIPMasks []string `json:"allow_ip_masks,omitempty"` // of callers; empty: no limit
+	Quota
 }
 
 // A MasterPatch changes the fields that are not nil.
 type MasterPatch struct {
-	Name         *string   `json:"name,omitempty"`
-	Description  *string   `json:"description,omitempty"`
-	TenantPrefix *string   `json:"tenant_prefix,omitempty"`
-	AllowIPMasks *[]string `json:"allow_ip_masks,omitempty"`
+	Name           *string   `json:"name,omitempty"`
+	Description    *string   `json:"description,omitempty"`
+	TenantPrefix   *string   `json:"tenant_prefix,omitempty"`
+	AllowIPMasks   *[]string `json:"allow_ip_masks,omitempty"`
+	MaxTokens      *int      `json:"max_tokens,omitempty"`
+	MaxBytes       *int64    `json:"max_bytes,omitempty"`
+	CallsPerSecond *int      `json:"calls_per_second,omitempty"`
 }
 
 // A StaticMaster is a master token of the configuration.

@@ -141,6 +141,15 @@ func (s *Service) UpdateMaster(ctx context.Context, id string, patch MasterPatch
 		if patch.AllowIPMasks != nil {
 			spec.AllowIPMasks = *patch.AllowIPMasks
 		}
+		if patch.MaxTokens != nil {
+			spec.MaxTokens = *patch.MaxTokens
+		}
+		if patch.MaxBytes != nil {
+			spec.MaxBytes = *patch.MaxBytes
+		}
+		if patch.CallsPerSecond != nil {
+			spec.CallsPerSecond = *patch.CallsPerSecond
+		}
 		r.MasterSpec, err = normalizeSpec(spec)
 		return err
 	})

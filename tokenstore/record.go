@@ -61,7 +61,7 @@ type masterRecord struct {
 func (r *masterRecord) master(id string) Master {
 	return Master{
 		ID: id, Name: r.Name, Description: r.Description, TenantPrefix: r.TenantPrefix,
-		AllowIPMasks: r.AllowIPMasks, CreatedAt: r.CreatedAt, secret: r.Hash,
+		AllowIPMasks: r.AllowIPMasks, CreatedAt: r.CreatedAt, secret: r.Hash, Quota: r.Quota,
 	}
 }
 

@@ -18,13 +18,19 @@ type Service struct {
 	static      map[string]Master
 	staticOrder []string // ids as in the configuration
 	cache       accessCache
+	quota       Quota // of masters that have none
+	index       *Index
+	calls       callLimiter
 }
 
 // NewService returns a Service on store. It fails when cfg is not valid.
 func NewService(store Store, cfg Config) (*Service, error) {
 	s := &Service{
 		store: store, now: cfg.Now, regions: cfg.Regions, maxKBPerSec: cfg.MaxKBPerSec,
-		static: make(map[string]Master),
+		static: make(map[string]Master), quota: cfg.Quota, index: cfg.Index,
+	}
+	if err := cfg.Quota.check(); err != nil {
+		return nil, fmt.Errorf("the default quota: %w", err)
 	}
 	if s.now == nil {
 		s.now = time.Now

@@ -94,8 +94,8 @@ type Store interface {
 
 	// Watch calls fn for every change that becomes durable from now on; for
 	// one kind and id in the order of versions, for different ids possibly
-	// at the same time. fn may run before or after the write returns to
-	// its caller; it must not block, and must not call the Store. stop may be
+	// at the same time. When a write returns to its caller, fn has run for it.
+	// It must not block, and must not call the Store. stop may be
 	// called repeatedly and anywhere, also in fn. It does not wait: a call
 	// that is under way may end after it.
 	Watch(fn func(Change)) (stop func())

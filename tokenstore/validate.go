@@ -36,6 +36,9 @@ func normalizeSpec(spec MasterSpec) (MasterSpec, error) {
 	if err := checkDescription("description", spec.Description); err != nil {
 		return spec, err
 	}
+	if err := spec.Quota.check(); err != nil {
+		return spec, err
+	}
 	var err error
 	if spec.TenantPrefix, err = NormalizePrefix(spec.TenantPrefix); err != nil {
 		return spec, err

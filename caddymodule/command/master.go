@@ -24,6 +24,7 @@ const shownOnce = "The token is shown this once: keep it where only its app can 
 type masterFlags struct {
 	name, description, prefix text
 	masks                     texts
+	quota                     tokenstore.Quota
 }
 
 func (f *masterFlags) add(cmd *cobra.Command) {
@@ -31,6 +32,9 @@ func (f *masterFlags) add(cmd *cobra.Command) {
 	cmd.Flags().Var(&f.description, "description", "comment, at most 512 characters")
 	cmd.Flags().Var(&f.prefix, "tenant-prefix", "namespace of the app, like paint. (empty: every tenant)")
 	cmd.Flags().Var(&f.masks, "ip-mask", "address or CIDR that may use the token; repeatable (none: no limit)")
+	cmd.Flags().IntVar(&f.quota.MaxTokens, "max-tokens", 0, "access tokens that it may have issued, until a day after they expire (0: the edge's default)")
+	cmd.Flags().Int64Var(&f.quota.MaxBytes, "max-bytes", 0, "bytes that these may have in the store (0: the edge's default)")
+	cmd.Flags().IntVar(&f.quota.CallsPerSecond, "calls-per-second", 0, "calls to an edge in a second (0: the edge's default)")
 }
 
 func masterCreate() *cobra.Command {
@@ -62,7 +66,7 @@ func masterCreate() *cobra.Command {
 		}
 		spec := tokenstore.MasterSpec{
 			Name: string(flags.name), Description: string(flags.description),
-			TenantPrefix: string(flags.prefix), AllowIPMasks: flags.masks,
+			TenantPrefix: string(flags.prefix), AllowIPMasks: flags.masks, Quota: flags.quota,
 		}
 		if static {
 			return createStatic(cmd, spec, admin.json)
@@ -129,13 +133,16 @@ func masterUpdate() *cobra.Command {
 				}
 				patch.AllowIPMasks = (*[]string)(&flags.masks)
 			},
+			"max-tokens":       func() { patch.MaxTokens = &flags.quota.MaxTokens },
+			"max-bytes":        func() { patch.MaxBytes = &flags.quota.MaxBytes },
+			"calls-per-second": func() { patch.CallsPerSecond = &flags.quota.CallsPerSecond },
 		} {
 			if cmd.Flags().Changed(name) {
 				set()
 			}
 		}
 		if patch == (tokenstore.MasterPatch{}) {
-			return usagef("nothing to change; allowed: --name, --description, --tenant-prefix, --ip-mask")
+			return usagef("nothing to change; allowed: --name, --description, --tenant-prefix, --ip-mask, --max-tokens, --max-bytes, --calls-per-second")
 		}
 		return admin.ask(cmd, http.MethodPatch, masterPath(args[0]), patch, func(answer []byte) error {
 			return showMaster(cmd, answer)

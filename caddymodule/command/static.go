@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -65,6 +66,9 @@ func staticBlock(spec *tokenstore.MasterSpec) (string, error) {
 		{"description", "--description", []string{spec.Description}},
 		{"tenant_prefix", "--tenant-prefix", []string{prefix}},
 		{"allow_ip_masks", "--ip-mask", spec.AllowIPMasks},
+		{"max_tokens", "--max-tokens", count(int64(spec.MaxTokens))},
+		{"max_bytes", "--max-bytes", count(spec.MaxBytes)},
+		{"calls_per_second", "--calls-per-second", count(int64(spec.CallsPerSecond))},
 	} {
 		if strings.Join(option.values, "") == "" {
 			continue
@@ -80,6 +84,14 @@ func staticBlock(spec *tokenstore.MasterSpec) (string, error) {
 		b.WriteString("\n")
 	}
 	return b.String(), nil
+}
+
+// count is the value of an option that is left out when it is zero.
+func count(n int64) []string {
+	if n == 0 {
+		return nil
+	}
+	return []string{strconv.FormatInt(n, 10)}
 }
 
 // randomHex returns 128 random bits as 32 hex digits.

@@ -168,6 +168,9 @@ func TestSchemas(t *testing.T) {
 			keys := append(slices.Collect(maps.Keys(properties)), test.extra...)
 			var want, required []string
 			for field := range reflect.TypeOf(test.of).Fields() {
+				if !field.IsExported() {
+					continue
+				}
 				name, options, _ := strings.Cut(field.Tag.Get("json"), ",")
 				want = append(want, name)
 				if options == "" {

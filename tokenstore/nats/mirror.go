@@ -5,6 +5,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/google/btree"
+
 	"github.com/millrace/millrace/tokenstore"
 )
 
@@ -19,7 +21,7 @@ type mirror struct {
 	base    uint64     // what a version is above its revision
 	top     uint64     // the highest version so far
 	entries map[entryKey]entry
-	sorted  map[tokenstore.Kind][]string // ids in order; missing: to be made again
+	sorted  map[tokenstore.Kind]*btree.BTreeG[string] // ids of what is not deleted
 }
 
 type entryKey struct {
@@ -39,7 +41,7 @@ type entry struct {
 const keepDeleted = time.Minute
 
 func newMirror() *mirror {
-	return &mirror{now: time.Now, entries: map[entryKey]entry{}, sorted: map[tokenstore.Kind][]string{}}
+	return &mirror{now: time.Now, entries: map[entryKey]entry{}, sorted: map[tokenstore.Kind]*btree.BTreeG[string]{}}
 }
 
 // version returns that of a revision. The caller holds m.mu.
@@ -70,7 +72,7 @@ func (m *mirror) put(rec tokenstore.Record, round uint64) (version uint64) {
 		return rec.Version
 	}
 	if !known || !old.deleted.IsZero() {
-		delete(m.sorted, rec.Kind)
+		m.idsOf(rec.Kind).ReplaceOrInsert(rec.ID)
 	}
 	m.entries[key] = entry{record: rec, round: max(old.round, round)}
 	m.watchers.Notify(tokenstore.Change{Record: clone(rec)})
@@ -95,7 +97,7 @@ func (m *mirror) drop(key entryKey, version uint64) {
 	old, known := m.entries[key]
 	if known && old.deleted.IsZero() {
 		m.notifyDeleted(old.record, version)
-		delete(m.sorted, key.kind)
+		m.idsOf(key.kind).Delete(key.id)
 	}
 	m.entries[key] = entry{record: tokenstore.Record{Kind: key.kind, ID: key.id, Version: version}, deleted: m.now(), round: old.round}
 }
@@ -164,26 +166,31 @@ func (m *mirror) get(kind tokenstore.Kind, id string) (tokenstore.Record, bool) 
 	return clone(e.record), true
 }
 
-// ids returns the ids of a kind above after, in order. The caller does not
-// change them.
-func (m *mirror) ids(kind tokenstore.Kind, after string) []string {
+// idsOf returns the ids of a kind. The caller holds m.mu.
+func (m *mirror) idsOf(kind tokenstore.Kind) *btree.BTreeG[string] {
+	ids := m.sorted[kind]
+	if ids == nil {
+		ids = btree.NewOrderedG[string](32)
+		m.sorted[kind] = ids
+	}
+	return ids
+}
+
+// idStep is how many ids are taken at once: the others who use the copy wait
+// meanwhile.
+const idStep = 500
+
+// ids returns the first ids of a kind above after, in order, idStep at most.
+func (m *mirror) ids(kind tokenstore.Kind, after string) (list []string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	list, made := m.sorted[kind]
-	if !made {
-		for key, e := range m.entries {
-			if key.kind == kind && e.deleted.IsZero() {
-				list = append(list, key.id)
-			}
+	m.idsOf(kind).AscendGreaterOrEqual(after, func(id string) bool {
+		if id != after {
+			list = append(list, id)
 		}
-		slices.Sort(list)
-		m.sorted[kind] = list
-	}
-	at, found := slices.BinarySearch(list, after)
-	if found {
-		at++
-	}
-	return list[at:]
+		return len(list) < idStep
+	})
+	return list
 }
 
 // forgettable returns records that may be forgotten.

@@ -60,12 +60,15 @@ func (s *Store) Scan(ctx context.Context, kind tokenstore.Kind, after string, fn
 	if err := s.usable(ctx); err != nil {
 		return err
 	}
-	for _, id := range s.mirror.ids(kind, after) {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		if rec, ok := s.mirror.get(kind, id); ok && !fn(rec) {
-			return nil
+	for ids := s.mirror.ids(kind, after); len(ids) > 0; ids = s.mirror.ids(kind, after) {
+		for _, id := range ids {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			if rec, ok := s.mirror.get(kind, id); ok && !fn(rec) {
+				return nil
+			}
+			after = id
 		}
 	}
 	return nil

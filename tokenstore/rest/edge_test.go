@@ -25,6 +25,8 @@ const (
 	masterAll    = "MT_" + "00000000000000000000000000000001_" + hexA // no prefix
 	masterPaint  = "MT_" + "00000000000000000000000000000002_" + hexA // prefix paint.
 	masterMasked = "MT_" + "00000000000000000000000000000003_" + hexA // 192.0.2.0/24 alone
+	masterQuota  = "MT_" + "00000000000000000000000000000004_" + hexA // one token
+	masterCalls  = "MT_" + "00000000000000000000000000000005_" + hexA // one call a second
 )
 
 // edge is a handler over a real service with a memory store, static master
@@ -40,7 +42,15 @@ type edge struct {
 // brittleStore fails every call with err while err is set.
 type brittleStore struct {
 	tokenstore.Store
-	err error
+	err  error
+	full bool // changes find no room
+}
+
+func (s *brittleStore) Update(ctx context.Context, r tokenstore.Record) (uint64, error) {
+	if s.full {
+		return 0, tokenstore.ErrInsufficientStorage
+	}
+	return s.Store.Update(ctx, r)
 }
 
 func (s *brittleStore) Get(ctx context.Context, k tokenstore.Kind, id string) (tokenstore.Record, error) {
@@ -53,6 +63,9 @@ func (s *brittleStore) Get(ctx context.Context, k tokenstore.Kind, id string) (t
 func (s *brittleStore) Create(ctx context.Context, r tokenstore.Record) (uint64, error) {
 	if s.err != nil {
 		return 0, s.err
+	}
+	if s.full {
+		return 0, tokenstore.ErrInsufficientStorage
 	}
 	return s.Store.Create(ctx, r)
 }
@@ -71,7 +84,11 @@ func newEdge(t *testing.T) *edge {
 		now:   time.Date(2030, 1, 31, 12, 0, 0, 0, time.UTC),
 		store: &brittleStore{Store: storetest.NewMemory()},
 	}
-	t.Cleanup(func() { _ = e.store.Close() })
+	index := tokenstore.NewIndex(e.store)
+	t.Cleanup(func() {
+		index.Close()
+		_ = e.store.Close()
+	})
 	static := func(token string, spec tokenstore.MasterSpec) tokenstore.StaticMaster {
 		id, hash, err := tokenstore.ParseStaticMaster(token)
 		if err != nil {
@@ -80,10 +97,13 @@ func newEdge(t *testing.T) *edge {
 		return tokenstore.StaticMaster{ID: id, SecretHash: hash, MasterSpec: spec}
 	}
 	service, err := tokenstore.NewService(e.store, tokenstore.Config{
-		Now: func() time.Time { return e.now },
+		Now:   func() time.Time { return e.now },
+		Index: index,
 		StaticMasters: []tokenstore.StaticMaster{
 			static(masterAll, tokenstore.MasterSpec{Name: "all"}),
 			static(masterPaint, tokenstore.MasterSpec{Name: "paint", TenantPrefix: "paint"}),
+			static(masterQuota, tokenstore.MasterSpec{Name: "quota", Quota: tokenstore.Quota{MaxTokens: 1}}),
+			static(masterCalls, tokenstore.MasterSpec{Name: "calls", Quota: tokenstore.Quota{CallsPerSecond: 1}}),
 			static(masterMasked, tokenstore.MasterSpec{Name: "masked", AllowIPMasks: []string{"192.0.2.0/24"}}),
 		},
 	})
@@ -183,10 +203,7 @@ func (e *edge) wantProblem(res *http.Response, code Code) string {
 	if got := res.Header.Get("WWW-Authenticate"); got != challenge {
 		e.t.Errorf("WWW-Authenticate = %q, want %q", got, challenge)
 	}
-	retry := ""
-	if p.Status == http.StatusTooManyRequests {
-		retry = "1"
-	}
+	retry := map[Code]string{CodeTooManyFailures: "1", CodeTooManyRequests: "1", CodeInsufficientStorage: "30"}[code]
 	if got := res.Header.Get("Retry-After"); got != retry {
 		e.t.Errorf("Retry-After = %q, want %q", got, retry)
 	}

@@ -3,9 +3,10 @@
 // no web server.
 //
 // A request passes these gates in this order, and the first that refuses it
-// answers: 425 (early data), 404 (no such path), 405, 429, 401, 403 ip_not_allowed,
-// 403 tls_required, 415, 413, 400, 404, 409. No byte of the body is read before
-// the second 403 is settled.
+// answers: 425 (early data), 404 (no such path), 405, 429 too_many_failures, 401,
+// 403 ip_not_allowed, 403 tls_required, 429 too_many_requests, 415, 413, 400, 404,
+// 409, 403 quota_exceeded or read_only, 503. No byte of the body is read before the
+// second 429 is settled.
 package rest
 
 import (
@@ -113,6 +114,9 @@ func (h *handler) serve(w http.ResponseWriter, r *http.Request) (any, *Problem) 
 	if !h.Secure(r) {
 		return nil, refusal(CodeTLSRequired, "tokens are accepted over HTTPS only")
 	}
+	if err := service.Allow(master); err != nil {
+		return nil, h.problem(w, r, err)
+	}
 	input := []byte(r.URL.RawQuery)
 	if route.TakesBody() {
 		var refused *Problem
@@ -182,6 +186,16 @@ func ProblemFor(err error, log *zap.Logger) Problem {
 		return *refusal(CodeTokenRevoked, err.Error())
 	case errors.Is(err, tokenstore.ErrReadOnly):
 		return *refusal(CodeReadOnly, err.Error())
+	case errors.Is(err, tokenstore.ErrQuotaExceeded):
+		return *refusal(CodeQuotaExceeded, err.Error())
+	case errors.Is(err, tokenstore.ErrTooManyRequests):
+		p := *refusal(CodeTooManyRequests, err.Error())
+		p.retryAfter = 1
+		return p
+	case errors.Is(err, tokenstore.ErrInsufficientStorage): // the store has logged it, once
+		p := *refusal(CodeInsufficientStorage, "the token store has no room for changes; what it has goes on working")
+		p.retryAfter = retryStorage
+		return p
 	case errors.Is(err, context.Canceled):
 		return *unavailable() // the client is gone, or the edge stops: nothing to report
 	}
@@ -191,6 +205,10 @@ func ProblemFor(err error, log *zap.Logger) Problem {
 	}
 	return *refusal(CodeInternal, "a fault of the server; its log says more")
 }
+
+// retryStorage is when to try again after a disk was full, in seconds: somebody has
+// to make room first.
+const retryStorage = 30
 
 func unavailable() *Problem {
 	return refusal(CodeUnavailable, "the token store is out of reach; try again")

@@ -30,6 +30,9 @@ const (
 	CodeTooManyFailures      Code = "too_many_failures"
 	CodeInternal             Code = "internal"
 	CodeUnavailable          Code = "unavailable"
+	CodeInsufficientStorage  Code = "insufficient_storage"
+	CodeQuotaExceeded        Code = "quota_exceeded"
+	CodeTooManyRequests      Code = "too_many_requests"
 )
 
 // Status gives the HTTP status of each code. Nothing writes to it.
@@ -51,6 +54,9 @@ var Status = map[Code]int{
 	CodeTooManyFailures:      http.StatusTooManyRequests,
 	CodeInternal:             http.StatusInternalServerError,
 	CodeUnavailable:          http.StatusServiceUnavailable,
+	CodeInsufficientStorage:  http.StatusServiceUnavailable,
+	CodeQuotaExceeded:        http.StatusForbidden,
+	CodeTooManyRequests:      http.StatusTooManyRequests,
 }
 
 // Problem is the body of every refusal, as RFC 9457 describes it. Detail says
@@ -61,17 +67,23 @@ type Problem struct {
 	Status int    `json:"status"` // the HTTP status code
 	Detail string `json:"detail"`
 	Code   string `json:"code"`
+	// retryAfter is when trying again may help, in seconds, for the header of that
+	// name (RFC 9110, section 10.2.3); 0: there is none.
+	retryAfter int
 }
 
 // WriteProblem answers with p as application/problem+json that no cache keeps.
-// Headers that belong to the refusal (Allow, WWW-Authenticate, Retry-After) are
-// the caller's to set before.
+// Other headers that belong to the refusal (Allow, WWW-Authenticate) are the
+// caller's to set before.
 func WriteProblem(w http.ResponseWriter, p Problem) {
 	if p.Type == "" {
 		p.Type = "about:blank"
 	}
 	if p.Title == "" {
 		p.Title = http.StatusText(p.Status)
+	}
+	if p.retryAfter > 0 {
+		w.Header().Set("Retry-After", strconv.Itoa(p.retryAfter))
 	}
 	writeJSON(w, p.Status, "application/problem+json", p)
 }

@@ -27,11 +27,11 @@ func (r Route) TakesBody() bool { return r.Methods[0] != http.MethodGet }
 // this package and those of the OpenAPI document go through them.
 var Routes = []Route{
 	{"/v1/get-token", []string{http.MethodPost},
-		with(bodyRefusals, CodeExpiresAtOutOfRange), Issue},
+		with(changeRefusals, CodeExpiresAtOutOfRange, CodeQuotaExceeded), Issue},
 	{"/v1/refresh-token", []string{http.MethodPut},
-		with(bodyRefusals, CodeExpiresAtOutOfRange, CodeUnknownToken, CodeTokenExpired, CodeTokenRevoked), refreshToken},
+		with(changeRefusals, CodeExpiresAtOutOfRange, CodeUnknownToken, CodeTokenExpired, CodeTokenRevoked), refreshToken},
 	{"/v1/revoke-token", []string{http.MethodDelete},
-		with(bodyRefusals, CodeUnknownToken), revokeToken},
+		with(changeRefusals, CodeUnknownToken), revokeToken},
 	{"/v1/tokens", []string{http.MethodGet, http.MethodHead},
 		with(refusals), List},
 }
@@ -39,9 +39,9 @@ var Routes = []Route{
 var (
 	refusals = []Code{
 		CodeTooEarly, CodeTLSRequired, CodeBadMasterToken, CodeTooManyFailures, CodeIPNotAllowed,
-		CodeInvalidBody, CodeInternal, CodeUnavailable,
+		CodeInvalidBody, CodeInternal, CodeUnavailable, CodeTooManyRequests,
 	}
-	bodyRefusals = with(refusals, CodeUnsupportedMediaType, CodeBodyTooLarge, CodeReadOnly)
+	changeRefusals = with(refusals, CodeUnsupportedMediaType, CodeBodyTooLarge, CodeReadOnly, CodeInsufficientStorage)
 )
 
 func with(codes []Code, more ...Code) []Code { return slices.Concat(codes, more) }

@@ -63,10 +63,19 @@ var refusedBy = map[Code]func(*edge, Route) *http.Request{
 			return nil, tokenstore.ErrTooManyFailures
 		}
 	}),
-	CodeIPNotAllowed:         edited(func(_ *edge, r *http.Request) { r.Header.Set("Authorization", "Bearer "+masterMasked) }),
-	CodeInternal:             edited(func(e *edge, _ *http.Request) { e.store.err = errors.New("disk on fire") }),
-	CodeUnavailable:          edited(func(e *edge, _ *http.Request) { e.store.err = tokenstore.ErrClosed }),
-	CodeReadOnly:             edited(func(e *edge, _ *http.Request) { e.store.err = tokenstore.ErrReadOnly }),
+	CodeIPNotAllowed:        edited(func(_ *edge, r *http.Request) { r.Header.Set("Authorization", "Bearer "+masterMasked) }),
+	CodeInternal:            edited(func(e *edge, _ *http.Request) { e.store.err = errors.New("disk on fire") }),
+	CodeUnavailable:         edited(func(e *edge, _ *http.Request) { e.store.err = tokenstore.ErrClosed }),
+	CodeReadOnly:            edited(func(e *edge, _ *http.Request) { e.store.err = tokenstore.ErrReadOnly }),
+	CodeInsufficientStorage: edited(func(e *edge, _ *http.Request) { e.store.full = true }),
+	CodeQuotaExceeded: edited(func(e *edge, r *http.Request) {
+		e.issue(masterQuota, "demo")
+		r.Header.Set("Authorization", "Bearer "+masterQuota)
+	}),
+	CodeTooManyRequests: edited(func(e *edge, r *http.Request) {
+		e.wantOK(e.do(request(http.MethodGet, "/v1/tokens", masterCalls, "")))
+		r.Header.Set("Authorization", "Bearer "+masterCalls)
+	}),
 	CodeUnsupportedMediaType: edited(func(_ *edge, r *http.Request) { r.Header.Set("Content-Type", "text/plain") }),
 	CodeBodyTooLarge: func(e *edge, route Route) *http.Request {
 		return request(route.Methods[0], route.Path, masterAll, e.validBody(route)+strings.Repeat(" ", MaxBody))

@@ -276,3 +276,47 @@ func testWatchOrder(t *testing.T, s tokenstore.Store) {
 		}
 	}
 }
+
+// Whoever keeps an index of a store by watching it finds in it what was written.
+func testWatchFirst(t *testing.T, s tokenstore.Store) {
+	var mu sync.Mutex
+	seen := map[string]tokenstore.Change{}
+	defer s.Watch(func(c tokenstore.Change) {
+		mu.Lock()
+		defer mu.Unlock()
+		seen[c.Record.ID] = c
+	})()
+	check := func(what, id string, version uint64, deleted bool) {
+		t.Helper()
+		mu.Lock()
+		defer mu.Unlock()
+		if c := seen[id]; c.Deleted != deleted || c.Record.Version < version {
+			t.Errorf("%s of %s has returned; watched so far: version %d, deleted %v", what, id, c.Record.Version, c.Deleted)
+		}
+	}
+	var wg sync.WaitGroup
+	for i := range 8 {
+		wg.Go(func() {
+			for n := range 10 {
+				rec := record(access, fmt.Sprint(i, "-", n), "x")
+				var err error
+				if rec.Version, err = s.Create(t.Context(), rec); err != nil {
+					t.Error(err)
+					return
+				}
+				check("Create", rec.ID, rec.Version, false)
+				if rec.Version, err = s.Update(t.Context(), rec); err != nil {
+					t.Error(err)
+					return
+				}
+				check("Update", rec.ID, rec.Version, false)
+				if err := s.Delete(t.Context(), access, rec.ID, rec.Version); err != nil {
+					t.Error(err)
+					return
+				}
+				check("Delete", rec.ID, rec.Version+1, true)
+			}
+		})
+	}
+	wg.Wait()
+}

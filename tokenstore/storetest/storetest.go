@@ -41,6 +41,7 @@ func Run(t *testing.T, open func(t *testing.T) tokenstore.Store) {
 		{"close waits", testCloseWaits},
 		{"watch", testWatch},
 		{"watch stop", testWatchStop},
+		{"a write has been watched when it returns", testWatchFirst},
 		{"one creator wins", testCreateRace},
 		{"compare and swap loses no update", testUpdateRace},
 		{"delete races update", testDeleteRace},

@@ -1,0 +1,350 @@
+package tokenstore_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net/netip"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/millrace/millrace/tokenstore"
+	"github.com/millrace/millrace/tokenstore/storetest"
+)
+
+// countingStore counts the records that are read.
+type countingStore struct {
+	tokenstore.Store
+	mu   sync.Mutex
+	read int
+}
+
+func (s *countingStore) count(n int) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.read += n
+	return s.read
+}
+
+func (s *countingStore) Get(ctx context.Context, k tokenstore.Kind, id string) (tokenstore.Record, error) {
+	s.count(1)
+	return s.Store.Get(ctx, k, id)
+}
+
+func (s *countingStore) Scan(ctx context.Context, k tokenstore.Kind, after string, fn func(tokenstore.Record) bool) error {
+	return s.Store.Scan(ctx, k, after, func(rec tokenstore.Record) bool {
+		s.count(1)
+		return fn(rec)
+	})
+}
+
+// indexedBench is a service with an index.
+type indexedBench struct {
+	*tokenstore.Service
+	t     *testing.T
+	store *countingStore
+	index *tokenstore.Index
+}
+
+func newIndexedBench(t *testing.T, inner tokenstore.Store, c tokenstore.Config) *indexedBench {
+	t.Helper()
+	b := &indexedBench{t: t, store: &countingStore{Store: inner}}
+	b.index = tokenstore.NewIndex(b.store)
+	t.Cleanup(b.index.Close)
+	c.Index = b.index
+	var err error
+	if b.Service, err = tokenstore.NewService(b.store, c); err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+func (b *indexedBench) master(spec tokenstore.MasterSpec) *tokenstore.Master {
+	b.t.Helper()
+	spec.Name = "test"
+	_, token, err := b.CreateMaster(b.t.Context(), spec)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	m, err := b.AuthenticateMaster(b.t.Context(), token, netip.Addr{})
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return m
+}
+
+func (b *indexedBench) issue(m *tokenstore.Master, tenants ...string) (tokenstore.Issued, error) {
+	b.t.Helper()
+	return b.Issue(b.t.Context(), m, tokenstore.IssueRequest{CreatedBy: "test", Right: tokenstore.Right{
+		TenantGrants: []tokenstore.TenantGrant{{TenantIDs: tenants}},
+		ExpiresAt:    time.Now().Add(time.Hour).Format(time.RFC3339),
+	}})
+}
+
+func (b *indexedBench) mustIssue(m *tokenstore.Master, tenants ...string) string {
+	b.t.Helper()
+	issued, err := b.issue(m, tenants...)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return issued.TokenID
+}
+
+// pages lists all and returns the ids, and how many records were read for a page
+// at most.
+func (b *indexedBench) pages(m *tokenstore.Master, o tokenstore.ListOptions) (ids []string, most int) {
+	b.t.Helper()
+	for {
+		before := b.store.count(0)
+		tokens, next, err := b.List(b.t.Context(), m, o)
+		if err != nil {
+			b.t.Fatal(err)
+		}
+		most = max(most, b.store.count(0)-before)
+		for _, token := range tokens {
+			ids = append(ids, token.TokenID)
+		}
+		if next == "" {
+			return ids, most
+		}
+		o.Cursor = next
+	}
+}
+
+// A list finds the same tokens with the index as without, whatever the prefix and
+// tenant, and those alone are read. They were issued before the index was made, and
+// after, and some were deleted.
+func TestListByIndex(t *testing.T) {
+	store := storetest.NewMemory()
+	plain, err := tokenstore.NewService(store, tokenstore.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := plain.Overlay()
+	prefixes := []string{"", "paint.", "paint.eu.", "paintball.", "x-", "none."}
+	tenants := []string{"paint.a", "paint.eu.a", "paint.eu.b", "paintball.a", "x-1", "x-2", "y"}
+	before := newIndexedBench(t, store, tokenstore.Config{})
+	for range 300 {
+		var names []string
+		for range 1 + rand.IntN(2) {
+			names = append(names, tenants[rand.IntN(len(tenants))])
+		}
+		before.mustIssue(all, names...)
+	}
+	ids, _ := before.pages(all, tokenstore.ListOptions{})
+	for _, id := range ids[:50] {
+		rec, err := store.Get(t.Context(), tokenstore.KindAccess, id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := store.Delete(t.Context(), rec.Kind, id, rec.Version); err != nil {
+			t.Fatal(err)
+		}
+	}
+	after := newIndexedBench(t, store, tokenstore.Config{})
+	for _, prefix := range prefixes {
+		for _, tenant := range append(tenants, "") {
+			m := &tokenstore.Master{TenantPrefix: prefix}
+			o := tokenstore.ListOptions{Tenant: tenant, Limit: 1 + rand.IntN(20)}
+			var want []string
+			for o := o; ; {
+				tokens, next, err := plain.List(t.Context(), m, o)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, token := range tokens {
+					want = append(want, token.TokenID)
+				}
+				if o.Cursor = next; next == "" {
+					break
+				}
+			}
+			for name, b := range map[string]*indexedBench{"an index made before": before, "an index made after": after} {
+				if got, _ := b.pages(m, o); !slices.Equal(got, want) {
+					t.Errorf("prefix %q, tenant %q, %s: %d tokens, want %d", prefix, tenant, name, len(got), len(want))
+				}
+			}
+		}
+	}
+}
+
+// What a page costs does not depend on how many tokens others have, and has a
+// bound where a filter passes few.
+func TestListCost(t *testing.T) {
+	b := newIndexedBench(t, storetest.NewMemory(), tokenstore.Config{})
+	all := b.Overlay()
+	for i := range 30 {
+		b.mustIssue(all, fmt.Sprint("mine.", i))
+	}
+	mine := &tokenstore.Master{TenantPrefix: "mine."}
+	b.pages(mine, tokenstore.ListOptions{}) // when this returns, the index has read the store
+	_, few := b.pages(mine, tokenstore.ListOptions{Limit: 10})
+	for i := range 5000 {
+		b.mustIssue(all, fmt.Sprint("theirs.", i))
+	}
+	ids, many := b.pages(mine, tokenstore.ListOptions{Limit: 10})
+	if len(ids) != 30 || many != few || many > 11 {
+		t.Errorf("%d tokens; a page of 10 reads %d records beside 5,000 of others, and %d without", len(ids), many, few)
+	}
+	theirs := &tokenstore.Master{TenantPrefix: "theirs."}
+	ids, most := b.pages(theirs, tokenstore.ListOptions{Tenant: "theirs.7"})
+	if len(ids) != 1 || most > 4001 {
+		t.Errorf("%d tokens with the tenant, want 1; a page reads %d records, want at most 4,001", len(ids), most)
+	}
+	ids, most = b.pages(all, tokenstore.ListOptions{Tenant: "theirs.7"})
+	if len(ids) != 1 || most > 4001 {
+		t.Errorf("%d tokens with the tenant, want 1; a page reads %d records, want at most 4,001", len(ids), most)
+	}
+}
+
+// More prefixes than the index keeps are answered, too.
+func TestManyNamespaces(t *testing.T) {
+	b := newIndexedBench(t, storetest.NewMemory(), tokenstore.Config{})
+	for i := range 600 {
+		b.mustIssue(b.Overlay(), fmt.Sprintf("n%d.t", i))
+	}
+	for range 2 {
+		for i := range 600 {
+			m := &tokenstore.Master{TenantPrefix: fmt.Sprintf("n%d.", i)}
+			if ids, _ := b.pages(m, tokenstore.ListOptions{}); len(ids) != 1 {
+				t.Fatalf("%s: %d tokens", m.TenantPrefix, len(ids))
+			}
+		}
+	}
+}
+
+func TestQuota(t *testing.T) {
+	b := newIndexedBench(t, storetest.NewMemory(), tokenstore.Config{Quota: tokenstore.Quota{MaxTokens: 2}})
+	own := b.master(tokenstore.MasterSpec{Quota: tokenstore.Quota{MaxTokens: 3}})
+	byDefault := b.master(tokenstore.MasterSpec{})
+	for name, c := range map[string]struct {
+		master *tokenstore.Master
+		most   int
+	}{"own": {own, 3}, "default": {byDefault, 2}} {
+		var ids []string
+		for range c.most {
+			ids = append(ids, b.mustIssue(c.master, "t"))
+		}
+		// A revoked token counts as long as it is kept.
+		if err := b.RevokeID(t.Context(), c.master, ids[0]); err != nil {
+			t.Fatal(err)
+		}
+		_, err := b.issue(c.master, "t")
+		if !errors.Is(err, tokenstore.ErrQuotaExceeded) || !strings.Contains(err.Error(), fmt.Sprint("at most ", c.most)) {
+			t.Errorf("%s: one more: %v", name, err)
+		}
+		rec, err := b.store.Get(t.Context(), tokenstore.KindAccess, ids[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := b.store.Delete(t.Context(), rec.Kind, rec.ID, rec.Version); err != nil {
+			t.Fatal(err)
+		}
+		b.mustIssue(c.master, "t")
+	}
+	for range 5 {
+		b.mustIssue(b.Overlay(), "t") // which has none
+	}
+	// A change of the quota holds at once, for who authenticates again.
+	m, err := b.UpdateMaster(t.Context(), own.ID, tokenstore.MasterPatch{MaxTokens: new(4)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	raised := *own
+	raised.Quota = m.Quota
+	b.mustIssue(&raised, "t")
+}
+
+func TestQuotaOfBytes(t *testing.T) {
+	b := newIndexedBench(t, storetest.NewMemory(), tokenstore.Config{})
+	m := b.master(tokenstore.MasterSpec{Quota: tokenstore.Quota{MaxBytes: 1000}})
+	for range 10 {
+		if _, err := b.issue(m, "t"); errors.Is(err, tokenstore.ErrQuotaExceeded) {
+			var bytes int
+			if err := b.store.Scan(t.Context(), tokenstore.KindAccess, "", func(rec tokenstore.Record) bool {
+				bytes += len(rec.Value)
+				return true
+			}); err != nil || bytes > 1000 || bytes < 500 {
+				t.Errorf("%d bytes of 1,000, %v", bytes, err)
+			}
+			return
+		}
+	}
+	t.Error("no bound")
+}
+
+// Callers at the same time get no more than one after the other.
+func TestQuotaRace(t *testing.T) {
+	b := newIndexedBench(t, storetest.NewMemory(), tokenstore.Config{})
+	m := b.master(tokenstore.MasterSpec{Quota: tokenstore.Quota{MaxTokens: 20}})
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() {
+			for range 10 {
+				if _, err := b.issue(m, "t"); err != nil && !errors.Is(err, tokenstore.ErrQuotaExceeded) {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	if ids, _ := b.pages(b.Overlay(), tokenstore.ListOptions{}); len(ids) != 20 {
+		t.Errorf("%d tokens, want 20", len(ids))
+	}
+}
+
+func TestCallsPerSecond(t *testing.T) {
+	now := time.Now()
+	b := newIndexedBench(t, storetest.NewMemory(), tokenstore.Config{
+		Now: func() time.Time { return now }, Quota: tokenstore.Quota{CallsPerSecond: 5},
+	})
+	calls := func(m *tokenstore.Master) (allowed int) {
+		for range 30 {
+			if err := b.Allow(m); err == nil {
+				allowed++
+			} else if !errors.Is(err, tokenstore.ErrTooManyRequests) {
+				t.Fatal(err)
+			}
+		}
+		return allowed
+	}
+	one, other := b.master(tokenstore.MasterSpec{}), b.master(tokenstore.MasterSpec{Quota: tokenstore.Quota{CallsPerSecond: 10}})
+	if a, b := calls(one), calls(other); a != 5 || b != 10 {
+		t.Errorf("%d and %d calls, want 5 and 10", a, b)
+	}
+	now = now.Add(time.Second)
+	if n := calls(one); n != 5 {
+		t.Errorf("%d calls in the next second, want 5", n)
+	}
+	one.CallsPerSecond = 7
+	if n := calls(one); n != 0 {
+		t.Errorf("%d calls at the time of a change, want none", n)
+	}
+	now = now.Add(time.Second)
+	if n := calls(one); n != 7 {
+		t.Errorf("%d calls after a change, want 7", n)
+	}
+	if n := calls(b.Overlay()); n != 30 {
+		t.Errorf("%d calls of the operator, want 30", n)
+	}
+}
+
+func TestBadQuota(t *testing.T) {
+	b := newIndexedBench(t, storetest.NewMemory(), tokenstore.Config{})
+	for path, q := range map[string]tokenstore.Quota{
+		"max_tokens": {MaxTokens: -1}, "max_bytes": {MaxBytes: 1 << 41}, "calls_per_second": {CallsPerSecond: -5},
+	} {
+		_, _, err := b.CreateMaster(t.Context(), tokenstore.MasterSpec{Name: "n", Quota: q})
+		var bad *tokenstore.InvalidError
+		if !errors.As(err, &bad) || bad.Path != path {
+			t.Errorf("%s: %v", path, err)
+		}
+		if _, err := tokenstore.NewService(b.store, tokenstore.Config{Quota: q}); err == nil {
+			t.Errorf("%s: a service with such a default", path)
+		}
+	}
+}
