@@ -227,13 +227,19 @@ func read(item *badger.Item) (tokenstore.Record, error) {
 	if err != nil {
 		return tokenstore.Record{}, err
 	}
+	return decode(key, stored, item.ExpiresAt())
+}
+
+// decode reads a record, which keeps stored. end is when it may be forgotten, in
+// seconds since 1970; 0: never.
+func decode(key, stored []byte, end uint64) (tokenstore.Record, error) {
 	rec := tokenstore.Record{Kind: tokenstore.Kind(key[0]), ID: string(key[1:])}
 	if len(stored) < versionLen {
 		return rec, fmt.Errorf("token store: the record of %s token %s is damaged", rec.Kind, rec.ID)
 	}
 	rec.Version = binary.BigEndian.Uint64(stored)
 	rec.Value = stored[versionLen:]
-	if end := item.ExpiresAt(); end != 0 {
+	if end != 0 {
 		rec.DeleteAfter = time.Unix(int64(end), 0).UTC()
 	}
 	return rec, nil

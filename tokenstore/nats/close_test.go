@@ -1,6 +1,7 @@
 package nats
 
 import (
+	"math"
 	"runtime"
 	"testing"
 
@@ -30,7 +31,7 @@ func TestCloseWhileReading(t *testing.T) {
 	fill(t, full, 3000, encode(tokenstore.Record{}))
 	for range 20 {
 		s, _ := openOn(t, connect)
-		for len(s.mirror.ids(access, "")) == 0 { // the reading takes some milliseconds
+		for len(s.mirror.ids(access, "", math.MaxInt)) == 0 { // the reading takes some milliseconds
 			runtime.Gosched()
 		}
 		if err := s.Close(); err != nil {

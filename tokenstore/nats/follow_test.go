@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"github.com/nats-io/nats.go/jetstream"
+	"math"
 	"runtime"
 	"slices"
 	"testing"
@@ -34,7 +35,7 @@ func TestReadingInterrupted(t *testing.T) {
 	const n = 3000
 	s, _ := openReady(t, natstest.Connect(natstest.Server(t)))
 	fill(t, s, n, encode(tokenstore.Record{}))
-	await(t, "the copy has all", func() bool { return len(s.mirror.ids(access, "")) == n })
+	await(t, "the copy has all", func() bool { return len(s.mirror.ids(access, "", math.MaxInt)) == n })
 	now, err := s.position(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -101,13 +102,13 @@ func TestUnseenIsAskedFor(t *testing.T) {
 	if err := s.dropUnseen(t.Context(), 99, live.Version, false); err != nil {
 		t.Fatal(err)
 	}
-	if got := s.mirror.ids(access, ""); len(got) != 1 || got[0] != "live" {
+	if got := s.mirror.ids(access, "", math.MaxInt); len(got) != 1 || got[0] != "live" {
 		t.Errorf("the copy has %q", got)
 	}
 	if err := s.dropUnseen(t.Context(), 99, live.Version, true); err != nil { // of another bucket nothing old is left
 		t.Fatal(err)
 	}
-	if got := s.mirror.ids(access, ""); len(got) != 0 {
+	if got := s.mirror.ids(access, "", math.MaxInt); len(got) != 0 {
 		t.Errorf("the copy has %q", got)
 	}
 }
@@ -143,7 +144,7 @@ func BenchmarkFirstCopy(b *testing.B) {
 			s := open()
 			defer s.Close()
 			took := time.Since(began)
-			if got := len(s.mirror.ids(access, "")); got != n {
+			if got := len(s.mirror.ids(access, "", math.MaxInt)); got != n {
 				b.Fatalf("%d tokens", got)
 			}
 			b.ReportMetric(float64(took.Nanoseconds())/n, "ns/token")

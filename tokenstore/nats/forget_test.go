@@ -3,6 +3,7 @@ package nats
 import (
 	"context"
 	"errors"
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -80,7 +81,7 @@ func TestForget(t *testing.T) {
 	put(t, a, "new", future)
 	put(t, a, "kept", time.Time{})
 	extended := put(t, a, "extended", past)
-	await(t, "the other store has them", func() bool { return len(b.mirror.ids(access, "")) == 5 })
+	await(t, "the other store has them", func() bool { return len(b.mirror.ids(access, "", math.MaxInt)) == 5 })
 
 	// This store has not heard yet that a record may be kept for longer.
 	longer := extended
@@ -275,7 +276,7 @@ func TestStrangeEntries(t *testing.T) {
 				t.Errorf("Get of what cannot be read = %+v", rec)
 			}
 		}
-		if ids := s.mirror.ids(access, ""); strings.Join(ids, " ") != "good last" {
+		if ids := s.mirror.ids(access, "", math.MaxInt); strings.Join(ids, " ") != "good last" {
 			t.Errorf("has %v", ids)
 		}
 		if _, err := s.Update(t.Context(), broken); err == nil {

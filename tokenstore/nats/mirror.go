@@ -176,19 +176,16 @@ func (m *mirror) idsOf(kind tokenstore.Kind) *btree.BTreeG[string] {
 	return ids
 }
 
-// idStep is how many ids are taken at once: the others who use the copy wait
-// meanwhile.
-const idStep = 500
-
-// ids returns the first ids of a kind above after, in order, idStep at most.
-func (m *mirror) ids(kind tokenstore.Kind, after string) (list []string) {
+// ids returns the first ids of a kind above after, in order, at most most. The
+// others who use the copy wait meanwhile.
+func (m *mirror) ids(kind tokenstore.Kind, after string, most int) (list []string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.idsOf(kind).AscendGreaterOrEqual(after, func(id string) bool {
 		if id != after {
 			list = append(list, id)
 		}
-		return len(list) < idStep
+		return len(list) < most
 	})
 	return list
 }

@@ -2,6 +2,7 @@ package nats
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"testing"
 	"time"
@@ -108,7 +109,7 @@ func TestMirror(t *testing.T) {
 				checkIDs(t, m) // in between, as it keeps the order
 			}
 			var has string
-			for _, id := range m.ids(access, "") {
+			for _, id := range m.ids(access, "", math.MaxInt) {
 				rec, _ := m.get(access, id)
 				has += fmt.Sprint(" ", id, "=", rec.Version)
 			}
@@ -131,7 +132,7 @@ func checkIDs(t *testing.T, m *mirror) {
 			want = append(want, id)
 		}
 	}
-	if got := m.ids(access, ""); !slices.Equal(got, want) {
+	if got := m.ids(access, "", math.MaxInt); !slices.Equal(got, want) {
 		t.Errorf("ids %v, want %v", got, want)
 	}
 }
@@ -152,7 +153,7 @@ func TestMirrorTellsDeletions(t *testing.T) {
 	if len(heard) != 1 || !heard[0].Deleted || heard[0].Record.ID != "a" || heard[0].Record.Version != 3 || string(heard[0].Record.Value) != "x" {
 		t.Errorf("the watchers heard %+v", heard)
 	}
-	if list := m.ids(access, ""); len(list) != 0 {
+	if list := m.ids(access, "", math.MaxInt); len(list) != 0 {
 		t.Errorf("has %v", list)
 	}
 }

@@ -60,7 +60,8 @@ func (s *Store) Scan(ctx context.Context, kind tokenstore.Kind, after string, fn
 	if err := s.usable(ctx); err != nil {
 		return err
 	}
-	for ids := s.mirror.ids(kind, after); len(ids) > 0; ids = s.mirror.ids(kind, after) {
+	const step = 500
+	for ids := s.mirror.ids(kind, after, step); len(ids) > 0; ids = s.mirror.ids(kind, after, step) {
 		for _, id := range ids {
 			if err := ctx.Err(); err != nil {
 				return err
