@@ -68,6 +68,9 @@ type Change struct {
 // A store that only reads a kind of record, because its operator says so, returns
 // [ErrReadOnly] from Create, Update and Delete.
 //
+// A store on a disk without room refuses changes with [ErrInsufficientStorage],
+// and goes on to be read.
+//
 // After Close every method that can fail returns [ErrClosed], except that
 // another Close does nothing.
 type Store interface {

@@ -11,6 +11,8 @@ import (
 // expired, in fewer tables.
 func TestCompact(t *testing.T) {
 	s := open(t, t.TempDir())
+	s.stop() // or maintain would do it
+	<-s.done
 	want := map[string]uint64{}
 	rec := tokenstore.Record{Kind: tokenstore.KindAccess, Value: make([]byte, 256<<10)}
 	level0 := func() (tables int) {
