@@ -217,6 +217,16 @@ func showMaster(cmd *cobra.Command, answer []byte) error {
 		{"tenant prefix", m.TenantPrefix},
 		{"ip masks", strings.Join(m.AllowIPMasks, " ")},
 	}
+	for _, quota := range []struct {
+		name  string
+		value int64
+	}{
+		{"max tokens", int64(m.MaxTokens)}, {"max bytes", m.MaxBytes}, {"calls per second", int64(m.CallsPerSecond)},
+	} {
+		if quota.value > 0 { // else it is the edge's default
+			rows = append(rows, []string{quota.name, fmt.Sprint(quota.value)})
+		}
+	}
 	if m.Token != "" {
 		rows = append(rows, []string{"token", m.Token})
 		cmd.PrintErrln(shownOnce)

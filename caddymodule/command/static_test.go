@@ -13,7 +13,8 @@ import (
 func TestCreateStatic(t *testing.T) {
 	got := run(t.Context(), "", "master-token", "create", "--static", "--json", "--address", nobody,
 		"--name", "paint", "--description", `the "paint" app`, "--tenant-prefix", "paint",
-		"--ip-mask", "10.0.0.0/8", "--ip-mask", "2001:db8::1")
+		"--ip-mask", "10.0.0.0/8", "--ip-mask", "2001:db8::1",
+		"--max-tokens", "1000", "--max-bytes", "1048576", "--calls-per-second", "10")
 	if got.code != 0 {
 		t.Fatalf("got exit code %d: %s", got.code, got.err)
 	}
@@ -38,6 +39,9 @@ func TestCreateStatic(t *testing.T) {
 		"\tdescription `the \"paint\" app`\n" +
 		"\ttenant_prefix paint.\n" +
 		"\tallow_ip_masks 10.0.0.0/8 2001:db8::1\n" +
+		"\tmax_tokens 1000\n" +
+		"\tmax_bytes 1048576\n" +
+		"\tcalls_per_second 10\n" +
 		"}\n"
 	if made.Caddyfile != want {
 		t.Errorf("got\n%s\nwant\n%s", made.Caddyfile, want)
@@ -59,6 +63,7 @@ func TestCreateStaticRefuses(t *testing.T) {
 		"--description: a Caddyfile takes no braces": {"--name", "x", "--description", "a`b"},
 		"--tenant-prefix: ":                          {"--name", "x", "--tenant-prefix", "a b"},
 		"--ip-mask: must be an IP address":           {"--name", "x", "--ip-mask", "10.0.0.0/99"},
+		"max_tokens: must be an integer from 0":      {"--name", "x", "--max-tokens", "-1"},
 	} {
 		got := run(t.Context(), "", append([]string{"master-token", "create", "--static"}, args...)...)
 		if got.code != 2 || !strings.Contains(got.err, want) || got.out != "" {
