@@ -84,7 +84,7 @@ func newEdge(t *testing.T) *edge {
 		now:   time.Date(2030, 1, 31, 12, 0, 0, 0, time.UTC),
 		store: &brittleStore{Store: storetest.NewMemory()},
 	}
-	index := tokenstore.NewIndex(e.store)
+	index := tokenstore.NewIndex(e.store.Store) // which reads meanwhile, whatever befalls the edge
 	t.Cleanup(func() {
 		index.Close()
 		_ = e.store.Close()
