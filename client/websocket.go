@@ -114,7 +114,7 @@ func (w *webSocket) receive() ([]byte, bool, error) {
 		n, err := r.Read(b[len(b):cap(b)])
 		b = b[:len(b)+n]
 		if kind == websocket.TextMessage {
-			wrong := false
+			var wrong bool
 			if checked, wrong = checkText(b, checked); wrong || err == io.EOF && checked < len(b) {
 				w.sayClose(int(wire.CloseInvalidUTF8))
 				return nil, false, errNotUTF8

@@ -424,7 +424,7 @@ func (c *oracleClient) gotFrame(frame []byte) string {
 	number := binary.BigEndian.Uint64(d.Payload)
 	var got []string
 	for _, p := range d.Patterns {
-		got = append(got, string(p))
+		got = append(got, p)
 	}
 	slices.Sort(got)
 	c.mu.Lock()

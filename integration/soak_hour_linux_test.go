@@ -2,6 +2,7 @@ package integration
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"math"
@@ -103,13 +104,16 @@ func (e *edge) sample() sample {
 	e.must(err)
 	s.descriptors = len(descriptors)
 	e.must(filepath.WalkDir(e.Dir, func(_ string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() {
-			return nil // it has just been removed
+		if err == nil && !entry.IsDir() {
+			var info fs.FileInfo
+			if info, err = entry.Info(); err == nil {
+				s.disk += int(info.Sys().(*syscall.Stat_t).Blocks / 2)
+			}
 		}
-		if info, err := entry.Info(); err == nil {
-			s.disk += int(info.Sys().(*syscall.Stat_t).Blocks / 2)
+		if errors.Is(err, fs.ErrNotExist) {
+			err = nil // it has just been removed
 		}
-		return nil
+		return err
 	}))
 	return s
 }

@@ -10,9 +10,9 @@ import (
 // debtor brings a tenant into debt, as if its messages had used so much.
 func (r *rig) debtor(tenant string, debt time.Duration) *load {
 	l := r.hub.loadOf([]byte(tenant))
-	share := time.Duration(r.hub.limits.Load().TenantShare * processors())
+	percent := r.hub.limits.Load().TenantShare * processors()
 	r.hub.present(l, r.hub.now())
-	r.hub.chargeAt(l, r.hub.now(), (debt+loadCredit)*share/100)
+	r.hub.chargeAt(l, r.hub.now(), (debt+loadCredit)/100*time.Duration(percent))
 	return l
 }
 

@@ -91,7 +91,7 @@ func (in *Inspection) TakeTokens(r *http.Request) (*http.Request, bool) {
 		}
 		var list tokenList
 		var others string
-		dropped := false
+		var dropped bool
 		switch {
 		case exceedsEntries(values):
 			list.tooLong, dropped = true, true

@@ -2,6 +2,7 @@ package nats
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -128,8 +129,10 @@ func TestOverlapComesAndGoes(t *testing.T) {
 	q.await(t, fmt.Sprint(n-1))
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	first := 0
-	fmt.Sscan(q.taken[0], &first)
+	first, err := strconv.Atoi(q.taken[0])
+	if err != nil {
+		t.Fatal(err)
+	}
 	for i, payload := range q.taken {
 		if payload != fmt.Sprint(first+i) {
 			t.Fatalf("message %s is at the place of %d", payload, first+i)

@@ -229,7 +229,9 @@ func TestAnnouncedHostIsChecked(t *testing.T) {
 	if isNew, err := p.heard("", said(1, "evil.example.com/path", stateHere), time.Now()); !isNew || err == nil {
 		t.Errorf("got %v, %v", isNew, err)
 	}
-	p.heard("", said(2, "good.example.com", stateHere), time.Now())
+	if isNew, err := p.heard("", said(2, "good.example.com", stateHere), time.Now()); !isNew || err != nil {
+		t.Errorf("got %v, %v", isNew, err)
+	}
 	wantHosts(t, p, "good.example.com", "own")
 	if len(p.otherIDs()) != 2 {
 		t.Errorf("the other edges are %v", p.otherIDs())

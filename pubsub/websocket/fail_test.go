@@ -50,7 +50,7 @@ func TestUnreadableEndsAtOnce(t *testing.T) {
 					t.Errorf("got %q", got)
 				}
 				<-half.ended
-				p.send(frame(finBit|opClose, []byte(c.frame)[:2]), make([]byte, 1000)) // whatever follows
+				p.send(frame(finBit|opClose, c.frame[:2]), make([]byte, 1000)) // whatever follows
 				synctest.Wait()
 				far.Close()
 				if err := hub.Close(); err != nil {

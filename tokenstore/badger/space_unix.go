@@ -28,7 +28,7 @@ func freeBytes(dir string) (int64, error) {
 	if int64(st.Files) > 0 && int64(st.Ffree) < leastFiles {
 		return 0, nil
 	}
-	return int64(st.Bavail) * int64(st.Bsize), nil
+	return int64(st.Bavail) * int64(st.Bsize), nil //nolint:unconvert // on other systems it is no int64
 }
 
 // noSpace reports whether an error of Badger, which wraps none, came from a full
