@@ -85,6 +85,7 @@ func (i *issuers) end() {
 // An edge whose disk is full goes on with all but changes of tokens, at run time
 // and from a start, and takes changes again when there is room.
 func TestFullDisk(t *testing.T) {
+	t.Parallel()
 	disk := smalldisk.Mount(t, 512<<20)
 	e := startEdge(t, defaultCaddyfile, onDisk(disk))
 	kept := e.issue(allowAll("demo")).Token

@@ -18,7 +18,6 @@ import (
 
 	"github.com/gorilla/websocket"
 
-	"github.com/millrace/millrace/internal/natstest"
 	"github.com/millrace/millrace/wire"
 )
 
@@ -208,11 +207,9 @@ func tenantEdges(t *testing.T, run func(t *testing.T, from, to *edge)) {
 		run(t, e, e)
 	})
 	t.Run("two edges", func(t *testing.T) {
-		nodes := []*natstest.Node{startNATS(t, 1)[0]}
-		nodes = append(nodes, nodes[0])
-		options := joining(nodes, "")
-		from := startEdge(t, defaultCaddyfile, options[0])
-		run(t, from, startEdge(t, defaultCaddyfile, options[0], withMaster(from)))
+		join := joining(startNATS(t, 1), "")[0]
+		from := startEdge(t, defaultCaddyfile, join)
+		run(t, from, startEdge(t, defaultCaddyfile, join, withMaster(from)))
 	})
 }
 
