@@ -64,16 +64,17 @@ func (c *hostileTenant) start() (stop func(), err error) {
 	}
 	frame := wire.AppendPublish(nil, wire.Publish{Tenant: []byte(c.Tenant), Channel: []byte(crowdChannel), Payload: []byte("hostile")})
 	var subscribed sync.WaitGroup
+	subscribed.Add(c.Connections)
 	for i := range c.Connections {
 		conn, answer, err := websocket.DefaultDialer.Dial(c.URLs[i%len(c.URLs)], http.Header{"Authorization": {"Bearer " + c.Token}})
 		if err != nil {
+			subscribed.Add(i - c.Connections) // those that are not opened
 			stop()
 			return nil, err
 		}
 		_ = answer.Body.Close()
 		conns = append(conns, conn)
 		random := rand.New(rand.NewPCG(1, uint64(i)))
-		subscribed.Add(1)
 		wg.Go(func() { // reads until the connection is closed
 			answers := 0
 			for {
@@ -307,6 +308,7 @@ func startCrowd(t *testing.T, c *hostileTenant) (stop func()) {
 	var out bytes.Buffer
 	ready := make(chan struct{})
 	cmd.Stdout = &crowdOutput{to: &out, ready: ready}
+	cmd.Stderr = os.Stderr
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
