@@ -422,10 +422,7 @@ func (c *oracleClient) gotFrame(frame []byte) string {
 		return fmt.Sprintf("that is no frame of ours (%v)", err)
 	}
 	number := binary.BigEndian.Uint64(d.Payload)
-	var got []string
-	for _, p := range d.Patterns {
-		got = append(got, p)
-	}
+	got := slices.Clone(d.Patterns)
 	slices.Sort(got)
 	c.mu.Lock()
 	want, due := c.due[number]
