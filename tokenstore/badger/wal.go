@@ -3,6 +3,7 @@ package badger
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -147,6 +148,7 @@ type walFile struct {
 	size int64
 }
 
+// walFiles lists the logs of a directory, also while Badger removes some.
 func walFiles(dir string) (list []walFile, err error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -159,6 +161,9 @@ func walFiles(dir string) (list []walFile, err error) {
 			continue
 		}
 		info, err := e.Info()
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // Badger has just flushed it
+		}
 		if err != nil {
 			return nil, fmt.Errorf("token store: %w", err)
 		}
