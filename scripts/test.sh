@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Everything CI checks. What takes no time comes first, and ends the run if it
-# fails. Then the longest of all, ./integration, which waits for half of its time,
+# fails. Then what runs edges, which waits for half of its time,
 # runs beside the rest, cheapest first; what it says is shown at the end.
 #
 # GOFLAGS=-count=1 makes the Go tests run that go test would take from its cache.
@@ -33,9 +33,16 @@ cleanup() {
 }
 trap cleanup EXIT
 trap 'exit 130' INT TERM
-step 'go test -race ./integration, beside what follows'
+# integration/bench is a module of its own, with the other servers.
+processes() {
+	local status=0
+	go test -race -timeout 20m ./integration || status=1
+	(cd integration/bench && go test -timeout 10m ./...) || status=1
+	return "$status"
+}
+step 'go test -race ./integration, and integration/bench, beside what follows'
 set -m
-go test -race -timeout 20m ./integration >"$log" 2>&1 &
+processes >"$log" 2>&1 &
 beside=$!
 set +m
 
@@ -48,21 +55,19 @@ try() {
 	printf '(%d s)\n' $((SECONDS - begin))
 }
 mapfile -t packages < <(go list ./... | grep -v '/integration$')
-bench() { (cd integration/bench && go test -timeout 10m ./...); }
 
 try lint scripts/lint.sh # go vet's checks are among them
 try 'go test -race, all but ./integration' go test -race -timeout 20m "${packages[@]}"
 try sdk/js scripts/sdk-js.sh check
-try 'go test, integration/bench' bench # a module of its own, with the other servers
 
-integration() {
+finish() {
 	local status=0
 	wait "$beside" || status=$?
 	beside=
 	cat "$log"
 	return "$status"
 }
-try 'go test -race ./integration' integration
+try 'go test -race ./integration, and integration/bench' finish
 
 printf '\nmake test took %d min %d s\n' $((SECONDS / 60)) $((SECONDS % 60))
 if [[ ${#failed[@]} -gt 0 ]]; then
