@@ -11,7 +11,8 @@ import (
 // A client that ends its half of the main stream behind the edge's FIN gets the code
 // at once; another one has time to read.
 func TestAnswerToFIN(t *testing.T) {
-	defer func(d time.Duration) { minLinger = d }(minLinger)
+	before := minLinger
+	t.Cleanup(func() { minLinger = before }) // after the edge has ended, which reads it
 	minLinger = maxLinger
 	for name, answer := range map[string]func(*far){
 		"FIN":                 func(f *far) { f.finish() },
@@ -39,7 +40,8 @@ func TestAnswerToFIN(t *testing.T) {
 }
 
 func TestAnswerToRefusal(t *testing.T) {
-	defer func(d time.Duration) { minLinger = d }(minLinger)
+	before := minLinger
+	t.Cleanup(func() { minLinger = before }) // after the edge has ended, which reads it
 	minLinger = maxLinger
 	e := newEdge(t, setup{})
 	quick, slow := e.connect("/await"), e.connect("/await")
