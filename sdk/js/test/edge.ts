@@ -101,6 +101,7 @@ export class Edge {
     this.url = `http://127.0.0.1:${(http.address() as AddressInfo).port}`;
     http.on("request", (_, response) => response.writeHead(this.ping).end("pong"));
     http.on("upgrade", (request, socket, head) => {
+      socket.on("error", () => undefined); // a client that is refused may reset the connection
       if (this.refusal && request.headers.authorization !== `Bearer ${this.accepted}`) {
         this.refusals.add(++this.refused);
         const { status, code } = this.refusal;
