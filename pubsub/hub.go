@@ -77,7 +77,11 @@ func NewHub(broker Broker, limits Limits, log *zap.Logger) *Hub {
 }
 
 // SetLimits replaces the limits for all that follows, also on open sessions.
-func (h *Hub) SetLimits(l Limits) { h.limits.Store(&l) }
+func (h *Hub) SetLimits(l Limits) {
+	if old := h.limits.Swap(&l); old != nil && old.TenantShare != l.TenantShare {
+		h.dropLoads()
+	}
+}
 
 // Available reports whether the edge takes new connections at all: nil,
 // [ErrDraining] or [ErrFull].

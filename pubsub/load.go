@@ -13,12 +13,14 @@ import (
 // same goroutine makes. It is measured, so that whatever makes a message dear,
 // its subscribers, their patterns or its size, counts as what it is.
 //
-// A tenant may use its share (Limits.TenantShare) of the processors. Who is over
-// it while messages of others come, too, is paced: its publishers take turns, as
-// many at a time as have processors in that share, each waits until its tenant's
-// debt is paid, and long fan-outs wait in between. What waits is what its clients
-// send next, so nothing is lost, and the processors beside the share are there
-// for all others. A tenant alone pays nothing.
+// A tenant may use its share (Limits.TenantShare) of the processors while messages
+// of others come, too. Its publishers take turns, as many at a time as have
+// processors in that share: a burst of many connections would else have all
+// processors at once, and who comes then waits for its end. Who is over the share
+// is paced: each publisher waits until its tenant's debt is paid, and long fan-outs
+// wait in between. What waits is what its clients send next, so nothing is lost,
+// and the processors beside the share are there for all others. A tenant alone
+// pays nothing.
 type load struct {
 	name string
 	dead atomic.Bool   // taken out of the hub
@@ -82,6 +84,17 @@ func (h *Hub) loadOf(tenant []byte) *load {
 	return l
 }
 
+// dropLoads has every tenant begin anew, with the turns of a new share.
+func (h *Hub) dropLoads() {
+	g := &h.loads
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for _, l := range g.all {
+		l.dead.Store(true)
+	}
+	clear(g.all)
+}
+
 // is reports whether l is the load of this tenant.
 func (l *load) is(tenant []byte) bool {
 	return l != nil && l.name == string(tenant) && !l.dead.Load()
@@ -89,6 +102,14 @@ func (l *load) is(tenant []byte) bool {
 
 // turns is how many processors a share has, at least one.
 func (h *Hub) turns() int { return max(1, processors()*h.limits.Load().TenantShare/100) }
+
+// share is what a tenant may use of the processors, in percent; 0: all.
+func (h *Hub) share() int {
+	if share := h.limits.Load().TenantShare; share > 0 && share < 100 {
+		return share
+	}
+	return 0
+}
 
 // processors is GOMAXPROCS as it was when the program began: asking for it takes a
 // lock.
@@ -128,8 +149,8 @@ func (h *Hub) charge(l *load, since time.Duration) (now time.Duration) {
 }
 
 func (h *Hub) chargeAt(l *load, now, used time.Duration) {
-	share := h.limits.Load().TenantShare
-	if share <= 0 || share >= 100 {
+	share := h.share()
+	if share == 0 {
 		return
 	}
 	price := int64(used) * 100 / int64(share*processors())
@@ -173,7 +194,7 @@ type pace struct {
 func (h *Hub) begin(l *load, broken <-chan struct{}) (p pace, ok bool) {
 	p = pace{hub: h, load: l, since: h.now(), turns: true, broken: broken}
 	h.present(l, p.since)
-	if h.debt(l, p.since) == 0 && (len(l.turn) == 0 || !h.company(p.since)) { // nor do others wait
+	if h.share() == 0 || !h.company(p.since) || h.debt(l, p.since) == 0 && p.tryTurn() {
 		return p, true
 	}
 	p.settle()
@@ -184,6 +205,28 @@ func (h *Hub) begin(l *load, broken <-chan struct{}) (p pace, ok bool) {
 		return p, false
 	}
 	return p, true
+}
+
+// tryTurn takes a turn if one is free.
+func (p *pace) tryTurn() bool {
+	select {
+	case p.load.turn <- struct{}{}:
+		p.turn = true
+	default:
+	}
+	return p.turn
+}
+
+// inline reports whether the message's goroutine makes its writes itself: another
+// one would run beside the turns that there are.
+func (p *pace) inline() bool { return p.paced || p.turn && len(p.load.turn) == cap(p.load.turn) }
+
+// writers is how many goroutines may write what the message has left.
+func (p *pace) writers() int {
+	if p.turn {
+		return cap(p.load.turn)
+	}
+	return processors()
 }
 
 // takeTurn waits until it is this message's turn, if it may.

@@ -121,6 +121,67 @@ func TestTurns(t *testing.T) {
 	})
 }
 
+// A burst of a tenant that has used nothing yet takes no more turns either, if
+// there is company, and writes by itself when all of them are taken.
+func TestTurnsOfBurst(t *testing.T) {
+	inBubble(t, fastLimits(), func(r *rig) {
+		a := r.hub.loadOf([]byte("other"))
+		n := r.hub.turns()
+		begin := func() pace {
+			p, ok := r.hub.begin(a, nil)
+			if !ok {
+				t.Error("the message is refused")
+			}
+			return p
+		}
+		for range n + 1 { // none waits without company
+			if p := begin(); p.inline() || p.writers() != processors() {
+				t.Errorf("alone: inline %v, %d writers", p.inline(), p.writers())
+			}
+		}
+		r.company()
+		var turns []pace
+		for range n {
+			turns = append(turns, begin())
+		}
+		if p := turns[n-1]; !p.inline() || p.writers() != n {
+			t.Errorf("inline %v, %d writers, want %d", p.inline(), p.writers(), n)
+		}
+		began := make(chan pace)
+		go func() { began <- begin() }()
+		synctest.Wait()
+		select {
+		case <-began:
+			t.Error("more begin than have their turn")
+		default:
+		}
+		turns[0].end()
+		p := <-began
+		p.end()
+	})
+}
+
+// A share that a reload changes counts from then on.
+func TestShareChanges(t *testing.T) {
+	limits := fastLimits()
+	limits.TenantShare = 50
+	inBubble(t, limits, func(r *rig) {
+		s := r.connect("a")
+		s.publish("other", "x", "1")
+		r.company()
+		a := r.debtor("other", time.Second)
+		more := *r.hub.limits.Load()
+		more.TenantShare = 99
+		r.hub.SetLimits(more)
+		if took := r.took(func() { s.publish("other", "x", "2") }); took != 0 {
+			t.Errorf("a message waited for %v", took)
+		}
+		if b := r.hub.loadOf([]byte("other")); b == a || cap(b.turn) != r.hub.turns() {
+			t.Errorf("%d turns, want %d", cap(b.turn), r.hub.turns())
+		}
+	})
+}
+
 // A fan-out that turns out to be dear pauses in between, and everybody gets it, in
 // order.
 func TestPacedFanOut(t *testing.T) {

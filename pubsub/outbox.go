@@ -35,10 +35,10 @@ func (o *outbox) add(s *Session) *outbox {
 	return o
 }
 
-// send starts the writes to the sessions of o, and of those behind it: with as
-// many goroutines as can run at once. More would keep messages of smaller
-// channels waiting behind all of them.
-func (o *outbox) send(l *load) {
+// send starts the writes to the sessions of o, and of those behind it, with most
+// goroutines at a time: no more than can run at once. More would keep messages of
+// smaller channels waiting behind all of them.
+func (o *outbox) send(l *load, most int) {
 	for each := o; each != nil; each = each.next {
 		each.load = l
 	}
@@ -50,7 +50,7 @@ func (o *outbox) send(l *load) {
 		return
 	}
 	r := &round{left: o}
-	most, n := runtime.GOMAXPROCS(0), 0
+	n := 0
 	for ; o != nil && n < most; o = o.next { // before the first of them is written, and is another publish's
 		n++
 	}

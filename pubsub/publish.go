@@ -150,19 +150,19 @@ func (p *publication) rest(i int) {
 	if i%chunk != chunk-1 {
 		return
 	}
-	if p.pace.paced {
+	if p.pace.inline() {
 		p.send()
 	}
 	p.pace.check()
 }
 
 // send has the sessions written for which there is something now: by goroutines
-// of their own or, if the tenant is over its share, by this one.
+// of their own or, if the tenant has no more of the processors, by this one.
 func (p *publication) send() {
 	out := p.out
 	p.out = nil
-	if !p.pace.paced {
-		out.send(p.pace.load)
+	if !p.pace.inline() {
+		out.send(p.pace.load, p.pace.writers())
 		return
 	}
 	for out != nil {
