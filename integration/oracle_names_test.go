@@ -72,6 +72,22 @@ func channelExpression(pattern string) string {
 	return b.String() + `$`
 }
 
+// shapeOf is a pattern without its names; empty: it has no wildcard.
+func shapeOf(pattern string) string {
+	if !strings.ContainsAny(pattern, "*>#") {
+		return ""
+	}
+	tokens := strings.Split(pattern, ".")
+	for i, text := range tokens {
+		if at := strings.IndexAny(text, "*>#"); at >= 0 {
+			tokens[i] = strings.Repeat("x", at) + text[at:]
+		} else {
+			tokens[i] = "literal"
+		}
+	}
+	return strings.Join(tokens, ".")
+}
+
 func tokenExpression(text string) string {
 	if start, ok := strings.CutSuffix(text, "*"); ok {
 		return regexp.QuoteMeta(start) + `[^.]*`

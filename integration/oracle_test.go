@@ -81,8 +81,9 @@ type oracleClient struct {
 // oracleOne is a message to one connection.
 type oracleOne struct {
 	tenant, channel string
+	from            int // edge
+	mode            wire.Delivery
 	may             map[*oracleClient]string // who may get it, and what; see delivery
-	waits           bool                     // until the edges know who could take it, so that somebody may who has just subscribed
 }
 
 func startOracle(t *testing.T, start uint64) *oracle {
@@ -180,7 +181,14 @@ func (o *oracle) settle() {
 				}
 				c.mu.Unlock()
 			}
-			o.t.Fatalf("%d of what is to come did not come in %v, of which %d messages to one", o.pending.Load(), patience, len(o.ones))
+			o.mu.Lock()
+			for number, one := range o.ones {
+				if len(one.may) > 0 {
+					o.t.Errorf("message %d from edge %d to one (mode %d) had no taker: %s", number, one.from, one.mode, slices.Collect(maps.Values(one.may)))
+				}
+			}
+			o.mu.Unlock()
+			o.t.Fatalf("%d of what is to come did not come in %v", o.pending.Load(), patience)
 		}
 	}
 }
@@ -220,6 +228,8 @@ func (o *oracle) subscribeAll() {
 				pattern = pick(o.choices, slices.Sorted(maps.Keys(mine)))
 				c.command("UNSUB", tenant, pattern, "OK:UNSUB:"+physical+":"+pattern)
 				delete(mine, pattern)
+			case c.maySubscribe(physical, pattern) && !mine[pattern] && c.tooManyShapes(pattern):
+				c.command("SUB", tenant, pattern, "ERR:too_many_patterns:SUB:"+physical+":"+pattern)
 			case len(mine) < 10 && c.maySubscribe(physical, pattern):
 				c.command("SUB", tenant, pattern, "OK:SUB:"+physical+":"+pattern)
 				if o.subs[physical] == nil {
@@ -242,6 +252,20 @@ func (c *oracleClient) maySubscribe(tenant, pattern string) bool {
 		return slices.Contains(g.tenants, tenant) &&
 			slices.ContainsFunc(g.subscribe, func(rule string) bool { return contains(rule, pattern) })
 	})
+}
+
+// tooManyShapes reports whether a client would have patterns of more than 32
+// shapes.
+func (c *oracleClient) tooManyShapes(pattern string) bool {
+	shapes := map[string]bool{}
+	for _, clients := range c.o.subs {
+		for p := range clients[c] {
+			shapes[shapeOf(p)] = true
+		}
+	}
+	delete(shapes, "")
+	shape := shapeOf(pattern)
+	return shape != "" && !shapes[shape] && len(shapes) >= 32
 }
 
 func (c *oracleClient) mayPublish(tenant, channel string) bool {
@@ -317,7 +341,7 @@ func (c *oracleClient) publish() error {
 // same edge go first.
 func (c *oracleClient) publishesToOne(number uint64, tenant, channel string, mode wire.Delivery) {
 	o := c.o
-	one := &oracleOne{tenant: tenant, channel: channel, may: map[*oracleClient]string{}, waits: mode == wire.OneRandom}
+	one := &oracleOne{tenant: tenant, channel: channel, from: c.edge, mode: mode, may: map[*oracleClient]string{}}
 	near := false
 	for other, patterns := range o.subs[tenant] {
 		if matched := matching(patterns, channel); matched != nil {
@@ -401,7 +425,7 @@ func (c *oracleClient) takeOne(number uint64, patterns []string) (want string, m
 	if one == nil {
 		return "", false
 	}
-	if want, may = one.may[c]; !may && one.waits {
+	if want, may = one.may[c]; !may && one.mode == wire.OneRandom { // it waits until the edges know who could take it: somebody may who has just subscribed
 		may = !slices.ContainsFunc(patterns, func(p string) bool { return !c.maySubscribe(one.tenant, p) || !covers(p, one.channel) })
 		want = delivery(one.tenant, one.channel, patterns)
 	}

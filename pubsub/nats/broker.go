@@ -54,6 +54,7 @@ type Broker struct {
 	conn   *client.Conn
 	in     chan *client.Msg // from NATS; collect empties it at once
 	own    []*client.Subscription
+	ending []*client.Subscription // see end; the writer's own
 	inbox  inbox
 	met    atomic.Int32 // new edges since the last announcement
 	peers  peers
@@ -228,7 +229,7 @@ func (b *Broker) Close() error {
 		}
 		b.mu.Unlock()
 		for _, sub := range b.own {
-			_ = sub.Unsubscribe() // fails only when the connection is closed
+			_ = sub.Drain() // fails only when the connection is closed
 		}
 		b.barrier()
 		close(b.enough)

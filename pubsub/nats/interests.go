@@ -3,6 +3,7 @@ package nats
 import (
 	"context"
 	"math"
+	"slices"
 	"time"
 
 	client "github.com/nats-io/nats.go"
@@ -112,11 +113,30 @@ func (b *Broker) applyTo(sub *client.Subscription, want bool, subscribe func() (
 		}
 		return sub
 	}
-	_ = sub.Unsubscribe() // fails only when the connection is closed
+	b.end(sub)
 	b.mu.Lock()
 	delete(b.dropped, sub)
 	b.mu.Unlock()
 	return nil
+}
+
+// maxEnding is how many subscriptions end at a time with all that is on its way by
+// them: each is a goroutine of NATS's client, until the server has answered.
+const maxEnding = 1000
+
+// end ends a subscription. What NATS has sent by it until it knows is still taken:
+// a message for one connection may have come by no other one. Of more than
+// maxEnding at once, that is lost. For the writer, which owns b.ending.
+func (b *Broker) end(sub *client.Subscription) {
+	if len(b.ending) >= maxEnding {
+		b.ending = slices.DeleteFunc(b.ending, func(s *client.Subscription) bool { return !s.IsDraining() })
+	}
+	// Without a link the client would ask for it again with the next one.
+	if len(b.ending) < maxEnding && b.conn.IsConnected() && sub.Drain() == nil {
+		b.ending = append(b.ending, sub)
+		return
+	}
+	_ = sub.Unsubscribe() // fails only when the connection is closed
 }
 
 // forget drops an interest that nobody has, and a tenant without any.

@@ -105,7 +105,9 @@ func (b *Broker) failed(sub *client.Subscription, err error) {
 	}
 	b.mu.Lock()
 	lost := n - b.dropped[sub]
-	b.dropped[sub] = n
+	if b.dropped[sub] = n; sub.IsDraining() { // nobody takes it out later
+		delete(b.dropped, sub)
+	}
 	b.mu.Unlock()
 	b.miss(b.tenantIn(sub.Subject), lost)
 }

@@ -221,3 +221,29 @@ func TestTakerComesLater(t *testing.T) {
 		return n == before+10
 	})
 }
+
+// A subscription that ends loses nothing that NATS has chosen it for, if another
+// one of that edge, or of another edge, could take it.
+func TestNearestWhileOthersLeave(t *testing.T) {
+	t.Parallel()
+	_, list := startOverlay(t, 3)
+	list[1].subscribe(t, "t", "a.b")
+	n := 0
+	for range 100 {
+		for _, e := range list[1:] {
+			e.subscribe(t, "t", "a.*")
+		}
+		for i := range 40 {
+			if i == 20 {
+				for _, e := range list[1:] {
+					e.Unsubscribe("t", "a.*")
+				}
+			}
+			if err := list[0].publish(wire.OneNearest, "a.b", fmt.Sprint(n)); err != nil {
+				t.Fatal(err)
+			}
+			n++
+		}
+	}
+	once(t, list, n)
+}
