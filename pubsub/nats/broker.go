@@ -191,9 +191,7 @@ func (b *Broker) Publish(m pubsub.Message) error {
 			return appendBroadcast(to, b.id, b.number, m.Payload)
 		})
 	case wire.OneNearest:
-		return b.pass(m.Tenant, b.channel(nearest, &m), func(to []byte) []byte {
-			return appendOne(to, m.Delivery, []edgeID{b.id}, m.Payload)
-		})
+		return b.toNearest(m)
 	}
 	return b.toRandom(m)
 }

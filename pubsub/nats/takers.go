@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/millrace/millrace/pubsub"
+	"github.com/millrace/millrace/wire"
 )
 
 // A message for a random edge goes to one that has somebody to take it, straight
@@ -198,16 +199,28 @@ func (b *Broker) say(m *pubsub.Message, to string, kind byte) error {
 }
 
 // choose sends a message to this edge or one of others, each as likely. Without
-// somebody to take it here it is one of the others.
+// somebody to take it here it is one of the others. Without any that is known NATS
+// chooses: it may have a subscription of which no word has come yet.
 func (b *Broker) choose(m pubsub.Message, others []edgeID) error {
 	at := rand.IntN(len(others) + 1)
 	if at == len(others) {
-		if b.receiver.Receive(m) > 0 || len(others) == 0 {
+		switch {
+		case b.receiver.Receive(m) > 0:
 			return nil
+		case len(others) == 0:
+			return b.toNearest(m)
 		}
 		return b.sendOne(m, others[rand.IntN(len(others))], []edgeID{b.id})
 	}
 	return b.sendOne(m, others[at], nil)
+}
+
+// toNearest sends a message to the nearest other edge that NATS knows to have an
+// interest.
+func (b *Broker) toNearest(m pubsub.Message) error {
+	return b.pass(m.Tenant, b.channel(nearest, &m), func(to []byte) []byte {
+		return appendOne(to, wire.OneNearest, []edgeID{b.id}, m.Payload)
+	})
 }
 
 // sendOne sends a message to one edge. NATS says at once if there is no such edge

@@ -247,3 +247,35 @@ func TestNearestWhileOthersLeave(t *testing.T) {
 	}
 	once(t, list, n)
 }
+
+// Who has just subscribed gets messages although the publisher's edge has not heard
+// of it yet: NATS knows.
+func TestRandomToNewSubscriber(t *testing.T) {
+	t.Parallel()
+	_, list := startOverlay(t, 2)
+	from, to := list[0], list[1]
+	from.mu.Lock()
+	from.refuses = true
+	from.mu.Unlock()
+	to.mu.Lock()
+	to.uninterested = true // when it is asked
+	to.mu.Unlock()
+	offered := func() int {
+		from.mu.Lock()
+		defer from.mu.Unlock()
+		return from.offered
+	}
+	const n = 100
+	for i := range n {
+		channel, before := fmt.Sprint("a.", i), offered()
+		if err := from.publish(wire.OneRandom, channel, "early"); err != nil { // it asks, and is told no
+			t.Fatal(err)
+		}
+		await(t, "the answer", func() bool { return offered() > before })
+		to.subscribe(t, "t", channel)
+		if err := from.publish(wire.OneRandom, channel, fmt.Sprint(i)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	once(t, list, n)
+}
