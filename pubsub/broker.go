@@ -1,6 +1,15 @@
 package pubsub
 
-import "github.com/millrace/millrace/wire"
+import (
+	"errors"
+
+	"github.com/millrace/millrace/wire"
+)
+
+// ErrLinkFull is what [Broker.Publish] returns, or wraps, for a message that is lost
+// to other edges because more is published to its tenant than the link takes. The link
+// is up, and says nothing of other tenants.
+var ErrLinkFull = errors.New("more is published to this tenant than the link to the other edges takes")
 
 // Message is one publish on its way between edges. Its bytes are valid during
 // the call that it comes with.
@@ -72,7 +81,7 @@ type Broker interface {
 	// any other method.
 	Join(Receiver)
 	// Publish passes on a message that was accepted by this edge, or says why it
-	// cannot.
+	// cannot: [ErrLinkFull] if that concerns its tenant alone.
 	//
 	//   Broadcast   every OTHER edge with a matching interest receives it; the
 	//               hub has served its own subscribers already.

@@ -20,7 +20,8 @@ type localBroker struct {
 	receiver  Receiver
 	interests map[string]int
 	broken    bool
-	slow      bool // confirmations wait
+	full      string // a tenant of which the link takes no more
+	slow      bool   // confirmations wait
 	waiting   []func()
 }
 
@@ -34,6 +35,9 @@ func (b *localBroker) Publish(m Message) error {
 	defer b.mu.Unlock()
 	if b.broken {
 		return errors.New("no link")
+	}
+	if b.full != "" && string(m.Tenant) == b.full {
+		return fmt.Errorf("broker: %w", ErrLinkFull)
 	}
 	return nil
 }

@@ -142,10 +142,8 @@ func (s *Session) publish(p wire.Publish) {
 	}
 	s.hub.count.messagesIn.Add(1)
 	s.hub.countTenant(s.hub.limits.Load(), p.Tenant, 1, 0)
-	if !s.hub.publish(p, &s.near, pace) {
-		s.mu.Lock()
-		s.tellOutage()
-		s.mu.Unlock()
+	if err := s.hub.publish(p, &s.near, pace); err != nil {
+		s.tellUnsent(err)
 	}
 }
 

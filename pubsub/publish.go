@@ -7,9 +7,9 @@ import (
 )
 
 // publish passes on a message that this edge accepted from one of its clients.
-// near is the tenant that the client published to last. It reports whether other
-// edges could get it.
-func (h *Hub) publish(m wire.Publish, near **tenant, pace pace) bool {
+// near is the tenant that the client published to last. It returns why other edges
+// could not get it.
+func (h *Hub) publish(m wire.Publish, near **tenant, pace pace) error {
 	p := h.publication(m.Tenant, m.Channel, m.Payload, pace)
 	defer p.pace.end()
 	if !(*near).is(m.Tenant) {
@@ -20,16 +20,15 @@ func (h *Hub) publish(m wire.Publish, near **tenant, pace pace) bool {
 		h.fanOut(*near, &p)
 	case wire.OneNearest:
 		if h.deliverOne(*near, &p) {
-			return true
+			return nil
 		}
 	case wire.OneRandom: // the broker chooses the edge
 	}
 	err := h.broker.Publish(Message{Tenant: m.Tenant, Channel: m.Channel, Payload: m.Payload, Delivery: m.Delivery})
 	if err != nil {
 		h.Unsent(1)
-		return false
 	}
-	return true
+	return err
 }
 
 // Linked implements [Receiver] for the broker.

@@ -1,6 +1,7 @@
 package pubsub
 
 import (
+	"errors"
 	"net/netip"
 	"slices"
 	"sync"
@@ -93,6 +94,7 @@ type Session struct {
 	subscriptions map[subscriptionKey]*subscription // changed by the reader alone
 	transport     Transport
 	outage        uint64        // the last one that the client knows of; see Hub.outage
+	linkFull      time.Duration // on the hub's clock, when the last publish found the link full for its tenant; 0: never
 	limitedTold   time.Duration // on the hub's clock, when the last egress_limited line was sent; 0: never
 	writeSince    time.Duration // on the hub's clock, when the write to the main stream began; 0: none is under way
 	expiry        *time.Timer
@@ -266,6 +268,28 @@ func (s *Session) tellOutage() {
 		s.outage = n
 		s.rejectLocked(wire.CodeBrokerUnavailable)
 	}
+}
+
+// overloadTime is how long none of a session's publishes may have found the link full
+// until the next one that does is another outage: an overload is one, not one for
+// each message that found room.
+const overloadTime = 3 * time.Second
+
+// tellUnsent tells the client that other edges do not get its publish, once in each
+// outage. An overload of a tenant is an outage for who publishes to it, and for nobody
+// else.
+func (s *Session) tellUnsent(why error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !errors.Is(why, ErrLinkFull) {
+		s.tellOutage()
+		return
+	}
+	now := s.hub.now()
+	if s.linkFull == 0 || now-s.linkFull > overloadTime {
+		s.rejectLocked(wire.CodeBrokerUnavailable)
+	}
+	s.linkFull = now
 }
 
 // deliver queues a frame that matches a subscription, in its lane or, without

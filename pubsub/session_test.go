@@ -302,6 +302,40 @@ func TestBrokerLinkBroken(t *testing.T) {
 	})
 }
 
+// When the link takes less than is published to a tenant, only who publishes to it
+// hears of it, once until that is over.
+func TestTenantOverload(t *testing.T) {
+	inBubble(t, fastLimits(), func(r *rig) {
+		loud, other := r.connect("a"), r.connect("b")
+		r.broker.full = "loud"
+		loud.publish("loud", "a", "x")
+		loud.publish("loud", "a", "x")
+		loud.expect("ERR:broker_unavailable")
+		other.send("SUB:quiet:a", "SUB:loud:a")
+		other.publish("quiet", "a", "x")
+		other.expect("OK:SUB:quiet:a", "OK:SUB:loud:a", "quiet/a=x [a]")
+		loud.send("SUB:quiet:b") // which works
+		loud.expect("OK:SUB:quiet:b")
+		other.publishAs(wire.OneNearest, "loud", "b", "x")
+		other.expect("ERR:broker_unavailable")
+		if m := r.hub.Metrics(); !m.Linked || m.Unsent != 3 {
+			t.Errorf("linked: %v, %d messages unsent", m.Linked, m.Unsent)
+		}
+
+		for range 5 { // it is one overload
+			time.Sleep(overloadTime)
+			loud.publish("loud", "b", "x")
+		}
+		loud.expect()
+		time.Sleep(overloadTime + 1)
+		loud.publish("loud", "b", "x")
+		loud.expect("ERR:broker_unavailable")
+		r.broker.link(false) // an outage of its own
+		loud.publish("quiet", "c", "x")
+		loud.expect("ERR:broker_unavailable")
+	})
+}
+
 // A subscription is acknowledged when the broker has confirmed its interest.
 func TestSlowConfirmation(t *testing.T) {
 	inBubble(t, fastLimits(), func(r *rig) {

@@ -65,7 +65,7 @@ var Codes = []CodeInfo{
 	{Code: CodeTooManyPatterns, Meaning: "the pattern would be over a limit of the patterns of the connection, its token, its tenant or the edge"},
 	{Code: CodeSlowConsumer, Argument: "<n>", Meaning: "n deliveries were dropped for this connection since the last such line; with the policy `disconnect`, or if the client reads nothing, it closes", MayClose: CloseSlowConsumer},
 	{Code: CodeEgressLimited, Argument: "<seconds>", Meaning: "the oldest delivery has waited so many seconds for an egress cap, that of the connection, its token or the tenant; at most once a minute"},
-	{Code: CodeBrokerUnavailable, Meaning: "the link to the other edges is down; local delivery goes on"},
+	{Code: CodeBrokerUnavailable, Meaning: "the link to the other edges is down, or takes less than is published to the tenant; local delivery goes on"},
 	{Code: CodeUnauthorized, Meaning: "WebTransport: the token is missing or not valid", Close: CloseUnauthorized},
 	{Code: CodeForbidden, Argument: "<what>", Meaning: "WebTransport: the token does not allow this `ip`, `origin`, `region` or `protocol`", Close: CloseForbidden},
 	{Code: CodeTokenExpired, Meaning: "the token has expired", Close: CloseUnauthorized},

@@ -15,8 +15,8 @@ import (
 	"go.uber.org/zap"
 )
 
-// ErrUnavailable is returned for messages that no other edge could get: the link
-// is down, or takes less than is published.
+// ErrUnavailable is returned for messages that no other edge could get, as the link
+// is down. Where it takes less than is published, that is [pubsub.ErrLinkFull].
 var ErrUnavailable = errors.New("nats broker: the link to the other edges is down")
 
 // Config is what a broker needs. Edges with the same prefix on the same NATS
@@ -81,11 +81,9 @@ type Broker struct {
 	asked          uint64                        // how many subscriptions were asked for
 	written        uint64                        // how many of these were written
 	records        records
-	full           time.Time                    // when a message last found no room there; zero: that is over
-	idle           bool                         // the writer has nothing to send
-	took           time.Time                    // when it last asked for something
 	dropped        map[*client.Subscription]int // by NATS's own goroutine, until the last word of it
 	missed         missed
+	warnedFull     time.Time       // that the link takes less than is published
 	warnedFailed   time.Time       // of an error of NATS
 	warnedRejected time.Time       // that messages are refused
 	barriers       []chan struct{} // closed when what was asked for before has been written

@@ -92,7 +92,6 @@ func (b *Broker) receive() {
 			}
 		case now := <-questions.C:
 			b.review(now)
-			b.relieve(now)
 			b.sayMissed(now)
 			b.finishTurns(now)
 		case <-collecting:

@@ -17,12 +17,7 @@ type linkCause uint8
 const (
 	linkDisconnected linkCause = 1 << iota
 	linkSilent                 // a confirmation did not come in time
-	linkFull                   // more was published than it takes: the hub is told, and what fits is sent
 )
-
-// fullTime is how long the link has to have taken all for linkFull to end: an
-// overload is one outage, not one for each message that found room.
-const fullTime = 3 * time.Second
 
 // linked notes that there is, or no longer is, a reason for the link to be down.
 func (b *Broker) linked(cause linkCause, down bool) {
@@ -37,27 +32,21 @@ func (b *Broker) linked(cause linkCause, down bool) {
 	if b.receiver == nil {
 		return
 	}
-	up := b.down&^linkFull == 0
-	turned := up != (before&^linkFull == 0)
-	if turned {
-		b.mu.Lock()
-		b.up, b.since = up, time.Now()
-		b.mu.Unlock()
+	up := b.down == 0
+	if up == (before == 0) {
+		return
 	}
-	switch {
-	case before != 0 && b.down == 0:
-		b.receiver.Linked(true)
+	b.mu.Lock()
+	b.up, b.since = up, time.Now()
+	b.mu.Unlock()
+	b.receiver.Linked(up)
+	if up {
 		b.log.Info("the link to the other edges is up")
-	case before == 0 && b.down != 0:
-		b.receiver.Linked(false)
-		b.log.Warn("the link to the other edges is down; local delivery goes on", zap.Stringer("reason", b.down))
-	}
-	switch {
-	case turned && up:
 		b.announce()
-	case turned:
-		b.settle(all) // new subscriptions do not wait from here on
+		return
 	}
+	b.log.Warn("the link to the other edges is down; local delivery goes on", zap.Stringer("reason", b.down))
+	b.settle(all) // new subscriptions do not wait from here on
 }
 
 // isUp reports whether the link is up, and since when.
@@ -69,13 +58,10 @@ func (b *Broker) isUp() (bool, time.Time) {
 
 // String says why, for a log.
 func (c linkCause) String() string {
-	switch {
-	case c&linkDisconnected != 0:
+	if c&linkDisconnected != 0 {
 		return "not connected to NATS"
-	case c&linkSilent != 0:
-		return "NATS does not answer"
 	}
-	return "more is published than NATS takes"
+	return "NATS does not answer"
 }
 
 // disconnected notes that the connection is gone.

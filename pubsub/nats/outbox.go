@@ -67,28 +67,28 @@ func (r *records) next() (subject string, data []byte, rest records) {
 }
 
 // errFull is returned for a message that would have to wait behind too many.
-var errFull = fmt.Errorf("%w: too much waits for it", ErrUnavailable)
+var errFull = fmt.Errorf("nats broker: %w", pubsub.ErrLinkFull)
 
 // pass enqueues a message of a client.
 func (b *Broker) pass(tenant []byte, subject, data func(to []byte) []byte) error {
 	err := b.enqueue(tenant, subject, data)
 	if errors.Is(err, errFull) {
-		b.linked(linkFull, true)
+		b.sayFull(tenant)
 	}
 	return err
 }
 
-// relieve ends linkFull when the link has taken all for a while.
-func (b *Broker) relieve(now time.Time) {
+// sayFull logs now and then that a tenant's messages are lost.
+func (b *Broker) sayFull(tenant []byte) {
 	b.mu.Lock()
-	moves := b.idle || now.Sub(b.took) < time.Second
-	over := !b.full.IsZero() && now.Sub(b.full) > fullTime && moves && len(b.records.bytes) <= b.config.QueueBytes/2
-	if over {
-		b.full = time.Time{}
+	quiet := time.Since(b.warnedFull) < warnEvery
+	if !quiet {
+		b.warnedFull = time.Now()
 	}
 	b.mu.Unlock()
-	if over {
-		b.linked(linkFull, false)
+	if !quiet {
+		b.log.Warn("messages do not reach the other edges: more is published to a tenant than NATS takes; local delivery goes on",
+			zap.String("tenant", string(tenant)))
 	}
 }
 
@@ -107,7 +107,6 @@ func (b *Broker) enqueue(tenant []byte, subject, data func(to []byte) []byte) er
 	split := len(r)
 	r = data(r)
 	if !fits(len(r)-at, b.records.of[string(tenant)], at, b.config.QueueBytes) {
-		b.full = time.Now()
 		b.records.bytes = r[:at] // it may be a larger array, for the next one
 		return errFull
 	}
@@ -140,7 +139,6 @@ func (b *Broker) write() {
 			in.queued, in.wantAll, in.wantOne = false, in.all, in.one
 		}
 		confirmed := b.written == asked // nobody waits for more to be written
-		b.idle, b.took = len(sending.bytes) == 0, time.Now()
 		b.mu.Unlock()
 
 		if len(changed) == 0 && len(sending.bytes) == 0 && len(barriers) == 0 && confirmed {

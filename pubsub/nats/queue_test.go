@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/millrace/millrace/internal/natstest"
+	"github.com/millrace/millrace/pubsub"
 	"github.com/millrace/millrace/pubsub/nats"
 	"github.com/millrace/millrace/wire"
 )
@@ -25,7 +26,7 @@ func (e *edge) fill(t *testing.T) (taken int) {
 		err := e.publish(wire.Broadcast, "a", fmt.Sprintf("%d %s", taken, strings.Repeat("x", 4000)))
 		longest = max(longest, time.Since(begin))
 		if err != nil {
-			if !errors.Is(err, nats.ErrUnavailable) {
+			if !errors.Is(err, pubsub.ErrLinkFull) || errors.Is(err, nats.ErrUnavailable) {
 				t.Errorf("a full queue: %v", err)
 			}
 			break
@@ -74,17 +75,10 @@ func TestQueueIsBounded(t *testing.T) {
 
 	p.hold()
 	taken := e.fill(t)
-	if got := e.told(); got != "[false]" {
-		t.Errorf("the hub heard %s, want that the link is down", got)
-	}
 	p.resume()
-	e.reach(t, other, "a") // what fits is sent, before the hub hears that it is over
-	if got := e.told(); got != "[false]" {
-		t.Errorf("the hub heard %s, want one outage that is not over", got)
-	}
-	await(t, "the link", e.up)
-	if got := e.told(); got != "[false true]" {
-		t.Errorf("the hub heard %s, want one outage", got)
+	e.reach(t, other, "a")
+	if got := e.told(); got != "[]" {
+		t.Errorf("the hub heard %s of the link, which is up", got)
 	}
 	_, unsent, _ := e.counts()
 	numbers := other.numbers(t)
@@ -95,6 +89,37 @@ func TestQueueIsBounded(t *testing.T) {
 		if numbers[i] >= numbers[i+1] {
 			t.Fatalf("message %d comes before %d", numbers[i], numbers[i+1])
 		}
+	}
+}
+
+// A tenant whose share is full is told so alone: who publishes to others, or
+// subscribes, loses nothing.
+func TestFullShareIsTheTenants(t *testing.T) {
+	t.Parallel()
+	s := natstest.Server(t)
+	other := startEdge(t, natstest.Connect(s), 16<<20)
+	other.subscribe(t, "quiet", "a")
+	p := startProxy(t, s.Addr().String())
+	e := startEdge(t, p.connect(never), queueBytes)
+	quiet := func(d wire.Delivery, payload string) error {
+		return e.Publish(pubsub.Message{Tenant: []byte("quiet"), Channel: []byte("a"), Payload: []byte(payload), Delivery: d})
+	}
+	await(t, "the interest", func() bool { return quiet(wire.Broadcast, "before") == nil && other.has("before") })
+
+	p.hold()
+	e.fill(t)
+	if err := e.publish(wire.OneNearest, "a", strings.Repeat("x", 4000)); !errors.Is(err, pubsub.ErrLinkFull) {
+		t.Errorf("a message beyond the share: %v", err)
+	}
+	for _, d := range []wire.Delivery{wire.Broadcast, wire.OneNearest, wire.OneRandom} {
+		if err := quiet(d, fmt.Sprint("during ", d)); err != nil {
+			t.Errorf("%v of another tenant: %v", d, err)
+		}
+	}
+	p.resume()
+	await(t, "the other tenant's messages", func() bool { return other.has(fmt.Sprint("during ", wire.Broadcast)) })
+	if got := e.told(); got != "[]" {
+		t.Errorf("the hub heard %s of the link, which is up", got)
 	}
 }
 
@@ -116,9 +141,7 @@ func TestStuckConnection(t *testing.T) {
 		_, unsent, _ := e.counts()
 		return unsent*4000 >= queueBytes/4
 	})
-	if got := e.told(); got != "[false]" {
-		t.Errorf("the hub heard %s, want that the link is down", got)
-	}
+	await(t, "the end of the link", func() bool { return e.told() == "[false]" })
 	p.resume()
 	await(t, "the link", e.up)
 	e.reach(t, other, "a")

@@ -119,7 +119,7 @@ func (b *Broker) toRandom(m pubsub.Message) error {
 	c := t.channels[string(m.Channel)]
 	switch {
 	case !up && c == nil:
-		return b.toHere(m)
+		return b.toHere(m, ErrUnavailable)
 	case c == nil && !fits(1, len(t.channels), int(b.takers.channels.Load()), maxChannels):
 		return b.toAny(m)
 	case c == nil:
@@ -130,11 +130,11 @@ func (b *Broker) toRandom(m pubsub.Message) error {
 	c.used = now
 	if !up {
 		b.sendWaiting(t, c) // what came before goes before
-		return b.toHere(m)
+		return b.toHere(m, ErrUnavailable)
 	}
 	if c.again || now.Sub(c.asked) > answerAge {
-		if !b.ask(&m, c, now, now.Sub(since) < youngTime) && !c.known {
-			return b.toHere(m)
+		if err := b.ask(&m, c, now, now.Sub(since) < youngTime); err != nil && !c.known {
+			return b.toHere(m, err)
 		}
 	}
 	if c.known {
@@ -142,7 +142,7 @@ func (b *Broker) toRandom(m pubsub.Message) error {
 	}
 	size := len(m.Payload) + len(m.Tenant) + len(m.Channel)
 	if !fits(size, t.bytes, int(b.takers.bytes.Load()), b.config.QueueBytes) {
-		return ErrUnavailable
+		return errFull
 	}
 	t.bytes += size
 	b.takers.bytes.Add(int64(size))
@@ -152,13 +152,13 @@ func (b *Broker) toRandom(m pubsub.Message) error {
 	return nil
 }
 
-// toHere gives a message to somebody of this edge, as no other one can be
+// toHere gives a message to somebody of this edge, or says why no other one can be
 // reached.
-func (b *Broker) toHere(m pubsub.Message) error {
+func (b *Broker) toHere(m pubsub.Message, why error) error {
 	if b.receiver.Receive(m) > 0 {
 		return nil
 	}
-	return ErrUnavailable
+	return why
 }
 
 // toAny sends a message to any edge, which passes it on if it has nobody.
@@ -174,10 +174,10 @@ func (b *Broker) toAny(m pubsub.Message) error {
 	return nil
 }
 
-// ask asks all other edges about a channel, and reports whether it could. This
+// ask asks all other edges about a channel, or returns why it cannot. This
 // edge may be young, and not know who they are: then it waits for any. The caller
 // holds the lock of its tenant.
-func (b *Broker) ask(m *pubsub.Message, c *channelTakers, now time.Time, young bool) bool {
+func (b *Broker) ask(m *pubsub.Message, c *channelTakers, now time.Time, young bool) error {
 	open := map[edgeID]struct{}{}
 	for _, id := range b.peers.otherIDs() {
 		open[id] = struct{}{}
@@ -185,12 +185,14 @@ func (b *Broker) ask(m *pubsub.Message, c *channelTakers, now time.Time, young b
 	if young {
 		open[b.id] = struct{}{} // which does not answer
 	}
-	if len(open) > 0 && b.say(m, questions, kindQuestion) != nil {
-		return false // the next message asks
+	if len(open) > 0 {
+		if err := b.say(m, questions, kindQuestion); err != nil {
+			return err // the next message asks
+		}
 	}
 	c.asked, c.again, c.open = now, false, open
 	c.known = c.known || len(open) == 0
-	return true
+	return nil
 }
 
 // say sends a word about a channel.
