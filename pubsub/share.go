@@ -8,7 +8,7 @@ import (
 // An edge serves many who don't know each other. So no token, tenant or address
 // takes more than its share of it, which is half where no option says otherwise:
 // of its connections, of the handshakes under way, and of the bytes in its queues.
-// docs/decisions has a page with the reasons.
+// The reasons are in docs/decisions/0011-shares.md.
 
 const (
 	// MaxTenantsCounted is for how many tenants of its token a connection counts:
