@@ -31,7 +31,7 @@ type Index struct {
 	due      *btree.BTreeG[*indexed] // by the time from which on the store may forget them
 	spaces   map[string]*namespace   // by prefix, those that were asked for
 	asked    uint64                  // number of the last question
-	issuers  map[string]*issuer      // by id of the master token
+	issuers  map[string]*issuer      // by id of the master token, those with tokens
 	building map[string]uint64       // what was deleted meanwhile, by id: version; nil: it is built
 }
 
@@ -45,8 +45,10 @@ type indexed struct {
 	forget  int64 // seconds since 1970; 0: never
 }
 
-// issuer counts what a master token has issued and the store keeps.
+// issuer counts what a master token has issued and the store keeps, with what is
+// being written.
 type issuer struct {
+	master string
 	tokens int
 	bytes  int64
 }
@@ -207,12 +209,7 @@ func indexFields(rec Record) (common unique.Handle[string], master string, ok bo
 
 // add and drop change all that the Index has of a token. The caller holds x.mu.
 func (x *Index) add(t *indexed, master string) {
-	if t.issuer = x.issuers[master]; t.issuer == nil {
-		t.issuer = new(issuer)
-		x.issuers[master] = t.issuer
-	}
-	t.issuer.tokens++
-	t.issuer.bytes += t.bytes
+	t.issuer = x.take(master, t.bytes)
 	x.tokens.ReplaceOrInsert(t)
 	if t.forget != 0 {
 		x.due.ReplaceOrInsert(t)
@@ -225,14 +222,35 @@ func (x *Index) add(t *indexed, master string) {
 }
 
 func (x *Index) drop(t *indexed) {
-	t.issuer.tokens--
-	t.issuer.bytes -= t.bytes
+	x.giveBack(t.issuer, t.bytes)
 	x.tokens.Delete(t)
 	x.due.Delete(t)
 	for prefix, s := range x.spaces {
 		if strings.HasPrefix(t.common.Value(), prefix) {
 			s.tokens.Delete(t)
 		}
+	}
+}
+
+// take counts a token more for a master token.
+func (x *Index) take(master string, bytes int64) *issuer {
+	i := x.issuers[master]
+	if i == nil {
+		i = &issuer{master: master}
+		x.issuers[master] = i
+	}
+	i.tokens++
+	i.bytes += bytes
+	return i
+}
+
+// giveBack is the end of a take. Master tokens come and go for as long as the edge
+// runs, so the last one drops the entry.
+func (x *Index) giveBack(i *issuer, bytes int64) {
+	i.tokens--
+	i.bytes -= bytes
+	if i.tokens == 0 {
+		delete(x.issuers, i.master)
 	}
 }
 
@@ -258,10 +276,9 @@ func (x *Index) reserve(ctx context.Context, master string, q Quota, bytes int64
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.forget()
-	i := x.issuers[master]
-	if i == nil {
-		i = new(issuer)
-		x.issuers[master] = i
+	var i issuer
+	if known := x.issuers[master]; known != nil {
+		i = *known
 	}
 	switch {
 	case q.MaxTokens > 0 && i.tokens >= q.MaxTokens:
@@ -269,12 +286,10 @@ func (x *Index) reserve(ctx context.Context, master string, q Quota, bytes int64
 	case q.MaxBytes > 0 && i.bytes+bytes > q.MaxBytes:
 		return nil, fmt.Errorf("%w: at most %d bytes of tokens, with those that are kept for a day after they expire", ErrQuotaExceeded, q.MaxBytes)
 	}
-	i.tokens++
-	i.bytes += bytes
+	reserved := x.take(master, bytes)
 	return func() {
 		x.mu.Lock()
 		defer x.mu.Unlock()
-		i.tokens--
-		i.bytes -= bytes
+		x.giveBack(reserved, bytes)
 	}, nil
 }

@@ -1,0 +1,70 @@
+package tokenstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+)
+
+// noStore is an empty store that never changes.
+type noStore struct{ Store }
+
+func (noStore) Scan(context.Context, Kind, string, func(Record) bool) error { return nil }
+func (noStore) Watch(func(Change)) (stop func())                            { return func() {} }
+
+// Master tokens whose tokens are all gone take no room in the index.
+func TestIssuersOfNothing(t *testing.T) {
+	now := time.Unix(1_900_000_000, 0)
+	x := newIndex(noStore{}, func() time.Time { return now })
+	defer x.Close()
+	if err := x.await(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	expect := func(when string, want int) {
+		t.Helper()
+		x.mu.Lock()
+		defer x.mu.Unlock()
+		if len(x.issuers) != want {
+			t.Errorf("%s: %d issuers, want %d", when, len(x.issuers), want)
+		}
+	}
+	record := func(master string, version uint64) Record {
+		r := accessRecord{MasterID: master, ExpiresAt: now.Add(time.Hour)}
+		rec, err := r.store("token of "+master, version)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return rec
+	}
+	for i := range 10 {
+		master := fmt.Sprint("deleted ", i)
+		x.apply(Change{Record: record(master, 1)})
+		x.apply(Change{Record: record(master, 2)}) // refreshed
+		x.apply(Change{Record: record(fmt.Sprint("expired ", i), 1)})
+	}
+	expect("issued", 20)
+	for i := range 10 {
+		x.apply(Change{Record: record(fmt.Sprint("deleted ", i), 3), Deleted: true})
+	}
+	expect("deleted", 10)
+	now = now.Add(time.Hour + KeepExpired + 2*time.Second)
+	release, err := x.reserve(t.Context(), "master", Quota{MaxTokens: 1}, 100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	expect("being written", 1) // and those that expired are forgotten
+	x.apply(Change{Record: record("master", 4)})
+	release()
+	expect("written", 1)
+	for _, q := range []Quota{{MaxTokens: 1}, {MaxBytes: 1}} {
+		if _, err := x.reserve(t.Context(), "master", q, 1); !errors.Is(err, ErrQuotaExceeded) {
+			t.Errorf("beyond the quota: %v", err)
+		}
+		if _, err := x.reserve(t.Context(), "other", Quota{MaxBytes: 1}, 2); !errors.Is(err, ErrQuotaExceeded) {
+			t.Errorf("beyond the quota of who has nothing: %v", err)
+		}
+	}
+	expect("refused", 1)
+}
