@@ -56,7 +56,7 @@ type BadgerStore struct {
 
 	// Reserve is how many bytes the disk must have free for changes of tokens:
 	// with less, they are refused with `insufficient_storage`, and all else goes
-	// on, until 64 MiB more are free. 32 MiB to 1 TiB. Default: 67108864, 64
+	// on, until 64 MiB more are free. 64 MiB to 1 TiB. Default: 268435456, 256
 	// MiB. Zero: the disk is not looked at, and a full one ends the process.
 	Reserve *int64 `json:"reserve,omitempty"`
 }
