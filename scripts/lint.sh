@@ -4,6 +4,12 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-go tool -modfile=tools/go.mod golangci-lint run "$@"
-cd integration/bench # a module of its own
-go tool -modfile=../../tools/go.mod golangci-lint run "$@"
+# Its path, since go tool would build it with the race detector below.
+lint=$(go tool -modfile=tools/go.mod -n golangci-lint)
+
+# The linters read types from compiled packages. With -race, those are the ones that
+# the tests need anyway, so nothing is compiled twice. Files that are for builds
+# without the race detector have the tag lint, too.
+GOFLAGS="${GOFLAGS:-} -race" "$lint" run --build-tags=lint "$@"
+cd integration/bench # a module of its own, which is tested without the race detector
+"$lint" run "$@"
