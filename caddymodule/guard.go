@@ -7,8 +7,10 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"runtime"
 	"sync"
 	"time"
+	"weak"
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/caddyconfig"
@@ -89,10 +91,11 @@ func protectServers(ctx caddy.Context, log *zap.Logger) error {
 				return fmt.Errorf("server %s: log_credentials would write tokens to the log: "+
 					"it cannot be used together with pubsub handlers", name)
 			}
-			if _, known := guarded.LoadOrStore(srv, nil); known {
+			key := weak.Make(srv)
+			if _, known := guarded.LoadOrStore(key, nil); known {
 				continue
 			}
-			ctx.OnCancel(func() { guarded.Delete(srv) })
+			runtime.AddCleanup(srv, func(key weak.Pointer[caddyhttp.Server]) { guarded.Delete(key) }, key)
 			// Caddy sets the handler of the http.Server in its Start, and offers
 			// no hook after that. But each connection is announced with its
 			// http.Server before its first request is read: the once makes that
@@ -111,8 +114,9 @@ func protectServers(ctx caddy.Context, log *zap.Logger) error {
 	return nil
 }
 
-// guarded holds the servers with a guard, of all configurations that are loaded.
-var guarded sync.Map // of *caddyhttp.Server to nothing
+// guarded holds the servers with a guard. It keeps none of them: with it, all of
+// its configuration would stay after a reload.
+var guarded sync.Map // of weak.Pointer[caddyhttp.Server] to nothing
 
 // outermost is the guard before Caddy's own handler, over TCP and, where HTTP/3 is
 // taken over, over UDP.

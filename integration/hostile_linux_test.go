@@ -56,7 +56,9 @@ type calm struct {
 // test.
 func (e *edge) startCalm() *calm {
 	e.t.Helper()
-	token := e.issue(allowAll("calm")).Token
+	request := tokenRequest(allowAll("calm"))
+	request["expires_at"] = in(12 * time.Hour) // after any soak
+	token := e.issueAs(e.master, request).Token
 	publisher := e.dial(token)
 	subscribers := []*socket{e.dial(token), e.dialWebTransport(token)}
 	for _, s := range subscribers {
