@@ -57,7 +57,7 @@ type calm struct {
 func (e *edge) startCalm() *calm {
 	e.t.Helper()
 	request := tokenRequest(allowAll("calm"))
-	request["expires_at"] = in(12 * time.Hour) // after any soak
+	request["right"].(object)["expires_at"] = in(12 * time.Hour) // after any soak
 	token := e.issueAs(e.master, request).Token
 	publisher := e.dial(token)
 	subscribers := []*socket{e.dial(token), e.dialWebTransport(token)}
