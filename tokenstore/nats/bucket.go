@@ -62,7 +62,7 @@ func (s *Store) position(ctx context.Context) (position, error) {
 // newest returns the revision of the last message that the bucket has, 0 if it
 // has none.
 func (s *Store) newest(ctx context.Context) (revision uint64, err error) {
-	m, err := s.lastLimited(ctx, "$KV."+s.config.Bucket+".>")
+	m, err := s.lastLimited(ctx, s.subjects()+">")
 	if err != nil || m == nil {
 		return 0, err
 	}

@@ -210,7 +210,7 @@ func TestConsumerLost(t *testing.T) {
 	// The client would notice too, but later. And the store may have begun anew just
 	// then, when it heard of its connection.
 	if !strings.Contains(text(a.logs), "the connection was renewed") {
-		logged(t, a, "the copy is not what the bucket has")
+		logged(t, a, "the watch of the bucket does not keep up")
 	}
 }
 

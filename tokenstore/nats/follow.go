@@ -3,7 +3,7 @@ package nats
 import (
 	"context"
 	"errors"
-	"fmt"
+	"sync"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
@@ -11,46 +11,71 @@ import (
 )
 
 const (
-	// probeEvery is how often the bucket is asked for its latest revision.
-	probeEvery = time.Second
-	// lagging is how long the copy may be behind that before it is read anew.
-	lagging = 5 * time.Second
+	// lagging is how long the watch may be behind before it is begun anew. The copy
+	// does not wait for that: see prove.
+	lagging = 2 * time.Second
 	// oldMarkers is how long the bucket remembers deletions. A copy that was not
 	// confirmed for half of it is read anew, not brought up to date.
 	oldMarkers = 24 * time.Hour
 )
 
-// reading is the state of the follower, kept from one connection to the next.
+// reading is what of the bucket is in the copy. It is kept from one connection to
+// the next.
 type reading struct {
-	round   uint64    // of full readings
-	created time.Time // when the bucket was made that is in the copy
-	applied uint64    // everything up to this revision is in the copy
-	begun   bool      // a full reading has, and was not brought to its end
+	round uint64 // of full readings
+	begun bool   // a full reading has, and was not brought to its end
+
+	mu      sync.Mutex // guards the rest
+	created time.Time  // when the bucket was made that is in the copy
+	applied uint64     // everything up to this revision is in the copy
+	watched uint64     // what the watch has brought, or was begun behind
+	whole   bool       // the copy has been read to its end, and was of this bucket
+}
+
+// now returns when the bucket was made that is in the copy, and up to which
+// revision it is there; whole is false where it is not yet.
+func (r *reading) now() (created time.Time, applied uint64, whole bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.created, r.applied, r.whole
+}
+
+// advance notes that everything up to a revision of a bucket is in the copy.
+func (r *reading) advance(created time.Time, to uint64) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.created.Equal(created) {
+		r.applied = max(r.applied, to)
+	}
+}
+
+// forget has all of the bucket read, as that of another one.
+func (r *reading) forget() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.created, r.whole = time.Time{}, false
 }
 
 // another reports whether the bucket is not the one that was in the copy when
 // everything up to a revision was.
 func (r *reading) another(p position, applied uint64) bool {
-	return p.last < applied || !p.created.Equal(r.created)
+	created, _, _ := r.now()
+	return p.last < applied || !p.created.Equal(created)
 }
 
 var (
-	errAnew    = errors.New("the copy is not what the bucket has")
 	errAnother = errors.New("the bucket is another one")
 	errRenewed = errors.New("the connection was renewed")
+	errLagging = errors.New("the watch of the bucket does not keep up")
 )
 
 // follow keeps the copy up to date.
-func (s *Store) follow(ctx context.Context) {
-	var r reading
+func (s *Store) follow(ctx context.Context, r *reading) {
 	for pause := time.Duration(0); ctx.Err() == nil; {
 		began := time.Now()
-		err := s.followOnce(ctx, &r)
-		switch {
-		case errors.Is(err, errAnew):
-			r.applied = 0
-		case errors.Is(err, errAnother):
-			r.created = time.Time{}
+		err := s.followOnce(ctx, r)
+		if errors.Is(err, errAnother) {
+			r.forget()
 		}
 		s.state.note(err)
 		switch {
@@ -80,10 +105,9 @@ func (s *Store) followOnce(ctx context.Context, r *reading) error {
 	if !s.conn.IsConnected() {
 		return errors.New("not connected to NATS")
 	}
-	select {
-	case <-s.again: // this is it
-	default:
-	}
+	drain(s.again) // this is it
+	drain(s.lagged)
+	drain(s.gone)
 	limited, done := context.WithTimeout(ctx, bucketPatience)
 	defer done()
 	kv, err := s.bucket(limited)
@@ -91,20 +115,17 @@ func (s *Store) followOnce(ctx context.Context, r *reading) error {
 		return err
 	}
 	f := following{store: s, reading: r, began: time.Now()}
+	_, before, _ := r.now()
 	if f.start, err = s.position(ctx); err != nil {
 		return err
 	}
-	if f.rebased = r.another(f.start, r.applied) || f.start.memory; f.rebased {
+	if f.rebased = r.another(f.start, before) || f.start.memory; f.rebased {
 		s.mirror.rebase()
-		r.created, r.applied = f.start.created, 0
 	}
-	f.full = r.applied == 0 || r.begun || f.began.Sub(s.state.since()) > oldMarkers/2
+	f.begin(s.state.since())
 	var options []jetstream.WatchOpt
-	if f.full {
-		r.begun = true
-		r.round++
-	} else {
-		options = append(options, jetstream.ResumeFromRevision(r.applied+1))
+	if !f.full {
+		options = append(options, jetstream.ResumeFromRevision(f.watched+1))
 	}
 	watching, stopWatching := context.WithCancel(ctx)
 	defer stopWatching()
@@ -125,18 +146,30 @@ type following struct {
 	full    bool     // all of it is read, not what is new
 	rebased bool     // as it is another one
 
-	marked   time.Time // when the watch said that this was all there is
-	target   uint64    // the revision that has to be applied then
-	complete bool      // it is
-	behind   probe     // the first answer that the copy is behind; zero: it is not
+	marked time.Time // when the watch said that this was all there is
+	target uint64    // the revision that has to be applied then
+}
+
+// begin decides how much is read.
+func (f *following) begin(confirmed time.Time) {
+	r := f.reading
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if f.rebased {
+		r.created, r.applied, r.whole = f.start.created, 0, false
+	}
+	f.full = !r.whole || r.begun || f.began.Sub(confirmed) > oldMarkers/2
+	r.watched = r.applied
+	if f.full {
+		r.watched, r.begun = 0, true
+		r.round++
+	}
 }
 
 func (f *following) run(ctx context.Context, watcher jetstream.KeyWatcher) error {
 	s := f.store
-	probes := make(chan probe, 1)
-	next := time.NewTimer(probeEvery)
-	defer next.Stop()
-	asking, asked := false, time.Now() // the last time
+	tick := time.NewTicker(lagging)
+	defer tick.Stop()
 	for {
 		select {
 		case e, open := <-watcher.Updates():
@@ -146,31 +179,14 @@ func (f *following) run(ctx context.Context, watcher jetstream.KeyWatcher) error
 			if err := f.take(ctx, e); err != nil {
 				return err
 			}
-		case <-s.lookups.asked:
-			next.Reset(max(0, time.Until(asked.Add(confirmSpacing))))
-		case <-next.C:
-			next.Reset(probeEvery)
-			switch {
-			case !f.complete:
-				if !f.marked.IsZero() && time.Since(f.marked) > lagging {
-					return errors.New("the server that reads the bucket is behind its leader")
-				}
-				continue
-			case asking:
-				continue
+		case <-tick.C:
+			if f.full && !f.marked.IsZero() && time.Since(f.marked) > lagging {
+				return errors.New("the server that reads the bucket is behind its leader")
 			}
-			asking, asked = true, time.Now()
-			p := probe{at: time.Now(), applied: f.applied}
-			s.running.Go(func() {
-				p.position, p.err = s.position(ctx)
-				probes <- p
-			})
-		case p := <-probes:
-			asking = false
-			if err := f.compare(p); err != nil {
-				return err
-			}
-			s.lookups.confirmed(time.Time{}) // asks again if that was too early for some
+		case <-s.lagged:
+			return errLagging
+		case err := <-s.gone:
+			return err
 		case <-s.again: // what came meanwhile is read at once
 			return errRenewed
 		case <-ctx.Done():
@@ -183,53 +199,48 @@ func (f *following) run(ctx context.Context, watcher jetstream.KeyWatcher) error
 // The server that says so can be a replica that is behind: so the leader is asked.
 func (f *following) take(ctx context.Context, e jetstream.KeyValueEntry) error {
 	s := f.store
-	if e != nil {
-		s.apply(e, f.round)
-		f.applied = max(f.applied, e.Revision())
-	} else {
+	switch {
+	case e != nil:
+		s.apply(e.Key(), &latest{revision: e.Revision(), value: e.Value(), deleted: e.Operation() != jetstream.KeyValuePut}, f.round)
+		f.brought(e.Revision())
+	case f.full:
 		newest, err := s.newest(ctx)
 		if err != nil {
 			return err
 		}
 		f.marked, f.target = time.Now(), newest
 	}
-	if !f.complete && !f.marked.IsZero() && f.applied >= f.target {
-		if f.full {
-			if err := s.dropUnseen(ctx, f.round, max(f.start.last, f.applied), f.rebased); err != nil {
-				return err
-			}
-			f.begun = false
-		}
-		f.complete = true
-		f.applied = max(f.applied, f.start.last)
-		s.confirm(f.began)
+	if !f.full || f.marked.IsZero() || f.watched < f.target {
+		return nil
 	}
-	if f.behind.last > 0 && f.applied >= f.behind.last {
-		s.confirm(f.behind.at)
-		f.behind = probe{}
+	if err := s.dropUnseen(ctx, f.round, max(f.start.last, f.watched), f.rebased); err != nil {
+		return err
 	}
+	f.complete()
+	s.confirm(f.began)
 	return nil
 }
 
-// compare takes the answer of a probe. Without one the clock runs.
-func (f *following) compare(p probe) error {
-	s := f.store
-	if errors.Is(p.err, jetstream.ErrStreamNotFound) {
-		return fmt.Errorf("the bucket %q is gone: %w", s.config.Bucket, p.err)
+// brought notes a revision that the watch has brought, and so all before it. Those
+// of a full reading count at its end.
+func (f *following) brought(revision uint64) {
+	r := f.reading
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.watched = max(r.watched, revision)
+	if !f.full {
+		r.applied = max(r.applied, r.watched)
 	}
-	answered := p.err == nil
-	switch {
-	case !answered:
-	case f.another(p.position, p.applied):
-		return errAnother
-	case p.last <= f.applied: // less: there was news while it was asked
-		s.confirm(p.at)
-	case f.behind.last == 0:
-		f.behind = p
-	case p.at.Sub(f.behind.at) > lagging:
-		return errAnew
-	}
-	return nil
+}
+
+// complete ends a full reading.
+func (f *following) complete() {
+	r := f.reading
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.watched = max(r.watched, f.start.last)
+	r.applied = max(r.applied, r.watched)
+	r.whole, r.begun, f.full = true, false, false
 }
 
 // confirm notes that the copy was, at a time, what the bucket had.
@@ -261,29 +272,21 @@ func (s *Store) dropUnseen(ctx context.Context, round, revision uint64, another 
 	return nil
 }
 
-// probe is what the bucket says of itself.
-type probe struct {
-	position
-	at      time.Time // when it was asked
-	applied uint64    // what was in the copy by then
-	err     error
-}
-
-// apply brings an entry of the bucket into the copy.
-func (s *Store) apply(e jetstream.KeyValueEntry, round uint64) {
-	kind, id, ok := splitKey(e.Key())
+// apply brings a message of the bucket into the copy.
+func (s *Store) apply(name string, m *latest, round uint64) {
+	kind, id, ok := splitKey(name)
 	if !ok {
-		s.log.Error("the bucket has a key that is not ours", zap.String("key", e.Key()))
+		s.log.Error("the bucket has a key that is not ours", zap.String("key", name))
 		return
 	}
-	if e.Operation() != jetstream.KeyValuePut {
-		s.mirror.remove(kind, id, e.Revision())
+	if m.deleted {
+		s.mirror.remove(kind, id, m.revision)
 		return
 	}
-	rec, err := decode(kind, id, e.Value(), e.Revision())
+	rec, err := decode(kind, id, m.value, m.revision)
 	if err != nil { // what cannot be read permits nothing
-		s.log.Error("a token cannot be read", zap.String("key", e.Key()), zap.Error(err))
-		s.mirror.remove(kind, id, e.Revision())
+		s.log.Error("a token cannot be read", zap.String("key", name), zap.Error(err))
+		s.mirror.remove(kind, id, m.revision)
 		return
 	}
 	s.mirror.put(rec, round)

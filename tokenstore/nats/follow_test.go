@@ -44,8 +44,8 @@ func TestReadingInterrupted(t *testing.T) {
 
 	// A second follower, which reads everything.
 	r := reading{round: 100, created: now.created}
-	for r.applied == 0 || r.applied == now.last { // else it was too early, or too late
-		r.applied = 0
+	for r.watched == 0 || r.watched == now.last { // else it was too early, or too late
+		r.watched, r.whole = 0, false
 		s.mirror.mu.Lock()
 		s.mirror.entries[ghost] = entry{record: tokenstore.Record{Kind: access, ID: ghost.id, Version: 1}}
 		s.mirror.mu.Unlock()

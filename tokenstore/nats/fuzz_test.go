@@ -8,37 +8,22 @@ import (
 
 	"github.com/millrace/millrace/tokenstore"
 	client "github.com/nats-io/nats.go"
-	"github.com/nats-io/nats.go/jetstream"
 	"go.uber.org/zap"
 )
-
-// entryOf is an entry of the bucket as a watch gives it.
-type entryOf struct {
-	jetstream.KeyValueEntry
-	key       string
-	value     []byte
-	operation jetstream.KeyValueOp
-	revision  uint64
-}
-
-func (e entryOf) Key() string                     { return e.key }
-func (e entryOf) Value() []byte                   { return e.value }
-func (e entryOf) Operation() jetstream.KeyValueOp { return e.operation }
-func (e entryOf) Revision() uint64                { return e.revision }
 
 // Whatever stands in the bucket, the copy has a record only where key and value
 // are those of it, and what cannot be read is in the place of nothing readable.
 func FuzzEntry(f *testing.F) {
 	value := encode(tokenstore.Record{Value: []byte("x"), DeleteAfter: time.Unix(1<<33, 0)})
-	f.Add("1.a", value, byte(jetstream.KeyValuePut), uint64(1))
-	f.Add("2.=2e", value, byte(jetstream.KeyValueDelete), uint64(2))
-	f.Add("9.a", []byte(`{"stream":"KV_tokens","seq":2}`), byte(jetstream.KeyValuePurge), uint64(0))
-	f.Add("", []byte(nil), byte(9), uint64(1)<<63)
-	f.Fuzz(func(t *testing.T, key string, value []byte, operation byte, revision uint64) {
+	f.Add("1.a", value, false, uint64(1))
+	f.Add("2.=2e", value, true, uint64(2))
+	f.Add("9.a", []byte(`{"stream":"KV_tokens","seq":2}`), true, uint64(0))
+	f.Add("", []byte(nil), false, uint64(1)<<63)
+	f.Fuzz(func(t *testing.T, key string, value []byte, deleted bool, revision uint64) {
 		s := &Store{log: zap.NewNop(), mirror: newMirror()}
 		changes := 0
 		defer s.mirror.watchers.Add(func(tokenstore.Change) { changes++ })()
-		s.apply(entryOf{key: key, value: value, operation: jetstream.KeyValueOp(operation), revision: revision}, 1)
+		s.apply(key, &latest{value: value, deleted: deleted, revision: revision}, 1)
 		n := 0
 		for at, e := range s.mirror.entries {
 			n++

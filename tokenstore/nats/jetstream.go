@@ -29,12 +29,16 @@ func (s *Store) api(call string) string {
 
 func (s *Store) stream() string { return "KV_" + s.config.Bucket }
 
+// subjects is what the subjects of all records begin with.
+func (s *Store) subjects() string { return "$KV." + s.config.Bucket + "." }
+
 func (s *Store) subject(kind tokenstore.Kind, id string) string {
-	return "$KV." + s.config.Bucket + "." + keyOf(kind, id)
+	return s.subjects() + keyOf(kind, id)
 }
 
 // latest is the last message of a subject.
 type latest struct {
+	subject  string
 	revision uint64
 	value    []byte
 	deleted  bool
@@ -42,7 +46,19 @@ type latest struct {
 
 // last returns the last message of a subject; nil: there is none.
 func (s *Store) last(ctx context.Context, subject string) (*latest, error) {
-	request, err := json.Marshal(map[string]string{"last_by_subj": subject})
+	return s.message(ctx, map[string]any{"last_by_subj": subject})
+}
+
+// next returns the first message from a revision on; nil: there is none.
+func (s *Store) next(ctx context.Context, revision uint64) (*latest, error) {
+	ctx, done := context.WithTimeout(ctx, missingTime)
+	defer done()
+	return s.message(ctx, map[string]any{"seq": revision, "next_by_subj": s.subjects() + ">"})
+}
+
+// message asks the leader for a message; nil: there is none.
+func (s *Store) message(ctx context.Context, which map[string]any) (*latest, error) {
+	request, err := json.Marshal(which)
 	if err != nil {
 		return nil, err
 	}
@@ -58,6 +74,7 @@ func parseLatest(answer []byte) (*latest, error) {
 	var got struct {
 		Error   *jetstream.APIError `json:"error"`
 		Message *struct {
+			Subject  string `json:"subject"`
 			Sequence uint64 `json:"seq"`
 			Header   []byte `json:"hdrs"`
 			Data     []byte `json:"data"`
@@ -72,7 +89,7 @@ func parseLatest(answer []byte) (*latest, error) {
 	case got.Error != nil:
 		return nil, got.Error
 	}
-	m := &latest{revision: got.Message.Sequence, value: got.Message.Data}
+	m := &latest{subject: got.Message.Subject, revision: got.Message.Sequence, value: got.Message.Data}
 	if len(got.Message.Header) > 0 {
 		header, err := client.DecodeHeadersMsg(got.Message.Header)
 		if err != nil {

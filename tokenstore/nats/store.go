@@ -60,17 +60,23 @@ type Store struct {
 	stop    context.CancelFunc
 	running sync.WaitGroup
 	again   chan struct{} // the connection is back
+	lagged  chan struct{} // the watch does not keep up
+	gone    chan error    // what is in the copy is not in the bucket
 }
 
 // Open starts to follow a bucket; it need not be reachable yet.
 func Open(c Config) (*Store, error) {
 	s := &Store{
 		config: c, log: c.Log, mirror: newMirror(), again: make(chan struct{}, 1),
+		lagged: make(chan struct{}, 1), gone: make(chan error, 1),
 		lookups: newLookups(), slots: make(chan struct{}, maxCalls),
 	}
 	s.state.start(c.MaxStale)
 	s.mirror.watchers.Add(s.lookups.arrived)
-	back := func(*client.Conn) { kick(s.again) }
+	back := func(*client.Conn) {
+		kick(s.again)
+		kick(s.lookups.asked) // what came meanwhile
+	}
 	var err error
 	s.conn, err = c.Connect(
 		client.ReconnectBufSize(-1), // a write that fails says so
@@ -99,7 +105,9 @@ func Open(c Config) (*Store, error) {
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	s.stop = stop
-	s.running.Go(func() { s.follow(ctx) })
+	r := new(reading)
+	s.running.Go(func() { s.follow(ctx, r) })
+	s.running.Go(func() { s.prove(ctx, r) })
 	s.running.Go(func() { s.sweep(ctx) })
 	return s, nil
 }
@@ -323,6 +331,13 @@ func (s *Store) Close() error {
 	s.state.end()
 	s.conn.Close()
 	return nil
+}
+
+func drain[T any](c chan T) {
+	select {
+	case <-c:
+	default:
+	}
 }
 
 func kick(c chan struct{}) {
