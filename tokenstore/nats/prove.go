@@ -112,10 +112,11 @@ func (r *reading) keepsUp(revision uint64) bool {
 // is not what is in the copy.
 func (s *Store) compare(r *reading, p probe) (current bool, err error) {
 	_, applied, whole := r.now()
+	answered := p.err == nil
 	switch {
 	case errors.Is(p.err, jetstream.ErrStreamNotFound):
 		return false, fmt.Errorf("the bucket %q is gone: %w", s.config.Bucket, p.err)
-	case p.err != nil, !whole:
+	case !answered, !whole:
 		return false, nil
 	case r.another(p.position, p.applied):
 		return false, errAnother
