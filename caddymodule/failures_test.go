@@ -31,6 +31,12 @@ func (*afar) GetLocal(context.Context, tokenstore.Kind, string) (tokenstore.Reco
 	return tokenstore.Record{}, tokenstore.ErrNotFound
 }
 
+func (a *afar) GetLatest(ctx context.Context, kind tokenstore.Kind, id string) (tokenstore.Record, error) {
+	return a.Get(ctx, kind, id)
+}
+
+func (*afar) CatchUp(context.Context) error { return nil }
+
 func (*afar) WatchStale(func()) (stop func()) { return func() {} }
 
 // guesses is a limiter before a service, in a second that has just begun.

@@ -6,13 +6,21 @@ import (
 	"sync"
 )
 
-// getter is [Store.Get], or [Replica.GetLocal].
+// getter is [Store.Get], [Replica.GetLocal] or [Replica.GetLatest].
 type getter func(ctx context.Context, kind Kind, id string) (Record, error)
 
 // local returns the getter that asks no other machine.
 func (s *Service) local() getter {
 	if r, ok := s.store.(Replica); ok {
 		return r.GetLocal
+	}
+	return s.store.Get
+}
+
+// latest returns the getter whose answer no change can have overtaken.
+func (s *Service) latest() getter {
+	if r, ok := s.store.(Replica); ok {
+		return r.GetLatest
 	}
 	return s.store.Get
 }

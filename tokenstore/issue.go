@@ -16,8 +16,8 @@ const revokedRoom = 64
 
 // Issue mints an access token with the right of req, its tenants prefixed with
 // the prefix of m. It returns an [*InvalidError] for a request that breaks a
-// rule, [ErrQuotaExceeded], and [ErrBadMasterToken] when m was deleted or rotated
-// meanwhile.
+// rule, [ErrQuotaExceeded], and [ErrBadMasterToken] when m was deleted or rotated, or
+// got another prefix, meanwhile.
 func (s *Service) Issue(ctx context.Context, m *Master, req IssueRequest) (Issued, error) {
 	if err := checkLabels(req); err != nil {
 		return Issued{}, err

@@ -66,14 +66,14 @@ func (s *Service) master(ctx context.Context, id string, get getter) (Master, er
 	return r.master(id), nil
 }
 
-// stillValid returns ErrBadMasterToken when m was deleted or rotated since it
-// authenticated.
+// stillValid returns ErrBadMasterToken when m was deleted or rotated, or got another
+// prefix, since it authenticated, on any edge.
 func (s *Service) stillValid(ctx context.Context, m *Master) error {
 	if m.Static {
 		return nil
 	}
-	now, err := s.master(ctx, m.ID, s.store.Get)
-	if errors.Is(err, ErrUnknownMaster) || err == nil && now.secret != m.secret {
+	now, err := s.master(ctx, m.ID, s.latest())
+	if errors.Is(err, ErrUnknownMaster) || err == nil && (now.secret != m.secret || now.TenantPrefix != m.TenantPrefix) {
 		return ErrBadMasterToken
 	}
 	return err
@@ -254,6 +254,11 @@ func (s *Service) changeMaster(ctx context.Context, id string, fn func(*masterRe
 
 // revokeIssuedBy revokes the valid tokens that a master issued.
 func (s *Service) revokeIssuedBy(ctx context.Context, masterID string) (revoked int, err error) {
+	if r, ok := s.store.(Replica); ok { // those that another edge has issued a moment ago
+		if err := r.CatchUp(ctx); err != nil {
+			return 0, err
+		}
+	}
 	var ids []string
 	err = s.scanAccess(ctx, "", func(id string, r *accessRecord) bool {
 		if r.MasterID == masterID && r.status(s.now()) == StatusValid {

@@ -119,4 +119,10 @@ type Replica interface {
 	// GetLocal is Get from the copy alone: it asks no other machine. ErrNotFound
 	// may mean that the record has not arrived yet.
 	GetLocal(ctx context.Context, kind Kind, id string) (Record, error)
+	// GetLatest is Get from where changes are ordered: it returns what all calls
+	// that ended before it, in any process, have left.
+	GetLatest(ctx context.Context, kind Kind, id string) (Record, error)
+	// CatchUp returns when the copy, and so Scan, has what all calls that ended
+	// before it have left.
+	CatchUp(ctx context.Context) error
 }

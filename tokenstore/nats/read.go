@@ -3,6 +3,7 @@ package nats
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/millrace/millrace/tokenstore"
 )
@@ -36,6 +37,66 @@ func (s *Store) GetLocal(ctx context.Context, kind tokenstore.Kind, id string) (
 		return rec, nil
 	}
 	return tokenstore.Record{}, tokenstore.ErrNotFound
+}
+
+// GetLatest implements [tokenstore.Replica]: it asks the leader.
+func (s *Store) GetLatest(ctx context.Context, kind tokenstore.Kind, id string) (tokenstore.Record, error) {
+	leave, err := s.enter(ctx)
+	if err != nil {
+		return tokenstore.Record{}, err
+	}
+	defer leave()
+	if err := s.usable(ctx); err != nil {
+		return tokenstore.Record{}, err
+	}
+	err = s.ask(ctx, func(ctx context.Context) error {
+		m, err := s.last(ctx, s.subject(kind, id))
+		switch {
+		case err != nil:
+			return err
+		case m == nil:
+			return tokenstore.ErrNotFound
+		}
+		return s.learn(kind, id, m)
+	})
+	if err != nil {
+		return tokenstore.Record{}, err
+	}
+	if rec, ok := s.mirror.get(kind, id); ok {
+		return rec, nil
+	}
+	return tokenstore.Record{}, tokenstore.ErrNotFound
+}
+
+// CatchUp implements [tokenstore.Replica]: it waits for an answer of the leader that
+// was asked for after the call began.
+func (s *Store) CatchUp(ctx context.Context) error {
+	leave, err := s.enter(ctx)
+	if err != nil {
+		return err
+	}
+	defer leave()
+	if err := s.usable(ctx); err != nil {
+		return err
+	}
+	if err := s.lookups.enter(); err != nil {
+		return err
+	}
+	defer s.lookups.leave()
+	w := s.lookups.add(entryKey{}) // no record's
+	defer s.lookups.remove(entryKey{}, w)
+	kick(s.lookups.asked)
+	limited, done := context.WithTimeout(ctx, patience)
+	defer done()
+	select {
+	case <-w.done:
+		return nil
+	case <-limited.Done():
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		return fmt.Errorf("%w: the copy does not come to what the bucket has", tokenstore.ErrUnavailable)
+	}
 }
 
 // usable returns nil if the copy may be used. So many calls wait for the first one

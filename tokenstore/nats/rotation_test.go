@@ -1,0 +1,120 @@
+package nats_test
+
+import (
+	"net/netip"
+	"testing"
+	"time"
+
+	"github.com/millrace/millrace/internal/natstest"
+	"github.com/millrace/millrace/tokenstore"
+	"github.com/nats-io/nats-server/v2/server"
+)
+
+// blind has every store follow the bucket by its questions to the leader alone: for
+// a moment none has heard of the others' last changes.
+func blind(t *testing.T, s *server.Server) {
+	t.Helper()
+	stream, err := admin(t, s).Stream(t.Context(), "KV_tokens")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name := range stream.ConsumerNames(t.Context()).Name() {
+		if err := stream.DeleteConsumer(t.Context(), name); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// services are two edges on one bucket, and a master token that both know.
+func services(t *testing.T) (a, b *tokenstore.Service, m tokenstore.Master, shared *server.Server) {
+	t.Helper()
+	shared = natstest.Server(t)
+	serve := func() *tokenstore.Service {
+		store := start(t, natstest.Connect(shared))
+		ready(t, store)
+		service, err := tokenstore.NewService(store, tokenstore.Config{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return service
+	}
+	a, b = serve(), serve()
+	_, token, err := a.CreateMaster(t.Context(), tokenstore.MasterSpec{Name: "m", TenantPrefix: "a."})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a, b, authenticated(t, a, token), shared
+}
+
+func authenticated(t *testing.T, s *tokenstore.Service, token string) tokenstore.Master {
+	t.Helper()
+	m, err := s.AuthenticateMaster(t.Context(), token, netip.MustParseAddr("127.0.0.1"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return *m
+}
+
+// request is a token's for an hour.
+func request() (r tokenstore.IssueRequest) {
+	r.CreatedBy = "test"
+	r.Right.TenantGrants = []tokenstore.TenantGrant{{TenantIDs: []string{"x"}, AllowChannelsSub: []string{"#"}}}
+	r.Right.ExpiresAt = time.Now().Add(time.Hour).UTC().Format(time.RFC3339)
+	return r
+}
+
+// A master token that another edge has just rotated, or given another prefix, issues
+// nothing, also where that has not arrived yet.
+func TestIssueAfterRotationElsewhere(t *testing.T) {
+	t.Parallel()
+	prefix := "b."
+	for name, change := range map[string]func(*tokenstore.Service, string) error{
+		"rotation": func(s *tokenstore.Service, id string) error {
+			_, _, _, err := s.RotateMaster(t.Context(), id, true)
+			return err
+		},
+		"another prefix": func(s *tokenstore.Service, id string) error {
+			_, err := s.UpdateMaster(t.Context(), id, tokenstore.MasterPatch{TenantPrefix: &prefix})
+			return err
+		},
+		"deletion": func(s *tokenstore.Service, id string) error {
+			_, err := s.DeleteMaster(t.Context(), id, true)
+			return err
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			a, b, m, shared := services(t)
+			blind(t, shared)
+			if err := change(b, m.ID); err != nil {
+				t.Fatal(err)
+			}
+			_, err := a.Issue(t.Context(), &m, request())
+			wantErr(t, "Issue", err, tokenstore.ErrBadMasterToken)
+		})
+	}
+}
+
+// A rotation that revokes finds what another edge has issued a moment ago.
+func TestRotationFindsTokensOfElsewhere(t *testing.T) {
+	t.Parallel()
+	a, b, m, shared := services(t)
+	blind(t, shared)
+	var issued []tokenstore.Issued
+	for range 10 {
+		i, err := a.Issue(t.Context(), &m, request())
+		if err != nil {
+			t.Fatal(err)
+		}
+		issued = append(issued, i)
+	}
+	_, _, revoked, err := b.RotateMaster(t.Context(), m.ID, true)
+	if err != nil || revoked != len(issued) {
+		t.Errorf("%d of %d tokens were revoked: %v", revoked, len(issued), err)
+	}
+	for n, i := range issued {
+		if _, err := b.Authenticate(t.Context(), i.Token); err == nil {
+			t.Errorf("token %d still works", n)
+		}
+	}
+}
