@@ -65,6 +65,12 @@ try lint scripts/lint.sh # go vet's checks are among them
 # More at a time than there are cores: most of the time they wait, too.
 try 'go test -race, all but ./integration' go test -vet=off -race -p 4 -timeout 20m "${packages[@]}"
 try sdk/js scripts/sdk-js.sh check
+# A module of its own, with the other servers.
+bench() (
+	cd integration/bench
+	go test -vet=off -timeout 10m ./...
+)
+try 'go test ./integration/bench' bench
 
 finish() {
 	local status=0
@@ -73,7 +79,7 @@ finish() {
 	cat "$log"
 	return "$status"
 }
-try 'go test -race ./integration, and integration/bench' finish
+try 'go test -race ./integration' finish
 
 printf '\nmake test took %d min %d s\n' $((SECONDS / 60)) $((SECONDS % 60))
 if [[ ${#failed[@]} -gt 0 ]]; then
