@@ -45,7 +45,7 @@ processes() {
 	(cd integration/bench && go test -vet=off -timeout 10m ./...) || status=1
 	return "$status"
 }
-step 'go test -race ./integration, and integration/bench, beside what follows'
+step 'go test -race ./integration, beside what follows'
 set -m
 processes >"$log" 2>&1 &
 beside=$!
