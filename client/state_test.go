@@ -266,11 +266,11 @@ func TestEnds(t *testing.T) {
 				s := mustSubscribe(t, c, "x")
 				test.run(w, l)
 				<-c.Done()
+				if _, ok := <-s.Messages(); ok { // it ends after Done
+					t.Error("a message")
+				}
 				if !errors.Is(c.Err(), test.want) || !errors.Is(s.Err(), test.want) {
 					t.Errorf("got %v and %v, want %v", c.Err(), s.Err(), test.want)
-				}
-				if _, ok := <-s.Messages(); ok {
-					t.Error("a message")
 				}
 				ctx := t.Context()
 				_, err := c.Subscribe(ctx, "t", "y")
