@@ -35,7 +35,7 @@ func waitTogether() {
 	given := false
 	flag.Visit(func(f *flag.Flag) { given = given || f.Name == "test.parallel" })
 	if !given {
-		_ = flag.Set("test.parallel", strconv.Itoa(5*runtime.GOMAXPROCS(0))) // there is such a flag
+		_ = flag.Set("test.parallel", strconv.Itoa(3*runtime.GOMAXPROCS(0))) // there is such a flag
 	}
 }
 
