@@ -37,17 +37,9 @@ cleanup() {
 }
 trap cleanup EXIT
 trap 'exit 130' INT TERM
-# integration/bench is a module of its own, with the other servers. Without go vet
-# (-vet=off), whose checks lint runs below for both modules.
-processes() {
-	local status=0
-	go test -vet=off -race -timeout 20m ./integration || status=1
-	(cd integration/bench && go test -vet=off -timeout 10m ./...) || status=1
-	return "$status"
-}
 step 'go test -race ./integration, beside what follows'
 set -m
-processes >"$log" 2>&1 &
+go test -vet=off -race -timeout 20m ./integration >"$log" 2>&1 &
 beside=$!
 set +m
 
