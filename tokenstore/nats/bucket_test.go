@@ -189,15 +189,7 @@ func TestConsumerLost(t *testing.T) {
 	ready(t, b)
 	rec := create(t, b, record("a", "one"))
 	wantRecord(t, a, rec)
-	stream, err := admin(t, server).Stream(t.Context(), "KV_tokens")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for name := range stream.ConsumerNames(t.Context()).Name() {
-		if err := stream.DeleteConsumer(t.Context(), name); err != nil {
-			t.Fatal(err)
-		}
-	}
+	blind(t, server)
 	changes := watch(t, a)
 	rec = update(t, b, rec, "two")
 	gone := create(t, b, record("gone", "x"))

@@ -19,25 +19,27 @@ const (
 	oldMarkers = 24 * time.Hour
 )
 
-// reading is what of the bucket is in the copy. It is kept from one connection to
-// the next.
+// reading is how far the bucket has been read. It is kept from one connection to the
+// next.
 type reading struct {
 	round uint64 // of full readings
-	begun bool   // a full reading has, and was not brought to its end
 
-	mu      sync.Mutex // guards the rest
-	created time.Time  // when the bucket was made that is in the copy
-	applied uint64     // everything up to this revision is in the copy
-	watched uint64     // what the watch has brought, or was begun behind
-	whole   bool       // the copy has been read to its end, and was of this bucket
+	mu sync.Mutex // guards the rest, which the follower alone changes but for applied
+	copied
 }
 
-// now returns when the bucket was made that is in the copy, and up to which
-// revision it is there; whole is false where it is not yet.
-func (r *reading) now() (created time.Time, applied uint64, whole bool) {
+// copied is what of the bucket is in the copy.
+type copied struct {
+	created time.Time // when the bucket was made
+	applied uint64    // everything up to this revision is there
+	watched uint64    // what the watch has brought, or was begun behind
+	whole   bool      // the bucket has been read to its end
+}
+
+func (r *reading) now() copied {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.created, r.applied, r.whole
+	return r.copied
 }
 
 // advance notes that everything up to a revision of a bucket is in the copy.
@@ -59,8 +61,7 @@ func (r *reading) forget() {
 // another reports whether the bucket is not the one that was in the copy when
 // everything up to a revision was.
 func (r *reading) another(p position, applied uint64) bool {
-	created, _, _ := r.now()
-	return p.last < applied || !p.created.Equal(created)
+	return p.last < applied || !p.created.Equal(r.now().created)
 }
 
 var (
@@ -115,14 +116,15 @@ func (s *Store) followOnce(ctx context.Context, r *reading) error {
 		return err
 	}
 	f := following{store: s, reading: r, began: time.Now()}
-	_, before, _ := r.now()
+	before := r.now()
 	if f.start, err = s.position(ctx); err != nil {
 		return err
 	}
-	if f.rebased = r.another(f.start, before) || f.start.memory; f.rebased {
+	f.rebased = r.another(f.start, before.applied) || f.start.memory
+	f.begin(s.state.since())
+	if f.rebased { // catchUp reads no more of the one before
 		s.mirror.rebase()
 	}
-	f.begin(s.state.since())
 	var options []jetstream.WatchOpt
 	if !f.full {
 		options = append(options, jetstream.ResumeFromRevision(f.watched+1))
@@ -156,15 +158,19 @@ func (f *following) begin(confirmed time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if f.rebased {
-		r.created, r.applied, r.whole = f.start.created, 0, false
+		r.created, r.applied = f.start.created, 0
 	}
-	f.full = !r.whole || r.begun || f.began.Sub(confirmed) > oldMarkers/2
+	f.full = f.rebased || !r.whole || tooOld(confirmed, f.began)
 	r.watched = r.applied
 	if f.full {
-		r.watched, r.begun = 0, true
+		r.watched, r.whole = 0, false // until it is brought to its end
 		r.round++
 	}
 }
+
+// tooOld reports whether a copy that was last confirmed at a time may lack deletions
+// that the bucket has forgotten since.
+func tooOld(confirmed, now time.Time) bool { return now.Sub(confirmed) > oldMarkers/2 }
 
 func (f *following) run(ctx context.Context, watcher jetstream.KeyWatcher) error {
 	s := f.store
@@ -240,7 +246,7 @@ func (f *following) complete() {
 	defer r.mu.Unlock()
 	r.watched = max(r.watched, f.start.last)
 	r.applied = max(r.applied, r.watched)
-	r.whole, r.begun, f.full = true, false, false
+	r.whole, f.full = true, false
 }
 
 // confirm notes that the copy was, at a time, what the bucket had.

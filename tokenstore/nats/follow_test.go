@@ -43,7 +43,7 @@ func TestReadingInterrupted(t *testing.T) {
 	ghost := entryKey{access, "ghost"} // which the bucket has not
 
 	// A second follower, which reads everything.
-	r := reading{round: 100, created: now.created}
+	r := reading{round: 100, copied: copied{created: now.created}}
 	for r.watched == 0 || r.watched == now.last { // else it was too early, or too late
 		r.watched, r.whole = 0, false
 		s.mirror.mu.Lock()

@@ -182,11 +182,6 @@ func (s *Store) fetch(ctx context.Context, kind tokenstore.Kind, id string, answ
 		}
 		return errTooManyLookups
 	}
-	return s.ask(limited, func(ctx context.Context) error {
-		m, err := s.last(ctx, s.subject(kind, id))
-		if err != nil {
-			return err
-		}
-		return s.learn(kind, id, m)
-	})
+	_, err := s.refresh(limited, kind, id)
+	return err
 }

@@ -86,3 +86,54 @@ func bucketOn(t *testing.T, c Config) (kv jetstream.KeyValue) {
 	})
 	return kv
 }
+
+// A watch that is a moment behind while others write keeps up; one that does not
+// bring what was there 2 s ago does not.
+func TestLag(t *testing.T) {
+	start := time.Now()
+	var l lag
+	take := func(n int, watched uint64) bool { // the n-th answer, four in a second
+		at := start.Add(time.Duration(n) * probeEvery)
+		return l.tooLong(probe{position: position{last: uint64(10 * (n + 1))}, at: at}, watched, at)
+	}
+	for n := range 100 {
+		if take(n, uint64(10*n)) { // always what the answer before has shown
+			t.Fatalf("answer %d: a watch that brings everything lags", n)
+		}
+	}
+	for n := 100; n < 200; n++ {
+		if !take(n, 1000) {
+			continue
+		}
+		if behind := time.Duration(n-100) * probeEvery; behind <= lagging || behind > lagging+2*probeEvery {
+			t.Errorf("a watch that brings nothing lags after %v, want %v", behind, lagging)
+		}
+		return
+	}
+	t.Error("a watch that brings nothing never lags")
+}
+
+// A copy that was not confirmed for so long that the bucket may have forgotten
+// deletions is not confirmed again before all of the bucket was read.
+func TestOldCopyIsReadAnew(t *testing.T) {
+	s, _ := openReady(t, natstest.Connect(natstest.Server(t)))
+	put(t, s, "live", time.Time{})
+	await(t, "a full reading", func() bool { // an answer that was under way may confirm the copy
+		s.mirror.put(tokenstore.Record{Kind: access, ID: "ghost", Version: 1, Value: []byte("x")}, 0)
+		s.state.mu.Lock()
+		s.state.fresh = time.Now().Add(-oldMarkers)
+		s.state.mu.Unlock()
+		kick(s.lookups.asked)
+		kick(s.again) // as after a reconnect
+		for range 100 {
+			if _, ok := s.mirror.get(access, "ghost"); !ok {
+				return true
+			}
+			time.Sleep(5 * time.Millisecond)
+		}
+		return false
+	})
+	if _, ok := s.mirror.get(access, "live"); !ok {
+		t.Error("the reading has taken away what the bucket has")
+	}
+}

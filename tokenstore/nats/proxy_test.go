@@ -17,8 +17,9 @@ type proxy struct {
 
 	mu     sync.Mutex
 	down   bool
-	silent bool
-	woken  *sync.Cond // when silent or down changes
+	silent bool       // nothing gets through
+	mute   bool       // no answer does
+	woken  *sync.Cond // when one of them changes
 	conns  map[net.Conn]bool
 }
 
@@ -58,8 +59,8 @@ func (p *proxy) accept() {
 			}
 			continue
 		}
-		p.running.Go(func() { p.forward(client, server) })
-		p.running.Go(func() { p.forward(server, client) })
+		p.running.Go(func() { p.forward(client, server, func() bool { return p.silent || p.mute }) })
+		p.running.Go(func() { p.forward(server, client, func() bool { return p.silent }) })
 	}
 }
 
@@ -75,24 +76,24 @@ func (p *proxy) add(conns ...net.Conn) bool {
 	return true
 }
 
-func (p *proxy) forward(to, from net.Conn) {
+func (p *proxy) forward(to, from net.Conn, held func() bool) {
 	defer to.Close()
 	defer from.Close()
 	buf := make([]byte, 32<<10)
 	for {
 		n, err := from.Read(buf)
-		p.await()
+		p.await(held)
 		if _, werr := to.Write(buf[:n]); err != nil || werr != nil {
 			return
 		}
 	}
 }
 
-// await returns when the link is not silent.
-func (p *proxy) await() {
+// await returns when this way of the link is not held.
+func (p *proxy) await(held func() bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for p.silent && !p.down {
+	for held() && !p.down {
 		p.woken.Wait()
 	}
 }
@@ -116,10 +117,17 @@ func (p *proxy) hush() {
 	p.silent = true
 }
 
-// mend ends what cut or hush began.
+// hushAnswers is hush for what the server sends.
+func (p *proxy) hushAnswers() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.mute = true
+}
+
+// mend ends what the others began.
 func (p *proxy) mend() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.down, p.silent = false, false
+	p.down, p.silent, p.mute = false, false, false
 	p.woken.Broadcast()
 }

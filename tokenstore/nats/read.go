@@ -25,14 +25,11 @@ func (s *Store) Get(ctx context.Context, kind tokenstore.Kind, id string) (token
 
 // GetLocal implements [tokenstore.Replica].
 func (s *Store) GetLocal(ctx context.Context, kind tokenstore.Kind, id string) (tokenstore.Record, error) {
-	leave, err := s.enter(ctx)
+	leave, err := s.enterCopy(ctx)
 	if err != nil {
 		return tokenstore.Record{}, err
 	}
 	defer leave()
-	if err := s.usable(ctx); err != nil {
-		return tokenstore.Record{}, err
-	}
 	if rec, ok := s.mirror.get(kind, id); ok {
 		return rec, nil
 	}
@@ -41,44 +38,43 @@ func (s *Store) GetLocal(ctx context.Context, kind tokenstore.Kind, id string) (
 
 // GetLatest implements [tokenstore.Replica]: it asks the leader.
 func (s *Store) GetLatest(ctx context.Context, kind tokenstore.Kind, id string) (tokenstore.Record, error) {
-	leave, err := s.enter(ctx)
+	leave, err := s.enterCopy(ctx)
 	if err != nil {
 		return tokenstore.Record{}, err
 	}
 	defer leave()
-	if err := s.usable(ctx); err != nil {
-		return tokenstore.Record{}, err
-	}
-	err = s.ask(ctx, func(ctx context.Context) error {
-		m, err := s.last(ctx, s.subject(kind, id))
-		switch {
-		case err != nil:
-			return err
-		case m == nil:
-			return tokenstore.ErrNotFound
-		}
-		return s.learn(kind, id, m)
-	})
+	known, err := s.refresh(ctx, kind, id)
 	if err != nil {
 		return tokenstore.Record{}, err
 	}
-	if rec, ok := s.mirror.get(kind, id); ok {
+	if rec, ok := s.mirror.get(kind, id); ok && known {
 		return rec, nil
 	}
 	return tokenstore.Record{}, tokenstore.ErrNotFound
 }
 
+// refresh brings the leader's state of one record into the copy. It reports whether
+// there is any, a deletion included.
+func (s *Store) refresh(ctx context.Context, kind tokenstore.Kind, id string) (known bool, err error) {
+	err = s.ask(ctx, func(ctx context.Context) error {
+		m, err := s.last(ctx, s.subject(kind, id))
+		if err != nil {
+			return err
+		}
+		known = m != nil
+		return s.learn(kind, id, m)
+	})
+	return known, err
+}
+
 // CatchUp implements [tokenstore.Replica]: it waits for an answer of the leader that
 // was asked for after the call began.
 func (s *Store) CatchUp(ctx context.Context) error {
-	leave, err := s.enter(ctx)
+	leave, err := s.enterCopy(ctx)
 	if err != nil {
 		return err
 	}
 	defer leave()
-	if err := s.usable(ctx); err != nil {
-		return err
-	}
 	if err := s.lookups.enter(); err != nil {
 		return err
 	}
@@ -99,6 +95,18 @@ func (s *Store) CatchUp(ctx context.Context) error {
 	}
 }
 
+// enterCopy is enter for a call that uses the copy.
+func (s *Store) enterCopy(ctx context.Context) (leave func(), err error) {
+	if leave, err = s.enter(ctx); err != nil {
+		return nil, err
+	}
+	if err := s.usable(ctx); err != nil {
+		leave()
+		return nil, err
+	}
+	return leave, nil
+}
+
 // usable returns nil if the copy may be used. So many calls wait for the first one
 // and no more.
 func (s *Store) usable(ctx context.Context) error {
@@ -113,14 +121,11 @@ func (s *Store) usable(ctx context.Context) error {
 
 // Scan implements [tokenstore.Store].
 func (s *Store) Scan(ctx context.Context, kind tokenstore.Kind, after string, fn func(tokenstore.Record) bool) error {
-	leave, err := s.enter(ctx)
+	leave, err := s.enterCopy(ctx)
 	if err != nil {
 		return err
 	}
 	defer leave()
-	if err := s.usable(ctx); err != nil {
-		return err
-	}
 	const step = 500
 	for ids := s.mirror.ids(kind, after, step); len(ids) > 0; ids = s.mirror.ids(kind, after, step) {
 		for _, id := range ids {

@@ -55,7 +55,7 @@ func TestState(t *testing.T) {
 // A bucket is another one when it was made at another time, or has lost something.
 func TestAnother(t *testing.T) {
 	made := time.Now()
-	r := reading{created: made}
+	r := reading{copied: copied{created: made}}
 	for _, c := range []struct {
 		p       position
 		applied uint64
