@@ -182,7 +182,7 @@ type pace struct {
 	hub    *Hub
 	load   *load
 	since  time.Duration   // what was used from here on is not charged yet
-	paced  bool            // the tenant is over its share
+	paced  bool            // the tenant is over its share, or the message had to wait for its turn
 	turns  bool            // it may wait for its turn
 	turn   bool            // it is its turn
 	broken <-chan struct{} // closed: nobody waits for the message any more

@@ -21,7 +21,7 @@ const (
 	// going back costs a subscription for each interest.
 	wideTime = time.Minute
 	// turnTime is how long both are there when one takes the place of the other.
-	// What is on its way by the old one gets lost with it.
+	// The new one has come to all servers by then.
 	turnTime = time.Second
 	// DefaultMaxInterests are some 3 GiB in a NATS server.
 	DefaultMaxInterests = 500_000

@@ -1,6 +1,7 @@
 package nats
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"github.com/millrace/millrace/internal/natstest"
 	"github.com/millrace/millrace/pubsub"
 	"github.com/millrace/millrace/wire"
+	client "github.com/nats-io/nats.go"
 )
 
 // overlapping returns the i-th of 2^n patterns of n tokens that all match a channel.
@@ -200,5 +202,43 @@ func TestInterestIsShared(t *testing.T) {
 	to.confirmed("t", "b")
 	if n := to.conn.NumSubscriptions() - before; n != 4 {
 		t.Errorf("there are %d subscriptions", n)
+	}
+}
+
+// Subscriptions that end wait for what is on its way by them, at most maxEnding at
+// a time, so that a crowd that leaves is not as many goroutines.
+func TestEndingIsBounded(t *testing.T) {
+	t.Parallel()
+	conn, err := natstest.Connect(natstest.Server(t))()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(conn.Close)
+	subs := make([]*client.Subscription, maxEnding+2)
+	for i := range subs {
+		if subs[i], err = conn.SubscribeSync("x"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := errors.Join(conn.Publish("x", nil), conn.Flush()); err != nil {
+		t.Fatal(err)
+	}
+	b := &Broker{conn: conn}
+	for _, sub := range subs[:maxEnding+1] { // each with a message that nobody takes
+		b.end(sub)
+	}
+	first, last := subs[0], subs[maxEnding+1]
+	if !first.IsDraining() || subs[maxEnding].IsValid() || len(b.ending) != maxEnding {
+		t.Errorf("%d subscriptions wait for what is on its way", len(b.ending))
+	}
+	if _, err := first.NextMsg(time.Second); err != nil {
+		t.Error(err)
+	}
+	for first.IsDraining() {
+		time.Sleep(time.Millisecond)
+	}
+	b.end(last)
+	if !last.IsDraining() || len(b.ending) != maxEnding {
+		t.Errorf("one of %d does not take the place of one that has ended", len(b.ending))
 	}
 }
