@@ -238,6 +238,15 @@ func (s *socket) ping() {
 	s.expectText("PONG")
 }
 
+// untilEnd reads until the session has ended, or patience has. The error says how.
+// It may be called from any goroutine.
+func (s *socket) untilEnd() (err error) {
+	for err == nil {
+		_, _, err = s.read()
+	}
+	return err
+}
+
 // close ends the session as a well-behaved client does and awaits the edge's
 // answer.
 func (s *socket) close() {

@@ -58,10 +58,7 @@ try lint scripts/lint.sh # go vet's checks are among them
 try 'go test -race, all but ./integration' go test -vet=off -race -p 4 -timeout 20m "${packages[@]}"
 try sdk/js scripts/sdk-js.sh check
 # A module of its own, with the other servers.
-bench() (
-	cd integration/bench
-	go test -vet=off -timeout 10m ./...
-)
+bench() { (cd integration/bench && go test -vet=off -timeout 10m ./...); }
 try 'go test ./integration/bench' bench
 
 finish() {
