@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -254,7 +255,9 @@ func collectNumbers(t *testing.T, sessions [][]*socket, messages int, publish fu
 	return counts
 }
 
-// Messages of several publishers keep their order over edges, each comes once.
+// Messages of several publishers keep their order over edges, each comes once. The
+// publishers wait for the slowest subscriber: what an edge cannot keep up with, it
+// drops, and counts.
 func TestOrderOverEdges(t *testing.T) {
 	t.Parallel()
 	messages := orderedMessages
@@ -262,15 +265,23 @@ func TestOrderOverEdges(t *testing.T) {
 	sessions := o.spread("seq.*", "seq.x", 0, 1, 2)
 	const publishers = 2
 	var wg sync.WaitGroup
-	outcomes := make(chan error, 3)
+	subscribers := slices.Concat(sessions...)
+	slowest := newSlowest(len(subscribers))
+	outcomes := make(chan error, len(subscribers))
 	begin := time.Now()
-	for _, s := range slices.Concat(sessions...) {
-		go func() { outcomes <- readSequences(s.link, publishers, messages/publishers) }() // ends with the sequences, or the link's patience
+	for at, s := range subscribers {
+		go func() { // ends with the sequences, or the link's patience
+			outcomes <- readSequences(s.link, publishers, messages/publishers, func() { slowest.read(at, 1) })
+			slowest.read(at, messages) // nobody is to wait for it
+		}()
 	}
+	const window = 10_000 // messages: less than the queue for an edge takes
+	var sent atomic.Int64
 	for n := range publishers {
 		p := o.session(0)
 		wg.Go(func() {
 			for i := range messages / publishers {
+				slowest.await(int(sent.Add(1)) - window)
 				frame := wire.AppendPublish(nil, wire.Publish{
 					Tenant: []byte("paint.room"), Channel: fmt.Appendf(nil, "seq.%d", n), Payload: strconv.AppendInt(nil, int64(i), 10),
 				})
@@ -282,16 +293,51 @@ func TestOrderOverEdges(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	for range 3 {
+	for range subscribers {
 		if err := <-outcomes; err != nil {
 			t.Error(err)
 		}
 	}
-	t.Logf("%d messages to 3 subscribers at 2 other edges in %v", messages, time.Since(begin))
+	t.Logf("%d messages to %d subscribers at 2 other edges in %v", messages, len(subscribers), time.Since(begin))
 }
 
-// readSequences reads numbers from 0, without a gap, on so many channels.
-func readSequences(l link, channels, each int) error {
+// slowest lets publishers wait for the slowest of several readers.
+type slowest struct {
+	mu    sync.Mutex
+	moved *sync.Cond
+	has   []int // read, by reader
+	least int   // of them
+}
+
+func newSlowest(readers int) *slowest {
+	s := &slowest{has: make([]int, readers)}
+	s.moved = sync.NewCond(&s.mu)
+	return s
+}
+
+// read notes that a reader has read so many more.
+func (s *slowest) read(reader, n int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.has[reader] += n
+	if least := slices.Min(s.has); least > s.least {
+		s.least = least
+		s.moved.Broadcast()
+	}
+}
+
+// await returns when every reader has read so many.
+func (s *slowest) await(n int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for s.least < n {
+		s.moved.Wait()
+	}
+}
+
+// readSequences reads numbers from 0, without a gap, on so many channels, and calls
+// read after each.
+func readSequences(l link, channels, each int, read func()) error {
 	next := map[string]int{}
 	for left := channels * each; left > 0; left-- {
 		kind, frame, err := l.read()
@@ -306,6 +352,7 @@ func readSequences(l link, channels, each int) error {
 			return fmt.Errorf("%s: got %s after %v", d.Channel, d.Payload, next)
 		}
 		next[string(d.Channel)]++
+		read()
 	}
 	return nil
 }

@@ -34,6 +34,7 @@ soak_silence() {
 
 ## edges that drain, and edges that die, 100 times each below clients of both SDKs
 soak_sdks() {
+	scripts/install-test-deps.sh
 	MILLRACE_ROUNDS=${MILLRACE_ROUNDS:-100} integration -run 'TestSDKDrains|TestSDKKills'
 }
 
