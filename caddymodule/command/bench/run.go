@@ -15,7 +15,7 @@ import (
 const (
 	connectPatience = 30 * time.Second // for a connection with its subscription
 	stallPatience   = 5 * time.Second  // without a delivery while some are due
-	drainPatience   = 2 * time.Second  // the same, once nothing is published any more
+	drainPatience   = 5 * time.Second  // the same, once nothing is published any more
 	drainLimit      = 30 * time.Second
 	tickTime        = 100 * time.Millisecond
 	progressTicks   = 10 // ticks between two lines of progress
