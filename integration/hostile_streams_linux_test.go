@@ -354,7 +354,14 @@ func TestHostileSessionsLeftAlone(t *testing.T) {
 	bound += deaf * (connectionCost + leftQueue>>10 + writing)
 	e.checkGrowth(before, bound, fmt.Sprintf("sessions that do not read %d messages of 16 KiB", messages))
 
+	// On a busy machine some may have been silent for so long by now that they were
+	// ended for it.
 	slow := 0
+	for series, n := range e.metrics() {
+		if strings.HasPrefix(series, "millrace_slow_disconnects_total") {
+			slow += int(n)
+		}
+	}
 	for _, c := range e.connections() {
 		if c.QueuedBytes > leftQueue+pubsub.MaxControlBacklog {
 			t.Errorf("%d bytes are queued for a session, want at most %d", c.QueuedBytes, leftQueue)
