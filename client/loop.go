@@ -84,7 +84,7 @@ func (c *Client) tick(now time.Time) {
 		c.publishOnSecond()
 	}
 	if c.move != nil && due(c.move.settled) {
-		c.askToLeave()
+		c.settle(now)
 	}
 	if c.move != nil && due(c.move.leaveBy) {
 		c.leave()

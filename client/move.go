@@ -10,6 +10,8 @@ import (
 // The times of a move (docs/decisions/0008-clients.md).
 const (
 	settleTime   = 250 * time.Millisecond // other edges learn of a subscription a moment later
+	behindTime   = 500 * time.Millisecond // for a first connection that is behind the second
+	behindEvery  = 50 * time.Millisecond  // to look again whether it is
 	leaveTime    = 2 * time.Second        // for the first connection to end all subscriptions
 	publishPause = 2 * time.Second        // for the first edge to have handled what was sent
 )
@@ -25,6 +27,7 @@ type move struct {
 	publishBy time.Time // publishes wait until then; zero: they do not wait
 	switched  bool      // publishes go on the second connection
 	settled   time.Time // when to ask the first connection for the end; zero: not yet, or done
+	settledBy time.Time // when to do so at the latest, though it is behind
 	leaveBy   time.Time // when to leave it at the latest
 }
 
@@ -97,6 +100,7 @@ func (c *Client) secondReady() {
 		return
 	}
 	m.settled = now.Add(settleTime)
+	m.settledBy = m.settled.Add(behindTime)
 	if m.switched || !m.publishBy.IsZero() {
 		return // a further subscription has come meanwhile
 	}
@@ -127,6 +131,16 @@ func (c *Client) releaseFlushes() {
 	for _, done := range waiting {
 		c.flush(done)
 	}
+}
+
+// settle asks the first connection for the end, unless it has yet to deliver what the
+// second has: then it may also have to deliver what the second was too late for.
+func (c *Client) settle(now time.Time) {
+	if m := c.move; c.router.behind() && now.Before(m.settledBy) {
+		m.settled = now.Add(behindEvery)
+		return
+	}
+	c.askToLeave()
 }
 
 // askToLeave asks the first connection for the end of everything.

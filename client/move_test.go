@@ -87,6 +87,32 @@ func TestMove(t *testing.T) {
 	})
 }
 
+// A first connection that is behind is not left: it may have to deliver what the second
+// was subscribed too late for.
+func TestFirstIsBehind(t *testing.T) {
+	for _, behind := range []time.Duration{settleTime + behindTime/2, settleTime + 2*behindTime} {
+		synctest.Test(t, func(t *testing.T) {
+			w := newWorld(t)
+			c, first := w.mustConnect([]string{edgeA}, nil)
+			s := mustSubscribe(t, c, "x")
+			first.line("RECONNECT")
+			second := <-w.links
+			second.deliver("x", "2", "x")
+			time.Sleep(behind)
+			first.deliver("x", "1", "x")
+			first.deliver("x", "2", "x")
+			event[Moved](w)
+			want := []string{"1", "2"}
+			if behind > settleTime+behindTime {
+				want = want[1:] // for ever it does not wait
+			}
+			if got := payloads(t, s, len(want)); !slices.Equal(got, want) {
+				t.Errorf("%v behind: got %q", behind, got)
+			}
+		})
+	}
+}
+
 // A message of a subscription that the first connection does not have is given at
 // once.
 func TestSubscribeWhileLeaving(t *testing.T) {

@@ -176,6 +176,13 @@ func (r *router) join(c *conn) {
 	r.move.secondJoined()
 }
 
+// behind reports whether the first connection has yet to deliver what the second has.
+func (r *router) behind() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.move.at) > 0
+}
+
 // part forgets the second connection, which has died. The first delivers what the
 // second did, unless it dies, too. With leaving, the first connection was asked for
 // the end of everything, and may not deliver any more what the second has.

@@ -138,7 +138,7 @@ func TestBenchText(t *testing.T) {
 func TestBenchStaysBelowCap(t *testing.T) {
 	t.Parallel()
 	e := startEdge(t, defaultCaddyfile)
-	got := e.pubsub(nil, "", slices.Concat([]string{"bench", "fanout", "--subscribers", "5", "--cap", "200", "--duration", "2s"}, e.benchTargets()["websocket"])...)
+	got := e.pubsub(nil, "", slices.Concat([]string{"bench", "fanout", "--subscribers", "5", "--cap", "20", "--duration", "2s"}, e.benchTargets()["websocket"])...)
 	got.want(0, " 0 lost", "").want(0, "held back to", "")
 }
 

@@ -15,7 +15,6 @@ export async function move(
   reason: "drain" | "token",
   signal: AbortSignal,
 ): Promise<void> {
-  const { minBackOff, maxBackOff } = s.settings;
   // Notes of the last move would count for this one's first connection.
   while (s.mover && !s.mover.done(now())) await sleep(50, signal);
   s.mover = new Mover();
@@ -24,7 +23,7 @@ export async function move(
 
   let attempt = 0;
   for await (const edge of s.search.order(from.edge, reason === "token", signal)) {
-    await sleep(backOff(++attempt, minBackOff, maxBackOff), signal);
+    await sleep(backOff(++attempt, s.settings), signal);
     let to: Connection<Readers>;
     try {
       to = await s.search.open(edge, signal);
@@ -62,7 +61,10 @@ async function leave(
   const handled = within(PATIENCE, from.ping()).then(() => {
     if (both()) s.openGate(to);
   });
-  await sleep(OTHERS, signal);
+  // One that is behind may have to deliver what the second was too late for.
+  let n = 3;
+  do await sleep(OTHERS, signal);
+  while (--n && s.mover?.behind);
   await within(PATIENCE, Promise.all(s.asking)); // of subscriptions since then
   if (!both()) return;
   s.leaving = true;

@@ -58,6 +58,11 @@ export class Mover<R> {
     return this.#notes.size > 0 && this.#notes.take(keyOf(m));
   }
 
+  /** behind is how many messages the second connection brought that the first has yet to give. */
+  get behind(): number {
+    return this.#pile.size;
+  }
+
   /** release empties the pile. */
   release(): Moved<R>[] {
     const all: Moved<R>[] = [];

@@ -13,7 +13,6 @@ export async function reconnect(
   error: MillraceError,
   signal: AbortSignal,
 ): Promise<void> {
-  const { minBackOff, maxBackOff } = s.settings;
   const { lastByte } = lost;
   s.reconnecting = true;
   s.lead = undefined;
@@ -27,7 +26,7 @@ export async function reconnect(
 
   for await (const edge of s.search.order(lost.edge, false, signal)) {
     const attempt = ++s.attempts;
-    const delay = backOff(attempt, minBackOff, maxBackOff);
+    const delay = backOff(attempt, s.settings);
     s.events.emit("reconnecting", { attempt, delay });
     await sleep(delay, signal);
     try {

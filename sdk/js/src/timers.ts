@@ -59,6 +59,6 @@ export function abortable<T>(promise: Promise<T>, signal: AbortSignal): Promise<
 }
 
 /** backOff is the pause before an attempt: none before the first, then at random below a bound that doubles. */
-export function backOff(attempt: number, min: number, max: number): number {
-  return attempt <= 1 ? 0 : Math.random() * Math.min(max, min * 2 ** Math.min(attempt - 2, 30));
+export function backOff(attempt: number, o: { minBackOff: number; maxBackOff: number }): number {
+  return attempt <= 1 ? 0 : Math.random() * Math.min(o.maxBackOff, o.minBackOff * 2 ** Math.min(attempt - 2, 30));
 }

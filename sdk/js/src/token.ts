@@ -54,7 +54,7 @@ export class TokenClock {
 
   async #ask(): Promise<string> {
     clearTimeout(this.#timer);
-    const { tokenProvider, connectTimeout, minBackOff, maxBackOff } = this.#settings;
+    const { tokenProvider, connectTimeout, minBackOff } = this.#settings;
     const { signal } = this.#end;
     try {
       const given = await limited(signal, connectTimeout, (s) => abortable(Promise.resolve(tokenProvider?.()), s));
@@ -69,7 +69,7 @@ export class TokenClock {
       return this.#token;
     } catch (cause) {
       if (this.#expires < Infinity && Date.now() < this.#expires) {
-        this.#wait(Math.max(minBackOff, backOff(++this.#failures + 1, minBackOff, maxBackOff)));
+        this.#wait(Math.max(minBackOff, backOff(++this.#failures + 1, this.#settings)));
       }
       const error = new MillraceError("token_provider", "the token provider failed", { cause });
       if (this.#token !== undefined && !signal.aborted) this.#failed(error);

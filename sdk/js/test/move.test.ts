@@ -199,6 +199,20 @@ test("a subscription that is made just before the first is left", async (t) => {
   await event("moved");
 });
 
+test("a first connection that is behind is not left", async (t) => {
+  const { b, first, got, event } = await start(t);
+  first.send("RECONNECT");
+  const second = await b.peer(0);
+  await first.until("PING"); // 250 ms before
+  second.deliver("2");
+  await new Promise((resolve) => setTimeout(resolve, 400));
+  assert.ok(!first.lines.all.includes("UNSUB:t:c"));
+  first.deliver("1"); // which the second was subscribed too late for
+  first.deliver("2");
+  await event("moved");
+  assert.deepEqual(got.all, ["1", "2"]);
+});
+
 test("the first is lost: the second leads", async (t) => {
   const { client, b, first, got, event, events } = await start(t);
   first.answers = (line) => line !== "PING";
