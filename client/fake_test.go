@@ -257,9 +257,11 @@ func (l *fakeLink) deliver(channel, payload string, patterns ...string) {
 }
 
 // end closes the connection from the edge's side.
-func (l *fakeLink) end(code int) {
+func (l *fakeLink) end(code int) { l.endFor(code, "") }
+
+func (l *fakeLink) endFor(code int, reason string) {
 	l.once.Do(func() {
-		l.why = closedBy(code, "")
+		l.why = closedBy(code, reason)
 		close(l.over)
 	})
 }

@@ -174,6 +174,18 @@ func (c *Client) handlePong(from *conn) {
 	}
 }
 
+// lastWord is the error of an ERR line after which the edge closes; nil: it does not.
+func lastWord(code Code, detail string) *Error {
+	switch wire.Code(code) {
+	case wire.CodeForbidden:
+		code = Code(detail + "_not_allowed")
+	case wire.CodeTokenExpired, wire.CodeTokenRevoked, wire.CodeUnauthorized, wire.CodeTokenUnverifiable, wire.CodeInternal:
+	default:
+		return nil
+	}
+	return &Error{Code: code, Text: "the edge ended the connection"}
+}
+
 // handleErr takes an ERR line.
 func (c *Client) handleErr(from *conn, code Code, detail string) {
 	switch wire.Code(code) {
@@ -185,12 +197,9 @@ func (c *Client) handleErr(from *conn, code Code, detail string) {
 		n, _ := strconv.Atoi(detail)
 		c.notifier.tell(EgressLimited{time.Duration(n) * time.Second})
 		return
-	case wire.CodeTokenExpired, wire.CodeTokenRevoked, wire.CodeUnauthorized, wire.CodeForbidden,
-		wire.CodeTokenUnverifiable, wire.CodeInternal:
-		if code == Code(wire.CodeForbidden) {
-			code = Code(detail + "_not_allowed")
-		}
-		from.lastErr = &Error{Code: code, Text: "the edge ended the connection"}
+	}
+	if last := lastWord(code, detail); last != nil {
+		from.lastErr = last
 		return // the close follows
 	}
 	verb, rest, _ := strings.Cut(detail, ":")

@@ -1,6 +1,7 @@
 package client
 
 import (
+	"strings"
 	"time"
 
 	"github.com/millrace/millrace/wire"
@@ -94,6 +95,10 @@ func (c *Client) handleLost(conn *conn, err *Error) {
 		return
 	}
 	conn.dead = true
+	if conn.lastErr == nil && err.Close != 0 { // the end of a WebTransport session may overtake its last line, which it repeats
+		code, detail, _ := strings.Cut(err.Text, ":")
+		conn.lastErr = lastWord(Code(code), detail)
+	}
 	if conn.lastErr != nil {
 		err = &Error{Code: conn.lastErr.Code, Text: conn.lastErr.Text, Close: err.Close}
 	}

@@ -255,6 +255,8 @@ func TestEnds(t *testing.T) {
 		{"revoked", func(_ *world, l *fakeLink) { l.line("ERR:token_revoked"); l.end(4403) }, ErrTokenRevoked},
 		{"expired", func(_ *world, l *fakeLink) { l.line("ERR:token_expired"); l.end(4401) }, ErrTokenExpired},
 		{"moved away", func(_ *world, l *fakeLink) { l.line("ERR:forbidden:ip"); l.end(4403) }, ErrIPNotAllowed},
+		{"revoked, and the line is lost", func(_ *world, l *fakeLink) { l.endFor(4403, "token_revoked") }, ErrTokenRevoked},
+		{"moved away, and the line is lost", func(_ *world, l *fakeLink) { l.endFor(4403, "forbidden:ip") }, ErrIPNotAllowed},
 		{"not accepted any more", func(w *world, l *fakeLink) { w.set(edgeA, errBadToken); l.end(1001) }, ErrUnauthorized},
 		{"not accepted when it moves", func(w *world, l *fakeLink) { w.set(edgeA, errBadToken); l.line("RECONNECT") }, ErrUnauthorized},
 		{"no region", func(w *world, l *fakeLink) { w.set(edgeA, errRegion); l.end(1001) }, ErrRegionNotAllowed},

@@ -196,7 +196,7 @@ export class Connection<T> {
       const time = now();
       if (time - due >= LATE) this.#awake = time;
       if (time >= this.#due()) {
-        if (this.#pings.length > 0) return this.#fail(new MillraceError("timeout", "the edge does not answer a PING"));
+        if (this.#pings.length > 0) return this.#fail(new MillraceError("timeout", "the edge does not answer"));
         this.ping().catch(() => {}); // the end is told elsewhere
       }
       this.#watch();
@@ -214,7 +214,7 @@ export class Connection<T> {
   }
 
   #broken(err: unknown): void {
-    this.#fail(asError(err, "protocol", "the edge sent what this client does not understand"));
+    this.#fail(asError(err, "protocol", "the edge broke the protocol"));
   }
 
   // #fail gives the connection up.

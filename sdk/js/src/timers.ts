@@ -37,7 +37,7 @@ export async function limited<T>(outer: AbortSignal, ms: number, act: (s: AbortS
   outer.throwIfAborted();
   const own = new AbortController();
   const abort = (): void => own.abort(outer.reason);
-  const timer = setTimeout(() => own.abort(new MillraceError("timeout", "the edge does not answer in time")), ms);
+  const timer = setTimeout(() => own.abort(new MillraceError("timeout", "the edge does not answer")), ms);
   outer.addEventListener("abort", abort);
   try {
     return await act(own.signal);

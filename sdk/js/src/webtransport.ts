@@ -1,6 +1,6 @@
 import { asError, MillraceError } from "./errors.js";
 import { decodeText, encodeText, lastWord, parseServerLine } from "./lines.js";
-import { type Dial, Inlet, type Link } from "./link.js";
+import { type Dial, Inlet, type Link, type LinkEnd } from "./link.js";
 import type { Settings } from "./options.js";
 import { isFrame, Splitter } from "./splitter.js";
 import { within } from "./timers.js";
@@ -17,9 +17,10 @@ export async function openWebTransport(dial: Dial, { paths, hashes }: Settings):
     dial.edge + paths.webTransport,
     hashes ? { serverCertificateHashes: [...hashes] } : {},
   );
-  const closed: Promise<number | undefined> = session.closed.then(
-    (info) => info.closeCode,
-    () => undefined,
+  // The reason repeats the edge's last line, which the session's end may overtake.
+  const closed: Promise<LinkEnd> = session.closed.then(
+    ({ closeCode, reason }) => ({ closeCode, error: lastWord(...(`${reason}`.split(":") as [string, string])) }),
+    () => ({}),
   );
   const abort = (): void => end(session);
   signal.addEventListener("abort", abort);
@@ -29,7 +30,7 @@ export async function openWebTransport(dial: Dial, { paths, hashes }: Settings):
   } catch (err) {
     end(session);
     signal.throwIfAborted();
-    throw asError(err, "unreachable", "no WebTransport to the edge");
+    throw asError(err, "unreachable", "no WebTransport");
   } finally {
     signal.removeEventListener("abort", abort);
   }
@@ -37,7 +38,7 @@ export async function openWebTransport(dial: Dial, { paths, hashes }: Settings):
 
 // authenticated is the first message and its answer. An edge that refuses may
 // say why in a line, in the close code, or in both.
-async function authenticated(session: WebTransport, closed: Promise<number | undefined>, token: string): Promise<Link> {
+async function authenticated(session: WebTransport, closed: Promise<LinkEnd>, token: string): Promise<Link> {
   const stream = await session.createBidirectionalStream();
   const inlet = new Inlet();
   const outlet = new Outlet(stream.writable.getWriter());
@@ -76,7 +77,7 @@ async function authenticated(session: WebTransport, closed: Promise<number | und
       if (err instanceof MillraceError) throw err;
       return false;
     });
-    if (!more) throw refusal ?? byCode(await closed);
+    if (!more) throw refusal ?? refused(await closed);
   }
   void (async () => {
     try {
@@ -86,18 +87,16 @@ async function authenticated(session: WebTransport, closed: Promise<number | und
     }
     void outlet.close(); // all is read: the edge need not wait before it ends the session
     // The edge ends the stream before the session. A browser may never tell the code.
-    let closeCode: number | undefined;
-    const told = closed.then((code) => {
-      closeCode = code;
-    });
+    let last: LinkEnd = { error };
+    const told = closed.then((end) => (last = end));
     if (!error) await within(CLOSING, told);
     end(session);
-    inlet.ended({ closeCode, error });
+    inlet.ended(last);
   })();
   return link;
 }
 
-function byCode(closeCode: number | undefined): MillraceError {
+function refused({ closeCode, error }: LinkEnd): MillraceError {
   const code =
     closeCode === 4401
       ? "unauthorized"
@@ -106,7 +105,7 @@ function byCode(closeCode: number | undefined): MillraceError {
         : closeCode === 1013
           ? "unavailable"
           : "unreachable";
-  return new MillraceError(code, "the edge ended the session", { closeCode });
+  return error ?? new MillraceError(code, "the connection has ended", { closeCode });
 }
 
 // end closes a session, whatever its state.

@@ -28,7 +28,7 @@ class Session {
   /** Resolves when the stream takes the next write. */
   gate: Promise<void> = Promise.resolve();
   out!: ReadableStreamDefaultController<Uint8Array>;
-  end!: (closeCode: number) => void;
+  end!: (closeCode: number, reason?: string) => void;
   readonly #readable = new ReadableStream<Uint8Array>({
     start: (c) => {
       this.out = c;
@@ -38,7 +38,7 @@ class Session {
   constructor(ready: Promise<void>) {
     this.ready = ready;
     this.closed = new Promise((resolve) => {
-      this.end = (closeCode) => resolve({ closeCode, reason: "" });
+      this.end = (closeCode, reason = "") => resolve({ closeCode, reason });
     });
   }
 
@@ -165,6 +165,21 @@ test("the end, by the edge", async (t) => {
   assert.deepEqual(got, ["ERR:token_expired"]);
 });
 
+test("the end, when its line is lost", async (t) => {
+  for (const [reason, want] of [
+    ["token_revoked", "token_revoked"],
+    ["forbidden:ip", "ip_not_allowed"],
+    ["the client is too slow", undefined],
+  ] as const) {
+    const { session, opening } = await open(t);
+    session.say("OK:AUTH");
+    const { ended } = follow(await opening);
+    session.out.error(new Error("reset"));
+    session.end(4403, reason);
+    assert.equal((await ended).error?.code, want);
+  }
+});
+
 test("what a stream must not carry", async (t) => {
   const { session, opening } = await open(t);
   session.say("OK:AUTH");
@@ -174,20 +189,21 @@ test("what a stream must not carry", async (t) => {
 });
 
 test("refusals", async (t) => {
-  const cases: [line: string | undefined, closeCode: number, want: string][] = [
+  const cases: [line: string | undefined, closeCode: number, want: string, reason?: string][] = [
     ["ERR:unauthorized", 4401, "unauthorized"],
     ["ERR:forbidden:ip", 4403, "ip_not_allowed"],
     ["ERR:forbidden:region", 4403, "region_not_allowed"],
     [undefined, 4401, "unauthorized"],
+    [undefined, 4403, "region_not_allowed", "forbidden:region"],
     [undefined, 1013, "unavailable"],
     [undefined, 1001, "draining"],
     [undefined, 0, "unreachable"],
   ];
-  for (const [line, closeCode, want] of cases) {
+  for (const [line, closeCode, want, reason] of cases) {
     const { session, opening } = await open(t);
     if (line) session.say(line);
     session.out.close();
-    session.end(closeCode);
+    session.end(closeCode, reason);
     await assert.rejects(opening, (err: MillraceError) => err.code === want && !err.message.includes("AT_1"), want);
   }
 });
