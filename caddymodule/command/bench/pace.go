@@ -30,9 +30,15 @@ func (o EdgeOptions) Pace(run Options) float64 {
 type pace struct {
 	rate  float64 // messages/s; 0: any
 	begin int64   // nanotime; moved by what is not made up for
+
+	calls, waits int // of await, and how many of these had to wait
 }
 
-func newPace(rate float64) *pace { return &pace{rate, nanotime()} }
+func newPace(rate float64) *pace { return &pace{rate: rate, begin: nanotime()} }
+
+// held reports whether it was the pace that most messages waited for, rather than the
+// server or this machine.
+func (p *pace) held() bool { return p.waits*2 > p.calls }
 
 // await returns when one message more than published is due, or at stop.
 func (p *pace) await(published uint64, stop <-chan struct{}) {
@@ -43,9 +49,11 @@ func (p *pace) await(published uint64, stop <-chan struct{}) {
 	if wait < -paceCatchUp {
 		p.begin -= wait + paceCatchUp
 	}
+	p.calls++
 	if wait <= 0 {
 		return
 	}
+	p.waits++
 	timer := time.NewTimer(time.Duration(wait))
 	defer timer.Stop()
 	select {

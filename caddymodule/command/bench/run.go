@@ -40,6 +40,7 @@ type run struct {
 	published atomic.Int64
 	fan       int64 // deliveries of one message
 	lag       atomic.Int64
+	held      atomic.Bool // back by MaxRate
 
 	closing atomic.Bool
 	ended   sync.WaitGroup
@@ -248,9 +249,9 @@ func (r *run) finish() (*Result, error) {
 	if cores := float64(runtime.GOMAXPROCS(0)); s.GeneratorCores > 0.95*cores {
 		s.Notes = append(s.Notes, fmt.Sprintf("this program used all of its %.0f cores: the server can perhaps do more", cores))
 	}
-	if rate := r.o.MaxRate; s.Scenario == Fanout && rate > 0 && s.DeliveriesPerSecond > 0.97*rate*float64(s.Subscribers) {
+	if r.held.Load() {
 		s.Notes = append(s.Notes, fmt.Sprintf("held back to %s messages/s, below the caps of the token: with more subscribers the server can perhaps do more",
-			Thousands(int64(rate))))
+			Thousands(int64(r.o.MaxRate))))
 	}
 	var errs []error
 	if r.failure != nil {

@@ -169,6 +169,7 @@ func (p *publish) one(conn Conn, channel string, publisher uint32, number uint64
 func (r *run) flood(conn Conn, stop <-chan struct{}) error {
 	p := r.newPublish()
 	pace := newPace(r.o.MaxRate)
+	defer func() { r.held.Store(pace.held()) }()
 	for published := uint64(0); ; {
 		free := r.window.await(published, stop)
 		pace.await(published, stop)
