@@ -2,6 +2,7 @@ package pubsub
 
 import (
 	"errors"
+	"time"
 
 	"github.com/millrace/millrace/wire"
 )
@@ -47,6 +48,19 @@ type Receiver interface {
 type Rejecter interface {
 	// Rejected counts n of them. It never blocks.
 	Rejected(n int)
+}
+
+// CatchUpTime bounds how long an UNSUB waits for a [Catcher]: clients wait 2 s for its
+// answer before they leave.
+const CatchUpTime = 1500 * time.Millisecond
+
+// Catcher is a [Broker] that knows when this edge has got what others have published.
+type Catcher interface {
+	// CatchUp calls done, once and from any goroutine, when all messages to a tenant
+	// that other edges had published when they heard of it have been handed to
+	// Receive; or at once, if there is no link, or after some [CatchUpTime], if an edge
+	// does not answer. It never blocks, nor may done.
+	CatchUp(tenant string, done func())
 }
 
 // Edge is what a client has to know of an edge to choose one.

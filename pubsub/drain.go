@@ -112,3 +112,40 @@ func sleep(d time.Duration, until <-chan struct{}) bool {
 		return false
 	}
 }
+
+// caughtUpFor is how long an edge counts as having what others have published. Clients
+// leave a quarter of a second after they have their subscriptions elsewhere, and with
+// one UNSUB for each of them: one wait is enough for all.
+const caughtUpFor = 100 * time.Millisecond
+
+// catchUp waits, if the client was told to leave, until the edge has handled what
+// others had published to a tenant: the client may have it from nobody else, since it
+// has subscribed elsewhere only later. For the reader.
+func (s *Session) catchUp(tenant string) {
+	catcher, ok := s.hub.broker.(Catcher)
+	if !ok || !s.isTold() {
+		return
+	}
+	if at, ok := s.caughtUp[tenant]; ok && s.hub.now()-at < caughtUpFor {
+		return
+	}
+	caught := make(chan struct{})
+	catcher.CatchUp(tenant, func() { close(caught) })
+	limit := time.NewTimer(CatchUpTime)
+	defer limit.Stop()
+	select {
+	case <-caught:
+	case <-limit.C:
+	case <-s.done:
+	}
+	if s.caughtUp == nil {
+		s.caughtUp = map[string]time.Duration{}
+	}
+	s.caughtUp[tenant] = s.hub.now()
+}
+
+func (s *Session) isTold() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.told
+}

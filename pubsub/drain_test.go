@@ -85,3 +85,52 @@ func TestDrainEndsWithTheLastClient(t *testing.T) {
 		}
 	})
 }
+
+// A client that leaves gets what other edges had published before, however late it
+// comes to this one.
+func TestLeavingCatchesUp(t *testing.T) {
+	inBubble(t, fastLimits(), func(r *rig) {
+		c, stays := r.connect("a"), r.connect("b")
+		for _, line := range []string{"SUB:t:a", "SUB:t:b", "SUB:u:a"} {
+			c.send(line)
+		}
+		stays.send("SUB:t:a")
+		r.broker.behind = true
+		stays.take()
+		stays.send("UNSUB:t:a")
+		stays.expect("OK:UNSUB:t:a") // it was not told to leave
+
+		c.take()
+		c.reconnect()
+		c.expect(wire.LineReconnect)
+		left := make(chan struct{})
+		go func() {
+			for _, line := range []string{"UNSUB:t:a", "UNSUB:t:b", "UNSUB:u:a", wire.LinePing} {
+				c.send(line)
+			}
+			close(left)
+		}()
+		synctest.Wait()
+		r.hub.Receive(Message{Tenant: []byte("t"), Channel: []byte("a"), Payload: []byte("late")})
+		c.expect("t/a=late [a]")
+		if n := r.broker.caughtUp(); n != 1 {
+			t.Errorf("%d waits, want one", n)
+		}
+		c.expect("OK:UNSUB:t:a", "OK:UNSUB:t:b") // one wait for both, and another one for the other tenant
+		r.hub.Receive(Message{Tenant: []byte("u"), Channel: []byte("a"), Payload: []byte("late, too")})
+		start := time.Now()
+		<-left
+		if took := time.Since(start); took != CatchUpTime {
+			t.Errorf("an edge that does not answer was waited for for %v", took)
+		}
+		c.expect("u/a=late, too [a]", wire.LinePong, "OK:UNSUB:u:a")
+
+		for _, line := range []string{"SUB:t:a", "UNSUB:t:a"} { // later, it is waited for again
+			go c.HandleLine([]byte(line))
+			synctest.Wait()
+		}
+		c.expect("OK:SUB:t:a")
+		c.Session.Close(wire.CloseNormal, "") // which ends the wait
+		synctest.Wait()
+	})
+}

@@ -23,6 +23,8 @@ type localBroker struct {
 	full      string // a tenant of which the link takes no more
 	slow      bool   // confirmations wait
 	waiting   []func()
+	behind    bool // CatchUp waits, until caughtUp
+	catching  []func()
 }
 
 func (b *localBroker) Join(r Receiver) { b.receiver, b.interests = r, map[string]int{} }
@@ -74,6 +76,29 @@ func (b *localBroker) confirm() {
 	for _, f := range waiting {
 		f()
 	}
+}
+
+// CatchUp implements [Catcher].
+func (b *localBroker) CatchUp(_ string, done func()) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if !b.behind {
+		go done()
+		return
+	}
+	b.catching = append(b.catching, done)
+}
+
+// caughtUp ends CatchUp calls, and says how many there were.
+func (b *localBroker) caughtUp() (n int) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	n = len(b.catching)
+	for _, done := range b.catching {
+		done()
+	}
+	b.catching = nil
+	return n
 }
 
 func (b *localBroker) Unsubscribe(tenant, p string) {

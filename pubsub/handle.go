@@ -253,6 +253,7 @@ func (s *Session) change() { s.changed = s.hub.changes.Add(1) }
 func (s *Session) unsubscribe(key subscriptionKey) {
 	current := s.subscriptions[key]
 	if current != nil {
+		s.catchUp(key.tenant)
 		pace, ok := s.hub.begin(s.loadOf([]byte(key.tenant)), s.done)
 		if !ok {
 			return

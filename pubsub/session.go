@@ -80,10 +80,11 @@ type Session struct {
 	broken       int32 // broken messages in a row
 	shapes       shapeCounts
 	ingress      bucket
-	near         *tenant      // that it published to last; may be gone
-	load         *load        // of the tenant that it used last; may be out of use
-	unpaid       int32        // bytes that came, and are not charged to the token's cap yet
-	held         *heldMessage // to be waited for before anything else is handled; nil: none
+	near         *tenant                  // that it published to last; may be gone
+	load         *load                    // of the tenant that it used last; may be out of use
+	unpaid       int32                    // bytes that came, and are not charged to the token's cap yet
+	held         *heldMessage             // to be waited for before anything else is handled; nil: none
+	caughtUp     map[string]time.Duration // by tenant, on the hub's clock; see catchUp
 
 	// for operators
 	lost atomic.Uint64

@@ -59,6 +59,7 @@ type Broker struct {
 	met    atomic.Int32 // new edges since the last announcement
 	peers  peers
 	takers takers
+	marks  marks
 
 	running   sync.WaitGroup
 	receiving sync.WaitGroup
@@ -241,4 +242,5 @@ func (b *Broker) Close() error {
 var (
 	_ pubsub.Broker    = (*Broker)(nil)
 	_ pubsub.Directory = (*Broker)(nil)
+	_ pubsub.Catcher   = (*Broker)(nil)
 )

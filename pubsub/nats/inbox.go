@@ -92,6 +92,7 @@ func (b *Broker) receive() {
 			}
 		case now := <-questions.C:
 			b.review(now)
+			b.endMarks(now)
 			b.sayMissed(now)
 			b.finishTurns(now)
 		case <-collecting:
@@ -207,10 +208,16 @@ func (b *Broker) takeOne(from sender, kind string, m pubsub.Message, data []byte
 	if word != kindMessage {
 		id, ok := splitWord(data)
 		switch {
-		case !ok || (kind == "q") != (word == kindQuestion) || kind == "o":
+		case !ok || kind == "o" || word != kindMark && (kind == "q") != (word == kindQuestion):
 			return errNotOne
 		case !from.owns(id):
 			return errNotSender
+		case word == kindMark && kind == "q":
+			_ = b.say(&m, direct(id), kindMark) // who gets none goes on without it
+			return nil
+		case word == kindMark:
+			b.marked(m, id)
+			return nil
 		}
 		b.hear(m, word, id)
 		return nil

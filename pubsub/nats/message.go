@@ -36,6 +36,7 @@ const (
 	kindQuestion = '?' // whether the edge has a taker for a channel: u64 edge that asks
 	kindYes      = 'y' // it has: u64 edge that answers
 	kindNo       = 'n' // it has not
+	kindMark     = '#' // behind what the edge has published to a tenant: u64 edge that asks, or answers
 )
 
 const maxTried = 255

@@ -1,0 +1,125 @@
+package nats_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/millrace/millrace/internal/natstest"
+	"github.com/millrace/millrace/pubsub"
+	"github.com/millrace/millrace/wire"
+)
+
+// An edge has caught up when the hub has all that others had published, where ever
+// that was held up.
+func TestCatchUp(t *testing.T) {
+	t.Parallel()
+	s := natstest.Server(t)
+	p := startProxy(t, s.Addr().String())
+	late, others := startEdge(t, p.connect(time.Minute), 8<<20), []*edge{
+		startEdge(t, natstest.Connect(s), 8<<20), startEdge(t, natstest.Connect(s), 8<<20),
+	}
+	meet(t, append(others, late))
+	late.subscribe(t, "t", "a")
+	for _, from := range others {
+		from.reach(t, late, "a")
+	}
+	const n = 1000
+	for _, where := range []struct {
+		name     string
+		hold, on func()
+	}{
+		{"nowhere", func() {}, func() {}},
+		{"on the way", p.hold, p.resume},
+		{"in its inbox", late.hold, late.release},
+	} {
+		t.Run(where.name, func(t *testing.T) {
+			where.hold()
+			for i := range n {
+				for at, from := range others {
+					if err := from.publish(wire.Broadcast, "a", fmt.Sprintf("%s %d of %d", where.name, i, at)); err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
+			caught := make(chan []string, 1)
+			late.CatchUp("t", func() { caught <- late.payloads() })
+			where.on()
+			select {
+			case got := <-caught:
+				for at := range others {
+					if last := fmt.Sprintf("%s %d of %d", where.name, n-1, at); !slices.Contains(got, last) {
+						t.Errorf("%q is missing", last)
+					}
+				}
+			case <-time.After(patience):
+				t.Fatal("in vain")
+			}
+		})
+	}
+}
+
+// hold has Receive wait until release.
+func (h *hub) hold() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.held = make(chan struct{})
+}
+
+func (h *hub) release() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	close(h.held)
+	h.held = nil
+}
+
+// Without another edge, or a link, there is nothing to wait for; an edge that does not
+// answer is waited for only so long. Many who wait cost few messages.
+func TestCatchUpEnds(t *testing.T) {
+	t.Parallel()
+	s := natstest.Server(t)
+	p, q := startProxy(t, s.Addr().String()), startProxy(t, s.Addr().String())
+	e := startEdge(t, p.connect(time.Minute), 8<<20)
+	catchUp := func(times int) (took time.Duration) {
+		t.Helper()
+		start, caught := time.Now(), make(chan struct{}, times)
+		for range times {
+			e.CatchUp("t", func() { caught <- struct{}{} })
+		}
+		for range times {
+			select {
+			case <-caught:
+			case <-time.After(patience):
+				t.Fatal("in vain")
+			}
+		}
+		return time.Since(start)
+	}
+	catchUp(1)
+
+	silent := startEdge(t, q.connect(time.Minute), 8<<20)
+	meet(t, []*edge{e, silent})
+	before := s.NumClients()
+	marks := func() uint64 {
+		vars, err := s.Varz(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return uint64(vars.InMsgs)
+	}
+	sent := marks()
+	catchUp(10_000)
+	if n := marks() - sent; n > 20 { // two of each, and what edges say of themselves
+		t.Errorf("%d messages for 10,000 who wait", n)
+	}
+	q.hold()
+	if took := catchUp(3); took < pubsub.CatchUpTime {
+		t.Errorf("an edge that is silent was waited for for %v", took)
+	}
+	q.resume()
+	p.sever()
+	await(t, "the server to notice", func() bool { return s.NumClients() < before })
+	await(t, "the edge to notice", func() bool { return !e.up() })
+	catchUp(1)
+}
