@@ -50,8 +50,8 @@ type Rejecter interface {
 	Rejected(n int)
 }
 
-// CatchUpTime bounds how long an UNSUB waits for a [Catcher]: clients wait 2 s for its
-// answer before they leave.
+// CatchUpTime is how long a [Catcher] waits for edges that do not answer: clients wait 2 s
+// for the answer to an UNSUB before they leave.
 const CatchUpTime = 1500 * time.Millisecond
 
 // Catcher is a [Broker] that knows when this edge has got what others have published.

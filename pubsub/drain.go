@@ -113,39 +113,51 @@ func sleep(d time.Duration, until <-chan struct{}) bool {
 	}
 }
 
-// caughtUpFor is how long an edge counts as having what others have published. Clients
-// leave a quarter of a second after they have their subscriptions elsewhere, and with
-// one UNSUB for each of them: one wait is enough for all.
-const caughtUpFor = 100 * time.Millisecond
-
-// catchUp waits, if the client was told to leave, until the edge has handled what
-// others had published to a tenant: the client may have it from nobody else, since it
-// has subscribed elsewhere only later. For the reader.
-func (s *Session) catchUp(tenant string) {
+// putOffUnsub puts an UNSUB off, if the client was told to leave, until this edge has
+// handed over what others had published to the tenant: the client may have it from
+// nobody else, since it has subscribed elsewhere only later. It reports false if there
+// is nothing to wait for. The caller holds s.subscribing.
+func (s *Session) putOffUnsub(key subscriptionKey) bool {
 	catcher, ok := s.hub.broker.(Catcher)
-	if !ok || !s.isTold() {
-		return
+	if !ok || s.subscriptions[key] == nil || !s.isTold() {
+		return false
 	}
-	if at, ok := s.caughtUp[tenant]; ok && s.hub.now()-at < caughtUpFor {
-		return
+	if s.putOff == nil {
+		s.putOff = map[subscriptionKey]struct{}{}
 	}
-	caught := make(chan struct{})
-	catcher.CatchUp(tenant, func() { close(caught) })
-	limit := time.NewTimer(CatchUpTime)
-	defer limit.Stop()
-	select {
-	case <-caught:
-	case <-limit.C:
-	case <-s.done:
-	}
-	if s.caughtUp == nil {
-		s.caughtUp = map[string]time.Duration{}
-	}
-	s.caughtUp[tenant] = s.hub.now()
+	s.putOff[key] = struct{}{}
+	catcher.CatchUp(key.tenant, func() { s.caughtUp(key) })
+	return true
 }
 
 func (s *Session) isTold() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.told
+}
+
+// caughtUp has an UNSUB done that was put off. It does not block.
+func (s *Session) caughtUp(key subscriptionKey) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.gone {
+		return
+	}
+	if s.due = append(s.due, key); len(s.due) == 1 {
+		s.hub.Go(s.unsubscribeDue) // the session holds the group open
+	}
+}
+
+func (s *Session) unsubscribeDue() {
+	s.subscribing.Lock()
+	defer s.subscribing.Unlock()
+	s.mu.Lock()
+	due := s.due
+	s.due = nil
+	s.mu.Unlock()
+	for _, key := range due {
+		if _, waits := s.putOff[key]; waits { // else it was done for another reason
+			s.unsubscribe(key)
+		}
+	}
 }

@@ -179,8 +179,15 @@ func (s *Session) handleSubscription(line wire.Line) {
 		return
 	}
 	key := subscriptionKey{tenant, text, line.Own}
-	if verb == wire.VerbUnsub {
+	s.subscribing.Lock()
+	defer s.subscribing.Unlock()
+	if _, waits := s.putOff[key]; waits { // what comes behind it does not
 		s.unsubscribe(key)
+	}
+	if verb == wire.VerbUnsub {
+		if !s.putOffUnsub(key) {
+			s.unsubscribe(key)
+		}
 		return
 	}
 	current := s.subscriptions[key]
@@ -250,11 +257,13 @@ func (s *Session) pay(key subscriptionKey, sub *subscription) {
 // found before it counts no more. The caller holds s.mu.
 func (s *Session) change() { s.changed = s.hub.changes.Add(1) }
 
+// unsubscribe ends a subscription, if there is one, and answers. The caller holds
+// s.subscribing.
 func (s *Session) unsubscribe(key subscriptionKey) {
 	current := s.subscriptions[key]
+	delete(s.putOff, key)
 	if current != nil {
-		s.catchUp(key.tenant)
-		pace, ok := s.hub.begin(s.loadOf([]byte(key.tenant)), s.done)
+		pace, ok := s.hub.begin(s.hub.loadOf([]byte(key.tenant)), s.done)
 		if !ok {
 			return
 		}

@@ -76,15 +76,19 @@ type Session struct {
 	kick     chan struct{} // tells a writer that waits for its cap of control messages
 
 	// owned by the reader
+	broken  int32 // broken messages in a row
+	ingress bucket
+	near    *tenant      // that it published to last; may be gone
+	load    *load        // of the tenant that it used last; may be out of use
+	unpaid  int32        // bytes that came, and are not charged to the token's cap yet
+	held    *heldMessage // to be waited for before anything else is handled; nil: none
+
+	// subscribing is held by who changes subscriptions, and guards what follows. It is
+	// taken before mu.
+	subscribing  sync.Mutex
 	patternBytes int32
-	broken       int32 // broken messages in a row
 	shapes       shapeCounts
-	ingress      bucket
-	near         *tenant                  // that it published to last; may be gone
-	load         *load                    // of the tenant that it used last; may be out of use
-	unpaid       int32                    // bytes that came, and are not charged to the token's cap yet
-	held         *heldMessage             // to be waited for before anything else is handled; nil: none
-	caughtUp     map[string]time.Duration // by tenant, on the hub's clock; see catchUp
+	putOff       map[subscriptionKey]struct{} // UNSUBs that wait; see putOffUnsub
 
 	// for operators
 	lost atomic.Uint64
@@ -92,7 +96,8 @@ type Session struct {
 	backlog atomic.Bool // the client may have to read control lines before it is read from
 
 	// guarded by mu
-	subscriptions map[subscriptionKey]*subscription // changed by the reader alone
+	subscriptions map[subscriptionKey]*subscription // changed with subscribing held, too
+	due           []subscriptionKey                 // of putOff, what is to be done now
 	transport     Transport
 	outage        uint64        // the last one that the client knows of; see Hub.outage
 	linkFull      time.Duration // on the hub's clock, when the last publish found the link full for its tenant; 0: never
@@ -213,12 +218,14 @@ func (s *Session) End() {
 	if s.held != nil {
 		s.held.turn.leave()
 	}
+	s.subscribing.Lock()
+	defer s.subscribing.Unlock()
 	for key, sub := range s.subscriptions {
 		s.hub.leave(key.tenant, sub)
 	}
 
 	s.mu.Lock()
-	s.subscriptions, s.gone = nil, true
+	s.subscriptions, s.putOff, s.due, s.gone = nil, nil, nil, true
 	s.hub.count.drop(dropClosed, s.queue.clearAll())
 	s.uncountQueue()
 	for _, t := range []*time.Timer{s.expiry, s.cut, s.notice} {
