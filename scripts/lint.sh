@@ -9,7 +9,8 @@ lint=$(go tool -modfile=tools/go.mod -n golangci-lint)
 
 # The linters read types from compiled packages. With -race, those are the ones that
 # the tests need anyway, so nothing is compiled twice. Files that are for builds
-# without the race detector have the tag lint, too.
-GOFLAGS="${GOFLAGS:-} -race" "$lint" run --build-tags=lint "$@"
+# without the race detector have the tag lint, too. Another run on this machine, in
+# another clone, is none of our business.
+GOFLAGS="${GOFLAGS:-} -race" "$lint" run --allow-parallel-runners --build-tags=lint "$@"
 cd integration/bench # a module of its own, which is tested without the race detector
-"$lint" run "$@"
+"$lint" run --allow-parallel-runners "$@"
