@@ -125,6 +125,7 @@ func New(c Config) (*Broker, error) {
 	}
 	b.peers.start(b.id, c.CheckHost)
 	b.takers.start()
+	b.marks.start()
 	connected := func(*client.Conn) {
 		b.linked(linkDisconnected, false)
 		kick(b.work) // nothing waits any more

@@ -73,6 +73,13 @@ func (b *Broker) receive() {
 	defer ticker.Stop()
 	questions := time.NewTicker(answerTime / 4)
 	defer questions.Stop()
+	marking := time.NewTimer(0)
+	defer marking.Stop()
+	mark := func() {
+		if again := b.reviewMarks(time.Now()); !again.IsZero() {
+			marking.Reset(time.Until(again))
+		}
+	}
 	b.announce()
 	collecting := make(chan struct{})
 	go func() { // ends with enough, for which receive waits
@@ -92,9 +99,13 @@ func (b *Broker) receive() {
 			}
 		case now := <-questions.C:
 			b.review(now)
-			b.endMarks(now)
+			b.reviewMarks(now)
 			b.sayMissed(now)
 			b.finishTurns(now)
+		case <-b.marks.wanted:
+			mark()
+		case <-marking.C:
+			mark()
 		case <-collecting:
 			return
 		}

@@ -1,7 +1,6 @@
 package nats
 
 import (
-	"maps"
 	"slices"
 	"strconv"
 	"sync"
@@ -13,28 +12,52 @@ import (
 // marks are questions to all other edges whose answers come behind all that these
 // had published to a tenant before.
 type marks struct {
-	mu     sync.Mutex
-	number uint64 // of the last one
-	rounds map[string]*round
+	mu      sync.Mutex
+	number  uint64 // of the last one
+	tenants map[string]*tenantMarks
+	wanted  chan struct{} // somebody waits for the next round of a tenant
 }
 
-// round is a mark of a tenant that is on its way: one at a time, so that any number of
-// sessions that leave cost a few messages.
+// tenantMarks are those of one tenant.
+type tenantMarks struct {
+	rounds []*round  // that are under way, oldest first
+	next   time.Time // when there may be another one
+	wait   []func()  // for that one
+}
+
+// round is a mark that is on its way.
 type round struct {
-	number     string
-	since      time.Time
-	open       map[edgeID]struct{} // that have not answered
-	done, next []func()            // for this one, and for the one behind it
+	number string
+	since  time.Time
+	open   map[edgeID]struct{} // that have not answered
+	done   []func()
+}
+
+// markEvery is the least time between two marks of a tenant: sessions that leave
+// share them, however many these are.
+const markEvery = 20 * time.Millisecond
+
+func (m *marks) start() {
+	m.tenants = map[string]*tenantMarks{}
+	m.wanted = make(chan struct{}, 1)
 }
 
 // CatchUp implements [pubsub.Catcher].
 func (b *Broker) CatchUp(tenant string, done func()) {
+	now := time.Now()
 	b.marks.mu.Lock()
-	r := b.marks.rounds[tenant]
-	if r != nil {
-		r.next = append(r.next, done)
+	t := b.marks.tenants[tenant]
+	if t == nil {
+		t = &tenantMarks{}
+		b.marks.tenants[tenant] = t
 	}
-	begun := r != nil || b.mark(tenant, []func(){done})
+	begun := true
+	if now.Before(t.next) {
+		t.wait = append(t.wait, done)
+		kick(b.marks.wanted)
+	} else {
+		begun = b.mark(tenant, t, []func(){done}, now)
+	}
 	b.marks.mu.Unlock()
 	if !begun {
 		done()
@@ -43,21 +66,19 @@ func (b *Broker) CatchUp(tenant string, done func()) {
 
 // mark begins a round, if there is another edge and a link. The caller holds
 // marks.mu.
-func (b *Broker) mark(tenant string, done []func()) bool {
-	r := &round{since: time.Now(), open: map[edgeID]struct{}{}, done: done}
+func (b *Broker) mark(tenant string, t *tenantMarks, done []func(), now time.Time) bool {
+	r := &round{since: now, open: map[edgeID]struct{}{}, done: done}
 	for _, id := range b.peers.otherIDs() {
 		r.open[id] = struct{}{}
 	}
 	b.marks.number++
 	r.number = strconv.FormatUint(b.marks.number, 10)
 	m := pubsub.Message{Tenant: []byte(tenant), Channel: []byte(r.number)}
+	t.next = now.Add(markEvery)
 	if len(r.open) == 0 || b.say(&m, questions, kindMark) != nil {
 		return false
 	}
-	if b.marks.rounds == nil {
-		b.marks.rounds = map[string]*round{}
-	}
-	b.marks.rounds[tenant] = r
+	t.rounds = append(t.rounds, r)
 	return true
 }
 
@@ -66,10 +87,14 @@ func (b *Broker) mark(tenant string, done []func()) bool {
 func (b *Broker) marked(m pubsub.Message, from edgeID) {
 	b.marks.mu.Lock()
 	var done []func()
-	if r := b.marks.rounds[string(m.Tenant)]; r != nil && r.number == string(m.Channel) {
-		delete(r.open, from)
-		if len(r.open) == 0 {
-			done = b.endRound(string(m.Tenant), r)
+	if t := b.marks.tenants[string(m.Tenant)]; t != nil {
+		i := slices.IndexFunc(t.rounds, func(r *round) bool { return r.number == string(m.Channel) })
+		if i >= 0 {
+			r := t.rounds[i]
+			if delete(r.open, from); len(r.open) == 0 {
+				t.rounds = slices.Delete(t.rounds, i, i+1)
+				done = r.done
+			}
 		}
 	}
 	b.marks.mu.Unlock()
@@ -78,27 +103,35 @@ func (b *Broker) marked(m pubsub.Message, from edgeID) {
 	}
 }
 
-// endRound returns what is to be called. The caller holds marks.mu.
-func (b *Broker) endRound(tenant string, r *round) (done []func()) {
-	delete(b.marks.rounds, tenant)
-	done = r.done
-	if len(r.next) > 0 && !b.mark(tenant, r.next) {
-		done = slices.Concat(done, r.next)
-	}
-	return done
-}
-
-// endMarks ends the rounds that not all edges have answered in time.
-func (b *Broker) endMarks(now time.Time) {
+// reviewMarks begins the rounds that are wanted, and ends those that not all edges
+// have answered in time. It returns when to come again for the former; zero: when
+// another one is wanted.
+func (b *Broker) reviewMarks(now time.Time) (again time.Time) {
 	b.marks.mu.Lock()
 	var done []func()
-	for tenant, r := range maps.Clone(b.marks.rounds) {
-		if now.Sub(r.since) > pubsub.CatchUpTime {
-			done = append(done, b.endRound(tenant, r)...)
+	for tenant, t := range b.marks.tenants {
+		for len(t.rounds) > 0 && now.Sub(t.rounds[0].since) > pubsub.CatchUpTime {
+			done = append(done, t.rounds[0].done...)
+			t.rounds = slices.Delete(t.rounds, 0, 1)
+		}
+		due := !now.Before(t.next)
+		switch {
+		case len(t.wait) > 0 && due:
+			if wait := t.wait; !b.mark(tenant, t, wait, now) {
+				done = append(done, wait...)
+			}
+			t.wait = nil
+		case len(t.wait) > 0:
+			if again.IsZero() || t.next.Before(again) {
+				again = t.next
+			}
+		case len(t.rounds) == 0 && due:
+			delete(b.marks.tenants, tenant)
 		}
 	}
 	b.marks.mu.Unlock()
 	for _, f := range done {
 		f()
 	}
+	return again
 }

@@ -161,3 +161,37 @@ func TestUnusedChannelsAreForgotten(t *testing.T) {
 		t.Errorf("%d channels, and askers about %d, are kept", channels, askers)
 	}
 }
+
+// Who asks for a mark while another one is on its way does not wait for that.
+func TestMarksOverlap(t *testing.T) {
+	t.Parallel()
+	b, _ := startQuiet(t, natstest.Connect(natstest.Server(t)))
+	if _, err := b.peers.heard("", []byte(`{"v":1,"id":"00000000000000ff","state":"here"}`), time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan struct{}, 1000)
+	underWay := func() int {
+		b.marks.mu.Lock()
+		defer b.marks.mu.Unlock()
+		return len(b.marks.tenants["t"].rounds)
+	}
+	for want := 1; want <= 3; want++ {
+		b.CatchUp("t", func() { ended <- struct{}{} })
+		until(t, "another mark", func() bool { return underWay() == want })
+	}
+	for range 900 {
+		b.CatchUp("t", func() { ended <- struct{}{} })
+	}
+	for range 903 { // that edge never answers
+		select {
+		case <-ended:
+		case <-time.After(30 * time.Second):
+			t.Fatal("in vain")
+		}
+	}
+	until(t, "nothing to be kept", func() bool {
+		b.marks.mu.Lock()
+		defer b.marks.mu.Unlock()
+		return len(b.marks.tenants) == 0
+	})
+}
