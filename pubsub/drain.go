@@ -113,6 +113,9 @@ func sleep(d time.Duration, until <-chan struct{}) bool {
 	}
 }
 
+// putOff is an UNSUB that waits.
+type putOff struct{ key subscriptionKey }
+
 // putOffUnsub puts an UNSUB off, if the client was told to leave, until this edge has
 // handed over what others had published to the tenant: the client may have it from
 // nobody else, since it has subscribed elsewhere only later. It reports false if there
@@ -123,10 +126,11 @@ func (s *Session) putOffUnsub(key subscriptionKey) bool {
 		return false
 	}
 	if s.putOff == nil {
-		s.putOff = map[subscriptionKey]struct{}{}
+		s.putOff = map[subscriptionKey]*putOff{}
 	}
-	s.putOff[key] = struct{}{}
-	catcher.CatchUp(key.tenant, func() { s.caughtUp(key) })
+	p := &putOff{key}
+	s.putOff[key] = p
+	catcher.CatchUp(key.tenant, func() { s.caughtUp(p) })
 	return true
 }
 
@@ -137,13 +141,13 @@ func (s *Session) isTold() bool {
 }
 
 // caughtUp has an UNSUB done that was put off. It does not block.
-func (s *Session) caughtUp(key subscriptionKey) {
+func (s *Session) caughtUp(p *putOff) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.gone {
 		return
 	}
-	if s.due = append(s.due, key); len(s.due) == 1 {
+	if s.due = append(s.due, p); len(s.due) == 1 {
 		s.hub.Go(s.unsubscribeDue) // the session holds the group open
 	}
 }
@@ -155,9 +159,9 @@ func (s *Session) unsubscribeDue() {
 	due := s.due
 	s.due = nil
 	s.mu.Unlock()
-	for _, key := range due {
-		if _, waits := s.putOff[key]; waits { // else it was done for another reason
-			s.unsubscribe(key)
+	for _, p := range due {
+		if s.putOff[p.key] == p { // else it was done for another reason
+			s.unsubscribe(p.key)
 		}
 	}
 }

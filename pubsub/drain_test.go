@@ -123,6 +123,25 @@ func TestLeavingCatchesUp(t *testing.T) {
 		late("b")
 		c.expect("t/b=late [b]")
 
+		// An answer to an UNSUB that was done long ago is none to the next one.
+		c.send("UNSUB:t:b", "SUB:t:b")
+		c.expect("OK:UNSUB:t:b", "OK:SUB:t:b")
+		old := r.broker.catch()
+		c.send("UNSUB:t:b")
+		for _, done := range old {
+			done()
+		}
+		c.expect()
+		r.broker.caughtUp()
+		c.expect("OK:UNSUB:t:b")
+
+		// What waits does not count for limits.
+		c.send("UNSUB:t:c", "SUB:t:d")
+		c.expect("OK:UNSUB:t:c", "OK:SUB:t:d")
+		r.broker.caughtUp()
+		c.send("SUB:t:c")
+		c.take()
+
 		c.send("UNSUB:t:c") // and who has gone is not waited for
 		c.Session.Close(wire.CloseNormal, "")
 		synctest.Wait()

@@ -89,16 +89,19 @@ func (b *localBroker) CatchUp(_ string, done func()) {
 	b.catching = append(b.catching, done)
 }
 
-// caughtUp ends CatchUp calls, and says how many there were.
-func (b *localBroker) caughtUp() (n int) {
+// catch takes what is to be called for the CatchUp calls that there were.
+func (b *localBroker) catch() (calls []func()) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	n = len(b.catching)
-	for _, done := range b.catching {
+	calls, b.catching = b.catching, nil
+	return calls
+}
+
+// caughtUp ends CatchUp calls.
+func (b *localBroker) caughtUp() {
+	for _, done := range b.catch() {
 		done()
 	}
-	b.catching = nil
-	return n
 }
 
 func (b *localBroker) Unsubscribe(tenant, p string) {

@@ -181,7 +181,7 @@ func (s *Session) handleSubscription(line wire.Line) {
 	key := subscriptionKey{tenant, text, line.Own}
 	s.subscribing.Lock()
 	defer s.subscribing.Unlock()
-	if _, waits := s.putOff[key]; waits { // what comes behind it does not
+	if s.putOff[key] != nil { // what comes behind it does not
 		s.unsubscribe(key)
 	}
 	if verb == wire.VerbUnsub {
@@ -191,6 +191,11 @@ func (s *Session) handleSubscription(line wire.Line) {
 		return
 	}
 	current := s.subscriptions[key]
+	if current == nil {
+		for waits := range s.putOff { // these count for none of the limits that follow
+			s.unsubscribe(waits)
+		}
+	}
 	switch {
 	case !s.identity.Rights.CanSubscribe(tenant, p):
 		s.reject(wire.CodePermissionDenied, verb.String(), tenant, text)

@@ -88,7 +88,7 @@ type Session struct {
 	subscribing  sync.Mutex
 	patternBytes int32
 	shapes       shapeCounts
-	putOff       map[subscriptionKey]struct{} // UNSUBs that wait; see putOffUnsub
+	putOff       map[subscriptionKey]*putOff // UNSUBs that wait
 
 	// for operators
 	lost atomic.Uint64
@@ -97,7 +97,7 @@ type Session struct {
 
 	// guarded by mu
 	subscriptions map[subscriptionKey]*subscription // changed with subscribing held, too
-	due           []subscriptionKey                 // of putOff, what is to be done now
+	due           []*putOff                         // what is to be done now
 	transport     Transport
 	outage        uint64        // the last one that the client knows of; see Hub.outage
 	linkFull      time.Duration // on the hub's clock, when the last publish found the link full for its tenant; 0: never

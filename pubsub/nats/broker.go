@@ -180,6 +180,7 @@ func (b *Broker) Join(r pubsub.Receiver) {
 	b.receiving.Go(b.receive)
 	b.running.Go(b.write)
 	b.running.Go(b.confirmAll)
+	b.running.Go(b.keepMarks)
 }
 
 // Publish implements [pubsub.Broker].

@@ -73,13 +73,6 @@ func (b *Broker) receive() {
 	defer ticker.Stop()
 	questions := time.NewTicker(answerTime / 4)
 	defer questions.Stop()
-	marking := time.NewTimer(0)
-	defer marking.Stop()
-	mark := func() {
-		if again := b.reviewMarks(time.Now()); !again.IsZero() {
-			marking.Reset(time.Until(again))
-		}
-	}
 	b.announce()
 	collecting := make(chan struct{})
 	go func() { // ends with enough, for which receive waits
@@ -95,17 +88,12 @@ func (b *Broker) receive() {
 			}
 			gone, known := b.peers.expire(time.Now()), b.peers.otherIDs()
 			if len(gone) > 0 {
-				b.takers.keep(known)
+				b.forgetEdges(known)
 			}
 		case now := <-questions.C:
 			b.review(now)
-			b.reviewMarks(now)
 			b.sayMissed(now)
 			b.finishTurns(now)
-		case <-b.marks.wanted:
-			mark()
-		case <-marking.C:
-			mark()
 		case <-collecting:
 			return
 		}
@@ -167,7 +155,7 @@ func (b *Broker) handle(t *taking, m *client.Msg) {
 			b.announce()
 		}
 		if known := b.peers.otherIDs(); len(known) < before {
-			b.takers.keep(known)
+			b.forgetEdges(known)
 		}
 	case "b":
 		message, err := t.message(rest)
@@ -205,7 +193,7 @@ func (b *Broker) gone(text string) {
 	var id edgeID
 	if id.UnmarshalText([]byte(text)) == nil {
 		b.peers.lost(id)
-		b.takers.keep(b.peers.otherIDs())
+		b.forgetEdges(b.peers.otherIDs())
 	}
 }
 

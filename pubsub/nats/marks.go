@@ -1,6 +1,7 @@
 package nats
 
 import (
+	"errors"
 	"slices"
 	"strconv"
 	"sync"
@@ -15,22 +16,27 @@ type marks struct {
 	mu      sync.Mutex
 	number  uint64 // of the last one
 	tenants map[string]*tenantMarks
-	wanted  chan struct{} // somebody waits for the next round of a tenant
+	review  chan struct{} // for keepMarks
 }
 
 // tenantMarks are those of one tenant.
 type tenantMarks struct {
 	rounds []*round  // that are under way, oldest first
 	next   time.Time // when there may be another one
-	wait   []func()  // for that one
+	wait   []catching
+}
+
+// catching is a call that waits.
+type catching struct {
+	since time.Time
+	done  func()
 }
 
 // round is a mark that is on its way.
 type round struct {
 	number string
-	since  time.Time
 	open   map[edgeID]struct{} // that have not answered
-	done   []func()
+	wait   []catching          // oldest first
 }
 
 // markEvery is the least time between two marks of a tenant: sessions that leave
@@ -39,7 +45,7 @@ const markEvery = 20 * time.Millisecond
 
 func (m *marks) start() {
 	m.tenants = map[string]*tenantMarks{}
-	m.wanted = make(chan struct{}, 1)
+	m.review = make(chan struct{}, 1)
 }
 
 // CatchUp implements [pubsub.Catcher].
@@ -50,24 +56,30 @@ func (b *Broker) CatchUp(tenant string, done func()) {
 	if t == nil {
 		t = &tenantMarks{}
 		b.marks.tenants[tenant] = t
+		kick(b.marks.review)
 	}
-	begun := true
-	if now.Before(t.next) {
-		t.wait = append(t.wait, done)
-		kick(b.marks.wanted)
-	} else {
-		begun = b.mark(tenant, t, []func(){done}, now)
+	var ended []catching
+	t.wait = append(t.wait, catching{now, done})
+	if !now.Before(t.next) {
+		ended = b.mark(tenant, t, now)
+	}
+	if len(t.wait) == 1 || len(t.rounds) == 1 {
+		kick(b.marks.review)
 	}
 	b.marks.mu.Unlock()
-	if !begun {
-		done()
+	endAll(ended)
+}
+
+func endAll(list []catching) {
+	for _, c := range list {
+		c.done()
 	}
 }
 
-// mark begins a round, if there is another edge and a link. The caller holds
-// marks.mu.
-func (b *Broker) mark(tenant string, t *tenantMarks, done []func(), now time.Time) bool {
-	r := &round{since: now, open: map[edgeID]struct{}{}, done: done}
+// mark begins a round for all that wait. It returns them if there is nothing to wait
+// for: no other edge, or no link. The caller holds marks.mu.
+func (b *Broker) mark(tenant string, t *tenantMarks, now time.Time) (ended []catching) {
+	r := &round{open: map[edgeID]struct{}{}, wait: t.wait}
 	for _, id := range b.peers.otherIDs() {
 		r.open[id] = struct{}{}
 	}
@@ -75,63 +87,105 @@ func (b *Broker) mark(tenant string, t *tenantMarks, done []func(), now time.Tim
 	r.number = strconv.FormatUint(b.marks.number, 10)
 	m := pubsub.Message{Tenant: []byte(tenant), Channel: []byte(r.number)}
 	t.next = now.Add(markEvery)
-	if len(r.open) == 0 || b.say(&m, questions, kindMark) != nil {
-		return false
+	if len(r.open) > 0 {
+		err := b.say(&m, questions, kindMark)
+		if errors.Is(err, pubsub.ErrLinkFull) {
+			return nil // it is tried again
+		}
+		if err == nil {
+			t.rounds, t.wait = append(t.rounds, r), nil
+			return nil
+		}
 	}
-	t.rounds = append(t.rounds, r)
-	return true
+	t.wait = nil
+	return r.wait
 }
 
 // marked takes an answer. It is called in the tenant's turn, behind the messages that
 // came before it.
 func (b *Broker) marked(m pubsub.Message, from edgeID) {
 	b.marks.mu.Lock()
-	var done []func()
+	var ended []catching
 	if t := b.marks.tenants[string(m.Tenant)]; t != nil {
 		i := slices.IndexFunc(t.rounds, func(r *round) bool { return r.number == string(m.Channel) })
 		if i >= 0 {
 			r := t.rounds[i]
 			if delete(r.open, from); len(r.open) == 0 {
-				t.rounds = slices.Delete(t.rounds, i, i+1)
-				done = r.done
+				t.rounds, ended = slices.Delete(t.rounds, i, i+1), r.wait
 			}
 		}
 	}
 	b.marks.mu.Unlock()
-	for _, f := range done {
-		f()
+	endAll(ended)
+}
+
+// keepMarks begins rounds that have to wait, and ends those that are not answered, as
+// long as the broker runs.
+func (b *Broker) keepMarks() {
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for {
+		if again := b.reviewMarks(time.Now()); !again.IsZero() {
+			timer.Reset(time.Until(again))
+		}
+		select {
+		case <-b.marks.review:
+		case <-timer.C:
+		case <-b.quit:
+			return
+		}
 	}
 }
 
-// reviewMarks begins the rounds that are wanted, and ends those that not all edges
-// have answered in time. It returns when to come again for the former; zero: when
-// another one is wanted.
+// reviewMarks returns when to come again; zero: when somebody waits.
 func (b *Broker) reviewMarks(now time.Time) (again time.Time) {
+	known := b.peers.otherIDs()
 	b.marks.mu.Lock()
-	var done []func()
+	var ended []catching
 	for tenant, t := range b.marks.tenants {
-		for len(t.rounds) > 0 && now.Sub(t.rounds[0].since) > pubsub.CatchUpTime {
-			done = append(done, t.rounds[0].done...)
-			t.rounds = slices.Delete(t.rounds, 0, 1)
-		}
+		t.rounds = slices.DeleteFunc(t.rounds, func(r *round) bool {
+			for id := range r.open {
+				if !slices.Contains(known, id) {
+					delete(r.open, id)
+				}
+			}
+			over := len(r.open) == 0 || late(r.wait, now)
+			if over {
+				ended = append(ended, r.wait...)
+			}
+			return over
+		})
 		due := !now.Before(t.next)
-		switch {
-		case len(t.wait) > 0 && due:
-			if wait := t.wait; !b.mark(tenant, t, wait, now) {
-				done = append(done, wait...)
-			}
-			t.wait = nil
-		case len(t.wait) > 0:
-			if again.IsZero() || t.next.Before(again) {
-				again = t.next
-			}
-		case len(t.rounds) == 0 && due:
+		if late(t.wait, now) { // for as long the link has taken nothing
+			ended, t.wait = append(ended, t.wait...), nil
+		}
+		if len(t.wait) > 0 && due {
+			ended = append(ended, b.mark(tenant, t, now)...)
+		}
+		if len(t.wait)+len(t.rounds) == 0 && due {
 			delete(b.marks.tenants, tenant)
+			continue
+		}
+		next := t.next
+		if len(t.wait) == 0 && len(t.rounds) > 0 {
+			next = t.rounds[0].wait[0].since.Add(pubsub.CatchUpTime)
+		}
+		if again.IsZero() || next.Before(again) {
+			again = next
 		}
 	}
 	b.marks.mu.Unlock()
-	for _, f := range done {
-		f()
-	}
+	endAll(ended)
 	return again
+}
+
+// late reports whether the first of these has waited long enough.
+func late(list []catching, now time.Time) bool {
+	return len(list) > 0 && now.Sub(list[0].since) >= pubsub.CatchUpTime
+}
+
+// forgetEdges drops all edges but those that are known.
+func (b *Broker) forgetEdges(known []edgeID) {
+	b.takers.keep(known)
+	kick(b.marks.review)
 }

@@ -43,11 +43,14 @@ func TestCatchUp(t *testing.T) {
 					}
 				}
 			}
-			caught := make(chan []string, 1)
+			start, caught := time.Now(), make(chan []string, 1)
 			late.CatchUp("t", func() { caught <- late.payloads() })
 			where.on()
 			select {
 			case got := <-caught:
+				if where.name == "nowhere" && time.Since(start) >= pubsub.CatchUpTime {
+					t.Error("it is the answers that count, and not the time")
+				}
 				for at := range others {
 					if last := fmt.Sprintf("%s %d of %d", where.name, n-1, at); !slices.Contains(got, last) {
 						t.Errorf("%q is missing", last)
@@ -96,7 +99,9 @@ func TestCatchUpEnds(t *testing.T) {
 		}
 		return time.Since(start)
 	}
-	catchUp(1)
+	if took := catchUp(1); took >= pubsub.CatchUpTime {
+		t.Errorf("an edge alone has waited for %v", took)
+	}
 
 	silent := startEdge(t, q.connect(time.Minute), 8<<20)
 	meet(t, []*edge{e, silent})
@@ -121,5 +126,7 @@ func TestCatchUpEnds(t *testing.T) {
 	p.sever()
 	await(t, "the server to notice", func() bool { return s.NumClients() < before })
 	await(t, "the edge to notice", func() bool { return !e.up() })
-	catchUp(1)
+	if took := catchUp(1); took >= pubsub.CatchUpTime {
+		t.Errorf("an edge without a link has waited for %v", took)
+	}
 }

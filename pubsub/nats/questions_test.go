@@ -162,27 +162,58 @@ func TestUnusedChannelsAreForgotten(t *testing.T) {
 	}
 }
 
-// Who asks for a mark while another one is on its way does not wait for that.
-func TestMarksOverlap(t *testing.T) {
-	t.Parallel()
+// withStranger is a broker that knows of an edge which answers nothing.
+func withStranger(t *testing.T) *Broker {
+	t.Helper()
 	b, _ := startQuiet(t, natstest.Connect(natstest.Server(t)))
 	if _, err := b.peers.heard("", []byte(`{"v":1,"id":"00000000000000ff","state":"here"}`), time.Now()); err != nil {
 		t.Fatal(err)
 	}
+	return b
+}
+
+// marksOf counts the calls that wait for a mark to be sent, and the marks under way.
+func (b *Broker) marksOf(tenant string) (waiting, underWay int) {
+	b.marks.mu.Lock()
+	defer b.marks.mu.Unlock()
+	if t := b.marks.tenants[tenant]; t != nil {
+		return len(t.wait), len(t.rounds)
+	}
+	return 0, 0
+}
+
+// Who asks for a mark while another one is on its way does not wait for that, and
+// those who ask at the same time share one.
+func TestMarksOverlap(t *testing.T) {
+	t.Parallel()
+	b := withStranger(t)
 	ended := make(chan struct{}, 1000)
-	underWay := func() int {
-		b.marks.mu.Lock()
-		defer b.marks.mu.Unlock()
-		return len(b.marks.tenants["t"].rounds)
+	calls := 0
+	catchUp := func(n int) {
+		for range n {
+			b.CatchUp("t", func() { ended <- struct{}{} })
+		}
+		calls += n
 	}
 	for want := 1; want <= 3; want++ {
-		b.CatchUp("t", func() { ended <- struct{}{} })
-		until(t, "another mark", func() bool { return underWay() == want })
+		catchUp(1)
+		until(t, "another mark", func() bool { _, n := b.marksOf("t"); return n == want })
 	}
-	for range 900 {
-		b.CatchUp("t", func() { ended <- struct{}{} })
+	b.marks.mu.Lock()
+	b.marks.tenants["t"].next = time.Now().Add(time.Hour)
+	b.marks.mu.Unlock()
+	catchUp(500)
+	if n, _ := b.marksOf("t"); n != 500 {
+		t.Errorf("%d wait, want 500", n)
 	}
-	for range 903 { // that edge never answers
+	b.marks.mu.Lock()
+	b.marks.tenants["t"].next = time.Time{}
+	b.marks.mu.Unlock()
+	catchUp(1) // nobody is overtaken
+	if waiting, underWay := b.marksOf("t"); waiting != 0 || underWay != 4 {
+		t.Errorf("%d wait, and %d marks are under way, want 0 and 4", waiting, underWay)
+	}
+	for range calls { // that edge never answers
 		select {
 		case <-ended:
 		case <-time.After(30 * time.Second):
@@ -194,4 +225,47 @@ func TestMarksOverlap(t *testing.T) {
 		defer b.marks.mu.Unlock()
 		return len(b.marks.tenants) == 0
 	})
+}
+
+// An edge that leaves is not waited for.
+func TestMarksForgetEdges(t *testing.T) {
+	t.Parallel()
+	b := withStranger(t)
+	start, ended := time.Now(), make(chan struct{})
+	b.CatchUp("t", func() { close(ended) })
+	b.peers.lost(0xff)
+	b.forgetEdges(b.peers.otherIDs())
+	<-ended
+	if took := time.Since(start); took >= pubsub.CatchUpTime {
+		t.Errorf("it was waited for for %v", took)
+	}
+}
+
+// A link that takes no more for now is one: the mark is sent later.
+func TestMarkOnFullLink(t *testing.T) {
+	t.Parallel()
+	s := natstest.Server(t)
+	b, _ := startQuiet(t, natstest.Connect(s))
+	other, _ := startQuiet(t, natstest.Connect(s))
+	until(t, "each other", func() bool { return len(b.peers.otherIDs()) == 1 && len(other.peers.otherIDs()) == 1 })
+	b.mu.Lock()
+	for len(b.records.bytes) < b.config.QueueBytes { // that nobody has told the writer of
+		r := append(b.records.bytes, make([]byte, recordHeader)...)
+		r = append(r, "elsewhere"...)
+		split := len(r)
+		b.records.add(append(r, make([]byte, 1<<20)...), split, []byte("t"))
+	}
+	b.mu.Unlock()
+	ended := make(chan struct{})
+	b.CatchUp("t", func() { close(ended) })
+	select {
+	case <-ended:
+		t.Error("it was not waited for")
+	default:
+	}
+	if waiting, _ := b.marksOf("t"); waiting != 1 {
+		t.Errorf("%d wait, want 1", waiting)
+	}
+	kick(b.work)
+	<-ended
 }
