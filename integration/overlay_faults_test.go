@@ -1,7 +1,6 @@
 package integration
 
 import (
-	"io"
 	"net"
 	"net/http"
 	"slices"
@@ -15,8 +14,7 @@ import (
 )
 
 // cutter is a TCP proxy before a NATS server, which can drop everything as a
-// network does that is parted: without a word. It can also be late with what the
-// server sends.
+// network does that is parted: without a word.
 type cutter struct {
 	t        *testing.T
 	listener net.Listener
@@ -24,7 +22,6 @@ type cutter struct {
 
 	mu    sync.Mutex
 	cut   bool
-	late  time.Duration
 	conns []net.Conn
 	gone  sync.WaitGroup
 }
@@ -62,13 +59,13 @@ func (c *cutter) accept() {
 		c.conns = append(c.conns, near, far)
 		c.mu.Unlock()
 		c.gone.Go(func() { c.pipe(near, far) })
-		c.gone.Go(func() { c.pipe(far, c.lateTo(near)) })
+		c.gone.Go(func() { c.pipe(far, near) })
 	}
 }
 
 // pipe copies until either side ends. What comes while the network is parted is
 // read and lost.
-func (c *cutter) pipe(from net.Conn, to io.WriteCloser) {
+func (c *cutter) pipe(from, to net.Conn) {
 	defer from.Close()
 	defer to.Close()
 	buffer := make([]byte, 32<<10)
@@ -87,49 +84,6 @@ func (c *cutter) pipe(from net.Conn, to io.WriteCloser) {
 			return
 		}
 	}
-}
-
-// lateWriter writes to a connection, each time as late as its cutter was then.
-type lateWriter struct {
-	c       *cutter
-	waiting chan lateBytes
-}
-
-type lateBytes struct {
-	due  time.Time
-	data []byte
-}
-
-func (c *cutter) lateTo(to net.Conn) io.WriteCloser {
-	w := lateWriter{c, make(chan lateBytes, 1<<12)}
-	c.gone.Go(func() { // ends with Close
-		for b := range w.waiting {
-			time.Sleep(time.Until(b.due))
-			_, _ = to.Write(b.data) // fails when it is closed
-		}
-		to.Close()
-	})
-	return w
-}
-
-func (w lateWriter) Write(data []byte) (int, error) {
-	w.c.mu.Lock()
-	late := w.c.late
-	w.c.mu.Unlock()
-	w.waiting <- lateBytes{time.Now().Add(late), slices.Clone(data)}
-	return len(data), nil
-}
-
-func (w lateWriter) Close() error {
-	close(w.waiting)
-	return nil
-}
-
-// delay holds up for so long what the server sends from now on.
-func (c *cutter) delay(d time.Duration) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.late = d
 }
 
 func (c *cutter) part() {
