@@ -40,9 +40,9 @@ func (f *refusal) close() *wtconn.Refusal {
 	countRefusal(f.status, f.code)
 	switch {
 	case f.status == http.StatusUnauthorized:
-		return &wtconn.Refusal{Line: wire.AppendErr(nil, wire.CodeUnauthorized), Code: wire.CloseUnauthorized, Reason: string(wire.CodeUnauthorized)}
+		return &wtconn.Refusal{Line: wire.AppendErr(nil, wire.CodeUnauthorized), Code: wire.CloseUnauthorized}
 	case f.forbidden != "":
-		return &wtconn.Refusal{Line: wire.AppendErr(nil, wire.CodeForbidden, f.forbidden), Code: wire.CloseForbidden, Reason: string(wire.CodeForbidden) + ":" + f.forbidden}
+		return &wtconn.Refusal{Line: wire.AppendErr(nil, wire.CodeForbidden, f.forbidden), Code: wire.CloseForbidden}
 	}
 	return &wtconn.Refusal{Code: wire.CloseTryLater, Reason: f.detail}
 }

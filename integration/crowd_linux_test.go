@@ -91,8 +91,7 @@ func TestHostileCrowd(t *testing.T) {
 			s.publish("paint.room", "x", "hello")
 			s.expectDeliver("paint.room", "x", "hello", "x")
 			took = append(took, time.Since(start))
-			// Its close code may get lost over WebTransport: webtransport-go gives
-			// the edge 10 ms to write it, which a busy machine may not.
+			// Its close code may get lost over WebTransport, on a busy machine.
 			s.must(s.leave())
 			if err := s.untilEnd(); errors.Is(err, errPatience) {
 				t.Error("a session does not end: ", err)

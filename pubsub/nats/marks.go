@@ -56,14 +56,13 @@ func (b *Broker) CatchUp(tenant string, done func()) {
 	if t == nil {
 		t = &tenantMarks{}
 		b.marks.tenants[tenant] = t
-		kick(b.marks.review)
 	}
 	var ended []catching
 	t.wait = append(t.wait, catching{now, done})
 	if !now.Before(t.next) {
 		ended = b.mark(tenant, t, now)
 	}
-	if len(t.wait) == 1 || len(t.rounds) == 1 {
+	if len(t.wait) <= 1 { // else it knows when to come
 		kick(b.marks.review)
 	}
 	b.marks.mu.Unlock()

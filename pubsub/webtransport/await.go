@@ -2,6 +2,7 @@ package webtransport
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"github.com/millrace/millrace/pubsub"
@@ -19,16 +20,22 @@ const (
 type Refusal struct {
 	Line   []byte // the ERR line; nil: none
 	Code   wire.CloseCode
-	Reason string
+	Reason string // of the close; if there is a line, that repeats it, since it may overtake the line
+}
+
+func (r *Refusal) reason() string {
+	if r.Line == nil {
+		return r.Reason
+	}
+	return strings.TrimPrefix(string(r.Line), "ERR:")
 }
 
 var (
 	unauthorized = &Refusal{
 		Line: wire.AppendErr(nil, wire.CodeUnauthorized), Code: wire.CloseUnauthorized,
-		Reason: "the first message must be AUTH:<token>, within 5 s",
 	}
 	faulty = &Refusal{
-		Line: wire.AppendErr(nil, wire.CodeInternal), Code: wire.CloseInternal, Reason: string(wire.CodeInternal),
+		Line: wire.AppendErr(nil, wire.CodeInternal), Code: wire.CloseInternal,
 	}
 	draining = &Refusal{Code: wire.CloseGoingAway, Reason: "the edge stops"}
 )
@@ -121,7 +128,7 @@ func (w *waiting) refuse(r *Refusal) {
 			w.wait(w.linger())
 		}
 	}
-	w.end(r.Code, r.Reason, answerTime)
+	w.end(r.Code, r.reason(), answerTime)
 	w.wind()
 	// Chromium forgets the code if the connection ends right behind the session.
 	wait(w.QUIC.Context(), maxLinger)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
+	"errors"
 	"net/netip"
 	"strings"
 	"testing"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/millrace/millrace/pubsub"
 	"github.com/millrace/millrace/wire"
+	"github.com/quic-go/webtransport-go"
 	"go.uber.org/zap"
 	"go.uber.org/zap/zapcore"
 )
@@ -99,6 +101,12 @@ func TestRefusals(t *testing.T) {
 			}
 			p.expect("FIN")
 			p.expectEnd(c.code)
+			if c.line != "" { // which the close repeats
+				var end *webtransport.SessionError
+				if _, err := p.OpenStream(); !errors.As(err, &end) || "ERR:"+end.Message != c.line {
+					t.Errorf("the session ended with %v, want %q", err, c.line)
+				}
+			}
 			if took := time.Since(start); took >= AuthTime {
 				t.Errorf("took %v", took)
 			}

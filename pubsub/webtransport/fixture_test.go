@@ -169,7 +169,7 @@ func (e *edge) admit() (Admission, error) {
 func (e *edge) checkToken(_ context.Context, token string) (Admission, *Refusal) {
 	if token != "good" {
 		return Admission{}, &Refusal{
-			Line: wire.AppendErr(nil, wire.CodeForbidden, "region"), Code: wire.CloseForbidden, Reason: "not here",
+			Line: wire.AppendErr(nil, wire.CodeForbidden, "region"), Code: wire.CloseForbidden,
 		}
 	}
 	a, err := e.admit()
