@@ -1,6 +1,7 @@
 package integration
 
 import (
+	"io"
 	"net"
 	"net/http"
 	"slices"
@@ -14,14 +15,16 @@ import (
 )
 
 // cutter is a TCP proxy before a NATS server, which can drop everything as a
-// network does that is parted: without a word.
+// network does that is parted: without a word. It can also hold up what goes
+// through.
 type cutter struct {
 	t        *testing.T
 	listener net.Listener
 	target   string
 
-	mu    sync.Mutex
-	cut   bool
+	mu  sync.Mutex
+	cut bool
+	late
 	conns []net.Conn
 	gone  sync.WaitGroup
 }
@@ -58,14 +61,14 @@ func (c *cutter) accept() {
 		c.mu.Lock()
 		c.conns = append(c.conns, near, far)
 		c.mu.Unlock()
-		c.gone.Go(func() { c.pipe(near, far) })
-		c.gone.Go(func() { c.pipe(far, near) })
+		c.gone.Go(func() { c.pipe(near, c.lateTo(far, &c.toServer)) })
+		c.gone.Go(func() { c.pipe(far, c.lateTo(near, &c.toEdge)) })
 	}
 }
 
 // pipe copies until either side ends. What comes while the network is parted is
 // read and lost.
-func (c *cutter) pipe(from, to net.Conn) {
+func (c *cutter) pipe(from net.Conn, to io.WriteCloser) {
 	defer from.Close()
 	defer to.Close()
 	buffer := make([]byte, 32<<10)
@@ -84,6 +87,53 @@ func (c *cutter) pipe(from, to net.Conn) {
 			return
 		}
 	}
+}
+
+// late says how long a cutter holds things up.
+type late struct{ toServer, toEdge time.Duration }
+
+// lateWriter writes to a connection, each time as late as its cutter was then.
+type lateWriter struct {
+	c       *cutter
+	late    *time.Duration
+	waiting chan lateBytes
+}
+
+type lateBytes struct {
+	due  time.Time
+	data []byte
+}
+
+func (c *cutter) lateTo(to net.Conn, late *time.Duration) io.WriteCloser {
+	w := lateWriter{c, late, make(chan lateBytes, 1<<12)}
+	c.gone.Go(func() { // ends with Close
+		for b := range w.waiting {
+			time.Sleep(time.Until(b.due))
+			_, _ = to.Write(b.data) // fails when it is closed
+		}
+		to.Close()
+	})
+	return w
+}
+
+func (w lateWriter) Write(data []byte) (int, error) {
+	w.c.mu.Lock()
+	late := *w.late
+	w.c.mu.Unlock()
+	w.waiting <- lateBytes{time.Now().Add(late), slices.Clone(data)}
+	return len(data), nil
+}
+
+func (w lateWriter) Close() error {
+	close(w.waiting)
+	return nil
+}
+
+// delay holds up what is sent from now on.
+func (c *cutter) delay(by late) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.late = by
 }
 
 func (c *cutter) part() {

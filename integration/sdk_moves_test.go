@@ -19,6 +19,7 @@ type sdkMove struct {
 var sdkMoves = []sdkMove{
 	{"drain by the admin API", func(t *testing.T, lab *sdkLab) { sdkDrain(t, lab, (*edge).drainByAdminAPI) }},
 	{"drain by SIGTERM", func(t *testing.T, lab *sdkLab) { sdkDrain(t, lab, (*edge).terminate) }},
+	{"drain behind a late link", sdkDrainLate},
 	{"drain of the only edge", sdkDrainAlone},
 	{"drain with messages to one", sdkDrainJobs},
 	{"other region", sdkOtherRegion},
@@ -33,8 +34,8 @@ func (e *edge) drainByAdminAPI() {
 
 // When an edge drains, its clients move to the other one. They lose nothing, get
 // nothing twice, and all in order; so do those who hear them.
-func sdkDrain(t *testing.T, lab *sdkLab, drain func(*edge)) {
-	p := startSDKPair(t, lab, sdkOptions{})
+func sdkDrain(t *testing.T, lab *sdkLab, drain func(*edge), first ...option) {
+	p := startSDKPair(t, lab, sdkOptions{}, first...)
 	var left, late []*sdkSub
 	for _, c := range p.clients {
 		left = append(left, c.subscribe(p.tenant, "left"))
@@ -74,6 +75,18 @@ func sdkDrain(t *testing.T, lab *sdkLab, drain func(*edge)) {
 		c.close()
 	}
 	t.Logf("%d messages, and %v of the clients", sent, counts)
+}
+
+// An edge that gets the others' messages later than its clients want to leave has to
+// hand them over all the same: the clients have them from nobody else. And the others
+// have what they publish in order, though it comes later from this edge than from the
+// next one.
+func sdkDrainLate(t *testing.T, lab *sdkLab) {
+	link := newCutter(t, strings.TrimPrefix(lab.nats[0].URL(), "nats://"))
+	sdkDrain(t, lab, func(e *edge) {
+		link.delay(late{toServer: 200 * time.Millisecond, toEdge: 800 * time.Millisecond})
+		e.drainByAdminAPI()
+	}, func(e *edge) { e.Broker = strings.Replace(e.Broker, lab.nats[0].URL(), link.url(), 1) })
 }
 
 // Messages to one, while the edge of those who take them drains: no copy comes by

@@ -10,13 +10,15 @@ import (
 	"github.com/millrace/millrace/wire"
 )
 
-// startSDKOverlay is n edges of an overlay.
-func startSDKOverlay(t *testing.T, lab *sdkLab, n int) (edges []*edge) {
+// startSDKOverlay is n edges of an overlay, the first with these options.
+func startSDKOverlay(t *testing.T, lab *sdkLab, n int, first ...option) (edges []*edge) {
 	t.Helper()
 	join := lab.joined()
 	for i := range n {
 		options := []option{join, onLoopbacks}
-		if i > 0 {
+		if i == 0 {
+			options = append(options, first...)
+		} else {
 			options = append(options, withMaster(edges[0]))
 		}
 		edges = append(edges, startEdge(t, defaultCaddyfile, options...))
@@ -93,9 +95,9 @@ type sdkPair struct {
 	listener        *socket   // there, too, hears what clients publish to of.*
 }
 
-func startSDKPair(t *testing.T, lab *sdkLab, options sdkOptions) *sdkPair {
+func startSDKPair(t *testing.T, lab *sdkLab, options sdkOptions, first ...option) *sdkPair {
 	t.Helper()
-	edges := startSDKOverlay(t, lab, 3)
+	edges := startSDKOverlay(t, lab, 3, first...)
 	p := &sdkPair{sdkStage: lab.stage(t, sdkKind{}, edges...)}
 	p.from, p.to, p.stays = p.edges[0], p.edges[1], p.edges[2]
 	options.Token = p.token()

@@ -54,11 +54,13 @@ type Rejecter interface {
 // for the answer to an UNSUB before they leave.
 const CatchUpTime = 1500 * time.Millisecond
 
-// Catcher is a [Broker] that knows when this edge has got what others have published.
+// Catcher is a [Broker] that knows when this edge has got what others have published,
+// and they what this one has.
 type Catcher interface {
 	// CatchUp calls done, once and from any goroutine, when all messages to a tenant
-	// that other edges had published when they heard of it have been handed to
-	// Receive; or at once, if there is no link, or after some [CatchUpTime], if an edge
+	// that this edge had published before have been handed to Receive of the others,
+	// and those that the others had published when they heard of it to that of this
+	// edge; or at once, if there is no link, or after some [CatchUpTime], if an edge
 	// does not answer. It never blocks, nor may done.
 	CatchUp(tenant string, done func())
 }

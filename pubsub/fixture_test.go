@@ -24,7 +24,13 @@ type localBroker struct {
 	slow      bool   // confirmations wait
 	waiting   []func()
 	behind    bool // CatchUp waits, until caughtUp
-	catching  []func()
+	catching  []catching
+}
+
+// catching is a CatchUp call.
+type catching struct {
+	tenant string
+	done   func()
 }
 
 func (b *localBroker) Join(r Receiver) { b.receiver, b.interests = r, map[string]int{} }
@@ -79,18 +85,18 @@ func (b *localBroker) confirm() {
 }
 
 // CatchUp implements [Catcher].
-func (b *localBroker) CatchUp(_ string, done func()) {
+func (b *localBroker) CatchUp(tenant string, done func()) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if !b.behind {
 		go done()
 		return
 	}
-	b.catching = append(b.catching, done)
+	b.catching = append(b.catching, catching{tenant, done})
 }
 
-// catch takes what is to be called for the CatchUp calls that there were.
-func (b *localBroker) catch() (calls []func()) {
+// catch takes the CatchUp calls that there were.
+func (b *localBroker) catch() (calls []catching) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	calls, b.catching = b.catching, nil
@@ -99,8 +105,8 @@ func (b *localBroker) catch() (calls []func()) {
 
 // caughtUp ends CatchUp calls.
 func (b *localBroker) caughtUp() {
-	for _, done := range b.catch() {
-		done()
+	for _, call := range b.catch() {
+		call.done()
 	}
 }
 

@@ -71,7 +71,7 @@ func (s *Session) handleLine(text []byte) {
 	}
 	switch line.Verb {
 	case wire.VerbPing:
-		s.Control(Text, []byte(wire.LinePong))
+		s.answerPing()
 		return // and the count of broken messages stays
 	case wire.VerbSub, wire.VerbUnsub:
 		s.handleSubscription(line)
@@ -140,6 +140,7 @@ func (s *Session) publish(p wire.Publish) {
 	if !ok {
 		return
 	}
+	s.published(s.load.name)
 	s.hub.count.messagesIn.Add(1)
 	s.hub.countTenant(s.hub.limits.Load(), p.Tenant, 1, 0)
 	if err := s.hub.publish(p, &s.near, pace); err != nil {

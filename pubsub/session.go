@@ -83,6 +83,8 @@ type Session struct {
 	unpaid  int32        // bytes that came, and are not charged to the token's cap yet
 	held    *heldMessage // to be waited for before anything else is handled; nil: none
 
+	publishedTo []string // the tenants that it published to last, at most maxPublishedTo
+
 	// subscribing is held by who changes subscriptions, and guards what follows. It is
 	// taken before mu.
 	subscribing  sync.Mutex
@@ -98,6 +100,7 @@ type Session struct {
 	// guarded by mu
 	subscriptions map[subscriptionKey]*subscription // changed with subscribing held, too
 	due           []*putOff                         // what is to be done now
+	pings         *putOffPings                      // nil: none had to wait
 	transport     Transport
 	outage        uint64        // the last one that the client knows of; see Hub.outage
 	linkFull      time.Duration // on the hub's clock, when the last publish found the link full for its tenant; 0: never
@@ -225,7 +228,7 @@ func (s *Session) End() {
 	}
 
 	s.mu.Lock()
-	s.subscriptions, s.putOff, s.due, s.gone = nil, nil, nil, true
+	s.subscriptions, s.putOff, s.due, s.pings, s.gone = nil, nil, nil, nil, true
 	s.hub.count.drop(dropClosed, s.queue.clearAll())
 	s.uncountQueue()
 	for _, t := range []*time.Timer{s.expiry, s.cut, s.notice} {

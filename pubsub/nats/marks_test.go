@@ -11,8 +11,8 @@ import (
 	"github.com/millrace/millrace/wire"
 )
 
-// An edge has caught up when the hub has all that others had published, where ever
-// that was held up.
+// An edge has caught up when the hub has all that others had published, and theirs all
+// that it had, where ever that was held up.
 func TestCatchUp(t *testing.T) {
 	t.Parallel()
 	s := natstest.Server(t)
@@ -43,8 +43,9 @@ func TestCatchUp(t *testing.T) {
 					}
 				}
 			}
-			start, caught := time.Now(), make(chan []string, 1)
+			start, caught, heard := time.Now(), make(chan []string, 1), make(chan []string, 1)
 			late.CatchUp("t", func() { caught <- late.payloads() })
+			others[1].CatchUp("t", func() { heard <- late.payloads() })
 			where.on()
 			select {
 			case got := <-caught:
@@ -58,6 +59,9 @@ func TestCatchUp(t *testing.T) {
 				}
 			case <-time.After(patience):
 				t.Fatal("in vain")
+			}
+			if last := fmt.Sprintf("%s %d of 1", where.name, n-1); !slices.Contains(<-heard, last) {
+				t.Errorf("who published %q was told too early that it is there", last)
 			}
 		})
 	}
