@@ -108,7 +108,7 @@ func (c candidate) begin() (done func(), refused *refusal) {
 }
 
 // admit checks the token and registers a session for it, in the order of
-// docs/protocol.md, WebSocket: 429, 401, 403, 503. The caller attaches a transport to
+// docs/protocol.md, WebSocket, from too_many_failures on. The caller attaches a transport to
 // the session, or ends it.
 func (c candidate) admit(ctx context.Context, token string) (session *pubsub.Session, access *tokenstore.Access, refused *refusal) {
 	access, err := c.app.failures.access(ctx, c.live.service, token, c.client.IP)

@@ -290,7 +290,7 @@ func (a *App) unmarshalBlock(d *caddyfile.Dispenser) error {
 				"max_tokens_per_master":         &a.Limits.MaxTokensPerMaster,
 				"max_token_bytes_per_master":    &tokenBytes,
 				"max_calls_per_master":          &a.Limits.MaxCallsPerMaster,
-			}, "max_payload", "send_queue", "queue_memory", "max_token_bytes_per_master")
+			}, "max_payload", "send_queue")
 			a.Limits.MaxTokenBytesPerMaster = int64(tokenBytes)
 			if connections >= 0 {
 				a.Limits.MaxConnections = &connections
@@ -392,11 +392,18 @@ func unmarshalGuest(d *caddyfile.Dispenser, namespace string) ([]byte, error) {
 
 const count = "a whole number"
 
+// largeSizes are sizes of what a whole edge has.
+var largeSizes = []string{"queue_memory", "max_token_bytes_per_master"}
+
 // numbers parses a block of options with a number each, which may have a unit in
-// those that are sizes. kind is what the others are, for errors.
+// those that are sizes, largeSizes among them. kind is what the others are, for errors.
 func numbers(d *caddyfile.Dispenser, kind string, into map[string]*int, sizes ...string) error {
 	return options(d, into, func(option string) (int, error) {
-		if slices.Contains(sizes, option) {
+		switch {
+		case slices.Contains(largeSizes, option):
+			n, err := args.DiskSize(d)
+			return int(n), err
+		case slices.Contains(sizes, option):
 			return args.Size(d)
 		}
 		return args.Number(d, kind)

@@ -62,4 +62,10 @@ func allowedHost(list []string, host string) bool {
 	return false
 }
 
-func canonicalHost(host string) string { return strings.ToLower(strings.TrimSuffix(host, ":443")) }
+func canonicalHost(host string) string {
+	host = strings.ToLower(host)
+	if name, port, err := net.SplitHostPort(host); err == nil && port == "443" {
+		return name // an address without the brackets that the port has needed
+	}
+	return host
+}

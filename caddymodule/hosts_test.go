@@ -25,6 +25,9 @@ func TestAllowedHost(t *testing.T) {
 		{[]string{"*.example.com"}, "*.example.com", true}, // no host: checkHost has refused it
 		{[]string{"10.0.0.1"}, "10.0.0.1", true},
 		{[]string{"[::1]:8443"}, "[::1]:8443", true},
+		{[]string{"[2001:db8::5]:443"}, "2001:db8::5", true},
+		{[]string{"2001:db8::5"}, "[2001:DB8::5]:443", true},
+		{[]string{"2001:db8::5"}, "2001:db8::5:443", false}, // an address of its own
 	} {
 		if got := allowedHost(c.list, c.host); got != c.allow {
 			t.Errorf("%q, %s: %v", c.list, c.host, got)

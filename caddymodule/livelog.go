@@ -38,6 +38,8 @@ func (c liveCore) Write(e zapcore.Entry, fields []zapcore.Field) error {
 	return nil
 }
 
+func (liveCore) Sync() error { return caddy.Log().Core().Sync() }
+
 // oncePerSecond returns a logger that drops what it has logged in this second,
 // whatever its fields: a fault of the token store would else be a line for each
 // request.
@@ -46,5 +48,3 @@ func oncePerSecond(log *zap.Logger) *zap.Logger {
 		return zapcore.NewSamplerWithOptions(core, time.Second, 1, 0)
 	}))
 }
-
-func (liveCore) Sync() error { return caddy.Log().Core().Sync() }

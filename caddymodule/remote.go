@@ -40,10 +40,7 @@ func claimed(r *http.Request, ip netip.Addr) bool {
 // clientOf describes the caller to the hub.
 func clientOf(r *http.Request, transport string) pubsub.Client {
 	c := pubsub.Client{Transport: transport}
-	var known bool
-	if c.IP, known = clientIP(r); !known {
-		c.IP = netip.Addr{}
-	}
+	c.IP, _ = clientIP(r)
 	if trusted, _ := caddyhttp.GetVar(r.Context(), caddyhttp.TrustedProxyVarKey).(bool); trusted {
 		// A proxy that does not say whom it speaks for speaks for many.
 		proxy, err := netip.ParseAddrPort(r.RemoteAddr)

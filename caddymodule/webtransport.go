@@ -169,7 +169,7 @@ func (h *WebTransport) serve(w http.ResponseWriter, r *http.Request, c visitor, 
 
 // await opens the session of a client that is going to send its token.
 func (h *WebTransport) await(w http.ResponseWriter, r *http.Request, c visitor) {
-	arrival, err := c.live.hub.Arrive(c.client.IP)
+	arrival, err := c.live.hub.Arrive(c.client)
 	if err != nil {
 		refusedByHub(err).write(w)
 		return

@@ -155,7 +155,9 @@ func (w *webSocket) why(err error) error {
 		w.sayClose(end.Code)
 		return closedBy(end.Code, end.Text)
 	}
-	_ = w.raw.flushBy(time.Now().Add(closeTime)) // the connection ends either way
+	by := time.Now().Add(closeTime)
+	_ = w.raw.Conn.SetWriteDeadline(by) // who writes holds what flushBy needs
+	_ = w.raw.flushBy(by)               // the connection ends either way
 	return lost(err)
 }
 

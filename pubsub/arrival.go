@@ -10,7 +10,7 @@ import (
 // (docs/protocol.md, WebTransport), and of handshakes that have one.
 const (
 	MaxArrivals      = 1000 // on an edge
-	MaxArrivalsPerIP = 16   // from one address; an IPv6 /64 counts as one
+	MaxArrivalsPerIP = 16   // from one address, unless many are behind it; an IPv6 /64 counts as one
 
 	MaxHandshakes      = 1000              // on an edge
 	MaxHandshakesPerIP = MaxHandshakes / 2 // from one address, unless many are behind it
@@ -37,10 +37,15 @@ type arrivals struct {
 	byIP map[netip.Addr]int // networks
 }
 
-// Arrive registers a connection from ip that has yet to authenticate. Leave
-// must be called once it has, or is gone.
-func (h *Hub) Arrive(ip netip.Addr) (*Arrival, error) {
-	return h.arrive(&h.arrivals, Network(ip), MaxArrivalsPerIP, MaxArrivals)
+// Arrive registers a connection that has yet to authenticate. Leave must be called
+// once it has, or is gone.
+func (h *Hub) Arrive(client Client) (*Arrival, error) {
+	// Loopback counts here, too: who has no token is nobody's.
+	perIP := MaxArrivalsPerIP
+	if !client.IP.IsValid() || client.SharedIP {
+		perIP = MaxArrivals
+	}
+	return h.arrive(&h.arrivals, Network(client.IP), perIP, MaxArrivals)
 }
 
 // Handshake registers a handshake with a token that is to be checked. Leave must be

@@ -14,7 +14,7 @@ func TestArrivalsAreLimited(t *testing.T) {
 	inBubble(t, fastLimits(), func(r *rig) {
 		arrive := func(ip netip.Addr, want error) *Arrival {
 			t.Helper()
-			a, err := r.hub.Arrive(ip)
+			a, err := r.hub.Arrive(Client{IP: ip})
 			if !errors.Is(err, want) {
 				t.Fatalf("%v: got %v, want %v", ip, err, want)
 			}
@@ -30,6 +30,17 @@ func TestArrivalsAreLimited(t *testing.T) {
 		all[0].Leave() // changes nothing
 		all[0] = arrive(first, nil)
 		arrive(first, ErrArrivalsPerIP)
+
+		// Addresses that are not known, or many clients', are nobody's.
+		for range 2 * MaxArrivalsPerIP {
+			for _, many := range []Client{{}, {IP: netip.MustParseAddr("10.1.0.1"), SharedIP: true}} {
+				a, err := r.hub.Arrive(many)
+				if err != nil {
+					t.Fatal(err)
+				}
+				all = append(all, a)
+			}
+		}
 
 		ip := netip.MustParseAddr("10.0.0.0")
 		for len(all) < MaxArrivals {
@@ -52,12 +63,12 @@ func TestArrivalsWhileTheEdgeIsFullOrDrains(t *testing.T) {
 	limits.MaxConnections = 1
 	inBubble(t, limits, func(r *rig) {
 		ip := netip.MustParseAddr("10.0.0.1")
-		early, err := r.hub.Arrive(ip)
+		early, err := r.hub.Arrive(Client{IP: ip})
 		if err != nil {
 			t.Fatal(err)
 		}
 		r.connect("s")
-		if _, err := r.hub.Arrive(ip); !errors.Is(err, ErrFull) {
+		if _, err := r.hub.Arrive(Client{IP: ip}); !errors.Is(err, ErrFull) {
 			t.Errorf("full: %v", err)
 		}
 		select {
@@ -67,7 +78,7 @@ func TestArrivalsWhileTheEdgeIsFullOrDrains(t *testing.T) {
 		}
 		r.hub.Drain()
 		<-early.Draining()
-		if _, err := r.hub.Arrive(ip); !errors.Is(err, ErrDraining) {
+		if _, err := r.hub.Arrive(Client{IP: ip}); !errors.Is(err, ErrDraining) {
 			t.Errorf("draining: %v", err)
 		}
 		closed := make(chan error)

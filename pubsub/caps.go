@@ -63,6 +63,15 @@ func (g *groups) take(name string) *groupCaps {
 	return c
 }
 
+// setIngress changes the rate of all, in bytes per second; 0: no cap.
+func (g *groups) setIngress(rate float64) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for _, c := range g.caps {
+		c.ingress.setRate(rate)
+	}
+}
+
 // add makes room for one more. The caller holds g.mu.
 func (g *groups) add(name string, c *groupCaps, egress float64) {
 	if len(g.caps) >= max(g.many, manyGroups) {

@@ -14,7 +14,7 @@ import (
 type fairBucket struct {
 	mu sync.Mutex
 	bucket
-	rate  float64     // bytes/s, as it was last asked with
+	rate  float64     // bytes/s, as it was last asked with, or set; 0: no cap any more
 	line  list.List   // of *turn, the longest waiting first
 	timer *time.Timer // runs advance while somebody waits; nil: nobody ever has
 }
@@ -56,13 +56,24 @@ func (b *fairBucket) advance() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for first := b.line.Front(); first != nil; first = b.line.Front() {
-		if pause := b.wait(time.Now(), b.rate); pause > 0 {
-			b.timer.Reset(pause)
-			return
+		if b.rate > 0 {
+			if pause := b.wait(time.Now(), b.rate); pause > 0 {
+				b.timer.Reset(pause)
+				return
+			}
 		}
 		t := b.line.Remove(first).(*turn)
 		b.tokens -= float64(t.cost)
 		close(t.came)
+	}
+}
+
+// setRate changes the rate for those that wait; 0: no cap.
+func (b *fairBucket) setRate(rate float64) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.rate = rate; b.line.Len() > 0 {
+		b.timer.Reset(0)
 	}
 }
 
@@ -91,5 +102,5 @@ func (t *turn) leave() {
 func (b *fairBucket) idle(now time.Time) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.line.Len() == 0 && b.bucket.idle(now, b.rate)
+	return b.line.Len() == 0 && (b.rate == 0 || b.bucket.idle(now, b.rate))
 }

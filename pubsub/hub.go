@@ -78,8 +78,24 @@ func NewHub(broker Broker, limits Limits, log *zap.Logger) *Hub {
 
 // SetLimits replaces the limits for all that follows, also on open sessions.
 func (h *Hub) SetLimits(l Limits) {
-	if old := h.limits.Swap(&l); old != nil && old.TenantShare != l.TenantShare {
+	old := h.limits.Swap(&l)
+	if old == nil {
+		return
+	}
+	if old.TenantShare != l.TenantShare {
 		h.dropLoads()
+	}
+	if old.TenantIngressKB != l.TenantIngressKB {
+		h.tenantCaps.setIngress(kb(l.TenantIngressKB))
+	}
+	if old.TokenIngressKB != l.TokenIngressKB {
+		rate := kb(l.TokenIngressKB)
+		h.tokenCaps.setIngress(rate)
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		for _, t := range h.byToken {
+			t.caps.ingress.setRate(rate)
+		}
 	}
 }
 

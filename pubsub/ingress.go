@@ -136,9 +136,11 @@ func (s *Session) Ready(limit time.Duration) bool {
 	if s.held == nil {
 		s.payToken()
 	}
+	begin := time.Now()
 	if !s.await(limit) {
 		return false
 	}
+	limit = max(0, limit-time.Since(begin))
 	if pause := s.ingress.wait(time.Now(), s.rate(s.identity.IngressKB, s.hub.limits.Load().DefaultIngressKB)); pause > 0 {
 		timer := time.NewTimer(min(pause, limit))
 		defer timer.Stop()

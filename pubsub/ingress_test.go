@@ -100,6 +100,33 @@ func TestDebtIsOneMessage(t *testing.T) {
 	})
 }
 
+// A cap that is taken away holds nobody up any longer, and one that is raised less.
+func TestCapsHoldAtOnce(t *testing.T) {
+	for name, set := range shared {
+		t.Run(name, func(t *testing.T) {
+			limits := fastLimits()
+			set(&limits)
+			none := limits
+			none.TokenIngressKB, none.TenantIngressKB = 0, 0
+			inBubble(t, limits, func(r *rig) {
+				var done []<-chan struct{}
+				for range 10 {
+					done = append(done, r.connect("a").start(framed("t", 64<<10)))
+				}
+				time.Sleep(time.Second)
+				begin := time.Now()
+				r.hub.SetLimits(none)
+				for _, d := range done {
+					<-d
+				}
+				if took := time.Since(begin); took > time.Second {
+					r.Errorf("they waited %v without a cap", took)
+				}
+			})
+		})
+	}
+}
+
 // Those that wait for a cap take turns.
 func TestTurnsAreFair(t *testing.T) {
 	eachShared(t, func(r *rig) {

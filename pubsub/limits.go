@@ -33,7 +33,7 @@ type Limits struct {
 	TokenEgressKB    int           // likewise, to the clients
 	TenantIngressKB  int           // KiB/s of all publishes to a tenant; 0: no cap
 	TenantEgressKB   int           // KiB/s of all deliveries of a tenant's messages; 0: no cap
-	WriteTimeout     time.Duration // of one write to a client, batchBytes at most; 0: none
+	WriteTimeout     time.Duration // of a write to a client, for each writeStep of it; 0: none
 	Drain            time.Duration // from RECONNECT to close 1001, at least MinDrain
 	MetricTenants    int           // tenants that are counted by name; 0: none
 

@@ -111,8 +111,7 @@ func (h *Hub) share() int {
 	return 0
 }
 
-// processors is GOMAXPROCS as it was when the program began: asking for it takes a
-// lock.
+// processors is GOMAXPROCS as it was when it was asked for first: that takes a lock.
 var processors = sync.OnceValue(func() int { return runtime.GOMAXPROCS(0) })
 
 // loadFor is loadOf for a tenant that may have subscribers here.
@@ -282,19 +281,22 @@ func (p *pace) sleep(d time.Duration) {
 	}
 }
 
-// check is called from time to time in a long fan-out, and makes it pause if its
-// tenant is over its share by now.
-func (p *pace) check() {
+// due is asked from time to time in a long fan-out: it is to pause if its tenant is
+// over its share by now.
+func (p *pace) due() bool {
 	if now := p.hub.now(); now-p.since < paceEvery {
-		return
+		return false
 	}
 	p.since = p.hub.charge(p.load, p.since)
-	if debt := p.hub.debt(p.load, p.since); debt > 0 {
-		p.paced = true
-		p.takeTurn()
-		p.since = p.hub.now()
-		p.sleep(min(p.hub.debt(p.load, p.since), maxPause))
-	}
+	return p.hub.debt(p.load, p.since) > 0
+}
+
+// pause is the pause, and what it has queued is on its way before it.
+func (p *pace) pause() {
+	p.paced = true
+	p.takeTurn()
+	p.since = p.hub.now()
+	p.sleep(min(p.hub.debt(p.load, p.since), maxPause))
 }
 
 // end charges what was used.

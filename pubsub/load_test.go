@@ -214,6 +214,37 @@ func TestPacedFanOut(t *testing.T) {
 	})
 }
 
+// What a fan-out has queued is on its way before it pauses, also the first time.
+func TestPauseKeepsNothingBack(t *testing.T) {
+	inBubble(t, fastLimits(), func(r *rig) {
+		first := r.connectTry("first")
+		first.send("SUB:other:a")
+		first.take()
+		for i := range 3 * chunk {
+			r.connectTry(fmt.Sprint(i)).send("SUB:other:a")
+		}
+		synctest.Wait()
+		p := publication{tenant: []byte("other"), channel: []byte("a"), limits: r.hub.limits.Load(), changes: r.hub.changes.Load()}
+		pace, ok := r.hub.begin(r.hub.loadOf(p.tenant), nil) // without company
+		if !ok {
+			t.Fatal("it does not begin")
+		}
+		p.pace = pace
+		first.deliver(&p, p.encode([]string{"a"}), nil)
+		if p.out == nil {
+			t.Fatal("nothing waits to be written")
+		}
+		r.company()
+		r.debtor("other", time.Millisecond)
+		time.Sleep(paceEvery)
+		p.rest(chunk - 1)
+		if p.out != nil || r.hub.loads.paused.Load() == 0 {
+			t.Errorf("it waits: %v, after a pause of %d", p.out != nil, r.hub.loads.paused.Load())
+		}
+		p.pace.end()
+	})
+}
+
 // Loads of tenants that are out of use are forgotten, and those who still hold one
 // notice.
 func TestManyLoads(t *testing.T) {

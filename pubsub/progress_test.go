@@ -99,6 +99,26 @@ func TestSlowReadersStay(t *testing.T) {
 	})
 }
 
+// So does one that takes more than a minute for a message that is large.
+func TestSlowReadersOfLargeMessagesStay(t *testing.T) {
+	limits := fastLimits()
+	limits.MaxPayload, limits.SendQueue = 1<<20, 8<<20
+	inBubble(t, limits, func(r *rig) {
+		c, p := r.connect("a"), r.connect("p")
+		c.send("SUB:t:#")
+		c.expect("OK:SUB:t:#")
+		c.pings()
+		c.block()
+		p.HandleFrame(framed("t", 1<<20))
+		time.Sleep(8 * time.Minute) // 2 KiB a second
+		if c.Ended() {
+			t.Error("ended")
+		}
+		time.Sleep(3 * time.Minute)
+		c.closedForNotReading()
+	})
+}
+
 // Lines that wait behind deliveries for the client's cap are no sign that it does not
 // read.
 func TestCappedReadersStay(t *testing.T) {

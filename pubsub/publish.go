@@ -149,10 +149,13 @@ func (p *publication) rest(i int) {
 	if i%chunk != chunk-1 {
 		return
 	}
-	if p.pace.inline() {
+	pause := p.pace.due()
+	if pause || p.pace.inline() {
 		p.send()
 	}
-	p.pace.check()
+	if pause {
+		p.pace.pause()
+	}
 }
 
 // send has the sessions written for which there is something now: by goroutines

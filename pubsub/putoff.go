@@ -82,10 +82,13 @@ type putOffPing struct{ tenants int }
 
 // published notes a tenant that the client has published to. The reader calls it.
 func (s *Session) published(tenant string) {
-	if slices.Contains(s.publishedTo, tenant) {
+	last := len(s.publishedTo) - 1
+	if last >= 0 && s.publishedTo[last] == tenant {
 		return
 	}
-	if len(s.publishedTo) == maxPublishedTo {
+	if i := slices.Index(s.publishedTo, tenant); i >= 0 {
+		s.publishedTo = slices.Delete(s.publishedTo, i, i+1)
+	} else if last+1 == maxPublishedTo {
 		s.publishedTo = slices.Delete(s.publishedTo, 0, 1)
 	}
 	s.publishedTo = append(s.publishedTo, tenant)

@@ -105,7 +105,7 @@ type Session struct {
 	outage        uint64        // the last one that the client knows of; see Hub.outage
 	linkFull      time.Duration // on the hub's clock, when the last publish found the link full for its tenant; 0: never
 	limitedTold   time.Duration // on the hub's clock, when the last egress_limited line was sent; 0: never
-	writeSince    time.Duration // on the hub's clock, when the write to the main stream began; 0: none is under way
+	writeBy       time.Duration // on the hub's clock, when the write to the main stream has taken too long; 0: none is under way
 	expiry        *time.Timer
 	expiresAt     time.Time
 	version       uint64
@@ -332,15 +332,14 @@ func (s *Session) deliver(p *publication, f *frame, l *lane) {
 	s.wakeLane(l)
 }
 
-// CheckProgress ends the session if its client reads nothing: a write to it takes
-// longer than [Limits.WriteTimeout]. A transport calls it now and then, at least
+// CheckProgress ends the session if its client reads nothing: a write to its main
+// stream takes longer than [Limits.WriteTimeout] for each writeStep. A transport calls it now and then, at least
 // every 25 s, and from any goroutine: who neither reads nor sends would otherwise
 // hold its session as long as its token is valid.
 func (s *Session) CheckProgress() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	limit := s.hub.limits.Load().WriteTimeout
-	if s.ending == nil && limit > 0 && s.writeSince != 0 && s.hub.now()-s.writeSince >= limit {
+	if s.ending == nil && s.writeBy != 0 && s.hub.now() >= s.writeBy {
 		s.endSlow(0, slowWriteTimeout)
 	}
 }
@@ -404,7 +403,7 @@ func (s *Session) offer(p *publication, parts []part) int {
 		}
 	}
 	if s.ending != nil || s.told || !s.queue.fits(size, p.limits.SendQueue) ||
-		s.queue.charge > 0 && s.queue.charge+size-s.queue.counted >= queueChunk && !s.queueRoom(size, p.limits) {
+		s.queue.charge > 0 && s.queue.charge+size-s.queue.counted >= queueChunk && !s.queueRoom(s.queue.charge+size-s.queue.counted, p.limits) {
 		return 0
 	}
 	for _, part := range alive {

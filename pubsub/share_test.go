@@ -10,6 +10,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/millrace/millrace/wire"
 )
 
 // admitAs registers a session that never gets a transport.
@@ -155,7 +157,7 @@ func TestHandshakeShares(t *testing.T) {
 			begin(one, nil)
 		}
 		begin(neighbour, ErrArrivalsPerIP)
-		if a, err := r.hub.Arrive(one.IP); err != nil {
+		if a, err := r.hub.Arrive(one); err != nil {
 			t.Errorf("one without a token: %v", err)
 		} else {
 			a.Leave()
@@ -251,6 +253,28 @@ func TestQueueShares(t *testing.T) {
 			})
 		})
 	}
+}
+
+// Who has no room takes no message to one: its session does not end by it.
+func TestOneForAFullAccount(t *testing.T) {
+	limits := fastLimits()
+	limits.SendQueue, limits.QueueMemory, limits.Slow = 1<<20, 1<<20, SlowDisconnect
+	inBubble(t, limits, func(r *rig) {
+		feeder := r.connect("feeder")
+		c, _ := r.listener("greedy", "jobs")
+		for range 200 { // 1.6 MiB
+			feeder.HandleFrame(wire.AppendPublish(nil, wire.Publish{
+				Tenant: []byte("t"), Channel: []byte("jobs"), Payload: make([]byte, 8<<10), Tagged: true, Delivery: wire.OneNearest,
+			}))
+		}
+		synctest.Wait()
+		if c.Ended() {
+			t.Error("the session has ended")
+		}
+		if n := r.hub.Metrics().Deliveries; n < 40 || n > 64 {
+			t.Errorf("%d messages of 8 KiB are delivered to a queue of 512 KiB", n)
+		}
+	})
 }
 
 // A message that many wait for is there once, and counts for a few.

@@ -10,8 +10,12 @@ import (
 )
 
 // batchBytes bounds what is taken from a queue for one Transport.Write, so that
-// a PONG never waits behind more than this.
+// a PONG never waits behind more than this, and a frame.
 const batchBytes = 64 << 10
+
+// writeStep is what a client has [Limits.WriteTimeout] for: a batch of frames of the
+// default size, at most. A larger one has as much longer.
+const writeStep = 2 * batchBytes
 
 // batch is what a writer takes from the queue at a time.
 type batch struct {
@@ -93,7 +97,7 @@ func (s *Session) write() {
 	defer b.release()
 	for {
 		s.mu.Lock()
-		s.writeSince = 0
+		s.writeBy = 0
 		pause := s.nextBatch(b)
 		if len(b.msgs) == 0 && pause == 0 && !s.unsent {
 			e, transport := s.ending, s.transport
@@ -117,10 +121,12 @@ func (s *Session) write() {
 		transport, unsent := s.transport, s.unsent
 		s.unsent = false
 		writes := len(b.msgs) > 0 || unsent
-		if writes {
-			if s.writeSince = b.taken.Sub(s.hub.epoch); b.frames == 0 { // taken is of another batch
-				s.writeSince = s.hub.now()
+		if limit := s.hub.limits.Load().WriteTimeout; writes && limit > 0 {
+			since := b.taken.Sub(s.hub.epoch)
+			if b.frames == 0 { // taken is of another batch
+				since = s.hub.now()
 			}
+			s.writeBy = since + limit*time.Duration(1+b.size/writeStep)
 		}
 		s.mu.Unlock()
 
@@ -134,7 +140,7 @@ func (s *Session) write() {
 		}
 		if pause > 0 {
 			s.mu.Lock()
-			s.writeSince = 0
+			s.writeBy = 0
 			s.mu.Unlock()
 			sleep(pause, s.kick)
 		}
@@ -188,7 +194,7 @@ func (s *Session) broke(b *batch) {
 	s.hub.count.drop(dropClosed, s.queue.clearAll()+uint64(b.frames))
 	s.uncountQueue()
 	s.queue.lane.writing = false
-	s.writeSince = 0
+	s.writeBy = 0
 	transport := s.transport
 	s.mu.Unlock()
 	transport.Abort()

@@ -32,6 +32,7 @@ func (x *Index) page(ctx context.Context, prefix, after string, n int) (ids []st
 	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
+	x.forget() // else the store would be asked for what it has not
 	s.tokens.AscendGreaterOrEqual(&indexed{id: after}, func(t *indexed) bool {
 		if t.id != after {
 			ids = append(ids, t.id)

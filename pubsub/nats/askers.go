@@ -23,7 +23,9 @@ func (b *Broker) note(t *tenantTakers, channel string, from edgeID) {
 		ids = askers{}
 		t.askers[channel] = ids
 	}
-	ids[from] = time.Now()
+	if _, known := ids[from]; known || len(ids) < maxPeers {
+		ids[from] = time.Now()
+	}
 }
 
 // forgetAskers drops a channel that nobody waits for. The caller holds t.mu.

@@ -3,6 +3,7 @@ package nats
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -69,6 +70,53 @@ func TestManyQuestions(t *testing.T) {
 	b.review(time.Now().Add(answerKept + time.Second))
 	if n := b.takers.asked.Load(); n != 0 || len(b.takers.all()) != 0 {
 		t.Errorf("%d channels of %d tenants are left", n, len(b.takers.all()))
+	}
+}
+
+// Nor are more edges remembered that asked about one than there may be.
+func TestManyAskers(t *testing.T) {
+	t.Parallel()
+	b, q := startQuiet(t, natstest.Connect(natstest.Server(t)))
+	q.mu.Lock()
+	q.uninterested = true
+	q.mu.Unlock()
+	m := pubsub.Message{Tenant: []byte("t"), Channel: []byte("c")}
+	for i := range maxPeers + 100 {
+		b.hear(m, kindQuestion, stranger+edgeID(i))
+	}
+	b.ofTenant("t", func(t1 *tenantTakers) {
+		if n := len(t1.askers["c"]); n != maxPeers {
+			t.Errorf("%d edges are remembered, want %d", n, maxPeers)
+		}
+	})
+}
+
+// Headers, which edges do not send, take room as what they are, and are not kept.
+func TestHeadersCount(t *testing.T) {
+	t.Parallel()
+	s := natstest.Server(t)
+	b, q := startQuiet(t, natstest.Connect(s))
+	in := make(chan *client.Msg, 1)
+	conn, err := client.Connect(s.ClientURL())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	if _, err := conn.ChanSubscribe("x", in); err != nil {
+		t.Fatal(err)
+	}
+	if err := conn.PublishMsg(&client.Msg{Subject: "x", Data: []byte("x"), Header: client.Header{"A": {strings.Repeat("a", 100_000)}}}); err != nil {
+		t.Fatal(err)
+	}
+	m := <-in
+	m.Subject, m.Data = b.listen+broadcasts+"t.c"+end, appendBroadcast(nil, stranger, 1, []byte("x"))
+	if n := sizeOf(m); n < 100_000 {
+		t.Errorf("a message with 100 kB of headers counts as %d bytes", n)
+	}
+	b.put(&receiving{last: map[edgeID]uint64{}}, m)
+	q.await(t, "x")
+	if m.Header != nil {
+		t.Error("the headers are kept")
 	}
 }
 

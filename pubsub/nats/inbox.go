@@ -38,6 +38,9 @@ func (b *Broker) put(r *receiving, m *client.Msg) {
 	if !ok {
 		return
 	}
+	if m.Header != nil && m.Header.Get(statusHeader) == "" {
+		m.Header = nil // which takes several times its bytes
+	}
 	taken, start := b.inbox.put(tenant, m, b.config.QueueBytes)
 	if !taken {
 		b.miss(tenant, 1)
@@ -71,14 +74,14 @@ const maxMet = 64
 func (b *Broker) receive() {
 	ticker := time.NewTicker(announceEvery)
 	defer ticker.Stop()
-	questions := time.NewTicker(answerTime / 4)
-	defer questions.Stop()
 	b.announce()
 	collecting := make(chan struct{})
 	go func() { // ends with enough, for which receive waits
 		b.collect()
 		close(collecting)
 	}()
+	// Apart, as a tenant may take its time: who does not announce itself is taken for dead.
+	b.receiving.Go(func() { b.lookAfter(collecting) })
 	for {
 		select {
 		case <-ticker.C:
@@ -90,11 +93,23 @@ func (b *Broker) receive() {
 			if len(gone) > 0 {
 				b.forgetEdges(known)
 			}
-		case now := <-questions.C:
+		case <-collecting:
+			return
+		}
+	}
+}
+
+// lookAfter does what is due in time, until over is closed.
+func (b *Broker) lookAfter(over <-chan struct{}) {
+	ticker := time.NewTicker(answerTime / 4)
+	defer ticker.Stop()
+	for {
+		select {
+		case now := <-ticker.C:
 			b.review(now)
 			b.sayMissed(now)
 			b.finishTurns(now)
-		case <-collecting:
+		case <-over:
 			return
 		}
 	}
@@ -154,7 +169,7 @@ func (b *Broker) handle(t *taking, m *client.Msg) {
 			b.takers.askAgain()
 			b.announce()
 		}
-		if known := b.peers.otherIDs(); len(known) < before {
+		if known := b.peers.otherIDs(); len(known) < before || isNew && len(known) == before { // it took another one's place
 			b.forgetEdges(known)
 		}
 	case "b":

@@ -138,8 +138,8 @@ func (b *Broker) keepMarks() {
 
 // reviewMarks returns when to come again; zero: when somebody waits.
 func (b *Broker) reviewMarks(now time.Time) (again time.Time) {
-	known := b.peers.otherIDs()
 	b.marks.mu.Lock()
+	known := b.peers.otherIDs() // all that a round has, and are there
 	var ended []catching
 	for tenant, t := range b.marks.tenants {
 		t.rounds = slices.DeleteFunc(t.rounds, func(r *round) bool {

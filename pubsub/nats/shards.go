@@ -88,7 +88,8 @@ func (in *inbox) put(tenant string, m *client.Msg, limit int) (taken, start bool
 // shards are kept for those that get messages now and then.
 var shards = sync.Pool{New: func() any { return new(shard) }}
 
-func sizeOf(m *client.Msg) int { return len(m.Subject) + len(m.Data) + messageOverhead }
+// sizeOf is what a message takes: the bytes of its headers, too, which nobody sends.
+func sizeOf(m *client.Msg) int { return m.Size() + messageOverhead }
 
 // work handles messages until there are none.
 func (in *inbox) work(handle func(*client.Msg)) {

@@ -49,8 +49,9 @@ type takers struct {
 // tenantTakers are those of one tenant.
 type tenantTakers struct {
 	name     string
-	mu       sync.Mutex // guards the rest
-	gone     bool       // taken out of takers
+	sending  atomic.Bool // all that waits, which may take its time
+	mu       sync.Mutex  // guards the rest
+	gone     bool        // taken out of takers
 	channels map[string]*channelTakers
 	askers   map[string]askers // who asked this edge about a channel, and was told no
 	bytes    int               // that wait in all channels
@@ -307,6 +308,8 @@ func (b *Broker) settleTakers(t *tenantTakers, c *channelTakers) {
 // sendWaiting sends what waits for a channel's takers: without a link, to somebody
 // here. The caller holds t.mu.
 func (b *Broker) sendWaiting(t *tenantTakers, c *channelTakers) {
+	t.sending.Store(true)
+	defer t.sending.Store(false)
 	for _, m := range c.waiting {
 		size := len(m.Payload) + len(m.Tenant) + len(m.Channel)
 		t.bytes -= size
@@ -322,7 +325,9 @@ func (b *Broker) sendWaiting(t *tenantTakers, c *channelTakers) {
 // that are not used.
 func (b *Broker) review(now time.Time) {
 	for _, t := range b.takers.all() {
-		b.reviewTenant(t, now)
+		if !t.sending.Load() { // else the others would wait for it
+			b.reviewTenant(t, now)
+		}
 	}
 }
 

@@ -46,7 +46,7 @@ var (
 // own.
 func Await(hub *pubsub.Hub, arrival *pubsub.Arrival, conn Conn,
 	auth func(ctx context.Context, token string) (Admission, *Refusal), log *zap.Logger) {
-	w := &waiting{connection: &connection{Conn: conn, life: conn.Context(), hub: hub, log: log}, arrival: arrival, auth: auth}
+	w := &waiting{connection: &connection{Conn: conn, hub: hub, log: log}, arrival: arrival, auth: auth}
 	hub.Go(w.run)
 }
 

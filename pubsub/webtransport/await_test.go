@@ -50,7 +50,7 @@ func (e *edge) noArrivals() {
 	for end := time.Now().Add(patience); ; time.Sleep(time.Millisecond) {
 		var all []*pubsub.Arrival
 		for range pubsub.MaxArrivalsPerIP {
-			if a, err := e.hub.Arrive(netip.MustParseAddr("127.0.0.1")); err == nil {
+			if a, err := e.hub.Arrive(pubsub.Client{IP: netip.MustParseAddr("127.0.0.1")}); err == nil {
 				all = append(all, a)
 			}
 		}

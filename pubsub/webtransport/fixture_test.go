@@ -209,7 +209,7 @@ func (e *edge) serve(w http.ResponseWriter, r *http.Request) {
 }
 
 func (e *edge) await(w http.ResponseWriter, r *http.Request) {
-	arrival, err := e.hub.Arrive(netip.MustParseAddr("127.0.0.1"))
+	arrival, err := e.hub.Arrive(pubsub.Client{IP: netip.MustParseAddr("127.0.0.1")})
 	if err != nil {
 		e.Error(err)
 		return

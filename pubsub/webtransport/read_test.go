@@ -281,7 +281,7 @@ func TestLinesCost(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			conn := &connection{life: t.Context(), hub: hub, log: zap.NewNop()}
+			conn := &connection{hub: hub, log: zap.NewNop()}
 			conn.admit(Admission{Session: s})
 			start := time.Now()
 			for size := 0; size < 5<<10; size += c.cost {

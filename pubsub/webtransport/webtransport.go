@@ -129,7 +129,7 @@ type Admission struct {
 // Serve runs a session whose client authenticated in the handshake, until it
 // ends. It returns at once: its goroutines are the hub's.
 func Serve(hub *pubsub.Hub, a Admission, conn Conn, log *zap.Logger) {
-	c := &connection{Conn: conn, life: conn.Context(), hub: hub, log: log}
+	c := &connection{Conn: conn, hub: hub, log: log}
 	c.admit(a)
 	hub.Go(c.run)
 }
@@ -137,7 +137,6 @@ func Serve(hub *pubsub.Hub, a Admission, conn Conn, log *zap.Logger) {
 // connection is a session's [pubsub.Transport].
 type connection struct {
 	Conn
-	life   context.Context // ends with the WebTransport session
 	hub    *pubsub.Hub
 	log    *zap.Logger
 	others sync.WaitGroup // the goroutines beside the one that reads the main stream
@@ -284,9 +283,7 @@ func (c *connection) readMessage() bool {
 }
 
 // ready waits until the client may be read from, and reports false when the
-// session has ended. While the session waits for a cap, nobody reads or writes who
-// would notice the end of the connection. (While it waits for its client to read
-// lines, the writer does.)
+// session has ended; serve watches for the end of the connection meanwhile.
 func (c *connection) ready() bool {
 	c.turn.Lock()
 	defer c.turn.Unlock()
@@ -294,9 +291,7 @@ func (c *connection) ready() bool {
 		if c.session.Ended() {
 			return false
 		}
-		unwatch := context.AfterFunc(c.life, func() { c.session.Close(wire.CloseNormal, "") })
-		ready := c.session.Ready(anyPause)
-		if unwatch(); ready {
+		if c.session.Ready(anyPause) {
 			return true
 		}
 	}

@@ -16,7 +16,8 @@ import (
 // questions to the leader, which is the server that acknowledges writes: what its
 // latest revision is, and, if the copy does not come to have that by the watch, for
 // what is missing. A revocation is so in the copy within probeEvery, watchTime and
-// two round trips of its acknowledgement, whatever became of the watch.
+// two round trips of its acknowledgement, and one more for each change that is missing
+// before it, whatever became of the watch.
 const (
 	// probeEvery is how often the leader is asked for the latest revision.
 	probeEvery = 250 * time.Millisecond

@@ -13,7 +13,7 @@ export interface Sink {
 /** How a link ended. */
 export interface LinkEnd {
   readonly closeCode?: number | undefined;
-  /** What the edge sent and must not. */
+  /** Why: what the edge sent and must not, or its last word, as the close repeats it. */
   readonly error?: MillraceError | undefined;
 }
 
