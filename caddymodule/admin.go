@@ -32,6 +32,8 @@ func init() { caddy.RegisterModule(new(Admin)) }
 //	PUT    /pubsub/tokens/{id}                refreshes it: {expires_at}
 //	DELETE /pubsub/tokens/{id}                revokes it
 //	POST   /pubsub/explain                    {token_id or token, action, tenant, channel, ip, origin, protocol, region}
+//	GET    /pubsub/backup                     all stored tokens, as lines of JSON
+//	POST   /pubsub/restore                    adds those of a backup: ?masters_only&dry_run
 //	GET    /pubsub/connections                the open connections
 //	POST   /pubsub/drain                      ends this edge's service; a restart brings it back
 type Admin struct{}
@@ -48,8 +50,10 @@ func (*Admin) Provision(ctx caddy.Context) error { return registerMetrics(ctx) }
 func (*Admin) Routes() []caddy.AdminRoute {
 	mux := http.NewServeMux()
 	for pattern, call := range adminCalls {
-		mux.Handle(pattern, adminHandler(call))
+		mux.Handle(pattern, adminHandler(call.answer))
 	}
+	mux.Handle("GET /pubsub/backup", adminHandler(backup))
+	mux.Handle("POST /pubsub/restore", adminHandler(restore))
 	mux.HandleFunc("/pubsub/", func(w http.ResponseWriter, _ *http.Request) { notFound(w) })
 	return []caddy.AdminRoute{{
 		Pattern: "/pubsub/",
@@ -184,7 +188,9 @@ func explain(live *running, r *http.Request, body []byte) (any, error) {
 	return live.service.Explain(r.Context(), query), nil
 }
 
-func adminHandler(call adminCall) http.Handler {
+// adminHandler answers calls of the admin API for who may make them, when there is an
+// app that can.
+func adminHandler(answer func(w http.ResponseWriter, r *http.Request, app *App, live *running)) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !localListener(r) {
 			problem(w, http.StatusForbidden, "local_only", "this part of the admin API answers on loopback and Unix sockets alone")
@@ -200,34 +206,44 @@ func adminHandler(call adminCall) http.Handler {
 			starting(w)
 			return
 		}
-		var body []byte
-		if r.Method != http.MethodGet {
-			if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
-				problem(w, http.StatusUnsupportedMediaType, string(rest.CodeUnsupportedMediaType), "Content-Type must be application/json")
-				return
-			}
-			var err error
-			if body, err = io.ReadAll(http.MaxBytesReader(w, r.Body, 64<<10)); err != nil {
-				problem(w, http.StatusRequestEntityTooLarge, string(rest.CodeBodyTooLarge), "at most 64 KiB")
-				return
-			}
-			if len(body) == 0 {
-				body = []byte("{}")
-			}
-		}
-		answer, err := call(live, r, body)
-		operation := adminOperations[r.Pattern]
-		if err != nil {
-			p := adminProblem(app, err)
-			countTokenCall(operation, p.Status)
-			rest.WriteProblem(w, p)
+		answer(w, r, app, live)
+	})
+}
+
+// answer reads a small body, and answers with JSON.
+func (call adminCall) answer(w http.ResponseWriter, r *http.Request, app *App, live *running) {
+	var body []byte
+	if r.Method != http.MethodGet {
+		if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
+			problem(w, http.StatusUnsupportedMediaType, string(rest.CodeUnsupportedMediaType), "Content-Type must be application/json")
 			return
 		}
-		countTokenCall(operation, http.StatusOK)
-		w.Header().Set("Content-Type", "application/json")
-		w.Header().Set("Cache-Control", "no-store")
-		_ = json.NewEncoder(w).Encode(answer) // the caller is gone if this fails
-	})
+		var err error
+		if body, err = io.ReadAll(http.MaxBytesReader(w, r.Body, 64<<10)); err != nil {
+			problem(w, http.StatusRequestEntityTooLarge, string(rest.CodeBodyTooLarge), "at most 64 KiB")
+			return
+		}
+		if len(body) == 0 {
+			body = []byte("{}")
+		}
+	}
+	answer, err := call(live, r, body)
+	writeAdmin(w, r, app, answer, err)
+}
+
+// writeAdmin answers with JSON, or says what went wrong.
+func writeAdmin(w http.ResponseWriter, r *http.Request, app *App, answer any, err error) {
+	operation := adminOperations[r.Pattern]
+	if err != nil {
+		p := adminProblem(app, err)
+		countTokenCall(operation, p.Status)
+		rest.WriteProblem(w, p)
+		return
+	}
+	countTokenCall(operation, http.StatusOK)
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Cache-Control", "no-store")
+	_ = json.NewEncoder(w).Encode(answer) // the caller is gone if this fails
 }
 
 // localListener reports whether the request came in on a Unix socket, or on
@@ -258,6 +274,8 @@ func localListener(r *http.Request) bool {
 
 func adminProblem(app *App, err error) rest.Problem {
 	switch {
+	case errors.Is(err, tokenstore.ErrBadBackup):
+		return rest.Problem{Status: http.StatusBadRequest, Code: "bad_backup", Detail: err.Error()}
 	case errors.Is(err, tokenstore.ErrUnknownMaster):
 		return rest.Problem{Status: http.StatusNotFound, Code: "unknown_master_token", Detail: err.Error()}
 	case errors.Is(err, tokenstore.ErrStaticMaster):

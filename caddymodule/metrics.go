@@ -56,6 +56,7 @@ var handshakeRefusals = [][]string{
 var tokenOperations = []string{
 	"issue", "refresh", "revoke", "list",
 	"master_create", "master_list", "master_update", "master_rotate", "master_delete",
+	"backup", "restore",
 }
 
 var restOperations = map[string]string{
@@ -75,6 +76,8 @@ var adminOperations = map[string]string{
 	"PATCH /pubsub/master-tokens/{id}":       "master_update",
 	"POST /pubsub/master-tokens/{id}/rotate": "master_rotate",
 	"DELETE /pubsub/master-tokens/{id}":      "master_delete",
+	"GET /pubsub/backup":                     "backup",
+	"POST /pubsub/restore":                   "restore",
 }
 
 // countRefusal counts a handshake that is refused.

@@ -153,7 +153,7 @@ func TestMetricsOfTokens(t *testing.T) {
 			}
 		}
 	}
-	if len(want) != 9*3 {
+	if len(want) != 11*3 {
 		t.Errorf("%d series of token operations", len(want))
 	}
 

@@ -23,9 +23,14 @@ type adminFlags struct {
 }
 
 func (f *adminFlags) add(cmd *cobra.Command) {
+	f.addAddress(cmd)
+	cmd.Flags().BoolVar(&f.json, "json", false, "print the answer as JSON")
+}
+
+// addAddress is add without what says how to show the answer.
+func (f *adminFlags) addAddress(cmd *cobra.Command) {
 	f.address = text(caddy.DefaultAdminListen)
 	cmd.Flags().Var(&f.address, "address", "admin endpoint of the edge, also like unix//run/caddy.sock; $CADDY_ADMIN changes the default")
-	cmd.Flags().BoolVar(&f.json, "json", false, "print the answer as JSON")
 }
 
 // ask calls the admin API and shows its answer: as JSON if that is wanted, else
@@ -48,15 +53,6 @@ const adminPatience = 30 * time.Second
 // callAdmin calls the admin API; body becomes JSON. A refusal is an
 // error with the text that the edge gave.
 func callAdmin(ctx context.Context, address, method, path string, body any) ([]byte, error) {
-	target, err := caddy.ParseNetworkAddress(address)
-	if err != nil || target.PortRangeSize() > 1 || !target.IsUnixNetwork() && target.StartPort == 0 {
-		return nil, usagef("--address: must be one address like localhost:2019 or unix//run/caddy.sock")
-	}
-	dial, base := target.JoinHostPort(0), "http://"+target.JoinHostPort(0)
-	if target.IsUnixNetwork() {
-		dial, _, _ = strings.Cut(target.Host, "|") // what follows are the socket's permissions
-		base = "http://127.0.0.1"                  // Caddy accepts this host on its sockets
-	}
 	var content io.Reader
 	if method != http.MethodGet {
 		if body == nil {
@@ -70,11 +66,38 @@ func callAdmin(ctx context.Context, address, method, path string, body any) ([]b
 	}
 	ctx, cancel := context.WithTimeout(ctx, adminPatience)
 	defer cancel()
+	stream, err := openAdmin(ctx, address, method, path, "application/json", content)
+	if err != nil {
+		return nil, err
+	}
+	defer stream.Close()
+	answer, err := io.ReadAll(io.LimitReader(stream, maxAnswer))
+	if err != nil {
+		return nil, fmt.Errorf("admin endpoint %s: %w", address, err)
+	}
+	return answer, nil
+}
+
+// maxAnswer bounds what is read of an answer of the admin API, but for a backup.
+const maxAnswer = 64 << 20
+
+// openAdmin calls the admin API, and returns what it answers if that is no refusal.
+// The caller closes it.
+func openAdmin(ctx context.Context, address, method, path, contentType string, content io.Reader) (io.ReadCloser, error) {
+	target, err := caddy.ParseNetworkAddress(address)
+	if err != nil || target.PortRangeSize() > 1 || !target.IsUnixNetwork() && target.StartPort == 0 {
+		return nil, usagef("--address: must be one address like localhost:2019 or unix//run/caddy.sock")
+	}
+	dial, base := target.JoinHostPort(0), "http://"+target.JoinHostPort(0)
+	if target.IsUnixNetwork() {
+		dial, _, _ = strings.Cut(target.Host, "|") // what follows are the socket's permissions
+		base = "http://127.0.0.1"                  // Caddy accepts this host on its sockets
+	}
 	req, err := http.NewRequestWithContext(ctx, method, base+path, content)
 	if err != nil {
 		return nil, usagef("--address: must be one address like localhost:2019 or unix//run/caddy.sock")
 	}
-	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("Content-Type", contentType)
 	if !target.IsUnixNetwork() {
 		req.Header.Set("Origin", base)
 	}
@@ -93,15 +116,15 @@ func callAdmin(ctx context.Context, address, method, path string, body any) ([]b
 		}
 		return nil, fmt.Errorf("admin endpoint %s: %w", address, err)
 	}
+	if res.StatusCode/100 == 2 {
+		return res.Body, nil
+	}
 	defer res.Body.Close()
-	answer, err := io.ReadAll(io.LimitReader(res.Body, 64<<20))
+	answer, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer))
 	if err != nil {
 		return nil, fmt.Errorf("admin endpoint %s: %w", address, err)
 	}
-	if res.StatusCode/100 != 2 {
-		return nil, errors.New(refusalText(res.StatusCode, answer))
-	}
-	return answer, nil
+	return nil, errors.New(refusalText(res.StatusCode, answer))
 }
 
 // refusalText is what a refusal says: the detail of a problem body, or the error

@@ -44,6 +44,8 @@ func setUp(root *cobra.Command) {
 		devCommand(),
 		masterTokenCommand(),
 		tokenCommand(),
+		backupCommand(),
+		restoreCommand(),
 		connectionsCommand(),
 		drainCommand(),
 		subscribeCommand(),

@@ -92,7 +92,7 @@ func TestUsageErrors(t *testing.T) {
 		args []string
 		want string
 	}{
-		{nil, "allowed: dev, master-token, token, connections, drain, subscribe, publish"},
+		{nil, "allowed: dev, master-token, token, backup, restore, connections, drain, subscribe, publish"},
 		{[]string{"tokens"}, `unknown command "tokens"; allowed: dev`},
 		{[]string{"token"}, "allowed: issue, list, revoke, refresh, explain"},
 		{[]string{"master-token", "make"}, "allowed: create, list, update, rotate, delete"},

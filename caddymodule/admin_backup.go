@@ -1,0 +1,81 @@
+package caddymodule
+
+import (
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/millrace/millrace/tokenstore"
+	"github.com/millrace/millrace/tokenstore/rest"
+	"go.uber.org/zap"
+)
+
+// backup answers with all stored tokens. What ends without its last line is no whole
+// one, and the connection breaks off so that nobody takes it for one.
+func backup(w http.ResponseWriter, r *http.Request, app *App, live *running) {
+	out := &begun{ResponseWriter: w}
+	w.Header().Set("Content-Type", tokenstore.BackupType)
+	w.Header().Set("Cache-Control", "no-store")
+	err := live.service.Backup(r.Context(), out)
+	operation := adminOperations[r.Pattern]
+	switch {
+	case err == nil:
+		countTokenCall(operation, http.StatusOK)
+	case !out.begun:
+		writeAdmin(w, r, app, nil, err)
+	default:
+		countTokenCall(operation, http.StatusInternalServerError)
+		app.log.Error("a backup broke off", zap.Error(err))
+		panic(http.ErrAbortHandler)
+	}
+}
+
+// begun notes whether something was written.
+type begun struct {
+	http.ResponseWriter
+	begun bool
+}
+
+func (b *begun) Write(data []byte) (int, error) {
+	b.begun = true
+	return b.ResponseWriter.Write(data)
+}
+
+// restore adds the tokens of a backup that the store does not have.
+func restore(w http.ResponseWriter, r *http.Request, app *App, live *running) {
+	options, ok := restoreOptions(r.URL)
+	if !ok {
+		problem(w, http.StatusBadRequest, "invalid_query", "allowed in the query: masters_only and dry_run, each true or false")
+		return
+	}
+	if r.Header.Get("Content-Type") != tokenstore.BackupType {
+		problem(w, http.StatusUnsupportedMediaType, string(rest.CodeUnsupportedMediaType), "Content-Type must be "+tokenstore.BackupType)
+		return
+	}
+	// Caddy's admin endpoint gives a request 10 s.
+	_ = http.NewResponseController(w).SetReadDeadline(time.Time{}) // fails for what has none
+	restored, err := live.service.Restore(r.Context(), r.Body, options)
+	if !options.DryRun {
+		log, what := app.log.Info, "a backup was restored"
+		if err != nil {
+			log, what = app.log.Error, "a backup was restored in part"
+		}
+		log(what, zap.Any("tokens", restored), zap.Bool("masters_only", options.MastersOnly), zap.Error(err))
+	}
+	writeAdmin(w, r, app, restored, err)
+}
+
+func restoreOptions(u *url.URL) (o tokenstore.RestoreOptions, ok bool) {
+	query, err := url.ParseQuery(u.RawQuery)
+	if err != nil {
+		return o, false
+	}
+	for name, values := range query {
+		flag := map[string]*bool{"masters_only": &o.MastersOnly, "dry_run": &o.DryRun}[name]
+		if flag == nil || len(values) != 1 || values[0] != "true" && values[0] != "false" {
+			return o, false
+		}
+		*flag = values[0] == "true"
+	}
+	return o, true
+}
