@@ -30,6 +30,9 @@ func init() {
 	httpcaddyfile.RegisterDirective("pubsub_ping", pathDirective(func(path string) caddyhttp.MiddlewareHandler {
 		return &Ping{Path: path}
 	}))
+	httpcaddyfile.RegisterDirective("pubsub_ready", pathDirective(func(path string) caddyhttp.MiddlewareHandler {
+		return &Ready{Path: path}
+	}))
 	httpcaddyfile.RegisterDirective("pubsub_tokens", pathDirective(func(path string) caddyhttp.MiddlewareHandler {
 		return &Tokens{Path: strings.TrimSuffix(path, "/*")}
 	}))
@@ -50,7 +53,7 @@ func init() {
 	// The guard before everything, the others before whatever answers all paths:
 	// `handle`, `respond`, `reverse_proxy`, `file_server`.
 	httpcaddyfile.RegisterDirectiveOrder("pubsub_guard", httpcaddyfile.Before, "tracing")
-	for _, d := range []string{"pubsub", "pubsub_ping", "pubsub_tokens", "pubsub_websocket", "pubsub_webtransport", "pubsub_edges", "pubsub_openapi"} {
+	for _, d := range []string{"pubsub", "pubsub_ping", "pubsub_ready", "pubsub_tokens", "pubsub_websocket", "pubsub_webtransport", "pubsub_edges", "pubsub_openapi"} {
 		httpcaddyfile.RegisterDirectiveOrder(d, httpcaddyfile.Before, "handle")
 	}
 }
@@ -85,6 +88,7 @@ func plainDirective(handlers func() []caddyhttp.MiddlewareHandler) httpcaddyfile
 // compares exactly, where Caddy's path matcher would fold case. Syntax:
 //
 //	pubsub_ping         [@matcher] [<path>]   # /ping
+//	pubsub_ready        [@matcher] [<path>]   # /ready
 //	pubsub_tokens       [@matcher] [<path>]   # /v1/*
 //	pubsub_websocket    [@matcher] [<path>]   # /ws
 //	pubsub_webtransport [@matcher] [<path>]   # /wt

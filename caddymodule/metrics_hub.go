@@ -27,9 +27,11 @@ type family struct {
 type snapshot struct {
 	pubsub.Metrics
 	draining bool
-	broker   string // the driver's name
-	writable bool   // the token store takes changes
-	byTenant bool   // tenants are counted
+	broker   string                     // the driver's name
+	writable bool                       // the token store takes changes
+	replicas struct{ current, all int } // of the token store; zero: it has none
+	storing  *bool                      // the embedded NATS server's part in it; nil: there is none
+	byTenant bool                       // tenants are counted
 }
 
 func newFamily(kind prometheus.ValueType, name, help string, labels []string,
@@ -110,6 +112,21 @@ var hubFamilies = []family{
 		func(s *snapshot) uint64 { return s.Rejected }),
 	gauge("token_store_writable", "1: the token store takes changes; 0: its disk has less room than the reserve.",
 		func(s *snapshot) float64 { return number01(s.writable) }),
+	newFamily(prometheus.GaugeValue, "embedded_storage_up",
+		"1: the embedded NATS server stores tokens; 0: it has stopped, most likely since its disk is full.", nil,
+		func(s *snapshot, add func(float64, ...string)) {
+			if s.storing != nil {
+				add(number01(*s.storing))
+			}
+		}),
+	newFamily(prometheus.GaugeValue, "token_store_replicas",
+		"Servers that are to have the tokens of token_store nats, by whether they have all of them, as its leader said last.", []string{"state"},
+		func(s *snapshot, add func(float64, ...string)) {
+			if s.replicas.all > 0 {
+				add(float64(s.replicas.current), "current")
+				add(float64(s.replicas.all-s.replicas.current), "behind")
+			}
+		}),
 	gauge("draining", "1: the edge takes no new sessions, and asks the open ones to leave.",
 		func(s *snapshot) float64 { return number01(s.draining) }),
 
@@ -169,13 +186,18 @@ func newSnapshot() *snapshot {
 		return nil
 	}
 	live := a.running
-	return &snapshot{
+	s := &snapshot{
+		storing:  a.storing(),
 		Metrics:  live.hub.Metrics(),
 		draining: caddy.Exiting() || errors.Is(live.hub.Available(), pubsub.ErrDraining),
 		broker:   a.broker.(caddy.Module).CaddyModule().ID.Name(),
 		byTenant: a.limits.MetricTenants > 0,
 		writable: live.store.writable(),
 	}
+	if r, ok := live.store.Store.(interface{ Replicas() (current, all int) }); ok {
+		s.replicas.current, s.replicas.all = r.Replicas()
+	}
+	return s
 }
 
 // constHistogram adds the counts up, as Prometheus wants them.

@@ -85,6 +85,9 @@ type NATSServer interface {
 	// OpenServer starts the server, or returns the one that runs. The option
 	// connects to it inside the process; release ends its use.
 	OpenServer() (connect nats.Option, release func() error, err error)
+	// Storing reports whether the server that runs has its part in storing tokens;
+	// known is false where none runs, or it is not to have one.
+	Storing() (storing, known bool)
 }
 
 // resolvedLink is a link without placeholders.
@@ -122,6 +125,9 @@ func (l *NATSLink) says() linkOf {
 	}
 	return linkPartial
 }
+
+// embeddedServer is the server inside the edge, nil: none.
+func (l *NATSLink) embeddedServer() NATSServer { return l.server }
 
 func (l *NATSLink) provision(ctx caddy.Context) error {
 	if len(l.EmbeddedRaw) > 0 {
@@ -346,3 +352,18 @@ func (l *NATSLink) unmarshal(d *caddyfile.Dispenser, option string) (known bool,
 }
 
 const linkOptions = "servers, credentials, nkey, user, password, token, tls, name, inbox_prefix, reconnect_wait, embedded"
+
+// storing reports whether the NATS server inside the edge has its part in storing
+// tokens; nil: there is none that is to.
+func (a *App) storing() *bool {
+	for _, guest := range []any{a.broker, a.store} {
+		link, ok := guest.(interface{ embeddedServer() NATSServer })
+		if !ok || link.embeddedServer() == nil {
+			continue
+		}
+		if storing, known := link.embeddedServer().Storing(); known {
+			return &storing
+		}
+	}
+	return nil
+}

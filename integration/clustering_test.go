@@ -136,21 +136,28 @@ func TestGuideOneEdge(t *testing.T) {
 	o.works()
 }
 
-func TestGuideThreeEdges(t *testing.T) {
-	t.Parallel()
-	const password = "c0rrect-horse"
-	o := &overlay{t: t}
+// guideThree is the guide's three edges with NATS inside: the Caddyfile of each, and
+// the password of their routes.
+func guideThree(t *testing.T) (text func(edge int) string, password string, secret option) {
+	t.Helper()
 	var routes [3]string
 	for i := range routes {
 		routes[i] = fmt.Sprintf("127.0.0.1:%d", loopback.FreePort(t))
 	}
-	text := func(i int) string {
+	text = func(i int) string {
 		return replaced(t, guide(t, "three"),
 			"listen 10.0.0.1:6222", "listen "+routes[i],
 			"10.0.0.1:6222", routes[0], "10.0.0.2:6222", routes[1], "10.0.0.3:6222", routes[2],
 			"name edge-1", fmt.Sprintf("name edge-%d", i+1), "announce edge-1.example.com", fmt.Sprintf("announce e%d.example.com", i))
 	}
-	secret := withEnv("MILLRACE_CLUSTER_PASSWORD=" + password)
+	password = "c0rrect-horse"
+	return text, password, withEnv("MILLRACE_CLUSTER_PASSWORD=" + password)
+}
+
+func TestGuideThreeEdges(t *testing.T) {
+	t.Parallel()
+	o := &overlay{t: t}
+	text, password, secret := guideThree(t)
 	o.startAt(text(0), secret)
 	answer := o.edges[0].rest("POST", "/v1/get-token", o.edges[0].master, tokenRequest(allowAll("room")))
 	if answer.Status != http.StatusServiceUnavailable { // one of three is no majority

@@ -87,7 +87,7 @@ func (i *issuers) end() {
 func TestFullDisk(t *testing.T) {
 	t.Parallel()
 	disk := smalldisk.Mount(t, 512<<20)
-	e := startEdge(t, defaultCaddyfile, onDisk(disk))
+	e := startEdge(t, readyCaddyfile, onDisk(disk))
 	kept := e.issue(allowAll("demo")).Token
 	publisher, subscriber := e.dial(kept), e.dial(kept)
 	subscriber.subscribe("paint.demo", "a.#")
@@ -108,6 +108,9 @@ func TestFullDisk(t *testing.T) {
 			}
 		}
 		e.expectMetrics(samples{"millrace_token_store_writable": 0})
+		if got := e.rest("GET", "/ready", "", nil); got.Status != http.StatusOK || string(got.Body) != "ready\nthe disk has no room for changes of tokens" {
+			t.Errorf("readiness is %d %q", got.Status, got.Body)
+		}
 	}
 
 	load := e.startIssuers(4)
@@ -138,7 +141,7 @@ func TestFullDisk(t *testing.T) {
 	smalldisk.Fill(t, disk)
 	e.poll("the full disk", func() bool { return e.metrics()["millrace_token_store_writable"] == 0 })
 	e.kill()
-	e = startEdge(t, defaultCaddyfile, onDisk(disk), withMaster(e)) // on a full disk, with a log that ends anywhere
+	e = startEdge(t, readyCaddyfile, onDisk(disk), withMaster(e)) // on a full disk, with a log that ends anywhere
 	for _, token := range append(load.acknowledged(), kept)[max(0, len(load.acknowledged())-50):] {
 		e.dial(token).close()
 	}

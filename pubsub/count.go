@@ -144,7 +144,7 @@ func (h *Hub) Metrics() Metrics {
 		Connections: map[string]int{},
 		MessagesIn:  c.messagesIn.Load(), BytesIn: c.bytesIn.Load(), Deliveries: c.deliveries.Load(),
 		LinesOut: c.linesOut.Load(), FramesOut: c.framesOut.Load(), BytesOut: c.bytesOut.Load(),
-		Unsent: c.unsent.Load(), Missed: c.missed.Load(), Rejected: c.rejected.Load(), Linked: h.outage.Load() == 0,
+		Unsent: c.unsent.Load(), Missed: c.missed.Load(), Rejected: c.rejected.Load(), Linked: h.IsLinked(),
 		Patterns: h.patterns.all.Load(), Paused: time.Duration(h.loads.paused.Load()),
 		Dropped: map[string]uint64{}, SlowDisconnects: map[string]uint64{}, Refused: map[wire.Code]uint64{},
 		WriteLatency: Histogram{

@@ -41,6 +41,9 @@ func (h *Hub) Linked(up bool) {
 	h.outage.Store(h.outages)
 }
 
+// IsLinked reports whether the link to the other edges is up.
+func (h *Hub) IsLinked() bool { return h.outage.Load() == 0 }
+
 // Unsent implements [Receiver] for the broker.
 func (h *Hub) Unsent(n int) { h.count.unsent.Add(uint64(n)) }
 

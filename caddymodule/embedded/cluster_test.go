@@ -84,15 +84,16 @@ func (a *authority) write(name string, c *x509.Certificate, signer *ecdsa.Privat
 // member runs a server of a cluster, as an edge does.
 func member(t *testing.T, c *Cluster) *running {
 	t.Helper()
-	s := &Server{Name: strings.ReplaceAll(c.Listen, ":", "_"), Dir: t.TempDir(), Cluster: c}
+	return serve(t, &Server{Name: strings.ReplaceAll(c.Listen, ":", "_"), Dir: t.TempDir(), Cluster: c})
+}
+
+// serve runs a server until the test ends.
+func serve(t *testing.T, s *Server) *running {
+	t.Helper()
 	if err := s.Provision(caddy.Context{}); err != nil {
 		t.Fatal(err)
 	}
-	o, err := s.options()
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, err := start(o, true)
+	r, err := start(s.options, true)
 	if err != nil {
 		t.Fatal(err)
 	}

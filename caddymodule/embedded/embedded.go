@@ -149,11 +149,7 @@ func (s *Server) OpenServer() (nats.Option, func() error, error) {
 		return nil, nil, errors.New("this process runs a NATS server with other options; they change with a restart")
 	}
 	v, _, err := servers.LoadOrNew(s.ServerKey(), func() (caddy.Destructor, error) {
-		o, err := s.options()
-		if err != nil {
-			return nil, err
-		}
-		return start(o, s.Config == "")
+		return start(s.options, s.Config == "")
 	})
 	if err != nil {
 		return nil, nil, err
@@ -165,6 +161,17 @@ func (s *Server) OpenServer() (nats.Option, func() error, error) {
 		return err
 	}
 	return v.(*running).inside, release, nil
+}
+
+// Storing implements [caddymodule.NATSServer].
+func (s *Server) Storing() (storing, known bool) {
+	servers.Range(func(key, v any) bool {
+		if key == s.ServerKey() {
+			storing, known = v.(*running).storage.state()
+		}
+		return true
+	})
+	return storing, known
 }
 
 // options are the server's own.

@@ -12,6 +12,7 @@ import (
 	"github.com/dgraph-io/badger/v4/options"
 	"go.uber.org/zap"
 
+	"github.com/millrace/millrace/internal/diskspace"
 	"github.com/millrace/millrace/tokenstore"
 )
 
@@ -38,7 +39,7 @@ func databaseOptions(dir string, log *zap.Logger) badger.Options {
 		WithCompression(options.None).
 		WithBlockCacheSize(0).
 		WithMetricsEnabled(false).
-		WithBypassLockGuard(watchesSpace). // lockDir has the lock
+		WithBypassLockGuard(diskspace.Known). // lockDir has the lock
 		WithLogger(newLogger(log))
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"go.uber.org/zap"
 
+	"github.com/millrace/millrace/internal/diskspace"
 	"github.com/millrace/millrace/tokenstore"
 )
 
@@ -49,14 +50,14 @@ type space struct {
 }
 
 // asked reports whether anybody asks for room.
-func (s *space) asked() bool { return watchesSpace && s.reserve.Load() > 0 }
+func (s *space) asked() bool { return diskspace.Known && s.reserve.Load() > 0 }
 
 // free returns the free bytes; ok is false where nobody asks or knows.
 func (s *space) free() (free int64, ok bool) {
 	if !s.asked() {
 		return 0, false
 	}
-	free, err := freeBytes(s.dir)
+	free, err := diskspace.Free(s.dir)
 	return free, err == nil
 }
 

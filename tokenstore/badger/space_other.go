@@ -2,12 +2,8 @@
 
 package badger
 
-// Here nobody asks how much room there is: a store is opened whatever the disk
+// Here nobody knows how much room there is: a store is opened whatever the disk
 // has, and Badger's own lock guards the directory.
-
-const watchesSpace = false
-
-func freeBytes(string) (int64, error) { return 0, nil }
 
 func noSpace(error) bool { return false }
 

@@ -40,6 +40,8 @@ type position struct {
 	created time.Time
 	last    uint64
 	memory  bool // what it has is gone with its servers, and the time is the same
+
+	replicas, current int // servers that are to have the bucket, and that have all of it
 }
 
 // errNoLeader is returned where a replica would answer for itself.
@@ -56,7 +58,19 @@ func (s *Store) position(ctx context.Context) (position, error) {
 	if info.Cluster != nil && info.Cluster.Leader == "" {
 		return position{}, errNoLeader
 	}
-	return position{info.Created, info.State.LastSeq, info.Config.Storage == jetstream.MemoryStorage}, nil
+	p := position{
+		created: info.Created, last: info.State.LastSeq, memory: info.Config.Storage == jetstream.MemoryStorage,
+		replicas: 1, current: 1, // who answers
+	}
+	if info.Cluster != nil {
+		for _, r := range info.Cluster.Replicas {
+			p.replicas++
+			if r.Current && !r.Offline {
+				p.current++
+			}
+		}
+	}
+	return p, nil
 }
 
 // newest returns the revision of the last message that the bucket has, 0 if it

@@ -111,7 +111,9 @@ func (p *proving) take(ctx context.Context, answer probe) {
 		return
 	case answer.err != nil:
 		return
-	case !current && !p.catching:
+	}
+	s.replicas.note(answer.position, answer.at, s.log)
+	if !current && !p.catching {
 		p.catching = true
 		s.running.Go(func() {
 			s.catchUp(ctx, p.reading, answer)

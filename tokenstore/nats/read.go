@@ -119,6 +119,9 @@ func (s *Store) usable(ctx context.Context) error {
 	return s.state.usable(ctx)
 }
 
+// Usable returns nil if the copy may be used now, or why not. It waits for nothing.
+func (s *Store) Usable() error { return s.state.now() }
+
 // Scan implements [tokenstore.Store].
 func (s *Store) Scan(ctx context.Context, kind tokenstore.Kind, after string, fn func(tokenstore.Record) bool) error {
 	leave, err := s.enterCopy(ctx)

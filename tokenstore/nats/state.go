@@ -37,18 +37,10 @@ func (s *state) begun() bool {
 	}
 }
 
-// usable returns nil if the copy may be used, and waits for the first one.
-func (s *state) usable(ctx context.Context) error {
+// now returns nil if the copy may be used now.
+func (s *state) now() error {
 	if !s.begun() {
-		timer := time.NewTimer(patience)
-		defer timer.Stop()
-		select {
-		case <-s.ready:
-		case <-timer.C:
-			return fmt.Errorf("%w: the bucket could not be read yet: %s", tokenstore.ErrUnavailable, s.why())
-		case <-ctx.Done():
-			return ctx.Err()
-		}
+		return fmt.Errorf("%w: the bucket could not be read yet: %s", tokenstore.ErrUnavailable, s.why())
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -56,6 +48,21 @@ func (s *state) usable(ctx context.Context) error {
 		return fmt.Errorf("%w for longer than %v", tokenstore.ErrUnavailable, s.maxStale)
 	}
 	return nil
+}
+
+// usable is now, but waits for the first copy.
+func (s *state) usable(ctx context.Context) error {
+	if !s.begun() {
+		timer := time.NewTimer(patience)
+		defer timer.Stop()
+		select {
+		case <-s.ready:
+		case <-timer.C:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	return s.now()
 }
 
 // note keeps why the copy does not follow the bucket.

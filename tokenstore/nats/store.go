@@ -45,12 +45,13 @@ const (
 
 // Store implements [tokenstore.Store] and [tokenstore.Replica].
 type Store struct {
-	config Config
-	log    *zap.Logger
-	conn   *client.Conn
-	js     jetstream.JetStream
-	mirror *mirror
-	state  state
+	config   Config
+	log      *zap.Logger
+	conn     *client.Conn
+	js       jetstream.JetStream
+	mirror   *mirror
+	state    state
+	replicas replicas
 
 	lookups *lookups
 	slots   chan struct{} // holds one for each call that is under way

@@ -1,0 +1,113 @@
+package caddymodule
+
+import (
+	"errors"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+	"github.com/millrace/millrace/pubsub"
+	"github.com/millrace/millrace/tokenstore/rest"
+	"github.com/millrace/millrace/wire"
+)
+
+func init() { caddy.RegisterModule(new(Ready)) }
+
+// Ready tells load balancers and operators whether clients should come to this edge:
+// 200 `ready`, behind which a line for each thing may follow that is wrong and keeps no
+// client away, or 503 and a problem body that says why not.
+type Ready struct {
+	// Path that is answered. Default: `/ready`.
+	Path string `json:"path,omitempty"`
+
+	app *App
+}
+
+// CaddyModule implements [caddy.Module].
+func (*Ready) CaddyModule() caddy.ModuleInfo {
+	return caddy.ModuleInfo{ID: "http.handlers.pubsub_ready", New: func() caddy.Module { return new(Ready) }}
+}
+
+// Provision implements [caddy.Provisioner].
+func (h *Ready) Provision(ctx caddy.Context) (err error) {
+	h.app, err = provisionApp(ctx, &h.Path, "/ready")
+	return err
+}
+
+// ServeHTTP implements [caddyhttp.MiddlewareHandler].
+func (h *Ready) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler) error {
+	if served, err := elsewhere(w, r, h.Path, next); served {
+		return err
+	}
+	header := w.Header()
+	header.Set("Cache-Control", "no-store")
+	if r.Method != http.MethodGet && r.Method != http.MethodHead {
+		header.Set("Allow", "GET, HEAD")
+		problem(w, http.StatusMethodNotAllowed, string(rest.CodeMethodNotAllowed), "allowed: GET, HEAD")
+		return nil
+	}
+	if troubles := h.app.troubles(); len(troubles) > 0 {
+		var details []string
+		for _, t := range troubles {
+			details = append(details, t.detail)
+		}
+		unavailable(w, strings.Join(details, "; "), troubles[0].code)
+		return nil
+	}
+	body := strings.Join(append([]string{"ready"}, h.app.warnings()...), "\n")
+	header.Set("Content-Type", "text/plain; charset=utf-8")
+	header.Set("Content-Length", strconv.Itoa(len(body)))
+	w.WriteHeader(http.StatusOK)
+	_, err := io.WriteString(w, body)
+	return err
+}
+
+// warnings are what is wrong with an edge that clients may come to.
+func (a *App) warnings() (list []string) {
+	if !a.running.store.writable() {
+		list = append(list, "the disk has no room for changes of tokens")
+	}
+	if storing := a.storing(); storing != nil && !*storing {
+		list = append(list, "the embedded NATS server stores no tokens")
+	}
+	return list
+}
+
+// trouble is why clients should not come to an edge.
+type trouble struct{ code, detail string }
+
+// troubles are all there are now, the worst first. It waits for nothing.
+func (a *App) troubles() (list []trouble) {
+	select {
+	case <-a.started:
+	default:
+		return []trouble{{codeStarting, "the edge is starting"}}
+	}
+	live := a.running
+	if live == nil {
+		return []trouble{{codeStarting, "the edge has not started"}}
+	}
+	switch err := live.hub.Available(); {
+	case errors.Is(err, pubsub.ErrDraining) || caddy.Exiting():
+		list = append(list, trouble{"draining", "the edge drains"})
+	case err != nil:
+		list = append(list, trouble{"too_many_connections", err.Error()})
+	}
+	if s, ok := live.store.Store.(interface{ Usable() error }); ok {
+		if s.Usable() != nil { // the log says why: strangers read this
+			list = append(list, trouble{string(rest.CodeUnavailable), "tokens cannot be checked"})
+		}
+	}
+	if !live.hub.IsLinked() {
+		list = append(list, trouble{string(wire.CodeBrokerUnavailable), "the link to the other edges is down"})
+	}
+	return list
+}
+
+var (
+	_ caddy.Provisioner           = (*Ready)(nil)
+	_ caddyhttp.MiddlewareHandler = (*Ready)(nil)
+)
