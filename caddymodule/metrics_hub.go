@@ -106,7 +106,7 @@ var hubFamilies = []family{
 		func(s *snapshot, add func(float64, ...string)) { add(number01(s.Linked), s.broker) }),
 	counter("broker_unsent_total", "Publishes that the broker could not pass on to other edges.",
 		func(s *snapshot) uint64 { return s.Unsent }),
-	counter("broker_missed_total", "Publishes of other edges that came faster than this edge could deliver them.",
+	counter("broker_missed_total", "Publishes of other edges that came faster than this edge could deliver them, or too late.",
 		func(s *snapshot) uint64 { return s.Missed }),
 	counter("broker_rejected_total", "Messages of other edges that were refused: another edge's name, no legal names, or too large.",
 		func(s *snapshot) uint64 { return s.Rejected }),
@@ -120,7 +120,7 @@ var hubFamilies = []family{
 			}
 		}),
 	newFamily(prometheus.GaugeValue, "token_store_replicas",
-		"Servers that are to have the tokens of token_store nats, by whether they have all of them, as its leader said last.", []string{"state"},
+		"Servers that are to have the tokens of token_store nats, by whether they have all of them, as their leader said in the last 10 s.", []string{"state"},
 		func(s *snapshot, add func(float64, ...string)) {
 			if s.replicas.all > 0 {
 				add(float64(s.replicas.current), "current")

@@ -41,6 +41,7 @@ type Client struct {
 	current   *conn // leads; nil while there is none
 	second    *conn // in a move
 	move      *move
+	linkDown  bool      // the application was told so
 	restoring bool      // current has been opened again, and has yet to restore
 	heardLast time.Time // from the connection that was lost; zero: the client is not away
 	retry     retry

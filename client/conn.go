@@ -34,6 +34,8 @@ type conn struct {
 	aborted  bool           // by the loop, which has yet to hear of the end
 	dead     bool           // the loop has heard of its end
 	unsubbed bool           // in a move: UNSUB was sent for everything
+	asks     bool           // FEATURES has no answer yet
+	linkDown bool           // the edge says that it has lost the others
 }
 
 // ack is what a SUB or UNSUB waits for.
@@ -51,11 +53,12 @@ type ping struct {
 }
 
 func newConn(l link, edge string, t Transport, token string) *conn {
-	now := time.Now()
-	return &conn{
+	c := &conn{
 		edge: edge, transport: t, token: token, link: l, out: newOutbox(), frames: newDecoder(),
-		over: make(chan struct{}), acks: map[key][]*ack{}, since: now,
+		over: make(chan struct{}), acks: map[key][]*ack{}, since: time.Now(), asks: true,
 	}
+	c.out.line([]byte(wire.LineFeatures))
+	return c
 }
 
 // sink takes what a connection receives, in order, from its reading goroutine.

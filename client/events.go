@@ -81,6 +81,14 @@ type (
 		Delay time.Duration // that the oldest one waits already, in whole seconds
 	}
 
+	// LinkDown says that the edge has lost the other edges: until LinkUp, or another
+	// connection, what is published here reaches its own subscribers alone, and nothing
+	// comes from other edges.
+	LinkDown struct{ Edge string } // origin
+
+	// LinkUp says that the edge has the other edges again. Messages between are lost.
+	LinkUp struct{ Edge string } // origin
+
 	// QueueFull says that messages were dropped from the queue of a subscription,
 	// which the application did not read in time. It comes at most once a second
 	// for each subscription.
@@ -112,6 +120,8 @@ func (PublishError) event()      {}
 func (SubscriptionError) event() {}
 func (SlowConsumer) event()      {}
 func (EgressLimited) event()     {}
+func (LinkDown) event()          {}
+func (LinkUp) event()            {}
 func (QueueFull) event()         {}
 func (EdgeError) event()         {}
 func (RoundTrip) event()         {}

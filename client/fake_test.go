@@ -215,7 +215,9 @@ func (l *fakeLink) take(message []byte) {
 		return
 	}
 	line := string(message)
-	l.lines = append(l.lines, line)
+	if line != wire.LineFeatures { // each connection begins with it
+		l.lines = append(l.lines, line)
+	}
 	for prefix := range l.mute {
 		if strings.HasPrefix(line, prefix) {
 			l.owed = append(l.owed, line)
@@ -231,6 +233,8 @@ func (l *fakeLink) reply(line string) {
 	case ok:
 	case line == "PING":
 		answer = "PONG"
+	case line == wire.LineFeatures:
+		answer = line
 	default:
 		answer = "OK:" + line
 	}

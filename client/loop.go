@@ -153,8 +153,27 @@ func (c *Client) handleLine(from *conn, l wire.ServerLine) {
 		if from == c.current {
 			c.startMove(ReasonDrain)
 		}
+	case wire.KindFeatures:
+		from.asks = false
+		c.tellLink()
+	case wire.KindLink:
+		from.linkDown = !l.Up
+		c.tellLink()
 	case wire.KindErr:
 		c.handleErr(from, Code(l.Code), l.Detail)
+	}
+}
+
+// tellLink tells of a change of the link that the first connection's edge has to others.
+func (c *Client) tellLink() {
+	if c.current == nil || c.current.asks || c.current.linkDown == c.linkDown {
+		return
+	}
+	c.linkDown = c.current.linkDown
+	if c.linkDown {
+		c.notifier.tell(LinkDown{c.current.edge})
+	} else {
+		c.notifier.tell(LinkUp{c.current.edge})
 	}
 }
 
@@ -189,6 +208,12 @@ func lastWord(code Code, detail string) *Error {
 // handleErr takes an ERR line.
 func (c *Client) handleErr(from *conn, code Code, detail string) {
 	switch wire.Code(code) {
+	case wire.CodeBadRequest:
+		if from.asks { // an edge of an earlier version
+			from.asks = false
+			c.tellLink()
+			return
+		}
 	case wire.CodeSlowConsumer:
 		n, _ := strconv.Atoi(detail)
 		c.notifier.tell(SlowConsumer{n})

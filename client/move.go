@@ -181,6 +181,7 @@ func (c *Client) leave() {
 	}
 	c.restored() // the first may not have got so far
 	c.notifier.tell(Moved{c.current.edge, c.current.transport, m.reason})
+	c.tellLink()
 	if c.current.draining {
 		c.startMove(ReasonDrain)
 		return

@@ -8,6 +8,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/millrace/millrace/wire"
 )
 
 const edgeA, edgeB = "https://a.example", "https://b.example"
@@ -439,6 +441,60 @@ func TestEventsOfLines(t *testing.T) {
 		}
 		l.line("HELLO") // of a later edge
 		l.line("PONG")  // nobody asked
+		synctest.Wait()
+		if len(w.events) > 0 {
+			t.Errorf("got %+v", <-w.events)
+		}
+	})
+}
+
+// The application is told once of each change of the link that its edge has to others;
+// which it also is when it comes to another edge.
+func TestLink(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		c, first := w.mustConnect([]string{edgeA, edgeB}, nil)
+		event[Connected](w)
+		for _, line := range []string{"LINK:up", "LINK:down", "LINK:down"} {
+			first.line(line)
+		}
+		if got := event[LinkDown](w); got.Edge != first.edge {
+			t.Errorf("got %+v", got)
+		}
+		first.line("RECONNECT")
+		second := <-w.links
+		event[Moved](w)
+		if got := event[LinkUp](w); got.Edge != second.edge {
+			t.Errorf("got %+v", got)
+		}
+		second.line("LINK:down")
+		event[LinkDown](w)
+		second.line("LINK:up")
+		event[LinkUp](w)
+		synctest.Wait()
+		for len(w.events) > 0 {
+			switch e := (<-w.events).(type) {
+			case LinkUp, LinkDown:
+				t.Errorf("got %+v once more", e)
+			}
+		}
+		if err := c.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// An edge of an earlier version knows no features, which is nothing to tell.
+func TestEdgeWithoutFeatures(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.ready = func(l *fakeLink) { l.answer[wire.LineFeatures] = "ERR:bad_request" }
+		_, l := w.mustConnect([]string{edgeA}, nil)
+		event[Connected](w)
+		l.line("ERR:bad_request") // this one is of something else
+		if got := event[EdgeError](w); got.Code != "bad_request" {
+			t.Errorf("got %+v", got)
+		}
 		synctest.Wait()
 		if len(w.events) > 0 {
 			t.Errorf("got %+v", <-w.events)

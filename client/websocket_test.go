@@ -56,6 +56,9 @@ func talk(t *testing.T, f func(c *websocket.Conn)) func(http.ResponseWriter, *ht
 		if c.Subprotocol() != wire.Subprotocol {
 			t.Errorf("subprotocol %q", c.Subprotocol())
 		}
+		if _, first, err := c.ReadMessage(); string(first) != wire.LineFeatures {
+			t.Errorf("got %q, %v", first, err)
+		}
 		f(c)
 	}
 }

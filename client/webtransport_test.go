@@ -6,6 +6,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"strings"
@@ -202,6 +203,10 @@ func TestWebTransportAnswersFIN(t *testing.T) {
 		if err != nil {
 			t.Error(err)
 			return
+		}
+		first := wire.AppendMessage(nil, []byte(wire.LineFeatures))
+		if _, err := io.ReadFull(stream, first); err != nil {
+			t.Error(err)
 		}
 		if _, err := stream.Write(wire.AppendMessage(nil, []byte("ERR:token_revoked"))); err != nil {
 			t.Error(err)

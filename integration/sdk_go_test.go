@@ -278,6 +278,10 @@ func (c *goClient) event(event client.Event) {
 		r.Event, r.Dropped = "slowConsumer", e.Dropped
 	case client.EgressLimited:
 		r.Event, r.Delay = "egressLimited", inMS(e.Delay)
+	case client.LinkDown:
+		r.Event, r.Edge = "linkDown", e.Edge
+	case client.LinkUp:
+		r.Event, r.Edge = "linkUp", e.Edge
 	case client.QueueFull:
 		r.Event, r.Tenant, r.Pattern, r.Dropped = "queueFull", e.Tenant, e.Pattern, e.Dropped
 	case client.EdgeError:

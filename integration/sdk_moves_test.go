@@ -23,6 +23,7 @@ var sdkMoves = []sdkMove{
 	{"drain of the only edge", sdkDrainAlone},
 	{"drain with messages to one", sdkDrainJobs},
 	{"other region", sdkOtherRegion},
+	{"an edge that loses the others", sdkLosesOthers},
 	{"kill", sdkKill},
 	{"kill of the only edge", sdkKillAlone},
 }
@@ -87,6 +88,28 @@ func sdkDrainLate(t *testing.T, lab *sdkLab) {
 		link.delay(late{toServer: 200 * time.Millisecond, toEdge: 800 * time.Millisecond})
 		e.drainByAdminAPI()
 	}, func(e *edge) { e.Broker = strings.Replace(e.Broker, lab.nats[0].URL(), link.url(), 1) })
+}
+
+// Clients are told when their edge loses the others, and when it has them again.
+func sdkLosesOthers(t *testing.T, lab *sdkLab) {
+	link := newCutter(t, strings.TrimPrefix(lab.nats[0].URL(), "nats://"))
+	p := startSDKPair(t, lab, sdkOptions{}, func(e *edge) { e.Broker = strings.Replace(e.Broker, lab.nats[0].URL(), link.url(), 1) })
+	told := func(event string) {
+		t.Helper()
+		for _, c := range p.clients {
+			if e := c.event(event); e.Edge != p.from.httpsURL("") {
+				t.Errorf("%s: got %v, want the edge %s", c.kind, e, p.from.httpsURL(""))
+			}
+		}
+	}
+	link.part()
+	told("linkDown")
+	link.heal()
+	told("linkUp")
+	p.hear(p.publisher, "n", p.subs)
+	for _, c := range p.clients {
+		c.never("disconnected", "moving")
+	}
 }
 
 // Messages to one, while the edge of those who take them drains: no copy comes by

@@ -17,7 +17,19 @@ var ErrLinkFull = errors.New("more is published to this tenant than the link to 
 type Message struct {
 	Tenant, Channel, Payload []byte
 	Delivery                 wire.Delivery
+
+	// Of a message for one connection. Wanted: this edge has subscribers, and none
+	// could take it. LastResort: it is for those alone that were told to leave, since
+	// nobody else takes it.
+	Wanted, LastResort bool
 }
+
+// What Receive returns where there are subscribers and none could take a message for
+// one of them.
+const (
+	NoRoom      = -1 // they have no room
+	OnlyLeaving = -2 // there are some that were told to leave, which could as a last resort
+)
 
 // Receiver is what a broker hands messages to: the hub of an edge.
 type Receiver interface {
@@ -27,7 +39,8 @@ type Receiver interface {
 	// time with the messages of a tenant that costs more than its share: those of
 	// different tenants should not wait for each other. The broker has checked the
 	// names; what is larger than this edge takes from its clients is delivered to
-	// nobody.
+	// nobody. Of a message for one connection it returns NoRoom or OnlyLeaving, which
+	// are negative, where there are subscribers of which none could take it.
 	Receive(m Message) int
 	// Interested reports whether a connection may take messages to a channel.
 	Interested(tenant, channel []byte) bool
@@ -103,6 +116,9 @@ type Broker interface {
 	//               hub has served its own subscribers already.
 	//   OneNearest  one other edge does; the hub found no subscriber of its own.
 	//   OneRandom   one edge with a matching interest does, this one included.
+	//
+	// Where no edge takes a message for one connection, and one has subscribers that
+	// were told to leave, it is for these as a last resort.
 	Publish(m Message) error
 	// Subscribe announces the first local interest in a pattern. Local delivery
 	// does not depend on it. It must not wait for the network: confirmed is

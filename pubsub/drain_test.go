@@ -51,6 +51,24 @@ func TestDrain(t *testing.T) {
 			t.Errorf("%d of 20 were told in the first half: the telling is not spread", early)
 		}
 
+		near, random := 0, 0 // to one of those who were all told, as a last resort
+		for range 100 {
+			clients[0].publishAs(wire.OneNearest, "t", "a", "near")
+			clients[0].publishAs(wire.OneRandom, "t", "a", "random")
+		}
+		for _, c := range clients {
+			for _, got := range c.take() {
+				switch got {
+				case "t/a=near [#]":
+					near++
+				case "t/a=random [#]":
+					random++
+				}
+			}
+		}
+		if near != 100 || random != 100 {
+			t.Errorf("%d and %d of 100 messages to one were delivered", near, random)
+		}
 		clients[0].publish("t", "a", "still served")
 		clients[1].expect("t/a=still served [#]")
 		clients[2].Session.Close(wire.CloseNormal, "") // leaves by itself

@@ -32,6 +32,11 @@ type publication struct {
 
 	out  *outbox // sessions that wait to be written
 	pace pace
+
+	// Of a message for one connection.
+	lastResort bool // it is for those alone that were told to leave
+	leaving    bool // one of these could take it
+	wanted     bool // there are subscribers
 }
 
 // encode makes the frame for subscribers with these patterns, in bytewise order.

@@ -73,6 +73,8 @@ func (s *Session) handleLine(text []byte) {
 	case wire.VerbPing:
 		s.answerPing()
 		return // and the count of broken messages stays
+	case wire.VerbFeatures:
+		s.handleFeatures(line)
 	case wire.VerbSub, wire.VerbUnsub:
 		s.handleSubscription(line)
 	}

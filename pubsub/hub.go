@@ -44,6 +44,7 @@ type Hub struct {
 	tokenCaps  groups // of tokens without a connection; others are in byToken
 	patterns   patternCounts
 	loads      loads
+	linkWatch  linkWatch
 
 	mu         sync.Mutex // guards the rest
 	sessions   map[*Session]struct{}

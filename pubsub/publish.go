@@ -24,7 +24,7 @@ func (h *Hub) publish(m wire.Publish, near **tenant, pace pace) error {
 		}
 	case wire.OneRandom: // the broker chooses the edge
 	}
-	err := h.broker.Publish(Message{Tenant: m.Tenant, Channel: m.Channel, Payload: m.Payload, Delivery: m.Delivery})
+	err := h.broker.Publish(Message{Tenant: m.Tenant, Channel: m.Channel, Payload: m.Payload, Delivery: m.Delivery, Wanted: p.wanted})
 	if err != nil {
 		h.Unsent(1)
 	}
@@ -35,10 +35,11 @@ func (h *Hub) publish(m wire.Publish, near **tenant, pace pace) error {
 func (h *Hub) Linked(up bool) {
 	if up {
 		h.outage.Store(0)
-		return
+	} else {
+		h.outages++
+		h.outage.Store(h.outages)
 	}
-	h.outages++
-	h.outage.Store(h.outages)
+	h.linkWatch.tell(h)
 }
 
 // IsLinked reports whether the link to the other edges is up.
@@ -56,11 +57,17 @@ func (h *Hub) Receive(m Message) int {
 	t := h.tenant(m.Tenant)
 	p := h.publication(m.Tenant, m.Channel, m.Payload, h.beginReceived(h.loadFor(t, m.Tenant)))
 	defer p.pace.end()
+	p.lastResort = m.LastResort
 	if m.Delivery == wire.Broadcast {
 		return h.fanOut(t, &p)
 	}
-	if h.deliverOne(t, &p) {
+	switch {
+	case h.deliverOne(t, &p):
 		return 1
+	case p.leaving:
+		return OnlyLeaving
+	case p.wanted:
+		return NoRoom
 	}
 	return 0
 }
@@ -187,6 +194,7 @@ func (h *Hub) deliverOne(t *tenant, p *publication) bool {
 	defer m.release()
 	m.match(t, p.channel)
 	m.group()
+	p.wanted = len(m.found) > 0
 	for left := len(m.found); left > 0; left-- {
 		i := rand.IntN(left)
 		candidate := m.found[i]

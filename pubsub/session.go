@@ -63,6 +63,8 @@ type Session struct {
 	gone    bool // End was called
 	counted bool // among the connections of its accounts
 
+	linkDown bool // the client was told so
+
 	queue queue
 
 	// static after Admit
@@ -218,6 +220,7 @@ func (s *Session) endLocked(e ending) {
 // is closed. It removes every trace of the session from the hub.
 func (s *Session) End() {
 	s.Close(wire.CloseNormal, "")
+	s.hub.linkWatch.unwatch(s)
 	if s.held != nil {
 		s.held.turn.leave()
 	}
@@ -390,7 +393,7 @@ func (s *Session) again(p *publication) *frame {
 }
 
 // offer queues frames, each in its lane, and says how many: none if the queue is
-// full, or the session is leaving.
+// full, or the session is leaving, but as a last resort.
 func (s *Session) offer(p *publication, parts []part) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -402,7 +405,11 @@ func (s *Session) offer(p *publication, parts []part) int {
 			size += part.frame.cost()
 		}
 	}
-	if s.ending != nil || s.told || !s.queue.fits(size, p.limits.SendQueue) ||
+	if s.told != p.lastResort { // a last resort is no second try for others: they have got later ones meanwhile
+		p.leaving = p.leaving || s.told && s.ending == nil
+		return 0
+	}
+	if s.ending != nil || !s.queue.fits(size, p.limits.SendQueue) ||
 		s.queue.charge > 0 && s.queue.charge+size-s.queue.counted >= queueChunk && !s.queueRoom(s.queue.charge+size-s.queue.counted, p.limits) {
 		return 0
 	}

@@ -16,11 +16,12 @@ type Verb uint8
 
 // The layouts of client lines; a newline (\n or \r\n) may end each.
 const (
-	VerbSub   Verb = iota + 1 // SUB:<tenant>:<pattern>
-	VerbUnsub                 // UNSUB:<tenant>:<pattern>
-	VerbPing                  // PING
-	VerbPong                  // PONG
-	VerbAuth                  // AUTH:<token>
+	VerbSub      Verb = iota + 1 // SUB:<tenant>:<pattern>
+	VerbUnsub                    // UNSUB:<tenant>:<pattern>
+	VerbPing                     // PING
+	VerbPong                     // PONG
+	VerbAuth                     // AUTH:<token>
+	VerbFeatures                 // FEATURES or FEATURES:<name>,<name>…
 )
 
 // The lines without fields. Either side sends the first two, the server alone
@@ -45,6 +46,8 @@ func (v Verb) String() string {
 		return LinePong
 	case VerbAuth:
 		return "AUTH"
+	case VerbFeatures:
+		return wordFeatures
 	default:
 		return "Verb(" + strconv.Itoa(int(v)) + ")"
 	}
@@ -52,17 +55,18 @@ func (v Verb) String() string {
 
 // Line is a client line. The slices alias the parsed input and are read-only.
 type Line struct {
-	Verb    Verb
-	Tenant  []byte // of SUB and UNSUB; an empty one has become DefaultTenant
-	Pattern []byte // of SUB and UNSUB
-	Token   []byte // of AUTH; a secret, never to be logged
-	Own     bool   // of SUB and UNSUB on a unidirectional stream: marked U, for a stream of its own
+	Verb     Verb
+	Tenant   []byte // of SUB and UNSUB; an empty one has become DefaultTenant
+	Pattern  []byte // of SUB and UNSUB
+	Token    []byte // of AUTH; a secret, never to be logged
+	Own      bool   // of SUB and UNSUB on a unidirectional stream: marked U, for a stream of its own
+	Features []byte // of FEATURES: names with commas between, see HasFeature; nil: none
 }
 
 var (
 	errLineEmpty    = &Error{CodeBadRequest, "the line is empty"}
 	errLineLong     = &Error{CodeBadRequest, "a line has at most " + strconv.Itoa(MaxLine) + " bytes"}
-	errLineUnknown  = &Error{CodeBadRequest, "a line is SUB:<tenant>:<pattern>, UNSUB:<tenant>:<pattern>, PING, PONG or AUTH:<token>"}
+	errLineUnknown  = &Error{CodeBadRequest, "a line is SUB:<tenant>:<pattern>, UNSUB:<tenant>:<pattern>, PING, PONG, FEATURES[:<name>,…] or AUTH:<token>"}
 	errLineNoToken  = &Error{CodeBadRequest, "AUTH:<token> has no token"}
 	errLineTwoParts = &Error{CodeBadRequest, "SUB and UNSUB have two fields, <tenant>:<pattern>"}
 )
@@ -99,6 +103,11 @@ func ParseLine(b []byte) (Line, error) {
 			return Line{}, errLineNoToken
 		}
 		return Line{Verb: VerbAuth, Token: rest}, nil
+	case wordFeatures:
+		if hasFields && !areFeatures(rest) {
+			return Line{}, errFeatures
+		}
+		return Line{Verb: VerbFeatures, Features: rest}, nil
 	}
 	return Line{}, errLineUnknown
 }

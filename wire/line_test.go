@@ -14,6 +14,7 @@ type lineFields struct {
 	Pattern    string `json:"pattern"`
 	PatternHex string `json:"pattern_hex"`
 	Token      string `json:"token"`
+	Features   string `json:"features"`
 }
 
 func TestParseLine(t *testing.T) {
@@ -30,7 +31,7 @@ func TestParseLine(t *testing.T) {
 			if want.PatternHex != "" {
 				want.Pattern, want.PatternHex = string(unhex(t, want.PatternHex)), ""
 			}
-			if got := (lineFields{got.Verb.String(), string(got.Tenant), string(got.Pattern), "", string(got.Token)}); got != want {
+			if got := (lineFields{got.Verb.String(), string(got.Tenant), string(got.Pattern), "", string(got.Token), string(got.Features)}); got != want {
 				t.Errorf("got %+v, want %+v", got, want)
 			}
 			reencodeLine(t, v.Input, got)
@@ -39,8 +40,13 @@ func TestParseLine(t *testing.T) {
 }
 
 func encodeLine(l Line) []byte {
-	if l.Verb == VerbAuth {
+	switch {
+	case l.Verb == VerbAuth:
 		return AppendAuth(nil, string(l.Token))
+	case l.Verb == VerbFeatures && l.Features == nil:
+		return []byte("FEATURES")
+	case l.Verb == VerbFeatures:
+		return []byte("FEATURES:" + string(l.Features))
 	}
 	return AppendLine(nil, l.Verb, string(l.Tenant), string(l.Pattern))
 }
@@ -83,9 +89,12 @@ func TestParseLineErrorHidesToken(t *testing.T) {
 }
 
 func TestParseLineAllocatesNothing(t *testing.T) {
-	for _, line := range []string{"SUB:paint.eu:chat.*", "UNSUB::a\r\n", "PING", "AUTH:AT_0_1", "nonsense", ""} {
+	for _, line := range []string{"SUB:paint.eu:chat.*", "UNSUB::a\r\n", "PING", "AUTH:AT_0_1", "FEATURES:link,x", "nonsense", ""} {
 		b := []byte(line)
-		noAllocs(t, line, func() { _, _ = ParseLine(b) })
+		noAllocs(t, line, func() {
+			l, _ := ParseLine(b)
+			_ = l.HasFeature("x")
+		})
 	}
 	dst := make([]byte, 0, MaxLine)
 	noAllocs(t, "append", func() {
@@ -136,4 +145,18 @@ func FuzzParseLine(f *testing.F) {
 			t.Errorf("%q parses to %+v, its encoding to %+v, %v", b, l, again, err)
 		}
 	})
+}
+
+func TestHasFeature(t *testing.T) {
+	for line, want := range map[string]bool{
+		"FEATURES": false, "FEATURES:link": true, "FEATURES:links": false, "FEATURES:lin,k": false, "FEATURES:of_later,link": true,
+	} {
+		l, err := ParseLine([]byte(line))
+		if err != nil || l.HasFeature(FeatureLink) != want {
+			t.Errorf("%s: %v, %v", line, l.HasFeature(FeatureLink), err)
+		}
+	}
+	if l, err := ParseServerLine([]byte(LineFeatures)); err != nil || l.Features != FeatureLink {
+		t.Errorf("got %+v, %v", l, err)
+	}
 }

@@ -13,6 +13,8 @@ const (
 	KindPing                            // PING
 	KindPong                            // PONG
 	KindReconnect                       // RECONNECT
+	KindFeatures                        // FEATURES:<name>,<name>…
+	KindLink                            // LINK:up or LINK:down
 )
 
 // ServerLine is a server line.
@@ -24,12 +26,14 @@ type ServerLine struct {
 	Code    Code   // of KindErr; perhaps one that this version does not know
 	// Detail is what follows the code of KindErr, empty if nothing does: the
 	// argument of the code, or the SUB:…, UNSUB:… or PUB:… that was refused.
-	Detail string
+	Detail   string
+	Features string // of KindFeatures: those that the server knows, with commas between
+	Up       bool   // of KindLink
 }
 
 var (
 	errServerLineEnd     = &Error{CodeBadRequest, "a server line ends without newline"}
-	errServerLineUnknown = &Error{CodeBadRequest, "a server line is OK:SUB:<tenant>:<pattern>, OK:UNSUB:<tenant>:<pattern>, OK:AUTH, ERR:<code>[:<detail>], PING, PONG or RECONNECT"}
+	errServerLineUnknown = &Error{CodeBadRequest, "a server line is OK:SUB:<tenant>:<pattern>, OK:UNSUB:<tenant>:<pattern>, OK:AUTH, ERR:<code>[:<detail>], PING, PONG, RECONNECT, FEATURES:<name>,… or LINK:up or LINK:down"}
 	errServerLineOK      = &Error{CodeBadRequest, "OK:SUB and OK:UNSUB have two fields, <tenant>:<pattern>, none empty"}
 	errServerLineCode    = &Error{CodeBadRequest, "ERR has a code of a-z and _, then nothing or a colon and a detail"}
 )
@@ -55,6 +59,14 @@ func ParseServerLine(b []byte) (ServerLine, error) {
 		return ServerLine{Kind: KindReconnect}, nil
 	case LineOKAuth:
 		return ServerLine{Kind: KindOKAuth}, nil
+	case LineLinkUp, LineLinkDown:
+		return ServerLine{Kind: KindLink, Up: line == LineLinkUp}, nil
+	}
+	if rest, ok := strings.CutPrefix(line, wordFeatures+":"); ok {
+		if !areFeatures(b[len(line)-len(rest):]) {
+			return ServerLine{}, errFeatures
+		}
+		return ServerLine{Kind: KindFeatures, Features: rest}, nil
 	}
 	if rest, ok := strings.CutPrefix(line, "OK:SUB:"); ok {
 		return splitOK(VerbSub, rest)

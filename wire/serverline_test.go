@@ -6,16 +6,19 @@ import (
 )
 
 type serverLineFields struct {
-	Kind    string `json:"kind"`
-	Verb    string `json:"verb"`
-	Tenant  string `json:"tenant"`
-	Pattern string `json:"pattern"`
-	Code    Code   `json:"code"`
-	Detail  string `json:"detail"`
+	Kind     string `json:"kind"`
+	Verb     string `json:"verb"`
+	Tenant   string `json:"tenant"`
+	Pattern  string `json:"pattern"`
+	Code     Code   `json:"code"`
+	Detail   string `json:"detail"`
+	Features string `json:"features"`
+	Up       bool   `json:"up"`
 }
 
 var kindNames = map[ServerKind]string{
 	KindOK: "OK", KindOKAuth: "OK:AUTH", KindErr: "ERR", KindPing: "PING", KindPong: "PONG", KindReconnect: "RECONNECT",
+	KindFeatures: "FEATURES", KindLink: "LINK",
 }
 
 func TestParseServerLine(t *testing.T) {
@@ -30,7 +33,7 @@ func TestParseServerLine(t *testing.T) {
 				return
 			}
 			seen[got.Kind] = true
-			fields := serverLineFields{kindNames[got.Kind], "", got.Tenant, got.Pattern, got.Code, got.Detail}
+			fields := serverLineFields{kindNames[got.Kind], "", got.Tenant, got.Pattern, got.Code, got.Detail, got.Features, got.Up}
 			if got.Verb != 0 {
 				fields.Verb = got.Verb.String()
 			}
@@ -66,6 +69,13 @@ func encodeServerLine(t *testing.T, l ServerLine) string {
 		return LinePong
 	case KindReconnect:
 		return LineReconnect
+	case KindFeatures:
+		return "FEATURES:" + l.Features
+	case KindLink:
+		if l.Up {
+			return LineLinkUp
+		}
+		return LineLinkDown
 	}
 	t.Fatalf("kind %d", l.Kind)
 	return ""

@@ -152,6 +152,10 @@ func (s *subscriber) event(event client.Event) {
 	case client.EgressLimited:
 		s.tell(fmt.Sprintf("ERR:%s:%d: messages come so many seconds late, since they wait for the token's egress_kb_per_sec or a cap of the edge",
 			wire.CodeEgressLimited, int(e.Delay.Seconds())))
+	case client.LinkDown:
+		s.tell("LINK:down: the edge has lost the other edges; nothing comes from there")
+	case client.LinkUp:
+		s.tell("LINK:up: the edge has the other edges again; messages between are lost")
 	case client.QueueFull:
 		s.tell(fmt.Sprintf("%d messages for %s were dropped: they are not read fast enough", e.Dropped, e.Pattern))
 	case client.EdgeError:

@@ -50,6 +50,14 @@ type ClusterTLS struct {
 	Key  string `json:"key"`
 }
 
+// A route that is broken without a word is noticed after so many pings, and dialed
+// again every second or two. Otherwise it would be found out by TCP, which takes the
+// longer to send again the longer it has been in vain, and then deliver what is old.
+const (
+	routePing     = 2 * time.Second
+	routePingsOut = 2
+)
+
 // routeTLSTime bounds a TLS handshake of a route, as nats-server does by default.
 const routeTLSTime = 2 * time.Second
 
@@ -57,6 +65,7 @@ const routeTLSTime = 2 * time.Second
 func (c *Cluster) set(o *server.Options) (err error) {
 	o.Host, o.Port = "127.0.0.1", server.RANDOM_PORT // routes wait for a listener of clients
 	o.Cluster.NoAdvertise = true
+	o.Cluster.PingInterval, o.Cluster.MaxPingsOut = routePing, routePingsOut
 	if !name.MatchString(c.Name) {
 		return errors.New("cluster: the name must be 1 to 128 letters, digits, dots, _ and -")
 	}

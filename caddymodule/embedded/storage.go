@@ -78,6 +78,7 @@ func (k *storage) keep(ctx context.Context) {
 	tick := time.NewTicker(storageEvery)
 	defer tick.Stop()
 	wait, next := storageEvery, time.Now() // until the next attempt, and when that may be
+	bad := time.Now()                      // when it last did not store
 	for {
 		select {
 		case <-ctx.Done():
@@ -85,9 +86,12 @@ func (k *storage) keep(ctx context.Context) {
 		case <-tick.C:
 		}
 		if k.look() {
-			wait = storageEvery
+			if time.Since(bad) > maxStorageWait { // else the last attempt was in vain, most likely
+				wait = storageEvery
+			}
 			continue
 		}
+		bad = time.Now()
 		if free, err := k.free(); time.Now().Before(next) || err == nil && free < resumeRoom {
 			continue
 		}
@@ -140,11 +144,10 @@ func (k *storage) resume() {
 	if k.server.JetStreamEnabled() && k.inMemory() {
 		return
 	}
-	k.broken.Store(false)
-	err := k.server.ShutdownJetStream() // which forgets write errors, and is nothing where it is off
-	var again *server.Options
+	again, err := k.options()
 	if err == nil {
-		again, err = k.options()
+		k.broken.Store(false)
+		err = k.server.ShutdownJetStream() // which forgets write errors, and is nothing where it is off
 	}
 	if err == nil {
 		err = k.server.ReloadOptions(again)

@@ -3,7 +3,7 @@
 // types sdkCommand and sdkReport there, as JSON.
 const events = [
   "connected", "disconnected", "reconnecting", "reconnected", "moving", "moved", "publishError",
-  "subscriptionError", "slowConsumer", "egressLimited", "queueFull", "edgeError", "roundTrip", "closed",
+  "subscriptionError", "slowConsumer", "egressLimited", "linkDown", "linkUp", "queueFull", "edgeError", "roundTrip", "closed",
 ];
 
 export function toBase64(bytes) {

@@ -26,6 +26,7 @@ func Run(t *testing.T, connect func(t *testing.T, edges int) []pubsub.Broker) {
 		{"interests come and go", churn},
 		{"one nearest leaves the own edge out", oneNearest},
 		{"one nearest finds who takes it", oneNearestRefused},
+		{"one goes to who leaves as a last resort", lastResort},
 		{"one random is uniform, own edge included", oneRandom},
 		{"order holds", order},
 		{"payloads of any size", sizes},
@@ -180,6 +181,30 @@ func oneNearestRefused(o *overlay) {
 	o.settle(50)
 	if got := o.edges[2].count(); got != 50 {
 		o.Errorf("the one that takes them received %d of 50", got)
+	}
+}
+
+func lastResort(o *overlay) {
+	o.everybody()
+	for _, e := range o.edges {
+		e.leave(true)
+	}
+	for range 50 {
+		o.publish(0, wire.OneNearest, "t", "a.b", "x")
+		o.publish(0, wire.OneRandom, "t", "a.b", "x")
+	}
+	o.settle(100)
+	for _, e := range o.edges {
+		e.received()
+	}
+	o.edges[2].leave(false)
+	for range 50 {
+		o.publish(0, wire.OneNearest, "t", "a.b", "x")
+		o.publish(0, wire.OneRandom, "t", "a.b", "x")
+	}
+	o.settle(100)
+	if got := o.edges[2].count(); got != 100 {
+		o.Errorf("the one that does not leave received %d of 100", got)
 	}
 }
 

@@ -30,6 +30,7 @@ type edge struct {
 
 	mu       sync.Mutex
 	refuses  bool // as if all its subscribers had full queues
+	leaving  bool // or had been asked to leave
 	patterns map[interest]pattern.Pattern
 	got      []message
 	probes   map[string]bool
@@ -71,8 +72,10 @@ func (e *edge) Receive(m pubsub.Message) int {
 		return 0
 	case bytes.HasPrefix(m.Payload, []byte(probe)):
 		e.probes[string(m.Payload)] = true
-	case e.refuses && m.Delivery != wire.Broadcast:
-		return 0
+	case m.Delivery != wire.Broadcast && e.leaving && !m.LastResort:
+		return pubsub.OnlyLeaving
+	case m.Delivery != wire.Broadcast && (e.refuses || e.leaving != m.LastResort):
+		return pubsub.NoRoom
 	default: // the bytes are the broker's again after this call
 		e.got = append(e.got, message{string(m.Tenant), string(m.Channel), string(m.Payload)})
 	}
@@ -130,6 +133,13 @@ func (e *edge) refuse(yes bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.refuses = yes
+}
+
+// leave has all subscribers of the edge asked to leave.
+func (e *edge) leave(yes bool) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.leaving = yes
 }
 
 // received returns what has come, and forgets it.

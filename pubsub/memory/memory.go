@@ -59,12 +59,21 @@ func (b *Broker) Publish(m pubsub.Message) error {
 	}
 	// No edge is nearer than another here, so both modes try the edges in
 	// random order; OneNearest has tried its own already.
-	for _, i := range rand.Perm(len(b.bus.members)) {
-		edge := b.bus.members[i]
-		if m.Delivery == wire.OneNearest && edge == b {
-			continue
+	order := rand.Perm(len(b.bus.members))
+	leaving := m.Wanted
+	for _, m.LastResort = range []bool{false, true} {
+		for _, i := range order {
+			edge := b.bus.members[i]
+			if m.Delivery == wire.OneNearest && edge == b && !m.LastResort {
+				continue
+			}
+			n := edge.receiver.Receive(m)
+			if n > 0 {
+				return nil
+			}
+			leaving = leaving || n == pubsub.OnlyLeaving
 		}
-		if edge.receiver.Receive(m) > 0 {
+		if !leaving {
 			break
 		}
 	}

@@ -22,7 +22,7 @@ func BenchmarkReceive(b *testing.B) {
 			broker.takers.start()
 			broker.receiver, broker.log, broker.prefix = sink{}, zap.NewNop(), "millrace."
 			m := &client.Msg{Subject: subject, Data: appendBroadcast(nil, id, 1, make([]byte, 256))}
-			r := receiving{last: map[edgeID]uint64{}}
+			r := receiving{edges: map[edgeID]*hearing{}}
 			var scratch taking
 			b.ReportAllocs()
 			for n := uint64(1); b.Loop(); n++ {

@@ -113,7 +113,7 @@ func TestHeadersCount(t *testing.T) {
 	if n := sizeOf(m); n < 100_000 {
 		t.Errorf("a message with 100 kB of headers counts as %d bytes", n)
 	}
-	b.put(&receiving{last: map[edgeID]uint64{}}, m)
+	b.put(&receiving{edges: map[edgeID]*hearing{}}, m)
 	q.await(t, "x")
 	if m.Header != nil {
 		t.Error("the headers are kept")
@@ -152,18 +152,18 @@ func TestManyStrangers(t *testing.T) {
 	t.Parallel()
 	b, _ := startQuiet(t, natstest.Connect(natstest.Server(t)))
 	b.peers.announced(said(stranger, "", stateHere), time.Now().Add(time.Hour))
-	r := receiving{last: map[edgeID]uint64{stranger: 7}}
+	r := receiving{edges: map[edgeID]*hearing{stranger: {last: 7}}}
 	for i := range edgeID(manyStrangers) {
-		r.last[1000+i] = 1
+		r.edges[1000+i] = new(hearing)
 	}
 	r.forget(b.peers.otherIDs())
-	if len(r.last) != manyStrangers+1 {
-		t.Errorf("%d edges are remembered", len(r.last))
+	if len(r.edges) != manyStrangers+1 {
+		t.Errorf("%d edges are remembered", len(r.edges))
 	}
-	r.last[1] = 1
+	r.edges[1] = new(hearing)
 	r.forget(b.peers.otherIDs())
-	if len(r.last) != 1 || r.last[stranger] != 7 {
-		t.Errorf("%v are remembered", r.last)
+	if len(r.edges) != 1 || r.edges[stranger].last != 7 {
+		t.Errorf("%v are remembered", r.edges)
 	}
 }
 

@@ -55,11 +55,13 @@ type Broker struct {
 	in     chan *client.Msg // from NATS; collect empties it at once
 	own    []*client.Subscription
 	ending []*client.Subscription // see end; the writer's own
+	clock  clock
 	inbox  inbox
 	met    atomic.Int32 // new edges since the last announcement
 	peers  peers
 	takers takers
 	marks  marks
+	flying flying
 
 	running   sync.WaitGroup
 	receiving sync.WaitGroup
@@ -88,7 +90,7 @@ type Broker struct {
 	warnedFailed   time.Time       // of an error of NATS
 	warnedRejected time.Time       // that messages are refused
 	barriers       []chan struct{} // closed when what was asked for before has been written
-	number         uint64          // of the last broadcast
+	number         uint64          // of the last broadcast: our clock when it was sent, or more
 
 	work    chan struct{} // for the writer
 	confirm chan struct{} // for the confirmer
@@ -109,6 +111,7 @@ func New(c Config) (*Broker, error) {
 	b := &Broker{
 		config: c, log: c.Log, prefix: c.Prefix + ".", name: sender(c.EdgeName),
 		id:        sender(c.EdgeName).id(edgeID(binary.BigEndian.Uint64(id[:]))),
+		clock:     newClock(),
 		in:        make(chan *client.Msg, inLen),
 		enough:    make(chan struct{}),
 		quit:      make(chan struct{}),
@@ -188,7 +191,7 @@ func (b *Broker) Publish(m pubsub.Message) error {
 	switch m.Delivery {
 	case wire.Broadcast:
 		return b.pass(m.Tenant, b.channel(broadcasts, &m), func(to []byte) []byte {
-			b.number++
+			b.number = max(b.number+1, b.clock.now())
 			return appendBroadcast(to, b.id, b.number, m.Payload)
 		})
 	case wire.OneNearest:

@@ -9,8 +9,8 @@ import (
 	"github.com/millrace/millrace/wire"
 )
 
-// An edge that died without a word gets no more than the messages that are under
-// way when NATS says that it is gone.
+// An edge that died without a word loses what was under way to it. What is sent after
+// NATS has noticed goes to others, at once.
 func TestDeadEdgeIsDropped(t *testing.T) {
 	t.Parallel()
 	s := natstest.Server(t)
@@ -50,8 +50,8 @@ func TestDeadEdgeIsDropped(t *testing.T) {
 			}
 		}
 	}
-	if lost := n - came; lost > n/10 {
-		t.Errorf("%d of %d messages were lost, as if they were sent to an edge that is dead", lost, n)
+	if came != n {
+		t.Errorf("%d of %d messages came", came, n)
 	}
 	if edges := from.Edges(); len(edges) != 2 {
 		t.Errorf("the edges are %v, with one that is dead", edges)

@@ -27,7 +27,8 @@
 // NATS delivers a message once for each subscription that matches. Broadcasts
 // carry their edge and a number; those of one edge arrive in order, so one with a
 // number that is not above the last is a copy. After a way through the network
-// has changed, that drops what comes late on the old way: order is kept.
+// has changed, that drops what comes late on the old way: order is kept. The number
+// is the clock of the edge: what was held back for long is dropped, too (late.go).
 //
 // # No tenant waits for another
 //

@@ -34,6 +34,7 @@ type hub struct {
 	unsent, lost int
 	offered      int           // for one connection
 	refuses      bool          // has nobody for what is for one connection
+	leaves       bool          // of those there are, some were told to leave
 	uninterested bool          // says so when it is asked
 	held         chan struct{} // Receive waits for it to be closed
 }
@@ -49,8 +50,14 @@ func (h *hub) Receive(m pubsub.Message) int {
 	defer h.mu.Unlock()
 	if m.Delivery != wire.Broadcast {
 		h.offered++
-		if h.refuses {
+		switch {
+		case !h.refuses:
+		case h.uninterested:
 			return 0
+		case h.leaves && !m.LastResort:
+			return pubsub.OnlyLeaving
+		default:
+			return pubsub.NoRoom
 		}
 	}
 	h.taken = append(h.taken, string(m.Payload))

@@ -55,7 +55,7 @@ func FuzzReceive(f *testing.F) {
 		if status != "" {
 			m.Header = client.Header{statusHeader: {status}}
 		}
-		r := receiving{last: map[edgeID]uint64{}}
+		r := receiving{edges: map[edgeID]*hearing{}}
 		for range 2 {
 			if tenant, ok := b.admit(&r, m); ok {
 				b.inbox.put(tenant, m, b.config.QueueBytes)
@@ -70,10 +70,10 @@ func FuzzReceive(f *testing.F) {
 		if (!ours || string(kind) == "b" && len(q.taken) > 1) && len(q.taken) > 0 {
 			t.Errorf("%q %x is taken %d times", subject, data, len(q.taken))
 		}
-		if len(r.last) > 1 || b.takers.channels.Load() > 0 || b.takers.asked.Load() > 1 {
-			t.Errorf("%q %x leaves %d numbers, %d channels, %d askers", subject, data, len(r.last), b.takers.channels.Load(), b.takers.asked.Load())
+		if len(r.edges) > 1 || b.takers.channels.Load() > 0 || b.takers.asked.Load() > 1 {
+			t.Errorf("%q %x leaves %d numbers, %d channels, %d askers", subject, data, len(r.edges), b.takers.channels.Load(), b.takers.asked.Load())
 		}
-		for id := range r.last {
+		for id := range r.edges {
 			if !from.owns(id) {
 				t.Errorf("%s sets the number of %v", from, id)
 			}

@@ -14,7 +14,7 @@ import (
 
 // collect brings messages from NATS's channel into the inbox, but for copies.
 func (b *Broker) collect() {
-	r := receiving{last: map[edgeID]uint64{}}
+	r := receiving{edges: map[edgeID]*hearing{}}
 	forget := time.NewTicker(announceEvery)
 	defer forget.Stop()
 	for {
@@ -59,7 +59,18 @@ const manyStrangers = 100
 
 // receiving is what the goroutine that takes messages from NATS keeps.
 type receiving struct {
-	last map[edgeID]uint64 // the number of the last broadcast of each edge
+	edges map[edgeID]*hearing // others that have sent a broadcast, or an announcement
+}
+
+// of returns what is known of another edge.
+func (r *receiving) of(id edgeID, known func() []edgeID) *hearing {
+	h := r.edges[id]
+	if h == nil {
+		r.forget(known())
+		h = new(hearing)
+		r.edges[id] = h
+	}
+	return h
 }
 
 // taking is what a goroutine that hands messages to the hub keeps.
@@ -125,6 +136,9 @@ func (b *Broker) admit(r *receiving, m *client.Msg) (tenant string, ok bool) {
 	kind, rest, _ := strings.Cut(rest, ".")
 	switch kind {
 	case "a":
+		if id, shown := clockOf(m.Data); shown != 0 && from.owns(id) {
+			r.of(id, b.peers.otherIDs).announcedAt(shown, b.clock.now())
+		}
 		return "", true
 	case "b":
 		id, number, _, ok := splitBroadcast(m.Data)
@@ -135,16 +149,20 @@ func (b *Broker) admit(r *receiving, m *client.Msg) (tenant string, ok bool) {
 		case !from.owns(id):
 			b.rejected(from, errNotSender.Error())
 			return "", false
-		case number <= r.last[id]:
+		}
+		h := r.of(id, b.peers.otherIDs)
+		if number <= h.last {
 			return "", false // a copy, for another interest that matches
 		}
-		if r.last[id] == 0 {
-			r.forget(b.peers.otherIDs())
+		h.last = number
+		if h.late(number, b.clock.now()) {
+			tenant, _, _ = strings.Cut(rest, ".")
+			b.miss(tenant, 1)
+			return "", false
 		}
-		r.last[id] = number
 	case "e":
 		if _, rest, _ = strings.Cut(rest, "."); m.Header.Get(statusHeader) != "" {
-			return "", true
+			return rest[strings.LastIndexByte(rest, '.')+1:], true // see nowhere
 		}
 	case "o", "q":
 	default:
@@ -185,7 +203,7 @@ func (b *Broker) handle(t *taking, m *client.Msg) {
 			_, rest, _ = strings.Cut(rest, ".")
 			if m.Header.Get(statusHeader) != "" {
 				if from == b.name { // or no edge has a name
-					b.gone(rest)
+					b.nowhere(rest)
 				}
 				return
 			}
@@ -202,15 +220,6 @@ func (b *Broker) handle(t *taking, m *client.Msg) {
 
 // statusHeader stands in what NATS itself answers: nobody listens there.
 const statusHeader = "Status"
-
-// gone drops an edge that NATS does not know any more.
-func (b *Broker) gone(text string) {
-	var id edgeID
-	if id.UnmarshalText([]byte(text)) == nil {
-		b.peers.lost(id)
-		b.forgetEdges(b.peers.otherIDs())
-	}
-}
 
 // takeOne takes what was sent to one edge, or asked of all, on a subject of this
 // kind.
@@ -241,18 +250,18 @@ func (b *Broker) takeOne(from sender, kind string, m pubsub.Message, data []byte
 		return errNotOne
 	}
 	m.Payload, m.Delivery = payload, delivery
-	if b.receiver.Receive(m) == 0 { // who subscribed has left, or has no room
-		b.passOn(m, append(tried, b.id))
+	if taken, tried := b.offer(m, tried); !taken { // who subscribed has left, or has no room
+		b.passOn(m, tried)
 	}
 	return nil
 }
 
 var errNotOne = errors.New("it is nothing that one edge sends to another in this version")
 
-// forget drops the numbers of edges that are not known, when there are many.
+// forget drops what is kept of edges that are not known, when there are many.
 func (r *receiving) forget(known []edgeID) {
-	if len(r.last) > len(known)+manyStrangers {
-		maps.DeleteFunc(r.last, func(id edgeID, _ uint64) bool { return !slices.Contains(known, id) })
+	if len(r.edges) > len(known)+manyStrangers {
+		maps.DeleteFunc(r.edges, func(id edgeID, _ *hearing) bool { return !slices.Contains(known, id) })
 	}
 }
 

@@ -9,8 +9,8 @@ import (
 	"go.uber.org/zap"
 )
 
-// missed are messages that came faster than they could be delivered, since that
-// was last said. Guarded by Broker.mu.
+// missed are messages that came faster than they could be delivered, or too late,
+// since that was last said. Guarded by Broker.mu.
 type missed struct {
 	all      int
 	byTenant map[string]int // as in subjects
@@ -59,6 +59,6 @@ func (b *Broker) sayMissed(now time.Time) {
 	for _, tenant := range most[:min(len(most), namedMissed)] {
 		named[tenantOf(tenant)] = m.byTenant[tenant]
 	}
-	b.log.Error("messages of other edges are lost: those of a tenant come faster than this edge can deliver them",
+	b.log.Error("messages of other edges are lost: they come faster than this edge can deliver those of a tenant, or more than 5 s after they were sent",
 		zap.Int("messages", m.all), zap.Any("tenants", named))
 }

@@ -50,6 +50,7 @@ type announcement struct {
 	Host    string `json:"host,omitempty"`
 	Region  string `json:"region,omitempty"`
 	State   string `json:"state"`
+	Clock   uint64 `json:"clock,omitempty"` // see late.go
 }
 
 const (
@@ -102,10 +103,12 @@ func (p *peers) leave(state string) {
 	p.self.State = state
 }
 
-func (p *peers) announcement() []byte {
+func (p *peers) announcement(clock uint64) []byte {
 	p.mu.RLock()
 	defer p.mu.RUnlock()
-	data, err := json.Marshal(p.self)
+	self := p.self
+	self.Clock = clock
+	data, err := json.Marshal(self)
 	if err != nil {
 		panic(err) // it has nothing that JSON has not
 	}
@@ -220,7 +223,7 @@ func (p *peers) listed() []pubsub.Edge {
 
 // announce tells the other edges of this one.
 func (b *Broker) announce() {
-	data := b.peers.announcement()
+	data := b.peers.announcement(b.clock.now())
 	_ = b.enqueue(nil, // without a link there is nobody to tell
 		func(to []byte) []byte { return append(append(to, b.speak...), announcements...) },
 		func(to []byte) []byte { return append(to, data...) })

@@ -168,7 +168,7 @@ func TestPeersAnnounceLongNames(t *testing.T) {
 	b.self.ID = otherID
 	host := fmt.Sprintf("%s:65535", strings.Repeat("h", 253))
 	a.describe(pubsub.Edge{Host: host, Region: strings.Repeat("r", 256)})
-	if !b.announced(a.announcement(), time.Now()) {
+	if !b.announced(a.announcement(0), time.Now()) {
 		t.Fatal("it is not heard")
 	}
 	wantHosts(t, b, host, "own")

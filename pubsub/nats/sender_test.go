@@ -242,7 +242,7 @@ func TestAnnouncedHostIsChecked(t *testing.T) {
 func TestNumbersAreBounded(t *testing.T) {
 	t.Parallel()
 	b, q := startQuiet(t, natstest.Connect(natstest.Server(t)))
-	r := receiving{last: map[edgeID]uint64{}}
+	r := receiving{edges: map[edgeID]*hearing{}}
 	const n = 10 * manyStrangers
 	var scratch taking
 	for i := range edgeID(n) {
@@ -250,8 +250,8 @@ func TestNumbersAreBounded(t *testing.T) {
 		if _, ok := b.admit(&r, m); ok {
 			b.handle(&scratch, m)
 		}
-		if len(r.last) > manyStrangers+1 {
-			t.Fatalf("%d numbers are remembered", len(r.last))
+		if len(r.edges) > manyStrangers+1 {
+			t.Fatalf("%d numbers are remembered", len(r.edges))
 		}
 	}
 	if got := q.payloads(); len(got) != n {

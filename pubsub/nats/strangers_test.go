@@ -22,6 +22,7 @@ type quiet struct {
 	up    bool
 
 	rejected int
+	missed   int
 
 	uninterested bool
 }
@@ -49,7 +50,11 @@ func (q *quiet) Rejected(n int) {
 }
 
 func (q *quiet) Unsent(int) {}
-func (q *quiet) Missed(int) {}
+func (q *quiet) Missed(n int) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.missed += n
+}
 
 func (q *quiet) Linked(up bool) {
 	q.mu.Lock()

@@ -10,6 +10,13 @@ const end = ".="
 
 // appendChannel appends tenant and channel as they stand in a subject.
 func appendChannel(b, tenant, channel []byte) []byte {
+	b = append(appendTenant(b, tenant), '.')
+	b = append(b, channel...)
+	return append(b, end...)
+}
+
+// appendTenant appends a tenant as it stands in a subject.
+func appendTenant(b, tenant []byte) []byte {
 	at := len(b)
 	b = append(b, tenant...)
 	for i := at; i < len(b); i++ {
@@ -17,9 +24,7 @@ func appendChannel(b, tenant, channel []byte) []byte {
 			b[i] = '='
 		}
 	}
-	b = append(b, '.')
-	b = append(b, channel...)
-	return append(b, end...)
+	return b
 }
 
 // splitChannel takes tenant and channel from the end of a subject. The tenant is

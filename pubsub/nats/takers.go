@@ -3,8 +3,10 @@ package nats
 import (
 	"bytes"
 	"maps"
+	"math"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -156,7 +158,12 @@ func (b *Broker) toRandom(m pubsub.Message) error {
 // toHere gives a message to somebody of this edge, or says why no other one can be
 // reached.
 func (b *Broker) toHere(m pubsub.Message, why error) error {
-	if b.receiver.Receive(m) > 0 {
+	n := b.receiver.Receive(m)
+	if n == pubsub.OnlyLeaving {
+		m.LastResort = true
+		n = b.receiver.Receive(m)
+	}
+	if n > 0 {
 		return nil
 	}
 	return why
@@ -169,8 +176,8 @@ func (b *Broker) toAny(m pubsub.Message) error {
 	if to != b.id {
 		return b.sendOne(m, to, nil)
 	}
-	if b.receiver.Receive(m) == 0 {
-		b.passOn(m, []edgeID{b.id})
+	if taken, tried := b.offer(m, nil); !taken {
+		b.passOn(m, tried)
 	}
 	return nil
 }
@@ -206,33 +213,55 @@ func (b *Broker) say(m *pubsub.Message, to string, kind byte) error {
 // chooses: it may have a subscription of which no word has come yet.
 func (b *Broker) choose(m pubsub.Message, others []edgeID) error {
 	at := rand.IntN(len(others) + 1)
-	if at == len(others) {
-		switch {
-		case b.receiver.Receive(m) > 0:
-			return nil
-		case len(others) == 0:
-			return b.toNearest(m)
-		}
-		return b.sendOne(m, others[rand.IntN(len(others))], []edgeID{b.id})
+	if at < len(others) {
+		return b.sendOne(m, others[at], nil)
 	}
-	return b.sendOne(m, others[at], nil)
+	n := b.receiver.Receive(m)
+	switch {
+	case n > 0:
+		return nil
+	case len(others) == 0:
+		m.Wanted = n < 0
+		return b.toNearest(m)
+	}
+	return b.sendOne(m, others[rand.IntN(len(others))], b.triedHere(nil, n))
 }
 
 // toNearest sends a message to the nearest other edge that NATS knows to have an
-// interest.
+// interest. Without one it is for a subscriber of this edge that was told to leave, if
+// there is any, or lost.
 func (b *Broker) toNearest(m pubsub.Message) error {
-	return b.pass(m.Tenant, b.channel(nearest, &m), func(to []byte) []byte {
-		return appendOne(to, wire.OneNearest, []edgeID{b.id}, m.Payload)
-	})
+	tried := []edgeID{b.id}
+	subject := b.channel(nearest, &m)
+	if m.Wanted {
+		subject = b.answered(subject, &m, anyEdge, b.flying.add(m, append(tried, anyEdge), time.Now()))
+	}
+	err := b.pass(m.Tenant, subject, func(to []byte) []byte { return appendOne(to, wire.OneNearest, tried, m.Payload) })
+	if m.LastResort = true; err != nil && m.Wanted && b.receiver.Receive(m) > 0 {
+		return nil
+	}
+	return err
 }
 
-// sendOne sends a message to one edge. NATS says at once if there is no such edge
-// any more.
-func (b *Broker) sendOne(m pubsub.Message, to edgeID, tried []edgeID) error {
-	subject := func(s []byte) []byte {
-		s = appendChannel(append(append(s, b.speak...), direct(to)...), m.Tenant, m.Channel)
-		return append(append(append(append(s, replyTo...), b.speak...), direct(b.id)...), to.String()...)
+// anyEdge stands for the edge that NATS chooses. No edge has this id.
+const anyEdge edgeID = 0
+
+// answered has NATS say where a message was sent to, its number, and its tenant, if
+// nobody listens there: see nowhere.
+func (b *Broker) answered(subject func(to []byte) []byte, m *pubsub.Message, edge edgeID, number uint64) func(to []byte) []byte {
+	return func(to []byte) []byte {
+		to = append(append(append(subject(to), replyTo...), b.speak...), direct(b.id)...)
+		to = strconv.AppendUint(append(append(to, edge.String()...), '.'), number, 10)
+		return appendTenant(append(to, '.'), m.Tenant)
 	}
+}
+
+// sendOne sends a message to one edge. If there is no such edge any more, it goes to
+// another one.
+func (b *Broker) sendOne(m pubsub.Message, to edgeID, tried []edgeID) error {
+	subject := b.answered(func(s []byte) []byte {
+		return appendChannel(append(append(s, b.speak...), direct(to)...), m.Tenant, m.Channel)
+	}, &m, to, b.flying.add(m, append(slices.Clone(tried), to), time.Now()))
 	return b.pass(m.Tenant, subject, func(data []byte) []byte { return appendOne(data, m.Delivery, tried, m.Payload) })
 }
 
@@ -247,17 +276,59 @@ func (t *takers) keep(known []edgeID) {
 	}
 }
 
-// passOn finds another edge for a message that this one has nobody for, any
-// more: at random among all that were not tried yet, which may have nobody
-// either.
+// passOn finds another edge for a message that this one has nobody for, any more:
+// at random among all that were not tried yet, which may have nobody either. When all
+// were tried, and one has subscribers that were told to leave, they are tried once more
+// for these alone, this one first.
 func (b *Broker) passOn(m pubsub.Message, tried []edgeID) {
-	if len(tried) >= maxTried {
-		return
+	for {
+		left := slices.DeleteFunc(append(b.peers.otherIDs(), b.id), func(id edgeID) bool { return slices.Contains(tried, id) })
+		switch {
+		case len(left) > 0 && len(tried) < maxTried:
+			if to := left[rand.IntN(len(left))]; to != b.id {
+				if b.sendOne(m, to, tried) != nil {
+					b.receiver.Unsent(1)
+				}
+				return
+			}
+		case !isLast(tried) && slices.Contains(tried, someLeave):
+			tried = []edgeID{lastRound}
+		default:
+			if isLast(tried) || slices.Contains(tried, noRoom) {
+				b.receiver.Unsent(1)
+			}
+			return
+		}
+		var taken bool
+		if taken, tried = b.offer(m, tried); taken {
+			return
+		}
 	}
-	left := slices.DeleteFunc(append(b.peers.otherIDs(), b.id), func(id edgeID) bool { return slices.Contains(tried, id) })
-	if len(left) > 0 && b.sendOne(m, left[rand.IntN(len(left))], tried) != nil {
-		b.receiver.Unsent(1)
+}
+
+// What stands among the edges that were tried, and is none.
+const (
+	lastRound edgeID = math.MaxUint64     // before all others: they are tried once more
+	someLeave edgeID = math.MaxUint64 - 1 // one has subscribers that were told to leave
+	noRoom    edgeID = math.MaxUint64 - 2 // one has subscribers without room
+)
+
+func isLast(tried []edgeID) bool { return len(tried) > 0 && tried[0] == lastRound }
+
+// offer offers a message to this edge, and adds it to those that were tried.
+func (b *Broker) offer(m pubsub.Message, tried []edgeID) (taken bool, all []edgeID) {
+	m.LastResort = isLast(tried)
+	n := b.receiver.Receive(m)
+	return n > 0, b.triedHere(tried, n)
+}
+
+// triedHere adds this edge, of which Receive has returned n, to those that were tried.
+func (b *Broker) triedHere(tried []edgeID, n int) []edgeID {
+	mark := map[int]edgeID{pubsub.OnlyLeaving: someLeave, pubsub.NoRoom: noRoom}[n]
+	if mark != 0 && !isLast(tried) && !slices.Contains(tried, mark) {
+		tried = append(tried, mark)
 	}
+	return append(tried, b.id)
 }
 
 // askAgain has all channels asked about that are in use: there is another edge.

@@ -117,41 +117,57 @@ func TestRandomIsPassedOn(t *testing.T) {
 	}
 }
 
-// A message that nobody takes is offered to each edge once, and ends quietly.
+// A message that nobody takes, though all have subscribers, is offered to each edge, and
+// counted; once more as a last resort, if some were told to leave.
 func TestNobodyTakes(t *testing.T) {
 	t.Parallel()
-	_, list := startOverlay(t, 3)
-	for _, e := range list {
-		e.subscribe(t, "t", "a")
-		e.subscribe(t, "t", "done")
-		e.mu.Lock()
-		e.refuses = true
-		e.mu.Unlock()
-	}
 	const n = 200
-	for i := range n {
-		for _, d := range []wire.Delivery{wire.OneRandom, wire.OneNearest} {
-			if err := list[0].publish(d, "a", fmt.Sprint(i)); err != nil {
-				t.Error(err)
+	for name, row := range map[string]struct {
+		leaves bool
+		want   []int // a nearest one leaves its own edge out at first
+	}{
+		"none has room": {false, []int{n, 2 * n, 2 * n}},
+		"some leave":    {true, []int{n + 2*n, 2*n + 2*n, 2*n + 2*n}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, list := startOverlay(t, 3)
+			for _, e := range list {
+				e.subscribe(t, "t", "a")
+				e.subscribe(t, "t", "done")
+				e.mu.Lock()
+				e.refuses, e.leaves = true, row.leaves
+				e.mu.Unlock()
 			}
-		}
-	}
-	offered := func(e *edge) int {
-		e.mu.Lock()
-		defer e.mu.Unlock()
-		return e.offered
-	}
-	want := []int{n, 2 * n, 2 * n} // a nearest one leaves its own edge out
-	for i, e := range list {
-		await(t, "all edges to be asked", func() bool { return offered(e) >= want[i] })
-	}
-	list[0].reach(t, list[1], "done")
-	list[1].reach(t, list[2], "done")
-	list[2].reach(t, list[0], "done")
-	for i, e := range list {
-		if _, unsent, lost := e.counts(); offered(e) != want[i] || unsent+lost != 0 {
-			t.Errorf("edge %d: %d were offered, want %d; %d were not sent, %d missed", i, offered(e), want[i], unsent, lost)
-		}
+			for i := range n {
+				for _, d := range []wire.Delivery{wire.OneRandom, wire.OneNearest} {
+					if err := list[0].publish(d, "a", fmt.Sprint(i)); err != nil {
+						t.Error(err)
+					}
+				}
+			}
+			offered := func(e *edge) int {
+				e.mu.Lock()
+				defer e.mu.Unlock()
+				return e.offered
+			}
+			for i, e := range list {
+				await(t, "all edges to be asked", func() bool { return offered(e) >= row.want[i] })
+			}
+			list[0].reach(t, list[1], "done")
+			list[1].reach(t, list[2], "done")
+			list[2].reach(t, list[0], "done")
+			counted := 0
+			for i, e := range list {
+				_, unsent, lost := e.counts()
+				if counted += unsent; offered(e) != row.want[i] || lost != 0 {
+					t.Errorf("edge %d: %d were offered, want %d; %d missed", i, offered(e), row.want[i], lost)
+				}
+			}
+			if counted != 2*n {
+				t.Errorf("%d of %d are counted", counted, 2*n)
+			}
+		})
 	}
 }
 

@@ -1,6 +1,6 @@
 import { asError, MillraceError } from "./errors.js";
 import { DeliverDecoder, type Delivered } from "./frames.js";
-import { lastWord, parseServerLine } from "./lines.js";
+import { lastWord, parseServerLine, type ServerLine } from "./lines.js";
 import type { Link, LinkEnd } from "./link.js";
 import type { Settings, Transport } from "./options.js";
 import { now } from "./timers.js";
@@ -14,6 +14,8 @@ export interface Owner<T> {
   /** An ERR line that answers no request. */
   told(code: string, detail: string): void;
   roundTrip(rtt: number): void;
+  /** What link says may have changed. */
+  linked(): void;
   /** The connection has ended, other than by close; called once, and not before it is made. */
   lost(from: Connection<T>, error: MillraceError): void;
 }
@@ -41,6 +43,8 @@ export class Connection<T> {
   /** The edge has said that it drains. */
   drains = false;
   alive = true;
+  /** The edge has its link to the other edges; undefined: it is not known yet. */
+  link: boolean | undefined;
   /** Why it is not alive any more. */
   error: MillraceError | undefined;
   /** Resolves when the link has ended. */
@@ -55,6 +59,8 @@ export class Connection<T> {
   #sent = 0; // bytes since the last PING
   #awake = 0; // when a timer was last late
   #made = false; // the owner has it
+  #asks = true; // FEATURES has no answer yet
+  #up = true; // the last LINK line
   #lastError: MillraceError | undefined; // of an ERR line: what it says is why the edge closes
   #timer: ReturnType<typeof setTimeout> | undefined;
 
@@ -88,6 +94,7 @@ export class Connection<T> {
       },
     });
     this.#made = true;
+    if (this.alive) this.#send("FEATURES:link");
     if (this.alive && settings.keepAlive > 0) this.#watch();
   }
 
@@ -136,7 +143,8 @@ export class Connection<T> {
 
   #line(line: string): void {
     this.lastByte = now();
-    const l = parseServerLine(line);
+    const l = knownLine(line);
+    if (!l) return; // later edges may have more
     if (l.kind === "OK") this.#answer(`${l.verb}:${l.tenant}:${l.pattern}`, (w) => w.resolve());
     else if (l.kind === "ERR") this.#error(l.code, l.detail);
     else if (l.kind === "PING") this.#link.send("PONG");
@@ -149,10 +157,22 @@ export class Connection<T> {
     } else if (l.kind === "RECONNECT" && !this.drains) {
       this.drains = true;
       this.#owner.draining(this);
+    } else if (l.kind === "FEATURES") this.#asked();
+    else if (l.kind === "LINK") {
+      this.#up = l.up;
+      if (!this.#asks) this.#asked();
     }
   }
 
+  // #asked takes the answer to FEATURES, behind which stands how the link is.
+  #asked(): void {
+    this.#asks = false;
+    this.link = this.#up;
+    this.#owner.linked();
+  }
+
   #error(code: string, detail: string): void {
+    if (this.#asks && code === "bad_request") return this.#asked(); // an edge of an earlier version
     this.#lastError = lastWord(code, detail) ?? this.#lastError;
     const [, tenant, pattern] = /^(?:UN)?SUB:([^:]+):(.+)$/s.exec(detail) ?? [];
     // What the broker cannot do yet, the edge has noted, and acknowledges.
@@ -248,6 +268,14 @@ export class Connection<T> {
     const gone = disconnected(error);
     for (const waiter of [...waiters, ...this.#pings]) waiter.reject(gone);
     this.#pings = [];
+  }
+}
+
+function knownLine(line: string): ServerLine | undefined {
+  try {
+    return parseServerLine(line);
+  } catch {
+    return undefined;
   }
 }
 

@@ -20,6 +20,8 @@ export interface ClientEvents {
   subscriptionError: { readonly tenant: string; readonly pattern: string; readonly code: ErrorCode };
   slowConsumer: { readonly dropped: number };
   egressLimited: { readonly delay: number };
+  linkDown: { readonly edge: string };
+  linkUp: { readonly edge: string };
   queueFull: { readonly tenant: string; readonly pattern: string; readonly dropped: number };
   edgeError: { readonly code: ErrorCode; readonly detail: string };
   roundTrip: { readonly rtt: number };

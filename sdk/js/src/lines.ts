@@ -4,6 +4,8 @@ import { MillraceError } from "./errors.js";
 /** A line of an edge. */
 export type ServerLine =
   | { kind: "PING" | "PONG" | "RECONNECT" | "OK:AUTH" }
+  | { kind: "LINK"; up: boolean }
+  | { kind: "FEATURES"; features: string }
   | { kind: "OK"; verb: string; tenant: string; pattern: string }
   | { kind: "ERR"; code: string; detail: string };
 
@@ -45,6 +47,9 @@ export function lastWord(code: string, detail: string): MillraceError | undefine
 /** parseServerLine says what a line of an edge says; names are not looked at. */
 export function parseServerLine(line: string): ServerLine {
   if (words.includes(line)) return { kind: line as "PING" };
+  if (/^LINK:(up|down)$/.test(line)) return { kind: "LINK", up: line === "LINK:up" };
+  const features = /^FEATURES:([a-z0-9_]+(?:,[a-z0-9_]+)*)$/.exec(line)?.[1];
+  if (features && line.length <= MAX_LINE) return { kind: "FEATURES", features };
   const ok = /^OK:(SUB|UNSUB):([^:]+):(.+)$/su.exec(line);
   const err = /^ERR:([a-z_]+)(?::(.+))?$/su.exec(line);
   if ((ok || err) && (line.length <= MAX_LINE / 3 || encodeText(line).length <= MAX_LINE) && !line.endsWith("\n")) {

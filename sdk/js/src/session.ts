@@ -52,6 +52,7 @@ export class Session implements Owner<Readers>, Keeper {
   readonly asking: Set<Promise<void>> = new Set();
   /** Set at the end; what needs a connection throws it. */
   over: MillraceError | undefined;
+  #link = true; // of the lead, as the application was told
   #task: AbortController | undefined;
   #settle!: (error: MillraceError | undefined) => void;
 
@@ -78,6 +79,7 @@ export class Session implements Owner<Readers>, Keeper {
       if (c.error) throw c.error; // nobody was told
       this.since = now();
       this.events.emit("connected", this.place);
+      this.linked();
       this.next(); // it may drain already
     } catch (err) {
       this.clock.stop();
@@ -90,6 +92,7 @@ export class Session implements Owner<Readers>, Keeper {
   follow(c: Conn): void {
     this.lead = c;
     this.place = { edge: c.edge, transport: c.transport };
+    this.linked();
   }
 
   /** next starts the move that is due, if there is one. */
@@ -153,6 +156,13 @@ export class Session implements Owner<Readers>, Keeper {
   roundTrip(rtt: number): void {
     this.rtt = rtt;
     this.events.emit("roundTrip", { rtt });
+  }
+
+  linked(): void {
+    const { link, edge } = this.lead ?? {};
+    if (!this.since || !edge || link === undefined || link === this.#link) return;
+    this.#link = link;
+    this.events.emit(link ? "linkUp" : "linkDown", { edge });
   }
 
   lost(from: Conn, error: MillraceError): void {

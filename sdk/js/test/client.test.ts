@@ -190,6 +190,35 @@ test("what the edge tells", async (t) => {
   await event("edgeError", 2);
 });
 
+test("an edge that loses the others, and finds them", async (t) => {
+  const a = await Edge.start(t);
+  const { event, events } = await tried(t, a.url);
+  const peer = await a.peer(0);
+  for (const line of ["LINK:up", "LINK:down", "LINK:down"]) peer.send(line);
+  assert.deepEqual(await event("linkDown"), { name: "linkDown", edge: a.url });
+  for (const line of ["LINK:up", "LINK:lost", "OF:later", "LINK:down"]) peer.send(line);
+  assert.deepEqual(await event("linkUp"), { name: "linkUp", edge: a.url });
+  await event("linkDown", 1);
+  peer.kill();
+  await event("reconnected"); // where nothing is wrong
+  assert.deepEqual(await event("linkUp", 1), { name: "linkUp", edge: a.url });
+  assert.equal(events.all.filter((e) => /^link/.test(e.name)).length, 4);
+});
+
+test("an edge of an earlier version, without features", async (t) => {
+  const edge = await Edge.start(t);
+  edge.features = "ERR:bad_request";
+  const { client, event, events } = await tried(t, edge.url);
+  const peer = await edge.peer(0);
+  await client.flush();
+  assert.deepEqual(
+    events.all.filter((e) => e.name === "edgeError"),
+    [],
+  );
+  peer.send("ERR:bad_request"); // of something else
+  assert.equal((await event("edgeError")).code, "bad_request");
+});
+
 test("a slow handler delays events, and no message", async (t) => {
   const edge = await Edge.start(t);
   const { client, events } = await tried(t, edge.url);

@@ -34,13 +34,14 @@ export class Peer {
   answers: (line: string) => boolean = () => true;
   readonly #socket: WebSocket;
 
-  constructor(socket: WebSocket, request: IncomingMessage, answers: (line: string) => boolean) {
+  constructor(socket: WebSocket, request: IncomingMessage, answers: (line: string) => boolean, features: string) {
     this.#socket = socket;
     this.answers = answers;
     this.token = request.headers.authorization?.replace("Bearer ", "");
     socket.on("message", (data: Buffer, binary) => {
       if (binary) return this.frames.add(data);
       const line = data.toString();
+      if (line === "FEATURES:link") return this.send(features); // each connection begins with it
       if (this.answers(line)) this.answer(line);
       this.lines.add(line);
     });
@@ -52,8 +53,9 @@ export class Peer {
     else if (/^(UN)?SUB:/.test(line)) this.send(`OK:${line}`);
   }
 
-  send(line: string): void {
-    this.#socket.send(line);
+  /** send sends a line, or a frame. */
+  send(message: string | Uint8Array): void {
+    this.#socket.send(message);
   }
 
   deliver(text: string, pattern = "c", channel = "c"): void {
@@ -88,6 +90,8 @@ export class Edge {
   accepted: string | undefined;
   /** What the next peers answer themselves. */
   answers: (line: string) => boolean = () => true;
+  /** The answer to FEATURES. */
+  features = "FEATURES:link";
   ping = 200;
   refused = 0;
   /** The handshakes that were refused. */
@@ -109,7 +113,9 @@ export class Edge {
         socket.end(`HTTP/1.1 ${status} No\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`);
         return;
       }
-      this.#ws.handleUpgrade(request, socket, head, (ws) => this.peers.add(new Peer(ws, request, this.answers)));
+      this.#ws.handleUpgrade(request, socket, head, (ws) =>
+        this.peers.add(new Peer(ws, request, this.answers, this.features)),
+      );
     });
   }
 

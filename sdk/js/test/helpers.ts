@@ -15,6 +15,8 @@ const names: EventName[] = [
   "subscriptionError",
   "slowConsumer",
   "egressLimited",
+  "linkDown",
+  "linkUp",
   "queueFull",
   "edgeError",
   "closed",

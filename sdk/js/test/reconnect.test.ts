@@ -211,8 +211,12 @@ test("no PING while messages come", async (t) => {
 
 test("what an edge must not send", async (t) => {
   const edge = await Edge.start(t);
-  const { event } = await tried(t, edge.url);
-  (await edge.peer(0)).send("hello");
+  const { client, event, events } = await tried(t, edge.url);
+  const peer = await edge.peer(0);
+  peer.send("hello"); // a line of a later edge
+  await client.flush();
+  assert.equal(events.all.length, 1);
+  peer.send(Uint8Array.of(9));
   assert.equal((await event("disconnected")).error.code, "protocol");
   await event("reconnected");
 });

@@ -65,7 +65,15 @@ vectors("server_lines.json", ({ input, expect }) => {
     l.kind === "ERR" ? { detail: undefined, ...expect } : expect,
   );
   const parts =
-    l.kind === "OK" ? ["OK", l.verb, l.tenant, l.pattern] : l.kind === "ERR" ? ["ERR", l.code, l.detail] : [l.kind];
+    l.kind === "OK"
+      ? ["OK", l.verb, l.tenant, l.pattern]
+      : l.kind === "ERR"
+        ? ["ERR", l.code, l.detail]
+        : l.kind === "FEATURES"
+          ? [l.kind, l.features]
+          : l.kind === "LINK"
+            ? [l.kind, l.up ? "up" : "down"]
+            : [l.kind];
   assert.equal(parts.filter((part) => part !== "").join(":"), line);
 });
 
@@ -79,10 +87,9 @@ vectors("codes.json", ({ input, expect }) => {
 
 // What a client sends is made of names that were checked, as `VERB:tenant:pattern`.
 vectors("lines.json", ({ input, expect }) => {
-  const { verb, tenant, pattern, token } = expect;
+  const { verb, tenant, pattern, token, features } = expect;
   if (expect.error || expect.pattern_hex !== undefined) return;
-  const line =
-    token === undefined ? [verb, tenant, pattern].filter((p) => p !== undefined).join(":") : `${verb}:${token}`;
+  const line = [verb, tenant, pattern, token, features].filter((p) => p !== undefined).join(":");
   const sent = (input.text ?? "").replace(/\r?\n$/, "").replace(/^(SUB|UNSUB)::(?=[^:]|$)/, "$1:~:");
   assert.equal(line, sent);
 });

@@ -1,0 +1,59 @@
+package pubsub
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/millrace/millrace/wire"
+)
+
+// Who wants it is told once of each change of the link, and nobody else.
+func TestLinkWatch(t *testing.T) {
+	inBubble(t, fastLimits(), func(r *rig) {
+		watcher, other, asks := r.connect("a"), r.connect("b"), r.connect("c")
+		watcher.send("FEATURES:of_later,link")
+		watcher.expect("FEATURES:link")
+		asks.send("FEATURES")
+		asks.expect("FEATURES:link")
+		r.broker.link(false)
+		r.broker.link(false)
+		synctest.Wait()
+		watcher.expect("LINK:down")
+		watcher.send("FEATURES:link") // repeated
+		watcher.expect("FEATURES:link")
+
+		late := r.connect("d")
+		late.send("FEATURES:link")
+		late.expect("LINK:down", "FEATURES:link") // the state before the answer
+		r.broker.link(true)
+		synctest.Wait()
+		watcher.expect("LINK:up")
+		late.expect("LINK:up")
+		late.Session.Close(wire.CloseNormal, "")
+		synctest.Wait()
+		for range 100 { // what is over before it is told need not be
+			r.broker.link(false)
+			r.broker.link(true)
+		}
+		time.Sleep(time.Second)
+		if n := len(watcher.take()); n%2 != 0 || n > 200 {
+			t.Errorf("%d lines for 100 short losses", n)
+		}
+		other.expect()
+		asks.expect()
+		if n := len(r.hub.linkWatch.sessions); n != 1 {
+			t.Errorf("%d sessions are told, want 1", n)
+		}
+	})
+}
+
+func TestBadFeatures(t *testing.T) {
+	inBubble(t, fastLimits(), func(r *rig) {
+		c := r.connect("a")
+		for _, line := range []string{"FEATURES:", "FEATURES:LINK", "FEATURES:a,,b", "FEATURES:a b"} {
+			c.send(line)
+			c.expect("ERR:bad_request")
+		}
+	})
+}

@@ -1,0 +1,63 @@
+package nats
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/millrace/millrace/internal/natstest"
+	"github.com/millrace/millrace/pubsub"
+	"github.com/millrace/millrace/wire"
+)
+
+// What is kept of messages that were sent is bounded, in bytes and in time; of those
+// that fell out, one that NATS returns is counted as lost.
+func TestFlyingIsBounded(t *testing.T) {
+	var f flying
+	now := time.Now()
+	m := pubsub.Message{Tenant: []byte("t"), Channel: []byte("c"), Payload: make([]byte, 10_000), Delivery: wire.OneRandom}
+	for range 1000 {
+		f.add(m, []edgeID{1}, now)
+	}
+	most := maxFlying / 10_000
+	if n := len(f.sent); n > most || n < most/2 || f.bytes > maxFlying {
+		t.Errorf("%d messages of 10 kB are kept, %d bytes", n, f.bytes)
+	}
+	if f.take(1) != nil {
+		t.Error("the first one is still there")
+	}
+	last := f.take(1000)
+	if last == nil || len(last.message.Payload) != 10_000 || string(last.message.Tenant) != "t" || string(last.message.Channel) != "c" {
+		t.Errorf("the last one is %+v", last)
+	}
+	if f.take(1000) != nil {
+		t.Error("one is taken twice")
+	}
+	f.add(m, nil, now.Add(2*flyingTime))
+	if n := len(f.sent); n != 1 || f.bytes > 11_000 {
+		t.Errorf("%d messages are kept after %v, %d bytes", n, 2*flyingTime, f.bytes)
+	}
+}
+
+// A message to the nearest edge that no other edge has an interest in is for who was
+// asked to leave here.
+func TestNearestWhoLeaves(t *testing.T) {
+	t.Parallel()
+	b, q := startQuiet(t, natstest.Connect(natstest.Server(t)))
+	m := pubsub.Message{Tenant: []byte("t"), Channel: []byte("c"), Delivery: wire.OneNearest}
+	for i, wanted := range []bool{false, true, true} {
+		m.Wanted, m.Payload = wanted, fmt.Append(nil, i)
+		if err := b.Publish(m); err != nil {
+			t.Error(err)
+		}
+	}
+	q.await(t, "2")
+	if got := q.payloads(); len(got) != 2 || got[0] != "1" {
+		t.Errorf("who leaves got %q", got)
+	}
+	b.flying.mu.Lock()
+	defer b.flying.mu.Unlock()
+	if len(b.flying.sent) > 0 {
+		t.Errorf("%d messages are kept", len(b.flying.sent))
+	}
+}
