@@ -58,6 +58,26 @@ soak_reloads() {
 	integration -run 'TestReloadsUnderLoad$'
 }
 
+## three edges with NATS inside that are killed, frozen, parted, slow, out of disk or an hour wrong, ten times each
+soak_faults() {
+	MILLRACE_SOAK=1 go test -v -count=1 -timeout 6h -run 'TestFaults$' ./integration/faults
+}
+
+## the same by twos, the second while the first is got over
+soak_pairs() {
+	MILLRACE_ROUNDS=0 MILLRACE_PAIRS=${MILLRACE_PAIRS:-3} soak_faults
+}
+
+## 10,000 clients whose edge is killed, over TLS, and another edge
+soak_storm() {
+	integration -run 'TestReconnectStorm$'
+}
+
+## a process that writes tokens, killed 1,000 times
+soak_kills() {
+	MILLRACE_SOAK=1 go test -v -count=1 -timeout 6h -run 'TestKill$' ./tokenstore/badger
+}
+
 ## an hour of clients, tokens and reloads: what the edge holds does not grow
 soak_hour() {
 	integration -run 'TestSoak$'

@@ -53,6 +53,7 @@ func (f *fakeEdge) accept() *fakeConn {
 	select {
 	case c := <-f.conns:
 		f.t.Cleanup(func() { c.Close() })
+		c.expect("FEATURES:link")
 		return c
 	case <-time.After(patience):
 		f.t.Fatal("the client did not connect")

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"net/netip"
 	"os"
 	"os/exec"
@@ -21,10 +22,18 @@ import (
 const killDirEnv = "TOKENSTORE_KILL_DIR"
 
 const (
-	killRounds  = 6
 	killWriters = 4
-	killAfter   = 150 // acknowledged operations of a round
+	killWithin  = 300 // acknowledged operations of a round, at most
 )
+
+// killRounds is how often the writer is killed: in a soak, until that has happened at
+// many moments of a write.
+func killRounds() int {
+	if os.Getenv("MILLRACE_SOAK") != "" {
+		return 1000
+	}
+	return 6
+}
 
 // The child prints a line for every operation: "begin <op> <id>" before those
 // that take something away, "<op> <id> <detail>" after it was acknowledged.
@@ -129,8 +138,10 @@ func TestKill(t *testing.T) {
 	dir := t.TempDir()
 	tokens := map[string]*known{}
 	var lastVersion uint64
-	for round := range killRounds {
-		acknowledged := killRound(t, dir, tokens)
+	rounds := killRounds()
+	for round := range rounds {
+		killAfter := 1 + rand.IntN(killWithin)
+		acknowledged := killRound(t, dir, tokens, killAfter)
 		if acknowledged < killAfter {
 			t.Fatalf("round %d: the process ended after %d operations", round, acknowledged)
 		}
@@ -156,12 +167,12 @@ func TestKill(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	t.Logf("%d tokens over %d rounds", len(tokens), killRounds)
+	t.Logf("%d tokens over %d rounds", len(tokens), rounds)
 }
 
-// killRound starts the writer, kills it in the middle and returns how many
-// operations it acknowledged.
-func killRound(t *testing.T, dir string, tokens map[string]*known) (acknowledged int) {
+// killRound starts the writer, kills it after so many acknowledged operations, and
+// returns how many there were in the end.
+func killRound(t *testing.T, dir string, tokens map[string]*known, killAfter int) (acknowledged int) {
 	t.Helper()
 	child := exec.Command(os.Args[0])
 	child.Env = append(os.Environ(), killDirEnv+"="+dir)

@@ -1,0 +1,164 @@
+package faults
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"syscall"
+	"time"
+
+	"github.com/millrace/millrace/internal/smalldisk"
+)
+
+// fault is done to an edge, and ends.
+type fault struct {
+	name  string
+	begin func(l *lab, e *edge, rng *rand.Rand)
+	end   func(l *lab, e *edge)
+}
+
+var allFaults = []fault{
+	{"kill", func(_ *lab, e *edge, _ *rand.Rand) { e.signal(syscall.SIGKILL) }, func(_ *lab, e *edge) { e.start() }},
+	{"freeze", func(_ *lab, e *edge, _ *rand.Rand) { e.stood.Store(true); e.signal(syscall.SIGSTOP) }, func(_ *lab, e *edge) { e.signal(syscall.SIGCONT) }},
+	{"partition", func(l *lab, e *edge, _ *rand.Rand) { l.part(e, treatment{cut: true}) }, heal},
+	{"loss and delay", func(l *lab, e *edge, rng *rand.Rand) {
+		l.part(e, treatment{loss: 0.1 * rng.Float64(), delay: time.Duration(rng.IntN(100)) * time.Millisecond})
+	}, heal},
+	{"full disk", func(l *lab, e *edge, _ *rand.Rand) { smalldisk.Fill(l.T, e.disk) }, func(l *lab, e *edge) { smalldisk.Free(l.T, e.disk) }},
+}
+
+// clockFault takes the program that has a clock to set.
+var clockFault = fault{"clock", func(_ *lab, e *edge, rng *rand.Rand) {
+	e.signal([]syscall.Signal{clockAhead, clockBehind}[rng.IntN(2)])
+}, func(_ *lab, e *edge) { e.signal(clockRight) }}
+
+func heal(l *lab, e *edge) { l.part(e, treatment{}) }
+
+// part treats so what goes between an edge and all others.
+func (l *lab) part(e *edge, how treatment) {
+	for _, other := range l.edges {
+		if other != e {
+			l.network.set(e.number, other.number, how)
+		}
+	}
+}
+
+// course is what happens to the edges in a time.
+type course struct {
+	name    string
+	faults  []fault // of an edge each, one after the other
+	windows [][2]float64
+}
+
+// A fault alone lasts for six tenths of the time, and the edge comes back in the rest.
+func alone(f fault) course { return course{f.name, []fault{f}, [][2]float64{{.1, .7}}} }
+
+// Of two, the second begins at another edge before the first ends, and lasts while that
+// edge comes back.
+func pair(f, g fault) course {
+	return course{f.name + ", then " + g.name, []fault{f, g}, [][2]float64{{.1, .45}, {.4, .8}}}
+}
+
+// step is what is due at a time.
+type step struct {
+	at time.Duration
+	do func()
+}
+
+// running is a course under way.
+type running struct {
+	l       *lab
+	start   time.Time
+	steps   []step
+	touched []*edge   // by its faults
+	ended   time.Time // when the last fault did
+	again   chan again
+}
+
+// again says how long after the faults what worked; 0: it does not.
+type again struct{ tokens, messages time.Duration }
+
+// begin begins a course that takes so long, at random edges.
+func (l *lab) begin(c course, rng *rand.Rand, takes time.Duration) *running {
+	r := &running{l: l, start: time.Now(), again: make(chan again, 1)}
+	order := rng.Perm(len(l.edges))
+	for i, f := range c.faults {
+		e := l.edges[order[i]]
+		r.touched = append(r.touched, e)
+		at := func(share float64) time.Duration { return time.Duration(share * float64(takes)) }
+		r.steps = append(r.steps,
+			step{at(c.windows[i][0]), func() { e.suspect.Store(true); l.talk.begins(); f.begin(l, e, rng) }},
+			step{at(c.windows[i][1]), func() { f.end(l, e); r.ended = time.Now() }})
+	}
+	slices.SortFunc(r.steps, func(a, b step) int { return int(a.at - b.at) })
+	return r
+}
+
+// tick does what is due.
+func (r *running) tick() {
+	for len(r.steps) > 0 && time.Since(r.start) >= r.steps[0].at {
+		r.steps[0].do()
+		r.steps = r.steps[1:]
+		if len(r.steps) == 0 {
+			go func() { r.again <- r.comeBack() }() // ends with patience
+		}
+	}
+}
+
+// comeBack finds out when everything works again.
+func (r *running) comeBack() (a again) {
+	for time.Since(r.ended) < patience && (a.tokens == 0 || a.messages == 0) {
+		if a.messages == 0 && r.l.talk.crossed(r.ended) {
+			a.messages = time.Since(r.ended)
+		}
+		if a.tokens == 0 && r.l.issues() {
+			a.tokens = time.Since(r.ended)
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	return a
+}
+
+// healthy are the edges that nothing happens to.
+func (r *running) healthy() []*edge {
+	return slices.DeleteFunc(slices.Clone(r.l.edges), func(e *edge) bool { return slices.Contains(r.touched, e) })
+}
+
+// outcome is what came of a course.
+type outcome struct {
+	revoked []time.Duration // from each acknowledgement to the end of the last session at a healthy edge
+	waited  time.Duration   // the longest that a revocation was asked for in vain, at edges that nothing happened to
+	tokens  time.Duration   // from the end of the last fault until each edge issued
+	crossed time.Duration   // until messages went from each edge to each
+	there   time.Duration   // until the sessions of revoked tokens had ended at the edges that failed
+}
+
+// whole waits until everything works again.
+func (r *running) whole(o *outcome) {
+	r.l.Helper()
+	a := <-r.again
+	if a.tokens == 0 || a.messages == 0 {
+		r.l.Fatalf("%v after the faults tokens are issued: %v, messages go from each edge to each: %v", patience, a.tokens > 0, a.messages > 0)
+	}
+	o.tokens, o.crossed = a.tokens, a.messages
+	for _, e := range r.touched {
+		e.suspect.Store(false)
+		e.stood.Store(false)
+	}
+}
+
+func (o outcome) String() string {
+	all := slices.Sorted(slices.Values(o.revoked))
+	round := func(d time.Duration) time.Duration { return d.Round(time.Millisecond) }
+	return fmt.Sprintf("%d revocations: p50 %v, p99 %v, longest %v, asked for up to %v; at the edge that failed %v; tokens after %v, messages after %v",
+		len(all), round(all[len(all)/2]), round(all[len(all)*99/100]), round(all[len(all)-1]),
+		round(o.waited), round(o.there), round(o.tokens), round(o.crossed))
+}
+
+// worse is the worst of both.
+func (o outcome) worse(p outcome) outcome {
+	return outcome{
+		append(o.revoked, p.revoked...), max(o.waited, p.waited),
+		max(o.tokens, p.tokens), max(o.crossed, p.crossed), max(o.there, p.there),
+	}
+}

@@ -1,0 +1,8 @@
+// Package faults finds out what edges promise while something fails: edges with NATS
+// inside, each in a network namespace of its own, lose their network, their disk,
+// their process or the time of day, while tokens are issued and revoked and messages
+// are sent. A checker knows what was acknowledged.
+//
+// It takes root, for the namespaces. Run it by `scripts/soak.sh faults`; `make test`
+// has a short form.
+package faults

@@ -1,0 +1,225 @@
+package faults
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"os"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/gorilla/websocket"
+
+	"github.com/millrace/millrace/internal/smalldisk"
+)
+
+var (
+	millrace string // the program
+	whyNot   error  // there can be no lab here; nil: there can
+)
+
+// impossible says why there can be no network namespaces here; nil: there can.
+func impossible() error {
+	if os.Geteuid() != 0 {
+		return errors.New("network namespaces take root")
+	}
+	tun, err := os.OpenFile("/dev/net/tun", os.O_RDWR, 0)
+	if err != nil {
+		return err
+	}
+	_ = tun.Close()
+	probe := fmt.Sprintf("mrprobe%d", os.Getpid())
+	if err := ip("netns", "add", probe); err != nil {
+		return err
+	}
+	return ip("netns", "del", probe)
+}
+
+func TestMain(m *testing.M) { os.Exit(run(m)) }
+
+func run(m *testing.M) int {
+	dir, err := os.MkdirTemp("", "faults")
+	if err == nil {
+		defer os.RemoveAll(dir)
+		if whyNot = impossible(); whyNot == nil {
+			millrace, err = build(dir)
+		}
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return m.Run()
+}
+
+// lab is three edges with NATS inside, which are one cluster.
+type lab struct {
+	*testing.T
+	network *network
+	edges   []*edge // the first is machine 1
+	talk    *talk
+}
+
+// soaking says that this is a run of `make soak`.
+var soaking = os.Getenv("MILLRACE_SOAK") != ""
+
+// diskSize is that of the disk of an edge's NATS server.
+const diskSize = 160 << 20
+
+var subnets = make(chan int, 100) // one for each lab of this process
+
+func init() {
+	for i := range cap(subnets) {
+		subnets <- 100 + (os.Getpid()+i)%100
+	}
+}
+
+// startLab skips the test where there are no network namespaces.
+func startLab(t *testing.T) *lab {
+	t.Helper()
+	if whyNot != nil {
+		t.Skip(whyNot)
+	}
+	n, err := newNetwork(<-subnets, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := &lab{T: t, network: n}
+	t.Cleanup(func() {
+		for _, e := range l.edges {
+			if e.cmd != nil {
+				_ = e.cmd.Process.Signal(syscall.SIGCONT)
+				e.signal(syscall.SIGKILL)
+			}
+		}
+		if err := n.close(); err != nil {
+			t.Error(err)
+		}
+	})
+	for i := range 3 {
+		p := n.ports[i+1]
+		e := &edge{t: t, number: i + 1, ip: p.ip, ns: p.ns, dir: t.TempDir(), disk: smalldisk.Mount(t, diskSize), program: millrace}
+		e.client.Timeout = 10 * time.Second
+		l.edges = append(l.edges, e)
+	}
+	for _, e := range l.edges {
+		e.config(l.edges)
+		e.start()
+	}
+	l.await("three edges that issue tokens", l.issues)
+	l.startTalk()
+	l.await("messages from each edge to each", func() bool { return l.talk.crossed(time.Time{}) })
+	return l
+}
+
+func (l *lab) await(what string, is func() bool) {
+	l.Helper()
+	for end := time.Now().Add(patience); !is(); time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(end) {
+			for _, e := range l.edges {
+				l.Logf("edge %d wrote:\n%s", e.number, e.out.String())
+			}
+			l.Fatalf("%v in vain for %s", patience, what)
+		}
+	}
+}
+
+// issues reports whether each edge is ready, and issues tokens.
+func (l *lab) issues() bool {
+	for _, e := range l.edges {
+		if !e.ready() {
+			return false
+		}
+		if _, err := l.issue(e); err != nil {
+			return false
+		}
+	}
+	return true
+}
+
+// tokenTime is how long tokens live: longer than clocks are wrong by.
+const tokenTime = 5 * time.Hour
+
+type token struct {
+	Token string `json:"token"`
+	ID    string `json:"token_id"`
+}
+
+func (l *lab) issue(e *edge) (t token, err error) {
+	status, err := e.call(http.MethodPost, "/v1/get-token", map[string]any{
+		"created_by": "faults",
+		"right": map[string]any{
+			"tenant_grants": []any{map[string]any{"tenant_ids": []string{"room"}, "allow_channels_pub": []string{"#"}, "allow_channels_sub": []string{"#"}}},
+			"expires_at":    time.Now().Add(tokenTime).UTC().Format(time.RFC3339),
+		},
+	}, &t)
+	if err == nil && status != http.StatusOK {
+		err = fmt.Errorf("status %d", status)
+	}
+	return t, err
+}
+
+// statuses are what an edge says of all tokens, by id.
+func (l *lab) statuses(e *edge) (map[string]string, error) {
+	all := map[string]string{}
+	for cursor := ""; ; {
+		var page struct {
+			Tokens []struct {
+				ID     string `json:"token_id"`
+				Status string `json:"status"`
+			} `json:"tokens"`
+			Next string `json:"next_cursor"`
+		}
+		query := url.Values{"limit": {"1000"}}
+		if cursor != "" {
+			query.Set("cursor", cursor)
+		}
+		status, err := e.call(http.MethodGet, "/v1/tokens?"+query.Encode(), nil, &page)
+		if err == nil && status != http.StatusOK {
+			err = fmt.Errorf("status %d", status)
+		}
+		if err != nil {
+			return nil, err
+		}
+		for _, t := range page.Tokens {
+			all[t.ID] = t.Status
+		}
+		if cursor = page.Next; cursor == "" {
+			return all, nil
+		}
+	}
+}
+
+// session is a client with a token at an edge.
+type session struct {
+	edge  *edge
+	conn  *websocket.Conn
+	mu    sync.Mutex
+	ended time.Time
+	done  chan struct{}
+}
+
+func (l *lab) connect(e *edge, t token) (*session, error) {
+	dialer := websocket.Dialer{HandshakeTimeout: 10 * time.Second}
+	conn, _, err := dialer.Dial("ws://"+e.ip+":8080/ws", http.Header{"Authorization": {"Bearer " + t.Token}})
+	if err != nil {
+		return nil, err
+	}
+	s := &session{edge: e, conn: conn, done: make(chan struct{})}
+	go func() { // ends with the session
+		for {
+			if _, _, err := conn.ReadMessage(); err != nil {
+				break
+			}
+		}
+		s.mu.Lock()
+		s.ended = time.Now()
+		s.mu.Unlock()
+		close(s.done)
+	}()
+	l.Cleanup(func() { _ = conn.Close(); <-s.done })
+	return s, nil
+}
