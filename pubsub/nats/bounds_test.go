@@ -147,6 +147,31 @@ func TestWaitingWithoutLink(t *testing.T) {
 	}
 }
 
+// What then finds nobody with room is lost, and counted.
+func TestWaitingWithoutRoom(t *testing.T) {
+	t.Parallel()
+	b, q := startQuiet(t, natstest.Connect(natstest.Server(t)))
+	m := pubsub.Message{Tenant: []byte("t"), Channel: []byte("c"), Payload: []byte("x"), Delivery: wire.OneRandom}
+	b.askStranger(&m, time.Now().Add(time.Hour))
+	for range 10 {
+		if err := b.Publish(m); err != nil {
+			t.Error(err)
+		}
+	}
+	q.mu.Lock()
+	q.full = true
+	q.mu.Unlock()
+	b.linked(linkDisconnected, true)
+	if err := b.Publish(m); err == nil {
+		t.Error("a message that nobody can take is taken")
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.unsent != 10 || len(q.taken) != 0 {
+		t.Errorf("%d were counted as lost, %q taken", q.unsent, q.taken)
+	}
+}
+
 // What an edge that has left sent last is not remembered for ever.
 func TestManyStrangers(t *testing.T) {
 	t.Parallel()

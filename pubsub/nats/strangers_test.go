@@ -23,8 +23,10 @@ type quiet struct {
 
 	rejected int
 	missed   int
+	unsent   int
 
 	uninterested bool
+	full         bool // for messages to one
 }
 
 func (q *quiet) Receive(m pubsub.Message) int {
@@ -32,6 +34,9 @@ func (q *quiet) Receive(m pubsub.Message) int {
 	defer q.mu.Unlock()
 	if m.Delivery > wire.OneRandom || wire.CheckTenant(m.Tenant) != nil || wire.CheckChannel(m.Channel) != nil {
 		q.bad = append(q.bad, fmt.Sprintf("%v %q %q", m.Delivery, m.Tenant, m.Channel))
+	}
+	if q.full && m.Delivery != wire.Broadcast {
+		return pubsub.NoRoom
 	}
 	q.taken = append(q.taken, string(m.Payload))
 	return 1
@@ -49,7 +54,12 @@ func (q *quiet) Rejected(n int) {
 	q.rejected += n
 }
 
-func (q *quiet) Unsent(int) {}
+func (q *quiet) Unsent(n int) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.unsent += n
+}
+
 func (q *quiet) Missed(n int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -237,8 +237,8 @@ func (b *Broker) toNearest(m pubsub.Message) error {
 		subject = b.answered(subject, &m, anyEdge, b.flying.add(m, append(tried, anyEdge), time.Now()))
 	}
 	err := b.pass(m.Tenant, subject, func(to []byte) []byte { return appendOne(to, wire.OneNearest, tried, m.Payload) })
-	if m.LastResort = true; err != nil && m.Wanted && b.receiver.Receive(m) > 0 {
-		return nil
+	if err != nil && m.Wanted {
+		return b.toHere(m, err)
 	}
 	return err
 }
@@ -385,7 +385,7 @@ func (b *Broker) sendWaiting(t *tenantTakers, c *channelTakers) {
 		size := len(m.Payload) + len(m.Tenant) + len(m.Channel)
 		t.bytes -= size
 		b.takers.bytes.Add(int64(-size))
-		if b.choose(m, c.edges) != nil && b.receiver.Receive(m) == 0 {
+		if err := b.choose(m, c.edges); err != nil && b.toHere(m, err) != nil {
 			b.receiver.Unsent(1)
 		}
 	}
