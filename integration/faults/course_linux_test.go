@@ -15,22 +15,35 @@ type fault struct {
 	name  string
 	begin func(l *lab, e *edge, rng *rand.Rand)
 	end   func(l *lab, e *edge)
+	// loses is how long before and after its beginning another edge may send a message
+	// to one that is lost; 0: no such message is. Negative: as long as the fault lasts.
+	loses time.Duration
 }
 
+// always stands for as long as a fault lasts.
+const always = -1
+
+// underWay is how old a message to one may be that dies with the edge it was sent to.
+const underWay = time.Second
+
 var allFaults = []fault{
-	{"kill", func(_ *lab, e *edge, _ *rand.Rand) { e.signal(syscall.SIGKILL) }, func(_ *lab, e *edge) { e.start() }},
-	{"freeze", func(_ *lab, e *edge, _ *rand.Rand) { e.stood.Store(true); e.signal(syscall.SIGSTOP) }, func(_ *lab, e *edge) { e.signal(syscall.SIGCONT) }},
-	{"partition", func(l *lab, e *edge, _ *rand.Rand) { l.part(e, treatment{cut: true}) }, heal},
+	{"kill", func(_ *lab, e *edge, _ *rand.Rand) { e.signal(syscall.SIGKILL); <-e.end }, func(_ *lab, e *edge) { e.start() }, underWay},
+	{"freeze", func(_ *lab, e *edge, _ *rand.Rand) { e.stood.Store(true); e.signal(syscall.SIGSTOP) }, func(_ *lab, e *edge) { e.signal(syscall.SIGCONT) }, always},
+	{"partition", func(l *lab, e *edge, _ *rand.Rand) { l.part(e, treatment{cut: true}) }, heal, always},
 	{"loss and delay", func(l *lab, e *edge, rng *rand.Rand) {
 		l.part(e, treatment{loss: 0.1 * rng.Float64(), delay: time.Duration(rng.IntN(100)) * time.Millisecond})
-	}, heal},
-	{"full disk", func(l *lab, e *edge, _ *rand.Rand) { smalldisk.Fill(l.T, e.disk) }, func(l *lab, e *edge) { smalldisk.Free(l.T, e.disk) }},
+	}, heal, always},
+	{"full disk", func(l *lab, e *edge, _ *rand.Rand) { smalldisk.Fill(l.T, e.disk) }, func(l *lab, e *edge) { smalldisk.Free(l.T, e.disk) }, 0},
 }
 
 // clockFault takes the program that has a clock to set.
 var clockFault = fault{"clock", func(_ *lab, e *edge, rng *rand.Rand) {
 	e.signal([]syscall.Signal{clockAhead, clockBehind}[rng.IntN(2)])
-}, func(_ *lab, e *edge) { e.signal(clockRight) }}
+}, func(_ *lab, e *edge) { e.signal(clockRight) }, 0}
+
+// stopFault takes an edge off as an operator does, which lasts 7 s at least.
+var stopFault = fault{"stop", func(_ *lab, e *edge, _ *rand.Rand) { e.signal(syscall.SIGTERM) },
+	func(_ *lab, e *edge) { <-e.end; e.start() }, 0}
 
 func heal(l *lab, e *edge) { l.part(e, treatment{}) }
 
@@ -71,6 +84,7 @@ type running struct {
 	start   time.Time
 	steps   []step
 	touched []*edge   // by its faults
+	began   time.Time // when the first fault did
 	ended   time.Time // when the last fault did
 	again   chan again
 }
@@ -87,7 +101,14 @@ func (l *lab) begin(c course, rng *rand.Rand, takes time.Duration) *running {
 		r.touched = append(r.touched, e)
 		at := func(share float64) time.Duration { return time.Duration(share * float64(takes)) }
 		r.steps = append(r.steps,
-			step{at(c.windows[i][0]), func() { e.suspect.Store(true); l.talk.begins(); f.begin(l, e, rng) }},
+			step{at(c.windows[i][0]), func() {
+				e.suspect.Store(true)
+				l.talk.begins()
+				if i == 0 {
+					r.began = time.Now()
+				}
+				f.begin(l, e, rng)
+			}},
 			step{at(c.windows[i][1]), func() { f.end(l, e); r.ended = time.Now() }})
 	}
 	slices.SortFunc(r.steps, func(a, b step) int { return int(a.at - b.at) })
@@ -119,6 +140,13 @@ func (r *running) comeBack() (a again) {
 	return a
 }
 
+// mayLose reports whether a message to one may be lost that another edge sent then. Of two
+// faults all may be.
+func (c course) mayLose(r *running, sent time.Time) bool {
+	loses := c.faults[0].loses
+	return len(c.faults) > 1 || loses == always || sent.Sub(r.began).Abs() < loses
+}
+
 // healthy are the edges that nothing happens to.
 func (r *running) healthy() []*edge {
 	return slices.DeleteFunc(slices.Clone(r.l.edges), func(e *edge) bool { return slices.Contains(r.touched, e) })
@@ -131,6 +159,7 @@ type outcome struct {
 	tokens  time.Duration   // from the end of the last fault until each edge issued
 	crossed time.Duration   // until messages went from each edge to each
 	there   time.Duration   // until the sessions of revoked tokens had ended at the edges that failed
+	lost    int             // messages to one, of edges that nothing happened to
 }
 
 // whole waits until everything works again.
@@ -150,15 +179,15 @@ func (r *running) whole(o *outcome) {
 func (o outcome) String() string {
 	all := slices.Sorted(slices.Values(o.revoked))
 	round := func(d time.Duration) time.Duration { return d.Round(time.Millisecond) }
-	return fmt.Sprintf("%d revocations: p50 %v, p99 %v, longest %v, asked for up to %v; at the edge that failed %v; tokens after %v, messages after %v",
+	return fmt.Sprintf("%d revocations: p50 %v, p99 %v, longest %v, asked for up to %v; at the edge that failed %v; tokens after %v, messages after %v; %d messages to one lost",
 		len(all), round(all[len(all)/2]), round(all[len(all)*99/100]), round(all[len(all)-1]),
-		round(o.waited), round(o.there), round(o.tokens), round(o.crossed))
+		round(o.waited), round(o.there), round(o.tokens), round(o.crossed), o.lost)
 }
 
 // worse is the worst of both.
 func (o outcome) worse(p outcome) outcome {
 	return outcome{
 		append(o.revoked, p.revoked...), max(o.waited, p.waited),
-		max(o.tokens, p.tokens), max(o.crossed, p.crossed), max(o.there, p.there),
+		max(o.tokens, p.tokens), max(o.crossed, p.crossed), max(o.there, p.there), o.lost + p.lost,
 	}
 }

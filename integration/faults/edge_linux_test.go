@@ -123,13 +123,10 @@ func (e *edge) start() {
 // signal sends a signal: the process that ip has become.
 func (e *edge) signal(s syscall.Signal) {
 	e.mu.Lock()
-	cmd, end := e.cmd, e.end
+	cmd := e.cmd
 	e.mu.Unlock()
 	if err := cmd.Process.Signal(s); err != nil {
 		e.t.Errorf("signal to edge %d: %v", e.number, err)
-	}
-	if s == syscall.SIGKILL || s == syscall.SIGTERM {
-		<-end
 	}
 }
 

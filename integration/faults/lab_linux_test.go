@@ -92,7 +92,8 @@ func startLab(t *testing.T) *lab {
 		for _, e := range l.edges {
 			if e.cmd != nil {
 				_ = e.cmd.Process.Signal(syscall.SIGCONT)
-				e.signal(syscall.SIGKILL)
+				_ = e.cmd.Process.Signal(syscall.SIGKILL) // it may have ended
+				<-e.end
 			}
 		}
 		if err := n.close(); err != nil {

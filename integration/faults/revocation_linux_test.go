@@ -32,7 +32,7 @@ func TestFaults(t *testing.T) {
 	first := uint64(number("MILLRACE_SEED", int(time.Now().Unix())))
 	t.Logf("packets are lost and late in a switch of this process; MILLRACE_SEED=%d", first)
 	l := startLab(t)
-	play := func(c course, seeds int) {
+	play := func(c course, seeds int, takes time.Duration) {
 		t.Run(c.name, func(t *testing.T) {
 			in := *l
 			in.T = t
@@ -57,13 +57,16 @@ func TestFaults(t *testing.T) {
 	}
 	if seeds > 0 {
 		for _, f := range known {
-			play(alone(f), seeds)
+			play(alone(f), seeds, takes)
+		}
+		if soaking {
+			play(alone(stopFault), seeds, takes)
 		}
 	}
 	if pairSeeds > 0 {
 		for _, f := range known {
 			for _, g := range known {
-				play(pair(f, g), pairSeeds)
+				play(pair(f, g), pairSeeds, takes*3/5)
 			}
 		}
 	}
@@ -141,6 +144,8 @@ func (l *lab) play(c course, rng *rand.Rand, n int, takes time.Duration) (o outc
 		o.there = max(o.there, l.over(s.touched).Sub(r.ended))
 	}
 	l.remembered(list, issued)
+	l.await("the last messages to one", func() bool { return time.Since(r.ended) > oneTime })
+	o.lost = l.talk.lostToOne(c, r)
 	return o
 }
 

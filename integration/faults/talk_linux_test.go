@@ -225,6 +225,29 @@ func (t *talk) begins() {
 	}
 }
 
+// lostToOne counts the messages to one of edges that nothing happened to, sent during a
+// course or a moment before, that nobody took.
+func (t *talk) lostToOne(c course, r *running) (n int) {
+	t.l.Helper()
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, e := range r.healthy() {
+		var wrong []time.Duration
+		for o, f := range t.ones {
+			if o.from != e.number || f.taken > 0 || f.sent.Before(r.began.Add(-oneTime)) || f.sent.After(r.ended) {
+				continue
+			}
+			if n++; !c.mayLose(r, f.sent) {
+				wrong = append(wrong, f.sent.Sub(r.began))
+			}
+		}
+		if len(wrong) > 0 {
+			t.l.Errorf("%d messages to one of edge %d are lost that may not be, sent after the fault by %v", len(wrong), e.number, slices.Sorted(slices.Values(wrong)))
+		}
+	}
+	return n
+}
+
 // settle counts what became of messages to one.
 func (t *talk) settle() {
 	t.mu.Lock()

@@ -213,7 +213,7 @@ func (b *Broker) Draining() {
 }
 
 // Edges returns the edges that clients can choose from, this one included.
-func (b *Broker) Edges() []pubsub.Edge { return b.peers.listed() }
+func (b *Broker) Edges() []pubsub.Edge { return b.peers.listed(time.Now()) }
 
 // Close implements [pubsub.Broker]. What was sent to this edge until NATS knows
 // that it leaves is still passed on.

@@ -119,7 +119,7 @@ func FuzzAnnouncement(f *testing.F) {
 				t.Errorf("%s is not taken again: %v", again, err)
 			}
 		}
-		for _, e := range p.listed() {
+		for _, e := range p.listed(time.Now()) {
 			if e != (pubsub.Edge{Host: "own"}) && wire.CheckChannel(e.Host) != nil {
 				t.Errorf("%q is listed", e.Host)
 			}

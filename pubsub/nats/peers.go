@@ -186,7 +186,7 @@ func (p *peers) expire(now time.Time) (gone []edgeID) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for id, other := range p.others {
-		if now.Sub(other.seen) > peerPatience {
+		if other.silent(now) {
 			delete(p.others, id)
 			gone = append(gone, id)
 		}
@@ -194,6 +194,9 @@ func (p *peers) expire(now time.Time) (gone []edgeID) {
 	p.list()
 	return gone
 }
+
+// silent reports whether an edge has been silent too long.
+func (p *peer) silent(now time.Time) bool { return now.Sub(p.seen) > peerPatience }
 
 // list renews ids. The caller holds p.mu.
 func (p *peers) list() {
@@ -203,8 +206,9 @@ func (p *peers) list() {
 	}
 }
 
-// listed returns the edges that clients can choose from, sorted by host.
-func (p *peers) listed() []pubsub.Edge {
+// listed returns the edges that clients can choose from, sorted by host: also none that
+// has been silent too long, and that expire has not looked at since.
+func (p *peers) listed(now time.Time) []pubsub.Edge {
 	p.mu.RLock()
 	defer p.mu.RUnlock()
 	list := []pubsub.Edge{}
@@ -215,7 +219,9 @@ func (p *peers) listed() []pubsub.Edge {
 	}
 	add(p.self)
 	for _, other := range p.others {
-		add(other.announcement)
+		if !other.silent(now) {
+			add(other.announcement)
+		}
 	}
 	slices.SortFunc(list, func(a, b pubsub.Edge) int { return strings.Compare(a.Host, b.Host) })
 	return slices.CompactFunc(list, func(a, b pubsub.Edge) bool { return a.Host == b.Host })

@@ -37,8 +37,8 @@ func said(id edgeID, host, state string) []byte {
 	return data
 }
 
-func hosts(p *peers) (list []string) {
-	for _, e := range p.listed() {
+func hosts(p *peers, now time.Time) (list []string) {
+	for _, e := range p.listed(now) {
 		list = append(list, e.Host)
 	}
 	return list
@@ -46,7 +46,7 @@ func hosts(p *peers) (list []string) {
 
 func wantHosts(t *testing.T, p *peers, want ...string) {
 	t.Helper()
-	if got := hosts(p); !slices.Equal(got, want) {
+	if got := hosts(p, time.Now()); !slices.Equal(got, want) {
 		t.Errorf("the edges are %q, want %q", got, want)
 	}
 }
@@ -92,7 +92,11 @@ func TestPeersThatAreSilentExpire(t *testing.T) {
 		t.Errorf("%v are gone too early", gone)
 	}
 	wantHosts(t, p, "a", "b", "own")
-	if gone := p.expire(now.Add(peerPatience + time.Millisecond)); !slices.Equal(gone, []edgeID{1}) {
+	late := now.Add(peerPatience + time.Millisecond)
+	if got := hosts(p, late); !slices.Equal(got, []string{"b", "own"}) {
+		t.Errorf("before it is looked for, the edges are %q", got)
+	}
+	if gone := p.expire(late); !slices.Equal(gone, []edgeID{1}) {
 		t.Errorf("%v are gone, want the first", gone)
 	}
 	wantHosts(t, p, "b", "own")
