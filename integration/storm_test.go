@@ -23,15 +23,20 @@ func TestReconnectStorm(t *testing.T) {
 	join := joining(startNATS(t, 1), "")[0]
 	dies := startEdge(t, defaultCaddyfile, join)
 	stays := startEdge(t, defaultCaddyfile, join, withMaster(dies))
-	s := &storm{t: t, pool: x509.NewCertPool(), dies: dies, stays: stays, back: make(chan time.Duration, 4*n)}
+	s := &storm{Dies: dies.httpsURL(""), Stays: stays.httpsURL(""), N: n}
 	for _, e := range []*edge{dies, stays} {
 		root, err := os.ReadFile(e.rootFile())
 		if err != nil {
 			t.Fatal(err)
 		}
-		s.pool.AppendCertsFromPEM(root)
+		s.Roots = append(s.Roots, root...)
 	}
-	s.connect(n)
+	for range s.most()/stormTogether + 1 {
+		s.Tokens = append(s.Tokens, stays.issue(allowAll("room")).Token)
+	}
+	clients := startApart(t, "TestStormProcess", s)
+	clients.await("ready", 5*time.Minute)
+
 	watch := &roomLoad{stop: make(chan struct{})}
 	const watchers = 10
 	outcomes := make(chan error, watchers+1)
@@ -45,21 +50,13 @@ func TestReconnectStorm(t *testing.T) {
 	go func() { outcomes <- watch.publish(publisher.link, "watch") }() // ends with stop
 	stays.poll("messages", func() bool { return watch.got.Load() > 20*watchers })
 
-	had := stays.refusals()
+	before := stays.refusals()
 	watch.reloading.Store(true) // what is counted apart
-	lost := s.kill()
-	var all latencies
-	for range lost {
-		select {
-		case took := <-s.back:
-			all.add(took)
-		case <-time.After(5 * time.Minute):
-			t.Fatalf("only %d of %d clients are back", all.total, lost)
-		}
-	}
+	dies.kill()
+	clients.await("all are back", 5*time.Minute)
 	watch.reloading.Store(false)
-	if got := stays.refusals(); !maps.Equal(got, had) {
-		t.Errorf("the edge that stays has refused handshakes: %v, and %v before", got, had)
+	if got := stays.refusals(); !maps.Equal(got, before) {
+		t.Errorf("the edge that stays has refused handshakes: %v, and %v before", got, before)
 	}
 	after := watch.got.Load()
 	stays.poll("messages after the storm", func() bool { return watch.got.Load() > after+20*watchers })
@@ -69,7 +66,7 @@ func TestReconnectStorm(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	t.Logf("%d clients lost their edge, %d had the other one; back after %v", lost, len(s.clients)-lost, &all)
+	clients.end("storm:")
 	t.Logf("latency at the edge that stays, meanwhile: %v; before and after: %v", &watch.during, &watch.between)
 }
 
@@ -85,47 +82,77 @@ func (e *edge) refusals() map[string]float64 {
 	return n
 }
 
-// storm is clients of two edges.
+// storm is clients of two edges, in a process of their own.
 type storm struct {
-	t           *testing.T
-	pool        *x509.CertPool
-	dies, stays *edge
-	clients     []*client.Client
+	Dies, Stays string // the edges' URLs
+	Roots       []byte
+	Tokens      []string
+	N           int // clients that the edge that dies must have
+
+	t       *testing.T
+	pool    *x509.CertPool
+	clients []*client.Client
 
 	mu     sync.Mutex
 	atDies int
-	killed time.Time
-	back   chan time.Duration // since the kill, of each client that is back
+	lost   time.Time // when the first client lost its edge
+	back   chan time.Duration
 }
 
-// connect opens connections, to whichever edge answers first, until the one that dies has
-// so many.
-func (s *storm) connect(n int) {
-	s.t.Helper()
-	begin := time.Now()
-	s.t.Cleanup(func() {
+// stormTogether is how many clients connect at a time, with one token.
+const stormTogether = 50
+
+// most is how many clients there may be, until enough are at the edge that dies.
+func (s *storm) most() int { return 3*s.N + stormTogether }
+
+// TestStormProcess is the process of the clients.
+func TestStormProcess(t *testing.T) {
+	t.Parallel()
+	s := &storm{t: t, pool: x509.NewCertPool()}
+	if !isApart(t, s) {
+		return
+	}
+	s.pool.AppendCertsFromPEM(s.Roots)
+	s.back = make(chan time.Duration, s.most())
+	defer func() {
 		for _, c := range s.clients {
 			_ = c.Close()
 		}
-	})
-	const together = 50
-	for {
-		s.mu.Lock()
-		enough := s.atDies >= n
-		s.mu.Unlock()
-		switch {
-		case enough:
-			s.t.Logf("%d clients after %v", len(s.clients), time.Since(begin))
-			return
-		case len(s.clients) > 3*n+together:
-			s.t.Fatalf("of %d clients, %d are at the edge that dies", len(s.clients), s.atDies)
+	}()
+	s.connect()
+	fmt.Println("ready")
+	var all latencies
+	for all.total < s.N || all.total < s.had() {
+		select {
+		case took := <-s.back:
+			all.add(took)
+		case <-time.After(5 * time.Minute):
+			t.Fatalf("only %d of %d clients are back", all.total, s.had())
 		}
-		token := s.stays.issue(allowAll("room")).Token
-		opened := make(chan *client.Client, together)
-		for range together {
+	}
+	fmt.Printf("storm: %d clients lost their edge, %d had the other one; back after %v\nall are back\n", all.total, len(s.clients)-all.total, &all)
+	untilEnd()
+}
+
+// had is how many clients the edge that dies had.
+func (s *storm) had() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.atDies
+}
+
+// connect opens connections, to whichever edge answers first, until the one that dies has
+// enough.
+func (s *storm) connect() {
+	for _, token := range s.Tokens {
+		if s.had() >= s.N {
+			return
+		}
+		opened := make(chan *client.Client, stormTogether)
+		for range stormTogether {
 			go func() { opened <- s.one(token) }() // ends with the attempt
 		}
-		for range together {
+		for range stormTogether {
 			if c := <-opened; c != nil {
 				s.clients = append(s.clients, c)
 			}
@@ -134,12 +161,13 @@ func (s *storm) connect(n int) {
 			s.t.FailNow()
 		}
 	}
+	s.t.Fatalf("of %d clients, %d are at the edge that dies", len(s.clients), s.had())
 }
 
 func (s *storm) one(token string) *client.Client {
 	ctx, cancel := context.WithTimeout(s.t.Context(), time.Minute)
 	defer cancel()
-	c, err := client.Connect(ctx, []string{s.dies.httpsURL(""), s.stays.httpsURL("")}, client.Options{
+	c, err := client.Connect(ctx, []string{s.Dies, s.Stays}, client.Options{
 		Token: token, Transports: []client.Transport{client.WebSocket}, TLS: &tls.Config{RootCAs: s.pool},
 		OnEvent: s.event,
 	})
@@ -158,29 +186,21 @@ func (s *storm) event(e client.Event) {
 	defer s.mu.Unlock()
 	switch e := e.(type) {
 	case client.Connected:
-		if e.Edge == s.dies.httpsURL("") {
+		if e.Edge == s.Dies {
 			s.atDies++
 		}
 	case client.Reconnected:
-		s.back <- time.Since(s.killed)
+		s.back <- time.Since(s.lost)
 	case client.Disconnected:
-		if e.Edge != s.dies.httpsURL("") {
+		if e.Edge != s.Dies {
 			s.t.Errorf("a client has lost the edge that stays: %v", e.Err)
+		}
+		if s.lost.IsZero() {
+			s.lost = time.Now()
 		}
 	case client.Closed:
 		if e.Err != nil {
 			s.t.Error(fmt.Errorf("a client has ended: %w", e.Err))
 		}
 	}
-}
-
-// kill kills the edge, and returns how many clients it had.
-func (s *storm) kill() int {
-	s.t.Helper()
-	s.mu.Lock()
-	lost := s.atDies
-	s.killed = time.Now()
-	s.mu.Unlock()
-	s.dies.kill()
-	return lost
 }

@@ -2,12 +2,10 @@ package integration
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"net/http"
 	"os"
-	"os/exec"
 	"slices"
 	"strconv"
 	"strings"
@@ -314,73 +312,20 @@ func (q *quietTenant) beside(c *hostileTenant) (p50, p99 time.Duration) {
 	return list[len(list)/2], list[len(list)*99/100]
 }
 
-// startCrowd runs a crowd in a process of its own that gives way to all others,
-// since its clients would have machines of their own.
+// startCrowd runs a crowd in a process of its own.
 func startCrowd(t *testing.T, c *hostileTenant) (stop func()) {
 	t.Helper()
-	text, err := json.Marshal(c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	cmd := exec.Command("chrt", "--idle", "0", os.Args[0], "-test.run=^TestCrowdProcess$", "-test.v")
-	cmd.Env = append(os.Environ(), crowdEnv+"="+string(text))
-	input, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	var out bytes.Buffer
-	ready := make(chan struct{})
-	cmd.Stdout = &crowdOutput{to: &out, ready: ready}
-	cmd.Stderr = os.Stderr
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	select {
-	case <-ready:
-	case <-time.After(2 * patience):
-		t.Error("the crowd is not ready")
-	}
-	return func() {
-		_ = input.Close()
-		if err := cmd.Wait(); err != nil {
-			t.Errorf("the crowd: %v", err)
-		}
-		for line := range strings.Lines(out.String()) {
-			if strings.Contains(line, "crowd:") {
-				t.Log(strings.TrimSpace(line))
-			}
-		}
-	}
-}
-
-const crowdEnv = "MILLRACE_TEST_CROWD"
-
-// crowdOutput says when the crowd is ready.
-type crowdOutput struct {
-	to    *bytes.Buffer
-	ready chan struct{}
-	once  sync.Once
-}
-
-func (o *crowdOutput) Write(p []byte) (int, error) {
-	o.to.Write(p)
-	if bytes.Contains(o.to.Bytes(), []byte("ready")) {
-		o.once.Do(func() { close(o.ready) })
-	}
-	return len(p), nil
+	a := startApart(t, "TestCrowdProcess", c)
+	a.await("ready", 2*patience)
+	return func() { a.end("crowd:") }
 }
 
 // TestCrowdProcess is the process of a crowd, until its input ends.
 func TestCrowdProcess(t *testing.T) {
 	t.Parallel()
-	text := os.Getenv(crowdEnv)
-	if text == "" {
-		t.Log("is run by TestManyTenantsP99")
-		return
-	}
 	var c hostileTenant
-	if err := json.Unmarshal([]byte(text), &c); err != nil {
-		t.Fatal(err)
+	if !isApart(t, &c) {
+		return
 	}
 	stop, err := c.start()
 	if err != nil {
@@ -388,7 +333,7 @@ func TestCrowdProcess(t *testing.T) {
 	}
 	fmt.Println("ready")
 	begin := time.Now()
-	_, _ = os.Stdin.Read(make([]byte, 1))
+	untilEnd()
 	seconds := time.Since(begin).Seconds()
 	fmt.Printf("crowd: %.0f messages/s published, %.0f deliveries/s, %d subscriptions refused, at most %d patterns in a message\n",
 		float64(c.published.Load())/seconds, float64(c.delivered.Load())/seconds, c.refused.Load(), c.longest.Load())
