@@ -158,7 +158,7 @@ type outcome struct {
 	waited  time.Duration   // the longest that a revocation was asked for in vain, at edges that nothing happened to
 	tokens  time.Duration   // from the end of the last fault until each edge issued
 	crossed time.Duration   // until messages went from each edge to each
-	there   time.Duration   // until the sessions of revoked tokens had ended at the edges that failed
+	there   time.Duration   // from that end, or a later acknowledgement, until the last session ended at an edge that failed
 	lost    int             // messages to one, of edges that nothing happened to
 }
 

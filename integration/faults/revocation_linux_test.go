@@ -86,6 +86,7 @@ func number(name string, otherwise int) int {
 // revocable is a token with a session at each edge.
 type revocable struct {
 	token   token
+	revoked time.Time // when that was acknowledged
 	healthy []*session
 	touched []*session // at edges that fail
 }
@@ -124,16 +125,15 @@ func (l *lab) play(c course, rng *rand.Rand, n int, takes time.Duration) (o outc
 		due := time.Duration(i) * takes / time.Duration(n)
 		l.await("its time", func() bool { r.tick(); return time.Since(r.start) >= due })
 		through := healthy[rng.IntN(len(healthy))]
-		var acknowledged time.Time
 		asked := time.Now()
 		l.await("a revocation", func() bool {
 			r.tick()
 			status, err := through.call(http.MethodDelete, "/v1/revoke-token", map[string]any{"token": s.token.Token}, nil)
-			acknowledged = time.Now()
+			s.revoked = time.Now()
 			return err == nil && status == http.StatusOK
 		})
-		o.waited = max(o.waited, acknowledged.Sub(asked))
-		o.revoked = append(o.revoked, l.over(s.healthy).Sub(acknowledged))
+		o.waited = max(o.waited, s.revoked.Sub(asked))
+		o.revoked = append(o.revoked, l.over(s.healthy).Sub(s.revoked))
 		if t, err := l.issue(through); err == nil {
 			issued = append(issued, t)
 		}
@@ -141,7 +141,11 @@ func (l *lab) play(c course, rng *rand.Rand, n int, takes time.Duration) (o outc
 	l.await("the faults to end", func() bool { r.tick(); return len(r.steps) == 0 })
 	r.whole(&o)
 	for _, s := range list {
-		o.there = max(o.there, l.over(s.touched).Sub(r.ended))
+		since := r.ended
+		if s.revoked.After(since) {
+			since = s.revoked
+		}
+		o.there = max(o.there, l.over(s.touched).Sub(since))
 	}
 	l.remembered(list, issued)
 	l.await("the last messages to one", func() bool { return time.Since(r.ended) > oneTime })
