@@ -99,8 +99,8 @@ type candidate struct {
 
 // begin counts the client, which came with its token, among the handshakes that
 // are under way, until done, which may be called repeatedly.
-func (c candidate) begin() (done func(), refused *refusal) {
-	arrival, err := c.live.hub.Handshake(c.client)
+func (c candidate) begin(ctx context.Context) (done func(), refused *refusal) {
+	arrival, err := c.live.hub.Handshake(ctx, c.client)
 	if err != nil {
 		return nil, refusedByHub(err)
 	}

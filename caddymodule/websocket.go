@@ -95,7 +95,7 @@ func (h *WebSocket) open(r *http.Request, live *running, token string) (*pubsub.
 		origins: r.Header.Values("Origin"),
 		secure:  h.app.secure(r),
 	}
-	done, refused := c.begin()
+	done, refused := c.begin(r.Context())
 	if refused != nil {
 		return nil, refused
 	}

@@ -143,7 +143,7 @@ func (h *WebTransport) candidate(r *http.Request, live *running, entry *takeover
 
 // serve opens the session of a client that sent its token in the handshake.
 func (h *WebTransport) serve(w http.ResponseWriter, r *http.Request, c visitor, token string) {
-	done, refused := c.begin()
+	done, refused := c.begin(r.Context())
 	if refused != nil {
 		refused.write(w)
 		return

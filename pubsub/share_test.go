@@ -1,6 +1,7 @@
 package pubsub
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -144,7 +145,7 @@ func TestHandshakeShares(t *testing.T) {
 		var all []*Arrival
 		begin := func(c Client, want error) {
 			t.Helper()
-			a, err := r.hub.Handshake(c)
+			a, err := r.hub.Handshake(context.Background(), c)
 			if !errors.Is(err, want) {
 				t.Fatalf("%v: %v, want %v", c.IP, err, want)
 			}
@@ -174,6 +175,86 @@ func TestHandshakeShares(t *testing.T) {
 		}
 		if r.hub.handshakes.n != 0 || len(r.hub.handshakes.byIP) != 0 {
 			t.Errorf("%d handshakes are left", r.hub.handshakes.n)
+		}
+	})
+}
+
+// A crowd that comes at once waits for room in its order, so many and so long; also in a
+// drain, and when the client has gone, nothing is left of it.
+func TestHandshakesWait(t *testing.T) {
+	inBubble(t, fastLimits(), func(r *rig) {
+		var all []*Arrival
+		for range MaxHandshakes {
+			a, err := r.hub.Handshake(context.Background(), Client{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			all = append(all, a)
+		}
+		type outcome struct {
+			a     *Arrival
+			err   error
+			after time.Duration
+		}
+		wait := func(ctx context.Context, c Client) <-chan outcome {
+			got, begin := make(chan outcome, 1), time.Now()
+			go func() { // ends with HandshakeWait
+				a, err := r.hub.Handshake(ctx, c)
+				got <- outcome{a, err, time.Since(begin)}
+			}()
+			synctest.Wait()
+			return got
+		}
+		ctx, leave := context.WithCancel(context.Background())
+		defer leave()
+		first, second, late := wait(context.Background(), Client{}), wait(ctx, Client{}), wait(context.Background(), Client{})
+		if len(first) != 0 {
+			t.Fatal("a handshake does not wait")
+		}
+		all[0].Leave()
+		synctest.Wait()
+		if len(first) != 1 || len(second)+len(late) != 0 {
+			t.Fatal("not the first has room")
+		}
+		if got := <-first; got.err != nil {
+			t.Error(got.err)
+		} else {
+			all[0] = got.a
+		}
+		leave()
+		if got := <-second; !errors.Is(got.err, ErrArrivals) {
+			t.Errorf("who has gone: %v", got.err)
+		}
+		if got := <-late; !errors.Is(got.err, ErrArrivals) || got.after != HandshakeWait {
+			t.Errorf("who has waited: %v after %v", got.err, got.after)
+		}
+
+		one := Client{IP: netip.MustParseAddr("192.0.2.1")}
+		var waiting []<-chan outcome
+		for range MaxHandshakesPerIP {
+			waiting = append(waiting, wait(context.Background(), one))
+		}
+		if _, err := r.hub.Handshake(context.Background(), one); !errors.Is(err, ErrArrivalsPerIP) {
+			t.Errorf("more from one address: %v", err)
+		}
+		for len(waiting) < MaxHandshakesWaiting {
+			waiting = append(waiting, wait(context.Background(), Client{}))
+		}
+		begin := time.Now()
+		if _, err := r.hub.Handshake(context.Background(), Client{}); !errors.Is(err, ErrArrivals) || time.Since(begin) != 0 {
+			t.Errorf("more of all: %v after %v", err, time.Since(begin))
+		}
+		r.hub.Drain()
+		for _, w := range waiting {
+			if got := <-w; !errors.Is(got.err, ErrDraining) || got.after >= HandshakeWait {
+				t.Fatalf("in a drain: %v after %v", got.err, got.after)
+			}
+		}
+		for _, a := range all {
+			a.Leave()
+		}
+		if h := &r.hub.handshakes; h.n+len(h.byIP)+h.waiting.Len() != 0 {
+			t.Errorf("%d handshakes are left, of %d addresses, and %d wait", h.n, len(h.byIP), h.waiting.Len())
 		}
 	})
 }
