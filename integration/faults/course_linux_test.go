@@ -26,14 +26,18 @@ const always = -1
 // underWay is how old a message to one may be that dies with the edge it was sent to.
 const underWay = time.Second
 
+const fullDisk = "full disk"
+
+var partition = fault{"partition", func(l *lab, e *edge, _ *rand.Rand) { l.part(e, treatment{cut: true}) }, heal, always}
+
 var allFaults = []fault{
 	{"kill", func(_ *lab, e *edge, _ *rand.Rand) { e.signal(syscall.SIGKILL); <-e.end }, func(_ *lab, e *edge) { e.start() }, underWay},
 	{"freeze", func(_ *lab, e *edge, _ *rand.Rand) { e.stood.Store(true); e.signal(syscall.SIGSTOP) }, func(_ *lab, e *edge) { e.signal(syscall.SIGCONT) }, always},
-	{"partition", func(l *lab, e *edge, _ *rand.Rand) { l.part(e, treatment{cut: true}) }, heal, always},
+	partition,
 	{"loss and delay", func(l *lab, e *edge, rng *rand.Rand) {
 		l.part(e, treatment{loss: 0.1 * rng.Float64(), delay: time.Duration(rng.IntN(100)) * time.Millisecond})
 	}, heal, always},
-	{"full disk", func(l *lab, e *edge, _ *rand.Rand) { smalldisk.Fill(l.T, e.disk) }, func(l *lab, e *edge) { smalldisk.Free(l.T, e.disk) }, 0},
+	{fullDisk, func(l *lab, e *edge, _ *rand.Rand) { smalldisk.Fill(l.T, e.disk) }, func(l *lab, e *edge) { smalldisk.Free(l.T, e.disk) }, 0},
 }
 
 // clockFault takes the program that has a clock to set.

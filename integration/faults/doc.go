@@ -3,6 +3,7 @@
 // their process or the time of day, while tokens are issued and revoked and messages
 // are sent. A checker knows what was acknowledged.
 //
-// It takes root, for the namespaces. Run it by `scripts/soak.sh faults`; `make test`
+// The namespaces take root. Where there can be none the edges are on loopback, with
+// proxies between them that drop and delay, and no disk is full. Run it by `scripts/soak.sh faults`; `make test`
 // has a short form.
 package faults

@@ -30,8 +30,8 @@ const (
 // edge is one process, in a namespace of its own.
 type edge struct {
 	t       testing.TB
-	number  int // from 1 on, of its port
-	ip, ns  string
+	number  int    // from 1 on, of its port
+	ip, ns  string // empty: this process's own namespace
 	dir     string
 	disk    string // of its NATS server
 	program string
@@ -46,7 +46,7 @@ type edge struct {
 }
 
 const caddyfile = `{
-	admin 127.0.0.1:2019
+	admin %[5]s:2019
 	skip_install_trust
 	auto_https off
 	pubsub {
@@ -80,6 +80,7 @@ const caddyfile = `{
 	}
 }
 http://%[3]s:8080 {
+	bind %[3]s
 	pubsub
 	pubsub_edges
 	pubsub_ready
@@ -87,12 +88,14 @@ http://%[3]s:8080 {
 `
 
 // config writes the edge's Caddyfile.
-func (e *edge) config(all []*edge) {
+func (e *edge) config(n between) {
 	var routes []string
-	for _, other := range all {
-		routes = append(routes, "nats://"+other.ip+":6222")
+	for other := 1; other <= 3; other++ {
+		if other != e.number {
+			routes = append(routes, "nats://"+n.route(e.number, other))
+		}
 	}
-	text := fmt.Sprintf(caddyfile, e.number, e.disk, e.ip, strings.Join(routes, " "))
+	text := fmt.Sprintf(caddyfile, e.number, e.disk, e.ip, strings.Join(routes, " "), n.admin(e.number))
 	if err := os.WriteFile(filepath.Join(e.dir, "Caddyfile"), []byte(text), 0o600); err != nil {
 		e.t.Fatal(err)
 	}
@@ -102,7 +105,11 @@ func (e *edge) config(all []*edge) {
 func (e *edge) start() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	cmd := exec.Command("ip", "netns", "exec", e.ns, e.program, "run", "--config", filepath.Join(e.dir, "Caddyfile"))
+	args := []string{e.program, "run", "--config", filepath.Join(e.dir, "Caddyfile")}
+	if e.ns != "" {
+		args = append([]string{"ip", "netns", "exec", e.ns}, args...)
+	}
+	cmd := exec.Command(args[0], args[1:]...)
 	cmd.Env = append(os.Environ(), "HOME="+e.dir, "XDG_DATA_HOME="+e.dir+"/data", "XDG_CONFIG_HOME="+e.dir+"/config",
 		"MILLRACE_MASTER_TOKEN="+master, "ROUTES_PASSWORD="+routesPassword)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}

@@ -18,7 +18,7 @@ import (
 
 var (
 	millrace string // the program
-	whyNot   error  // there can be no lab here; nil: there can
+	whyNot   error  // there can be no network namespaces here; nil: there can
 )
 
 // impossible says why there can be no network namespaces here; nil: there can.
@@ -44,9 +44,8 @@ func run(m *testing.M) int {
 	dir, err := os.MkdirTemp("", "faults")
 	if err == nil {
 		defer os.RemoveAll(dir)
-		if whyNot = impossible(); whyNot == nil {
-			millrace, err = build(dir)
-		}
+		whyNot = impossible()
+		millrace, err = build(dir)
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -58,7 +57,7 @@ func run(m *testing.M) int {
 // lab is three edges with NATS inside, which are one cluster.
 type lab struct {
 	*testing.T
-	network *network
+	network between
 	edges   []*edge // the first is machine 1
 	talk    *talk
 }
@@ -77,16 +76,21 @@ func init() {
 	}
 }
 
-// startLab skips the test where there are no network namespaces.
-func startLab(t *testing.T) *lab {
+// startLab starts three edges, between them proxies if so wished, or where there can be no
+// network namespaces.
+func startLab(t *testing.T, proxied bool) *lab {
 	t.Helper()
-	if whyNot != nil {
-		t.Skip(whyNot)
+	var n between
+	var err error
+	if proxied {
+		n, err = newProxies(<-subnets, 3)
+	} else {
+		n, err = newNetwork(<-subnets, 3)
 	}
-	n, err := newNetwork(<-subnets, 3)
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Logf("packets are lost and late in %v", n)
 	l := &lab{T: t, network: n}
 	t.Cleanup(func() {
 		for _, e := range l.edges {
@@ -101,13 +105,18 @@ func startLab(t *testing.T) *lab {
 		}
 	})
 	for i := range 3 {
-		p := n.ports[i+1]
-		e := &edge{t: t, number: i + 1, ip: p.ip, ns: p.ns, dir: t.TempDir(), disk: smalldisk.Mount(t, diskSize), program: millrace}
+		e := &edge{t: t, number: i + 1, dir: t.TempDir(), program: millrace}
+		e.ip, e.ns = n.machine(i + 1)
+		if proxied {
+			e.disk = t.TempDir()
+		} else {
+			e.disk = smalldisk.Mount(t, diskSize)
+		}
 		e.client.Timeout = 10 * time.Second
 		l.edges = append(l.edges, e)
 	}
 	for _, e := range l.edges {
-		e.config(l.edges)
+		e.config(n)
 		e.start()
 	}
 	l.await("three edges that issue tokens", l.issues)
@@ -121,6 +130,9 @@ func (l *lab) await(what string, is func() bool) {
 	for end := time.Now().Add(patience); !is(); time.Sleep(20 * time.Millisecond) {
 		if time.Now().After(end) {
 			for _, e := range l.edges {
+				if e.out == nil { // it did not start
+					continue
+				}
 				l.Logf("edge %d wrote:\n%s", e.number, e.out.String())
 			}
 			l.Fatalf("%v in vain for %s", patience, what)

@@ -28,6 +28,16 @@ type network struct {
 	running sync.WaitGroup
 }
 
+// between is what connects edges: a network of its own, or proxies.
+type between interface {
+	machine(number int) (ip, ns string)
+	admin(number int) (ip string)        // where an edge's admin API listens
+	route(from, to int) (address string) // of the NATS server of another
+	set(a, b int, how treatment)         // both ways
+	close() error                        // when the edges have ended
+	String() string                      // where packets are lost and late
+}
+
 // treatment is what happens to packets from one machine to another.
 type treatment struct {
 	cut   bool
@@ -109,6 +119,14 @@ func newNetwork(subnet, machines int) (n *network, err error) {
 	}
 	return n, nil
 }
+
+func (n *network) machine(number int) (ip, ns string) { return n.ports[number].ip, n.ports[number].ns }
+
+func (n *network) admin(int) string { return "127.0.0.1" }
+
+func (n *network) route(_, to int) string { return n.ports[to].ip + ":6222" }
+
+func (n *network) String() string { return "a switch of this process" }
 
 // close takes the network and its namespaces away. Their processes have ended.
 func (n *network) close() error {
