@@ -31,13 +31,19 @@ func (f *refusal) write(w http.ResponseWriter) {
 	if f.status == http.StatusUnauthorized {
 		w.Header().Set("WWW-Authenticate", "Bearer")
 	}
+	if f == refusedGone {
+		problem(w, f.status, f.code, f.detail)
+		return
+	}
 	refuse(w, f.status, f.code, f.detail)
 }
 
 // close answers an AUTH line (docs/protocol.md, WebTransport). It counts as a
 // handshake that is refused for the same reason.
 func (f *refusal) close() *wtconn.Refusal {
-	countRefusal(f.status, f.code)
+	if f != refusedGone {
+		countRefusal(f.status, f.code)
+	}
 	switch {
 	case f.status == http.StatusUnauthorized:
 		return &wtconn.Refusal{Line: wire.AppendErr(nil, wire.CodeUnauthorized), Code: wire.CloseUnauthorized}
@@ -68,6 +74,8 @@ func refusedByHub(err error) *refusal {
 		return later("too_many_connections_of_tenant", err.Error())
 	case errors.Is(err, pubsub.ErrAddressFull):
 		return later("too_many_connections_of_address", err.Error())
+	case errors.Is(err, context.Canceled):
+		return refusedGone
 	case errors.Is(err, pubsub.ErrArrivals):
 		return later("too_many_unauthenticated", err.Error())
 	case errors.Is(err, pubsub.ErrArrivalsPerIP):
@@ -75,6 +83,10 @@ func refusedByHub(err error) *refusal {
 	}
 	return later("too_many_connections", err.Error())
 }
+
+// refusedGone is for a client that is gone before it is decided about. It reads no
+// answer, and counts nowhere.
+var refusedGone = later("unavailable", "the client is gone")
 
 // available refuses clients whoever they are: the edge drains, or is full.
 func (l *running) available() *refusal {
@@ -180,8 +192,9 @@ func (c candidate) refuseToken(err error) *refusal {
 }
 
 func (c candidate) fault(err error) *refusal {
-	if !errors.Is(err, context.Canceled) { // else the client is gone
-		c.app.faults.Error("handshake failed", zap.String("transport", c.client.Transport), zap.Error(err))
+	if errors.Is(err, context.Canceled) {
+		return refusedGone
 	}
+	c.app.faults.Error("handshake failed", zap.String("transport", c.client.Transport), zap.Error(err))
 	return later("unavailable", "the token store is out of reach; try again")
 }

@@ -3,6 +3,8 @@ package caddymodule
 import (
 	"context"
 	"errors"
+	"fmt"
+	"net/http/httptest"
 	"net/netip"
 	"strings"
 	"testing"
@@ -11,6 +13,7 @@ import (
 
 	"github.com/millrace/millrace/tokenstore"
 	"github.com/millrace/millrace/tokenstore/storetest"
+	dto "github.com/prometheus/client_model/go"
 	"go.uber.org/zap"
 	"go.uber.org/zap/zaptest/observer"
 )
@@ -147,6 +150,24 @@ func TestFailureLimiterIsBounded(t *testing.T) {
 			t.Errorf("%d addresses are kept count of", len(g.counts))
 		}
 	})
+}
+
+// A client that has gone before its turn is no refusal.
+func TestGoneClientsCountNowhere(t *testing.T) {
+	count := handshakesRefused.WithLabelValues("503", "unavailable")
+	counted := func() float64 {
+		var m dto.Metric
+		if err := count.Write(&m); err != nil {
+			t.Fatal(err)
+		}
+		return m.GetCounter().GetValue()
+	}
+	before := counted()
+	refusedByHub(fmt.Errorf("waiting: %w", context.Canceled)).write(httptest.NewRecorder())
+	candidate{}.refuseToken(context.Canceled).close()
+	if got := counted() - before; got != 0 {
+		t.Errorf("%v were counted", got)
+	}
 }
 
 // A fault that every request meets is one line a second.

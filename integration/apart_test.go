@@ -10,12 +10,14 @@ import (
 	"time"
 )
 
-// apart is a test in a process of its own that gives way to all others, since what it
-// plays would have machines of its own.
+// apart is a test in a process of its own. In a soak it gives way to all others, since
+// what it plays would have machines of its own.
 type apart struct {
 	t     testing.TB
 	cmd   *exec.Cmd
 	input interface{ Close() error }
+	ended chan struct{}
+	err   error // how, once it has
 
 	mu   sync.Mutex
 	out  strings.Builder
@@ -31,7 +33,11 @@ func startApart(t testing.TB, name string, what any) *apart {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a := &apart{t: t, cmd: exec.Command("chrt", "--idle", "0", os.Args[0], "-test.run=^"+name+"$", "-test.v"), more: make(chan struct{})}
+	args := []string{os.Args[0], "-test.run=^" + name + "$", "-test.v"}
+	if soaking {
+		args = append([]string{"chrt", "--idle", "0"}, args...)
+	}
+	a := &apart{t: t, cmd: exec.Command(args[0], args[1:]...), ended: make(chan struct{}), more: make(chan struct{})}
 	a.cmd.Env = append(os.Environ(), apartEnv+"="+string(text))
 	if a.input, err = a.cmd.StdinPipe(); err != nil {
 		t.Fatal(err)
@@ -40,6 +46,14 @@ func startApart(t testing.TB, name string, what any) *apart {
 	if err := a.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
+	go func() { // ends with the process
+		a.err = a.cmd.Wait()
+		close(a.ended)
+	}()
+	t.Cleanup(func() {
+		_ = a.cmd.Process.Kill() // end has ended it, if all went well
+		<-a.ended
+	})
 	return a
 }
 
@@ -52,7 +66,7 @@ func (a *apart) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// await waits until the process has written a word.
+// await waits until the process has written a word; the test ends if it does not.
 func (a *apart) await(word string, within time.Duration) {
 	a.t.Helper()
 	over := time.After(within)
@@ -65,9 +79,11 @@ func (a *apart) await(word string, within time.Duration) {
 		}
 		select {
 		case <-more:
+		case <-a.ended:
+			a.end("")
+			a.t.Fatalf("%v has ended before %q", a.cmd.Args, word)
 		case <-over:
-			a.t.Errorf("%v in vain for %q of %v", within, word, a.cmd.Args)
-			return
+			a.t.Fatalf("%v in vain for %q of %v", within, word, a.cmd.Args)
 		}
 	}
 }
@@ -76,14 +92,14 @@ func (a *apart) await(word string, within time.Duration) {
 func (a *apart) end(lines string) {
 	a.t.Helper()
 	_ = a.input.Close()
-	err := a.cmd.Wait()
+	<-a.ended
 	for line := range strings.Lines(a.out.String()) {
-		if err != nil || strings.Contains(line, lines) {
+		if a.err != nil || strings.Contains(line, lines) {
 			a.t.Log(strings.TrimSpace(line))
 		}
 	}
-	if err != nil {
-		a.t.Errorf("%v: %v", a.cmd.Args, err)
+	if a.err != nil {
+		a.t.Errorf("%v: %v", a.cmd.Args, a.err)
 	}
 }
 

@@ -58,8 +58,8 @@ func (h *Hub) Arrive(client Client) (*Arrival, error) {
 // called once the client has its session, or is refused. Nobody counts for the token
 // before it is checked: who makes up its id would take another one's share.
 //
-// It waits for room, in the order of the calls, until ctx is done or for [HandshakeWait]:
-// when another edge has died its clients come all at once.
+// It waits for room, in the order of the calls, until ctx is done, the hub drains, or for
+// [HandshakeWait]: when another edge has died its clients come all at once.
 func (h *Hub) Handshake(ctx context.Context, client Client) (*Arrival, error) {
 	ip, counts := client.network()
 	perIP := MaxHandshakesPerIP
@@ -98,6 +98,9 @@ func (h *Hub) Handshake(ctx context.Context, client Client) (*Arrival, error) {
 	}
 	to.waiting.Remove(place)
 	a.forget()
+	if gone := ctx.Err(); gone != nil {
+		return nil, gone
+	}
 	if unavailable := h.available(); unavailable != nil {
 		return nil, unavailable
 	}
@@ -125,7 +128,7 @@ func (h *Hub) arriveLocked(to *arrivals, ip netip.Addr, perIP, most int) (*Arriv
 	return h.newArrival(to, ip), nil
 }
 
-// newArrival counts an arrival for its address, and for who waits for all of them.
+// newArrival counts an arrival for its address, and for Close, which waits for all.
 func (h *Hub) newArrival(to *arrivals, ip netip.Addr) *Arrival {
 	if to.byIP == nil {
 		to.byIP = map[netip.Addr]int{}

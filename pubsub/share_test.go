@@ -222,7 +222,7 @@ func TestHandshakesWait(t *testing.T) {
 			all[0] = got.a
 		}
 		leave()
-		if got := <-second; !errors.Is(got.err, ErrArrivals) {
+		if got := <-second; !errors.Is(got.err, context.Canceled) {
 			t.Errorf("who has gone: %v", got.err)
 		}
 		if got := <-late; !errors.Is(got.err, ErrArrivals) || got.after != HandshakeWait {

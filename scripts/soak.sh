@@ -58,7 +58,7 @@ soak_reloads() {
 	integration -run 'TestReloadsUnderLoad$'
 }
 
-## three edges with NATS inside that are killed, frozen, parted, slow, out of disk or an hour wrong, ten times each
+## three edges with NATS inside that are killed, frozen, parted, slow, out of disk, an hour wrong or stopped, ten times each
 soak_faults() {
 	MILLRACE_SOAK=1 go test -v -count=1 -timeout 6h -run 'TestFaults$' ./integration/faults
 }

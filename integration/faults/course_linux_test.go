@@ -16,22 +16,23 @@ type fault struct {
 	begin func(l *lab, e *edge, rng *rand.Rand)
 	end   func(l *lab, e *edge)
 	// loses is how long before and after its beginning another edge may send a message
-	// to one that is lost; 0: no such message is. Negative: as long as the fault lasts.
+	// to one that is lost; 0: no such message is. Negative: from oneTime before it to its end.
 	loses time.Duration
 }
 
 // always stands for as long as a fault lasts.
 const always = -1
 
-// underWay is how old a message to one may be that dies with the edge it was sent to.
-const underWay = time.Second
+// underWay is how old a message to one may be that dies with the edge it was sent to. Only
+// a soak has the machine for itself.
+var underWay = map[bool]time.Duration{true: time.Second, false: oneTime}[soaking]
 
 const fullDisk = "full disk"
 
 var partition = fault{"partition", func(l *lab, e *edge, _ *rand.Rand) { l.part(e, treatment{cut: true}) }, heal, always}
 
 var allFaults = []fault{
-	{"kill", func(_ *lab, e *edge, _ *rand.Rand) { e.signal(syscall.SIGKILL); <-e.end }, func(_ *lab, e *edge) { e.start() }, underWay},
+	{"kill", func(l *lab, e *edge, _ *rand.Rand) { e.signal(syscall.SIGKILL); l.ends(e) }, func(_ *lab, e *edge) { e.start() }, underWay},
 	{"freeze", func(_ *lab, e *edge, _ *rand.Rand) { e.stood.Store(true); e.signal(syscall.SIGSTOP) }, func(_ *lab, e *edge) { e.signal(syscall.SIGCONT) }, always},
 	partition,
 	{"loss and delay", func(l *lab, e *edge, rng *rand.Rand) {
@@ -47,9 +48,22 @@ var clockFault = fault{"clock", func(_ *lab, e *edge, rng *rand.Rand) {
 
 // stopFault takes an edge off as an operator does, which lasts 7 s at least.
 var stopFault = fault{"stop", func(_ *lab, e *edge, _ *rand.Rand) { e.signal(syscall.SIGTERM) },
-	func(_ *lab, e *edge) { <-e.end; e.start() }, 0}
+	func(l *lab, e *edge) { l.ends(e); e.start() }, 0}
 
 func heal(l *lab, e *edge) { l.part(e, treatment{}) }
+
+// ends awaits the end of an edge's process.
+func (l *lab) ends(e *edge) {
+	l.Helper()
+	l.await("the end of a process", func() bool {
+		select {
+		case <-e.end:
+			return true
+		default:
+			return false
+		}
+	})
+}
 
 // part treats so what goes between an edge and all others.
 func (l *lab) part(e *edge, how treatment) {

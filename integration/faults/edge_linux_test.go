@@ -27,11 +27,11 @@ const (
 	routesPassword = "c0rrect-horse"
 )
 
-// edge is one process, in a namespace of its own.
+// edge is one process, in a namespace of its own where there can be one.
 type edge struct {
 	t       testing.TB
 	number  int    // from 1 on, of its port
-	ip, ns  string // empty: this process's own namespace
+	ip, ns  string // ns is empty: this process's own
 	dir     string
 	disk    string // of its NATS server
 	program string
@@ -90,7 +90,7 @@ http://%[3]s:8080 {
 // config writes the edge's Caddyfile.
 func (e *edge) config(n between) {
 	var routes []string
-	for other := 1; other <= 3; other++ {
+	for other := 1; other <= machines; other++ {
 		if other != e.number {
 			routes = append(routes, "nats://"+n.route(e.number, other))
 		}
@@ -127,7 +127,7 @@ func (e *edge) start() {
 	e.cmd, e.out, e.end = cmd, out, end
 }
 
-// signal sends a signal: the process that ip has become.
+// signal sends a signal, in a namespace to what ip has become.
 func (e *edge) signal(s syscall.Signal) {
 	e.mu.Lock()
 	cmd := e.cmd

@@ -65,6 +65,9 @@ type lab struct {
 // soaking says that this is a run of `make soak`.
 var soaking = os.Getenv("MILLRACE_SOAK") != ""
 
+// machines is how many edges there are.
+const machines = 3
+
 // diskSize is that of the disk of an edge's NATS server.
 const diskSize = 160 << 20
 
@@ -83,9 +86,9 @@ func startLab(t *testing.T, proxied bool) *lab {
 	var n between
 	var err error
 	if proxied {
-		n, err = newProxies(<-subnets, 3)
+		n, err = newProxies(<-subnets, machines)
 	} else {
-		n, err = newNetwork(<-subnets, 3)
+		n, err = newNetwork(<-subnets, machines)
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -104,7 +107,7 @@ func startLab(t *testing.T, proxied bool) *lab {
 			t.Error(err)
 		}
 	})
-	for i := range 3 {
+	for i := range machines {
 		e := &edge{t: t, number: i + 1, dir: t.TempDir(), program: millrace}
 		e.ip, e.ns = n.machine(i + 1)
 		if proxied {

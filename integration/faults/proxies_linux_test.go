@@ -32,6 +32,9 @@ func newProxies(subnet, machines int) (p *proxies, err error) {
 	p = &proxies{subnet: subnet, paths: map[[2]int]treatment{}, conns: map[net.Conn]struct{}{}, quit: make(chan struct{})}
 	for from := 1; from <= machines; from++ {
 		for to := 1; to <= machines; to++ {
+			if to == from {
+				continue
+			}
 			l, err := net.Listen("tcp", p.route(from, to))
 			if err != nil {
 				return nil, errors.Join(err, p.close())
@@ -50,8 +53,10 @@ func (p *proxies) machine(number int) (ip, ns string) {
 // admin is an address of its own for each edge, since all are in one namespace.
 func (p *proxies) admin(number int) string { ip, _ := p.machine(number); return ip }
 
+// route has another port than the servers themselves: they tell each other of addresses with
+// their own, which must lead nowhere.
 func (p *proxies) route(from, to int) string {
-	return fmt.Sprintf("127.%d.%d.%d:6222", p.subnet, from, to)
+	return fmt.Sprintf("127.%d.%d.%d:6223", p.subnet, from, to)
 }
 
 func (p *proxies) String() string { return "TCP proxies of this process" }

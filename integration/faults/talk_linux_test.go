@@ -227,8 +227,9 @@ func (t *talk) begins() {
 
 // lostToOne counts the messages to one of edges that nothing happened to, sent during a
 // course or a moment before, that nobody took.
-func (t *talk) lostToOne(c course, r *running) (n int) {
-	t.l.Helper()
+func (l *lab) lostToOne(c course, r *running) (n int) {
+	l.Helper()
+	t := l.talk
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for _, e := range r.healthy() {
@@ -242,7 +243,7 @@ func (t *talk) lostToOne(c course, r *running) (n int) {
 			}
 		}
 		if len(wrong) > 0 {
-			t.l.Errorf("%d messages to one of edge %d are lost that may not be, sent after the fault by %v", len(wrong), e.number, slices.Sorted(slices.Values(wrong)))
+			l.Errorf("%d messages to one of edge %d are lost that may not be, sent after the fault by %v", len(wrong), e.number, slices.Sorted(slices.Values(wrong)))
 		}
 	}
 	return n

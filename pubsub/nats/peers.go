@@ -206,8 +206,8 @@ func (p *peers) list() {
 	}
 }
 
-// listed returns the edges that clients can choose from, sorted by host: also none that
-// has been silent too long, and that expire has not looked at since.
+// listed returns the edges that clients can choose from, sorted by host: none that has
+// been silent too long, also where expire has not dropped it yet.
 func (p *peers) listed(now time.Time) []pubsub.Edge {
 	p.mu.RLock()
 	defer p.mu.RUnlock()
