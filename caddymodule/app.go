@@ -232,7 +232,7 @@ func (a *App) Provision(ctx caddy.Context) error {
 	a.started = make(chan struct{})
 	a.takeover = takeover.New(func(srv *caddyhttp.Server) http.Handler {
 		return outermost{next: srv, server: srv, log: a.log.Named("guard")}
-	}, LiveLog("pubsub.http3"))
+	}, ctx.Storage(), LiveLog("pubsub.http3"))
 	if err := a.provisionLimits(); err != nil {
 		return err
 	}

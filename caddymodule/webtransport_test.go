@@ -129,7 +129,7 @@ func TestWebTransportOff(t *testing.T) {
 // and one on another: each server is warned of once.
 func TestNoWebTransportWarns(t *testing.T) {
 	core, logs := observer.New(zap.InfoLevel)
-	app := &App{log: zap.New(core), takeover: takeover.New(nil, zap.NewNop())}
+	app := &App{log: zap.New(core), takeover: takeover.New(nil, nil, zap.NewNop())}
 	one, two := new(caddyhttp.Server), new(caddyhttp.Server)
 	for _, srv := range []*caddyhttp.Server{one, one, two} {
 		app.claimHTTP3(caddy.Context{Context: context.WithValue(t.Context(), caddyhttp.ServerCtxKey, srv)})

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/tls"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -301,5 +302,36 @@ func TestWithoutWebTransport(t *testing.T) {
 				t.Errorf("got warnings %q about port %d, want one that says %q", warnings, port, c.warns)
 			}
 		})
+	}
+}
+
+// A client whose edge was killed and is back hears at its next packet that its connection
+// is gone; a reload keeps it.
+func TestKilledEdgeResets(t *testing.T) {
+	t.Parallel()
+	e := startEdge(t, defaultCaddyfile)
+	conn := e.dialQUIC(nil)
+	e.reload(strings.Replace(defaultCaddyfile, "no such page", "no such page here", 1))
+	ask := func() {
+		t.Helper()
+		if err := conn.SendDatagram(make([]byte, 100)); err != nil { // larger than a reset
+			t.Error(err)
+		}
+	}
+	ask()
+	e.kill()
+	samePorts := func(again *edge) { again.HTTP, again.HTTPS = e.HTTP, e.HTTPS }
+	if ended := context.Cause(conn.Context()); ended != nil {
+		t.Fatalf("before the edge is back: %v", ended)
+	}
+	startEdge(t, defaultCaddyfile, inDir(e.Dir), samePorts, withEnv("MILLRACE_MASTER_TOKEN="+e.master))
+	ask()
+	select {
+	case <-conn.Context().Done():
+	case <-time.After(patience):
+		t.Fatal("the client has not heard")
+	}
+	if err := context.Cause(conn.Context()); !errors.As(err, new(*quic.StatelessResetError)) {
+		t.Errorf("the connection ended with %v", err)
 	}
 }

@@ -72,7 +72,7 @@ func TestClaimTakesH3(t *testing.T) {
 		TLSConnPolicies: caddytls.ConnectionPolicies{new(caddytls.ConnectionPolicy)},
 	}
 	given := srv.Protocols
-	taken := New(nil, zap.NewNop())
+	taken := New(nil, nil, zap.NewNop())
 	for range 2 { // as the second handler of a server does
 		if err := taken.claim(srv, new(caddyhttp.App)); err != nil {
 			t.Fatal(err)
@@ -129,7 +129,7 @@ func TestClaimWhileProvisioned(t *testing.T) {
 		"h1":      {"listen":["127.0.0.1:18446"],"protocols":["h1"],"automatic_https":{"disable":true},"tls_connection_policies":[{}]}
 	}}}}`
 	for range 8 {
-		claimed.takeover, claimed.reasons = New(nil, zap.NewNop()), map[string]error{}
+		claimed.takeover, claimed.reasons = New(nil, nil, zap.NewNop()), map[string]error{}
 		var parsed caddy.Config
 		if err := json.Unmarshal([]byte(config), &parsed); err != nil {
 			t.Fatal(err)

@@ -48,7 +48,7 @@ func newGeneration(t *testing.T, address caddy.NetworkAddress, name string, hand
 			t.Error("a handler was asked for another server")
 		}
 		return handler
-	}, zap.NewNop()), srv}
+	}, nil, zap.NewNop()), srv}
 	if err := g.claim(srv, new(caddyhttp.App)); err != nil {
 		t.Fatal(err)
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/certmagic"
 	"github.com/quic-go/quic-go"
 	"github.com/quic-go/quic-go/http3"
 	"github.com/quic-go/webtransport-go"
@@ -47,10 +48,10 @@ type port struct {
 }
 
 // leasePort takes a port from the pool, or opens it, and puts the binding in force.
-func leasePort(address caddy.NetworkAddress, b *binding, log *zap.Logger) (*port, error) {
+func leasePort(address caddy.NetworkAddress, b *binding, storage certmagic.Storage, log *zap.Logger) (*port, error) {
 	key := address.String()
 	v, loaded, err := ports.LoadOrNew(key, func() (caddy.Destructor, error) {
-		return openPort(address, b, log)
+		return openPort(address, b, storage, log)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("HTTP/3 on %s: %w", key, err)
@@ -63,7 +64,7 @@ func leasePort(address caddy.NetworkAddress, b *binding, log *zap.Logger) (*port
 	return p, nil
 }
 
-func openPort(address caddy.NetworkAddress, first *binding, log *zap.Logger) (*port, error) {
+func openPort(address caddy.NetworkAddress, first *binding, storage certmagic.Storage, log *zap.Logger) (*port, error) {
 	ln, err := address.Listen(context.Background(), 0, net.ListenConfig{})
 	if err != nil {
 		return nil, err
@@ -76,6 +77,12 @@ func openPort(address caddy.NetworkAddress, first *binding, log *zap.Logger) (*p
 	// MaxHeaderBytes and IdleTimeout stay those of the first configuration.
 	p.web = newWebServer(p, first.server.MaxHeaderBytes, time.Duration(first.server.IdleTimeout))
 	p.transport = newTransport(socket)
+	if storage != nil {
+		if p.transport.StatelessResetKey, err = resetKey(storage); err != nil {
+			log.Error("without a key for stateless resets clients over HTTP/3 do not notice soon that this edge was killed",
+				zap.String("listener", p.key), zap.Error(err))
+		}
+	}
 	p.listener, err = p.transport.ListenEarly(http3.ConfigureTLSConfig(p.tlsConfig()), p.quicConfig())
 	if err != nil {
 		return nil, errors.Join(err, p.transport.Close(), socket.Close())

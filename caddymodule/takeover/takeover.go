@@ -8,6 +8,7 @@ import (
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+	"github.com/caddyserver/certmagic"
 	"go.uber.org/zap"
 )
 
@@ -18,6 +19,7 @@ var ports = caddy.NewUsagePool()
 // Takeover is what one configuration has taken over.
 type Takeover struct {
 	handler func(*caddyhttp.Server) http.Handler
+	storage certmagic.Storage
 	log     *zap.Logger
 
 	claims []*claim // in the order in which they were made
@@ -34,9 +36,10 @@ type lease struct {
 
 // New makes the takeover of a configuration, without any claim. handler makes
 // what serves the requests to a server: the server itself, and what stands
-// before it. log outlives the configuration.
-func New(handler func(*caddyhttp.Server) http.Handler, log *zap.Logger) *Takeover {
-	return &Takeover{handler: handler, log: log}
+// before it. storage has the key for stateless resets; nil: there are none. log
+// outlives the configuration.
+func New(handler func(*caddyhttp.Server) http.Handler, storage certmagic.Storage, log *zap.Logger) *Takeover {
+	return &Takeover{handler: handler, storage: storage, log: log}
 }
 
 // Start takes the claimed servers' ports over. When it fails it has taken none.
@@ -48,7 +51,7 @@ func (t *Takeover) Start(ctx caddy.Context) error {
 			tls:     c.server.TLSConnPolicies.TLSConfig(ctx),
 		}
 		for _, address := range c.addresses {
-			p, err := leasePort(address, b, t.log)
+			p, err := leasePort(address, b, t.storage, t.log)
 			if err != nil {
 				t.Quiesce()
 				return errors.Join(err, t.Close(0))

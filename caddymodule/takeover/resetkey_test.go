@@ -1,0 +1,100 @@
+package takeover
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/certmagic"
+	"github.com/quic-go/quic-go"
+	"go.uber.org/zap"
+	"go.uber.org/zap/zaptest/observer"
+)
+
+// A client hears at its next packet that the process it was connected to is gone, and
+// that another one is at its address.
+func TestStatelessReset(t *testing.T) {
+	storage := &certmagic.FileStorage{Path: t.TempDir()}
+	address := unused(t)
+	open := func(storage certmagic.Storage) *port {
+		g := newGeneration(t, address, "a", func(http.ResponseWriter, *http.Request) {})
+		p, err := openPort(g.claims[0].addresses[0], &binding{g.server, g.handler(g.server), g.server.TLSConnPolicies.TLSConfig(caddy.Context{Context: t.Context()})}, storage, zap.NewNop())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	killed := open(storage)
+	c := connect(t, address)
+	if err := killed.socket.Close(); err != nil { // no last word
+		t.Fatal(err)
+	}
+	killed.running.Wait()
+	back := open(storage)
+	defer func() { _ = back.Destruct() }()
+	if err := c.quic.SendDatagram(make([]byte, 100)); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	select {
+	case <-c.quic.Context().Done():
+	case <-ctx.Done():
+		t.Fatalf("the client has not heard within %v", patience)
+	}
+	if err := context.Cause(c.quic.Context()); !errors.As(err, new(*quic.StatelessResetError)) {
+		t.Errorf("the connection ended with %v", err)
+	}
+}
+
+// The key is made once, whoever asks first.
+func TestResetKey(t *testing.T) {
+	dir := t.TempDir()
+	keys := make([]*quic.StatelessResetKey, 2)
+	var all sync.WaitGroup
+	for i := range keys {
+		all.Go(func() {
+			var err error
+			if keys[i], err = resetKey(&certmagic.FileStorage{Path: dir}); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	for _, k := range keys {
+		if k == nil || *k != *keys[0] || bytes.Equal(k[:], make([]byte, len(k))) {
+			t.Fatal("there is more than one key, or an empty one")
+		}
+	}
+	info, err := os.Stat(filepath.Join(dir, filepath.FromSlash(resetKeyName)))
+	if err != nil || info.Mode().Perm()&0o077 != 0 {
+		t.Errorf("others can read the key: %v, %v", info.Mode(), err)
+	}
+}
+
+// A key that is none stops nobody, and is told.
+func TestBadResetKey(t *testing.T) {
+	storage := &certmagic.FileStorage{Path: t.TempDir()}
+	if err := storage.Store(t.Context(), resetKeyName, []byte("secret")); err != nil {
+		t.Fatal(err)
+	}
+	core, logs := observer.New(zap.InfoLevel)
+	g := newGeneration(t, unused(t), "a", func(http.ResponseWriter, *http.Request) {})
+	g.storage, g.log = storage, zap.New(core)
+	g.start(t)
+	told := logs.FilterMessageSnippet("stateless resets").All()
+	if len(told) != 1 {
+		t.Fatalf("it was told %d times", len(told))
+	}
+	text, _ := told[0].ContextMap()["error"].(string)
+	if want := resetKeyName + " in Caddy's storage has 6 bytes, and must have 32"; !strings.Contains(text, want) || strings.Contains(text, "secret") {
+		t.Errorf("got %q, want %q", text, want)
+	}
+}
