@@ -169,7 +169,8 @@ func (s *storm) one(token string) *client.Client {
 	defer cancel()
 	c, err := client.Connect(ctx, []string{s.Dies, s.Stays}, client.Options{
 		Token: token, Transports: []client.Transport{client.WebSocket}, TLS: &tls.Config{RootCAs: s.pool},
-		OnEvent: s.event,
+		OnEvent:     s.event,
+		PongTimeout: time.Minute, // this process has 10,000 clients, and little time for each
 	})
 	if err == nil {
 		_, err = c.SubscribeFunc(ctx, "paint.room", "storm", func(client.Message) {})

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"sync"
 	"syscall"
 	"time"
 
@@ -146,16 +147,22 @@ func (r *running) tick() {
 
 // comeBack finds out when everything works again.
 func (r *running) comeBack() (a again) {
-	for time.Since(r.ended) < patience && (a.tokens == 0 || a.messages == 0) {
-		if a.messages == 0 && r.l.talk.crossed(r.ended) {
-			a.messages = time.Since(r.ended)
-		}
-		if a.tokens == 0 && r.l.issues() {
-			a.tokens = time.Since(r.ended)
+	var both sync.WaitGroup
+	both.Go(func() { a.tokens = r.until(r.l.issues) })
+	both.Go(func() { a.messages = r.until(func() bool { return r.l.talk.crossed(r.ended) }) })
+	both.Wait()
+	return a
+}
+
+// until is how long after the faults something is so; 0: it is not within patience.
+func (r *running) until(is func() bool) time.Duration {
+	for time.Since(r.ended) < patience {
+		if is() {
+			return time.Since(r.ended)
 		}
 		time.Sleep(10 * time.Millisecond)
 	}
-	return a
+	return 0
 }
 
 // mayLose reports whether a message to one may be lost that another edge sent then. Of two

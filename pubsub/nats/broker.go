@@ -221,6 +221,8 @@ func (b *Broker) Close() error {
 	b.closing.Do(func() {
 		b.peers.leave(stateGone)
 		b.announce()
+		b.barrier()
+		b.awaitOthers()
 		b.mu.Lock()
 		for _, t := range b.interests {
 			b.set(t.whole, false, false)

@@ -145,3 +145,51 @@ func (e *edge) reachServer(t *testing.T) {
 	t.Helper()
 	e.subscribe(t, "t", "unique.to.this")
 }
+
+// Of messages to one random subscriber none is lost when an edge stops that others take for
+// one that has somebody: it passes on what is on its way to it.
+func TestCloseLosesNoMessageToOne(t *testing.T) {
+	t.Parallel()
+	servers := natstest.Cluster(t, 2) // a message may cross the word that nobody listens any more
+	publisher, stays := startEdge(t, natstest.Connect(servers[0]), 8<<20), startEdge(t, natstest.Connect(servers[0]), 8<<20)
+	publisher.refuses, publisher.uninterested = true, true
+	stays.subscribe(t, "t", "a")
+	sent := 0
+	for range 20 {
+		stops := startEdge(t, natstest.Connect(servers[1]), 8<<20)
+		stops.subscribe(t, "t", "a")
+		await(t, "a message there", func() bool {
+			if err := publisher.publish(wire.OneRandom, "a", fmt.Sprint(sent)); err != nil {
+				t.Error(err)
+			}
+			sent++
+			n, _, _ := stops.counts()
+			return n > 0
+		})
+		quit, stopped := make(chan struct{}), make(chan struct{})
+		go func() { // ends with quit
+			defer close(stopped)
+			for tick := time.NewTicker(20 * time.Microsecond); ; <-tick.C {
+				select {
+				case <-quit:
+					tick.Stop()
+					return
+				default:
+				}
+				if err := publisher.publish(wire.OneRandom, "a", fmt.Sprint(sent)); err != nil {
+					t.Error(err)
+				}
+				sent++
+			}
+		}()
+		stops.mu.Lock()
+		stops.refuses, stops.uninterested = true, true // its last session has ended
+		stops.mu.Unlock()
+		closeInTime(t, stops)
+		close(quit)
+		<-stopped
+		n, _, _ := stops.counts()
+		sent -= n // what it took
+	}
+	await(t, "all messages", func() bool { n, _, _ := stays.counts(); return n >= sent })
+}

@@ -69,6 +69,19 @@ func (b *Broker) CatchUp(tenant string, done func()) {
 	endAll(ended)
 }
 
+// awaitOthers returns when all other edges have taken what this one has said until now, and
+// what they had sent to it before has come, or after leaveTime.
+func (b *Broker) awaitOthers() {
+	timer := time.NewTimer(leaveTime)
+	defer timer.Stop()
+	heard := make(chan struct{})
+	b.CatchUp("leaving", func() { close(heard) }) // of any tenant: other edges have nothing queued, most likely
+	select {
+	case <-heard:
+	case <-timer.C:
+	}
+}
+
 func endAll(list []catching) {
 	for _, c := range list {
 		c.done()
