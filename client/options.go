@@ -34,7 +34,8 @@ type Options struct {
 	// Token is an access token. Either this or TokenProvider is required.
 	Token string
 	// TokenProvider gives a token instead. It is asked when the client connects,
-	// again when nine tenths of the time to the expiry that it gave have passed, and
+	// again when eight to nine tenths of the time to the expiry that it gave have
+	// passed, at random, so that many clients do not ask at once, and
 	// when the edge says that the token has expired. The context ends after
 	// ConnectTimeout. No two calls run at the same time. It may call the client.
 	TokenProvider func(ctx context.Context) (AccessToken, error)

@@ -2,6 +2,7 @@ package client
 
 import (
 	"context"
+	"math/rand/v2"
 	"sync"
 	"time"
 )
@@ -16,6 +17,7 @@ type tokens struct {
 	mu       sync.Mutex
 	current  AccessToken
 	obtained time.Time
+	early    float64 // in [0,1): see renewAt
 	have     bool
 }
 
@@ -81,7 +83,7 @@ func (t *tokens) ask(ctx context.Context) (AccessToken, error) {
 		}
 		if err == nil {
 			t.mu.Lock()
-			t.current, t.have, t.obtained = given, true, time.Now()
+			t.current, t.have, t.obtained, t.early = given, true, time.Now(), rand.Float64()
 			t.mu.Unlock()
 		}
 		answers <- answer{given, err}
@@ -109,7 +111,7 @@ func (t *tokens) renewal() (token string, at time.Time) {
 	if t.s.TokenProvider == nil || !t.have {
 		return "", time.Time{}
 	}
-	at = renewAt(t.obtained, t.current.ExpiresAt)
+	at = renewAt(t.obtained, t.current.ExpiresAt, t.early)
 	if soonest := t.obtained.Add(leastRenewal); !at.IsZero() && at.Before(soonest) {
 		at = soonest
 	}
@@ -117,9 +119,10 @@ func (t *tokens) renewal() (token string, at time.Time) {
 }
 
 // renewAt is when to ask for the next token: when nine tenths of the time that is
-// left have passed, but at least 5 s before the end if there is that much. Zero:
-// never.
-func renewAt(now, expires time.Time) time.Time {
+// left have passed, but at least 5 s before the end if there is that much; and earlier
+// than that by up to a tenth of it, since many clients may have got their tokens at
+// once. Zero: never.
+func renewAt(now, expires time.Time, early float64) time.Time {
 	if expires.IsZero() {
 		return time.Time{}
 	}
@@ -131,5 +134,5 @@ func renewAt(now, expires time.Time) time.Time {
 	if early := left - 5*time.Second; early > 0 {
 		wait = min(wait, early)
 	}
-	return now.Add(wait)
+	return now.Add(max(0, wait-time.Duration(early*float64(left)/10)))
 }

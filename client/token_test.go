@@ -44,6 +44,8 @@ func provider(life time.Duration, calls *asked, fail func(n int) bool, name func
 func TestTokenProvider(t *testing.T) {
 	counted := func(n int) string { return fmt.Sprintf("AT_%d", n) }
 	same := func(int) string { return "AT_same" }
+	// Tokens of a minute are renewed so late.
+	inTime := func(d time.Duration) bool { return d >= 48*time.Second && d <= 54*time.Second }
 	connect := func(t *testing.T, w *world, p func(context.Context) (AccessToken, error)) (*Client, *fakeLink) {
 		return w.mustConnect([]string{edgeA}, func(o *Options) { o.Token, o.TokenProvider = "", p })
 	}
@@ -51,7 +53,7 @@ func TestTokenProvider(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			w, calls, start := newWorld(t), &asked{}, time.Now()
 			_, first := connect(t, w, provider(time.Minute, calls, nil, counted))
-			if e := event[Moving](w); e.Reason != ReasonToken || time.Since(start) != 54*time.Second {
+			if e := event[Moving](w); e.Reason != ReasonToken || !inTime(time.Since(start)) {
 				t.Errorf("%+v after %v", e, time.Since(start))
 			}
 			event[Moved](w)
@@ -60,7 +62,7 @@ func TestTokenProvider(t *testing.T) {
 				t.Errorf("tokens %s and %s", first.token, second.token)
 			}
 			event[Moved](w)
-			if all := calls.all(); len(all) != 3 || all[2].Sub(all[1]) != 54*time.Second {
+			if all := calls.all(); len(all) != 3 || !inTime(all[2].Sub(all[1])) {
 				t.Errorf("calls %v", all)
 			}
 		})

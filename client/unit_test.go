@@ -39,21 +39,23 @@ func TestBackOff(t *testing.T) {
 
 func TestRenewAt(t *testing.T) {
 	now := time.Unix(1e9, 0)
-	for left, want := range map[time.Duration]time.Duration{
-		time.Hour:        54 * time.Minute,
-		50 * time.Second: 45 * time.Second,
-		40 * time.Second: 35 * time.Second,
-		10 * time.Second: 5 * time.Second,
-		5 * time.Second:  4500 * time.Millisecond,
-		time.Second:      900 * time.Millisecond,
-		0:                0,
-		-time.Hour:       0,
+	for left, want := range map[time.Duration][2]time.Duration{ // the latest, and the earliest
+		time.Hour:        {54 * time.Minute, 48 * time.Minute},
+		50 * time.Second: {45 * time.Second, 40 * time.Second},
+		40 * time.Second: {35 * time.Second, 31 * time.Second},
+		10 * time.Second: {5 * time.Second, 4 * time.Second},
+		5 * time.Second:  {4500 * time.Millisecond, 4 * time.Second},
+		time.Second:      {900 * time.Millisecond, 800 * time.Millisecond},
+		0:                {},
+		-time.Hour:       {},
 	} {
-		if got := renewAt(now, now.Add(left)).Sub(now); got != want {
-			t.Errorf("%v left: asked after %v, want %v", left, got, want)
+		for early, want := range want {
+			if got := renewAt(now, now.Add(left), float64(early)).Sub(now); got != want {
+				t.Errorf("%v left: asked after %v, want %v", left, got, want)
+			}
 		}
 	}
-	if at := renewAt(now, time.Time{}); !at.IsZero() {
+	if at := renewAt(now, time.Time{}, 0.5); !at.IsZero() {
 		t.Errorf("no expiry: asked at %v", at)
 	}
 }

@@ -5,9 +5,13 @@ import { abortable, backOff, limited } from "./timers.js";
 const LONGEST = 2 ** 31 - 1; // ms of a timer
 const LEAST = 1000; // ms between two tokens that are asked for in time, if they are that short
 
-/** renewAfter says how many ms after it came a token that is good for `life` ms is renewed. */
-export function renewAfter(life: number): number {
-  return Math.min(life * 0.9, life > 5000 ? life - 5000 : life);
+/**
+ * renewAfter says how many ms after it came a token that is good for `life` ms is renewed. `early`, from 0 to 1, spreads
+ * the renewals of many clients over a tenth of its life.
+ */
+export function renewAfter(life: number, early: number): number {
+  if (life === Infinity) return life;
+  return Math.max(0, Math.min(life * 0.9, life > 5000 ? life - 5000 : life) - (early * life) / 10);
 }
 
 /** A TokenClock holds the token, and asks the provider for the next one in time. */
@@ -65,7 +69,7 @@ export class TokenClock {
       // In the past: this machine's clock is wrong, and the edge knows better.
       this.#expires = expires > Date.now() ? expires : Infinity;
       this.#failures = 0;
-      this.#wait(Math.max(LEAST, renewAfter(this.#expires - Date.now())));
+      this.#wait(Math.max(LEAST, renewAfter(this.#expires - Date.now(), Math.random())));
       return this.#token;
     } catch (cause) {
       if (this.#expires < Infinity && Date.now() < this.#expires) {

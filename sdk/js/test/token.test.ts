@@ -5,15 +5,19 @@ import { Edge } from "./edge.js";
 import { tried } from "./helpers.js";
 
 test("when a token is renewed", () => {
-  const cases: [life: number, after: number][] = [
-    [3_600_000, 3_240_000],
-    [50_000, 45_000],
-    [20_000, 15_000], // 5 s before the end
-    [6000, 1000],
-    [5000, 4500], // there is no such time
-    [1000, 900],
+  const cases: [life: number, latest: number, earliest: number][] = [
+    [3_600_000, 3_240_000, 2_880_000],
+    [50_000, 45_000, 40_000],
+    [20_000, 15_000, 13_000], // 5 s before the end
+    [6000, 1000, 400],
+    [5000, 4500, 4000], // there is no such time
+    [1000, 900, 800],
   ];
-  for (const [life, after] of cases) assert.equal(renewAfter(life), after);
+  for (const [life, latest, earliest] of cases) {
+    assert.equal(renewAfter(life, 0), latest);
+    assert.equal(renewAfter(life, 1), earliest);
+  }
+  assert.equal(renewAfter(Infinity, 0.5), Infinity);
 });
 
 /** provider gives token after token, each for `life` milliseconds. */
