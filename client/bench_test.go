@@ -64,6 +64,7 @@ func (l *loopLink) finish()          { close(l.over) }
 func (l *loopLink) abort()           {}
 func (l *loopLink) heard() time.Time { return time.Now() }
 func (l *loopLink) setWaker(func())  {}
+func (l *loopLink) probe()           {}
 
 // BenchmarkReceive is a message's way from the stream's bytes to the
 // application, through one subscription. Run it with -cpu 1 for what one core

@@ -27,6 +27,7 @@ type conn struct {
 	unacked  int            // SUBs among them
 	ready    bool           // every subscription was answered once
 	pings    []*ping        // sent and not answered, in order
+	probed   time.Time      // the last time; see probeAt
 	marked   uint64         // bytes that were sent up to the last PING
 	since    time.Time      // connected
 	draining bool           // RECONNECT has come

@@ -281,6 +281,7 @@ func (l *fakeLink) heard() time.Time {
 	return l.last
 }
 func (l *fakeLink) setWaker(func()) {}
+func (l *fakeLink) probe()          {}
 
 // payloads reads n messages of a subscription.
 func payloads(t *testing.T, s *Subscription, n int) []string {

@@ -28,6 +28,9 @@ type link interface {
 	// not come through send: the answer to a WebSocket ping. send is then called,
 	// perhaps with no messages.
 	setWaker(func())
+	// probe sends something that an edge answers which does not know the connection,
+	// since it was started again: a PING is too short for that.
+	probe()
 }
 
 // dialFunc opens a link to an edge. The error is an *Error, with the status if

@@ -55,7 +55,7 @@ func earliest(times ...time.Time) time.Time {
 func (c *Client) deadline() time.Time {
 	times := []time.Time{c.renewAt, c.retry.at}
 	for _, conn := range c.conns() {
-		times = append(times, c.aliveUntil(conn))
+		times = append(times, c.aliveUntil(conn), conn.probeAt())
 	}
 	if c.move != nil {
 		times = append(times, c.move.retry.at, c.move.settled, c.move.leaveBy, c.move.publishBy)
@@ -75,6 +75,10 @@ func (c *Client) tick(now time.Time) {
 	for _, conn := range c.conns() {
 		if due(c.aliveUntil(conn)) {
 			c.checkAlive(conn)
+		}
+		if due(conn.probeAt()) {
+			conn.probed = now
+			conn.link.probe()
 		}
 	}
 	if c.move != nil && due(c.move.retry.at) {
@@ -125,6 +129,23 @@ func (c *Client) aliveUntil(conn *conn) time.Time {
 		return time.Time{}
 	}
 	return heard.Add(c.s.KeepAlive)
+}
+
+// probeEvery is how often a connection is probed whose PING has no answer.
+const probeEvery = time.Second
+
+// probeAt is when to probe a connection next; zero: when a PING waits.
+func (c *conn) probeAt() time.Time {
+	if c.aborted || len(c.pings) == 0 {
+		return time.Time{}
+	}
+	last := c.pings[0].sent
+	for _, t := range []time.Time{c.probed, c.link.heard()} {
+		if t.After(last) {
+			last = t
+		}
+	}
+	return last.Add(probeEvery)
 }
 
 func (c *Client) checkAlive(conn *conn) {

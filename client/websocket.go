@@ -92,6 +92,8 @@ func (w *webSocket) owePong(data string) error {
 	return nil
 }
 
+func (w *webSocket) probe() {} // TCP has resets of its own
+
 func (w *webSocket) setWaker(f func()) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -176,3 +176,9 @@ func (w *webTransport) abort() {
 func (w *webTransport) heard() time.Time { return w.read.time() }
 
 func (w *webTransport) setWaker(func()) {} // QUIC answers pings itself
+
+// probe sends a datagram, which edges ignore, in a packet that is longer than a stateless
+// reset (RFC 9000, section 10.3): no shorter one is answered by it.
+func (w *webTransport) probe() { _ = w.session.SendDatagram(make([]byte, resetSize)) }
+
+const resetSize = 43

@@ -26,6 +26,7 @@ var sdkMoves = []sdkMove{
 	{"an edge that loses the others", sdkLosesOthers},
 	{"kill", sdkKill},
 	{"kill of the only edge", sdkKillAlone},
+	{"kill of an edge that is back at once", sdkKillBack},
 }
 
 func (e *edge) drainByAdminAPI() {
@@ -235,6 +236,16 @@ func sdkKillAlone(t *testing.T, lab *sdkLab) {
 			}
 		}
 	}
+	s.comeBack(again(e), clients, subs)
+}
+
+// An edge that is back at once tells clients over WebTransport, as TCP does others, that it
+// does not know their connection: they do not wait for the answer to a PING.
+func sdkKillBack(t *testing.T, lab *sdkLab) {
+	e := startEdge(t, defaultCaddyfile, onLoopbacks)
+	s := lab.stage(t, sdkKind{}, e)
+	clients, subs := s.crowd(sdkOptions{KeepAlive: 500, PongTimeout: 10 * int(patience.Milliseconds()), MaxBackOff: 500})
+	e.kill()
 	s.comeBack(again(e), clients, subs)
 }
 
