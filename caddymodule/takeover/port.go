@@ -79,7 +79,7 @@ func openPort(address caddy.NetworkAddress, first *binding, storage certmagic.St
 	p.transport = newTransport(socket)
 	if storage != nil {
 		if p.transport.StatelessResetKey, err = resetKey(storage); err != nil {
-			log.Error("without a key for stateless resets clients over HTTP/3 do not notice soon that this edge was killed",
+			log.Error("without a key for stateless resets, until a restart, clients over HTTP/3 do not notice soon that this edge was killed",
 				zap.String("listener", p.key), zap.Error(err))
 		}
 	}

@@ -215,8 +215,9 @@ func (b *Broker) Draining() {
 // Edges returns the edges that clients can choose from, this one included.
 func (b *Broker) Edges() []pubsub.Edge { return b.peers.listed(time.Now()) }
 
-// Close implements [pubsub.Broker]. What was sent to this edge until NATS knows
-// that it leaves is still passed on.
+// Close implements [pubsub.Broker]. What was sent to this edge until the others know
+// that it leaves is still passed on. It waits for them, and for NATS, up to four times
+// leaveTime.
 func (b *Broker) Close() error {
 	b.closing.Do(func() {
 		b.peers.leave(stateGone)

@@ -11,7 +11,7 @@ import (
 	"github.com/millrace/millrace/wire"
 )
 
-// closeBound is far above what Close may wait: twice for its last messages, and
+// closeBound is far above what Close may wait: four times for its last messages, and
 // for writes that give up after 5 s.
 const closeBound = 25 * time.Second
 

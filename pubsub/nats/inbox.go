@@ -169,6 +169,9 @@ func (b *Broker) admit(r *receiving, m *client.Msg) (tenant string, ok bool) {
 		return "", false
 	}
 	tenant, _, _ = strings.Cut(rest, ".")
+	if tenant == leavingTenant && kind == "q" && len(m.Data) > 1 && m.Data[1] == kindMark {
+		return "", true // behind the announcement before it
+	}
 	return tenant, true
 }
 

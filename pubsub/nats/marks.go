@@ -69,13 +69,17 @@ func (b *Broker) CatchUp(tenant string, done func()) {
 	endAll(ended)
 }
 
-// awaitOthers returns when all other edges have taken what this one has said until now, and
-// what they had sent to it before has come, or after leaveTime.
+// leavingTenant is the tenant of a mark that an edge asks for when it stops. Others answer it
+// behind its last announcement, of which they have told the senders of all tenants by then.
+const leavingTenant = "leaving"
+
+// awaitOthers returns when all other edges have taken the announcement before, and what they
+// had sent until then has come, or after leaveTime.
 func (b *Broker) awaitOthers() {
 	timer := time.NewTimer(leaveTime)
 	defer timer.Stop()
 	heard := make(chan struct{})
-	b.CatchUp("leaving", func() { close(heard) }) // of any tenant: other edges have nothing queued, most likely
+	b.CatchUp(leavingTenant, func() { close(heard) })
 	select {
 	case <-heard:
 	case <-timer.C:

@@ -230,23 +230,30 @@ func TestUnknownWord(t *testing.T) {
 	t.Parallel()
 	b, _ := startQuiet(t, natstest.Connect(natstest.Server(t)))
 	m := pubsub.Message{Tenant: []byte("t"), Channel: []byte("c")}
-	c := &channelTakers{known: true, edges: []edgeID{5}, used: time.Now()}
+	b.peers.announced(said(stranger, "", stateHere), time.Now().Add(time.Hour))
+	c := &channelTakers{known: true, edges: []edgeID{stranger}, used: time.Now()}
 	b.ofTenant("t", func(of *tenantTakers) { of.channels["c"] = c })
 	edges := func() (n int) {
 		b.ofTenant("t", func(*tenantTakers) { n = len(c.edges) })
 		return n
 	}
-	b.hear(m, 'z', 5)
+	b.hear(m, 'z', stranger)
 	if edges() != 1 {
 		t.Error("an unknown word is taken for a no")
 	}
-	b.hear(m, kindNo, 5)
+	b.hear(m, kindNo, stranger)
 	if edges() != 0 {
 		t.Error("a no is not heard")
 	}
-	b.hear(m, kindYes, 5)
-	b.hear(m, kindYes, 5)
+	b.hear(m, kindYes, stranger)
+	b.hear(m, kindYes, stranger)
 	if edges() != 1 {
 		t.Error("an edge that says yes twice is not there once")
+	}
+	b.peers.lost(stranger)
+	b.hear(m, kindNo, stranger)
+	b.hear(m, kindYes, stranger)
+	if edges() != 0 {
+		t.Error("the yes of an edge that is gone counts")
 	}
 }

@@ -360,7 +360,7 @@ func (b *Broker) hear(m pubsub.Message, kind byte, from edgeID) {
 		return
 	}
 	c.edges = slices.DeleteFunc(c.edges, func(id edgeID) bool { return id == from })
-	if kind == kindYes && len(c.edges) < maxPeers {
+	if kind == kindYes && len(c.edges) < maxPeers && slices.Contains(b.peers.otherIDs(), from) { // it may have left since
 		c.edges = append(c.edges, from)
 	}
 	delete(c.open, from)
