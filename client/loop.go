@@ -134,7 +134,7 @@ func (c *Client) aliveUntil(conn *conn) time.Time {
 // probeEvery is how often a connection is probed whose PING has no answer.
 const probeEvery = time.Second
 
-// probeAt is when to probe a connection next; zero: when a PING waits.
+// probeAt is when to probe a connection next; zero: no PING waits.
 func (c *conn) probeAt() time.Time {
 	if c.aborted || len(c.pings) == 0 {
 		return time.Time{}

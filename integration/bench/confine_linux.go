@@ -22,6 +22,9 @@ func confine(core int, idle bool) error {
 	return nil
 }
 
+// onMainThread reports whether the caller runs on the thread that the process began with.
+func onMainThread() bool { return unix.Gettid() == unix.Getpid() }
+
 // usableCores lists the cores that this process may use.
 func usableCores() []int {
 	var set unix.CPUSet

@@ -14,6 +14,8 @@ func confine(core int, idle bool) error {
 	return nil
 }
 
+func onMainThread() bool { return false }
+
 // usableCores returns none: nothing is pinned.
 func usableCores() []int { return nil }
 

@@ -32,17 +32,34 @@ func newLauncher(core int, idle bool) (*launcher, error) {
 	confined := make(chan error)
 	go func() { // close stops it and waits
 		defer close(l.done)
-		runtime.LockOSThread() // never unlocked: the thread ends with the goroutine
-		confined <- confine(core, idle)
-		for call := range l.calls {
-			call()
-		}
+		ownThread(func() {
+			confined <- confine(core, idle)
+			for call := range l.calls {
+				call()
+			}
+		})
 	}()
 	if err := <-confined; err != nil {
 		l.close()
 		return nil, err
 	}
 	return l, nil
+}
+
+// ownThread runs a function on a thread that ends with it.
+func ownThread(run func()) {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		runtime.LockOSThread() // never unlocked: the thread ends with the goroutine
+		if onMainThread() {    // but for this one, which Go parks: hold it, and take another
+			defer runtime.UnlockOSThread()
+			ownThread(run)
+			return
+		}
+		run()
+	}()
+	<-done
 }
 
 func (l *launcher) close() {

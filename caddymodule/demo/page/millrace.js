@@ -183,16 +183,16 @@ test(i.code))||!this.#s.provided)throw i;let o=await this.#s.ask();if(o===s)thro
 e!==this.#a&&(this.#a=e,this.#o.clear(),this.#i.forget());let i=await this.#i.open(t,e,s);this.drained.delete(t);let r=new C(
 t,i,e,this.#n,this.#e);if(r.error)throw r.error;return this.#h=0,this.#o.clear(),r}hopeless(t,e,s){let{code:i}=e;if(i===
 "unreachable"&&this.drained.delete(t),i!=="refused")this.#h=0;else{if(s||this.drained.has(t))return!1;this.#h++===0&&(this.#c=
-u())}return Rt.test(i)||this.#h>=Ee&&u()-this.#c>=Ae?!0:Te.test(i)?(this.#o.set(t,e),this.#r.every(r=>this.#o.has(r))):!1}};var vt=2**31-1,_e=1e3;function Pe(n){return Math.min(n*.9,n>5e3?n-5e3:n)}var et=class{#t;#e;#s;#n=new AbortController;#i;#r=1/0;#o;#a;#h=0;constructor(t,e,s){
+u())}return Rt.test(i)||this.#h>=Ee&&u()-this.#c>=Ae?!0:Te.test(i)?(this.#o.set(t,e),this.#r.every(r=>this.#o.has(r))):!1}};var vt=2**31-1,_e=1e3;function Pe(n,t){return n===1/0?n:Math.max(0,Math.min(n*.9,n>5e3?n-5e3:n)-t*n/10)}var et=class{#t;#e;#s;#n=new AbortController;#i;#r=1/0;#o;#a;#h=0;constructor(t,e,s){
 this.#t=t,this.#i=t.token,this.#e=e,this.#s=s}get token(){return this.#i}get provided(){return this.#t.tokenProvider!==void 0}get(){
 return this.#i!==void 0&&Date.now()<this.#r?Promise.resolve(this.#i):this.ask()}ask(){return this.#o??=this.#c().finally(
 ()=>{this.#o=void 0}),this.#o}async#c(){clearTimeout(this.#a);let{tokenProvider:t,connectTimeout:e,minBackOff:s}=this.#t,
 {signal:i}=this.#n;try{let r=await _(i,e,d=>M(Promise.resolve(t?.()),d)),{token:o,expiresAt:a}=typeof r=="object"?r:{token:r},
 c=a===void 0?1/0:new Date(a).getTime();return Number.isNaN(c)&&v("expiresAt is no time"),this.#i=ft(o),this.#r=c>Date.now()?
-c:1/0,this.#h=0,this.#l(Math.max(_e,Pe(this.#r-Date.now()))),this.#i}catch(r){this.#r<1/0&&Date.now()<this.#r&&this.#l(Math.
-max(s,S(++this.#h+1,this.#t)));let o=new h("token_provider","the token provider failed",{cause:r});throw this.#i!==void 0&&
-!i.aborted&&this.#s(o),o}}#l(t){this.#n.signal.aborted||!(t<1/0)||(this.#a=setTimeout(()=>{if(t>vt)return this.#l(t-vt);
-let e=this.#i;this.ask().then(s=>s!==e&&this.#e(),()=>{})},Math.min(Math.max(t,0),vt)))}expire(){this.provided&&(this.#r=
+c:1/0,this.#h=0,this.#l(Math.max(_e,Pe(this.#r-Date.now(),Math.random()))),this.#i}catch(r){this.#r<1/0&&Date.now()<this.#r&&
+this.#l(Math.max(s,S(++this.#h+1,this.#t)));let o=new h("token_provider","the token provider failed",{cause:r});throw this.#i!==
+void 0&&!i.aborted&&this.#s(o),o}}#l(t){this.#n.signal.aborted||!(t<1/0)||(this.#a=setTimeout(()=>{if(t>vt)return this.#l(
+t-vt);let e=this.#i;this.ask().then(s=>s!==e&&this.#e(),()=>{})},Math.min(Math.max(t,0),vt)))}expire(){this.provided&&(this.#r=
 0)}stop(){this.#n.abort(),clearTimeout(this.#a)}};var st=class{settings;events;clock;search;interests=new H;closed;lead;second;out;gate;mover;both=!1;reconnecting=!1;leaving=!1;place={
 edge:"",transport:"websocket"};rtt;since=0;attempts=0;asking=new Set;over;#t=!0;#e;#s;constructor(t,e){this.settings=_t(
 e),this.events=new D(e.on),this.clock=new et(this.settings,()=>this.next(),({code:s,message:i})=>this.told(s,i)),this.search=
