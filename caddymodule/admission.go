@@ -31,19 +31,21 @@ func (f *refusal) write(w http.ResponseWriter) {
 	if f.status == http.StatusUnauthorized {
 		w.Header().Set("WWW-Authenticate", "Bearer")
 	}
-	if f == refusedGone {
-		problem(w, f.status, f.code, f.detail)
-		return
+	f.count()
+	problem(w, f.status, f.code, f.detail)
+}
+
+// count counts a client that is refused, but for one that is gone.
+func (f *refusal) count() {
+	if f != refusedGone {
+		countRefusal(f.status, f.code)
 	}
-	refuse(w, f.status, f.code, f.detail)
 }
 
 // close answers an AUTH line (docs/protocol.md, WebTransport). It counts as a
 // handshake that is refused for the same reason.
 func (f *refusal) close() *wtconn.Refusal {
-	if f != refusedGone {
-		countRefusal(f.status, f.code)
-	}
+	f.count()
 	switch {
 	case f.status == http.StatusUnauthorized:
 		return &wtconn.Refusal{Line: wire.AppendErr(nil, wire.CodeUnauthorized), Code: wire.CloseUnauthorized}

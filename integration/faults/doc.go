@@ -4,6 +4,6 @@
 // are sent. A checker knows what was acknowledged.
 //
 // The namespaces take root. Where there can be none the edges are on loopback, with
-// proxies between them that drop and delay, and no disk is full. Run it by `scripts/soak.sh faults`; `make test`
-// has a short form.
+// proxies between them that drop and delay, and no disk is full. Run it by
+// `scripts/soak.sh faults`; `make test` has a short form.
 package faults

@@ -218,9 +218,15 @@ type session struct {
 	done  chan struct{}
 }
 
+// errUnauthorized: the edge does not accept the token.
+var errUnauthorized = errors.New("the token was refused with 401")
+
 func (l *lab) connect(e *edge, t token) (*session, error) {
 	dialer := websocket.Dialer{HandshakeTimeout: 10 * time.Second}
-	conn, _, err := dialer.Dial("ws://"+e.ip+":8080/ws", http.Header{"Authorization": {"Bearer " + t.Token}})
+	conn, res, err := dialer.Dial("ws://"+e.ip+":8080/ws", http.Header{"Authorization": {"Bearer " + t.Token}})
+	if res != nil && res.StatusCode == http.StatusUnauthorized {
+		return nil, errUnauthorized
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package faults
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"net/http"
@@ -165,6 +166,11 @@ func (l *lab) play(c course, rng *rand.Rand, n int, takes time.Duration) (o outc
 		})
 		o.waited = max(o.waited, s.revoked.Sub(asked))
 		o.revoked = append(o.revoked, l.over(s.healthy).Sub(s.revoked))
+		for _, e := range healthy { // which have ended its sessions
+			if _, err := l.connect(e, s.token); !errors.Is(err, errUnauthorized) {
+				l.Errorf("edge %d does not refuse a token that is revoked: %v", e.number, err)
+			}
+		}
 		if t, err := l.issue(through); err == nil {
 			issued = append(issued, t)
 		}
