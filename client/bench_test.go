@@ -60,11 +60,12 @@ func (l *loopLink) send(messages []byte) error {
 	}
 	return nil
 }
-func (l *loopLink) finish()          { close(l.over) }
-func (l *loopLink) abort()           {}
-func (l *loopLink) heard() time.Time { return time.Now() }
-func (l *loopLink) setWaker(func())  {}
-func (l *loopLink) probe()           {}
+func (l *loopLink) finish()                { close(l.over) }
+func (l *loopLink) abort()                 {}
+func (l *loopLink) heard() time.Time       { return time.Now() }
+func (l *loopLink) unusual() time.Duration { return 0 }
+func (l *loopLink) setWaker(func())        {}
+func (l *loopLink) probe()                 {}
 
 // BenchmarkReceive is a message's way from the stream's bytes to the
 // application, through one subscription. Run it with -cpu 1 for what one core
@@ -75,7 +76,7 @@ func BenchmarkReceive(b *testing.B) {
 	for _, kind := range []string{"channel", "function"} {
 		b.Run(kind, func(b *testing.B) {
 			l := &loopLink{
-				reader: bufio.NewReaderSize(&ring{bytes: stream}, 16<<10), left: b.N,
+				reader: bufio.NewReaderSize(heardReader{&ring{bytes: stream}, newClock()}, 16<<10), left: b.N,
 				ready: make(chan struct{}), over: make(chan struct{}), acks: make(chan []byte, 1),
 			}
 			s, err := Options{Token: "AT_a"}.settings()

@@ -23,6 +23,7 @@ type Client struct {
 
 	calls   chan func() // for the loop
 	crowded overflow    // subscriptions that dropped messages
+	signals signals     // of the machine
 
 	ctx     context.Context // of what the loop starts; ends with it
 	cancel  context.CancelFunc
@@ -39,8 +40,12 @@ type Client struct {
 	// Below is the loop's.
 	over      bool
 	current   *conn // leads; nil while there is none
-	second    *conn // in a move
+	second    *conn // in a move or a suspicion
 	move      *move
+	suspicion *suspicion // nil: current is not suspect
+	trail     *trail     // nil: there is none
+	back      wayBack
+	wokeAt    time.Time // when the machine woke; zero: never
 	linkDown  bool      // the application was told so
 	restoring bool      // current has been opened again, and has yet to restore
 	heardLast time.Time // from the connection that was lost; zero: the client is not away
@@ -90,6 +95,7 @@ func connect(ctx context.Context, addresses []string, s *settings) (*Client, err
 		calls: make(chan func(), 64), closing: make(chan struct{}), left: make(chan struct{}), done: make(chan struct{}),
 	}
 	c.crowded.wake = make(chan struct{}, 1)
+	c.signals = newSignals()
 	c.router.full = c.crowded.add
 	c.router.over = c.crowded.addEnded
 	c.hunter = &hunter{s: s, edges: e, tokens: newTokens(s, c.handler.run), group: &c.group}
@@ -119,7 +125,7 @@ func (h *hunter) begin(ctx context.Context) (*conn, error) {
 		return nil, err
 	}
 	h.edges.rank(ctx)
-	c, f := h.round(ctx, h.edges.order(""), "")
+	c, f := h.round(ctx, h.edges.order(""), "", h.s.FallbackAfter)
 	switch {
 	case f == nil:
 		return c, nil
@@ -200,9 +206,14 @@ func (c *Client) closedError() error {
 	return ErrClosed
 }
 
-// deliver, line and lost make Client the sink of its connections.
+// deliver, line, lost and active make Client the sink of its connections.
 func (c *Client) deliver(from *conn, d *delivery) { c.router.deliver(from, d) }
 
-func (c *Client) line(from *conn, l wire.ServerLine) { c.post(func() { c.handleLine(from, l) }) }
+func (c *Client) line(from *conn, l wire.ServerLine) {
+	heard := from.link.heard()
+	c.post(func() { c.handleLine(from, l, heard) })
+}
+
+func (c *Client) active() { offer(c.signals.active) }
 
 func (c *Client) lost(from *conn, err *Error) { c.post(func() { c.handleLost(from, err) }) }

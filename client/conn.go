@@ -1,8 +1,10 @@
 package client
 
 import (
+	"math/rand/v2"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/millrace/millrace/wire"
@@ -22,13 +24,18 @@ type conn struct {
 	out       *outbox
 	frames    *decoder      // of the reading goroutine
 	over      chan struct{} // closed when nothing is received any more
+	tells     atomic.Bool   // the loop wants to hear of the next message; see askAt
+	busy      atomic.Bool   // something but PONG has come since the last question
 
 	acks     map[key][]*ack // what was sent and not answered, in order
 	unacked  int            // SUBs among them
 	ready    bool           // every subscription was answered once
 	pings    []*ping        // sent and not answered, in order
 	probed   time.Time      // the last time; see probeAt
-	marked   uint64         // bytes that were sent up to the last PING
+	marked   uint64         // bytes that were sent up to the last PING, or answered SUB
+	ponged   time.Time      // when it was heard as the last PONG came
+	trips    trips          // of its PINGs
+	spread   float64        // in [0,1): how much later than KeepAlive it is asked
 	since    time.Time      // connected
 	draining bool           // RECONNECT has come
 	lastErr  *Error         // the ERR line before a close
@@ -37,26 +44,37 @@ type conn struct {
 	unsubbed bool           // in a move: UNSUB was sent for everything
 	asks     bool           // FEATURES has no answer yet
 	linkDown bool           // the edge says that it has lost the others
+
+	confirmed uint64 // bytes that the edge has handled, as the last PONG says
+
+	usual  time.Duration // unusual, before it was suspect; zero: it was not, or had no rhythm
+	wokeAt time.Time     // from that suspicion
+	doubts int           // suspicions that it woke from, and its PING has no answer yet
 }
 
 // ack is what a SUB or UNSUB waits for.
 type ack struct {
-	verb wire.Verb
-	done func(code Code) // empty: OK
+	verb  wire.Verb
+	total uint64          // bytes with it
+	done  func(code Code) // empty: OK
 }
 
 // ping is a PING that waits for its PONG.
 type ping struct {
 	sent  time.Time
 	bytes uint64 // unconfirmed bytes before it
+	total uint64 // bytes with it
 	asked bool   // for a round trip; else it only marks a place in what is sent
 	done  func(err error)
+
+	untimed bool // its time says nothing of the way to the edge
 }
 
 func newConn(l link, edge string, t Transport, token string) *conn {
 	c := &conn{
 		edge: edge, transport: t, token: token, link: l, out: newOutbox(), frames: newDecoder(),
 		over: make(chan struct{}), acks: map[key][]*ack{}, since: time.Now(), asks: true,
+		spread: rand.Float64(),
 	}
 	c.out.line([]byte(wire.LineFeatures))
 	return c
@@ -67,6 +85,8 @@ type sink interface {
 	deliver(c *conn, d *delivery)
 	line(c *conn, l wire.ServerLine)
 	lost(c *conn, err *Error)
+	// active is called before a message is taken, once after the loop has set tells.
+	active()
 }
 
 func (c *conn) start(group *sync.WaitGroup, to sink) {
@@ -85,6 +105,13 @@ func (c *conn) read(to sink) *Error {
 		message, frame, err := c.link.receive()
 		if err != nil {
 			return asError(err)
+		}
+		if (frame || string(message) != wire.LinePong) && !c.busy.Load() {
+			c.busy.Store(true) // before the loop is told
+		}
+		if c.tells.Load() {
+			c.tells.Store(false)
+			to.active()
 		}
 		if frame {
 			d, err := c.frames.decode(message)
@@ -158,11 +185,11 @@ func (c *conn) shut(group *sync.WaitGroup) {
 // sub sends SUB or UNSUB. done is called by the loop when it is answered, and
 // not if the connection ends before.
 func (c *conn) sub(verb wire.Verb, k key, done func(Code)) {
-	c.acks[k] = append(c.acks[k], &ack{verb, done})
+	total := c.out.line(wire.AppendLine(nil, verb, k.tenant, k.pattern))
+	c.acks[k] = append(c.acks[k], &ack{verb, total, done})
 	if verb == wire.VerbSub {
 		c.unacked++
 	}
-	c.out.line(wire.AppendLine(nil, verb, k.tenant, k.pattern))
 }
 
 // pending reports whether a SUB waits for its answer.
@@ -186,6 +213,7 @@ func (c *conn) answered(verb wire.Verb, k key, code Code) {
 		if verb == wire.VerbSub {
 			c.unacked--
 		}
+		c.marked = max(c.marked, a.total)
 		a.done(code)
 		return
 	}
@@ -193,8 +221,11 @@ func (c *conn) answered(verb wire.Verb, k key, code Code) {
 
 // ping sends a PING.
 func (c *conn) ping(asked bool, done func(error)) {
+	if asked {
+		c.busy.Store(false)
+	}
 	total := c.out.line([]byte(wire.LinePing))
 	before := total - uint64(wire.MessageLen([]byte(wire.LinePing)))
-	c.pings = append(c.pings, &ping{sent: time.Now(), bytes: before - c.marked, asked: asked, done: done})
+	c.pings = append(c.pings, &ping{sent: time.Now(), bytes: before - c.marked, total: total, asked: asked, done: done})
 	c.marked = total
 }

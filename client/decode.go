@@ -13,6 +13,7 @@ type delivery struct {
 	tenant, channel string
 	patterns        []string
 	payload         []byte
+	late            bool // never set by the decoder
 }
 
 // decoder splits deliver frames. It does what [wire.DecodeDeliver] does, and the

@@ -46,6 +46,10 @@
 //			log.Printf("lost %s: %v", e.Edge, e.Err)
 //		case client.Reconnected:
 //			log.Printf("back on %s after %v", e.Edge, e.Away)
+//		case client.Suspect:
+//			log.Printf("%s does not answer", e.Edge)
+//		case client.Recovered:
+//			log.Printf("%s answers", e.Edge)
 //		case client.PublishError:
 //			log.Printf("%s: %s", e.Channel, e.Code)
 //		}
@@ -55,6 +59,13 @@
 // attempt does not mend, such as a revoked token: then [Client.Done] is closed and
 // [Client.Err] says why. Messages that were published while it was away are lost,
 // those that come while it moves are not.
+//
+// A connection on which nothing comes, where something should, is suspect: the client
+// opens another one beside it, and goes on with the one that works first. What the
+// replaced one brings afterwards has [Message].Late set, as newer messages may have come
+// before. After the machine slept, and when its network changes, the client asks at once
+// whether its connection lives. A client on WebSocket that prefers WebTransport tries
+// that again every few minutes, and moves to it.
 //
 // # Tokens
 //

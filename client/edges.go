@@ -176,3 +176,10 @@ func (e *edges) remember(origin string, t Transport) {
 	defer e.mu.Unlock()
 	e.transport[origin] = t
 }
+
+// prefer makes a transport the first choice for an edge, if it may be used.
+func (e *edges) prefer(origin string, t Transport) {
+	if slices.Contains(e.s.Transports, t) {
+		e.remember(origin, t)
+	}
+}

@@ -183,7 +183,8 @@ func TestReceivedTooLate(t *testing.T) {
 		l.set(func(l *fakeLink) { l.hold = make(chan struct{}) })
 		l.deliver("x", "1", "x")
 		synctest.Wait()
-		time.Sleep(c.s.KeepAlive + c.s.PongTimeout + time.Millisecond)
+		w.set(edgeA, errUnreachable) // no other connection takes over
+		time.Sleep(c.s.KeepAlive + c.s.KeepAlive/spread + c.s.PongTimeout + time.Millisecond)
 		<-l.aborted
 		close(l.hold)
 		synctest.Wait()

@@ -12,6 +12,8 @@ type Reason string
 const (
 	ReasonDrain Reason = "drain" // the edge asked for it
 	ReasonToken Reason = "token" // there is a new token
+
+	ReasonTransport Reason = "transport" // WebTransport, which is preferred, works again
 )
 
 type (
@@ -26,6 +28,26 @@ type (
 		Edge      string
 		Transport Transport
 		Err       error // why
+	}
+
+	// Suspect says that nothing comes on the connection, not even an answer: the client
+	// opens a second one beside it. Publish and Flush wait. Recovered follows, or
+	// Disconnected or Closed.
+	Suspect struct {
+		Edge      string // origin
+		Transport Transport
+	}
+
+	// Recovered says that a connection works, after Suspect: the same, or the second one,
+	// which has taken over with all subscriptions.
+	Recovered struct {
+		Edge      string // of the connection that leads now
+		Transport Transport
+		// Away is the time from the last byte of the old connection to the moment when
+		// the second one took over; 0 if it was the old one that came back. The old one is
+		// listened to for 15 s more: what comes on it alone is marked as late. What never
+		// comes on it is lost.
+		Away time.Duration
 	}
 
 	// Reconnecting comes before each attempt.
@@ -112,6 +134,8 @@ type (
 
 func (Connected) event()         {}
 func (Disconnected) event()      {}
+func (Suspect) event()           {}
+func (Recovered) event()         {}
 func (Reconnecting) event()      {}
 func (Reconnected) event()       {}
 func (Moving) event()            {}

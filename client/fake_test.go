@@ -25,6 +25,7 @@ type world struct {
 	delay  map[string]time.Duration
 	events chan Event
 	ready  func(*fakeLink) // changes a link before the client has it; nil: nothing
+	watch  *watcher
 }
 
 func newWorld(t *testing.T) *world {
@@ -42,6 +43,12 @@ func (w *world) set(edge string, err error) {
 	} else {
 		w.refuse[edge] = err
 	}
+}
+
+func (w *world) slow(name string, d time.Duration) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.delay[name] = d
 }
 
 func (w *world) dial(ctx context.Context, origin string, t Transport, token string) (link, error) {
@@ -68,6 +75,7 @@ func (w *world) dial(ctx context.Context, origin string, t Transport, token stri
 		}
 	}
 	l := newFakeLink(origin, token)
+	l.transport = t
 	if w.ready != nil {
 		w.ready(l)
 	}
@@ -96,7 +104,7 @@ func (w *world) connect(ctx context.Context, addresses []string, change func(*Op
 	if err != nil {
 		return nil, err
 	}
-	s.dial = w.dial
+	s.dial, s.watch = w.dial, w.watch
 	s.measure = func(context.Context, *http.Client, string) (time.Duration, error) { return 0, errors.New("no") }
 	return connect(ctx, addresses, s)
 }
@@ -129,6 +137,7 @@ func event[E Event](w *world) E {
 // to. All times are those of the test.
 type fakeLink struct {
 	edge, token string
+	transport   Transport
 	in          chan []byte // to the client
 	over        chan struct{}
 	once        sync.Once
@@ -139,6 +148,7 @@ type fakeLink struct {
 
 	hold   chan struct{} // receive waits for it with a message in hand; nil: no waiting
 	failed chan struct{} // send fails once it is closed; nil: never
+	stuck  chan struct{} // send waits for it; nil: no waiting
 
 	mu     sync.Mutex
 	mute   map[string]bool   // lines, or their beginnings, that are not answered
@@ -146,13 +156,13 @@ type fakeLink struct {
 	owed   []string          // lines that were not answered
 	lines  []string
 	frames []string // channel=payload
-	last   time.Time
+	read   *clock
 }
 
 func newFakeLink(edge, token string) *fakeLink {
 	return &fakeLink{
 		edge: edge, token: token, in: make(chan []byte, 10000), over: make(chan struct{}), aborted: make(chan struct{}), finished: make(chan struct{}),
-		mute: map[string]bool{}, answer: map[string]string{}, last: time.Now(),
+		mute: map[string]bool{}, answer: map[string]string{}, read: newClock(),
 	}
 }
 
@@ -183,9 +193,7 @@ func (l *fakeLink) got(m []byte) ([]byte, bool, error) {
 	if l.hold != nil {
 		<-l.hold
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.last = time.Now()
+	l.read.now()
 	return m, wire.IsFrame(m), nil
 }
 
@@ -194,6 +202,16 @@ func (l *fakeLink) send(messages []byte) error {
 	case <-l.failed:
 		return lost(errors.New("reset"))
 	default:
+	}
+	l.mu.Lock()
+	stuck := l.stuck
+	l.mu.Unlock()
+	if stuck != nil {
+		select {
+		case <-stuck:
+		case <-l.aborted:
+			return lost(errors.New("aborted"))
+		}
 	}
 	for len(messages) > 0 {
 		start, end, _ := wire.MessageSize(messages)
@@ -274,14 +292,11 @@ func (l *fakeLink) finish() {
 	close(l.finished)
 	l.end(1000)
 }
-func (l *fakeLink) abort() { l.abortOnce.Do(func() { close(l.aborted) }) }
-func (l *fakeLink) heard() time.Time {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.last
-}
-func (l *fakeLink) setWaker(func()) {}
-func (l *fakeLink) probe()          {}
+func (l *fakeLink) abort()                 { l.abortOnce.Do(func() { close(l.aborted) }) }
+func (l *fakeLink) heard() time.Time       { return l.read.time() }
+func (l *fakeLink) unusual() time.Duration { return l.read.unusual() }
+func (l *fakeLink) setWaker(func())        {}
+func (l *fakeLink) probe()                 {}
 
 // payloads reads n messages of a subscription.
 func payloads(t *testing.T, s *Subscription, n int) []string {

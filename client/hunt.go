@@ -23,13 +23,13 @@ type failure struct {
 }
 
 // round tries each edge once, in order. stale is a token that an edge did not
-// accept. The failure is nil when there is a connection.
-func (h *hunter) round(ctx context.Context, order []string, stale string) (*conn, *failure) {
+// accept; pause is that between transports. The failure is nil when there is a connection.
+func (h *hunter) round(ctx context.Context, order []string, stale string, pause time.Duration) (*conn, *failure) {
 	token, err := h.tokens.get(ctx, stale)
 	if err != nil {
 		return nil, &failure{err: contextError(err)}
 	}
-	c, f := h.try(ctx, order, token.Token)
+	c, f := h.try(ctx, order, token.Token, pause)
 	if f == nil || f.err.Code != codeUnauthorized || h.s.TokenProvider == nil || token.Token == stale {
 		return c, f
 	}
@@ -41,14 +41,14 @@ func (h *hunter) round(ctx context.Context, order []string, stale string) (*conn
 	if fresh.Token == token.Token {
 		return nil, f
 	}
-	return h.try(ctx, order, fresh.Token)
+	return h.try(ctx, order, fresh.Token, pause)
 }
 
-func (h *hunter) try(ctx context.Context, order []string, token string) (*conn, *failure) {
+func (h *hunter) try(ctx context.Context, order []string, token string, pause time.Duration) (*conn, *failure) {
 	f := &failure{final: true}
 	var least time.Duration = -1
 	for _, origin := range order {
-		c, err := h.one(ctx, origin, token)
+		c, err := h.one(ctx, origin, token, h.edges.transports(origin), pause)
 		if err == nil {
 			return c, nil
 		}
@@ -79,21 +79,19 @@ func (h *hunter) try(ctx context.Context, order []string, token string) (*conn, 
 
 const codeUnauthorized Code = "unauthorized"
 
-// one tries the transports of one edge.
-func (h *hunter) one(ctx context.Context, origin, token string) (*conn, error) {
-	transports := h.edges.transports(origin)
+// one tries transports of one edge, with a pause between.
+func (h *hunter) one(ctx context.Context, origin, token string, transports []Transport, pause time.Duration) (*conn, error) {
 	if len(transports) == 0 {
 		return nil, &Error{Code: CodeBadOption, Text: "WebTransport needs an address that begins with https://"}
 	}
 	ctx, cancel := context.WithTimeout(ctx, h.s.ConnectTimeout)
 	defer cancel()
-	l, t, err := race(ctx, transports, h.s.FallbackAfter, h.group, func(ctx context.Context, t Transport) (link, error) {
+	l, t, err := race(ctx, transports, pause, h.group, func(ctx context.Context, t Transport) (link, error) {
 		return h.s.dial(ctx, origin, t, token)
 	})
 	if err != nil {
 		return nil, err
 	}
-	h.edges.remember(origin, t)
 	return newConn(l, origin, t, token), nil
 }
 

@@ -24,6 +24,9 @@ type link interface {
 	abort()
 	// heard returns when the last byte came, from whatever layer that tells.
 	heard() time.Time
+	// unusual returns how long a silence is unusual for this connection, by the
+	// rhythm of what came; zero: that is not known.
+	unusual() time.Duration
 	// setWaker gives what is to be called when there is something to send that did
 	// not come through send: the answer to a WebSocket ping. send is then called,
 	// perhaps with no messages.

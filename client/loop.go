@@ -1,33 +1,55 @@
 package client
 
-import (
-	"strconv"
-	"strings"
-	"time"
-
-	"github.com/millrace/millrace/wire"
-)
+import "time"
 
 // loop owns the client's state until the client ends.
 func (c *Client) loop() {
 	defer c.cancel()
+	if w := c.s.watch; w != nil {
+		w.join(&c.signals)
+		defer w.leave(&c.signals)
+	}
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	var full time.Time // when to look at the queues that overflowed
 	for !c.over {
-		timer.Reset(time.Until(earliest(c.deadline(), full)))
+		set := time.Now()
+		next := later(earliest(c.deadline(), full), set)
+		timer.Reset(next.Sub(set))
+		var do func()
 		select {
-		case f := <-c.calls:
-			f()
+		case do = <-c.calls:
 		case <-c.crowded.wake:
-			full = c.tellFull()
+			do = func() { full = c.tellFull() }
+		case <-c.signals.woke:
+			do = func() { c.woke(time.Now()) }
+		case <-c.signals.network:
+			do = func() { c.networkChanged() }
+		case <-c.signals.active: // it is to be asked earlier, perhaps
+			do = func() {}
 		case <-timer.C:
-			if now := time.Now(); !full.IsZero() && !now.Before(full) {
-				full = c.tellFull()
+			do = func() {
+				now := time.Now()
+				if !full.IsZero() && !now.Before(full) {
+					full = c.tellFull()
+				}
+				c.tick(now)
 			}
-			c.tick(time.Now())
 		}
+		started := c.checkLate(next)
+		do()
+		c.checkLate(started)
 	}
+}
+
+// checkLate looks whether the loop comes so late that it must have slept, before anything
+// counts as due that it slept through. It returns the time.
+func (c *Client) checkLate(due time.Time) time.Time {
+	now := time.Now()
+	if now.Sub(due) >= wokeLate && !c.over {
+		c.woke(now)
+	}
+	return now
 }
 
 func (c *Client) tellFull() (next time.Time) {
@@ -53,36 +75,48 @@ func earliest(times ...time.Time) time.Time {
 
 // deadline is when tick has something to do.
 func (c *Client) deadline() time.Time {
-	times := []time.Time{c.renewAt, c.retry.at}
+	times := []time.Time{c.renewAt, c.retry.at, c.back.at, c.secondSilentAt()}
 	for _, conn := range c.conns() {
-		times = append(times, c.aliveUntil(conn), conn.probeAt())
+		times = append(times, c.askAt(conn), c.suspectAt(conn), c.lostAt(conn), conn.probeAt())
+	}
+	if s := c.searching(); s != nil {
+		times = append(times, s.retry.at)
 	}
 	if c.move != nil {
-		times = append(times, c.move.retry.at, c.move.settled, c.move.leaveBy, c.move.publishBy)
+		times = append(times, c.move.settled, c.move.leaveBy, c.move.publishBy)
+	}
+	if c.suspicion != nil {
+		times = append(times, c.suspicion.lookAt)
+	}
+	if c.trail != nil {
+		times = append(times, c.trail.lookAt)
 	}
 	return earliest(times...)
 }
 
-// tick does what is due.
+// tick does what is due. Each step may change what the next one finds.
 func (c *Client) tick(now time.Time) {
-	due := func(at time.Time) bool { return !at.IsZero() && !now.Before(at) }
+	due := func(at time.Time) bool { return !c.over && !at.IsZero() && !now.Before(at) }
 	if due(c.renewAt) {
 		c.renew()
 	}
 	if due(c.retry.at) {
 		c.hunt()
 	}
-	for _, conn := range c.conns() {
-		if due(c.aliveUntil(conn)) {
-			c.checkAlive(conn)
-		}
-		if due(conn.probeAt()) {
-			conn.probed = now
-			conn.link.probe()
-		}
+	if c.suspicion != nil && due(c.suspicion.lookAt) {
+		c.lookAtSuspect(now)
 	}
-	if c.move != nil && due(c.move.retry.at) {
-		c.huntSecond()
+	if c.trail != nil && due(c.trail.lookAt) {
+		c.lookAtTrail(now)
+	}
+	for _, conn := range c.conns() {
+		c.tickConn(conn, now, due)
+	}
+	if due(c.secondSilentAt()) {
+		c.lose(c.second)
+	}
+	if s := c.searching(); s != nil && due(s.retry.at) {
+		c.huntSecond(s)
 	}
 	if c.move != nil && due(c.move.publishBy) {
 		c.publishOnSecond()
@@ -92,6 +126,26 @@ func (c *Client) tick(now time.Time) {
 	}
 	if c.move != nil && due(c.move.leaveBy) {
 		c.leave()
+	}
+	if due(c.back.at) {
+		c.tryBack(now)
+	}
+}
+
+// tickConn looks after one connection that lives.
+func (c *Client) tickConn(conn *conn, now time.Time, due func(time.Time) bool) {
+	if due(c.lostAt(conn)) {
+		c.lose(conn)
+	}
+	if due(c.suspectAt(conn)) {
+		c.suspect()
+	}
+	if due(c.askAt(conn)) {
+		conn.ping(true, nil)
+	}
+	if due(conn.probeAt()) {
+		conn.probed = now
+		conn.link.probe()
 	}
 }
 
@@ -107,162 +161,6 @@ func (c *Client) conns() []*conn {
 	return list
 }
 
-// slowest is how long an edge may take for a byte that was sent before a PING:
-// the lowest ingress cap is 1 KiB a second.
-const slowest = time.Second / 1024
-
-// aliveUntil is when to ask whether a connection lives, or, if that has been
-// asked, when it counts as lost.
-func (c *Client) aliveUntil(conn *conn) time.Time {
-	if conn.aborted {
-		return time.Time{}
-	}
-	heard := conn.link.heard()
-	if len(conn.pings) > 0 {
-		oldest := conn.pings[0]
-		if oldest.sent.After(heard) {
-			heard = oldest.sent
-		}
-		return heard.Add(c.s.PongTimeout + time.Duration(oldest.bytes)*slowest)
-	}
-	if c.s.KeepAlive < 0 {
-		return time.Time{}
-	}
-	return heard.Add(c.s.KeepAlive)
-}
-
-// probeEvery is how often a connection is probed whose PING has no answer.
-const probeEvery = time.Second
-
-// probeAt is when to probe a connection next; zero: no PING waits.
-func (c *conn) probeAt() time.Time {
-	if c.aborted || len(c.pings) == 0 {
-		return time.Time{}
-	}
-	last := c.pings[0].sent
-	for _, t := range []time.Time{c.probed, c.link.heard()} {
-		if t.After(last) {
-			last = t
-		}
-	}
-	return last.Add(probeEvery)
-}
-
-func (c *Client) checkAlive(conn *conn) {
-	if len(conn.pings) == 0 {
-		conn.ping(true, nil)
-		return
-	}
-	conn.lastErr = &Error{Code: CodeTimeout, Text: "the edge does not answer"}
-	conn.aborted = true
-	conn.link.abort() // lost comes behind what was received
-}
-
-// handleLine takes a line of an edge.
-func (c *Client) handleLine(from *conn, l wire.ServerLine) {
-	if from.dead || c.over {
-		return
-	}
-	switch l.Kind {
-	case wire.KindOK:
-		from.answered(l.Verb, key{l.Tenant, l.Pattern}, "")
-		c.checkReady(from)
-	case wire.KindPong:
-		c.handlePong(from)
-	case wire.KindReconnect:
-		from.draining = true
-		if from == c.current {
-			c.startMove(ReasonDrain)
-		}
-	case wire.KindFeatures:
-		from.asks = false
-		c.tellLink()
-	case wire.KindLink:
-		from.linkDown = !l.Up
-		c.tellLink()
-	case wire.KindErr:
-		c.handleErr(from, Code(l.Code), l.Detail)
-	}
-}
-
-// tellLink tells of a change of the link that the first connection's edge has to others.
-func (c *Client) tellLink() {
-	if c.current == nil || c.current.asks || c.current.linkDown == c.linkDown {
-		return
-	}
-	c.linkDown = c.current.linkDown
-	if c.linkDown {
-		c.notifier.tell(LinkDown{c.current.edge})
-	} else {
-		c.notifier.tell(LinkUp{c.current.edge})
-	}
-}
-
-func (c *Client) handlePong(from *conn) {
-	if len(from.pings) == 0 {
-		return
-	}
-	p := from.pings[0]
-	from.pings = from.pings[1:]
-	if p.asked {
-		rtt := time.Since(p.sent)
-		c.rtt.Store(int64(rtt))
-		c.notifier.tell(RoundTrip{rtt})
-	}
-	if p.done != nil {
-		p.done(nil)
-	}
-}
-
-// lastWord is the error of an ERR line after which the edge closes; nil: it does not.
-func lastWord(code Code, detail string) *Error {
-	switch wire.Code(code) {
-	case wire.CodeForbidden:
-		code = Code(detail + "_not_allowed")
-	case wire.CodeTokenExpired, wire.CodeTokenRevoked, wire.CodeUnauthorized, wire.CodeTokenUnverifiable, wire.CodeInternal:
-	default:
-		return nil
-	}
-	return &Error{Code: code, Text: "the edge ended the connection"}
-}
-
-// handleErr takes an ERR line.
-func (c *Client) handleErr(from *conn, code Code, detail string) {
-	switch wire.Code(code) {
-	case wire.CodeBadRequest:
-		if from.asks { // an edge of an earlier version
-			from.asks = false
-			c.tellLink()
-			return
-		}
-	case wire.CodeSlowConsumer:
-		n, _ := strconv.Atoi(detail)
-		c.notifier.tell(SlowConsumer{n})
-		return
-	case wire.CodeEgressLimited:
-		n, _ := strconv.Atoi(detail)
-		c.notifier.tell(EgressLimited{time.Duration(n) * time.Second})
-		return
-	}
-	if last := lastWord(code, detail); last != nil {
-		from.lastErr = last
-		return // the close follows
-	}
-	verb, rest, _ := strings.Cut(detail, ":")
-	tenant, name, ok := strings.Cut(rest, ":")
-	switch {
-	case ok && verb == "PUB":
-		c.notifier.tell(PublishError{tenant, name, code})
-	case ok && verb == wire.VerbSub.String():
-		from.answered(wire.VerbSub, key{tenant, name}, code)
-		c.checkReady(from)
-	case ok && verb == wire.VerbUnsub.String():
-		from.answered(wire.VerbUnsub, key{tenant, name}, code)
-	default:
-		c.notifier.tell(EdgeError{code, detail})
-	}
-}
-
 // end ends the client. err is nil if the application closed it.
 func (c *Client) end(err error) {
 	if c.over {
@@ -272,20 +170,20 @@ func (c *Client) end(err error) {
 	c.err = err
 	closed := c.closedError()
 	c.gate.close(closed)
-	conns, m := c.conns(), c.move
-	c.current, c.second, c.move = nil, nil, nil // what waits for answers must not go on with the move
+	conns, s := c.conns(), c.searching()
+	c.endTrail(true)
+	c.current, c.second, c.move, c.suspicion = nil, nil, nil, nil // what waits for answers must not go on with the move
 	for _, conn := range conns {
 		conn.dead = true
 		conn.fail(closed)
 		conn.shut(&c.group)
 	}
-	if m != nil && m.cancel != nil {
-		m.cancel()
+	if s != nil {
+		s.stop()
 	}
-	for _, f := range c.flushes {
-		f <- closed
-	}
+	c.failFlushes(closed)
 	c.router.lead(nil)
+	c.router.forgetTrail()
 	close(c.done) // before anybody can learn of the end in another way, and call Close
 	for _, t := range c.router.all() {
 		for _, s := range c.router.clear(t) {

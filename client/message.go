@@ -12,6 +12,10 @@ type Message struct {
 	Pattern  string   // of this subscription
 	Patterns []string // all patterns of this client that matched, at least one
 	Payload  []byte
+
+	// Late says that the message came on a connection that had been replaced: newer
+	// ones may have come before it (see [Suspect]).
+	Late bool
 }
 
 // Delivery says how many subscribers get a publish.

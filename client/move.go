@@ -1,7 +1,6 @@
 package client
 
 import (
-	"context"
 	"time"
 
 	"github.com/millrace/millrace/wire"
@@ -19,10 +18,11 @@ const (
 // move is a change from one connection to another, which the router carries out
 // for messages. It is the loop's.
 type move struct {
+	search
 	reason Reason
-	from   string // edge
-	retry  retry  // of the second connection
-	cancel context.CancelFunc
+	// tentative: it is given up if the second connection does not get all subscriptions,
+	// and nobody is told of it before.
+	tentative bool
 
 	publishBy time.Time // publishes wait until then; zero: they do not wait
 	switched  bool      // publishes go on the second connection
@@ -33,62 +33,19 @@ type move struct {
 
 // startMove opens a second connection to leave the first.
 func (c *Client) startMove(reason Reason) {
-	if c.move != nil || c.current == nil || c.over {
+	if c.move != nil || c.suspicion != nil || c.current == nil || c.over {
 		return
 	}
-	c.move = &move{reason: reason, from: c.current.edge}
+	c.beginMove(reason)
 	c.notifier.tell(Moving{c.current.edge, c.current.transport, reason})
-	c.router.begin()
 	c.move.retry.at = time.Now()
 }
 
-// huntSecond looks for the second connection.
-func (c *Client) huntSecond() {
-	m := c.move
-	m.retry.at = time.Time{}
-	m.retry.told++
-	again, reason, from, stale := m.retry.told > 1, m.reason, m.from, m.retry.stale
-	ctx, cancel := context.WithCancel(c.ctx)
-	m.cancel = cancel
-	c.group.Go(func() { // ends with ctx
-		defer cancel()
-		defer c.hunter.edges.http.CloseIdleConnections()
-		if again {
-			_ = c.hunter.edges.resolve(ctx) // what is known will do
-		}
-		order := c.hunter.edges.order(from)
-		if last := len(order) - 1; reason == ReasonToken && last > 0 && order[last] == from {
-			order = append([]string{from}, order[:last]...) // nothing is wrong with this edge
-		}
-		conn, f := c.hunter.round(ctx, order, stale)
-		c.hand(conn, func() { c.foundSecond(m, conn, f) })
-	})
-}
-
-func (c *Client) foundSecond(m *move, conn *conn, f *failure) {
-	switch {
-	case c.over || c.move != m:
-		if conn != nil {
-			conn.link.abort()
-		}
-	case f == nil:
-		c.second = conn
-		c.router.join(conn)
-		c.restore(conn)
-		conn.start(&c.group, c)
-		c.checkReady(conn)
-	case f.final:
-		c.end(f.err)
-	default:
-		c.againSecond(f.asked)
-	}
-}
-
-// againSecond plans another attempt at the second connection.
-func (c *Client) againSecond(asked time.Duration) {
-	r := &c.move.retry
-	r.attempt++
-	r.at = time.Now().Add(c.s.backOff(r.attempt, asked))
+func (c *Client) beginMove(reason Reason) {
+	c.move = &move{reason: reason, search: search{
+		from: c.current.edge, stays: reason != ReasonDrain && !c.current.draining, pause: c.s.FallbackAfter,
+	}}
+	c.router.begin(noteLife)
 }
 
 // secondReady goes on when the second connection has all subscriptions.
@@ -98,6 +55,10 @@ func (c *Client) secondReady() {
 	if c.current == nil { // it has died meanwhile
 		c.leave()
 		return
+	}
+	if m.tentative {
+		m.tentative = false
+		c.notifier.tell(Moving{c.current.edge, c.current.transport, m.reason})
 	}
 	m.settled = now.Add(settleTime)
 	m.settledBy = m.settled.Add(behindTime)
@@ -130,6 +91,14 @@ func (c *Client) releaseFlushes() {
 	c.flushes = nil
 	for _, done := range waiting {
 		c.flush(done)
+	}
+}
+
+func (c *Client) failFlushes(err error) {
+	waiting := c.flushes
+	c.flushes = nil
+	for _, done := range waiting {
+		done <- err
 	}
 }
 
@@ -178,15 +147,14 @@ func (c *Client) leave() {
 		old.dead = true
 		old.fail(ErrDisconnected)
 		old.shut(&c.group)
+		c.noteTransport(old)
 	}
 	c.restored() // the first may not have got so far
-	c.notifier.tell(Moved{c.current.edge, c.current.transport, m.reason})
-	c.tellLink()
-	if c.current.draining {
-		c.startMove(ReasonDrain)
-		return
+	if !m.tentative {
+		c.notifier.tell(Moved{c.current.edge, c.current.transport, m.reason})
 	}
-	c.planRenewal()
+	c.tellLink()
+	c.goOn()
 }
 
 // firstDied goes on with the second connection alone. If that has yet to
@@ -204,12 +172,23 @@ func (c *Client) firstDied(first *conn, err *Error) {
 
 // secondDied opens another second connection.
 func (c *Client) secondDied(second *conn, err *Error) {
-	m := c.move
-	c.router.part(c.current.unsubbed)
-	m.settled, m.leaveBy, m.publishBy = time.Time{}, time.Time{}, time.Time{}
 	if err.Code == Code(wire.CodeTokenExpired) || err.Code == codeUnauthorized {
-		m.retry.stale = second.token
+		c.searching().retry.stale = second.token
 	}
+	if second.aborted {
+		c.noteTransport(second)
+	}
+	c.router.part(c.current.unsubbed)
+	if c.suspicion != nil {
+		c.againSecond(0)
+		return
+	}
+	m := c.move
+	if m.tentative {
+		c.giveBackUp(second)
+		return
+	}
+	m.settled, m.leaveBy, m.publishBy = time.Time{}, time.Time{}, time.Time{}
 	if c.current.unsubbed {
 		c.resubscribe()
 	}
@@ -227,18 +206,13 @@ func (c *Client) resubscribe() {
 	c.restore(c.current)
 }
 
-// endMove gives a move up: there is no connection left.
-func (c *Client) endMove() {
-	m := c.move
-	if m == nil {
+// endSearch gives a move or a suspicion up: there is no connection left.
+func (c *Client) endSearch() {
+	s := c.searching()
+	if s == nil {
 		return
 	}
-	if m.cancel != nil {
-		m.cancel()
-	}
-	c.move, c.second = nil, nil
-	for _, done := range c.flushes {
-		done <- ErrDisconnected
-	}
-	c.flushes = nil
+	s.stop()
+	c.move, c.suspicion, c.second = nil, nil, nil
+	c.failFlushes(ErrDisconnected)
 }

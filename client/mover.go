@@ -31,12 +31,13 @@ func digestOf(tenant, channel string, payload []byte) digest {
 	return d
 }
 
-// notes counts messages, each for noteLife. When there are too many the oldest
-// is forgotten.
+// notes counts messages, each for as long as it says. When there are too many the
+// oldest is forgotten.
 type notes struct {
 	counts map[digest]counts
 	order  []note // oldest first; some were used up
 	limit  int
+	life   time.Duration
 }
 
 type counts struct {
@@ -49,7 +50,9 @@ type note struct {
 	at time.Time
 }
 
-func newNotes(limit int) *notes { return &notes{counts: map[digest]counts{}, limit: limit} }
+func newNotes(life time.Duration) *notes {
+	return &notes{counts: map[digest]counts{}, limit: maxNotes, life: life}
+}
 
 func (n *notes) add(now time.Time, d digest) {
 	n.expire(now)
@@ -76,10 +79,19 @@ func (n *notes) use(now time.Time, d digest) bool {
 
 func (n *notes) expire(now time.Time) {
 	old := 0
-	for old < len(n.order) && now.Sub(n.order[old].at) >= noteLife {
+	for old < len(n.order) && now.Sub(n.order[old].at) >= n.life {
 		old++
 	}
 	n.forget(old)
+}
+
+// each calls f for every note that is not used up.
+func (n *notes) each(f func(digest)) {
+	for d, c := range n.counts {
+		for range c.live {
+			f(d)
+		}
+	}
 }
 
 func (n *notes) forget(oldest int) {
@@ -104,6 +116,7 @@ func (n *notes) forget(oldest int) {
 type mover[M any] struct {
 	notes *notes // of what the first connection delivered
 	early *notes // of what the pile gave before the first connection delivered it
+	twice *notes // of what was in the pile when the second connection was replaced; nil: nothing
 
 	pile      []piled[M] // in order; of some the message is gone
 	base      int        // the number of pile[0]
@@ -115,14 +128,16 @@ type mover[M any] struct {
 
 type piled[M any] struct {
 	of      digest
+	at      time.Time
 	size    int
 	message M
 	gone    bool
 }
 
-func newMover[M any]() *mover[M] {
+// newMover returns a mover whose notes are good for life.
+func newMover[M any](life time.Duration) *mover[M] {
 	return &mover[M]{
-		notes: newNotes(maxNotes), early: newNotes(maxNotes),
+		notes: newNotes(life), early: newNotes(life),
 		at: map[digest][]int{}, maxPile: maxPile, maxBytes: maxPileBytes,
 	}
 }
@@ -161,15 +176,17 @@ func (m *mover[M]) takeOff(d digest) (taken M) {
 }
 
 // known reports whether a message of the second connection is a copy of what the
-// first one has delivered.
-func (m *mover[M]) known(now time.Time, d digest) bool { return m.notes.use(now, d) }
+// first one has delivered, or the second connection before this one.
+func (m *mover[M]) known(now time.Time, d digest) bool {
+	return m.notes.use(now, d) || m.twice != nil && m.twice.use(now, d)
+}
 
 // second takes a message of the second connection that is not known, and that
 // the first connection may deliver, too: it waits. It returns what no longer fits
 // and is for the application.
 func (m *mover[M]) second(now time.Time, d digest, size int, message M) (due []M) {
 	m.at[d] = append(m.at[d], m.base+len(m.pile))
-	m.pile = append(m.pile, piled[M]{of: d, size: size, message: message})
+	m.pile = append(m.pile, piled[M]{of: d, at: now, size: size, message: message})
 	m.pileBytes += size
 	for len(m.pile) > m.maxPile || m.pileBytes > m.maxBytes {
 		due = append(due, m.giveOldest(now))
@@ -191,6 +208,25 @@ func (m *mover[M]) release(now time.Time) (due []M) {
 		due = append(due, m.giveOldest(now))
 	}
 	return due
+}
+
+// waited returns what has been in the pile for so long, which is for the application.
+func (m *mover[M]) waited(now time.Time, d time.Duration) (due []M) {
+	for len(m.pile) > 0 && now.Sub(m.pile[0].at) >= d {
+		due = append(due, m.giveOldest(now))
+	}
+	return due
+}
+
+// secondReplaced keeps the pile of a second connection that has died before, as the
+// first may be dead, too. The next one may bring the same within noteLife.
+func (m *mover[M]) secondReplaced(now time.Time) {
+	m.twice = newNotes(noteLife)
+	for _, p := range m.pile {
+		if !p.gone {
+			m.twice.add(now, p.of)
+		}
+	}
 }
 
 // secondJoined forgets the pile of a second connection that has died before: the

@@ -16,7 +16,7 @@ type moverScript struct {
 	late  *notes
 }
 
-func newScript() *moverScript { return &moverScript{m: newMover[int](), now: time.Unix(0, 0)} }
+func newScript() *moverScript { return &moverScript{m: newMover[int](noteLife), now: time.Unix(0, 0)} }
 
 func of(n int) digest { return digestOf("t", "c", fmt.Append(nil, n)) }
 

@@ -44,17 +44,21 @@ type Options struct {
 	// then WebSocket.
 	Transports []Transport
 	// FallbackAfter is when the second transport starts beside the first. It starts
-	// at once when the first fails. Default: 2 s.
+	// at once when the first fails. Default: 2 s. Beside a suspect connection it is
+	// half a second.
 	FallbackAfter time.Duration
 	// ConnectTimeout bounds each attempt to connect to an edge. Default: 10 s.
 	ConnectTimeout time.Duration
 
-	// KeepAlive is how long nothing may come before a PING asks. Default: 25 s;
-	// negative: never.
+	// KeepAlive is how long nothing may come before a PING asks, and up to a sixteenth
+	// more, so that clients do not ask in step. A silence that is unusual for the
+	// connection is asked about earlier, after 1 s at the soonest. Default: 25 s;
+	// negative: the client never asks by itself.
 	KeepAlive time.Duration
-	// PongTimeout is how long the answer may take before the connection counts as
-	// lost. The edge may read as slowly as 1 KiB a second, so each KiB that was sent
-	// before the PING gives it a second more. Default: 10 s.
+	// PongTimeout is how long the answer may take, beside KeepAlive: a connection that
+	// nothing comes on is lost after both together. It is suspect long before, see
+	// [Suspect]. The edge may read as slowly as 1 KiB a second, so each KiB that was
+	// sent before the PING gives it a second more. Default: 10 s.
 	PongTimeout time.Duration
 
 	// MinBackOff and MaxBackOff bound the pauses between attempts to reconnect.
@@ -101,6 +105,7 @@ type settings struct {
 	tls     *tls.Config // never nil, without NextProtos
 	dial    dialFunc
 	measure func(ctx context.Context, client *http.Client, url string) (time.Duration, error)
+	watch   *watcher // nil: nobody looks whether the machine slept
 }
 
 func (o Options) settings() (*settings, error) {
@@ -171,7 +176,7 @@ func (o Options) settings() (*settings, error) {
 		s.tls = o.TLS.Clone()
 	}
 	s.tls.NextProtos = nil
-	s.dial, s.measure = s.dialLink, ping3
+	s.dial, s.measure, s.watch = s.dialLink, ping3, processWatch
 	return s, nil
 }
 

@@ -17,6 +17,7 @@ type outbox struct {
 	buf      []byte
 	spare    []byte        // the buffer that was sent last
 	total    uint64        // bytes ever put
+	lastPub  uint64        // total behind the last publish
 	room     chan struct{} // closed when buf is taken; nil: nobody waits
 	finished bool          // no more comes
 	wake     chan struct{} // holds one while there may be something to do
@@ -54,6 +55,7 @@ func (o *outbox) publish(p wire.Publish) (full <-chan struct{}, total uint64, ok
 	o.buf = append(o.buf, byte(size>>24), byte(size>>16), byte(size>>8), byte(size))
 	o.buf = wire.AppendPublish(o.buf, p)
 	o.total += uint64(len(o.buf) - at)
+	o.lastPub = o.total
 	o.wakeUp()
 	return nil, o.total, true
 }
@@ -69,6 +71,36 @@ func (o *outbox) take() (messages []byte, more bool) {
 	}
 	o.makeRoom()
 	return messages, !o.finished
+}
+
+// published returns how many bytes had been put when the last publish was.
+func (o *outbox) published() uint64 {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.lastPub
+}
+
+// queued returns how many bytes were put so far.
+func (o *outbox) queued() uint64 {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.total
+}
+
+// drop forgets the publishes that wait; lines have answers that somebody counts.
+func (o *outbox) drop() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	rest := o.buf
+	o.buf = o.buf[:0] // what is kept moves to the front
+	for len(rest) > 0 {
+		start, end, _ := wire.MessageSize(rest)
+		if !wire.IsFrame(rest[start:end]) {
+			o.buf = append(o.buf, rest[:end]...)
+		}
+		rest = rest[end:]
+	}
+	o.makeRoom()
 }
 
 // finish says that no more comes. What waits can still be taken.

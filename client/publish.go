@@ -2,6 +2,7 @@ package client
 
 import (
 	"context"
+	"errors"
 	"sync"
 
 	"github.com/millrace/millrace/wire"
@@ -77,7 +78,9 @@ func (g *gate) try(p wire.Publish) (wait <-chan struct{}, mark *conn, err error)
 // Publish sends a message to everyone who subscribes to a pattern that matches the
 // channel. An empty tenant is "~". It returns when the message is on its way, not
 // when the edge has it; a refusal comes as the event PublishError. It waits while
-// 256 KiB wait to be sent, and while the client moves to another connection.
+// 256 KiB wait to be sent, while the client moves to another connection, and while its
+// connection is suspect. What was published on a connection that is replaced then may be
+// lost, or come behind what is published later; Flush tells.
 //
 // The errors are ErrDisconnected, ErrBadTenant, ErrBadChannel, ErrPayloadTooLarge,
 // ErrTimeout or that of ctx, and what the client ended with, or ErrClosed. The
@@ -126,8 +129,9 @@ func (c *Client) mark(conn *conn) {
 }
 
 // Flush waits until the edge has handled all that was sent before on this
-// connection. The errors are ErrDisconnected, ErrTimeout or that of ctx, and what
-// the client ended with, or ErrClosed.
+// connection. If that is lost, or replaced while something published may be lost with
+// it, the error is ErrDisconnected; others are ErrTimeout or that of ctx, and what the
+// client ended with, or ErrClosed.
 func (c *Client) Flush(ctx context.Context) error {
 	done := make(chan error, 1)
 	if !c.post(func() { c.flush(done) }) {
@@ -147,11 +151,21 @@ func (c *Client) flush(done chan<- error) {
 	switch {
 	case c.over:
 		done <- c.closedError()
-	case c.move != nil && !c.move.publishBy.IsZero():
+	case c.suspicion != nil, c.move != nil && !c.move.publishBy.IsZero():
 		c.flushes = append(c.flushes, done) // publishes wait, too
 	case c.gate.conn == nil:
 		done <- ErrDisconnected
 	default:
-		c.gate.conn.ping(true, func(err error) { done <- err })
+		c.gate.conn.ping(true, func(err error) {
+			if err == errReplaced { //nolint:errorlint // it is never wrapped
+				c.flush(done)
+			} else {
+				done <- err
+			}
+		})
 	}
 }
+
+// errReplaced ends the PINGs of a connection that was replaced, and that had handled all
+// that was published on it.
+var errReplaced = errors.New("replaced")

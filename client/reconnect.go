@@ -23,12 +23,14 @@ type retry struct {
 // adopt makes a connection the first one.
 func (c *Client) adopt(conn *conn) {
 	c.current = conn
+	c.hunter.edges.remember(conn.edge, conn.transport)
 	c.place.Store(&place{conn.edge, conn.transport})
 	c.router.lead(conn)
 	c.restore(conn)
 	conn.start(&c.group, c)
 	c.gate.open(conn)
 	c.checkReady(conn)
+	c.planBack()
 }
 
 // restore subscribes to everything on a new connection.
@@ -40,11 +42,14 @@ func (c *Client) restore(conn *conn) {
 
 // checkReady looks whether a connection has everything that it is to restore.
 func (c *Client) checkReady(conn *conn) {
-	if conn.ready || conn.unacked > 0 {
+	tentative := conn == c.second && c.move != nil && c.move.tentative
+	if conn.ready || conn.unacked > 0 || conn.lastErr != nil || tentative && conn.asks { // it is about to end, or is to say something
 		return
 	}
 	conn.ready = true
 	switch {
+	case conn == c.second && c.suspicion != nil:
+		c.takeOver()
 	case conn == c.second:
 		c.secondReady()
 	case conn == c.current:
@@ -94,7 +99,12 @@ func (c *Client) handleLost(conn *conn, err *Error) {
 	if conn.dead || c.over {
 		return
 	}
+	if c.trail != nil && conn == c.trail.conn {
+		c.endTrail(false)
+		return
+	}
 	conn.dead = true
+	conn.aborted = conn.aborted || timedOut(err)
 	if conn.lastErr == nil && err.Close != 0 { // the end of a WebTransport session may overtake its last line, which it repeats
 		code, detail, _ := strings.Cut(err.Text, ":")
 		conn.lastErr = lastWord(Code(code), detail)
@@ -110,12 +120,17 @@ func (c *Client) handleLost(conn *conn, err *Error) {
 		c.second = nil
 	}
 	conn.shut(&c.group)
-	if f := c.fatal(conn, err); (isCurrent || isSecond) && f != nil {
+	// The first may wake, or end in its own way.
+	beside := isSecond && (c.suspicion != nil || c.current != nil && c.move != nil && c.move.tentative)
+	if f := c.fatal(conn, err); (isCurrent || isSecond) && !beside && f != nil {
 		conn.fail(f)
 		c.end(f)
 		return
 	}
 	switch {
+	case isCurrent && c.suspicion != nil:
+		c.away(conn)
+		c.suspectDied(conn, err)
 	case isCurrent && c.second != nil:
 		c.away(conn)
 		c.firstDied(conn, err)
@@ -148,7 +163,8 @@ func (c *Client) fatal(conn *conn, err *Error) error {
 
 // disconnected begins to reconnect.
 func (c *Client) disconnected(conn *conn, err *Error) {
-	c.endMove()
+	c.endSearch()
+	c.noteTransport(conn)
 	if c.away(conn); time.Since(conn.since) >= stableAfter {
 		c.retry.attempt = 0
 	}
@@ -180,7 +196,7 @@ func (c *Client) hunt() {
 		if again {
 			_ = c.hunter.edges.resolve(c.ctx) // what is known will do
 		}
-		conn, f := c.hunter.round(c.ctx, c.hunter.edges.order(order), stale)
+		conn, f := c.hunter.round(c.ctx, c.hunter.edges.order(order), stale, c.s.FallbackAfter)
 		c.hand(conn, func() { c.found(conn, f) })
 	})
 }

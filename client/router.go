@@ -13,6 +13,7 @@ type topic struct {
 	key
 	subs    []*Subscription
 	onFirst bool            // in a move: the first connection has it, too; after it: had it
+	onTrail bool            // the connection that trails has it
 	waiting []chan<- *Error // Subscribe calls, until it is acknowledged
 	acked   bool            // once
 }
@@ -31,6 +32,7 @@ type router struct {
 	move   *mover[*piledDelivery] // nil: no move
 	late   *notes                 // after a move: what the first connection delivered
 	until  time.Time              // of late
+	trail  *trailing              // nil: no connection trails
 }
 
 func newRouter() *router { return &router{topics: map[key]*topic{}} }
@@ -40,7 +42,7 @@ func newRouter() *router { return &router{topics: map[key]*topic{}} }
 func (r *router) deliver(c *conn, d *delivery) {
 	r.mu.Lock()
 	var crowd bool
-	if c == r.first && r.move == nil && r.late == nil {
+	if c == r.first && r.move == nil && r.late == nil && r.trail == nil {
 		crowd = r.dispatch(d, d.patterns, nil)
 	} else {
 		crowd = r.sift(c, d)
@@ -51,15 +53,19 @@ func (r *router) deliver(c *conn, d *delivery) {
 	}
 }
 
-// sift decides about a message while the client moves, and for a while after.
+// sift decides about a message while the client moves, suspects its connection or has
+// one that trails, and for a while after.
 func (r *router) sift(c *conn, d *delivery) (crowd bool) {
 	now := time.Now()
-	switch c {
-	case r.first:
+	switch {
+	case c == r.first:
 		of := digestOf(d.tenant, d.channel, d.payload)
 		copied := r.late != nil && now.Before(r.until) && r.late.use(now, of)
 		if r.late != nil && !now.Before(r.until) {
 			r.late = nil
+		}
+		if r.trail != nil && !copied {
+			copied = !r.trail.mover.first(now, of)
 		}
 		onFirst, others := r.split(d)
 		switch {
@@ -69,27 +75,19 @@ func (r *router) sift(c *conn, d *delivery) (crowd bool) {
 			return r.dispatch(d, others, nil)
 		}
 		return r.dispatch(d, d.patterns, nil)
-	case r.second:
+	case c == r.second:
 		onFirst, others := r.split(d)
 		crowd = r.dispatch(d, others, nil)
 		of := digestOf(d.tenant, d.channel, d.payload)
 		if len(onFirst) == 0 || r.move.known(now, of) {
 			return crowd
 		}
-		kept := piledDelivery{*d, onFirst}
-		kept.payload = append([]byte{}, d.payload...)
-		for _, due := range r.move.second(now, of, len(kept.payload)+256, &kept) {
-			crowd = r.give(due) || crowd
-		}
-		return crowd
+		kept := newPiled(d, onFirst, of)
+		return r.giveHeld(now, r.move.second(now, of, kept.size(), kept)) || crowd
+	case r.trail != nil && c == r.trail.conn:
+		return r.siftTrail(now, d)
 	}
 	return false // of a connection that was left
-}
-
-// piledDelivery is a message of the second connection that waits for the first.
-type piledDelivery struct {
-	delivery
-	to []string // the patterns that the first connection has
 }
 
 func (r *router) give(p *piledDelivery) (crowd bool) { return r.dispatch(&p.delivery, p.to, p.payload) }
@@ -128,7 +126,7 @@ func (r *router) dispatch(d *delivery, patterns []string, payload []byte) (crowd
 			if payload == nil {
 				payload = append(make([]byte, 0, len(d.payload)), d.payload...)
 			}
-			m := Message{Tenant: d.tenant, Channel: d.channel, Pattern: p, Patterns: d.patterns, Payload: payload}
+			m := Message{Tenant: d.tenant, Channel: d.channel, Pattern: p, Patterns: d.patterns, Payload: payload, Late: d.late}
 			switch s.queue.push(m) {
 			case queued:
 			case crowded:
@@ -147,81 +145,6 @@ func (r *router) dispatch(d *delivery, patterns []string, payload []byte) (crowd
 		}
 	}
 	return crowd
-}
-
-// begin starts a move from the first connection.
-func (r *router) begin() {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.move, r.second = newMover[*piledDelivery](), nil
-	for _, t := range r.topics {
-		t.onFirst = true
-	}
-}
-
-// onFirstAgain says that the first connection has every topic.
-func (r *router) onFirstAgain() {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for _, t := range r.topics {
-		t.onFirst = true
-	}
-}
-
-// join says which is the second connection.
-func (r *router) join(c *conn) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.second = c
-	r.move.secondJoined()
-}
-
-// behind reports whether the first connection has yet to deliver what the second has.
-func (r *router) behind() bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return len(r.move.at) > 0
-}
-
-// part forgets the second connection, which has died. The first delivers what the
-// second did, unless it dies, too. With leaving, the first connection was asked for
-// the end of everything, and may not deliver any more what the second has.
-func (r *router) part(leaving bool) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.second = nil
-	if leaving {
-		for _, p := range r.move.release(time.Now()) {
-			r.give(p)
-		}
-	}
-}
-
-// leave makes the second connection the first.
-func (r *router) leave() {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	due, late := r.move.left()
-	r.first, r.second, r.move = r.second, nil, nil
-	r.late, r.until = late, time.Now().Add(noteLife)
-	for _, p := range due {
-		r.give(p)
-	}
-}
-
-// lead makes c the first connection, with no move. nil: there is none. What a move
-// has held back until now is given: nobody else delivers it.
-func (r *router) lead(c *conn) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	var due []*piledDelivery
-	if r.move != nil {
-		due, _ = r.move.left()
-	}
-	r.first, r.second, r.move, r.late = c, nil, nil, nil
-	for _, p := range due {
-		r.give(p)
-	}
 }
 
 // add puts a subscription in, and reports whether its topic is new.

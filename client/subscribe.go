@@ -99,7 +99,7 @@ func (c *Client) addSubscription(s *Subscription, f func(Message), answer chan<-
 		return
 	}
 	leaving := c.current != nil && c.current.unsubbed
-	t, isNew := c.router.add(s, c.move != nil && c.current != nil && !leaving)
+	t, isNew := c.router.add(s, c.searching() != nil && c.current != nil && !leaving)
 	if f != nil {
 		c.handler.run(func() { s.read(f) })
 	}
@@ -116,7 +116,7 @@ func (c *Client) addSubscription(s *Subscription, f func(Message), answer chan<-
 			c.sendSub(conn, t)
 		}
 	}
-	if c.second != nil && c.current != nil && !leaving { // it is not left before the second has this, too
+	if c.move != nil && c.second != nil && c.current != nil && !leaving { // it is not left before the second has this, too
 		c.second.ready, c.move.settled = false, time.Time{}
 	}
 }
@@ -138,6 +138,11 @@ func (c *Client) subscribed(from *conn, t *topic, code Code) {
 		return
 	}
 	err := &Error{Code: code, Text: "the edge refused the subscription", Tenant: t.tenant, Pattern: t.pattern}
+	if c.suspicion != nil && from == c.second && t.acked {
+		from.lastErr = err // it cannot take over, and the first, which has the subscription, may wake
+		from.link.abort()
+		return
+	}
 	for _, s := range c.router.clear(t) {
 		s.end(err, false)
 	}

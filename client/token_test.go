@@ -87,8 +87,8 @@ func TestTokenProvider(t *testing.T) {
 			w, calls := newWorld(t), &asked{}
 			connect(t, w, provider(time.Minute, calls, nil, same))
 			time.Sleep(10 * time.Minute)
-			if len(w.links) > 0 || len(calls.all()) != 12 {
-				t.Errorf("%d connections, %d calls", len(w.links), len(calls.all()))
+			if n := len(calls.all()); len(w.links) > 0 || n < 12 || n > 13 { // each 48 to 54 s
+				t.Errorf("%d connections, %d calls", len(w.links), n)
 			}
 		})
 	})

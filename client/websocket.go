@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 	"unicode/utf8"
 
@@ -215,16 +214,7 @@ func (w *webSocket) abort() { _ = w.raw.Conn.Close() }
 
 func (w *webSocket) heard() time.Time { return w.raw.read.time() }
 
-// clock is a time that one goroutine sets and others read. It goes on if somebody
-// sets the clock of the machine.
-type clock struct {
-	start time.Time
-	since atomic.Int64 // nanoseconds
-}
-
-func newClock() *clock           { return &clock{start: time.Now()} }
-func (c *clock) now()            { c.since.Store(int64(time.Since(c.start))) }
-func (c *clock) time() time.Time { return c.start.Add(time.Duration(c.since.Load())) }
+func (w *webSocket) unusual() time.Duration { return w.raw.read.unusual() }
 
 // corked is a connection that collects small writes: gorilla/websocket makes one
 // for each message.

@@ -159,6 +159,12 @@ func (w *webTransport) why(err error) error {
 	return lost(err)
 }
 
+// timedOut reports whether QUIC gave the connection up since nothing came.
+func timedOut(err error) bool {
+	var idle *quic.IdleTimeoutError
+	return errors.As(err, &idle)
+}
+
 func (w *webTransport) send(messages []byte) error {
 	if err := writeSteps(w.stream, messages); err != nil {
 		return lost(err)
@@ -174,6 +180,8 @@ func (w *webTransport) abort() {
 }
 
 func (w *webTransport) heard() time.Time { return w.read.time() }
+
+func (w *webTransport) unusual() time.Duration { return w.read.unusual() }
 
 func (w *webTransport) setWaker(func()) {} // QUIC answers pings itself
 

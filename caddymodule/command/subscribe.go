@@ -137,6 +137,14 @@ func (s *subscriber) event(event client.Event) {
 	switch e := event.(type) {
 	case client.Disconnected:
 		s.tell(fmt.Sprintf("disconnected: %v; reconnecting", explain(e.Err)))
+	case client.Suspect:
+		s.tell("the edge does not answer; looking for another connection beside this one")
+	case client.Recovered:
+		if e.Away == 0 {
+			s.tell("the edge answers again")
+		} else {
+			s.tell(fmt.Sprintf("another connection took over after %v", e.Away.Round(100*time.Millisecond)))
+		}
 	case client.Reconnected:
 		s.tell(fmt.Sprintf("reconnected after %v away", e.Away.Round(100*time.Millisecond)))
 	case client.Moving:
@@ -191,7 +199,8 @@ func (s *subscriber) print(m client.Message) error {
 		Payload  *string  `json:"payload,omitempty"`
 		Base64   []byte   `json:"payload_base64,omitempty"` // what is no UTF-8
 		Patterns []string `json:"patterns"`
-	}{Tenant: m.Tenant, Channel: m.Channel, Patterns: m.Patterns}
+		Late     bool     `json:"late,omitempty"` // newer ones may have come before
+	}{Tenant: m.Tenant, Channel: m.Channel, Patterns: m.Patterns, Late: m.Late}
 	if utf8.Valid(m.Payload) {
 		message.Payload = new(string(m.Payload))
 	} else {

@@ -1,0 +1,136 @@
+package client
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/millrace/millrace/wire"
+)
+
+// handleLine takes a line of an edge, behind which nothing had come since heard.
+func (c *Client) handleLine(from *conn, l wire.ServerLine, heard time.Time) {
+	if from.dead || c.over {
+		return
+	}
+	if c.trail != nil && from == c.trail.conn {
+		if l.Kind == wire.KindPong {
+			c.trailPong()
+		}
+		return
+	}
+	if c.suspicion != nil && from == c.current && c.woken() && !isLastWord(l) {
+		c.stay()
+	}
+	switch l.Kind {
+	case wire.KindOK:
+		from.answered(l.Verb, key{l.Tenant, l.Pattern}, "")
+		c.checkReady(from)
+	case wire.KindPong:
+		c.handlePong(from, heard)
+	case wire.KindReconnect:
+		from.draining = true
+		if from == c.current {
+			c.startMove(ReasonDrain)
+		}
+	case wire.KindFeatures:
+		from.asks = false
+		c.tellLink()
+		c.checkReady(from)
+	case wire.KindLink:
+		from.linkDown = !l.Up
+		c.tellLink()
+	case wire.KindErr:
+		c.handleErr(from, Code(l.Code), l.Detail)
+	}
+}
+
+// tellLink tells of a change of the link that the first connection's edge has to others.
+func (c *Client) tellLink() {
+	if c.current == nil || c.current.asks || c.current.linkDown == c.linkDown {
+		return
+	}
+	c.linkDown = c.current.linkDown
+	if c.linkDown {
+		c.notifier.tell(LinkDown{c.current.edge})
+	} else {
+		c.notifier.tell(LinkUp{c.current.edge})
+	}
+}
+
+func (c *Client) handlePong(from *conn, heard time.Time) {
+	if len(from.pings) == 0 {
+		return
+	}
+	p := from.pings[0]
+	from.pings = from.pings[1:]
+	from.ponged, from.confirmed, from.doubts = heard, p.total, 0
+	rtt := time.Since(p.sent)
+	if !p.untimed && !from.draining {
+		from.trips.add(rtt)
+	}
+	if p.asked {
+		c.rtt.Store(int64(rtt))
+		c.notifier.tell(RoundTrip{rtt})
+	}
+	if p.done != nil {
+		p.done(nil)
+	}
+	if c.suspicion != nil && from == c.current && len(from.pings) == 0 {
+		c.stay() // the answer was on its way through calls as the suspicion began
+	}
+}
+
+func isLastWord(l wire.ServerLine) bool {
+	return l.Kind == wire.KindErr && lastWord(Code(l.Code), l.Detail) != nil
+}
+
+// lastWord is the error of an ERR line after which the edge closes; nil: it does not.
+func lastWord(code Code, detail string) *Error {
+	switch wire.Code(code) {
+	case wire.CodeForbidden:
+		code = Code(detail + "_not_allowed")
+	case wire.CodeTokenExpired, wire.CodeTokenRevoked, wire.CodeUnauthorized, wire.CodeTokenUnverifiable, wire.CodeInternal:
+	default:
+		return nil
+	}
+	return &Error{Code: code, Text: "the edge ended the connection"}
+}
+
+// handleErr takes an ERR line.
+func (c *Client) handleErr(from *conn, code Code, detail string) {
+	switch wire.Code(code) {
+	case wire.CodeBadRequest:
+		if from.asks { // an edge of an earlier version
+			from.asks = false
+			c.tellLink()
+			c.checkReady(from)
+			return
+		}
+	case wire.CodeSlowConsumer:
+		n, _ := strconv.Atoi(detail)
+		c.notifier.tell(SlowConsumer{n})
+		return
+	case wire.CodeEgressLimited:
+		n, _ := strconv.Atoi(detail)
+		c.notifier.tell(EgressLimited{time.Duration(n) * time.Second})
+		return
+	}
+	if last := lastWord(code, detail); last != nil {
+		from.lastErr = last
+		return // the close follows
+	}
+	verb, rest, _ := strings.Cut(detail, ":")
+	tenant, name, ok := strings.Cut(rest, ":")
+	switch {
+	case ok && verb == "PUB":
+		c.notifier.tell(PublishError{tenant, name, code})
+	case ok && verb == wire.VerbSub.String():
+		from.answered(wire.VerbSub, key{tenant, name}, code)
+		c.checkReady(from)
+	case ok && verb == wire.VerbUnsub.String():
+		from.answered(wire.VerbUnsub, key{tenant, name}, code)
+	default:
+		c.notifier.tell(EdgeError{code, detail})
+	}
+}

@@ -1,0 +1,109 @@
+package client
+
+import (
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+func TestRhythm(t *testing.T) {
+	const ms = time.Millisecond
+	for _, test := range []struct {
+		name   string
+		pauses []time.Duration
+		want   time.Duration
+	}{
+		{"nothing came", nil, 0},
+		{"too few pauses", []time.Duration{ms, ms, ms}, 0},
+		{"fast", []time.Duration{ms, ms, ms, ms}, time.Second},
+		{"no pauses", []time.Duration{0, 0, 0, 0}, time.Second},
+		{"the longest counts", []time.Duration{ms, 600 * ms, ms, ms}, 1800 * ms},
+		{"slow", slices.Repeat([]time.Duration{7 * time.Second}, 5), 21 * time.Second},
+		{"a longer pause begins anew", []time.Duration{ms, ms, ms, ms, rhythmEnd + 1}, 0},
+		{"a longer pause is none", []time.Duration{ms, rhythmEnd + 1, ms, ms, ms, ms}, time.Second},
+		{"after 5 s it still counts", append([]time.Duration{time.Second}, slices.Repeat([]time.Duration{500 * ms}, 12)...), 3 * time.Second},
+		{"after 10 s it does not", append([]time.Duration{time.Second}, slices.Repeat([]time.Duration{500 * ms}, 19)...), 1500 * ms},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				c := newClock()
+				for _, p := range test.pauses {
+					time.Sleep(p)
+					c.now()
+				}
+				if got := c.unusual(); got != test.want {
+					t.Errorf("got %v, want %v", got, test.want)
+				}
+				if got := time.Since(c.time()); got != 0 {
+					t.Errorf("heard %v ago", got)
+				}
+			})
+		})
+	}
+}
+
+func TestTrips(t *testing.T) {
+	const ms = time.Millisecond
+	for _, test := range []struct {
+		name  string
+		times []time.Duration
+		want  time.Duration
+	}{
+		{"none", nil, time.Second},
+		{"0", []time.Duration{0, 0, 0}, time.Second},
+		{"short", []time.Duration{20 * ms, 30 * ms}, time.Second},
+		{"the first", []time.Duration{600 * ms}, 1800 * ms},
+		{"the same again", []time.Duration{600 * ms, 600 * ms}, 1500 * ms},
+		{"0, then long", []time.Duration{0, 800 * ms}, time.Second},
+	} {
+		var got trips
+		for _, d := range test.times {
+			got.add(d)
+		}
+		if got.patience() != test.want {
+			t.Errorf("%s: %v, want %v", test.name, got.patience(), test.want)
+		}
+	}
+}
+
+// A silence is unusual by the rhythm of what came before; it is asked about once, until
+// something other than the answer comes.
+func TestAskOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		c, l := w.mustConnect([]string{edgeA}, nil)
+		s := mustSubscribe(t, c, "x")
+		asked := func() (n int) {
+			lines, _ := l.sent()
+			for _, line := range lines {
+				if line == "PING" {
+					n++
+				}
+			}
+			return n
+		}
+		for round := range 3 {
+			flow(t, l, s) // it ends 100 ms after the last message
+			before := asked()
+			time.Sleep(unusualLeast - 100*time.Millisecond - 1)
+			if asked() != before {
+				t.Error("asked too early")
+			}
+			time.Sleep(time.Second)
+			if asked() != before+1 {
+				t.Errorf("round %d: asked %d times", round, asked()-before)
+			}
+			time.Sleep(c.s.KeepAlive - 3*time.Second)
+			if asked() != before+1 {
+				t.Errorf("round %d: asked %d times", round, asked()-before)
+			}
+			if round == 1 {
+				time.Sleep(5*time.Second + rhythmEnd)
+				if asked() != before+2 {
+					t.Errorf("not asked after KeepAlive")
+				}
+			}
+		}
+	})
+}

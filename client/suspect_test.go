@@ -1,0 +1,640 @@
+package client
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// silence makes a link stop answering, as on a path that swallows everything.
+func (l *fakeLink) silence() {
+	l.set(func(l *fakeLink) { l.mute[""] = true })
+}
+
+// flow delivers messages 100 ms apart, so that there is a rhythm, and reads them.
+func flow(t *testing.T, l *fakeLink, s *Subscription) {
+	t.Helper()
+	for n := range 10 {
+		l.deliver("x", fmt.Sprint("before ", n), "x")
+		payloads(t, s, 1)
+		time.Sleep(100 * time.Millisecond)
+	}
+}
+
+// startSuspect connects to edges A and B, subscribes to x, has a flow, and lets the first
+// link fall silent.
+func startSuspect(t *testing.T, change func(*Options)) (w *world, c *Client, first *fakeLink, s *Subscription) {
+	t.Helper()
+	w = newWorld(t)
+	c, first = w.mustConnect([]string{edgeA, edgeB}, change)
+	s = mustSubscribe(t, c, "x")
+	flow(t, first, s)
+	first.silence()
+	return w, c, first, s
+}
+
+// payloadsOf reads n messages, and says which are late.
+func payloadsOf(t *testing.T, s *Subscription, n int) (got []string) {
+	t.Helper()
+	for range n {
+		m, ok := <-s.Messages()
+		if !ok {
+			t.Fatalf("the subscription ended (%v) after %q", s.Err(), got)
+		}
+		text := string(m.Payload)
+		if m.Late {
+			text += " late"
+		}
+		got = append(got, text)
+	}
+	return got
+}
+
+// name is that of an event's type.
+func name(e Event) string { return fmt.Sprintf("%T", e)[len("client."):] }
+
+// transitions awaits n events of those that tell of the connection.
+func transitions(w *world, n int) (got []string) {
+	w.t.Helper()
+	for len(got) < n {
+		switch e := (<-w.events).(type) {
+		case Suspect, Recovered, Disconnected, Reconnected, Moving, Moved:
+			got = append(got, name(e))
+		case Closed:
+			w.t.Fatalf("the client ended (%v) after %q", e.Err, got)
+		}
+	}
+	return got
+}
+
+// The second connection takes over 2 s after the last message, with what it has brought.
+func TestSuspectTakesOver(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, c, first, s := startSuspect(t, nil)
+		w.next(muteSub)
+		heard := first.heard()
+		flushed := make(chan error, 1)
+		time.AfterFunc(unusualLeast, func() { flushed <- c.Flush(t.Context()) })
+		e := event[Suspect](w)
+		if after := time.Since(heard) - unusualLeast - leastPatience; e != (Suspect{edgeA, WebSocket}) || after < 0 || after > 50*time.Millisecond {
+			t.Errorf("%+v after %v", e, time.Since(heard)) // what was sent before PING gives it some milliseconds
+		}
+		published := make(chan error, 1)
+		go func() {
+			err := c.Publish(t.Context(), "t", "x", []byte("p"))
+			if err == nil {
+				err = c.Flush(t.Context())
+			}
+			published <- err
+		}()
+		second := <-w.links
+		second.deliver("x", "1", "x")
+		synctest.Wait()
+		if got := waiting(s); len(got) > 0 || second.edge != edgeB {
+			t.Errorf("got %q of %s before it takes over", got, second.edge)
+		}
+		time.Sleep(100 * time.Millisecond)
+		second.line("OK:SUB:t:x")
+		if e := event[Recovered](w); e != (Recovered{edgeB, WebSocket, time.Since(heard)}) || c.Edge() != edgeB {
+			t.Errorf("got %+v", e)
+		}
+		for _, done := range []chan error{published, flushed} {
+			if err := <-done; err != nil {
+				t.Error(err)
+			}
+		}
+		second.deliver("x", "2", "x")
+		if got := payloadsOf(t, s, 2); !slices.Equal(got, []string{"1", "2"}) {
+			t.Errorf("got %q", got)
+		}
+		if _, frames := first.sent(); len(frames) > 0 {
+			t.Errorf("the first has %q", frames)
+		}
+		if _, frames := second.sent(); !slices.Equal(frames, []string{"x=p"}) {
+			t.Errorf("the second has %q", frames)
+		}
+	})
+}
+
+// What made a connection suspect is no usual pause: a second hole is noticed as soon as
+// the first one.
+func TestHoles(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		c, first := w.mustConnect([]string{edgeA}, nil)
+		s := mustSubscribe(t, c, "x")
+		w.set(edgeA, errDraining)
+		for range 3 {
+			flow(t, first, s)
+			heard := first.heard()
+			first.silence()
+			event[Suspect](w)
+			if after := time.Since(heard); after > 3*time.Second {
+				t.Errorf("suspect after %v", after)
+			}
+			time.Sleep(6 * time.Second)
+			first.set(func(l *fakeLink) { clear(l.mute) })
+			first.line("PONG") // of the question
+			event[Recovered](w)
+		}
+	})
+}
+
+// A first connection that wakes stays, and delivers what the second has brought; the
+// second is closed.
+func TestSuspectWakes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, c, first, s := startSuspect(t, nil)
+		w.next(muteSub)
+		event[Suspect](w)
+		second := <-w.links
+		second.deliver("x", "1", "x")
+		flushed := make(chan error, 1)
+		go func() { flushed <- c.Flush(t.Context()) }()
+		time.Sleep(2 * time.Second)
+		if lines, _ := first.sent(); len(lines) > 2 {
+			t.Errorf("sent %q", lines) // one question in a silence
+		}
+		first.set(func(l *fakeLink) { clear(l.mute) })
+		woke := time.Now()
+		first.deliver("x", "1", "x")
+		first.deliver("x", "2", "x")
+		if e := event[Recovered](w); e != (Recovered{edgeA, WebSocket, 0}) || time.Since(woke) > suspectEvery {
+			t.Errorf("%+v after %v", e, time.Since(woke))
+		}
+		first.line("PONG")
+		if err := <-flushed; err != nil {
+			t.Error(err)
+		}
+		<-second.finished
+		if got := payloadsOf(t, s, 2); !slices.Equal(got, []string{"1", "2"}) {
+			t.Errorf("got %q", got)
+		}
+		synctest.Wait()
+		if got := waiting(s); len(got) > 0 {
+			t.Errorf("more: %q", got)
+		}
+	})
+}
+
+// What a connection that trails brings is given once: as late if the one that leads does
+// not bring it.
+func TestTrail(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, _, first, s := startSuspect(t, nil)
+		w.next(muteSub)
+		event[Suspect](w)
+		second := <-w.links
+		second.deliver("x", "both", "x")
+		synctest.Wait()
+		second.line("OK:SUB:t:x")
+		event[Recovered](w)
+		second.deliver("x", "after", "x")
+		time.Sleep(8 * time.Second)
+		first.deliver("x", "missed", "x")
+		first.deliver("x", "both", "x")
+		first.deliver("x", "after", "x")
+		first.deliver("x", "soon", "x")
+		if got := payloadsOf(t, s, 2); !slices.Equal(got, []string{"both", "after"}) {
+			t.Errorf("got %q", got)
+		}
+		time.Sleep(shelfTime / 2)
+		second.deliver("x", "soon", "x")
+		if got := payloadsOf(t, s, 2); !slices.Equal(got, []string{"soon", "missed late"}) {
+			t.Errorf("got %q", got)
+		}
+		second.deliver("x", "missed", "x") // very late
+		second.deliver("x", "end", "x")
+		if got := payloadsOf(t, s, 1); !slices.Equal(got, []string{"end"}) {
+			t.Errorf("got %q", got)
+		}
+		// It is asked to leave, and closed when it has answered what it was asked before, too.
+		first.line("PONG")
+		synctest.Wait()
+		select {
+		case <-first.finished:
+			t.Error("closed before it has answered")
+		default:
+		}
+		first.line("PONG")
+		<-first.finished
+		lines, _ := first.sent()
+		if want := []string{"SUB:t:x", "PING", "UNSUB:t:x", "PING"}; !slices.Equal(lines, want) {
+			t.Errorf("sent %q, want %q", lines, want)
+		}
+	})
+}
+
+// The trail ends after its time, by its own end, with the client, and when another one
+// begins; none of it is told.
+func TestTrailEnds(t *testing.T) {
+	for name, end := range map[string]func(w *world, c *Client, first, second *fakeLink){
+		"time": func(_ *world, _ *Client, _, _ *fakeLink) { time.Sleep(trailTime + trailEvery) },
+		"its own end": func(_ *world, _ *Client, first, _ *fakeLink) {
+			first.revoke()
+			time.Sleep(time.Second)
+		},
+		"the client": func(_ *world, c *Client, _, _ *fakeLink) { c.Close() },
+		"another": func(w *world, _ *Client, _, second *fakeLink) {
+			for range 5 {
+				second.deliver("x", "", "x")
+				time.Sleep(100 * time.Millisecond)
+			}
+			second.silence()
+			event[Recovered](w)
+			time.Sleep(time.Millisecond)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w, c, first, _ := startSuspect(t, nil)
+				event[Recovered](w)
+				end(w, c, first, <-w.links)
+				synctest.Wait()
+				c.post(func() {
+					if c.trail != nil && c.trail.conn != nil && c.trail.conn.link == first {
+						t.Error("kept")
+					}
+				})
+				select {
+				case <-first.aborted:
+				default:
+					t.Error("not closed")
+				}
+				for len(w.events) > 0 {
+					switch e := (<-w.events).(type) {
+					case Disconnected, EdgeError:
+						t.Errorf("got %+v", e)
+					}
+				}
+				if name != "the client" && c.Err() != nil {
+					t.Error(c.Err())
+				}
+			})
+		})
+	}
+}
+
+// Publishers that wait for room on the old connection go on at the new one, and a Flush
+// fails if what was sent before it may be lost.
+func TestSuspectPublishes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, c, first, _ := startSuspect(t, nil)
+		w.slow(edgeB+" websocket", 100*time.Millisecond)
+		first.set(func(l *fakeLink) { l.stuck = make(chan struct{}) })
+		for range 3 { // one is being sent, one waits
+			go c.Publish(t.Context(), "t", "x", make([]byte, outboxLimit-20)) //nolint:errcheck // the frames that come say it
+			synctest.Wait()
+		}
+		published := make(chan error, 1)
+		go func() { published <- c.Publish(t.Context(), "t", "x", []byte("last")) }()
+		event[Suspect](w)
+		flushed := make(chan error, 1)
+		go func() { flushed <- c.Flush(t.Context()) }()
+		event[Recovered](w)
+		if err := <-published; err != nil {
+			t.Error(err)
+		}
+		if err := <-flushed; !errors.Is(err, ErrDisconnected) {
+			t.Errorf("flush: %v", err)
+		}
+		if err := c.Flush(t.Context()); err != nil {
+			t.Error(err)
+		}
+		second := <-w.links
+		synctest.Wait()
+		if _, frames := second.sent(); len(frames) != 2 || !slices.Contains(frames, "x=last") {
+			t.Errorf("%d frames on the second", len(frames))
+		}
+		close(first.stuck)
+		synctest.Wait()
+		if _, frames := first.sent(); len(frames) != 1 {
+			t.Errorf("%d frames on the first", len(frames))
+		}
+	})
+}
+
+// The first ends while it is suspect.
+func TestSuspectDies(t *testing.T) {
+	t.Run("before there is another", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			w, c, first, _ := startSuspect(t, nil)
+			w.slow(edgeB+" websocket", 2*time.Second)
+			event[Suspect](w)
+			flushed := make(chan error, 1)
+			go func() { flushed <- c.Flush(t.Context()) }()
+			synctest.Wait()
+			first.end(1006)
+			if got := transitions(w, 2); !slices.Equal(got, []string{"Disconnected", "Reconnected"}) {
+				t.Errorf("got %q", got)
+			}
+			if err := <-flushed; !errors.Is(err, ErrDisconnected) {
+				t.Error(err)
+			}
+		})
+	})
+	t.Run("before the other is ready", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			w, c, first, s := startSuspect(t, nil)
+			w.next(muteSub)
+			event[Suspect](w)
+			second := <-w.links
+			second.deliver("x", "1", "x")
+			synctest.Wait()
+			first.end(1006)
+			event[Disconnected](w)
+			payloads(t, s, 1)
+			if err := c.Publish(t.Context(), "t", "x", nil); err != nil {
+				t.Error(err)
+			}
+			second.line("OK:SUB:t:x")
+			if e := event[Reconnected](w); e.Edge != edgeB {
+				t.Errorf("got %+v", e)
+			}
+		})
+	})
+	t.Run("before the other is ready, which drains", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			w, _, first, _ := startSuspect(t, nil)
+			w.next(muteSub)
+			event[Suspect](w)
+			second := <-w.links
+			second.line("RECONNECT")
+			synctest.Wait()
+			w.next(nil)
+			first.end(1006)
+			event[Disconnected](w)
+			if e := event[Moving](w); e.Edge != edgeB {
+				t.Errorf("got %+v", e)
+			}
+			event[Moved](w)
+		})
+	})
+	t.Run("nobody is there", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			w, _, first, _ := startSuspect(t, nil)
+			w.set(edgeA, errBadToken) // ends the client only when the first is lost
+			w.set(edgeB, errBadToken)
+			heard := first.heard()
+			event[Disconnected](w)
+			if since := time.Since(heard); since < 35*time.Second || since > 36*time.Second {
+				t.Errorf("lost after %v", since)
+			}
+			if e := event[Closed](w); !errors.Is(e.Err, ErrUnauthorized) {
+				t.Errorf("got %+v", e)
+			}
+		})
+	})
+}
+
+// A first connection that has woken stays, although the second is ready before the client
+// has looked.
+func TestSuspectWokeBefore(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, _, first, _ := startSuspect(t, nil)
+		w.next(muteSub)
+		event[Suspect](w)
+		second := <-w.links
+		synctest.Wait()
+		first.deliver("x", "1", "x")
+		synctest.Wait()
+		second.line("OK:SUB:t:x")
+		if e := event[Recovered](w); e.Edge != edgeA || e.Away != 0 {
+			t.Errorf("got %+v", e)
+		}
+	})
+}
+
+// The time of a PING that waited for the end of a hole does not make the next suspicion
+// later.
+func TestSuspectTwice(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, _, first, s := startSuspect(t, nil)
+		for _, edge := range []string{edgeA, edgeB} {
+			w.set(edge, errUnreachable)
+		}
+		for range 2 {
+			heard := first.heard()
+			event[Suspect](w)
+			if since := time.Since(heard); since > 2100*time.Millisecond {
+				t.Errorf("suspect after %v", since)
+			}
+			time.Sleep(8 * time.Second)
+			first.line("PONG")
+			event[Recovered](w)
+			flow(t, first, s)
+		}
+	})
+}
+
+// What ends the client on a connection that leads ends only the second one of a suspicion:
+// the first may wake.
+func TestSuspectSecondRevoked(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, c, first, s := startSuspect(t, nil)
+		w.next(muteSub)
+		event[Suspect](w)
+		(<-w.links).revoke()
+		synctest.Wait()
+		first.deliver("x", "1", "x")
+		event[Recovered](w)
+		payloads(t, s, 1)
+		if c.Err() != nil {
+			t.Error(c.Err())
+		}
+	})
+}
+
+// What second connections brought that died is not lost, and comes once.
+func TestSuspectSecondDies(t *testing.T) {
+	for _, end := range []string{"a third takes over", "the first wakes", "the first dies"} {
+		t.Run(end, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w, _, first, s := startSuspect(t, nil)
+				w.next(muteSub)
+				event[Suspect](w)
+				second := <-w.links
+				second.deliver("x", "1", "x")
+				second.deliver("x", "2", "x")
+				synctest.Wait()
+				second.end(1006)
+				synctest.Wait()
+				want := []string{"1", "2", "3"}
+				switch end {
+				case "a third takes over":
+					third := <-w.links
+					third.deliver("x", "2", "x")
+					third.deliver("x", "3", "x")
+					synctest.Wait()
+					third.line("OK:SUB:t:x")
+				case "the first wakes":
+					for _, m := range want {
+						first.deliver("x", m, "x")
+					}
+				case "the first dies":
+					w.set(edgeA, errUnreachable)
+					w.set(edgeB, errUnreachable)
+					want = want[:2]
+					first.end(1006)
+				}
+				if got := payloadsOf(t, s, len(want)); !slices.Equal(got, want) {
+					t.Errorf("got %q", got)
+				}
+				time.Sleep(3 * time.Second)
+				if got := waiting(s); len(got) > 0 {
+					t.Errorf("more: %q", got)
+				}
+			})
+		})
+	}
+}
+
+// Subscribe and Unsubscribe come to their end during a suspicion.
+func TestSubscribeWhileSuspect(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, c, _, s := startSuspect(t, nil)
+		w.slow(edgeB+" websocket", 2*time.Second)
+		old := mustSubscribeLater(t, c, "y")
+		event[Suspect](w)
+		y := mustSubscribeLater(t, c, "z")
+		unsubscribed := make(chan error, 1)
+		go func() { unsubscribed <- s.Unsubscribe(t.Context()) }()
+		event[Recovered](w)
+		second := <-w.links
+		if err := <-unsubscribed; err != nil {
+			t.Error(err)
+		}
+		for sub, channel := range map[*Subscription]string{<-old: "y", <-y: "z"} {
+			second.deliver(channel, "1", channel)
+			payloads(t, sub, 1)
+		}
+	})
+}
+
+func mustSubscribeLater(t *testing.T, c *Client, pattern string) <-chan *Subscription {
+	done := make(chan *Subscription, 1)
+	go func() { done <- mustSubscribe(t, c, pattern) }()
+	synctest.Wait()
+	return done
+}
+
+// What falls due while the client is suspect is done afterwards.
+func TestMovesWaitForSuspicion(t *testing.T) {
+	for _, which := range []string{"first", "first drains", "second"} {
+		t.Run(which, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				calls := &asked{}
+				w := newWorld(t)
+				c, first := w.mustConnect([]string{edgeA, edgeB}, func(o *Options) {
+					o.Token = "" // the provider is asked again after 4 to 5 s
+					o.TokenProvider = provider(10*time.Second, calls, nil, func(n int) string { return fmt.Sprint("AT_", n) })
+				})
+				s := mustSubscribe(t, c, "x")
+				flow(t, first, s)
+				first.silence()
+				w.next(muteSub)
+				event[Suspect](w)
+				second := <-w.links
+				time.Sleep(2200 * time.Millisecond) // the next token is there
+				w.next(nil)
+				switch which {
+				case "first":
+					first.set(func(l *fakeLink) { clear(l.mute) })
+				case "first drains":
+					first.set(func(l *fakeLink) { clear(l.mute) })
+					first.line("RECONNECT")
+				default:
+					second.line("RECONNECT")
+					second.line("OK:SUB:t:x")
+				}
+				first.line("PONG")
+				start := time.Now()
+				if got := transitions(w, 2); !slices.Equal(got, []string{"Recovered", "Moving"}) || time.Since(start) > suspectEvery {
+					t.Errorf("got %q after %v", got, time.Since(start))
+				}
+				if got := transitions(w, 1); !slices.Equal(got, []string{"Moved"}) {
+					t.Errorf("got %q", got)
+				}
+			})
+		})
+	}
+}
+
+// Behind RECONNECT a PONG may be held up, and a connection that has yet to subscribe may
+// be slow: neither is suspect.
+func TestNotSuspect(t *testing.T) {
+	for name, start := range map[string]func(w *world) *fakeLink{
+		"it drains": func(w *world) *fakeLink {
+			c, l := w.mustConnect([]string{edgeA}, nil)
+			flow(w.t, l, mustSubscribe(w.t, c, "x"))
+			w.set(edgeA, errDraining)
+			l.line("RECONNECT")
+			go c.Flush(w.t.Context()) // its PING is what counts
+			return l
+		},
+		"it restores": func(w *world) *fakeLink {
+			c, l := w.mustConnect([]string{edgeA}, nil)
+			mustSubscribe(w.t, c, "x")
+			w.next(muteSub)
+			l.end(1001)
+			l = <-w.links
+			for range 5 {
+				l.deliver("y", "", "y")
+				time.Sleep(100 * time.Millisecond)
+			}
+			go c.Flush(w.t.Context()) // as above
+			return l
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t)
+				l := start(w)
+				l.silence()
+				time.Sleep(20 * time.Second)
+				for len(w.events) > 0 {
+					if e, ok := (<-w.events).(Suspect); ok {
+						t.Errorf("got %+v", e)
+					}
+				}
+			})
+		})
+	}
+}
+
+// The first wakes, and is to be left at once, in the moment in which the second is ready:
+// whichever leads, nothing is lost, and the client goes on.
+func TestSuspectAtOnce(t *testing.T) {
+	for range 50 {
+		synctest.Test(t, func(t *testing.T) {
+			w, c, first, s := startSuspect(t, nil)
+			w.next(muteSub)
+			event[Suspect](w)
+			second := <-w.links
+			w.next(nil)
+			time.Sleep(suspectEvery - time.Nanosecond)
+			first.set(func(l *fakeLink) { clear(l.mute) })
+			go second.line("OK:SUB:t:x")
+			go func() {
+				first.deliver("x", "1", "x")
+				first.line("RECONNECT")
+			}()
+			go second.deliver("x", "1", "x")
+			go c.Flush(t.Context()) // it may fail here
+			event[Recovered](w)
+			time.Sleep(5 * time.Second)
+			if got := waiting(s); len(got) != 1 {
+				t.Errorf("got %q", got)
+			}
+			if got := transitionsNow(w); len(got)%2 != 0 || slices.Contains(got, "Disconnected") {
+				t.Errorf("got %q", got)
+			}
+			if err := c.Flush(t.Context()); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}

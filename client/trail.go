@@ -1,0 +1,208 @@
+package client
+
+import (
+	"slices"
+	"time"
+
+	"github.com/millrace/millrace/wire"
+)
+
+// The times of a connection that was replaced since it was suspect
+// (docs/decisions/0018-suspicion.md).
+const (
+	trailTime  = 15 * time.Second       // it is listened to for so long
+	trailEvery = 250 * time.Millisecond // to look at it
+	shelfTime  = time.Second            // what it brings waits for the one that leads
+)
+
+// trail is the loop's part of a connection that trails.
+type trail struct {
+	conn   *conn     // nil: it has ended
+	heard  time.Time // when it had brought something last before it was replaced
+	asked  bool      // to leave, since it was heard again
+	until  time.Time // when it ends, or, if it has, when all of it is forgotten
+	lookAt time.Time
+}
+
+// startTrail listens to a connection that was replaced. err is for those who wait for an
+// answer on it.
+func (c *Client) startTrail(old *conn, heard time.Time, err error) {
+	old.release(err)
+	old.out.drop() // who waits for room there goes on with the new connection
+	now := time.Now()
+	c.trail = &trail{conn: old, heard: heard, until: now.Add(trailTime), lookAt: now.Add(trailEvery)}
+}
+
+// release tells all that wait for an answer on this connection that none comes, but
+// minds the PONGs that are owed: they come before that of a later PING.
+func (c *conn) release(err error) {
+	owed := len(c.pings)
+	c.fail(err)
+	for range owed {
+		c.pings = append(c.pings, &ping{})
+	}
+}
+
+// lookAtTrail does what is due with the connection that trails.
+func (c *Client) lookAtTrail(now time.Time) {
+	t := c.trail
+	t.lookAt = now.Add(trailEvery)
+	c.router.giveLate(now)
+	switch {
+	case t.conn == nil && !now.Before(t.until):
+		c.trail = nil
+		c.router.forgetTrail()
+	case t.conn != nil && !now.Before(t.until):
+		c.endTrail(true)
+	case t.conn != nil && !t.asked && t.conn.link.heard().After(t.heard):
+		c.askTrail()
+	}
+}
+
+// askTrail asks a connection that is heard again for the end of everything: the one
+// that leads has it all.
+func (c *Client) askTrail() {
+	t := c.trail
+	t.asked = true
+	for _, topic := range c.router.all() {
+		t.conn.out.line(wire.AppendLine(nil, wire.VerbUnsub, topic.tenant, topic.pattern))
+	}
+	t.conn.ping(false, func(err error) {
+		if err == nil && c.trail == t && t.conn != nil {
+			c.endTrail(false)
+		}
+	})
+}
+
+// trailPong takes a PONG of the connection that trails; its other lines mean nothing.
+func (c *Client) trailPong() {
+	if from := c.trail.conn; len(from.pings) > 0 {
+		p := from.pings[0]
+		from.pings = from.pings[1:]
+		if p.done != nil {
+			p.done(nil)
+		}
+	}
+}
+
+// endTrail closes the connection that trails, if it has not ended. What it has brought
+// waits on.
+func (c *Client) endTrail(abort bool) {
+	t := c.trail
+	if t == nil || t.conn == nil {
+		return
+	}
+	old := t.conn
+	t.conn, t.until = nil, time.Now().Add(shelfTime)
+	old.dead = true
+	old.fail(ErrDisconnected) // after conn is nil: nobody waits any more
+	old.shut(&c.group)
+	if abort {
+		old.link.abort()
+	}
+	c.router.endTrail()
+}
+
+// trailing is the router's part of a connection that trails. Its mover has the
+// connection that leads as the first, and the one that trails as the second, whose
+// pile is the shelf.
+type trailing struct {
+	conn  *conn // nil: it has ended
+	mover *mover[*piledDelivery]
+}
+
+// trailLife is how long it is minded what the connection that leads has brought, which
+// is the time of the trail and a second more.
+const trailLife = trailTime + 2*time.Second
+
+// lateLife is how long it is minded what was given as late: a longer one would take more
+// messages that only look the same.
+const lateLife = 2 * time.Second
+
+// takeOver makes the second connection the first, and lets the first trail, which was
+// suspect. What the second has brought is given.
+func (r *router) takeOver() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	now := time.Now()
+	r.emptyShelf(now)
+	leads := newMover[*piledDelivery](trailLife)
+	leads.early.life = lateLife
+	r.move.early.each(func(d digest) { leads.first(now, d) }) // did not fit into the pile
+	due, late := r.move.left()
+	for _, p := range due {
+		leads.first(now, p.of)
+	}
+	r.giveHeld(now, due) // beside the trail before
+	for _, t := range r.topics {
+		t.onTrail = true
+	}
+	r.trail = &trailing{r.first, leads}
+	r.first, r.second, r.move = r.second, nil, nil
+	r.late, r.until = late, now.Add(noteLife)
+}
+
+// siftTrail decides about a message of the connection that trails.
+func (r *router) siftTrail(now time.Time, d *delivery) (crowd bool) {
+	m, of := r.trail.mover, digestOf(d.tenant, d.channel, d.payload)
+	if m.known(now, of) {
+		return false
+	}
+	kept := newPiled(d, d.patterns, of)
+	kept.late = true
+	for _, due := range m.second(now, of, kept.size(), kept) {
+		crowd = r.giveOneLate(now, due) || crowd
+	}
+	return crowd
+}
+
+// giveOneLate gives a message that only the connection that trails has brought, to the
+// topics that were there before: what it brings for others is older than they are.
+func (r *router) giveOneLate(now time.Time, p *piledDelivery) (crowd bool) {
+	if r.move != nil && !r.move.first(now, p.of) {
+		return false // the second connection of a move has brought it, and the application has it
+	}
+	p.to = slices.DeleteFunc(slices.Clone(p.to), func(pattern string) bool {
+		t := r.topics[key{p.tenant, pattern}]
+		return t == nil || !t.onTrail
+	})
+	return r.give(p)
+}
+
+// giveLate gives what has waited for shelfTime.
+func (r *router) giveLate(now time.Time) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.trail == nil {
+		return
+	}
+	for _, p := range r.trail.mover.waited(now, shelfTime) {
+		r.giveOneLate(now, p)
+	}
+}
+
+func (r *router) emptyShelf(now time.Time) {
+	if r.trail == nil {
+		return
+	}
+	for _, p := range r.trail.mover.release(now) {
+		r.giveOneLate(now, p)
+	}
+}
+
+// endTrail takes nothing more of the connection that trails.
+func (r *router) endTrail() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.trail != nil {
+		r.trail.conn = nil
+	}
+}
+
+// forgetTrail forgets what the connection that leads has brought beside the trail.
+func (r *router) forgetTrail() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.emptyShelf(time.Now())
+	r.trail = nil
+}

@@ -1,0 +1,368 @@
+package client
+
+import (
+	"cmp"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// routed is a router with one subscription, and connections that exist by name alone.
+type routed struct {
+	*router
+	old, next *conn
+	sub       *Subscription
+	group     sync.WaitGroup
+}
+
+func newRouted() *routed {
+	r := &routed{router: newRouter(), old: &conn{}, next: &conn{}}
+	r.sub = &Subscription{key: key{"t", "x"}, done: make(chan struct{})}
+	r.sub.queue = newQueue(1<<20, DropNewest, &r.group, make(chan struct{}))
+	r.add(r.sub, false)
+	r.lead(r.old)
+	return r
+}
+
+func (r *routed) bring(c *conn, payload string) {
+	r.deliver(c, &delivery{tenant: "t", channel: "x", patterns: []string{"x"}, payload: []byte(payload)})
+}
+
+// given ends the subscription, and returns all that it got.
+func (r *routed) given() (got []Message) {
+	r.sub.end(nil, false)
+	for m := range r.sub.Messages() {
+		got = append(got, m)
+	}
+	r.group.Wait()
+	return got
+}
+
+func (r *routed) texts() (got []string) {
+	for _, m := range r.given() {
+		text := string(m.Payload)
+		if m.Late {
+			text += " late"
+		}
+		got = append(got, text)
+	}
+	return got
+}
+
+// What no longer fits is given, and not once more when the other connection brings it.
+func TestTrailOverflow(t *testing.T) {
+	for _, test := range []struct {
+		name string
+		run  func(r *routed)
+		want []string
+	}{
+		{"the pile, and the second takes over", func(r *routed) {
+			r.move.maxPile = 1
+			r.bring(r.next, "1")
+			r.bring(r.next, "2")
+			r.takeOver()
+			r.bring(r.old, "1")
+			r.bring(r.old, "2")
+			time.Sleep(shelfTime)
+			r.giveLate(time.Now())
+		}, []string{"1", "2"}},
+		{"the pile, and the first wakes", func(r *routed) {
+			r.move.maxPile = 1
+			r.bring(r.next, "1")
+			r.bring(r.next, "2")
+			time.Sleep(10 * time.Second)
+			r.stay()
+			r.bring(r.old, "1")
+			r.bring(r.old, "2")
+		}, []string{"1", "2"}},
+		{"the shelf", func(r *routed) {
+			r.takeOver()
+			r.trail.mover.maxPile = 1
+			r.bring(r.old, "1")
+			r.bring(r.old, "2")
+			r.bring(r.next, "1")
+			r.bring(r.next, "2")
+			r.bring(r.next, "3")
+		}, []string{"1 late", "2", "3"}},
+		{"the bytes of the shelf", func(r *routed) {
+			r.takeOver()
+			r.trail.mover.maxBytes = 300
+			r.bring(r.old, "1")
+			r.bring(r.old, "2")
+			r.bring(r.next, "1")
+			r.bring(r.next, "2")
+		}, []string{"1 late", "2"}},
+		{"the notes", func(r *routed) {
+			r.takeOver()
+			r.trail.mover.notes.limit = 1
+			r.bring(r.next, "1")
+			r.bring(r.next, "2")
+			r.bring(r.old, "2")
+			r.bring(r.old, "1") // nobody knows any more
+			time.Sleep(shelfTime)
+			r.giveLate(time.Now())
+		}, []string{"1", "2", "1 late"}},
+		{"a trail that ends, with something on the shelf", func(r *routed) {
+			r.takeOver()
+			r.bring(r.old, "1")
+			r.endTrail()
+			r.bring(r.old, "2")
+			r.bring(r.next, "1")
+			r.forgetTrail()
+		}, []string{"1"}},
+		{"a move while it trails", func(r *routed) {
+			r.takeOver()
+			third := &conn{}
+			r.begin(noteLife)
+			r.join(third, false)
+			r.bring(r.old, "1")
+			r.bring(r.old, "2")
+			r.bring(third, "1")
+			time.Sleep(shelfTime)
+			r.giveLate(time.Now())
+			r.bring(third, "2")
+			r.leave()
+			r.bring(third, "3")
+		}, []string{"1 late", "2 late", "3"}},
+		{"another takes over while it trails", func(r *routed) {
+			r.takeOver()
+			r.bring(r.old, "1")
+			third := &conn{}
+			r.begin(time.Minute)
+			r.join(third, true)
+			r.bring(third, "2")
+			r.takeOver()
+			r.bring(r.old, "of nobody")
+			r.bring(r.next, "2")
+			r.bring(r.next, "3")
+			time.Sleep(shelfTime)
+			r.giveLate(time.Now())
+		}, []string{"1 late", "2", "3 late"}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				r := newRouted()
+				r.begin(time.Minute)
+				r.join(r.next, true)
+				test.run(r)
+				if got := r.texts(); !slices.Equal(got, test.want) {
+					t.Errorf("got %q, want %q", got, test.want)
+				}
+			})
+		})
+	}
+}
+
+// What a move or another suspicion gives beside a trail is given once.
+func TestTrailAndMove(t *testing.T) {
+	begin := func(r *routed, suspect bool) *conn {
+		third := &conn{}
+		r.begin(time.Minute)
+		r.join(third, suspect)
+		return third
+	}
+	for name, run := range map[string]func(r *routed){
+		"leave, and the trail brings it": func(r *routed) {
+			third := begin(r, false)
+			r.bring(third, "1")
+			r.leave()
+			r.bring(r.old, "1")
+		},
+		"the shelf has it, and leave": func(r *routed) {
+			third := begin(r, false)
+			r.bring(r.old, "1")
+			r.bring(third, "1")
+			r.leave()
+		},
+		"it was late, and leave": func(r *routed) {
+			r.bring(r.old, "1")
+			time.Sleep(shelfTime)
+			r.giveLate(time.Now())
+			third := begin(r, false)
+			r.bring(third, "1")
+			r.leave()
+		},
+		"it was late, and another takes over": func(r *routed) {
+			r.bring(r.old, "1")
+			time.Sleep(shelfTime)
+			r.giveLate(time.Now())
+			third := begin(r, true)
+			r.bring(third, "1")
+			r.takeOver()
+		},
+		"the pile is full": func(r *routed) {
+			third := begin(r, false)
+			r.move.maxPile = 0
+			r.bring(third, "1")
+			r.bring(r.old, "1")
+			r.bring(r.next, "1")
+		},
+		"the second is gone while the first is left": func(r *routed) {
+			third := begin(r, false)
+			r.bring(third, "1")
+			r.part(true)
+			r.bring(r.old, "1")
+		},
+		"another leads": func(r *routed) {
+			third := begin(r, true)
+			r.bring(third, "1")
+			r.lead(third)
+			r.bring(r.old, "1")
+		},
+		"none leads": func(r *routed) {
+			third := begin(r, true)
+			r.bring(r.old, "1")
+			r.bring(third, "1")
+			r.lead(nil)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				r := newRouted()
+				r.begin(time.Minute)
+				r.join(r.next, true)
+				r.takeOver()
+				run(r)
+				time.Sleep(shelfTime)
+				r.giveLate(time.Now())
+				r.forgetTrail()
+				if got := r.texts(); len(got) != 1 {
+					t.Errorf("got %q", got)
+				}
+			})
+		})
+	}
+}
+
+// A new message that looks like a late one is given, unless it comes right behind it.
+func TestTrailEqual(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRouted()
+		r.begin(time.Minute)
+		r.join(r.next, true)
+		r.takeOver()
+		r.bring(r.old, "1")
+		time.Sleep(shelfTime)
+		r.giveLate(time.Now())
+		time.Sleep(lateLife)
+		r.bring(r.next, "1")
+		if got := r.texts(); !slices.Equal(got, []string{"1 late", "1"}) {
+			t.Errorf("got %q", got)
+		}
+	})
+}
+
+// A subscription that is made after the takeover gets nothing of before.
+func TestTrailAndNewSubscription(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, c, first, s := startSuspect(t, nil)
+		event[Recovered](w)
+		if err := s.Unsubscribe(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(3 * time.Second)
+		s = mustSubscribe(t, c, "x")
+		first.deliver("x", "old", "x")
+		time.Sleep(3 * time.Second)
+		if got := waiting(s); len(got) != 0 {
+			t.Errorf("got %q", got)
+		}
+	})
+}
+
+// The first connection breaks off, and may wake before or after the second has taken over,
+// which is behind by up to a second: each message comes once, those of a publisher in
+// order unless they are late, and late ones are those that the second never brought.
+func TestTrailOracle(t *testing.T) {
+	for seed := range uint64(500) {
+		synctest.Test(t, func(t *testing.T) {
+			if err := trailOracle(rand.New(rand.NewPCG(seed, 2))); err != nil {
+				t.Errorf("seed %d: %v", seed, err)
+			}
+		})
+	}
+}
+
+func trailOracle(random *rand.Rand) error {
+	const publishers, each, gap = 3, 60, 50 * time.Millisecond
+	within := func(from, to time.Duration) time.Duration { return from + time.Duration(random.Int64N(int64(to-from))) }
+	lag := within(0, 900*time.Millisecond)
+	breaks := within(0, 3*time.Second)
+	joins := breaks + within(2*time.Second, 3*time.Second)
+	ready := joins + within(0, time.Second)
+	wakes := breaks + within(2*time.Second, 8*time.Second)
+	type step struct {
+		at time.Duration
+		do func()
+	}
+	r := newRouted()
+	var steps []step
+	add := func(at time.Duration, do func()) { steps = append(steps, step{at, do}) }
+	onSecond := map[string]bool{}
+	for n := range each {
+		for p := range publishers {
+			text := fmt.Sprint(n*publishers + p)
+			at := time.Duration(n)*gap + time.Duration(random.IntN(int(gap)))
+			if at < breaks {
+				add(at, func() { r.bring(r.old, text) })
+			} else {
+				add(max(at, wakes), func() { r.bring(r.old, text) })
+			}
+			if at+lag >= joins {
+				onSecond[text] = true
+				add(at+lag, func() { r.bring(r.next, text) })
+			}
+		}
+	}
+	stays := wakes < ready
+	add(breaks+2*time.Second-1, func() { r.begin(time.Minute) })
+	add(joins-1, func() {
+		if r.move != nil {
+			r.join(r.next, true)
+		}
+	})
+	if stays {
+		add(wakes-1, r.stay)
+	} else {
+		add(ready, r.takeOver)
+	}
+	for at := ready + trailEvery; at < ready+trailTime; at += trailEvery {
+		add(at, func() { r.giveLate(time.Now()) })
+	}
+	add(ready+trailTime, func() { r.endTrail() })
+	add(ready+trailTime+shelfTime, r.forgetTrail)
+	slices.SortStableFunc(steps, func(a, b step) int { return cmp.Compare(a.at, b.at) })
+	start := time.Now()
+	for _, s := range steps {
+		time.Sleep(time.Until(start.Add(s.at)))
+		s.do()
+	}
+	seen, last := map[string]bool{}, [publishers]int{-1, -1, -1}
+	for _, m := range r.given() {
+		text := string(m.Payload)
+		if seen[text] {
+			return fmt.Errorf("%s twice", text)
+		}
+		seen[text] = true
+		if m.Late && (stays || onSecond[text]) {
+			return fmt.Errorf("%s is late", text)
+		}
+		if m.Late {
+			continue
+		}
+		var n int
+		_, _ = fmt.Sscan(text, &n) // it is what was printed
+		if last[n%publishers] > n {
+			return fmt.Errorf("%d behind %d", n, last[n%publishers])
+		}
+		last[n%publishers] = n
+	}
+	if len(seen) != publishers*each {
+		return fmt.Errorf("%d messages", len(seen))
+	}
+	return nil
+}

@@ -1,0 +1,267 @@
+package client
+
+import (
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// fakeMachine is what a watcher looks at.
+type fakeMachine struct {
+	mu        sync.Mutex
+	slept     time.Duration // by the clock of the day alone, since the last look
+	addresses []string
+}
+
+func (m *fakeMachine) set(f func(m *fakeMachine)) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	f(m)
+}
+
+// watched gives a world a watcher of its own.
+func watched(w *world) *fakeMachine {
+	m := &fakeMachine{addresses: []string{"eth0 10.0.0.1"}}
+	w.watch = newWatcher()
+	w.watch.ahead = func(time.Time, time.Time) time.Duration {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		slept := m.slept
+		m.slept = 0
+		return slept
+	}
+	w.watch.addresses = func() []string {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		return slices.Clone(m.addresses)
+	}
+	return m
+}
+
+func TestWatcher(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		m := watched(w)
+		a, b := newSignals(), newSignals()
+		has := func(c <-chan struct{}) bool {
+			synctest.Wait()
+			select {
+			case <-c:
+				return true
+			default:
+				return false
+			}
+		}
+		for range 2 { // it begins anew after the last one has left
+			w.watch.join(&a)
+			w.watch.join(&b)
+			time.Sleep(time.Minute)
+			if has(a.woke) || has(b.network) {
+				t.Error("told of nothing")
+			}
+			m.set(func(m *fakeMachine) { m.slept = wokeLate - 1 })
+			time.Sleep(watchEvery)
+			if has(a.woke) {
+				t.Error("told of too little")
+			}
+			m.set(func(m *fakeMachine) { m.slept = wokeLate })
+			time.Sleep(watchEvery)
+			if !has(a.woke) || !has(b.woke) || has(a.network) {
+				t.Error("not told that the machine slept")
+			}
+			m.set(func(m *fakeMachine) { m.addresses = append(m.addresses, "wlan0 10.0.0.2") })
+			time.Sleep(addressEvery * watchEvery)
+			if !has(a.network) || has(a.woke) {
+				t.Error("not told of the network")
+			}
+			w.watch.leave(&a)
+			has(b.network)
+			m.set(func(m *fakeMachine) { m.addresses = m.addresses[:1]; m.slept = time.Hour })
+			time.Sleep(watchEvery)
+			if has(a.woke) || !has(b.woke) || !has(b.network) {
+				t.Error("told who has left, or did not look at the addresses after waking")
+			}
+			w.watch.leave(&b)
+		}
+	})
+}
+
+// The clock of the day and the one that times are measured with go together on a machine
+// that is awake.
+func TestWallAhead(t *testing.T) {
+	from := time.Now()
+	to := from.Add(time.Hour)
+	if got := wallAhead(from, to); got != 0 {
+		t.Errorf("got %v", got)
+	}
+	if got := wallAhead(from, to.Round(0)); got != 0 {
+		t.Errorf("got %v", got) // one has no other clock
+	}
+	networkAddresses() // does what it does on this machine
+}
+
+// After waking the client asks at once, and limits begin anew.
+func TestWake(t *testing.T) {
+	t.Run("it answers", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			w := newWorld(t)
+			m := watched(w)
+			_, l := w.mustConnect([]string{edgeA, edgeB}, nil)
+			time.Sleep(10 * time.Second)
+			m.set(func(m *fakeMachine) { m.slept = time.Hour })
+			event[RoundTrip](w)
+			if since := time.Since(l.read.start); since > 12*time.Second {
+				t.Errorf("asked after %v", since)
+			}
+			if got := transitionsNow(w); len(got) > 0 {
+				t.Errorf("got %q", got)
+			}
+		})
+	})
+	t.Run("it does not", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			w := newWorld(t)
+			m := watched(w)
+			_, l := w.mustConnect([]string{edgeA, edgeB}, nil)
+			time.Sleep(10 * time.Second)
+			l.silence()
+			m.set(func(m *fakeMachine) { m.slept = time.Hour })
+			start := time.Now()
+			if e := event[Recovered](w); e.Edge != edgeB || time.Since(start) > 3*time.Second {
+				t.Errorf("%+v after %v", e, time.Since(start))
+			}
+		})
+	})
+	t.Run("limits begin anew", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			w := newWorld(t)
+			m := watched(w)
+			_, l := w.mustConnect([]string{edgeA}, nil)
+			w.set(edgeA, errUnreachable)
+			l.silence()
+			event[Suspect](w)
+			time.Sleep(5 * time.Second)
+			m.set(func(m *fakeMachine) { m.slept = time.Hour })
+			start := time.Now()
+			event[Disconnected](w)
+			if since := time.Since(start); since < 35*time.Second || since > 40*time.Second {
+				t.Errorf("lost %v after waking", since)
+			}
+		})
+	})
+	t.Run("a pause between attempts ends", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			w := newWorld(t)
+			m := watched(w)
+			_, l := w.mustConnect([]string{edgeA}, func(o *Options) { o.MinBackOff, o.MaxBackOff = time.Hour, time.Hour })
+			w.set(edgeA, &Error{Code: "draining", Status: 503, RetryAfter: time.Hour})
+			l.end(1001)
+			event[Reconnecting](w)
+			event[Reconnecting](w)
+			w.set(edgeA, nil)
+			m.set(func(m *fakeMachine) { m.slept = time.Hour })
+			start := time.Now()
+			event[Reconnected](w)
+			if since := time.Since(start); since > 2*time.Second {
+				t.Errorf("back after %v", since)
+			}
+		})
+	})
+}
+
+// A loop that comes late has slept, and does not count that against the edge.
+func TestLateLoop(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		c, l := w.mustConnect([]string{edgeA}, nil)
+		l.silence()
+		go c.Flush(t.Context()) // its PING is what counts
+		synctest.Wait()
+		w.set(edgeA, errUnreachable)
+		c.post(func() { time.Sleep(time.Hour) })
+		start := time.Now()
+		event[Disconnected](w)
+		if since := time.Since(start); since < time.Hour+35*time.Second {
+			t.Errorf("lost after %v", since)
+		}
+	})
+}
+
+// When the machine has other addresses the client asks, and tries WebTransport again.
+func TestNetworkChange(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		m := watched(w)
+		c, _ := onWebSocket(w)
+		mustSubscribe(t, c, "x")
+		w.set(edgeA+" webtransport", nil)
+		synctest.Wait() // the watcher has looked once
+		m.set(func(m *fakeMachine) { m.addresses = nil })
+		start := time.Now()
+		event[RoundTrip](w)
+		if e := event[Moved](w); e.Transport != WebTransport || time.Since(start) > 14*time.Second {
+			t.Errorf("%+v after %v", e, time.Since(start))
+		}
+	})
+}
+
+// A change of the network is not forgotten while there is no connection.
+func TestNetworkChangeAway(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		c, l := onWebSocket(w)
+		mustSubscribe(t, c, "x")
+		set := func(of string, err error) {
+			for _, edge := range []string{edgeA, edgeB} {
+				w.set(edge+of, err)
+			}
+		}
+		set("", errUnreachable)
+		l.end(1001)
+		event[Disconnected](w)
+		offer(c.signals.network)
+		synctest.Wait()
+		set("", nil)
+		event[Reconnected](w)
+		start := time.Now()
+		set(" webtransport", nil)
+		event[Moved](w)
+		if after := time.Since(start); after > backOnline+time.Second {
+			t.Errorf("moved after %v", after)
+		}
+	})
+}
+
+// Nor is it while WebTransport is tried.
+func TestNetworkChangeTrying(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		c, _ := onWebSocket(w)
+		mustSubscribe(t, c, "x")
+		w.tries()
+		const takes = 5 * time.Second
+		w.slow(edgeA+" webtransport", takes)
+		w.nextTry()
+		offer(c.signals.network)
+		synctest.Wait()
+		if after := w.nextTry(); after > takes+backOnline+time.Second {
+			t.Errorf("tried after %v", after)
+		}
+	})
+}
+
+// A client that is to ask never does not ask after waking.
+func TestWakeNeverAsks(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		c, l := w.mustConnect([]string{edgeA}, func(o *Options) { o.KeepAlive = -1 })
+		offer(c.signals.woke)
+		offer(c.signals.network)
+		synctest.Wait()
+		if lines, _ := l.sent(); len(lines) > 0 {
+			t.Errorf("sent %q", lines)
+		}
+	})
+}
