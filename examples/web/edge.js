@@ -7,6 +7,8 @@ export const TENANT = "demo.room";
 export async function join(status) {
   const client = await connect("http://localhost:8080", { tokenProvider });
   const show = (text) => () => (status.textContent = text);
+  client.on("suspect", show("Nothing comes. Looking for another connection…"));
+  client.on("recovered", show("Connected again."));
   client.on("disconnected", show("The connection is lost. Reconnecting…"));
   client.on("reconnected", show("Connected again."));
   client.on("closed", ({ error }) => (status.textContent = `Not connected: ${error?.message ?? "left"}.`));

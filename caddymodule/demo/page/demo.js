@@ -112,6 +112,15 @@ function follow(c) {
       tell(`there again, after ${(place.away / 1000).toFixed(1)} s. Messages of that time are lost.`);
       show(connectedText(place.transport), "open");
     },
+    suspect: () => tell("nothing comes any more: looking for another connection beside this one…"),
+    recovered(place) {
+      opened(place);
+      tell(
+        place.away > 0
+          ? `another connection has taken over, after ${(place.away / 1000).toFixed(1)} s. What the first one brings yet is late.`
+          : "the connection is back. Nothing is lost.",
+      );
+    },
     moving: ({ reason }) =>
       tell(`${reason === "drain" ? "the edge is about to stop" : "the token is about to expire"}: moving to a new connection…`),
     moved(place) {
@@ -201,8 +210,8 @@ function listSubscriptions() {
 // Messages
 
 // A message that matches several subscriptions comes to each: one shows it.
-function onMessage({ channel, payload, pattern, patterns }) {
-  if (pattern === patterns[0]) addRow(channel, readable(payload));
+function onMessage({ channel, payload, pattern, patterns, late }) {
+  if (pattern === patterns[0]) addRow(late ? `${channel} (late)` : channel, readable(payload));
 }
 
 function addRow(title, text) {

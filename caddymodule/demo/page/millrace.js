@@ -1,259 +1,339 @@
 // Generated from sdk/js by `npm run build && npm run demo` there. Do not edit.
 // The package @millrace/client, Apache-2.0.
-var h=class extends Error{name="MillraceError";code;tenant;pattern;channel;status;closeCode;constructor(t,e,s={}){super(
+var c=class extends Error{name="MillraceError";code;tenant;pattern;channel;status;closeCode;constructor(t,e,s={}){super(
 `${t}: ${e??"the edge says so"}`,"cause"in s?{cause:s.cause}:void 0),this.code=t,this.tenant=s.tenant,this.pattern=s.pattern,
-this.channel=s.channel,this.status=s.status,this.closeCode=s.closeCode}};function y(n,t,e){return n instanceof h?n:new h(
-t,e,{cause:n})}function R(n,t){let e=URL.canParse(n)?new URL(n):void 0;if(!e||!/^https?:$/.test(e.protocol)||e.username||e.password||e.
-search||e.hash)throw new h("bad_option","an address is a URL with https:// and without user, query and fragment");if(e.protocol===
-"http:"&&!t&&!qt(e.hostname))throw new h("bad_option","an address with http:// must be on this machine, or allowPlaintex\
-t be set");return e}function qt(n){return/^(.+\.)?localhost$|^127(\.\d+){3}$|^\[::1\]$/.test(n)}var zt=new TextEncoder,Gt=new TextDecoder("utf-8",{fatal:!0,ignoreBOM:!0}),ot=1024,Wt=["PING","PONG","RECONNECT","OK:AUT\
-H"],L=n=>zt.encode(n);function P(n){try{return Gt.decode(n)}catch(t){throw new h("protocol","text that is not UTF-8",{cause:t})}}
-var Ct=new Map([["unauthorized",4401],["token_expired",4401],["forbidden",4403],["token_revoked",4403],["token_unverifia\
-ble",1013],["internal",1011],["slow_consumer",4429]]);function I(n,t){let e=Ct.get(n);if(e!==void 0)return new h(n==="fo\
-rbidden"?`${t}_not_allowed`:n,void 0,{closeCode:e})}function B(n){if(Wt.includes(n))return{kind:n};if(/^LINK:(up|down)$/.
-test(n))return{kind:"LINK",up:n==="LINK:up"};let t=/^FEATURES:([a-z0-9_]+(?:,[a-z0-9_]+)*)$/.exec(n)?.[1];if(t&&n.length<=
-ot)return{kind:"FEATURES",features:t};let e=/^OK:(SUB|UNSUB):([^:]+):(.+)$/su.exec(n),s=/^ERR:([a-z_]+)(?::(.+))?$/su.exec(
-n);if((e||s)&&(n.length<=ot/3||L(n).length<=ot)&&!n.endsWith(`
-`)){if(e)return{kind:"OK",verb:e[1],tenant:e[2],pattern:e[3]};if(s)return{kind:"ERR",code:s[1],detail:s[2]??""}}throw new h(
-"protocol","a line that is none")}var at=["broadcast","one-nearest","one-random"];function yt(n,t,e,s){let i=typeof e=="string"?L(e):e,r=s===void 0?0:2,o=new Uint8Array(
-r+4+n.length+t.length+i.length);return s!==void 0&&(o[0]=2,o[1]=s),o.set(i,kt(o,kt(o,r,n),t)),o}function kt(n,t,e){n[t++]=
-e.length>>8,n[t++]=e.length;for(let s=0;s<e.length;s++)n[t++]=e.charCodeAt(s);return t}var z=class{#t=new G;#e=new G;#s={};decode(t,e,s){
-let i=w=>{w>s&&q()},r=w=>(i(w+2),t[w]<<8|t[w+1]);(e===s||t[e]!==1)&&q();let o=e+3+r(e+1),a=o+2+r(o),c=a+4;i(c);let d=c+r(
-a)*65536+r(a+2);r(d)===0&&q();let l=this.#t.of(t,e+1,a,()=>[P(t.subarray(e+3,o)),P(t.subarray(o+2,a))]),b=this.#s;return b.
-tenant=l[0],b.channel=l[1],b.payload=t.subarray(c,d),b.route=this.#e.of(t,d,s,()=>{let w=[],f=d+2;for(let m=r(d);m>0;m--){
-let g=f+2+r(f);i(g),w.push(P(t.subarray(f+2,g))),f=g}return f!==s&&q(),{patterns:Object.freeze(w),note:void 0}}),b}};function q(){
-throw new h("protocol","a frame that is none")}var Dt=256,Ft=1024,G=class{#t=[];of(t,e,s,i){let r=0;for(let d=e;d<s;d++)
-r=Math.imul(r,31)+t[d]|0;let o=(r^r>>>8)&Dt-1,a=this.#t[o];if(a&&jt(a.bytes,t,e,s))return a.value;let c=i();return s-e<=
-Ft&&(this.#t[o]={bytes:t.slice(e,s),value:c}),c}};function jt(n,t,e,s){if(n.length!==s-e)return!1;for(let i=0;i<n.length;i++)
-if(n[i]!==t[e+i])return!1;return!0}var W="[\\w\\-~@]+",Ht=/^[\w\-~@.]{1,128}$/,Xt=new RegExp(`^(?=.{1,256}$)${W}(\\.${W}){0,31}$`),Kt=new RegExp(`^(?=.{1,2\
-56}$)((${W}\\*?|\\*)\\.){0,31}(${W}[*>#]?|[*>#])$`),Yt=n=>Ht.test(n),Jt=n=>Xt.test(n),Vt=n=>Kt.test(n),Qt="~";function ht(n){
-return ct("bad_tenant",Yt,n===""?Qt:n)}function xt(n){return ct("bad_channel",Jt,n)}function Tt(n){return ct("bad_patter\
-n",Vt,n)}function ct(n,t,e){if(typeof e!="string"||!t(e))throw new h(n,"not a legal name, see docs/protocol.md, Names");
-return e}var Zt=["drop-oldest","drop-newest","end"],Et=["webtransport","websocket"];function v(n){throw new h("bad_option",n)}function E(n,t,e,s=0){
-return t!==void 0&&!(Number.isFinite(t)&&t>=s&&t<2**31)&&v(`${n} must be a number below 2^31${s<0?"":", 0 or more"}`),t||
-e}function At(n,t,e){return e.includes(t)||v(`${n}: allowed are ${e.join(", ")}`),t}function dt(n,t){return{queue:Math.ceil(
-E("queue",n.queue,t.queue)),queuePolicy:At("queuePolicy",n.queuePolicy??t.queuePolicy,Zt)}}function _t(n){let{token:t,tokenProvider:e,
-transports:s=Et}=n;t===void 0==(e===void 0)&&v("one of token and tokenProvider is needed"),e!==void 0&&typeof e!="functi\
-on"&&v("tokenProvider must be a function"),s.length===0&&v("transports must not be empty");for(let r of s)At("transports",
-r,Et);let i=E("minBackOff",n.minBackOff,250);return{token:t===void 0?void 0:ft(t),tokenProvider:e,transports:[...new Set(
-s)],fallbackAfter:E("fallbackAfter",n.fallbackAfter,2e3),connectTimeout:E("connectTimeout",n.connectTimeout,1e4),keepAlive:E(
-"keepAlive",n.keepAlive,25e3,-1/0),pongTimeout:E("pongTimeout",n.pongTimeout,1e4),minBackOff:i,maxBackOff:Math.max(i,E("\
-maxBackOff",n.maxBackOff,15e3)),...dt(n,{queue:1024,queuePolicy:"drop-oldest"}),paths:{webSocket:lt(n.paths?.webSocket??
-"/ws"),webTransport:lt(n.paths?.webTransport??"/wt"),ping:lt(n.paths?.ping??"/ping")},allowPlaintext:n.allowPlaintext===
-!0,hashes:n.serverCertificateHashes}}function lt(n){return/^\/[^?#]*$/.test(n)||v("paths must start with a slash"),n}function ft(n){
-return(typeof n!="string"||!/^[\w.~+-]{1,512}$/.test(n))&&v("the token is not a token"),n}var u=()=>performance.now();function T(n,t){return new Promise((e,s)=>{let i=()=>{clearTimeout(r),s(t.reason)},r=setTimeout(
-()=>{t.removeEventListener("abort",i),e()},n);t.aborted&&i(),t.addEventListener("abort",i)})}async function A(n,...t){let e,
-s=new Promise(i=>{e=setTimeout(i,n)});await Promise.race([s,...t]).catch(()=>{}),clearTimeout(e)}async function _(n,t,e){
-n.throwIfAborted();let s=new AbortController,i=()=>s.abort(n.reason),r=setTimeout(()=>s.abort(new h("timeout","the edge \
-does not answer")),t);n.addEventListener("abort",i);try{return await e(s.signal)}finally{clearTimeout(r),n.removeEventListener(
-"abort",i),s.abort()}}function M(n,t){return new Promise((e,s)=>{let i=()=>s(t.reason);t.aborted&&i(),t.addEventListener(
-"abort",i),n.then(e,s).finally(()=>t.removeEventListener("abort",i))})}function S(n,t){return n<=1?0:Math.random()*Math.
-min(t.maxBackOff,t.minBackOff*2**Math.min(n-2,30))}var te=1e3,ee=1.024,se=32,ne=2**31-1,C=class{edge;transport;token;lastByte=u();asked=new Set;drains=!1;alive=!0;link;error;ended;#t;#e;#s;#n=new z;#i=new Map;#r=[];#o=0;#a=0;#h=!1;#c=!0;#l=!0;#d;#w;constructor(t,e,s,i,r){
-this.edge=t,this.transport=e.transport,this.token=s,this.#t=e,this.#e=i,this.#s=r;let o;this.ended=new Promise(a=>{o=a}),
-e.start({line:a=>this.#T(()=>this.#y(a)),frame:(a,c,d)=>{if(this.lastByte=u(),!this.alive)return;let l;try{l=this.#n.decode(
-a,c,d)}catch(b){return this.#k(b)}i.delivered(this,l)},ended:a=>{o(),this.#E(a)}}),this.#h=!0,this.alive&&this.#f("FEATU\
-RES:link"),this.alive&&r.keepAlive>0&&this.#v()}request(t,e){return t==="SUB"&&this.asked.add(e),new Promise((s,i)=>{if(!this.
-alive)return i(O());let r=`${t}:${e}`,o=this.#i.get(r);o?o.push({resolve:s,reject:i}):this.#i.set(r,[{resolve:s,reject:i}]),
-this.#f(r)})}ping(){return new Promise((t,e)=>{if(!this.alive)return e(O());this.#r.push({at:u(),patience:this.#o/ee,resolve:t,
-reject:e}),this.#t.send("PING"),this.#o=0})}publish(t){return this.#f(t),this.#t.sent()}#f(t){this.#o+=t.length+se,this.#t.
-send(t)}close(){return this.alive&&(this.#m(O()),this.#t.close()),this.ended}#y(t){this.lastByte=u();let e=ie(t);if(e)if(e.
-kind==="OK")this.#b(`${e.verb}:${e.tenant}:${e.pattern}`,s=>s.resolve());else if(e.kind==="ERR")this.#x(e.code,e.detail);else if(e.
-kind==="PING")this.#t.send("PONG");else if(e.kind==="PONG"){let s=this.#r.shift();if(!s)return;let i=u()-s.at;s.resolve(
-i),this.#e.roundTrip(i)}else e.kind==="RECONNECT"&&!this.drains?(this.drains=!0,this.#e.draining(this)):e.kind==="FEATUR\
-ES"?this.#u():e.kind==="LINK"&&(this.#l=e.up,this.#c||this.#u())}#u(){this.#c=!1,this.link=this.#l,this.#e.linked()}#x(t,e){
-if(this.#c&&t==="bad_request")return this.#u();this.#d=I(t,e)??this.#d;let[,s,i]=/^(?:UN)?SUB:([^:]+):(.+)$/s.exec(e)??[];
-!(s!==void 0&&i!==void 0&&t!=="broker_unavailable"&&this.#b(e,o=>o.reject(new h(t,void 0,{tenant:s,pattern:i}))))&&!/^(token_|unauthorized|forbidden)/.
-test(t)&&this.#e.told(t,e),(t==="token_revoked"||t==="token_expired")&&this.#p(this.#d)}#b(t,e){let s=this.#i.get(t),i=s?.
-shift();return i?(s?.length===0&&this.#i.delete(t),e(i),!0):!1}#g(){let{keepAlive:t,pongTimeout:e}=this.#s,s=this.#r[0];
-return s?Math.max(this.lastByte,s.at,this.#a)+e+s.patience:this.lastByte+t}#v(){let t=this.#g(),e=()=>{let s=u();if(s-t>=
-te&&(this.#a=s),s>=this.#g()){if(this.#r.length>0)return this.#p(new h("timeout","the edge does not answer"));this.ping().
-catch(()=>{})}this.#v()};this.#w=setTimeout(e,Math.min(Math.max(t-u(),1),ne))}#T(t){if(this.alive)try{t()}catch(e){this.#k(
-e)}}#k(t){this.#p(y(t,"protocol","the edge broke the protocol"))}#p(t){this.#m(t),this.#t.close(),this.#h&&this.#e.lost(
-this,t)}#E({closeCode:t,error:e}){if(!this.alive)return;let s=this.#d,i=t===4401?"token_expired":t===4403?"token_revoked":
-"disconnected",r=s?.code!=="slow_consumer"||t===4429,o=s&&r?new h(s.code,void 0,{closeCode:t??s.closeCode}):e??new h(i,"\
-the connection has ended",{closeCode:t});this.#m(o),this.#h&&this.#e.lost(this,o)}#m(t){this.alive=!1,this.error=t,clearTimeout(
-this.#w);let e=[...this.#i.values()].flat();this.#i.clear();let s=O(t);for(let i of[...e,...this.#r])i.reject(s);this.#r=
-[]}};function ie(n){try{return B(n)}catch{return}}function O(n){return new h("disconnected","there is no connection to a\
-n edge",n===void 0?{}:{cause:n})}var D=class{#t=new Map;#e=[];#s=!1;constructor(t={}){for(let[e,s]of Object.entries(t))s&&this.on(e,s)}on(t,e){let s=r=>e(
-r),i=this.#t.get(t)??new Set;return this.#t.set(t,i.add(s)),()=>{i.delete(s)}}emit(t,e){this.#e.push([t,e])>1024&&this.#e.
-shift(),this.#s||this.#n()}async#n(){this.#s=!0,await null;for(let t=this.#e.shift();t;t=this.#e.shift())for(let e of[...this.#t.
-get(t[0])??[]])try{await e(t[1])}catch(s){F(s)}this.#s=!1}};function F(n){queueMicrotask(()=>{throw n})}var re=new TextDecoder,j=class{tenant;channel;payload;pattern;patterns;constructor(t,e,s,i,r){this.tenant=t,this.channel=
-e,this.payload=s,this.pattern=i,this.patterns=r}text(){return re.decode(this.payload)}json(){return JSON.parse(this.text())}};var H=class{#t=new Map;#e=0;get all(){return[...this.#t.values()]}add(t){let{tenant:e,pattern:s}=t,i=`${e}:${s}`,r=this.#t.
-get(i),o=r??{name:i,tenant:e,pattern:s,subs:[],confirmed:!1,waiting:[]};return o.subs.push(t),this.#t.set(i,o),this.#e++,
+this.channel=s.channel,this.status=s.status,this.closeCode=s.closeCode}};function T(i,t,e){return i instanceof c?i:new c(
+t,e,{cause:i})}function C(i,t){let e=URL.canParse(i)?new URL(i):void 0;if(!e||!/^https?:$/.test(e.protocol)||e.username||e.password||e.
+search||e.hash)throw new c("bad_option","an address is a URL with https:// and without user, query and fragment");if(e.protocol===
+"http:"&&!t&&!fe(e.hostname))throw new c("bad_option","an address with http:// must be on this machine, or allowPlaintex\
+t be set");return e}function fe(i){return/^(.+\.)?localhost$|^127(\.\d+){3}$|^\[::1\]$/.test(i)}var de=new TextEncoder,ue=new TextDecoder("utf-8",{fatal:!0,ignoreBOM:!0}),gt=1024,pe=["PING","PONG","RECONNECT","OK:AUT\
+H"],R=i=>de.encode(i);function N(i){try{return ue.decode(i)}catch(t){throw new c("protocol","text that is not UTF-8",{cause:t})}}
+var me=new Map([["unauthorized",4401],["token_expired",4401],["forbidden",4403],["token_revoked",4403],["token_unverifia\
+ble",1013],["internal",1011],["slow_consumer",4429]]);function q(i,t){let e=me.get(i);if(e!==void 0)return new c(i==="fo\
+rbidden"?`${t}_not_allowed`:i,void 0,{closeCode:e})}function z(i){if(pe.includes(i))return{kind:i};if(/^LINK:(up|down)$/.
+test(i))return{kind:"LINK",up:i==="LINK:up"};let t=/^FEATURES:([a-z0-9_]+(?:,[a-z0-9_]+)*)$/.exec(i)?.[1];if(t&&i.length<=
+gt)return{kind:"FEATURES",features:t};let e=/^OK:(SUB|UNSUB):([^:]+):(.+)$/su.exec(i),s=/^ERR:([a-z_]+)(?::(.+))?$/su.exec(
+i);if((e||s)&&(i.length<=gt/3||R(i).length<=gt)&&!i.endsWith(`
+`)){if(e)return{kind:"OK",verb:e[1],tenant:e[2],pattern:e[3]};if(s)return{kind:"ERR",code:s[1],detail:s[2]??""}}throw new c(
+"protocol","a line that is none")}var vt=["broadcast","one-nearest","one-random"];function Ct(i,t,e,s){let n=typeof e=="string"?R(e):e,r=s===void 0?0:2,o=new Uint8Array(
+r+4+i.length+t.length+n.length);return s!==void 0&&(o[0]=2,o[1]=s),o.set(n,Gt(o,Gt(o,r,i),t)),o}function Gt(i,t,e){i[t++]=
+e.length>>8,i[t++]=e.length;for(let s=0;s<e.length;s++)i[t++]=e.charCodeAt(s);return t}var F=class{#t=new H;#e=new H;#s={};decode(t,e,s){
+let n=p=>{p>s&&D()},r=p=>(n(p+2),t[p]<<8|t[p+1]);(e===s||t[e]!==1)&&D();let o=e+3+r(e+1),a=o+2+r(o),h=a+4;n(h);let f=h+r(
+a)*65536+r(a+2);r(f)===0&&D();let d=this.#t.of(t,e+1,a,()=>[N(t.subarray(e+3,o)),N(t.subarray(o+2,a))]),u=this.#s;return u.
+tenant=d[0],u.channel=d[1],u.payload=t.subarray(h,f),u.route=this.#e.of(t,f,s,()=>{let p=[],w=f+2;for(let b=r(f);b>0;b--){
+let g=w+2+r(w);n(g),p.push(N(t.subarray(w+2,g))),w=g}return w!==s&&D(),{patterns:Object.freeze(p),note:void 0}}),u}};function D(){
+throw new c("protocol","a frame that is none")}var we=256,be=1024,H=class{#t=[];of(t,e,s,n){let r=0;for(let f=e;f<s;f++)
+r=Math.imul(r,31)+t[f]|0;let o=(r^r>>>8)&we-1,a=this.#t[o];if(a&&ge(a.bytes,t,e,s))return a.value;let h=n();return s-e<=
+be&&(this.#t[o]={bytes:t.slice(e,s),value:h}),h}};function ge(i,t,e,s){if(i.length!==s-e)return!1;for(let n=0;n<i.length;n++)
+if(i[n]!==t[e+n])return!1;return!0}var j="[\\w\\-~@]+",ve=/^[\w\-~@.]{1,128}$/,ye=new RegExp(`^(?=.{1,256}$)${j}(\\.${j}){0,31}$`),ke=new RegExp(`^(?=.{1,2\
+56}$)((${j}\\*?|\\*)\\.){0,31}(${j}[*>#]?|[*>#])$`),xe=i=>ve.test(i),Te=i=>ye.test(i),Ee=i=>ke.test(i),Ae="~";function yt(i){
+return kt("bad_tenant",xe,i===""?Ae:i)}function zt(i){return kt("bad_channel",Te,i)}function Dt(i){return kt("bad_patter\
+n",Ee,i)}function kt(i,t,e){if(typeof e!="string"||!t(e))throw new c(i,"not a legal name, see docs/protocol.md, Names");
+return e}var Me=["drop-oldest","drop-newest","end"],Ft=["webtransport","websocket"];function v(i){throw new c("bad_option",i)}function P(i,t,e,s=0){
+return t!==void 0&&!(Number.isFinite(t)&&t>=s&&t<2**31)&&v(`${i} must be a number below 2^31${s<0?"":", 0 or more"}`),t||
+e}function Ht(i,t,e){return e.includes(t)||v(`${i}: allowed are ${e.join(", ")}`),t}function Tt(i,t){return{queue:Math.ceil(
+P("queue",i.queue,t.queue)),queuePolicy:Ht("queuePolicy",i.queuePolicy??t.queuePolicy,Me)}}function jt(i){let{token:t,tokenProvider:e,
+transports:s=Ft}=i;t===void 0==(e===void 0)&&v("one of token and tokenProvider is needed"),e!==void 0&&typeof e!="functi\
+on"&&v("tokenProvider must be a function"),s.length===0&&v("transports must not be empty");for(let r of s)Ht("transports",
+r,Ft);let n=P("minBackOff",i.minBackOff,250);return{token:t===void 0?void 0:Et(t),tokenProvider:e,transports:[...new Set(
+s)],fallbackAfter:P("fallbackAfter",i.fallbackAfter,2e3),connectTimeout:P("connectTimeout",i.connectTimeout,1e4),keepAlive:P(
+"keepAlive",i.keepAlive,25e3,-1/0),pongTimeout:P("pongTimeout",i.pongTimeout,1e4),minBackOff:n,maxBackOff:Math.max(n,P("\
+maxBackOff",i.maxBackOff,15e3)),...Tt(i,{queue:1024,queuePolicy:"drop-oldest"}),paths:{webSocket:xt(i.paths?.webSocket??
+"/ws"),webTransport:xt(i.paths?.webTransport??"/wt"),ping:xt(i.paths?.ping??"/ping")},allowPlaintext:i.allowPlaintext===
+!0,hashes:i.serverCertificateHashes}}function xt(i){return/^\/[^?#]*$/.test(i)||v("paths must start with a slash"),i}function Et(i){
+return(typeof i!="string"||!/^[\w.~+-]{1,512}$/.test(i))&&v("the token is not a token"),i}var l=()=>performance.now();function A(i,t,e=new Set){return new Promise((s,n)=>{let r=()=>{clearTimeout(h),t.removeEventListener(
+"abort",o),e.delete(a)},o=()=>{r(),n(t.reason)},a=()=>{r(),s()},h=setTimeout(a,i);e.add(a),t.addEventListener("abort",o),
+t.aborted&&o()})}async function O(i,...t){let e,s=new Promise(n=>{e=setTimeout(n,i)});await Promise.race([s,...t]).catch(
+()=>{}),clearTimeout(e)}async function I(i,t,e){i.throwIfAborted();let s=new AbortController,n=()=>s.abort(i.reason),r=setTimeout(
+()=>s.abort(new c("timeout","the edge does not answer")),t);i.addEventListener("abort",n);try{return await e(s.signal)}finally{
+clearTimeout(r),i.removeEventListener("abort",n),s.abort()}}function L(i,t){return new Promise((e,s)=>{let n=()=>s(t.reason);
+t.aborted&&n(),t.addEventListener("abort",n),i.then(e,s).finally(()=>t.removeEventListener("abort",n))})}function M(i,t){
+return i<=1?0:Math.random()*Math.min(t.maxBackOff,t.minBackOff*2**Math.min(i-2,30))}async function K(i,t){try{let e=await fetch(i,{cache:"no-store",credentials:"omit",signal:t});return await e.arrayBuffer(),
+e.ok}catch{return!1}}async function Kt(i,t){try{return await fetch(i,{cache:"no-store",credentials:"omit",mode:"no-cors",
+signal:t}),!0}catch{return!1}}var X=class{#t;#e=0;#s=0;#i=0;#n=0;constructor(t){this.#t=this.#e=t}arrived(t){let e=t-this.#t;if(e<1)return!1;if(this.#t=
+t,e>1e4)return this.#s=this.#i=this.#n=0,this.#e=t,!1;let s=t-this.#e>=5e3;return s&&(this.#n=this.#i,this.#i=0,this.#e=
+t),e>this.#i&&(this.#i=e),++this.#s===4||s}skip(t){return this.#t=t,!0}get unusual(){return this.#s<4?1/0:Math.max(1e3,3*
+Math.max(this.#i,this.#n))}};var J=2e3,Xt=1e3,Y=new Set,At,Mt=0,St=0;function Se(i,t){return i>=Xt+J||t-i>=J}function Pt(){let i=l()-Mt,t=Date.now()-
+St;Mt+=i,St+=t,Se(i,t)&&_t("slept")}function Yt(i){return Y.add(i),At??=_e(),()=>{!Y.delete(i)||Y.size>0||(At?.(),At=void 0)}}
+function _t(i){for(let t of[...Y])t[i]()}function _e(){Mt=l(),St=Date.now();let i=setInterval(Pt,Xt),t=globalThis,{document:e,
+navigator:s}=t,n=()=>_t("slept"),r=()=>{e?.visibilityState==="visible"&&n()},o=()=>_t("networkChanged"),a=s?.connection,
+h=a?.type,d=[[t,"online",o],[a,"change",()=>{a?.type!==h&&(h=a?.type,o())}],[t,"pageshow",n],[e,"resume",n],[e,"visibili\
+tychange",r]];for(let[u,p,w]of d)u?.addEventListener?.(p,w);return()=>{clearInterval(i);for(let[u,p,w]of d)u?.removeEventListener?.(
+p,w)}}var V=1e3,Ot=1e3,Pe=3,Oe=2**31-1,It=50,Z=class{heard=l();#t;#e;#s=new X(this.heard);#i=1+Math.random()/16;#n=!1;#r=!1;#o;#a=0;#h=0;#l=0;#c=-1/0;#m=-1/0;#f;#d;#u;#p=!1;constructor(t,e){
+this.#t=t,this.#e=e}arrived(t){this.heard=t,this.#f=void 0,this.#d?.abort(),this.#d=void 0,((this.#r?this.#s.skip(t):this.#s.
+arrived(t))||this.#n)&&(this.#n=!1,this.arm()),this.#r&&(this.#r=!1,this.#t.woke())}ponged(t,e){this.#n=e,this.#l=0;let s=Math.
+min(t,2*this.#y);this.#o===void 0?(this.#o=s,this.#a=s/2):(this.#a+=(Math.abs(this.#o-s)-this.#a)/4,this.#o+=(s-this.#o)/
+8),this.arm()}awake(t){let e=l();this.#w||(this.#l=0),!(this.#p||this.#l++>=Pe)&&(this.#h=e,this.#e.keepAlive>0&&!this.#w&&
+(t||e-this.heard>=V)&&this.#v(e),this.arm())}stop(){this.#p=!0,this.#d?.abort(),clearTimeout(this.#u)}get#w(){return this.#t.
+unanswered??this.#f}get#y(){return Math.max(V,(this.#o??0)+4*this.#a)}get askAt(){let{keepAlive:t}=this.#e;if(t<0)return 1/0;
+let e=this.#n?t:Math.min(t,this.#s.unusual);return this.heard+e*this.#i}suspectAt({at:t,patience:e}){return Math.max(t,this.
+heard,this.#h)+(this.#f?V:this.#y)+e}lostAt({at:t,patience:e}){let{keepAlive:s,pongTimeout:n}=this.#e;if(s<0)return 1/0;
+let r=Math.max(this.heard,this.#h);return Math.max(t+n,r+s+n)+e}arm(){clearTimeout(this.#u);let t=this.#w,e=t?Math.min(this.#r?
+1/0:this.#b(t),this.lostAt(t),this.#c+Ot):this.askAt;if(this.#p||e===1/0)return;let s=l(),n=Math.max(e,s+1);this.#u=setTimeout(
+()=>this.#k(n),Math.min(n-s,Oe))}#b(t){return Math.max(this.suspectAt(t),this.#m+Ot)}#k(t,e=!1){Pt();let s=l();if(s-t>=J&&
+this.awake(!1),this.#p)return;if(!e&&s-t>It){clearTimeout(this.#u),this.#u=setTimeout(()=>this.#k(s+It,!0),It);return}let n=this.#w;
+if(!n)s>=this.askAt&&this.#v(s);else{if(s>=this.lostAt(n))return this.#t.over();!this.#r&&s>=this.#b(n)&&this.#g(s),this.#p||
+this.probe()}this.arm()}#g(t){this.#r=this.#t.silent(),this.#r||(this.#m=t)}#v(t){if(this.#t.pingFirst===void 0)return this.#t.
+ask();this.#f={at:t,patience:0},this.#c=-1/0,this.probe()}probe(){let t=l();t-this.#c<Ot||(this.#c=t,this.#t.pingFirst!==
+void 0&&(this.#r||this.#f)?this.#x(this.#t.pingFirst):this.#t.probe())}async#x(t){if(this.#d)return;let e=new AbortController;
+this.#d=e;let s=setTimeout(()=>e.abort(),V),n=await Kt(t,e.signal);clearTimeout(s),!(this.#p||this.#d!==e)&&(this.#d=void 0,
+n?(this.#f=void 0,this.#t.unanswered?this.#t.probe():this.#t.ask()):this.#f&&(this.#f={at:-1/0,patience:0}),this.arm())}};var Ie=1.024,Ne=32,Q=class{edge;transport;token;begun=l();asked=new Set;confirmed=new Set;drains=!1;alive=!0;link;error;ended;#t;#e;#s;#i=new F;#n=new Map;#r=[];#o=new Set;#a=0;#h=!1;#l=!0;#c=!0;#m;constructor(t,e,s,n,r){
+this.edge=t,this.transport=e.transport,this.token=s,this.#t=e,this.#e=n;let o=this;this.#s=new Z({get unanswered(){return o.#r[0]},
+pingFirst:e.fragile?t+r.paths.ping:void 0,ask:()=>{this.ping(!0).catch(()=>{})},probe:()=>e.probe(),silent:()=>this.#e.silent(
+this),woke:()=>this.#e.woke(this),over:()=>this.fail(new c("timeout","the edge does not answer"))},r);let a;this.ended=new Promise(
+h=>{a=h}),e.start({bytes:()=>{this.alive&&this.#s.arrived(l())},line:h=>this.#y(()=>this.#d(h)),frame:(h,f,d)=>{if(!this.
+alive)return;this.#s.arrived(l());let u;try{u=this.#i.decode(h,f,d)}catch(p){return this.#b(p)}this.#e.delivered(this,u)},
+ended:h=>{a(),this.#k(h)}}),this.#h=!0,this.alive&&this.#f("FEATURES:link"),this.alive&&this.#s.arm()}get lastByte(){return this.#s.
+heard}request(t,e){return t==="SUB"&&this.asked.add(e),new Promise((s,n)=>{if(!this.alive)return n(S());let r=`${t}:${e}`,
+o=this.#n.get(r);o?o.push({resolve:s,reject:n}):this.#n.set(r,[{resolve:s,reject:n}]),this.#f(r)})}forget(t){return this.
+confirmed.delete(t),this.asked.delete(t)}ping(t=!1){return new Promise((e,s)=>{if(!this.alive)return s(S());this.#r.push(
+{at:l(),patience:this.#a/Ie,own:t,resolve:e,reject:s}),this.#t.send("PING"),this.#a=0,this.#s.probe(),this.#r.length===1&&
+this.#s.arm()})}publish(t){this.#f(t);let e=this.#t.sent();return e&&new Promise(s=>{let n=()=>{this.#o.delete(n),s()};this.#o.
+add(n),e.then(n,n)})}awake(t){this.#s.awake(t)}handTo(t){this.#e=t,this.#s.stop(),this.#v(S());for(let e of this.#r)e.reject(
+S());for(let e of this.#o)e()}#f(t){this.#a+=t.length+Ne,this.#t.send(t)}close(){return this.alive&&(this.#g(S()),this.#t.
+close()),this.ended}#d(t){this.#s.arrived(l());let e=Le(t);if(e)if(e.kind==="OK"){let s=`${e.tenant}:${e.pattern}`;this.#w(
+`${e.verb}:${s}`,n=>n.resolve())&&e.verb==="SUB"&&this.confirmed.add(s)}else if(e.kind==="ERR")this.#p(e.code,e.detail);else if(e.
+kind==="PING")this.#t.send("PONG");else if(e.kind==="PONG"){let s=this.#r.shift();if(!s)return;let n=l()-s.at;s.resolve(
+n),this.#s.ponged(n,s.own),this.#e.roundTrip(n)}else e.kind==="RECONNECT"&&!this.drains?(this.drains=!0,this.#e.draining(
+this)):e.kind==="FEATURES"?this.#u():e.kind==="LINK"&&(this.#c=e.up,this.#l||this.#u())}#u(){this.#l=!1,this.link=this.#c,
+this.#e.linked()}#p(t,e){if(this.#l&&t==="bad_request")return this.#u();this.#m=q(t,e)??this.#m;let[,s,n]=/^(?:UN)?SUB:([^:]+):(.+)$/s.
+exec(e)??[];!(s!==void 0&&n!==void 0&&t!=="broker_unavailable"&&this.#w(e,o=>o.reject(new c(t,void 0,{tenant:s,pattern:n}))))&&
+!/^(token_|unauthorized|forbidden)/.test(t)&&this.#e.told(t,e),(t==="token_revoked"||t==="token_expired")&&this.fail(this.#m)}#w(t,e){
+let s=this.#n.get(t),n=s?.shift();return n?(s?.length===0&&this.#n.delete(t),e(n),!0):!1}#y(t){if(this.alive)try{t()}catch(e){
+this.#b(e)}}#b(t){this.fail(T(t,"protocol","the edge broke the protocol"))}fail(t){this.#g(t),this.#t.close(),this.#h&&this.#e.
+lost(this,t)}#k({closeCode:t,error:e}){if(!this.alive)return;let s=this.#m,n=t===4401?"token_expired":t===4403?"token_re\
+voked":"disconnected",r=s?.code!=="slow_consumer"||t===4429,o=s&&r?new c(s.code,void 0,{closeCode:t??s.closeCode}):e??new c(
+n,"the connection has ended",{closeCode:t});this.#g(o),this.#h&&this.#e.lost(this,o)}#g(t){this.alive=!1,this.error=t,this.#s.
+stop();let e=S(t);this.#v(e);for(let s of this.#r)s.reject(e);this.#r=[]}#v(t){let e=[...this.#n.values()].flat();this.#n.
+clear();for(let s of e)s.reject(t)}};function Le(i){try{return z(i)}catch{return}}function S(i){return new c("disconnect\
+ed","there is no connection to an edge",i===void 0?{}:{cause:i})}var tt=class{#t=new Map;#e=[];#s=!1;constructor(t={}){for(let[e,s]of Object.entries(t))s&&this.on(e,s)}on(t,e){let s=r=>e(
+r),n=this.#t.get(t)??new Set;return this.#t.set(t,n.add(s)),()=>{n.delete(s)}}emit(t,e){this.#e.push([t,e])>1024&&this.#e.
+shift(),this.#s||this.#i()}async#i(){this.#s=!0,await null;for(let t=this.#e.shift();t;t=this.#e.shift())for(let e of[...this.#t.
+get(t[0])??[]])try{await e(t[1])}catch(s){et(s)}this.#s=!1}};function et(i){queueMicrotask(()=>{throw i})}var $e=new TextDecoder("windows-1252");function _(i){return`${i.tenant}:${i.channel}:${$e.decode(i.payload)}`}var k=class{size=0;#t=0;#e=[];#s=0;#i=new Map;get oldest(){
+for(;this.#e[this.#s]?.entry===void 0&&this.#s<this.#e.length;)this.#s++;return this.#e[this.#s]?.entry}get all(){return this.#e.
+flatMap(({entry:t})=>t??[])}put(t,e,s){this.#e.length>2*this.size+1024&&(this.#e=this.#e.filter(({entry:o})=>o),this.#s=
+0);let n={entry:{key:t,time:e,message:s}};this.#e.push(n);let r=this.#i.get(t);return r?r.push(n):this.#i.set(t,[n]),this.
+size++,this.#t+=t.length,this.size>65536||this.#t>16777216?this.drop():void 0}take(t){let e=this.#i.get(t),s=e?.shift();
+return!e||!s?!1:(e.length===0&&this.#i.delete(t),s.entry=void 0,this.size--,this.#t-=t.length,!0)}drop(){let t=this.oldest;
+return t&&this.take(t.key),t}dropUntil(t){let e=[];for(let s=this.oldest;s&&s.time<=t;s=this.oldest)this.drop(),s.message&&
+e.push(s.message);return e}};var Ue=1e3,$=class{#t=new k;#e=new k;#s=new k;first(t,e){let s=_(t);return this.#i(e),this.#s.take(s)?!1:(this.#e.take(s)||
+this.#t.put(s,e),!0)}second(t,e,s){if(this.late(t,e))return;if(s)return this.#s.put(_(t),e),t;let n=this.#e.put(_(t),e,{
+...t});return n&&this.#s.put(n.key,e),n?.message}late(t,e){return this.#i(e),this.#t.size>0&&this.#t.take(_(t))}get behind(){
+return this.#e.size}release(){return this.#e.dropUntil(1/0)}orphan(){this.#t=new k;for(let{key:t,time:e}of this.#e.all)this.#t.
+put(t,e)}stay(t){this.release(),this.#t=new k;for(let{key:e}of this.given)this.#t.put(e,t);this.#s=new k}get given(){return this.#s.
+all}done(t){return this.#i(t),this.#t.size===0}#i(t){this.#t.dropUntil(t-Ue)}};var Be=250,Nt=2e3;async function W(i,t,e,s,n){for(;i.mover&&!i.mover.done(l());)await A(50,s);i.mover=new $,i.both=!0;let r=n!==
+void 0;i.tentative=r;let{place:o}=i,a=!1,h=()=>{a||i.events.emit("moving",{...o,reason:e}),a=!0};r||h();let f=0;for await(let d of i.
+search.order(t.edge,e!=="drain",s)){let u=n;if(n=void 0,!u){await i.pause(M(++f,i.settings),s);try{u=await i.search.open(
+d,s)}catch(p){if(s.throwIfAborted(),!(p instanceof c)||i.search.hopeless(d,p,!0))throw p;continue}}if(s.aborted)return void u.
+close();if(u.alive){i.second=u,i.mover.release();let p=i.subscriber.restore(u);i.tentative&&u.ping(!0).catch(()=>{}),await p}
+if(i.tentative){if(s.throwIfAborted(),i.second!==u)return i.stay();i.tentative=!1}if(u.alive){if(await Re(i,t,u,h,s),s.throwIfAborted(),
+i.lead!==u){if(r)return i.stay();continue}u.alive&&(h(),i.since=l(),i.events.emit("moved",{...i.place,reason:e}));return}}}
+async function Re(i,t,e,s,n){let r=()=>i.second===e&&i.lead===t;if(!r())return;i.gate??=[];let o=O(Nt,t.ping()).then(()=>{
+r()&&i.openGate(e)}),a=3;do await A(Be,n);while(--a&&i.mover?.behind);if(await O(Nt,Promise.all(i.subscriber.asking)),!r())
+return;s(),i.leaving=!0;let h=[...t.asked].map(f=>t.request("UNSUB",f));await O(Nt,t.ended,Promise.allSettled([...h,t.ping()])),
+await o,r()&&i.promote(),i.leaving=!1}var qe=1e4;async function Jt(i,t,e,s){let{lastByte:n}=t;i.reconnecting=!0,i.lead=void 0,i.mover=void 0,i.both=i.leaving=
+i.tentative=!1,i.openGate(void 0);for(let r of i.subscriber.interests.all)r.confirmed=!1;i.events.emit("disconnected",{...i.
+place,error:e}),e.code==="token_expired"&&t.token===i.clock.token&&i.clock.expire(),l()-i.since>qe&&(i.attempts=0);for await(let r of i.
+search.order(t.edge,!1,s)){let o=++i.attempts,a=M(o,i.settings);i.events.emit("reconnecting",{attempt:o,delay:a}),await i.
+pause(a,s);try{let h=await i.search.open(r,s);if(s.aborted)return void h.close();if(i.follow(h),await i.subscriber.restore(
+h),s.throwIfAborted(),!h.alive)continue;return i.reconnecting=!1,i.since=l(),i.events.emit("reconnected",{...i.place,away:l()-
+n})}catch(h){if(s.throwIfAborted(),!(h instanceof c)||i.search.hopeless(r,h,!1))throw h}}}var U=class{#t;#e=[];start(t){let e=this.#e;this.#e=[],this.#t=t;for(let s of e)s(t)}bytes(){this.#t?.bytes()}line(t){this.#t?
+this.#t.line(t):this.#e.push(e=>e.line(t))}frame(t,e,s){this.#t?this.#t.frame(t,e,s):this.#e.push(n=>n.frame(t,e,s))}ended(t){
+this.#t?this.#t.ended(t):this.#e.push(e=>e.ended(t)),this.bytes=this.frame=this.line=this.ended=()=>{}}};var B=globalThis,st=B.process?.versions,We=B.Deno!==void 0||st?.bun!==void 0||st?.node!==void 0,Vt=st?.node!==void 0&&st.
+bun===void 0&&B.Deno===void 0&&B.document===void 0,Zt=!We&&(B.document!==void 0||B.WorkerGlobalScope!==void 0);var Lt=32<<20,Qt=(i,t,e)=>e>t&&i[t]<32,it=class{#t;#e=[];#s=0;constructor(t=Lt){this.#t=t}get held(){return this.#s}push(t,e){
+let s=0;if(!(this.#s>0&&(s=this.#i(t,e),this.#s>0))){for(;t.length-s>=4;){let n=s+4+this.#o(t,s);if(n>t.length)break;e(t,
+s+4,n),s=n}s<t.length&&this.#n(t.slice(s))}}#i(t,e){let s=0;if(this.#s<4&&(s=Math.min(4-this.#s,t.length),this.#n(t.slice(
+0,s)),this.#s<4))return s;let n=this.#e[0].length<4?this.#r():this.#e[0],r=4+this.#o(n,0),o=Math.min(r-this.#s,t.length-
+s);if(o>0&&this.#n(t.slice(s,s+o)),this.#s===r){let a=this.#r();this.#e=[],this.#s=0,e(a,4,r)}return s+o}#n(t){this.#e.push(
+t),this.#s+=t.length}#r(){let t=new Uint8Array(this.#s),e=0;for(let s of this.#e)t.set(s,e),e+=s.length;return this.#e=[
+t],t}#o(t,e){let s=t[e]*16777216+(t[e+1]<<16|t[e+2]<<8|t[e+3]);if(s>this.#t)throw new c("protocol","a message that is to\
+o long");return s}};var te=1<<20,Ge=1e3;async function ee({edge:i,token:t,signal:e},{paths:s}){let n=i.replace("http","ws")+s.webSocket,{promise:r,
+resolve:o,reject:a}=Fe(),h=await Ce("ws");e.throwIfAborted();let f,d=h?new h(n,{headers:{Authorization:`Bearer ${t}`},perMessageDeflate:!1,
+maxPayload:Lt}):new WebSocket(n,["llps.v1",`at.${t}`]);h||(d.binaryType="arraybuffer");let u=()=>d.terminate?d.terminate():
+d.close(),p=()=>{a(e.reason),u()};e.addEventListener("abort",p);let w=new U,b=!1,g,y;d.on?.("unexpected-response",(m,le)=>{
+f=ze(le).finally(()=>m.destroy()),f.then(a)});let E;d.on?.("upgrade",m=>{E=m.socket}),d.onerror=({error:m})=>{g=m},d.onopen=
+()=>{b=!0,E?.prependListener("data",()=>w.bytes()),e.removeEventListener("abort",p),o({transport:"websocket",fragile:!1,
+start:m=>w.start(m),send:m=>b&&d.send(m),sent:()=>b&&d.bufferedAmount>te?x():void 0,probe(){},close(){d.close(1e3),y??=setTimeout(
+()=>{u(),w.ended({})},Ge)}})},d.onclose=({code:m})=>{clearTimeout(y),b?(b=!1,w.ended({closeCode:m})):f||De(i+s.ping,h!==
+void 0,e,g).then(a,a),e.removeEventListener("abort",p)},d.onmessage=({data:m})=>{typeof m=="string"?w.line(m):m instanceof
+ArrayBuffer?w.frame(new Uint8Array(m),0,m.byteLength):w.frame(new Uint8Array(m.buffer,m.byteOffset,m.length),0,m.length)};
+async function x(){for(;b&&d.bufferedAmount>te;)await new Promise(m=>setTimeout(m,5))}return r}async function Ce(i){if(Vt)
+try{let{WebSocket:t}=await import(i);return t}catch(t){if("WebSocket"in globalThis)return;throw new c("bad_option","Node\
+ 20 has no WebSocket: install the package ws",{cause:t})}}async function ze(i){let t=i.statusCode,e="";try{let s=new TextDecoder;
+for await(let o of i)if(e+=s.decode(o,{stream:!0}),e.length>65536)break;let{code:n,detail:r}=JSON.parse(e);if(typeof n==
+"string")return new c(n,String(r),{status:t})}catch{}return new c(t>=500?"unreachable":"refused",`HTTP status ${t}`,{status:t})}
+async function De(i,t,e,s){return!t&&await K(i,e)?new c("refused","the edge answers, and refuses the WebSocket: perhaps \
+the token"):new c("unreachable","no WebSocket to the edge",{cause:s})}function Fe(){let i,t;return{promise:new Promise((s,n)=>{
+i=s,t=n}),resolve:i,reject:t}}var se=1e3,He=43,ie=()=>"WebTransport"in globalThis;async function ne(i,{paths:t,hashes:e}){let{signal:s}=i,n=new WebTransport(
+i.edge+t.webTransport,e?{serverCertificateHashes:[...e]}:{}),r=n.closed.then(({closeCode:a,reason:h})=>({closeCode:a,error:q(
+...`${h}`.split(":"))}),()=>({})),o=()=>nt(n);s.addEventListener("abort",o);try{return await n.ready,await je(n,r,i.token)}catch(a){
+throw nt(n),s.throwIfAborted(),T(a,"unreachable","no WebTransport")}finally{s.removeEventListener("abort",o)}}async function je(i,t,e){
+let s=await i.createBidirectionalStream(),n=new U,r=new $t(s.writable.getWriter()),o=s.readable.getReader(),a,h,f=Ke(i);
+r.send(`AUTH:${e}`);let d=new it,u=(b,g,y)=>{if(Qt(b,g,y))return n.frame(b,g,y);let E=N(b.subarray(g,y));if(h)return n.line(
+E);let x=z(E);x.kind==="OK:AUTH"?h={transport:"webtransport",fragile:Zt,start:m=>n.start(m),send:m=>r.send(m),sent:()=>r.
+sent,probe:f,close:()=>{r.close().then(()=>nt(i))}}:x.kind==="ERR"&&(a??=q(x.code,x.detail)??new c(x.code))},p=async()=>{
+let{value:b,done:g}=await o.read();return b&&(n.bytes(),d.push(b,u)),!g},w;for(;!h;)if(!await p().catch(g=>{if(g instanceof
+c)throw g;return!1}))throw a??Xe(await t);return(async()=>{try{for(;await p(););}catch(y){y instanceof c&&(w=y)}r.close();
+let b={error:w},g=t.then(y=>b=y);w||await O(se,g),nt(i),n.ended(b)})(),h}function Ke(i){let t,e=!1,s=async()=>{let{writable:n,
+createWritable:r}=i.datagrams;t??=(n??r?.call(i.datagrams))?.getWriter(),await t?.write(new Uint8Array(He))};return()=>{
+e||(e=!0,s().catch(()=>{}).finally(()=>{e=!1}))}}function Xe({closeCode:i,error:t}){let e=i===4401?"unauthorized":i===1001?
+"draining":i===1013?"unavailable":"unreachable";return t??new c(e,"the connection has ended",{closeCode:i})}function nt(i){
+try{i.close({closeCode:1e3,reason:""})}catch{}}var $t=class{#t;#e=new Uint8Array(4096);#s=0;sent;constructor(t){this.#t=
+t,t.closed.catch(()=>{})}send(t){let e=typeof t=="string"?R(t):t,s=e.length,n=this.#s+4+s;if(n>this.#e.length){let r=new Uint8Array(
+Math.max(n,this.#e.length*2));r.set(this.#e.subarray(0,this.#s)),this.#e=r}this.#e.set([s>>>24,s>>>16,s>>>8,s],this.#s),
+this.#e.set(e,this.#s+4),this.#s=n,this.sent??=this.#i()}async#i(){try{do{await this.#t.ready;let t=this.#e.subarray(0,this.#s);
+this.#e=new Uint8Array(4096),this.#s=0,this.#t.write(t).catch(()=>{})}while(this.#s>0)}catch{this.#s=0}this.sent=void 0}async close(){
+await O(se,(this.sent??Promise.resolve()).then(()=>this.#t.close()))}};var Ye=/^(unauthorized|token_|(ip|origin|region)_not|tls_required|draining|too_many)/,Ut=i=>ie()&&i.startsWith("https:"),
+rt=class{#t;#e=new Map;#s=new Set;constructor(t){this.#t=t}forget(){this.#s.clear()}prefer(t,e){this.#e.set(t,e)}async open(t,e,s,n={}){
+let r=this.#t,{transports:o=r.transports,fallbackAfter:a=r.fallbackAfter}=n,h=o.filter(u=>u==="websocket"||Ut(t));h.length===
+0&&v("there is no WebTransport here, or not for http:// addresses");let f=h.filter(u=>!this.#s.has(u));if(f.length===0)throw new c(
+"protocol_not_allowed");this.#e.get(t)===f[1]&&f.reverse();let d=await I(s,r.connectTimeout,u=>this.#i(f,t,e,a,u));return this.#e.
+set(t,d.transport),d}#i(t,e,s,n,r){return new Promise((o,a)=>{let h,f=0,d=0,u,p=!1,w=()=>{p=!0,clearTimeout(h)},b=()=>{clearTimeout(
+h);let g=t[d++];if(!g||p)return;let y=g==="websocket"?ee:ne;f++,y({edge:e,token:s,signal:r},this.#t).then(E=>{if(p)return Je(
+E);w(),o(E)},E=>{f--;let x=T(E,"unreachable","the edge does not answer");if(x.code==="protocol_not_allowed"&&this.#s.add(
+g),(!u||G(x)>G(u))&&(u=x),!Ye.test(x.code)&&(f>0||d<t.length))return b();w(),a(u)}),d<t.length&&(h=setTimeout(b,n))};r.addEventListener(
+"abort",()=>{w(),a(r.reason)}),b()})}};function Je(i){i.start({bytes(){},line(){},frame(){},ended(){}}),i.close()}function G({
+code:i}){return["unreachable","timeout","refused","protocol_not_allowed"].indexOf(i)>>>0}var re=3,Ve=500;async function Bt(i,t,e){let s,n=await Promise.all(i.map(async o=>{if(o.pathname==="/")return[o.origin];
+try{return await I(e,t.connectTimeout,a=>Ze(o,a))}catch(a){return s=a,[]}})),r=[...new Set(n.flat())];if(e.throwIfAborted(),
+r.length===0)throw s??new c("unreachable","the list has no edge");return r.length>1&&(await I(e,t.connectTimeout,o=>Qe(r,
+t.paths.ping,o)).catch(()=>{}),e.throwIfAborted()),r}async function Ze(i,t){try{let e=await fetch(i,{cache:"no-store",credentials:"\
+omit",signal:t});if(!e.ok)throw new c("unreachable",`the list of edges: HTTP status ${e.status}`,{status:e.status});let{
+edges:s}=await e.json();return s.map(({host:n})=>C(`https://${n}`,!1).origin)}catch(e){throw T(e,"unreachable","the list\
+ of edges")}}async function Qe(i,t,e){let s=new Map,n=async f=>{let d=[];for(;d.length<re;){let u=l();if(!await K(f+t,e))
+return;d.push(l()-u)}d.sort((u,p)=>u-p),s.set(f,d[re>>1])},r=i.map(n),a=Promise.any(r.map((f,d)=>f.then(()=>s.get(i[d])??
+Promise.reject()))).then(()=>A(Ve,e));await Promise.race([Promise.all(r),a.catch(()=>Promise.all(r))]);let h=f=>s.get(f)??
+Number.MAX_VALUE;i.sort((f,d)=>h(f)-h(d))}var oe=/^(ip_not|origin_not|tls_required|token_revoked|bad_option)/,ts=/^(unauthorized|token_expired|region_not|protocol_not)/,
+es=5,ss=6e4,is=12e4,ot=class{#t;#e;#s;#i;#n;#r=[];#o=new Map;#a;#h=0;#l=0;drained=new Set;constructor(t,e,s,n){this.#t=t,
+this.#e=e,this.#s=s,this.#i=n,this.#n=new rt(e)}async first(t){await L(this.#s.get(),t),this.#r=await Bt(this.#t,this.#e,
+t);let e;for(let s of this.#r)try{return await this.open(s,t)}catch(n){if(!(n instanceof c)||oe.test(n.code)||n.code==="\
+token_provider")throw n;(!e||G(n)>G(e))&&(e=n)}throw e}async*order(t,e,s){for(;;){let n=this.#r.filter(r=>r!==t);if(yield*e?
+[t,...n]:n.length<this.#r.length?[...n,t]:n,this.#t.some(r=>r.pathname!=="/"))try{this.#r=await Bt(this.#t,this.#e,s)}catch{
+s.throwIfAborted()}}}async open(t,e,s){let n=await this.#s.get();try{return await this.#c(t,n,e,s)}catch(r){if(!(r instanceof
+c&&/^(unauthorized|token_expired|refused)$/.test(r.code))||!this.#s.provided)throw r;let a=await this.#s.ask();if(a===n)
+throw r;return this.#c(t,a,e,s)}}async#c(t,e,s,n){e!==this.#a&&(this.#a=e,this.#o.clear(),this.#n.forget());let r=await this.#n.
+open(t,e,s,n);this.drained.delete(t);let o=new Q(t,r,e,this.#i,this.#e);if(o.error)throw o.error;return this.#h=0,this.#o.
+clear(),o}hole({edge:t,transport:e,begun:s},n=!1){e!=="webtransport"||!n&&l()-s>=is||this.#n.prefer(t,n?e:"websocket")}hopeless(t,e,s){
+let{code:n}=e;if(n==="unreachable"&&this.drained.delete(t),n!=="refused")this.#h=0;else{if(s||this.drained.has(t))return!1;
+this.#h++===0&&(this.#l=l())}return oe.test(n)||this.#h>=es&&l()-this.#l>=ss?!0:ts.test(n)?(this.#o.set(t,e),this.#r.every(
+r=>this.#o.has(r))):!1}};var ns=new TextDecoder,at=class{tenant;channel;payload;pattern;patterns;late;constructor(t,e,s,n,r,o){this.tenant=t,this.
+channel=e,this.payload=s,this.pattern=n,this.patterns=r,this.late=o}text(){return ns.decode(this.payload)}json(){return JSON.
+parse(this.text())}};var ht=class{#t=new Map;#e=0;get all(){return[...this.#t.values()]}add(t){let{tenant:e,pattern:s}=t,n=`${e}:${s}`,r=this.#t.
+get(n),o=r??{name:n,tenant:e,pattern:s,subs:[],confirmed:!1,waiting:[]};return o.subs.push(t),this.#t.set(n,o),this.#e++,
 {interest:o,isNew:!r}}remove(t){let e=this.#t.get(`${t.tenant}:${t.pattern}`),s=e?.subs.indexOf(t)??-1;if(!(!e||s<0))return e.
 subs.splice(s,1),e.subs.length===0&&this.drop(e)?e:void 0}drop(t){return this.#e++,this.#t.get(t.name)===t&&this.#t.delete(
-t.name)}dispatch(t){let{tenant:e,channel:s,payload:i,route:r}=t,o=r.note?.tenant===e&&r.note.version===this.#e?r.note:this.#s(
-e,r);for(let{pattern:a,subs:c}of o.interests){let d=new j(e,s,i,a,r.patterns);if(c.length===1)c[0].push(d);else for(let l of[
-...c])l.push(d)}}#s(t,e){let s=e.patterns.map(i=>this.#t.get(`${t}:${i}`)).filter(i=>i!==void 0);return e.note={tenant:t,
-version:this.#e,interests:s},e.note}};var oe=new TextDecoder("windows-1252"),X=class{#t=new K;#e=new K;first(t,e){let s=ut(t);this.#s(e),!this.#e.take(s)&&(this.#t.
-put({key:s,time:e,size:s.length,message:void 0,gone:!1}),this.#t.over&&this.#t.drop())}second(t,e,s){if(this.late(t,e))return;
-if(s)return t;let i=ut(t);return this.#e.put({key:i,time:e,size:i.length,message:{...t},gone:!1}),this.#e.over?this.#e.drop()?.
-message:void 0}late(t,e){return this.#s(e),this.#t.size>0&&this.#t.take(ut(t))}get behind(){return this.#e.size}release(){
-let t=[];for(let e=this.#e.drop();e;e=this.#e.drop())t.push(e.message);return t}done(t){return this.#s(t),this.#t.size===
-0}#s(t){for(let e=this.#t.oldest;e&&t-e.time>=1e3;e=this.#t.oldest)this.#t.drop()}};function ut(n){return`${n.tenant}:${n.
-channel}:${oe.decode(n.payload)}`}var K=class{size=0;#t=0;#e=[];#s=0;#n=new Map;get over(){return this.size>65536||this.#t>
-16777216}get oldest(){for(;this.#e[this.#s]?.gone;)this.#s++;return this.#s>1024&&this.#s*2>this.#e.length&&(this.#e=this.#e.
-slice(this.#s),this.#s=0),this.#e[this.#s]}put(t){this.#e.push(t);let e=this.#n.get(t.key);e?e.push(t):this.#n.set(t.key,
-[t]),this.size++,this.#t+=t.size}take(t){let e=this.#n.get(t),s=e?.shift();return!e||!s?!1:(e.length===0&&this.#n.delete(
-t),s.gone=!0,this.size--,this.#t-=s.size,!0)}drop(){let t=this.oldest;return t&&this.take(t.key),t}};var ae=250,pt=2e3;async function mt(n,t,e,s){for(;n.mover&&!n.mover.done(u());)await T(50,s);n.mover=new X,n.both=!0,n.events.
-emit("moving",{...n.place,reason:e});let i=0;for await(let r of n.search.order(t.edge,e==="token",s)){await T(S(++i,n.settings),
-s);let o;try{o=await n.search.open(r,s)}catch(a){if(s.throwIfAborted(),!(a instanceof h)||n.search.hopeless(r,a,!0))throw a;
-continue}if(s.aborted)return void o.close();if(o.alive&&(n.second=o,n.mover.release(),await n.restore(o),await he(n,t,o,
-s),s.throwIfAborted(),n.lead===o)){o.alive&&(n.since=u(),n.events.emit("moved",{...n.place,reason:e}));return}}}async function he(n,t,e,s){
-let i=()=>n.second===e&&n.lead===t;if(!i())return;n.gate??=[];let r=A(pt,t.ping()).then(()=>{i()&&n.openGate(e)}),o=3;do
-await T(ae,s);while(--o&&n.mover?.behind);if(await A(pt,Promise.all(n.asking)),!i())return;n.leaving=!0;let a=[...t.asked].
-map(c=>t.request("UNSUB",c));await A(pt,t.ended,Promise.allSettled([...a,t.ping()])),await r,i()&&n.promote(),n.leaving=
-!1}var ce=1e4;async function Pt(n,t,e,s){let{lastByte:i}=t;n.reconnecting=!0,n.lead=void 0,n.mover=void 0,n.both=n.leaving=
-!1,n.openGate(void 0);for(let r of n.interests.all)r.confirmed=!1;n.events.emit("disconnected",{...n.place,error:e}),e.code===
-"token_expired"&&t.token===n.clock.token&&n.clock.expire(),u()-n.since>ce&&(n.attempts=0);for await(let r of n.search.order(
-t.edge,!1,s)){let o=++n.attempts,a=S(o,n.settings);n.events.emit("reconnecting",{attempt:o,delay:a}),await T(a,s);try{let c=await n.
-search.open(r,s);if(s.aborted)return void c.close();if(n.follow(c),await n.restore(c),s.throwIfAborted(),!c.alive)continue;
-return n.reconnecting=!1,n.since=u(),n.events.emit("reconnected",{...n.place,away:u()-i})}catch(c){if(s.throwIfAborted(),
-!(c instanceof h)||n.search.hopeless(r,c,!1))throw c}}}var $=class{#t;#e=[];start(t){let e=this.#e;this.#e=[],this.#t=t;for(let s of e)s(t)}line(t){this.#t?this.#t.line(t):this.#e.
-push(e=>e.line(t))}frame(t,e,s){this.#t?this.#t.frame(t,e,s):this.#e.push(i=>i.frame(t,e,s))}ended(t){this.#t?this.#t.ended(
-t):this.#e.push(e=>e.ended(t)),this.frame=this.line=this.ended=()=>{}}};async function Y(n,t){try{let e=await fetch(n,{cache:"no-store",credentials:"omit",signal:t});return await e.arrayBuffer(),
-e.ok}catch{return!1}}var N=globalThis,J=N.process?.versions,le=N.Deno!==void 0||J?.bun!==void 0||J?.node!==void 0,Mt=J?.node!==void 0&&J.bun===
-void 0&&N.Deno===void 0&&N.document===void 0,cs=!le&&(N.document!==void 0||N.WorkerGlobalScope!==void 0);var wt=32<<20,St=(n,t,e)=>e>t&&n[t]<32,V=class{#t;#e=[];#s=0;constructor(t=wt){this.#t=t}get held(){return this.#s}push(t,e){
-let s=0;if(!(this.#s>0&&(s=this.#n(t,e),this.#s>0))){for(;t.length-s>=4;){let i=s+4+this.#o(t,s);if(i>t.length)break;e(t,
-s+4,i),s=i}s<t.length&&this.#i(t.slice(s))}}#n(t,e){let s=0;if(this.#s<4&&(s=Math.min(4-this.#s,t.length),this.#i(t.slice(
-0,s)),this.#s<4))return s;let i=this.#e[0].length<4?this.#r():this.#e[0],r=4+this.#o(i,0),o=Math.min(r-this.#s,t.length-
-s);if(o>0&&this.#i(t.slice(s,s+o)),this.#s===r){let a=this.#r();this.#e=[],this.#s=0,e(a,4,r)}return s+o}#i(t){this.#e.push(
-t),this.#s+=t.length}#r(){let t=new Uint8Array(this.#s),e=0;for(let s of this.#e)t.set(s,e),e+=s.length;return this.#e=[
-t],t}#o(t,e){let s=t[e]*16777216+(t[e+1]<<16|t[e+2]<<8|t[e+3]);if(s>this.#t)throw new h("protocol","a message that is to\
-o long");return s}};var Ot=1<<20,de=1e3;async function $t({edge:n,token:t,signal:e},{paths:s}){let i=n.replace("http","ws")+s.webSocket,{promise:r,
-resolve:o,reject:a}=me(),c=await fe("ws");e.throwIfAborted();let d,l=c?new c(i,{headers:{Authorization:`Bearer ${t}`},perMessageDeflate:!1,
-maxPayload:wt}):new WebSocket(i,["llps.v1",`at.${t}`]);c||(l.binaryType="arraybuffer");let b=()=>l.terminate?l.terminate():
-l.close(),w=()=>{a(e.reason),b()};e.addEventListener("abort",w);let f=new $,m=!1,g,x;l.on?.("unexpected-response",(p,Bt)=>{
-d=ue(Bt).finally(()=>p.destroy()),d.then(a)}),l.onerror=({error:p})=>{g=p},l.onopen=()=>{m=!0,e.removeEventListener("abo\
-rt",w),o({transport:"websocket",start:p=>f.start(p),send:p=>m&&l.send(p),sent:()=>m&&l.bufferedAmount>Ot?k():void 0,close(){
-l.close(1e3),x??=setTimeout(()=>{b(),f.ended({})},de)}})},l.onclose=({code:p})=>{clearTimeout(x),m?(m=!1,f.ended({closeCode:p})):
-d||pe(n+s.ping,c!==void 0,e,g).then(a,a),e.removeEventListener("abort",w)},l.onmessage=({data:p})=>{typeof p=="string"?f.
-line(p):p instanceof ArrayBuffer?f.frame(new Uint8Array(p),0,p.byteLength):f.frame(new Uint8Array(p.buffer,p.byteOffset,
-p.length),0,p.length)};async function k(){for(;m&&l.bufferedAmount>Ot;)await new Promise(p=>setTimeout(p,5))}return r}async function fe(n){
-if(Mt)try{let{WebSocket:t}=await import(n);return t}catch(t){if("WebSocket"in globalThis)return;throw new h("bad_option",
-"Node 20 has no WebSocket: install the package ws",{cause:t})}}async function ue(n){let t=n.statusCode,e="";try{let s=new TextDecoder;
-for await(let o of n)if(e+=s.decode(o,{stream:!0}),e.length>65536)break;let{code:i,detail:r}=JSON.parse(e);if(typeof i==
-"string")return new h(i,String(r),{status:t})}catch{}return new h(t>=500?"unreachable":"refused",`HTTP status ${t}`,{status:t})}
-async function pe(n,t,e,s){return!t&&await Y(n,e)?new h("refused","the edge answers, and refuses the WebSocket: perhaps \
-the token"):new h("unreachable","no WebSocket to the edge",{cause:s})}function me(){let n,t;return{promise:new Promise((s,i)=>{
-n=s,t=i}),resolve:n,reject:t}}var Nt=1e3,Lt=()=>"WebTransport"in globalThis;async function It(n,{paths:t,hashes:e}){let{signal:s}=n,i=new WebTransport(
-n.edge+t.webTransport,e?{serverCertificateHashes:[...e]}:{}),r=i.closed.then(({closeCode:a,reason:c})=>({closeCode:a,error:I(
-...`${c}`.split(":"))}),()=>({})),o=()=>Q(i);s.addEventListener("abort",o);try{return await i.ready,await we(i,r,n.token)}catch(a){
-throw Q(i),s.throwIfAborted(),y(a,"unreachable","no WebTransport")}finally{s.removeEventListener("abort",o)}}async function we(n,t,e){
-let s=await n.createBidirectionalStream(),i=new $,r=new bt(s.writable.getWriter()),o=s.readable.getReader(),a,c;r.send(`\
-AUTH:${e}`);let d=new V,l=(f,m,g)=>{if(St(f,m,g))return i.frame(f,m,g);let x=P(f.subarray(m,g));if(c)return i.line(x);let k=B(
-x);k.kind==="OK:AUTH"?c={transport:"webtransport",start:p=>i.start(p),send:p=>r.send(p),sent:()=>r.sent,close:()=>{r.close().
-then(()=>Q(n))}}:k.kind==="ERR"&&(a??=I(k.code,k.detail)??new h(k.code))},b=async()=>{let{value:f,done:m}=await o.read();
-return f&&d.push(f,l),!m},w;for(;!c;)if(!await b().catch(m=>{if(m instanceof h)throw m;return!1}))throw a??be(await t);return(async()=>{
-try{for(;await b(););}catch(g){g instanceof h&&(w=g)}r.close();let f={error:w},m=t.then(g=>f=g);w||await A(Nt,m),Q(n),i.
-ended(f)})(),c}function be({closeCode:n,error:t}){let e=n===4401?"unauthorized":n===1001?"draining":n===1013?"unavailabl\
-e":"unreachable";return t??new h(e,"the connection has ended",{closeCode:n})}function Q(n){try{n.close({closeCode:1e3,reason:""})}catch{}}
-var bt=class{#t;#e=new Uint8Array(4096);#s=0;sent;constructor(t){this.#t=t,t.closed.catch(()=>{})}send(t){let e=typeof t==
-"string"?L(t):t,s=e.length,i=this.#s+4+s;if(i>this.#e.length){let r=new Uint8Array(Math.max(i,this.#e.length*2));r.set(this.#e.
-subarray(0,this.#s)),this.#e=r}this.#e.set([s>>>24,s>>>16,s>>>8,s],this.#s),this.#e.set(e,this.#s+4),this.#s=i,this.sent??=
-this.#n()}async#n(){try{do{await this.#t.ready;let t=this.#e.subarray(0,this.#s);this.#e=new Uint8Array(4096),this.#s=0,
-this.#t.write(t).catch(()=>{})}while(this.#s>0)}catch{this.#s=0}this.sent=void 0}async close(){await A(Nt,(this.sent??Promise.
-resolve()).then(()=>this.#t.close()))}};var ge=/^(unauthorized|token_|(ip|origin|region)_not|tls_required|draining|too_many)/,Z=class{#t;#e=new Map;#s=new Set;constructor(t){
-this.#t=t}forget(){this.#s.clear()}async open(t,e,s){let i=this.#t,r=i.transports.filter(c=>c==="websocket"||Lt()&&t.startsWith(
-"https:"));r.length===0&&v("there is no WebTransport here, or not for http:// addresses");let o=r.filter(c=>!this.#s.has(
-c));if(o.length===0)throw new h("protocol_not_allowed");this.#e.get(t)===o[1]&&o.reverse();let a=await _(s,i.connectTimeout,
-c=>this.#n(o,t,e,c));return this.#e.set(t,a.transport),a}#n(t,e,s,i){return new Promise((r,o)=>{let a,c=0,d=0,l,b=!1,w=()=>{
-b=!0,clearTimeout(a)},f=()=>{clearTimeout(a);let m=t[d++];if(!m||b)return;let g=m==="websocket"?$t:It;c++,g({edge:e,token:s,
-signal:i},this.#t).then(x=>{if(b)return ve(x);w(),r(x)},x=>{c--;let k=y(x,"unreachable","the edge does not answer");if(k.
-code==="protocol_not_allowed"&&this.#s.add(m),(!l||U(k)>U(l))&&(l=k),!ge.test(k.code)&&(c>0||d<t.length))return f();w(),
-o(l)}),d<t.length&&(a=setTimeout(f,this.#t.fallbackAfter))};i.addEventListener("abort",()=>{w(),o(i.reason)}),f()})}};function ve(n){
-n.start({line(){},frame(){},ended(){}}),n.close()}function U({code:n}){return["unreachable","timeout","refused","protoco\
-l_not_allowed"].indexOf(n)>>>0}var Ut=3,ke=500;async function gt(n,t,e){let s,i=await Promise.all(n.map(async o=>{if(o.pathname==="/")return[o.origin];
-try{return await _(e,t.connectTimeout,a=>ye(o,a))}catch(a){return s=a,[]}})),r=[...new Set(i.flat())];if(e.throwIfAborted(),
-r.length===0)throw s??new h("unreachable","the list has no edge");return r.length>1&&(await _(e,t.connectTimeout,o=>xe(r,
-t.paths.ping,o)).catch(()=>{}),e.throwIfAborted()),r}async function ye(n,t){try{let e=await fetch(n,{cache:"no-store",credentials:"\
-omit",signal:t});if(!e.ok)throw new h("unreachable",`the list of edges: HTTP status ${e.status}`,{status:e.status});let{
-edges:s}=await e.json();return s.map(({host:i})=>R(`https://${i}`,!1).origin)}catch(e){throw y(e,"unreachable","the list\
- of edges")}}async function xe(n,t,e){let s=new Map,i=async d=>{let l=[];for(;l.length<Ut;){let b=u();if(!await Y(d+t,e))
-return;l.push(u()-b)}l.sort((b,w)=>b-w),s.set(d,l[Ut>>1])},r=n.map(i),a=Promise.any(r.map((d,l)=>d.then(()=>s.get(n[l])??
-Promise.reject()))).then(()=>T(ke,e));await Promise.race([Promise.all(r),a.catch(()=>Promise.all(r))]);let c=d=>s.get(d)??
-Number.MAX_VALUE;n.sort((d,l)=>c(d)-c(l))}var Rt=/^(ip_not|origin_not|tls_required|token_revoked|bad_option)/,Te=/^(unauthorized|token_expired|region_not|protocol_not)/,
-Ee=5,Ae=6e4,tt=class{#t;#e;#s;#n;#i;#r=[];#o=new Map;#a;#h=0;#c=0;drained=new Set;constructor(t,e,s,i){this.#t=t,this.#e=
-e,this.#s=s,this.#n=i,this.#i=new Z(e)}async first(t){await M(this.#s.get(),t),this.#r=await gt(this.#t,this.#e,t);let e;
-for(let s of this.#r)try{return await this.open(s,t)}catch(i){if(!(i instanceof h)||Rt.test(i.code)||i.code==="token_pro\
-vider")throw i;(!e||U(i)>U(e))&&(e=i)}throw e}async*order(t,e,s){for(;;){let i=this.#r.filter(r=>r!==t);if(yield*e?[t,...i]:
-i.length<this.#r.length?[...i,t]:i,this.#t.some(r=>r.pathname!=="/"))try{this.#r=await gt(this.#t,this.#e,s)}catch{s.throwIfAborted()}}}async open(t,e){
-let s=await this.#s.get();try{return await this.#l(t,s,e)}catch(i){if(!(i instanceof h&&/^(unauthorized|token_expired|refused)$/.
-test(i.code))||!this.#s.provided)throw i;let o=await this.#s.ask();if(o===s)throw i;return this.#l(t,o,e)}}async#l(t,e,s){
-e!==this.#a&&(this.#a=e,this.#o.clear(),this.#i.forget());let i=await this.#i.open(t,e,s);this.drained.delete(t);let r=new C(
-t,i,e,this.#n,this.#e);if(r.error)throw r.error;return this.#h=0,this.#o.clear(),r}hopeless(t,e,s){let{code:i}=e;if(i===
-"unreachable"&&this.drained.delete(t),i!=="refused")this.#h=0;else{if(s||this.drained.has(t))return!1;this.#h++===0&&(this.#c=
-u())}return Rt.test(i)||this.#h>=Ee&&u()-this.#c>=Ae?!0:Te.test(i)?(this.#o.set(t,e),this.#r.every(r=>this.#o.has(r))):!1}};var vt=2**31-1,_e=1e3;function Pe(n,t){return n===1/0?n:Math.max(0,Math.min(n*.9,n>5e3?n-5e3:n)-t*n/10)}var et=class{#t;#e;#s;#n=new AbortController;#i;#r=1/0;#o;#a;#h=0;constructor(t,e,s){
-this.#t=t,this.#i=t.token,this.#e=e,this.#s=s}get token(){return this.#i}get provided(){return this.#t.tokenProvider!==void 0}get(){
-return this.#i!==void 0&&Date.now()<this.#r?Promise.resolve(this.#i):this.ask()}ask(){return this.#o??=this.#c().finally(
-()=>{this.#o=void 0}),this.#o}async#c(){clearTimeout(this.#a);let{tokenProvider:t,connectTimeout:e,minBackOff:s}=this.#t,
-{signal:i}=this.#n;try{let r=await _(i,e,d=>M(Promise.resolve(t?.()),d)),{token:o,expiresAt:a}=typeof r=="object"?r:{token:r},
-c=a===void 0?1/0:new Date(a).getTime();return Number.isNaN(c)&&v("expiresAt is no time"),this.#i=ft(o),this.#r=c>Date.now()?
-c:1/0,this.#h=0,this.#l(Math.max(_e,Pe(this.#r-Date.now(),Math.random()))),this.#i}catch(r){this.#r<1/0&&Date.now()<this.#r&&
-this.#l(Math.max(s,S(++this.#h+1,this.#t)));let o=new h("token_provider","the token provider failed",{cause:r});throw this.#i!==
-void 0&&!i.aborted&&this.#s(o),o}}#l(t){this.#n.signal.aborted||!(t<1/0)||(this.#a=setTimeout(()=>{if(t>vt)return this.#l(
-t-vt);let e=this.#i;this.ask().then(s=>s!==e&&this.#e(),()=>{})},Math.min(Math.max(t,0),vt)))}expire(){this.provided&&(this.#r=
-0)}stop(){this.#n.abort(),clearTimeout(this.#a)}};var st=class{settings;events;clock;search;interests=new H;closed;lead;second;out;gate;mover;both=!1;reconnecting=!1;leaving=!1;place={
-edge:"",transport:"websocket"};rtt;since=0;attempts=0;asking=new Set;over;#t=!0;#e;#s;constructor(t,e){this.settings=_t(
-e),this.events=new D(e.on),this.clock=new et(this.settings,()=>this.next(),({code:s,message:i})=>this.told(s,i)),this.search=
-new tt(t,this.settings,this.clock,this),this.closed=new Promise(s=>{this.#s=s})}async start(t){try{let e=await this.search.
-first(t);if(this.follow(e),t.throwIfAborted(),e.error)throw e.error;this.since=u(),this.events.emit("connected",this.place),
-this.linked(),this.next()}catch(e){throw this.clock.stop(),this.lead?.close(),e}}follow(t){this.lead=t,this.place={edge:t.
-edge,transport:t.transport},this.linked()}next(){let{lead:t}=this;this.#e||this.over||!t?.alive||(t.drains?this.#n(e=>mt(
-this,t,"drain",e)):t.token!==this.clock.token&&this.#n(e=>mt(this,t,"token",e)))}#n(t){this.#e?.abort();let e=new AbortController;
-this.#e=e,t(e.signal).then(()=>{this.#e===e&&(this.#e=void 0,this.lead?.alive&&this.next())},s=>{this.#e===e&&this.finish(
-y(s,"internal","a fault of this client"))})}delivered(t,e){if(!this.mover)return this.interests.dispatch(e);let s=u();if(t===
-this.second){let i=this.lead?.asked,r=!e.route.patterns.some(a=>i?.has(`${e.tenant}:${a}`)),o=this.mover.second(e,s,r);o&&
-this.interests.dispatch(o)}else this.both?(this.mover.first(e,s),this.interests.dispatch(e)):(this.mover.late(e,s)||this.
-interests.dispatch(e),this.mover.done(s)&&(this.mover=void 0))}draining(t){this.search.drained.add(t.edge),t===this.lead&&
-this.next()}told(t,e){let[,s,i]=/^PUB:([^:]+):(.+)$/s.exec(e)??[];t==="slow_consumer"?this.events.emit("slowConsumer",{dropped:Number(
-e)}):t==="egress_limited"?this.events.emit("egressLimited",{delay:Number(e)*1e3}):s&&i&&t!=="broker_unavailable"?this.events.
-emit("publishError",{tenant:s,channel:i,code:t}):this.events.emit("edgeError",{code:t,detail:e})}roundTrip(t){this.rtt=t,
-this.events.emit("roundTrip",{rtt:t})}linked(){let{link:t,edge:e}=this.lead??{};!this.since||!e||t===void 0||t===this.#t||
-(this.#t=t,this.events.emit(t?"linkUp":"linkDown",{edge:e}))}lost(t,e){let s=t.token===this.clock.token;if((/_not_allowed$|^token_revoked$/.
-test(e.code)||e.code==="token_expired"&&!this.clock.provided)&&s)return this.finish(e);t===this.second&&!this.leaving?(this.
-second=void 0,this.openGate(void 0)):t===this.lead&&(this.gate||this.out)?this.promote():(t===this.lead||t===this.second)&&
-(t===this.lead&&(this.second?.close(),this.second=void 0,this.#i()),this.promote(),this.reconnecting||this.#n(r=>Pt(this,
-t,e,r)))}promote(){let{lead:t,second:e}=this;e&&(this.follow(e),this.second=void 0,this.both=this.leaving=!1,this.openGate(
-void 0),this.#i(),t?.close())}#i(){for(let t of this.mover?.release()??[])this.interests.dispatch(t)}openGate(t){this.out=
-t;let e=this.gate??[];this.gate=void 0;for(let s of e)s()}async restore(t){await Promise.all(this.interests.all.map(e=>this.
-ask(t,e)))}ask(t,e){let s=this.#r(t,e).finally(()=>this.asking.delete(s));return this.asking.add(s),s}async#r(t,e){try{await t.
-request("SUB",e.name),e.confirmed=!0;for(let{resolve:s}of e.waiting.splice(0))s()}catch(s){let i=y(s,"internal","a fault\
- of this client");i.code!=="disconnected"&&this.#o(e,i)}}#o(t,e){if(!this.interests.drop(t))return;let{tenant:s,pattern:i,
-subs:r,waiting:o}=t;for(let a of[this.lead,this.second])a?.asked.delete(t.name)&&this.#a(a,t);r.length>o.length&&this.events.
-emit("subscriptionError",{tenant:s,pattern:i,code:e.code});for(let a of r)a.end(e);for(let{reject:a}of o.splice(0))a(e)}async subscribe(t){
-if(this.over)throw this.over;let{interest:e,isNew:s}=this.interests.add(t);if(e.confirmed)return;let i=new Promise((r,o)=>{
-e.waiting.push({resolve:r,reject:o})});return s&&(this.lead&&!this.leaving&&this.ask(this.lead,e),this.second&&this.ask(
-this.second,e)),i}async leave(t){let e=this.interests.remove(t);if(!e)return;for(let{resolve:i}of e.waiting.splice(0))i();
-let s=[this.lead,this.second].filter(i=>i?.asked.delete(e.name));await Promise.all(s.map(i=>this.#a(i,e)))}#a(t,{name:e}){
-return t.request("UNSUB",e).catch(()=>{})}queueFull({tenant:t,pattern:e},s){this.events.emit("queueFull",{tenant:t,pattern:e,
-dropped:s})}exit(){if(this.over)throw this.over;let t=this.out??this.lead;if(!t?.alive)throw O();return t}finish(t){if(this.
-over)return;this.over=new h("closed","the client has been closed",t?{cause:t}:{}),this.#e?.abort(),this.clock.stop();let e=[
-this.lead,this.second].map(s=>s?.close());this.openGate(void 0),t&&this.#i();for(let s of this.interests.all){this.interests.
-drop(s);for(let i of s.subs)i.end(t);for(let{reject:i}of s.waiting.splice(0))i(t??this.over)}this.events.emit("closed",{
-error:t}),Promise.all(e).then(()=>this.#s(t))}};var nt=class{#t;#e=new Array(16);#s=0;#n=0;constructor(t){this.#t=t}get full(){return this.#n>=this.#t}push(t){let e=this.#e;
-this.#n===e.length&&(this.#e=[...e.slice(this.#s),...e.slice(0,this.#s),...new Array(e.length)],this.#s=0),this.#e[this.#s+
-this.#n++&this.#e.length-1]=t}shift(){if(this.#n===0)return;let t=this.#e[this.#s];return this.#e[this.#s]=void 0,this.#s=
-this.#s+1&this.#e.length-1,this.#n--,t}clear(){this.#e=new Array(16),this.#s=this.#n=0}};var Me=1e3,it=class{tenant;pattern;ended;#t;#e;#s;#n=[];#i=!1;#r;#o;#a=0;#h=-1/0;#c;constructor(t,e,s,i){this.tenant=t,this.
-pattern=e,this.#t=s,this.#e=i,this.#s=new nt(i.queue),this.ended=new Promise(r=>{this.#o=r})}async unsubscribe(){this.end(
-void 0),await this.#t.leave(this)}[Symbol.asyncIterator](){if(this.#e.onMessage)throw new h("bad_option","a subscription\
+t.name)}dispatch(t,e=!1){let{tenant:s,channel:n,payload:r,route:o}=t,a=o.note?.tenant===s&&o.note.version===this.#e?o.note:
+this.#s(s,o);for(let{pattern:h,subs:f}of a.interests){let d=new at(s,n,r,h,o.patterns,e);if(f.length===1)f[0].push(d);else
+for(let u of[...f])u.push(d)}}#s(t,e){let s=e.patterns.map(n=>this.#t.get(`${t}:${n}`)).filter(n=>n!==void 0);return e.note=
+{tenant:t,version:this.#e,interests:s},e.note}};var ct=class{interests=new ht;asking=new Set;#t;constructor(t){this.#t=t}async restore(t){await Promise.all(this.interests.
+all.map(e=>this.ask(t,e)))}ask(t,e){let s=this.#e(t,e).finally(()=>this.asking.delete(s));return this.asking.add(s),s}async#e(t,e){
+try{await t.request("SUB",e.name),e.confirmed=!0;for(let{resolve:s}of e.waiting.splice(0))s()}catch(s){let n=T(s,"intern\
+al","a fault of this client");if(n.code==="disconnected")return;if(e.confirmed&&this.#t.suspected&&t===this.#t.second)return t.
+fail(n);this.#s(e,n)}}#s(t,e){if(!this.interests.drop(t))return;let{tenant:s,pattern:n,subs:r,waiting:o}=t;for(let a of[
+this.#t.lead,this.#t.second])a?.forget(t.name)&&this.#i(a,t);r.length>o.length&&this.#t.events.emit("subscriptionError",
+{tenant:s,pattern:n,code:e.code});for(let a of r)a.end(e);for(let{reject:a}of o.splice(0))a(e)}async subscribe(t){if(this.#t.
+over)throw this.#t.over;let{interest:e,isNew:s}=this.interests.add(t);if(e.confirmed)return;let n=new Promise((r,o)=>{e.
+waiting.push({resolve:r,reject:o})});return s&&(this.#t.lead&&!this.#t.leaving&&this.ask(this.#t.lead,e),this.#t.second&&
+this.ask(this.#t.second,e)),n}async leave(t){let e=this.interests.remove(t);if(!e)return;for(let{resolve:r}of e.waiting.
+splice(0))r();let n=[this.#t.lead,this.#t.second].filter(r=>r?.forget(e.name)).map(r=>this.#i(r,e));await(this.#t.suspected&&
+n.length>0?Promise.race(n):Promise.all(n))}#i(t,{name:e}){return t.request("UNSUB",e).catch(()=>{})}queueFull({tenant:t,
+pattern:e},s){this.#t.events.emit("queueFull",{tenant:t,pattern:e,dropped:s})}end(t,e){for(let s of this.interests.all){
+this.interests.drop(s);for(let n of s.subs)n.end(t);for(let{reject:n}of s.waiting.splice(0))n(t??e)}}};var rs=500;async function ae(i,t,e){for(i.events.emit("suspect",i.place),i.gate??=[];i.mover&&!i.mover.done(l());)await A(
+50,e);i.mover=new $,i.both=i.tentative=!0;let s=0;for await(let n of i.search.order(t.edge,!1,e)){await i.pause(M(++s,i.
+settings),e);let r;try{r=await i.search.open(n,e,{fallbackAfter:rs})}catch(a){if(e.throwIfAborted(),a instanceof c)continue;
+throw a}if(e.aborted)return void r.close();if(!r.alive)continue;i.second=r;let o=i.subscriber.restore(r);if(r.ping(!0).catch(
+()=>{}),await o,e.throwIfAborted(),i.second===r)return i.takeOver(t,r)}}var Rt=2**31-1,os=1e3;function as(i,t){return i===1/0?i:Math.max(0,Math.min(i*.9,i>5e3?i-5e3:i)-t*i/10)}var lt=class{#t;#e;#s;#i=new AbortController;#n;#r=1/0;#o;#a;#h=0;constructor(t,e,s){
+this.#t=t,this.#n=t.token,this.#e=e,this.#s=s}get token(){return this.#n}get provided(){return this.#t.tokenProvider!==void 0}get(){
+return this.#n!==void 0&&Date.now()<this.#r?Promise.resolve(this.#n):this.ask()}ask(){return this.#o??=this.#l().finally(
+()=>{this.#o=void 0}),this.#o}async#l(){clearTimeout(this.#a);let{tokenProvider:t,connectTimeout:e,minBackOff:s}=this.#t,
+{signal:n}=this.#i;try{let r=await I(n,e,f=>L(Promise.resolve(t?.()),f)),{token:o,expiresAt:a}=typeof r=="object"?r:{token:r},
+h=a===void 0?1/0:new Date(a).getTime();return Number.isNaN(h)&&v("expiresAt is no time"),this.#n=Et(o),this.#r=h>Date.now()?
+h:1/0,this.#h=0,this.#c(Math.max(os,as(this.#r-Date.now(),Math.random()))),this.#n}catch(r){this.#r<1/0&&Date.now()<this.#r&&
+this.#c(Math.max(s,M(++this.#h+1,this.#t)));let o=new c("token_provider","the token provider failed",{cause:r});throw this.#n!==
+void 0&&!n.aborted&&this.#s(o),o}}#c(t){this.#i.signal.aborted||!(t<1/0)||(this.#a=setTimeout(()=>{if(t>Rt)return this.#c(
+t-Rt);let e=this.#n;this.ask().then(s=>s!==e&&this.#e(),()=>{})},Math.min(Math.max(t,0),Rt)))}expire(){this.provided&&(this.#r=
+0)}stop(){this.#i.abort(),clearTimeout(this.#a)}};var qt=1e3,ft=class{#t=new k;#e=new k;#s=new k;constructor(t,e,s){for(let{key:n}of t)this.#t.put(n,e);if(s){for(let{key:n,
+time:r,message:o}of s.#e.all)this.#e.put(n,r,o);for(let{key:n,time:r}of s.#s.all)this.#s.put(n,r)}}lead(t,e){let s=_(t);
+return this.#s.dropUntil(e-qt),this.#s.take(s)?!1:(this.#e.take(s)||this.#t.put(s,e),!0)}trailing(t,e){let s=_(t);if(this.#t.
+take(s))return;let n=this.#e.put(s,e,{...t});return n&&this.#s.put(n.key,n.time),n?.message}renew(t){for(let e of this.#e.
+all)e.time=t}due(t){return this.#e.dropUntil(t-qt)}get next(){let t=this.#e.oldest;return t&&t.time+qt}};var he=15e3,hs=6e4,dt=class{#t;late;#e;#s;#i=!0;#n=!1;#r=l();#o;#a;constructor(t,e,s,n,r){this.#t=t,this.late=new ft(e,l(),
+r?.late),this.#e=s,this.#s=n,this.#o=setTimeout(()=>this.#h(),he),r?.stop(),t.handTo(this),t.alive?this.#c():this.#l()}lead(t){
+return this.late.lead(t,l())}hold(t){t!==this.#n&&(this.#n=t,t||this.late.renew(l()),this.#c())}flush(){for(let t of this.
+late.due(1/0))this.#e(t)}stop(){return this.#i=!1,clearTimeout(this.#o),clearTimeout(this.#a),this.#t.close()}#h(){let t=Math.
+min(this.#t.lastByte+he,this.#r+hs)-l();t>0?this.#o=setTimeout(()=>this.#h(),t):this.#l()}#l(){this.#i&&(this.stop(),this.#c())}#c(){
+if(clearTimeout(this.#a),this.#n)return;let{next:t}=this.late;if(t===void 0){this.#i||this.#s();return}this.#a=setTimeout(
+()=>{for(let e of this.late.due(l()))this.#e(e);this.#c()},Math.max(1,t-l()))}delivered(t,e){let s=this.late.next===void 0,
+n=this.late.trailing(e,l());n&&this.#e(n),s&&this.#c()}woke(t){for(let s of t.asked)t.request("UNSUB",s).catch(()=>{});let e=()=>this.#l();
+t.ping().then(e,e)}lost(){this.#l()}silent(){return!1}draining(){}told(){}roundTrip(){}linked(){}};var Wt=6e4,cs=60*Wt,ls=2*Wt,fs=1e4,ds=2e3;function ce(i,t){return Math.min((4+2*t)*Wt*2**i,cs)}var ut=class{#t;#e=0;#s;#i;#n;constructor(t){
+this.#t=t}follow(t){clearTimeout(this.#i),t.transport==="webtransport"?(this.stop(),this.#i=setTimeout(()=>{this.#e=0},ls)):
+!this.#s&&this.#r(t)&&this.#o(ce(this.#e,Math.random()))}soon(){let{lead:t}=this.#t;t&&this.#r(t)&&this.#o(Math.random()*
+ds,!1)}stop(){this.#n?.abort(),this.#n=void 0,clearTimeout(this.#s),clearTimeout(this.#i),this.#s=void 0}#r({transport:t,
+edge:e}){let{transports:s}=this.#t.settings;return s[0]==="webtransport"&&s.length>1&&t==="websocket"&&Ut(e)}#o(t,e=!0){
+clearTimeout(this.#s),this.#s=setTimeout(()=>{this.#a(e)},t)}async#a(t){let e=this.#t,{lead:s}=e;if(!s||!e.idle||this.#n)
+return this.#o(fs,t);if(!this.#r(s)){this.#s=void 0;return}let n=this.#e+Number(t);this.#o(ce(n,Math.random()));let r=new AbortController;
+this.#n=r;let o=await e.search.open(s.edge,r.signal,{transports:["webtransport"]}).catch(()=>{});this.#n===r&&(this.#n=void 0),
+r.signal.aborted||(this.#e=n),o&&!r.signal.aborted&&e.lead===s&&e.idle?e.run(a=>W(e,s,"transport",a,o)):(o?.close(),e.next())}};var us=3e3,pt=class{settings;events;clock;search;subscriber=new ct(this);closed;lead;second;suspected;tentative=!1;trail;out;gate;mover;both=!1;reconnecting=!1;leaving=!1;place={
+edge:"",transport:"websocket"};rtt;since=0;attempts=0;over;#t=!0;#e;#s=new Set;#i=new ut(this);#n;#r;constructor(t,e){this.
+settings=jt(e),this.events=new tt(e.on),this.clock=new lt(this.settings,()=>this.next(),({code:s,message:n})=>this.told(
+s,n)),this.search=new ot(t,this.settings,this.clock,this),this.closed=new Promise(s=>{this.#r=s})}async start(t){try{let e=await this.
+search.first(t);if(this.follow(e),t.throwIfAborted(),e.error)throw e.error;this.since=l(),this.#n=Yt(this),this.#i.follow(
+e),this.events.emit("connected",this.place),this.linked(),this.next()}catch(e){throw this.clock.stop(),this.lead?.close(),
+e}}follow(t){this.lead=t,this.place={edge:t.edge,transport:t.transport},this.since&&this.#i.follow(t),this.linked()}next(){
+let{lead:t}=this;this.#e||this.over||!t?.alive||(t.drains?this.run(e=>W(this,t,"drain",e)):t.token!==this.clock.token&&this.
+run(e=>W(this,t,"token",e)))}get idle(){let{lead:t,mover:e}=this;return!this.#e&&!this.over&&t?.alive===!0&&!t.drains&&(!e||
+e.done(l()))}run(t){this.#e?.abort();let e=new AbortController;this.#e=e,t(e.signal).then(()=>{this.#e===e&&(this.#e=void 0,
+this.lead?.alive&&this.next())},s=>{this.#e===e&&this.finish(T(s,"internal","a fault of this client"))})}delivered(t,e){
+if(!this.mover)return this.#o(e);let s=l();if(t===this.second){let n=this.lead?.confirmed,r=!e.route.patterns.some(a=>n?.
+has(`${e.tenant}:${a}`)),o=this.mover.second(e,s,r);o&&this.#o(o)}else this.both?this.mover.first(e,s)&&this.#o(e):(this.
+mover.late(e,s)||this.#o(e),this.mover?.done(s)&&(this.mover=void 0))}#o(t){(!this.trail||this.trail.lead(t))&&this.subscriber.
+interests.dispatch(t)}draining(t){this.search.drained.add(t.edge),t===this.lead&&this.next()}told(t,e){let[,s,n]=/^PUB:([^:]+):(.+)$/s.
+exec(e)??[];t==="slow_consumer"?this.events.emit("slowConsumer",{dropped:Number(e)}):t==="egress_limited"?this.events.emit(
+"egressLimited",{delay:Number(e)*1e3}):s&&n&&t!=="broker_unavailable"?this.events.emit("publishError",{tenant:s,channel:n,
+code:t}):this.events.emit("edgeError",{code:t,detail:e})}roundTrip(t){this.rtt=t,this.events.emit("roundTrip",{rtt:t})}silent(t){
+let{lead:e}=this;return t===this.second&&this.tentative&&l()-t.lastByte>=us&&t.fail(new c("timeout","the edge does not a\
+nswer")),t!==e||this.#e||this.gate||this.over||this.reconnecting||!this.since||e.drains?!1:(this.suspected=t,this.trail?.
+hold(!0),this.search.hole(t),this.run(s=>ae(this,t,s)),!0)}woke(t){t===this.suspected&&(this.search.hole(t,!0),this.#e?.
+abort(),this.#e=void 0,this.second?.close(),this.second=void 0,this.stay(),this.events.emit("recovered",{...this.place,away:0}),
+this.openGate(void 0),this.next())}linked(){let{link:t,edge:e}=this.lead??{};!this.since||!e||t===void 0||t===this.#t||(this.#t=
+t,this.events.emit(t?"linkUp":"linkDown",{edge:e}))}lost(t,e){let s=t.token===this.clock.token,n=/_not_allowed$|^token_revoked$/.
+test(e.code)||e.code==="token_expired"&&!this.clock.provided,r=t===this.second&&this.suspected!==void 0;if(n&&s&&!r)return this.
+finish(e);e.closeCode===void 0&&/^(disconnected|timeout)$/.test(e.code)&&this.search.hole(t),t===this.second&&!this.leaving?
+(this.second=void 0,r?this.mover?.orphan():this.openGate(void 0)):t===this.lead&&!this.suspected&&(this.gate||this.out)?
+this.promote():(t===this.lead||t===this.second)&&(this.suspected=void 0,this.trail?.hold(!1),t===this.lead&&(this.second?.
+close(),this.second=void 0,this.#a()),this.promote(),this.reconnecting||this.run(o=>Jt(this,t,e,o)))}promote(){let{lead:t,
+second:e}=this;e&&(this.follow(e),this.second=void 0,this.both=this.leaving=!1,this.openGate(void 0),this.#a(),t?.close())}takeOver(t,e){
+this.trail?.hold(!1);let s=new dt(t,this.mover?.given??[],r=>this.subscriber.interests.dispatch(r,!0),()=>{this.trail===
+s&&(this.trail=void 0)},this.trail);this.trail=s;let n=l()-t.lastByte;this.suspected=this.second=void 0,this.both=this.tentative=
+!1,this.follow(e),this.since=l(),this.events.emit("recovered",{...this.place,away:n}),this.#a(),this.openGate(void 0)}stay(){
+this.suspected=void 0,this.trail?.hold(!1),this.both&&this.mover?.stay(l()),this.both=this.tentative=!1}#a(){for(let t of this.
+mover?.release()??[])this.#o(t)}slept(){for(let t of[this.lead,this.second])t?.awake(!1);this.#h()}networkChanged(){for(let t of[
+this.lead,this.second])t?.awake(!0);this.#h(),this.#i.soon()}pause(t,e){return A(t,e,this.#s)}#h(){for(let t of[...this.#s])
+t()}openGate(t){this.out=t;let e=this.gate??[];this.gate=void 0;for(let s of e)s()}exit(){if(this.over)throw this.over;let t=this.
+out??this.lead;if(!t?.alive)throw S();return t}finish(t){if(this.over)return;this.over=new c("closed","the client has be\
+en closed",t?{cause:t}:{}),this.#e?.abort(),this.clock.stop(),this.#i.stop(),this.#n?.();let e=[this.lead?.close(),this.
+second?.close(),this.trail?.stop()];this.openGate(void 0),t&&(this.#a(),this.trail?.flush()),this.subscriber.end(t,this.
+over),this.events.emit("closed",{error:t}),Promise.all(e).then(()=>this.#r(t))}};var mt=class{#t;#e=new Array(16);#s=0;#i=0;constructor(t){this.#t=t}get full(){return this.#i>=this.#t}push(t){let e=this.#e;
+this.#i===e.length&&(this.#e=[...e.slice(this.#s),...e.slice(0,this.#s),...new Array(e.length)],this.#s=0),this.#e[this.#s+
+this.#i++&this.#e.length-1]=t}shift(){if(this.#i===0)return;let t=this.#e[this.#s];return this.#e[this.#s]=void 0,this.#s=
+this.#s+1&this.#e.length-1,this.#i--,t}clear(){this.#e=new Array(16),this.#s=this.#i=0}};var ps=1e3,wt=class{tenant;pattern;ended;#t;#e;#s;#i=[];#n=!1;#r;#o;#a=0;#h=-1/0;#l;constructor(t,e,s,n){this.tenant=t,this.
+pattern=e,this.#t=s,this.#e=n,this.#s=new mt(n.queue),this.ended=new Promise(r=>{this.#o=r})}async unsubscribe(){this.end(
+void 0),await this.#t.leave(this)}[Symbol.asyncIterator](){if(this.#e.onMessage)throw new c("bad_option","a subscription\
  with a callback cannot be iterated");let t=!1;return{next:()=>{if(t)return Promise.resolve({done:t,value:void 0});let e=this.#s.
-shift();return e?Promise.resolve({done:!1,value:e}):this.#i?(t=!0,this.#r?Promise.reject(this.#r):Promise.resolve({done:t,
-value:void 0})):new Promise((s,i)=>{this.#n.push({resolve:s,reject:i})})},return:async()=>(t=!0,await this.unsubscribe(),
-{done:t,value:void 0})}}push(t){if(this.#i)return;let{onMessage:e,queuePolicy:s}=this.#e;if(e){try{let r=e(t);r instanceof
-Promise&&r.catch(F)}catch(r){F(r)}return}let i=this.#n.shift();if(i)return i.resolve({done:!1,value:t});if(!this.#s.full)
-return this.#s.push(t);if(s==="end"){this.end(new h("queue_full","messages were not read in time",this)),this.#t.leave(this);
-return}s==="drop-oldest"&&(this.#s.shift(),this.#s.push(t)),this.#a++,this.#c??=setTimeout(()=>this.#l(),Math.max(0,this.#h+
-Me-u()))}#l(){clearTimeout(this.#c),this.#c=void 0,this.#h=u(),this.#a>0&&this.#t.queueFull(this,this.#a),this.#a=0}end(t){
-if(!this.#i){this.#i=!0,this.#r=t,t||this.#s.clear(),this.#l();for(let e of this.#n.splice(0))t?e.reject(t):e.resolve({done:!0,
-value:void 0});this.#o(t)}}};async function Se(n,t){let e=typeof n=="string"?[n]:n;(!t||!e?.length)&&v("connect needs an address and options");let s=new st(
-e.map(r=>R(r,t.allowPlaintext===!0)),t),{signal:i=new AbortController().signal}=t;return i.throwIfAborted(),await M(s.start(
-i),i),new rt(s)}var rt=class{#t;closed;constructor(t){this.#t=t,this.closed=t.closed}get edge(){return this.#t.place.edge}get transport(){
+shift();return e?Promise.resolve({done:!1,value:e}):this.#n?(t=!0,this.#r?Promise.reject(this.#r):Promise.resolve({done:t,
+value:void 0})):new Promise((s,n)=>{this.#i.push({resolve:s,reject:n})})},return:async()=>(t=!0,await this.unsubscribe(),
+{done:t,value:void 0})}}push(t){if(this.#n)return;let{onMessage:e,queuePolicy:s}=this.#e;if(e){try{let r=e(t);r instanceof
+Promise&&r.catch(et)}catch(r){et(r)}return}let n=this.#i.shift();if(n)return n.resolve({done:!1,value:t});if(!this.#s.full)
+return this.#s.push(t);if(s==="end"){this.end(new c("queue_full","messages were not read in time",this)),this.#t.leave(this);
+return}s==="drop-oldest"&&(this.#s.shift(),this.#s.push(t)),this.#a++,this.#l??=setTimeout(()=>this.#c(),Math.max(0,this.#h+
+ps-l()))}#c(){clearTimeout(this.#l),this.#l=void 0,this.#h=l(),this.#a>0&&this.#t.queueFull(this,this.#a),this.#a=0}end(t){
+if(!this.#n){this.#n=!0,this.#r=t,t||this.#s.clear(),this.#c();for(let e of this.#i.splice(0))t?e.reject(t):e.resolve({done:!0,
+value:void 0});this.#o(t)}}};async function ms(i,t){let e=typeof i=="string"?[i]:i;(!t||!e?.length)&&v("connect needs an address and options");let s=new pt(
+e.map(r=>C(r,t.allowPlaintext===!0)),t),{signal:n=new AbortController().signal}=t;return n.throwIfAborted(),await L(s.start(
+n),n),new bt(s)}var bt=class{#t;closed;constructor(t){this.#t=t,this.closed=t.closed}get edge(){return this.#t.place.edge}get transport(){
 return this.#t.place.transport}get rtt(){return this.#t.rtt}on(t,e){return this.#t.events.on(t,e)}async subscribe(t,e,s={}){
-let i=this.#t,{onMessage:r}=s;r&&typeof r!="function"&&v("onMessage must be a function");let o=new it(ht(t),Tt(e),i,{...dt(
-s,i.settings),onMessage:r});return await i.subscribe(o),o}async publish(t,e,s,{delivery:i="broadcast"}={}){let r=this.#t,
-o=at.indexOf(i);o<0&&v(`delivery: allowed are ${at.join(", ")}`),typeof s!="string"&&s?.[Symbol.toStringTag]!=="Uint8Arr\
-ay"&&v("the payload must be a Uint8Array or a string");let a=yt(ht(t),xt(e),s,o||void 0);return r.exit(),r.gate?new Promise(
-(c,d)=>{r.gate?.push(()=>{try{c(r.exit().publish(a))}catch(l){d(l)}})}):r.exit().publish(a)}async flush(){let t=this.#t;
+let n=this.#t,{onMessage:r}=s;r&&typeof r!="function"&&v("onMessage must be a function");let o=new wt(yt(t),Dt(e),n.subscriber,
+{...Tt(s,n.settings),onMessage:r});return await n.subscriber.subscribe(o),o}async publish(t,e,s,{delivery:n="broadcast"}={}){
+let r=this.#t,o=vt.indexOf(n);o<0&&v(`delivery: allowed are ${vt.join(", ")}`),typeof s!="string"&&s?.[Symbol.toStringTag]!==
+"Uint8Array"&&v("the payload must be a Uint8Array or a string");let a=Ct(yt(t),zt(e),s,o||void 0);return r.exit(),r.gate?
+new Promise((h,f)=>{r.gate?.push(()=>{try{h(r.exit().publish(a))}catch(d){f(d)}})}):r.exit().publish(a)}async flush(){let t=this.#t;
 t.exit(),t.gate&&await new Promise(e=>t.gate?.push(e)),await t.exit().ping()}async close(){this.#t.finish(void 0),await this.
-closed}[Symbol.asyncDispose](){return this.close()}};export{rt as Client,h as MillraceError,Se as connect};
+closed}[Symbol.asyncDispose](){return this.close()}};export{bt as Client,c as MillraceError,ms as connect};

@@ -81,11 +81,11 @@ export class Client implements AsyncDisposable {
     const session = this.#session;
     const { onMessage } = options;
     if (onMessage && typeof onMessage !== "function") badOption("onMessage must be a function");
-    const sub = new Subscription(checkedTenant(tenant), checkedPattern(pattern), session, {
+    const sub = new Subscription(checkedTenant(tenant), checkedPattern(pattern), session.subscriber, {
       ...queueOptions(options, session.settings),
       onMessage,
     });
-    await session.subscribe(sub);
+    await session.subscriber.subscribe(sub);
     return sub;
   }
 

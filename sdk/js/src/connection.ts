@@ -4,6 +4,7 @@ import { lastWord, parseServerLine, type ServerLine } from "./lines.js";
 import type { Link, LinkEnd } from "./link.js";
 import type { Settings, Transport } from "./options.js";
 import { now } from "./timers.js";
+import { Watch } from "./watch.js";
 
 /** Who owns a connection. */
 export interface Owner<T> {
@@ -14,6 +15,10 @@ export interface Owner<T> {
   /** An ERR line that answers no request. */
   told(code: string, detail: string): void;
   roundTrip(rtt: number): void;
+  /** Nothing has come for longer than usual; says whether the connection is suspect now. */
+  silent(from: Connection<T>): boolean;
+  /** A suspect connection brings something. */
+  woke(from: Connection<T>): void;
   /** What link says may have changed. */
   linked(): void;
   /** The connection has ended, other than by close; called once, and not before it is made. */
@@ -25,21 +30,21 @@ interface Waiter<V> {
   reject(err: MillraceError): void;
 }
 
-const LATE = 1000; // ms; a timer that is so late was frozen
 const SLOWEST = 1.024; // bytes a millisecond: the lowest ingress cap of an edge
 const EXTRA = 32; // bytes that it counts for each message besides its own
-const LONGEST = 2 ** 31 - 1; // ms of a timer
 
-/** A Connection is a link with requests, their answers, and the PINGs that find out that it is dead. */
+/** A Connection is a link with requests, their answers, and a watch that finds out that it is dead. */
 export class Connection<T> {
   readonly edge: string;
   readonly transport: Transport;
   /** The token that it was opened with. */
   readonly token: string;
-  /** When the last bytes came, in milliseconds of now. */
-  lastByte: number = now();
+  /** When it began, in milliseconds of now. */
+  readonly begun: number = now();
   /** The patterns that this connection has been asked for, as `tenant:pattern`. */
   readonly asked: Set<string> = new Set();
+  /** Those that it has acknowledged. */
+  readonly confirmed: Set<string> = new Set();
   /** The edge has said that it drains. */
   drains = false;
   alive = true;
@@ -51,18 +56,17 @@ export class Connection<T> {
   readonly ended: Promise<void>;
 
   readonly #link: Link;
-  readonly #owner: Owner<T>;
-  readonly #settings: Settings;
+  #owner: Owner<T>;
+  readonly #watch: Watch;
   readonly #decoder = new DeliverDecoder<T>();
   readonly #waiters = new Map<string, Waiter<void>[]>(); // by request; the oldest first
-  #pings: (Waiter<number> & { at: number; patience: number })[] = [];
+  #pings: (Waiter<number> & { at: number; patience: number; own: boolean })[] = [];
+  readonly #held = new Set<() => void>(); // publishes that wait for the transport
   #sent = 0; // bytes since the last PING
-  #awake = 0; // when a timer was last late
   #made = false; // the owner has it
   #asks = true; // FEATURES has no answer yet
   #up = true; // the last LINK line
   #lastError: MillraceError | undefined; // of an ERR line: what it says is why the edge closes
-  #timer: ReturnType<typeof setTimeout> | undefined;
 
   constructor(edge: string, link: Link, token: string, owner: Owner<T>, settings: Settings) {
     this.edge = edge;
@@ -70,23 +74,40 @@ export class Connection<T> {
     this.token = token;
     this.#link = link;
     this.#owner = owner;
-    this.#settings = settings;
+    const c = this;
+    this.#watch = new Watch(
+      {
+        get unanswered() {
+          return c.#pings[0];
+        },
+        pingFirst: link.fragile ? edge + settings.paths.ping : undefined,
+        ask: () => void this.ping(true).catch(() => {}), // the end is told elsewhere
+        probe: () => link.probe(),
+        silent: () => this.#owner.silent(this),
+        woke: () => this.#owner.woke(this),
+        over: () => this.fail(new MillraceError("timeout", "the edge does not answer")),
+      },
+      settings,
+    );
     let ended!: () => void;
     this.ended = new Promise((resolve) => {
       ended = resolve;
     });
     link.start({
+      bytes: () => {
+        if (this.alive) this.#watch.arrived(now());
+      },
       line: (line) => this.#try(() => this.#line(line)),
       frame: (b, start, end) => {
-        this.lastByte = now();
         if (!this.alive) return;
+        this.#watch.arrived(now());
         let message: Delivered<T>;
         try {
           message = this.#decoder.decode(b, start, end);
         } catch (err) {
           return this.#broken(err);
         }
-        owner.delivered(this, message);
+        this.#owner.delivered(this, message);
       },
       ended: (end) => {
         ended();
@@ -95,7 +116,12 @@ export class Connection<T> {
     });
     this.#made = true;
     if (this.alive) this.#send("FEATURES:link");
-    if (this.alive && settings.keepAlive > 0) this.#watch();
+    if (this.alive) this.#watch.arm();
+  }
+
+  /** When the last bytes came, in milliseconds of now. */
+  get lastByte(): number {
+    return this.#watch.heard;
   }
 
   /** request sends SUB or UNSUB for `tenant:pattern`, and resolves when the edge has done it. */
@@ -111,20 +137,53 @@ export class Connection<T> {
     });
   }
 
-  /** ping resolves with the round trip in milliseconds: all that was sent before has been handled. */
-  ping(): Promise<number> {
+  /** forget is for a pattern that it is asked for no more; it says whether it was. */
+  forget(name: string): boolean {
+    this.confirmed.delete(name);
+    return this.asked.delete(name);
+  }
+
+  /** ping resolves with the round trip in milliseconds: all that was sent before has been handled. own: nobody waits for it. */
+  ping(own = false): Promise<number> {
     return new Promise((resolve, reject) => {
       if (!this.alive) return reject(disconnected());
-      this.#pings.push({ at: now(), patience: this.#sent / SLOWEST, resolve, reject });
+      this.#pings.push({ at: now(), patience: this.#sent / SLOWEST, own, resolve, reject });
       this.#link.send("PING");
       this.#sent = 0;
+      this.#watch.probe();
+      if (this.#pings.length === 1) this.#watch.arm();
     });
   }
 
-  /** publish sends a frame, and resolves when it is with the transport. */
+  /** publish sends a frame, and resolves when it is with the transport, or the connection has a new owner. */
   publish(frame: Uint8Array<ArrayBuffer>): Promise<void> | undefined {
     this.#send(frame);
-    return this.#link.sent();
+    const sent = this.#link.sent();
+    return (
+      sent &&
+      new Promise((resolve) => {
+        const go = (): void => {
+          this.#held.delete(go);
+          resolve();
+        };
+        this.#held.add(go);
+        void sent.then(go, go);
+      })
+    );
+  }
+
+  /** awake asks at once whether the edge is there, if nothing has come for a second, or always; its time begins anew. */
+  awake(always: boolean): void {
+    this.#watch.awake(always);
+  }
+
+  /** handTo gives the connection another owner, for which it is not watched any more. Nobody waits for its answers: what waited is rejected. */
+  handTo(owner: Owner<T>): void {
+    this.#owner = owner;
+    this.#watch.stop();
+    this.#rejectWaiters(disconnected());
+    for (const ping of this.#pings) ping.reject(disconnected()); // their PONGs may come yet
+    for (const go of this.#held) go();
   }
 
   #send(message: string | Uint8Array<ArrayBuffer>): void {
@@ -142,17 +201,20 @@ export class Connection<T> {
   }
 
   #line(line: string): void {
-    this.lastByte = now();
+    this.#watch.arrived(now());
     const l = knownLine(line);
     if (!l) return; // later edges may have more
-    if (l.kind === "OK") this.#answer(`${l.verb}:${l.tenant}:${l.pattern}`, (w) => w.resolve());
-    else if (l.kind === "ERR") this.#error(l.code, l.detail);
+    if (l.kind === "OK") {
+      const name = `${l.tenant}:${l.pattern}`;
+      if (this.#answer(`${l.verb}:${name}`, (w) => w.resolve()) && l.verb === "SUB") this.confirmed.add(name);
+    } else if (l.kind === "ERR") this.#error(l.code, l.detail);
     else if (l.kind === "PING") this.#link.send("PONG");
     else if (l.kind === "PONG") {
       const ping = this.#pings.shift();
       if (!ping) return;
       const rtt = now() - ping.at;
       ping.resolve(rtt);
+      this.#watch.ponged(rtt, ping.own);
       this.#owner.roundTrip(rtt);
     } else if (l.kind === "RECONNECT" && !this.drains) {
       this.drains = true;
@@ -184,7 +246,7 @@ export class Connection<T> {
     // What ends the connection is told as the error of that.
     if (!refused && !/^(token_|unauthorized|forbidden)/.test(code)) this.#owner.told(code, detail);
     // These leave nothing to wait for, and a close that follows may be late.
-    if (code === "token_revoked" || code === "token_expired") this.#fail(this.#lastError as MillraceError);
+    if (code === "token_revoked" || code === "token_expired") this.fail(this.#lastError as MillraceError);
   }
 
   // #answer gives the oldest request its answer, and says whether there was one.
@@ -197,33 +259,6 @@ export class Connection<T> {
     return true;
   }
 
-  // #due is when the oldest PING counts as not answered, or if there is none,
-  // when to ask. An edge may read slowly what was sent before a PING.
-  #due(): number {
-    const { keepAlive, pongTimeout } = this.#settings;
-    const oldest = this.#pings[0];
-    return oldest
-      ? Math.max(this.lastByte, oldest.at, this.#awake) + pongTimeout + oldest.patience
-      : this.lastByte + keepAlive;
-  }
-
-  // #watch looks whether anything has come when it is due, and asks if not.
-  // Timers of a page in the background are late, and what has come meanwhile is
-  // read after them: then the answer has its time once more.
-  #watch(): void {
-    const due = this.#due();
-    const act = (): void => {
-      const time = now();
-      if (time - due >= LATE) this.#awake = time;
-      if (time >= this.#due()) {
-        if (this.#pings.length > 0) return this.#fail(new MillraceError("timeout", "the edge does not answer"));
-        this.ping().catch(() => {}); // the end is told elsewhere
-      }
-      this.#watch();
-    };
-    this.#timer = setTimeout(act, Math.min(Math.max(due - now(), 1), LONGEST));
-  }
-
   #try(act: () => void): void {
     if (!this.alive) return;
     try {
@@ -234,11 +269,11 @@ export class Connection<T> {
   }
 
   #broken(err: unknown): void {
-    this.#fail(asError(err, "protocol", "the edge broke the protocol"));
+    this.fail(asError(err, "protocol", "the edge broke the protocol"));
   }
 
-  // #fail gives the connection up.
-  #fail(error: MillraceError): void {
+  /** fail gives the connection up; its owner is told. */
+  fail(error: MillraceError): void {
     this.#end(error);
     this.#link.close();
     if (this.#made) this.#owner.lost(this, error);
@@ -262,12 +297,17 @@ export class Connection<T> {
   #end(error: MillraceError): void {
     this.alive = false;
     this.error = error;
-    clearTimeout(this.#timer);
+    this.#watch.stop();
+    const gone = disconnected(error);
+    this.#rejectWaiters(gone);
+    for (const ping of this.#pings) ping.reject(gone);
+    this.#pings = [];
+  }
+
+  #rejectWaiters(error: MillraceError): void {
     const waiters = [...this.#waiters.values()].flat();
     this.#waiters.clear();
-    const gone = disconnected(error);
-    for (const waiter of [...waiters, ...this.#pings]) waiter.reject(gone);
-    this.#pings = [];
+    for (const waiter of waiters) waiter.reject(error);
   }
 }
 

@@ -9,6 +9,15 @@ import { hasWebTransport, openWebTransport } from "./webtransport.js";
 // Refusals that another transport does not change.
 const final = /^(unauthorized|token_|(ip|origin|region)_not|tls_required|draining|too_many)/;
 
+/** What one attempt does in another way than the settings say. */
+export interface Way {
+  readonly transports?: readonly Transport[];
+  readonly fallbackAfter?: number;
+}
+
+/** canWebTransport says whether there is any sense in trying it. */
+export const canWebTransport = (edge: string): boolean => hasWebTransport() && edge.startsWith("https:");
+
 /** A Dialer opens links, and remembers which transport came up for each edge. */
 export class Dialer {
   readonly #settings: Settings;
@@ -24,23 +33,37 @@ export class Dialer {
     this.#banned.clear();
   }
 
+  /** prefer makes a transport the first choice for an edge, until another one comes up. */
+  prefer(edge: string, transport: Transport): void {
+    this.#known.set(edge, transport);
+  }
+
   /** open opens a link to an edge. The signal ends the attempt, with its reason. */
-  async open(edge: string, token: string, signal: AbortSignal): Promise<Link> {
+  async open(edge: string, token: string, signal: AbortSignal, way: Way = {}): Promise<Link> {
     const s = this.#settings;
-    const usable = s.transports.filter((t) => t === "websocket" || (hasWebTransport() && edge.startsWith("https:")));
+    const { transports = s.transports, fallbackAfter = s.fallbackAfter } = way;
+    const usable = transports.filter((t) => t === "websocket" || canWebTransport(edge));
     if (usable.length === 0) badOption("there is no WebTransport here, or not for http:// addresses");
     const order = usable.filter((t) => !this.#banned.has(t));
     if (order.length === 0) throw new MillraceError("protocol_not_allowed");
     if (this.#known.get(edge) === order[1]) order.reverse();
 
-    const link = await limited(signal, s.connectTimeout, (limit) => this.#race(order, edge, token, limit));
+    const link = await limited(signal, s.connectTimeout, (limit) =>
+      this.#race(order, edge, token, fallbackAfter, limit),
+    );
     this.#known.set(edge, link.transport);
     return link;
   }
 
   // #race starts the first transport, the second when that has failed or takes
   // long, and returns the first link that comes up.
-  #race(order: readonly Transport[], edge: string, token: string, signal: AbortSignal): Promise<Link> {
+  #race(
+    order: readonly Transport[],
+    edge: string,
+    token: string,
+    fallbackAfter: number,
+    signal: AbortSignal,
+  ): Promise<Link> {
     return new Promise((resolve, reject) => {
       let timer: ReturnType<typeof setTimeout> | undefined;
       let running = 0;
@@ -73,7 +96,7 @@ export class Dialer {
             reject(worst);
           },
         );
-        if (next < order.length) timer = setTimeout(start, this.#settings.fallbackAfter);
+        if (next < order.length) timer = setTimeout(start, fallbackAfter);
       };
       signal.addEventListener("abort", () => {
         end();
@@ -85,7 +108,7 @@ export class Dialer {
 }
 
 function drop(link: Link): void {
-  link.start({ line() {}, frame() {}, ended() {} });
+  link.start({ bytes() {}, line() {}, frame() {}, ended() {} });
   link.close();
 }
 

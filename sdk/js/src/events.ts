@@ -8,14 +8,21 @@ export interface Place {
   readonly transport: Transport;
 }
 
+/** Why a client moves: the edge drains, the token is another one, or WebTransport can be had again. */
+export type MoveReason = "drain" | "token" | "transport";
+
 /** The events of a client, see docs/clients.md. Times are milliseconds. */
 export interface ClientEvents {
   connected: Place;
   disconnected: Place & { readonly error: MillraceError };
   reconnecting: { readonly attempt: number; readonly delay: number };
   reconnected: Place & { readonly away: number };
-  moving: Place & { readonly reason: "drain" | "token" };
-  moved: Place & { readonly reason: "drain" | "token" };
+  /** The connection brings nothing any more; another one is looked for beside it. */
+  suspect: Place;
+  /** It is back (away is 0), or another one has taken over. */
+  recovered: Place & { readonly away: number };
+  moving: Place & { readonly reason: MoveReason };
+  moved: Place & { readonly reason: MoveReason };
   publishError: { readonly tenant: string; readonly channel: string; readonly code: ErrorCode };
   subscriptionError: { readonly tenant: string; readonly pattern: string; readonly code: ErrorCode };
   slowConsumer: { readonly dropped: number };

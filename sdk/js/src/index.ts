@@ -5,7 +5,7 @@
  */
 export { Client, connect, type PublishOptions, type SubscribeOptions } from "./client.js";
 export { type ErrorCode, type ErrorContext, MillraceError } from "./errors.js";
-export type { ClientEvents, EventHandler, EventHandlers, EventName, Place } from "./events.js";
+export type { ClientEvents, EventHandler, EventHandlers, EventName, MoveReason, Place } from "./events.js";
 export type { Delivery } from "./frames.js";
 export type { Message } from "./message.js";
 export type {

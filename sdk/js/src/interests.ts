@@ -59,13 +59,13 @@ export class Interests {
     return this.#all.get(interest.name) === interest && this.#all.delete(interest.name);
   }
 
-  /** dispatch gives a message to its subscriptions. */
-  dispatch(m: Pick<Delivered<Readers>, "tenant" | "channel" | "payload" | "route">): void {
+  /** dispatch gives a message to its subscriptions; late as in Message. */
+  dispatch(m: Pick<Delivered<Readers>, "tenant" | "channel" | "payload" | "route">, late = false): void {
     const { tenant, channel, payload, route } = m;
     const readers =
       route.note?.tenant === tenant && route.note.version === this.#version ? route.note : this.#find(tenant, route);
     for (const { pattern, subs } of readers.interests) {
-      const message = new Message(tenant, channel, payload, pattern, route.patterns);
+      const message = new Message(tenant, channel, payload, pattern, route.patterns, late);
       if (subs.length === 1) (subs[0] as Subscription).push(message);
       else for (const sub of [...subs]) sub.push(message);
     }

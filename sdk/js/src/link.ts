@@ -3,6 +3,8 @@ import type { Transport } from "./options.js";
 
 /** Who takes what comes over a link. */
 export interface Sink {
+  /** Something has come, perhaps a part of a message only. Not every transport tells. */
+  bytes(): void;
   line(line: string): void;
   /** A frame: the bytes of b from start to end. */
   frame(b: Uint8Array, start: number, end: number): void;
@@ -20,11 +22,18 @@ export interface LinkEnd {
 /** A Link is an authenticated session with an edge. What comes before start is kept for it. */
 export interface Link {
   readonly transport: Transport;
+  /** What is sent and does not arrive ends the link, soon. */
+  readonly fragile: boolean;
   start(sink: Sink): void;
   /** send takes a line or a frame. It does nothing if the link has ended. */
   send(message: string | Uint8Array<ArrayBuffer>): void;
   /** Resolves when what was sent is on its way, in so far as the transport tells; undefined: it is. */
   sent(): Promise<void> | undefined;
+  /**
+   * probe sends something that an edge answers which does not know the connection, since it was
+   * started again: a PING may be too short for that.
+   */
+  probe(): void;
   /** close sends what waits, then ends the link with the code 1000. The sink is told when it has ended. */
   close(): void;
 }
@@ -49,6 +58,10 @@ export class Inlet {
     for (const give of early) give(sink);
   }
 
+  bytes(): void {
+    this.#sink?.bytes();
+  }
+
   line(line: string): void {
     if (this.#sink) this.#sink.line(line);
     else this.#early.push((sink) => sink.line(line));
@@ -62,6 +75,6 @@ export class Inlet {
   ended(end: LinkEnd): void {
     if (this.#sink) this.#sink.ended(end);
     else this.#early.push((sink) => sink.ended(end));
-    this.frame = this.line = this.ended = () => {};
+    this.bytes = this.frame = this.line = this.ended = () => {};
   }
 }

@@ -13,14 +13,24 @@ export class Message {
   readonly pattern: string;
   /** All patterns of this client that match, shared by messages: read-only. */
   readonly patterns: readonly string[];
+  /** It came on a connection that had been replaced: newer messages may have been given before. */
+  readonly late: boolean;
 
   /** @internal */
-  constructor(tenant: string, channel: string, payload: Uint8Array, pattern: string, patterns: readonly string[]) {
+  constructor(
+    tenant: string,
+    channel: string,
+    payload: Uint8Array,
+    pattern: string,
+    patterns: readonly string[],
+    late: boolean,
+  ) {
     this.tenant = tenant;
     this.channel = channel;
     this.payload = payload;
     this.pattern = pattern;
     this.patterns = patterns;
+    this.late = late;
   }
 
   /** The payload as UTF-8. */

@@ -1,5 +1,6 @@
 import type { Connection } from "./connection.js";
 import { MillraceError } from "./errors.js";
+import type { MoveReason } from "./events.js";
 import type { Readers } from "./interests.js";
 import { Mover } from "./mover.js";
 import type { Session } from "./session.js";
@@ -8,39 +9,67 @@ import { backOff, now, sleep, within } from "./timers.js";
 const OTHERS = 250; // ms until other edges know of a subscription
 const PATIENCE = 2000; // ms for the answers of the edge that is left
 
-/** move goes on to a second connection without a loss or a copy (docs/decisions/0008-clients.md). */
+/**
+ * move goes on to a second connection without a loss or a copy (docs/decisions/0008-clients.md).
+ * With one that is ready nobody is told before the first is left; if it is lost before, the client stays.
+ */
 export async function move(
   s: Session,
   from: Connection<Readers>,
-  reason: "drain" | "token",
+  reason: MoveReason,
   signal: AbortSignal,
+  ready?: Connection<Readers>,
 ): Promise<void> {
   // Notes of the last move would count for this one's first connection.
   while (s.mover && !s.mover.done(now())) await sleep(50, signal);
   s.mover = new Mover();
   s.both = true;
-  s.events.emit("moving", { ...s.place, reason });
+  const may = ready !== undefined;
+  s.tentative = may;
+  const { place } = s;
+  let told = false;
+  const tell = (): void => {
+    if (!told) s.events.emit("moving", { ...place, reason });
+    told = true;
+  };
+  if (!may) tell();
 
   let attempt = 0;
-  for await (const edge of s.search.order(from.edge, reason === "token", signal)) {
-    await sleep(backOff(++attempt, s.settings), signal);
-    let to: Connection<Readers>;
-    try {
-      to = await s.search.open(edge, signal);
-    } catch (err) {
-      signal.throwIfAborted();
-      if (!(err instanceof MillraceError) || s.search.hopeless(edge, err, true)) throw err;
-      continue;
+  for await (const edge of s.search.order(from.edge, reason !== "drain", signal)) {
+    let to = ready;
+    ready = undefined;
+    if (!to) {
+      await s.pause(backOff(++attempt, s.settings), signal);
+      try {
+        to = await s.search.open(edge, signal);
+      } catch (err) {
+        signal.throwIfAborted();
+        if (!(err instanceof MillraceError) || s.search.hopeless(edge, err, true)) throw err;
+        continue;
+      }
     }
     if (signal.aborted) return void to.close();
-    if (!to.alive) continue; // nobody was told
-    s.second = to;
-    s.mover.release(); // of a second connection before; the first has delivered the same
-    await s.restore(to);
-    await leave(s, from, to, signal);
-    signal.throwIfAborted();
-    if (s.lead !== to) continue; // it is lost: another one
     if (to.alive) {
+      s.second = to;
+      s.mover.release(); // of a second connection before; the first has delivered the same
+      const restored = s.subscriber.restore(to);
+      if (s.tentative) to.ping(true).catch(() => {}); // its silence is noticed
+      await restored;
+    }
+    if (s.tentative) {
+      signal.throwIfAborted();
+      if (s.second !== to) return s.stay();
+      s.tentative = false;
+    }
+    if (!to.alive) continue; // nobody was told
+    await leave(s, from, to, tell, signal);
+    signal.throwIfAborted();
+    if (s.lead !== to) {
+      if (may) return s.stay();
+      continue; // it is lost: another one
+    }
+    if (to.alive) {
+      tell(); // the first was lost before
       s.since = now();
       s.events.emit("moved", { ...s.place, reason });
     }
@@ -48,11 +77,12 @@ export async function move(
   }
 }
 
-// leave leaves the first connection, unless one of the two is lost before.
+// leave leaves the first connection, unless one of the two is lost before; tell is called when it begins to.
 async function leave(
   s: Session,
   from: Connection<Readers>,
   to: Connection<Readers>,
+  tell: () => void,
   signal: AbortSignal,
 ): Promise<void> {
   const both = (): boolean => s.second === to && s.lead === from;
@@ -65,8 +95,9 @@ async function leave(
   let n = 3;
   do await sleep(OTHERS, signal);
   while (--n && s.mover?.behind);
-  await within(PATIENCE, Promise.all(s.asking)); // of subscriptions since then
+  await within(PATIENCE, Promise.all(s.subscriber.asking)); // of subscriptions since then
   if (!both()) return;
+  tell();
   s.leaving = true;
   const left = [...from.asked].map((name) => from.request("UNSUB", name));
   await within(PATIENCE, from.ended, Promise.allSettled([...left, from.ping()]));

@@ -40,11 +40,15 @@ export interface ConnectOptions {
   readonly fallbackAfter?: number | undefined;
   /** For each attempt to connect to an edge, and each answer of the token provider. Default: 10000. */
   readonly connectTimeout?: number | undefined;
-  /** How long nothing may come before a PING asks. Default: 25000. Negative: never. */
+  /**
+   * How long nothing may come before a PING asks, and up to a sixteenth more. Where messages flow, a
+   * silence that is unusual asks sooner. Default: 25000. Negative: never.
+   */
   readonly keepAlive?: number | undefined;
   /**
-   * How long its answer may take, and nothing else come, before the connection counts as lost; a
-   * second more for each KiB that was sent before. Default: 10000.
+   * How long its answer may take, and nothing else come for that and keepAlive together, before the
+   * connection counts as lost; a second more for each KiB that was sent before. It is suspect
+   * sooner, and another one may take over. Default: 10000.
    */
   readonly pongTimeout?: number | undefined;
   /** The longest pause before the second attempt to reconnect; doubles with each. Default: 250. */

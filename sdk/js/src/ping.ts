@@ -8,3 +8,13 @@ export async function answersPing(url: string, signal: AbortSignal): Promise<boo
     return false;
   }
 }
+
+/** reaches says whether anything answers at a URL, whatever it says. */
+export async function reaches(url: string, signal: AbortSignal): Promise<boolean> {
+  try {
+    await fetch(url, { cache: "no-store", credentials: "omit", mode: "no-cors", signal });
+    return true;
+  } catch {
+    return false;
+  }
+}

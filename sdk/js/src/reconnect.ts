@@ -2,7 +2,7 @@ import type { Connection } from "./connection.js";
 import { MillraceError } from "./errors.js";
 import type { Readers } from "./interests.js";
 import type { Session } from "./session.js";
-import { backOff, now, sleep } from "./timers.js";
+import { backOff, now } from "./timers.js";
 
 const STEADY = 10_000; // ms; a connection that lasted so long was a good one
 
@@ -17,9 +17,9 @@ export async function reconnect(
   s.reconnecting = true;
   s.lead = undefined;
   s.mover = undefined;
-  s.both = s.leaving = false;
+  s.both = s.leaving = s.tentative = false;
   s.openGate(undefined);
-  for (const interest of s.interests.all) interest.confirmed = false;
+  for (const interest of s.subscriber.interests.all) interest.confirmed = false;
   s.events.emit("disconnected", { ...s.place, error });
   if (error.code === "token_expired" && lost.token === s.clock.token) s.clock.expire();
   if (now() - s.since > STEADY) s.attempts = 0;
@@ -28,12 +28,12 @@ export async function reconnect(
     const attempt = ++s.attempts;
     const delay = backOff(attempt, s.settings);
     s.events.emit("reconnecting", { attempt, delay });
-    await sleep(delay, signal);
+    await s.pause(delay, signal);
     try {
       const c = await s.search.open(edge, signal);
       if (signal.aborted) return void c.close();
       s.follow(c);
-      await s.restore(c);
+      await s.subscriber.restore(c);
       signal.throwIfAborted();
       if (!c.alive) continue;
       s.reconnecting = false;

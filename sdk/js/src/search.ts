@@ -1,5 +1,5 @@
 import { Connection, type Owner } from "./connection.js";
-import { Dialer, rank } from "./dial.js";
+import { Dialer, rank, type Way } from "./dial.js";
 import { resolveEdges } from "./edges.js";
 import { MillraceError } from "./errors.js";
 import type { Readers } from "./interests.js";
@@ -15,6 +15,7 @@ const noHere = /^(unauthorized|token_expired|region_not|protocol_not)/;
 // Refusals without a reason are a no if so many come in a row, for so long: an edge may be full for a moment.
 const ENOUGH = 5;
 const LONG = 60_000; // ms
+const SOON = 120_000; // ms after its beginning
 
 /** A Search opens connections to the edges of a client, and knows when there is no sense in it. */
 export class Search {
@@ -72,33 +73,43 @@ export class Search {
   }
 
   /** open opens a connection to an edge. If the edge does not take the token, the provider is asked for another. */
-  async open(edge: string, signal: AbortSignal): Promise<Connection<Readers>> {
+  async open(edge: string, signal: AbortSignal, way?: Way): Promise<Connection<Readers>> {
     const token = await this.#clock.get();
     try {
-      return await this.#open(edge, token, signal);
+      return await this.#open(edge, token, signal, way);
     } catch (err) {
       // A browser does not tell whether it is the token that is refused.
       const stale = err instanceof MillraceError && /^(unauthorized|token_expired|refused)$/.test(err.code);
       if (!stale || !this.#clock.provided) throw err;
       const another = await this.#clock.ask();
       if (another === token) throw err;
-      return this.#open(edge, another, signal);
+      return this.#open(edge, another, signal, way);
     }
   }
 
-  async #open(edge: string, token: string, signal: AbortSignal): Promise<Connection<Readers>> {
+  async #open(edge: string, token: string, signal: AbortSignal, way: Way | undefined): Promise<Connection<Readers>> {
     if (token !== this.#token) {
       this.#token = token;
       this.#refusals.clear(); // it may be allowed what the old one was not
       this.#dialer.forget();
     }
-    const link = await this.#dialer.open(edge, token, signal);
+    const link = await this.#dialer.open(edge, token, signal, way);
     this.drained.delete(edge);
     const c = new Connection(edge, link, token, this.#owner, this.#settings);
     if (c.error) throw c.error; // it came with its end
     this.#row = 0;
     this.#refusals.clear();
     return c;
+  }
+
+  /**
+   * hole is told of a connection that brings nothing any more, or ended without a word; heard, that
+   * it brings something again. If that was soon after its beginning, its path may let the handshake
+   * of WebTransport pass, and swallow what is longer.
+   */
+  hole({ edge, transport, begun }: Connection<Readers>, heard = false): void {
+    if (transport !== "webtransport" || (!heard && now() - begun >= SOON)) return;
+    this.#dialer.prefer(edge, heard ? transport : "websocket");
   }
 
   /** hopeless says whether an error of open leaves nothing to try; moving: there is a connection yet. */

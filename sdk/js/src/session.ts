@@ -2,41 +2,54 @@ import { type Connection, disconnected, type Owner } from "./connection.js";
 import { asError, MillraceError } from "./errors.js";
 import { Events, type Place } from "./events.js";
 import type { Delivered } from "./frames.js";
-import { type Interest, Interests, type Readers } from "./interests.js";
+import type { Readers } from "./interests.js";
 import { move } from "./move.js";
 import type { Mover } from "./mover.js";
 import { type ConnectOptions, type Settings, settings } from "./options.js";
 import { reconnect } from "./reconnect.js";
 import { Search } from "./search.js";
-import type { Keeper, Subscription } from "./subscription.js";
-import { now } from "./timers.js";
+import { Subscriber } from "./subscriber.js";
+import { suspect } from "./suspect.js";
+import { now, sleep } from "./timers.js";
 import { TokenClock } from "./token.js";
+import { Trail } from "./trail.js";
+import { type Sleeper, watchSleep } from "./wake.js";
+import { WayBack } from "./wayback.js";
 
 type Conn = Connection<Readers>;
+type Message = Delivered<Readers>;
+
+const SILENCE = 3000; // ms of a tentative second connection
 
 /**
- * A Session is the state of a client: one connection that leads, while it moves a second one, or
- * none while it reconnects. The two of these go on in tasks, move and reconnect, of which one runs
- * at most; `task` stops it.
+ * A Session is the state of a client: one connection that leads, while it moves or suspects that a
+ * second one, or none while it reconnects. These go on in tasks, move, suspect and reconnect, of
+ * which one runs at most. A trail and a way back to WebTransport may go on beside it.
  */
-export class Session implements Owner<Readers>, Keeper {
+export class Session implements Owner<Readers>, Sleeper {
   readonly settings: Settings;
   readonly events: Events;
   readonly clock: TokenClock;
   readonly search: Search;
-  readonly interests: Interests = new Interests();
+  readonly subscriber: Subscriber = new Subscriber(this);
   /** Resolves at the end, with the error or undefined. */
   readonly closed: Promise<MillraceError | undefined>;
   /** Gives messages to the application; its publishes go here, too, unless out is set. */
   lead: Conn | undefined;
-  /** The connection that a move goes to. */
+  /** The connection that a move goes to, or that may take over. */
   second: Conn | undefined;
+  /** The lead, while it brings nothing and another one may take over. */
+  suspected: Conn | undefined;
+  /** The second connection is given up if it says nothing, and nobody is told. */
+  tentative = false;
+  /** The connection that was taken over from. */
+  trail: Trail | undefined;
   /** Where publishes go during a move, once the first edge has handled what it had. */
   out: Conn | undefined;
-  /** What waits for that: publishes and flushes. */
+  /** What waits for that, or for the end of a suspicion: publishes and flushes. */
   gate: (() => void)[] | undefined;
-  /** Of a move, and for a second after it. */
-  mover: Mover<Delivered<Readers>["route"]> | undefined;
+  /** Of a move or a suspicion, and for a second after it. */
+  mover: Mover<Message["route"]> | undefined;
   /** The mover's first connection is lead; else that is what was the second. */
   both = false;
   /** Between a loss and the restored subscriptions. */
@@ -48,12 +61,13 @@ export class Session implements Owner<Readers>, Keeper {
   /** When the connection was complete, for the back-off. */
   since = 0;
   attempts = 0;
-  /** The SUBs without an answer. */
-  readonly asking: Set<Promise<void>> = new Set();
   /** Set at the end; what needs a connection throws it. */
   over: MillraceError | undefined;
   #link = true; // of the lead, as the application was told
   #task: AbortController | undefined;
+  readonly #pauses = new Set<() => void>();
+  readonly #way: WayBack = new WayBack(this);
+  #unwatch: (() => void) | undefined;
   #settle!: (error: MillraceError | undefined) => void;
 
   constructor(addresses: readonly URL[], options: ConnectOptions) {
@@ -78,6 +92,8 @@ export class Session implements Owner<Readers>, Keeper {
       signal.throwIfAborted();
       if (c.error) throw c.error; // nobody was told
       this.since = now();
+      this.#unwatch = watchSleep(this);
+      this.#way.follow(c);
       this.events.emit("connected", this.place);
       this.linked();
       this.next(); // it may drain already
@@ -92,6 +108,7 @@ export class Session implements Owner<Readers>, Keeper {
   follow(c: Conn): void {
     this.lead = c;
     this.place = { edge: c.edge, transport: c.transport };
+    if (this.since) this.#way.follow(c);
     this.linked();
   }
 
@@ -99,12 +116,18 @@ export class Session implements Owner<Readers>, Keeper {
   next(): void {
     const { lead } = this;
     if (this.#task || this.over || !lead?.alive) return;
-    if (lead.drains) this.#run((signal) => move(this, lead, "drain", signal));
-    else if (lead.token !== this.clock.token) this.#run((signal) => move(this, lead, "token", signal));
+    if (lead.drains) this.run((signal) => move(this, lead, "drain", signal));
+    else if (lead.token !== this.clock.token) this.run((signal) => move(this, lead, "token", signal));
   }
 
-  // #run runs a task until it ends, another one takes its place, or the end.
-  #run(task: (signal: AbortSignal) => Promise<void>): void {
+  /** Nothing goes on, and nothing has to: it may move because it would like to. */
+  get idle(): boolean {
+    const { lead, mover } = this;
+    return !this.#task && !this.over && lead?.alive === true && !lead.drains && (!mover || mover.done(now()));
+  }
+
+  /** run runs a task until it ends, another one takes its place, or the end. */
+  run(task: (signal: AbortSignal) => Promise<void>): void {
     this.#task?.abort();
     const own = new AbortController();
     this.#task = own;
@@ -122,21 +145,25 @@ export class Session implements Owner<Readers>, Keeper {
 
   // Owner
 
-  delivered(from: Conn, m: Delivered<Readers>): void {
-    if (!this.mover) return this.interests.dispatch(m);
+  delivered(from: Conn, m: Message): void {
+    if (!this.mover) return this.#give(m);
     const time = now();
     if (from === this.second) {
-      const asked = this.lead?.asked;
-      const unknown = !m.route.patterns.some((pattern) => asked?.has(`${m.tenant}:${pattern}`));
+      const known = this.lead?.confirmed;
+      const unknown = !m.route.patterns.some((pattern) => known?.has(`${m.tenant}:${pattern}`));
       const given = this.mover.second(m, time, unknown);
-      if (given) this.interests.dispatch(given);
+      if (given) this.#give(given);
     } else if (this.both) {
-      this.mover.first(m, time);
-      this.interests.dispatch(m);
+      if (this.mover.first(m, time)) this.#give(m);
     } else {
-      if (!this.mover.late(m, time)) this.interests.dispatch(m);
-      if (this.mover.done(time)) this.mover = undefined;
+      if (!this.mover.late(m, time)) this.#give(m);
+      if (this.mover?.done(time)) this.mover = undefined;
     }
+  }
+
+  // #give gives a message to the application, unless a trail has given it.
+  #give(m: Omit<Message, "route"> & { readonly route: Message["route"] }): void {
+    if (!this.trail || this.trail.lead(m)) this.subscriber.interests.dispatch(m);
   }
 
   draining(from: Conn): void {
@@ -158,6 +185,35 @@ export class Session implements Owner<Readers>, Keeper {
     this.events.emit("roundTrip", { rtt });
   }
 
+  silent(from: Conn): boolean {
+    const { lead } = this;
+    if (from === this.second && this.tentative && now() - from.lastByte >= SILENCE) {
+      from.fail(new MillraceError("timeout", "the edge does not answer"));
+    }
+    // An edge that drains may be slow to answer.
+    if (from !== lead || this.#task || this.gate || this.over || this.reconnecting || !this.since || lead.drains) {
+      return false;
+    }
+    this.suspected = from;
+    this.trail?.hold(true);
+    this.search.hole(from);
+    this.run((signal) => suspect(this, from, signal));
+    return true;
+  }
+
+  woke(from: Conn): void {
+    if (from !== this.suspected) return;
+    this.search.hole(from, true);
+    this.#task?.abort();
+    this.#task = undefined;
+    void this.second?.close();
+    this.second = undefined;
+    this.stay();
+    this.events.emit("recovered", { ...this.place, away: 0 });
+    this.openGate(undefined);
+    this.next();
+  }
+
   linked(): void {
     const { link, edge } = this.lead ?? {};
     if (!this.since || !edge || link === undefined || link === this.#link) return;
@@ -169,19 +225,25 @@ export class Session implements Owner<Readers>, Keeper {
     const ofThisToken = from.token === this.clock.token;
     const final =
       /_not_allowed$|^token_revoked$/.test(error.code) || (error.code === "token_expired" && !this.clock.provided);
-    if (final && ofThisToken) return this.finish(error);
+    // One that may take over is no reason to end: the first may be back.
+    const spare = from === this.second && this.suspected !== undefined;
+    if (final && ofThisToken && !spare) return this.finish(error);
+    if (error.closeCode === undefined && /^(disconnected|timeout)$/.test(error.code)) this.search.hole(from);
     if (from === this.second && !this.leaving) {
       this.second = undefined; // the first connection delivers the same, unless it is lost, too
-      this.openGate(undefined);
-    } else if (from === this.lead && (this.gate || this.out)) this.promote();
+      if (spare) this.mover?.orphan();
+      else this.openGate(undefined);
+    } else if (from === this.lead && !this.suspected && (this.gate || this.out)) this.promote();
     else if (from === this.lead || from === this.second) {
+      this.suspected = undefined;
+      this.trail?.hold(false);
       if (from === this.lead) {
         void this.second?.close(); // it has yet to subscribe
         this.second = undefined;
         this.#giveHeld();
       }
       this.promote(); // the first one has no subscriptions any more
-      if (!this.reconnecting) this.#run((signal) => reconnect(this, from, error, signal));
+      if (!this.reconnecting) this.run((signal) => reconnect(this, from, error, signal));
     }
   }
 
@@ -197,9 +259,62 @@ export class Session implements Owner<Readers>, Keeper {
     void lead?.close();
   }
 
-  // #giveHeld gives what a move has held back: nobody else delivers it.
+  /** takeOver makes the second connection the first, while that is suspect; it trails from now on. */
+  takeOver(from: Conn, to: Conn): void {
+    this.trail?.hold(false);
+    const trail = new Trail(
+      from,
+      this.mover?.given ?? [],
+      (m) => this.subscriber.interests.dispatch(m, true),
+      () => {
+        if (this.trail === trail) this.trail = undefined;
+      },
+      this.trail,
+    );
+    this.trail = trail;
+    const away = now() - from.lastByte;
+    this.suspected = this.second = undefined;
+    this.both = this.tentative = false;
+    this.follow(to);
+    this.since = now();
+    this.events.emit("recovered", { ...this.place, away });
+    this.#giveHeld();
+    this.openGate(undefined);
+  }
+
+  /** stay goes on with the first connection: there is no second any more. */
+  stay(): void {
+    this.suspected = undefined;
+    this.trail?.hold(false);
+    if (this.both) this.mover?.stay(now());
+    this.both = this.tentative = false;
+  }
+
+  // #giveHeld gives what was held back for another connection: nobody else delivers it.
   #giveHeld(): void {
-    for (const m of this.mover?.release() ?? []) this.interests.dispatch(m);
+    for (const m of this.mover?.release() ?? []) this.#give(m);
+  }
+
+  // Sleeper
+
+  slept(): void {
+    for (const c of [this.lead, this.second]) c?.awake(false);
+    this.#hurry();
+  }
+
+  networkChanged(): void {
+    for (const c of [this.lead, this.second]) c?.awake(true);
+    this.#hurry();
+    this.#way.soon();
+  }
+
+  /** pause is a sleep that ends when the machine wakes. */
+  pause(ms: number, signal: AbortSignal): Promise<void> {
+    return sleep(ms, signal, this.#pauses);
+  }
+
+  #hurry(): void {
+    for (const go of [...this.#pauses]) go();
   }
 
   /** openGate lets go what waited for the first edge; out is where publishes go now, if not to lead. */
@@ -208,70 +323,6 @@ export class Session implements Owner<Readers>, Keeper {
     const waiting = this.gate ?? [];
     this.gate = undefined;
     for (const go of waiting) go();
-  }
-
-  // Subscriptions
-
-  /** restore asks a connection for all patterns, and resolves when it has them, or is lost. */
-  async restore(c: Conn): Promise<void> {
-    await Promise.all(this.interests.all.map((interest) => this.ask(c, interest)));
-  }
-
-  /** ask asks a connection for a pattern, and resolves when it has answered, or is lost. */
-  ask(c: Conn, interest: Interest): Promise<void> {
-    const answered = this.#ask(c, interest).finally(() => this.asking.delete(answered));
-    this.asking.add(answered);
-    return answered;
-  }
-
-  async #ask(c: Conn, interest: Interest): Promise<void> {
-    try {
-      await c.request("SUB", interest.name);
-      interest.confirmed = true;
-      for (const { resolve } of interest.waiting.splice(0)) resolve();
-    } catch (err) {
-      const error = asError(err, "internal", "a fault of this client");
-      if (error.code !== "disconnected") this.#refuse(interest, error);
-    }
-  }
-
-  // #refuse ends the subscriptions to a pattern that an edge refuses.
-  #refuse(interest: Interest, error: MillraceError): void {
-    if (!this.interests.drop(interest)) return;
-    const { tenant, pattern, subs, waiting } = interest;
-    for (const c of [this.lead, this.second]) if (c?.asked.delete(interest.name)) this.#unsub(c, interest);
-    if (subs.length > waiting.length) this.events.emit("subscriptionError", { tenant, pattern, code: error.code });
-    for (const sub of subs) sub.end(error);
-    for (const { reject } of waiting.splice(0)) reject(error);
-  }
-
-  async subscribe(sub: Subscription): Promise<void> {
-    if (this.over) throw this.over;
-    const { interest, isNew } = this.interests.add(sub);
-    if (interest.confirmed) return;
-    const answer = new Promise<void>((resolve, reject) => void interest.waiting.push({ resolve, reject }));
-    if (isNew) {
-      if (this.lead && !this.leaving) void this.ask(this.lead, interest);
-      if (this.second) void this.ask(this.second, interest);
-    }
-    return answer;
-  }
-
-  async leave(sub: Subscription): Promise<void> {
-    const interest = this.interests.remove(sub);
-    if (!interest) return;
-    for (const { resolve } of interest.waiting.splice(0)) resolve(); // its queue was full before the answer
-    const left = [this.lead, this.second].filter((c) => c?.asked.delete(interest.name));
-    await Promise.all(left.map((c) => this.#unsub(c as Conn, interest)));
-  }
-
-  // #unsub resolves when the edge has ended a subscription, or the connection has ended.
-  #unsub(c: Conn, { name }: Interest): Promise<void> {
-    return c.request("UNSUB", name).catch(() => {});
-  }
-
-  queueFull({ tenant, pattern }: Subscription, dropped: number): void {
-    this.events.emit("queueFull", { tenant, pattern, dropped });
   }
 
   // Publishing
@@ -292,14 +343,15 @@ export class Session implements Owner<Readers>, Keeper {
     this.over = new MillraceError("closed", "the client has been closed", error ? { cause: error } : {});
     this.#task?.abort();
     this.clock.stop();
-    const ended = [this.lead, this.second].map((c) => c?.close());
+    this.#way.stop();
+    this.#unwatch?.();
+    const ended = [this.lead?.close(), this.second?.close(), this.trail?.stop()];
     this.openGate(undefined);
-    if (error) this.#giveHeld();
-    for (const interest of this.interests.all) {
-      this.interests.drop(interest);
-      for (const sub of interest.subs) sub.end(error);
-      for (const { reject } of interest.waiting.splice(0)) reject(error ?? this.over);
+    if (error) {
+      this.#giveHeld();
+      this.trail?.flush();
     }
+    this.subscriber.end(error, this.over);
     this.events.emit("closed", { error });
     void Promise.all(ended).then(() => this.#settle(error));
   }

@@ -3,19 +3,29 @@ import { MillraceError } from "./errors.js";
 /** now is a clock that does not go back, in milliseconds. */
 export const now = (): number => performance.now();
 
-/** sleep resolves after ms, and rejects with the signal's reason if that comes first. */
-export function sleep(ms: number, signal: AbortSignal): Promise<void> {
+/**
+ * sleep resolves after ms, and rejects with the signal's reason if that comes first. What it puts
+ * into early meanwhile ends it at once.
+ */
+export function sleep(ms: number, signal: AbortSignal, early: Set<() => void> = new Set()): Promise<void> {
   return new Promise((resolve, reject) => {
-    const abort = (): void => {
+    const end = (): void => {
       clearTimeout(timer);
+      signal.removeEventListener("abort", abort);
+      early.delete(wake);
+    };
+    const abort = (): void => {
+      end();
       reject(signal.reason);
     };
-    const timer = setTimeout(() => {
-      signal.removeEventListener("abort", abort);
+    const wake = (): void => {
+      end();
       resolve();
-    }, ms);
-    if (signal.aborted) abort();
+    };
+    const timer = setTimeout(wake, ms);
+    early.add(wake);
     signal.addEventListener("abort", abort);
+    if (signal.aborted) abort();
   });
 }
 

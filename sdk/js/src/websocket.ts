@@ -17,6 +17,11 @@ interface Socket {
   close(code?: number): void;
   terminate?(): void;
   on?(event: "unexpected-response", handler: (request: Request, response: Response) => void): void;
+  on?(event: "upgrade", handler: (response: { readonly socket: Raw }) => void): void;
+}
+// What is below a WebSocket of ws.
+interface Raw {
+  prependListener(event: "data", handler: () => void): void;
 }
 interface Request {
   destroy(): void;
@@ -59,17 +64,24 @@ export async function openWebSocket({ edge, token, signal }: Dial, { paths }: Se
     refusal = refusalOf(response).finally(() => request.destroy());
     void refusal.then(reject);
   });
+  let raw: Raw | undefined;
+  socket.on?.("upgrade", (response) => {
+    raw = response.socket;
+  });
   socket.onerror = ({ error }) => {
     cause = error; // browsers have none; close follows
   };
   socket.onopen = () => {
     open = true;
+    raw?.prependListener("data", () => inlet.bytes()); // before what it completes
     signal.removeEventListener("abort", abort);
     resolve({
       transport: "websocket",
+      fragile: false,
       start: (sink) => inlet.start(sink),
       send: (message) => open && socket.send(message),
       sent: () => (open && socket.bufferedAmount > ALMOST_NOTHING ? drained() : undefined),
+      probe() {}, // TCP has resets of its own
       close() {
         socket.close(1000);
         closing ??= setTimeout(() => {

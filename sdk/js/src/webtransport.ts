@@ -2,10 +2,14 @@ import { asError, MillraceError } from "./errors.js";
 import { decodeText, encodeText, lastWord, parseServerLine } from "./lines.js";
 import { type Dial, Inlet, type Link, type LinkEnd } from "./link.js";
 import type { Settings } from "./options.js";
+import { isBrowser } from "./platform.js";
 import { isFrame, Splitter } from "./splitter.js";
 import { within } from "./timers.js";
 
 const CLOSING = 1000; // ms for what waits to be sent before a close
+// A packet with so many bytes is longer than a stateless reset (RFC 9000, section
+// 10.3): no shorter one is answered by it.
+const RESET_SIZE = 43;
 
 /** hasWebTransport says whether this runtime has it. */
 export const hasWebTransport = (): boolean => "WebTransport" in globalThis;
@@ -45,6 +49,7 @@ async function authenticated(session: WebTransport, closed: Promise<LinkEnd>, to
   const reader: ReadableStreamDefaultReader<Uint8Array> = stream.readable.getReader();
   let refusal: MillraceError | undefined;
   let link: Link | undefined;
+  const probe = prober(session);
   outlet.send(`AUTH:${token}`);
 
   const splitter = new Splitter();
@@ -56,9 +61,11 @@ async function authenticated(session: WebTransport, closed: Promise<LinkEnd>, to
     if (answer.kind === "OK:AUTH") {
       link = {
         transport: "webtransport",
+        fragile: isBrowser, // Chromium waits 5 s for an acknowledgement
         start: (sink) => inlet.start(sink),
         send: (message) => outlet.send(message),
         sent: () => outlet.sent,
+        probe,
         close: () => void outlet.close().then(() => end(session)),
       };
     } else if (answer.kind === "ERR") {
@@ -67,7 +74,10 @@ async function authenticated(session: WebTransport, closed: Promise<LinkEnd>, to
   };
   const read = async (): Promise<boolean> => {
     const { value, done } = await reader.read();
-    if (value) splitter.push(value, message);
+    if (value) {
+      inlet.bytes();
+      splitter.push(value, message);
+    }
     return !done;
   };
 
@@ -94,6 +104,33 @@ async function authenticated(session: WebTransport, closed: Promise<LinkEnd>, to
     inlet.ended(last);
   })();
   return link;
+}
+
+// prober returns a function that sends a datagram, which edges ignore, unless one
+// still waits to be sent.
+function prober(session: WebTransport): () => void {
+  let writer: WritableStreamDefaultWriter | undefined;
+  let waits = false;
+  const probe = async (): Promise<void> => {
+    // writable is what browsers have; the standard has createWritable by now.
+    const { writable, createWritable } = session.datagrams as Datagrams;
+    writer ??= (writable ?? createWritable?.call(session.datagrams))?.getWriter();
+    await writer?.write(new Uint8Array(RESET_SIZE));
+  };
+  return () => {
+    if (waits) return;
+    waits = true;
+    probe()
+      .catch(() => {}) // without datagrams, the end takes longer to be noticed
+      .finally(() => {
+        waits = false;
+      });
+  };
+}
+
+interface Datagrams {
+  readonly writable?: WritableStream;
+  createWritable?(): WritableStream;
 }
 
 function refused({ closeCode, error }: LinkEnd): MillraceError {

@@ -2,6 +2,7 @@
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
+import type { Duplex } from "node:stream";
 import type { TestContext } from "node:test";
 import { type WebSocket, WebSocketServer } from "ws";
 
@@ -33,8 +34,16 @@ export class Peer {
   /** Lines that it answers itself; others a test must answer. */
   answers: (line: string) => boolean = () => true;
   readonly #socket: WebSocket;
+  readonly #below: Duplex;
 
-  constructor(socket: WebSocket, request: IncomingMessage, answers: (line: string) => boolean, features: string) {
+  constructor(
+    socket: WebSocket,
+    below: Duplex,
+    request: IncomingMessage,
+    answers: (line: string) => boolean,
+    features: string,
+  ) {
+    this.#below = below;
     this.#socket = socket;
     this.answers = answers;
     this.token = request.headers.authorization?.replace("Bearer ", "");
@@ -60,6 +69,26 @@ export class Peer {
 
   deliver(text: string, pattern = "c", channel = "c"): void {
     this.#socket.send(deliverFrame("t", channel, text, [pattern]));
+  }
+
+  /** deliverSlowly sends a message in parts, of which each waits for the one before. */
+  async deliverSlowly(text: string, parts: number, between: () => Promise<void>): Promise<void> {
+    const frame = deliverFrame("t", "c", text, ["c"]);
+    const head = Buffer.alloc(10);
+    head[0] = 0x82; // binary, and all of it
+    head[1] = 127; // the length is in the next 8 bytes
+    head.writeBigUInt64BE(BigInt(frame.length), 2);
+    const all = Buffer.concat([head, frame]);
+    const size = Math.ceil(all.length / parts);
+    for (let at = 0; at < all.length; at += size) {
+      this.#below.write(all.subarray(at, at + size));
+      await between();
+    }
+  }
+
+  /** pause reads no more of what comes. */
+  pause(): void {
+    this.#socket.pause();
   }
 
   close(code: number): void {
@@ -114,7 +143,7 @@ export class Edge {
         return;
       }
       this.#ws.handleUpgrade(request, socket, head, (ws) =>
-        this.peers.add(new Peer(ws, request, this.answers, this.features)),
+        this.peers.add(new Peer(ws, socket, request, this.answers, this.features)),
       );
     });
   }

@@ -9,6 +9,8 @@ const names: EventName[] = [
   "disconnected",
   "reconnecting",
   "reconnected",
+  "suspect",
+  "recovered",
   "moving",
   "moved",
   "publishError",

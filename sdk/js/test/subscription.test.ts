@@ -6,7 +6,7 @@ import type { QueuePolicy } from "../src/options.js";
 import { Queue } from "../src/queue.js";
 import { type Keeper, Subscription } from "../src/subscription.js";
 
-const message = (text: string): Message => new Message("t", "c", new TextEncoder().encode(text), "c", ["c"]);
+const message = (text: string): Message => new Message("t", "c", new TextEncoder().encode(text), "c", ["c"], false);
 
 function make(queuePolicy: QueuePolicy, queue = 2) {
   const told: number[] = [];

@@ -3,10 +3,12 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { connect } from "../src/client.js";
+import { Connection } from "../src/connection.js";
 import { Dialer } from "../src/dial.js";
 import type { MillraceError } from "../src/errors.js";
 import type { Link, LinkEnd } from "../src/link.js";
 import { type ConnectOptions, settings } from "../src/options.js";
+import { Search } from "../src/search.js";
 import { openWebTransport } from "../src/webtransport.js";
 import { Edge, Record } from "./edge.js";
 
@@ -21,6 +23,17 @@ const sized = (text: string): Buffer => {
 class Session {
   readonly writes = new Record<string>();
   readonly closings = new Record<number>();
+  readonly sentDatagrams = new Record<Uint8Array>();
+  /** Resolves when the next datagram is sent. */
+  datagramGate: Promise<void> = Promise.resolve();
+  datagrams: object = {
+    writable: new WritableStream<Uint8Array>({
+      write: (datagram) => {
+        this.sentDatagrams.add(datagram);
+        return this.datagramGate;
+      },
+    }),
+  };
   /** The client has ended its half of the stream. */
   readonly finished = new Record<boolean>();
   ready: Promise<void>;
@@ -93,14 +106,16 @@ async function open(t: TestContext) {
 
 function follow(link: Link) {
   const got: string[] = [];
+  const parts: number[] = []; // how many messages were there before each part
   const ended = new Promise<LinkEnd>((resolve) => {
     link.start({
+      bytes: () => void parts.push(got.length),
       line: (line) => void got.push(line),
       frame: (b, start, end) => void got.push(`frame ${Buffer.from(b.subarray(start, end)).toString("hex")}`),
       ended: resolve,
     });
   });
-  return { got, ended };
+  return { got, parts, ended };
 }
 
 test("authentication, and what comes with its answer", async (t) => {
@@ -108,6 +123,19 @@ test("authentication, and what comes with its answer", async (t) => {
   session.say("OK:AUTH", "RECONNECT", "\u0001x");
   const { got } = follow(await opening);
   assert.deepEqual(got, ["RECONNECT", "frame 0178"]);
+});
+
+test("a message that comes in parts: each one is told", async (t) => {
+  const { session, opening } = await open(t);
+  session.say("OK:AUTH");
+  const { got, parts } = follow(await opening);
+  const message = sized("a long line");
+  for (const part of [message.subarray(0, 5), message.subarray(5, 9), message.subarray(9)]) {
+    session.out.enqueue(part);
+    await new Promise(setImmediate);
+  }
+  assert.deepEqual(got, ["a long line"]);
+  assert.deepEqual(parts, [0, 0, 0]);
 });
 
 test("messages of one turn go in one write, and while the stream is full they wait for it", async (t) => {
@@ -138,6 +166,68 @@ test("messages of one turn go in one write, and while the stream is full they wa
   await all;
   assert.equal(session.writes.all[2], Buffer.concat([sized(large), sized("two")]).toString("latin1"));
   assert.equal(link.sent(), undefined);
+});
+
+// A datagram, in a packet that an edge which was started again answers by a reset.
+test("probes", async (t) => {
+  const { session, opening } = await open(t);
+  session.say("OK:AUTH");
+  const link = await opening;
+  let go!: () => void;
+  session.datagramGate = new Promise((resolve) => {
+    go = resolve;
+  });
+  link.probe();
+  link.probe(); // the first still waits
+  await session.sentDatagrams.until(() => true);
+  go();
+  await new Promise((resolve) => setImmediate(resolve));
+  assert.equal(session.sentDatagrams.all.length, 1);
+  link.probe();
+  await session.sentDatagrams.until(() => session.sentDatagrams.all.length === 2);
+  assert.deepEqual(session.sentDatagrams.all, [new Uint8Array(43), new Uint8Array(43)]);
+});
+
+test("probes as the standard has them by now, and without datagrams", async (t) => {
+  const { session, opening } = await open(t);
+  const { writable } = session.datagrams as { writable: WritableStream };
+  session.datagrams = { createWritable: () => writable };
+  session.say("OK:AUTH");
+  const link = await opening;
+  link.probe();
+  assert.equal((await session.sentDatagrams.until(() => true)).length, 43);
+
+  const lacking = await open(t);
+  lacking.session.datagrams = {};
+  lacking.session.say("OK:AUTH");
+  (await lacking.opening).probe();
+  await new Promise((resolve) => setImmediate(resolve));
+});
+
+test("a PING is behind a probe, and others follow while it has no answer", async (t) => {
+  const { session, opening } = await open(t);
+  session.say("OK:AUTH");
+  const link = await opening;
+  const owner = {
+    delivered() {},
+    draining() {},
+    told() {},
+    roundTrip() {},
+    silent: () => false,
+    woke() {},
+    linked() {},
+    lost() {},
+  };
+  const connection = new Connection(dial.edge, link, "AT_1", owner, settings({ token: "AT_1" }));
+  const { sentDatagrams } = session;
+  const pong = connection.ping();
+  await sentDatagrams.until(() => sentDatagrams.all.length === 1);
+  await sentDatagrams.until(() => sentDatagrams.all.length === 3);
+  session.say("FEATURES:link", "PONG");
+  assert.ok((await pong) > 1000);
+  session.out.close();
+  session.end(1000);
+  await connection.ended;
 });
 
 test("close sends what waits", async (t) => {
@@ -282,4 +372,37 @@ test("which transport", async (t) => {
   only.forget();
   void only.open(url, "a", AbortSignal.timeout(1)).catch(() => {});
   assert.equal(sessions.all.length, 2);
+});
+
+test("a path that lets handshakes pass, and swallows the rest: WebSocket first", async (t) => {
+  const edge = await Edge.start(t);
+  const url = `https://127.0.0.1:${new URL(edge.url).port}`;
+  let time = 1_000_000;
+  t.mock.method(performance, "now", () => time);
+  const sessions = install(t, () => new Promise(() => {}));
+  const clock = { get: async () => "a", provided: false } as never;
+  const search = new Search([], settings({ token: "a", fallbackAfter: 60_000 }), clock, {} as never);
+  /** first says whether WebTransport starts before WebSocket has failed. */
+  const first = async (): Promise<boolean> => {
+    const own = new AbortController();
+    const before = sessions.all.length;
+    const opening = search.open(url, own.signal).catch(() => {});
+    await new Promise((resolve) => process.nextTick(resolve));
+    const all = sessions.all.length;
+    own.abort(new Error("enough"));
+    await opening;
+    return all > before;
+  };
+  const suspect = { edge: url, transport: "webtransport", begun: time } as never;
+  assert.ok(await first());
+  time += 119_999;
+  search.hole(suspect);
+  assert.ok(!(await first()));
+  search.hole(suspect, true); // it is heard again
+  assert.ok(await first());
+  search.hole({ edge: url, transport: "websocket", begun: time } as never);
+  assert.ok(await first());
+  time += 1;
+  search.hole(suspect); // it was a good one
+  assert.ok(await first());
 });

@@ -24,13 +24,16 @@ export async function page(options: ConnectOptions): Promise<void> {
     on: { moving: undefined, connected: ({ edge, transport }) => `${edge} ${transport}` },
   });
   const remove: () => void = client.on("moved", (e) => {
-    const reason: "drain" | "token" = e.reason;
+    const reason: "drain" | "token" | "transport" = e.reason;
     return reason;
   });
   remove();
+  client.on("recovered", ({ edge, transport, away }) => `${edge} ${transport} ${away.toFixed()}`);
   const sub: Subscription = await client.subscribe("t", "a.#", { queue: 10 });
   await client.subscribe("t", "a.#", { onMessage: (m: Message) => m.text() });
-  for await (const { channel, payload, pattern, patterns } of sub) {
+  for await (const { channel, payload, pattern, patterns, late } of sub) {
+    const behind: boolean = late;
+    if (behind) continue;
     const all: [string, Uint8Array, string, readonly string[]] = [channel, payload, pattern, patterns];
     await client.publish("t", all[0], all[1], { delivery: "one-random" });
   }

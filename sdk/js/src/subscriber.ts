@@ -1,0 +1,94 @@
+import type { Connection } from "./connection.js";
+import { asError, type MillraceError } from "./errors.js";
+import { type Interest, Interests, type Readers } from "./interests.js";
+import type { Session } from "./session.js";
+import type { Keeper, Subscription } from "./subscription.js";
+
+type Conn = Connection<Readers>;
+
+/** A Subscriber asks the connections of a session for what the application has subscribed to. */
+export class Subscriber implements Keeper {
+  readonly interests: Interests = new Interests();
+  /** The SUBs without an answer. */
+  readonly asking: Set<Promise<void>> = new Set();
+  readonly #s: Session;
+
+  constructor(s: Session) {
+    this.#s = s;
+  }
+
+  /** restore asks a connection for all patterns, and resolves when it has them, or is lost. */
+  async restore(c: Conn): Promise<void> {
+    await Promise.all(this.interests.all.map((interest) => this.ask(c, interest)));
+  }
+
+  /** ask asks a connection for a pattern, and resolves when it has answered, or is lost. */
+  ask(c: Conn, interest: Interest): Promise<void> {
+    const answered = this.#ask(c, interest).finally(() => this.asking.delete(answered));
+    this.asking.add(answered);
+    return answered;
+  }
+
+  async #ask(c: Conn, interest: Interest): Promise<void> {
+    try {
+      await c.request("SUB", interest.name);
+      interest.confirmed = true;
+      for (const { resolve } of interest.waiting.splice(0)) resolve();
+    } catch (err) {
+      const error = asError(err, "internal", "a fault of this client");
+      if (error.code === "disconnected") return;
+      // One that may take over cannot, then; the first has the subscription, and may wake.
+      if (interest.confirmed && this.#s.suspected && c === this.#s.second) return c.fail(error);
+      this.#refuse(interest, error);
+    }
+  }
+
+  // #refuse ends the subscriptions to a pattern that an edge refuses.
+  #refuse(interest: Interest, error: MillraceError): void {
+    if (!this.interests.drop(interest)) return;
+    const { tenant, pattern, subs, waiting } = interest;
+    for (const c of [this.#s.lead, this.#s.second]) if (c?.forget(interest.name)) this.#unsub(c, interest);
+    if (subs.length > waiting.length) this.#s.events.emit("subscriptionError", { tenant, pattern, code: error.code });
+    for (const sub of subs) sub.end(error);
+    for (const { reject } of waiting.splice(0)) reject(error);
+  }
+
+  async subscribe(sub: Subscription): Promise<void> {
+    if (this.#s.over) throw this.#s.over;
+    const { interest, isNew } = this.interests.add(sub);
+    if (interest.confirmed) return;
+    const answer = new Promise<void>((resolve, reject) => void interest.waiting.push({ resolve, reject }));
+    if (isNew) {
+      if (this.#s.lead && !this.#s.leaving) void this.ask(this.#s.lead, interest);
+      if (this.#s.second) void this.ask(this.#s.second, interest);
+    }
+    return answer;
+  }
+
+  async leave(sub: Subscription): Promise<void> {
+    const interest = this.interests.remove(sub);
+    if (!interest) return;
+    for (const { resolve } of interest.waiting.splice(0)) resolve(); // its queue was full before the answer
+    const left = [this.#s.lead, this.#s.second].filter((c) => c?.forget(interest.name));
+    const answers = left.map((c) => this.#unsub(c as Conn, interest));
+    await (this.#s.suspected && answers.length > 0 ? Promise.race(answers) : Promise.all(answers));
+  }
+
+  // #unsub resolves when the edge has ended a subscription, or the connection has ended.
+  #unsub(c: Conn, { name }: Interest): Promise<void> {
+    return c.request("UNSUB", name).catch(() => {});
+  }
+
+  queueFull({ tenant, pattern }: Subscription, dropped: number): void {
+    this.#s.events.emit("queueFull", { tenant, pattern, dropped });
+  }
+
+  /** end ends all subscriptions; error is why, gone what those get that still wait. */
+  end(error: MillraceError | undefined, gone: MillraceError): void {
+    for (const interest of this.interests.all) {
+      this.interests.drop(interest);
+      for (const sub of interest.subs) sub.end(error);
+      for (const { reject } of interest.waiting.splice(0)) reject(error ?? gone);
+    }
+  }
+}

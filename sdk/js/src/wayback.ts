@@ -1,0 +1,89 @@
+import type { Connection } from "./connection.js";
+import { canWebTransport } from "./dial.js";
+import type { Readers } from "./interests.js";
+import { move } from "./move.js";
+import type { Session } from "./session.js";
+
+const MINUTE = 60_000; // ms
+const MOST = 60 * MINUTE;
+const STEADY = 2 * MINUTE; // a WebTransport connection that lasted so long was a good one
+const LATER = 10_000; // ms, if something else goes on
+const NETWORK = 2000; // ms after a change of the network
+
+/** pauseBefore is the pause before a try, counted from 0: 4 to 6 minutes, by random from 0 to 1, twice that after each, an hour at most. */
+export function pauseBefore(attempt: number, random: number): number {
+  return Math.min((4 + 2 * random) * MINUTE * 2 ** attempt, MOST);
+}
+
+/** A WayBack brings a client that prefers WebTransport, and is on WebSocket, back to it. */
+export class WayBack {
+  readonly #s: Session;
+  #tries = 0; // since a WebTransport connection was a good one
+  #timer: ReturnType<typeof setTimeout> | undefined; // of the next try
+  #steady: ReturnType<typeof setTimeout> | undefined;
+  #running: AbortController | undefined;
+
+  constructor(s: Session) {
+    this.#s = s;
+  }
+
+  /** follow is told of each connection that leads from now on. */
+  follow(c: Connection<Readers>): void {
+    clearTimeout(this.#steady);
+    if (c.transport === "webtransport") {
+      this.stop();
+      this.#steady = setTimeout(() => {
+        this.#tries = 0;
+      }, STEADY);
+    } else if (!this.#timer && this.#wanted(c)) this.#wait(pauseBefore(this.#tries, Math.random()));
+  }
+
+  /** soon tries it within 2 s, or when the try that goes on has ended. That does not count for the pauses. */
+  soon(): void {
+    const { lead } = this.#s;
+    if (lead && this.#wanted(lead)) this.#wait(Math.random() * NETWORK, false);
+  }
+
+  stop(): void {
+    this.#running?.abort();
+    this.#running = undefined;
+    clearTimeout(this.#timer);
+    clearTimeout(this.#steady);
+    this.#timer = undefined;
+  }
+
+  #wanted({ transport, edge }: Connection<Readers>): boolean {
+    const { transports } = this.#s.settings;
+    const preferred = transports[0] === "webtransport" && transports.length > 1;
+    return preferred && transport === "websocket" && canWebTransport(edge);
+  }
+
+  #wait(ms: number, counts = true): void {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => void this.#try(counts), ms);
+  }
+
+  async #try(counts: boolean): Promise<void> {
+    const s = this.#s;
+    const { lead } = s;
+    if (!lead || !s.idle || this.#running) return this.#wait(LATER, counts);
+    if (!this.#wanted(lead)) {
+      this.#timer = undefined;
+      return;
+    }
+    // The pauses grow whatever comes of it: some paths let handshakes pass, and no more.
+    const tries = this.#tries + Number(counts);
+    this.#wait(pauseBefore(tries, Math.random()));
+    const own = new AbortController();
+    this.#running = own;
+    const to = await s.search.open(lead.edge, own.signal, { transports: ["webtransport"] }).catch(() => undefined);
+    if (this.#running === own) this.#running = undefined;
+    if (!own.signal.aborted) this.#tries = tries;
+    if (to && !own.signal.aborted && s.lead === lead && s.idle) {
+      s.run((signal) => move(s, lead, "transport", signal, to));
+    } else {
+      void to?.close();
+      s.next(); // a try may have brought another token
+    }
+  }
+}

@@ -1,0 +1,274 @@
+// When a connection asks, and when it counts as suspect and as lost.
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { type TestContext, test } from "node:test";
+import { settings } from "../src/options.js";
+import { Rhythm } from "../src/rhythm.js";
+import { Watch } from "../src/watch.js";
+import { Edge, Record } from "./edge.js";
+
+test("a rhythm", () => {
+  const r = new Rhythm(0);
+  let time = 0;
+  const every = (pause: number, times: number): boolean[] =>
+    Array.from({ length: times }, () => {
+      time += pause;
+      return r.arrived(time);
+    });
+  every(0.125, 7);
+  assert.equal(r.unusual, Infinity, "what comes at once is one arrival");
+  assert.deepEqual(every(100, 4), [false, false, false, true], "four pauses are enough");
+  assert.equal(r.unusual, 1000, "a second at least");
+  every(900, 1);
+  assert.equal(r.unusual, 2700);
+  every(10, 500); // 5 s: a new bucket
+  assert.equal(r.unusual, 2700, "of the bucket before");
+  assert.ok(every(10, 1001).includes(true), "it may be shorter now");
+  assert.equal(r.unusual, 1000, "forgotten");
+  time += 8000;
+  r.skip(time);
+  assert.equal(r.unusual, 1000, "a pause that does not count");
+  every(10_000, 1);
+  assert.equal(r.unusual, 30_000);
+  every(10_001, 1);
+  assert.equal(r.unusual, Infinity, "a new one");
+  every(2000, 3);
+  assert.equal(r.unusual, Infinity);
+  every(2000, 1);
+  assert.equal(r.unusual, 6000);
+});
+
+interface Watched {
+  watch: Watch;
+  did: Record<string>;
+  /** What the connection has: its PINGs without an answer. */
+  pings: { at: number; patience: number }[];
+  eligible: boolean;
+}
+
+/** watched makes a watch of a connection that notes what is asked of it. */
+function watched(
+  t: TestContext,
+  options: { keepAlive?: number; pongTimeout?: number },
+  pingFirst: string | undefined = undefined,
+): Watched {
+  const did = new Record<string>();
+  const it: Watched = { did, pings: [], eligible: true } as never;
+  it.watch = new Watch(
+    {
+      get unanswered() {
+        return it.pings[0];
+      },
+      pingFirst,
+      ask() {
+        it.pings.push({ at: performance.now(), patience: 0 });
+        did.add("ask");
+        it.watch.probe();
+        it.watch.arm();
+      },
+      probe: () => did.add("probe"),
+      silent: () => {
+        did.add("silent");
+        return it.eligible;
+      },
+      woke: () => did.add("woke"),
+      over() {
+        did.add("over");
+        it.watch.stop();
+      },
+    },
+    settings({ token: "a", ...options }),
+  );
+  t.after(() => it.watch.stop());
+  return it;
+}
+
+const has = (text: string) => (other: string) => text === other;
+const between = (n: number, least: number, most: number): void =>
+  assert.ok(n > least - 0.01 && n < most + 0.01, `${n}`);
+
+test("when to ask", (t) => {
+  const { watch } = watched(t, { keepAlive: 20_000 });
+  const from = watch.heard;
+  between(watch.askAt - from, 20_000, 21_250);
+  let time = from;
+  const after = (ms: number): void => {
+    time += ms;
+    watch.arrived(time);
+  };
+  for (let i = 0; i < 5; i++) after(100);
+  between(watch.askAt - time, 1000, 1063);
+  after(1100); // the answer alone
+  watch.ponged(50, true);
+  between(watch.askAt - time, 20_000, 21_250);
+  after(10); // something else
+  between(watch.askAt - time, 3300, 3507);
+  after(10);
+  watch.ponged(50, false); // a flush: no answer to a question of its own
+  between(watch.askAt - time, 3300, 3507);
+  after(9000);
+  between(watch.askAt - time, 20_000, 21_250);
+  watch.stop();
+
+  const never = watched(t, { keepAlive: -1 });
+  for (let i = 0; i < 5; i++) never.watch.arrived(never.watch.heard + 100);
+  assert.equal(never.watch.askAt, Infinity);
+});
+
+test("clients do not ask in step", (t) => {
+  const all = new Set(
+    Array.from({ length: 20 }, () => {
+      const { watch } = watched(t, { keepAlive: 20_000 });
+      return watch.askAt - watch.heard;
+    }),
+  );
+  assert.ok(all.size > 15);
+});
+
+test("when it is suspect, and when it is lost", (t) => {
+  const { watch } = watched(t, { keepAlive: 20_000, pongTimeout: 5000 });
+  const { heard } = watch;
+  const ping = { at: heard + 3000, patience: 100 };
+  const is = (time: number, want: number, why?: string): void => assert.equal(Math.round(time - heard), want, why);
+  is(watch.suspectAt(ping), 4100, "a second");
+  is(watch.lostAt(ping), 25_100, "as long as without an unusual silence");
+  is(watch.lostAt({ at: heard + 30_000, patience: 0 }), 35_000);
+  watch.arrived(heard + 3500);
+  is(watch.suspectAt(ping), 4600, "nothing was heard since");
+  for (let i = 0; i < 100; i++) watch.ponged(600, true);
+  between(watch.suspectAt(ping) - heard, 4600, 4601);
+  for (let i = 0; i < 100; i++) watch.ponged(i % 2 ? 300 : 900, true); // 600 and 4 times 300
+  between(watch.suspectAt(ping) - heard, 5200, 5700);
+  watch.ponged(0, true); // clocks of browsers are coarse
+  assert.ok(watch.suspectAt(ping) - heard > 5000);
+});
+
+test("an answer that slept counts for little, slow ones are learnt", (t) => {
+  const { watch } = watched(t, {});
+  const ping = { at: watch.heard, patience: 0 };
+  const wait = (): number => watch.suspectAt(ping) - ping.at;
+  for (let i = 0; i < 10; i++) watch.ponged(50, true);
+  watch.ponged(8000, true);
+  assert.ok(wait() < 3000, `${wait()}`);
+  for (let i = 0; i < 20; i++) watch.ponged(4000, true);
+  assert.ok(wait() > 4000, `${wait()}`);
+});
+
+test("what is done in a silence", async (t) => {
+  const it = watched(t, { keepAlive: 100, pongTimeout: 3500 });
+  it.eligible = false;
+  it.watch.arm();
+  await it.did.until(has("silent"));
+  it.eligible = true; // now a move has ended
+  await it.did.until(() => it.did.all.filter(has("silent")).length === 2);
+  await it.did.until(() => it.did.all.filter(has("probe")).length === 3);
+  assert.equal(it.did.all.filter(has("silent")).length, 2, "told once");
+  assert.equal(it.did.all.filter(has("ask")).length, 1, "asked once");
+  it.watch.arrived(performance.now());
+  assert.equal(it.did.all.at(-1), "woke");
+  await it.did.until(has("over"));
+});
+
+test("as long as it may not be suspect it looks once a second, and is lost in time", async (t) => {
+  const it = watched(t, { keepAlive: 1000, pongTimeout: 3000 });
+  it.eligible = false;
+  const set = t.mock.method(globalThis, "setTimeout");
+  const from = it.watch.heard;
+  it.watch.arm();
+  await it.did.until(has("over"));
+  assert.ok(performance.now() - from < 7000, `${performance.now() - from}`); // 4 s; a sleep would add 4 s
+  assert.ok(set.mock.callCount() < 50, `${set.mock.callCount()} timers`);
+  assert.ok(it.did.all.filter(has("silent")).length <= 4);
+});
+
+test("something else takes long: what has come meanwhile is read before it is suspect", async (t) => {
+  const it = watched(t, { keepAlive: 100 });
+  it.watch.arm();
+  await it.did.until(has("ask"));
+  setImmediate(() => {
+    const from = performance.now();
+    while (performance.now() - from < 1500);
+    setImmediate(() => it.watch.arrived(performance.now())); // behind timers, as what a socket brings
+  });
+  await new Promise((resolve) => setTimeout(resolve, 1600));
+  assert.ok(!it.did.all.includes("silent"));
+  await it.did.until(has("silent")); // now that it is silent
+});
+
+test("waking: it asks at once, and its time begins anew, but not for ever", (t) => {
+  let time = 100_000;
+  t.mock.method(performance, "now", () => time);
+  const it = watched(t, { keepAlive: 20_000, pongTimeout: 5000 });
+  it.watch.awake(false);
+  assert.deepEqual(it.did.all, [], "something came just now");
+  it.watch.awake(true);
+  assert.deepEqual(it.did.all, ["ask", "probe"], "always");
+  it.pings.shift();
+  it.watch.ponged(10, true);
+  time += 60_000;
+  it.watch.awake(false);
+  assert.equal(it.did.all.filter(has("ask")).length, 2);
+  const ping = it.pings[0] as { at: number; patience: number };
+  assert.equal(it.watch.lostAt(ping), time + 25_000);
+  for (const renewed of [true, true, false]) {
+    time += 60_000;
+    it.watch.awake(false);
+    assert.equal(it.watch.suspectAt(ping) === time + 1000, renewed);
+  }
+  assert.equal(it.did.all.filter(has("ask")).length, 2, "one is on its way");
+
+  const never = watched(t, { keepAlive: -1 });
+  time += 60_000;
+  never.watch.awake(true);
+  assert.deepEqual(never.did.all, []);
+});
+
+test("a fragile link: /ping before PING", async (t) => {
+  const edge = await Edge.start(t);
+  edge.ping = 503; // any answer counts
+  const it = watched(t, { keepAlive: 100 }, `${edge.url}/ping`);
+  it.watch.arm();
+  await it.did.until(has("ask"));
+  assert.equal(it.did.all.includes("silent"), false);
+  await it.did.until(has("silent"));
+  const probes = it.did.all.filter(has("probe")).length;
+  edge.stop();
+  await new Promise((resolve) => setTimeout(resolve, 1500));
+  assert.ok(it.did.all.filter(has("probe")).length - probes <= 1, "nothing is sent while it is suspect");
+});
+
+test("a fragile link, and nothing answers /ping", async (t) => {
+  const edge = await Edge.start(t);
+  const { port } = new URL(edge.url);
+  edge.stop();
+  const it = watched(t, { keepAlive: 100 }, `${edge.url}/ping`);
+  const from = performance.now();
+  it.watch.arm();
+  await it.did.until(has("silent"));
+  assert.ok(performance.now() - from >= 990, "what came a second ago may come twice");
+  assert.deepEqual(it.did.all, ["silent"]);
+  await Edge.start(t, Number(port));
+  await it.did.until(has("ask")); // now that it answers
+});
+
+test("a fragile link: something comes while /ping has no answer, and the next question is asked", async (t) => {
+  let requests = 0;
+  const server = createServer((_, response) => {
+    if (++requests > 1) response.end(); // the first one hangs
+  }).listen(0, "127.0.0.1");
+  t.after(() => {
+    server.close();
+    server.closeAllConnections();
+  });
+  await once(server, "listening");
+  const it = watched(t, {}, `http://127.0.0.1:${(server.address() as AddressInfo).port}/ping`);
+  it.watch.awake(true);
+  await once(server, "request");
+  it.watch.arrived(performance.now());
+  it.watch.awake(true);
+  await it.did.until(has("ask"));
+  assert.equal(requests, 2);
+  assert.ok(!it.did.all.includes("silent"));
+});
