@@ -1,85 +1,87 @@
 package integration
 
 import (
-	"cmp"
 	"encoding/json"
 	"fmt"
-	"os"
 	"regexp"
 	"strings"
 	"testing"
-	"time"
 )
 
-// chromium is a running Chromium, which all browser tests share. Its methods
-// fail the test t instead of returning errors.
-type chromium struct {
+// browser is a running browser, which the tests below one share. Its methods fail the
+// test t instead of returning errors.
+type browser struct {
 	t       *testing.T
-	process *foreign
+	name    string // of browsers
+	driver  browserDriver
 	context string // the test's own; its tabs share what a browser keeps
 
 	expected *regexp.Regexp // complaints that are part of the test; nil: none are
 }
 
-// startChromium starts the browser; it ends with the test.
-func startChromium(t *testing.T) *chromium {
-	t.Helper()
-	if _, err := os.Stat(cmp.Or(os.Getenv("CHROMIUM"), "/usr/bin/chromium")); err != nil {
-		t.Fatalf("Chromium is not installed (%v): run scripts/install-test-deps.sh", err)
+// A browserDriver carries out the commands of clients/browser.mjs, one at a time.
+type browserDriver interface {
+	do(command object) (value any, err error)
+}
+
+var browsers = []struct {
+	name  string
+	start func(*testing.T) browserDriver // which ends with the test
+}{
+	{"chromium", startChromium},
+	{"firefox", startFirefox},
+}
+
+// inBrowsers runs a subtest in each browser, all at a time.
+func inBrowsers(t *testing.T, f func(*testing.T, *browser)) {
+	for _, kind := range browsers {
+		t.Run(kind.name, func(t *testing.T) {
+			t.Parallel()
+			f(t, &browser{t: t, name: kind.name, driver: kind.start(t)})
+		})
 	}
-	kind := foreignKind{"chromium", []string{"node", "clients/browser.mjs"}, "clients/node_modules/playwright-core", nil}
-	return &chromium{t: t, process: kind.start(t)}
 }
 
 // run runs a subtest in a context of its own. The browser must have nothing to
 // complain of in it: no error on the console, nothing that a policy stops.
-func (c *chromium) run(t *testing.T, name string, f func(*chromium)) {
+func (b *browser) run(t *testing.T, name string, f func(*browser)) {
 	t.Helper()
 	t.Run(name, func(t *testing.T) {
-		process := *c.process
-		process.t = t
-		own := &chromium{t: t, process: &process, context: strings.ReplaceAll(t.Name(), "/", " ")}
-		f(own)
-		for _, complaint := range own.do(object{"cmd": "complaints", "context": own.context}).([]any) {
-			if own.expected == nil || !own.expected.MatchString(fmt.Sprint(complaint)) {
-				t.Errorf("the browser complains: %q", complaint)
+		own := &browser{t: t, name: b.name, driver: b.driver, context: strings.ReplaceAll(t.Name(), "/", " ")}
+		t.Cleanup(func() { // of a test that fails, too, which they may explain
+			for _, complaint := range own.do(object{"cmd": "complaints", "context": own.context}).([]any) {
+				if own.expected == nil || !own.expected.MatchString(fmt.Sprint(complaint)) {
+					t.Errorf("the browser complains: %q", complaint)
+				}
 			}
-		}
-		own.do(object{"cmd": "close", "context": own.context})
+			own.do(object{"cmd": "close", "context": own.context})
+		})
+		f(own)
 	})
 }
 
-// do gives a command to clients/browser.mjs and returns its value.
-func (c *chromium) do(command object) any {
-	c.t.Helper()
-	c.process.do(command)
-	select {
-	case answer, ok := <-c.process.events:
-		switch {
-		case !ok:
-			c.t.Fatalf("the browser ended at %v", command)
-		case answer["event"] != "done":
-			c.t.Fatalf("%v", answer["text"])
-		}
-		return answer["value"]
-	case <-time.After(patience):
-		c.t.Fatalf("the browser does not answer for %v: %v", patience, command)
+// do gives the browser a command, and returns its value.
+func (b *browser) do(command object) any {
+	b.t.Helper()
+	value, err := b.driver.do(command)
+	if err != nil {
+		b.t.Fatal(err)
 	}
-	return nil
+	return value
 }
 
 // A tab is a page of a context.
 type tab struct {
-	*chromium
+	*browser
 	name string
 }
 
 // open opens a page in a new tab. The script runs before the page's own.
-func (c *chromium) open(name, url, script string) tab {
-	c.t.Helper()
-	opened := tab{c, c.context + "/" + name}
+func (b *browser) open(name, url, script string) tab {
+	b.t.Helper()
+	opened := tab{b, b.context + "/" + name}
 	if status := opened.act("open", object{"url": url, "script": script}); status != 200.0 {
-		c.t.Fatalf("%s is answered %v", url, status)
+		b.t.Fatalf("%s is answered %v", url, status)
 	}
 	return opened
 }

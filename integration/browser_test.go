@@ -11,18 +11,20 @@ import (
 	"testing"
 )
 
-// All tests in a browser are below this one: they share the browser, and those
-// of a group an edge.
+// All tests in a browser are below this one: they in one browser share
+// it, and those of a group an edge.
 func TestBrowser(t *testing.T) {
 	t.Parallel()
-	c := startChromium(t)
-	t.Run("demo", func(t *testing.T) { demoTests(t, c) })
-	t.Run("WebTransport", func(t *testing.T) { webTransportTests(t, c) })
+	inBrowsers(t, func(t *testing.T, b *browser) {
+		t.Run("demo", func(t *testing.T) { demoTests(t, b) })
+		t.Run("WebTransport", func(t *testing.T) { webTransportTests(t, b) })
+	})
 }
 
 // demoTests are about the page of `pubsub dev`.
-func demoTests(t *testing.T, c *chromium) {
+func demoTests(t *testing.T, c *browser) {
 	d := newDevEdge(t)
+	putBrowserRoot(t, filepath.Join(d.dir, "caddy"))
 	d.start(t)
 	defer d.stop(t, syscall.SIGTERM)
 	// The tour names the page.
@@ -39,7 +41,7 @@ func demoTests(t *testing.T, c *chromium) {
 		{"WebTransport", page, "WebTransport", "an AUTH line"},
 		{"WebTransport over TLS", secure, "WebTransport", "an AUTH line"},
 	} {
-		c.run(t, test.name, func(c *chromium) {
+		c.run(t, test.name, func(c *browser) {
 			first, second := c.openDemo("first", test.page, test.transport), c.openDemo("second", test.page, test.transport)
 			for _, p := range []tab{first, second} {
 				p.see("#transport", test.transport)
@@ -76,7 +78,7 @@ func demoTests(t *testing.T, c *chromium) {
 	}
 
 	c.run(t, "an edge that stops and comes back", reconnectTest)
-	c.run(t, "names", func(c *chromium) {
+	c.run(t, "names", func(c *browser) {
 		p := c.openDemo("tab", page, "WebSocket")
 		p.fill("Pattern", "a..b")
 		p.click("button", "Subscribe")
@@ -85,7 +87,7 @@ func demoTests(t *testing.T, c *chromium) {
 		p.click("button", "Publish")
 		p.wantInvalid("channel")
 	})
-	c.run(t, "a browser that lacks something", func(c *chromium) {
+	c.run(t, "a browser that lacks something", func(c *browser) {
 		for _, test := range []struct{ lack, selected, says string }{
 			{`delete globalThis.WebTransport`, "WebSocket", "This browser has no WebTransport. WebSocket works."},
 			{`lacking("serverCertificateHashes")`, "WebSocket", "It does not accept a certificate by its hash (serverCertificateHashes)"},
@@ -101,12 +103,14 @@ func demoTests(t *testing.T, c *chromium) {
 }
 
 // reconnectTest is about what the page shows while it has no connection.
-func reconnectTest(c *chromium) {
+func reconnectTest(c *browser) {
 	d := newDevEdge(c.t)
 	d.start(c.t)
 	p := c.openDemo("tab", fmt.Sprintf("http://127.0.0.1:%d/demo", d.ports[1]), "WebSocket")
 	p.subscribe("#")
-	c.expected = regexp.MustCompile(`^error: (WebSocket connection to '\S+' failed|Failed to load resource: (net::ERR_|the server responded with a status of 503))`)
+	c.expected = regexp.MustCompile(`^error: (` +
+		`WebSocket connection to '\S+' failed|Failed to load resource: (net::ERR_|the server responded with a status of 503)|` + // Chromium
+		`Firefox can’t establish a connection to the server|The connection to \S+ was interrupted|Cross-Origin Request Blocked: .*CORS request did not succeed)`)
 	d.stop(c.t, syscall.SIGTERM)
 	p.see("#log", "the edge is about to stop: moving to a new connection…")
 	p.see("#status", "The connection is lost. Reconnecting…")
@@ -130,7 +134,7 @@ func script(t *testing.T, name string) string {
 }
 
 // openDemo opens the page and connects.
-func (c *chromium) openDemo(name, url, transport string) tab {
+func (c *browser) openDemo(name, url, transport string) tab {
 	c.t.Helper()
 	p := c.open(name, url, "")
 	p.click("radio", transport)

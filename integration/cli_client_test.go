@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"syscall"
@@ -52,21 +53,30 @@ func startBackground(t *testing.T, cmd *exec.Cmd) *background {
 // await returns when the process has written text.
 func (p *background) await(o *capture.Output, text string) {
 	p.t.Helper()
+	p.awaitMatch(o, regexp.MustCompile(regexp.QuoteMeta(text)))
+}
+
+// awaitMatch returns the match, and its groups, when the process has written one.
+func (p *background) awaitMatch(o *capture.Output, expression *regexp.Regexp) []string {
+	p.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
-	for !strings.Contains(o.String(), text) {
+	for {
+		if found := expression.FindStringSubmatch(o.String()); found != nil {
+			return found
+		}
 		select {
 		case <-tick.C:
 			continue
 		case <-p.exited:
-			if strings.Contains(o.String(), text) {
-				return
+			if found := expression.FindStringSubmatch(o.String()); found != nil {
+				return found
 			}
 		case <-ctx.Done():
 		}
-		p.t.Fatalf("%q did not write %q\nstdout:\n%s\nstderr:\n%s", p.cmd.Args, text, p.out, p.err)
+		p.t.Fatalf("%q did not write %q\nstdout:\n%s\nstderr:\n%s", p.cmd.Args, expression, p.out, p.err)
 	}
 }
 

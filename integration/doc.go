@@ -2,7 +2,7 @@
 // binary, runs it with a Caddyfile in a folder of its own, and talks to it
 // over HTTP, WebSocket and WebTransport, with this repository's codec, with bytes
 // written by hand, and with clients that are not ours (folder clients), Chromium
-// among them.
+// and Firefox among them.
 //
 // What holds for sessions over every transport is a case of the table
 // conformance, which [TestConformance] runs over each; a case opens its
@@ -10,7 +10,7 @@
 // own.
 //
 // The SDKs are tested by the same commands wherever they run, see [sdkHost]: package
-// client in this process, @millrace/client in Node and in a page of Chromium.
+// client in this process, @millrace/client in Node and in pages of Chromium and Firefox.
 // [TestSDKs] plays scenarios with them, [TestConformanceThroughSDKs] some cases of
 // the table conformance, [TestSDKDrains] and [TestSDKKills] end edges below them.
 //

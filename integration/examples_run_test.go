@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -155,28 +156,47 @@ func (e *exampleEdge) paste(blocks ...string) *exec.Cmd {
 	return cmd
 }
 
-// awaitSubscription returns when a session of the edge has a subscription.
-func (e *exampleEdge) awaitSubscription(t *testing.T) {
+// subscribers are the sessions of the edge that have a subscription, by their ids.
+func (e *exampleEdge) subscribers(t *testing.T) (ids []int) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
+	out, err := exec.CommandContext(ctx, "curl", "-sSf", "--noproxy", "*", fmt.Sprintf("http://localhost:%d/pubsub/connections", e.ports[2])).Output()
+	var list struct {
+		Connections []struct{ ID, Subscriptions int }
+	}
+	if err == nil {
+		err = json.Unmarshal(out, &list)
+	}
+	if err != nil {
+		t.Fatalf("the edge lists %s (%v)", out, err)
+	}
+	for _, connection := range list.Connections {
+		if connection.Subscriptions > 0 {
+			ids = append(ids, connection.ID)
+		}
+	}
+	return ids
+}
+
+// awaitSubscription returns when a session has a subscription that is not one of
+// earlier, of tabs whose end the edge has not noticed yet.
+func (e *exampleEdge) awaitSubscription(t *testing.T, earlier []int) {
+	t.Helper()
+	timeout := time.NewTimer(patience)
+	defer timeout.Stop()
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
 	for {
-		var list struct{ Connections []struct{ Subscriptions int } }
-		out, err := exec.CommandContext(ctx, "curl", "-sSf", "--noproxy", "*", fmt.Sprintf("http://localhost:%d/pubsub/connections", e.ports[2])).Output()
-		if err == nil {
-			err = json.Unmarshal(out, &list)
-		}
-		for _, connection := range list.Connections {
-			if connection.Subscriptions > 0 {
+		for _, id := range e.subscribers(t) {
+			if !slices.Contains(earlier, id) {
 				return
 			}
 		}
 		select {
 		case <-tick.C:
-		case <-ctx.Done():
-			t.Fatalf("nobody subscribed: %s (%v)", out, err)
+		case <-timeout.C:
+			t.Fatalf("nobody subscribed in %v", patience)
 		}
 	}
 }

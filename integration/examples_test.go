@@ -13,18 +13,30 @@ import (
 // The examples do what examples/README.md says, pasted from there.
 func TestExamples(t *testing.T) {
 	t.Parallel()
-	c := startChromium(t)
+	var all []*browser
+	for _, kind := range browsers {
+		all = append(all, &browser{t: t, name: kind.name, driver: kind.start(t)})
+	}
 	e := startExamples(t)
-	t.Run("snippets", func(t *testing.T) { e.snippets(t, c) }) // first: it waits for the edge's only subscription
+	t.Run("snippets", func(t *testing.T) {
+		for _, b := range all {
+			b.run(t, b.name, e.snippets)
+		}
+		t.Run("terminal", e.terminal)
+	})
 	for _, backend := range []struct {
 		name  string
 		block int
 	}{{"backend-go", backendGoBlock}, {"backend-node", backendNodeBlock}} {
-		c.run(t, backend.name, func(c *chromium) {
-			server := e.startBackend(c.t, backend.block)
-			e.chat(c)
-			e.cursors(c)
-			e.refusals(c)
+		t.Run(backend.name, func(t *testing.T) {
+			server := e.startBackend(t, backend.block)
+			for _, b := range all {
+				b.run(t, b.name, func(b *browser) {
+					e.chat(b)
+					e.cursors(b)
+					e.refusals(b)
+				})
+			}
 			server.signal(syscall.SIGTERM) // the port is the next backend's
 			server.exitCode()
 		})
@@ -51,7 +63,7 @@ func TestExamples(t *testing.T) {
 	})
 }
 
-func (e *exampleEdge) chat(c *chromium) {
+func (e *exampleEdge) chat(c *browser) {
 	first, second := c.open("first", e.backend+"/chat/", ""), c.open("second", e.backend+"/chat/", "")
 	for _, p := range []tab{first, second} {
 		p.see("#status", "Connected.")
@@ -69,7 +81,7 @@ func (e *exampleEdge) chat(c *chromium) {
 	}
 }
 
-func (e *exampleEdge) cursors(c *chromium) {
+func (e *exampleEdge) cursors(c *browser) {
 	watching, moving := c.open("watching", e.backend+"/cursors/", ""), c.open("moving", e.backend+"/cursors/", "")
 	for _, p := range []tab{watching, moving} {
 		p.see("#status", "Connected.")
@@ -87,7 +99,7 @@ func (e *exampleEdge) cursors(c *chromium) {
 }
 
 // refusals checks that another site's page gets no token.
-func (e *exampleEdge) refusals(c *chromium) {
+func (e *exampleEdge) refusals(c *browser) {
 	for site, want := range map[string]string{"same-origin": "200", "cross-site": "403"} {
 		cmd := exec.Command("curl", "-s", "--noproxy", "*", "-o", "/dev/null", "-w", "%{http_code}",
 			"-X", "POST", "-H", "Sec-Fetch-Site: "+site, e.backend+"/token")
@@ -97,31 +109,32 @@ func (e *exampleEdge) refusals(c *chromium) {
 	}
 }
 
-// snippets checks that the snippets do what they are for, the two for the browser
-// as pages of a backend.
-func (e *exampleEdge) snippets(t *testing.T, c *chromium) {
-	c.run(t, "browser", func(c *chromium) {
-		server := e.startBackend(c.t, backendGoBlock)
-		subscribe := c.open("subscribe", e.backend+"/snippets/browser-subscribe.html", "")
-		e.awaitSubscription(c.t)
-		publish := c.open("publish", e.backend+"/snippets/browser-publish.html", "")
-		publish.fill("News", "Grüße")
-		publish.click("button", "Publish")
-		subscribe.see("#news", "news.today: Grüße")
-		server.signal(syscall.SIGTERM)
-		server.exitCode()
-	})
-	t.Run("terminal", func(t *testing.T) {
-		token, _, _ := strings.Cut(e.blocks[workerBlock], "\n")
-		worker := startBackground(t, e.paste(e.blocks[masterBlock], e.blocks[workerBlock]))
-		worker.await(worker.err, "waiting for jobs")
-		if out, err := e.paste(e.blocks[masterBlock], token, e.blocks[publishBlock]).CombinedOutput(); err != nil {
-			t.Fatalf("%v\n%s", err, out)
-		}
-		worker.await(worker.err, "jobs.resize cat.png")
-		worker.signal(syscall.SIGTERM)
-		worker.exitCode()
-	})
+// snippets checks that those for the browser do what they are for, as pages of a
+// backend.
+func (e *exampleEdge) snippets(b *browser) {
+	server := e.startBackend(b.t, backendGoBlock)
+	earlier := e.subscribers(b.t)
+	subscribe := b.open("subscribe", e.backend+"/snippets/browser-subscribe.html", "")
+	e.awaitSubscription(b.t, earlier)
+	publish := b.open("publish", e.backend+"/snippets/browser-publish.html", "")
+	publish.fill("News", "Grüße")
+	publish.click("button", "Publish")
+	subscribe.see("#news", "news.today: Grüße")
+	server.signal(syscall.SIGTERM)
+	server.exitCode()
+}
+
+// terminal checks that those for the terminal do what they are for.
+func (e *exampleEdge) terminal(t *testing.T) {
+	token, _, _ := strings.Cut(e.blocks[workerBlock], "\n")
+	worker := startBackground(t, e.paste(e.blocks[masterBlock], e.blocks[workerBlock]))
+	worker.await(worker.err, "waiting for jobs")
+	if out, err := e.paste(e.blocks[masterBlock], token, e.blocks[publishBlock]).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	worker.await(worker.err, "jobs.resize cat.png")
+	worker.signal(syscall.SIGTERM)
+	worker.exitCode()
 }
 
 // The README shows the snippets as they are.

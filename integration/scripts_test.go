@@ -39,11 +39,11 @@ func TestCheckDeps(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		out, err := check(t, dir, "CHROMIUM=/none/chromium", "CC=")
+		out, err := check(t, dir, "CHROMIUM=/none/chromium", "FIREFOX=/none/firefox", "CC=")
 		if err == nil {
 			t.Error("it finds nothing missing")
 		}
-		for _, want := range []string{"C compiler", "curl", "git", "make", "python3", "venv", "/none/chromium"} {
+		for _, want := range []string{"C compiler", "curl", "git", "make", "python3", "venv", "/none/chromium", "/none/firefox"} {
 			if !strings.Contains(out, want) {
 				t.Errorf("it does not name %s:\n%s", want, out)
 			}

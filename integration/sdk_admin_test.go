@@ -24,7 +24,7 @@ func sdkTokenAdmin(s *sdkStage) {
 		return r
 	}
 	issue := sdkCommand{Cmd: "issue", Tenant: s.room, Rules: []string{"news.#"}, Seconds: 900}
-	if s.kind.where == "chromium" {
+	if s.kind.inBrowser() {
 		if _, err := call(s.edges[0].master, issue); err.code() != "bad_option" {
 			s.t.Errorf("got %v, want bad_option", err)
 		}

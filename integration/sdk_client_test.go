@@ -160,6 +160,27 @@ func (c *sdkClient) eventThat(name string, wanted func(sdkReport) bool) sdkRepor
 	return r
 }
 
+// eitherEvent awaits the next event with one of these names.
+func (c *sdkClient) eitherEvent(names ...string) sdkReport {
+	c.t.Helper()
+	r, ok := c.events.take(func(r sdkReport) bool { return slices.Contains(names, r.Event) })
+	if !ok {
+		c.t.Fatalf("%s: no event of %q in %v; there were %v", c.kind, names, patience, c.events.rest())
+	}
+	return r
+}
+
+// isBack awaits the event of a new connection: after a loss, or in place of one that
+// was suspect. A suspicion that was none does not count.
+func (c *sdkClient) isBack() sdkReport {
+	c.t.Helper()
+	r, ok := c.events.take(func(r sdkReport) bool { return (r.Event == "reconnected" || r.Event == "recovered") && r.Away != 0 })
+	if !ok {
+		c.t.Fatalf("%s: no other connection in %v; there were %v", c.kind, patience, c.events.rest())
+	}
+	return r
+}
+
 // count is how many events with this name have come.
 func (c *sdkClient) count(name string) (n int) {
 	c.mu.Lock()

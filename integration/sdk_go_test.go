@@ -250,7 +250,7 @@ func (c *goClient) messages(sub string) func(client.Message) {
 	return func(m client.Message) {
 		c.host.report(sdkReport{
 			Client: c.name, Event: "message", Sub: sub, Tenant: m.Tenant, Channel: m.Channel, Payload: m.Payload,
-			Pattern: m.Pattern, Patterns: append([]string(nil), m.Patterns...),
+			Pattern: m.Pattern, Patterns: append([]string(nil), m.Patterns...), Late: m.Late,
 		})
 	}
 }
@@ -262,6 +262,10 @@ func (c *goClient) event(event client.Event) {
 		r.Event, r.Edge, r.Transport = "connected", e.Edge, string(e.Transport)
 	case client.Disconnected:
 		r.Event, r.Edge, r.Transport, r.Error = "disconnected", e.Edge, string(e.Transport), goError(e.Err)
+	case client.Suspect:
+		r.Event, r.Edge, r.Transport = "suspect", e.Edge, string(e.Transport)
+	case client.Recovered:
+		r.Event, r.Edge, r.Transport, r.Away = "recovered", e.Edge, string(e.Transport), inMS(e.Away)
 	case client.Reconnecting:
 		r.Event, r.Attempt, r.Delay = "reconnecting", e.Attempt, inMS(e.Delay)
 	case client.Reconnected:

@@ -3,6 +3,8 @@ package integration
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
+	"reflect"
 	"slices"
 	"sync"
 	"testing"
@@ -11,14 +13,16 @@ import (
 
 // An sdkKind is where an SDK runs, and the transport to which it is held.
 type sdkKind struct {
-	where     string // go, node or chromium
+	where     string // go, node, or the name of a browser
 	transport string
 }
 
 func (k sdkKind) String() string { return k.where + "/" + k.transport }
 
 // blind says that the client is not told why an edge refuses it.
-func (k sdkKind) blind() bool { return k == sdkKind{"chromium", "websocket"} }
+func (k sdkKind) blind() bool { return k.inBrowser() && k.transport == "websocket" }
+
+func (k sdkKind) inBrowser() bool { return k.where != "go" && k.where != "node" }
 
 var sdkKinds = []sdkKind{
 	{"go", "webtransport"},
@@ -26,6 +30,8 @@ var sdkKinds = []sdkKind{
 	{"node", "websocket"},
 	{"chromium", "webtransport"},
 	{"chromium", "websocket"},
+	{"firefox", "webtransport"},
+	{"firefox", "websocket"},
 }
 
 // An sdkHost runs clients of one SDK. It carries out the commands of a client in
@@ -36,7 +42,8 @@ type sdkHost interface {
 
 // An sdkCommand is one to a client. Commands are connect, token (the answer of the
 // token provider), subscribe, read (of a subscription with the mode held),
-// unsubscribe, publish, flush and close; and those of a TokenAdmin: issue, refresh,
+// unsubscribe, publish, flush and close; online, which tells a browser's page that
+// the network has changed; and those of a TokenAdmin: issue, refresh,
 // revoke and list.
 type sdkCommand struct {
 	ID        int         `json:"id"`
@@ -88,6 +95,7 @@ type sdkReport struct {
 	Sub, Tenant, Channel, Pattern string
 	Payload                       []byte
 	Patterns                      []string
+	Late                          bool
 
 	Edge, Transport, Reason string
 	Away, RTT, Delay        float64 // milliseconds
@@ -119,8 +127,16 @@ func (e *sdkError) code() string {
 	return e.Code
 }
 
+// String is the report without what is empty, and the second in which it came.
 func (r sdkReport) String() string {
-	text, _ := json.Marshal(r) // it can be encoded
+	var fields map[string]any
+	text, _ := json.Marshal(r)
+	_ = json.Unmarshal(text, &fields) // both can be encoded
+	maps.DeleteFunc(fields, func(_ string, v any) bool {
+		return v == nil || reflect.ValueOf(v).IsZero()
+	})
+	fields["at"] = r.at.Format("05.000")
+	text, _ = json.Marshal(fields)
 	return string(text)
 }
 
@@ -210,6 +226,6 @@ func (l *sdkLab) start(t *testing.T, kind sdkKind, edges []*edge, report func(sd
 	case "node":
 		return startNodeSDK(t, edges, report)
 	default:
-		return l.browser.tab(t, report)
+		return l.browsers[kind.where].tab(t, report)
 	}
 }

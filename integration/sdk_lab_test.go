@@ -8,9 +8,9 @@ import (
 
 // sdkLab is what the tests of SDKs share below one test function.
 type sdkLab struct {
-	browser *sdkBrowser
-	nats    []*natstest.Node // one or none
-	shared  *edge            // for tests that do nothing to it
+	browsers map[string]*sdkBrowser // by where
+	nats     []*natstest.Node       // one or none
+	shared   *edge                  // for tests that do nothing to it
 }
 
 // joined returns the option of edges of a new overlay.
@@ -89,7 +89,7 @@ func (s *sdkStage) connecting(kind sdkKind, options sdkOptions, addresses ...str
 	if options.Token == "" && !options.Provider {
 		options.Token = s.token()
 	}
-	if kind.where == "chromium" {
+	if kind.where == "chromium" { // which trusts no authority; Firefox does, by its policies
 		for _, e := range s.edges {
 			hash := leafHash(s.t, e.HTTPS)
 			options.Hashes = append(options.Hashes, hash[:])

@@ -178,7 +178,7 @@ func sdkDrainJobs(t *testing.T, lab *sdkLab) {
 func sdkOtherRegion(t *testing.T, lab *sdkLab) {
 	join := lab.joined()
 	in := func(region string, more ...option) *edge {
-		return startEdge(t, strings.Replace(defaultCaddyfile, "drain 7s", "drain 7s\n\t\tregion "+region, 1), append(more, join, onLoopbacks)...)
+		return startEdge(t, strings.Replace(defaultCaddyfile, "drain 7s", "drain 7s\n\t\tregion "+region, 1), append(more, join, forBrowsers)...)
 	}
 	european := in("EU")
 	american := in("US", withMaster(european))
@@ -201,21 +201,27 @@ func sdkOtherRegion(t *testing.T, lab *sdkLab) {
 // Impatient clients notice soon that an edge is gone, and come back soon.
 var sdkImpatient = sdkOptions{KeepAlive: 500, PongTimeout: 1000, MaxBackOff: 500}
 
-// When an edge dies its clients go to the other one, and know for how long they
-// were away.
+// When an edge dies its clients go to the other one, within seconds if there are
+// messages, and know for how long they were away.
 func sdkKill(t *testing.T, lab *sdkLab) {
-	p := startSDKPair(t, lab, sdkImpatient)
+	p := startSDKPair(t, lab, sdkOptions{KeepAlive: 10_000, PongTimeout: 30_000})
+	stream := startNumbersEvery(trafficEvery, "", p.publisher, p.tenant, "n")
+	var counts []*sdkCount
+	for _, sub := range p.subs {
+		n := newSDKCount(sub, time.Now())
+		n.reach(20)
+		counts = append(counts, n)
+	}
+	killed := time.Now()
 	p.from.kill()
 	for i, c := range p.clients {
-		if e := c.event("disconnected"); e.Edge != p.from.httpsURL("") || e.Error == nil {
-			t.Errorf("%s: got %v, want the reason and the edge %s", c.kind, e, p.from.httpsURL(""))
-		}
-		e := c.event("reconnected")
-		if e.Edge != p.to.httpsURL("") || e.Away <= 0 || e.Away > inMS(patience) {
+		e := c.isBack()
+		if e.Edge != p.to.httpsURL("") || e.Away > inMS(patience) {
 			t.Errorf("%s: got %v, want the edge %s and how long it took", c.kind, e, p.to.httpsURL(""))
 		}
-		t.Logf("%s was away for %v ms", c.kind, e.Away)
-		p.hear(p.publisher, "n", p.subs[i:i+1])
+		wantSoon(c, e, killed)
+		t.Logf("%s was away for %v ms: %s", c.kind, e.Away, e.Event)
+		counts[i].flows(stream)
 		c.never("closed", "moving")
 		c.close()
 	}
@@ -223,7 +229,7 @@ func sdkKill(t *testing.T, lab *sdkLab) {
 
 // When there is one edge only, clients wait for it.
 func sdkKillAlone(t *testing.T, lab *sdkLab) {
-	e := startEdge(t, defaultCaddyfile, onLoopbacks)
+	e := startEdge(t, defaultCaddyfile, forBrowsers)
 	s := lab.stage(t, sdkKind{}, e)
 	clients, subs := s.crowd(sdkImpatient)
 	e.kill()
@@ -240,11 +246,15 @@ func sdkKillAlone(t *testing.T, lab *sdkLab) {
 }
 
 // An edge that is back at once tells clients over WebTransport, as TCP does others, that it
-// does not know their connection: they do not wait for the answer to a PING.
+// does not know their connection. Or their second connection is quicker.
 func sdkKillBack(t *testing.T, lab *sdkLab) {
-	e := startEdge(t, defaultCaddyfile, onLoopbacks)
+	e := startEdge(t, defaultCaddyfile, forBrowsers)
 	s := lab.stage(t, sdkKind{}, e)
-	clients, subs := s.crowd(sdkOptions{KeepAlive: 500, PongTimeout: 10 * int(patience.Milliseconds()), MaxBackOff: 500})
+	stream := startNumbersEvery(trafficEvery, "", s.edges[0].dial(s.token()), s.tenant, "n")
+	clients, subs := s.crowd(sdkOptions{MaxBackOff: 500})
+	for i, sub := range subs {
+		newSDKCount(sub, clients[i].event("connected").at).steady(stream)
+	}
 	e.kill()
 	s.comeBack(again(e), clients, subs)
 }
@@ -252,7 +262,7 @@ func sdkKillBack(t *testing.T, lab *sdkLab) {
 // A drain of the only edge ends with the loss of the connection, and its clients
 // wait for it, too.
 func sdkDrainAlone(t *testing.T, lab *sdkLab) {
-	e := startEdge(t, defaultCaddyfile, onLoopbacks)
+	e := startEdge(t, defaultCaddyfile, forBrowsers)
 	s := lab.stage(t, sdkKind{}, e)
 	clients, subs := s.crowd(sdkImpatient)
 	s.edges[0].terminate()
@@ -272,8 +282,14 @@ func sdkDrainAlone(t *testing.T, lab *sdkLab) {
 // crowd connects a client of each kind, which subscribes to the channel n.
 func (s *sdkStage) crowd(options sdkOptions) (clients []*sdkClient, subs []*sdkSub) {
 	s.t.Helper()
+	return s.crowdOf(sdkKinds, options)
+}
+
+// crowdOf is crowd with a client for each entry of a list of kinds.
+func (s *sdkStage) crowdOf(kinds []sdkKind, options sdkOptions) (clients []*sdkClient, subs []*sdkSub) {
+	s.t.Helper()
 	options.Token = s.token()
-	for _, kind := range sdkKinds {
+	for _, kind := range kinds {
 		c := s.clientOf(kind)
 		c.must(s.connecting(kind, options))
 		clients = append(clients, c)
@@ -285,11 +301,14 @@ func (s *sdkStage) crowd(options sdkOptions) (clients []*sdkClient, subs []*sdkS
 // comeBack starts the edge again, and requires that all clients are as before.
 func (s *sdkStage) comeBack(same option, clients []*sdkClient, subs []*sdkSub) {
 	s.t.Helper()
-	startEdge(s.t, defaultCaddyfile, onLoopbacks, same)
+	startEdge(s.t, defaultCaddyfile, forBrowsers, same)
+	back := time.Now()
 	for i, c := range clients {
-		if e := c.event("reconnected"); e.Away <= 0 || e.Transport != c.kind.transport {
+		e := c.isBack()
+		if e.Away <= 0 || e.Transport != c.kind.transport {
 			s.t.Errorf("%s: got %v, want how long it took, and %s", c.kind, e, c.kind.transport)
 		}
+		wantSoon(c, e, back)
 		c.publish(s.tenant, "n", "again, "+c.name)
 		subs[i].until("again, " + c.name)
 		c.never("closed")

@@ -16,6 +16,8 @@ const numbersEvery = 10 * time.Millisecond
 type numbers struct {
 	t      *testing.T
 	socket *socket
+	every  time.Duration
+	pad    []byte // behind each number
 	once   sync.Once
 	stop   chan struct{}
 	done   chan struct{}
@@ -25,7 +27,12 @@ type numbers struct {
 }
 
 func startNumbers(socket *socket, tenant, channel string) *numbers {
-	n := &numbers{t: socket.t, socket: socket, stop: make(chan struct{}), done: make(chan struct{})}
+	return startNumbersEvery(numbersEvery, "", socket, tenant, channel)
+}
+
+// startNumbersEvery publishes in this rhythm, and appends pad to each number.
+func startNumbersEvery(every time.Duration, pad string, socket *socket, tenant, channel string) *numbers {
+	n := &numbers{t: socket.t, socket: socket, every: every, pad: []byte(pad), stop: make(chan struct{}), done: make(chan struct{})}
 	go n.run(tenant, channel) // ends with stop
 	n.t.Cleanup(func() { n.once.Do(func() { close(n.stop) }); <-n.done })
 	return n
@@ -33,7 +40,7 @@ func startNumbers(socket *socket, tenant, channel string) *numbers {
 
 func (n *numbers) run(tenant, channel string) {
 	defer close(n.done)
-	tick := time.NewTicker(numbersEvery)
+	tick := time.NewTicker(n.every)
 	defer tick.Stop()
 	for i := 0; ; i++ {
 		select {
@@ -42,7 +49,7 @@ func (n *numbers) run(tenant, channel string) {
 		case <-tick.C:
 		}
 		err := n.socket.write(asFrame, wire.AppendPublish(nil, wire.Publish{
-			Tenant: []byte(tenant), Channel: []byte(channel), Payload: strconv.AppendInt(nil, int64(i), 10),
+			Tenant: []byte(tenant), Channel: []byte(channel), Payload: append(strconv.AppendInt(nil, int64(i), 10), n.pad...),
 		}))
 		n.mu.Lock()
 		n.times = append(n.times, time.Now())

@@ -15,7 +15,7 @@ func startSDKOverlay(t *testing.T, lab *sdkLab, n int, first ...option) (edges [
 	t.Helper()
 	join := lab.joined()
 	for i := range n {
-		options := []option{join, onLoopbacks}
+		options := []option{join, forBrowsers}
 		if i == 0 {
 			options = append(options, first...)
 		} else {
@@ -115,7 +115,7 @@ func startSDKPair(t *testing.T, lab *sdkLab, options sdkOptions, first ...option
 		p.clients = append(p.clients, c)
 		p.subs = append(p.subs, c.subscribe(p.tenant, "n"))
 	}
-	p.to = startEdge(t, defaultCaddyfile, onLoopbacks, again(p.to))
+	p.to = startEdge(t, defaultCaddyfile, forBrowsers, again(p.to))
 	p.publisher, p.listener = p.stays.dial(options.Token), p.stays.dial(options.Token)
 	p.listener.subscribe(p.tenant, "of.*")
 	p.hear(p.publisher, "n", p.subs)

@@ -40,7 +40,7 @@ type follower struct {
 
 func startSDKLoad(t *testing.T, options sdkOptions) *sdkLoad {
 	t.Helper()
-	lab := &sdkLab{browser: startSDKBrowser(t), nats: startNATS(t, 1)}
+	lab := &sdkLab{browsers: startSDKBrowsers(t), nats: startNATS(t, 1)}
 	l := &sdkLoad{sdkPair: startSDKPair(t, lab, options)}
 	for _, sub := range l.subs {
 		f := &follower{sub: sub, done: make(chan struct{})}
@@ -89,7 +89,7 @@ func (l *sdkLoad) end() int {
 func (l *sdkLoad) swap() {
 	l.t.Helper()
 	ended := l.from
-	l.from, l.to = l.to, startEdge(l.t, defaultCaddyfile, onLoopbacks, again(ended))
+	l.from, l.to = l.to, startEdge(l.t, defaultCaddyfile, forBrowsers, again(ended))
 }
 
 // Clients whose edges drain, one after the other, lose nothing, get nothing twice
@@ -135,8 +135,7 @@ func TestSDKKills(t *testing.T) {
 	for range rounds {
 		l.from.kill()
 		for i, c := range l.clients {
-			c.event("disconnected")
-			e := c.event("reconnected")
+			e := c.isBack()
 			if e.Edge != l.to.httpsURL("") {
 				t.Errorf("%s: got %v, want the edge %s", c.kind, e, l.to.httpsURL(""))
 			}
@@ -162,8 +161,8 @@ func TestSDKKills(t *testing.T) {
 			l.checkGap(kind, gap, aways[i])
 		}
 		summary = append(summary, fmt.Sprintf("%s %d (%.0f ms)", kind, lost, total))
-		if n := l.clients[i].count("disconnected"); n != rounds {
-			t.Errorf("%s was told of %d losses, want %d", kind, n, rounds)
+		if n := l.clients[i].count("disconnected"); n > rounds {
+			t.Errorf("%s was told of %d losses, want %d at most", kind, n, rounds)
 		}
 	}
 	t.Logf("%d kills, %d messages; lost by client, and the time it was away: %s", rounds, sent, strings.Join(summary, ", "))

@@ -91,6 +91,8 @@ type storm struct {
 
 	t       *testing.T
 	pool    *x509.CertPool
+	options client.Options       // of each, beside what all have
+	heard   func(client.Message) // by each
 	clients []*client.Client
 
 	mu     sync.Mutex
@@ -114,11 +116,10 @@ func TestStormProcess(t *testing.T) {
 	}
 	s.pool.AppendCertsFromPEM(s.Roots)
 	s.back = make(chan time.Duration, s.most())
-	defer func() {
-		for _, c := range s.clients {
-			_ = c.Close()
-		}
-	}()
+	// This process has 10,000 clients, and little time for each.
+	s.options = client.Options{OnEvent: s.event, PongTimeout: time.Minute}
+	s.heard = func(client.Message) {}
+	defer s.close()
 	s.connect()
 	fmt.Println("ready")
 	var all latencies
@@ -132,6 +133,12 @@ func TestStormProcess(t *testing.T) {
 	}
 	fmt.Printf("storm: %d clients lost their edge, %d had the other one; back after %v\nall are back\n", all.total, len(s.clients)-all.total, &all)
 	untilEnd()
+}
+
+func (s *storm) close() {
+	for _, c := range s.clients {
+		_ = c.Close()
+	}
 }
 
 // had is how many clients the edge that dies had.
@@ -167,13 +174,11 @@ func (s *storm) connect() {
 func (s *storm) one(token string) *client.Client {
 	ctx, cancel := context.WithTimeout(s.t.Context(), time.Minute)
 	defer cancel()
-	c, err := client.Connect(ctx, []string{s.Dies, s.Stays}, client.Options{
-		Token: token, Transports: []client.Transport{client.WebSocket}, TLS: &tls.Config{RootCAs: s.pool},
-		OnEvent:     s.event,
-		PongTimeout: time.Minute, // this process has 10,000 clients, and little time for each
-	})
+	o := s.options
+	o.Token, o.Transports, o.TLS = token, []client.Transport{client.WebSocket}, &tls.Config{RootCAs: s.pool}
+	c, err := client.Connect(ctx, []string{s.Dies, s.Stays}, o)
 	if err == nil {
-		_, err = c.SubscribeFunc(ctx, "paint.room", "storm", func(client.Message) {})
+		_, err = c.SubscribeFunc(ctx, "paint.room", "storm", s.heard)
 	}
 	if err != nil {
 		s.t.Error(err)

@@ -48,15 +48,20 @@ for tool in curl git make; do
 	has "$tool" || lacks "$tool" "$tool"
 done
 
-# install-test-deps.sh installs it where it can: as root or by sudo, on Debian.
+# install-test-deps.sh installs them where it can: as root or by sudo, on Debian.
 installs() {
 	has apt-get && { [[ $EUID -eq 0 ]] || { has sudo && sudo --non-interactive true 2>/dev/null; }; }
 }
-if [[ -n ${CHROMIUM:-} ]]; then
-	[[ -x $CHROMIUM ]] || lacks "a browser: CHROMIUM is $CHROMIUM, where there is no program"
-elif [[ ! -x /usr/bin/chromium ]] && { ! installs || [[ ${#missing[@]} -gt 0 ]]; }; then
-	lacks 'Chromium in /usr/bin/chromium; elsewhere CHROMIUM names the program' chromium
-fi
+browser() { # name, variable, package
+	local program=${!2:-}
+	if [[ -n $program ]]; then
+		[[ -x $program ]] || lacks "a browser: $2 is $program, where there is no program"
+	elif [[ ! -x /usr/bin/$3 ]] && { ! installs || [[ ${#missing[@]} -gt 0 ]]; }; then
+		lacks "$1 in /usr/bin/$3; elsewhere $2 names the program" "$3"
+	fi
+}
+browser Chromium CHROMIUM chromium
+browser Firefox FIREFOX firefox-esr
 
 if [[ ${#missing[@]} -gt 0 ]]; then
 	{

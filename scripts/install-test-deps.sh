@@ -1,11 +1,13 @@
 #!/usr/bin/env bash
 # Installs the clients that are not ours and that the integration tests drive:
 # ws and playwright-core for Node and websockets for Python, in the versions
-# pinned in integration/clients, and the browser Chromium, from Debian; builds
-# @millrace/client (sdk/js) and puts it beside them. Needs
+# pinned in integration/clients, and the browsers Chromium and Firefox, from
+# Debian; builds @millrace/client (sdk/js) and puts it beside them. Needs
 # Node 20 and Python 3.10 or newer. Does nothing when they are there already.
 #
-# CHROMIUM names a Chromium or Chrome that is elsewhere than in /usr/bin/chromium.
+# CHROMIUM names a Chromium or Chrome that is elsewhere than in /usr/bin/chromium,
+# FIREFOX the program of a Firefox that is elsewhere than in /usr/bin/firefox-esr: not
+# a script that starts it.
 set -euo pipefail
 cd "$(dirname "$0")/../integration/clients"
 
@@ -39,21 +41,31 @@ if ! stamp requirements.txt .venv; then
 	cp requirements.txt .venv/.installed-from
 fi
 
-chromium=${CHROMIUM:-/usr/bin/chromium}
-if [[ ! -x $chromium ]]; then
-	if [[ -n ${CHROMIUM:-} ]]; then
-		echo "CHROMIUM is $CHROMIUM, where there is no program" >&2
+browsers=() # packages to install
+browser() { # variable, package
+	local program=${!1:-/usr/bin/$2}
+	if [[ -x $program ]]; then
+		return
+	fi
+	if [[ -n ${!1:-} ]]; then
+		echo "$1 is $program, where there is no program" >&2
 		exit 1
 	fi
+	browsers+=("$2")
+}
+browser CHROMIUM chromium
+browser FIREFOX firefox-esr
+
+if [[ ${#browsers[@]} -gt 0 ]]; then
 	root=()
 	if [[ $EUID -ne 0 ]]; then
 		root=(sudo --non-interactive)
 	fi
 	if ! command -v apt-get >/dev/null || ! "${root[@]}" true 2>/dev/null; then
-		echo 'chromium is missing and cannot be installed from here: as root on Debian, apt-get install chromium;' \
-			'elsewhere install Chromium or Chrome and set CHROMIUM to its program' >&2
+		echo "${browsers[*]} cannot be installed from here: as root on Debian, apt-get install ${browsers[*]};" \
+			'elsewhere install Chromium or Chrome, and Firefox, and set CHROMIUM and FIREFOX to their programs' >&2
 		exit 1
 	fi
 	"${root[@]}" apt-get update
-	"${root[@]}" apt-get install -y --no-install-recommends chromium
+	"${root[@]}" apt-get install -y --no-install-recommends "${browsers[@]}"
 fi

@@ -17,6 +17,10 @@ integration() {
 	MILLRACE_SOAK=1 go test -v -count=1 -timeout 6h "$@" ./integration
 }
 
+networks() {
+	MILLRACE_SOAK=1 go test -v -count=1 -timeout 24h "$@" ./integration/networks
+}
+
 ## races, reloads and crowds of the sessions' conformance suite, at length
 soak_sessions() {
 	integration -race -run 'TestConformance(OverEdges)?$'
@@ -36,6 +40,12 @@ soak_silence() {
 soak_sdks() {
 	scripts/install-test-deps.sh
 	MILLRACE_ROUNDS=${MILLRACE_ROUNDS:-100} integration -run 'TestSDKDrains|TestSDKKills'
+}
+
+## edges that freeze and paths that break, ten times each below clients of both SDKs, for longer than in make test
+soak_suspicions() {
+	scripts/install-test-deps.sh
+	integration -count="${MILLRACE_ROUNDS:-10}" -run 'TestSDKs/(a_frozen_edge|a_path_that|UDP_dies|UDP_is_away|another_address|kill)'
 }
 
 ## 100 hostile connections of one tenant beside the latency of another, on one edge and over two
@@ -73,6 +83,27 @@ soak_storm() {
 	integration -run 'TestReconnectStorm$'
 }
 
+## what clients of each SDK see when their network breaks, against its marks (docs/networks.md)
+soak_networks() {
+	scripts/install-test-deps.sh
+	networks -parallel 24 -run 'TestNetworks$' # MILLRACE_TURNS at a time measure, the others wait
+}
+
+## how old messages get, and how long they stay away, behind loss and distance, by transport
+soak_latency_under_loss() {
+	networks -run 'TestLatencyUnderLoss$'
+}
+
+## what 10,000 clients cost an edge by asking whether it lives, with messages and without
+soak_pings() {
+	integration -run 'TestPings$'
+}
+
+## 2,000 clients that suspect a frozen edge at once, and another edge
+soak_suspicion_storm() {
+	integration -run 'TestSuspicionStorm$'
+}
+
 ## a process that writes tokens, killed 1,000 times
 soak_kills() {
 	MILLRACE_SOAK=1 go test -v -count=1 -timeout 6h -run 'TestKill$' ./tokenstore/badger
@@ -107,7 +138,7 @@ names() { sed -n 's/^soak_\([a-z0-9_]*\)() {$/\1/p' "$0"; }
 
 list() {
 	awk '/^## / { what = substr($0, 4) }
-		/^soak_[a-z0-9_]*\(\) {$/ { sub(/^soak_/, ""); sub(/\(.*/, ""); printf "  %-14s %s\n", $0, what }' "$0"
+		/^soak_[a-z0-9_]*\(\) {$/ { sub(/^soak_/, ""); sub(/\(.*/, ""); printf "  %-20s %s\n", $0, what }' "$0"
 }
 
 if [[ ${1:-} == list ]]; then

@@ -103,7 +103,7 @@ func serve(t *testing.T, s *Server) *running {
 
 func await(t *testing.T, what string, is func() bool) {
 	t.Helper()
-	for end := time.Now().Add(30 * time.Second); !is(); time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(2 * time.Minute); !is(); time.Sleep(5 * time.Millisecond) { // nothing waits that long unless something is broken
 		if time.Now().After(end) {
 			t.Fatalf("in vain for %s", what)
 		}

@@ -1,4 +1,4 @@
-// Headless Chromium, driven by browser_client_test.go: one JSON command a line
+// Headless Chromium, driven by chromium_test.go: one JSON command a line
 // on stdin, one JSON answer a line on stdout, {"event":"done","value":…} or
 // {"event":"failed","text":…}. The environment's CHROMIUM names the browser.
 //
@@ -85,9 +85,9 @@ const commands = {
   run: ({ tab, expression }) => tabs.get(tab).evaluate(expression),
   // By the clock: a tab behind another draws no frames to look in.
   until: ({ tab, expression }) => tabs.get(tab).waitForFunction(expression, null, { polling: 50 }).then(() => true),
-  complaints: ({ context }) => contexts.get(context).complaints,
+  complaints: ({ context }) => contexts.get(context)?.complaints ?? [], // none: nothing was opened
   async close({ context }) {
-    await contexts.get(context).context.close();
+    await contexts.get(context)?.context.close();
     contexts.delete(context);
   },
 };

@@ -2,7 +2,7 @@
 // (sdk_node.mjs) and in a page (sdk_page.js). What it takes and reports are the
 // types sdkCommand and sdkReport there, as JSON.
 const events = [
-  "connected", "disconnected", "reconnecting", "reconnected", "moving", "moved", "publishError",
+  "connected", "suspect", "recovered", "disconnected", "reconnecting", "reconnected", "moving", "moved", "publishError",
   "subscriptionError", "slowConsumer", "egressLimited", "linkDown", "linkUp", "queueFull", "edgeError", "roundTrip", "closed",
 ];
 
@@ -63,7 +63,7 @@ export function driver({ connect, TokenAdmin }, emit) {
       const report = (m) =>
         void emit({
           client: name, event: "message", sub, tenant: m.tenant, channel: m.channel, payload: toBase64(m.payload),
-          pattern: m.pattern, patterns: m.patterns,
+          pattern: m.pattern, patterns: m.patterns, late: m.late,
         });
       const subscription = await state.client.subscribe(
         tenant, pattern, mode === "callback" ? { ...options, onMessage: report } : options,
@@ -90,6 +90,7 @@ export function driver({ connect, TokenAdmin }, emit) {
     publish: ({ client: name, tenant, channel, delivery, ...command }) =>
       clients.get(name).client.publish(tenant, channel, payload(command), delivery ? { delivery } : undefined),
     flush: ({ client: name }) => clients.get(name).client.flush(),
+    online: () => void dispatchEvent(new Event("online")),
     close: ({ client: name }) => clients.get(name).client.close(),
 
     async issue({ addresses: [address], master, tenant, rules, seconds }) {

@@ -68,12 +68,21 @@ globalThis.wt = (() => {
       }
     },
 
-    // open returns the protocol that the edge has chosen.
+    // open returns the protocol that the edge has chosen. An attempt that takes long is
+    // given up for another, as the SDK does. On a machine that is busy, Firefox 153
+    // rarely has the connection that it makes ahead of a request before it has the request,
+    // which then waits beside it until something else happens. And an edge that does not hear a client for 5 s forgets its handshake, which Firefox does
+    // not notice before 30 s.
     async open({ url, hash, ...options }) {
       const value = Uint8Array.from(hash.match(/../g), (digits) => parseInt(digits, 16));
-      session = new WebTransport(url, { ...options, serverCertificateHashes: [{ algorithm: "sha-256", value }] });
-      session.closed.catch(() => {}); // closed tells
-      await session.ready;
+      for (let ready = false; !ready; ) {
+        session = new WebTransport(url, { ...options, serverCertificateHashes: [{ algorithm: "sha-256", value }] });
+        session.closed.catch(() => {}); // closed tells
+        session.ready.catch(() => {}); // of one that is given up
+        const late = new Promise((resolve) => setTimeout(resolve, 8000, false));
+        ready = await Promise.race([session.ready.then(() => true), late]);
+        if (!ready) session.close();
+      }
       const stream = await session.createBidirectionalStream();
       writer = stream.writable.getWriter();
       main = messages(stream.readable);

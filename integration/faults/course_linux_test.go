@@ -30,14 +30,14 @@ var underWay = map[bool]time.Duration{true: time.Second, false: oneTime}[soaking
 
 const fullDisk = "full disk"
 
-var partition = fault{"partition", func(l *lab, e *edge, _ *rand.Rand) { l.part(e, treatment{cut: true}) }, heal, always}
+var partition = fault{"partition", func(l *lab, e *edge, _ *rand.Rand) { l.part(e, treatment{Cut: true}) }, heal, always}
 
 var allFaults = []fault{
 	{"kill", func(l *lab, e *edge, _ *rand.Rand) { e.signal(syscall.SIGKILL); l.ends(e) }, func(_ *lab, e *edge) { e.start() }, underWay},
 	{"freeze", func(_ *lab, e *edge, _ *rand.Rand) { e.stood.Store(true); e.signal(syscall.SIGSTOP) }, func(_ *lab, e *edge) { e.signal(syscall.SIGCONT) }, always},
 	partition,
 	{"loss and delay", func(l *lab, e *edge, rng *rand.Rand) {
-		l.part(e, treatment{loss: 0.1 * rng.Float64(), delay: time.Duration(rng.IntN(100)) * time.Millisecond})
+		l.part(e, treatment{Loss: 0.1 * rng.Float64(), Delay: time.Duration(rng.IntN(100)) * time.Millisecond})
 	}, heal, always},
 	{fullDisk, func(l *lab, e *edge, _ *rand.Rand) { smalldisk.Fill(l.T, e.disk) }, func(l *lab, e *edge) { smalldisk.Free(l.T, e.disk) }, 0},
 }

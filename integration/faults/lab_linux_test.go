@@ -13,6 +13,7 @@ import (
 
 	"github.com/gorilla/websocket"
 
+	"github.com/millrace/millrace/internal/netlab"
 	"github.com/millrace/millrace/internal/smalldisk"
 )
 
@@ -21,22 +22,8 @@ var (
 	whyNot   error  // there can be no network namespaces here; nil: there can
 )
 
-// impossible says why there can be no network namespaces here; nil: there can.
-func impossible() error {
-	if os.Geteuid() != 0 {
-		return errors.New("network namespaces take root")
-	}
-	tun, err := os.OpenFile("/dev/net/tun", os.O_RDWR, 0)
-	if err != nil {
-		return err
-	}
-	_ = tun.Close()
-	probe := fmt.Sprintf("mrprobe%d", os.Getpid())
-	if err := ip("netns", "add", probe); err != nil {
-		return err
-	}
-	return ip("netns", "del", probe)
-}
+// builtEnv is the program's path, where it has been built: there is no network then.
+const builtEnv = "MILLRACE_FAULTS_PROGRAM"
 
 func TestMain(m *testing.M) { os.Exit(run(m)) }
 
@@ -44,8 +31,17 @@ func run(m *testing.M) int {
 	dir, err := os.MkdirTemp("", "faults")
 	if err == nil {
 		defer os.RemoveAll(dir)
-		whyNot = impossible()
-		millrace, err = build(dir)
+		whyNot = netlab.Possible()
+		if millrace = os.Getenv(builtEnv); millrace == "" {
+			millrace, err = build(dir)
+		}
+	}
+	if err == nil {
+		var code int
+		var again bool
+		if code, again, err = netlab.Apart(builtEnv + "=" + millrace); again && err == nil {
+			return code
+		}
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -53,6 +49,38 @@ func run(m *testing.M) int {
 	}
 	return m.Run()
 }
+
+// between is what connects edges: a network of its own, or proxies.
+type between interface {
+	machine(number int) (ip, ns string)
+	admin(number int) (ip string)        // where an edge's admin API listens
+	route(from, to int) (address string) // of the NATS server of another
+	set(a, b int, how treatment)         // both ways
+	close() error                        // when the edges have ended
+	String() string                      // where packets are lost and late
+}
+
+// treatment is what happens to packets from one machine to another.
+type treatment = netlab.Treatment
+
+// switched is a network of its own.
+type switched struct{ *netlab.Network }
+
+func newSwitched(machines int) (between, error) {
+	n, err := netlab.New(machines)
+	return switched{n}, err
+}
+
+func (s switched) machine(number int) (ip, ns string) {
+	m := s.Machine(number)
+	return m.IP, m.Namespace
+}
+
+func (s switched) admin(int) string            { return "127.0.0.1" }
+func (s switched) route(_, to int) string      { return s.Machine(to).IP + ":6222" }
+func (s switched) set(a, b int, how treatment) { s.Set(a, b, how) }
+func (s switched) close() error                { return s.Close() }
+func (s switched) String() string              { return "a switch of this process" }
 
 // lab is three edges with NATS inside, which are one cluster.
 type lab struct {
@@ -71,7 +99,7 @@ const machines = 3
 // diskSize is that of the disk of an edge's NATS server.
 const diskSize = 160 << 20
 
-var subnets = make(chan int, 100) // one for each lab of this process
+var subnets = make(chan int, 100) // of loopback, one for each lab of this process with proxies
 
 func init() {
 	for i := range cap(subnets) {
@@ -88,7 +116,7 @@ func startLab(t *testing.T, proxied bool) *lab {
 	if proxied {
 		n, err = newProxies(<-subnets, machines)
 	} else {
-		n, err = newNetwork(<-subnets, machines)
+		n, err = newSwitched(machines)
 	}
 	if err != nil {
 		t.Fatal(err)

@@ -134,13 +134,13 @@ func (p *proxies) passes(from, to int) bool {
 		p.mu.Unlock()
 		wait := 10 * time.Millisecond
 		switch {
-		case how.cut:
+		case how.Cut:
 		case waited:
 			return true
-		case rand.Float64() < how.loss:
-			wait = resend + how.delay
-		case how.delay > 0:
-			wait = how.delay
+		case rand.Float64() < how.Loss:
+			wait = resend + how.Delay
+		case how.Delay > 0:
+			wait = how.Delay
 		default:
 			return true
 		}

@@ -13,7 +13,7 @@ import (
 	"github.com/gorilla/websocket"
 )
 
-// sdkBrowser is a page in Chromium for the clients of all tests below one, and the
+// sdkBrowser is a page in a browser for the clients of all tests below one, and the
 // server of the page.
 type sdkBrowser struct {
 	linked chan struct{} // closed when the page is linked
@@ -24,10 +24,19 @@ type sdkBrowser struct {
 	reports map[string]func(sdkReport)
 }
 
-// startSDKBrowser starts one that ends with the test.
-func startSDKBrowser(t *testing.T) *sdkBrowser {
+// startSDKBrowsers starts one in each browser, by its name; they end with the test.
+func startSDKBrowsers(t *testing.T) map[string]*sdkBrowser {
 	t.Helper()
 	needSDK(t)
+	all := map[string]*sdkBrowser{}
+	for _, kind := range browsers {
+		all[kind.name] = startSDKBrowser(t, &browser{t: t, name: kind.name, driver: kind.start(t), context: "sdk"})
+	}
+	return all
+}
+
+func startSDKBrowser(t *testing.T, c *browser) *sdkBrowser {
+	t.Helper()
 	b := &sdkBrowser{linked: make(chan struct{}), gone: make(chan struct{}), reports: map[string]func(sdkReport){}}
 	mux := http.NewServeMux()
 	mux.Handle("/sdk/", http.StripPrefix("/sdk/", modules(builtSDK)))
@@ -40,8 +49,6 @@ func startSDKBrowser(t *testing.T) *sdkBrowser {
 	server := httptest.NewServer(mux)
 	t.Cleanup(server.Close)
 
-	c := startChromium(t)
-	c.context = "sdk"
 	// localhost is a secure context, whatever the server calls itself.
 	c.open("page", strings.Replace(server.URL, "127.0.0.1", "localhost", 1)+"/page", "")
 	select {

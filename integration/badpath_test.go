@@ -1,0 +1,256 @@
+package integration
+
+import (
+	"fmt"
+	"net"
+	"strconv"
+	"sync"
+	"testing"
+
+	"github.com/millrace/millrace/internal/loopback"
+)
+
+// A badPath is a way from clients to the HTTPS site of an edge that can break: a
+// port of its own, TCP and UDP. Its methods may be called concurrently.
+type badPath struct {
+	t    *testing.T
+	port int
+	to   string // the edge, on loopback
+	work sync.WaitGroup
+
+	mu       sync.Mutex
+	changed  sync.Cond // what follows has; its lock is mu
+	closed   bool
+	refusing bool
+	held     bool // TCP
+	lost     bool // UDP
+	longest  int  // of packets over UDP that go through, payload bytes; 0: all
+	pipes    []*pathPipe
+	flows    map[string]*pathFlow // by the client's address
+}
+
+// maxPathClients bounds connections, and UDP addresses, that a path carries in its
+// life. Tests stay far below it.
+const maxPathClients = 1024
+
+// newBadPath is one without faults, on all of localhost. It ends with the test.
+func newBadPath(t *testing.T, e *edge) *badPath {
+	t.Helper()
+	p := &badPath{
+		t: t, port: loopback.FreePort(t), to: net.JoinHostPort("127.0.0.1", strconv.Itoa(e.HTTPS)), flows: map[string]*pathFlow{},
+	}
+	p.changed.L = &p.mu
+	var closers []interface{ Close() error }
+	t.Cleanup(func() {
+		for _, c := range closers {
+			c.Close()
+		}
+		p.end()
+		p.work.Wait()
+	})
+	for _, host := range []string{"127.0.0.1", "::1"} {
+		address := net.JoinHostPort(host, strconv.Itoa(p.port))
+		listener, err := net.Listen("tcp", address)
+		if err != nil && host == "::1" {
+			continue // not every machine has IPv6
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		closers = append(closers, listener)
+		packets, err := net.ListenPacket("udp", address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		closers = append(closers, packets)
+		p.work.Go(func() { p.accept(listener) }) // ends with the listener
+		p.work.Go(func() { p.carry(packets) })   // ends with the socket
+	}
+	return p
+}
+
+// url is the address of the edge by this path.
+func (p *badPath) url() string { return fmt.Sprintf("https://localhost:%d", p.port) }
+
+func (p *badPath) change(change func()) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	change()
+	p.changed.Broadcast()
+}
+
+// refuse turns clients away that come from now on.
+func (p *badPath) refuse() { p.change(func() { p.refusing, p.lost = true, true }) }
+
+// swallow lets nothing through. Packets over UDP are lost, as [badPath.swallowUDP]
+// says, TCP is held up: its ends would send again what was lost.
+func (p *badPath) swallow() { p.change(func() { p.held, p.lost = true, true }) }
+
+func (p *badPath) swallowUDP() { p.change(func() { p.lost = true }) }
+
+// narrow loses packets over UDP with more payload than this.
+func (p *badPath) narrow(longest int) { p.change(func() { p.longest = longest }) }
+
+// heal lets all through again, and what TCP holds first.
+func (p *badPath) heal() {
+	p.change(func() { p.refusing, p.held, p.lost, p.longest = false, false, false, 0 })
+}
+
+// readdress gives the clients another address, as a NAT does that has restarted: the
+// edge hears those over UDP from another port, and those over TCP not any more.
+func (p *badPath) readdress() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, pipe := range p.pipes {
+		pipe.cut = true
+	}
+	for _, f := range p.flows {
+		p.connect(f)
+	}
+}
+
+// end lets go of all that is under way.
+func (p *badPath) end() {
+	p.change(func() {
+		p.closed = true
+		for _, pipe := range p.pipes {
+			pipe.client.Close()
+			pipe.edge.Close()
+		}
+		for _, f := range p.flows {
+			if f.edge != nil {
+				f.edge.Close()
+			}
+		}
+	})
+}
+
+// A pathPipe is a connection over TCP.
+type pathPipe struct {
+	client, edge net.Conn
+	cut          bool // nothing goes through any more
+}
+
+func (p *badPath) accept(l net.Listener) {
+	for {
+		client, err := l.Accept()
+		if err != nil {
+			return
+		}
+		p.mu.Lock()
+		refused := p.refusing || p.closed || len(p.pipes) == maxPathClients
+		p.mu.Unlock()
+		if refused {
+			_ = client.(*net.TCPConn).SetLinger(0) // a reset
+			client.Close()
+			continue
+		}
+		edge, err := net.Dial("tcp", p.to)
+		if err != nil {
+			client.Close()
+			continue
+		}
+		pipe := &pathPipe{client: client, edge: edge}
+		p.mu.Lock()
+		p.pipes = append(p.pipes, pipe)
+		if p.closed {
+			client.Close()
+			edge.Close()
+		}
+		p.mu.Unlock()
+		p.work.Go(func() { p.pump(pipe, client, edge) }) // both end with either side, or the path
+		p.work.Go(func() { p.pump(pipe, edge, client) })
+	}
+}
+
+// pump copies from one side to the other. What is held up, also the end, waits here
+// and in the buffers of the sockets.
+func (p *badPath) pump(pipe *pathPipe, from, to net.Conn) {
+	buffer := make([]byte, 32<<10)
+	for {
+		n, err := from.Read(buffer)
+		p.mu.Lock()
+		for !p.closed && (p.held || pipe.cut) {
+			p.changed.Wait()
+		}
+		p.mu.Unlock()
+		if n > 0 {
+			if _, failed := to.Write(buffer[:n]); failed != nil {
+				err = failed
+			}
+		}
+		if err != nil {
+			from.Close()
+			to.Close()
+			return
+		}
+	}
+}
+
+// A pathFlow is what a client sends and gets over UDP.
+type pathFlow struct {
+	near   net.PacketConn // the path's
+	client net.Addr
+	edge   net.Conn
+}
+
+// carry takes the packets of clients.
+func (p *badPath) carry(near net.PacketConn) {
+	buffer := make([]byte, 2048)
+	for {
+		n, client, err := near.ReadFrom(buffer)
+		if err != nil {
+			return
+		}
+		p.mu.Lock()
+		f := p.flows[client.String()]
+		if f == nil && !p.closed && len(p.flows) < maxPathClients {
+			f = &pathFlow{near: near, client: client}
+			p.connect(f)
+			p.flows[client.String()] = f
+		}
+		if f != nil && f.edge != nil && p.passes(n) {
+			_, _ = f.edge.Write(buffer[:n]) // what fails is lost, as on a network
+		}
+		p.mu.Unlock()
+	}
+}
+
+// passes says whether a packet of this length goes through. The caller holds p.mu.
+func (p *badPath) passes(n int) bool {
+	return !p.closed && !p.lost && (p.longest == 0 || n <= p.longest)
+}
+
+// connect gives a flow a new socket to the edge. The caller holds p.mu.
+func (p *badPath) connect(f *pathFlow) {
+	edge, err := net.Dial("udp", p.to)
+	if err != nil {
+		p.t.Errorf("a path's socket: %v", err)
+		return
+	}
+	if f.edge != nil {
+		f.edge.Close()
+	}
+	f.edge = edge
+	p.work.Go(func() { p.answer(f, edge) }) // ends with the socket
+}
+
+// answer takes the edge's packets to a client.
+func (p *badPath) answer(f *pathFlow, edge net.Conn) {
+	buffer := make([]byte, 2048)
+	for {
+		n, err := edge.Read(buffer)
+		p.mu.Lock()
+		current := f.edge == edge && !p.closed
+		passes := current && p.passes(n)
+		p.mu.Unlock()
+		switch {
+		case !current:
+			return
+		case err != nil: // the edge is gone; it may come back
+			continue
+		case passes:
+			_, _ = f.near.WriteTo(buffer[:n], f.client) // what fails is lost
+		}
+	}
+}

@@ -1,0 +1,115 @@
+package integration
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/gorilla/websocket"
+)
+
+// bidi is a client of WebDriver BiDi (https://www.w3.org/TR/webdriver-bidi/): commands
+// and their answers over one WebSocket, and events between them. Its methods may be
+// called from any goroutine.
+type bidi struct {
+	conn   *websocket.Conn
+	event  func(method string, params json.RawMessage) // called by the reader: it must not wait
+	closed chan struct{}                               // when nothing more comes; after err is set
+	err    error
+
+	mu      sync.Mutex // guards what follows, and writing
+	ids     int
+	answers map[int]chan bidiAnswer
+}
+
+// A bidiAnswer is what comes for a command: its result, or an error.
+type bidiAnswer struct {
+	Type, Method   string
+	ID             int
+	Result, Params json.RawMessage
+	Error, Message string
+}
+
+// dialBiDi connects to the address that a browser has written, and opens a session.
+// The caller closes it.
+func dialBiDi(address string, event func(method string, params json.RawMessage)) (*bidi, error) {
+	dialer := websocket.Dialer{HandshakeTimeout: patience}
+	conn, response, err := dialer.Dial(address+"/session", http.Header{})
+	if err != nil {
+		return nil, err
+	}
+	response.Body.Close()
+	b := &bidi{conn: conn, event: event, closed: make(chan struct{}), answers: map[int]chan bidiAnswer{}}
+	go b.read() // ends with the connection, which close closes and waits for
+	// It is answered when the browser has started, which takes long beside many others.
+	if err := b.within(4*patience, nil, "session.new", object{"capabilities": object{}}); err != nil {
+		b.close()
+		return nil, err
+	}
+	return b, nil
+}
+
+func (b *bidi) close() {
+	b.conn.Close()
+	<-b.closed
+}
+
+func (b *bidi) read() {
+	defer close(b.closed)
+	for {
+		var answer bidiAnswer
+		if b.err = b.conn.ReadJSON(&answer); b.err != nil {
+			return
+		}
+		if answer.Type == "event" {
+			b.event(answer.Method, answer.Params)
+			continue
+		}
+		b.mu.Lock()
+		waiting := b.answers[answer.ID]
+		delete(b.answers, answer.ID)
+		b.mu.Unlock()
+		if waiting != nil { // else nobody waited so long
+			waiting <- answer
+		}
+	}
+}
+
+// do gives a command, and puts its result into into, unless that is nil.
+func (b *bidi) do(into any, method string, params object) error {
+	return b.within(patience, into, method, params)
+}
+
+func (b *bidi) within(limit time.Duration, into any, method string, params object) error {
+	waiting := make(chan bidiAnswer, 1)
+	b.mu.Lock()
+	b.ids++
+	id := b.ids
+	b.answers[id] = waiting
+	err := b.conn.WriteJSON(object{"id": id, "method": method, "params": params})
+	b.mu.Unlock()
+	if err != nil {
+		return err
+	}
+	timeout := time.NewTimer(limit)
+	defer timeout.Stop()
+	select {
+	case answer := <-waiting:
+		if answer.Type == "error" {
+			return fmt.Errorf("%s: %s: %s", method, answer.Error, answer.Message)
+		}
+		if into == nil {
+			return nil
+		}
+		return json.Unmarshal(answer.Result, into)
+	case <-b.closed:
+		return fmt.Errorf("%s: %w", method, b.err)
+	case <-timeout.C:
+		b.mu.Lock()
+		delete(b.answers, id)
+		b.mu.Unlock()
+		return fmt.Errorf("%s: no answer in %v", method, limit)
+	}
+}

@@ -1,0 +1,167 @@
+package netlab
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"runtime"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// Machine is one of a network, as it was when the network was asked.
+type Machine struct {
+	IP        string
+	Namespace string // empty: this process's own
+
+	number int
+	device string
+}
+
+// Possible says why there can be no network here; nil: there can.
+func Possible() error {
+	if os.Geteuid() != 0 {
+		return errors.New("network namespaces take root")
+	}
+	tun, err := os.OpenFile("/dev/net/tun", os.O_RDWR, 0)
+	if err != nil {
+		return err
+	}
+	_ = tun.Close()
+	probe := fmt.Sprintf("netlabprobe%d", os.Getpid())
+	if err := ip("netns", "add", probe); err != nil {
+		return err
+	}
+	return ip("netns", "del", probe)
+}
+
+// Command is a process inside the machine. It is killed when the thread that started it ends:
+// with the program, if no goroutine ends that has locked its thread.
+func (m Machine) Command(name string, args ...string) *exec.Cmd {
+	if m.Namespace != "" {
+		args = append([]string{"netns", "exec", m.Namespace, name}, args...)
+		name = "ip" // which becomes the program: the process is the same
+	}
+	cmd := exec.Command(name, args...)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	return cmd
+}
+
+// Signal sends a signal to all processes inside a machine that has a namespace of its own.
+func (m Machine) Signal(s syscall.Signal) error {
+	if m.Namespace == "" {
+		return errors.New("that would be this process")
+	}
+	pids, err := processes(m.Namespace)
+	for _, pid := range pids {
+		if e := syscall.Kill(pid, s); e != nil && !errors.Is(e, syscall.ESRCH) {
+			err = errors.Join(err, e)
+		}
+	}
+	return err
+}
+
+// processes are those inside a namespace.
+func processes(ns string) (pids []int, err error) {
+	out, err := exec.Command("ip", "netns", "pids", ns).Output()
+	if err != nil {
+		return nil, fmt.Errorf("ip netns pids %s: %w", ns, err)
+	}
+	for _, field := range strings.Fields(string(out)) {
+		pid, err := strconv.Atoi(field)
+		if err != nil {
+			return nil, err
+		}
+		if pid == os.Getpid() {
+			continue
+		}
+		pids = append(pids, pid)
+	}
+	return pids, nil
+}
+
+// removeNamespace ends what runs in one, and removes it.
+func removeNamespace(ns string) error {
+	pids, _ := processes(ns)
+	for _, pid := range pids {
+		_ = syscall.Kill(pid, syscall.SIGKILL) // it may have ended
+	}
+	return ip("netns", "del", ns)
+}
+
+// ip runs the command ip for the machine.
+func (m Machine) ip(args ...string) error {
+	if m.Namespace != "" {
+		args = append([]string{"-n", m.Namespace}, args...)
+	}
+	return ip(args...)
+}
+
+func ip(args ...string) error {
+	if out, err := exec.Command("ip", args...).CombinedOutput(); err != nil {
+		return fmt.Errorf("ip %v: %w: %s", args, err, out)
+	}
+	return nil
+}
+
+// openTAP makes a device in a namespace.
+func openTAP(ns, name string) (file *os.File, err error) {
+	err = inside(ns, func() error {
+		fd, err := unix.Open("/dev/net/tun", unix.O_RDWR|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
+		if err != nil {
+			return err
+		}
+		request, err := unix.NewIfreq(name)
+		if err == nil {
+			request.SetUint16(unix.IFF_TAP | unix.IFF_NO_PI)
+			err = unix.IoctlIfreq(fd, unix.TUNSETIFF, request)
+		}
+		if err != nil {
+			_ = unix.Close(fd)
+			return err
+		}
+		file = os.NewFile(uintptr(fd), name)
+		return nil
+	})
+	return file, err
+}
+
+// inside calls a function on a thread that is in a namespace meanwhile; if ns is empty, on
+// any thread. The thread lives on: with it would end what it has started, see Command.
+func inside(ns string, f func() error) (err error) {
+	if ns == "" {
+		return f()
+	}
+	runtime.LockOSThread()
+	own, err := os.Open("/proc/thread-self/ns/net")
+	if err != nil {
+		runtime.UnlockOSThread()
+		return err
+	}
+	defer own.Close()
+	if err := enter(ns); err != nil {
+		runtime.UnlockOSThread()
+		return err
+	}
+	defer func() {
+		if back := unix.Setns(int(own.Fd()), unix.CLONE_NEWNET); back != nil {
+			panic(fmt.Sprintf("a thread cannot leave the namespace %s: %v", ns, back))
+		}
+		runtime.UnlockOSThread()
+	}()
+	return f()
+}
+
+// enter takes the calling thread into a namespace.
+func enter(ns string) error {
+	file, err := os.Open("/run/netns/" + ns)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	return unix.Setns(int(file.Fd()), unix.CLONE_NEWNET)
+}
