@@ -11,32 +11,51 @@ const CLOSING = 1000; // ms for what waits to be sent before a close
 // 10.3): no shorter one is answered by it.
 const RESET_SIZE = 43;
 
+// After so many ms a session that is not open gets a second one beside it. Firefox 153 at times
+// makes a connection ahead of a session, which then waits beside it until something else happens.
+const AGAIN = 2000;
+
 /** hasWebTransport says whether this runtime has it. */
 export const hasWebTransport = (): boolean => "WebTransport" in globalThis;
 
 /** openWebTransport opens a session over WebTransport and authenticates it. The signal ends the attempt. */
 export async function openWebTransport(dial: Dial, { paths, hashes }: Settings): Promise<Link> {
   const { signal } = dial;
-  const session = new WebTransport(
-    dial.edge + paths.webTransport,
-    hashes ? { serverCertificateHashes: [...hashes] } : {},
-  );
-  // The reason repeats the edge's last line, which the session's end may overtake.
-  const closed: Promise<LinkEnd> = session.closed.then(
-    ({ closeCode, reason }) => ({ closeCode, error: lastWord(...(`${reason}`.split(":") as [string, string])) }),
-    () => ({}),
-  );
-  const abort = (): void => end(session);
-  signal.addEventListener("abort", abort);
+  const sessions: WebTransport[] = [];
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const endAll = (): void => {
+    clearTimeout(timer);
+    sessions.forEach(end);
+  };
+  signal.addEventListener("abort", endAll);
   try {
-    await session.ready;
+    const session = await new Promise<WebTransport>((resolve, reject) => {
+      const open = (): void => {
+        const one = new WebTransport(
+          dial.edge + paths.webTransport,
+          hashes ? { serverCertificateHashes: [...hashes] } : {},
+        );
+        sessions.push(one);
+        one.closed.catch(() => {}); // so does ready
+        one.ready.then(() => resolve(one), reject);
+      };
+      open();
+      timer = setTimeout(open, AGAIN);
+    });
+    for (const other of sessions) if (other !== session) end(other);
+    // The reason repeats the edge's last line, which the session's end may overtake.
+    const closed: Promise<LinkEnd> = session.closed.then(
+      ({ closeCode, reason }) => ({ closeCode, error: lastWord(...(`${reason}`.split(":") as [string, string])) }),
+      () => ({}),
+    );
     return await authenticated(session, closed, dial.token);
   } catch (err) {
-    end(session);
+    endAll();
     signal.throwIfAborted();
     throw asError(err, "unreachable", "no WebTransport");
   } finally {
-    signal.removeEventListener("abort", abort);
+    clearTimeout(timer);
+    signal.removeEventListener("abort", endAll);
   }
 }
 

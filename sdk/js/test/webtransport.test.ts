@@ -125,6 +125,23 @@ test("authentication, and what comes with its answer", async (t) => {
   assert.deepEqual(got, ["RECONNECT", "frame 0178"]);
 });
 
+for (const first of [true, false]) {
+  test(`a session that does not open gets another beside it, and the ${first ? "first" : "second"} one opens`, async (t) => {
+    const ready: (() => void)[] = [];
+    const opened = install(t, () => new Promise((resolve) => ready.push(resolve)));
+    const opening = openWebTransport(dial, settings({ token: "AT_1" }));
+    await opened.until(() => ready.length === 2);
+    const [one, two] = opened.all.map(({ session }) => session);
+    const [used, other] = first ? [one, two] : [two, one];
+    ready[first ? 0 : 1]?.();
+    await used?.writes.until(() => true);
+    used?.say("OK:AUTH");
+    await opening;
+    assert.deepEqual(other?.closings.all, [1000]);
+    assert.deepEqual(used?.closings.all, []);
+  });
+}
+
 test("a message that comes in parts: each one is told", async (t) => {
   const { session, opening } = await open(t);
   session.say("OK:AUTH");
