@@ -79,6 +79,7 @@ func (k *storage) keep(ctx context.Context) {
 	defer tick.Stop()
 	wait, next := storageEvery, time.Now() // until the next attempt, and when that may be
 	bad := time.Now()                      // when it last did not store
+	ticks := 0                             // for which JetStream has been gone
 	for {
 		select {
 		case <-ctx.Done():
@@ -86,12 +87,21 @@ func (k *storage) keep(ctx context.Context) {
 		case <-tick.C:
 		}
 		if k.look() {
+			ticks = 0
 			if time.Since(bad) > maxStorageWait { // else the last attempt was in vain, most likely
 				wait = storageEvery
 			}
 			continue
 		}
 		bad = time.Now()
+		if k.server.JetStreamConfig() != nil {
+			ticks = 0
+		} else {
+			ticks++
+		}
+		if !k.server.JetStreamEnabled() && ticks < 2 {
+			continue // see resume; what comes last in its end cannot be seen, and has a tick for that
+		}
 		if free, err := k.free(); time.Now().Before(next) || err == nil && free < resumeRoom {
 			continue
 		}
@@ -148,6 +158,11 @@ func (k *storage) resume() {
 	if err == nil {
 		k.broken.Store(false)
 		err = k.server.ShutdownJetStream() // which forgets write errors, and is nothing where it is off
+	}
+	if err == nil && k.server.JetStreamConfig() != nil {
+		// It turned itself off meanwhile, which takes seconds where it leads the cluster's.
+		// Begun again before that is over it would go on without its streams, for good.
+		return
 	}
 	if err == nil {
 		err = k.server.ReloadOptions(again)
