@@ -180,6 +180,11 @@ func TestCloseLosesNoMessageToOne(t *testing.T) {
 					return
 				default:
 				}
+				came, _, _ := stays.counts()
+				taken, _, _ := stops.counts()
+				if sent-came-taken > 1000 { // what is more than the queues hold would be dropped
+					continue
+				}
 				if err := publisher.publish(wire.OneRandom, "a", fmt.Sprint(sent)); err != nil {
 					t.Error(err)
 				}
