@@ -1,8 +1,6 @@
 package integration
 
 import (
-	"encoding/binary"
-	"fmt"
 	"maps"
 	"math/rand/v2"
 	"slices"
@@ -49,6 +47,7 @@ type oracle struct {
 	choices oracleChoices
 	edges   []*edge
 	clients []*oracleClient
+	fences  []*oracleClient                              // one on each edge, see fence
 	subs    map[string]map[*oracleClient]map[string]bool // patterns by tenant and client; changes between rounds of publishing
 	nextID  atomic.Uint64
 
@@ -58,24 +57,6 @@ type oracle struct {
 
 	mu   sync.Mutex
 	ones map[uint64]*oracleOne // messages to one connection, by number
-}
-
-// oracleGrant is a grant as the oracle reads it.
-type oracleGrant struct{ tenants, publish, subscribe []string }
-
-// oracleClient is a session and what it may do.
-type oracleClient struct {
-	o      *oracle
-	edge   int
-	socket *socket
-	right  []oracleGrant
-	rng    oracleChoices
-	done   chan struct{} // closed when its reader has ended
-	left   atomic.Bool   // its end is wanted
-
-	mu    sync.Mutex
-	lines []string          // that the edge is to send, in order
-	due   map[uint64]string // the deliveries that are to come, see delivery, by the message's number
 }
 
 // oracleOne is a message to one connection.
@@ -97,16 +78,20 @@ func startOracle(t *testing.T, start uint64) *oracle {
 	first := startEdge(t, caddyfile, join)
 	o.edges = []*edge{first, startEdge(t, caddyfile, join, withMaster(first))}
 	for i := range 8 {
-		o.clients = append(o.clients, o.client(i))
+		o.clients = append(o.clients, o.client(i, o.choices.right()))
+	}
+	everywhere := []oracleGrant{{oracleTenants, []string{fenceChannel}, []string{fenceChannel}}}
+	for i := range o.edges {
+		o.fences = append(o.fences, o.client(i, everywhere))
 	}
 	return o
 }
 
 // client opens a session with a new token, which the other edge has issued.
-func (o *oracle) client(i int) *oracleClient {
+func (o *oracle) client(i int, right []oracleGrant) *oracleClient {
 	o.t.Helper()
 	c := &oracleClient{
-		o: o, edge: i % 2, right: o.choices.right(), due: map[uint64]string{}, done: make(chan struct{}),
+		o: o, edge: i % 2, right: right, due: map[uint64]string{}, done: make(chan struct{}),
 		rng: oracleChoices{rand.New(rand.NewPCG(o.choices.Uint64(), 1))},
 	}
 	var grants []object
@@ -132,7 +117,7 @@ func (o *oracle) client(i int) *oracleClient {
 func (o *oracle) replace(i int) {
 	o.t.Helper()
 	o.leave(o.clients[i])
-	o.clients[i] = o.client(o.choices.IntN(4))
+	o.clients[i] = o.client(o.choices.IntN(4), o.choices.right())
 }
 
 // leave ends a session, after all that the edge has for it.
@@ -174,7 +159,7 @@ func (o *oracle) settle() {
 		select {
 		case <-o.idle:
 		case <-deadline:
-			for _, c := range o.clients {
+			for _, c := range slices.Concat(o.clients, o.fences) {
 				c.mu.Lock()
 				if len(c.lines)+len(c.due) > 0 {
 					o.t.Errorf("edge %d: %d deliveries and the lines %q did not come", c.edge, len(c.due), c.lines)
@@ -193,19 +178,46 @@ func (o *oracle) settle() {
 	}
 }
 
-// command sends a line, for which the edge is to answer this.
-func (c *oracleClient) command(verb, tenant, pattern, want string) {
-	c.o.t.Helper()
-	c.expectLine(want)
-	c.socket.sendLine(verb + ":" + tenant + ":" + pattern)
-	c.o.settle()
+const fenceChannel = "fence"
+
+// fence returns when all edges have done with all that the clients have sent, also
+// where nothing was to come of it: a subscription of the next round would get it.
+func (o *oracle) fence() {
+	o.t.Helper()
+	for _, c := range o.clients {
+		c.send("UNSUB", "a", "end", "OK:UNSUB:a:end")
+	}
+	all := func(verb string) {
+		o.t.Helper()
+		for _, c := range o.fences {
+			for _, tenant := range oracleTenants {
+				c.send(verb, tenant, fenceChannel, "OK:"+verb+":"+tenant+":"+fenceChannel)
+			}
+		}
+		o.settle()
+	}
+	all("SUB")
+	for _, c := range o.fences {
+		for _, tenant := range oracleTenants { // messages of a tenant stay in their order
+			number := o.nextID.Add(1)
+			o.expectAll(number, tenant, fenceChannel)
+			for _, other := range o.fences {
+				other.expect(number, delivery(tenant, fenceChannel, []string{fenceChannel}))
+			}
+			o.edges[c.edge].must(c.socket.write(asFrame, numbered(tenant, fenceChannel, number)))
+		}
+	}
+	o.settle()
+	all("UNSUB")
 }
 
-func (c *oracleClient) expectLine(line string) {
-	c.o.pending.Add(1)
-	c.mu.Lock()
-	c.lines = append(c.lines, line)
-	c.mu.Unlock()
+// expectAll says who is to get a broadcast.
+func (o *oracle) expectAll(number uint64, tenant, channel string) {
+	for c, patterns := range o.subs[tenant] {
+		if matched := matching(patterns, channel); matched != nil {
+			c.expect(number, delivery(tenant, channel, matched))
+		}
+	}
 }
 
 // subscribeAll changes what each client is subscribed to.
@@ -247,39 +259,11 @@ func (o *oracle) subscribeAll() {
 	}
 }
 
-func (c *oracleClient) maySubscribe(tenant, pattern string) bool {
-	return slices.ContainsFunc(c.right, func(g oracleGrant) bool {
-		return slices.Contains(g.tenants, tenant) &&
-			slices.ContainsFunc(g.subscribe, func(rule string) bool { return contains(rule, pattern) })
-	})
-}
-
-// tooManyShapes reports whether a client would have patterns of more than 32
-// shapes.
-func (c *oracleClient) tooManyShapes(pattern string) bool {
-	shapes := map[string]bool{}
-	for _, clients := range c.o.subs {
-		for p := range clients[c] {
-			shapes[shapeOf(p)] = true
-		}
-	}
-	delete(shapes, "")
-	shape := shapeOf(pattern)
-	return shape != "" && !shapes[shape] && len(shapes) >= 32
-}
-
-func (c *oracleClient) mayPublish(tenant, channel string) bool {
-	return slices.ContainsFunc(c.right, func(g oracleGrant) bool {
-		return slices.Contains(g.tenants, tenant) &&
-			slices.ContainsFunc(g.publish, func(rule string) bool { return covers(rule, channel) })
-	})
-}
-
 // oneKept is how many messages later one may still find a taker: some seconds.
 const oneKept = 100_000
 
 // publishAll has all clients publish, at the same time, and waits for what comes
-// of it.
+// of it, see fence.
 func (o *oracle) publishAll(each int) {
 	o.t.Helper()
 	var all sync.WaitGroup
@@ -295,173 +279,9 @@ func (o *oracle) publishAll(each int) {
 	}
 	all.Wait()
 	o.settle()
+	o.fence()
 	last := o.nextID.Load()
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	maps.DeleteFunc(o.ones, func(number uint64, _ *oracleOne) bool { return number+oneKept < last })
-}
-
-// publish sends a message, and says before what is to come of it.
-func (c *oracleClient) publish() error {
-	o, rng := c.o, c.rng
-	tenant, channel := rng.spokenTenant(c.right, false), rng.channel()
-	mode := wire.Delivery(max(0, rng.IntN(12)-9)) // now and then to one
-	number := o.nextID.Add(1)
-	physical := tenant
-	if tenant == "" {
-		physical = "~"
-	}
-	switch {
-	case !legalTenant(physical):
-		c.expectLine("ERR:bad_tenant")
-	case !legalChannel(channel):
-		c.expectLine("ERR:bad_channel")
-	case !c.mayPublish(physical, channel):
-		c.expectLine("ERR:permission_denied:PUB:" + physical + ":" + channel)
-	case mode == wire.Broadcast:
-		for other, patterns := range o.subs[physical] {
-			if matched := matching(patterns, channel); matched != nil {
-				o.pending.Add(1)
-				other.mu.Lock()
-				other.due[number] = delivery(physical, channel, matched)
-				other.mu.Unlock()
-			}
-		}
-	default:
-		c.publishesToOne(number, physical, channel, mode)
-	}
-	frame := rawPublish(tenant, channel, string(binary.BigEndian.AppendUint64(nil, number)))
-	if mode != wire.Broadcast || rng.IntN(2) == 0 {
-		frame = append([]byte{0x02, byte(mode)}, frame...)
-	}
-	return c.socket.write(asFrame, frame)
-}
-
-// publishesToOne says who may get a message: of the nearest, subscribers of the
-// same edge go first.
-func (c *oracleClient) publishesToOne(number uint64, tenant, channel string, mode wire.Delivery) {
-	o := c.o
-	one := &oracleOne{tenant: tenant, channel: channel, from: c.edge, mode: mode, may: map[*oracleClient]string{}}
-	near := false
-	for other, patterns := range o.subs[tenant] {
-		if matched := matching(patterns, channel); matched != nil {
-			one.may[other] = delivery(tenant, channel, matched)
-			near = near || other.edge == c.edge
-		}
-	}
-	o.askedOne.Add(1)
-	if near && mode == wire.OneNearest {
-		for other := range one.may {
-			if other.edge != c.edge {
-				delete(one.may, other)
-			}
-		}
-	}
-	if len(one.may) > 0 {
-		o.pending.Add(1)
-	}
-	o.mu.Lock()
-	o.ones[number] = one
-	o.mu.Unlock()
-}
-
-// delivery is all that a deliver frame says beside the message's payload.
-func delivery(tenant, channel string, patterns []string) string {
-	return tenant + " " + channel + " " + strings.Join(patterns, " ")
-}
-
-// matching lists the patterns that a channel matches, sorted.
-func matching(patterns map[string]bool, channel string) (list []string) {
-	for p := range patterns {
-		if covers(p, channel) {
-			list = append(list, p)
-		}
-	}
-	slices.Sort(list)
-	return list
-}
-
-// read compares what the edge sends with what it is to send.
-func (c *oracleClient) read() {
-	defer close(c.done)
-	for {
-		kind, message, err := c.socket.read()
-		switch {
-		case err != nil && c.left.Load():
-			return
-		case err != nil:
-			c.o.fail("edge %d: %v", c.edge, err)
-			return
-		case kind == asText:
-			c.gotLine(string(message))
-		default:
-			if why := c.gotFrame(message); why != "" {
-				c.o.fail("edge %d delivered %q: %s", c.edge, message, why)
-			}
-		}
-	}
-}
-
-func (c *oracleClient) gotLine(line string) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if len(c.lines) == 0 || c.lines[0] != line {
-		c.o.fail("edge %d sent the line %q, want %q", c.edge, line, c.lines[:min(1, len(c.lines))])
-		return
-	}
-	c.lines = c.lines[1:]
-	if strings.HasPrefix(line, "ERR:") {
-		c.o.refused.Add(1)
-	}
-	c.o.settled()
-}
-
-// takeOne is the delivery of a message to one connection, if this may be the one.
-func (c *oracleClient) takeOne(number uint64, patterns []string) (want string, may bool) {
-	o := c.o
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	one := o.ones[number]
-	if one == nil {
-		return "", false
-	}
-	if want, may = one.may[c]; !may && one.mode == wire.OneRandom { // it waits until the edges know who could take it: somebody may who has just subscribed
-		may = !slices.ContainsFunc(patterns, func(p string) bool { return !c.maySubscribe(one.tenant, p) || !covers(p, one.channel) })
-		want = delivery(one.tenant, one.channel, patterns)
-	}
-	if may {
-		delete(o.ones, number)
-		o.toOne.Add(1)
-		if len(one.may) == 0 { // nobody waits for it
-			o.pending.Add(1)
-		}
-	}
-	return want, may
-}
-
-// gotFrame says what is wrong with a deliver frame; empty: nothing.
-func (c *oracleClient) gotFrame(frame []byte) string {
-	d, err := wire.DecodeDeliver(frame)
-	if err != nil || len(d.Payload) != 8 {
-		return fmt.Sprintf("that is no frame of ours (%v)", err)
-	}
-	number := binary.BigEndian.Uint64(d.Payload)
-	got := slices.Clone(d.Patterns)
-	slices.Sort(got)
-	c.mu.Lock()
-	want, due := c.due[number]
-	delete(c.due, number)
-	c.mu.Unlock()
-	if !due {
-		want, due = c.takeOne(number, got)
-	}
-	if !due {
-		return fmt.Sprintf("message %d is not to come here, or not twice", number)
-	}
-	if want != delivery(string(d.Tenant), string(d.Channel), got) {
-		return fmt.Sprintf("due is %s", want)
-	}
-	c.o.delivered.Add(1)
-	c.o.settled()
-	return ""
 }
