@@ -6,8 +6,6 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
-	"strconv"
-	"strings"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -49,48 +47,6 @@ func (m Machine) Command(name string, args ...string) *exec.Cmd {
 	cmd := exec.Command(name, args...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	return cmd
-}
-
-// Signal sends a signal to all processes inside a machine that has a namespace of its own.
-func (m Machine) Signal(s syscall.Signal) error {
-	if m.Namespace == "" {
-		return errors.New("that would be this process")
-	}
-	pids, err := processes(m.Namespace)
-	for _, pid := range pids {
-		if e := syscall.Kill(pid, s); e != nil && !errors.Is(e, syscall.ESRCH) {
-			err = errors.Join(err, e)
-		}
-	}
-	return err
-}
-
-// processes are those inside a namespace.
-func processes(ns string) (pids []int, err error) {
-	out, err := exec.Command("ip", "netns", "pids", ns).Output()
-	if err != nil {
-		return nil, fmt.Errorf("ip netns pids %s: %w", ns, err)
-	}
-	for _, field := range strings.Fields(string(out)) {
-		pid, err := strconv.Atoi(field)
-		if err != nil {
-			return nil, err
-		}
-		if pid == os.Getpid() {
-			continue
-		}
-		pids = append(pids, pid)
-	}
-	return pids, nil
-}
-
-// removeNamespace ends what runs in one, and removes it.
-func removeNamespace(ns string) error {
-	pids, _ := processes(ns)
-	for _, pid := range pids {
-		_ = syscall.Kill(pid, syscall.SIGKILL) // it may have ended
-	}
-	return ip("netns", "del", ns)
 }
 
 // ip runs the command ip for the machine.
