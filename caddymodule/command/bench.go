@@ -12,8 +12,9 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/millrace/millrace/caddymodule/command/bench"
 	"github.com/spf13/cobra"
+
+	"github.com/millrace/millrace/internal/loadgen"
 )
 
 const (
@@ -26,29 +27,29 @@ type benchFlags struct {
 	url, transport, tenant, ca text
 	insecure, json             bool
 	cap                        int
-	options                    bench.Options
+	options                    loadgen.Options
 }
 
 // benchOnly says which scenarios an option belongs to; the others are for all.
 var benchOnly = map[string][]string{
-	"subscribers": {bench.Fanout, bench.Latency},
-	"window":      {bench.Fanout},
-	"burst":       {bench.Fanout},
-	"rate":        {bench.Latency},
-	"rooms":       {bench.Rooms},
-	"members":     {bench.Rooms},
-	"member-rate": {bench.Rooms},
-	"connections": {bench.Idle},
-	"settle":      {bench.Idle},
-	"payload":     {bench.Fanout, bench.Latency, bench.Rooms},
-	"duration":    {bench.Fanout, bench.Latency, bench.Rooms},
-	"warmup":      {bench.Fanout, bench.Latency, bench.Rooms},
+	"subscribers": {loadgen.Fanout, loadgen.Latency},
+	"window":      {loadgen.Fanout},
+	"burst":       {loadgen.Fanout},
+	"rate":        {loadgen.Latency},
+	"rooms":       {loadgen.Rooms},
+	"members":     {loadgen.Rooms},
+	"member-rate": {loadgen.Rooms},
+	"connections": {loadgen.Idle},
+	"settle":      {loadgen.Idle},
+	"payload":     {loadgen.Fanout, loadgen.Latency, loadgen.Rooms},
+	"duration":    {loadgen.Fanout, loadgen.Latency, loadgen.Rooms},
+	"warmup":      {loadgen.Fanout, loadgen.Latency, loadgen.Rooms},
 }
 
 func benchCommand() *cobra.Command {
 	var f benchFlags
 	cmd := &cobra.Command{
-		Use:   "bench [" + strings.Join(bench.Scenarios(), "|") + "]",
+		Use:   "bench [" + strings.Join(loadgen.Scenarios(), "|") + "]",
 		Short: "Measures an edge under load",
 		Long: "Measures an edge, over real connections, all from this process:\n\n" +
 			"  fanout   1 publisher to --subscribers, as fast as --window allows; the default\n" +
@@ -66,13 +67,13 @@ func benchCommand() *cobra.Command {
 	}
 	f.add(cmd)
 	return leaf(cmd, argCount{0, 1}, func(cmd *cobra.Command, args []string) error {
-		f.options.Scenario = bench.Fanout
+		f.options.Scenario = loadgen.Fanout
 		if len(args) == 1 {
 			f.options.Scenario = args[0]
 		}
 		err := f.run(cmd)
 		var (
-			option  *bench.OptionError
+			option  *loadgen.OptionError
 			unknown x509.UnknownAuthorityError
 		)
 		switch {
@@ -96,7 +97,7 @@ func (f *benchFlags) add(cmd *cobra.Command) {
 	fl.IntVar(&f.cap, "cap", 16384, "with a master token: ingress and egress caps of a connection, KB/s")
 	fl.BoolVar(&f.json, "json", false, "print the result as JSON")
 
-	d := bench.Defaults(bench.Fanout)
+	d := loadgen.Defaults(loadgen.Fanout)
 	fl.IntVar(&o.Subscribers, "subscribers", d.Subscribers, "fanout, latency: subscribers of the channel")
 	fl.IntVar(&o.Window, "window", d.Window, "fanout: messages in flight to the slowest subscriber")
 	fl.IntVar(&o.Burst, "burst", d.Burst, "fanout: messages that the publisher writes at once, at most")
@@ -114,16 +115,16 @@ func (f *benchFlags) add(cmd *cobra.Command) {
 }
 
 // check returns the edge, or what is wrong with the flags, without a token.
-func (f *benchFlags) check(cmd *cobra.Command) (*bench.EdgeTarget, error) {
-	if scenario := f.options.Scenario; !slices.Contains(bench.Scenarios(), scenario) {
-		return nil, usagef("unknown scenario %q; allowed: %s", scenario, strings.Join(bench.Scenarios(), ", "))
+func (f *benchFlags) check(cmd *cobra.Command) (*loadgen.EdgeTarget, error) {
+	if scenario := f.options.Scenario; !slices.Contains(loadgen.Scenarios(), scenario) {
+		return nil, usagef("unknown scenario %q; allowed: %s", scenario, strings.Join(loadgen.Scenarios(), ", "))
 	}
 	for option, of := range benchOnly {
 		if cmd.Flags().Changed(option) && !slices.Contains(of, f.options.Scenario) {
 			return nil, usagef("--%s: not for %s; it is for %s", option, f.options.Scenario, strings.Join(of, ", "))
 		}
 	}
-	if f.transport == bench.WebTransport && !cmd.Flags().Changed("url") {
+	if f.transport == loadgen.WebTransport && !cmd.Flags().Changed("url") {
 		f.url = defaultSessionURL
 	}
 	if err := f.options.Check(); err != nil {
@@ -132,7 +133,7 @@ func (f *benchFlags) check(cmd *cobra.Command) (*bench.EdgeTarget, error) {
 	if f.cap < 1 {
 		return nil, usagef("--cap: must be at least 1 KB/s, and at most the edge's maximum, usually 16384")
 	}
-	return bench.EdgeOptions{
+	return loadgen.EdgeOptions{
 		URL: string(f.url), Transport: string(f.transport), Tenant: string(f.tenant), CAFile: string(f.ca), Insecure: f.insecure,
 	}.Target()
 }
@@ -160,7 +161,7 @@ func (f *benchFlags) run(cmd *cobra.Command) error {
 		f.options.MaxRate = target.Pace(f.options)
 	}
 	f.options.Progress = func(line string) { cmd.PrintErrln(line) }
-	result, err := bench.Run(ctx, bench.EdgeDriver(target.EdgeOptions), f.options)
+	result, err := loadgen.Run(ctx, loadgen.EdgeDriver(target.EdgeOptions), f.options)
 	if result == nil {
 		return err
 	}
@@ -172,7 +173,7 @@ func (f *benchFlags) run(cmd *cobra.Command) error {
 	return errors.Join(err, shown)
 }
 
-func (f *benchFlags) show(w io.Writer, target *bench.EdgeTarget, r *bench.Result) error {
+func (f *benchFlags) show(w io.Writer, target *loadgen.EdgeTarget, r *loadgen.Result) error {
 	if f.json {
 		return json.NewEncoder(w).Encode(r)
 	}
@@ -183,29 +184,29 @@ func (f *benchFlags) show(w io.Writer, target *bench.EdgeTarget, r *bench.Result
 }
 
 // benchRows are the result as a table, with units.
-func benchRows(r *bench.Result) (rows [][]string) {
+func benchRows(r *loadgen.Result) (rows [][]string) {
 	row := func(name, format string, args ...any) {
 		rows = append(rows, []string{name, fmt.Sprintf(format, args...)})
 	}
-	n := func(v int64) string { return bench.Thousands(v) }
+	n := func(v int64) string { return loadgen.Thousands(v) }
 	hasServer := r.ServerCores > 0 || r.ServerCPUSecondsPerThousandHandshakes > 0
 	row("connections", "%s, opened at %s/s", n(int64(r.Connections)), n(int64(r.HandshakesPerSecond)))
 	if hasServer {
 		row("handshakes", "%.2f s of the edge's CPU for 1,000 of them", r.ServerCPUSecondsPerThousandHandshakes)
 	}
 	switch r.Scenario {
-	case bench.Fanout:
+	case loadgen.Fanout:
 		row("load", "%s subscribers, window %d, bursts of up to %d, payload %s bytes", n(int64(r.Subscribers)), r.Window, r.Burst, n(int64(r.PayloadBytes)))
-	case bench.Latency:
+	case loadgen.Latency:
 		row("load", "%s subscribers, %g messages/s, payload %s bytes", n(int64(r.Subscribers)), r.Rate, n(int64(r.PayloadBytes)))
-	case bench.Rooms:
+	case loadgen.Rooms:
 		row("load", "%s rooms of %s members, %g messages/s of each member, payload %s bytes", n(int64(r.Rooms)), n(int64(r.Members)), r.MemberRate, n(int64(r.PayloadBytes)))
 	}
 	row("measured", "%.1f s", r.Seconds)
 	if r.ServerBytesPerConnection != nil {
 		row("memory", "%.1f KiB of the edge for each connection", *r.ServerBytesPerConnection/1024)
 	}
-	if r.Scenario != bench.Idle {
+	if r.Scenario != loadgen.Idle {
 		row("deliveries", "%s/s", n(int64(r.DeliveriesPerSecond)))
 		row("latency", "p50 %s, p90 %s, p99 %s, p99.9 %s, max %s", ms(r.P50us), ms(r.P90us), ms(r.P99us), ms(r.P999us), ms(r.Maxus))
 		if r.PublishLagMaxus > 0 {
@@ -214,7 +215,7 @@ func benchRows(r *bench.Result) (rows [][]string) {
 		row("whole run", "%s published, %s delivered, %s lost", n(r.Published), n(r.Delivered), n(r.Lost))
 	}
 	if hasServer {
-		if r.Scenario != bench.Idle {
+		if r.Scenario != loadgen.Idle {
 			row("edge", "%.3f s of CPU for a million deliveries, %.2f cores in use", r.ServerCPUSecondsPerMillion, r.ServerCores)
 		} else {
 			row("edge", "%.2f cores in use", r.ServerCores)

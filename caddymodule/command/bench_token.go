@@ -16,9 +16,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/millrace/millrace/caddymodule/command/bench"
-	"github.com/millrace/millrace/tokenstore"
 	"github.com/spf13/cobra"
+
+	"github.com/millrace/millrace/internal/loadgen"
+	"github.com/millrace/millrace/tokenstore"
 )
 
 // masterVariable holds the master token with which bench issues its own.
@@ -62,7 +63,7 @@ const benchSlack = 15 * time.Minute
 
 // issueBenchToken has the edge issue a token for all of bench.# in the target's
 // tenant, with these caps in KB/s.
-func issueBenchToken(ctx context.Context, target *bench.EdgeTarget, master string, limit int, o bench.Options) (*benchToken, error) {
+func issueBenchToken(ctx context.Context, target *loadgen.EdgeTarget, master string, limit int, o loadgen.Options) (*benchToken, error) {
 	api, err := newTokenAPI(target, master)
 	if err != nil {
 		return nil, err
@@ -110,7 +111,7 @@ type tokenAPI struct {
 	transport    *http.Transport
 }
 
-func newTokenAPI(target *bench.EdgeTarget, master string) (tokenAPI, error) {
+func newTokenAPI(target *loadgen.EdgeTarget, master string) (tokenAPI, error) {
 	base := url.URL{Scheme: "https", Host: target.URL.Host}
 	if target.URL.Scheme == "ws" {
 		if !target.OnLoopback() {

@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/millrace/millrace/caddymodule/command/bench"
+	"github.com/millrace/millrace/internal/loadgen"
 )
 
 // capJob measures one cap of one connection. What counts is what the protocol
@@ -73,7 +73,7 @@ func (a *arrivals) read() (count int64, last time.Time, err error) {
 }
 
 // receive counts until the connection ends.
-func (a *arrivals) receive(conn bench.Conn) {
+func (a *arrivals) receive(conn loadgen.Conn) {
 	for {
 		n := int64(0)
 		err := conn.Receive(func([]byte) { n++ })
@@ -100,7 +100,7 @@ func (a *arrivals) receive(conn bench.Conn) {
 // large messages nor bursts are cut in the middle.
 func (j capJob) run(ctx context.Context) (bytesPerSecond float64, err error) {
 	var (
-		conns []bench.Conn
+		conns []loadgen.Conn
 		group sync.WaitGroup
 		seen  = arrivals{first: make(chan struct{})}
 	)
@@ -110,7 +110,7 @@ func (j capJob) run(ctx context.Context) (bytesPerSecond float64, err error) {
 		}
 		group.Wait()
 	}()
-	open := func(t target, channels ...string) (bench.Conn, error) {
+	open := func(t target, channels ...string) (loadgen.Conn, error) {
 		conn, err := t.driver().Dial(ctx)
 		if err != nil {
 			return nil, err
@@ -190,7 +190,7 @@ func (j capJob) cost() int64 {
 
 // publish goes round the channels until the connection ends: without a break, or
 // at the publisher's share of the overload.
-func (j capJob) publish(conn bench.Conn, channels []string, publishers int) {
+func (j capJob) publish(conn loadgen.Conn, channels []string, publishers int) {
 	var (
 		payload = make([]byte, j.Payload)
 		batch   []byte

@@ -7,7 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/millrace/millrace/caddymodule/command/bench"
+	"github.com/millrace/millrace/internal/loadgen"
 )
 
 // disturbJob is load that goes on beside a measurement, until it is stopped.
@@ -31,13 +31,13 @@ const fillPayload = 32 << 10 // bytes of a message that fills a queue
 // goroutine that reads it and one that publishes; close ends them and waits.
 type disturbance struct {
 	job      disturbJob
-	driver   bench.Driver
+	driver   loadgen.Driver
 	received atomic.Int64 // bytes of payload
 	group    sync.WaitGroup
 	failed   chan error // capacity 1: the first failure
 
 	mu     sync.Mutex
-	conns  []bench.Conn
+	conns  []loadgen.Conn
 	closed bool
 }
 
@@ -133,7 +133,7 @@ func (d *disturbance) openSubscribers(ctx context.Context) error {
 }
 
 // open connects and subscribes.
-func (d *disturbance) open(ctx context.Context, patterns ...string) (bench.Conn, error) {
+func (d *disturbance) open(ctx context.Context, patterns ...string) (loadgen.Conn, error) {
 	conn, err := d.driver.Dial(ctx)
 	if err != nil {
 		return nil, err
@@ -153,7 +153,7 @@ func (d *disturbance) open(ctx context.Context, patterns ...string) (bench.Conn,
 }
 
 // read counts deliveries and throws them away.
-func (d *disturbance) read(conn bench.Conn) {
+func (d *disturbance) read(conn loadgen.Conn) {
 	d.group.Go(func() { // ends with the connection
 		for {
 			bytes := 0
@@ -168,7 +168,7 @@ func (d *disturbance) read(conn bench.Conn) {
 }
 
 // publish sends at the job's rate until the connection ends.
-func (d *disturbance) publish(conn bench.Conn) {
+func (d *disturbance) publish(conn loadgen.Conn) {
 	var (
 		payload = make([]byte, d.job.Payload)
 		message = conn.AppendPublish(nil, d.job.Channel, payload)

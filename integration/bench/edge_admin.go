@@ -14,7 +14,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/millrace/millrace/caddymodule/command/bench"
+	"github.com/millrace/millrace/internal/loadgen"
 )
 
 // reach returns how to reach the edge, with a new token; see [edge.token].
@@ -93,7 +93,7 @@ func (r *runner) profileOver(ctx context.Context, transport string) error {
 	if err != nil {
 		return err
 	}
-	o := bench.Defaults(bench.Fanout)
+	o := loadgen.Defaults(loadgen.Fanout)
 	o.Subscribers, o.Warmup = r.scale.Subscribers, r.scale.Warmup
 	// The two profiles are taken one after the other, in the measured time.
 	seconds := max(1, int(r.scale.Duration.Seconds()))

@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/millrace/millrace/caddymodule/command/bench"
+	"github.com/millrace/millrace/internal/loadgen"
 )
 
 // A fair is a measurement of Millrace with and without something that must not
@@ -13,7 +13,7 @@ type fair struct {
 	group string
 	edge  edgeOptions
 	// options of the measured run; both runs are the same.
-	options  bench.Options
+	options  loadgen.Options
 	variants []variant
 	// heap says that the disturbance may take so much memory: bytes.
 	heap int
@@ -42,7 +42,7 @@ const (
 
 // fairness returns the rows below the table.
 func fairness(s scale) []fair {
-	options := bench.Defaults(bench.Latency)
+	options := loadgen.Defaults(loadgen.Latency)
 	options.Subscribers, options.Duration, options.Warmup, options.Rate = s.Subscribers, s.Duration, s.Warmup, latencyRate
 	small := options
 	small.Subscribers = min(10, s.Subscribers)
@@ -78,7 +78,7 @@ func fairness(s scale) []fair {
 	}
 }
 
-// manyPatterns returns n patterns: some match the channels of the load engine,
+// manyPatterns returns n patterns: some match the channels of the load generator,
 // "bench.…", the others nothing.
 func manyPatterns(n int) []string {
 	var list []string

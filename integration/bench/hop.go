@@ -8,8 +8,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/millrace/millrace/caddymodule/command/bench"
 	nats "github.com/nats-io/nats-server/v2/server"
+
+	"github.com/millrace/millrace/internal/loadgen"
 )
 
 // The servers of the group hop beside the others: what it costs that publisher
@@ -23,15 +24,15 @@ const (
 )
 
 // hopDriver connects the publisher elsewhere.
-type hopDriver struct{ here, there bench.Driver }
+type hopDriver struct{ here, there loadgen.Driver }
 
 // propagation is time for the subscriptions of one server to be known at another.
 const propagation = 300 * time.Millisecond
 
-func (d hopDriver) Dial(ctx context.Context) (bench.Conn, error) { return d.here.Dial(ctx) }
+func (d hopDriver) Dial(ctx context.Context) (loadgen.Conn, error) { return d.here.Dial(ctx) }
 
-// DialPublisher implements [bench.PublisherDialer].
-func (d hopDriver) DialPublisher(ctx context.Context) (bench.Conn, error) {
+// DialPublisher implements [loadgen.PublisherDialer].
+func (d hopDriver) DialPublisher(ctx context.Context) (loadgen.Conn, error) {
 	select {
 	case <-time.After(propagation):
 	case <-ctx.Done():

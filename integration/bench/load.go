@@ -10,8 +10,8 @@ import (
 	"os/exec"
 	"time"
 
-	"github.com/millrace/millrace/caddymodule/command/bench"
 	"github.com/millrace/millrace/integration/bench/peer"
+	"github.com/millrace/millrace/internal/loadgen"
 )
 
 // The transports of a target.
@@ -34,14 +34,14 @@ type target struct {
 	Publish *target // where the publisher connects, if not here
 }
 
-func (t target) driver() bench.Driver {
+func (t target) driver() loadgen.Driver {
 	if t.Publish == nil {
 		return t.connector()
 	}
 	return hopDriver{t.connector(), t.Publish.connector()}
 }
 
-func (t target) connector() bench.Driver {
+func (t target) connector() loadgen.Driver {
 	address := peer.Address{URL: t.URL}
 	switch t.Server {
 	case floorQueue, floorEach:
@@ -53,7 +53,7 @@ func (t target) connector() bench.Driver {
 	case mochiMQTT:
 		return peer.MQTT(address)
 	}
-	return bench.EdgeDriver(bench.EdgeOptions{
+	return loadgen.EdgeDriver(loadgen.EdgeOptions{
 		URL: t.URL, Token: t.Token, Tenant: t.Tenant, CAFile: t.CAFile, CapKBPerSec: t.Cap})
 }
 
@@ -67,16 +67,16 @@ type job struct {
 	Caps    []capJob
 }
 
-// measureJob is one run of the load engine.
+// measureJob is one run of the load generator.
 type measureJob struct {
 	Target  target
-	Options bench.Options // gob leaves Progress out
+	Options loadgen.Options // gob leaves Progress out
 }
 
 // A loadAnswer is the result of a job. A disturbance answers twice: when all is
 // in place, and at its end.
 type loadAnswer struct {
-	Result  *bench.Result
+	Result  *loadgen.Result
 	Caps    []capResult
 	Through float64 // KB/s of payload that each subscriber of a disturbance got
 	Error   string
@@ -98,7 +98,7 @@ func load(ctx context.Context, in io.Reader, out io.Writer) error {
 	var answer loadAnswer
 	switch {
 	case j.Measure != nil:
-		result, err := bench.Run(ctx, j.Measure.Target.driver(), j.Measure.Options)
+		result, err := loadgen.Run(ctx, j.Measure.Target.driver(), j.Measure.Options)
 		answer.Result = result
 		if err != nil {
 			answer.Error = err.Error()

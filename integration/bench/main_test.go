@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/millrace/millrace/caddymodule/command/bench"
+	"github.com/millrace/millrace/internal/loadgen"
 	"github.com/millrace/millrace/internal/programs"
 )
 
@@ -43,15 +43,15 @@ func TestPeers(t *testing.T) {
 					t.Fatal(err)
 				}
 				defer process.stop()
-				for _, scenario := range bench.Scenarios() {
-					o := bench.Defaults(scenario)
+				for _, scenario := range loadgen.Scenarios() {
+					o := loadgen.Defaults(scenario)
 					o.Subscribers, o.Rooms, o.Members, o.MemberRate, o.Connections = 20, 3, 4, 20, 30
 					o.Duration, o.Warmup, o.Settle, o.PID = 300*time.Millisecond, 50*time.Millisecond, 0, process.pid()
-					got, err := bench.Run(t.Context(), to.driver(), o)
+					got, err := loadgen.Run(t.Context(), to.driver(), o)
 					if err != nil {
 						t.Fatalf("%s: %v", scenario, err)
 					}
-					if scenario != bench.Idle && got.Delivered == 0 {
+					if scenario != loadgen.Idle && got.Delivered == 0 {
 						t.Errorf("%s: nothing was delivered", scenario)
 					}
 				}

@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/millrace/millrace/caddymodule/command/bench"
+	"github.com/millrace/millrace/internal/loadgen"
 )
 
 // A mark is what the project set out to reach: a figure of Millrace, alone or
@@ -20,7 +20,7 @@ type mark struct {
 	Value, Low, High float64 // median, and the spread over the rounds
 
 	ours, other place
-	figure      func(r *bench.Result) float64
+	figure      func(r *loadgen.Result) float64
 }
 
 // A place is a cell of the results.
@@ -29,7 +29,7 @@ type place struct{ server, measure string }
 // marks are those of the table, in its order.
 func marks() []mark {
 	var list []mark
-	ratio := func(name, measure, server, against string, limit float64, figure func(r *bench.Result) float64) {
+	ratio := func(name, measure, server, against string, limit float64, figure func(r *loadgen.Result) float64) {
 		list = append(list, mark{Name: name, Against: against, Unit: "×", Limit: limit, figure: figure,
 			ours: place{millrace, measure}, other: place{server, measure}})
 	}
@@ -41,7 +41,7 @@ func marks() []mark {
 	for _, m := range []struct {
 		name, measure, unit string
 		limit               float64
-		figure              func(r *bench.Result) float64
+		figure              func(r *loadgen.Result) float64
 	}{
 		{"rooms 200×10, p99", "rooms", "ms", 0.5, p99},
 		{"idle, plain", "idle", "KiB", 8, memory},

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/millrace/millrace/caddymodule/command/bench"
+	"github.com/millrace/millrace/internal/loadgen"
 )
 
 // The groups of measures that -scenarios chooses from.
@@ -62,7 +62,7 @@ type measure struct {
 	group     string
 	transport string
 	servers   []string
-	options   bench.Options
+	options   loadgen.Options
 }
 
 const (
@@ -82,8 +82,8 @@ func measures(s scale) []measure {
 		ours      = []string{millrace}
 		list      []measure
 	)
-	add := func(key, group, transport string, servers []string, scenario string, set func(o *bench.Options)) {
-		o := bench.Defaults(scenario)
+	add := func(key, group, transport string, servers []string, scenario string, set func(o *loadgen.Options)) {
+		o := loadgen.Defaults(scenario)
 		o.Subscribers, o.Rooms, o.Connections = s.Subscribers, s.Rooms, s.Connections
 		o.Duration, o.Warmup, o.Settle = s.Duration, s.Warmup, s.Settle
 		o.Rate = latencyRate
@@ -93,31 +93,31 @@ func measures(s scale) []measure {
 		list = append(list, measure{key, group, transport, servers, o})
 	}
 	windows := []int{128, 16, 1}
-	window := func(w int) func(o *bench.Options) { return func(o *bench.Options) { o.Window = w } }
+	window := func(w int) func(o *loadgen.Options) { return func(o *loadgen.Options) { o.Window = w } }
 	for _, w := range windows {
-		add(fmt.Sprintf("fanout-%d", w), groupFanout, overPlain, everybody, bench.Fanout, window(w))
+		add(fmt.Sprintf("fanout-%d", w), groupFanout, overPlain, everybody, loadgen.Fanout, window(w))
 	}
-	add("tls-128", groupTLS, overTLS, overTLSes, bench.Fanout, window(128))
+	add("tls-128", groupTLS, overTLS, overTLSes, loadgen.Fanout, window(128))
 	for _, w := range windows {
 		if w != 128 {
-			add(fmt.Sprintf("tls-%d", w), groupWebTransport, overTLS, ours, bench.Fanout, window(w))
+			add(fmt.Sprintf("tls-%d", w), groupWebTransport, overTLS, ours, loadgen.Fanout, window(w))
 		}
-		add(fmt.Sprintf("webtransport-%d", w), groupWebTransport, overWebTransport, ours, bench.Fanout, window(w))
+		add(fmt.Sprintf("webtransport-%d", w), groupWebTransport, overWebTransport, ours, loadgen.Fanout, window(w))
 	}
-	add("latency", groupLatency, overPlain, unequal, bench.Latency, nil)
-	add("rooms", groupRooms, overPlain, unequal, bench.Rooms, nil)
-	add("idle", groupIdle, overPlain, unequal, bench.Idle, nil)
-	add("idle-tls", groupIdle, overTLS, []string{floorQueue, floorEach, natsServer, millrace}, bench.Idle, nil)
-	add("idle-webtransport", groupIdle, overWebTransport, ours, bench.Idle, func(o *bench.Options) {
+	add("latency", groupLatency, overPlain, unequal, loadgen.Latency, nil)
+	add("rooms", groupRooms, overPlain, unequal, loadgen.Rooms, nil)
+	add("idle", groupIdle, overPlain, unequal, loadgen.Idle, nil)
+	add("idle-tls", groupIdle, overTLS, []string{floorQueue, floorEach, natsServer, millrace}, loadgen.Idle, nil)
+	add("idle-webtransport", groupIdle, overWebTransport, ours, loadgen.Idle, func(o *loadgen.Options) {
 		o.Connections = int(math.Ceil(float64(o.Connections) * webTransportShare))
 	})
 	// All processes of a server share the servers' core.
 	hop := []string{natsServer, natsPair, millrace, millraceNATS, millraceHop}
 	for _, subscribers := range []int{1, min(100, s.Subscribers)} {
-		add(fmt.Sprintf("hop-%d", subscribers), groupHop, overPlain, hop, bench.Fanout, func(o *bench.Options) {
+		add(fmt.Sprintf("hop-%d", subscribers), groupHop, overPlain, hop, loadgen.Fanout, func(o *loadgen.Options) {
 			o.Window, o.Subscribers = 128, subscribers
 		})
-		add(fmt.Sprintf("hop-latency-%d", subscribers), groupHop, overPlain, hop, bench.Latency, func(o *bench.Options) {
+		add(fmt.Sprintf("hop-latency-%d", subscribers), groupHop, overPlain, hop, loadgen.Latency, func(o *loadgen.Options) {
 			o.Subscribers, o.Rate = subscribers, hopRate
 		})
 	}
@@ -160,9 +160,9 @@ type run struct {
 	OtherCores float64 `json:"other_cores"` // that all other processes used meanwhile
 	// ServersCPU is that of all processes of the server, for a million deliveries of
 	// the whole run.
-	ServersCPU  float64       `json:"servers_cpu_seconds_per_million"`
-	Void        string        `json:"void,omitempty"`
-	Measurement *bench.Result `json:"result,omitempty"`
+	ServersCPU  float64         `json:"servers_cpu_seconds_per_million"`
+	Void        string          `json:"void,omitempty"`
+	Measurement *loadgen.Result `json:"result,omitempty"`
 }
 
 // A cell is the runs of one server and measure, in the order of rounds.
@@ -170,7 +170,7 @@ type cell []run
 
 // values returns a figure of each run; ok is false if any is void, or if there
 // is none.
-func (c cell) values(figure func(r *bench.Result) float64) (values []float64, ok bool) {
+func (c cell) values(figure func(r *loadgen.Result) float64) (values []float64, ok bool) {
 	for _, r := range c {
 		if r.Void != "" {
 			return nil, false
@@ -180,11 +180,11 @@ func (c cell) values(figure func(r *bench.Result) float64) (values []float64, ok
 	return values, len(c) > 0
 }
 
-func rate(r *bench.Result) float64       { return r.DeliveriesPerSecond }
-func cpu(r *bench.Result) float64        { return r.ServerCPUSecondsPerMillion }
-func p99(r *bench.Result) float64        { return r.P99us / 1000 } // ms
-func handshakes(r *bench.Result) float64 { return r.ServerCPUSecondsPerThousandHandshakes }
-func memory(r *bench.Result) float64 { // KiB
+func rate(r *loadgen.Result) float64       { return r.DeliveriesPerSecond }
+func cpu(r *loadgen.Result) float64        { return r.ServerCPUSecondsPerMillion }
+func p99(r *loadgen.Result) float64        { return r.P99us / 1000 } // ms
+func handshakes(r *loadgen.Result) float64 { return r.ServerCPUSecondsPerThousandHandshakes }
+func memory(r *loadgen.Result) float64 { // KiB
 	if r.ServerBytesPerConnection == nil {
 		return math.NaN()
 	}
@@ -192,7 +192,7 @@ func memory(r *bench.Result) float64 { // KiB
 }
 
 // show formats the median of a figure; a void cell says so.
-func (c cell) show(figure func(r *bench.Result) float64, format func(float64) string) string {
+func (c cell) show(figure func(r *loadgen.Result) float64, format func(float64) string) string {
 	if len(c) == 0 {
 		return "–"
 	}

@@ -7,7 +7,7 @@ import (
 	"os"
 	"strings"
 
-	"github.com/millrace/millrace/caddymodule/command/bench"
+	"github.com/millrace/millrace/internal/loadgen"
 )
 
 // A report is all that was measured; its JSON form is what -json writes.
@@ -144,7 +144,7 @@ func (r *report) writeSpread(w io.Writer, cells map[place]cell) {
 }
 
 func (c cell) spread(scenario string) string {
-	between := func(figure func(*bench.Result) float64, format func(float64) string) string {
+	between := func(figure func(*loadgen.Result) float64, format func(float64) string) string {
 		values, _ := c.values(figure)
 		m := new(mark)
 		m.set(values)
@@ -161,15 +161,15 @@ func (c cell) spread(scenario string) string {
 		return strings.Join(parts, "; ")
 	}
 	switch scenario {
-	case bench.Idle:
+	case loadgen.Idle:
 		parts = append(parts, between(memory, significant)+" KiB", between(handshakes, significant)+" CPU s/1,000 handshakes")
-	case bench.Fanout:
+	case loadgen.Fanout:
 		parts = append(parts, between(rate, millions)+"/s", between(cpu, significant)+" CPU s/M")
 	default:
 		parts = append(parts, between(p99, significant)+" ms p99", between(cpu, significant)+" CPU s/M")
 	}
-	if scenario == bench.Fanout {
-		if values, _ := c.values(func(r *bench.Result) float64 { return r.GeneratorCores }); median(values) > generatorBound {
+	if scenario == loadgen.Fanout {
+		if values, _ := c.values(func(r *loadgen.Result) float64 { return r.GeneratorCores }); median(values) > generatorBound {
 			parts = append(parts, "the generator was the limit")
 		}
 	}

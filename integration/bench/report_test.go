@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/millrace/millrace/caddymodule/command/bench"
+	"github.com/millrace/millrace/internal/loadgen"
 )
 
 func TestMedian(t *testing.T) {
@@ -33,7 +33,7 @@ func TestSignificant(t *testing.T) {
 // runOf is a run of a fan-out.
 func runOf(server, measure string, cpu float64, void string) run {
 	return run{Server: server, Measure: measure, Void: void,
-		Measurement: &bench.Result{ServerCPUSecondsPerMillion: cpu, DeliveriesPerSecond: 1e6 / cpu}}
+		Measurement: &loadgen.Result{ServerCPUSecondsPerMillion: cpu, DeliveriesPerSecond: 1e6 / cpu}}
 }
 
 // TestMarks divides round by round, and takes the median then.
@@ -81,7 +81,7 @@ func TestVoid(t *testing.T) {
 }
 
 func TestFairRow(t *testing.T) {
-	quiet := func(p99 float64) run { return run{Measurement: &bench.Result{P99us: p99 * 1000}} }
+	quiet := func(p99 float64) run { return run{Measurement: &loadgen.Result{P99us: p99 * 1000}} }
 	row := fairRow{Group: groupStalled, Name: "x", Mark: true, HeapLimit: 1 << 20}
 	row.add(quiet(10), quiet(11), fairExtra{Heap: 1 << 19})
 	if got, want := row.String(), "x: p99 10.0 → 11.0 ms: 1.10 × undisturbed (1.10–1.10; mark 1.10): reached; "+

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/millrace/millrace/caddymodule/command/bench"
+	"github.com/millrace/millrace/internal/loadgen"
 )
 
 // A runner measures, one run after the other. Its servers run on one core and
@@ -171,8 +171,8 @@ func (r *runner) startEdge(ctx context.Context, o edgeOptions) (*edge, error) {
 	return startEdge(ctx, r.serving, r.program, dir, o)
 }
 
-// load runs the load engine against a server. What fails makes the run void.
-func (r *runner) load(ctx context.Context, o bench.Options, to target, server served) (result run) {
+// load runs the load generator against a server. What fails makes the run void.
+func (r *runner) load(ctx context.Context, o loadgen.Options, to target, server served) (result run) {
 	o.PID = server.pid()
 	before := readTicks(server.pids()...)
 	p, err := startLoad(r.loading, job{Measure: &measureJob{to, o}})
@@ -205,9 +205,9 @@ func (r run) summary() string {
 	}
 	var text string
 	switch m.Scenario {
-	case bench.Idle:
+	case loadgen.Idle:
 		text = fmt.Sprintf("%s KiB a connection, %s CPU s a thousand handshakes", significant(memory(m)), significant(handshakes(m)))
-	case bench.Fanout:
+	case loadgen.Fanout:
 		text = fmt.Sprintf("%s/s (%s CPU s/M), server %.2f, generator %.2f cores", millions(rate(m)), significant(cpu(m)), m.ServerCores, m.GeneratorCores)
 	default:
 		text = fmt.Sprintf("p99 %s ms (%s CPU s/M), server %.2f, generator %.2f cores", significant(p99(m)), significant(cpu(m)), m.ServerCores, m.GeneratorCores)

@@ -10,7 +10,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/millrace/millrace/caddymodule/command/bench"
+	"github.com/millrace/millrace/internal/loadgen"
 )
 
 // A subscriptionRow is what distinct patterns cost: each on one connection alone,
@@ -116,13 +116,13 @@ func (r *runner) subscribe(ctx context.Context, row *subscriptionRow) error {
 	return nil
 }
 
-func dialAll(ctx context.Context, d bench.Driver, n int) ([]bench.Conn, error) {
-	conns := make([]bench.Conn, n)
+func dialAll(ctx context.Context, d loadgen.Driver, n int) ([]loadgen.Conn, error) {
+	conns := make([]loadgen.Conn, n)
 	err := all(ctx, n, func(i int) (err error) {
 		conns[i], err = d.Dial(ctx)
 		return err
 	})
-	return slices.DeleteFunc(conns, func(c bench.Conn) bool { return c == nil }), err
+	return slices.DeleteFunc(conns, func(c loadgen.Conn) bool { return c == nil }), err
 }
 
 // all calls do for each number below n, a few at a time, and returns the first
@@ -174,7 +174,7 @@ func (row *subscriptionRow) String() string {
 		return fmt.Sprintf("%s: void %q", row.Server, row.Void)
 	}
 	text := fmt.Sprintf("%s: %s patterns over %s connections: %s µs (%s–%s) and %s bytes each", row.Server,
-		bench.Thousands(int64(row.Connections*row.Each)), bench.Thousands(int64(row.Connections)),
+		loadgen.Thousands(int64(row.Connections*row.Each)), loadgen.Thousands(int64(row.Connections)),
 		significant(median(row.Seconds)*1e6), significant(slices.Min(row.Seconds)*1e6), significant(slices.Max(row.Seconds)*1e6),
 		significant(median(row.Heap)))
 	if row.Server == millraceNATS {

@@ -4,13 +4,13 @@ import (
 	"context"
 	"errors"
 
-	"github.com/millrace/millrace/caddymodule/command/bench"
 	"github.com/millrace/millrace/integration/bench/floor"
+	"github.com/millrace/millrace/internal/loadgen"
 )
 
 // Floor returns a driver for the floor server, whose deliveries begin with
 // prefix(channel) bytes that are not the payload; nil: none.
-func Floor(a Address, prefix func(channel string) int) bench.Driver {
+func Floor(a Address, prefix func(channel string) int) loadgen.Driver {
 	return floorDriver{a, prefix}
 }
 
@@ -25,7 +25,7 @@ type floorConn struct {
 	skip   int // bytes before each payload
 }
 
-func (d floorDriver) Dial(ctx context.Context) (bench.Conn, error) {
+func (d floorDriver) Dial(ctx context.Context) (loadgen.Conn, error) {
 	s, err := dial(ctx, d.address, "")
 	if err != nil {
 		return nil, err

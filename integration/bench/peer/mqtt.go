@@ -6,12 +6,12 @@ import (
 	"fmt"
 	"sync/atomic"
 
-	"github.com/millrace/millrace/caddymodule/command/bench"
+	"github.com/millrace/millrace/internal/loadgen"
 )
 
 // MQTT returns a driver for MQTT 3.1.1 over WebSocket (section 6 of its
 // specification), QoS 0, anonymous.
-func MQTT(a Address) bench.Driver { return &mqttDriver{address: a} }
+func MQTT(a Address) loadgen.Driver { return &mqttDriver{address: a} }
 
 type mqttDriver struct {
 	address Address
@@ -35,7 +35,7 @@ type mqttConn struct {
 	answer []byte // the last packet that was no PUBLISH, with its first byte
 }
 
-func (d *mqttDriver) Dial(ctx context.Context) (bench.Conn, error) {
+func (d *mqttDriver) Dial(ctx context.Context) (loadgen.Conn, error) {
 	s, err := dial(ctx, d.address, "mqtt")
 	if err != nil {
 		return nil, err

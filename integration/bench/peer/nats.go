@@ -6,12 +6,12 @@ import (
 	"fmt"
 	"strconv"
 
-	"github.com/millrace/millrace/caddymodule/command/bench"
+	"github.com/millrace/millrace/internal/loadgen"
 )
 
 // NATS returns a driver for the client protocol of NATS over WebSocket, without
 // authentication: https://docs.nats.io/reference/reference-protocols/nats-protocol
-func NATS(a Address) bench.Driver { return natsDriver{a} }
+func NATS(a Address) loadgen.Driver { return natsDriver{a} }
 
 type natsDriver struct{ address Address }
 
@@ -23,7 +23,7 @@ type natsConn struct {
 	sids  int // subscriptions made
 }
 
-func (d natsDriver) Dial(ctx context.Context) (bench.Conn, error) {
+func (d natsDriver) Dial(ctx context.Context) (loadgen.Conn, error) {
 	s, err := dial(ctx, d.address, "")
 	if err != nil {
 		return nil, err

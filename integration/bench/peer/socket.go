@@ -1,5 +1,5 @@
 // Package peer speaks the protocols of the servers that Millrace is measured
-// beside, as drivers of the load engine in caddymodule/command/bench.
+// beside, as drivers of the load generator in internal/loadgen.
 package peer
 
 import (

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/millrace/millrace/caddymodule/command/bench"
+	"github.com/millrace/millrace/internal/loadgen"
 )
 
 // serverFrame is a frame as servers send it: without mask.
@@ -48,15 +48,15 @@ func TestDeliveriesInPieces(t *testing.T) {
 	protocols := []struct {
 		name    string
 		message func(payload string) string
-		conn    func(s *socket) bench.Conn
+		conn    func(s *socket) loadgen.Conn
 		whole   bool // a message is one frame
 	}{
 		{"nats", func(p string) string { return fmt.Sprintf("MSG a.b 1 %d\r\n%s\r\n", len(p), p) },
-			func(s *socket) bench.Conn { return &natsConn{socket: s} }, false},
+			func(s *socket) loadgen.Conn { return &natsConn{socket: s} }, false},
 		{"nats with reply", func(p string) string { return fmt.Sprintf("MSG a.b 1 _INBOX.x %d\r\n%s\r\n", len(p), p) },
-			func(s *socket) bench.Conn { return &natsConn{socket: s} }, false},
-		{"mqtt", mqtt, func(s *socket) bench.Conn { return &mqttConn{socket: s} }, false},
-		{"floor", func(p string) string { return "xyz" + p }, func(s *socket) bench.Conn { return &floorConn{socket: s, skip: 3} }, true},
+			func(s *socket) loadgen.Conn { return &natsConn{socket: s} }, false},
+		{"mqtt", mqtt, func(s *socket) loadgen.Conn { return &mqttConn{socket: s} }, false},
+		{"floor", func(p string) string { return "xyz" + p }, func(s *socket) loadgen.Conn { return &floorConn{socket: s, skip: 3} }, true},
 	}
 	for _, p := range protocols {
 		t.Run(p.name, func(t *testing.T) {
@@ -94,10 +94,10 @@ func TestDeliveriesInPieces(t *testing.T) {
 
 // TestBrokenStreams sends what no server should: an error, and no panic.
 func TestBrokenStreams(t *testing.T) {
-	for _, conn := range []func(s *socket) bench.Conn{
-		func(s *socket) bench.Conn { return &natsConn{socket: s} },
-		func(s *socket) bench.Conn { return &mqttConn{socket: s} },
-		func(s *socket) bench.Conn { return &floorConn{socket: s, skip: 3} },
+	for _, conn := range []func(s *socket) loadgen.Conn{
+		func(s *socket) loadgen.Conn { return &natsConn{socket: s} },
+		func(s *socket) loadgen.Conn { return &mqttConn{socket: s} },
+		func(s *socket) loadgen.Conn { return &floorConn{socket: s, skip: 3} },
 	} {
 		for _, stream := range []string{
 			"", "\x82", "\x88\x00", "\x82\x7f\xff\xff\xff\xff\xff\xff\xff\xff",
@@ -124,7 +124,7 @@ func TestPublishIsMasked(t *testing.T) {
 	for _, size := range []int{0, 1, 100, 200, 70_000} {
 		payload := bytes.Repeat([]byte("p"), size)
 		for name, want := range map[string]struct {
-			conn bench.Conn
+			conn loadgen.Conn
 			wire string
 		}{
 			"nats":  {new(natsConn), fmt.Sprintf("PUB a.b %d\r\n%s\r\n", size, payload)},

@@ -1,6 +1,6 @@
 //go:build !unix
 
-package bench
+package loadgen
 
 // ownCPU is not known here.
 func ownCPU() float64 { return 0 }

@@ -1,11 +1,12 @@
-// Package bench measures a publish/subscribe server from outside, over real
-// connections: how much it delivers, how late, and what that costs it.
+// Package loadgen puts load on a publish/subscribe server over real connections,
+// and measures from outside how much it delivers, how late, and what that costs
+// it. The command `pubsub bench` and integration/bench use it.
 //
 // What differs between protocols is behind Driver; EdgeDriver is the one for
 // Millrace. Each connection is read by one goroutine that parses in place and
 // allocates nothing for a message, so that the server is the limit, and not
 // this package.
-package bench
+package loadgen
 
 import (
 	"context"

@@ -1,4 +1,4 @@
-package bench
+package loadgen
 
 import (
 	"context"
@@ -6,10 +6,11 @@ import (
 	"errors"
 	"time"
 
-	"github.com/millrace/millrace/wire"
 	"github.com/quic-go/quic-go"
 	"github.com/quic-go/quic-go/http3"
 	"github.com/quic-go/webtransport-go"
+
+	"github.com/millrace/millrace/wire"
 )
 
 // A webTransport is a session, alone on its QUIC connection, and its

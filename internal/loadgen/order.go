@@ -1,4 +1,4 @@
-package bench
+package loadgen
 
 // An order finds out, for one subscriber and one publisher, which messages came
 // twice or late. What comes in its order costs one comparison.
