@@ -2,120 +2,13 @@ package loadgen
 
 import (
 	"context"
-	"encoding/binary"
 	"errors"
-	"io"
 	"runtime"
 	"strings"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 )
-
-// A broker is a server in this process, as bad as a test wishes.
-type broker struct {
-	mu      sync.Mutex
-	members map[string][]*client
-
-	dialed int
-	// spoil returns what becomes of the n-th delivery to one client, from 1; nil:
-	// nothing.
-	spoil func(n int, payload string) []string
-	lag   time.Duration // before each read
-	// refuse is the error of the n-th Dial, from 1; nil: none.
-	refuse func(n int) error
-}
-
-type client struct {
-	broker *broker
-	closed chan struct{}
-	once   sync.Once
-
-	mu      sync.Mutex
-	queue   []string
-	n       int
-	arrived chan struct{}
-}
-
-func (b *broker) Dial(context.Context) (Conn, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.dialed++
-	if b.refuse != nil {
-		if err := b.refuse(b.dialed); err != nil {
-			return nil, err
-		}
-	}
-	return &client{broker: b, closed: make(chan struct{}), arrived: make(chan struct{}, 1)}, nil
-}
-
-func (c *client) Subscribe(channel string) error {
-	c.broker.mu.Lock()
-	defer c.broker.mu.Unlock()
-	if c.broker.members == nil {
-		c.broker.members = map[string][]*client{}
-	}
-	c.broker.members[channel] = append(c.broker.members[channel], c)
-	return nil
-}
-
-func (c *client) AppendPublish(dst []byte, channel string, payload []byte) []byte {
-	dst = append(append(dst, byte(len(channel))), channel...)
-	return append(binary.BigEndian.AppendUint16(dst, uint16(len(payload))), payload...)
-}
-
-func (c *client) Write(b []byte) error {
-	for len(b) > 0 {
-		c.broker.mu.Lock()
-		members := c.broker.members[string(b[1:1+b[0]])]
-		c.broker.mu.Unlock()
-		b = b[1+b[0]:]
-		n := binary.BigEndian.Uint16(b)
-		for _, m := range members {
-			m.push(string(b[2 : 2+n]))
-		}
-		b = b[2+n:]
-	}
-	return nil
-}
-
-func (c *client) push(payload string) {
-	c.mu.Lock()
-	c.n++
-	payloads := []string{payload}
-	if c.broker.spoil != nil {
-		payloads = c.broker.spoil(c.n, payload)
-	}
-	c.queue = append(c.queue, payloads...)
-	c.mu.Unlock()
-	select {
-	case c.arrived <- struct{}{}:
-	default:
-	}
-}
-
-func (c *client) Receive(message func([]byte)) error {
-	select {
-	case <-c.arrived:
-	case <-c.closed:
-		return io.ErrClosedPipe
-	}
-	time.Sleep(c.broker.lag)
-	c.mu.Lock()
-	queue := c.queue
-	c.queue = nil
-	c.mu.Unlock()
-	for _, payload := range queue {
-		message([]byte(payload))
-	}
-	return nil
-}
-
-func (c *client) Close() error {
-	c.once.Do(func() { close(c.closed) })
-	return nil
-}
 
 // short are options for a run of a tenth of a second.
 func short(scenario string) Options {
@@ -234,60 +127,6 @@ func (a adviser) Advise(o Options, r *Result) error {
 	return a.advice
 }
 
-// With few subscribers the window would let the rate reach the token's cap.
-func TestPace(t *testing.T) {
-	o := short(Fanout)
-	o.MaxRate = 2000
-	start := time.Now()
-	r, err := Run(t.Context(), &broker{}, o)
-	if most := o.MaxRate*(time.Since(start).Seconds()+time.Duration(paceCatchUp).Seconds()) + float64(o.Burst); err != nil || float64(r.Published) > most {
-		t.Errorf("published %d, want at most %.0f; %v", r.Published, most, err)
-	}
-	held := func(o Options) bool {
-		t.Helper()
-		r, err := Run(t.Context(), &broker{}, o)
-		if err != nil {
-			t.Error(err)
-			return false
-		}
-		return strings.Contains(strings.Join(r.Notes, ""), "held back to")
-	}
-	slow := o
-	slow.MaxRate, slow.Duration = 30, time.Second // many waits, of 100 ms each: a busy machine takes a few of them
-	if !held(slow) {
-		t.Error("no word of what holds the run back")
-	}
-	o.MaxRate = 1e9
-	if held(o) {
-		t.Error("a rate that nobody comes to holds the run back")
-	}
-	// What is published at the pace is no cap's rate, whatever the rate seems to be.
-	for _, payload := range []int{MinPayload, 128, 60_000} {
-		for _, limit := range []int{8, 100, 16384} {
-			edge := EdgeOptions{URL: "ws://localhost", Tenant: "bench", CapKBPerSec: limit}
-			o := short(Fanout)
-			o.Payload = payload
-			rate := edge.Pace(o)
-			seems := func(times float64) error {
-				return EdgeDriver(edge).(Adviser).Advise(o, &Result{Seconds: 1, DeliveriesPerSecond: times * rate * float64(o.Subscribers)})
-			}
-			if err := seems(1); err != nil || rate == 0 {
-				t.Errorf("%d bytes at %d KB/s: %v messages/s: %v", payload, limit, rate, err)
-			}
-			if seems(1/paceShare) == nil {
-				t.Error("no word of the cap")
-			}
-			o.MaxRate = rate
-			if err := seems(1 / paceShare); err != nil {
-				t.Errorf("what came late: %v", err)
-			}
-		}
-	}
-	if rate := (EdgeOptions{Tenant: "bench"}).Pace(o); rate != 0 {
-		t.Errorf("without a cap: %v", rate)
-	}
-}
-
 // Who reads the figures is told that the generator was the limit.
 func TestNoteOfGenerator(t *testing.T) {
 	for cores, want := range map[float64]int{0.5: 0, float64(runtime.GOMAXPROCS(0)): 1} {
@@ -356,44 +195,5 @@ func TestInterrupt(t *testing.T) {
 				t.Errorf("the result is empty: %+v", r)
 			}
 		})
-	}
-}
-
-func TestOptions(t *testing.T) {
-	for _, scenario := range Scenarios() {
-		if err := Defaults(scenario).Check(); err != nil {
-			t.Errorf("the defaults of %s: %v", scenario, err)
-		}
-	}
-	for _, tt := range []struct {
-		scenario, want string
-		change         func(*Options)
-	}{
-		{"flood", "scenario: must be one of fanout, latency, rooms, idle", nil},
-		{Fanout, "window: must be from 1 to", func(o *Options) { o.Window = 0 }},
-		{Fanout, "burst: must be from 1 to", func(o *Options) { o.Burst = -1 }},
-		{Fanout, "subscribers: must be from 1 to", func(o *Options) { o.Subscribers = 0 }},
-		{Latency, "subscribers: must be from 1 to", func(o *Options) { o.Subscribers = 0 }},
-		{Latency, "rate: must be above 0", func(o *Options) { o.Rate = 0 }},
-		{Rooms, "payload: must be from 24 to", func(o *Options) { o.Payload = 23 }},
-		{Rooms, "members: must be from 1 to", func(o *Options) { o.Members = 0 }},
-		{Rooms, "rooms: must be so few", func(o *Options) { o.Rooms, o.Members = 2000, 2000 }},
-		{Rooms, "member-rate: must be above 0", func(o *Options) { o.MemberRate = -1 }},
-		{Idle, "connections: must be from 1 to", func(o *Options) { o.Connections = 0 }},
-		{Idle, "settle: must be from 0", func(o *Options) { o.Settle = -1 }},
-		{Fanout, "duration: must be above 0", func(o *Options) { o.Duration = 0 }},
-		{Fanout, "warmup: must be from 0", func(o *Options) { o.Warmup = -1 }},
-		{Fanout, "dialers: must be from", func(o *Options) { o.Dialers = -1 }},
-		{Fanout, "server-pid: must be from 0", func(o *Options) { o.PID = -1 }},
-	} {
-		o := Defaults(tt.scenario)
-		if tt.change != nil {
-			tt.change(&o)
-		}
-		r, err := Run(t.Context(), &broker{}, o)
-		var option *OptionError
-		if r != nil || !errors.As(err, &option) || !strings.Contains(err.Error(), tt.want) {
-			t.Errorf("%s: got %v and %v, want %q", tt.scenario, r, err, tt.want)
-		}
 	}
 }

@@ -3,13 +3,11 @@ package loadgen
 import (
 	"bytes"
 	"encoding/binary"
-	"errors"
 	"io"
 	"math/rand/v2"
 	"net"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/millrace/millrace/wire"
 )
@@ -135,50 +133,6 @@ func TestWebSocketLoops(t *testing.T) {
 	}
 }
 
-// tcpPair returns both ends of a connection, for 10 s and until the test ends.
-func tcpPair(t *testing.T) (client, server *net.TCPConn) {
-	t.Helper()
-	listener, err := net.ListenTCP("tcp", &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer listener.Close()
-	if client, err = net.DialTCP("tcp", nil, listener.Addr().(*net.TCPAddr)); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { client.Close() })
-	if server, err = listener.AcceptTCP(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { server.Close() })
-	for _, conn := range []*net.TCPConn{client, server} {
-		if err := errors.Join(conn.SetDeadline(time.Now().Add(10*time.Second)), conn.SetReadBuffer(1<<20), conn.SetWriteBuffer(1<<20)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return client, server
-}
-
-// What has come before the loop begins is read to its end, though no more comes
-// to wake the loop.
-func TestLoopReadsAll(t *testing.T) {
-	client, server := tcpPair(t)
-	stream := bytes.Repeat([]byte("0123456789"), 20_000) // several reads
-	if _, err := server.Write(stream); err != nil {
-		t.Fatal(err)
-	}
-	all, got := errors.New("all is there"), 0
-	err := ReadLoop(client, nil, func(b []byte) (int, error) {
-		if got += len(b); got == len(stream) {
-			return len(b), all
-		}
-		return len(b), nil
-	})
-	if got != len(stream) || !errors.Is(err, all) {
-		t.Errorf("%d bytes of %d, then %v", got, len(stream), err)
-	}
-}
-
 // unmask returns the first byte of the only frame in b, and its body.
 func unmask(t *testing.T, b []byte) []byte {
 	t.Helper()
@@ -201,30 +155,6 @@ func unmask(t *testing.T, b []byte) []byte {
 		out = append(out, body[i]^mask[i%4])
 	}
 	return out
-}
-
-// A publish of any size is the frame that package wire knows, masked.
-func TestPublishFrames(t *testing.T) {
-	socket := &edgeConn{link: &webSocket{}, tenant: []byte("t")}
-	stream := &edgeConn{link: &webTransport{}, tenant: []byte("t")}
-	for n := range 300 {
-		checkPublish(t, socket, stream, n)
-	}
-	checkPublish(t, socket, stream, 65_520)
-	checkPublish(t, socket, stream, 70_000)
-}
-
-func checkPublish(t *testing.T, socket, stream *edgeConn, n int) {
-	t.Helper()
-	payload := bytes.Repeat([]byte("p"), n)
-	want := wire.AppendPublish(nil, wire.Publish{Tenant: []byte("t"), Channel: []byte("bench.1"), Payload: payload})
-	got := unmask(t, socket.AppendPublish([]byte("before"), "bench.1", payload)[len("before"):])
-	if got[0] != 0x82 || !bytes.Equal(got[1:], want) {
-		t.Errorf("a payload of %d bytes: WebSocket frame %x", n, got)
-	}
-	if got := stream.AppendPublish(nil, "bench.1", payload); !bytes.Equal(got, wire.AppendMessage(nil, want)) {
-		t.Errorf("a payload of %d bytes: WebTransport message %x", n, got)
-	}
 }
 
 // What ends a connection says why.
@@ -260,67 +190,5 @@ func TestWebSocketEnds(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: got %v, want %q", name, err, tt.want)
 		}
-	}
-}
-
-// The receiving side allocates nothing for a message, nor for a read.
-func TestReceiveAllocatesNothing(t *testing.T) {
-	r := newRun(t.Context(), nil, short(Fanout), process{})
-	defer r.cancel()
-	r.window = newWindow(1, 64)
-	var stream []byte
-	payload := make([]byte, 128)
-	const messages = 64
-	conn := &canned{piece: 1 << 20}
-	number := uint64(0)
-	refill := func() {
-		stream = stream[:0]
-		for range messages {
-			number++
-			stamp{run: r.tag, number: number, sent: nanotime()}.put(payload)
-			stream = append(stream, serverFrame(0x82, deliverFrame(string(payload)))...)
-		}
-	}
-	c := &receiver{conn: &edgeConn{link: &webSocket{conn: conn}, tenant: []byte("t")}, run: r, orders: []order{{next: 1}}}
-	refill()
-	conn.sent = stream
-	if err := c.receive(); err == nil { // grows the buffer
-		t.Fatal("the connection does not end")
-	}
-	refill()
-	message := c.message
-	got := testing.AllocsPerRun(1, func() { // runs it twice
-		conn.sent = stream
-		for len(conn.sent) > 0 {
-			if err := c.conn.Receive(message); err != nil {
-				t.Fatal(err)
-			}
-		}
-	})
-	if got != 0 || c.count != 2*messages || c.duplicates != messages {
-		t.Errorf("%v allocations for %d messages", got, c.count)
-	}
-}
-
-// What is measured is the time since a message was sent, of those that were sent
-// in the measured time.
-func TestLatencyOfMessages(t *testing.T) {
-	r := newRun(t.Context(), nil, short(Fanout), process{})
-	defer r.cancel()
-	now := nanotime()
-	r.from.Store(now - 50e6)
-	r.to.Store(now - 20e6)
-	c := &receiver{run: r, orders: []order{{next: 1}}}
-	payload := make([]byte, MinPayload)
-	for i, ago := range []int64{60e6, 50e6, 40e6, 20e6, 10e6} {
-		stamp{run: r.tag, number: uint64(i) + 1, sent: now - ago}.put(payload)
-		c.now = 0
-		c.message(payload)
-	}
-	var times summary
-	times.add(&c.times)
-	late := float64(nanotime()-now) / 1e3
-	if longest := times.quantile(0.9); times.total != 2 || longest < 49_000 || longest > 51_000+late || c.count != 5 {
-		t.Errorf("got %d times, the longest %v µs; want 2 and about 50,000", times.total, longest)
 	}
 }
