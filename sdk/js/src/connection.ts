@@ -1,8 +1,8 @@
 import { asError, MillraceError } from "./errors.js";
 import { DeliverDecoder, type Delivered } from "./frames.js";
 import { lastWord, parseServerLine, type ServerLine } from "./lines.js";
-import type { Link, LinkEnd } from "./link.js";
-import type { Settings, Transport } from "./options.js";
+import type { Link, LinkEnd, Transport } from "./link.js";
+import type { Settings } from "./options.js";
 import { now } from "./timers.js";
 import { Watch } from "./watch.js";
 

@@ -1,7 +1,6 @@
 import { asError, MillraceError } from "./errors.js";
-import type { Link } from "./link.js";
-import type { Settings, Transport } from "./options.js";
-import { badOption } from "./options.js";
+import type { Link, Transport } from "./link.js";
+import { badOption, type Settings } from "./options.js";
 import { limited } from "./timers.js";
 import { openWebSocket } from "./websocket.js";
 import { hasWebTransport, openWebTransport } from "./webtransport.js";

@@ -1,5 +1,5 @@
 import type { ErrorCode, MillraceError } from "./errors.js";
-import type { Transport } from "./options.js";
+import type { Transport } from "./link.js";
 
 /** The connection that an event is about. */
 export interface Place {

@@ -7,6 +7,7 @@ export { Client, connect, type PublishOptions, type SubscribeOptions } from "./c
 export { type ErrorCode, type ErrorContext, MillraceError } from "./errors.js";
 export type { ClientEvents, EventHandler, EventHandlers, EventName, MoveReason, Place } from "./events.js";
 export type { Delivery } from "./frames.js";
+export type { Transport } from "./link.js";
 export type { Message } from "./message.js";
 export type {
   CertificateHash,
@@ -15,6 +16,5 @@ export type {
   ProvidedToken,
   QueueOptions,
   QueuePolicy,
-  Transport,
 } from "./options.js";
 export type { Subscription } from "./subscription.js";

@@ -1,5 +1,7 @@
 import type { MillraceError } from "./errors.js";
-import type { Transport } from "./options.js";
+
+/** What a connection to an edge goes over. */
+export type Transport = "webtransport" | "websocket";
 
 /** Who takes what comes over a link. */
 export interface Sink {

@@ -3,7 +3,7 @@ import { MillraceError } from "./errors.js";
 import type { MoveReason } from "./events.js";
 import type { Readers } from "./interests.js";
 import { Mover } from "./mover.js";
-import type { Session } from "./session.js";
+import type { SessionState } from "./state.js";
 import { backOff, now, sleep, within } from "./timers.js";
 
 const OTHERS = 250; // ms until other edges know of a subscription
@@ -14,7 +14,7 @@ const PATIENCE = 2000; // ms for the answers of the edge that is left
  * With one that is ready nobody is told before the first is left; if it is lost before, the client stays.
  */
 export async function move(
-  s: Session,
+  s: SessionState,
   from: Connection<Readers>,
   reason: MoveReason,
   signal: AbortSignal,
@@ -79,7 +79,7 @@ export async function move(
 
 // leave leaves the first connection, unless one of the two is lost before; tell is called when it begins to.
 async function leave(
-  s: Session,
+  s: SessionState,
   from: Connection<Readers>,
   to: Connection<Readers>,
   tell: () => void,

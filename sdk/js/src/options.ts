@@ -1,7 +1,6 @@
 import { MillraceError } from "./errors.js";
 import type { EventHandlers } from "./events.js";
-
-export type Transport = "webtransport" | "websocket";
+import type { Transport } from "./link.js";
 
 /** What becomes of a message for a subscription whose queue is full. */
 export type QueuePolicy = "drop-oldest" | "drop-newest" | "end";

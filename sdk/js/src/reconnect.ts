@@ -1,14 +1,14 @@
 import type { Connection } from "./connection.js";
 import { MillraceError } from "./errors.js";
 import type { Readers } from "./interests.js";
-import type { Session } from "./session.js";
+import type { SessionState } from "./state.js";
 import { backOff, now } from "./timers.js";
 
 const STEADY = 10_000; // ms; a connection that lasted so long was a good one
 
 /** reconnect finds a connection in place of one that is lost, and restores the subscriptions. */
 export async function reconnect(
-  s: Session,
+  s: SessionState,
   lost: Connection<Readers>,
   error: MillraceError,
   signal: AbortSignal,

@@ -1,78 +1,38 @@
-import { type Connection, disconnected, type Owner } from "./connection.js";
+import type { Connection, Owner } from "./connection.js";
 import { asError, MillraceError } from "./errors.js";
-import { Events, type Place } from "./events.js";
-import type { Delivered } from "./frames.js";
 import type { Readers } from "./interests.js";
 import { move } from "./move.js";
-import type { Mover } from "./mover.js";
-import { type ConnectOptions, type Settings, settings } from "./options.js";
+import type { ConnectOptions } from "./options.js";
 import { reconnect } from "./reconnect.js";
 import { Search } from "./search.js";
-import { Subscriber } from "./subscriber.js";
+import { SessionState } from "./state.js";
 import { suspect } from "./suspect.js";
-import { now, sleep } from "./timers.js";
+import { now } from "./timers.js";
 import { TokenClock } from "./token.js";
-import { Trail } from "./trail.js";
 import { type Sleeper, watchSleep } from "./wake.js";
 import { WayBack } from "./wayback.js";
 
 type Conn = Connection<Readers>;
-type Message = Delivered<Readers>;
 
 const SILENCE = 3000; // ms of a tentative second connection
 
 /**
- * A Session is the state of a client: one connection that leads, while it moves or suspects that a
- * second one, or none while it reconnects. These go on in tasks, move, suspect and reconnect, of
- * which one runs at most. A trail and a way back to WebTransport may go on beside it.
+ * A Session decides what a client does next, by what its connections and the machine tell. Moves,
+ * suspicions and reconnects are tasks, of which one runs at most. A trail and a way back to
+ * WebTransport may go on beside it.
  */
-export class Session implements Owner<Readers>, Sleeper {
-  readonly settings: Settings;
-  readonly events: Events;
+export class Session extends SessionState implements Owner<Readers>, Sleeper {
   readonly clock: TokenClock;
   readonly search: Search;
-  readonly subscriber: Subscriber = new Subscriber(this);
   /** Resolves at the end, with the error or undefined. */
   readonly closed: Promise<MillraceError | undefined>;
-  /** Gives messages to the application; its publishes go here, too, unless out is set. */
-  lead: Conn | undefined;
-  /** The connection that a move goes to, or that may take over. */
-  second: Conn | undefined;
-  /** The lead, while it brings nothing and another one may take over. */
-  suspected: Conn | undefined;
-  /** The second connection is given up if it says nothing, and nobody is told. */
-  tentative = false;
-  /** The connection that was taken over from. */
-  trail: Trail | undefined;
-  /** Where publishes go during a move, once the first edge has handled what it had. */
-  out: Conn | undefined;
-  /** What waits for that, or for the end of a suspicion: publishes and flushes. */
-  gate: (() => void)[] | undefined;
-  /** Of a move or a suspicion, and for a second after it. */
-  mover: Mover<Message["route"]> | undefined;
-  /** The mover's first connection is lead; else that is what was the second. */
-  both = false;
-  /** Between a loss and the restored subscriptions. */
-  reconnecting = false;
-  /** UNSUB has been sent on the first connection. */
-  leaving = false;
-  place: Place = { edge: "", transport: "websocket" };
-  rtt: number | undefined;
-  /** When the connection was complete, for the back-off. */
-  since = 0;
-  attempts = 0;
-  /** Set at the end; what needs a connection throws it. */
-  over: MillraceError | undefined;
-  #link = true; // of the lead, as the application was told
   #task: AbortController | undefined;
-  readonly #pauses = new Set<() => void>();
   readonly #way: WayBack = new WayBack(this);
   #unwatch: (() => void) | undefined;
   #settle!: (error: MillraceError | undefined) => void;
 
   constructor(addresses: readonly URL[], options: ConnectOptions) {
-    this.settings = settings(options);
-    this.events = new Events(options.on);
+    super(options);
     this.clock = new TokenClock(
       this.settings,
       () => this.next(),
@@ -104,12 +64,9 @@ export class Session implements Owner<Readers>, Sleeper {
     }
   }
 
-  /** follow makes a connection the first one. */
-  follow(c: Conn): void {
-    this.lead = c;
-    this.place = { edge: c.edge, transport: c.transport };
+  override follow(c: Conn): void {
+    super.follow(c);
     if (this.since) this.#way.follow(c);
-    this.linked();
   }
 
   /** next starts the move that is due, if there is one. */
@@ -144,27 +101,6 @@ export class Session implements Owner<Readers>, Sleeper {
   }
 
   // Owner
-
-  delivered(from: Conn, m: Message): void {
-    if (!this.mover) return this.#give(m);
-    const time = now();
-    if (from === this.second) {
-      const known = this.lead?.confirmed;
-      const unknown = !m.route.patterns.some((pattern) => known?.has(`${m.tenant}:${pattern}`));
-      const given = this.mover.second(m, time, unknown);
-      if (given) this.#give(given);
-    } else if (this.both) {
-      if (this.mover.first(m, time)) this.#give(m);
-    } else {
-      if (!this.mover.late(m, time)) this.#give(m);
-      if (this.mover?.done(time)) this.mover = undefined;
-    }
-  }
-
-  // #give gives a message to the application, unless a trail has given it.
-  #give(m: Omit<Message, "route"> & { readonly route: Message["route"] }): void {
-    if (!this.trail || this.trail.lead(m)) this.subscriber.interests.dispatch(m);
-  }
 
   draining(from: Conn): void {
     this.search.drained.add(from.edge);
@@ -214,13 +150,6 @@ export class Session implements Owner<Readers>, Sleeper {
     this.next();
   }
 
-  linked(): void {
-    const { link, edge } = this.lead ?? {};
-    if (!this.since || !edge || link === undefined || link === this.#link) return;
-    this.#link = link;
-    this.events.emit(link ? "linkUp" : "linkDown", { edge });
-  }
-
   lost(from: Conn, error: MillraceError): void {
     const ofThisToken = from.token === this.clock.token;
     const final =
@@ -240,99 +169,24 @@ export class Session implements Owner<Readers>, Sleeper {
       if (from === this.lead) {
         void this.second?.close(); // it has yet to subscribe
         this.second = undefined;
-        this.#giveHeld();
+        this.giveHeld();
       }
       this.promote(); // the first one has no subscriptions any more
       if (!this.reconnecting) this.run((signal) => reconnect(this, from, error, signal));
     }
   }
 
-  /** promote makes the second connection the first, and leaves that. */
-  promote(): void {
-    const { lead, second } = this;
-    if (!second) return;
-    this.follow(second);
-    this.second = undefined;
-    this.both = this.leaving = false;
-    this.openGate(undefined);
-    this.#giveHeld();
-    void lead?.close();
-  }
-
-  /** takeOver makes the second connection the first, while that is suspect; it trails from now on. */
-  takeOver(from: Conn, to: Conn): void {
-    this.trail?.hold(false);
-    const trail = new Trail(
-      from,
-      this.mover?.given ?? [],
-      (m) => this.subscriber.interests.dispatch(m, true),
-      () => {
-        if (this.trail === trail) this.trail = undefined;
-      },
-      this.trail,
-    );
-    this.trail = trail;
-    const away = now() - from.lastByte;
-    this.suspected = this.second = undefined;
-    this.both = this.tentative = false;
-    this.follow(to);
-    this.since = now();
-    this.events.emit("recovered", { ...this.place, away });
-    this.#giveHeld();
-    this.openGate(undefined);
-  }
-
-  /** stay goes on with the first connection: there is no second any more. */
-  stay(): void {
-    this.suspected = undefined;
-    this.trail?.hold(false);
-    if (this.both) this.mover?.stay(now());
-    this.both = this.tentative = false;
-  }
-
-  // #giveHeld gives what was held back for another connection: nobody else delivers it.
-  #giveHeld(): void {
-    for (const m of this.mover?.release() ?? []) this.#give(m);
-  }
-
   // Sleeper
 
   slept(): void {
     for (const c of [this.lead, this.second]) c?.awake(false);
-    this.#hurry();
+    this.hurry();
   }
 
   networkChanged(): void {
     for (const c of [this.lead, this.second]) c?.awake(true);
-    this.#hurry();
+    this.hurry();
     this.#way.soon();
-  }
-
-  /** pause is a sleep that ends when the machine wakes. */
-  pause(ms: number, signal: AbortSignal): Promise<void> {
-    return sleep(ms, signal, this.#pauses);
-  }
-
-  #hurry(): void {
-    for (const go of [...this.#pauses]) go();
-  }
-
-  /** openGate lets go what waited for the first edge; out is where publishes go now, if not to lead. */
-  openGate(out: Conn | undefined): void {
-    this.out = out;
-    const waiting = this.gate ?? [];
-    this.gate = undefined;
-    for (const go of waiting) go();
-  }
-
-  // Publishing
-
-  /** exit waits until publishes may go, and returns where. */
-  exit(): Conn {
-    if (this.over) throw this.over;
-    const c = this.out ?? this.lead;
-    if (!c?.alive) throw disconnected();
-    return c;
   }
 
   // The end
@@ -348,7 +202,7 @@ export class Session implements Owner<Readers>, Sleeper {
     const ended = [this.lead?.close(), this.second?.close(), this.trail?.stop()];
     this.openGate(undefined);
     if (error) {
-      this.#giveHeld();
+      this.giveHeld();
       this.trail?.flush();
     }
     this.subscriber.end(error, this.over);

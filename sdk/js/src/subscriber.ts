@@ -1,19 +1,29 @@
 import type { Connection } from "./connection.js";
 import { asError, type MillraceError } from "./errors.js";
+import type { Events } from "./events.js";
 import { type Interest, Interests, type Readers } from "./interests.js";
-import type { Session } from "./session.js";
 import type { Keeper, Subscription } from "./subscription.js";
 
 type Conn = Connection<Readers>;
+
+/** What a subscriber needs of its session, as SessionState has it. */
+export interface Connections {
+  readonly lead: Conn | undefined;
+  readonly second: Conn | undefined;
+  readonly suspected: Conn | undefined;
+  readonly leaving: boolean;
+  readonly over: MillraceError | undefined;
+  readonly events: Events;
+}
 
 /** A Subscriber asks the connections of a session for what the application has subscribed to. */
 export class Subscriber implements Keeper {
   readonly interests: Interests = new Interests();
   /** The SUBs without an answer. */
   readonly asking: Set<Promise<void>> = new Set();
-  readonly #s: Session;
+  readonly #s: Connections;
 
-  constructor(s: Session) {
+  constructor(s: Connections) {
     this.#s = s;
   }
 
