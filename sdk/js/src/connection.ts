@@ -1,8 +1,9 @@
-import { asError, MillraceError } from "./errors.js";
+import { asError, disconnected, MillraceError } from "./errors.js";
 import { DeliverDecoder, type Delivered } from "./frames.js";
-import { lastWord, parseServerLine, type ServerLine } from "./lines.js";
+import { knownLine, lastWord } from "./lines.js";
 import type { Link, LinkEnd, Transport } from "./link.js";
 import type { Settings } from "./options.js";
+import { Requests, type Waiter } from "./requests.js";
 import { now } from "./timers.js";
 import { Watch } from "./watch.js";
 
@@ -23,11 +24,6 @@ export interface Owner<T> {
   linked(): void;
   /** The connection has ended, other than by close; called once, and not before it is made. */
   lost(from: Connection<T>, error: MillraceError): void;
-}
-
-interface Waiter<V> {
-  resolve(value: V): void;
-  reject(err: MillraceError): void;
 }
 
 const SLOWEST = 1.024; // bytes a millisecond: the lowest ingress cap of an edge
@@ -59,7 +55,7 @@ export class Connection<T> {
   #owner: Owner<T>;
   readonly #watch: Watch;
   readonly #decoder = new DeliverDecoder<T>();
-  readonly #waiters = new Map<string, Waiter<void>[]>(); // by request; the oldest first
+  readonly #requests = new Requests();
   #pings: (Waiter<number> & { at: number; patience: number; own: boolean })[] = [];
   readonly #held = new Set<() => void>(); // publishes that wait for the transport
   #sent = 0; // bytes since the last PING
@@ -130,9 +126,7 @@ export class Connection<T> {
     return new Promise((resolve, reject) => {
       if (!this.alive) return reject(disconnected());
       const key = `${verb}:${name}`;
-      const all = this.#waiters.get(key);
-      if (all) all.push({ resolve, reject });
-      else this.#waiters.set(key, [{ resolve, reject }]);
+      this.#requests.add(key, { resolve, reject });
       this.#send(key);
     });
   }
@@ -181,7 +175,7 @@ export class Connection<T> {
   handTo(owner: Owner<T>): void {
     this.#owner = owner;
     this.#watch.stop();
-    this.#rejectWaiters(disconnected());
+    this.#requests.reject(disconnected());
     for (const ping of this.#pings) ping.reject(disconnected()); // their PONGs may come yet
     for (const go of this.#held) go();
   }
@@ -206,7 +200,7 @@ export class Connection<T> {
     if (!l) return; // later edges may have more
     if (l.kind === "OK") {
       const name = `${l.tenant}:${l.pattern}`;
-      if (this.#answer(`${l.verb}:${name}`, (w) => w.resolve()) && l.verb === "SUB") this.confirmed.add(name);
+      if (this.#requests.answer(`${l.verb}:${name}`, (w) => w.resolve()) && l.verb === "SUB") this.confirmed.add(name);
     } else if (l.kind === "ERR") this.#error(l.code, l.detail);
     else if (l.kind === "PING") this.#link.send("PONG");
     else if (l.kind === "PONG") {
@@ -242,21 +236,11 @@ export class Connection<T> {
       tenant !== undefined &&
       pattern !== undefined &&
       code !== "broker_unavailable" &&
-      this.#answer(detail, (w) => w.reject(new MillraceError(code, undefined, { tenant, pattern })));
+      this.#requests.answer(detail, (w) => w.reject(new MillraceError(code, undefined, { tenant, pattern })));
     // What ends the connection is told as the error of that.
     if (!refused && !/^(token_|unauthorized|forbidden)/.test(code)) this.#owner.told(code, detail);
     // These leave nothing to wait for, and a close that follows may be late.
     if (code === "token_revoked" || code === "token_expired") this.fail(this.#lastError as MillraceError);
-  }
-
-  // #answer gives the oldest request its answer, and says whether there was one.
-  #answer(key: string, give: (w: Waiter<void>) => void): boolean {
-    const all = this.#waiters.get(key);
-    const waiter = all?.shift();
-    if (!waiter) return false;
-    if (all?.length === 0) this.#waiters.delete(key);
-    give(waiter);
-    return true;
   }
 
   #try(act: () => void): void {
@@ -299,27 +283,8 @@ export class Connection<T> {
     this.error = error;
     this.#watch.stop();
     const gone = disconnected(error);
-    this.#rejectWaiters(gone);
+    this.#requests.reject(gone);
     for (const ping of this.#pings) ping.reject(gone);
     this.#pings = [];
   }
-
-  #rejectWaiters(error: MillraceError): void {
-    const waiters = [...this.#waiters.values()].flat();
-    this.#waiters.clear();
-    for (const waiter of waiters) waiter.reject(error);
-  }
-}
-
-function knownLine(line: string): ServerLine | undefined {
-  try {
-    return parseServerLine(line);
-  } catch {
-    return undefined;
-  }
-}
-
-/** disconnected is the error of what needs a connection. */
-export function disconnected(cause?: unknown): MillraceError {
-  return new MillraceError("disconnected", "there is no connection to an edge", cause === undefined ? {} : { cause });
 }

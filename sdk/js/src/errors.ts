@@ -87,3 +87,8 @@ export class MillraceError extends Error {
 export function asError(err: unknown, code: ErrorCode, text: string): MillraceError {
   return err instanceof MillraceError ? err : new MillraceError(code, text, { cause: err });
 }
+
+/** disconnected is the error of what needs a connection. */
+export function disconnected(cause?: unknown): MillraceError {
+  return new MillraceError("disconnected", "there is no connection to an edge", cause === undefined ? {} : { cause });
+}

@@ -58,3 +58,12 @@ export function parseServerLine(line: string): ServerLine {
   }
   throw new MillraceError("protocol", "a line that is none");
 }
+
+/** knownLine is parseServerLine, but returns undefined for a line that this client does not know. */
+export function knownLine(line: string): ServerLine | undefined {
+  try {
+    return parseServerLine(line);
+  } catch {
+    return undefined;
+  }
+}

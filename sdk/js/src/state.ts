@@ -1,5 +1,5 @@
-import { type Connection, disconnected } from "./connection.js";
-import type { MillraceError } from "./errors.js";
+import type { Connection } from "./connection.js";
+import { disconnected, type MillraceError } from "./errors.js";
 import { Events, type Place } from "./events.js";
 import type { Delivered } from "./frames.js";
 import type { Readers } from "./interests.js";
