@@ -42,7 +42,7 @@ function session() {
   s.follow(c);
   let got = 0;
   const config = { onMessage: () => got++, queue: 1, queuePolicy: "end" };
-  s.subscribe(new Subscription("paint.room", PATTERN, s, config));
+  s.subscriber.subscribe(new Subscription("paint.room", PATTERN, s.subscriber, config));
   return { sink, got: () => got, end: () => c.close() };
 }
 
