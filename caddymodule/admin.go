@@ -11,6 +11,8 @@ import (
 	"strings"
 
 	"github.com/caddyserver/caddy/v2"
+
+	"github.com/millrace/millrace/caddymodule/problem"
 	"github.com/millrace/millrace/tokenstore"
 	"github.com/millrace/millrace/tokenstore/rest"
 )
@@ -54,7 +56,7 @@ func (*Admin) Routes() []caddy.AdminRoute {
 	}
 	mux.Handle("GET /pubsub/backup", adminHandler(backup))
 	mux.Handle("POST /pubsub/restore", adminHandler(restore))
-	mux.HandleFunc("/pubsub/", func(w http.ResponseWriter, _ *http.Request) { notFound(w) })
+	mux.HandleFunc("/pubsub/", func(w http.ResponseWriter, _ *http.Request) { problem.NotFound(w) })
 	return []caddy.AdminRoute{{
 		Pattern: "/pubsub/",
 		Handler: caddy.AdminHandlerFunc(func(w http.ResponseWriter, r *http.Request) error {
@@ -193,17 +195,17 @@ func explain(live *running, r *http.Request, body []byte) (any, error) {
 func adminHandler(answer func(w http.ResponseWriter, r *http.Request, app *App, live *running)) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !localListener(r) {
-			problem(w, http.StatusForbidden, "local_only", "this part of the admin API answers on loopback and Unix sockets alone")
+			problem.Write(w, http.StatusForbidden, "local_only", "this part of the admin API answers on loopback and Unix sockets alone")
 			return
 		}
 		app := inForce.current()
 		if app == nil {
-			unavailable(w, "no configuration with a pubsub app is running", "not_running")
+			problem.Unavailable(w, "no configuration with a pubsub app is running", "not_running")
 			return
 		}
 		live := app.await(r)
 		if live == nil {
-			starting(w)
+			problem.Starting(w)
 			return
 		}
 		answer(w, r, app, live)
@@ -215,12 +217,12 @@ func (call adminCall) answer(w http.ResponseWriter, r *http.Request, app *App, l
 	var body []byte
 	if r.Method != http.MethodGet {
 		if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
-			problem(w, http.StatusUnsupportedMediaType, string(rest.CodeUnsupportedMediaType), "Content-Type must be application/json")
+			problem.Write(w, http.StatusUnsupportedMediaType, string(rest.CodeUnsupportedMediaType), "Content-Type must be application/json")
 			return
 		}
 		var err error
 		if body, err = io.ReadAll(http.MaxBytesReader(w, r.Body, 64<<10)); err != nil {
-			problem(w, http.StatusRequestEntityTooLarge, string(rest.CodeBodyTooLarge), "at most 64 KiB")
+			problem.Write(w, http.StatusRequestEntityTooLarge, string(rest.CodeBodyTooLarge), "at most 64 KiB")
 			return
 		}
 		if len(body) == 0 {

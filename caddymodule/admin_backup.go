@@ -5,9 +5,11 @@ import (
 	"net/url"
 	"time"
 
+	"go.uber.org/zap"
+
+	"github.com/millrace/millrace/caddymodule/problem"
 	"github.com/millrace/millrace/tokenstore"
 	"github.com/millrace/millrace/tokenstore/rest"
-	"go.uber.org/zap"
 )
 
 // backup answers with all stored tokens. What ends without its last line is no whole
@@ -45,11 +47,11 @@ func (b *begun) Write(data []byte) (int, error) {
 func restore(w http.ResponseWriter, r *http.Request, app *App, live *running) {
 	options, ok := restoreOptions(r.URL)
 	if !ok {
-		problem(w, http.StatusBadRequest, "invalid_query", "allowed in the query: masters_only and dry_run, each true or false")
+		problem.Write(w, http.StatusBadRequest, "invalid_query", "allowed in the query: masters_only and dry_run, each true or false")
 		return
 	}
 	if r.Header.Get("Content-Type") != tokenstore.BackupType {
-		problem(w, http.StatusUnsupportedMediaType, string(rest.CodeUnsupportedMediaType), "Content-Type must be "+tokenstore.BackupType)
+		problem.Write(w, http.StatusUnsupportedMediaType, string(rest.CodeUnsupportedMediaType), "Content-Type must be "+tokenstore.BackupType)
 		return
 	}
 	// Caddy's admin endpoint gives a request 10 s.

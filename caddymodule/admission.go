@@ -7,11 +7,13 @@ import (
 	"strings"
 
 	"github.com/caddyserver/caddy/v2"
+	"go.uber.org/zap"
+
+	"github.com/millrace/millrace/caddymodule/problem"
 	"github.com/millrace/millrace/pubsub"
 	wtconn "github.com/millrace/millrace/pubsub/webtransport"
 	"github.com/millrace/millrace/tokenstore"
 	"github.com/millrace/millrace/wire"
-	"go.uber.org/zap"
 )
 
 // refusal is why a client gets no session (docs/protocol.md, WebSocket).
@@ -32,13 +34,13 @@ func (f *refusal) write(w http.ResponseWriter) {
 		w.Header().Set("WWW-Authenticate", "Bearer")
 	}
 	f.count()
-	problem(w, f.status, f.code, f.detail)
+	problem.Write(w, f.status, f.code, f.detail)
 }
 
 // count counts a client that is refused, but for one that is gone.
 func (f *refusal) count() {
 	if f != refusedGone {
-		countRefusal(f.status, f.code)
+		problem.CountRefusal(f.status, f.code)
 	}
 }
 

@@ -13,10 +13,14 @@ import (
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+	"go.uber.org/zap"
+
+	"github.com/millrace/millrace/caddymodule/guard"
+	"github.com/millrace/millrace/caddymodule/guest"
+	"github.com/millrace/millrace/caddymodule/problem"
 	"github.com/millrace/millrace/caddymodule/takeover"
 	"github.com/millrace/millrace/pubsub"
 	"github.com/millrace/millrace/tokenstore"
-	"go.uber.org/zap"
 )
 
 func init() { caddy.RegisterModule(new(App)) }
@@ -69,8 +73,8 @@ type App struct {
 	log       *zap.Logger
 	takeover  *takeover.Takeover
 	unclaimed []*caddyhttp.Server // that were warned of
-	store     StoreModule
-	broker    BrokerModule
+	store     guest.StoreModule
+	broker    guest.BrokerModule
 	tokens    tokenstore.Config
 	limits    pubsub.Limits
 	failures  *failureLimiter
@@ -228,11 +232,11 @@ func (*App) CaddyModule() caddy.ModuleInfo {
 // works beside a running edge.
 func (a *App) Provision(ctx caddy.Context) error {
 	a.ctx, a.log = ctx, ctx.Logger()
-	a.failures, a.faults = newFailureLimiter(), oncePerSecond(LiveLog("pubsub"))
+	a.failures, a.faults = newFailureLimiter(), guest.OncePerSecond(guest.LiveLog("pubsub"))
 	a.started = make(chan struct{})
 	a.takeover = takeover.New(func(srv *caddyhttp.Server) http.Handler {
-		return outermost{next: srv, server: srv, log: a.log.Named("guard")}
-	}, ctx.Storage(), LiveLog("pubsub.http3"))
+		return guard.Outermost(srv, srv, a.log.Named("guard"))
+	}, ctx.Storage(), guest.LiveLog("pubsub.http3"))
 	if err := a.provisionLimits(); err != nil {
 		return err
 	}
@@ -259,14 +263,14 @@ func (a *App) Provision(ctx caddy.Context) error {
 	if err != nil {
 		return fmt.Errorf("master_token: %w", err)
 	}
-	if a.store, err = loadGuest[StoreModule](ctx, a, a.TokenStoreRaw, "TokenStoreRaw", "pubsub.token_stores.badger"); err != nil {
+	if a.store, err = loadGuest[guest.StoreModule](ctx, a, a.TokenStoreRaw, "TokenStoreRaw", "pubsub.token_stores.badger"); err != nil {
 		return fmt.Errorf("token_store: %w", err)
 	}
-	if a.broker, err = loadGuest[BrokerModule](ctx, a, a.BrokerRaw, "BrokerRaw", "pubsub.brokers.memory"); err != nil {
+	if a.broker, err = loadGuest[guest.BrokerModule](ctx, a, a.BrokerRaw, "BrokerRaw", "pubsub.brokers.memory"); err != nil {
 		return fmt.Errorf("broker: %w", err)
 	}
-	if s, ok := a.store.(*NATSStore); ok {
-		if err := s.inherit(a.broker); err != nil {
+	if s, ok := a.store.(guest.LinkBorrower); ok {
+		if err := s.BorrowLink(a.broker); err != nil {
 			return fmt.Errorf("token_store: %w", err)
 		}
 	}
@@ -449,8 +453,8 @@ func (a *App) Cleanup() error { return a.Stop() }
 func (a *App) live(w http.ResponseWriter, r *http.Request) *running {
 	live := a.await(r)
 	if live == nil {
-		countRefusal(http.StatusServiceUnavailable, codeStarting)
-		starting(w)
+		problem.CountRefusal(http.StatusServiceUnavailable, problem.CodeStarting)
+		problem.Starting(w)
 	}
 	return live
 }

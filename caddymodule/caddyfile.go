@@ -12,8 +12,10 @@ import (
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 	"github.com/caddyserver/caddy/v2/caddyconfig/httpcaddyfile"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+
 	"github.com/millrace/millrace/caddymodule/args"
 	"github.com/millrace/millrace/caddymodule/credentials"
+	"github.com/millrace/millrace/caddymodule/guard"
 	"github.com/millrace/millrace/pubsub"
 )
 
@@ -24,7 +26,7 @@ func init() {
 	httpcaddyfile.RegisterGlobalOption("pubsub", parseGlobalOption)
 
 	httpcaddyfile.RegisterHandlerDirective("pubsub_guard", func(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error) {
-		g := new(Guard)
+		g := new(guard.Guard)
 		return g, g.UnmarshalCaddyfile(h.Dispenser)
 	})
 	httpcaddyfile.RegisterDirective("pubsub_ping", pathDirective(func(path string) caddyhttp.MiddlewareHandler {

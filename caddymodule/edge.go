@@ -7,29 +7,11 @@ import (
 	"sync"
 
 	"github.com/caddyserver/caddy/v2"
+
+	"github.com/millrace/millrace/caddymodule/guest"
 	"github.com/millrace/millrace/pubsub"
 	"github.com/millrace/millrace/tokenstore"
-	"go.uber.org/zap"
 )
-
-// StoreModule is a guest of the namespace `pubsub.token_stores`.
-type StoreModule interface {
-	// StoreKey identifies the store: configurations with an equal key share it.
-	StoreKey() string
-	OpenStore(*zap.Logger) (tokenstore.Store, error)
-}
-
-// StoreConfigurer is a [StoreModule] some of whose options are not in its key: the
-// configuration in force sets them on the store that it shares with others.
-type StoreConfigurer interface{ ConfigureStore(tokenstore.Store) }
-
-// BrokerModule is a guest of the namespace `pubsub.brokers`.
-type BrokerModule interface {
-	// BrokerKey identifies the broker: configurations with an equal key share it.
-	BrokerKey() string
-	// OpenBroker makes the broker.
-	OpenBroker(*zap.Logger) (pubsub.Broker, error)
-}
 
 // State that outlives a reload, as long as one configuration uses it.
 var (
@@ -52,7 +34,7 @@ func (s *storeLease) Destruct() error {
 
 // writable reports whether the store takes changes, as far as it knows.
 func (s *storeLease) writable() bool {
-	w, ok := s.Store.(interface{ Writable() bool })
+	w, ok := s.Store.(tokenstore.SpaceReporter)
 	return !ok || w.Writable()
 }
 
@@ -76,7 +58,7 @@ type generation struct {
 
 // leaseEdge takes the edge from the pool, where another configuration keeps it, or
 // makes it.
-func leaseEdge(sm StoreModule, bm BrokerModule, limits pubsub.Limits) (e *edge, kept bool, err error) {
+func leaseEdge(sm guest.StoreModule, bm guest.BrokerModule, limits pubsub.Limits) (e *edge, kept bool, err error) {
 	key := edgeKey{sm.StoreKey(), bm.BrokerKey()}
 	v, kept, err := edges.LoadOrNew(key, func() (caddy.Destructor, error) {
 		return newEdge(key, sm, bm, limits)
@@ -87,9 +69,9 @@ func leaseEdge(sm StoreModule, bm BrokerModule, limits pubsub.Limits) (e *edge, 
 	return v.(*edge), kept, nil
 }
 
-func newEdge(key edgeKey, sm StoreModule, bm BrokerModule, limits pubsub.Limits) (*edge, error) {
+func newEdge(key edgeKey, sm guest.StoreModule, bm guest.BrokerModule, limits pubsub.Limits) (*edge, error) {
 	v, _, err := stores.LoadOrNew(key.store, func() (caddy.Destructor, error) {
-		store, err := sm.OpenStore(LiveLog("pubsub.store"))
+		store, err := sm.OpenStore(guest.LiveLog("pubsub.store"))
 		if err != nil {
 			return nil, err
 		}
@@ -107,12 +89,12 @@ func newEdge(key edgeKey, sm StoreModule, bm BrokerModule, limits pubsub.Limits)
 	if err != nil {
 		return nil, fail("token store", err)
 	}
-	broker, err := bm.OpenBroker(LiveLog("pubsub.broker"))
+	broker, err := bm.OpenBroker(guest.LiveLog("pubsub.broker"))
 	if err != nil {
 		return nil, fail("broker", err)
 	}
 	e.broker = broker
-	e.hub = pubsub.NewHub(broker, limits, LiveLog("pubsub.hub"))
+	e.hub = pubsub.NewHub(broker, limits, guest.LiveLog("pubsub.hub"))
 	e.memory = newTidy(e.hub.Deliveries)
 	e.stop = watcher.Watch(func(ev tokenstore.Event) {
 		if ev.Revoked {
@@ -143,13 +125,13 @@ func (e *edge) use(a *App, limits pubsub.Limits) {
 // others. The caller holds e.mu.
 func (e *edge) apply(g generation) {
 	e.hub.SetLimits(g.limits)
-	if s, ok := g.app.store.(StoreConfigurer); ok {
+	if s, ok := g.app.store.(guest.StoreConfigurer); ok {
 		s.ConfigureStore(e.store.Store)
 	}
 	if d, ok := e.broker.(pubsub.Directory); ok {
 		var host string
-		if b, ok := g.app.broker.(*NATSBroker); ok {
-			host = b.Host
+		if b, ok := g.app.broker.(guest.Announcer); ok {
+			host = b.AnnouncedHost()
 		}
 		d.Announce(pubsub.Edge{Host: host, Region: g.app.Region})
 	}

@@ -10,6 +10,9 @@ import (
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+
+	"github.com/millrace/millrace/caddymodule/guest"
+	"github.com/millrace/millrace/caddymodule/problem"
 	"github.com/millrace/millrace/pubsub"
 	"github.com/millrace/millrace/tokenstore/rest"
 )
@@ -46,7 +49,7 @@ func (h *Edges) Provision(ctx caddy.Context) error {
 	}
 	h.app = app
 	for _, e := range h.List {
-		if err := checkHost(e.Host); err != nil {
+		if err := guest.CheckHost(e.Host); err != nil {
 			return fmt.Errorf("edge %s: %w", e.Host, err)
 		}
 	}
@@ -55,13 +58,13 @@ func (h *Edges) Provision(ctx caddy.Context) error {
 			return fmt.Errorf("allow_hosts %s: %w", host, err)
 		}
 	}
-	broker, announced := app.broker.(*NATSBroker)
+	announcer, announced := app.broker.(guest.Announcer)
 	switch {
 	case len(h.AllowHosts) == 0:
 	case len(h.List) > 0:
 		return errors.New("pubsub_edges: allow_hosts is for edges that announce themselves; with a list, the list alone holds")
-	case announced && broker.Host != "" && !allowedHost(h.AllowHosts, broker.Host):
-		return fmt.Errorf("allow_hosts: leaves out %s, which this edge announces", broker.Host)
+	case announced && announcer.AnnouncedHost() != "" && !allowedHost(h.AllowHosts, announcer.AnnouncedHost()):
+		return fmt.Errorf("allow_hosts: leaves out %s, which this edge announces", announcer.AnnouncedHost())
 	}
 	if len(h.List) == 0 && !announced {
 		return errors.New("pubsub_edges: this edge's broker knows no others: list them, `edge <host> [<region>]`, or use `broker nats`")
@@ -86,14 +89,14 @@ func (h *Edges) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp
 		return nil
 	default:
 		header.Set("Allow", pingMethods)
-		problem(w, http.StatusMethodNotAllowed, string(rest.CodeMethodNotAllowed), "allowed: "+pingMethods)
+		problem.Write(w, http.StatusMethodNotAllowed, string(rest.CodeMethodNotAllowed), "allowed: "+pingMethods)
 		return nil
 	}
 	list := h.List
 	if len(list) == 0 {
 		live := h.app.await(r)
 		if live == nil {
-			starting(w)
+			problem.Starting(w)
 			return nil
 		}
 		list = live.broker.(pubsub.Directory).Edges()

@@ -11,11 +11,14 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/millrace/millrace/tokenstore"
-	"github.com/millrace/millrace/tokenstore/storetest"
 	dto "github.com/prometheus/client_model/go"
 	"go.uber.org/zap"
 	"go.uber.org/zap/zaptest/observer"
+
+	"github.com/millrace/millrace/caddymodule/guest"
+	"github.com/millrace/millrace/caddymodule/problem"
+	"github.com/millrace/millrace/tokenstore"
+	"github.com/millrace/millrace/tokenstore/storetest"
 )
 
 // afar is a replica whose copy has nothing, until it is filled: what has not come
@@ -154,7 +157,7 @@ func TestFailureLimiterIsBounded(t *testing.T) {
 
 // A client that has gone before its turn is no refusal.
 func TestGoneClientsCountNowhere(t *testing.T) {
-	count := handshakesRefused.WithLabelValues("503", "unavailable")
+	count := problem.Refusals().WithLabelValues("503", "unavailable")
 	counted := func() float64 {
 		var m dto.Metric
 		if err := count.Write(&m); err != nil {
@@ -174,7 +177,7 @@ func TestGoneClientsCountNowhere(t *testing.T) {
 func TestFaultsAreLoggedOncePerSecond(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		core, logs := observer.New(zap.InfoLevel)
-		c := candidate{app: &App{faults: oncePerSecond(zap.New(core))}}
+		c := candidate{app: &App{faults: guest.OncePerSecond(zap.New(core))}}
 		for range 3 {
 			for range 100 {
 				if refused := c.refuseToken(tokenstore.ErrUnavailable); refused.code != "unavailable" {

@@ -4,36 +4,16 @@ import (
 	"errors"
 	"net"
 	"net/netip"
-	"regexp"
-	"strconv"
 	"strings"
+
+	"github.com/millrace/millrace/caddymodule/guest"
 )
-
-var hostName = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?(\.[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?)*$`)
-
-// checkHost wants a host name or address, with or without a port.
-func checkHost(text string) error {
-	host := text
-	if strings.Contains(text, "/") {
-		return errors.New("must be a host name, with a port if it is not 443, and no URL")
-	}
-	if name, port, err := net.SplitHostPort(text); err == nil {
-		if n, err := strconv.Atoi(port); err != nil || n < 1 || n > 65535 {
-			return errors.New("the port must be from 1 to 65535")
-		}
-		host = name
-	}
-	if len(host) > 253 || !hostName.MatchString(host) && net.ParseIP(host) == nil {
-		return errors.New("must be a host name, with a port if it is not 443")
-	}
-	return nil
-}
 
 // anyLabel begins a host that stands for all names with one label in its place, as
 // in certificates (RFC 9525, section 6.3).
 const anyLabel = "*."
 
-// checkAllowedHost wants what checkHost does, or a name that begins with anyLabel.
+// checkAllowedHost wants what [guest.CheckHost] does, or a name that begins with anyLabel.
 func checkAllowedHost(text string) error {
 	name, wildcard := strings.CutPrefix(text, anyLabel)
 	host, _, err := net.SplitHostPort(name)
@@ -41,7 +21,7 @@ func checkAllowedHost(text string) error {
 		host = name
 	}
 	_, err = netip.ParseAddr(host)
-	if checkHost(name) != nil || wildcard && (err == nil || !strings.Contains(host, ".")) {
+	if guest.CheckHost(name) != nil || wildcard && (err == nil || !strings.Contains(host, ".")) {
 		return errors.New("must be a host name like edge.example.com, or *.example.com for all with one label in place of the *, with a port if it is not 443")
 	}
 	return nil

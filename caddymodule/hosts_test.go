@@ -22,7 +22,7 @@ func TestAllowedHost(t *testing.T) {
 		{[]string{"*.example.com"}, "edge.example.com:8443", false},
 		{[]string{"*.example.com:8443"}, "edge.example.com:8443", true},
 		{[]string{"*.example.com"}, "edge.evil.com", false},
-		{[]string{"*.example.com"}, "*.example.com", true}, // no host: checkHost has refused it
+		{[]string{"*.example.com"}, "*.example.com", true}, // no host: guest.CheckHost has refused it
 		{[]string{"10.0.0.1"}, "10.0.0.1", true},
 		{[]string{"[::1]:8443"}, "[::1]:8443", true},
 		{[]string{"[2001:db8::5]:443"}, "2001:db8::5", true},

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/caddyserver/caddy/v2"
+
 	"github.com/millrace/millrace/caddymodule/args"
 	"github.com/millrace/millrace/tokenstore"
 )

@@ -5,10 +5,11 @@ import (
 	"fmt"
 	"net/http"
 	"runtime/debug"
-	"strconv"
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/millrace/millrace/caddymodule/problem"
 )
 
 // prefix of the names of all our metrics; docs/operations.md lists them.
@@ -19,10 +20,6 @@ const prefix = "millrace_"
 // on counting over a reload. All values of their labels stand here, and are there
 // from the start.
 var (
-	handshakesRefused = newCounter("handshakes_refused_total",
-		"Refused handshakes and AUTH lines, and requests with a token in their URL, by HTTP status and code of the answer.",
-		[]string{"status", "code"}, handshakeRefusals)
-
 	tokenCalls = newCounter("token_operations_total",
 		"Calls of the token administration, over REST and the admin endpoint, by their outcome: done, refused (4xx), failed (5xx).",
 		[]string{"operation", "outcome"}, product(tokenOperations, []string{"done", "refused", "failed"}))
@@ -31,25 +28,8 @@ var (
 		"Configurations that were started: the hub of the one before was kept with its connections, or a new one was made, as at the first start.",
 		[]string{"hub"}, [][]string{{"kept"}, {"new"}})
 
-	processMetrics = []prometheus.Collector{handshakesRefused, tokenCalls, reloads, newBuildInfo()}
+	processMetrics = []prometheus.Collector{problem.Refusals(), tokenCalls, reloads, newBuildInfo()}
 )
-
-// handshakeRefusals are the pairs of status and code with which a handshake is
-// refused (docs/protocol.md, WebSocket and WebTransport).
-var handshakeRefusals = [][]string{
-	{"400", "bad_handshake"}, {"400", "token_in_url"},
-	{"401", "unauthorized"},
-	{"403", "tls_required"}, {"403", "ip_not_allowed"}, {"403", "origin_not_allowed"},
-	{"403", "protocol_not_allowed"}, {"403", "region_not_allowed"},
-	{"405", "method_not_allowed"},
-	{"425", "too_early"},
-	{"426", "upgrade_required"},
-	{"429", "too_many_failures"}, {"429", "too_many_unauthenticated"},
-	{"501", "not_implemented"},
-	{"503", "draining"}, {"503", "starting"}, {"503", "unavailable"},
-	{"503", "too_many_connections"}, {"503", "too_many_connections_of_token"}, {"503", "too_many_connections_of_tenant"},
-	{"503", "too_many_connections_of_address"}, {"503", "too_many_unauthenticated"},
-}
 
 // tokenOperations are the operations on tokens, which restOperations and
 // adminOperations find by route.
@@ -78,11 +58,6 @@ var adminOperations = map[string]string{
 	"DELETE /pubsub/master-tokens/{id}":      "master_delete",
 	"GET /pubsub/backup":                     "backup",
 	"POST /pubsub/restore":                   "restore",
-}
-
-// countRefusal counts a handshake that is refused.
-func countRefusal(status int, code string) {
-	handshakesRefused.WithLabelValues(strconv.Itoa(status), code).Inc()
 }
 
 // countTokenCall counts a call that was answered with status. A call that is no

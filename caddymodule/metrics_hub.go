@@ -6,10 +6,11 @@ import (
 	"slices"
 
 	"github.com/caddyserver/caddy/v2"
+	"github.com/prometheus/client_golang/prometheus"
+
 	"github.com/millrace/millrace/pubsub"
 	"github.com/millrace/millrace/tokenstore"
 	"github.com/millrace/millrace/wire"
-	"github.com/prometheus/client_golang/prometheus"
 )
 
 // hubCollector shows what the hub in force has counted, in whichever registry it
@@ -194,7 +195,7 @@ func newSnapshot() *snapshot {
 		byTenant: a.limits.MetricTenants > 0,
 		writable: live.store.writable(),
 	}
-	if r, ok := live.store.Store.(interface{ Replicas() (current, all int) }); ok {
+	if r, ok := live.store.Store.(tokenstore.ReplicaReporter); ok {
 		s.replicas.current, s.replicas.all = r.Replicas()
 	}
 	return s

@@ -4,23 +4,24 @@ import (
 	"maps"
 	"net/http"
 	"os"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
+	dto "github.com/prometheus/client_model/go"
+	"github.com/prometheus/common/expfmt"
+	"go.uber.org/zap"
+
+	"github.com/millrace/millrace/caddymodule/guest"
 	"github.com/millrace/millrace/pubsub"
 	"github.com/millrace/millrace/pubsub/memory"
 	"github.com/millrace/millrace/tokenstore"
 	"github.com/millrace/millrace/tokenstore/rest"
 	"github.com/millrace/millrace/tokenstore/storetest"
 	"github.com/millrace/millrace/wire"
-	"github.com/prometheus/client_golang/prometheus"
-	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
-	dto "github.com/prometheus/client_model/go"
-	"github.com/prometheus/common/expfmt"
-	"go.uber.org/zap"
 )
 
 // fixed is a collector that shows one snapshot.
@@ -214,7 +215,7 @@ func newMetricsApp(t *testing.T) *App {
 		}
 	})
 	store := &storeLease{Store: &brittleStore{Store: storetest.NewMemory()}}
-	return &App{broker: new(MemoryBroker), running: &running{edge: &edge{hub: hub, broker: broker, store: store}}}
+	return &App{broker: new(guest.MemoryBroker), running: &running{edge: &edge{hub: hub, broker: broker, store: store}}}
 }
 
 // Each call of the token administration is an operation that is counted, or is
@@ -269,37 +270,4 @@ func counted(t *testing.T, c prometheus.Counter) float64 {
 		t.Fatal(err)
 	}
 	return m.GetCounter().GetValue()
-}
-
-// The refusals that start at zero are those of the tables in docs/protocol.md,
-// and three that can come at any step.
-func TestHandshakeRefusals(t *testing.T) {
-	text, err := os.ReadFile("../docs/protocol.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := []string{"not_implemented", "starting", "token_in_url", "unavailable"}
-	rows := regexp.MustCompile("(?m)^\\| \\d \\| ([0-9, ]+) \\| ([a-z_`, ]+) \\|").FindAllStringSubmatch(string(text), -1)
-	if len(rows) < 12 {
-		t.Fatalf("%d rows in docs/protocol.md", len(rows))
-	}
-	for _, row := range rows {
-		want = append(want, regexp.MustCompile("[a-z_]+").FindAllString(row[2], -1)...)
-		for _, status := range strings.Split(row[1], ", ") {
-			if !slices.ContainsFunc(handshakeRefusals, func(pair []string) bool {
-				return pair[0] == status && strings.Contains(row[2], "`"+pair[1]+"`")
-			}) {
-				t.Errorf("no refusal is %s with one of %s", status, row[2])
-			}
-		}
-	}
-	var got []string
-	for _, pair := range handshakeRefusals {
-		got = append(got, pair[1])
-	}
-	slices.Sort(got)
-	slices.Sort(want)
-	if got, want = slices.Compact(got), slices.Compact(want); !slices.Equal(got, want) {
-		t.Errorf("got %q, want %q", got, want)
-	}
 }

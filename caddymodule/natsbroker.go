@@ -7,10 +7,12 @@ import (
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
+	"go.uber.org/zap"
+
 	"github.com/millrace/millrace/caddymodule/args"
+	"github.com/millrace/millrace/caddymodule/guest"
 	"github.com/millrace/millrace/pubsub"
 	"github.com/millrace/millrace/pubsub/nats"
-	"go.uber.org/zap"
 )
 
 func init() { caddy.RegisterModule(new(NATSBroker)) }
@@ -80,26 +82,29 @@ func (b *NATSBroker) Provision(ctx caddy.Context) error {
 		return fmt.Errorf("announce: %w", err)
 	}
 	if b.Host != "" {
-		if err := checkHost(b.Host); err != nil {
+		if err := guest.CheckHost(b.Host); err != nil {
 			return fmt.Errorf("announce: %w", err)
 		}
 	}
 	return b.provision(ctx)
 }
 
-// BrokerKey implements [BrokerModule].
+// BrokerKey implements [guest.BrokerModule].
 func (b *NATSBroker) BrokerKey() string {
 	return fmt.Sprintf("nats:%s %s %d %d %s", b.Prefix, b.EdgeName, b.QueueBytes, b.Interests, b.key())
 }
 
-// OpenBroker implements [BrokerModule].
+// AnnouncedHost implements [guest.Announcer].
+func (b *NATSBroker) AnnouncedHost() string { return b.Host }
+
+// OpenBroker implements [guest.BrokerModule].
 func (b *NATSBroker) OpenBroker(log *zap.Logger) (pubsub.Broker, error) {
 	options, release, err := b.options("broker")
 	if err != nil {
 		return nil, err
 	}
 	broker, err := nats.New(nats.Config{
-		Connect: b.connector(options), Prefix: b.Prefix, EdgeName: b.EdgeName, CheckHost: checkHost,
+		Connect: b.connector(options), Prefix: b.Prefix, EdgeName: b.EdgeName, CheckHost: guest.CheckHost,
 		QueueBytes: b.QueueBytes, MaxInterests: b.Interests, Log: log,
 	})
 	if err != nil {
@@ -188,7 +193,8 @@ func unmarshalNATS(d *caddyfile.Dispenser, what string, l *NATSLink,
 }
 
 var (
-	_ BrokerModule          = (*NATSBroker)(nil)
+	_ guest.BrokerModule    = (*NATSBroker)(nil)
+	_ guest.Announcer       = (*NATSBroker)(nil)
 	_ caddy.Provisioner     = (*NATSBroker)(nil)
 	_ caddyfile.Unmarshaler = (*NATSBroker)(nil)
 )

@@ -1,10 +1,6 @@
 package caddymodule
 
 import (
-	"crypto/hmac"
-	"crypto/rand"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,14 +8,15 @@ import (
 	"os"
 	"reflect"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/caddyconfig"
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
-	"github.com/millrace/millrace/caddymodule/args"
 	nats "github.com/nats-io/nats.go"
+
+	"github.com/millrace/millrace/caddymodule/args"
+	"github.com/millrace/millrace/caddymodule/guest"
 )
 
 // NATSLink says how an edge reaches a NATS system: a server, a cluster, or a leaf
@@ -126,8 +123,13 @@ func (l *NATSLink) says() linkOf {
 	return linkPartial
 }
 
-// embeddedServer is the server inside the edge, nil: none.
-func (l *NATSLink) embeddedServer() NATSServer { return l.server }
+// Storing implements [guest.StorageReporter].
+func (l *NATSLink) Storing() (storing, known bool) {
+	if l.server == nil {
+		return false, false
+	}
+	return l.server.Storing()
+}
 
 func (l *NATSLink) provision(ctx caddy.Context) error {
 	if len(l.EmbeddedRaw) > 0 {
@@ -228,25 +230,12 @@ func (l *NATSLink) resolve() error {
 // changed makes another key.
 func (l *NATSLink) key() string {
 	r := l.resolved
-	secrets := KeyedHash(r.servers, r.user, r.password, r.token)
+	secrets := guest.KeyedHash(r.servers, r.user, r.password, r.token)
 	key := string(caddyconfig.JSON(l, nil)) + secrets
 	if l.server != nil {
 		key += l.server.ServerKey()
 	}
 	return key
-}
-
-// hashKey is this process's own, so that a hash says nothing to anybody else.
-var hashKey = sync.OnceValue(func() []byte { return []byte(rand.Text()) })
-
-// KeyedHash returns what changes when one of the texts does, and tells nothing of
-// them.
-func KeyedHash(texts ...string) string {
-	h := hmac.New(sha256.New, hashKey())
-	for _, text := range texts {
-		fmt.Fprintf(h, "%d:%s", len(text), text)
-	}
-	return hex.EncodeToString(h.Sum(nil))
 }
 
 // options are those of a connection; release is called when it is closed.
@@ -353,17 +342,4 @@ func (l *NATSLink) unmarshal(d *caddyfile.Dispenser, option string) (known bool,
 
 const linkOptions = "servers, credentials, nkey, user, password, token, tls, name, inbox_prefix, reconnect_wait, embedded"
 
-// storing reports whether the NATS server inside the edge has its part in storing
-// tokens; nil: there is none that is to.
-func (a *App) storing() *bool {
-	for _, guest := range []any{a.broker, a.store} {
-		link, ok := guest.(interface{ embeddedServer() NATSServer })
-		if !ok || link.embeddedServer() == nil {
-			continue
-		}
-		if storing, known := link.embeddedServer().Storing(); known {
-			return &storing
-		}
-	}
-	return nil
-}
+var _ guest.StorageReporter = (*NATSLink)(nil)

@@ -16,10 +16,11 @@ import (
 	"time"
 
 	"github.com/caddyserver/caddy/v2"
-	"github.com/millrace/millrace/internal/natstest"
 	"github.com/nats-io/jwt/v2"
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nkeys"
+
+	"github.com/millrace/millrace/internal/natstest"
 )
 
 // pki is an authority, and a certificate for loopback, in files.

@@ -8,11 +8,13 @@ import (
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
-	"github.com/millrace/millrace/caddymodule/args"
-	"github.com/millrace/millrace/tokenstore"
-	"github.com/millrace/millrace/tokenstore/nats"
 	"github.com/nats-io/nats.go/jetstream"
 	"go.uber.org/zap"
+
+	"github.com/millrace/millrace/caddymodule/args"
+	"github.com/millrace/millrace/caddymodule/guest"
+	"github.com/millrace/millrace/tokenstore"
+	"github.com/millrace/millrace/tokenstore/nats"
 )
 
 func init() { caddy.RegisterModule(new(NATSStore)) }
@@ -102,8 +104,9 @@ func (s *NATSStore) Provision(ctx caddy.Context) error {
 	return s.provision(ctx)
 }
 
-// inherit gives a store without a link that of the broker.
-func (s *NATSStore) inherit(broker BrokerModule) error {
+// BorrowLink implements [guest.LinkBorrower]: a store without a link gets that of the
+// broker, if that uses NATS, too.
+func (s *NATSStore) BorrowLink(broker guest.BrokerModule) error {
 	b, ok := broker.(*NATSBroker)
 	switch {
 	case !ok || s.link == linkWhole:
@@ -115,12 +118,12 @@ func (s *NATSStore) inherit(broker BrokerModule) error {
 	return nil
 }
 
-// StoreKey implements [StoreModule].
+// StoreKey implements [guest.StoreModule].
 func (s *NATSStore) StoreKey() string {
 	return fmt.Sprintf("nats:%s.%s %s %s %d %s %v %s", s.Domain, s.Bucket, s.Role, s.Create, s.Replicas, s.Storage, s.MaxStale, s.key())
 }
 
-// OpenStore implements [StoreModule].
+// OpenStore implements [guest.StoreModule].
 func (s *NATSStore) OpenStore(log *zap.Logger) (tokenstore.Store, error) {
 	options, release, err := s.options("tokens")
 	if err != nil {
@@ -186,7 +189,8 @@ func (s *NATSStore) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 }
 
 var (
-	_ StoreModule           = (*NATSStore)(nil)
+	_ guest.StoreModule     = (*NATSStore)(nil)
+	_ guest.LinkBorrower    = (*NATSStore)(nil)
 	_ caddy.Provisioner     = (*NATSStore)(nil)
 	_ caddyfile.Unmarshaler = (*NATSStore)(nil)
 )

@@ -6,6 +6,8 @@ import (
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+
+	"github.com/millrace/millrace/caddymodule/guard"
 	"github.com/millrace/millrace/caddymodule/openapi"
 )
 
@@ -25,7 +27,7 @@ func (*OpenAPI) CaddyModule() caddy.ModuleInfo {
 // Provision implements [caddy.Provisioner].
 func (h *OpenAPI) Provision(ctx caddy.Context) error {
 	h.files = openapi.Handler()
-	return protect(ctx)
+	return guard.Protect(ctx)
 }
 
 // ServeHTTP implements [caddyhttp.MiddlewareHandler].

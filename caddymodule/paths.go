@@ -9,6 +9,9 @@ import (
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 	"go.uber.org/zap"
+
+	"github.com/millrace/millrace/caddymodule/guard"
+	"github.com/millrace/millrace/caddymodule/problem"
 )
 
 // provisionPath does what all our handlers need: a guard, and a path.
@@ -19,7 +22,7 @@ func provisionPath(ctx caddy.Context, path *string, byDefault string) error {
 	if !strings.HasPrefix(*path, "/") || trailingSlash(*path) {
 		return fmt.Errorf("path: must start with a slash and, unless it is all of it, not end with one, like %s", byDefault)
 	}
-	return protect(ctx)
+	return guard.Protect(ctx)
 }
 
 // provisionApp is provisionPath for handlers that look at tokens: they need the
@@ -64,7 +67,7 @@ func elsewhere(w http.ResponseWriter, r *http.Request, path string, next caddyht
 	case got == path:
 		return false, nil
 	case strings.EqualFold(strings.TrimRight(got, "/"), path):
-		notFound(w)
+		problem.NotFound(w)
 		return true, nil
 	}
 	return true, next.ServeHTTP(w, r)

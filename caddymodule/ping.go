@@ -6,6 +6,8 @@ import (
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+
+	"github.com/millrace/millrace/caddymodule/problem"
 	"github.com/millrace/millrace/tokenstore/rest"
 )
 
@@ -47,7 +49,7 @@ func (h *Ping) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp.
 		w.WriteHeader(http.StatusNoContent)
 	default:
 		header.Set("Allow", pingMethods)
-		problem(w, http.StatusMethodNotAllowed, string(rest.CodeMethodNotAllowed), "allowed: "+pingMethods)
+		problem.Write(w, http.StatusMethodNotAllowed, string(rest.CodeMethodNotAllowed), "allowed: "+pingMethods)
 	}
 	return nil
 }

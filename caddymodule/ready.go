@@ -9,7 +9,11 @@ import (
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+
+	"github.com/millrace/millrace/caddymodule/guest"
+	"github.com/millrace/millrace/caddymodule/problem"
 	"github.com/millrace/millrace/pubsub"
+	"github.com/millrace/millrace/tokenstore"
 	"github.com/millrace/millrace/tokenstore/rest"
 	"github.com/millrace/millrace/wire"
 )
@@ -46,7 +50,7 @@ func (h *Ready) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp
 	header.Set("Cache-Control", "no-store")
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		header.Set("Allow", "GET, HEAD")
-		problem(w, http.StatusMethodNotAllowed, string(rest.CodeMethodNotAllowed), "allowed: GET, HEAD")
+		problem.Write(w, http.StatusMethodNotAllowed, string(rest.CodeMethodNotAllowed), "allowed: GET, HEAD")
 		return nil
 	}
 	if troubles := h.app.troubles(); len(troubles) > 0 {
@@ -54,7 +58,7 @@ func (h *Ready) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp
 		for _, t := range troubles {
 			details = append(details, t.detail)
 		}
-		unavailable(w, strings.Join(details, "; "), troubles[0].code)
+		problem.Unavailable(w, strings.Join(details, "; "), troubles[0].code)
 		return nil
 	}
 	body := strings.Join(append([]string{"ready"}, h.app.warnings()...), "\n")
@@ -76,6 +80,19 @@ func (a *App) warnings() (list []string) {
 	return list
 }
 
+// storing reports whether a server inside the edge has its part in storing tokens;
+// nil: there is none that is to.
+func (a *App) storing() *bool {
+	for _, module := range []any{a.broker, a.store} {
+		if reporter, ok := module.(guest.StorageReporter); ok {
+			if storing, known := reporter.Storing(); known {
+				return &storing
+			}
+		}
+	}
+	return nil
+}
+
 // trouble is why clients should not come to an edge.
 type trouble struct{ code, detail string }
 
@@ -84,11 +101,11 @@ func (a *App) troubles() (list []trouble) {
 	select {
 	case <-a.started:
 	default:
-		return []trouble{{codeStarting, "the edge is starting"}}
+		return []trouble{{problem.CodeStarting, "the edge is starting"}}
 	}
 	live := a.running
 	if live == nil {
-		return []trouble{{codeStarting, "the edge has not started"}}
+		return []trouble{{problem.CodeStarting, "the edge has not started"}}
 	}
 	switch err := live.hub.Available(); {
 	case errors.Is(err, pubsub.ErrDraining) || caddy.Exiting():
@@ -96,7 +113,7 @@ func (a *App) troubles() (list []trouble) {
 	case err != nil:
 		list = append(list, trouble{"too_many_connections", err.Error()})
 	}
-	if s, ok := live.store.Store.(interface{ Usable() error }); ok {
+	if s, ok := live.store.Store.(tokenstore.HealthReporter); ok {
 		if s.Usable() != nil { // the log says why: strangers read this
 			list = append(list, trouble{string(rest.CodeUnavailable), "tokens cannot be checked"})
 		}

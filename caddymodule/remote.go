@@ -6,6 +6,7 @@ import (
 	"net/netip"
 
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+
 	"github.com/millrace/millrace/pubsub"
 )
 

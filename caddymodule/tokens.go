@@ -7,6 +7,9 @@ import (
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+
+	"github.com/millrace/millrace/caddymodule/guest"
+	"github.com/millrace/millrace/caddymodule/problem"
 	"github.com/millrace/millrace/tokenstore"
 	"github.com/millrace/millrace/tokenstore/rest"
 )
@@ -41,7 +44,7 @@ func (h *Tokens) Provision(ctx caddy.Context) (err error) {
 		Authenticate: h.app.failures.master,
 		ClientIP:     clientIP,
 		Secure:       h.app.secure,
-		Log:          oncePerSecond(ctx.Logger()),
+		Log:          guest.OncePerSecond(ctx.Logger()),
 	})
 	return nil
 }
@@ -54,7 +57,7 @@ func (h *Tokens) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhtt
 		return next.ServeHTTP(w, r)
 	}
 	if h.app.await(r) == nil {
-		starting(w)
+		problem.Starting(w)
 		return nil
 	}
 	if h.Path != "/v1" {

@@ -10,13 +10,17 @@ import (
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 	"github.com/gorilla/websocket"
+	"go.uber.org/zap"
+
 	"github.com/millrace/millrace/caddymodule/credentials"
+	"github.com/millrace/millrace/caddymodule/guard"
+	"github.com/millrace/millrace/caddymodule/guest"
+	"github.com/millrace/millrace/caddymodule/problem"
 	"github.com/millrace/millrace/pubsub"
 	wsconn "github.com/millrace/millrace/pubsub/websocket"
 	"github.com/millrace/millrace/tokenstore"
 	"github.com/millrace/millrace/tokenstore/rest"
 	"github.com/millrace/millrace/wire"
-	"go.uber.org/zap"
 )
 
 func init() { caddy.RegisterModule(new(WebSocket)) }
@@ -74,7 +78,7 @@ func (h *WebSocket) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddy
 		}
 		return nil
 	}
-	tellUpgraded(w)
+	guard.TellUpgraded(w)
 	// The request, and all that Caddy keeps with it, is let go of now.
 	wsconn.Serve(live.hub, session, conn, early, sessionLog)
 	served = true
@@ -82,7 +86,7 @@ func (h *WebSocket) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddy
 }
 
 // sessionLog is shared by all sessions: one logger each would be 150 bytes.
-var sessionLog = LiveLog("pubsub.websocket")
+var sessionLog = guest.LiveLog("pubsub.websocket")
 
 // open registers a session for the client, or refuses it.
 func (h *WebSocket) open(r *http.Request, live *running, token string) (*pubsub.Session, *refusal) {
@@ -113,29 +117,29 @@ type offer struct {
 // checkRequest answers what is no proper handshake: 425, 405, 426, 400, 501.
 func (h *WebSocket) checkRequest(w http.ResponseWriter, r *http.Request) (o offer, ok bool) {
 	bad := func(detail string) (offer, bool) {
-		refuse(w, http.StatusBadRequest, "bad_handshake", detail)
+		problem.Refuse(w, http.StatusBadRequest, "bad_handshake", detail)
 		return o, false
 	}
 	switch {
 	case rest.TooEarly(r):
-		refuse(w, http.StatusTooEarly, string(rest.CodeTooEarly), "a session cannot be opened with TLS early data")
+		problem.Refuse(w, http.StatusTooEarly, string(rest.CodeTooEarly), "a session cannot be opened with TLS early data")
 		return o, false
 	case r.Method == http.MethodConnect:
-		refuse(w, http.StatusNotImplemented, "not_implemented", "WebSocket is served over HTTP/1.1 alone")
+		problem.Refuse(w, http.StatusNotImplemented, "not_implemented", "WebSocket is served over HTTP/1.1 alone")
 		return o, false
 	case r.Method != http.MethodGet:
-		methodNotAllowed(w, http.MethodGet)
+		problem.MethodNotAllowed(w, http.MethodGet)
 		return o, false
 	case !websocket.IsWebSocketUpgrade(r), r.ProtoMajor != 1, !r.ProtoAtLeast(1, 1):
 		if r.ProtoMajor == 1 { // RFC 9113, section 8.2.2, forbids them
 			w.Header().Set("Connection", "Upgrade")
 			w.Header().Set("Upgrade", "websocket")
 		}
-		refuse(w, http.StatusUpgradeRequired, "upgrade_required", "this path takes WebSocket handshakes over HTTP/1.1")
+		problem.Refuse(w, http.StatusUpgradeRequired, "upgrade_required", "this path takes WebSocket handshakes over HTTP/1.1")
 		return o, false
 	case r.Header.Get("Sec-Websocket-Version") != "13":
 		w.Header().Set("Sec-WebSocket-Version", "13") // RFC 6455, section 4.4
-		refuse(w, http.StatusUpgradeRequired, "upgrade_required", "Sec-WebSocket-Version must be 13")
+		problem.Refuse(w, http.StatusUpgradeRequired, "upgrade_required", "Sec-WebSocket-Version must be 13")
 		return o, false
 	case !validKey(r.Header["Sec-Websocket-Key"]):
 		return bad("Sec-WebSocket-Key must be 16 bytes in base64, once")

@@ -9,13 +9,16 @@ import (
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+	"go.uber.org/zap"
+
 	"github.com/millrace/millrace/caddymodule/credentials"
+	"github.com/millrace/millrace/caddymodule/guest"
+	"github.com/millrace/millrace/caddymodule/problem"
 	"github.com/millrace/millrace/caddymodule/takeover"
 	"github.com/millrace/millrace/pubsub"
 	wtconn "github.com/millrace/millrace/pubsub/webtransport"
 	"github.com/millrace/millrace/tokenstore"
 	"github.com/millrace/millrace/tokenstore/rest"
-	"go.uber.org/zap"
 )
 
 func init() { caddy.RegisterModule(new(WebTransport)) }
@@ -77,7 +80,7 @@ func (h *WebTransport) ServeHTTP(w http.ResponseWriter, r *http.Request, next ca
 	}
 	token, given, wrong := credentials.Offered(r, "WT-Available-Protocols", credentials.WebTransportOffers(r))
 	if wrong != "" {
-		refuse(w, http.StatusBadRequest, "bad_handshake", wrong)
+		problem.Refuse(w, http.StatusBadRequest, "bad_handshake", wrong)
 		return nil
 	}
 	live := h.app.live(w, r)
@@ -107,20 +110,20 @@ func (h *WebTransport) ServeHTTP(w http.ResponseWriter, r *http.Request, next ca
 func checkEntry(w http.ResponseWriter, r *http.Request) (*takeover.Entry, bool) {
 	if rest.TooEarly(r) {
 		// Early data may be a replay, and its address is not verified.
-		refuse(w, http.StatusTooEarly, string(rest.CodeTooEarly), "a session cannot be opened with TLS early data")
+		problem.Refuse(w, http.StatusTooEarly, string(rest.CodeTooEarly), "a session cannot be opened with TLS early data")
 		return nil, false
 	}
 	if r.Method != http.MethodConnect {
-		methodNotAllowed(w, http.MethodConnect)
+		problem.MethodNotAllowed(w, http.MethodConnect)
 		return nil, false
 	}
 	if r.ProtoMajor != 3 || r.Proto != "webtransport" && r.Proto != "webtransport-h3" {
-		refuse(w, http.StatusNotImplemented, "not_implemented", "this path takes WebTransport over HTTP/3 alone")
+		problem.Refuse(w, http.StatusNotImplemented, "not_implemented", "this path takes WebTransport over HTTP/3 alone")
 		return nil, false
 	}
 	entry, ok := takeover.EntryOf(r)
 	if !ok {
-		refuse(w, http.StatusNotImplemented, "not_implemented", "this server has no WebTransport: use WebSocket")
+		problem.Refuse(w, http.StatusNotImplemented, "not_implemented", "this server has no WebTransport: use WebSocket")
 		return nil, false
 	}
 	return entry, true
@@ -162,7 +165,7 @@ func (h *WebTransport) serve(w http.ResponseWriter, r *http.Request, c visitor, 
 		}
 	}()
 	if conn, ok := h.upgrade(w, r, c.entry); ok {
-		wtconn.Serve(c.live.hub, a, conn, LiveLog("pubsub.webtransport"))
+		wtconn.Serve(c.live.hub, a, conn, guest.LiveLog("pubsub.webtransport"))
 		served = true
 	}
 }
@@ -181,7 +184,7 @@ func (h *WebTransport) await(w http.ResponseWriter, r *http.Request, c visitor) 
 		}
 	}()
 	if conn, ok := h.upgrade(w, r, c.entry); ok {
-		wtconn.Await(c.live.hub, arrival, conn, c.auth, LiveLog("pubsub.webtransport"))
+		wtconn.Await(c.live.hub, arrival, conn, c.auth, guest.LiveLog("pubsub.webtransport"))
 		served = true
 	}
 }
@@ -197,7 +200,7 @@ func (h *WebTransport) upgrade(w http.ResponseWriter, r *http.Request, entry *ta
 	if entry.Leaving() {
 		refusedByHub(pubsub.ErrDraining).write(w)
 	} else {
-		refuse(w, http.StatusBadRequest, "bad_handshake", "the client's HTTP/3 settings allow no (further) WebTransport session")
+		problem.Refuse(w, http.StatusBadRequest, "bad_handshake", "the client's HTTP/3 settings allow no (further) WebTransport session")
 	}
 	return conn, false
 }

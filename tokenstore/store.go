@@ -126,3 +126,27 @@ type Replica interface {
 	// before it have left.
 	CatchUp(ctx context.Context) error
 }
+
+// What a [Store] may know of its own state. Its methods wait for nothing, and may be
+// called concurrently.
+type (
+	// A SpaceReporter is a [Store] that knows whether its disk has room.
+	SpaceReporter interface {
+		// Writable reports whether the store takes changes now, and would not refuse
+		// them with [ErrInsufficientStorage].
+		Writable() bool
+	}
+
+	// A HealthReporter is a [Store] that may be out of reach.
+	HealthReporter interface {
+		// Usable returns nil if tokens can be checked now, or why not.
+		Usable() error
+	}
+
+	// A ReplicaReporter is a [Store] that several servers hold.
+	ReplicaReporter interface {
+		// Replicas returns how many servers are to have the tokens, and how many of them
+		// have all; zero: not known.
+		Replicas() (current, all int)
+	}
+)

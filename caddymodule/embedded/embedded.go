@@ -14,10 +14,12 @@ import (
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/caddyconfig"
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
-	"github.com/millrace/millrace/caddymodule"
-	"github.com/millrace/millrace/caddymodule/args"
 	"github.com/nats-io/nats-server/v2/server"
 	nats "github.com/nats-io/nats.go"
+
+	"github.com/millrace/millrace/caddymodule"
+	"github.com/millrace/millrace/caddymodule/args"
+	"github.com/millrace/millrace/caddymodule/guest"
 )
 
 func init() { caddy.RegisterModule(new(Server)) }
@@ -119,10 +121,10 @@ func (s *Server) check() error {
 		if err != nil {
 			return fmt.Errorf("config: %w", err)
 		}
-		s.secrets = caddymodule.KeyedHash(string(text))
+		s.secrets = guest.KeyedHash(string(text))
 		return nil
 	}
-	s.secrets = caddymodule.KeyedHash(o.Cluster.Password)
+	s.secrets = guest.KeyedHash(o.Cluster.Password)
 	return nil
 }
 

@@ -4,11 +4,12 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/millrace/millrace/caddymodule"
 	"github.com/nats-io/nats-server/v2/server"
 	nats "github.com/nats-io/nats.go"
 	"github.com/nats-io/nkeys"
 	"go.uber.org/zap"
+
+	"github.com/millrace/millrace/caddymodule/guest"
 )
 
 // running is a server that runs.
@@ -53,7 +54,7 @@ func start(options func() (*server.Options, error), guarded bool) (*running, err
 		}
 		return nats.InProcessServer(s)(o)
 	}
-	log := caddymodule.LiveLog("pubsub.nats")
+	log := guest.LiveLog("pubsub.nats")
 	if o.JetStream {
 		r.storage = newStorage(s, func() (*server.Options, error) {
 			again, err := options()

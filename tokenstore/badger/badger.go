@@ -105,7 +105,7 @@ func Open(c Config) (*Store, error) {
 // SetReserve changes [Config.Reserve].
 func (s *Store) SetReserve(bytes int64) { s.space.reserve.Store(bytes) }
 
-// Writable reports whether the store takes changes.
+// Writable implements [tokenstore.SpaceReporter].
 func (s *Store) Writable() bool {
 	s.calls.RLock()
 	defer s.calls.RUnlock()
@@ -245,4 +245,7 @@ func decode(key, stored []byte, end uint64) (tokenstore.Record, error) {
 	return rec, nil
 }
 
-var _ tokenstore.Store = (*Store)(nil)
+var (
+	_ tokenstore.Store         = (*Store)(nil)
+	_ tokenstore.SpaceReporter = (*Store)(nil)
+)

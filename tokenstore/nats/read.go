@@ -119,7 +119,7 @@ func (s *Store) usable(ctx context.Context) error {
 	return s.state.usable(ctx)
 }
 
-// Usable returns nil if the copy may be used now, or why not. It waits for nothing.
+// Usable implements [tokenstore.HealthReporter].
 func (s *Store) Usable() error { return s.state.now() }
 
 // Scan implements [tokenstore.Store].

@@ -43,8 +43,7 @@ func (r *replicas) note(p position, at time.Time, log *zap.Logger) {
 // saidTime is how long the word of a leader is believed: it is asked four times a second.
 const saidTime = 10 * time.Second
 
-// Replicas returns how many servers are to have the tokens, and how many of them do
-// have all, as their leader said in the last 10 s; zero: it said nothing.
+// Replicas implements [tokenstore.ReplicaReporter]: as their leader said in the last 10 s.
 func (s *Store) Replicas() (current, all int) {
 	s.replicas.mu.Lock()
 	defer s.replicas.mu.Unlock()

@@ -349,6 +349,8 @@ func kick(c chan struct{}) {
 }
 
 var (
-	_ tokenstore.Store   = (*Store)(nil)
-	_ tokenstore.Replica = (*Store)(nil)
+	_ tokenstore.Store           = (*Store)(nil)
+	_ tokenstore.Replica         = (*Store)(nil)
+	_ tokenstore.HealthReporter  = (*Store)(nil)
+	_ tokenstore.ReplicaReporter = (*Store)(nil)
 )

@@ -1,4 +1,5 @@
-package caddymodule
+// Package guard keeps credentials out of logs.
+package guard
 
 import (
 	"context"
@@ -16,9 +17,11 @@ import (
 	"github.com/caddyserver/caddy/v2/caddyconfig"
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
-	"github.com/millrace/millrace/caddymodule/credentials"
-	"github.com/millrace/millrace/caddymodule/takeover"
 	"go.uber.org/zap"
+
+	"github.com/millrace/millrace/caddymodule/credentials"
+	"github.com/millrace/millrace/caddymodule/problem"
+	"github.com/millrace/millrace/caddymodule/takeover"
 )
 
 func init() { caddy.RegisterModule(new(Guard)) }
@@ -52,9 +55,9 @@ func (g *Guard) Provision(ctx caddy.Context) error {
 	return protectServers(ctx, g.log)
 }
 
-// protect puts guards in front of all servers of the HTTP app that ctx
+// Protect puts guards in front of all servers of the HTTP app that ctx
 // provisions a handler of.
-func protect(ctx caddy.Context) error {
+func Protect(ctx caddy.Context) error {
 	if err := protectServers(ctx, ctx.Logger()); err != nil {
 		return err
 	}
@@ -126,6 +129,12 @@ type outermost struct {
 	log    *zap.Logger
 }
 
+// Outermost returns the guard before next, for connections of a server that Caddy does
+// not serve itself.
+func Outermost(next http.Handler, server *caddyhttp.Server, log *zap.Logger) http.Handler {
+	return outermost{next: next, server: server, log: log}
+}
+
 func (o outermost) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.ProtoMajor < 3 {
 		// Before Caddy's handlers, so that a site can take it away.
@@ -185,7 +194,7 @@ func (g *Guard) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp
 
 func refuseTarget(w http.ResponseWriter) {
 	w.Header().Set("Referrer-Policy", "no-referrer") // or a browser repeats the URL
-	refuse(w, http.StatusBadRequest, "token_in_url",
+	problem.Refuse(w, http.StatusBadRequest, "token_in_url",
 		"a token must never be part of a URL, which is logged and shared: revoke this one")
 }
 

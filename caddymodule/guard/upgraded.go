@@ -1,4 +1,4 @@
-package caddymodule
+package guard
 
 import "net/http"
 
@@ -20,8 +20,8 @@ func (w *upgradeWriter) WriteHeader(status int) {
 // Unwrap is for [http.ResponseController].
 func (w *upgradeWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
-// tellUpgraded tells Caddy's writers that the connection of w was upgraded.
-func tellUpgraded(w http.ResponseWriter) {
+// TellUpgraded tells Caddy's writers that the connection of w was upgraded.
+func TellUpgraded(w http.ResponseWriter) {
 	for inner := w; ; {
 		if ours, ok := inner.(*upgradeWriter); ok {
 			ours.upgraded = true

@@ -1,4 +1,4 @@
-package caddymodule
+package guest
 
 import (
 	"fmt"
@@ -6,46 +6,14 @@ import (
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
+	"go.uber.org/zap"
+
 	"github.com/millrace/millrace/caddymodule/args"
-	"github.com/millrace/millrace/pubsub"
-	"github.com/millrace/millrace/pubsub/memory"
 	"github.com/millrace/millrace/tokenstore"
 	"github.com/millrace/millrace/tokenstore/badger"
-	"go.uber.org/zap"
 )
 
-func init() {
-	caddy.RegisterModule(new(MemoryBroker))
-	caddy.RegisterModule(new(BadgerStore))
-}
-
-// MemoryBroker is the broker of a single edge.
-type MemoryBroker struct{}
-
-// CaddyModule implements [caddy.Module].
-func (*MemoryBroker) CaddyModule() caddy.ModuleInfo {
-	return caddy.ModuleInfo{ID: "pubsub.brokers.memory", New: func() caddy.Module { return new(MemoryBroker) }}
-}
-
-// BrokerKey implements [BrokerModule].
-func (*MemoryBroker) BrokerKey() string { return "memory" }
-
-// OpenBroker implements [BrokerModule].
-func (*MemoryBroker) OpenBroker(*zap.Logger) (pubsub.Broker, error) { return memory.New(), nil }
-
-// UnmarshalCaddyfile sets up the broker from Caddyfile tokens. Syntax:
-//
-//	broker memory
-func (*MemoryBroker) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
-	d.Next() // consume the driver's name
-	if d.NextArg() {
-		return d.ArgErr()
-	}
-	if d.NextBlock(d.Nesting()) {
-		return d.Errf("broker memory takes no options")
-	}
-	return nil
-}
+func init() { caddy.RegisterModule(new(BadgerStore)) }
 
 // BadgerStore keeps tokens in an embedded database on this machine's disk. Every
 // write is on disk before it is acknowledged. One process at a time can open it.
@@ -127,10 +95,8 @@ func (s *BadgerStore) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 }
 
 var (
-	_ BrokerModule          = (*MemoryBroker)(nil)
 	_ StoreModule           = (*BadgerStore)(nil)
 	_ StoreConfigurer       = (*BadgerStore)(nil)
 	_ caddy.Provisioner     = (*BadgerStore)(nil)
-	_ caddyfile.Unmarshaler = (*MemoryBroker)(nil)
 	_ caddyfile.Unmarshaler = (*BadgerStore)(nil)
 )

@@ -1,4 +1,4 @@
-package caddymodule
+package guest
 
 import (
 	"slices"
@@ -40,10 +40,10 @@ func (c liveCore) Write(e zapcore.Entry, fields []zapcore.Field) error {
 
 func (liveCore) Sync() error { return caddy.Log().Core().Sync() }
 
-// oncePerSecond returns a logger that drops what it has logged in this second,
+// OncePerSecond returns a logger that drops what it has logged in this second,
 // whatever its fields: a fault of the token store would else be a line for each
 // request.
-func oncePerSecond(log *zap.Logger) *zap.Logger {
+func OncePerSecond(log *zap.Logger) *zap.Logger {
 	return log.WithOptions(zap.WrapCore(func(core zapcore.Core) zapcore.Core {
 		return zapcore.NewSamplerWithOptions(core, time.Second, 1, 0)
 	}))

@@ -1,0 +1,45 @@
+// Package problem answers requests with problem bodies (docs/protocol.md, REST), and counts
+// refused handshakes.
+package problem
+
+import (
+	"net/http"
+
+	"github.com/millrace/millrace/tokenstore/rest"
+)
+
+// Refuse answers a handshake with a problem body (docs/protocol.md, WebSocket and
+// WebTransport), and counts it.
+func Refuse(w http.ResponseWriter, status int, code, detail string) {
+	CountRefusal(status, code)
+	Write(w, status, code, detail)
+}
+
+// Write answers any request with a problem body (docs/protocol.md, REST).
+func Write(w http.ResponseWriter, status int, code, detail string) {
+	rest.WriteProblem(w, rest.Problem{Status: status, Code: code, Detail: detail})
+}
+
+// NotFound answers a request for a path that differs from ours in case, or by a
+// trailing slash.
+func NotFound(w http.ResponseWriter) {
+	Write(w, http.StatusNotFound, string(rest.CodeNotFound), "paths are exact: no other case, no trailing slash")
+}
+
+// MethodNotAllowed refuses a handshake.
+func MethodNotAllowed(w http.ResponseWriter, allowed string) {
+	w.Header().Set("Allow", allowed)
+	Refuse(w, http.StatusMethodNotAllowed, string(rest.CodeMethodNotAllowed), "allowed: "+allowed)
+}
+
+// Unavailable answers 503: trying again, here or elsewhere, can help.
+func Unavailable(w http.ResponseWriter, detail, code string) {
+	w.Header().Set("Retry-After", "5")
+	Write(w, http.StatusServiceUnavailable, code, detail)
+}
+
+// Starting answers 503 before the edge has started.
+func Starting(w http.ResponseWriter) { Unavailable(w, "the edge is starting", CodeStarting) }
+
+// CodeStarting is the code of [Starting].
+const CodeStarting = "starting"
