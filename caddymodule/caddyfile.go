@@ -2,7 +2,6 @@ package caddymodule
 
 import (
 	"errors"
-	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -278,7 +277,7 @@ func (a *App) unmarshalBlock(d *caddyfile.Dispenser) error {
 			})
 		case "limits":
 			connections, patterns, tokenBytes := -1, -1, 0
-			err = numbers(d, count, map[string]*int{
+			err = numbers(d, args.Count, map[string]*int{
 				"max_payload":                   &a.Limits.MaxPayload,
 				"max_subscriptions":             &a.Limits.MaxSubscriptions,
 				"max_pattern_shapes":            &a.Limits.MaxPatternShapes,
@@ -305,7 +304,7 @@ func (a *App) unmarshalBlock(d *caddyfile.Dispenser) error {
 				a.Limits.MaxPatterns = &patterns
 			}
 		case "metrics":
-			err = numbers(d, count, map[string]*int{"tenants": &a.Metrics.Tenants})
+			err = numbers(d, args.Count, map[string]*int{"tenants": &a.Metrics.Tenants})
 		case "slow_consumer":
 			a.SlowConsumer, err = args.One(d)
 		case "drain":
@@ -359,11 +358,11 @@ func (a *App) unmarshalMasterToken(d *caddyfile.Dispenser) error {
 				err = d.ArgErr()
 			}
 		case "max_tokens":
-			m.MaxTokens, err = args.Number(d, count)
+			m.MaxTokens, err = args.Number(d, args.Count)
 		case "max_bytes":
 			m.MaxBytes, err = args.DiskSize(d)
 		case "calls_per_second":
-			m.CallsPerSecond, err = args.Number(d, count)
+			m.CallsPerSecond, err = args.Number(d, args.Count)
 		default:
 			err = d.Errf("unknown option %s of master_token; allowed: name, description, tenant_prefix, allow_ip_masks, "+
 				"max_tokens, max_bytes, calls_per_second", option)
@@ -396,15 +395,13 @@ func unmarshalGuest(d *caddyfile.Dispenser, namespace string) ([]byte, error) {
 	return caddyconfig.JSONModuleObject(guest, "driver", driver, nil), nil
 }
 
-const count = "a whole number"
-
 // largeSizes are sizes of what a whole edge has.
 var largeSizes = []string{"queue_memory", "max_token_bytes_per_master"}
 
 // numbers parses a block of options with a number each, which may have a unit in
 // those that are sizes, largeSizes among them. kind is what the others are, for errors.
 func numbers(d *caddyfile.Dispenser, kind string, into map[string]*int, sizes ...string) error {
-	return options(d, into, func(option string) (int, error) {
+	return args.Block(d, into, func(option string) (int, error) {
 		switch {
 		case slices.Contains(largeSizes, option):
 			n, err := args.DiskSize(d)
@@ -414,24 +411,4 @@ func numbers(d *caddyfile.Dispenser, kind string, into map[string]*int, sizes ..
 		}
 		return args.Number(d, kind)
 	})
-}
-
-// options parses a block of options that have one value each.
-func options[T any](d *caddyfile.Dispenser, into map[string]*T, value func(option string) (T, error)) error {
-	block := d.Val()
-	if d.NextArg() {
-		return d.ArgErr()
-	}
-	for nesting := d.Nesting(); d.NextBlock(nesting); {
-		option := d.Val()
-		to, known := into[option]
-		if !known {
-			return d.Errf("unknown option %s of %s; allowed: %s", option, block, strings.Join(slices.Sorted(maps.Keys(into)), ", "))
-		}
-		var err error
-		if *to, err = value(option); err != nil {
-			return err
-		}
-	}
-	return nil
 }

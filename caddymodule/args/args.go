@@ -1,10 +1,14 @@
 // Package args parses the arguments of Caddyfile options. Each function is called
-// where the option's name has just been read, and wants exactly one argument.
+// where the option's name has just been read, and wants exactly one argument; or, for
+// [Block], a block of options that do.
 package args
 
 import (
+	"maps"
 	"regexp"
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
@@ -63,6 +67,9 @@ const (
 	largestDisk = 1 << 50
 )
 
+// Count is the kind of number of most options, for [Number].
+const Count = "a whole number"
+
 // Number wants a whole number; kind says of what, for errors.
 func Number(d *caddyfile.Dispenser, kind string) (int, error) {
 	return number(d, kind, largest, func(text string) (uint64, error) { return strconv.ParseUint(text, 10, 63) })
@@ -99,4 +106,25 @@ func number(d *caddyfile.Dispenser, kind string, most int64, parse func(string) 
 		return 0, d.Errf("%s: must be %s, up to %d", option, kind, most)
 	}
 	return int(n), nil
+}
+
+// Block parses a block of options that have one value each: value reads that of the
+// option that is named, with one of the functions above.
+func Block[T any](d *caddyfile.Dispenser, into map[string]*T, value func(option string) (T, error)) error {
+	block := d.Val()
+	if d.NextArg() {
+		return d.ArgErr()
+	}
+	for nesting := d.Nesting(); d.NextBlock(nesting); {
+		option := d.Val()
+		to, known := into[option]
+		if !known {
+			return d.Errf("unknown option %s of %s; allowed: %s", option, block, strings.Join(slices.Sorted(maps.Keys(into)), ", "))
+		}
+		var err error
+		if *to, err = value(option); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -17,9 +17,9 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 	nats "github.com/nats-io/nats.go"
 
-	"github.com/millrace/millrace/caddymodule"
 	"github.com/millrace/millrace/caddymodule/args"
 	"github.com/millrace/millrace/caddymodule/guest"
+	natsguest "github.com/millrace/millrace/caddymodule/nats"
 )
 
 func init() { caddy.RegisterModule(new(Server)) }
@@ -128,15 +128,15 @@ func (s *Server) check() error {
 	return nil
 }
 
-// ServerKey implements [caddymodule.NATSServer].
+// ServerKey implements [natsguest.NATSServer].
 func (s *Server) ServerKey() string {
 	return "embedded:" + string(caddyconfig.JSON(s, nil)) + s.secrets
 }
 
-// WantsLogin implements [caddymodule.NATSServer].
+// WantsLogin implements [natsguest.NATSServer].
 func (s *Server) WantsLogin() bool { return s.Config != "" }
 
-// OpenServer implements [caddymodule.NATSServer]. A process runs one server: two
+// OpenServer implements [natsguest.NATSServer]. A process runs one server: two
 // would write to the same folder, and listen at the same address, while a reload
 // goes from one to the other.
 func (s *Server) OpenServer() (nats.Option, func() error, error) {
@@ -165,7 +165,7 @@ func (s *Server) OpenServer() (nats.Option, func() error, error) {
 	return v.(*running).inside, release, nil
 }
 
-// Storing implements [caddymodule.NATSServer].
+// Storing implements [natsguest.NATSServer].
 func (s *Server) Storing() (storing, known bool) {
 	servers.Range(func(key, v any) bool {
 		if key == s.ServerKey() {
@@ -258,7 +258,7 @@ func (s *Server) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 }
 
 var (
-	_ caddymodule.NATSServer = (*Server)(nil)
-	_ caddy.Provisioner      = (*Server)(nil)
-	_ caddyfile.Unmarshaler  = (*Server)(nil)
+	_ natsguest.NATSServer  = (*Server)(nil)
+	_ caddy.Provisioner     = (*Server)(nil)
+	_ caddyfile.Unmarshaler = (*Server)(nil)
 )

@@ -10,6 +10,8 @@ import (
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/caddyconfig"
 	_ "github.com/caddyserver/caddy/v2/modules/standard"
+
+	_ "github.com/millrace/millrace/caddymodule" // the global option pubsub
 )
 
 const password = "c0rrect-horse"

@@ -1,4 +1,4 @@
-package caddymodule
+package nats
 
 import (
 	"errors"
@@ -158,38 +158,12 @@ func (b *NATSBroker) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 		case "queue":
 			b.QueueBytes, err = args.Size(d)
 		case "interests":
-			b.Interests, err = args.Number(d, count)
+			b.Interests, err = args.Number(d, args.Count)
 		default:
 			return false, nil
 		}
 		return true, err
 	}, "prefix, queue, interests, announce, edge_name")
-}
-
-// unmarshalNATS parses a guest that has a link, and options of its own.
-func unmarshalNATS(d *caddyfile.Dispenser, what string, l *NATSLink,
-	own func(option string) (known bool, err error), names string) error {
-	d.Next() // consume the driver's name
-	l.Servers = d.RemainingArgs()
-	seen := map[string]bool{}
-	for nesting := d.Nesting(); d.NextBlock(nesting); {
-		option := d.Val()
-		if seen[option] {
-			return d.Errf("%s stands here twice", option)
-		}
-		seen[option] = true
-		known, err := l.unmarshal(d, option)
-		if !known {
-			known, err = own(option)
-		}
-		if !known {
-			return d.Errf("unknown option %s of %s; allowed: %s, %s", option, what, linkOptions, names)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 var (

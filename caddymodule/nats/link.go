@@ -1,4 +1,7 @@
-package caddymodule
+// Package nats has the guests that use NATS: the broker that joins edges, and the
+// store of tokens in a bucket of JetStream. Both have a link, to servers elsewhere or
+// to the one inside the edge, which is a guest of its own: [NATSServer].
+package nats
 
 import (
 	"encoding/json"
@@ -12,7 +15,6 @@ import (
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/caddyconfig"
-	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 	nats "github.com/nats-io/nats.go"
 
 	"github.com/millrace/millrace/caddymodule/args"
@@ -99,9 +101,6 @@ const embeddedModule = "pubsub.nats.embedded"
 const (
 	defaultNATSServer    = "nats://127.0.0.1:4222"
 	defaultReconnectWait = 500 * time.Millisecond
-	// A link that is broken without a word is noticed after so many pings.
-	natsPing     = 2 * time.Second
-	natsPingsOut = 2
 )
 
 // linkOf is what a configuration says of a link.
@@ -237,109 +236,5 @@ func (l *NATSLink) key() string {
 	}
 	return key
 }
-
-// options are those of a connection; release is called when it is closed.
-func (l *NATSLink) options(what string) (list []nats.Option, release func() error, err error) {
-	name := l.Name
-	if name == "" {
-		name = "millrace"
-	}
-	list = []nats.Option{
-		nats.Name(name + " " + what),
-		nats.RetryOnFailedConnect(true), nats.MaxReconnects(-1), nats.IgnoreAuthErrorAbort(),
-		nats.ReconnectWait(time.Duration(l.ReconnectWait)),
-		nats.ReconnectJitter(time.Duration(l.ReconnectWait)/2, time.Duration(l.ReconnectWait)/2),
-		nats.PingInterval(natsPing), nats.MaxPingsOutstanding(natsPingsOut),
-	}
-	if l.InboxPrefix != "" {
-		list = append(list, nats.CustomInboxPrefix(l.InboxPrefix))
-	}
-	switch {
-	case l.Credentials != "":
-		list = append(list, nats.UserCredentials(l.Credentials))
-	case l.NKey != "":
-		option, err := nats.NkeyOptionFromSeed(l.NKey)
-		if err != nil {
-			return nil, nil, fmt.Errorf("nkey: %w", err)
-		}
-		list = append(list, option)
-	case l.User != "":
-		list = append(list, nats.UserInfo(l.resolved.user, l.resolved.password))
-	case l.Token != "":
-		list = append(list, nats.Token(l.resolved.token))
-	}
-	if t := l.TLS; t != nil {
-		list = append(list, nats.Secure())
-		if t.CA != "" {
-			list = append(list, nats.RootCAs(t.CA))
-		}
-		if t.Cert != "" {
-			list = append(list, nats.ClientCert(t.Cert, t.Key))
-		}
-	}
-	if l.server == nil {
-		return list, func() error { return nil }, nil
-	}
-	inside, release, err := l.server.OpenServer()
-	if err != nil {
-		return nil, nil, fmt.Errorf("embedded NATS server: %w", err)
-	}
-	return append(list, inside), release, nil
-}
-
-// connector opens connections with the options of a link.
-func (l *NATSLink) connector(list []nats.Option) func(...nats.Option) (*nats.Conn, error) {
-	servers := l.resolved.servers
-	return func(more ...nats.Option) (*nats.Conn, error) {
-		return nats.Connect(servers, append(list, more...)...)
-	}
-}
-
-// unmarshal parses an option of a link, if it is one.
-func (l *NATSLink) unmarshal(d *caddyfile.Dispenser, option string) (known bool, err error) {
-	switch option {
-	case "servers":
-		if l.Servers = append(l.Servers, d.RemainingArgs()...); len(l.Servers) == 0 {
-			err = d.ArgErr()
-		}
-	case "credentials":
-		l.Credentials, err = args.One(d)
-	case "nkey":
-		l.NKey, err = args.One(d)
-	case "user":
-		l.User, err = args.One(d)
-	case "password":
-		l.Password, err = args.Secret(d)
-	case "token":
-		l.Token, err = args.Secret(d)
-	case "name":
-		l.Name, err = args.One(d)
-	case "inbox_prefix":
-		l.InboxPrefix, err = args.One(d)
-	case "reconnect_wait":
-		l.ReconnectWait, err = args.Duration(d)
-	case "tls":
-		l.TLS = new(NATSTLS)
-		err = options(d, map[string]*string{"ca": &l.TLS.CA, "cert": &l.TLS.Cert, "key": &l.TLS.Key},
-			func(string) (string, error) { return args.One(d) })
-		if err == nil && (l.TLS.Cert == "") != (l.TLS.Key == "") {
-			err = d.Errf("tls: cert and key belong together")
-		}
-	case "embedded":
-		if _, missing := caddy.GetModule(embeddedModule); missing != nil {
-			return true, d.Errf("embedded: this build has no NATS server inside; build it with github.com/millrace/millrace/caddymodule/embedded")
-		}
-		guest, err := caddyfile.UnmarshalModule(d, embeddedModule)
-		if err != nil {
-			return true, err
-		}
-		l.EmbeddedRaw = caddyconfig.JSON(guest, nil)
-	default:
-		return false, nil
-	}
-	return true, err
-}
-
-const linkOptions = "servers, credentials, nkey, user, password, token, tls, name, inbox_prefix, reconnect_wait, embedded"
 
 var _ guest.StorageReporter = (*NATSLink)(nil)

@@ -1,0 +1,71 @@
+package nats
+
+import (
+	"fmt"
+	"time"
+
+	nats "github.com/nats-io/nats.go"
+)
+
+// A link that is broken without a word is noticed after so many pings.
+const (
+	natsPing     = 2 * time.Second
+	natsPingsOut = 2
+)
+
+// options are those of a connection; release is called when it is closed.
+func (l *NATSLink) options(what string) (list []nats.Option, release func() error, err error) {
+	name := l.Name
+	if name == "" {
+		name = "millrace"
+	}
+	list = []nats.Option{
+		nats.Name(name + " " + what),
+		nats.RetryOnFailedConnect(true), nats.MaxReconnects(-1), nats.IgnoreAuthErrorAbort(),
+		nats.ReconnectWait(time.Duration(l.ReconnectWait)),
+		nats.ReconnectJitter(time.Duration(l.ReconnectWait)/2, time.Duration(l.ReconnectWait)/2),
+		nats.PingInterval(natsPing), nats.MaxPingsOutstanding(natsPingsOut),
+	}
+	if l.InboxPrefix != "" {
+		list = append(list, nats.CustomInboxPrefix(l.InboxPrefix))
+	}
+	switch {
+	case l.Credentials != "":
+		list = append(list, nats.UserCredentials(l.Credentials))
+	case l.NKey != "":
+		option, err := nats.NkeyOptionFromSeed(l.NKey)
+		if err != nil {
+			return nil, nil, fmt.Errorf("nkey: %w", err)
+		}
+		list = append(list, option)
+	case l.User != "":
+		list = append(list, nats.UserInfo(l.resolved.user, l.resolved.password))
+	case l.Token != "":
+		list = append(list, nats.Token(l.resolved.token))
+	}
+	if t := l.TLS; t != nil {
+		list = append(list, nats.Secure())
+		if t.CA != "" {
+			list = append(list, nats.RootCAs(t.CA))
+		}
+		if t.Cert != "" {
+			list = append(list, nats.ClientCert(t.Cert, t.Key))
+		}
+	}
+	if l.server == nil {
+		return list, func() error { return nil }, nil
+	}
+	inside, release, err := l.server.OpenServer()
+	if err != nil {
+		return nil, nil, fmt.Errorf("embedded NATS server: %w", err)
+	}
+	return append(list, inside), release, nil
+}
+
+// connector opens connections with the options of a link.
+func (l *NATSLink) connector(list []nats.Option) func(...nats.Option) (*nats.Conn, error) {
+	servers := l.resolved.servers
+	return func(more ...nats.Option) (*nats.Conn, error) {
+		return nats.Connect(servers, append(list, more...)...)
+	}
+}
