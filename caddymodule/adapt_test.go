@@ -6,6 +6,7 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -93,5 +94,23 @@ func TestCaddyfileExample(t *testing.T) {
 	got := adapt(string(text))
 	if strings.HasPrefix(got, "error: ") || strings.Contains(got, "\nwarning: ") {
 		t.Error(got)
+	}
+}
+
+// The Caddyfiles of docs/operations.md load.
+func TestOperationsCaddyfiles(t *testing.T) {
+	t.Setenv("XDG_DATA_HOME", t.TempDir())
+	text, err := os.ReadFile("../docs/operations.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	blocks := regexp.MustCompile("(?ms)^```\n({\n.*?)^```$").FindAllStringSubmatch(string(text), -1)
+	if len(blocks) != 2 {
+		t.Fatalf("%d Caddyfiles", len(blocks))
+	}
+	for _, b := range blocks {
+		if got := adapt(b[1]); strings.HasPrefix(got, "error: ") || strings.Contains(got, "\nwarning: ") {
+			t.Errorf("%s\n%s", b[1], got)
+		}
 	}
 }

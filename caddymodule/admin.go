@@ -12,6 +12,7 @@ import (
 
 	"github.com/caddyserver/caddy/v2"
 
+	"github.com/millrace/millrace/caddymodule/app"
 	"github.com/millrace/millrace/caddymodule/problem"
 	"github.com/millrace/millrace/tokenstore"
 	"github.com/millrace/millrace/tokenstore/rest"
@@ -46,7 +47,7 @@ func (*Admin) CaddyModule() caddy.ModuleInfo {
 }
 
 // Provision implements [caddy.Provisioner].
-func (*Admin) Provision(ctx caddy.Context) error { return registerMetrics(ctx) }
+func (*Admin) Provision(ctx caddy.Context) error { return app.RegisterMetrics(ctx) }
 
 // Routes implements [caddy.AdminRouter].
 func (*Admin) Routes() []caddy.AdminRoute {
@@ -67,74 +68,89 @@ func (*Admin) Routes() []caddy.AdminRoute {
 }
 
 // adminCall answers a call of the admin API; body is nil for a GET.
-type adminCall func(live *running, r *http.Request, body []byte) (any, error)
+type adminCall func(live *app.Running, r *http.Request, body []byte) (any, error)
 
 var adminCalls = map[string]adminCall{
-	"GET /pubsub/master-tokens": func(live *running, r *http.Request, _ []byte) (any, error) {
-		masters, err := live.service.ListMasters(r.Context())
+	"GET /pubsub/master-tokens": func(live *app.Running, r *http.Request, _ []byte) (any, error) {
+		masters, err := live.Service.ListMasters(r.Context())
 		return map[string]any{"master_tokens": nonNil(masters)}, err
 	},
-	"POST /pubsub/master-tokens": func(live *running, r *http.Request, body []byte) (any, error) {
+	"POST /pubsub/master-tokens": func(live *app.Running, r *http.Request, body []byte) (any, error) {
 		var spec tokenstore.MasterSpec
 		if err := rest.DecodeStrict(body, &spec); err != nil {
 			return nil, err
 		}
-		m, token, err := live.service.CreateMaster(r.Context(), spec)
+		m, token, err := live.Service.CreateMaster(r.Context(), spec)
 		return shownOnce{Master: m, Token: token}, err
 	},
-	"PATCH /pubsub/master-tokens/{id}": func(live *running, r *http.Request, body []byte) (any, error) {
+	"PATCH /pubsub/master-tokens/{id}": func(live *app.Running, r *http.Request, body []byte) (any, error) {
 		var patch tokenstore.MasterPatch
 		if err := rest.DecodeStrict(body, &patch); err != nil {
 			return nil, err
 		}
-		return live.service.UpdateMaster(r.Context(), r.PathValue("id"), patch)
+		return live.Service.UpdateMaster(r.Context(), r.PathValue("id"), patch)
 	},
-	"POST /pubsub/master-tokens/{id}/rotate": func(live *running, r *http.Request, body []byte) (any, error) {
+	"POST /pubsub/master-tokens/{id}/rotate": func(live *app.Running, r *http.Request, body []byte) (any, error) {
 		revoke, err := revokeTokens(body)
 		if err != nil {
 			return nil, err
 		}
-		m, token, revoked, err := live.service.RotateMaster(r.Context(), r.PathValue("id"), revoke)
+		m, token, revoked, err := live.Service.RotateMaster(r.Context(), r.PathValue("id"), revoke)
 		return shownOnce{Master: m, Token: token, Revoked: revoked}, err
 	},
-	"DELETE /pubsub/master-tokens/{id}": func(live *running, r *http.Request, body []byte) (any, error) {
+	"DELETE /pubsub/master-tokens/{id}": func(live *app.Running, r *http.Request, body []byte) (any, error) {
 		revoke, err := revokeTokens(body)
 		if err != nil {
 			return nil, err
 		}
-		revoked, err := live.service.DeleteMaster(r.Context(), r.PathValue("id"), revoke)
+		revoked, err := live.Service.DeleteMaster(r.Context(), r.PathValue("id"), revoke)
 		return map[string]any{"id": r.PathValue("id"), "revoked_tokens": revoked}, err
 	},
 
-	"GET /pubsub/tokens": func(live *running, r *http.Request, _ []byte) (any, error) {
-		return rest.List(r.Context(), live.service, live.service.Overlay(), []byte(r.URL.RawQuery))
+	"GET /pubsub/tokens": func(live *app.Running, r *http.Request, _ []byte) (any, error) {
+		return rest.List(r.Context(), live.Service, live.Service.Overlay(), []byte(r.URL.RawQuery))
 	},
-	"POST /pubsub/tokens": func(live *running, r *http.Request, body []byte) (any, error) {
-		return rest.Issue(r.Context(), live.service, live.service.Overlay(), body)
+	"POST /pubsub/tokens": func(live *app.Running, r *http.Request, body []byte) (any, error) {
+		return rest.Issue(r.Context(), live.Service, live.Service.Overlay(), body)
 	},
-	"PUT /pubsub/tokens/{id}": func(live *running, r *http.Request, body []byte) (any, error) {
+	"PUT /pubsub/tokens/{id}": func(live *app.Running, r *http.Request, body []byte) (any, error) {
 		var request struct {
 			ExpiresAt string `json:"expires_at"`
 		}
 		if err := rest.DecodeStrict(body, &request); err != nil {
 			return nil, err
 		}
-		expiresAt, err := live.service.Refresh(r.Context(), live.service.Overlay(), r.PathValue("id"), request.ExpiresAt)
+		expiresAt, err := live.Service.Refresh(r.Context(), live.Service.Overlay(), r.PathValue("id"), request.ExpiresAt)
 		return map[string]any{"token_id": r.PathValue("id"), "new_expires_at": expiresAt}, err
 	},
-	"DELETE /pubsub/tokens/{id}": func(live *running, r *http.Request, _ []byte) (any, error) {
-		err := live.service.RevokeID(r.Context(), live.service.Overlay(), r.PathValue("id"))
+	"DELETE /pubsub/tokens/{id}": func(live *app.Running, r *http.Request, _ []byte) (any, error) {
+		err := live.Service.RevokeID(r.Context(), live.Service.Overlay(), r.PathValue("id"))
 		return map[string]any{"token_id": r.PathValue("id")}, err
 	},
 	"POST /pubsub/explain": explain,
 
-	"GET /pubsub/connections": func(live *running, _ *http.Request, _ []byte) (any, error) {
-		return map[string]any{"connections": live.hub.Stats()}, nil
+	"GET /pubsub/connections": func(live *app.Running, _ *http.Request, _ []byte) (any, error) {
+		return map[string]any{"connections": live.Hub.Stats()}, nil
 	},
-	"POST /pubsub/drain": func(live *running, _ *http.Request, _ []byte) (any, error) {
-		live.hub.Drain()
+	"POST /pubsub/drain": func(live *app.Running, _ *http.Request, _ []byte) (any, error) {
+		live.Hub.Drain()
 		return map[string]any{"draining": true}, nil
 	},
+}
+
+// adminOperations are the operations of the calls, as metrics name them.
+var adminOperations = map[string]string{
+	"POST /pubsub/tokens":                    "issue",
+	"PUT /pubsub/tokens/{id}":                "refresh",
+	"DELETE /pubsub/tokens/{id}":             "revoke",
+	"GET /pubsub/tokens":                     "list",
+	"POST /pubsub/master-tokens":             "master_create",
+	"GET /pubsub/master-tokens":              "master_list",
+	"PATCH /pubsub/master-tokens/{id}":       "master_update",
+	"POST /pubsub/master-tokens/{id}/rotate": "master_rotate",
+	"DELETE /pubsub/master-tokens/{id}":      "master_delete",
+	"GET /pubsub/backup":                     "backup",
+	"POST /pubsub/restore":                   "restore",
 }
 
 // shownOnce is a master token with its secret.
@@ -152,7 +168,7 @@ func revokeTokens(body []byte) (bool, error) {
 	return request.RevokeTokens, err
 }
 
-func explain(live *running, r *http.Request, body []byte) (any, error) {
+func explain(live *app.Running, r *http.Request, body []byte) (any, error) {
 	var q struct {
 		TokenID  string `json:"token_id"`
 		Token    string `json:"token"`
@@ -172,7 +188,7 @@ func explain(live *running, r *http.Request, body []byte) (any, error) {
 		Origin: q.Origin, Protocol: q.Protocol, Region: q.Region,
 	}
 	if q.Token != "" {
-		access, err := live.service.Authenticate(r.Context(), q.Token)
+		access, err := live.Service.Authenticate(r.Context(), q.Token)
 		if errors.Is(err, tokenstore.ErrUnauthorized) {
 			return tokenstore.Explanation{Reason: "the token is malformed, unknown, expired or revoked, or its secret is wrong"}, nil
 		}
@@ -187,33 +203,33 @@ func explain(live *running, r *http.Request, body []byte) (any, error) {
 			return nil, &tokenstore.InvalidError{Path: "ip", Reason: "must be an IP address", Code: tokenstore.CodeInvalidBody}
 		}
 	}
-	return live.service.Explain(r.Context(), query), nil
+	return live.Service.Explain(r.Context(), query), nil
 }
 
 // adminHandler answers calls of the admin API for who may make them, when there is an
 // app that can.
-func adminHandler(answer func(w http.ResponseWriter, r *http.Request, app *App, live *running)) http.Handler {
+func adminHandler(answer func(w http.ResponseWriter, r *http.Request, a *app.App, live *app.Running)) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !localListener(r) {
 			problem.Write(w, http.StatusForbidden, "local_only", "this part of the admin API answers on loopback and Unix sockets alone")
 			return
 		}
-		app := inForce.current()
-		if app == nil {
+		a := app.InForce()
+		if a == nil {
 			problem.Unavailable(w, "no configuration with a pubsub app is running", "not_running")
 			return
 		}
-		live := app.await(r)
+		live := a.Await(r.Context())
 		if live == nil {
 			problem.Starting(w)
 			return
 		}
-		answer(w, r, app, live)
+		answer(w, r, a, live)
 	})
 }
 
 // answer reads a small body, and answers with JSON.
-func (call adminCall) answer(w http.ResponseWriter, r *http.Request, app *App, live *running) {
+func (call adminCall) answer(w http.ResponseWriter, r *http.Request, a *app.App, live *app.Running) {
 	var body []byte
 	if r.Method != http.MethodGet {
 		if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
@@ -230,19 +246,19 @@ func (call adminCall) answer(w http.ResponseWriter, r *http.Request, app *App, l
 		}
 	}
 	answer, err := call(live, r, body)
-	writeAdmin(w, r, app, answer, err)
+	writeAdmin(w, r, a, answer, err)
 }
 
 // writeAdmin answers with JSON, or says what went wrong.
-func writeAdmin(w http.ResponseWriter, r *http.Request, app *App, answer any, err error) {
+func writeAdmin(w http.ResponseWriter, r *http.Request, a *app.App, answer any, err error) {
 	operation := adminOperations[r.Pattern]
 	if err != nil {
-		p := adminProblem(app, err)
-		countTokenCall(operation, p.Status)
+		p := adminProblem(a, err)
+		app.CountTokenCall(operation, p.Status)
 		rest.WriteProblem(w, p)
 		return
 	}
-	countTokenCall(operation, http.StatusOK)
+	app.CountTokenCall(operation, http.StatusOK)
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Cache-Control", "no-store")
 	_ = json.NewEncoder(w).Encode(answer) // the caller is gone if this fails
@@ -274,7 +290,7 @@ func localListener(r *http.Request) bool {
 	return host == "localhost" || err == nil && ip.IsLoopback()
 }
 
-func adminProblem(app *App, err error) rest.Problem {
+func adminProblem(a *app.App, err error) rest.Problem {
 	switch {
 	case errors.Is(err, tokenstore.ErrBadBackup):
 		return rest.Problem{Status: http.StatusBadRequest, Code: "bad_backup", Detail: err.Error()}
@@ -283,7 +299,7 @@ func adminProblem(app *App, err error) rest.Problem {
 	case errors.Is(err, tokenstore.ErrStaticMaster):
 		return rest.Problem{Status: http.StatusConflict, Code: "static_master_token", Detail: err.Error()}
 	}
-	return rest.ProblemFor(err, app.faults)
+	return rest.ProblemFor(err, a.Faults())
 }
 
 func nonNil[T any](list []T) []T {

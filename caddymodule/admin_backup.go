@@ -7,6 +7,7 @@ import (
 
 	"go.uber.org/zap"
 
+	"github.com/millrace/millrace/caddymodule/app"
 	"github.com/millrace/millrace/caddymodule/problem"
 	"github.com/millrace/millrace/tokenstore"
 	"github.com/millrace/millrace/tokenstore/rest"
@@ -14,20 +15,20 @@ import (
 
 // backup answers with all stored tokens. What ends without its last line is no whole
 // one, and the connection breaks off so that nobody takes it for one.
-func backup(w http.ResponseWriter, r *http.Request, app *App, live *running) {
+func backup(w http.ResponseWriter, r *http.Request, a *app.App, live *app.Running) {
 	out := &begun{ResponseWriter: w}
 	w.Header().Set("Content-Type", tokenstore.BackupType)
 	w.Header().Set("Cache-Control", "no-store")
-	err := live.service.Backup(r.Context(), out)
+	err := live.Service.Backup(r.Context(), out)
 	operation := adminOperations[r.Pattern]
 	switch {
 	case err == nil:
-		countTokenCall(operation, http.StatusOK)
+		app.CountTokenCall(operation, http.StatusOK)
 	case !out.begun:
-		writeAdmin(w, r, app, nil, err)
+		writeAdmin(w, r, a, nil, err)
 	default:
-		countTokenCall(operation, http.StatusInternalServerError)
-		app.log.Error("a backup broke off", zap.Error(err))
+		app.CountTokenCall(operation, http.StatusInternalServerError)
+		a.Log().Error("a backup broke off", zap.Error(err))
 		panic(http.ErrAbortHandler)
 	}
 }
@@ -44,7 +45,7 @@ func (b *begun) Write(data []byte) (int, error) {
 }
 
 // restore adds the tokens of a backup that the store does not have.
-func restore(w http.ResponseWriter, r *http.Request, app *App, live *running) {
+func restore(w http.ResponseWriter, r *http.Request, a *app.App, live *app.Running) {
 	options, ok := restoreOptions(r.URL)
 	if !ok {
 		problem.Write(w, http.StatusBadRequest, "invalid_query", "allowed in the query: masters_only and dry_run, each true or false")
@@ -56,15 +57,15 @@ func restore(w http.ResponseWriter, r *http.Request, app *App, live *running) {
 	}
 	// Caddy's admin endpoint gives a request 10 s.
 	_ = http.NewResponseController(w).SetReadDeadline(time.Time{}) // fails for what has none
-	restored, err := live.service.Restore(r.Context(), r.Body, options)
+	restored, err := live.Service.Restore(r.Context(), r.Body, options)
 	if !options.DryRun {
-		log, what := app.log.Info, "a backup was restored"
+		log, what := a.Log().Info, "a backup was restored"
 		if err != nil {
-			log, what = app.log.Error, "a backup was restored in part"
+			log, what = a.Log().Error, "a backup was restored in part"
 		}
 		log(what, zap.Any("tokens", restored), zap.Bool("masters_only", options.MastersOnly), zap.Error(err))
 	}
-	writeAdmin(w, r, app, restored, err)
+	writeAdmin(w, r, a, restored, err)
 }
 
 func restoreOptions(u *url.URL) (o tokenstore.RestoreOptions, ok bool) {

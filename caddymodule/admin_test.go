@@ -2,10 +2,14 @@ package caddymodule
 
 import (
 	"context"
+	"maps"
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"testing"
+
+	"github.com/millrace/millrace/caddymodule/app"
 )
 
 func TestLocalListener(t *testing.T) {
@@ -40,5 +44,30 @@ func TestLocalListener(t *testing.T) {
 		if got := localListener(r); got != c.want {
 			t.Errorf("%s: %v, want %v", c.name, got, c.want)
 		}
+	}
+}
+
+// Each call of the admin API is an operation on tokens that is counted, or is known
+// not to be one; and each operation is a call.
+func TestAdminOperations(t *testing.T) {
+	named := map[string]bool{}
+	other := []string{"POST /pubsub/explain", "GET /pubsub/connections", "POST /pubsub/drain"}
+	calls := slices.Collect(maps.Keys(adminCalls))
+	for _, pattern := range append(calls, "GET /pubsub/backup", "POST /pubsub/restore") {
+		if (adminOperations[pattern] == "") != slices.Contains(other, pattern) {
+			t.Errorf("%s is the operation %q", pattern, adminOperations[pattern])
+		}
+		if name := adminOperations[pattern]; name != "" {
+			named[name] = true
+		}
+	}
+	for _, name := range app.TokenOperations {
+		if !named[name] {
+			t.Errorf("no call is the operation %s", name)
+		}
+		delete(named, name)
+	}
+	if len(named) > 0 {
+		t.Errorf("operations that do not start at zero: %v", named)
 	}
 }

@@ -9,12 +9,23 @@ import (
 	"github.com/caddyserver/caddy/v2"
 	"go.uber.org/zap"
 
+	"github.com/millrace/millrace/caddymodule/app"
 	"github.com/millrace/millrace/caddymodule/problem"
 	"github.com/millrace/millrace/pubsub"
 	wtconn "github.com/millrace/millrace/pubsub/webtransport"
 	"github.com/millrace/millrace/tokenstore"
 	"github.com/millrace/millrace/wire"
 )
+
+// await returns what serves a handshake. It answers 503 where the app gives nothing.
+func await(w http.ResponseWriter, r *http.Request, a *app.App) *app.Running {
+	live := a.Await(r.Context())
+	if live == nil {
+		problem.CountRefusal(http.StatusServiceUnavailable, problem.CodeStarting)
+		problem.Starting(w)
+	}
+	return live
+}
 
 // refusal is why a client gets no session (docs/protocol.md, WebSocket).
 type refusal struct {
@@ -93,11 +104,11 @@ func refusedByHub(err error) *refusal {
 var refusedGone = later("unavailable", "the client is gone")
 
 // available refuses clients whoever they are: the edge drains, or is full.
-func (l *running) available() *refusal {
+func available(live *app.Running) *refusal {
 	if caddy.Exiting() {
 		return refusedByHub(pubsub.ErrDraining)
 	}
-	if err := l.hub.Available(); err != nil {
+	if err := live.Hub.Available(); err != nil {
 		return refusedByHub(err)
 	}
 	return nil
@@ -106,8 +117,9 @@ func (l *running) available() *refusal {
 // candidate is a client that asks for a session. It keeps nothing of the request
 // that it came with.
 type candidate struct {
-	app     *App
-	live    *running
+	app     *app.App
+	live    *app.Running
+	faults  *zap.Logger // those of the app
 	client  pubsub.Client
 	origins []string // as the request had them
 	secure  bool     // a token may be looked at on this connection
@@ -116,7 +128,7 @@ type candidate struct {
 // begin counts the client, which came with its token, among the handshakes that
 // are under way, until done, which may be called repeatedly.
 func (c candidate) begin(ctx context.Context) (done func(), refused *refusal) {
-	arrival, err := c.live.hub.Handshake(ctx, c.client)
+	arrival, err := c.live.Hub.Handshake(ctx, c.client)
 	if err != nil {
 		return nil, refusedByHub(err)
 	}
@@ -127,7 +139,7 @@ func (c candidate) begin(ctx context.Context) (done func(), refused *refusal) {
 // docs/protocol.md, WebSocket, from too_many_failures on. The caller attaches a transport to
 // the session, or ends it.
 func (c candidate) admit(ctx context.Context, token string) (session *pubsub.Session, access *tokenstore.Access, refused *refusal) {
-	access, err := c.app.failures.access(ctx, c.live.service, token, c.client.IP)
+	access, err := c.app.Authenticate(ctx, c.live.Service, token, c.client.IP)
 	if err != nil {
 		return nil, nil, c.refuseToken(err)
 	}
@@ -150,7 +162,7 @@ func (c candidate) admit(ctx context.Context, token string) (session *pubsub.Ses
 			detail: "the token does not allow this " + forbidden.What, forbidden: forbidden.What,
 		}
 	}
-	admitted, err := c.live.hub.Admit(pubsub.Identity{
+	admitted, err := c.live.Hub.Admit(pubsub.Identity{
 		TokenID:   strings.Clone(access.ID),
 		Version:   access.Version,
 		ExpiresAt: access.ExpiresAt,
@@ -162,7 +174,7 @@ func (c candidate) admit(ctx context.Context, token string) (session *pubsub.Ses
 	if err != nil {
 		return nil, nil, refusedByHub(err)
 	}
-	c.live.memory.arrived(c.client.Transport)
+	c.live.Arrived(c.client.Transport)
 	defer func() { // also after a panic, which the server recovers from
 		if session == nil {
 			admitted.End()
@@ -170,7 +182,7 @@ func (c candidate) admit(ctx context.Context, token string) (session *pubsub.Ses
 	}()
 	// From here on a revocation reaches the session. One that came since the
 	// token was checked shows in its record now.
-	now, err := c.live.service.Lookup(ctx, access.ID)
+	now, err := c.live.Service.Lookup(ctx, access.ID)
 	if err != nil {
 		return nil, nil, c.refuseToken(err)
 	}
@@ -199,6 +211,6 @@ func (c candidate) fault(err error) *refusal {
 	if errors.Is(err, context.Canceled) {
 		return refusedGone
 	}
-	c.app.faults.Error("handshake failed", zap.String("transport", c.client.Transport), zap.Error(err))
+	c.faults.Error("handshake failed", zap.String("transport", c.client.Transport), zap.Error(err))
 	return later("unavailable", "the token store is out of reach; try again")
 }

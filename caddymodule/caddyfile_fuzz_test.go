@@ -10,6 +10,8 @@ import (
 
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 	"github.com/caddyserver/caddy/v2/caddyconfig/httpcaddyfile"
+
+	"github.com/millrace/millrace/caddymodule/app"
 )
 
 // FuzzGlobalBlock parses what stands in the global block pubsub: it becomes a
@@ -37,21 +39,21 @@ func FuzzGlobalBlock(f *testing.F) {
 		if err != nil {
 			return // Caddy's own error
 		}
-		got, err := parseGlobalOption(caddyfile.NewDispenser(tokens), nil)
+		option, err := parseGlobalOption(caddyfile.NewDispenser(tokens), nil)
 		if err != nil {
 			if tokenShape.MatchString(err.Error()) {
 				t.Errorf("the error repeats a token: %v", err)
 			}
 			return
 		}
-		config := got.(httpcaddyfile.App).Value
-		var app App
+		config := option.(httpcaddyfile.App).Value
+		var got app.App
 		decoder := json.NewDecoder(bytes.NewReader(config))
 		decoder.DisallowUnknownFields()
-		if err := decoder.Decode(&app); err != nil {
+		if err := decoder.Decode(&got); err != nil {
 			t.Errorf("%s: %v", config, err)
 		}
-		for _, m := range app.MasterTokens {
+		for _, m := range got.MasterTokens {
 			if tokenShape.MatchString(m.Token) {
 				t.Errorf("a literal secret got into the configuration: %s", config)
 			}

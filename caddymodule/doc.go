@@ -10,7 +10,6 @@ package caddymodule
 import (
 	// The command `pubsub`, which registers itself.
 	_ "github.com/millrace/millrace/caddymodule/command"
-
 	// The guests that use NATS.
 	_ "github.com/millrace/millrace/caddymodule/nats"
 )

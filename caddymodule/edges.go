@@ -11,6 +11,7 @@ import (
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
+	"github.com/millrace/millrace/caddymodule/app"
 	"github.com/millrace/millrace/caddymodule/guest"
 	"github.com/millrace/millrace/caddymodule/problem"
 	"github.com/millrace/millrace/pubsub"
@@ -33,7 +34,7 @@ type Edges struct {
 	// hosts that are listed. Default: every announced one.
 	AllowHosts []string `json:"allow_hosts,omitempty"`
 
-	app *App
+	app *app.App
 }
 
 // CaddyModule implements [caddy.Module].
@@ -42,12 +43,10 @@ func (*Edges) CaddyModule() caddy.ModuleInfo {
 }
 
 // Provision implements [caddy.Provisioner].
-func (h *Edges) Provision(ctx caddy.Context) error {
-	app, err := provisionApp(ctx, &h.Path, "/edges")
-	if err != nil {
+func (h *Edges) Provision(ctx caddy.Context) (err error) {
+	if h.app, err = provisionApp(ctx, &h.Path, "/edges"); err != nil {
 		return err
 	}
-	h.app = app
 	for _, e := range h.List {
 		if err := guest.CheckHost(e.Host); err != nil {
 			return fmt.Errorf("edge %s: %w", e.Host, err)
@@ -58,13 +57,13 @@ func (h *Edges) Provision(ctx caddy.Context) error {
 			return fmt.Errorf("allow_hosts %s: %w", host, err)
 		}
 	}
-	announcer, announced := app.broker.(guest.Announcer)
+	host, announced := h.app.AnnouncedHost()
 	switch {
 	case len(h.AllowHosts) == 0:
 	case len(h.List) > 0:
 		return errors.New("pubsub_edges: allow_hosts is for edges that announce themselves; with a list, the list alone holds")
-	case announced && announcer.AnnouncedHost() != "" && !allowedHost(h.AllowHosts, announcer.AnnouncedHost()):
-		return fmt.Errorf("allow_hosts: leaves out %s, which this edge announces", announcer.AnnouncedHost())
+	case announced && host != "" && !allowedHost(h.AllowHosts, host):
+		return fmt.Errorf("allow_hosts: leaves out %s, which this edge announces", host)
 	}
 	if len(h.List) == 0 && !announced {
 		return errors.New("pubsub_edges: this edge's broker knows no others: list them, `edge <host> [<region>]`, or use `broker nats`")
@@ -94,12 +93,12 @@ func (h *Edges) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp
 	}
 	list := h.List
 	if len(list) == 0 {
-		live := h.app.await(r)
+		live := h.app.Await(r.Context())
 		if live == nil {
 			problem.Starting(w)
 			return nil
 		}
-		list = live.broker.(pubsub.Directory).Edges()
+		list = live.Edges()
 		if len(h.AllowHosts) > 0 {
 			list = slices.DeleteFunc(list, func(e pubsub.Edge) bool { return !allowedHost(h.AllowHosts, e.Host) })
 		}

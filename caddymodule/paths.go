@@ -10,6 +10,7 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 	"go.uber.org/zap"
 
+	"github.com/millrace/millrace/caddymodule/app"
 	"github.com/millrace/millrace/caddymodule/guard"
 	"github.com/millrace/millrace/caddymodule/problem"
 )
@@ -27,21 +28,22 @@ func provisionPath(ctx caddy.Context, path *string, byDefault string) error {
 
 // provisionApp is provisionPath for handlers that look at tokens: they need the
 // app and the caller's address, too.
-func provisionApp(ctx caddy.Context, path *string, byDefault string) (*App, error) {
+func provisionApp(ctx caddy.Context, path *string, byDefault string) (*app.App, error) {
 	if err := provisionPath(ctx, path, byDefault); err != nil {
 		return nil, err
 	}
 	warnUnknownIP(ctx)
-	app, err := ctx.App("pubsub")
+	module, err := ctx.App("pubsub")
 	if err != nil {
 		return nil, err
 	}
+	a := module.(*app.App)
 	// Caddy stops its apps in random order, and the HTTP app may wait long for
 	// requests under way: clients are told as soon as any server stops.
 	if srv, ok := ctx.Value(caddyhttp.ServerCtxKey).(*caddyhttp.Server); ok {
-		srv.RegisterOnShutdown(app.(*App).drain)
+		srv.RegisterOnShutdown(a.DrainIfExiting)
 	}
-	return app.(*App), nil
+	return a, nil
 }
 
 // warnUnknownIP warns of proxies that are trusted with whatever X-Forwarded-For they

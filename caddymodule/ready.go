@@ -10,10 +10,9 @@ import (
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
-	"github.com/millrace/millrace/caddymodule/guest"
+	"github.com/millrace/millrace/caddymodule/app"
 	"github.com/millrace/millrace/caddymodule/problem"
 	"github.com/millrace/millrace/pubsub"
-	"github.com/millrace/millrace/tokenstore"
 	"github.com/millrace/millrace/tokenstore/rest"
 	"github.com/millrace/millrace/wire"
 )
@@ -27,7 +26,7 @@ type Ready struct {
 	// Path that is answered. Default: `/ready`.
 	Path string `json:"path,omitempty"`
 
-	app *App
+	app *app.App
 }
 
 // CaddyModule implements [caddy.Module].
@@ -53,7 +52,7 @@ func (h *Ready) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp
 		problem.Write(w, http.StatusMethodNotAllowed, string(rest.CodeMethodNotAllowed), "allowed: GET, HEAD")
 		return nil
 	}
-	if troubles := h.app.troubles(); len(troubles) > 0 {
+	if troubles := troubles(h.app); len(troubles) > 0 {
 		var details []string
 		for _, t := range troubles {
 			details = append(details, t.detail)
@@ -61,7 +60,7 @@ func (h *Ready) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp
 		problem.Unavailable(w, strings.Join(details, "; "), troubles[0].code)
 		return nil
 	}
-	body := strings.Join(append([]string{"ready"}, h.app.warnings()...), "\n")
+	body := strings.Join(append([]string{"ready"}, warnings(h.app)...), "\n")
 	header.Set("Content-Type", "text/plain; charset=utf-8")
 	header.Set("Content-Length", strconv.Itoa(len(body)))
 	w.WriteHeader(http.StatusOK)
@@ -70,55 +69,35 @@ func (h *Ready) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp
 }
 
 // warnings are what is wrong with an edge that clients may come to.
-func (a *App) warnings() (list []string) {
-	if !a.running.store.writable() {
+func warnings(a *app.App) (list []string) {
+	if !a.Running().Writable() {
 		list = append(list, "the disk has no room for changes of tokens")
 	}
-	if storing := a.storing(); storing != nil && !*storing {
+	if storing, known := a.Storing(); known && !storing {
 		list = append(list, "the embedded NATS server stores no tokens")
 	}
 	return list
-}
-
-// storing reports whether a server inside the edge has its part in storing tokens;
-// nil: there is none that is to.
-func (a *App) storing() *bool {
-	for _, module := range []any{a.broker, a.store} {
-		if reporter, ok := module.(guest.StorageReporter); ok {
-			if storing, known := reporter.Storing(); known {
-				return &storing
-			}
-		}
-	}
-	return nil
 }
 
 // trouble is why clients should not come to an edge.
 type trouble struct{ code, detail string }
 
 // troubles are all there are now, the worst first. It waits for nothing.
-func (a *App) troubles() (list []trouble) {
-	select {
-	case <-a.started:
-	default:
+func troubles(a *app.App) (list []trouble) {
+	live := a.Running()
+	if live == nil {
 		return []trouble{{problem.CodeStarting, "the edge is starting"}}
 	}
-	live := a.running
-	if live == nil {
-		return []trouble{{problem.CodeStarting, "the edge has not started"}}
-	}
-	switch err := live.hub.Available(); {
+	switch err := live.Hub.Available(); {
 	case errors.Is(err, pubsub.ErrDraining) || caddy.Exiting():
 		list = append(list, trouble{"draining", "the edge drains"})
 	case err != nil:
 		list = append(list, trouble{"too_many_connections", err.Error()})
 	}
-	if s, ok := live.store.Store.(tokenstore.HealthReporter); ok {
-		if s.Usable() != nil { // the log says why: strangers read this
-			list = append(list, trouble{string(rest.CodeUnavailable), "tokens cannot be checked"})
-		}
+	if live.Usable() != nil { // the log says why: strangers read this
+		list = append(list, trouble{string(rest.CodeUnavailable), "tokens cannot be checked"})
 	}
-	if !live.hub.IsLinked() {
+	if !live.Hub.IsLinked() {
 		list = append(list, trouble{string(wire.CodeBrokerUnavailable), "the link to the other edges is down"})
 	}
 	return list

@@ -10,6 +10,7 @@ import (
 	"github.com/caddyserver/caddy/v2"
 	_ "github.com/caddyserver/caddy/v2/modules/standard"
 
+	"github.com/millrace/millrace/caddymodule/app"
 	"github.com/millrace/millrace/internal/loopback"
 )
 
@@ -21,7 +22,7 @@ func TestReloadsLeaveNothing(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	var apps []weak.Pointer[App]
+	var apps []weak.Pointer[app.App]
 	for i := range 5 {
 		config := fmt.Sprintf(`{
 			"admin": {"disabled": true},
@@ -35,11 +36,11 @@ func TestReloadsLeaveNothing(t *testing.T) {
 		if err := caddy.Load([]byte(config), true); err != nil {
 			t.Fatal(err)
 		}
-		app, err := caddy.ActiveContext().App("pubsub")
+		module, err := caddy.ActiveContext().App("pubsub")
 		if err != nil {
 			t.Fatal(err)
 		}
-		apps = append(apps, weak.Make(app.(*App)))
+		apps = append(apps, weak.Make(module.(*app.App)))
 	}
 	alive := func() (n int) {
 		runtime.GC()

@@ -7,6 +7,7 @@ import (
 
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
+	"github.com/millrace/millrace/caddymodule/app"
 	"github.com/millrace/millrace/pubsub"
 )
 
@@ -52,7 +53,7 @@ func clientOf(r *http.Request, transport string) pubsub.Client {
 
 // secure reports whether a token may be looked at on this connection: TLS, or
 // plain HTTP from loopback, a trusted proxy, or a Unix socket.
-func (a *App) secure(r *http.Request) bool {
+func secure(r *http.Request, a *app.App) bool {
 	if r.TLS != nil || a.AllowPlaintext {
 		return true
 	}

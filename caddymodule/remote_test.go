@@ -3,12 +3,13 @@ package caddymodule
 import (
 	"context"
 	"crypto/tls"
-	"math"
 	"net/http"
 	"net/http/httptest"
 	"testing"
 
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+
+	"github.com/millrace/millrace/caddymodule/app"
 )
 
 func TestSecure(t *testing.T) {
@@ -33,7 +34,7 @@ func TestSecure(t *testing.T) {
 		if c.tls {
 			r.TLS = &tls.ConnectionState{HandshakeComplete: true}
 		}
-		if got := (&App{AllowPlaintext: c.allow}).secure(r); got != c.want {
+		if got := secure(r, &app.App{AllowPlaintext: c.allow}); got != c.want {
 			t.Errorf("%s: %v, want %v", c.name, got, c.want)
 		}
 	}
@@ -104,25 +105,6 @@ func TestClientOf(t *testing.T) {
 		got := clientOf(r, "websocket")
 		if got.IP.String() != c.ip || got.SharedIP != c.shared || got.Transport != "websocket" {
 			t.Errorf("%s: %+v", c.name, got)
-		}
-	}
-}
-
-// Queues get a quarter of the memory that there is, and never less than two clients
-// may have.
-func TestDefaultQueueMemory(t *testing.T) {
-	for _, c := range []struct {
-		limit     int64
-		sendQueue int
-		want      int
-	}{
-		{math.MaxInt64, 1 << 20, 1 << 30},
-		{8 << 30, 1 << 20, 2 << 30},
-		{1 << 20, 1 << 20, 2 << 20},
-		{math.MaxInt64, 1 << 30, 2 << 30},
-	} {
-		if got := defaultQueueMemory(c.limit, c.sendQueue); got != c.want {
-			t.Errorf("with a limit of %d and queues of %d: %d, want %d", c.limit, c.sendQueue, got, c.want)
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
+	"github.com/millrace/millrace/caddymodule/app"
 	"github.com/millrace/millrace/caddymodule/guest"
 	"github.com/millrace/millrace/caddymodule/problem"
 	"github.com/millrace/millrace/tokenstore"
@@ -22,7 +23,7 @@ type Tokens struct {
 	// Default: `/v1`.
 	Path string `json:"path,omitempty"`
 
-	app   *App
+	app   *app.App
 	calls http.Handler
 }
 
@@ -40,13 +41,21 @@ func (h *Tokens) Provision(ctx caddy.Context) (err error) {
 		return errors.New("path: the calls need one above them, like /v1")
 	}
 	h.calls = rest.NewHandler(rest.Options{
-		Service:      func() *tokenstore.Service { return h.app.running.service },
-		Authenticate: h.app.failures.master,
+		Service:      func() *tokenstore.Service { return h.app.Running().Service },
+		Authenticate: h.app.AuthenticateMaster,
 		ClientIP:     clientIP,
-		Secure:       h.app.secure,
+		Secure:       func(r *http.Request) bool { return secure(r, h.app) },
 		Log:          guest.OncePerSecond(ctx.Logger()),
 	})
 	return nil
+}
+
+// restOperations are the operations of the calls, as metrics name them.
+var restOperations = map[string]string{
+	"/v1/get-token":     "issue",
+	"/v1/refresh-token": "refresh",
+	"/v1/revoke-token":  "revoke",
+	"/v1/tokens":        "list",
 }
 
 // ServeHTTP implements [caddyhttp.MiddlewareHandler].
@@ -56,7 +65,7 @@ func (h *Tokens) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhtt
 		len(path) > len(h.Path) && path[len(h.Path)] != '/' {
 		return next.ServeHTTP(w, r)
 	}
-	if h.app.await(r) == nil {
+	if h.app.Await(r.Context()) == nil {
 		problem.Starting(w)
 		return nil
 	}
@@ -70,7 +79,7 @@ func (h *Tokens) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhtt
 	}
 	answer := caddyhttp.NewResponseRecorder(w, nil, nil)
 	h.calls.ServeHTTP(answer, r)
-	countTokenCall(restOperations[r.URL.EscapedPath()], answer.Status())
+	app.CountTokenCall(restOperations[r.URL.EscapedPath()], answer.Status())
 	return nil
 }
 

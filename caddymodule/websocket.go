@@ -12,6 +12,7 @@ import (
 	"github.com/gorilla/websocket"
 	"go.uber.org/zap"
 
+	"github.com/millrace/millrace/caddymodule/app"
 	"github.com/millrace/millrace/caddymodule/credentials"
 	"github.com/millrace/millrace/caddymodule/guard"
 	"github.com/millrace/millrace/caddymodule/guest"
@@ -30,7 +31,7 @@ type WebSocket struct {
 	// Path of the handshake. Default: `/ws`.
 	Path string `json:"path,omitempty"`
 
-	app *App
+	app *app.App
 	log *zap.Logger
 }
 
@@ -56,7 +57,7 @@ func (h *WebSocket) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddy
 	if !ok {
 		return nil
 	}
-	live := h.app.live(w, r)
+	live := await(w, r, h.app)
 	if live == nil {
 		return nil
 	}
@@ -80,7 +81,7 @@ func (h *WebSocket) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddy
 	}
 	guard.TellUpgraded(w)
 	// The request, and all that Caddy keeps with it, is let go of now.
-	wsconn.Serve(live.hub, session, conn, early, sessionLog)
+	wsconn.Serve(live.Hub, session, conn, early, sessionLog)
 	served = true
 	return nil
 }
@@ -89,15 +90,15 @@ func (h *WebSocket) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddy
 var sessionLog = guest.LiveLog("pubsub.websocket")
 
 // open registers a session for the client, or refuses it.
-func (h *WebSocket) open(r *http.Request, live *running, token string) (*pubsub.Session, *refusal) {
-	if refused := live.available(); refused != nil {
+func (h *WebSocket) open(r *http.Request, live *app.Running, token string) (*pubsub.Session, *refusal) {
+	if refused := available(live); refused != nil {
 		return nil, refused
 	}
 	c := candidate{
-		app: h.app, live: live,
+		app: h.app, live: live, faults: h.app.Faults(),
 		client:  clientOf(r, tokenstore.ProtocolWebSocket),
 		origins: r.Header.Values("Origin"),
-		secure:  h.app.secure(r),
+		secure:  secure(r, h.app),
 	}
 	done, refused := c.begin(r.Context())
 	if refused != nil {

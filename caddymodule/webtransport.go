@@ -4,13 +4,13 @@ import (
 	"context"
 	"net/http"
 	"net/netip"
-	"slices"
 	"strings"
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 	"go.uber.org/zap"
 
+	"github.com/millrace/millrace/caddymodule/app"
 	"github.com/millrace/millrace/caddymodule/credentials"
 	"github.com/millrace/millrace/caddymodule/guest"
 	"github.com/millrace/millrace/caddymodule/problem"
@@ -30,7 +30,7 @@ type WebTransport struct {
 	// Path of the handshake. Default: `/wt`.
 	Path string `json:"path,omitempty"`
 
-	app *App
+	app *app.App
 	log *zap.Logger
 }
 
@@ -45,24 +45,8 @@ func (h *WebTransport) Provision(ctx caddy.Context) (err error) {
 	if h.app, err = provisionApp(ctx, &h.Path, "/wt"); err != nil {
 		return err
 	}
-	h.app.claimHTTP3(ctx)
+	h.app.ClaimHTTP3(ctx)
 	return nil
-}
-
-// claimHTTP3 takes HTTP/3 from the server that ctx provisions a handler of, or
-// warns, once for each server, that it cannot.
-func (a *App) claimHTTP3(ctx caddy.Context) {
-	srv, ok := ctx.Value(caddyhttp.ServerCtxKey).(*caddyhttp.Server)
-	if !ok || a.WebTransport == "off" {
-		return
-	}
-	why := a.takeover.Claim(ctx)
-	if why == nil || slices.Contains(a.unclaimed, srv) {
-		return
-	}
-	a.unclaimed = append(a.unclaimed, srv)
-	a.log.Warn("no WebTransport on this server, the rest of it works; the option `webtransport off` silences this",
-		zap.String("server", srv.Name()), zap.Strings("listen", srv.Listen), zap.String("reason", why.Error()))
 }
 
 // ServeHTTP implements [caddyhttp.MiddlewareHandler]. The order of the checks is
@@ -83,7 +67,7 @@ func (h *WebTransport) ServeHTTP(w http.ResponseWriter, r *http.Request, next ca
 		problem.Refuse(w, http.StatusBadRequest, "bad_handshake", wrong)
 		return nil
 	}
-	live := h.app.live(w, r)
+	live := await(w, r, h.app)
 	if live == nil {
 		return nil
 	}
@@ -91,7 +75,7 @@ func (h *WebTransport) ServeHTTP(w http.ResponseWriter, r *http.Request, next ca
 		refusedByHub(pubsub.ErrDraining).write(w)
 		return nil
 	}
-	if refused := live.available(); refused != nil {
+	if refused := available(live); refused != nil {
 		refused.write(w)
 		return nil
 	}
@@ -129,7 +113,7 @@ func checkEntry(w http.ResponseWriter, r *http.Request) (*takeover.Entry, bool) 
 	return entry, true
 }
 
-func (h *WebTransport) candidate(r *http.Request, live *running, entry *takeover.Entry) candidate {
+func (h *WebTransport) candidate(r *http.Request, live *app.Running, entry *takeover.Entry) candidate {
 	client := clientOf(r, tokenstore.ProtocolWebTransport)
 	client.Listener = entry.Listener()
 	var origins []string
@@ -137,7 +121,7 @@ func (h *WebTransport) candidate(r *http.Request, live *running, entry *takeover
 		origins = append(origins, strings.Clone(o))
 	}
 	return candidate{
-		app: h.app, live: live,
+		app: h.app, live: live, faults: h.app.Faults(),
 		client:  client,
 		origins: origins,
 		secure:  true,
@@ -165,14 +149,14 @@ func (h *WebTransport) serve(w http.ResponseWriter, r *http.Request, c visitor, 
 		}
 	}()
 	if conn, ok := h.upgrade(w, r, c.entry); ok {
-		wtconn.Serve(c.live.hub, a, conn, guest.LiveLog("pubsub.webtransport"))
+		wtconn.Serve(c.live.Hub, a, conn, guest.LiveLog("pubsub.webtransport"))
 		served = true
 	}
 }
 
 // await opens the session of a client that is going to send its token.
 func (h *WebTransport) await(w http.ResponseWriter, r *http.Request, c visitor) {
-	arrival, err := c.live.hub.Arrive(c.client)
+	arrival, err := c.live.Hub.Arrive(c.client)
 	if err != nil {
 		refusedByHub(err).write(w)
 		return
@@ -184,7 +168,7 @@ func (h *WebTransport) await(w http.ResponseWriter, r *http.Request, c visitor) 
 		}
 	}()
 	if conn, ok := h.upgrade(w, r, c.entry); ok {
-		wtconn.Await(c.live.hub, arrival, conn, c.auth, guest.LiveLog("pubsub.webtransport"))
+		wtconn.Await(c.live.Hub, arrival, conn, c.auth, guest.LiveLog("pubsub.webtransport"))
 		served = true
 	}
 }
@@ -221,7 +205,7 @@ func (v visitor) admit(ctx context.Context, token string) (wtconn.Admission, *re
 
 // auth answers an AUTH line.
 func (v visitor) auth(ctx context.Context, token string) (wtconn.Admission, *wtconn.Refusal) {
-	if refused := v.live.available(); refused != nil {
+	if refused := available(v.live); refused != nil {
 		return wtconn.Admission{}, refused.close()
 	}
 	a, refused := v.admit(ctx, token)

@@ -1,19 +1,15 @@
 package caddymodule
 
 import (
-	"context"
 	"errors"
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
 	"testing"
 
-	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
-	"go.uber.org/zap"
-	"go.uber.org/zap/zaptest/observer"
 
-	"github.com/millrace/millrace/caddymodule/takeover"
+	"github.com/millrace/millrace/caddymodule/app"
 	"github.com/millrace/millrace/pubsub"
 	"github.com/millrace/millrace/tokenstore"
 	"github.com/millrace/millrace/wire"
@@ -54,7 +50,7 @@ func TestRefusalOfAUTH(t *testing.T) {
 		line   string
 		code   wire.CloseCode
 	}{
-		{"token", candidate{app: &App{failures: newFailureLimiter()}}.refuseToken(tokenstore.ErrUnauthorized), 401, "ERR:unauthorized", wire.CloseUnauthorized},
+		{"token", candidate{}.refuseToken(tokenstore.ErrUnauthorized), 401, "ERR:unauthorized", wire.CloseUnauthorized},
 		{"address", &refusal{status: 403, forbidden: "ip"}, 403, "ERR:forbidden:ip", wire.CloseForbidden},
 		{"draining", refusedByHub(pubsub.ErrDraining), 503, "", wire.CloseTryLater},
 		{"full", refusedByHub(pubsub.ErrFull), 503, "", wire.CloseTryLater},
@@ -104,7 +100,7 @@ func TestWebTransportRefusals(t *testing.T) {
 		{"to a server that was not taken over", request(http.MethodConnect, "webtransport-h3"), http.StatusNotImplemented, ""},
 	} {
 		w := httptest.NewRecorder()
-		h := WebTransport{Path: "/wt", app: new(App)}
+		h := WebTransport{Path: "/wt", app: new(app.App)}
 		if err := h.ServeHTTP(w, c.r, nil); err != nil {
 			t.Errorf("%s: %v", c.name, err)
 		}
@@ -116,31 +112,12 @@ func TestWebTransportRefusals(t *testing.T) {
 
 func TestWebTransportOff(t *testing.T) {
 	next := errors.New("the next handler")
-	h := WebTransport{Path: "/wt", app: &App{WebTransport: "off"}}
+	h := WebTransport{Path: "/wt", app: &app.App{WebTransport: "off"}}
 	for _, path := range []string{"/wt", "/WT", "/else"} {
 		err := h.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, path, nil),
 			caddyhttp.HandlerFunc(func(http.ResponseWriter, *http.Request) error { return next }))
 		if err != next {
 			t.Errorf("%s was not passed on: %v", path, err)
 		}
-	}
-}
-
-// TestNoWebTransportWarns has two handlers on a server that cannot be taken over,
-// and one on another: each server is warned of once.
-func TestNoWebTransportWarns(t *testing.T) {
-	core, logs := observer.New(zap.InfoLevel)
-	app := &App{log: zap.New(core), takeover: takeover.New(nil, nil, zap.NewNop())}
-	one, two := new(caddyhttp.Server), new(caddyhttp.Server)
-	for _, srv := range []*caddyhttp.Server{one, one, two} {
-		app.claimHTTP3(caddy.Context{Context: context.WithValue(t.Context(), caddyhttp.ServerCtxKey, srv)})
-	}
-	if n := logs.FilterLevelExact(zap.WarnLevel).Len(); n != 2 || logs.Len() != n {
-		t.Errorf("%d warnings in %d lines, want 2", n, logs.Len())
-	}
-	off := &App{log: app.log, WebTransport: "off"}
-	off.claimHTTP3(caddy.Context{Context: context.WithValue(t.Context(), caddyhttp.ServerCtxKey, one)})
-	if logs.Len() != 2 {
-		t.Error("there is a warning of what is switched off")
 	}
 }

@@ -1,4 +1,4 @@
-package caddymodule
+package app
 
 import (
 	"errors"
@@ -188,15 +188,17 @@ func newSnapshot() *snapshot {
 	}
 	live := a.running
 	s := &snapshot{
-		storing:  a.storing(),
-		Metrics:  live.hub.Metrics(),
-		draining: caddy.Exiting() || errors.Is(live.hub.Available(), pubsub.ErrDraining),
+		Metrics:  live.Hub.Metrics(),
+		draining: caddy.Exiting() || errors.Is(live.Hub.Available(), pubsub.ErrDraining),
 		broker:   a.broker.(caddy.Module).CaddyModule().ID.Name(),
 		byTenant: a.limits.MetricTenants > 0,
-		writable: live.store.writable(),
+		writable: live.Writable(),
 	}
-	if r, ok := live.store.Store.(tokenstore.ReplicaReporter); ok {
+	if r, ok := live.edge.store.Store.(tokenstore.ReplicaReporter); ok {
 		s.replicas.current, s.replicas.all = r.Replicas()
+	}
+	if storing, known := a.Storing(); known {
+		s.storing = &storing
 	}
 	return s
 }

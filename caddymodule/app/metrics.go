@@ -1,4 +1,4 @@
-package caddymodule
+package app
 
 import (
 	"errors"
@@ -22,7 +22,7 @@ const prefix = "millrace_"
 var (
 	tokenCalls = newCounter("token_operations_total",
 		"Calls of the token administration, over REST and the admin endpoint, by their outcome: done, refused (4xx), failed (5xx).",
-		[]string{"operation", "outcome"}, product(tokenOperations, []string{"done", "refused", "failed"}))
+		[]string{"operation", "outcome"}, product(TokenOperations, []string{"done", "refused", "failed"}))
 
 	reloads = newCounter("reloads_total",
 		"Configurations that were started: the hub of the one before was kept with its connections, or a new one was made, as at the first start.",
@@ -31,38 +31,17 @@ var (
 	processMetrics = []prometheus.Collector{problem.Refusals(), tokenCalls, reloads, newBuildInfo()}
 )
 
-// tokenOperations are the operations on tokens, which restOperations and
-// adminOperations find by route.
-var tokenOperations = []string{
+// TokenOperations are the operations on tokens that are counted. Which call is which
+// of them is known where the routes are.
+var TokenOperations = []string{
 	"issue", "refresh", "revoke", "list",
 	"master_create", "master_list", "master_update", "master_rotate", "master_delete",
 	"backup", "restore",
 }
 
-var restOperations = map[string]string{
-	"/v1/get-token":     "issue",
-	"/v1/refresh-token": "refresh",
-	"/v1/revoke-token":  "revoke",
-	"/v1/tokens":        "list",
-}
-
-var adminOperations = map[string]string{
-	"POST /pubsub/tokens":                    "issue",
-	"PUT /pubsub/tokens/{id}":                "refresh",
-	"DELETE /pubsub/tokens/{id}":             "revoke",
-	"GET /pubsub/tokens":                     "list",
-	"POST /pubsub/master-tokens":             "master_create",
-	"GET /pubsub/master-tokens":              "master_list",
-	"PATCH /pubsub/master-tokens/{id}":       "master_update",
-	"POST /pubsub/master-tokens/{id}/rotate": "master_rotate",
-	"DELETE /pubsub/master-tokens/{id}":      "master_delete",
-	"GET /pubsub/backup":                     "backup",
-	"POST /pubsub/restore":                   "restore",
-}
-
-// countTokenCall counts a call that was answered with status. A call that is no
-// operation on tokens has an empty name, and is not counted.
-func countTokenCall(operation string, status int) {
+// CountTokenCall counts a call that was answered with status. operation is one of
+// [TokenOperations]; that of a call that is none is empty, and is not counted.
+func CountTokenCall(operation string, status int) {
 	if operation == "" {
 		return
 	}
@@ -85,10 +64,10 @@ func countLoad(kept bool) {
 	reloads.WithLabelValues(hub).Inc()
 }
 
-// registerMetrics adds our metrics to those of a configuration. The app does, and
+// RegisterMetrics adds our metrics to those of a configuration. The app does, and
 // the admin API does too, which is provisioned first: Caddy's admin endpoint goes
 // on with the registry of a configuration that is refused.
-func registerMetrics(ctx caddy.Context) error {
+func RegisterMetrics(ctx caddy.Context) error {
 	registry := ctx.GetMetricsRegistry()
 	for _, c := range append([]prometheus.Collector{hubCollector{}}, processMetrics...) {
 		var already prometheus.AlreadyRegisteredError

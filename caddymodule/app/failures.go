@@ -1,4 +1,4 @@
-package caddymodule
+package app
 
 import (
 	"context"
@@ -41,6 +41,18 @@ func (l *failureLimiter) master(ctx context.Context, s *tokenstore.Service, toke
 	return limited(l, ip,
 		func() (*tokenstore.Master, error) { return s.AuthenticateMasterLocal(ctx, token, ip) },
 		func() (*tokenstore.Master, error) { return s.AuthenticateMaster(ctx, token, ip) })
+}
+
+// Authenticate is [tokenstore.Service.Authenticate] of a service for a client at an
+// address, or [tokenstore.ErrTooManyFailures]. All handlers of a configuration share
+// the count of failures. An address that is not valid is one that is not known.
+func (a *App) Authenticate(ctx context.Context, s *tokenstore.Service, token string, ip netip.Addr) (*tokenstore.Access, error) {
+	return a.failures.access(ctx, s, token, ip)
+}
+
+// AuthenticateMaster is [tokenstore.Service.AuthenticateMaster] likewise.
+func (a *App) AuthenticateMaster(ctx context.Context, s *tokenstore.Service, token string, ip netip.Addr) (*tokenstore.Master, error) {
+	return a.failures.master(ctx, s, token, ip)
 }
 
 // limited asks this edge first. Only what fails there is counted, before another

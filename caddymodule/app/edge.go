@@ -1,4 +1,4 @@
-package caddymodule
+package app
 
 import (
 	"errors"
@@ -129,10 +129,7 @@ func (e *edge) apply(g generation) {
 		s.ConfigureStore(e.store.Store)
 	}
 	if d, ok := e.broker.(pubsub.Directory); ok {
-		var host string
-		if b, ok := g.app.broker.(guest.Announcer); ok {
-			host = b.AnnouncedHost()
-		}
+		host, _ := g.app.AnnouncedHost()
 		d.Announce(pubsub.Edge{Host: host, Region: g.app.Region})
 	}
 }

@@ -1,4 +1,4 @@
-package caddymodule
+package app
 
 import (
 	"encoding/json"
@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-const dashboardFile = "../docs/grafana/millrace.json"
+const dashboardFile = "../../docs/grafana/millrace.json"
 
 // Every metric stands in docs/operations.md, with its type and its labels, and in
 // the dashboard, and neither knows another one.
@@ -27,7 +27,7 @@ func TestMetricsAreDocumented(t *testing.T) {
 		t.Fatalf("%d metrics", len(types))
 	}
 
-	doc := read(t, "../docs/operations.md")
+	doc := read(t, "../../docs/operations.md")
 	rows := map[string]bool{}
 	for _, row := range regexp.MustCompile("(?m)^\\| `(millrace_\\w+)` \\| (\\w+) \\|([^|]*)\\|").FindAllStringSubmatch(doc, -1) {
 		name := row[1]
@@ -69,7 +69,7 @@ func TestMetricsAreSelected(t *testing.T) {
 			}
 		}
 	}
-	texts := append(expressions(t), read(t, "../docs/operations.md"))
+	texts := append(expressions(t), read(t, "../../docs/operations.md"))
 	for _, text := range texts {
 		for _, by := range regexp.MustCompile(`by \(([\w, ]+)\)`).FindAllStringSubmatch(text, -1) {
 			for _, label := range strings.Split(by[1], ", ") {
@@ -132,20 +132,6 @@ func TestDashboard(t *testing.T) {
 	}
 	if want := []string{"datasource datasource", "job query", "instance query"}; !slices.Equal(variables, want) {
 		t.Errorf("got variables %q, want %q", variables, want)
-	}
-}
-
-// The Caddyfiles of docs/operations.md load.
-func TestOperationsCaddyfiles(t *testing.T) {
-	t.Setenv("XDG_DATA_HOME", t.TempDir())
-	blocks := regexp.MustCompile("(?ms)^```\n({\n.*?)^```$").FindAllStringSubmatch(read(t, "../docs/operations.md"), -1)
-	if len(blocks) != 2 {
-		t.Fatalf("%d Caddyfiles", len(blocks))
-	}
-	for _, b := range blocks {
-		if got := adapt(b[1]); strings.HasPrefix(got, "error: ") || strings.Contains(got, "\nwarning: ") {
-			t.Errorf("%s\n%s", b[1], got)
-		}
 	}
 }
 

@@ -1,6 +1,10 @@
-package caddymodule
+// Package app is the app `pubsub`: its options, its life, what outlives a reload, the
+// limits and metrics of an edge, and the count of failed authentications. It answers no
+// requests: handlers ask it for what they work with, and write the answers.
+package app
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -17,7 +21,6 @@ import (
 
 	"github.com/millrace/millrace/caddymodule/guard"
 	"github.com/millrace/millrace/caddymodule/guest"
-	"github.com/millrace/millrace/caddymodule/problem"
 	"github.com/millrace/millrace/caddymodule/takeover"
 	"github.com/millrace/millrace/pubsub"
 	"github.com/millrace/millrace/tokenstore"
@@ -83,7 +86,7 @@ type App struct {
 	mu      sync.Mutex
 	lease   *edge         // what this generation holds of the pools; nil: nothing
 	started chan struct{} // closed when running is set, which then stays
-	running *running
+	running *Running
 }
 
 // Bandwidth caps connections, tokens and tenants, in KB/s (1 KB is 1,024 bytes).
@@ -175,10 +178,37 @@ type Metrics struct {
 	Tenants int `json:"tenants,omitempty"`
 }
 
-// running is what handlers use between Start and Stop.
-type running struct {
-	*edge
-	service *tokenstore.Service
+// Running is what handlers work with between Start and Stop. It may be used
+// concurrently, and by whoever has it even after Stop, as long as the hub lives.
+type Running struct {
+	Hub     *pubsub.Hub
+	Service *tokenstore.Service
+
+	edge *edge
+}
+
+// Arrived counts a session that has begun, by its transport, a Protocol of package
+// tokenstore.
+func (r *Running) Arrived(transport string) { r.edge.memory.arrived(transport) }
+
+// Edges are those that announce themselves over the broker; none where it is no
+// [pubsub.Directory].
+func (r *Running) Edges() []pubsub.Edge {
+	if d, ok := r.edge.broker.(pubsub.Directory); ok {
+		return d.Edges()
+	}
+	return []pubsub.Edge{}
+}
+
+// Writable reports whether the token store takes changes, as far as it knows.
+func (r *Running) Writable() bool { return r.edge.store.writable() }
+
+// Usable returns nil if tokens can be checked, as far as the store knows, or why not.
+func (r *Running) Usable() error {
+	if s, ok := r.edge.store.Store.(tokenstore.HealthReporter); ok {
+		return s.Usable()
+	}
+	return nil
 }
 
 // inForce are the apps between Start and Stop, for the admin API. The last one
@@ -202,6 +232,9 @@ func (l *appList) remove(a *App) {
 	defer l.mu.Unlock()
 	l.apps = slices.DeleteFunc(l.apps, func(other *App) bool { return other == a })
 }
+
+// InForce returns the app of the configuration in force; nil: none has started.
+func InForce() *App { return inForce.current() }
 
 // current returns the app in force, or nil.
 func (l *appList) current() *App {
@@ -274,7 +307,7 @@ func (a *App) Provision(ctx caddy.Context) error {
 			return fmt.Errorf("token_store: %w", err)
 		}
 	}
-	return registerMetrics(ctx)
+	return RegisterMetrics(ctx)
 }
 
 // loadGuest loads a guest module, or the default one if none is configured.
@@ -404,15 +437,16 @@ func (a *App) Start() error {
 	a.mu.Lock()
 	a.lease = e
 	a.mu.Unlock()
-	a.running = &running{e, service}
+	a.running = &Running{Hub: e.hub, Service: service, edge: e}
 	close(a.started)
 	inForce.add(a)
 	countLoad(kept)
 	return nil
 }
 
-// drain starts the drain of an edge that stops.
-func (a *App) drain() {
+// DrainIfExiting starts the drain of an edge that stops. It does nothing when a
+// configuration alone does.
+func (a *App) DrainIfExiting() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.lease != nil && caddy.Exiting() {
@@ -449,34 +483,80 @@ func (a *App) Stop() error {
 // start of an app fails.
 func (a *App) Cleanup() error { return a.Stop() }
 
-// live returns what serves a handshake. It answers 503 where await gives nothing.
-func (a *App) live(w http.ResponseWriter, r *http.Request) *running {
-	live := a.await(r)
-	if live == nil {
-		problem.CountRefusal(http.StatusServiceUnavailable, problem.CodeStarting)
-		problem.Starting(w)
-	}
-	return live
-}
-
-// await returns what handlers work with. Caddy starts its apps in random order: a
-// request that comes before the start of this one waits for it; nil: in vain.
-func (a *App) await(r *http.Request) *running {
+// Running returns what handlers work with, nil before the app has started. It waits for
+// nothing.
+func (a *App) Running() *Running {
 	select {
 	case <-a.started:
 		return a.running
 	default:
+		return nil
+	}
+}
+
+// Await is Running for a request: Caddy starts its apps in random order, and one that
+// comes before the start of this one waits for it, until ctx ends or 10 s; nil: in vain.
+func (a *App) Await(ctx context.Context) *Running {
+	if running := a.Running(); running != nil {
+		return running
 	}
 	select {
 	case <-a.started:
 		return a.running
-	case <-r.Context().Done():
+	case <-ctx.Done():
 	case <-time.After(startPatience):
 	}
 	return nil
 }
 
 const startPatience = 10 * time.Second
+
+// Log is the logger of the app's configuration.
+func (a *App) Log() *zap.Logger { return a.log }
+
+// Faults is the logger of faults that every request may meet, as those of the token
+// store: it writes one line of a kind a second. It outlives the configuration.
+func (a *App) Faults() *zap.Logger { return a.faults }
+
+// AnnouncedHost returns the host under which this edge is announced to others, empty:
+// none. ok is false where the broker knows no other edges.
+func (a *App) AnnouncedHost() (host string, ok bool) {
+	announcer, ok := a.broker.(guest.Announcer)
+	if !ok {
+		return "", false
+	}
+	return announcer.AnnouncedHost(), true
+}
+
+// Storing reports whether a server inside the edge has its part in storing tokens;
+// known is false where there is none that is to.
+func (a *App) Storing() (storing, known bool) {
+	for _, module := range []any{a.broker, a.store} {
+		if reporter, ok := module.(guest.StorageReporter); ok {
+			if storing, known = reporter.Storing(); known {
+				return storing, true
+			}
+		}
+	}
+	return false, false
+}
+
+// ClaimHTTP3 takes HTTP/3 from the server that ctx provisions a handler of, or
+// warns, once for each server, that it cannot. With the option `webtransport off` it
+// does nothing.
+func (a *App) ClaimHTTP3(ctx caddy.Context) {
+	srv, ok := ctx.Value(caddyhttp.ServerCtxKey).(*caddyhttp.Server)
+	if !ok || a.WebTransport == "off" {
+		return
+	}
+	why := a.takeover.Claim(ctx)
+	if why == nil || slices.Contains(a.unclaimed, srv) {
+		return
+	}
+	a.unclaimed = append(a.unclaimed, srv)
+	a.log.Warn("no WebTransport on this server, the rest of it works; the option `webtransport off` silences this",
+		zap.String("server", srv.Name()), zap.Strings("listen", srv.Listen), zap.String("reason", why.Error()))
+}
 
 var (
 	_ caddy.App          = (*App)(nil)

@@ -1,0 +1,18 @@
+package caddymodule
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/millrace/millrace/caddymodule/app"
+	"github.com/millrace/millrace/tokenstore/rest"
+)
+
+// Each call of the REST API is an operation that is counted.
+func TestRESTOperations(t *testing.T) {
+	for _, route := range rest.Routes {
+		if !slices.Contains(app.TokenOperations, restOperations[route.Path]) {
+			t.Errorf("%s is the operation %q", route.Path, restOperations[route.Path])
+		}
+	}
+}
