@@ -1,0 +1,53 @@
+package app
+
+import (
+	"slices"
+	"sync"
+
+	"github.com/caddyserver/caddy/v2"
+)
+
+// inForce are the apps between Start and Stop, for the admin API. The last one
+// is in force: when a reload fails half way, that is the one before again.
+var inForce appList
+
+// InForce returns the app of the configuration in force; nil: none has started.
+func InForce() *App { return inForce.current() }
+
+type appList struct {
+	mu   sync.Mutex
+	apps []*App
+	last *App // that was added
+}
+
+func (l *appList) add(a *App) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.apps, l.last = append(l.apps, a), a
+}
+
+func (l *appList) remove(a *App) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.apps = slices.DeleteFunc(l.apps, func(other *App) bool { return other == a })
+}
+
+// current returns the app in force, or nil.
+func (l *appList) current() *App {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.apps) == 0 {
+		return nil
+	}
+	return l.apps[len(l.apps)-1]
+}
+
+// shown returns the app in force, or, while the process ends, the one that drains.
+func (l *appList) shown() *App {
+	if a := l.current(); a != nil || !caddy.Exiting() {
+		return a
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.last
+}

@@ -1,0 +1,76 @@
+package app
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/caddyserver/caddy/v2"
+
+	"github.com/millrace/millrace/tokenstore"
+)
+
+// Start implements [caddy.App]: it takes the hub over from the configuration
+// before, if that used the same store and broker, with all its connections.
+func (a *App) Start() error {
+	e, kept, err := leaseEdge(a.store, a.broker, a.limits)
+	if err != nil {
+		return err
+	}
+	config := a.tokens
+	config.Index = e.store.index
+	service, err := tokenstore.NewService(e.store.Store, config)
+	if err != nil {
+		return errors.Join(fmt.Errorf("tokens: %w", err), e.release(a))
+	}
+	e.use(a, a.limits)
+	if err := a.takeover.Start(a.ctx); err != nil {
+		return errors.Join(fmt.Errorf("webtransport: %w", err), e.release(a))
+	}
+	a.mu.Lock()
+	a.lease = e
+	a.mu.Unlock()
+	a.running = &Running{Hub: e.hub, Service: service, edge: e}
+	close(a.started)
+	inForce.add(a)
+	countLoad(kept)
+	return nil
+}
+
+// DrainIfExiting starts the drain of an edge that stops. It does nothing when a
+// configuration alone does.
+func (a *App) DrainIfExiting() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.lease != nil && caddy.Exiting() {
+		a.lease.hub.Drain()
+	}
+}
+
+// Stop implements [caddy.App]. When no other configuration uses the hub, it
+// drains first: the clients have the drain period to leave. So do those of a
+// UDP port that no other configuration uses; it is closed after that.
+func (a *App) Stop() error {
+	a.mu.Lock()
+	e := a.lease
+	a.lease = nil
+	a.mu.Unlock()
+	if e == nil {
+		return nil
+	}
+	inForce.remove(a)
+	var leaving []<-chan struct{}
+	for _, listener := range a.takeover.Quiesce() {
+		if !caddy.Exiting() { // else the whole hub drains
+			leaving = append(leaving, e.hub.DrainListener(listener))
+		}
+	}
+	err := e.release(a)
+	for _, left := range leaving {
+		<-left
+	}
+	return errors.Join(err, a.takeover.Close(a.limits.Drain))
+}
+
+// Cleanup implements [caddy.CleanerUpper]: Caddy does not call Stop when the
+// start of an app fails.
+func (a *App) Cleanup() error { return a.Stop() }

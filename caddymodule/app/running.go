@@ -1,0 +1,70 @@
+package app
+
+import (
+	"context"
+	"time"
+
+	"github.com/millrace/millrace/pubsub"
+	"github.com/millrace/millrace/tokenstore"
+)
+
+// Running is what handlers work with between Start and Stop. It may be used
+// concurrently, and by whoever has it even after Stop, as long as the hub lives.
+type Running struct {
+	Hub     *pubsub.Hub
+	Service *tokenstore.Service
+
+	edge *edge
+}
+
+// Arrived counts a session that has begun, by its transport, a Protocol of package
+// tokenstore.
+func (r *Running) Arrived(transport string) { r.edge.memory.arrived(transport) }
+
+// Edges are those that announce themselves over the broker; none where it is no
+// [pubsub.Directory].
+func (r *Running) Edges() []pubsub.Edge {
+	if d, ok := r.edge.broker.(pubsub.Directory); ok {
+		return d.Edges()
+	}
+	return []pubsub.Edge{}
+}
+
+// Writable reports whether the token store takes changes, as far as it knows.
+func (r *Running) Writable() bool { return r.edge.store.writable() }
+
+// Usable returns nil if tokens can be checked, as far as the store knows, or why not.
+func (r *Running) Usable() error {
+	if s, ok := r.edge.store.Store.(tokenstore.HealthReporter); ok {
+		return s.Usable()
+	}
+	return nil
+}
+
+// Running returns what handlers work with, nil before the app has started. It waits for
+// nothing.
+func (a *App) Running() *Running {
+	select {
+	case <-a.started:
+		return a.running
+	default:
+		return nil
+	}
+}
+
+// Await is Running for a request: Caddy starts its apps in random order, and one that
+// comes before the start of this one waits for it, until ctx ends or 10 s; nil: in vain.
+func (a *App) Await(ctx context.Context) *Running {
+	if running := a.Running(); running != nil {
+		return running
+	}
+	select {
+	case <-a.started:
+		return a.running
+	case <-ctx.Done():
+	case <-time.After(startPatience):
+	}
+	return nil
+}
+
+const startPatience = 10 * time.Second
