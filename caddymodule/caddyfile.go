@@ -14,6 +14,7 @@ import (
 	"github.com/millrace/millrace/caddymodule/app"
 	"github.com/millrace/millrace/caddymodule/credentials"
 	"github.com/millrace/millrace/caddymodule/guard"
+	"github.com/millrace/millrace/caddymodule/handler"
 	"github.com/millrace/millrace/pubsub"
 )
 
@@ -28,26 +29,26 @@ func init() {
 		return g, g.UnmarshalCaddyfile(h.Dispenser)
 	})
 	httpcaddyfile.RegisterDirective("pubsub_ping", pathDirective(func(path string) caddyhttp.MiddlewareHandler {
-		return &Ping{Path: path}
+		return &handler.Ping{Path: path}
 	}))
 	httpcaddyfile.RegisterDirective("pubsub_ready", pathDirective(func(path string) caddyhttp.MiddlewareHandler {
-		return &Ready{Path: path}
+		return &handler.Ready{Path: path}
 	}))
 	httpcaddyfile.RegisterDirective("pubsub_tokens", pathDirective(func(path string) caddyhttp.MiddlewareHandler {
-		return &Tokens{Path: strings.TrimSuffix(path, "/*")}
+		return &handler.Tokens{Path: strings.TrimSuffix(path, "/*")}
 	}))
 	httpcaddyfile.RegisterDirective("pubsub_websocket", pathDirective(func(path string) caddyhttp.MiddlewareHandler {
-		return &WebSocket{Path: path}
+		return &handler.WebSocket{Path: path}
 	}))
 	httpcaddyfile.RegisterDirective("pubsub_webtransport", pathDirective(func(path string) caddyhttp.MiddlewareHandler {
-		return &WebTransport{Path: path}
+		return &handler.WebTransport{Path: path}
 	}))
 	httpcaddyfile.RegisterDirective("pubsub_edges", parseEdges)
 	httpcaddyfile.RegisterDirective("pubsub_openapi", plainDirective(func() []caddyhttp.MiddlewareHandler {
-		return []caddyhttp.MiddlewareHandler{new(OpenAPI)}
+		return []caddyhttp.MiddlewareHandler{new(handler.OpenAPI)}
 	}))
 	httpcaddyfile.RegisterDirective("pubsub", plainDirective(func() []caddyhttp.MiddlewareHandler {
-		return []caddyhttp.MiddlewareHandler{new(Ping), new(Tokens), new(WebSocket), new(WebTransport)}
+		return []caddyhttp.MiddlewareHandler{new(handler.Ping), new(handler.Tokens), new(handler.WebSocket), new(handler.WebTransport)}
 	}))
 
 	// The guard before everything, the others before whatever answers all paths:
@@ -77,8 +78,8 @@ func plainDirective(handlers func() []caddyhttp.MiddlewareHandler) httpcaddyfile
 			return nil, h.Errf("%s takes a matcher at most: its paths are fixed, and its options are in the global block pubsub", name)
 		}
 		var routes []httpcaddyfile.ConfigValue
-		for _, handler := range handlers() {
-			routes = append(routes, h.NewRoute(matcher, handler)...)
+		for _, m := range handlers() {
+			routes = append(routes, h.NewRoute(matcher, m)...)
 		}
 		return routes, nil
 	}
@@ -92,7 +93,7 @@ func plainDirective(handlers func() []caddyhttp.MiddlewareHandler) httpcaddyfile
 //	pubsub_tokens       [@matcher] [<path>]   # /v1/*
 //	pubsub_websocket    [@matcher] [<path>]   # /ws
 //	pubsub_webtransport [@matcher] [<path>]   # /wt
-func pathDirective(handler func(path string) caddyhttp.MiddlewareHandler) httpcaddyfile.UnmarshalFunc {
+func pathDirective(newHandler func(path string) caddyhttp.MiddlewareHandler) httpcaddyfile.UnmarshalFunc {
 	return func(h httpcaddyfile.Helper) ([]httpcaddyfile.ConfigValue, error) {
 		matcher, name, path, err := matcherAndPath(h)
 		if err != nil {
@@ -105,18 +106,15 @@ func pathDirective(handler func(path string) caddyhttp.MiddlewareHandler) httpca
 		if name == "pubsub_tokens" {
 			p = strings.TrimSuffix(path, "/*")
 		}
-		if strings.Contains(p, "*") || trailingSlash(p) || p == "" && path != "" {
+		if strings.Contains(p, "*") || handler.TrailingSlash(p) || p == "" && path != "" {
 			return nil, h.Errf("%s: the path is compared exactly: no wildcard, no trailing slash", name)
 		}
 		if p == "/" && name == "pubsub_tokens" {
 			return nil, h.Errf("pubsub_tokens: the calls need a path above them, like /v1/*")
 		}
-		return h.NewRoute(matcher, handler(path)), nil
+		return h.NewRoute(matcher, newHandler(path)), nil
 	}
 }
-
-// trailingSlash reports whether a path ends with a slash that is not all of it.
-func trailingSlash(path string) bool { return path != "/" && strings.HasSuffix(path, "/") }
 
 // matcherAndPath parses what stands before a directive's block.
 func matcherAndPath(h httpcaddyfile.Helper) (matcher caddy.ModuleMap, name, path string, err error) {
@@ -149,10 +147,10 @@ func parseEdges(h httpcaddyfile.Helper) ([]httpcaddyfile.ConfigValue, error) {
 	if err != nil {
 		return nil, err
 	}
-	if h.NextArg() || path != "" && (!strings.HasPrefix(path, "/") || strings.Contains(path, "*") || trailingSlash(path)) {
+	if h.NextArg() || path != "" && (!strings.HasPrefix(path, "/") || strings.Contains(path, "*") || handler.TrailingSlash(path)) {
 		return nil, h.Errf("%s takes at most a named matcher and a path, which starts with a slash and is compared exactly, and a block", name)
 	}
-	edges := &Edges{Path: path}
+	edges := &handler.Edges{Path: path}
 	for h.NextBlock(0) {
 		option, args := h.Val(), h.RemainingArgs()
 		if option == "allow_hosts" && len(args) > 0 {

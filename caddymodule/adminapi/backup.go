@@ -1,4 +1,4 @@
-package caddymodule
+package adminapi
 
 import (
 	"net/http"

@@ -1,4 +1,4 @@
-package caddymodule
+package handler
 
 import (
 	"fmt"
@@ -20,7 +20,7 @@ func provisionPath(ctx caddy.Context, path *string, byDefault string) error {
 	if *path == "" {
 		*path = byDefault
 	}
-	if !strings.HasPrefix(*path, "/") || trailingSlash(*path) {
+	if !strings.HasPrefix(*path, "/") || TrailingSlash(*path) {
 		return fmt.Errorf("path: must start with a slash and, unless it is all of it, not end with one, like %s", byDefault)
 	}
 	return guard.Protect(ctx)
@@ -74,3 +74,6 @@ func elsewhere(w http.ResponseWriter, r *http.Request, path string, next caddyht
 	}
 	return true, next.ServeHTTP(w, r)
 }
+
+// TrailingSlash reports whether a path ends with a slash that is not all of it.
+func TrailingSlash(path string) bool { return path != "/" && strings.HasSuffix(path, "/") }

@@ -1,4 +1,6 @@
-package caddymodule
+// Package adminapi has what an operator does with a running edge, on Caddy's admin
+// endpoint.
+package adminapi
 
 import (
 	"encoding/json"
