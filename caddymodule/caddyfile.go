@@ -1,25 +1,16 @@
 package caddymodule
 
 import (
-	"errors"
-	"regexp"
 	"strings"
 
 	"github.com/caddyserver/caddy/v2"
-	"github.com/caddyserver/caddy/v2/caddyconfig"
-	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 	"github.com/caddyserver/caddy/v2/caddyconfig/httpcaddyfile"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
-	"github.com/millrace/millrace/caddymodule/app"
-	"github.com/millrace/millrace/caddymodule/credentials"
 	"github.com/millrace/millrace/caddymodule/guard"
 	"github.com/millrace/millrace/caddymodule/handler"
 	"github.com/millrace/millrace/pubsub"
 )
-
-// tokenShape finds a whole token, whatever letters it starts with.
-var tokenShape = regexp.MustCompile(`[0-9A-Fa-f]{32}_[0-9A-Fa-f]{32}`)
 
 func init() {
 	httpcaddyfile.RegisterGlobalOption("pubsub", parseGlobalOption)
@@ -167,21 +158,4 @@ func parseEdges(h httpcaddyfile.Helper) ([]httpcaddyfile.ConfigValue, error) {
 		edges.List = append(edges.List, e)
 	}
 	return h.NewRoute(matcher, edges), nil
-}
-
-// parseGlobalOption parses the global options block `pubsub`, whose syntax
-// [app.App.UnmarshalCaddyfile] tells.
-func parseGlobalOption(d *caddyfile.Dispenser, existing any) (any, error) {
-	if existing != nil {
-		return nil, d.Err("the block pubsub stands here twice")
-	}
-	a := new(app.App)
-	if err := a.UnmarshalCaddyfile(d); err != nil {
-		// It quotes what stands in a wrong place, which may be a master token.
-		if text := err.Error(); tokenShape.MatchString(text) {
-			err = errors.New(tokenShape.ReplaceAllLiteralString(text, credentials.Redacted))
-		}
-		return nil, err
-	}
-	return httpcaddyfile.App{Name: "pubsub", Value: caddyconfig.JSON(a, nil)}, nil
 }

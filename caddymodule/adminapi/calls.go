@@ -1,0 +1,181 @@
+package adminapi
+
+import (
+	"errors"
+	"io"
+	"mime"
+	"net/http"
+	"net/netip"
+
+	"github.com/millrace/millrace/caddymodule/app"
+	"github.com/millrace/millrace/caddymodule/problem"
+	"github.com/millrace/millrace/tokenstore"
+	"github.com/millrace/millrace/tokenstore/rest"
+)
+
+// adminCall answers a call of the admin API; body is nil for a GET.
+type adminCall func(live *app.Running, r *http.Request, body []byte) (any, error)
+
+var adminCalls = map[string]adminCall{
+	"GET /pubsub/master-tokens": func(live *app.Running, r *http.Request, _ []byte) (any, error) {
+		masters, err := live.Service.ListMasters(r.Context())
+		return map[string]any{"master_tokens": nonNil(masters)}, err
+	},
+	"POST /pubsub/master-tokens": func(live *app.Running, r *http.Request, body []byte) (any, error) {
+		var spec tokenstore.MasterSpec
+		if err := rest.DecodeStrict(body, &spec); err != nil {
+			return nil, err
+		}
+		m, token, err := live.Service.CreateMaster(r.Context(), spec)
+		return shownOnce{Master: m, Token: token}, err
+	},
+	"PATCH /pubsub/master-tokens/{id}": func(live *app.Running, r *http.Request, body []byte) (any, error) {
+		var patch tokenstore.MasterPatch
+		if err := rest.DecodeStrict(body, &patch); err != nil {
+			return nil, err
+		}
+		return live.Service.UpdateMaster(r.Context(), r.PathValue("id"), patch)
+	},
+	"POST /pubsub/master-tokens/{id}/rotate": func(live *app.Running, r *http.Request, body []byte) (any, error) {
+		revoke, err := revokeTokens(body)
+		if err != nil {
+			return nil, err
+		}
+		m, token, revoked, err := live.Service.RotateMaster(r.Context(), r.PathValue("id"), revoke)
+		return shownOnce{Master: m, Token: token, Revoked: revoked}, err
+	},
+	"DELETE /pubsub/master-tokens/{id}": func(live *app.Running, r *http.Request, body []byte) (any, error) {
+		revoke, err := revokeTokens(body)
+		if err != nil {
+			return nil, err
+		}
+		revoked, err := live.Service.DeleteMaster(r.Context(), r.PathValue("id"), revoke)
+		return map[string]any{"id": r.PathValue("id"), "revoked_tokens": revoked}, err
+	},
+
+	"GET /pubsub/tokens": func(live *app.Running, r *http.Request, _ []byte) (any, error) {
+		return rest.List(r.Context(), live.Service, live.Service.Overlay(), []byte(r.URL.RawQuery))
+	},
+	"POST /pubsub/tokens": func(live *app.Running, r *http.Request, body []byte) (any, error) {
+		return rest.Issue(r.Context(), live.Service, live.Service.Overlay(), body)
+	},
+	"PUT /pubsub/tokens/{id}": func(live *app.Running, r *http.Request, body []byte) (any, error) {
+		var request struct {
+			ExpiresAt string `json:"expires_at"`
+		}
+		if err := rest.DecodeStrict(body, &request); err != nil {
+			return nil, err
+		}
+		expiresAt, err := live.Service.Refresh(r.Context(), live.Service.Overlay(), r.PathValue("id"), request.ExpiresAt)
+		return map[string]any{"token_id": r.PathValue("id"), "new_expires_at": expiresAt}, err
+	},
+	"DELETE /pubsub/tokens/{id}": func(live *app.Running, r *http.Request, _ []byte) (any, error) {
+		err := live.Service.RevokeID(r.Context(), live.Service.Overlay(), r.PathValue("id"))
+		return map[string]any{"token_id": r.PathValue("id")}, err
+	},
+	"POST /pubsub/explain": explain,
+
+	"GET /pubsub/connections": func(live *app.Running, _ *http.Request, _ []byte) (any, error) {
+		return map[string]any{"connections": live.Hub.Stats()}, nil
+	},
+	"POST /pubsub/drain": func(live *app.Running, _ *http.Request, _ []byte) (any, error) {
+		live.Hub.Drain()
+		return map[string]any{"draining": true}, nil
+	},
+}
+
+// adminOperations are the operations of the calls, as metrics name them.
+var adminOperations = map[string]string{
+	"POST /pubsub/tokens":                    "issue",
+	"PUT /pubsub/tokens/{id}":                "refresh",
+	"DELETE /pubsub/tokens/{id}":             "revoke",
+	"GET /pubsub/tokens":                     "list",
+	"POST /pubsub/master-tokens":             "master_create",
+	"GET /pubsub/master-tokens":              "master_list",
+	"PATCH /pubsub/master-tokens/{id}":       "master_update",
+	"POST /pubsub/master-tokens/{id}/rotate": "master_rotate",
+	"DELETE /pubsub/master-tokens/{id}":      "master_delete",
+	"GET /pubsub/backup":                     "backup",
+	"POST /pubsub/restore":                   "restore",
+}
+
+// shownOnce is a master token with its secret.
+type shownOnce struct {
+	tokenstore.Master
+	Token   string `json:"token"`
+	Revoked int    `json:"revoked_tokens,omitempty"`
+}
+
+func revokeTokens(body []byte) (bool, error) {
+	var request struct {
+		RevokeTokens bool `json:"revoke_tokens"`
+	}
+	err := rest.DecodeStrict(body, &request)
+	return request.RevokeTokens, err
+}
+
+func explain(live *app.Running, r *http.Request, body []byte) (any, error) {
+	var q struct {
+		TokenID  string `json:"token_id"`
+		Token    string `json:"token"`
+		Action   string `json:"action"`
+		Tenant   string `json:"tenant"`
+		Channel  string `json:"channel"`
+		IP       string `json:"ip"`
+		Origin   string `json:"origin"`
+		Protocol string `json:"protocol"`
+		Region   string `json:"region"`
+	}
+	if err := rest.DecodeStrict(body, &q); err != nil {
+		return nil, err
+	}
+	query := tokenstore.Query{
+		TokenID: q.TokenID, Action: q.Action, Tenant: q.Tenant, Channel: q.Channel,
+		Origin: q.Origin, Protocol: q.Protocol, Region: q.Region,
+	}
+	if q.Token != "" {
+		access, err := live.Service.Authenticate(r.Context(), q.Token)
+		if errors.Is(err, tokenstore.ErrUnauthorized) {
+			return tokenstore.Explanation{Reason: "the token is malformed, unknown, expired or revoked, or its secret is wrong"}, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		query.Access = access
+	}
+	if q.IP != "" {
+		var err error
+		if query.IP, err = netip.ParseAddr(q.IP); err != nil {
+			return nil, &tokenstore.InvalidError{Path: "ip", Reason: "must be an IP address", Code: tokenstore.CodeInvalidBody}
+		}
+	}
+	return live.Service.Explain(r.Context(), query), nil
+}
+
+// answer reads a small body, and answers with JSON.
+func (call adminCall) answer(w http.ResponseWriter, r *http.Request, a *app.App, live *app.Running) {
+	var body []byte
+	if r.Method != http.MethodGet {
+		if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
+			problem.Write(w, http.StatusUnsupportedMediaType, string(rest.CodeUnsupportedMediaType), "Content-Type must be application/json")
+			return
+		}
+		var err error
+		if body, err = io.ReadAll(http.MaxBytesReader(w, r.Body, 64<<10)); err != nil {
+			problem.Write(w, http.StatusRequestEntityTooLarge, string(rest.CodeBodyTooLarge), "at most 64 KiB")
+			return
+		}
+		if len(body) == 0 {
+			body = []byte("{}")
+		}
+	}
+	answer, err := call(live, r, body)
+	writeAdmin(w, r, a, answer, err)
+}
+
+func nonNil[T any](list []T) []T {
+	if list == nil {
+		return []T{}
+	}
+	return list
+}
