@@ -9,7 +9,7 @@ import (
 )
 
 // Running is what handlers work with between Start and Stop. It may be used
-// concurrently, and by whoever has it even after Stop, as long as the hub lives.
+// concurrently, and by requests that outlast Stop.
 type Running struct {
 	Hub     *pubsub.Hub
 	Service *tokenstore.Service

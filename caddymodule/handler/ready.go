@@ -52,12 +52,12 @@ func (h *Ready) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp
 		problem.Write(w, http.StatusMethodNotAllowed, string(rest.CodeMethodNotAllowed), "allowed: GET, HEAD")
 		return nil
 	}
-	if troubles := troubles(h.app); len(troubles) > 0 {
+	if all := troubles(h.app); len(all) > 0 {
 		var details []string
-		for _, t := range troubles {
+		for _, t := range all {
 			details = append(details, t.detail)
 		}
-		problem.Unavailable(w, strings.Join(details, "; "), troubles[0].code)
+		problem.Unavailable(w, strings.Join(details, "; "), all[0].code)
 		return nil
 	}
 	body := strings.Join(append([]string{"ready"}, warnings(h.app)...), "\n")

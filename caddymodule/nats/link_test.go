@@ -20,6 +20,7 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nkeys"
 
+	"github.com/millrace/millrace/caddymodule/guest"
 	"github.com/millrace/millrace/internal/natstest"
 )
 
@@ -229,5 +230,59 @@ func TestLinkURLWithComma(t *testing.T) {
 	l := NATSLink{Servers: []string{"{env.NATS_URL}"}}
 	if err := l.provision(caddy.Context{}); err == nil || !strings.Contains(err.Error(), "server 1: must be one URL") || strings.Contains(err.Error(), "pa,") {
 		t.Errorf("got %v", err)
+	}
+}
+
+// A store without a link gets that of broker nats, and no other.
+func TestStoreBorrowsLink(t *testing.T) {
+	broker := &NATSBroker{NATSLink: NATSLink{Servers: []string{"nats://10.0.0.1"}, Name: "b"}}
+	for _, c := range []struct {
+		name   string
+		link   NATSLink
+		broker guest.BrokerModule
+		want   string // the server; empty: none
+		err    string
+	}{
+		{"without a link", NATSLink{}, broker, "nats://10.0.0.1", ""},
+		{"with a server", NATSLink{Servers: []string{"nats://10.0.0.2"}}, broker, "nats://10.0.0.2", ""},
+		{"with options alone", NATSLink{Name: "s"}, broker, "", "needs servers, too"},
+		{"beside another broker", NATSLink{}, new(guest.MemoryBroker), "", ""},
+	} {
+		s := &NATSStore{NATSLink: c.link}
+		if err := s.Provision(caddy.Context{}); err != nil {
+			t.Fatal(err)
+		}
+		err := s.BorrowLink(c.broker)
+		if (err != nil) != (c.err != "") || err != nil && !strings.Contains(err.Error(), c.err) {
+			t.Errorf("%s: %v", c.name, err)
+		}
+		if got := strings.Join(s.Servers, ","); got != c.want {
+			t.Errorf("%s: servers %q, want %q", c.name, got, c.want)
+		}
+	}
+}
+
+// inside is a server inside the edge.
+type inside struct {
+	NATSServer
+	storing, known bool
+}
+
+func (s inside) Storing() (storing, known bool) { return s.storing, s.known }
+
+// Both guests report of the server inside the edge, if their link has one.
+func TestLinkReportsStorage(t *testing.T) {
+	for _, c := range []struct {
+		server         NATSServer
+		storing, known bool
+	}{
+		{nil, false, false}, {inside{}, false, false}, {inside{known: true}, false, true}, {inside{storing: true, known: true}, true, true},
+	} {
+		link := NATSLink{server: c.server}
+		for _, g := range []any{&NATSBroker{NATSLink: link}, &NATSStore{NATSLink: link}} {
+			if storing, known := g.(guest.StorageReporter).Storing(); storing != c.storing || known != c.known {
+				t.Errorf("%T with %+v: %v, %v", g, c.server, storing, known)
+			}
+		}
 	}
 }
