@@ -17,6 +17,7 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 	nats "github.com/nats-io/nats.go"
 
+	_ "github.com/millrace/millrace/caddymodule" // a build that names this package alone has the edge, too
 	"github.com/millrace/millrace/caddymodule/args"
 	"github.com/millrace/millrace/caddymodule/guest"
 	natsguest "github.com/millrace/millrace/caddymodule/nats"
