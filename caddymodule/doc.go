@@ -11,13 +11,10 @@ package caddymodule
 import (
 	// The routes of Caddy's admin endpoint.
 	_ "github.com/millrace/millrace/caddymodule/adminapi"
-
 	// The command `pubsub`, which registers itself.
 	_ "github.com/millrace/millrace/caddymodule/command"
-
 	// The guests that every build has: broker memory, token_store badger.
 	_ "github.com/millrace/millrace/caddymodule/guest"
-
 	// The guests that use NATS.
 	_ "github.com/millrace/millrace/caddymodule/nats"
 )

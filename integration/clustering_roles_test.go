@@ -9,9 +9,10 @@ import (
 	"strings"
 	"testing"
 
+	client "github.com/nats-io/nats.go"
+
 	"github.com/millrace/millrace/internal/natstest"
 	"github.com/millrace/millrace/wire"
-	client "github.com/nats-io/nats.go"
 )
 
 // Edges with roles are one overlay, and what one of them may not do it cannot do

@@ -17,8 +17,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/millrace/millrace/internal/loopback"
 	"github.com/quic-go/quic-go/http3"
+
+	"github.com/millrace/millrace/internal/loopback"
 )
 
 // demoRequest is one to POST /demo/token, unless it says otherwise.

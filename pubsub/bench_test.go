@@ -6,8 +6,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/millrace/millrace/wire"
 	"go.uber.org/zap"
+
+	"github.com/millrace/millrace/wire"
 )
 
 // discard is a transport that is always ready.

@@ -9,9 +9,10 @@ import (
 	"testing/synctest"
 	"time"
 
+	"go.uber.org/zap"
+
 	"github.com/millrace/millrace/pubsub/pattern"
 	"github.com/millrace/millrace/wire"
-	"go.uber.org/zap"
 )
 
 // localBroker is a single edge's broker with a link that can be broken, or slow.

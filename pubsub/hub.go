@@ -9,8 +9,9 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/millrace/millrace/wire"
 	"go.uber.org/zap"
+
+	"github.com/millrace/millrace/wire"
 )
 
 // Refusals of [Hub.Admit].

@@ -19,8 +19,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/millrace/millrace/wire"
 	"go.uber.org/zap"
+
+	"github.com/millrace/millrace/wire"
 )
 
 // simulated are the numbers of sessions that TestManySessions goes through:

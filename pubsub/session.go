@@ -8,9 +8,10 @@ import (
 	"sync/atomic"
 	"time"
 
+	"go.uber.org/zap"
+
 	"github.com/millrace/millrace/pubsub/pattern"
 	"github.com/millrace/millrace/wire"
-	"go.uber.org/zap"
 )
 
 // Rights decide what a client may do. Implementations are safe for concurrent

@@ -11,8 +11,9 @@ import (
 	"path/filepath"
 	"runtime"
 
-	"github.com/millrace/millrace/tokenstore"
 	"github.com/spf13/cobra"
+
+	"github.com/millrace/millrace/tokenstore"
 )
 
 func backupCommand() *cobra.Command {

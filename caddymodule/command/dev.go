@@ -10,9 +10,10 @@ import (
 	"syscall"
 
 	"github.com/caddyserver/caddy/v2"
+	"github.com/spf13/cobra"
+
 	"github.com/millrace/millrace/caddymodule/demo"
 	"github.com/millrace/millrace/tokenstore"
-	"github.com/spf13/cobra"
 )
 
 const (

@@ -22,6 +22,7 @@ import (
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/caddyconfig"
+
 	"github.com/millrace/millrace/caddymodule/demo"
 	"github.com/millrace/millrace/tokenstore"
 )

@@ -5,8 +5,9 @@ import (
 	"fmt"
 	"net/http"
 
-	"github.com/millrace/millrace/pubsub"
 	"github.com/spf13/cobra"
+
+	"github.com/millrace/millrace/pubsub"
 )
 
 func connectionsCommand() *cobra.Command {

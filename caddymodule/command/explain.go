@@ -5,9 +5,10 @@ import (
 	"fmt"
 	"net/http"
 
+	"github.com/spf13/cobra"
+
 	"github.com/millrace/millrace/tokenstore"
 	"github.com/millrace/millrace/wire"
-	"github.com/spf13/cobra"
 )
 
 func tokenExplain() *cobra.Command {

@@ -7,8 +7,9 @@ import (
 	"net/url"
 	"strings"
 
-	"github.com/millrace/millrace/tokenstore"
 	"github.com/spf13/cobra"
+
+	"github.com/millrace/millrace/tokenstore"
 )
 
 func masterTokenCommand() *cobra.Command {

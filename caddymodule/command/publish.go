@@ -9,9 +9,10 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/spf13/cobra"
+
 	"github.com/millrace/millrace/client"
 	"github.com/millrace/millrace/wire"
-	"github.com/spf13/cobra"
 )
 
 const (

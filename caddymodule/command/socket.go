@@ -9,9 +9,10 @@ import (
 	"os"
 	"strings"
 
+	"github.com/spf13/cobra"
+
 	"github.com/millrace/millrace/client"
 	"github.com/millrace/millrace/wire"
-	"github.com/spf13/cobra"
 )
 
 // socketFlags are those of the commands that are clients of an edge.

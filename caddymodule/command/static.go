@@ -11,8 +11,9 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/millrace/millrace/tokenstore"
 	"github.com/spf13/cobra"
+
+	"github.com/millrace/millrace/tokenstore"
 )
 
 // createStatic makes a master token for a Caddyfile.

@@ -12,10 +12,11 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/spf13/cobra"
+
 	"github.com/millrace/millrace/client"
 	"github.com/millrace/millrace/pubsub/pattern"
 	"github.com/millrace/millrace/wire"
-	"github.com/spf13/cobra"
 )
 
 func subscribeCommand() *cobra.Command {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/gorilla/websocket"
+
 	"github.com/millrace/millrace/client"
 	"github.com/millrace/millrace/wire"
 )

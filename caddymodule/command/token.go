@@ -9,8 +9,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/millrace/millrace/tokenstore"
 	"github.com/spf13/cobra"
+
+	"github.com/millrace/millrace/tokenstore"
 )
 
 func tokenCommand() *cobra.Command {

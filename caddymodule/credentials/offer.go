@@ -8,6 +8,7 @@ import (
 
 	"github.com/dunglas/httpsfv"
 	"github.com/gorilla/websocket"
+
 	"github.com/millrace/millrace/wire"
 )
 

@@ -17,8 +17,9 @@ import (
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 	"github.com/caddyserver/caddy/v2/caddyconfig/httpcaddyfile"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
-	"github.com/millrace/millrace/tokenstore/rest"
 	"go.uber.org/zap"
+
+	"github.com/millrace/millrace/tokenstore/rest"
 )
 
 // Where the page is, and where it gets its token. Its files are below PagePath.

@@ -8,8 +8,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/millrace/millrace/tokenstore/rest"
 	"go.uber.org/zap"
+
+	"github.com/millrace/millrace/tokenstore/rest"
 )
 
 // An answer is the body of POST /demo/token.

@@ -14,8 +14,9 @@ import (
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
-	"github.com/millrace/millrace/caddymodule/args"
 	"github.com/nats-io/nats-server/v2/server"
+
+	"github.com/millrace/millrace/caddymodule/args"
 )
 
 // Cluster is a set of servers with routes between all of them.

@@ -20,8 +20,9 @@ import (
 	"time"
 
 	"github.com/caddyserver/caddy/v2"
-	"github.com/millrace/millrace/internal/loopback"
 	"github.com/nats-io/nats-server/v2/server"
+
+	"github.com/millrace/millrace/internal/loopback"
 )
 
 // authority is a CA, with the files of what it issued last.

@@ -8,9 +8,10 @@ import (
 	"testing"
 
 	"github.com/caddyserver/caddy/v2"
-	"github.com/millrace/millrace/internal/loopback"
 	nats "github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/millrace/millrace/internal/loopback"
 )
 
 // open starts a server, and connects to it.

@@ -9,9 +9,10 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/millrace/millrace/internal/diskspace"
 	"github.com/nats-io/nats-server/v2/server"
 	"go.uber.org/zap"
+
+	"github.com/millrace/millrace/internal/diskspace"
 )
 
 const (

@@ -6,10 +6,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/millrace/millrace/internal/loopback"
-	"github.com/millrace/millrace/internal/smalldisk"
 	nats "github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/millrace/millrace/internal/loopback"
+	"github.com/millrace/millrace/internal/smalldisk"
 )
 
 // put writes values until they are written, or the test takes too long.

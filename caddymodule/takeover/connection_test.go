@@ -8,10 +8,11 @@ import (
 	"strings"
 	"testing"
 
-	wtconn "github.com/millrace/millrace/pubsub/webtransport"
 	"github.com/quic-go/quic-go"
 	"github.com/quic-go/quic-go/http3"
 	"github.com/quic-go/webtransport-go"
+
+	wtconn "github.com/millrace/millrace/pubsub/webtransport"
 )
 
 // A client that is turned out loses its connection, unless it has something else

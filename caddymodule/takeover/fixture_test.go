@@ -8,7 +8,6 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"fmt"
-	"github.com/millrace/millrace/wire"
 	"io"
 	"math/big"
 	"net"
@@ -19,11 +18,13 @@ import (
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 	"github.com/caddyserver/caddy/v2/modules/caddytls"
-	wtconn "github.com/millrace/millrace/pubsub/webtransport"
 	"github.com/quic-go/quic-go"
 	"github.com/quic-go/quic-go/http3"
 	"github.com/quic-go/webtransport-go"
 	"go.uber.org/zap"
+
+	wtconn "github.com/millrace/millrace/pubsub/webtransport"
+	"github.com/millrace/millrace/wire"
 )
 
 // patience is how long a test waits for what must happen.

@@ -13,10 +13,11 @@ import (
 	"time"
 
 	"github.com/caddyserver/caddy/v2"
-	"github.com/millrace/millrace/wire"
 	"github.com/quic-go/quic-go"
 	"github.com/quic-go/quic-go/http3"
 	"github.com/quic-go/webtransport-go"
+
+	"github.com/millrace/millrace/wire"
 )
 
 func TestRequest(t *testing.T) {

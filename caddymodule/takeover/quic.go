@@ -2,7 +2,6 @@ package takeover
 
 import (
 	"context"
-	"github.com/millrace/millrace/wire"
 	"net"
 	"net/http"
 	"time"
@@ -12,6 +11,8 @@ import (
 	"github.com/quic-go/quic-go/qlog"
 	"github.com/quic-go/webtransport-go"
 	"golang.org/x/time/rate"
+
+	"github.com/millrace/millrace/wire"
 )
 
 const (

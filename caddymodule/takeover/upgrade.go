@@ -9,8 +9,9 @@ import (
 	"sync"
 	"time"
 
-	wtconn "github.com/millrace/millrace/pubsub/webtransport"
 	"github.com/quic-go/quic-go/http3"
+
+	wtconn "github.com/millrace/millrace/pubsub/webtransport"
 )
 
 // ErrLeaving is why a port that is closing opens no session.

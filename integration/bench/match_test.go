@@ -6,8 +6,9 @@ import (
 	"testing"
 	"unsafe"
 
-	"github.com/millrace/millrace/pubsub/pattern"
 	nats "github.com/nats-io/nats-server/v2/server"
+
+	"github.com/millrace/millrace/pubsub/pattern"
 )
 
 // What follows compares the pattern tree with nats-server's sublist, for

@@ -16,11 +16,12 @@ import (
 	"os"
 	"time"
 
-	"github.com/millrace/millrace/integration/bench/floor"
 	mqtt "github.com/mochi-mqtt/server/v2"
 	"github.com/mochi-mqtt/server/v2/hooks/auth"
 	"github.com/mochi-mqtt/server/v2/listeners"
 	nats "github.com/nats-io/nats-server/v2/server"
+
+	"github.com/millrace/millrace/integration/bench/floor"
 )
 
 // The servers that are not Millrace. Each runs in a process of its own, this

@@ -8,9 +8,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/millrace/millrace/internal/loopback"
 	"github.com/nats-io/nats-server/v2/server"
 	client "github.com/nats-io/nats.go"
+
+	"github.com/millrace/millrace/internal/loopback"
 )
 
 // patience bounds the wait for a server.

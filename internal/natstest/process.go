@@ -10,10 +10,11 @@ import (
 	"testing"
 	"time"
 
+	client "github.com/nats-io/nats.go"
+
 	"github.com/millrace/millrace/internal/capture"
 	"github.com/millrace/millrace/internal/loopback"
 	"github.com/millrace/millrace/internal/programs"
-	client "github.com/nats-io/nats.go"
 )
 
 // Node is nats-server as a process of its own.

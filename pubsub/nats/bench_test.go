@@ -4,9 +4,10 @@ import (
 	"encoding/binary"
 	"testing"
 
-	"github.com/millrace/millrace/pubsub"
 	client "github.com/nats-io/nats.go"
 	"go.uber.org/zap"
+
+	"github.com/millrace/millrace/pubsub"
 )
 
 // sink is a hub that does nothing.

@@ -7,10 +7,11 @@ import (
 	"testing"
 	"time"
 
+	client "github.com/nats-io/nats.go"
+
 	"github.com/millrace/millrace/internal/natstest"
 	"github.com/millrace/millrace/pubsub"
 	"github.com/millrace/millrace/wire"
-	client "github.com/nats-io/nats.go"
 )
 
 // Clients that publish to ever new channels fill no memory: from some number on

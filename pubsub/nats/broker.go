@@ -9,10 +9,11 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/millrace/millrace/pubsub"
-	"github.com/millrace/millrace/wire"
 	client "github.com/nats-io/nats.go"
 	"go.uber.org/zap"
+
+	"github.com/millrace/millrace/pubsub"
+	"github.com/millrace/millrace/wire"
 )
 
 // ErrUnavailable is returned for messages that no other edge could get, as the link

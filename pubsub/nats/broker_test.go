@@ -4,13 +4,14 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/nats-io/nats-server/v2/server"
+	client "github.com/nats-io/nats.go"
+	"go.uber.org/zap/zaptest"
+
 	"github.com/millrace/millrace/internal/natstest"
 	"github.com/millrace/millrace/pubsub"
 	"github.com/millrace/millrace/pubsub/brokertest"
 	"github.com/millrace/millrace/pubsub/nats"
-	"github.com/nats-io/nats-server/v2/server"
-	client "github.com/nats-io/nats.go"
-	"go.uber.org/zap/zaptest"
 )
 
 func open(t *testing.T, connect natstest.Connector, prefix string) *nats.Broker {

@@ -7,11 +7,12 @@ import (
 	"testing"
 	"time"
 
+	"go.uber.org/zap/zaptest"
+
 	"github.com/millrace/millrace/internal/natstest"
 	"github.com/millrace/millrace/pubsub"
 	"github.com/millrace/millrace/pubsub/nats"
 	"github.com/millrace/millrace/wire"
-	"go.uber.org/zap/zaptest"
 )
 
 // patience bounds every wait for an event.

@@ -6,10 +6,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/millrace/millrace/pubsub"
-	"github.com/millrace/millrace/wire"
 	client "github.com/nats-io/nats.go"
 	"go.uber.org/zap"
+
+	"github.com/millrace/millrace/pubsub"
+	"github.com/millrace/millrace/wire"
 )
 
 // offline is a broker without a link, for what it receives.

@@ -7,9 +7,10 @@ import (
 	"strings"
 	"time"
 
+	client "github.com/nats-io/nats.go"
+
 	"github.com/millrace/millrace/pubsub"
 	"github.com/millrace/millrace/wire"
-	client "github.com/nats-io/nats.go"
 )
 
 // collect brings messages from NATS's channel into the inbox, but for copies.

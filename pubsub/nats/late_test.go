@@ -5,8 +5,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/millrace/millrace/internal/natstest"
 	client "github.com/nats-io/nats.go"
+
+	"github.com/millrace/millrace/internal/natstest"
 )
 
 // hearings hears an edge whose clock is an hour behind ours, in seconds of ours.

@@ -5,10 +5,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nats-io/nats-server/v2/server"
+
 	"github.com/millrace/millrace/internal/loopback"
 	"github.com/millrace/millrace/internal/natstest"
 	"github.com/millrace/millrace/wire"
-	"github.com/nats-io/nats-server/v2/server"
 )
 
 // never is a time between pings in which no test ends.

@@ -8,9 +8,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/millrace/millrace/pubsub"
 	client "github.com/nats-io/nats.go"
 	"go.uber.org/zap"
+
+	"github.com/millrace/millrace/pubsub"
 )
 
 // records are messages on their way to the connection: each u32 length of the

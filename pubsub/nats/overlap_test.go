@@ -8,10 +8,11 @@ import (
 	"testing"
 	"time"
 
+	client "github.com/nats-io/nats.go"
+
 	"github.com/millrace/millrace/internal/natstest"
 	"github.com/millrace/millrace/pubsub"
 	"github.com/millrace/millrace/wire"
-	client "github.com/nats-io/nats.go"
 )
 
 // overlapping returns the i-th of 2^n patterns of n tokens that all match a channel.

@@ -7,8 +7,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/millrace/millrace/internal/natstest"
 	client "github.com/nats-io/nats.go"
+
+	"github.com/millrace/millrace/internal/natstest"
 )
 
 // proxy stands between edges and a server, and can stop to read and to write.

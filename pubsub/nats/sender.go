@@ -5,8 +5,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/millrace/millrace/pubsub"
 	"go.uber.org/zap"
+
+	"github.com/millrace/millrace/pubsub"
 )
 
 // Where edges have names (Config.EdgeName), each one sends on subjects of its own,

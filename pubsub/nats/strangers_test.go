@@ -7,11 +7,12 @@ import (
 	"testing"
 	"time"
 
+	client "github.com/nats-io/nats.go"
+	"go.uber.org/zap/zaptest"
+
 	"github.com/millrace/millrace/internal/natstest"
 	"github.com/millrace/millrace/pubsub"
 	"github.com/millrace/millrace/wire"
-	client "github.com/nats-io/nats.go"
-	"go.uber.org/zap/zaptest"
 )
 
 // quiet is a hub that notes what it receives.

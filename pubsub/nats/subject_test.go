@@ -7,9 +7,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/nats-io/nats-server/v2/server"
+
 	"github.com/millrace/millrace/pubsub/pattern"
 	"github.com/millrace/millrace/wire"
-	"github.com/nats-io/nats-server/v2/server"
 )
 
 func TestSubjectOfChannel(t *testing.T) {

@@ -6,10 +6,11 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/nats-io/nats-server/v2/server"
+
 	"github.com/millrace/millrace/internal/natstest"
 	"github.com/millrace/millrace/pubsub"
 	"github.com/millrace/millrace/wire"
-	"github.com/nats-io/nats-server/v2/server"
 )
 
 // startOverlay starts edges that know each other.

@@ -11,10 +11,11 @@ import (
 	"time"
 
 	"github.com/gorilla/websocket"
+	"go.uber.org/zap"
+
 	"github.com/millrace/millrace/internal/autobahn"
 	"github.com/millrace/millrace/pubsub"
 	"github.com/millrace/millrace/pubsub/memory"
-	"go.uber.org/zap"
 )
 
 // TestAutobahn runs the fuzzing client of the Autobahn test suite, see

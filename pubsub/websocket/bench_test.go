@@ -5,9 +5,10 @@ import (
 	"net"
 	"testing"
 
+	"go.uber.org/zap"
+
 	"github.com/millrace/millrace/pubsub"
 	"github.com/millrace/millrace/pubsub/memory"
-	"go.uber.org/zap"
 )
 
 // BenchmarkReadPublish is one publish of 170 bytes that waits in the reader's

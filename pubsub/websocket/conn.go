@@ -14,9 +14,10 @@ import (
 	"syscall"
 	"time"
 
+	"go.uber.org/zap"
+
 	"github.com/millrace/millrace/pubsub"
 	"github.com/millrace/millrace/wire"
-	"go.uber.org/zap"
 )
 
 const (

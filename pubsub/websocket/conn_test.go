@@ -13,12 +13,13 @@ import (
 	"testing/synctest"
 	"time"
 
+	"go.uber.org/goleak"
+	"go.uber.org/zap"
+
 	"github.com/millrace/millrace/pubsub"
 	"github.com/millrace/millrace/pubsub/memory"
 	"github.com/millrace/millrace/pubsub/pattern"
 	"github.com/millrace/millrace/wire"
-	"go.uber.org/goleak"
-	"go.uber.org/zap"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

@@ -7,9 +7,10 @@ import (
 	"testing/synctest"
 	"time"
 
+	"go.uber.org/zap"
+
 	"github.com/millrace/millrace/pubsub"
 	"github.com/millrace/millrace/pubsub/memory"
-	"go.uber.org/zap"
 )
 
 // What leaves the edge unable to tell what comes next.

@@ -12,9 +12,10 @@ import (
 	"testing/synctest"
 	"unicode/utf8"
 
+	"go.uber.org/zap"
+
 	"github.com/millrace/millrace/pubsub"
 	"github.com/millrace/millrace/pubsub/memory"
-	"go.uber.org/zap"
 )
 
 // echo sends every message back. All else is the edge's own session, and the

@@ -9,10 +9,11 @@ import (
 	"testing"
 	"time"
 
+	"go.uber.org/zap"
+
 	"github.com/millrace/millrace/pubsub"
 	"github.com/millrace/millrace/pubsub/memory"
 	"github.com/millrace/millrace/wire"
-	"go.uber.org/zap"
 )
 
 // patience bounds every wait of a test with real sockets.

@@ -5,9 +5,10 @@ import (
 	"strings"
 	"time"
 
+	"go.uber.org/zap"
+
 	"github.com/millrace/millrace/pubsub"
 	"github.com/millrace/millrace/wire"
-	"go.uber.org/zap"
 )
 
 // What a client may take to authenticate (docs/protocol.md, WebTransport).

@@ -10,11 +10,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/millrace/millrace/pubsub"
-	"github.com/millrace/millrace/wire"
 	"github.com/quic-go/webtransport-go"
 	"go.uber.org/zap"
 	"go.uber.org/zap/zapcore"
+
+	"github.com/millrace/millrace/pubsub"
+	"github.com/millrace/millrace/wire"
 )
 
 func TestAuth(t *testing.T) {

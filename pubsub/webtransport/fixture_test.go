@@ -21,15 +21,16 @@ import (
 	"testing"
 	"time"
 
-	"github.com/millrace/millrace/pubsub"
-	"github.com/millrace/millrace/pubsub/memory"
-	"github.com/millrace/millrace/pubsub/pattern"
-	"github.com/millrace/millrace/wire"
 	"github.com/quic-go/quic-go"
 	"github.com/quic-go/quic-go/http3"
 	"github.com/quic-go/webtransport-go"
 	"go.uber.org/goleak"
 	"go.uber.org/zap"
+
+	"github.com/millrace/millrace/pubsub"
+	"github.com/millrace/millrace/pubsub/memory"
+	"github.com/millrace/millrace/pubsub/pattern"
+	"github.com/millrace/millrace/wire"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

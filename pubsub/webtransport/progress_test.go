@@ -4,8 +4,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/millrace/millrace/pubsub"
 	"github.com/quic-go/quic-go"
+
+	"github.com/millrace/millrace/pubsub"
 )
 
 // A client that grants no flow control any more does not keep its session, also if

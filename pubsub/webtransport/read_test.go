@@ -12,10 +12,11 @@ import (
 	"testing/synctest"
 	"time"
 
+	"go.uber.org/zap"
+
 	"github.com/millrace/millrace/pubsub"
 	"github.com/millrace/millrace/pubsub/memory"
 	"github.com/millrace/millrace/wire"
-	"go.uber.org/zap"
 )
 
 // chunks reads a stream in pieces of these sizes, the last of which repeats

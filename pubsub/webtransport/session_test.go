@@ -7,9 +7,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/quic-go/quic-go"
+
 	"github.com/millrace/millrace/pubsub"
 	"github.com/millrace/millrace/wire"
-	"github.com/quic-go/quic-go"
 )
 
 func TestMessages(t *testing.T) {

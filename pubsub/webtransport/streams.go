@@ -6,8 +6,9 @@ import (
 	"sync"
 	"unicode/utf8"
 
-	"github.com/millrace/millrace/wire"
 	"github.com/quic-go/webtransport-go"
+
+	"github.com/millrace/millrace/wire"
 )
 
 // Limits of what a client opens (docs/protocol.md, WebTransport).

@@ -20,12 +20,13 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/millrace/millrace/pubsub"
-	"github.com/millrace/millrace/wire"
 	"github.com/quic-go/quic-go"
 	"github.com/quic-go/quic-go/quicvarint"
 	"github.com/quic-go/webtransport-go"
 	"go.uber.org/zap"
+
+	"github.com/millrace/millrace/pubsub"
+	"github.com/millrace/millrace/wire"
 )
 
 const (

@@ -7,9 +7,10 @@ import (
 	"sync"
 	"time"
 
+	"github.com/quic-go/webtransport-go"
+
 	"github.com/millrace/millrace/pubsub"
 	"github.com/millrace/millrace/wire"
-	"github.com/quic-go/webtransport-go"
 )
 
 const (

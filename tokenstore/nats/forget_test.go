@@ -8,11 +8,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/millrace/millrace/internal/natstest"
-	"github.com/millrace/millrace/tokenstore"
 	"github.com/nats-io/nats.go/jetstream"
 	"go.uber.org/zap"
 	"go.uber.org/zap/zaptest/observer"
+
+	"github.com/millrace/millrace/internal/natstest"
+	"github.com/millrace/millrace/tokenstore"
 )
 
 func openOn(t *testing.T, connect natstest.Connector) (*Store, *observer.ObservedLogs) {

@@ -6,9 +6,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/millrace/millrace/tokenstore"
 	client "github.com/nats-io/nats.go"
 	"go.uber.org/zap"
+
+	"github.com/millrace/millrace/tokenstore"
 )
 
 // Whatever stands in the bucket, the copy has a record only where key and value

@@ -8,8 +8,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/millrace/millrace/internal/natstest"
 	client "github.com/nats-io/nats.go"
+
+	"github.com/millrace/millrace/internal/natstest"
 )
 
 // While a leader is silent, made-up tokens do not use up the questions that keep the

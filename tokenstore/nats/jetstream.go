@@ -7,9 +7,10 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/millrace/millrace/tokenstore"
 	client "github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/millrace/millrace/tokenstore"
 )
 
 // The bucket's form in JetStream, for what its own methods do not offer: the

@@ -4,10 +4,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nats-io/nats-server/v2/server"
+
 	"github.com/millrace/millrace/internal/loopback"
 	"github.com/millrace/millrace/internal/natstest"
 	"github.com/millrace/millrace/tokenstore"
-	"github.com/nats-io/nats-server/v2/server"
 )
 
 // restartable runs a server that again stops and starts anew on its port, with

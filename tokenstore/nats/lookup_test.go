@@ -10,9 +10,10 @@ import (
 	"testing"
 	"time"
 
+	client "github.com/nats-io/nats.go"
+
 	"github.com/millrace/millrace/internal/natstest"
 	"github.com/millrace/millrace/tokenstore"
-	client "github.com/nats-io/nats.go"
 )
 
 // requests counts the messages that a server gets on subjects, and answers none.

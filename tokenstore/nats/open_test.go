@@ -9,13 +9,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nats-io/nats-server/v2/server"
+	client "github.com/nats-io/nats.go"
+	"go.uber.org/zap"
+
 	"github.com/millrace/millrace/internal/loopback"
 	"github.com/millrace/millrace/internal/natstest"
 	"github.com/millrace/millrace/tokenstore"
 	"github.com/millrace/millrace/tokenstore/nats"
-	"github.com/nats-io/nats-server/v2/server"
-	client "github.com/nats-io/nats.go"
-	"go.uber.org/zap"
 )
 
 // An edge that starts before its server is there comes up all the same.

@@ -6,10 +6,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/millrace/millrace/internal/natstest"
-	"github.com/millrace/millrace/tokenstore"
 	"github.com/nats-io/nats.go/jetstream"
 	"go.uber.org/zap"
+
+	"github.com/millrace/millrace/internal/natstest"
+	"github.com/millrace/millrace/tokenstore"
 )
 
 // What is written reaches the copy within a second, also when the server has died

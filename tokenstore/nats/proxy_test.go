@@ -5,8 +5,9 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/millrace/millrace/internal/natstest"
 	"github.com/nats-io/nats-server/v2/server"
+
+	"github.com/millrace/millrace/internal/natstest"
 )
 
 // proxy is a link to a server that can be cut, or fall silent.

@@ -10,13 +10,14 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/nats-io/nats-server/v2/server"
+	client "github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
 	"github.com/millrace/millrace/internal/natstest"
 	"github.com/millrace/millrace/tokenstore"
 	"github.com/millrace/millrace/tokenstore/nats"
 	"github.com/millrace/millrace/tokenstore/storetest"
-	"github.com/nats-io/nats-server/v2/server"
-	client "github.com/nats-io/nats.go"
-	"github.com/nats-io/nats.go/jetstream"
 )
 
 // roleServer has a user for each role, with the permissions of the guide.

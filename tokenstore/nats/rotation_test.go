@@ -6,10 +6,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/millrace/millrace/internal/natstest"
-	"github.com/millrace/millrace/tokenstore"
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/millrace/millrace/internal/natstest"
+	"github.com/millrace/millrace/tokenstore"
 )
 
 // blind has every store follow the bucket by its questions to the leader alone: for

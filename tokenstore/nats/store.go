@@ -7,10 +7,11 @@ import (
 	"sync"
 	"time"
 
-	"github.com/millrace/millrace/tokenstore"
 	client "github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 	"go.uber.org/zap"
+
+	"github.com/millrace/millrace/tokenstore"
 )
 
 // Config is what a store needs. Edges with the same bucket on the same NATS

@@ -6,12 +6,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nats-io/nats.go/jetstream"
+	"go.uber.org/zap/zaptest"
+
 	"github.com/millrace/millrace/internal/natstest"
 	"github.com/millrace/millrace/tokenstore"
 	"github.com/millrace/millrace/tokenstore/nats"
 	"github.com/millrace/millrace/tokenstore/storetest"
-	"github.com/nats-io/nats.go/jetstream"
-	"go.uber.org/zap/zaptest"
 )
 
 var buckets atomic.Int64
