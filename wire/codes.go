@@ -17,6 +17,7 @@ const (
 	CodeSlowConsumer         Code = "slow_consumer"  // ERR:slow_consumer:<n>
 	CodeEgressLimited        Code = "egress_limited" // ERR:egress_limited:<seconds>
 	CodeBrokerUnavailable    Code = "broker_unavailable"
+	CodeTryLater             Code = "try_later"
 	CodeUnauthorized         Code = "unauthorized"
 	CodeForbidden            Code = "forbidden" // ERR:forbidden:<what>
 	CodeTokenExpired         Code = "token_expired"
@@ -66,8 +67,9 @@ var Codes = []CodeInfo{
 	{Code: CodeSlowConsumer, Argument: "<n>", Meaning: "n deliveries were dropped for this connection since the last such line; with the policy `disconnect`, or if the client reads nothing, it closes", MayClose: CloseSlowConsumer},
 	{Code: CodeEgressLimited, Argument: "<seconds>", Meaning: "the oldest delivery has waited so many seconds for an egress cap, that of the connection, its token or the tenant; at most once a minute"},
 	{Code: CodeBrokerUnavailable, Meaning: "the link to the other edges is down, or takes less than is published to the tenant; local delivery goes on"},
+	{Code: CodeTryLater, Meaning: "what the edge has to ask before it allows this does not answer, or says so"},
 	{Code: CodeUnauthorized, Meaning: "WebTransport: the token is missing or not valid", Close: CloseUnauthorized},
-	{Code: CodeForbidden, Argument: "<what>", Meaning: "WebTransport: the token does not allow this `ip`, `origin`, `region` or `protocol`", Close: CloseForbidden},
+	{Code: CodeForbidden, Argument: "<what>", Meaning: "WebTransport: the token does not allow this `ip`, `origin`, `region` or `protocol`, or the edge does not allow this `client`, with the reason behind a colon", Close: CloseForbidden},
 	{Code: CodeTokenExpired, Meaning: "the token has expired", Close: CloseUnauthorized},
 	{Code: CodeTokenRevoked, Meaning: "the token was revoked", Close: CloseForbidden},
 	{Code: CodeTokenUnverifiable, Meaning: "a shared token store was out of reach longer than `max_stale`", Close: CloseTryLater},

@@ -1,0 +1,184 @@
+// Package hook is the contract of hooks: code that an edge asks before it lets a
+// client connect, subscribe or publish, and tells when a client has connected,
+// subscribed, unsubscribed or left.
+//
+// A hook is any value that implements at least one of the interfaces of this package;
+// it implements those that it needs. An edge has any number of hooks, in an order.
+//
+// # Order
+//
+// To ask is to call the hooks in their order until one refuses; those behind it are
+// not asked. To tell is to call all of them in their order. What concerns one
+// connection is told in the order in which it happened, one call at a time: Connected
+// first, Disconnected last, and Subscribed before the Unsubscribed of the same
+// subscription. The end of a connection ends its subscriptions; there is no
+// Unsubscribed for these.
+//
+// # Concurrency and time
+//
+// Calls for different connections are concurrent. So are AuthorizeSubscribe calls for
+// different subscriptions of one connection, of which [MaxAsked] are under way at most.
+//
+// AuthorizeConnect and AuthorizeSubscribe may wait, for a network too. Their context
+// ends after [AskTimeout], and when the client is gone; what comes later than that
+// counts as a fault. A hook must return soon after its context has ended: until then
+// it holds the handshake or the subscription, and the edge waits for it when it stops.
+//
+// AuthorizePublish and everything that is told run on the goroutine that handles the
+// client's messages. They must not wait: while they run, nothing else is read from that
+// client, and only that client waits.
+//
+// # Faults
+//
+// An error that is no [*Refusal], a panic, and an answer that comes after the context
+// has ended are faults. Where a hook was asked, the client is told [wire.CodeTryLater];
+// the fault is logged and counted. A panic where a hook was told changes nothing else.
+//
+// # Reloads
+//
+// A reload puts the hooks of the new configuration in place of the old ones, for open
+// connections too. So a hook may be told of the end of a connection of whose begin it
+// was not, and a call that is under way may end after the hook was replaced.
+package hook
+
+import (
+	"context"
+	"net/netip"
+	"time"
+
+	"github.com/millrace/millrace/wire"
+)
+
+// AskTimeout is how long AuthorizeConnect and AuthorizeSubscribe may take, all hooks
+// together.
+const AskTimeout = 5 * time.Second
+
+// MaxAsked is how many subscriptions of one connection hooks are asked about at the same
+// time. Further ones wait, and with them what comes behind them on the connection.
+const MaxAsked = 16
+
+// Client is a connection, or one that is asked for.
+type Client struct {
+	ID        uint64     // of the connection, unique while this edge's process lives
+	TokenID   string     // of its access token; not the secret
+	Tenants   []string   // that the token names, the first 16; shared, not to be changed
+	IP        netip.Addr // not valid: it is not known
+	Transport string     // "websocket" or "webtransport"
+	Since     time.Time  // when its handshake was accepted
+}
+
+// Subscription is a pattern within a tenant, both legal names.
+type Subscription struct {
+	Tenant, Pattern string
+	OwnStream       bool // SUB:U: its messages come on a stream of their own
+}
+
+// Publication is a message that a client publishes. Its names are legal.
+type Publication struct {
+	Tenant, Channel string
+	Delivery        wire.Delivery
+	Size            int // bytes of the payload
+
+	// Payload is nil unless the hook is a [PayloadReader]. It is valid during the
+	// call, and must not be changed.
+	Payload []byte
+}
+
+// Disconnection is how a connection ended.
+type Disconnection struct {
+	Code   wire.CloseCode
+	Reason string        // a code of the protocol, perhaps with its argument; empty: none
+	After  time.Duration // that the connection lived
+}
+
+// ConnectAuthorizer is a hook that is asked before a client gets its session: the token
+// is valid and allows the connection. Whoever is refused with [Deny] is told so with
+// 403 client_not_allowed and the reason.
+type ConnectAuthorizer interface {
+	AuthorizeConnect(ctx context.Context, c Client) error
+}
+
+// SubscribeAuthorizer is a hook that is asked before a subscription: the token's rights
+// allow it, and the connection has none like it yet.
+type SubscribeAuthorizer interface {
+	AuthorizeSubscribe(ctx context.Context, c Client, s Subscription) error
+}
+
+// PublishAuthorizer is a hook that is asked before a message of a client of this edge is
+// accepted: the token's rights allow it. It is not asked for messages of other edges.
+// It must not wait.
+type PublishAuthorizer interface {
+	AuthorizePublish(c Client, p Publication) error
+}
+
+// PayloadReader is a [PublishAuthorizer] that asks for the payload.
+type PayloadReader interface {
+	// ReadsPayload is called once, when the hook is put in force.
+	ReadsPayload() bool
+}
+
+// ConnectObserver is told that a client has its session.
+type ConnectObserver interface{ Connected(c Client) }
+
+// DisconnectObserver is told that a session has ended, of which Connected was told.
+type DisconnectObserver interface {
+	Disconnected(c Client, d Disconnection)
+}
+
+// SubscribeObserver is told that a subscription is in force.
+type SubscribeObserver interface {
+	Subscribed(c Client, s Subscription)
+}
+
+// UnsubscribeObserver is told that the client has ended a subscription.
+type UnsubscribeObserver interface {
+	Unsubscribed(c Client, s Subscription)
+}
+
+// RefusalObserver is told of a client that got no session. Strangers cause these calls
+// at will.
+type RefusalObserver interface{ Refused(r RefusedClient) }
+
+// RefusedClient is a client that got no session.
+type RefusedClient struct {
+	IP        netip.Addr // not valid: it is not known
+	Transport string     // "websocket" or "webtransport"
+	TokenID   string     // of the token that was checked; empty: none, or not known to the edge
+	Status    int        // of the HTTP answer; over AUTH the one that stands for the same reason
+	Code      string     // as in the answer (docs/protocol.md, WebSocket, Refusals)
+}
+
+// OperationObserver is told of operations on tokens, also of those that were refused.
+type OperationObserver interface{ Operated(o Operation) }
+
+// Operation is a call of the REST API or of the admin API.
+type Operation struct {
+	Name   string     // as in metrics: "issue", "refresh", "revoke", "master_create", …
+	Actor  string     // the id of the master token that called; "admin": the admin API; empty: it did not authenticate
+	IP     netip.Addr // of the caller; not valid: it is not known
+	Status int        // of the HTTP answer; 200: it succeeded
+
+	// What it concerned, where that is known.
+	TokenID   string // of the access token, or of the master token in operations on these
+	Tenants   []string
+	ExpiresAt time.Time
+}
+
+// Refusal is the error with which a hook refuses.
+type Refusal struct {
+	Code   wire.Code // [wire.CodePermissionDenied] or [wire.CodeTryLater]
+	Reason string    // for the client and the log; see [Deny]
+}
+
+// Error implements error.
+func (r *Refusal) Error() string { return string(r.Code) + ": " + r.Reason }
+
+// Deny refuses for good. The reason is told to a client that asked to connect: one line
+// of text without control characters, of which [MaxReason] bytes are told.
+func Deny(reason string) error { return &Refusal{wire.CodePermissionDenied, reason} }
+
+// TryLater refuses for now.
+func TryLater(reason string) error { return &Refusal{wire.CodeTryLater, reason} }
+
+// MaxReason is how many bytes of a reason a client is told.
+const MaxReason = 256
