@@ -25,6 +25,7 @@ const separator = "\n----------\n"
 func TestAdapt(t *testing.T) {
 	t.Setenv("XDG_DATA_HOME", t.TempDir())
 	t.Setenv("TEST_MASTER_TOKEN", "MT_"+strings.Repeat("0a", 16)+"_"+strings.Repeat("5e", 16))
+	t.Setenv("TEST_WEBHOOK_SECRET", "whsec_"+strings.Repeat("5e", 16))
 	files, err := filepath.Glob("testdata/adapt/*.txt")
 	if err != nil || len(files) < 20 {
 		t.Fatalf("%d golden files, %v", len(files), err)

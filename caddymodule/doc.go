@@ -11,6 +11,9 @@ package caddymodule
 import (
 	// The routes of Caddy's admin endpoint.
 	_ "github.com/millrace/millrace/caddymodule/adminapi"
+	// The hooks that every build has: audit and webhook.
+	_ "github.com/millrace/millrace/caddymodule/audit"
+	_ "github.com/millrace/millrace/caddymodule/webhook"
 	// The command `pubsub`, which registers itself.
 	_ "github.com/millrace/millrace/caddymodule/command"
 	// The guests that every build has: broker memory, token_store badger.

@@ -13,7 +13,7 @@ import (
 // counters are what a hub counts. What happens once for each delivery is counted
 // once for each publish, or each write.
 type counters struct {
-	messagesIn, bytesIn, deliveries, linesOut, framesOut, bytesOut, unsent, missed, rejected atomic.Uint64
+	messagesIn, bytesIn, deliveries, linesOut, framesOut, bytesOut, unsent, missed, rejected, hookFaults atomic.Uint64
 
 	dropped [dropKinds]atomic.Uint64 // by their place in DropReasons
 	slow    [slowKinds]atomic.Uint64 // by their place in SlowReasons
@@ -145,7 +145,8 @@ func (h *Hub) Metrics() Metrics {
 		MessagesIn:  c.messagesIn.Load(), BytesIn: c.bytesIn.Load(), Deliveries: c.deliveries.Load(),
 		LinesOut: c.linesOut.Load(), FramesOut: c.framesOut.Load(), BytesOut: c.bytesOut.Load(),
 		Unsent: c.unsent.Load(), Missed: c.missed.Load(), Rejected: c.rejected.Load(), Linked: h.IsLinked(),
-		Patterns: h.patterns.all.Load(), Paused: time.Duration(h.loads.paused.Load()),
+		HookFaults: c.hookFaults.Load(),
+		Patterns:   h.patterns.all.Load(), Paused: time.Duration(h.loads.paused.Load()),
 		Dropped: map[string]uint64{}, SlowDisconnects: map[string]uint64{}, Refused: map[wire.Code]uint64{},
 		WriteLatency: Histogram{
 			Bounds: latencyBounds[:], Counts: make([]uint64, len(c.latency)), Sum: time.Duration(c.waited.Load()),

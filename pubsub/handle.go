@@ -114,6 +114,7 @@ func (s *Session) handleFrame(frame []byte) {
 		s.reject(wire.CodePermissionDenied, "PUB", string(p.Tenant), string(p.Channel))
 	case len(p.Payload) > s.hub.limits.Load().MaxPayload:
 		s.reject(wire.CodePayloadTooLarge, "PUB", string(p.Tenant), string(p.Channel))
+	case !s.mayPublish(p): // it has been answered
 	case !s.payTenant(p.Tenant, len(frame)):
 		s.hold(frame, (*Session).publishHeld)
 	default:
@@ -182,6 +183,9 @@ func (s *Session) handleSubscription(line wire.Line) {
 		return
 	}
 	key := subscriptionKey{tenant, text, line.Own}
+	if !s.awaitDecision(key) {
+		return
+	}
 	s.subscribing.Lock()
 	defer s.subscribing.Unlock()
 	if s.putOff[key] != nil { // what comes behind it does not
@@ -205,31 +209,56 @@ func (s *Session) handleSubscription(line wire.Line) {
 		return
 	case current != nil: // repeated: acknowledged again, changes nothing
 		s.owe(key, current)
-	case len(s.subscriptions) >= s.hub.limits.Load().MaxSubscriptions, int(s.patternBytes)+len(text) > MaxPatternBytes:
-		s.reject(wire.CodeTooManySubscriptions, verb.String(), tenant, text)
-		return
-	case !s.shapes.has(p.Shape()) && len(s.shapes) >= s.hub.limits.Load().MaxPatternShapes:
-		s.reject(wire.CodeTooManyPatterns, verb.String(), tenant, text)
-		return
+	case s.refuseSubscription(key, p):
 	default:
-		pace, ok := s.hub.begin(s.loadOf(line.Tenant), s.done)
-		if !ok {
-			return
-		}
-		defer pace.end()
-		sub, refused := s.hub.join(tenant, p, s, line.Own)
-		if sub == nil {
-			s.reject(refused, verb.String(), tenant, text)
-			return
-		}
-		s.patternBytes += int32(len(text))
-		s.shapes.add(p.Shape())
-		s.mu.Lock()
-		s.subscriptions[key] = sub
-		s.change()
-		s.mu.Unlock()
-		s.owe(key, sub)
+		s.request(key, p)
 	}
+}
+
+// refuseSubscription answers a SUB that is over a limit of the connection. The caller
+// holds s.subscribing.
+func (s *Session) refuseSubscription(key subscriptionKey, p pattern.Pattern) bool {
+	code := s.subscriptionLimit(key.pattern, p)
+	if code != "" {
+		s.reject(code, wire.VerbSub.String(), key.tenant, key.pattern)
+	}
+	return code != ""
+}
+
+// subscriptionLimit returns the code for a subscription that is over a limit of the
+// connection; empty: it is not. The caller holds s.subscribing.
+func (s *Session) subscriptionLimit(text string, p pattern.Pattern) wire.Code {
+	limits := s.hub.limits.Load()
+	switch {
+	case len(s.subscriptions)+len(s.asks.pending) >= limits.MaxSubscriptions, int(s.patternBytes)+len(text) > MaxPatternBytes:
+		return wire.CodeTooManySubscriptions
+	case !s.shapes.has(p.Shape()) && len(s.shapes) >= limits.MaxPatternShapes:
+		return wire.CodeTooManyPatterns
+	}
+	return ""
+}
+
+// subscribe joins the subscribers of a pattern, and answers the SUB; l is the load of the
+// tenant. The caller holds s.subscribing.
+func (s *Session) subscribe(key subscriptionKey, p pattern.Pattern, l *load) {
+	pace, ok := s.hub.begin(l, s.done)
+	if !ok {
+		return
+	}
+	defer pace.end()
+	sub, refused := s.hub.join(key.tenant, p, s, key.own)
+	if sub == nil {
+		s.reject(refused, wire.VerbSub.String(), key.tenant, key.pattern)
+		return
+	}
+	s.patternBytes += int32(len(key.pattern))
+	s.shapes.add(p.Shape())
+	s.mu.Lock()
+	s.subscriptions[key] = sub
+	s.change()
+	s.mu.Unlock()
+	s.owe(key, sub)
+	s.tellSubscribed(key)
 }
 
 // owe answers a SUB once the broker has confirmed the interest.
@@ -279,6 +308,7 @@ func (s *Session) unsubscribe(key subscriptionKey) {
 		s.hub.leave(key.tenant, current)
 		s.patternBytes -= int32(len(key.pattern))
 		s.shapes.remove(current.interest.shape)
+		s.tellUnsubscribed(key)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -46,6 +46,9 @@ type Hub struct {
 	patterns   patternCounts
 	loads      loads
 	linkWatch  linkWatch
+	hooks      atomic.Pointer[hooks]
+	hookFaults faultLog
+	asks       atomic.Int64 // questions to hooks about subscriptions that are under way
 
 	mu         sync.Mutex // guards the rest
 	sessions   map[*Session]struct{}
@@ -74,6 +77,7 @@ func NewHub(broker Broker, limits Limits, log *zap.Logger) *Hub {
 		quit:      make(chan struct{}),
 	}
 	h.SetLimits(limits)
+	h.hooks.Store(new(hooks))
 	broker.Join(h)
 	return h
 }
@@ -209,6 +213,7 @@ type tokenState struct {
 	tenants  []string     // that the sessions count for
 	accounts []*account   // own, and those of tenants
 	patterns atomic.Int64 // distinct ones that its sessions were the first to have
+	asks     atomic.Int64 // as in Hub
 }
 
 // sessionsOf returns the sessions of a token. The caller holds h.mu.

@@ -26,6 +26,8 @@ type Metrics struct {
 	Missed   uint64 // publishes of other edges that came too fast
 	Rejected uint64 // messages of other edges that no edge accepts from a client
 
+	HookFaults uint64 // calls of hooks that failed; see package hook
+
 	Dropped map[string]uint64 // deliveries dropped, by reason; see DropReasons
 	// SlowDisconnects are sessions that were ended for being slow, by reason; see
 	// SlowReasons.

@@ -64,6 +64,8 @@ type Session struct {
 	gone    bool // End was called
 	counted bool // among the connections of its accounts
 
+	connected bool // the hooks were told of it; static after Connected
+
 	linkDown bool // the client was told so
 
 	queue queue
@@ -94,6 +96,7 @@ type Session struct {
 	patternBytes int32
 	shapes       shapeCounts
 	putOff       map[subscriptionKey]*putOff // UNSUBs that wait
+	asks         asks
 
 	// for operators
 	lost atomic.Uint64
@@ -241,6 +244,7 @@ func (s *Session) End() {
 		}
 	}
 	s.mu.Unlock()
+	s.tellDisconnected()
 	s.hub.forget(s)
 }
 

@@ -37,6 +37,10 @@ type App struct {
 	// BrokerRaw connects this edge with others. Default: `memory`, no others.
 	BrokerRaw json.RawMessage `json:"broker,omitempty" caddy:"namespace=pubsub.brokers inline_key=driver"`
 
+	// HooksRaw are asked before clients connect, subscribe and publish, and told of what
+	// they do, in this order. Default: none.
+	HooksRaw []json.RawMessage `json:"hooks,omitempty" caddy:"namespace=pubsub.hooks inline_key=hook"`
+
 	// MasterTokens of the configuration, beside those in the store. One that is
 	// removed stops working with the next reload.
 	MasterTokens []MasterToken `json:"master_tokens,omitempty"`
@@ -69,6 +73,7 @@ type App struct {
 	unclaimed []*caddyhttp.Server // that were warned of
 	store     guest.StoreModule
 	broker    guest.BrokerModule
+	hooks     []pubsub.NamedHook
 	tokens    tokenstore.Config
 	limits    pubsub.Limits
 	failures  *failureLimiter

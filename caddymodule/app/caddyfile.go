@@ -1,6 +1,7 @@
 package app
 
 import (
+	"encoding/json"
 	"slices"
 	"strings"
 
@@ -19,6 +20,7 @@ import (
 //		regions       <names...>
 //		token_store   <driver> [...]
 //		broker        <driver> [...]
+//		hook          <name> [...]
 //		master_token  {env.NAME}|{file./path}|MT_<id>_sha256:<hash> {
 //			name           <label>
 //			description    <text>
@@ -72,7 +74,7 @@ func (a *App) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	seen := map[string]bool{}
 	for nesting := d.Nesting(); d.NextBlock(nesting); {
 		option := d.Val()
-		if seen[option] && option != "master_token" {
+		if seen[option] && option != "master_token" && option != "hook" {
 			return d.Errf("%s stands here twice", option)
 		}
 		seen[option] = true
@@ -85,9 +87,13 @@ func (a *App) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 				err = d.ArgErr()
 			}
 		case "token_store":
-			a.TokenStoreRaw, err = unmarshalGuest(d, "pubsub.token_stores.")
+			a.TokenStoreRaw, err = unmarshalGuest(d, "pubsub.token_stores", "driver")
 		case "broker":
-			a.BrokerRaw, err = unmarshalGuest(d, "pubsub.brokers.")
+			a.BrokerRaw, err = unmarshalGuest(d, "pubsub.brokers", "driver")
+		case "hook":
+			var raw json.RawMessage
+			raw, err = unmarshalGuest(d, "pubsub.hooks", "hook")
+			a.HooksRaw = append(a.HooksRaw, raw)
 		case "master_token":
 			err = a.unmarshalMasterToken(d)
 		case "bandwidth":
@@ -147,7 +153,7 @@ func (a *App) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 				err = d.ArgErr()
 			}
 		default:
-			err = d.Errf("unknown option %s; allowed: region, regions, token_store, broker, master_token, "+
+			err = d.Errf("unknown option %s; allowed: region, regions, token_store, broker, hook, master_token, "+
 				"bandwidth, limits, metrics, slow_consumer, drain, allow_plaintext, webtransport", option)
 		}
 		if err != nil {
@@ -200,24 +206,25 @@ func (a *App) unmarshalMasterToken(d *caddyfile.Dispenser) error {
 	return nil
 }
 
-// unmarshalGuest parses a driver's name and leaves the rest to it.
-func unmarshalGuest(d *caddyfile.Dispenser, namespace string) ([]byte, error) {
+// unmarshalGuest parses the name of a guest of a namespace and leaves the rest to it; key
+// is where the name stands in JSON, and what errors call a guest.
+func unmarshalGuest(d *caddyfile.Dispenser, namespace, key string) (json.RawMessage, error) {
 	if !d.NextArg() {
 		return nil, d.ArgErr()
 	}
-	driver := d.Val()
-	var drivers []string
-	for _, m := range caddy.GetModules(strings.TrimSuffix(namespace, ".")) {
-		drivers = append(drivers, m.ID.Name())
+	name := d.Val()
+	var names []string
+	for _, m := range caddy.GetModules(namespace) {
+		names = append(names, m.ID.Name())
 	}
-	if !slices.Contains(drivers, driver) {
-		return nil, d.Errf("unknown driver %s; this build has: %s", driver, strings.Join(drivers, ", "))
+	if !slices.Contains(names, name) {
+		return nil, d.Errf("unknown %s %s; this build has: %s", key, name, strings.Join(names, ", "))
 	}
-	guest, err := caddyfile.UnmarshalModule(d, namespace+driver)
+	guest, err := caddyfile.UnmarshalModule(d, namespace+"."+name)
 	if err != nil {
 		return nil, err
 	}
-	return caddyconfig.JSONModuleObject(guest, "driver", driver, nil), nil
+	return caddyconfig.JSONModuleObject(guest, key, name, nil), nil
 }
 
 // largeSizes are sizes of what a whole edge has.

@@ -125,6 +125,7 @@ func (e *edge) use(a *App, limits pubsub.Limits) {
 // others. The caller holds e.mu.
 func (e *edge) apply(g generation) {
 	e.hub.SetLimits(g.limits)
+	e.hub.SetHooks(g.app.hooks)
 	if s, ok := g.app.store.(guest.StoreConfigurer); ok {
 		s.ConfigureStore(e.store.Store)
 	}

@@ -103,6 +103,9 @@ var hubFamilies = []family{
 			}
 		}),
 
+	counter("hook_faults_total", "Calls of hooks that failed, panicked or did not answer in time.",
+		func(s *snapshot) uint64 { return s.HookFaults }),
+
 	newFamily(prometheus.GaugeValue, "broker_up", "1: the broker's link to the other edges is up.", []string{"broker"},
 		func(s *snapshot, add func(float64, ...string)) { add(number01(s.Linked), s.broker) }),
 	counter("broker_unsent_total", "Publishes that the broker could not pass on to other edges.",

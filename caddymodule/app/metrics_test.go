@@ -16,6 +16,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/millrace/millrace/caddymodule/guest"
+	"github.com/millrace/millrace/caddymodule/webhook"
 	"github.com/millrace/millrace/pubsub"
 	"github.com/millrace/millrace/pubsub/memory"
 	"github.com/millrace/millrace/tokenstore"
@@ -40,7 +41,7 @@ func filled() *snapshot {
 		Connections:   map[string]int{"websocket": 1, "webtransport": 2},
 		Subscriptions: 3, QueuedBytes: 4, QueueMemory: 16, Patterns: 16, Paused: 17 * time.Second,
 		MessagesIn: 5, BytesIn: 6, Deliveries: 7, LinesOut: 8, FramesOut: 9, BytesOut: 10,
-		Linked: true, Unsent: 14, Missed: 15, Rejected: 16,
+		Linked: true, HookFaults: 18, Unsent: 14, Missed: 15, Rejected: 16,
 		Dropped: map[string]uint64{}, SlowDisconnects: map[string]uint64{}, Refused: map[wire.Code]uint64{},
 		WriteLatency: pubsub.Histogram{
 			Bounds: []time.Duration{time.Millisecond, time.Second}, Counts: []uint64{20, 300, 4000}, Sum: 1500 * time.Millisecond,
@@ -80,7 +81,7 @@ func gather(t *testing.T, collectors ...prometheus.Collector) []*dto.MetricFamil
 // gatherAll has every family of ours.
 func gatherAll(t *testing.T) []*dto.MetricFamily {
 	t.Helper()
-	return gather(t, append([]prometheus.Collector{fixed{filled()}}, processMetrics...)...)
+	return gather(t, slices.Concat([]prometheus.Collector{fixed{filled()}}, processMetrics, webhook.Collectors())...)
 }
 
 func exposed(t *testing.T, c prometheus.Collector) string {

@@ -13,6 +13,7 @@ import (
 	"github.com/millrace/millrace/caddymodule/guard"
 	"github.com/millrace/millrace/caddymodule/guest"
 	"github.com/millrace/millrace/caddymodule/takeover"
+	"github.com/millrace/millrace/pubsub"
 	"github.com/millrace/millrace/tokenstore"
 )
 
@@ -57,6 +58,9 @@ func (a *App) Provision(ctx caddy.Context) error {
 	if a.broker, err = loadGuest[guest.BrokerModule](ctx, a, a.BrokerRaw, "BrokerRaw", "pubsub.brokers.memory"); err != nil {
 		return fmt.Errorf("broker: %w", err)
 	}
+	if err = a.loadHooks(ctx); err != nil {
+		return err
+	}
 	if s, ok := a.store.(guest.LinkBorrower); ok {
 		if err := s.BorrowLink(a.broker); err != nil {
 			return fmt.Errorf("token_store: %w", err)
@@ -77,6 +81,23 @@ func loadGuest[T any](ctx caddy.Context, a *App, raw json.RawMessage, field, byD
 		return guest, err
 	}
 	return loaded.(T), nil
+}
+
+func (a *App) loadHooks(ctx caddy.Context) error {
+	if len(a.HooksRaw) == 0 {
+		return nil
+	}
+	loaded, err := ctx.LoadModule(a, "HooksRaw")
+	if err != nil {
+		return fmt.Errorf("hooks: %w", err)
+	}
+	for _, module := range loaded.([]any) {
+		a.hooks = append(a.hooks, pubsub.NamedHook{Name: module.(caddy.Module).CaddyModule().ID.Name(), Hook: module})
+	}
+	if err := pubsub.CheckHooks(a.hooks); err != nil {
+		return fmt.Errorf("hook %w", err)
+	}
+	return nil
 }
 
 func (a *App) regions() []string { return append([]string{"US", "EU"}, a.Regions...) }

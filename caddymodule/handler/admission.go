@@ -1,6 +1,7 @@
 package handler
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -12,6 +13,7 @@ import (
 	"github.com/millrace/millrace/caddymodule/app"
 	"github.com/millrace/millrace/caddymodule/problem"
 	"github.com/millrace/millrace/pubsub"
+	"github.com/millrace/millrace/pubsub/hook"
 	wtconn "github.com/millrace/millrace/pubsub/webtransport"
 	"github.com/millrace/millrace/tokenstore"
 	"github.com/millrace/millrace/wire"
@@ -33,7 +35,8 @@ type refusal struct {
 	code       string
 	detail     string
 	retryAfter string // in seconds; empty: trying again does not help
-	forbidden  string // of 403: what the token does not allow
+	forbidden  string // of 403: what is not allowed: of a token, or "client"
+	reason     string // of a hook
 }
 
 // write answers a handshake.
@@ -63,7 +66,11 @@ func (f *refusal) close() *wtconn.Refusal {
 	case f.status == http.StatusUnauthorized:
 		return &wtconn.Refusal{Line: wire.AppendErr(nil, wire.CodeUnauthorized), Code: wire.CloseUnauthorized}
 	case f.forbidden != "":
-		return &wtconn.Refusal{Line: wire.AppendErr(nil, wire.CodeForbidden, f.forbidden), Code: wire.CloseForbidden}
+		parts := []string{f.forbidden}
+		if f.reason != "" {
+			parts = append(parts, f.reason)
+		}
+		return &wtconn.Refusal{Line: wire.AppendErr(nil, wire.CodeForbidden, parts...), Code: wire.CloseForbidden}
 	}
 	return &wtconn.Refusal{Code: wire.CloseTryLater, Reason: f.detail}
 }
@@ -103,15 +110,15 @@ func refusedByHub(err error) *refusal {
 // answer, and counts nowhere.
 var refusedGone = later("unavailable", "the client is gone")
 
-// available refuses clients whoever they are: the edge drains, or is full.
-func available(live *app.Running) *refusal {
-	if caddy.Exiting() {
-		return refusedByHub(pubsub.ErrDraining)
+// refusedByHook translates the refusal of a hook.
+func refusedByHook(r *hook.Refusal) *refusal {
+	if r.Code == wire.CodeTryLater {
+		return later(string(r.Code), r.Reason)
 	}
-	if err := live.Hub.Available(); err != nil {
-		return refusedByHub(err)
+	return &refusal{
+		status: http.StatusForbidden, code: "client_not_allowed", detail: cmp.Or(r.Reason, "the edge does not allow this client"),
+		forbidden: "client", reason: r.Reason,
 	}
-	return nil
 }
 
 // candidate is a client that asks for a session. It keeps nothing of the request
@@ -130,21 +137,57 @@ type candidate struct {
 func (c candidate) begin(ctx context.Context) (done func(), refused *refusal) {
 	arrival, err := c.live.Hub.Handshake(ctx, c.client)
 	if err != nil {
-		return nil, refusedByHub(err)
+		return nil, c.refuse(refusedByHub(err), nil)
 	}
 	return arrival.Leave, nil
+}
+
+// available refuses clients whoever they are: the edge drains, or is full.
+func (c candidate) available() *refusal {
+	if caddy.Exiting() {
+		return c.refuse(refusedByHub(pubsub.ErrDraining), nil)
+	}
+	if err := c.live.Hub.Available(); err != nil {
+		return c.refuse(refusedByHub(err), nil)
+	}
+	return nil
+}
+
+// refuse tells the hooks that the client gets no session, and why; access is what its
+// token grants, nil if that is not known.
+func (c candidate) refuse(refused *refusal, access *tokenstore.Access) *refusal {
+	if refused == refusedGone {
+		return refused
+	}
+	told := hook.RefusedClient{IP: c.client.IP, Transport: c.client.Transport, Status: refused.status, Code: refused.code}
+	if access != nil {
+		told.TokenID = access.ID
+	}
+	c.live.Hub.Refused(told)
+	return refused
 }
 
 // admit checks the token and registers a session for it, in the order of
 // docs/protocol.md, WebSocket, from too_many_failures on. The caller attaches a transport to
 // the session, or ends it.
-func (c candidate) admit(ctx context.Context, token string) (session *pubsub.Session, access *tokenstore.Access, refused *refusal) {
+func (c candidate) admit(ctx context.Context, token string) (*pubsub.Session, *tokenstore.Access, *refusal) {
+	session, access, refused := c.register(ctx, token)
+	if refused != nil {
+		return nil, nil, c.refuse(refused, access)
+	}
+	session.Connected()
+	return session, access, nil
+}
+
+// register is admit without telling the hooks. It returns the access also of a client that
+// it refuses, where its token is good.
+func (c candidate) register(ctx context.Context, token string) (session *pubsub.Session, access *tokenstore.Access, refused *refusal) {
 	access, err := c.app.Authenticate(ctx, c.live.Service, token, c.client.IP)
 	if err != nil {
 		return nil, nil, c.refuseToken(err)
 	}
 	if !c.secure {
-		return nil, nil, &refusal{status: http.StatusForbidden, code: "tls_required", detail: "tokens are accepted over HTTPS only"}
+		return nil, access, &refusal{status: http.StatusForbidden, code: "tls_required", detail: "tokens are accepted over HTTPS only"}
 	}
 	err = access.CheckConnection(tokenstore.Connection{
 		IP:       c.client.IP,
@@ -155,9 +198,9 @@ func (c candidate) admit(ctx context.Context, token string) (session *pubsub.Ses
 	if err != nil {
 		var forbidden *tokenstore.ForbiddenError
 		if !errors.As(err, &forbidden) {
-			return nil, nil, c.fault(err)
+			return nil, access, c.fault(err)
 		}
-		return nil, nil, &refusal{
+		return nil, access, &refusal{
 			status: http.StatusForbidden, code: forbidden.What + "_not_allowed",
 			detail: "the token does not allow this " + forbidden.What, forbidden: forbidden.What,
 		}
@@ -172,7 +215,7 @@ func (c candidate) admit(ctx context.Context, token string) (session *pubsub.Ses
 		EgressKB:  min(access.EgressKBPerSec, c.app.Bandwidth.Max),
 	}, c.client)
 	if err != nil {
-		return nil, nil, refusedByHub(err)
+		return nil, access, refusedByHub(err)
 	}
 	c.live.Arrived(c.client.Transport)
 	defer func() { // also after a panic, which the server recovers from
@@ -180,11 +223,14 @@ func (c candidate) admit(ctx context.Context, token string) (session *pubsub.Ses
 			admitted.End()
 		}
 	}()
-	// From here on a revocation reaches the session. One that came since the
-	// token was checked shows in its record now.
+	if refusal := admitted.Authorize(ctx); refusal != nil {
+		return nil, access, refusedByHook(refusal)
+	}
+	// A revocation reaches the session since it was admitted. One that came between
+	// the check of the token and that shows in its record now.
 	now, err := c.live.Service.Lookup(ctx, access.ID)
 	if err != nil {
-		return nil, nil, c.refuseToken(err)
+		return nil, access, c.refuseToken(err)
 	}
 	admitted.Renew(now.ExpiresAt, now.Version)
 	return admitted, access, nil

@@ -91,14 +91,14 @@ var sessionLog = guest.LiveLog("pubsub.websocket")
 
 // open registers a session for the client, or refuses it.
 func (h *WebSocket) open(r *http.Request, live *app.Running, token string) (*pubsub.Session, *refusal) {
-	if refused := available(live); refused != nil {
-		return nil, refused
-	}
 	c := candidate{
 		app: h.app, live: live, faults: h.app.Faults(),
 		client:  clientOf(r, tokenstore.ProtocolWebSocket),
 		origins: r.Header.Values("Origin"),
 		secure:  secure(r, h.app),
+	}
+	if refused := c.available(); refused != nil {
+		return nil, refused
 	}
 	done, refused := c.begin(r.Context())
 	if refused != nil {

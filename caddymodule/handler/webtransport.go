@@ -71,15 +71,15 @@ func (h *WebTransport) ServeHTTP(w http.ResponseWriter, r *http.Request, next ca
 	if live == nil {
 		return nil
 	}
+	c := visitor{candidate: h.candidate(r, live, entry), entry: entry}
 	if entry.Leaving() {
-		refusedByHub(pubsub.ErrDraining).write(w)
+		c.refuse(refusedByHub(pubsub.ErrDraining), nil).write(w)
 		return nil
 	}
-	if refused := available(live); refused != nil {
+	if refused := c.available(); refused != nil {
 		refused.write(w)
 		return nil
 	}
-	c := visitor{candidate: h.candidate(r, live, entry), entry: entry}
 	// In both cases the request, and all that Caddy keeps with it, is let go of
 	// when the session has begun.
 	if given {
@@ -158,7 +158,7 @@ func (h *WebTransport) serve(w http.ResponseWriter, r *http.Request, c visitor, 
 func (h *WebTransport) await(w http.ResponseWriter, r *http.Request, c visitor) {
 	arrival, err := c.live.Hub.Arrive(c.client)
 	if err != nil {
-		refusedByHub(err).write(w)
+		c.refuse(refusedByHub(err), nil).write(w)
 		return
 	}
 	served := false
@@ -205,7 +205,7 @@ func (v visitor) admit(ctx context.Context, token string) (wtconn.Admission, *re
 
 // auth answers an AUTH line.
 func (v visitor) auth(ctx context.Context, token string) (wtconn.Admission, *wtconn.Refusal) {
-	if refused := available(v.live); refused != nil {
+	if refused := v.available(); refused != nil {
 		return wtconn.Admission{}, refused.close()
 	}
 	a, refused := v.admit(ctx, token)

@@ -1,0 +1,103 @@
+package audit
+
+import (
+	"fmt"
+	"net/netip"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
+	"go.uber.org/zap"
+	"go.uber.org/zap/zapcore"
+	"go.uber.org/zap/zaptest/observer"
+
+	"github.com/millrace/millrace/pubsub/hook"
+	"github.com/millrace/millrace/wire"
+)
+
+// open gives a hook whose records and clock the test has.
+func open(maxRefusals int) (a *Audit, records *observer.ObservedLogs, clock *time.Time) {
+	core, records := observer.New(zapcore.InfoLevel)
+	clock = new(time.Time)
+	*clock = time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)
+	return &Audit{MaxRefusals: maxRefusals, log: zap.New(core), now: func() time.Time { return *clock }}, records, clock
+}
+
+func lines(records *observer.ObservedLogs) (list []string) {
+	for _, r := range records.TakeAll() {
+		encoder := zapcore.NewMapObjectEncoder()
+		for _, f := range r.Context {
+			f.AddTo(encoder)
+		}
+		list = append(list, fmt.Sprint(r.Message, " ", encoder.Fields))
+	}
+	return list
+}
+
+func TestRecords(t *testing.T) {
+	a, records, _ := open(10)
+	ip := netip.MustParseAddr("192.0.2.1")
+	c := hook.Client{ID: 7, TokenID: "id", Tenants: []string{"t"}, IP: ip, Transport: "websocket"}
+	a.Connected(c)
+	a.Disconnected(c, hook.Disconnection{Code: wire.CloseForbidden, Reason: "token_revoked", After: time.Second})
+	a.Refused(hook.RefusedClient{Transport: "webtransport", Status: 401, Code: "unauthorized"})
+	a.Operated(hook.Operation{Name: "issue", Actor: "master", IP: ip, Status: 200, TokenID: "id", Tenants: []string{"t"}, ExpiresAt: time.Unix(0, 0).UTC()})
+	a.Operated(hook.Operation{Name: "revoke", Actor: "admin", Status: 404})
+	want := []string{
+		"connected map[connection:7 ip:192.0.2.1 tenants:[t] token_id:id transport:websocket]",
+		"disconnected map[after:1s close_code:4403 connection:7 ip:192.0.2.1 reason:token_revoked tenants:[t] token_id:id transport:websocket]",
+		"refused map[code:unauthorized ip: status:401 token_id: transport:webtransport]",
+		"token operation map[actor:master expires_at:1970-01-01 00:00:00 +0000 UTC ip:192.0.2.1 operation:issue status:200 tenants:[t] token_id:id]",
+		"token operation map[actor:admin ip: operation:revoke status:404]",
+	}
+	if got := lines(records); strings.Join(got, "\n") != strings.Join(want, "\n") {
+		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+// Strangers do not fill the disk: what goes beyond the bound is one record a second, and
+// nothing is lost of what others do.
+func TestRefusalsAreBounded(t *testing.T) {
+	a, records, clock := open(3)
+	for range 50 {
+		a.Refused(hook.RefusedClient{Code: "unauthorized"})
+		a.Operated(hook.Operation{Name: "issue", Status: 401})
+	}
+	a.Operated(hook.Operation{Name: "issue", Actor: "master", Status: 200})
+	if n := records.Len(); n != 4 {
+		t.Errorf("%d records, want 3 refusals and 1 operation", n)
+	}
+	records.TakeAll()
+	*clock = clock.Add(time.Second)
+	a.Refused(hook.RefusedClient{Code: "unauthorized"})
+	got := lines(records)
+	if len(got) != 2 || got[0] != "refused, without records of their own map[count:97]" {
+		t.Errorf("got %q", got)
+	}
+	for range 10 {
+		a.Refused(hook.RefusedClient{Code: "unauthorized"})
+	}
+	records.TakeAll()
+	if err := a.Cleanup(); err != nil {
+		t.Error(err)
+	}
+	if got := lines(records); len(got) != 1 || got[0] != "refused, without records of their own map[count:8]" {
+		t.Errorf("at the end: %q", got)
+	}
+}
+
+func TestUnmarshalCaddyfile(t *testing.T) {
+	for _, c := range []struct{ text, want string }{
+		{"audit", ""},
+		{"audit {\nmax_refusals 5\n}", ""},
+		{"audit {\nmax_refusals many\n}", "max_refusals: must be a whole number"},
+		{"audit {\ncolour blue\n}", "unknown option colour of audit; allowed: max_refusals"},
+		{"audit here", "wrong argument count"},
+	} {
+		err := new(Audit).UnmarshalCaddyfile(caddyfile.NewTestDispenser(c.text))
+		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(strings.ToLower(err.Error()), c.want)) {
+			t.Errorf("%s: got %v, want %q", c.text, err, c.want)
+		}
+	}
+}

@@ -1,0 +1,98 @@
+package webhook
+
+import (
+	"bytes"
+	"context"
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"errors"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"sync"
+	"time"
+)
+
+// backend is whom requests go to.
+type backend struct {
+	url    string
+	key    []byte
+	client *http.Client
+}
+
+const (
+	maxAnswer     = 64 << 10 // bytes that are read of an answer
+	maxRetryAfter = time.Minute
+)
+
+func newBackend(o options) *backend {
+	transport := http.DefaultTransport.(*http.Transport).Clone()
+	transport.TLSClientConfig = o.tls
+	transport.MaxIdleConnsPerHost = o.ask.maxInFlight + 1
+	return &backend{
+		url: o.url, key: o.key,
+		client: &http.Client{
+			Transport: transport,
+			// A redirect would take what was signed for one URL to another.
+			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		},
+	}
+}
+
+func (b *backend) close() { b.client.CloseIdleConnections() }
+
+// answer is that of the backend.
+type answer struct {
+	status     int
+	retryAfter time.Duration // zero: it names none
+	body       []byte        // its first maxAnswer bytes
+}
+
+func (a answer) ok() bool { return a.status >= 200 && a.status < 300 }
+
+// post sends a request and reads the answer. The error holds no URL, whose path may be a
+// secret of the backend.
+func (b *backend) post(ctx context.Context, id string, body []byte) (answer, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, b.url, bytes.NewReader(body))
+	if err != nil {
+		return answer{}, errors.New("the request cannot be made")
+	}
+	now := time.Now()
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("User-Agent", "millrace")
+	req.Header.Set("webhook-id", id)
+	req.Header.Set("webhook-timestamp", strconv.FormatInt(now.Unix(), 10))
+	req.Header.Set("webhook-signature", signature(b.key, id, now, body))
+	res, err := b.client.Do(req)
+	if err != nil {
+		var inner *url.Error
+		if errors.As(err, &inner) {
+			err = inner.Err
+		}
+		return answer{}, err
+	}
+	defer res.Body.Close()
+	a := answer{status: res.StatusCode}
+	if seconds, err := strconv.Atoi(res.Header.Get("Retry-After")); err == nil && seconds > 0 {
+		a.retryAfter = min(time.Duration(min(seconds, 3600))*time.Second, maxRetryAfter)
+	}
+	a.body, err = io.ReadAll(io.LimitReader(res.Body, maxAnswer))
+	return a, err
+}
+
+// signature is the value of webhook-signature (Standard Webhooks, section Signature
+// scheme): HMAC-SHA256 of the id, the timestamp and the body, with dots between.
+func signature(key []byte, id string, at time.Time, body []byte) string {
+	mac := hmac.New(sha256.New, key)
+	mac.Write([]byte(id + "." + strconv.FormatInt(at.Unix(), 10) + "."))
+	mac.Write(body)
+	return "v1," + base64.StdEncoding.EncodeToString(mac.Sum(nil))
+}
+
+func newID() string { return "msg_" + rand.Text() }
+
+// instance names this process: ids of connections are unique with it.
+var instance = sync.OnceValue(rand.Text)

@@ -1,0 +1,229 @@
+// Package webhook is the hook `webhook`: it tells a backend of an edge's connections and
+// subscriptions by POST, and may ask it before it allows them.
+//
+// The requests follow the Standard Webhooks specification: the headers webhook-id,
+// webhook-timestamp and webhook-signature, an HMAC-SHA256 of these and the body.
+package webhook
+
+import (
+	"context"
+	"time"
+
+	"github.com/caddyserver/caddy/v2"
+	"go.uber.org/zap"
+
+	"github.com/millrace/millrace/caddymodule/guest"
+	"github.com/millrace/millrace/pubsub/hook"
+)
+
+func init() { caddy.RegisterModule(new(Webhook)) }
+
+// Webhook sends events of connections to a backend, in batches: `connect`, `disconnect`,
+// `subscribe` and `unsubscribe`. A batch that the backend does not take is sent again,
+// with pauses that grow. Events that find the queue full are lost; the next batch says
+// how many. With Ask, the edge asks the backend before it lets a client connect or
+// subscribe, and waits for the answer.
+type Webhook struct {
+	// URL of the backend, https. It holds no user and password: the secret signs.
+	URL string `json:"url"`
+
+	// Secret with which requests are signed, as `{env.NAME}` or `{file./path}`: `whsec_`
+	// and base64, as in the Standard Webhooks specification, or any text. From 16 to 256
+	// bytes. Required.
+	Secret string `json:"secret"`
+
+	// Events that are sent, of `connect`, `disconnect`, `subscribe`, `unsubscribe`.
+	// Default: all of them. `none` alone: no events, as for a hook that is only asked.
+	Events []string `json:"events,omitempty"`
+
+	// BatchSize is how many events a request has at most, from 1 to 1000. Default, and
+	// zero: 100.
+	BatchSize int `json:"batch_size,omitempty"`
+
+	// BatchDelay is how long an event waits for others, up to 1m. Default, and zero:
+	// 500ms.
+	BatchDelay caddy.Duration `json:"batch_delay,omitempty"`
+
+	// Queue is how many events wait at most, those on their way included, up to 1000000.
+	// Those of one token take half of it at most. Default, and zero: 10000, some 5 MB.
+	Queue int `json:"queue,omitempty"`
+
+	// Timeout of a request with events, from 100ms to 1m. Default, and zero: 5s.
+	Timeout caddy.Duration `json:"timeout,omitempty"`
+
+	// RetryFor is how long a batch is sent again before its events count as lost, up to
+	// 24h. Default, and zero: 10m.
+	RetryFor caddy.Duration `json:"retry_for,omitempty"`
+
+	// CA is a file of certificates (PEM) that the backend's certificate is checked with,
+	// in place of the system's. Default: none, the system's.
+	CA string `json:"ca,omitempty"`
+
+	// Ask has the backend asked before a client connects or subscribes. Default: none, it
+	// is not asked.
+	Ask *Ask `json:"ask,omitempty"`
+
+	key    string // of the worker, in the pool of all
+	shown  string // the host of the URL, for logs
+	worker *worker
+}
+
+// Ask is what a backend is asked.
+type Ask struct {
+	// Before is what it is asked before: `connect`, `subscribe`, or both. Required.
+	Before []string `json:"before"`
+
+	// OnSilence is what it means when the backend does not answer as it should in time:
+	// `allow`, or `refuse`, of which the client is told `try_later`. Required.
+	OnSilence string `json:"on_silence"`
+
+	// Timeout of the answer, from 10ms to 4s. Default, and zero: 2s.
+	Timeout caddy.Duration `json:"timeout,omitempty"`
+
+	// MaxInFlight is how many questions are asked at the same time, up to 10000; the
+	// others wait, and their time runs. Those of one token take half of it at most.
+	// Default, and zero: 64.
+	MaxInFlight int `json:"max_in_flight,omitempty"`
+}
+
+// CaddyModule implements [caddy.Module].
+func (*Webhook) CaddyModule() caddy.ModuleInfo {
+	return caddy.ModuleInfo{ID: "pubsub.hooks.webhook", New: func() caddy.Module { return new(Webhook) }}
+}
+
+// workers are shared by all configurations with the same options, so that a reload
+// neither loses what waits nor sends it twice.
+var workers = caddy.NewUsagePool() // Webhook.key → *worker
+
+// Provision implements [caddy.Provisioner]. It sends nothing: the first event does.
+func (h *Webhook) Provision(ctx caddy.Context) error {
+	o, err := h.options()
+	if err != nil {
+		return err
+	}
+	if err := registerMetrics(ctx); err != nil {
+		return err
+	}
+	shared, _, err := workers.LoadOrNew(h.key, func() (caddy.Destructor, error) {
+		return newWorker(o, guest.LiveLog("pubsub.hooks.webhook").With(zap.String("host", h.shown))), nil
+	})
+	if err != nil {
+		return err
+	}
+	h.worker = shared.(*worker)
+	return nil
+}
+
+// Cleanup implements [caddy.CleanerUpper]. The last configuration that uses the worker
+// sends what waits, for the time of one request.
+func (h *Webhook) Cleanup() error {
+	if h.worker == nil {
+		return nil
+	}
+	_, err := workers.Delete(h.key)
+	return err
+}
+
+// Connected implements [hook.ConnectObserver].
+func (h *Webhook) Connected(c hook.Client) {
+	if h.worker.sends(eventConnect) {
+		h.worker.add(newEvent(eventConnect, c))
+	}
+}
+
+// Disconnected implements [hook.DisconnectObserver].
+func (h *Webhook) Disconnected(c hook.Client, d hook.Disconnection) {
+	if h.worker.sends(eventDisconnect) {
+		e := newEvent(eventDisconnect, c)
+		e.CloseCode, e.Reason, e.Seconds = uint16(d.Code), d.Reason, d.After.Seconds()
+		h.worker.add(e)
+	}
+}
+
+// Subscribed implements [hook.SubscribeObserver].
+func (h *Webhook) Subscribed(c hook.Client, s hook.Subscription) {
+	if h.worker.sends(eventSubscribe) {
+		h.worker.add(newEvent(eventSubscribe, c).about(s))
+	}
+}
+
+// Unsubscribed implements [hook.UnsubscribeObserver].
+func (h *Webhook) Unsubscribed(c hook.Client, s hook.Subscription) {
+	if h.worker.sends(eventUnsubscribe) {
+		h.worker.add(newEvent(eventUnsubscribe, c).about(s))
+	}
+}
+
+// AuthorizeConnect implements [hook.ConnectAuthorizer].
+func (h *Webhook) AuthorizeConnect(ctx context.Context, c hook.Client) error {
+	if !h.worker.asksBefore(eventConnect) {
+		return nil
+	}
+	return h.worker.authorize(ctx, newEvent(eventConnect, c))
+}
+
+// AuthorizeSubscribe implements [hook.SubscribeAuthorizer].
+func (h *Webhook) AuthorizeSubscribe(ctx context.Context, c hook.Client, s hook.Subscription) error {
+	if !h.worker.asksBefore(eventSubscribe) {
+		return nil
+	}
+	return h.worker.authorize(ctx, newEvent(eventSubscribe, c).about(s))
+}
+
+// The names of events.
+const (
+	eventConnect     = "connect"
+	eventDisconnect  = "disconnect"
+	eventSubscribe   = "subscribe"
+	eventUnsubscribe = "unsubscribe"
+)
+
+// event is what a backend is told, or asked.
+type event struct {
+	Event      string    `json:"event"`
+	Time       time.Time `json:"time"`
+	Connection uint64    `json:"connection"` // unique with the edge of the request
+	TokenID    string    `json:"token_id"`
+	Tenants    []string  `json:"tenants,omitempty"` // that the token names; of connect
+	IP         string    `json:"ip,omitempty"`      // empty: not known
+	Transport  string    `json:"transport"`
+
+	// Of subscribe and unsubscribe.
+	Tenant    string `json:"tenant,omitempty"`
+	Pattern   string `json:"pattern,omitempty"`
+	OwnStream bool   `json:"own_stream,omitempty"`
+
+	// Of disconnect.
+	CloseCode uint16  `json:"close_code,omitempty"`
+	Reason    string  `json:"reason,omitempty"`
+	Seconds   float64 `json:"seconds,omitempty"` // that the connection lived
+}
+
+func newEvent(name string, c hook.Client) event {
+	e := event{
+		Event: name, Time: time.Now().UTC(), Connection: c.ID, TokenID: c.TokenID, Transport: c.Transport,
+	}
+	if name == eventConnect {
+		e.Tenants = c.Tenants
+	}
+	if c.IP.IsValid() {
+		e.IP = c.IP.String()
+	}
+	return e
+}
+
+func (e event) about(s hook.Subscription) event {
+	e.Tenant, e.Pattern, e.OwnStream = s.Tenant, s.Pattern, s.OwnStream
+	return e
+}
+
+var (
+	_ caddy.Provisioner        = (*Webhook)(nil)
+	_ caddy.CleanerUpper       = (*Webhook)(nil)
+	_ hook.ConnectObserver     = (*Webhook)(nil)
+	_ hook.DisconnectObserver  = (*Webhook)(nil)
+	_ hook.SubscribeObserver   = (*Webhook)(nil)
+	_ hook.UnsubscribeObserver = (*Webhook)(nil)
+	_ hook.ConnectAuthorizer   = (*Webhook)(nil)
+	_ hook.SubscribeAuthorizer = (*Webhook)(nil)
+)

@@ -1,0 +1,257 @@
+package pubsub
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/millrace/millrace/pubsub/hook"
+	"github.com/millrace/millrace/wire"
+)
+
+// NamedHook is a hook with the name by which the log calls it.
+type NamedHook struct {
+	Name string
+	Hook any // implements interfaces of package hook
+}
+
+// hooks are those in force, each in the list of what it does, in their order. They do
+// not change.
+type hooks struct {
+	authorizeConnect   []hookOf[hook.ConnectAuthorizer]
+	authorizeSubscribe []hookOf[hook.SubscribeAuthorizer]
+	authorizePublish   []hookOf[hook.PublishAuthorizer]
+	connected          []hookOf[hook.ConnectObserver]
+	disconnected       []hookOf[hook.DisconnectObserver]
+	subscribed         []hookOf[hook.SubscribeObserver]
+	unsubscribed       []hookOf[hook.UnsubscribeObserver]
+	refused            []hookOf[hook.RefusalObserver]
+	operated           []hookOf[hook.OperationObserver]
+}
+
+// hookOf is a hook seen as one of its interfaces.
+type hookOf[H any] struct {
+	name        string
+	hook        H
+	readPayload bool // of a PublishAuthorizer
+}
+
+// add adds a hook to the list of one interface, if it implements that.
+func add[H any](list *[]hookOf[H], n NamedHook) (added bool) {
+	h, ok := n.Hook.(H)
+	if ok {
+		reader, reads := n.Hook.(hook.PayloadReader)
+		*list = append(*list, hookOf[H]{n.Name, h, reads && reader.ReadsPayload()})
+	}
+	return ok
+}
+
+// sortHooks lists hooks by what they do.
+func sortHooks(list []NamedHook) (*hooks, error) {
+	h := new(hooks)
+	for _, n := range list {
+		added := []bool{
+			add(&h.authorizeConnect, n), add(&h.authorizeSubscribe, n), add(&h.authorizePublish, n),
+			add(&h.connected, n), add(&h.disconnected, n), add(&h.subscribed, n), add(&h.unsubscribed, n),
+			add(&h.refused, n), add(&h.operated, n),
+		}
+		if !slices.Contains(added, true) {
+			return nil, fmt.Errorf("%s: implements no interface of package hook", n.Name)
+		}
+	}
+	return h, nil
+}
+
+// CheckHooks returns an error that names the first of the hooks that implements none of
+// the interfaces of package hook.
+func CheckHooks(list []NamedHook) error {
+	_, err := sortHooks(list)
+	return err
+}
+
+// SetHooks puts hooks in force, in this order, in place of those before, also for open
+// sessions. The list must have passed [CheckHooks].
+func (h *Hub) SetHooks(list []NamedHook) {
+	sorted, err := sortHooks(list)
+	if err != nil {
+		panic(err)
+	}
+	h.hooks.Store(sorted)
+}
+
+// panicked is the error of a hook that panicked.
+type panicked struct {
+	value any
+	stack []byte
+}
+
+func (p *panicked) Error() string { return fmt.Sprintf("panic: %v", p.value) }
+
+// protect calls a hook, and makes an error of a panic.
+func protect(call func() error) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = &panicked{p, debug.Stack()}
+		}
+	}()
+	return call()
+}
+
+// tell calls all hooks of a list.
+func tell[H any](h *Hub, list []hookOf[H], call func(H)) {
+	for _, n := range list {
+		err := protect(func() error {
+			call(n.hook)
+			return nil
+		})
+		if err != nil {
+			h.hookFailed(n.name, err)
+		}
+	}
+}
+
+// ask calls the hooks of a list until one refuses, and returns its refusal; nil: all of
+// them allow it.
+func ask[H any](ctx context.Context, h *Hub, list []hookOf[H], call func(hookOf[H]) error) *hook.Refusal {
+	for _, n := range list {
+		err := protect(func() error { return call(n) })
+		gone := ctx.Err()
+		if err == nil && gone == nil {
+			continue
+		}
+		var refusal *hook.Refusal
+		if errors.As(err, &refusal) && gone == nil && (refusal.Code == wire.CodePermissionDenied || refusal.Code == wire.CodeTryLater) {
+			return refusal
+		}
+		switch {
+		case errors.Is(gone, context.Canceled): // nobody waits for the answer
+		case gone != nil:
+			h.hookFailed(n.name, fmt.Errorf("no answer in %v", hook.AskTimeout))
+		default:
+			h.hookFailed(n.name, err)
+		}
+		return &hook.Refusal{Code: wire.CodeTryLater, Reason: "the edge could not find out whether this is allowed"}
+	}
+	return nil
+}
+
+// faultLog bounds what failing hooks log: a hook that fails does so for each client.
+type faultLog struct{ next atomic.Int64 } // on the hub's clock
+
+const faultLogEvery = time.Second
+
+// hookFailed counts and logs a fault of a hook; one a second is logged.
+func (h *Hub) hookFailed(name string, err error) {
+	h.count.hookFaults.Add(1)
+	now := int64(h.now())
+	next := h.hookFaults.next.Load()
+	if now < next || !h.hookFaults.next.CompareAndSwap(next, now+int64(faultLogEvery)) {
+		return
+	}
+	fields := []zap.Field{zap.String("hook", name), zap.Error(err)}
+	var p *panicked
+	if errors.As(err, &p) {
+		fields = append(fields, zap.ByteString("stack", p.stack))
+	}
+	h.log.Error("hook failed", fields...)
+}
+
+// Refused tells the hooks of a client that got no session.
+func (h *Hub) Refused(r hook.RefusedClient) {
+	tell(h, h.hooks.Load().refused, func(o hook.RefusalObserver) { o.Refused(r) })
+}
+
+// Operated tells the hooks of an operation on tokens.
+func (h *Hub) Operated(o hook.Operation) {
+	tell(h, h.hooks.Load().operated, func(observer hook.OperationObserver) { observer.Operated(o) })
+}
+
+// hookClient is what hooks see of the session.
+func (s *Session) hookClient() hook.Client {
+	return hook.Client{
+		ID: s.client.ID, TokenID: s.identity.TokenID, Tenants: s.identity.Tenants,
+		IP: s.client.IP, Transport: s.client.Transport, Since: s.client.Since,
+	}
+}
+
+// Authorize asks the hooks whether the client may have the session. The caller ends it
+// if they refuse.
+func (s *Session) Authorize(ctx context.Context) *hook.Refusal {
+	list := s.hub.hooks.Load().authorizeConnect
+	if len(list) == 0 {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, hook.AskTimeout)
+	defer cancel()
+	client := s.hookClient()
+	refusal := ask(ctx, s.hub, list, func(n hookOf[hook.ConnectAuthorizer]) error {
+		return n.hook.AuthorizeConnect(ctx, client)
+	})
+	if refusal != nil {
+		refusal = &hook.Refusal{Code: refusal.Code, Reason: oneLine(refusal.Reason)}
+	}
+	return refusal
+}
+
+// oneLine is a reason as a client may be told it.
+func oneLine(reason string) string {
+	reason = strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f {
+			return ' '
+		}
+		return r
+	}, strings.ToValidUTF8(reason, "?"))
+	if len(reason) > hook.MaxReason {
+		reason = strings.ToValidUTF8(reason[:hook.MaxReason], "")
+	}
+	return reason
+}
+
+// Connected tells the hooks that the client has its session. It is called once, after
+// Authorize and before the transport reads.
+func (s *Session) Connected() {
+	s.connected = true
+	if list := s.hub.hooks.Load().connected; len(list) > 0 {
+		tell(s.hub, list, func(o hook.ConnectObserver) { o.Connected(s.hookClient()) })
+	}
+}
+
+// tellDisconnected tells the hooks that a session has ended of which Connected told.
+func (s *Session) tellDisconnected() {
+	list := s.hub.hooks.Load().disconnected
+	if !s.connected || len(list) == 0 {
+		return
+	}
+	code, reason := s.Ending()
+	d := hook.Disconnection{Code: code, Reason: reason, After: time.Since(s.client.Since)}
+	tell(s.hub, list, func(o hook.DisconnectObserver) { o.Disconnected(s.hookClient(), d) })
+}
+
+// mayPublish asks the hooks about a publish, and answers one that they refuse.
+func (s *Session) mayPublish(p wire.Publish) bool {
+	list := s.hub.hooks.Load().authorizePublish
+	return len(list) == 0 || s.askPublish(list, p)
+}
+
+func (s *Session) askPublish(list []hookOf[hook.PublishAuthorizer], p wire.Publish) bool {
+	client := s.hookClient()
+	asked := hook.Publication{Tenant: string(p.Tenant), Channel: string(p.Channel), Delivery: p.Delivery, Size: len(p.Payload)}
+	refusal := ask(context.Background(), s.hub, list, func(n hookOf[hook.PublishAuthorizer]) error {
+		asked.Payload = nil
+		if n.readPayload {
+			asked.Payload = p.Payload
+		}
+		return n.hook.AuthorizePublish(client, asked)
+	})
+	if refusal != nil {
+		s.reject(refusal.Code, "PUB", asked.Tenant, asked.Channel)
+	}
+	return refusal == nil
+}

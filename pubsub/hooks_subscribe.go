@@ -1,0 +1,147 @@
+package pubsub
+
+import (
+	"context"
+	"time"
+
+	"github.com/millrace/millrace/pubsub/hook"
+	"github.com/millrace/millrace/pubsub/pattern"
+	"github.com/millrace/millrace/wire"
+)
+
+// maxAsks is how many subscriptions hooks are asked about at the same time, on an edge;
+// half of it for one token. Each is a goroutine that may wait for [hook.AskTimeout]:
+// beyond, the answer is try_later at once.
+const maxAsks = 4096
+
+// asks are the questions to hooks about subscriptions of one session that are under way.
+// Guarded by Session.subscribing.
+type asks struct {
+	pending map[subscriptionKey]chan struct{} // closed when the hooks have decided
+	decided chan struct{}                     // tells the reader that waits for room; has room for one
+}
+
+// awaitDecision waits until hooks that are asked about a subscription have decided: what
+// concerns one subscription is handled in order. It reports false once the session ends.
+// The reader calls it, and holds no mutex.
+func (s *Session) awaitDecision(key subscriptionKey) bool {
+	s.subscribing.Lock()
+	decided := s.asks.pending[key]
+	s.subscribing.Unlock()
+	if decided == nil {
+		return true
+	}
+	select {
+	case <-decided:
+		return true
+	case <-s.done:
+		return false
+	}
+}
+
+// request subscribes, once the hooks allow it. What comes behind it on the connection
+// does not wait for them. The reader calls it, with s.subscribing held.
+func (s *Session) request(key subscriptionKey, p pattern.Pattern) {
+	list := s.hub.hooks.Load().authorizeSubscribe
+	if len(list) == 0 {
+		s.subscribe(key, p, s.loadOf([]byte(key.tenant)))
+		return
+	}
+	if s.asks.pending == nil {
+		s.asks = asks{map[subscriptionKey]chan struct{}{}, make(chan struct{}, 1)}
+	}
+	for len(s.asks.pending) >= hook.MaxAsked {
+		s.subscribing.Unlock()
+		select {
+		case <-s.asks.decided:
+		case <-s.done:
+		}
+		s.subscribing.Lock()
+		if s.Ended() {
+			return
+		}
+	}
+	release, ok := s.takeAsk()
+	if !ok {
+		s.reject(wire.CodeTryLater, wire.VerbSub.String(), key.tenant, key.pattern)
+		return
+	}
+	decided := make(chan struct{})
+	s.asks.pending[key] = decided
+	s.hub.Go(func() {
+		refusal := s.askSubscribe(list, key)
+		release()
+		s.subscribing.Lock()
+		defer s.subscribing.Unlock()
+		delete(s.asks.pending, key)
+		close(decided)
+		select {
+		case s.asks.decided <- struct{}{}:
+		default:
+		}
+		switch {
+		case s.Ended():
+		case refusal != nil:
+			s.reject(refusal.Code, wire.VerbSub.String(), key.tenant, key.pattern)
+		case s.refuseSubscription(key, p): // the limits may have changed meanwhile
+		default:
+			s.subscribe(key, p, s.hub.loadOf([]byte(key.tenant)))
+		}
+	})
+}
+
+func (s *Session) askSubscribe(list []hookOf[hook.SubscribeAuthorizer], key subscriptionKey) *hook.Refusal {
+	ctx, cancel := context.WithTimeout(sessionContext{s}, hook.AskTimeout)
+	defer cancel()
+	client, about := s.hookClient(), key.hookSubscription()
+	return ask(ctx, s.hub, list, func(n hookOf[hook.SubscribeAuthorizer]) error {
+		return n.hook.AuthorizeSubscribe(ctx, client, about)
+	})
+}
+
+// takeAsk counts a question for the edge and the token, if they have room for one more,
+// until release.
+func (s *Session) takeAsk() (release func(), ok bool) {
+	all, ofToken := &s.hub.asks, &s.token.asks
+	release = func() {
+		all.Add(-1)
+		ofToken.Add(-1)
+	}
+	if n, m := all.Add(1), ofToken.Add(1); n > maxAsks || m > maxAsks/2 {
+		release()
+		return nil, false
+	}
+	return release, true
+}
+
+// hookSubscription is what hooks see of a subscription.
+func (k subscriptionKey) hookSubscription() hook.Subscription {
+	return hook.Subscription{Tenant: k.tenant, Pattern: k.pattern, OwnStream: k.own}
+}
+
+// tellSubscribed and tellUnsubscribed tell the hooks of a change of subscriptions. The
+// caller holds s.subscribing, so that they hear of changes in order.
+func (s *Session) tellSubscribed(key subscriptionKey) {
+	if list := s.hub.hooks.Load().subscribed; len(list) > 0 {
+		tell(s.hub, list, func(o hook.SubscribeObserver) { o.Subscribed(s.hookClient(), key.hookSubscription()) })
+	}
+}
+
+func (s *Session) tellUnsubscribed(key subscriptionKey) {
+	if list := s.hub.hooks.Load().unsubscribed; len(list) > 0 {
+		tell(s.hub, list, func(o hook.UnsubscribeObserver) { o.Unsubscribed(s.hookClient(), key.hookSubscription()) })
+	}
+}
+
+// sessionContext is done when its session starts to end.
+type sessionContext struct{ *Session }
+
+func (sessionContext) Deadline() (time.Time, bool) { return time.Time{}, false }
+func (c sessionContext) Done() <-chan struct{}     { return c.done }
+func (sessionContext) Value(any) any               { return nil }
+func (c sessionContext) Err() error {
+	if c.Ended() {
+		return context.Canceled
+	}
+	return nil
+}
