@@ -16,27 +16,27 @@ type frame struct {
 	// publisher; see charge.
 	holders uint32
 	at      time.Duration // when the publish was accepted, on the hub's clock
-	caps    *groupCaps    // of the tenant; nil: it has none
+	caps    *byteCaps     // of the tenant; nil: it has none
 }
 
 // publication is one publish on its way to this edge's subscribers.
 type publication struct {
 	tenant, channel, payload []byte // valid while it is handed out
 
-	// changes is what [Hub.changes] was before subscribers were looked for. A
+	// subsVersion is what [Hub.changes] was before subscribers were looked for. A
 	// session whose subscriptions have changed since then is asked again.
-	changes uint64
-	at      time.Duration // on the hub's clock
-	limits  *Limits
-	caps    *groupCaps
+	subsVersion uint64
+	at          time.Duration // on the hub's clock
+	limits      *Limits
+	caps        *byteCaps
 
-	out  *outbox // sessions that wait to be written
-	pace pace
+	toFlush *flushList // sessions that wait to be written
+	pace    pace
 
 	// Of a message for one connection.
-	lastResort bool // it is for those alone that were told to leave
-	leaving    bool // one of these could take it
-	wanted     bool // there are subscribers
+	lastResort     bool // it is for those alone that were told to leave
+	leavingFound   bool // one of these could take it
+	hasSubscribers bool // there are subscribers
 }
 
 // encode makes the frame for subscribers with these patterns, in bytewise order.

@@ -8,7 +8,7 @@ import (
 // subscriptionKey names a subscription within a session.
 type subscriptionKey struct {
 	tenant, pattern string
-	own             bool // has a stream of its own
+	ownStream       bool // has a stream of its own
 }
 
 // checkBacklog notes that the client has too many lines to read. The caller
@@ -19,18 +19,18 @@ func (s *Session) checkBacklog() {
 	}
 }
 
-// stall reports whether the reader has to wait on s.resume.
-func (s *Session) stall() bool {
+// stallReader reports whether the reader has to wait on s.resume.
+func (s *Session) stallReader() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.stalled = s.queue.controlBytes > MaxControlBacklog && s.ending == nil
+	s.stalled = s.queue.controlBytes > MaxControlBacklog && s.closing == nil
 	s.backlog.Store(s.stalled)
 	return s.stalled
 }
 
-// Ended reports whether the session is ending: what its token allowed a moment
+// Closing reports whether the session is ending: what its token allowed a moment
 // ago, when a message began to arrive, may not be allowed any more.
-func (s *Session) Ended() bool {
+func (s *Session) Closing() bool {
 	select {
 	case <-s.done:
 		return true
@@ -42,14 +42,14 @@ func (s *Session) Ended() bool {
 // Done is closed when the session starts to end.
 func (s *Session) Done() <-chan struct{} { return s.done }
 
-// Ending returns how the session ends, once Done is closed.
-func (s *Session) Ending() (wire.CloseCode, string) {
+// CloseStatus returns how the session ends, once Done is closed.
+func (s *Session) CloseStatus() (wire.CloseCode, string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.ending == nil {
+	if s.closing == nil {
 		return 0, ""
 	}
-	return s.ending.code, s.ending.reason
+	return s.closing.code, s.closing.reason
 }
 
 // ReadLimit is the size in bytes over which a message closes with 1009.
@@ -57,7 +57,7 @@ func (s *Session) ReadLimit() int { return s.hub.limits.Load().MaxPayload + Read
 
 // HandlePing answers a transport's ping.
 func (s *Session) HandlePing(data []byte) {
-	s.Control(Pong, append([]byte(nil), data...))
+	s.QueueControl(Pong, append([]byte(nil), data...))
 }
 
 // HandleLine takes one text message of valid UTF-8. It keeps nothing of it.
@@ -66,7 +66,7 @@ func (s *Session) HandleLine(text []byte) { s.accept(text, (*Session).handleLine
 func (s *Session) handleLine(text []byte) {
 	line, err := wire.ParseLine(text)
 	if err != nil || line.Verb == wire.VerbAuth { // who authenticated in the handshake has nothing to add
-		s.breach(wire.CodeBadRequest)
+		s.rejectBroken(wire.CodeBadRequest)
 		return
 	}
 	switch line.Verb {
@@ -88,7 +88,7 @@ func (s *Session) HandleStreamLine(text []byte) { s.accept(text, (*Session).hand
 func (s *Session) handleStreamLine(text []byte) {
 	line, err := wire.ParseStreamLine(text)
 	if err != nil {
-		s.breach(wire.CodeBadRequest)
+		s.rejectBroken(wire.CodeBadRequest)
 		return
 	}
 	s.handleSubscription(line)
@@ -101,7 +101,7 @@ func (s *Session) HandleFrame(frame []byte) { s.accept(frame, (*Session).handleF
 func (s *Session) handleFrame(frame []byte) {
 	p, err := decodePublish(frame)
 	if err != nil {
-		s.breach(wire.CodeBadFrame)
+		s.rejectBroken(wire.CodeBadFrame)
 		return
 	}
 	s.broken = 0
@@ -114,7 +114,7 @@ func (s *Session) handleFrame(frame []byte) {
 		s.reject(wire.CodePermissionDenied, "PUB", string(p.Tenant), string(p.Channel))
 	case len(p.Payload) > s.hub.limits.Load().MaxPayload:
 		s.reject(wire.CodePayloadTooLarge, "PUB", string(p.Tenant), string(p.Channel))
-	case !s.payTenant(p.Tenant, len(frame)):
+	case !s.chargeTenant(p.Tenant, len(frame)):
 		s.hold(frame, (*Session).publishHeld)
 	default:
 		s.publish(p)
@@ -138,36 +138,36 @@ func decodePublish(frame []byte) (wire.Publish, error) {
 
 // publish passes on a message that this edge accepts.
 func (s *Session) publish(p wire.Publish) {
-	pace, ok := s.hub.begin(s.loadOf(p.Tenant), s.done)
+	pace, ok := s.hub.begin(s.cachedLoad(p.Tenant), s.done)
 	if !ok {
 		return
 	}
-	s.published(s.load.name)
+	s.notePublishedTo(s.lastLoad.name)
 	s.hub.count.messagesIn.Add(1)
 	s.hub.countTenant(s.hub.limits.Load(), p.Tenant, 1, 0)
-	if err := s.hub.publish(p, &s.near, pace); err != nil {
-		s.tellUnsent(err)
+	if err := s.hub.publish(p, &s.lastTenant, pace); err != nil {
+		s.notifyUnsent(err)
 	}
 }
 
-// loadOf returns the load of a tenant.
-func (s *Session) loadOf(tenant []byte) *load {
-	if !s.load.is(tenant) {
-		s.load = s.hub.loadOf(tenant)
+// cachedLoad returns the load of a tenant.
+func (s *Session) cachedLoad(tenant []byte) *load {
+	if !s.lastLoad.is(tenant) {
+		s.lastLoad = s.hub.loadOf(tenant)
 	}
-	return s.load
+	return s.lastLoad
 }
 
 var defaultTenant = []byte(wire.DefaultTenant)
 
-// breach answers a broken message; too many in a row end the session.
-func (s *Session) breach(code wire.Code) {
+// rejectBroken answers a broken message; too many in a row end the session.
+func (s *Session) rejectBroken(code wire.Code) {
 	s.broken++
 	if s.broken < MaxBroken {
 		s.reject(code)
 		return
 	}
-	s.fail(wire.ClosePolicy, code)
+	s.closeWithError(wire.ClosePolicy, code)
 }
 
 func (s *Session) handleSubscription(line wire.Line) {
@@ -184,18 +184,18 @@ func (s *Session) handleSubscription(line wire.Line) {
 	key := subscriptionKey{tenant, text, line.Own}
 	s.subscribing.Lock()
 	defer s.subscribing.Unlock()
-	if s.putOff[key] != nil { // what comes behind it does not
+	if s.deferredUnsubs[key] != nil { // what comes behind it does not
 		s.unsubscribe(key)
 	}
 	if verb == wire.VerbUnsub {
-		if !s.putOffUnsub(key) {
+		if !s.deferUnsub(key) {
 			s.unsubscribe(key)
 		}
 		return
 	}
 	current := s.subscriptions[key]
 	if current == nil {
-		for waits := range s.putOff { // these count for none of the limits that follow
+		for waits := range s.deferredUnsubs { // these count for none of the limits that follow
 			s.unsubscribe(waits)
 		}
 	}
@@ -204,7 +204,7 @@ func (s *Session) handleSubscription(line wire.Line) {
 		s.reject(wire.CodePermissionDenied, verb.String(), tenant, text)
 		return
 	case current != nil: // repeated: acknowledged again, changes nothing
-		s.owe(key, current)
+		s.ackWhenConfirmed(key, current)
 	case len(s.subscriptions) >= s.hub.limits.Load().MaxSubscriptions, int(s.patternBytes)+len(text) > MaxPatternBytes:
 		s.reject(wire.CodeTooManySubscriptions, verb.String(), tenant, text)
 		return
@@ -212,12 +212,12 @@ func (s *Session) handleSubscription(line wire.Line) {
 		s.reject(wire.CodeTooManyPatterns, verb.String(), tenant, text)
 		return
 	default:
-		pace, ok := s.hub.begin(s.loadOf(line.Tenant), s.done)
+		pace, ok := s.hub.begin(s.cachedLoad(line.Tenant), s.done)
 		if !ok {
 			return
 		}
 		defer pace.end()
-		sub, refused := s.hub.join(tenant, p, s, line.Own)
+		sub, refused := s.hub.addSubscription(tenant, p, s, line.Own)
 		if sub == nil {
 			s.reject(refused, verb.String(), tenant, text)
 			return
@@ -226,33 +226,33 @@ func (s *Session) handleSubscription(line wire.Line) {
 		s.shapes.add(p.Shape())
 		s.mu.Lock()
 		s.subscriptions[key] = sub
-		s.change()
+		s.bumpVersion()
 		s.mu.Unlock()
-		s.owe(key, sub)
+		s.ackWhenConfirmed(key, sub)
 	}
 }
 
-// owe answers a SUB once the broker has confirmed the interest.
-func (s *Session) owe(key subscriptionKey, sub *subscription) {
+// ackWhenConfirmed answers a SUB once the broker has confirmed the interest.
+func (s *Session) ackWhenConfirmed(key subscriptionKey, sub *subscription) {
 	s.mu.Lock()
-	sub.owed++
-	waits := sub.owed > 1
+	sub.pendingOKs++
+	waits := sub.pendingOKs > 1
 	s.mu.Unlock()
 	if !waits {
 		sub.interest.whenConfirmed(func() {
 			s.mu.Lock()
 			defer s.mu.Unlock()
-			s.pay(key, sub)
+			s.sendPendingOKs(key, sub)
 		})
 	}
 }
 
-// pay queues the OK lines that a subscription is owed. The caller holds s.mu.
-func (s *Session) pay(key subscriptionKey, sub *subscription) {
-	if sub.owed > 0 {
-		s.tellOutage()
+// sendPendingOKs queues the OK lines that a subscription is owed. The caller holds s.mu.
+func (s *Session) sendPendingOKs(key subscriptionKey, sub *subscription) {
+	if sub.pendingOKs > 0 {
+		s.notifyOutage()
 	}
-	for ; sub.owed > 0; sub.owed-- {
+	for ; sub.pendingOKs > 0; sub.pendingOKs-- {
 		if sub.lane != nil && sub.lane.held {
 			s.releaseLane(sub.lane) // its OK stands first in it
 		} else {
@@ -261,31 +261,31 @@ func (s *Session) pay(key subscriptionKey, sub *subscription) {
 	}
 }
 
-// change follows a change of subscriptions, in the tree too. What publishers
+// bumpVersion follows a change of subscriptions, in the tree too. What publishers
 // found before it counts no more. The caller holds s.mu.
-func (s *Session) change() { s.changed = s.hub.changes.Add(1) }
+func (s *Session) bumpVersion() { s.subsVersion = s.hub.subsVersion.Add(1) }
 
 // unsubscribe ends a subscription, if there is one, and answers. The caller holds
 // s.subscribing.
 func (s *Session) unsubscribe(key subscriptionKey) {
 	current := s.subscriptions[key]
-	delete(s.putOff, key)
+	delete(s.deferredUnsubs, key)
 	if current != nil {
 		pace, ok := s.hub.begin(s.hub.loadOf([]byte(key.tenant)), s.done)
 		if !ok {
 			return
 		}
 		defer pace.end()
-		s.hub.leave(key.tenant, current)
+		s.hub.removeSubscription(key.tenant, current)
 		s.patternBytes -= int32(len(key.pattern))
 		s.shapes.remove(current.interest.shape)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if current != nil {
-		s.pay(key, current)
+		s.sendPendingOKs(key, current)
 		delete(s.subscriptions, key)
-		s.change()
+		s.bumpVersion()
 	}
 	s.acknowledge(wire.VerbUnsub, key.tenant, key.pattern)
 	if current != nil && current.lane != nil {
@@ -296,8 +296,8 @@ func (s *Session) unsubscribe(key subscriptionKey) {
 // acknowledge queues an OK line behind the deliveries that came before it. The
 // caller holds s.mu.
 func (s *Session) acknowledge(verb wire.Verb, tenant, text string) {
-	if s.ending == nil {
-		s.queue.pushOK(&s.queue.lane, wire.AppendOK(nil, verb, tenant, text))
+	if s.closing == nil {
+		s.queue.pushOK(&s.queue.mainLane, wire.AppendOK(nil, verb, tenant, text))
 		s.checkBacklog()
 		s.wake()
 	}

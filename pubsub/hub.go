@@ -32,46 +32,46 @@ type Hub struct {
 	limits atomic.Pointer[Limits]
 	wg     sync.WaitGroup // readers and writers
 
-	count     counters
-	epoch     time.Time     // of the hub's clock
-	changes   atomic.Uint64 // of subscriptions; see tenant
-	outage    atomic.Uint64 // the number of the outage of the broker's link; 0: it is up
-	outages   uint64        // until now; Linked's
-	tenantsMu sync.RWMutex
-	tenants   map[string]*tenant
-	queued    atomic.Int64 // bytes in all queues, in chunks; see Session.countQueue
+	count       counters
+	epoch       time.Time     // of the hub's clock
+	subsVersion atomic.Uint64 // of subscriptions; see tenant
+	outage      atomic.Uint64 // the number of the outage of the broker's link; 0: it is up
+	outages     uint64        // until now; Linked's
+	tenantsMu   sync.RWMutex
+	tenants     map[string]*tenant
+	queuedBytes atomic.Int64 // bytes in all queues, in chunks; see Session.countQueue
 
-	tenantCaps groups // of those in use
-	tokenCaps  groups // of tokens without a connection; others are in byToken
-	patterns   patternCounts
-	loads      loads
-	linkWatch  linkWatch
+	tenantCaps    capsRegistry // of those in use
+	idleTokenCaps capsRegistry // of tokens without a connection; others are in byToken
+	patterns      patternCounts
+	loads         loads
+	linkWatch     linkWatch
 
-	mu         sync.Mutex // guards the rest
-	sessions   map[*Session]struct{}
-	byToken    map[string]*tokenState
-	byTenant   accounts[string]
-	byAddress  accounts[netip.Addr] // networks
-	nextID     uint64
-	arrivals   arrivals // connections that have not authenticated yet, and have no token
-	handshakes arrivals // and have one
-	leavings   []*leaving
-	draining   *leaving      // nil: the hub does not drain
-	quit       chan struct{} // closed when it does
+	mu              sync.Mutex // guards the rest
+	sessions        map[*Session]struct{}
+	tokens          map[string]*tokenState
+	tenantAccounts  accounts[string]
+	addressAccounts accounts[netip.Addr] // networks
+	nextID          uint64
+	unauthenticated pendingConns // connections that have not authenticated yet, and have no token
+	handshakes      pendingConns // and have one
+	drainSets       []*drainSet
+	draining        *drainSet     // nil: the hub does not drain
+	quit            chan struct{} // closed when it does
 }
 
 // NewHub makes a hub that owns broker and joins it.
 func NewHub(broker Broker, limits Limits, log *zap.Logger) *Hub {
 	h := &Hub{
-		broker:    broker,
-		log:       log,
-		tenants:   map[string]*tenant{},
-		sessions:  map[*Session]struct{}{},
-		byToken:   map[string]*tokenState{},
-		epoch:     time.Now().Add(-1), // no time is zero
-		byTenant:  accounts[string]{},
-		byAddress: accounts[netip.Addr]{},
-		quit:      make(chan struct{}),
+		broker:          broker,
+		log:             log,
+		tenants:         map[string]*tenant{},
+		sessions:        map[*Session]struct{}{},
+		tokens:          map[string]*tokenState{},
+		epoch:           time.Now().Add(-1), // no time is zero
+		tenantAccounts:  accounts[string]{},
+		addressAccounts: accounts[netip.Addr]{},
+		quit:            make(chan struct{}),
 	}
 	h.SetLimits(limits)
 	broker.Join(h)
@@ -85,17 +85,17 @@ func (h *Hub) SetLimits(l Limits) {
 		return
 	}
 	if old.TenantShare != l.TenantShare {
-		h.dropLoads()
+		h.resetLoads()
 	}
 	if old.TenantIngressKB != l.TenantIngressKB {
 		h.tenantCaps.setIngress(kb(l.TenantIngressKB))
 	}
 	if old.TokenIngressKB != l.TokenIngressKB {
 		rate := kb(l.TokenIngressKB)
-		h.tokenCaps.setIngress(rate)
+		h.idleTokenCaps.setIngress(rate)
 		h.mu.Lock()
 		defer h.mu.Unlock()
-		for _, t := range h.byToken {
+		for _, t := range h.tokens {
 			t.caps.ingress.setRate(rate)
 		}
 	}
@@ -132,7 +132,7 @@ func (h *Hub) Admit(id Identity, client Client) (*Session, error) {
 	if n := len(id.Tenants); n > MaxTenantsCounted {
 		id.Tenants = id.Tenants[:MaxTenantsCounted]
 	}
-	if err := h.room(&id, &client); err != nil {
+	if err := h.checkShares(&id, &client); err != nil {
 		return nil, err
 	}
 	h.nextID++
@@ -147,17 +147,17 @@ func (h *Hub) Admit(id Identity, client Client) (*Session, error) {
 		kick:          make(chan struct{}, 1),
 	}
 	h.sessions[s] = struct{}{}
-	s.token = h.byToken[id.TokenID]
+	s.token = h.tokens[id.TokenID]
 	if s.token == nil {
-		s.token = &tokenState{sessions: map[*Session]struct{}{}, caps: h.tokenCaps.take(id.TokenID), tenants: id.Tenants}
+		s.token = &tokenState{sessions: map[*Session]struct{}{}, caps: h.idleTokenCaps.take(id.TokenID), tenants: id.Tenants}
 		if s.token.caps == nil {
-			s.token.caps = new(groupCaps)
+			s.token.caps = new(byteCaps)
 		}
 		s.token.accounts = append(s.token.accounts, &s.token.own)
 		for _, tenant := range id.Tenants {
-			s.token.accounts = append(s.token.accounts, h.byTenant.take(tenant))
+			s.token.accounts = append(s.token.accounts, h.tenantAccounts.acquire(tenant))
 		}
-		h.byToken[id.TokenID] = s.token
+		h.tokens[id.TokenID] = s.token
 	}
 	s.token.sessions[s] = struct{}{}
 	h.countSession(s)
@@ -166,8 +166,8 @@ func (h *Hub) Admit(id Identity, client Client) (*Session, error) {
 	return s, nil
 }
 
-// forget drops a session that has ended.
-func (h *Hub) forget(s *Session) {
+// removeSession drops a session that has ended.
+func (h *Hub) removeSession(s *Session) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if _, known := h.sessions[s]; !known {
@@ -175,36 +175,36 @@ func (h *Hub) forget(s *Session) {
 	}
 	delete(h.sessions, s)
 	s.mu.Lock()
-	s.uncount()
+	s.uncountSession()
 	s.mu.Unlock()
-	h.dropToken(s)
+	h.releaseToken(s)
 	if s.address != nil {
 		ip, _ := s.client.network()
-		h.byAddress.giveBack(ip)
+		h.addressAccounts.release(ip)
 	}
-	h.left(s)
+	h.leaveDrainSets(s)
 	h.wg.Done()
 }
 
-func (h *Hub) dropToken(s *Session) {
+func (h *Hub) releaseToken(s *Session) {
 	delete(s.token.sessions, s)
 	if len(s.token.sessions) > 0 {
 		return
 	}
-	delete(h.byToken, s.identity.TokenID)
+	delete(h.tokens, s.identity.TokenID)
 	for _, tenant := range s.token.tenants {
-		h.byTenant.giveBack(tenant)
+		h.tenantAccounts.release(tenant)
 	}
 	// Its caps hold also for who connects anew for each message.
 	if egress := kb(h.limits.Load().TokenEgressKB); !s.token.caps.idle(time.Now(), egress) {
-		h.tokenCaps.put(s.identity.TokenID, s.token.caps, egress)
+		h.idleTokenCaps.put(s.identity.TokenID, s.token.caps, egress)
 	}
 }
 
 // tokenState is what the sessions of one token share.
 type tokenState struct {
 	sessions map[*Session]struct{} // guarded by the hub's mutex
-	caps     *groupCaps
+	caps     *byteCaps
 	own      account
 	tenants  []string     // that the sessions count for
 	accounts []*account   // own, and those of tenants
@@ -213,7 +213,7 @@ type tokenState struct {
 
 // sessionsOf returns the sessions of a token. The caller holds h.mu.
 func (h *Hub) sessionsOf(tokenID string) map[*Session]struct{} {
-	if t := h.byToken[tokenID]; t != nil {
+	if t := h.tokens[tokenID]; t != nil {
 		return t.sessions
 	}
 	return nil
@@ -227,14 +227,14 @@ func (h *Hub) Go(f func()) { h.wg.Go(f) }
 
 // TokenRevoked ends every session of a token.
 func (h *Hub) TokenRevoked(tokenID string) {
-	for _, s := range h.ofToken(tokenID) {
+	for _, s := range h.listSessionsOf(tokenID) {
 		s.Revoke()
 	}
 }
 
 // TokenRenewed moves the expiry of every session of a token.
 func (h *Hub) TokenRenewed(tokenID string, expiresAt time.Time, version uint64) {
-	for _, s := range h.ofToken(tokenID) {
+	for _, s := range h.listSessionsOf(tokenID) {
 		s.Renew(expiresAt, version)
 	}
 }
@@ -246,11 +246,11 @@ func (h *Hub) TokensUnverifiable() {
 	sessions := slices.Collect(maps.Keys(h.sessions))
 	h.mu.Unlock()
 	for _, s := range sessions {
-		s.fail(wire.CloseTryLater, wire.CodeTokenUnverifiable)
+		s.closeWithError(wire.CloseTryLater, wire.CodeTokenUnverifiable)
 	}
 }
 
-func (h *Hub) ofToken(tokenID string) []*Session {
+func (h *Hub) listSessionsOf(tokenID string) []*Session {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return slices.Collect(maps.Keys(h.sessionsOf(tokenID)))
@@ -293,8 +293,8 @@ func (h *Hub) Stats() []Stat {
 			ExpiresAt:     s.expiresAt.UTC(),
 			Subscriptions: int64(len(s.subscriptions)),
 			QueuedBytes:   s.queue.deliveries + s.queue.controlBytes,
-			Dropped:       s.lost.Load(),
-			Draining:      s.told,
+			Dropped:       s.droppedTotal.Load(),
+			Draining:      s.reconnectSent,
 		}
 		s.mu.Unlock()
 		if s.client.IP.IsValid() {

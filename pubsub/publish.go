@@ -24,7 +24,7 @@ func (h *Hub) publish(m wire.Publish, near **tenant, pace pace) error {
 		}
 	case wire.OneRandom: // the broker chooses the edge
 	}
-	err := h.broker.Publish(Message{Tenant: m.Tenant, Channel: m.Channel, Payload: m.Payload, Delivery: m.Delivery, Wanted: p.wanted})
+	err := h.broker.Publish(Message{Tenant: m.Tenant, Channel: m.Channel, Payload: m.Payload, Delivery: m.Delivery, Wanted: p.hasSubscribers})
 	if err != nil {
 		h.Unsent(1)
 	}
@@ -39,7 +39,7 @@ func (h *Hub) Linked(up bool) {
 		h.outages++
 		h.outage.Store(h.outages)
 	}
-	h.linkWatch.tell(h)
+	h.linkWatch.linkChanged(h)
 }
 
 // IsLinked reports whether the link to the other edges is up.
@@ -55,7 +55,7 @@ func (h *Hub) Receive(m Message) int {
 		return 0
 	}
 	t := h.tenant(m.Tenant)
-	p := h.publication(m.Tenant, m.Channel, m.Payload, h.beginReceived(h.loadFor(t, m.Tenant)))
+	p := h.publication(m.Tenant, m.Channel, m.Payload, h.beginReceived(h.tenantLoad(t, m.Tenant)))
 	defer p.pace.end()
 	p.lastResort = m.LastResort
 	if m.Delivery == wire.Broadcast {
@@ -64,9 +64,9 @@ func (h *Hub) Receive(m Message) int {
 	switch {
 	case h.deliverOne(t, &p):
 		return 1
-	case p.leaving:
+	case p.leavingFound:
 		return OnlyLeaving
-	case p.wanted:
+	case p.hasSubscribers:
 		return NoRoom
 	}
 	return 0
@@ -84,7 +84,7 @@ func (h *Hub) Interested(tenant, channel []byte) bool {
 	if t == nil {
 		return false
 	}
-	l, since := h.loadFor(t, tenant), h.now()
+	l, since := h.tenantLoad(t, tenant), h.now()
 	defer h.charge(l, since)
 	m := matchers.Get().(*matcher)
 	defer m.release()
@@ -96,10 +96,10 @@ func (h *Hub) publication(tenant, channel, payload []byte, pace pace) publicatio
 	limits := h.limits.Load()
 	p := publication{
 		tenant: tenant, channel: channel, payload: payload,
-		changes: h.changes.Load(), at: pace.since, limits: limits, pace: pace,
+		subsVersion: h.subsVersion.Load(), at: pace.since, limits: limits, pace: pace,
 	}
 	if limits.TenantEgressKB > 0 {
-		p.caps = h.capsOf(tenant)
+		p.caps = h.tenantCapsOf(tenant)
 	}
 	return p
 }
@@ -118,68 +118,68 @@ func (h *Hub) fanOut(t *tenant, p *publication) (n int) {
 	case 0:
 		return 0
 	case 1: // the common case needs no sets
-		n = p.spread(m.interests[0])
+		n = p.deliverToAll(m.interests[0])
 	default:
 		m.group()
-		n = len(m.found)
-		for i := range m.found {
-			if f := &m.found[i]; f.set != 0 {
+		n = len(m.sessions)
+		for i := range m.sessions {
+			if f := &m.sessions[i]; f.set != 0 {
 				f.session.deliver(p, m.frame(p, f.set), nil)
 			}
-			p.rest(i)
+			p.maybePause(i)
 		}
-		for i, o := range m.own {
+		for i, o := range m.ownMatches {
 			o.session.deliver(p, m.frame(p, o.set), o.lane)
-			p.rest(i)
+			p.maybePause(i)
 		}
 	}
-	p.send()
+	p.flush()
 	h.count.deliveries.Add(uint64(n))
 	h.countTenant(p.limits, p.tenant, 0, n)
 	return n
 }
 
-// spread queues the message for all subscribers of an interest.
-func (p *publication) spread(in *interest) int {
+// deliverToAll queues the message for all subscribers of an interest.
+func (p *publication) deliverToAll(in *interest) int {
 	f := p.encode(in.patterns[:])
 	all := in.subscribers.Load()
 	for part := range all.chunks {
 		for i := range part {
 			part[i].session.deliver(p, f, part[i].lane)
 		}
-		p.rest(chunk - 1)
+		p.maybePause(chunk - 1)
 	}
 	return all.len()
 }
 
-// rest is called after each delivery, the i-th, or the last one of a part: now
+// maybePause is called after each delivery, the i-th, or the last one of a part: now
 // and then a long fan-out may have to pause. What it has queued until then is
 // written before.
-func (p *publication) rest(i int) {
+func (p *publication) maybePause(i int) {
 	if i%chunk != chunk-1 {
 		return
 	}
-	pause := p.pace.due()
-	if pause || p.pace.inline() {
-		p.send()
+	pause := p.pace.pauseDue()
+	if pause || p.pace.writesInline() {
+		p.flush()
 	}
 	if pause {
 		p.pace.pause()
 	}
 }
 
-// send has the sessions written for which there is something now: by goroutines
+// flush has the sessions written for which there is something now: by goroutines
 // of their own or, if the tenant has no more of the processors, by this one.
-func (p *publication) send() {
-	out := p.out
-	p.out = nil
-	if !p.pace.inline() {
-		out.send(p.pace.load, p.pace.writers())
+func (p *publication) flush() {
+	out := p.toFlush
+	p.toFlush = nil
+	if !p.pace.writesInline() {
+		out.start(p.pace.load, p.pace.maxWriters())
 		return
 	}
 	for out != nil {
 		next := out.next
-		out.write()
+		out.flush()
 		out = next
 	}
 }
@@ -194,25 +194,25 @@ func (h *Hub) deliverOne(t *tenant, p *publication) bool {
 	defer m.release()
 	m.match(t, p.channel)
 	m.group()
-	p.wanted = len(m.found) > 0
-	for left := len(m.found); left > 0; left-- {
+	p.hasSubscribers = len(m.sessions) > 0
+	for left := len(m.sessions); left > 0; left-- {
 		i := rand.IntN(left)
-		candidate := m.found[i]
-		m.parts = m.parts[:0]
+		candidate := m.sessions[i]
+		m.laneFrames = m.laneFrames[:0]
 		if candidate.set != 0 {
-			m.parts = append(m.parts, part{nil, m.frame(p, candidate.set)})
+			m.laneFrames = append(m.laneFrames, laneFrame{nil, m.frame(p, candidate.set)})
 		}
-		for _, o := range m.own {
+		for _, o := range m.ownMatches {
 			if o.session == candidate.session {
-				m.parts = append(m.parts, part{o.lane, m.frame(p, o.set)})
+				m.laneFrames = append(m.laneFrames, laneFrame{o.lane, m.frame(p, o.set)})
 			}
 		}
-		if n := candidate.session.offer(p, m.parts); n > 0 {
+		if n := candidate.session.tryDeliver(p, m.laneFrames); n > 0 {
 			h.count.deliveries.Add(uint64(n))
 			h.countTenant(p.limits, p.tenant, 0, n)
 			return true
 		}
-		m.found[i] = m.found[left-1]
+		m.sessions[i] = m.sessions[left-1]
 	}
 	return false
 }

@@ -91,9 +91,9 @@ func refusedByHub(err error) *refusal {
 		return later("too_many_connections_of_address", err.Error())
 	case errors.Is(err, context.Canceled):
 		return refusedGone
-	case errors.Is(err, pubsub.ErrArrivals):
+	case errors.Is(err, pubsub.ErrTooManyPending):
 		return later("too_many_unauthenticated", err.Error())
-	case errors.Is(err, pubsub.ErrArrivalsPerIP):
+	case errors.Is(err, pubsub.ErrTooManyPendingPerIP):
 		return &refusal{status: http.StatusTooManyRequests, code: "too_many_unauthenticated", detail: err.Error(), retryAfter: "5"}
 	}
 	return later("too_many_connections", err.Error())
@@ -128,11 +128,11 @@ type candidate struct {
 // begin counts the client, which came with its token, among the handshakes that
 // are under way, until done, which may be called repeatedly.
 func (c candidate) begin(ctx context.Context) (done func(), refused *refusal) {
-	arrival, err := c.live.Hub.Handshake(ctx, c.client)
+	pending, err := c.live.Hub.AddHandshake(ctx, c.client)
 	if err != nil {
 		return nil, refusedByHub(err)
 	}
-	return arrival.Leave, nil
+	return pending.Release, nil
 }
 
 // admit checks the token and registers a session for it, in the order of
@@ -177,7 +177,7 @@ func (c candidate) admit(ctx context.Context, token string) (session *pubsub.Ses
 	c.live.Arrived(c.client.Transport)
 	defer func() { // also after a panic, which the server recovers from
 		if session == nil {
-			admitted.End()
+			admitted.Detach()
 		}
 	}()
 	// From here on a revocation reaches the session. One that came since the

@@ -20,7 +20,7 @@ type messages struct {
 	stream io.Reader
 	buffer []byte // what was read and not yet handled
 	start  int    // of that, in buffer
-	over   bool   // reading failed, or the stream has ended: it is not read any more
+	ended  bool   // reading failed, or the stream has ended: it is not read any more
 }
 
 // next returns the next message of at most limit bytes. It is valid until the
@@ -74,31 +74,31 @@ func (m *messages) fill(size int) error {
 	if n > 0 {
 		return nil // an error comes again
 	}
-	m.over = err != nil
+	m.ended = err != nil
 	return err
 }
 
-// end drops what comes, and reports true when the stream has ended: a FIN, or a
+// discard drops what comes, and reports true when the stream has ended: a FIN, or a
 // reset. It is false if the stream had ended before, or more than answerBytes come.
-func (m *messages) end() bool {
-	if m.over {
+func (m *messages) discard() bool {
+	if m.ended {
 		return false
 	}
 	_, err := io.CopyN(io.Discard, m.stream, answerBytes)
-	m.over = err != nil
-	return m.over
+	m.ended = err != nil
+	return m.ended
 }
 
 // longestLine is the size of the longest line with its end, \r\n.
 const longestLine = wire.MaxLine + 2
 
-// part is what was cut from a stream of lines.
-type part uint8
+// lineKind is what was cut from a stream of lines.
+type lineKind uint8
 
 const (
-	wholeLine  part = iota // with its newline
-	brokenLine             // the start of one that is too long, or one that the stream's end cut off
-	skipped                // what else there is of a broken line
+	wholeLine  lineKind = iota // with its newline
+	brokenLine                 // the start of one that is too long, or one that the stream's end cut off
+	skipped                    // what else there is of a broken line
 )
 
 // lines cuts a unidirectional stream into its lines, each of which ends with a
@@ -112,7 +112,7 @@ type lines struct {
 
 // next returns the next part of the stream. It is valid until the next call.
 // With an error comes what was left.
-func (l *lines) next() ([]byte, part, error) {
+func (l *lines) next() ([]byte, lineKind, error) {
 	for {
 		waiting := l.buffer[l.start:]
 		if end := bytes.IndexByte(waiting, '\n') + 1; end > 0 {
@@ -126,28 +126,28 @@ func (l *lines) next() ([]byte, part, error) {
 		}
 		l.buffer, l.start = append(l.buffer[:0], waiting...), 0
 		if len(l.buffer) == cap(l.buffer) {
-			return l.giveUp(), l.broken(), nil
+			return l.takeRest(), l.markBroken(), nil
 		}
 		n, err := l.stream.Read(l.buffer[len(l.buffer):cap(l.buffer)])
 		l.buffer = l.buffer[:len(l.buffer)+n]
 		switch {
 		case err == nil || n > 0: // an error comes again
 		case errors.Is(err, io.EOF) && len(l.buffer) > 0:
-			return l.giveUp(), l.broken(), nil
+			return l.takeRest(), l.markBroken(), nil
 		default:
-			return l.giveUp(), skipped, err
+			return l.takeRest(), skipped, err
 		}
 	}
 }
 
-// giveUp returns what waits, which is no whole line.
-func (l *lines) giveUp() []byte {
+// takeRest returns what waits, which is no whole line.
+func (l *lines) takeRest() []byte {
 	l.start = len(l.buffer)
 	return l.buffer
 }
 
-// broken counts a broken line once.
-func (l *lines) broken() part {
+// markBroken counts a broken line once.
+func (l *lines) markBroken() lineKind {
 	if l.skip {
 		return skipped
 	}

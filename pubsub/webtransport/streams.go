@@ -29,17 +29,17 @@ func (c *connection) refuseStreams(stream *webtransport.Stream) {
 	for refused := 0; ; refused++ {
 		stream.CancelRead(refusedStream)
 		stream.CancelWrite(refusedStream)
-		c.turn.Lock()
+		c.handling.Lock()
 		s := c.session
 		if s != nil {
 			s.Charge(0)
 		}
-		c.turn.Unlock()
+		c.handling.Unlock()
 		switch {
 		case s != nil:
 			c.ready()
 		case refused == MaxUniStreams: // who is not admitted has nothing to pay with
-			c.flooded()
+			c.closeFlooded()
 			return
 		}
 		var err error
@@ -81,7 +81,7 @@ func (c *connection) acceptUniStreams() {
 		}
 		u.mu.Unlock()
 		if full {
-			c.flooded()
+			c.closeFlooded()
 			return
 		}
 	}
@@ -102,8 +102,8 @@ func (c *connection) startReaders() {
 		u.reading++
 		stream := u.waiting[0]
 		u.waiting = u.waiting[1:]
-		c.others.Go(func() {
-			defer c.recover()
+		c.goroutines.Go(func() {
+			defer c.recoverFault()
 			for stream != nil {
 				c.readLines(stream)
 				stream = u.next()
@@ -125,15 +125,15 @@ func (u *uniStreams) next() *webtransport.ReceiveStream {
 	return stream
 }
 
-// flooded ends the session of a client that opens more streams than any needs.
-func (c *connection) flooded() {
-	c.turn.Lock()
+// closeFlooded ends the session of a client that opens more streams than any needs.
+func (c *connection) closeFlooded() {
+	c.handling.Lock()
 	s := c.session
-	c.turn.Unlock()
+	c.handling.Unlock()
 	if s != nil {
 		s.Close(wire.ClosePolicy, "too many streams")
 	} else { // who is not admitted is told nothing else
-		c.end(wire.CloseUnauthorized, "too many streams", minLinger)
+		c.closeSession(wire.CloseUnauthorized, "too many streams", minLinger)
 	}
 }
 
@@ -153,7 +153,7 @@ func (c *connection) readLines(stream io.Reader) {
 	}
 }
 
-func (c *connection) handleStreamLine(text []byte, what part) {
+func (c *connection) handleStreamLine(text []byte, what lineKind) {
 	switch {
 	case what == skipped:
 	case what == brokenLine:
