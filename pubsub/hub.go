@@ -2,16 +2,12 @@ package pubsub
 
 import (
 	"errors"
-	"maps"
 	"net/netip"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"go.uber.org/zap"
-
-	"github.com/millrace/millrace/wire"
 )
 
 // Refusals of [Hub.Admit].
@@ -186,122 +182,15 @@ func (h *Hub) removeSession(s *Session) {
 	h.wg.Done()
 }
 
-func (h *Hub) releaseToken(s *Session) {
-	delete(s.token.sessions, s)
-	if len(s.token.sessions) > 0 {
-		return
-	}
-	delete(h.tokens, s.identity.TokenID)
-	for _, tenant := range s.token.tenants {
-		h.tenantAccounts.release(tenant)
-	}
-	// Its caps hold also for who connects anew for each message.
-	if egress := kb(h.limits.Load().TokenEgressKB); !s.token.caps.idle(time.Now(), egress) {
-		h.idleTokenCaps.put(s.identity.TokenID, s.token.caps, egress)
-	}
-}
-
-// tokenState is what the sessions of one token share.
-type tokenState struct {
-	sessions map[*Session]struct{} // guarded by the hub's mutex
-	caps     *byteCaps
-	own      account
-	tenants  []string     // that the sessions count for
-	accounts []*account   // own, and those of tenants
-	patterns atomic.Int64 // distinct ones that its sessions were the first to have
-}
-
-// sessionsOf returns the sessions of a token. The caller holds h.mu.
-func (h *Hub) sessionsOf(tokenID string) map[*Session]struct{} {
-	if t := h.tokens[tokenID]; t != nil {
-		return t.sessions
-	}
-	return nil
-}
-
 // now is the time on the hub's clock, which is never set.
 func (h *Hub) now() time.Duration { return time.Since(h.epoch) }
 
 // Go runs a transport's goroutine; [Hub.Close] waits for it.
 func (h *Hub) Go(f func()) { h.wg.Go(f) }
 
-// TokenRevoked ends every session of a token.
-func (h *Hub) TokenRevoked(tokenID string) {
-	for _, s := range h.listSessionsOf(tokenID) {
-		s.Revoke()
-	}
-}
-
-// TokenRenewed moves the expiry of every session of a token.
-func (h *Hub) TokenRenewed(tokenID string, expiresAt time.Time, version uint64) {
-	for _, s := range h.listSessionsOf(tokenID) {
-		s.Renew(expiresAt, version)
-	}
-}
-
-// TokensUnverifiable ends every session: nobody knows any more whether their
-// tokens are still valid.
-func (h *Hub) TokensUnverifiable() {
-	h.mu.Lock()
-	sessions := slices.Collect(maps.Keys(h.sessions))
-	h.mu.Unlock()
-	for _, s := range sessions {
-		s.closeWithError(wire.CloseTryLater, wire.CodeTokenUnverifiable)
-	}
-}
-
-func (h *Hub) listSessionsOf(tokenID string) []*Session {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return slices.Collect(maps.Keys(h.sessionsOf(tokenID)))
-}
-
 // Close drains the hub, waits for all its goroutines, and closes the broker.
 func (h *Hub) Close() error {
 	<-h.Drain()
 	h.wg.Wait()
 	return h.broker.Close()
-}
-
-// Stat describes one open session to an operator.
-type Stat struct {
-	ID            uint64    `json:"id"`
-	TokenID       string    `json:"token_id"`
-	IP            string    `json:"ip"`
-	Transport     string    `json:"transport"`
-	Since         time.Time `json:"since"`
-	ExpiresAt     time.Time `json:"expires_at"`
-	Subscriptions int64     `json:"subscriptions"`
-	QueuedBytes   int       `json:"queued_bytes"`
-	Dropped       uint64    `json:"dropped"`
-	Draining      bool      `json:"draining"`
-}
-
-// Stats lists the open sessions, oldest first.
-func (h *Hub) Stats() []Stat {
-	h.mu.Lock()
-	sessions := slices.Collect(maps.Keys(h.sessions))
-	h.mu.Unlock()
-	stats := make([]Stat, 0, len(sessions))
-	for _, s := range sessions {
-		s.mu.Lock()
-		stat := Stat{
-			ID:            s.client.ID,
-			TokenID:       s.identity.TokenID,
-			Transport:     s.client.Transport,
-			Since:         s.client.Since.UTC(),
-			ExpiresAt:     s.expiresAt.UTC(),
-			Subscriptions: int64(len(s.subscriptions)),
-			QueuedBytes:   s.queue.deliveries + s.queue.controlBytes,
-			Dropped:       s.droppedTotal.Load(),
-			Draining:      s.reconnectSent,
-		}
-		s.mu.Unlock()
-		if s.client.IP.IsValid() {
-			stat.IP = s.client.IP.String()
-		}
-		stats = append(stats, stat)
-	}
-	slices.SortFunc(stats, func(a, b Stat) int { return int(int64(a.ID) - int64(b.ID)) })
-	return stats
 }

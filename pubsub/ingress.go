@@ -159,22 +159,3 @@ func (s *Session) Ready(limit time.Duration) bool {
 	}
 	return !s.Closing()
 }
-
-// awaitResume waits until the client has read enough of its control lines.
-func (s *Session) awaitResume() {
-	watch := time.NewTicker(watchEvery)
-	defer watch.Stop()
-	for {
-		select {
-		case <-s.resume:
-			return
-		case <-s.done:
-			return
-		case <-watch.C:
-		}
-		s.CheckProgress()
-		if s.clientGone() {
-			s.Close(wire.CloseNormal, "")
-		}
-	}
-}

@@ -2,9 +2,30 @@ package pubsub
 
 import (
 	"math/rand/v2"
+	"time"
 
 	"github.com/millrace/millrace/wire"
 )
+
+// publication is one publish on its way to this edge's subscribers.
+type publication struct {
+	tenant, channel, payload []byte // valid while it is handed out
+
+	// subsVersion is what [Hub.changes] was before subscribers were looked for. A
+	// session whose subscriptions have changed since then is asked again.
+	subsVersion uint64
+	at          time.Duration // on the hub's clock
+	limits      *Limits
+	caps        *byteCaps
+
+	toFlush *flushList // sessions that wait to be written
+	pace    pace
+
+	// Of a message for one connection.
+	lastResort     bool // it is for those alone that were told to leave
+	leavingFound   bool // one of these could take it
+	hasSubscribers bool // there are subscribers
+}
 
 // publish passes on a message that this edge accepted from one of its clients.
 // near is the tenant that the client published to last. It returns why other edges
@@ -31,67 +52,6 @@ func (h *Hub) publish(m wire.Publish, near **tenant, pace pace) error {
 	return err
 }
 
-// Linked implements [Receiver] for the broker.
-func (h *Hub) Linked(up bool) {
-	if up {
-		h.outage.Store(0)
-	} else {
-		h.outages++
-		h.outage.Store(h.outages)
-	}
-	h.linkWatch.linkChanged(h)
-}
-
-// IsLinked reports whether the link to the other edges is up.
-func (h *Hub) IsLinked() bool { return h.outage.Load() == 0 }
-
-// Unsent implements [Receiver] for the broker.
-func (h *Hub) Unsent(n int) { h.count.unsent.Add(uint64(n)) }
-
-// Receive implements [Receiver] for the broker.
-func (h *Hub) Receive(m Message) int {
-	if len(m.Payload) > h.limits.Load().MaxPayload {
-		h.Rejected(1) // the send queues are made for what this edge's clients may publish
-		return 0
-	}
-	t := h.tenant(m.Tenant)
-	p := h.publication(m.Tenant, m.Channel, m.Payload, h.beginReceived(h.tenantLoad(t, m.Tenant)))
-	defer p.pace.end()
-	p.lastResort = m.LastResort
-	if m.Delivery == wire.Broadcast {
-		return h.fanOut(t, &p)
-	}
-	switch {
-	case h.deliverOne(t, &p):
-		return 1
-	case p.leavingFound:
-		return OnlyLeaving
-	case p.hasSubscribers:
-		return NoRoom
-	}
-	return 0
-}
-
-// Missed implements [Receiver] for the broker.
-func (h *Hub) Missed(n int) { h.count.missed.Add(uint64(n)) }
-
-// Rejected implements [Rejecter] for the broker.
-func (h *Hub) Rejected(n int) { h.count.rejected.Add(uint64(n)) }
-
-// Interested implements [Receiver] for the broker.
-func (h *Hub) Interested(tenant, channel []byte) bool {
-	t := h.tenant(tenant)
-	if t == nil {
-		return false
-	}
-	l, since := h.tenantLoad(t, tenant), h.now()
-	defer h.charge(l, since)
-	m := matchers.Get().(*matcher)
-	defer m.release()
-	m.match(t, channel)
-	return len(m.interests) > 0
-}
-
 func (h *Hub) publication(tenant, channel, payload []byte, pace pace) publication {
 	limits := h.limits.Load()
 	p := publication{
@@ -102,6 +62,15 @@ func (h *Hub) publication(tenant, channel, payload []byte, pace pace) publicatio
 		p.caps = h.tenantCapsOf(tenant)
 	}
 	return p
+}
+
+// encode makes the frame for subscribers with these patterns, in bytewise order.
+func (p *publication) encode(patterns []string) *frame {
+	data := make([]byte, 0, wire.DeliverLen(p.tenant, p.channel, p.payload, patterns))
+	return &frame{
+		data: wire.AppendDeliver(data, p.tenant, p.channel, p.payload, patterns),
+		kind: Binary, at: p.at, caps: p.caps,
+	}
 }
 
 // fanOut queues the message for every local subscriber, and says how many: a

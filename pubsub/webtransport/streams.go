@@ -2,9 +2,7 @@ package webtransport
 
 import (
 	"context"
-	"io"
 	"sync"
-	"unicode/utf8"
 
 	"github.com/quic-go/webtransport-go"
 
@@ -134,33 +132,5 @@ func (c *connection) closeFlooded() {
 		s.Close(wire.ClosePolicy, "too many streams")
 	} else { // who is not admitted is told nothing else
 		c.closeSession(wire.CloseUnauthorized, "too many streams", minLinger)
-	}
-}
-
-// readLines handles the lines of a unidirectional stream. What is no line costs
-// the client its bytes all the same, and so does the stream.
-func (c *connection) readLines(stream io.Reader) {
-	in := lines{stream: stream, buffer: make([]byte, 0, longestLine)}
-	for c.ready() {
-		text, what, err := in.next()
-		if err != nil {
-			c.handle(text, func() {})
-			return // after FIN or reset
-		}
-		if !c.handle(text, func() { c.handleStreamLine(text, what) }) {
-			return // the session's end takes the stream with it
-		}
-	}
-}
-
-func (c *connection) handleStreamLine(text []byte, what lineKind) {
-	switch {
-	case what == skipped:
-	case what == brokenLine:
-		c.session.HandleStreamLine(nil)
-	case !utf8.Valid(text):
-		c.session.Close(wire.CloseInvalidUTF8, "a line is not UTF-8")
-	default:
-		c.session.HandleStreamLine(text)
 	}
 }

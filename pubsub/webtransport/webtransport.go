@@ -10,18 +10,12 @@ package webtransport
 
 import (
 	"context"
-	"encoding/binary"
-	"errors"
-	"net"
 	"net/netip"
 	"runtime/debug"
 	"sync"
 	"sync/atomic"
 	"time"
-	"unicode/utf8"
 
-	"github.com/quic-go/quic-go"
-	"github.com/quic-go/quic-go/quicvarint"
 	"github.com/quic-go/webtransport-go"
 	"go.uber.org/zap"
 
@@ -49,75 +43,6 @@ const (
 
 // minLinger is changed by tests only.
 var minLinger = 250 * time.Millisecond
-
-// closeSessionCapsule is a type of capsule.
-const closeSessionCapsule = 0x2843
-
-// Conn is a WebTransport session, the stream of its CONNECT request, and the QUIC
-// connection that it came on.
-type Conn struct {
-	*webtransport.Session
-	Request RequestStream
-	QUIC    *quic.Conn
-	// CloseIfIdle closes the QUIC connection unless something else goes on over it: the
-	// session of a client that nobody knows is over.
-	CloseIfIdle func()
-}
-
-// RequestStream is what the edge uses of an [http3.Stream].
-type RequestStream interface {
-	// TryWriteAll writes a DATA frame, or fails at once.
-	TryWriteAll([]byte) error
-	// Close ends the stream's sending half.
-	Close() error
-}
-
-// peer is the address that the client sends from now: connections migrate.
-func (c Conn) peer() netip.Addr {
-	if udp, ok := c.QUIC.RemoteAddr().(*net.UDPAddr); ok {
-		return udp.AddrPort().Addr().Unmap().WithZone("")
-	}
-	return netip.Addr{}
-}
-
-// linger is the time for a client to read what it was sent.
-func (c Conn) linger() time.Duration {
-	return min(max(4*c.QUIC.ConnectionStats().SmoothedRTT, minLinger), maxLinger)
-}
-
-// wait returns early if the client ends the session.
-func (c Conn) wait(d time.Duration) { wait(c.Context(), d) }
-
-func wait(ctx context.Context, d time.Duration) {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-	case <-ctx.Done():
-	}
-}
-
-// closeSession closes the session. The library's own close stops reading the request's
-// stream in the packet that has the code: Chromium then takes the session for
-// broken, and never looks at the code. So the code goes first, and the rest when
-// the client has answered, or had time to. (The library grants streams and bytes
-// over the same stream, in writes of two parts. Should the code fall between the
-// two, or find no credit, the client sees an end without it.)
-func (c Conn) closeSession(code wire.CloseCode, reason string, patience time.Duration) {
-	if c.Request.TryWriteAll(appendClose(nil, code, reason)) == nil && c.Request.Close() == nil {
-		c.wait(patience)
-	}
-	_ = c.CloseWithError(webtransport.SessionErrorCode(code), reason) // fails never
-}
-
-// appendClose appends the capsule WT_CLOSE_SESSION
-// (draft-ietf-webtrans-http3, Session Termination; RFC 9297, section 3.2).
-func appendClose(dst []byte, code wire.CloseCode, reason string) []byte {
-	dst = quicvarint.Append(dst, closeSessionCapsule)
-	dst = quicvarint.Append(dst, uint64(4+len(reason)))
-	dst = binary.BigEndian.AppendUint32(dst, uint32(code))
-	return append(dst, reason...)
-}
 
 // Admission is a client whose token was accepted.
 type Admission struct {
@@ -255,97 +180,6 @@ func (c *connection) logFault(fault any) bool {
 		c.log.Error("fault in a session", zap.Any("fault", fault), zap.ByteString("stack", debug.Stack()))
 	}
 	return fault != nil
-}
-
-// readMessage reads and handles one message of the main stream. It reports false
-// when the session has ended.
-func (c *connection) readMessage() bool {
-	if !c.ready() {
-		return false
-	}
-	message, err := c.in.next(c.session.ReadLimit())
-	switch {
-	case errors.Is(err, errTooBig):
-		c.session.Close(wire.CloseTooBig, "message too big")
-		return false
-	case err != nil: // FIN, or the session or its connection is gone
-		return false
-	}
-	return c.handle(message, func() {
-		switch {
-		case wire.IsFrame(message):
-			c.session.HandleFrame(message)
-		case utf8.Valid(message):
-			c.session.HandleLine(message)
-		default:
-			c.session.Close(wire.CloseInvalidUTF8, "a line is not UTF-8")
-		}
-	})
-}
-
-// ready waits until the client may be read from, and reports false when the
-// session has ended; serve watches for the end of the connection meanwhile.
-func (c *connection) ready() bool {
-	c.handling.Lock()
-	defer c.handling.Unlock()
-	for !c.session.Ready(0) {
-		if c.session.Closing() {
-			return false
-		}
-		if c.session.Ready(maxPause) {
-			return true
-		}
-	}
-	return true
-}
-
-// handle does what a message asks for, at its turn.
-func (c *connection) handle(message []byte, do func()) bool {
-	c.handling.Lock()
-	defer c.handling.Unlock()
-	c.session.Charge(len(message))
-	if c.checkPeer() {
-		do()
-	}
-	return !c.session.Closing()
-}
-
-// checkPeer ends the session if the client's address is none that its token
-// allows. quic-go follows a client to a new address by itself.
-func (c *connection) checkPeer() bool {
-	if c.allowPeer == nil || c.allowPeer(c.peer()) {
-		return true
-	}
-	c.session.Forbid("ip")
-	return false
-}
-
-// Close implements [pubsub.Transport]. The stream's end comes behind the last
-// line, so that a client knows that it has them all. One that says so, by ending its
-// half, gets the code at once.
-func (c *connection) Close(code wire.CloseCode, reason string) error {
-	answered := make(chan struct{})
-	c.closing.Store(&answered)
-	err := c.main.Close()
-	timer := time.NewTimer(c.linger())
-	defer timer.Stop()
-	select {
-	case <-answered:
-	case <-timer.C:
-	case <-c.Context().Done():
-	}
-	c.closeSession(code, reason, answerTimeout)
-	return err
-}
-
-// Abort implements [pubsub.Transport]. The code needs none of the session's
-// streams, which may be stuck.
-func (c *connection) Abort() {
-	code, reason := c.session.CloseStatus()
-	if code == 0 {
-		code = wire.CloseNormal
-	}
-	c.closeSession(code, reason, minLinger)
 }
 
 // until is a context that ends with a channel.

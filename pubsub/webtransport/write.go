@@ -116,3 +116,31 @@ func (s ownStream) Write(msgs []pubsub.Outgoing) error {
 }
 
 func (s ownStream) Close() error { return s.stream.Close() }
+
+// Close implements [pubsub.Transport]. The stream's end comes behind the last
+// line, so that a client knows that it has them all. One that says so, by ending its
+// half, gets the code at once.
+func (c *connection) Close(code wire.CloseCode, reason string) error {
+	answered := make(chan struct{})
+	c.closing.Store(&answered)
+	err := c.main.Close()
+	timer := time.NewTimer(c.linger())
+	defer timer.Stop()
+	select {
+	case <-answered:
+	case <-timer.C:
+	case <-c.Context().Done():
+	}
+	c.closeSession(code, reason, answerTimeout)
+	return err
+}
+
+// Abort implements [pubsub.Transport]. The code needs none of the session's
+// streams, which may be stuck.
+func (c *connection) Abort() {
+	code, reason := c.session.CloseStatus()
+	if code == 0 {
+		code = wire.CloseNormal
+	}
+	c.closeSession(code, reason, minLinger)
+}

@@ -1,0 +1,145 @@
+package pubsub
+
+import (
+	"github.com/millrace/millrace/pubsub/pattern"
+	"github.com/millrace/millrace/wire"
+)
+
+// subscriptionKey names a subscription within a session.
+type subscriptionKey struct {
+	tenant, pattern string
+	ownStream       bool // has a stream of its own
+}
+
+func (s *Session) handleSubscription(line wire.Line) {
+	tenant, text, verb := string(line.Tenant), string(line.Pattern), line.Verb
+	if wire.CheckTenant(tenant) != nil {
+		s.reject(wire.CodeBadTenant)
+		return
+	}
+	p, err := pattern.Parse(text)
+	if err != nil {
+		s.reject(wire.CodeBadPattern)
+		return
+	}
+	key := subscriptionKey{tenant, text, line.Own}
+	s.subscribing.Lock()
+	defer s.subscribing.Unlock()
+	if s.deferredUnsubs[key] != nil { // what comes behind it does not
+		s.unsubscribe(key)
+	}
+	if verb == wire.VerbUnsub {
+		if !s.deferUnsub(key) {
+			s.unsubscribe(key)
+		}
+		return
+	}
+	current := s.subscriptions[key]
+	if current == nil {
+		for waits := range s.deferredUnsubs { // these count for none of the limits that follow
+			s.unsubscribe(waits)
+		}
+	}
+	switch {
+	case !s.identity.Rights.CanSubscribe(tenant, p):
+		s.reject(wire.CodePermissionDenied, verb.String(), tenant, text)
+		return
+	case current != nil: // repeated: acknowledged again, changes nothing
+		s.ackWhenConfirmed(key, current)
+	case len(s.subscriptions) >= s.hub.limits.Load().MaxSubscriptions, int(s.patternBytes)+len(text) > MaxPatternBytes:
+		s.reject(wire.CodeTooManySubscriptions, verb.String(), tenant, text)
+		return
+	case !s.shapes.has(p.Shape()) && len(s.shapes) >= s.hub.limits.Load().MaxPatternShapes:
+		s.reject(wire.CodeTooManyPatterns, verb.String(), tenant, text)
+		return
+	default:
+		pace, ok := s.hub.begin(s.cachedLoad(line.Tenant), s.done)
+		if !ok {
+			return
+		}
+		defer pace.end()
+		sub, refused := s.hub.addSubscription(tenant, p, s, line.Own)
+		if sub == nil {
+			s.reject(refused, verb.String(), tenant, text)
+			return
+		}
+		s.patternBytes += int32(len(text))
+		s.shapes.add(p.Shape())
+		s.mu.Lock()
+		s.subscriptions[key] = sub
+		s.bumpSubsVersion()
+		s.mu.Unlock()
+		s.ackWhenConfirmed(key, sub)
+	}
+}
+
+// ackWhenConfirmed answers a SUB once the broker has confirmed the interest.
+func (s *Session) ackWhenConfirmed(key subscriptionKey, sub *subscription) {
+	s.mu.Lock()
+	sub.pendingOKs++
+	waits := sub.pendingOKs > 1
+	s.mu.Unlock()
+	if !waits {
+		sub.interest.whenConfirmed(func() {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			s.sendPendingOKs(key, sub)
+		})
+	}
+}
+
+// sendPendingOKs queues the OK lines that a subscription is owed. The caller holds s.mu.
+func (s *Session) sendPendingOKs(key subscriptionKey, sub *subscription) {
+	if sub.pendingOKs > 0 {
+		s.notifyOutage()
+	}
+	for ; sub.pendingOKs > 0; sub.pendingOKs-- {
+		if sub.lane != nil && sub.lane.held {
+			s.releaseLane(sub.lane) // its OK stands first in it
+		} else {
+			s.acknowledge(wire.VerbSub, key.tenant, key.pattern)
+		}
+	}
+}
+
+// bumpSubsVersion follows a change of subscriptions, in the tree too. What publishers
+// found before it counts no more. The caller holds s.mu.
+func (s *Session) bumpSubsVersion() { s.subsVersion = s.hub.subsVersion.Add(1) }
+
+// unsubscribe ends a subscription, if there is one, and answers. The caller holds
+// s.subscribing.
+func (s *Session) unsubscribe(key subscriptionKey) {
+	current := s.subscriptions[key]
+	delete(s.deferredUnsubs, key)
+	if current != nil {
+		pace, ok := s.hub.begin(s.hub.loadOf([]byte(key.tenant)), s.done)
+		if !ok {
+			return
+		}
+		defer pace.end()
+		s.hub.removeSubscription(key.tenant, current)
+		s.patternBytes -= int32(len(key.pattern))
+		s.shapes.remove(current.interest.shape)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if current != nil {
+		s.sendPendingOKs(key, current)
+		delete(s.subscriptions, key)
+		s.bumpSubsVersion()
+	}
+	s.acknowledge(wire.VerbUnsub, key.tenant, key.pattern)
+	if current != nil && current.lane != nil {
+		s.closeLane(current.lane)
+	}
+}
+
+// acknowledge queues an OK line behind the deliveries that came before it. The
+// caller holds s.mu.
+func (s *Session) acknowledge(verb wire.Verb, tenant, text string) {
+	if s.closing == nil {
+		s.queue.pushOK(&s.queue.mainLane, wire.AppendOK(nil, verb, tenant, text))
+		s.checkBacklog()
+		s.wake()
+	}
+}
