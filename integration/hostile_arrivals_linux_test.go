@@ -28,7 +28,7 @@ func TestHostileArrivalsOfOneAddress(t *testing.T) {
 	before := e.memory()
 
 	const crowd = "127.0.0.2"
-	conns := make([]*quic.Conn, pubsub.MaxArrivalsPerIP)
+	conns := make([]*quic.Conn, pubsub.MaxPendingPerIP)
 	sessions := make([]*webtransport.Session, len(conns))
 	for i := range conns {
 		conns[i] = e.quicFrom(crowd, nil)
@@ -109,7 +109,7 @@ func TestHostileArrivalsOfManyAddresses(t *testing.T) {
 	before := e.memory()
 
 	// Each address has one connection with all the sessions that it may have.
-	const addresses = pubsub.MaxArrivals/pubsub.MaxArrivalsPerIP + 2
+	const addresses = pubsub.MaxPending/pubsub.MaxPendingPerIP + 2
 	crowds := make([]*crowd, addresses)
 	for i := range crowds {
 		conn := e.quicFrom(fmt.Sprintf("127.0.1.%d", i+1), nil)
@@ -122,11 +122,11 @@ func TestHostileArrivalsOfManyAddresses(t *testing.T) {
 	}
 	opening.Wait()
 	took := time.Since(begin)
-	e.checkGrowth(before, addresses*connectionCost+pubsub.MaxArrivals*sessionCost, "as many sessions as an edge takes")
+	e.checkGrowth(before, addresses*connectionCost+pubsub.MaxPending*sessionCost, "as many sessions as an edge takes")
 
 	open, refused := 0, 0
 	for _, c := range crowds {
-		if c.err != nil && took < wtconn.AuthTime { // later, the first sessions end, and the connection with them
+		if c.err != nil && took < wtconn.AuthTimeout { // later, the first sessions end, and the connection with them
 			t.Fatal(c.err)
 		}
 		open += len(c.sessions)
@@ -139,8 +139,8 @@ func TestHostileArrivalsOfManyAddresses(t *testing.T) {
 		}
 	}
 	t.Logf("%d sessions opened and %d were refused in %v", open, refused, took)
-	if took < wtconn.AuthTime && open != pubsub.MaxArrivals { // else the first have made room for others
-		t.Errorf("%d sessions were open at the same time, want %d", open, pubsub.MaxArrivals)
+	if took < wtconn.AuthTimeout && open != pubsub.MaxPending { // else the first have made room for others
+		t.Errorf("%d sessions were open at the same time, want %d", open, pubsub.MaxPending)
 	}
 	for _, c := range crowds {
 		for _, session := range c.sessions {
@@ -166,7 +166,7 @@ type crowd struct {
 }
 
 func (c *crowd) open(h handshake) {
-	for range pubsub.MaxArrivalsPerIP {
+	for range pubsub.MaxPendingPerIP {
 		session, a, err := dialSession(c.client, h)
 		switch {
 		case session != nil:
@@ -210,7 +210,7 @@ func TestHostileFirstMessage(t *testing.T) {
 		s := arrive()
 		s.must(s.wt().writeBytes(first))
 		s.expectUnauthorized()
-		if took := time.Since(start); took >= wtconn.AuthTime {
+		if took := time.Since(start); took >= wtconn.AuthTimeout {
 			t.Errorf("%s: the edge waited %v for the rest of it", name, took)
 		}
 	}

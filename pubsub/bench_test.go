@@ -52,7 +52,7 @@ func BenchmarkPublish(b *testing.B) {
 					sessions[0].HandleFrame(frame)
 				}
 				for _, s := range sessions {
-					s.End()
+					s.Detach()
 				}
 				if err := hub.Close(); err != nil {
 					b.Fatal(err)
@@ -85,7 +85,7 @@ func BenchmarkPublishToHostile(b *testing.B) {
 		sessions[0].HandleFrame(frame)
 	}
 	for _, s := range sessions {
-		s.End()
+		s.Detach()
 	}
 	if err := hub.Close(); err != nil {
 		b.Fatal(err)

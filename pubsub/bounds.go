@@ -56,10 +56,10 @@ type patternCounts struct {
 	all atomic.Int64 // of all tenants
 }
 
-// hasRoom reports whether a new distinct pattern is within the limits: those of
+// hasPatternRoom reports whether a new distinct pattern is within the limits: those of
 // the edge, of the tenant, and of the token whose session asks for it. Sessions
 // that ask at the same moment can pass by one each. The caller holds t.mu.
-func (h *Hub) hasRoom(t *tenant, shape pattern.Shape, token *tokenState) bool {
+func (h *Hub) hasPatternRoom(t *tenant, shape pattern.Shape, token *tokenState) bool {
 	l := h.limits.Load()
 	of := func(limit int) int { // a sharper limit, or half of the edge's
 		switch half := (l.MaxPatterns + 1) / 2; {

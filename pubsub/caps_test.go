@@ -261,17 +261,17 @@ func TestTenantCapsAreForgotten(t *testing.T) {
 	limits := fastLimits()
 	limits.TenantIngressKB = 1
 	inBubble(t, limits, func(r *rig) {
-		for i := range 3 * manyGroups {
-			r.hub.capsOf(fmt.Appendf(nil, "t%d", i))
-			if i%manyGroups == 0 {
-				time.Sleep(2 * groupKept)
+		for i := range 3 * minSweep {
+			r.hub.tenantCapsOf(fmt.Appendf(nil, "t%d", i))
+			if i%minSweep == 0 {
+				time.Sleep(2 * unusedKept)
 			}
 		}
-		if n := len(r.hub.tenantCaps.caps); n > manyGroups {
+		if n := len(r.hub.tenantCaps.caps); n > minSweep {
 			t.Errorf("%d tenants", n)
 		}
-		a := r.hub.capsOf(bytes.Clone([]byte("t")))
-		if r.hub.capsOf([]byte("t")) != a {
+		a := r.hub.tenantCapsOf(bytes.Clone([]byte("t")))
+		if r.hub.tenantCapsOf([]byte("t")) != a {
 			t.Error("a tenant in use has two buckets")
 		}
 	})

@@ -15,11 +15,11 @@ import (
 type counters struct {
 	messagesIn, bytesIn, deliveries, linesOut, framesOut, bytesOut, unsent, missed, rejected, hookFaults atomic.Uint64
 
-	dropped [dropKinds]atomic.Uint64 // by their place in DropReasons
-	slow    [slowKinds]atomic.Uint64 // by their place in SlowReasons
-	refused [32]atomic.Uint64        // by the code's place in wire.Codes
-	latency [len(latencyBounds) + 1]atomic.Uint64
-	waited  atomic.Int64 // the sum of latencies, in ns
+	dropped         [dropKinds]atomic.Uint64 // by their place in DropReasons
+	slowDisconnects [slowKinds]atomic.Uint64 // by their place in SlowReasons
+	refused         [32]atomic.Uint64        // by the code's place in wire.Codes
+	latency         [len(latencyBounds) + 1]atomic.Uint64
+	latencySum      atomic.Int64 // the sum of latencies, in ns
 
 	tenantsMu sync.RWMutex
 	tenants   map[string]*tenantCounters // those counted by name
@@ -84,13 +84,13 @@ func (h *Hub) written(b *batch) {
 		waited := b.taken.Sub(h.epoch) - b.oldest
 		c.framesOut.Add(uint64(b.frames))
 		c.bytesOut.Add(uint64(b.size))
-		c.latency[bucketOf(waited)].Add(1)
-		c.waited.Add(int64(waited))
+		c.latency[latencyBucket(waited)].Add(1)
+		c.latencySum.Add(int64(waited))
 	}
 }
 
-// bucketOf returns the index of the first bound that d is not over.
-func bucketOf(d time.Duration) int {
+// latencyBucket returns the index of the first bound that d is not over.
+func latencyBucket(d time.Duration) int {
 	i, _ := slices.BinarySearch(latencyBounds[:], d)
 	return i
 }
@@ -108,15 +108,15 @@ func (h *Hub) countTenant(limits *Limits, name []byte, published, delivered int)
 	if t == nil {
 		t = &c.others
 		if !many {
-			t = c.name(string(name), limits.MetricTenants)
+			t = c.addTenant(string(name), limits.MetricTenants)
 		}
 	}
 	t.messagesIn.Add(uint64(published))
 	t.deliveries.Add(uint64(delivered))
 }
 
-// name returns the counters of a tenant, made if there is room for one more.
-func (c *counters) name(tenant string, limit int) *tenantCounters {
+// addTenant returns the counters of a tenant, made if there is room for one more.
+func (c *counters) addTenant(tenant string, limit int) *tenantCounters {
 	c.tenantsMu.Lock()
 	defer c.tenantsMu.Unlock()
 	if t := c.tenants[tenant]; t != nil {
@@ -149,19 +149,19 @@ func (h *Hub) Metrics() Metrics {
 		Patterns:   h.patterns.all.Load(), Paused: time.Duration(h.loads.paused.Load()),
 		Dropped: map[string]uint64{}, SlowDisconnects: map[string]uint64{}, Refused: map[wire.Code]uint64{},
 		WriteLatency: Histogram{
-			Bounds: latencyBounds[:], Counts: make([]uint64, len(c.latency)), Sum: time.Duration(c.waited.Load()),
+			Bounds: latencyBounds[:], Counts: make([]uint64, len(c.latency)), Sum: time.Duration(c.latencySum.Load()),
 		},
 	}
 	for i, reason := range DropReasons {
 		m.Dropped[reason] = c.dropped[i].Load()
 	}
 	for i, reason := range SlowReasons {
-		m.SlowDisconnects[reason] = c.slow[i].Load()
+		m.SlowDisconnects[reason] = c.slowDisconnects[i].Load()
 	}
 	for code, i := range codeIndex {
 		m.Refused[code] = c.refused[i].Load()
 	}
-	m.QueueMemory = h.queued.Load()
+	m.QueueMemory = h.queuedBytes.Load()
 	for i := range c.latency {
 		m.WriteLatency.Counts[i] = c.latency[i].Load()
 	}

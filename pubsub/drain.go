@@ -9,11 +9,11 @@ import (
 	"github.com/millrace/millrace/wire"
 )
 
-// leaving is a set of sessions that were asked to leave. Guarded by the hub's
+// drainSet is a set of sessions that were asked to leave. Guarded by the hub's
 // mutex, the channel excepted.
-type leaving struct {
-	left map[*Session]struct{}
-	gone chan struct{} // closed when left is empty
+type drainSet struct {
+	remaining map[*Session]struct{}
+	emptied   chan struct{} // closed when left is empty
 }
 
 // Drain ends the hub's service: new sessions are refused, every client is told
@@ -29,9 +29,9 @@ func (h *Hub) Drain() <-chan struct{} {
 		if d, ok := h.broker.(Directory); ok {
 			d.Draining()
 		}
-		h.draining = h.sendOff(maps.Clone(h.sessions), "the edge stops")
+		h.draining = h.startDrain(maps.Clone(h.sessions), "the edge stops")
 	}
-	return h.draining.gone
+	return h.draining.emptied
 }
 
 // DrainListener asks the sessions that came in by a listener to leave, as Drain
@@ -45,37 +45,37 @@ func (h *Hub) DrainListener(listener string) <-chan struct{} {
 			sessions[s] = struct{}{}
 		}
 	}
-	return h.sendOff(sessions, "the edge no longer listens here").gone
+	return h.startDrain(sessions, "the edge no longer listens here").emptied
 }
 
-// sendOff starts the drain of sessions, a map that becomes its own. The caller
+// startDrain starts the drain of sessions, a map that becomes its own. The caller
 // holds h.mu, and the hub is not closed.
-func (h *Hub) sendOff(sessions map[*Session]struct{}, why string) *leaving {
-	l := &leaving{left: sessions, gone: make(chan struct{})}
+func (h *Hub) startDrain(sessions map[*Session]struct{}, why string) *drainSet {
+	l := &drainSet{remaining: sessions, emptied: make(chan struct{})}
 	if len(sessions) == 0 {
-		close(l.gone)
+		close(l.emptied)
 		return l
 	}
-	h.leavings = append(h.leavings, l)
+	h.drainSets = append(h.drainSets, l)
 	list := slices.Collect(maps.Keys(sessions))
-	h.wg.Go(func() { h.drain(list, l.gone, why) }) // each session holds the group open
+	h.wg.Go(func() { h.runDrain(list, l.emptied, why) }) // each session holds the group open
 	return l
 }
 
-// left takes a session that has ended off the sets that wait for it. The caller
+// leaveDrainSets takes a session that has ended off the sets that wait for it. The caller
 // holds h.mu.
-func (h *Hub) left(s *Session) {
-	h.leavings = slices.DeleteFunc(h.leavings, func(l *leaving) bool {
-		delete(l.left, s)
-		if len(l.left) > 0 {
+func (h *Hub) leaveDrainSets(s *Session) {
+	h.drainSets = slices.DeleteFunc(h.drainSets, func(l *drainSet) bool {
+		delete(l.remaining, s)
+		if len(l.remaining) > 0 {
 			return false
 		}
-		close(l.gone)
+		close(l.emptied)
 		return true
 	})
 }
 
-func (h *Hub) drain(sessions []*Session, gone <-chan struct{}, why string) {
+func (h *Hub) runDrain(sessions []*Session, gone <-chan struct{}, why string) {
 	period := h.limits.Load().Drain
 	end := time.NewTimer(period)
 	defer end.Stop()
@@ -86,7 +86,7 @@ func (h *Hub) drain(sessions []*Session, gone <-chan struct{}, why string) {
 		if !sleep(time.Until(start.Add(spread*time.Duration(i)/time.Duration(len(sessions)))), gone) {
 			return
 		}
-		s.reconnect()
+		s.sendReconnect()
 	}
 	select {
 	case <-gone:
@@ -94,7 +94,7 @@ func (h *Hub) drain(sessions []*Session, gone <-chan struct{}, why string) {
 	case <-end.C:
 	}
 	for _, s := range sessions {
-		s.end(ending{code: wire.CloseGoingAway, reason: why})
+		s.close(closeStatus{code: wire.CloseGoingAway, reason: why})
 	}
 }
 

@@ -14,17 +14,17 @@ import (
 type fairBucket struct {
 	mu sync.Mutex
 	bucket
-	rate  float64     // bytes/s, as it was last asked with, or set; 0: no cap any more
-	line  list.List   // of *turn, the longest waiting first
-	timer *time.Timer // runs advance while somebody waits; nil: nobody ever has
+	rate    float64     // bytes/s, as it was last asked with, or set; 0: no cap any more
+	waiting list.List   // of *turn, the longest waiting first
+	timer   *time.Timer // runs advance while somebody waits; nil: nobody ever has
 }
 
 // turn is the place of a message that waits for a fairBucket.
 type turn struct {
-	bucket *fairBucket
-	place  *list.Element
-	cost   int
-	came   chan struct{} // closed once the message has taken its bytes
+	bucket  *fairBucket
+	element *list.Element
+	cost    int
+	granted chan struct{} // closed once the message has taken its bytes
 }
 
 // take takes cost bytes at a rate in bytes per second, and returns nil; or the turn
@@ -35,14 +35,14 @@ func (b *fairBucket) take(rate float64, cost int) *turn {
 	defer b.mu.Unlock()
 	b.rate = rate
 	pause := b.wait(time.Now(), rate)
-	if b.line.Len() == 0 && pause == 0 {
+	if b.waiting.Len() == 0 && pause == 0 {
 		b.tokens -= float64(cost)
 		return nil
 	}
-	t := &turn{bucket: b, cost: cost, came: make(chan struct{})}
-	t.place = b.line.PushBack(t)
+	t := &turn{bucket: b, cost: cost, granted: make(chan struct{})}
+	t.element = b.waiting.PushBack(t)
 	switch {
-	case b.line.Len() > 1:
+	case b.waiting.Len() > 1:
 	case b.timer == nil:
 		b.timer = time.AfterFunc(pause, b.advance)
 	default:
@@ -55,16 +55,16 @@ func (b *fairBucket) take(rate float64, cost int) *turn {
 func (b *fairBucket) advance() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	for first := b.line.Front(); first != nil; first = b.line.Front() {
+	for first := b.waiting.Front(); first != nil; first = b.waiting.Front() {
 		if b.rate > 0 {
 			if pause := b.wait(time.Now(), b.rate); pause > 0 {
 				b.timer.Reset(pause)
 				return
 			}
 		}
-		t := b.line.Remove(first).(*turn)
+		t := b.waiting.Remove(first).(*turn)
 		b.tokens -= float64(t.cost)
-		close(t.came)
+		close(t.granted)
 	}
 }
 
@@ -72,27 +72,27 @@ func (b *fairBucket) advance() {
 func (b *fairBucket) setRate(rate float64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.rate = rate; b.line.Len() > 0 {
+	if b.rate = rate; b.waiting.Len() > 0 {
 		b.timer.Reset(0)
 	}
 }
 
-func (t *turn) hasCome() bool {
+func (t *turn) isGranted() bool {
 	select {
-	case <-t.came:
+	case <-t.granted:
 		return true
 	default:
 		return false
 	}
 }
 
-// leave gives the turn up, unless it has come.
-func (t *turn) leave() {
+// giveUp gives the turn up, unless it has come.
+func (t *turn) giveUp() {
 	b := t.bucket
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.line.Remove(t.place) // which does nothing once it has come, or was given up
-	if b.line.Len() == 0 {
+	b.waiting.Remove(t.element) // which does nothing once it has come, or was given up
+	if b.waiting.Len() == 0 {
 		b.timer.Stop()
 	}
 }
@@ -102,5 +102,5 @@ func (t *turn) leave() {
 func (b *fairBucket) idle(now time.Time) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.line.Len() == 0 && (b.rate == 0 || b.bucket.idle(now, b.rate))
+	return b.waiting.Len() == 0 && (b.rate == 0 || b.bucket.idle(now, b.rate))
 }

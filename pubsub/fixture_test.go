@@ -206,7 +206,7 @@ func (r *rig) admit(token string) (*client, error) {
 		<-s.done
 		<-c.finished
 		c.readers.Wait()
-		s.End()
+		s.Detach()
 	})
 	return c, nil
 }

@@ -1,10 +1,6 @@
 package pubsub
 
-import (
-	"time"
-
-	"github.com/millrace/millrace/wire"
-)
+import "time"
 
 // frame is one message in queues: a deliver frame, which all sessions that get
 // it share, or a line that keeps its place between them. It never changes, but for
@@ -16,34 +12,5 @@ type frame struct {
 	// publisher; see charge.
 	holders uint32
 	at      time.Duration // when the publish was accepted, on the hub's clock
-	caps    *groupCaps    // of the tenant; nil: it has none
-}
-
-// publication is one publish on its way to this edge's subscribers.
-type publication struct {
-	tenant, channel, payload []byte // valid while it is handed out
-
-	// changes is what [Hub.changes] was before subscribers were looked for. A
-	// session whose subscriptions have changed since then is asked again.
-	changes uint64
-	at      time.Duration // on the hub's clock
-	limits  *Limits
-	caps    *groupCaps
-
-	out  *outbox // sessions that wait to be written
-	pace pace
-
-	// Of a message for one connection.
-	lastResort bool // it is for those alone that were told to leave
-	leaving    bool // one of these could take it
-	wanted     bool // there are subscribers
-}
-
-// encode makes the frame for subscribers with these patterns, in bytewise order.
-func (p *publication) encode(patterns []string) *frame {
-	data := make([]byte, 0, wire.DeliverLen(p.tenant, p.channel, p.payload, patterns))
-	return &frame{
-		data: wire.AppendDeliver(data, p.tenant, p.channel, p.payload, patterns),
-		kind: Binary, at: p.at, caps: p.caps,
-	}
+	caps    *byteCaps     // of the tenant; nil: it has none
 }

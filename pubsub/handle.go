@@ -1,63 +1,13 @@
 package pubsub
 
-import (
-	"github.com/millrace/millrace/pubsub/pattern"
-	"github.com/millrace/millrace/wire"
-)
-
-// subscriptionKey names a subscription within a session.
-type subscriptionKey struct {
-	tenant, pattern string
-	own             bool // has a stream of its own
-}
-
-// checkBacklog notes that the client has too many lines to read. The caller
-// holds s.mu.
-func (s *Session) checkBacklog() {
-	if s.queue.controlBytes > MaxControlBacklog {
-		s.backlog.Store(true)
-	}
-}
-
-// stall reports whether the reader has to wait on s.resume.
-func (s *Session) stall() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.stalled = s.queue.controlBytes > MaxControlBacklog && s.ending == nil
-	s.backlog.Store(s.stalled)
-	return s.stalled
-}
-
-// Ended reports whether the session is ending: what its token allowed a moment
-// ago, when a message began to arrive, may not be allowed any more.
-func (s *Session) Ended() bool {
-	select {
-	case <-s.done:
-		return true
-	default:
-		return false
-	}
-}
-
-// Done is closed when the session starts to end.
-func (s *Session) Done() <-chan struct{} { return s.done }
-
-// Ending returns how the session ends, once Done is closed.
-func (s *Session) Ending() (wire.CloseCode, string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.ending == nil {
-		return 0, ""
-	}
-	return s.ending.code, s.ending.reason
-}
+import "github.com/millrace/millrace/wire"
 
 // ReadLimit is the size in bytes over which a message closes with 1009.
 func (s *Session) ReadLimit() int { return s.hub.limits.Load().MaxPayload + ReadOverhead }
 
 // HandlePing answers a transport's ping.
 func (s *Session) HandlePing(data []byte) {
-	s.Control(Pong, append([]byte(nil), data...))
+	s.QueueControl(Pong, append([]byte(nil), data...))
 }
 
 // HandleLine takes one text message of valid UTF-8. It keeps nothing of it.
@@ -66,7 +16,7 @@ func (s *Session) HandleLine(text []byte) { s.accept(text, (*Session).handleLine
 func (s *Session) handleLine(text []byte) {
 	line, err := wire.ParseLine(text)
 	if err != nil || line.Verb == wire.VerbAuth { // who authenticated in the handshake has nothing to add
-		s.breach(wire.CodeBadRequest)
+		s.rejectBroken(wire.CodeBadRequest)
 		return
 	}
 	switch line.Verb {
@@ -88,7 +38,7 @@ func (s *Session) HandleStreamLine(text []byte) { s.accept(text, (*Session).hand
 func (s *Session) handleStreamLine(text []byte) {
 	line, err := wire.ParseStreamLine(text)
 	if err != nil {
-		s.breach(wire.CodeBadRequest)
+		s.rejectBroken(wire.CodeBadRequest)
 		return
 	}
 	s.handleSubscription(line)
@@ -101,7 +51,7 @@ func (s *Session) HandleFrame(frame []byte) { s.accept(frame, (*Session).handleF
 func (s *Session) handleFrame(frame []byte) {
 	p, err := decodePublish(frame)
 	if err != nil {
-		s.breach(wire.CodeBadFrame)
+		s.rejectBroken(wire.CodeBadFrame)
 		return
 	}
 	s.broken = 0
@@ -115,7 +65,7 @@ func (s *Session) handleFrame(frame []byte) {
 	case len(p.Payload) > s.hub.limits.Load().MaxPayload:
 		s.reject(wire.CodePayloadTooLarge, "PUB", string(p.Tenant), string(p.Channel))
 	case !s.mayPublish(p): // it has been answered
-	case !s.payTenant(p.Tenant, len(frame)):
+	case !s.chargeTenant(p.Tenant, len(frame)):
 		s.hold(frame, (*Session).publishHeld)
 	default:
 		s.publish(p)
@@ -139,196 +89,34 @@ func decodePublish(frame []byte) (wire.Publish, error) {
 
 // publish passes on a message that this edge accepts.
 func (s *Session) publish(p wire.Publish) {
-	pace, ok := s.hub.begin(s.loadOf(p.Tenant), s.done)
+	pace, ok := s.hub.begin(s.cachedLoad(p.Tenant), s.done)
 	if !ok {
 		return
 	}
-	s.published(s.load.name)
+	s.notePublishedTo(s.lastLoad.name)
 	s.hub.count.messagesIn.Add(1)
 	s.hub.countTenant(s.hub.limits.Load(), p.Tenant, 1, 0)
-	if err := s.hub.publish(p, &s.near, pace); err != nil {
-		s.tellUnsent(err)
+	if err := s.hub.publish(p, &s.lastTenant, pace); err != nil {
+		s.notifyUnsent(err)
 	}
 }
 
-// loadOf returns the load of a tenant.
-func (s *Session) loadOf(tenant []byte) *load {
-	if !s.load.is(tenant) {
-		s.load = s.hub.loadOf(tenant)
+// cachedLoad returns the load of a tenant.
+func (s *Session) cachedLoad(tenant []byte) *load {
+	if !s.lastLoad.is(tenant) {
+		s.lastLoad = s.hub.loadOf(tenant)
 	}
-	return s.load
+	return s.lastLoad
 }
 
 var defaultTenant = []byte(wire.DefaultTenant)
 
-// breach answers a broken message; too many in a row end the session.
-func (s *Session) breach(code wire.Code) {
+// rejectBroken answers a broken message; too many in a row end the session.
+func (s *Session) rejectBroken(code wire.Code) {
 	s.broken++
 	if s.broken < MaxBroken {
 		s.reject(code)
 		return
 	}
-	s.fail(wire.ClosePolicy, code)
-}
-
-func (s *Session) handleSubscription(line wire.Line) {
-	tenant, text, verb := string(line.Tenant), string(line.Pattern), line.Verb
-	if wire.CheckTenant(tenant) != nil {
-		s.reject(wire.CodeBadTenant)
-		return
-	}
-	p, err := pattern.Parse(text)
-	if err != nil {
-		s.reject(wire.CodeBadPattern)
-		return
-	}
-	key := subscriptionKey{tenant, text, line.Own}
-	if !s.awaitDecision(key) {
-		return
-	}
-	s.subscribing.Lock()
-	defer s.subscribing.Unlock()
-	if s.putOff[key] != nil { // what comes behind it does not
-		s.unsubscribe(key)
-	}
-	if verb == wire.VerbUnsub {
-		if !s.putOffUnsub(key) {
-			s.unsubscribe(key)
-		}
-		return
-	}
-	current := s.subscriptions[key]
-	if current == nil {
-		for waits := range s.putOff { // these count for none of the limits that follow
-			s.unsubscribe(waits)
-		}
-	}
-	switch {
-	case !s.identity.Rights.CanSubscribe(tenant, p):
-		s.reject(wire.CodePermissionDenied, verb.String(), tenant, text)
-		return
-	case current != nil: // repeated: acknowledged again, changes nothing
-		s.owe(key, current)
-	case s.refuseSubscription(key, p):
-	default:
-		s.request(key, p)
-	}
-}
-
-// refuseSubscription answers a SUB that is over a limit of the connection. The caller
-// holds s.subscribing.
-func (s *Session) refuseSubscription(key subscriptionKey, p pattern.Pattern) bool {
-	code := s.subscriptionLimit(key.pattern, p)
-	if code != "" {
-		s.reject(code, wire.VerbSub.String(), key.tenant, key.pattern)
-	}
-	return code != ""
-}
-
-// subscriptionLimit returns the code for a subscription that is over a limit of the
-// connection; empty: it is not. The caller holds s.subscribing.
-func (s *Session) subscriptionLimit(text string, p pattern.Pattern) wire.Code {
-	limits := s.hub.limits.Load()
-	switch {
-	case len(s.subscriptions)+len(s.asks.pending) >= limits.MaxSubscriptions, int(s.patternBytes)+len(text) > MaxPatternBytes:
-		return wire.CodeTooManySubscriptions
-	case !s.shapes.has(p.Shape()) && len(s.shapes) >= limits.MaxPatternShapes:
-		return wire.CodeTooManyPatterns
-	}
-	return ""
-}
-
-// subscribe joins the subscribers of a pattern, and answers the SUB; l is the load of the
-// tenant. The caller holds s.subscribing.
-func (s *Session) subscribe(key subscriptionKey, p pattern.Pattern, l *load) {
-	pace, ok := s.hub.begin(l, s.done)
-	if !ok {
-		return
-	}
-	defer pace.end()
-	sub, refused := s.hub.join(key.tenant, p, s, key.own)
-	if sub == nil {
-		s.reject(refused, wire.VerbSub.String(), key.tenant, key.pattern)
-		return
-	}
-	s.patternBytes += int32(len(key.pattern))
-	s.shapes.add(p.Shape())
-	s.mu.Lock()
-	s.subscriptions[key] = sub
-	s.change()
-	s.mu.Unlock()
-	s.owe(key, sub)
-	s.tellSubscribed(key)
-}
-
-// owe answers a SUB once the broker has confirmed the interest.
-func (s *Session) owe(key subscriptionKey, sub *subscription) {
-	s.mu.Lock()
-	sub.owed++
-	waits := sub.owed > 1
-	s.mu.Unlock()
-	if !waits {
-		sub.interest.whenConfirmed(func() {
-			s.mu.Lock()
-			defer s.mu.Unlock()
-			s.pay(key, sub)
-		})
-	}
-}
-
-// pay queues the OK lines that a subscription is owed. The caller holds s.mu.
-func (s *Session) pay(key subscriptionKey, sub *subscription) {
-	if sub.owed > 0 {
-		s.tellOutage()
-	}
-	for ; sub.owed > 0; sub.owed-- {
-		if sub.lane != nil && sub.lane.held {
-			s.releaseLane(sub.lane) // its OK stands first in it
-		} else {
-			s.acknowledge(wire.VerbSub, key.tenant, key.pattern)
-		}
-	}
-}
-
-// change follows a change of subscriptions, in the tree too. What publishers
-// found before it counts no more. The caller holds s.mu.
-func (s *Session) change() { s.changed = s.hub.changes.Add(1) }
-
-// unsubscribe ends a subscription, if there is one, and answers. The caller holds
-// s.subscribing.
-func (s *Session) unsubscribe(key subscriptionKey) {
-	current := s.subscriptions[key]
-	delete(s.putOff, key)
-	if current != nil {
-		pace, ok := s.hub.begin(s.hub.loadOf([]byte(key.tenant)), s.done)
-		if !ok {
-			return
-		}
-		defer pace.end()
-		s.hub.leave(key.tenant, current)
-		s.patternBytes -= int32(len(key.pattern))
-		s.shapes.remove(current.interest.shape)
-		s.tellUnsubscribed(key)
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if current != nil {
-		s.pay(key, current)
-		delete(s.subscriptions, key)
-		s.change()
-	}
-	s.acknowledge(wire.VerbUnsub, key.tenant, key.pattern)
-	if current != nil && current.lane != nil {
-		s.closeLane(current.lane)
-	}
-}
-
-// acknowledge queues an OK line behind the deliveries that came before it. The
-// caller holds s.mu.
-func (s *Session) acknowledge(verb wire.Verb, tenant, text string) {
-	if s.ending == nil {
-		s.queue.pushOK(&s.queue.lane, wire.AppendOK(nil, verb, tenant, text))
-		s.checkBacklog()
-		s.wake()
-	}
+	s.closeWithError(wire.ClosePolicy, code)
 }

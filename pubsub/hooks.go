@@ -104,8 +104,8 @@ func protect(call func() error) (err error) {
 	return call()
 }
 
-// tell calls all hooks of a list.
-func tell[H any](h *Hub, list []hookOf[H], call func(H)) {
+// runHooks calls all hooks of a list.
+func runHooks[H any](h *Hub, list []hookOf[H], call func(H)) {
 	for _, n := range list {
 		err := protect(func() error {
 			call(n.hook)
@@ -117,9 +117,9 @@ func tell[H any](h *Hub, list []hookOf[H], call func(H)) {
 	}
 }
 
-// ask calls the hooks of a list until one refuses, and returns its refusal; nil: all of
+// askHooks calls the hooks of a list until one refuses, and returns its refusal; nil: all of
 // them allow it.
-func ask[H any](ctx context.Context, h *Hub, list []hookOf[H], call func(hookOf[H]) error) *hook.Refusal {
+func askHooks[H any](ctx context.Context, h *Hub, list []hookOf[H], call func(hookOf[H]) error) *hook.Refusal {
 	for _, n := range list {
 		err := protect(func() error { return call(n) })
 		gone := ctx.Err()
@@ -165,12 +165,12 @@ func (h *Hub) hookFailed(name string, err error) {
 
 // Refused tells the hooks of a client that got no session.
 func (h *Hub) Refused(r hook.RefusedClient) {
-	tell(h, h.hooks.Load().refused, func(o hook.RefusalObserver) { o.Refused(r) })
+	runHooks(h, h.hooks.Load().refused, func(o hook.RefusalObserver) { o.Refused(r) })
 }
 
 // Operated tells the hooks of an operation on tokens.
 func (h *Hub) Operated(o hook.Operation) {
-	tell(h, h.hooks.Load().operated, func(observer hook.OperationObserver) { observer.Operated(o) })
+	runHooks(h, h.hooks.Load().operated, func(observer hook.OperationObserver) { observer.Operated(o) })
 }
 
 // hookClient is what hooks see of the session.
@@ -191,7 +191,7 @@ func (s *Session) Authorize(ctx context.Context) *hook.Refusal {
 	ctx, cancel := context.WithTimeout(ctx, hook.AskTimeout)
 	defer cancel()
 	client := s.hookClient()
-	refusal := ask(ctx, s.hub, list, func(n hookOf[hook.ConnectAuthorizer]) error {
+	refusal := askHooks(ctx, s.hub, list, func(n hookOf[hook.ConnectAuthorizer]) error {
 		return n.hook.AuthorizeConnect(ctx, client)
 	})
 	if refusal != nil {
@@ -219,19 +219,19 @@ func oneLine(reason string) string {
 func (s *Session) Connected() {
 	s.connected = true
 	if list := s.hub.hooks.Load().connected; len(list) > 0 {
-		tell(s.hub, list, func(o hook.ConnectObserver) { o.Connected(s.hookClient()) })
+		runHooks(s.hub, list, func(o hook.ConnectObserver) { o.Connected(s.hookClient()) })
 	}
 }
 
-// tellDisconnected tells the hooks that a session has ended of which Connected told.
-func (s *Session) tellDisconnected() {
+// runDisconnectedHooks tells the hooks that a session has ended of which Connected told.
+func (s *Session) runDisconnectedHooks() {
 	list := s.hub.hooks.Load().disconnected
 	if !s.connected || len(list) == 0 {
 		return
 	}
-	code, reason := s.Ending()
+	code, reason := s.CloseStatus()
 	d := hook.Disconnection{Code: code, Reason: reason, After: time.Since(s.client.Since)}
-	tell(s.hub, list, func(o hook.DisconnectObserver) { o.Disconnected(s.hookClient(), d) })
+	runHooks(s.hub, list, func(o hook.DisconnectObserver) { o.Disconnected(s.hookClient(), d) })
 }
 
 // mayPublish asks the hooks about a publish, and answers one that they refuse.
@@ -243,7 +243,7 @@ func (s *Session) mayPublish(p wire.Publish) bool {
 func (s *Session) askPublish(list []hookOf[hook.PublishAuthorizer], p wire.Publish) bool {
 	client := s.hookClient()
 	asked := hook.Publication{Tenant: string(p.Tenant), Channel: string(p.Channel), Delivery: p.Delivery, Size: len(p.Payload)}
-	refusal := ask(context.Background(), s.hub, list, func(n hookOf[hook.PublishAuthorizer]) error {
+	refusal := askHooks(context.Background(), s.hub, list, func(n hookOf[hook.PublishAuthorizer]) error {
 		asked.Payload = nil
 		if n.readPayload {
 			asked.Payload = p.Payload

@@ -346,7 +346,7 @@ func TestAskingIsBounded(t *testing.T) {
 			t.Errorf("one connection has %d questions asked, want %d", most, hook.MaxAsked)
 		}
 
-		r.hub.byToken["x"].asks.Store(maxAsks / 2)
+		r.hub.tokens["x"].asks.Store(maxAsks / 2)
 		same, other := r.connect("x"), r.connect("y")
 		same.send("SUB:t:b")
 		same.expect("ERR:try_later:SUB:t:b")

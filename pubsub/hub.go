@@ -2,16 +2,12 @@ package pubsub
 
 import (
 	"errors"
-	"maps"
 	"net/netip"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"go.uber.org/zap"
-
-	"github.com/millrace/millrace/wire"
 )
 
 // Refusals of [Hub.Admit].
@@ -32,49 +28,49 @@ type Hub struct {
 	limits atomic.Pointer[Limits]
 	wg     sync.WaitGroup // readers and writers
 
-	count     counters
-	epoch     time.Time     // of the hub's clock
-	changes   atomic.Uint64 // of subscriptions; see tenant
-	outage    atomic.Uint64 // the number of the outage of the broker's link; 0: it is up
-	outages   uint64        // until now; Linked's
-	tenantsMu sync.RWMutex
-	tenants   map[string]*tenant
-	queued    atomic.Int64 // bytes in all queues, in chunks; see Session.countQueue
+	count       counters
+	epoch       time.Time     // of the hub's clock
+	subsVersion atomic.Uint64 // of subscriptions; see tenant
+	outage      atomic.Uint64 // the number of the outage of the broker's link; 0: it is up
+	outages     uint64        // until now; Linked's
+	tenantsMu   sync.RWMutex
+	tenants     map[string]*tenant
+	queuedBytes atomic.Int64 // bytes in all queues, in chunks; see Session.countQueue
 
-	tenantCaps groups // of those in use
-	tokenCaps  groups // of tokens without a connection; others are in byToken
-	patterns   patternCounts
-	loads      loads
-	linkWatch  linkWatch
-	hooks      atomic.Pointer[hooks]
-	hookFaults faultLog
-	asks       atomic.Int64 // questions to hooks about subscriptions that are under way
+	tenantCaps    capsRegistry // of those in use
+	idleTokenCaps capsRegistry // of tokens without a connection; others are in byToken
+	patterns      patternCounts
+	loads         loads
+	linkWatch     linkWatch
+	hooks         atomic.Pointer[hooks]
+	hookFaults    faultLog
+	asks          atomic.Int64 // questions to hooks about subscriptions that are under way
 
-	mu         sync.Mutex // guards the rest
-	sessions   map[*Session]struct{}
-	byToken    map[string]*tokenState
-	byTenant   accounts[string]
-	byAddress  accounts[netip.Addr] // networks
-	nextID     uint64
-	arrivals   arrivals // connections that have not authenticated yet, and have no token
-	handshakes arrivals // and have one
-	leavings   []*leaving
-	draining   *leaving      // nil: the hub does not drain
-	quit       chan struct{} // closed when it does
+	mu              sync.Mutex // guards the rest
+	sessions        map[*Session]struct{}
+	tokens          map[string]*tokenState
+	tenantAccounts  accounts[string]
+	addressAccounts accounts[netip.Addr] // networks
+	nextID          uint64
+	unauthenticated pendingConns // connections that have not authenticated yet, and have no token
+	handshakes      pendingConns // and have one
+	drainSets       []*drainSet
+	draining        *drainSet     // nil: the hub does not drain
+	quit            chan struct{} // closed when it does
 }
 
 // NewHub makes a hub that owns broker and joins it.
 func NewHub(broker Broker, limits Limits, log *zap.Logger) *Hub {
 	h := &Hub{
-		broker:    broker,
-		log:       log,
-		tenants:   map[string]*tenant{},
-		sessions:  map[*Session]struct{}{},
-		byToken:   map[string]*tokenState{},
-		epoch:     time.Now().Add(-1), // no time is zero
-		byTenant:  accounts[string]{},
-		byAddress: accounts[netip.Addr]{},
-		quit:      make(chan struct{}),
+		broker:          broker,
+		log:             log,
+		tenants:         map[string]*tenant{},
+		sessions:        map[*Session]struct{}{},
+		tokens:          map[string]*tokenState{},
+		epoch:           time.Now().Add(-1), // no time is zero
+		tenantAccounts:  accounts[string]{},
+		addressAccounts: accounts[netip.Addr]{},
+		quit:            make(chan struct{}),
 	}
 	h.SetLimits(limits)
 	h.hooks.Store(new(hooks))
@@ -89,17 +85,17 @@ func (h *Hub) SetLimits(l Limits) {
 		return
 	}
 	if old.TenantShare != l.TenantShare {
-		h.dropLoads()
+		h.resetLoads()
 	}
 	if old.TenantIngressKB != l.TenantIngressKB {
 		h.tenantCaps.setIngress(kb(l.TenantIngressKB))
 	}
 	if old.TokenIngressKB != l.TokenIngressKB {
 		rate := kb(l.TokenIngressKB)
-		h.tokenCaps.setIngress(rate)
+		h.idleTokenCaps.setIngress(rate)
 		h.mu.Lock()
 		defer h.mu.Unlock()
-		for _, t := range h.byToken {
+		for _, t := range h.tokens {
 			t.caps.ingress.setRate(rate)
 		}
 	}
@@ -136,7 +132,7 @@ func (h *Hub) Admit(id Identity, client Client) (*Session, error) {
 	if n := len(id.Tenants); n > MaxTenantsCounted {
 		id.Tenants = id.Tenants[:MaxTenantsCounted]
 	}
-	if err := h.room(&id, &client); err != nil {
+	if err := h.checkShares(&id, &client); err != nil {
 		return nil, err
 	}
 	h.nextID++
@@ -151,17 +147,17 @@ func (h *Hub) Admit(id Identity, client Client) (*Session, error) {
 		kick:          make(chan struct{}, 1),
 	}
 	h.sessions[s] = struct{}{}
-	s.token = h.byToken[id.TokenID]
+	s.token = h.tokens[id.TokenID]
 	if s.token == nil {
-		s.token = &tokenState{sessions: map[*Session]struct{}{}, caps: h.tokenCaps.take(id.TokenID), tenants: id.Tenants}
+		s.token = &tokenState{sessions: map[*Session]struct{}{}, caps: h.idleTokenCaps.take(id.TokenID), tenants: id.Tenants}
 		if s.token.caps == nil {
-			s.token.caps = new(groupCaps)
+			s.token.caps = new(byteCaps)
 		}
 		s.token.accounts = append(s.token.accounts, &s.token.own)
 		for _, tenant := range id.Tenants {
-			s.token.accounts = append(s.token.accounts, h.byTenant.take(tenant))
+			s.token.accounts = append(s.token.accounts, h.tenantAccounts.acquire(tenant))
 		}
-		h.byToken[id.TokenID] = s.token
+		h.tokens[id.TokenID] = s.token
 	}
 	s.token.sessions[s] = struct{}{}
 	h.countSession(s)
@@ -170,8 +166,8 @@ func (h *Hub) Admit(id Identity, client Client) (*Session, error) {
 	return s, nil
 }
 
-// forget drops a session that has ended.
-func (h *Hub) forget(s *Session) {
+// removeSession drops a session that has ended.
+func (h *Hub) removeSession(s *Session) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if _, known := h.sessions[s]; !known {
@@ -179,49 +175,15 @@ func (h *Hub) forget(s *Session) {
 	}
 	delete(h.sessions, s)
 	s.mu.Lock()
-	s.uncount()
+	s.uncountSession()
 	s.mu.Unlock()
-	h.dropToken(s)
+	h.releaseToken(s)
 	if s.address != nil {
 		ip, _ := s.client.network()
-		h.byAddress.giveBack(ip)
+		h.addressAccounts.release(ip)
 	}
-	h.left(s)
+	h.leaveDrainSets(s)
 	h.wg.Done()
-}
-
-func (h *Hub) dropToken(s *Session) {
-	delete(s.token.sessions, s)
-	if len(s.token.sessions) > 0 {
-		return
-	}
-	delete(h.byToken, s.identity.TokenID)
-	for _, tenant := range s.token.tenants {
-		h.byTenant.giveBack(tenant)
-	}
-	// Its caps hold also for who connects anew for each message.
-	if egress := kb(h.limits.Load().TokenEgressKB); !s.token.caps.idle(time.Now(), egress) {
-		h.tokenCaps.put(s.identity.TokenID, s.token.caps, egress)
-	}
-}
-
-// tokenState is what the sessions of one token share.
-type tokenState struct {
-	sessions map[*Session]struct{} // guarded by the hub's mutex
-	caps     *groupCaps
-	own      account
-	tenants  []string     // that the sessions count for
-	accounts []*account   // own, and those of tenants
-	patterns atomic.Int64 // distinct ones that its sessions were the first to have
-	asks     atomic.Int64 // as in Hub
-}
-
-// sessionsOf returns the sessions of a token. The caller holds h.mu.
-func (h *Hub) sessionsOf(tokenID string) map[*Session]struct{} {
-	if t := h.byToken[tokenID]; t != nil {
-		return t.sessions
-	}
-	return nil
 }
 
 // now is the time on the hub's clock, which is never set.
@@ -230,83 +192,9 @@ func (h *Hub) now() time.Duration { return time.Since(h.epoch) }
 // Go runs a transport's goroutine; [Hub.Close] waits for it.
 func (h *Hub) Go(f func()) { h.wg.Go(f) }
 
-// TokenRevoked ends every session of a token.
-func (h *Hub) TokenRevoked(tokenID string) {
-	for _, s := range h.ofToken(tokenID) {
-		s.Revoke()
-	}
-}
-
-// TokenRenewed moves the expiry of every session of a token.
-func (h *Hub) TokenRenewed(tokenID string, expiresAt time.Time, version uint64) {
-	for _, s := range h.ofToken(tokenID) {
-		s.Renew(expiresAt, version)
-	}
-}
-
-// TokensUnverifiable ends every session: nobody knows any more whether their
-// tokens are still valid.
-func (h *Hub) TokensUnverifiable() {
-	h.mu.Lock()
-	sessions := slices.Collect(maps.Keys(h.sessions))
-	h.mu.Unlock()
-	for _, s := range sessions {
-		s.fail(wire.CloseTryLater, wire.CodeTokenUnverifiable)
-	}
-}
-
-func (h *Hub) ofToken(tokenID string) []*Session {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return slices.Collect(maps.Keys(h.sessionsOf(tokenID)))
-}
-
 // Close drains the hub, waits for all its goroutines, and closes the broker.
 func (h *Hub) Close() error {
 	<-h.Drain()
 	h.wg.Wait()
 	return h.broker.Close()
-}
-
-// Stat describes one open session to an operator.
-type Stat struct {
-	ID            uint64    `json:"id"`
-	TokenID       string    `json:"token_id"`
-	IP            string    `json:"ip"`
-	Transport     string    `json:"transport"`
-	Since         time.Time `json:"since"`
-	ExpiresAt     time.Time `json:"expires_at"`
-	Subscriptions int64     `json:"subscriptions"`
-	QueuedBytes   int       `json:"queued_bytes"`
-	Dropped       uint64    `json:"dropped"`
-	Draining      bool      `json:"draining"`
-}
-
-// Stats lists the open sessions, oldest first.
-func (h *Hub) Stats() []Stat {
-	h.mu.Lock()
-	sessions := slices.Collect(maps.Keys(h.sessions))
-	h.mu.Unlock()
-	stats := make([]Stat, 0, len(sessions))
-	for _, s := range sessions {
-		s.mu.Lock()
-		stat := Stat{
-			ID:            s.client.ID,
-			TokenID:       s.identity.TokenID,
-			Transport:     s.client.Transport,
-			Since:         s.client.Since.UTC(),
-			ExpiresAt:     s.expiresAt.UTC(),
-			Subscriptions: int64(len(s.subscriptions)),
-			QueuedBytes:   s.queue.deliveries + s.queue.controlBytes,
-			Dropped:       s.lost.Load(),
-			Draining:      s.told,
-		}
-		s.mu.Unlock()
-		if s.client.IP.IsValid() {
-			stat.IP = s.client.IP.String()
-		}
-		stats = append(stats, stat)
-	}
-	slices.SortFunc(stats, func(a, b Stat) int { return int(int64(a.ID) - int64(b.ID)) })
-	return stats
 }

@@ -25,45 +25,45 @@ const watchEvery = time.Second
 func (s *Session) Charge(n int) {
 	s.hub.count.bytesIn.Add(uint64(n))
 	s.ingress.charge(n)
-	s.unpaid += int32(n + costOverhead)
+	s.uncharged += int32(n + costOverhead)
 }
 
 // accept handles a message now, or holds it until the cap of the client's token
 // allows it.
 func (s *Session) accept(data []byte, handle func(*Session, []byte)) {
-	for !s.await(time.Hour) { // a message of another stream is held: this one comes behind it
-		if s.Ended() {
+	for !s.awaitHeld(time.Hour) { // a message of another stream is held: this one comes behind it
+		if s.Closing() {
 			return
 		}
 	}
 	switch {
-	case s.Ended():
-	case s.payToken():
+	case s.Closing():
+	case s.chargeToken():
 		handle(s, data)
 	default:
 		s.hold(data, handle)
 	}
 }
 
-// payToken charges what came to the cap of the client's token. If it reports false,
+// chargeToken charges what came to the cap of the client's token. If it reports false,
 // its turn is to be waited for.
-func (s *Session) payToken() bool {
-	cost := int(s.unpaid)
-	s.unpaid = 0
+func (s *Session) chargeToken() bool {
+	cost := int(s.uncharged)
+	s.uncharged = 0
 	limit := s.hub.limits.Load().TokenIngressKB
-	return limit == 0 || cost == 0 || s.goesOn(s.token.caps.ingress.take(kb(limit), cost))
+	return limit == 0 || cost == 0 || s.mayProceed(s.token.caps.ingress.take(kb(limit), cost))
 }
 
-// payTenant charges a publish of n bytes to its tenant's cap. If it reports false,
+// chargeTenant charges a publish of n bytes to its tenant's cap. If it reports false,
 // its turn is to be waited for, and the publish to be held.
-func (s *Session) payTenant(tenant []byte, n int) bool {
+func (s *Session) chargeTenant(tenant []byte, n int) bool {
 	limit := s.hub.limits.Load().TenantIngressKB
-	return limit == 0 || s.goesOn(s.hub.capsOf(tenant).ingress.take(kb(limit), n+costOverhead))
+	return limit == 0 || s.mayProceed(s.hub.tenantCapsOf(tenant).ingress.take(kb(limit), n+costOverhead))
 }
 
-// goesOn reports whether there is no turn to wait for; if there is one, the session
+// mayProceed reports whether there is no turn to wait for; if there is one, the session
 // waits.
-func (s *Session) goesOn(t *turn) bool {
+func (s *Session) mayProceed(t *turn) bool {
 	if t != nil {
 		s.held = &heldMessage{turn: t}
 	}
@@ -75,10 +75,10 @@ func (s *Session) hold(data []byte, handle func(*Session, []byte)) {
 	s.held.data, s.held.handle = bytes.Clone(data), handle
 }
 
-// await waits until the session's turn has come, for limit at most, and handles the
+// awaitHeld waits until the session's turn has come, for limit at most, and handles the
 // message that was held until then; which may have to wait for another turn. It
 // reports whether there is nothing left to wait for.
-func (s *Session) await(limit time.Duration) bool {
+func (s *Session) awaitHeld(limit time.Duration) bool {
 	for s.held != nil {
 		held := s.held
 		if !s.awaitTurn(held.turn, limit) {
@@ -95,24 +95,24 @@ func (s *Session) await(limit time.Duration) bool {
 // awaitTurn reports false when the session ends, and when its turn has not come
 // within limit.
 func (s *Session) awaitTurn(t *turn, limit time.Duration) bool {
-	if t.hasCome() {
-		return !s.Ended()
+	if t.isGranted() {
+		return !s.Closing()
 	}
 	for ; limit > 0; limit -= watchEvery {
 		timer := time.NewTimer(min(limit, watchEvery))
 		select {
-		case <-t.came:
+		case <-t.granted:
 			timer.Stop()
-			return !s.Ended()
+			return !s.Closing()
 		case <-s.done:
 			timer.Stop()
-			t.leave()
+			t.giveUp()
 			return false
 		case <-timer.C:
 		}
 		if s.clientGone() {
 			s.Close(wire.CloseNormal, "")
-			t.leave()
+			t.giveUp()
 			return false
 		}
 	}
@@ -134,10 +134,10 @@ func (s *Session) clientGone() bool {
 // again.
 func (s *Session) Ready(limit time.Duration) bool {
 	if s.held == nil {
-		s.payToken()
+		s.chargeToken()
 	}
 	begin := time.Now()
-	if !s.await(limit) {
+	if !s.awaitHeld(limit) {
 		return false
 	}
 	limit = max(0, limit-time.Since(begin))
@@ -154,27 +154,8 @@ func (s *Session) Ready(limit time.Duration) bool {
 		}
 	}
 
-	if s.backlog.Load() && s.stall() {
+	if s.backlog.Load() && s.stallReader() {
 		s.awaitResume()
 	}
-	return !s.Ended()
-}
-
-// awaitResume waits until the client has read enough of its control lines.
-func (s *Session) awaitResume() {
-	watch := time.NewTicker(watchEvery)
-	defer watch.Stop()
-	for {
-		select {
-		case <-s.resume:
-			return
-		case <-s.done:
-			return
-		case <-watch.C:
-		}
-		s.CheckProgress()
-		if s.clientGone() {
-			s.Close(wire.CloseNormal, "")
-		}
-	}
+	return !s.Closing()
 }

@@ -48,7 +48,7 @@ func (c *client) start(frames ...[]byte) (done <-chan struct{}) {
 // ready waits as transports do, again and again.
 func (c *client) ready() bool {
 	for !c.Ready(25 * time.Second) {
-		if c.Ended() {
+		if c.Closing() {
 			return false
 		}
 	}
@@ -264,8 +264,8 @@ func TestClientGoneWhileHeld(t *testing.T) {
 		default:
 			r.Error("it waits for its turn")
 		}
-		s.End()
-		if caps := r.hub.capsOf([]byte("t")); caps.ingress.line.Len() != 0 {
+		s.Detach()
+		if caps := r.hub.tenantCapsOf([]byte("t")); caps.ingress.waiting.Len() != 0 {
 			r.Error("it has a place among those that wait")
 		}
 	})
@@ -297,18 +297,18 @@ func TestTokenCapsAreForgotten(t *testing.T) {
 	inBubble(t, limits, func(r *rig) {
 		quiet := r.connect("quiet")
 		quiet.vanish()
-		if n := len(r.hub.tokenCaps.caps); n != 0 {
+		if n := len(r.hub.idleTokenCaps.caps); n != 0 {
 			t.Errorf("%d of tokens that sent nothing", n)
 		}
-		for i := range 4 * manyGroups {
+		for i := range 4 * minSweep {
 			c := r.connect(fmt.Sprint(i))
 			<-c.start(framed("t", 600))
 			c.vanish()
 			if i%100 == 0 {
-				time.Sleep(groupKept / 4)
+				time.Sleep(unusedKept / 4)
 			}
 		}
-		if n := len(r.hub.tokenCaps.caps); n > manyGroups {
+		if n := len(r.hub.idleTokenCaps.caps); n > minSweep {
 			t.Errorf("%d tokens", n)
 		}
 	})

@@ -14,11 +14,11 @@ import (
 // publisher that may have looked before the change knows when it comes to the
 // session, and the session answers for itself (Session.again).
 type tenant struct {
-	name string
-	tree pattern.Tree[*interest]
-	dead atomic.Bool // emptied and taken out of the hub
-	load atomic.Pointer[load]
-	mu   sync.Mutex // held by who changes something
+	name    string
+	tree    pattern.Tree[*interest]
+	removed atomic.Bool // emptied and taken out of the hub
+	load    atomic.Pointer[load]
+	mu      sync.Mutex // held by who changes something
 
 	shapes map[pattern.Shape]int // of its patterns, and how many have each; guarded by mu
 }
@@ -35,16 +35,16 @@ type interest struct {
 
 // confirmation is what a broker says once of an interest.
 type confirmation struct {
-	mu      sync.Mutex
-	given   bool
-	waiting []func()
+	mu        sync.Mutex
+	confirmed bool
+	waiting   []func()
 }
 
 // confirm is called by the broker.
 func (c *confirmation) confirm() {
 	c.mu.Lock()
 	waiting := c.waiting
-	c.given, c.waiting = true, nil
+	c.confirmed, c.waiting = true, nil
 	c.mu.Unlock()
 	for _, f := range waiting {
 		f()
@@ -54,7 +54,7 @@ func (c *confirmation) confirm() {
 // whenConfirmed calls f, at once if the broker has confirmed.
 func (c *confirmation) whenConfirmed(f func()) {
 	c.mu.Lock()
-	if !c.given {
+	if !c.confirmed {
 		c.waiting = append(c.waiting, f)
 		c.mu.Unlock()
 		return
@@ -65,24 +65,24 @@ func (c *confirmation) whenConfirmed(f func()) {
 
 // subscription is one session's place in an interest.
 type subscription struct {
-	interest *interest
-	index    int   // in interest.subscribers
-	lane     *lane // of its own; nil: the session's default one
-	owed     int   // OK:SUB lines, until the interest is confirmed; guarded by the session's mutex
+	interest   *interest
+	index      int   // in interest.subscribers
+	lane       *lane // of its own; nil: the session's default one
+	pendingOKs int   // OK:SUB lines, until the interest is confirmed; guarded by the session's mutex
 }
 
-// join adds a subscriber, with a stream of its own or without, or returns the code
+// addSubscription adds a subscriber, with a stream of its own or without, or returns the code
 // of a refusal. For what this edge accepts the subscription works at once, for
 // what others accept when its interest is confirmed.
-func (h *Hub) join(name string, p pattern.Pattern, s *Session, own bool) (*subscription, wire.Code) {
+func (h *Hub) addSubscription(name string, p pattern.Pattern, s *Session, own bool) (*subscription, wire.Code) {
 	t := h.lockTenant(name)
 	defer t.mu.Unlock()
-	defer h.dropEmpty(t)
+	defer h.removeIfEmpty(t)
 	in, known := t.tree.Get(p)
 	if !known {
 		in = &interest{pattern: p, patterns: [1]string{p.String()}, shape: p.Shape()}
 		in.subscribers.Store(new(members))
-		if !h.hasRoom(t, in.shape, s.token) {
+		if !h.hasPatternRoom(t, in.shape, s.token) {
 			return nil, wire.CodeTooManyPatterns
 		}
 	}
@@ -103,8 +103,8 @@ func (h *Hub) join(name string, p pattern.Pattern, s *Session, own bool) (*subsc
 	return sub, ""
 }
 
-// leave removes a subscriber.
-func (h *Hub) leave(name string, sub *subscription) {
+// removeSubscription removes a subscriber.
+func (h *Hub) removeSubscription(name string, sub *subscription) {
 	t := h.lockTenant(name)
 	defer t.mu.Unlock()
 	in := sub.interest
@@ -117,16 +117,16 @@ func (h *Hub) leave(name string, sub *subscription) {
 	t.tree.Delete(in.pattern)
 	h.uncountPattern(t, in)
 	h.broker.Unsubscribe(name, in.pattern.String())
-	h.dropEmpty(t)
+	h.removeIfEmpty(t)
 }
 
-// dropEmpty takes a tenant without subscriptions out of the hub. The caller holds
+// removeIfEmpty takes a tenant without subscriptions out of the hub. The caller holds
 // t.mu.
-func (h *Hub) dropEmpty(t *tenant) {
+func (h *Hub) removeIfEmpty(t *tenant) {
 	if t.tree.Len() == 0 {
 		h.tenantsMu.Lock()
 		defer h.tenantsMu.Unlock()
-		t.dead.Store(true)
+		t.removed.Store(true)
 		delete(h.tenants, t.name)
 	}
 }
@@ -142,7 +142,7 @@ func (h *Hub) lockTenant(name string) *tenant {
 		}
 		h.tenantsMu.Unlock()
 		t.mu.Lock()
-		if !t.dead.Load() {
+		if !t.removed.Load() {
 			return t
 		}
 		t.mu.Unlock()
@@ -158,5 +158,5 @@ func (h *Hub) tenant(name []byte) *tenant {
 
 // is reports whether t is the tenant of this name.
 func (t *tenant) is(name []byte) bool {
-	return t != nil && t.name == string(name) && !t.dead.Load()
+	return t != nil && t.name == string(name) && !t.removed.Load()
 }

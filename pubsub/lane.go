@@ -46,8 +46,8 @@ func (l *lane) push(it item) {
 	l.items = append(l.items, it)
 }
 
-// emptied gives back the array of a lane in which nothing waits any more.
-func (l *lane) emptied() {
+// reset gives back the array of a lane in which nothing waits any more.
+func (l *lane) reset() {
 	if cap(l.items) == arrayLen { // else it is few, or one that a burst made larger
 		arrays.Put((*[arrayLen]item)(l.items[:arrayLen]))
 	}
@@ -79,7 +79,7 @@ func (l *lane) next() *frame {
 		l.head++
 	}
 	if len(l.items) > 0 {
-		l.emptied()
+		l.reset()
 	}
 	return nil
 }
@@ -94,7 +94,7 @@ func (l *lane) take() (f *frame, charge uint32) {
 	l.items[l.head].frame = nil
 	l.head++
 	if l.head == len(l.items) {
-		l.emptied()
+		l.reset()
 	}
 	return f, charge
 }
@@ -122,7 +122,7 @@ func (l *lane) compact() {
 func (s *Session) openLane(first []byte) *lane {
 	s.mu.Lock()
 	opener, _ := s.transport.(StreamOpener)
-	full := len(s.queue.own) >= MaxOwnStreams // only the handling of messages adds, one at a time
+	full := len(s.queue.ownLanes) >= MaxOwnStreams // only the handling of messages adds, one at a time
 	s.mu.Unlock()
 	if opener == nil || full {
 		return nil
@@ -134,7 +134,7 @@ func (s *Session) openLane(first []byte) *lane {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	l := &lane{stream: stream, held: true}
-	s.queue.own = append(s.queue.own, l)
+	s.queue.ownLanes = append(s.queue.ownLanes, l)
 	s.queue.pushOK(l, first)
 	s.checkBacklog()
 	return l
@@ -161,5 +161,5 @@ func (s *Session) closeLane(l *lane) {
 
 // dropLane frees the place of a lane. The caller holds s.mu.
 func (s *Session) dropLane(l *lane) {
-	s.queue.own = slices.DeleteFunc(s.queue.own, func(other *lane) bool { return other == l })
+	s.queue.ownLanes = slices.DeleteFunc(s.queue.ownLanes, func(other *lane) bool { return other == l })
 }

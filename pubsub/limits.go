@@ -90,11 +90,11 @@ const (
 	// MinDrain leaves every client 6 s between its RECONNECT and the close.
 	MinDrain = 7 * time.Second
 
-	lastReconnect = 6 * time.Second // before the end of the drain period
-	noticeEvery   = time.Second     // at most one slow_consumer line in this time
-	limitedAfter  = 2 * time.Second // that deliveries wait for a cap, the client is told
-	limitedEvery  = time.Minute     // and again after so long
-	closeGrace    = 2 * time.Second // for the close handshake, then the socket is cut
-	itemOverhead  = 96              // bytes of bookkeeping that a queued message costs
-	costOverhead  = 32              // bytes that a message costs beside its own, for the caps
+	lastReconnect   = 6 * time.Second // before the end of the drain period
+	slowNoticeEvery = time.Second     // at most one slow_consumer line in this time
+	limitedAfter    = 2 * time.Second // that deliveries wait for a cap, the client is told
+	limitedEvery    = time.Minute     // and again after so long
+	closeGrace      = 2 * time.Second // for the close handshake, then the socket is cut
+	itemOverhead    = 96              // bytes of bookkeeping that a queued message costs
+	costOverhead    = 32              // bytes that a message costs beside its own, for the caps
 )

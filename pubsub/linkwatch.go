@@ -11,10 +11,10 @@ import (
 // linkWatch tells the sessions that want to know when the link to the other edges is
 // lost, and when it is back.
 type linkWatch struct {
-	mu       sync.Mutex // taken before a session's
-	sessions map[*Session]struct{}
-	telling  bool // by a goroutine
-	again    bool // the link has changed since that has begun
+	mu        sync.Mutex // taken before a session's
+	sessions  map[*Session]struct{}
+	notifying bool // by a goroutine
+	changed   bool // the link has changed since that has begun
 }
 
 // handleFeatures turns features on, and then says which there are.
@@ -22,7 +22,7 @@ func (s *Session) handleFeatures(line wire.Line) {
 	if line.HasFeature(wire.FeatureLink) {
 		s.watchLink()
 	}
-	s.Control(Text, []byte(wire.LineFeatures))
+	s.QueueControl(Text, []byte(wire.LineFeatures))
 }
 
 func (s *Session) watchLink() {
@@ -33,24 +33,24 @@ func (s *Session) watchLink() {
 		w.sessions = map[*Session]struct{}{}
 	}
 	w.sessions[s] = struct{}{}
-	s.tellLink()
+	s.notifyLink()
 }
 
-// tellLink says how the link is, if the client was told otherwise, or it is down and the
+// notifyLink says how the link is, if the client was told otherwise, or it is down and the
 // client was told nothing.
-func (s *Session) tellLink() {
+func (s *Session) notifyLink() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	down := !s.hub.IsLinked()
-	if s.linkDown == down {
+	if s.linkDownSent == down {
 		return
 	}
-	s.linkDown = down
+	s.linkDownSent = down
 	line := wire.LineLinkUp
 	if down {
 		line = wire.LineLinkDown
 	}
-	s.control(Text, []byte(line))
+	s.queueControlLocked(Text, []byte(line))
 }
 
 // unwatch is called when a session ends.
@@ -60,29 +60,29 @@ func (w *linkWatch) unwatch(s *Session) {
 	delete(w.sessions, s)
 }
 
-// tell has all sessions told that want it. It does not wait.
-func (w *linkWatch) tell(h *Hub) {
+// linkChanged has all sessions told that want it. It does not wait.
+func (w *linkWatch) linkChanged(h *Hub) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.again = true
-	if !w.telling && len(w.sessions) > 0 {
-		w.telling = true
-		h.Go(w.tellAll) // each session holds the group open
+	w.changed = true
+	if !w.notifying && len(w.sessions) > 0 {
+		w.notifying = true
+		h.Go(w.notifyAll) // each session holds the group open
 	}
 }
 
-func (w *linkWatch) tellAll() {
+func (w *linkWatch) notifyAll() {
 	for {
 		w.mu.Lock()
-		if w.telling = w.again; !w.telling {
+		if w.notifying = w.changed; !w.notifying {
 			w.mu.Unlock()
 			return
 		}
-		w.again = false
+		w.changed = false
 		list := slices.Collect(maps.Keys(w.sessions))
 		w.mu.Unlock()
 		for _, s := range list {
-			s.tellLink()
+			s.notifyLink()
 		}
 	}
 }

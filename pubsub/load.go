@@ -22,10 +22,10 @@ import (
 // and the processors beside the share are there for all others. A tenant alone
 // pays nothing.
 type load struct {
-	name string
-	dead atomic.Bool   // taken out of the hub
-	paid atomic.Int64  // when its share has paid for all that it used, on the hub's clock
-	turn chan struct{} // has room for those whose turn it is
+	name      string
+	removed   atomic.Bool   // taken out of the hub
+	paidUntil atomic.Int64  // when its share has paid for all that it used, on the hub's clock
+	turns     chan struct{} // has room for those whose turn it is
 }
 
 const (
@@ -47,12 +47,12 @@ const (
 
 // loads holds the loads of the tenants in use.
 type loads struct {
-	mu     sync.Mutex
-	all    map[string]*load
-	sweep  int                  // at so many those out of use are looked for
-	latest atomic.Pointer[load] // whose message came last
-	rival  atomic.Int64         // when it was another's before that, on the hub's clock
-	paused atomic.Int64         // the sum of all pauses, ns
+	mu       sync.Mutex
+	byTenant map[string]*load
+	sweepAt  int                  // at so many those out of use are looked for
+	latest   atomic.Pointer[load] // whose message came last
+	rivalAt  atomic.Int64         // when it was another's before that, on the hub's clock
+	paused   atomic.Int64         // the sum of all pauses, ns
 }
 
 // loadOf returns the load of a tenant.
@@ -60,51 +60,51 @@ func (h *Hub) loadOf(tenant []byte) *load {
 	g := &h.loads
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	l := g.all[string(tenant)]
+	l := g.byTenant[string(tenant)]
 	if l != nil {
 		return l
 	}
-	if g.all == nil {
-		g.all, g.sweep = map[string]*load{}, manyGroups
+	if g.byTenant == nil {
+		g.byTenant, g.sweepAt = map[string]*load{}, minSweep
 	}
-	if len(g.all) >= g.sweep {
-		old := int64(h.now() - groupKept)
-		maps.DeleteFunc(g.all, func(_ string, l *load) bool {
-			unused := l.paid.Load() < old
+	if len(g.byTenant) >= g.sweepAt {
+		old := int64(h.now() - unusedKept)
+		maps.DeleteFunc(g.byTenant, func(_ string, l *load) bool {
+			unused := l.paidUntil.Load() < old
 			if unused {
-				l.dead.Store(true)
+				l.removed.Store(true)
 			}
 			return unused
 		})
-		g.sweep = max(manyGroups, 2*len(g.all))
+		g.sweepAt = max(minSweep, 2*len(g.byTenant))
 	}
-	l = &load{name: string(tenant), turn: make(chan struct{}, h.turns())}
-	l.paid.Store(int64(h.now() - loadCredit))
-	g.all[l.name] = l
+	l = &load{name: string(tenant), turns: make(chan struct{}, h.turnsPerTenant())}
+	l.paidUntil.Store(int64(h.now() - loadCredit))
+	g.byTenant[l.name] = l
 	return l
 }
 
-// dropLoads has every tenant begin anew, with the turns of a new share.
-func (h *Hub) dropLoads() {
+// resetLoads has every tenant begin anew, with the turns of a new share.
+func (h *Hub) resetLoads() {
 	g := &h.loads
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	for _, l := range g.all {
-		l.dead.Store(true)
+	for _, l := range g.byTenant {
+		l.removed.Store(true)
 	}
-	clear(g.all)
+	clear(g.byTenant)
 }
 
 // is reports whether l is the load of this tenant.
 func (l *load) is(tenant []byte) bool {
-	return l != nil && l.name == string(tenant) && !l.dead.Load()
+	return l != nil && l.name == string(tenant) && !l.removed.Load()
 }
 
-// turns is how many processors a share has, at least one.
-func (h *Hub) turns() int { return max(1, processors()*h.limits.Load().TenantShare/100) }
+// turnsPerTenant is how many processors a share has, at least one.
+func (h *Hub) turnsPerTenant() int { return max(1, processors()*h.limits.Load().TenantShare/100) }
 
-// share is what a tenant may use of the processors, in percent; 0: all.
-func (h *Hub) share() int {
+// processorShare is what a tenant may use of the processors, in percent; 0: all.
+func (h *Hub) processorShare() int {
 	if share := h.limits.Load().TenantShare; share > 0 && share < 100 {
 		return share
 	}
@@ -114,21 +114,21 @@ func (h *Hub) share() int {
 // processors is GOMAXPROCS as it was when it was asked for first: that takes a lock.
 var processors = sync.OnceValue(func() int { return runtime.GOMAXPROCS(0) })
 
-// loadFor is loadOf for a tenant that may have subscribers here.
-func (h *Hub) loadFor(t *tenant, name []byte) *load {
+// tenantLoad is loadOf for a tenant that may have subscribers here.
+func (h *Hub) tenantLoad(t *tenant, name []byte) *load {
 	if t == nil {
 		return h.loadOf(name)
 	}
 	l := t.load.Load()
-	if l == nil || l.dead.Load() {
+	if l == nil || l.removed.Load() {
 		l = h.loadOf(name)
 		t.load.Store(l)
 	}
 	return l
 }
 
-// present notes that a message of l's tenant is here.
-func (h *Hub) present(l *load, now time.Duration) {
+// noteMessage notes that a message of l's tenant is here.
+func (h *Hub) noteMessage(l *load, now time.Duration) {
 	g := &h.loads
 	switch latest := g.latest.Load(); latest {
 	case l:
@@ -136,7 +136,7 @@ func (h *Hub) present(l *load, now time.Duration) {
 		g.latest.CompareAndSwap(nil, l)
 	default:
 		g.latest.Store(l)
-		g.rival.Store(int64(now))
+		g.rivalAt.Store(int64(now))
 	}
 }
 
@@ -148,161 +148,30 @@ func (h *Hub) charge(l *load, since time.Duration) (now time.Duration) {
 }
 
 func (h *Hub) chargeAt(l *load, now, used time.Duration) {
-	share := h.share()
+	share := h.processorShare()
 	if share == 0 {
 		return
 	}
 	price := int64(used) * 100 / int64(share*processors())
 	for {
-		old := l.paid.Load()
+		old := l.paidUntil.Load()
 		next := min(max(old, int64(now-loadCredit))+price, int64(now+maxLoadDebt))
-		if l.paid.CompareAndSwap(old, next) {
+		if l.paidUntil.CompareAndSwap(old, next) {
 			return
 		}
 	}
 }
 
-// company reports whether messages of several tenants come.
-func (h *Hub) company(now time.Duration) bool {
-	rival := h.loads.rival.Load()
+// contended reports whether messages of several tenants come.
+func (h *Hub) contended(now time.Duration) bool {
+	rival := h.loads.rivalAt.Load()
 	return rival != 0 && now-time.Duration(rival) <= rivalTime
 }
 
 // debt returns how long a tenant has to wait: 0 without company.
 func (h *Hub) debt(l *load, now time.Duration) time.Duration {
-	if debt := time.Duration(l.paid.Load()) - now; debt > 0 && h.company(now) {
+	if debt := time.Duration(l.paidUntil.Load()) - now; debt > 0 && h.contended(now) {
 		return debt
 	}
 	return 0
-}
-
-// pace is how a message of a tenant is handled.
-type pace struct {
-	hub    *Hub
-	load   *load
-	since  time.Duration   // what was used from here on is not charged yet
-	paced  bool            // the tenant is over its share, or the message had to wait for its turn
-	turns  bool            // it may wait for its turn
-	turn   bool            // it is its turn
-	broken <-chan struct{} // closed: nobody waits for the message any more
-}
-
-// begin waits for the turn of a client's message if its tenant is over its share.
-// It reports false if the message is not to be handled: broken was closed
-// meanwhile. Otherwise end is to be called.
-func (h *Hub) begin(l *load, broken <-chan struct{}) (p pace, ok bool) {
-	p = pace{hub: h, load: l, since: h.now(), turns: true, broken: broken}
-	h.present(l, p.since)
-	if h.share() == 0 || !h.company(p.since) || h.debt(l, p.since) == 0 && p.tryTurn() {
-		return p, true
-	}
-	p.settle()
-	if p.isBroken() {
-		if p.turn {
-			<-l.turn
-		}
-		return p, false
-	}
-	return p, true
-}
-
-// tryTurn takes a turn if one is free.
-func (p *pace) tryTurn() bool {
-	select {
-	case p.load.turn <- struct{}{}:
-		p.turn = true
-	default:
-	}
-	return p.turn
-}
-
-// inline reports whether the message's goroutine makes its writes itself: another
-// one would run beside the turns that there are.
-func (p *pace) inline() bool { return p.paced || p.turn && len(p.load.turn) == cap(p.load.turn) }
-
-// writers is how many goroutines may write what the message has left.
-func (p *pace) writers() int {
-	if p.turn {
-		return cap(p.load.turn)
-	}
-	return processors()
-}
-
-// takeTurn waits until it is this message's turn, if it may.
-func (p *pace) takeTurn() {
-	if p.turns && !p.turn {
-		select {
-		case p.load.turn <- struct{}{}:
-			p.turn = true
-		case <-p.broken:
-		}
-	}
-}
-
-// beginReceived is begin for a message that comes from another edge, or from this
-// one by way of the broker: the tenant's messages come one at a time anyway.
-func (h *Hub) beginReceived(l *load) (p pace) {
-	p = pace{hub: h, load: l, since: h.now()}
-	h.present(l, p.since)
-	if h.debt(l, p.since) > 0 {
-		p.settle()
-	}
-	return p
-}
-
-// settle waits until the tenant has no debt.
-func (p *pace) settle() {
-	p.paced = true
-	p.takeTurn()
-	p.since = p.hub.now()
-	for debt := p.hub.debt(p.load, p.since); debt > 0 && !p.isBroken(); debt = p.hub.debt(p.load, p.since) {
-		p.sleep(debt)
-	}
-}
-
-func (p *pace) isBroken() bool {
-	select {
-	case <-p.broken:
-		return true
-	default:
-		return false
-	}
-}
-
-// sleep pauses. Timers are late: what that gives in advance is taken back but for
-// a little, since all others would have to wait for it at once.
-func (p *pace) sleep(d time.Duration) {
-	sleep(d, p.broken)
-	now := p.hub.now()
-	p.hub.loads.paused.Add(int64(now - p.since))
-	p.since = now
-	if old, least := p.load.paid.Load(), int64(now-pacedCredit); old < least {
-		p.load.paid.CompareAndSwap(old, least)
-	}
-}
-
-// due is asked from time to time in a long fan-out: it is to pause if its tenant is
-// over its share by now.
-func (p *pace) due() bool {
-	if now := p.hub.now(); now-p.since < paceEvery {
-		return false
-	}
-	p.since = p.hub.charge(p.load, p.since)
-	return p.hub.debt(p.load, p.since) > 0
-}
-
-// pause is the pause, and what it has queued is on its way before it.
-func (p *pace) pause() {
-	p.paced = true
-	p.takeTurn()
-	p.since = p.hub.now()
-	p.sleep(min(p.hub.debt(p.load, p.since), maxPause))
-}
-
-// end charges what was used.
-func (p *pace) end() {
-	p.hub.charge(p.load, p.since)
-	if p.turn {
-		<-p.load.turn
-	}
 }

@@ -11,7 +11,7 @@ import (
 func (r *rig) debtor(tenant string, debt time.Duration) *load {
 	l := r.hub.loadOf([]byte(tenant))
 	percent := r.hub.limits.Load().TenantShare * processors()
-	r.hub.present(l, r.hub.now())
+	r.hub.noteMessage(l, r.hub.now())
 	r.hub.chargeAt(l, r.hub.now(), (debt+loadCredit)/100*time.Duration(percent))
 	return l
 }
@@ -19,8 +19,8 @@ func (r *rig) debtor(tenant string, debt time.Duration) *load {
 // company has a message of another tenant come.
 func (r *rig) company() {
 	time.Sleep(time.Millisecond) // the clock begins with the hub
-	r.hub.present(r.hub.loadOf([]byte("one")), r.hub.now())
-	r.hub.present(r.hub.loadOf([]byte("other")), r.hub.now())
+	r.hub.noteMessage(r.hub.loadOf([]byte("one")), r.hub.now())
+	r.hub.noteMessage(r.hub.loadOf([]byte("other")), r.hub.now())
 }
 
 func (r *rig) took(f func()) time.Duration {
@@ -90,7 +90,7 @@ func TestTurns(t *testing.T) {
 	inBubble(t, fastLimits(), func(r *rig) {
 		r.company()
 		a := r.debtor("other", time.Millisecond)
-		turns := make([]pace, r.hub.turns())
+		turns := make([]pace, r.hub.turnsPerTenant())
 		for i := range turns {
 			turns[i], _ = r.hub.begin(a, nil)
 			r.debtor("other", time.Millisecond)
@@ -126,7 +126,7 @@ func TestTurns(t *testing.T) {
 func TestTurnsOfBurst(t *testing.T) {
 	inBubble(t, fastLimits(), func(r *rig) {
 		a := r.hub.loadOf([]byte("other"))
-		n := r.hub.turns()
+		n := r.hub.turnsPerTenant()
 		begin := func() pace {
 			p, ok := r.hub.begin(a, nil)
 			if !ok {
@@ -135,8 +135,8 @@ func TestTurnsOfBurst(t *testing.T) {
 			return p
 		}
 		for range n + 1 { // none waits without company
-			if p := begin(); p.inline() || p.writers() != processors() {
-				t.Errorf("alone: inline %v, %d writers", p.inline(), p.writers())
+			if p := begin(); p.writesInline() || p.maxWriters() != processors() {
+				t.Errorf("alone: inline %v, %d writers", p.writesInline(), p.maxWriters())
 			}
 		}
 		r.company()
@@ -144,8 +144,8 @@ func TestTurnsOfBurst(t *testing.T) {
 		for range n {
 			turns = append(turns, begin())
 		}
-		if p := turns[n-1]; !p.inline() || p.writers() != n {
-			t.Errorf("inline %v, %d writers, want %d", p.inline(), p.writers(), n)
+		if p := turns[n-1]; !p.writesInline() || p.maxWriters() != n {
+			t.Errorf("inline %v, %d writers, want %d", p.writesInline(), p.maxWriters(), n)
 		}
 		began := make(chan pace)
 		go func() { began <- begin() }()
@@ -176,8 +176,8 @@ func TestShareChanges(t *testing.T) {
 		if took := r.took(func() { s.publish("other", "x", "2") }); took != 0 {
 			t.Errorf("a message waited for %v", took)
 		}
-		if b := r.hub.loadOf([]byte("other")); b == a || cap(b.turn) != r.hub.turns() {
-			t.Errorf("%d turns, want %d", cap(b.turn), r.hub.turns())
+		if b := r.hub.loadOf([]byte("other")); b == a || cap(b.turns) != r.hub.turnsPerTenant() {
+			t.Errorf("%d turns, want %d", cap(b.turns), r.hub.turnsPerTenant())
 		}
 	})
 }
@@ -224,22 +224,22 @@ func TestPauseKeepsNothingBack(t *testing.T) {
 			r.connectTry(fmt.Sprint(i)).send("SUB:other:a")
 		}
 		synctest.Wait()
-		p := publication{tenant: []byte("other"), channel: []byte("a"), limits: r.hub.limits.Load(), changes: r.hub.changes.Load()}
+		p := publication{tenant: []byte("other"), channel: []byte("a"), limits: r.hub.limits.Load(), subsVersion: r.hub.subsVersion.Load()}
 		pace, ok := r.hub.begin(r.hub.loadOf(p.tenant), nil) // without company
 		if !ok {
 			t.Fatal("it does not begin")
 		}
 		p.pace = pace
 		first.deliver(&p, p.encode([]string{"a"}), nil)
-		if p.out == nil {
+		if p.toFlush == nil {
 			t.Fatal("nothing waits to be written")
 		}
 		r.company()
 		r.debtor("other", time.Millisecond)
 		time.Sleep(paceEvery)
-		p.rest(chunk - 1)
-		if p.out != nil || r.hub.loads.paused.Load() == 0 {
-			t.Errorf("it waits: %v, after a pause of %d", p.out != nil, r.hub.loads.paused.Load())
+		p.maybePause(chunk - 1)
+		if p.toFlush != nil || r.hub.loads.paused.Load() == 0 {
+			t.Errorf("it waits: %v, after a pause of %d", p.toFlush != nil, r.hub.loads.paused.Load())
 		}
 		p.pace.end()
 	})
@@ -251,22 +251,22 @@ func TestManyLoads(t *testing.T) {
 	inBubble(t, fastLimits(), func(r *rig) {
 		c := r.connect("a")
 		c.publish("kept", "x", "1")
-		old := c.load
-		for i := range 10 * manyGroups {
+		old := c.lastLoad
+		for i := range 10 * minSweep {
 			r.hub.loadOf(fmt.Append(nil, i))
 		}
-		if n := len(r.hub.loads.all); n < 10*manyGroups {
+		if n := len(r.hub.loads.byTenant); n < 10*minSweep {
 			t.Errorf("%d loads are left of those in use", n)
 		}
-		time.Sleep(2 * groupKept)
-		for i := range 20 * manyGroups {
+		time.Sleep(2 * unusedKept)
+		for i := range 20 * minSweep {
 			r.hub.loadOf(fmt.Append(nil, "new", i))
 		}
-		if n := len(r.hub.loads.all); n > 21*manyGroups {
+		if n := len(r.hub.loads.byTenant); n > 21*minSweep {
 			t.Errorf("%d loads are kept", n)
 		}
 		c.publish("kept", "x", "2")
-		if c.load == old || !c.load.is([]byte("kept")) {
+		if c.lastLoad == old || !c.lastLoad.is([]byte("kept")) {
 			t.Error("a session uses a load that is out of use")
 		}
 	})

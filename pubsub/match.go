@@ -10,14 +10,14 @@ import (
 // matcher finds who gets a message, and with which patterns. It is scratch space
 // for one match at a time.
 type matcher struct {
-	interests []*interest // that match, sorted by pattern
-	found     []found
-	own       []ownMatch
-	sets      []patternSet
-	steps     map[step]int
-	latest    patternStep // the last one of steps that was asked for
-	patterns  []string
-	parts     []part
+	interests  []*interest // that match, sorted by pattern
+	sessions   []matchedSession
+	ownMatches []ownMatch
+	sets       []patternSet
+	steps      map[step]int
+	latest     patternStep // the last one of steps that was asked for
+	patterns   []string
+	laneFrames []laneFrame
 
 	// slots is a hash table from sessions to their places in found. Those of
 	// another round are empty ones, so that it never has to be cleared.
@@ -25,8 +25,8 @@ type matcher struct {
 	round uint32
 }
 
-// found is a session that has matching subscriptions.
-type found struct {
+// matchedSession is a session that has matching subscriptions.
+type matchedSession struct {
 	session *Session
 	set     int // of patterns of its default lane; 0: it has none there
 }
@@ -77,7 +77,7 @@ func (m *matcher) group() {
 	m.sets = append(m.sets, patternSet{})
 	for i, in := range m.interests {
 		all := in.subscribers.Load()
-		m.reserve(len(m.found) + all.len())
+		m.reserve(len(m.sessions) + all.len())
 		for part := range all.chunks {
 			m.addAll(i, part)
 		}
@@ -91,7 +91,7 @@ func (m *matcher) addAll(interest int, list []member) {
 		if lane == nil {
 			f.set = m.extend(f.set, interest)
 		} else {
-			m.own = append(m.own, ownMatch{session, lane, m.extend(0, interest)})
+			m.ownMatches = append(m.ownMatches, ownMatch{session, lane, m.extend(0, interest)})
 		}
 	}
 }
@@ -102,8 +102,8 @@ func (m *matcher) reserve(n int) {
 		return
 	}
 	m.slots = make([]slot, 1<<bits.Len(uint(max(2*n, 64)-1)))
-	for at := range m.found {
-		id := m.found[at].session.client.ID
+	for at := range m.sessions {
+		id := m.sessions[at].session.client.ID
 		*m.slot(id) = slot{id, m.round, int32(at)}
 	}
 }
@@ -119,14 +119,14 @@ func (m *matcher) slot(id uint64) *slot {
 }
 
 // find returns what is noted of a session.
-func (m *matcher) find(session *Session) *found {
+func (m *matcher) find(session *Session) *matchedSession {
 	id := session.client.ID
 	s := m.slot(id)
 	if s.round != m.round {
-		*s = slot{id, m.round, int32(len(m.found))}
-		m.found = append(m.found, found{session: session})
+		*s = slot{id, m.round, int32(len(m.sessions))}
+		m.sessions = append(m.sessions, matchedSession{session: session})
 	}
-	return &m.found[s.at]
+	return &m.sessions[s.at]
 }
 
 // extend returns the set that has one interest more.
@@ -160,18 +160,18 @@ func (m *matcher) frame(p *publication, set int) *frame {
 
 // release gives the scratch space back, without what it points to.
 func (m *matcher) release() {
-	if cap(m.found) > 1<<16 || cap(m.interests) > 4096 || m.round == 1<<32-1 {
+	if cap(m.sessions) > 1<<16 || cap(m.interests) > 4096 || m.round == 1<<32-1 {
 		return // let a rare large one go
 	}
 	m.round++
 	m.latest = patternStep{}
 	clear(m.interests)
-	clear(m.found)
-	clear(m.own)
+	clear(m.sessions)
+	clear(m.ownMatches)
 	clear(m.sets)
 	clear(m.steps)
 	clear(m.patterns)
-	clear(m.parts[:cap(m.parts)])
-	m.interests, m.found, m.own, m.sets, m.parts = m.interests[:0], m.found[:0], m.own[:0], m.sets[:0], m.parts[:0]
+	clear(m.laneFrames[:cap(m.laneFrames)])
+	m.interests, m.sessions, m.ownMatches, m.sets, m.laneFrames = m.interests[:0], m.sessions[:0], m.ownMatches[:0], m.sets[:0], m.laneFrames[:0]
 	matchers.Put(m)
 }

@@ -107,7 +107,7 @@ func (c *crowd) settle(n uint64) {
 
 func (c *crowd) close(t *testing.T) {
 	for _, s := range c.sessions {
-		s.End()
+		s.Detach()
 	}
 	if err := c.hub.Close(); err != nil {
 		t.Error(err)
@@ -205,7 +205,7 @@ func (c *crowd) settleGoroutines() {
 		idle := true
 		for _, s := range c.sessions {
 			s.mu.Lock()
-			idle = idle && !s.queue.lane.writing
+			idle = idle && !s.queue.mainLane.writing
 			s.mu.Unlock()
 		}
 		if idle {
@@ -261,7 +261,7 @@ func TestManySessionsContention(t *testing.T) {
 						channel, _ := l.publish(i, n)
 						s.HandleFrame(wire.AppendPublish(nil, wire.Publish{Tenant: []byte("t"), Channel: []byte(channel), Payload: make([]byte, 128)}))
 					}
-					s.End()
+					s.Detach()
 				}
 			})
 		}

@@ -16,7 +16,7 @@ func (c *client) pings() {
 	c.rig.hub.Go(func() {
 		for sleep(25*time.Second, c.done) {
 			c.CheckProgress()
-			c.Control(Ping, nil)
+			c.QueueControl(Ping, nil)
 		}
 	})
 }
@@ -25,7 +25,7 @@ func (c *client) pings() {
 func (c *client) closedForNotReading() {
 	c.rig.Helper()
 	synctest.Wait()
-	if code, _ := c.Ending(); code != wire.CloseSlowConsumer {
+	if code, _ := c.CloseStatus(); code != wire.CloseSlowConsumer {
 		c.rig.Fatalf("the session ends with %d, want %d", code, wire.CloseSlowConsumer)
 	}
 	time.Sleep(closeGrace)
@@ -51,7 +51,7 @@ func TestUnreadLinesEndTheSession(t *testing.T) {
 			}
 		})
 		time.Sleep(DefaultLimits().WriteTimeout - time.Second)
-		if c.Ended() {
+		if c.Closing() {
 			t.Fatal("ended too early")
 		}
 		time.Sleep(time.Second + watchEvery)
@@ -70,7 +70,7 @@ func TestUnreadDeliveriesEndTheSession(t *testing.T) {
 		c.block()
 		p.publish("t", "a", "x")
 		time.Sleep(50 * time.Second)
-		if c.Ended() {
+		if c.Closing() {
 			t.Fatal("ended too early")
 		}
 		time.Sleep(30 * time.Second)
@@ -92,7 +92,7 @@ func TestSlowReadersStay(t *testing.T) {
 			release()
 			release = c.block()
 		}
-		if c.Ended() {
+		if c.Closing() {
 			t.Error("ended")
 		}
 		release()
@@ -111,7 +111,7 @@ func TestSlowReadersOfLargeMessagesStay(t *testing.T) {
 		c.block()
 		p.HandleFrame(framed("t", 1<<20))
 		time.Sleep(8 * time.Minute) // 2 KiB a second
-		if c.Ended() {
+		if c.Closing() {
 			t.Error("ended")
 		}
 		time.Sleep(3 * time.Minute)
@@ -153,8 +153,8 @@ func TestCappedReadersStay(t *testing.T) {
 				acknowledged++
 			}
 		}
-		if acknowledged != 2000 || c.Ended() {
-			t.Errorf("%d lines of 2000 were answered; ended: %v", acknowledged, c.Ended())
+		if acknowledged != 2000 || c.Closing() {
+			t.Errorf("%d lines of 2000 were answered; ended: %v", acknowledged, c.Closing())
 		}
 	})
 }
@@ -173,8 +173,8 @@ func TestPauseIsNoWrite(t *testing.T) {
 			time.Sleep(time.Second)
 			c.CheckProgress()
 		}
-		if got := c.take(); len(slices.DeleteFunc(got, func(m string) bool { return !strings.HasPrefix(m, "t/a=") })) != 3 || c.Ended() {
-			t.Errorf("%d messages; ended: %v", len(got), c.Ended())
+		if got := c.take(); len(slices.DeleteFunc(got, func(m string) bool { return !strings.HasPrefix(m, "t/a=") })) != 3 || c.Closing() {
+			t.Errorf("%d messages; ended: %v", len(got), c.Closing())
 		}
 	})
 }

@@ -152,7 +152,7 @@ func TestDeliverOneSkipsFullAndDraining(t *testing.T) {
 			r.hub.Receive(Message{Tenant: []byte("t"), Channel: []byte("x"), Payload: big})
 			synctest.Wait()
 		}
-		told.reconnect()
+		told.sendReconnect()
 		told.take()
 		free.take()
 		for range 20 {

@@ -9,16 +9,16 @@ import "math/bits"
 // Only deliver frames are ever dropped, the oldest first. Guarded by the
 // session's mutex.
 type queue struct {
-	deliveries   int    // bytes of queued deliveries, bookkeeping included
-	controlBytes int    // bytes of control messages and OK lines, likewise
-	charge       int    // of the queued deliveries, for the edge; see charge
-	counted      int    // of that, what the edge has been told; see Session.countQueue
-	dropped      uint64 // deliveries dropped since the client was last told
-	pushed       uint32 // deliveries pushed so far, by which lanes compare their age
+	deliveries    int    // bytes of queued deliveries, bookkeeping included
+	controlBytes  int    // bytes of control messages and OK lines, likewise
+	charge        int    // of the queued deliveries, for the edge; see charge
+	countedCharge int    // of that, what the edge has been told; see Session.countQueue
+	dropped       uint64 // deliveries dropped since the client was last told
+	deliverySeq   uint32 // deliveries pushed so far, by which lanes compare their age
 
-	control []Outgoing
-	lane    lane
-	own     []*lane
+	control  []Outgoing
+	mainLane lane
+	ownLanes []*lane
 }
 
 func cost(data []byte) int { return len(data) + itemOverhead }
@@ -36,7 +36,7 @@ func (f *frame) charge() uint32 {
 
 // empty reports whether nothing waits for the main stream.
 func (q *queue) empty() bool {
-	return len(q.control) == 0 && q.lane.empty()
+	return len(q.control) == 0 && q.mainLane.empty()
 }
 
 func (q *queue) pushControl(m Outgoing) {
@@ -63,9 +63,9 @@ func (q *queue) pushDelivery(l *lane, f *frame, limit int) (dropped int) {
 			dropped++
 		}
 		f.holders++
-		it := item{f, q.pushed, f.charge()}
+		it := item{f, q.deliverySeq, f.charge()}
 		l.push(it)
-		q.pushed++
+		q.deliverySeq++
 		q.deliveries += n
 		q.charge += int(it.charge)
 	}
@@ -74,9 +74,9 @@ func (q *queue) pushDelivery(l *lane, f *frame, limit int) (dropped int) {
 }
 
 func (q *queue) dropOldest() bool {
-	from := &q.lane
+	from := &q.mainLane
 	i := from.firstDelivery()
-	for _, l := range q.own {
+	for _, l := range q.ownLanes {
 		j := l.firstDelivery()
 		if j < 0 {
 			continue
@@ -119,7 +119,7 @@ func (q *queue) takeControl(dst []Outgoing) []Outgoing {
 	}
 	dst = append(dst, q.control...)
 	clear(q.control)
-	q.control = release(q.control)
+	q.control = resetSlice(q.control)
 	return dst
 }
 
@@ -138,9 +138,9 @@ func (q *queue) take(l *lane) *frame {
 	return f
 }
 
-// clear forgets what waits in a lane that nobody reads any more, and says how
+// clearLane forgets what waits in a lane that nobody reads any more, and says how
 // many deliveries that were.
-func (q *queue) clear(l *lane) (lost uint64) {
+func (q *queue) clearLane(l *lane) (lost uint64) {
 	for f := q.take(l); f != nil; f = q.take(l) {
 		if f.kind == Binary {
 			lost++
@@ -152,16 +152,16 @@ func (q *queue) clear(l *lane) (lost uint64) {
 // clearAll forgets everything, and says how many deliveries that were.
 func (q *queue) clearAll() (lost uint64) {
 	q.takeControl(nil)
-	lost = q.clear(&q.lane)
-	for _, l := range q.own {
-		lost += q.clear(l)
+	lost = q.clearLane(&q.mainLane)
+	for _, l := range q.ownLanes {
+		lost += q.clearLane(l)
 	}
 	q.dropped = 0
 	return lost
 }
 
-// release empties a lane and lets go of an array that a burst made large.
-func release[T any](lane []T) []T {
+// resetSlice empties a lane and lets go of an array that a burst made large.
+func resetSlice[T any](lane []T) []T {
 	if cap(lane) > 256 {
 		return nil
 	}

@@ -12,14 +12,14 @@ func TestQueueBookkeepingIsBounded(t *testing.T) {
 	var q queue
 	frame := delivery(make([]byte, 10))
 	for range 1_000_000 {
-		q.pushDelivery(&q.lane, frame, 4096)
+		q.pushDelivery(&q.mainLane, frame, 4096)
 	}
-	if cap(q.lane.items) > 4096 || q.deliveries > 4096 {
-		t.Errorf("%d slots, %d bytes", cap(q.lane.items), q.deliveries)
+	if cap(q.mainLane.items) > 4096 || q.deliveries > 4096 {
+		t.Errorf("%d slots, %d bytes", cap(q.mainLane.items), q.deliveries)
 	}
 	n := 0
 	for {
-		if q.take(&q.lane) == nil {
+		if q.take(&q.mainLane) == nil {
 			break
 		}
 		n++
@@ -33,16 +33,16 @@ func TestQueueBookkeepingIsBounded(t *testing.T) {
 func TestQueueThatNeverEmptiesIsBounded(t *testing.T) {
 	var q queue
 	frame := delivery(make([]byte, 10))
-	q.pushDelivery(&q.lane, frame, 1<<20)
+	q.pushDelivery(&q.mainLane, frame, 1<<20)
 	for range 1_000_000 {
-		q.pushDelivery(&q.lane, frame, 1<<20)
-		if q.take(&q.lane) == nil {
+		q.pushDelivery(&q.mainLane, frame, 1<<20)
+		if q.take(&q.mainLane) == nil {
 			t.Fatal("nothing to take")
 		}
-		q.lane.compact()
+		q.mainLane.compact()
 	}
-	if len(q.lane.items) > 1000 {
-		t.Errorf("%d slots for one message", len(q.lane.items))
+	if len(q.mainLane.items) > 1000 {
+		t.Errorf("%d slots for one message", len(q.mainLane.items))
 	}
 }
 
@@ -50,9 +50,9 @@ func TestQueueThatNeverEmptiesIsBounded(t *testing.T) {
 func TestFrameLargerThanTheQueue(t *testing.T) {
 	var q queue
 	for range 50 {
-		q.pushDelivery(&q.lane, delivery(make([]byte, 10)), 8000)
+		q.pushDelivery(&q.mainLane, delivery(make([]byte, 10)), 8000)
 	}
-	if n := q.pushDelivery(&q.lane, delivery(make([]byte, 9000)), 8000); n != 1 || q.dropped != 1 {
+	if n := q.pushDelivery(&q.mainLane, delivery(make([]byte, 9000)), 8000); n != 1 || q.dropped != 1 {
 		t.Errorf("dropped %d, counted %d, want 1", n, q.dropped)
 	}
 }
@@ -60,15 +60,15 @@ func TestFrameLargerThanTheQueue(t *testing.T) {
 // The lanes share one budget, and the oldest delivery of all goes first, also
 // when the count of deliveries wraps around.
 func TestLanesShareOneBudget(t *testing.T) {
-	q := queue{pushed: 1<<32 - 3}
+	q := queue{deliverySeq: 1<<32 - 3}
 	a, b := new(lane), new(lane)
-	q.own = []*lane{a, b}
+	q.ownLanes = []*lane{a, b}
 	limit := 6 * cost([]byte{0})
-	for i, l := range []*lane{a, b, &q.lane, a, b, &q.lane, b, b, b} {
+	for i, l := range []*lane{a, b, &q.mainLane, a, b, &q.mainLane, b, b, b} {
 		q.pushDelivery(l, delivery([]byte{byte(i)}), limit)
 	}
 	var left []byte
-	for _, l := range []*lane{&q.lane, a, b} {
+	for _, l := range []*lane{&q.mainLane, a, b} {
 		for f := q.take(l); f != nil; f = q.take(l) {
 			left = append(left, f.data...)
 		}
@@ -81,9 +81,9 @@ func TestLanesShareOneBudget(t *testing.T) {
 func TestClearAllBalancesTheBooks(t *testing.T) {
 	var q queue
 	own := new(lane)
-	q.own = []*lane{own}
+	q.ownLanes = []*lane{own}
 	q.pushControl(Outgoing{Text, []byte("PONG")})
-	for _, l := range []*lane{&q.lane, own} {
+	for _, l := range []*lane{&q.mainLane, own} {
 		q.pushOK(l, []byte("OK"))
 		q.pushDelivery(l, delivery([]byte("x")), 1<<20)
 	}

@@ -165,7 +165,7 @@ func TestNothingIsHandledAfterRevocation(t *testing.T) {
 func TestExpiryTimerTooEarly(t *testing.T) {
 	inBubble(t, fastLimits(), func(r *rig) {
 		c := r.connect("a")
-		c.expiry.Stop()
+		c.expiryTimer.Stop()
 		c.expire() // as its timer would, by a clock that ran ahead
 		time.Sleep(time.Hour)
 		c.expect("ERR:token_expired")
@@ -188,7 +188,7 @@ func TestRevokedBeforeAttached(t *testing.T) {
 		}
 		c.expect("ERR:token_revoked")
 		c.expectClose(wire.CloseForbidden)
-		s.End()
+		s.Detach()
 	})
 }
 
@@ -392,7 +392,7 @@ func TestInterestsFollowSubscribers(t *testing.T) {
 func TestFaultClosesWithInternal(t *testing.T) {
 	inBubble(t, fastLimits(), func(r *rig) {
 		c := r.connect("a")
-		c.Fault()
+		c.CloseInternal()
 		c.expect("ERR:internal")
 		c.expectClose(wire.CloseInternal)
 	})

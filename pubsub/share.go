@@ -19,9 +19,9 @@ const (
 	queueChunk = 16 << 10
 )
 
-// share is what one token, tenant or address may take of what an edge has: the
+// shareOf is what one token, tenant or address may take of what an edge has: the
 // limit of its own if there is one, else half; 0: no limit.
-func share(own, all int) int {
+func shareOf(own, all int) int {
 	if own > 0 {
 		return own
 	}
@@ -36,16 +36,16 @@ type account struct {
 	queued      atomic.Int64 // bytes, in chunks; see Session.countQueue
 }
 
-// full reports whether a connection more would be over a limit; 0: none.
-func (a *account) full(limit int) bool {
+// atLimit reports whether a connection more would be over a limit; 0: none.
+func (a *account) atLimit(limit int) bool {
 	return a != nil && limit > 0 && a.connections.Load() >= int64(limit)
 }
 
 // accounts are those of one kind in use.
 type accounts[K comparable] map[K]*account
 
-// take returns the account of a key for one user more.
-func (m accounts[K]) take(key K) *account {
+// acquire returns the account of a key for one user more.
+func (m accounts[K]) acquire(key K) *account {
 	a := m[key]
 	if a == nil {
 		a = new(account)
@@ -55,8 +55,8 @@ func (m accounts[K]) take(key K) *account {
 	return a
 }
 
-// giveBack is the end of a use.
-func (m accounts[K]) giveBack(key K) {
+// release is the end of a use.
+func (m accounts[K]) release(key K) {
 	if a := m[key]; a != nil {
 		if a.users--; a.users == 0 {
 			delete(m, key)
@@ -64,20 +64,20 @@ func (m accounts[K]) giveBack(key K) {
 	}
 }
 
-// room returns nil if a client may have a connection more, or why not. The caller
+// checkShares returns nil if a client may have a connection more, or why not. The caller
 // holds h.mu.
-func (h *Hub) room(id *Identity, client *Client) error {
+func (h *Hub) checkShares(id *Identity, client *Client) error {
 	l := h.limits.Load()
-	if t := h.byToken[id.TokenID]; t != nil && t.own.full(share(l.MaxConnectionsPerToken, l.MaxConnections)) {
+	if t := h.tokens[id.TokenID]; t != nil && t.own.atLimit(shareOf(l.MaxConnectionsPerToken, l.MaxConnections)) {
 		return ErrTokenFull
 	}
-	perTenant := share(l.MaxConnectionsPerTenant, l.MaxConnections)
+	perTenant := shareOf(l.MaxConnectionsPerTenant, l.MaxConnections)
 	for _, tenant := range id.Tenants {
-		if h.byTenant[tenant].full(perTenant) {
+		if h.tenantAccounts[tenant].atLimit(perTenant) {
 			return ErrTenantFull
 		}
 	}
-	if ip, counts := client.network(); counts && h.byAddress[ip].full(share(l.MaxConnectionsPerAddress, l.MaxConnections)) {
+	if ip, counts := client.network(); counts && h.addressAccounts[ip].atLimit(shareOf(l.MaxConnectionsPerAddress, l.MaxConnections)) {
 		return ErrAddressFull
 	}
 	return nil
@@ -95,15 +95,15 @@ func (h *Hub) countSession(s *Session) {
 		a.connections.Add(1)
 	}
 	if ip, counts := s.client.network(); counts {
-		s.address = h.byAddress.take(ip)
+		s.address = h.addressAccounts.acquire(ip)
 		s.address.connections.Add(1)
 	}
 	s.counted = true
 }
 
-// uncount ends the count of a session among the connections of its accounts. The
+// uncountSession ends the count of a session among the connections of its accounts. The
 // caller holds s.mu.
-func (s *Session) uncount() {
+func (s *Session) uncountSession() {
 	if !s.counted {
 		return
 	}
@@ -122,32 +122,32 @@ func (s *Session) uncount() {
 // delivery, or it ends, and countQueue reports false. The caller holds s.mu.
 func (s *Session) countQueue(l *Limits, newest *frame) bool {
 	q, least := &s.queue, int(newest.charge())
-	if q.charge-q.counted >= queueChunk && q.charge > least && !s.queueRoom(q.charge-q.counted, l) {
+	if q.charge-q.countedCharge >= queueChunk && q.charge > least && !s.hasQueueRoom(q.charge-q.countedCharge, l) {
 		if l.Slow == SlowDisconnect {
-			s.endSlow(0, slowQueueMemory)
+			s.closeSlow(0, slowQueueMemory)
 			return false
 		}
 		n := uint64(0)
-		for q.charge-q.counted >= queueChunk && q.charge > least && q.dropOldest() {
+		for q.charge-q.countedCharge >= queueChunk && q.charge > least && q.dropOldest() {
 			n++
 		}
 		q.dropped += n
-		s.lost.Add(n)
+		s.droppedTotal.Add(n)
 		s.hub.count.drop(dropQueueMemory, n)
 		s.wake() // to say so
 	}
-	s.addQueued(max(0, q.charge-q.counted) / queueChunk * queueChunk)
+	s.addQueued(max(0, q.charge-q.countedCharge) / queueChunk * queueChunk)
 	return true
 }
 
-// queueRoom reports whether the edge has room for so many bytes more in the queue
+// hasQueueRoom reports whether the edge has room for so many bytes more in the queue
 // of the session.
-func (s *Session) queueRoom(n int, l *Limits) bool {
+func (s *Session) hasQueueRoom(n int, l *Limits) bool {
 	if l.QueueMemory == 0 {
 		return true
 	}
-	most := int64(share(0, l.QueueMemory) - n)
-	if s.hub.queued.Load() > int64(l.QueueMemory-n) || s.address != nil && s.address.queued.Load() > most {
+	most := int64(shareOf(0, l.QueueMemory) - n)
+	if s.hub.queuedBytes.Load() > int64(l.QueueMemory-n) || s.address != nil && s.address.queued.Load() > most {
 		return false
 	}
 	for _, a := range s.token.accounts {
@@ -162,8 +162,8 @@ func (s *Session) queueRoom(n int, l *Limits) bool {
 // once the queue is empty. The caller holds s.mu.
 func (s *Session) uncountQueue() {
 	q := &s.queue
-	if q.counted > 0 && (q.charge == 0 || q.charge <= q.counted-2*queueChunk) {
-		s.addQueued(q.charge/queueChunk*queueChunk - q.counted)
+	if q.countedCharge > 0 && (q.charge == 0 || q.charge <= q.countedCharge-2*queueChunk) {
+		s.addQueued(q.charge/queueChunk*queueChunk - q.countedCharge)
 	}
 }
 
@@ -171,8 +171,8 @@ func (s *Session) addQueued(n int) {
 	if n == 0 {
 		return
 	}
-	s.queue.counted += n
-	s.hub.queued.Add(int64(n))
+	s.queue.countedCharge += n
+	s.hub.queuedBytes.Add(int64(n))
 	for _, a := range s.token.accounts {
 		a.queued.Add(int64(n))
 	}

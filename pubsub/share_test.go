@@ -107,14 +107,14 @@ func TestConnectionShares(t *testing.T) {
 						t.Errorf("somebody else: %v", err)
 					}
 				}
-				open[0].End()
+				open[0].Detach()
 				if err := admit(c.client(c.want)); err != nil {
 					t.Errorf("after one has left: %v", err)
 				}
 				for _, s := range open[1:] {
-					s.End()
+					s.Detach()
 				}
-				if n := len(r.hub.byToken) + len(r.hub.byTenant) + len(r.hub.byAddress); n != 0 {
+				if n := len(r.hub.tokens) + len(r.hub.tenantAccounts) + len(r.hub.addressAccounts); n != 0 {
 					t.Errorf("%d accounts are left", n)
 				}
 			})
@@ -133,7 +133,7 @@ func TestSharedAddressTakesNoShare(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			defer s.End()
+			defer s.Detach()
 		}
 	})
 }
@@ -142,10 +142,10 @@ func TestSharedAddressTakesNoShare(t *testing.T) {
 // token are others.
 func TestHandshakeShares(t *testing.T) {
 	inBubble(t, fastLimits(), func(r *rig) {
-		var all []*Arrival
+		var all []*PendingConn
 		begin := func(c Client, want error) {
 			t.Helper()
-			a, err := r.hub.Handshake(context.Background(), c)
+			a, err := r.hub.AddHandshake(context.Background(), c)
 			if !errors.Is(err, want) {
 				t.Fatalf("%v: %v, want %v", c.IP, err, want)
 			}
@@ -157,21 +157,21 @@ func TestHandshakeShares(t *testing.T) {
 		for range MaxHandshakes / 2 {
 			begin(one, nil)
 		}
-		begin(neighbour, ErrArrivalsPerIP)
-		if a, err := r.hub.Arrive(one); err != nil {
+		begin(neighbour, ErrTooManyPendingPerIP)
+		if a, err := r.hub.AddPending(one); err != nil {
 			t.Errorf("one without a token: %v", err)
 		} else {
-			a.Leave()
+			a.Release()
 		}
 		for range MaxHandshakes / 2 { // of nobody in particular, so without a share
 			begin(Client{}, nil)
 		}
-		begin(Client{}, ErrArrivals)
-		begin(Client{IP: netip.MustParseAddr("192.0.2.1")}, ErrArrivals)
-		all[0].Leave()
+		begin(Client{}, ErrTooManyPending)
+		begin(Client{IP: netip.MustParseAddr("192.0.2.1")}, ErrTooManyPending)
+		all[0].Release()
 		begin(one, nil)
 		for _, a := range all {
-			a.Leave()
+			a.Release()
 		}
 		if r.hub.handshakes.n != 0 || len(r.hub.handshakes.byIP) != 0 {
 			t.Errorf("%d handshakes are left", r.hub.handshakes.n)
@@ -183,23 +183,23 @@ func TestHandshakeShares(t *testing.T) {
 // drain, and when the client has gone, nothing is left of it.
 func TestHandshakesWait(t *testing.T) {
 	inBubble(t, fastLimits(), func(r *rig) {
-		var all []*Arrival
+		var all []*PendingConn
 		for range MaxHandshakes {
-			a, err := r.hub.Handshake(context.Background(), Client{})
+			a, err := r.hub.AddHandshake(context.Background(), Client{})
 			if err != nil {
 				t.Fatal(err)
 			}
 			all = append(all, a)
 		}
 		type outcome struct {
-			a     *Arrival
+			a     *PendingConn
 			err   error
 			after time.Duration
 		}
 		wait := func(ctx context.Context, c Client) <-chan outcome {
 			got, begin := make(chan outcome, 1), time.Now()
 			go func() { // ends with HandshakeWait
-				a, err := r.hub.Handshake(ctx, c)
+				a, err := r.hub.AddHandshake(ctx, c)
 				got <- outcome{a, err, time.Since(begin)}
 			}()
 			synctest.Wait()
@@ -211,7 +211,7 @@ func TestHandshakesWait(t *testing.T) {
 		if len(first) != 0 {
 			t.Fatal("a handshake does not wait")
 		}
-		all[0].Leave()
+		all[0].Release()
 		synctest.Wait()
 		if len(first) != 1 || len(second)+len(late) != 0 {
 			t.Fatal("not the first has room")
@@ -225,7 +225,7 @@ func TestHandshakesWait(t *testing.T) {
 		if got := <-second; !errors.Is(got.err, context.Canceled) {
 			t.Errorf("who has gone: %v", got.err)
 		}
-		if got := <-late; !errors.Is(got.err, ErrArrivals) || got.after != HandshakeWait {
+		if got := <-late; !errors.Is(got.err, ErrTooManyPending) || got.after != HandshakeWait {
 			t.Errorf("who has waited: %v after %v", got.err, got.after)
 		}
 
@@ -234,14 +234,14 @@ func TestHandshakesWait(t *testing.T) {
 		for range MaxHandshakesPerIP {
 			waiting = append(waiting, wait(context.Background(), one))
 		}
-		if _, err := r.hub.Handshake(context.Background(), one); !errors.Is(err, ErrArrivalsPerIP) {
+		if _, err := r.hub.AddHandshake(context.Background(), one); !errors.Is(err, ErrTooManyPendingPerIP) {
 			t.Errorf("more from one address: %v", err)
 		}
 		for len(waiting) < MaxHandshakesWaiting {
 			waiting = append(waiting, wait(context.Background(), Client{}))
 		}
 		begin := time.Now()
-		if _, err := r.hub.Handshake(context.Background(), Client{}); !errors.Is(err, ErrArrivals) || time.Since(begin) != 0 {
+		if _, err := r.hub.AddHandshake(context.Background(), Client{}); !errors.Is(err, ErrTooManyPending) || time.Since(begin) != 0 {
 			t.Errorf("more of all: %v after %v", err, time.Since(begin))
 		}
 		r.hub.Drain()
@@ -251,7 +251,7 @@ func TestHandshakesWait(t *testing.T) {
 			}
 		}
 		for _, a := range all {
-			a.Leave()
+			a.Release()
 		}
 		if h := &r.hub.handshakes; h.n+len(h.byIP)+h.waiting.Len() != 0 {
 			t.Errorf("%d handshakes are left, of %d addresses, and %d wait", h.n, len(h.byIP), h.waiting.Len())
@@ -298,7 +298,7 @@ func TestQueueShares(t *testing.T) {
 				}
 				// Below a chunk a queue is not counted; one delivery more may be.
 				slack := int64(len(greedy) * (queueChunk + payload + 1024))
-				counted, held := r.hub.queued.Load(), r.hub.Metrics().QueuedBytes
+				counted, held := r.hub.queuedBytes.Load(), r.hub.Metrics().QueuedBytes
 				if counted > memory/2 || held > memory/2+slack {
 					t.Errorf("the clients of one token hold %d bytes, of which %d are counted, of %d", held, counted, memory)
 				}
@@ -319,7 +319,7 @@ func TestQueueShares(t *testing.T) {
 					t.Errorf("who has less than its share got %d of 41 messages", len(got))
 				}
 				for i := range greedy {
-					if greedy[i].Ended() {
+					if greedy[i].Closing() {
 						continue
 					}
 					releases[i]()
@@ -328,7 +328,7 @@ func TestQueueShares(t *testing.T) {
 					}
 				}
 				time.Sleep(time.Minute)
-				if n := r.hub.queued.Load(); n != 0 {
+				if n := r.hub.queuedBytes.Load(); n != 0 {
 					t.Errorf("%d bytes are counted of queues that are empty", n)
 				}
 			})
@@ -349,7 +349,7 @@ func TestOneForAFullAccount(t *testing.T) {
 			}))
 		}
 		synctest.Wait()
-		if c.Ended() {
+		if c.Closing() {
 			t.Error("the session has ended")
 		}
 		if n := r.hub.Metrics().Deliveries; n < 40 || n > 64 {
@@ -386,9 +386,9 @@ func TestSharedMessagesCountOnce(t *testing.T) {
 // Whatever is done to a queue, its charge is that of what is in it.
 func TestQueueCharge(t *testing.T) {
 	var q queue
-	q.own = []*lane{{}, {}}
+	q.ownLanes = []*lane{{}, {}}
 	random := rand.New(rand.NewPCG(1, 2))
-	lanes := append([]*lane{&q.lane}, q.own...)
+	lanes := append([]*lane{&q.mainLane}, q.ownLanes...)
 	for range 20_000 {
 		l := lanes[random.IntN(len(lanes))]
 		switch random.IntN(6) {
@@ -405,7 +405,7 @@ func TestQueueCharge(t *testing.T) {
 		case 5:
 			switch random.IntN(50) {
 			case 0:
-				q.clear(l)
+				q.clearLane(l)
 			case 1:
 				q.discard()
 			default:
@@ -441,7 +441,7 @@ func TestSmallQueuesAreNotCounted(t *testing.T) {
 		for range 14 {
 			feeder.publish("t", "news", text)
 		}
-		if n := r.hub.queued.Load(); n != 0 || c.queue.charge < 14_000 || r.hub.Metrics().Dropped["queue_memory"] != 0 {
+		if n := r.hub.queuedBytes.Load(); n != 0 || c.queue.charge < 14_000 || r.hub.Metrics().Dropped["queue_memory"] != 0 {
 			t.Errorf("%d bytes are counted of %d", n, c.queue.charge)
 		}
 		feeder.publish("t", "news", strings.Repeat("x", 50_000)) // the newest always has room

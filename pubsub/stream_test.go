@@ -85,7 +85,7 @@ func (r *rig) connectStreams(token string) *streamClient {
 	r.hub.Go(func() {
 		<-s.done
 		<-c.finished
-		s.End()
+		s.Detach()
 	})
 	return c
 }
@@ -229,7 +229,7 @@ func TestBlockedStreams(t *testing.T) {
 		if got := c.own(0).inner.take(); len(got) == 0 || !strings.HasPrefix(got[len(got)-1], "~/u=19u") {
 			t.Errorf("after the block came %.60q", got)
 		}
-		if n := c.lost.Load(); n < 30 {
+		if n := c.droppedTotal.Load(); n < 30 {
 			t.Errorf("%d deliveries were lost", n)
 		}
 	})
@@ -251,9 +251,9 @@ func TestNoticesAreNotAFlood(t *testing.T) {
 			synctest.Wait()
 		}
 		c.expect("ERR:slow_consumer:1")
-		time.Sleep(noticeEvery)
-		c.expect(fmt.Sprintf("ERR:slow_consumer:%d", c.lost.Load()-1))
-		time.Sleep(10 * noticeEvery)
+		time.Sleep(slowNoticeEvery)
+		c.expect(fmt.Sprintf("ERR:slow_consumer:%d", c.droppedTotal.Load()-1))
+		time.Sleep(10 * slowNoticeEvery)
 		c.expect()
 	})
 }
@@ -324,7 +324,7 @@ func TestStoppedStream(t *testing.T) {
 		c.stream("UNSUB:U::u", "SUB:U::u")
 		c.expect("OK:UNSUB:~:u")
 		c.own(1).inner.expect("OK:SUB:~:u")
-		if n := len(c.queue.own); n != 1 {
+		if n := len(c.queue.ownLanes); n != 1 {
 			t.Errorf("%d lanes, want 1", n)
 		}
 	})
@@ -363,7 +363,7 @@ func TestForbid(t *testing.T) {
 		c.Forbid("ip")
 		c.expect("ERR:forbidden:ip")
 		c.expectClose(wire.CloseForbidden)
-		if code, reason := c.Ending(); code != wire.CloseForbidden || reason != "forbidden:ip" {
+		if code, reason := c.CloseStatus(); code != wire.CloseForbidden || reason != "forbidden:ip" {
 			t.Errorf("ends with %d %q", code, reason)
 		}
 	})

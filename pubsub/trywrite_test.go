@@ -52,7 +52,7 @@ func (r *rig) connectTry(token string) *tryClient {
 	r.hub.Go(func() { // the reader
 		<-s.done
 		<-c.finished
-		s.End()
+		s.Detach()
 	})
 	return c
 }
@@ -62,14 +62,14 @@ func (r *rig) connectTry(token string) *tryClient {
 func TestOneOfManyIsStuck(t *testing.T) {
 	inBubble(t, fastLimits(), func(r *rig) {
 		var all []*tryClient
-		for range 3 * outboxLen / 2 {
+		for range 3 * flushListLen / 2 {
 			c := r.connectTry("s")
 			c.send("SUB:t:#")
 			c.expect("OK:SUB:t:#")
 			c.writes = 0
 			all = append(all, c)
 		}
-		stuck := all[outboxLen/2]
+		stuck := all[flushListLen/2]
 		release := stuck.block()
 		stuck.stuck = true
 		p := r.connect("p")
@@ -106,7 +106,7 @@ func TestTryWriteFails(t *testing.T) {
 		c.broken = true
 		p.publish("t", "a", "x")
 		<-c.finished
-		if !c.Ended() || !c.aborted {
+		if !c.Closing() || !c.aborted {
 			t.Error("a session whose transport is broken goes on")
 		}
 	})
@@ -171,7 +171,7 @@ func TestManyOutboxes(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(8)) // that many goroutines
 	inBubble(t, fastLimits(), func(r *rig) {
 		var all []*tryClient
-		for range 4*outboxLen + 1 {
+		for range 4*flushListLen + 1 {
 			c := r.connectTry("s")
 			c.HandleLine([]byte("SUB:t:#"))
 			all = append(all, c)

@@ -2,70 +2,24 @@ package pubsub
 
 import (
 	"slices"
-	"strconv"
-	"sync"
 	"time"
 
 	"github.com/millrace/millrace/wire"
 )
 
-// batchBytes bounds what is taken from a queue for one Transport.Write, so that
-// a PONG never waits behind more than this, and a frame.
-const batchBytes = 64 << 10
-
-// writeStep is what a client has [Limits.WriteTimeout] for: a batch of frames of the
-// default size, at most. A larger one has as much longer.
-const writeStep = 2 * batchBytes
-
-// batch is what a writer takes from the queue at a time.
-type batch struct {
-	msgs   []Outgoing
-	frames int           // deliveries among them
-	size   int           // bytes of these
-	oldest time.Duration // when the first of these was published, on the hub's clock
-	taken  time.Time     // when they were taken
-}
-
-// batches are the writers' scratch space: who has nothing to write has none.
-var batches = sync.Pool{New: func() any { return new(batch) }}
-
-func (b *batch) add(f *frame) {
-	b.msgs = append(b.msgs, Outgoing{f.kind, f.data})
-	if f.kind != Binary {
-		return
-	}
-	if b.frames == 0 {
-		b.oldest = f.at
-	}
-	b.frames++
-	b.size += len(f.data)
-}
-
-func (b *batch) reset() {
-	clear(b.msgs)
-	b.msgs, b.frames, b.size = b.msgs[:0], 0, 0
-}
-
-func (b *batch) release() {
-	b.reset()
-	if cap(b.msgs) <= 4096 {
-		batches.Put(b)
-	}
-}
-
 // wake starts the writer of the main stream if there is something to write and
 // none runs. The caller holds s.mu.
 func (s *Session) wake() {
 	switch {
-	case s.queue.lane.writing:
-		if len(s.queue.control) == 0 && !s.mustNotice() && s.ending == nil {
+	case s.queue.mainLane.writing:
+		if len(s.queue.control) == 0 && !s.slowNoticeDue() && s.closing == nil {
 			return // deliveries wait for the cap
 		}
 		s.kickWriter()
-	case s.transport != nil && !s.gone && (!s.queue.empty() || s.mustNotice() || s.ending != nil && !s.said):
-		s.queue.lane.writing = true
+	case s.transport != nil && !s.detached && (!s.queue.empty() || s.slowNoticeDue() || s.closing != nil && !s.closeSent):
+		s.queue.mainLane.writing = true
 		s.hub.wg.Add(1) // the session's reader is counted too: never from zero during Wait
-		go s.run()
+		go s.writer()
 	}
 }
 
@@ -74,11 +28,11 @@ func (s *Session) wakeLane(l *lane) {
 	switch {
 	case l.stream == nil:
 		s.wake()
-	case l.writing || l.held || l.dead || s.gone || l.empty() && !l.closing:
+	case l.writing || l.held || l.dead || s.detached || l.empty() && !l.closing:
 	default:
 		l.writing = true
 		s.hub.wg.Add(1)
-		go s.writeOwn(l)
+		go s.runOwnWriter(l)
 	}
 }
 
@@ -89,50 +43,50 @@ func (s *Session) kickWriter() {
 	}
 }
 
-// write is the session's writer: it runs until nothing waits for the main
+// runWriter is the session's writer: it runs until nothing waits for the main
 // stream. It may wait for the client, and for its caps.
-func (s *Session) write() {
+func (s *Session) runWriter() {
 	defer s.hub.wg.Done()
 	b := batches.Get().(*batch)
 	defer b.release()
 	for {
 		s.mu.Lock()
-		s.writeBy = 0
+		s.writeDeadline = 0
 		pause := s.nextBatch(b)
-		if len(b.msgs) == 0 && pause == 0 && !s.unsent {
-			e, transport := s.ending, s.transport
-			if e == nil || s.said {
-				s.queue.lane.writing = false
+		if len(b.msgs) == 0 && pause == 0 && !s.partialWrite {
+			e, transport := s.closing, s.transport
+			if e == nil || s.closeSent {
+				s.queue.mainLane.writing = false
 				s.mu.Unlock()
 				return
 			}
-			if !e.discard && s.ownBusy() {
+			if !e.discard && s.ownStreamsBusy() {
 				s.mu.Unlock()
 				<-s.kick // from each writer that is done, at the latest when the transport is cut
 				continue
 			}
-			s.said = true
+			s.closeSent = true
 			s.mu.Unlock()
 			if transport.Close(e.code, e.reason) != nil {
 				transport.Abort()
 			}
 			continue
 		}
-		transport, unsent := s.transport, s.unsent
-		s.unsent = false
+		transport, unsent := s.transport, s.partialWrite
+		s.partialWrite = false
 		writes := len(b.msgs) > 0 || unsent
 		if limit := s.hub.limits.Load().WriteTimeout; writes && limit > 0 {
 			since := b.taken.Sub(s.hub.epoch)
 			if b.frames == 0 { // taken is of another batch
 				since = s.hub.now()
 			}
-			s.writeBy = since + limit*time.Duration(1+b.size/writeStep)
+			s.writeDeadline = since + limit*time.Duration(1+b.size/writeStep)
 		}
 		s.mu.Unlock()
 
 		if writes {
 			if transport.Write(b.msgs) != nil {
-				s.broke(b)
+				s.transportFailed(b)
 				return
 			}
 			s.hub.written(b)
@@ -140,69 +94,69 @@ func (s *Session) write() {
 		}
 		if pause > 0 {
 			s.mu.Lock()
-			s.writeBy = 0
+			s.writeDeadline = 0
 			s.mu.Unlock()
 			sleep(pause, s.kick)
 		}
 	}
 }
 
-// writeNow is write for one of many sessions, none of which may hold up the
+// tryWrite is write for one of many sessions, none of which may hold up the
 // others: where there is something to wait for, a writer of the session's own
 // takes over.
-func (s *Session) writeNow(b *batch) {
+func (s *Session) tryWrite(b *batch) {
 	for {
 		s.mu.Lock()
 		pause := s.nextBatch(b)
 		if len(b.msgs) == 0 {
-			if !s.gone && (pause > 0 || s.ending != nil && !s.said) {
+			if !s.detached && (pause > 0 || s.closing != nil && !s.closeSent) {
 				s.hub.wg.Add(1)
-				go s.run()
+				go s.writer()
 			} else {
-				s.queue.lane.writing = false
+				s.queue.mainLane.writing = false
 			}
 			s.mu.Unlock()
 			return
 		}
-		trier := s.trier
+		trier := s.tryWriter
 		s.mu.Unlock()
 
 		written, err := trier.TryWrite(b.msgs)
 		if err != nil {
-			s.broke(b)
+			s.transportFailed(b)
 			return
 		}
 		s.hub.written(b)
 		b.reset()
 		if !written {
 			s.mu.Lock()
-			s.unsent = true
+			s.partialWrite = true
 			s.hub.wg.Add(1)
 			s.mu.Unlock()
-			go s.run()
+			go s.writer()
 			return
 		}
 	}
 }
 
-// broke ends a session whose transport has failed its writer, with a batch. The
+// transportFailed ends a session whose transport has failed its writer, with a batch. The
 // reader sees the same failure.
-func (s *Session) broke(b *batch) {
+func (s *Session) transportFailed(b *batch) {
 	s.mu.Lock()
-	s.said = true // nothing can be said any more
-	s.endLocked(ending{code: wire.CloseNormal, discard: true})
+	s.closeSent = true // nothing can be said any more
+	s.closeLocked(closeStatus{code: wire.CloseNormal, discard: true})
 	s.hub.count.drop(dropClosed, s.queue.clearAll()+uint64(b.frames))
 	s.uncountQueue()
-	s.queue.lane.writing = false
-	s.writeBy = 0
+	s.queue.mainLane.writing = false
+	s.writeDeadline = 0
 	transport := s.transport
 	s.mu.Unlock()
 	transport.Abort()
 }
 
-// writeOwn is the writer of a subscription's own stream: it runs until the lane
+// runOwnWriter is the writer of a subscription's own stream: it runs until the lane
 // is empty, and ends the stream of one that is closing.
-func (s *Session) writeOwn(l *lane) {
+func (s *Session) runOwnWriter(l *lane) {
 	defer s.hub.wg.Done()
 	b := batches.Get().(*batch)
 	defer b.release()
@@ -211,7 +165,7 @@ func (s *Session) writeOwn(l *lane) {
 		pause := s.takeOrdered(l, b)
 		if len(b.msgs) == 0 && pause == 0 {
 			closing := l.closing
-			s.rest(l)
+			s.writerStopped(l)
 			s.mu.Unlock()
 			if closing {
 				_ = l.stream.Close() // fails only with the session
@@ -224,10 +178,10 @@ func (s *Session) writeOwn(l *lane) {
 			if l.stream.Write(b.msgs) != nil { // the client stopped reading it, or the session ends
 				s.mu.Lock()
 				l.dead = true
-				s.hub.count.drop(dropClosed, s.queue.clear(l)+uint64(b.frames))
+				s.hub.count.drop(dropClosed, s.queue.clearLane(l)+uint64(b.frames))
 				s.uncountQueue()
-				s.unstall()
-				s.rest(l)
+				s.resumeReader()
+				s.writerStopped(l)
 				s.mu.Unlock()
 				return
 			}
@@ -238,133 +192,19 @@ func (s *Session) writeOwn(l *lane) {
 	}
 }
 
-// rest notes that the writer of an own stream has stopped. The caller holds s.mu.
-func (s *Session) rest(l *lane) {
+// writerStopped notes that the writer of an own stream has stopped. The caller holds s.mu.
+func (s *Session) writerStopped(l *lane) {
 	l.writing = false
 	if l.closing {
 		s.dropLane(l)
 	}
-	if s.ending != nil {
+	if s.closing != nil {
 		s.kickWriter()
 	}
 }
 
-// ownBusy reports whether something waits for a stream that is still read. The
+// ownStreamsBusy reports whether something waits for a stream that is still read. The
 // caller holds s.mu.
-func (s *Session) ownBusy() bool {
-	return slices.ContainsFunc(s.queue.own, func(l *lane) bool { return !l.dead && (l.writing || !l.empty()) })
-}
-
-// nextBatch takes what may be written to the main stream now: every control
-// message, then the default lane as far as the caps allow. A pause says that more
-// waits for a cap. The caller holds s.mu.
-func (s *Session) nextBatch(b *batch) (pause time.Duration) {
-	b.msgs = s.queue.takeControl(b.msgs)
-	if s.mustNotice() {
-		b.msgs = append(b.msgs, Outgoing{Text, slowLine(s.queue.dropped)})
-		s.hub.count.refuse(wire.CodeSlowConsumer)
-		s.queue.dropped = 0
-		s.noticed = true
-		s.notice = time.AfterFunc(noticeEvery, s.noticeAgain)
-	}
-	for _, m := range b.msgs {
-		s.egress.charge(len(m.Data))
-	}
-	return s.takeOrdered(&s.queue.lane, b)
-}
-
-// mustNotice reports whether the client is to be told of lost deliveries now.
-// The caller holds s.mu.
-func (s *Session) mustNotice() bool { return s.queue.dropped > 0 && !s.noticed && s.ending == nil }
-
-func (s *Session) noticeAgain() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.noticed = false
-	s.wake()
-}
-
-// takeOrdered takes messages of a lane as far as the caps allow: the client's,
-// its token's, and of each message its tenant's. The caller holds s.mu.
-func (s *Session) takeOrdered(l *lane, b *batch) (pause time.Duration) {
-	if l.empty() {
-		s.unstall()
-		return 0
-	}
-	now := time.Now()
-	b.taken = now
-	limits := s.hub.limits.Load()
-	pause = s.egress.wait(now, s.rate(s.identity.EgressKB, limits.DefaultEgressKB))
-	var ofToken *sharedBucket
-	if limits.TokenEgressKB > 0 {
-		ofToken = &s.token.caps.egress
-		pause = max(pause, ofToken.wait(now, kb(limits.TokenEgressKB)))
-	}
-	if s.ending != nil {
-		pause = 0 // a session that ends does not wait for its cap: it has seconds
-	}
-	owed := false // found with the next batch
-	for size := 0; pause == 0 && !owed && size < batchBytes; {
-		f := l.next()
-		if f == nil {
-			break
-		}
-		if f.caps != nil && limits.TenantEgressKB > 0 && s.ending == nil {
-			if pause = f.caps.egress.wait(now, kb(limits.TenantEgressKB)); pause > 0 {
-				break
-			}
-			owed = f.caps.egress.charge(len(f.data))
-		}
-		s.queue.take(l)
-		b.add(f)
-		size += len(f.data)
-		s.egress.charge(len(f.data))
-		if ofToken != nil {
-			owed = ofToken.charge(len(f.data)) || owed
-		}
-		owed = (owed || s.egress.tokens < 0) && s.ending == nil
-	}
-	if pause > 0 {
-		pause = s.tellLimited(l, now, pause)
-	}
-	if !l.empty() {
-		l.compact()
-	}
-	if s.queue.counted > 0 {
-		s.uncountQueue()
-	}
-	s.unstall()
-	return pause
-}
-
-// tellLimited tells the client, once a minute at most, that the deliveries of a lane
-// wait for a cap; it is asked again within the pause that it returns. The caller
-// holds s.mu.
-func (s *Session) tellLimited(l *lane, now time.Time, pause time.Duration) time.Duration {
-	i := l.firstDelivery()
-	at := now.Sub(s.hub.epoch)
-	if i < 0 || s.ending != nil || s.limitedTold != 0 && at-s.limitedTold < limitedEvery {
-		return pause
-	}
-	waited := at - l.items[i].at
-	if waited < limitedAfter {
-		return min(pause, limitedAfter-waited)
-	}
-	s.limitedTold = at
-	s.rejectLocked(wire.CodeEgressLimited, strconv.Itoa(int(waited/time.Second)))
-	return pause
-}
-
-// unstall lets the reader go on once the client has read enough of its control
-// lines. The caller holds s.mu.
-func (s *Session) unstall() {
-	if s.stalled && s.queue.controlBytes <= MaxControlBacklog/2 {
-		s.stalled = false
-		s.backlog.Store(false)
-		s.resume <- struct{}{}
-	}
-}
-
-func slowLine(n uint64) []byte {
-	return wire.AppendErr(nil, wire.CodeSlowConsumer, strconv.FormatUint(n, 10))
+func (s *Session) ownStreamsBusy() bool {
+	return slices.ContainsFunc(s.queue.ownLanes, func(l *lane) bool { return !l.dead && (l.writing || !l.empty()) })
 }

@@ -98,9 +98,9 @@ func refusedByHub(err error) *refusal {
 		return later("too_many_connections_of_address", err.Error())
 	case errors.Is(err, context.Canceled):
 		return refusedGone
-	case errors.Is(err, pubsub.ErrArrivals):
+	case errors.Is(err, pubsub.ErrTooManyPending):
 		return later("too_many_unauthenticated", err.Error())
-	case errors.Is(err, pubsub.ErrArrivalsPerIP):
+	case errors.Is(err, pubsub.ErrTooManyPendingPerIP):
 		return &refusal{status: http.StatusTooManyRequests, code: "too_many_unauthenticated", detail: err.Error(), retryAfter: "5"}
 	}
 	return later("too_many_connections", err.Error())
@@ -135,11 +135,11 @@ type candidate struct {
 // begin counts the client, which came with its token, among the handshakes that
 // are under way, until done, which may be called repeatedly.
 func (c candidate) begin(ctx context.Context) (done func(), refused *refusal) {
-	arrival, err := c.live.Hub.Handshake(ctx, c.client)
+	pending, err := c.live.Hub.AddHandshake(ctx, c.client)
 	if err != nil {
 		return nil, c.refuse(refusedByHub(err), nil)
 	}
-	return arrival.Leave, nil
+	return pending.Release, nil
 }
 
 // available refuses clients whoever they are: the edge drains, or is full.
@@ -220,7 +220,7 @@ func (c candidate) register(ctx context.Context, token string) (session *pubsub.
 	c.live.Arrived(c.client.Transport)
 	defer func() { // also after a panic, which the server recovers from
 		if session == nil {
-			admitted.End()
+			admitted.Detach()
 		}
 	}()
 	if refusal := admitted.Authorize(ctx); refusal != nil {

@@ -69,7 +69,7 @@ func (h *WebSocket) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddy
 	served := false
 	defer func() { // also after a panic, which the server recovers from
 		if !served {
-			session.End()
+			session.Detach()
 		}
 	}()
 	conn, early, err := upgrade(w, r, offer.subprotocol)

@@ -145,7 +145,7 @@ func (h *WebTransport) serve(w http.ResponseWriter, r *http.Request, c visitor, 
 	served := false
 	defer func() { // also after a panic, which the server recovers from
 		if !served {
-			a.Session.End()
+			a.Session.Detach()
 		}
 	}()
 	if conn, ok := h.upgrade(w, r, c.entry); ok {
@@ -156,7 +156,7 @@ func (h *WebTransport) serve(w http.ResponseWriter, r *http.Request, c visitor, 
 
 // await opens the session of a client that is going to send its token.
 func (h *WebTransport) await(w http.ResponseWriter, r *http.Request, c visitor) {
-	arrival, err := c.live.Hub.Arrive(c.client)
+	pending, err := c.live.Hub.AddPending(c.client)
 	if err != nil {
 		c.refuse(refusedByHub(err), nil).write(w)
 		return
@@ -164,11 +164,11 @@ func (h *WebTransport) await(w http.ResponseWriter, r *http.Request, c visitor) 
 	served := false
 	defer func() {
 		if !served {
-			arrival.Leave()
+			pending.Release()
 		}
 	}()
 	if conn, ok := h.upgrade(w, r, c.entry); ok {
-		wtconn.Await(c.live.Hub, arrival, conn, c.auth, guest.LiveLog("pubsub.webtransport"))
+		wtconn.ServePending(c.live.Hub, pending, conn, c.auth, guest.LiveLog("pubsub.webtransport"))
 		served = true
 	}
 }
@@ -210,7 +210,7 @@ func (v visitor) auth(ctx context.Context, token string) (wtconn.Admission, *wtc
 	}
 	a, refused := v.admit(ctx, token)
 	if refused == nil && v.entry.Leaving() {
-		a.Session.End() // it may have missed the others' farewell
+		a.Session.Detach() // it may have missed the others' farewell
 		refused = refusedByHub(pubsub.ErrDraining)
 	}
 	if refused != nil {

@@ -56,8 +56,8 @@ func TestRefusalOfAUTH(t *testing.T) {
 		{"full", refusedByHub(pubsub.ErrFull), 503, "", wire.CloseTryLater},
 		{"per token", refusedByHub(pubsub.ErrTokenFull), 503, "", wire.CloseTryLater},
 		{"failures", refusedForFailures, 429, "", wire.CloseTryLater},
-		{"unauthenticated", refusedByHub(pubsub.ErrArrivals), 503, "", wire.CloseTryLater},
-		{"unauthenticated of one address", refusedByHub(pubsub.ErrArrivalsPerIP), 429, "", wire.CloseTryLater},
+		{"unauthenticated", refusedByHub(pubsub.ErrTooManyPending), 503, "", wire.CloseTryLater},
+		{"unauthenticated of one address", refusedByHub(pubsub.ErrTooManyPendingPerIP), 429, "", wire.CloseTryLater},
 	} {
 		w := httptest.NewRecorder()
 		c.f.write(w)

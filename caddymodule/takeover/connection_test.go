@@ -44,8 +44,8 @@ func TestLeave(t *testing.T) {
 	near, first := open()
 	other, second := open()
 	_ = first.CloseWithError(4401, "")
-	first.Leave()
-	first.Leave() // changes nothing
+	first.CloseIfIdle()
+	first.CloseIfIdle() // changes nothing
 	take(t, near.Context().Done())
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "https://"+address.JoinHostPort(0)+"/", nil)
 	if err != nil {
@@ -60,7 +60,7 @@ func TestLeave(t *testing.T) {
 		t.Errorf("the other session ended: %v", err)
 	}
 	_ = second.CloseWithError(4401, "")
-	second.Leave()
+	second.CloseIfIdle()
 	take(t, conn.Context().Done())
 	expectCode(t, conn, http3.ErrCodeNoError)
 }

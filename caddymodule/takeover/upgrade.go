@@ -85,7 +85,7 @@ func (e *Entry) Upgrade(w http.ResponseWriter, r *http.Request) (wtconn.Conn, er
 	context.AfterFunc(session.Context(), over)
 	return wtconn.Conn{
 		Session: session, Request: raw.HTTPStream(), QUIC: e.conn.Conn,
-		Leave: func() {
+		CloseIfIdle: func() {
 			over()
 			e.conn.leave()
 		},

@@ -186,7 +186,7 @@ func measureTenants(t *testing.T, edges, share, rounds int) {
 		t.Logf("median ratio %.2f (%.2f to %.2f)", ratios[len(ratios)/2], ratios[0], ratios[len(ratios)-1])
 	}
 	for _, s := range sessions {
-		s.End()
+		s.Detach()
 	}
 	for _, h := range hubs {
 		if err := h.Close(); err != nil {

@@ -56,7 +56,7 @@ func BenchmarkReadPublish(b *testing.B) {
 			}
 		}
 		near.Close()
-		s.End()
+		s.Detach()
 		if err := hub.Close(); err != nil {
 			b.Fatal(err)
 		}

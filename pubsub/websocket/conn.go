@@ -21,9 +21,9 @@ import (
 )
 
 const (
-	pingEvery = 25 * time.Second // keep-alive from the edge
-	silence   = 60 * time.Second // a peer that says nothing for so long is gone
-	settle    = 2 * time.Second  // a reader without work for so long moves to a small stack
+	pingEvery      = 25 * time.Second // keep-alive from the edge
+	silenceTimeout = 60 * time.Second // a peer that says nothing for so long is gone
+	settleAfter    = 2 * time.Second  // a reader without work for so long moves to a small stack
 
 	statusProtocolError = wire.CloseCode(1002) // RFC 6455, section 7.4.1
 )
@@ -44,17 +44,17 @@ type session interface {
 	HandleFrame(frame []byte)
 	HandleLine(line []byte)
 	HandlePing(payload []byte)
-	Control(kind pubsub.Kind, data []byte)
+	QueueControl(kind pubsub.Kind, data []byte)
 	Close(code wire.CloseCode, reason string)
 	CheckProgress()
-	Fault()
-	Ended() bool
-	End()
+	CloseInternal()
+	Closing() bool
+	Detach()
 }
 
 func start(hub *pubsub.Hub, s session, conn net.Conn, early []byte, log *zap.Logger) {
 	now := time.Now()
-	c := &connection{hub: hub, session: s, conn: conn, log: log, buffer: early, heard: now, pinged: now, active: true}
+	c := &connection{hub: hub, session: s, conn: conn, log: log, buffer: early, lastHeard: now, lastPinged: now, active: true}
 	c.openRaw()
 	hub.Go(c.run)
 }
@@ -66,40 +66,40 @@ type connection struct {
 	log     *zap.Logger
 
 	// owned by the reader
-	buffer   []byte  // what was read
-	start    int     // of what is not handled yet, in buffer
-	borrowed *[]byte // the pooled array that buffer lies in; nil: it has one of its own, or none
-	message  []byte  // of a fragmented message, what came so far
-	head     [shortest]byte
-	opcode   byte // of the fragmented message; 0: none is under way
-	text     textCheck
-	heard    time.Time
-	pinged   time.Time
-	attached bool
-	active   bool // has done something since it moved to a small stack
-	moving   bool // to a small stack, now
-	moved    bool // and has not read since
+	buffer     []byte  // what was read
+	start      int     // of what is not handled yet, in buffer
+	borrowed   *[]byte // the pooled array that buffer lies in; nil: it has one of its own, or none
+	message    []byte  // of a fragmented message, what came so far
+	head       [shortest]byte
+	opcode     byte // of the fragmented message; 0: none is under way
+	text       textCheck
+	lastHeard  time.Time
+	lastPinged time.Time
+	attached   bool
+	active     bool // has done something since it moved to a small stack
+	moving     bool // to a small stack, now
+	moved      bool // and has not read since
 
 	raw syscall.RawConn // of a plain socket; nil: another kind of connection
 
 	// of reads from raw, owned by the reader
-	try    func(fd uintptr) (done bool) // tryRead, bound once
-	want   int                          // bytes that are to wait in the buffer
-	got    int
-	failed error
+	tryReadFunc func(fd uintptr) (done bool) // tryRead, bound once
+	want        int                          // bytes that are to wait in the buffer
+	got         int
+	failed      error
 
-	unsent []byte // owned by who writes: what TryWrite left over
+	leftover []byte // owned by who writes: what TryWrite left over
 
 	// Whoever comes second closes the connection.
-	answered atomic.Bool // the client's close frame arrived
-	said     atomic.Bool // ours was written
+	closeReceived atomic.Bool // the client's close frame arrived
+	closeSent     atomic.Bool // ours was written
 
 	unreadable atomic.Bool // what the client sends further cannot be told apart any more
 }
 
 // run is the connection's reader.
 func (c *connection) run() {
-	defer c.leave()
+	defer c.exit()
 	if !c.attached {
 		c.attached = true
 		c.session.Attach(c.transport())
@@ -108,12 +108,12 @@ func (c *connection) run() {
 	c.readFrames()
 }
 
-// leave ends the reader's goroutine, and the connection, or starts the reader's
+// exit ends the reader's goroutine, and the connection, or starts the reader's
 // next goroutine.
-func (c *connection) leave() {
+func (c *connection) exit() {
 	if fault := recover(); fault != nil {
 		c.log.Error("fault in a session", zap.Any("fault", fault), zap.ByteString("stack", debug.Stack()))
-		c.session.Fault()
+		c.session.CloseInternal()
 		c.moving = false
 	}
 	if c.moving {
@@ -121,7 +121,7 @@ func (c *connection) leave() {
 		c.hub.Go(c.run)
 		return
 	}
-	defer c.session.End()
+	defer c.session.Detach()
 	defer c.conn.Close()
 	c.linger()
 }
@@ -132,12 +132,12 @@ func (c *connection) readFrames() {
 	for {
 		// The time of the next ping is only looked at when it matters.
 		if !c.session.Ready(0) {
-			if c.session.Ended() {
+			if c.session.Closing() {
 				return
 			}
-			c.giveBack()
+			c.releaseBuffer()
 			c.moved = false
-			if !c.session.Ready(time.Until(c.pinged.Add(pingEvery))) {
+			if !c.session.Ready(time.Until(c.lastPinged.Add(pingEvery))) {
 				c.keepAlive(time.Now())
 				continue
 			}
@@ -150,10 +150,10 @@ func (c *connection) readFrames() {
 
 // keepAlive sends a ping when it is time for one.
 func (c *connection) keepAlive(now time.Time) {
-	if now.Sub(c.pinged) >= pingEvery {
+	if now.Sub(c.lastPinged) >= pingEvery {
 		c.session.CheckProgress()
-		c.session.Control(pubsub.Ping, nil)
-		c.pinged, c.active = now, true
+		c.session.QueueControl(pubsub.Ping, nil)
+		c.lastPinged, c.active = now, true
 	}
 }
 
@@ -163,12 +163,12 @@ func (c *connection) keepAlive(now time.Time) {
 // the goroutine is to end.
 func (c *connection) tick() bool {
 	now := time.Now()
-	c.giveBack()
+	c.releaseBuffer()
 	c.keepAlive(now)
-	switch idle := now.Sub(c.heard); {
-	case idle >= silence:
+	switch idle := now.Sub(c.lastHeard); {
+	case idle >= silenceTimeout:
 		return c.close(wire.CloseGoingAway, "silent for too long")
-	case c.active && idle >= settle:
+	case c.active && idle >= settleAfter:
 		c.active, c.moving = false, true
 	}
 	return c.arm() && !c.moving
@@ -177,20 +177,20 @@ func (c *connection) tick() bool {
 // arm sets the read deadline to the earliest time at which there may be something
 // to do.
 func (c *connection) arm() bool {
-	next := c.heard.Add(silence)
-	if ping := c.pinged.Add(pingEvery); ping.Before(next) {
+	next := c.lastHeard.Add(silenceTimeout)
+	if ping := c.lastPinged.Add(pingEvery); ping.Before(next) {
 		next = ping
 	}
-	if move := c.heard.Add(settle); c.active && move.Before(next) {
+	if move := c.lastHeard.Add(settleAfter); c.active && move.Before(next) {
 		next = move
 	}
 	return c.conn.SetReadDeadline(next) == nil // it fails only on a closed connection
 }
 
-// wake notes that the reader's stack may have grown: the runtime never shrinks
+// markActive notes that the reader's stack may have grown: the runtime never shrinks
 // one back to its smallest size. Once there is nothing to do, the reader goes on
 // in a new goroutine.
-func (c *connection) wake() {
+func (c *connection) markActive() {
 	if !c.active {
 		c.active = true
 		c.arm() // if it fails, so does the next read
@@ -202,10 +202,10 @@ func (c *connection) close(code wire.CloseCode, reason string) bool {
 	return false
 }
 
-// fail is close in the midst of a frame, or where one should begin: the client's
+// closeUnreadable is close in the midst of a frame, or where one should begin: the client's
 // close frame could not be found behind that, so nobody waits for it (RFC 6455,
 // section 7.1.7).
-func (c *connection) fail(code wire.CloseCode, reason string) bool {
+func (c *connection) closeUnreadable(code wire.CloseCode, reason string) bool {
 	c.unreadable.Store(true)
 	return c.close(code, reason)
 }

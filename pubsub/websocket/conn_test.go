@@ -283,7 +283,7 @@ func TestKeepAlive(t *testing.T) {
 		p.expect("ping ")
 		p.expect("ping ") // unanswered
 		p.expect("close 1001 silent for too long")
-		if took := time.Since(start); took != pingEvery+silence {
+		if took := time.Since(start); took != pingEvery+silenceTimeout {
 			p.Errorf("closed after %v", took)
 		}
 	})
@@ -305,7 +305,7 @@ func TestKeepAliveOfBusyClient(t *testing.T) {
 		go func() { // ends with the pause
 			defer close(done)
 			for range 70 * 4 {
-				time.Sleep(settle / 8)
+				time.Sleep(settleAfter / 8)
 				p.write(frame(finBit|opBinary, publish(nil)))
 			}
 		}()
@@ -316,7 +316,7 @@ func TestKeepAliveOfBusyClient(t *testing.T) {
 		at(3*pingEvery, "ping ")
 		at(4*pingEvery, "ping ")
 		at(5*pingEvery, "ping ")
-		at(last+silence, "close 1001 silent for too long")
+		at(last+silenceTimeout, "close 1001 silent for too long")
 	})
 }
 
@@ -334,7 +334,7 @@ func TestCapIsNoSilence(t *testing.T) {
 		if pings != 2 {
 			p.Errorf("%d pings while the cap held the reader back, want 2", pings)
 		}
-		if took := time.Since(start); took < silence {
+		if took := time.Since(start); took < silenceTimeout {
 			p.Errorf("took %v: the test shows nothing", took)
 		}
 	})

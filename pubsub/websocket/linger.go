@@ -12,7 +12,7 @@ func (c *connection) linger() {
 	if c.conn.SetReadDeadline(time.Time{}) != nil { // it is closed
 		return
 	}
-	for !c.answered.Load() && !c.unreadable.Load() {
+	for !c.closeReceived.Load() && !c.unreadable.Load() {
 		waiting := c.buffer[c.start:]
 		h, size, breach := parseHeader(waiting)
 		if breach != "" {
@@ -28,9 +28,9 @@ func (c *connection) linger() {
 		if !c.skip(h.length) {
 			return
 		}
-		c.answered.Store(h.opcode == opClose)
+		c.closeReceived.Store(h.opcode == opClose)
 	}
-	if c.answered.Load() && c.said.Load() {
+	if c.closeReceived.Load() && c.closeSent.Load() {
 		return
 	}
 	for c.start = len(c.buffer); c.fill(1); c.start = len(c.buffer) { // until the writer has said it, too

@@ -9,13 +9,13 @@ import (
 
 func (c *connection) handle(h header, payload []byte) bool {
 	if h.opcode == opBinary && h.fin && c.opcode == 0 { // nearly all
-		c.wake()
+		c.markActive()
 		c.session.HandleFrame(payload)
 		return true
 	}
 	switch h.opcode {
 	case opPing:
-		c.wake()
+		c.markActive()
 		c.session.HandlePing(payload)
 	case opPong:
 	case opClose:
@@ -62,7 +62,7 @@ func (c *connection) isText(opcode byte) bool {
 }
 
 func (c *connection) handleMessage(opcode byte, message []byte) bool {
-	c.wake()
+	c.markActive()
 	if opcode == opBinary {
 		c.session.HandleFrame(message)
 		return true
@@ -78,7 +78,7 @@ func (c *connection) handleMessage(opcode byte, message []byte) bool {
 // handleClose takes the client's close frame (RFC 6455, section 5.5.1); the
 // answer carries the same code.
 func (c *connection) handleClose(payload []byte) bool {
-	c.answered.Store(true)
+	c.closeReceived.Store(true)
 	code := uint16(statusNone)
 	switch {
 	case len(payload) == 1:

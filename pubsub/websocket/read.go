@@ -26,13 +26,13 @@ func (c *connection) readFrame() bool {
 		waiting := c.buffer[c.start:]
 		h, size, breach := parseHeader(waiting)
 		if breach != "" {
-			return c.fail(statusProtocolError, breach)
+			return c.closeUnreadable(statusProtocolError, breach)
 		}
 		n := len(waiting) + 1
 		if size > 0 {
 			limit := uint64(c.session.ReadLimit())
 			if h.length > limit || uint64(len(c.message))+h.length > limit && h.opcode < opClose {
-				return c.fail(wire.CloseTooBig, "message too big")
+				return c.closeUnreadable(wire.CloseTooBig, "message too big")
 			}
 			if n = size + int(h.length); n <= len(waiting) {
 				payload := waiting[size:n]
@@ -42,7 +42,7 @@ func (c *connection) readFrame() bool {
 				return c.handle(h, payload)
 			}
 			if c.isText(h.opcode) && !c.text.masked(waiting[size:], h.key) {
-				return c.fail(wire.CloseInvalidUTF8, notUTF8)
+				return c.closeUnreadable(wire.CloseInvalidUTF8, notUTF8)
 			}
 		}
 		if !c.fill(n) {
@@ -54,7 +54,7 @@ func (c *connection) readFrame() bool {
 // fill reads once, on the way to n bytes that wait in the buffer.
 func (c *connection) fill(n int) bool {
 	if !c.moved {
-		c.heard = time.Now() // while the session held the reader back, the client could not be heard
+		c.lastHeard = time.Now() // while the session held the reader back, the client could not be heard
 	}
 	c.moved = false
 	for {
@@ -76,13 +76,13 @@ func (c *connection) fill(n int) bool {
 func (c *connection) read(n int) (int, error) {
 	if c.raw != nil {
 		c.want = n
-		if err := c.raw.Read(c.try); err != nil {
+		if err := c.raw.Read(c.tryReadFunc); err != nil {
 			return 0, err
 		}
 		return c.got, c.failed
 	}
 	if c.start == len(c.buffer) {
-		c.giveBack()
+		c.releaseBuffer()
 	}
 	if c.borrowed == nil && len(c.buffer) < readChunk { // maybe a long wait, with next to no buffer
 		got, err := c.conn.Read(c.head[:])
@@ -108,7 +108,7 @@ func (c *connection) tryRead(fd uintptr) (done bool) {
 		case errors.Is(err, syscall.EINTR):
 			continue
 		case errors.Is(err, syscall.EAGAIN):
-			c.giveBack()
+			c.releaseBuffer()
 			return false
 		case err == nil && n == 0:
 			err = io.EOF
@@ -139,8 +139,8 @@ func (c *connection) makeRoom(n int) {
 	c.start = 0
 }
 
-// giveBack returns a borrowed buffer, and keeps what waits in it.
-func (c *connection) giveBack() {
+// releaseBuffer returns a borrowed buffer, and keeps what waits in it.
+func (c *connection) releaseBuffer() {
 	if waiting := c.buffer[c.start:]; c.borrowed != nil || len(waiting) == 0 {
 		c.buffer, c.start = append([]byte(nil), waiting...), 0
 		c.returnBorrowed()

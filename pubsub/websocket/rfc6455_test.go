@@ -22,8 +22,8 @@ import (
 // transport, its reader and its writer, are those of the edge.
 type echo struct{ *pubsub.Session }
 
-func (e echo) HandleLine(line []byte)   { e.Control(pubsub.Text, bytes.Clone(line)) }
-func (e echo) HandleFrame(frame []byte) { e.Control(pubsub.Binary, bytes.Clone(frame)) }
+func (e echo) HandleLine(line []byte)   { e.QueueControl(pubsub.Text, bytes.Clone(line)) }
+func (e echo) HandleFrame(frame []byte) { e.QueueControl(pubsub.Binary, bytes.Clone(frame)) }
 func (echo) ReadLimit() int             { return 32 << 20 } // cases send 16 MiB
 
 // rfcCase is a case of the Autobahn test suite, by its number there: what a client

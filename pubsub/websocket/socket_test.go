@@ -187,7 +187,7 @@ func live() int {
 
 // A fault ends one session, and says so.
 func TestFault(t *testing.T) {
-	for _, after := range []time.Duration{0, 3 * settle} {
+	for _, after := range []time.Duration{0, 3 * settleAfter} {
 		serve(t, func(p *peer) {
 			time.Sleep(after) // of the bubble's clock: the reader has moved by then
 			p.send(frame(finBit|opBinary, wire.AppendPublish(nil, wire.Publish{Tenant: []byte("t"), Channel: []byte("fault")})))

@@ -19,13 +19,13 @@ func (c *connection) openRaw() {
 		return
 	}
 	if raw, err := c.conn.(syscall.Conn).SyscallConn(); err == nil {
-		c.raw, c.try = raw, c.tryRead
+		c.raw, c.tryReadFunc = raw, c.tryRead
 	}
 }
 
 func (c *connection) transport() pubsub.Transport {
 	if c.raw != nil {
-		return trier{c}
+		return plainConnection{c}
 	}
 	return c
 }

@@ -16,7 +16,7 @@ func TestTryWriteToFullSocket(t *testing.T) {
 	c := &connection{conn: near}
 	c.openRaw()
 	line := func(s string) []pubsub.Outgoing { return []pubsub.Outgoing{{Kind: pubsub.Text, Data: []byte(s)}} }
-	if written, err := (trier{c}).TryWrite(line("first")); !written || err != nil {
+	if written, err := (plainConnection{c}).TryWrite(line("first")); !written || err != nil {
 		t.Fatal(written, err)
 	}
 
@@ -34,7 +34,7 @@ func TestTryWriteToFullSocket(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if written, err := (trier{c}).TryWrite(line("second")); written || err != nil {
+	if written, err := (plainConnection{c}).TryWrite(line("second")); written || err != nil {
 		t.Fatal(written, err)
 	}
 

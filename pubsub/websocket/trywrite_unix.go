@@ -10,8 +10,8 @@ import (
 	"github.com/millrace/millrace/pubsub"
 )
 
-// trier is a connection over a plain socket: TLS has no write that does not wait.
-type trier struct{ *connection }
+// plainConnection is a connection over a plain socket: TLS has no write that does not wait.
+type plainConnection struct{ *connection }
 
 // attempt is a write that does not wait, with its place for the result.
 type attempt struct {
@@ -38,7 +38,7 @@ func (a *attempt) write(fd uintptr) (done bool) {
 }
 
 // TryWrite implements [pubsub.TryWriter].
-func (t trier) TryWrite(msgs []pubsub.Outgoing) (written bool, err error) {
+func (t plainConnection) TryWrite(msgs []pubsub.Outgoing) (written bool, err error) {
 	a := attempts.Get().(*attempt)
 	defer a.release()
 	for _, m := range msgs {
@@ -55,7 +55,7 @@ func (t trier) TryWrite(msgs []pubsub.Outgoing) (written bool, err error) {
 	case a.n == len(a.b):
 		return true, nil
 	}
-	t.unsent = append([]byte(nil), a.b[a.n:]...)
+	t.leftover = append([]byte(nil), a.b[a.n:]...)
 	return false, nil
 }
 
@@ -66,4 +66,4 @@ func (a *attempt) release() {
 	}
 }
 
-var _ pubsub.TryWriter = trier{}
+var _ pubsub.TryWriter = plainConnection{}

@@ -24,8 +24,8 @@ var opcodes = [...]byte{pubsub.Text: opText, pubsub.Binary: opBinary, pubsub.Pin
 func (c *connection) Write(msgs []pubsub.Outgoing) error {
 	pooled := buffers.Get().(*[]byte)
 	defer buffers.Put(pooled)
-	b := append((*pooled)[:0], c.unsent...)
-	c.unsent = nil
+	b := append((*pooled)[:0], c.leftover...)
+	c.leftover = nil
 	for _, m := range msgs {
 		if len(b) > 0 && len(b)+len(m.Data)+maxHeader > writeChunk {
 			if _, err := c.conn.Write(b); err != nil {
@@ -48,9 +48,9 @@ func (c *connection) Write(msgs []pubsub.Outgoing) error {
 // Close implements [pubsub.Transport].
 func (c *connection) Close(code wire.CloseCode, reason string) error {
 	_, err := c.conn.Write(appendClose(nil, uint16(code), reason))
-	c.said.Store(true)
+	c.closeSent.Store(true)
 	switch {
-	case c.answered.Load():
+	case c.closeReceived.Load():
 		return errors.Join(err, c.conn.Close())
 	case c.unreadable.Load():
 		endWriting(c.conn)

@@ -191,7 +191,7 @@ func (e *edge) upgrade(w http.ResponseWriter, r *http.Request) (Conn, error) {
 	}
 	return Conn{
 		Session: session, Request: w.(http3.HTTPStreamer).HTTPStream(), QUIC: conn,
-		Leave: func() { _ = conn.CloseWithError(noError, "") },
+		CloseIfIdle: func() { _ = conn.CloseWithError(noError, "") },
 	}, nil
 }
 
@@ -203,24 +203,24 @@ func (e *edge) serve(w http.ResponseWriter, r *http.Request) {
 	}
 	conn, err := e.upgrade(w, r)
 	if err != nil {
-		a.Session.End()
+		a.Session.Detach()
 		return
 	}
 	Serve(e.hub, a, conn, e.log)
 }
 
 func (e *edge) await(w http.ResponseWriter, r *http.Request) {
-	arrival, err := e.hub.Arrive(pubsub.Client{IP: netip.MustParseAddr("127.0.0.1")})
+	arrival, err := e.hub.AddPending(pubsub.Client{IP: netip.MustParseAddr("127.0.0.1")})
 	if err != nil {
 		e.Error(err)
 		return
 	}
 	conn, err := e.upgrade(w, r)
 	if err != nil {
-		arrival.Leave()
+		arrival.Release()
 		return
 	}
-	Await(e.hub, arrival, conn, func(ctx context.Context, token string) (Admission, *Refusal) {
+	ServePending(e.hub, arrival, conn, func(ctx context.Context, token string) (Admission, *Refusal) {
 		return e.auth(e, ctx, token)
 	}, e.log)
 }

@@ -1,9 +1,9 @@
 package webtransport
 
 import (
-	"bytes"
 	"errors"
 	"io"
+	"unicode/utf8"
 
 	"github.com/millrace/millrace/wire"
 )
@@ -20,7 +20,7 @@ type messages struct {
 	stream io.Reader
 	buffer []byte // what was read and not yet handled
 	start  int    // of that, in buffer
-	over   bool   // reading failed, or the stream has ended: it is not read any more
+	ended  bool   // reading failed, or the stream has ended: it is not read any more
 }
 
 // next returns the next message of at most limit bytes. It is valid until the
@@ -74,83 +74,80 @@ func (m *messages) fill(size int) error {
 	if n > 0 {
 		return nil // an error comes again
 	}
-	m.over = err != nil
+	m.ended = err != nil
 	return err
 }
 
-// end drops what comes, and reports true when the stream has ended: a FIN, or a
+// discard drops what comes, and reports true when the stream has ended: a FIN, or a
 // reset. It is false if the stream had ended before, or more than answerBytes come.
-func (m *messages) end() bool {
-	if m.over {
+func (m *messages) discard() bool {
+	if m.ended {
 		return false
 	}
 	_, err := io.CopyN(io.Discard, m.stream, answerBytes)
-	m.over = err != nil
-	return m.over
+	m.ended = err != nil
+	return m.ended
 }
 
-// longestLine is the size of the longest line with its end, \r\n.
-const longestLine = wire.MaxLine + 2
-
-// part is what was cut from a stream of lines.
-type part uint8
-
-const (
-	wholeLine  part = iota // with its newline
-	brokenLine             // the start of one that is too long, or one that the stream's end cut off
-	skipped                // what else there is of a broken line
-)
-
-// lines cuts a unidirectional stream into its lines, each of which ends with a
-// newline.
-type lines struct {
-	stream io.Reader
-	buffer []byte // what was read; it has room for the longest line
-	start  int    // of what was not returned yet, in buffer
-	skip   bool   // the rest of a line that is too long is to come
-}
-
-// next returns the next part of the stream. It is valid until the next call.
-// With an error comes what was left.
-func (l *lines) next() ([]byte, part, error) {
-	for {
-		waiting := l.buffer[l.start:]
-		if end := bytes.IndexByte(waiting, '\n') + 1; end > 0 {
-			l.start += end
-			what := wholeLine
-			if l.skip {
-				what = skipped
-			}
-			l.skip = false
-			return waiting[:end], what, nil
-		}
-		l.buffer, l.start = append(l.buffer[:0], waiting...), 0
-		if len(l.buffer) == cap(l.buffer) {
-			return l.giveUp(), l.broken(), nil
-		}
-		n, err := l.stream.Read(l.buffer[len(l.buffer):cap(l.buffer)])
-		l.buffer = l.buffer[:len(l.buffer)+n]
+// readMessage reads and handles one message of the main stream. It reports false
+// when the session has ended.
+func (c *connection) readMessage() bool {
+	if !c.ready() {
+		return false
+	}
+	message, err := c.in.next(c.session.ReadLimit())
+	switch {
+	case errors.Is(err, errTooBig):
+		c.session.Close(wire.CloseTooBig, "message too big")
+		return false
+	case err != nil: // FIN, or the session or its connection is gone
+		return false
+	}
+	return c.handle(message, func() {
 		switch {
-		case err == nil || n > 0: // an error comes again
-		case errors.Is(err, io.EOF) && len(l.buffer) > 0:
-			return l.giveUp(), l.broken(), nil
+		case wire.IsFrame(message):
+			c.session.HandleFrame(message)
+		case utf8.Valid(message):
+			c.session.HandleLine(message)
 		default:
-			return l.giveUp(), skipped, err
+			c.session.Close(wire.CloseInvalidUTF8, "a line is not UTF-8")
+		}
+	})
+}
+
+// ready waits until the client may be read from, and reports false when the
+// session has ended; serve watches for the end of the connection meanwhile.
+func (c *connection) ready() bool {
+	c.handling.Lock()
+	defer c.handling.Unlock()
+	for !c.session.Ready(0) {
+		if c.session.Closing() {
+			return false
+		}
+		if c.session.Ready(maxPause) {
+			return true
 		}
 	}
+	return true
 }
 
-// giveUp returns what waits, which is no whole line.
-func (l *lines) giveUp() []byte {
-	l.start = len(l.buffer)
-	return l.buffer
-}
-
-// broken counts a broken line once.
-func (l *lines) broken() part {
-	if l.skip {
-		return skipped
+// handle does what a message asks for, at its turn.
+func (c *connection) handle(message []byte, do func()) bool {
+	c.handling.Lock()
+	defer c.handling.Unlock()
+	c.session.Charge(len(message))
+	if c.checkPeer() {
+		do()
 	}
-	l.skip = true
-	return brokenLine
+	return !c.session.Closing()
+}
+
+// checkPeer ends the session if the client's address is none that its token
+// allows. quic-go follows a client to a new address by itself.
+func (c *connection) checkPeer() bool {
+	if c.allowPeer == nil || c.allowPeer(c.peer()) {
+		return true
+	}
+	c.session.Forbid("ip")
+	return false
 }

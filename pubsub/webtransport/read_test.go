@@ -293,7 +293,7 @@ func TestLinesCost(t *testing.T) {
 			if took := time.Since(start); took < 4*time.Second || took > 8*time.Second {
 				t.Errorf("%s: took %v", name, took)
 			}
-			s.End()
+			s.Detach()
 			if err := hub.Close(); err != nil {
 				t.Error(err)
 			}

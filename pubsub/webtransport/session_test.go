@@ -261,7 +261,7 @@ func TestStuckReader(t *testing.T) {
 	for stuck := false; !stuck; sent++ { // each with a write of its own, as long as there is room
 		e.publish("a", 1000)
 		other.expect("deliver a 1000 [#]")
-		for late := time.Now().Add(100 * tryTime); queued() > 0 && !stuck; {
+		for late := time.Now().Add(100 * tryTimeout); queued() > 0 && !stuck; {
 			stuck = time.Now().After(late)
 		}
 	}

@@ -2,9 +2,7 @@ package webtransport
 
 import (
 	"context"
-	"io"
 	"sync"
-	"unicode/utf8"
 
 	"github.com/quic-go/webtransport-go"
 
@@ -29,17 +27,17 @@ func (c *connection) refuseStreams(stream *webtransport.Stream) {
 	for refused := 0; ; refused++ {
 		stream.CancelRead(refusedStream)
 		stream.CancelWrite(refusedStream)
-		c.turn.Lock()
+		c.handling.Lock()
 		s := c.session
 		if s != nil {
 			s.Charge(0)
 		}
-		c.turn.Unlock()
+		c.handling.Unlock()
 		switch {
 		case s != nil:
 			c.ready()
 		case refused == MaxUniStreams: // who is not admitted has nothing to pay with
-			c.flooded()
+			c.closeFlooded()
 			return
 		}
 		var err error
@@ -81,7 +79,7 @@ func (c *connection) acceptUniStreams() {
 		}
 		u.mu.Unlock()
 		if full {
-			c.flooded()
+			c.closeFlooded()
 			return
 		}
 	}
@@ -102,8 +100,8 @@ func (c *connection) startReaders() {
 		u.reading++
 		stream := u.waiting[0]
 		u.waiting = u.waiting[1:]
-		c.others.Go(func() {
-			defer c.recover()
+		c.goroutines.Go(func() {
+			defer c.recoverFault()
 			for stream != nil {
 				c.readLines(stream)
 				stream = u.next()
@@ -125,42 +123,14 @@ func (u *uniStreams) next() *webtransport.ReceiveStream {
 	return stream
 }
 
-// flooded ends the session of a client that opens more streams than any needs.
-func (c *connection) flooded() {
-	c.turn.Lock()
+// closeFlooded ends the session of a client that opens more streams than any needs.
+func (c *connection) closeFlooded() {
+	c.handling.Lock()
 	s := c.session
-	c.turn.Unlock()
+	c.handling.Unlock()
 	if s != nil {
 		s.Close(wire.ClosePolicy, "too many streams")
 	} else { // who is not admitted is told nothing else
-		c.end(wire.CloseUnauthorized, "too many streams", minLinger)
-	}
-}
-
-// readLines handles the lines of a unidirectional stream. What is no line costs
-// the client its bytes all the same, and so does the stream.
-func (c *connection) readLines(stream io.Reader) {
-	in := lines{stream: stream, buffer: make([]byte, 0, longestLine)}
-	for c.ready() {
-		text, what, err := in.next()
-		if err != nil {
-			c.handle(text, func() {})
-			return // after FIN or reset
-		}
-		if !c.handle(text, func() { c.handleStreamLine(text, what) }) {
-			return // the session's end takes the stream with it
-		}
-	}
-}
-
-func (c *connection) handleStreamLine(text []byte, what part) {
-	switch {
-	case what == skipped:
-	case what == brokenLine:
-		c.session.HandleStreamLine(nil)
-	case !utf8.Valid(text):
-		c.session.Close(wire.CloseInvalidUTF8, "a line is not UTF-8")
-	default:
-		c.session.HandleStreamLine(text)
+		c.closeSession(wire.CloseUnauthorized, "too many streams", minLinger)
 	}
 }

@@ -142,7 +142,7 @@ func TestFloodOfEmptyStreams(t *testing.T) {
 			c.subscribe("a")
 			wait = maxWaiting
 		}
-		ctx, cancel := context.WithTimeout(c.Context(), AuthTime-time.Second)
+		ctx, cancel := context.WithTimeout(c.Context(), AuthTimeout-time.Second)
 		opened := 0
 		for ; ; opened++ {
 			s, err := c.OpenUniStreamSync(ctx)

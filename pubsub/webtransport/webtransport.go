@@ -10,18 +10,12 @@ package webtransport
 
 import (
 	"context"
-	"encoding/binary"
-	"errors"
-	"net"
 	"net/netip"
 	"runtime/debug"
 	"sync"
 	"sync/atomic"
 	"time"
-	"unicode/utf8"
 
-	"github.com/quic-go/quic-go"
-	"github.com/quic-go/quic-go/quicvarint"
 	"github.com/quic-go/webtransport-go"
 	"go.uber.org/zap"
 
@@ -30,7 +24,7 @@ import (
 )
 
 const (
-	anyPause = time.Hour // longer than any cap makes a client wait
+	maxPause = time.Hour // longer than any cap makes a client wait
 
 	// The edge gives a client this long to read its last lines before the
 	// session's end takes the streams away: four round trips, within minLinger and
@@ -41,83 +35,14 @@ const (
 	// end of its half of the main stream, behind which nothing is lingered for.
 	answerBytes = 64 << 10
 
-	// answerTime is how long a client may take to answer the session's end: a
+	// answerTimeout is how long a client may take to answer the session's end: a
 	// browser on a busy machine needs seconds. A session that was admitted is cut
 	// before that, when the hub's time for its close is over.
-	answerTime = 5 * time.Second
+	answerTimeout = 5 * time.Second
 )
 
 // minLinger is changed by tests only.
 var minLinger = 250 * time.Millisecond
-
-// closeSession is a type of capsule.
-const closeSession = 0x2843
-
-// Conn is a WebTransport session, the stream of its CONNECT request, and the QUIC
-// connection that it came on.
-type Conn struct {
-	*webtransport.Session
-	Request RequestStream
-	QUIC    *quic.Conn
-	// Leave closes the QUIC connection unless something else goes on over it: the
-	// session of a client that nobody knows is over.
-	Leave func()
-}
-
-// RequestStream is what the edge uses of an [http3.Stream].
-type RequestStream interface {
-	// TryWriteAll writes a DATA frame, or fails at once.
-	TryWriteAll([]byte) error
-	// Close ends the stream's sending half.
-	Close() error
-}
-
-// peer is the address that the client sends from now: connections migrate.
-func (c Conn) peer() netip.Addr {
-	if udp, ok := c.QUIC.RemoteAddr().(*net.UDPAddr); ok {
-		return udp.AddrPort().Addr().Unmap().WithZone("")
-	}
-	return netip.Addr{}
-}
-
-// linger is the time for a client to read what it was sent.
-func (c Conn) linger() time.Duration {
-	return min(max(4*c.QUIC.ConnectionStats().SmoothedRTT, minLinger), maxLinger)
-}
-
-// wait returns early if the client ends the session.
-func (c Conn) wait(d time.Duration) { wait(c.Context(), d) }
-
-func wait(ctx context.Context, d time.Duration) {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-	case <-ctx.Done():
-	}
-}
-
-// end closes the session. The library's own close stops reading the request's
-// stream in the packet that has the code: Chromium then takes the session for
-// broken, and never looks at the code. So the code goes first, and the rest when
-// the client has answered, or had time to. (The library grants streams and bytes
-// over the same stream, in writes of two parts. Should the code fall between the
-// two, or find no credit, the client sees an end without it.)
-func (c Conn) end(code wire.CloseCode, reason string, patience time.Duration) {
-	if c.Request.TryWriteAll(appendClose(nil, code, reason)) == nil && c.Request.Close() == nil {
-		c.wait(patience)
-	}
-	_ = c.CloseWithError(webtransport.SessionErrorCode(code), reason) // fails never
-}
-
-// appendClose appends the capsule WT_CLOSE_SESSION
-// (draft-ietf-webtrans-http3, Session Termination; RFC 9297, section 3.2).
-func appendClose(dst []byte, code wire.CloseCode, reason string) []byte {
-	dst = quicvarint.Append(dst, closeSession)
-	dst = quicvarint.Append(dst, uint64(4+len(reason)))
-	dst = binary.BigEndian.AppendUint32(dst, uint32(code))
-	return append(dst, reason...)
-}
 
 // Admission is a client whose token was accepted.
 type Admission struct {
@@ -138,18 +63,18 @@ func Serve(hub *pubsub.Hub, a Admission, conn Conn, log *zap.Logger) {
 // connection is a session's [pubsub.Transport].
 type connection struct {
 	Conn
-	hub    *pubsub.Hub
-	log    *zap.Logger
-	others sync.WaitGroup // the goroutines beside the one that reads the main stream
-	uni    uniStreams
+	hub        *pubsub.Hub
+	log        *zap.Logger
+	goroutines sync.WaitGroup // the goroutines beside the one that reads the main stream
+	uni        uniStreams
 
-	opened atomic.Bool // the main stream is there: no other is wanted
-	masked atomic.Bool // the client is admitted, from some addresses only
-	served atomic.Bool // session and main are there to stay
+	opened     atomic.Bool // the main stream is there: no other is wanted
+	checksPeer atomic.Bool // the client is admitted, from some addresses only
+	served     atomic.Bool // session and main are there to stay
 
 	// owned by [rounds]
-	looks    int  // so many times it has looked
-	refusing bool // a goroutine resets further streams
+	ticks          int  // so many times it has looked
+	refusesStreams bool // a goroutine resets further streams
 
 	// owned by the goroutine that reads the main stream; main is static once the
 	// session is attached
@@ -157,34 +82,34 @@ type connection struct {
 	in   messages
 
 	// owned by who writes to the main stream
-	unsent  *[]byte // what TryWrite left over; nil: nothing
-	hurried bool    // writes have a deadline
+	leftover         *[]byte // what TryWrite left over; nil: nothing
+	hasWriteDeadline bool    // writes have a deadline
 
 	// closing is there once the main stream's end is on its way; the reader closes
 	// it when the client has ended its half, too.
 	closing atomic.Pointer[chan struct{}]
 
-	// turn is held while a message is handled, and while the session holds its
+	// handling is held while a message is handled, and while the session holds its
 	// client back: the client's caps are those of all its streams together. It
 	// guards what follows, which is static once the client is admitted.
-	turn    sync.Mutex
-	session *pubsub.Session // nil: not admitted yet
-	allow   func(netip.Addr) bool
+	handling  sync.Mutex
+	session   *pubsub.Session // nil: not admitted yet
+	allowPeer func(netip.Addr) bool
 }
 
 func (c *connection) admit(a Admission) {
-	c.turn.Lock()
-	defer c.turn.Unlock()
-	c.session, c.allow = a.Session, a.AllowPeer
+	c.handling.Lock()
+	defer c.handling.Unlock()
+	c.session, c.allowPeer = a.Session, a.AllowPeer
 }
 
 // run serves a client that authenticated in the handshake.
 func (c *connection) run() {
 	defer c.finish()
-	defer c.recover()
-	c.others.Go(c.acceptUniStreams)
-	c.masked.Store(c.allow != nil)
-	watch.join(c)
+	defer c.recoverFault()
+	c.goroutines.Go(c.acceptUniStreams)
+	c.checksPeer.Store(c.allowPeer != nil)
+	watched.join(c)
 	main, err := c.AcceptStream(until{c.Context(), c.session.Done()})
 	if err != nil { // no stream, no lines: the code says it alone
 		c.session.Close(wire.CloseNormal, "")
@@ -212,11 +137,11 @@ func (c *connection) serve() {
 	for c.readMessage() {
 	}
 	var closing *chan struct{}
-	if c.in.over {
+	if c.in.ended {
 		closing = c.closing.Load() // nil: the client has ended its half first
 	}
 	c.session.Close(wire.CloseNormal, "") // if nothing else ended it
-	if c.in.end() {
+	if c.in.discard() {
 		closing = c.closing.Load()
 	}
 	if closing != nil {
@@ -228,124 +153,33 @@ func (c *connection) serve() {
 // forces.
 func (c *connection) finish() {
 	<-c.Context().Done()
-	c.wind()
-	c.session.End()
+	c.waitForGoroutines()
+	c.session.Detach()
 }
 
-// wind waits for the goroutines of a session that is over.
-func (c *connection) wind() {
-	watch.leave(c) // which starts some
-	c.others.Wait()
+// waitForGoroutines waits for the goroutines of a session that is over.
+func (c *connection) waitForGoroutines() {
+	watched.leave(c) // which starts some
+	c.goroutines.Wait()
 }
 
-// recover ends a session that met a fault of ours. It is deferred by every
+// recoverFault ends a session that met a fault of ours. It is deferred by every
 // goroutine that handles messages.
-func (c *connection) recover() {
-	if c.caught(recover()) {
-		c.session.Fault()
+func (c *connection) recoverFault() {
+	if c.logFault(recover()) {
+		c.session.CloseInternal()
 		if !c.opened.Load() {
 			c.Abort()
 		}
 	}
 }
 
-// caught reports whether there was a fault, which it logs.
-func (c *connection) caught(fault any) bool {
+// logFault reports whether there was a fault, which it logs.
+func (c *connection) logFault(fault any) bool {
 	if fault != nil {
 		c.log.Error("fault in a session", zap.Any("fault", fault), zap.ByteString("stack", debug.Stack()))
 	}
 	return fault != nil
-}
-
-// readMessage reads and handles one message of the main stream. It reports false
-// when the session has ended.
-func (c *connection) readMessage() bool {
-	if !c.ready() {
-		return false
-	}
-	message, err := c.in.next(c.session.ReadLimit())
-	switch {
-	case errors.Is(err, errTooBig):
-		c.session.Close(wire.CloseTooBig, "message too big")
-		return false
-	case err != nil: // FIN, or the session or its connection is gone
-		return false
-	}
-	return c.handle(message, func() {
-		switch {
-		case wire.IsFrame(message):
-			c.session.HandleFrame(message)
-		case utf8.Valid(message):
-			c.session.HandleLine(message)
-		default:
-			c.session.Close(wire.CloseInvalidUTF8, "a line is not UTF-8")
-		}
-	})
-}
-
-// ready waits until the client may be read from, and reports false when the
-// session has ended; serve watches for the end of the connection meanwhile.
-func (c *connection) ready() bool {
-	c.turn.Lock()
-	defer c.turn.Unlock()
-	for !c.session.Ready(0) {
-		if c.session.Ended() {
-			return false
-		}
-		if c.session.Ready(anyPause) {
-			return true
-		}
-	}
-	return true
-}
-
-// handle does what a message asks for, at its turn.
-func (c *connection) handle(message []byte, do func()) bool {
-	c.turn.Lock()
-	defer c.turn.Unlock()
-	c.session.Charge(len(message))
-	if c.checkPeer() {
-		do()
-	}
-	return !c.session.Ended()
-}
-
-// checkPeer ends the session if the client's address is none that its token
-// allows. quic-go follows a client to a new address by itself.
-func (c *connection) checkPeer() bool {
-	if c.allow == nil || c.allow(c.peer()) {
-		return true
-	}
-	c.session.Forbid("ip")
-	return false
-}
-
-// Close implements [pubsub.Transport]. The stream's end comes behind the last
-// line, so that a client knows that it has them all. One that says so, by ending its
-// half, gets the code at once.
-func (c *connection) Close(code wire.CloseCode, reason string) error {
-	answered := make(chan struct{})
-	c.closing.Store(&answered)
-	err := c.main.Close()
-	timer := time.NewTimer(c.linger())
-	defer timer.Stop()
-	select {
-	case <-answered:
-	case <-timer.C:
-	case <-c.Context().Done():
-	}
-	c.end(code, reason, answerTime)
-	return err
-}
-
-// Abort implements [pubsub.Transport]. The code needs none of the session's
-// streams, which may be stuck.
-func (c *connection) Abort() {
-	code, reason := c.session.Ending()
-	if code == 0 {
-		code = wire.CloseNormal
-	}
-	c.end(code, reason, minLinger)
 }
 
 // until is a context that ends with a channel.

@@ -21,8 +21,8 @@ const (
 	// TryWrite writes so many bytes at most, and waits for so long. The library
 	// takes a packet's worth without waiting. The rest it takes as soon as the
 	// connection's own goroutine has run, unless the network holds that up.
-	tryBytes = 4 << 10
-	tryTime  = time.Millisecond
+	tryBytes   = 4 << 10
+	tryTimeout = time.Millisecond
 )
 
 var buffers = sync.Pool{New: func() any { b := make([]byte, 0, writeChunk); return &b }}
@@ -57,12 +57,12 @@ func writeMessages(stream io.Writer, pooled *[]byte, msgs []pubsub.Outgoing) err
 
 // Write implements [pubsub.Transport].
 func (c *connection) Write(msgs []pubsub.Outgoing) error {
-	if c.hurried {
-		c.hurried = false
+	if c.hasWriteDeadline {
+		c.hasWriteDeadline = false
 		_ = c.main.SetWriteDeadline(time.Time{}) // fails only with the session
 	}
-	pooled := c.unsent
-	c.unsent = nil
+	pooled := c.leftover
+	c.leftover = nil
 	if pooled == nil {
 		pooled = buffers.Get().(*[]byte)
 	}
@@ -78,8 +78,8 @@ func (c *connection) TryWrite(msgs []pubsub.Outgoing) (written bool, err error) 
 	}
 	n := 0
 	if len(b) <= tryBytes {
-		c.hurried = true
-		_ = c.main.SetWriteDeadline(time.Now().Add(tryTime)) // fails only with the session
+		c.hasWriteDeadline = true
+		_ = c.main.SetWriteDeadline(time.Now().Add(tryTimeout)) // fails only with the session
 		n, err = c.main.Write(b)
 	}
 	if n > 0 {
@@ -94,7 +94,7 @@ func (c *connection) TryWrite(msgs []pubsub.Outgoing) (written bool, err error) 
 		giveBack(pooled)
 		return true, nil
 	default:
-		c.unsent = pooled
+		c.leftover = pooled
 		return false, nil
 	}
 }
@@ -116,3 +116,31 @@ func (s ownStream) Write(msgs []pubsub.Outgoing) error {
 }
 
 func (s ownStream) Close() error { return s.stream.Close() }
+
+// Close implements [pubsub.Transport]. The stream's end comes behind the last
+// line, so that a client knows that it has them all. One that says so, by ending its
+// half, gets the code at once.
+func (c *connection) Close(code wire.CloseCode, reason string) error {
+	answered := make(chan struct{})
+	c.closing.Store(&answered)
+	err := c.main.Close()
+	timer := time.NewTimer(c.linger())
+	defer timer.Stop()
+	select {
+	case <-answered:
+	case <-timer.C:
+	case <-c.Context().Done():
+	}
+	c.closeSession(code, reason, answerTimeout)
+	return err
+}
+
+// Abort implements [pubsub.Transport]. The code needs none of the session's
+// streams, which may be stuck.
+func (c *connection) Abort() {
+	code, reason := c.session.CloseStatus()
+	if code == 0 {
+		code = wire.CloseNormal
+	}
+	c.closeSession(code, reason, minLinger)
+}

@@ -12,29 +12,29 @@ import (
 
 func TestArrivalsAreLimited(t *testing.T) {
 	inBubble(t, fastLimits(), func(r *rig) {
-		arrive := func(ip netip.Addr, want error) *Arrival {
+		arrive := func(ip netip.Addr, want error) *PendingConn {
 			t.Helper()
-			a, err := r.hub.Arrive(Client{IP: ip})
+			a, err := r.hub.AddPending(Client{IP: ip})
 			if !errors.Is(err, want) {
 				t.Fatalf("%v: got %v, want %v", ip, err, want)
 			}
 			return a
 		}
-		var all []*Arrival
+		var all []*PendingConn
 		first := netip.MustParseAddr("2001:db8::1")
-		for range MaxArrivalsPerIP {
+		for range MaxPendingPerIP {
 			all = append(all, arrive(first, nil))
 		}
-		arrive(netip.MustParseAddr("2001:db8::2"), ErrArrivalsPerIP) // the same network
-		all[0].Leave()
-		all[0].Leave() // changes nothing
+		arrive(netip.MustParseAddr("2001:db8::2"), ErrTooManyPendingPerIP) // the same network
+		all[0].Release()
+		all[0].Release() // changes nothing
 		all[0] = arrive(first, nil)
-		arrive(first, ErrArrivalsPerIP)
+		arrive(first, ErrTooManyPendingPerIP)
 
 		// Addresses that are not known, or many clients', are nobody's.
-		for range 2 * MaxArrivalsPerIP {
+		for range 2 * MaxPendingPerIP {
 			for _, many := range []Client{{}, {IP: netip.MustParseAddr("10.1.0.1"), SharedIP: true}} {
-				a, err := r.hub.Arrive(many)
+				a, err := r.hub.AddPending(many)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -43,16 +43,16 @@ func TestArrivalsAreLimited(t *testing.T) {
 		}
 
 		ip := netip.MustParseAddr("10.0.0.0")
-		for len(all) < MaxArrivals {
+		for len(all) < MaxPending {
 			ip = ip.Next()
 			all = append(all, arrive(ip, nil))
 		}
-		arrive(ip.Next(), ErrArrivals)
-		arrive(first, ErrArrivalsPerIP)
+		arrive(ip.Next(), ErrTooManyPending)
+		arrive(first, ErrTooManyPendingPerIP)
 		for _, a := range all {
-			a.Leave()
+			a.Release()
 		}
-		if n := len(r.hub.arrivals.byIP); n != 0 {
+		if n := len(r.hub.unauthenticated.byIP); n != 0 {
 			t.Errorf("%d addresses are remembered", n)
 		}
 	})
@@ -63,12 +63,12 @@ func TestArrivalsWhileTheEdgeIsFullOrDrains(t *testing.T) {
 	limits.MaxConnections = 1
 	inBubble(t, limits, func(r *rig) {
 		ip := netip.MustParseAddr("10.0.0.1")
-		early, err := r.hub.Arrive(Client{IP: ip})
+		early, err := r.hub.AddPending(Client{IP: ip})
 		if err != nil {
 			t.Fatal(err)
 		}
 		r.connect("s")
-		if _, err := r.hub.Arrive(Client{IP: ip}); !errors.Is(err, ErrFull) {
+		if _, err := r.hub.AddPending(Client{IP: ip}); !errors.Is(err, ErrFull) {
 			t.Errorf("full: %v", err)
 		}
 		select {
@@ -78,7 +78,7 @@ func TestArrivalsWhileTheEdgeIsFullOrDrains(t *testing.T) {
 		}
 		r.hub.Drain()
 		<-early.Draining()
-		if _, err := r.hub.Arrive(Client{IP: ip}); !errors.Is(err, ErrDraining) {
+		if _, err := r.hub.AddPending(Client{IP: ip}); !errors.Is(err, ErrDraining) {
 			t.Errorf("draining: %v", err)
 		}
 		closed := make(chan error)
@@ -89,7 +89,7 @@ func TestArrivalsWhileTheEdgeIsFullOrDrains(t *testing.T) {
 			t.Errorf("the hub closed before an arrival left: %v", err)
 		default:
 		}
-		early.Leave()
+		early.Release()
 		if err := <-closed; err != nil {
 			t.Error(err)
 		}

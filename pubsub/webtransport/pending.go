@@ -13,8 +13,8 @@ import (
 
 // What a client may take to authenticate (docs/protocol.md, WebTransport).
 const (
-	AuthTime  = 5 * time.Second
-	AuthBytes = 4096
+	AuthTimeout = 5 * time.Second
+	AuthBytes   = 4096
 )
 
 // Refusal is how a client is told that its AUTH line opened no session.
@@ -35,67 +35,67 @@ var (
 	unauthorized = &Refusal{
 		Line: wire.AppendErr(nil, wire.CodeUnauthorized), Code: wire.CloseUnauthorized,
 	}
-	faulty = &Refusal{
+	internalError = &Refusal{
 		Line: wire.AppendErr(nil, wire.CodeInternal), Code: wire.CloseInternal,
 	}
 	draining = &Refusal{Code: wire.CloseGoingAway, Reason: "the edge stops"}
 )
 
-// Await serves a client that has yet to authenticate: its first message has to
+// ServePending serves a client that has yet to authenticate: its first message has to
 // be AUTH:<token>, within [AuthTime] and [AuthBytes]. auth is called once at
 // most, from a goroutine of the hub. Await returns at once; the arrival is its
 // own.
-func Await(hub *pubsub.Hub, arrival *pubsub.Arrival, conn Conn,
+func ServePending(hub *pubsub.Hub, arrival *pubsub.PendingConn, conn Conn,
 	auth func(ctx context.Context, token string) (Admission, *Refusal), log *zap.Logger) {
-	w := &waiting{connection: &connection{Conn: conn, hub: hub, log: log}, arrival: arrival, auth: auth}
+	w := &pendingConn{connection: &connection{Conn: conn, hub: hub, log: log}, pending: arrival, auth: auth}
 	hub.Go(w.run)
 }
 
-// waiting is a connection whose client has not authenticated yet.
-type waiting struct {
+// pendingConn is a connection whose client has not authenticated yet.
+type pendingConn struct {
 	*connection
-	arrival *pubsub.Arrival
+	pending *pubsub.PendingConn
 	auth    func(ctx context.Context, token string) (Admission, *Refusal)
 }
 
-func (w *waiting) run() {
-	defer w.arrival.Leave()
+func (w *pendingConn) run() {
+	defer w.pending.Release()
 	if refusal := w.authenticate(); refusal != nil {
 		w.refuse(refusal)
 		return
 	}
-	w.arrival.Leave()
+	w.pending.Release()
 	defer w.finish()
-	defer w.recover()
-	w.session.Control(pubsub.Text, []byte(wire.LineOKAuth))
-	w.masked.Store(w.allow != nil)
+	defer w.recoverFault()
+	w.session.QueueControl(pubsub.Text, []byte(wire.LineOKAuth))
+	w.checksPeer.Store(w.allowPeer != nil)
 	w.serve()
 }
 
 // authenticate reads the first message and admits the client, or says why not.
-func (w *waiting) authenticate() (refusal *Refusal) {
+func (w *pendingConn) authenticate() (refusal *Refusal) {
 	defer func() {
-		if w.caught(recover()) {
-			refusal = faulty
+		if w.logFault(recover()) {
+			refusal = internalError
 		}
 	}()
-	ctx, cancel := context.WithTimeout(until{context.Background(), w.arrival.Draining()}, AuthTime)
+	ctx, cancel := context.WithTimeout(until{context.Background(), w.pending.Draining()}, AuthTimeout)
 	defer cancel()
 	late := func() *Refusal { // for what went wrong while we waited
 		select {
-		case <-w.arrival.Draining():
+		case <-w.pending.Draining():
 			return draining
 		default:
 			return unauthorized
 		}
 	}
-	w.others.Go(w.acceptUniStreams)
+	w.goroutines.Go(w.acceptUniStreams)
 	main, err := w.AcceptStream(ctx)
 	if err != nil {
 		return late()
 	}
 	w.open(main)
-	watch.join(w.connection)
+	watched.join(w.connection)
 
 	stop := context.AfterFunc(ctx, func() { _ = main.SetReadDeadline(time.Unix(1, 0)) })
 	message, err := w.in.next(AuthBytes)
@@ -117,7 +117,7 @@ func (w *waiting) authenticate() (refusal *Refusal) {
 
 // refuse tells the client why, and takes the connection from it: nobody knows
 // who it is.
-func (w *waiting) refuse(r *Refusal) {
+func (w *pendingConn) refuse(r *Refusal) {
 	if w.main != nil {
 		_ = w.main.SetWriteDeadline(time.Now().Add(maxLinger)) // fails only with the session
 		if r.Line != nil {
@@ -125,13 +125,13 @@ func (w *waiting) refuse(r *Refusal) {
 		}
 		_ = w.main.Close()
 		_ = w.main.SetReadDeadline(time.Now().Add(w.linger()))
-		if !w.in.end() {
+		if !w.in.discard() {
 			w.wait(w.linger())
 		}
 	}
-	w.end(r.Code, r.reason(), answerTime)
-	w.wind()
+	w.closeSession(r.Code, r.reason(), answerTimeout)
+	w.waitForGoroutines()
 	// Chromium forgets the code if the connection ends right behind the session.
 	wait(w.QUIC.Context(), maxLinger)
-	w.Leave()
+	w.CloseIfIdle()
 }

@@ -49,20 +49,20 @@ func TestAuth(t *testing.T) {
 func (e *edge) noArrivals() {
 	e.Helper()
 	for end := time.Now().Add(patience); ; time.Sleep(time.Millisecond) {
-		var all []*pubsub.Arrival
-		for range pubsub.MaxArrivalsPerIP {
-			if a, err := e.hub.Arrive(pubsub.Client{IP: netip.MustParseAddr("127.0.0.1")}); err == nil {
+		var all []*pubsub.PendingConn
+		for range pubsub.MaxPendingPerIP {
+			if a, err := e.hub.AddPending(pubsub.Client{IP: netip.MustParseAddr("127.0.0.1")}); err == nil {
 				all = append(all, a)
 			}
 		}
 		for _, a := range all {
-			a.Leave()
+			a.Release()
 		}
-		if len(all) == pubsub.MaxArrivalsPerIP {
+		if len(all) == pubsub.MaxPendingPerIP {
 			return
 		}
 		if time.Now().After(end) {
-			e.Fatalf("%d arrivals have not left", pubsub.MaxArrivalsPerIP-len(all))
+			e.Fatalf("%d arrivals have not left", pubsub.MaxPendingPerIP-len(all))
 		}
 	}
 }
@@ -108,7 +108,7 @@ func TestRefusals(t *testing.T) {
 					t.Errorf("the session ended with %v, want %q", err, c.line)
 				}
 			}
-			if took := time.Since(start); took >= AuthTime {
+			if took := time.Since(start); took >= AuthTimeout {
 				t.Errorf("took %v", took)
 			}
 			_ = p.conn.CloseWithError(noError, "") // others check that the edge would
@@ -158,7 +158,7 @@ func TestLate(t *testing.T) {
 	}
 	checked.expectEnd(wire.CloseTryLater)
 	checked.expectDisconnect()
-	if took := time.Since(start); took < AuthTime || took > 2*AuthTime {
+	if took := time.Since(start); took < AuthTimeout || took > 2*AuthTimeout {
 		t.Errorf("took %v", took)
 	}
 	e.noArrivals()
@@ -204,7 +204,7 @@ func TestDrainWhileWaiting(t *testing.T) {
 	}
 	checked.expectEnd(wire.CloseTryLater)
 	checked.expectDisconnect()
-	if took := time.Since(start); took > AuthTime {
+	if took := time.Since(start); took > AuthTimeout {
 		t.Errorf("took %v", took)
 	}
 }
@@ -261,7 +261,7 @@ func TestStreamsBeforeAuth(t *testing.T) {
 	}
 	c.expectEnd(wire.CloseUnauthorized)
 	c.expectDisconnect()
-	if took := time.Since(start); opened < MaxUniStreams || took >= AuthTime {
+	if took := time.Since(start); opened < MaxUniStreams || took >= AuthTimeout {
 		t.Errorf("closed after %d streams and %v", opened, took)
 	}
 	e.noArrivals()

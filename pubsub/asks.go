@@ -39,12 +39,12 @@ func (s *Session) awaitDecision(key subscriptionKey) bool {
 	}
 }
 
-// request subscribes, once the hooks allow it. What comes behind it on the connection
+// requestSubscription subscribes, once the hooks allow it. What comes behind it on the connection
 // does not wait for them. The reader calls it, with s.subscribing held.
-func (s *Session) request(key subscriptionKey, p pattern.Pattern) {
+func (s *Session) requestSubscription(key subscriptionKey, p pattern.Pattern) {
 	list := s.hub.hooks.Load().authorizeSubscribe
 	if len(list) == 0 {
-		s.subscribe(key, p, s.loadOf([]byte(key.tenant)))
+		s.subscribe(key, p, s.cachedLoad([]byte(key.tenant)))
 		return
 	}
 	if s.asks.pending == nil {
@@ -57,7 +57,7 @@ func (s *Session) request(key subscriptionKey, p pattern.Pattern) {
 		case <-s.done:
 		}
 		s.subscribing.Lock()
-		if s.Ended() {
+		if s.Closing() {
 			return
 		}
 	}
@@ -80,10 +80,10 @@ func (s *Session) request(key subscriptionKey, p pattern.Pattern) {
 		default:
 		}
 		switch {
-		case s.Ended():
+		case s.Closing():
 		case refusal != nil:
 			s.reject(refusal.Code, wire.VerbSub.String(), key.tenant, key.pattern)
-		case s.refuseSubscription(key, p): // the limits may have changed meanwhile
+		case s.rejectOverLimit(key, p): // the limits may have changed meanwhile
 		default:
 			s.subscribe(key, p, s.hub.loadOf([]byte(key.tenant)))
 		}
@@ -94,7 +94,7 @@ func (s *Session) askSubscribe(list []hookOf[hook.SubscribeAuthorizer], key subs
 	ctx, cancel := context.WithTimeout(sessionContext{s}, hook.AskTimeout)
 	defer cancel()
 	client, about := s.hookClient(), key.hookSubscription()
-	return ask(ctx, s.hub, list, func(n hookOf[hook.SubscribeAuthorizer]) error {
+	return askHooks(ctx, s.hub, list, func(n hookOf[hook.SubscribeAuthorizer]) error {
 		return n.hook.AuthorizeSubscribe(ctx, client, about)
 	})
 }
@@ -116,20 +116,20 @@ func (s *Session) takeAsk() (release func(), ok bool) {
 
 // hookSubscription is what hooks see of a subscription.
 func (k subscriptionKey) hookSubscription() hook.Subscription {
-	return hook.Subscription{Tenant: k.tenant, Pattern: k.pattern, OwnStream: k.own}
+	return hook.Subscription{Tenant: k.tenant, Pattern: k.pattern, OwnStream: k.ownStream}
 }
 
-// tellSubscribed and tellUnsubscribed tell the hooks of a change of subscriptions. The
+// runSubscribedHooks and runUnsubscribedHooks tell the hooks of a change of subscriptions. The
 // caller holds s.subscribing, so that they hear of changes in order.
-func (s *Session) tellSubscribed(key subscriptionKey) {
+func (s *Session) runSubscribedHooks(key subscriptionKey) {
 	if list := s.hub.hooks.Load().subscribed; len(list) > 0 {
-		tell(s.hub, list, func(o hook.SubscribeObserver) { o.Subscribed(s.hookClient(), key.hookSubscription()) })
+		runHooks(s.hub, list, func(o hook.SubscribeObserver) { o.Subscribed(s.hookClient(), key.hookSubscription()) })
 	}
 }
 
-func (s *Session) tellUnsubscribed(key subscriptionKey) {
+func (s *Session) runUnsubscribedHooks(key subscriptionKey) {
 	if list := s.hub.hooks.Load().unsubscribed; len(list) > 0 {
-		tell(s.hub, list, func(o hook.UnsubscribeObserver) { o.Unsubscribed(s.hookClient(), key.hookSubscription()) })
+		runHooks(s.hub, list, func(o hook.UnsubscribeObserver) { o.Unsubscribed(s.hookClient(), key.hookSubscription()) })
 	}
 }
 
@@ -140,7 +140,7 @@ func (sessionContext) Deadline() (time.Time, bool) { return time.Time{}, false }
 func (c sessionContext) Done() <-chan struct{}     { return c.done }
 func (sessionContext) Value(any) any               { return nil }
 func (c sessionContext) Err() error {
-	if c.Ended() {
+	if c.Closing() {
 		return context.Canceled
 	}
 	return nil

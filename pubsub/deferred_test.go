@@ -25,7 +25,7 @@ func TestLeavingCatchesUp(t *testing.T) {
 		stays.expect("OK:UNSUB:t:a") // it was not told to leave
 
 		c.take()
-		c.reconnect()
+		c.sendReconnect()
 		c.expect(wire.LineReconnect)
 		c.send("UNSUB:t:none", "UNSUB:t:a")
 		c.expect("OK:UNSUB:t:none") // there is nothing to wait for
@@ -81,7 +81,7 @@ func TestLeavingPings(t *testing.T) {
 		c.publish("t", "a", "1")
 		c.send(wire.LinePing)
 		c.expect(wire.LinePong) // it was not told to leave
-		c.reconnect()
+		c.sendReconnect()
 		c.expect(wire.LineReconnect)
 
 		c.publish("u", "a", "2")
@@ -118,7 +118,7 @@ func TestLeavingPings(t *testing.T) {
 		c.expect(wire.LinePong)
 
 		silent := r.connect("b")
-		silent.reconnect()
+		silent.sendReconnect()
 		silent.send(wire.LinePing)
 		silent.expect(wire.LineReconnect, wire.LinePong) // it has published nothing
 	})
@@ -130,7 +130,7 @@ func TestLeavingPingsAreBounded(t *testing.T) {
 		c := r.connect("a")
 		r.broker.behind = true
 		c.publish("t", "a", "1")
-		c.reconnect()
+		c.sendReconnect()
 		c.expect(wire.LineReconnect)
 		send := func(n, answered int) {
 			t.Helper()
@@ -141,12 +141,12 @@ func TestLeavingPingsAreBounded(t *testing.T) {
 				t.Errorf("%d PINGs: got %d lines, want %d", n, len(got), answered)
 			}
 		}
-		send(maxPutOffPings, 0)
-		send(1, maxPutOffPings+1)
+		send(maxDeferredPings, 0)
+		send(1, maxDeferredPings+1)
 		send(1000, 1000)
 		calls := r.broker.catch()
-		if len(calls) != maxPutOffPings {
-			t.Errorf("1,017 PINGs ask %d times, want %d", len(calls), maxPutOffPings)
+		if len(calls) != maxDeferredPings {
+			t.Errorf("1,017 PINGs ask %d times, want %d", len(calls), maxDeferredPings)
 		}
 		calls[0].done()
 		send(2, 2) // one has room again, and the next makes it too many

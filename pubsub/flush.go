@@ -5,28 +5,28 @@ import (
 	"sync"
 )
 
-// outboxLen is how many sessions are written one after the other before others
+// flushListLen is how many sessions are written one after the other before others
 // get the processor: some 0.3 ms.
-const outboxLen = 64
+const flushListLen = 64
 
-// outbox is a list of sessions that a publish has left something for. They are
+// flushList is a list of sessions that a publish has left something for. They are
 // written by one goroutine: it costs a tenth of the write to start one for each
 // of them.
-type outbox struct {
-	sessions [outboxLen]*Session
+type flushList struct {
+	sessions [flushListLen]*Session
 	n        int
-	next     *outbox
+	next     *flushList
 	load     *load // that the writes are charged to; nil: the caller charges them
 }
 
-var outboxes = sync.Pool{New: func() any { return new(outbox) }}
+var flushLists = sync.Pool{New: func() any { return new(flushList) }}
 
 // add returns o with a session more, in front of it if o is full; nil is an empty
 // one. The session's lane is writing. The caller holds s.mu.
-func (o *outbox) add(s *Session) *outbox {
-	if o == nil || o.n == outboxLen {
+func (o *flushList) add(s *Session) *flushList {
+	if o == nil || o.n == flushListLen {
 		full := o
-		o = outboxes.Get().(*outbox)
+		o = flushLists.Get().(*flushList)
 		o.next = full
 		s.hub.wg.Add(1) // the session's reader is counted too: never from zero during Wait
 	}
@@ -35,10 +35,10 @@ func (o *outbox) add(s *Session) *outbox {
 	return o
 }
 
-// send starts the writes to the sessions of o, and of those behind it, with most
+// start starts the writes to the sessions of o, and of those behind it, with most
 // goroutines at a time: no more than can run at once. More would keep messages of
 // smaller channels waiting behind all of them.
-func (o *outbox) send(l *load, most int) {
+func (o *flushList) start(l *load, most int) {
 	for each := o; each != nil; each = each.next {
 		each.load = l
 	}
@@ -46,49 +46,49 @@ func (o *outbox) send(l *load, most int) {
 		return
 	}
 	if o.next == nil {
-		go o.write()
+		go o.flush()
 		return
 	}
-	r := &round{left: o}
+	r := &flushQueue{next: o}
 	n := 0
 	for ; o != nil && n < most; o = o.next { // before the first of them is written, and is another publish's
 		n++
 	}
 	for range n {
-		go r.write()
+		go r.run()
 	}
 }
 
-// round is the outboxes of one publish.
-type round struct {
+// flushQueue is the outboxes of one publish.
+type flushQueue struct {
 	mu   sync.Mutex
-	left *outbox
+	next *flushList
 }
 
-func (r *round) take() *outbox {
+func (r *flushQueue) take() *flushList {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	o := r.left
+	o := r.next
 	if o != nil {
-		r.left = o.next
+		r.next = o.next
 	}
 	return o
 }
 
-func (r *round) write() {
+func (r *flushQueue) run() {
 	for o := r.take(); o != nil; o = r.take() {
-		o.write()
+		o.flush()
 		runtime.Gosched()
 	}
 }
 
-func (o *outbox) write() {
+func (o *flushList) flush() {
 	hub := o.sessions[0].hub
 	defer hub.wg.Done()
 	since := hub.now()
 	b := batches.Get().(*batch)
 	for i, s := range o.sessions[:o.n] {
-		s.writeNow(b)
+		s.tryWrite(b)
 		b.reset()
 		o.sessions[i] = nil
 	}
@@ -97,5 +97,5 @@ func (o *outbox) write() {
 		hub.charge(o.load, since)
 	}
 	o.n, o.next, o.load = 0, nil, nil
-	outboxes.Put(o)
+	flushLists.Put(o)
 }

@@ -1,0 +1,53 @@
+package pubsub
+
+import (
+	"time"
+
+	"github.com/millrace/millrace/wire"
+)
+
+// checkBacklog notes that the client has too many lines to read. The caller
+// holds s.mu.
+func (s *Session) checkBacklog() {
+	if s.queue.controlBytes > MaxControlBacklog {
+		s.backlog.Store(true)
+	}
+}
+
+// stallReader reports whether the reader has to wait on s.resume.
+func (s *Session) stallReader() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.stalled = s.queue.controlBytes > MaxControlBacklog && s.closing == nil
+	s.backlog.Store(s.stalled)
+	return s.stalled
+}
+
+// awaitResume waits until the client has read enough of its control lines.
+func (s *Session) awaitResume() {
+	watch := time.NewTicker(watchEvery)
+	defer watch.Stop()
+	for {
+		select {
+		case <-s.resume:
+			return
+		case <-s.done:
+			return
+		case <-watch.C:
+		}
+		s.CheckProgress()
+		if s.clientGone() {
+			s.Close(wire.CloseNormal, "")
+		}
+	}
+}
+
+// resumeReader lets the reader go on once the client has read enough of its control
+// lines. The caller holds s.mu.
+func (s *Session) resumeReader() {
+	if s.stalled && s.queue.controlBytes <= MaxControlBacklog/2 {
+		s.stalled = false
+		s.backlog.Store(false)
+		s.resume <- struct{}{}
+	}
+}

@@ -1,0 +1,123 @@
+package pubsub
+
+import (
+	"sync"
+	"time"
+
+	"github.com/millrace/millrace/wire"
+)
+
+// batchBytes bounds what is taken from a queue for one Transport.Write, so that
+// a PONG never waits behind more than this, and a frame.
+const batchBytes = 64 << 10
+
+// writeStep is what a client has [Limits.WriteTimeout] for: a batch of frames of the
+// default size, at most. A larger one has as much longer.
+const writeStep = 2 * batchBytes
+
+// batch is what a writer takes from the queue at a time.
+type batch struct {
+	msgs   []Outgoing
+	frames int           // deliveries among them
+	size   int           // bytes of these
+	oldest time.Duration // when the first of these was published, on the hub's clock
+	taken  time.Time     // when they were taken
+}
+
+// batches are the writers' scratch space: who has nothing to write has none.
+var batches = sync.Pool{New: func() any { return new(batch) }}
+
+func (b *batch) add(f *frame) {
+	b.msgs = append(b.msgs, Outgoing{f.kind, f.data})
+	if f.kind != Binary {
+		return
+	}
+	if b.frames == 0 {
+		b.oldest = f.at
+	}
+	b.frames++
+	b.size += len(f.data)
+}
+
+func (b *batch) reset() {
+	clear(b.msgs)
+	b.msgs, b.frames, b.size = b.msgs[:0], 0, 0
+}
+
+func (b *batch) release() {
+	b.reset()
+	if cap(b.msgs) <= 4096 {
+		batches.Put(b)
+	}
+}
+
+// nextBatch takes what may be written to the main stream now: every control
+// message, then the default lane as far as the caps allow. A pause says that more
+// waits for a cap. The caller holds s.mu.
+func (s *Session) nextBatch(b *batch) (pause time.Duration) {
+	b.msgs = s.queue.takeControl(b.msgs)
+	if s.slowNoticeDue() {
+		b.msgs = append(b.msgs, Outgoing{Text, slowLine(s.queue.dropped)})
+		s.hub.count.refuse(wire.CodeSlowConsumer)
+		s.queue.dropped = 0
+		s.slowNoticeSent = true
+		s.slowNoticeTimer = time.AfterFunc(slowNoticeEvery, s.allowSlowNotice)
+	}
+	for _, m := range b.msgs {
+		s.egress.charge(len(m.Data))
+	}
+	return s.takeOrdered(&s.queue.mainLane, b)
+}
+
+// takeOrdered takes messages of a lane as far as the caps allow: the client's,
+// its token's, and of each message its tenant's. The caller holds s.mu.
+func (s *Session) takeOrdered(l *lane, b *batch) (pause time.Duration) {
+	if l.empty() {
+		s.resumeReader()
+		return 0
+	}
+	now := time.Now()
+	b.taken = now
+	limits := s.hub.limits.Load()
+	pause = s.egress.wait(now, s.rate(s.identity.EgressKB, limits.DefaultEgressKB))
+	var ofToken *sharedBucket
+	if limits.TokenEgressKB > 0 {
+		ofToken = &s.token.caps.egress
+		pause = max(pause, ofToken.wait(now, kb(limits.TokenEgressKB)))
+	}
+	if s.closing != nil {
+		pause = 0 // a session that ends does not wait for its cap: it has seconds
+	}
+	owed := false // found with the next batch
+	for size := 0; pause == 0 && !owed && size < batchBytes; {
+		f := l.next()
+		if f == nil {
+			break
+		}
+		if f.caps != nil && limits.TenantEgressKB > 0 && s.closing == nil {
+			if pause = f.caps.egress.wait(now, kb(limits.TenantEgressKB)); pause > 0 {
+				break
+			}
+			owed = f.caps.egress.charge(len(f.data))
+		}
+		s.queue.take(l)
+		b.add(f)
+		size += len(f.data)
+		s.egress.charge(len(f.data))
+		if ofToken != nil {
+			owed = ofToken.charge(len(f.data)) || owed
+		}
+		owed = (owed || s.egress.tokens < 0) && s.closing == nil
+	}
+	if pause > 0 {
+		pause = s.notifyEgressLimited(l, now, pause)
+	}
+	if !l.empty() {
+		l.compact()
+	}
+	if s.queue.countedCharge > 0 {
+		s.uncountQueue()
+	}
+	s.resumeReader()
+	return pause
+}

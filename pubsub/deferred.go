@@ -1,0 +1,153 @@
+package pubsub
+
+import (
+	"slices"
+
+	"github.com/millrace/millrace/wire"
+)
+
+// What a session puts off whose client was told to leave: until nothing is on its way
+// that the client would lose, or overtake, by going on elsewhere (docs/protocol.md,
+// Promises).
+
+// deferredUnsub is an UNSUB that waits.
+type deferredUnsub struct{ key subscriptionKey }
+
+// deferUnsub puts an UNSUB off, if the client was told to leave, until this edge has
+// handed over what others had published to the tenant: the client may have it from
+// nobody else, since it has subscribed elsewhere only later. It reports false if there
+// is nothing to wait for. The caller holds s.subscribing.
+func (s *Session) deferUnsub(key subscriptionKey) bool {
+	catcher, ok := s.hub.broker.(Catcher)
+	if !ok || s.subscriptions[key] == nil || !s.hasSentReconnect() {
+		return false
+	}
+	if s.deferredUnsubs == nil {
+		s.deferredUnsubs = map[subscriptionKey]*deferredUnsub{}
+	}
+	p := &deferredUnsub{key}
+	s.deferredUnsubs[key] = p
+	catcher.CatchUp(key.tenant, func() { s.unsubCaughtUp(p) })
+	return true
+}
+
+func (s *Session) hasSentReconnect() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.reconnectSent
+}
+
+// unsubCaughtUp has an UNSUB done that was put off. It does not block.
+func (s *Session) unsubCaughtUp(p *deferredUnsub) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.detached {
+		return
+	}
+	if s.readyUnsubs = append(s.readyUnsubs, p); len(s.readyUnsubs) == 1 {
+		s.hub.Go(s.runReadyUnsubs) // the session holds the group open
+	}
+}
+
+func (s *Session) runReadyUnsubs() {
+	s.subscribing.Lock()
+	defer s.subscribing.Unlock()
+	s.mu.Lock()
+	due := s.readyUnsubs
+	s.readyUnsubs = nil
+	s.mu.Unlock()
+	for _, p := range due {
+		if s.deferredUnsubs[p.key] == p { // else it was done for another reason
+			s.unsubscribe(p.key)
+		}
+	}
+}
+
+const (
+	// maxPublishedTo is for how many of the tenants that a client published to last its
+	// PINGs wait.
+	maxPublishedTo = 16
+	// maxDeferredPings is how many PINGs of a session wait.
+	maxDeferredPings = 16
+)
+
+// deferredPings are the PINGs of a session that wait.
+type deferredPings struct {
+	pending    int             // that are not ready, those that were answered all the same included
+	unanswered []*deferredPing // that have no PONG yet, oldest first
+}
+
+// deferredPing is one that waits for so many tenants.
+type deferredPing struct{ tenantsLeft int }
+
+// notePublishedTo notes a tenant that the client has published to. The reader calls it.
+func (s *Session) notePublishedTo(tenant string) {
+	last := len(s.publishedTo) - 1
+	if last >= 0 && s.publishedTo[last] == tenant {
+		return
+	}
+	if i := slices.Index(s.publishedTo, tenant); i >= 0 {
+		s.publishedTo = slices.Delete(s.publishedTo, i, i+1)
+	} else if last+1 == maxPublishedTo {
+		s.publishedTo = slices.Delete(s.publishedTo, 0, 1)
+	}
+	s.publishedTo = append(s.publishedTo, tenant)
+}
+
+// answerPing answers a PING: at once or, if the client was told to leave, when other
+// edges have what it published before, since what it publishes elsewhere after the
+// PONG could come to them earlier. The reader calls it.
+func (s *Session) answerPing() {
+	catcher, ok := s.hub.broker.(Catcher)
+	p := &deferredPing{len(s.publishedTo)}
+	if !ok || p.tenantsLeft == 0 || !s.deferPing(p) {
+		s.QueueControl(Text, []byte(wire.LinePong))
+		return
+	}
+	for _, tenant := range s.publishedTo {
+		catcher.CatchUp(tenant, func() { s.pingCaughtUp(p) })
+	}
+}
+
+// deferPing has a PING wait, and reports false if it need not or may not.
+func (s *Session) deferPing(p *deferredPing) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.reconnectSent || s.detached {
+		return false
+	}
+	if s.deferredPings == nil {
+		s.deferredPings = &deferredPings{}
+	}
+	if s.deferredPings.pending == maxDeferredPings { // who sends so many waits for none of them
+		s.answerPings(len(s.deferredPings.unanswered))
+		return false
+	}
+	s.deferredPings.pending++
+	s.deferredPings.unanswered = append(s.deferredPings.unanswered, p)
+	return true
+}
+
+// pingCaughtUp takes a tenant off a PING, and answers those that are ready. It does not
+// block.
+func (s *Session) pingCaughtUp(p *deferredPing) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if p.tenantsLeft--; p.tenantsLeft > 0 || s.detached {
+		return
+	}
+	s.deferredPings.pending--
+	ready := slices.IndexFunc(s.deferredPings.unanswered, func(p *deferredPing) bool { return p.tenantsLeft > 0 })
+	if ready < 0 {
+		ready = len(s.deferredPings.unanswered)
+	}
+	s.answerPings(ready)
+}
+
+// answerPings answers the first n PINGs. The caller holds s.mu.
+func (s *Session) answerPings(n int) {
+	s.deferredPings.unanswered = slices.Delete(s.deferredPings.unanswered, 0, n)
+	for range n {
+		s.queueControlLocked(Text, []byte(wire.LinePong))
+	}
+}

@@ -1,0 +1,64 @@
+package pubsub
+
+import "github.com/millrace/millrace/wire"
+
+// Receive implements [Receiver] for the broker.
+func (h *Hub) Receive(m Message) int {
+	if len(m.Payload) > h.limits.Load().MaxPayload {
+		h.Rejected(1) // the send queues are made for what this edge's clients may publish
+		return 0
+	}
+	t := h.tenant(m.Tenant)
+	p := h.publication(m.Tenant, m.Channel, m.Payload, h.beginReceived(h.tenantLoad(t, m.Tenant)))
+	defer p.pace.end()
+	p.lastResort = m.LastResort
+	if m.Delivery == wire.Broadcast {
+		return h.fanOut(t, &p)
+	}
+	switch {
+	case h.deliverOne(t, &p):
+		return 1
+	case p.leavingFound:
+		return OnlyLeaving
+	case p.hasSubscribers:
+		return NoRoom
+	}
+	return 0
+}
+
+// Interested implements [Receiver] for the broker.
+func (h *Hub) Interested(tenant, channel []byte) bool {
+	t := h.tenant(tenant)
+	if t == nil {
+		return false
+	}
+	l, since := h.tenantLoad(t, tenant), h.now()
+	defer h.charge(l, since)
+	m := matchers.Get().(*matcher)
+	defer m.release()
+	m.match(t, channel)
+	return len(m.interests) > 0
+}
+
+// Linked implements [Receiver] for the broker.
+func (h *Hub) Linked(up bool) {
+	if up {
+		h.outage.Store(0)
+	} else {
+		h.outages++
+		h.outage.Store(h.outages)
+	}
+	h.linkWatch.linkChanged(h)
+}
+
+// IsLinked reports whether the link to the other edges is up.
+func (h *Hub) IsLinked() bool { return h.outage.Load() == 0 }
+
+// Unsent implements [Receiver] for the broker.
+func (h *Hub) Unsent(n int) { h.count.unsent.Add(uint64(n)) }
+
+// Missed implements [Receiver] for the broker.
+func (h *Hub) Missed(n int) { h.count.missed.Add(uint64(n)) }
+
+// Rejected implements [Rejecter] for the broker.
+func (h *Hub) Rejected(n int) { h.count.rejected.Add(uint64(n)) }

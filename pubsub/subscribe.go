@@ -1,0 +1,167 @@
+package pubsub
+
+import (
+	"github.com/millrace/millrace/pubsub/pattern"
+	"github.com/millrace/millrace/wire"
+)
+
+// subscriptionKey names a subscription within a session.
+type subscriptionKey struct {
+	tenant, pattern string
+	ownStream       bool // has a stream of its own
+}
+
+func (s *Session) handleSubscription(line wire.Line) {
+	tenant, text, verb := string(line.Tenant), string(line.Pattern), line.Verb
+	if wire.CheckTenant(tenant) != nil {
+		s.reject(wire.CodeBadTenant)
+		return
+	}
+	p, err := pattern.Parse(text)
+	if err != nil {
+		s.reject(wire.CodeBadPattern)
+		return
+	}
+	key := subscriptionKey{tenant, text, line.Own}
+	if !s.awaitDecision(key) {
+		return
+	}
+	s.subscribing.Lock()
+	defer s.subscribing.Unlock()
+	if s.deferredUnsubs[key] != nil { // what comes behind it does not
+		s.unsubscribe(key)
+	}
+	if verb == wire.VerbUnsub {
+		if !s.deferUnsub(key) {
+			s.unsubscribe(key)
+		}
+		return
+	}
+	current := s.subscriptions[key]
+	if current == nil {
+		for waits := range s.deferredUnsubs { // these count for none of the limits that follow
+			s.unsubscribe(waits)
+		}
+	}
+	switch {
+	case !s.identity.Rights.CanSubscribe(tenant, p):
+		s.reject(wire.CodePermissionDenied, verb.String(), tenant, text)
+		return
+	case current != nil: // repeated: acknowledged again, changes nothing
+		s.ackWhenConfirmed(key, current)
+	case s.rejectOverLimit(key, p):
+	default:
+		s.requestSubscription(key, p)
+	}
+}
+
+// rejectOverLimit rejects a SUB that is over a limit of the connection, and reports
+// whether it is. The caller holds s.subscribing.
+func (s *Session) rejectOverLimit(key subscriptionKey, p pattern.Pattern) bool {
+	limits := s.hub.limits.Load()
+	switch {
+	case len(s.subscriptions)+len(s.asks.pending) >= limits.MaxSubscriptions,
+		int(s.patternBytes)+len(key.pattern) > MaxPatternBytes:
+		s.reject(wire.CodeTooManySubscriptions, wire.VerbSub.String(), key.tenant, key.pattern)
+	case !s.shapes.has(p.Shape()) && len(s.shapes) >= limits.MaxPatternShapes:
+		s.reject(wire.CodeTooManyPatterns, wire.VerbSub.String(), key.tenant, key.pattern)
+	default:
+		return false
+	}
+	return true
+}
+
+// subscribe adds a subscription and answers the SUB; l is the load of the tenant. The
+// caller holds s.subscribing.
+func (s *Session) subscribe(key subscriptionKey, p pattern.Pattern, l *load) {
+	pace, ok := s.hub.begin(l, s.done)
+	if !ok {
+		return
+	}
+	defer pace.end()
+	sub, refused := s.hub.addSubscription(key.tenant, p, s, key.ownStream)
+	if sub == nil {
+		s.reject(refused, wire.VerbSub.String(), key.tenant, key.pattern)
+		return
+	}
+	s.patternBytes += int32(len(key.pattern))
+	s.shapes.add(p.Shape())
+	s.mu.Lock()
+	s.subscriptions[key] = sub
+	s.bumpSubsVersion()
+	s.mu.Unlock()
+	s.ackWhenConfirmed(key, sub)
+	s.runSubscribedHooks(key)
+}
+
+// ackWhenConfirmed answers a SUB once the broker has confirmed the interest.
+func (s *Session) ackWhenConfirmed(key subscriptionKey, sub *subscription) {
+	s.mu.Lock()
+	sub.pendingOKs++
+	waits := sub.pendingOKs > 1
+	s.mu.Unlock()
+	if !waits {
+		sub.interest.whenConfirmed(func() {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			s.sendPendingOKs(key, sub)
+		})
+	}
+}
+
+// sendPendingOKs queues the OK lines that a subscription is owed. The caller holds s.mu.
+func (s *Session) sendPendingOKs(key subscriptionKey, sub *subscription) {
+	if sub.pendingOKs > 0 {
+		s.notifyOutage()
+	}
+	for ; sub.pendingOKs > 0; sub.pendingOKs-- {
+		if sub.lane != nil && sub.lane.held {
+			s.releaseLane(sub.lane) // its OK stands first in it
+		} else {
+			s.acknowledge(wire.VerbSub, key.tenant, key.pattern)
+		}
+	}
+}
+
+// bumpSubsVersion follows a change of subscriptions, in the tree too. What publishers
+// found before it counts no more. The caller holds s.mu.
+func (s *Session) bumpSubsVersion() { s.subsVersion = s.hub.subsVersion.Add(1) }
+
+// unsubscribe ends a subscription, if there is one, and answers. The caller holds
+// s.subscribing.
+func (s *Session) unsubscribe(key subscriptionKey) {
+	current := s.subscriptions[key]
+	delete(s.deferredUnsubs, key)
+	if current != nil {
+		pace, ok := s.hub.begin(s.hub.loadOf([]byte(key.tenant)), s.done)
+		if !ok {
+			return
+		}
+		defer pace.end()
+		s.hub.removeSubscription(key.tenant, current)
+		s.patternBytes -= int32(len(key.pattern))
+		s.shapes.remove(current.interest.shape)
+		s.runUnsubscribedHooks(key)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if current != nil {
+		s.sendPendingOKs(key, current)
+		delete(s.subscriptions, key)
+		s.bumpSubsVersion()
+	}
+	s.acknowledge(wire.VerbUnsub, key.tenant, key.pattern)
+	if current != nil && current.lane != nil {
+		s.closeLane(current.lane)
+	}
+}
+
+// acknowledge queues an OK line behind the deliveries that came before it. The
+// caller holds s.mu.
+func (s *Session) acknowledge(verb wire.Verb, tenant, text string) {
+	if s.closing == nil {
+		s.queue.pushOK(&s.queue.mainLane, wire.AppendOK(nil, verb, tenant, text))
+		s.checkBacklog()
+		s.wake()
+	}
+}

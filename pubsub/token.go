@@ -1,0 +1,106 @@
+package pubsub
+
+import (
+	"maps"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"github.com/millrace/millrace/wire"
+)
+
+// Renew sets when the session's token expires, unless a newer version of its
+// record said so already.
+func (s *Session) Renew(expiresAt time.Time, version uint64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if version < s.tokenVersion || s.detached {
+		return
+	}
+	s.tokenVersion, s.expiresAt = version, expiresAt
+	if s.expiryTimer == nil {
+		s.expiryTimer = time.AfterFunc(time.Until(expiresAt), s.expire)
+	} else {
+		s.expiryTimer.Reset(time.Until(expiresAt))
+	}
+}
+
+func (s *Session) expire() {
+	s.mu.Lock()
+	early := time.Until(s.expiresAt) > 0 // a refresh came in between, or the clock was set back
+	if early && !s.detached {
+		s.expiryTimer.Reset(time.Until(s.expiresAt))
+	}
+	s.mu.Unlock()
+	if !early {
+		s.closeWithError(wire.CloseUnauthorized, wire.CodeTokenExpired)
+	}
+}
+
+// Revoke ends the session because its token was revoked.
+func (s *Session) Revoke() { s.closeWithError(wire.CloseForbidden, wire.CodeTokenRevoked) }
+
+// tokenState is what the sessions of one token share.
+type tokenState struct {
+	sessions map[*Session]struct{} // guarded by the hub's mutex
+	caps     *byteCaps
+	own      account
+	tenants  []string     // that the sessions count for
+	accounts []*account   // own, and those of tenants
+	patterns atomic.Int64 // distinct ones that its sessions were the first to have
+	asks     atomic.Int64 // as in Hub
+}
+
+func (h *Hub) releaseToken(s *Session) {
+	delete(s.token.sessions, s)
+	if len(s.token.sessions) > 0 {
+		return
+	}
+	delete(h.tokens, s.identity.TokenID)
+	for _, tenant := range s.token.tenants {
+		h.tenantAccounts.release(tenant)
+	}
+	// Its caps hold also for who connects anew for each message.
+	if egress := kb(h.limits.Load().TokenEgressKB); !s.token.caps.idle(time.Now(), egress) {
+		h.idleTokenCaps.put(s.identity.TokenID, s.token.caps, egress)
+	}
+}
+
+// sessionsOf returns the sessions of a token. The caller holds h.mu.
+func (h *Hub) sessionsOf(tokenID string) map[*Session]struct{} {
+	if t := h.tokens[tokenID]; t != nil {
+		return t.sessions
+	}
+	return nil
+}
+
+func (h *Hub) listSessionsOf(tokenID string) []*Session {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return slices.Collect(maps.Keys(h.sessionsOf(tokenID)))
+}
+
+// TokenRevoked ends every session of a token.
+func (h *Hub) TokenRevoked(tokenID string) {
+	for _, s := range h.listSessionsOf(tokenID) {
+		s.Revoke()
+	}
+}
+
+// TokenRenewed moves the expiry of every session of a token.
+func (h *Hub) TokenRenewed(tokenID string, expiresAt time.Time, version uint64) {
+	for _, s := range h.listSessionsOf(tokenID) {
+		s.Renew(expiresAt, version)
+	}
+}
+
+// TokensUnverifiable ends every session: nobody knows any more whether their
+// tokens are still valid.
+func (h *Hub) TokensUnverifiable() {
+	h.mu.Lock()
+	sessions := slices.Collect(maps.Keys(h.sessions))
+	h.mu.Unlock()
+	for _, s := range sessions {
+		s.closeWithError(wire.CloseTryLater, wire.CodeTokenUnverifiable)
+	}
+}
