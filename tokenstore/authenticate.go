@@ -60,7 +60,7 @@ func (s *Service) authenticate(ctx context.Context, token string, get getter) (*
 // secret before: whoever registers a connection reads the token again after
 // it, so that no revocation slips between.
 func (s *Service) Lookup(ctx context.Context, tokenID string) (*Access, error) {
-	if !isID(tokenID) {
+	if !IsID(tokenID) {
 		return nil, ErrUnauthorized
 	}
 	c, err := s.load(ctx, tokenID, s.store.Get)

@@ -223,7 +223,7 @@ const clocksApart = 2 * time.Hour
 // restorable checks a record as far as a service relies on it.
 func (b *backupRecord) restorable(taken time.Time) (rec restorable, err error) {
 	rec.Record = Record{ID: b.ID, Value: bytes.Clone(b.Record)}
-	if !isID(b.ID) || len(b.Record) > MaxRecord {
+	if !IsID(b.ID) || len(b.Record) > MaxRecord {
 		return rec, errors.New("has no id of a token, or too large a record")
 	}
 	switch b.Kind {

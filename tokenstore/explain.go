@@ -38,7 +38,7 @@ func (s *Service) Explain(ctx context.Context, q Query) Explanation {
 
 func (s *Service) explainToken(ctx context.Context, q Query) (a *Access, refusal string) {
 	if a = q.Access; a == nil {
-		if !isID(q.TokenID) {
+		if !IsID(q.TokenID) {
 			return nil, "the token id must be 32 lower-case hex digits"
 		}
 		c, err := s.load(ctx, q.TokenID, s.store.Get)

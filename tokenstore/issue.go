@@ -59,7 +59,21 @@ func (s *Service) Issue(ctx context.Context, m *Master, req IssueRequest) (Issue
 	if err := s.stillValid(ctx, m); err != nil {
 		return Issued{}, errors.Join(err, s.store.Delete(ctx, KindAccess, id, version))
 	}
-	return Issued{Token: token, TokenID: id, ExpiresAt: expires}, nil
+	return Issued{Token: token, TokenID: id, ExpiresAt: expires, Tenants: tenantsOf(&right)}, nil
+}
+
+// tenantsOf returns the tenants that a right names, each once, in its order.
+func tenantsOf(r *Right) (tenants []string) {
+	seen := make(map[string]bool)
+	for _, g := range r.TenantGrants {
+		for _, t := range g.TenantIDs {
+			if !seen[t] {
+				seen[t] = true
+				tenants = append(tenants, t)
+			}
+		}
+	}
+	return tenants
 }
 
 // reserve admits a record under the quota of m.
@@ -76,7 +90,7 @@ func (s *Service) reserve(ctx context.Context, m *Master, rec Record) (release f
 // [ErrTokenExpired] or [ErrTokenRevoked]. A revocation always wins over a
 // refresh that runs at the same time.
 func (s *Service) Refresh(ctx context.Context, m *Master, tokenID, expiresAt string) (time.Time, error) {
-	if !isID(tokenID) {
+	if !IsID(tokenID) {
 		return time.Time{}, errTokenID("token_id")
 	}
 	expires, err := parseExpiry("expires_at", expiresAt, s.now())
@@ -105,7 +119,8 @@ func (s *Service) Refresh(ctx context.Context, m *Master, tokenID, expiresAt str
 // Revoke ends the token for good and returns its id. Revoking a token that is
 // revoked or expired already succeeds. It returns an [*InvalidError] for what
 // is no access token, and [ErrUnknownToken] for an unknown id, a wrong secret
-// and a token that m does not manage.
+// and a token that m does not manage. With any error but the first it returns the
+// id as it was sent, for logs.
 func (s *Service) Revoke(ctx context.Context, m *Master, token string) (tokenID string, err error) {
 	id, secret, ok := splitToken(accessPrefix, token)
 	if !ok {
@@ -114,15 +129,12 @@ func (s *Service) Revoke(ctx context.Context, m *Master, token string) (tokenID 
 	_, err = s.revoke(ctx, id, func(r *accessRecord) bool {
 		return r.Hash.matches(secret) && manages(m.TenantPrefix, &r.Right)
 	})
-	if err != nil {
-		return "", err
-	}
-	return id, nil
+	return id, err
 }
 
 // RevokeID is [Service.Revoke] by token id.
 func (s *Service) RevokeID(ctx context.Context, m *Master, tokenID string) error {
-	if !isID(tokenID) {
+	if !IsID(tokenID) {
 		return errTokenID("token_id")
 	}
 	_, err := s.revoke(ctx, tokenID, func(r *accessRecord) bool {

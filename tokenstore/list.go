@@ -24,7 +24,7 @@ func (s *Service) List(ctx context.Context, m *Master, opt ListOptions) (tokens 
 	switch {
 	case opt.Limit < 1 || opt.Limit > MaxListLimit:
 		return nil, "", invalid("limit", fmt.Sprintf("must be an integer from 1 to %d", MaxListLimit))
-	case opt.Cursor != "" && !isID(opt.Cursor):
+	case opt.Cursor != "" && !IsID(opt.Cursor):
 		return nil, "", invalid("cursor", "must be the next_cursor of the page before")
 	case opt.Tenant != "" && wire.CheckTenant(opt.Tenant) != nil:
 		return nil, "", invalid("tenant", tenantRule)

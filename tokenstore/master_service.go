@@ -218,7 +218,7 @@ func (s *Service) changeMaster(ctx context.Context, id string, fn func(*masterRe
 	if _, ok := s.static[id]; ok {
 		return nil, 0, ErrStaticMaster
 	}
-	if !isID(id) {
+	if !IsID(id) {
 		return nil, 0, ErrUnknownMaster
 	}
 	for {

@@ -58,7 +58,7 @@ func NewService(store Store, cfg Config) (*Service, error) {
 }
 
 func (s *Service) addStatic(sm StaticMaster) error {
-	if !isID(sm.ID) {
+	if !IsID(sm.ID) {
 		return errors.New("the id must be 32 lower-case hex digits")
 	}
 	if _, twice := s.static[sm.ID]; twice {

@@ -56,8 +56,9 @@ func splitToken(prefix, token string) (id, secret string, ok bool) {
 	return id, secret, isHex(id) && isHex(secret)
 }
 
-// isID reports whether s has the shape of a token id.
-func isID(s string) bool { return len(s) == hexLen && isHex(s) }
+// IsID reports whether s has the form of the id of a token: 32 lower-case hex
+// digits.
+func IsID(s string) bool { return len(s) == hexLen && isHex(s) }
 
 func isHex(s string) bool {
 	for i := range len(s) {
@@ -81,7 +82,7 @@ func ParseStaticMaster(s string) (id string, hash [32]byte, err error) {
 	}
 	rest, ok := strings.CutPrefix(s, masterPrefix)
 	id, digest, cut := strings.Cut(rest, "_"+staticHashMark)
-	if !ok || !cut || !isID(id) || len(digest) != 2*len(hash) || !isHex(digest) {
+	if !ok || !cut || !IsID(id) || len(digest) != 2*len(hash) || !isHex(digest) {
 		return "", hash, errStaticShape
 	}
 	if _, err := hex.Decode(hash[:], []byte(digest)); err != nil {
