@@ -16,7 +16,7 @@ const (
 	masterPrefix = "MT_"
 	hexLen       = 32
 
-	staticHashMark = "sha256:" // stands before the hash in a static master token
+	staticHashMark = "sha256:" // precedes the hash in a static master token
 )
 
 // secretHash is the SHA-256 of a secret's hex text. The secret has 128 random
@@ -69,7 +69,7 @@ func isHex(s string) bool {
 	return true
 }
 
-var errStaticShape = errors.New("a master token has the form MT_{32 hex digits}_{32 hex digits}" +
+var errStaticFormat = errors.New("a master token has the form MT_{32 hex digits}_{32 hex digits}" +
 	" or MT_{32 hex digits}_sha256:{64 hex digits}, in lower case")
 
 // ParseStaticMaster reads a master token of the configuration. It is either
@@ -83,10 +83,10 @@ func ParseStaticMaster(s string) (id string, hash [32]byte, err error) {
 	rest, ok := strings.CutPrefix(s, masterPrefix)
 	id, digest, cut := strings.Cut(rest, "_"+staticHashMark)
 	if !ok || !cut || !IsID(id) || len(digest) != 2*len(hash) || !isHex(digest) {
-		return "", hash, errStaticShape
+		return "", hash, errStaticFormat
 	}
 	if _, err := hex.Decode(hash[:], []byte(digest)); err != nil {
-		return "", hash, errStaticShape
+		return "", hash, errStaticFormat
 	}
 	return id, hash, nil
 }
