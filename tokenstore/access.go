@@ -134,9 +134,9 @@ func (a *Access) CheckConnection(c Connection) error {
 		return &ForbiddenError{What: "ip"}
 	case !a.originAllowed(c.Origins):
 		return &ForbiddenError{What: "origin"}
-	case !listed(a.protocols, c.Protocol):
+	case !listAllows(a.protocols, c.Protocol):
 		return &ForbiddenError{What: "protocol"}
-	case !listed(a.regions, c.Region):
+	case !listAllows(a.regions, c.Region):
 		return &ForbiddenError{What: "region"}
 	}
 	return nil
@@ -165,8 +165,8 @@ func (a *Access) originAllowed(origins []string) bool {
 	return ok && slices.Contains(a.origins, o)
 }
 
-// listed reports whether a list allows a value. An empty list sets no limit;
+// listAllows reports whether a list allows a value. An empty list sets no limit;
 // else a value that is not known, "", is refused.
-func listed(list []string, v string) bool {
+func listAllows(list []string, v string) bool {
 	return len(list) == 0 || slices.Contains(list, v)
 }

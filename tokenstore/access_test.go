@@ -25,7 +25,7 @@ func twoGrants() tokenstore.Right {
 }
 
 func TestPermissions(t *testing.T) {
-	b := newBench(t, tokenstore.Config{})
+	b := newTestbed(t, tokenstore.Config{})
 	a := b.access(t, twoGrants())
 	for _, c := range []struct {
 		tenant, name string
@@ -73,7 +73,7 @@ func TestPermissions(t *testing.T) {
 }
 
 func TestCanPublishAllocatesNothing(t *testing.T) {
-	b := newBench(t, tokenstore.Config{})
+	b := newTestbed(t, tokenstore.Config{})
 	a := b.access(t, twoGrants())
 	for _, c := range [][2]string{{"both", "c.x.y"}, {"both", "nothing"}, {"other", "a.x"}} {
 		tenant, channel := []byte(c[0]), []byte(c[1])
@@ -84,7 +84,7 @@ func TestCanPublishAllocatesNothing(t *testing.T) {
 }
 
 func TestCaps(t *testing.T) {
-	b := newBench(t, tokenstore.Config{})
+	b := newTestbed(t, tokenstore.Config{})
 	right := grantAll("t")
 	right.EgressKBPerSec = new(16384)
 	a := b.access(t, right)
@@ -94,7 +94,7 @@ func TestCaps(t *testing.T) {
 }
 
 func TestCheckConnection(t *testing.T) {
-	b := newBench(t, tokenstore.Config{Regions: []string{"US", "EU", "MOON"}})
+	b := newTestbed(t, tokenstore.Config{Regions: []string{"US", "EU", "MOON"}})
 	limited := grantAll("t")
 	limited.AllowIPMasks = []string{"10.0.0.0/8", "2001:db8::/32", "fe80::/10", "192.0.2.7"}
 	limited.AllowRegions = []string{"MOON", "EU"}
@@ -162,7 +162,7 @@ func TestCheckConnection(t *testing.T) {
 }
 
 func TestAllowedIPs(t *testing.T) {
-	b := newBench(t, tokenstore.Config{})
+	b := newTestbed(t, tokenstore.Config{})
 	if b.access(t, grantAll("t")).AllowedIPs() != nil {
 		t.Error("a token without masks limits addresses")
 	}
@@ -181,7 +181,7 @@ func TestAllowedIPs(t *testing.T) {
 
 // The tenants of a token are listed in the order of its right, the first ones.
 func TestTenantsOfAccess(t *testing.T) {
-	b := newBench(t, tokenstore.Config{})
+	b := newTestbed(t, tokenstore.Config{})
 	if got, want := b.access(t, twoGrants()).Tenants, []string{"one", "both", "two", "mute"}; !slices.Equal(got, want) {
 		t.Errorf("tenants %q, want %q", got, want)
 	}
@@ -197,7 +197,7 @@ func TestTenantsOfAccess(t *testing.T) {
 // Who has the secret of a token that has ended is told from who guesses; the
 // client sees no difference.
 func TestTokenEnded(t *testing.T) {
-	b := newBench(t, tokenstore.Config{})
+	b := newTestbed(t, tokenstore.Config{})
 	issued := b.issue(t, b.Overlay(), grantAll("room"))
 	check := func(what, token string, ended bool) {
 		t.Helper()

@@ -9,16 +9,17 @@ import (
 // getter is [Store.Get], [Replica.GetLocal] or [Replica.GetLatest].
 type getter func(ctx context.Context, kind Kind, id string) (Record, error)
 
-// local returns the getter that asks no other machine.
-func (s *Service) local() getter {
+// localGet returns the getter that asks no other machine.
+func (s *Service) localGet() getter {
 	if r, ok := s.store.(Replica); ok {
 		return r.GetLocal
 	}
 	return s.store.Get
 }
 
-// latest returns the getter whose answer no change can have overtaken.
-func (s *Service) latest() getter {
+// latestGet returns the getter whose answer includes every change that was complete
+// before the call.
+func (s *Service) latestGet() getter {
 	if r, ok := s.store.(Replica); ok {
 		return r.GetLatest
 	}
@@ -26,8 +27,8 @@ func (s *Service) latest() getter {
 }
 
 // Authenticate returns the right of an access token that may be used now, or
-// [ErrUnauthorized], which is [ErrTokenEnded] for who has the right secret. Any
-// other error comes from the store. It costs one Get of the store; connections
+// [ErrUnauthorized], which is [ErrTokenEnded] for a caller who has the right secret.
+// Any other error comes from the store. It costs one Get of the store; connections
 // with the same token share one Access.
 func (s *Service) Authenticate(ctx context.Context, token string) (*Access, error) {
 	return s.authenticate(ctx, token, s.store.Get)
@@ -36,7 +37,7 @@ func (s *Service) Authenticate(ctx context.Context, token string) (*Access, erro
 // AuthenticateLocal is [Service.Authenticate] without asking another machine: a
 // token that was issued elsewhere a moment ago may be unknown.
 func (s *Service) AuthenticateLocal(ctx context.Context, token string) (*Access, error) {
-	return s.authenticate(ctx, token, s.local())
+	return s.authenticate(ctx, token, s.localGet())
 }
 
 func (s *Service) authenticate(ctx context.Context, token string, get getter) (*Access, error) {
@@ -56,11 +57,11 @@ func (s *Service) authenticate(ctx context.Context, token string, get getter) (*
 	return c.access, nil
 }
 
-// Lookup is [Service.Authenticate] by token id, for those who have seen the
-// secret before: whoever registers a connection reads the token again after
-// it, so that no revocation slips between.
+// Lookup is [Service.Authenticate] by token id, for callers that have checked the
+// secret before. A caller that registers a connection reads the token once more
+// afterwards, so that it misses no revocation.
 func (s *Service) Lookup(ctx context.Context, tokenID string) (*Access, error) {
-	if !isID(tokenID) {
+	if !IsID(tokenID) {
 		return nil, ErrUnauthorized
 	}
 	c, err := s.load(ctx, tokenID, s.store.Get)
@@ -99,7 +100,7 @@ func (s *Service) load(ctx context.Context, id string, get getter) (*compiled, e
 		return nil, err
 	}
 	c := &compiled{hash: r.Hash, revoked: r.RevokedAt != nil, access: access}
-	if len(rec.Value) <= cacheRecord {
+	if len(rec.Value) <= maxCachedRecord {
 		s.cache.put(c)
 	}
 	return c, nil
@@ -112,11 +113,11 @@ type compiled struct {
 	access  *Access
 }
 
-// The bounds of an accessCache: some ten megabytes, were every token as large
-// as allowed. A typical record has some hundred bytes.
+// The bounds of an accessCache. With every token as large as allowed it takes some
+// ten megabytes; a typical record has some hundred bytes.
 const (
-	cacheSize   = 1024     // tokens
-	cacheRecord = 16 << 10 // bytes of the record; larger ones are compiled each time
+	maxCached       = 1024     // tokens
+	maxCachedRecord = 16 << 10 // bytes of the record; larger ones are compiled each time
 )
 
 // accessCache keeps the most recently compiled tokens. It cannot be stale: the
@@ -124,7 +125,7 @@ const (
 type accessCache struct {
 	mu   sync.Mutex
 	byID map[string]*compiled
-	ring [cacheSize]string // ids in order of arrival; the next one replaces the oldest
+	ring [maxCached]string // ids in order of arrival; the next one replaces the oldest
 	next int
 }
 
@@ -141,13 +142,13 @@ func (c *accessCache) put(e *compiled) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.byID == nil {
-		c.byID = make(map[string]*compiled, cacheSize)
+		c.byID = make(map[string]*compiled, maxCached)
 	}
 	id := e.access.ID
 	if _, known := c.byID[id]; !known {
 		delete(c.byID, c.ring[c.next])
 		c.ring[c.next] = id
-		c.next = (c.next + 1) % cacheSize
+		c.next = (c.next + 1) % maxCached
 	}
 	c.byID[id] = e
 }

@@ -15,16 +15,16 @@ import (
 	"time"
 )
 
-// A backup holds all records of a store, without what the configuration has. It is
-// UTF-8 text of one JSON object a line:
+// A backup holds all records of a store, but not the master tokens of the
+// configuration. It is UTF-8 text with one JSON object per line:
 //
 //	{"format":"millrace tokens","version":1,"taken_at":"2026-11-22T12:00:00Z"}
 //	{"kind":"master","id":"…","record":{…}}
 //	{"kind":"access","id":"…","record":{…}}
 //	{"records":2,"sha256":"…"}
 //
-// The last line has the SHA-256 of all bytes before it. Secrets stand there as their
-// SHA-256 alone, as in the store.
+// The last line has the SHA-256 of all bytes before it. As in the store, a secret is
+// there only as its SHA-256.
 const (
 	backupFormat  = "millrace tokens"
 	backupVersion = 1
@@ -33,10 +33,10 @@ const (
 // BackupType is the media type of a backup.
 const BackupType = "application/x-ndjson"
 
-// ErrBadBackup is what an error about a file that is no whole backup wraps.
+// ErrBadBackup is wrapped by every error about a file that is not a complete backup.
 var ErrBadBackup = errors.New("this is no whole backup")
 
-type backupHead struct {
+type backupHeader struct {
 	Format  string    `json:"format"`
 	Version int       `json:"version"`
 	TakenAt time.Time `json:"taken_at"`
@@ -48,7 +48,7 @@ type backupRecord struct {
 	Record json.RawMessage `json:"record"`
 }
 
-type backupEnd struct {
+type backupTrailer struct {
 	Records int    `json:"records"`
 	SHA256  string `json:"sha256"`
 }
@@ -57,18 +57,18 @@ type backupEnd struct {
 type BackupSummary struct {
 	TakenAt      time.Time `json:"taken_at"`
 	MasterTokens int       `json:"master_tokens"`
-	AccessTokens int       `json:"access_tokens"` // the expired ones included that the store still has
+	AccessTokens int       `json:"access_tokens"` // including expired ones that the store still has
 }
 
-// backupPage is how many bytes of records are read at a time, and one record more: no
-// scan waits for the writer.
+// backupPage is how many bytes of records are read at a time (the last record may
+// exceed it), so that no scan of the store waits for the writer.
 const (
 	backupPage   = 4 << 20
 	pageOverhead = 256 // about what a record takes beside its value
 )
 
 // Backup writes all records of the store, each as it was at some moment between the
-// call and its return. What it wrote before an error is no whole backup.
+// call and its return. What it wrote before an error is not a complete backup.
 func (s *Service) Backup(ctx context.Context, w io.Writer) error {
 	if r, ok := s.store.(Replica); ok {
 		if err := r.CatchUp(ctx); err != nil {
@@ -78,12 +78,12 @@ func (s *Service) Backup(ctx context.Context, w io.Writer) error {
 	sum := sha256.New()
 	lines := json.NewEncoder(io.MultiWriter(w, sum))
 	lines.SetEscapeHTML(false) // records stay as they are
-	if err := lines.Encode(backupHead{backupFormat, backupVersion, s.today()}); err != nil {
+	if err := lines.Encode(backupHeader{backupFormat, backupVersion, s.nowSeconds()}); err != nil {
 		return err
 	}
 	n := 0
 	for _, kind := range []Kind{KindMaster, KindAccess} {
-		err := s.pages(ctx, kind, func(rec Record) error {
+		err := s.forEachRecord(ctx, kind, func(rec Record) error {
 			n++
 			return lines.Encode(backupRecord{kind.String(), rec.ID, rec.Value})
 		})
@@ -91,11 +91,11 @@ func (s *Service) Backup(ctx context.Context, w io.Writer) error {
 			return err
 		}
 	}
-	return lines.Encode(backupEnd{n, hex.EncodeToString(sum.Sum(nil))})
+	return lines.Encode(backupTrailer{n, hex.EncodeToString(sum.Sum(nil))})
 }
 
-// pages calls fn for all records of a kind, outside of the store's scan.
-func (s *Service) pages(ctx context.Context, kind Kind, fn func(Record) error) error {
+// forEachRecord calls fn for all records of a kind, while no scan of the store runs.
+func (s *Service) forEachRecord(ctx context.Context, kind Kind, fn func(Record) error) error {
 	var page []Record
 	for after := ""; ; after = page[len(page)-1].ID {
 		page = page[:0]
@@ -121,22 +121,22 @@ func (s *Service) pages(ctx context.Context, kind Kind, fn func(Record) error) e
 }
 
 // CheckBackup reads a backup to its end. It returns an error that wraps [ErrBadBackup]
-// if it is none, or not whole.
+// if the file is not a backup, or not a complete one.
 func CheckBackup(r io.Reader) (BackupSummary, error) {
-	return readBackup(r, func(restorable) error { return nil })
+	return readBackup(r, func(backedUpRecord) error { return nil })
 }
 
-// restorable is a record of a backup.
-type restorable struct {
+// backedUpRecord is a record of a backup that was checked.
+type backedUpRecord struct {
 	Record
-	status string // of an access token, but for the time
-	until  time.Time
+	status    string // of an access token, not counting its expiry
+	expiresAt time.Time
 }
 
-// readBackup calls fn for each record, before it knows whether the rest is there.
-func readBackup(r io.Reader, fn func(restorable) error) (summary BackupSummary, err error) {
-	lines := backupLines{r: bufio.NewReaderSize(r, maxBackupLine), sum: sha256.New()}
-	var head backupHead
+// readBackup calls fn for each record, before it knows whether the rest is complete.
+func readBackup(r io.Reader, fn func(backedUpRecord) error) (summary BackupSummary, err error) {
+	lines := backupLines{r: bufio.NewReaderSize(r, maxBackupLine), digest: sha256.New()}
+	var head backupHeader
 	line, err := lines.next()
 	if err != nil {
 		return summary, err
@@ -149,7 +149,7 @@ func readBackup(r io.Reader, fn func(restorable) error) (summary BackupSummary, 
 	}
 	summary.TakenAt = head.TakenAt
 	for n := 0; ; n++ {
-		sum := lines.sum.Sum(nil)
+		sum := lines.digest.Sum(nil)
 		line, err := lines.next()
 		if err != nil {
 			return summary, err
@@ -160,20 +160,20 @@ func readBackup(r io.Reader, fn func(restorable) error) (summary BackupSummary, 
 			SHA256  string `json:"sha256"`
 		}
 		if err := json.Unmarshal(line, &entry); err != nil {
-			return summary, lines.bad("is not JSON")
+			return summary, lines.errorf("is not JSON")
 		}
 		if entry.Records != nil {
 			if *entry.Records != n || entry.SHA256 != hex.EncodeToString(sum) {
-				return summary, lines.bad("does not fit what stands before it: the file was changed")
+				return summary, lines.errorf("does not fit what stands before it: the file was changed")
 			}
 			if _, err := lines.r.Peek(1); err == nil {
-				return summary, lines.bad("is not the last one")
+				return summary, lines.errorf("is not the last one")
 			}
 			return summary, nil
 		}
-		rec, err := entry.restorable(head.TakenAt)
+		rec, err := entry.check(head.TakenAt)
 		if err != nil {
-			return summary, lines.bad(err.Error())
+			return summary, lines.errorf(err.Error())
 		}
 		if rec.Kind == KindMaster {
 			summary.MasterTokens++
@@ -186,44 +186,44 @@ func readBackup(r io.Reader, fn func(restorable) error) (summary BackupSummary, 
 	}
 }
 
-// maxBackupLine is more than the line of a record of MaxRecord bytes: it is JSON
-// already, and not quoted again.
+// maxBackupLine exceeds the line of a record of MaxRecord bytes: the record is JSON
+// already, and is not quoted again.
 const maxBackupLine = MaxRecord + 1024
 
-// backupLines reads lines, and sums them up.
+// backupLines reads lines and hashes them.
 type backupLines struct {
-	r   *bufio.Reader
-	sum hash.Hash
-	n   int
+	r      *bufio.Reader
+	digest hash.Hash
+	number int
 }
 
 func (l *backupLines) next() ([]byte, error) {
-	l.n++
+	l.number++
 	line, err := l.r.ReadSlice('\n')
 	switch {
 	case errors.Is(err, bufio.ErrBufferFull):
-		return nil, l.bad("is too long")
+		return nil, l.errorf("is too long")
 	case errors.Is(err, io.EOF):
-		return nil, fmt.Errorf("%w: it ends in line %d", ErrBadBackup, l.n)
+		return nil, fmt.Errorf("%w: it ends in line %d", ErrBadBackup, l.number)
 	case err != nil:
 		return nil, err
 	}
-	l.sum.Write(line)
+	l.digest.Write(line)
 	return line, nil
 }
 
-func (l *backupLines) bad(why string) error {
-	return fmt.Errorf("%w: line %d %s", ErrBadBackup, l.n, why)
+func (l *backupLines) errorf(why string) error {
+	return fmt.Errorf("%w: line %d %s", ErrBadBackup, l.number, why)
 }
 
-// clocksApart is how far the clock of the edge that issued a token may be ahead of that
-// of the one that took the backup.
-const clocksApart = 2 * time.Hour
+// maxClockSkew is how far the clock of the edge that issued a token may be ahead of the
+// clock of the edge that took the backup.
+const maxClockSkew = 2 * time.Hour
 
-// restorable checks a record as far as a service relies on it.
-func (b *backupRecord) restorable(taken time.Time) (rec restorable, err error) {
+// check checks what a service relies on in a record.
+func (b *backupRecord) check(taken time.Time) (rec backedUpRecord, err error) {
 	rec.Record = Record{ID: b.ID, Value: bytes.Clone(b.Record)}
-	if !isID(b.ID) || len(b.Record) > MaxRecord {
+	if !IsID(b.ID) || len(b.Record) > MaxRecord {
 		return rec, errors.New("has no id of a token, or too large a record")
 	}
 	switch b.Kind {
@@ -233,7 +233,7 @@ func (b *backupRecord) restorable(taken time.Time) (rec restorable, err error) {
 		if err := decode(rec.Record, &r); err != nil {
 			return rec, errors.New("has a master token that cannot be read")
 		}
-		// As the service writes it: a prefix without its dot would reach further.
+		// Only as the service writes it: a prefix without its dot would cover more tenants.
 		spec, err := normalizeSpec(r.MasterSpec)
 		if err != nil || spec.TenantPrefix != r.TenantPrefix || !slices.Equal(spec.AllowIPMasks, r.AllowIPMasks) {
 			return rec, errors.New("has a master token that breaks a rule")
@@ -245,10 +245,10 @@ func (b *backupRecord) restorable(taken time.Time) (rec restorable, err error) {
 			return rec, errors.New("has an access token that cannot be read")
 		}
 		a, err := compile(b.ID, 1, &r)
-		if err != nil || a.IngressKBPerSec < 0 || a.EgressKBPerSec < 0 || r.ExpiresAt.After(taken.Add(MaxLifetime+clocksApart)) {
+		if err != nil || a.IngressKBPerSec < 0 || a.EgressKBPerSec < 0 || r.ExpiresAt.After(taken.Add(MaxLifetime+maxClockSkew)) {
 			return rec, errors.New("has an access token that breaks a rule")
 		}
-		rec.DeleteAfter, rec.until = r.ExpiresAt.Add(KeepExpired), r.ExpiresAt
+		rec.DeleteAfter, rec.expiresAt = r.ExpiresAt.Add(KeepExpired), r.ExpiresAt
 		rec.status = r.status(time.Time{})
 	default:
 		return rec, errors.New("has an unknown kind of record; known are master and access")

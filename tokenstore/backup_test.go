@@ -14,7 +14,7 @@ import (
 	"github.com/millrace/millrace/tokenstore/storetest"
 )
 
-func (b *bench) backup(t *testing.T) []byte {
+func (b *testbed) backup(t *testing.T) []byte {
 	t.Helper()
 	var file bytes.Buffer
 	if err := b.Backup(t.Context(), &file); err != nil {
@@ -23,7 +23,7 @@ func (b *bench) backup(t *testing.T) []byte {
 	return file.Bytes()
 }
 
-func (b *bench) restored(t *testing.T, file []byte, o tokenstore.RestoreOptions, want tokenstore.Restored) {
+func (b *testbed) restored(t *testing.T, file []byte, o tokenstore.RestoreOptions, want tokenstore.Restored) {
 	t.Helper()
 	got, err := b.Restore(t.Context(), bytes.NewReader(file), o)
 	if err != nil || got != want {
@@ -33,7 +33,7 @@ func (b *bench) restored(t *testing.T, file []byte, o tokenstore.RestoreOptions,
 
 // A backup brings an empty store back, more than a page of it, and nothing else.
 func TestBackup(t *testing.T) {
-	b := newBench(t, tokenstore.Config{})
+	b := newTestbed(t, tokenstore.Config{})
 	m, master := b.master(t, "paint.")
 	var tokens []tokenstore.Issued
 	for i := range 1100 {
@@ -51,7 +51,7 @@ func TestBackup(t *testing.T) {
 		t.Errorf("CheckBackup = %+v, %v", got, err)
 	}
 
-	empty := newBench(t, tokenstore.Config{})
+	empty := newTestbed(t, tokenstore.Config{})
 	all := tokenstore.Restored{MasterTokens: 1, AccessTokens: 1100, Valid: 1099}
 	empty.restored(t, file, tokenstore.RestoreOptions{DryRun: true}, all)
 	if _, err := empty.Authenticate(t.Context(), tokens[1].Token); !errors.Is(err, tokenstore.ErrUnauthorized) {
@@ -77,7 +77,7 @@ func TestBackup(t *testing.T) {
 
 // A restore undoes no revocation, and makes up for one that the store does not know.
 func TestRestoreIntoUse(t *testing.T) {
-	b := newBench(t, tokenstore.Config{})
+	b := newTestbed(t, tokenstore.Config{})
 	m, _ := b.master(t, "")
 	early, late := b.issue(t, m, grantAll("t")), b.issue(t, m, grantAll("t"))
 	before := b.backup(t)
@@ -94,7 +94,7 @@ func TestRestoreIntoUse(t *testing.T) {
 		}
 	}
 
-	other := newBench(t, tokenstore.Config{})
+	other := newTestbed(t, tokenstore.Config{})
 	other.restored(t, before, tokenstore.RestoreOptions{MastersOnly: true}, tokenstore.Restored{MasterTokens: 1, Skipped: 2})
 	other.restored(t, before, tokenstore.RestoreOptions{}, tokenstore.Restored{AccessTokens: 2, Valid: 2, Kept: 1})
 	var told []tokenstore.Change
@@ -105,14 +105,14 @@ func TestRestoreIntoUse(t *testing.T) {
 		t.Errorf("%d changes, want 2", len(told))
 	}
 
-	late2 := newBench(t, tokenstore.Config{})
+	late2 := newTestbed(t, tokenstore.Config{})
 	late2.advance(time.Hour + tokenstore.KeepExpired)
 	late2.restored(t, before, tokenstore.RestoreOptions{}, tokenstore.Restored{MasterTokens: 1, Expired: 2})
 }
 
 // What is no whole backup is refused, and says where.
 func TestBadBackups(t *testing.T) {
-	b := newBench(t, tokenstore.Config{})
+	b := newTestbed(t, tokenstore.Config{})
 	m, _ := b.master(t, "paint.")
 	b.issue(t, m, grantAll("t"))
 	file := string(b.backup(t))
@@ -143,7 +143,7 @@ func TestBadBackups(t *testing.T) {
 		"a long line":     {lines[0] + strings.Repeat("x", tokenstore.MaxRecord+2000) + "\n", "line 2 is too long"},
 	} {
 		_, checked := tokenstore.CheckBackup(strings.NewReader(tt.file))
-		_, restored := newBench(t, tokenstore.Config{}).Restore(t.Context(), strings.NewReader(tt.file), tokenstore.RestoreOptions{})
+		_, restored := newTestbed(t, tokenstore.Config{}).Restore(t.Context(), strings.NewReader(tt.file), tokenstore.RestoreOptions{})
 		for _, err := range []error{checked, restored} {
 			if !errors.Is(err, tokenstore.ErrBadBackup) || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("%s: %v, want %q", name, err, tt.want)
@@ -154,13 +154,13 @@ func TestBadBackups(t *testing.T) {
 
 // A store that fails ends a restore with its error.
 func TestRestoreFails(t *testing.T) {
-	b := newBench(t, tokenstore.Config{})
+	b := newTestbed(t, tokenstore.Config{})
 	m, _ := b.master(t, "")
 	for range 200 {
 		b.issue(t, m, grantAll("t"))
 	}
 	file := b.backup(t)
-	full := newBenchOn(t, fullStore{storetest.NewMemory()}, tokenstore.Config{})
+	full := newTestbedOn(t, fullStore{storetest.NewMemory()}, tokenstore.Config{})
 	if _, err := full.Restore(t.Context(), bytes.NewReader(file), tokenstore.RestoreOptions{}); !errors.Is(err, tokenstore.ErrInsufficientStorage) {
 		t.Errorf("got %v", err)
 	}

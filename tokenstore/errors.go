@@ -5,9 +5,9 @@ import (
 	"fmt"
 )
 
-// The refusals of a [Service] that need no place in a request. Test them with
-// errors.Is. Any other error that is not an [InvalidError] comes from the
-// store: the service could not do its work.
+// The refusals of a [Service] that are not about one value of a request. Test them
+// with errors.Is. Any other error that is not an [InvalidError] comes from the store:
+// the service could not do its work.
 var (
 	// ErrBadMasterToken answers a malformed or unknown master token and a
 	// wrong secret alike.
@@ -17,8 +17,8 @@ var (
 	ErrIPNotAllowed = errors.New("the master token may not be used from this address")
 	// ErrUnknownMaster: no master token has this id.
 	ErrUnknownMaster = errors.New("there is no master token with this id")
-	// ErrStaticMaster: the master token stands in the configuration and can
-	// only be changed there.
+	// ErrStaticMaster: the master token is part of the configuration and can only
+	// be changed there.
 	ErrStaticMaster = errors.New("this master token is part of the configuration: change it there")
 
 	// ErrUnknownToken answers an unknown token id, a wrong secret and a token
@@ -29,24 +29,25 @@ var (
 	// ErrTokenRevoked: a revoked token cannot be refreshed.
 	ErrTokenRevoked = errors.New("the access token has been revoked")
 
-	// ErrUnavailable: the store is somewhere else, and out of reach.
+	// ErrUnavailable: the store is on another machine, and out of reach.
 	ErrUnavailable = errors.New("the token store is out of reach")
 
-	// ErrReadOnly: this edge's role is not to change such tokens.
+	// ErrReadOnly: the role of this edge does not let it change such tokens.
 	ErrReadOnly = errors.New("this edge only reads these tokens")
 	// ErrQuotaExceeded: the master token has issued as much as it may.
 	ErrQuotaExceeded = errors.New("the quota of the master token is exceeded")
 	// ErrTooManyRequests: the master token has made as many calls as it may.
 	ErrTooManyRequests = errors.New("the master token makes too many calls")
 
-	// ErrInsufficientStorage: the store can be read, and has no room for a change.
+	// ErrInsufficientStorage: the store can be read, but has no room for a change.
 	ErrInsufficientStorage = errors.New("the token store has no room for changes")
 
 	// ErrUnauthorized is the one answer for an access token that cannot be
 	// used: malformed, unknown, wrong secret, expired or revoked.
 	ErrUnauthorized = errors.New("the access token is not valid")
-	// ErrTokenEnded is an [ErrUnauthorized] for who has the secret of a token that
-	// is expired or revoked. It is no guess, and not for the client to see.
+	// ErrTokenEnded is an [ErrUnauthorized] for a caller who has the secret of a
+	// token that is expired or revoked. Such a caller does not guess tokens. The
+	// client must not see the difference.
 	ErrTokenEnded = fmt.Errorf("%w: it is expired or revoked", ErrUnauthorized)
 	// ErrTooManyFailures refuses credentials that would fail, from an address
 	// from which too many did. The service itself does not return it.

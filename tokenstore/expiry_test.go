@@ -54,7 +54,7 @@ func TestExpiresAt(t *testing.T) {
 		{0, "", malformed},
 	} {
 		t.Run(c.sent, func(t *testing.T) {
-			b := newBench(t, tokenstore.Config{})
+			b := newTestbed(t, tokenstore.Config{})
 			id := b.issue(t, b.Overlay(), grantAll("t")).TokenID
 			b.advance(c.now)
 			right := grantAll("t")

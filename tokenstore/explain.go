@@ -38,7 +38,7 @@ func (s *Service) Explain(ctx context.Context, q Query) Explanation {
 
 func (s *Service) explainToken(ctx context.Context, q Query) (a *Access, refusal string) {
 	if a = q.Access; a == nil {
-		if !isID(q.TokenID) {
+		if !IsID(q.TokenID) {
 			return nil, "the token id must be 32 lower-case hex digits"
 		}
 		c, err := s.load(ctx, q.TokenID, s.store.Get)
@@ -73,8 +73,8 @@ func explainConnection(a *Access, q Query) (e Explanation, refused bool) {
 	}{
 		{q.IP.IsValid(), ipAllowed(a.masks, q.IP), "address", "right.allow_ip_masks", fmt.Sprint(a.masks)},
 		{q.Origin != "", a.originAllowed(origins), "origin", "right.allowed_ws_origin", fmt.Sprint(a.origins)},
-		{q.Protocol != "", listed(a.protocols, q.Protocol), "protocol", "right.allow_protocols", fmt.Sprint(a.protocols)},
-		{q.Region != "", listed(a.regions, q.Region), "region", "right.allow_regions", fmt.Sprint(a.regions)},
+		{q.Protocol != "", listAllows(a.protocols, q.Protocol), "protocol", "right.allow_protocols", fmt.Sprint(a.protocols)},
+		{q.Region != "", listAllows(a.regions, q.Region), "region", "right.allow_regions", fmt.Sprint(a.regions)},
 	} {
 		switch {
 		case c.allowed || !c.given && !all:
@@ -99,9 +99,9 @@ func explainPublish(a *Access, q Query) Explanation {
 	}
 	g, i := a.publishRule([]byte(q.Tenant), []byte(q.Channel))
 	if g == nil {
-		return noRule(a, q.Tenant, "matches the channel", publishRules)
+		return noRuleAllows(a, q.Tenant, "matches the channel", publishRules)
 	}
-	return byRule(g, i, publishRules)
+	return allowedBy(g, i, publishRules)
 }
 
 func explainSubscribe(a *Access, q Query) Explanation {
@@ -114,9 +114,9 @@ func explainSubscribe(a *Access, q Query) Explanation {
 	}
 	g, i := a.subscribeRule(q.Tenant, p)
 	if g == nil {
-		return noRule(a, q.Tenant, "alone contains the pattern", subscribeRules)
+		return noRuleAllows(a, q.Tenant, "alone contains the pattern", subscribeRules)
 	}
-	return byRule(g, i, subscribeRules)
+	return allowedBy(g, i, subscribeRules)
 }
 
 func explainName(what string, err error) (Explanation, bool) {
@@ -137,16 +137,16 @@ var (
 	subscribeRules = ruleList{"allow_channels_sub", func(g *grant) []pattern.Rule { return g.sub }}
 )
 
-// at returns path and text of a rule.
-func (l ruleList) at(g *grant, i int) string {
+// describe returns path and text of a rule.
+func (l ruleList) describe(g *grant, i int) string {
 	return fmt.Sprintf("right.tenant_grants[%d].%s[%d] %q", g.index, l.name, i, l.rules(g)[i].String())
 }
 
-func byRule(g *grant, i int, l ruleList) Explanation {
-	return Explanation{Allowed: true, Reason: "a rule of the token allows it", Rule: l.at(g, i)}
+func allowedBy(g *grant, i int, l ruleList) Explanation {
+	return Explanation{Allowed: true, Reason: "a rule of the token allows it", Rule: l.describe(g, i)}
 }
 
-func noRule(a *Access, tenant, misses string, l ruleList) Explanation {
+func noRuleAllows(a *Access, tenant, misses string, l ruleList) Explanation {
 	grants := a.tenants[tenant]
 	if len(grants) == 0 {
 		return Explanation{Reason: "no grant of the token names the tenant"}
@@ -154,7 +154,7 @@ func noRule(a *Access, tenant, misses string, l ruleList) Explanation {
 	var have []string
 	for _, g := range grants {
 		for i := range l.rules(g) {
-			have = append(have, l.at(g, i))
+			have = append(have, l.describe(g, i))
 		}
 	}
 	if len(have) == 0 {

@@ -10,7 +10,7 @@ import (
 )
 
 func TestExplain(t *testing.T) {
-	b := newBench(t, tokenstore.Config{})
+	b := newTestbed(t, tokenstore.Config{})
 	right := twoGrants()
 	right.AllowIPMasks = []string{"10.0.0.0/8"}
 	right.AllowedWSOrigin = []string{"https://example.com"}
@@ -78,7 +78,7 @@ func TestExplain(t *testing.T) {
 }
 
 func TestExplainToken(t *testing.T) {
-	b := newBench(t, tokenstore.Config{})
+	b := newTestbed(t, tokenstore.Config{})
 	issued := b.issue(t, b.Overlay(), grantAll("t"))
 	a, err := b.Authenticate(t.Context(), issued.Token)
 	if err != nil {
@@ -106,7 +106,7 @@ func TestExplainToken(t *testing.T) {
 		t.Fatal(err)
 	}
 	want(byID, "revoked")
-	broken := newBenchOn(t, broken{b.store}, tokenstore.Config{})
+	broken := newTestbedOn(t, broken{b.store}, tokenstore.Config{})
 	if got := broken.Explain(t.Context(), byID); got.Allowed || !strings.Contains(got.Reason, errBroken.Error()) {
 		t.Errorf("with a broken store: %+v", got)
 	}

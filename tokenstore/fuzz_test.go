@@ -39,7 +39,7 @@ func FuzzAccessRecord(f *testing.F) {
 				t.Fatalf("the index has all tenants begin with %q", text[:i])
 			}
 		}
-		again, err := r.store(rec.ID, 1)
+		again, err := r.encode(rec.ID, 1)
 		if err != nil {
 			return // a time that JSON cannot say
 		}
@@ -47,7 +47,7 @@ func FuzzAccessRecord(f *testing.F) {
 		if err := decode(again, &second); err != nil {
 			t.Fatalf("%s is written as %s, which cannot be read", value, again.Value)
 		}
-		third, err := second.store(rec.ID, 1)
+		third, err := second.encode(rec.ID, 1)
 		if err != nil || !bytes.Equal(again.Value, third.Value) {
 			t.Fatalf("%s is written as %s, and then as %s (%v)", value, again.Value, third.Value, err)
 		}
@@ -78,14 +78,52 @@ func FuzzMasterRecord(f *testing.F) {
 			return
 		}
 		m := r.master("x")
-		_ = m.or(Quota{MaxTokens: 1})
-		again, err := r.store("x", 1)
+		_ = m.withDefaults(Quota{MaxTokens: 1})
+		again, err := r.encode("x", 1)
 		if err != nil {
 			return
 		}
 		var second masterRecord
 		if err := decode(again, &second); err != nil {
 			t.Fatalf("%s is written as %s, which cannot be read", value, again.Value)
+		}
+	})
+}
+
+// FuzzOrigin: what is accepted is a fixed point, so equal origins are equal
+// strings.
+func FuzzOrigin(f *testing.F) {
+	for _, s := range []string{"null", "https://A.example:443", "http://[::1]:80", "x+y://a_b.c:9", "https://", "https://a/"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		norm, ok := normalizeOrigin(s)
+		if !ok {
+			return
+		}
+		if again, ok := normalizeOrigin(norm); !ok || again != norm {
+			t.Errorf("%q gives %q, which gives %q, %v", s, norm, again, ok)
+		}
+	})
+}
+
+// FuzzExpiry: what is accepted is in range, and its answer is accepted again
+// as the same time.
+func FuzzExpiry(f *testing.F) {
+	now := time.Date(2030, 1, 1, 12, 0, 0, 1, time.UTC)
+	for _, s := range []string{"2030-01-01T13:00:00Z", "2030-01-01t13:00:00.5+01:00", "2030-01-02T12:00:00-00:00", "2030-01-01T1:00:00Z", ""} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		end, err := parseExpiry("p", s, now)
+		if err != nil {
+			return
+		}
+		if !end.After(now) || end.After(now.Add(MaxLifetime)) || end.Nanosecond() != 0 {
+			t.Errorf("%q gives %v", s, end)
+		}
+		if again, err := parseExpiry("p", end.Format(time.RFC3339), now); err != nil || !again.Equal(end) {
+			t.Errorf("%q gives %v, which gives %v, %v", s, end, again, err)
 		}
 	})
 }

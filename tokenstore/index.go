@@ -17,8 +17,8 @@ import (
 // bytes for each record in memory, reads the store once, in the background, and
 // follows its changes from then on. All methods may be called concurrently.
 //
-// The locks are short: what takes time in the order of the records is done in
-// parts.
+// It holds its lock for a short time only: work whose cost grows with the number of
+// records is done in batches.
 type Index struct {
 	store Store
 	now   func() time.Time
@@ -26,27 +26,27 @@ type Index struct {
 	close context.CancelFunc
 	done  chan struct{} // closed when build has ended
 
-	mu       sync.Mutex
-	tokens   *btree.BTreeG[*indexed] // by id
-	due      *btree.BTreeG[*indexed] // by the time from which on the store may forget them
-	spaces   map[string]*namespace   // by prefix, those that were asked for
-	asked    uint64                  // number of the last question
-	issuers  map[string]*issuer      // by id of the master token, those with tokens
-	building map[string]uint64       // what was deleted meanwhile, by id: version; nil: it is built
+	mu               sync.Mutex
+	tokens           *btree.BTreeG[*indexedToken] // by id
+	byForgetAt       *btree.BTreeG[*indexedToken] // by the time from which the store may forget them
+	namespaces       map[string]*namespace        // by prefix, those that were queried
+	queries          uint64                       // how many there were of namespaces
+	issuers          map[string]*issuer           // by id of the master token, those with tokens
+	deletedMeanwhile map[string]uint64            // version by id of what was deleted while build runs; nil: build has ended
 }
 
-// indexed is what the Index knows of a token. It never changes.
-type indexed struct {
-	id      string
-	version uint64
-	common  unique.Handle[string] // what all its tenants begin with
-	issuer  *issuer
-	bytes   int64 // of the record
-	forget  int64 // seconds since 1970; 0: never
+// indexedToken is what the Index knows about a token. It never changes.
+type indexedToken struct {
+	id           string
+	version      uint64
+	commonPrefix unique.Handle[string] // of the names of all its tenants
+	issuer       *issuer
+	bytes        int64 // of the record
+	forgetAt     int64 // seconds since 1970; 0: never
 }
 
-// issuer counts what a master token has issued and the store keeps, with what is
-// being written.
+// issuer counts the tokens of a master token that are in the store, or are being
+// written.
 type issuer struct {
 	master string
 	tokens int
@@ -55,16 +55,16 @@ type issuer struct {
 
 const (
 	treeDegree = 32
-	// stepTokens are looked at in one go.
-	stepTokens = 2000
-	// rebuildPause is before the store is asked again that could not be read.
-	rebuildPause = time.Second
+	// batchTokens is how many tokens are visited while the lock is held once.
+	batchTokens = 2000
+	// rebuildDelay is how long build waits after the store could not be read.
+	rebuildDelay = time.Second
 )
 
-func byID(a, b *indexed) bool { return a.id < b.id }
+func byID(a, b *indexedToken) bool { return a.id < b.id }
 
-func byForget(a, b *indexed) bool {
-	return cmp.Or(cmp.Compare(a.forget, b.forget), strings.Compare(a.id, b.id)) < 0
+func byForgetAt(a, b *indexedToken) bool {
+	return cmp.Or(cmp.Compare(a.forgetAt, b.forgetAt), strings.Compare(a.id, b.id)) < 0
 }
 
 // NewIndex returns an Index of the store and begins to read it. Close it before the
@@ -75,8 +75,8 @@ func newIndex(store Store, now func() time.Time) *Index {
 	ctx, cancel := context.WithCancel(context.Background())
 	x := &Index{
 		store: store, now: now, ready: make(chan struct{}), close: cancel, done: make(chan struct{}),
-		tokens: btree.NewG(treeDegree, byID), due: btree.NewG(treeDegree, byForget),
-		spaces: map[string]*namespace{}, issuers: map[string]*issuer{}, building: map[string]uint64{},
+		tokens: btree.NewG(treeDegree, byID), byForgetAt: btree.NewG(treeDegree, byForgetAt),
+		namespaces: map[string]*namespace{}, issuers: map[string]*issuer{}, deletedMeanwhile: map[string]uint64{},
 	}
 	stop := store.Watch(func(c Change) {
 		if c.Record.Kind == KindAccess {
@@ -106,20 +106,20 @@ func (x *Index) build(ctx context.Context) {
 			x.apply(Change{Record: rec})
 			after = rec.ID
 			n++
-			return n < stepTokens
+			return n < batchTokens
 		})
 		switch {
 		case ctx.Err() != nil:
 			return
 		case err != nil:
 			select {
-			case <-time.After(rebuildPause):
+			case <-time.After(rebuildDelay):
 			case <-ctx.Done():
 				return
 			}
-		case n < stepTokens:
+		case n < batchTokens:
 			x.mu.Lock()
-			x.building = nil
+			x.deletedMeanwhile = nil
 			x.mu.Unlock()
 			close(x.ready)
 			return
@@ -142,36 +142,36 @@ func (x *Index) await(ctx context.Context) error {
 	}
 }
 
-// apply takes a record, or its end.
+// apply applies a change of the store.
 func (x *Index) apply(c Change) {
-	next := &indexed{id: c.Record.ID, version: c.Record.Version, bytes: int64(len(c.Record.Value))}
+	next := &indexedToken{id: c.Record.ID, version: c.Record.Version, bytes: int64(len(c.Record.Value))}
 	var master string
 	if !c.Deleted {
 		var ok bool
-		if next.common, master, ok = indexFields(c.Record); !ok {
-			return // what cannot be read belongs to nobody
+		if next.commonPrefix, master, ok = indexFields(c.Record); !ok {
+			return // a record that cannot be read belongs to nobody
 		}
 		if t := c.Record.DeleteAfter; !t.IsZero() {
-			next.forget = t.Unix() + 1
+			next.forgetAt = t.Unix() + 1
 		}
 	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	x.forget()
+	x.dropForgotten()
 	old, known := x.tokens.Get(next)
-	if known && old.version >= next.version || x.building[next.id] >= next.version {
+	if known && old.version >= next.version || x.deletedMeanwhile[next.id] >= next.version {
 		return
 	}
 	if known {
 		x.drop(old)
 	}
 	if c.Deleted {
-		if x.building != nil {
-			x.building[next.id] = next.version
+		if x.deletedMeanwhile != nil {
+			x.deletedMeanwhile[next.id] = next.version
 		}
 		return
 	}
-	if next.forget != 0 && next.forget <= x.now().Unix() {
+	if next.forgetAt != 0 && next.forgetAt <= x.now().Unix() {
 		return
 	}
 	x.add(next, master)
@@ -207,33 +207,34 @@ func indexFields(rec Record) (common unique.Handle[string], master string, ok bo
 	return unique.Make(text), r.MasterID, true
 }
 
-// add and drop change all that the Index has of a token. The caller holds x.mu.
-func (x *Index) add(t *indexed, master string) {
-	t.issuer = x.take(master, t.bytes)
+// add adds a token to all that the Index has. The caller holds x.mu.
+func (x *Index) add(t *indexedToken, master string) {
+	t.issuer = x.addUsage(master, t.bytes)
 	x.tokens.ReplaceOrInsert(t)
-	if t.forget != 0 {
-		x.due.ReplaceOrInsert(t)
+	if t.forgetAt != 0 {
+		x.byForgetAt.ReplaceOrInsert(t)
 	}
-	for prefix, s := range x.spaces {
-		if strings.HasPrefix(t.common.Value(), prefix) {
+	for prefix, s := range x.namespaces {
+		if strings.HasPrefix(t.commonPrefix.Value(), prefix) {
 			s.tokens.ReplaceOrInsert(t)
 		}
 	}
 }
 
-func (x *Index) drop(t *indexed) {
-	x.giveBack(t.issuer, t.bytes)
+// drop undoes add. The caller holds x.mu.
+func (x *Index) drop(t *indexedToken) {
+	x.removeUsage(t.issuer, t.bytes)
 	x.tokens.Delete(t)
-	x.due.Delete(t)
-	for prefix, s := range x.spaces {
-		if strings.HasPrefix(t.common.Value(), prefix) {
+	x.byForgetAt.Delete(t)
+	for prefix, s := range x.namespaces {
+		if strings.HasPrefix(t.commonPrefix.Value(), prefix) {
 			s.tokens.Delete(t)
 		}
 	}
 }
 
-// take counts a token more for a master token.
-func (x *Index) take(master string, bytes int64) *issuer {
+// addUsage counts one more token for a master token. The caller holds x.mu.
+func (x *Index) addUsage(master string, bytes int64) *issuer {
 	i := x.issuers[master]
 	if i == nil {
 		i = &issuer{master: master}
@@ -244,9 +245,9 @@ func (x *Index) take(master string, bytes int64) *issuer {
 	return i
 }
 
-// giveBack is the end of a take. Master tokens come and go for as long as the edge
-// runs, so the last one drops the entry.
-func (x *Index) giveBack(i *issuer, bytes int64) {
+// removeUsage undoes addUsage. Master tokens come and go for as long as the edge
+// runs, so the last token of one removes its entry. The caller holds x.mu.
+func (x *Index) removeUsage(i *issuer, bytes int64) {
 	i.tokens--
 	i.bytes -= bytes
 	if i.tokens == 0 {
@@ -254,13 +255,13 @@ func (x *Index) giveBack(i *issuer, bytes int64) {
 	}
 }
 
-// forget drops what the store may have forgotten, which it does without a word.
-// The caller holds x.mu.
-func (x *Index) forget() {
+// dropForgotten drops tokens that the store may have forgotten: it does not report
+// that. The caller holds x.mu.
+func (x *Index) dropForgotten() {
 	now := x.now().Unix()
-	for range stepTokens {
-		t, ok := x.due.Min()
-		if !ok || t.forget > now {
+	for range batchTokens {
+		t, ok := x.byForgetAt.Min()
+		if !ok || t.forgetAt > now {
 			return
 		}
 		x.drop(t)
@@ -275,7 +276,7 @@ func (x *Index) reserve(ctx context.Context, master string, q Quota, bytes int64
 	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	x.forget()
+	x.dropForgotten()
 	var i issuer
 	if known := x.issuers[master]; known != nil {
 		i = *known
@@ -286,10 +287,10 @@ func (x *Index) reserve(ctx context.Context, master string, q Quota, bytes int64
 	case q.MaxBytes > 0 && i.bytes+bytes > q.MaxBytes:
 		return nil, fmt.Errorf("%w: at most %d bytes of tokens, with those that are kept for a day after they expire", ErrQuotaExceeded, q.MaxBytes)
 	}
-	reserved := x.take(master, bytes)
+	reserved := x.addUsage(master, bytes)
 	return func() {
 		x.mu.Lock()
 		defer x.mu.Unlock()
-		x.giveBack(reserved, bytes)
+		x.removeUsage(reserved, bytes)
 	}, nil
 }

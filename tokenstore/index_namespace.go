@@ -7,15 +7,15 @@ import (
 	"github.com/google/btree"
 )
 
-// namespace has the tokens that a prefix manages.
+// namespace holds the tokens that a master token with a prefix manages.
 type namespace struct {
-	tokens *btree.BTreeG[*indexed] // by id
-	ready  chan struct{}           // closed when all are in
-	asked  uint64                  // number of the last question for it
+	tokens    *btree.BTreeG[*indexedToken] // by id
+	ready     chan struct{}                // closed when it holds all of them
+	lastQuery uint64                       // value of Index.queries at the last query for it
 }
 
-// maxNamespaces bounds the prefixes that are kept. Each is that of a master token, so
-// there are few.
+// maxNamespaces bounds the namespaces that are kept; the least recently queried one
+// goes first. Each prefix is that of a master token, so there are few.
 const maxNamespaces = 256
 
 // page returns the ids of at most n tokens above after that a prefix manages, in
@@ -32,8 +32,8 @@ func (x *Index) page(ctx context.Context, prefix, after string, n int) (ids []st
 	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	x.forget() // else the store would be asked for what it has not
-	s.tokens.AscendGreaterOrEqual(&indexed{id: after}, func(t *indexed) bool {
+	x.dropForgotten() // else the caller would ask the store for records that are gone
+	s.tokens.AscendGreaterOrEqual(&indexedToken{id: after}, func(t *indexedToken) bool {
 		if t.id != after {
 			ids = append(ids, t.id)
 		}
@@ -42,28 +42,28 @@ func (x *Index) page(ctx context.Context, prefix, after string, n int) (ids []st
 	return ids, nil
 }
 
-// namespace returns that of a prefix. Whoever asks first puts the tokens in that
-// are there; add and drop see to the others.
+// namespace returns the namespace of a prefix. The first query adds the tokens that
+// are in the index; add and drop keep it up to date from then on.
 func (x *Index) namespace(prefix string) *namespace {
 	x.mu.Lock()
-	x.asked++
-	s := x.spaces[prefix]
+	x.queries++
+	s := x.namespaces[prefix]
 	if s != nil {
-		s.asked = x.asked
+		s.lastQuery = x.queries
 		x.mu.Unlock()
 		return s
 	}
-	if len(x.spaces) >= maxNamespaces {
+	if len(x.namespaces) >= maxNamespaces {
 		oldest := prefix
-		for p, other := range x.spaces {
-			if o := x.spaces[oldest]; o == nil || other.asked < o.asked {
+		for p, other := range x.namespaces {
+			if o := x.namespaces[oldest]; o == nil || other.lastQuery < o.lastQuery {
 				oldest = p
 			}
 		}
-		delete(x.spaces, oldest)
+		delete(x.namespaces, oldest)
 	}
-	s = &namespace{tokens: btree.NewG(treeDegree, byID), ready: make(chan struct{}), asked: x.asked}
-	x.spaces[prefix] = s
+	s = &namespace{tokens: btree.NewG(treeDegree, byID), ready: make(chan struct{}), lastQuery: x.queries}
+	x.namespaces[prefix] = s
 	x.mu.Unlock()
 	for after, more := "", true; more; {
 		after, more = x.fill(s, prefix, after)
@@ -72,19 +72,19 @@ func (x *Index) namespace(prefix string) *namespace {
 	return s
 }
 
-// fill puts some of the tokens above after into a namespace.
+// fill adds a batch of the tokens above after to a namespace.
 func (x *Index) fill(s *namespace, prefix, after string) (last string, more bool) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	n := 0
 	last = after
-	x.tokens.AscendGreaterOrEqual(&indexed{id: after}, func(t *indexed) bool {
-		if strings.HasPrefix(t.common.Value(), prefix) {
+	x.tokens.AscendGreaterOrEqual(&indexedToken{id: after}, func(t *indexedToken) bool {
+		if strings.HasPrefix(t.commonPrefix.Value(), prefix) {
 			s.tokens.ReplaceOrInsert(t)
 		}
 		last = t.id
 		n++
-		return n < stepTokens
+		return n < batchTokens
 	})
-	return last, n == stepTokens
+	return last, n == batchTokens
 }

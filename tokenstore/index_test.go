@@ -40,17 +40,17 @@ func (s *countingStore) Scan(ctx context.Context, k tokenstore.Kind, after strin
 	})
 }
 
-// indexedBench is a service with an index.
-type indexedBench struct {
+// indexedTestbed is a service with an index.
+type indexedTestbed struct {
 	*tokenstore.Service
 	t     *testing.T
 	store *countingStore
 	index *tokenstore.Index
 }
 
-func newIndexedBench(t *testing.T, inner tokenstore.Store, c tokenstore.Config) *indexedBench {
+func newIndexedTestbed(t *testing.T, inner tokenstore.Store, c tokenstore.Config) *indexedTestbed {
 	t.Helper()
-	b := &indexedBench{t: t, store: &countingStore{Store: inner}}
+	b := &indexedTestbed{t: t, store: &countingStore{Store: inner}}
 	b.index = tokenstore.NewIndex(b.store)
 	t.Cleanup(b.index.Close)
 	c.Index = b.index
@@ -61,7 +61,7 @@ func newIndexedBench(t *testing.T, inner tokenstore.Store, c tokenstore.Config) 
 	return b
 }
 
-func (b *indexedBench) master(spec tokenstore.MasterSpec) *tokenstore.Master {
+func (b *indexedTestbed) master(spec tokenstore.MasterSpec) *tokenstore.Master {
 	b.t.Helper()
 	spec.Name = "test"
 	_, token, err := b.CreateMaster(b.t.Context(), spec)
@@ -75,7 +75,7 @@ func (b *indexedBench) master(spec tokenstore.MasterSpec) *tokenstore.Master {
 	return m
 }
 
-func (b *indexedBench) issue(m *tokenstore.Master, tenants ...string) (tokenstore.Issued, error) {
+func (b *indexedTestbed) issue(m *tokenstore.Master, tenants ...string) (tokenstore.Issued, error) {
 	b.t.Helper()
 	return b.Issue(b.t.Context(), m, tokenstore.IssueRequest{CreatedBy: "test", Right: tokenstore.Right{
 		TenantGrants: []tokenstore.TenantGrant{{TenantIDs: tenants}},
@@ -83,7 +83,7 @@ func (b *indexedBench) issue(m *tokenstore.Master, tenants ...string) (tokenstor
 	}})
 }
 
-func (b *indexedBench) mustIssue(m *tokenstore.Master, tenants ...string) string {
+func (b *indexedTestbed) mustIssue(m *tokenstore.Master, tenants ...string) string {
 	b.t.Helper()
 	issued, err := b.issue(m, tenants...)
 	if err != nil {
@@ -94,7 +94,7 @@ func (b *indexedBench) mustIssue(m *tokenstore.Master, tenants ...string) string
 
 // pages lists all and returns the ids, and how many records were read for a page
 // at most.
-func (b *indexedBench) pages(m *tokenstore.Master, o tokenstore.ListOptions) (ids []string, most int) {
+func (b *indexedTestbed) pages(m *tokenstore.Master, o tokenstore.ListOptions) (ids []string, most int) {
 	b.t.Helper()
 	for {
 		before := b.store.count(0)
@@ -125,7 +125,7 @@ func TestListByIndex(t *testing.T) {
 	all := plain.Overlay()
 	prefixes := []string{"", "paint.", "paint.eu.", "paintball.", "x-", "none."}
 	tenants := []string{"paint.a", "paint.eu.a", "paint.eu.b", "paintball.a", "x-1", "x-2", "y"}
-	before := newIndexedBench(t, store, tokenstore.Config{})
+	before := newIndexedTestbed(t, store, tokenstore.Config{})
 	for range 300 {
 		var names []string
 		for range 1 + rand.IntN(2) {
@@ -143,7 +143,7 @@ func TestListByIndex(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	after := newIndexedBench(t, store, tokenstore.Config{})
+	after := newIndexedTestbed(t, store, tokenstore.Config{})
 	for _, prefix := range prefixes {
 		for _, tenant := range append(tenants, "") {
 			m := &tokenstore.Master{TenantPrefix: prefix}
@@ -161,7 +161,7 @@ func TestListByIndex(t *testing.T) {
 					break
 				}
 			}
-			for name, b := range map[string]*indexedBench{"an index made before": before, "an index made after": after} {
+			for name, b := range map[string]*indexedTestbed{"an index made before": before, "an index made after": after} {
 				if got, _ := b.pages(m, o); !slices.Equal(got, want) {
 					t.Errorf("prefix %q, tenant %q, %s: %d tokens, want %d", prefix, tenant, name, len(got), len(want))
 				}
@@ -173,7 +173,7 @@ func TestListByIndex(t *testing.T) {
 // What a page costs does not depend on how many tokens others have, and has a
 // bound where a filter passes few.
 func TestListCost(t *testing.T) {
-	b := newIndexedBench(t, storetest.NewMemory(), tokenstore.Config{})
+	b := newIndexedTestbed(t, storetest.NewMemory(), tokenstore.Config{})
 	all := b.Overlay()
 	for i := range 30 {
 		b.mustIssue(all, fmt.Sprint("mine.", i))
@@ -201,7 +201,7 @@ func TestListCost(t *testing.T) {
 
 // More prefixes than the index keeps are answered, too.
 func TestManyNamespaces(t *testing.T) {
-	b := newIndexedBench(t, storetest.NewMemory(), tokenstore.Config{})
+	b := newIndexedTestbed(t, storetest.NewMemory(), tokenstore.Config{})
 	for i := range 600 {
 		b.mustIssue(b.Overlay(), fmt.Sprintf("n%d.t", i))
 	}

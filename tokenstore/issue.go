@@ -34,9 +34,9 @@ func (s *Service) Issue(ctx context.Context, m *Master, req IssueRequest) (Issue
 	token, id, hash := mint(accessPrefix, "")
 	r := accessRecord{
 		Hash: hash, MasterID: m.ID, CreatedBy: req.CreatedBy, Description: req.Description,
-		CreatedAt: s.today(), ExpiresAt: expires, Right: right,
+		CreatedAt: s.nowSeconds(), ExpiresAt: expires, Right: right,
 	}
-	rec, err := r.store(id, 0)
+	rec, err := r.encode(id, 0)
 	if err != nil {
 		return Issued{}, err
 	}
@@ -56,15 +56,29 @@ func (s *Service) Issue(ctx context.Context, m *Master, req IssueRequest) (Issue
 	// A rotation or deletion that revokes the master's tokens may have looked
 	// for them before this one was there. It changed the master first, so
 	// this look finds the change; nobody has seen the token yet.
-	if err := s.stillValid(ctx, m); err != nil {
+	if err := s.checkStillValid(ctx, m); err != nil {
 		return Issued{}, errors.Join(err, s.store.Delete(ctx, KindAccess, id, version))
 	}
-	return Issued{Token: token, TokenID: id, ExpiresAt: expires}, nil
+	return Issued{Token: token, TokenID: id, ExpiresAt: expires, Tenants: tenantsOf(&right)}, nil
+}
+
+// tenantsOf returns the tenants that a right names, each once, in its order.
+func tenantsOf(r *Right) (tenants []string) {
+	seen := make(map[string]bool)
+	for _, g := range r.TenantGrants {
+		for _, t := range g.TenantIDs {
+			if !seen[t] {
+				seen[t] = true
+				tenants = append(tenants, t)
+			}
+		}
+	}
+	return tenants
 }
 
 // reserve admits a record under the quota of m.
 func (s *Service) reserve(ctx context.Context, m *Master, rec Record) (release func(), err error) {
-	q := m.or(s.quota)
+	q := m.withDefaults(s.quota)
 	if m.ID == "" || s.index == nil || q.MaxTokens == 0 && q.MaxBytes == 0 {
 		return func() {}, nil
 	}
@@ -76,14 +90,14 @@ func (s *Service) reserve(ctx context.Context, m *Master, rec Record) (release f
 // [ErrTokenExpired] or [ErrTokenRevoked]. A revocation always wins over a
 // refresh that runs at the same time.
 func (s *Service) Refresh(ctx context.Context, m *Master, tokenID, expiresAt string) (time.Time, error) {
-	if !isID(tokenID) {
+	if !IsID(tokenID) {
 		return time.Time{}, errTokenID("token_id")
 	}
 	expires, err := parseExpiry("expires_at", expiresAt, s.now())
 	if err != nil {
 		return time.Time{}, err
 	}
-	err = s.changeAccess(ctx, tokenID, func(r *accessRecord) error {
+	err = s.updateAccess(ctx, tokenID, func(r *accessRecord) error {
 		if !manages(m.TenantPrefix, &r.Right) {
 			return ErrUnknownToken
 		}
@@ -105,7 +119,8 @@ func (s *Service) Refresh(ctx context.Context, m *Master, tokenID, expiresAt str
 // Revoke ends the token for good and returns its id. Revoking a token that is
 // revoked or expired already succeeds. It returns an [*InvalidError] for what
 // is no access token, and [ErrUnknownToken] for an unknown id, a wrong secret
-// and a token that m does not manage.
+// and a token that m does not manage. With any error but the first it returns the
+// id as it was sent, for logs.
 func (s *Service) Revoke(ctx context.Context, m *Master, token string) (tokenID string, err error) {
 	id, secret, ok := splitToken(accessPrefix, token)
 	if !ok {
@@ -114,15 +129,12 @@ func (s *Service) Revoke(ctx context.Context, m *Master, token string) (tokenID 
 	_, err = s.revoke(ctx, id, func(r *accessRecord) bool {
 		return r.Hash.matches(secret) && manages(m.TenantPrefix, &r.Right)
 	})
-	if err != nil {
-		return "", err
-	}
-	return id, nil
+	return id, err
 }
 
 // RevokeID is [Service.Revoke] by token id.
 func (s *Service) RevokeID(ctx context.Context, m *Master, tokenID string) error {
-	if !isID(tokenID) {
+	if !IsID(tokenID) {
 		return errTokenID("token_id")
 	}
 	_, err := s.revoke(ctx, tokenID, func(r *accessRecord) bool {
@@ -134,17 +146,17 @@ func (s *Service) RevokeID(ctx context.Context, m *Master, tokenID string) error
 // revoke revokes a token unless it is revoked already, and reports whether it
 // did. An expired token is marked, too: a refresh that found it valid a moment
 // ago must not bring it back.
-func (s *Service) revoke(ctx context.Context, id string, mine func(*accessRecord) bool) (done bool, err error) {
-	err = s.changeAccess(ctx, id, func(r *accessRecord) error {
+func (s *Service) revoke(ctx context.Context, id string, allowed func(*accessRecord) bool) (done bool, err error) {
+	err = s.updateAccess(ctx, id, func(r *accessRecord) error {
 		done = false
-		if !mine(r) {
+		if !allowed(r) {
 			return ErrUnknownToken
 		}
 		if r.RevokedAt != nil {
 			return errUnchanged
 		}
 		done = true
-		r.RevokedAt = new(s.today())
+		r.RevokedAt = new(s.nowSeconds())
 		return nil
 	})
 	return done && err == nil, err

@@ -15,7 +15,7 @@ import (
 )
 
 func TestLifecycle(t *testing.T) {
-	b := newBench(t, tokenstore.Config{})
+	b := newTestbed(t, tokenstore.Config{})
 	m, _ := b.master(t, "")
 	issued := b.issue(t, m, grantAll("t"))
 	if issued.ExpiresAt != noon.Add(time.Hour) {
@@ -61,7 +61,7 @@ func TestLifecycle(t *testing.T) {
 }
 
 func TestRevoke(t *testing.T) {
-	b := newBench(t, tokenstore.Config{})
+	b := newTestbed(t, tokenstore.Config{})
 	issued := b.issue(t, b.Overlay(), grantAll("t"))
 	for name, token := range map[string]string{
 		"wrong secret": issued.Token[:36] + someSecret, "unknown id": "AT_" + someID + "_" + issued.Token[36:],
@@ -92,7 +92,7 @@ func TestRevoke(t *testing.T) {
 }
 
 func TestRecordsStayADayPastTheirEnd(t *testing.T) {
-	b := newBench(t, tokenstore.Config{})
+	b := newTestbed(t, tokenstore.Config{})
 	issued := b.issue(t, b.Overlay(), grantAll("t"))
 	check := func(want time.Time) {
 		t.Helper()
@@ -113,7 +113,7 @@ func TestRecordsStayADayPastTheirEnd(t *testing.T) {
 }
 
 func TestNamespaces(t *testing.T) {
-	b := newBench(t, tokenstore.Config{})
+	b := newTestbed(t, tokenstore.Config{})
 	masters := map[string]*tokenstore.Master{}
 	for _, prefix := range []string{"", "paint", "paint.eu", "paintball", "chess"} {
 		masters[prefix], _ = b.master(t, prefix)
@@ -160,7 +160,7 @@ func TestNamespaces(t *testing.T) {
 // TestRevokeWinsOverRefresh runs both at once, many times: the refresh may
 // succeed or not, the token is revoked in the end.
 func TestRevokeWinsOverRefresh(t *testing.T) {
-	b := newBench(t, tokenstore.Config{})
+	b := newTestbed(t, tokenstore.Config{})
 	all := b.Overlay()
 	for round := range 500 {
 		issued := b.issue(t, all, grantAll("t"))
@@ -207,9 +207,9 @@ func (s *between) Get(ctx context.Context, kind tokenstore.Kind, id string) (tok
 // its write; also when the token has expired for the revoking side by then.
 func TestRefreshAfterReadingAValidToken(t *testing.T) {
 	for _, late := range []time.Duration{0, 2 * time.Hour} {
-		b := newBench(t, tokenstore.Config{})
+		b := newTestbed(t, tokenstore.Config{})
 		issued := b.issue(t, b.Overlay(), grantAll("t"))
-		slow := newBenchOn(t, &between{Store: b.store, step: func() {
+		slow := newTestbedOn(t, &between{Store: b.store, step: func() {
 			b.advance(late)
 			if _, err := b.Revoke(t.Context(), b.Overlay(), issued.Token); err != nil {
 				t.Error(err)
@@ -223,8 +223,8 @@ func TestRefreshAfterReadingAValidToken(t *testing.T) {
 }
 
 func TestAuthenticateSharesAndIsNeverStale(t *testing.T) {
-	b := newBench(t, tokenstore.Config{})
-	other := newBenchOn(t, b.store, tokenstore.Config{}) // as during a reload
+	b := newTestbed(t, tokenstore.Config{})
+	other := newTestbedOn(t, b.store, tokenstore.Config{}) // as during a reload
 	issued := b.issue(t, b.Overlay(), grantAll("t"))
 	first, err := b.Authenticate(t.Context(), issued.Token)
 	if err != nil {
@@ -249,7 +249,7 @@ func TestAuthenticateSharesAndIsNeverStale(t *testing.T) {
 
 // TestManyTokens issues more tokens than are kept compiled.
 func TestManyTokens(t *testing.T) {
-	b := newBench(t, tokenstore.Config{})
+	b := newTestbed(t, tokenstore.Config{})
 	var all []string
 	for i := range 1100 {
 		all = append(all, b.issue(t, b.Overlay(), grantAll(fmt.Sprint("t", i))).Token)
@@ -275,7 +275,7 @@ func (broken) Get(context.Context, tokenstore.Kind, string) (tokenstore.Record, 
 
 // TestStoreErrors: a store that fails is no refusal of the token.
 func TestStoreErrors(t *testing.T) {
-	b := newBenchOn(t, broken{storetest.NewMemory()}, tokenstore.Config{})
+	b := newTestbedOn(t, broken{storetest.NewMemory()}, tokenstore.Config{})
 	ctx := t.Context()
 	_, auth := b.Authenticate(ctx, "AT_"+someID+"_"+someSecret)
 	_, lookup := b.Lookup(ctx, someID)

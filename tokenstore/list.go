@@ -14,8 +14,8 @@ import (
 
 // List returns the tokens that m manages in ascending order of their ids, also
 // expired and revoked ones as long as they are kept. next is the cursor of the
-// next page, empty after the last one. A page may have fewer tokens than the limit,
-// and none, though it is not the last: one call looks at 4,000 records. It returns
+// next page, empty after the last one. A page that is not the last may have fewer
+// tokens than the limit, or none: one call looks at 4,000 records at most. It returns
 // an [*InvalidError] for options out of range.
 func (s *Service) List(ctx context.Context, m *Master, opt ListOptions) (tokens []AccessInfo, next string, err error) {
 	if opt.Limit == 0 {
@@ -24,47 +24,47 @@ func (s *Service) List(ctx context.Context, m *Master, opt ListOptions) (tokens 
 	switch {
 	case opt.Limit < 1 || opt.Limit > MaxListLimit:
 		return nil, "", invalid("limit", fmt.Sprintf("must be an integer from 1 to %d", MaxListLimit))
-	case opt.Cursor != "" && !isID(opt.Cursor):
+	case opt.Cursor != "" && !IsID(opt.Cursor):
 		return nil, "", invalid("cursor", "must be the next_cursor of the page before")
 	case opt.Tenant != "" && wire.CheckTenant(opt.Tenant) != nil:
 		return nil, "", invalid("tenant", tenantRule)
 	}
 	p := pager{service: s, master: m, options: opt, now: s.now()}
 	if m.TenantPrefix == "" || s.index == nil {
-		err = s.store.Scan(ctx, KindAccess, opt.Cursor, p.take)
+		err = s.store.Scan(ctx, KindAccess, opt.Cursor, p.visit)
 	} else {
-		err = p.takeIndexed(ctx, s.index)
+		err = p.visitIndexed(ctx, s.index)
 	}
-	if err = cmp.Or(err, p.broken); err != nil {
+	if err = cmp.Or(err, p.decodeErr); err != nil {
 		return nil, "", err
 	}
 	return p.tokens, p.next, nil
 }
 
 const (
-	// maxLookedAt bounds the records that one call of List looks at.
-	maxLookedAt = 4 * MaxListLimit
-	// indexStep is how many ids are taken from the index at once.
-	indexStep = 250
+	// maxScanned bounds the records that one call of List reads.
+	maxScanned = 4 * MaxListLimit
+	// indexBatch is how many ids are taken from the index at once.
+	indexBatch = 250
 )
 
-// pager makes one page.
+// pager builds one page of a list.
 type pager struct {
-	service  *Service
-	master   *Master
-	options  ListOptions
-	now      time.Time
-	lookedAt int
-	last     string // the id of the record that was looked at last
-	tokens   []AccessInfo
-	next     string
-	broken   error
+	service   *Service
+	master    *Master
+	options   ListOptions
+	now       time.Time
+	scanned   int
+	lastID    string // id of the record that was visited last
+	tokens    []AccessInfo
+	next      string
+	decodeErr error
 }
 
-// takeIndexed takes the records that the index has for the master.
-func (p *pager) takeIndexed(ctx context.Context, x *Index) error {
+// visitIndexed visits the records that the index has for the master.
+func (p *pager) visitIndexed(ctx context.Context, x *Index) error {
 	for after := p.options.Cursor; ; {
-		ids, err := x.page(ctx, p.master.TenantPrefix, after, indexStep)
+		ids, err := x.page(ctx, p.master.TenantPrefix, after, indexBatch)
 		if err != nil {
 			return err
 		}
@@ -75,35 +75,36 @@ func (p *pager) takeIndexed(ctx context.Context, x *Index) error {
 			} else if err != nil {
 				return err
 			}
-			if !p.take(rec) {
+			if !p.visit(rec) {
 				return nil
 			}
 		}
-		if len(ids) < indexStep {
+		if len(ids) < indexBatch {
 			return nil
 		}
 		after = ids[len(ids)-1]
 	}
 }
 
-// take looks at a record, and reports whether the page takes more.
-func (p *pager) take(rec Record) (more bool) {
-	if p.lookedAt == maxLookedAt {
-		p.next = p.last
+// visit adds a record to the page if it belongs there, and reports whether the page
+// has room for more.
+func (p *pager) visit(rec Record) (more bool) {
+	if p.scanned == maxScanned {
+		p.next = p.lastID
 		return false
 	}
-	p.lookedAt++
-	p.last = rec.ID
-	// A tenant's name stands in JSON as it is.
+	p.scanned++
+	p.lastID = rec.ID
+	// JSON holds a tenant's name unescaped, so that most records need no decoding.
 	if t := p.options.Tenant; t != "" && !bytes.Contains(rec.Value, []byte(`"`+t+`"`)) {
 		return true
 	}
 	var r accessRecord
-	if p.broken = decode(rec, &r); p.broken != nil {
+	if p.decodeErr = decode(rec, &r); p.decodeErr != nil {
 		return false
 	}
 	switch t := p.options.Tenant; {
-	case !manages(p.master.TenantPrefix, &r.Right), t != "" && !names(&r.Right, t):
+	case !manages(p.master.TenantPrefix, &r.Right), t != "" && !grantsTenant(&r.Right, t):
 		return true
 	case len(p.tokens) == p.options.Limit:
 		p.next = p.tokens[len(p.tokens)-1].TokenID
@@ -113,7 +114,7 @@ func (p *pager) take(rec Record) (more bool) {
 	return true
 }
 
-func names(r *Right, tenant string) bool {
+func grantsTenant(r *Right, tenant string) bool {
 	return slices.ContainsFunc(r.TenantGrants, func(g TenantGrant) bool {
 		return slices.Contains(g.TenantIDs, tenant)
 	})
@@ -122,10 +123,10 @@ func names(r *Right, tenant string) bool {
 // scanAccess calls fn for the access tokens with an id above after. fn must
 // not call the store.
 func (s *Service) scanAccess(ctx context.Context, after string, fn func(id string, r *accessRecord) bool) error {
-	var broken error
+	var decodeErr error
 	err := s.store.Scan(ctx, KindAccess, after, func(rec Record) bool {
 		var r accessRecord
-		if broken = decode(rec, &r); broken != nil {
+		if decodeErr = decode(rec, &r); decodeErr != nil {
 			return false
 		}
 		return fn(rec.ID, &r)
@@ -133,5 +134,5 @@ func (s *Service) scanAccess(ctx context.Context, after string, fn func(id strin
 	if err != nil {
 		return err
 	}
-	return broken
+	return decodeErr
 }

@@ -11,7 +11,7 @@ import (
 )
 
 func TestList(t *testing.T) {
-	b := newBench(t, tokenstore.Config{})
+	b := newTestbed(t, tokenstore.Config{})
 	m, _ := b.master(t, "")
 	var want []string
 	for i := range 250 {
@@ -62,7 +62,7 @@ func TestList(t *testing.T) {
 }
 
 func TestListedRight(t *testing.T) {
-	b := newBench(t, tokenstore.Config{})
+	b := newTestbed(t, tokenstore.Config{})
 	m, _ := b.master(t, "app")
 	issued, err := b.Issue(t.Context(), m, tokenstore.IssueRequest{CreatedBy: "me", Description: "why", Right: grantAll("t")})
 	if err != nil {
@@ -84,7 +84,7 @@ func TestListedRight(t *testing.T) {
 }
 
 func TestWatch(t *testing.T) {
-	b := newBench(t, tokenstore.Config{})
+	b := newTestbed(t, tokenstore.Config{})
 	events := make(chan tokenstore.Event, 10)
 	stop := b.Watch(func(e tokenstore.Event) { events <- e })
 	defer stop()

@@ -17,7 +17,7 @@ func (s *Service) AuthenticateMaster(ctx context.Context, token string, ip netip
 // AuthenticateMasterLocal is [Service.AuthenticateMaster] without asking another
 // machine: a master token that was made elsewhere a moment ago may be unknown.
 func (s *Service) AuthenticateMasterLocal(ctx context.Context, token string, ip netip.Addr) (*Master, error) {
-	return s.authenticateMaster(ctx, token, ip, s.local())
+	return s.authenticateMaster(ctx, token, ip, s.localGet())
 }
 
 func (s *Service) authenticateMaster(ctx context.Context, token string, ip netip.Addr, get getter) (*Master, error) {
@@ -66,14 +66,14 @@ func (s *Service) master(ctx context.Context, id string, get getter) (Master, er
 	return r.master(id), nil
 }
 
-// stillValid returns ErrBadMasterToken when m was deleted or rotated, or got another
+// checkStillValid returns ErrBadMasterToken when m was deleted or rotated, or got another
 // prefix, since it authenticated, on any edge.
-func (s *Service) stillValid(ctx context.Context, m *Master) error {
+func (s *Service) checkStillValid(ctx context.Context, m *Master) error {
 	if m.Static {
 		return nil
 	}
-	now, err := s.master(ctx, m.ID, s.latest())
-	if errors.Is(err, ErrUnknownMaster) || err == nil && (now.secret != m.secret || now.TenantPrefix != m.TenantPrefix) {
+	current, err := s.master(ctx, m.ID, s.latestGet())
+	if errors.Is(err, ErrUnknownMaster) || err == nil && (current.secret != m.secret || current.TenantPrefix != m.TenantPrefix) {
 		return ErrBadMasterToken
 	}
 	return err
@@ -87,8 +87,8 @@ func (s *Service) CreateMaster(ctx context.Context, spec MasterSpec) (Master, st
 		return Master{}, "", err
 	}
 	token, id, hash := mint(masterPrefix, "")
-	r := masterRecord{Hash: hash, CreatedAt: s.today(), MasterSpec: spec}
-	rec, err := r.store(id, 0)
+	r := masterRecord{Hash: hash, CreatedAt: s.nowSeconds(), MasterSpec: spec}
+	rec, err := r.encode(id, 0)
 	if err != nil {
 		return Master{}, "", err
 	}
@@ -105,13 +105,13 @@ func (s *Service) ListMasters(ctx context.Context) ([]Master, error) {
 	for _, id := range s.staticOrder {
 		masters = append(masters, s.static[id])
 	}
-	var broken error
+	var decodeErr error
 	err := s.store.Scan(ctx, KindMaster, "", func(rec Record) bool {
 		if _, hidden := s.static[rec.ID]; hidden {
 			return true
 		}
 		var r masterRecord
-		if broken = decode(rec, &r); broken != nil {
+		if decodeErr = decode(rec, &r); decodeErr != nil {
 			return false
 		}
 		masters = append(masters, r.master(rec.ID))
@@ -120,14 +120,14 @@ func (s *Service) ListMasters(ctx context.Context) ([]Master, error) {
 	if err != nil {
 		return nil, err
 	}
-	return masters, broken
+	return masters, decodeErr
 }
 
 // UpdateMaster changes the policy of a stored master token. Tokens that it
 // issued keep their rights; with another prefix it manages other tokens. It
 // returns [ErrUnknownMaster], [ErrStaticMaster] or an [*InvalidError].
 func (s *Service) UpdateMaster(ctx context.Context, id string, patch MasterPatch) (Master, error) {
-	r, _, err := s.changeMaster(ctx, id, func(r *masterRecord) (err error) {
+	r, _, err := s.updateMaster(ctx, id, func(r *masterRecord) (err error) {
 		spec := r.MasterSpec
 		if patch.Name != nil {
 			spec.Name = *patch.Name
@@ -165,7 +165,7 @@ func (s *Service) UpdateMaster(ctx context.Context, id string, patch MasterPatch
 // [ErrUnknownMaster] or [ErrStaticMaster].
 func (s *Service) RotateMaster(ctx context.Context, id string, revokeTokens bool) (m Master, token string, revoked int, err error) {
 	token, _, hash := mint(masterPrefix, id)
-	r, _, err := s.changeMaster(ctx, id, func(r *masterRecord) error {
+	r, _, err := s.updateMaster(ctx, id, func(r *masterRecord) error {
 		r.Hash = hash
 		return nil
 	})
@@ -187,7 +187,7 @@ func (s *Service) RotateMaster(ctx context.Context, id string, revokeTokens bool
 // [ErrUnknownMaster] or [ErrStaticMaster].
 func (s *Service) DeleteMaster(ctx context.Context, id string, revokeTokens bool) (revoked int, err error) {
 	for {
-		_, version, err := s.changeMaster(ctx, id, func(r *masterRecord) error {
+		_, version, err := s.updateMaster(ctx, id, func(r *masterRecord) error {
 			_, _, r.Hash = mint(masterPrefix, id) // nobody knows this secret
 			return nil
 		})
@@ -212,49 +212,9 @@ func (s *Service) DeleteMaster(ctx context.Context, id string, revokeTokens bool
 	}
 }
 
-// changeMaster is changeAccess for stored master tokens. It returns what it
-// wrote and the new version.
-func (s *Service) changeMaster(ctx context.Context, id string, fn func(*masterRecord) error) (*masterRecord, uint64, error) {
-	if _, ok := s.static[id]; ok {
-		return nil, 0, ErrStaticMaster
-	}
-	if !isID(id) {
-		return nil, 0, ErrUnknownMaster
-	}
-	for {
-		rec, err := s.store.Get(ctx, KindMaster, id)
-		if errors.Is(err, ErrNotFound) {
-			return nil, 0, ErrUnknownMaster
-		} else if err != nil {
-			return nil, 0, err
-		}
-		var r masterRecord
-		if err := decode(rec, &r); err != nil {
-			return nil, 0, err
-		}
-		if err := fn(&r); err != nil {
-			return nil, 0, err
-		}
-		next, err := r.store(id, rec.Version)
-		if err != nil {
-			return nil, 0, err
-		}
-		version, err := s.store.Update(ctx, next)
-		switch {
-		case errors.Is(err, ErrConflict):
-			continue
-		case errors.Is(err, ErrNotFound):
-			return nil, 0, ErrUnknownMaster
-		case err != nil:
-			return nil, 0, err
-		}
-		return &r, version, nil
-	}
-}
-
 // revokeIssuedBy revokes the valid tokens that a master issued.
 func (s *Service) revokeIssuedBy(ctx context.Context, masterID string) (revoked int, err error) {
-	if r, ok := s.store.(Replica); ok { // those that another edge has issued a moment ago
+	if r, ok := s.store.(Replica); ok { // to see those that another edge issued a moment ago
 		if err := r.CatchUp(ctx); err != nil {
 			return 0, err
 		}

@@ -7,7 +7,7 @@ import (
 )
 
 func TestOriginEntries(t *testing.T) {
-	b := newBench(t, tokenstore.Config{})
+	b := newTestbed(t, tokenstore.Config{})
 	for _, c := range []struct {
 		entry string
 		want  string // normalised; empty: refused

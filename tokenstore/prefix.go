@@ -25,8 +25,8 @@ func NormalizePrefix(p string) (string, error) {
 	return p, nil
 }
 
-// physical returns the tenant as it is stored in the namespace of prefix.
-func physical(prefix, tenant string) string {
+// physicalTenant returns the name of the tenant in the namespace of prefix, as it is stored.
+func physicalTenant(prefix, tenant string) string {
 	if strings.HasPrefix(tenant, prefix) {
 		return tenant
 	}

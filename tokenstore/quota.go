@@ -11,14 +11,14 @@ import (
 // A Quota bounds what one master token may cost the edges. Zero of each: the
 // default of the [Config]; and zero there: no limit.
 type Quota struct {
-	// MaxTokens is how many access tokens may be in the store that the master
-	// token has issued: valid ones, and those that have ended, until their record
-	// goes ([KeepExpired]). Edges that share a store count together.
+	// MaxTokens is how many access tokens that the master token issued may be in
+	// the store: valid ones, and expired or revoked ones until their record goes
+	// ([KeepExpired]). Edges that share a store count together.
 	MaxTokens int `json:"max_tokens,omitempty"`
-	// MaxBytes is how many bytes their records may have in all.
+	// MaxBytes is how many bytes the records of these tokens may have in total.
 	MaxBytes int64 `json:"max_bytes,omitempty"`
-	// CallsPerSecond is how many calls the master token may make in a second, to
-	// one edge.
+	// CallsPerSecond is how many calls a second the master token may make to one
+	// edge.
 	CallsPerSecond int `json:"calls_per_second,omitempty"`
 }
 
@@ -39,8 +39,8 @@ func (q Quota) check() error {
 	return nil
 }
 
-// or returns q with the defaults in the place of zeros.
-func (q Quota) or(defaults Quota) Quota {
+// withDefaults returns q with each zero replaced by the default.
+func (q Quota) withDefaults(defaults Quota) Quota {
 	if q.MaxTokens == 0 {
 		q.MaxTokens = defaults.MaxTokens
 	}
@@ -53,10 +53,11 @@ func (q Quota) or(defaults Quota) Quota {
 	return q
 }
 
-// Allow counts a call of a master token. It returns [ErrTooManyRequests] when that
-// has made as many in a second as it may. A second's worth may come at once.
+// Allow counts a call of a master token. It returns [ErrTooManyRequests] when the
+// master token has made all the calls that it may make in a second. They may come in
+// one burst.
 func (s *Service) Allow(m *Master) error {
-	limit := m.or(s.quota).CallsPerSecond
+	limit := m.withDefaults(s.quota).CallsPerSecond
 	if limit == 0 || m.ID == "" {
 		return nil
 	}
@@ -72,8 +73,8 @@ type callLimiter struct {
 	limiters map[string]*rate.Limiter
 }
 
-// maxCallers bounds the master tokens whose calls are counted. Beyond it all are
-// counted anew.
+// maxCallers bounds the master tokens whose calls are counted. When there are more,
+// all counts start again from zero.
 const maxCallers = 16_384
 
 func (c *callLimiter) allow(id string, limit int, now time.Time) bool {

@@ -13,7 +13,7 @@ import (
 )
 
 func TestQuota(t *testing.T) {
-	b := newIndexedBench(t, storetest.NewMemory(), tokenstore.Config{Quota: tokenstore.Quota{MaxTokens: 2}})
+	b := newIndexedTestbed(t, storetest.NewMemory(), tokenstore.Config{Quota: tokenstore.Quota{MaxTokens: 2}})
 	own := b.master(tokenstore.MasterSpec{Quota: tokenstore.Quota{MaxTokens: 3}})
 	byDefault := b.master(tokenstore.MasterSpec{})
 	for name, c := range map[string]struct {
@@ -55,7 +55,7 @@ func TestQuota(t *testing.T) {
 }
 
 func TestQuotaOfBytes(t *testing.T) {
-	b := newIndexedBench(t, storetest.NewMemory(), tokenstore.Config{})
+	b := newIndexedTestbed(t, storetest.NewMemory(), tokenstore.Config{})
 	m := b.master(tokenstore.MasterSpec{Quota: tokenstore.Quota{MaxBytes: 1000}})
 	for range 10 {
 		if _, err := b.issue(m, "t"); errors.Is(err, tokenstore.ErrQuotaExceeded) {
@@ -74,7 +74,7 @@ func TestQuotaOfBytes(t *testing.T) {
 
 // Callers at the same time get no more than one after the other.
 func TestQuotaRace(t *testing.T) {
-	b := newIndexedBench(t, storetest.NewMemory(), tokenstore.Config{})
+	b := newIndexedTestbed(t, storetest.NewMemory(), tokenstore.Config{})
 	m := b.master(tokenstore.MasterSpec{Quota: tokenstore.Quota{MaxTokens: 20}})
 	var wg sync.WaitGroup
 	for range 8 {
@@ -94,7 +94,7 @@ func TestQuotaRace(t *testing.T) {
 
 func TestCallsPerSecond(t *testing.T) {
 	now := time.Now()
-	b := newIndexedBench(t, storetest.NewMemory(), tokenstore.Config{
+	b := newIndexedTestbed(t, storetest.NewMemory(), tokenstore.Config{
 		Now: func() time.Time { return now }, Quota: tokenstore.Quota{CallsPerSecond: 5},
 	})
 	calls := func(m *tokenstore.Master) (allowed int) {
@@ -129,7 +129,7 @@ func TestCallsPerSecond(t *testing.T) {
 }
 
 func TestBadQuota(t *testing.T) {
-	b := newIndexedBench(t, storetest.NewMemory(), tokenstore.Config{})
+	b := newIndexedTestbed(t, storetest.NewMemory(), tokenstore.Config{})
 	for path, q := range map[string]tokenstore.Quota{
 		"max_tokens": {MaxTokens: -1}, "max_bytes": {MaxBytes: 1 << 41}, "calls_per_second": {CallsPerSecond: -5},
 	} {

@@ -39,8 +39,8 @@ func (r *accessRecord) info(id string, now time.Time) AccessInfo {
 	return info
 }
 
-// store returns the record in the form that a Store keeps.
-func (r *accessRecord) store(id string, version uint64) (Record, error) {
+// encode returns the record in the form that a Store keeps.
+func (r *accessRecord) encode(id string, version uint64) (Record, error) {
 	value, err := json.Marshal(r)
 	if err != nil {
 		return Record{}, fmt.Errorf("tokenstore: encode access token %s: %w", id, err)
@@ -65,7 +65,7 @@ func (r *masterRecord) master(id string) Master {
 	}
 }
 
-func (r *masterRecord) store(id string, version uint64) (Record, error) {
+func (r *masterRecord) encode(id string, version uint64) (Record, error) {
 	value, err := json.Marshal(r)
 	if err != nil {
 		return Record{}, fmt.Errorf("tokenstore: encode master token %s: %w", id, err)

@@ -8,42 +8,42 @@ import (
 	"time"
 )
 
-// RestoreOptions say what of a backup is restored.
+// RestoreOptions say which part of a backup is restored.
 type RestoreOptions struct {
 	MastersOnly bool // no access tokens: apps issue new ones
 	DryRun      bool // say what would be done, and change nothing
 }
 
-// Restored is what came of a restore, in tokens.
+// Restored counts the tokens of a restore by what became of them.
 type Restored struct {
-	MasterTokens int `json:"master_tokens"` // that the store did not have
-	AccessTokens int `json:"access_tokens"` // that it did not have
-	Valid        int `json:"valid"`         // of these, those that can be used now: also some that were revoked after the backup
-	Kept         int `json:"kept"`          // that it had, and that stay as they are
-	Revoked      int `json:"revoked"`       // that it had, and that the backup knows to be revoked
+	MasterTokens int `json:"master_tokens"` // that were added: the store did not have them
+	AccessTokens int `json:"access_tokens"` // that were added
+	Valid        int `json:"valid"`         // of these, those that can be used now, including any that were revoked after the backup
+	Kept         int `json:"kept"`          // that the store had, and that stay as they are
+	Revoked      int `json:"revoked"`       // that the store had, and that are revoked because the backup says so
 	Expired      int `json:"expired"`       // that expired so long ago that no store keeps them
-	Skipped      int `json:"skipped"`       // access tokens, by RestoreOptions.MastersOnly
+	Skipped      int `json:"skipped"`       // access tokens, because of RestoreOptions.MastersOnly
 }
 
-// restoreWriters is how many records are written at a time: stores write those
-// together that come together.
+// restoreWriters is how many records are written at a time: stores combine writes
+// that arrive together.
 const restoreWriters = 64
 
-// Restore adds the records of a backup that the store does not have. What it has is
-// never changed, but for tokens that the backup knows to be revoked: these are. So it
-// can be repeated, and a restore into a store that is in use undoes no revocation
-// that the store knows. It does not know of those that were made after the backup and
-// are not in the store.
+// Restore adds the records of a backup that the store does not have. It never changes
+// a record that the store has, with one exception: it revokes a token that is revoked
+// in the backup. So it can be repeated, and a restore into a store that is in use
+// undoes no revocation that the store knows. A revocation after the backup that is not
+// in the store either is lost.
 //
 // It returns what it has done, also with an error: [ErrBadBackup] for a backup that is
-// not whole, whose records before the fault are restored.
+// not complete, whose records before the fault are restored.
 func (s *Service) Restore(ctx context.Context, r io.Reader, o RestoreOptions) (Restored, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	var (
 		mu      sync.Mutex
 		got     Restored
-		records = make(chan restorable)
+		records = make(chan backedUpRecord)
 		writers sync.WaitGroup
 	)
 	for range restoreWriters {
@@ -60,7 +60,7 @@ func (s *Service) Restore(ctx context.Context, r io.Reader, o RestoreOptions) (R
 			}
 		})
 	}
-	_, err := readBackup(r, func(rec restorable) error {
+	_, err := readBackup(r, func(rec backedUpRecord) error {
 		select {
 		case records <- rec:
 			return nil
@@ -76,11 +76,11 @@ func (s *Service) Restore(ctx context.Context, r io.Reader, o RestoreOptions) (R
 	return got, err
 }
 
-// restore restores one record, and returns how that counts.
-func (s *Service) restore(ctx context.Context, rec restorable, o RestoreOptions) (func(*Restored), error) {
+// restore restores one record, and returns a function that counts it.
+func (s *Service) restore(ctx context.Context, rec backedUpRecord, o RestoreOptions) (func(*Restored), error) {
 	now := s.now()
 	access := rec.Kind == KindAccess
-	_, err := s.store.Get(ctx, rec.Kind, rec.ID) // an edge that only reads can say so much
+	_, err := s.store.Get(ctx, rec.Kind, rec.ID) // works on an edge that only reads, too
 	if errors.Is(err, ErrNotFound) {
 		switch {
 		case access && !now.Before(rec.DeleteAfter):
@@ -92,8 +92,8 @@ func (s *Service) restore(ctx context.Context, rec restorable, o RestoreOptions)
 			_, err = s.store.Create(ctx, rec.Record)
 		}
 		if err == nil {
-			valid := access && rec.status == StatusValid && now.Before(rec.until)
-			return func(r *Restored) { r.created(access, valid) }, nil
+			valid := access && rec.status == StatusValid && now.Before(rec.expiresAt)
+			return func(r *Restored) { r.countCreated(access, valid) }, nil
 		}
 	}
 	switch {
@@ -103,7 +103,7 @@ func (s *Service) restore(ctx context.Context, rec restorable, o RestoreOptions)
 		return func(r *Restored) { r.Kept++ }, nil
 	}
 	revoked := false
-	err = s.changeAccess(ctx, rec.ID, func(r *accessRecord) error {
+	err = s.updateAccess(ctx, rec.ID, func(r *accessRecord) error {
 		if revoked = r.RevokedAt == nil; !revoked || o.DryRun {
 			return errUnchanged
 		}
@@ -123,7 +123,7 @@ func (s *Service) restore(ctx context.Context, rec restorable, o RestoreOptions)
 	}, nil
 }
 
-func (r *Restored) created(access, valid bool) {
+func (r *Restored) countCreated(access, valid bool) {
 	switch {
 	case !access:
 		r.MasterTokens++

@@ -1,7 +1,6 @@
 package tokenstore
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"time"
@@ -58,7 +57,7 @@ func NewService(store Store, cfg Config) (*Service, error) {
 }
 
 func (s *Service) addStatic(sm StaticMaster) error {
-	if !isID(sm.ID) {
+	if !IsID(sm.ID) {
 		return errors.New("the id must be 32 lower-case hex digits")
 	}
 	if _, twice := s.static[sm.ID]; twice {
@@ -76,43 +75,5 @@ func (s *Service) addStatic(sm StaticMaster) error {
 	return nil
 }
 
-// today is the time of records: UTC, whole seconds.
-func (s *Service) today() time.Time { return s.now().UTC().Truncate(time.Second) }
-
-// errUnchanged ends a change without a write and without an error.
-var errUnchanged = errors.New("tokenstore: nothing to change")
-
-// changeAccess reads an access token, lets fn change it and writes it back by
-// compare-and-swap. When another write came between, fn judges the new state:
-// so a refresh never overwrites a revocation. fn may refuse with an error.
-func (s *Service) changeAccess(ctx context.Context, id string, fn func(*accessRecord) error) error {
-	for {
-		rec, err := s.store.Get(ctx, KindAccess, id)
-		if errors.Is(err, ErrNotFound) {
-			return ErrUnknownToken
-		} else if err != nil {
-			return err
-		}
-		var r accessRecord
-		if err := decode(rec, &r); err != nil {
-			return err
-		}
-		if err := fn(&r); errors.Is(err, errUnchanged) {
-			return nil
-		} else if err != nil {
-			return err
-		}
-		next, err := r.store(id, rec.Version)
-		if err != nil {
-			return err
-		}
-		_, err = s.store.Update(ctx, next)
-		switch {
-		case errors.Is(err, ErrConflict):
-			continue
-		case errors.Is(err, ErrNotFound):
-			return ErrUnknownToken
-		}
-		return err
-	}
-}
+// nowSeconds is the time for records: UTC, whole seconds.
+func (s *Service) nowSeconds() time.Time { return s.now().UTC().Truncate(time.Second) }

@@ -16,7 +16,7 @@ const (
 	masterPrefix = "MT_"
 	hexLen       = 32
 
-	staticHashMark = "sha256:" // stands before the hash in a static master token
+	staticHashMark = "sha256:" // precedes the hash in a static master token
 )
 
 // secretHash is the SHA-256 of a secret's hex text. The secret has 128 random
@@ -56,8 +56,9 @@ func splitToken(prefix, token string) (id, secret string, ok bool) {
 	return id, secret, isHex(id) && isHex(secret)
 }
 
-// isID reports whether s has the shape of a token id.
-func isID(s string) bool { return len(s) == hexLen && isHex(s) }
+// IsID reports whether s has the form of the id of a token: 32 lower-case hex
+// digits.
+func IsID(s string) bool { return len(s) == hexLen && isHex(s) }
 
 func isHex(s string) bool {
 	for i := range len(s) {
@@ -68,7 +69,7 @@ func isHex(s string) bool {
 	return true
 }
 
-var errStaticShape = errors.New("a master token has the form MT_{32 hex digits}_{32 hex digits}" +
+var errStaticFormat = errors.New("a master token has the form MT_{32 hex digits}_{32 hex digits}" +
 	" or MT_{32 hex digits}_sha256:{64 hex digits}, in lower case")
 
 // ParseStaticMaster reads a master token of the configuration. It is either
@@ -81,11 +82,11 @@ func ParseStaticMaster(s string) (id string, hash [32]byte, err error) {
 	}
 	rest, ok := strings.CutPrefix(s, masterPrefix)
 	id, digest, cut := strings.Cut(rest, "_"+staticHashMark)
-	if !ok || !cut || !isID(id) || len(digest) != 2*len(hash) || !isHex(digest) {
-		return "", hash, errStaticShape
+	if !ok || !cut || !IsID(id) || len(digest) != 2*len(hash) || !isHex(digest) {
+		return "", hash, errStaticFormat
 	}
 	if _, err := hex.Decode(hash[:], []byte(digest)); err != nil {
-		return "", hash, errStaticShape
+		return "", hash, errStaticFormat
 	}
 	return id, hash, nil
 }

@@ -16,7 +16,7 @@ const (
 )
 
 func TestTokenShape(t *testing.T) {
-	b := newBench(t, tokenstore.Config{})
+	b := newTestbed(t, tokenstore.Config{})
 	shape := regexp.MustCompile(`^(AT|MT)_[0-9a-f]{32}_[0-9a-f]{32}$`)
 	seen := map[string]bool{}
 	for range 50 {
@@ -36,7 +36,7 @@ func TestTokenShape(t *testing.T) {
 }
 
 func TestStoredWithoutSecrets(t *testing.T) {
-	b := newBench(t, tokenstore.Config{})
+	b := newTestbed(t, tokenstore.Config{})
 	m, token := b.master(t, "")
 	issued := b.issue(t, m, grantAll("t"))
 	for kind, token := range map[tokenstore.Kind]string{
@@ -71,7 +71,7 @@ func malformed(token string) []string {
 }
 
 func TestMalformedAccessToken(t *testing.T) {
-	b := newBench(t, tokenstore.Config{})
+	b := newTestbed(t, tokenstore.Config{})
 	issued := b.issue(t, b.Overlay(), grantAll("t"))
 	for _, token := range malformed(issued.Token) {
 		_, err := b.Authenticate(t.Context(), token)

@@ -43,6 +43,7 @@ type Issued struct {
 	Token     string
 	TokenID   string
 	ExpiresAt time.Time // UTC, whole seconds
+	Tenants   []string  // physical names of those that the right grants, each once, in its order
 }
 
 // ListOptions select a page of [Service.List].

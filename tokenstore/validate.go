@@ -116,7 +116,7 @@ func normalizeGrant(at, prefix string, g TenantGrant) (TenantGrant, error) {
 	}
 	names := make([]string, 0, len(g.TenantIDs))
 	for i, t := range g.TenantIDs {
-		name := physical(prefix, t)
+		name := physicalTenant(prefix, t)
 		if t == "" || wire.CheckTenant(name) != nil {
 			return g, invalid(fmt.Sprintf("%s.tenant_ids[%d]", at, i),
 				tenantRule+" with the prefix of the master token")

@@ -13,7 +13,7 @@ func repeat[T any](n int, v T) []T { return slices.Repeat([]T{v}, n) }
 
 func TestIssueRefuses(t *testing.T) {
 	const grants = "right.tenant_grants"
-	b := newBench(t, tokenstore.Config{Regions: []string{"US", "EU"}, MaxKBPerSec: 100})
+	b := newTestbed(t, tokenstore.Config{Regions: []string{"US", "EU"}, MaxKBPerSec: 100})
 	m, _ := b.master(t, "app.")
 	for _, c := range []struct {
 		path  string
@@ -89,7 +89,7 @@ func TestIssueRefuses(t *testing.T) {
 
 // TestIssueAtTheLimits gives every limited value its largest legal size.
 func TestIssueAtTheLimits(t *testing.T) {
-	b := newBench(t, tokenstore.Config{MaxKBPerSec: 100})
+	b := newTestbed(t, tokenstore.Config{MaxKBPerSec: 100})
 	m, _ := b.master(t, "app.")
 	right := grantAll("t")
 	right.TenantGrants = repeat(64, tokenstore.TenantGrant{TenantIDs: []string{"t"}})
@@ -114,7 +114,7 @@ func TestIssueAtTheLimits(t *testing.T) {
 }
 
 func TestNormalized(t *testing.T) {
-	b := newBench(t, tokenstore.Config{})
+	b := newTestbed(t, tokenstore.Config{})
 	m, _ := b.master(t, "paint")
 	right := grantAll("x", "paint.y", "paintball", "paint.")
 	right.AllowIPMasks = []string{"10.1.2.3/8", "10.1.2.3", "2001:DB8::1/32", "10.1.2.3/32", "0.0.0.0/0"}

@@ -16,26 +16,40 @@ type (
 	master  = tokenstore.Master
 )
 
+// An IssueAnswer is the JSON body that answers POST /v1/get-token. Token is the
+// secret: it belongs in no log.
+type IssueAnswer struct {
+	Token     string    `json:"token"`
+	TokenID   string    `json:"token_id"`
+	ExpiresAt time.Time `json:"expires_at"` // UTC, whole seconds
+	// Tenants are the physical names of the tenants that the token grants, each
+	// once, in the order of its right. The caller is not told.
+	Tenants []string `json:"-"`
+}
+
 // Issue is the call POST /v1/get-token, for other front ends too: it takes that
-// call's body and returns what is to be answered as JSON.
-func Issue(ctx context.Context, s *service, m *master, body []byte) (any, error) {
+// call's body and returns the answer.
+func Issue(ctx context.Context, s *service, m *master, body []byte) (IssueAnswer, error) {
 	var request tokenstore.IssueRequest
 	if err := DecodeStrict(body, &request); err != nil {
-		return nil, err
+		return IssueAnswer{}, err
 	}
 	issued, err := s.Issue(ctx, m, request)
+	return IssueAnswer(issued), err
+}
+
+// issueToken is POST /v1/get-token.
+func issueToken(ctx context.Context, s *service, m *master, body []byte, op *Operation) (any, error) {
+	answer, err := Issue(ctx, s, m, body)
 	if err != nil {
 		return nil, err
 	}
-	return struct {
-		Token     string `json:"token"`
-		TokenID   string `json:"token_id"`
-		ExpiresAt string `json:"expires_at"`
-	}{issued.Token, issued.TokenID, timestamp(issued.ExpiresAt)}, nil
+	op.TokenID, op.Tenants, op.ExpiresAt = answer.TokenID, answer.Tenants, answer.ExpiresAt
+	return answer, nil
 }
 
 // refreshToken is PUT /v1/refresh-token.
-func refreshToken(ctx context.Context, s *service, m *master, body []byte) (any, error) {
+func refreshToken(ctx context.Context, s *service, m *master, body []byte, op *Operation) (any, error) {
 	var request struct {
 		TokenID   string `json:"token_id"`
 		ExpiresAt string `json:"expires_at"`
@@ -43,10 +57,14 @@ func refreshToken(ctx context.Context, s *service, m *master, body []byte) (any,
 	if err := DecodeStrict(body, &request); err != nil {
 		return nil, err
 	}
+	if tokenstore.IsID(request.TokenID) { // anything else may be a secret
+		op.TokenID = request.TokenID
+	}
 	expiresAt, err := s.Refresh(ctx, m, request.TokenID, request.ExpiresAt)
 	if err != nil {
 		return nil, err
 	}
+	op.ExpiresAt = expiresAt
 	return struct {
 		Message      string `json:"message"`
 		TokenID      string `json:"token_id"`
@@ -55,7 +73,7 @@ func refreshToken(ctx context.Context, s *service, m *master, body []byte) (any,
 }
 
 // revokeToken is DELETE /v1/revoke-token.
-func revokeToken(ctx context.Context, s *service, m *master, body []byte) (any, error) {
+func revokeToken(ctx context.Context, s *service, m *master, body []byte, op *Operation) (any, error) {
 	var request struct {
 		Token string `json:"token"`
 	}
@@ -63,6 +81,7 @@ func revokeToken(ctx context.Context, s *service, m *master, body []byte) (any, 
 		return nil, err
 	}
 	id, err := s.Revoke(ctx, m, request.Token)
+	op.TokenID = id
 	if err != nil {
 		return nil, err
 	}
@@ -70,6 +89,11 @@ func revokeToken(ctx context.Context, s *service, m *master, body []byte) (any, 
 		Message string `json:"message"`
 		TokenID string `json:"token_id"`
 	}{"token revoked", id}, nil
+}
+
+// listTokens is GET /v1/tokens.
+func listTokens(ctx context.Context, s *service, m *master, query []byte, _ *Operation) (any, error) {
+	return List(ctx, s, m, query)
 }
 
 // List is the call GET /v1/tokens, for other front ends too: it takes that

@@ -37,6 +37,11 @@ type Options struct {
 	// Secure tells whether a token may travel on this request's connection;
 	// if not, the answer is 403 tls_required. Nil: on TLS alone.
 	Secure func(*http.Request) bool
+	// Observe is told of each call of one of the Routes, once, when its outcome is
+	// known and before the answer is written; also of a call that was refused, but
+	// not of a path or method that there is not. The answer waits for it. Nil:
+	// nobody is told.
+	Observe func(Operation)
 	// Log gets what went wrong inside the edge, never a part of a request.
 	// Nil: nothing is logged.
 	Log *zap.Logger
@@ -58,6 +63,9 @@ func NewHandler(o Options) http.Handler {
 	}
 	if o.Log == nil {
 		o.Log = zap.NewNop()
+	}
+	if o.Observe == nil {
+		o.Observe = func(Operation) {}
 	}
 	return &handler{o}
 }
@@ -83,34 +91,48 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
+// serve finds the route, answers, and tells the observer.
 func (h *handler) serve(w http.ResponseWriter, r *http.Request) (any, *Problem) {
-	if TooEarly(r) {
-		return nil, refusal(CodeTooEarly, "not in TLS early data, which can be replayed; send it again after the handshake")
-	}
 	// The escaped path, so that /v1/get%2Dtoken is another path.
 	path := r.URL.EscapedPath()
 	at := slices.IndexFunc(Routes, func(route Route) bool { return route.Path == path })
-	if at < 0 {
-		return nil, refusal(CodeNotFound, "there is nothing at this path; paths are exact, without a trailing slash")
-	}
-	route := Routes[at]
-	if !slices.Contains(route.Methods, r.Method) {
-		allow := strings.Join(route.Methods, ", ")
+	if at < 0 || !slices.Contains(Routes[at].Methods, r.Method) {
+		switch {
+		case TooEarly(r):
+			return nil, tooEarly()
+		case at < 0:
+			return nil, refusal(CodeNotFound, "there is nothing at this path; paths are exact, without a trailing slash")
+		}
+		allow := strings.Join(Routes[at].Methods, ", ")
 		w.Header().Set("Allow", allow)
 		return nil, refusal(CodeMethodNotAllowed, "allowed: "+allow)
+	}
+	op := Operation{Name: Routes[at].Operation, Status: http.StatusOK}
+	if ip, known := h.ClientIP(r); known {
+		op.IP = ip
+	}
+	answer, problem := h.answer(w, r, Routes[at], &op)
+	if problem != nil {
+		op.Status, op.Code = problem.Status, Code(problem.Code)
+	}
+	h.Observe(op)
+	return answer, problem
+}
+
+// answer answers a call of a route. It notes in op who called, and what about.
+func (h *handler) answer(w http.ResponseWriter, r *http.Request, route Route, op *Operation) (any, *Problem) {
+	if TooEarly(r) {
+		return nil, tooEarly()
 	}
 	service := h.Service()
 	if service == nil {
 		return nil, unavailable()
 	}
-	ip, known := h.ClientIP(r)
-	if !known {
-		ip = netip.Addr{}
-	}
-	master, err := h.Authenticate(r.Context(), service, credential(r), ip)
+	master, err := h.Authenticate(r.Context(), service, credential(r), op.IP)
 	if err != nil {
 		return nil, h.problem(w, r, err)
 	}
+	op.Master = master.ID
 	if !h.Secure(r) {
 		return nil, refusal(CodeTLSRequired, "tokens are accepted over HTTPS only")
 	}
@@ -124,11 +146,15 @@ func (h *handler) serve(w http.ResponseWriter, r *http.Request) (any, *Problem) 
 			return nil, refused
 		}
 	}
-	answer, err := route.call(r.Context(), service, master, input)
+	answer, err := route.call(r.Context(), service, master, input, op)
 	if err != nil {
 		return nil, h.problem(w, r, err)
 	}
 	return answer, nil
+}
+
+func tooEarly() *Problem {
+	return refusal(CodeTooEarly, "not in TLS early data, which can be replayed; send it again after the handshake")
 }
 
 // TooEarly reports whether a request came in TLS early data, which can be replayed:

@@ -10,14 +10,16 @@ import (
 
 // A Route is one row of the table of calls in docs/protocol.md, REST.
 type Route struct {
-	Path    string   // exact
-	Methods []string // more than one only for GET and HEAD
+	Path      string   // exact
+	Methods   []string // more than one only for GET and HEAD
+	Operation string   // the name of what it does, for metrics and Operation.Name
 	// Refusals are the codes that a request with one of the Methods can get.
 	Refusals []Code
 
 	// call answers for an authenticated caller. Its input is the body, or the
-	// raw query of a route that takes none.
-	call func(context.Context, *tokenstore.Service, *tokenstore.Master, []byte) (any, error)
+	// raw query of a route that takes none. It notes in the Operation which token
+	// the call is about, and what became of it.
+	call func(context.Context, *tokenstore.Service, *tokenstore.Master, []byte, *Operation) (any, error)
 }
 
 // TakesBody tells whether the route reads a JSON body.
@@ -26,14 +28,14 @@ func (r Route) TakesBody() bool { return r.Methods[0] != http.MethodGet }
 // Routes are the calls of the handler. Nothing writes to them. The tests of
 // this package and those of the OpenAPI document go through them.
 var Routes = []Route{
-	{"/v1/get-token", []string{http.MethodPost},
-		with(changeRefusals, CodeExpiresAtOutOfRange, CodeQuotaExceeded), Issue},
-	{"/v1/refresh-token", []string{http.MethodPut},
+	{"/v1/get-token", []string{http.MethodPost}, "issue",
+		with(changeRefusals, CodeExpiresAtOutOfRange, CodeQuotaExceeded), issueToken},
+	{"/v1/refresh-token", []string{http.MethodPut}, "refresh",
 		with(changeRefusals, CodeExpiresAtOutOfRange, CodeUnknownToken, CodeTokenExpired, CodeTokenRevoked), refreshToken},
-	{"/v1/revoke-token", []string{http.MethodDelete},
+	{"/v1/revoke-token", []string{http.MethodDelete}, "revoke",
 		with(changeRefusals, CodeUnknownToken), revokeToken},
-	{"/v1/tokens", []string{http.MethodGet, http.MethodHead},
-		with(refusals), List},
+	{"/v1/tokens", []string{http.MethodGet, http.MethodHead}, "list",
+		with(refusals), listTokens},
 }
 
 var (

@@ -32,7 +32,7 @@ func TestIssuersOfNothing(t *testing.T) {
 	}
 	record := func(master string, version uint64) Record {
 		r := accessRecord{MasterID: master, ExpiresAt: now.Add(time.Hour)}
-		rec, err := r.store("token of "+master, version)
+		rec, err := r.encode("token of "+master, version)
 		if err != nil {
 			t.Fatal(err)
 		}

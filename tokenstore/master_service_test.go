@@ -11,7 +11,7 @@ import (
 )
 
 func TestCreateMasterRefuses(t *testing.T) {
-	b := newBench(t, tokenstore.Config{})
+	b := newTestbed(t, tokenstore.Config{})
 	for _, c := range []struct {
 		path, bad string
 		spec      tokenstore.MasterSpec
@@ -61,7 +61,7 @@ func TestNewServiceRefuses(t *testing.T) {
 }
 
 func TestAuthenticateMaster(t *testing.T) {
-	b := newBench(t, tokenstore.Config{})
+	b := newTestbed(t, tokenstore.Config{})
 	m, token := b.master(t, "app")
 	if m.TenantPrefix != "app." {
 		t.Errorf("prefix %q", m.TenantPrefix)
@@ -87,7 +87,7 @@ func TestMasterMasks(t *testing.T) {
 		t.Fatal(err)
 	}
 	spec := tokenstore.MasterSpec{Name: "n", AllowIPMasks: []string{"10.0.0.0/8", "2001:db8::1"}}
-	b := newBench(t, tokenstore.Config{StaticMasters: []tokenstore.StaticMaster{{ID: someID, SecretHash: hash, MasterSpec: spec}}})
+	b := newTestbed(t, tokenstore.Config{StaticMasters: []tokenstore.StaticMaster{{ID: someID, SecretHash: hash, MasterSpec: spec}}})
 	_, stored, err := b.CreateMaster(t.Context(), spec)
 	if err != nil {
 		t.Fatal(err)
@@ -108,13 +108,13 @@ func TestMasterMasks(t *testing.T) {
 
 // TestStaticMaster has a static master whose id also exists in the store.
 func TestStaticMaster(t *testing.T) {
-	plain := newBench(t, tokenstore.Config{})
+	plain := newTestbed(t, tokenstore.Config{})
 	m, storedToken := plain.master(t, "stored")
 	_, hash, err := tokenstore.ParseStaticMaster("MT_" + m.ID + "_" + someSecret)
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := newBenchOn(t, plain.store, tokenstore.Config{StaticMasters: []tokenstore.StaticMaster{
+	b := newTestbedOn(t, plain.store, tokenstore.Config{StaticMasters: []tokenstore.StaticMaster{
 		{ID: m.ID, SecretHash: hash, MasterSpec: tokenstore.MasterSpec{Name: "static", TenantPrefix: "static"}},
 	}})
 	got, err := b.AuthenticateMaster(t.Context(), "MT_"+m.ID+"_"+someSecret, netip.Addr{})
@@ -151,7 +151,7 @@ func TestListMasters(t *testing.T) {
 		{ID: strings.Repeat("f", 32), MasterSpec: tokenstore.MasterSpec{Name: "first"}},
 		{ID: strings.Repeat("0", 32), MasterSpec: tokenstore.MasterSpec{Name: "second"}},
 	}
-	b := newBench(t, tokenstore.Config{StaticMasters: static})
+	b := newTestbed(t, tokenstore.Config{StaticMasters: static})
 	var stored []string
 	for range 5 {
 		m, _ := b.master(t, "")
@@ -173,7 +173,7 @@ func TestListMasters(t *testing.T) {
 }
 
 func TestUpdateMaster(t *testing.T) {
-	b := newBench(t, tokenstore.Config{})
+	b := newTestbed(t, tokenstore.Config{})
 	m, token := b.master(t, "old")
 	issued := b.issue(t, m, grantAll("t"))
 
@@ -208,7 +208,7 @@ func TestUpdateMaster(t *testing.T) {
 func TestEndOfMaster(t *testing.T) {
 	for _, revoke := range []bool{false, true} {
 		for _, rotate := range []bool{false, true} {
-			b := newBench(t, tokenstore.Config{})
+			b := newTestbed(t, tokenstore.Config{})
 			m, token := b.master(t, "app")
 			other, _ := b.master(t, "app")
 			mine := []tokenstore.Issued{b.issue(t, m, grantAll("a")), b.issue(t, m, grantAll("b"))}

@@ -19,8 +19,8 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // noon is where a test's clock starts.
 var noon = time.Date(2030, 1, 1, 12, 0, 0, 0, time.UTC)
 
-// a bench is a service on a store in memory with a clock of its own.
-type bench struct {
+// A testbed is a service on a store in memory with a clock of its own.
+type testbed struct {
 	*tokenstore.Service
 	store tokenstore.Store
 
@@ -28,26 +28,26 @@ type bench struct {
 	now time.Time
 }
 
-func (b *bench) clock() time.Time {
+func (b *testbed) clock() time.Time {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.now
 }
 
-func (b *bench) advance(d time.Duration) {
+func (b *testbed) advance(d time.Duration) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.now = b.now.Add(d)
 }
 
-func newBench(t *testing.T, cfg tokenstore.Config) *bench {
+func newTestbed(t *testing.T, cfg tokenstore.Config) *testbed {
 	t.Helper()
-	return newBenchOn(t, storetest.NewMemory(), cfg)
+	return newTestbedOn(t, storetest.NewMemory(), cfg)
 }
 
-func newBenchOn(t *testing.T, store tokenstore.Store, cfg tokenstore.Config) *bench {
+func newTestbedOn(t *testing.T, store tokenstore.Store, cfg tokenstore.Config) *testbed {
 	t.Helper()
-	b := &bench{store: store, now: noon}
+	b := &testbed{store: store, now: noon}
 	cfg.Now = b.clock
 	var err error
 	if b.Service, err = tokenstore.NewService(store, cfg); err != nil {
@@ -69,7 +69,7 @@ func grantAll(tenants ...string) tokenstore.Right {
 // at is the time d after noon in the form of a request.
 func at(d time.Duration) string { return noon.Add(d).Format(time.RFC3339Nano) }
 
-func (b *bench) issue(t *testing.T, m *tokenstore.Master, right tokenstore.Right) tokenstore.Issued {
+func (b *testbed) issue(t *testing.T, m *tokenstore.Master, right tokenstore.Right) tokenstore.Issued {
 	t.Helper()
 	issued, err := b.Issue(t.Context(), m, tokenstore.IssueRequest{CreatedBy: "test", Right: right})
 	if err != nil {
@@ -79,7 +79,7 @@ func (b *bench) issue(t *testing.T, m *tokenstore.Master, right tokenstore.Right
 }
 
 // access issues a token with this right and authenticates with it.
-func (b *bench) access(t *testing.T, right tokenstore.Right) *tokenstore.Access {
+func (b *testbed) access(t *testing.T, right tokenstore.Right) *tokenstore.Access {
 	t.Helper()
 	a, err := b.Authenticate(t.Context(), b.issue(t, b.Overlay(), right).Token)
 	if err != nil {
@@ -89,7 +89,7 @@ func (b *bench) access(t *testing.T, right tokenstore.Right) *tokenstore.Access 
 }
 
 // master creates a master with this prefix and authenticates with it.
-func (b *bench) master(t *testing.T, prefix string) (m *tokenstore.Master, token string) {
+func (b *testbed) master(t *testing.T, prefix string) (m *tokenstore.Master, token string) {
 	t.Helper()
 	_, token, err := b.CreateMaster(t.Context(), tokenstore.MasterSpec{Name: "test", TenantPrefix: prefix})
 	if err != nil {
