@@ -178,7 +178,7 @@ func TestBenchRefuses(t *testing.T) {
 		"no process":               {"", []string{"--server-pid", "99999999"}, 2, "--server-pid: must be "},
 		"a foreign tenant":         {"MILLRACE_TOKEN=" + other, []string{"--tenant", "paint.other"}, 1, `needs a grant for the tenant "paint.other" with ` + "`bench.#`"},
 		"an unknown access token":  {"MILLRACE_TOKEN=AT_" + unknownID + "_" + unknownID, nil, 1, "401 unauthorized"},
-		"no token":                 {"MILLRACE_TOKEN=", nil, 2, "a token is needed"},
+		"no token":                 {"MILLRACE_TOKEN=", nil, 2, "a token is required"},
 		"what is no token":         {"MILLRACE_TOKEN=secret-text", nil, 2, "is no token"},
 	}
 	refuses := func(t *testing.T) { // ends when all have

@@ -184,7 +184,7 @@ func TestCLIClientRefusals(t *testing.T) {
 	other := "MILLRACE_TOKEN=AT_" + unknownID + "_" + unknownID
 	for _, command := range []string{"publish", "subscribe"} {
 		e.pubsub([]string{other}, "", with(command, "a")...).want(1, "", "the edge refused the connection: ").want(1, "", "401 unauthorized")
-		e.pubsub(nil, "", with(command, "a")...).want(2, "", "an access token is needed")
+		e.pubsub(nil, "", with(command, "a")...).want(2, "", "an access token is required")
 		e.pubsub(env, "", command, "--url", fmt.Sprintf("wss://localhost:%d", e.HTTPS), "--tenant", "paint.room", "a").want(1, "", "--ca names a certificate authority")
 	}
 	e.pubsub(env, "", "publish", "--insecure", "--url", fmt.Sprintf("wss://localhost:%d", e.HTTPS), "--tenant", "paint.room", "a").want(0, "", "")
