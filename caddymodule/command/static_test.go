@@ -58,12 +58,12 @@ func TestCreateStatic(t *testing.T) {
 
 func TestCreateStaticRefuses(t *testing.T) {
 	for want, args := range map[string][]string{
-		"--name: must be 1 to 64 characters":         {"--name", strings.Repeat("x", 65)},
+		"--name: must be 1 to 64 characters":     {"--name", strings.Repeat("x", 65)},
 		"--name: must not contain braces":        {"--name", "{$HOME}"},
 		"--description: must not contain braces": {"--name", "x", "--description", "a`b"},
-		"--tenant-prefix: ":                          {"--name", "x", "--tenant-prefix", "a b"},
-		"--ip-mask: must be an IP address":           {"--name", "x", "--ip-mask", "10.0.0.0/99"},
-		"max_tokens: must be an integer from 0":      {"--name", "x", "--max-tokens", "-1"},
+		"--tenant-prefix: ":                      {"--name", "x", "--tenant-prefix", "a b"},
+		"--ip-mask: must be an IP address":       {"--name", "x", "--ip-mask", "10.0.0.0/99"},
+		"max_tokens: must be an integer from 0":  {"--name", "x", "--max-tokens", "-1"},
 	} {
 		got := run(t.Context(), "", append([]string{"master-token", "create", "--static"}, args...)...)
 		if got.code != 2 || !strings.Contains(got.err, want) || got.out != "" {
