@@ -59,7 +59,7 @@ func (p *background) await(o *capture.Output, text string) {
 // awaitMatch returns the match, and its groups, when the process has written one.
 func (p *background) awaitMatch(o *capture.Output, expression *regexp.Regexp) []string {
 	p.t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), waitTimeout)
 	defer cancel()
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
@@ -92,7 +92,7 @@ func (p *background) exitCode() int {
 	p.t.Helper()
 	select {
 	case <-p.exited:
-	case <-time.After(patience):
+	case <-time.After(waitTimeout):
 		p.t.Fatalf("%q did not end\nstdout:\n%s\nstderr:\n%s", p.cmd.Args, p.out, p.err)
 	}
 	return p.cmd.ProcessState.ExitCode()

@@ -342,7 +342,7 @@ func TestMasterTokenFailuresAreLimited(t *testing.T) {
 // machine makes too few in a second.
 func heldUp(t *testing.T, guess func() answer) (held answer, failures int) {
 	t.Helper()
-	for deadline := time.Now().Add(patience); held.Status == 0; {
+	for deadline := time.Now().Add(waitTimeout); held.Status == 0; {
 		if time.Now().After(deadline) {
 			t.Fatalf("%d failures were answered, want 429", failures)
 		}

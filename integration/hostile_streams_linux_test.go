@@ -81,7 +81,7 @@ func TestHostileStreams(t *testing.T) {
 
 	// One line on each of very many streams. The client reads its answers meanwhile.
 	sending := make(chan error, 1)
-	go func() { // ends with the streams, or its patience
+	go func() { // ends with the streams, or waitTimeout
 		sending <- manyTimes(func() error { return sendAlone(uni.wt().session, "UNSUB:D:paint.room:alone\n") })
 	}()
 	for range manyStreams {
@@ -135,7 +135,7 @@ func manyTimes(f func() error) error {
 
 // resetOf opens a bidirectional stream and requires that the edge resets it.
 func resetOf(session *webtransport.Session) error {
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), waitTimeout)
 	defer cancel()
 	stream, err := session.OpenStreamSync(ctx)
 	if err != nil {
@@ -144,7 +144,7 @@ func resetOf(session *webtransport.Session) error {
 	if _, err := stream.Write([]byte{0}); err != nil && !unwanted(err) {
 		return err
 	}
-	if err := stream.SetReadDeadline(time.Now().Add(patience)); err != nil {
+	if err := stream.SetReadDeadline(time.Now().Add(waitTimeout)); err != nil {
 		return err
 	}
 	if _, err := stream.Read(make([]byte, 1)); !unwanted(err) {
@@ -156,7 +156,7 @@ func resetOf(session *webtransport.Session) error {
 
 // sendAlone sends a line on a unidirectional stream of its own.
 func sendAlone(session *webtransport.Session, line string) error {
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), waitTimeout)
 	defer cancel()
 	stream, err := session.OpenUniStreamSync(ctx)
 	if err != nil {
@@ -179,7 +179,7 @@ func writeEndless(session *webtransport.Session, length int) error {
 	if err != nil {
 		return err
 	}
-	if err := stream.SetWriteDeadline(time.Now().Add(patience)); err != nil {
+	if err := stream.SetWriteDeadline(time.Now().Add(waitTimeout)); err != nil {
 		return err
 	}
 	_, err = stream.Write(bytes.Repeat([]byte("SUB:D:paint.room:"), length/17))
@@ -259,7 +259,7 @@ func TestHostileStreamsBeforeAuthentication(t *testing.T) {
 	expectQUICEnd(t, conn)
 
 	// The edge has let go of the stray ones after a while: there is credit again.
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), waitTimeout)
 	defer cancel()
 	if _, err := stray.OpenStreamSync(ctx); err != nil {
 		t.Errorf("the edge keeps streams of a session that never was: %v", err)
@@ -271,7 +271,7 @@ func TestHostileStreamsBeforeAuthentication(t *testing.T) {
 
 // openBidi opens a bidirectional stream that stays open, if the edge lets it.
 func openBidi(session *webtransport.Session) error {
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), waitTimeout)
 	defer cancel()
 	stream, err := session.OpenStreamSync(ctx)
 	if err != nil {
@@ -402,7 +402,7 @@ func (e *edge) subscribeDeaf(session *webtransport.Session, pattern string) {
 			e.t.Fatal(err)
 		}
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), waitTimeout)
 	defer cancel()
 	main := e.openStream(session)
 	_, err := main.Write(wire.AppendMessage(nil, []byte("SUB:paint.room:"+pattern)))
@@ -417,7 +417,7 @@ func (e *edge) subscribeDeaf(session *webtransport.Session, pattern string) {
 		io.Reader
 		SetReadDeadline(time.Time) error
 	}{main, own} {
-		must(stream.SetReadDeadline(time.Now().Add(patience)))
+		must(stream.SetReadDeadline(time.Now().Add(waitTimeout)))
 		answer, err := readMessage(stream)
 		must(err)
 		if want := "OK:SUB:paint.room:" + pattern; string(answer) != want {

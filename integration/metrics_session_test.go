@@ -180,7 +180,7 @@ func checkLatency(t *testing.T, s samples, deliveries int) {
 	t.Helper()
 	const name = "millrace_publish_write_seconds"
 	count, sum := s[name+"_count"], s[name+"_sum"]
-	if count < 1 || count > float64(deliveries) || sum <= 0 || sum/count > patience.Seconds() {
+	if count < 1 || count > float64(deliveries) || sum <= 0 || sum/count > waitTimeout.Seconds() {
 		t.Errorf("%v writes took %v s, for %d deliveries", count, sum, deliveries)
 	}
 	type bucket struct{ le, count float64 }

@@ -76,7 +76,7 @@ func (e *edge) try(c call) (answer, error) {
 	if strings.HasPrefix(c.URL, "/") {
 		c.URL = e.httpURL(c.URL)
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), waitTimeout)
 	defer cancel()
 	var body io.Reader
 	if c.Body != nil {

@@ -191,7 +191,7 @@ func carriers(token string) map[string]http.Header {
 // exchange sends a request and keeps the answer.
 func (w *watched) exchange(l lane, what string, c call, host string) answer {
 	w.t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), waitTimeout)
 	defer cancel()
 	var body io.Reader
 	if c.Body != nil {
@@ -373,7 +373,7 @@ func (w *watched) raw(what string, port int, secure bool, request string) (statu
 		w.t.Fatal(err)
 	}
 	defer conn.Close()
-	if err := conn.SetDeadline(time.Now().Add(patience)); err != nil {
+	if err := conn.SetDeadline(time.Now().Add(waitTimeout)); err != nil {
 		w.t.Fatal(err)
 	}
 	stream := conn.(interface {

@@ -191,7 +191,7 @@ func (q *quietTenant) send(n int, every time.Duration) []time.Duration {
 			return list
 		}
 		q.t.Logf("message %d of %d did not come", len(list), n)
-	case <-time.After(patience):
+	case <-time.After(waitTimeout):
 		q.t.Logf("not all of %d messages came", n)
 	}
 	return nil
@@ -316,7 +316,7 @@ func (q *quietTenant) beside(c *hostileTenant) (p50, p99 time.Duration) {
 func startCrowd(t *testing.T, c *hostileTenant) (stop func()) {
 	t.Helper()
 	a := startApart(t, "TestCrowdProcess", c)
-	a.await("ready", 2*patience)
+	a.await("ready", 2*waitTimeout)
 	return func() { a.end("crowd:") }
 }
 

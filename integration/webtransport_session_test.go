@@ -110,7 +110,7 @@ func TestWebTransportOtherTraffic(t *testing.T) {
 	s.subscribe("paint.room", "x")
 	for range 20 { // more than may be open at once
 		second := e.openStream(s.wt().session)
-		if err := second.SetReadDeadline(time.Now().Add(patience)); err != nil {
+		if err := second.SetReadDeadline(time.Now().Add(waitTimeout)); err != nil {
 			t.Fatal(err)
 		}
 		var reset *webtransport.StreamError
@@ -181,7 +181,7 @@ func TestWebTransportSilentClient(t *testing.T) {
 	transport := &quic.Transport{Conn: socket}
 	defer transport.Close()
 	announced := atLength(5*time.Second, time.Minute)
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), waitTimeout)
 	defer cancel()
 	conn, err := transport.Dial(ctx, e.udpAddress(), e.quicTLS(), &quic.Config{
 		EnableDatagrams: true, EnableStreamResetPartialDelivery: true, MaxIdleTimeout: announced,
@@ -203,7 +203,7 @@ func TestWebTransportSilentClient(t *testing.T) {
 		listed = len(got.Connections)
 	}
 	want := min(announced, 30*time.Second)
-	if took := time.Since(begin); took < want*2/3 || took > want+patience/2 {
+	if took := time.Since(begin); took < want*2/3 || took > want+waitTimeout/2 {
 		t.Errorf("the edge forgot the client after %v, want about %v", took, want)
 	}
 }
@@ -238,7 +238,7 @@ func TestWebTransportStuckStream(t *testing.T) {
 	// What is left of the others comes in order, and the rest is accounted for.
 	received, lost, last := 0, 0, -1
 	for received+lost < messages {
-		if err := stream.SetReadDeadline(time.Now().Add(patience)); err != nil {
+		if err := stream.SetReadDeadline(time.Now().Add(waitTimeout)); err != nil {
 			t.Fatal(err)
 		}
 		message, err := readMessage(reader)
@@ -302,7 +302,7 @@ func (p plainSession) exchange(line, want string) error {
 	if _, err := p.stream.Write(wire.AppendMessage(nil, []byte(line))); err != nil {
 		return err
 	}
-	if err := p.stream.SetReadDeadline(time.Now().Add(patience)); err != nil {
+	if err := p.stream.SetReadDeadline(time.Now().Add(waitTimeout)); err != nil {
 		return err
 	}
 	got, err := readMessage(p.stream)
@@ -316,7 +316,7 @@ func (p plainSession) exchange(line, want string) error {
 // and returns the lines.
 func (p plainSession) follow() (lines []string, err error) {
 	for {
-		if err := p.stream.SetReadDeadline(time.Now().Add(patience)); err != nil {
+		if err := p.stream.SetReadDeadline(time.Now().Add(waitTimeout)); err != nil {
 			return lines, err
 		}
 		message, err := readMessage(p.stream)
@@ -331,7 +331,7 @@ func (p plainSession) follow() (lines []string, err error) {
 	}{{"session", p.session.Context()}, {"connection", p.conn.Context()}} {
 		select {
 		case <-c.ctx.Done():
-		case <-time.After(patience):
+		case <-time.After(waitTimeout):
 			return lines, fmt.Errorf("the %s does not end", c.what)
 		}
 	}
@@ -393,7 +393,7 @@ func (e *edge) checkFarewell(end func()) {
 		}
 	}
 	if took := time.Since(begin); took < 6500*time.Millisecond || took > 20*time.Second {
-		e.t.Errorf("the last connection ended after %v, want the drain's 7s, and not the 30s of a client's own patience", took)
+		e.t.Errorf("the last connection ended after %v, want the drain's 7s, and not the 30s of a client's own waitTimeout", took)
 	}
 }
 
