@@ -24,7 +24,7 @@ func TestBackup(t *testing.T) {
 
 	file := filepath.Join(t.TempDir(), "tokens.backup")
 	e.admin("backup", file).want(0, "", "1 master tokens and 3 access tokens")
-	e.admin("backup", file).want(1, "", "exists already")
+	e.admin("backup", file).want(1, "", "already exists")
 	e.admin("backup", filepath.Join(file, "x")).want(1, "", "not a directory")
 	info, err := os.Stat(file)
 	if err != nil || info.Mode() != 0o600 {

@@ -172,13 +172,13 @@ func TestBenchRefuses(t *testing.T) {
 		"another scenario's flag":  {"", []string{"idle", "--window", "3"}, 2, "--window: not for idle; it is for fanout"},
 		"a small payload":          {"", []string{"--payload", "3"}, 2, "--payload: must be from 24 to"},
 		"a payload over the limit": {"", []string{"--payload", "65537", "--subscribers", "2"}, 1, "over the edge's max_payload (ERR:payload_too_large"},
-		"a payload far over it":    {"", []string{"--payload", "100000", "--subscribers", "2"}, 1, "far over the edge's max_payload"},
+		"a payload far over it":    {"", []string{"--payload", "100000", "--subscribers", "2"}, 1, "far above the edge's max_payload"},
 		"a cap over the limit":     {"", []string{"--cap", "16385"}, 1, "must be an integer from 1 to 16384 (400 invalid_body) (--cap sets it)"},
 		"a transport":              {"", []string{"--transport", "carrier"}, 2, "--transport: must be websocket or webtransport"},
 		"no process":               {"", []string{"--server-pid", "99999999"}, 2, "--server-pid: must be "},
 		"a foreign tenant":         {"MILLRACE_TOKEN=" + other, []string{"--tenant", "paint.other"}, 1, `needs a grant for the tenant "paint.other" with ` + "`bench.#`"},
 		"an unknown access token":  {"MILLRACE_TOKEN=AT_" + unknownID + "_" + unknownID, nil, 1, "401 unauthorized"},
-		"no token":                 {"MILLRACE_TOKEN=", nil, 2, "a token is needed"},
+		"no token":                 {"MILLRACE_TOKEN=", nil, 2, "a token is required"},
 		"what is no token":         {"MILLRACE_TOKEN=secret-text", nil, 2, "is no token"},
 	}
 	refuses := func(t *testing.T) { // ends when all have

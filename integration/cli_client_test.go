@@ -59,7 +59,7 @@ func (p *background) await(o *capture.Output, text string) {
 // awaitMatch returns the match, and its groups, when the process has written one.
 func (p *background) awaitMatch(o *capture.Output, expression *regexp.Regexp) []string {
 	p.t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), waitTimeout)
 	defer cancel()
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
@@ -92,7 +92,7 @@ func (p *background) exitCode() int {
 	p.t.Helper()
 	select {
 	case <-p.exited:
-	case <-time.After(patience):
+	case <-time.After(waitTimeout):
 		p.t.Fatalf("%q did not end\nstdout:\n%s\nstderr:\n%s", p.cmd.Args, p.out, p.err)
 	}
 	return p.cmd.ProcessState.ExitCode()
@@ -184,7 +184,7 @@ func TestCLIClientRefusals(t *testing.T) {
 	other := "MILLRACE_TOKEN=AT_" + unknownID + "_" + unknownID
 	for _, command := range []string{"publish", "subscribe"} {
 		e.pubsub([]string{other}, "", with(command, "a")...).want(1, "", "the edge refused the connection: ").want(1, "", "401 unauthorized")
-		e.pubsub(nil, "", with(command, "a")...).want(2, "", "an access token is needed")
+		e.pubsub(nil, "", with(command, "a")...).want(2, "", "an access token is required")
 		e.pubsub(env, "", command, "--url", fmt.Sprintf("wss://localhost:%d", e.HTTPS), "--tenant", "paint.room", "a").want(1, "", "--ca names a certificate authority")
 	}
 	e.pubsub(env, "", "publish", "--insecure", "--url", fmt.Sprintf("wss://localhost:%d", e.HTTPS), "--tenant", "paint.room", "a").want(0, "", "")

@@ -97,7 +97,7 @@ func TestCLIMasterTokens(t *testing.T) {
 	e.rest("GET", "/v1/tokens", made.Token, nil).decode(t, http.StatusOK, new(object))
 
 	token := e.issueAs(made.Token, tokenRequest(allowAll("room")))
-	rotated := e.admin("master-token", "rotate", made.ID, "--revoke-tokens").want(0, "token ", "shown this once").want(0, "revoked access tokens  1", "")
+	rotated := e.admin("master-token", "rotate", made.ID, "--revoke-tokens").want(0, "token ", "shown only once").want(0, "revoked access tokens  1", "")
 	e.rest("GET", "/v1/tokens", made.Token, nil).problem(t, http.StatusUnauthorized, "bad_master_token")
 	e.rest("GET", "/v1/tokens", masterToken.FindString(rotated.out), nil).decode(t, http.StatusOK, new(object))
 	if got := e.status(e.master, token.TokenID); got != "revoked" {
@@ -158,7 +158,7 @@ func TestCLITokens(t *testing.T) {
 	token := strings.TrimSuffix(quiet.out, "\n")
 	e.dial(token).subscribe("other", "#")
 	id := token[3:35]
-	e.admin("token", "issue", "--tenant", "other", "--expires-at", in(time.Minute)).want(0, "token id", "shown this once")
+	e.admin("token", "issue", "--tenant", "other", "--expires-at", in(time.Minute)).want(0, "token id", "shown only once")
 	e.admin("token", "list", "--tenant", "other").want(0, id+"  valid", "").want(0, "  cli ", "")
 	e.admin("token", "list", "--tenant", "none").want(0, "TOKEN ID", "")
 	e.admin("token", "list", "--limit", "1").want(0, "TOKEN ID", "More tokens follow: --cursor ")

@@ -38,13 +38,13 @@ var transports = []transport{
 		gone: func(err error) bool {
 			return errors.Is(err, syscall.ECONNREFUSED) || errors.Is(err, syscall.ECONNRESET)
 		},
-		rude: rudeWebSockets, flooder: webSocketFlooder, half: halfWebSockets,
+		rude: webSocketAborts, flooder: webSocketFlooder, half: incompleteWebSockets,
 	},
 	{
 		name: "webtransport", other: "websocket", tryOpen: (*edge).tryWebTransport, codeAlone: true,
 		crowd: atLength(20, 50), races: atLength(32, 120), reloads: atLength(6, 20),
 		gone: func(error) bool { return false }, // the port answers until the end
-		rude: rudeWebTransports, flooder: webTransportFlooder, half: halfWebTransports,
+		rude: webTransportAborts, flooder: webTransportFlooder, half: incompleteWebTransports,
 	},
 }
 

@@ -81,7 +81,7 @@ func deliverModes(c *stage) {
 				want = 1
 			}
 			delivered, total := make([][]wire.Deliver, len(sockets)), 0
-			for end := time.Now().Add(patience); total < want*messages && time.Now().Before(end); {
+			for end := time.Now().Add(waitTimeout); total < want*messages && time.Now().Before(end); {
 				for i, s := range sockets { // all at once, unless the broker asks other edges first
 					got := s.untilFence()
 					if c.far != nil { // it may have waited for the answers until somebody heard it

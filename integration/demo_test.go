@@ -34,7 +34,7 @@ func (d *devEdge) ask(t *testing.T, scheme string, r demoRequest) answer {
 	if scheme == "http" {
 		protocol, port = "http", d.ports[1]
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), waitTimeout)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, r.method, fmt.Sprintf("%s://localhost:%d%s", protocol, port, r.path), nil)
 	if err != nil {
@@ -175,7 +175,7 @@ func (d *devEdge) leafHash(t *testing.T) [sha256.Size]byte {
 
 func leafHash(t *testing.T, port int) [sha256.Size]byte {
 	t.Helper()
-	dialer := &net.Dialer{Timeout: patience}
+	dialer := &net.Dialer{Timeout: waitTimeout}
 	conn, err := tls.DialWithDialer(dialer, "tcp", fmt.Sprintf("127.0.0.1:%d", port), &tls.Config{
 		ServerName: "localhost", InsecureSkipVerify: true, // as a browser, which compares the hash
 	})
@@ -201,7 +201,7 @@ func TestDemoIsNoModule(t *testing.T) {
 		return path
 	}
 	run := func(args ...string) (string, error) {
-		ctx, cancel := context.WithTimeout(t.Context(), patience) // an edge that starts does not end
+		ctx, cancel := context.WithTimeout(t.Context(), waitTimeout) // an edge that starts does not end
 		defer cancel()
 		cmd := exec.CommandContext(ctx, millrace, args...)
 		cmd.Dir = dir

@@ -159,7 +159,7 @@ func (e *exampleEdge) paste(blocks ...string) *exec.Cmd {
 // subscribers are the sessions of the edge that have a subscription, by their ids.
 func (e *exampleEdge) subscribers(t *testing.T) (ids []int) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), waitTimeout)
 	defer cancel()
 	out, err := exec.CommandContext(ctx, "curl", "-sSf", "--noproxy", "*", fmt.Sprintf("http://localhost:%d/pubsub/connections", e.ports[2])).Output()
 	var list struct {
@@ -183,7 +183,7 @@ func (e *exampleEdge) subscribers(t *testing.T) (ids []int) {
 // earlier, of tabs whose end the edge has not noticed yet.
 func (e *exampleEdge) awaitSubscription(t *testing.T, earlier []int) {
 	t.Helper()
-	timeout := time.NewTimer(patience)
+	timeout := time.NewTimer(waitTimeout)
 	defer timeout.Stop()
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
@@ -196,7 +196,7 @@ func (e *exampleEdge) awaitSubscription(t *testing.T, earlier []int) {
 		select {
 		case <-tick.C:
 		case <-timeout.C:
-			t.Fatalf("nobody subscribed in %v", patience)
+			t.Fatalf("nobody subscribed in %v", waitTimeout)
 		}
 	}
 }

@@ -32,7 +32,7 @@ func TestHostileMigration(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				ctx, cancel := context.WithTimeout(context.Background(), patience)
+				ctx, cancel := context.WithTimeout(context.Background(), waitTimeout)
 				defer cancel()
 				if err := path.Probe(ctx); err != nil {
 					t.Fatal(err)
@@ -45,7 +45,7 @@ func TestHostileMigration(t *testing.T) {
 		// As a NAT does that forgets an address. The client does not know.
 		{"the client is moved", "moved", func(t *testing.T, e *edge) (*quic.Conn, func()) {
 			r := e.startRelay()
-			ctx, cancel := context.WithTimeout(context.Background(), patience)
+			ctx, cancel := context.WithTimeout(context.Background(), waitTimeout)
 			defer cancel()
 			conn, err := quic.DialAddr(ctx, r.address().String(), e.quicTLS(),
 				&quic.Config{EnableDatagrams: true, EnableStreamResetPartialDelivery: true, InitialPacketSize: 1200})

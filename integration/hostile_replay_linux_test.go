@@ -250,7 +250,7 @@ func TestHostileReplay(t *testing.T) {
 	}
 
 	// A first connection gets a ticket, with which the second one resumes.
-	ctx, cancel := context.WithTimeout(context.Background(), 2*patience)
+	ctx, cancel := context.WithTimeout(context.Background(), 2*waitTimeout)
 	defer cancel()
 	config := e.resumption(ctx)
 

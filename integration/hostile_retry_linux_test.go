@@ -26,7 +26,7 @@ func TestHostileFirstPackets(t *testing.T) {
 	)
 	raced := len(buildFlags) > 0 // the edge is too slow then to get over the limit for sure
 	socket := e.socketAt("127.0.0.5")
-	if err := socket.SetReadDeadline(time.Now().Add(patience)); err != nil {
+	if err := socket.SetReadDeadline(time.Now().Add(waitTimeout)); err != nil {
 		t.Fatal(err)
 	}
 	asked := make(chan error, 1)

@@ -56,7 +56,7 @@ func (e *edge) http2() *http.Transport {
 // roundTrip sends a request without body to the HTTPS site.
 func (e *edge) roundTrip(client http.RoundTripper, method, path string, header http.Header) answer {
 	e.t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), waitTimeout)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, method, e.httpsURL(path), nil)
 	if err != nil {

@@ -21,7 +21,7 @@ import (
 var millrace, built string
 
 func TestMain(m *testing.M) {
-	if os.Getenv(apartEnv) != "" { // another test runs this one
+	if os.Getenv(subprocessEnv) != "" { // another test runs this one
 		os.Exit(m.Run())
 	}
 	waitTogether()

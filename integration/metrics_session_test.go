@@ -13,14 +13,14 @@ import (
 	"github.com/millrace/millrace/wire"
 )
 
-// counted is a link that counts what the client sends and gets, into a tally that
-// several share.
+// counted is a link that counts what the client sends and receives. Several links may
+// share a trafficCount.
 type counted struct {
 	link
-	*tally
+	*trafficCount
 }
 
-type tally struct {
+type trafficCount struct {
 	mu                sync.Mutex
 	bytesIn, bytesOut int            // from the edge's side
 	frames, lines     int            // that clients got
@@ -57,8 +57,8 @@ func (c counted) read() (int, []byte, error) {
 	return kind, message, nil
 }
 
-// metrics are what an edge shows whose clients are all counted here.
-func (c *tally) metrics() samples {
+// metrics returns the metrics of an edge whose clients are all counted here.
+func (c *trafficCount) metrics() samples {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	s := samples{
@@ -74,8 +74,8 @@ func (c *tally) metrics() samples {
 	return s
 }
 
-// count makes a session one of those that are counted.
-func (c *tally) count(s *socket) *socket {
+// count adds a session to those that are counted.
+func (c *trafficCount) count(s *socket) *socket {
 	s.link = counted{s.link, c}
 	return s
 }
@@ -85,7 +85,7 @@ func (c *tally) count(s *socket) *socket {
 func TestMetricsOfSessions(t *testing.T) {
 	t.Parallel()
 	e := startEdge(t, metricsCaddyfile)
-	all := &tally{errors: map[string]int{}}
+	all := &trafficCount{errors: map[string]int{}}
 	published, delivered := 0, 0
 	gauges := func(connections, subscriptions int) samples {
 		return samples{
@@ -180,7 +180,7 @@ func checkLatency(t *testing.T, s samples, deliveries int) {
 	t.Helper()
 	const name = "millrace_publish_write_seconds"
 	count, sum := s[name+"_count"], s[name+"_sum"]
-	if count < 1 || count > float64(deliveries) || sum <= 0 || sum/count > patience.Seconds() {
+	if count < 1 || count > float64(deliveries) || sum <= 0 || sum/count > waitTimeout.Seconds() {
 		t.Errorf("%v writes took %v s, for %d deliveries", count, sum, deliveries)
 	}
 	type bucket struct{ le, count float64 }

@@ -121,7 +121,7 @@ func (e *edge) awaitMetrics(wrong func(samples) string) samples {
 	e.t.Helper()
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
-	for end := time.Now().Add(patience / 3); ; <-tick.C {
+	for end := time.Now().Add(waitTimeout / 3); ; <-tick.C {
 		got := e.metrics()
 		what := wrong(got)
 		if what == "" {

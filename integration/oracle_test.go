@@ -154,7 +154,7 @@ func (o *oracle) settled() {
 // settle waits until all has come that is to come.
 func (o *oracle) settle() {
 	o.t.Helper()
-	deadline := time.After(patience)
+	deadline := time.After(waitTimeout)
 	for o.pending.Load() > 0 {
 		select {
 		case <-o.idle:
@@ -173,7 +173,7 @@ func (o *oracle) settle() {
 				}
 			}
 			o.mu.Unlock()
-			o.t.Fatalf("%d of what is to come did not come in %v", o.pending.Load(), patience)
+			o.t.Fatalf("%d of what is to come did not come in %v", o.pending.Load(), waitTimeout)
 		}
 	}
 }

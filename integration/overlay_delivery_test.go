@@ -69,7 +69,7 @@ func (o *overlay) spread(pattern, channel string, counts ...int) (sessions [][]*
 			}
 			first := sessions[at][0]
 			arrived := make(chan error, 1)
-			go func() { // ends with the message, or the link's patience
+			go func() { // ends with the message, or the link's timeout
 				for {
 					_, frame, err := first.read()
 					if err != nil || strings.HasSuffix(string(payloadOf(frame)), mark) {
@@ -231,7 +231,7 @@ func collectNumbers(t *testing.T, sessions [][]*socket, messages int, publish fu
 	var err error
 	select {
 	case <-all:
-	case <-time.After(patience):
+	case <-time.After(waitTimeout):
 		err = errors.New("not all messages came")
 	}
 	time.Sleep(200 * time.Millisecond) // for those that come twice
@@ -270,7 +270,7 @@ func TestOrderOverEdges(t *testing.T) {
 	outcomes := make(chan error, len(subscribers))
 	begin := time.Now()
 	for at, s := range subscribers {
-		go func() { // ends with the sequences, or the link's patience
+		go func() { // ends with the sequences, or the link's timeout
 			outcomes <- readSequences(s.link, publishers, messages/publishers, func() { slowest.read(at, 1) })
 			slowest.read(at, messages) // nobody is to wait for it
 		}()

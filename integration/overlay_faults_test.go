@@ -191,7 +191,7 @@ func TestRevocationOverEdges(t *testing.T) {
 		sessions := []*socket{one.session(1), one.session(2), one.session(0)}
 		ends := make(chan time.Time, len(sessions))
 		for _, s := range sessions {
-			go func() { // ends with the session, or the link's patience
+			go func() { // ends with the session, or the link's timeout
 				_ = s.untilEnd()
 				ends <- time.Now()
 			}()
@@ -254,7 +254,7 @@ func TestPartedEdge(t *testing.T) {
 	late.expectText("OK:SUB:paint.room:late")
 	o.edges[0].revoke(o.edges[0].master, doomed).decode(t, http.StatusOK, new(object))
 	for time.Since(parting) < partition { // under load
-		local.publish("paint.room", "load", beat) // local delivery goes on, and its listener has patience
+		local.publish("paint.room", "load", beat) // local delivery goes on, and its listener waits long enough
 		time.Sleep(time.Second)
 	}
 	revoked.ping() // the edge cannot know
@@ -285,7 +285,7 @@ func TestPartedEdge(t *testing.T) {
 func (o *overlay) reaches(from *socket, channel string, to *socket) {
 	o.t.Helper()
 	arrived := make(chan error, 1)
-	go func() { // ends with the message, or the link's patience
+	go func() { // ends with the message, or the link's timeout
 		_, _, err := to.read()
 		arrived <- err
 	}()
@@ -312,7 +312,7 @@ func TestStaleEdge(t *testing.T) {
 	proxy.part()
 	open.expectText("ERR:" + string(wire.CodeTokenUnverifiable))
 	open.expectClose(wire.CloseTryLater)
-	if took := time.Since(begin); took < 8*time.Second || took > patience {
+	if took := time.Since(begin); took < 8*time.Second || took > waitTimeout {
 		t.Errorf("it took %v, want about max_stale, 10s", took)
 	}
 	_, refused := o.edges[2].open(handshake{Token: o.token})

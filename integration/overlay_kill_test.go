@@ -44,7 +44,7 @@ func (o *overlay) stream(channel string, from int, to ...int) *stream {
 		heard := make(chan []stamped, 1)
 		s.heard = append(s.heard, heard)
 		l := sessions[at][0].link
-		go func() { // ends with the end of the stream, the session, or the link's patience
+		go func() { // ends with the end of the stream, the session, or the link's timeout
 			var list []stamped
 			for {
 				_, frame, err := l.read()

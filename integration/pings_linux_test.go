@@ -58,7 +58,7 @@ func TestPings(t *testing.T) {
 	}
 	publisher := e.dial(e.issue(allowAll("room")).Token)
 	go drain(publisher) // ends with the test
-	clients := startApart(t, "TestPingsProcess", p)
+	clients := startSubprocess(t, "TestPingsProcess", p)
 	clients.await("connected", 10*time.Minute)
 	for _, phase := range pingPhases {
 		quit, gone := make(chan struct{}), make(chan error, 1)
@@ -105,7 +105,7 @@ func publishBursts(to link, every time.Duration, burst int, quit <-chan struct{}
 func TestPingsProcess(t *testing.T) {
 	t.Parallel()
 	p := &pings{}
-	if !isApart(t, p) {
+	if !isSubprocess(t, p) {
 		return
 	}
 	var answered, other atomic.Int64
@@ -176,5 +176,5 @@ func TestPingsProcess(t *testing.T) {
 		}
 		fmt.Println("end: " + phase.name)
 	}
-	untilEnd()
+	awaitParent()
 }

@@ -162,7 +162,7 @@ func TestRestUnreadBody(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer conn.Close()
-			if err := conn.SetDeadline(time.Now().Add(patience)); err != nil {
+			if err := conn.SetDeadline(time.Now().Add(waitTimeout)); err != nil {
 				t.Fatal(err)
 			}
 			_, err = fmt.Fprintf(conn, "POST /v1/get-token HTTP/1.1\r\nHost: localhost:%d\r\n%s\r\nContent-Length: 50000\r\n\r\n{", e.HTTP, c.header)
@@ -177,7 +177,7 @@ func TestRestUnreadBody(t *testing.T) {
 	}
 	for name, client := range map[string]http.RoundTripper{"HTTP/2": e.http2(), "HTTP/3": e.http3()} {
 		t.Run(name, func(t *testing.T) {
-			ctx, cancel := context.WithTimeout(t.Context(), patience)
+			ctx, cancel := context.WithTimeout(t.Context(), waitTimeout)
 			defer cancel()
 			never, stop := io.Pipe()
 			defer stop.Close()
@@ -206,7 +206,7 @@ func (e *edge) firstLine(request string) string {
 		e.t.Fatal(err)
 	}
 	defer conn.Close()
-	if err := conn.SetDeadline(time.Now().Add(patience)); err != nil {
+	if err := conn.SetDeadline(time.Now().Add(waitTimeout)); err != nil {
 		e.t.Fatal(err)
 	}
 	request = strings.Replace(request, "Host: localhost\r\n", fmt.Sprintf("Host: localhost:%d\r\n", e.HTTP), 1)

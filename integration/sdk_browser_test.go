@@ -53,7 +53,7 @@ func startSDKBrowser(t *testing.T, c *browser) *sdkBrowser {
 	c.open("page", strings.Replace(server.URL, "127.0.0.1", "localhost", 1)+"/page", "")
 	select {
 	case <-b.linked:
-	case <-time.After(patience):
+	case <-time.After(waitTimeout):
 		t.Fatal("the page does not run")
 	}
 	t.Cleanup(func() {

@@ -80,7 +80,7 @@ func (c *sdkClient) answer(id int, cmd string) sdkReport {
 	c.t.Helper()
 	r, ok := c.answers.take(func(r sdkReport) bool { return r.ID == id })
 	if !ok {
-		c.t.Fatalf("%s: no answer to %s in %v; events: %v", c.kind, cmd, patience, c.events.rest())
+		c.t.Fatalf("%s: no answer to %s in %v; events: %v", c.kind, cmd, waitTimeout, c.events.rest())
 	}
 	return r
 }
@@ -155,7 +155,7 @@ func (c *sdkClient) eventThat(name string, wanted func(sdkReport) bool) sdkRepor
 	c.t.Helper()
 	r, ok := c.events.take(func(r sdkReport) bool { return r.Event == name && wanted(r) })
 	if !ok {
-		c.t.Fatalf("%s: no event %s in %v; there were %v", c.kind, name, patience, c.events.rest())
+		c.t.Fatalf("%s: no event %s in %v; there were %v", c.kind, name, waitTimeout, c.events.rest())
 	}
 	return r
 }
@@ -165,7 +165,7 @@ func (c *sdkClient) eitherEvent(names ...string) sdkReport {
 	c.t.Helper()
 	r, ok := c.events.take(func(r sdkReport) bool { return slices.Contains(names, r.Event) })
 	if !ok {
-		c.t.Fatalf("%s: no event of %q in %v; there were %v", c.kind, names, patience, c.events.rest())
+		c.t.Fatalf("%s: no event of %q in %v; there were %v", c.kind, names, waitTimeout, c.events.rest())
 	}
 	return r
 }
@@ -176,7 +176,7 @@ func (c *sdkClient) isBack() sdkReport {
 	c.t.Helper()
 	r, ok := c.events.take(func(r sdkReport) bool { return (r.Event == "reconnected" || r.Event == "recovered") && r.Away != 0 })
 	if !ok {
-		c.t.Fatalf("%s: no other connection in %v; there were %v", c.kind, patience, c.events.rest())
+		c.t.Fatalf("%s: no other connection in %v; there were %v", c.kind, waitTimeout, c.events.rest())
 	}
 	return r
 }
@@ -227,7 +227,7 @@ func (s *sdkSub) next() sdkReport {
 	r, ok := s.messages.take(func(sdkReport) bool { return true })
 	switch {
 	case !ok:
-		s.c.t.Fatalf("%s: no message in %v; events: %v", s.c.kind, patience, s.c.events.rest())
+		s.c.t.Fatalf("%s: no message in %v; events: %v", s.c.kind, waitTimeout, s.c.events.rest())
 	case r.Event != "message":
 		s.c.t.Fatalf("%s: the subscription ended: %v", s.c.kind, r.Error)
 	}

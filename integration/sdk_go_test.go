@@ -96,7 +96,7 @@ func (c *goClient) run() {
 }
 
 func (c *goClient) carryOut(command sdkCommand, answer *sdkReport) error {
-	ctx, cancel := context.WithTimeout(c.host.ctx, patience)
+	ctx, cancel := context.WithTimeout(c.host.ctx, waitTimeout)
 	defer cancel()
 	if command.Master != "" {
 		return c.administer(ctx, command, answer)

@@ -157,9 +157,9 @@ func (m *mailbox) put(r sdkReport) {
 	m.more = make(chan struct{})
 }
 
-// take removes the first report that matches, and waits for it with patience.
+// take removes the first report that matches, and waits up to waitTimeout for it.
 func (m *mailbox) take(matches func(sdkReport) bool) (sdkReport, bool) {
-	timeout := time.NewTimer(patience)
+	timeout := time.NewTimer(waitTimeout)
 	defer timeout.Stop()
 	seen := 0
 	for {

@@ -218,7 +218,7 @@ func (k *sdkLink) silent(command sdkCommand) sdkReport {
 	select {
 	case r := <-answered:
 		return r
-	case <-time.After(patience):
+	case <-time.After(waitTimeout):
 		return sdkReport{Error: &sdkError{Code: "no answer", Text: command.Cmd}}
 	case <-k.quit:
 		return sdkReport{Error: &sdkError{Code: "the test has ended"}}
@@ -290,7 +290,7 @@ func (k *sdkLink) read() (kind int, message []byte, err error) {
 	r, ok := k.out.take(func(sdkReport) bool { return true })
 	switch {
 	case !ok:
-		return 0, nil, errPatience
+		return 0, nil, errWaitTimeout
 	case r.Event == "line":
 		return asText, []byte(r.Detail), nil
 	case r.Event == "ended":

@@ -216,7 +216,7 @@ func sdkKill(t *testing.T, lab *sdkLab) {
 	p.from.kill()
 	for i, c := range p.clients {
 		e := c.isBack()
-		if e.Edge != p.to.httpsURL("") || e.Away > inMS(patience) {
+		if e.Edge != p.to.httpsURL("") || e.Away > inMS(waitTimeout) {
 			t.Errorf("%s: got %v, want the edge %s and how long it took", c.kind, e, p.to.httpsURL(""))
 		}
 		wantSoon(c, e, killed)

@@ -130,7 +130,7 @@ func (p *sdkPair) heardBy(listener *socket) {
 	for i, c := range p.clients {
 		channel := fmt.Sprintf("of.%d", i)
 		arrived := make(chan error, 1)
-		go func() { // ends with the message, or the link's patience
+		go func() { // ends with the message, or the link's timeout
 			for {
 				_, frame, err := listener.read()
 				if d, broken := wire.DecodeDeliver(frame); err != nil || broken == nil && string(d.Channel) == channel {

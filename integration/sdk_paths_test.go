@@ -83,7 +83,7 @@ func (p *sdkPaths) suspects(c *sdkClient, broken time.Time) {
 func (p *sdkPaths) takesOver(c *sdkClient, to *badPath, broken time.Time) sdkReport {
 	p.t.Helper()
 	e := c.event("recovered")
-	if e.Edge != to.url() || e.Away <= 0 || e.Away > inMS(patience) {
+	if e.Edge != to.url() || e.Away <= 0 || e.Away > inMS(waitTimeout) {
 		p.t.Errorf("%s: got %v, want %s, and how long it took", c.kind, e, to.url())
 	}
 	wantSoon(c, e, broken)

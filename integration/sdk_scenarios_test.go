@@ -83,7 +83,7 @@ func sdkConnects(s *sdkStage) {
 	}
 	for range 2 {
 		// The clock of Firefox has milliseconds, against pages that measure what they must not.
-		if e := c.event("roundTrip"); e.RTT < 0 || (e.RTT == 0 && s.kind.where != "firefox") || e.RTT > inMS(patience) {
+		if e := c.event("roundTrip"); e.RTT < 0 || (e.RTT == 0 && s.kind.where != "firefox") || e.RTT > inMS(waitTimeout) {
 			s.t.Errorf("got %v, want a time", e)
 		}
 	}

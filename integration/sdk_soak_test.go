@@ -44,7 +44,7 @@ func startSDKLoad(t *testing.T, options sdkOptions) *sdkLoad {
 	l := &sdkLoad{sdkPair: startSDKPair(t, lab, options)}
 	for _, sub := range l.subs {
 		f := &follower{sub: sub, done: make(chan struct{})}
-		go f.run() // ends with "end", or the mailbox's patience
+		go f.run() // ends with "end", or the mailbox's timeout
 		l.follows = append(l.follows, f)
 	}
 	l.stream = startNumbers(l.publisher, l.tenant, "n")
@@ -56,7 +56,7 @@ func (f *follower) run() {
 	for {
 		r, ok := f.sub.messages.take(func(sdkReport) bool { return true })
 		if !ok || r.Event != "message" {
-			f.err = fmt.Errorf("after %d messages: no message in %v, or the end: %v", len(f.got), patience, r)
+			f.err = fmt.Errorf("after %d messages: no message in %v, or the end: %v", len(f.got), waitTimeout, r)
 			return
 		}
 		if string(r.Payload) == "end" {

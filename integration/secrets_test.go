@@ -1,10 +1,8 @@
 package integration
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
-	"io/fs"
 	"maps"
 	"net/http"
 	"net/http/httptest"
@@ -156,94 +154,6 @@ func TestNoSecretLeaves(t *testing.T) {
 	}
 }
 
-// findSecret returns the surroundings of a secret, as it stands or in any
-// percent-encoding, or "".
-func findSecret(text, secret string) string { return findIn(layers(text), secret) }
-
-// layers returns a text as it stands and with its percent-encodings decoded.
-func layers(text string) []string {
-	var all []string
-	for range 3 {
-		all = append(all, strings.ToLower(text))
-		if !percent.MatchString(text) {
-			break
-		}
-		text = percent.ReplaceAllStringFunc(text, func(code string) string {
-			c, err := strconv.ParseUint(code[1:], 16, 8)
-			if err != nil { // the expression allows no such thing
-				return code
-			}
-			return string(rune(c))
-		})
-	}
-	return all
-}
-
-func findIn(layers []string, secret string) string {
-	for _, text := range layers {
-		if at := strings.Index(text, secret); at >= 0 {
-			line, _, _ := strings.Cut(text[strings.LastIndexByte(text[:at], '\n')+1:], "\n")
-			return line
-		}
-	}
-	return ""
-}
-
-var percent = regexp.MustCompile(`%[0-9A-Fa-f]{2}`)
-
-// places collects what a running edge tells.
-func (w *watched) places() map[string]string {
-	w.t.Helper()
-	places := map[string]string{}
-	for path, proof := range map[string]string{
-		"/config/":                       "pubsub",
-		"/metrics":                       "caddy_http_requests_total",
-		"/debug/vars":                    "cmdline",
-		"/debug/pprof/cmdline":           "run",
-		"/debug/pprof/goroutine?debug=2": "goroutine",
-		"/pubsub/master-tokens":          "master_tokens",
-		"/pubsub/tokens":                 "token_id",
-		"/pubsub/connections":            "connections",
-	} {
-		got := w.do(call{Method: "GET", URL: w.adminURL(path)})
-		if got.Status != 200 || !bytes.Contains(got.Body, []byte(proof)) {
-			w.t.Errorf("admin %s: got %d without %q", path, got.Status, proof)
-		}
-		places["admin "+path] = string(got.Body)
-	}
-	for what, a := range w.answers {
-		var text strings.Builder
-		if err := a.Header.Write(&text); err != nil {
-			w.t.Fatal(err)
-		}
-		places["the answer to "+what] = text.String() + string(a.Body)
-	}
-	return places
-}
-
-// files reads everything below the edge's folder but the secret's own file.
-func (w *watched) files() map[string]string {
-	w.t.Helper()
-	files := map[string]string{}
-	err := filepath.WalkDir(w.Dir, func(path string, entry fs.DirEntry, err error) error {
-		if err != nil || !entry.Type().IsRegular() || entry.Name() == "from.file" {
-			return err
-		}
-		content, err := os.ReadFile(path)
-		files[strings.TrimPrefix(path, w.Dir)] = string(content)
-		return err
-	})
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	for _, name := range []string{"/config/caddy/autosave.json", "/everything.log"} {
-		if !strings.Contains(files[name], "pubsub") {
-			w.t.Errorf("there is no %s to search", name)
-		}
-	}
-	return files
-}
-
 // record is what is read of a line of the log.
 type record struct {
 	Logger, Msg, Method, Host, URI, Proto string
@@ -293,66 +203,6 @@ func (w *watched) checkLogged(places map[string]string) {
 			w.t.Errorf("no request was answered %d", status)
 		}
 	}
-}
-
-// administration makes, shows and ends tokens by both APIs.
-func (w *watched) administration() {
-	w.t.Helper()
-	var made struct{ ID, Token string }
-	w.ask("POST", "/pubsub/master-tokens", object{"name": "made", "tenant_prefix": "paint."}).decode(w.t, 200, &made)
-	w.hide("master token made by the admin API", made.Token)
-	w.ask("POST", "/pubsub/master-tokens/"+made.ID+"/rotate", object{}).decode(w.t, 200, &made)
-	w.hide("rotated master token", made.Token)
-	var token issued
-	w.ask("POST", "/pubsub/tokens", tokenRequest(allowAll("paint.room"))).decode(w.t, 200, &token)
-	w.hide("access token issued by the admin API", token.Token)
-
-	byMaster := w.issueAs(made.Token, tokenRequest(allowAll("room")))
-	w.hide("access token of the rotated master token", byMaster.Token)
-	for what, a := range map[string]answer{
-		"explain":              w.ask("POST", "/pubsub/explain", object{"token": token.Token, "action": "connect"}),
-		"explain of a master":  w.ask("POST", "/pubsub/explain", object{"token": made.Token, "action": "connect"}),
-		"explain as no JSON":   w.ask("POST", "/pubsub/explain", `{"token":"`+token.Token+`",,}`),
-		"a token as its id":    w.ask("POST", "/pubsub/explain", object{"token_id": token.Token, "action": "connect"}),
-		"a token as a field":   w.ask("POST", "/pubsub/tokens", object{token.Token: made.Token}),
-		"a token as the name":  w.ask("POST", "/pubsub/master-tokens", object{"name": strings.Repeat(made.Token, 8)}),
-		"a token as a prefix":  w.ask("POST", "/pubsub/master-tokens", object{"tenant_prefix": ":" + made.Token}),
-		"a token as the admin": w.do(call{Method: "GET", URL: w.adminURL("/pubsub/tokens"), Token: made.Token}),
-		"refresh":              w.refresh(made.Token, byMaster.TokenID, in(2*60e9)),
-		"refresh of a token":   w.refresh(made.Token, byMaster.Token, in(2*60e9)),
-		"refresh at a token":   w.refresh(made.Token, byMaster.TokenID, byMaster.Token),
-		"revoke":               w.revoke(made.Token, byMaster.Token),
-		"revoke a master":      w.revoke(made.Token, w.master),
-		"revoke by no JSON":    w.rest("DELETE", "/v1/revoke-token", w.master, `{"token":"`+token.Token+`"`),
-		"get-token as field":   w.rest("POST", "/v1/get-token", w.master, object{token.Token: 1}),
-		"get-token as value":   w.rest("POST", "/v1/get-token", w.master, object{"created_by": []string{token.Token}}),
-		"get-token as a rule":  w.rest("POST", "/v1/get-token", w.master, tokenRequest(grant("room", []string{token.Token + "#x"}, nil))),
-		"list":                 w.rest("GET", "/v1/tokens", made.Token, nil),
-	} {
-		w.answers[what] = a
-	}
-}
-
-// ask calls the admin API. The answers of those calls that show a secret are
-// not searched, all others are.
-func (w *watched) ask(method, path string, body any) answer {
-	w.t.Helper()
-	return w.do(call{Method: method, URL: w.adminURL(path), Body: w.encode(body)})
-}
-
-// replaceMasters puts another static master token in the place of all others.
-func (w *watched) replaceMasters() {
-	w.t.Helper()
-	text, err := os.ReadFile(w.file)
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	begin, end := bytes.Index(text, []byte("master_token {env")), bytes.Index(text, []byte("bandwidth"))
-	last := newMasterToken()
-	w.reload(string(text[:begin]) + "master_token " + hashForm(w.hide("master token of a reload", last)) + "\n" + string(text[end:]))
-	w.list(last, "")
-	w.answers["a call with a removed master token"] = w.rest("GET", "/v1/tokens", w.master, nil)
-	w.answers["a call with a removed master token"].problem(w.t, 401, "bad_master_token")
 }
 
 // upstream is what the edge's sites proxy to.

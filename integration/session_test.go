@@ -242,7 +242,7 @@ func ingressCap(c *stage) {
 	}
 	c.settle(publisher, subscriber)
 	// The first 8 KiB pass at once, and the last may be owed.
-	if took := time.Since(begin); took < 1700*time.Millisecond || took > patience/2 {
+	if took := time.Since(begin); took < 1700*time.Millisecond || took > waitTimeout/2 {
 		c.t.Errorf("24 KiB at 8 KiB/s took %v, want about 2 s", took)
 	}
 }

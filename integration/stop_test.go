@@ -94,7 +94,7 @@ func (c *stage) checkDrain(begin, check func()) {
 		}
 		// Both times are taken here, when the messages are read: either may be late.
 		// A client that is told at the drain's end would have nothing of it.
-		if had := d.closed.Sub(d.told); had < 3*time.Second || had > patience/2 {
+		if had := d.closed.Sub(d.told); had < 3*time.Second || had > waitTimeout/2 {
 			c.t.Errorf("a client had %v to move, want at least 6s of the drain's 7s", had)
 		}
 		if first.IsZero() || d.told.Before(first) {

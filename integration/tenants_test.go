@@ -191,7 +191,7 @@ func (q *quietTenant) send(n int, every time.Duration) []time.Duration {
 			return list
 		}
 		q.t.Logf("message %d of %d did not come", len(list), n)
-	case <-time.After(patience):
+	case <-time.After(waitTimeout):
 		q.t.Logf("not all of %d messages came", n)
 	}
 	return nil
@@ -315,8 +315,8 @@ func (q *quietTenant) beside(c *hostileTenant) (p50, p99 time.Duration) {
 // startCrowd runs a crowd in a process of its own.
 func startCrowd(t *testing.T, c *hostileTenant) (stop func()) {
 	t.Helper()
-	a := startApart(t, "TestCrowdProcess", c)
-	a.await("ready", 2*patience)
+	a := startSubprocess(t, "TestCrowdProcess", c)
+	a.await("ready", 2*waitTimeout)
 	return func() { a.end("crowd:") }
 }
 
@@ -324,7 +324,7 @@ func startCrowd(t *testing.T, c *hostileTenant) (stop func()) {
 func TestCrowdProcess(t *testing.T) {
 	t.Parallel()
 	var c hostileTenant
-	if !isApart(t, &c) {
+	if !isSubprocess(t, &c) {
 		return
 	}
 	stop, err := c.start()
@@ -333,7 +333,7 @@ func TestCrowdProcess(t *testing.T) {
 	}
 	fmt.Println("ready")
 	begin := time.Now()
-	untilEnd()
+	awaitParent()
 	seconds := time.Since(begin).Seconds()
 	fmt.Printf("crowd: %.0f messages/s published, %.0f deliveries/s, %d subscriptions refused, at most %d patterns in a message\n",
 		float64(c.published.Load())/seconds, float64(c.delivered.Load())/seconds, c.refused.Load(), c.longest.Load())

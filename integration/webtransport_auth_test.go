@@ -231,14 +231,14 @@ func TestWebTransportAuthTimeout(t *testing.T) {
 	}
 	select {
 	case <-streamless.Context().Done():
-	case <-time.After(patience):
+	case <-time.After(waitTimeout):
 		t.Fatal("a session without a stream stays")
 	}
 	var end *closed
 	if err := sessionEnd(streamless); !errors.As(err, &end) || end.code != wire.CloseUnauthorized {
 		t.Errorf("the session without a stream ended with %v, want close code %d", err, wire.CloseUnauthorized)
 	}
-	if took := time.Since(begin); took < 4500*time.Millisecond || took > patience/2 {
+	if took := time.Since(begin); took < 4500*time.Millisecond || took > waitTimeout/2 {
 		t.Errorf("the sessions were closed after %v, want 5s", took)
 	}
 }

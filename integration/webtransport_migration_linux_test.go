@@ -90,7 +90,7 @@ func (e *edge) transportFrom(address string) *quic.Transport {
 // dialFrom is dialQUIC from an address.
 func (e *edge) dialFrom(address string) *quic.Conn {
 	e.t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), waitTimeout)
 	defer cancel()
 	conn, err := e.transportFrom(address).Dial(ctx, e.udpAddress(), e.quicTLS(), &quic.Config{
 		EnableDatagrams: true, EnableStreamResetPartialDelivery: true, InitialPacketSize: 1200,
@@ -110,7 +110,7 @@ func (e *edge) migrate(conn *quic.Conn, address string) {
 	if err != nil {
 		e.t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), waitTimeout)
 	defer cancel()
 	if err := path.Probe(ctx); err != nil {
 		e.t.Fatal(err)

@@ -33,7 +33,7 @@ func (s *socket) openLines() lineStream {
 
 func (l lineStream) send(text string) {
 	l.t.Helper()
-	if err := l.SetWriteDeadline(time.Now().Add(patience)); err != nil {
+	if err := l.SetWriteDeadline(time.Now().Add(waitTimeout)); err != nil {
 		l.t.Fatal(err)
 	}
 	if _, err := io.WriteString(l.SendStream, text); err != nil {
@@ -51,7 +51,7 @@ type ownStream struct {
 // acceptOwn takes the next U stream, which starts with its OK.
 func (s *socket) acceptOwn(tenant, pattern string) *ownStream {
 	s.t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), waitTimeout)
 	defer cancel()
 	stream, err := s.wt().session.AcceptUniStream(ctx)
 	s.must(err)
@@ -88,7 +88,7 @@ func (s *socket) tryOwn(l lineStream, pattern string) *ownStream {
 // next returns the next message; nil at the stream's end.
 func (u *ownStream) next() []byte {
 	u.t.Helper()
-	if err := u.stream.SetReadDeadline(time.Now().Add(patience)); err != nil {
+	if err := u.stream.SetReadDeadline(time.Now().Add(waitTimeout)); err != nil {
 		u.t.Fatal(err)
 	}
 	message, err := readMessage(u.reader)

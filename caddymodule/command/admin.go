@@ -16,7 +16,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// adminFlags are those of every command that administers a running edge.
+// adminFlags are the flags of every command that administers a running edge.
 type adminFlags struct {
 	address text
 	json    bool
@@ -27,15 +27,15 @@ func (f *adminFlags) add(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&f.json, "json", false, "print the answer as JSON")
 }
 
-// addAddress is add without what says how to show the answer.
+// addAddress adds the flags without --json.
 func (f *adminFlags) addAddress(cmd *cobra.Command) {
 	f.address = text(caddy.DefaultAdminListen)
-	cmd.Flags().Var(&f.address, "address", "admin endpoint of the edge, also like unix//run/caddy.sock; $CADDY_ADMIN changes the default")
+	cmd.Flags().Var(&f.address, "address", "admin endpoint of the edge, an address or a socket like unix//run/caddy.sock; $CADDY_ADMIN changes the default")
 }
 
-// ask calls the admin API and shows its answer: as JSON if that is wanted, else
-// by show, which decodes it.
-func (f *adminFlags) ask(cmd *cobra.Command, method, path string, body any, show func(answer []byte) error) error {
+// call calls the admin API and prints its answer: with --json as it is, else by show,
+// which decodes it.
+func (f *adminFlags) call(cmd *cobra.Command, method, path string, body any, show func(answer []byte) error) error {
 	answer, err := callAdmin(cmd.Context(), string(f.address), method, path, body)
 	if err != nil {
 		return err
@@ -47,11 +47,11 @@ func (f *adminFlags) ask(cmd *cobra.Command, method, path string, body any, show
 	return show(answer)
 }
 
-// adminPatience bounds one call of the admin API.
-const adminPatience = 30 * time.Second
+// adminTimeout bounds one call of the admin API.
+const adminTimeout = 30 * time.Second
 
-// callAdmin calls the admin API; body becomes JSON. A refusal is an
-// error with the text that the edge gave.
+// callAdmin calls the admin API with body as JSON. A refusal is an error with the text of
+// the edge.
 func callAdmin(ctx context.Context, address, method, path string, body any) ([]byte, error) {
 	var content io.Reader
 	if method != http.MethodGet {
@@ -64,7 +64,7 @@ func callAdmin(ctx context.Context, address, method, path string, body any) ([]b
 		}
 		content = bytes.NewReader(encoded)
 	}
-	ctx, cancel := context.WithTimeout(ctx, adminPatience)
+	ctx, cancel := context.WithTimeout(ctx, adminTimeout)
 	defer cancel()
 	stream, err := openAdmin(ctx, address, method, path, "application/json", content)
 	if err != nil {
@@ -78,11 +78,11 @@ func callAdmin(ctx context.Context, address, method, path string, body any) ([]b
 	return answer, nil
 }
 
-// maxAnswer bounds what is read of an answer of the admin API, but for a backup.
+// maxAnswer bounds, in bytes, an answer of the admin API other than a backup.
 const maxAnswer = 64 << 20
 
-// openAdmin calls the admin API, and returns what it answers if that is no refusal.
-// The caller closes it.
+// openAdmin calls the admin API, and returns the body of its answer, or an error if it
+// refused. The caller closes the body.
 func openAdmin(ctx context.Context, address, method, path, contentType string, content io.Reader) (io.ReadCloser, error) {
 	target, err := caddy.ParseNetworkAddress(address)
 	if err != nil || target.PortRangeSize() > 1 || !target.IsUnixNetwork() && target.StartPort == 0 {
@@ -101,7 +101,7 @@ func openAdmin(ctx context.Context, address, method, path, contentType string, c
 	if !target.IsUnixNetwork() {
 		req.Header.Set("Origin", base)
 	}
-	transport := &http.Transport{ // no proxy: the address is what the user named
+	transport := &http.Transport{ // no proxy: the call goes only to the address that the user named
 		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 			var d net.Dialer
 			return d.DialContext(ctx, target.Network, dial)
@@ -112,7 +112,7 @@ func openAdmin(ctx context.Context, address, method, path, contentType string, c
 	if err != nil {
 		var op *net.OpError
 		if errors.As(err, &op) && op.Op == "dial" {
-			return nil, fmt.Errorf("no admin endpoint at %s: %w (does the edge run? --address names another)", address, op.Err)
+			return nil, fmt.Errorf("no admin endpoint at %s: %w (is the edge running? --address names another endpoint)", address, op.Err)
 		}
 		return nil, fmt.Errorf("admin endpoint %s: %w", address, err)
 	}
@@ -127,7 +127,7 @@ func openAdmin(ctx context.Context, address, method, path, contentType string, c
 	return nil, errors.New(refusalText(res.StatusCode, answer))
 }
 
-// refusalText is what a refusal says: the detail of a problem body, or the error
+// refusalText returns the text of a refusal: the detail of a problem body, or the error
 // of Caddy's own admin API.
 func refusalText(status int, body []byte) string {
 	var refusal struct{ Detail, Code, Error string }

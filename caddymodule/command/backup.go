@@ -21,13 +21,13 @@ func backupCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "backup <file>",
 		Short: "Writes all stored tokens to a file, while the edge runs",
-		Long: "Writes all stored tokens, master tokens and access tokens, to a new file that its owner alone\n" +
-			"may read; - is stdout. Of secrets it has the SHA-256. With a NATS store any edge has all tokens.\n" +
-			"A file that does not become whole is removed.",
+		Long: "Writes all stored tokens, master tokens and access tokens, to a new file that only its owner\n" +
+			"can read; - is stdout. The file holds the SHA-256 of each secret, not the secret. With a NATS\n" +
+			"store, any edge has all tokens. If the backup fails, the file is removed.",
 		Example: "  pubsub backup tokens-$(date +%F).backup",
 	}
 	address.addAddress(cmd)
-	return leaf(cmd, argCount{1, 1}, func(cmd *cobra.Command, args []string) error {
+	return runnable(cmd, argCount{1, 1}, func(cmd *cobra.Command, args []string) error {
 		stream, err := openAdmin(cmd.Context(), string(address.address), http.MethodGet, "/pubsub/backup", tokenstore.BackupType, nil)
 		if err != nil {
 			return err
@@ -47,17 +47,16 @@ func backupCommand() *cobra.Command {
 	})
 }
 
-// copyBackup checks a backup on its way.
+// copyBackup copies a backup, and checks that it is complete.
 func copyBackup(to io.Writer, from io.Reader) (tokenstore.BackupSummary, error) {
 	return tokenstore.CheckBackup(io.TeeReader(from, to))
 }
 
-// saveBackup writes a backup to a new file, which goes away again if it does not become
-// whole.
+// saveBackup writes a backup to a new file, and removes the file if that fails.
 func saveBackup(name string, from io.Reader) (summary tokenstore.BackupSummary, err error) {
 	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if errors.Is(err, fs.ErrExist) {
-		return summary, fmt.Errorf("%s exists already: a backup gets a file of its own", name)
+		return summary, fmt.Errorf("%s already exists: a backup needs a new file", name)
 	} else if err != nil {
 		return summary, err
 	}
@@ -78,8 +77,8 @@ func saveBackup(name string, from io.Reader) (summary tokenstore.BackupSummary, 
 	return summary, err
 }
 
-// syncFolder has the disk know the names of a folder. Systems that cannot do so need
-// not.
+// syncFolder writes the names of the files in a folder to disk. Windows cannot do this,
+// and does not need it.
 func syncFolder(name string) error {
 	folder, err := os.Open(name)
 	if err != nil {
@@ -101,17 +100,17 @@ func restoreCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "restore <file>",
 		Short: "Adds the tokens of a backup that the edge's store does not have",
-		Long: "Adds the tokens of a backup that the edge's store does not have; - is stdin. What it has stays\n" +
-			"as it is, but for tokens that the backup knows to be revoked: these are revoked. So it can be\n" +
-			"repeated.\n\n" +
-			"Master tokens that were deleted after the backup was taken can be used again, and in a store that\n" +
-			"has been lost tokens that were revoked, and old secrets, too: docs/backups.md says what to do.",
+		Long: "Adds the tokens of a backup that the edge's store does not have; - is stdin. Tokens that the\n" +
+			"store has stay as they are, except that those revoked in the backup are revoked. A restore\n" +
+			"can be repeated.\n\n" +
+			"Master tokens that were deleted after the backup can be used again. If the store was lost, so can\n" +
+			"tokens that were revoked and secrets that were replaced: docs/backups.md says what to do.",
 		Example: "  pubsub restore --dry-run tokens.backup\n  pubsub restore --masters-only tokens.backup",
 	}
 	admin.add(cmd)
-	cmd.Flags().BoolVar(&mastersOnly, "masters-only", false, "restore master tokens alone: apps then issue new access tokens")
-	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "say what would be done, and change nothing")
-	return leaf(cmd, argCount{1, 1}, func(cmd *cobra.Command, args []string) error {
+	cmd.Flags().BoolVar(&mastersOnly, "masters-only", false, "restore only master tokens: apps then issue new access tokens")
+	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "print what would be done, and change nothing")
+	return runnable(cmd, argCount{1, 1}, func(cmd *cobra.Command, args []string) error {
 		content := cmd.InOrStdin()
 		if args[0] != "-" {
 			f, err := os.Open(args[0])

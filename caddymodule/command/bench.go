@@ -22,7 +22,7 @@ const (
 	defaultSessionURL = "https://localhost:8443/wt"
 )
 
-// benchFlags are those of the command bench.
+// benchFlags are the flags of the command bench.
 type benchFlags struct {
 	url, transport, tenant, ca text
 	insecure, json             bool
@@ -30,8 +30,8 @@ type benchFlags struct {
 	options                    loadgen.Options
 }
 
-// benchOnly says which scenarios an option belongs to; the others are for all.
-var benchOnly = map[string][]string{
+// scenariosOf names the scenarios of an option; options that are not listed are for all.
+var scenariosOf = map[string][]string{
 	"subscribers": {loadgen.Fanout, loadgen.Latency},
 	"window":      {loadgen.Fanout},
 	"burst":       {loadgen.Fanout},
@@ -51,22 +51,22 @@ func benchCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "bench [" + strings.Join(loadgen.Scenarios(), "|") + "]",
 		Short: "Measures an edge under load",
-		Long: "Measures an edge, over real connections, all from this process:\n\n" +
+		Long: "Measures an edge over real connections, all from this process:\n\n" +
 			"  fanout   1 publisher to --subscribers, as fast as --window allows; the default\n" +
 			"  latency  the same at --rate\n" +
 			"  rooms    --rooms of --members, each of whom publishes at --member-rate\n" +
-			"  idle     --connections that do nothing: memory for each, and handshakes\n\n" +
-			"With a master token, of $" + masterVariable + " or stdin, it issues a token for the tenant for\n" +
-			"itself, with caps of --cap, and revokes it at the end. With an access token, of\n" +
-			"$" + tokenVariable + " or stdin, --tenant is a tenant in which this one grants bench.# to publish and\n" +
-			"to subscribe, and the caps are the token's: with the usual 8 KB/s they are all that is\n" +
-			"measured. Messages that are lost are an error. Ctrl+C ends it early, with the figures\n" +
-			"until then.",
+			"  idle     --connections that do nothing: memory of each, and handshakes\n\n" +
+			"With a master token from $" + masterVariable + " or stdin, it issues itself a token for the\n" +
+			"tenant, with caps of --cap, and revokes it at the end. With an access token from\n" +
+			"$" + tokenVariable + " or stdin, the token must allow publishing and subscribing to bench.# in\n" +
+			"--tenant, and its own caps apply: with the usual 8 KB/s, the caps are all that is\n" +
+			"measured. Lost messages are an error. Ctrl+C ends it early, with the figures until\n" +
+			"then.",
 		Example: "  pubsub bench fanout --url ws://localhost:8080/ws < master-token.txt\n" +
 			"  pubsub bench latency --transport webtransport --subscribers 100 --json",
 	}
 	f.add(cmd)
-	return leaf(cmd, argCount{0, 1}, func(cmd *cobra.Command, args []string) error {
+	return runnable(cmd, argCount{0, 1}, func(cmd *cobra.Command, args []string) error {
 		f.options.Scenario = loadgen.Fanout
 		if len(args) == 1 {
 			f.options.Scenario = args[0]
@@ -90,36 +90,36 @@ func (f *benchFlags) add(cmd *cobra.Command) {
 	f.url, f.tenant = defaultURL, benchTenant
 	fl, o := cmd.Flags(), &f.options
 	fl.Var(&f.url, "url", "the edge: ws:// or wss://, or https:// for WebTransport")
-	fl.Var(&f.transport, "transport", "websocket or webtransport (default what --url says)")
+	fl.Var(&f.transport, "transport", "websocket or webtransport (default: by the scheme of --url)")
 	fl.Var(&f.tenant, "tenant", "tenant; with a master token, its prefix is added")
 	fl.Var(&f.ca, "ca", "file with the certificate authority to trust (PEM) instead of the system's")
-	fl.BoolVar(&f.insecure, "insecure", false, "trust any certificate; for hosts on loopback alone")
+	fl.BoolVar(&f.insecure, "insecure", false, "trust any certificate; only for hosts on loopback")
 	fl.IntVar(&f.cap, "cap", 16384, "with a master token: ingress and egress caps of a connection, KB/s")
 	fl.BoolVar(&f.json, "json", false, "print the result as JSON")
 
 	d := loadgen.Defaults(loadgen.Fanout)
 	fl.IntVar(&o.Subscribers, "subscribers", d.Subscribers, "fanout, latency: subscribers of the channel")
 	fl.IntVar(&o.Window, "window", d.Window, "fanout: messages in flight to the slowest subscriber")
-	fl.IntVar(&o.Burst, "burst", d.Burst, "fanout: messages that the publisher writes at once, at most")
-	fl.IntVar(&o.Payload, "payload", d.Payload, "bytes of a message")
-	fl.DurationVar(&o.Duration, "duration", d.Duration, "time to measure, not in idle")
-	fl.DurationVar(&o.Warmup, "warmup", d.Warmup, "time before that, not in idle")
+	fl.IntVar(&o.Burst, "burst", d.Burst, "fanout: the most messages that the publisher writes at once")
+	fl.IntVar(&o.Payload, "payload", d.Payload, "size of a message, bytes")
+	fl.DurationVar(&o.Duration, "duration", d.Duration, "time to measure; not for idle")
+	fl.DurationVar(&o.Warmup, "warmup", d.Warmup, "time before the measurement; not for idle")
 	fl.Float64Var(&o.Rate, "rate", d.Rate, "latency: messages/s of the publisher")
 	fl.IntVar(&o.Rooms, "rooms", d.Rooms, "rooms: number of rooms")
 	fl.IntVar(&o.Members, "members", d.Members, "rooms: connections in each room")
 	fl.Float64Var(&o.MemberRate, "member-rate", d.MemberRate, "rooms: messages/s of each member")
 	fl.IntVar(&o.Connections, "connections", d.Connections, "idle: number of connections")
-	fl.DurationVar(&o.Settle, "settle", d.Settle, "idle: time between the last connection and the look at the memory")
+	fl.DurationVar(&o.Settle, "settle", d.Settle, "idle: time between the last connection and the measurement of the memory")
 	fl.IntVar(&o.Dialers, "dialers", d.Dialers, "connections that are opened at the same time")
-	fl.IntVar(&o.PID, "server-pid", 0, "process of the edge on this machine (Linux): shows its CPU time and memory")
+	fl.IntVar(&o.PID, "server-pid", 0, "process ID of the edge on this machine (Linux), to show its CPU time and memory")
 }
 
-// check returns the edge, or what is wrong with the flags, without a token.
+// check returns the edge to measure, without a token, or an error if the flags are wrong.
 func (f *benchFlags) check(cmd *cobra.Command) (*loadgen.EdgeTarget, error) {
 	if scenario := f.options.Scenario; !slices.Contains(loadgen.Scenarios(), scenario) {
 		return nil, usagef("unknown scenario %q; allowed: %s", scenario, strings.Join(loadgen.Scenarios(), ", "))
 	}
-	for option, of := range benchOnly {
+	for option, of := range scenariosOf {
 		if cmd.Flags().Changed(option) && !slices.Contains(of, f.options.Scenario) {
 			return nil, usagef("--%s: not for %s; it is for %s", option, f.options.Scenario, strings.Join(of, ", "))
 		}
@@ -149,14 +149,14 @@ func (f *benchFlags) run(cmd *cobra.Command) error {
 	}
 	ctx, stop := signal.NotifyContext(cmd.Context(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
-	context.AfterFunc(ctx, stop) // the second Ctrl+C is not ours
+	context.AfterFunc(ctx, stop) // the second Ctrl+C ends the process
 	target.Token = token
 	if isMaster {
 		own, err := issueBenchToken(ctx, target, token, f.cap, f.options)
 		if err != nil {
 			return err
 		}
-		defer own.revoke(cmd)
+		defer own.revokeOrWarn(cmd)
 		target.Token, target.Tenant, target.CapKBPerSec = own.token, own.tenant, f.cap
 		f.options.MaxRate = target.Pace(f.options)
 	}
@@ -183,7 +183,7 @@ func (f *benchFlags) show(w io.Writer, target *loadgen.EdgeTarget, r *loadgen.Re
 	return table(w, append([][]string{{r.Scenario, target.Transport + ", " + target.URL.String()}}, benchRows(r)...)...)
 }
 
-// benchRows are the result as a table, with units.
+// benchRows returns the result as rows of a table, with units.
 func benchRows(r *loadgen.Result) (rows [][]string) {
 	row := func(name, format string, args ...any) {
 		rows = append(rows, []string{name, fmt.Sprintf(format, args...)})

@@ -28,9 +28,9 @@ func TestBenchUsage(t *testing.T) {
 		{"", []string{"--transport", "webtransport", "--url", "wss://localhost"}, "--url: must be https:// for WebTransport"},
 		{"", []string{"--url", "wss://192.0.2.1", "--insecure"}, "--insecure: must be left out for hosts that are not on loopback"},
 		{"", []string{"--tenant", "a b"}, "--tenant: must be a legal name"},
-		{"", nil, "a token is needed: a master token in $MILLRACE_MASTER_TOKEN"},
-		{"secret-text", nil, "is no token"},
-		{testMaster, []string{"--url", "ws://192.0.2.1/ws"}, "a master token is sent to other machines over TLS alone"},
+		{"", nil, "a token is required: a master token in $MILLRACE_MASTER_TOKEN"},
+		{"secret-text", nil, "does not hold a token"},
+		{testMaster, []string{"--url", "ws://192.0.2.1/ws"}, "a master token is sent to other machines only over TLS"},
 		{"", []string{testMaster}, "must not be an argument"},
 		{"", []string{"--tenant", testAccess}, "must not be an argument"},
 	} {

@@ -27,8 +27,8 @@ const masterVariable = "MILLRACE_MASTER_TOKEN"
 
 var masterToken = regexp.MustCompile(`^MT_[0-9a-f]{32}_[0-9a-f]{32}$`)
 
-// readBenchToken returns the token of the environment, a master token before an
-// access token, else that of the first line of stdin, which may be either.
+// readBenchToken returns the token of the environment, where a master token goes first,
+// or else the first line of stdin, which may be either kind.
 func readBenchToken(cmd *cobra.Command) (token string, isMaster bool, err error) {
 	if token = os.Getenv(masterVariable); token == "" {
 		token = os.Getenv(tokenVariable)
@@ -46,12 +46,12 @@ func readBenchToken(cmd *cobra.Command) (token string, isMaster bool, err error)
 	case accessToken.MatchString(token):
 		return token, false, nil
 	case token == "":
-		return "", false, usagef("a token is needed: a master token in $%s, an access token in $%s, or either as the first line of stdin", masterVariable, tokenVariable)
+		return "", false, usagef("a token is required: a master token in $%s, an access token in $%s, or either as the first line of stdin", masterVariable, tokenVariable)
 	}
-	return "", false, usagef("what $%s, $%s or stdin holds is no token; one is MT_ or AT_, 32 hex digits, _, 32 more", masterVariable, tokenVariable)
+	return "", false, usagef("$%s, $%s or stdin does not hold a token: MT_ or AT_, 32 hex digits, _, 32 more", masterVariable, tokenVariable)
 }
 
-// A benchToken is an access token of this run's own.
+// A benchToken is an access token that was issued for this run.
 type benchToken struct {
 	api           tokenAPI
 	token, tenant string // the physical tenant
@@ -61,8 +61,8 @@ type benchToken struct {
 // time to open, and to close.
 const benchSlack = 15 * time.Minute
 
-// issueBenchToken has the edge issue a token for all of bench.# in the target's
-// tenant, with these caps in KB/s.
+// issueBenchToken lets the edge issue a token for bench.# in the target's tenant, with
+// limit as its caps, in KB/s.
 func issueBenchToken(ctx context.Context, target *loadgen.EdgeTarget, master string, limit int, o loadgen.Options) (*benchToken, error) {
 	api, err := newTokenAPI(target, master)
 	if err != nil {
@@ -87,21 +87,21 @@ func issueBenchToken(ctx context.Context, target *loadgen.EdgeTarget, master str
 	}
 	own := &benchToken{api: api, token: got.Token}
 	if own.tenant, err = api.tenant(ctx, got.TokenID); err != nil {
-		return nil, errors.Join(fmt.Errorf("looking the token up: %w", err), own.end())
+		return nil, errors.Join(fmt.Errorf("looking the token up: %w", err), own.revoke())
 	}
 	return own, nil
 }
 
-// end revokes the token, also when the run was interrupted.
-func (t *benchToken) end() error {
-	ctx, cancel := context.WithTimeout(context.Background(), adminPatience)
+// revoke revokes the token, even if the run was interrupted.
+func (t *benchToken) revoke() error {
+	ctx, cancel := context.WithTimeout(context.Background(), adminTimeout)
 	defer cancel()
 	return t.api.call(ctx, http.MethodDelete, "/v1/revoke-token", map[string]string{"token": t.token}, nil)
 }
 
-func (t *benchToken) revoke(cmd *cobra.Command) {
-	if err := t.end(); err != nil {
-		cmd.PrintErrln("The token of this run could not be revoked, and ends by itself: " + err.Error())
+func (t *benchToken) revokeOrWarn(cmd *cobra.Command) {
+	if err := t.revoke(); err != nil {
+		cmd.PrintErrln("The token of this run could not be revoked; it expires by itself: " + err.Error())
 	}
 }
 
@@ -115,19 +115,19 @@ func newTokenAPI(target *loadgen.EdgeTarget, master string) (tokenAPI, error) {
 	base := url.URL{Scheme: "https", Host: target.URL.Host}
 	if target.URL.Scheme == "ws" {
 		if !target.OnLoopback() {
-			return tokenAPI{}, usagef("--url: a master token is sent to other machines over TLS alone: use wss:// or https://, or an access token")
+			return tokenAPI{}, usagef("--url: a master token is sent to other machines only over TLS: use wss:// or https://, or an access token")
 		}
 		base.Scheme = "http"
 	}
-	return tokenAPI{base.String(), master, &http.Transport{ // no proxy: the token goes to whom the user named
+	return tokenAPI{base.String(), master, &http.Transport{ // no proxy: the token goes only to the edge that the user named
 		TLSClientConfig: target.TLS.Clone(), DisableKeepAlives: true,
 	}}, nil
 }
 
-// call makes one call, of body as JSON unless it is nil. The answer goes into
+// call makes one call, with body as JSON unless it is nil. It decodes the answer into
 // into, unless that is nil.
 func (a tokenAPI) call(ctx context.Context, method, path string, body, into any) error {
-	ctx, cancel := context.WithTimeout(ctx, adminPatience)
+	ctx, cancel := context.WithTimeout(ctx, adminTimeout)
 	defer cancel()
 	var content io.Reader
 	if body != nil {
@@ -160,14 +160,14 @@ func (a tokenAPI) call(ctx context.Context, method, path string, body, into any)
 	return json.Unmarshal(answer, into)
 }
 
-// tenant returns the physical name of the only tenant of a token: the edge adds
-// the master token's prefix, and does not say it when it issues one.
+// tenant returns the physical name of the only tenant of a token: the edge adds the
+// master token's prefix, and its answer to get-token does not name it.
 func (a tokenAPI) tenant(ctx context.Context, tokenID string) (string, error) {
-	// A page goes on behind the id where the last one ended: ours is the first
-	// behind the number before it.
+	// A page starts after the id of its cursor: our token is the first one after the
+	// number before it.
 	number, ok := new(big.Int).SetString(tokenID, 16)
 	if !ok {
-		return "", errors.New("the edge answered with a token id that is no number")
+		return "", errors.New("the edge answered with a token id that is not a number")
 	}
 	cursor := fmt.Sprintf("%032x", number.Sub(number, big.NewInt(1)))
 	var page struct {

@@ -1,9 +1,9 @@
 // Package command is Caddy's command `pubsub`: an edge for development, the
 // administration of a running edge, and a client to try one. It talks to edges
-// over their admin endpoint and their WebSocket alone, and so knows none of
-// their internals.
+// only over their admin endpoint and their sockets, and so knows none of their
+// internals.
 //
-// A secret never is an argument, which other users of a machine can see: tokens
+// A secret is never an argument, since other users of a machine can see those: tokens
 // come from the environment or from stdin.
 package command
 
@@ -20,7 +20,7 @@ import (
 )
 
 func init() {
-	// Help and hints call the program what its user calls it.
+	// Help and hints use the name that the user called the program by.
 	if caddy.CustomBinaryName == "" {
 		caddy.CustomBinaryName = filepath.Base(os.Args[0])
 	}
@@ -35,11 +35,11 @@ func setUp(root *cobra.Command) {
 	root.Use = "pubsub <command>"
 	root.Long = "Runs an edge for development (dev), administers a running edge over Caddy's\n" +
 		"admin endpoint, and publishes and subscribes from the command line.\n\n" +
-		"Exit codes: 0 done, 1 failed, 2 wrong usage, 3 refused (token explain)."
+		"Exit codes: 0 success, 1 failure, 2 wrong usage, 3 refused (token explain)."
 	root.Example = "  pubsub dev\n" +
 		"  pubsub token issue --tenant demo --pub '#' --sub '#'\n" +
 		"  pubsub subscribe --tenant demo 'news.#'"
-	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return finish(cmd, usageError{err}) })
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return exit(cmd, usageError{err}) })
 	group(root,
 		devCommand(),
 		masterTokenCommand(),
@@ -54,7 +54,7 @@ func setUp(root *cobra.Command) {
 	)
 }
 
-// group makes cmd a command that does nothing without a subcommand.
+// group gives cmd subcommands. It does nothing without one.
 func group(cmd *cobra.Command, subcommands ...*cobra.Command) *cobra.Command {
 	cmd.AddCommand(subcommands...)
 	names := make([]string, len(subcommands))
@@ -62,7 +62,7 @@ func group(cmd *cobra.Command, subcommands ...*cobra.Command) *cobra.Command {
 		names[i] = sub.Name()
 	}
 	allowed := strings.Join(names, ", ")
-	return leaf(cmd, anyArgs, func(_ *cobra.Command, args []string) error {
+	return runnable(cmd, anyArgs, func(_ *cobra.Command, args []string) error {
 		if len(args) == 0 {
 			return usagef("a command is missing; allowed: %s", allowed)
 		}
@@ -75,33 +75,33 @@ type argCount struct{ min, max int }
 
 var anyArgs = argCount{0, -1}
 
-// leaf makes cmd call run, with its arguments checked and its error shown.
-func leaf(cmd *cobra.Command, count argCount, run func(*cobra.Command, []string) error) *cobra.Command {
+// runnable makes cmd call run. It checks the arguments first, and prints the error.
+func runnable(cmd *cobra.Command, count argCount, run func(*cobra.Command, []string) error) *cobra.Command {
 	cmd.Args = cobra.ArbitraryArgs // they are checked below, where we choose the exit code
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if err := checkNoSecret(args); err != nil {
-			return finish(cmd, err)
+			return exit(cmd, err)
 		}
 		if len(args) < count.min || count.max >= 0 && len(args) > count.max {
-			return finish(cmd, usagef("wrong number of arguments; allowed: %s", cmd.UseLine()))
+			return exit(cmd, usagef("wrong number of arguments; allowed: %s", cmd.UseLine()))
 		}
-		return finish(cmd, run(cmd, args))
+		return exit(cmd, run(cmd, args))
 	}
 	return cmd
 }
 
-// A usageError is the caller's mistake: exit code 2.
+// A usageError is a mistake of the user: exit code 2.
 type usageError struct{ error }
 
 func (e usageError) Unwrap() error { return e.error }
 
 func usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
 
-// errRefused is the answer "refused" of token explain: exit code 3.
+// errRefused is the verdict "refused" of token explain: exit code 3.
 var errRefused = errors.New("refused")
 
-// finish shows the error and gives it the exit code that it stands for.
-func finish(cmd *cobra.Command, err error) error {
+// exit prints an error, and returns what makes the program exit with its code.
+func exit(cmd *cobra.Command, err error) error {
 	if err == nil {
 		return nil
 	}
@@ -133,7 +133,7 @@ func exitCode(cmd *cobra.Command, code int) error {
 	return caddycmd.WrapCommandFuncForCobra(func(caddycmd.Flags) (int, error) { return code, nil })(cmd, nil)
 }
 
-// self is how the reader can call this program again.
+// self returns how the user can call this program again.
 func self() string {
 	path, err := os.Executable()
 	if err != nil {

@@ -30,22 +30,22 @@ func devCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "dev",
 		Short: "Runs an edge for development on localhost, with tokens and the commands to try it",
-		Long: "Runs an edge for development on https://localhost:8443 and http://localhost:8080, on\n" +
-			"loopback alone, with a page to try it in a browser, http://localhost:8080/demo, and\n" +
+		Long: "Runs an edge for development on https://localhost:8443 and http://localhost:8080, only\n" +
+			"on loopback. It serves a page to try it in a browser, http://localhost:8080/demo, and\n" +
 			"prints the commands to try it in a terminal. It needs no root rights and changes no\n" +
-			"trust store. All its data is in one folder, which it names: by default millrace-dev\n" +
-			"in the user's cache folder, so that it is in nobody's repository and can be deleted.\n\n" +
-			"The first start makes a master token and shows it once; each start shows a new access\n" +
-			"token, which lives 24 hours.",
+			"trust store. All its data is in one folder, which it names: by default millrace-dev in\n" +
+			"the user's cache folder, which is outside of any repository and can be deleted.\n\n" +
+			"The first start creates a master token and shows it once; each start shows a new access\n" +
+			"token, which is valid for 24 hours.",
 		Example: "  pubsub dev\n" +
 			"  pubsub dev --dir ./data --https-port 9443 --http-port 9080 --admin localhost:9019",
 	}
 	admin = devAdmin
-	cmd.Flags().Var(&dir, "dir", "data folder, made if missing")
-	cmd.Flags().IntVar(&d.httpsPort, "https-port", devHTTPS, "port of HTTPS, and of HTTP/3 over UDP")
+	cmd.Flags().Var(&dir, "dir", "data folder, created if missing")
+	cmd.Flags().IntVar(&d.httpsPort, "https-port", devHTTPS, "port of HTTPS, and over UDP of HTTP/3")
 	cmd.Flags().IntVar(&d.httpPort, "http-port", devHTTP, "port of plain HTTP")
 	cmd.Flags().Var(&admin, "admin", "admin endpoint, on loopback or a Unix socket")
-	return leaf(cmd, argCount{0, 0}, func(cmd *cobra.Command, _ []string) error {
+	return runnable(cmd, argCount{0, 0}, func(cmd *cobra.Command, _ []string) error {
 		d.admin = string(admin)
 		if d.httpPort == d.httpsPort {
 			return usagef("--http-port and --https-port must differ")
@@ -57,21 +57,21 @@ func devCommand() *cobra.Command {
 	})
 }
 
-// A devEdge is the edge of the command dev.
+// A devEdge is the edge that the command dev runs.
 type devEdge struct {
 	dir                 string // absolute
 	httpsPort, httpPort int
 	admin               string
 }
 
-// makeDir makes the data folder, which nobody else may look into. One that is
-// there already stays as it is: what holds secrets is in folders of its own,
-// which are closed to others in any case.
+// makeDir creates the data folder, which other users cannot read. A folder that exists
+// keeps its permissions: secrets are in folders below it, which other users cannot read
+// in any case.
 func (d *devEdge) makeDir(dir string) error {
 	if dir == "" {
 		cache, err := os.UserCacheDir()
 		if err != nil {
-			return usagef("there is no cache folder for the data (%w): name a folder with --dir", err)
+			return usagef("there is no cache folder for the data (%w): choose a folder with --dir", err)
 		}
 		dir = filepath.Join(cache, "millrace-dev")
 	}
@@ -80,7 +80,7 @@ func (d *devEdge) makeDir(dir string) error {
 		return err
 	}
 	if _, ok := caddyQuote(d.dir); !ok {
-		return usagef("--dir: the folder's path must have no braces, backticks and line breaks")
+		return usagef("--dir: the folder's path must not contain braces, backticks or line breaks")
 	}
 	for _, folder := range []string{d.dir, d.storage(), d.tokens()} {
 		if err := os.MkdirAll(folder, 0o700); err != nil {
@@ -94,12 +94,12 @@ func (d *devEdge) storage() string { return filepath.Join(d.dir, "caddy") }
 func (d *devEdge) tokens() string  { return filepath.Join(d.dir, "tokens") }
 func (d *devEdge) logFile() string { return filepath.Join(d.dir, "edge.log") }
 
-// root is the certificate of the edge's own authority.
-func (d *devEdge) root() string {
+// rootFile is the certificate of the edge's own authority.
+func (d *devEdge) rootFile() string {
 	return filepath.Join(d.storage(), "pki", "authorities", "local", "root.crt")
 }
 
-// run starts the edge, prints the tour, and does not return while it serves:
+// run starts the edge and prints the tour. It does not return while the edge serves:
 // Caddy's signal handlers drain it and end the process.
 func (d *devEdge) run(cmd *cobra.Command) error {
 	hosts, err := d.checkListeners()
@@ -111,7 +111,7 @@ func (d *devEdge) run(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	// What Caddy writes beside its configured storage goes into the folder, too.
+	// Files that Caddy writes outside of its configured storage go into the folder, too.
 	for _, variable := range []string{"XDG_DATA_HOME", "XDG_CONFIG_HOME"} {
 		if err := os.Setenv(variable, d.dir); err != nil {
 			return err
@@ -123,23 +123,23 @@ func (d *devEdge) run(cmd *cobra.Command) error {
 	if err := caddy.Load(config, true); err != nil {
 		return fmt.Errorf("the edge does not start: %w", err)
 	}
-	if err := d.welcome(ctx, cmd); err != nil && ctx.Err() == nil {
-		_ = caddy.Stop() // the error before it says more
+	if err := d.printTour(ctx, cmd); err != nil && ctx.Err() == nil {
+		_ = caddy.Stop() // err says more than its error
 		return err
 	}
 	<-ctx.Done()
-	cmd.PrintErrln("Stopping; clients that are connected have 7 seconds to leave. Ctrl+C again stops at once.")
+	cmd.PrintErrln("Stopping: connected clients have 7 seconds to leave. Press Ctrl+C again to stop at once.")
 	select {}
 }
 
-// welcome waits until the edge serves, makes its tokens, and prints the tour.
-func (d *devEdge) welcome(ctx context.Context, cmd *cobra.Command) error {
+// printTour waits until the edge serves, creates its tokens, and prints the tour.
+func (d *devEdge) printTour(ctx context.Context, cmd *cobra.Command) error {
 	if err := d.awaitReady(ctx); err != nil {
 		return err
 	}
 	t := tour{devEdge: d, Self: self()}
 	var err error
-	if t.Master, err = d.firstMaster(ctx); err != nil {
+	if t.Master, err = d.createFirstMaster(ctx); err != nil {
 		return err
 	}
 	if t.Access, err = d.issue(ctx, "dev", tokenstore.MaxLifetime); err != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/millrace/millrace/caddymodule/demo"
 )
 
-// demo is what the edge's page is told and given.
+// demo returns what the demo page needs to know of the edge.
 func (d *devEdge) demo() demo.Edge {
 	return demo.Edge{
 		HTTPPort:  d.httpPort,
@@ -23,15 +23,15 @@ func (d *devEdge) demo() demo.Edge {
 	}
 }
 
-// certificate asks the HTTPS port itself, each time: the edge makes a new one
-// while the last is still good.
+// certificate gets the certificate from the HTTPS port each time: the edge replaces it
+// before it expires.
 func (d *devEdge) certificate(ctx context.Context) (*x509.Certificate, error) {
-	trust, err := d.trust()
+	config, err := d.tlsConfig()
 	if err != nil {
 		return nil, err
 	}
-	dialer := tls.Dialer{Config: trust}
-	ctx, cancel := context.WithTimeout(ctx, adminPatience)
+	dialer := tls.Dialer{Config: config}
+	ctx, cancel := context.WithTimeout(ctx, adminTimeout)
 	defer cancel()
 	conn, err := dialer.DialContext(ctx, "tcp", fmt.Sprintf("localhost:%d", d.httpsPort))
 	if err != nil {
@@ -40,7 +40,7 @@ func (d *devEdge) certificate(ctx context.Context) (*x509.Certificate, error) {
 	defer conn.Close()
 	secured, ok := conn.(*tls.Conn)
 	if !ok {
-		return nil, errors.New("the connection is not TLS") // as its documentation excludes
+		return nil, errors.New("the connection is not TLS") // excluded by the documentation of tls.Dialer
 	}
 	return secured.ConnectionState().PeerCertificates[0], nil
 }

@@ -32,10 +32,10 @@ var devCaddyfile string
 
 var devTemplate = template.Must(template.New("dev.Caddyfile").Parse(devCaddyfile))
 
-// config returns the edge's configuration as Caddy's JSON.
+// config returns the edge's configuration as JSON for Caddy.
 func (d *devEdge) config(bind string) ([]byte, error) {
 	quoted := func(s string) string {
-		q, _ := caddyQuote(s) // makeDir and checkListeners refuse what has no form
+		q, _ := caddyQuote(s) // makeDir and checkListeners refuse what cannot be quoted
 		return q
 	}
 	var text bytes.Buffer
@@ -51,8 +51,8 @@ func (d *devEdge) config(bind string) ([]byte, error) {
 	return config, err
 }
 
-// checkListeners makes sure that the edge can listen where it will, to say
-// clearly what to change if not. It returns the addresses to bind to.
+// checkListeners makes sure that the edge can listen on its ports; its error says what to
+// change if not. It returns the addresses to bind to.
 func (d *devEdge) checkListeners() (hosts []string, err error) {
 	hosts = []string{"127.0.0.1"}
 	if probe, err := net.Listen("tcp", "[::1]:0"); err == nil { // not every machine has IPv6
@@ -79,7 +79,7 @@ func (d *devEdge) checkListeners() (hosts []string, err error) {
 		}
 		if errors.Is(err, syscall.EADDRINUSE) {
 			_, port, _ := net.SplitHostPort(address)
-			return fmt.Errorf("port %s is in use (%s %s): stop what uses it, or choose another with %s", port, network, address, flag)
+			return fmt.Errorf("port %s is in use (%s %s): stop the program that uses it, or choose another port with %s", port, network, address, flag)
 		}
 		return fmt.Errorf("%w: choose another port with %s", err, flag)
 	}
@@ -111,17 +111,17 @@ func (d *devEdge) checkListeners() (hosts []string, err error) {
 	}
 	ip, err := netip.ParseAddr(admin.Host)
 	if admin.Network != "tcp" || admin.Host != "localhost" && (err != nil || !ip.IsLoopback()) || admin.StartPort == 0 || admin.PortRangeSize() > 1 {
-		return nil, usagef("--admin: must be a port on localhost, like %s, or unix//path: it gives all rights to whoever reaches it", devAdmin)
+		return nil, usagef("--admin: must be a port on localhost, like %s, or unix//path: whoever reaches it has all rights", devAdmin)
 	}
 	return hosts, try("--admin", "tcp", admin.JoinHostPort(0))
 }
 
-const readyPatience = 30 * time.Second
+const readyTimeout = 30 * time.Second
 
-// awaitReady returns when the edge answers over HTTPS: the certificate is made
+// awaitReady returns when the edge answers over HTTPS: its certificate is created only
 // after the start.
 func (d *devEdge) awaitReady(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, readyPatience)
+	ctx, cancel := context.WithTimeout(ctx, readyTimeout)
 	defer cancel()
 	address := fmt.Sprintf("https://localhost:%d/ping", d.httpsPort)
 	for {
@@ -137,10 +137,10 @@ func (d *devEdge) awaitReady(ctx context.Context) error {
 	}
 }
 
-// trust is the configuration of a TLS client that trusts the edge's own
+// tlsConfig returns the configuration of a TLS client that trusts the edge's own
 // authority.
-func (d *devEdge) trust() (*tls.Config, error) {
-	pem, err := os.ReadFile(d.root())
+func (d *devEdge) tlsConfig() (*tls.Config, error) {
+	pem, err := os.ReadFile(d.rootFile())
 	if err != nil {
 		return nil, err
 	}
@@ -150,7 +150,7 @@ func (d *devEdge) trust() (*tls.Config, error) {
 }
 
 func (d *devEdge) ping(ctx context.Context, address string) error {
-	trust, err := d.trust()
+	config, err := d.tlsConfig()
 	if err != nil {
 		return err
 	}
@@ -158,7 +158,7 @@ func (d *devEdge) ping(ctx context.Context, address string) error {
 	if err != nil {
 		return err
 	}
-	transport := &http.Transport{TLSClientConfig: trust, DisableKeepAlives: true}
+	transport := &http.Transport{TLSClientConfig: config, DisableKeepAlives: true}
 	res, err := transport.RoundTrip(req)
 	if err != nil {
 		return err
@@ -170,9 +170,9 @@ func (d *devEdge) ping(ctx context.Context, address string) error {
 	return nil
 }
 
-// firstMaster makes a master token if the store has none, and returns it, else
-// the empty string.
-func (d *devEdge) firstMaster(ctx context.Context) (string, error) {
+// createFirstMaster creates a master token if the store has none, and returns it; else it
+// returns the empty string.
+func (d *devEdge) createFirstMaster(ctx context.Context) (string, error) {
 	answer, err := callAdmin(ctx, d.admin, http.MethodGet, "/pubsub/master-tokens", nil)
 	if err != nil {
 		return "", err
@@ -187,14 +187,14 @@ func (d *devEdge) firstMaster(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	var made struct {
+	var created struct {
 		Token string `json:"token"`
 	}
-	err = json.Unmarshal(answer, &made)
-	return made.Token, err
+	err = json.Unmarshal(answer, &created)
+	return created.Token, err
 }
 
-// issue makes an access token for all channels of the tenant demo.
+// issue issues an access token for all channels of the tenant demo.
 func (d *devEdge) issue(ctx context.Context, createdBy string, lifetime time.Duration) (got issued, err error) {
 	answer, err := callAdmin(ctx, d.admin, http.MethodPost, "/pubsub/tokens", tokenstore.IssueRequest{
 		CreatedBy: createdBy,
@@ -211,8 +211,7 @@ func (d *devEdge) issue(ctx context.Context, createdBy string, lifetime time.Dur
 	return got, json.Unmarshal(answer, &got)
 }
 
-// fromGoRun reports whether path is a binary that `go run` has built and will
-// delete.
+// fromGoRun reports whether path is a binary that `go run` built and will delete.
 func fromGoRun(path string) bool {
 	if cache := os.Getenv("GOCACHE"); cache != "" && strings.HasPrefix(path, cache+string(filepath.Separator)) {
 		return true

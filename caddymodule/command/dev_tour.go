@@ -15,12 +15,12 @@ var tourText string
 
 var tourTemplate = template.Must(template.New("dev_tour.txt").Parse(tourText))
 
-// A tour is what dev prints: where the edge is, and the commands to try it,
-// which paste as they stand.
+// A tour is what dev prints: where the edge is, and the commands to try it, ready to be
+// pasted.
 type tour struct {
 	*devEdge
 	Self   string // how to call this program, quoted for a shell
-	Master string // empty: not on this start
+	Master string // the new master token; empty: this start created none
 	Access issued
 }
 
@@ -36,7 +36,7 @@ func (t tour) print(w io.Writer) error {
 		"Self": t.Self, "GoRun": strings.HasPrefix(t.Self, "go run"),
 		"Master": t.Master, "Access": t.Access,
 		"HTTPS": t.httpsPort, "HTTP": t.httpPort, "Admin": t.admin,
-		"Dir": t.dir, "Log": t.logFile(), "Root": shellQuote(t.root()),
+		"Dir": t.dir, "Log": t.logFile(), "Root": shellQuote(t.rootFile()),
 		"URL": url, "Address": address,
 	})
 }

@@ -14,8 +14,8 @@ func connectionsCommand() *cobra.Command {
 	var admin adminFlags
 	cmd := &cobra.Command{Use: "connections", Short: "Lists the open connections of an edge, oldest first"}
 	admin.add(cmd)
-	return leaf(cmd, argCount{0, 0}, func(cmd *cobra.Command, _ []string) error {
-		return admin.ask(cmd, http.MethodGet, "/pubsub/connections", nil, func(answer []byte) error {
+	return runnable(cmd, argCount{0, 0}, func(cmd *cobra.Command, _ []string) error {
+		return admin.call(cmd, http.MethodGet, "/pubsub/connections", nil, func(answer []byte) error {
 			var list struct {
 				Connections []pubsub.Stat `json:"connections"`
 			}
@@ -26,7 +26,7 @@ func connectionsCommand() *cobra.Command {
 			for _, c := range list.Connections {
 				rows = append(rows, []string{
 					fmt.Sprint(c.ID), c.TokenID, c.IP, c.Transport, timestamp(c.Since), timestamp(c.ExpiresAt),
-					fmt.Sprint(c.Subscriptions), fmt.Sprint(c.QueuedBytes), fmt.Sprint(c.Dropped), yes(c.Draining),
+					fmt.Sprint(c.Subscriptions), fmt.Sprint(c.QueuedBytes), fmt.Sprint(c.Dropped), yesNo(c.Draining),
 				})
 			}
 			return table(cmd.OutOrStdout(), rows...)
@@ -39,14 +39,14 @@ func drainCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "drain",
 		Short: "Ends the service of an edge: its clients are told to move to another one",
-		Long: "Ends the service of an edge: new clients are refused, and those that are connected are\n" +
-			"told to move to another edge; who stays is disconnected at the end of the drain period.\n" +
-			"Only a restart of the edge brings it back.",
+		Long: "Ends the service of an edge: it refuses new clients, and tells connected clients to move\n" +
+			"to another edge. At the end of the drain period it disconnects those that stayed. Only a\n" +
+			"restart ends a drain.",
 	}
 	admin.add(cmd)
-	return leaf(cmd, argCount{0, 0}, func(cmd *cobra.Command, _ []string) error {
-		return admin.ask(cmd, http.MethodPost, "/pubsub/drain", nil, func([]byte) error {
-			_, err := fmt.Fprintln(cmd.OutOrStdout(), "The edge is draining; a restart brings it back.")
+	return runnable(cmd, argCount{0, 0}, func(cmd *cobra.Command, _ []string) error {
+		return admin.call(cmd, http.MethodPost, "/pubsub/drain", nil, func([]byte) error {
+			_, err := fmt.Fprintln(cmd.OutOrStdout(), "The edge is draining; only a restart ends the drain.")
 			return err
 		})
 	})

@@ -21,11 +21,12 @@ func tokenExplain() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "explain [<token-id>] --action publish|subscribe|connect",
 		Short: "Says whether a token allows an action, and by which rule or why not",
-		Long: "Says whether a token allows an action, and by which rule or why not. Exit code 0 is\n" +
-			"allowed, 3 is refused. Without an argument, the token comes from $" + tokenVariable + " or stdin;\n" +
+		Long: "Says whether a token allows an action, and by which rule or why not. Exit code 0 means\n" +
+			"allowed, 3 refused. Without an argument, the token comes from $" + tokenVariable + " or stdin;\n" +
 			"then its secret is checked, too.\n\n" +
-			"For connect, what is not given of --ip, --origin, --protocol and --region counts as not\n" +
-			"known, which a token that limits it refuses; else only what is given is checked.",
+			"For connect, those of --ip, --origin, --protocol and --region that are not given count as\n" +
+			"unknown, and a token that limits them refuses. For publish and subscribe, only those that\n" +
+			"are given are checked.",
 		Example: "  pubsub token explain 0123456789abcdef0123456789abcdef --action publish --tenant demo --channel news.eu\n" +
 			"  pubsub token explain --action subscribe --tenant demo --pattern 'news.#' < token.txt\n" +
 			"  pubsub token explain --action connect --ip 192.0.2.1 --protocol websocket < token.txt",
@@ -34,14 +35,14 @@ func tokenExplain() *cobra.Command {
 	tenant = wire.DefaultTenant
 	fl := cmd.Flags()
 	fl.Var(&action, "action", "publish, subscribe or connect")
-	fl.Var(&tenant, "tenant", "tenant of the publish or subscribe")
-	fl.Var(&channel, "channel", "channel of the publish")
-	fl.Var(&pattern, "pattern", "pattern of the subscribe")
+	fl.Var(&tenant, "tenant", "tenant to publish or subscribe in")
+	fl.Var(&channel, "channel", "channel to publish to")
+	fl.Var(&pattern, "pattern", "pattern to subscribe to")
 	fl.Var(&ip, "ip", "address of the client")
 	fl.Var(&origin, "origin", "origin of the browser page, like https://example.com")
 	fl.Var(&protocol, "protocol", "websocket or webtransport")
 	fl.Var(&region, "region", "region of the edge")
-	return leaf(cmd, argCount{0, 1}, func(cmd *cobra.Command, args []string) error {
+	return runnable(cmd, argCount{0, 1}, func(cmd *cobra.Command, args []string) error {
 		body := map[string]string{
 			"action": string(action), "ip": string(ip), "origin": string(origin),
 			"protocol": string(protocol), "region": string(region),
@@ -59,7 +60,7 @@ func tokenExplain() *cobra.Command {
 			body["tenant"], body["channel"] = string(tenant), string(pattern)
 		case tokenstore.ActionConnect:
 			if channel != "" || pattern != "" || cmd.Flags().Changed("tenant") {
-				return usagef("--action connect takes no --tenant, --channel and --pattern")
+				return usagef("--action connect takes no --tenant, --channel or --pattern")
 			}
 		default:
 			return usagef("--action: must be publish, subscribe or connect")

@@ -19,9 +19,9 @@ func masterTokenCommand() *cobra.Command {
 	}, masterCreate(), masterList(), masterUpdate(), masterRotate(), masterDelete())
 }
 
-const shownOnce = "The token is shown this once: keep it where only its app can read it."
+const shownOnce = "The token is shown only once: keep it where only its app can read it."
 
-// masterFlags describe a master token.
+// masterFlags are the flags that describe a master token.
 type masterFlags struct {
 	name, description, prefix text
 	masks                     texts
@@ -32,10 +32,10 @@ func (f *masterFlags) add(cmd *cobra.Command) {
 	cmd.Flags().Var(&f.name, "name", "short label, 1 to 64 characters")
 	cmd.Flags().Var(&f.description, "description", "comment, at most 512 characters")
 	cmd.Flags().Var(&f.prefix, "tenant-prefix", "namespace of the app, like paint. (empty: every tenant)")
-	cmd.Flags().Var(&f.masks, "ip-mask", "address or CIDR that may use the token; repeatable (none: no limit)")
-	cmd.Flags().IntVar(&f.quota.MaxTokens, "max-tokens", 0, "access tokens that it may have issued, until a day after they expire (0: the edge's default)")
-	cmd.Flags().Int64Var(&f.quota.MaxBytes, "max-bytes", 0, "bytes that these may have in the store (0: the edge's default)")
-	cmd.Flags().IntVar(&f.quota.CallsPerSecond, "calls-per-second", 0, "calls to an edge in a second (0: the edge's default)")
+	cmd.Flags().Var(&f.masks, "ip-mask", "address or CIDR that may use the token; repeatable (none: any address)")
+	cmd.Flags().IntVar(&f.quota.MaxTokens, "max-tokens", 0, "most access tokens that it may have at a time, each until a day after it expires (0: the edge's default)")
+	cmd.Flags().Int64Var(&f.quota.MaxBytes, "max-bytes", 0, "most bytes that these access tokens may take in the store (0: the edge's default)")
+	cmd.Flags().IntVar(&f.quota.CallsPerSecond, "calls-per-second", 0, "most calls to an edge per second (0: the edge's default)")
 }
 
 func masterCreate() *cobra.Command {
@@ -49,21 +49,21 @@ func masterCreate() *cobra.Command {
 		Use:   "create --name <label>",
 		Short: "Creates a master token and shows it once",
 		Long: "Creates a master token and shows it once.\n\n" +
-			"With --static it is not stored: it is made here, without an edge, and shown with\n" +
-			"the lines for the global block pubsub of a Caddyfile, which hold its hash alone.",
+			"With --static it is not stored: it is created here, without an edge, and shown with\n" +
+			"the lines for the global block pubsub of a Caddyfile, which hold only its hash.",
 		Example: "  pubsub master-token create --name paint --tenant-prefix paint. --ip-mask 10.0.0.0/8\n" +
 			"  pubsub master-token create --name paint --tenant-prefix paint. --static",
 	}
 	admin.add(cmd)
 	flags.add(cmd)
-	cmd.Flags().BoolVar(&static, "static", false, "make a token for the Caddyfile; asks no edge")
-	cmd.Flags().BoolVarP(&quiet, "quiet", "q", false, "print the token alone")
-	return leaf(cmd, argCount{0, 0}, func(cmd *cobra.Command, _ []string) error {
+	cmd.Flags().BoolVar(&static, "static", false, "create a token for the Caddyfile, without an edge")
+	cmd.Flags().BoolVarP(&quiet, "quiet", "q", false, "print only the token")
+	return runnable(cmd, argCount{0, 0}, func(cmd *cobra.Command, _ []string) error {
 		if flags.name == "" {
-			return usagef("--name is needed: a label of 1 to 64 characters")
+			return usagef("--name is required: a label of 1 to 64 characters")
 		}
 		if quiet && (static || admin.json) {
-			return usagef("--quiet excludes --static and --json")
+			return usagef("--quiet cannot be combined with --static or --json")
 		}
 		spec := tokenstore.MasterSpec{
 			Name: string(flags.name), Description: string(flags.description),
@@ -72,7 +72,7 @@ func masterCreate() *cobra.Command {
 		if static {
 			return createStatic(cmd, spec, admin.json)
 		}
-		return admin.ask(cmd, http.MethodPost, "/pubsub/master-tokens", spec, func(answer []byte) error {
+		return admin.call(cmd, http.MethodPost, "/pubsub/master-tokens", spec, func(answer []byte) error {
 			if !quiet {
 				return showMaster(cmd, answer)
 			}
@@ -90,8 +90,8 @@ func masterList() *cobra.Command {
 	var admin adminFlags
 	cmd := &cobra.Command{Use: "list", Short: "Lists the master tokens, without their secrets"}
 	admin.add(cmd)
-	return leaf(cmd, argCount{0, 0}, func(cmd *cobra.Command, _ []string) error {
-		return admin.ask(cmd, http.MethodGet, "/pubsub/master-tokens", nil, func(answer []byte) error {
+	return runnable(cmd, argCount{0, 0}, func(cmd *cobra.Command, _ []string) error {
+		return admin.call(cmd, http.MethodGet, "/pubsub/master-tokens", nil, func(answer []byte) error {
 			var list struct {
 				Masters []tokenstore.Master `json:"master_tokens"`
 			}
@@ -101,7 +101,7 @@ func masterList() *cobra.Command {
 			rows := [][]string{{"ID", "NAME", "TENANT PREFIX", "IP MASKS", "STATIC", "CREATED", "DESCRIPTION"}}
 			for _, m := range list.Masters {
 				rows = append(rows, []string{
-					m.ID, m.Name, m.TenantPrefix, strings.Join(m.AllowIPMasks, " "), yes(m.Static), timestamp(m.CreatedAt), m.Description,
+					m.ID, m.Name, m.TenantPrefix, strings.Join(m.AllowIPMasks, " "), yesNo(m.Static), timestamp(m.CreatedAt), m.Description,
 				})
 			}
 			return table(cmd.OutOrStdout(), rows...)
@@ -116,13 +116,13 @@ func masterUpdate() *cobra.Command {
 	)
 	cmd := &cobra.Command{
 		Use:     "update <id>",
-		Short:   "Changes what the flags name, and nothing else",
-		Long:    "Changes what the flags name, and nothing else. --ip-mask '' removes all masks.",
+		Short:   "Changes the properties of a master token that the flags name",
+		Long:    "Changes the properties of a master token that the flags name. --ip-mask '' removes all masks.",
 		Example: "  pubsub master-token update 0123456789abcdef0123456789abcdef --name paint-2 --ip-mask 10.0.0.0/8",
 	}
 	admin.add(cmd)
 	flags.add(cmd)
-	return leaf(cmd, argCount{1, 1}, func(cmd *cobra.Command, args []string) error {
+	return runnable(cmd, argCount{1, 1}, func(cmd *cobra.Command, args []string) error {
 		var patch tokenstore.MasterPatch
 		for name, set := range map[string]func(){
 			"name":          func() { patch.Name = (*string)(&flags.name) },
@@ -145,7 +145,7 @@ func masterUpdate() *cobra.Command {
 		if patch == (tokenstore.MasterPatch{}) {
 			return usagef("nothing to change; allowed: --name, --description, --tenant-prefix, --ip-mask, --max-tokens, --max-bytes, --calls-per-second")
 		}
-		return admin.ask(cmd, http.MethodPatch, masterPath(args[0]), patch, func(answer []byte) error {
+		return admin.call(cmd, http.MethodPatch, masterPath(args[0]), patch, func(answer []byte) error {
 			return showMaster(cmd, answer)
 		})
 	})
@@ -159,14 +159,14 @@ func masterRotate() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "rotate <id>",
 		Short: "Gives a master token a new secret and shows it once",
-		Long: "Gives a master token a new secret and shows it once; the old one stops working.\n" +
-			"The access tokens that were issued with it live on, unless --revoke-tokens.",
+		Long: "Gives a master token a new secret and shows it once; the old secret stops working.\n" +
+			"The access tokens that it issued stay valid, unless --revoke-tokens is given.",
 	}
 	admin.add(cmd)
-	cmd.Flags().BoolVar(&revoke, "revoke-tokens", false, "also revoke the access tokens that were issued with it")
-	return leaf(cmd, argCount{1, 1}, func(cmd *cobra.Command, args []string) error {
+	cmd.Flags().BoolVar(&revoke, "revoke-tokens", false, "also revoke the access tokens that it issued")
+	return runnable(cmd, argCount{1, 1}, func(cmd *cobra.Command, args []string) error {
 		body := map[string]bool{"revoke_tokens": revoke}
-		return admin.ask(cmd, http.MethodPost, masterPath(args[0])+"/rotate", body, func(answer []byte) error {
+		return admin.call(cmd, http.MethodPost, masterPath(args[0])+"/rotate", body, func(answer []byte) error {
 			if err := showMaster(cmd, answer); err != nil || !revoke {
 				return err
 			}
@@ -183,14 +183,14 @@ func masterDelete() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "delete <id>",
 		Short: "Deletes a master token",
-		Long: "Deletes a master token. The access tokens that were issued with it live on, unless\n" +
-			"--revoke-tokens.",
+		Long: "Deletes a master token. The access tokens that it issued stay valid, unless\n" +
+			"--revoke-tokens is given.",
 	}
 	admin.add(cmd)
-	cmd.Flags().BoolVar(&revoke, "revoke-tokens", false, "also revoke the access tokens that were issued with it")
-	return leaf(cmd, argCount{1, 1}, func(cmd *cobra.Command, args []string) error {
+	cmd.Flags().BoolVar(&revoke, "revoke-tokens", false, "also revoke the access tokens that it issued")
+	return runnable(cmd, argCount{1, 1}, func(cmd *cobra.Command, args []string) error {
 		body := map[string]bool{"revoke_tokens": revoke}
-		return admin.ask(cmd, http.MethodDelete, masterPath(args[0]), body, func(answer []byte) error {
+		return admin.call(cmd, http.MethodDelete, masterPath(args[0]), body, func(answer []byte) error {
 			fmt.Fprintln(cmd.OutOrStdout(), "deleted")
 			if !revoke {
 				return nil
@@ -202,7 +202,7 @@ func masterDelete() *cobra.Command {
 
 func masterPath(id string) string { return "/pubsub/master-tokens/" + url.PathEscape(id) }
 
-// showMaster shows a master token, and its secret if the answer has it.
+// showMaster prints a master token, with its secret if the answer has it.
 func showMaster(cmd *cobra.Command, answer []byte) error {
 	var m struct {
 		tokenstore.Master

@@ -11,8 +11,8 @@ import (
 	"unicode/utf8"
 )
 
-// plain returns s as it stands if a terminal shows it on one line and does
-// nothing else with it, else quoted.
+// plain returns s unchanged if a terminal prints it on one line without interpreting it,
+// else quoted.
 func plain(s string) string {
 	for _, r := range s {
 		if !unicode.IsPrint(r) {
@@ -25,7 +25,7 @@ func plain(s string) string {
 	return s
 }
 
-// table writes rows with aligned columns. Cells that are empty show as "-".
+// table writes rows with aligned columns. Empty cells are shown as "-".
 func table(w io.Writer, rows ...[]string) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, row := range rows {
@@ -47,7 +47,7 @@ func timestamp(t time.Time) string {
 	return t.UTC().Format(time.RFC3339)
 }
 
-func yes(b bool) string {
+func yesNo(b bool) string {
 	if b {
 		return "yes"
 	}
@@ -62,8 +62,8 @@ func shellQuote(s string) string {
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
 
-// caddyQuote returns s as one token of a Caddyfile; false if it has characters
-// that would not be taken as they stand everywhere.
+// caddyQuote returns s as one token of a Caddyfile; false if it has characters that are
+// not literal in every place of a Caddyfile.
 func caddyQuote(s string) (string, bool) {
 	if strings.ContainsAny(s, "`{}\n\r") || !utf8.ValidString(s) {
 		return "", false

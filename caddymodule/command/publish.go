@@ -16,11 +16,11 @@ import (
 )
 
 const (
-	// publishPatience bounds the wait for the edge to have read the message: a
-	// large one takes as long as the token's ingress cap says.
-	publishPatience = 60 * time.Second
+	// publishTimeout bounds the wait until the edge has read the message: the token's
+	// ingress cap says how long a large one takes.
+	publishTimeout = 60 * time.Second
 
-	maxPayload = 16 << 20 // bytes; what an edge can be configured to take
+	maxPayload = 16 << 20 // bytes; the most that an edge can be configured to accept
 )
 
 func publishCommand() *cobra.Command {
@@ -32,14 +32,14 @@ func publishCommand() *cobra.Command {
 		Use:   "publish <channel> [<payload>|-]",
 		Short: "Publishes one message",
 		Long: "Publishes one message with the access token of $" + tokenVariable + " or stdin, and waits until the\n" +
-			"edge has accepted it. The payload - is read from stdin; without one it is empty.",
+			"edge has accepted it. With - the payload is read from stdin; without a payload it is empty.",
 		Example: "  pubsub publish --tenant demo news.eu 'hello' < token.txt\n" +
 			"  MILLRACE_TOKEN=$(cat token.txt) pubsub publish --tenant demo files.a - < a.bin",
 	}
 	flags.add(cmd)
 	delivery = text(wire.Broadcast.String())
-	cmd.Flags().Var(&delivery, "delivery", "to whom: broadcast, one-nearest or one-random")
-	return leaf(cmd, argCount{1, 2}, func(cmd *cobra.Command, args []string) error {
+	cmd.Flags().Var(&delivery, "delivery", "who receives it: broadcast, one-nearest or one-random")
+	return runnable(cmd, argCount{1, 2}, func(cmd *cobra.Command, args []string) error {
 		m := message{tenant: string(flags.tenant), channel: args[0]}
 		if err := wire.CheckChannel(args[0]); err != nil {
 			return usagef("channel: %w", err)
@@ -78,20 +78,20 @@ func publishCommand() *cobra.Command {
 	})
 }
 
-// A message is one to publish.
+// A message is what to publish.
 type message struct {
 	delivery        client.Delivery
 	tenant, channel string
 	payload         []byte
 }
 
-// publish returns when the edge has handled the message. Refusals come as
-// events, and the last event is that of the end.
+// publish returns when the edge has handled the message. Refusals come as events, and
+// the last event is [client.Closed].
 func publish(ctx context.Context, to endpoint, m message) error {
-	ctx, cancel := context.WithTimeout(ctx, publishPatience)
+	ctx, cancel := context.WithTimeout(ctx, publishTimeout)
 	defer cancel()
-	var refusals []error // of the goroutine that tells events, until over is closed
-	over := make(chan struct{})
+	var refusals []error // written by the goroutine of the events, until closed is closed
+	closed := make(chan struct{})
 	to.options.OnEvent = func(event client.Event) {
 		switch e := event.(type) {
 		case client.PublishError:
@@ -101,7 +101,7 @@ func publish(ctx context.Context, to endpoint, m message) error {
 		case client.Disconnected:
 			refusals = append(refusals, explain(e.Err))
 		case client.Closed:
-			close(over)
+			close(closed)
 		}
 	}
 	c, err := client.Connect(ctx, []string{to.address}, to.options)
@@ -113,10 +113,10 @@ func publish(ctx context.Context, to endpoint, m message) error {
 		err = c.Flush(ctx)
 	}
 	c.Close()
-	<-over
+	<-closed
 	switch {
 	case ctx.Err() != nil && err != nil:
-		refusals = append(refusals, errors.New("ended before the edge confirmed the message"))
+		refusals = append(refusals, errors.New("interrupted before the edge confirmed the message"))
 	case err != nil && len(refusals) == 0: // else they say more
 		return explain(err)
 	}

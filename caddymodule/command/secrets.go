@@ -15,12 +15,12 @@ import (
 const tokenVariable = "MILLRACE_TOKEN"
 
 var (
-	// secret finds a token with its secret, but not the hash form.
+	// secret matches a token with its secret, but not the hash form.
 	secret = regexp.MustCompile(`(?i)(AT|MT)_[0-9a-f]+_[0-9a-f]+`)
 
 	accessToken = regexp.MustCompile(`^AT_([0-9a-f]{32})_[0-9a-f]{32}$`)
 
-	errSecretArgument = usageError{errors.New("a token must not be an argument, which other users of this machine can see: " +
+	errSecretArgument = usageError{errors.New("a token must not be an argument, since other users of this machine can see those: " +
 		"give it in $" + tokenVariable + " or as the first line of stdin, and consider revoking this one")}
 )
 
@@ -55,14 +55,14 @@ func (t *texts) Set(s string) error {
 	return checkNoSecret([]string{s})
 }
 
-// readToken returns the access token of the environment, else the first line of
-// stdin, if that is no terminal.
+// readToken returns the access token of the environment, or else the first line of stdin
+// if that is not a terminal.
 func readToken(cmd *cobra.Command) (string, error) {
 	token := os.Getenv(tokenVariable)
 	if token == "" {
 		in := cmd.InOrStdin()
 		if isTerminal(in) {
-			return "", usagef("an access token is needed: give it in $%s or as the first line of stdin", tokenVariable)
+			return "", usagef("an access token is required: give it in $%s or as the first line of stdin", tokenVariable)
 		}
 		line, err := bufio.NewReader(io.LimitReader(in, 1024)).ReadString('\n')
 		if err != nil && !errors.Is(err, io.EOF) {
@@ -73,9 +73,9 @@ func readToken(cmd *cobra.Command) (string, error) {
 	token = strings.TrimSpace(token)
 	switch {
 	case token == "":
-		return "", usagef("an access token is needed: give it in $%s or as the first line of stdin", tokenVariable)
+		return "", usagef("an access token is required: give it in $%s or as the first line of stdin", tokenVariable)
 	case !accessToken.MatchString(token):
-		return "", usagef("what $%s or stdin holds is no access token; one is AT_, 32 hex digits, _, 32 more", tokenVariable)
+		return "", usagef("$%s or stdin does not hold an access token: AT_, 32 hex digits, _, 32 more", tokenVariable)
 	}
 	return token, nil
 }

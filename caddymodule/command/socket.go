@@ -15,7 +15,7 @@ import (
 	"github.com/millrace/millrace/wire"
 )
 
-// socketFlags are those of the commands that are clients of an edge.
+// socketFlags are the flags of the commands that connect to an edge as a client.
 type socketFlags struct {
 	url, ca, tenant, transport text
 	insecure                   bool
@@ -25,20 +25,20 @@ const defaultURL = "wss://localhost:8443/ws"
 
 func (f *socketFlags) add(cmd *cobra.Command) {
 	f.url, f.tenant = defaultURL, wire.DefaultTenant
-	cmd.Flags().Var(&f.url, "url", "the edge: wss:// or ws:// for WebSocket, https:// for WebTransport, too; with the path /edges, a list of edges")
-	cmd.Flags().Var(&f.transport, "transport", "webtransport or websocket (default what --url says; of https:// the first to answer)")
+	cmd.Flags().Var(&f.url, "url", "the edge: wss:// or ws:// for WebSocket, https:// for either transport; with the path /edges, a list of edges")
+	cmd.Flags().Var(&f.transport, "transport", "webtransport or websocket (default: by the scheme of --url; for https:// the first to answer)")
 	cmd.Flags().Var(&f.tenant, "tenant", "tenant, by its physical name")
 	cmd.Flags().Var(&f.ca, "ca", "file with the certificate authority to trust (PEM) instead of the system's")
-	cmd.Flags().BoolVar(&f.insecure, "insecure", false, "trust any certificate: for tests alone, the token can be stolen")
+	cmd.Flags().BoolVar(&f.insecure, "insecure", false, "trust any certificate: only for tests, since the token can be stolen")
 }
 
-// endpoint is whom to connect to, and how.
+// endpoint is an edge to connect to, with the options of the client.
 type endpoint struct {
 	address string
 	options client.Options
 }
 
-// endpoint checks the flags before it asks for the token.
+// endpoint checks the flags before it reads the token.
 func (f *socketFlags) endpoint(cmd *cobra.Command) (endpoint, error) {
 	if err := wire.CheckTenant(string(f.tenant)); err != nil {
 		return endpoint{}, usagef("--tenant: %w", err)
@@ -47,20 +47,20 @@ func (f *socketFlags) endpoint(cmd *cobra.Command) (endpoint, error) {
 	if err != nil {
 		return endpoint{}, err
 	}
-	if e.options.TLS, err = f.trust(); err != nil {
+	if e.options.TLS, err = f.tlsConfig(); err != nil {
 		return endpoint{}, err
 	}
 	e.options.Token, err = readToken(cmd)
 	return e, err
 }
 
-// target is what --url and --transport say.
+// target returns the edge that --url and --transport name.
 func (f *socketFlags) target() (endpoint, error) {
 	u, err := url.Parse(string(f.url))
 	if err != nil || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
 		return endpoint{}, usagef("--url: must be like %s or https://localhost:8443, without user and query", defaultURL)
 	}
-	// Who writes ws:// or http:// has been told by the name.
+	// The user who writes ws:// or http:// asks for plaintext.
 	e := endpoint{options: client.Options{AllowPlaintext: true, Transports: []client.Transport{client.WebSocket}}}
 	switch u.Scheme {
 	case "ws", "wss":
@@ -69,7 +69,7 @@ func (f *socketFlags) target() (endpoint, error) {
 		}
 		u.Scheme, u.Path = strings.Replace(u.Scheme, "ws", "http", 1), ""
 	case "https", "http":
-		if u.Path == "/ws" || u.Path == "/wt" { // as bench has it; else it would name a list of edges
+		if u.Path == "/ws" || u.Path == "/wt" { // as for bench; client.Connect would take the path for a list of edges
 			u.Path = ""
 		}
 		if u.Scheme == "https" {
@@ -94,28 +94,27 @@ func (f *socketFlags) target() (endpoint, error) {
 	return e, nil
 }
 
-// trust is what --ca and --insecure say.
-func (f *socketFlags) trust() (*tls.Config, error) {
-	trust := &tls.Config{InsecureSkipVerify: f.insecure}
+// tlsConfig returns the TLS configuration that --ca and --insecure ask for.
+func (f *socketFlags) tlsConfig() (*tls.Config, error) {
+	config := &tls.Config{InsecureSkipVerify: f.insecure}
 	if f.ca == "" {
-		return trust, nil
+		return config, nil
 	}
 	if f.insecure {
-		return nil, usagef("--ca and --insecure exclude each other")
+		return nil, usagef("--ca and --insecure cannot be combined")
 	}
 	pem, err := os.ReadFile(string(f.ca))
 	if err != nil {
 		return nil, fmt.Errorf("--ca: %w", err)
 	}
-	trust.RootCAs = x509.NewCertPool()
-	if !trust.RootCAs.AppendCertsFromPEM(pem) {
+	config.RootCAs = x509.NewCertPool()
+	if !config.RootCAs.AppendCertsFromPEM(pem) {
 		return nil, usagef("--ca: the file holds no certificate in PEM form")
 	}
-	return trust, nil
+	return config, nil
 }
 
-// explain says what has ended a client, or kept it from connecting, in the
-// words of the protocol.
+// explain says why a client ended or could not connect, in the words of the protocol.
 func explain(err error) error {
 	var (
 		e       *client.Error
@@ -129,16 +128,16 @@ func explain(err error) error {
 	case e.Status != 0:
 		return fmt.Errorf("the edge refused the connection: %s (%d %s)", plain(e.Text), e.Status, plain(string(e.Code)))
 	case e.Close != 0:
-		why := string(e.Code)
+		reason := string(e.Code)
 		if e.Code == client.CodeDisconnected {
-			why = e.Text
+			reason = e.Text
 		}
-		return fmt.Errorf("the edge closed the connection: %d %s", e.Close, plain(why))
+		return fmt.Errorf("the edge closed the connection: %d %s", e.Close, plain(reason))
 	}
 	return err
 }
 
-// refusal is the ERR line that answered a command.
+// refusal returns the ERR line that answered a command.
 func refusal(code client.Code, command, tenant, name string) string {
 	return plain(fmt.Sprintf("ERR:%s:%s:%s:%s", code, command, tenant, name))
 }

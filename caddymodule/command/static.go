@@ -16,7 +16,7 @@ import (
 	"github.com/millrace/millrace/tokenstore"
 )
 
-// createStatic makes a master token for a Caddyfile.
+// createStatic creates a master token for a Caddyfile.
 func createStatic(cmd *cobra.Command, spec tokenstore.MasterSpec, asJSON bool) error {
 	block, err := staticBlock(&spec)
 	if err != nil {
@@ -31,12 +31,12 @@ func createStatic(cmd *cobra.Command, spec tokenstore.MasterSpec, asJSON bool) e
 		return json.NewEncoder(out).Encode(map[string]string{"id": id, "token": token, "hash": hashed, "caddyfile": lines})
 	}
 	cmd.PrintErrln(shownOnce)
-	_, err = fmt.Fprintf(out, "token  %s\n\nFor the global block pubsub of the Caddyfile, which needs its hash alone:\n\n%s", token, lines)
+	_, err = fmt.Fprintf(out, "token  %s\n\nFor the global block pubsub of the Caddyfile, which needs only its hash:\n\n%s", token, lines)
 	return err
 }
 
-// staticBlock returns the options of the token as lines of a Caddyfile. Only
-// what an edge would refuse when it loads them is refused here.
+// staticBlock returns the options of the token as lines of a Caddyfile. It refuses only
+// what an edge would refuse when it loads them.
 func staticBlock(spec *tokenstore.MasterSpec) (string, error) {
 	if n := utf8.RuneCountInString(spec.Name); n > tokenstore.MaxMasterName {
 		return "", usagef("--name: must be 1 to %d characters", tokenstore.MaxMasterName)
@@ -48,7 +48,7 @@ func staticBlock(spec *tokenstore.MasterSpec) (string, error) {
 	if err != nil {
 		return "", usagef("--tenant-prefix: %w", err)
 	}
-	// What an edge would say of it; it needs no store for that.
+	// This finds the errors that an edge would find; it needs no store.
 	static := tokenstore.StaticMaster{ID: randomHex(), MasterSpec: *spec}
 	if _, err := tokenstore.NewService(nil, tokenstore.Config{StaticMasters: []tokenstore.StaticMaster{static}}); err != nil {
 		var invalid *tokenstore.InvalidError
@@ -78,7 +78,7 @@ func staticBlock(spec *tokenstore.MasterSpec) (string, error) {
 		for _, value := range option.values {
 			quoted, ok := caddyQuote(value)
 			if !ok {
-				return "", usagef("%s: a Caddyfile takes no braces, backticks and line breaks here", option.flag)
+				return "", usagef("%s: must not contain braces, backticks or line breaks", option.flag)
 			}
 			b.WriteString(" " + quoted)
 		}
@@ -87,7 +87,7 @@ func staticBlock(spec *tokenstore.MasterSpec) (string, error) {
 	return b.String(), nil
 }
 
-// count is the value of an option that is left out when it is zero.
+// count returns the value of an option, which is omitted if it is zero.
 func count(n int64) []string {
 	if n == 0 {
 		return nil

@@ -48,7 +48,7 @@ func TestCreateStatic(t *testing.T) {
 	}
 
 	text := run(t.Context(), "", "master-token", "create", "--static", "--name", "x")
-	if text.code != 0 || !strings.HasPrefix(text.out, "token  MT_") || !strings.Contains(text.out, "\nmaster_token MT_") || !strings.Contains(text.err, "shown this once") {
+	if text.code != 0 || !strings.HasPrefix(text.out, "token  MT_") || !strings.Contains(text.out, "\nmaster_token MT_") || !strings.Contains(text.err, "shown only once") {
 		t.Errorf("got exit code %d, %q, %q", text.code, text.out, text.err)
 	}
 	if strings.Contains(text.out, made.ID) {
@@ -58,12 +58,12 @@ func TestCreateStatic(t *testing.T) {
 
 func TestCreateStaticRefuses(t *testing.T) {
 	for want, args := range map[string][]string{
-		"--name: must be 1 to 64 characters":         {"--name", strings.Repeat("x", 65)},
-		"--name: a Caddyfile takes no braces":        {"--name", "{$HOME}"},
-		"--description: a Caddyfile takes no braces": {"--name", "x", "--description", "a`b"},
-		"--tenant-prefix: ":                          {"--name", "x", "--tenant-prefix", "a b"},
-		"--ip-mask: must be an IP address":           {"--name", "x", "--ip-mask", "10.0.0.0/99"},
-		"max_tokens: must be an integer from 0":      {"--name", "x", "--max-tokens", "-1"},
+		"--name: must be 1 to 64 characters":     {"--name", strings.Repeat("x", 65)},
+		"--name: must not contain braces":        {"--name", "{$HOME}"},
+		"--description: must not contain braces": {"--name", "x", "--description", "a`b"},
+		"--tenant-prefix: ":                      {"--name", "x", "--tenant-prefix", "a b"},
+		"--ip-mask: must be an IP address":       {"--name", "x", "--ip-mask", "10.0.0.0/99"},
+		"max_tokens: must be an integer from 0":  {"--name", "x", "--max-tokens", "-1"},
 	} {
 		got := run(t.Context(), "", append([]string{"master-token", "create", "--static"}, args...)...)
 		if got.code != 2 || !strings.Contains(got.err, want) || got.out != "" {

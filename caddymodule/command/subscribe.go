@@ -26,20 +26,20 @@ func subscribeCommand() *cobra.Command {
 	)
 	cmd := &cobra.Command{
 		Use:   "subscribe <pattern>...",
-		Short: "Subscribes and prints the messages that come in",
-		Long: "Subscribes with the access token of $" + tokenVariable + " or stdin and prints a line `channel payload`\n" +
-			"for each message; a payload that is no plain text is quoted. Acknowledgements and errors\n" +
+		Short: "Subscribes to patterns and prints the messages",
+		Long: "Subscribes with the access token of $" + tokenVariable + " or stdin, and prints a line `channel payload`\n" +
+			"for each message; a payload that is not plain text is quoted. Acknowledgements and errors\n" +
 			"go to stderr. When the edge drains, it moves to a new connection and loses nothing. When\n" +
-			"the connection is lost, it reconnects; the messages of that time are lost. Ends on Ctrl+C\n" +
-			"with exit code 0. With 1, when no edge answers at first, the edge refuses a pattern, or\n" +
-			"the token is not valid any more.",
+			"the connection is lost, it reconnects; messages sent in between are lost. Ctrl+C ends it\n" +
+			"with exit code 0. It ends with exit code 1 if no edge answers at the start, if the edge\n" +
+			"refuses a pattern, or when the token is no longer valid.",
 		Example: "  pubsub subscribe --tenant demo '#' < token.txt\n" +
 			"  pubsub subscribe --url wss://edge.example.com/ws --tenant demo --json 'news.*' 'alerts.#'\n" +
 			"  pubsub subscribe --url https://edge.example.com --transport webtransport --tenant demo '#'",
 	}
 	flags.add(cmd)
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print each message as one line of JSON, with the patterns that it matched")
-	return leaf(cmd, argCount{1, -1}, func(cmd *cobra.Command, patterns []string) error {
+	return runnable(cmd, argCount{1, -1}, func(cmd *cobra.Command, patterns []string) error {
 		for _, p := range patterns {
 			if _, err := pattern.Parse(p); err != nil {
 				return usagef("pattern %q: %w", p, err)
@@ -65,26 +65,26 @@ type subscriber struct {
 	tenant string
 	json   bool
 	failed chan error // the first error that ends the command
-	mu     sync.Mutex // for what is written: each pattern has a goroutine, and the events one
+	mu     sync.Mutex // guards writes: each pattern has a goroutine, and the events one
 }
 
 func (s *subscriber) run(ctx context.Context, to endpoint, patterns []string) error {
 	to.options.OnEvent, to.options.Queue = s.event, subscribeQueue
 	c, err := client.Connect(ctx, []string{to.address}, to.options)
 	if err == nil {
-		err = s.follow(ctx, c, patterns)
-		c.Close() // returns when all that came in is printed
+		err = s.subscribe(ctx, c, patterns)
+		c.Close() // returns when all received messages are printed
 	}
 	select {
 	case <-ctx.Done(): // Ctrl+C
 		return nil
 	default:
-		return s.ended(err)
+		return s.explainEnd(err)
 	}
 }
 
-// follow returns when ctx has ended, or why the client is of no use.
-func (s *subscriber) follow(ctx context.Context, c *client.Client, patterns []string) error {
+// subscribe subscribes, and returns when ctx ends, or with the error that ends the command.
+func (s *subscriber) subscribe(ctx context.Context, c *client.Client, patterns []string) error {
 	for i, p := range patterns {
 		if slices.Contains(patterns[:i], p) {
 			continue
@@ -92,7 +92,7 @@ func (s *subscriber) follow(ctx context.Context, c *client.Client, patterns []st
 		if _, err := c.SubscribeFunc(ctx, s.tenant, p, s.message); err != nil {
 			return err
 		}
-		s.tell("OK:SUB:" + s.tenant + ":" + p)
+		s.printLine("OK:SUB:" + s.tenant + ":" + p)
 	}
 	select {
 	case <-ctx.Done():
@@ -104,31 +104,31 @@ func (s *subscriber) follow(ctx context.Context, c *client.Client, patterns []st
 	}
 }
 
-// ended tells why the command ends, with the line that the edge sent.
-func (s *subscriber) ended(err error) error {
+// explainEnd returns why the command ends, and prints the line that the edge sent.
+func (s *subscriber) explainEnd(err error) error {
 	var e *client.Error
 	switch {
 	case !errors.As(err, &e):
 		return err
 	case e.Pattern != "":
-		s.tell(refusal(e.Code, "SUB", e.Tenant, e.Pattern))
+		s.printLine(refusal(e.Code, "SUB", e.Tenant, e.Pattern))
 		return errors.New("the edge refused a subscription")
 	case e.Close != 0 && e.Code != client.CodeDisconnected:
-		s.tell(plain("ERR:" + string(e.Code)))
+		s.printLine(plain("ERR:" + string(e.Code)))
 	}
 	return explain(err)
 }
 
-// fail ends the command.
+// fail ends the command with an error.
 func (s *subscriber) fail(err error) {
 	select {
 	case s.failed <- err:
-	default: // it ends already
+	default: // it is already ending
 	}
 }
 
-// tell writes a line to stderr.
-func (s *subscriber) tell(line string) {
+// printLine writes a line to stderr.
+func (s *subscriber) printLine(line string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.cmd.PrintErrln(line)
@@ -137,42 +137,42 @@ func (s *subscriber) tell(line string) {
 func (s *subscriber) event(event client.Event) {
 	switch e := event.(type) {
 	case client.Disconnected:
-		s.tell(fmt.Sprintf("disconnected: %v; reconnecting", explain(e.Err)))
+		s.printLine(fmt.Sprintf("disconnected: %v; reconnecting", explain(e.Err)))
 	case client.Suspect:
-		s.tell("the edge does not answer; looking for another connection beside this one")
+		s.printLine("the edge does not answer; looking for another connection beside this one")
 	case client.Recovered:
 		if e.Away == 0 {
-			s.tell("the edge answers again")
+			s.printLine("the edge answers again")
 		} else {
-			s.tell(fmt.Sprintf("another connection took over after %v", e.Away.Round(100*time.Millisecond)))
+			s.printLine(fmt.Sprintf("another connection took over after %v", e.Away.Round(100*time.Millisecond)))
 		}
 	case client.Reconnected:
-		s.tell(fmt.Sprintf("reconnected after %v away", e.Away.Round(100*time.Millisecond)))
+		s.printLine(fmt.Sprintf("reconnected after %v away", e.Away.Round(100*time.Millisecond)))
 	case client.Moving:
 		if e.Reason == client.ReasonDrain {
-			s.tell("RECONNECT: the edge drains; moving to a new connection")
+			s.printLine("RECONNECT: the edge is draining; moving to a new connection")
 		}
 	case client.Moved:
-		s.tell("moved")
+		s.printLine("moved")
 	case client.SubscriptionError:
 		s.fail(&client.Error{Code: e.Code, Tenant: e.Tenant, Pattern: e.Pattern})
 	case client.SlowConsumer:
-		s.tell(fmt.Sprintf("ERR:%s:%d", wire.CodeSlowConsumer, e.Dropped))
+		s.printLine(fmt.Sprintf("ERR:%s:%d", wire.CodeSlowConsumer, e.Dropped))
 	case client.EgressLimited:
-		s.tell(fmt.Sprintf("ERR:%s:%d: messages come so many seconds late, since they wait for the token's egress_kb_per_sec or a cap of the edge",
+		s.printLine(fmt.Sprintf("ERR:%s:%d: messages are this many seconds late: they wait for the token's egress_kb_per_sec or a cap of the edge",
 			wire.CodeEgressLimited, int(e.Delay.Seconds())))
 	case client.LinkDown:
-		s.tell("LINK:down: the edge has lost the other edges; nothing comes from there")
+		s.printLine("LINK:down: the edge has lost the other edges; nothing comes from there")
 	case client.LinkUp:
-		s.tell("LINK:up: the edge has the other edges again; messages between are lost")
+		s.printLine("LINK:up: the edge has the other edges again; messages sent in between are lost")
 	case client.QueueFull:
-		s.tell(fmt.Sprintf("%d messages for %s were dropped: they are not read fast enough", e.Dropped, e.Pattern))
+		s.printLine(fmt.Sprintf("%d messages for %s were dropped: the terminal is too slow", e.Dropped, e.Pattern))
 	case client.EdgeError:
 		line := "ERR:" + string(e.Code)
 		if e.Detail != "" {
 			line += ":" + e.Detail
 		}
-		s.tell(plain(line))
+		s.printLine(plain(line))
 	}
 }
 
@@ -198,9 +198,9 @@ func (s *subscriber) print(m client.Message) error {
 		Tenant   string   `json:"tenant"`
 		Channel  string   `json:"channel"`
 		Payload  *string  `json:"payload,omitempty"`
-		Base64   []byte   `json:"payload_base64,omitempty"` // what is no UTF-8
+		Base64   []byte   `json:"payload_base64,omitempty"` // if it is not UTF-8
 		Patterns []string `json:"patterns"`
-		Late     bool     `json:"late,omitempty"` // newer ones may have come before
+		Late     bool     `json:"late,omitempty"` // newer messages may have come before it
 	}{Tenant: m.Tenant, Channel: m.Channel, Patterns: m.Patterns, Late: m.Late}
 	if utf8.Valid(m.Payload) {
 		message.Payload = new(string(m.Payload))

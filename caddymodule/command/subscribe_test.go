@@ -15,7 +15,7 @@ import (
 	"github.com/millrace/millrace/wire"
 )
 
-const patience = 20 * time.Second
+const testTimeout = 20 * time.Second
 
 // A fakeEdge hands each connection to the test, which plays the edge.
 type fakeEdge struct {
@@ -56,7 +56,7 @@ func (f *fakeEdge) accept() *fakeConn {
 		f.t.Cleanup(func() { c.Close() })
 		c.expect("FEATURES:link")
 		return c
-	case <-time.After(patience):
+	case <-time.After(testTimeout):
 		f.t.Fatal("the client did not connect")
 		return nil
 	}
@@ -80,7 +80,7 @@ func (c *fakeConn) deliver(payload string, patterns ...string) {
 // next returns the next line.
 func (c *fakeConn) next() string {
 	c.t.Helper()
-	_ = c.SetReadDeadline(time.Now().Add(patience))
+	_ = c.SetReadDeadline(time.Now().Add(testTimeout))
 	_, got, err := c.ReadMessage()
 	if err != nil {
 		c.t.Fatal(err)
@@ -108,7 +108,7 @@ func (c *fakeConn) end() {
 func (c *fakeConn) expectLeave() {
 	c.t.Helper()
 	for {
-		_ = c.SetReadDeadline(time.Now().Add(patience))
+		_ = c.SetReadDeadline(time.Now().Add(testTimeout))
 		_, got, err := c.ReadMessage()
 		line := string(got)
 		switch {
@@ -142,7 +142,7 @@ func await(t *testing.T, done <-chan result) result {
 	select {
 	case r := <-done:
 		return r
-	case <-time.After(patience):
+	case <-time.After(testTimeout):
 		t.Fatal("the command did not end")
 		return result{}
 	}
@@ -150,7 +150,7 @@ func await(t *testing.T, done <-chan result) result {
 
 // said requires what the command wrote: messages, and in this order what it
 // told meanwhile.
-func (r result) said(t *testing.T, code int, messages string, told ...string) {
+func (r result) want(t *testing.T, code int, messages string, told ...string) {
 	t.Helper()
 	if r.code != code || r.out != messages {
 		t.Errorf("got exit code %d and %q, want %d and %q; stderr %q", r.code, r.out, code, messages, r.err)
@@ -182,7 +182,7 @@ func TestSubscribeMoves(t *testing.T) {
 	first.expectLeave()
 	second.deliver("three")
 	second.end()
-	await(t, done).said(t, 1, "a one\na two\na three\n", "RECONNECT: ", "moved\n",
+	await(t, done).want(t, 1, "a one\na two\na three\n", "RECONNECT: ", "moved\n",
 		"ERR:token_revoked\nError: the edge closed the connection: 4403 token_revoked\n")
 }
 
@@ -208,7 +208,7 @@ func TestSubscribeReconnects(t *testing.T) {
 	second.say("OK:SUB:demo:a")
 	second.deliver("after", "a")
 	second.end()
-	await(t, done).said(t, 1, "a before\na after\n",
+	await(t, done).want(t, 1, "a before\na after\n",
 		"disconnected: ", "; reconnecting\n", "reconnected after ", "s away\n", "4403")
 }
 
@@ -226,7 +226,7 @@ func TestSubscribeEnds(t *testing.T) {
 			c := f.accept()
 			c.expect("SUB:demo:#")
 			tt.edge(c)
-			await(t, done).said(t, 1, "", tt.want)
+			await(t, done).want(t, 1, "", tt.want)
 		})
 	}
 }
@@ -240,7 +240,7 @@ func TestSubscribeLeaves(t *testing.T) {
 	c.expect("SUB:demo:#")
 	cancel()
 	c.expectLeave()
-	await(t, done).said(t, 0, "")
+	await(t, done).want(t, 0, "")
 }
 
 func TestTarget(t *testing.T) {

@@ -21,7 +21,7 @@ func tokenCommand() *cobra.Command {
 	}, tokenIssue(), tokenList(), tokenRevoke(), tokenRefresh(), tokenExplain())
 }
 
-// expiryFlags say when a token ends.
+// expiryFlags say when a token expires.
 type expiryFlags struct {
 	in time.Duration
 	at text
@@ -29,13 +29,13 @@ type expiryFlags struct {
 
 func (f *expiryFlags) add(cmd *cobra.Command) {
 	cmd.Flags().DurationVar(&f.in, "expires-in", time.Hour, "lifetime from now, at most 24h")
-	cmd.Flags().Var(&f.at, "expires-at", "end instead of --expires-in, RFC 3339 like 2030-01-31T12:00:00Z")
+	cmd.Flags().Var(&f.at, "expires-at", "expiry instead of --expires-in, RFC 3339 like 2030-01-31T12:00:00Z")
 }
 
 func (f *expiryFlags) value(cmd *cobra.Command) (string, error) {
 	if f.at != "" {
 		if cmd.Flags().Changed("expires-in") {
-			return "", usagef("--expires-in and --expires-at exclude each other")
+			return "", usagef("--expires-in and --expires-at cannot be combined")
 		}
 		return string(f.at), nil
 	}
@@ -60,9 +60,9 @@ func tokenIssue() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "issue --tenant <name> [--pub <rule>] [--sub <rule>]",
 		Short: "Issues an access token and shows it once",
-		Long: "Issues an access token and shows it once. The rules hold in each of the tenants, which\n" +
-			"are physical names: no prefix is added. Without --pub nothing may be published,\n" +
-			"without --sub nothing subscribed.",
+		Long: "Issues an access token and shows it once. The rules apply to each of the tenants, which\n" +
+			"are physical names: no prefix is added. Without --pub the token may not publish, without\n" +
+			"--sub it may not subscribe.",
 		Example: "  pubsub token issue --tenant demo --pub '#' --sub '#'\n" +
 			"  export MILLRACE_TOKEN=$(pubsub token issue --tenant demo --sub 'news.#' --expires-in 15m --quiet)",
 	}
@@ -72,21 +72,21 @@ func tokenIssue() *cobra.Command {
 	fl.Var(&tenants, "tenant", "tenant of the grant; repeatable")
 	fl.Var(&pub, "pub", "publish rule; repeatable")
 	fl.Var(&sub, "sub", "subscribe rule; repeatable")
-	fl.Var(&masks, "ip-mask", "address or CIDR that may connect; repeatable (none: no limit)")
-	fl.Var(&regions, "region", "region of edges that take the token; repeatable (none: no limit)")
-	fl.Var(&origins, "origin", "browser origin that may connect; repeatable (none: no limit)")
-	fl.Var(&protocols, "protocol", "websocket or webtransport; repeatable (none: no limit)")
+	fl.Var(&masks, "ip-mask", "address or CIDR that may connect; repeatable (none: any address)")
+	fl.Var(&regions, "region", "region of edges that accept the token; repeatable (none: any region)")
+	fl.Var(&origins, "origin", "browser origin that may connect; repeatable (none: any origin)")
+	fl.Var(&protocols, "protocol", "websocket or webtransport; repeatable (none: both)")
 	fl.IntVar(&ingress, "ingress", 0, "cap on what a connection sends, KB/s (0: the edge's default)")
 	fl.IntVar(&egress, "egress", 0, "cap on what a connection receives, KB/s (0: the edge's default)")
 	fl.Var(&createdBy, "created-by", "who asked for the token")
 	fl.Var(&description, "description", "comment, at most 512 characters")
-	fl.BoolVarP(&quiet, "quiet", "q", false, "print the token alone")
-	return leaf(cmd, argCount{0, 0}, func(cmd *cobra.Command, _ []string) error {
+	fl.BoolVarP(&quiet, "quiet", "q", false, "print only the token")
+	return runnable(cmd, argCount{0, 0}, func(cmd *cobra.Command, _ []string) error {
 		if len(tenants) == 0 {
-			return usagef("--tenant is needed, with --pub or --sub or both")
+			return usagef("--tenant is required, with --pub or --sub or both")
 		}
 		if quiet && admin.json {
-			return usagef("--quiet and --json exclude each other")
+			return usagef("--quiet and --json cannot be combined")
 		}
 		expiresAt, err := expiry.value(cmd)
 		if err != nil {
@@ -106,7 +106,7 @@ func tokenIssue() *cobra.Command {
 		if cmd.Flags().Changed("egress") && egress != 0 {
 			request.Right.EgressKBPerSec = &egress
 		}
-		return admin.ask(cmd, http.MethodPost, "/pubsub/tokens", request, func(answer []byte) error {
+		return admin.call(cmd, http.MethodPost, "/pubsub/tokens", request, func(answer []byte) error {
 			var got issued
 			if err := json.Unmarshal(answer, &got); err != nil {
 				return err
@@ -115,7 +115,7 @@ func tokenIssue() *cobra.Command {
 				_, err := fmt.Fprintln(cmd.OutOrStdout(), got.Token)
 				return err
 			}
-			cmd.PrintErrln("The token is shown this once.")
+			cmd.PrintErrln("The token is shown only once.")
 			return table(cmd.OutOrStdout(),
 				[]string{"token", got.Token}, []string{"token id", got.TokenID}, []string{"expires at", got.ExpiresAt})
 		})
@@ -138,13 +138,13 @@ func tokenList() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "list",
 		Short: "Lists access tokens, without their secrets",
-		Long:  "Lists access tokens by id, without their secrets. Records stay a day past their expiry.",
+		Long:  "Lists access tokens by id, without their secrets. A token is listed until a day after it expires.",
 	}
 	admin.add(cmd)
 	cmd.Flags().IntVar(&limit, "limit", tokenstore.DefaultListLimit, "tokens per page, at most 1000")
-	cmd.Flags().Var(&cursor, "cursor", "where the page before ended")
+	cmd.Flags().Var(&cursor, "cursor", "cursor that the previous page printed")
 	cmd.Flags().Var(&tenant, "tenant", "only tokens with a grant for this tenant")
-	return leaf(cmd, argCount{0, 0}, func(cmd *cobra.Command, _ []string) error {
+	return runnable(cmd, argCount{0, 0}, func(cmd *cobra.Command, _ []string) error {
 		query := url.Values{"limit": {strconv.Itoa(limit)}}
 		if cursor != "" {
 			query.Set("cursor", string(cursor))
@@ -152,7 +152,7 @@ func tokenList() *cobra.Command {
 		if tenant != "" {
 			query.Set("tenant", string(tenant))
 		}
-		return admin.ask(cmd, http.MethodGet, "/pubsub/tokens?"+query.Encode(), nil, func(answer []byte) error {
+		return admin.call(cmd, http.MethodGet, "/pubsub/tokens?"+query.Encode(), nil, func(answer []byte) error {
 			var page struct {
 				Tokens []tokenstore.AccessInfo `json:"tokens"`
 				Next   string                  `json:"next_cursor"`
@@ -183,13 +183,13 @@ func tokenRevoke() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "revoke [<token-id>]",
 		Short: "Revokes an access token and closes its connections",
-		Long: "Revokes an access token for good and closes its connections. Without an argument, the\n" +
+		Long: "Revokes an access token permanently and closes its connections. Without an argument, the\n" +
 			"token comes from $" + tokenVariable + " or stdin.",
 		Example: "  pubsub token revoke 0123456789abcdef0123456789abcdef\n" +
 			"  pubsub token revoke < token.txt",
 	}
 	admin.add(cmd)
-	return leaf(cmd, argCount{0, 1}, func(cmd *cobra.Command, args []string) error {
+	return runnable(cmd, argCount{0, 1}, func(cmd *cobra.Command, args []string) error {
 		id := ""
 		if len(args) == 1 {
 			id = args[0]
@@ -200,7 +200,7 @@ func tokenRevoke() *cobra.Command {
 			}
 			id = accessToken.FindStringSubmatch(token)[1]
 		}
-		return admin.ask(cmd, http.MethodDelete, tokenPath(id), nil, func([]byte) error {
+		return admin.call(cmd, http.MethodDelete, tokenPath(id), nil, func([]byte) error {
 			_, err := fmt.Fprintln(cmd.OutOrStdout(), "revoked", id)
 			return err
 		})
@@ -214,18 +214,18 @@ func tokenRefresh() *cobra.Command {
 	)
 	cmd := &cobra.Command{
 		Use:     "refresh <token-id>",
-		Short:   "Moves the end of an access token, also for its open connections",
+		Short:   "Changes the expiry of an access token, also for its open connections",
 		Example: "  pubsub token refresh 0123456789abcdef0123456789abcdef --expires-in 12h",
 	}
 	admin.add(cmd)
 	expiry.add(cmd)
-	return leaf(cmd, argCount{1, 1}, func(cmd *cobra.Command, args []string) error {
+	return runnable(cmd, argCount{1, 1}, func(cmd *cobra.Command, args []string) error {
 		expiresAt, err := expiry.value(cmd)
 		if err != nil {
 			return err
 		}
 		body := map[string]string{"expires_at": expiresAt}
-		return admin.ask(cmd, http.MethodPut, tokenPath(args[0]), body, func(answer []byte) error {
+		return admin.call(cmd, http.MethodPut, tokenPath(args[0]), body, func(answer []byte) error {
 			var got struct {
 				ExpiresAt time.Time `json:"new_expires_at"`
 			}

@@ -25,61 +25,62 @@ type Cluster struct {
 	Name string `json:"name"`
 	// Listen is the address for the other servers, `host:port`.
 	Listen string `json:"listen"`
-	// Routes are URLs of other servers' addresses, `nats://host:6222`. One that
-	// runs is enough.
+	// Routes are URLs of other servers' addresses, `nats://host:6222`. One running
+	// server is enough.
 	Routes []string `json:"routes"`
-	// User and Password that the servers ask of each other. Password is a
-	// placeholder. Default: none, which only a loopback address may have: who
-	// reaches the routes without is a server of the cluster.
+	// User and Password with which the servers log in to each other. Password is a
+	// placeholder. Default: none, which is allowed only on a loopback address: whoever
+	// reaches routes without a password joins the cluster.
 	User     string `json:"user,omitempty"`
 	Password string `json:"password,omitempty"`
-	// TLS of the routes. Default: none; passwords, tokens and messages then pass
+	// TLS of the routes. Default: none; passwords, tokens and messages are then
 	// unencrypted.
 	TLS *ClusterTLS `json:"tls,omitempty"`
 }
 
-// ClusterTLS is the TLS of routes, on which each server shows a certificate. Either
-// all servers of a cluster have it, or none. The files are read again for each
-// route, so that they can be renewed; those of CA with the server.
+// ClusterTLS is the TLS of routes, where each server presents a certificate. Either all
+// servers of a cluster have it, or none. Cert and Key are read again for each route, so
+// that they can be renewed; CA is read when the server starts.
 type ClusterTLS struct {
-	// CA is the path of a file with the authorities of the servers' certificates:
-	// one that signs nothing else, since every certificate of it is let in.
+	// CA is the path of a file with the authority of the servers' certificates. It must
+	// sign nothing else, since every certificate that it signed is accepted.
 	CA string `json:"ca"`
-	// Cert and Key are the paths of this server's certificate, for server and client
-	// authentication and the hosts in the other servers' routes, and of its key.
+	// Cert and Key are the paths of this server's certificate and of its key. The
+	// certificate is for server and client authentication, and for the hosts in the
+	// other servers' routes.
 	Cert string `json:"cert"`
 	Key  string `json:"key"`
 }
 
-// A route that is broken without a word is noticed after so many pings, and dialed
-// again every second or two. Otherwise it would be found out by TCP, which takes the
-// longer to send again the longer it has been in vain, and then deliver what is old.
+// A route that breaks silently is noticed after this many pings without an answer, and
+// dialed again every second or two. Otherwise only TCP would notice it, whose
+// retransmissions back off the longer they fail, and which would then deliver old data.
 const (
-	routePing     = 2 * time.Second
-	routePingsOut = 2
+	routePingInterval        = 2 * time.Second
+	routeMaxPingsOutstanding = 2
 )
 
-// routeTLSTime bounds a TLS handshake of a route, as nats-server does by default.
-const routeTLSTime = 2 * time.Second
+// routeTLSTimeout bounds a TLS handshake of a route, as nats-server does by default.
+const routeTLSTimeout = 2 * time.Second
 
-// set sets the options of a server in this cluster.
-func (c *Cluster) set(o *server.Options) (err error) {
-	o.Host, o.Port = "127.0.0.1", server.RANDOM_PORT // routes wait for a listener of clients
+// apply sets the options of a server in this cluster.
+func (c *Cluster) apply(o *server.Options) (err error) {
+	o.Host, o.Port = "127.0.0.1", server.RANDOM_PORT // nats-server opens no routes before its client listener
 	o.Cluster.NoAdvertise = true
-	o.Cluster.PingInterval, o.Cluster.MaxPingsOut = routePing, routePingsOut
+	o.Cluster.PingInterval, o.Cluster.MaxPingsOut = routePingInterval, routeMaxPingsOutstanding
 	if !name.MatchString(c.Name) {
 		return errors.New("cluster: the name must be 1 to 128 letters, digits, dots, _ and -")
 	}
 	o.Cluster.Name = c.Name
-	if o.Cluster.Host, o.Cluster.Port, err = split("cluster.listen", c.Listen); err != nil {
+	if o.Cluster.Host, o.Cluster.Port, err = splitHostPort("cluster.listen", c.Listen); err != nil {
 		return err
 	}
 	if (c.User == "") != (c.Password == "") {
 		return errors.New("cluster: user and password belong together")
 	}
 	if c.Password == "" && !isLoopback(o.Cluster.Host) {
-		return fmt.Errorf("cluster: needs user and password, since it listens at %s: whoever reaches the routes is a server of the cluster, and has all tokens and messages. "+
-			"Only a loopback address like 127.0.0.1:6222 may do without", c.Listen)
+		return fmt.Errorf("cluster: needs user and password, since it listens at %s: whoever reaches the routes joins the cluster, and gets all tokens and messages. "+
+			"Only a loopback address like 127.0.0.1:6222 needs none", c.Listen)
 	}
 	if c.Password != "" && !args.Placeholder.MatchString(c.Password) {
 		return errors.New("cluster.password: must be a placeholder like {env.NATS_SECRET} or {file./run/secrets/nats}, not the secret itself")
@@ -93,7 +94,7 @@ func (c *Cluster) set(o *server.Options) (err error) {
 		if o.Cluster.TLSConfig, err = c.TLS.config(); err != nil {
 			return fmt.Errorf("cluster.tls: %w", err)
 		}
-		o.Cluster.TLSTimeout = routeTLSTime.Seconds()
+		o.Cluster.TLSTimeout = routeTLSTimeout.Seconds()
 	}
 	if len(c.Routes) == 0 {
 		return errors.New("cluster.routes: needs the URL of another server, like nats://host:6222")
@@ -111,7 +112,8 @@ func (c *Cluster) set(o *server.Options) (err error) {
 	return nil
 }
 
-// config reads the files once, to find out early what is wrong with them.
+// config returns the configuration of the routes. It reads the files once, to report errors
+// in them early.
 func (t *ClusterTLS) config() (*tls.Config, error) {
 	if t.CA == "" || t.Cert == "" || t.Key == "" {
 		return nil, errors.New("needs ca, cert and key")
@@ -139,7 +141,7 @@ func (t *ClusterTLS) config() (*tls.Config, error) {
 	}, nil
 }
 
-func split(option, address string) (host string, port int, err error) {
+func splitHostPort(option, address string) (host string, port int, err error) {
 	host, text, err := net.SplitHostPort(address)
 	if err == nil {
 		port, err = strconv.Atoi(text)
@@ -150,7 +152,7 @@ func split(option, address string) (host string, port int, err error) {
 	return host, port, nil
 }
 
-// isLoopback reports whether a host is this machine's own, which no other reaches.
+// isLoopback reports whether only this machine reaches a host.
 func isLoopback(host string) bool {
 	ip, err := netip.ParseAddr(host)
 	return host == "localhost" || err == nil && ip.Unmap().IsLoopback()

@@ -1,5 +1,5 @@
 // Package embedded runs a NATS server inside an edge: `broker nats { embedded }`.
-// A build that does not import it does not carry the server.
+// A build that does not import it does not contain the server.
 package embedded
 
 import (
@@ -26,10 +26,10 @@ import (
 func init() { caddy.RegisterModule(new(Server)) }
 
 // Server is a NATS server with JetStream inside the edge. Without any option it
-// serves this edge alone; with Cluster, edges join by routes among themselves.
+// serves only this edge; with Cluster, the servers of several edges form a cluster.
 type Server struct {
-	// Name of the server, unique in its cluster. JetStream finds its data by it:
-	// keep it. Default: the machine's host name.
+	// Name of the server, unique in its cluster. JetStream finds its data by this name,
+	// so it must stay the same. Default: the machine's host name.
 	Name string `json:"name,omitempty"`
 	// Dir is the folder of JetStream's data. Default: `pubsub/nats` in Caddy's data
 	// directory.
@@ -37,28 +37,28 @@ type Server struct {
 	// MaxStore bounds what JetStream keeps on disk, in bytes. Default, and zero: 1
 	// GiB.
 	MaxStore int64 `json:"max_store,omitempty"`
-	// Cluster joins the server with those of other edges. Default: none.
+	// Cluster connects the server with those of other edges. Default: none.
 	Cluster *Cluster `json:"cluster,omitempty"`
-	// Config is the path of a configuration file of nats-server, for what has no
-	// option here: accounts, leaf nodes, gateways. The other options then have
-	// to be left out. Default: none.
+	// Config is the path of a configuration file of nats-server, for features without
+	// an option here: accounts, leaf nodes, gateways. No other option may be set
+	// beside it. Default: none.
 	Config string `json:"config,omitempty"`
 
-	secrets string // a hash of what the configuration does not show
+	secrets string // a keyed hash of the secrets, which ServerKey must not show
 }
 
 const (
 	defaultMaxStore = 1 << 30
-	// maxPayload has room for the largest message that an edge may be set to take.
+	// maxPayload has room for the largest message that an edge can be configured to accept.
 	maxPayload = 17 << 20
 )
 
-// startTime is how long a server may take to start.
-const startTime = 20 * time.Second
+// startTimeout is how long a server may take to start.
+const startTimeout = 20 * time.Second
 
-// servers has the one that runs, by its key: see OpenServer.
+// servers holds the running server, by its key: see OpenServer.
 var (
-	serversMu sync.Mutex // makes a search and what follows from it one
+	serversMu sync.Mutex // makes a lookup and the start or stop that follows it one step
 	servers   = caddy.NewUsagePool()
 )
 
@@ -74,7 +74,7 @@ func (s *Server) Provision(caddy.Context) error {
 	repl := caddy.NewReplacer()
 	if s.Config != "" {
 		if s.Name != "" || s.Dir != "" || s.MaxStore != 0 || s.Cluster != nil {
-			return errors.New("config: the other options have to stand in that file")
+			return errors.New("config: set the other options in that file")
 		}
 		path, err := filepath.Abs(repl.ReplaceAll(s.Config, ""))
 		if err != nil {
@@ -111,7 +111,7 @@ func (s *Server) Provision(caddy.Context) error {
 	return s.check()
 }
 
-// check finds out whether the server could be started, and what its key needs.
+// check reports why the server could not be started, and sets secrets.
 func (s *Server) check() error {
 	o, err := s.options()
 	if err != nil {
@@ -129,27 +129,26 @@ func (s *Server) check() error {
 	return nil
 }
 
-// ServerKey implements [natsguest.NATSServer].
+// ServerKey implements [natsguest.Server].
 func (s *Server) ServerKey() string {
 	return "embedded:" + string(caddyconfig.JSON(s, nil)) + s.secrets
 }
 
-// WantsLogin implements [natsguest.NATSServer].
-func (s *Server) WantsLogin() bool { return s.Config != "" }
+// NeedsLogin implements [natsguest.Server].
+func (s *Server) NeedsLogin() bool { return s.Config != "" }
 
-// OpenServer implements [natsguest.NATSServer]. A process runs one server: two
-// would write to the same folder, and listen at the same address, while a reload
-// goes from one to the other.
+// OpenServer implements [natsguest.Server]. A process runs only one server: during a
+// reload, two would write to the same folder and listen at the same address.
 func (s *Server) OpenServer() (nats.Option, func() error, error) {
 	serversMu.Lock()
 	defer serversMu.Unlock()
-	other := false
+	otherRuns := false
 	servers.Range(func(key, _ any) bool {
-		other = key != s.ServerKey()
-		return !other
+		otherRuns = key != s.ServerKey()
+		return !otherRuns
 	})
-	if other {
-		return nil, nil, errors.New("this process runs a NATS server with other options; they change with a restart")
+	if otherRuns {
+		return nil, nil, errors.New("this process already runs a NATS server with other options; they change with a restart")
 	}
 	v, _, err := servers.LoadOrNew(s.ServerKey(), func() (caddy.Destructor, error) {
 		return start(s.options, s.Config == "")
@@ -163,21 +162,21 @@ func (s *Server) OpenServer() (nats.Option, func() error, error) {
 		_, err := servers.Delete(s.ServerKey())
 		return err
 	}
-	return v.(*running).inside, release, nil
+	return v.(*running).connect, release, nil
 }
 
-// Storing implements [natsguest.NATSServer].
+// Storing implements [natsguest.Server].
 func (s *Server) Storing() (storing, known bool) {
 	servers.Range(func(key, v any) bool {
 		if key == s.ServerKey() {
-			storing, known = v.(*running).storage.state()
+			storing, known = v.(*running).storage.storing()
 		}
 		return true
 	})
 	return storing, known
 }
 
-// options are the server's own.
+// options returns the options of nats-server.
 func (s *Server) options() (*server.Options, error) {
 	if s.Config != "" {
 		o, err := server.ProcessConfigFile(s.Config)
@@ -185,8 +184,8 @@ func (s *Server) options() (*server.Options, error) {
 			return nil, fmt.Errorf("config: %w", err)
 		}
 		if o.Cluster.Port != 0 && o.Cluster.Username == "" && o.Cluster.TLSConfig == nil && !isLoopback(o.Cluster.Host) {
-			return nil, errors.New("config: its cluster block has neither authorization nor tls: whoever reaches the routes is a server of the cluster, and has all tokens and messages. " +
-				"Only on a loopback address it may have neither")
+			return nil, errors.New("config: its cluster block has neither authorization nor tls: whoever reaches the routes joins the cluster, and gets all tokens and messages. " +
+				"Only a loopback address needs neither")
 		}
 		o.NoSigs = true
 		return o, nil
@@ -198,7 +197,7 @@ func (s *Server) options() (*server.Options, error) {
 		MaxPayload: maxPayload, MaxPending: 16 * maxPayload,
 	}
 	if s.Cluster != nil {
-		if err := s.Cluster.set(o); err != nil {
+		if err := s.Cluster.apply(o); err != nil {
 			return nil, err
 		}
 	}
@@ -259,7 +258,7 @@ func (s *Server) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 }
 
 var (
-	_ natsguest.NATSServer  = (*Server)(nil)
+	_ natsguest.Server      = (*Server)(nil)
 	_ caddy.Provisioner     = (*Server)(nil)
 	_ caddyfile.Unmarshaler = (*Server)(nil)
 )

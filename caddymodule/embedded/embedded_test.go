@@ -11,10 +11,8 @@ import (
 	"github.com/caddyserver/caddy/v2/caddyconfig"
 	_ "github.com/caddyserver/caddy/v2/modules/standard"
 
-	_ "github.com/millrace/millrace/caddymodule" // the global option pubsub
+	_ "github.com/millrace/millrace/caddymodule"
 )
-
-const password = "c0rrect-horse"
 
 // load reads a Caddyfile with these lines in the block of `embedded`, and more
 // after it, as `caddy validate` would.
@@ -83,7 +81,7 @@ func TestOptions(t *testing.T) {
 		{"cluster edges {\nlisten [::1]:6222\nroutes nats://127.0.0.1:6223\n}", "", ""},
 		{"cluster edges {\nlisten 10.0.0.1:6222\nroutes nats://10.0.0.2:6222\nuser edge\npassword {env.CLUSTER_PASSWORD}\n}", "", ""},
 		{"cluster edges {\nlisten 10.0.0.1:6222\nroutes nats://10.0.0.2:6222\n}", "", "cluster: needs user and password, since it listens at 10.0.0.1:6222"},
-		{"cluster edges {\nlisten 0.0.0.0:6222\nroutes nats://127.0.0.1:6223\n}", "", "Only a loopback address like 127.0.0.1:6222 may do without"},
+		{"cluster edges {\nlisten 0.0.0.0:6222\nroutes nats://127.0.0.1:6223\n}", "", "Only a loopback address like 127.0.0.1:6222 needs none"},
 		{"cluster edges {\nlisten :6222\nroutes nats://127.0.0.1:6223\n}", "", "needs user and password, since it listens at :6222"},
 		{"cluster edges {\nlisten edge-1.example.com:6222\nroutes nats://127.0.0.1:6223\n}", "", "needs user and password"},
 		{"cluster edges {\nlisten 10.0.0.1:6222\nroutes nats://10.0.0.2:6222\nuser edge\npassword {env.EMPTY}\n}", "", "EMPTY"},
@@ -98,10 +96,10 @@ func TestOptions(t *testing.T) {
 		{"config " + closed, "", ""},
 		{"config " + home + "/none.conf", "", "no such file"},
 		{"config " + bad, "", "config: "},
-		{"config " + good + "\nname n1", "", "the other options have to stand in that file"},
+		{"config " + good + "\nname n1", "", "set the other options in that file"},
 		{"", "user edge\npassword {env.CLUSTER_PASSWORD}", "are for a server with a config of its own"},
-		{"", "tls {\nca /etc/ca.pem\n}", "tls is for servers elsewhere"},
-		{"", "servers nats://127.0.0.1:4222", "no servers can be named beside it"},
+		{"", "tls {\nca /etc/ca.pem\n}", "tls is for other servers"},
+		{"", "servers nats://127.0.0.1:4222", "no other servers can be named beside it"},
 	} {
 		t.Run(test.lines+" "+test.more, func(t *testing.T) {
 			err := load(t, test.lines, test.more)

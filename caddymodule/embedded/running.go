@@ -12,24 +12,24 @@ import (
 	"github.com/millrace/millrace/caddymodule/guest"
 )
 
-// running is a server that runs.
+// running is a running server.
 type running struct {
 	*server.Server
-	inside  nats.Option // connects to it inside the process
+	connect nats.Option // connects to it inside the process
 	storage *storage
 }
 
-// start starts a server with the options that a function makes, which is called again
-// when its storage begins again. guarded: its clients are this process alone, whoever
-// finds its port.
-func start(options func() (*server.Options, error), guarded bool) (*running, error) {
+// start starts a server with the options that a function returns; the function is called
+// again when JetStream restarts. With private, the server accepts only this process as a
+// client, even if others find its port.
+func start(options func() (*server.Options, error), private bool) (*running, error) {
 	o, err := options()
 	if err != nil {
 		return nil, err
 	}
 	r := new(running)
 	var key nkeys.KeyPair
-	if guarded {
+	if private {
 		var public string
 		if key, err = nkeys.CreateUser(); err == nil {
 			public, err = key.PublicKey()
@@ -38,15 +38,15 @@ func start(options func() (*server.Options, error), guarded bool) (*running, err
 			return nil, err
 		}
 		o.Nkeys = []*server.NkeyUser{{Nkey: public}}
-		r.inside = nats.Nkey(public, key.Sign)
+		r.connect = nats.Nkey(public, key.Sign)
 	}
 	s, err := server.NewServer(o)
 	if err != nil {
 		return nil, err
 	}
 	r.Server = s
-	authenticate := r.inside
-	r.inside = func(o *nats.Options) error {
+	authenticate := r.connect
+	r.connect = func(o *nats.Options) error {
 		if authenticate != nil {
 			if err := authenticate(o); err != nil {
 				return err
@@ -57,41 +57,41 @@ func start(options func() (*server.Options, error), guarded bool) (*running, err
 	log := guest.LiveLog("pubsub.nats")
 	if o.JetStream {
 		r.storage = newStorage(s, func() (*server.Options, error) {
-			again, err := options()
-			if err == nil && guarded {
-				again.Nkeys = o.Nkeys
+			fresh, err := options()
+			if err == nil && private {
+				fresh.Nkeys = o.Nkeys
 			}
-			return again, err
+			return fresh, err
 		}, log)
 	}
 	s.SetLogger(logger{log.WithOptions(zap.AddCallerSkip(1)).Sugar(), r.storage}, false, false)
 	s.Start()
-	if !s.ReadyForConnections(startTime) {
+	if !s.ReadyForConnections(startTimeout) {
 		s.Shutdown()
 		s.WaitForShutdown()
-		return nil, fmt.Errorf("it does not start within %v; its log says why", startTime)
+		return nil, fmt.Errorf("it does not start within %v; its log says why", startTimeout)
 	}
-	r.storage.begin()
+	r.storage.start()
 	return r, nil
 }
 
 // Destruct implements [caddy.Destructor].
 func (r *running) Destruct() error {
-	r.storage.end()
+	r.storage.stop()
 	r.Shutdown()
 	r.WaitForShutdown()
 	return nil
 }
 
-// logger writes what the server logs to Caddy's log.
+// logger passes the server's log to Caddy's.
 type logger struct {
 	to      *zap.SugaredLogger
-	storage *storage // hears of errors
+	storage *storage // gets the errors, too
 }
 
 func (l logger) Noticef(format string, v ...any) { l.to.Debugf(format, v...) }
 
-// Warnf leaves out what is meant: an edge may be set to take large messages.
+// Warnf drops a warning of what is intended: an edge may be configured to accept large messages.
 func (l logger) Warnf(format string, v ...any) {
 	if !strings.HasPrefix(format, "Maximum payloads over") {
 		l.to.Warnf(format, v...)
@@ -99,10 +99,10 @@ func (l logger) Warnf(format string, v ...any) {
 }
 func (l logger) Errorf(format string, v ...any) {
 	l.to.Errorf(format, v...)
-	l.storage.hear(format, v)
+	l.storage.noteError(format, v)
 }
 func (l logger) Debugf(format string, v ...any) { l.to.Debugf(format, v...) }
 func (l logger) Tracef(format string, v ...any) { l.to.Debugf(format, v...) }
 
-// Fatalf is Errorf: the server may not end the process.
+// Fatalf logs an error: the server must not end the process.
 func (l logger) Fatalf(format string, v ...any) { l.to.Errorf(format, v...) }

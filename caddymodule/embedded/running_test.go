@@ -9,40 +9,9 @@ import (
 
 	"github.com/caddyserver/caddy/v2"
 	nats "github.com/nats-io/nats.go"
-	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/millrace/millrace/internal/loopback"
 )
-
-// open starts a server, and connects to it.
-func open(t *testing.T, s *Server) (bucket jetstream.KeyValue, end func()) {
-	t.Helper()
-	if err := s.Provision(caddy.Context{}); err != nil {
-		t.Fatal(err)
-	}
-	connect, release, err := s.OpenServer()
-	if err != nil {
-		t.Fatal(err)
-	}
-	conn, err := nats.Connect("", connect)
-	if err != nil {
-		t.Fatal(err)
-	}
-	js, err := jetstream.New(conn)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if bucket, err = js.CreateOrUpdateKeyValue(t.Context(), jetstream.KeyValueConfig{Bucket: "b"}); err != nil {
-		t.Fatal(err)
-	}
-	return bucket, func() {
-		t.Helper()
-		conn.Close()
-		if err := release(); err != nil {
-			t.Error(err)
-		}
-	}
-}
 
 // Links with the same options share a server, and what it has stored is there
 // after a restart.

@@ -16,131 +16,131 @@ import (
 )
 
 const (
-	// storageEvery is how often the server is asked for its JetStream.
-	storageEvery = time.Second
-	// resumeRoom is how many bytes of its disk must be free until JetStream begins
-	// again, so that it does not end with the next few tokens.
-	resumeRoom = 64 << 20
-	// maxStorageWait is the longest time between two attempts that fail.
-	maxStorageWait = time.Minute
+	// checkInterval is how often the state of JetStream is checked.
+	checkInterval = time.Second
+	// restartFree is how many bytes of the disk must be free before JetStream restarts,
+	// so that it does not stop again with the next few tokens.
+	restartFree = 64 << 20
+	// maxRestartWait is the longest time between two restarts that fail.
+	maxRestartWait = time.Minute
 )
 
-// storage looks after the JetStream of a server, of which some or all ends, and for
-// good, when its disk is full: in a cluster JetStream turns itself off, alone its
-// streams keep the error and take nothing any more. Then it is begun again once there
-// is room. A nil storage is one of a server without JetStream.
+// storage watches the JetStream of a server. When the disk is full, JetStream stops for
+// good: in a cluster it turns itself off; on a single server its streams keep the error
+// and accept no more writes. storage restarts it once there is room. A nil storage
+// belongs to a server without JetStream.
 type storage struct {
 	server  *server.Server
 	options func() (*server.Options, error)
 	log     *zap.Logger
-	dir     string      // of JetStream, once it has begun
-	broken  atomic.Bool // a stream has met an error of the disk, since JetStream began
+	dir     string      // of JetStream, once it has started
+	failed  atomic.Bool // a write to the disk has failed since JetStream started
 	on      atomic.Bool
-	stop    context.CancelFunc
+	cancel  context.CancelFunc
 	running sync.WaitGroup
 }
 
-func newStorage(s *server.Server, options func() (*server.Options, error), log *zap.Logger) *storage {
-	k := &storage{server: s, options: options, log: log, stop: func() {}}
-	k.on.Store(true)
-	return k
+func newStorage(srv *server.Server, options func() (*server.Options, error), log *zap.Logger) *storage {
+	s := &storage{server: srv, options: options, log: log, cancel: func() {}}
+	s.on.Store(true)
+	return s
 }
 
-// begin looks after the storage until end.
-func (k *storage) begin() {
-	if k == nil {
+// start starts a goroutine that watches the storage until stop.
+func (s *storage) start() {
+	if s == nil {
 		return
 	}
-	if c := k.server.JetStreamConfig(); c != nil {
-		k.dir = c.StoreDir
+	if c := s.server.JetStreamConfig(); c != nil {
+		s.dir = c.StoreDir
 	}
-	ctx, stop := context.WithCancel(context.Background())
-	k.stop = stop
-	k.running.Go(func() { k.keep(ctx) })
+	ctx, cancel := context.WithCancel(context.Background())
+	s.cancel = cancel
+	s.running.Go(func() { s.watch(ctx) })
 }
 
-// end returns when nobody looks after it any more.
-func (k *storage) end() {
-	if k != nil {
-		k.stop()
-		k.running.Wait()
-	}
-}
-
-// hear takes what the server logs as an error. It is the only place where a server
-// alone says that a stream will take nothing any more (setWriteErr in filestore.go).
-func (k *storage) hear(format string, values []any) {
-	if k != nil && strings.Contains(fmt.Sprintf(format, values...), "Critical write error") {
-		k.broken.Store(true)
+// stop returns when the goroutine of start has ended.
+func (s *storage) stop() {
+	if s != nil {
+		s.cancel()
+		s.running.Wait()
 	}
 }
 
-func (k *storage) keep(ctx context.Context) {
-	tick := time.NewTicker(storageEvery)
+// noteError receives the errors that the server logs. On a single server, this log is the
+// only sign that a stream accepts no more writes (setWriteErr in filestore.go).
+func (s *storage) noteError(format string, values []any) {
+	if s != nil && strings.Contains(fmt.Sprintf(format, values...), "Critical write error") {
+		s.failed.Store(true)
+	}
+}
+
+func (s *storage) watch(ctx context.Context) {
+	tick := time.NewTicker(checkInterval)
 	defer tick.Stop()
-	wait, next := storageEvery, time.Now() // until the next attempt, and when that may be
-	bad := time.Now()                      // when it last did not store
-	ticks := 0                             // for which JetStream has been gone
+	wait, nextRestart := checkInterval, time.Now() // wait is from the next restart to the one after it
+	lastFailure := time.Now()                      // when a check last failed
+	ticksOff := 0                                  // checks in a row without JetStream
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
 		}
-		if k.look() {
-			ticks = 0
-			if time.Since(bad) > maxStorageWait { // else the last attempt was in vain, most likely
-				wait = storageEvery
+		if s.check() {
+			ticksOff = 0
+			if time.Since(lastFailure) > maxRestartWait { // else the last restart most likely failed
+				wait = checkInterval
 			}
 			continue
 		}
-		bad = time.Now()
-		if k.server.JetStreamConfig() != nil {
-			ticks = 0
+		lastFailure = time.Now()
+		if s.server.JetStreamConfig() != nil {
+			ticksOff = 0
 		} else {
-			ticks++
+			ticksOff++
 		}
-		if !k.server.JetStreamEnabled() && ticks < 2 {
-			continue // see resume; what comes last in its end cannot be seen, and has a tick for that
+		if !s.server.JetStreamEnabled() && ticksOff < 2 {
+			continue // see restart; the last step of the shutdown cannot be seen, and gets one tick
 		}
-		if free, err := k.free(); time.Now().Before(next) || err == nil && free < resumeRoom {
+		if free, err := s.free(); time.Now().Before(nextRestart) || err == nil && free < restartFree {
 			continue
 		}
-		k.resume()
-		next = time.Now().Add(wait)
-		wait = min(2*wait, maxStorageWait)
+		s.restart()
+		nextRestart = time.Now().Add(wait)
+		wait = min(2*wait, maxRestartWait)
 	}
 }
 
-// look finds out whether the server stores, and logs a change.
-func (k *storage) look() (on bool) {
-	trouble := k.trouble()
-	on = trouble == ""
-	if k.on.Swap(on) == on {
+// check reports whether the server stores, and logs a change.
+func (s *storage) check() (on bool) {
+	reason := s.failure()
+	on = reason == ""
+	if s.on.Swap(on) == on {
 		return on
 	}
 	if on {
-		k.log.Info("the embedded NATS server stores tokens again")
+		s.log.Info("the embedded NATS server stores tokens again")
 		return on
 	}
-	fields := []zap.Field{zap.String("reason", trouble)}
-	if free, err := k.free(); err == nil {
-		fields = append(fields, zap.Int64("free_bytes", free), zap.Int64("again_at_bytes", resumeRoom))
+	fields := []zap.Field{zap.String("reason", reason)}
+	if free, err := s.free(); err == nil {
+		fields = append(fields, zap.Int64("free_bytes", free), zap.Int64("again_at_bytes", restartFree))
 	}
-	k.log.Error("the embedded NATS server has stopped storing tokens: other servers that have them go on, "+
+	s.log.Error("the embedded NATS server has stopped storing tokens: other servers that have them go on, "+
 		"and this one begins again when its disk has room", fields...)
 	return on
 }
 
-// trouble is why the server does not store; empty: it does.
-func (k *storage) trouble() string {
+// failure returns why the server does not store; empty: it does.
+func (s *storage) failure() string {
 	switch {
-	case !k.server.JetStreamEnabled():
+	case !s.server.JetStreamEnabled():
 		return "JetStream is off"
-	case k.broken.Load():
+	case s.failed.Load():
 		return "its disk has failed to take a write"
 	}
-	for _, e := range k.server.Healthz(&server.HealthzOptions{Details: true}).Errors {
+	for _, e := range s.server.Healthz(&server.HealthzOptions{Details: true}).Errors {
 		if strings.Contains(e.Error, "write error") { // others pass by themselves
 			return e.Error
 		}
@@ -148,34 +148,34 @@ func (k *storage) trouble() string {
 	return ""
 }
 
-// resume lets JetStream begin again, which a reload with the same options does. What
-// streams have in memory alone would be gone with that, so such a server waits for its
-// operator.
-func (k *storage) resume() {
-	if k.server.JetStreamEnabled() && k.inMemory() {
+// restart restarts JetStream, by a reload with the same options. Streams that are only
+// in memory would be lost, so a server with such streams waits for its operator.
+func (s *storage) restart() {
+	if s.server.JetStreamEnabled() && s.inMemory() {
 		return
 	}
-	again, err := k.options()
+	options, err := s.options()
 	if err == nil {
-		k.broken.Store(false)
-		err = k.server.ShutdownJetStream() // which forgets write errors, and is nothing where it is off
+		s.failed.Store(false)
+		err = s.server.ShutdownJetStream() // which clears write errors, and does nothing if it is off
 	}
-	if err == nil && k.server.JetStreamConfig() != nil {
-		// It turned itself off meanwhile, which takes seconds where it leads the cluster's.
-		// Begun again before that is over it would go on without its streams, for good.
+	if err == nil && s.server.JetStreamConfig() != nil {
+		// It is turning itself off, which takes seconds if it leads the cluster's. If it were
+		// restarted before that is over, it would stay without its streams, for good.
 		return
 	}
 	if err == nil {
-		err = k.server.ReloadOptions(again)
+		err = s.server.ReloadOptions(options)
 	}
 	if err != nil {
-		k.log.Error("JetStream of the embedded NATS server does not begin again", zap.Error(err))
+		s.log.Error("JetStream of the embedded NATS server does not begin again", zap.Error(err))
 	}
 }
 
-// inMemory reports whether a stream is in memory; also where that cannot be said.
-func (k *storage) inMemory() bool {
-	info, err := k.server.Jsz(&server.JSzOptions{Accounts: true, Streams: true, Config: true, Limit: 1 << 20})
+// inMemory reports whether a stream is in memory, or may be: it is also true if that is not
+// known.
+func (s *storage) inMemory() bool {
+	info, err := s.server.Jsz(&server.JSzOptions{Accounts: true, Streams: true, Config: true, Limit: 1 << 20})
 	if err != nil {
 		return true
 	}
@@ -189,18 +189,19 @@ func (k *storage) inMemory() bool {
 	return false
 }
 
-// free returns how much of the disk is free, or an error where nobody knows.
-func (k *storage) free() (int64, error) {
-	if k.dir == "" {
+// free returns how many bytes of the disk are free, or an error if that is not known.
+func (s *storage) free() (int64, error) {
+	if s.dir == "" {
 		return 0, errors.New("JetStream has no folder")
 	}
-	return diskspace.Free(k.dir)
+	return diskspace.Free(s.dir)
 }
 
-// state reports whether the server has its part in storing tokens, if it is to.
-func (k *storage) state() (storing, known bool) {
-	if k == nil {
+// storing reports whether the server takes part in storing tokens; known is false if it
+// has no such part.
+func (s *storage) storing() (storing, known bool) {
+	if s == nil {
 		return false, false
 	}
-	return k.on.Load(), true
+	return s.on.Load(), true
 }

@@ -31,7 +31,7 @@ func tryPut(t *testing.T, kv jetstream.KeyValue, key string) error {
 // bucketOf makes a bucket on so many servers of a cluster.
 func bucketOf(t *testing.T, r *running, replicas int) (kv jetstream.KeyValue) {
 	t.Helper()
-	conn, err := nats.Connect("", r.inside, nats.MaxReconnects(-1))
+	conn, err := nats.Connect("", r.connect, nats.MaxReconnects(-1))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,7 +55,7 @@ func full(t *testing.T, disk string, r *running, kv jetstream.KeyValue) {
 	smalldisk.Fill(t, disk)
 	await(t, "the server to stop storing", func() bool {
 		_ = tryPut(t, kv, "x")
-		storing, known := r.storage.state()
+		storing, known := r.storage.storing()
 		return known && !storing
 	})
 }
@@ -84,7 +84,7 @@ func TestFullDisk(t *testing.T) {
 	put(t, kv, 10) // the other two are a majority
 
 	smalldisk.Free(t, disk)
-	await(t, "the server to store again", func() bool { storing, _ := servers[2].storage.state(); return storing })
+	await(t, "the server to store again", func() bool { storing, _ := servers[2].storage.storing(); return storing })
 	await(t, "what was written meanwhile", func() bool { return servers[2].JetStreamIsStreamCurrent("$G", "KV_b") })
 	if err := servers[1].Destruct(); err != nil {
 		t.Error(err)

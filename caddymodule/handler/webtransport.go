@@ -72,7 +72,7 @@ func (h *WebTransport) ServeHTTP(w http.ResponseWriter, r *http.Request, next ca
 		return nil
 	}
 	c := visitor{candidate: h.candidate(r, live, entry), entry: entry}
-	if entry.Leaving() {
+	if entry.Closing() {
 		c.refuse(refusedByHub(pubsub.ErrDraining), nil).write(w)
 		return nil
 	}
@@ -181,7 +181,7 @@ func (h *WebTransport) upgrade(w http.ResponseWriter, r *http.Request, entry *ta
 	if c := h.log.Check(zap.DebugLevel, "upgrade failed"); c != nil {
 		c.Write(zap.Error(err))
 	}
-	if entry.Leaving() {
+	if entry.Closing() {
 		refusedByHub(pubsub.ErrDraining).write(w)
 	} else {
 		problem.Refuse(w, http.StatusBadRequest, "bad_handshake", "the client's HTTP/3 settings allow no (further) WebTransport session")
@@ -209,7 +209,7 @@ func (v visitor) auth(ctx context.Context, token string) (wtconn.Admission, *wtc
 		return wtconn.Admission{}, refused.close()
 	}
 	a, refused := v.admit(ctx, token)
-	if refused == nil && v.entry.Leaving() {
+	if refused == nil && v.entry.Closing() {
 		a.Session.Detach() // it may have missed the others' farewell
 		refused = refusedByHub(pubsub.ErrDraining)
 	}

@@ -15,63 +15,63 @@ import (
 	"github.com/millrace/millrace/pubsub/nats"
 )
 
-func init() { caddy.RegisterModule(new(NATSBroker)) }
+func init() { caddy.RegisterModule(new(Broker)) }
 
-// NATSBroker joins edges through NATS.
-type NATSBroker struct {
-	NATSLink
+// Broker connects edges through NATS.
+type Broker struct {
+	Link
 
 	// Prefix of the subjects of this overlay: edges with the same one belong
 	// together. Tokens of letters, digits, `_` and `-`, joined by dots. Default:
 	// `millrace`.
 	Prefix string `json:"prefix,omitempty"`
-	// QueueBytes bounds what waits for a link that takes less than clients publish,
-	// beside as much that is being sent; what does not fit is delivered on this edge
-	// alone. The same holds for what comes from other edges. 64 KiB to 1 GiB.
-	// Default, and zero: 8 MiB.
+	// QueueBytes bounds the messages that wait when clients publish faster than the
+	// link takes them, beside as many bytes that are being sent; a message that does
+	// not fit is delivered on this edge only. The same bound holds for messages that
+	// come from other edges. 64 KiB to 1 GiB. Default, and zero: 8 MiB.
 	QueueBytes int `json:"queue,omitempty"`
 	// Interests bounds the distinct patterns that have subscriptions of their own in
-	// NATS, two each. A tenant that would have more of them than are then free gets
-	// one for all its messages. 100 to 10 million. Default, and zero: 500000.
+	// NATS, two each. A tenant that needs more of them than are free gets one
+	// subscription for all its messages. 100 to 10 million. Default, and zero: 500000.
 	Interests int `json:"interests,omitempty"`
 	// Host under which clients reach this edge, as `pubsub_edges` lists it, with a
 	// port if that is not 443. Default: none, and the edge is not listed.
 	Host string `json:"announce,omitempty"`
-	// EdgeName binds all that this edge sends to subjects of its own,
-	// `<prefix>.s.<edge_name>.>`, which the permissions of its NATS user can be limited
-	// to; other edges refuse what names another one. 1 to 64 letters, digits, `_` and
-	// `-`. Either each edge of an overlay has one of its own, or none has: edges with
-	// and without do not hear each other. Default: none.
+	// EdgeName binds everything that this edge sends to subjects of its own,
+	// `<prefix>.s.<edge_name>.>`, to which the permissions of its NATS user can be
+	// limited; other edges refuse messages that name another edge. 1 to 64 letters,
+	// digits, `_` and `-`. Either each edge of an overlay has a name of its own, or none
+	// has: edges with and without a name do not hear each other. Default: none.
 	EdgeName string `json:"edge_name,omitempty"`
 }
 
 const (
-	defaultPrefix    = "millrace"
-	defaultNATSQueue = 8 << 20
+	defaultPrefix = "millrace"
+	defaultQueue  = 8 << 20
 )
 
-var subjectPrefix = regexp.MustCompile(`^[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*$`)
+var subjectPattern = regexp.MustCompile(`^[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*$`)
 
 // CaddyModule implements [caddy.Module].
-func (*NATSBroker) CaddyModule() caddy.ModuleInfo {
-	return caddy.ModuleInfo{ID: "pubsub.brokers.nats", New: func() caddy.Module { return new(NATSBroker) }}
+func (*Broker) CaddyModule() caddy.ModuleInfo {
+	return caddy.ModuleInfo{ID: "pubsub.brokers.nats", New: func() caddy.Module { return new(Broker) }}
 }
 
 // Provision implements [caddy.Provisioner]. It connects to nothing.
-func (b *NATSBroker) Provision(ctx caddy.Context) error {
+func (b *Broker) Provision(ctx caddy.Context) error {
 	if b.Prefix == "" {
 		b.Prefix = defaultPrefix
 	}
-	if len(b.Prefix) > 128 || !subjectPrefix.MatchString(b.Prefix) {
+	if len(b.Prefix) > 128 || !subjectPattern.MatchString(b.Prefix) {
 		return errors.New("prefix: must be tokens of letters, digits, _ and -, joined by dots, up to 128 bytes")
 	}
 	if b.QueueBytes == 0 {
-		b.QueueBytes = defaultNATSQueue
+		b.QueueBytes = defaultQueue
 	}
 	if b.QueueBytes < 64<<10 || b.QueueBytes > 1<<30 {
 		return fmt.Errorf("queue: must be from %d to %d bytes", 64<<10, 1<<30)
 	}
-	if b.EdgeName != "" && !jetStreamName.MatchString(b.EdgeName) {
+	if b.EdgeName != "" && !namePattern.MatchString(b.EdgeName) {
 		return errors.New("edge_name: must be 1 to 64 letters, digits, _ and -")
 	}
 	if b.Interests != 0 && (b.Interests < 100 || b.Interests > 10_000_000) {
@@ -90,15 +90,15 @@ func (b *NATSBroker) Provision(ctx caddy.Context) error {
 }
 
 // BrokerKey implements [guest.BrokerModule].
-func (b *NATSBroker) BrokerKey() string {
+func (b *Broker) BrokerKey() string {
 	return fmt.Sprintf("nats:%s %s %d %d %s", b.Prefix, b.EdgeName, b.QueueBytes, b.Interests, b.key())
 }
 
 // AnnouncedHost implements [guest.Announcer].
-func (b *NATSBroker) AnnouncedHost() string { return b.Host }
+func (b *Broker) AnnouncedHost() string { return b.Host }
 
 // OpenBroker implements [guest.BrokerModule].
-func (b *NATSBroker) OpenBroker(log *zap.Logger) (pubsub.Broker, error) {
+func (b *Broker) OpenBroker(log *zap.Logger) (pubsub.Broker, error) {
 	options, release, err := b.options("broker")
 	if err != nil {
 		return nil, err
@@ -113,7 +113,7 @@ func (b *NATSBroker) OpenBroker(log *zap.Logger) (pubsub.Broker, error) {
 	return &leasedBroker{broker, release}, nil
 }
 
-// leasedBroker is a broker that uses an embedded server.
+// leasedBroker is a broker with a lease of an embedded server, if its link has one.
 type leasedBroker struct {
 	*nats.Broker
 	release func() error
@@ -146,8 +146,8 @@ func (b *leasedBroker) Close() error { return errors.Join(b.Broker.Close(), b.re
 //		announce       <host>
 //		edge_name      <name>
 //	}
-func (b *NATSBroker) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
-	return unmarshalNATS(d, "broker nats", &b.NATSLink, func(option string) (known bool, err error) {
+func (b *Broker) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
+	return unmarshalGuest(d, "broker nats", &b.Link, func(option string) (known bool, err error) {
 		switch option {
 		case "prefix":
 			b.Prefix, err = args.One(d)
@@ -167,8 +167,8 @@ func (b *NATSBroker) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 }
 
 var (
-	_ guest.BrokerModule    = (*NATSBroker)(nil)
-	_ guest.Announcer       = (*NATSBroker)(nil)
-	_ caddy.Provisioner     = (*NATSBroker)(nil)
-	_ caddyfile.Unmarshaler = (*NATSBroker)(nil)
+	_ guest.BrokerModule    = (*Broker)(nil)
+	_ guest.Announcer       = (*Broker)(nil)
+	_ caddy.Provisioner     = (*Broker)(nil)
+	_ caddyfile.Unmarshaler = (*Broker)(nil)
 )

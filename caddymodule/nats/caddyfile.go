@@ -8,8 +8,9 @@ import (
 	"github.com/millrace/millrace/caddymodule/args"
 )
 
-// unmarshalNATS parses a guest that has a link, and options of its own.
-func unmarshalNATS(d *caddyfile.Dispenser, what string, l *NATSLink,
+// unmarshalGuest parses a guest that has a link and options of its own. own parses one of
+// these; names lists them, for errors.
+func unmarshalGuest(d *caddyfile.Dispenser, what string, l *Link,
 	own func(option string) (known bool, err error), names string) error {
 	d.Next() // consume the driver's name
 	l.Servers = d.RemainingArgs()
@@ -35,7 +36,7 @@ func unmarshalNATS(d *caddyfile.Dispenser, what string, l *NATSLink,
 }
 
 // unmarshal parses an option of a link, if it is one.
-func (l *NATSLink) unmarshal(d *caddyfile.Dispenser, option string) (known bool, err error) {
+func (l *Link) unmarshal(d *caddyfile.Dispenser, option string) (known bool, err error) {
 	switch option {
 	case "servers":
 		if l.Servers = append(l.Servers, d.RemainingArgs()...); len(l.Servers) == 0 {
@@ -58,7 +59,7 @@ func (l *NATSLink) unmarshal(d *caddyfile.Dispenser, option string) (known bool,
 	case "reconnect_wait":
 		l.ReconnectWait, err = args.Duration(d)
 	case "tls":
-		l.TLS = new(NATSTLS)
+		l.TLS = new(TLS)
 		err = args.Block(d, map[string]*string{"ca": &l.TLS.CA, "cert": &l.TLS.Cert, "key": &l.TLS.Key},
 			func(string) (string, error) { return args.One(d) })
 		if err == nil && (l.TLS.Cert == "") != (l.TLS.Key == "") {
@@ -66,7 +67,7 @@ func (l *NATSLink) unmarshal(d *caddyfile.Dispenser, option string) (known bool,
 		}
 	case "embedded":
 		if _, missing := caddy.GetModule(embeddedModule); missing != nil {
-			return true, d.Errf("embedded: this build has no NATS server inside; build it with github.com/millrace/millrace/caddymodule/embedded")
+			return true, d.Errf("embedded: this build has no embedded NATS server; build it with github.com/millrace/millrace/caddymodule/embedded")
 		}
 		guest, err := caddyfile.UnmarshalModule(d, embeddedModule)
 		if err != nil {

@@ -7,24 +7,25 @@ import (
 	nats "github.com/nats-io/nats.go"
 )
 
-// A link that is broken without a word is noticed after so many pings.
+// A connection that breaks silently is noticed after this many pings without an answer.
 const (
-	natsPing     = 2 * time.Second
-	natsPingsOut = 2
+	pingInterval        = 2 * time.Second
+	maxPingsOutstanding = 2
 )
 
-// options are those of a connection; release is called when it is closed.
-func (l *NATSLink) options(what string) (list []nats.Option, release func() error, err error) {
+// options returns the options of a connection, whose name ends with purpose. release is
+// called when it is closed.
+func (l *Link) options(purpose string) (list []nats.Option, release func() error, err error) {
 	name := l.Name
 	if name == "" {
 		name = "millrace"
 	}
 	list = []nats.Option{
-		nats.Name(name + " " + what),
+		nats.Name(name + " " + purpose),
 		nats.RetryOnFailedConnect(true), nats.MaxReconnects(-1), nats.IgnoreAuthErrorAbort(),
 		nats.ReconnectWait(time.Duration(l.ReconnectWait)),
 		nats.ReconnectJitter(time.Duration(l.ReconnectWait)/2, time.Duration(l.ReconnectWait)/2),
-		nats.PingInterval(natsPing), nats.MaxPingsOutstanding(natsPingsOut),
+		nats.PingInterval(pingInterval), nats.MaxPingsOutstanding(maxPingsOutstanding),
 	}
 	if l.InboxPrefix != "" {
 		list = append(list, nats.CustomInboxPrefix(l.InboxPrefix))
@@ -55,15 +56,15 @@ func (l *NATSLink) options(what string) (list []nats.Option, release func() erro
 	if l.server == nil {
 		return list, func() error { return nil }, nil
 	}
-	inside, release, err := l.server.OpenServer()
+	inProcess, release, err := l.server.OpenServer()
 	if err != nil {
 		return nil, nil, fmt.Errorf("embedded NATS server: %w", err)
 	}
-	return append(list, inside), release, nil
+	return append(list, inProcess), release, nil
 }
 
 // connector opens connections with the options of a link.
-func (l *NATSLink) connector(list []nats.Option) func(...nats.Option) (*nats.Conn, error) {
+func (l *Link) connector(list []nats.Option) func(...nats.Option) (*nats.Conn, error) {
 	servers := l.resolved.servers
 	return func(more ...nats.Option) (*nats.Conn, error) {
 		return nats.Connect(servers, append(list, more...)...)

@@ -1,6 +1,6 @@
-// Package nats has the guests that use NATS: the broker that joins edges, and the
-// store of tokens in a bucket of JetStream. Both have a link, to servers elsewhere or
-// to the one inside the edge, which is a guest of its own: [NATSServer].
+// Package nats has the guests that use NATS: the [Broker] that connects edges, and the
+// [Store] of tokens in a bucket of JetStream. Both have a [Link], to other servers or to
+// the one embedded in the edge, which is a guest of its own: [Server].
 package nats
 
 import (
@@ -21,11 +21,11 @@ import (
 	"github.com/millrace/millrace/caddymodule/guest"
 )
 
-// NATSLink says how an edge reaches a NATS system: a server, a cluster, or a leaf
+// Link says how an edge reaches a NATS system: a server, a cluster, or a leaf
 // node.
-type NATSLink struct {
-	// Servers are URLs: `nats://host:4222`, `tls://…`, `ws://…`, `wss://…`. One
-	// that answers is enough; it tells of the others of its cluster. They may hold
+type Link struct {
+	// Servers are URLs: `nats://host:4222`, `tls://…`, `ws://…`, `wss://…`. One that
+	// answers is enough; it names the others of its cluster. They may hold
 	// placeholders. Default: `nats://127.0.0.1:4222`.
 	Servers []string `json:"servers,omitempty"`
 
@@ -33,37 +33,37 @@ type NATSLink struct {
 	Credentials string `json:"credentials,omitempty"`
 	// NKey is the path of a file with the seed of an NKey. Default: none.
 	NKey string `json:"nkey,omitempty"`
-	// User and Password, or Token, of a server that wants them. Password and Token
+	// User and Password, or Token, for a server that requires them. Password and Token
 	// are placeholders, as `{env.NATS_PASSWORD}`. Default: none.
 	User     string `json:"user,omitempty"`
 	Password string `json:"password,omitempty"`
 	Token    string `json:"token,omitempty"`
 
 	// TLS of connections to the servers, beside what the URL's scheme asks for.
-	TLS *NATSTLS `json:"tls,omitempty"`
+	TLS *TLS `json:"tls,omitempty"`
 
 	// Name of the connections, for operators of the servers. Default:
 	// `millrace`.
 	Name string `json:"name,omitempty"`
 	// InboxPrefix of the subjects on which the servers answer, tokens joined by dots.
-	// With one of its own an edge's permissions can leave out the answers to others.
-	// Default: `_INBOX`.
+	// If each edge has a prefix of its own, its permissions can exclude the answers to
+	// other edges. Default: `_INBOX`.
 	InboxPrefix string `json:"inbox_prefix,omitempty"`
 	// ReconnectWait between two attempts to reach a server, 10ms to 1m. Default,
 	// and zero: 500ms.
 	ReconnectWait caddy.Duration `json:"reconnect_wait,omitempty"`
 
 	// Embedded is a NATS server inside the edge, in place of Servers: the module
-	// `pubsub.nats.embedded`, which a build has or has not. Default: none.
+	// `pubsub.nats.embedded`, which a build may leave out. Default: none.
 	EmbeddedRaw json.RawMessage `json:"embedded,omitempty"`
 
-	server   NATSServer
+	server   Server
 	resolved resolvedLink
 }
 
-// NATSTLS is what a NATS server wants of a client beside a certificate of its own
-// that the system trusts.
-type NATSTLS struct {
+// TLS configures connections to servers whose certificate the system does not trust, or
+// which require a certificate of the client.
+type TLS struct {
 	// CA is the path of a file with the authorities of the servers' certificates.
 	// Default: the system's.
 	CA string `json:"ca,omitempty"`
@@ -73,19 +73,19 @@ type NATSTLS struct {
 	Key  string `json:"key,omitempty"`
 }
 
-// NATSServer is the guest of `embedded`.
-type NATSServer interface {
+// Server is the guest of `embedded`.
+type Server interface {
 	// ServerKey identifies the server: links with an equal key share it. It holds
 	// no secret.
 	ServerKey() string
-	// WantsLogin reports whether clients have to log in as the link says. If not,
-	// the server knows this process without.
-	WantsLogin() bool
-	// OpenServer starts the server, or returns the one that runs. The option
-	// connects to it inside the process; release ends its use.
+	// NeedsLogin reports whether clients have to log in with the credentials of the
+	// link. If not, the server recognizes this process without them.
+	NeedsLogin() bool
+	// OpenServer starts the server, or returns the running one. The option connects to
+	// it inside the process; release ends its use.
 	OpenServer() (connect nats.Option, release func() error, err error)
-	// Storing reports whether the server that runs has its part in storing tokens;
-	// known is false where none runs, or it is not to have one.
+	// Storing reports whether the running server takes part in storing tokens; known is
+	// false if none runs, or if it has no such part.
 	Storing() (storing, known bool)
 }
 
@@ -99,23 +99,23 @@ type resolvedLink struct {
 const embeddedModule = "pubsub.nats.embedded"
 
 const (
-	defaultNATSServer    = "nats://127.0.0.1:4222"
+	defaultServer        = "nats://127.0.0.1:4222"
 	defaultReconnectWait = 500 * time.Millisecond
 )
 
-// linkOf is what a configuration says of a link.
-type linkOf int
+// linkState is how much of a link a configuration names.
+type linkState int
 
 const (
-	linkUnset   linkOf = iota // nothing
-	linkPartial               // options without a server
-	linkWhole
+	linkUnset    linkState = iota // nothing
+	linkPartial                   // options without a server
+	linkComplete                  // with a server
 )
 
-func (l *NATSLink) says() linkOf {
+func (l *Link) state() linkState {
 	switch {
 	case len(l.Servers) > 0 || len(l.EmbeddedRaw) > 0:
-		return linkWhole
+		return linkComplete
 	case reflect.ValueOf(*l).IsZero():
 		return linkUnset
 	}
@@ -123,27 +123,27 @@ func (l *NATSLink) says() linkOf {
 }
 
 // Storing implements [guest.StorageReporter].
-func (l *NATSLink) Storing() (storing, known bool) {
+func (l *Link) Storing() (storing, known bool) {
 	if l.server == nil {
 		return false, false
 	}
 	return l.server.Storing()
 }
 
-func (l *NATSLink) provision(ctx caddy.Context) error {
+func (l *Link) provision(ctx caddy.Context) error {
 	if len(l.EmbeddedRaw) > 0 {
 		if len(l.Servers) > 0 {
-			return errors.New("embedded: no servers can be named beside it: it is the one to connect to")
+			return errors.New("embedded: no other servers can be named beside it")
 		}
 		guest, err := ctx.LoadModuleByID(embeddedModule, l.EmbeddedRaw)
 		if err != nil {
 			return fmt.Errorf("embedded: %w", err)
 		}
-		l.server = guest.(NATSServer)
+		l.server = guest.(Server)
 		if l.TLS != nil {
-			return errors.New("embedded: tls is for servers elsewhere; this one is reached inside the process")
+			return errors.New("embedded: tls is for other servers; this one is reached inside the process")
 		}
-		if !l.server.WantsLogin() && (l.Credentials != "" || l.NKey != "" || l.User != "" || l.Token != "") {
+		if !l.server.NeedsLogin() && (l.Credentials != "" || l.NKey != "" || l.User != "" || l.Token != "") {
 			return errors.New("embedded: credentials, nkey, user, password and token are for a server with a config of its own")
 		}
 	}
@@ -153,16 +153,16 @@ func (l *NATSLink) provision(ctx caddy.Context) error {
 	if wait := time.Duration(l.ReconnectWait); wait < 10*time.Millisecond || wait > time.Minute {
 		return errors.New("reconnect_wait: must be from 10ms to 1m")
 	}
-	if l.InboxPrefix != "" && (len(l.InboxPrefix) > 128 || !subjectPrefix.MatchString(l.InboxPrefix)) {
+	if l.InboxPrefix != "" && (len(l.InboxPrefix) > 128 || !subjectPattern.MatchString(l.InboxPrefix)) {
 		return errors.New("inbox_prefix: must be tokens of letters, digits, _ and -, joined by dots, up to 128 bytes")
 	}
-	ways := 0
-	for _, way := range []string{l.Credentials, l.NKey, l.User, l.Token} {
-		if way != "" {
-			ways++
+	logins := 0
+	for _, login := range []string{l.Credentials, l.NKey, l.User, l.Token} {
+		if login != "" {
+			logins++
 		}
 	}
-	if ways > 1 || (l.User == "") != (l.Password == "") {
+	if logins > 1 || (l.User == "") != (l.Password == "") {
 		return errors.New("credentials, nkey, user with password, and token are four ways to authenticate: use one")
 	}
 	for option, path := range map[string]string{"credentials": l.Credentials, "nkey": l.NKey} {
@@ -176,8 +176,8 @@ func (l *NATSLink) provision(ctx caddy.Context) error {
 	return l.resolve()
 }
 
-// resolve fills in placeholders. What they stand for appears in no error.
-func (l *NATSLink) resolve() error {
+// resolve replaces placeholders. Their values appear in no error.
+func (l *Link) resolve() error {
 	repl := caddy.NewReplacer()
 	r := &l.resolved
 	for _, o := range []struct {
@@ -200,7 +200,7 @@ func (l *NATSLink) resolve() error {
 	}
 	servers := l.Servers
 	if len(servers) == 0 {
-		servers = []string{defaultNATSServer}
+		servers = []string{defaultServer}
 	}
 	var list []string
 	for i, text := range servers {
@@ -225,9 +225,9 @@ func (l *NATSLink) resolve() error {
 	return nil
 }
 
-// key identifies the link: equal ones can share what uses them. A secret that has
-// changed makes another key.
-func (l *NATSLink) key() string {
+// key identifies the link: links with equal keys can share a broker or a store. A secret
+// that has changed makes another key.
+func (l *Link) key() string {
 	r := l.resolved
 	secrets := guest.KeyedHash(r.servers, r.user, r.password, r.token)
 	key := string(caddyconfig.JSON(l, nil)) + secrets
@@ -237,4 +237,4 @@ func (l *NATSLink) key() string {
 	return key
 }
 
-var _ guest.StorageReporter = (*NATSLink)(nil)
+var _ guest.StorageReporter = (*Link)(nil)

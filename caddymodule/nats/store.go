@@ -17,12 +17,12 @@ import (
 	"github.com/millrace/millrace/tokenstore/nats"
 )
 
-func init() { caddy.RegisterModule(new(NATSStore)) }
+func init() { caddy.RegisterModule(new(Store)) }
 
-// NATSStore keeps tokens in a key-value bucket of NATS JetStream, which edges
+// Store keeps tokens in a key-value bucket of NATS JetStream, which edges
 // share. Without servers of its own it uses the connection of `broker nats`.
-type NATSStore struct {
-	NATSLink
+type Store struct {
+	Link
 
 	// Domain of JetStream that has the bucket, as nats-server's `jetstream { domain }`
 	// names it: for edges behind a leaf node. Letters, digits, `_` and `-`. Default:
@@ -31,25 +31,25 @@ type NATSStore struct {
 	// Bucket is the name of the bucket: letters, digits, `_` and `-`. Default:
 	// `millrace_tokens`.
 	Bucket string `json:"bucket,omitempty"`
-	// Role of this edge: `manager` changes all tokens, `issuer` access tokens alone,
-	// `reader` none. What an edge does not change is refused with 403 `read_only`;
-	// the permissions of its NATS user can be limited likewise. Default: `manager`.
+	// Role of this edge: `manager` changes all tokens, `issuer` only access tokens,
+	// `reader` none. An edge refuses changes beyond its role with 403 `read_only`; the
+	// permissions of its NATS user can be limited in the same way. Default: `manager`.
 	Role string `json:"role,omitempty"`
-	// Create is `on` or `off`: whether a missing bucket is made. Default: `on`, and
+	// Create is `on` or `off`: whether a missing bucket is created. Default: `on`, and
 	// `off` with another role than `manager`.
 	Create string `json:"create,omitempty"`
-	// Replicas of a bucket that is made, 1, 3 or 5: how many servers hold each
+	// Replicas of a bucket that is created, 1, 3 or 5: how many servers hold each
 	// token. Default, and zero: 1.
 	Replicas int `json:"replicas,omitempty"`
-	// Storage of a bucket that is made: `file` or `memory`. What is in memory is
-	// gone when its servers are. Default: `file`.
+	// Storage of a bucket that is created: `file` or `memory`. Tokens in memory are
+	// lost when its servers end. Default: `file`.
 	Storage string `json:"storage,omitempty"`
-	// MaxStale is how long tokens are honoured without word from the bucket: after
-	// it new clients are refused and open sessions closed. 10s to 24h. Default,
+	// MaxStale is how long tokens stay valid while the bucket cannot be reached: after
+	// that time new clients are refused and open sessions closed. 10s to 24h. Default,
 	// and zero: 5m.
 	MaxStale caddy.Duration `json:"max_stale,omitempty"`
 
-	link linkOf
+	linkState linkState
 }
 
 const (
@@ -61,17 +61,17 @@ const (
 
 var storeRoles = map[string]nats.Role{"": nats.Manager, "manager": nats.Manager, "issuer": nats.Issuer, "reader": nats.Reader}
 
-// jetStreamName is the grammar of buckets and domains.
-var jetStreamName = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
+// namePattern is the grammar of buckets, domains and edge names.
+var namePattern = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
 
 // CaddyModule implements [caddy.Module].
-func (*NATSStore) CaddyModule() caddy.ModuleInfo {
-	return caddy.ModuleInfo{ID: "pubsub.token_stores.nats", New: func() caddy.Module { return new(NATSStore) }}
+func (*Store) CaddyModule() caddy.ModuleInfo {
+	return caddy.ModuleInfo{ID: "pubsub.token_stores.nats", New: func() caddy.Module { return new(Store) }}
 }
 
 // Provision implements [caddy.Provisioner]. It connects to nothing.
-func (s *NATSStore) Provision(ctx caddy.Context) error {
-	s.link = s.says()
+func (s *Store) Provision(ctx caddy.Context) error {
+	s.linkState = s.state()
 	if s.Bucket == "" {
 		s.Bucket = defaultBucket
 	}
@@ -84,9 +84,9 @@ func (s *NATSStore) Provision(ctx caddy.Context) error {
 	stale := time.Duration(s.MaxStale)
 	role, known := storeRoles[s.Role]
 	switch {
-	case s.Domain != "" && !jetStreamName.MatchString(s.Domain):
+	case s.Domain != "" && !namePattern.MatchString(s.Domain):
 		return errors.New("domain: must be 1 to 64 letters, digits, _ and -")
-	case !jetStreamName.MatchString(s.Bucket):
+	case !namePattern.MatchString(s.Bucket):
 		return errors.New("bucket: must be 1 to 64 letters, digits, _ and -")
 	case s.Replicas != 1 && s.Replicas != 3 && s.Replicas != 5:
 		return errors.New("replicas: must be 1, 3 or 5")
@@ -97,34 +97,34 @@ func (s *NATSStore) Provision(ctx caddy.Context) error {
 	case s.Create != "" && s.Create != "on" && s.Create != "off":
 		return errors.New("create: must be on or off")
 	case s.Create == "on" && role != nats.Manager:
-		return errors.New("create: only the role manager makes a bucket")
+		return errors.New("create: only the role manager creates a bucket")
 	case stale < minMaxStale || stale > maxMaxStale:
 		return fmt.Errorf("max_stale: must be from %v to %v", minMaxStale, maxMaxStale)
 	}
 	return s.provision(ctx)
 }
 
-// BorrowLink implements [guest.LinkBorrower]: a store without a link gets that of the
-// broker, if that uses NATS, too.
-func (s *NATSStore) BorrowLink(broker guest.BrokerModule) error {
-	b, ok := broker.(*NATSBroker)
+// BorrowLink implements [guest.LinkBorrower]: a store without a link of its own gets the
+// link of the broker, if the broker uses NATS, too.
+func (s *Store) BorrowLink(broker guest.BrokerModule) error {
+	b, ok := broker.(*Broker)
 	switch {
-	case !ok || s.link == linkWhole:
-	case s.link == linkPartial:
-		return errors.New("with options of a link it needs servers, too; without any it uses those of broker nats")
+	case !ok || s.linkState == linkComplete:
+	case s.linkState == linkPartial:
+		return errors.New("options of a link need servers, too; without any of them it uses the link of broker nats")
 	default:
-		s.NATSLink = b.NATSLink
+		s.Link = b.Link
 	}
 	return nil
 }
 
 // StoreKey implements [guest.StoreModule].
-func (s *NATSStore) StoreKey() string {
+func (s *Store) StoreKey() string {
 	return fmt.Sprintf("nats:%s.%s %s %s %d %s %v %s", s.Domain, s.Bucket, s.Role, s.Create, s.Replicas, s.Storage, s.MaxStale, s.key())
 }
 
 // OpenStore implements [guest.StoreModule].
-func (s *NATSStore) OpenStore(log *zap.Logger) (tokenstore.Store, error) {
+func (s *Store) OpenStore(log *zap.Logger) (tokenstore.Store, error) {
 	options, release, err := s.options("tokens")
 	if err != nil {
 		return nil, err
@@ -143,7 +143,7 @@ func (s *NATSStore) OpenStore(log *zap.Logger) (tokenstore.Store, error) {
 	return &leasedStore{store, release}, nil
 }
 
-// leasedStore is a store that uses an embedded server.
+// leasedStore is a store with a lease of an embedded server, if its link has one.
 type leasedStore struct {
 	*nats.Store
 	release func() error
@@ -164,8 +164,8 @@ func (s *leasedStore) Close() error { return errors.Join(s.Store.Close(), s.rele
 //		storage   file|memory
 //		max_stale <duration>
 //	}
-func (s *NATSStore) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
-	return unmarshalNATS(d, "token_store nats", &s.NATSLink, func(option string) (known bool, err error) {
+func (s *Store) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
+	return unmarshalGuest(d, "token_store nats", &s.Link, func(option string) (known bool, err error) {
 		switch option {
 		case "domain":
 			s.Domain, err = args.One(d)
@@ -189,8 +189,8 @@ func (s *NATSStore) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 }
 
 var (
-	_ guest.StoreModule     = (*NATSStore)(nil)
-	_ guest.LinkBorrower    = (*NATSStore)(nil)
-	_ caddy.Provisioner     = (*NATSStore)(nil)
-	_ caddyfile.Unmarshaler = (*NATSStore)(nil)
+	_ guest.StoreModule     = (*Store)(nil)
+	_ guest.LinkBorrower    = (*Store)(nil)
+	_ caddy.Provisioner     = (*Store)(nil)
+	_ caddyfile.Unmarshaler = (*Store)(nil)
 )

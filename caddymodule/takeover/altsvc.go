@@ -10,13 +10,13 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 )
 
-// advertised tells clients of the ports in force: a map[int]string, from the
-// port to the header's value, for each *caddyhttp.Server.
+// advertised holds what clients are told of the ports in force: for each
+// *caddyhttp.Server a map[int]string, from the port to the header's value.
 var advertised sync.Map
 
-// AltSvc returns the header Alt-Svc with which a server that was taken over
-// announces HTTP/3 to the client of a request over TCP; empty: none. Caddy, which
-// does not know any more that the server has HTTP/3, sends none itself.
+// AltSvc returns the Alt-Svc header with which a server that was taken over
+// announces HTTP/3 to the client of a request over TCP; empty: none. Caddy sends none
+// itself, since it no longer knows that the server has HTTP/3.
 func AltSvc(ctx context.Context, srv *caddyhttp.Server) string {
 	v, ok := advertised.Load(srv)
 	if !ok {

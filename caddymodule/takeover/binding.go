@@ -23,20 +23,19 @@ func (p *port) add(b *binding) bool {
 	if p.closing {
 		return false
 	}
-	p.stack = append(p.stack, b)
+	p.bindings = append(p.bindings, b)
 	return true
 }
 
 // remove ends a configuration's use. If it was in force, as after a reload that
-// failed half way, the one before is again. If it was the last, the port accepts
-// no connection any more, and goes on serving those it has with it: remove
-// reports true then.
+// failed half way, the one before it is in force again. If it was the last, remove
+// reports true: the port opens no more sessions, and goes on serving with it.
 func (p *port) remove(b *binding) (last bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if len(p.stack) > 1 {
-		p.stack = slices.DeleteFunc(p.stack, func(other *binding) bool { return other == b })
-	} else if p.stack[0] == b && !p.closing {
+	if len(p.bindings) > 1 {
+		p.bindings = slices.DeleteFunc(p.bindings, func(other *binding) bool { return other == b })
+	} else if p.bindings[0] == b && !p.closing {
 		p.closing, last = true, true
 	}
 	return last
@@ -46,10 +45,11 @@ func (p *port) remove(b *binding) (last bool) {
 func (p *port) current() *binding {
 	p.mu.RLock()
 	defer p.mu.RUnlock()
-	return p.stack[len(p.stack)-1]
+	return p.bindings[len(p.bindings)-1]
 }
 
-func (p *port) leaving() bool {
+// isClosing reports whether the last configuration has left the port.
+func (p *port) isClosing() bool {
 	p.mu.RLock()
 	defer p.mu.RUnlock()
 	return p.closing

@@ -11,20 +11,20 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 )
 
-// claim is a server whose HTTP/3 is ours.
+// claim is a server whose HTTP/3 this package serves.
 type claim struct {
-	server    *caddyhttp.Server
-	addresses []caddy.NetworkAddress // of UDP, each with one port
-	grace     time.Duration
+	server      *caddyhttp.Server
+	addresses   []caddy.NetworkAddress // of UDP, each with one port
+	gracePeriod time.Duration          // of the HTTP app; zero: none
 }
 
-// Claim takes HTTP/3 from the server that ctx provisions a handler of, or says
-// why it cannot: Caddy goes on serving HTTP/3 then, without WebTransport. It may
-// be called for each of a server's handlers.
+// Claim takes HTTP/3 from the server whose handler ctx provisions. If it cannot, its
+// error says why, and Caddy goes on serving HTTP/3, without WebTransport. It may be
+// called for each of a server's handlers.
 //
-// The other servers of the HTTP app are taken along where that is possible, so
-// that a token which is sent to a wrong port does not get into Caddy's logs.
-func (t *Takeover) Claim(ctx caddy.Context) (why error) {
+// Claim also takes the other servers of the HTTP app where that is possible, so that
+// a token which is sent to a wrong port does not get into Caddy's logs.
+func (t *Takeover) Claim(ctx caddy.Context) error {
 	own, ok := ctx.Value(caddyhttp.ServerCtxKey).(*caddyhttp.Server)
 	if !ok {
 		return errors.New("the handler is not in the routes of an HTTP server")
@@ -33,13 +33,13 @@ func (t *Takeover) Claim(ctx caddy.Context) (why error) {
 	if app == nil {
 		return errors.New("its HTTP app is not known")
 	}
-	why = t.claim(own, app)
+	err := t.claim(own, app)
 	for _, other := range app.Servers {
 		if other != own {
 			_ = t.claim(other, app) // nobody asked for WebTransport there
 		}
 	}
-	return why
+	return err
 }
 
 func httpApp(ctx caddy.Context) *caddyhttp.App {
@@ -57,11 +57,11 @@ func (t *Takeover) claim(srv *caddyhttp.Server, app *caddyhttp.App) error {
 			return nil
 		}
 	}
-	addresses, err := claimable(srv, app)
+	addresses, err := claimableAddresses(srv, app)
 	if err != nil {
 		return err
 	}
-	// The HTTP app reads these once more in its Start.
+	// The HTTP app reads these again in its Start.
 	srv.Protocols = withoutH3(serverProtocols(srv))
 	for i, p := range srv.ListenProtocols {
 		if p != nil {
@@ -72,26 +72,26 @@ func (t *Takeover) claim(srv *caddyhttp.Server, app *caddyhttp.App) error {
 	return nil
 }
 
-// claimable returns the UDP addresses on which Caddy would serve HTTP/3, or why
-// they cannot be taken over.
-func claimable(srv *caddyhttp.Server, app *caddyhttp.App) ([]caddy.NetworkAddress, error) {
+// claimableAddresses returns the UDP addresses on which Caddy would serve HTTP/3, or
+// why they cannot be taken over.
+func claimableAddresses(srv *caddyhttp.Server, app *caddyhttp.App) ([]caddy.NetworkAddress, error) {
 	if len(srv.TLSConnPolicies) == 0 {
 		return nil, errors.New("it has no TLS: HTTP/3 needs a certificate")
 	}
 	if len(srv.PacketConnWrappersRaw) > 0 || wrapsPackets(srv) {
-		return nil, errors.New("it has packet_conn_wrappers, which the edge's own UDP socket would go around")
+		return nil, errors.New("it has packet_conn_wrappers, which the edge's own UDP socket would bypass")
 	}
 	httpPort := app.HTTPPort
 	if httpPort == 0 {
 		httpPort = caddyhttp.DefaultHTTPPort
 	}
 	var addresses []caddy.NetworkAddress
-	offered, streams := false, false
+	h3, streams := false, false
 	for i := range srv.Listen {
 		if !slices.Contains(protocols(srv, i), "h3") {
 			continue
 		}
-		offered = true
+		h3 = true
 		text, err := caddy.NewReplacer().ReplaceOrErr(srv.Listen[i], true, true)
 		if err != nil {
 			return nil, err
@@ -119,12 +119,12 @@ func claimable(srv *caddyhttp.Server, app *caddyhttp.App) ([]caddy.NetworkAddres
 		}
 	}
 	switch {
-	case !offered:
+	case !h3:
 		return nil, errors.New("h3 is not among its protocols")
 	case !streams:
-		return nil, errors.New("it listens on Unix sockets alone")
+		return nil, errors.New("it listens only on Unix sockets")
 	case len(addresses) == 0:
-		return nil, fmt.Errorf("it listens on the HTTP port %d alone, which has no TLS", httpPort)
+		return nil, fmt.Errorf("it listens only on the HTTP port %d, which has no TLS", httpPort)
 	}
 	if srv.Name() == "" && onlyH3(srv) {
 		// Caddy has yet to provision it, and takes an empty list for the default.
@@ -133,8 +133,8 @@ func claimable(srv *caddyhttp.Server, app *caddyhttp.App) ([]caddy.NetworkAddres
 	return addresses, nil
 }
 
-// protocols returns what Caddy serves on a server's i-th address, whether it has
-// provisioned the server by now or not.
+// protocols returns what Caddy serves on a server's i-th address, whether or not it
+// has already provisioned the server.
 func protocols(srv *caddyhttp.Server, i int) []string {
 	if i >= len(srv.ListenProtocols) || len(srv.ListenProtocols[i]) == 0 {
 		return serverProtocols(srv)
@@ -162,8 +162,8 @@ func onlyH3(srv *caddyhttp.Server) bool {
 	return slices.ContainsFunc(lists, func(p []string) bool { return len(p) > 0 && len(withoutH3(p)) == 0 })
 }
 
-// wrapsPackets reports whether a server that is provisioned has packet conn
-// wrappers, which Caddy keeps in a private field by now.
+// wrapsPackets reports whether a provisioned server has packet conn wrappers, which
+// Caddy then keeps in a private field.
 func wrapsPackets(srv *caddyhttp.Server) bool {
 	wrappers := reflect.ValueOf(srv).Elem().FieldByName(wrappersField)
 	return wrappers.IsValid() && wrappers.Len() > 0

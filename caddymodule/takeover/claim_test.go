@@ -38,8 +38,8 @@ func TestClaimable(t *testing.T) {
 		{"no TLS", &caddyhttp.Server{Listen: []string{":443"}}, &caddyhttp.App{}, "error: it has no TLS"},
 		{"no h3", &caddyhttp.Server{Listen: []string{":443"}, Protocols: []string{"h1", "h2"}, TLSConnPolicies: tls}, &caddyhttp.App{}, "error: h3 is not among"},
 		{"no h3 on any address", &caddyhttp.Server{Listen: []string{":443"}, ListenProtocols: [][]string{{"h1"}}, TLSConnPolicies: tls}, &caddyhttp.App{}, "error: h3 is not among"},
-		{"Unix sockets", &caddyhttp.Server{Listen: []string{"unix//run/edge.sock"}, TLSConnPolicies: tls}, &caddyhttp.App{}, "error: it listens on Unix sockets"},
-		{"HTTP port", &caddyhttp.Server{Listen: []string{":80"}, TLSConnPolicies: tls}, &caddyhttp.App{}, "error: it listens on the HTTP port 80"},
+		{"Unix sockets", &caddyhttp.Server{Listen: []string{"unix//run/edge.sock"}, TLSConnPolicies: tls}, &caddyhttp.App{}, "error: it listens only on Unix sockets"},
+		{"HTTP port", &caddyhttp.Server{Listen: []string{":80"}, TLSConnPolicies: tls}, &caddyhttp.App{}, "error: it listens only on the HTTP port 80"},
 		{"any port", &caddyhttp.Server{Listen: []string{":443", ":0"}, TLSConnPolicies: tls}, &caddyhttp.App{}, "error: it listens on :0"},
 		{"a socket from outside", &caddyhttp.Server{Listen: []string{":443", "fd/3"}, TLSConnPolicies: tls}, &caddyhttp.App{}, "error: it listens on fd/3"},
 		{"packet conn wrappers", &caddyhttp.Server{
@@ -49,7 +49,7 @@ func TestClaimable(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Setenv("TAKEOVER_TEST_PORT", "8443")
-			addresses, err := claimable(c.srv, c.app)
+			addresses, err := claimableAddresses(c.srv, c.app)
 			var got []string
 			for _, a := range addresses {
 				got = append(got, a.String())

@@ -7,6 +7,7 @@ import (
 	"crypto/rand"
 	"crypto/tls"
 	"crypto/x509"
+	"errors"
 	"fmt"
 	"io"
 	"math/big"
@@ -27,8 +28,8 @@ import (
 	"github.com/millrace/millrace/wire"
 )
 
-// patience is how long a test waits for what must happen.
-const patience = 10 * time.Second
+// testTimeout is how long a test waits for what must happen.
+const testTimeout = 10 * time.Second
 
 // generation is a configuration with one server on an address.
 type generation struct {
@@ -64,7 +65,7 @@ func (g generation) start(t *testing.T) {
 	}
 	t.Cleanup(func() {
 		g.Quiesce()
-		if err := g.Close(patience); err != nil {
+		if err := g.Close(testTimeout); err != nil {
 			t.Error(err)
 		}
 	})
@@ -112,7 +113,7 @@ func dial(ctx context.Context, address caddy.NetworkAddress) (*quic.Conn, error)
 // connect opens a connection, which is closed when the test ends.
 func connect(t *testing.T, address caddy.NetworkAddress) client {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), testTimeout)
 	defer cancel()
 	conn, err := dial(ctx, address)
 	if err != nil {
@@ -124,7 +125,7 @@ func connect(t *testing.T, address caddy.NetworkAddress) client {
 
 // get returns the answer's body.
 func (c client) get(path string) (string, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), testTimeout)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, c.base+path, nil)
 	if err != nil {
@@ -202,7 +203,7 @@ func (w plainWriter) Unwrap() http.ResponseWriter { return w.inner }
 // open opens a session on a connection of its own.
 func open(t *testing.T, address caddy.NetworkAddress) (*http.Response, *webtransport.Session, error) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), testTimeout)
 	defer cancel()
 	conn, err := dial(ctx, address)
 	if err != nil {
@@ -226,8 +227,17 @@ func take[T any](t *testing.T, from <-chan T) T {
 	select {
 	case v := <-from:
 		return v
-	case <-time.After(patience):
+	case <-time.After(testTimeout):
 		t.Fatal("nothing came")
 		panic("unreachable")
+	}
+}
+
+// expectCode checks the code with which the edge closed a connection.
+func expectCode(t *testing.T, conn *quic.Conn, code http3.ErrCode) {
+	t.Helper()
+	var closed *quic.ApplicationError
+	if err := context.Cause(conn.Context()); !errors.As(err, &closed) || !closed.Remote || closed.ErrorCode != quic.ApplicationErrorCode(code) {
+		t.Errorf("the connection ended with %v, want code %v", err, code)
 	}
 }

@@ -19,32 +19,32 @@ import (
 )
 
 const (
-	// linger is how long the last words of ended sessions may take to reach
-	// their clients, before the connections are closed with what they still hold.
-	linger = 500 * time.Millisecond
-	// abandon is how long requests that were cut off may take to notice.
-	abandon = 5 * time.Second
+	// lingerTimeout is how long the last messages of ended sessions may take to
+	// reach their clients, before the connections are closed with what they still hold.
+	lingerTimeout = 500 * time.Millisecond
+	// abortTimeout is how long requests that were cut off may take to notice.
+	abortTimeout = 5 * time.Second
 )
 
 // port is a UDP port with HTTP/3 and WebTransport, over all configurations that
 // use it.
 type port struct {
-	key       string
-	log       *zap.Logger
-	socket    net.PacketConn
-	transport *quic.Transport
-	listener  *quic.EarlyListener
-	web       *webtransport.Server
-	patience  atomic.Int64 // for requests under way when it closes
+	key         string
+	log         *zap.Logger
+	socket      net.PacketConn
+	transport   *quic.Transport
+	listener    *quic.EarlyListener
+	server      *webtransport.Server
+	gracePeriod atomic.Int64 // in nanoseconds, for requests in flight when it closes
 
-	connections tally
-	open        sync.Map // *quic.Conn to nothing
-	requests    tally
+	connections inflight
+	conns       sync.Map // the open ones: *quic.Conn to nothing
+	requests    inflight
 	running     sync.WaitGroup // the accept loop, and a goroutine for each connection
 
-	mu      sync.RWMutex
-	stack   []*binding // never empty; the last one is in force
-	closing bool       // the last user is gone
+	mu       sync.RWMutex
+	bindings []*binding // never empty; the last one is in force
+	closing  bool       // no configuration uses it any more
 }
 
 // leasePort takes a port from the pool, or opens it, and puts the binding in force.
@@ -71,15 +71,15 @@ func openPort(address caddy.NetworkAddress, first *binding, storage certmagic.St
 	}
 	socket, ok := ln.(net.PacketConn)
 	if !ok {
-		return nil, fmt.Errorf("%s is no network of packets", address.Network)
+		return nil, fmt.Errorf("%s is not a packet network", address.Network)
 	}
-	p := &port{key: address.String(), log: log, socket: socket, stack: []*binding{first}}
+	p := &port{key: address.String(), log: log, socket: socket, bindings: []*binding{first}}
 	// MaxHeaderBytes and IdleTimeout stay those of the first configuration.
-	p.web = newWebServer(p, first.server.MaxHeaderBytes, time.Duration(first.server.IdleTimeout))
+	p.server = newServer(p, first.server.MaxHeaderBytes, time.Duration(first.server.IdleTimeout))
 	p.transport = newTransport(socket)
 	if storage != nil {
 		if p.transport.StatelessResetKey, err = resetKey(storage); err != nil {
-			log.Error("without a key for stateless resets, until a restart, clients over HTTP/3 do not notice soon that this edge was killed",
+			log.Error("there is no key for stateless resets: until a restart, clients over HTTP/3 do not notice soon that this edge was killed",
 				zap.String("listener", p.key), zap.Error(err))
 		}
 	}
@@ -91,7 +91,7 @@ func openPort(address caddy.NetworkAddress, first *binding, storage certmagic.St
 	return p, nil
 }
 
-// accept runs until the listener is closed and its last connection is taken.
+// accept runs until the listener is closed and its last connection is accepted.
 func (p *port) accept() {
 	for {
 		conn, err := p.listener.Accept(context.Background())
@@ -99,11 +99,11 @@ func (p *port) accept() {
 			return
 		}
 		p.connections.begin()
-		p.open.Store(conn, nil)
+		p.conns.Store(conn, nil)
 		p.running.Go(func() {
 			defer p.connections.end()
-			defer p.open.Delete(conn)
-			err := p.web.ServeQUICConn(conn) // until the connection ends
+			defer p.conns.Delete(conn)
+			err := p.server.ServeQUICConn(conn) // until the connection ends
 			if err != nil && !errors.Is(err, http.ErrServerClosed) {
 				if c := p.log.Check(zap.DebugLevel, "HTTP/3 connection"); c != nil {
 					c.Write(zap.Error(err))
@@ -133,40 +133,40 @@ func (p *port) Destruct() error {
 	p.mu.Unlock()
 	p.listener.Close()
 
-	patience := time.Duration(p.patience.Load())
-	if !within(patience, p.requests.idle()) {
+	gracePeriod := time.Duration(p.gracePeriod.Load())
+	if !waitFor(p.requests.idle(), gracePeriod) {
 		p.log.Warn("requests over HTTP/3 are cut off: they took longer than the port could wait",
-			zap.String("listener", p.key), zap.Int("requests", p.requests.count()), zap.Duration("waited", patience))
+			zap.String("listener", p.key), zap.Int("requests", p.requests.count()), zap.Duration("waited", gracePeriod))
 	}
-	within(linger, p.connections.idle())
+	waitFor(p.connections.idle(), lingerTimeout)
 
-	// As long as the socket is open, so that the clients are told.
-	p.open.Range(func(conn, _ any) bool {
-		_ = conn.(*quic.Conn).CloseWithError(quic.ApplicationErrorCode(http3.ErrCodeNoError), "") // fails never
+	// The socket is still open, so that the clients are told.
+	p.conns.Range(func(conn, _ any) bool {
+		_ = conn.(*quic.Conn).CloseWithError(quic.ApplicationErrorCode(http3.ErrCodeNoError), "") // never fails
 		return true
 	})
-	err := p.web.Close()
+	err := p.server.Close()
 	stopped := make(chan struct{})
 	go func() {
 		p.running.Wait()
 		close(stopped)
 	}()
-	if !within(abandon, stopped) {
+	if !waitFor(stopped, abortTimeout) {
 		p.log.Error("requests over HTTP/3 ignore that their connection is closed",
 			zap.String("listener", p.key), zap.Int("requests", p.requests.count()))
 	}
 	return errors.Join(err, p.transport.Close(), p.socket.Close())
 }
 
-// within waits, and reports false if it took too long.
-func within(d time.Duration, done <-chan struct{}) bool {
-	timer := time.NewTimer(d)
+// waitFor waits until done is closed, and reports false if that takes longer than timeout.
+func waitFor(done <-chan struct{}, timeout time.Duration) bool {
+	timer := time.NewTimer(timeout)
 	defer timer.Stop()
 	select {
 	case <-done:
 		return true
 	case <-timer.C:
-		select { // both may be true, with no time to wait
+		select { // with a timeout of zero both may be ready
 		case <-done:
 			return true
 		default:

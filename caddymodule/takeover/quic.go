@@ -16,24 +16,25 @@ import (
 )
 
 const (
-	// handshakes a second from which on clients have to prove their address
-	// first, with one round trip more, as Caddy asks of them.
-	handshakes = 1000
+	// freeHandshakes is how many handshakes a second need no proof of the client's
+	// address. Beyond it, clients have to prove it first, with one round trip more
+	// (RFC 9000, section 8.1), as Caddy asks of them.
+	freeHandshakes = 1000
 
-	// What a client may send before anybody reads it, on a stream and in all. This
-	// is what a connection can cost that has not shown a token yet, and so it is
-	// less than the 512 KiB of quic-go; both windows grow, up to quic-go's limits,
-	// as long as the data is read as it comes.
+	// How many bytes a client may send before anybody reads them, on one stream and
+	// on the connection. A connection that has not shown a token yet can cost this
+	// much, so it is less than quic-go's 512 KiB; both windows grow, up to quic-go's
+	// limits, as long as the data is read as it arrives.
 	streamWindow     = 64 << 10
 	connectionWindow = 128 << 10
 
 	// Streams that are open at the same time: requests, and those of sessions.
-	streams    = 100
-	uniStreams = 100
+	maxStreams    = 100
+	maxUniStreams = 100
 )
 
 func newTransport(socket net.PacketConn) *quic.Transport {
-	limiter := rate.NewLimiter(handshakes, handshakes)
+	limiter := rate.NewLimiter(freeHandshakes, freeHandshakes)
 	return &quic.Transport{
 		Conn:                innermost(socket),
 		VerifySourceAddress: func(net.Addr) bool { return !limiter.Allow() },
@@ -52,7 +53,7 @@ func innermost(socket net.PacketConn) net.PacketConn {
 	}
 }
 
-// quicConfig is what WebTransport needs, and Caddy's own settings else.
+// quicConfig returns what WebTransport needs, and otherwise Caddy's own settings.
 func (p *port) quicConfig() *quic.Config {
 	config := &quic.Config{
 		EnableDatagrams:                  true,
@@ -63,9 +64,9 @@ func (p *port) quicConfig() *quic.Config {
 		KeepAlivePeriod:                  10 * time.Second,
 		InitialStreamReceiveWindow:       streamWindow,
 		InitialConnectionReceiveWindow:   connectionWindow,
-		MaxIncomingStreams:               streams,
-		MaxIncomingUniStreams:            uniStreams,
-		Tracer:                           qlog.DefaultConnectionTracer, // that of package http3 would write tokens down
+		MaxIncomingStreams:               maxStreams,
+		MaxIncomingUniStreams:            maxUniStreams,
+		Tracer:                           qlog.DefaultConnectionTracer, // that of package http3 would write tokens
 	}
 	no0RTT := config.Clone()
 	no0RTT.Allow0RTT = false
@@ -78,14 +79,14 @@ func (p *port) quicConfig() *quic.Config {
 	return config
 }
 
-// newWebServer makes the server of HTTP/3 and WebTransport. It gets no logger:
-// it would write the requests down as they come, with their tokens.
-func newWebServer(handler http.Handler, maxHeaderBytes int, idle time.Duration) *webtransport.Server {
+// newServer returns the server of HTTP/3 and WebTransport. It gets no logger: it
+// would log the requests as they come, with their tokens.
+func newServer(handler http.Handler, maxHeaderBytes int, idleTimeout time.Duration) *webtransport.Server {
 	return &webtransport.Server{
 		H3: &http3.Server{
 			Handler:        handler,
 			MaxHeaderBytes: maxHeaderBytes,
-			IdleTimeout:    idle,
+			IdleTimeout:    idleTimeout,
 			ConnContext: func(ctx context.Context, conn *quic.Conn) context.Context {
 				return context.WithValue(ctx, connKey{}, &connection{Conn: conn})
 			},

@@ -18,14 +18,14 @@ func TestAddressesAreValidatedUnderLoad(t *testing.T) {
 	defer socket.Close()
 	verify := newTransport(socket).VerifySourceAddress
 	asked := 0
-	for range 2 * handshakes {
+	for range 2 * freeHandshakes {
 		if verify(socket.LocalAddr()) {
 			asked++
 		}
 	}
 	// The limit refills while the loop runs.
-	if asked == 0 || asked > handshakes {
-		t.Errorf("%d of %d clients at once have to prove their address, want some, and the first %d not", asked, 2*handshakes, handshakes)
+	if asked == 0 || asked > freeHandshakes {
+		t.Errorf("%d of %d clients at once have to prove their address, want some, and the first %d not", asked, 2*freeHandshakes, freeHandshakes)
 	}
 }
 

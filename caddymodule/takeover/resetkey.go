@@ -13,15 +13,15 @@ import (
 )
 
 const (
-	// resetKeyName is where the key for stateless resets is, beside the certificates.
+	// resetKeyName is the name of the key for stateless resets in the storage, beside the certificates.
 	resetKeyName = "pubsub/stateless_reset.key"
-	// resetKeyTimeout is how long the start of a port waits for it.
+	// resetKeyTimeout is how long the start of a port waits for that key.
 	resetKeyTimeout = 10 * time.Second
 )
 
-// resetKey returns the key for stateless resets (RFC 9000, section 10.3), and makes it
-// where there is none yet. An edge that was killed and is back tells by it, to each
-// packet of a connection that it does not know, that this is over. So does another edge
+// resetKey returns the key for stateless resets (RFC 9000, section 10.3), and creates it
+// if there is none yet. With it, an edge that was killed and is back answers each packet
+// of a connection that it does not know: that connection is over. So does another edge
 // with the same storage behind the same address.
 func resetKey(storage certmagic.Storage) (*quic.StatelessResetKey, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), resetKeyTimeout)
@@ -52,7 +52,7 @@ func loadResetKey(ctx context.Context, storage certmagic.Storage) (*quic.Statele
 		return nil, err
 	}
 	if len(data) != len(quic.StatelessResetKey{}) {
-		return nil, fmt.Errorf("%s in Caddy's storage has %d bytes, and must have %d; without it a new one is made",
+		return nil, fmt.Errorf("%s in Caddy's storage has %d bytes, and must have %d; if it is deleted, a new one is made",
 			resetKeyName, len(data), len(quic.StatelessResetKey{}))
 	}
 	key := quic.StatelessResetKey(data)

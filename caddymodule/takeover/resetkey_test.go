@@ -43,9 +43,9 @@ func TestStatelessReset(t *testing.T) {
 	killed.running.Wait()
 	back := open(storage)
 	defer func() { _ = back.Destruct() }()
-	for end := time.Now().Add(patience); c.quic.Context().Err() == nil; time.Sleep(50 * time.Millisecond) {
+	for end := time.Now().Add(testTimeout); c.quic.Context().Err() == nil; time.Sleep(50 * time.Millisecond) {
 		if time.Now().After(end) {
-			t.Fatalf("the client has not heard within %v", patience)
+			t.Fatalf("the client has not heard within %v", testTimeout)
 		}
 		_ = c.quic.SendDatagram(make([]byte, 100)) // which fails once it has
 	}

@@ -28,21 +28,21 @@ type Takeover struct {
 	leases []lease // between Start and Close
 }
 
-// lease is a use of a port.
+// lease is one binding of a configuration to a port.
 type lease struct {
 	port    *port
 	binding *binding
 }
 
-// New makes the takeover of a configuration, without any claim. handler makes
-// what serves the requests to a server: the server itself, and what stands
-// before it. storage has the key for stateless resets; nil: there are none. log
-// outlives the configuration.
+// New returns the takeover of a configuration, without any claim. handler returns
+// the handler of a server's requests: the server itself, and what stands before it.
+// storage holds the key for stateless resets; with nil there are none. log outlives
+// the configuration.
 func New(handler func(*caddyhttp.Server) http.Handler, storage certmagic.Storage, log *zap.Logger) *Takeover {
 	return &Takeover{handler: handler, storage: storage, log: log}
 }
 
-// Start takes the claimed servers' ports over. When it fails it has taken none.
+// Start takes over the ports of the claimed servers. If it fails, it has taken none.
 func (t *Takeover) Start(ctx caddy.Context) error {
 	for _, c := range t.claims {
 		b := &binding{
@@ -75,9 +75,9 @@ func (t *Takeover) Start(ctx caddy.Context) error {
 }
 
 // Quiesce takes the servers off their ports. A port that no other configuration
-// uses opens no session any more; until Close it answers everything else as
-// before, so that a client learns at once that it has to go elsewhere. Quiesce
-// returns the names of these ports, which their sessions carry.
+// uses opens no more sessions; until Close it answers everything else as before, so
+// that a client learns at once that it has to go elsewhere. Quiesce returns the
+// names of these ports, which their sessions carry.
 func (t *Takeover) Quiesce() (closing []string) {
 	for _, c := range t.claims {
 		unadvertise(c)
@@ -92,13 +92,14 @@ func (t *Takeover) Quiesce() (closing []string) {
 	return closing
 }
 
-// Close gives the ports back. Those that nobody else uses are closed: they wait
-// for requests under way, as long as the HTTP app's grace period says, or for
-// patience if it says nothing, and tell the clients then. Further calls do nothing.
-func (t *Takeover) Close(patience time.Duration) error {
+// Close gives the ports back and closes those that nobody else uses. A port that
+// closes waits for the requests in flight before it closes the connections: for the
+// grace period of the HTTP app, or for gracePeriod if the app has none. Further calls
+// do nothing.
+func (t *Takeover) Close(gracePeriod time.Duration) error {
 	for _, c := range t.claims {
-		if c.grace > 0 {
-			patience = c.grace // of the HTTP app, which all claims share
+		if c.gracePeriod > 0 {
+			gracePeriod = c.gracePeriod // of the HTTP app, which all claims share
 		}
 	}
 	t.mu.Lock()
@@ -109,7 +110,7 @@ func (t *Takeover) Close(patience time.Duration) error {
 	var closing sync.WaitGroup
 	for i, l := range leases {
 		closing.Go(func() {
-			l.port.patience.Store(int64(patience))
+			l.port.gracePeriod.Store(int64(gracePeriod))
 			_, failed[i] = ports.Delete(l.port.key)
 		})
 	}

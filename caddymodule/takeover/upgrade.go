@@ -14,17 +14,17 @@ import (
 	wtconn "github.com/millrace/millrace/pubsub/webtransport"
 )
 
-// ErrLeaving is why a port that is closing opens no session.
-var ErrLeaving = errors.New("the port is being closed")
+// ErrClosing is why a port that is closing opens no session.
+var ErrClosing = errors.New("the port is being closed")
 
-// Entry is how a request came in.
+// Entry says by which port and connection a request came in.
 type Entry struct {
 	port *port
 	conn *connection
 	peer netip.Addr
-	// before is the request's context before Caddy got it. A session keeps its
+	// base is the request's context before Caddy got it. A session keeps its
 	// context for life, and this one holds none of Caddy's state.
-	before context.Context
+	base context.Context
 }
 
 type (
@@ -33,7 +33,7 @@ type (
 )
 
 func (p *port) entry(r *http.Request) *Entry {
-	e := &Entry{port: p, before: r.Context(), conn: r.Context().Value(connKey{}).(*connection)}
+	e := &Entry{port: p, base: r.Context(), conn: r.Context().Value(connKey{}).(*connection)}
 	if peer, err := netip.ParseAddrPort(r.RemoteAddr); err == nil {
 		e.peer = peer.Addr().Unmap().WithZone("")
 	}
@@ -50,28 +50,28 @@ func EntryOf(r *http.Request) (*Entry, bool) {
 // Listener names the port.
 func (e *Entry) Listener() string { return e.port.key }
 
-// Leaving reports whether the port is closing, so that no session should open.
-func (e *Entry) Leaving() bool { return e.port.leaving() }
+// Closing reports whether the port is closing, so that no session should open.
+func (e *Entry) Closing() bool { return e.port.isClosing() }
 
 // Peer is the address that the request came from: the client's, or a proxy's.
 func (e *Entry) Peer() netip.Addr { return e.peer }
 
 // Upgrade accepts a WebTransport session: the client gets its 200. Whoever opens
 // a session under the name of the listener does that before: either the session
-// is among those that leave with the listener, or Upgrade returns [ErrLeaving].
+// is among those that leave with the listener, or Upgrade returns [ErrClosing].
 func (e *Entry) Upgrade(w http.ResponseWriter, r *http.Request) (wtconn.Conn, error) {
-	if e.Leaving() {
-		return wtconn.Conn{}, ErrLeaving
+	if e.Closing() {
+		return wtconn.Conn{}, ErrClosing
 	}
 	raw, ok := unwrap(w)
 	if !ok {
-		return wtconn.Conn{}, fmt.Errorf("there is no HTTP/3 response beneath %T", w)
+		return wtconn.Conn{}, fmt.Errorf("%T wraps no HTTP/3 response", w)
 	}
 	// The library writes the answer without a deadline: a client that grants no
-	// credit for it must not hold the handler.
-	slow := time.AfterFunc(answerTime, e.conn.refuse)
-	defer slow.Stop()
-	session, err := e.port.web.Upgrade(writer{w, raw, raw}, r.WithContext(e.before))
+	// flow-control credit for it must not hold the handler.
+	timer := time.AfterFunc(upgradeTimeout, e.conn.closeForLoad)
+	defer timer.Stop()
+	session, err := e.port.server.Upgrade(writer{w, raw, raw}, r.WithContext(e.base))
 	if err != nil {
 		return wtconn.Conn{}, err
 	}
@@ -81,13 +81,13 @@ func (e *Entry) Upgrade(w http.ResponseWriter, r *http.Request) (wtconn.Conn, er
 		return wtconn.Conn{}, errors.Join(err, session.CloseWithError(0, ""))
 	}
 	e.conn.begin()
-	over := sync.OnceFunc(e.conn.end)
-	context.AfterFunc(session.Context(), over)
+	end := sync.OnceFunc(e.conn.end)
+	context.AfterFunc(session.Context(), end)
 	return wtconn.Conn{
 		Session: session, Request: raw.HTTPStream(), QUIC: e.conn.Conn,
 		CloseIfIdle: func() {
-			over()
-			e.conn.leave()
+			end()
+			e.conn.closeIfIdle()
 		},
 	}, nil
 }
@@ -99,7 +99,7 @@ type response interface {
 	http3.HTTPStreamer
 }
 
-// unwrap finds it beneath Caddy's writers.
+// unwrap returns the HTTP/3 response that Caddy's writers wrap.
 func unwrap(w http.ResponseWriter) (response, bool) {
 	for {
 		if raw, ok := w.(response); ok {

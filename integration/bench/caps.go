@@ -153,8 +153,8 @@ func (j capJob) run(ctx context.Context) (bytesPerSecond float64, err error) {
 
 	select {
 	case <-seen.first:
-	case <-time.After(patience):
-		return 0, fmt.Errorf("no message came in %v", patience)
+	case <-time.After(waitTimeout):
+		return 0, fmt.Errorf("no message came in %v", waitTimeout)
 	case <-ctx.Done():
 		return 0, ctx.Err()
 	}
@@ -163,9 +163,9 @@ func (j capJob) run(ctx context.Context) (bytesPerSecond float64, err error) {
 	}
 	before, from, _ := seen.read()
 	after, to, err := before, from, error(nil)
-	for end := time.Now().Add(patience); err == nil && after == before; { // a busy machine may take longer
+	for end := time.Now().Add(waitTimeout); err == nil && after == before; { // a busy machine may take longer
 		if time.Now().After(end) {
-			return 0, fmt.Errorf("no message came in %v", patience)
+			return 0, fmt.Errorf("no message came in %v", waitTimeout)
 		}
 		if err := sleep(ctx, j.Duration); err != nil {
 			return 0, err

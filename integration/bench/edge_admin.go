@@ -97,7 +97,7 @@ func (r *runner) profileOver(ctx context.Context, transport string) error {
 	o.Subscribers, o.Warmup = r.scale.Subscribers, r.scale.Warmup
 	// The two profiles are taken one after the other, in the measured time.
 	seconds := max(1, int(r.scale.Duration.Seconds()))
-	o.Duration = 2*r.scale.Duration + patience
+	o.Duration = 2*r.scale.Duration + waitTimeout
 	p, err := startLoad(r.loading, job{Measure: &measureJob{to, o}})
 	if err != nil {
 		return err

@@ -131,7 +131,7 @@ func servePair(ctx context.Context, ready io.Writer) error {
 		pair = append(pair, s)
 		urls = append(urls, s.WebsocketURL())
 	}
-	for end := time.Now().Add(patience); pair[0].NumRoutes() == 0; time.Sleep(10 * time.Millisecond) {
+	for end := time.Now().Add(waitTimeout); pair[0].NumRoutes() == 0; time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(end) {
 			return fmt.Errorf("the two nats-servers find no route")
 		}

@@ -14,8 +14,8 @@ import (
 	"time"
 )
 
-// patience bounds every wait for one event of a process.
-const patience = 30 * time.Second
+// waitTimeout bounds every wait for one event of a process.
+const waitTimeout = 30 * time.Second
 
 // A launcher starts processes from one thread of its own, which may be confined
 // to a core: what it starts inherits that, and a Go program then runs with
@@ -114,7 +114,7 @@ func (c *child) stop() {
 	_ = c.cmd.Process.Signal(syscall.SIGTERM) // fails when it has ended, which is what we want
 	select {
 	case <-c.exited:
-	case <-time.After(patience):
+	case <-time.After(waitTimeout):
 		_ = c.cmd.Process.Kill()
 		<-c.exited
 	}

@@ -61,7 +61,7 @@ func TestLauncherEndsProcesses(t *testing.T) {
 	l.close()
 	select {
 	case <-process.exited:
-	case <-time.After(patience):
+	case <-time.After(waitTimeout):
 		t.Error("the server still runs")
 		process.kill()
 	}

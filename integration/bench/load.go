@@ -213,7 +213,7 @@ func startAnnouncing(ctx context.Context, l *launcher, name string, cmd *exec.Cm
 	}
 	stop := context.AfterFunc(ctx, func() { _ = r.SetReadDeadline(time.Now()) })
 	defer stop()
-	_ = r.SetReadDeadline(time.Now().Add(patience)) // pipes have deadlines on all systems we start on
+	_ = r.SetReadDeadline(time.Now().Add(waitTimeout)) // pipes have deadlines on all systems we start on
 	var line string
 	if _, err := fmt.Fscanln(r, &line); err != nil {
 		c.kill()

@@ -113,7 +113,7 @@ func startEdge(ctx context.Context, l *launcher, program, dir string, o edgeOpti
 
 // awaitPing returns when the edge has its certificate and answers.
 func (e *edge) awaitPing(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, waitTimeout)
 	defer cancel()
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()

@@ -112,7 +112,7 @@ func startNATS(o *nats.Options) (*nats.Server, error) {
 		return nil, err
 	}
 	go s.Start() // Shutdown ends it
-	if !s.ReadyForConnections(patience) {
+	if !s.ReadyForConnections(waitTimeout) {
 		return nil, errors.New("nats-server does not listen")
 	}
 	return s, nil
@@ -155,7 +155,7 @@ func announce(ready io.Writer, config *tls.Config, address string) {
 
 // awaitListener returns when somebody listens on a TCP address.
 func awaitListener(ctx context.Context, address string) error {
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, waitTimeout)
 	defer cancel()
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()

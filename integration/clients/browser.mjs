@@ -1,4 +1,4 @@
-// Headless Chromium, driven by chromium_test.go: one JSON command a line
+// Headless Chromium, driven by fixture_chromium_test.go: one JSON command a line
 // on stdin, one JSON answer a line on stdout, {"event":"done","value":…} or
 // {"event":"failed","text":…}. The environment's CHROMIUM names the browser.
 //

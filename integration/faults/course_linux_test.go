@@ -140,7 +140,7 @@ func (r *running) tick() {
 		r.steps[0].do()
 		r.steps = r.steps[1:]
 		if len(r.steps) == 0 {
-			go func() { r.again <- r.comeBack() }() // ends with patience
+			go func() { r.again <- r.comeBack() }() // ends after waitTimeout
 		}
 	}
 }
@@ -154,9 +154,9 @@ func (r *running) comeBack() (a again) {
 	return a
 }
 
-// until is how long after the faults something is so; 0: it is not within patience.
+// until is how long after the faults something is so; 0: it is not within waitTimeout.
 func (r *running) until(is func() bool) time.Duration {
-	for time.Since(r.ended) < patience {
+	for time.Since(r.ended) < waitTimeout {
 		if is() {
 			return time.Since(r.ended)
 		}
@@ -192,7 +192,7 @@ func (r *running) whole(o *outcome) {
 	r.l.Helper()
 	a := <-r.again
 	if a.tokens == 0 || a.messages == 0 {
-		r.l.Fatalf("%v after the faults tokens are issued: %v, messages go from each edge to each: %v", patience, a.tokens > 0, a.messages > 0)
+		r.l.Fatalf("%v after the faults tokens are issued: %v, messages go from each edge to each: %v", waitTimeout, a.tokens > 0, a.messages > 0)
 	}
 	o.tokens, o.crossed = a.tokens, a.messages
 	for _, e := range r.touched {

@@ -19,8 +19,8 @@ import (
 	"github.com/millrace/millrace/internal/capture"
 )
 
-// patience bounds every wait.
-const patience = time.Minute
+// waitTimeout bounds every wait.
+const waitTimeout = time.Minute
 
 const (
 	master         = "MT_00000000000000000000000000000001_00000000000000000000000000000002"

@@ -158,7 +158,7 @@ func startLab(t *testing.T, proxied bool) *lab {
 
 func (l *lab) await(what string, is func() bool) {
 	l.Helper()
-	for end := time.Now().Add(patience); !is(); time.Sleep(20 * time.Millisecond) {
+	for end := time.Now().Add(waitTimeout); !is(); time.Sleep(20 * time.Millisecond) {
 		if time.Now().After(end) {
 			for _, e := range l.edges {
 				if e.out == nil { // it did not start
@@ -166,7 +166,7 @@ func (l *lab) await(what string, is func() bool) {
 				}
 				l.Logf("edge %d wrote:\n%s", e.number, e.out.String())
 			}
-			l.Fatalf("%v in vain for %s", patience, what)
+			l.Fatalf("%v in vain for %s", waitTimeout, what)
 		}
 	}
 }

@@ -214,7 +214,7 @@ func (l *lab) remembered(revoked []*revocable, issued []token) {
 			if err == nil && len(wrong) == 0 {
 				break
 			}
-			if time.Since(begin) > patience {
+			if time.Since(begin) > waitTimeout {
 				l.Errorf("edge %d forgets what was acknowledged: %v %v", e.number, err, wrong)
 				break
 			}
@@ -231,7 +231,7 @@ func (l *lab) over(sessions []*session) (last time.Time) {
 			if s.ended.After(last) {
 				last = s.ended
 			}
-		case <-time.After(patience):
+		case <-time.After(waitTimeout):
 			l.Errorf("a session at edge %d does not end", s.edge.number)
 		}
 	}

@@ -132,7 +132,7 @@ func (t *talk) over(e *edge, conn *websocket.Conn, number uint64) uint64 {
 			})
 			t.sends(e, number, now)
 			number++
-			_ = conn.SetWriteDeadline(now.Add(patience))
+			_ = conn.SetWriteDeadline(now.Add(waitTimeout))
 			if conn.WriteMessage(websocket.BinaryMessage, frame) != nil || conn.WriteMessage(websocket.BinaryMessage, toOne) != nil {
 				return number
 			}

@@ -50,7 +50,7 @@ func runBrowser(kind string) error {
 	var link *websocket.Conn
 	select {
 	case link = <-p.linked:
-	case <-time.After(patience):
+	case <-time.After(waitTimeout):
 		return errors.New("the page does not run")
 	}
 	lines := bufio.NewScanner(os.Stdin)

@@ -121,9 +121,9 @@ func (e *edge) ready() bool {
 // awaitReady waits until clients may come.
 func (e *edge) awaitReady() {
 	e.t.Helper()
-	for end := time.Now().Add(patience); !e.ready(); time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(waitTimeout); !e.ready(); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(end) {
-			e.t.Fatalf("an edge is not ready after %v; it wrote:\n%s", patience, e.out.String())
+			e.t.Fatalf("an edge is not ready after %v; it wrote:\n%s", waitTimeout, e.out.String())
 		}
 	}
 }

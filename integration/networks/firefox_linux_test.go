@@ -85,7 +85,7 @@ func show(address, url string) error {
 		return err
 	}
 	response.Body.Close()
-	_ = conn.SetReadDeadline(time.Now().Add(patience))
+	_ = conn.SetReadDeadline(time.Now().Add(waitTimeout))
 	type object map[string]any
 	ids := 0
 	do := func(into any, method string, params object) error {

@@ -73,7 +73,7 @@ func (h *goHost) say(r report) {
 }
 
 func (h *goHost) carryOut(c command) (err error) {
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), waitTimeout)
 	defer cancel()
 	switch c.Cmd {
 	case "connect":

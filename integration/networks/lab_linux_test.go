@@ -11,8 +11,8 @@ import (
 	"github.com/millrace/millrace/internal/netlab"
 )
 
-// patience bounds every wait for what is not measured.
-const patience = time.Minute
+// waitTimeout bounds every wait for what is not measured.
+const waitTimeout = time.Minute
 
 // The machines of a lab. This process is machine 0, and has the NATS server.
 const (

@@ -139,7 +139,7 @@ func follow(next func() ([]byte, error), arrivals chan<- arrival, failed chan<- 
 // openSession opens a session with a stream, as the SDK does.
 func openSession(m measurement, trust *tls.Config) (*webtransport.Session, *webtransport.Stream, error) {
 	trust.NextProtos = []string{http3.NextProtoH3}
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), waitTimeout)
 	defer cancel()
 	address := strings.TrimPrefix(m.Edge, "https://")
 	trust.ServerName, _, _ = strings.Cut(address, ":")
@@ -194,7 +194,7 @@ func overOwn(m measurement, trust *tls.Config, arrivals chan<- arrival, failed c
 			return err
 		}
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), waitTimeout)
 	defer cancel()
 	for range latencyChannels {
 		own, err := session.AcceptUniStream(ctx)

@@ -163,7 +163,7 @@ func (l *lab) play(b breakage, k kind) outcome {
 	w.s.connect(l, keepAlive, edges...)
 	began()
 	l.network.Set(clientMachine, farMachine, netlab.Treatment{})
-	if r, err := w.s.await(0, patience, func(r report) bool { return r.Event == "connected" }); err != nil ||
+	if r, err := w.s.await(0, waitTimeout, func(r report) bool { return r.Event == "connected" }); err != nil ||
 		r.Edge != l.near.url() || r.Transport != k.transport {
 		l.Fatalf("the client is at %s over %s, %v", r.Edge, r.Transport, err)
 	}
@@ -173,7 +173,7 @@ func (l *lab) play(b breakage, k kind) outcome {
 	}
 	if !b.silent {
 		w.p = l.publish(at, b.size)
-		if _, err := w.s.await(0, patience, func(r report) bool {
+		if _, err := w.s.await(0, waitTimeout, func(r report) bool {
 			number, is := r.number()
 			return is && number >= 40 // all is calm, and paths are known
 		}); err != nil {

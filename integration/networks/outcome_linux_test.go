@@ -10,7 +10,7 @@ import (
 // outcome is what a client saw of a case.
 type outcome struct {
 	back     time.Duration // until the first message that was sent after the break; the longest, if it broke several times
-	never    bool          // within patience there was none
+	never    bool          // within waitTimeout there was none
 	silence  time.Duration // the longest time between two messages
 	missed   int           // messages between the first and the last one
 	late     int           // messages that came over a replaced connection

@@ -197,7 +197,7 @@ func (s *subject) must(c command) {
 	if err != nil {
 		s.t.Fatalf("%v: %v", s.kind, err)
 	}
-	r, err := s.await(from, patience, func(r report) bool { return r.Event == "answer" && r.ID == c.ID })
+	r, err := s.await(from, waitTimeout, func(r report) bool { return r.Event == "answer" && r.ID == c.ID })
 	if err != nil || r.Error != nil {
 		s.t.Fatalf("%v: %s: %v %v; it said %v", s.kind, c.Cmd, err, r.Error, s.reports())
 	}

@@ -29,8 +29,8 @@ func New(t testing.TB) *Suite {
 	return s
 }
 
-// Command returns the command in a mode, "fuzzingserver" or "fuzzingclient", with
-// what its specification says beside cases and report. It ends with ctx.
+// Command returns the command in a mode, "fuzzingserver" or "fuzzingclient". spec adds to
+// its specification, beside cases and report. The command ends with ctx.
 func (s *Suite) Command(ctx context.Context, mode string, spec map[string]any) *exec.Cmd {
 	s.t.Helper()
 	all := map[string]any{
@@ -55,8 +55,8 @@ func cases() []string {
 	return []string{"1.*", "2.*", "3.*", "4.*", "5.*", "6.*", "7.*", "9.*", "10.*"}
 }
 
-// Check fails for every case that is not passed in every respect. What a case only
-// informs about is no matter of right or wrong.
+// Check fails the test for every case that did not pass in every respect. Cases that are
+// only informational count as passed.
 func (s *Suite) Check() {
 	s.t.Helper()
 	b, err := os.ReadFile(filepath.Join(s.report, "index.json"))

@@ -12,16 +12,16 @@ import (
 )
 
 const (
-	capOverhead = 32 // bytes that a message counts beside its own (docs/protocol.md, Bandwidth)
-	// capTolerance is how far from a cap a rate is still taken for it.
+	capOverhead = 32 // bytes that a message counts beyond its own (docs/protocol.md, Bandwidth)
+	// capTolerance is how far a rate may be from a cap to be taken for it.
 	capTolerance = 0.04
 )
 
-// sampleChannel is as long as a run's.
+// sampleChannel is as long as the channel of a run.
 const sampleChannel = "bench.0000"
 
-// defaultCaps are those of which an edge has one unless it, or the token, says
-// otherwise, KB/s: what a token gets that names none, and the most.
+// defaultCaps are the default caps of an edge, KB/s: that of a token which names none, and
+// the maximum.
 var defaultCaps = []int{8, 16384}
 
 // Advise implements Adviser: a rate that equals a cap of the token says nothing
@@ -31,7 +31,7 @@ func (d *edgeDriver) Advise(o Options, r *Result) error {
 		return nil
 	}
 	if o.Scenario == Fanout && o.MaxRate > 0 {
-		return nil // below the cap; what came late, all at once, may look as if it were more
+		return nil // below the cap; late messages that arrive all at once may look like more
 	}
 	t := d.target
 	channel := sampleChannel
@@ -42,7 +42,7 @@ func (d *edgeDriver) Advise(o Options, r *Result) error {
 	switch o.Scenario {
 	case Rooms:
 		if r.DeliveriesPerSecond > 0.95*o.MemberRate*float64(o.Rooms*o.Members*o.Members) {
-			return nil // it is the rate that was asked for
+			return nil // it is the requested rate
 		}
 		received = kb(r.DeliveriesPerSecond/float64(o.Rooms*o.Members), out)
 		sent = received / float64(o.Members) * float64(in+capOverhead) / float64(out+capOverhead)
@@ -63,7 +63,7 @@ func (d *edgeDriver) Advise(o Options, r *Result) error {
 			rate float64
 		}{{"egress", received}, {"ingress", sent}} {
 			if math.Abs(c.rate-float64(limit)) < capTolerance*float64(limit) {
-				return fmt.Errorf("this is the %s cap of %d KB/s, and not what the edge can do: use a token with higher "+
+				return fmt.Errorf("this is the %s cap of %d KB/s, not the limit of the edge: use a token with higher "+
 					"ingress_kb_per_sec and egress_kb_per_sec (up to 16384), or more subscribers", c.name, limit)
 			}
 		}
@@ -71,7 +71,7 @@ func (d *edgeDriver) Advise(o Options, r *Result) error {
 	return nil
 }
 
-// problemText shows a refusal (docs/protocol.md, REST).
+// problemText returns the text of a refusal (docs/protocol.md, REST).
 func problemText(status int, body []byte) string {
 	var problem struct{ Detail, Code string }
 	if json.Unmarshal(body, &problem) == nil && problem.Detail != "" {
@@ -80,7 +80,7 @@ func problemText(status int, body []byte) string {
 	return fmt.Sprintf("%d %s", status, http.StatusText(status))
 }
 
-// printable takes out what could steer a terminal.
+// printable removes what could control a terminal.
 func printable(s string) string {
 	return strings.Map(func(r rune) rune {
 		if !unicode.IsPrint(r) {

@@ -22,7 +22,7 @@ const (
 	WebTransport = "webtransport"
 )
 
-// EdgeOptions say which edge to measure, and as whom.
+// EdgeOptions say which edge to measure, and with which token.
 type EdgeOptions struct {
 	URL       string // ws:// or wss://, or https:// for WebTransport; without a path it is /ws, or /wt
 	Transport string // WebSocket or WebTransport; empty: what the URL's scheme says
@@ -31,13 +31,13 @@ type EdgeOptions struct {
 	CAFile    string // PEM certificates to trust instead of the system's; empty: those
 	Insecure  bool   // trust any certificate; only for hosts on loopback
 
-	// CapKBPerSec is the token's ingress and egress cap, of which Advise warns. 0:
+	// CapKBPerSec is the token's ingress and egress cap, for the warning of Advise. 0:
 	// not known.
 	CapKBPerSec int
 }
 
-// Target checks all options but the token, and fills in those that the others
-// imply. The error is an *OptionError, or says that the CA file cannot be read.
+// Target checks all options except the token, and sets those that follow from others. The
+// error is an *OptionError, or says that the CA file cannot be read.
 func (o EdgeOptions) Target() (*EdgeTarget, error) {
 	u, err := url.Parse(o.URL)
 	if err != nil || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
@@ -102,8 +102,8 @@ type EdgeTarget struct {
 	TLS *tls.Config // without protocols; to be cloned
 }
 
-// EdgeDriver returns a driver for a Millrace edge. What is wrong with the
-// options, Dial says: Target does earlier.
+// EdgeDriver returns a driver for a Millrace edge. If the options are wrong, Dial returns
+// the error; Target returns it earlier.
 func EdgeDriver(o EdgeOptions) Driver {
 	target, err := o.Target()
 	return &edgeDriver{target: target, err: err}
@@ -112,8 +112,8 @@ func EdgeDriver(o EdgeOptions) Driver {
 type edgeDriver struct {
 	target *EdgeTarget
 	err    error
-	// resolved is the address that answered first. All others of a name would be
-	// tried before it, each time.
+	// resolved is the address that answered first. Without it, each dial would try the
+	// other addresses of the name again.
 	resolved atomic.Pointer[string]
 }
 
@@ -136,15 +136,15 @@ func (d *edgeDriver) Dial(ctx context.Context) (Conn, error) {
 	return &edgeConn{link: l, tenant: []byte(d.target.Tenant)}, nil
 }
 
-// OnLoopback reports whether the edge is on this machine for sure.
+// OnLoopback reports whether the edge is certainly on this machine.
 func (t *EdgeTarget) OnLoopback() bool { return onLoopback(t.URL.Hostname()) }
 
-// header is what a handshake sends beside what its protocol asks for.
+// header returns the header of a handshake beyond what its protocol requires.
 func (t *EdgeTarget) header() http.Header {
 	return http.Header{"Authorization": {"Bearer " + t.Token}}
 }
 
-// hostPort is where to connect to.
+// hostPort returns the address to connect to.
 func (t *EdgeTarget) hostPort() string {
 	if t.URL.Port() != "" {
 		return t.URL.Host
@@ -155,16 +155,16 @@ func (t *EdgeTarget) hostPort() string {
 	return net.JoinHostPort(t.URL.Hostname(), "443")
 }
 
-// refused is the error for a handshake with this answer.
+// refused returns the error for a handshake with this answer.
 func refused(res *http.Response) error {
-	body, _ := io.ReadAll(io.LimitReader(res.Body, 4096)) // may be cut: then without the detail
+	body, _ := io.ReadAll(io.LimitReader(res.Body, 4096)) // may be truncated: then the detail is lost
 	return &RefusedError{Status: res.StatusCode, Body: body}
 }
 
 // A RefusedError is the edge's answer to a handshake that it refused.
 type RefusedError struct {
 	Status int
-	Body   []byte // application/problem+json; perhaps cut or empty
+	Body   []byte // application/problem+json; may be truncated or empty
 }
 
 func (e *RefusedError) Error() string {

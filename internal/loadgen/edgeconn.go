@@ -13,14 +13,14 @@ import (
 // A link carries the messages of one connection to an edge, over either
 // transport.
 type link interface {
-	// begin appends what stands before a binary message of n bytes. When those
-	// are there, from body on, seal makes dst as it goes over the wire.
+	// begin appends the header of a binary message of n bytes. When the message is
+	// appended, from body on, seal encodes it in place as it goes over the wire.
 	begin(dst []byte, n int) []byte
 	seal(dst []byte, body int)
 	write(b []byte) error
-	// writeLine may be called beside write.
+	// writeLine may be called concurrently with write.
 	writeLine(line []byte) error
-	// read reads once, and gives each message that is complete to s.
+	// read reads once, and passes each complete message to s.
 	read(s sink) error
 	// loop reads until the connection ends, and calls done after each read.
 	loop(s sink, done func()) error
@@ -28,7 +28,7 @@ type link interface {
 	close() error
 }
 
-// A sink takes messages, which are valid during the call.
+// A sink receives messages, which are valid during the call.
 type sink interface {
 	frame(b []byte) error
 	line(b []byte) error
@@ -43,14 +43,14 @@ type edgeConn struct {
 	closed     atomic.Bool
 }
 
-const answerPatience = 15 * time.Second // for OK:SUB
+const subscribeTimeout = 15 * time.Second // until OK:SUB
 
 // Subscribe implements Conn.
 func (c *edgeConn) Subscribe(channel string) error {
 	if err := c.writeLine(wire.AppendLine(nil, wire.VerbSub, string(c.tenant), channel)); err != nil {
 		return err
 	}
-	if err := c.setReadDeadline(time.Now().Add(answerPatience)); err != nil {
+	if err := c.setReadDeadline(time.Now().Add(subscribeTimeout)); err != nil {
 		return err
 	}
 	for c.subscribed = false; !c.subscribed; {
@@ -104,8 +104,8 @@ func (c *edgeConn) Close() error {
 
 var errFrame = errors.New("the edge sent a frame that this client does not know")
 
-// frame takes a deliver frame (docs/protocol.md, Frames). Unlike
-// wire.DecodeDeliver it allocates nothing; it does not look at the patterns.
+// frame handles a deliver frame (docs/protocol.md, Frames). Unlike wire.DecodeDeliver it
+// allocates nothing; it ignores the patterns.
 func (c *edgeConn) frame(b []byte) error {
 	if len(b) == 0 || b[0] != 0x01 {
 		return errFrame
@@ -132,7 +132,7 @@ func (c *edgeConn) frame(b []byte) error {
 	return nil
 }
 
-// line takes a line of the edge.
+// line handles a line of the edge.
 func (c *edgeConn) line(b []byte) error {
 	l, err := wire.ParseServerLine(b)
 	if err != nil {
@@ -144,7 +144,7 @@ func (c *edgeConn) line(b []byte) error {
 	case wire.KindPing:
 		return c.writeLine([]byte(wire.LinePong))
 	case wire.KindReconnect:
-		return errors.New("the edge drains, and tells its clients to leave")
+		return errors.New("the edge is draining, and tells its clients to leave")
 	case wire.KindErr:
 		return &lineError{l, string(c.tenant)}
 	}
@@ -168,7 +168,7 @@ func (e *lineError) Error() string {
 	case wire.CodePayloadTooLarge:
 		return fmt.Sprintf("the payload is over the edge's max_payload (%s)", line)
 	case wire.CodeSlowConsumer:
-		return fmt.Sprintf("the edge dropped %s deliveries of a subscriber, for whom more than its send_queue waited (%s): "+
+		return fmt.Sprintf("the edge dropped %s deliveries of a subscriber whose send_queue was full (%s): "+
 			"a smaller window or rate keeps the queue shorter", e.Detail, line)
 	}
 	return "the edge answered " + line

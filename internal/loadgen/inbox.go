@@ -6,8 +6,8 @@ import (
 	"io"
 )
 
-// An inbox is what was read and not yet taken. Its buffer starts small, since
-// idle connections have one each, and grows with what comes.
+// An inbox holds the bytes that were read and not yet taken. Its buffer starts small, since
+// each idle connection has one, and grows with the traffic.
 type inbox struct {
 	buf        []byte
 	start, end int
@@ -23,13 +23,13 @@ var errEnded = errors.New("the server ended the connection")
 
 var errTooLarge = fmt.Errorf("the server sent a message of more than %d bytes", largest)
 
-// bytes is what waits to be taken.
+// bytes returns the bytes that wait to be taken.
 func (b *inbox) bytes() []byte { return b.buf[b.start:b.end] }
 
-// take lets go of n bytes.
+// take removes n bytes.
 func (b *inbox) take(n int) { b.start += n }
 
-// fill reads once. At least need bytes will have room in all.
+// fill reads once. It makes room for at least need bytes in all.
 func (b *inbox) fill(r io.Reader, need int) error {
 	waiting := b.end - b.start
 	size := max(len(b.buf), firstRead)
@@ -50,7 +50,7 @@ func (b *inbox) fill(r io.Reader, need int) error {
 	n, err := r.Read(b.buf[b.end:])
 	b.end += n
 	if n > 0 {
-		return nil // an error comes again
+		return nil // the error will be returned again
 	}
 	if errors.Is(err, io.EOF) {
 		return errEnded

@@ -1,11 +1,11 @@
 // Package loadgen puts load on a publish/subscribe server over real connections,
-// and measures from outside how much it delivers, how late, and what that costs
-// it. The command `pubsub bench` and integration/bench use it.
+// and measures from outside how much it delivers, how late, and how much CPU and memory
+// that takes. The command `pubsub bench` and integration/bench use it.
 //
 // What differs between protocols is behind Driver; EdgeDriver is the one for
 // Millrace. Each connection is read by one goroutine that parses in place and
-// allocates nothing for a message, so that the server is the limit, and not
-// this package.
+// allocates nothing for a message, so that the server is the limit, not this
+// package.
 package loadgen
 
 import (
@@ -20,38 +20,37 @@ type Driver interface {
 }
 
 // A PublisherDialer is a Driver whose publisher connects in another way: to
-// another edge, say. Rooms have no publisher of their own, and do not ask for one.
+// another edge, for example. Rooms have no separate publisher, and do not use it.
 type PublisherDialer interface {
 	DialPublisher(ctx context.Context) (Conn, error)
 }
 
-// A Conn is one client. Receive is called by one goroutine, and everything else
-// but Close by one other. Close, which any goroutine may call, and more than
-// once, ends whatever waits.
+// A Conn is one client. One goroutine calls Receive, and one other goroutine calls the other
+// methods except Close. Any goroutine may call Close, also more than once; it ends all
+// calls that wait.
 type Conn interface {
-	// Subscribe returns once the server has confirmed. It is called before
-	// Receive is.
+	// Subscribe returns once the server has confirmed. It is called before Receive.
 	Subscribe(channel string) error
 	// AppendPublish appends one publish to dst as it goes over the wire, and
 	// returns the extended slice. It keeps neither dst nor payload.
 	AppendPublish(dst []byte, channel string, payload []byte) []byte
 	// Write sends one or several publishes that AppendPublish made.
 	Write(b []byte) error
-	// Receive reads once, and calls message for every delivery that is complete.
+	// Receive reads once, and calls message for every complete delivery.
 	// The payload is valid during the call. It answers pings of the protocol.
 	Receive(message func(payload []byte)) error
 	Close() error
 }
 
-// A Looper is a Conn that reads more cheaply in a loop of its own than by calls
-// of Receive, of which a run then makes none. Loop calls message as Receive does,
-// and done after each read, until the connection ends. ReadLoop makes one.
+// A Looper is a Conn for which a loop of its own is cheaper than calls of Receive; a run
+// then calls Loop instead. Loop calls message as Receive does, and done after each read,
+// until the connection ends. ReadLoop is such a loop.
 type Looper interface {
 	Loop(message func(payload []byte), done func()) error
 }
 
-// An Adviser is a Driver that knows what else than the server's speed can have
-// set a result. Its error becomes that of Run.
+// An Adviser is a Driver that knows what else than the server's speed can have limited a
+// result. Its error becomes the error of Run.
 type Adviser interface {
 	Advise(o Options, r *Result) error
 }
@@ -67,15 +66,14 @@ const (
 // Scenarios returns the names that Options.Scenario can have.
 func Scenarios() []string { return []string{Fanout, Latency, Rooms, Idle} }
 
-// Options are what one run does. Take those of Defaults, and change them: a zero
-// is refused where the scenario needs the field, except for Warmup, Settle, PID
-// and Dialers.
+// Options describe a run. Start with those of Defaults and change them: zero is refused
+// where the scenario needs the field, except for Warmup, Settle, PID and Dialers.
 type Options struct {
 	Scenario string // one of Scenarios()
 
 	Subscribers int // fanout, latency
 	Window      int // fanout: messages in flight to the slowest subscriber
-	Burst       int // fanout: at most so many messages in one write
+	Burst       int // fanout: the most messages in one write
 	Payload     int // bytes of a message, from MinPayload
 	// MaxRate is the most messages/s that fanout publishes, see [EdgeOptions.Pace].
 	// 0: what the window allows.
@@ -90,13 +88,13 @@ type Options struct {
 	MemberRate float64 // rooms: messages/s of a member
 
 	Connections int           // idle
-	Settle      time.Duration // idle: wait between the last connection and the look at the memory
+	Settle      time.Duration // idle: time between the last connection and the measurement of the memory
 	Dialers     int           // connections that are opened at the same time; 0: 16
 
 	// PID is the server's process. 0: its CPU time and memory are not measured.
 	PID int
-	// Progress is told what goes on, a line at a time, by one goroutine at a
-	// time; nil: silent.
+	// Progress is called with one line of progress at a time, never concurrently; nil:
+	// silent.
 	Progress func(string)
 }
 
@@ -107,10 +105,10 @@ type Result struct {
 	Subscribers  int     `json:"subscribers,omitempty"`
 	Window       int     `json:"window,omitempty"`
 	Burst        int     `json:"burst,omitempty"`
-	Rate         float64 `json:"rate,omitempty"` // wanted, messages/s
+	Rate         float64 `json:"rate,omitempty"` // requested, messages/s
 	Rooms        int     `json:"rooms,omitempty"`
 	Members      int     `json:"members,omitempty"`
-	MemberRate   float64 `json:"member_rate,omitempty"` // wanted, messages/s
+	MemberRate   float64 `json:"member_rate,omitempty"` // requested, messages/s
 	PayloadBytes int     `json:"payload_bytes,omitempty"`
 
 	// Of the whole run, with warm-up and end. A message for n subscribers is
@@ -118,9 +116,9 @@ type Result struct {
 	// delivered.
 	Published  int64 `json:"published"`
 	Delivered  int64 `json:"delivered"`
-	Lost       int64 `json:"lost"`       // deliveries that were due and did not come
-	Duplicates int64 `json:"duplicates"` // deliveries that came again
-	Reordered  int64 `json:"reordered"`  // deliveries that came after later ones of the same publisher
+	Lost       int64 `json:"lost"`       // deliveries that were due and did not arrive
+	Duplicates int64 `json:"duplicates"` // deliveries that arrived again
+	Reordered  int64 `json:"reordered"`  // deliveries that arrived after later ones of the same publisher
 
 	// Of the measured time.
 	Seconds                    float64 `json:"seconds"`
@@ -130,18 +128,17 @@ type Result struct {
 	ServerCores                float64 `json:"server_cores"`                   // that were in use
 	GeneratorCores             float64 `json:"generator_cores"`                // the same of this process
 
-	// From before the publish was written to after the read that brought it, for
-	// all messages that were sent in the measured time.
+	// From before the publish was written to after the read that received it, for all
+	// messages that were sent in the measured time.
 	P50us  float64 `json:"p50_us"`
 	P90us  float64 `json:"p90_us"`
 	P99us  float64 `json:"p99_us"`
 	P999us float64 `json:"p999_us"`
 	Maxus  float64 `json:"max_us"`
-	// PublishLagMaxus is how late a message was written at worst: latency, rooms.
+	// PublishLagMaxus is the longest delay of a publish behind its schedule: latency, rooms.
 	PublishLagMaxus float64 `json:"publish_lag_max_us,omitempty"`
 
-	// Connections were opened at this rate, with their subscription, where they
-	// have one.
+	// Connections were opened at this rate, with their subscription if they have one.
 	Connections                           int     `json:"connections"`
 	HandshakesPerSecond                   float64 `json:"handshakes_per_second"`
 	ServerCPUSecondsPerThousandHandshakes float64 `json:"server_cpu_seconds_per_thousand_handshakes"`
@@ -149,14 +146,14 @@ type Result struct {
 	// idle; nil: not measured.
 	ServerBytesPerConnection *float64 `json:"server_bytes_per_connection,omitempty"`
 
-	Notes  []string `json:"notes,omitempty"`  // what to know when reading the figures
+	Notes  []string `json:"notes,omitempty"`  // what to know to read the figures
 	Errors []string `json:"errors,omitempty"` // what makes them void
 }
 
-// Run measures what o says. The connections are closed when it returns. The
-// error is an *OptionError, with a nil Result, if o makes no sense. With every
-// other error the Result says what was measured until then; when ctx ends, the
-// error wraps ctx's. A run that lost messages is an error.
+// Run runs the measurement that o describes. The connections are closed when it returns.
+// The error is an *OptionError, with a nil Result, if o is invalid. With every other
+// error the Result holds what was measured until then; when ctx ends, the error wraps
+// that of ctx. A run that lost messages is an error.
 func Run(ctx context.Context, d Driver, o Options) (*Result, error) {
 	if err := o.Check(); err != nil {
 		return nil, err

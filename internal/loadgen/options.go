@@ -28,7 +28,7 @@ const (
 	// MinPayload is the smallest Options.Payload, bytes: a message carries its
 	// run, publisher, number and time.
 	MinPayload = 24
-	// MaxPayload is the largest, bytes; the most that an edge can be set to take.
+	// MaxPayload is the largest, bytes: the most that an edge can be configured to accept.
 	MaxPayload = 16 << 20
 
 	maxConnections = 1_000_000
@@ -37,7 +37,7 @@ const (
 	defaultDialers = 16
 )
 
-// An OptionError says which option makes no sense, and what is allowed.
+// An OptionError says which option is invalid, and what is allowed.
 type OptionError struct {
 	Option  string // as the command line spells it, without dashes
 	Allowed string

@@ -1,17 +1,17 @@
 package loadgen
 
-// An order finds out, for one subscriber and one publisher, which messages came
-// twice or late. What comes in its order costs one comparison.
+// An order detects, for one subscriber and one publisher, which messages arrived twice or
+// late. A message in order costs one comparison.
 type order struct {
-	next    uint64 // the number that comes next
-	missing []span // numbers below next that have not come, ascending
+	next    uint64 // the number that is expected next
+	missing []span // numbers below next that have not arrived, ascending
 }
 
-// A span is the numbers from lo up to and without hi.
+// A span is the numbers from lo up to, but not including, hi.
 type span struct{ lo, hi uint64 }
 
-// maxSpans bounds the memory of a connection that loses much. Older spans are
-// let go: what comes of them then counts as a duplicate.
+// maxSpans bounds the memory of a connection that loses much. Older spans are forgotten:
+// messages of them that arrive later count as duplicates.
 const maxSpans = 256
 
 type verdict uint8
@@ -22,7 +22,7 @@ const (
 	duplicate
 )
 
-// skip judges a number that is not next.
+// skip handles a number that is not next.
 func (o *order) skip(number uint64) verdict {
 	if number > o.next {
 		if len(o.missing) == maxSpans {

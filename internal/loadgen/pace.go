@@ -7,10 +7,10 @@ import (
 )
 
 const (
-	// paceShare is how much of a connection's cap fanout uses: enough below it that
-	// the figures are the edge's, and not the cap's.
+	// paceShare is the share of a connection's cap that fanout uses: far enough below it
+	// that the figures are those of the edge, not of the cap.
 	paceShare = 0.9
-	// paceCatchUp is how much of a delay is made up for, at most.
+	// paceCatchUp is the longest delay that a publisher catches up on.
 	paceCatchUp = int64(50 * time.Millisecond)
 )
 
@@ -29,16 +29,16 @@ func (o EdgeOptions) Pace(run Options) float64 {
 // A pace holds a publisher back to a rate.
 type pace struct {
 	rate  float64 // messages/s; 0: any
-	begin int64   // nanotime; moved by what is not made up for
+	begin int64   // nanotime; moved by delays that are not caught up on
 
-	calls, waits int // of await, and how many of these had to wait
+	calls, waits int // of await, and how many of them had to wait
 }
 
 func newPace(rate float64) *pace { return &pace{rate: rate, begin: nanotime()} }
 
-// held reports whether it was the pace that most messages waited for, rather than the
-// server or this machine.
-func (p *pace) held() bool { return p.waits*2 > p.calls }
+// limiting reports whether most messages waited for the pace, rather than for the server or
+// this machine.
+func (p *pace) limiting() bool { return p.waits*2 > p.calls }
 
 // await returns when one message more than published is due, or at stop.
 func (p *pace) await(published uint64, stop <-chan struct{}) {

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// A process is the measured server, as Linux shows it under /proc. Elsewhere,
-// and without a PID, nothing of it is measured.
+// A process is the measured server, as Linux shows it under /proc. On other systems, and
+// without a PID, nothing of it is measured.
 type process struct{ dir string }
 
 // newProcess returns an *OptionError if there is no such process.
@@ -35,7 +35,7 @@ func (p process) cpu() float64 {
 	}
 	stat, err := os.ReadFile(p.dir + "/stat")
 	if err != nil {
-		return 0 // it has ended, which the connections tell
+		return 0 // it has ended, which the connections notice
 	}
 	fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:])) // from field 3
 	if len(fields) < 13 {
@@ -64,7 +64,7 @@ func (p process) memory() (int64, bool) {
 	return kib << 10, err == nil
 }
 
-// A reading is what the counters say at one moment.
+// A reading holds the values of the counters at one moment.
 type reading struct {
 	at              time.Time
 	server, self    float64 // CPU, s

@@ -4,9 +4,9 @@ package loadgen
 
 import "net"
 
-// ReadLoop reads conn until it ends, and calls take with what came, behind what
-// take left over before, which at first is early. take returns how many bytes it
-// is done with, and may keep none. An error of take ends the loop.
+// ReadLoop reads conn until it ends, and calls take with the bytes that take left over
+// before, at first early, and those that arrived after them. take returns how many bytes
+// it has consumed, and must not keep any. An error of take ends the loop.
 func ReadLoop(conn *net.TCPConn, early []byte, take func(b []byte) (used int, err error)) error {
 	in := inbox{buf: append([]byte(nil), early...), end: len(early)}
 	for {

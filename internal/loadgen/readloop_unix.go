@@ -9,23 +9,23 @@ import (
 	"syscall"
 )
 
-// readSize is how much is read at once, bytes.
+// readSize is how many bytes are read at once.
 const readSize = 64 << 10
 
 // readBuffers are shared by all connections: one that has just been used is in
 // the processor's cache, and one for each connection would not be.
 var readBuffers = sync.Pool{New: func() any { return new([readSize]byte) }}
 
-// ReadLoop reads conn until it ends, and calls take with what came, behind what
-// take left over before, which at first is early. take returns how many bytes it
-// is done with, and may keep none. An error of take ends the loop. take must not
+// ReadLoop reads conn until it ends, and calls take with the bytes that take left over
+// before, at first early, and those that arrived after them. take returns how many bytes
+// it has consumed, and must not keep any. An error of take ends the loop. take must not
 // close conn, which would wait for take.
 //
 // It makes one system call for each read, where net.Conn.Read makes two when the
 // reader is faster than the writer: after a read that did not fill the buffer it
 // waits for the next event without looking whether more is there, as epoll(7)
 // allows for streams. An end of the stream that came together with data is seen
-// only with the next event, if there is one; a run's own patience covers that.
+// only with the next event, if there is one; the timeouts of a run cover that.
 func ReadLoop(conn *net.TCPConn, early []byte, take func(b []byte) (used int, err error)) error {
 	raw, err := conn.SyscallConn()
 	if err != nil {
@@ -44,7 +44,7 @@ type readLoop struct {
 	err  error
 }
 
-// ready reads all there is. It reports whether the loop ends.
+// ready reads everything that is there. It reports whether the loop ends.
 func (l *readLoop) ready(fd uintptr) bool {
 	for {
 		full, err := l.read(int(fd))
@@ -63,7 +63,7 @@ func (l *readLoop) ready(fd uintptr) bool {
 
 // read reads once. It reports whether there can be more.
 func (l *readLoop) read(fd int) (full bool, err error) {
-	if len(l.rest) > readSize/2 { // part of a large message, which grows where it is
+	if len(l.rest) > readSize/2 { // part of a large message, which grows in place
 		l.rest = slices.Grow(l.rest, readSize)
 		room := l.rest[len(l.rest):cap(l.rest)]
 		n, err := syscall.Read(fd, room)

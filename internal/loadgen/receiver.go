@@ -2,15 +2,15 @@ package loadgen
 
 import "sync/atomic"
 
-// A receiver reads one connection, in one goroutine, to which all but delivered
-// belongs until it has ended.
+// A receiver reads one connection in one goroutine, which owns all fields except delivered
+// until it has ended.
 type receiver struct {
 	conn     Conn
 	run      *run
 	orders   []order // by publisher of its channel
 	position uint64  // in the window
 
-	// Of the current read; 0: not looked at the clock yet.
+	// Of the current read; 0: the clock has not been read yet.
 	now, from, to int64
 
 	count                          int64
@@ -37,7 +37,7 @@ func (c *receiver) receive() error {
 	}
 }
 
-// done ends a read: others see now what it brought.
+// done ends a read: it publishes what the read received.
 func (c *receiver) done() {
 	if c.now == 0 {
 		return // nothing
@@ -51,7 +51,7 @@ func (c *receiver) done() {
 	}
 }
 
-// message takes one delivery.
+// message handles one delivery.
 func (c *receiver) message(payload []byte) {
 	if len(payload) < MinPayload {
 		c.foreign++

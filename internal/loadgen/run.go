@@ -13,17 +13,17 @@ import (
 )
 
 const (
-	connectPatience = 30 * time.Second // for a connection with its subscription
-	stallPatience   = 5 * time.Second  // without a delivery while some are due
-	drainPatience   = 5 * time.Second  // the same, once nothing is published any more
-	drainLimit      = 30 * time.Second
-	tickTime        = 100 * time.Millisecond
-	progressTicks   = 10 // ticks between two lines of progress
+	connectTimeout    = 30 * time.Second // for a connection with its subscription
+	stallTimeout      = 5 * time.Second  // without a delivery while some are due
+	drainStallTimeout = 5 * time.Second  // the same, after the last publish
+	drainTimeout      = 30 * time.Second
+	tickInterval      = 100 * time.Millisecond
+	progressTicks     = 10 // ticks between two lines of progress
 )
 
 // A run is one call of Run, which owns it. It starts three kinds of goroutines:
-// dialers, for whom open waits; a receiver for each connection; and one that
-// publishes. close ends the last two, and waits for them.
+// dialers, for which open waits; a receiver for each connection; and a publisher.
+// close ends the last two, and waits for them.
 type run struct {
 	ctx    context.Context // ends with the caller's, or with the first failure
 	cancel context.CancelFunc
@@ -38,16 +38,16 @@ type run struct {
 	receivers []*receiver
 	from, to  atomic.Int64 // the measured time; both are the end of time before it
 	published atomic.Int64
-	fan       int64 // deliveries of one message
-	lag       atomic.Int64
-	held      atomic.Bool // back by MaxRate
+	fanout    int64        // deliveries of one message
+	maxLag    atomic.Int64 // ns that a paced message was published late at most
+	heldBack  atomic.Bool  // by MaxRate
 
 	closing atomic.Bool
 	ended   sync.WaitGroup
 	result  Result
 
-	failed  sync.Once
-	failure error // the first
+	failOnce sync.Once
+	failure  error // the first
 }
 
 const endOfTime = 1<<63 - 1
@@ -62,10 +62,10 @@ func newRun(ctx context.Context, d Driver, o Options, server process) *run {
 	return r
 }
 
-// fail ends the run early. What fails after the first failure, or after the
-// caller has ended the run, most often fails because of that.
+// fail ends the run early. It records only the first failure: later ones, and those after
+// the caller has ended the run, mostly follow from it.
 func (r *run) fail(err error) {
-	r.failed.Do(func() {
+	r.failOnce.Do(func() {
 		if r.ctx.Err() == nil {
 			r.failure = err
 		}
@@ -79,11 +79,11 @@ func (r *run) progress(line string) {
 	}
 }
 
-// open opens n connections, each subscribed to its channel on which so many
+// open opens n connections, each subscribed to its channel, on which that many publishers
 // publish, and reads them. It reports whether all are open.
 func (r *run) open(n, publishers int, channel func(i int) string) bool {
 	r.receivers = make([]*receiver, n, n+1)
-	before := r.read()
+	before := r.takeReading()
 	var (
 		next, done atomic.Int64
 		dialers    sync.WaitGroup
@@ -103,7 +103,7 @@ func (r *run) open(n, publishers int, channel func(i int) string) bool {
 		})
 	}
 	go func() { dialers.Wait(); close(opened) }()
-	tick := time.NewTicker(tickTime * progressTicks)
+	tick := time.NewTicker(tickInterval * progressTicks)
 	defer tick.Stop()
 	for waiting := true; waiting; {
 		select {
@@ -113,7 +113,7 @@ func (r *run) open(n, publishers int, channel func(i int) string) bool {
 			waiting = false
 		}
 	}
-	after := r.read()
+	after := r.takeReading()
 	r.result.Connections = int(done.Load())
 	if seconds := after.seconds(before); seconds > 0 {
 		r.result.HandshakesPerSecond = float64(done.Load()) / seconds
@@ -125,9 +125,9 @@ func (r *run) open(n, publishers int, channel func(i int) string) bool {
 }
 
 // connect opens one connection and starts to read it. Without a channel it is the
-// publisher's.
+// connection of the publisher.
 func (r *run) connect(channel string, publishers int) (*receiver, error) {
-	ctx, cancel := context.WithTimeout(r.ctx, connectPatience)
+	ctx, cancel := context.WithTimeout(r.ctx, connectTimeout)
 	defer cancel()
 	dial := r.driver.Dial
 	if p, splits := r.driver.(PublisherDialer); splits && channel == "" {
@@ -163,8 +163,8 @@ func (r *run) connect(channel string, publishers int) (*receiver, error) {
 	return c, nil
 }
 
-// read takes a reading. The connections must be open, or not begun.
-func (r *run) read() reading {
+// takeReading takes a reading. The connections must be open, or not started.
+func (r *run) takeReading() reading {
 	return reading{at: time.Now(), server: r.server.cpu(), self: ownCPU(), delivered: r.delivered(), sent: r.published.Load()}
 }
 
@@ -177,14 +177,15 @@ func (r *run) delivered() (sum int64) {
 	return sum
 }
 
-// wait lets the run go on for so long. It reports whether it did.
+// wait lets the run go on for d, and reports its progress as what. It returns false if the
+// run ended early.
 func (r *run) wait(d time.Duration, what string) bool {
 	start := time.Now()
 	last, lastAt := r.delivered(), start
 	shown := last
 	end := time.NewTimer(d)
 	defer end.Stop()
-	tick := time.NewTicker(tickTime)
+	tick := time.NewTicker(tickInterval)
 	defer tick.Stop()
 	for n := 1; ; n++ {
 		select {
@@ -194,18 +195,18 @@ func (r *run) wait(d time.Duration, what string) bool {
 			return true
 		case now := <-tick.C:
 			delivered := r.delivered()
-			if delivered != last || r.published.Load()*r.fan == delivered {
+			if delivered != last || r.published.Load()*r.fanout == delivered {
 				last, lastAt = delivered, now
-			} else if now.Sub(lastAt) > stallPatience {
-				r.fail(fmt.Errorf("no message has come for %v, and some are due", stallPatience))
+			} else if now.Sub(lastAt) > stallTimeout {
+				r.fail(fmt.Errorf("no message has arrived for %v, though some are due", stallTimeout))
 				return false
 			}
 			if n%progressTicks > 0 {
 				continue
 			}
 			line := fmt.Sprintf("%s: %.0f of %.0f s", what, now.Sub(start).Seconds(), d.Seconds())
-			if r.fan > 0 {
-				rate := float64(delivered-shown) / (tickTime * progressTicks).Seconds()
+			if r.fanout > 0 {
+				rate := float64(delivered-shown) / (tickInterval * progressTicks).Seconds()
 				line += fmt.Sprintf(", %s deliveries/s", Thousands(int64(rate)))
 				shown = delivered
 			}
@@ -214,8 +215,7 @@ func (r *run) wait(d time.Duration, what string) bool {
 	}
 }
 
-// close ends all connections, and waits for all goroutines. It may be called
-// again.
+// close ends all connections, and waits for all goroutines. Further calls do nothing.
 func (r *run) close() {
 	r.closing.Store(true)
 	r.cancel()
@@ -227,7 +227,7 @@ func (r *run) close() {
 	r.ended.Wait()
 }
 
-// finish closes the connections and says what came of the run.
+// finish closes the connections and returns the result of the run.
 func (r *run) finish() (*Result, error) {
 	interrupted := context.Cause(r.caller)
 	r.close()
@@ -242,15 +242,15 @@ func (r *run) finish() (*Result, error) {
 		}
 	}
 	s.Published = r.published.Load()
-	s.Lost = s.Published*r.fan - s.Delivered
+	s.Lost = s.Published*r.fanout - s.Delivered
 	s.P50us, s.P90us, s.P99us, s.P999us = times.quantile(0.5), times.quantile(0.9), times.quantile(0.99), times.quantile(0.999)
 	s.Maxus = float64(times.max) / 1e3
-	s.PublishLagMaxus = float64(r.lag.Load()) / 1e3
+	s.PublishLagMaxus = float64(r.maxLag.Load()) / 1e3
 	if cores := float64(runtime.GOMAXPROCS(0)); s.GeneratorCores > 0.95*cores {
-		s.Notes = append(s.Notes, fmt.Sprintf("this program used all of its %.0f cores: the server can perhaps do more", cores))
+		s.Notes = append(s.Notes, fmt.Sprintf("this program used all of its %.0f cores: the server may be able to do more", cores))
 	}
-	if r.held.Load() {
-		s.Notes = append(s.Notes, fmt.Sprintf("held back to %s messages/s, below the caps of the token: with more subscribers the server can perhaps do more",
+	if r.heldBack.Load() {
+		s.Notes = append(s.Notes, fmt.Sprintf("held back to %s messages/s, below the caps of the token: with more subscribers the server may be able to do more",
 			Thousands(int64(r.o.MaxRate))))
 	}
 	var errs []error
@@ -258,10 +258,10 @@ func (r *run) finish() (*Result, error) {
 		errs = append(errs, r.failure)
 	} else if s.Lost != 0 {
 		errs = append(errs, fmt.Errorf("lost %s of %s deliveries: the figures are void (a smaller window keeps the server's queues shorter)",
-			Thousands(s.Lost), Thousands(s.Published*r.fan)))
+			Thousands(s.Lost), Thousands(s.Published*r.fanout)))
 	}
 	if s.Duplicates > 0 || s.Reordered > 0 {
-		errs = append(errs, fmt.Errorf("%s deliveries came twice, and %s after later ones: the figures are void",
+		errs = append(errs, fmt.Errorf("%s deliveries arrived twice, and %s after later ones: the figures are void",
 			Thousands(s.Duplicates), Thousands(s.Reordered)))
 	}
 	if adviser, ok := r.driver.(Adviser); ok && s.Seconds > 0 {

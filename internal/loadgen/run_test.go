@@ -78,7 +78,7 @@ func TestFaults(t *testing.T) {
 		want                        string
 	}{
 		"lost":  {once(7, func(string) []string { return nil }), 5, 0, 0, "lost 5 of "},
-		"twice": {once(7, func(p string) []string { return []string{p, p} }), 0, 5, 0, "5 deliveries came twice, and 0 after later ones"},
+		"twice": {once(7, func(p string) []string { return []string{p, p} }), 0, 5, 0, "5 deliveries arrived twice, and 0 after later ones"},
 		"late": {func(n int, p string) []string {
 			switch n {
 			case 7:
@@ -88,7 +88,7 @@ func TestFaults(t *testing.T) {
 				return []string{p, held}
 			}
 			return []string{p}
-		}, 0, 0, 5, "0 deliveries came twice, and 5 after later ones"},
+		}, 0, 0, 5, "0 deliveries arrived twice, and 5 after later ones"},
 		"not ours": {once(7, func(p string) []string {
 			return []string{"x", string([]byte{p[0] ^ 1}) + p[1:], p[:7] + "\x01" + p[8:], p} // of another run, and publisher
 		}), 0, 0, 0, ""},
@@ -150,7 +150,7 @@ func stall(t *testing.T) {
 		}
 		return []string{p}
 	}}, o)
-	if err == nil || !strings.Contains(err.Error(), "no message has come for 5s") || r.Delivered != 15 || r.Lost != 40 {
+	if err == nil || !strings.Contains(err.Error(), "no message has arrived for 5s") || r.Delivered != 15 || r.Lost != 40 {
 		t.Errorf("got %v and %+v", err, r)
 	}
 }

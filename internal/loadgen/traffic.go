@@ -6,11 +6,11 @@ import (
 	"time"
 )
 
-// channel is fanout and latency: one publisher, and subscribers of one channel.
+// channel runs fanout and latency: one publisher, and the subscribers of one channel.
 func (r *run) channel() {
 	o, s := &r.o, &r.result
 	s.Subscribers, s.PayloadBytes = o.Subscribers, o.Payload
-	r.fan = int64(o.Subscribers)
+	r.fanout = int64(o.Subscribers)
 	if o.Scenario == Fanout {
 		s.Window, s.Burst = o.Window, o.Burst
 		r.window = newWindow(o.Subscribers, o.Window)
@@ -31,7 +31,7 @@ func (r *run) channel() {
 		r.traffic(func(stop <-chan struct{}) error { return r.flood(publisher.conn, stop) })
 		return
 	}
-	p := r.newPublish()
+	p := r.newPublisher()
 	r.traffic(func(stop <-chan struct{}) error {
 		return r.paced(o.Rate, stop, func(n int) error { return p.one(publisher.conn, r.name, 0, uint64(n)+1) })
 	})
@@ -41,7 +41,7 @@ func (r *run) channel() {
 func (r *run) rooms() {
 	o, s := &r.o, &r.result
 	s.Rooms, s.Members, s.MemberRate, s.PayloadBytes = o.Rooms, o.Members, o.MemberRate, o.Payload
-	r.fan = int64(o.Members)
+	r.fanout = int64(o.Members)
 	total := o.Rooms * o.Members
 	names := make([]string, o.Rooms)
 	for i := range names {
@@ -50,7 +50,7 @@ func (r *run) rooms() {
 	if !r.open(total, o.Members, func(i int) string { return names[i%o.Rooms] }) {
 		return
 	}
-	p := r.newPublish()
+	p := r.newPublisher()
 	r.traffic(func(stop <-chan struct{}) error {
 		return r.paced(float64(total)*o.MemberRate, stop, func(n int) error {
 			i := n % total
@@ -59,23 +59,23 @@ func (r *run) rooms() {
 	})
 }
 
-// idle opens connections and looks at the server's memory.
+// idle opens connections and measures the server's memory.
 func (r *run) idle() {
 	before, known := r.server.memory()
 	if !r.open(r.o.Connections, 0, func(i int) string { return fmt.Sprintf("%s.%d", r.name, i) }) {
 		return
 	}
-	start := r.read()
+	start := r.takeReading()
 	r.wait(r.o.Settle, "settling")
-	r.measured(start, r.read())
+	r.recordFigures(start, r.takeReading())
 	if after, ok := r.server.memory(); ok && known {
 		each := float64(after-before) / float64(r.o.Connections)
 		r.result.ServerBytesPerConnection = &each
 	}
 }
 
-// traffic runs publish in a goroutine through warm-up and measurement, closes
-// stop, and waits for what is on its way.
+// traffic runs publish in a goroutine through warm-up and measurement, closes stop, and
+// waits for the messages in flight.
 func (r *run) traffic(publish func(stop <-chan struct{}) error) {
 	stop, published := make(chan struct{}), make(chan struct{})
 	r.ended.Go(func() {
@@ -85,22 +85,22 @@ func (r *run) traffic(publish func(stop <-chan struct{}) error) {
 		}
 	})
 	if r.wait(r.o.Warmup, "warming up") {
-		before := r.read()
+		before := r.takeReading()
 		r.from.Store(nanotime())
 		r.wait(r.o.Duration, r.o.Scenario)
 		r.to.Store(nanotime())
-		r.measured(before, r.read())
+		r.recordFigures(before, r.takeReading())
 	}
 	close(stop)
 	select {
 	case <-published:
-	case <-time.After(drainPatience): // the server does not read: closing ends it
+	case <-time.After(drainStallTimeout): // the server does not read: closing ends it
 	}
 	r.drain()
 }
 
-// measured notes the figures of the time between two readings.
-func (r *run) measured(before, after reading) {
+// recordFigures records the figures of the time between two readings.
+func (r *run) recordFigures(before, after reading) {
 	s := &r.result
 	if s.Seconds = after.seconds(before); s.Seconds == 0 {
 		return
@@ -114,45 +114,45 @@ func (r *run) measured(before, after reading) {
 	}
 }
 
-// drain returns when all that was published has been delivered, or nothing more
-// comes. It waits also when the run has failed, or the caller has ended it.
+// drain returns when everything that was published has been delivered, or nothing more
+// arrives. It also waits when the run has failed, or the caller has ended it.
 func (r *run) drain() {
 	start := time.Now()
 	last, lastAt := int64(-1), start
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
-	for now := start; now.Sub(start) < drainLimit; now = <-tick.C {
+	for now := start; now.Sub(start) < drainTimeout; now = <-tick.C {
 		delivered := r.delivered()
-		if delivered >= r.published.Load()*r.fan {
+		if delivered >= r.published.Load()*r.fanout {
 			return
 		}
 		if delivered != last {
 			last, lastAt = delivered, now
-		} else if now.Sub(lastAt) > drainPatience {
+		} else if now.Sub(lastAt) > drainStallTimeout {
 			return
 		}
 	}
 }
 
-// A publish makes messages, in buffers of its own.
-type publish struct {
+// A publisher encodes and sends messages, in buffers of its own.
+type publisher struct {
 	run           *run
 	payload, wire []byte
 }
 
-func (r *run) newPublish() *publish {
-	return &publish{run: r, payload: bytes.Repeat([]byte{'.'}, r.o.Payload)}
+func (r *run) newPublisher() *publisher {
+	return &publisher{run: r, payload: bytes.Repeat([]byte{'.'}, r.o.Payload)}
 }
 
-func (p *publish) add(conn Conn, channel string, s stamp) {
+func (p *publisher) add(conn Conn, channel string, s stamp) {
 	s.run = p.run.tag
 	s.put(p.payload)
 	p.wire = conn.AppendPublish(p.wire, channel, p.payload)
 }
 
-// send writes n messages. What cannot be written counts as published, too: part
-// of it may arrive.
-func (p *publish) send(conn Conn, n int64) error {
+// send writes n messages. Messages that cannot be written count as published, too: some of
+// them may arrive.
+func (p *publisher) send(conn Conn, n int64) error {
 	p.run.published.Add(n)
 	err := conn.Write(p.wire)
 	p.wire = p.wire[:0]
@@ -160,16 +160,16 @@ func (p *publish) send(conn Conn, n int64) error {
 }
 
 // one publishes one message.
-func (p *publish) one(conn Conn, channel string, publisher uint32, number uint64) error {
+func (p *publisher) one(conn Conn, channel string, publisher uint32, number uint64) error {
 	p.add(conn, channel, stamp{publisher: publisher, number: number, sent: nanotime()})
 	return p.send(conn, 1)
 }
 
 // flood publishes as fast as the window and the highest rate allow.
 func (r *run) flood(conn Conn, stop <-chan struct{}) error {
-	p := r.newPublish()
+	p := r.newPublisher()
 	pace := newPace(r.o.MaxRate)
-	defer func() { r.held.Store(pace.held()) }()
+	defer func() { r.heldBack.Store(pace.limiting()) }()
 	for published := uint64(0); ; {
 		free := r.window.await(published, stop)
 		pace.await(published, stop)
@@ -190,8 +190,8 @@ func (r *run) flood(conn Conn, stop <-chan struct{}) error {
 	}
 }
 
-// paced calls publish for 0, 1, 2 … at this rate, messages/s, and makes up for
-// what a slow call has delayed.
+// paced calls publish for 0, 1, 2 … at this rate, messages/s, and catches up after a slow
+// call.
 func (r *run) paced(rate float64, stop <-chan struct{}, publish func(n int) error) error {
 	begin := nanotime()
 	timer := time.NewTimer(0)
@@ -204,8 +204,8 @@ func (r *run) paced(rate float64, stop <-chan struct{}, publish func(n int) erro
 			return nil
 		case <-timer.C:
 		}
-		if lag := nanotime() - due; due >= r.from.Load() && lag > r.lag.Load() {
-			r.lag.Store(lag)
+		if lag := nanotime() - due; due >= r.from.Load() && lag > r.maxLag.Load() {
+			r.maxLag.Store(lag)
 		}
 		if err := publish(n); err != nil {
 			return err

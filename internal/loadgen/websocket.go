@@ -47,7 +47,7 @@ func (d *edgeDriver) dialWebSocket(ctx context.Context) (link, error) {
 	if resolved := d.resolved.Load(); resolved != nil {
 		address = *resolved
 	}
-	var dialer net.Dialer // no proxy: the token goes to whom the user named
+	var dialer net.Dialer // no proxy: the token goes only to the edge that the user named
 	conn, err := dialer.DialContext(ctx, "tcp", address)
 	if err != nil {
 		return nil, err
@@ -123,8 +123,8 @@ func appendHead(dst []byte, op byte, n int) []byte {
 	default:
 		dst = binary.BigEndian.AppendUint64(append(dst, bitMasked|127), uint64(n))
 	}
-	// The mask has to be new each time, and foreseeable to nobody who chooses the
-	// payload (section 10.3): here that is us.
+	// The mask must be new each time, and unpredictable for whoever chooses the payload
+	// (section 10.3): here that is us.
 	return binary.LittleEndian.AppendUint32(dst, insecure.Uint32())
 }
 
@@ -160,7 +160,7 @@ func (w *webSocket) control(op byte, body []byte) error {
 func (w *webSocket) setReadDeadline(t time.Time) error { return w.conn.SetReadDeadline(t) }
 
 func (w *webSocket) close() error {
-	// The edge need not wait for more; that it is told is no more than polite.
+	// The close frame is only a courtesy: the edge need not wait for more.
 	_ = w.conn.SetWriteDeadline(time.Now().Add(time.Second))
 	_ = w.control(opClose, binary.BigEndian.AppendUint16(nil, uint16(wire.CloseNormal)))
 	return w.conn.Close()
@@ -169,7 +169,7 @@ func (w *webSocket) close() error {
 func (w *webSocket) read(s sink) error {
 	need := 0
 	if b := w.inbox.bytes(); len(b) > 0 {
-		_, _, need, _ = splitFrame(b) // more of a large one is to come
+		_, _, need, _ = splitFrame(b) // more of a large one will arrive
 	}
 	if err := w.inbox.fill(w.conn, need); err != nil {
 		return err
@@ -199,7 +199,7 @@ func (w *webSocket) loop(s sink, done func()) error {
 	})
 }
 
-// take gives the frames that are complete to s, and returns their bytes.
+// take passes the complete frames to s, and returns the number of their bytes.
 func (w *webSocket) take(b []byte, s sink) (used int, err error) {
 	for {
 		head, body, size, err := splitFrame(b[used:])
@@ -239,7 +239,7 @@ func splitFrame(b []byte) (head byte, body, size int, err error) {
 	return b[0], body, body + int(n), nil
 }
 
-// accept takes one frame.
+// accept handles one frame.
 func (w *webSocket) accept(head byte, body []byte, s sink) error {
 	switch head {
 	case bitFinal | opBinary:
@@ -283,10 +283,10 @@ func closeError(body []byte) error {
 	return closedBy(int(binary.BigEndian.Uint16(body)), string(body[2:]))
 }
 
-// closedBy is the error for a close code and its reason.
+// closedBy returns the error for a close code and its reason.
 func closedBy(code int, reason string) error {
 	if code == int(wire.CloseTooBig) {
-		return fmt.Errorf("the payload is far over the edge's max_payload: it closed the connection with %d", code)
+		return fmt.Errorf("the payload is far above the edge's max_payload: it closed the connection with %d", code)
 	}
 	return fmt.Errorf("the edge closed the connection: %d %.100q", code, reason)
 }

@@ -166,9 +166,9 @@ func TestWebSocketEnds(t *testing.T) {
 	}{
 		"end":              {nil, "the server ended the connection"},
 		"close":            {serverFrame(0x88, []byte("\x11\x33revoked")), `the edge closed the connection: 4403 "revoked"`},
-		"close, too big":   {serverFrame(0x88, []byte("\x03\xf1")), "over the edge's max_payload"},
+		"close, too big":   {serverFrame(0x88, []byte("\x03\xf1")), "above the edge's max_payload"},
 		"close, no code":   {serverFrame(0x88, nil), "the edge closed the connection"},
-		"drain":            {serverFrame(0x81, []byte("RECONNECT")), "the edge drains"},
+		"drain":            {serverFrame(0x81, []byte("RECONNECT")), "the edge is draining"},
 		"too large":        {serverFrame(0x81, []byte("ERR:payload_too_large:PUB:t:bench.1")), "over the edge's max_payload (ERR:payload_too_large:PUB:t:bench.1)"},
 		"dropped":          {serverFrame(0x81, []byte("ERR:slow_consumer:12")), "dropped 12 deliveries"},
 		"not allowed":      {serverFrame(0x81, []byte("ERR:permission_denied:PUB:t:bench.1")), "needs a grant for the tenant \"t\""},

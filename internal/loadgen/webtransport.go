@@ -27,7 +27,7 @@ func (d *edgeDriver) dialWebTransport(ctx context.Context) (link, error) {
 	config := d.target.TLS.Clone()
 	config.NextProtos = []string{http3.NextProtoH3}
 	conn, err := quic.DialAddr(ctx, d.target.hostPort(), config, &quic.Config{
-		EnableDatagrams: true, EnableStreamResetPartialDelivery: true, // as WebTransport asks for
+		EnableDatagrams: true, EnableStreamResetPartialDelivery: true, // as WebTransport requires
 	})
 	if err != nil {
 		return nil, err
@@ -65,10 +65,10 @@ func (w *webTransport) begin(dst []byte, n int) []byte {
 
 func (w *webTransport) seal([]byte, int) {}
 
-// write takes each b as a whole: a stream lets one call in at a time.
+// write writes each b as a whole: a stream serializes its writes.
 func (w *webTransport) write(b []byte) error {
 	_, err := w.stream.Write(b)
-	return w.why(err)
+	return w.closeReason(err)
 }
 
 func (w *webTransport) writeLine(line []byte) error { return w.write(wire.AppendMessage(nil, line)) }
@@ -78,10 +78,10 @@ func (w *webTransport) setReadDeadline(t time.Time) error { return w.stream.SetR
 func (w *webTransport) read(s sink) error {
 	need := 0
 	if _, end, ok := wire.MessageSize(w.inbox.bytes()); ok {
-		need = int(end) // of a message of which more is to come
+		need = int(end) // of a message of which more will arrive
 	}
 	if err := w.inbox.fill(w.stream, need); err != nil {
-		return w.why(err)
+		return w.closeReason(err)
 	}
 	for {
 		b := w.inbox.bytes()
@@ -109,18 +109,17 @@ func (w *webTransport) loop(s sink, done func()) error {
 	}
 }
 
-// sessionPatience is for the end of the session, which comes behind that of its
-// streams.
-const sessionPatience = time.Second
+// sessionCloseTimeout is how long the end of the session may follow that of its streams.
+const sessionCloseTimeout = time.Second
 
-// why returns the edge's reason for the end of the session, if it gave one.
-func (w *webTransport) why(err error) error {
+// closeReason returns the edge's reason for the end of the session, if it gave one.
+func (w *webTransport) closeReason(err error) error {
 	if err == nil {
 		return nil
 	}
 	select {
 	case <-w.session.Context().Done():
-	case <-time.After(sessionPatience):
+	case <-time.After(sessionCloseTimeout):
 		return err
 	}
 	var end *webtransport.SessionError

@@ -39,8 +39,8 @@ func (w *window) move(from, to uint64) {
 }
 
 // advance moves low to the lowest number where a subscriber stands. None is
-// below low, so an empty slot at low stays empty; and who empties the next one
-// meanwhile either sees the new low, or is seen by this loop.
+// below low, so an empty slot at low stays empty; and a subscriber that empties the next
+// one meanwhile either sees the new low, or is seen by this loop.
 func (w *window) advance() {
 	for {
 		low := w.low.Load()

@@ -9,25 +9,25 @@ import (
 	"testing"
 )
 
-// Ports lie below the range from which systems take those of outgoing connections,
-// so that none of these can grab one before its server listens on it.
+// Ports are below the range from which systems take ports for outgoing connections, so
+// that no such connection takes one before its server listens on it.
 const (
 	first    = 20000
 	ranges   = 48
 	rangeLen = 250 // the first is the lock of the range
 )
 
-// own are the ports that this process may hand out. Tests of several packages run
-// at the same time, each in a process: it has ranges for itself, by listening on
-// the first port of each until it ends.
+// own are the ports that this process may hand out. Tests of several packages run at the
+// same time, each in a process. A process reserves ranges for itself by listening on the
+// first port of each until it ends.
 var own struct {
 	sync.Mutex
 	locks []net.Listener
 	ports []int // not handed out yet
 }
 
-// FreePort returns a port that is free for TCP and UDP on loopback, and that it has
-// returned to nobody else.
+// FreePort returns a port that is free for TCP and UDP on loopback, and that it has not
+// returned before.
 func FreePort(t testing.TB) int {
 	t.Helper()
 	own.Lock()

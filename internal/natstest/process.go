@@ -40,8 +40,8 @@ func Build(t testing.TB, dir string) (program string) {
 	return program
 }
 
-// Processes runs a cluster of n servers with JetStream until the test ends. What
-// cluster says goes into the block of the cluster.
+// Processes runs a cluster of n servers with JetStream until the test ends. cluster are
+// lines for the cluster block of their configuration.
 func Processes(t testing.TB, program string, n int, cluster ...string) []*Node {
 	t.Helper()
 	var nodes []*Node
@@ -65,7 +65,7 @@ func Processes(t testing.TB, program string, n int, cluster ...string) []*Node {
 	return nodes
 }
 
-// NewNode returns one that has its ports, and does not run yet.
+// NewNode returns a node that has its ports, and is not started yet.
 func NewNode(t testing.TB, program string) *Node {
 	t.Helper()
 	return &Node{
@@ -96,7 +96,7 @@ func (n *Node) Start(t testing.TB, config string) {
 		_ = cmd.Process.Signal(syscall.SIGTERM) // may have ended
 		select {
 		case <-exited:
-		case <-time.After(patience):
+		case <-time.After(serverTimeout):
 			t.Errorf("the NATS server does not stop:\n%s", n.out.String())
 			_ = cmd.Process.Kill()
 			<-exited
@@ -122,7 +122,7 @@ func (n *Node) Await(t testing.TB) {
 	})
 }
 
-// AwaitClients returns when the node takes clients.
+// AwaitClients returns when the node accepts clients.
 func (n *Node) AwaitClients(t testing.TB) {
 	t.Helper()
 	n.await(t, (*client.Conn).Flush)
@@ -131,7 +131,7 @@ func (n *Node) AwaitClients(t testing.TB) {
 func (n *Node) await(t testing.TB, ready func(*client.Conn) error) {
 	t.Helper()
 	var err error
-	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
+	for end := time.Now().Add(serverTimeout); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
 		var conn *client.Conn
 		if conn, err = client.Connect(n.login()); err != nil {
 			continue
@@ -145,7 +145,7 @@ func (n *Node) await(t testing.TB, ready func(*client.Conn) error) {
 	t.Fatalf("the NATS server does not answer: %v\n%s", err, n.out.String())
 }
 
-// URL is that of its clients.
+// URL is the address for clients.
 func (n *Node) URL() string { return fmt.Sprintf("nats://127.0.0.1:%d", n.Client) }
 
 func (n *Node) login() string {

@@ -14,13 +14,13 @@ import (
 // apartEnv is set in a program that runs in a namespace of its own.
 const apartEnv = "NETLAB_APART"
 
-// Apart runs this program once more, with the same arguments, in a network namespace that
-// has nothing but its own loopback, and returns the exit code of that. It is for the begin
-// of a program: what networks add to the machine's devices is a change of the network to
-// every browser there, which then ends its connections. env is added to the environment.
+// Apart runs this program again, with the same arguments, in a network namespace that has
+// only its own loopback, and returns the exit code of that run. A program calls it first:
+// the devices that networks add to the machine are a change of the network to every
+// browser there, which then ends its connections. env is added to the environment.
 //
-// In the second run it returns at once, with again false; so it does where there can be no
-// namespaces.
+// In the second run it returns at once, with again false; so it does where namespaces are
+// not possible.
 func Apart(env ...string) (code int, again bool, err error) {
 	if os.Getenv(apartEnv) != "" {
 		return 0, false, ip("link", "set", "lo", "up")

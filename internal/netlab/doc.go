@@ -1,7 +1,7 @@
 // Package netlab is a network for tests: machines, each in a network namespace of its
 // own, and a switch in this process between them that loses packets, delays them, drops
-// some kinds of them and lets the path's MTU fall. It takes root and /dev/net/tun; it
-// takes no netem, which not every kernel has.
+// some kinds of them and lowers the path's MTU. It needs root and /dev/net/tun; it does
+// not need netem, which not every kernel has.
 //
 //	n, err := netlab.New(2)
 //	cmd := n.Machine(1).Command("program")     // runs inside
@@ -10,6 +10,6 @@
 //
 // Machine 0 is this process's own namespace, which reaches all others.
 //
-// A network belongs to who made it. What runs that were killed have left behind is removed by the next
-// one that makes a network.
+// A network belongs to its caller. What killed runs have left behind is removed by the next
+// run that makes a network.
 package netlab

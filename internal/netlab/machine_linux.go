@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Machine is one of a network, as it was when the network was asked.
+// Machine is a machine of a network, as it was when [Network.Machine] was called.
 type Machine struct {
 	IP        string
 	Namespace string // empty: this process's own
@@ -20,7 +20,7 @@ type Machine struct {
 	device string
 }
 
-// Possible says why there can be no network here; nil: there can.
+// Possible returns why there can be no network here, or nil if there can.
 func Possible() error {
 	if os.Geteuid() != 0 {
 		return errors.New("network namespaces take root")
@@ -86,8 +86,9 @@ func openTAP(ns, name string) (file *os.File, err error) {
 	return file, err
 }
 
-// inside calls a function on a thread that is in a namespace meanwhile; if ns is empty, on
-// any thread. The thread lives on: with it would end what it has started, see Command.
+// inside calls a function on a thread that is in a namespace during the call; if ns is
+// empty, on any thread. The thread lives on, since the processes that it started would end
+// with it, see Command.
 func inside(ns string, f func() error) (err error) {
 	if ns == "" {
 		return f()
@@ -112,7 +113,7 @@ func inside(ns string, f func() error) (err error) {
 	return f()
 }
 
-// enter takes the calling thread into a namespace.
+// enter moves the calling thread into a namespace.
 func enter(ns string) error {
 	file, err := os.Open("/run/netns/" + ns)
 	if err != nil {

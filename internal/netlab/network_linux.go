@@ -23,7 +23,7 @@ type Network struct {
 	running sync.WaitGroup // the goroutines of New, which Close stops
 }
 
-// path is the way from one machine to another.
+// path is the direction from one machine to another.
 type path struct {
 	Treatment
 	to    *port
@@ -46,7 +46,7 @@ const (
 	maxFrame = 1600   // bytes
 )
 
-// New makes a network of so many machines, 1 and up. Close takes it away.
+// New makes a network of machines that are numbered from 1. Close removes it.
 func New(machines int) (n *Network, err error) {
 	n = &Network{macs: map[[6]byte]*port{}, paths: map[[2]int]*path{}, quit: make(chan struct{})}
 	if n.subnet, err = takeSubnet(); err != nil {
@@ -115,15 +115,15 @@ func (n *Network) Machine(number int) Machine {
 	return n.ports[number].Machine
 }
 
-// Set has packets between two machines treated so, both ways, from now on.
+// Set sets the treatment of packets between two machines, in both directions.
 func (n *Network) Set(a, b int, how Treatment) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.paths[[2]int{a, b}].Treatment, n.paths[[2]int{b, a}].Treatment = how, how
 }
 
-// Readdress gives a machine another address, which no machine has had, and takes away
-// the one it has: what is on its way to that is lost.
+// Readdress gives a machine a new address, which no machine has had, in place of its old
+// one: packets that are on their way to the old one are lost.
 func (n *Network) Readdress(number int) (ip string, err error) {
 	n.mu.Lock()
 	p := n.ports[number]
@@ -147,7 +147,7 @@ func (n *Network) Readdress(number int) (ip string, err error) {
 	return m.IP, nil
 }
 
-// ForgetMTUs has each machine forget what it was told of paths' MTUs, which Linux else
+// ForgetMTUs makes each machine forget the path MTUs that it learned, which Linux otherwise
 // remembers for ten minutes.
 func (n *Network) ForgetMTUs() error {
 	n.mu.Lock()
@@ -159,7 +159,7 @@ func (n *Network) ForgetMTUs() error {
 	return errors.Join(errs...)
 }
 
-// Close takes the network and its namespaces away, and ends what still runs in them.
+// Close removes the network and its namespaces, and ends the processes in them.
 func (n *Network) Close() error {
 	var errs []error
 	close(n.quit)
@@ -177,7 +177,7 @@ func (n *Network) Close() error {
 	return errors.Join(append(errs, n.subnet.close())...)
 }
 
-// receive switches what comes from a machine.
+// receive forwards the frames of a machine.
 func (n *Network) receive(from *port) {
 	buf := make([]byte, maxFrame)
 	for {
@@ -232,13 +232,13 @@ func (p *path) put(frame []byte) {
 	}
 }
 
-// send writes what waits on a path.
+// send writes the packets that wait on a path.
 func (p *path) send(quit <-chan struct{}) {
 	for {
 		select {
 		case packet := <-p.queue:
 			time.Sleep(time.Until(packet.due))
-			_, _ = p.to.tap.Write(packet.frame) // to a machine that is away nothing comes
+			_, _ = p.to.tap.Write(packet.frame) // a machine that is gone receives nothing
 		case <-quit:
 			return
 		}

@@ -19,7 +19,7 @@ func (m Machine) Signal(s syscall.Signal) error {
 		return errors.New("that would be this process")
 	}
 	var errs []error
-	for done := map[int]bool{}; ; { // until there is none that was started meanwhile
+	for done := map[int]bool{}; ; { // until none was started meanwhile
 		pids, err := processes(m.Namespace)
 		errs = append(errs, err)
 		known := len(done)
@@ -38,8 +38,8 @@ func (m Machine) Signal(s syscall.Signal) error {
 	}
 }
 
-// processes are those inside a namespace, and their descendants: a browser has some in
-// namespaces of their own, without a network.
+// processes returns the processes inside a namespace, and their descendants: a browser has
+// some in namespaces of their own, without a network.
 func processes(ns string) (pids []int, err error) {
 	out, err := exec.Command("ip", "netns", "pids", ns).Output()
 	if err != nil {
@@ -66,7 +66,7 @@ func processes(ns string) (pids []int, err error) {
 	return pids, err
 }
 
-// children are the processes that have this one as their parent (proc_pid_stat(5)).
+// children returns the children of each process, by its ID (proc_pid_stat(5)).
 func children() (map[int][]int, error) {
 	stats, err := filepath.Glob("/proc/[0-9]*/stat")
 	if err != nil {
@@ -96,7 +96,7 @@ func children() (map[int][]int, error) {
 	return list, nil
 }
 
-// removeNamespace ends what runs in one, and removes it.
+// removeNamespace ends the processes in a namespace, and removes it.
 func removeNamespace(ns string) error {
 	pids, _ := processes(ns)
 	for _, pid := range pids {

@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// subnet is 10.77.<number>.0/24, which is a network's alone as long as it holds the
+// subnet is 10.77.<number>.0/24, which belongs to one network as long as that holds the
 // lock of a file.
 type subnet struct {
 	number int
@@ -26,7 +26,7 @@ const (
 	firstReserved = 100 // addresses from here on are for next
 )
 
-// takeSubnet takes one, and removes what runs that were killed have left behind.
+// takeSubnet takes a free subnet, and removes what killed runs have left behind.
 func takeSubnet() (*subnet, error) {
 	var taken *subnet
 	left := leftNamespaces()
@@ -39,7 +39,7 @@ func takeSubnet() (*subnet, error) {
 		if err != nil {
 			return nil, errors.Join(err, taken.close())
 		}
-		if unix.Flock(int(lock.Fd()), unix.LOCK_EX|unix.LOCK_NB) != nil { // it is another's
+		if unix.Flock(int(lock.Fd()), unix.LOCK_EX|unix.LOCK_NB) != nil { // another network has it
 			_ = lock.Close()
 			continue
 		}
@@ -60,7 +60,7 @@ func takeSubnet() (*subnet, error) {
 
 const prefix = "netlab-"
 
-// leftNamespaces are those of all networks, by subnet; of which some live.
+// leftNamespaces returns the namespaces of all networks, by subnet; some are still in use.
 func leftNamespaces() map[int][]string {
 	byNumber := map[int][]string{}
 	files, _ := filepath.Glob("/run/netns/" + prefix + "*")

@@ -6,16 +6,16 @@ import (
 )
 
 // Treatment is what happens to packets from one machine to another. The zero value is a
-// network that works.
+// network without faults.
 type Treatment struct {
 	Cut    bool          // nothing passes
 	CutUDP bool          // nothing over UDP passes
 	Loss   float64       // share of packets that get lost, from 0 to 1
 	Delay  time.Duration // one way
 	// MTU is the most bytes that an IP packet may have; 0: as many as the devices', 1,500.
-	// Who sends a longer one is told so by ICMP (RFC 1191).
+	// The sender of a longer one is told by ICMP (RFC 1191).
 	MTU int
-	// Silent keeps that from being told: the path is a black hole.
+	// Silent suppresses that ICMP: the path is a black hole.
 	Silent bool
 }
 
@@ -31,7 +31,7 @@ func (t Treatment) drops(frame []byte) bool {
 	return t.Cut || t.CutUDP && isIPv4(frame) && frame[etherSize+9] == protocolUDP
 }
 
-// tooBig reports whether a frame's packet is longer than the path takes.
+// tooBig reports whether a frame's packet is longer than the MTU of the path.
 func (t Treatment) tooBig(frame []byte) bool {
 	return t.MTU > 0 && isIPv4(frame) && int(binary.BigEndian.Uint16(frame[etherSize+2:])) > t.MTU
 }
@@ -40,7 +40,7 @@ func isIPv4(frame []byte) bool {
 	return len(frame) >= etherSize+ipSize && binary.BigEndian.Uint16(frame[12:]) == 0x0800
 }
 
-// fragmentationNeeded is the answer of a router to a packet that is too long.
+// fragmentationNeeded returns the answer of a router to a packet that is too long.
 func fragmentationNeeded(frame []byte, mtu int) []byte {
 	packet := frame[etherSize:]
 	header := int(packet[0]&0xf) * 4
@@ -53,7 +53,7 @@ func fragmentationNeeded(frame []byte, mtu int) []byte {
 	ipv4 := answer[etherSize:]
 	ipv4[0], ipv4[8], ipv4[9] = 0x45, 64, 1 // no options; hops; ICMP
 	binary.BigEndian.PutUint16(ipv4[2:], uint16(size))
-	copy(ipv4[12:16], packet[16:20]) // as if from where it was to go
+	copy(ipv4[12:16], packet[16:20]) // as if from its destination
 	copy(ipv4[16:20], packet[12:16])
 	binary.BigEndian.PutUint16(ipv4[10:], checksum(ipv4[:ipSize]))
 	icmp := ipv4[ipSize:]
@@ -64,7 +64,7 @@ func fragmentationNeeded(frame []byte, mtu int) []byte {
 	return answer
 }
 
-// checksum is that of RFC 1071.
+// checksum returns the Internet checksum of RFC 1071.
 func checksum(data []byte) uint16 {
 	var sum uint32
 	for i := 0; i+1 < len(data); i += 2 {

@@ -9,23 +9,23 @@ import (
 	"slices"
 )
 
-// Folder is the environment variable that names a folder with programs that are
-// built already, those with the race detector in its folder race: scripts/test.sh
-// builds there once what the tests of several packages run. Who sets it vouches
-// for it that they are built from the sources of now.
+// Folder is the environment variable that names a folder with programs that are already
+// built, those with the race detector in its folder race: scripts/test.sh builds there,
+// once, the programs that the tests of several packages run. Whoever sets it must make
+// sure that they are built from the current sources.
 const Folder = "MILLRACE_TEST_PROGRAMS"
 
 // Build compiles a package that is a program, and returns the program's path:
-// name in dir, or the program of this name that [Folder] has. flags are those of
-// go build. importPath is one of the working directory's module, or of what it
+// name in dir, or the program of this name in [Folder]. flags are those of go build.
+// importPath is a package of the working directory's module, or of a module that it
 // requires.
 func Build(dir, name, importPath string, flags ...string) (path string, err error) {
 	if built := os.Getenv(Folder); built != "" {
 		if slices.Contains(flags, "-race") {
 			built = filepath.Join(built, "race")
 		}
-		// Whether it is there shows when it starts: go test would take a look at it for
-		// a reason not to keep the results of the tests.
+		// Whether the program exists shows when it starts: if it were checked here, go test
+		// would not cache the results of the tests.
 		return filepath.Join(built, name), nil
 	}
 	path = filepath.Join(dir, name)

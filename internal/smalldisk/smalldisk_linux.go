@@ -14,11 +14,11 @@ import (
 	"testing"
 )
 
-// Mount returns the root of an empty tmpfs of so many bytes, which is gone when
-// the test ends. It is mounted in a namespace of its own, that of a process which
-// waits meanwhile: so it takes no rights where users may have namespaces, and
-// nothing stays behind when the test is killed. Where neither root nor a namespace
-// is to be had, the test is skipped.
+// Mount returns the root of an empty tmpfs of size bytes, which is removed when the test
+// ends. It is mounted in a namespace of its own, that of a process which waits
+// meanwhile: so it needs no root rights where users may create namespaces, and nothing
+// stays behind when the test is killed. Without root and without namespaces the test is
+// skipped.
 func Mount(t *testing.T, size int64) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -58,7 +58,7 @@ func Mount(t *testing.T, size int64) string {
 	return fmt.Sprintf("/proc/%d/root%s", holder.Process.Pid, dir)
 }
 
-// Fill takes all the room that is left, as fast as it can, with a file.
+// Fill fills all the space that is left with a file, as fast as it can.
 func Fill(t *testing.T, dir string) {
 	t.Helper()
 	f, err := os.OpenFile(filler(dir), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)

@@ -23,9 +23,9 @@ type Address struct {
 }
 
 const (
-	patience    = 30 * time.Second // for one step of a handshake
-	readBuffer  = 32 << 10         // bytes; grows up to the longest frame
-	longestRead = 16 << 20         // bytes of a frame; more is a fault
+	handshakeTimeout = 30 * time.Second // for one step of a handshake
+	readBuffer       = 32 << 10         // bytes; grows up to the longest frame
+	longestRead      = 16 << 20         // bytes of a frame; more is a fault
 )
 
 // socket is the client's end of a WebSocket (RFC 6455) without extensions. One
@@ -101,7 +101,7 @@ func (s *socket) upgrade(u *url.URL, protocol string) error {
 
 // hurry bounds the reads and writes until the function it returns is called.
 func (s *socket) hurry() (done func()) {
-	_ = s.conn.SetDeadline(time.Now().Add(patience)) // a closed connection fails later, too
+	_ = s.conn.SetDeadline(time.Now().Add(handshakeTimeout)) // a closed connection fails later, too
 	return func() { _ = s.conn.SetDeadline(time.Time{}) }
 }
 

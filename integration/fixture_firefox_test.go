@@ -76,7 +76,7 @@ func startFirefox(t *testing.T) browserDriver {
 		}
 		select {
 		case <-process.exited:
-		case <-time.After(patience):
+		case <-time.After(waitTimeout):
 			t.Errorf("Firefox does not end; it wrote:\n%s", process.err)
 		}
 	})

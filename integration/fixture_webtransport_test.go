@@ -164,7 +164,7 @@ func (e *edge) trySession(conn *quic.Conn, h handshake) (*webtransport.Session, 
 
 // dialSession opens a session on a connection that may have several.
 func dialSession(client *webtransport.ClientConn, h handshake) (*webtransport.Session, answer, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), waitTimeout)
 	defer cancel()
 	res, session, err := client.Dial(ctx, h.URL, h.header())
 	if res == nil {
@@ -200,7 +200,7 @@ func (e *edge) tryQUIC(change func(*quic.Config)) (*quic.Conn, error) {
 	if change != nil {
 		change(settings)
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), waitTimeout)
 	defer cancel()
 	conn, err := quic.DialAddr(ctx, e.udpAddress().String(), e.quicTLS(), settings)
 	if err != nil {
@@ -273,7 +273,7 @@ func (w *webTransport) writeBytes(b []byte) error {
 	if w.stream == nil {
 		return sessionEnd(w.session)
 	}
-	if err := w.stream.SetWriteDeadline(time.Now().Add(patience)); err != nil {
+	if err := w.stream.SetWriteDeadline(time.Now().Add(waitTimeout)); err != nil {
 		return err
 	}
 	_, err := w.stream.Write(b)
@@ -281,7 +281,7 @@ func (w *webTransport) writeBytes(b []byte) error {
 }
 
 func (w *webTransport) read() (kind int, message []byte, err error) {
-	timer := time.NewTimer(patience)
+	timer := time.NewTimer(waitTimeout)
 	defer timer.Stop()
 	select {
 	case got := <-w.messages:
@@ -294,7 +294,7 @@ func (w *webTransport) read() (kind int, message []byte, err error) {
 		}
 		return asText, got.message, nil
 	case <-timer.C:
-		return 0, nil, errPatience
+		return 0, nil, errWaitTimeout
 	}
 }
 
@@ -303,7 +303,7 @@ func (w *webTransport) ended(err error) error {
 	// The streams end first, each in its own way.
 	select {
 	case <-w.session.Context().Done():
-	case <-time.After(patience):
+	case <-time.After(waitTimeout):
 		return fmt.Errorf("the edge has ended the stream, and not the session: %w", err)
 	}
 	why := sessionEnd(w.session)

@@ -64,7 +64,7 @@ func (k foreignKind) start(t *testing.T) *foreign {
 	t.Cleanup(func() {
 		stdin.Close() // the client then ends by itself
 		close(stop)
-		kill := time.AfterFunc(patience, func() {
+		kill := time.AfterFunc(waitTimeout, func() {
 			if err := cmd.Process.Kill(); err != nil {
 				t.Error(err)
 			}
@@ -142,8 +142,8 @@ func (f *foreign) expect(want object) {
 		if !reflect.DeepEqual(got, want) {
 			f.t.Fatalf("%s reports %v, want %v", f.kind.name, got, want)
 		}
-	case <-time.After(patience):
-		f.t.Fatalf("%s reports nothing for %v, want %v", f.kind.name, patience, want)
+	case <-time.After(waitTimeout):
+		f.t.Fatalf("%s reports nothing for %v, want %v", f.kind.name, waitTimeout, want)
 	}
 }
 

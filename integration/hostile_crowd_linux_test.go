@@ -93,7 +93,7 @@ func TestHostileCrowd(t *testing.T) {
 			took = append(took, time.Since(start))
 			// Its close code may get lost over WebTransport, on a busy machine.
 			s.must(s.leave())
-			if err := s.untilEnd(); errors.Is(err, errPatience) {
+			if err := s.untilEnd(); errors.Is(err, errWaitTimeout) {
 				t.Error("a session does not end: ", err)
 			}
 		}
@@ -177,7 +177,7 @@ func (e *edge) crowdDial(ctx context.Context, port int) (net.Conn, error) {
 	return conn, nil
 }
 
-// halfHandshake begins one of TLS and waits for the edge to lose patience, or for
+// halfHandshake begins one of TLS and waits for the edge to lose waitTimeout, or for
 // some seconds.
 func (e *edge) halfHandshake(ctx context.Context, _ int) (int, error) {
 	conn, err := e.crowdDial(ctx, e.HTTPS)
@@ -357,7 +357,7 @@ func headersFrame(stream uint32, fields []byte) []byte {
 // sends a handshake as early data.
 func (e *edge) captureEarlyData(token string) [][]byte {
 	e.t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 2*patience)
+	ctx, cancel := context.WithTimeout(context.Background(), 2*waitTimeout)
 	defer cancel()
 	config := e.resumption(ctx)
 	r := e.startRelay()

@@ -29,7 +29,7 @@ func (c chromium) do(command object) (any, error) {
 	if _, err := c.stdin.Write(append(line, '\n')); err != nil {
 		return nil, err
 	}
-	timeout := time.NewTimer(patience)
+	timeout := time.NewTimer(waitTimeout)
 	defer timeout.Stop()
 	select {
 	case answer, ok := <-c.events:
@@ -41,6 +41,6 @@ func (c chromium) do(command object) (any, error) {
 		}
 		return answer["value"], nil
 	case <-timeout.C:
-		return nil, fmt.Errorf("the browser does not answer for %v: %v", patience, command)
+		return nil, fmt.Errorf("the browser does not answer for %v: %v", waitTimeout, command)
 	}
 }

@@ -90,7 +90,7 @@ func (f *far) pass(t *testing.T, from, to *socket, channel string) {
 	f.fences++
 	mark := fmt.Sprint(f.fences)
 	arrived := make(chan error, 1)
-	go func() { // ends with the message, or the link's patience
+	go func() { // ends with the message, or the link's timeout
 		for {
 			_, frame, err := to.read()
 			if err != nil || strings.Contains(string(frame), mark+"\x00") {

@@ -150,7 +150,7 @@ func (f *flooder) flood() error {
 // readAnswers finishes the cycle under way and requires one answer to each
 // message.
 func (f *flooder) readAnswers() error {
-	deadline := time.Now().Add(patience)
+	deadline := time.Now().Add(waitTimeout)
 	if err := f.conn.SetDeadline(deadline); err != nil {
 		return err
 	}

@@ -53,7 +53,7 @@ func (e *edge) tryOpen(h handshake) (*socket, answer, error) {
 		h.URL = fmt.Sprintf("ws://localhost:%d/ws", e.HTTP)
 	}
 	dialer := websocket.Dialer{
-		NetDialContext: dialLoopback, Subprotocols: h.Protocols, EnableCompression: true, HandshakeTimeout: patience,
+		NetDialContext: dialLoopback, Subprotocols: h.Protocols, EnableCompression: true, HandshakeTimeout: waitTimeout,
 	}
 	if strings.HasPrefix(h.URL, "wss:") {
 		var err error
@@ -90,14 +90,14 @@ func (e *edge) tryOpen(h handshake) (*socket, answer, error) {
 }
 
 func (w webSocket) write(kind int, message []byte) error {
-	if err := w.SetWriteDeadline(time.Now().Add(patience)); err != nil {
+	if err := w.SetWriteDeadline(time.Now().Add(waitTimeout)); err != nil {
 		return err
 	}
 	return w.WriteMessage(kind, message)
 }
 
 func (w webSocket) read() (kind int, message []byte, err error) {
-	if err := w.SetReadDeadline(time.Now().Add(patience)); err != nil {
+	if err := w.SetReadDeadline(time.Now().Add(waitTimeout)); err != nil {
 		return 0, nil, err
 	}
 	kind, message, err = w.ReadMessage()

@@ -5,23 +5,23 @@ import (
 	"net"
 )
 
-// rudeWebSockets end a WebSocket against the rules.
-var rudeWebSockets = []func(*socket) error{
+// webSocketAborts end a WebSocket in violation of the protocol.
+var webSocketAborts = []func(*socket) error{
 	func(s *socket) error { // in the middle of a frame
 		if _, err := s.ws().NetConn().Write([]byte{0x82, 0xff, 0, 0}); err != nil {
 			return err
 		}
 		return s.cut()
 	},
-	func(s *socket) error { // it is thrown out
+	func(s *socket) error { // the edge closes it
 		_, err := s.ws().NetConn().Write([]byte("no frame at all"))
 		return err
 	},
 }
 
-// halfWebSockets sends handshakes, some of them whole and good, and reads no
+// incompleteWebSockets sends handshakes, some of them complete and valid, and reads no
 // answer.
-func halfWebSockets(c *stage, token string) {
+func incompleteWebSockets(c *stage, token string) {
 	for _, request := range []string{
 		"GET /ws HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n" +
 			"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: short\r\nAuthorization: Bearer " + token + "\r\n\r\n",

@@ -39,7 +39,7 @@ func TestSuspicionStorm(t *testing.T) {
 	for range s.most()/stormTogether + 1 {
 		s.Tokens = append(s.Tokens, stays.issue(allowAll("room")).Token)
 	}
-	clients := startApart(t, "TestSuspicionProcess", s)
+	clients := startSubprocess(t, "TestSuspicionProcess", s)
 	clients.await("ready", 5*time.Minute)
 	there := freezes.sessions()
 
@@ -137,7 +137,7 @@ func everyHalfSecond(to link, room string, quit <-chan struct{}) error {
 func TestSuspicionProcess(t *testing.T) {
 	t.Parallel()
 	s := &storm{t: t, pool: x509.NewCertPool()}
-	if !isApart(t, s) {
+	if !isSubprocess(t, s) {
 		return
 	}
 	s.pool.AppendCertsFromPEM(s.Roots)
@@ -164,7 +164,7 @@ func TestSuspicionProcess(t *testing.T) {
 		time.Sleep(50 * time.Millisecond)
 	}
 	fmt.Println("used to messages")
-	untilEnd()
+	awaitParent()
 	mu.Lock()
 	defer mu.Unlock()
 	for _, name := range slices.Sorted(maps.Keys(events)) {

@@ -35,7 +35,7 @@ func isTrue(value any, err error) (bool, error) { return value == true, err }
 
 // until waits until ready is true.
 func (p firefoxTab) until(ready func() (bool, error)) error {
-	deadline := time.NewTimer(patience)
+	deadline := time.NewTimer(waitTimeout)
 	defer deadline.Stop()
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()
@@ -46,7 +46,7 @@ func (p firefoxTab) until(ready func() (bool, error)) error {
 		select {
 		case <-tick.C:
 		case <-deadline.C:
-			return fmt.Errorf("it is not so after %v", patience)
+			return fmt.Errorf("it is not so after %v", waitTimeout)
 		}
 	}
 }

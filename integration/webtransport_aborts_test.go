@@ -1,7 +1,7 @@
 package integration
 
-// rudeWebTransports end a WebTransport session against the rules.
-var rudeWebTransports = []func(*socket) error{
+// webTransportAborts end a WebTransport session in violation of the protocol.
+var webTransportAborts = []func(*socket) error{
 	func(s *socket) error { // in the middle of a message
 		if err := s.wt().writeBytes([]byte{0, 0, 0, 9, 'S', 'U'}); err != nil {
 			return err
@@ -15,9 +15,9 @@ var rudeWebTransports = []func(*socket) error{
 	},
 }
 
-// halfWebTransports opens connections and sessions that go no further, and
-// cuts them.
-func halfWebTransports(c *stage, token string) {
+// incompleteWebTransports opens connections and sessions that send nothing further, and
+// closes them.
+func incompleteWebTransports(c *stage, token string) {
 	for range 5 {
 		closeQUIC(c.dialQUIC(nil))
 		for _, h := range []handshake{

@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -76,7 +77,7 @@ func (e *edge) try(c call) (answer, error) {
 	if strings.HasPrefix(c.URL, "/") {
 		c.URL = e.httpURL(c.URL)
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), waitTimeout)
 	defer cancel()
 	var body io.Reader
 	if c.Body != nil {
@@ -235,4 +236,81 @@ func (e *edge) refresh(master, tokenID, expiresAt string) answer {
 func (e *edge) revoke(master, token string) answer {
 	e.t.Helper()
 	return e.rest("DELETE", "/v1/revoke-token", master, object{"token": token})
+}
+
+// status returns the status of a token as the list has it, or "".
+func (e *edge) status(master, tokenID string) string {
+	e.t.Helper()
+	for _, token := range e.list(master, "limit=1000").Tokens {
+		if token.TokenID == tokenID {
+			return token.Status
+		}
+	}
+	return ""
+}
+
+func checkAllow(t *testing.T, a answer, methods ...string) {
+	t.Helper()
+	var got []string
+	for _, method := range strings.Split(strings.Join(a.Header.Values("Allow"), ","), ",") {
+		got = append(got, strings.TrimSpace(method))
+	}
+	slices.Sort(got)
+	slices.Sort(methods)
+	if !slices.Equal(got, methods) {
+		t.Errorf("got Allow %q, want %q", got, methods)
+	}
+}
+
+func checkNoStore(t *testing.T, a answer) {
+	t.Helper()
+	if got := a.Header.Get("Cache-Control"); got != "no-store" {
+		t.Errorf("got Cache-Control %q, want no-store", got)
+	}
+}
+
+// checkSilent checks that a problem quotes none of the values of the request.
+func checkSilent(t *testing.T, p problem, values ...string) {
+	t.Helper()
+	for _, value := range values {
+		if value != "" && strings.Contains(p.Detail, value) {
+			t.Errorf("the detail quotes the request: %s", p.Detail)
+		}
+	}
+}
+
+// wholeSeconds returns a time as the edge answers it.
+func wholeSeconds(t *testing.T, rfc3339 string) string {
+	t.Helper()
+	parsed, err := time.Parse(time.RFC3339, rfc3339)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return parsed.UTC().Truncate(time.Second).Format("2006-01-02T15:04:05Z")
+}
+
+// tokenList is the answer of GET /v1/tokens.
+type tokenList struct {
+	Tokens     []listedToken `json:"tokens"`
+	NextCursor string        `json:"next_cursor"`
+}
+
+type listedToken struct {
+	TokenID     string          `json:"token_id"`
+	CreatedBy   string          `json:"created_by"`
+	Description string          `json:"description"`
+	CreatedAt   string          `json:"created_at"`
+	ExpiresAt   string          `json:"expires_at"`
+	RevokedAt   string          `json:"revoked_at"`
+	Status      string          `json:"status"`
+	Right       json.RawMessage `json:"right"`
+}
+
+func (e *edge) list(master, query string) tokenList {
+	e.t.Helper()
+	got := e.rest("GET", "/v1/tokens?"+query, master, nil)
+	checkNoStore(e.t, got)
+	var list tokenList
+	got.decode(e.t, http.StatusOK, &list)
+	return list
 }

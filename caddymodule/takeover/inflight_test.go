@@ -2,8 +2,8 @@ package takeover
 
 import "testing"
 
-func TestTally(t *testing.T) {
-	var c tally
+func TestInflight(t *testing.T) {
+	var c inflight
 	idle := func(ch <-chan struct{}) bool {
 		select {
 		case <-ch:
@@ -20,15 +20,15 @@ func TestTally(t *testing.T) {
 	one, two := c.idle(), c.idle()
 	c.end()
 	if idle(one) || idle(two) || c.count() != 1 {
-		t.Error("idle with one under way")
+		t.Error("idle with one in flight")
 	}
 	c.end()
-	c.begin() // it was idle meanwhile, that counts
+	c.begin() // it was idle in between, and that counts
 	if !idle(one) || !idle(two) {
 		t.Error("not everybody who waited was told")
 	}
 	if idle(c.idle()) {
-		t.Error("idle again, with one under way")
+		t.Error("idle again, with one in flight")
 	}
 	c.end()
 }

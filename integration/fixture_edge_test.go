@@ -20,9 +20,9 @@ import (
 	"github.com/millrace/millrace/internal/loopback"
 )
 
-// patience bounds every wait for one event; nothing waits that long unless
+// waitTimeout bounds every wait for one event; nothing waits that long unless
 // something is broken.
-const patience = 30 * time.Second
+const waitTimeout = 30 * time.Second
 
 // Caddyfile fragments for startEdge. defaultCaddyfile is what a test uses that
 // has no wish of its own: namespace "paint.", plain HTTP and HTTPS on loopback.
@@ -282,20 +282,20 @@ func (e *edge) awaitExit(signal string) {
 	select {
 	case <-e.exited:
 		return
-	case <-time.After(patience):
+	case <-time.After(waitTimeout):
 	}
 	if err := e.cmd.Process.Signal(syscall.SIGABRT); err != nil {
 		e.t.Error(err)
 	}
 	select {
 	case <-e.exited:
-	case <-time.After(patience):
+	case <-time.After(waitTimeout):
 		if err := e.cmd.Process.Kill(); err != nil {
 			e.t.Error(err)
 		}
 		<-e.exited
 	}
-	e.t.Errorf("the edge still ran %v after %s; it wrote:\n%s", patience, signal, e.output())
+	e.t.Errorf("the edge still ran %v after %s; it wrote:\n%s", waitTimeout, signal, e.output())
 }
 
 func (e *edge) command(args ...string) *exec.Cmd {
@@ -328,10 +328,10 @@ func (e *edge) awaitPing(url string) {
 }
 
 // poll calls ready until it is true; for what sends no event of its own. It
-// fails the test when the process ends or patience does.
+// fails the test when the process ends or waitTimeout has passed.
 func (e *edge) poll(what string, ready func() bool) {
 	e.t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), waitTimeout)
 	defer cancel()
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
@@ -342,7 +342,7 @@ func (e *edge) poll(what string, ready func() bool) {
 			e.wanted = true // reported here
 			e.t.Fatalf("the edge ended (%v) while the test waited for %s; it wrote:\n%s", e.err, what, e.output())
 		case <-ctx.Done():
-			e.t.Fatalf("the test waited %v in vain for %s; the edge wrote:\n%s", patience, what, e.output())
+			e.t.Fatalf("the test waited %v in vain for %s; the edge wrote:\n%s", waitTimeout, what, e.output())
 		}
 	}
 }

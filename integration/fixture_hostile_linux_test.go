@@ -200,7 +200,7 @@ func (e *edge) quicFrom(source string, change func(*quic.Config)) *quic.Conn {
 	if change != nil {
 		change(settings)
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), waitTimeout)
 	defer cancel()
 	conn, err := transport.Dial(ctx, e.udpAddress(), e.quicTLS(), settings)
 	if err != nil {
@@ -255,8 +255,8 @@ func awaitSessionEnd(session *webtransport.Session) error {
 	select {
 	case <-session.Context().Done():
 		return sessionEnd(session)
-	case <-time.After(patience):
-		return fmt.Errorf("the session goes on: %w", errPatience)
+	case <-time.After(waitTimeout):
+		return fmt.Errorf("the session goes on: %w", errWaitTimeout)
 	}
 }
 
@@ -274,8 +274,8 @@ func expectQUICEnd(t *testing.T, conn *quic.Conn) {
 	t.Helper()
 	select {
 	case <-conn.Context().Done():
-	case <-time.After(patience):
-		t.Fatalf("the QUIC connection goes on %v after its session", patience)
+	case <-time.After(waitTimeout):
+		t.Fatalf("the QUIC connection goes on %v after its session", waitTimeout)
 	}
 	var end *quic.ApplicationError
 	if err := context.Cause(conn.Context()); !errors.As(err, &end) || !end.Remote ||

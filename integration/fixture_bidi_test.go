@@ -35,7 +35,7 @@ type bidiAnswer struct {
 // dialBiDi connects to the address that a browser has written, and opens a session.
 // The caller closes it.
 func dialBiDi(address string, event func(method string, params json.RawMessage)) (*bidi, error) {
-	dialer := websocket.Dialer{HandshakeTimeout: patience}
+	dialer := websocket.Dialer{HandshakeTimeout: waitTimeout}
 	conn, response, err := dialer.Dial(address+"/session", http.Header{})
 	if err != nil {
 		return nil, err
@@ -44,7 +44,7 @@ func dialBiDi(address string, event func(method string, params json.RawMessage))
 	b := &bidi{conn: conn, event: event, closed: make(chan struct{}), answers: map[int]chan bidiAnswer{}}
 	go b.read() // ends with the connection, which close closes and waits for
 	// It is answered when the browser has started, which takes long beside many others.
-	if err := b.within(4*patience, nil, "session.new", object{"capabilities": object{}}); err != nil {
+	if err := b.within(4*waitTimeout, nil, "session.new", object{"capabilities": object{}}); err != nil {
 		b.close()
 		return nil, err
 	}
@@ -79,7 +79,7 @@ func (b *bidi) read() {
 
 // do gives a command, and puts its result into into, unless that is nil.
 func (b *bidi) do(into any, method string, params object) error {
-	return b.within(patience, into, method, params)
+	return b.within(waitTimeout, into, method, params)
 }
 
 func (b *bidi) within(limit time.Duration, into any, method string, params object) error {

@@ -34,7 +34,7 @@ func TestReconnectStorm(t *testing.T) {
 	for range s.most()/stormTogether + 1 {
 		s.Tokens = append(s.Tokens, stays.issue(allowAll("room")).Token)
 	}
-	clients := startApart(t, "TestStormProcess", s)
+	clients := startSubprocess(t, "TestStormProcess", s)
 	clients.await("ready", 5*time.Minute)
 
 	watch := &roomLoad{stop: make(chan struct{})}
@@ -111,7 +111,7 @@ func (s *storm) most() int { return 3*s.N + stormTogether }
 func TestStormProcess(t *testing.T) {
 	t.Parallel()
 	s := &storm{t: t, pool: x509.NewCertPool()}
-	if !isApart(t, s) {
+	if !isSubprocess(t, s) {
 		return
 	}
 	s.pool.AppendCertsFromPEM(s.Roots)
@@ -132,7 +132,7 @@ func TestStormProcess(t *testing.T) {
 		}
 	}
 	fmt.Printf("storm: %d clients lost their edge, %d had the other one; back after %v\nall are back\n", all.total, len(s.clients)-all.total, &all)
-	untilEnd()
+	awaitParent()
 }
 
 func (s *storm) close() {

@@ -33,7 +33,7 @@ type socket struct {
 }
 
 // link carries the messages of one session. One goroutine may write and one
-// may read. No call blocks for longer than patience.
+// may read. No call blocks for longer than waitTimeout.
 type link interface {
 	// write sends one message.
 	write(kind int, message []byte) error
@@ -54,8 +54,8 @@ type closed struct {
 
 func (c *closed) Error() string { return fmt.Sprintf("closed with %d %q", c.code, c.reason) }
 
-// errPatience is what a link's read returns when nothing has come for so long.
-var errPatience = fmt.Errorf("no message in %v: %w", patience, os.ErrDeadlineExceeded)
+// errWaitTimeout is what a link's read returns when nothing has come for so long.
+var errWaitTimeout = fmt.Errorf("no message in %v: %w", waitTimeout, os.ErrDeadlineExceeded)
 
 // handshake is one attempt to open a session.
 type handshake struct {
@@ -238,7 +238,7 @@ func (s *socket) ping() {
 	s.expectText("PONG")
 }
 
-// untilEnd reads until the session has ended, or patience has. The error says how.
+// untilEnd reads until the session has ended, or waitTimeout has passed. The error says how.
 // It may be called from any goroutine.
 func (s *socket) untilEnd() (err error) {
 	for err == nil {

@@ -3,15 +3,10 @@ package integration
 import (
 	"fmt"
 	"maps"
-	"net"
 	"net/http"
 	"strconv"
 	"strings"
-	"sync"
 	"testing"
-	"time"
-
-	"github.com/millrace/millrace/wire"
 )
 
 // handshakeCaddyfile is an edge in region EU behind a TCP proxy, which says the
@@ -276,207 +271,50 @@ func equalValues(a, b []string) bool { return strings.Join(a, "\n") == strings.J
 // keyAnswer is base64(SHA-1(key + GUID)) for the key that upgrade sends.
 const keyAnswer = "Bz3qJYTGdOe8gUSpLosEdiLKDrk="
 
-// A client that guesses tokens is held up; who has a token is not, wherever from.
-func TestHandshakeFailuresAreLimited(t *testing.T) {
-	t.Parallel()
-	e := startEdge(t, handshakeCaddyfile)
-	token := e.issue(allowAll("room")).Token
-	guess := upgrade{Peer: "203.0.113.77", Header: []string{bearer("AT_x")}}
-	good := upgrade{TLS: true, Header: []string{bearer(token)}}
-
-	held, failures := heldUp(t, func() answer { return e.upgrade(guess) })
-	if failures < 20 {
-		t.Errorf("held up after %d failures, want 20 to be answered", failures)
-	}
-	held.problem(t, http.StatusTooManyRequests, "too_many_failures")
-	if got := held.Header.Get("Retry-After"); got != "1" {
-		t.Errorf("got Retry-After %q, want 1", got)
-	}
-	good.Peer = "203.0.113.78"
-	if got := e.upgrade(good); got.Status != http.StatusSwitchingProtocols {
-		t.Errorf("another address got %d %s, want 101", got.Status, got.Body)
-	}
-	good.Peer = guess.Peer
-	heldUp(t, func() answer { return e.upgrade(guess) }) // a second may have passed
-	if got := e.upgrade(good); got.Status != http.StatusSwitchingProtocols {
-		t.Fatalf("a valid token from where somebody guesses got %d %s, want 101", got.Status, got.Body)
-	}
-	e.poll("the address to be heard again", func() bool { return e.upgrade(guess).Status == http.StatusUnauthorized })
-}
-
-// Clients that go on to try a revoked token take nothing from those beside them.
-func TestHandshakeRetriesDisturbNobody(t *testing.T) {
-	t.Parallel()
-	e := startEdge(t, handshakeCaddyfile)
-	valid, revoked := e.issue(allowAll("room")).Token, e.issue(allowAll("room")).Token
-	e.revoke(e.master, revoked).decode(t, http.StatusOK, new(object))
-	const peer = "203.0.113.79"
-	for range 40 {
-		for range 3 { // 120 in all, far more than may fail in a second
-			got := e.upgrade(upgrade{Peer: peer, Header: []string{bearer(revoked)}})
-			got.problem(t, http.StatusUnauthorized, "unauthorized")
-		}
-		if got := e.upgrade(upgrade{TLS: true, Peer: peer, Header: []string{bearer(valid)}}); got.Status != http.StatusSwitchingProtocols {
-			t.Fatalf("a valid token got %d %s, want 101", got.Status, got.Body)
-		}
-	}
-}
-
-// Guessing master tokens is held up likewise.
-func TestMasterTokenFailuresAreLimited(t *testing.T) {
+// Handshakes that are almost right.
+func TestHandshakeOddities(t *testing.T) {
 	t.Parallel()
 	e := startEdge(t, defaultCaddyfile)
-	guess := "MT_" + strings.Repeat("0", 32) + "_" + strings.Repeat("0", 32)
-	held, failures := heldUp(t, func() answer { return e.rest("GET", "/v1/tokens", guess, nil) })
-	held.problem(t, http.StatusTooManyRequests, "too_many_failures")
-	if failures < 20 || held.Header.Get("Retry-After") != "1" {
-		t.Errorf("held up after %d failures with Retry-After %q, want 20 to be answered, and 1", failures, held.Header.Get("Retry-After"))
-	}
-	if got := e.rest("GET", "/v1/tokens", e.master, nil); got.Status != http.StatusOK {
-		t.Errorf("a valid master token just after it got %d %s, want 200", got.Status, got.Body)
-	}
-}
-
-// heldUp guesses until a guess is held up, which it returns, and says how many were
-// answered before. The guesses are made together: one after the other, a busy
-// machine makes too few in a second.
-func heldUp(t *testing.T, guess func() answer) (held answer, failures int) {
-	t.Helper()
-	for deadline := time.Now().Add(patience); held.Status == 0; {
-		if time.Now().After(deadline) {
-			t.Fatalf("%d failures were answered, want 429", failures)
-		}
-		answers := make(chan answer, 60)
-		var all sync.WaitGroup
-		for range cap(answers) {
-			all.Go(func() { answers <- guess() })
-		}
-		all.Wait()
-		close(answers)
-		for a := range answers {
-			switch a.Status {
-			case http.StatusTooManyRequests:
-				held = a
-			case http.StatusUnauthorized:
-				failures++
-			default:
-				t.Fatalf("a guess got %d %s, want 401 or 429", a.Status, a.Body)
-			}
-		}
-	}
-	return held, failures
-}
-
-func TestHandshakeLimits(t *testing.T) {
-	t.Parallel()
-	e := startEdge(t, "{"+globalOptions+behindProxies+"\tpubsub {\n\t\tallow_plaintext"+
-		pubsubStore+defaultMaster+fastBandwidth+`
-		limits {
-			max_connections 3
-			max_connections_per_token 2
-			max_connections_per_tenant 3
-		}
-	}
-}
-`+sites)
-	one, two := e.issue(allowAll("room")).Token, e.issue(allowAll("room")).Token
-	regional := e.limited(object{"allow_regions": []string{"US", "EU"}})
-
-	checkRefusals(t, e, []refusal{
-		{"an edge without region", upgrade{Header: []string{bearer(regional)}}, 403, "region_not_allowed"},
-	})
-	if got := e.upgrade(upgrade{Peer: "203.0.113.5", Header: []string{bearer(one)}}); got.Status != http.StatusSwitchingProtocols {
-		t.Errorf("with allow_plaintext got %d %s, want 101", got.Status, got.Body)
-	}
-	awaitConnections(e, 0)
-
-	leaver := e.dial(one)
-	e.dial(one)
-	checkRefusals(t, e, []refusal{
-		{"a third of the token", upgrade{Header: []string{bearer(one)}}, 503, "too_many_connections_of_token"},
-		{"token before limit", upgrade{Header: []string{bearer("AT_x")}}, 401, "unauthorized"},
-	})
-	other := e.dial(two)
-	checkRefusals(t, e, []refusal{
-		{"full", upgrade{Header: []string{bearer(two)}}, 503, "too_many_connections"},
-		{"full before the token", upgrade{Header: []string{bearer("AT_x")}}, 503, "too_many_connections"},
-		{"shape before full", upgrade{Method: "POST"}, 405, "method_not_allowed"},
-	})
-	leaver.close()
-	awaitConnections(e, 2)
-	e.dial(two)
-
-	e.adminCall("POST", "/pubsub/drain", object{}).decode(t, http.StatusOK, new(object))
-	other.expectText(wire.LineReconnect)
-	checkRefusals(t, e, []refusal{
-		{"draining", upgrade{Header: []string{bearer(two)}}, 503, "draining"},
-		{"draining before the token", upgrade{}, 503, "draining"},
-		{"shape before draining", upgrade{Without: "Upgrade"}, 426, "upgrade_required"},
-	})
-}
-
-// Nobody takes more than half of an edge, from whatever side one looks at it.
-func TestConnectionShares(t *testing.T) {
-	t.Parallel()
-	for name, more := range map[string]string{
-		"half": "", "sharper": "max_connections_per_token 1\nmax_connections_per_tenant 1\nmax_connections_per_address 1\n",
+	token := e.issue(allowAll("room")).Token
+	for _, c := range []struct {
+		name   string
+		u      upgrade
+		status int
+		code   string
+	}{
+		{"a path with an escape", upgrade{Path: "/%77s", Header: []string{bearer(token)}}, http.StatusNotFound, ""},
+		{"a body that is announced and never comes", upgrade{Header: []string{bearer(token), "Content-Length: 3"}}, http.StatusBadRequest, "bad_handshake"},
+		{"the token in WebTransport's header", upgrade{Header: []string{offer("llps.v1"), `WT-Available-Protocols: "llps.v1", "at.` + token + `"`}}, http.StatusUnauthorized, "unauthorized"},
+		{"the token in both headers", upgrade{Header: []string{offer("llps.v1, at." + token), `WT-Available-Protocols: "at.` + token + `"`}}, http.StatusSwitchingProtocols, ""},
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			e := startEdge(t, "{"+globalOptions+behindProxies+"\tpubsub {\n\t\tallow_plaintext"+
-				pubsubStore+defaultMaster+fastBandwidth+"\n\t\tlimits {\n\t\t\tmax_connections 8\n"+more+"\t\t}\n\t}\n}\n"+sites)
-			share := 4
-			if more != "" {
-				share = 1
-			}
-			n := 0
-			address := func() string { n++; return fmt.Sprintf("203.0.113.%d", n) }
-			tenant := func() string { n++; return fmt.Sprintf("room%d", n) }
-			for _, c := range []struct {
-				code string
-				next func() (token, peer string)
-			}{
-				{"too_many_connections_of_token", func() func() (string, string) {
-					token := e.issue(allowAll(tenant())).Token
-					return func() (string, string) { return token, address() }
-				}()},
-				{"too_many_connections_of_tenant", func() (string, string) { return e.issue(allowAll(tenant(), "popular")).Token, address() }},
-				{"too_many_connections_of_address", func() (string, string) { return e.issue(allowAll(tenant())).Token, "198.51.100.7" }},
-			} {
-				var conns []net.Conn
-				open := func(token, peer string) answer {
-					got, conn, _ := e.connect(upgrade{Peer: peer, Header: []string{bearer(token)}})
-					conns = append(conns, conn)
-					return got
-				}
-				for i := range share {
-					if got := open(c.next()); got.Status != http.StatusSwitchingProtocols {
-						t.Fatalf("%s: connection %d got %d %s, want 101", c.code, i+1, got.Status, got.Body)
-					}
-				}
-				refused := open(c.next())
-				refused.problem(t, http.StatusServiceUnavailable, c.code)
-				if refused.Header.Get("Retry-After") == "" {
-					t.Errorf("%s: the refusal has no Retry-After", c.code)
-				}
-				if got := open(e.issue(allowAll(tenant())).Token, address()); got.Status != http.StatusSwitchingProtocols {
-					t.Errorf("%s: somebody else got %d %s, want 101", c.code, got.Status, got.Body)
-				}
-				for _, conn := range conns {
-					conn.Close()
-				}
-				awaitConnections(e, 0)
+		t.Run(c.name, func(t *testing.T) {
+			a := e.with(t).upgrade(c.u)
+			if c.code != "" {
+				a.problem(t, c.status, c.code)
+			} else if a.Status != c.status {
+				t.Errorf("got status %d, want %d: %s", a.Status, c.status, a.Body)
 			}
 		})
 	}
 }
 
-// awaitConnections returns when the edge has so many connections.
-func awaitConnections(e *edge, want int) {
-	e.t.Helper()
-	e.poll(fmt.Sprintf("%d connections", want), func() bool {
-		var got struct{ Connections []object }
-		e.adminCall("GET", "/pubsub/connections", nil).decode(e.t, http.StatusOK, &got)
-		return len(got.Connections) == want
-	})
+// Trusting proxies with whatever X-Forwarded-For they pass on is worth a warning.
+func TestForgeableAddressWarning(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name, servers string
+		want          bool
+	}{
+		{"not strict", "trusted_proxies static 10.0.0.0/8", true},
+		{"strict", "trusted_proxies static 10.0.0.0/8\n\t\ttrusted_proxies_strict", false},
+		{"none", "", false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			e := startEdge(t, "{\n\tservers {\n\t\t"+c.servers+"\n\t}\n"+strings.TrimPrefix(defaultCaddyfile, "{"))
+			if got := strings.Contains(e.output(), "a client can forge the address"); got != c.want {
+				t.Errorf("warned: %v, want %v", got, c.want)
+			}
+		})
+	}
 }

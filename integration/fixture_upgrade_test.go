@@ -75,12 +75,12 @@ func (e *edge) connect(u upgrade) (a answer, conn net.Conn, reader *bufio.Reader
 	if u.TLS {
 		port = e.HTTPS
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), waitTimeout)
 	defer cancel()
 	conn, err := dialLoopback(ctx, "tcp", fmt.Sprintf("localhost:%d", port))
 	must(err)
 	e.t.Cleanup(func() { conn.Close() })
-	must(conn.SetDeadline(time.Now().Add(patience)))
+	must(conn.SetDeadline(time.Now().Add(waitTimeout)))
 	if u.Peer != "" {
 		family, edge := "TCP4", "127.0.0.1"
 		if strings.Contains(u.Peer, ":") {

@@ -1,0 +1,135 @@
+package takeover
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/http"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/quic-go/quic-go/http3"
+)
+
+func TestQuiesce(t *testing.T) {
+	address := unused(t)
+	a := newAcceptor(t)
+	g := newGeneration(t, address, "one", a.ServeHTTP)
+	g.start(t)
+	c := connect(t, address)
+	c.expect(t, "acceptor")
+	_, session, err := open(t, address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	take(t, a.sessions)
+	if got, want := g.Quiesce(), []string{"udp/" + address.JoinHostPort(0)}; !slices.Equal(got, want) {
+		t.Errorf("%v is closing, want %v", got, want)
+	}
+	if closing := g.Quiesce(); closing != nil {
+		t.Errorf("once more, %v is closing", closing)
+	}
+	connect(t, address).expect(t, "acceptor") // who comes late is answered, too
+	c.expect(t, "acceptor")
+	if err := context.Cause(session.Context()); err != nil {
+		t.Errorf("the session ended: %v", err)
+	}
+	req, err := http.NewRequest(http.MethodConnect, c.base+"/wt", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	res, err := c.RoundTrip(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	res.Body.Close()
+	if err := take(t, a.refused); !errors.Is(err, ErrClosing) {
+		t.Errorf("a new session: %v", err)
+	}
+}
+
+// TestClose closes while a session is open and a request under way: that is
+// answered, and then the clients are told.
+func TestClose(t *testing.T) {
+	address := unused(t)
+	a := newAcceptor(t)
+	arrived, proceed := make(chan struct{}), make(chan struct{})
+	g := newGeneration(t, address, "one", func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/slow" {
+			close(arrived)
+			<-proceed
+		}
+		a.ServeHTTP(w, r)
+	})
+	g.start(t)
+	_, session, err := open(t, address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	take(t, a.sessions)
+	c := connect(t, address)
+	answered := make(chan error, 1)
+	go func() {
+		body, err := c.get("/slow")
+		if body != "acceptor" {
+			err = errors.Join(err, errors.New("the answer was "+body))
+		}
+		answered <- err
+	}()
+	take(t, arrived)
+	g.Quiesce()
+	closed := make(chan error, 1)
+	go func() { closed <- g.Close(testTimeout) }()
+	select {
+	case err := <-closed:
+		t.Fatalf("closed before the request was answered: %v", err)
+	case <-time.After(2 * lingerTimeout):
+	}
+	close(proceed)
+	if err := take(t, answered); err != nil {
+		t.Error(err)
+	}
+	if err := take(t, closed); err != nil {
+		t.Error(err)
+	}
+	take(t, c.quic.Context().Done())
+	expectCode(t, c.quic, http3.ErrCodeNoError)
+	take(t, session.Context().Done())
+	// Nobody else could bind the port as long as a socket is open.
+	free, err := net.ListenUDP("udp", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1), Port: int(address.StartPort)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	free.Close()
+}
+
+// TestCloseCutsOff closes while a request takes longer than the port waits.
+func TestCloseCutsOff(t *testing.T) {
+	address := unused(t)
+	arrived := make(chan struct{})
+	g := newGeneration(t, address, "one", func(_ http.ResponseWriter, r *http.Request) {
+		close(arrived)
+		<-r.Context().Done()
+	})
+	g.start(t)
+	c := connect(t, address)
+	answered := make(chan error, 1)
+	go func() {
+		_, err := c.get("/")
+		answered <- err
+	}()
+	take(t, arrived)
+	g.Quiesce()
+	start := time.Now()
+	g.claims[0].gracePeriod = 10 * time.Millisecond // goes before what Close is told
+	if err := g.Close(time.Minute); err != nil {
+		t.Error(err)
+	}
+	if took := time.Since(start); took > testTimeout {
+		t.Errorf("closed after %v", took)
+	}
+	if err := take(t, answered); err == nil {
+		t.Error("a request that was cut off has an answer")
+	}
+}

@@ -1,0 +1,158 @@
+package integration
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/quic-go/quic-go"
+	"github.com/quic-go/webtransport-go"
+
+	"github.com/millrace/millrace/pubsub"
+	"github.com/millrace/millrace/wire"
+)
+
+const (
+	leftQueue   = 512 << 10
+	leftPayload = 16 << 10
+)
+
+// leftCaddyfile is an edge with short queues, and caps that do not slow a flood down.
+var leftCaddyfile = "{" + globalOptions + "\tpubsub {" + pubsubStore + defaultMaster + fmt.Sprintf(`
+		bandwidth {
+			default_ingress 1048576
+			default_egress 1048576
+			max 1048576
+		}
+		limits {
+			max_payload %d
+			send_queue %d
+		}
+	}
+}
+`, leftPayload, leftQueue) + sites
+
+// Sessions that are opened and left: without a stream, or with a subscription from
+// which nobody reads.
+func TestHostileSessionsLeftAlone(t *testing.T) {
+	t.Parallel()
+	e := startEdge(t, leftCaddyfile)
+	calm := e.startCalm()
+	token, publisher := e.issue(allowAll("room")), e.dial(e.issue(allowAll("room")).Token)
+	before := e.memory()
+
+	// Without a stream: some on connections of their own, some on one.
+	const alone, together = 32, 64
+	shared := e.quicFrom("127.0.0.2", nil)
+	conns := []*quic.Conn{shared}
+	for range alone {
+		conn := e.quicFrom("127.0.0.2", nil)
+		e.mustSession(conn, handshake{Token: token.Token})
+		conns = append(conns, conn)
+	}
+	many := e.sessionsOn(shared)
+	for range together {
+		session, refused, err := dialSession(many, handshake{URL: e.httpsURL("/wt"), Token: token.Token})
+		if session == nil {
+			t.Fatalf("the handshake was refused: %v, %d %s", err, refused.Status, refused.Body)
+		}
+	}
+	bound := (alone+1)*connectionCost + together*sessionCost
+	e.checkGrowth(before, bound, "sessions without a stream")
+
+	// With patterns that all match and that nobody else has, so that each session
+	// has frames of its own. One of the streams is a U stream.
+	const deaf = 24
+	channel := strings.Repeat("x", deaf)
+	for i := range deaf {
+		conn := e.deafQUIC()
+		e.subscribeDeaf(e.mustSession(conn, handshake{Token: token.Token}), channel[:i]+"*")
+		conns = append(conns, conn)
+	}
+	const messages = 4 * leftQueue * deaf / leftPayload // more than all queues together hold
+	payload := strings.Repeat("f", leftPayload)
+	for range messages {
+		publisher.publish("paint.room", channel, payload)
+	}
+	publisher.fence()
+	// Beside its queue a session has what is being written to each stream, and what
+	// was written and not sent: QUIC's window is the client's, and small here.
+	frame := leftPayload>>10 + 1
+	writing := 2 * (64 + frame + deafWindow>>10)
+	bound += deaf * (connectionCost + leftQueue>>10 + writing)
+	e.checkGrowth(before, bound, fmt.Sprintf("sessions that do not read %d messages of 16 KiB", messages))
+
+	// On a busy machine some may have been silent for so long by now that they were
+	// ended for it.
+	slow := 0
+	for series, n := range e.metrics() {
+		if strings.HasPrefix(series, "millrace_slow_disconnects_total") {
+			slow += int(n)
+		}
+	}
+	for _, c := range e.connections() {
+		if c.QueuedBytes > leftQueue+pubsub.MaxControlBacklog {
+			t.Errorf("%d bytes are queued for a session, want at most %d", c.QueuedBytes, leftQueue)
+		}
+		if c.TokenID == token.TokenID && c.Dropped > 0 {
+			slow++
+		}
+	}
+	if slow != deaf {
+		t.Errorf("%d sessions have lost messages, want %d", slow, deaf)
+	}
+	for _, conn := range conns {
+		closeQUIC(conn)
+	}
+	e.checkRelease(before, alone+together+deaf)
+	calm.check()
+}
+
+// deafWindow is what a deaf client's streams take before it stops reading.
+const deafWindow = 32 << 10
+
+// deafQUIC opens a connection whose client takes little that it does not read.
+func (e *edge) deafQUIC() *quic.Conn {
+	e.t.Helper()
+	return e.quicFrom("127.0.0.2", func(c *quic.Config) {
+		c.InitialStreamReceiveWindow, c.MaxStreamReceiveWindow = deafWindow, deafWindow
+		c.InitialConnectionReceiveWindow, c.MaxConnectionReceiveWindow = 2*deafWindow, 2*deafWindow
+	})
+}
+
+// subscribeDeaf subscribes on the main stream and with a U stream, and reads the
+// answers and nothing else.
+func (e *edge) subscribeDeaf(session *webtransport.Session, pattern string) {
+	e.t.Helper()
+	must := func(err error) {
+		e.t.Helper()
+		if err != nil {
+			e.t.Fatal(err)
+		}
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), waitTimeout)
+	defer cancel()
+	main := e.openStream(session)
+	_, err := main.Write(wire.AppendMessage(nil, []byte("SUB:paint.room:"+pattern)))
+	must(err)
+	lines, err := session.OpenUniStream()
+	must(err)
+	_, err = lines.Write([]byte("SUB:U:paint.room:" + pattern + "\n"))
+	must(err)
+	own, err := session.AcceptUniStream(ctx)
+	must(err)
+	for _, stream := range []interface {
+		io.Reader
+		SetReadDeadline(time.Time) error
+	}{main, own} {
+		must(stream.SetReadDeadline(time.Now().Add(waitTimeout)))
+		answer, err := readMessage(stream)
+		must(err)
+		if want := "OK:SUB:paint.room:" + pattern; string(answer) != want {
+			e.t.Fatalf("got %q, want %s", answer, want)
+		}
+	}
+}

@@ -1,0 +1,129 @@
+package integration
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/quic-go/quic-go"
+
+	"github.com/millrace/millrace/wire"
+)
+
+// mutable is a UDP socket whose packets can be kept from the network.
+type mutable struct {
+	net.PacketConn
+	muted atomic.Bool
+}
+
+func (m *mutable) WriteTo(packet []byte, to net.Addr) (int, error) {
+	if m.muted.Load() {
+		return len(packet), nil
+	}
+	return m.PacketConn.WriteTo(packet, to)
+}
+
+// A client that vanishes without a word is forgotten within 30 s, or sooner if it
+// has announced less: then this test need not wait for so long.
+func TestWebTransportSilentClient(t *testing.T) {
+	t.Parallel()
+	e := startEdge(t, defaultCaddyfile)
+	udp, err := net.ListenPacket("udp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer udp.Close()
+	socket := &mutable{PacketConn: udp}
+	transport := &quic.Transport{Conn: socket}
+	defer transport.Close()
+	announced := atLength(5*time.Second, time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), waitTimeout)
+	defer cancel()
+	conn, err := transport.Dial(ctx, e.udpAddress(), e.quicTLS(), &quic.Config{
+		EnableDatagrams: true, EnableStreamResetPartialDelivery: true, MaxIdleTimeout: announced,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	session, _ := e.openSession(conn, handshake{Token: e.issue(allowAll("room")).Token})
+	e.onSession(conn, session).ping()
+	awaitConnections(e, 1)
+
+	socket.muted.Store(true)
+	begin := time.Now()
+	listed := 1
+	for listed > 0 && time.Since(begin) < time.Minute { // longer than [edge.poll] waits
+		time.Sleep(500 * time.Millisecond)
+		var got struct{ Connections []object }
+		e.adminCall("GET", "/pubsub/connections", nil).decode(t, http.StatusOK, &got)
+		listed = len(got.Connections)
+	}
+	want := min(announced, 30*time.Second)
+	if took := time.Since(begin); took < want*2/3 || took > want+waitTimeout/2 {
+		t.Errorf("the edge forgot the client after %v, want about %v", took, want)
+	}
+}
+
+// A subscription with a stream of its own goes on while the bidirectional
+// stream is stuck, whose client does not read it.
+func TestWebTransportStuckStream(t *testing.T) {
+	t.Parallel()
+	e := startEdge(t, strings.Replace(defaultCaddyfile, "drain 7s", "drain 7s\n\t\tslow_consumer drop", 1))
+	token := e.issue(allowAll("room")).Token
+	conn := e.dialQUIC(nil)
+	session, _ := e.openSession(conn, handshake{Token: token})
+	stream := e.openStream(session)
+	if err := (plainSession{conn, session, stream}).exchange("SUB:paint.room:big", "OK:SUB:paint.room:big"); err != nil {
+		t.Fatal(err)
+	}
+	reader := bufio.NewReader(stream)
+	s := &socket{t: t, link: &webTransport{quic: conn, session: session, stream: stream}} // without a pump
+	own := s.subscribeOwn(s.openLines(), "paint.room", "small")
+
+	publisher := e.dial(token)
+	const messages, small = 160, 8 // 10 MB, and a small one behind each eighth
+	for i := range messages {
+		publisher.publish("paint.room", "big", fmt.Sprintf("%03d", i)+strings.Repeat("b", 64<<10-3))
+		if i%small == small-1 {
+			publisher.publish("paint.room", "small", fmt.Sprint(i))
+			own.expectDeliver("paint.room", "small", fmt.Sprint(i), "small")
+		}
+	}
+	publisher.fence()
+
+	// What is left of the others comes in order, and the rest is accounted for.
+	received, lost, last := 0, 0, -1
+	for received+lost < messages {
+		if err := stream.SetReadDeadline(time.Now().Add(waitTimeout)); err != nil {
+			t.Fatal(err)
+		}
+		message, err := readMessage(reader)
+		if err != nil {
+			t.Fatalf("after %d messages and %d lost: %v", received, lost, err)
+		}
+		if !wire.IsFrame(message) {
+			lost += slowCount(t, message)
+			continue
+		}
+		d, err := wire.DecodeDeliver(message)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var n int
+		if _, err := fmt.Sscanf(string(d.Payload[:3]), "%d", &n); err != nil || n <= last {
+			t.Fatalf("got message %q after %d", d.Payload[:3], last)
+		}
+		received, last = received+1, n
+	}
+	if lost == 0 || received == 0 || last != messages-1 {
+		t.Errorf("received %d of the messages up to %d, and %d were lost: want some of both, and the last", received, last, lost)
+	}
+	publisher.publish("paint.room", "small", "end")
+	own.expectDeliver("paint.room", "small", "end", "small")
+}
