@@ -81,6 +81,7 @@ type edge struct {
 	t       *testing.T
 	master  string // the token in MILLRACE_MASTER_TOKEN
 	env     []string
+	program string // that is run
 	file    string // the Caddyfile
 	foreign string // races that the detector passes over, one a line
 	*process
@@ -138,7 +139,7 @@ func startEdge(t *testing.T, caddyfile string, opts ...option) *edge {
 		Dir: t.TempDir(), t: t, master: newMasterToken(), process: &process{exited: make(chan struct{})},
 	}
 	e.env = []string{"MILLRACE_MASTER_TOKEN=" + e.master}
-	e.Broker, e.Bind = "memory", "127.0.0.1"
+	e.Broker, e.Bind, e.program = "memory", "127.0.0.1", millrace
 	caddyRace(e)
 	for _, o := range opts {
 		o(e)
@@ -299,7 +300,7 @@ func (e *edge) awaitExit(signal string) {
 }
 
 func (e *edge) command(args ...string) *exec.Cmd {
-	cmd := exec.Command(millrace, args...)
+	cmd := exec.Command(e.program, args...)
 	cmd.Dir, cmd.Env = e.Dir, e.env
 	return cmd
 }

@@ -26,6 +26,8 @@ type sdkStage struct {
 	room   string // without the namespace
 	tenant string // with it
 
+	backend *hookBackend // that the first edge asks; nil: it asks none
+
 	router sdkRouter
 	hosts  map[string]sdkHost
 }

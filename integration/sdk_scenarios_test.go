@@ -11,6 +11,7 @@ import (
 type sdkScenario struct {
 	name      string
 	caddyfile string // of the scenario's own edge; empty: the shared one
+	hooked    bool   // the scenario's own edge has hooks
 	setup     func(t *testing.T, e *edge)
 	only      string // a transport; empty: both
 	run       func(s *sdkStage)
@@ -31,6 +32,7 @@ var sdkScenarios = []sdkScenario{
 	{name: "token provider", run: sdkProvider},
 	{name: "failing token provider", run: sdkFailingProvider},
 	{name: "refresh", run: sdkRefresh},
+	{name: "hooks", hooked: true, run: sdkHooks},
 	{name: "token admin", only: "websocket", run: sdkTokenAdmin},
 
 	{name: "plaintext", run: sdkPlaintext},
@@ -51,7 +53,11 @@ func TestSDKs(t *testing.T) {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()
 			e := lab.shared
-			if row.caddyfile != "" {
+			var backend *hookBackend
+			switch {
+			case row.hooked:
+				e, backend = startHookedEdge(t, forBrowsers)
+			case row.caddyfile != "":
 				e = startEdge(t, row.caddyfile, forBrowsers)
 			}
 			if row.setup != nil {
@@ -63,7 +69,9 @@ func TestSDKs(t *testing.T) {
 				}
 				t.Run(kind.String(), func(t *testing.T) {
 					t.Parallel()
-					row.run(lab.stage(t, kind, e))
+					s := lab.stage(t, kind, e)
+					s.backend = backend
+					row.run(s)
 				})
 			}
 		})

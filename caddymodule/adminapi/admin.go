@@ -87,15 +87,14 @@ func adminHandler(answer func(w http.ResponseWriter, r *http.Request, a *app.App
 }
 
 // writeAdmin answers with JSON, or says what went wrong.
-func writeAdmin(w http.ResponseWriter, r *http.Request, a *app.App, answer any, err error) {
-	operation := adminOperations[r.Pattern]
+func writeAdmin(w http.ResponseWriter, r *http.Request, a *app.App, live *app.Running, answer any, err error) {
 	if err != nil {
 		p := adminProblem(a, err)
-		app.CountTokenCall(operation, p.Status)
+		conclude(r, live, p.Status, p.Code, nil)
 		rest.WriteProblem(w, p)
 		return
 	}
-	app.CountTokenCall(operation, http.StatusOK)
+	conclude(r, live, http.StatusOK, "", answer)
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Cache-Control", "no-store")
 	_ = json.NewEncoder(w).Encode(answer) // the caller is gone if this fails

@@ -20,14 +20,13 @@ func backup(w http.ResponseWriter, r *http.Request, a *app.App, live *app.Runnin
 	w.Header().Set("Content-Type", tokenstore.BackupType)
 	w.Header().Set("Cache-Control", "no-store")
 	err := live.Service.Backup(r.Context(), out)
-	operation := adminOperations[r.Pattern]
 	switch {
 	case err == nil:
-		app.CountTokenCall(operation, http.StatusOK)
+		conclude(r, live, http.StatusOK, "", nil)
 	case !out.begun:
-		writeAdmin(w, r, a, nil, err)
+		writeAdmin(w, r, a, live, nil, err)
 	default:
-		app.CountTokenCall(operation, http.StatusInternalServerError)
+		conclude(r, live, http.StatusInternalServerError, "internal", nil)
 		a.Log().Error("a backup broke off", zap.Error(err))
 		panic(http.ErrAbortHandler)
 	}
@@ -65,7 +64,7 @@ func restore(w http.ResponseWriter, r *http.Request, a *app.App, live *app.Runni
 		}
 		log(what, zap.Any("tokens", restored), zap.Bool("masters_only", options.MastersOnly), zap.Error(err))
 	}
-	writeAdmin(w, r, a, restored, err)
+	writeAdmin(w, r, a, live, restored, err)
 }
 
 func restoreOptions(u *url.URL) (o tokenstore.RestoreOptions, ok bool) {

@@ -6,6 +6,7 @@ import (
 	"mime"
 	"net/http"
 	"net/netip"
+	"time"
 
 	"github.com/millrace/millrace/caddymodule/app"
 	"github.com/millrace/millrace/caddymodule/problem"
@@ -67,7 +68,7 @@ var adminCalls = map[string]adminCall{
 			return nil, err
 		}
 		expiresAt, err := live.Service.Refresh(r.Context(), live.Service.Overlay(), r.PathValue("id"), request.ExpiresAt)
-		return map[string]any{"token_id": r.PathValue("id"), "new_expires_at": expiresAt}, err
+		return refreshed{TokenID: r.PathValue("id"), NewExpiresAt: expiresAt}, err
 	},
 	"DELETE /pubsub/tokens/{id}": func(live *app.Running, r *http.Request, _ []byte) (any, error) {
 		err := live.Service.RevokeID(r.Context(), live.Service.Overlay(), r.PathValue("id"))
@@ -84,26 +85,17 @@ var adminCalls = map[string]adminCall{
 	},
 }
 
-// adminOperations are the operations of the calls, as metrics name them.
-var adminOperations = map[string]string{
-	"POST /pubsub/tokens":                    "issue",
-	"PUT /pubsub/tokens/{id}":                "refresh",
-	"DELETE /pubsub/tokens/{id}":             "revoke",
-	"GET /pubsub/tokens":                     "list",
-	"POST /pubsub/master-tokens":             "master_create",
-	"GET /pubsub/master-tokens":              "master_list",
-	"PATCH /pubsub/master-tokens/{id}":       "master_update",
-	"POST /pubsub/master-tokens/{id}/rotate": "master_rotate",
-	"DELETE /pubsub/master-tokens/{id}":      "master_delete",
-	"GET /pubsub/backup":                     "backup",
-	"POST /pubsub/restore":                   "restore",
-}
-
 // shownOnce is a master token with its secret.
 type shownOnce struct {
 	tokenstore.Master
 	Token   string `json:"token"`
 	Revoked int    `json:"revoked_tokens,omitempty"`
+}
+
+// refreshed is an access token with its new end.
+type refreshed struct {
+	TokenID      string    `json:"token_id"`
+	NewExpiresAt time.Time `json:"new_expires_at"`
 }
 
 func revokeTokens(body []byte) (bool, error) {
@@ -170,7 +162,7 @@ func (call adminCall) answer(w http.ResponseWriter, r *http.Request, a *app.App,
 		}
 	}
 	answer, err := call(live, r, body)
-	writeAdmin(w, r, a, answer, err)
+	writeAdmin(w, r, a, live, answer, err)
 }
 
 func nonNil[T any](list []T) []T {

@@ -127,6 +127,9 @@ func (a *Audit) Operated(o hook.Operation) {
 		return
 	}
 	fields := []zap.Field{zap.String("operation", o.Name), zap.String("actor", o.Actor), address(o.IP), zap.Int("status", o.Status)}
+	if o.Code != "" {
+		fields = append(fields, zap.String("code", o.Code))
+	}
 	if o.TokenID != "" {
 		fields = append(fields, zap.String("token_id", o.TokenID))
 	}

@@ -43,13 +43,13 @@ func TestRecords(t *testing.T) {
 	a.Disconnected(c, hook.Disconnection{Code: wire.CloseForbidden, Reason: "token_revoked", After: time.Second})
 	a.Refused(hook.RefusedClient{Transport: "webtransport", Status: 401, Code: "unauthorized"})
 	a.Operated(hook.Operation{Name: "issue", Actor: "master", IP: ip, Status: 200, TokenID: "id", Tenants: []string{"t"}, ExpiresAt: time.Unix(0, 0).UTC()})
-	a.Operated(hook.Operation{Name: "revoke", Actor: "admin", Status: 404})
+	a.Operated(hook.Operation{Name: "revoke", Actor: "admin", Status: 404, Code: "unknown_token"})
 	want := []string{
 		"connected map[connection:7 ip:192.0.2.1 tenants:[t] token_id:id transport:websocket]",
 		"disconnected map[after:1s close_code:4403 connection:7 ip:192.0.2.1 reason:token_revoked tenants:[t] token_id:id transport:websocket]",
 		"refused map[code:unauthorized ip: status:401 token_id: transport:webtransport]",
 		"token operation map[actor:master expires_at:1970-01-01 00:00:00 +0000 UTC ip:192.0.2.1 operation:issue status:200 tenants:[t] token_id:id]",
-		"token operation map[actor:admin ip: operation:revoke status:404]",
+		"token operation map[actor:admin code:unknown_token ip: operation:revoke status:404]",
 	}
 	if got := lines(records); strings.Join(got, "\n") != strings.Join(want, "\n") {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))

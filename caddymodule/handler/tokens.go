@@ -11,6 +11,7 @@ import (
 	"github.com/millrace/millrace/caddymodule/app"
 	"github.com/millrace/millrace/caddymodule/guest"
 	"github.com/millrace/millrace/caddymodule/problem"
+	"github.com/millrace/millrace/pubsub/hook"
 	"github.com/millrace/millrace/tokenstore"
 	"github.com/millrace/millrace/tokenstore/rest"
 )
@@ -45,18 +46,28 @@ func (h *Tokens) Provision(ctx caddy.Context) (err error) {
 		Authenticate: h.app.AuthenticateMaster,
 		ClientIP:     clientIP,
 		Secure:       func(r *http.Request) bool { return secure(r, h.app) },
+		Observe:      h.observe,
 		Log:          guest.OncePerSecond(ctx.Logger()),
 	})
 	return nil
 }
 
-// restOperations are the operations of the calls, as metrics name them.
-var restOperations = map[string]string{
-	"/v1/get-token":     "issue",
-	"/v1/refresh-token": "refresh",
-	"/v1/revoke-token":  "revoke",
-	"/v1/tokens":        "list",
+// observe tells the hooks of a call.
+func (h *Tokens) observe(o rest.Operation) {
+	h.app.Running().Hub.Operated(hook.Operation{
+		Name: o.Name, Actor: o.Master, IP: o.IP, Status: o.Status, Code: string(o.Code),
+		TokenID: o.TokenID, Tenants: o.Tenants, ExpiresAt: o.ExpiresAt,
+	})
 }
+
+// operations are those of the calls by their paths, as metrics name them.
+var operations = func() map[string]string {
+	byPath := map[string]string{}
+	for _, route := range rest.Routes {
+		byPath[route.Path] = route.Operation
+	}
+	return byPath
+}()
 
 // ServeHTTP implements [caddyhttp.MiddlewareHandler].
 func (h *Tokens) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler) error {
@@ -79,7 +90,7 @@ func (h *Tokens) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhtt
 	}
 	answer := caddyhttp.NewResponseRecorder(w, nil, nil)
 	h.calls.ServeHTTP(answer, r)
-	app.CountTokenCall(restOperations[r.URL.EscapedPath()], answer.Status())
+	app.CountTokenCall(operations[r.URL.EscapedPath()], answer.Status())
 	return nil
 }
 

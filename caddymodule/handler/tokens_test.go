@@ -11,8 +11,8 @@ import (
 // Each call of the REST API is an operation that is counted.
 func TestRESTOperations(t *testing.T) {
 	for _, route := range rest.Routes {
-		if !slices.Contains(app.TokenOperations, restOperations[route.Path]) {
-			t.Errorf("%s is the operation %q", route.Path, restOperations[route.Path])
+		if !slices.Contains(app.TokenOperations, operations[route.Path]) {
+			t.Errorf("%s is the operation %q", route.Path, operations[route.Path])
 		}
 	}
 }

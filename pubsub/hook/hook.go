@@ -157,6 +157,7 @@ type Operation struct {
 	Actor  string     // the id of the master token that called; "admin": the admin API; empty: it did not authenticate
 	IP     netip.Addr // of the caller; not valid: it is not known
 	Status int        // of the HTTP answer; 200: it succeeded
+	Code   string     // of a refusal (docs/protocol.md, REST); empty: it succeeded
 
 	// What it concerned, where that is known.
 	TokenID   string // of the access token, or of the master token in operations on these
