@@ -258,6 +258,7 @@ func (b *Broker) Close() error {
 			case <-p.left:
 			case <-ctx.Done():
 				b.log.Warn("another edge did not answer in time that this one leaves", zap.Stringer("edge", p.id))
+				p.conn.Close()
 			}
 		}
 		b.stop()
