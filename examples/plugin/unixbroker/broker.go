@@ -49,7 +49,7 @@ type Broker struct {
 	waiting   []confirmation        // in the order of their numbers
 	peers     map[edgeID]*peer
 	dialing   map[edgeID]bool
-	missing   map[edgeID]bool // edges with a socket and without a connection; any: the link is down
+	missing   map[edgeID]bool // edges with a socket whose interests are not known; any: the link is down
 	lost      bool            // a connection, since notify has looked
 }
 

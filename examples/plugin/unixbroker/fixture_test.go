@@ -112,13 +112,19 @@ func subscribe(t *testing.T, at *Broker, tenant, pattern string) {
 	}
 }
 
-// connected waits until a broker has so many peers.
+// connected waits until a broker has so many peers, and knows their interests.
 func connected(t *testing.T, b *Broker, peers int) {
 	t.Helper()
 	await(t, "connections", func() bool {
 		b.mu.Lock()
 		defer b.mu.Unlock()
-		return len(b.peers) == peers
+		known := 0
+		for _, p := range b.peers {
+			if p.known {
+				known++
+			}
+		}
+		return known == peers && len(b.peers) == peers
 	})
 }
 

@@ -194,8 +194,6 @@ func (b *Broker) register(conn net.Conn, id edgeID, dialled bool) *peer {
 	}
 	b.peers[id] = p
 	delete(b.dialing, id)
-	delete(b.missing, id)
-	signal(b.changed)
 	return p
 }
 

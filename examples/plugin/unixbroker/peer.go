@@ -33,6 +33,7 @@ type peer struct {
 	// Guarded by Broker.mu.
 	interests map[string]*pattern.Tree[struct{}] // by tenant
 	count     int                                // of interests
+	known     bool                               // it has announced all that it has
 	synced    uint64                             // the highest kindSync that it has answered
 	leaving   bool                               // it takes nothing more
 	hasLeft   bool                               // left is closed
@@ -139,6 +140,9 @@ func (b *Broker) handle(p *peer, kind byte, body []byte) error {
 		b.mu.Lock()
 		defer b.mu.Unlock()
 		if kind == kindSync {
+			p.known = true
+			delete(b.missing, p.id)
+			signal(b.changed)
 			p.control(appendNumber(nil, kindSynced, n))
 			return nil
 		}
