@@ -45,8 +45,8 @@ func (b *Broker) broadcast(m *pubsub.Message) (err error) {
 		if frame == nil {
 			frame = appendMessage(nil, m, search{})
 		}
-		if !p.out.pushMessage(frame) {
-			err = pubsub.ErrLinkFull
+		if failed := p.out.pushMessage(frame); failed != nil {
+			err = failed
 		}
 	}
 	return err
@@ -109,10 +109,9 @@ func (b *Broker) sendOne(m *pubsub.Message, s search, here bool) (drawn edgeDraw
 		if p == nil {
 			return thisEdge, nil
 		}
-		if p.out.pushMessage(appendMessage(nil, m, s)) {
+		if err = p.out.pushMessage(appendMessage(nil, m, s)); err == nil {
 			return anotherEdge, nil
 		}
-		err = pubsub.ErrLinkFull
 	}
 	return noEdge, err
 }

@@ -90,18 +90,22 @@ func TestEdgeID(t *testing.T) {
 
 func TestQueue(t *testing.T) {
 	q := newQueue(10, nil)
-	if !q.pushMessage(make([]byte, 10)) || q.pushMessage([]byte{1}) || !q.pushControl([]byte{1}) {
-		t.Error("messages must fit until 10 bytes wait, other frames longer")
+	for i, err := range []error{q.pushMessage(make([]byte, 10)), q.pushMessage([]byte{1}), q.pushControl([]byte{1})} {
+		if want := map[int]error{1: pubsub.ErrLinkFull}[i]; err != want {
+			t.Errorf("push %d: %v, want %v", i, err, want)
+		}
 	}
-	for q.pushControl(make([]byte, 10)) {
+	for q.pushControl(make([]byte, 10)) == nil {
 	}
 	frames, messages, more := q.take(nil)
 	if len(frames) != 41 || messages != 1 || !more {
 		t.Errorf("took %d bytes, %d messages, more %v", len(frames), messages, more)
 	}
 	q.close()
-	if q.pushMessage([]byte{1}) || q.pushControl([]byte{1}) {
-		t.Error("a closed queue takes frames")
+	for _, err := range []error{q.pushMessage([]byte{1}), q.pushControl([]byte{1})} {
+		if err != ErrUnreachable {
+			t.Errorf("push to a closed queue: %v", err)
+		}
 	}
 	if frames, _, more := q.take(frames); len(frames) > 0 || more {
 		t.Errorf("the closed queue has %d bytes, more %v", len(frames), more)

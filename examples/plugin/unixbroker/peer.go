@@ -48,7 +48,7 @@ func (p *peer) matches(m *pubsub.Message) bool {
 // control queues frames that the peer must not miss: without room for them it is
 // disconnected, and gets all of it with the next connection. The caller holds Broker.mu.
 func (p *peer) control(frames []byte) {
-	if !p.out.pushControl(frames) {
+	if p.out.pushControl(frames) != nil {
 		p.conn.Close()
 	}
 }
@@ -91,7 +91,7 @@ func (p *peer) write(s settings) (lost int) {
 		select {
 		case <-p.out.ready:
 		case <-ping.C:
-			p.out.pushControl(appendFrame(nil, kindPing))
+			_ = p.out.pushControl(appendFrame(nil, kindPing)) // if it is closed, the loop ends
 		}
 	}
 }

@@ -1,6 +1,10 @@
 package unixbroker
 
-import "sync"
+import (
+	"sync"
+
+	"github.com/millrace/millrace/pubsub"
+)
 
 // queue holds the frames that wait for a connection. Its methods may be called
 // concurrently, take by the connection's writer alone.
@@ -25,23 +29,25 @@ func newQueue(limit int, frames []byte) *queue {
 	return &queue{limit: limit, ready: make(chan struct{}, 1), frames: frames}
 }
 
-// pushMessage queues a message, or reports false where there is no room for it.
-func (q *queue) pushMessage(frame []byte) bool { return q.push(frame, q.limit, 1) }
+// pushMessage queues a message, or returns [pubsub.ErrLinkFull] or [ErrUnreachable].
+func (q *queue) pushMessage(frame []byte) error { return q.push(frame, q.limit, 1) }
 
-// pushControl queues another frame. Where it reports false, the connection is of no use
-// any more.
-func (q *queue) pushControl(frame []byte) bool { return q.push(frame, controlFactor*q.limit, 0) }
+// pushControl queues another frame. After an error the connection is of no use any more.
+func (q *queue) pushControl(frame []byte) error { return q.push(frame, controlFactor*q.limit, 0) }
 
-func (q *queue) push(frame []byte, limit, messages int) bool {
+func (q *queue) push(frame []byte, limit, messages int) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if q.closed || len(q.frames) >= limit {
-		return false
+	if q.closed {
+		return ErrUnreachable
+	}
+	if len(q.frames) >= limit {
+		return pubsub.ErrLinkFull
 	}
 	q.frames = append(q.frames, frame...)
 	q.messages += messages
 	signal(q.ready)
-	return true
+	return nil
 }
 
 // take returns all frames that wait, and how many of them are messages; and gives back
