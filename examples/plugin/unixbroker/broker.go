@@ -5,10 +5,8 @@ import (
 	"crypto/rand"
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"net"
 	"os"
-	"path/filepath"
 	"sync"
 	"time"
 
@@ -56,12 +54,6 @@ type Broker struct {
 // interest is a pattern of a tenant.
 type interest struct{ tenant, pattern string }
 
-// confirmation is called when all peers have answered the kindSync with its number.
-type confirmation struct {
-	number    uint64
-	confirmed func()
-}
-
 // settings are constants, except in tests.
 type settings struct {
 	queue   int           // bytes that may wait for one peer
@@ -98,40 +90,6 @@ func newBroker(folder string, log *zap.Logger, s settings) (*Broker, error) {
 	b.ctx, b.stop = context.WithCancel(context.Background())
 	return b, nil
 }
-
-// prepare makes the folder, or checks that nobody else can open it.
-func prepare(folder string) error {
-	if err := os.MkdirAll(folder, 0o700); err != nil {
-		return fmt.Errorf("folder of the sockets: %w", err)
-	}
-	info, err := os.Stat(folder)
-	if err != nil {
-		return fmt.Errorf("folder of the sockets: %w", err)
-	}
-	if info.Mode().Perm()&0o077 != 0 {
-		return fmt.Errorf("folder of the sockets: %s must be accessible to its owner alone (mode 0700), its mode is %04o", folder, info.Mode().Perm())
-	}
-	return nil
-}
-
-// listen puts the socket in its place when it takes connections: a socket that refuses
-// them is one that a dead process has left.
-func listen(path string) (*net.UnixListener, error) {
-	hidden := path[:len(path)-len(suffix)] + ".new"
-	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: hidden, Net: "unix"})
-	if err != nil {
-		return nil, err
-	}
-	l.SetUnlinkOnClose(false) // it has another name by then
-	if err := errors.Join(os.Chmod(hidden, 0o600), os.Rename(hidden, path)); err != nil {
-		return nil, errors.Join(err, l.Close(), os.Remove(hidden))
-	}
-	return l, nil
-}
-
-const suffix = ".sock"
-
-func (b *Broker) path(id edgeID) string { return filepath.Join(b.folder, id.String()+suffix) }
 
 // Join implements [pubsub.Broker].
 func (b *Broker) Join(r pubsub.Receiver) {
@@ -176,52 +134,6 @@ func (b *Broker) announce(frames []byte) {
 	for _, p := range b.peers {
 		p.control(frames)
 	}
-}
-
-// notify calls Linked when the link changes, and what waits for a confirmation. Both
-// come from this goroutine alone, so nothing is confirmed on a link that is down before
-// Linked has said that it is.
-func (b *Broker) notify(up bool) {
-	for {
-		select {
-		case <-b.changed:
-		case <-b.ctx.Done():
-			return
-		}
-		b.mu.Lock()
-		lost, linked := b.lost, len(b.missing) == 0
-		b.lost = false
-		confirmed := b.takeConfirmed()
-		b.mu.Unlock()
-		if up && (lost || !linked) {
-			up = false
-			b.receiver.Linked(false)
-		}
-		if !up && linked {
-			up = true
-			b.receiver.Linked(true)
-		}
-		for _, c := range confirmed {
-			c.confirmed()
-		}
-	}
-}
-
-// takeConfirmed takes what all peers have answered. The caller holds b.mu.
-func (b *Broker) takeConfirmed() []confirmation {
-	answered := b.number
-	for _, p := range b.peers {
-		if !p.leaving {
-			answered = min(answered, p.synced)
-		}
-	}
-	n := 0
-	for n < len(b.waiting) && b.waiting[n].number <= answered {
-		n++
-	}
-	taken := b.waiting[:n:n]
-	b.waiting = b.waiting[n:]
-	return taken
 }
 
 // begin adds to what Close waits for: the caller calls b.running.Done. It reports false

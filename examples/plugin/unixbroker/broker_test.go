@@ -130,20 +130,34 @@ func TestPeerDoesNotRead(t *testing.T) {
 	await(t, "the other edge, which takes what one edge is to get", func() bool { return r.count() == published })
 }
 
+// A peer that takes nothing is dropped, and what waits for it is counted.
+func TestPeerTakesNothing(t *testing.T) {
+	r := new(recorder)
+	b := edge(t, shortFolder(t), r, func(s *settings) { s.queue, s.silence = 64<<10, 200*time.Millisecond })
+	large := message(strings.Repeat("x", 64<<10))
+	await(t, "what it did not get to be counted", func() bool {
+		b.mu.Lock()
+		peers := len(b.peers)
+		b.mu.Unlock()
+		if peers == 0 { // at first; and when it was dropped before there was enough to count
+			join(t, b)
+		}
+		_ = b.Publish(large) // also when there is no room
+		return r.see(func() bool { return r.unsent > 0 })()
+	})
+	await(t, "the link without it", r.see(func() bool { return len(r.links) > 0 && r.links[len(r.links)-1] }))
+}
+
+// A peer that does not answer holds up confirmations until the link counts as down.
 func TestPeerIsSilent(t *testing.T) {
 	r := new(recorder)
-	b := edge(t, shortFolder(t), r, func(s *settings) { s.queue, s.silence = 64<<10, 100*time.Millisecond })
+	b := edge(t, shortFolder(t), r, func(s *settings) { s.silence = 200 * time.Millisecond })
 	join(t, b)
 	confirmed := make(chan []bool, 1)
 	b.Subscribe("t", "a", func() {
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		confirmed <- slices.Clone(r.links)
-	})
-	large := message(strings.Repeat("x", 64<<10))
-	await(t, "what it did not get to be counted", func() bool {
-		_ = b.Publish(large) // also when there is no room, and when the peer is gone
-		return r.see(func() bool { return r.unsent > 0 })()
 	})
 	if links := <-confirmed; !slices.Contains(links, false) {
 		t.Errorf("it was confirmed before Linked(false): %v", links)

@@ -144,12 +144,14 @@ func join(t *testing.T, b *Broker) stranger {
 	t.Cleanup(func() { conn.Close() })
 	s := stranger{conn, bufio.NewReader(conn)}
 	s.send(t, appendHello(nil, 1))
-	s.send(t, appendInterest(nil, kindSubscribe, interest{"t", "#"}))
-	await(t, "the stranger's interest", func() bool {
-		b.mu.Lock()
-		defer b.mu.Unlock()
-		return b.peers[1] != nil && b.peers[1].count == 1
-	})
+	s.send(t, appendNumber(appendInterest(nil, kindSubscribe, interest{"t", "#"}), kindSync, 1))
+	_ = conn.SetReadDeadline(time.Now().Add(10 * time.Second))
+	var buf []byte
+	for kind := byte(0); kind != kindSynced; {
+		if kind, _, err = readFrame(s.r, &buf); err != nil {
+			t.Fatalf("the stranger's interest: %v", err)
+		}
+	}
 	return s
 }
 

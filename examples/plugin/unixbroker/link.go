@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"net"
 	"os"
-	"strings"
 	"syscall"
 	"time"
 
@@ -16,21 +15,6 @@ import (
 
 	"github.com/millrace/millrace/pubsub/pattern"
 )
-
-// others returns the edges that have a socket in the folder, without this one.
-func (b *Broker) others() (ids []edgeID) {
-	entries, err := os.ReadDir(b.folder)
-	if err != nil {
-		b.log.Error("the folder of the sockets cannot be read", zap.Error(err))
-	}
-	for _, e := range entries {
-		name, isSocket := strings.CutSuffix(e.Name(), suffix)
-		if id, ok := parseEdgeID(name); isSocket && ok && id != b.id {
-			ids = append(ids, id)
-		}
-	}
-	return ids
-}
 
 // discover dials the sockets in the folder to which there is no connection: at first
 // all, then those that were there at the last look, too. A new edge dials by itself.
