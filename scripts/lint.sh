@@ -12,5 +12,7 @@ lint=$(go tool -modfile=tools/go.mod -n golangci-lint)
 # without the race detector have the tag lint, too. Another run on this machine, in
 # another clone, is none of our business.
 GOFLAGS="${GOFLAGS:-} -race" "$lint" run --allow-parallel-runners --build-tags=lint "$@"
-cd integration/bench # a module of its own, which is tested without the race detector
-"$lint" run --allow-parallel-runners "$@"
+
+# Two modules of their own. The first one is tested without the race detector.
+(cd integration/bench && "$lint" run --allow-parallel-runners "$@")
+(cd examples/plugin && GOFLAGS="${GOFLAGS:-} -race" "$lint" run --allow-parallel-runners "$@")

@@ -60,6 +60,9 @@ try sdk/js scripts/sdk-js.sh check
 # A module of its own, with the other servers.
 bench() { (cd integration/bench && go test -vet=off -timeout 10m ./...); }
 try 'go test ./integration/bench' bench
+# Another one, as somebody else would write it.
+plugin() { (cd examples/plugin && go test -vet=off -race -timeout 10m ./...); }
+try 'go test -race ./examples/plugin' plugin
 
 finish() {
 	local status=0

@@ -54,6 +54,33 @@ func TestManifestAgreesWithGoMod(t *testing.T) {
 	}
 }
 
+// The example of a plugin is built and tested with what the edge is, and needs no
+// module that the edge does not need.
+func TestPluginAgreesWithGoMod(t *testing.T) {
+	ours := requirements(t, top+"go.mod")
+	for module, version := range requirements(t, top+"examples/plugin/go.mod") {
+		if want, known := ours[module]; known && version != want {
+			t.Errorf("examples/plugin/go.mod requires %s %s, go.mod %s", module, version, want)
+		}
+	}
+	all := sums(t, top+"go.sum")
+	for _, line := range sums(t, top+"examples/plugin/go.sum") {
+		if !slices.Contains(all, line) {
+			t.Errorf("examples/plugin/go.sum has what go.sum has not: %s", line)
+		}
+	}
+}
+
+// sums returns the lines of a go.sum.
+func sums(t *testing.T, file string) []string {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.Split(strings.TrimSpace(string(text)), "\n")
+}
+
 func TestManifestAgreesWithMain(t *testing.T) {
 	file, err := parser.ParseFile(token.NewFileSet(), "main.go", nil, parser.ImportsOnly)
 	if err != nil {
