@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
-# Measures: docs/performance.md says what, and how to read it.
+# Runs the benchmarks. docs/performance.md says what they measure, and how to read
+# the results.
 #
 #   BENCH=micro   the Go benchmarks of the hot path, and of the pattern tree
-#                 beside nats-server's; arguments go to go test
-#   BENCH=table   Millrace beside other servers, in one table; arguments go to
-#                 integration/bench (-help lists them)
+#                 compared with nats-server's; arguments go to go test
+#   BENCH=table   Millrace compared with other servers, in one table; arguments go
+#                 to integration/bench (-help lists them)
 #
-# Without BENCH it is both; with arguments, and for example
-# scripts/bench.sh -count=6 -bench=Publish, it is micro.
+# Without BENCH it runs both. Without BENCH but with arguments it runs micro, for
+# example scripts/bench.sh -count=6 -bench=Publish.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -38,7 +39,7 @@ both)
 	table
 	;;
 *)
-	echo "BENCH: must be micro or table, and is '$bench'" >&2
+	echo "BENCH is '$bench', but must be micro or table" >&2
 	exit 2
 	;;
 esac

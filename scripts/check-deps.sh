@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Says at once what `make test` needs and this machine lacks: all of it, and how
-# Debian installs it. Builds and installs nothing.
+# Lists everything that `make test` needs and this machine lacks, and how Debian
+# installs it. Builds and installs nothing.
 set -euo pipefail
 
 missing=()  # what, for people
@@ -43,19 +43,19 @@ if ! has "${compiler%% *}" || ! echo '#include <stdlib.h>' | $compiler -E - >/de
 	[[ $OSTYPE != linux* ]] || lacks "the C library's headers" libc6-dev
 fi
 
-# What scripts and tests call, beside what every Debian has.
+# What scripts and tests call, in addition to what every Debian has.
 for tool in curl git make; do
 	has "$tool" || lacks "$tool" "$tool"
 done
 
-# install-test-deps.sh installs them where it can: as root or by sudo, on Debian.
+# install-test-deps.sh installs the browsers where it can: on Debian, as root or with sudo.
 installs() {
 	has apt-get && { [[ $EUID -eq 0 ]] || { has sudo && sudo --non-interactive true 2>/dev/null; }; }
 }
 browser() { # name, variable, package
 	local program=${!2:-}
 	if [[ -n $program ]]; then
-		[[ -x $program ]] || lacks "a browser: $2 is $program, where there is no program"
+		[[ -x $program ]] || lacks "a browser: $2 is $program, which is not a program"
 	elif [[ ! -x /usr/bin/$3 ]] && { ! installs || [[ ${#missing[@]} -gt 0 ]]; }; then
 		lacks "$1 in /usr/bin/$3; elsewhere $2 names the program" "$3"
 	fi
@@ -65,7 +65,7 @@ browser Firefox FIREFOX firefox-esr
 
 if [[ ${#missing[@]} -gt 0 ]]; then
 	{
-		echo 'make test needs what this machine lacks:'
+		echo 'make test needs the following, which this machine lacks:'
 		printf '  %s\n' "${missing[@]}"
 		if [[ ${#packages[@]} -gt 0 ]]; then
 			echo 'On Debian, as root:'

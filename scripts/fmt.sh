@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Formats the Go code. With --check it changes nothing, names the files that
+# Formats the Go code. With --check it changes nothing, lists the files that
 # are not formatted, and fails if there are any.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-# Tracked and new files, without those that git ignores or that are deleted.
+# Tracked and new files, without ignored and deleted ones.
 mapfile -d '' -t files < <(
 	git ls-files -z --cached --others --exclude-standard -- '*.go' |
 		while IFS= read -r -d '' f; do [[ ! -f $f ]] || printf '%s\0' "$f"; done

@@ -8,7 +8,7 @@ count=0
 while IFS= read -r dir; do
 	while IFS= read -r target; do
 		printf '\n== %s %s\n' "$dir" "$target"
-		# Inputs that are new are kept as they are: to make one smaller may take a minute.
+		# New inputs are kept as they are: minimizing one may take a minute.
 		go test -run='^$' -fuzz="^$target\$" -fuzztime="$fuzztime" -fuzzminimizetime=10x "./$dir"
 		count=$((count + 1))
 	done < <(grep -hoE '^func Fuzz[A-Za-z0-9_]+' "$dir"/*_test.go | awk '{ print $2 }')

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# Installs the clients that are not ours and that the integration tests drive:
-# ws and playwright-core for Node and websockets for Python, in the versions
-# pinned in integration/clients, and the browsers Chromium and Firefox, from
-# Debian; builds @millrace/client (sdk/js) and puts it beside them. Needs
-# Node 20 and Python 3.10 or newer. Does nothing when they are there already.
+# Installs the third-party clients that the integration tests drive: ws and
+# playwright-core for Node and websockets for Python, in the versions pinned in
+# integration/clients, and the browsers Chromium and Firefox, from Debian. It also
+# builds @millrace/client (sdk/js) and links it there. Needs Node 20 and Python 3.10
+# or newer. Installs nothing that is already there.
 #
-# CHROMIUM names a Chromium or Chrome that is elsewhere than in /usr/bin/chromium,
-# FIREFOX the program of a Firefox that is elsewhere than in /usr/bin/firefox-esr: not
-# a script that starts it.
+# CHROMIUM names a Chromium or Chrome that is not /usr/bin/chromium. FIREFOX names
+# the program of a Firefox that is not /usr/bin/firefox-esr, and not a script that
+# starts it.
 set -euo pipefail
 cd "$(dirname "$0")/../integration/clients"
 
@@ -26,7 +26,7 @@ if ! stamp package-lock.json node_modules; then
 	cp package-lock.json node_modules/.installed-from
 fi
 
-# Our own package, which the tests import by its name.
+# The SDK, which the tests import by its name.
 ../../scripts/sdk-js.sh build
 mkdir -p node_modules/@millrace
 ln -sfn ../../../../sdk/js node_modules/@millrace/client
@@ -48,7 +48,7 @@ browser() { # variable, package
 		return
 	fi
 	if [[ -n ${!1:-} ]]; then
-		echo "$1 is $program, where there is no program" >&2
+		echo "$1 is $program, which is not a program" >&2
 		exit 1
 	fi
 	browsers+=("$2")
@@ -62,8 +62,8 @@ if [[ ${#browsers[@]} -gt 0 ]]; then
 		root=(sudo --non-interactive)
 	fi
 	if ! command -v apt-get >/dev/null || ! "${root[@]}" true 2>/dev/null; then
-		echo "${browsers[*]} cannot be installed from here: as root on Debian, apt-get install ${browsers[*]};" \
-			'elsewhere install Chromium or Chrome, and Firefox, and set CHROMIUM and FIREFOX to their programs' >&2
+		echo "this script cannot install ${browsers[*]} here. On Debian, as root: apt-get install ${browsers[*]}." \
+			'Elsewhere: install Chromium or Chrome, and Firefox, and set CHROMIUM and FIREFOX to their programs' >&2
 		exit 1
 	fi
 	"${root[@]}" apt-get update

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Builds @millrace/client, in sdk/js, and checks it: lint, tests, size,
+# Builds @millrace/client in sdk/js and checks it: lint, tests, size,
 # documentation, the package as it would be published, and that the demo page's
 # copy of it is up to date. With the argument build it only builds; with check it
-# checks what is built. Needs Node 20 or newer; installs what the lock file names.
+# only checks what is built. Needs Node 20 or newer; installs what the lock file names.
 set -euo pipefail
 cd "$(dirname "$0")/../sdk/js"
 

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # Runs the Autobahn test suite (RFC 6455: sections 1 to 7, 9 and 10) against the
 # edge's WebSocket transport, plain and over TLS, and the Go SDK against its fuzzing
-# server. Needs Python 2.7, the last that the suite runs on, with pip: PYTHON2 names
-# it. Installs the suite below $AUTOBAHN_HOME (default: .autobahn in this folder's
-# parent). AUTOBAHN_CASES=6.* runs one section. Two minutes on two cores.
+# server. Needs Python 2.7, the last version that the suite runs on, with pip; PYTHON2
+# names it. Installs the suite below $AUTOBAHN_HOME (default: .autobahn in this folder's
+# parent). AUTOBAHN_CASES=6.* runs one section. Takes two minutes on two cores.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -20,7 +20,7 @@ if [[ -z $python ]]; then
 	done
 fi
 if [[ -z $python ]]; then
-	echo "$0: no Python 2.7 with pip found: set PYTHON2. TestRFC6455 of pubsub/websocket has the cases in short, without it." >&2
+	echo "$0: found no Python 2.7 with pip; set PYTHON2. Without it, TestRFC6455 of pubsub/websocket runs the cases in short." >&2
 	exit 2
 fi
 

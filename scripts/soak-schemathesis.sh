@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Tests the REST API of a real edge by its OpenAPI document: schemathesis makes
+# Tests the REST API of a real edge against its OpenAPI document: schemathesis makes
 # requests that the document allows and requests that it forbids, and checks every
-# answer. It installs schemathesis into .cache/schemathesis. SOAK is how many seconds
-# it takes at most (default 300), SEED repeats a run; further arguments go to
-# schemathesis. The exit code is schemathesis's: 0 without a failure.
+# answer. The script installs schemathesis into .cache/schemathesis. SOAK is the
+# longest run in seconds (default 300), SEED repeats a run; further arguments go to
+# schemathesis. The exit code is that of schemathesis: 0 without a failure.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -21,7 +21,7 @@ trap '[[ -z $edge ]] || kill "$edge" 2>/dev/null && wait "$edge" 2>/dev/null; rm
 
 go build -o "$work/millrace" ./cmd/millrace
 port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
-# It goes to the edge and to schemathesis.toml in the environment alone.
+# The token goes to the edge and to schemathesis.toml only through the environment.
 MILLRACE_MASTER_TOKEN=MT_$(head -c16 /dev/urandom | od -An -tx1 | tr -d ' \n')_$(head -c16 /dev/urandom | od -An -tx1 | tr -d ' \n')
 export MILLRACE_MASTER_TOKEN XDG_DATA_HOME=$work
 cat > "$work/Caddyfile" <<EDGE
@@ -52,7 +52,7 @@ for ((i = 0; i < 300; i++)); do
 	sleep 0.1
 done
 
-# From the folder of this run: it keeps a cache of what failed in .schemathesis.
+# Runs in the folder of this run, since it keeps a cache of what failed in .schemathesis.
 code=0
 root=$PWD
 cd "$work"
@@ -65,7 +65,7 @@ if ! kill -0 "$edge" 2>/dev/null; then
 	exit 1
 fi
 if grep -E '"level":"(error|panic|fatal)"' "$work/edge.log"; then
-	echo 'the edge logged these errors' >&2
+	echo 'the edge logged the errors above' >&2
 	code=1
 fi
 exit "$code"

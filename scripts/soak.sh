@@ -1,18 +1,18 @@
 #!/usr/bin/env bash
-# What is too long for `make test`, one after the other or by name:
+# Runs the soaks, which are too long for `make test`, one after the other:
 #
 #   scripts/soak.sh             all of them
-#   scripts/soak.sh NAME...     these
-#   scripts/soak.sh list        what there is
+#   scripts/soak.sh NAME...     the named ones
+#   scripts/soak.sh list        lists them
 #
-# docs/hardening.md says what each took, and what it found. In `make test`, each
-# has a short form.
+# docs/hardening.md says how long each took, and what it found. Each has a short
+# form in `make test`.
 #
-# A soak is a function soak_NAME; the comment above it is what list shows.
+# A soak is a function soak_NAME; list shows the comment above it.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-# Tests look at MILLRACE_SOAK for how long they may take.
+# MILLRACE_SOAK tells tests to run at full length.
 integration() {
 	MILLRACE_SOAK=1 go test -v -count=1 -timeout 6h "$@" ./integration
 }
@@ -26,12 +26,12 @@ soak_sessions() {
 	integration -race -run 'TestConformance(OverEdges)?$'
 }
 
-## a million ordered messages, 1,000 revocations, and a parted edge, over three edges
+## a million ordered messages, 1,000 revocations, and an edge that is cut off, over three edges
 soak_overlay() {
 	integration -run 'TestOrderOverEdges|TestDeliverOneOverEdges|TestRevocationOverEdges|TestPartedEdge|TestKilled'
 }
 
-## clients that vanish without a word, for as long as the edge waits for them
+## clients that vanish silently, for as long as the edge waits for them
 soak_silence() {
 	integration -race -run 'TestWebTransportSilentClient'
 }
@@ -68,12 +68,12 @@ soak_reloads() {
 	integration -run 'TestReloadsUnderLoad$'
 }
 
-## three edges with NATS inside that are killed, frozen, parted, slow, out of disk, an hour wrong or stopped, ten times each
+## three edges with NATS inside that are killed, frozen, cut off, slow, out of disk, wrong by an hour or stopped, ten times each
 soak_faults() {
 	MILLRACE_SOAK=1 go test -v -count=1 -timeout 6h -run 'TestFaults$' ./integration/faults
 }
 
-## the same by twos, the second while the first is got over
+## the same faults in pairs, the second one while the edges recover from the first
 soak_pairs() {
 	MILLRACE_ROUNDS=0 MILLRACE_PAIRS=${MILLRACE_PAIRS:-3} soak_faults
 }
@@ -83,18 +83,18 @@ soak_storm() {
 	integration -run 'TestReconnectStorm$'
 }
 
-## what clients of each SDK see when their network breaks, against its marks (docs/networks.md)
+## what clients of each SDK see when their network breaks, compared with the marks (docs/networks.md)
 soak_networks() {
 	scripts/install-test-deps.sh
 	networks -parallel 24 -run 'TestNetworks$' # MILLRACE_TURNS at a time measure, the others wait
 }
 
-## how old messages get, and how long they stay away, behind loss and distance, by transport
+## how late messages come, and how long they stay away, with loss and distance, by transport
 soak_latency_under_loss() {
 	networks -run 'TestLatencyUnderLoss$'
 }
 
-## what 10,000 clients cost an edge by asking whether it lives, with messages and without
+## what it costs an edge when 10,000 clients ask whether it is alive, with messages and without
 soak_pings() {
 	integration -run 'TestPings$'
 }
@@ -119,12 +119,12 @@ soak_fuzz() {
 	FUZZTIME=${FUZZTIME:-20m} scripts/fuzz.sh
 }
 
-## RFC 6455 by the Autobahn test suite
+## RFC 6455, with the Autobahn test suite
 soak_rfc6455() {
 	scripts/soak-rfc6455.sh
 }
 
-## the REST API by its OpenAPI document, 5 minutes
+## the REST API against its OpenAPI document, 5 minutes
 soak_schemathesis() {
 	SOAK=${SOAK:-300} scripts/soak-schemathesis.sh
 }
@@ -149,7 +149,7 @@ names=("$@")
 [[ $# -gt 0 ]] || mapfile -t names < <(names)
 for name in "${names[@]}"; do
 	if ! declare -F "soak_$name" >/dev/null; then
-		printf 'there is no soak %s; there are\n%s\n' "$name" "$(list)" >&2
+		printf 'there is no soak %s; the soaks are\n%s\n' "$name" "$(list)" >&2
 		exit 2
 	fi
 done
@@ -158,7 +158,7 @@ failed=()
 for name in "${names[@]}"; do
 	printf '\n== soak %s\n' "$name"
 	begin=$SECONDS
-	set +e # not in a condition, where the soak itself would go on after a failure
+	set +e # a condition would not do: in one, the soak itself would go on after a failure
 	(
 		set -e
 		"soak_$name"

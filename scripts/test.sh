@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
-# Everything CI checks. What takes no time comes first, and ends the run if it
-# fails. Then what runs edges, which waits for half of its time,
-# runs beside the rest, cheapest first; what it says is shown at the end.
+# Everything CI checks. The quick checks come first, and end the run if they fail.
+# Then ./integration, which runs edges and waits for half of its time, runs beside
+# the rest, which goes cheapest first. The output of ./integration is shown at the end.
 #
-# GOFLAGS=-count=1 makes the Go tests run that go test would take from its cache.
+# GOFLAGS=-count=1 also runs the Go tests whose results are cached.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-# Compiled packages then say nothing of where the checkout is: the next one, in
-# another folder, takes them from the cache.
+# With -trimpath, compiled packages do not record where the checkout is: another
+# checkout, in another folder, takes them from the cache.
 export GOFLAGS="${GOFLAGS:-} -trimpath"
 
 step() { printf '\n== %s\n' "$*"; }
@@ -18,17 +18,17 @@ scripts/check-deps.sh
 step gofmt
 scripts/fmt.sh --check
 
-step 'foreign clients, and sdk/js built'
+step 'third-party clients, and sdk/js built'
 scripts/install-test-deps.sh
 
-# What tests of several packages run is built once; see internal/programs.
+# Programs that tests of several packages run are built once; see internal/programs.
 step 'build what the tests run'
 export MILLRACE_TEST_PROGRAMS=$PWD/dist/test
 go build -race -o "$MILLRACE_TEST_PROGRAMS/race/" ./cmd/millrace
 go build -o "$MILLRACE_TEST_PROGRAMS/" github.com/nats-io/nats-server/v2
 
-# In a process group of its own (set -m), so that it ends with this script. The
-# timeouts are per package, and for what hangs.
+# The tests run in their own process group (set -m), so that they end with this
+# script. The timeouts are per package, and are for tests that hang.
 log=$(mktemp)
 beside=
 cleanup() {
@@ -54,10 +54,10 @@ try() {
 mapfile -t packages < <(go list ./... | grep -v '/integration$')
 
 try lint scripts/lint.sh # go vet's checks are among them
-# More at a time than there are cores: most of the time they wait, too.
+# More packages at a time than there are cores: these, too, wait most of the time.
 try 'go test -race, all but ./integration' go test -vet=off -race -p 4 -timeout 20m "${packages[@]}"
 try sdk/js scripts/sdk-js.sh check
-# A module of its own, with the other servers.
+# A separate module, with the other servers.
 bench() { (cd integration/bench && go test -vet=off -timeout 10m ./...); }
 try 'go test ./integration/bench' bench
 # Another one, as somebody else would write it.

@@ -2,7 +2,7 @@
 # Refreshes caddymodule/openapi/ui/ from the official npm package
 # swagger-ui-dist: the script, the style, the icon and the licences, nothing
 # else. Needs npm and tar. npm checks the package against the registry's
-# integrity hash; no script of the package runs.
+# integrity hash, and runs no script of the package.
 #
 #   scripts/update-swagger-ui.sh [version]     # default: the version in use
 set -eu

@@ -1,4 +1,4 @@
-"""Hooks of schemathesis for scripts/soak-schemathesis.sh: what JSON Schema cannot say."""
+"""Hooks of schemathesis for scripts/soak-schemathesis.sh: what JSON Schema cannot express."""
 
 import random
 from datetime import datetime, timedelta, timezone
@@ -6,12 +6,12 @@ from datetime import datetime, timedelta, timezone
 import schemathesis
 from schemathesis import GenerationMode
 
-tokens = []  # that were issued, the latest ones
+tokens = []  # the last ones that were issued
 
 
 @schemathesis.hook
 def before_call(ctx, case, kwargs):
-    """Makes a request that the document allows one that the edge should accept."""
+    """Turns a request that the document allows into one that the edge should accept."""
     body = case.body
     if case.meta is None or case.meta.generation.mode is not GenerationMode.POSITIVE or not isinstance(body, dict):
         return
