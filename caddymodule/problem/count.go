@@ -15,7 +15,7 @@ var handshakeRefusals = [][]string{
 	{"400", "bad_handshake"}, {"400", "token_in_url"},
 	{"401", "unauthorized"},
 	{"403", "tls_required"}, {"403", "ip_not_allowed"}, {"403", "origin_not_allowed"},
-	{"403", "protocol_not_allowed"}, {"403", "region_not_allowed"},
+	{"403", "protocol_not_allowed"}, {"403", "region_not_allowed"}, {"403", "client_not_allowed"},
 	{"405", "method_not_allowed"},
 	{"425", "too_early"},
 	{"426", "upgrade_required"},
@@ -24,6 +24,7 @@ var handshakeRefusals = [][]string{
 	{"503", "draining"}, {"503", "starting"}, {"503", "unavailable"},
 	{"503", "too_many_connections"}, {"503", "too_many_connections_of_token"}, {"503", "too_many_connections_of_tenant"},
 	{"503", "too_many_connections_of_address"}, {"503", "too_many_unauthenticated"},
+	{"503", "try_later"},
 }
 
 // newRefusals makes a counter whose series all start at zero.
