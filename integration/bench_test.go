@@ -179,7 +179,7 @@ func TestBenchRefuses(t *testing.T) {
 		"a foreign tenant":         {"MILLRACE_TOKEN=" + other, []string{"--tenant", "paint.other"}, 1, `needs a grant for the tenant "paint.other" with ` + "`bench.#`"},
 		"an unknown access token":  {"MILLRACE_TOKEN=AT_" + unknownID + "_" + unknownID, nil, 1, "401 unauthorized"},
 		"no token":                 {"MILLRACE_TOKEN=", nil, 2, "a token is required"},
-		"what is no token":         {"MILLRACE_TOKEN=secret-text", nil, 2, "is no token"},
+		"what is no token":         {"MILLRACE_TOKEN=secret-text", nil, 2, "does not hold a token"},
 	}
 	refuses := func(t *testing.T) { // ends when all have
 		for name, row := range rows {

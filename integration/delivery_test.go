@@ -195,7 +195,7 @@ func limitedSeconds(line []byte) (n int, ok bool) {
 	return n, ok && err == nil
 }
 
-// A client whose messages wait for its cap is told so, ahead of them, and loses none.
+// A client whose messages wait for its cap is told so before they arrive, and loses none.
 func egressLimited(c *stage) {
 	slow := c.subscriber(c.limited(object{"egress_kb_per_sec": 1}))
 	publisher := c.publisher(c.room())
@@ -226,7 +226,7 @@ func egressLimited(c *stage) {
 }
 
 // With the policy drop a slow client loses the oldest messages, is told exactly
-// how many, and goes on.
+// how many, and continues.
 func slowConsumerDrop(c *stage) {
 	publisher, slow, _ := startFlood(c)
 	received, lost, last := 0, 0, -1
@@ -282,7 +282,7 @@ func slowConsumerDisconnect(c *stage) {
 	fast.expectDeliver("paint.room", "c", "after", "#")
 }
 
-// A client that subscribes and leaves without a word is forgotten.
+// The edge forgets a client that subscribes and vanishes.
 func vanishedSubscriber(c *stage) {
 	token := c.room()
 	gone, stays := c.dial(token), c.dial(token)

@@ -125,7 +125,7 @@ func TestDemoToken(t *testing.T) {
 	d.checkDemoRights(t, d.checkDemoAnswer(t, d.ask(t, "http", good)))
 }
 
-// checkDemoAnswer checks what the page is told, and returns its token.
+// checkDemoAnswer checks the answer that the page gets, and returns its token.
 func (d *devEdge) checkDemoAnswer(t *testing.T, got answer) (token string) {
 	t.Helper()
 	var body struct {

@@ -10,8 +10,8 @@ import (
 	"github.com/millrace/millrace/internal/loopback"
 )
 
-// A badPath is a way from clients to the HTTPS site of an edge that can break: a
-// port of its own, TCP and UDP. Its methods may be called concurrently.
+// A badPath is a path from clients to the HTTPS site of an edge that can break: a port of
+// its own, TCP and UDP. Its methods may be called concurrently.
 type badPath struct {
 	t    *testing.T
 	port int
@@ -19,21 +19,22 @@ type badPath struct {
 	work sync.WaitGroup
 
 	mu       sync.Mutex
-	changed  sync.Cond // what follows has; its lock is mu
+	changed  sync.Cond // signals changes of the fields below; its lock is mu
 	closed   bool
 	refusing bool
 	held     bool // TCP
 	lost     bool // UDP
-	longest  int  // of packets over UDP that go through, payload bytes; 0: all
+	longest  int  // the largest payload over UDP that passes, bytes; 0: any
 	pipes    []*pathPipe
 	flows    map[string]*pathFlow // by the client's address
 }
 
-// maxPathClients bounds connections, and UDP addresses, that a path carries in its
+// maxPathClients bounds the connections and UDP addresses that a path carries during its
 // life. Tests stay far below it.
 const maxPathClients = 1024
 
-// newBadPath is one without faults, on all of localhost. It ends with the test.
+// newBadPath returns a path without faults, on all addresses of localhost. It ends with
+// the test.
 func newBadPath(t *testing.T, e *edge) *badPath {
 	t.Helper()
 	p := &badPath{
@@ -69,7 +70,7 @@ func newBadPath(t *testing.T, e *edge) *badPath {
 	return p
 }
 
-// url is the address of the edge by this path.
+// url returns the address of the edge over this path.
 func (p *badPath) url() string { return fmt.Sprintf("https://localhost:%d", p.port) }
 
 func (p *badPath) change(change func()) {
@@ -79,25 +80,26 @@ func (p *badPath) change(change func()) {
 	p.changed.Broadcast()
 }
 
-// refuse turns clients away that come from now on.
+// refuse turns new clients away.
 func (p *badPath) refuse() { p.change(func() { p.refusing, p.lost = true, true }) }
 
-// swallow lets nothing through. Packets over UDP are lost, as [badPath.swallowUDP]
-// says, TCP is held up: its ends would send again what was lost.
+// swallow lets nothing through. Packets over UDP are lost, as by [badPath.swallowUDP]; TCP
+// is held up, since its ends would retransmit what was lost.
 func (p *badPath) swallow() { p.change(func() { p.held, p.lost = true, true }) }
 
 func (p *badPath) swallowUDP() { p.change(func() { p.lost = true }) }
 
-// narrow loses packets over UDP with more payload than this.
+// narrow loses packets over UDP with a larger payload than longest.
 func (p *badPath) narrow(longest int) { p.change(func() { p.longest = longest }) }
 
-// heal lets all through again, and what TCP holds first.
+// heal lets everything through again, first what TCP has held up.
 func (p *badPath) heal() {
 	p.change(func() { p.refusing, p.held, p.lost, p.longest = false, false, false, 0 })
 }
 
-// readdress gives the clients another address, as a NAT does that has restarted: the
-// edge hears those over UDP from another port, and those over TCP not any more.
+// readdress gives the clients another address, as a NAT does after a restart: the edge
+// receives packets over UDP from another port, and nothing more over the old TCP
+// connections.
 func (p *badPath) readdress() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -109,7 +111,7 @@ func (p *badPath) readdress() {
 	}
 }
 
-// end lets go of all that is under way.
+// end closes all connections and sockets.
 func (p *badPath) end() {
 	p.change(func() {
 		p.closed = true
@@ -128,7 +130,7 @@ func (p *badPath) end() {
 // A pathPipe is a connection over TCP.
 type pathPipe struct {
 	client, edge net.Conn
-	cut          bool // nothing goes through any more
+	cut          bool // nothing passes any longer
 }
 
 func (p *badPath) accept(l net.Listener) {
@@ -163,7 +165,7 @@ func (p *badPath) accept(l net.Listener) {
 	}
 }
 
-// pump copies from one side to the other. What is held up, also the end, waits here
+// pump copies from one side to the other. What is held up, including the end, waits here
 // and in the buffers of the sockets.
 func (p *badPath) pump(pipe *pathPipe, from, to net.Conn) {
 	buffer := make([]byte, 32<<10)
@@ -187,14 +189,14 @@ func (p *badPath) pump(pipe *pathPipe, from, to net.Conn) {
 	}
 }
 
-// A pathFlow is what a client sends and gets over UDP.
+// A pathFlow is the traffic of a client over UDP.
 type pathFlow struct {
-	near   net.PacketConn // the path's
+	near   net.PacketConn // the socket of the path
 	client net.Addr
 	edge   net.Conn
 }
 
-// carry takes the packets of clients.
+// carry forwards the packets of clients.
 func (p *badPath) carry(near net.PacketConn) {
 	buffer := make([]byte, 2048)
 	for {
@@ -210,13 +212,13 @@ func (p *badPath) carry(near net.PacketConn) {
 			p.flows[client.String()] = f
 		}
 		if f != nil && f.edge != nil && p.passes(n) {
-			_, _ = f.edge.Write(buffer[:n]) // what fails is lost, as on a network
+			_, _ = f.edge.Write(buffer[:n]) // a failed write is a lost packet, as on a network
 		}
 		p.mu.Unlock()
 	}
 }
 
-// passes says whether a packet of this length goes through. The caller holds p.mu.
+// passes reports whether a packet of this length passes. The caller holds p.mu.
 func (p *badPath) passes(n int) bool {
 	return !p.closed && !p.lost && (p.longest == 0 || n <= p.longest)
 }
@@ -235,7 +237,7 @@ func (p *badPath) connect(f *pathFlow) {
 	p.work.Go(func() { p.answer(f, edge) }) // ends with the socket
 }
 
-// answer takes the edge's packets to a client.
+// answer forwards the edge's packets to a client.
 func (p *badPath) answer(f *pathFlow, edge net.Conn) {
 	buffer := make([]byte, 2048)
 	for {
@@ -250,7 +252,7 @@ func (p *badPath) answer(f *pathFlow, edge net.Conn) {
 		case err != nil: // the edge is gone; it may come back
 			continue
 		case passes:
-			_, _ = f.near.WriteTo(buffer[:n], f.client) // what fails is lost
+			_, _ = f.near.WriteTo(buffer[:n], f.client) // a failed write is a lost packet
 		}
 	}
 }

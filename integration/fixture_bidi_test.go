@@ -16,7 +16,7 @@ import (
 type bidi struct {
 	conn   *websocket.Conn
 	event  func(method string, params json.RawMessage) // called by the reader: it must not wait
-	closed chan struct{}                               // when nothing more comes; after err is set
+	closed chan struct{}                               // when nothing more arrives; after err is set
 	err    error
 
 	mu      sync.Mutex // guards what follows, and writing
@@ -24,7 +24,7 @@ type bidi struct {
 	answers map[int]chan bidiAnswer
 }
 
-// A bidiAnswer is what comes for a command: its result, or an error.
+// A bidiAnswer is the answer to a command: its result, or an error.
 type bidiAnswer struct {
 	Type, Method   string
 	ID             int
@@ -43,7 +43,7 @@ func dialBiDi(address string, event func(method string, params json.RawMessage))
 	response.Body.Close()
 	b := &bidi{conn: conn, event: event, closed: make(chan struct{}), answers: map[int]chan bidiAnswer{}}
 	go b.read() // ends with the connection, which close closes and waits for
-	// It is answered when the browser has started, which takes long beside many others.
+	// The answer comes when the browser has started, which takes long beside many others.
 	if err := b.within(4*waitTimeout, nil, "session.new", object{"capabilities": object{}}); err != nil {
 		b.close()
 		return nil, err
@@ -71,13 +71,13 @@ func (b *bidi) read() {
 		waiting := b.answers[answer.ID]
 		delete(b.answers, answer.ID)
 		b.mu.Unlock()
-		if waiting != nil { // else nobody waited so long
+		if waiting != nil { // else the caller has given up
 			waiting <- answer
 		}
 	}
 }
 
-// do gives a command, and puts its result into into, unless that is nil.
+// do sends a command, and decodes its result into into, unless that is nil.
 func (b *bidi) do(into any, method string, params object) error {
 	return b.within(waitTimeout, into, method, params)
 }

@@ -17,8 +17,8 @@ import (
 	"time"
 )
 
-// browserRoot is the certificate authority, in PEM, of all edges that browsers use:
-// Firefox learns when it starts whom it trusts, which is before there is an edge.
+// browserRoot returns the certificate authority, in PEM, of all edges that browsers use:
+// Firefox reads its trusted authorities when it starts, before there is an edge.
 func browserRoot(t *testing.T) (certificate, key []byte) {
 	t.Helper()
 	made := madeBrowserRoot()
@@ -54,7 +54,7 @@ var madeBrowserRoot = sync.OnceValue(func() (made struct {
 	return made
 })
 
-// browserLeaf is a certificate of [browserRoot] for localhost.
+// browserLeaf returns a certificate for localhost, issued by [browserRoot].
 func browserLeaf(t *testing.T) tls.Certificate {
 	t.Helper()
 	root, err := tls.X509KeyPair(browserRoot(t))
@@ -77,8 +77,8 @@ func browserLeaf(t *testing.T) tls.Certificate {
 	return tls.Certificate{Certificate: [][]byte{certificate}, PrivateKey: key}
 }
 
-// putBrowserRoot makes it the authority of an edge that stores its data, by Caddy's
-// layout, in a folder.
+// putBrowserRoot makes [browserRoot] the authority of an edge, in Caddy's layout of the
+// folder storage.
 func putBrowserRoot(t *testing.T, storage string) {
 	t.Helper()
 	certificate, key := browserRoot(t)
@@ -93,8 +93,8 @@ func putBrowserRoot(t *testing.T, storage string) {
 	}
 }
 
-// forBrowsers is an edge with [browserRoot], on all of localhost: for a WebTransport
-// session, Chromium tries one of its addresses only.
+// forBrowsers is the option of an edge with [browserRoot], on all addresses of localhost:
+// for a WebTransport session, Chromium tries only one of them.
 func forBrowsers(e *edge) {
 	e.forBrowsers = true
 	probe, err := net.Listen("tcp", "[::1]:0")

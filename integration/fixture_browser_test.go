@@ -8,13 +8,13 @@ import (
 	"testing"
 )
 
-// browser is a running browser, which the tests below one share. Its methods fail the
+// browser is a running browser, which subtests share. Its methods fail the
 // test t instead of returning errors.
 type browser struct {
 	t       *testing.T
 	name    string // of browsers
 	driver  browserDriver
-	context string // the test's own; its tabs share what a browser keeps
+	context string // of the test; its tabs share the browser's storage
 
 	expected *regexp.Regexp // complaints that are part of the test; nil: none are
 }
@@ -26,13 +26,13 @@ type browserDriver interface {
 
 var browsers = []struct {
 	name  string
-	start func(*testing.T) browserDriver // which ends with the test
+	start func(*testing.T) browserDriver // the browser ends with the test
 }{
 	{"chromium", startChromium},
 	{"firefox", startFirefox},
 }
 
-// inBrowsers runs a subtest in each browser, all at a time.
+// inBrowsers runs a subtest in each browser, in parallel.
 func inBrowsers(t *testing.T, f func(*testing.T, *browser)) {
 	for _, kind := range browsers {
 		t.Run(kind.name, func(t *testing.T) {
@@ -42,13 +42,13 @@ func inBrowsers(t *testing.T, f func(*testing.T, *browser)) {
 	}
 }
 
-// run runs a subtest in a context of its own. The browser must have nothing to
-// complain of in it: no error on the console, nothing that a policy stops.
+// run runs a subtest in a context of its own. The browser must not complain in it: no
+// error on the console, nothing that a policy blocks.
 func (b *browser) run(t *testing.T, name string, f func(*browser)) {
 	t.Helper()
 	t.Run(name, func(t *testing.T) {
 		own := &browser{t: t, name: b.name, driver: b.driver, context: strings.ReplaceAll(t.Name(), "/", " ")}
-		t.Cleanup(func() { // of a test that fails, too, which they may explain
+		t.Cleanup(func() { // also if the test fails: the complaints may explain it
 			for _, complaint := range own.do(object{"cmd": "complaints", "context": own.context}).([]any) {
 				if own.expected == nil || !own.expected.MatchString(fmt.Sprint(complaint)) {
 					t.Errorf("the browser complains: %q", complaint)
@@ -60,7 +60,7 @@ func (b *browser) run(t *testing.T, name string, f func(*browser)) {
 	})
 }
 
-// do gives the browser a command, and returns its value.
+// do sends the browser a command, and returns its value.
 func (b *browser) do(command object) any {
 	b.t.Helper()
 	value, err := b.driver.do(command)
@@ -92,7 +92,7 @@ func (p tab) act(cmd string, fields object) any {
 	return p.do(fields)
 }
 
-// click clicks what assistive technology calls so.
+// click clicks the element with this role and name in the accessibility tree.
 func (p tab) click(role, name string) {
 	p.t.Helper()
 	p.act("click", object{"role": role, "name": name})
@@ -104,8 +104,8 @@ func (p tab) fill(label, value string) {
 	p.act("fill", object{"label": label, "value": value})
 }
 
-// see waits until what the CSS selector finds shows text, and returns all that
-// it shows.
+// see waits until the element of the CSS selector shows text, and returns all of the text
+// that it shows.
 func (p tab) see(selector, text string) string {
 	p.t.Helper()
 	shown, ok := p.act("see", object{"selector": selector, "text": text}).(string)
@@ -115,8 +115,8 @@ func (p tab) see(selector, text string) string {
 	return shown
 }
 
-// evaluate puts the value of a JavaScript expression, once it has come, in
-// into. In the expression, each %s of the format stands for an argument in JSON.
+// evaluate awaits the value of a JavaScript expression and decodes it into into. In the
+// expression, each %s of the format stands for an argument in JSON.
 func (p tab) evaluate(into any, format string, args ...any) {
 	p.t.Helper()
 	value, err := json.Marshal(p.act("run", object{"expression": p.expression(format, args)}))

@@ -20,12 +20,12 @@ import (
 	"github.com/millrace/millrace/internal/loopback"
 )
 
-// waitTimeout bounds every wait for one event; nothing waits that long unless
-// something is broken.
+// waitTimeout bounds every wait for one event; a wait takes that long only if something
+// is broken.
 const waitTimeout = 30 * time.Second
 
-// Caddyfile fragments for startEdge. defaultCaddyfile is what a test uses that
-// has no wish of its own: namespace "paint.", plain HTTP and HTTPS on loopback.
+// Caddyfile fragments for startEdge. Tests without special needs use defaultCaddyfile: the
+// namespace "paint.", plain HTTP and HTTPS on loopback.
 const (
 	globalOptions = `
 	admin localhost:{{.Admin}}
@@ -69,8 +69,7 @@ https://localhost:{{.HTTPS}} {
 )
 
 // edge is one running millrace process. Its methods fail the test t instead of
-// returning errors. They may be called from the goroutine of t only, output
-// excepted.
+// returning errors. All except output may be called only from the goroutine of t.
 type edge struct {
 	HTTP, HTTPS, Admin int    // loopback ports
 	Dir                string // the process's home, data and configuration
@@ -83,20 +82,20 @@ type edge struct {
 	env     []string
 	program string // that is run
 	file    string // the Caddyfile
-	foreign string // races that the detector passes over, one a line
+	foreign string // suppressions of the race detector, one a line
 	*process
 }
 
-// process is what an edge shares with those that [edge.with] makes of it.
+// process is what an edge shares with its copies by [edge.with].
 type process struct {
 	cmd    *exec.Cmd
 	out    capture.Output
 	exited chan struct{} // closed after err is set
 	err    error
-	wanted bool // the test has asked for the end
+	wanted bool // the test has requested the end
 }
 
-// with returns the edge for a subtest, which then fails alone.
+// with returns the edge for a subtest: failures are then those of the subtest.
 func (e *edge) with(t *testing.T) *edge {
 	sub := *e
 	sub.t = t
@@ -115,20 +114,20 @@ func inDir(dir string) option {
 	return func(e *edge) { e.Dir = dir }
 }
 
-// foreignRace passes over data races that have this function, which is not ours, on
-// one of their stacks. All others fail the test.
+// foreignRace ignores data races with this function, which is not ours, on one of their
+// stacks. All others fail the test.
 func foreignRace(function string) option {
 	return func(e *edge) { e.foreign += "race:" + function + "\n" }
 }
 
-// caddyRace is one of Caddy 2.11: its TLS app copies itself to tell of a certificate, while
-// it starts.
+// caddyRace is a data race of Caddy 2.11: while its TLS app starts, it copies itself to
+// emit an event about a certificate.
 var caddyRace = foreignRace("caddytls.(*TLS).CaddyModule")
 
-// startEdge runs the binary with a Caddyfile, which is a text/template over
-// the exported fields of edge, and returns when GET /ping answers on the sites
-// of localhost that the Caddyfile has, and the admin API if it has the usual
-// options. The edge stops when the test ends.
+// startEdge runs the binary with a Caddyfile, which is a text/template over the exported
+// fields of edge. It returns when GET /ping answers on the Caddyfile's sites of
+// localhost and, if the Caddyfile has the usual options, on the admin API. The edge stops
+// when the test ends.
 func startEdge(t *testing.T, caddyfile string, opts ...option) *edge {
 	t.Helper()
 	if err := watchSources(); err != nil {
@@ -153,13 +152,13 @@ func startEdge(t *testing.T, caddyfile string, opts ...option) *edge {
 	for _, kept := range []string{"PATH", "TMPDIR"} {
 		e.env = append(e.env, kept+"="+os.Getenv(kept))
 	}
-	const races = "races" // where it runs: a path of its own may have a comma, which ends an option
+	const races = "races" // relative: the folder's path may contain a comma, which ends an option
 	if err := os.WriteFile(filepath.Join(e.Dir, races), []byte(e.foreign), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	e.env = append(e.env,
 		"HOME="+e.Dir, "XDG_DATA_HOME="+e.Dir+"/data", "XDG_CONFIG_HOME="+e.Dir+"/config",
-		"GORACE=halt_on_error=0 exitcode=66 atexit_sleep_ms=50 suppressions="+races) // it would sleep a second
+		"GORACE=halt_on_error=0 exitcode=66 atexit_sleep_ms=50 suppressions="+races) // by default it sleeps a second
 	e.file = filepath.Join(e.Dir, "Caddyfile")
 	e.write(caddyfile)
 
@@ -176,19 +175,19 @@ func startEdge(t *testing.T, caddyfile string, opts ...option) *edge {
 	if strings.Contains(caddyfile, "http://localhost:{{.HTTP}}") {
 		e.awaitPing(e.httpURL("/ping"))
 	}
-	if strings.Contains(caddyfile, "admin localhost:{{.Admin}}") && strings.Contains(caddyfile, "pubsub {") { // which may start after the sites
+	if strings.Contains(caddyfile, "admin localhost:{{.Admin}}") && strings.Contains(caddyfile, "pubsub {") { // the admin API may start after the sites
 		e.poll("the admin API", func() bool {
 			answer, err := e.try(call{Method: "GET", URL: e.adminURL("/pubsub/connections")})
 			return err == nil && answer.Status != http.StatusServiceUnavailable
 		})
 	}
-	if strings.Contains(caddyfile, "https://localhost:{{.HTTPS}}") { // its certificate comes a little later
+	if strings.Contains(caddyfile, "https://localhost:{{.HTTPS}}") { // its certificate is issued a little later
 		e.awaitPing(e.httpsURL("/ping"))
 	}
 	return e
 }
 
-// output returns all that the process has written so far, stdout and stderr.
+// output returns everything that the process has written so far, stdout and stderr.
 func (e *edge) output() string { return e.out.String() }
 
 // reload makes the edge run another Caddyfile, on the same ports.
@@ -256,8 +255,7 @@ func (e *edge) kill() {
 
 func (e *edge) adminAddress() string { return fmt.Sprintf("localhost:%d", e.Admin) }
 
-// cleanup stops an edge that its test has not stopped, and reports crashes and
-// data races of any.
+// cleanup stops an edge that its test has not stopped, and reports crashes and data races.
 func (e *edge) cleanup() {
 	select {
 	case <-e.exited:
@@ -275,9 +273,8 @@ func (e *edge) cleanup() {
 	}
 }
 
-// awaitExit waits for the end of the process. One that does not end is asked
-// for its goroutines, which it writes to its log, and is killed if it does not
-// end of that either.
+// awaitExit waits for the end of the process. If it does not end, SIGABRT makes it write
+// its goroutines to its log and end; if that fails, too, it is killed.
 func (e *edge) awaitExit(signal string) {
 	e.t.Helper()
 	select {
@@ -328,8 +325,8 @@ func (e *edge) awaitPing(url string) {
 	})
 }
 
-// poll calls ready until it is true; for what sends no event of its own. It
-// fails the test when the process ends or waitTimeout has passed.
+// poll calls ready until it returns true; it is for what sends no event. It fails the test
+// when the process ends or waitTimeout has passed.
 func (e *edge) poll(what string, ready func() bool) {
 	e.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), waitTimeout)

@@ -24,8 +24,8 @@ type firefoxContext struct {
 	tabs []string // ids of browsing contexts
 }
 
-// event keeps what a page has written to the console, and what it has not caught. Of
-// the browser's own complaints only some have a page.
+// event keeps what a page has written to the console, and its uncaught errors. Only some
+// of the browser's own complaints belong to a page.
 func (f *firefox) event(method string, params json.RawMessage) {
 	var entry struct {
 		Type, Level, Text string
@@ -53,8 +53,8 @@ func (f *firefox) event(method string, params json.RawMessage) {
 	f.complaints[entry.Source.Context] = append(f.complaints[entry.Source.Context], text)
 }
 
-// What a page has not caught has the type of what the browser itself says of a page,
-// as that a connection failed.
+// uncaught matches uncaught errors, which have the same type as the browser's own messages
+// about a page, such as that a connection failed.
 var uncaught = regexp.MustCompile(`^(uncaught |\w*(Error|Exception)\b)`)
 
 func (f *firefox) do(command object) (any, error) {

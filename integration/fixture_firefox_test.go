@@ -21,16 +21,16 @@ import (
 
 // firefoxPrefs are what the remote agent of Firefox does not set by itself.
 var firefoxPrefs = object{
-	"network.proxy.type":                         0,     // all is on loopback
-	"browser.chrome.site_icons":                  false, // pages that name no icon would be complained of
+	"network.proxy.type":                         0,     // everything is on loopback
+	"browser.chrome.site_icons":                  false, // otherwise it complains of pages without an icon
 	"dom.min_background_timeout_value":           4,     // ms; a tab behind another is not slower
 	"dom.timeout.enable_budget_timer_throttling": false,
 	"network.captive-portal-service.enabled":     false,
 	"network.connectivity-service.enabled":       false,
 	"services.settings.server":                   "data:,#remote-settings-dummy/v1",
-	// Else a host whose WebSockets failed is asked again after up to a minute.
+	// Otherwise a host whose WebSockets failed is tried again only after up to a minute.
 	"network.websocket.delay-failed-reconnects": false,
-	// Else there is no HTTP/3 with an authority that a policy has installed.
+	// Otherwise there is no HTTP/3 with an authority that a policy has installed.
 	"network.http.http3.disable_when_third_party_roots_found": false,
 }
 

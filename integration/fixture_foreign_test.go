@@ -15,12 +15,12 @@ import (
 	"time"
 )
 
-// A foreignKind is a client that is not ours, under clients.
+// A foreignKind is a third-party client in the folder clients.
 type foreignKind struct {
 	name    string
 	command []string
 	needs   string   // present when scripts/install-test-deps.sh has run
-	env     []string // beside the test's own
+	env     []string // in addition to that of the test
 }
 
 var foreignKinds = []foreignKind{
@@ -28,8 +28,7 @@ var foreignKinds = []foreignKind{
 	{"python websockets", []string{"clients/.venv/bin/python", "clients/python_client.py"}, "clients/.venv/bin/python", nil},
 }
 
-// foreign is a running client. clients/node_client.mjs lists the commands that
-// it takes and the events that it reports.
+// foreign is a running client. clients/node_client.mjs lists its commands and events.
 type foreign struct {
 	t      *testing.T
 	kind   foreignKind
@@ -70,7 +69,7 @@ func (k foreignKind) start(t *testing.T) *foreign {
 			}
 		})
 		defer kill.Stop()
-		for range f.events { // until the reader is done with the pipe, as Wait asks
+		for range f.events { // until the reader is done with the pipe, as Wait requires
 		}
 		if err := cmd.Wait(); err != nil {
 			t.Errorf("%s: %v", k.name, err)
@@ -90,7 +89,7 @@ func (f *foreign) readEvents(stdout io.Reader, stop <-chan struct{}) {
 		}
 		select {
 		case f.events <- event:
-		case <-stop: // nobody reads any more: drain the pipe
+		case <-stop: // there is no reader any longer: drain the pipe
 		}
 	}
 }

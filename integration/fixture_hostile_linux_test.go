@@ -20,40 +20,38 @@ import (
 	"github.com/millrace/millrace/wire"
 )
 
-// The hostile tests run WebTransport clients that abuse the edge in one way each,
-// beside clients that keep the rules and must not notice. They look at what the
-// edge's memory holds while the abuse goes on, against a bound made of the limits
-// that are to hold it.
+// The hostile tests run WebTransport clients that abuse the edge in one way each, beside
+// well-behaved clients that must not notice. They compare the memory of the edge during
+// the abuse with a bound that is computed from the limits against it.
 
 // What a connection may cost the edge, in KiB.
 const (
 	// connectionCost is what quic-go, HTTP/3 and the goroutines of a connection
 	// with one session take; about 120 as measured, and 180 with the race detector.
 	connectionCost = 256
-	// connectionWindow is how much a client may send that nobody reads yet
+	// connectionWindow is how much a client may send before anybody reads it
 	// (caddymodule/takeover).
 	connectionWindow = 128
 	// sessionCost is a further session on a connection; about 20 as measured.
 	sessionCost = 40
-	// keptCost is what the runtime keeps of a session that is gone, for the next ones:
-	// a little of each goroutine.
+	// keptCost is what the runtime keeps of an ended session for the next ones: a little
+	// of each goroutine.
 	keptCost = 6
-	// edgeNoise is what the edge's memory varies by on its own.
+	// edgeNoise is how much the edge's memory varies by itself.
 	edgeNoise = 2 << 10
 )
 
-// calm are clients that keep the rules: one publishes numbered messages, one gets
-// them over WebSocket and one over WebTransport.
+// calm are well-behaved clients: one publishes numbered messages, one receives them over
+// WebSocket and one over WebTransport.
 type calm struct {
 	e    *edge
 	quit func()
 	done chan struct{} // closed when all three have ended
 	errs [3]error      // read after that
-	sent int           // likewise
+	sent int           // read after that, too
 }
 
-// startCalm opens the clients. They go on until their check, or the end of the
-// test.
+// startCalm opens the clients. They run until their check, or the end of the test.
 func (e *edge) startCalm() *calm {
 	e.t.Helper()
 	request := tokenRequest(allowAll("calm"))
@@ -139,7 +137,7 @@ func (c *calm) check() {
 
 var heapNumber = regexp.MustCompile(`(?m)^# (HeapAlloc|TotalAlloc|Stack) = (\d+)`)
 
-// memory is what the edge's memory holds, in KiB.
+// memory is the content of the edge's memory, in KiB.
 type memory struct {
 	live  int // reachable from somewhere, stacks included
 	total int // allocated since the start, freed or not
@@ -166,8 +164,7 @@ func (e *edge) memory() memory {
 	return memory{got["HeapAlloc"] + got["Stack"], got["TotalAlloc"]}
 }
 
-// checkGrowth requires that the edge's memory holds at most so many KiB more than
-// before, now.
+// checkGrowth requires that the edge's memory now holds at most bound KiB more than before.
 func (e *edge) checkGrowth(before memory, bound int, what string) {
 	e.t.Helper()
 	grown := e.memory().live - before.live
@@ -177,8 +174,7 @@ func (e *edge) checkGrowth(before memory, bound int, what string) {
 	}
 }
 
-// checkRelease requires that the edge lets go of what it held for so many sessions
-// that are gone.
+// checkRelease requires that the edge releases the memory of sessions that have ended.
 func (e *edge) checkRelease(before memory, sessions int) {
 	e.t.Helper()
 	grown, bound := 0, edgeNoise+sessions*keptCost
@@ -222,8 +218,8 @@ func (e *edge) socketAt(address string) *net.UDPConn {
 	return socket
 }
 
-// severalSessions are the settings of a client that may have more than one session
-// on a connection.
+// severalSessions are the settings of a client that may open more than one session on a
+// connection.
 var severalSessions = &webtransport.Config{
 	MaxIncomingStreams: 1, MaxIncomingUniStreams: 16, MaxIncomingData: 1 << 20,
 }
@@ -240,7 +236,7 @@ func (e *edge) sessionsOn(conn *quic.Conn) *webtransport.ClientConn {
 	return client
 }
 
-// mustSession is openSession for one that is accepted.
+// mustSession is openSession for a session that must be accepted.
 func (e *edge) mustSession(conn *quic.Conn, h handshake) *webtransport.Session {
 	e.t.Helper()
 	session, refused := e.openSession(conn, h)
@@ -284,8 +280,8 @@ func expectQUICEnd(t *testing.T, conn *quic.Conn) {
 	}
 }
 
-// expectUnauthorized requires that the edge ends the session of a client that has
-// opened its stream and not authenticated, and the connection with it.
+// expectUnauthorized requires that the edge ends the session of a client that has opened
+// its stream but not authenticated, and the connection with it.
 func (s *socket) expectUnauthorized() {
 	s.t.Helper()
 	s.expectText("ERR:unauthorized")
@@ -293,7 +289,7 @@ func (s *socket) expectUnauthorized() {
 	expectQUICEnd(s.t, s.wt().quic)
 }
 
-// connections are the edge's open ones.
+// connections returns the open connections of the edge.
 func (e *edge) connections() []openConnection {
 	e.t.Helper()
 	var got struct{ Connections []openConnection }
@@ -301,14 +297,14 @@ func (e *edge) connections() []openConnection {
 	return got.Connections
 }
 
-// openConnection is what the edge tells an operator of a connection.
+// openConnection is what an operator sees of a connection.
 type openConnection struct {
 	TokenID     string `json:"token_id"`
 	QueuedBytes int    `json:"queued_bytes"`
 	Dropped     int    `json:"dropped"`
 }
 
-// tokenCount is how many access tokens the edge knows.
+// tokenCount returns how many access tokens the edge knows.
 func (e *edge) tokenCount() int {
 	e.t.Helper()
 	a := e.do(call{Method: "GET", URL: e.adminURL("/pubsub/tokens?limit=1000")})

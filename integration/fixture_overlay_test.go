@@ -11,7 +11,7 @@ import (
 	"github.com/millrace/millrace/internal/natstest"
 )
 
-// natsServer is the path of the program that overlays run, built at first use.
+// natsServer returns the path of nats-server, which is built at first use.
 func natsServer(t *testing.T) string {
 	t.Helper()
 	natsBuild.Do(func() { natsProgram = natstest.Build(t, built) })
@@ -23,7 +23,7 @@ var (
 	natsProgram string
 )
 
-// startNATS runs a cluster of NATS servers until the test ends. more goes into the
+// startNATS runs a cluster of NATS servers until the test ends. more are lines for the
 // block of the cluster.
 func startNATS(t *testing.T, n int, more ...string) []*natstest.Node {
 	t.Helper()
@@ -32,8 +32,8 @@ func startNATS(t *testing.T, n int, more ...string) []*natstest.Node {
 
 var overlays atomic.Int64
 
-// joining returns, for each node, the option of an edge that connects to it; all
-// are edges of one overlay, with one token store.
+// joining returns, for each node, the option of an edge that connects to it; these edges
+// are one overlay, with one token store.
 func joining(nodes []*natstest.Node, more string) (list []option) {
 	n := overlays.Add(1)
 	for _, node := range nodes {
@@ -63,8 +63,8 @@ type far struct {
 
 const fenceTenant = "paint.fence"
 
-// connect opens the sessions by which the stage knows what has come over: not
-// before a case needs them, as they count where it counts sessions.
+// connect opens the sessions by which the stage knows which messages have arrived. It is
+// called only when a case needs them, since they count as sessions.
 func (f *far) connect(c *stage) {
 	c.t.Helper()
 	token := c.issue(allowAll("fence")).Token
@@ -79,12 +79,12 @@ func (f *far) connect(c *stage) {
 	f.here, f.there = open(c.edge), open(f.edge)
 	f.here.subscribe(fenceTenant, "to.here")
 	f.there.subscribe(fenceTenant, "to.there")
-	f.pass(c.t, f.here, f.there, "to.there") // until each has heard of the other's
+	f.pass(c.t, f.here, f.there, "to.there") // until each edge knows the other's subscription
 	f.pass(c.t, f.there, f.here, "to.here")
 }
 
-// pass returns when a message has gone from one edge to the other: so has all
-// that was sent before it, subscriptions too.
+// pass returns when a message has arrived from one edge at the other: then so has
+// everything that was sent before it, including subscriptions.
 func (f *far) pass(t *testing.T, from, to *socket, channel string) {
 	t.Helper()
 	f.fences++
@@ -107,7 +107,7 @@ func (f *far) pass(t *testing.T, from, to *socket, channel string) {
 				t.Fatalf("no message came over the overlay: %v", err)
 			}
 			return
-		case <-time.After(100 * time.Millisecond): // the first ones may find nobody
+		case <-time.After(100 * time.Millisecond): // the first messages may find no subscriber
 		}
 	}
 }

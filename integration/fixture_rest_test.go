@@ -40,8 +40,8 @@ func (e *edge) httpsURL(path string) string {
 	return fmt.Sprintf("https://localhost:%d%s", e.HTTPS, path)
 }
 
-// rest sends one request to the plain HTTP site. A body that is a string or
-// bytes goes as it is, nil means none, anything else is encoded as JSON.
+// rest sends one request to the plain HTTP site. A string or bytes as the body are sent
+// unchanged, nil means no body, anything else is encoded as JSON.
 func (e *edge) rest(method, path, token string, body any) answer {
 	e.t.Helper()
 	return e.do(call{Method: method, URL: path, Token: token, Body: e.encode(body)})
@@ -111,12 +111,12 @@ func (e *edge) try(c call) (answer, error) {
 	return answer{Status: res.StatusCode, Header: res.Header, Body: read}, err
 }
 
-// rootFile has the certificate of the edge's internal certificate authority.
+// rootFile is the file with the certificate of the edge's internal certificate authority.
 func (e *edge) rootFile() string {
 	return filepath.Join(e.Dir, "data/caddy/pki/authorities/local/root.crt")
 }
 
-// tlsConfig trusts the edge's internal certificate authority, and nothing else.
+// tlsConfig trusts only the edge's internal certificate authority.
 func (e *edge) tlsConfig() (*tls.Config, error) {
 	root, err := os.ReadFile(e.rootFile())
 	if err != nil {
@@ -129,8 +129,8 @@ func (e *edge) tlsConfig() (*tls.Config, error) {
 	return &tls.Config{RootCAs: pool}, nil
 }
 
-// dialLoopback connects to 127.0.0.1 whatever the name: the sites are called
-// localhost, and listen there only.
+// dialLoopback connects to 127.0.0.1 whatever the name: the sites are named localhost, and
+// listen only there.
 func dialLoopback(ctx context.Context, network, address string) (net.Conn, error) {
 	_, port, err := net.SplitHostPort(address)
 	if err != nil {
@@ -196,8 +196,8 @@ func allowAll(tenants ...string) object {
 	return object{"tenant_ids": tenants, "allow_channels_pub": []string{"#"}, "allow_channels_sub": []string{"#"}}
 }
 
-// tokenRequest is the body of a get-token call for a token that lives an hour.
-// Tests change it into the request that they need.
+// tokenRequest is the body of a get-token call for a token that is valid for an hour.
+// Tests change it as they need.
 func tokenRequest(grants ...object) object {
 	return object{
 		"created_by": "integration",
@@ -279,7 +279,7 @@ func checkSilent(t *testing.T, p problem, values ...string) {
 	}
 }
 
-// wholeSeconds returns a time as the edge answers it.
+// wholeSeconds returns a time in the form in which the edge answers it.
 func wholeSeconds(t *testing.T, rfc3339 string) string {
 	t.Helper()
 	parsed, err := time.Parse(time.RFC3339, rfc3339)

@@ -7,11 +7,11 @@ import (
 	"time"
 )
 
-// soaking says that this is a run of `make soak`, which has hours: everything
-// else tries what needs many rounds, large loads or long waits in a short form.
+// soaking says that this is a run of `make soak`, which has hours: other runs use a short
+// form of what needs many rounds, large loads or long waits.
 var soaking = os.Getenv("MILLRACE_SOAK") != ""
 
-// atLength is how often or how much: short, or in a soak at length.
+// atLength returns soak in a soak, and else short.
 func atLength[T any](short, soak T) T {
 	if soaking {
 		return soak
@@ -19,12 +19,12 @@ func atLength[T any](short, soak T) T {
 	return short
 }
 
-// promptly is how soon what docs/protocol.md promises within a second must be there.
-// Only a soak takes the promise at its word, as it has the machine for itself: what
-// never happens shows on a busy one, too.
+// promptly is the time limit for what docs/protocol.md promises within a second. Only a
+// soak has the machine for itself and applies that second: on a busy machine a longer
+// limit still shows what never happens.
 var promptly = atLength(10*time.Second, time.Second)
 
-// soakFor is how long a test goes on; MILLRACE_SOAK_TIME, such as 10m, wins.
+// soakFor returns how long a test runs; MILLRACE_SOAK_TIME, such as 10m, overrides it.
 func soakFor(t *testing.T, short, soak time.Duration) time.Duration {
 	t.Helper()
 	text := os.Getenv("MILLRACE_SOAK_TIME")
@@ -38,7 +38,7 @@ func soakFor(t *testing.T, short, soak time.Duration) time.Duration {
 	return d
 }
 
-// soakCount is how much a test does; MILLRACE_SOAK_COUNT wins.
+// soakCount returns how much a test does; MILLRACE_SOAK_COUNT overrides it.
 func soakCount(t *testing.T, short, soak int) int {
 	t.Helper()
 	text := os.Getenv("MILLRACE_SOAK_COUNT")

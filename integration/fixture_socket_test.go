@@ -15,16 +15,16 @@ import (
 	"github.com/millrace/millrace/wire"
 )
 
-// The kinds of messages. A WebSocket says the kind of each; over WebTransport
-// it shows in the first byte.
+// The kinds of messages. A WebSocket names the kind of each message; over WebTransport the
+// first byte shows it.
 const (
 	asText  = websocket.TextMessage
 	asFrame = websocket.BinaryMessage
 )
 
-// socket is an open session, over whichever transport. Its methods fail the
-// test instead of returning errors and may be called from the test's goroutine
-// only; those of its link may be called from another one.
+// socket is an open session over either transport. Its methods fail the test instead of
+// returning errors, and may be called only from the test's goroutine; those of its link
+// may be called from another one.
 type socket struct {
 	t *testing.T
 	link
@@ -40,9 +40,9 @@ type link interface {
 	// read returns the next message. The error is a *closed when the edge has
 	// closed the session.
 	read() (kind int, message []byte, err error)
-	// leave begins the end of the session as a well-behaved client does.
+	// leave starts to end the session as a well-behaved client does.
 	leave() error
-	// cut ends the connection, and says nothing to the session.
+	// cut ends the connection without closing the session.
 	cut() error
 }
 
@@ -54,7 +54,7 @@ type closed struct {
 
 func (c *closed) Error() string { return fmt.Sprintf("closed with %d %q", c.code, c.reason) }
 
-// errWaitTimeout is what a link's read returns when nothing has come for so long.
+// errWaitTimeout is the error of a link's read when nothing has arrived within waitTimeout.
 var errWaitTimeout = fmt.Errorf("no message in %v: %w", waitTimeout, os.ErrDeadlineExceeded)
 
 // handshake is one attempt to open a session.
@@ -65,7 +65,7 @@ type handshake struct {
 	Header    http.Header // anything else
 }
 
-// header is what the handshake sends beside the subprotocols.
+// header returns the header of the handshake without the subprotocols.
 func (h handshake) header() http.Header {
 	header := h.Header.Clone()
 	if header == nil {
@@ -142,9 +142,9 @@ func (s *socket) expectText(want string) {
 // last line.
 var stalls atomic.Int32
 
-// stalled says that a session has ended with the code of this line, and without the
-// line: the edge waits for a moment until the client has read it, and a machine that
-// is busy may not let the client run in that moment. It happens to few of hundreds.
+// stalled reports that a session has ended with the code of this line, but without the
+// line: the edge waits for a moment until the client has read it, and a busy machine may
+// not let the client run in that moment. This happens to few of hundreds.
 func (s *socket) stalled(err error, line string) bool {
 	_, over := s.link.(*webTransport)
 	end := new(closed)
@@ -198,10 +198,10 @@ func (s *socket) expectClose(code wire.CloseCode) {
 	}
 }
 
-// fence requires that nothing is on its way to this socket. A publisher first
-// fences its own connection, so that its messages are accepted; an OK keeps
-// its place among deliveries, so what was accepted stands before the
-// subscriber's. (PONG would not do: it overtakes deliveries.)
+// fence requires that nothing is on its way to this socket. A publisher first fences its
+// own connection, so that its messages are accepted; an OK keeps its place among
+// deliveries, so what was accepted arrives before the subscriber's OK. (PONG would not
+// do: it overtakes deliveries.)
 func (s *socket) fence() {
 	s.t.Helper()
 	s.fences++

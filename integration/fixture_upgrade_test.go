@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// upgrade is a handshake byte by byte, for what no WebSocket library sends.
-// The zero value is a good one without a token.
+// upgrade is a handshake byte by byte, for what no WebSocket library sends. The zero value
+// is a valid one without a token.
 type upgrade struct {
 	Method  string   // empty: GET
 	Path    string   // empty: /ws
@@ -61,8 +61,8 @@ func (e *edge) upgrade(u upgrade) answer {
 	return a
 }
 
-// connect is upgrade for who goes on with the connection: reader holds what the
-// edge sent after its answer. It is closed when the test ends.
+// connect is upgrade for callers that continue with the connection: reader holds what the
+// edge sent after its answer. The connection is closed when the test ends.
 func (e *edge) connect(u upgrade) (a answer, conn net.Conn, reader *bufio.Reader) {
 	e.t.Helper()
 	must := func(err error) {

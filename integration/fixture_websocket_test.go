@@ -34,7 +34,7 @@ func (e *edge) mustOpen(h handshake) *socket {
 	return s
 }
 
-// open is tryOpen on an edge that is there.
+// open is tryOpen on an edge that must answer.
 func (e *edge) open(h handshake) (*socket, answer) {
 	e.t.Helper()
 	s, a, err := e.tryOpen(h)
@@ -44,9 +44,9 @@ func (e *edge) open(h handshake) (*socket, answer) {
 	return s, a
 }
 
-// tryOpen opens a WebSocket, on the plain HTTP site unless h has a URL. A
-// refusal comes back as the answer; the error says that none came. The socket
-// is closed when the test ends.
+// tryOpen opens a WebSocket, on the plain HTTP site unless h has a URL. It returns a
+// refusal as the answer, and an error if there was no answer. The socket is closed when
+// the test ends.
 func (e *edge) tryOpen(h handshake) (*socket, answer, error) {
 	e.t.Helper()
 	if h.URL == "" {

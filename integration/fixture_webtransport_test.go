@@ -52,7 +52,7 @@ func (e *edge) mustOpenWebTransport(h handshake) *socket {
 	return s
 }
 
-// openWebTransport is tryWebTransport on an edge that is there.
+// openWebTransport is tryWebTransport on an edge that must answer.
 func (e *edge) openWebTransport(h handshake) (*socket, answer) {
 	e.t.Helper()
 	s, a, err := e.tryWebTransport(h)
@@ -62,9 +62,9 @@ func (e *edge) openWebTransport(h handshake) (*socket, answer) {
 	return s, a
 }
 
-// tryWebTransport opens a session and its bidirectional stream. A refusal comes
-// back as the answer; the error says that none came. The connection is closed
-// when the test ends.
+// tryWebTransport opens a session and its bidirectional stream. It returns a refusal as
+// the answer, and an error if there was no answer. The connection is closed when the test
+// ends.
 func (e *edge) tryWebTransport(h handshake) (*socket, answer, error) {
 	e.t.Helper()
 	conn, err := e.tryQUIC(nil)
@@ -79,8 +79,8 @@ func (e *edge) tryWebTransport(h handshake) (*socket, answer, error) {
 	return e.onSession(conn, session), a, nil
 }
 
-// onSession opens the bidirectional stream of a session on conn. Where the
-// session has ended before that, it is the first read that says so.
+// onSession opens the bidirectional stream of a session on conn. If the session has ended
+// before that, the first read returns the error.
 func (e *edge) onSession(conn *quic.Conn, session *webtransport.Session) *socket {
 	e.t.Helper()
 	w := &webTransport{quic: conn, session: session, messages: make(chan received, 64), quit: make(chan struct{})}
@@ -103,7 +103,7 @@ func (e *edge) onSession(conn *quic.Conn, session *webtransport.Session) *socket
 	return &socket{t: e.t, link: w}
 }
 
-// openStream is tryStream on a session that goes on.
+// openStream is tryStream on a session that must be open.
 func (e *edge) openStream(session *webtransport.Session) *webtransport.Stream {
 	e.t.Helper()
 	stream, err := tryStream(session)
@@ -113,8 +113,8 @@ func (e *edge) openStream(session *webtransport.Session) *webtransport.Stream {
 	return stream
 }
 
-// tryStream opens a bidirectional stream that the edge hears of at once, and not
-// with its first message.
+// tryStream opens a bidirectional stream and announces it to the edge at once, not with
+// its first message.
 func tryStream(session *webtransport.Session) (*webtransport.Stream, error) {
 	stream, err := session.OpenStream()
 	if err != nil {
@@ -128,7 +128,7 @@ func tryStream(session *webtransport.Session) (*webtransport.Stream, error) {
 	return stream, err
 }
 
-// openSession is trySession on a connection that lives.
+// openSession is trySession on a connection that must be open.
 func (e *edge) openSession(conn *quic.Conn, h handshake) (*webtransport.Session, answer) {
 	e.t.Helper()
 	session, a, err := e.trySession(conn, h)
@@ -138,8 +138,8 @@ func (e *edge) openSession(conn *quic.Conn, h handshake) (*webtransport.Session,
 	return session, a
 }
 
-// trySession opens the only WebTransport session of conn. A refusal comes back
-// as the answer; the error says that none came.
+// trySession opens the only WebTransport session of conn. It returns a refusal as the
+// answer, and an error if there was no answer.
 func (e *edge) trySession(conn *quic.Conn, h handshake) (*webtransport.Session, answer, error) {
 	e.t.Helper()
 	if h.URL == "" {
@@ -180,7 +180,7 @@ func dialSession(client *webtransport.ClientConn, h handshake) (*webtransport.Se
 	return session, a, nil
 }
 
-// dialQUIC is tryQUIC to an edge that is there.
+// dialQUIC is tryQUIC to an edge that must answer.
 func (e *edge) dialQUIC(change func(*quic.Config)) *quic.Conn {
 	e.t.Helper()
 	conn, err := e.tryQUIC(change)
@@ -224,13 +224,13 @@ func (e *edge) quicTLS() *tls.Config {
 	return config
 }
 
-// closeQUIC closes a connection whose sessions the edge has not heard of.
+// closeQUIC closes a connection without closing its sessions first.
 func closeQUIC(conn *quic.Conn) {
 	_ = conn.CloseWithError(quic.ApplicationErrorCode(http3.ErrCodeNoError), "") // always nil
 }
 
-// pump reads the stream without delay, as browsers do: when the edge closes the
-// session, what has arrived on the stream and was not read is lost.
+// pump reads the stream without delay, as browsers do: when the edge closes the session,
+// unread data on the stream is lost.
 func (w *webTransport) pump() {
 	reader := bufio.NewReader(w.stream)
 	for {
@@ -260,7 +260,7 @@ func readMessage(r io.Reader) ([]byte, error) {
 	return message, nil
 }
 
-// write sends a message. Its first byte says what it is: the kind must agree.
+// write sends a message. Its first byte must agree with the kind.
 func (w *webTransport) write(kind int, message []byte) error {
 	if wire.IsFrame(message) != (kind == asFrame) {
 		return fmt.Errorf("over WebTransport a message that starts with %.1q is not of kind %d", message, kind)
@@ -268,7 +268,7 @@ func (w *webTransport) write(kind int, message []byte) error {
 	return w.writeBytes(wire.AppendMessage(nil, message))
 }
 
-// writeBytes writes to the stream as it is.
+// writeBytes writes bytes to the stream unchanged.
 func (w *webTransport) writeBytes(b []byte) error {
 	if w.stream == nil {
 		return sessionEnd(w.session)
@@ -286,7 +286,7 @@ func (w *webTransport) read() (kind int, message []byte, err error) {
 	select {
 	case got := <-w.messages:
 		if got.err != nil {
-			w.messages <- got // for who reads again
+			w.messages <- got // for the next read
 			return 0, nil, w.ended(got.err)
 		}
 		if wire.IsFrame(got.message) {
@@ -298,7 +298,7 @@ func (w *webTransport) read() (kind int, message []byte, err error) {
 	}
 }
 
-// ended says how the session ended after reading its stream failed with err.
+// ended returns how the session ended after reading its stream failed with err.
 func (w *webTransport) ended(err error) error {
 	// The streams end first, each in its own way.
 	select {
@@ -313,7 +313,7 @@ func (w *webTransport) ended(err error) error {
 	return fmt.Errorf("%w (the session: %w, the connection: %v)", err, why, context.Cause(w.quic.Context()))
 }
 
-// sessionEnd says how a session ended that has.
+// sessionEnd returns how an ended session ended.
 func sessionEnd(session *webtransport.Session) error {
 	_, err := session.OpenStream()
 	var end *webtransport.SessionError

@@ -8,7 +8,8 @@ import (
 	"time"
 )
 
-// A client that guesses tokens is held up; who has a token is not, wherever from.
+// A client that guesses tokens is limited; a client with a token is not, whatever its
+// address.
 func TestHandshakeFailuresAreLimited(t *testing.T) {
 	t.Parallel()
 	e := startEdge(t, handshakeCaddyfile)
@@ -16,7 +17,7 @@ func TestHandshakeFailuresAreLimited(t *testing.T) {
 	guess := upgrade{Peer: "203.0.113.77", Header: []string{bearer("AT_x")}}
 	good := upgrade{TLS: true, Header: []string{bearer(token)}}
 
-	held, failures := heldUp(t, func() answer { return e.upgrade(guess) })
+	held, failures := guessUntilLimited(t, func() answer { return e.upgrade(guess) })
 	if failures < 20 {
 		t.Errorf("held up after %d failures, want 20 to be answered", failures)
 	}
@@ -29,14 +30,14 @@ func TestHandshakeFailuresAreLimited(t *testing.T) {
 		t.Errorf("another address got %d %s, want 101", got.Status, got.Body)
 	}
 	good.Peer = guess.Peer
-	heldUp(t, func() answer { return e.upgrade(guess) }) // a second may have passed
+	guessUntilLimited(t, func() answer { return e.upgrade(guess) }) // a second may have passed
 	if got := e.upgrade(good); got.Status != http.StatusSwitchingProtocols {
 		t.Fatalf("a valid token from where somebody guesses got %d %s, want 101", got.Status, got.Body)
 	}
 	e.poll("the address to be heard again", func() bool { return e.upgrade(guess).Status == http.StatusUnauthorized })
 }
 
-// Clients that go on to try a revoked token take nothing from those beside them.
+// Clients that keep trying a revoked token do not affect other clients.
 func TestHandshakeRetriesDisturbNobody(t *testing.T) {
 	t.Parallel()
 	e := startEdge(t, handshakeCaddyfile)
@@ -54,12 +55,12 @@ func TestHandshakeRetriesDisturbNobody(t *testing.T) {
 	}
 }
 
-// Guessing master tokens is held up likewise.
+// Guessing master tokens is limited in the same way.
 func TestMasterTokenFailuresAreLimited(t *testing.T) {
 	t.Parallel()
 	e := startEdge(t, defaultCaddyfile)
 	guess := "MT_" + strings.Repeat("0", 32) + "_" + strings.Repeat("0", 32)
-	held, failures := heldUp(t, func() answer { return e.rest("GET", "/v1/tokens", guess, nil) })
+	held, failures := guessUntilLimited(t, func() answer { return e.rest("GET", "/v1/tokens", guess, nil) })
 	held.problem(t, http.StatusTooManyRequests, "too_many_failures")
 	if failures < 20 || held.Header.Get("Retry-After") != "1" {
 		t.Errorf("held up after %d failures with Retry-After %q, want 20 to be answered, and 1", failures, held.Header.Get("Retry-After"))
@@ -69,10 +70,10 @@ func TestMasterTokenFailuresAreLimited(t *testing.T) {
 	}
 }
 
-// heldUp guesses until a guess is held up, which it returns, and says how many were
-// answered before. The guesses are made together: one after the other, a busy
-// machine makes too few in a second.
-func heldUp(t *testing.T, guess func() answer) (held answer, failures int) {
+// guessUntilLimited guesses until a guess is limited. It returns that answer, and how many
+// guesses were answered before. The guesses are concurrent: a busy machine makes too few
+// in a second if they are sequential.
+func guessUntilLimited(t *testing.T, guess func() answer) (held answer, failures int) {
 	t.Helper()
 	for deadline := time.Now().Add(waitTimeout); held.Status == 0; {
 		if time.Now().After(deadline) {

@@ -57,7 +57,7 @@ func TestHandshakeLimits(t *testing.T) {
 	})
 }
 
-// Nobody takes more than half of an edge, from whatever side one looks at it.
+// No token, tenant or address can take more than half of an edge.
 func TestConnectionShares(t *testing.T) {
 	t.Parallel()
 	for name, more := range map[string]string{
@@ -113,7 +113,7 @@ func TestConnectionShares(t *testing.T) {
 	}
 }
 
-// awaitConnections returns when the edge has so many connections.
+// awaitConnections returns when the edge has want connections.
 func awaitConnections(e *edge, want int) {
 	e.t.Helper()
 	e.poll(fmt.Sprintf("%d connections", want), func() bool {

@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// What a token's right says of the connection, and what may carry a token.
+// The limits of a token's right on connections, and the places where a handshake may have a
+// token.
 func TestHandshakeRights(t *testing.T) {
 	t.Parallel()
 	e := startEdge(t, handshakeCaddyfile)

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// handshakeCaddyfile is an edge in region EU behind a TCP proxy, which says the
-// clients' addresses, and an HTTP proxy at 192.0.2.1, which it trusts.
+// handshakeCaddyfile is an edge in region EU behind a TCP proxy, which names the clients'
+// addresses, and a trusted HTTP proxy at 192.0.2.1.
 var handshakeCaddyfile = "{" + globalOptions + behindProxies + "\tpubsub {\n\t\tregion EU" +
 	pubsubStore + defaultMaster + fastBandwidth + "\t}\n}\n" + sites
 
@@ -27,7 +27,7 @@ const behindProxies = `
 	}
 `
 
-// limited is a token for the tenant room whose right has these fields, too.
+// limited returns a token for the tenant room whose right also has these fields.
 func (e *edge) limited(right object) string {
 	e.t.Helper()
 	request := tokenRequest(allowAll("room"))
@@ -35,7 +35,7 @@ func (e *edge) limited(right object) string {
 	return e.issueAs(e.master, request).Token
 }
 
-// refusal is a row of a table of handshakes that get no 101.
+// refusal is a row of a table of refused handshakes.
 type refusal struct {
 	name    string
 	upgrade upgrade
@@ -206,7 +206,7 @@ func TestHandshakeAccepted(t *testing.T) {
 	}
 }
 
-// Whatever is wrong with a token, the answer is the same to the byte.
+// Whatever is wrong with a token, the answer is the same, byte for byte.
 func TestHandshakeUnauthorized(t *testing.T) {
 	t.Parallel()
 	e := startEdge(t, handshakeCaddyfile)
@@ -271,7 +271,7 @@ func equalValues(a, b []string) bool { return strings.Join(a, "\n") == strings.J
 // keyAnswer is base64(SHA-1(key + GUID)) for the key that upgrade sends.
 const keyAnswer = "Bz3qJYTGdOe8gUSpLosEdiLKDrk="
 
-// Handshakes that are almost right.
+// Unusual handshakes that are almost valid.
 func TestHandshakeOddities(t *testing.T) {
 	t.Parallel()
 	e := startEdge(t, defaultCaddyfile)
@@ -298,7 +298,7 @@ func TestHandshakeOddities(t *testing.T) {
 	}
 }
 
-// Trusting proxies with whatever X-Forwarded-For they pass on is worth a warning.
+// An edge warns if it trusts proxies that pass on any X-Forwarded-For.
 func TestForgeableAddressWarning(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -35,8 +35,8 @@ var leftCaddyfile = "{" + globalOptions + "\tpubsub {" + pubsubStore + defaultMa
 }
 `, leftPayload, leftQueue) + sites
 
-// Sessions that are opened and left: without a stream, or with a subscription from
-// which nobody reads.
+// Sessions are opened and abandoned: without a stream, or with a subscription that nobody
+// reads.
 func TestHostileSessionsLeftAlone(t *testing.T) {
 	t.Parallel()
 	e := startEdge(t, leftCaddyfile)
@@ -111,10 +111,10 @@ func TestHostileSessionsLeftAlone(t *testing.T) {
 	calm.check()
 }
 
-// deafWindow is what a deaf client's streams take before it stops reading.
+// deafWindow is how many bytes the streams of a client accept that does not read.
 const deafWindow = 32 << 10
 
-// deafQUIC opens a connection whose client takes little that it does not read.
+// deafQUIC opens a connection whose client accepts little without reading it.
 func (e *edge) deafQUIC() *quic.Conn {
 	e.t.Helper()
 	return e.quicFrom("127.0.0.2", func(c *quic.Config) {
@@ -123,8 +123,8 @@ func (e *edge) deafQUIC() *quic.Conn {
 	})
 }
 
-// subscribeDeaf subscribes on the main stream and with a U stream, and reads the
-// answers and nothing else.
+// subscribeDeaf subscribes on the main stream and with a U stream, and reads only the
+// answers.
 func (e *edge) subscribeDeaf(session *webtransport.Session, pattern string) {
 	e.t.Helper()
 	must := func(err error) {

@@ -79,7 +79,7 @@ func TestHostileFirstPackets(t *testing.T) {
 	e.checkRelease(before, seconds*handshakes)
 }
 
-// readRetries reads so many Retry packets.
+// readRetries reads Retry packets.
 func readRetries(socket *net.UDPConn, n int) error {
 	buffer := make([]byte, 1<<16)
 	for n > 0 {

@@ -20,14 +20,14 @@ const (
 	// quicStreams is how many streams of a kind a connection may have at the same
 	// time (caddymodule/takeover).
 	quicStreams = 100
-	// streamCost is what an open stream costs the edge that has no data, in KiB.
+	// streamCost is what an open stream without data costs the edge, in KiB.
 	streamCost = 8
 )
 
-// refusedStream is the code with which the edge resets streams that it does not want.
+// refusedStream is the code with which the edge resets streams that it refuses.
 const refusedStream = webtransport.StreamErrorCode(wire.ClosePolicy)
 
-// A client with a valid token that opens streams without end.
+// A client with a valid token opens streams without end.
 func TestHostileStreams(t *testing.T) {
 	t.Parallel()
 	e := startEdge(t, unthrottled)
@@ -111,7 +111,7 @@ func TestHostileStreams(t *testing.T) {
 	e.checkRelease(before, 3)
 }
 
-// manyTimes does something as often as manyStreams says, in several goroutines.
+// manyTimes calls f manyStreams times, in several goroutines.
 func manyTimes(f func() error) error {
 	const workers = 8
 	var working sync.WaitGroup
@@ -164,7 +164,7 @@ func sendAlone(session *webtransport.Session, line string) error {
 	return stream.Close()
 }
 
-// unwanted reports whether the edge has reset a stream because it does not want it.
+// unwanted reports whether err says that the edge has refused a stream.
 func unwanted(err error) bool {
 	var stream *webtransport.StreamError
 	return errors.As(err, &stream) && stream.Remote && stream.ErrorCode == refusedStream
@@ -182,7 +182,7 @@ func writeEndless(session *webtransport.Session, length int) error {
 	return err
 }
 
-// awaitReaders waits until the edge reads so many unidirectional streams.
+// awaitReaders waits until the edge reads n unidirectional streams.
 func (e *edge) awaitReaders(n int) {
 	e.t.Helper()
 	e.poll("readers of unidirectional streams", func() bool {
@@ -191,7 +191,7 @@ func (e *edge) awaitReaders(n int) {
 	})
 }
 
-// A client that opens streams without end before it has shown a token.
+// A client opens streams without end before it has shown a token.
 func TestHostileStreamsBeforeAuthentication(t *testing.T) {
 	t.Parallel()
 	e := startEdge(t, defaultCaddyfile)

@@ -315,7 +315,7 @@ func newSlowest(readers int) *slowest {
 	return s
 }
 
-// read notes that a reader has read so many more.
+// read notes that a reader has read more messages.
 func (s *slowest) read(reader, n int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -326,7 +326,7 @@ func (s *slowest) read(reader, n int) {
 	}
 }
 
-// await returns when every reader has read so many.
+// await returns when every reader has read at least this many.
 func (s *slowest) await(n int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -214,7 +214,7 @@ func TestRevocationOverEdges(t *testing.T) {
 // partition is how long an edge is cut off.
 var partition = atLength(10*time.Second, 30*time.Second)
 
-// An edge that is parted from the others goes on by itself, and comes back.
+// An edge that is partitioned from the others continues alone, and rejoins them.
 func TestPartedEdge(t *testing.T) {
 	t.Parallel()
 	o, proxy := startCutOff(t, "")

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// restCaddyfile has master tokens of several namespaces, and one that may not
-// be used from here.
+// restCaddyfile has master tokens of several namespaces, and one that must not be used from
+// this address.
 const restCaddyfile = "{" + globalOptions + "\tpubsub {" + pubsubStore + defaultMaster + fastBandwidth + `
 		master_token {env.MASTER_TWIN} {
 			name twin
@@ -210,7 +210,7 @@ func TestRestTrustedProxy(t *testing.T) {
 	}
 }
 
-// Without strict parsing the address is the client's to forge, and counts as unknown.
+// Without strict parsing a client can forge its address, which then counts as unknown.
 func TestRestForgedAddress(t *testing.T) {
 	t.Parallel()
 	m := newMasterToken()

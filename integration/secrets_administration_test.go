@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// administration makes, shows and ends tokens by both APIs.
+// administration creates, shows and revokes tokens by both APIs.
 func (w *watched) administration() {
 	w.t.Helper()
 	var made struct{ ID, Token string }
@@ -44,14 +44,14 @@ func (w *watched) administration() {
 	}
 }
 
-// ask calls the admin API. The answers of those calls that show a secret are
-// not searched, all others are.
+// ask calls the admin API. Answers that must show a secret are not searched, all others
+// are.
 func (w *watched) ask(method, path string, body any) answer {
 	w.t.Helper()
 	return w.do(call{Method: method, URL: w.adminURL(path), Body: w.encode(body)})
 }
 
-// replaceMasters puts another static master token in the place of all others.
+// replaceMasters replaces all static master tokens by another one.
 func (w *watched) replaceMasters() {
 	w.t.Helper()
 	text, err := os.ReadFile(w.file)

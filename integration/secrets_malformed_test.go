@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// tokensInTargets sends tokens where none belongs, in the URL or Host.
+// tokensInTargets sends tokens in the URL or Host, where none belongs.
 func (w *watched) tokensInTargets() {
 	w.t.Helper()
 	token := w.hide("access token in a URL", w.issue(allowAll("room")).Token)
@@ -99,7 +99,7 @@ func (w *watched) malformedRequests() {
 	}
 }
 
-// raw sends bytes and reads what comes back; zero is no HTTP answer.
+// raw sends bytes and returns the status of the answer; zero: it was not HTTP.
 func (w *watched) raw(what string, port int, secure bool, request string) (status int) {
 	w.t.Helper()
 	conn, err := net.Dial("tcp", fmt.Sprintf("127.0.0.1:%d", port))

@@ -16,14 +16,14 @@ import (
 	"github.com/millrace/millrace/wire"
 )
 
-// attempt is a token and how a handshake with it is answered.
+// attempt is a token and the answer to a handshake with it.
 type attempt struct {
 	token  string
 	status int // 200: it opens a session
 }
 
-// attempts are for every answer that a handshake gets. other is the protocol
-// that the handshakes do not use.
+// attempts returns an attempt for every answer to a handshake. other is the protocol that
+// the handshakes do not use.
 func (w *watched) attempts(other string) []attempt {
 	w.t.Helper()
 	limited := func(field, value string) string {
@@ -44,8 +44,8 @@ func (w *watched) attempts(other string) []attempt {
 	}
 }
 
-// shake sends a handshake with the token in the header or among the
-// subprotocols, by turns, and notes the answer.
+// shake sends a handshake with the token in the header or among the subprotocols, in
+// turns, and records the answer.
 func (w *watched) shake(open func(handshake) (*socket, answer), url, token string) (*socket, answer) {
 	w.t.Helper()
 	mark := w.mark()
@@ -63,7 +63,7 @@ func (w *watched) shake(open func(handshake) (*socket, answer), url, token strin
 	return s, a
 }
 
-// talk has the token in everything that a client sends.
+// talk sends everything that a client can send, with the token in it.
 func (w *watched) talk(s *socket, token string) {
 	w.t.Helper()
 	s.subscribe("paint.room", token)
@@ -134,7 +134,7 @@ func (w *watched) webTransports() {
 	}
 }
 
-// lane is a way to the edge.
+// lane is a connection to the edge.
 type lane struct {
 	name  string
 	base  string // of URLs
@@ -142,7 +142,7 @@ type lane struct {
 	http.RoundTripper
 }
 
-// lanes are closed when the test ends.
+// lanes returns connections to the edge, which are closed when the test ends.
 func (w *watched) lanes() []lane {
 	w.t.Helper()
 	config, err := w.tlsConfig()
@@ -174,7 +174,7 @@ func (w *watched) lanes() []lane {
 	}
 }
 
-// carriers are the ways in which a request can hold a token. The last is a
+// carriers returns the ways in which a request can carry a token. The last one is a
 // client's mistake.
 func carriers(token string) map[string]http.Header {
 	return map[string]http.Header{

@@ -10,11 +10,11 @@ import (
 	"strings"
 )
 
-// findSecret returns the surroundings of a secret, as it stands or in any
+// findSecret returns the surroundings of a secret, in plain text or in any
 // percent-encoding, or "".
 func findSecret(text, secret string) string { return findIn(layers(text), secret) }
 
-// layers returns a text as it stands and with its percent-encodings decoded.
+// layers returns a text unchanged and with its percent-encodings decoded.
 func layers(text string) []string {
 	var all []string
 	for range 3 {
@@ -45,7 +45,7 @@ func findIn(layers []string, secret string) string {
 
 var percent = regexp.MustCompile(`%[0-9A-Fa-f]{2}`)
 
-// places collects what a running edge tells.
+// places collects the outputs of a running edge.
 func (w *watched) places() map[string]string {
 	w.t.Helper()
 	places := map[string]string{}
@@ -75,7 +75,7 @@ func (w *watched) places() map[string]string {
 	return places
 }
 
-// files reads everything below the edge's folder but the secret's own file.
+// files reads all files in the edge's folder except that of the secret.
 func (w *watched) files() map[string]string {
 	w.t.Helper()
 	files := map[string]string{}

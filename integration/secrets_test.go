@@ -19,9 +19,9 @@ import (
 	"github.com/millrace/millrace/internal/loopback"
 )
 
-// A server with everything that makes Caddy write about a request: debug
-// records, access logs, errors and their handling, a proxy, a rewrite, the
-// redirecting server, a site without our handlers.
+// An edge with everything that makes Caddy log a request: debug records, access logs,
+// errors and their handling, a proxy, a rewrite, the redirecting server, a site without
+// our handlers.
 const (
 	talkativeOptions = `
 	debug
@@ -79,7 +79,7 @@ https://other.localhost:{{.HTTPS}} {
 `
 )
 
-// watched is an edge whose every trace is searched for secrets.
+// watched is an edge whose every output is searched for secrets.
 type watched struct {
 	*edge
 	redirect int // port of Caddy's own redirects to HTTPS
@@ -112,7 +112,7 @@ func startWatched(t *testing.T) *watched {
 	return w
 }
 
-// hide notes a token whose secret must not be found, and returns it.
+// hide records a token whose secret must not be found, and returns it.
 func (w *watched) hide(what, token string) string {
 	w.t.Helper()
 	parts := strings.Split(token, "_")
@@ -126,7 +126,7 @@ func (w *watched) hide(what, token string) string {
 // mark returns a query that identifies a request in the log.
 func (w *watched) mark() string { return fmt.Sprintf("n=%d.", len(w.marks)) }
 
-// No token is found in anything that an edge writes, keeps or answers.
+// No token is found in anything that an edge writes, stores or answers.
 func TestNoSecretLeaves(t *testing.T) {
 	t.Parallel()
 	w := startWatched(t)
@@ -154,7 +154,7 @@ func TestNoSecretLeaves(t *testing.T) {
 	}
 }
 
-// record is what is read of a line of the log.
+// record holds the fields of a log line that the tests read.
 type record struct {
 	Logger, Msg, Method, Host, URI, Proto string
 	Status                                int
@@ -163,8 +163,8 @@ type record struct {
 
 var marked = regexp.MustCompile(`n=\d+\.`)
 
-// checkLogged requires that each request which reached Caddy is in the log, once,
-// with its status: else there was nothing to search.
+// checkLogged requires that each request which reached Caddy is in the log once, with its
+// status: otherwise there was nothing to search.
 func (w *watched) checkLogged(places map[string]string) {
 	w.t.Helper()
 	logged, protocols, targets := map[string][]int{}, map[string]int{}, 0
@@ -205,7 +205,7 @@ func (w *watched) checkLogged(places map[string]string) {
 	}
 }
 
-// upstream is what the edge's sites proxy to.
+// upstream is the server to which the edge's sites proxy.
 type upstream struct {
 	address string
 	mu      sync.Mutex
@@ -229,7 +229,7 @@ func startUpstream(t *testing.T) *upstream {
 	return u
 }
 
-// check requires that the upstream got requests, and no token as a subprotocol.
+// check requires that the upstream received requests, and no token as a subprotocol.
 func (u *upstream) check(w *watched) {
 	w.t.Helper()
 	u.mu.Lock()

@@ -9,7 +9,7 @@ import (
 	"github.com/millrace/millrace/wire"
 )
 
-// What a client sends and what it is answered, on a connection that goes on.
+// What a client sends and the answers to it, on a connection that stays open.
 func linesAndFrames(c *stage) {
 	// Publishes anywhere, subscribes below news only; both in ~, too.
 	token := c.issueAnywhere(

@@ -146,7 +146,7 @@ func trend(values []float64) (mean, growth, sigma float64) {
 	return mean, slope * (n - 1), math.Sqrt(rest/(n-2)/(sxx-sx*sx/n)) * (n - 1)
 }
 
-// day is what goes on at the edge.
+// day is the activity at the edge during the soak.
 type day struct {
 	e                  *edge
 	ctx                context.Context

@@ -93,7 +93,7 @@ func (c *stage) checkDrain(begin, check func()) {
 			c.t.Errorf("a client got %d messages of %d that were published during the drain", d.deliveries, published)
 		}
 		// Both times are taken here, when the messages are read: either may be late.
-		// A client that is told at the drain's end would have nothing of it.
+		// A client that is told only at the end of the drain has no time to move.
 		if had := d.closed.Sub(d.told); had < 3*time.Second || had > waitTimeout/2 {
 			c.t.Errorf("a client had %v to move, want at least 6s of the drain's 7s", had)
 		}

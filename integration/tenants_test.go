@@ -119,8 +119,8 @@ func (c *hostileTenant) start() (stop func(), err error) {
 	return stop, nil
 }
 
-// quietTenant is the tenant that a crowd is to leave alone: one who publishes, and
-// one who subscribes.
+// quietTenant is the tenant that a crowd must not affect: one client that publishes, and
+// one that subscribes.
 type quietTenant struct {
 	t        *testing.T
 	from, to *socket

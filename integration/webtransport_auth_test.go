@@ -306,7 +306,7 @@ func TestWebTransportFailuresAreLimited(t *testing.T) {
 		return a
 	}
 	guess := func() answer { return attempt("AT_x", here) }
-	held, failures := heldUp(t, guess)
+	held, failures := guessUntilLimited(t, guess)
 	held.problem(t, http.StatusTooManyRequests, "too_many_failures")
 	if failures < 20 || held.Header.Get("Retry-After") != "1" {
 		t.Errorf("held up after %d failures with Retry-After %q, want 20 to be answered, and 1", failures, held.Header.Get("Retry-After"))
@@ -314,7 +314,7 @@ func TestWebTransportFailuresAreLimited(t *testing.T) {
 	if got := attempt(token, http.Header{"X-Forwarded-For": {"203.0.113.78"}}); got.Status != http.StatusOK {
 		t.Errorf("another address got %d %s, want 200", got.Status, got.Body)
 	}
-	heldUp(t, guess) // a second may have passed
+	guessUntilLimited(t, guess) // a second may have passed
 	if got := attempt(token, here); got.Status != http.StatusOK {
 		t.Fatalf("a valid token from where somebody guesses got %d %s, want 200", got.Status, got.Body)
 	}

@@ -15,7 +15,7 @@ import (
 	"github.com/millrace/millrace/wire"
 )
 
-// plainSession is a session whose client reads, and leaves its end to the edge.
+// plainSession is a session whose client reads, and lets the edge end the session.
 type plainSession struct {
 	conn    *quic.Conn
 	session *webtransport.Session
@@ -122,7 +122,7 @@ func (e *edge) checkFarewell(end func()) {
 	}
 }
 
-// An edge that stops closes the connections, too.
+// An edge that stops also closes the connections.
 func TestWebTransportStop(t *testing.T) {
 	t.Parallel()
 	e := startEdge(t, defaultCaddyfile)
@@ -130,8 +130,7 @@ func TestWebTransportStop(t *testing.T) {
 	e.stop()
 }
 
-// A reload that takes WebTransport away sends its clients elsewhere, and no
-// others.
+// A reload that removes WebTransport makes its clients reconnect, and no others.
 func TestWebTransportTakenAway(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(string) string{

@@ -13,7 +13,7 @@ import (
 	"github.com/millrace/millrace/wire"
 )
 
-// The first byte of a message tells frames from lines.
+// The first byte of a message distinguishes frames from lines.
 func TestWebTransportMessageKinds(t *testing.T) {
 	t.Parallel()
 	e := startEdge(t, defaultCaddyfile)
@@ -67,7 +67,7 @@ func TestWebTransportMessageKinds(t *testing.T) {
 	})
 }
 
-// A length over the read limit closes before the message comes.
+// A length over the read limit closes the session before the message arrives.
 func TestWebTransportLengths(t *testing.T) {
 	t.Parallel()
 	e := startEdge(t, defaultCaddyfile)

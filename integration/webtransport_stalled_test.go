@@ -16,7 +16,7 @@ import (
 	"github.com/millrace/millrace/wire"
 )
 
-// mutable is a UDP socket whose packets can be kept from the network.
+// mutable is a UDP socket that can be muted: its packets then do not reach the network.
 type mutable struct {
 	net.PacketConn
 	muted atomic.Bool
@@ -29,8 +29,8 @@ func (m *mutable) WriteTo(packet []byte, to net.Addr) (int, error) {
 	return m.PacketConn.WriteTo(packet, to)
 }
 
-// A client that vanishes without a word is forgotten within 30 s, or sooner if it
-// has announced less: then this test need not wait for so long.
+// Within 30 s the edge forgets a client that vanishes, or sooner if the client has
+// announced a shorter idle timeout: as here, so that this test need not wait so long.
 func TestWebTransportSilentClient(t *testing.T) {
 	t.Parallel()
 	e := startEdge(t, defaultCaddyfile)
@@ -70,8 +70,8 @@ func TestWebTransportSilentClient(t *testing.T) {
 	}
 }
 
-// A subscription with a stream of its own goes on while the bidirectional
-// stream is stuck, whose client does not read it.
+// A subscription with a stream of its own continues while the bidirectional stream is
+// stuck because the client does not read it.
 func TestWebTransportStuckStream(t *testing.T) {
 	t.Parallel()
 	e := startEdge(t, strings.Replace(defaultCaddyfile, "drain 7s", "drain 7s\n\t\tslow_consumer drop", 1))

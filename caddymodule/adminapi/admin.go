@@ -1,5 +1,5 @@
-// Package adminapi has what an operator does with a running edge, on Caddy's admin
-// endpoint.
+// Package adminapi has the routes with which an operator administers a running edge, on
+// Caddy's admin endpoint.
 package adminapi
 
 import (
@@ -17,14 +17,14 @@ import (
 
 func init() { caddy.RegisterModule(new(Admin)) }
 
-// Admin is what an operator does with a running edge, on Caddy's admin endpoint
-// below `/pubsub/`; the command `pubsub` calls it. It has the rights of the whole
-// overlay, so it answers on loopback and Unix sockets alone.
+// Admin is the API for the operator of a running edge, on Caddy's admin endpoint below
+// `/pubsub/`; the command `pubsub` calls it. It has the rights of the whole overlay, so
+// it answers only on loopback and Unix sockets.
 //
 //	GET    /pubsub/master-tokens              the master tokens
 //	POST   /pubsub/master-tokens              creates one: {name, description, tenant_prefix, allow_ip_masks,
 //	                                          max_tokens, max_bytes, calls_per_second}
-//	PATCH  /pubsub/master-tokens/{id}         changes the given ones of these
+//	PATCH  /pubsub/master-tokens/{id}         changes those of these fields that are given
 //	POST   /pubsub/master-tokens/{id}/rotate  gives it a new secret: {revoke_tokens}
 //	DELETE /pubsub/master-tokens/{id}         {revoke_tokens}
 //	GET    /pubsub/tokens                     access tokens: ?limit&cursor&tenant
@@ -35,7 +35,7 @@ func init() { caddy.RegisterModule(new(Admin)) }
 //	GET    /pubsub/backup                     all stored tokens, as lines of JSON
 //	POST   /pubsub/restore                    adds those of a backup: ?masters_only&dry_run
 //	GET    /pubsub/connections                the open connections
-//	POST   /pubsub/drain                      ends this edge's service; a restart brings it back
+//	POST   /pubsub/drain                      drains this edge; only a restart ends the drain
 type Admin struct{}
 
 // CaddyModule implements [caddy.Module].
@@ -49,11 +49,11 @@ func (*Admin) Provision(ctx caddy.Context) error { return app.RegisterMetrics(ct
 // Routes implements [caddy.AdminRouter].
 func (*Admin) Routes() []caddy.AdminRoute {
 	mux := http.NewServeMux()
-	for pattern, call := range adminCalls {
-		mux.Handle(pattern, adminHandler(call.answer))
+	for pattern, c := range calls {
+		mux.Handle(pattern, handler(c.answer))
 	}
-	mux.Handle("GET /pubsub/backup", adminHandler(backup))
-	mux.Handle("POST /pubsub/restore", adminHandler(restore))
+	mux.Handle("GET /pubsub/backup", handler(backup))
+	mux.Handle("POST /pubsub/restore", handler(restore))
 	mux.HandleFunc("/pubsub/", func(w http.ResponseWriter, _ *http.Request) { problem.NotFound(w) })
 	return []caddy.AdminRoute{{
 		Pattern: "/pubsub/",
@@ -64,12 +64,12 @@ func (*Admin) Routes() []caddy.AdminRoute {
 	}}
 }
 
-// adminHandler answers calls of the admin API for who may make them, when there is an
-// app that can.
-func adminHandler(answer func(w http.ResponseWriter, r *http.Request, a *app.App, live *app.Running)) http.Handler {
+// handler checks that a call of the admin API comes from this machine, waits until the app
+// runs, and answers with answer.
+func handler(answer func(w http.ResponseWriter, r *http.Request, a *app.App, live *app.Running)) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if !localListener(r) {
-			problem.Write(w, http.StatusForbidden, "local_only", "this part of the admin API answers on loopback and Unix sockets alone")
+		if !onLocalListener(r) {
+			problem.Write(w, http.StatusForbidden, "local_only", "this part of the admin API answers only on loopback and Unix sockets")
 			return
 		}
 		a := app.InForce()
@@ -86,10 +86,10 @@ func adminHandler(answer func(w http.ResponseWriter, r *http.Request, a *app.App
 	})
 }
 
-// writeAdmin answers with JSON, or says what went wrong.
-func writeAdmin(w http.ResponseWriter, r *http.Request, a *app.App, live *app.Running, answer any, err error) {
+// writeAnswer answers with JSON, or with a problem body for err, and concludes the call.
+func writeAnswer(w http.ResponseWriter, r *http.Request, a *app.App, live *app.Running, answer any, err error) {
 	if err != nil {
-		p := adminProblem(a, err)
+		p := problemFor(a, err)
 		conclude(r, live, p.Status, p.Code, nil)
 		rest.WriteProblem(w, p)
 		return
@@ -97,10 +97,10 @@ func writeAdmin(w http.ResponseWriter, r *http.Request, a *app.App, live *app.Ru
 	conclude(r, live, http.StatusOK, "", answer)
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Cache-Control", "no-store")
-	_ = json.NewEncoder(w).Encode(answer) // the caller is gone if this fails
+	_ = json.NewEncoder(w).Encode(answer) // if this fails, the caller is gone
 }
 
-func adminProblem(a *app.App, err error) rest.Problem {
+func problemFor(a *app.App, err error) rest.Problem {
 	switch {
 	case errors.Is(err, tokenstore.ErrBadBackup):
 		return rest.Problem{Status: http.StatusBadRequest, Code: "bad_backup", Detail: err.Error()}

@@ -41,23 +41,23 @@ func TestLocalListener(t *testing.T) {
 		if c.local != nil {
 			r = r.WithContext(context.WithValue(r.Context(), http.LocalAddrContextKey, c.local))
 		}
-		if got := localListener(r); got != c.want {
+		if got := onLocalListener(r); got != c.want {
 			t.Errorf("%s: %v, want %v", c.name, got, c.want)
 		}
 	}
 }
 
-// Each call of the admin API is an operation on tokens that is counted, or is known
-// not to be one; and each operation is a call.
+// Each call of the admin API is a counted operation on tokens, or is known not to be one;
+// and each operation has a call.
 func TestAdminOperations(t *testing.T) {
 	named := map[string]bool{}
 	other := []string{"POST /pubsub/explain", "GET /pubsub/connections", "POST /pubsub/drain"}
-	calls := slices.Collect(maps.Keys(adminCalls))
+	calls := slices.Collect(maps.Keys(calls))
 	for _, pattern := range append(calls, "GET /pubsub/backup", "POST /pubsub/restore") {
-		if (adminOperations[pattern] == "") != slices.Contains(other, pattern) {
-			t.Errorf("%s is the operation %q", pattern, adminOperations[pattern])
+		if (operations[pattern] == "") != slices.Contains(other, pattern) {
+			t.Errorf("%s is the operation %q", pattern, operations[pattern])
 		}
-		if name := adminOperations[pattern]; name != "" {
+		if name := operations[pattern]; name != "" {
 			named[name] = true
 		}
 	}

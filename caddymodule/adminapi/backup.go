@@ -13,18 +13,18 @@ import (
 	"github.com/millrace/millrace/tokenstore/rest"
 )
 
-// backup answers with all stored tokens. What ends without its last line is no whole
-// one, and the connection breaks off so that nobody takes it for one.
+// backup answers with all stored tokens. A backup without its last line is incomplete; the
+// connection is then aborted, so that nobody takes it for a complete one.
 func backup(w http.ResponseWriter, r *http.Request, a *app.App, live *app.Running) {
-	out := &begun{ResponseWriter: w}
+	out := &startedWriter{ResponseWriter: w}
 	w.Header().Set("Content-Type", tokenstore.BackupType)
 	w.Header().Set("Cache-Control", "no-store")
 	err := live.Service.Backup(r.Context(), out)
 	switch {
 	case err == nil:
 		conclude(r, live, http.StatusOK, "", nil)
-	case !out.begun:
-		writeAdmin(w, r, a, live, nil, err)
+	case !out.started:
+		writeAnswer(w, r, a, live, nil, err)
 	default:
 		conclude(r, live, http.StatusInternalServerError, "internal", nil)
 		a.Log().Error("a backup broke off", zap.Error(err))
@@ -32,15 +32,15 @@ func backup(w http.ResponseWriter, r *http.Request, a *app.App, live *app.Runnin
 	}
 }
 
-// begun notes whether something was written.
-type begun struct {
+// startedWriter records whether anything was written.
+type startedWriter struct {
 	http.ResponseWriter
-	begun bool
+	started bool
 }
 
-func (b *begun) Write(data []byte) (int, error) {
-	b.begun = true
-	return b.ResponseWriter.Write(data)
+func (w *startedWriter) Write(data []byte) (int, error) {
+	w.started = true
+	return w.ResponseWriter.Write(data)
 }
 
 // restore adds the tokens of a backup that the store does not have.
@@ -55,7 +55,7 @@ func restore(w http.ResponseWriter, r *http.Request, a *app.App, live *app.Runni
 		return
 	}
 	// Caddy's admin endpoint gives a request 10 s.
-	_ = http.NewResponseController(w).SetReadDeadline(time.Time{}) // fails for what has none
+	_ = http.NewResponseController(w).SetReadDeadline(time.Time{}) // a connection without deadlines returns an error
 	restored, err := live.Service.Restore(r.Context(), r.Body, options)
 	if !options.DryRun {
 		log, what := a.Log().Info, "a backup was restored"
@@ -64,7 +64,7 @@ func restore(w http.ResponseWriter, r *http.Request, a *app.App, live *app.Runni
 		}
 		log(what, zap.Any("tokens", restored), zap.Bool("masters_only", options.MastersOnly), zap.Error(err))
 	}
-	writeAdmin(w, r, a, live, restored, err)
+	writeAnswer(w, r, a, live, restored, err)
 }
 
 func restoreOptions(u *url.URL) (o tokenstore.RestoreOptions, ok bool) {

@@ -14,10 +14,10 @@ import (
 	"github.com/millrace/millrace/tokenstore/rest"
 )
 
-// adminCall answers a call of the admin API; body is nil for a GET.
-type adminCall func(live *app.Running, r *http.Request, body []byte) (any, error)
+// call carries out a call of the admin API and returns its answer; body is nil for a GET.
+type call func(live *app.Running, r *http.Request, body []byte) (any, error)
 
-var adminCalls = map[string]adminCall{
+var calls = map[string]call{
 	"GET /pubsub/master-tokens": func(live *app.Running, r *http.Request, _ []byte) (any, error) {
 		masters, err := live.Service.ListMasters(r.Context())
 		return map[string]any{"master_tokens": nonNil(masters)}, err
@@ -28,7 +28,7 @@ var adminCalls = map[string]adminCall{
 			return nil, err
 		}
 		m, token, err := live.Service.CreateMaster(r.Context(), spec)
-		return shownOnce{Master: m, Token: token}, err
+		return withSecret{Master: m, Token: token}, err
 	},
 	"PATCH /pubsub/master-tokens/{id}": func(live *app.Running, r *http.Request, body []byte) (any, error) {
 		var patch tokenstore.MasterPatch
@@ -43,7 +43,7 @@ var adminCalls = map[string]adminCall{
 			return nil, err
 		}
 		m, token, revoked, err := live.Service.RotateMaster(r.Context(), r.PathValue("id"), revoke)
-		return shownOnce{Master: m, Token: token, Revoked: revoked}, err
+		return withSecret{Master: m, Token: token, Revoked: revoked}, err
 	},
 	"DELETE /pubsub/master-tokens/{id}": func(live *app.Running, r *http.Request, body []byte) (any, error) {
 		revoke, err := revokeTokens(body)
@@ -85,8 +85,8 @@ var adminCalls = map[string]adminCall{
 	},
 }
 
-// shownOnce is a master token with its secret.
-type shownOnce struct {
+// withSecret is a master token with its secret, which is shown only once.
+type withSecret struct {
 	tokenstore.Master
 	Token   string `json:"token"`
 	Revoked int    `json:"revoked_tokens,omitempty"`
@@ -144,8 +144,8 @@ func explain(live *app.Running, r *http.Request, body []byte) (any, error) {
 	return live.Service.Explain(r.Context(), query), nil
 }
 
-// answer reads a small body, and answers with JSON.
-func (call adminCall) answer(w http.ResponseWriter, r *http.Request, a *app.App, live *app.Running) {
+// answer reads the body, of 64 KiB at most, and answers with JSON.
+func (c call) answer(w http.ResponseWriter, r *http.Request, a *app.App, live *app.Running) {
 	var body []byte
 	if r.Method != http.MethodGet {
 		if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
@@ -161,8 +161,8 @@ func (call adminCall) answer(w http.ResponseWriter, r *http.Request, a *app.App,
 			body = []byte("{}")
 		}
 	}
-	answer, err := call(live, r, body)
-	writeAdmin(w, r, a, live, answer, err)
+	answer, err := c(live, r, body)
+	writeAnswer(w, r, a, live, answer, err)
 }
 
 func nonNil[T any](list []T) []T {

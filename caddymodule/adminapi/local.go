@@ -7,11 +7,11 @@ import (
 	"strings"
 )
 
-// localListener reports whether the request came in on a Unix socket, or on
-// loopback: by both ends of the connection, and by the name that was asked for.
-// The latter keeps web pages out whose own name leads to loopback, where Caddy's
-// admin endpoint listens on all interfaces and does not check it.
-func localListener(r *http.Request) bool {
+// onLocalListener reports whether the request came in on a Unix socket, or on loopback: by both
+// ends of the connection, and by the requested host. Checking the host keeps out web pages
+// whose own name resolves to loopback, in case Caddy's admin endpoint listens on all
+// interfaces and does not check it.
+func onLocalListener(r *http.Request) bool {
 	local, _ := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
 	if local == nil {
 		return false

@@ -10,8 +10,8 @@ import (
 	"github.com/millrace/millrace/tokenstore/rest"
 )
 
-// adminOperations are the operations of the calls, as metrics name them.
-var adminOperations = map[string]string{
+// operations are the names of the calls in metrics.
+var operations = map[string]string{
 	"POST /pubsub/tokens":                    "issue",
 	"PUT /pubsub/tokens/{id}":                "refresh",
 	"DELETE /pubsub/tokens/{id}":             "revoke",
@@ -28,7 +28,7 @@ var adminOperations = map[string]string{
 // conclude counts an operation on tokens, and tells the hooks of it; answer is what is
 // answered where it succeeded.
 func conclude(r *http.Request, live *app.Running, status int, code string, answer any) {
-	name := adminOperations[r.Pattern]
+	name := operations[r.Pattern]
 	if name == "" {
 		return
 	}
@@ -40,7 +40,7 @@ func conclude(r *http.Request, live *app.Running, status int, code string, answe
 	switch a := answer.(type) {
 	case rest.IssueAnswer:
 		o.TokenID, o.Tenants, o.ExpiresAt = a.TokenID, a.Tenants, a.ExpiresAt
-	case shownOnce:
+	case withSecret:
 		o.TokenID = a.ID
 	case refreshed:
 		o.ExpiresAt = a.NewExpiresAt

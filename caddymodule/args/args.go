@@ -1,6 +1,6 @@
-// Package args parses the arguments of Caddyfile options. Each function is called
-// where the option's name has just been read, and wants exactly one argument; or, for
-// [Block], a block of options that do.
+// Package args parses the arguments of Caddyfile options. Each function is called right
+// after the option's name was read, and expects exactly one argument; or, for [Block], a
+// block of options with one argument each.
 package args
 
 import (
@@ -27,11 +27,11 @@ func One(d *caddyfile.Dispenser) (string, error) {
 	return value, nil
 }
 
-// Placeholder is what stands for a secret: the secret itself never gets into the
+// Placeholder matches what stands for a secret: the secret itself never gets into the
 // configuration.
 var Placeholder = regexp.MustCompile(`^\{(env|file)\.[^{}]+\}$`)
 
-// Secret is One for what has to be a placeholder. No error repeats it.
+// Secret returns the argument, which must be a placeholder. No error repeats it.
 func Secret(d *caddyfile.Dispenser) (string, error) {
 	option := d.Val()
 	if !d.NextArg() {
@@ -47,7 +47,7 @@ func Secret(d *caddyfile.Dispenser) (string, error) {
 	return value, nil
 }
 
-// Duration wants a duration like 10s.
+// Duration parses a duration like 10s.
 func Duration(d *caddyfile.Dispenser) (caddy.Duration, error) {
 	option := d.Val()
 	text, err := One(d)
@@ -61,31 +61,31 @@ func Duration(d *caddyfile.Dispenser) (caddy.Duration, error) {
 	return caddy.Duration(duration), nil
 }
 
-// The highest numbers that options may have.
+// The largest values that options may have.
 const (
-	largest     = 1 << 30
-	largestDisk = 1 << 50
+	maxNumber   = 1 << 30
+	maxDiskSize = 1 << 50
 )
 
-// Count is the kind of number of most options, for [Number].
+// Count is the kind of most numbers, for [Number].
 const Count = "a whole number"
 
-// Number wants a whole number; kind says of what, for errors.
+// Number parses a whole number; kind names it in errors, as [Count] does.
 func Number(d *caddyfile.Dispenser, kind string) (int, error) {
-	return number(d, kind, largest, func(text string) (uint64, error) { return strconv.ParseUint(text, 10, 63) })
+	return number(d, kind, maxNumber, func(text string) (uint64, error) { return strconv.ParseUint(text, 10, 63) })
 }
 
-// Size wants a number of bytes of memory, which may have a unit: 64KiB, 1MB.
+// Size parses a number of bytes of memory, which may have a unit: 64KiB, 1MB.
 func Size(d *caddyfile.Dispenser) (int, error) {
-	n, err := bytes(d, largest)
+	n, err := bytes(d, maxNumber)
 	return int(n), err
 }
 
-// DiskSize is Size for what is kept on disk.
-func DiskSize(d *caddyfile.Dispenser) (int64, error) { return bytes(d, largestDisk) }
+// DiskSize parses a number of bytes on disk, as Size does.
+func DiskSize(d *caddyfile.Dispenser) (int64, error) { return bytes(d, maxDiskSize) }
 
-func bytes(d *caddyfile.Dispenser, most int64) (int64, error) {
-	n, err := number(d, "a size in bytes, or with a unit like KiB or MB", most, func(text string) (uint64, error) {
+func bytes(d *caddyfile.Dispenser, limit int64) (int64, error) {
+	n, err := number(d, "a size in bytes, or with a unit like KiB or MB", limit, func(text string) (uint64, error) {
 		n, err := humanize.ParseBytes(text)
 		if err == nil && (text[0] < '0' || text[0] > '9') {
 			err = strconv.ErrSyntax
@@ -95,21 +95,21 @@ func bytes(d *caddyfile.Dispenser, most int64) (int64, error) {
 	return int64(n), err
 }
 
-func number(d *caddyfile.Dispenser, kind string, most int64, parse func(string) (uint64, error)) (int, error) {
+func number(d *caddyfile.Dispenser, kind string, limit int64, parse func(string) (uint64, error)) (int, error) {
 	option := d.Val()
 	text, err := One(d)
 	if err != nil {
 		return 0, err
 	}
 	n, err := parse(text)
-	if err != nil || n > uint64(most) {
-		return 0, d.Errf("%s: must be %s, up to %d", option, kind, most)
+	if err != nil || n > uint64(limit) {
+		return 0, d.Errf("%s: must be %s, up to %d", option, kind, limit)
 	}
 	return int(n), nil
 }
 
-// Block parses a block of options that have one value each: value reads that of the
-// option that is named, with one of the functions above.
+// Block parses a block of options that have one value each. value reads the value of an
+// option with one of the functions above.
 func Block[T any](d *caddyfile.Dispenser, into map[string]*T, value func(option string) (T, error)) error {
 	block := d.Val()
 	if d.NextArg() {

@@ -1,9 +1,6 @@
 package command
 
 import (
-	"bytes"
-	"context"
-	"reflect"
 	"strings"
 	"testing"
 
@@ -18,33 +15,6 @@ const (
 	testMaster = "MT_00000000000000000000000000000001_00000000000000000000000000000002"
 	testID     = "00000000000000000000000000000001"
 )
-
-// A result is what a command wrote, and its exit code.
-type result struct {
-	out, err string
-	code     int
-}
-
-// run runs the command pubsub as Caddy's main function does.
-func run(ctx context.Context, stdin string, args ...string) result {
-	var out, errs bytes.Buffer
-	main, pubsub := &cobra.Command{Use: "millrace", SilenceUsage: true}, &cobra.Command{}
-	setUp(pubsub)
-	main.AddCommand(pubsub)
-	main.SetArgs(append([]string{"pubsub"}, args...))
-	main.SetIn(strings.NewReader(stdin))
-	main.SetOut(&out)
-	main.SetErr(&errs)
-	err := main.ExecuteContext(ctx)
-	r := result{out: out.String(), err: errs.String()}
-	if err != nil {
-		r.code = 1
-		if v := reflect.ValueOf(err).Elem().FieldByName("ExitCode"); v.IsValid() { // an unexported type of Caddy
-			r.code = int(v.Int())
-		}
-	}
-	return r
-}
 
 // No test here may reach an edge: nothing listens on this address.
 const nobody = "unix//nonexistent/socket"

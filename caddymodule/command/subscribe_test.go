@@ -2,129 +2,13 @@ package command
 
 import (
 	"context"
-	"net/http"
-	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/gorilla/websocket"
-
 	"github.com/millrace/millrace/client"
-	"github.com/millrace/millrace/wire"
 )
-
-const testTimeout = 20 * time.Second
-
-// A fakeEdge hands each connection to the test, which plays the edge.
-type fakeEdge struct {
-	url   string
-	conns chan *fakeConn
-	t     *testing.T
-}
-
-type fakeConn struct {
-	*websocket.Conn
-	t *testing.T
-}
-
-func newFakeEdge(t *testing.T) *fakeEdge {
-	t.Helper()
-	f := &fakeEdge{conns: make(chan *fakeConn), t: t}
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if got := r.Header.Get("Authorization"); got != "Bearer "+testAccess {
-			http.Error(w, "no token", http.StatusUnauthorized)
-			return
-		}
-		u := websocket.Upgrader{Subprotocols: []string{"llps.v1"}}
-		conn, err := u.Upgrade(w, r, nil)
-		if err != nil {
-			return // the client is gone
-		}
-		f.conns <- &fakeConn{conn, t}
-	}))
-	t.Cleanup(server.Close)
-	f.url = "ws" + strings.TrimPrefix(server.URL, "http") + "/ws"
-	return f
-}
-
-func (f *fakeEdge) accept() *fakeConn {
-	f.t.Helper()
-	select {
-	case c := <-f.conns:
-		f.t.Cleanup(func() { c.Close() })
-		c.expect("FEATURES:link")
-		return c
-	case <-time.After(testTimeout):
-		f.t.Fatal("the client did not connect")
-		return nil
-	}
-}
-
-func (c *fakeConn) say(line string) {
-	c.t.Helper()
-	if err := c.WriteMessage(websocket.TextMessage, []byte(line)); err != nil {
-		c.t.Fatal(err)
-	}
-}
-
-func (c *fakeConn) deliver(payload string, patterns ...string) {
-	c.t.Helper()
-	frame := wire.AppendDeliver(nil, []byte("demo"), []byte("a"), []byte(payload), append([]string{"#"}, patterns...))
-	if err := c.WriteMessage(websocket.BinaryMessage, frame); err != nil {
-		c.t.Fatal(err)
-	}
-}
-
-// next returns the next line.
-func (c *fakeConn) next() string {
-	c.t.Helper()
-	_ = c.SetReadDeadline(time.Now().Add(testTimeout))
-	_, got, err := c.ReadMessage()
-	if err != nil {
-		c.t.Fatal(err)
-	}
-	return string(got)
-}
-
-func (c *fakeConn) expect(line string) {
-	c.t.Helper()
-	if got := c.next(); got != line {
-		c.t.Fatalf("got %q, want %s", got, line)
-	}
-}
-
-// end closes the connection as an edge does whose token was revoked.
-func (c *fakeConn) end() {
-	c.t.Helper()
-	c.say("ERR:token_revoked")
-	if err := c.WriteMessage(websocket.CloseMessage, websocket.FormatCloseMessage(4403, "token_revoked")); err != nil {
-		c.t.Fatal(err)
-	}
-}
-
-// expectLeave plays the edge until the client has left.
-func (c *fakeConn) expectLeave() {
-	c.t.Helper()
-	for {
-		_ = c.SetReadDeadline(time.Now().Add(testTimeout))
-		_, got, err := c.ReadMessage()
-		line := string(got)
-		switch {
-		case websocket.IsCloseError(err, websocket.CloseNormalClosure):
-			return
-		case err != nil:
-			c.t.Fatalf("got %v, want a normal close", err)
-		case line == wire.LinePing:
-			c.say(wire.LinePong)
-		case strings.HasPrefix(line, "UNSUB:"):
-			c.say("OK:" + line)
-		default:
-			c.t.Fatalf("got %q from a client that leaves", line)
-		}
-	}
-}
 
 // subscribe runs the command; what comes out is its result.
 func subscribe(t *testing.T, ctx context.Context, f *fakeEdge, patterns ...string) <-chan result {
@@ -170,18 +54,18 @@ func TestSubscribeMoves(t *testing.T) {
 	done := subscribe(t, t.Context(), f, "#")
 	first := f.accept()
 	first.expect("SUB:demo:#")
-	first.say("OK:SUB:demo:#")
+	first.sendLine("OK:SUB:demo:#")
 	first.deliver("one")
-	first.say("RECONNECT")
+	first.sendLine("RECONNECT")
 
 	second := f.accept()
 	second.expect("SUB:demo:#")
-	second.say("OK:SUB:demo:#")
+	second.sendLine("OK:SUB:demo:#")
 	first.deliver("two")
 	second.deliver("two")
 	first.expectLeave()
 	second.deliver("three")
-	second.end()
+	second.revoke()
 	await(t, done).want(t, 1, "a one\na two\na three\n", "RECONNECT: ", "moved\n",
 		"ERR:token_revoked\nError: the edge closed the connection: 4403 token_revoked\n")
 }
@@ -194,7 +78,7 @@ func TestSubscribeReconnects(t *testing.T) {
 	first := f.accept()
 	for _, p := range []string{"#", "a"} {
 		first.expect("SUB:demo:" + p)
-		first.say("OK:SUB:demo:" + p)
+		first.sendLine("OK:SUB:demo:" + p)
 	}
 	first.deliver("before", "a") // shown once
 	first.Close()
@@ -204,10 +88,10 @@ func TestSubscribeReconnects(t *testing.T) {
 	if !slices.Equal(lines, []string{"SUB:demo:#", "SUB:demo:a"}) {
 		t.Fatalf("the client restores %q", lines)
 	}
-	second.say("OK:SUB:demo:#")
-	second.say("OK:SUB:demo:a")
+	second.sendLine("OK:SUB:demo:#")
+	second.sendLine("OK:SUB:demo:a")
 	second.deliver("after", "a")
-	second.end()
+	second.revoke()
 	await(t, done).want(t, 1, "a before\na after\n",
 		"disconnected: ", "; reconnecting\n", "reconnected after ", "s away\n", "4403")
 }
@@ -217,8 +101,8 @@ func TestSubscribeEnds(t *testing.T) {
 		edge func(*fakeConn)
 		want string
 	}{
-		"close":   {(*fakeConn).end, "ERR:token_revoked\nError: the edge closed the connection: 4403 token_revoked"},
-		"refusal": {func(c *fakeConn) { c.say("ERR:permission_denied:SUB:demo:#") }, "ERR:permission_denied:SUB:demo:#\nError: the edge refused a subscription"},
+		"close":   {(*fakeConn).revoke, "ERR:token_revoked\nError: the edge closed the connection: 4403 token_revoked"},
+		"refusal": {func(c *fakeConn) { c.sendLine("ERR:permission_denied:SUB:demo:#") }, "ERR:permission_denied:SUB:demo:#\nError: the edge refused a subscription"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newFakeEdge(t)

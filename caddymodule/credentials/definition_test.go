@@ -75,18 +75,18 @@ func checkHeaders(t *testing.T, headers http.Header) {
 		t.Errorf("a token was left in %s: %q", wtList, text)
 	}
 	switch tooLong := exceedsEntries(headers[wtList]); {
-	case tooLong && len(wantStructured) > 0 && !taken(clean, wtList).tooLong:
+	case tooLong && len(wantStructured) > 0 && !takenTokens(clean, wtList).tooLong:
 		t.Error("the structured list is too long, and was not called so")
-	case parses && !tooLong && !slices.Equal(taken(clean, wtList).tokens, wantStructured):
-		t.Errorf("took %q from %s, want %q", taken(clean, wtList).tokens, wtList, wantStructured)
+	case parses && !tooLong && !slices.Equal(takenTokens(clean, wtList).tokens, wantStructured):
+		t.Errorf("took %q from %s, want %q", takenTokens(clean, wtList).tokens, wtList, wantStructured)
 	}
 	if exceedsEntries(headers[wsList]) {
-		if len(wantTokens) > 0 && (!taken(clean, wsList).tooLong || got[wsList] != nil) {
+		if len(wantTokens) > 0 && (!takenTokens(clean, wsList).tooLong || got[wsList] != nil) {
 			t.Error("the list is too long, and was not dropped")
 		}
 		wantTokens, want[wsList], got[wsList] = nil, nil, nil
 	}
-	if tokens := taken(clean, wsList).tokens; !slices.Equal(tokens, wantTokens) {
+	if tokens := takenTokens(clean, wsList).tokens; !slices.Equal(tokens, wantTokens) {
 		t.Errorf("took %q, want %q", tokens, wantTokens)
 	}
 	got[wsList] = entriesOf(got[wsList])
@@ -97,7 +97,7 @@ func checkHeaders(t *testing.T, headers http.Header) {
 			t.Errorf("left %s: %q, want %q", name, got[name], values)
 		}
 	}
-	if !changed && taken(clean, wsList).tokens != nil {
+	if !changed && takenTokens(clean, wsList).tokens != nil {
 		t.Error("took tokens, and said that it changed nothing")
 	}
 	// What one guard leaves the next finds clean.

@@ -9,35 +9,35 @@ import (
 	"github.com/dunglas/httpsfv"
 )
 
-// Redacted stands where a token was.
+// Redacted replaces a token.
 const Redacted = "[redacted]"
 
-// Inspection is a guard's look for tokens at one request. It reads each value once,
-// and of equal long values one, since HTTP/2 repeats a value with a byte on the wire.
-// The zero value is ready for a request. It is not for concurrent use.
+// Inspection is the search of a guard for tokens in one request. It reads each value
+// once, and equal long values only once, since HTTP/2 repeats a value with one byte on
+// the wire. The zero value is ready for a request. It is not for concurrent use.
 type Inspection struct {
-	known map[string]finding // of long values
-	steps int                // bytes that were compared, see [findToken]
+	findings map[string]finding // of long values
+	steps    int                // bytes that were compared, see [findToken]
 }
 
-// longValue is the length in bytes from which it costs less to look a value up than
-// to read it again.
+// longValue is the length in bytes from which looking a value up costs less than reading
+// it again.
 const longValue = 64
 
 func (in *Inspection) find(text string) finding {
 	if strings.IndexByte(text, '_') < 0 && strings.IndexByte(text, '%') < 0 {
-		return foundNothing // a token has a `_`, or a code for it
+		return foundNothing // a token contains a `_`, which may be percent-encoded
 	}
-	if found, ok := in.known[text]; ok {
+	if found, ok := in.findings[text]; ok {
 		return found
 	}
 	found, steps := findToken(text)
 	in.steps += steps
 	if len(text) >= longValue {
-		if in.known == nil {
-			in.known = map[string]finding{}
+		if in.findings == nil {
+			in.findings = map[string]finding{}
 		}
-		in.known[text] = found
+		in.findings[text] = found
 	}
 	return found
 }
@@ -52,14 +52,14 @@ func (in *Inspection) Redact(text string) string {
 	return text
 }
 
-// TokenInTarget reports whether the request's first line or host, or what stands
-// for them in later versions, holds a token.
+// TokenInTarget reports whether the request's first line or host, or the pseudo-header
+// fields that replace them in later versions, hold a token.
 func (in *Inspection) TokenInTarget(r *http.Request) bool {
 	return in.holdsToken(r.RequestURI) || in.holdsToken(r.Host) || in.holdsToken(r.Method) ||
 		r.ProtoMajor > 1 && in.holdsToken(r.Proto) // :protocol of an extended CONNECT
 }
 
-// The lists in which a browser's token travels (docs/protocol.md, WebSocket).
+// The lists in which a browser sends its token (docs/protocol.md, WebSocket).
 var subprotocolHeaders = []string{"Sec-Websocket-Protocol", "Wt-Available-Protocols"}
 
 // tokenList is what the guard took from a subprotocol list.
@@ -68,19 +68,19 @@ type tokenList struct {
 	tooLong bool     // more than maxEntries: the list was dropped, and nothing taken
 }
 
-// tokensKey is where a request's context keeps what the guard took: a
+// tokensKey is the key of what the guard took in a request's context: a
 // map[string]tokenList, by header. A request that has it was inspected.
 type tokensKey struct{}
 
-// Inspected reports whether another guard has inspected the request before. Where
-// that cost next to nothing there is no note of it.
+// Inspected reports whether another guard has inspected the request before. An
+// inspection that cost almost nothing is not recorded.
 func Inspected(r *http.Request) bool { return r.Context().Value(tokensKey{}) != nil }
 
 // TakeTokens moves the `at.` entries of the subprotocol lists from the headers
-// into the request's context, where [Offered] finds them. Entries that are a token
-// by mistake, without `at.`, are dropped, and tokens in other headers are redacted.
-// Of a list with tokens and more than 64 entries nothing is taken, and nothing left.
-// It reports whether it changed any header.
+// into the request's context, where [Offered] finds them. It drops entries that are a
+// token by mistake, without `at.`, and redacts tokens in other headers. A list with
+// tokens and more than 64 entries is removed, and nothing is taken from it. TakeTokens
+// reports whether it changed any header.
 func (in *Inspection) TakeTokens(r *http.Request) (*http.Request, bool) {
 	var lists map[string]tokenList
 	taken := in.redactHeaders(r.Header)
@@ -113,13 +113,13 @@ func (in *Inspection) TakeTokens(r *http.Request) (*http.Request, bool) {
 		}
 	}
 	if !taken && in.steps == 0 {
-		return r, false // the next guard's look costs less than a note that there was one
+		return r, false // inspecting again costs less than recording that this was inspected
 	}
 	return r.WithContext(context.WithValue(r.Context(), tokensKey{}, lists)), taken
 }
 
-// hasEntry reports whether an entry of a list may start with `at.`, which stands in
-// the middle of many a word.
+// hasEntry reports whether an entry of a list may start with `at.`, which also occurs
+// within many words.
 func hasEntry(list string) bool {
 	for rest := list; ; {
 		at := strings.Index(rest, "at.")
@@ -129,11 +129,11 @@ func hasEntry(list string) bool {
 		if at == 0 && len(rest) == len(list) || at > 0 && classes[rest[at-1]] == 0 {
 			return true
 		}
-		rest = rest[at+2:] // from the dot on, which no entry starts behind
+		rest = rest[at+2:] // from the dot on: no entry starts right after it
 	}
 }
 
-// maxEntries bounds a subprotocol list of which anything is taken: its members with
+// maxEntries bounds a subprotocol list from which tokens are taken: its members with
 // their parameters and the items of inner lists.
 const maxEntries = 64
 
@@ -152,8 +152,8 @@ func exceedsEntries(values []string) bool {
 	return entries > maxEntries
 }
 
-// takeFromList takes the tokens from a list as Sec-WebSocket-Protocol has it, and
-// drops those that stand there by mistake.
+// takeFromList takes the tokens from a list in the syntax of Sec-WebSocket-Protocol, and
+// drops those that are there by mistake.
 func (in *Inspection) takeFromList(values []string) (tokens []string, others string, dropped bool) {
 	var left []string
 	for entry := range strings.SplitSeq(strings.Join(values, ","), ",") {
@@ -169,9 +169,9 @@ func (in *Inspection) takeFromList(values []string) (tokens []string, others str
 	return tokens, strings.Join(left, ", "), dropped
 }
 
-// takeFromStructuredList takes them from WT-Available-Protocols, a list of strings
-// in the sense of RFC 9651. A list that does not parse counts for nothing there:
-// of one that holds tokens, nothing is left.
+// takeFromStructuredList takes the tokens from WT-Available-Protocols, a list of strings
+// as RFC 9651 defines it. A list that does not parse is ignored by servers: if it holds
+// tokens, it is removed.
 func (in *Inspection) takeFromStructuredList(values []string) (tokens []string, others string, dropped bool) {
 	list, err := httpsfv.UnmarshalList(values)
 	if err != nil {
@@ -200,9 +200,9 @@ func (in *Inspection) takeFromStructuredList(values []string) (tokens []string, 
 	return tokens, others, dropped
 }
 
-// redactHeaders redacts tokens that stand where they have no business, such as a
-// Referer, and reports whether there were any. Caddy redacts these itself:
-// Authorization, Proxy-Authorization, Cookie.
+// redactHeaders redacts tokens in headers that must not hold any, such as Referer, and
+// reports whether there were any. Caddy itself redacts Authorization,
+// Proxy-Authorization and Cookie.
 func (in *Inspection) redactHeaders(headers http.Header) (found bool) {
 	for name, values := range headers {
 		if name == "Authorization" || name == "Proxy-Authorization" || name == "Cookie" || slices.Contains(subprotocolHeaders, name) {

@@ -33,7 +33,7 @@ func TestTakeTokens(t *testing.T) {
 			if c.header[header] == nil {
 				header = "Wt-Available-Protocols"
 			}
-			if got := taken(clean, header).tokens; !slices.Equal(got, c.tokens) || changed != (c.tokens != nil || c.name == "forgotten at.") {
+			if got := takenTokens(clean, header).tokens; !slices.Equal(got, c.tokens) || changed != (c.tokens != nil || c.name == "forgotten at.") {
 				t.Errorf("took %q, %v; want %q", got, changed, c.tokens)
 			}
 			if len(clean.Header) != len(c.left) {
@@ -81,7 +81,7 @@ func TestTakeStructuredTokens(t *testing.T) {
 			r := httptest.NewRequest("GET", "/wt", nil)
 			r.Header["Wt-Available-Protocols"] = slices.Clone(c.values)
 			clean, _ := new(Inspection).TakeTokens(r)
-			if got := taken(clean, "Wt-Available-Protocols").tokens; !slices.Equal(got, c.tokens) {
+			if got := takenTokens(clean, "Wt-Available-Protocols").tokens; !slices.Equal(got, c.tokens) {
 				t.Errorf("took %q, want %q", got, c.tokens)
 			}
 			left := strings.Join(clean.Header["Wt-Available-Protocols"], "|")

@@ -12,8 +12,8 @@ import (
 	"github.com/millrace/millrace/wire"
 )
 
-// protocolName returns what a member of a structured list names, quoted as it
-// should be or not; empty: nothing.
+// protocolName returns the name in a member of a structured list, whether or not it is
+// quoted as it should be; empty: there is none.
 func protocolName(member httpsfv.Member) string {
 	item, ok := member.(httpsfv.Item)
 	if !ok {
@@ -46,18 +46,18 @@ func WebTransportOffers(r *http.Request) bool {
 	})
 }
 
-// taken returns what the guard took from a subprotocol list.
-func taken(r *http.Request, header string) tokenList {
+// takenTokens returns what the guard took from a subprotocol list.
+func takenTokens(r *http.Request, header string) tokenList {
 	lists, _ := r.Context().Value(tokensKey{}).(map[string]tokenList)
 	return lists[header]
 }
 
-// Offered returns the token of a handshake, as it came, and whether there is one:
-// that of the header Authorization, or else that of the subprotocol list, the header
-// of that name, beside which withSubprotocol says whether `llps.v1` was offered.
-// wrong says what makes the handshake malformed; empty: nothing.
-func Offered(r *http.Request, list string, withSubprotocol bool) (token string, given bool, wrong string) {
-	fromList := taken(r, http.CanonicalHeaderKey(list))
+// Offered returns the token of a handshake, unverified, and whether there is one: that of
+// the header Authorization, or else that of the subprotocol list in the header list.
+// withSubprotocol says whether that list also offers `llps.v1`. malformed says why the
+// handshake is malformed; empty: it is not.
+func Offered(r *http.Request, list string, withSubprotocol bool) (token string, given bool, malformed string) {
+	fromList := takenTokens(r, http.CanonicalHeaderKey(list))
 	entries := fromList.tokens
 	headers := r.Header.Values("Authorization")
 	switch {

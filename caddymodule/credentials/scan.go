@@ -1,24 +1,24 @@
 // Package credentials finds the tokens in an HTTP request: those that belong there,
-// for the handshakes, and those that must not get into a log. It reads what anybody
-// may send, and its cost is bounded by the length of the request's header.
+// for the handshakes, and those that must not get into a log. It reads untrusted input,
+// and its cost is bounded by the length of the request's header.
 package credentials
 
-// finding is what a text holds of a token. A greater one includes the lesser.
+// finding is how much of a token a text holds. A greater finding includes the lesser.
 type finding uint8
 
 const (
 	foundNothing finding = iota
 	// foundStart: `AT_` or `MT_` at the start of a word, unlike FORMAT_1 or LOOK_AT_ME.
 	foundStart
-	// foundToken: so much of a token that it is no accident. That is `AT_` or `MT_`
-	// and 8 hex digits behind it, or a `_` between 32 hex digits and 32 others.
+	// foundToken: enough of a token to exclude an accident. That is `AT_` or `MT_`
+	// followed by 8 hex digits, or a `_` between 32 hex digits and 32 others.
 	foundToken
 )
 
-// findToken says what is in a text of a token, as it stands or percent-encoded, even
-// twice or beside codes that are none. It reads the text once, byte by byte, and
-// allocates nothing. steps is its cost: how many bytes it compared, at most three
-// for each byte of the text.
+// findToken returns how much of a token a text holds, in plain text or percent-encoded,
+// even twice or beside invalid encodings. It reads the text once, byte by byte, and
+// allocates nothing. steps is its cost: how many bytes it compared, at most three for
+// each byte of the text.
 func findToken(text string) (found finding, steps int) {
 	var (
 		plain, once, twice tokenMatcher   // for the text, decoded once, decoded twice
@@ -51,18 +51,18 @@ func findToken(text string) (found finding, steps int) {
 	return found, steps
 }
 
-// tokenMatcher looks for tokens in a text that it gets byte by byte. Its zero value
-// stands before the first byte.
+// tokenMatcher searches for tokens in a text that it gets byte by byte. Its zero value is
+// ready for the first byte.
 type tokenMatcher struct {
 	word    bool // the byte before is a letter, a digit or `_`
 	letters letters
 	digits  uint8 // hex digits up to here without a break, at most 32
-	// What the `_` before these digits has before it.
+	// What precedes the `_` before these digits.
 	afterType bool // `AT` or `MT`
 	afterID   bool // 32 hex digits
 }
 
-// letters is how much of `AT` or `MT` stands before the next byte.
+// letters is how much of `AT` or `MT` precedes the next byte.
 type letters uint8
 
 const (
@@ -109,16 +109,16 @@ func (m *tokenMatcher) step(c byte) (found finding) {
 	return found
 }
 
-// percentDecoder undoes percent-encoding in a text that it gets byte by byte. What
-// is no code passes through. Its zero value stands before the first byte.
+// percentDecoder undoes percent-encoding in a text that it gets byte by byte. Invalid
+// encodings pass through. Its zero value is ready for the first byte.
 type percentDecoder struct {
 	held  int     // bytes that may begin a code: `%`, or `%` and a digit
 	digit byte    // the second of them
 	out   [3]byte // what step returns
 }
 
-// step puts the bytes that are certain with c into out, and returns how many, at most
-// three. What is still held at the end of a text can complete no token.
+// step puts the bytes that are decided by c into out, and returns how many, at most
+// three. Bytes that are still held at the end of a text cannot complete a token.
 func (d *percentDecoder) step(c byte) (n int) {
 	if d.held == 0 {
 		if c == '%' {
@@ -161,7 +161,7 @@ const (
 	hexDigit
 )
 
-// classes says for each byte what it is.
+// classes holds the class of each byte.
 var classes = func() (classes [256]uint8) {
 	for c := range classes {
 		switch c := byte(c); {

@@ -1,7 +1,7 @@
 // Package demo is the page on which to try the edge of `pubsub dev` in a
 // browser. It gives an access token to whoever opens the page, so no
-// configuration can name it: its module exists in a process only after
-// [Register], which the command dev alone calls.
+// configuration may name it: its module exists in a process only after
+// [Register], which only the command dev calls.
 package demo
 
 import (
@@ -28,7 +28,7 @@ const (
 	TokenPath = "/demo/token"
 )
 
-// What the page's tokens are good for.
+// The tenant and the lifetime of the page's tokens.
 const (
 	Tenant   = "demo"
 	Lifetime = 15 * time.Minute
@@ -38,7 +38,7 @@ const (
 type Edge struct {
 	HTTPPort, HTTPSPort int // on localhost
 
-	// Issue makes an access token for all channels of [Tenant] that lives for
+	// Issue issues an access token for all channels of [Tenant] that is valid for
 	// [Lifetime]. It may be called concurrently.
 	Issue func(context.Context) (token, expiresAt string, err error)
 
@@ -47,9 +47,8 @@ type Edge struct {
 	Certificate func(context.Context) (*x509.Certificate, error)
 }
 
-// Register makes the handler `pubsub_demo` and its directive known to Caddy, in
-// this process. It must be called once at most, before a configuration names
-// them.
+// Register registers the handler `pubsub_demo` and its directive with Caddy, in this
+// process. It must be called at most once, before a configuration names them.
 func Register(edge Edge) {
 	caddy.RegisterModule(newHandler(edge))
 	httpcaddyfile.RegisterHandlerDirective("pubsub_demo", func(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error) {
@@ -60,7 +59,7 @@ func Register(edge Edge) {
 }
 
 // Handler serves the page at `/demo`, and its token at `/demo/token`. It has no
-// options. It answers on loopback alone, whatever listener it is put behind.
+// options. It answers only on loopback, whatever listener it is put behind.
 type Handler struct {
 	edge   Edge
 	files  map[string]file
@@ -121,7 +120,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyht
 	header.Set("X-Content-Type-Options", "nosniff")
 	switch {
 	case !onLoopback(r):
-		refuse(w, http.StatusForbidden, "local_only", "the demo answers on loopback alone")
+		refuse(w, http.StatusForbidden, "local_only", "the demo answers only on loopback")
 	case path == TokenPath:
 		h.serveToken(w, r)
 	default:
@@ -130,7 +129,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyht
 	return nil
 }
 
-// serveFile answers GET and HEAD of the page and what it consists of.
+// serveFile answers GET and HEAD of the page and its files.
 func (h *Handler) serveFile(w http.ResponseWriter, r *http.Request, path string) {
 	f, found := h.files[path]
 	switch {
@@ -151,7 +150,7 @@ func refuse(w http.ResponseWriter, status int, code, detail string) {
 	rest.WriteProblem(w, rest.Problem{Status: status, Code: code, Detail: detail})
 }
 
-// hash is what a browser's serverCertificateHashes compares a certificate with.
+// hash returns the SHA-256 of a certificate, for a browser's serverCertificateHashes.
 func hash(leaf *x509.Certificate) []byte {
 	sum := sha256.Sum256(leaf.Raw)
 	return sum[:]

@@ -13,8 +13,8 @@ import (
 //go:embed page
 var page embed.FS
 
-// contentTypes does not ask the type table of the machine, which may be wrong
-// about .js: with nosniff the page would not run.
+// contentTypes replaces the type table of the machine, which may be wrong about .js: with
+// nosniff the page would not run then.
 var contentTypes = map[string]string{
 	".html": "text/html; charset=utf-8",
 	".js":   "text/javascript; charset=utf-8",
@@ -28,7 +28,7 @@ type file struct {
 	data              []byte
 }
 
-// files are the page's, by their paths.
+// files returns the files of the page, by their paths.
 func files() map[string]file {
 	entries, err := page.ReadDir("page")
 	if err != nil {
@@ -53,7 +53,7 @@ func files() map[string]file {
 func (f file) serve(w http.ResponseWriter, r *http.Request) {
 	header := w.Header()
 	header.Set("Content-Type", f.contentType)
-	header.Set("Cache-Control", "no-cache") // ask again; the entity tag spares the bytes
+	header.Set("Cache-Control", "no-cache") // revalidate; the entity tag saves the transfer
 	header.Set("ETag", f.etag)
 	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(f.data))
 }

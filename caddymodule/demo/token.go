@@ -28,10 +28,10 @@ type certificateHash struct {
 	Value     []byte `json:"value"` // base64 in JSON
 }
 
-// serveToken gives a token to the page alone. Nothing else that runs in a
-// browser gets one: another page is stopped by Sec-Fetch-Site, which no script
-// can set, and one whose own name leads to loopback by Host. There are no CORS
-// headers, so no other page can read the answer either.
+// serveToken gives a token only to the page. No other page in a browser gets one:
+// Sec-Fetch-Site, which no script can set, stops pages of other origins, and the check
+// of Host stops pages whose own name resolves to loopback. There are no CORS headers, so
+// no other page can read the answer either.
 func (h *Handler) serveToken(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Cache-Control", "no-store")
 	switch {
@@ -46,7 +46,7 @@ func (h *Handler) serveToken(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusForbidden, "local_only", localNames)
 		return
 	case !slices.Equal(r.Header.Values("Sec-Fetch-Site"), []string{"same-origin"}):
-		refuse(w, http.StatusForbidden, "cross_site", "the demo page alone gets a token, in a browser that sends Sec-Fetch-Site: same-origin")
+		refuse(w, http.StatusForbidden, "cross_site", "only the demo page gets a token, in a browser that sends Sec-Fetch-Site: same-origin")
 		return
 	}
 	leaf, err := h.edge.Certificate(r.Context())
@@ -60,7 +60,7 @@ func (h *Handler) serveToken(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
-	_ = json.NewEncoder(w).Encode(answer{ // the page is gone if this fails
+	_ = json.NewEncoder(w).Encode(answer{ // if this fails, the page is gone
 		Token: token, ExpiresAt: expiresAt, Tenant: Tenant,
 		Hashes:    []certificateHash{{"sha-256", hash(leaf)}},
 		HTTPSPort: h.edge.HTTPSPort,
@@ -72,8 +72,8 @@ func (h *Handler) unavailable(w http.ResponseWriter, what string, err error) {
 	refuse(w, http.StatusServiceUnavailable, string(rest.CodeUnavailable), what+"; try again")
 }
 
-// onLoopback looks at both ends of the connection: a listener on all interfaces
-// is reached from elsewhere, and one on loopback by a proxy.
+// onLoopback checks both ends of the connection: other machines reach a listener on all
+// interfaces, and a proxy reaches one on loopback.
 func onLoopback(r *http.Request) bool {
 	local, _ := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
 	if local == nil {
@@ -90,8 +90,8 @@ func onLoopback(r *http.Request) bool {
 
 const localNames = "the demo is at localhost, 127.0.0.1 or [::1]"
 
-// localName reports whether host, with or without port, is one of these. Else a
-// page of another name that leads to loopback would be of the same origin.
+// localName reports whether host, with or without port, is one of these. Without this
+// check, a page with another name that resolves to loopback would be of the same origin.
 func localName(host string) bool {
 	if name, _, err := net.SplitHostPort(host); err == nil {
 		host = name

@@ -27,21 +27,21 @@ import (
 func init() { caddy.RegisterModule(new(Guard)) }
 
 // Guard keeps tokens out of Caddy's logs. Caddy itself redacts `Authorization`,
-// but not the subprotocol list in which a browser carries its token, nor the
+// but not the subprotocol list in which a browser sends its token, nor the
 // request's target.
 //
-// Nobody needs to configure it: each of our handlers puts a guard in front of
-// every server of its HTTP app. It is the server's outermost handler, so that
+// It needs no configuration: each of our handlers puts a guard in front of every
+// server of its HTTP app. The guard is the server's outermost handler, so that
 // Caddy never sees the token, whatever the request's path, host or method:
-// docs/decisions/0002-guard.md tells how and why. Where Caddy serves HTTP/3
-// itself, without WebTransport, it has no such place there: this handler stands
-// before the server's routes then, keeps the request out of Caddy's access and
-// error logs, and writes a record of its own.
+// docs/decisions/0002-guard.md says how and why. Where Caddy serves HTTP/3
+// itself, without WebTransport, no handler can be in front of Caddy's: then this
+// handler is the first one of the server's routes, keeps the request out of Caddy's
+// access and error logs, and writes a record of its own.
 type Guard struct {
-	log  *zap.Logger
-	rest caddyhttp.RouteList // that this guard stands before; nil: next is called
-	once sync.Once
-	all  caddyhttp.Handler // rest, compiled
+	log         *zap.Logger
+	routes      caddyhttp.RouteList // those that this guard is in front of; nil: it calls next
+	compileOnce sync.Once
+	compiled    caddyhttp.Handler // routes, compiled
 }
 
 // CaddyModule implements [caddy.Module].
@@ -63,26 +63,26 @@ func Protect(ctx caddy.Context) error {
 	}
 	srv, ok := ctx.Value(caddyhttp.ServerCtxKey).(*caddyhttp.Server)
 	if !ok {
-		return errors.New("this handler works in the routes of an HTTP server only")
+		return errors.New("this handler works only in the routes of an HTTP server")
 	}
 	if len(srv.Routes) == 1 && len(srv.Routes[0].Handlers) == 1 {
-		if g, ok := srv.Routes[0].Handlers[0].(*Guard); ok && g.rest != nil {
+		if g, ok := srv.Routes[0].Handlers[0].(*Guard); ok && g.routes != nil {
 			return nil
 		}
 	}
-	// The routes are still being provisioned, one by one in their place: they
-	// can be wrapped now, but only be compiled when a request comes.
+	// The routes are still being provisioned, one by one in place: they can be wrapped
+	// now, but compiled only when a request comes.
 	route := caddyhttp.Route{HandlersRaw: []json.RawMessage{caddyconfig.JSONModuleObject(new(Guard), "handler", "pubsub_guard", nil)}}
 	if err := route.ProvisionHandlers(ctx, nil); err != nil {
 		return err
 	}
-	route.Handlers[0].(*Guard).rest = srv.Routes
+	route.Handlers[0].(*Guard).routes = srv.Routes
 	srv.Routes = caddyhttp.RouteList{route}
 	return nil
 }
 
-// protectServers makes the guard the outermost handler of every server of the
-// HTTP app, those that redirect to HTTPS included.
+// protectServers makes the guard the outermost handler of every server of the HTTP app,
+// including those that redirect to HTTPS.
 func protectServers(ctx caddy.Context, log *zap.Logger) error {
 	for _, m := range ctx.Modules() {
 		app, ok := m.(*caddyhttp.App)
@@ -95,14 +95,14 @@ func protectServers(ctx caddy.Context, log *zap.Logger) error {
 					"it cannot be used together with pubsub handlers", name)
 			}
 			key := weak.Make(srv)
-			if _, known := guarded.LoadOrStore(key, nil); known {
+			if _, known := guardedServers.LoadOrStore(key, nil); known {
 				continue
 			}
-			runtime.AddCleanup(srv, func(key weak.Pointer[caddyhttp.Server]) { guarded.Delete(key) }, key)
-			// Caddy sets the handler of the http.Server in its Start, and offers
-			// no hook after that. But each connection is announced with its
-			// http.Server before its first request is read: the once makes that
-			// happen before every read of Handler.
+			runtime.AddCleanup(srv, func(key weak.Pointer[caddyhttp.Server]) { guardedServers.Delete(key) }, key)
+			// Caddy sets the handler of the http.Server in its Start, and offers no hook
+			// after that. But each connection is announced with its http.Server before
+			// its first request is read: once makes sure that Handler is set before
+			// every read of it.
 			var once sync.Once
 			srv.RegisterConnContext(func(ctx context.Context, _ net.Conn) context.Context {
 				once.Do(func() {
@@ -117,11 +117,11 @@ func protectServers(ctx caddy.Context, log *zap.Logger) error {
 	return nil
 }
 
-// guarded holds the servers with a guard. It keeps none of them: with it, all of
-// its configuration would stay after a reload.
-var guarded sync.Map // of weak.Pointer[caddyhttp.Server] to nothing
+// guardedServers holds the servers with a guard by weak pointers: a strong one would keep
+// the server's whole configuration in memory after a reload.
+var guardedServers sync.Map // of weak.Pointer[caddyhttp.Server] to nothing
 
-// outermost is the guard before Caddy's own handler, over TCP and, where HTTP/3 is
+// outermost is the guard in front of Caddy's own handler, over TCP and, where HTTP/3 is
 // taken over, over UDP.
 type outermost struct {
 	next   http.Handler
@@ -129,7 +129,7 @@ type outermost struct {
 	log    *zap.Logger
 }
 
-// Outermost returns the guard before next, for connections of a server that Caddy does
+// Outermost returns a guard in front of next, for connections of a server that Caddy does
 // not serve itself.
 func Outermost(next http.Handler, server *caddyhttp.Server, log *zap.Logger) http.Handler {
 	return outermost{next: next, server: server, log: log}
@@ -137,7 +137,7 @@ func Outermost(next http.Handler, server *caddyhttp.Server, log *zap.Logger) htt
 
 func (o outermost) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.ProtoMajor < 3 {
-		// Before Caddy's handlers, so that a site can take it away.
+		// Before Caddy's handlers, so that a site can remove it.
 		if h3 := takeover.AltSvc(r.Context(), o.server); h3 != "" {
 			w.Header().Set("Alt-Svc", h3)
 		}
@@ -146,7 +146,7 @@ func (o outermost) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if in.TokenInTarget(r) {
 		start := time.Now()
 		refuseTarget(w)
-		record(&in, o.log, r, http.StatusBadRequest, time.Since(start), nil)
+		logRequest(&in, o.log, r, http.StatusBadRequest, time.Since(start), nil)
 		return
 	}
 	r, _ = in.TakeTokens(r)
@@ -158,9 +158,9 @@ func (o outermost) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // ServeHTTP implements [caddyhttp.MiddlewareHandler].
 func (g *Guard) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler) error {
-	if g.rest != nil {
-		g.once.Do(func() { g.all = g.rest.Compile(next) })
-		next = g.all
+	if g.routes != nil {
+		g.compileOnce.Do(func() { g.compiled = g.routes.Compile(next) })
+		next = g.compiled
 	}
 	if credentials.Inspected(r) {
 		return next.ServeHTTP(w, r)
@@ -188,7 +188,7 @@ func (g *Guard) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp
 			rec.WriteHeader(status)
 		}
 	}
-	record(&in, g.log, clean, rec.Status(), time.Since(start), err)
+	logRequest(&in, g.log, clean, rec.Status(), time.Since(start), err)
 	return nil
 }
 
@@ -198,8 +198,8 @@ func refuseTarget(w http.ResponseWriter) {
 		"a token must never be part of a URL, which is logged and shared: revoke this one")
 }
 
-// record is our access record of a request that Caddy must not log.
-func record(in *credentials.Inspection, log *zap.Logger, r *http.Request, status int, took time.Duration, err error) {
+// logRequest writes our access record of a request that Caddy must not log.
+func logRequest(in *credentials.Inspection, log *zap.Logger, r *http.Request, status int, took time.Duration, err error) {
 	c := log.Check(zap.InfoLevel, "handled request with a token")
 	if c == nil {
 		return

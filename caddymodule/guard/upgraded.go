@@ -3,8 +3,8 @@ package guard
 import "net/http"
 
 // upgradeWriter is beneath Caddy's writers in a request that may be upgraded. A
-// connection that is taken over answers for itself, and the access log would have
-// the status 0: so they are told of 101, and here it ends.
+// connection that is hijacked writes its own answer, and the access log would show the
+// status 0: so Caddy's writers are told the status 101, and this writer drops it.
 type upgradeWriter struct {
 	http.ResponseWriter
 	upgraded bool // by one of our handlers
@@ -20,8 +20,8 @@ func (w *upgradeWriter) WriteHeader(status int) {
 // Unwrap is for [http.ResponseController].
 func (w *upgradeWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
-// TellUpgraded tells Caddy's writers that the connection of w was upgraded.
-func TellUpgraded(w http.ResponseWriter) {
+// MarkUpgraded tells Caddy's writers that the connection of w was upgraded.
+func MarkUpgraded(w http.ResponseWriter) {
 	for inner := w; ; {
 		if ours, ok := inner.(*upgradeWriter); ok {
 			ours.upgraded = true
@@ -30,7 +30,7 @@ func TellUpgraded(w http.ResponseWriter) {
 		}
 		wrapper, ok := inner.(interface{ Unwrap() http.ResponseWriter })
 		if !ok {
-			return // no guard is in front: to write now would be a fault
+			return // there is no guard in front: writing a status now would be an error
 		}
 		inner = wrapper.Unwrap()
 	}

@@ -79,7 +79,7 @@ func (h *WebSocket) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddy
 		}
 		return nil
 	}
-	guard.TellUpgraded(w)
+	guard.MarkUpgraded(w)
 	// The request, and all that Caddy keeps with it, is let go of now.
 	wsconn.Serve(live.Hub, session, conn, early, sessionLog)
 	served = true

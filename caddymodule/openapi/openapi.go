@@ -1,6 +1,6 @@
 // Package openapi serves the description of the token administration: an
 // OpenAPI 3.1 document, and Swagger UI as the page that shows it. All files are
-// embedded and the page loads nothing from elsewhere (docs/protocol.md, REST).
+// embedded, and the page loads nothing from other hosts (docs/protocol.md, REST).
 //
 // The folder ui holds our page and, unchanged, files of the official
 // distribution of Swagger UI with their licences; scripts/update-swagger-ui.sh
@@ -32,9 +32,8 @@ var document []byte
 //go:embed ui
 var ui embed.FS
 
-// contentSecurityPolicy lets the page load and ask what this edge serves, and
-// nothing else. Images may be data: URLs because the style sheet has its icons
-// in them. There is no exception for inline styles or scripts.
+// contentSecurityPolicy lets the page load and call only what this edge serves. Images
+// may be data: URLs because the style sheet has its icons in them. There is no exception for inline styles or scripts.
 const contentSecurityPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; " +
 	"img-src 'self' data:; connect-src 'self'; " +
 	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
@@ -46,8 +45,8 @@ type file struct {
 	data        []byte
 }
 
-// Handler serves [DocumentPath], [PagePath] and the files below it to GET and
-// HEAD; other methods are answered 405, other paths 404. Paths are exact.
+// Handler serves [DocumentPath], [PagePath] and the files below it for GET and HEAD. It
+// answers other methods with 405 and other paths with 404. Paths are exact.
 func Handler() http.Handler {
 	files := map[string]file{DocumentPath: newFile(document, "application/json")}
 	entries, err := fs.ReadDir(ui, "ui")
@@ -75,8 +74,8 @@ func newFile(data []byte, contentType string) file {
 	return file{contentType, `"` + hex.EncodeToString(sum[:16]) + `"`, data}
 }
 
-// contentTypeOf does not ask the type table of the machine, which may be wrong
-// about .js: with nosniff the page would not run.
+// contentTypeOf does not use the type table of the machine, which may be wrong about .js:
+// with nosniff the page would not run then.
 func contentTypeOf(name string) string {
 	switch path.Ext(name) {
 	case ".js":
@@ -106,7 +105,7 @@ func serve(w http.ResponseWriter, r *http.Request, files map[string]file) {
 		return
 	}
 	h.Set("Content-Type", f.contentType)
-	h.Set("Cache-Control", "no-cache") // ask again; the entity tag spares the bytes
+	h.Set("Cache-Control", "no-cache") // revalidate; the entity tag saves the transfer
 	h.Set("ETag", f.etag)
 	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(f.data))
 }

@@ -20,7 +20,7 @@ func Write(w http.ResponseWriter, status int, code, detail string) {
 	rest.WriteProblem(w, rest.Problem{Status: status, Code: code, Detail: detail})
 }
 
-// NotFound answers a request for a path that differs from ours in case, or by a
+// NotFound answers a request for a path that differs from one of ours in case or by a
 // trailing slash.
 func NotFound(w http.ResponseWriter) {
 	Write(w, http.StatusNotFound, string(rest.CodeNotFound), "paths are exact: no other case, no trailing slash")
@@ -32,7 +32,7 @@ func MethodNotAllowed(w http.ResponseWriter, allowed string) {
 	Refuse(w, http.StatusMethodNotAllowed, string(rest.CodeMethodNotAllowed), "allowed: "+allowed)
 }
 
-// Unavailable answers 503: trying again, here or elsewhere, can help.
+// Unavailable answers 503: trying again, on this edge or another one, can help.
 func Unavailable(w http.ResponseWriter, detail, code string) {
 	w.Header().Set("Retry-After", "5")
 	Write(w, http.StatusServiceUnavailable, code, detail)

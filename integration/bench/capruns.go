@@ -11,7 +11,7 @@ type capRow struct {
 	Direction string  `json:"direction"`
 	Payload   int     `json:"payload_bytes"`
 	KBPerSec  int     `json:"kb_per_sec"`
-	Percent   float64 `json:"percent"` // measured of asked
+	Percent   float64 `json:"percent"` // measured, of the cap
 	Error     string  `json:"error,omitempty"`
 }
 
@@ -24,11 +24,11 @@ const (
 
 var capPayloads = []int{64, 16 << 10} // bytes
 
-// A load of capsTogether KB/s leaves the edge time enough: caps are measured at
-// the same time up to there.
+// A load of capsTogether KB/s leaves the edge enough time: caps up to this sum are
+// measured at the same time.
 const capsTogether = 8 * 2048
 
-// capGroups returns all caps, those together that are measured at the same time.
+// capGroups returns all caps, in groups that are measured at the same time.
 func capGroups(sizes []int) (groups [][]capRow) {
 	load := capsTogether
 	for _, size := range sizes {
@@ -49,12 +49,12 @@ func capGroups(sizes []int) (groups [][]capRow) {
 
 // caps measures all caps on one edge.
 func (r *runner) caps(ctx context.Context) error {
-	// What is offered above a cap has to wait, and must not be dropped.
+	// Messages above a cap have to wait, and must not be dropped.
 	e, err := r.startEdge(ctx, edgeOptions{Limits: []string{"send_queue 256MiB"}})
 	if err != nil {
 		return err
 	}
-	defer e.kill() // it would first read what capped publishers have sent ahead
+	defer e.kill() // a stop would first read what capped publishers have sent ahead
 	for _, rows := range capGroups(r.scale.CapSizes) {
 		if err := r.capsAtOnce(ctx, e, rows); err != nil {
 			return err
@@ -82,7 +82,7 @@ func (r *runner) capsAtOnce(ctx context.Context, e *edge, rows []capRow) error {
 		}
 		jobs = append(jobs, capJob{
 			Free: free, Capped: capped, Ingress: row.Direction == ingress, KBPerSec: row.KBPerSec, Payload: row.Payload,
-			// A name that no capped publisher before has used: the edge still reads what it sent.
+			// A name that no earlier capped publisher used: the edge still reads what that one sent.
 			Channel: fmt.Sprintf("cap%d", len(r.report.Caps)+i), Warmup: r.scale.CapWarmup, Duration: r.scale.CapTime,
 		})
 	}
@@ -112,7 +112,7 @@ func (c capRow) String() string {
 	return fmt.Sprintf("%s: %.1f %%", where, c.Percent)
 }
 
-// kept reports whether the cap was kept within the tolerance.
+// kept reports whether the rate was within the tolerance of the cap.
 func (c capRow) kept() bool {
 	return c.Error == "" && c.Percent >= 100-capTolerance && c.Percent <= 100+capTolerance
 }

@@ -9,13 +9,13 @@ import (
 	"github.com/millrace/millrace/internal/loadgen"
 )
 
-// capJob measures one cap of one connection. What counts is what the protocol
-// says: a message's bytes, without the transport's framing, and 32.
+// capJob measures one cap of one connection. It counts bytes as the protocol does: those
+// of a message, without the transport's framing, and 32 more.
 type capJob struct {
 	Free   target // without a cap that matters here
 	Capped target
-	// Ingress says that the publisher is capped, and offers all it can; else the
-	// subscriber is, and is offered somewhat more than its cap.
+	// Ingress: the publisher is capped, and sends as much as it can. Otherwise the
+	// subscriber is capped, and gets somewhat more than its cap.
 	Ingress  bool
 	KBPerSec int
 	Payload  int // bytes
@@ -25,12 +25,12 @@ type capJob struct {
 }
 
 const (
-	messageCost = 32   // bytes that each message counts beside its own
+	messageCost = 32   // bytes that each message counts beyond its own
 	kilobyte    = 1024 // bytes in a KB of caps
 
 	overload = 1.1 // times the cap
-	// headStart is how much is offered at once, in time: what the bucket of one
-	// second lets pass freely, and some more that has to wait.
+	// headStart is how much is sent at once, in time: what the bucket of one second
+	// lets pass freely, and some more that has to wait.
 	headStart = 1200 * time.Millisecond
 )
 
@@ -39,7 +39,7 @@ type capResult struct {
 	Error          string
 }
 
-// measureCaps does the jobs at the same time.
+// measureCaps runs the jobs at the same time.
 func measureCaps(ctx context.Context, jobs []capJob) []capResult {
 	results := make([]capResult, len(jobs))
 	var group sync.WaitGroup
@@ -62,7 +62,7 @@ type arrivals struct {
 
 	mu    sync.Mutex
 	count int64
-	last  time.Time // when the last of them came
+	last  time.Time // when the last of them arrived
 	err   error
 }
 
@@ -147,14 +147,14 @@ func (j capJob) run(ctx context.Context) (bytesPerSecond float64, err error) {
 		if err != nil {
 			return 0, err
 		}
-		group.Go(func() { _ = conn.Receive(func([]byte) {}) }) // nothing comes but its end
+		group.Go(func() { _ = conn.Receive(func([]byte) {}) }) // receives nothing but its end
 		group.Go(func() { j.publish(conn, channels, publishers) })
 	}
 
 	select {
 	case <-seen.first:
 	case <-time.After(waitTimeout):
-		return 0, fmt.Errorf("no message came in %v", waitTimeout)
+		return 0, fmt.Errorf("no message arrived in %v", waitTimeout)
 	case <-ctx.Done():
 		return 0, ctx.Err()
 	}
@@ -165,7 +165,7 @@ func (j capJob) run(ctx context.Context) (bytesPerSecond float64, err error) {
 	after, to, err := before, from, error(nil)
 	for end := time.Now().Add(waitTimeout); err == nil && after == before; { // a busy machine may take longer
 		if time.Now().After(end) {
-			return 0, fmt.Errorf("no message came in %v", waitTimeout)
+			return 0, fmt.Errorf("no message arrived in %v", waitTimeout)
 		}
 		if err := sleep(ctx, j.Duration); err != nil {
 			return 0, err
@@ -188,8 +188,8 @@ func (j capJob) cost() int64 {
 	return int64(deliverHead(j.Channel+".0") + j.Payload + messageCost)
 }
 
-// publish goes round the channels until the connection ends: without a break, or
-// at the publisher's share of the overload.
+// publish publishes to the channels in turn until the connection ends: without a pause,
+// or at the publisher's share of the overload.
 func (j capJob) publish(conn loadgen.Conn, channels []string, publishers int) {
 	var (
 		payload = make([]byte, j.Payload)
@@ -217,7 +217,7 @@ func due(start time.Time, rate float64) int {
 	return int(time.Since(start).Seconds() * rate)
 }
 
-// sleep waits so long, or until ctx ends.
+// sleep waits for d, or until ctx ends.
 func sleep(ctx context.Context, d time.Duration) error {
 	select {
 	case <-ctx.Done():

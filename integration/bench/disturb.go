@@ -10,7 +10,7 @@ import (
 	"github.com/millrace/millrace/internal/loadgen"
 )
 
-// disturbJob is load that goes on beside a measurement, until it is stopped.
+// disturbJob is load beside a measurement, until it is stopped.
 type disturbJob struct {
 	Target  target
 	Channel string // of its own traffic
@@ -27,8 +27,8 @@ type disturbJob struct {
 
 const fillPayload = 32 << 10 // bytes of a message that fills a queue
 
-// A disturbance is a disturbJob under way. Each connection has at most one
-// goroutine that reads it and one that publishes; close ends them and waits.
+// A disturbance is a running disturbJob. Each connection has at most one goroutine that
+// reads it and one that publishes; close ends them and waits.
 type disturbance struct {
 	job      disturbJob
 	driver   loadgen.Driver
@@ -41,12 +41,12 @@ type disturbance struct {
 	closed bool
 }
 
-// run puts all in place, calls ready, and goes on until ctx ends. It returns the
-// payload that each subscriber got since ready, KB/s.
+// run sets everything up, calls ready, and continues until ctx ends. It returns the
+// payload that each subscriber received since ready, KB/s.
 func (j disturbJob) run(ctx context.Context, ready func() error) (through float64, err error) {
 	d := &disturbance{job: j, driver: j.Target.driver(), failed: make(chan error, 1)}
 	defer d.close()
-	defer context.AfterFunc(ctx, d.hangUp)() // also while all is put in place
+	defer context.AfterFunc(ctx, d.hangUp)() // also during the setup
 	if err := d.setUp(ctx); err != nil {
 		return 0, err
 	}
@@ -101,7 +101,7 @@ func (d *disturbance) setUp(ctx context.Context) error {
 	return nil
 }
 
-// openSubscribers opens them with several dialers at a time.
+// openSubscribers opens the subscribers with several dialers at a time.
 func (d *disturbance) openSubscribers(ctx context.Context) error {
 	var (
 		next    atomic.Int64
@@ -152,7 +152,7 @@ func (d *disturbance) open(ctx context.Context, patterns ...string) (loadgen.Con
 	return conn, nil
 }
 
-// read counts deliveries and throws them away.
+// read counts deliveries and discards them.
 func (d *disturbance) read(conn loadgen.Conn) {
 	d.group.Go(func() { // ends with the connection
 		for {
@@ -197,7 +197,7 @@ func (d *disturbance) fail(err error) {
 	}
 }
 
-// hangUp closes the connections, and with that ends whatever waits for them.
+// hangUp closes the connections, which ends everything that waits for them.
 func (d *disturbance) hangUp() {
 	d.mu.Lock()
 	defer d.mu.Unlock()

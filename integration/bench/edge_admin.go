@@ -40,8 +40,8 @@ func (e *edge) get(ctx context.Context, path string) (io.ReadCloser, error) {
 	return res.Body, nil
 }
 
-// liveHeap is what the edge's heap holds after two collections, the first of
-// which only makes pooled buffers old: bytes.
+// liveHeap returns the size of the edge's heap after two collections, bytes; the first one
+// only ages pooled buffers.
 func (e *edge) liveHeap(ctx context.Context) (bytes int64, err error) {
 	for range 2 {
 		body, err := e.get(ctx, "/debug/pprof/heap?gc=1&debug=1")
@@ -69,8 +69,8 @@ func heapAlloc(profile io.Reader) (int64, error) {
 	return 0, errors.Join(errors.New("the heap profile has no HeapAlloc"), lines.Err())
 }
 
-// profile runs w=128 over each transport once more, with the edge's CPU and
-// allocations recorded. These runs are slower, and not in the table.
+// profile runs w=128 over each transport again, and records the edge's CPU time and
+// allocations. These runs are slower, and not in the table.
 func (r *runner) profile(ctx context.Context) error {
 	if err := os.MkdirAll(r.Profile, 0o755); err != nil {
 		return err
@@ -88,7 +88,7 @@ func (r *runner) profileOver(ctx context.Context, transport string) error {
 	if err != nil {
 		return err
 	}
-	defer e.kill() // it would wait for clients that are gone without a word
+	defer e.kill() // a stop would wait for clients that vanished
 	to, err := e.reach(ctx, transport, tenant, 0, 0)
 	if err != nil {
 		return err
@@ -119,7 +119,7 @@ func (r *runner) profileOver(ctx context.Context, transport string) error {
 	return nil
 }
 
-// save writes what an admin path answers to a file.
+// save writes the answer of an admin path to a file.
 func (e *edge) save(ctx context.Context, path, file string) error {
 	body, err := e.get(ctx, path)
 	if err != nil {
@@ -134,7 +134,7 @@ func (e *edge) save(ctx context.Context, path, file string) error {
 	return errors.Join(err, f.Close())
 }
 
-// awaitConnections returns when so many clients are connected.
+// awaitConnections returns when n clients are connected.
 func (e *edge) awaitConnections(ctx context.Context, n int, load *child) error {
 	tick := time.NewTicker(200 * time.Millisecond)
 	defer tick.Stop()

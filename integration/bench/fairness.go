@@ -7,17 +7,17 @@ import (
 	"github.com/millrace/millrace/internal/loadgen"
 )
 
-// A fair is a measurement of Millrace with and without something that must not
-// disturb it, in turns.
+// A fair is a measurement of Millrace with and without a disturbance that it must
+// withstand, in turns.
 type fair struct {
 	group string
 	edge  edgeOptions
 	// options of the measured run; both runs are the same.
 	options  loadgen.Options
 	variants []variant
-	// heap says that the disturbance may take so much memory: bytes.
+	// heap is how much memory the disturbance may take, bytes.
 	heap int
-	// limit is that of the disturbed p99, ms; 0: fairRatio times the other.
+	// limit bounds the disturbed p99, ms; 0: fairRatio times the undisturbed one.
 	limit float64
 }
 
@@ -27,7 +27,7 @@ type variant struct {
 	tenant  string
 	ingress int // KB/s; 0: the edge's default
 	disturb disturbJob
-	mark    bool // else it is shown for comparison
+	mark    bool // otherwise it is shown only for comparison
 }
 
 const (
@@ -47,7 +47,7 @@ func fairness(s scale) []fair {
 	small := options
 	small.Subscribers = min(10, s.Subscribers)
 
-	// What a message of the noisy tenant counts: capJob.cost.
+	// The cost of a message of the noisy tenant, as capJob.cost.
 	message := float64(2 + len(noisyTenant) + 2 + len("noise") + noisyPayload + messageCost)
 	atCap := noisyCap * kilobyte / message
 	noise := func(publishers int, rate float64) disturbJob {
@@ -79,7 +79,7 @@ func fairness(s scale) []fair {
 }
 
 // manyPatterns returns n patterns: some match the channels of the load generator,
-// "bench.…", the others nothing.
+// "bench.…", the others match nothing.
 func manyPatterns(n int) []string {
 	var list []string
 	for _, first := range []string{"b*", "be*", "ben*", "benc*", "bench*", "bench", "*"} {
@@ -93,7 +93,7 @@ func manyPatterns(n int) []string {
 	return list[:n]
 }
 
-// disturbed does all rounds of f, on one edge.
+// disturbed runs all rounds of f, on one edge.
 func (r *runner) disturbed(ctx context.Context, f fair) error {
 	e, err := r.startEdge(ctx, f.edge)
 	if err != nil {
@@ -128,7 +128,7 @@ func (r *runner) disturbed(ctx context.Context, f fair) error {
 	return nil
 }
 
-// beside measures while a disturbance goes on.
+// beside measures during a disturbance.
 func (r *runner) beside(ctx context.Context, e *edge, v variant, f fair, to target) (run, fairExtra, error) {
 	var extra fairExtra
 	var err error
@@ -140,7 +140,7 @@ func (r *runner) beside(ctx context.Context, e *edge, v variant, f fair, to targ
 		return run{}, extra, err
 	}
 	defer d.kill()
-	if a, err := d.answer(ctx, 0); err != nil || a.Error != "" { // all in place
+	if a, err := d.answer(ctx, 0); err != nil || a.Error != "" { // it is set up
 		return run{}, extra, fmt.Errorf("the disturbance: %s %w", a.Error, err)
 	}
 	result := r.load(ctx, f.options, to, served{child: e.child})

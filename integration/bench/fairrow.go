@@ -13,17 +13,17 @@ type fairRow struct {
 	Undisturbed []float64 `json:"undisturbed_p99_ms"`
 	Disturbed   []float64 `json:"disturbed_p99_ms"`
 	Heap        []int64   `json:"heap_growth_bytes"`
-	Through     []float64 `json:"disturbance_kb_per_sec"` // payload that the disturbance's subscribers got
+	Through     []float64 `json:"disturbance_kb_per_sec"` // payload that the disturbance's subscribers received
 	Void        []string  `json:"void,omitempty"`
 }
 
-// fairExtra is what is known of a disturbance beside the p99.
+// fairExtra is what a disturbance measures beside the p99.
 type fairExtra struct {
 	Heap    int64   // growth of the edge's live heap, bytes
-	Through float64 // payload that each subscriber of the disturbance got, KB/s
+	Through float64 // payload that each subscriber of the disturbance received, KB/s
 }
 
-// add takes the two runs of a round.
+// add adds the two runs of a round.
 func (f *fairRow) add(quiet, disturbed run, extra fairExtra) {
 	for _, r := range []run{quiet, disturbed} {
 		if r.Void != "" {

@@ -16,17 +16,17 @@ import (
 // The servers of the group hop beside the others: what it costs that publisher
 // and subscribers are not at the same server.
 const (
-	// millraceNATS is one edge with `broker nats`, where all are.
+	// millraceNATS is one edge with `broker nats`, to which all clients connect.
 	millraceNATS = "millrace-nats"
-	// millraceHop is two edges that a nats-server joins. What is measured of a
-	// process is that of the subscribers' edge.
+	// millraceHop is two edges that a nats-server connects. The measured process is the
+	// edge of the subscribers.
 	millraceHop = "millrace-hop"
 )
 
-// hopDriver connects the publisher elsewhere.
+// hopDriver connects the publisher to another server.
 type hopDriver struct{ here, there loadgen.Driver }
 
-// propagation is time for the subscriptions of one server to be known at another.
+// propagation is how long the subscriptions of one server take to be known at another.
 const propagation = 300 * time.Millisecond
 
 func (d hopDriver) Dial(ctx context.Context) (loadgen.Conn, error) { return d.here.Dial(ctx) }
@@ -41,8 +41,8 @@ func (d hopDriver) DialPublisher(ctx context.Context) (loadgen.Conn, error) {
 	return d.there.Dial(ctx)
 }
 
-// hopCap is the cap of connections in the group hop, KB/s: a single subscriber
-// would be at the usual one.
+// hopCap is the cap of connections in the group hop, KB/s: a single subscriber would
+// reach the usual one.
 const hopCap = 1 << 20
 
 // served is a server with all of its processes; the first is measured.

@@ -17,16 +17,16 @@ import (
 // waitTimeout bounds every wait for one event of a process.
 const waitTimeout = 30 * time.Second
 
-// A launcher starts processes from one thread of its own, which may be confined
-// to a core: what it starts inherits that, and a Go program then runs with
-// GOMAXPROCS=1. Where the system can, the processes end with the thread.
+// A launcher starts processes from one thread of its own, which may be confined to a
+// core: the processes inherit that, and a Go program then runs with GOMAXPROCS=1. Where
+// the system supports it, the processes end with the thread.
 type launcher struct {
 	calls chan func()
 	done  chan struct{}
 }
 
-// newLauncher confines the thread to a core; -1: to none. With idle, it and its
-// processes run only when nobody else wants the core.
+// newLauncher confines the thread to a core; -1: to none. With idle, it and its processes
+// run only when no other process needs the core.
 func newLauncher(core int, idle bool) (*launcher, error) {
 	l := &launcher{calls: make(chan func()), done: make(chan struct{})}
 	confined := make(chan error)
@@ -52,7 +52,7 @@ func ownThread(run func()) {
 	go func() {
 		defer close(done)
 		runtime.LockOSThread() // never unlocked: the thread ends with the goroutine
-		if onMainThread() {    // but for this one, which Go parks: hold it, and take another
+		if onMainThread() {    // except this one, which Go parks: hold it, and use another
 			defer runtime.UnlockOSThread()
 			ownThread(run)
 			return
@@ -75,12 +75,12 @@ func (l *launcher) start(cmd *exec.Cmd) error {
 	return <-started
 }
 
-// A child is a process that its starter stops, always.
+// A child is a process that its starter always stops.
 type child struct {
 	name string
 	cmd  *exec.Cmd
 	in   io.WriteCloser // its standard input; closing it asks our own programs to end
-	tail tail           // what it wrote last to standard error
+	tail tail           // the last lines that it wrote to standard error
 
 	exited chan struct{} // closed after err is set
 	err    error
@@ -150,8 +150,8 @@ func (c *child) await(ctx context.Context) error {
 	}
 }
 
-// self returns a command that runs this program again. A test program is told
-// by the environment that it is not to run its tests.
+// self returns a command that runs this program again. The environment tells a test
+// program not to run its tests.
 func self(args ...string) (*exec.Cmd, error) {
 	program, err := os.Executable()
 	if err != nil {
@@ -164,8 +164,8 @@ func self(args ...string) (*exec.Cmd, error) {
 
 const childVariable = "MILLRACE_BENCH_CHILD"
 
-// tail keeps the first and the last lines that were written, in which a crash
-// says what and where; safe for concurrent use.
+// tail keeps the first and the last lines that were written, where a crash names its
+// reason and place; safe for concurrent use.
 type tail struct {
 	mu    sync.Mutex
 	lines []string

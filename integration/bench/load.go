@@ -57,10 +57,10 @@ func (t target) connector() loadgen.Driver {
 		URL: t.URL, Token: t.Token, Tenant: t.Tenant, CAFile: t.CAFile, CapKBPerSec: t.Cap})
 }
 
-// A job is what a load process does: this program as "load", a process for each
-// run, so that no run inherits another's garbage. It comes on standard input,
-// which stays open while the process is wanted, and the answers go to standard
-// output, all in gob.
+// A job is the task of a load process: this program as "load", a process for each run, so
+// that no run inherits another's garbage. The job comes on standard input, which stays
+// open as long as the process is needed, and the answers go to standard output, all in
+// gob.
 type job struct {
 	Measure *measureJob
 	Disturb *disturbJob
@@ -70,19 +70,19 @@ type job struct {
 // measureJob is one run of the load generator.
 type measureJob struct {
 	Target  target
-	Options loadgen.Options // gob leaves Progress out
+	Options loadgen.Options // gob omits Progress
 }
 
-// A loadAnswer is the result of a job. A disturbance answers twice: when all is
-// in place, and at its end.
+// A loadAnswer is the result of a job. A disturbance answers twice: when it is set up, and
+// at its end.
 type loadAnswer struct {
 	Result  *loadgen.Result
 	Caps    []capResult
-	Through float64 // KB/s of payload that each subscriber of a disturbance got
+	Through float64 // KB/s of payload that each subscriber of a disturbance received
 	Error   string
 }
 
-// load does the job that it reads.
+// load runs the job that it reads.
 func load(ctx context.Context, in io.Reader, out io.Writer) error {
 	var j job
 	if err := gob.NewDecoder(in).Decode(&j); err != nil {
@@ -140,7 +140,7 @@ func startLoad(l *launcher, j job) (*loader, error) {
 		r.Close()
 		return nil, err
 	}
-	p := &loader{child: c, answers: make(chan loadAnswer, 2)} // no job answers more often
+	p := &loader{child: c, answers: make(chan loadAnswer, 2)} // no job has more answers
 	go func() {                                               // ends with the process
 		defer close(p.answers)
 		defer r.Close()
@@ -160,11 +160,11 @@ func startLoad(l *launcher, j job) (*loader, error) {
 	return p, nil
 }
 
-// slack is how much longer than it should a job may take: for connections that
-// are slow to open, and messages that are slow to come.
+// slack is how much longer a job may take than planned: for connections that open
+// slowly, and messages that arrive slowly.
 const slack = 3 * time.Minute
 
-// answer returns the next one, which should take so long.
+// answer returns the next answer, which should come within should.
 func (p *loader) answer(ctx context.Context, should time.Duration) (loadAnswer, error) {
 	limit := time.NewTimer(should + slack)
 	defer limit.Stop()
@@ -213,7 +213,7 @@ func startAnnouncing(ctx context.Context, l *launcher, name string, cmd *exec.Cm
 	}
 	stop := context.AfterFunc(ctx, func() { _ = r.SetReadDeadline(time.Now()) })
 	defer stop()
-	_ = r.SetReadDeadline(time.Now().Add(waitTimeout)) // pipes have deadlines on all systems we start on
+	_ = r.SetReadDeadline(time.Now().Add(waitTimeout)) // pipes have deadlines on all systems on which we start programs
 	var line string
 	if _, err := fmt.Fscanln(r, &line); err != nil {
 		c.kill()

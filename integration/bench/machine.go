@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// A machine is what figures depend on beside the code.
+// A machine is what the figures depend on besides the code.
 type machine struct {
 	System   string `json:"system"` // kernel
 	CPU      string `json:"cpu"`
@@ -68,7 +68,7 @@ func describeMachine(ctx context.Context, server, load int, program string) mach
 	return m
 }
 
-// revision is the commit of the sources, and what is special about the program.
+// revision returns the commit of the sources, and any peculiarity of the program.
 func revision(ctx context.Context, program string) string {
 	text := "of an unknown commit"
 	if folder, err := repository(ctx); err == nil {
@@ -141,7 +141,7 @@ func readTicks(servers ...int) ticks {
 	return t
 }
 
-// sumTicks returns s.
+// sumTicks returns the sum of some fields, s.
 func sumTicks(fields []string, which ...int) (sum float64) {
 	for _, i := range which {
 		if i < len(fields) {

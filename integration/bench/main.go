@@ -1,7 +1,7 @@
-// Command bench measures Millrace beside other servers, on one machine: floors
-// that no Go server is cheaper than, nats-server and mochi-mqtt. It starts each
-// server in a process of its own on one core, loads it from another, and prints
-// one table. See docs/performance.md.
+// Command bench compares Millrace with other servers on one machine: floors that no Go
+// server can undercut, nats-server and mochi-mqtt. It starts each server in a process of
+// its own on one core, loads it from another core, and prints one table. See
+// docs/performance.md.
 package main
 
 import (
@@ -94,14 +94,14 @@ func parseFlags(args []string) (options, scale, error) {
 		return o, s, err
 	}
 	if s.Rounds, err = strconv.Atoi(*rounds); err != nil || s.Rounds < 1 {
-		return o, s, fmt.Errorf("rounds: must be a whole number from 1, and is %q", *rounds)
+		return o, s, fmt.Errorf("rounds: must be a whole number from 1, but is %q", *rounds)
 	}
 	if s.Duration, err = time.ParseDuration(*lasting); err != nil || s.Duration <= 0 {
-		return o, s, fmt.Errorf("duration: must be like 5s, and is %q", *lasting)
+		return o, s, fmt.Errorf("duration: must be like 5s, but is %q", *lasting)
 	}
 	for name, count := range map[string]int{"subscribers": s.Subscribers, "rooms": s.Rooms, "connections": s.Connections, "crowd": s.Crowd} {
 		if count < 1 {
-			return o, s, fmt.Errorf("%s: must be at least 1, and is %d", name, count)
+			return o, s, fmt.Errorf("%s: must be at least 1, but is %d", name, count)
 		}
 	}
 	return o, s, nil
@@ -126,7 +126,7 @@ func choose(option, list string, allowed []string) ([]string, error) {
 	return names, nil
 }
 
-// table measures, and prints what was measured, also when it is interrupted.
+// table measures, and prints the results, even if it is interrupted.
 func table(ctx context.Context, o options, s scale, out, log io.Writer) error {
 	r, err := newRunner(ctx, o, s, log)
 	if err != nil {
@@ -136,7 +136,7 @@ func table(ctx context.Context, o options, s scale, out, log io.Writer) error {
 	fmt.Fprintln(log, r.report.Machine)
 	err = r.run(ctx)
 	if ctx.Err() != nil {
-		err = fmt.Errorf("interrupted: %w", ctx.Err()) // what failed of that says nothing
+		err = fmt.Errorf("interrupted: %w", ctx.Err()) // errors that follow from that say nothing
 	}
 	r.report.write(out)
 	if o.JSON != "" {

@@ -8,14 +8,14 @@ import (
 	"github.com/millrace/millrace/internal/loadgen"
 )
 
-// A mark is what the project set out to reach: a figure of Millrace, alone or
-// divided by that of another server in the same round.
+// A mark is a goal of the project: a figure of Millrace, alone or divided by that of
+// another server in the same round.
 type mark struct {
 	Name    string  `json:"name"`
 	Against string  `json:"against,omitempty"` // what it is a ratio to
 	Unit    string  `json:"unit,omitempty"`
 	Limit   float64 `json:"limit"`
-	AtLeast bool    `json:"at_least,omitempty"` // else at most
+	AtLeast bool    `json:"at_least,omitempty"` // otherwise at most
 
 	Value, Low, High float64 // median, and the spread over the rounds
 
@@ -68,8 +68,8 @@ func marks() []mark {
 	return list
 }
 
-// evaluate fills in what the mark's figure was. It reports false if a run that
-// it needs is missing or void.
+// evaluate sets the figure of the mark. It returns false if a run that it needs is missing
+// or void.
 func (m *mark) evaluate(cells map[place]cell) bool {
 	ours, ok := cells[m.ours].values(m.figure)
 	if !ok {

@@ -38,7 +38,7 @@ type scale struct {
 	Warmup      time.Duration `json:"warmup_ns"`
 	Settle      time.Duration `json:"settle_ns"`
 	CapTime     time.Duration `json:"cap_time_ns"`   // of measuring a cap
-	CapWarmup   time.Duration `json:"cap_warmup_ns"` // before it: the first second is free
+	CapWarmup   time.Duration `json:"cap_warmup_ns"` // before it: the first second is not capped
 	CapSizes    []int         `json:"cap_sizes"`     // KB/s
 	Subscribers int           `json:"subscribers"`
 	Rooms       int           `json:"rooms"`
@@ -158,8 +158,8 @@ type run struct {
 	Measure    string  `json:"measure"`
 	Transport  string  `json:"transport"`
 	OtherCores float64 `json:"other_cores"` // that all other processes used meanwhile
-	// ServersCPU is that of all processes of the server, for a million deliveries of
-	// the whole run.
+	// ServersCPU is the CPU time of all processes of the server, for a million deliveries
+	// of the whole run.
 	ServersCPU  float64         `json:"servers_cpu_seconds_per_million"`
 	Void        string          `json:"void,omitempty"`
 	Measurement *loadgen.Result `json:"result,omitempty"`

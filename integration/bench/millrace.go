@@ -32,7 +32,7 @@ const (
 	edgeCap  = 16384 // KB/s, of every token that names no other, in most runs
 )
 
-// edgeOptions are what a scenario wants of the edge's configuration.
+// edgeOptions are what a scenario needs of the edge's configuration.
 type edgeOptions struct {
 	Broker    string   // empty: the default
 	Cap       int      // of a connection, KB/s; 0: edgeCap
@@ -152,8 +152,8 @@ func (e *edge) pings(ctx context.Context) bool {
 	return true
 }
 
-// token has an access token issued to everything of one tenant, with caps in
-// KB/s; 0: the edge's default.
+// token issues an access token for all channels of one tenant, with caps in KB/s; 0: the
+// edge's default.
 func (e *edge) token(ctx context.Context, tenant string, ingress, egress int) (string, error) {
 	right := map[string]any{
 		"expires_at": time.Now().Add(12 * time.Hour).UTC().Format(time.RFC3339),
@@ -215,8 +215,8 @@ func randomHex() string {
 	return hex.EncodeToString(b[:])
 }
 
-// freePort returns a port that is free for TCP and UDP on loopback, from below those
-// that outgoing connections take, and the tests of other packages (internal/loopback).
+// freePort returns a port that is free for TCP and UDP on loopback, below those that
+// outgoing connections and the tests of other packages use (internal/loopback).
 func freePort() (int, error) {
 	for range 100 {
 		port := 10000 + mathrand.IntN(10000)

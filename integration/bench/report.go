@@ -153,8 +153,8 @@ func (c cell) spread(scenario string) string {
 	var parts []string
 	for _, r := range c {
 		if r.Void != "" {
-			why, _, _ := strings.Cut(r.Void, "\n") // the log has all
-			parts = append(parts, fmt.Sprintf("round %d VOID: %s", r.Round, why))
+			reason, _, _ := strings.Cut(r.Void, "\n") // the log has all of it
+			parts = append(parts, fmt.Sprintf("round %d VOID: %s", r.Round, reason))
 		}
 	}
 	if len(parts) > 0 {
@@ -183,8 +183,8 @@ func (c cell) spread(scenario string) string {
 	return strings.Join(parts, "; ")
 }
 
-// generatorBound is how much of its core the generator uses when the rate says
-// nothing about the server any more; the server's CPU time still does.
+// generatorBound is the share of its core from which on the generator limits the rate:
+// the rate then says nothing about the server, but the server's CPU time still does.
 const generatorBound = 0.95
 
 func (r *report) writeCaps(w io.Writer) {

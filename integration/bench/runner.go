@@ -23,7 +23,7 @@ type runner struct {
 
 	serving  *launcher // servers, on the first core
 	loading  *launcher // the load that is measured, on the last core
-	disturbs *launcher // load beside it, on the same core but only when that has nothing to do
+	disturbs *launcher // load beside it, on the same core, but only when that is idle
 
 	report *report
 }
@@ -57,7 +57,7 @@ func newRunner(ctx context.Context, o options, s scale, log io.Writer) (r *runne
 	if r.loading, err = newLauncher(load, false); err != nil {
 		return nil, err
 	}
-	// Without a core of its own it would get no time at all.
+	// Without a core of its own it would get no CPU time at all.
 	r.disturbs, err = newLauncher(load, load >= 0)
 	return r, err
 }
@@ -71,8 +71,8 @@ func (r *runner) close() {
 	os.RemoveAll(r.dir)
 }
 
-// run does all rounds. When ctx ends it returns ctx's error, and the report says
-// what was measured until then.
+// run runs all rounds. When ctx ends it returns ctx's error, and the report has what was
+// measured until then.
 func (r *runner) run(ctx context.Context) error {
 	for round := range r.scale.Rounds {
 		for _, m := range measures(r.scale) {
@@ -115,7 +115,7 @@ func (r *runner) run(ctx context.Context) error {
 	return nil
 }
 
-// measure does one run, against a server started for it.
+// measure makes one run, against a server that is started for it.
 func (r *runner) measure(ctx context.Context, m measure, server string, round int) error {
 	process, to, err := r.start(ctx, m, server)
 	if err != nil {
@@ -171,7 +171,7 @@ func (r *runner) startEdge(ctx context.Context, o edgeOptions) (*edge, error) {
 	return startEdge(ctx, r.serving, r.program, dir, o)
 }
 
-// load runs the load generator against a server. What fails makes the run void.
+// load runs the load generator against a server. A failure makes the run void.
 func (r *runner) load(ctx context.Context, o loadgen.Options, to target, server served) (result run) {
 	o.PID = server.pid()
 	before := readTicks(server.pids()...)
@@ -218,7 +218,7 @@ func (r run) summary() string {
 	return text
 }
 
-// noisy is how many cores others may use during a run that is to be trusted.
+// noisy is how many cores other processes may use during a trustworthy run.
 const noisy = 0.15
 
 // A ticks is a reading of processor time.
@@ -228,8 +228,8 @@ type ticks struct {
 	server float64 // s
 }
 
-// others returns how many cores all processes but the server and the load used
-// since before; 0 where the system does not tell.
+// others returns how many cores all processes except the server and the load used since
+// before; 0 where the system does not say.
 func (t ticks) others(before ticks, load time.Duration) float64 {
 	if t.all == 0 {
 		return 0

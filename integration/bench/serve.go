@@ -85,8 +85,8 @@ func serveFloor(ctx context.Context, name string, config *tls.Config, ready io.W
 	return s.Serve(ctx, l)
 }
 
-// deliverHead is how much longer than its payload a deliver frame of Millrace
-// is, for a subscription to exactly this channel: docs/protocol.md, Deliver.
+// deliverHead is how many bytes a deliver frame of Millrace is longer than its payload, for
+// a subscription to exactly this channel: docs/protocol.md, Deliver.
 func deliverHead(channel string) int {
 	return 1 + 2 + len(tenant) + 2 + len(channel) + 4 + 2 + 2 + len(channel)
 }
@@ -119,7 +119,7 @@ func startNATS(o *nats.Options) (*nats.Server, error) {
 }
 
 func serveMQTT(ctx context.Context, config *tls.Config, ready io.Writer) error {
-	// Its listener does not say which port it got.
+	// Its listener does not report its port.
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return err
@@ -153,7 +153,7 @@ func announce(ready io.Writer, config *tls.Config, address string) {
 	fmt.Fprintf(ready, "%s://%s/\n", scheme, address)
 }
 
-// awaitListener returns when somebody listens on a TCP address.
+// awaitListener returns when a server listens on a TCP address.
 func awaitListener(ctx context.Context, address string) error {
 	ctx, cancel := context.WithTimeout(ctx, waitTimeout)
 	defer cancel()
@@ -172,7 +172,7 @@ func awaitListener(ctx context.Context, address string) error {
 	}
 }
 
-// certificate makes one like those of Caddy's own authority (P-256).
+// certificate makes a certificate like those of Caddy's own authority (P-256).
 func certificate() (tls.Certificate, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {

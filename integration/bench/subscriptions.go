@@ -13,15 +13,15 @@ import (
 	"github.com/millrace/millrace/internal/loadgen"
 )
 
-// A subscriptionRow is what distinct patterns cost: each on one connection alone,
-// so that with NATS each is an interest of its own.
+// A subscriptionRow is the cost of distinct patterns: each on only one connection, so that
+// with NATS each is an interest of its own.
 type subscriptionRow struct {
 	Server      string `json:"server"`
 	Connections int    `json:"connections"`
 	Each        int    `json:"patterns_of_each"`
 
 	// In the order of rounds; of one subscription.
-	Seconds   []float64 `json:"seconds"`           // with so many clients as subscribers at a time, each of which waits for its OK
+	Seconds   []float64 `json:"seconds"`           // with as many clients at a time as subscribing, each of which waits for its OK
 	Heap      []float64 `json:"heap_bytes"`        // growth of the edge's live heap
 	ServerRSS []float64 `json:"nats_server_bytes"` // growth of the nats-server's resident memory
 	Void      []string  `json:"void,omitempty"`
@@ -57,7 +57,7 @@ func (r *runner) subscriptions(ctx context.Context) error {
 	return nil
 }
 
-// subscribe does one round.
+// subscribe runs one round.
 func (r *runner) subscribe(ctx context.Context, row *subscriptionRow) error {
 	var o edgeOptions
 	var core *child
@@ -73,7 +73,7 @@ func (r *runner) subscribe(ctx context.Context, row *subscriptionRow) error {
 	if err != nil {
 		return err
 	}
-	defer e.kill() // its clients are gone without a word
+	defer e.kill() // its clients have vanished
 	to, err := e.reach(ctx, overPlain, tenant, 0, 0)
 	if err != nil {
 		return err
@@ -125,8 +125,7 @@ func dialAll(ctx context.Context, d loadgen.Driver, n int) ([]loadgen.Conn, erro
 	return slices.DeleteFunc(conns, func(c loadgen.Conn) bool { return c == nil }), err
 }
 
-// all calls do for each number below n, a few at a time, and returns the first
-// error.
+// all calls do for each number below n, a few at a time, and returns the first error.
 func all(ctx context.Context, n int, do func(i int) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)

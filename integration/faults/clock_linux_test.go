@@ -12,16 +12,16 @@ import (
 	"github.com/millrace/millrace/internal/programs"
 )
 
-// Signals that set the clock of the program that soaks build (testdata/clock): no Linux
-// lets one process have another time of day than the rest.
+// Signals that set the clock of the program that soaks build (testdata/clock): Linux cannot
+// give one process another time of day than the others.
 const (
 	clockAhead  = syscall.Signal(40) // by an hour
 	clockBehind = syscall.Signal(41) // by an hour
 	clockRight  = syscall.Signal(42)
 )
 
-// build builds the program: for a soak with a clock that can be set, which takes building
-// all of it once more.
+// build builds the program: for a soak with a clock that can be set, which means building
+// all of it again.
 func build(dir string) (string, error) {
 	if !soaking {
 		return programs.Build(dir, "millrace", "../../cmd/millrace", "-race")

@@ -11,7 +11,7 @@ import (
 	"github.com/millrace/millrace/internal/smalldisk"
 )
 
-// fault is done to an edge, and ends.
+// fault is a fault of an edge, with a begin and an end.
 type fault struct {
 	name  string
 	begin func(l *lab, e *edge, rng *rand.Rand)
@@ -24,8 +24,8 @@ type fault struct {
 // always stands for as long as a fault lasts.
 const always = -1
 
-// underWay is how old a message to one may be that dies with the edge it was sent to. Only
-// a soak has the machine for itself.
+// underWay is how old a message to one may be that is lost with the edge it was sent to.
+// Only a soak has the machine for itself.
 var underWay = map[bool]time.Duration{true: time.Second, false: oneTime}[soaking]
 
 const fullDisk = "full disk"
@@ -42,12 +42,12 @@ var allFaults = []fault{
 	{fullDisk, func(l *lab, e *edge, _ *rand.Rand) { smalldisk.Fill(l.T, e.disk) }, func(l *lab, e *edge) { smalldisk.Free(l.T, e.disk) }, 0},
 }
 
-// clockFault takes the program that has a clock to set.
+// clockFault needs the program with a clock that can be set.
 var clockFault = fault{"clock", func(_ *lab, e *edge, rng *rand.Rand) {
 	e.signal([]syscall.Signal{clockAhead, clockBehind}[rng.IntN(2)])
 }, func(_ *lab, e *edge) { e.signal(clockRight) }, 0}
 
-// stopFault takes an edge off as an operator does, which lasts 7 s at least.
+// stopFault stops an edge as an operator does, which takes at least 7 s.
 var stopFault = fault{"stop", func(_ *lab, e *edge, _ *rand.Rand) { e.signal(syscall.SIGTERM) },
 	func(l *lab, e *edge) { l.ends(e); e.start() }, 0}
 
@@ -66,7 +66,7 @@ func (l *lab) ends(e *edge) {
 	})
 }
 
-// part treats so what goes between an edge and all others.
+// part applies a treatment between an edge and all others.
 func (l *lab) part(e *edge, how treatment) {
 	for _, other := range l.edges {
 		if other != e {
@@ -75,29 +75,29 @@ func (l *lab) part(e *edge, how treatment) {
 	}
 }
 
-// course is what happens to the edges in a time.
+// course is a sequence of faults of the edges.
 type course struct {
 	name    string
 	faults  []fault // of an edge each, one after the other
 	windows [][2]float64
 }
 
-// A fault alone lasts for six tenths of the time, and the edge comes back in the rest.
+// A single fault lasts for six tenths of the time, and the edge recovers in the rest.
 func alone(f fault) course { return course{f.name, []fault{f}, [][2]float64{{.1, .7}}} }
 
-// Of two, the second begins at another edge before the first ends, and lasts while that
-// edge comes back.
+// Of two faults, the second begins at another edge before the first ends, and lasts while
+// the first edge recovers.
 func pair(f, g fault) course {
 	return course{f.name + ", then " + g.name, []fault{f, g}, [][2]float64{{.1, .45}, {.4, .8}}}
 }
 
-// step is what is due at a time.
+// step is what to do at a time.
 type step struct {
 	at time.Duration
 	do func()
 }
 
-// running is a course under way.
+// running is a running course.
 type running struct {
 	l       *lab
 	start   time.Time
@@ -108,10 +108,10 @@ type running struct {
 	again   chan again
 }
 
-// again says how long after the faults what worked; 0: it does not.
+// again says how long after the faults tokens and messages worked again; 0: they do not.
 type again struct{ tokens, messages time.Duration }
 
-// begin begins a course that takes so long, at random edges.
+// begin starts a course of this length, at random edges.
 func (l *lab) begin(c course, rng *rand.Rand, takes time.Duration) *running {
 	r := &running{l: l, start: time.Now(), again: make(chan again, 1)}
 	order := rng.Perm(len(l.edges))
@@ -122,7 +122,7 @@ func (l *lab) begin(c course, rng *rand.Rand, takes time.Duration) *running {
 		r.steps = append(r.steps,
 			step{at(c.windows[i][0]), func() {
 				e.suspect.Store(true)
-				l.talk.begins()
+				l.traffic.begins()
 				if i == 0 {
 					r.began = time.Now()
 				}
@@ -134,7 +134,7 @@ func (l *lab) begin(c course, rng *rand.Rand, takes time.Duration) *running {
 	return r
 }
 
-// tick does what is due.
+// tick carries out the steps that are due.
 func (r *running) tick() {
 	for len(r.steps) > 0 && time.Since(r.start) >= r.steps[0].at {
 		r.steps[0].do()
@@ -145,16 +145,16 @@ func (r *running) tick() {
 	}
 }
 
-// comeBack finds out when everything works again.
+// comeBack measures when everything works again.
 func (r *running) comeBack() (a again) {
 	var both sync.WaitGroup
 	both.Go(func() { a.tokens = r.until(r.l.issues) })
-	both.Go(func() { a.messages = r.until(func() bool { return r.l.talk.crossed(r.ended) }) })
+	both.Go(func() { a.messages = r.until(func() bool { return r.l.traffic.crossed(r.ended) }) })
 	both.Wait()
 	return a
 }
 
-// until is how long after the faults something is so; 0: it is not within waitTimeout.
+// until returns how long after the faults is returns true; 0: not within waitTimeout.
 func (r *running) until(is func() bool) time.Duration {
 	for time.Since(r.ended) < waitTimeout {
 		if is() {
@@ -165,19 +165,19 @@ func (r *running) until(is func() bool) time.Duration {
 	return 0
 }
 
-// mayLose reports whether a message to one may be lost that another edge sent then. Of two
-// faults all may be.
+// mayLose reports whether a message to one that another edge sent at this time may be
+// lost. During two faults, any may be lost.
 func (c course) mayLose(r *running, sent time.Time) bool {
 	loses := c.faults[0].loses
 	return len(c.faults) > 1 || loses == always || sent.Sub(r.began).Abs() < loses
 }
 
-// healthy are the edges that nothing happens to.
+// healthy returns the edges without a fault.
 func (r *running) healthy() []*edge {
 	return slices.DeleteFunc(slices.Clone(r.l.edges), func(e *edge) bool { return slices.Contains(r.touched, e) })
 }
 
-// outcome is what came of a course.
+// outcome is the result of a course.
 type outcome struct {
 	revoked []time.Duration // from each acknowledgement to the end of the last session at a healthy edge
 	waited  time.Duration   // the longest that a revocation was asked for in vain, at edges that nothing happened to
@@ -209,7 +209,7 @@ func (o outcome) String() string {
 		round(o.waited), round(o.there), round(o.tokens), round(o.crossed), o.lost)
 }
 
-// worse is the worst of both.
+// worse returns the worst of both.
 func (o outcome) worse(p outcome) outcome {
 	return outcome{
 		append(o.revoked, p.revoked...), max(o.waited, p.waited),

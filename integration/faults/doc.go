@@ -1,9 +1,9 @@
-// Package faults finds out what edges promise while something fails: edges with NATS
-// inside, each in a network namespace of its own, lose their network, their disk,
-// their process or the time of day, while tokens are issued and revoked and messages
-// are sent. A checker knows what was acknowledged.
+// Package faults tests the promises of edges during faults: edges with embedded NATS
+// servers, each in a network namespace of its own, lose their network, their disk, their
+// process or the time of day, while tokens are issued and revoked and messages are sent.
+// A checker knows what was acknowledged.
 //
-// The namespaces take root. Where there can be none the edges are on loopback, with
-// proxies between them that drop and delay, and no disk is full. Run it by
+// The namespaces need root. Without them the edges are on loopback, with proxies between
+// them that drop and delay, and no disk is full. Run it by
 // `scripts/soak.sh faults`; `make test` has a short form.
 package faults

@@ -27,7 +27,7 @@ const (
 	routesPassword = "c0rrect-horse"
 )
 
-// edge is one process, in a namespace of its own where there can be one.
+// edge is one process, in a namespace of its own where that is possible.
 type edge struct {
 	t       testing.TB
 	number  int    // from 1 on, of its port
@@ -127,7 +127,7 @@ func (e *edge) start() {
 	e.cmd, e.out, e.end = cmd, out, end
 }
 
-// signal sends a signal, in a namespace to what ip has become.
+// signal sends a signal; in a namespace, to the program that ip has become.
 func (e *edge) signal(s syscall.Signal) {
 	e.mu.Lock()
 	cmd := e.cmd

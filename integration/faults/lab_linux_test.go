@@ -22,7 +22,8 @@ var (
 	whyNot   error  // there can be no network namespaces here; nil: there can
 )
 
-// builtEnv is the program's path, where it has been built: there is no network then.
+// builtEnv names the path of the program if it is already built: in a namespace there is no
+// network to build it.
 const builtEnv = "MILLRACE_FAULTS_PROGRAM"
 
 func TestMain(m *testing.M) { os.Exit(run(m)) }
@@ -50,7 +51,7 @@ func run(m *testing.M) int {
 	return m.Run()
 }
 
-// between is what connects edges: a network of its own, or proxies.
+// between connects the edges: a network of its own, or proxies.
 type between interface {
 	machine(number int) (ip, ns string)
 	admin(number int) (ip string)        // where an edge's admin API listens
@@ -82,21 +83,21 @@ func (s switched) set(a, b int, how treatment) { s.Set(a, b, how) }
 func (s switched) close() error                { return s.Close() }
 func (s switched) String() string              { return "a switch of this process" }
 
-// lab is three edges with NATS inside, which are one cluster.
+// lab is three edges with embedded NATS servers, which are one cluster.
 type lab struct {
 	*testing.T
 	network between
 	edges   []*edge // the first is machine 1
-	talk    *talk
+	traffic *traffic
 }
 
 // soaking says that this is a run of `make soak`.
 var soaking = os.Getenv("MILLRACE_SOAK") != ""
 
-// machines is how many edges there are.
+// machines is the number of edges.
 const machines = 3
 
-// diskSize is that of the disk of an edge's NATS server.
+// diskSize is the size of the disk of an edge's NATS server.
 const diskSize = 160 << 20
 
 var subnets = make(chan int, 100) // of loopback, one for each lab of this process with proxies
@@ -107,8 +108,8 @@ func init() {
 	}
 }
 
-// startLab starts three edges, between them proxies if so wished, or where there can be no
-// network namespaces.
+// startLab starts three edges, with proxies between them if proxied is set or network
+// namespaces are not possible.
 func startLab(t *testing.T, proxied bool) *lab {
 	t.Helper()
 	var n between
@@ -151,8 +152,8 @@ func startLab(t *testing.T, proxied bool) *lab {
 		e.start()
 	}
 	l.await("three edges that issue tokens", l.issues)
-	l.startTalk()
-	l.await("messages from each edge to each", func() bool { return l.talk.crossed(time.Time{}) })
+	l.startTraffic()
+	l.await("messages from each edge to each", func() bool { return l.traffic.crossed(time.Time{}) })
 	return l
 }
 
@@ -184,7 +185,7 @@ func (l *lab) issues() bool {
 	return true
 }
 
-// tokenTime is how long tokens live: longer than clocks are wrong by.
+// tokenTime is the lifetime of tokens: longer than clocks are wrong by.
 const tokenTime = 5 * time.Hour
 
 type token struct {
@@ -206,7 +207,7 @@ func (l *lab) issue(e *edge) (t token, err error) {
 	return t, err
 }
 
-// statuses are what an edge says of all tokens, by id.
+// statuses returns the status of all tokens at an edge, by id.
 func (l *lab) statuses(e *edge) (map[string]string, error) {
 	all := map[string]string{}
 	for cursor := ""; ; {

@@ -9,9 +9,9 @@ import (
 	"time"
 )
 
-// proxies are the network where there can be no namespaces: the routes of the edges, which
-// are on loopback addresses, lead through TCP proxies of this process. What these drop
-// stays in them until the network heals, as it would with a sender that sends it again.
+// proxies are the network without namespaces: the routes of the edges, which are on
+// loopback addresses, go through TCP proxies of this process. What a proxy drops stays in
+// it until the network heals, as with a sender that retransmits.
 type proxies struct {
 	subnet int
 
@@ -53,15 +53,15 @@ func (p *proxies) machine(number int) (ip, ns string) {
 // admin is an address of its own for each edge, since all are in one namespace.
 func (p *proxies) admin(number int) string { ip, _ := p.machine(number); return ip }
 
-// route has another port than the servers themselves: they tell each other of addresses with
-// their own, which must lead nowhere.
+// route has another port than the servers themselves: they tell each other addresses with
+// their own port, which must lead nowhere.
 func (p *proxies) route(from, to int) string {
 	return fmt.Sprintf("127.%d.%d.%d:6223", p.subnet, from, to)
 }
 
 func (p *proxies) String() string { return "TCP proxies of this process" }
 
-// set treats so what goes between two machines, both ways.
+// set sets the treatment between two machines, in both directions.
 func (p *proxies) set(a, b int, how treatment) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -92,7 +92,7 @@ func (p *proxies) accept(l net.Listener, from, to int) {
 	}
 }
 
-// join passes on what one of two connections gets, until either ends.
+// join forwards what one of two connections receives, until either ends.
 func (p *proxies) join(c net.Conn, from, to int) {
 	defer c.Close()
 	if !p.passes(from, to) {
@@ -125,7 +125,7 @@ func (p *proxies) join(c net.Conn, from, to int) {
 	both.Wait()
 }
 
-// passes waits as long as a path is cut, and as a lossy or slow one keeps bytes waiting;
+// passes waits as long as a path is cut, and as long as a lossy or slow one delays bytes;
 // false: the network is closed.
 func (p *proxies) passes(from, to int) bool {
 	for waited := false; ; waited = true {

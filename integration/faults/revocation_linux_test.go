@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// promptly is how soon a revocation must be in force at each edge with a majority. Only a
-// soak has the machine for itself.
+// promptly is the time limit for a revocation to be in force at each edge with a majority.
+// Only a soak has the machine for itself.
 func promptly() time.Duration {
 	if soaking {
 		return time.Second
@@ -22,8 +22,8 @@ func promptly() time.Duration {
 }
 
 // While edges fail, acknowledged revocations are in force at every other one within a
-// second; between the others no message is lost, and none comes twice, in another order,
-// or late; and then everything works again by itself.
+// second; between the other edges no message is lost, and none arrives twice, out of
+// order, or late; and afterwards everything works again by itself.
 func TestFaults(t *testing.T) {
 	seeds, pairSeeds, n, takes := 1, 0, 20, 8*time.Second
 	if soaking {
@@ -61,7 +61,7 @@ func TestFaults(t *testing.T) {
 	l.settled()
 }
 
-// So it is in a partition by proxies, which machines without network namespaces have.
+// The same holds for a partition by proxies, which works without network namespaces.
 func TestFaultsBehindProxies(t *testing.T) {
 	if whyNot != nil {
 		t.Skip("TestFaults has them here")
@@ -72,7 +72,7 @@ func TestFaultsBehindProxies(t *testing.T) {
 	l.settled()
 }
 
-// plays plays a course with so many seeds.
+// plays plays a course with several seeds.
 func (l *lab) plays(t *testing.T, c course, first uint64, seeds, n int, takes time.Duration) {
 	in := *l
 	in.T = t
@@ -91,16 +91,16 @@ func (l *lab) plays(t *testing.T, c course, first uint64, seeds, n int, takes ti
 	}
 }
 
-// settled says what became of all messages.
+// settled reports what became of all messages.
 func (l *lab) settled() {
 	l.Helper()
-	l.talk.settle()
-	l.talk.mu.Lock()
-	defer l.talk.mu.Unlock()
-	l.Logf("%d messages were lost where they may be; of %d to one, %d", l.talk.lost, l.talk.taken+l.talk.never, l.talk.never)
+	l.traffic.settle()
+	l.traffic.mu.Lock()
+	defer l.traffic.mu.Unlock()
+	l.Logf("%d messages were lost where they may be; of %d to one, %d", l.traffic.lost, l.traffic.taken+l.traffic.never, l.traffic.never)
 }
 
-// firstSeed is that of the first round.
+// firstSeed returns the seed of the first round.
 func firstSeed(t *testing.T) uint64 {
 	t.Helper()
 	seed := uint64(number("MILLRACE_SEED", int(time.Now().Unix())))
@@ -123,7 +123,7 @@ type revocable struct {
 	touched []*session // at edges that fail
 }
 
-// play revokes n tokens during a course, through edges that nothing happens to.
+// play revokes n tokens during a course, through edges without a fault.
 func (l *lab) play(c course, rng *rand.Rand, n int, takes time.Duration) (o outcome) {
 	l.Helper()
 	var (
@@ -190,8 +190,8 @@ func (l *lab) play(c course, rng *rand.Rand, n int, takes time.Duration) (o outc
 	return o
 }
 
-// remembered awaits that each edge lists all that was acknowledged as what it is: those
-// that have come back may be a moment behind.
+// remembered waits until each edge lists everything that was acknowledged, with its status:
+// edges that have recovered may be a moment behind.
 func (l *lab) remembered(revoked []*revocable, issued []token) {
 	l.Helper()
 	want := map[string]string{}

@@ -6,7 +6,7 @@ import (
 	"sync"
 )
 
-// channel is who gets what is published to it.
+// channel holds the members that receive what is published to it.
 type channel struct {
 	prefix int // bytes before each payload
 
@@ -37,7 +37,7 @@ func (m *member) join(ch *channel, mode Mode) {
 	ch.mu.Unlock()
 }
 
-// leave ends the memberships, and returns when nothing writes to m any more.
+// leave ends the memberships, and returns when nothing writes to m any longer.
 func (m *member) leave() {
 	for _, ch := range m.joined {
 		ch.mu.Lock()
@@ -51,7 +51,7 @@ func (m *member) leave() {
 	}
 }
 
-// publish passes one payload on. The members share the frame.
+// publish delivers one payload. The members share the frame.
 func (ch *channel) publish(payload []byte, mode Mode) {
 	length := ch.prefix + len(payload)
 	frame := appendHeader(make([]byte, 0, length+10), length)
@@ -60,7 +60,7 @@ func (ch *channel) publish(payload []byte, mode Mode) {
 	defer ch.mu.RUnlock()
 	if mode == Each {
 		for _, m := range ch.members {
-			_, _ = m.conn.Write(frame) // one that is gone leaves by itself
+			_, _ = m.conn.Write(frame) // a member that is gone leaves by itself
 		}
 		return
 	}
@@ -78,7 +78,7 @@ func (ch *channel) publish(payload []byte, mode Mode) {
 	}
 }
 
-// write sends what is queued, all of it in one write.
+// write sends everything that is queued in one write.
 func (m *member) write() {
 	var taken [][]byte
 	for range m.wake {

@@ -1,7 +1,7 @@
 // Package floor is a publish/subscribe server with no protocol: no rights, no
 // flow control, no bound on any queue. It reads messages and writes them to the
 // members of a channel, so no Go server on net.Conn that writes in the same way
-// is cheaper. It trusts its clients: use it on loopback, to measure.
+// can be cheaper. It trusts its clients: use it only on loopback, for measurements.
 //
 // It speaks WebSocket (RFC 6455), in binary messages, one in each frame:
 //
@@ -30,16 +30,15 @@ const (
 	// Queue: every member has a queue of shared frames, and a goroutine that
 	// copies what is queued into one buffer and writes it at once.
 	Queue Mode = "queue"
-	// Each: the publisher's goroutine writes the frame to one member after the
-	// other.
+	// Each: the publisher's goroutine writes the frame to the members one after another.
 	Each Mode = "each"
 )
 
 // A Server is a floor. Set its fields before Serve.
 type Server struct {
 	Mode Mode
-	// Prefix returns how many bytes to put before a delivered payload, for
-	// messages as long as those of a server that says more; nil: none.
+	// Prefix returns how many bytes to put before a delivered payload, so that messages
+	// are as long as those of a server with longer frames; nil: none.
 	Prefix func(channel string) int
 
 	mu       sync.Mutex
@@ -75,7 +74,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 		s.conns[conn] = struct{}{}
 		s.mu.Unlock()
 		s.group.Go(func() { // ends with the connection, which Serve closes
-			_ = s.serve(conn) // a client that breaks the rules is gone, that is all
+			_ = s.serve(conn) // a client that violates the protocol is disconnected
 			conn.Close()
 			s.mu.Lock()
 			delete(s.conns, conn)
@@ -168,7 +167,7 @@ func accept(conn net.Conn) error {
 		return err
 	}
 	if r.Buffered() > 0 {
-		return errors.New("a client that does not wait for the answer")
+		return errors.New("the client does not wait for the answer")
 	}
 	sum := sha1.Sum([]byte(req.Header.Get("Sec-Websocket-Key") + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"))
 	_, err = fmt.Fprintf(conn, "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"+

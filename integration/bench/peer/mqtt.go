@@ -32,7 +32,7 @@ const (
 // anywhere.
 type mqttConn struct {
 	*socket
-	answer []byte // the last packet that was no PUBLISH, with its first byte
+	answer []byte // the last packet other than PUBLISH, with its first byte
 }
 
 func (d *mqttDriver) Dial(ctx context.Context) (loadgen.Conn, error) {

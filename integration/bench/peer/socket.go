@@ -25,17 +25,17 @@ type Address struct {
 const (
 	handshakeTimeout = 30 * time.Second // for one step of a handshake
 	readBuffer       = 32 << 10         // bytes; grows up to the longest frame
-	longestRead      = 16 << 20         // bytes of a frame; more is a fault
+	longestRead      = 16 << 20         // bytes of a frame; more is an error
 )
 
 // socket is the client's end of a WebSocket (RFC 6455) without extensions. One
 // goroutine may call receive, any others Write.
 type socket struct {
 	conn net.Conn
-	buf  []byte // what was read and is not used yet is buf[:kept]
+	buf  []byte // buf[:kept] was read and not used yet
 	kept int
 
-	stream []byte // of receiveStream: the beginning of what a later frame goes on with
+	stream []byte // of receiveStream: the beginning of what a later frame continues
 
 	mu sync.Mutex // one write at a time: pongs come from the reader
 }

@@ -19,10 +19,10 @@ const (
 	maxAge = 6 * time.Second
 )
 
-// talk is a client at each edge, that publishes and hears all others. Each message has a
-// number: it may not come twice, nor before an earlier one, nor be missing between two
-// edges that nothing has happened to.
-type talk struct {
+// traffic is a client at each edge that publishes and receives the messages of all others.
+// Each message has a number: it must not arrive twice, nor before an earlier one, nor be
+// missing between two edges without a fault.
+type traffic struct {
 	l     *lab
 	token token
 	quit  chan struct{}
@@ -42,7 +42,7 @@ type one struct {
 	number uint64
 }
 
-// fate is what became of it.
+// fate is what became of a message to one.
 type fate struct {
 	sent  time.Time
 	sure  bool // nothing had happened to any edge
@@ -54,25 +54,25 @@ type hearing struct {
 	sent   time.Time
 }
 
-// startTalk begins to talk, until the test ends.
-func (l *lab) startTalk() {
+// startTraffic starts the traffic, until the test ends.
+func (l *lab) startTraffic() {
 	l.Helper()
 	t, err := l.issue(l.edges[0])
 	if err != nil {
 		l.Fatal(err)
 	}
-	l.talk = &talk{l: l, token: t, quit: make(chan struct{}), heard: map[[2]int]hearing{}, ones: map[one]*fate{}}
+	l.traffic = &traffic{l: l, token: t, quit: make(chan struct{}), heard: map[[2]int]hearing{}, ones: map[one]*fate{}}
 	for _, e := range l.edges {
-		l.talk.gone.Go(func() { l.talk.at(e) })
+		l.traffic.gone.Go(func() { l.traffic.at(e) })
 	}
 	l.Cleanup(func() {
-		close(l.talk.quit)
-		l.talk.gone.Wait()
+		close(l.traffic.quit)
+		l.traffic.gone.Wait()
 	})
 }
 
-// at is the client at an edge, which comes back when its connection is lost.
-func (t *talk) at(e *edge) {
+// at runs the client of an edge, which reconnects when its connection is lost.
+func (t *traffic) at(e *edge) {
 	number := uint64(0)
 	dialer := websocket.Dialer{HandshakeTimeout: 5 * time.Second}
 	for {
@@ -91,8 +91,8 @@ func (t *talk) at(e *edge) {
 	}
 }
 
-// over talks over a connection, from a number on, and returns the next one.
-func (t *talk) over(e *edge, conn *websocket.Conn, number uint64) uint64 {
+// over publishes over a connection, from a number on, and returns the next number.
+func (t *traffic) over(e *edge, conn *websocket.Conn, number uint64) uint64 {
 	ended := make(chan struct{})
 	go func() { // ends with the connection
 		defer close(ended)
@@ -141,7 +141,7 @@ func (t *talk) over(e *edge, conn *websocket.Conn, number uint64) uint64 {
 }
 
 // hear checks a message.
-func (t *talk) hear(at *edge, frame []byte) {
+func (t *traffic) hear(at *edge, frame []byte) {
 	d, err := wire.DecodeDeliver(frame)
 	if err != nil || len(d.Payload) != 17 {
 		t.l.Errorf("got %q", frame)
@@ -175,9 +175,9 @@ func (t *talk) hear(at *edge, frame []byte) {
 	}
 }
 
-// crossed reports whether a message that was sent after a time has gone from each edge to
-// each.
-func (t *talk) crossed(after time.Time) bool {
+// crossed reports whether a message that was sent after a time has arrived from each edge at
+// each other edge.
+func (t *traffic) crossed(after time.Time) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for _, from := range t.l.edges {
@@ -190,16 +190,16 @@ func (t *talk) crossed(after time.Time) bool {
 	return true
 }
 
-// sends notes a message to one, which is about to be sent.
-func (t *talk) sends(e *edge, number uint64, now time.Time) {
+// sends records a message to one that is about to be sent.
+func (t *traffic) sends(e *edge, number uint64, now time.Time) {
 	sure := !slices.ContainsFunc(t.l.edges, func(e *edge) bool { return e.suspect.Load() })
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.ones[one{e.number, number}] = &fate{sent: now, sure: sure}
 }
 
-// takes notes that it was taken. The caller holds t.mu.
-func (t *talk) takes(at *edge, o one) {
+// takes records that a message to one was received. The caller holds t.mu.
+func (t *traffic) takes(at *edge, o one) {
 	f := t.ones[o]
 	if f == nil {
 		t.l.Errorf("edge %d took message %d of edge %d, which nobody sent", at.number, o.number, o.from)
@@ -210,12 +210,12 @@ func (t *talk) takes(at *edge, o one) {
 	}
 }
 
-// oneTime is how long after it was sent a message to one has come, where nothing happens;
-// and how long before a fault it must have been sent, not to be under way then.
+// oneTime is how soon a message to one arrives without a fault; a message that was sent
+// this long before a fault is not in flight when it begins.
 const oneTime = 5 * time.Second
 
-// begins notes that a fault begins: what was sent to one a moment before may be lost.
-func (t *talk) begins() {
+// begins records that a fault begins: messages to one sent a moment before may be lost.
+func (t *traffic) begins() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for _, f := range t.ones {
@@ -225,11 +225,11 @@ func (t *talk) begins() {
 	}
 }
 
-// lostToOne counts the messages to one of edges that nothing happened to, sent during a
-// course or a moment before, that nobody took.
+// lostToOne counts the messages to one of edges without a fault, sent during a course or a
+// moment before, that nobody received.
 func (l *lab) lostToOne(c course, r *running) (n int) {
 	l.Helper()
-	t := l.talk
+	t := l.traffic
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for _, e := range r.healthy() {
@@ -250,7 +250,7 @@ func (l *lab) lostToOne(c course, r *running) (n int) {
 }
 
 // settle counts what became of messages to one.
-func (t *talk) settle() {
+func (t *traffic) settle() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.taken, t.never = 0, 0

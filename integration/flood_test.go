@@ -72,9 +72,9 @@ func appendClientFrame(dst []byte, opcode byte, payload string) []byte {
 	return append(append(dst, 0, 0, 0, 0), payload...)
 }
 
-// Clients that send commands without end and never read the answers: the edge
-// stops reading from them, so neither its memory grows nor do others suffer. A
-// client that reads at last finds every answer.
+// Clients send commands without end and never read the answers: the edge stops reading
+// from them, so its memory does not grow and other clients do not suffer. A client that
+// finally reads gets every answer.
 func floodWithoutReading(c *stage) {
 	token := c.room()
 	bystander := c.dial(token)
@@ -124,7 +124,7 @@ type flooder struct {
 	sent  int          // bytes
 }
 
-// flood sends until nothing more is taken.
+// flood sends until the edge stops reading.
 func (f *flooder) flood() error {
 	const (
 		enough = 96 << 20 // far more than all buffers between client and edge hold
@@ -147,8 +147,7 @@ func (f *flooder) flood() error {
 	return fmt.Errorf("the edge took %d MiB from a client that never reads", f.sent>>20)
 }
 
-// readAnswers finishes the cycle under way and requires one answer to each
-// message.
+// readAnswers finishes the current cycle and requires one answer to each message.
 func (f *flooder) readAnswers() error {
 	deadline := time.Now().Add(waitTimeout)
 	if err := f.conn.SetDeadline(deadline); err != nil {
@@ -169,8 +168,8 @@ func (f *flooder) readAnswers() error {
 	return <-finished
 }
 
-// skipFrame reads one unmasked frame. The edge's own pings do not come into the
-// count: it sends the first after 25 s.
+// skipFrame reads one unmasked frame. The edge's own pings do not count: it sends the first
+// one after 25 s.
 func skipFrame(reader *bufio.Reader) error {
 	var header [2]byte
 	if _, err := io.ReadFull(reader, header[:]); err != nil {
