@@ -20,7 +20,7 @@ func BenchmarkReceive(b *testing.B) {
 	run := func(broker *Broker, subject string, id edgeID) func(*testing.B) {
 		return func(b *testing.B) {
 			broker.peers.start(broker.id, nil)
-			broker.takers.start()
+			broker.responders.init()
 			broker.receiver, broker.log, broker.prefix = sink{}, zap.NewNop(), "millrace."
 			m := &client.Msg{Subject: subject, Data: appendBroadcast(nil, id, 1, make([]byte, 256))}
 			r := receiving{edges: map[edgeID]*hearing{}}

@@ -20,10 +20,10 @@ import (
 func TestManyChannels(t *testing.T) {
 	t.Parallel()
 	b, q := startQuiet(t, natstest.Connect(natstest.Server(t)))
-	b.ofTenant("t", func(of *tenantTakers) {
+	b.ofTenant("t", func(of *tenantResponders) {
 		for i := range maxChannels / 2 {
-			of.channels[fmt.Sprint(i)] = &channelTakers{used: time.Now().Add(time.Hour)}
-			b.takers.channels.Add(1)
+			of.channels[fmt.Sprint(i)] = &channelResponders{usedAt: time.Now().Add(time.Hour)}
+			b.responders.channels.Add(1)
 		}
 	})
 	publish := func(tenant string, n int) {
@@ -35,7 +35,7 @@ func TestManyChannels(t *testing.T) {
 		}
 	}
 	remembered := func(tenant string) (n int) {
-		b.ofTenant(tenant, func(of *tenantTakers) { n = len(of.channels) })
+		b.ofTenant(tenant, func(of *tenantResponders) { n = len(of.channels) })
 		return n
 	}
 	publish("t", 10)
@@ -50,32 +50,32 @@ func TestManyChannels(t *testing.T) {
 		t.Errorf("%d of 10 channels of another tenant are remembered", n)
 	}
 	publish("u", maxChannels)
-	if n := int(b.takers.channels.Load()); n > maxChannels {
+	if n := int(b.responders.channels.Load()); n > maxChannels {
 		t.Errorf("%d channels are remembered", n)
 	}
 }
 
 // The same holds for channels that other edges ask about.
-func TestManyQuestions(t *testing.T) {
+func TestManyQueries(t *testing.T) {
 	t.Parallel()
 	b, q := startQuiet(t, natstest.Connect(natstest.Server(t)))
 	q.mu.Lock()
 	q.uninterested = true
 	q.mu.Unlock()
 	for i := range maxChannels + 10 {
-		b.hear(pubsub.Message{Tenant: fmt.Appendf(nil, "t%d", i), Channel: []byte("c")}, kindQuestion, stranger)
+		b.handleControl(pubsub.Message{Tenant: fmt.Appendf(nil, "t%d", i), Channel: []byte("c")}, kindQuery, stranger)
 	}
-	if n := b.takers.asked.Load(); n != maxChannels || len(b.takers.all()) != maxChannels {
-		t.Errorf("%d channels of %d tenants are remembered", n, len(b.takers.all()))
+	if n := b.responders.pendingChannels.Load(); n != maxChannels || len(b.responders.list()) != maxChannels {
+		t.Errorf("%d channels of %d tenants are remembered", n, len(b.responders.list()))
 	}
-	b.review(time.Now().Add(answerKept + time.Second))
-	if n := b.takers.asked.Load(); n != 0 || len(b.takers.all()) != 0 {
-		t.Errorf("%d channels of %d tenants are left", n, len(b.takers.all()))
+	b.expireQueries(time.Now().Add(forgetAfter + time.Second))
+	if n := b.responders.pendingChannels.Load(); n != 0 || len(b.responders.list()) != 0 {
+		t.Errorf("%d channels of %d tenants are left", n, len(b.responders.list()))
 	}
 }
 
 // Nor are more edges remembered that asked about one than there may be.
-func TestManyAskers(t *testing.T) {
+func TestManyPendingQueries(t *testing.T) {
 	t.Parallel()
 	b, q := startQuiet(t, natstest.Connect(natstest.Server(t)))
 	q.mu.Lock()
@@ -83,10 +83,10 @@ func TestManyAskers(t *testing.T) {
 	q.mu.Unlock()
 	m := pubsub.Message{Tenant: []byte("t"), Channel: []byte("c")}
 	for i := range maxPeers + 100 {
-		b.hear(m, kindQuestion, stranger+edgeID(i))
+		b.handleControl(m, kindQuery, stranger+edgeID(i))
 	}
-	b.ofTenant("t", func(t1 *tenantTakers) {
-		if n := len(t1.askers["c"]); n != maxPeers {
+	b.ofTenant("t", func(t1 *tenantResponders) {
+		if n := len(t1.pending["c"]); n != maxPeers {
 			t.Errorf("%d edges are remembered, want %d", n, maxPeers)
 		}
 	})
@@ -126,8 +126,8 @@ func TestWaitingWithoutLink(t *testing.T) {
 	t.Parallel()
 	b, q := startQuiet(t, natstest.Connect(natstest.Server(t)))
 	m := pubsub.Message{Tenant: []byte("t"), Channel: []byte("c"), Delivery: wire.OneRandom}
-	c := b.askStranger(&m, time.Now().Add(time.Hour))
-	b.ofTenant("t", func(*tenantTakers) {
+	c := b.queryStranger(&m, time.Now().Add(time.Hour))
+	b.ofTenant("t", func(*tenantResponders) {
 		c.edges = []edgeID{stranger, stranger, stranger} // one that is likely to be drawn
 	})
 	for i := range 20 {
@@ -153,7 +153,7 @@ func TestWaitingWithoutRoom(t *testing.T) {
 	t.Parallel()
 	b, q := startQuiet(t, natstest.Connect(natstest.Server(t)))
 	m := pubsub.Message{Tenant: []byte("t"), Channel: []byte("c"), Payload: []byte("x"), Delivery: wire.OneRandom}
-	b.askStranger(&m, time.Now().Add(time.Hour))
+	b.queryStranger(&m, time.Now().Add(time.Hour))
 	for range 10 {
 		if err := b.Publish(m); err != nil {
 			t.Error(err)
@@ -204,15 +204,15 @@ func TestChannelOfAnOutage(t *testing.T) {
 	if err := b.Publish(m); err != nil {
 		t.Error(err)
 	}
-	if n := b.takers.channels.Load(); n != 0 {
+	if n := b.responders.channels.Load(); n != 0 {
 		t.Errorf("%d channels are remembered", n)
 	}
 	b.linked(linkDisconnected, false)
 	if err := b.Publish(m); err != nil {
 		t.Error(err)
 	}
-	b.ofTenant("t", func(of *tenantTakers) {
-		if c := of.channels["c"]; c == nil || c.known || len(c.waiting) != 1 {
+	b.ofTenant("t", func(of *tenantResponders) {
+		if c := of.channels["c"]; c == nil || c.complete || len(c.waiting) != 1 {
 			t.Errorf("a message does not wait: %+v", c)
 		}
 	})
@@ -224,8 +224,8 @@ func TestGoneEdgeTakesNothing(t *testing.T) {
 	b, q := startQuiet(t, natstest.Connect(natstest.Server(t)))
 	m := pubsub.Message{Tenant: []byte("t"), Channel: []byte("c"), Payload: []byte("x"), Delivery: wire.OneRandom}
 	b.peers.announced(said(stranger, "", stateHere), time.Now().Add(time.Hour))
-	b.askStranger(&m, time.Now().Add(time.Hour))
-	b.hear(m, kindYes, stranger)
+	b.queryStranger(&m, time.Now().Add(time.Hour))
+	b.handleControl(m, kindYes, stranger)
 	b.handle(&taking{}, &client.Msg{Subject: b.speak + announcements, Data: said(stranger, "", stateGone)})
 	for range 20 {
 		if err := b.Publish(m); err != nil {

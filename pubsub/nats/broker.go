@@ -45,24 +45,24 @@ type Config struct {
 
 // Broker is one edge's place in an overlay.
 type Broker struct {
-	config Config
-	log    *zap.Logger
-	id     edgeID
-	name   sender // empty: the edges of this overlay have no names
-	prefix string // with the dot
-	speak  string // the prefix of what this edge sends
-	listen string // the prefix of what it subscribes to
-	conn   *client.Conn
-	in     chan *client.Msg // from NATS; collect empties it at once
-	own    []*client.Subscription
-	ending []*client.Subscription // see end; the writer's own
-	clock  clock
-	inbox  inbox
-	met    atomic.Int32 // new edges since the last announcement
-	peers  peers
-	takers takers
-	marks  marks
-	flying flying
+	config     Config
+	log        *zap.Logger
+	id         edgeID
+	name       sender // empty: the edges of this overlay have no names
+	prefix     string // with the dot
+	speak      string // the prefix of what this edge sends
+	listen     string // the prefix of what it subscribes to
+	conn       *client.Conn
+	in         chan *client.Msg // from NATS; collect empties it at once
+	own        []*client.Subscription
+	ending     []*client.Subscription // see end; the writer's own
+	clock      clock
+	inbox      inbox
+	met        atomic.Int32 // new edges since the last announcement
+	peers      peers
+	responders responders
+	marks      marks
+	flying     flying
 
 	running   sync.WaitGroup
 	receiving sync.WaitGroup
@@ -128,7 +128,7 @@ func New(c Config) (*Broker, error) {
 		b.speak, b.listen = b.prefix+sendersToken+c.EdgeName+".", b.prefix+sendersToken+"*."
 	}
 	b.peers.start(b.id, c.CheckHost)
-	b.takers.start()
+	b.responders.init()
 	b.marks.start()
 	connected := func(*client.Conn) {
 		b.linked(linkDisconnected, false)
@@ -149,7 +149,7 @@ func New(c Config) (*Broker, error) {
 	if err != nil {
 		return nil, fmt.Errorf("connect to NATS: %w", err)
 	}
-	for _, subject := range []string{announcements, questions + ">", direct(b.id) + ">"} {
+	for _, subject := range []string{announcements, queries + ">", direct(b.id) + ">"} {
 		sub, err := b.conn.ChanSubscribe(b.listen+subject, b.in)
 		b.own = append(b.own, sub)
 		if err != nil {
@@ -163,7 +163,7 @@ func New(c Config) (*Broker, error) {
 // The kinds of subjects, after Broker.speak or Broker.listen.
 const (
 	announcements = "a"
-	questions     = "q."
+	queries       = "q."
 	broadcasts    = "b."
 	nearest       = "o."
 )
@@ -196,9 +196,9 @@ func (b *Broker) Publish(m pubsub.Message) error {
 			return appendBroadcast(to, b.id, b.number, m.Payload)
 		})
 	case wire.OneNearest:
-		return b.toNearest(m)
+		return b.publishNearest(m)
 	}
-	return b.toRandom(m)
+	return b.publishRandom(m)
 }
 
 // Announce implements [pubsub.Directory].

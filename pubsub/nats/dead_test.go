@@ -22,7 +22,7 @@ func TestDeadEdgeIsDropped(t *testing.T) {
 		e.subscribe(t, "t", "a")
 	}
 	from.reach(t, witness, "a")
-	for i := 0; ; i++ { // until it is known to have a taker
+	for i := 0; ; i++ { // until it is known to have a subscriber
 		if n, _, _ := dies.counts(); n > 0 && dies.has("first") {
 			break
 		}

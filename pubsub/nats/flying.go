@@ -99,7 +99,7 @@ func (b *Broker) nowhere(text string) {
 		return
 	}
 	if id != anyEdge {
-		b.passOn(flown.message, flown.tried)
+		b.forward(flown.message, flown.tried)
 		return
 	}
 	flown.message.LastResort = true // no other edge has an interest

@@ -21,7 +21,7 @@ func offline(name sender) (*Broker, *quiet) {
 		work: make(chan struct{}, 1),
 	}
 	b.peers.start(b.id, nil)
-	b.takers.start()
+	b.responders.init()
 	return b, q
 }
 
@@ -36,7 +36,7 @@ func FuzzReceive(f *testing.F) {
 		for _, data := range [][]byte{
 			nil, said(friend, "h", stateHere), said(friend, "h", stateGone), appendBroadcast(nil, friend, 1, []byte("x")),
 			appendOne(nil, wire.OneRandom, []edgeID{1, 2}, []byte("x")), appendOne(nil, wire.OneNearest, nil, nil),
-			appendWord(nil, kindQuestion, friend), appendWord(nil, kindYes, friend), appendWord(nil, kindNo, friend),
+			appendControl(nil, kindQuery, friend), appendControl(nil, kindYes, friend), appendControl(nil, kindNo, friend),
 		} {
 			f.Add(subject, data, "", false)
 		}
@@ -71,8 +71,8 @@ func FuzzReceive(f *testing.F) {
 		if (!ours || string(kind) == "b" && len(q.taken) > 1) && len(q.taken) > 0 {
 			t.Errorf("%q %x is taken %d times", subject, data, len(q.taken))
 		}
-		if len(r.edges) > 1 || b.takers.channels.Load() > 0 || b.takers.asked.Load() > 1 {
-			t.Errorf("%q %x leaves %d numbers, %d channels, %d askers", subject, data, len(r.edges), b.takers.channels.Load(), b.takers.asked.Load())
+		if len(r.edges) > 1 || b.responders.channels.Load() > 0 || b.responders.pendingChannels.Load() > 1 {
+			t.Errorf("%q %x leaves %d numbers, %d channels, %d pending queries", subject, data, len(r.edges), b.responders.channels.Load(), b.responders.pendingChannels.Load())
 		}
 		for id := range r.edges {
 			if !from.owns(id) {

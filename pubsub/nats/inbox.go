@@ -99,7 +99,7 @@ func (b *Broker) receive() {
 		case <-ticker.C:
 			b.announce()
 			if b.met.Swap(0) > maxMet {
-				b.takers.askAgain()
+				b.responders.requeryAll()
 			}
 			gone, known := b.peers.expire(time.Now()), b.peers.otherIDs()
 			if len(gone) > 0 {
@@ -113,12 +113,12 @@ func (b *Broker) receive() {
 
 // lookAfter does what is due in time, until over is closed.
 func (b *Broker) lookAfter(over <-chan struct{}) {
-	ticker := time.NewTicker(answerTime / 4)
+	ticker := time.NewTicker(answerTimeout / 4)
 	defer ticker.Stop()
 	for {
 		select {
 		case now := <-ticker.C:
-			b.review(now)
+			b.expireQueries(now)
 			b.sayMissed(now)
 			b.finishTurns(now)
 		case <-over:
@@ -188,7 +188,7 @@ func (b *Broker) handle(t *taking, m *client.Msg) {
 			b.rejected(from, err.Error())
 		}
 		if isNew && b.met.Add(1) <= maxMet {
-			b.takers.askAgain()
+			b.responders.requeryAll()
 			b.announce()
 		}
 		if known := b.peers.otherIDs(); len(known) < before || isNew && len(known) == before { // it took another one's place
@@ -227,35 +227,35 @@ const statusHeader = "Status"
 
 // takeOne takes what was sent to one edge, or asked of all, on a subject of this
 // kind.
-func (b *Broker) takeOne(from sender, kind string, m pubsub.Message, data []byte) error {
+func (b *Broker) takeOne(from sender, subjectKind string, m pubsub.Message, data []byte) error {
 	if len(data) < 2 || data[0] != version {
 		return errNotOne
 	}
-	word, data := data[1], data[2:]
-	if word != kindMessage {
-		id, ok := splitWord(data)
+	kind, data := data[1], data[2:]
+	if kind != kindMessage {
+		id, ok := splitControl(data)
 		switch {
-		case !ok || kind == "o" || word != kindMark && (kind == "q") != (word == kindQuestion):
+		case !ok || subjectKind == "o" || kind != kindMark && (subjectKind == "q") != (kind == kindQuery):
 			return errNotOne
 		case !from.owns(id):
 			return errNotSender
-		case word == kindMark && kind == "q":
-			_ = b.say(&m, direct(id), kindMark) // who gets none goes on without it
+		case kind == kindMark && subjectKind == "q":
+			_ = b.sendControl(&m, direct(id), kindMark) // who gets none goes on without it
 			return nil
-		case word == kindMark:
+		case kind == kindMark:
 			b.marked(m, id)
 			return nil
 		}
-		b.hear(m, word, id)
+		b.handleControl(m, kind, id)
 		return nil
 	}
 	delivery, tried, payload, ok := splitOne(data)
-	if !ok || kind == "q" || kind == "o" && delivery != wire.OneNearest {
+	if !ok || subjectKind == "q" || subjectKind == "o" && delivery != wire.OneNearest {
 		return errNotOne
 	}
 	m.Payload, m.Delivery = payload, delivery
-	if taken, tried := b.offer(m, tried); !taken { // who subscribed has left, or has no room
-		b.passOn(m, tried)
+	if taken, tried := b.tryLocal(m, tried); !taken { // who subscribed has left, or has no room
+		b.forward(m, tried)
 	}
 	return nil
 }

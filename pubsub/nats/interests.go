@@ -56,7 +56,7 @@ func (b *Broker) Subscribe(tenant, pattern string, confirmed func()) {
 		kick(b.work)
 	}
 	b.mu.Unlock()
-	b.tellAskers(tenant, pattern)
+	b.answerPendingQueries(tenant, pattern)
 	if !up {
 		confirmed()
 	}

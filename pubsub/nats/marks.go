@@ -104,7 +104,7 @@ func (b *Broker) mark(tenant string, t *tenantMarks, now time.Time) (ended []cat
 	m := pubsub.Message{Tenant: []byte(tenant), Channel: []byte(r.number)}
 	t.next = now.Add(markEvery)
 	if len(r.open) > 0 {
-		err := b.say(&m, questions, kindMark)
+		err := b.sendControl(&m, queries, kindMark)
 		if errors.Is(err, pubsub.ErrLinkFull) {
 			return nil // it is tried again
 		}
@@ -202,6 +202,6 @@ func late(list []catching, now time.Time) bool {
 
 // forgetEdges drops all edges but those that are known.
 func (b *Broker) forgetEdges(known []edgeID) {
-	b.takers.keep(known)
+	b.responders.retain(known)
 	kick(b.marks.review)
 }

@@ -32,11 +32,11 @@ func splitBroadcast(b []byte) (from edgeID, number uint64, payload []byte, ok bo
 
 // What one edge sends to another is: version, a letter, and what that stands for.
 const (
-	kindMessage  = 'm' // for one connection: u8 delivery, u8 count, so many u64 edges that have no taker for it, payload
-	kindQuestion = '?' // whether the edge has a taker for a channel: u64 edge that asks
-	kindYes      = 'y' // it has: u64 edge that answers
-	kindNo       = 'n' // it has not
-	kindMark     = '#' // behind what the edge has published to a tenant: u64 edge that asks, or answers
+	kindMessage = 'm' // for one connection: u8 delivery, u8 count, as many u64 edges that were tried, payload
+	kindQuery   = '?' // a query: u64 edge that asks whether the others have a subscriber for a channel
+	kindYes     = 'y' // an answer: u64 edge that has one
+	kindNo      = 'n' // an answer: u64 edge that has none
+	kindMark    = '#' // behind what the edge has published to a tenant: u64 edge that asks, or answers
 )
 
 const maxTried = 255
@@ -66,12 +66,12 @@ func splitOne(b []byte) (delivery wire.Delivery, tried []edgeID, payload []byte,
 	return delivery, tried, b, true
 }
 
-func appendWord(b []byte, kind byte, from edgeID) []byte {
+func appendControl(b []byte, kind byte, from edgeID) []byte {
 	return binary.BigEndian.AppendUint64(append(b, version, kind), uint64(from))
 }
 
 // splitWord reads what follows the letter.
-func splitWord(b []byte) (from edgeID, ok bool) {
+func splitControl(b []byte) (from edgeID, ok bool) {
 	if len(b) != 8 {
 		return 0, false
 	}

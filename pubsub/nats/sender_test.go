@@ -82,8 +82,8 @@ func TestForgedSender(t *testing.T) {
 	forged := map[string][]byte{
 		"a":                    said(friend.id, "foe.example.com", stateGone),
 		"b.t.c.=":              appendBroadcast(nil, friend.id, number, []byte("forged")),
-		"q.t.c.=":              appendWord(nil, kindQuestion, friend.id),
-		direct(b.id) + "t.c.=": appendWord(nil, kindNo, friend.id),
+		"q.t.c.=":              appendControl(nil, kindQuery, friend.id),
+		direct(b.id) + "t.c.=": appendControl(nil, kindNo, friend.id),
 	}
 	for subject, data := range forged {
 		for _, m := range []*client.Msg{
@@ -181,7 +181,7 @@ func TestGoneNamedEdge(t *testing.T) {
 		t.Fatal(isNew, err)
 	}
 	m := pubsub.Message{Tenant: []byte("t"), Channel: []byte("c"), Payload: []byte("x"), Delivery: wire.OneRandom}
-	if err := b.sendOne(m, gone, nil); err != nil {
+	if err := b.sendToEdge(m, gone, nil); err != nil {
 		t.Fatal(err)
 	}
 	until(t, "word that it is gone", func() bool { return len(b.peers.otherIDs()) == 0 })

@@ -121,7 +121,7 @@ func TestStrangers(t *testing.T) {
 		nil, {0}, {version}, {version + 1}, {version, 0}, {version, kindMessage}, {version, kindMessage, byte(wire.OneNearest)},
 		{version, kindMessage, byte(wire.OneNearest), 255}, {version, kindMessage, byte(wire.OneNearest), 1, 0, 0, 0},
 		{version + 1, kindMessage, byte(wire.OneNearest), 0, 'x'}, {version, kindMessage, 3, 0, 'x'}, {version, kindMessage, 255, 0, 'x'}, {version, kindMessage, byte(wire.Broadcast), 0, 'x'},
-		{version, kindQuestion}, {version, kindYes, 1}, {version, kindNo, 1, 2, 3, 4, 5, 6, 7}, {version, 'z', 1, 2, 3, 4, 5, 6, 7, 8},
+		{version, kindQuery}, {version, kindYes, 1}, {version, kindNo, 1, 2, 3, 4, 5, 6, 7}, {version, 'z', 1, 2, 3, 4, 5, 6, 7, 8},
 		{version, 1, 2, 3, 4, 5, 6, 7, 8, 0, 0, 0, 0, 0, 0, 0}, {version + 1, 1, 2, 3, 4, 5, 6, 7, 8, 0, 0, 0, 0, 0, 0, 0, 1, 'x'},
 		[]byte("{}"), []byte(`{"v":1}`), []byte(`{"v":1,"id":1}`), []byte(strings.Repeat("garbage", 100_000)),
 	}
@@ -202,13 +202,13 @@ func TestNamesOfStrangers(t *testing.T) {
 		send("p.b."+name+end, broadcast("name"))
 		send("p.o."+name+end, one)
 		send("p."+direct(b.id)+name+end, one)
-		send("p.q."+name+end, appendWord(nil, kindQuestion, 9))
+		send("p.q."+name+end, appendControl(nil, kindQuery, 9))
 	}
 	send("p.q.t.c"+end, one)                                                   // all edges would take it
-	send("p.q.t.c"+end, appendWord(nil, kindYes, 9))                           // as if it had been asked
+	send("p.q.t.c"+end, appendControl(nil, kindYes, 9))                        // as if it had been asked
 	send("p.o.t.c"+end, appendOne(nil, wire.OneRandom, nil, []byte("random"))) // is sent to one edge
-	send("p.o.t.c"+end, appendWord(nil, kindQuestion, 9))
-	send("p."+direct(b.id)+"t.c"+end, appendWord(nil, kindQuestion, 9))
+	send("p.o.t.c"+end, appendControl(nil, kindQuery, 9))
+	send("p."+direct(b.id)+"t.c"+end, appendControl(nil, kindQuery, 9))
 	refused := sent
 	send("p.b.t.c"+end, broadcast("legal"))
 	until(t, "the legal one", func() bool {
@@ -226,34 +226,34 @@ func TestNamesOfStrangers(t *testing.T) {
 	}
 }
 
-// A word that this edge does not know changes nothing of what it does.
-func TestUnknownWord(t *testing.T) {
+// A control message that this edge does not know changes nothing of what it does.
+func TestUnknownControl(t *testing.T) {
 	t.Parallel()
 	b, _ := startQuiet(t, natstest.Connect(natstest.Server(t)))
 	m := pubsub.Message{Tenant: []byte("t"), Channel: []byte("c")}
 	b.peers.announced(said(stranger, "", stateHere), time.Now().Add(time.Hour))
-	c := &channelTakers{known: true, edges: []edgeID{stranger}, used: time.Now()}
-	b.ofTenant("t", func(of *tenantTakers) { of.channels["c"] = c })
+	c := &channelResponders{complete: true, edges: []edgeID{stranger}, usedAt: time.Now()}
+	b.ofTenant("t", func(of *tenantResponders) { of.channels["c"] = c })
 	edges := func() (n int) {
-		b.ofTenant("t", func(*tenantTakers) { n = len(c.edges) })
+		b.ofTenant("t", func(*tenantResponders) { n = len(c.edges) })
 		return n
 	}
-	b.hear(m, 'z', stranger)
+	b.handleControl(m, 'z', stranger)
 	if edges() != 1 {
-		t.Error("an unknown word is taken for a no")
+		t.Error("an unknown control message is taken for a no")
 	}
-	b.hear(m, kindNo, stranger)
+	b.handleControl(m, kindNo, stranger)
 	if edges() != 0 {
 		t.Error("a no is not heard")
 	}
-	b.hear(m, kindYes, stranger)
-	b.hear(m, kindYes, stranger)
+	b.handleControl(m, kindYes, stranger)
+	b.handleControl(m, kindYes, stranger)
 	if edges() != 1 {
 		t.Error("an edge that says yes twice is not there once")
 	}
 	b.peers.lost(stranger)
-	b.hear(m, kindNo, stranger)
-	b.hear(m, kindYes, stranger)
+	b.handleControl(m, kindNo, stranger)
+	b.handleControl(m, kindYes, stranger)
 	if edges() != 0 {
 		t.Error("the yes of an edge that is gone counts")
 	}

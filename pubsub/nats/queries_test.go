@@ -17,17 +17,17 @@ import (
 const stranger edgeID = 5
 
 // askStranger makes a channel one that stranger was asked about.
-func (b *Broker) askStranger(m *pubsub.Message, at time.Time) *channelTakers {
-	c := &channelTakers{open: map[edgeID]struct{}{stranger: {}}, asked: at, used: at}
-	b.ofTenant(string(m.Tenant), func(of *tenantTakers) { of.channels[string(m.Channel)] = c })
-	b.takers.channels.Add(1)
+func (b *Broker) queryStranger(m *pubsub.Message, at time.Time) *channelResponders {
+	c := &channelResponders{unanswered: map[edgeID]struct{}{stranger: {}}, queriedAt: at, usedAt: at}
+	b.ofTenant(string(m.Tenant), func(of *tenantResponders) { of.channels[string(m.Channel)] = c })
+	b.responders.channels.Add(1)
 	return c
 }
 
 // ofTenant looks at what is known of a tenant.
-func (b *Broker) ofTenant(tenant string, look func(*tenantTakers)) {
-	of := b.takers.lock([]byte(tenant), true)
-	defer b.takers.unlock(of)
+func (b *Broker) ofTenant(tenant string, look func(*tenantResponders)) {
+	of := b.responders.lock([]byte(tenant), true)
+	defer b.responders.unlock(of)
 	look(of)
 }
 
@@ -39,11 +39,11 @@ func (q *quiet) payloads() []string {
 
 // Messages wait for an answer up to a bound, half of the queue for a tenant, and go
 // out in order.
-func TestMessagesWaitForTakers(t *testing.T) {
+func TestMessagesWaitForResponders(t *testing.T) {
 	t.Parallel()
 	b, q := startQuiet(t, natstest.Connect(natstest.Server(t)))
 	m := pubsub.Message{Tenant: []byte("t"), Channel: []byte("c"), Delivery: wire.OneRandom}
-	b.askStranger(&m, time.Now().Add(time.Hour)) // so that its time does not end
+	b.queryStranger(&m, time.Now().Add(time.Hour)) // so that its time does not end
 	var want []string
 	for {
 		m.Payload = []byte(fmt.Sprintf("%d %s", len(want), strings.Repeat("x", 100<<10)))
@@ -64,26 +64,26 @@ func TestMessagesWaitForTakers(t *testing.T) {
 		t.Errorf("%d messages wait, which is not half of the queue", len(want))
 	}
 	other := pubsub.Message{Tenant: []byte("u"), Channel: []byte("c"), Payload: make([]byte, 1<<20), Delivery: wire.OneRandom}
-	b.askStranger(&other, time.Now().Add(time.Hour))
+	b.queryStranger(&other, time.Now().Add(time.Hour))
 	for range 2 {
 		if err := b.Publish(other); err != nil {
 			t.Errorf("a message of another tenant does not wait: %v", err)
 		}
 	}
-	b.ofTenant("u", func(of *tenantTakers) {
+	b.ofTenant("u", func(of *tenantResponders) {
 		c := of.channels["c"]
-		c.open, c.waiting = nil, nil
-		b.takers.bytes.Add(int64(-of.bytes))
-		of.bytes = 0
+		c.unanswered, c.waiting = nil, nil
+		b.responders.waitingBytes.Add(int64(-of.waitingBytes))
+		of.waitingBytes = 0
 	})
 	if got := q.payloads(); len(got) > 0 {
 		t.Errorf("%d messages did not wait", len(got))
 	}
-	b.hear(m, kindNo, stranger)
+	b.handleControl(m, kindNo, stranger)
 	if got := q.payloads(); !slices.Equal(got, want) {
 		t.Errorf("%d messages came, not in order or not the %d that waited", len(got), len(want))
 	}
-	if n := b.takers.bytes.Load(); n != 0 {
+	if n := b.responders.waitingBytes.Load(); n != 0 {
 		t.Errorf("%d bytes seem to wait", n)
 	}
 	if err := b.Publish(m); err != nil || len(q.payloads()) != len(want)+1 {
@@ -97,44 +97,44 @@ func TestSilentEdgeIsNotWaitedFor(t *testing.T) {
 	b, q := startQuiet(t, natstest.Connect(natstest.Server(t)))
 	m := pubsub.Message{Tenant: []byte("t"), Channel: []byte("c"), Payload: []byte("x"), Delivery: wire.OneRandom}
 	at := time.Now().Add(time.Hour)
-	b.askStranger(&m, at)
+	b.queryStranger(&m, at)
 	if err := b.Publish(m); err != nil {
 		t.Fatal(err)
 	}
-	b.review(at.Add(answerTime))
+	b.expireQueries(at.Add(answerTimeout))
 	if got := q.payloads(); len(got) > 0 {
 		t.Error("a message did not wait as long as an answer may take")
 	}
-	b.review(at.Add(answerTime + 1))
+	b.expireQueries(at.Add(answerTimeout + 1))
 	if got := q.payloads(); len(got) != 1 {
 		t.Error("a message waits longer than an answer may take")
 	}
 }
 
 // That there is another edge does not end the wait for answers of the others.
-func TestNewEdgeDoesNotEndQuestions(t *testing.T) {
+func TestNewEdgeDoesNotEndQueries(t *testing.T) {
 	t.Parallel()
 	b, q := startQuiet(t, natstest.Connect(natstest.Server(t)))
 	m := pubsub.Message{Tenant: []byte("t"), Channel: []byte("c"), Payload: []byte("x"), Delivery: wire.OneRandom}
 	at := time.Now().Add(time.Hour)
-	c := b.askStranger(&m, at)
+	c := b.queryStranger(&m, at)
 	if err := b.Publish(m); err != nil {
 		t.Fatal(err)
 	}
-	b.takers.askAgain()
-	b.review(at.Add(answerTime / 2))
+	b.responders.requeryAll()
+	b.expireQueries(at.Add(answerTimeout / 2))
 	if got := q.payloads(); len(got) > 0 {
 		t.Error("a message did not wait for an answer that had time")
 	}
-	b.hear(m, kindNo, stranger)
+	b.handleControl(m, kindNo, stranger)
 
 	b.peers.announced(said(stranger, "", stateHere), time.Now().Add(time.Hour))
-	b.takers.askAgain()
+	b.responders.requeryAll()
 	if err := b.Publish(m); err != nil {
 		t.Fatal(err)
 	}
-	b.ofTenant("t", func(*tenantTakers) {
-		if _, asked := c.open[stranger]; !asked {
+	b.ofTenant("t", func(*tenantResponders) {
+		if _, asked := c.unanswered[stranger]; !asked {
 			t.Error("an edge that is new is not asked")
 		}
 	})
@@ -146,19 +146,19 @@ func TestUnusedChannelsAreForgotten(t *testing.T) {
 	b, q := startQuiet(t, natstest.Connect(natstest.Server(t)))
 	m := pubsub.Message{Tenant: []byte("t"), Channel: []byte("c"), Delivery: wire.OneRandom}
 	at := time.Now().Add(time.Hour)
-	b.askStranger(&m, at)
-	b.hear(m, kindYes, stranger)
+	b.queryStranger(&m, at)
+	b.handleControl(m, kindYes, stranger)
 	q.mu.Lock()
 	q.uninterested = true
 	q.mu.Unlock()
-	b.hear(m, kindQuestion, stranger)
-	channels, askers := b.takers.channels.Load(), b.takers.asked.Load()
-	if channels != 1 || askers != 1 {
-		t.Errorf("%d channels are known, and askers about %d, want 1 of each", channels, askers)
+	b.handleControl(m, kindQuery, stranger)
+	channels, pending := b.responders.channels.Load(), b.responders.pendingChannels.Load()
+	if channels != 1 || pending != 1 {
+		t.Errorf("%d channels are known, and pending queries about %d, want 1 of each", channels, pending)
 	}
-	b.review(at.Add(answerKept + 1))
-	if channels, askers := b.takers.channels.Load(), b.takers.asked.Load(); channels+askers != 0 || len(b.takers.all()) != 0 {
-		t.Errorf("%d channels, and askers about %d, are kept", channels, askers)
+	b.expireQueries(at.Add(forgetAfter + 1))
+	if channels, pending := b.responders.channels.Load(), b.responders.pendingChannels.Load(); channels+pending != 0 || len(b.responders.list()) != 0 {
+		t.Errorf("%d channels, and pending queries about %d, are kept", channels, pending)
 	}
 }
 

@@ -61,7 +61,7 @@ func once(t *testing.T, list []*edge, n int) {
 	}
 }
 
-// Each edge with a taker is as likely, however many interests it has: brokers
+// Each edge with a subscriber is as likely, however many interests it has: brokers
 // know nothing of connections.
 func TestRandomIsUniformOverEdges(t *testing.T) {
 	t.Parallel()
@@ -87,7 +87,7 @@ func TestRandomIsUniformOverEdges(t *testing.T) {
 	}
 }
 
-// Who said to have a taker and has none any more passes messages on.
+// An edge that answered yes and has no subscriber any more forwards messages.
 func TestRandomIsPassedOn(t *testing.T) {
 	t.Parallel()
 	_, list := startOverlay(t, 4)
@@ -205,8 +205,8 @@ func TestNobodyIsInterested(t *testing.T) {
 	}
 }
 
-// An edge that said no is taken into account as soon as it has a taker.
-func TestTakerComesLater(t *testing.T) {
+// An edge that said no is taken into account as soon as it has a subscriber.
+func TestResponderComesLater(t *testing.T) {
 	t.Parallel()
 	_, list := startOverlay(t, 2)
 	for _, e := range list {
@@ -226,7 +226,7 @@ func TestTakerComesLater(t *testing.T) {
 	list[1].uninterested, list[1].refuses = false, false
 	list[1].mu.Unlock()
 	list[1].subscribe(t, "t", "a")
-	list[0].reach(t, list[1], "a") // what it told the asker came before
+	list[0].reach(t, list[1], "a") // its answer to the pending query came before
 	before, _, _ := list[1].counts()
 	for i := range 10 {
 		if err := list[0].publish(wire.OneRandom, "a", fmt.Sprint(i)); err != nil {
