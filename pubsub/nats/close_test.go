@@ -16,7 +16,7 @@ import (
 const closeBound = 25 * time.Second
 
 // leaveTime is how long Close waits for other edges, and for NATS.
-const leaveTime = time.Second
+const leaveTimeout = time.Second
 
 func closeInTime(t *testing.T, e *edge) {
 	t.Helper()
@@ -96,7 +96,7 @@ func TestCloseIsNoOutage(t *testing.T) {
 	}
 	await(t, "the connections to end", func() bool { return s.NumClients() == 0 })
 	for _, e := range list {
-		if got := e.told(); got != "[]" {
+		if got := e.linkHistory(); got != "[]" {
 			t.Errorf("the hub heard %s of a link that was closed", got)
 		}
 	}
@@ -152,8 +152,8 @@ func (e *edge) reachServer(t *testing.T) {
 // Of messages to one random subscriber none is lost when an edge stops that others take for
 // one that has somebody: it passes on what is on its way to it.
 func TestCloseLosesNoMessageToOne(t *testing.T) {
-	// Not beside the others: for who takes longer than leaveTime to hear of it the edge
-	// does not wait, and messages to it may be lost.
+	// Not in parallel: the edge waits no longer than leaveTime for the others to hear of it,
+	// and messages that these then send to it may be lost.
 	servers := natstest.Cluster(t, 2) // a message may cross the word that nobody listens any more
 	publisher, stays := startEdge(t, natstest.Connect(servers[0]), 8<<20), startEdge(t, natstest.Connect(servers[0]), 8<<20)
 	publisher.refuses, publisher.uninterested = true, true
@@ -196,7 +196,7 @@ func TestCloseLosesNoMessageToOne(t *testing.T) {
 		stops.mu.Unlock()
 		begin := time.Now()
 		closeInTime(t, stops)
-		inTime := time.Since(begin) < leaveTime
+		inTime := time.Since(begin) < leaveTimeout
 		close(quit)
 		<-stopped
 		n, _, _ := stops.counts()

@@ -16,11 +16,11 @@ import (
 // it, or it is lost.
 func (b *Broker) publishNearest(m pubsub.Message) error {
 	tried := []edgeID{b.id}
-	subject := b.channel(nearest, &m)
+	subject := b.channelSubject(nearest, &m)
 	if m.Wanted {
-		subject = b.withReply(subject, &m, anyEdge, b.flying.add(m, append(tried, anyEdge), time.Now()))
+		subject = b.withReply(subject, &m, anyEdge, b.inFlight.add(m, append(tried, anyEdge), time.Now()))
 	}
-	err := b.pass(m.Tenant, subject, func(to []byte) []byte { return appendOne(to, wire.OneNearest, tried, m.Payload) })
+	err := b.enqueueMessage(m.Tenant, subject, func(to []byte) []byte { return appendOne(to, wire.OneNearest, tried, m.Payload) })
 	if err != nil && m.Wanted {
 		return b.deliverLocal(m, err)
 	}
@@ -32,10 +32,10 @@ const anyEdge edgeID = 0
 
 // withReply adds a reply subject to a subject: if nobody listens where the message is
 // sent, NATS answers there, and says by it the edge, the message's number and its
-// tenant; see nowhere.
+// tenant; see handleUndelivered.
 func (b *Broker) withReply(subject func(to []byte) []byte, m *pubsub.Message, edge edgeID, number uint64) func(to []byte) []byte {
 	return func(to []byte) []byte {
-		to = append(append(append(subject(to), replyTo...), b.speak...), direct(b.id)...)
+		to = append(append(append(subject(to), replySeparator...), b.publishPrefix...), direct(b.id)...)
 		to = strconv.AppendUint(append(append(to, edge.String()...), '.'), number, 10)
 		return appendTenant(append(to, '.'), m.Tenant)
 	}
@@ -45,9 +45,9 @@ func (b *Broker) withReply(subject func(to []byte) []byte, m *pubsub.Message, ed
 // another one.
 func (b *Broker) sendToEdge(m pubsub.Message, to edgeID, tried []edgeID) error {
 	subject := b.withReply(func(s []byte) []byte {
-		return appendChannel(append(append(s, b.speak...), direct(to)...), m.Tenant, m.Channel)
-	}, &m, to, b.flying.add(m, append(slices.Clone(tried), to), time.Now()))
-	return b.pass(m.Tenant, subject, func(data []byte) []byte { return appendOne(data, m.Delivery, tried, m.Payload) })
+		return appendChannel(append(append(s, b.publishPrefix...), direct(to)...), m.Tenant, m.Channel)
+	}, &m, to, b.inFlight.add(m, append(slices.Clone(tried), to), time.Now()))
+	return b.enqueueMessage(m.Tenant, subject, func(data []byte) []byte { return appendOne(data, m.Delivery, tried, m.Payload) })
 }
 
 // forward finds another edge for a message that this one has no subscriber for, or

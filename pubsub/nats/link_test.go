@@ -30,14 +30,14 @@ func TestSilentServer(t *testing.T) {
 	if took := time.Since(begin); took < 4*time.Second {
 		t.Errorf("it was confirmed after %v, by nobody", took)
 	}
-	if got := e.told(); got != "[false]" {
+	if got := e.linkHistory(); got != "[false]" {
 		t.Errorf("when it was confirmed the hub had heard %s, want that the link is down", got)
 	}
 	e.subscribe(t, "t", "down") // nobody waits while the link is down
 	if err := e.publish(wire.Broadcast, "x", "x"); err == nil {
 		t.Error("a message is taken while the link is down")
 	}
-	if got := e.told(); got != "[false]" {
+	if got := e.linkHistory(); got != "[false]" {
 		t.Errorf("the hub heard %s, want once that the link is down", got)
 	}
 
@@ -46,7 +46,7 @@ func TestSilentServer(t *testing.T) {
 	for _, channel := range []string{"before", "during", "down"} {
 		other.reach(t, e, channel)
 	}
-	if got := e.told(); got != "[false true]" {
+	if got := e.linkHistory(); got != "[false true]" {
 		t.Errorf("the hub heard %s, want each change once", got)
 	}
 }
@@ -67,7 +67,7 @@ func TestConfirmationWaits(t *testing.T) {
 	}
 	p.resume()
 	<-confirmed
-	if got := e.told(); got != "[]" {
+	if got := e.linkHistory(); got != "[]" {
 		t.Errorf("the hub heard %s of the link", got)
 	}
 }
@@ -104,7 +104,7 @@ func TestServerRestarts(t *testing.T) {
 		t.Errorf("%q came", b.payloads())
 	}
 	for _, e := range []*edge{a, b} {
-		if got := e.told(); got != "[false true]" {
+		if got := e.linkHistory(); got != "[false true]" {
 			t.Errorf("the hub heard %s, want each change once", got)
 		}
 	}
@@ -122,7 +122,7 @@ func TestServerStartsLater(t *testing.T) {
 	var edges []*edge
 	for range 2 {
 		e := newEdge(t, connect, 1<<20)
-		if got := e.told(); got != "[false]" {
+		if got := e.linkHistory(); got != "[false]" {
 			t.Errorf("the hub heard %s, want that the link is down", got)
 		}
 		e.subscribe(t, "t", "a")
@@ -151,7 +151,7 @@ func TestSubscribeBehindStuckWrite(t *testing.T) {
 		}
 	}
 	e.subscribe(t, "t", "b")
-	if got := e.told(); got != "[false]" {
+	if got := e.linkHistory(); got != "[false]" {
 		t.Errorf("when it was confirmed the hub had heard %s, want that the link is down", got)
 	}
 	p.resume()

@@ -17,7 +17,7 @@ const (
 	requeryAfter = 2 * time.Second
 	// discoveryTime is how long after a link came up there may be edges that this one
 	// has not heard of.
-	discoveryTime = announceEvery + time.Second
+	discoveryTime = announceInterval + time.Second
 	// forgetAfter is how long a channel that is not used is remembered.
 	forgetAfter = 10 * time.Second
 )
@@ -45,7 +45,7 @@ func (b *Broker) sendQuery(m *pubsub.Message, c *channelResponders, now time.Tim
 
 // sendControl sends a control message about a channel.
 func (b *Broker) sendControl(m *pubsub.Message, to string, kind byte) error {
-	return b.enqueue(m.Tenant, b.channel(to, m), func(data []byte) []byte { return appendControl(data, kind, b.id) })
+	return b.enqueue(m.Tenant, b.channelSubject(to, m), func(data []byte) []byte { return appendControl(data, kind, b.id) })
 }
 
 // handleControl takes a query, or an answer to one. It ignores other kinds.

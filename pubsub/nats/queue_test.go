@@ -77,7 +77,7 @@ func TestQueueIsBounded(t *testing.T) {
 	taken := e.fill(t)
 	p.resume()
 	e.reach(t, other, "a")
-	if got := e.told(); got != "[]" {
+	if got := e.linkHistory(); got != "[]" {
 		t.Errorf("the hub heard %s of the link, which is up", got)
 	}
 	_, unsent, _ := e.counts()
@@ -92,7 +92,7 @@ func TestQueueIsBounded(t *testing.T) {
 	}
 }
 
-// A tenant whose share is full is told so alone: who publishes to others, or
+// A tenant whose share is full is the only one to be told: who publishes to others, or
 // subscribes, loses nothing.
 func TestFullShareIsTheTenants(t *testing.T) {
 	t.Parallel()
@@ -119,7 +119,7 @@ func TestFullShareIsTheTenants(t *testing.T) {
 	}
 	p.resume()
 	await(t, "the other tenant's messages", func() bool { return other.has(fmt.Sprint("during ", wire.Broadcast)) })
-	if got := e.told(); got != "[]" {
+	if got := e.linkHistory(); got != "[]" {
 		t.Errorf("the hub heard %s of the link, which is up", got)
 	}
 }
@@ -142,7 +142,7 @@ func TestStuckConnection(t *testing.T) {
 		_, unsent, _ := e.counts()
 		return unsent*4000 >= queueBytes/4
 	})
-	await(t, "the end of the link", func() bool { return e.told() == "[false]" })
+	await(t, "the end of the link", func() bool { return e.linkHistory() == "[false]" })
 	p.resume()
 	await(t, "the link", e.up)
 	e.reach(t, other, "a")
@@ -179,7 +179,7 @@ func TestMessageTooLargeForNATS(t *testing.T) {
 		return unsent == 1
 	})
 	a.reach(t, b, "a")
-	if _, unsent, _ := a.counts(); unsent != 1 || a.told() != "[]" {
-		t.Errorf("%d messages were not sent, want 1, and of the link the hub heard %s", unsent, a.told())
+	if _, unsent, _ := a.counts(); unsent != 1 || a.linkHistory() != "[]" {
+		t.Errorf("%d messages were not sent, want 1, and of the link the hub heard %s", unsent, a.linkHistory())
 	}
 }

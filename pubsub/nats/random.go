@@ -18,7 +18,7 @@ func (b *Broker) publishRandom(m pubsub.Message) error {
 	now := time.Now()
 	t := b.responders.lock(m.Tenant, true)
 	defer b.responders.unlock(t) // when it is sent: so order is kept
-	up, since := b.isUp()
+	up, since := b.linkState()
 	c := t.channels[string(m.Channel)]
 	switch {
 	case !up && c == nil:

@@ -120,7 +120,7 @@ func TestRandomIsPassedOn(t *testing.T) {
 
 // A message that nobody takes, though all have subscribers, is offered to each edge, and
 // counted; once more as a last resort, if some were told to leave.
-func TestNobodyTakes(t *testing.T) {
+func TestNobodyHasRoom(t *testing.T) {
 	t.Parallel()
 	const n = 200
 	for name, row := range map[string]struct {
@@ -137,7 +137,7 @@ func TestNobodyTakes(t *testing.T) {
 				e.subscribe(t, "t", "a")
 				e.subscribe(t, "t", "done")
 				e.mu.Lock()
-				e.refuses, e.leaves = true, row.leaves
+				e.refuses, e.onlyLeaving = true, row.leaves
 				e.mu.Unlock()
 			}
 			for i := range n {
@@ -265,8 +265,8 @@ func TestNearestWhileOthersLeave(t *testing.T) {
 	once(t, list, n)
 }
 
-// Who has just subscribed gets messages although the publisher's edge has not heard
-// of it yet: NATS knows.
+// A client that has just subscribed gets messages although the publisher's edge has not
+// heard of it yet: NATS knows.
 func TestRandomToNewSubscriber(t *testing.T) {
 	t.Parallel()
 	_, list := startOverlay(t, 2)

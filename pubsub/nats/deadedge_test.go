@@ -9,8 +9,8 @@ import (
 	"github.com/millrace/millrace/wire"
 )
 
-// An edge that died without a word loses what was under way to it. What is sent after
-// NATS has noticed goes to others, at once.
+// What was under way to an edge that died without an announcement is lost. What is sent
+// after NATS has noticed goes to others, at once.
 func TestDeadEdgeIsDropped(t *testing.T) {
 	t.Parallel()
 	s := natstest.Server(t)

@@ -1,113 +1,22 @@
 package nats
 
 import (
-	"fmt"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	client "github.com/nats-io/nats.go"
-	"go.uber.org/zap/zaptest"
 
 	"github.com/millrace/millrace/internal/natstest"
 	"github.com/millrace/millrace/pubsub"
 	"github.com/millrace/millrace/wire"
 )
 
-// quiet is a hub that notes what it receives.
-type quiet struct {
-	mu    sync.Mutex
-	taken []string
-	bad   []string
-	up    bool
-
-	rejected int
-	missed   int
-	unsent   int
-
-	uninterested bool
-	full         bool // for messages to one
-}
-
-func (q *quiet) Receive(m pubsub.Message) int {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if m.Delivery > wire.OneRandom || wire.CheckTenant(m.Tenant) != nil || wire.CheckChannel(m.Channel) != nil {
-		q.bad = append(q.bad, fmt.Sprintf("%v %q %q", m.Delivery, m.Tenant, m.Channel))
-	}
-	if q.full && m.Delivery != wire.Broadcast {
-		return pubsub.NoRoom
-	}
-	q.taken = append(q.taken, string(m.Payload))
-	return 1
-}
-
-func (q *quiet) Interested(_, _ []byte) bool {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	return !q.uninterested
-}
-
-func (q *quiet) Rejected(n int) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	q.rejected += n
-}
-
-func (q *quiet) Unsent(n int) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	q.unsent += n
-}
-
-func (q *quiet) Missed(n int) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	q.missed += n
-}
-
-func (q *quiet) Linked(up bool) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	q.up = up
-}
-
-func until(t *testing.T, what string, is func() bool) {
-	t.Helper()
-	for end := time.Now().Add(30 * time.Second); !is(); time.Sleep(2 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("in vain for %s", what)
-		}
-	}
-}
-
-func startQuiet(t *testing.T, connect natstest.Connector, change ...func(*Config)) (*Broker, *quiet) {
-	t.Helper()
-	c := Config{Connect: connect, Prefix: "p", QueueBytes: 8 << 20, Log: zaptest.NewLogger(t)}
-	for _, f := range change {
-		f(&c)
-	}
-	b, err := New(c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	q := &quiet{up: true}
-	b.Join(q)
-	t.Cleanup(func() { _ = b.Close() })
-	until(t, "the link", func() bool {
-		q.mu.Lock()
-		defer q.mu.Unlock()
-		return q.up
-	})
-	return b, q
-}
-
-// What others send on the subjects of an overlay stops nothing.
-func TestStrangers(t *testing.T) {
+// Whatever is sent on the subjects of an overlay, the broker goes on.
+func TestUntrustedMessages(t *testing.T) {
 	t.Parallel()
 	s := natstest.Server(t)
-	b, q := startQuiet(t, natstest.Connect(s))
+	b, q := startBroker(t, natstest.Connect(s))
 	confirmed := make(chan struct{})
 	b.Subscribe("t", "#", func() { close(confirmed) })
 	<-confirmed
@@ -128,7 +37,7 @@ func TestStrangers(t *testing.T) {
 	subjects := []string{
 		"p.a", "p.b.t.c.=", "p.b.t.=", "p.b.t", "p.b.t.c", "p.o.t.c.=", "p.o.t", "p.q.t.c.=", "p.q.x", "p.q.=", "p.q.t.c.d",
 	}
-	own := b.speak + strings.TrimSuffix(direct(b.id), ".")
+	own := b.publishPrefix + strings.TrimSuffix(direct(b.id), ".")
 	for _, rest := range []string{"t.c.=", "=", "t", "t.c", "x.t.c.=", b.id.String()} {
 		subjects = append(subjects, own+"."+rest)
 	}
@@ -145,21 +54,21 @@ func TestStrangers(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	other, _ := startQuiet(t, natstest.Connect(s))
-	until(t, "a message of a friend", func() bool {
+	other, _ := startBroker(t, natstest.Connect(s))
+	await(t, "a message of another edge", func() bool {
 		err := other.Publish(pubsub.Message{Tenant: []byte("t"), Channel: []byte("c"), Payload: []byte("friend")})
 		q.mu.Lock()
 		defer q.mu.Unlock()
-		return err == nil && len(q.taken) > 0
+		return err == nil && len(q.received) > 0
 	})
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if len(q.bad) > 0 {
 		t.Errorf("the hub received %q", q.bad)
 	}
-	for _, payload := range q.taken {
+	for _, payload := range q.received {
 		if payload != "friend" {
-			t.Fatalf("the hub received %.40q of a stranger", payload)
+			t.Fatalf("the hub received %.40q, which no edge sent", payload)
 		}
 	}
 	if q.rejected == 0 {
@@ -170,11 +79,11 @@ func TestStrangers(t *testing.T) {
 	}
 }
 
-// What no edge takes from a client is not taken from an edge either.
-func TestNamesOfStrangers(t *testing.T) {
+// Names that no edge accepts from a client are not accepted from another edge.
+func TestUntrustedNames(t *testing.T) {
 	t.Parallel()
 	s := natstest.Server(t)
-	b, q := startQuiet(t, natstest.Connect(s))
+	b, q := startBroker(t, natstest.Connect(s))
 	for _, tenant := range []string{"t", strings.Repeat("t", wire.MaxTenant+1)} {
 		confirmed := make(chan struct{})
 		b.Subscribe(tenant, "#", func() { close(confirmed) })
@@ -199,27 +108,27 @@ func TestNamesOfStrangers(t *testing.T) {
 		"t.c$", "t.c=d", "t.é", "t.c#", "t.\x01", strings.Repeat("t", wire.MaxTenant+1) + ".c",
 		"t" + strings.Repeat(".c", wire.MaxTokens+1), "t." + strings.Repeat("c", wire.MaxChannel+1),
 	} {
-		send("p.b."+name+end, broadcast("name"))
-		send("p.o."+name+end, one)
-		send("p."+direct(b.id)+name+end, one)
-		send("p.q."+name+end, appendControl(nil, kindQuery, 9))
+		send("p.b."+name+channelEnd, broadcast("name"))
+		send("p.o."+name+channelEnd, one)
+		send("p."+direct(b.id)+name+channelEnd, one)
+		send("p.q."+name+channelEnd, appendControl(nil, kindQuery, 9))
 	}
-	send("p.q.t.c"+end, one)                                                   // all edges would take it
-	send("p.q.t.c"+end, appendControl(nil, kindYes, 9))                        // as if it had been asked
-	send("p.o.t.c"+end, appendOne(nil, wire.OneRandom, nil, []byte("random"))) // is sent to one edge
-	send("p.o.t.c"+end, appendControl(nil, kindQuery, 9))
-	send("p."+direct(b.id)+"t.c"+end, appendControl(nil, kindQuery, 9))
+	send("p.q.t.c"+channelEnd, one)                                                   // all edges would take it
+	send("p.q.t.c"+channelEnd, appendControl(nil, kindYes, 9))                        // as if it had been asked
+	send("p.o.t.c"+channelEnd, appendOne(nil, wire.OneRandom, nil, []byte("random"))) // is sent to one edge
+	send("p.o.t.c"+channelEnd, appendControl(nil, kindQuery, 9))
+	send("p."+direct(b.id)+"t.c"+channelEnd, appendControl(nil, kindQuery, 9))
 	refused := sent
-	send("p.b.t.c"+end, broadcast("legal"))
-	until(t, "the legal one", func() bool {
+	send("p.b.t.c"+channelEnd, broadcast("legal"))
+	await(t, "the legal one", func() bool {
 		q.mu.Lock()
 		defer q.mu.Unlock()
-		return len(q.taken) > 0
+		return len(q.received) > 0
 	})
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if len(q.bad) > 0 || len(q.taken) != 1 || q.taken[0] != "legal" {
-		t.Errorf("the hub received %q, %q", q.bad, q.taken)
+	if len(q.bad) > 0 || len(q.received) != 1 || q.received[0] != "legal" {
+		t.Errorf("the hub received %q, %q", q.bad, q.received)
 	}
 	if q.rejected != refused {
 		t.Errorf("%d messages are counted as refused, want %d", q.rejected, refused)
@@ -227,33 +136,33 @@ func TestNamesOfStrangers(t *testing.T) {
 }
 
 // A control message that this edge does not know changes nothing of what it does.
-func TestUnknownControl(t *testing.T) {
+func TestUnknownControlMessage(t *testing.T) {
 	t.Parallel()
-	b, _ := startQuiet(t, natstest.Connect(natstest.Server(t)))
+	b, _ := startBroker(t, natstest.Connect(natstest.Server(t)))
 	m := pubsub.Message{Tenant: []byte("t"), Channel: []byte("c")}
-	b.peers.announced(said(stranger, "", stateHere), time.Now().Add(time.Hour))
-	c := &channelResponders{complete: true, edges: []edgeID{stranger}, usedAt: time.Now()}
+	b.peers.handle(announcementOf(fakePeer, "", stateHere), time.Now().Add(time.Hour))
+	c := &channelResponders{complete: true, edges: []edgeID{fakePeer}, usedAt: time.Now()}
 	b.ofTenant("t", func(of *tenantResponders) { of.channels["c"] = c })
 	edges := func() (n int) {
 		b.ofTenant("t", func(*tenantResponders) { n = len(c.edges) })
 		return n
 	}
-	b.handleControl(m, 'z', stranger)
+	b.handleControl(m, 'z', fakePeer)
 	if edges() != 1 {
 		t.Error("an unknown control message is taken for a no")
 	}
-	b.handleControl(m, kindNo, stranger)
+	b.handleControl(m, kindNo, fakePeer)
 	if edges() != 0 {
 		t.Error("a no is not heard")
 	}
-	b.handleControl(m, kindYes, stranger)
-	b.handleControl(m, kindYes, stranger)
+	b.handleControl(m, kindYes, fakePeer)
+	b.handleControl(m, kindYes, fakePeer)
 	if edges() != 1 {
 		t.Error("an edge that says yes twice is not there once")
 	}
-	b.peers.lost(stranger)
-	b.handleControl(m, kindNo, stranger)
-	b.handleControl(m, kindYes, stranger)
+	b.peers.remove(fakePeer)
+	b.handleControl(m, kindNo, fakePeer)
+	b.handleControl(m, kindYes, fakePeer)
 	if edges() != 0 {
 		t.Error("the yes of an edge that is gone counts")
 	}
