@@ -1,5 +1,5 @@
-// Package natstest runs NATS servers for tests: in the process of the test, or as
-// processes.
+// Package natstest runs NATS servers for tests, in the process of the test or as
+// processes, and proxies in front of them.
 package natstest
 
 import (
@@ -14,14 +14,14 @@ import (
 	"github.com/millrace/millrace/internal/loopback"
 )
 
-// patience bounds the wait for a server.
-const patience = 30 * time.Second
+// serverTimeout bounds the wait for a server.
+const serverTimeout = 30 * time.Second
 
 // Server runs a server with JetStream on loopback until the test ends.
 func Server(t testing.TB, change ...func(*server.Options)) *server.Server {
 	t.Helper()
 	s := launch(t, change...)
-	if !s.ReadyForConnections(patience) {
+	if !s.ReadyForConnections(serverTimeout) {
 		t.Fatal("the NATS server does not start")
 	}
 	return s
@@ -45,7 +45,7 @@ func launch(t testing.TB, change ...func(*server.Options)) *server.Server {
 	return s
 }
 
-// Cluster runs servers that are connected with each other.
+// Cluster runs n servers as one cluster.
 func Cluster(t *testing.T, n int) []*server.Server {
 	t.Helper()
 	var routes []*url.URL // JetStream wants to know them all from the start
@@ -64,7 +64,7 @@ func Cluster(t *testing.T, n int) []*server.Server {
 		}))
 	}
 	for _, s := range servers {
-		deadline := time.Now().Add(patience)
+		deadline := time.Now().Add(serverTimeout)
 		for !s.ReadyForConnections(time.Second) || !s.JetStreamIsCurrent() {
 			if time.Now().After(deadline) {
 				t.Fatalf("a server of the cluster does not start; it has %d routes", s.NumRoutes())
@@ -78,7 +78,8 @@ func Cluster(t *testing.T, n int) []*server.Server {
 // Connector connects to a server with options added to its own.
 type Connector func(...client.Option) (*client.Conn, error)
 
-// Connect returns what connects to a server, and goes on trying.
+// Connect returns a Connector to a server. Its connections go on trying while the
+// server cannot be reached.
 func Connect(s *server.Server) Connector {
 	return ConnectTo(s.ClientURL())
 }

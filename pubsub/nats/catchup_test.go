@@ -16,8 +16,8 @@ import (
 func TestCatchUp(t *testing.T) {
 	t.Parallel()
 	s := natstest.Server(t)
-	p := startProxy(t, s.Addr().String())
-	slow, others := startEdge(t, p.connect(time.Minute), 8<<20), []*edge{
+	p := natstest.StartProxy(t, s)
+	slow, others := startEdge(t, connectThrough(p, time.Minute), 8<<20), []*edge{
 		startEdge(t, natstest.Connect(s), 8<<20), startEdge(t, natstest.Connect(s), 8<<20),
 	}
 	meet(t, append(others, slow))
@@ -31,7 +31,7 @@ func TestCatchUp(t *testing.T) {
 		hold, on func()
 	}{
 		{"nowhere", func() {}, func() {}},
-		{"on the way", p.hold, p.resume},
+		{"on the way", p.Hold, p.Resume},
 		{"in its inbox", slow.hold, slow.release},
 	} {
 		t.Run(where.name, func(t *testing.T) {
@@ -86,8 +86,8 @@ func (h *hub) release() {
 func TestCatchUpEnds(t *testing.T) {
 	t.Parallel()
 	s := natstest.Server(t)
-	p, q := startProxy(t, s.Addr().String()), startProxy(t, s.Addr().String())
-	e := startEdge(t, p.connect(time.Minute), 8<<20)
+	p, q := natstest.StartProxy(t, s), natstest.StartProxy(t, s)
+	e := startEdge(t, connectThrough(p, time.Minute), 8<<20)
 	catchUp := func(times int) (took time.Duration) {
 		t.Helper()
 		start, caught := time.Now(), make(chan struct{}, times)
@@ -107,7 +107,7 @@ func TestCatchUpEnds(t *testing.T) {
 		t.Errorf("an edge alone has waited for %v", took)
 	}
 
-	silent := startEdge(t, q.connect(time.Minute), 8<<20)
+	silent := startEdge(t, connectThrough(q, time.Minute), 8<<20)
 	meet(t, []*edge{e, silent})
 	before := s.NumClients()
 	messages := func() uint64 {
@@ -122,12 +122,12 @@ func TestCatchUpEnds(t *testing.T) {
 	if n := messages() - sent; n > 20 { // two markers and their answers, and announcements
 		t.Errorf("%d messages for 10,000 calls that wait", n)
 	}
-	q.hold()
+	q.Hold()
 	if took := catchUp(3); took < pubsub.CatchUpTime {
 		t.Errorf("an edge that is silent was waited for for %v", took)
 	}
-	q.resume()
-	p.sever()
+	q.Resume()
+	p.Cut()
 	await(t, "the server to notice", func() bool { return s.NumClients() < before })
 	await(t, "the edge to notice", func() bool { return !e.up() })
 	if took := catchUp(1); took >= pubsub.CatchUpTime {

@@ -15,7 +15,7 @@ import (
 // for writes that give up after 5 s.
 const closeBound = 25 * time.Second
 
-// leaveTime is how long Close waits for other edges, and for NATS.
+// leaveTimeout is how long Close waits for other edges, and for NATS.
 const leaveTimeout = time.Second
 
 func closeInTime(t *testing.T, e *edge) {
@@ -54,10 +54,10 @@ func startStopped(t *testing.T) *edge {
 
 func TestCloseWithSilentServer(t *testing.T) {
 	t.Parallel()
-	p := startProxy(t, natstest.Server(t).Addr().String())
-	e := startEdge(t, p.connect(never), 1<<20)
+	p := natstest.StartProxy(t, natstest.Server(t))
+	e := startEdge(t, connectThrough(p, never), 1<<20)
 	e.subscribe(t, "t", "a")
-	p.hold()
+	p.Hold()
 	e.Subscribe("t", "b", func() {})
 	closeInTime(t, e)
 }
@@ -65,9 +65,9 @@ func TestCloseWithSilentServer(t *testing.T) {
 // Close waits for what is queued, not for all that time.
 func TestCloseWithFullQueue(t *testing.T) {
 	t.Parallel()
-	p := startProxy(t, natstest.Server(t).Addr().String())
-	e := startEdge(t, p.connect(never), queueBytes)
-	p.hold()
+	p := natstest.StartProxy(t, natstest.Server(t))
+	e := startEdge(t, connectThrough(p, never), queueBytes)
+	p.Hold()
 	e.fill(t)
 	closeInTime(t, e)
 }
@@ -152,7 +152,7 @@ func (e *edge) reachServer(t *testing.T) {
 // Of messages to one random subscriber none is lost when an edge stops that others take for
 // one that has somebody: it passes on what is on its way to it.
 func TestCloseLosesNoMessageToOne(t *testing.T) {
-	// Not in parallel: the edge waits no longer than leaveTime for the others to hear of it,
+	// Not in parallel: the edge waits no longer than leaveTimeout for the others to hear of it,
 	// and messages that these then send to it may be lost.
 	servers := natstest.Cluster(t, 2) // a message may cross the word that nobody listens any more
 	publisher, stays := startEdge(t, natstest.Connect(servers[0]), 8<<20), startEdge(t, natstest.Connect(servers[0]), 8<<20)

@@ -14,9 +14,9 @@ import (
 func TestDeadEdgeIsDropped(t *testing.T) {
 	t.Parallel()
 	s := natstest.Server(t)
-	p := startProxy(t, s.Addr().String())
+	p := natstest.StartProxy(t, s)
 	from, witness := startEdge(t, natstest.Connect(s), 8<<20), startEdge(t, natstest.Connect(s), 8<<20)
-	dies := startEdge(t, p.connect(time.Second), 8<<20)
+	dies := startEdge(t, connectThrough(p, time.Second), 8<<20)
 	meet(t, []*edge{from, witness, dies})
 	for _, e := range []*edge{from, witness, dies} {
 		e.subscribe(t, "t", "a")
@@ -31,7 +31,7 @@ func TestDeadEdgeIsDropped(t *testing.T) {
 		}
 		time.Sleep(time.Millisecond)
 	}
-	p.sever()
+	p.Cut()
 	await(t, "the server to notice", func() bool { return s.NumClients() == 2 })
 
 	const n = 300

@@ -2,11 +2,13 @@ package nats_test
 
 import (
 	"fmt"
+	"net"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
+	client "github.com/nats-io/nats.go"
 	"go.uber.org/zap/zaptest"
 
 	"github.com/millrace/millrace/internal/natstest"
@@ -157,6 +159,23 @@ func startEdge(t *testing.T, connect natstest.Connector, queue int) *edge {
 	e.links = nil
 	e.mu.Unlock()
 	return e
+}
+
+// connectThrough connects through a proxy, with little room in the kernel. The client
+// itself notices nothing of a silent server for ping times two.
+func connectThrough(p *natstest.Proxy, ping time.Duration) natstest.Connector {
+	return p.Connect(client.PingInterval(ping), client.SetCustomDialer(narrowDialer{}))
+}
+
+// narrowDialer lets little wait in the kernel.
+type narrowDialer struct{}
+
+func (narrowDialer) Dial(network, address string) (net.Conn, error) {
+	c, err := net.DialTimeout(network, address, time.Second)
+	if err != nil {
+		return nil, err
+	}
+	return c, c.(*net.TCPConn).SetWriteBuffer(16 << 10)
 }
 
 // subscribe returns when the interest is confirmed.

@@ -13,7 +13,7 @@ import (
 	"github.com/millrace/millrace/wire"
 )
 
-// offline is a broker without a link, for what it receives.
+// newOffline returns a broker without a link, for what it receives.
 func newOffline(name sender) (*Broker, *recordingHub) {
 	q := &recordingHub{}
 	b := &Broker{

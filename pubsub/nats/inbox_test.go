@@ -126,7 +126,7 @@ func TestOrderOfTenantQueues(t *testing.T) {
 	}
 }
 
-// stalling is a hub that does not come back from the messages of one tenant.
+// stallingHub is a hub that does not come back from the messages of one tenant.
 type stallingHub struct {
 	recordingHub
 	held   chan struct{}

@@ -20,11 +20,11 @@ func TestSilentServer(t *testing.T) {
 	t.Parallel()
 	s := natstest.Server(t)
 	other := startEdge(t, natstest.Connect(s), 1<<20)
-	p := startProxy(t, s.Addr().String())
-	e := startEdge(t, p.connect(never), 1<<20)
+	p := natstest.StartProxy(t, s)
+	e := startEdge(t, connectThrough(p, never), 1<<20)
 	e.subscribe(t, "t", "before")
 
-	p.hold()
+	p.Hold()
 	begin := time.Now()
 	e.subscribe(t, "t", "during")
 	if took := time.Since(begin); took < 4*time.Second {
@@ -41,7 +41,7 @@ func TestSilentServer(t *testing.T) {
 		t.Errorf("the hub heard %s, want once that the link is down", got)
 	}
 
-	p.resume()
+	p.Resume()
 	await(t, "the link", e.up)
 	for _, channel := range []string{"before", "during", "down"} {
 		other.reach(t, e, channel)
@@ -55,9 +55,9 @@ func TestSilentServer(t *testing.T) {
 func TestConfirmationWaits(t *testing.T) {
 	t.Parallel()
 	s := natstest.Server(t)
-	p := startProxy(t, s.Addr().String())
-	e := startEdge(t, p.connect(never), 1<<20)
-	p.hold()
+	p := natstest.StartProxy(t, s)
+	e := startEdge(t, connectThrough(p, never), 1<<20)
+	p.Hold()
 	confirmed := make(chan struct{})
 	e.Subscribe("t", "a", func() { close(confirmed) })
 	select {
@@ -65,7 +65,7 @@ func TestConfirmationWaits(t *testing.T) {
 		t.Error("it is confirmed, and no server knows of it")
 	case <-time.After(300 * time.Millisecond):
 	}
-	p.resume()
+	p.Resume()
 	<-confirmed
 	if got := e.linkHistory(); got != "[]" {
 		t.Errorf("the hub heard %s of the link", got)
@@ -141,9 +141,9 @@ func TestSubscribeBehindStuckWrite(t *testing.T) {
 	t.Parallel()
 	s := natstest.Server(t)
 	other := startEdge(t, natstest.Connect(s), 1<<20)
-	p := startProxy(t, s.Addr().String())
-	e := startEdge(t, p.connect(never), 16<<20)
-	p.hold()
+	p := natstest.StartProxy(t, s)
+	e := startEdge(t, connectThrough(p, never), 16<<20)
+	p.Hold()
 	text := strings.Repeat("x", 8<<10)
 	for range 512 { // much more than the kernel takes, much less than the queue
 		if err := e.publish(wire.Broadcast, "a", text); err != nil {
@@ -154,7 +154,7 @@ func TestSubscribeBehindStuckWrite(t *testing.T) {
 	if got := e.linkHistory(); got != "[false]" {
 		t.Errorf("when it was confirmed the hub had heard %s, want that the link is down", got)
 	}
-	p.resume()
+	p.Resume()
 	await(t, "the link", e.up)
 	other.reach(t, e, "b")
 }

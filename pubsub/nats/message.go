@@ -69,7 +69,7 @@ func appendControl(b []byte, kind byte, from edgeID) []byte {
 	return binary.BigEndian.AppendUint64(append(b, version, kind), uint64(from))
 }
 
-// splitWord reads what follows the letter.
+// splitControl reads what follows the letter.
 func splitControl(b []byte) (from edgeID, ok bool) {
 	if len(b) != 8 {
 		return 0, false

@@ -22,7 +22,7 @@ func newPeers() *peers {
 	return p
 }
 
-// announced is heard in an overlay whose edges have no names.
+// handle handles an announcement in an overlay whose edges have no names.
 func (p *peers) handle(data []byte, now time.Time) bool {
 	isNew, _ := p.handleAnnouncement("", data, now)
 	return isNew

@@ -69,13 +69,13 @@ func TestQueueIsBounded(t *testing.T) {
 	s := natstest.Server(t)
 	other := startEdge(t, natstest.Connect(s), 16<<20)
 	other.subscribe(t, "t", "a")
-	p := startProxy(t, s.Addr().String())
-	e := startEdge(t, p.connect(never), queueBytes)
+	p := natstest.StartProxy(t, s)
+	e := startEdge(t, connectThrough(p, never), queueBytes)
 	e.reach(t, other, "a")
 
-	p.hold()
+	p.Hold()
 	taken := e.fill(t)
-	p.resume()
+	p.Resume()
 	e.reach(t, other, "a")
 	if got := e.linkHistory(); got != "[]" {
 		t.Errorf("the hub heard %s of the link, which is up", got)
@@ -99,14 +99,14 @@ func TestFullShareIsTheTenants(t *testing.T) {
 	s := natstest.Server(t)
 	other := startEdge(t, natstest.Connect(s), 16<<20)
 	other.subscribe(t, "quiet", "a")
-	p := startProxy(t, s.Addr().String())
-	e := startEdge(t, p.connect(never), queueBytes)
+	p := natstest.StartProxy(t, s)
+	e := startEdge(t, connectThrough(p, never), queueBytes)
 	quiet := func(d wire.Delivery, payload string) error {
 		return e.Publish(pubsub.Message{Tenant: []byte("quiet"), Channel: []byte("a"), Payload: []byte(payload), Delivery: d})
 	}
 	await(t, "the interest", func() bool { return quiet(wire.Broadcast, "before") == nil && other.has("before") })
 
-	p.hold()
+	p.Hold()
 	e.fill(t)
 	// The kernel may have taken some of what fill found waiting.
 	await(t, "the refusal of a message beyond the share", func() bool {
@@ -117,7 +117,7 @@ func TestFullShareIsTheTenants(t *testing.T) {
 			t.Errorf("%v of another tenant: %v", d, err)
 		}
 	}
-	p.resume()
+	p.Resume()
 	await(t, "the other tenant's messages", func() bool { return other.has(fmt.Sprint("during ", wire.Broadcast)) })
 	if got := e.linkHistory(); got != "[]" {
 		t.Errorf("the hub heard %s of the link, which is up", got)
@@ -131,19 +131,19 @@ func TestStuckConnection(t *testing.T) {
 	s := natstest.Server(t)
 	other := startEdge(t, natstest.Connect(s), 16<<20)
 	other.subscribe(t, "t", "a")
-	p := startProxy(t, s.Addr().String())
-	e := startEdge(t, p.connect(never), 2*queueBytes) // of which one tenant has half
+	p := natstest.StartProxy(t, s)
+	e := startEdge(t, connectThrough(p, never), 2*queueBytes) // of which one tenant has half
 	e.subscribe(t, "t", "back")
 	e.reach(t, other, "a")
 
-	p.hold()
+	p.Hold()
 	taken := e.fill(t)
 	await(t, "what waits to be given up", func() bool {
 		_, unsent, _ := e.counts()
 		return unsent*4000 >= queueBytes/4
 	})
 	await(t, "the end of the link", func() bool { return e.linkHistory() == "[false]" })
-	p.resume()
+	p.Resume()
 	await(t, "the link", e.up)
 	e.reach(t, other, "a")
 	other.reach(t, e, "back")

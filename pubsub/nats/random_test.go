@@ -88,7 +88,7 @@ func TestRandomIsUniformOverEdges(t *testing.T) {
 }
 
 // An edge that answered yes and has no subscriber any more forwards messages.
-func TestRandomIsPassedOn(t *testing.T) {
+func TestRandomIsForwarded(t *testing.T) {
 	t.Parallel()
 	_, list := startOverlay(t, 4)
 	for _, e := range list {

@@ -31,7 +31,7 @@ const (
 // tenantInterests are the interests of a tenant. Guarded by Broker.mu.
 type tenantInterests struct {
 	bySubject map[string]*interest
-	shapes    map[string]int // of those that are wanted, and how many have each; "" aside
+	shapes    map[string]int // how many wanted interests have each shape; "" is not counted
 	wanted    int            // how many are wanted
 	wildcard  *interest      // in all of the tenant's messages
 
