@@ -64,9 +64,9 @@ type Broker struct {
 	catchUps        catchUps
 	inFlight        inFlight
 
-	running       sync.WaitGroup
-	receiving     sync.WaitGroup
-	stopReceiving chan struct{} // closed: nothing more is to be received
+	running       sync.WaitGroup // goroutines that end with quit
+	receiving     sync.WaitGroup // goroutines that end with stopReceiving
+	stopReceiving chan struct{}  // closed: nothing more is to be received
 	quit          chan struct{}
 	closeOnce     sync.Once
 
@@ -131,7 +131,7 @@ func New(c Config) (*Broker, error) {
 	b.catchUps.init()
 	connected := func(*client.Conn) {
 		b.setLinkDown(linkDisconnected, false)
-		signal(b.wakeWriter) // both loops may have waited for the connection
+		signal(b.wakeWriter) // what waited for the link goes on
 		signal(b.wakeConfirmer)
 	}
 	var err error

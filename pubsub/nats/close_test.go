@@ -11,8 +11,8 @@ import (
 	"github.com/millrace/millrace/wire"
 )
 
-// closeBound is far above what Close may wait: four times for its last messages, and
-// for writes that give up after 5 s.
+// closeBound is far above what Close may take: four waits of leaveTimeout, and writes that
+// give up after 5 s.
 const closeBound = 25 * time.Second
 
 // leaveTimeout is how long Close waits for other edges, and for NATS.
@@ -41,7 +41,7 @@ func TestCloseWithoutServer(t *testing.T) {
 	closeInTime(t, begun)
 }
 
-// startStopped returns an edge whose server is gone, which it knows.
+// startStopped returns an edge that has noticed that its server is gone.
 func startStopped(t *testing.T) *edge {
 	t.Helper()
 	s := natstest.Server(t)
@@ -62,7 +62,7 @@ func TestCloseWithSilentServer(t *testing.T) {
 	closeInTime(t, e)
 }
 
-// Close waits for what is queued, not for all that time.
+// Close waits for what is queued, but only up to leaveTimeout.
 func TestCloseWithFullQueue(t *testing.T) {
 	t.Parallel()
 	p := natstest.StartProxy(t, natstest.Server(t))
@@ -83,7 +83,7 @@ func TestCloseTwice(t *testing.T) {
 	closeInTime(t, e)
 }
 
-// A link that the edge itself ends is none that is down.
+// The hub is not told that a link is down that the edge itself ends.
 func TestCloseIsNoOutage(t *testing.T) {
 	t.Parallel()
 	s := natstest.Server(t)
@@ -149,8 +149,8 @@ func (e *edge) reachServer(t *testing.T) {
 	e.subscribe(t, "t", "unique.to.this")
 }
 
-// Of messages to one random subscriber none is lost when an edge stops that others take for
-// one that has somebody: it passes on what is on its way to it.
+// No message to a random subscriber is lost when an edge stops that others take for one with
+// a subscriber: it forwards what is on its way to it.
 func TestCloseLosesNoMessageToOne(t *testing.T) {
 	// Not in parallel: the edge waits no longer than leaveTimeout for the others to hear of it,
 	// and messages that these then send to it may be lost.

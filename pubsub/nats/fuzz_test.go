@@ -25,8 +25,8 @@ func newOffline(name sender) (*Broker, *recordingHub) {
 	return b, q
 }
 
-// Whatever comes from NATS, the hub gets messages that a client could have sent,
-// and at most one; of another edge is known only what it says itself.
+// Whatever comes from NATS, the hub gets only messages that a client could have sent,
+// and at most one; what is known of another edge is only what it has said itself.
 func FuzzReceive(f *testing.F) {
 	friend := sender("friend").makeID(1)
 	for _, subject := range []string{
@@ -88,8 +88,8 @@ func FuzzReceive(f *testing.F) {
 	})
 }
 
-// An announcement that is taken is one that could be announced again, and lists
-// no host that is refused.
+// An announcement that is accepted could be announced again, and does not list a host
+// that is refused.
 func FuzzAnnouncement(f *testing.F) {
 	f.Add("", announcementOf(otherID, "h.example.com:1", stateHere))
 	f.Add("friend", announcementOf(sender("friend").makeID(1), "h", stateDraining))

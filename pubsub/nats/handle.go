@@ -11,8 +11,6 @@ import (
 	"github.com/millrace/millrace/wire"
 )
 
-import ()
-
 // handle handles a message that was admitted. Those of a tenant come one at a time.
 func (b *Broker) handle(w *worker, m *client.Msg) {
 	from, rest, _ := b.splitSender(m.Subject)

@@ -10,7 +10,7 @@ import (
 	"github.com/millrace/millrace/internal/natstest"
 )
 
-// Headers that are none, which NATS servers pass on as they came, end nobody: the
+// Malformed headers, which NATS servers pass on as they came, do not end an edge: the
 // client library of versions before 1.55 panics on a status line that is too short.
 func TestUntrustedHeaders(t *testing.T) {
 	t.Parallel()

@@ -36,7 +36,8 @@ func TestFits(t *testing.T) {
 	}
 }
 
-// Two that want all leave room for the next one, and all together keep the bound.
+// Two tenants that want all the room leave some for the next one, and all together keep
+// the bound.
 func TestSharesOfInbox(t *testing.T) {
 	var in inbox
 	const limit = 300 * (messageOverhead + 10)
@@ -81,8 +82,8 @@ func TestSharesOfInbox(t *testing.T) {
 	}
 }
 
-// The messages of a tenant are handled in order, one at a time, whoever else has
-// messages.
+// The messages of a tenant are handled in order, one at a time, whatever other
+// tenants have.
 func TestOrderOfTenantQueues(t *testing.T) {
 	var in inbox
 	var wg sync.WaitGroup
@@ -126,7 +127,7 @@ func TestOrderOfTenantQueues(t *testing.T) {
 	}
 }
 
-// stallingHub is a hub that does not come back from the messages of one tenant.
+// stallingHub is a hub whose Receive does not return for the messages of one tenant.
 type stallingHub struct {
 	recordingHub
 	held   chan struct{}
@@ -146,7 +147,7 @@ func (s *stallingHub) Missed(n int) {
 	s.missed += n
 }
 
-// A tenant whose messages take for ever loses its own, and nobody else's.
+// A tenant whose messages take for ever loses its own messages, and no other tenant's.
 func TestOneTenantStalls(t *testing.T) {
 	t.Parallel()
 	s := natstest.Server(t)

@@ -10,8 +10,8 @@ import (
 	"github.com/millrace/millrace/wire"
 )
 
-// What is kept of messages that were sent is bounded, in bytes and in time; of those
-// that fell out, one that NATS returns is counted as lost.
+// What is kept of messages that were sent is bounded, in bytes and in time; a
+// message that was dropped and comes back from NATS is counted as lost.
 func TestInFlightIsBounded(t *testing.T) {
 	var f inFlight
 	now := time.Now()

@@ -15,7 +15,7 @@ import (
 // never is a time between pings in which no test ends.
 const never = time.Hour
 
-// A server that says nothing is no link, and is one again when it goes on.
+// The link is down while the server says nothing, and up again when it goes on.
 func TestSilentServer(t *testing.T) {
 	t.Parallel()
 	s := natstest.Server(t)
@@ -51,7 +51,7 @@ func TestSilentServer(t *testing.T) {
 	}
 }
 
-// A server that answers late, but in time, is a link.
+// The link stays up while the server answers late, but in time.
 func TestConfirmationWaits(t *testing.T) {
 	t.Parallel()
 	s := natstest.Server(t)
@@ -72,7 +72,7 @@ func TestConfirmationWaits(t *testing.T) {
 	}
 }
 
-// Interests are announced again to a server that starts anew.
+// Interests are announced again to a server that was restarted.
 func TestServerRestarts(t *testing.T) {
 	t.Parallel()
 	port := loopback.FreePort(t)

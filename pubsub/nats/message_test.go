@@ -63,7 +63,7 @@ func TestCutMessages(t *testing.T) {
 	}
 }
 
-// The hub knows what to do with the two modes for one connection alone.
+// Only the two modes for one connection are accepted, as the hub knows no others.
 func TestDeliveryOfOne(t *testing.T) {
 	for d := range 256 {
 		_, _, _, ok := splitOne(appendOne(nil, wire.Delivery(d), nil, []byte("x"))[2:])
@@ -73,7 +73,7 @@ func TestDeliveryOfOne(t *testing.T) {
 	}
 }
 
-// What is read from any bytes is what would be written as these bytes.
+// Whatever bytes can be read are written again as the same bytes.
 func FuzzMessage(f *testing.F) {
 	f.Add(appendBroadcast(nil, 1, 2, []byte("x")))
 	f.Add(appendOne(nil, wire.OneRandom, []edgeID{1, 2}, []byte("x")))

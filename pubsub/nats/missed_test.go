@@ -9,7 +9,7 @@ import (
 	"github.com/millrace/millrace/wire"
 )
 
-// A hub that takes its time misses messages; it is told how many.
+// A hub that is too slow misses messages; it is told how many.
 func TestSlowHub(t *testing.T) {
 	t.Parallel()
 	s := natstest.Server(t)

@@ -87,7 +87,7 @@ func TestSilentEdgeIsNotWaitedFor(t *testing.T) {
 	}
 }
 
-// That there is another edge does not end the wait for answers of the others.
+// A new edge does not end the wait for answers of the others.
 func TestNewEdgeDoesNotEndQueries(t *testing.T) {
 	t.Parallel()
 	b, q := startBroker(t, natstest.Connect(natstest.Server(t)))

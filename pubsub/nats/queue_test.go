@@ -92,8 +92,8 @@ func TestQueueIsBounded(t *testing.T) {
 	}
 }
 
-// A tenant whose share is full is the only one to be told: who publishes to others, or
-// subscribes, loses nothing.
+// A tenant whose share is full is the only one to be told: publishers to other tenants,
+// and subscribers, lose nothing.
 func TestFullShareIsTheTenants(t *testing.T) {
 	t.Parallel()
 	s := natstest.Server(t)
@@ -124,8 +124,8 @@ func TestFullShareIsTheTenants(t *testing.T) {
 	}
 }
 
-// A connection that takes nothing for long is given up: half of a message is
-// written. What waited for it is counted, and the next one is as good as new.
+// A connection that takes nothing for long is given up, as half of a message is
+// written. What waited for it is counted, and the next connection works as before.
 func TestStuckConnection(t *testing.T) {
 	t.Parallel()
 	s := natstest.Server(t)
@@ -152,7 +152,7 @@ func TestStuckConnection(t *testing.T) {
 	}
 }
 
-// One message that is larger than the queue still goes, alone.
+// A message that is larger than the queue is still sent, when the queue is empty.
 func TestMessageLargerThanQueue(t *testing.T) {
 	t.Parallel()
 	s := natstest.Server(t)
@@ -164,7 +164,7 @@ func TestMessageLargerThanQueue(t *testing.T) {
 	await(t, "the large one", func() bool { return b.has(large) })
 }
 
-// What is larger than NATS allows is lost, and the next one is not.
+// A message that is larger than NATS allows is lost, and the next one is not.
 func TestMessageTooLargeForNATS(t *testing.T) {
 	t.Parallel()
 	s := natstest.Server(t)

@@ -44,7 +44,7 @@ func taken(list []*edge) (each []int, sum int) {
 	return each, sum
 }
 
-// once checks that the payloads from 0 to n-1 came to one hub each.
+// once checks that each payload from 0 to n-1 came to exactly one hub.
 func once(t *testing.T, list []*edge, n int) {
 	t.Helper()
 	await(t, "all messages", func() bool {
@@ -61,7 +61,7 @@ func once(t *testing.T, list []*edge, n int) {
 	}
 }
 
-// Each edge with a subscriber is as likely, however many interests it has: brokers
+// Each edge with a subscriber has the same probability, however many interests it has: brokers
 // know nothing of connections.
 func TestRandomIsUniformOverEdges(t *testing.T) {
 	t.Parallel()
@@ -205,7 +205,7 @@ func TestNobodyIsInterested(t *testing.T) {
 	}
 }
 
-// An edge that said no is taken into account as soon as it has a subscriber.
+// An edge that answered no is drawn as soon as it has a subscriber.
 func TestResponderComesLater(t *testing.T) {
 	t.Parallel()
 	_, list := startOverlay(t, 2)

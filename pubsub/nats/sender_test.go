@@ -145,7 +145,7 @@ func TestForgedSender(t *testing.T) {
 	}
 }
 
-// An edge whose permissions are for another name says so, and not for each message.
+// An edge whose permissions are for another name logs it, but not for each message.
 func TestDeniedEdge(t *testing.T) {
 	t.Parallel()
 	s := namedServer(t, "a")
@@ -170,8 +170,8 @@ func TestDeniedEdge(t *testing.T) {
 	}
 }
 
-// NATS tells an edge itself that nobody is where it sends to, also where subjects
-// have names.
+// NATS tells an edge that nobody listens where it sends to, also where edges have
+// names.
 func TestGoneNamedEdge(t *testing.T) {
 	t.Parallel()
 	s := namedServer(t, "a", "b")
@@ -218,7 +218,7 @@ func TestManyPeers(t *testing.T) {
 	}
 }
 
-// An edge whose host is none gets messages, and is not listed.
+// An edge whose host is not valid gets messages, and is not listed.
 func TestAnnouncedHostIsChecked(t *testing.T) {
 	p := newPeers()
 	p.check = func(host string) error {

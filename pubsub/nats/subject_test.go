@@ -67,7 +67,7 @@ func TestTenantsDoNotCollide(t *testing.T) {
 	}
 }
 
-// What a pattern matches, its interest gets from NATS.
+// An interest gets all that its pattern matches from NATS.
 func TestInterestHasAllThatMatches(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 2))
 	word := func(list ...string) string { return list[rnd.IntN(len(list))] }
@@ -110,7 +110,7 @@ func TestInterestHasAllThatMatches(t *testing.T) {
 	}
 }
 
-// An interest gets no more than its wildcards for whole tokens make it get.
+// An interest gets no more than wildcards for whole tokens require.
 func TestInterestIsNarrow(t *testing.T) {
 	for _, c := range []struct{ pattern, channel string }{
 		{"a", "b"}, {"a", "a.b"}, {"a.b", "a"}, {"*", "a.b"}, {"*.*", "a"}, {"a.*", "a"}, {"a.#", "b"}, {"a.>", "a"},

@@ -188,8 +188,8 @@ func TestInterestIsShared(t *testing.T) {
 	}
 }
 
-// Subscriptions that end wait for what is on its way by them, at most maxEnding at
-// a time, so that a crowd that leaves is not as many goroutines.
+// Subscriptions that end wait for what is on its way by them, at most
+// maxDrainingSubs at a time, so that a crowd that leaves does not start as many goroutines.
 func TestDrainingSubsAreBounded(t *testing.T) {
 	t.Parallel()
 	conn, err := natstest.Connect(natstest.Server(t))()
