@@ -1,5 +1,5 @@
-// Package natstest runs NATS servers for tests: in the process of the test, or as
-// processes.
+// Package natstest runs NATS servers for tests, in the process of the test or as
+// processes, and proxies in front of them.
 package natstest
 
 import (
@@ -14,7 +14,7 @@ import (
 	"github.com/millrace/millrace/internal/loopback"
 )
 
-// serverTimeout bounds the wait for a server to start, answer or stop.
+// serverTimeout bounds the wait for a server.
 const serverTimeout = 30 * time.Second
 
 // Server runs a server with JetStream on loopback until the test ends.
@@ -45,10 +45,10 @@ func launch(t testing.TB, change ...func(*server.Options)) *server.Server {
 	return s
 }
 
-// Cluster runs servers that are connected with each other.
+// Cluster runs n servers as one cluster.
 func Cluster(t *testing.T, n int) []*server.Server {
 	t.Helper()
-	var routes []*url.URL // JetStream has to know all of them from the start
+	var routes []*url.URL // JetStream wants to know them all from the start
 	var ports []int
 	for range n {
 		port := loopback.FreePort(t)
@@ -78,7 +78,8 @@ func Cluster(t *testing.T, n int) []*server.Server {
 // Connector connects to a server with options added to its own.
 type Connector func(...client.Option) (*client.Conn, error)
 
-// Connect returns a Connector that keeps trying to connect to a server.
+// Connect returns a Connector to a server. Its connections go on trying while the
+// server cannot be reached.
 func Connect(s *server.Server) Connector {
 	return ConnectTo(s.ClientURL())
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/millrace/millrace/internal/programs"
 )
 
-// Node is nats-server as a process of its own.
+// Node is a nats-server that runs as a process.
 type Node struct {
 	Client, Route int    // ports on loopback
 	Login         string // user:password for Await, or empty
@@ -40,8 +40,8 @@ func Build(t testing.TB, dir string) (program string) {
 	return program
 }
 
-// Processes runs a cluster of n servers with JetStream until the test ends. cluster are
-// lines for the cluster block of their configuration.
+// Processes runs a cluster of n servers with JetStream until the test ends. The
+// strings of cluster are added to the cluster block of the configuration.
 func Processes(t testing.TB, program string, n int, cluster ...string) []*Node {
 	t.Helper()
 	var nodes []*Node
@@ -65,7 +65,7 @@ func Processes(t testing.TB, program string, n int, cluster ...string) []*Node {
 	return nodes
 }
 
-// NewNode returns a node that has its ports, and is not started yet.
+// NewNode returns a node with its ports, which does not run yet.
 func NewNode(t testing.TB, program string) *Node {
 	t.Helper()
 	return &Node{
@@ -104,7 +104,7 @@ func (n *Node) Start(t testing.TB, config string) {
 	})
 }
 
-// Kill sends SIGKILL, and waits for the end.
+// Kill sends SIGKILL, and waits until the process has ended.
 func (n *Node) Kill(t testing.TB) {
 	t.Helper()
 	if err := n.cmd.Process.Kill(); err != nil {
@@ -122,7 +122,7 @@ func (n *Node) Await(t testing.TB) {
 	})
 }
 
-// AwaitClients returns when the node accepts clients.
+// AwaitClients returns when the node takes clients.
 func (n *Node) AwaitClients(t testing.TB) {
 	t.Helper()
 	n.await(t, (*client.Conn).Flush)
@@ -145,7 +145,7 @@ func (n *Node) await(t testing.TB, ready func(*client.Conn) error) {
 	t.Fatalf("the NATS server does not answer: %v\n%s", err, n.out.String())
 }
 
-// URL is the address for clients.
+// URL is the URL for clients.
 func (n *Node) URL() string { return fmt.Sprintf("nats://127.0.0.1:%d", n.Client) }
 
 func (n *Node) login() string {

@@ -19,12 +19,12 @@ func (sink) Receive(pubsub.Message) int { return 1 }
 func BenchmarkReceive(b *testing.B) {
 	run := func(broker *Broker, subject string, id edgeID) func(*testing.B) {
 		return func(b *testing.B) {
-			broker.peers.start(broker.id, nil)
-			broker.takers.start()
+			broker.peers.init(broker.id, nil)
+			broker.responders.init()
 			broker.receiver, broker.log, broker.prefix = sink{}, zap.NewNop(), "millrace."
 			m := &client.Msg{Subject: subject, Data: appendBroadcast(nil, id, 1, make([]byte, 256))}
-			r := receiving{edges: map[edgeID]*hearing{}}
-			var scratch taking
+			r := readState{sources: map[edgeID]*source{}}
+			var scratch worker
 			b.ReportAllocs()
 			for n := uint64(1); b.Loop(); n++ {
 				binary.BigEndian.PutUint64(m.Data[9:], n)
@@ -36,5 +36,5 @@ func BenchmarkReceive(b *testing.B) {
 	}
 	const channel = "b.paint=room.chat.room-7.@ann.="
 	b.Run("unnamed", run(&Broker{id: 1}, "millrace."+channel, 2))
-	b.Run("named", run(&Broker{id: 1, name: "edge-1"}, "millrace.s.edge-2."+channel, sender("edge-2").id(2)))
+	b.Run("named", run(&Broker{id: 1, name: "edge-1"}, "millrace.s.edge-2."+channel, sender("edge-2").makeID(2)))
 }

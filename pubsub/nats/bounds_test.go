@@ -14,16 +14,16 @@ import (
 	"github.com/millrace/millrace/wire"
 )
 
-// Clients that publish to ever new channels fill no memory: from some number on
-// nobody is asked, and a message goes to any edge, here the only one. Nor do they
-// take what there is from other tenants.
+// Clients that publish to ever new channels do not fill the memory: beyond a number of
+// channels no edge is asked, and a message goes to any edge, here the only one. Nor do
+// they take the share of other tenants.
 func TestManyChannels(t *testing.T) {
 	t.Parallel()
-	b, q := startQuiet(t, natstest.Connect(natstest.Server(t)))
-	b.ofTenant("t", func(of *tenantTakers) {
+	b, q := startBroker(t, natstest.Connect(natstest.Server(t)))
+	b.ofTenant("t", func(of *tenantResponders) {
 		for i := range maxChannels / 2 {
-			of.channels[fmt.Sprint(i)] = &channelTakers{used: time.Now().Add(time.Hour)}
-			b.takers.channels.Add(1)
+			of.channels[fmt.Sprint(i)] = &channelResponders{usedAt: time.Now().Add(time.Hour)}
+			b.responders.channels.Add(1)
 		}
 	})
 	publish := func(tenant string, n int) {
@@ -35,7 +35,7 @@ func TestManyChannels(t *testing.T) {
 		}
 	}
 	remembered := func(tenant string) (n int) {
-		b.ofTenant(tenant, func(of *tenantTakers) { n = len(of.channels) })
+		b.ofTenant(tenant, func(of *tenantResponders) { n = len(of.channels) })
 		return n
 	}
 	publish("t", 10)
@@ -50,53 +50,53 @@ func TestManyChannels(t *testing.T) {
 		t.Errorf("%d of 10 channels of another tenant are remembered", n)
 	}
 	publish("u", maxChannels)
-	if n := int(b.takers.channels.Load()); n > maxChannels {
+	if n := int(b.responders.channels.Load()); n > maxChannels {
 		t.Errorf("%d channels are remembered", n)
 	}
 }
 
-// The same holds for channels that other edges ask about.
-func TestManyQuestions(t *testing.T) {
+// Channels that other edges ask about do not fill the memory either.
+func TestManyQueries(t *testing.T) {
 	t.Parallel()
-	b, q := startQuiet(t, natstest.Connect(natstest.Server(t)))
+	b, q := startBroker(t, natstest.Connect(natstest.Server(t)))
 	q.mu.Lock()
 	q.uninterested = true
 	q.mu.Unlock()
 	for i := range maxChannels + 10 {
-		b.hear(pubsub.Message{Tenant: fmt.Appendf(nil, "t%d", i), Channel: []byte("c")}, kindQuestion, stranger)
+		b.handleControl(pubsub.Message{Tenant: fmt.Appendf(nil, "t%d", i), Channel: []byte("c")}, kindQuery, fakePeer)
 	}
-	if n := b.takers.asked.Load(); n != maxChannels || len(b.takers.all()) != maxChannels {
-		t.Errorf("%d channels of %d tenants are remembered", n, len(b.takers.all()))
+	if n := b.responders.pendingChannels.Load(); n != maxChannels || len(b.responders.list()) != maxChannels {
+		t.Errorf("%d channels of %d tenants are remembered", n, len(b.responders.list()))
 	}
-	b.review(time.Now().Add(answerKept + time.Second))
-	if n := b.takers.asked.Load(); n != 0 || len(b.takers.all()) != 0 {
-		t.Errorf("%d channels of %d tenants are left", n, len(b.takers.all()))
+	b.expireQueries(time.Now().Add(forgetAfter + time.Second))
+	if n := b.responders.pendingChannels.Load(); n != 0 || len(b.responders.list()) != 0 {
+		t.Errorf("%d channels of %d tenants are left", n, len(b.responders.list()))
 	}
 }
 
-// Nor are more edges remembered that asked about one than there may be.
-func TestManyAskers(t *testing.T) {
+// Nor are more edges remembered that asked about a channel than there may be.
+func TestManyPendingQueries(t *testing.T) {
 	t.Parallel()
-	b, q := startQuiet(t, natstest.Connect(natstest.Server(t)))
+	b, q := startBroker(t, natstest.Connect(natstest.Server(t)))
 	q.mu.Lock()
 	q.uninterested = true
 	q.mu.Unlock()
 	m := pubsub.Message{Tenant: []byte("t"), Channel: []byte("c")}
 	for i := range maxPeers + 100 {
-		b.hear(m, kindQuestion, stranger+edgeID(i))
+		b.handleControl(m, kindQuery, fakePeer+edgeID(i))
 	}
-	b.ofTenant("t", func(t1 *tenantTakers) {
-		if n := len(t1.askers["c"]); n != maxPeers {
+	b.ofTenant("t", func(t1 *tenantResponders) {
+		if n := len(t1.pending["c"]); n != maxPeers {
 			t.Errorf("%d edges are remembered, want %d", n, maxPeers)
 		}
 	})
 }
 
-// Headers, which edges do not send, take room as what they are, and are not kept.
+// Headers, which edges do not send, count with all their bytes, and are not kept.
 func TestHeadersCount(t *testing.T) {
 	t.Parallel()
 	s := natstest.Server(t)
-	b, q := startQuiet(t, natstest.Connect(s))
+	b, q := startBroker(t, natstest.Connect(s))
 	in := make(chan *client.Msg, 1)
 	conn, err := client.Connect(s.ClientURL())
 	if err != nil {
@@ -110,29 +110,30 @@ func TestHeadersCount(t *testing.T) {
 		t.Fatal(err)
 	}
 	m := <-in
-	m.Subject, m.Data = b.listen+broadcasts+"t.c"+end, appendBroadcast(nil, stranger, 1, []byte("x"))
-	if n := sizeOf(m); n < 100_000 {
+	m.Subject, m.Data = b.subscribePrefix+broadcasts+"t.c"+channelEnd, appendBroadcast(nil, fakePeer, 1, []byte("x"))
+	if n := messageSize(m); n < 100_000 {
 		t.Errorf("a message with 100 kB of headers counts as %d bytes", n)
 	}
-	b.put(&receiving{edges: map[edgeID]*hearing{}}, m)
+	b.enqueueIncoming(&readState{sources: map[edgeID]*source{}}, m)
 	q.await(t, "x")
 	if m.Header != nil {
 		t.Error("the headers are kept")
 	}
 }
 
-// What waits for an answer when the link breaks is for somebody here, in order.
+// Messages that wait for an answer when the link breaks go to subscribers of this edge,
+// in order.
 func TestWaitingWithoutLink(t *testing.T) {
 	t.Parallel()
-	b, q := startQuiet(t, natstest.Connect(natstest.Server(t)))
+	b, q := startBroker(t, natstest.Connect(natstest.Server(t)))
 	m := pubsub.Message{Tenant: []byte("t"), Channel: []byte("c"), Delivery: wire.OneRandom}
-	c := b.askStranger(&m, time.Now().Add(time.Hour))
-	b.ofTenant("t", func(*tenantTakers) {
-		c.edges = []edgeID{stranger, stranger, stranger} // one that is likely to be drawn
+	c := b.queryFakePeer(&m, time.Now().Add(time.Hour))
+	b.ofTenant("t", func(*tenantResponders) {
+		c.edges = []edgeID{fakePeer, fakePeer, fakePeer} // one that is likely to be drawn
 	})
 	for i := range 20 {
 		if i == 10 {
-			b.linked(linkDisconnected, true)
+			b.setLinkDown(linkDisconnected, true)
 		}
 		m.Payload = fmt.Append(nil, i)
 		if err := b.Publish(m); err != nil {
@@ -148,12 +149,12 @@ func TestWaitingWithoutLink(t *testing.T) {
 	}
 }
 
-// What then finds nobody with room is lost, and counted.
+// Messages that then find no subscriber with room are lost, and counted.
 func TestWaitingWithoutRoom(t *testing.T) {
 	t.Parallel()
-	b, q := startQuiet(t, natstest.Connect(natstest.Server(t)))
+	b, q := startBroker(t, natstest.Connect(natstest.Server(t)))
 	m := pubsub.Message{Tenant: []byte("t"), Channel: []byte("c"), Payload: []byte("x"), Delivery: wire.OneRandom}
-	b.askStranger(&m, time.Now().Add(time.Hour))
+	b.queryFakePeer(&m, time.Now().Add(time.Hour))
 	for range 10 {
 		if err := b.Publish(m); err != nil {
 			t.Error(err)
@@ -162,57 +163,57 @@ func TestWaitingWithoutRoom(t *testing.T) {
 	q.mu.Lock()
 	q.full = true
 	q.mu.Unlock()
-	b.linked(linkDisconnected, true)
+	b.setLinkDown(linkDisconnected, true)
 	if err := b.Publish(m); err == nil {
 		t.Error("a message that nobody can take is taken")
 	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if q.unsent != 10 || len(q.taken) != 0 {
-		t.Errorf("%d were counted as lost, %q taken", q.unsent, q.taken)
+	if q.unsent != 10 || len(q.received) != 0 {
+		t.Errorf("%d were counted as lost, %q taken", q.unsent, q.received)
 	}
 }
 
-// What an edge that has left sent last is not remembered for ever.
-func TestManyStrangers(t *testing.T) {
+// The last number of an edge that has left is not remembered for ever.
+func TestDepartedSourcesAreBounded(t *testing.T) {
 	t.Parallel()
-	b, _ := startQuiet(t, natstest.Connect(natstest.Server(t)))
-	b.peers.announced(said(stranger, "", stateHere), time.Now().Add(time.Hour))
-	r := receiving{edges: map[edgeID]*hearing{stranger: {last: 7}}}
-	for i := range edgeID(manyStrangers) {
-		r.edges[1000+i] = new(hearing)
+	b, _ := startBroker(t, natstest.Connect(natstest.Server(t)))
+	b.peers.handle(announcementOf(fakePeer, "", stateHere), time.Now().Add(time.Hour))
+	r := readState{sources: map[edgeID]*source{fakePeer: {lastNumber: 7}}}
+	for i := range edgeID(maxDepartedSources) {
+		r.sources[1000+i] = new(source)
 	}
-	r.forget(b.peers.otherIDs())
-	if len(r.edges) != manyStrangers+1 {
-		t.Errorf("%d edges are remembered", len(r.edges))
+	r.forgetSources(b.peers.otherIDs())
+	if len(r.sources) != maxDepartedSources+1 {
+		t.Errorf("%d edges are remembered", len(r.sources))
 	}
-	r.edges[1] = new(hearing)
-	r.forget(b.peers.otherIDs())
-	if len(r.edges) != 1 || r.edges[stranger].last != 7 {
-		t.Errorf("%v are remembered", r.edges)
+	r.sources[1] = new(source)
+	r.forgetSources(b.peers.otherIDs())
+	if len(r.sources) != 1 || r.sources[fakePeer].lastNumber != 7 {
+		t.Errorf("%v are remembered", r.sources)
 	}
 }
 
-// Without a link nobody is asked, and nothing is remembered of a channel: when it is
-// back a message waits for answers, and does not count as one that nobody wants.
+// Without a link no edge is asked, and nothing is remembered of a channel: when the link
+// is back, a message waits for answers, and does not count as one that nobody wants.
 func TestChannelOfAnOutage(t *testing.T) {
 	t.Parallel()
-	b, _ := startQuiet(t, natstest.Connect(natstest.Server(t)))
-	b.peers.announced(said(stranger, "", stateHere), time.Now().Add(time.Hour))
+	b, _ := startBroker(t, natstest.Connect(natstest.Server(t)))
+	b.peers.handle(announcementOf(fakePeer, "", stateHere), time.Now().Add(time.Hour))
 	m := pubsub.Message{Tenant: []byte("t"), Channel: []byte("c"), Payload: []byte("x"), Delivery: wire.OneRandom}
-	b.linked(linkDisconnected, true)
+	b.setLinkDown(linkDisconnected, true)
 	if err := b.Publish(m); err != nil {
 		t.Error(err)
 	}
-	if n := b.takers.channels.Load(); n != 0 {
+	if n := b.responders.channels.Load(); n != 0 {
 		t.Errorf("%d channels are remembered", n)
 	}
-	b.linked(linkDisconnected, false)
+	b.setLinkDown(linkDisconnected, false)
 	if err := b.Publish(m); err != nil {
 		t.Error(err)
 	}
-	b.ofTenant("t", func(of *tenantTakers) {
-		if c := of.channels["c"]; c == nil || c.known || len(c.waiting) != 1 {
+	b.ofTenant("t", func(of *tenantResponders) {
+		if c := of.channels["c"]; c == nil || c.complete || len(c.waiting) != 1 {
 			t.Errorf("a message does not wait: %+v", c)
 		}
 	})
@@ -221,12 +222,12 @@ func TestChannelOfAnOutage(t *testing.T) {
 // An edge that says that it is gone gets nothing more.
 func TestGoneEdgeTakesNothing(t *testing.T) {
 	t.Parallel()
-	b, q := startQuiet(t, natstest.Connect(natstest.Server(t)))
+	b, q := startBroker(t, natstest.Connect(natstest.Server(t)))
 	m := pubsub.Message{Tenant: []byte("t"), Channel: []byte("c"), Payload: []byte("x"), Delivery: wire.OneRandom}
-	b.peers.announced(said(stranger, "", stateHere), time.Now().Add(time.Hour))
-	b.askStranger(&m, time.Now().Add(time.Hour))
-	b.hear(m, kindYes, stranger)
-	b.handle(&taking{}, &client.Msg{Subject: b.speak + announcements, Data: said(stranger, "", stateGone)})
+	b.peers.handle(announcementOf(fakePeer, "", stateHere), time.Now().Add(time.Hour))
+	b.queryFakePeer(&m, time.Now().Add(time.Hour))
+	b.handleControl(m, kindYes, fakePeer)
+	b.handle(&worker{}, &client.Msg{Subject: b.publishPrefix + announcements, Data: announcementOf(fakePeer, "", stateGone)})
 	for range 20 {
 		if err := b.Publish(m); err != nil {
 			t.Error(err)

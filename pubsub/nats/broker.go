@@ -20,22 +20,22 @@ import (
 // is down. Where it takes less than is published, that is [pubsub.ErrLinkFull].
 var ErrUnavailable = errors.New("nats broker: the link to the other edges is down")
 
-// Config is what a broker needs. Edges with the same prefix on the same NATS
-// system are one overlay.
+// Config configures a broker. Edges with the same prefix on the same NATS system are one
+// overlay.
 type Config struct {
-	// Connect opens a connection with these options added to its own. It returns
-	// one also while no server can be reached.
+	// Connect opens a connection with these options added to its own. It also returns
+	// one while no server can be reached.
 	Connect func(...client.Option) (*client.Conn, error)
 	// Prefix of all subjects, without the dot at its end.
 	Prefix string
 	// EdgeName binds what this edge sends to subjects of its own, `<prefix>.s.<name>.>`,
-	// one token. All edges of an overlay have one, each its own, or none has.
+	// a name of one token. Either each edge of an overlay has its own, or none has one.
 	EdgeName string
 	// CheckHost refuses a host that another edge announces; such an edge is not
 	// listed. nil: all are taken.
 	CheckHost func(host string) error
-	// QueueBytes bounds what waits for the link, and what has come by it and waits
-	// for the hub.
+	// QueueBytes bounds what waits for the link, and, each for itself, what has come
+	// by it and waits for the hub, and what waits for answers of other edges.
 	QueueBytes int
 	// MaxInterests bounds the subscriptions in NATS: distinct patterns, two each.
 	// Zero: DefaultMaxInterests.
@@ -45,64 +45,63 @@ type Config struct {
 
 // Broker is one edge's place in an overlay.
 type Broker struct {
-	config Config
-	log    *zap.Logger
-	id     edgeID
-	name   sender // empty: the edges of this overlay have no names
-	prefix string // with the dot
-	speak  string // the prefix of what this edge sends
-	listen string // the prefix of what it subscribes to
-	conn   *client.Conn
-	in     chan *client.Msg // from NATS; collect empties it at once
-	own    []*client.Subscription
-	ending []*client.Subscription // see end; the writer's own
-	clock  clock
-	inbox  inbox
-	met    atomic.Int32 // new edges since the last announcement
-	peers  peers
-	takers takers
-	marks  marks
-	flying flying
+	config          Config
+	log             *zap.Logger
+	id              edgeID
+	name            sender // empty: the edges of this overlay have no names
+	prefix          string // with the dot
+	publishPrefix   string // of the subjects that this edge publishes to
+	subscribePrefix string // of the subjects that it subscribes to
+	conn            *client.Conn
+	incoming        chan *client.Msg       // from NATS; readLoop empties it at once
+	fixedSubs       []*client.Subscription // that do not depend on interests
+	drainingSubs    []*client.Subscription // see endSubscription; owned by the writer
+	clock           clock
+	inbox           inbox
+	newPeerCount    atomic.Int32 // new edges since the last regular announcement
+	peers           peers
+	responders      responders
+	catchUps        catchUps
+	inFlight        inFlight
 
-	running   sync.WaitGroup
-	receiving sync.WaitGroup
-	enough    chan struct{} // closed: nothing more is to be received
-	quit      chan struct{}
-	closing   sync.Once
+	running       sync.WaitGroup // goroutines that end with quit
+	receiving     sync.WaitGroup // goroutines that end with stopReceiving
+	stopReceiving chan struct{}  // closed: nothing more is to be received
+	quit          chan struct{}
+	closeOnce     sync.Once
 
-	linkMu   sync.Mutex // orders changes of the link; guards the next two
-	receiver pubsub.Receiver
-	down     linkCause
+	linkMu     sync.Mutex // orders changes of the link; guards the next two
+	receiver   pubsub.Receiver
+	downCauses linkCause
 
-	mu             sync.Mutex // guards the rest
-	up             bool
-	since          time.Time // it is up, or down
-	interests      map[string]*tenantInterests
-	turning        map[*tenantInterests]struct{} // those whose subscriptions change
-	interested     int                           // of all tenants, those aside that have one for all their messages
-	changed        []*interest                   // for the writer
-	waiting        []waiting                     // for a confirmation, oldest first
-	asked          uint64                        // how many subscriptions were asked for
-	written        uint64                        // how many of these were written
-	records        records
-	dropped        map[*client.Subscription]int // by NATS's own goroutine, until the last word of it
-	missed         missed
-	warnedFull     time.Time       // that the link takes less than is published
-	warnedFailed   time.Time       // of an error of NATS
-	warnedRejected time.Time       // that messages are refused
-	barriers       []chan struct{} // closed when what was asked for before has been written
-	number         uint64          // of the last broadcast: our clock when it was sent, or more
+	mu                sync.Mutex // guards the rest
+	linkUp            bool
+	linkSince         time.Time // it is up, or down
+	interests         map[string]*tenantInterests
+	switching         map[*tenantInterests]struct{} // those whose switchTo is not finished
+	interestCount     int                           // of all tenants but those that have a wildcard for all their messages
+	changedInterests  []*interest                   // for the writer
+	confirmations     []confirmation                // that the hub waits for, oldest first
+	subscribesQueued  uint64                        // how many calls of Subscribe waited for a confirmation
+	subscribesWritten uint64                        // how many of these were written
+	records           records
+	dropped           map[*client.Subscription]int // messages that NATS's client dropped, as last reported
+	missed            missed
+	lastFullWarning   time.Time       // that more is published than the link takes
+	lastErrorLog      time.Time       // of an error of NATS
+	lastRejectWarning time.Time       // that messages are refused
+	flushes           []chan struct{} // closed when NATS has read what was queued before
+	lastBroadcast     uint64          // its number: our clock when it was sent, or more
 
-	work    chan struct{} // for the writer
-	confirm chan struct{} // for the confirmer
+	wakeWriter    chan struct{} // wakes writeLoop
+	wakeConfirmer chan struct{} // wakes confirmLoop
 }
 
-// inLen is how many messages NATS's own goroutine can be ahead of collect: on a
+// incomingLen is how many messages NATS's own goroutine can be ahead of readLoop: on a
 // busy machine it may run for some 10 ms before another one does.
-const inLen = 1 << 17
+const incomingLen = 1 << 17
 
-// New connects a broker; the link may come up later. The caller joins a receiver
-// to it, and closes it.
+// New connects a broker; the link may come up later. The caller calls Join, and Close.
 func New(c Config) (*Broker, error) {
 	var id [8]byte
 	rand.Read(id[:]) // never fails
@@ -111,47 +110,47 @@ func New(c Config) (*Broker, error) {
 	}
 	b := &Broker{
 		config: c, log: c.Log, prefix: c.Prefix + ".", name: sender(c.EdgeName),
-		id:        sender(c.EdgeName).id(edgeID(binary.BigEndian.Uint64(id[:]))),
-		clock:     newClock(),
-		in:        make(chan *client.Msg, inLen),
-		enough:    make(chan struct{}),
-		quit:      make(chan struct{}),
-		down:      linkDisconnected,
-		interests: map[string]*tenantInterests{},
-		turning:   map[*tenantInterests]struct{}{},
-		dropped:   map[*client.Subscription]int{},
-		work:      make(chan struct{}, 1),
-		confirm:   make(chan struct{}, 1),
+		id:            sender(c.EdgeName).makeID(edgeID(binary.BigEndian.Uint64(id[:]))),
+		clock:         newClock(),
+		incoming:      make(chan *client.Msg, incomingLen),
+		stopReceiving: make(chan struct{}),
+		quit:          make(chan struct{}),
+		downCauses:    linkDisconnected,
+		interests:     map[string]*tenantInterests{},
+		switching:     map[*tenantInterests]struct{}{},
+		dropped:       map[*client.Subscription]int{},
+		wakeWriter:    make(chan struct{}, 1),
+		wakeConfirmer: make(chan struct{}, 1),
 	}
-	b.speak, b.listen = b.prefix, b.prefix
+	b.publishPrefix, b.subscribePrefix = b.prefix, b.prefix
 	if b.name != "" {
-		b.speak, b.listen = b.prefix+sendersToken+c.EdgeName+".", b.prefix+sendersToken+"*."
+		b.publishPrefix, b.subscribePrefix = b.prefix+sendersToken+c.EdgeName+".", b.prefix+sendersToken+"*."
 	}
-	b.peers.start(b.id, c.CheckHost)
-	b.takers.start()
-	b.marks.start()
+	b.peers.init(b.id, c.CheckHost)
+	b.responders.init()
+	b.catchUps.init()
 	connected := func(*client.Conn) {
-		b.linked(linkDisconnected, false)
-		kick(b.work) // nothing waits any more
-		kick(b.confirm)
+		b.setLinkDown(linkDisconnected, false)
+		signal(b.wakeWriter) // what waited for the link goes on
+		signal(b.wakeConfirmer)
 	}
 	var err error
 	b.conn, err = c.Connect(
 		client.NoEcho(),
-		client.ReconnectBufSize(-1), // what is old when the link is back is worth nothing
-		client.FlusherTimeout(silence),
+		client.ReconnectBufSize(-1), // messages are live: old ones are worth nothing when the link is back
+		client.FlusherTimeout(serverTimeout),
 		client.ReconnectOnFlusherError(),
 		client.ConnectHandler(connected),
 		client.ReconnectHandler(connected),
-		client.DisconnectErrHandler(func(_ *client.Conn, err error) { b.disconnected(err) }),
-		client.ErrorHandler(func(_ *client.Conn, sub *client.Subscription, err error) { b.failed(sub, err) }),
+		client.DisconnectErrHandler(func(_ *client.Conn, err error) { b.handleDisconnect(err) }),
+		client.ErrorHandler(func(_ *client.Conn, sub *client.Subscription, err error) { b.handleAsyncError(sub, err) }),
 	)
 	if err != nil {
 		return nil, fmt.Errorf("connect to NATS: %w", err)
 	}
-	for _, subject := range []string{announcements, questions + ">", direct(b.id) + ">"} {
-		sub, err := b.conn.ChanSubscribe(b.listen+subject, b.in)
-		b.own = append(b.own, sub)
+	for _, subject := range []string{announcements, queries + ">", direct(b.id) + ">"} {
+		sub, err := b.conn.ChanSubscribe(b.subscribePrefix+subject, b.incoming)
+		b.fixedSubs = append(b.fixedSubs, sub)
 		if err != nil {
 			b.conn.Close()
 			return nil, fmt.Errorf("subscribe to %s: %w", subject, err)
@@ -160,45 +159,35 @@ func New(c Config) (*Broker, error) {
 	return b, nil
 }
 
-// The kinds of subjects, after Broker.speak or Broker.listen.
-const (
-	announcements = "a"
-	questions     = "q."
-	broadcasts    = "b."
-	nearest       = "o."
-)
-
-func direct(to edgeID) string { return "e." + to.String() + "." }
-
 // Join implements [pubsub.Broker].
 func (b *Broker) Join(r pubsub.Receiver) {
 	b.linkMu.Lock()
 	b.receiver = r
 	b.mu.Lock()
-	b.up, b.since = b.down == 0, time.Now()
+	b.linkUp, b.linkSince = b.downCauses == 0, time.Now()
 	b.mu.Unlock()
-	if b.down != 0 {
+	if b.downCauses != 0 {
 		r.Linked(false)
 	}
 	b.linkMu.Unlock()
-	b.receiving.Go(b.receive)
-	b.running.Go(b.write)
-	b.running.Go(b.confirmAll)
-	b.running.Go(b.keepMarks)
+	b.receiving.Go(b.receiveLoop)
+	b.running.Go(b.writeLoop)
+	b.running.Go(b.confirmLoop)
+	b.running.Go(b.catchUpLoop)
 }
 
 // Publish implements [pubsub.Broker].
 func (b *Broker) Publish(m pubsub.Message) error {
 	switch m.Delivery {
 	case wire.Broadcast:
-		return b.pass(m.Tenant, b.channel(broadcasts, &m), func(to []byte) []byte {
-			b.number = max(b.number+1, b.clock.now())
-			return appendBroadcast(to, b.id, b.number, m.Payload)
+		return b.enqueueMessage(m.Tenant, b.channelSubject(broadcasts, &m), func(to []byte) []byte {
+			b.lastBroadcast = max(b.lastBroadcast+1, b.clock.now())
+			return appendBroadcast(to, b.id, b.lastBroadcast, m.Payload)
 		})
 	case wire.OneNearest:
-		return b.toNearest(m)
+		return b.publishNearest(m)
 	}
-	return b.toRandom(m)
+	return b.publishRandom(m)
 }
 
 // Announce implements [pubsub.Directory].
@@ -209,38 +198,38 @@ func (b *Broker) Announce(e pubsub.Edge) {
 
 // Draining tells the other edges that this one wants no new clients.
 func (b *Broker) Draining() {
-	b.peers.leave(stateDraining)
+	b.peers.setState(stateDraining)
 	b.announce()
 }
 
 // Edges returns the edges that clients can choose from, this one included.
-func (b *Broker) Edges() []pubsub.Edge { return b.peers.listed(time.Now()) }
+func (b *Broker) Edges() []pubsub.Edge { return b.peers.edges(time.Now()) }
 
-// Close implements [pubsub.Broker]. What was sent to this edge until the others know
-// that it leaves is still passed on. It waits for them, and for NATS, up to four times
-// leaveTime.
+// Close implements [pubsub.Broker]. What is sent to this edge until the others know that
+// it leaves is still handled. Close waits for them, and for NATS, up to four times
+// leaveTimeout.
 func (b *Broker) Close() error {
-	b.closing.Do(func() {
-		b.peers.leave(stateGone)
+	b.closeOnce.Do(func() {
+		b.peers.setState(stateGone)
 		b.announce()
-		b.barrier()
-		b.awaitOthers()
+		b.flush()
+		b.awaitPeers()
 		b.mu.Lock()
 		for _, t := range b.interests {
-			b.set(t.whole, false, false)
+			b.setWanted(t.wildcard, false, false)
 			for _, in := range t.bySubject {
 				in.patterns = 0
-				b.set(in, false, false)
+				b.setWanted(in, false, false)
 			}
 		}
 		b.mu.Unlock()
-		for _, sub := range b.own {
+		for _, sub := range b.fixedSubs {
 			_ = sub.Drain() // fails only when the connection is closed
 		}
-		b.barrier()
-		close(b.enough)
+		b.flush()
+		close(b.stopReceiving)
 		b.receiving.Wait()
-		b.barrier()
+		b.flush()
 		close(b.quit)
 		b.running.Wait()
 		b.conn.Close()

@@ -45,7 +45,7 @@ func TestCluster(t *testing.T) {
 	})
 }
 
-// The server that its users run is a process of its own.
+// In production the server is a process.
 func TestProcesses(t *testing.T) {
 	nodes := natstest.Processes(t, natstest.Build(t, t.TempDir()), 2)
 	brokertest.Run(t, func(t *testing.T, edges int) (list []pubsub.Broker) {

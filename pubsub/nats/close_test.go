@@ -11,12 +11,12 @@ import (
 	"github.com/millrace/millrace/wire"
 )
 
-// closeBound is far above what Close may wait: four times for its last messages, and
-// for writes that give up after 5 s.
+// closeBound is far above what Close may take: four waits of leaveTimeout, and writes that
+// give up after 5 s.
 const closeBound = 25 * time.Second
 
-// leaveTime is how long Close waits for other edges, and for NATS.
-const leaveTime = time.Second
+// leaveTimeout is how long Close waits for other edges, and for NATS.
+const leaveTimeout = time.Second
 
 func closeInTime(t *testing.T, e *edge) {
 	t.Helper()
@@ -41,7 +41,7 @@ func TestCloseWithoutServer(t *testing.T) {
 	closeInTime(t, begun)
 }
 
-// startStopped returns an edge whose server is gone, which it knows.
+// startStopped returns an edge that has noticed that its server is gone.
 func startStopped(t *testing.T) *edge {
 	t.Helper()
 	s := natstest.Server(t)
@@ -54,20 +54,20 @@ func startStopped(t *testing.T) *edge {
 
 func TestCloseWithSilentServer(t *testing.T) {
 	t.Parallel()
-	p := startProxy(t, natstest.Server(t).Addr().String())
-	e := startEdge(t, p.connect(never), 1<<20)
+	p := natstest.StartProxy(t, natstest.Server(t))
+	e := startEdge(t, connectThrough(p, never), 1<<20)
 	e.subscribe(t, "t", "a")
-	p.hold()
+	p.Hold()
 	e.Subscribe("t", "b", func() {})
 	closeInTime(t, e)
 }
 
-// Close waits for what is queued, not for all that time.
+// Close waits for what is queued, but only up to leaveTimeout.
 func TestCloseWithFullQueue(t *testing.T) {
 	t.Parallel()
-	p := startProxy(t, natstest.Server(t).Addr().String())
-	e := startEdge(t, p.connect(never), queueBytes)
-	p.hold()
+	p := natstest.StartProxy(t, natstest.Server(t))
+	e := startEdge(t, connectThrough(p, never), queueBytes)
+	p.Hold()
 	e.fill(t)
 	closeInTime(t, e)
 }
@@ -83,7 +83,7 @@ func TestCloseTwice(t *testing.T) {
 	closeInTime(t, e)
 }
 
-// A link that the edge itself ends is none that is down.
+// The hub is not told that a link is down that the edge itself ends.
 func TestCloseIsNoOutage(t *testing.T) {
 	t.Parallel()
 	s := natstest.Server(t)
@@ -96,7 +96,7 @@ func TestCloseIsNoOutage(t *testing.T) {
 	}
 	await(t, "the connections to end", func() bool { return s.NumClients() == 0 })
 	for _, e := range list {
-		if got := e.told(); got != "[]" {
+		if got := e.linkHistory(); got != "[]" {
 			t.Errorf("the hub heard %s of a link that was closed", got)
 		}
 	}
@@ -149,11 +149,11 @@ func (e *edge) reachServer(t *testing.T) {
 	e.subscribe(t, "t", "unique.to.this")
 }
 
-// Of messages to one random subscriber none is lost when an edge stops that others take for
-// one that has somebody: it passes on what is on its way to it.
+// No message to a random subscriber is lost when an edge stops that others take for one with
+// a subscriber: it forwards what is on its way to it.
 func TestCloseLosesNoMessageToOne(t *testing.T) {
-	// Not beside the others: for who takes longer than leaveTime to hear of it the edge
-	// does not wait, and messages to it may be lost.
+	// Not in parallel: the edge waits no longer than leaveTimeout for the others to hear of it,
+	// and messages that these then send to it may be lost.
 	servers := natstest.Cluster(t, 2) // a message may cross the word that nobody listens any more
 	publisher, stays := startEdge(t, natstest.Connect(servers[0]), 8<<20), startEdge(t, natstest.Connect(servers[0]), 8<<20)
 	publisher.refuses, publisher.uninterested = true, true
@@ -196,7 +196,7 @@ func TestCloseLosesNoMessageToOne(t *testing.T) {
 		stops.mu.Unlock()
 		begin := time.Now()
 		closeInTime(t, stops)
-		inTime := time.Since(begin) < leaveTime
+		inTime := time.Since(begin) < leaveTimeout
 		close(quit)
 		<-stopped
 		n, _, _ := stops.counts()

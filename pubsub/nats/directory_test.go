@@ -55,7 +55,7 @@ func TestDirectory(t *testing.T) {
 		t.Error(err)
 	}
 	for { // it says so, and does not only fall silent
-		m, err := said.NextMsg(patience)
+		m, err := said.NextMsg(testTimeout)
 		if err != nil {
 			t.Fatal(err)
 		}

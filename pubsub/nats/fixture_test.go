@@ -2,11 +2,13 @@ package nats_test
 
 import (
 	"fmt"
+	"net"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
+	client "github.com/nats-io/nats.go"
 	"go.uber.org/zap/zaptest"
 
 	"github.com/millrace/millrace/internal/natstest"
@@ -15,29 +17,29 @@ import (
 	"github.com/millrace/millrace/wire"
 )
 
-// patience bounds every wait for an event.
-const patience = 30 * time.Second
+// testTimeout bounds every wait for an event.
+const testTimeout = 30 * time.Second
 
 func await(t *testing.T, what string, is func() bool) {
 	t.Helper()
-	for end := time.Now().Add(patience); !is(); time.Sleep(2 * time.Millisecond) {
+	for end := time.Now().Add(testTimeout); !is(); time.Sleep(2 * time.Millisecond) {
 		if time.Now().After(end) {
-			t.Fatalf("%v in vain for %s", patience, what)
+			t.Fatalf("%v in vain for %s", testTimeout, what)
 		}
 	}
 }
 
 // hub stands in for the hub of an edge: it notes what it is told.
 type hub struct {
-	mu           sync.Mutex
-	taken        []string // payloads
-	links        []bool
-	unsent, lost int
-	offered      int           // for one connection
-	refuses      bool          // has nobody for what is for one connection
-	leaves       bool          // of those there are, some were told to leave
-	uninterested bool          // says so when it is asked
-	held         chan struct{} // Receive waits for it to be closed
+	mu             sync.Mutex
+	received       []string // payloads
+	links          []bool
+	unsent, missed int
+	offered        int           // for one connection
+	refuses        bool          // takes nothing that is for one connection
+	onlyLeaving    bool          // some of its subscribers were told to leave
+	uninterested   bool          // what Interested returns, inverted
+	held           chan struct{} // Receive waits for it to be closed
 }
 
 func (h *hub) Receive(m pubsub.Message) int {
@@ -55,13 +57,13 @@ func (h *hub) Receive(m pubsub.Message) int {
 		case !h.refuses:
 		case h.uninterested:
 			return 0
-		case h.leaves && !m.LastResort:
+		case h.onlyLeaving && !m.LastResort:
 			return pubsub.OnlyLeaving
 		default:
 			return pubsub.NoRoom
 		}
 	}
-	h.taken = append(h.taken, string(m.Payload))
+	h.received = append(h.received, string(m.Payload))
 	return 1
 }
 
@@ -86,35 +88,35 @@ func (h *hub) Unsent(n int) {
 func (h *hub) Missed(n int) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.lost += n
+	h.missed += n
 }
 
 // counts returns how many messages were taken, could not be sent, and were missed.
 func (h *hub) counts() (taken, unsent, lost int) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return len(h.taken), h.unsent, h.lost
+	return len(h.received), h.unsent, h.missed
 }
 
 func (h *hub) payloads() []string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return append([]string(nil), h.taken...)
+	return append([]string(nil), h.received...)
 }
 
 func (h *hub) has(payload string) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	for i := len(h.taken) - 1; i >= 0; i-- {
-		if h.taken[i] == payload {
+	for i := len(h.received) - 1; i >= 0; i-- {
+		if h.received[i] == payload {
 			return true
 		}
 	}
 	return false
 }
 
-// told returns what it was told of the link.
-func (h *hub) told() string {
+// linkHistory returns what it was told of the link.
+func (h *hub) linkHistory() string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return fmt.Sprint(h.links)
@@ -159,6 +161,23 @@ func startEdge(t *testing.T, connect natstest.Connector, queue int) *edge {
 	return e
 }
 
+// connectThrough connects through a proxy, with little room in the kernel. The client
+// itself notices nothing of a silent server for ping times two.
+func connectThrough(p *natstest.Proxy, ping time.Duration) natstest.Connector {
+	return p.Connect(client.PingInterval(ping), client.SetCustomDialer(narrowDialer{}))
+}
+
+// narrowDialer lets little wait in the kernel.
+type narrowDialer struct{}
+
+func (narrowDialer) Dial(network, address string) (net.Conn, error) {
+	c, err := net.DialTimeout(network, address, time.Second)
+	if err != nil {
+		return nil, err
+	}
+	return c, c.(*net.TCPConn).SetWriteBuffer(16 << 10)
+}
+
 // subscribe returns when the interest is confirmed.
 func (e *edge) subscribe(t *testing.T, tenant, pattern string) {
 	t.Helper()
@@ -166,7 +185,7 @@ func (e *edge) subscribe(t *testing.T, tenant, pattern string) {
 	e.Subscribe(tenant, pattern, func() { close(confirmed) })
 	select {
 	case <-confirmed:
-	case <-time.After(patience):
+	case <-time.After(testTimeout):
 		t.Fatalf("%s is not confirmed", pattern)
 	}
 }

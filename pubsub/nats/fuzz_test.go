@@ -13,54 +13,54 @@ import (
 	"github.com/millrace/millrace/wire"
 )
 
-// offline is a broker without a link, for what it receives.
-func offline(name sender) (*Broker, *quiet) {
-	q := &quiet{}
+// newOffline returns a broker without a link, for what it receives.
+func newOffline(name sender) (*Broker, *recordingHub) {
+	q := &recordingHub{}
 	b := &Broker{
-		config: Config{QueueBytes: 1 << 16}, log: zap.NewNop(), prefix: "p.", name: name, id: name.id(ownID), receiver: q,
-		work: make(chan struct{}, 1),
+		config: Config{QueueBytes: 1 << 16}, log: zap.NewNop(), prefix: "p.", name: name, id: name.makeID(ownID), receiver: q,
+		wakeWriter: make(chan struct{}, 1),
 	}
-	b.peers.start(b.id, nil)
-	b.takers.start()
+	b.peers.init(b.id, nil)
+	b.responders.init()
 	return b, q
 }
 
-// Whatever comes from NATS, the hub gets messages that a client could have sent,
-// and at most one; of another edge is known only what it says itself.
+// Whatever comes from NATS, the hub gets only messages that a client could have sent,
+// and at most one; what is known of another edge is only what it has said itself.
 func FuzzReceive(f *testing.F) {
-	friend := sender("friend").id(1)
+	friend := sender("friend").makeID(1)
 	for _, subject := range []string{
 		"p.a", "p.b.t.c.=", "p.o.t.c.=", "p.q.a=b.c.d.=", "p." + direct(ownID) + "t.c.=", "p." + direct(ownID) + friend.String(),
 		"p.s.friend.a", "p.s.friend.b.t.c.=", "p.s.foe.o.t.c.=", "p.s.friend.q.t.c.=", "p.s.friend.e.x.t.c.=", "p.s..b.t.c.=", "q.b", "",
 	} {
 		for _, data := range [][]byte{
-			nil, said(friend, "h", stateHere), said(friend, "h", stateGone), appendBroadcast(nil, friend, 1, []byte("x")),
+			nil, announcementOf(friend, "h", stateHere), announcementOf(friend, "h", stateGone), appendBroadcast(nil, friend, 1, []byte("x")),
 			appendOne(nil, wire.OneRandom, []edgeID{1, 2}, []byte("x")), appendOne(nil, wire.OneNearest, nil, nil),
-			appendWord(nil, kindQuestion, friend), appendWord(nil, kindYes, friend), appendWord(nil, kindNo, friend),
+			appendControl(nil, kindQuery, friend), appendControl(nil, kindYes, friend), appendControl(nil, kindNo, friend),
 		} {
 			f.Add(subject, data, "", false)
 		}
 	}
-	f.Add("p.s.own."+direct(sender("own").id(ownID))+friend.String(), []byte(nil), "503", true)
-	f.Add("p.s.foe."+direct(sender("own").id(ownID))+friend.String(), []byte(nil), "503", true)
+	f.Add("p.s.own."+direct(sender("own").makeID(ownID))+friend.String(), []byte(nil), "503", true)
+	f.Add("p.s.foe."+direct(sender("own").makeID(ownID))+friend.String(), []byte(nil), "503", true)
 	f.Fuzz(func(t *testing.T, subject string, data []byte, status string, named bool) {
 		own := sender("")
 		if named {
 			own = "own"
 		}
-		b, q := offline(own)
-		if _, err := b.peers.heard("friend", said(friend, "friend", stateHere), time.Now()); err != nil {
+		b, q := newOffline(own)
+		if _, err := b.peers.handleAnnouncement("friend", announcementOf(friend, "friend", stateHere), time.Now()); err != nil {
 			t.Fatal(err)
 		}
 		m := &client.Msg{Subject: subject, Data: bytes.Clone(data)}
 		if status != "" {
 			m.Header = client.Header{statusHeader: {status}}
 		}
-		r := receiving{edges: map[edgeID]*hearing{}}
+		r := readState{sources: map[edgeID]*source{}}
 		for range 2 {
 			if tenant, ok := b.admit(&r, m); ok {
 				b.inbox.put(tenant, m, b.config.QueueBytes)
-				b.inbox.work(func(m *client.Msg) { b.handle(&taking{}, m) })
+				b.inbox.work(func(m *client.Msg) { b.handle(&worker{}, m) })
 			}
 		}
 		if len(q.bad) > 0 {
@@ -68,13 +68,13 @@ func FuzzReceive(f *testing.F) {
 		}
 		from, rest, ours := b.splitSender(subject)
 		kind, _, _ := bytes.Cut([]byte(rest), []byte("."))
-		if (!ours || string(kind) == "b" && len(q.taken) > 1) && len(q.taken) > 0 {
-			t.Errorf("%q %x is taken %d times", subject, data, len(q.taken))
+		if (!ours || string(kind) == "b" && len(q.received) > 1) && len(q.received) > 0 {
+			t.Errorf("%q %x is taken %d times", subject, data, len(q.received))
 		}
-		if len(r.edges) > 1 || b.takers.channels.Load() > 0 || b.takers.asked.Load() > 1 {
-			t.Errorf("%q %x leaves %d numbers, %d channels, %d askers", subject, data, len(r.edges), b.takers.channels.Load(), b.takers.asked.Load())
+		if len(r.sources) > 1 || b.responders.channels.Load() > 0 || b.responders.pendingChannels.Load() > 1 {
+			t.Errorf("%q %x leaves %d numbers, %d channels, %d pending queries", subject, data, len(r.sources), b.responders.channels.Load(), b.responders.pendingChannels.Load())
 		}
-		for id := range r.edges {
+		for id := range r.sources {
 			if !from.owns(id) {
 				t.Errorf("%s sets the number of %v", from, id)
 			}
@@ -88,12 +88,12 @@ func FuzzReceive(f *testing.F) {
 	})
 }
 
-// An announcement that is taken is one that could be announced again, and lists
-// no host that is refused.
+// An announcement that is accepted could be announced again, and does not list a host
+// that is refused.
 func FuzzAnnouncement(f *testing.F) {
-	f.Add("", said(otherID, "h.example.com:1", stateHere))
-	f.Add("friend", said(sender("friend").id(1), "h", stateDraining))
-	f.Add("foe", said(sender("friend").id(1), "h", stateGone))
+	f.Add("", announcementOf(otherID, "h.example.com:1", stateHere))
+	f.Add("friend", announcementOf(sender("friend").makeID(1), "h", stateDraining))
+	f.Add("foe", announcementOf(sender("friend").makeID(1), "h", stateGone))
 	f.Add("", []byte(`{"v":1,"id":"0000000000000001","state":"later","host":"a/b"}`))
 	f.Fuzz(func(t *testing.T, from string, data []byte) {
 		p := newPeers()
@@ -103,7 +103,7 @@ func FuzzAnnouncement(f *testing.F) {
 			}
 			return nil
 		}
-		isNew, _ := p.heard(sender(from), data, time.Now())
+		isNew, _ := p.handleAnnouncement(sender(from), data, time.Now())
 		if (len(p.others) == 1) != isNew || len(p.others) > 1 {
 			t.Fatalf("new %v, and %d are known", isNew, len(p.others))
 		}
@@ -116,11 +116,11 @@ func FuzzAnnouncement(f *testing.F) {
 				t.Fatal(err)
 			}
 			second := newPeers()
-			if isNew, err := second.heard(sender(from), again, time.Now()); len(again) <= maxAnnouncement && (!isNew || err != nil) {
+			if isNew, err := second.handleAnnouncement(sender(from), again, time.Now()); len(again) <= maxAnnouncement && (!isNew || err != nil) {
 				t.Errorf("%s is not taken again: %v", again, err)
 			}
 		}
-		for _, e := range p.listed(time.Now()) {
+		for _, e := range p.edges(time.Now()) {
 			if e != (pubsub.Edge{Host: "own"}) && wire.CheckChannel(e.Host) != nil {
 				t.Errorf("%q is listed", e.Host)
 			}

@@ -1,77 +1,239 @@
-package nats_test
+package nats
 
 import (
 	"fmt"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 
+	client "github.com/nats-io/nats.go"
+	"go.uber.org/zap"
+	"go.uber.org/zap/zaptest/observer"
+
 	"github.com/millrace/millrace/internal/natstest"
-	"github.com/millrace/millrace/wire"
+	"github.com/millrace/millrace/pubsub"
 )
 
-// A hub that takes its time misses messages; it is told how many.
-func TestSlowHub(t *testing.T) {
-	t.Parallel()
-	s := natstest.Server(t)
-	const bound, messages = 64 << 10, 5000
-	from, slow, fast := startEdge(t, natstest.Connect(s), 16<<20), startEdge(t, natstest.Connect(s), bound), startEdge(t, natstest.Connect(s), 16<<20)
-	for _, e := range []*edge{slow, fast} {
-		e.subscribe(t, "t", "a")
-		from.reach(t, e, "a")
-	}
-	probes, _, _ := slow.counts()
-	held := make(chan struct{})
-	slow.mu.Lock()
-	slow.held = held
-	slow.mu.Unlock()
-
-	text := strings.Repeat("x", 1000)
-	for i := range messages {
-		if err := from.publish(wire.Broadcast, "a", fmt.Sprintf("%d %s", i, text)); err != nil {
-			t.Fatal(err)
+func TestFits(t *testing.T) {
+	for _, c := range []struct {
+		size, own, all, limit int
+		want                  bool
+	}{
+		{1000, 0, 0, 100, true}, // larger than the queue, alone
+		{1, 0, 99, 100, true},
+		{2, 0, 99, 100, false},
+		{1, 49, 49, 100, true},
+		{1, 50, 50, 100, false}, // half for one
+		{1, 33, 66, 100, false}, // a third for each of two
+		{1, 32, 64, 100, true},
+		{1, 40, 40, 100, true},
+		{30, 40, 40, 100, false},
+	} {
+		if got := fits(c.size, c.own, c.all, c.limit); got != c.want {
+			t.Errorf("%+v: %v", c, got)
 		}
 	}
-	last := fmt.Sprintf("%d %s", messages-1, text)
-	await(t, "the last message, elsewhere", func() bool { return fast.has(last) })
-	slow.mu.Lock()
-	slow.held = nil
-	slow.mu.Unlock()
-	close(held)
+}
 
-	// Those of Subscribe's probes that were late come before the first message.
-	sum := func() (taken, lost int) {
-		taken, _, lost = slow.counts()
-		for _, payload := range slow.payloads()[probes:] {
-			if strings.HasPrefix(payload, "probe") {
-				taken--
+// Two tenants that want all the room leave some for the next one, and all together keep
+// the bound.
+func TestSharesOfInbox(t *testing.T) {
+	var in inbox
+	const limit = 300 * (messageOverhead + 10)
+	taken := map[string]int{}
+	for range 1000 {
+		for _, tenant := range []string{"a", "b"} {
+			if ok, _ := in.put(tenant, &client.Msg{Subject: "1234567890"}, limit); ok {
+				taken[tenant]++
 			}
 		}
-		return taken - probes, lost
 	}
-	await(t, "the sum of what came and what did not", func() bool {
-		taken, lost := sum()
-		return taken+lost >= messages
-	})
-	from.reach(t, slow, "a") // nothing comes after this
-	taken, lost := sum()
-	if taken+lost != messages {
-		t.Errorf("%d messages came and %d were missed, of %d", taken, lost, messages)
+	if taken["a"] != 100 || taken["b"] != 100 {
+		t.Errorf("%v messages were taken, want a third of the room each", taken)
 	}
-	if lost < messages/2 || taken < 10 {
-		t.Errorf("%d messages came and %d were missed; %d bytes should have waited", taken, lost, bound)
-	}
-	before := -1
-	for _, payload := range slow.payloads() {
-		if strings.HasPrefix(payload, "probe") {
-			continue
+	for i := range 1000 {
+		if ok, _ := in.put(fmt.Sprint("t", i), &client.Msg{Subject: "1234567890"}, limit); ok != (i < 100) {
+			t.Fatalf("the message of tenant %d: %v", i, ok)
 		}
-		var n int
-		if _, err := fmt.Sscan(payload, &n); err != nil || n <= before {
-			t.Fatalf("%.10s comes after %d: %v", payload, before, err)
+		if in.bytes > limit {
+			t.Fatalf("%d bytes are there", in.bytes)
 		}
-		before = n
 	}
-	if !slow.up() {
-		t.Error("the link is down for a hub that is slow")
+	if in.workers != maxWorkers {
+		t.Errorf("%d workers are to run", in.workers)
+	}
+
+	var mu sync.Mutex
+	var wg sync.WaitGroup
+	handled := 0
+	for range in.workers {
+		wg.Go(func() {
+			in.work(func(*client.Msg) {
+				mu.Lock()
+				handled++
+				mu.Unlock()
+			})
+		})
+	}
+	wg.Wait()
+	if handled != 300 || in.bytes != 0 || len(in.queues) != 0 || in.workers != 0 || in.ready != nil {
+		t.Errorf("%d messages were handled; left: %+v", handled, &in)
+	}
+}
+
+// The messages of a tenant are handled in order, one at a time, whatever other
+// tenants have.
+func TestOrderOfTenantQueues(t *testing.T) {
+	var in inbox
+	var wg sync.WaitGroup
+	var mu sync.Mutex
+	got, busy := map[string][]string{}, map[string]bool{}
+	handle := func(m *client.Msg) {
+		mu.Lock()
+		if busy[m.Subject] {
+			t.Errorf("two messages of %s are handled at the same time", m.Subject)
+		}
+		busy[m.Subject] = true
+		mu.Unlock()
+		mu.Lock()
+		got[m.Subject] = append(got[m.Subject], string(m.Data))
+		busy[m.Subject] = false
+		mu.Unlock()
+	}
+	const n = 2000
+	var want []string
+	for i := range n {
+		want = append(want, fmt.Sprint(i))
+		for tenant := range 100 {
+			name := fmt.Sprint("t", tenant)
+			taken, start := in.put(name, &client.Msg{Subject: name, Data: []byte(want[i])}, 1<<30)
+			if !taken {
+				t.Fatal("there is no room")
+			}
+			if start {
+				wg.Go(func() { in.work(handle) })
+			}
+		}
+	}
+	wg.Wait()
+	for name, list := range got {
+		if !slices.Equal(list, want) {
+			t.Errorf("%s: %d messages, not in order", name, len(list))
+		}
+	}
+	if len(got) != 100 {
+		t.Errorf("messages of %d tenants were handled", len(got))
+	}
+}
+
+// stallingHub is a hub whose Receive does not return for the messages of one tenant.
+type stallingHub struct {
+	recordingHub
+	held   chan struct{}
+	missed int
+}
+
+func (s *stallingHub) Receive(m pubsub.Message) int {
+	if string(m.Tenant) == "hostile.x" {
+		<-s.held
+	}
+	return s.recordingHub.Receive(m)
+}
+
+func (s *stallingHub) Missed(n int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.missed += n
+}
+
+// A tenant whose messages take for ever loses its own messages, and no other tenant's.
+func TestOneTenantStalls(t *testing.T) {
+	t.Parallel()
+	s := natstest.Server(t)
+	core, logs := observer.New(zap.ErrorLevel)
+	to, err := New(Config{Connect: natstest.Connect(s), Prefix: "p", QueueBytes: 256 << 10, Log: zap.New(core)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	q := &stallingHub{held: make(chan struct{}), recordingHub: recordingHub{up: true}}
+	to.Join(q)
+	t.Cleanup(func() { _ = to.Close() })
+	release := sync.OnceFunc(func() { close(q.held) })
+	t.Cleanup(release)
+	from, _ := startBroker(t, natstest.Connect(s))
+	to.subscribeConfirmed("hostile.x", "#")
+	to.subscribeConfirmed("good", "#")
+
+	const n = 3000
+	hostile := []byte(strings.Repeat("x", 1000))
+	want := make([]string, 0, n)
+	for i := range n {
+		for _, m := range []pubsub.Message{
+			{Tenant: []byte("hostile.x"), Channel: []byte("c"), Payload: hostile},
+			{Tenant: []byte("good"), Channel: []byte("c"), Payload: fmt.Append(nil, i)},
+		} {
+			for from.Publish(m) != nil { // more than the link takes
+				await(t, "room", func() bool {
+					from.mu.Lock()
+					defer from.mu.Unlock()
+					return len(from.records.bytes) == 0
+				})
+			}
+		}
+		want = append(want, fmt.Sprint(i))
+		if i%100 == 99 {
+			await(t, "what a good tenant sent", func() bool { return len(q.payloads()) == len(want) })
+		}
+	}
+	if got := q.payloads(); !slices.Equal(got, want) {
+		t.Errorf("%d messages of a good tenant came, or not in order", len(got))
+	}
+	q.mu.Lock()
+	missed := q.missed
+	q.mu.Unlock()
+	if missed < n/2 || missed >= n {
+		t.Errorf("%d of %d hostile messages were missed", missed, n)
+	}
+	await(t, "a line in the log", func() bool { return logs.Len() > 0 })
+	if fields := logs.All()[0].ContextMap(); fields["tenants"].(map[string]int)["hostile.x"] == 0 {
+		t.Errorf("the log says %v", fields)
+	}
+	release()
+	await(t, "the rest", func() bool { return len(q.payloads()) == 2*n-missed })
+}
+
+// A tenant that publishes more than the link takes leaves room for others.
+func TestSharesOfOutgoing(t *testing.T) {
+	var r records
+	const limit = 3000
+	put := func(tenant string, n int) bool {
+		size := recordHeader + n
+		if !fits(size, r.bytesByTenant[tenant], len(r.bytes), limit) {
+			return false
+		}
+		r.add(append(r.bytes, make([]byte, size)...), len(r.bytes)+recordHeader, []byte(tenant))
+		return true
+	}
+	taken := 0
+	for put("hostile", 92) {
+		taken++
+	}
+	if taken != limit/2/100 {
+		t.Errorf("%d messages of one tenant were taken, want half of the room", taken)
+	}
+	for i := range 7 {
+		if !put("good", 92) {
+			t.Errorf("message %d of another tenant finds no room", i)
+		}
+	}
+	for put("", 92) { // what edges say
+	}
+	if len(r.bytes) > limit || len(r.bytes) < limit-100 {
+		t.Errorf("%d bytes wait, and the bound is %d", len(r.bytes), limit)
+	}
+	r.reset()
+	if len(r.bytesByTenant) != 0 || !put("hostile", 1400) {
+		t.Error("what was sent still counts")
 	}
 }

@@ -1,8 +1,6 @@
 package nats
 
 import (
-	"context"
-	"math"
 	"slices"
 	"time"
 
@@ -10,53 +8,46 @@ import (
 	"go.uber.org/zap"
 )
 
-// queueGroup is that of all edges, for messages that go to one connection.
+// queueGroup is the queue group of all edges, for messages that go to one connection.
 const queueGroup = "edges"
 
 // interest is what the patterns of a tenant with one subject in NATS have in
 // common: NATS knows wildcards for whole tokens only. Guarded by Broker.mu.
 type interest struct {
-	tenant   string
-	of       *tenantInterests
-	subject  string // the end of it, behind the kind
-	shape    string
-	patterns int  // that the hub has subscribers for
-	all, one bool // broadcasts are wanted, and messages for one connection
-	queued   bool // among those that the writer has to look at
+	tenant                 string
+	tenantInterests        *tenantInterests
+	subject                string // its end, behind the kind
+	shape                  string
+	patterns               int  // how many patterns of the hub have this subject
+	wantBroadcast, wantOne bool // what the hub wants: broadcasts, messages for one connection
+	queued                 bool // in Broker.changedInterests
 
-	// the writer's own
-	wantAll, wantOne bool
-	subAll, subOne   *client.Subscription
-}
-
-// waiting is a confirmation that the hub waits for.
-type waiting struct {
-	number    uint64 // among all that were asked for
-	since     time.Time
-	confirmed func()
+	// owned by the writer: what it is to apply, and what there is
+	applyBroadcast, applyOne bool
+	broadcastSub, oneSub     *client.Subscription
 }
 
 // Subscribe implements [pubsub.Broker].
 func (b *Broker) Subscribe(tenant, pattern string, confirmed func()) {
-	subject := interestIn(tenant, pattern)
+	subject := interestSubject(tenant, pattern)
 	b.mu.Lock()
 	t := b.interestsOf(tenant)
 	in := t.bySubject[subject]
 	if in == nil {
-		in = &interest{tenant: tenant, of: t, subject: subject, shape: shapeOf(subject)}
+		in = &interest{tenant: tenant, tenantInterests: t, subject: subject, shape: shapeOf(subject)}
 		t.bySubject[subject] = in
 	}
 	if in.patterns++; in.patterns == 1 {
-		b.count(in, 1)
+		b.countInterest(in, 1)
 	}
-	up := b.up
+	up := b.linkUp
 	if up {
-		b.asked++
-		b.waiting = append(b.waiting, waiting{b.asked, time.Now(), confirmed})
-		kick(b.work)
+		b.subscribesQueued++
+		b.confirmations = append(b.confirmations, confirmation{b.subscribesQueued, time.Now(), confirmed})
+		signal(b.wakeWriter)
 	}
 	b.mu.Unlock()
-	b.tellAskers(tenant, pattern)
+	b.answerPendingQueries(tenant, pattern)
 	if !up {
 		confirmed()
 	}
@@ -70,38 +61,39 @@ func (b *Broker) Unsubscribe(tenant, pattern string) {
 	if t == nil {
 		return // Close was faster
 	}
-	in := t.bySubject[interestIn(tenant, pattern)]
+	in := t.bySubject[interestSubject(tenant, pattern)]
 	if in == nil || in.patterns == 0 {
 		return
 	}
 	if in.patterns--; in.patterns == 0 {
-		b.count(in, -1)
+		b.countInterest(in, -1)
 	}
 }
 
-// change lets the writer look at an interest. The caller holds b.mu.
-func (b *Broker) change(in *interest) {
+// queueChange has the writer look at an interest. The caller holds b.mu.
+func (b *Broker) queueChange(in *interest) {
 	if !in.queued {
 		in.queued = true
-		b.changed = append(b.changed, in)
+		b.changedInterests = append(b.changedInterests, in)
 	}
-	kick(b.work)
+	signal(b.wakeWriter)
 }
 
-// apply makes NATS know of an interest what the hub wants.
+// apply subscribes and unsubscribes in NATS as the hub wants it for an interest. For the
+// writer.
 func (b *Broker) apply(in *interest) {
-	in.subAll = b.applyTo(in.subAll, in.wantAll, func() (*client.Subscription, error) {
-		return b.conn.ChanSubscribe(b.listen+broadcasts+in.subject, b.in)
+	in.broadcastSub = b.applySubscription(in.broadcastSub, in.applyBroadcast, func() (*client.Subscription, error) {
+		return b.conn.ChanSubscribe(b.subscribePrefix+broadcasts+in.subject, b.incoming)
 	})
-	in.subOne = b.applyTo(in.subOne, in.wantOne, func() (*client.Subscription, error) {
-		return b.conn.ChanQueueSubscribe(b.listen+nearest+in.subject, queueGroup, b.in)
+	in.oneSub = b.applySubscription(in.oneSub, in.applyOne, func() (*client.Subscription, error) {
+		return b.conn.ChanQueueSubscribe(b.subscribePrefix+nearest+in.subject, queueGroup, b.incoming)
 	})
-	if in.subAll == nil && in.subOne == nil {
-		b.forget(in)
+	if in.broadcastSub == nil && in.oneSub == nil {
+		b.removeUnused(in)
 	}
 }
 
-func (b *Broker) applyTo(sub *client.Subscription, want bool, subscribe func() (*client.Subscription, error)) *client.Subscription {
+func (b *Broker) applySubscription(sub *client.Subscription, want bool, subscribe func() (*client.Subscription, error)) *client.Subscription {
 	switch {
 	case want == (sub != nil):
 		return sub
@@ -113,124 +105,41 @@ func (b *Broker) applyTo(sub *client.Subscription, want bool, subscribe func() (
 		}
 		return sub
 	}
-	b.end(sub)
+	b.endSubscription(sub)
 	b.mu.Lock()
 	delete(b.dropped, sub)
 	b.mu.Unlock()
 	return nil
 }
 
-// maxEnding is how many subscriptions end at a time with all that is on its way by
-// them: each is a goroutine of NATS's client, until the server has answered.
-const maxEnding = 1000
+// maxDrainingSubs is how many subscriptions drain at a time: each is a goroutine of
+// NATS's client, until the server has answered.
+const maxDrainingSubs = 1000
 
-// end ends a subscription. What NATS has sent by it until it knows is still taken:
-// a message for one connection may have come by no other one. Of more than
-// maxEnding at once, that is lost. For the writer, which owns b.ending.
-func (b *Broker) end(sub *client.Subscription) {
-	if len(b.ending) >= maxEnding {
-		b.ending = slices.DeleteFunc(b.ending, func(s *client.Subscription) bool { return !s.IsDraining() })
+// endSubscription ends a subscription. What NATS sends by it until it knows of the end is
+// still taken: a message for one connection comes by no other subscription. When more than
+// maxDrainingSubs end at once, that is lost. For the writer, which owns b.drainingSubs.
+func (b *Broker) endSubscription(sub *client.Subscription) {
+	if len(b.drainingSubs) >= maxDrainingSubs {
+		b.drainingSubs = slices.DeleteFunc(b.drainingSubs, func(s *client.Subscription) bool { return !s.IsDraining() })
 	}
 	// Without a link the client would ask for it again with the next one.
-	if len(b.ending) < maxEnding && b.conn.IsConnected() && sub.Drain() == nil {
-		b.ending = append(b.ending, sub)
+	if len(b.drainingSubs) < maxDrainingSubs && b.conn.IsConnected() && sub.Drain() == nil {
+		b.drainingSubs = append(b.drainingSubs, sub)
 		return
 	}
 	_ = sub.Unsubscribe() // fails only when the connection is closed
 }
 
-// forget drops an interest that nobody has, and a tenant without any.
-func (b *Broker) forget(in *interest) {
+// removeUnused removes an interest that no pattern has, and a tenant without any.
+func (b *Broker) removeUnused(in *interest) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	t := in.of
-	if in.patterns == 0 && !in.queued && in != t.whole {
+	t := in.tenantInterests
+	if in.patterns == 0 && !in.queued && in != t.wildcard {
 		delete(t.bySubject, in.subject)
 	}
-	if len(t.bySubject) == 0 && !t.whole.queued && !t.turning && !t.all && b.interests[in.tenant] == t {
+	if len(t.bySubject) == 0 && !t.wildcard.queued && !t.switching && !t.broadcastWildcard && b.interests[in.tenant] == t {
 		delete(b.interests, in.tenant)
-	}
-}
-
-// all is the number of a confirmation after any other.
-const all = math.MaxUint64
-
-// settle gives the confirmations up to a number.
-func (b *Broker) settle(upTo uint64) {
-	b.mu.Lock()
-	n := 0
-	for n < len(b.waiting) && b.waiting[n].number <= upTo {
-		n++
-	}
-	given := b.waiting[:n:n]
-	b.waiting = b.waiting[n:]
-	if len(b.waiting) == 0 {
-		b.waiting = nil
-	}
-	b.mu.Unlock()
-	for _, w := range given {
-		w.confirmed()
-	}
-}
-
-// confirmAll asks the server whether it has read the subscriptions, as long as
-// the broker runs.
-func (b *Broker) confirmAll() {
-	ctx, cancel := context.WithCancel(context.Background())
-	defer cancel()
-	go func() { // ends with this method
-		select {
-		case <-b.quit:
-			cancel()
-		case <-ctx.Done():
-		}
-	}()
-	silent := false
-	for ctx.Err() == nil {
-		connected := b.conn.IsConnected()
-		if silent && !connected { // it is worse than that
-			silent = false
-			b.linked(linkSilent, false)
-		}
-		b.mu.Lock()
-		written := b.written
-		ask := len(b.waiting) > 0 && b.waiting[0].number <= written
-		deadline := time.Now().Add(silence)
-		if ask {
-			deadline = b.waiting[0].since.Add(silence)
-		}
-		b.mu.Unlock()
-		if !ask && !silent || !connected {
-			select {
-			case <-b.confirm:
-			case <-ctx.Done():
-			}
-			continue
-		}
-
-		// The call itself can wait for a writer that is stuck.
-		barked := make(chan struct{})
-		watchdog := time.AfterFunc(time.Until(deadline), func() {
-			b.linked(linkSilent, true)
-			close(barked)
-		})
-		patience, done := context.WithTimeout(ctx, silence)
-		err := b.conn.FlushWithContext(patience)
-		done()
-		if !watchdog.Stop() {
-			<-barked // so that it does not do so after what follows
-		}
-		silent = err != nil
-		if !silent {
-			b.settle(written)
-			b.linked(linkSilent, false)
-		}
-	}
-}
-
-func kick(c chan struct{}) {
-	select {
-	case c <- struct{}{}:
-	default:
 	}
 }

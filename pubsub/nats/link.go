@@ -8,8 +8,8 @@ import (
 	"go.uber.org/zap"
 )
 
-// silence is how long a server may say nothing that it was asked for.
-const silence = 5 * time.Second
+// serverTimeout is how long a server may take to answer.
+const serverTimeout = 5 * time.Second
 
 // linkCause is a set of reasons for which the link is down.
 type linkCause uint8
@@ -19,25 +19,26 @@ const (
 	linkSilent                 // a confirmation did not come in time
 )
 
-// linked notes that there is, or no longer is, a reason for the link to be down.
-func (b *Broker) linked(cause linkCause, down bool) {
+// setLinkDown notes that there is, or no longer is, a cause for the link to be down. It
+// tells the hub when the link goes down or comes up; see the package's documentation.
+func (b *Broker) setLinkDown(cause linkCause, down bool) {
 	b.linkMu.Lock()
 	defer b.linkMu.Unlock()
-	before := b.down
+	before := b.downCauses
 	if down {
-		b.down |= cause
+		b.downCauses |= cause
 	} else {
-		b.down &^= cause
+		b.downCauses &^= cause
 	}
 	if b.receiver == nil {
 		return
 	}
-	up := b.down == 0
+	up := b.downCauses == 0
 	if up == (before == 0) {
 		return
 	}
 	b.mu.Lock()
-	b.up, b.since = up, time.Now()
+	b.linkUp, b.linkSince = up, time.Now()
 	b.mu.Unlock()
 	b.receiver.Linked(up)
 	if up {
@@ -45,15 +46,15 @@ func (b *Broker) linked(cause linkCause, down bool) {
 		b.announce()
 		return
 	}
-	b.log.Warn("the link to the other edges is down; local delivery goes on", zap.Stringer("reason", b.down))
-	b.settle(all) // new subscriptions do not wait from here on
+	b.log.Warn("the link to the other edges is down; local delivery goes on", zap.Stringer("reason", b.downCauses))
+	b.confirm(allConfirmations) // new subscriptions do not wait from here on
 }
 
-// isUp reports whether the link is up, and since when.
-func (b *Broker) isUp() (bool, time.Time) {
+// linkState reports whether the link is up, and since when.
+func (b *Broker) linkState() (bool, time.Time) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.up, b.since
+	return b.linkUp, b.linkSince
 }
 
 // String says why, for a log.
@@ -64,23 +65,23 @@ func (c linkCause) String() string {
 	return "NATS does not answer"
 }
 
-// disconnected notes that the connection is gone.
-func (b *Broker) disconnected(err error) {
+// handleDisconnect notes that the connection is gone.
+func (b *Broker) handleDisconnect(err error) {
 	select {
-	case <-b.enough:
+	case <-b.stopReceiving:
 		return
 	default:
 	}
 	if err != nil {
 		b.log.Warn("disconnected from NATS", zap.Error(err))
 	}
-	b.linked(linkDisconnected, true)
+	b.setLinkDown(linkDisconnected, true)
 }
 
-// failed takes what NATS says beside an operation.
-func (b *Broker) failed(sub *client.Subscription, err error) {
+// handleAsyncError takes an error of NATS that belongs to no call.
+func (b *Broker) handleAsyncError(sub *client.Subscription, err error) {
 	if !errors.Is(err, client.ErrSlowConsumer) || sub == nil {
-		if err != nil && b.sayFailed() {
+		if err != nil && b.shouldLogError() {
 			b.log.Error("NATS", zap.Error(err))
 		}
 		return
@@ -95,19 +96,20 @@ func (b *Broker) failed(sub *client.Subscription, err error) {
 		delete(b.dropped, sub)
 	}
 	b.mu.Unlock()
-	b.miss(b.tenantIn(sub.Subject), lost)
+	b.countMissed(b.subscriptionTenant(sub.Subject), lost)
 }
 
-// sayFailed reports whether an error of NATS is to be logged. Each message can be
-// one, where permissions deny an edge what it sends: in a second the first is.
-func (b *Broker) sayFailed() bool {
+// shouldLogError reports whether an error of NATS is to be logged: the first one in a
+// second. Where permissions deny an edge what it sends, each message is an error.
+func (b *Broker) shouldLogError() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if time.Since(b.warnedFailed) < time.Second {
+	if time.Since(b.lastErrorLog) < time.Second {
 		return false
 	}
-	b.warnedFailed = time.Now()
+	b.lastErrorLog = time.Now()
 	return true
 }
 
-const warnEvery = 10 * time.Second
+// warnInterval is the least time between two warnings of one kind.
+const warnInterval = 10 * time.Second

@@ -15,49 +15,49 @@ import (
 // never is a time between pings in which no test ends.
 const never = time.Hour
 
-// A server that says nothing is no link, and is one again when it goes on.
+// The link is down while the server says nothing, and up again when it goes on.
 func TestSilentServer(t *testing.T) {
 	t.Parallel()
 	s := natstest.Server(t)
 	other := startEdge(t, natstest.Connect(s), 1<<20)
-	p := startProxy(t, s.Addr().String())
-	e := startEdge(t, p.connect(never), 1<<20)
+	p := natstest.StartProxy(t, s)
+	e := startEdge(t, connectThrough(p, never), 1<<20)
 	e.subscribe(t, "t", "before")
 
-	p.hold()
+	p.Hold()
 	begin := time.Now()
 	e.subscribe(t, "t", "during")
 	if took := time.Since(begin); took < 4*time.Second {
 		t.Errorf("it was confirmed after %v, by nobody", took)
 	}
-	if got := e.told(); got != "[false]" {
+	if got := e.linkHistory(); got != "[false]" {
 		t.Errorf("when it was confirmed the hub had heard %s, want that the link is down", got)
 	}
 	e.subscribe(t, "t", "down") // nobody waits while the link is down
 	if err := e.publish(wire.Broadcast, "x", "x"); err == nil {
 		t.Error("a message is taken while the link is down")
 	}
-	if got := e.told(); got != "[false]" {
+	if got := e.linkHistory(); got != "[false]" {
 		t.Errorf("the hub heard %s, want once that the link is down", got)
 	}
 
-	p.resume()
+	p.Resume()
 	await(t, "the link", e.up)
 	for _, channel := range []string{"before", "during", "down"} {
 		other.reach(t, e, channel)
 	}
-	if got := e.told(); got != "[false true]" {
+	if got := e.linkHistory(); got != "[false true]" {
 		t.Errorf("the hub heard %s, want each change once", got)
 	}
 }
 
-// A server that answers late, but in time, is a link.
+// The link stays up while the server answers late, but in time.
 func TestConfirmationWaits(t *testing.T) {
 	t.Parallel()
 	s := natstest.Server(t)
-	p := startProxy(t, s.Addr().String())
-	e := startEdge(t, p.connect(never), 1<<20)
-	p.hold()
+	p := natstest.StartProxy(t, s)
+	e := startEdge(t, connectThrough(p, never), 1<<20)
+	p.Hold()
 	confirmed := make(chan struct{})
 	e.Subscribe("t", "a", func() { close(confirmed) })
 	select {
@@ -65,14 +65,14 @@ func TestConfirmationWaits(t *testing.T) {
 		t.Error("it is confirmed, and no server knows of it")
 	case <-time.After(300 * time.Millisecond):
 	}
-	p.resume()
+	p.Resume()
 	<-confirmed
-	if got := e.told(); got != "[]" {
+	if got := e.linkHistory(); got != "[]" {
 		t.Errorf("the hub heard %s of the link", got)
 	}
 }
 
-// Interests are announced again to a server that starts anew.
+// Interests are announced again to a server that was restarted.
 func TestServerRestarts(t *testing.T) {
 	t.Parallel()
 	port := loopback.FreePort(t)
@@ -104,7 +104,7 @@ func TestServerRestarts(t *testing.T) {
 		t.Errorf("%q came", b.payloads())
 	}
 	for _, e := range []*edge{a, b} {
-		if got := e.told(); got != "[false true]" {
+		if got := e.linkHistory(); got != "[false true]" {
 			t.Errorf("the hub heard %s, want each change once", got)
 		}
 	}
@@ -122,7 +122,7 @@ func TestServerStartsLater(t *testing.T) {
 	var edges []*edge
 	for range 2 {
 		e := newEdge(t, connect, 1<<20)
-		if got := e.told(); got != "[false]" {
+		if got := e.linkHistory(); got != "[false]" {
 			t.Errorf("the hub heard %s, want that the link is down", got)
 		}
 		e.subscribe(t, "t", "a")
@@ -141,9 +141,9 @@ func TestSubscribeBehindStuckWrite(t *testing.T) {
 	t.Parallel()
 	s := natstest.Server(t)
 	other := startEdge(t, natstest.Connect(s), 1<<20)
-	p := startProxy(t, s.Addr().String())
-	e := startEdge(t, p.connect(never), 16<<20)
-	p.hold()
+	p := natstest.StartProxy(t, s)
+	e := startEdge(t, connectThrough(p, never), 16<<20)
+	p.Hold()
 	text := strings.Repeat("x", 8<<10)
 	for range 512 { // much more than the kernel takes, much less than the queue
 		if err := e.publish(wire.Broadcast, "a", text); err != nil {
@@ -151,10 +151,10 @@ func TestSubscribeBehindStuckWrite(t *testing.T) {
 		}
 	}
 	e.subscribe(t, "t", "b")
-	if got := e.told(); got != "[false]" {
+	if got := e.linkHistory(); got != "[false]" {
 		t.Errorf("when it was confirmed the hub had heard %s, want that the link is down", got)
 	}
-	p.resume()
+	p.Resume()
 	await(t, "the link", e.up)
 	other.reach(t, e, "b")
 }

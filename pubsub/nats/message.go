@@ -6,10 +6,7 @@ import (
 	"github.com/millrace/millrace/wire"
 )
 
-// edgeID names an edge from its start to its end.
-type edgeID uint64
-
-// version is the first byte of all that edges send each other, so that later ones
+// version is the first byte of all that edges send each other, so that later versions
 // can tell what they do not understand.
 const version = 1
 
@@ -30,15 +27,17 @@ func splitBroadcast(b []byte) (from edgeID, number uint64, payload []byte, ok bo
 	return edgeID(binary.BigEndian.Uint64(b[1:])), binary.BigEndian.Uint64(b[9:]), b[broadcastHeader:], true
 }
 
-// What one edge sends to another is: version, a letter, and what that stands for.
+// Any other message between edges is: version, a letter, and what belongs to the letter.
+// All but kindMessage are control messages.
 const (
-	kindMessage  = 'm' // for one connection: u8 delivery, u8 count, so many u64 edges that have no taker for it, payload
-	kindQuestion = '?' // whether the edge has a taker for a channel: u64 edge that asks
-	kindYes      = 'y' // it has: u64 edge that answers
-	kindNo       = 'n' // it has not
-	kindMark     = '#' // behind what the edge has published to a tenant: u64 edge that asks, or answers
+	kindMessage = 'm' // for one connection: u8 delivery, u8 count, that many u64 edges that were tried, payload
+	kindQuery   = '?' // a query: u64 edge that asks whether the others have a subscriber for a channel
+	kindYes     = 'y' // an answer: u64 edge that has one
+	kindNo      = 'n' // an answer: u64 edge that has none
+	kindMarker  = '#' // a marker behind what the edge has published to a tenant: u64 edge that asks, or answers; see catchup.go
 )
 
+// maxTried is how many edges that were tried a message can name.
 const maxTried = 255
 
 func appendOne(b []byte, delivery wire.Delivery, tried []edgeID, payload []byte) []byte {
@@ -66,12 +65,12 @@ func splitOne(b []byte) (delivery wire.Delivery, tried []edgeID, payload []byte,
 	return delivery, tried, b, true
 }
 
-func appendWord(b []byte, kind byte, from edgeID) []byte {
+func appendControl(b []byte, kind byte, from edgeID) []byte {
 	return binary.BigEndian.AppendUint64(append(b, version, kind), uint64(from))
 }
 
-// splitWord reads what follows the letter.
-func splitWord(b []byte) (from edgeID, ok bool) {
+// splitControl reads what follows the letter.
+func splitControl(b []byte) (from edgeID, ok bool) {
 	if len(b) != 8 {
 		return 0, false
 	}

@@ -27,9 +27,9 @@ func TestMessages(t *testing.T) {
 					}
 				}
 			}
-			b = appendWord([]byte("x"), kindYes, id)[1:]
-			if from, ok := splitWord(b[2:]); !ok || b[0] != version || b[1] != kindYes || from != id {
-				t.Errorf("word: %v %v", from, ok)
+			b = appendControl([]byte("x"), kindYes, id)[1:]
+			if from, ok := splitControl(b[2:]); !ok || b[0] != version || b[1] != kindYes || from != id {
+				t.Errorf("control: %v %v", from, ok)
 			}
 		}
 	}
@@ -48,14 +48,14 @@ func TestCutMessages(t *testing.T) {
 			t.Errorf("%d bytes are taken for a message to one", n)
 		}
 	}
-	word := appendWord(nil, kindNo, 1)[2:]
-	for n := range word {
-		if _, ok := splitWord(word[:n:n]); ok {
-			t.Errorf("%d bytes are taken for a word", n)
+	control := appendControl(nil, kindNo, 1)[2:]
+	for n := range control {
+		if _, ok := splitControl(control[:n:n]); ok {
+			t.Errorf("%d bytes are taken for a control message", n)
 		}
 	}
-	if _, ok := splitWord(append(word, 0)); ok {
-		t.Error("a word that is too long is taken")
+	if _, ok := splitControl(append(control, 0)); ok {
+		t.Error("a control message that is too long is taken")
 	}
 	broadcast[0]++
 	if _, _, _, ok := splitBroadcast(broadcast); ok {
@@ -63,7 +63,7 @@ func TestCutMessages(t *testing.T) {
 	}
 }
 
-// The hub knows what to do with the two modes for one connection alone.
+// Only the two modes for one connection are accepted, as the hub knows no others.
 func TestDeliveryOfOne(t *testing.T) {
 	for d := range 256 {
 		_, _, _, ok := splitOne(appendOne(nil, wire.Delivery(d), nil, []byte("x"))[2:])
@@ -73,11 +73,11 @@ func TestDeliveryOfOne(t *testing.T) {
 	}
 }
 
-// What is read from any bytes is what would be written as these bytes.
+// Whatever bytes can be read are written again as the same bytes.
 func FuzzMessage(f *testing.F) {
 	f.Add(appendBroadcast(nil, 1, 2, []byte("x")))
 	f.Add(appendOne(nil, wire.OneRandom, []edgeID{1, 2}, []byte("x")))
-	f.Add(appendWord(nil, kindQuestion, 1))
+	f.Add(appendControl(nil, kindQuery, 1))
 	f.Add([]byte{})
 	f.Fuzz(func(t *testing.T, b []byte) {
 		if from, number, payload, ok := splitBroadcast(b); ok && !bytes.Equal(appendBroadcast(nil, from, number, payload), b) {
@@ -86,7 +86,7 @@ func FuzzMessage(f *testing.F) {
 		if delivery, tried, payload, ok := splitOne(b); ok && !bytes.Equal(appendOne(nil, delivery, tried, payload)[2:], b) {
 			t.Errorf("%x is read as tried by %v", b, tried)
 		}
-		if from, ok := splitWord(b); ok && !bytes.Equal(appendWord(nil, kindNo, from)[2:], b) {
+		if from, ok := splitControl(b); ok && !bytes.Equal(appendControl(nil, kindNo, from)[2:], b) {
 			t.Errorf("%x is read as %v", b, from)
 		}
 	})

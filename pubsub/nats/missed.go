@@ -9,56 +9,57 @@ import (
 	"go.uber.org/zap"
 )
 
-// missed are messages that came faster than they could be delivered, or too late,
-// since that was last said. Guarded by Broker.mu.
+// missed counts messages that came faster than they could be delivered, or too late,
+// since the last log line about them. Guarded by Broker.mu.
 type missed struct {
-	all      int
-	byTenant map[string]int // as in subjects
-	warned   time.Time
+	total    int
+	byTenant map[string]int // tenants as in subjects
+	loggedAt time.Time
 }
 
 const (
-	// maxMissed bounds the tenants that are told apart.
-	maxMissed = 1000
-	// namedMissed is how many of them a log line names.
-	namedMissed = 10
-	// missedEvery is the time between log lines.
-	missedEvery = time.Second
+	// maxMissedTenants bounds the tenants that are counted apart.
+	maxMissedTenants = 1000
+	// maxLoggedTenants is how many of them a log line names.
+	maxLoggedTenants = 10
+	// missedLogInterval is the least time between log lines.
+	missedLogInterval = time.Second
 )
 
-// miss counts messages of a tenant that are lost.
-func (b *Broker) miss(tenant string, n int) {
+// countMissed counts messages of a tenant that are lost.
+func (b *Broker) countMissed(tenant string, n int) {
 	b.receiver.Missed(n)
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	m := &b.missed
-	m.all += n
+	m.total += n
 	if m.byTenant == nil {
 		m.byTenant = map[string]int{}
 	}
-	if _, known := m.byTenant[tenant]; known || len(m.byTenant) < maxMissed {
+	if _, known := m.byTenant[tenant]; known || len(m.byTenant) < maxMissedTenants {
 		m.byTenant[tenant] += n
 	}
 }
 
-// sayMissed logs which tenants lost how many messages, at most once in a while.
-func (b *Broker) sayMissed(now time.Time) {
+// logMissed logs which tenants lost how many messages, at most once in
+// missedLogInterval.
+func (b *Broker) logMissed(now time.Time) {
 	b.mu.Lock()
 	m := b.missed
-	if m.all == 0 || now.Sub(m.warned) < missedEvery {
+	if m.total == 0 || now.Sub(m.loggedAt) < missedLogInterval {
 		b.mu.Unlock()
 		return
 	}
-	b.missed = missed{warned: now}
+	b.missed = missed{loggedAt: now}
 	b.mu.Unlock()
 
 	most := slices.SortedFunc(maps.Keys(m.byTenant), func(x, y string) int {
 		return cmp.Or(cmp.Compare(m.byTenant[y], m.byTenant[x]), cmp.Compare(x, y))
 	})
 	named := map[string]int{}
-	for _, tenant := range most[:min(len(most), namedMissed)] {
-		named[tenantOf(tenant)] = m.byTenant[tenant]
+	for _, tenant := range most[:min(len(most), maxLoggedTenants)] {
+		named[tenantFromToken(tenant)] = m.byTenant[tenant]
 	}
 	b.log.Error("messages of other edges are lost: they come faster than this edge can deliver those of a tenant, or more than 5 s after they were sent",
-		zap.Int("messages", m.all), zap.Any("tenants", named))
+		zap.Int("messages", m.total), zap.Any("tenants", named))
 }

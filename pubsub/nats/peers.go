@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -14,9 +13,9 @@ import (
 )
 
 const (
-	announceEvery = 2 * time.Second
-	// peerPatience is how long an edge may be silent before it is taken for gone.
-	peerPatience = 3*announceEvery + time.Second
+	announceInterval = 2 * time.Second
+	// peerTimeout is how long an edge may be silent before it is taken for gone.
+	peerTimeout = 3*announceInterval + time.Second
 	// maxAnnouncement bounds what is taken from an edge: it is kept, and listed to
 	// clients.
 	maxAnnouncement = 4096
@@ -24,8 +23,8 @@ const (
 	// that was started again, and those before it that have not been silent for long.
 	maxPeers       = 1000
 	maxPeersOfName = 8
-	// leaveTime is how long an edge that stops waits for its last messages to go.
-	leaveTime = time.Second
+	// leaveTimeout is how long an edge that stops waits for its last messages to go.
+	leaveTimeout = time.Second
 )
 
 // peers are the edges of the overlay that this one has heard of, and itself.
@@ -50,7 +49,7 @@ type announcement struct {
 	Host    string `json:"host,omitempty"`
 	Region  string `json:"region,omitempty"`
 	State   string `json:"state"`
-	Clock   uint64 `json:"clock,omitempty"` // see late.go
+	Clock   uint64 `json:"clock,omitempty"` // see clock.go
 }
 
 const (
@@ -59,30 +58,14 @@ const (
 	stateGone     = "gone"
 )
 
-// String returns 16 hexadecimal digits.
-func (id edgeID) String() string { return fmt.Sprintf("%016x", uint64(id)) }
-
-// MarshalText implements [encoding.TextMarshaler]: JSON has no such numbers.
-func (id edgeID) MarshalText() ([]byte, error) { return []byte(id.String()), nil }
-
-// UnmarshalText implements [encoding.TextUnmarshaler].
-func (id *edgeID) UnmarshalText(text []byte) error {
-	n, err := strconv.ParseUint(string(text), 16, 64)
-	if err == nil && len(text) != 16 {
-		err = strconv.ErrSyntax
-	}
-	*id = edgeID(n)
-	return err
-}
-
-func (p *peers) start(id edgeID, check func(host string) error) {
+func (p *peers) init(id edgeID, check func(host string) error) {
 	p.check = check
 	p.self = announcement{Version: version, ID: id, State: stateHere}
 	p.others = map[edgeID]*peer{}
 	p.ids = []edgeID{id}
 }
 
-// describe notes what clients have to know of this edge.
+// describe notes what clients have to know of this edge, to choose one.
 func (p *peers) describe(e pubsub.Edge) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -96,13 +79,14 @@ func (p *peers) otherIDs() []edgeID {
 	return slices.Clone(p.ids[1:])
 }
 
-// leave notes how this edge is about to end.
-func (p *peers) leave(state string) {
+// setState notes whether this edge drains, or is about to end.
+func (p *peers) setState(state string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.self.State = state
 }
 
+// announcement returns what this edge says of itself.
 func (p *peers) announcement(clock uint64) []byte {
 	p.mu.RLock()
 	defer p.mu.RUnlock()
@@ -110,21 +94,21 @@ func (p *peers) announcement(clock uint64) []byte {
 	self.Clock = clock
 	data, err := json.Marshal(self)
 	if err != nil {
-		panic(err) // it has nothing that JSON has not
+		panic(err) // JSON can encode all that it has
 	}
 	return data
 }
 
 // The reasons for which an announcement is refused.
 var (
-	errAnnouncement = errors.New("it is no announcement of an edge")
-	errNotSender    = errors.New("it names another edge than its subject")
+	errAnnouncement = errors.New("not an announcement of an edge")
+	errNotSender    = errors.New("it names a different edge than its subject")
 	errManyPeers    = errors.New("too many edges announce themselves")
 )
 
-// heard takes an announcement, and reports whether its edge is new: it may not
-// know this one.
-func (p *peers) heard(from sender, data []byte, now time.Time) (isNew bool, err error) {
+// handleAnnouncement takes an announcement, and reports whether its edge is new: then
+// that edge may not know this one.
+func (p *peers) handleAnnouncement(from sender, data []byte, now time.Time) (isNew bool, err error) {
 	var a announcement
 	if len(data) > maxAnnouncement || json.Unmarshal(data, &a) != nil || a.Version != version || a.ID == 0 || a.ID == p.self.ID {
 		return false, errAnnouncement
@@ -148,12 +132,12 @@ func (p *peers) heard(from sender, data []byte, now time.Time) (isNew bool, err 
 	default:
 		return false, errManyPeers
 	}
-	p.list()
+	p.updateIDs()
 	return !known && a.State != stateGone, err
 }
 
-// makeRoom reports whether another edge can be known. Of those with one name the
-// longest silent one goes. The caller holds p.mu.
+// makeRoom reports whether there is room for another edge. Of too many with one name,
+// the one that has been silent longest is dropped. The caller holds p.mu.
 func (p *peers) makeRoom(from sender) bool {
 	if from != "" {
 		var oldest edgeID
@@ -173,12 +157,12 @@ func (p *peers) makeRoom(from sender) bool {
 	return len(p.others) < maxPeers
 }
 
-// lost drops an edge that is gone.
-func (p *peers) lost(id edgeID) {
+// remove drops an edge that is gone.
+func (p *peers) remove(id edgeID) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	delete(p.others, id)
-	p.list()
+	p.updateIDs()
 }
 
 // expire drops edges that have been silent too long.
@@ -191,24 +175,24 @@ func (p *peers) expire(now time.Time) (gone []edgeID) {
 			gone = append(gone, id)
 		}
 	}
-	p.list()
+	p.updateIDs()
 	return gone
 }
 
 // silent reports whether an edge has been silent too long.
-func (p *peer) silent(now time.Time) bool { return now.Sub(p.seen) > peerPatience }
+func (p *peer) silent(now time.Time) bool { return now.Sub(p.seen) > peerTimeout }
 
-// list renews ids. The caller holds p.mu.
-func (p *peers) list() {
+// updateIDs makes ids anew. The caller holds p.mu.
+func (p *peers) updateIDs() {
 	p.ids = append(p.ids[:0], p.self.ID)
 	for id := range p.others {
 		p.ids = append(p.ids, id)
 	}
 }
 
-// listed returns the edges that clients can choose from, sorted by host: none that has
-// been silent too long, also where expire has not dropped it yet.
-func (p *peers) listed(now time.Time) []pubsub.Edge {
+// edges returns the edges that clients can choose from, sorted by host. Those that have
+// been silent too long are left out, even before expire drops them.
+func (p *peers) edges(now time.Time) []pubsub.Edge {
 	p.mu.RLock()
 	defer p.mu.RUnlock()
 	list := []pubsub.Edge{}
@@ -231,6 +215,6 @@ func (p *peers) listed(now time.Time) []pubsub.Edge {
 func (b *Broker) announce() {
 	data := b.peers.announcement(b.clock.now())
 	_ = b.enqueue(nil, // without a link there is nobody to tell
-		func(to []byte) []byte { return append(append(to, b.speak...), announcements...) },
+		func(to []byte) []byte { return append(append(to, b.publishPrefix...), announcements...) },
 		func(to []byte) []byte { return append(to, data...) })
 }

@@ -1,7 +1,6 @@
 package nats
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -18,27 +17,19 @@ const (
 
 func newPeers() *peers {
 	p := new(peers)
-	p.start(ownID, nil)
+	p.init(ownID, nil)
 	p.describe(pubsub.Edge{Host: "own"})
 	return p
 }
 
-// announced is heard in an overlay whose edges have no names.
-func (p *peers) announced(data []byte, now time.Time) bool {
-	isNew, _ := p.heard("", data, now)
+// handle handles an announcement in an overlay whose edges have no names.
+func (p *peers) handle(data []byte, now time.Time) bool {
+	isNew, _ := p.handleAnnouncement("", data, now)
 	return isNew
 }
 
-func said(id edgeID, host, state string) []byte {
-	data, err := json.Marshal(announcement{Version: version, ID: id, Host: host, State: state})
-	if err != nil {
-		panic(err)
-	}
-	return data
-}
-
 func hosts(p *peers, now time.Time) (list []string) {
-	for _, e := range p.listed(now) {
+	for _, e := range p.edges(now) {
 		list = append(list, e.Host)
 	}
 	return list
@@ -54,45 +45,45 @@ func wantHosts(t *testing.T, p *peers, want ...string) {
 func TestPeersComeAndGo(t *testing.T) {
 	p, now := newPeers(), time.Now()
 	wantHosts(t, p, "own")
-	if !p.announced(said(otherID, "b", stateHere), now) {
+	if !p.handle(announcementOf(otherID, "b", stateHere), now) {
 		t.Error("a new edge is taken for one that was known")
 	}
-	if p.announced(said(otherID, "b", stateHere), now) {
+	if p.handle(announcementOf(otherID, "b", stateHere), now) {
 		t.Error("an edge is new twice")
 	}
-	p.announced(said(1, "a", stateHere), now)
-	p.announced(said(2, "", stateHere), now) // nobody can be sent there
+	p.handle(announcementOf(1, "a", stateHere), now)
+	p.handle(announcementOf(2, "", stateHere), now) // nobody can be sent there
 	wantHosts(t, p, "a", "b", "own")
 	if ids := p.otherIDs(); len(ids) != 3 || slices.Contains(ids, ownID) {
 		t.Errorf("the other edges are %v", ids)
 	}
 
-	p.announced(said(1, "a", stateDraining), now)
+	p.handle(announcementOf(1, "a", stateDraining), now)
 	wantHosts(t, p, "b", "own")
 	if !slices.Contains(p.otherIDs(), 1) {
 		t.Error("an edge that drains gets no messages")
 	}
-	if p.announced(said(1, "a", stateGone), now) {
+	if p.handle(announcementOf(1, "a", stateGone), now) {
 		t.Error("an edge that is gone is new")
 	}
 	if slices.Contains(p.otherIDs(), 1) {
 		t.Error("an edge that is gone gets messages")
 	}
-	p.lost(otherID)
+	p.remove(otherID)
 	wantHosts(t, p, "own")
-	p.leave(stateDraining)
+	p.setState(stateDraining)
 	wantHosts(t, p)
 }
 
 func TestPeersThatAreSilentExpire(t *testing.T) {
 	p, now := newPeers(), time.Now()
-	p.announced(said(1, "a", stateHere), now)
-	p.announced(said(2, "b", stateHere), now.Add(time.Second))
-	if gone := p.expire(now.Add(peerPatience)); gone != nil {
+	p.handle(announcementOf(1, "a", stateHere), now)
+	p.handle(announcementOf(2, "b", stateHere), now.Add(time.Second))
+	if gone := p.expire(now.Add(peerTimeout)); gone != nil {
 		t.Errorf("%v are gone too early", gone)
 	}
 	wantHosts(t, p, "a", "b", "own")
-	late := now.Add(peerPatience + time.Millisecond)
+	late := now.Add(peerTimeout + time.Millisecond)
 	if got := hosts(p, late); !slices.Equal(got, []string{"b", "own"}) {
 		t.Errorf("before it is looked for, the edges are %q", got)
 	}
@@ -103,8 +94,8 @@ func TestPeersThatAreSilentExpire(t *testing.T) {
 	if ids := p.otherIDs(); !slices.Equal(ids, []edgeID{2}) {
 		t.Errorf("the other edges are %v", ids)
 	}
-	p.announced(said(2, "b", stateHere), now.Add(peerPatience)) // it is heard of again
-	if gone := p.expire(now.Add(peerPatience + 2*time.Second)); gone != nil {
+	p.handle(announcementOf(2, "b", stateHere), now.Add(peerTimeout)) // it is heard of again
+	if gone := p.expire(now.Add(peerTimeout + 2*time.Second)); gone != nil {
 		t.Errorf("%v are gone, and have been heard of since", gone)
 	}
 }
@@ -112,14 +103,14 @@ func TestPeersThatAreSilentExpire(t *testing.T) {
 func TestPeersOfOneHost(t *testing.T) {
 	p, now := newPeers(), time.Now()
 	for id := range edgeID(5) { // an edge that was started again, and others
-		p.announced(said(100+id, "same", stateHere), now)
-		p.announced(said(200+id, "own", stateHere), now)
+		p.handle(announcementOf(100+id, "same", stateHere), now)
+		p.handle(announcementOf(200+id, "own", stateHere), now)
 	}
 	wantHosts(t, p, "own", "same")
 }
 
 func TestPeersIgnore(t *testing.T) {
-	valid := string(said(otherID, "b", stateHere))
+	valid := string(announcementOf(otherID, "b", stateHere))
 	change := func(from, to string) string {
 		t.Helper()
 		if !strings.Contains(valid, from) {
@@ -151,7 +142,7 @@ func TestPeersIgnore(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := newPeers()
-			if p.announced([]byte(text), time.Now()) {
+			if p.handle([]byte(text), time.Now()) {
 				t.Error("it is taken for a new edge")
 			}
 			if ids := p.otherIDs(); len(ids) > 0 {
@@ -161,7 +152,7 @@ func TestPeersIgnore(t *testing.T) {
 		})
 	}
 	p := newPeers()
-	if !p.announced([]byte(change("{", `{"later":{"a":[1]},`)), time.Now()) {
+	if !p.handle([]byte(change("{", `{"later":{"a":[1]},`)), time.Now()) {
 		t.Error("an announcement with more in it is not taken")
 	}
 }
@@ -172,7 +163,7 @@ func TestPeersAnnounceLongNames(t *testing.T) {
 	b.self.ID = otherID
 	host := fmt.Sprintf("%s:65535", strings.Repeat("h", 253))
 	a.describe(pubsub.Edge{Host: host, Region: strings.Repeat("r", 256)})
-	if !b.announced(a.announcement(0), time.Now()) {
+	if !b.handle(a.announcement(0), time.Now()) {
 		t.Fatal("it is not heard")
 	}
 	wantHosts(t, b, host, "own")

@@ -69,15 +69,15 @@ func TestQueueIsBounded(t *testing.T) {
 	s := natstest.Server(t)
 	other := startEdge(t, natstest.Connect(s), 16<<20)
 	other.subscribe(t, "t", "a")
-	p := startProxy(t, s.Addr().String())
-	e := startEdge(t, p.connect(never), queueBytes)
+	p := natstest.StartProxy(t, s)
+	e := startEdge(t, connectThrough(p, never), queueBytes)
 	e.reach(t, other, "a")
 
-	p.hold()
+	p.Hold()
 	taken := e.fill(t)
-	p.resume()
+	p.Resume()
 	e.reach(t, other, "a")
-	if got := e.told(); got != "[]" {
+	if got := e.linkHistory(); got != "[]" {
 		t.Errorf("the hub heard %s of the link, which is up", got)
 	}
 	_, unsent, _ := e.counts()
@@ -92,21 +92,21 @@ func TestQueueIsBounded(t *testing.T) {
 	}
 }
 
-// A tenant whose share is full is told so alone: who publishes to others, or
-// subscribes, loses nothing.
+// A tenant whose share is full is the only one to be told: publishers to other tenants,
+// and subscribers, lose nothing.
 func TestFullShareIsTheTenants(t *testing.T) {
 	t.Parallel()
 	s := natstest.Server(t)
 	other := startEdge(t, natstest.Connect(s), 16<<20)
 	other.subscribe(t, "quiet", "a")
-	p := startProxy(t, s.Addr().String())
-	e := startEdge(t, p.connect(never), queueBytes)
+	p := natstest.StartProxy(t, s)
+	e := startEdge(t, connectThrough(p, never), queueBytes)
 	quiet := func(d wire.Delivery, payload string) error {
 		return e.Publish(pubsub.Message{Tenant: []byte("quiet"), Channel: []byte("a"), Payload: []byte(payload), Delivery: d})
 	}
 	await(t, "the interest", func() bool { return quiet(wire.Broadcast, "before") == nil && other.has("before") })
 
-	p.hold()
+	p.Hold()
 	e.fill(t)
 	// The kernel may have taken some of what fill found waiting.
 	await(t, "the refusal of a message beyond the share", func() bool {
@@ -117,33 +117,33 @@ func TestFullShareIsTheTenants(t *testing.T) {
 			t.Errorf("%v of another tenant: %v", d, err)
 		}
 	}
-	p.resume()
+	p.Resume()
 	await(t, "the other tenant's messages", func() bool { return other.has(fmt.Sprint("during ", wire.Broadcast)) })
-	if got := e.told(); got != "[]" {
+	if got := e.linkHistory(); got != "[]" {
 		t.Errorf("the hub heard %s of the link, which is up", got)
 	}
 }
 
-// A connection that takes nothing for long is given up: half of a message is
-// written. What waited for it is counted, and the next one is as good as new.
+// A connection that takes nothing for long is given up, as half of a message is
+// written. What waited for it is counted, and the next connection works as before.
 func TestStuckConnection(t *testing.T) {
 	t.Parallel()
 	s := natstest.Server(t)
 	other := startEdge(t, natstest.Connect(s), 16<<20)
 	other.subscribe(t, "t", "a")
-	p := startProxy(t, s.Addr().String())
-	e := startEdge(t, p.connect(never), 2*queueBytes) // of which one tenant has half
+	p := natstest.StartProxy(t, s)
+	e := startEdge(t, connectThrough(p, never), 2*queueBytes) // of which one tenant has half
 	e.subscribe(t, "t", "back")
 	e.reach(t, other, "a")
 
-	p.hold()
+	p.Hold()
 	taken := e.fill(t)
 	await(t, "what waits to be given up", func() bool {
 		_, unsent, _ := e.counts()
 		return unsent*4000 >= queueBytes/4
 	})
-	await(t, "the end of the link", func() bool { return e.told() == "[false]" })
-	p.resume()
+	await(t, "the end of the link", func() bool { return e.linkHistory() == "[false]" })
+	p.Resume()
 	await(t, "the link", e.up)
 	e.reach(t, other, "a")
 	other.reach(t, e, "back")
@@ -152,7 +152,7 @@ func TestStuckConnection(t *testing.T) {
 	}
 }
 
-// One message that is larger than the queue still goes, alone.
+// A message that is larger than the queue is still sent, when the queue is empty.
 func TestMessageLargerThanQueue(t *testing.T) {
 	t.Parallel()
 	s := natstest.Server(t)
@@ -164,7 +164,7 @@ func TestMessageLargerThanQueue(t *testing.T) {
 	await(t, "the large one", func() bool { return b.has(large) })
 }
 
-// What is larger than NATS allows is lost, and the next one is not.
+// A message that is larger than NATS allows is lost, and the next one is not.
 func TestMessageTooLargeForNATS(t *testing.T) {
 	t.Parallel()
 	s := natstest.Server(t)
@@ -179,7 +179,7 @@ func TestMessageTooLargeForNATS(t *testing.T) {
 		return unsent == 1
 	})
 	a.reach(t, b, "a")
-	if _, unsent, _ := a.counts(); unsent != 1 || a.told() != "[]" {
-		t.Errorf("%d messages were not sent, want 1, and of the link the hub heard %s", unsent, a.told())
+	if _, unsent, _ := a.counts(); unsent != 1 || a.linkHistory() != "[]" {
+		t.Errorf("%d messages were not sent, want 1, and of the link the hub heard %s", unsent, a.linkHistory())
 	}
 }

@@ -15,10 +15,10 @@ import (
 //
 //	s.<name>.<the subject as without names>
 //
-// and subscribes to those of all, `s.*.…`. What a message says of its edge is
+// and subscribes to the subjects of all, `s.*.…`. What a message says of its edge is
 // compared with the name in its subject: half of an id is made from the name. So an
-// edge can forge neither broadcasts of another one, whose numbers would then make
-// the real ones look like copies, nor its answers, nor its end.
+// edge cannot forge another one's broadcasts, whose numbers would then make the real
+// ones look like copies, nor its answers, nor its end.
 
 // sender is the name of the edge that sent a message, as its subject has it; empty
 // in an overlay whose edges have no names, where it could be any.
@@ -28,11 +28,11 @@ type sender string
 const sendersToken = "s."
 
 // owns reports whether an id may be one of this sender's.
-func (s sender) owns(id edgeID) bool { return s == "" || uint32(id>>32) == s.bits() }
+func (s sender) owns(id edgeID) bool { return s == "" || uint32(id>>32) == s.idPrefix() }
 
-// bits are the upper half of the sender's ids. A CRC differs wherever two names of
+// idPrefix is the upper half of the sender's ids. A CRC differs wherever two names of
 // one length differ within four bytes, as numbered ones do.
-func (s sender) bits() uint32 {
+func (s sender) idPrefix() uint32 {
 	crc := ^uint32(0)
 	for i := range len(s) { // crc32.ChecksumIEEE would have the name copied, for each message
 		crc = crc32.IEEETable[byte(crc)^s[i]] ^ crc>>8
@@ -40,12 +40,12 @@ func (s sender) bits() uint32 {
 	return ^crc
 }
 
-// id makes a random id one of this sender's.
-func (s sender) id(random edgeID) edgeID {
+// makeID turns a random id into one of this sender's.
+func (s sender) makeID(random edgeID) edgeID {
 	if s == "" {
 		return random
 	}
-	return edgeID(s.bits())<<32 | random&(1<<32-1)
+	return edgeID(s.idPrefix())<<32 | random&(1<<32-1)
 }
 
 // splitSender takes prefix and sender off a subject.
@@ -61,15 +61,15 @@ func (b *Broker) splitSender(subject string) (from sender, rest string, ours boo
 	return sender(name), rest, ours && name != ""
 }
 
-// rejected counts a message that breaks a rule, and says so now and then.
-func (b *Broker) rejected(from sender, why string) {
+// reject counts a message that breaks a rule, and logs that now and then.
+func (b *Broker) reject(from sender, why string) {
 	if r, ok := b.receiver.(pubsub.Rejecter); ok {
 		r.Rejected(1)
 	}
 	b.mu.Lock()
-	quiet := time.Since(b.warnedRejected) < warnEvery
+	quiet := time.Since(b.lastRejectWarning) < warnInterval
 	if !quiet {
-		b.warnedRejected = time.Now()
+		b.lastRejectWarning = time.Now()
 	}
 	b.mu.Unlock()
 	if !quiet {

@@ -43,15 +43,15 @@ func named(name string) func(*Config) { return func(c *Config) { c.EdgeName = na
 
 func TestIDsOfSenders(t *testing.T) {
 	for _, name := range []string{"", "a", "edge-1", strings.Repeat("x", 64)} {
-		if got, want := sender(name).bits(), crc32.ChecksumIEEE([]byte(name)); got != want {
+		if got, want := sender(name).idPrefix(), crc32.ChecksumIEEE([]byte(name)); got != want {
 			t.Errorf("%q: %08x, want %08x", name, got, want)
 		}
 	}
 	for _, id := range []edgeID{0, 1, 1 << 63, math.MaxUint64} {
-		if sender("").id(id) != id || !sender("").owns(id) {
+		if sender("").makeID(id) != id || !sender("").owns(id) {
 			t.Errorf("%v is not anybody's", id)
 		}
-		a := sender("edge-1").id(id)
+		a := sender("edge-1").makeID(id)
 		if uint32(a) != uint32(id) || !sender("edge-1").owns(a) || sender("edge-2").owns(a) || sender("edge-11").owns(a) {
 			t.Errorf("%v became %v", id, a)
 		}
@@ -62,15 +62,15 @@ func TestIDsOfSenders(t *testing.T) {
 func TestForgedSender(t *testing.T) {
 	t.Parallel()
 	s := namedServer(t, "victim", "friend", "foe")
-	b, q := startQuiet(t, as(s, "victim"), named("victim"))
-	friend, _ := startQuiet(t, as(s, "friend"), named("friend"))
+	b, q := startBroker(t, as(s, "victim"), named("victim"))
+	friend, _ := startBroker(t, as(s, "friend"), named("friend"))
 	for _, channel := range []string{"c", "end"} {
 		confirmed := make(chan struct{})
 		b.Subscribe("t", channel, func() { close(confirmed) })
 		<-confirmed
 	}
 	friend.Announce(pubsub.Edge{Host: "friend.example.com"})
-	until(t, "the friend's announcement", func() bool { return len(b.Edges()) == 1 })
+	await(t, "the friend's announcement", func() bool { return len(b.Edges()) == 1 })
 
 	denied := make(chan string, 100)
 	foe, err := as(s, "foe")(client.ErrorHandler(func(_ *client.Conn, _ *client.Subscription, err error) { denied <- err.Error() }))
@@ -80,10 +80,10 @@ func TestForgedSender(t *testing.T) {
 	defer foe.Close()
 	number := uint64(math.MaxUint64)
 	forged := map[string][]byte{
-		"a":                    said(friend.id, "foe.example.com", stateGone),
+		"a":                    announcementOf(friend.id, "foe.example.com", stateGone),
 		"b.t.c.=":              appendBroadcast(nil, friend.id, number, []byte("forged")),
-		"q.t.c.=":              appendWord(nil, kindQuestion, friend.id),
-		direct(b.id) + "t.c.=": appendWord(nil, kindNo, friend.id),
+		"q.t.c.=":              appendControl(nil, kindQuery, friend.id),
+		direct(b.id) + "t.c.=": appendControl(nil, kindNo, friend.id),
 	}
 	for subject, data := range forged {
 		for _, m := range []*client.Msg{
@@ -113,28 +113,28 @@ func TestForgedSender(t *testing.T) {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	own := sender("foe").id(5)
+	own := sender("foe").makeID(5)
 	if err := foe.Publish("p.s.foe.b.t.end.=", appendBroadcast(nil, own, 1, []byte("own"))); err != nil {
 		t.Fatal(err)
 	}
 	has := func(payload string) bool {
 		q.mu.Lock()
 		defer q.mu.Unlock()
-		for _, p := range q.taken {
+		for _, p := range q.received {
 			if p == payload {
 				return true
 			}
 		}
 		return false
 	}
-	until(t, "what the foe says in its own name", func() bool { return has("own") })
+	await(t, "what the foe says in its own name", func() bool { return has("own") })
 	if len(b.Edges()) != 1 || len(b.peers.otherIDs()) != 1 {
 		t.Errorf("the edges are %v", b.Edges())
 	}
 	if err := friend.Publish(pubsub.Message{Tenant: []byte("t"), Channel: []byte("c"), Payload: []byte("real")}); err != nil {
 		t.Fatal(err)
 	}
-	until(t, "a broadcast of the friend", func() bool { return has("real") })
+	await(t, "a broadcast of the friend", func() bool { return has("real") })
 	if has("forged") {
 		t.Error("the hub received a forged message")
 	}
@@ -145,12 +145,12 @@ func TestForgedSender(t *testing.T) {
 	}
 }
 
-// An edge whose permissions are for another name says so, and not for each message.
+// An edge whose permissions are for another name logs it, but not for each message.
 func TestDeniedEdge(t *testing.T) {
 	t.Parallel()
 	s := namedServer(t, "a")
 	core, logs := observer.New(zap.InfoLevel)
-	b, _ := startQuiet(t, as(s, "a"), named("b"), func(c *Config) { c.Log = zap.New(core) })
+	b, _ := startBroker(t, as(s, "a"), named("b"), func(c *Config) { c.Log = zap.New(core) })
 	denials := func() int { return logs.FilterMessage("NATS").Len() }
 	began, sent := time.Now(), 0
 	for ; sent < 1000 || denials() == 0; sent++ {
@@ -161,7 +161,7 @@ func TestDeniedEdge(t *testing.T) {
 			t.Fatal("nothing is logged")
 		}
 	}
-	b.barrier()
+	b.flush()
 	if n, most := denials(), 1+int(time.Since(began)/time.Second); n > most {
 		t.Errorf("%d lines for %d messages in %v", n, sent, time.Since(began))
 	}
@@ -170,29 +170,29 @@ func TestDeniedEdge(t *testing.T) {
 	}
 }
 
-// NATS tells an edge itself that nobody is where it sends to, also where subjects
-// have names.
+// NATS tells an edge that nobody listens where it sends to, also where edges have
+// names.
 func TestGoneNamedEdge(t *testing.T) {
 	t.Parallel()
 	s := namedServer(t, "a", "b")
-	b, _ := startQuiet(t, as(s, "a"), named("a"))
-	gone := sender("b").id(5)
-	if isNew, err := b.peers.heard("b", said(gone, "b", stateHere), time.Now().Add(time.Hour)); !isNew || err != nil {
+	b, _ := startBroker(t, as(s, "a"), named("a"))
+	gone := sender("b").makeID(5)
+	if isNew, err := b.peers.handleAnnouncement("b", announcementOf(gone, "b", stateHere), time.Now().Add(time.Hour)); !isNew || err != nil {
 		t.Fatal(isNew, err)
 	}
 	m := pubsub.Message{Tenant: []byte("t"), Channel: []byte("c"), Payload: []byte("x"), Delivery: wire.OneRandom}
-	if err := b.sendOne(m, gone, nil); err != nil {
+	if err := b.sendToEdge(m, gone, nil); err != nil {
 		t.Fatal(err)
 	}
-	until(t, "word that it is gone", func() bool { return len(b.peers.otherIDs()) == 0 })
+	await(t, "word that it is gone", func() bool { return len(b.peers.otherIDs()) == 0 })
 }
 
-// Those who announce ever new edges fill nothing, and keep nobody else out where
-// edges have names.
+// Announcements of ever new edges do not fill the memory, and keep no other edge out
+// where edges have names.
 func TestManyPeers(t *testing.T) {
 	p, now := newPeers(), time.Now()
 	for i := range edgeID(2 * maxPeers) {
-		_, err := p.heard("", said(100+i, "h", stateHere), now)
+		_, err := p.handleAnnouncement("", announcementOf(100+i, "h", stateHere), now)
 		if full := i >= maxPeers; full != errors.Is(err, errManyPeers) {
 			t.Fatalf("announcement %d: %v", i, err)
 		}
@@ -203,22 +203,22 @@ func TestManyPeers(t *testing.T) {
 
 	p = newPeers()
 	for i := range edgeID(2 * maxPeers) {
-		if isNew, err := p.heard("foe", said(sender("foe").id(i+1), "h", stateHere), now.Add(time.Duration(i))); !isNew || err != nil {
+		if isNew, err := p.handleAnnouncement("foe", announcementOf(sender("foe").makeID(i+1), "h", stateHere), now.Add(time.Duration(i))); !isNew || err != nil {
 			t.Fatalf("announcement %d: %v, %v", i, isNew, err)
 		}
 	}
 	if n := len(p.otherIDs()); n != maxPeersOfName {
 		t.Errorf("%d edges of one name are known", n)
 	}
-	if isNew, err := p.heard("friend", said(sender("friend").id(1), "friend", stateHere), now); !isNew || err != nil {
+	if isNew, err := p.handleAnnouncement("friend", announcementOf(sender("friend").makeID(1), "friend", stateHere), now); !isNew || err != nil {
 		t.Errorf("a friend is not heard: %v", err)
 	}
-	if _, err := p.heard("foe", said(sender("friend").id(1), "foe", stateGone), now); !errors.Is(err, errNotSender) {
+	if _, err := p.handleAnnouncement("foe", announcementOf(sender("friend").makeID(1), "foe", stateGone), now); !errors.Is(err, errNotSender) {
 		t.Errorf("a foe speaks for a friend: %v", err)
 	}
 }
 
-// An edge whose host is none gets messages, and is not listed.
+// An edge whose host is not valid gets messages, and is not listed.
 func TestAnnouncedHostIsChecked(t *testing.T) {
 	p := newPeers()
 	p.check = func(host string) error {
@@ -227,10 +227,10 @@ func TestAnnouncedHostIsChecked(t *testing.T) {
 		}
 		return nil
 	}
-	if isNew, err := p.heard("", said(1, "evil.example.com/path", stateHere), time.Now()); !isNew || err == nil {
+	if isNew, err := p.handleAnnouncement("", announcementOf(1, "evil.example.com/path", stateHere), time.Now()); !isNew || err == nil {
 		t.Errorf("got %v, %v", isNew, err)
 	}
-	if isNew, err := p.heard("", said(2, "good.example.com", stateHere), time.Now()); !isNew || err != nil {
+	if isNew, err := p.handleAnnouncement("", announcementOf(2, "good.example.com", stateHere), time.Now()); !isNew || err != nil {
 		t.Errorf("got %v, %v", isNew, err)
 	}
 	wantHosts(t, p, "good.example.com", "own")
@@ -239,20 +239,20 @@ func TestAnnouncedHostIsChecked(t *testing.T) {
 	}
 }
 
-// Edges that take turns at the list of numbers keep it small.
+// However many edges send broadcasts, few of their numbers are remembered.
 func TestNumbersAreBounded(t *testing.T) {
 	t.Parallel()
-	b, q := startQuiet(t, natstest.Connect(natstest.Server(t)))
-	r := receiving{edges: map[edgeID]*hearing{}}
-	const n = 10 * manyStrangers
-	var scratch taking
+	b, q := startBroker(t, natstest.Connect(natstest.Server(t)))
+	r := readState{sources: map[edgeID]*source{}}
+	const n = 10 * maxDepartedSources
+	var scratch worker
 	for i := range edgeID(n) {
 		m := &client.Msg{Subject: "p.b.t.c.=", Data: appendBroadcast(nil, i+1, 1, nil)}
 		if _, ok := b.admit(&r, m); ok {
 			b.handle(&scratch, m)
 		}
-		if len(r.edges) > manyStrangers+1 {
-			t.Fatalf("%d numbers are remembered", len(r.edges))
+		if len(r.sources) > maxDepartedSources+1 {
+			t.Fatalf("%d numbers are remembered", len(r.sources))
 		}
 	}
 	if got := q.payloads(); len(got) != n {

@@ -5,14 +5,25 @@ import (
 	"strings"
 )
 
-// end is the last token of a subject that has a channel.
-const end = ".="
+// The kinds of subjects, after Broker.publishPrefix or Broker.subscribePrefix.
+const (
+	announcements = "a"
+	queries       = "q."
+	broadcasts    = "b."
+	nearest       = "o."
+)
+
+// direct is the kind of subjects to one edge.
+func direct(to edgeID) string { return "e." + to.String() + "." }
+
+// channelEnd is the last token of a subject that has a channel.
+const channelEnd = ".="
 
 // appendChannel appends tenant and channel as they stand in a subject.
 func appendChannel(b, tenant, channel []byte) []byte {
 	b = append(appendTenant(b, tenant), '.')
 	b = append(b, channel...)
-	return append(b, end...)
+	return append(b, channelEnd...)
 }
 
 // appendTenant appends a tenant as it stands in a subject.
@@ -30,7 +41,7 @@ func appendTenant(b, tenant []byte) []byte {
 // splitChannel takes tenant and channel from the end of a subject. The tenant is
 // changed in place.
 func splitChannel(b []byte) (tenant, channel []byte, ok bool) {
-	b, ended := bytes.CutSuffix(b, []byte(end))
+	b, ended := bytes.CutSuffix(b, []byte(channelEnd))
 	tenant, channel, ok = bytes.Cut(b, []byte("."))
 	for i, c := range tenant {
 		if c == '=' {
@@ -40,9 +51,9 @@ func splitChannel(b []byte) (tenant, channel []byte, ok bool) {
 	return tenant, channel, ok && ended && len(tenant) > 0 && len(channel) > 0
 }
 
-// interestIn returns the end of the subject that has all messages of a tenant
-// which a pattern matches, and perhaps more.
-func interestIn(tenant, pattern string) string {
+// interestSubject returns the end of the subject that matches all messages of a tenant
+// that a pattern matches, and perhaps more.
+func interestSubject(tenant, pattern string) string {
 	var b strings.Builder
 	b.WriteString(strings.ReplaceAll(tenant, ".", "="))
 	tail := false
@@ -65,18 +76,18 @@ func interestIn(tenant, pattern string) string {
 		}
 	}
 	if !tail {
-		b.WriteString(end)
+		b.WriteString(channelEnd)
 	}
 	return b.String()
 }
 
-// tenantOf reads a tenant as it stands in a subject.
-func tenantOf(token string) string { return strings.ReplaceAll(token, "=", ".") }
+// tenantFromToken reads a tenant as it stands in a subject.
+func tenantFromToken(token string) string { return strings.ReplaceAll(token, "=", ".") }
 
-// tenantIn returns the tenant of a subscription to messages of one, as it stands
-// there, or "".
-func (b *Broker) tenantIn(subject string) string {
-	rest := strings.TrimPrefix(subject, b.listen)
+// subscriptionTenant returns the tenant of a subscription to messages of one tenant, as it
+// stands in the subject; otherwise "".
+func (b *Broker) subscriptionTenant(subject string) string {
+	rest := strings.TrimPrefix(subject, b.subscribePrefix)
 	for _, kind := range []string{broadcasts, nearest} {
 		if channels, ours := strings.CutPrefix(rest, kind); ours {
 			tenant, _, _ := strings.Cut(channels, ".")

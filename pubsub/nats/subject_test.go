@@ -39,7 +39,7 @@ func TestSubjectOfChannel(t *testing.T) {
 	}
 }
 
-func TestSubjectsOfStrangers(t *testing.T) {
+func TestUntrustedSubjects(t *testing.T) {
 	for _, subject := range []string{"", ".", ".=", "..=", "t", "t.", "t.=", "t..=", ".a.=", "t.a", "t.a.", "t.a.b", "t.a=", "t.a.=.b", "t.a.=="} {
 		if tenant, channel, ok := splitChannel([]byte(subject)); ok {
 			t.Errorf("%q: got %q, %q", subject, tenant, channel)
@@ -54,7 +54,7 @@ func TestTenantsDoNotCollide(t *testing.T) {
 	channels := []string{"a", "b", "a.b", "b.c", "b.c.d", "a.b.c.d"}
 	for _, of := range tenants {
 		for _, text := range patterns {
-			interest := "p.b." + interestIn(of, text)
+			interest := "p.b." + interestSubject(of, text)
 			for _, from := range tenants {
 				for _, c := range channels {
 					subject := string(appendChannel([]byte("p.b."), []byte(from), []byte(c)))
@@ -67,7 +67,7 @@ func TestTenantsDoNotCollide(t *testing.T) {
 	}
 }
 
-// What a pattern matches, its interest gets from NATS.
+// An interest gets all that its pattern matches from NATS.
 func TestInterestHasAllThatMatches(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 2))
 	word := func(list ...string) string { return list[rnd.IntN(len(list))] }
@@ -93,7 +93,7 @@ func TestInterestHasAllThatMatches(t *testing.T) {
 		}
 		channel := join(1+rnd.IntN(5), func() string { return word("a", "b", "ab", "abc") })
 		tenant := word("t", "t.u", ".")
-		interest := "p." + interestIn(tenant, text)
+		interest := "p." + interestSubject(tenant, text)
 		subject := string(appendChannel([]byte("p."), []byte(tenant), []byte(channel)))
 		gets := server.SubjectsCollide(interest, subject)
 		if p.Match(channel) {
@@ -110,14 +110,14 @@ func TestInterestHasAllThatMatches(t *testing.T) {
 	}
 }
 
-// An interest gets no more than its wildcards for whole tokens make it get.
+// An interest gets no more than wildcards for whole tokens require.
 func TestInterestIsNarrow(t *testing.T) {
 	for _, c := range []struct{ pattern, channel string }{
 		{"a", "b"}, {"a", "a.b"}, {"a.b", "a"}, {"*", "a.b"}, {"*.*", "a"}, {"a.*", "a"}, {"a.#", "b"}, {"a.>", "a"},
 		{"a.>", "b.c"}, {"a>", "a"}, {"a*", "a.b"}, {"a.b*", "a.b.c"}, {"*.b.#", "a.c"}, {"a.b>", "a.b"},
 	} {
 		subject := fmt.Sprintf("t.%s.=", c.channel)
-		if interest := interestIn("t", c.pattern); server.SubjectsCollide(interest, subject) {
+		if interest := interestSubject("t", c.pattern); server.SubjectsCollide(interest, subject) {
 			t.Errorf("%s gets %s", interest, subject)
 		}
 	}
@@ -137,7 +137,7 @@ func FuzzSubject(f *testing.F) {
 			return
 		}
 		subject := appendChannel(nil, []byte(tenant), []byte(channel))
-		if !server.IsValidLiteralSubject(string(subject)) || !server.SubjectsCollide(interestIn(tenant, channel), string(subject)) {
+		if !server.IsValidLiteralSubject(string(subject)) || !server.SubjectsCollide(interestSubject(tenant, channel), string(subject)) {
 			t.Errorf("NATS does not take %q, or does not find it", subject)
 		}
 		a, b, ok := splitChannel(subject)

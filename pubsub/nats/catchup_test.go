@@ -12,18 +12,18 @@ import (
 )
 
 // An edge has caught up when the hub has all that others had published, and theirs all
-// that it had, where ever that was held up.
+// that it had, wherever that was held up.
 func TestCatchUp(t *testing.T) {
 	t.Parallel()
 	s := natstest.Server(t)
-	p := startProxy(t, s.Addr().String())
-	late, others := startEdge(t, p.connect(time.Minute), 8<<20), []*edge{
+	p := natstest.StartProxy(t, s)
+	slow, others := startEdge(t, connectThrough(p, time.Minute), 8<<20), []*edge{
 		startEdge(t, natstest.Connect(s), 8<<20), startEdge(t, natstest.Connect(s), 8<<20),
 	}
-	meet(t, append(others, late))
-	late.subscribe(t, "t", "a")
+	meet(t, append(others, slow))
+	slow.subscribe(t, "t", "a")
 	for _, from := range others {
-		from.reach(t, late, "a")
+		from.reach(t, slow, "a")
 	}
 	const n = 1000
 	for _, where := range []struct {
@@ -31,8 +31,8 @@ func TestCatchUp(t *testing.T) {
 		hold, on func()
 	}{
 		{"nowhere", func() {}, func() {}},
-		{"on the way", p.hold, p.resume},
-		{"in its inbox", late.hold, late.release},
+		{"on the way", p.Hold, p.Resume},
+		{"in its inbox", slow.hold, slow.release},
 	} {
 		t.Run(where.name, func(t *testing.T) {
 			where.hold()
@@ -44,8 +44,8 @@ func TestCatchUp(t *testing.T) {
 				}
 			}
 			start, caught, heard := time.Now(), make(chan []string, 1), make(chan []string, 1)
-			late.CatchUp("t", func() { caught <- late.payloads() })
-			others[1].CatchUp("t", func() { heard <- late.payloads() })
+			slow.CatchUp("t", func() { caught <- slow.payloads() })
+			others[1].CatchUp("t", func() { heard <- slow.payloads() })
 			where.on()
 			select {
 			case got := <-caught:
@@ -57,11 +57,11 @@ func TestCatchUp(t *testing.T) {
 						t.Errorf("%q is missing", last)
 					}
 				}
-			case <-time.After(patience):
+			case <-time.After(testTimeout):
 				t.Fatal("in vain")
 			}
 			if last := fmt.Sprintf("%s %d of 1", where.name, n-1); !slices.Contains(<-heard, last) {
-				t.Errorf("who published %q was told too early that it is there", last)
+				t.Errorf("the edge that published %q was told too early that it is there", last)
 			}
 		})
 	}
@@ -81,13 +81,13 @@ func (h *hub) release() {
 	h.held = nil
 }
 
-// Without another edge, or a link, there is nothing to wait for; an edge that does not
-// answer is waited for only so long. Many who wait cost few messages.
+// Without another edge, or a link, there is nothing to wait for; the wait for an edge that
+// does not answer ends after CatchUpTime. Many calls that wait cost few messages.
 func TestCatchUpEnds(t *testing.T) {
 	t.Parallel()
 	s := natstest.Server(t)
-	p, q := startProxy(t, s.Addr().String()), startProxy(t, s.Addr().String())
-	e := startEdge(t, p.connect(time.Minute), 8<<20)
+	p, q := natstest.StartProxy(t, s), natstest.StartProxy(t, s)
+	e := startEdge(t, connectThrough(p, time.Minute), 8<<20)
 	catchUp := func(times int) (took time.Duration) {
 		t.Helper()
 		start, caught := time.Now(), make(chan struct{}, times)
@@ -97,7 +97,7 @@ func TestCatchUpEnds(t *testing.T) {
 		for range times {
 			select {
 			case <-caught:
-			case <-time.After(patience):
+			case <-time.After(testTimeout):
 				t.Fatal("in vain")
 			}
 		}
@@ -107,27 +107,27 @@ func TestCatchUpEnds(t *testing.T) {
 		t.Errorf("an edge alone has waited for %v", took)
 	}
 
-	silent := startEdge(t, q.connect(time.Minute), 8<<20)
+	silent := startEdge(t, connectThrough(q, time.Minute), 8<<20)
 	meet(t, []*edge{e, silent})
 	before := s.NumClients()
-	marks := func() uint64 {
+	messages := func() uint64 {
 		vars, err := s.Varz(nil)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return uint64(vars.InMsgs)
 	}
-	sent := marks()
+	sent := messages()
 	catchUp(10_000)
-	if n := marks() - sent; n > 20 { // two of each, and what edges say of themselves
-		t.Errorf("%d messages for 10,000 who wait", n)
+	if n := messages() - sent; n > 20 { // two markers and their answers, and announcements
+		t.Errorf("%d messages for 10,000 calls that wait", n)
 	}
-	q.hold()
+	q.Hold()
 	if took := catchUp(3); took < pubsub.CatchUpTime {
 		t.Errorf("an edge that is silent was waited for for %v", took)
 	}
-	q.resume()
-	p.sever()
+	q.Resume()
+	p.Cut()
 	await(t, "the server to notice", func() bool { return s.NumClients() < before })
 	await(t, "the edge to notice", func() bool { return !e.up() })
 	if took := catchUp(1); took >= pubsub.CatchUpTime {

@@ -9,20 +9,20 @@ import (
 	"github.com/millrace/millrace/wire"
 )
 
-// An edge that died without a word loses what was under way to it. What is sent after
-// NATS has noticed goes to others, at once.
+// What was under way to an edge that died without an announcement is lost. What is sent
+// after NATS has noticed goes to others, at once.
 func TestDeadEdgeIsDropped(t *testing.T) {
 	t.Parallel()
 	s := natstest.Server(t)
-	p := startProxy(t, s.Addr().String())
+	p := natstest.StartProxy(t, s)
 	from, witness := startEdge(t, natstest.Connect(s), 8<<20), startEdge(t, natstest.Connect(s), 8<<20)
-	dies := startEdge(t, p.connect(time.Second), 8<<20)
+	dies := startEdge(t, connectThrough(p, time.Second), 8<<20)
 	meet(t, []*edge{from, witness, dies})
 	for _, e := range []*edge{from, witness, dies} {
 		e.subscribe(t, "t", "a")
 	}
 	from.reach(t, witness, "a")
-	for i := 0; ; i++ { // until it is known to have a taker
+	for i := 0; ; i++ { // until it is known to have a subscriber
 		if n, _, _ := dies.counts(); n > 0 && dies.has("first") {
 			break
 		}
@@ -31,7 +31,7 @@ func TestDeadEdgeIsDropped(t *testing.T) {
 		}
 		time.Sleep(time.Millisecond)
 	}
-	p.sever()
+	p.Cut()
 	await(t, "the server to notice", func() bool { return s.NumClients() == 2 })
 
 	const n = 300

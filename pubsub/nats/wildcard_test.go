@@ -27,30 +27,12 @@ func overlapping(n, i int) (pattern, channel string) {
 	return strings.Join(tokens, "."), strings.Repeat("a.", n-1) + "a"
 }
 
-// confirm subscribes, and returns when that is confirmed.
-func (b *Broker) confirmed(tenant string, patterns ...string) {
-	for _, pattern := range patterns {
-		done := make(chan struct{})
-		b.Subscribe(tenant, pattern, func() { close(done) })
-		<-done
-	}
-}
-
-func (q *quiet) await(t *testing.T, payload string) {
-	t.Helper()
-	until(t, payload, func() bool {
-		q.mu.Lock()
-		defer q.mu.Unlock()
-		return len(q.taken) > 0 && q.taken[len(q.taken)-1] == payload
-	})
-}
-
 // However many patterns of an edge match a message, few copies of it cross.
 func TestCopiesAreBounded(t *testing.T) {
 	t.Parallel()
 	s := natstest.Server(t)
-	from, _ := startQuiet(t, natstest.Connect(s))
-	to, q := startQuiet(t, natstest.Connect(s))
+	from, _ := startBroker(t, natstest.Connect(s))
+	to, q := startBroker(t, natstest.Connect(s))
 	own := to.conn.NumSubscriptions()
 	_, channel := overlapping(10, 0)
 	publish := func(payload string) (copies uint64) {
@@ -64,12 +46,12 @@ func TestCopiesAreBounded(t *testing.T) {
 	}
 	for i := range 1 << 10 {
 		pattern, _ := overlapping(10, i)
-		to.confirmed("t", pattern)
+		to.subscribeConfirmed("t", pattern)
 		if i == maxShapes-1 || i == maxShapes+1 {
 			publish(fmt.Sprint(i))
 		}
 	}
-	until(t, "one subscription of all broadcasts", func() bool { // and of each interest one for one connection
+	await(t, "one subscription of all broadcasts", func() bool { // and of each interest one for one connection
 		return to.conn.NumSubscriptions() == 1<<10+1+own
 	})
 	if n := publish("last"); n > maxShapes+2 {
@@ -82,10 +64,10 @@ func TestCopiesAreBounded(t *testing.T) {
 func TestOverlapComesAndGoes(t *testing.T) {
 	t.Parallel()
 	s := natstest.Server(t)
-	from, _ := startQuiet(t, natstest.Connect(s))
-	to, q := startQuiet(t, natstest.Connect(s))
+	from, _ := startBroker(t, natstest.Connect(s))
+	to, q := startBroker(t, natstest.Connect(s))
 	pattern, channel := overlapping(5, 1)
-	to.confirmed("t.x", pattern)
+	to.subscribeConfirmed("t.x", pattern)
 	stop, done := make(chan struct{}), make(chan int)
 	go func() {
 		for n := 0; ; n++ {
@@ -107,24 +89,24 @@ func TestOverlapComesAndGoes(t *testing.T) {
 			to.mu.Lock()
 			defer to.mu.Unlock()
 			t := to.interests["t.x"]
-			return t.whole.all == wide && !t.turning
+			return t.wildcard.wantBroadcast == wide && !t.switching
 		}
 	}
 	for range 2 {
 		for i := 2; i < 32; i++ {
 			text, _ := overlapping(5, i)
-			to.confirmed("t.x", text)
+			to.subscribeConfirmed("t.x", text)
 		}
-		until(t, "one subscription for all", isWide(true))
+		await(t, "one subscription for all", isWide(true))
 		to.mu.Lock()
-		to.interests["t.x"].turned = time.Now().Add(-wideTime)
+		to.interests["t.x"].switchedAt = time.Now().Add(-minWildcardTime)
 		to.mu.Unlock()
 		for i := 2; i < 32; i++ {
 			text, _ := overlapping(5, i)
 			to.Unsubscribe("t.x", text)
 		}
-		until(t, "one for each", isWide(false))
-		to.confirmed("t.x", "other") // the writer has been there
+		await(t, "one for each", isWide(false))
+		to.subscribeConfirmed("t.x", "other") // the writer has been there
 		to.Unsubscribe("t.x", "other")
 	}
 	close(stop)
@@ -132,11 +114,11 @@ func TestOverlapComesAndGoes(t *testing.T) {
 	q.await(t, fmt.Sprint(n-1))
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	first, err := strconv.Atoi(q.taken[0])
+	first, err := strconv.Atoi(q.received[0])
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i, payload := range q.taken {
+	for i, payload := range q.received {
 		if payload != fmt.Sprint(first+i) {
 			t.Fatalf("message %s is at the place of %d", payload, first+i)
 		}
@@ -146,22 +128,22 @@ func TestOverlapComesAndGoes(t *testing.T) {
 	}
 }
 
-// Tenants share the interests of an edge. Who would have more than are free has one
-// for all messages.
+// Tenants share the interests of an edge. A tenant that would have more than its
+// share has one for all messages.
 func TestInterestsAreBounded(t *testing.T) {
 	t.Parallel()
 	s := natstest.Server(t)
-	to, q := startQuiet(t, natstest.Connect(s), func(c *Config) { c.MaxInterests = 100 })
-	from, _ := startQuiet(t, natstest.Connect(s))
+	to, q := startBroker(t, natstest.Connect(s), func(c *Config) { c.MaxInterests = 100 })
+	from, _ := startBroker(t, natstest.Connect(s))
 	before := to.conn.NumSubscriptions()
 	for i := range 1000 {
 		for _, tenant := range []string{"t", "u", "v"} {
 			if tenant == "t" || i < 10 {
-				to.confirmed(tenant, fmt.Sprint("c", i))
+				to.subscribeConfirmed(tenant, fmt.Sprint("c", i))
 			}
 		}
 	}
-	until(t, "few subscriptions", func() bool { return to.conn.NumSubscriptions()-before <= 2*100+2 })
+	await(t, "few subscriptions", func() bool { return to.conn.NumSubscriptions()-before <= 2*100+2 })
 	for i, m := range []pubsub.Message{
 		{Tenant: []byte("t"), Channel: []byte("c7")}, {Tenant: []byte("t"), Channel: []byte("c999")},
 		{Tenant: []byte("u"), Channel: []byte("c9")}, {Tenant: []byte("t"), Channel: []byte("c999"), Delivery: wire.OneNearest},
@@ -176,14 +158,14 @@ func TestInterestsAreBounded(t *testing.T) {
 	for i := range 1000 {
 		to.Unsubscribe("t", fmt.Sprint("c", i))
 	}
-	to.confirmed("u", "more")
-	until(t, "no subscription but those of 21 interests", func() bool {
+	to.subscribeConfirmed("u", "more")
+	await(t, "no subscription but those of 21 interests", func() bool {
 		return to.conn.NumSubscriptions()-before == 2*(10+10+1)
 	})
-	until(t, "the end of what nobody has", func() bool {
+	await(t, "the end of what nobody has", func() bool {
 		to.mu.Lock()
 		defer to.mu.Unlock()
-		return to.interests["t"] == nil && to.interested == 21
+		return to.interests["t"] == nil && to.interestCount == 21
 	})
 }
 
@@ -191,31 +173,31 @@ func TestInterestsAreBounded(t *testing.T) {
 // confirmation.
 func TestInterestIsShared(t *testing.T) {
 	t.Parallel()
-	to, _ := startQuiet(t, natstest.Connect(natstest.Server(t)))
+	to, _ := startBroker(t, natstest.Connect(natstest.Server(t)))
 	before := to.conn.NumSubscriptions()
-	to.confirmed("t", "a*", "ab*", "abc*", "*")
+	to.subscribeConfirmed("t", "a*", "ab*", "abc*", "*")
 	if n := to.conn.NumSubscriptions() - before; n != 2 {
 		t.Errorf("there are %d subscriptions", n)
 	}
 	to.Unsubscribe("t", "*")
 	to.Unsubscribe("t", "a*")
 	to.Unsubscribe("t", "ab*")
-	to.confirmed("t", "b")
+	to.subscribeConfirmed("t", "b")
 	if n := to.conn.NumSubscriptions() - before; n != 4 {
 		t.Errorf("there are %d subscriptions", n)
 	}
 }
 
-// Subscriptions that end wait for what is on its way by them, at most maxEnding at
-// a time, so that a crowd that leaves is not as many goroutines.
-func TestEndingIsBounded(t *testing.T) {
+// Subscriptions that end wait for what is on its way by them, at most
+// maxDrainingSubs at a time, so that a crowd that leaves does not start as many goroutines.
+func TestDrainingSubsAreBounded(t *testing.T) {
 	t.Parallel()
 	conn, err := natstest.Connect(natstest.Server(t))()
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(conn.Close)
-	subs := make([]*client.Subscription, maxEnding+2)
+	subs := make([]*client.Subscription, maxDrainingSubs+2)
 	for i := range subs {
 		if subs[i], err = conn.SubscribeSync("x"); err != nil {
 			t.Fatal(err)
@@ -225,12 +207,12 @@ func TestEndingIsBounded(t *testing.T) {
 		t.Fatal(err)
 	}
 	b := &Broker{conn: conn}
-	for _, sub := range subs[:maxEnding+1] { // each with a message that nobody takes
-		b.end(sub)
+	for _, sub := range subs[:maxDrainingSubs+1] { // each with a message that nobody takes
+		b.endSubscription(sub)
 	}
-	first, last := subs[0], subs[maxEnding+1]
-	if !first.IsDraining() || subs[maxEnding].IsValid() || len(b.ending) != maxEnding {
-		t.Errorf("%d subscriptions wait for what is on its way", len(b.ending))
+	first, last := subs[0], subs[maxDrainingSubs+1]
+	if !first.IsDraining() || subs[maxDrainingSubs].IsValid() || len(b.drainingSubs) != maxDrainingSubs {
+		t.Errorf("%d subscriptions wait for what is on its way", len(b.drainingSubs))
 	}
 	if _, err := first.NextMsg(time.Second); err != nil {
 		t.Error(err)
@@ -238,8 +220,8 @@ func TestEndingIsBounded(t *testing.T) {
 	for first.IsDraining() {
 		time.Sleep(time.Millisecond)
 	}
-	b.end(last)
-	if !last.IsDraining() || len(b.ending) != maxEnding {
-		t.Errorf("one of %d does not take the place of one that has ended", len(b.ending))
+	b.endSubscription(last)
+	if !last.IsDraining() || len(b.drainingSubs) != maxDrainingSubs {
+		t.Errorf("one of %d does not take the place of one that has ended", len(b.drainingSubs))
 	}
 }

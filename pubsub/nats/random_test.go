@@ -44,7 +44,7 @@ func taken(list []*edge) (each []int, sum int) {
 	return each, sum
 }
 
-// once checks that the payloads from 0 to n-1 came to one hub each.
+// once checks that each payload from 0 to n-1 came to exactly one hub.
 func once(t *testing.T, list []*edge, n int) {
 	t.Helper()
 	await(t, "all messages", func() bool {
@@ -61,7 +61,7 @@ func once(t *testing.T, list []*edge, n int) {
 	}
 }
 
-// Each edge with a taker is as likely, however many interests it has: brokers
+// Each edge with a subscriber has the same probability, however many interests it has: brokers
 // know nothing of connections.
 func TestRandomIsUniformOverEdges(t *testing.T) {
 	t.Parallel()
@@ -87,8 +87,8 @@ func TestRandomIsUniformOverEdges(t *testing.T) {
 	}
 }
 
-// Who said to have a taker and has none any more passes messages on.
-func TestRandomIsPassedOn(t *testing.T) {
+// An edge that answered yes and has no subscriber any more forwards messages.
+func TestRandomIsForwarded(t *testing.T) {
 	t.Parallel()
 	_, list := startOverlay(t, 4)
 	for _, e := range list {
@@ -120,7 +120,7 @@ func TestRandomIsPassedOn(t *testing.T) {
 
 // A message that nobody takes, though all have subscribers, is offered to each edge, and
 // counted; once more as a last resort, if some were told to leave.
-func TestNobodyTakes(t *testing.T) {
+func TestNobodyHasRoom(t *testing.T) {
 	t.Parallel()
 	const n = 200
 	for name, row := range map[string]struct {
@@ -137,7 +137,7 @@ func TestNobodyTakes(t *testing.T) {
 				e.subscribe(t, "t", "a")
 				e.subscribe(t, "t", "done")
 				e.mu.Lock()
-				e.refuses, e.leaves = true, row.leaves
+				e.refuses, e.onlyLeaving = true, row.leaves
 				e.mu.Unlock()
 			}
 			for i := range n {
@@ -205,8 +205,8 @@ func TestNobodyIsInterested(t *testing.T) {
 	}
 }
 
-// An edge that said no is taken into account as soon as it has a taker.
-func TestTakerComesLater(t *testing.T) {
+// An edge that answered no is drawn as soon as it has a subscriber.
+func TestResponderComesLater(t *testing.T) {
 	t.Parallel()
 	_, list := startOverlay(t, 2)
 	for _, e := range list {
@@ -226,7 +226,7 @@ func TestTakerComesLater(t *testing.T) {
 	list[1].uninterested, list[1].refuses = false, false
 	list[1].mu.Unlock()
 	list[1].subscribe(t, "t", "a")
-	list[0].reach(t, list[1], "a") // what it told the asker came before
+	list[0].reach(t, list[1], "a") // its answer to the pending query came before
 	before, _, _ := list[1].counts()
 	for i := range 10 {
 		if err := list[0].publish(wire.OneRandom, "a", fmt.Sprint(i)); err != nil {
@@ -265,8 +265,8 @@ func TestNearestWhileOthersLeave(t *testing.T) {
 	once(t, list, n)
 }
 
-// Who has just subscribed gets messages although the publisher's edge has not heard
-// of it yet: NATS knows.
+// A client that has just subscribed gets messages although the publisher's edge has not
+// heard of it yet: NATS knows.
 func TestRandomToNewSubscriber(t *testing.T) {
 	t.Parallel()
 	_, list := startOverlay(t, 2)

@@ -10,17 +10,17 @@ import (
 	"github.com/millrace/millrace/wire"
 )
 
-// What is kept of messages that were sent is bounded, in bytes and in time; of those
-// that fell out, one that NATS returns is counted as lost.
-func TestFlyingIsBounded(t *testing.T) {
-	var f flying
+// What is kept of messages that were sent is bounded, in bytes and in time; a
+// message that was dropped and comes back from NATS is counted as lost.
+func TestInFlightIsBounded(t *testing.T) {
+	var f inFlight
 	now := time.Now()
 	m := pubsub.Message{Tenant: []byte("t"), Channel: []byte("c"), Payload: make([]byte, 10_000), Delivery: wire.OneRandom}
 	for range 1000 {
 		f.add(m, []edgeID{1}, now)
 	}
-	most := maxFlying / 10_000
-	if n := len(f.sent); n > most || n < most/2 || f.bytes > maxFlying {
+	most := maxInFlightBytes / 10_000
+	if n := len(f.messages); n > most || n < most/2 || f.bytes > maxInFlightBytes {
 		t.Errorf("%d messages of 10 kB are kept, %d bytes", n, f.bytes)
 	}
 	if f.take(1) != nil {
@@ -33,17 +33,17 @@ func TestFlyingIsBounded(t *testing.T) {
 	if f.take(1000) != nil {
 		t.Error("one is taken twice")
 	}
-	f.add(m, nil, now.Add(2*flyingTime))
-	if n := len(f.sent); n != 1 || f.bytes > 11_000 {
-		t.Errorf("%d messages are kept after %v, %d bytes", n, 2*flyingTime, f.bytes)
+	f.add(m, nil, now.Add(2*inFlightTime))
+	if n := len(f.messages); n != 1 || f.bytes > 11_000 {
+		t.Errorf("%d messages are kept after %v, %d bytes", n, 2*inFlightTime, f.bytes)
 	}
 }
 
-// A message to the nearest edge that no other edge has an interest in is for who was
-// asked to leave here.
-func TestNearestWhoLeaves(t *testing.T) {
+// A message to the nearest edge that no other edge has an interest in goes, as a last
+// resort, to a subscriber of this edge that was told to leave.
+func TestNearestAsLastResort(t *testing.T) {
 	t.Parallel()
-	b, q := startQuiet(t, natstest.Connect(natstest.Server(t)))
+	b, q := startBroker(t, natstest.Connect(natstest.Server(t)))
 	m := pubsub.Message{Tenant: []byte("t"), Channel: []byte("c"), Delivery: wire.OneNearest}
 	for i, wanted := range []bool{false, true, true} {
 		m.Wanted, m.Payload = wanted, fmt.Append(nil, i)
@@ -53,11 +53,11 @@ func TestNearestWhoLeaves(t *testing.T) {
 	}
 	q.await(t, "2")
 	if got := q.payloads(); len(got) != 2 || got[0] != "1" {
-		t.Errorf("who leaves got %q", got)
+		t.Errorf("as a last resort came %q", got)
 	}
-	b.flying.mu.Lock()
-	defer b.flying.mu.Unlock()
-	if len(b.flying.sent) > 0 {
-		t.Errorf("%d messages are kept", len(b.flying.sent))
+	b.inFlight.mu.Lock()
+	defer b.inFlight.mu.Unlock()
+	if len(b.inFlight.messages) > 0 {
+		t.Errorf("%d messages are kept", len(b.inFlight.messages))
 	}
 }

@@ -1,0 +1,120 @@
+package nats
+
+import (
+	"bytes"
+	"math/rand/v2"
+	"time"
+
+	"github.com/millrace/millrace/pubsub"
+)
+
+// A message for a random edge goes straight to one that has a subscriber for it:
+// if it were forwarded from edge to edge, later ones could overtake it. So the
+// publishing edge asks all others; see queries.go.
+
+// publishRandom sends a message to a random one of the edges that have a subscriber
+// for it, this one included.
+func (b *Broker) publishRandom(m pubsub.Message) error {
+	now := time.Now()
+	t := b.responders.lock(m.Tenant, true)
+	defer b.responders.unlock(t) // when it is sent: so order is kept
+	up, since := b.linkState()
+	c := t.channels[string(m.Channel)]
+	switch {
+	case !up && c == nil:
+		return b.deliverLocal(m, ErrUnavailable)
+	case c == nil && !fits(1, len(t.channels), int(b.responders.channels.Load()), maxChannels):
+		return b.forwardAny(m)
+	case c == nil:
+		c = new(channelResponders)
+		t.channels[string(m.Channel)] = c
+		b.responders.channels.Add(1)
+	}
+	c.usedAt = now
+	if !up {
+		b.flushWaiting(t, c) // what came before goes before
+		return b.deliverLocal(m, ErrUnavailable)
+	}
+	if c.stale || now.Sub(c.queriedAt) > requeryAfter {
+		if err := b.sendQuery(&m, c, now, now.Sub(since) < discoveryTime); err != nil && !c.complete {
+			return b.deliverLocal(m, err)
+		}
+	}
+	if c.complete {
+		return b.sendToRandom(m, c.edges)
+	}
+	size := len(m.Payload) + len(m.Tenant) + len(m.Channel)
+	if !fits(size, t.waitingBytes, int(b.responders.waitingBytes.Load()), b.config.QueueBytes) {
+		return errFull
+	}
+	t.waitingBytes += size
+	b.responders.waitingBytes.Add(int64(size))
+	c.waiting = append(c.waiting, pubsub.Message{
+		Tenant: bytes.Clone(m.Tenant), Channel: bytes.Clone(m.Channel), Payload: bytes.Clone(m.Payload), Delivery: m.Delivery,
+	})
+	return nil
+}
+
+// flushWaiting sends what waits for answers about a channel: without a link, to
+// subscribers of this edge. The caller holds t.mu.
+func (b *Broker) flushWaiting(t *tenantResponders, c *channelResponders) {
+	t.flushing.Store(true)
+	defer t.flushing.Store(false)
+	for _, m := range c.waiting {
+		size := len(m.Payload) + len(m.Tenant) + len(m.Channel)
+		t.waitingBytes -= size
+		b.responders.waitingBytes.Add(int64(-size))
+		if err := b.sendToRandom(m, c.edges); err != nil && b.deliverLocal(m, err) != nil {
+			b.receiver.Unsent(1)
+		}
+	}
+	c.waiting = nil
+}
+
+// deliverLocal gives a message to a subscriber of this edge. Without one it returns
+// why no other edge can be reached.
+func (b *Broker) deliverLocal(m pubsub.Message, why error) error {
+	n := b.receiver.Receive(m)
+	if n == pubsub.OnlyLeaving {
+		m.LastResort = true
+		n = b.receiver.Receive(m)
+	}
+	if n > 0 {
+		return nil
+	}
+	return why
+}
+
+// forwardAny sends a message to any edge, which forwards it if it has no
+// subscriber.
+func (b *Broker) forwardAny(m pubsub.Message) error {
+	ids := append(b.peers.otherIDs(), b.id)
+	to := ids[rand.IntN(len(ids))]
+	if to != b.id {
+		return b.sendToEdge(m, to, nil)
+	}
+	if taken, tried := b.tryLocal(m, nil); !taken {
+		b.forward(m, tried)
+	}
+	return nil
+}
+
+// sendToRandom sends a message to this edge or one of others, each with the same
+// probability. If this edge is drawn and has no subscriber, one of the others gets
+// it. If no other one is known, NATS chooses: it may have a subscription that no
+// edge has told of yet.
+func (b *Broker) sendToRandom(m pubsub.Message, others []edgeID) error {
+	at := rand.IntN(len(others) + 1)
+	if at < len(others) {
+		return b.sendToEdge(m, others[at], nil)
+	}
+	n := b.receiver.Receive(m)
+	switch {
+	case n > 0:
+		return nil
+	case len(others) == 0:
+		m.Wanted = n < 0
+		return b.publishNearest(m)
+	}
+	return b.sendToEdge(m, others[rand.IntN(len(others))], b.addSelf(nil, n))
+}

@@ -1,0 +1,169 @@
+package nats
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	client "github.com/nats-io/nats.go"
+
+	"github.com/millrace/millrace/internal/natstest"
+	"github.com/millrace/millrace/pubsub"
+	"github.com/millrace/millrace/wire"
+)
+
+// Whatever is sent on the subjects of an overlay, the broker goes on.
+func TestUntrustedMessages(t *testing.T) {
+	t.Parallel()
+	s := natstest.Server(t)
+	b, q := startBroker(t, natstest.Connect(s))
+	confirmed := make(chan struct{})
+	b.Subscribe("t", "#", func() { close(confirmed) })
+	<-confirmed
+	nc, err := natstest.Connect(s)()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer nc.Close()
+
+	bodies := [][]byte{
+		nil, {0}, {version}, {version + 1}, {version, 0}, {version, kindMessage}, {version, kindMessage, byte(wire.OneNearest)},
+		{version, kindMessage, byte(wire.OneNearest), 255}, {version, kindMessage, byte(wire.OneNearest), 1, 0, 0, 0},
+		{version + 1, kindMessage, byte(wire.OneNearest), 0, 'x'}, {version, kindMessage, 3, 0, 'x'}, {version, kindMessage, 255, 0, 'x'}, {version, kindMessage, byte(wire.Broadcast), 0, 'x'},
+		{version, kindQuery}, {version, kindYes, 1}, {version, kindNo, 1, 2, 3, 4, 5, 6, 7}, {version, 'z', 1, 2, 3, 4, 5, 6, 7, 8},
+		{version, 1, 2, 3, 4, 5, 6, 7, 8, 0, 0, 0, 0, 0, 0, 0}, {version + 1, 1, 2, 3, 4, 5, 6, 7, 8, 0, 0, 0, 0, 0, 0, 0, 1, 'x'},
+		[]byte("{}"), []byte(`{"v":1}`), []byte(`{"v":1,"id":1}`), []byte(strings.Repeat("garbage", 100_000)),
+	}
+	subjects := []string{
+		"p.a", "p.b.t.c.=", "p.b.t.=", "p.b.t", "p.b.t.c", "p.o.t.c.=", "p.o.t", "p.q.t.c.=", "p.q.x", "p.q.=", "p.q.t.c.d",
+	}
+	own := b.publishPrefix + strings.TrimSuffix(direct(b.id), ".")
+	for _, rest := range []string{"t.c.=", "=", "t", "t.c", "x.t.c.=", b.id.String()} {
+		subjects = append(subjects, own+"."+rest)
+	}
+	for _, subject := range subjects {
+		for _, body := range bodies {
+			for _, header := range []client.Header{nil, {"Status": {"503"}}, {"Other": {"x"}}} {
+				if err := nc.PublishMsg(&client.Msg{Subject: subject, Data: body, Header: header}); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+	}
+	if err := nc.Flush(); err != nil {
+		t.Fatal(err)
+	}
+
+	other, _ := startBroker(t, natstest.Connect(s))
+	await(t, "a message of another edge", func() bool {
+		err := other.Publish(pubsub.Message{Tenant: []byte("t"), Channel: []byte("c"), Payload: []byte("friend")})
+		q.mu.Lock()
+		defer q.mu.Unlock()
+		return err == nil && len(q.received) > 0
+	})
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if len(q.bad) > 0 {
+		t.Errorf("the hub received %q", q.bad)
+	}
+	for _, payload := range q.received {
+		if payload != "friend" {
+			t.Fatalf("the hub received %.40q, which no edge sent", payload)
+		}
+	}
+	if q.rejected == 0 {
+		t.Error("nothing was counted as refused")
+	}
+	if ids := b.peers.otherIDs(); len(ids) > 1 || len(ids) == 1 && ids[0] != other.id {
+		t.Errorf("the other edges are %v", ids)
+	}
+}
+
+// Names that no edge accepts from a client are not accepted from another edge.
+func TestUntrustedNames(t *testing.T) {
+	t.Parallel()
+	s := natstest.Server(t)
+	b, q := startBroker(t, natstest.Connect(s))
+	for _, tenant := range []string{"t", strings.Repeat("t", wire.MaxTenant+1)} {
+		confirmed := make(chan struct{})
+		b.Subscribe(tenant, "#", func() { close(confirmed) })
+		<-confirmed
+	}
+	nc, err := natstest.Connect(s)()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer nc.Close()
+	sent := 0
+	send := func(subject string, data []byte) {
+		t.Helper()
+		sent++
+		if err := nc.Publish(subject, data); err != nil {
+			t.Fatal(err)
+		}
+	}
+	broadcast := func(payload string) []byte { return appendBroadcast(nil, 9, uint64(sent)+1, []byte(payload)) }
+	one := appendOne(nil, wire.OneNearest, nil, []byte("one"))
+	for _, name := range []string{
+		"t.c$", "t.c=d", "t.é", "t.c#", "t.\x01", strings.Repeat("t", wire.MaxTenant+1) + ".c",
+		"t" + strings.Repeat(".c", wire.MaxTokens+1), "t." + strings.Repeat("c", wire.MaxChannel+1),
+	} {
+		send("p.b."+name+channelEnd, broadcast("name"))
+		send("p.o."+name+channelEnd, one)
+		send("p."+direct(b.id)+name+channelEnd, one)
+		send("p.q."+name+channelEnd, appendControl(nil, kindQuery, 9))
+	}
+	send("p.q.t.c"+channelEnd, one)                                                   // all edges would take it
+	send("p.q.t.c"+channelEnd, appendControl(nil, kindYes, 9))                        // as if it had been asked
+	send("p.o.t.c"+channelEnd, appendOne(nil, wire.OneRandom, nil, []byte("random"))) // is sent to one edge
+	send("p.o.t.c"+channelEnd, appendControl(nil, kindQuery, 9))
+	send("p."+direct(b.id)+"t.c"+channelEnd, appendControl(nil, kindQuery, 9))
+	refused := sent
+	send("p.b.t.c"+channelEnd, broadcast("legal"))
+	await(t, "the legal one", func() bool {
+		q.mu.Lock()
+		defer q.mu.Unlock()
+		return len(q.received) > 0
+	})
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if len(q.bad) > 0 || len(q.received) != 1 || q.received[0] != "legal" {
+		t.Errorf("the hub received %q, %q", q.bad, q.received)
+	}
+	if q.rejected != refused {
+		t.Errorf("%d messages are counted as refused, want %d", q.rejected, refused)
+	}
+}
+
+// A control message that this edge does not know changes nothing of what it does.
+func TestUnknownControlMessage(t *testing.T) {
+	t.Parallel()
+	b, _ := startBroker(t, natstest.Connect(natstest.Server(t)))
+	m := pubsub.Message{Tenant: []byte("t"), Channel: []byte("c")}
+	b.peers.handle(announcementOf(fakePeer, "", stateHere), time.Now().Add(time.Hour))
+	c := &channelResponders{complete: true, edges: []edgeID{fakePeer}, usedAt: time.Now()}
+	b.ofTenant("t", func(of *tenantResponders) { of.channels["c"] = c })
+	edges := func() (n int) {
+		b.ofTenant("t", func(*tenantResponders) { n = len(c.edges) })
+		return n
+	}
+	b.handleControl(m, 'z', fakePeer)
+	if edges() != 1 {
+		t.Error("an unknown control message is taken for a no")
+	}
+	b.handleControl(m, kindNo, fakePeer)
+	if edges() != 0 {
+		t.Error("a no is not heard")
+	}
+	b.handleControl(m, kindYes, fakePeer)
+	b.handleControl(m, kindYes, fakePeer)
+	if edges() != 1 {
+		t.Error("an edge that says yes twice is not there once")
+	}
+	b.peers.remove(fakePeer)
+	b.handleControl(m, kindNo, fakePeer)
+	b.handleControl(m, kindYes, fakePeer)
+	if edges() != 0 {
+		t.Error("the yes of an edge that is gone counts")
+	}
+}
