@@ -80,16 +80,16 @@ func (s *Session) takeOrdered(l *lane, b *batch) (pause time.Duration) {
 	b.taken = now
 	limits := s.hub.limits.Load()
 	pause = s.egress.wait(now, s.rate(s.identity.EgressKB, limits.DefaultEgressKB))
-	var ofToken *sharedBucket
+	var tokenEgress *sharedBucket
 	if limits.TokenEgressKB > 0 {
-		ofToken = &s.token.caps.egress
-		pause = max(pause, ofToken.wait(now, kb(limits.TokenEgressKB)))
+		tokenEgress = &s.token.caps.egress
+		pause = max(pause, tokenEgress.wait(now, kb(limits.TokenEgressKB)))
 	}
 	if s.closing != nil {
 		pause = 0 // a session that ends does not wait for its cap: it has seconds
 	}
-	owed := false // found with the next batch
-	for size := 0; pause == 0 && !owed && size < batchBytes; {
+	overdrawn := false // found with the next batch
+	for size := 0; pause == 0 && !overdrawn && size < batchBytes; {
 		f := l.next()
 		if f == nil {
 			break
@@ -98,16 +98,16 @@ func (s *Session) takeOrdered(l *lane, b *batch) (pause time.Duration) {
 			if pause = f.caps.egress.wait(now, kb(limits.TenantEgressKB)); pause > 0 {
 				break
 			}
-			owed = f.caps.egress.charge(len(f.data))
+			overdrawn = f.caps.egress.charge(len(f.data))
 		}
 		s.queue.take(l)
 		b.add(f)
 		size += len(f.data)
 		s.egress.charge(len(f.data))
-		if ofToken != nil {
-			owed = ofToken.charge(len(f.data)) || owed
+		if tokenEgress != nil {
+			overdrawn = tokenEgress.charge(len(f.data)) || overdrawn
 		}
-		owed = (owed || s.egress.tokens < 0) && s.closing == nil
+		overdrawn = (overdrawn || s.egress.tokens < 0) && s.closing == nil
 	}
 	if pause > 0 {
 		pause = s.notifyEgressLimited(l, now, pause)

@@ -58,7 +58,7 @@ func (b *sharedBucket) wait(now time.Time, rate float64) time.Duration {
 }
 
 // charge takes a message of n bytes, and reports whether something is owed now.
-func (b *sharedBucket) charge(n int) (owed bool) {
+func (b *sharedBucket) charge(n int) (overdrawn bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.bucket.charge(n)

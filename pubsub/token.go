@@ -41,7 +41,7 @@ func (s *Session) expire() {
 // Revoke closes the session because its token was revoked.
 func (s *Session) Revoke() { s.closeWithError(wire.CloseForbidden, wire.CodeTokenRevoked) }
 
-// tokenState is what the sessions of one token share.
+// tokenState is what the sessions of one token share on this edge.
 type tokenState struct {
 	sessions map[*Session]struct{} // guarded by the hub's mutex
 	caps     *byteCaps
@@ -51,6 +51,8 @@ type tokenState struct {
 	patterns atomic.Int64 // distinct patterns that its sessions were the first to have
 }
 
+// releaseToken takes a session off its token, and forgets the token after its last one.
+// The caller holds h.mu.
 func (h *Hub) releaseToken(s *Session) {
 	delete(s.token.sessions, s)
 	if len(s.token.sessions) > 0 {
@@ -74,6 +76,7 @@ func (h *Hub) sessionsOf(tokenID string) map[*Session]struct{} {
 	return nil
 }
 
+// listSessionsOf is sessionsOf for a caller that does not hold h.mu.
 func (h *Hub) listSessionsOf(tokenID string) []*Session {
 	h.mu.Lock()
 	defer h.mu.Unlock()

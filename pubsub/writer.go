@@ -72,9 +72,9 @@ func (s *Session) runWriter() {
 			}
 			continue
 		}
-		transport, unsent := s.transport, s.partialWrite
+		transport, partial := s.transport, s.partialWrite
 		s.partialWrite = false
-		writes := len(b.msgs) > 0 || unsent
+		writes := len(b.msgs) > 0 || partial
 		if limit := s.hub.limits.Load().WriteTimeout; writes && limit > 0 {
 			since := b.taken.Sub(s.hub.epoch)
 			if b.frames == 0 { // taken is of another batch
@@ -118,10 +118,10 @@ func (s *Session) tryWrite(b *batch) {
 			s.mu.Unlock()
 			return
 		}
-		trier := s.tryWriter
+		transport := s.tryWriter
 		s.mu.Unlock()
 
-		written, err := trier.TryWrite(b.msgs)
+		written, err := transport.TryWrite(b.msgs)
 		if err != nil {
 			s.transportFailed(b)
 			return
