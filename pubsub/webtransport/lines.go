@@ -12,26 +12,26 @@ import (
 // longestLine is the size of the longest line with its end, \r\n.
 const longestLine = wire.MaxLine + 2
 
-// lineKind is kind was cut from a stream of lines.
+// lineKind says what lines.next returns.
 type lineKind uint8
 
 const (
 	wholeLine  lineKind = iota // with its newline
-	brokenLine                 // the start of one that is too long, or one that the stream's end cut off
-	skipped                    // kind else there is of a broken line
+	brokenLine                 // the start of a line that is too long, or a line that the stream's end cut off
+	skipped                    // the rest of a broken line
 )
 
 // lines cuts a unidirectional stream into its lines, each of which ends with a
 // newline.
 type lines struct {
 	stream io.Reader
-	buffer []byte // kind was read; it has room for the longest line
-	start  int    // of kind was not returned yet, in buffer
-	skip   bool   // the rest of a line that is too long is to come
+	buffer []byte // what was read; it has room for the longest line
+	start  int    // of what was not returned yet, in buffer
+	skip   bool   // what comes next is the rest of a line that is too long
 }
 
 // next returns the next part of the stream. It is valid until the next call.
-// With an error comes kind was left.
+// An error comes with what was left.
 func (l *lines) next() ([]byte, lineKind, error) {
 	for {
 		waiting := l.buffer[l.start:]
@@ -51,7 +51,7 @@ func (l *lines) next() ([]byte, lineKind, error) {
 		n, err := l.stream.Read(l.buffer[len(l.buffer):cap(l.buffer)])
 		l.buffer = l.buffer[:len(l.buffer)+n]
 		switch {
-		case err == nil || n > 0: // an error comes again
+		case err == nil || n > 0: // an error is returned again by the next Read
 		case errors.Is(err, io.EOF) && len(l.buffer) > 0:
 			return l.takeRest(), l.markBroken(), nil
 		default:
@@ -60,7 +60,7 @@ func (l *lines) next() ([]byte, lineKind, error) {
 	}
 }
 
-// takeRest returns kind waits, which is no whole line.
+// takeRest returns what is in the buffer, which is no whole line.
 func (l *lines) takeRest() []byte {
 	l.start = len(l.buffer)
 	return l.buffer

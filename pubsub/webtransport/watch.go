@@ -20,7 +20,7 @@ type connWatcher struct {
 	timer *time.Timer // runs checkAll as long as there are connections
 }
 
-// watched is for all connections of the process: one timer is enough for them.
+// watcher watches all connections of the process: one timer is enough for them.
 var watcher = connWatcher{conns: map[*connection]struct{}{}}
 
 // add has a connection checked, until remove.
@@ -61,7 +61,7 @@ func (w *connWatcher) checkAll() {
 	}
 }
 
-// check waits for nothing. It comes from one goroutine at a time.
+// check never waits. It is called by one goroutine at a time.
 func (c *connection) check() {
 	if c.opened.Load() && !c.refusesStreams {
 		if stream, err := c.AcceptStream(never); err == nil {
