@@ -6,7 +6,10 @@ import (
 	"github.com/millrace/millrace/wire"
 )
 
-// checkBacklog notes that the client has too many lines to read. The caller
+// A client that does not read its control lines is not read from: the lines that wait
+// for it are bounded by MaxControlBacklog (docs/protocol.md, Codes).
+
+// checkBacklog notes that too many control lines wait for the client. The caller
 // holds s.mu.
 func (s *Session) checkBacklog() {
 	if s.queue.controlBytes > MaxControlBacklog {
@@ -14,7 +17,7 @@ func (s *Session) checkBacklog() {
 	}
 }
 
-// stallReader reports whether the reader has to wait on s.resume.
+// stallReader reports whether the reader has to wait on s.resume, and notes that it does.
 func (s *Session) stallReader() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -42,8 +45,8 @@ func (s *Session) awaitResume() {
 	}
 }
 
-// resumeReader lets the reader go on once the client has read enough of its control
-// lines. The caller holds s.mu.
+// resumeReader lets a stalled reader continue once the client has read enough of its
+// control lines. The caller holds s.mu.
 func (s *Session) resumeReader() {
 	if s.stalled && s.queue.controlBytes <= MaxControlBacklog/2 {
 		s.stalled = false

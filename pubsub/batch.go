@@ -8,11 +8,11 @@ import (
 )
 
 // batchBytes bounds what is taken from a queue for one Transport.Write, so that
-// a PONG never waits behind more than this, and a frame.
+// a PONG never waits behind more than this and one frame.
 const batchBytes = 64 << 10
 
-// writeStep is what a client has [Limits.WriteTimeout] for: a batch of frames of the
-// default size, at most. A larger one has as much longer.
+// writeStep is how many bytes a client must read within [Limits.WriteTimeout]: at most a
+// batch of frames of the default size. A larger write has proportionally longer.
 const writeStep = 2 * batchBytes
 
 // batch is what a writer takes from the queue at a time.
@@ -24,7 +24,7 @@ type batch struct {
 	taken  time.Time     // when they were taken
 }
 
-// batches are the writers' scratch space: who has nothing to write has none.
+// batches are the writers' scratch space: a session with nothing to write has none.
 var batches = sync.Pool{New: func() any { return new(batch) }}
 
 func (b *batch) add(f *frame) {
@@ -52,7 +52,7 @@ func (b *batch) release() {
 }
 
 // nextBatch takes what may be written to the main stream now: every control
-// message, then the default lane as far as the caps allow. A pause says that more
+// message, then the main lane as far as the caps allow. A pause says that more
 // waits for a cap. The caller holds s.mu.
 func (s *Session) nextBatch(b *batch) (pause time.Duration) {
 	b.msgs = s.queue.takeControl(b.msgs)
@@ -69,8 +69,8 @@ func (s *Session) nextBatch(b *batch) (pause time.Duration) {
 	return s.takeOrdered(&s.queue.mainLane, b)
 }
 
-// takeOrdered takes messages of a lane as far as the caps allow: the client's,
-// its token's, and of each message its tenant's. The caller holds s.mu.
+// takeOrdered takes messages of an ordered lane as far as the caps allow: the client's,
+// its token's, and that of each message's tenant. The caller holds s.mu.
 func (s *Session) takeOrdered(l *lane, b *batch) (pause time.Duration) {
 	if l.empty() {
 		s.resumeReader()
@@ -80,16 +80,16 @@ func (s *Session) takeOrdered(l *lane, b *batch) (pause time.Duration) {
 	b.taken = now
 	limits := s.hub.limits.Load()
 	pause = s.egress.wait(now, s.rate(s.identity.EgressKB, limits.DefaultEgressKB))
-	var ofToken *sharedBucket
+	var tokenEgress *sharedBucket
 	if limits.TokenEgressKB > 0 {
-		ofToken = &s.token.caps.egress
-		pause = max(pause, ofToken.wait(now, kb(limits.TokenEgressKB)))
+		tokenEgress = &s.token.caps.egress
+		pause = max(pause, tokenEgress.wait(now, kb(limits.TokenEgressKB)))
 	}
 	if s.closing != nil {
 		pause = 0 // a session that ends does not wait for its cap: it has seconds
 	}
-	owed := false // found with the next batch
-	for size := 0; pause == 0 && !owed && size < batchBytes; {
+	overdrawn := false // a cap is: the wait for it comes with the next batch
+	for size := 0; pause == 0 && !overdrawn && size < batchBytes; {
 		f := l.next()
 		if f == nil {
 			break
@@ -98,16 +98,16 @@ func (s *Session) takeOrdered(l *lane, b *batch) (pause time.Duration) {
 			if pause = f.caps.egress.wait(now, kb(limits.TenantEgressKB)); pause > 0 {
 				break
 			}
-			owed = f.caps.egress.charge(len(f.data))
+			overdrawn = f.caps.egress.charge(len(f.data))
 		}
 		s.queue.take(l)
 		b.add(f)
 		size += len(f.data)
 		s.egress.charge(len(f.data))
-		if ofToken != nil {
-			owed = ofToken.charge(len(f.data)) || owed
+		if tokenEgress != nil {
+			overdrawn = tokenEgress.charge(len(f.data)) || overdrawn
 		}
-		owed = (owed || s.egress.tokens < 0) && s.closing == nil
+		overdrawn = (overdrawn || s.egress.tokens < 0) && s.closing == nil
 	}
 	if pause > 0 {
 		pause = s.notifyEgressLimited(l, now, pause)

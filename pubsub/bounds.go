@@ -7,8 +7,8 @@ import (
 	"github.com/millrace/millrace/pubsub/pattern"
 )
 
-// A publish costs what it matches. Two bounds keep that small, whatever clients
-// subscribe to: on the shapes of patterns (see [pattern.Shape]), of which each
+// The cost of a publish depends on what it matches. Two bounds keep it small, whatever
+// clients subscribe to: on the shapes of patterns (see [pattern.Shape]), each of which
 // can match a channel once, and on the number of distinct patterns, each of which
 // is an entry of the tree and an interest of the broker.
 
@@ -21,7 +21,7 @@ type shapeCount struct {
 	n     int32 // patterns
 }
 
-// has reports whether a pattern with this shape is there already, or needs none.
+// has reports whether a pattern with this shape is there already, or needs no shape.
 func (c shapeCounts) has(shape pattern.Shape) bool { return shape == 0 || c.index(shape) >= 0 }
 
 func (c shapeCounts) index(shape pattern.Shape) int {
@@ -58,10 +58,10 @@ type patternCounts struct {
 
 // hasPatternRoom reports whether a new distinct pattern is within the limits: those of
 // the edge, of the tenant, and of the token whose session asks for it. Sessions
-// that ask at the same moment can pass by one each. The caller holds t.mu.
+// that ask at the same moment can exceed a limit by one each. The caller holds t.mu.
 func (h *Hub) hasPatternRoom(t *tenant, shape pattern.Shape, token *tokenState) bool {
 	l := h.limits.Load()
-	of := func(limit int) int { // a sharper limit, or half of the edge's
+	of := func(limit int) int { // the limit, or half of the edge's if that is less
 		switch half := (l.MaxPatterns + 1) / 2; {
 		case l.MaxPatterns > 0 && (limit == 0 || limit > half):
 			return half
@@ -81,7 +81,7 @@ func (h *Hub) hasPatternRoom(t *tenant, shape pattern.Shape, token *tokenState) 
 	return len(t.shapes) < l.MaxPatternShapesPerTenant
 }
 
-// countPattern takes note of a new interest; a token counts those that its
+// countPattern counts the pattern of a new interest; a token counts those that its
 // sessions were the first to have. The caller holds t.mu.
 func (h *Hub) countPattern(t *tenant, in *interest, token *tokenState) {
 	h.patterns.all.Add(1)
@@ -95,7 +95,7 @@ func (h *Hub) countPattern(t *tenant, in *interest, token *tokenState) {
 	}
 }
 
-// uncountPattern undoes it. The caller holds t.mu.
+// uncountPattern takes countPattern back. The caller holds t.mu.
 func (h *Hub) uncountPattern(t *tenant, in *interest) {
 	h.patterns.all.Add(-1)
 	in.token.patterns.Add(-1)

@@ -9,7 +9,7 @@ import (
 
 // ErrLinkFull is what [Broker.Publish] returns, or wraps, for a message that is lost
 // to other edges because more is published to its tenant than the link takes. The link
-// is up, and says nothing of other tenants.
+// is up, and may take the messages of other tenants.
 var ErrLinkFull = errors.New("more is published to this tenant than the link to the other edges takes")
 
 // Message is one publish on its way between edges. Its bytes are valid during
@@ -19,28 +19,28 @@ type Message struct {
 	Delivery                 wire.Delivery
 
 	// Of a message for one connection. Wanted: this edge has subscribers, and none
-	// could take it. LastResort: it is for those alone that were told to leave, since
-	// nobody else takes it.
+	// could take it. LastResort: only subscribers that were told to reconnect may take
+	// it, since nobody else does.
 	Wanted, LastResort bool
 }
 
-// What Receive returns where there are subscribers and none could take a message for
-// one of them.
+// What Receive returns where there are subscribers and none of them could take a message
+// for one connection.
 const (
 	NoRoom      = -1 // they have no room
-	OnlyLeaving = -2 // there are some that were told to leave, which could as a last resort
+	OnlyLeaving = -2 // some were told to reconnect, and could take it as a last resort
 )
 
 // Receiver is what a broker hands messages to: the hub of an edge.
 type Receiver interface {
 	// Receive delivers m to local subscribers only: to all that match, or, for
 	// the two deliver-one modes, to exactly one. It reports how many
-	// connections took it. It waits for no client and no network, but may take its
-	// time with the messages of a tenant that costs more than its share: those of
-	// different tenants should not wait for each other. The broker has checked the
+	// connections took it. It waits for no client and no network, but pauses for the
+	// messages of a tenant that costs more than its share: messages of different
+	// tenants should not wait for each other. The broker has checked the
 	// names; what is larger than this edge takes from its clients is delivered to
-	// nobody. Of a message for one connection it returns NoRoom or OnlyLeaving, which
-	// are negative, where there are subscribers of which none could take it.
+	// nobody. For a message for one connection it returns NoRoom or OnlyLeaving, which
+	// are negative, where there are subscribers and none of them could take it.
 	Receive(m Message) int
 	// Interested reports whether a connection may take messages to a channel.
 	Interested(tenant, channel []byte) bool
@@ -48,8 +48,8 @@ type Receiver interface {
 	// changes. Until the first call it is taken to be up. It may be called from
 	// Join on, one call at a time, and never blocks.
 	Linked(up bool)
-	// Unsent counts messages that Publish or Receive took, and that then could
-	// not be passed on.
+	// Unsent counts messages that Publish or Receive took, and that could not be
+	// passed on later.
 	Unsent(n int)
 	// Missed counts messages of other edges that came faster than Receive took
 	// them.
@@ -64,21 +64,22 @@ type Rejecter interface {
 }
 
 // CatchUpTime is how long a [Catcher] waits for edges that do not answer: clients wait 2 s
-// for the answer to an UNSUB before they leave.
+// for the answer to an UNSUB before they close the connection.
 const CatchUpTime = 1500 * time.Millisecond
 
-// Catcher is a [Broker] that knows when this edge has got what others have published,
-// and they what this one has.
+// Catcher is a [Broker] that knows when this edge has received what others have published,
+// and when they have received what this one has.
 type Catcher interface {
-	// CatchUp calls done, once and from any goroutine, when all messages to a tenant
-	// that this edge had published before have been handed to Receive of the others,
-	// and those that the others had published when they heard of it to that of this
-	// edge; or at once, if there is no link, or after some [CatchUpTime], if an edge
-	// does not answer. It never blocks, nor may done.
+	// CatchUp calls done, once and from any goroutine, when two things have happened. All
+	// messages to a tenant that this edge had published before the call have been handed
+	// to Receive of the other edges. And all that the others had published when they heard
+	// of the call have been handed to Receive of this one. It calls done at once if there
+	// is no link, and after about [CatchUpTime] if an edge does not answer. CatchUp never
+	// blocks, and done must not block.
 	CatchUp(tenant string, done func())
 }
 
-// Edge is what a client has to know of an edge to choose one.
+// Edge is what a client has to know about an edge to choose one.
 type Edge struct {
 	Host   string `json:"host"`             // host name, with a port if it is not 443
 	Region string `json:"region,omitempty"` // as in the rights of tokens
@@ -86,7 +87,7 @@ type Edge struct {
 
 // Directory is a [Broker] that knows the edges of its overlay.
 type Directory interface {
-	// Announce says what clients have to know of this edge, from now on. Without
+	// Announce sets what clients have to know about this edge, from now on. Without
 	// a host it is not listed.
 	Announce(Edge)
 	// Edges lists those that take new clients, this one included.
@@ -110,15 +111,15 @@ type Broker interface {
 	// any other method.
 	Join(Receiver)
 	// Publish passes on a message that was accepted by this edge, or says why it
-	// cannot: [ErrLinkFull] if that concerns its tenant alone.
+	// cannot: [ErrLinkFull] if only its tenant is affected.
 	//
 	//   Broadcast   every OTHER edge with a matching interest receives it; the
 	//               hub has served its own subscribers already.
-	//   OneNearest  one other edge does; the hub found no subscriber of its own.
+	//   OneNearest  one other edge does; no subscriber of the hub could take it.
 	//   OneRandom   one edge with a matching interest does, this one included.
 	//
 	// Where no edge takes a message for one connection, and one has subscribers that
-	// were told to leave, it is for these as a last resort.
+	// were told to reconnect, these get it as a last resort.
 	Publish(m Message) error
 	// Subscribe announces the first local interest in a pattern. Local delivery
 	// does not depend on it. It must not wait for the network: confirmed is

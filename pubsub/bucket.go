@@ -7,11 +7,11 @@ import (
 
 // bucket is a token bucket that holds one second's worth of bytes. It starts
 // with a quarter of that: enough for a client's first lines, and little for one
-// that comes back for more. A message may overdraw it, whatever its size; what is
-// owed is waited for before the next one. That keeps the rate exact for messages
+// that comes back for more. A message may overdraw it, whatever its size; the next one
+// waits until the debt is paid. That keeps the rate exact for messages
 // larger than a second's worth. It is used by one goroutine at a time.
 type bucket struct {
-	tokens float64 // bytes that may pass at once; negative: owed
+	tokens float64 // bytes that may pass at once; negative: overdrawn
 	last   time.Time
 }
 
@@ -26,7 +26,7 @@ func (b *bucket) wait(now time.Time, rate float64) time.Duration {
 	if b.tokens >= 0 {
 		return 0
 	}
-	// A nanosecond more than owed, so that the next call finds it paid.
+	// A nanosecond more than the debt, so that the next call finds it paid.
 	return time.Duration(-b.tokens/rate*float64(time.Second)) + 1
 }
 
@@ -43,9 +43,9 @@ func (b *bucket) idle(now time.Time, rate float64) bool {
 func (b *bucket) charge(n int) { b.tokens -= float64(n + costOverhead) }
 
 // sharedBucket is a bucket of several connections, safe for concurrent use. Those
-// that wait for it go on at the same moment, each with a message: what they
-// overdraw is waited for by all of them. It is for egress: who publishes waits for
-// a fairBucket.
+// that wait for it continue at the same moment, each with a message, and all of them
+// wait for what they overdraw together. It is for egress: publishers wait for a
+// fairBucket.
 type sharedBucket struct {
 	mu sync.Mutex
 	bucket
@@ -57,8 +57,8 @@ func (b *sharedBucket) wait(now time.Time, rate float64) time.Duration {
 	return b.bucket.wait(now, rate)
 }
 
-// charge takes a message of n bytes, and reports whether something is owed now.
-func (b *sharedBucket) charge(n int) (owed bool) {
+// charge takes a message of n bytes, and reports whether the bucket is overdrawn now.
+func (b *sharedBucket) charge(n int) (overdrawn bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.bucket.charge(n)

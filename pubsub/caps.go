@@ -11,21 +11,21 @@ import (
 type byteCaps struct {
 	ingress  fairBucket
 	egress   sharedBucket
-	lastUsed time.Time // when it was asked for last; guarded by groups.mu
+	lastUsed time.Time // guarded by capsRegistry.mu
 }
 
-// idle reports whether nothing is lost if new ones take their place. The rate is
-// that of egress, in bytes per second.
+// idle reports whether new buckets would allow as much as these. The rate is that of
+// egress, in bytes per second.
 func (c *byteCaps) idle(now time.Time, egress float64) bool {
 	return c.ingress.idle(now) && c.egress.idle(now, egress)
 }
 
-// capsRegistry holds the caps of tenants in use, or of tokens that have no connection
-// now: who comes back finds the bucket as it was.
+// capsRegistry holds the caps of the tenants in use, or of tokens that have no connection
+// now: a client that comes back finds the buckets as they were.
 type capsRegistry struct {
 	mu      sync.Mutex
 	caps    map[string]*byteCaps
-	sweepAt int // from so many on those that are out of use are looked for; 0: manyGroups
+	sweepAt int // with so many caps, unused ones are removed; 0: minSweep
 }
 
 const (
@@ -33,7 +33,7 @@ const (
 	unusedKept = time.Minute // after the last use
 )
 
-// get returns the caps of a name, made if there are none.
+// get returns the caps of a name, and makes them if there are none.
 func (g *capsRegistry) get(name []byte, egress float64) *byteCaps {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -46,7 +46,7 @@ func (g *capsRegistry) get(name []byte, egress float64) *byteCaps {
 	return c
 }
 
-// put notes the caps of a name.
+// put stores the caps of a name.
 func (g *capsRegistry) put(name string, c *byteCaps, egress float64) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -54,7 +54,7 @@ func (g *capsRegistry) put(name string, c *byteCaps, egress float64) {
 	g.add(name, c, egress)
 }
 
-// take returns the caps of a name, and forgets them; nil: there are none.
+// take removes the caps of a name, and returns them; nil: there are none.
 func (g *capsRegistry) take(name string) *byteCaps {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -72,14 +72,15 @@ func (g *capsRegistry) setIngress(rate float64) {
 	}
 }
 
-// add makes room for one more. The caller holds g.mu.
+// add stores the caps of a name, and removes unused ones when there are many. The caller
+// holds g.mu.
 func (g *capsRegistry) add(name string, c *byteCaps, egress float64) {
 	if len(g.caps) >= max(g.sweepAt, minSweep) {
 		now := time.Now()
 		maps.DeleteFunc(g.caps, func(_ string, c *byteCaps) bool {
 			return now.Sub(c.lastUsed) > unusedKept && c.idle(now, egress)
 		})
-		g.sweepAt = 2 * len(g.caps) // else each one more would look at all
+		g.sweepAt = 2 * len(g.caps) // otherwise each further one would look at all
 	}
 	if g.caps == nil {
 		g.caps = map[string]*byteCaps{}

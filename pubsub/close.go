@@ -6,26 +6,26 @@ import (
 	"github.com/millrace/millrace/wire"
 )
 
-// closeStatus is how a session ends.
+// closeStatus says how a session closes.
 type closeStatus struct {
 	code    wire.CloseCode
 	reason  string
-	errCode wire.Code // of the line
-	errLine []byte    // a last ERR line, if any
-	discard bool      // queued deliveries are not worth waiting for
+	errCode wire.Code // of errLine
+	errLine []byte    // a last ERR line; nil: none
+	discard bool      // queued deliveries are dropped, not written
 }
 
-// Close ends the session from the transport's side: the client closed, or
+// Close closes the session from the transport's side: the client closed, or
 // broke the rules of the transport. Queued deliveries are dropped.
 func (s *Session) Close(code wire.CloseCode, reason string) {
 	s.close(closeStatus{code: code, reason: reason, discard: true})
 }
 
-// Done is closed when the session starts to end.
+// Done is closed when the session starts to close.
 func (s *Session) Done() <-chan struct{} { return s.done }
 
-// Closing reports whether the session is ending: what its token allowed a moment
-// ago, when a message began to arrive, may not be allowed any more.
+// Closing reports whether the session is closing or closed: what its token allowed a
+// moment ago, when a message began to arrive, may not be allowed any more.
 func (s *Session) Closing() bool {
 	select {
 	case <-s.done:
@@ -35,7 +35,8 @@ func (s *Session) Closing() bool {
 	}
 }
 
-// CloseStatus returns how the session ends, once Done is closed.
+// CloseStatus returns the code and the reason with which the session closes; code 0 until
+// Done is closed.
 func (s *Session) CloseStatus() (wire.CloseCode, string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -45,7 +46,8 @@ func (s *Session) CloseStatus() (wire.CloseCode, string) {
 	return s.closing.code, s.closing.reason
 }
 
-// Forbid ends the session because its token does not allow what it is now.
+// Forbid closes the session because its token no longer allows it: what says which rule
+// it breaks now, as in "ip".
 func (s *Session) Forbid(what string) {
 	s.close(closeStatus{
 		code: wire.CloseForbidden, reason: string(wire.CodeForbidden) + ":" + what, errCode: wire.CodeForbidden,
@@ -53,33 +55,35 @@ func (s *Session) Forbid(what string) {
 	})
 }
 
-// CloseInternal ends the session because of a fault of the server.
+// CloseInternal closes the session because of a fault of the server.
 func (s *Session) CloseInternal() { s.closeWithError(wire.CloseInternal, wire.CodeInternal) }
 
-// closeWithError ends the session with an ERR line and a close code.
-func (s *Session) closeWithError(code wire.CloseCode, why wire.Code) {
-	s.close(closeStatus{code: code, reason: string(why), errCode: why, errLine: wire.AppendErr(nil, why), discard: true})
+// closeWithError closes the session with an ERR line and a close code.
+func (s *Session) closeWithError(code wire.CloseCode, errCode wire.Code) {
+	s.close(closeStatus{code: code, reason: string(errCode), errCode: errCode, errLine: wire.AppendErr(nil, errCode), discard: true})
 }
 
-func (s *Session) close(e closeStatus) {
+func (s *Session) close(status closeStatus) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.closeLocked(e)
+	s.closeLocked(status)
 }
 
-func (s *Session) closeLocked(e closeStatus) {
+// closeLocked starts to close the session, unless it is closing already: the writer does
+// the rest. The caller holds s.mu.
+func (s *Session) closeLocked(status closeStatus) {
 	if s.closing != nil {
 		return
 	}
-	s.closing = &e
+	s.closing = &status
 	close(s.done)
-	if e.discard {
+	if status.discard {
 		s.hub.count.drop(dropClosed, s.queue.discard())
 		s.uncountQueue()
 	}
-	if e.errLine != nil {
-		s.hub.count.refuse(e.errCode)
-		s.queue.pushControl(Outgoing{Text, e.errLine})
+	if status.errLine != nil {
+		s.hub.count.refuse(status.errCode)
+		s.queue.pushControl(Outgoing{Text, status.errLine})
 	}
 	if s.transport != nil {
 		s.abortTimer = time.AfterFunc(closeGrace, s.transport.Abort)
@@ -87,8 +91,8 @@ func (s *Session) closeLocked(e closeStatus) {
 	s.wake()
 }
 
-// closeSlow ends a session whose client reads too slowly, when n deliveries more had
-// come than are queued. The caller holds s.mu.
+// closeSlow closes a session whose client reads too slowly. n deliveries are lost beside
+// the queued ones. The caller holds s.mu.
 func (s *Session) closeSlow(n uint64, reason int) {
 	s.hub.count.slowDisconnects[reason].Add(1)
 	n += s.queue.discard()
@@ -101,10 +105,10 @@ func (s *Session) closeSlow(n uint64, reason int) {
 	})
 }
 
-// CheckProgress ends the session if its client reads nothing: a write to its main
-// stream takes longer than [Limits.WriteTimeout] for each writeStep. A transport calls it now and then, at least
-// every 25 s, and from any goroutine: who neither reads nor sends would otherwise
-// hold its session as long as its token is valid.
+// CheckProgress closes the session if its client reads nothing: a write to its main
+// stream takes longer than [Limits.WriteTimeout] for each writeStep. A transport calls it
+// now and then, at least every 25 s, from any goroutine: a client that neither reads nor
+// sends would otherwise hold its session as long as its token is valid.
 func (s *Session) CheckProgress() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -113,8 +117,8 @@ func (s *Session) CheckProgress() {
 	}
 }
 
-// Detach is the transport's last call: its reader has stopped and the connection
-// is closed. It removes every trace of the session from the hub.
+// Detach undoes Attach and removes every trace of the session from the hub. It is the
+// transport's last call: its reader has stopped and the connection is closed.
 func (s *Session) Detach() {
 	s.Close(wire.CloseNormal, "")
 	s.hub.linkWatch.unwatch(s)

@@ -10,8 +10,8 @@ import (
 	"github.com/millrace/millrace/wire"
 )
 
-// counters are what a hub counts. What happens once for each delivery is counted
-// once for each publish, or each write.
+// counters are what a hub counts. What happens with each delivery is added up and
+// counted once for each publish, or each write.
 type counters struct {
 	messagesIn, bytesIn, deliveries, linesOut, framesOut, bytesOut, unsent, missed, rejected, hookFaults atomic.Uint64
 
@@ -43,8 +43,8 @@ const (
 	slowKinds
 )
 
-// latencyBounds span what is good on a machine at rest to what a full queue at a
-// low cap makes of it.
+// latencyBounds range from what is good on an idle machine to what a full queue takes at
+// a low cap.
 var latencyBounds = [...]time.Duration{
 	50 * time.Microsecond, 100 * time.Microsecond, 250 * time.Microsecond, 500 * time.Microsecond,
 	time.Millisecond, 2500 * time.Microsecond, 5 * time.Millisecond, 10 * time.Millisecond,
@@ -115,7 +115,8 @@ func (h *Hub) countTenant(limits *Limits, name []byte, published, delivered int)
 	t.deliveries.Add(uint64(delivered))
 }
 
-// addTenant returns the counters of a tenant, made if there is room for one more.
+// addTenant returns the counters of a tenant by name, and makes them if there is room for
+// one more; otherwise those of all others.
 func (c *counters) addTenant(tenant string, limit int) *tenantCounters {
 	c.tenantsMu.Lock()
 	defer c.tenantsMu.Unlock()
@@ -133,11 +134,11 @@ func (c *counters) addTenant(tenant string, limit int) *tenantCounters {
 	return t
 }
 
-// Deliveries returns what [Metrics] says by this name, at once.
+// Deliveries returns [Metrics].Deliveries alone, which costs next to nothing.
 func (h *Hub) Deliveries() uint64 { return h.count.deliveries.Load() }
 
-// Metrics returns the counts. It takes time in the order of the sessions: for a
-// scrape, not for a loop.
+// Metrics returns the counts. Its cost grows with the number of sessions: it is made for
+// a scrape, not for a loop.
 func (h *Hub) Metrics() Metrics {
 	c := &h.count
 	m := Metrics{

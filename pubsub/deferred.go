@@ -6,17 +6,17 @@ import (
 	"github.com/millrace/millrace/wire"
 )
 
-// What a session puts off whose client was told to leave: until nothing is on its way
-// that the client would lose, or overtake, by going on elsewhere (docs/protocol.md,
-// Promises).
+// A session whose client was told to reconnect defers UNSUBs and PINGs, until no message
+// is on its way that the client would lose, or overtake, by going on elsewhere
+// (docs/protocol.md, Promises).
 
 // deferredUnsub is an UNSUB that waits.
 type deferredUnsub struct{ key subscriptionKey }
 
-// deferUnsub puts an UNSUB off, if the client was told to leave, until this edge has
-// handed over what others had published to the tenant: the client may have it from
-// nobody else, since it has subscribed elsewhere only later. It reports false if there
-// is nothing to wait for. The caller holds s.subscribing.
+// deferUnsub defers an UNSUB, if the client was told to reconnect, until this edge has
+// handed over what other edges had published to the tenant: the client cannot have it
+// from any other edge, where it subscribed only later. It reports false if there is
+// nothing to wait for. The caller holds s.subscribing.
 func (s *Session) deferUnsub(key subscriptionKey) bool {
 	catcher, ok := s.hub.broker.(Catcher)
 	if !ok || s.subscriptions[key] == nil || !s.hasSentReconnect() {
@@ -37,7 +37,7 @@ func (s *Session) hasSentReconnect() bool {
 	return s.reconnectSent
 }
 
-// unsubCaughtUp has an UNSUB done that was put off. It does not block.
+// unsubCaughtUp is called when a deferred UNSUB need not wait any more. It does not block.
 func (s *Session) unsubCaughtUp(p *deferredUnsub) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -49,6 +49,7 @@ func (s *Session) unsubCaughtUp(p *deferredUnsub) {
 	}
 }
 
+// runReadyUnsubs executes the deferred UNSUBs that need not wait any more.
 func (s *Session) runReadyUnsubs() {
 	s.subscribing.Lock()
 	defer s.subscribing.Unlock()
@@ -57,15 +58,15 @@ func (s *Session) runReadyUnsubs() {
 	s.readyUnsubs = nil
 	s.mu.Unlock()
 	for _, p := range due {
-		if s.deferredUnsubs[p.key] == p { // else it was done for another reason
+		if s.deferredUnsubs[p.key] == p { // otherwise it was executed for another reason
 			s.unsubscribe(p.key)
 		}
 	}
 }
 
 const (
-	// maxPublishedTo is for how many of the tenants that a client published to last its
-	// PINGs wait.
+	// maxPublishedTo is how many tenants a PING waits for: those that the client published
+	// to last.
 	maxPublishedTo = 16
 	// maxDeferredPings is how many PINGs of a session wait.
 	maxDeferredPings = 16
@@ -73,14 +74,14 @@ const (
 
 // deferredPings are the PINGs of a session that wait.
 type deferredPings struct {
-	pending    int             // that are not ready, those that were answered all the same included
-	unanswered []*deferredPing // that have no PONG yet, oldest first
+	pending    int             // wait for a tenant, those that were answered nevertheless included
+	unanswered []*deferredPing // have no PONG yet, oldest first
 }
 
-// deferredPing is one that waits for so many tenants.
+// deferredPing is a PING that waits for so many tenants.
 type deferredPing struct{ tenantsLeft int }
 
-// notePublishedTo notes a tenant that the client has published to. The reader calls it.
+// notePublishedTo moves a tenant to the end of publishedTo. The reader calls it.
 func (s *Session) notePublishedTo(tenant string) {
 	last := len(s.publishedTo) - 1
 	if last >= 0 && s.publishedTo[last] == tenant {
@@ -94,9 +95,9 @@ func (s *Session) notePublishedTo(tenant string) {
 	s.publishedTo = append(s.publishedTo, tenant)
 }
 
-// answerPing answers a PING: at once or, if the client was told to leave, when other
-// edges have what it published before, since what it publishes elsewhere after the
-// PONG could come to them earlier. The reader calls it.
+// answerPing answers a PING: at once or, if the client was told to reconnect, when other
+// edges have what it published before. Otherwise what it publishes elsewhere after the
+// PONG could reach them earlier. The reader calls it.
 func (s *Session) answerPing() {
 	catcher, ok := s.hub.broker.(Catcher)
 	p := &deferredPing{len(s.publishedTo)}
@@ -109,7 +110,7 @@ func (s *Session) answerPing() {
 	}
 }
 
-// deferPing has a PING wait, and reports false if it need not or may not.
+// deferPing makes a PING wait, and reports false if it need not wait, or may not.
 func (s *Session) deferPing(p *deferredPing) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -119,7 +120,7 @@ func (s *Session) deferPing(p *deferredPing) bool {
 	if s.deferredPings == nil {
 		s.deferredPings = &deferredPings{}
 	}
-	if s.deferredPings.pending == maxDeferredPings { // who sends so many waits for none of them
+	if s.deferredPings.pending == maxDeferredPings { // a client that sends so many waits for none of them
 		s.answerPings(len(s.deferredPings.unanswered))
 		return false
 	}
@@ -128,8 +129,8 @@ func (s *Session) deferPing(p *deferredPing) bool {
 	return true
 }
 
-// pingCaughtUp takes a tenant off a PING, and answers those that are ready. It does not
-// block.
+// pingCaughtUp notes that a PING need not wait for one of its tenants any more, and
+// answers the PINGs that need not wait at all. It does not block.
 func (s *Session) pingCaughtUp(p *deferredPing) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -22,7 +22,7 @@ func TestLeavingCatchesUp(t *testing.T) {
 		r.broker.behind = true
 		stays.take()
 		stays.send("UNSUB:t:a")
-		stays.expect("OK:UNSUB:t:a") // it was not told to leave
+		stays.expect("OK:UNSUB:t:a") // it was not told to reconnect
 
 		c.take()
 		c.sendReconnect()
@@ -65,22 +65,22 @@ func TestLeavingCatchesUp(t *testing.T) {
 		c.send("SUB:t:c")
 		c.take()
 
-		c.send("UNSUB:t:c") // and who has gone is not waited for
+		c.send("UNSUB:t:c") // nothing waits for a client that is gone
 		c.Session.Close(wire.CloseNormal, "")
 		synctest.Wait()
 		r.broker.caughtUp()
 	})
 }
 
-// What a client publishes elsewhere, after the PONG of the edge that it was told to
-// leave, overtakes nothing that it published here.
+// A client was told to reconnect. What it publishes elsewhere, after the PONG of this
+// edge, overtakes nothing that it published here.
 func TestLeavingPings(t *testing.T) {
 	inBubble(t, fastLimits(), func(r *rig) {
 		c := r.connect("a")
 		r.broker.behind = true
 		c.publish("t", "a", "1")
 		c.send(wire.LinePing)
-		c.expect(wire.LinePong) // it was not told to leave
+		c.expect(wire.LinePong) // it was not told to reconnect
 		c.sendReconnect()
 		c.expect(wire.LineReconnect)
 

@@ -2,8 +2,8 @@ package pubsub
 
 import "slices"
 
-// deliver queues a frame that matches a subscription, in its lane or, without
-// one, the default lane; it never blocks.
+// deliver queues a frame that matches a subscription, in lane l or, if l is nil, in the
+// main lane. It never blocks.
 func (s *Session) deliver(p *publication, f *frame, l *lane) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -31,20 +31,21 @@ func (s *Session) deliver(p *publication, f *frame, l *lane) {
 	s.wakeLane(l)
 }
 
-// tryDeliver queues frames, each in its lane, and says how many: none if the queue is
-// full, or the session is leaving, but as a last resort.
-func (s *Session) tryDeliver(p *publication, parts []laneFrame) int {
+// tryDeliver queues frames, each in its lane, and returns how many. That is none if the
+// queue has no room, and none if the client was told to reconnect, unless the message is
+// sent as a last resort.
+func (s *Session) tryDeliver(p *publication, frames []laneFrame) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	size := 0
-	alive := parts[:0]
-	for _, part := range parts {
-		if part.frame, part.lane = s.revalidate(p, part.frame, part.lane); part.frame != nil {
-			alive = append(alive, part)
-			size += part.frame.cost()
+	valid := frames[:0]
+	for _, lf := range frames {
+		if lf.frame, lf.lane = s.revalidate(p, lf.frame, lf.lane); lf.frame != nil {
+			valid = append(valid, lf)
+			size += lf.frame.cost()
 		}
 	}
-	if s.reconnectSent != p.lastResort { // a last resort is no second try for others: they have got later ones meanwhile
+	if s.reconnectSent != p.lastResort { // a last resort is no second try for the others, which have got later messages meanwhile
 		p.leavingFound = p.leavingFound || s.reconnectSent && s.closing == nil
 		return 0
 	}
@@ -52,23 +53,23 @@ func (s *Session) tryDeliver(p *publication, parts []laneFrame) int {
 		s.queue.charge > 0 && s.queue.charge+size-s.queue.countedCharge >= queueChunk && !s.hasQueueRoom(s.queue.charge+size-s.queue.countedCharge, p.limits) {
 		return 0
 	}
-	for _, part := range alive {
-		s.queue.pushDelivery(part.lane, part.frame, p.limits.SendQueue)
-		s.wakeLane(part.lane)
-		s.countQueue(p.limits, part.frame)
+	for _, lf := range valid {
+		s.queue.pushDelivery(lf.lane, lf.frame, p.limits.SendQueue)
+		s.wakeLane(lf.lane)
+		s.countQueue(p.limits, lf.frame)
 	}
-	return len(alive)
+	return len(valid)
 }
 
-// laneFrame is a frame for one lane of a session; nil: the default one.
+// laneFrame is a frame for one lane of a session.
 type laneFrame struct {
-	lane  *lane
+	lane  *lane // nil: the main lane
 	frame *frame
 }
 
-// revalidate returns what a publisher may queue in place of a frame that it has for
-// a lane: nothing if the subscription has ended meanwhile, and another frame if
-// others have. The caller holds s.mu.
+// revalidate returns the frame and the lane in which a publisher may queue it now: no
+// frame if the subscription has ended since the publisher matched it, and another frame
+// if other subscriptions have changed. The caller holds s.mu.
 func (s *Session) revalidate(p *publication, f *frame, l *lane) (*frame, *lane) {
 	switch {
 	case l != nil && (l.dead || l.closing):
@@ -81,8 +82,8 @@ func (s *Session) revalidate(p *publication, f *frame, l *lane) (*frame, *lane) 
 	return f, &s.queue.mainLane
 }
 
-// rematch matches a publish with the session's own list: the publisher may have
-// looked for subscribers before the last change of it. Caller holds s.mu.
+// rematch matches a publication against the session's own list of subscriptions, which
+// may have changed since the publisher looked for subscribers. The caller holds s.mu.
 func (s *Session) rematch(p *publication) *frame {
 	var patterns []string
 	for key, sub := range s.subscriptions {

@@ -15,15 +15,62 @@
 //	    account  what did not fit, to the subscriber that lost it
 //	transport writer ← one goroutine per stream, only while its lane is not empty
 //
+// # Life of a session
+//
+// [Hub.Admit] makes a session, and [Session.Attach] gives it its transport. It starts to
+// close once: by [Session.Close] from the transport's side (the client closed, or broke
+// the transport's rules), by [Session.Revoke], [Session.Forbid] or an expired token, by
+// [Session.CloseInternal] after a fault of the server, when its client reads too slowly,
+// sends too many broken messages or stays until the end of a drain, or when its
+// transport fails. All of these end in closeLocked; the first one decides the close code
+// and the reason ([Session.CloseStatus]), and later ones change nothing. From then on
+// [Session.Done] is closed, [Session.Closing] is true, and nothing more is queued. The
+// writer sends the last lines, after a drain the queued deliveries too, and calls
+// [Transport.Close]; a connection that is still open after closeGrace is cut with
+// [Transport.Abort]. [Session.Detach] undoes Attach: the transport calls it last, when
+// its reader has stopped, and the hub forgets the session. A session that never gets a
+// transport is detached, too.
+//
 // # Tenants
 //
-// What a message can cost is bounded by what patterns can overlap (bounds.go), and
-// charged to its tenant, which waits when it is over its share while others are
-// there (load.go).
+// The cost of a message is bounded by how many patterns can overlap (bounds.go). It is
+// charged to the message's tenant, which waits when it is over its share while others
+// are there (load.go).
+//
+// Five registries know tenants by name. They are apart because they live for different
+// times and are read under different locks:
+//
+//	Hub.tenants         subscriptions: the topic tree (interest.go); until the last one ends
+//	Hub.tenantCaps      buckets of bytes/s of each tenant's messages (caps.go); for at least a minute after the last use
+//	Hub.loads           processor time of each tenant's messages (load.go); likewise
+//	Hub.tenantAccounts  connections and queued bytes of the sessions whose token names it (share.go); while there are any
+//	Hub.count.tenants   metrics of the first Limits.MetricTenants tenants (count.go); for good
+//
+// Hub.tokens does for tokens what tenantCaps and tenantAccounts do for tenants, while
+// a token has sessions. When it has none, Hub.idleTokenCaps keeps its buckets, unless
+// new ones would allow as much. Hub.addressAccounts has the accounts of client networks.
 //
 // # Goroutines
 //
 // A session has readers, started by its transport through [Hub.Go], and at times a
 // writer for each of its streams, started by the first message that waits for it.
 // All are counted by the hub, and [Hub.Close] waits for them.
+//
+// # Lock order
+//
+// A goroutine that holds one of these locks takes only locks to the right of it:
+//
+//	Session.subscribing → Hub.mu → Session.mu
+//	Session.subscribing → tenant.mu → locks of the broker → linkWatch.mu → Session.mu
+//
+// Hub.mu and tenant.mu are never held together. [Broker.Subscribe] and
+// [Broker.Unsubscribe] are called with tenant.mu held, [Directory] methods of a drain
+// with Hub.mu, and [Catcher.CatchUp] of an UNSUB with Session.subscribing. So a broker
+// may hold locks of its own while it calls the methods of [Receiver], which take neither
+// Session.subscribing, Hub.mu nor tenant.mu; nor do the functions that it calls back.
+// Publish and Receive read the topic trees without a lock.
+//
+// The other locks are held for moments, and may be taken under any of those above:
+// Hub.tenantsMu, counters.tenantsMu, loads.mu, confirmation.mu, flushQueue.mu and the
+// mutexes of buckets; capsRegistry.mu too, under which those of buckets are taken.
 package pubsub

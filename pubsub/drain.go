@@ -9,18 +9,18 @@ import (
 	"github.com/millrace/millrace/wire"
 )
 
-// drainSet is a set of sessions that were asked to leave. Guarded by the hub's
-// mutex, the channel excepted.
+// drainSet is a set of sessions that are drained together. Guarded by the hub's
+// mutex, except for the channel.
 type drainSet struct {
-	remaining map[*Session]struct{}
-	emptied   chan struct{} // closed when left is empty
+	remaining map[*Session]struct{} // those that are not detached yet
+	emptied   chan struct{}         // closed when none remains
 }
 
-// Drain ends the hub's service: new sessions are refused, every client is told
-// to reconnect elsewhere, the telling spread over the first part of the
-// configured period, and who is still there at its end is closed with 1001. It
-// returns at once; the channel is closed when the last session has ended. Calls
-// after the first change nothing.
+// Drain ends the hub's service. New sessions are refused. Every client is told to
+// reconnect elsewhere, one after the other over the first part of the configured period,
+// and sessions that are left at its end are closed with 1001. Drain returns at once; the
+// channel is closed when the last session is detached. Calls after the first change
+// nothing.
 func (h *Hub) Drain() <-chan struct{} {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -34,8 +34,8 @@ func (h *Hub) Drain() <-chan struct{} {
 	return h.draining.emptied
 }
 
-// DrainListener asks the sessions that came in by a listener to leave, as Drain
-// does with all; the others stay. It does not refuse new ones.
+// DrainListener drains the sessions of one listener, as Drain does with all; the others
+// stay. New sessions are not refused.
 func (h *Hub) DrainListener(listener string) <-chan struct{} {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -48,9 +48,9 @@ func (h *Hub) DrainListener(listener string) <-chan struct{} {
 	return h.startDrain(sessions, "the edge no longer listens here").emptied
 }
 
-// startDrain starts the drain of sessions, a map that becomes its own. The caller
-// holds h.mu, and the hub is not closed.
-func (h *Hub) startDrain(sessions map[*Session]struct{}, why string) *drainSet {
+// startDrain starts the drain of sessions, and takes over the map. The caller holds h.mu,
+// and the hub is not closed.
+func (h *Hub) startDrain(sessions map[*Session]struct{}, reason string) *drainSet {
 	l := &drainSet{remaining: sessions, emptied: make(chan struct{})}
 	if len(sessions) == 0 {
 		close(l.emptied)
@@ -58,12 +58,12 @@ func (h *Hub) startDrain(sessions map[*Session]struct{}, why string) *drainSet {
 	}
 	h.drainSets = append(h.drainSets, l)
 	list := slices.Collect(maps.Keys(sessions))
-	h.wg.Go(func() { h.runDrain(list, l.emptied, why) }) // each session holds the group open
+	h.wg.Go(func() { h.runDrain(list, l.emptied, reason) }) // each session holds the group open
 	return l
 }
 
-// leaveDrainSets takes a session that has ended off the sets that wait for it. The caller
-// holds h.mu.
+// leaveDrainSets removes a detached session from the sets that it is in. The caller holds
+// h.mu.
 func (h *Hub) leaveDrainSets(s *Session) {
 	h.drainSets = slices.DeleteFunc(h.drainSets, func(l *drainSet) bool {
 		delete(l.remaining, s)
@@ -75,7 +75,8 @@ func (h *Hub) leaveDrainSets(s *Session) {
 	})
 }
 
-func (h *Hub) runDrain(sessions []*Session, gone <-chan struct{}, why string) {
+// runDrain tells the clients to reconnect, waits, and closes what is left.
+func (h *Hub) runDrain(sessions []*Session, emptied <-chan struct{}, reason string) {
 	period := h.limits.Load().Drain
 	end := time.NewTimer(period)
 	defer end.Stop()
@@ -83,22 +84,22 @@ func (h *Hub) runDrain(sessions []*Session, gone <-chan struct{}, why string) {
 	spread := max(0, period-lastReconnect)
 	start := time.Now()
 	for i, s := range sessions {
-		if !sleep(time.Until(start.Add(spread*time.Duration(i)/time.Duration(len(sessions)))), gone) {
+		if !sleep(time.Until(start.Add(spread*time.Duration(i)/time.Duration(len(sessions)))), emptied) {
 			return
 		}
 		s.sendReconnect()
 	}
 	select {
-	case <-gone:
+	case <-emptied:
 		return
 	case <-end.C:
 	}
 	for _, s := range sessions {
-		s.close(closeStatus{code: wire.CloseGoingAway, reason: why})
+		s.close(closeStatus{code: wire.CloseGoingAway, reason: reason})
 	}
 }
 
-// sleep waits, and reports false if something came from the channel meanwhile.
+// sleep waits for d, and reports false if until was closed, or sent something, before.
 func sleep(d time.Duration, until <-chan struct{}) bool {
 	if d <= 0 {
 		return true

@@ -51,7 +51,7 @@ func TestDrain(t *testing.T) {
 			t.Errorf("%d of 20 were told in the first half: the telling is not spread", early)
 		}
 
-		near, random := 0, 0 // to one of those who were all told, as a last resort
+		near, random := 0, 0 // all were told to reconnect: one of them gets it as a last resort
 		for range 100 {
 			clients[0].publishAs(wire.OneNearest, "t", "a", "near")
 			clients[0].publishAs(wire.OneRandom, "t", "a", "random")

@@ -9,7 +9,7 @@ import (
 // fairBucket is a bucket of several connections that is asked before a message is
 // accepted: a message takes its bytes, or waits for its turn behind those that came
 // before it. So one message at a time overdraws the bucket, however many connections
-// there are: what is owed is never more than the largest message, and nobody gets
+// there are: the debt is never more than the largest message, and nobody gets
 // ahead by a new connection. Safe for concurrent use.
 type fairBucket struct {
 	mu sync.Mutex

@@ -5,13 +5,13 @@ import (
 	"sync"
 )
 
-// flushListLen is how many sessions are written one after the other before others
-// get the processor: some 0.3 ms.
+// flushListLen is how many sessions are written to, one after the other, before other
+// goroutines get the processor: some 0.3 ms.
 const flushListLen = 64
 
-// flushList is a list of sessions that a publish has left something for. They are
-// written by one goroutine: it costs a tenth of the write to start one for each
-// of them.
+// flushList is a list of sessions for which a publish has queued something. One
+// goroutine writes to all of them: to start one for each would cost a tenth of the
+// write.
 type flushList struct {
 	sessions [flushListLen]*Session
 	n        int
@@ -21,8 +21,9 @@ type flushList struct {
 
 var flushLists = sync.Pool{New: func() any { return new(flushList) }}
 
-// add returns o with a session more, in front of it if o is full; nil is an empty
-// one. The session's lane is writing. The caller holds s.mu.
+// add returns the list with one more session: o itself, or a new list in front of it if
+// it is full; nil is the empty list. The session's main lane is marked as writing. The
+// caller holds s.mu.
 func (o *flushList) add(s *Session) *flushList {
 	if o == nil || o.n == flushListLen {
 		full := o
@@ -35,9 +36,9 @@ func (o *flushList) add(s *Session) *flushList {
 	return o
 }
 
-// start starts the writes to the sessions of o, and of those behind it, with most
-// goroutines at a time: no more than can run at once. More would keep messages of
-// smaller channels waiting behind all of them.
+// start starts the writes to the sessions of o, and of the lists behind it, with at most
+// so many goroutines: no more than can run at once. More would keep messages of smaller
+// channels waiting behind all of them.
 func (o *flushList) start(l *load, most int) {
 	for each := o; each != nil; each = each.next {
 		each.load = l
@@ -59,7 +60,7 @@ func (o *flushList) start(l *load, most int) {
 	}
 }
 
-// flushQueue is the outboxes of one publish.
+// flushQueue is the flush lists of one publish, which several goroutines share.
 type flushQueue struct {
 	mu   sync.Mutex
 	next *flushList
@@ -82,6 +83,7 @@ func (r *flushQueue) run() {
 	}
 }
 
+// flush writes to the sessions of one list, and gives the list back.
 func (o *flushList) flush() {
 	hub := o.sessions[0].hub
 	defer hub.wg.Done()

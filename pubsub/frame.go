@@ -3,12 +3,12 @@ package pubsub
 import "time"
 
 // frame is one message in queues: a deliver frame, which all sessions that get
-// it share, or a line that keeps its place between them. It never changes, but for
-// its holders.
+// it share, or a line that keeps its place between them. It never changes, except for
+// holders.
 type frame struct {
 	data []byte
 	kind Kind
-	// holders is how many queues it was put into, one after the other by one
+	// holders is how many queues the frame was put into, one after the other by one
 	// publisher; see charge.
 	holders uint32
 	at      time.Duration // when the publish was accepted, on the hub's clock

@@ -15,7 +15,7 @@ func (s *Session) HandleLine(text []byte) { s.accept(text, (*Session).handleLine
 
 func (s *Session) handleLine(text []byte) {
 	line, err := wire.ParseLine(text)
-	if err != nil || line.Verb == wire.VerbAuth { // who authenticated in the handshake has nothing to add
+	if err != nil || line.Verb == wire.VerbAuth { // the client has authenticated already
 		s.rejectBroken(wire.CodeBadRequest)
 		return
 	}

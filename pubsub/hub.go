@@ -30,7 +30,7 @@ type Hub struct {
 
 	count       counters
 	epoch       time.Time     // of the hub's clock
-	subsVersion atomic.Uint64 // of subscriptions; see tenant
+	subsVersion atomic.Uint64 // grows with each change of a subscription; see tenant
 	outage      atomic.Uint64 // the number of the outage of the broker's link; 0: it is up
 	outages     uint64        // until now; Linked's
 	tenantsMu   sync.RWMutex
@@ -38,7 +38,7 @@ type Hub struct {
 	queuedBytes atomic.Int64 // bytes in all queues, in chunks; see Session.countQueue
 
 	tenantCaps    capsRegistry // of those in use
-	idleTokenCaps capsRegistry // of tokens without a connection; others are in byToken
+	idleTokenCaps capsRegistry // of tokens without a connection; those of others are in tokens
 	patterns      patternCounts
 	loads         loads
 	linkWatch     linkWatch
@@ -52,8 +52,8 @@ type Hub struct {
 	tenantAccounts  accounts[string]
 	addressAccounts accounts[netip.Addr] // networks
 	nextID          uint64
-	unauthenticated pendingConns // connections that have not authenticated yet, and have no token
-	handshakes      pendingConns // and have one
+	unauthenticated pendingConns // connections that have not authenticated yet, and came without a token
+	handshakes      pendingConns // those that came with one, which is being checked
 	drainSets       []*drainSet
 	draining        *drainSet     // nil: the hub does not drain
 	quit            chan struct{} // closed when it does
@@ -122,7 +122,7 @@ func (h *Hub) available() error {
 
 // Admit registers a session under its token. From here on a revocation reaches
 // it. The caller then reads the token's record again, and either attaches a
-// transport or calls End.
+// transport or calls Detach.
 func (h *Hub) Admit(id Identity, client Client) (*Session, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -161,12 +161,12 @@ func (h *Hub) Admit(id Identity, client Client) (*Session, error) {
 	}
 	s.token.sessions[s] = struct{}{}
 	h.countSession(s)
-	h.wg.Add(1) // taken back by forget
+	h.wg.Add(1) // taken back by removeSession
 	s.Renew(id.ExpiresAt, id.Version)
 	return s, nil
 }
 
-// removeSession drops a session that has ended.
+// removeSession forgets a session that is detached.
 func (h *Hub) removeSession(s *Session) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

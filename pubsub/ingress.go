@@ -7,21 +7,21 @@ import (
 	"github.com/millrace/millrace/wire"
 )
 
-// heldMessage is a message that has come, and is handled when the session's turn
+// heldMessage is a message that was received, and is handled when the session's turn
 // comes. It keeps its place: nothing is read behind it until then.
 type heldMessage struct {
 	turn   *turn
 	data   []byte
-	handle func(*Session, []byte) // nil: of what came, only the bytes count
+	handle func(*Session, []byte) // nil: there is no message to handle, only bytes to charge
 }
 
-// watchEvery is how often a session that is not read from looks whether its client
+// watchEvery is how often a session that is not read from checks whether its client
 // is still there.
 const watchEvery = time.Second
 
-// Charge counts n bytes that came from the client, a message or a part of one,
-// against its ingress caps. The transport calls it for all that it reads, before
-// it hands over what that was.
+// Charge counts n bytes that the client sent, a message or a part of one, against its
+// ingress caps. The transport calls it for all that it reads, before it hands over what
+// it has read.
 func (s *Session) Charge(n int) {
 	s.hub.count.bytesIn.Add(uint64(n))
 	s.ingress.charge(n)
@@ -45,8 +45,8 @@ func (s *Session) accept(data []byte, handle func(*Session, []byte)) {
 	}
 }
 
-// chargeToken charges what came to the cap of the client's token. If it reports false,
-// its turn is to be waited for.
+// chargeToken charges what was received to the cap of the client's token. If it reports
+// false, the session has to wait for its turn.
 func (s *Session) chargeToken() bool {
 	cost := int(s.uncharged)
 	s.uncharged = 0
@@ -55,14 +55,14 @@ func (s *Session) chargeToken() bool {
 }
 
 // chargeTenant charges a publish of n bytes to its tenant's cap. If it reports false,
-// its turn is to be waited for, and the publish to be held.
+// the session has to wait for its turn, and to hold the publish.
 func (s *Session) chargeTenant(tenant []byte, n int) bool {
 	limit := s.hub.limits.Load().TenantIngressKB
 	return limit == 0 || s.mayProceed(s.hub.tenantCapsOf(tenant).ingress.take(kb(limit), n+costOverhead))
 }
 
-// mayProceed reports whether there is no turn to wait for; if there is one, the session
-// waits.
+// mayProceed reports whether there is no turn to wait for. If there is one, it becomes
+// the session's held one.
 func (s *Session) mayProceed(t *turn) bool {
 	if t != nil {
 		s.held = &heldMessage{turn: t}
@@ -76,7 +76,7 @@ func (s *Session) hold(data []byte, handle func(*Session, []byte)) {
 }
 
 // awaitHeld waits until the session's turn has come, for limit at most, and handles the
-// message that was held until then; which may have to wait for another turn. It
+// message that was held until then, which may have to wait for another turn. It
 // reports whether there is nothing left to wait for.
 func (s *Session) awaitHeld(limit time.Duration) bool {
 	for s.held != nil {
@@ -92,7 +92,7 @@ func (s *Session) awaitHeld(limit time.Duration) bool {
 	return true
 }
 
-// awaitTurn reports false when the session ends, and when its turn has not come
+// awaitTurn reports false when the session closes, and when its turn has not come
 // within limit.
 func (s *Session) awaitTurn(t *turn, limit time.Duration) bool {
 	if t.isGranted() {
@@ -128,10 +128,10 @@ func (s *Session) clientGone() bool {
 	return ok && w.ClientGone()
 }
 
-// Ready blocks until the client may be read from: what came before is handled, its
+// Ready blocks until the client may be read from: what it sent before is handled, its
 // own ingress cap allows it, and it reads its own control lines. It reports false
-// once the session is ending, and when a cap does not allow it within limit: ask
-// again.
+// once the session is closing, and when a cap does not allow it within limit: then it
+// must be called again.
 func (s *Session) Ready(limit time.Duration) bool {
 	if s.held == nil {
 		s.chargeToken()

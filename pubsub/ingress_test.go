@@ -55,7 +55,7 @@ func (c *client) ready() bool {
 	return true
 }
 
-// vanish ends a session as a transport does whose client has closed the connection.
+// vanish ends a session as its transport does when the client has closed the connection.
 func (c *client) vanish() {
 	c.Session.Close(wire.CloseNormal, "")
 	synctest.Wait()
@@ -213,7 +213,7 @@ func TestHeldBehindAnotherStream(t *testing.T) {
 
 // A publish whose session ends while it waits is not accepted, and its place goes to
 // the next one.
-func TestEndWhileHeld(t *testing.T) {
+func TestCloseWhileHeld(t *testing.T) {
 	eachShared(t, func(r *rig) {
 		first, second, third := r.connect("a"), r.connect("a"), r.connect("a")
 		<-first.start(framed("t", 16<<10))
@@ -240,7 +240,7 @@ func TestEndWhileHeld(t *testing.T) {
 	})
 }
 
-// lostTransport is one whose client is gone, which nobody has noticed.
+// lostTransport is a transport whose client is gone unnoticed.
 type lostTransport struct{ *client }
 
 func (lostTransport) ClientGone() bool { return true }

@@ -9,18 +9,19 @@ import (
 )
 
 // tenant holds the subscriptions of one tenant on this edge. Publishers read it
-// without a lock. Each change of a session's subscriptions ends with a count of
-// [Hub.changes] in the same moment as its OK line (Session.change): so a
-// publisher that may have looked before the change knows when it comes to the
-// session, and the session answers for itself (Session.again).
+// without a lock. Each change of a session's subscriptions ends by increasing
+// Hub.subsVersion, under the session's mutex, together with the OK line
+// (Session.bumpSubsVersion). A publisher notes the version before it looks for
+// subscribers. So when it comes to a session that has changed since, it knows, and
+// the session's own list decides (Session.rematch).
 type tenant struct {
 	name    string
 	tree    pattern.Tree[*interest]
 	removed atomic.Bool // emptied and taken out of the hub
 	load    atomic.Pointer[load]
-	mu      sync.Mutex // held by who changes something
+	mu      sync.Mutex // held while something changes
 
-	shapes map[pattern.Shape]int // of its patterns, and how many have each; guarded by mu
+	shapes map[pattern.Shape]int // how many of its patterns have each shape; guarded by mu
 }
 
 // interest is one distinct pattern of a tenant with its local subscribers.
@@ -33,7 +34,7 @@ type interest struct {
 	confirmation
 }
 
-// confirmation is what a broker says once of an interest.
+// confirmation says whether the broker has confirmed an interest, which it does once.
 type confirmation struct {
 	mu        sync.Mutex
 	confirmed bool
@@ -67,13 +68,13 @@ func (c *confirmation) whenConfirmed(f func()) {
 type subscription struct {
 	interest   *interest
 	index      int   // in interest.subscribers
-	lane       *lane // of its own; nil: the session's default one
+	lane       *lane // of its own; nil: the session's main lane
 	pendingOKs int   // OK:SUB lines, until the interest is confirmed; guarded by the session's mutex
 }
 
-// addSubscription adds a subscriber, with a stream of its own or without, or returns the code
-// of a refusal. For what this edge accepts the subscription works at once, for
-// what others accept when its interest is confirmed.
+// addSubscription adds a subscriber, with a stream of its own or without, or returns the
+// code of a refusal. The subscription receives what this edge accepts at once, and what
+// other edges accept once its interest is confirmed.
 func (h *Hub) addSubscription(name string, p pattern.Pattern, s *Session, own bool) (*subscription, wire.Code) {
 	t := h.lockTenant(name)
 	defer t.mu.Unlock()
@@ -131,7 +132,7 @@ func (h *Hub) removeIfEmpty(t *tenant) {
 	}
 }
 
-// lockTenant returns the tenant, made if there is none, locked for changes.
+// lockTenant returns the tenant, locked for changes, and makes it if there is none.
 func (h *Hub) lockTenant(name string) *tenant {
 	for {
 		h.tenantsMu.Lock()
@@ -149,7 +150,7 @@ func (h *Hub) lockTenant(name string) *tenant {
 	}
 }
 
-// tenant returns the tenant of a name, or nil if nobody subscribes there.
+// tenant returns the tenant of a name, or nil if it has no subscriptions.
 func (h *Hub) tenant(name []byte) *tenant {
 	h.tenantsMu.RLock()
 	defer h.tenantsMu.RUnlock()

@@ -11,13 +11,13 @@ type lane struct {
 	head   int    // first item that is not taken yet
 	oldest int    // no delivery that could be dropped stands before this index
 
-	stream  Stream // of a subscription's own; nil: the default lane
+	stream  Stream // of one subscription; nil: the main lane
 	writing bool   // a writer runs
 	held    bool   // the subscription is not in force yet: nothing is written
 	closing bool   // no delivery is added any more: the stream ends after the last item
 	dead    bool   // the client stopped reading the stream
 
-	few [smallLen]item // where items lie while they are few
+	few [smallLen]item // the array of items while they are few
 }
 
 // item is one entry of a lane; one without a frame was dropped.
@@ -46,9 +46,9 @@ func (l *lane) push(it item) {
 	l.items = append(l.items, it)
 }
 
-// reset gives back the array of a lane in which nothing waits any more.
+// reset gives back the array of the lane, in which nothing waits any more.
 func (l *lane) reset() {
-	if cap(l.items) == arrayLen { // else it is few, or one that a burst made larger
+	if cap(l.items) == arrayLen { // otherwise it is few, or one that a burst made larger
 		arrays.Put((*[arrayLen]item)(l.items[:arrayLen]))
 	}
 	l.items = nil
@@ -116,9 +116,9 @@ func (l *lane) compact() {
 	l.items, l.head, l.oldest = kept, 0, 0
 }
 
-// openLane opens a stream of its own for a subscription, with first as its first
-// message, or returns nil if the limit or the client's credit allows none. The
-// lane is held until releaseLane.
+// openLane opens a stream for one subscription, with first as its first message, or
+// returns nil if the limit or the client's credit allows none. The lane is held until
+// releaseLane.
 func (s *Session) openLane(first []byte) *lane {
 	s.mu.Lock()
 	opener, _ := s.transport.(StreamOpener)
@@ -140,8 +140,8 @@ func (s *Session) openLane(first []byte) *lane {
 	return l
 }
 
-// releaseLane lets a lane be written whose subscription is in force. The caller
-// holds s.mu.
+// releaseLane lets the writer begin with a lane whose subscription is in force. The
+// caller holds s.mu.
 func (s *Session) releaseLane(l *lane) {
 	l.held = false
 	s.wakeLane(l)
@@ -159,7 +159,7 @@ func (s *Session) closeLane(l *lane) {
 	}
 }
 
-// dropLane frees the place of a lane. The caller holds s.mu.
+// dropLane removes a lane from the session's own ones. The caller holds s.mu.
 func (s *Session) dropLane(l *lane) {
 	s.queue.ownLanes = slices.DeleteFunc(s.queue.ownLanes, func(other *lane) bool { return other == l })
 }

@@ -26,8 +26,8 @@ type Limits struct {
 
 	SendQueue        int           // bytes of queued deliveries per connection
 	QueueMemory      int           // bytes of the deliveries in all queues, see share.go; 0: no limit
-	Slow             SlowPolicy    // when SendQueue is full
-	DefaultIngressKB int           // KiB/s per connection where the token names none
+	Slow             SlowPolicy    // what happens when SendQueue is full
+	DefaultIngressKB int           // KiB/s per connection where the token names no rate
 	DefaultEgressKB  int           // likewise, to the client
 	TokenIngressKB   int           // KiB/s of all connections of a token together; 0: no cap
 	TokenEgressKB    int           // likewise, to the clients
@@ -40,7 +40,7 @@ type Limits struct {
 	MaxPatternShapesPerTenant int // of the patterns of a tenant on this edge
 	MaxPatterns               int // distinct ones on this edge; 0: no limit. No tenant and no token has more than half
 	MaxPatternsPerTenant      int // 0: half of MaxPatterns
-	MaxPatternsPerToken       int // that its sessions were the first to have; 0: half of MaxPatterns
+	MaxPatternsPerToken       int // patterns that its sessions were the first to have; 0: half of MaxPatterns
 
 	// TenantShare is how much of the processors, in percent, the messages of a
 	// tenant may use while those of other tenants come, too; 0 and 100: no limit.
@@ -81,7 +81,7 @@ const (
 	MaxControlBacklog = 64 << 10
 	// MaxBroken is how many broken messages in a row close a connection.
 	MaxBroken = 16
-	// ReadOverhead is what a message may be longer than MaxPayload before the
+	// ReadOverhead is how many bytes a message may be longer than MaxPayload before the
 	// connection is closed with 1009.
 	ReadOverhead = 4096
 	// MaxOwnStreams is how many subscriptions of a connection may have a stream
@@ -92,9 +92,9 @@ const (
 
 	lastReconnect   = 6 * time.Second // before the end of the drain period
 	slowNoticeEvery = time.Second     // at most one slow_consumer line in this time
-	limitedAfter    = 2 * time.Second // that deliveries wait for a cap, the client is told
-	limitedEvery    = time.Minute     // and again after so long
+	limitedAfter    = 2 * time.Second // when deliveries have waited for a cap for so long, the client is told
+	limitedEvery    = time.Minute     // and told again after so long
 	closeGrace      = 2 * time.Second // for the close handshake, then the socket is cut
 	itemOverhead    = 96              // bytes of bookkeeping that a queued message costs
-	costOverhead    = 32              // bytes that a message costs beside its own, for the caps
+	costOverhead    = 32              // bytes that the caps add to those of each message
 )

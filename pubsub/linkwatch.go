@@ -8,16 +8,17 @@ import (
 	"github.com/millrace/millrace/wire"
 )
 
-// linkWatch tells the sessions that want to know when the link to the other edges is
-// lost, and when it is back.
+// linkWatch tells the sessions whose clients asked for it when the link to the other
+// edges is lost, and when it is back.
 type linkWatch struct {
 	mu        sync.Mutex // taken before a session's
 	sessions  map[*Session]struct{}
-	notifying bool // by a goroutine
-	changed   bool // the link has changed since that has begun
+	notifying bool // a goroutine runs notifyAll
+	changed   bool // the link has changed since it began
 }
 
-// handleFeatures turns features on, and then says which there are.
+// handleFeatures turns on the features that the client asks for, and then lists those
+// that the edge has.
 func (s *Session) handleFeatures(line wire.Line) {
 	if line.HasFeature(wire.FeatureLink) {
 		s.watchLink()
@@ -36,8 +37,8 @@ func (s *Session) watchLink() {
 	s.notifyLink()
 }
 
-// notifyLink says how the link is, if the client was told otherwise, or it is down and the
-// client was told nothing.
+// notifyLink tells the client whether the link is up or down, unless that is what it was
+// told last. A client that was told nothing takes it to be up.
 func (s *Session) notifyLink() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -60,7 +61,7 @@ func (w *linkWatch) unwatch(s *Session) {
 	delete(w.sessions, s)
 }
 
-// linkChanged has all sessions told that want it. It does not wait.
+// linkChanged starts to tell the sessions. It does not wait.
 func (w *linkWatch) linkChanged(h *Hub) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -71,6 +72,7 @@ func (w *linkWatch) linkChanged(h *Hub) {
 	}
 }
 
+// notifyAll tells the sessions, until the link has not changed meanwhile.
 func (w *linkWatch) notifyAll() {
 	for {
 		w.mu.Lock()

@@ -9,35 +9,35 @@ import (
 )
 
 // load is what the messages of a tenant cost this edge, in processor time: from
-// accepting a message, or its coming from another edge, to the writes that the
-// same goroutine makes. It is measured, so that whatever makes a message dear,
-// its subscribers, their patterns or its size, counts as what it is.
+// accepting a message, or receiving it from another edge, to the writes that the
+// same goroutine makes. The time is measured, so whatever makes a message expensive
+// is counted: its subscribers, their patterns or its size.
 //
 // A tenant may use its share (Limits.TenantShare) of the processors while messages
-// of others come, too. Its publishers take turns, as many at a time as have
-// processors in that share: a burst of many connections would else have all
-// processors at once, and who comes then waits for its end. Who is over the share
-// is paced: each publisher waits until its tenant's debt is paid, and long fan-outs
-// wait in between. What waits is what its clients send next, so nothing is lost,
-// and the processors beside the share are there for all others. A tenant alone
-// pays nothing.
+// of others come, too. Its publishers take turns, as many at a time as there are
+// processors in that share: otherwise a burst of many connections would have all
+// processors at once, and whatever comes then waits for its end. A tenant over its share
+// is paced (pace.go): each publisher waits until its tenant's debt is paid, and long
+// fan-outs pause in between. What waits is what the tenant's clients send next, so
+// nothing is lost, and the processors beside the share are there for all others. A
+// tenant alone on the edge never waits.
 type load struct {
 	name      string
 	removed   atomic.Bool   // taken out of the hub
 	paidUntil atomic.Int64  // when its share has paid for all that it used, on the hub's clock
-	turns     chan struct{} // has room for those whose turn it is
+	turns     chan struct{} // a semaphore: holds an element for each message that has a turn
 }
 
 const (
 	// loadCredit is what a tenant that was quiet may use at once: little, since
-	// for that time others have to wait.
+	// others have to wait for that time.
 	loadCredit = 2 * time.Millisecond
-	// pacedCredit is the same for one that has just been made to wait.
+	// pacedCredit is the same for a tenant that has just been made to wait.
 	pacedCredit = 250 * time.Microsecond
-	// maxLoadDebt bounds a pause: one very dear message is not held against a
-	// tenant for longer.
+	// maxLoadDebt bounds how long a tenant waits for one very expensive message.
 	maxLoadDebt = 250 * time.Millisecond
-	// rivalTime is how long a message of another tenant counts as company.
+	// rivalTime is how long the processors count as contended after messages of two
+	// tenants came.
 	rivalTime = time.Second
 	// paceEvery is how long a paced tenant works without a pause.
 	paceEvery = 100 * time.Microsecond
@@ -49,13 +49,13 @@ const (
 type loads struct {
 	mu       sync.Mutex
 	byTenant map[string]*load
-	sweepAt  int                  // at so many those out of use are looked for
-	latest   atomic.Pointer[load] // whose message came last
-	rivalAt  atomic.Int64         // when it was another's before that, on the hub's clock
+	sweepAt  int                  // with so many loads, unused ones are removed
+	latest   atomic.Pointer[load] // of the tenant whose message came last
+	rivalAt  atomic.Int64         // when latest last changed to another tenant, on the hub's clock; 0: never
 	paused   atomic.Int64         // the sum of all pauses, ns
 }
 
-// loadOf returns the load of a tenant.
+// loadOf returns the load of a tenant, and makes it if there is none.
 func (h *Hub) loadOf(tenant []byte) *load {
 	g := &h.loads
 	g.mu.Lock()
@@ -84,7 +84,7 @@ func (h *Hub) loadOf(tenant []byte) *load {
 	return l
 }
 
-// resetLoads has every tenant begin anew, with the turns of a new share.
+// resetLoads makes every tenant begin anew, with the turns of a new share.
 func (h *Hub) resetLoads() {
 	g := &h.loads
 	g.mu.Lock()
@@ -100,7 +100,7 @@ func (l *load) is(tenant []byte) bool {
 	return l != nil && l.name == string(tenant) && !l.removed.Load()
 }
 
-// turnsPerTenant is how many processors a share has, at least one.
+// turnsPerTenant is how many processors the share of a tenant has, at least one.
 func (h *Hub) turnsPerTenant() int { return max(1, processors()*h.limits.Load().TenantShare/100) }
 
 // processorShare is what a tenant may use of the processors, in percent; 0: all.
@@ -111,10 +111,11 @@ func (h *Hub) processorShare() int {
 	return 0
 }
 
-// processors is GOMAXPROCS as it was when it was asked for first: that takes a lock.
+// processors is GOMAXPROCS as it was at the first call: to ask for it takes a lock.
 var processors = sync.OnceValue(func() int { return runtime.GOMAXPROCS(0) })
 
-// tenantLoad is loadOf for a tenant that may have subscribers here.
+// tenantLoad is loadOf without its lock, for a tenant that has subscribers here; t is nil
+// if it has none.
 func (h *Hub) tenantLoad(t *tenant, name []byte) *load {
 	if t == nil {
 		return h.loadOf(name)
@@ -127,7 +128,7 @@ func (h *Hub) tenantLoad(t *tenant, name []byte) *load {
 	return l
 }
 
-// noteMessage notes that a message of l's tenant is here.
+// noteMessage notes that a message of l's tenant came.
 func (h *Hub) noteMessage(l *load, now time.Duration) {
 	g := &h.loads
 	switch latest := g.latest.Load(); latest {
@@ -140,7 +141,7 @@ func (h *Hub) noteMessage(l *load, now time.Duration) {
 	}
 }
 
-// charge counts the time since then as used, and returns the time now.
+// charge counts the time since then as used by the tenant, and returns the time now.
 func (h *Hub) charge(l *load, since time.Duration) (now time.Duration) {
 	now = h.now()
 	h.chargeAt(l, now, now-since)
@@ -162,13 +163,13 @@ func (h *Hub) chargeAt(l *load, now, used time.Duration) {
 	}
 }
 
-// contended reports whether messages of several tenants come.
+// contended reports whether messages of several tenants came within rivalTime.
 func (h *Hub) contended(now time.Duration) bool {
 	rival := h.loads.rivalAt.Load()
 	return rival != 0 && now-time.Duration(rival) <= rivalTime
 }
 
-// debt returns how long a tenant has to wait: 0 without company.
+// debt returns how long a tenant has to wait: 0 while no other tenant publishes.
 func (h *Hub) debt(l *load, now time.Duration) time.Duration {
 	if debt := time.Duration(l.paidUntil.Load()) - now; debt > 0 && h.contended(now) {
 		return debt

@@ -7,8 +7,8 @@ import (
 	"sync"
 )
 
-// matcher finds who gets a message, and with which patterns. It is scratch space
-// for one match at a time.
+// matcher finds the sessions that get a message, and the patterns that match for each.
+// It is scratch space for one match at a time.
 type matcher struct {
 	interests  []*interest // that match, sorted by pattern
 	sessions   []matchedSession
@@ -19,8 +19,8 @@ type matcher struct {
 	patterns   []string
 	laneFrames []laneFrame
 
-	// slots is a hash table from sessions to their places in found. Those of
-	// another round are empty ones, so that it never has to be cleared.
+	// slots is a hash table from sessions to their indexes in sessions. Slots of
+	// another round count as empty, so that the table never has to be cleared.
 	slots []slot
 	round uint32
 }
@@ -28,7 +28,7 @@ type matcher struct {
 // matchedSession is a session that has matching subscriptions.
 type matchedSession struct {
 	session *Session
-	set     int // of patterns of its default lane; 0: it has none there
+	set     int // of the matched patterns in its main lane; 0: it has none there
 }
 
 type slot struct {
@@ -37,9 +37,9 @@ type slot struct {
 	at    int32
 }
 
-// patternSet is a set of matched patterns as a chain: the set before, and the
-// interest that this one adds to it. Set 0 is the empty one. Chains make equal
-// sets equal numbers at the price of one small look-up per subscription.
+// patternSet is a set of matched patterns as a chain: another set, and the interest that
+// this one adds to it. Set 0 is the empty one. With chains, equal sets have equal numbers,
+// at the price of one small look-up per subscription.
 type patternSet struct {
 	step
 	frame *frame // nil: not encoded yet
@@ -108,7 +108,7 @@ func (m *matcher) reserve(n int) {
 	}
 }
 
-// slot returns the place of a session, or the one where it belongs.
+// slot returns the slot of a session, or the empty one where it belongs.
 func (m *matcher) slot(id uint64) *slot {
 	mask := uint64(len(m.slots) - 1)
 	for i := id * 0x9E3779B97F4A7C15 >> 20; ; i++ {
@@ -118,7 +118,7 @@ func (m *matcher) slot(id uint64) *slot {
 	}
 }
 
-// find returns what is noted of a session.
+// find returns the entry of a session in sessions, and adds it if there is none.
 func (m *matcher) find(session *Session) *matchedSession {
 	id := session.client.ID
 	s := m.slot(id)
@@ -145,7 +145,7 @@ func (m *matcher) extend(set, interest int) int {
 	return next
 }
 
-// frame returns the message for the subscribers of a set.
+// frame returns the deliver frame for the subscribers with this set of patterns.
 func (m *matcher) frame(p *publication, set int) *frame {
 	if m.sets[set].frame == nil {
 		m.patterns = m.patterns[:0]

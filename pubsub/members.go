@@ -5,8 +5,8 @@ import "slices"
 // chunk is how many members, or chunks of them, are copied to remove one.
 const chunk = 64
 
-// members is a set of subscribers that never changes: who has one can go through
-// it while others join and leave. It is a list in chunks of three sizes, of which
+// members is an immutable set of subscribers: a publisher can go through it while others
+// subscribe and unsubscribe. It is a list in chunks of three sizes, of which
 // all but the last of a size are full. Adding uses the room behind a slice's end,
 // which older sets do not look at; removing copies what it changes, with a million
 // members some 9 KB of their 24 MB.
@@ -16,7 +16,7 @@ type members struct {
 	last []member
 }
 
-// member is a subscription with what each delivery needs of it at hand.
+// member is a subscription, with copies of what each delivery needs of it.
 type member struct {
 	session *Session
 	lane    *lane
@@ -42,7 +42,7 @@ func (m *members) chunks(yield func([]member) bool) {
 	yield(m.last)
 }
 
-// with returns the set with one member more, at the index len().
+// with returns the set with one more member, at the index len().
 func (m *members) with(added member) *members {
 	if len(m.last) < chunk {
 		return &members{m.full, m.tail, append(m.last, added)}

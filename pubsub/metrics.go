@@ -12,7 +12,7 @@ type Metrics struct {
 	Subscriptions int64          // open
 	Patterns      int64          // distinct ones of these, tenant by tenant
 	QueuedBytes   int64          // waiting in the queues of all sessions, bookkeeping included
-	QueueMemory   int64          // what Limits.QueueMemory bounds: of queues of 16 KiB and more, a message that several share in parts
+	QueueMemory   int64          // what Limits.QueueMemory bounds: bytes in queues of 16 KiB and more, where a message that several queues share counts in parts
 
 	MessagesIn uint64 // publishes that were accepted
 	BytesIn    uint64 // of all messages from clients: lines, frames, pings
@@ -23,18 +23,18 @@ type Metrics struct {
 
 	Linked   bool   // the broker's link to the other edges is up
 	Unsent   uint64 // publishes that the broker could not pass on
-	Missed   uint64 // publishes of other edges that came too fast
+	Missed   uint64 // publishes of other edges that came faster than this one took them
 	Rejected uint64 // messages of other edges that no edge accepts from a client
 
 	HookFaults uint64 // calls of hooks that failed; see package hook
 
 	Dropped map[string]uint64 // deliveries dropped, by reason; see DropReasons
-	// SlowDisconnects are sessions that were ended for being slow, by reason; see
-	// SlowReasons.
+	// SlowDisconnects are sessions that were closed because their clients were slow, by
+	// reason; see SlowReasons.
 	SlowDisconnects map[string]uint64
 
-	// Paused is for how long messages have waited, all together, since their tenants
-	// were over their share (Limits.TenantShare).
+	// Paused is how long messages have waited, all together, because their tenants were
+	// over their share (Limits.TenantShare).
 	Paused time.Duration
 
 	Refused map[wire.Code]uint64 // ERR lines, by code
@@ -58,14 +58,14 @@ type TenantMetrics struct {
 const OtherTenants = "(other)"
 
 // DropReasons are the keys of [Metrics.Dropped]: "queue_full" (slow_consumer
-// drop), "queue_memory" (likewise, as the queues of all sessions, or of those of its
-// token, tenant or address, have no room), "disconnect" (queued when a session was ended for being slow), and
-// "closed" (queued when it ended otherwise).
+// drop), "queue_memory" (likewise, because the queues of all sessions, or of those of the
+// same token, tenant or address, have no room), "disconnect" (queued when a session was
+// closed because its client was slow), and "closed" (queued when it closed otherwise).
 var DropReasons = []string{dropQueueFull: "queue_full", dropQueueMemory: "queue_memory", dropDisconnect: "disconnect", dropClosed: "closed"}
 
 // SlowReasons are the keys of [Metrics.SlowDisconnects]: "queue_full" (with the
-// policy [SlowDisconnect]), "queue_memory" (likewise, see DropReasons), and "write_timeout" (a write took longer than
-// [Limits.WriteTimeout]).
+// policy [SlowDisconnect]), "queue_memory" (likewise, see DropReasons), and
+// "write_timeout" (a write took longer than [Limits.WriteTimeout]).
 var SlowReasons = []string{slowQueueFull: "queue_full", slowQueueMemory: "queue_memory", slowWriteTimeout: "write_timeout"}
 
 // Histogram counts durations. Counts[i] is of those up to Bounds[i] and over

@@ -10,13 +10,14 @@ import (
 	"github.com/millrace/millrace/wire"
 )
 
-// reject answers a message with an ERR line.
+// reject answers a message of the client with an ERR line.
 func (s *Session) reject(code wire.Code, context ...string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.rejectLocked(code, context...)
 }
 
+// rejectLocked is reject for a caller that holds s.mu.
 func (s *Session) rejectLocked(code wire.Code, context ...string) {
 	if c := s.hub.log.Check(zap.DebugLevel, "refused"); c != nil {
 		c.Write(zap.Uint64("connection", s.client.ID), zap.String("code", string(code)))
@@ -25,7 +26,7 @@ func (s *Session) rejectLocked(code wire.Code, context ...string) {
 	s.queueControlLocked(Text, wire.AppendErr(nil, code, context...))
 }
 
-// notifyOutage tells the client, once in each outage, that its messages and
+// notifyOutage tells the client, once in each outage of the link, that its messages and
 // subscriptions do not reach other edges. The caller holds s.mu.
 func (s *Session) notifyOutage() {
 	if n := s.hub.outage.Load(); n != 0 && n != s.outageSent {
@@ -34,18 +35,18 @@ func (s *Session) notifyOutage() {
 	}
 }
 
-// overloadTime is how long none of a session's publishes may have found the link full
-// until the next one that does is another outage: an overload is one, not one for
-// each message that found room.
+// overloadTime separates two overloads of the link, as a session sees them: when its
+// publishes have found room for longer, the next one that does not is reported anew. One
+// overload is reported once, though some messages find room in between.
 const overloadTime = 3 * time.Second
 
 // notifyUnsent tells the client that other edges do not get its publish, once in each
-// outage. An overload of a tenant is an outage for who publishes to it, and for nobody
+// outage. An overload of a tenant is an outage for those who publish to it, and for nobody
 // else.
-func (s *Session) notifyUnsent(why error) {
+func (s *Session) notifyUnsent(err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if !errors.Is(why, ErrLinkFull) {
+	if !errors.Is(err, ErrLinkFull) {
 		s.notifyOutage()
 		return
 	}
@@ -56,9 +57,9 @@ func (s *Session) notifyUnsent(why error) {
 	s.linkFullAt = now
 }
 
-// notifyEgressLimited tells the client, once a minute at most, that the deliveries of a lane
-// wait for a cap; it is asked again within the pause that it returns. The caller
-// holds s.mu.
+// notifyEgressLimited tells the client, once a minute at most, that the deliveries of a
+// lane wait for a cap. It shortens the pause, so that it is called again when it is time
+// to tell. The caller holds s.mu.
 func (s *Session) notifyEgressLimited(l *lane, now time.Time, pause time.Duration) time.Duration {
 	i := l.firstDelivery()
 	at := now.Sub(s.hub.epoch)
@@ -74,12 +75,13 @@ func (s *Session) notifyEgressLimited(l *lane, now time.Time, pause time.Duratio
 	return pause
 }
 
-// slowNoticeDue reports whether the client is to be told of lost deliveries now.
+// slowNoticeDue reports whether it is time to tell the client of lost deliveries.
 // The caller holds s.mu.
 func (s *Session) slowNoticeDue() bool {
 	return s.queue.dropped > 0 && !s.slowNoticeSent && s.closing == nil
 }
 
+// allowSlowNotice is called slowNoticeEvery after the last slow_consumer line.
 func (s *Session) allowSlowNotice() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -91,7 +93,7 @@ func slowLine(n uint64) []byte {
 	return wire.AppendErr(nil, wire.CodeSlowConsumer, strconv.FormatUint(n, 10))
 }
 
-// sendReconnect tells the client that this edge drains.
+// sendReconnect tells the client, once, that this edge drains.
 func (s *Session) sendReconnect() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -2,22 +2,23 @@ package pubsub
 
 import "time"
 
-// pace is how a message of a tenant is handled.
+// pace makes the handling of one message wait when its tenant is over its share of the
+// processors.
 type pace struct {
 	hub        *Hub
 	load       *load
-	since      time.Duration   // what was used from here on is not charged yet
+	since      time.Duration   // the time used from here on is not charged yet
 	paced      bool            // the tenant is over its share, or the message had to wait for its turn
-	takesTurns bool            // it may wait for its turn
-	hasTurn    bool            // it is its turn
+	takesTurns bool            // the message may wait for a turn
+	hasTurn    bool            // it has a turn, which end gives back
 	canceled   <-chan struct{} // closed: nobody waits for the message any more
 }
 
 // begin waits for the turn of a client's message if its tenant is over its share.
-// It reports false if the message is not to be handled: broken was closed
-// meanwhile. Otherwise end is to be called.
-func (h *Hub) begin(l *load, broken <-chan struct{}) (p pace, ok bool) {
-	p = pace{hub: h, load: l, since: h.now(), takesTurns: true, canceled: broken}
+// It reports false if the message must not be handled: canceled was closed meanwhile.
+// Otherwise end must be called.
+func (h *Hub) begin(l *load, canceled <-chan struct{}) (p pace, ok bool) {
+	p = pace{hub: h, load: l, since: h.now(), takesTurns: true, canceled: canceled}
 	h.noteMessage(l, p.since)
 	if h.processorShare() == 0 || !h.contended(p.since) || h.debt(l, p.since) == 0 && p.tryTurn() {
 		return p, true
@@ -32,8 +33,8 @@ func (h *Hub) begin(l *load, broken <-chan struct{}) (p pace, ok bool) {
 	return p, true
 }
 
-// beginReceived is begin for a message that comes from another edge, or from this
-// one by way of the broker: the tenant's messages come one at a time anyway.
+// beginReceived is begin for a message that the broker hands over, from another edge or
+// this one: it takes no turn, as the tenant's messages come one at a time anyway.
 func (h *Hub) beginReceived(l *load) (p pace) {
 	p = pace{hub: h, load: l, since: h.now()}
 	h.noteMessage(l, p.since)
@@ -53,7 +54,7 @@ func (p *pace) tryTurn() bool {
 	return p.hasTurn
 }
 
-// takeTurn waits until it is this message's turn, if it may.
+// takeTurn waits for a turn, if the message may.
 func (p *pace) takeTurn() {
 	if p.takesTurns && !p.hasTurn {
 		select {
@@ -83,8 +84,8 @@ func (p *pace) isCanceled() bool {
 	}
 }
 
-// sleep pauses. Timers are late: what that gives in advance is taken back but for
-// a little, since all others would have to wait for it at once.
+// sleep pauses. Timers are late, which leaves the tenant with credit: all of it but
+// pacedCredit is taken back, since all others would have to wait while it is used at once.
 func (p *pace) sleep(d time.Duration) {
 	sleep(d, p.canceled)
 	now := p.hub.now()
@@ -95,8 +96,8 @@ func (p *pace) sleep(d time.Duration) {
 	}
 }
 
-// pauseDue is asked from time to time in a long fan-out: it is to pause if its tenant is
-// over its share by now.
+// pauseDue reports whether a long fan-out must pause: its tenant is over its share by
+// now. It is called from time to time.
 func (p *pace) pauseDue() bool {
 	if now := p.hub.now(); now-p.since < paceEvery {
 		return false
@@ -105,7 +106,8 @@ func (p *pace) pauseDue() bool {
 	return p.hub.debt(p.load, p.since) > 0
 }
 
-// pause is the pause, and what it has queued is on its way before it.
+// pause makes a fan-out wait for its tenant's debt, for maxPause at most. The caller has
+// flushed what it queued.
 func (p *pace) pause() {
 	p.paced = true
 	p.takeTurn()
@@ -113,7 +115,7 @@ func (p *pace) pause() {
 	p.sleep(min(p.hub.debt(p.load, p.since), maxPause))
 }
 
-// end charges what was used.
+// end charges the time that was used, and gives the turn back.
 func (p *pace) end() {
 	p.hub.charge(p.load, p.since)
 	if p.hasTurn {
@@ -121,13 +123,13 @@ func (p *pace) end() {
 	}
 }
 
-// writesInline reports whether the message's goroutine makes its writes itself: another
-// one would run beside the turns that there are.
+// writesInline reports whether the message's goroutine makes its writes itself: other
+// goroutines would use more processors than there are turns.
 func (p *pace) writesInline() bool {
 	return p.paced || p.hasTurn && len(p.load.turns) == cap(p.load.turns)
 }
 
-// maxWriters is how many goroutines may write what the message has left.
+// maxWriters is how many goroutines may write what the message has queued.
 func (p *pace) maxWriters() int {
 	if p.hasTurn {
 		return cap(p.load.turns)

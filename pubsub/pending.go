@@ -9,25 +9,26 @@ import (
 	"time"
 )
 
-// Limits of connections that have not authenticated yet, and have no token to do it
-// (docs/protocol.md, WebTransport), and of handshakes that have one.
+// Limits of connections that came without a token and have not authenticated yet
+// (docs/protocol.md, WebTransport), and of handshakes that came with one.
 const (
 	MaxPending      = 1000 // on an edge
 	MaxPendingPerIP = 16   // from one address, unless many are behind it; an IPv6 /64 counts as one
 
 	MaxHandshakes        = 1000              // on an edge
 	MaxHandshakesPerIP   = MaxHandshakes / 2 // from one address with those that wait, unless many are behind it
-	MaxHandshakesWaiting = 4000              // on an edge, for one of those under way to end
-	HandshakeWait        = 5 * time.Second   // the longest
+	MaxHandshakesWaiting = 4000              // on an edge, until one of those under way ends
+	HandshakeWait        = 5 * time.Second   // how long they wait at most
 )
 
-// Refusals of [Hub.Arrive] and [Hub.Handshake], beside those of [Hub.Available].
+// Refusals of [Hub.AddPending] and [Hub.AddHandshake], beside those of [Hub.Available].
 var (
 	ErrTooManyPending      = errors.New("too many connections on this edge have not authenticated yet")
 	ErrTooManyPendingPerIP = errors.New("too many connections from this address have not authenticated yet")
 )
 
-// PendingConn is a connection that has not authenticated yet.
+// PendingConn is a connection that has not authenticated yet, or whose token is being
+// checked.
 type PendingConn struct {
 	hub  *Hub
 	set  *pendingConns
@@ -35,18 +36,17 @@ type PendingConn struct {
 	once sync.Once
 }
 
-// pendingConns are the connections of one kind that have not authenticated yet. Guarded
-// by the hub's mutex.
+// pendingConns are the pending connections of one kind. Guarded by the hub's mutex.
 type pendingConns struct {
 	n       int
 	byIP    map[netip.Addr]int // networks; with those that wait
 	waiting list.List          // of chan struct{}, which is closed when there is room
 }
 
-// AddPending registers a connection that has yet to authenticate. Leave must be called
-// once it has, or is gone.
+// AddPending registers a connection that has yet to authenticate. Release must be called
+// once it has, or is closed.
 func (h *Hub) AddPending(client Client) (*PendingConn, error) {
-	// Loopback counts here, too: who has no token is nobody's.
+	// Loopback counts here, too: without a token, nothing tells its clients apart.
 	perIP := MaxPendingPerIP
 	if !client.IP.IsValid() || client.SharedIP {
 		perIP = MaxPending
@@ -54,37 +54,38 @@ func (h *Hub) AddPending(client Client) (*PendingConn, error) {
 	return h.addPending(&h.unauthenticated, Network(client.IP), perIP, MaxPending)
 }
 
-// AddHandshake registers a handshake with a token that is to be checked. Leave must be
-// called once the client has its session, or is refused. Nobody counts for the token
-// before it is checked: who makes up its id would take another one's share.
+// AddHandshake registers a handshake with a token that must be checked. Release must be
+// called once the client has its session, or is refused. The handshake does not count for
+// the token before that is checked: otherwise a client that makes up an id would use the
+// share of another token.
 //
-// It waits for room, in the order of the calls, until ctx is done, the hub drains, or for
-// [HandshakeWait]: when another edge has died its clients come all at once.
+// It waits for room, in the order of the calls, until ctx is done, the hub drains, or
+// [HandshakeWait] has passed: when another edge has died, its clients come all at once.
 func (h *Hub) AddHandshake(ctx context.Context, client Client) (*PendingConn, error) {
 	ip, counts := client.network()
 	perIP := MaxHandshakesPerIP
 	if !counts {
 		perIP = MaxHandshakes
 	}
-	to := &h.handshakes
-	var room chan struct{}
-	var place *list.Element
+	set := &h.handshakes
+	var admitted chan struct{}
+	var element *list.Element
 	h.mu.Lock()
-	a, err := h.addPendingLocked(to, ip, perIP, MaxHandshakes)
-	if errors.Is(err, ErrTooManyPending) && to.waiting.Len() < MaxHandshakesWaiting {
-		room = make(chan struct{})
-		place = to.waiting.PushBack(room)
-		a = h.newPending(to, ip)
+	p, err := h.addPendingLocked(set, ip, perIP, MaxHandshakes)
+	if errors.Is(err, ErrTooManyPending) && set.waiting.Len() < MaxHandshakesWaiting {
+		admitted = make(chan struct{})
+		element = set.waiting.PushBack(admitted)
+		p = h.newPending(set, ip)
 	}
 	h.mu.Unlock()
-	if room == nil {
-		return a, err
+	if admitted == nil {
+		return p, err
 	}
 	timer := time.NewTimer(HandshakeWait)
 	defer timer.Stop()
 	select {
-	case <-room:
-		return a, nil
+	case <-admitted:
+		return p, nil
 	case <-timer.C:
 	case <-ctx.Done():
 	case <-h.quit:
@@ -92,12 +93,12 @@ func (h *Hub) AddHandshake(ctx context.Context, client Client) (*PendingConn, er
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	select {
-	case <-room: // meanwhile
-		return a, nil
+	case <-admitted: // meanwhile
+		return p, nil
 	default:
 	}
-	to.waiting.Remove(place)
-	a.uncount()
+	set.waiting.Remove(element)
+	p.uncount()
 	if gone := ctx.Err(); gone != nil {
 		return nil, gone
 	}
@@ -107,63 +108,62 @@ func (h *Hub) AddHandshake(ctx context.Context, client Client) (*PendingConn, er
 	return nil, err
 }
 
-func (h *Hub) addPending(to *pendingConns, ip netip.Addr, perIP, most int) (*PendingConn, error) {
+func (h *Hub) addPending(set *pendingConns, ip netip.Addr, perIP, limit int) (*PendingConn, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return h.addPendingLocked(to, ip, perIP, most)
+	return h.addPendingLocked(set, ip, perIP, limit)
 }
 
-// The caller of arriveLocked, newArrival and forget holds h.mu.
-func (h *Hub) addPendingLocked(to *pendingConns, ip netip.Addr, perIP, most int) (*PendingConn, error) {
+// The caller of addPendingLocked, newPending and uncount holds h.mu.
+func (h *Hub) addPendingLocked(set *pendingConns, ip netip.Addr, perIP, limit int) (*PendingConn, error) {
 	if err := h.available(); err != nil {
 		return nil, err
 	}
 	switch {
-	case to.byIP[ip] >= perIP && perIP < most:
+	case set.byIP[ip] >= perIP && perIP < limit:
 		return nil, ErrTooManyPendingPerIP
-	case to.n >= most:
+	case set.n >= limit:
 		return nil, ErrTooManyPending
 	}
-	to.n++
-	return h.newPending(to, ip), nil
+	set.n++
+	return h.newPending(set, ip), nil
 }
 
-// newPending counts an arrival for its address, and for Close, which waits for all.
-func (h *Hub) newPending(to *pendingConns, ip netip.Addr) *PendingConn {
-	if to.byIP == nil {
-		to.byIP = map[netip.Addr]int{}
+// newPending counts a connection for its address, and for Close, which waits for all.
+func (h *Hub) newPending(set *pendingConns, ip netip.Addr) *PendingConn {
+	if set.byIP == nil {
+		set.byIP = map[netip.Addr]int{}
 	}
-	to.byIP[ip]++
+	set.byIP[ip]++
 	h.wg.Add(1)
-	return &PendingConn{hub: h, set: to, ip: ip}
+	return &PendingConn{hub: h, set: set, ip: ip}
 }
 
-// uncount takes newArrival back.
-func (a *PendingConn) uncount() {
-	if a.set.byIP[a.ip]--; a.set.byIP[a.ip] == 0 {
-		delete(a.set.byIP, a.ip)
+// uncount takes newPending back.
+func (p *PendingConn) uncount() {
+	if p.set.byIP[p.ip]--; p.set.byIP[p.ip] == 0 {
+		delete(p.set.byIP, p.ip)
 	}
-	a.hub.wg.Done()
+	p.hub.wg.Done()
 }
 
-// Release ends the arrival; calls after the first do nothing. Who waits longest takes its
-// place.
-func (a *PendingConn) Release() {
-	a.once.Do(func() {
-		a.hub.mu.Lock()
-		defer a.hub.mu.Unlock()
-		if first := a.set.waiting.Front(); first != nil {
-			close(a.set.waiting.Remove(first).(chan struct{}))
+// Release says that the connection is not pending any more; calls after the first do
+// nothing. The handshake that waits longest takes its place.
+func (p *PendingConn) Release() {
+	p.once.Do(func() {
+		p.hub.mu.Lock()
+		defer p.hub.mu.Unlock()
+		if first := p.set.waiting.Front(); first != nil {
+			close(p.set.waiting.Remove(first).(chan struct{}))
 		} else {
-			a.set.n--
+			p.set.n--
 		}
-		a.uncount()
+		p.uncount()
 	})
 }
 
-// Draining is closed when the hub drains: an arrival has nothing to wait for
-// any longer.
-func (a *PendingConn) Draining() <-chan struct{} { return a.hub.quit }
+// Draining is closed when the hub drains: there is nothing left to authenticate for.
+func (p *PendingConn) Draining() <-chan struct{} { return p.hub.quit }
 
 // Network is what a limit per address counts: an IPv6 client has a whole /64 to
 // itself.

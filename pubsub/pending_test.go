@@ -10,47 +10,47 @@ import (
 	"github.com/millrace/millrace/wire"
 )
 
-func TestArrivalsAreLimited(t *testing.T) {
+func TestPendingConnsAreLimited(t *testing.T) {
 	inBubble(t, fastLimits(), func(r *rig) {
-		arrive := func(ip netip.Addr, want error) *PendingConn {
+		add := func(ip netip.Addr, want error) *PendingConn {
 			t.Helper()
-			a, err := r.hub.AddPending(Client{IP: ip})
+			p, err := r.hub.AddPending(Client{IP: ip})
 			if !errors.Is(err, want) {
 				t.Fatalf("%v: got %v, want %v", ip, err, want)
 			}
-			return a
+			return p
 		}
 		var all []*PendingConn
 		first := netip.MustParseAddr("2001:db8::1")
 		for range MaxPendingPerIP {
-			all = append(all, arrive(first, nil))
+			all = append(all, add(first, nil))
 		}
-		arrive(netip.MustParseAddr("2001:db8::2"), ErrTooManyPendingPerIP) // the same network
+		add(netip.MustParseAddr("2001:db8::2"), ErrTooManyPendingPerIP) // the same network
 		all[0].Release()
 		all[0].Release() // changes nothing
-		all[0] = arrive(first, nil)
-		arrive(first, ErrTooManyPendingPerIP)
+		all[0] = add(first, nil)
+		add(first, ErrTooManyPendingPerIP)
 
 		// Addresses that are not known, or many clients', are nobody's.
 		for range 2 * MaxPendingPerIP {
 			for _, many := range []Client{{}, {IP: netip.MustParseAddr("10.1.0.1"), SharedIP: true}} {
-				a, err := r.hub.AddPending(many)
+				p, err := r.hub.AddPending(many)
 				if err != nil {
 					t.Fatal(err)
 				}
-				all = append(all, a)
+				all = append(all, p)
 			}
 		}
 
 		ip := netip.MustParseAddr("10.0.0.0")
 		for len(all) < MaxPending {
 			ip = ip.Next()
-			all = append(all, arrive(ip, nil))
+			all = append(all, add(ip, nil))
 		}
-		arrive(ip.Next(), ErrTooManyPending)
-		arrive(first, ErrTooManyPendingPerIP)
-		for _, a := range all {
-			a.Release()
+		add(ip.Next(), ErrTooManyPending)
+		add(first, ErrTooManyPendingPerIP)
+		for _, p := range all {
+			p.Release()
 		}
 		if n := len(r.hub.unauthenticated.byIP); n != 0 {
 			t.Errorf("%d addresses are remembered", n)
@@ -58,7 +58,7 @@ func TestArrivalsAreLimited(t *testing.T) {
 	})
 }
 
-func TestArrivalsWhileTheEdgeIsFullOrDrains(t *testing.T) {
+func TestPendingConnsWhileTheEdgeIsFullOrDrains(t *testing.T) {
 	limits := fastLimits()
 	limits.MaxConnections = 1
 	inBubble(t, limits, func(r *rig) {

@@ -21,7 +21,7 @@ func (c *client) pings() {
 	})
 }
 
-// closedForNotReading checks how the session has ended.
+// closedForNotReading checks that the session was closed because its client did not read.
 func (c *client) closedForNotReading() {
 	c.rig.Helper()
 	synctest.Wait()

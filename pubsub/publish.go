@@ -9,38 +9,38 @@ import (
 
 // publication is one publish on its way to this edge's subscribers.
 type publication struct {
-	tenant, channel, payload []byte // valid while it is handed out
+	tenant, channel, payload []byte // valid during the call of publish or Receive
 
-	// subsVersion is what [Hub.changes] was before subscribers were looked for. A
-	// session whose subscriptions have changed since then is asked again.
+	// subsVersion is what Hub.subsVersion was before subscribers were looked for. A
+	// session whose subscriptions have changed since then matches the message again.
 	subsVersion uint64
-	at          time.Duration // on the hub's clock
+	at          time.Duration // when it was accepted, on the hub's clock
 	limits      *Limits
 	caps        *byteCaps
 
-	toFlush *flushList // sessions that wait to be written
+	toFlush *flushList // sessions that wait to be written to
 	pace    pace
 
-	// Of a message for one connection.
-	lastResort     bool // it is for those alone that were told to leave
-	leavingFound   bool // one of these could take it
-	hasSubscribers bool // there are subscribers
+	// for a message to one connection
+	lastResort     bool // only connections that were told to reconnect may take it
+	leavingFound   bool // one of these could take it as a last resort
+	hasSubscribers bool // there are subscribers, whether they can take it or not
 }
 
 // publish passes on a message that this edge accepted from one of its clients.
-// near is the tenant that the client published to last. It returns why other edges
-// could not get it.
-func (h *Hub) publish(m wire.Publish, near **tenant, pace pace) error {
+// lastTenant is the tenant that the client published to last; it spares a look-up. The
+// error says why other edges could not get the message.
+func (h *Hub) publish(m wire.Publish, lastTenant **tenant, pace pace) error {
 	p := h.publication(m.Tenant, m.Channel, m.Payload, pace)
 	defer p.pace.end()
-	if !(*near).is(m.Tenant) {
-		*near = h.tenant(m.Tenant)
+	if !(*lastTenant).is(m.Tenant) {
+		*lastTenant = h.tenant(m.Tenant)
 	}
 	switch m.Delivery {
 	case wire.Broadcast:
-		h.fanOut(*near, &p)
+		h.fanOut(*lastTenant, &p)
 	case wire.OneNearest:
-		if h.deliverOne(*near, &p) {
+		if h.deliverOne(*lastTenant, &p) {
 			return nil
 		}
 	case wire.OneRandom: // the broker chooses the edge
@@ -73,8 +73,8 @@ func (p *publication) encode(patterns []string) *frame {
 	}
 }
 
-// fanOut queues the message for every local subscriber, and says how many: a
-// session with streams of its own may count twice.
+// fanOut queues the message for every local subscriber, and returns how many there are:
+// a session with streams of its own may count more than once.
 func (h *Hub) fanOut(t *tenant, p *publication) (n int) {
 	if t == nil {
 		return 0
@@ -121,9 +121,9 @@ func (p *publication) deliverToAll(in *interest) int {
 	return all.len()
 }
 
-// maybePause is called after each delivery, the i-th, or the last one of a part: now
-// and then a long fan-out may have to pause. What it has queued until then is
-// written before.
+// maybePause is called after the i-th delivery of a fan-out, or the last one of a chunk.
+// Once in a chunk it checks whether the fan-out has to pause. What the fan-out has queued
+// until then is written before the pause.
 func (p *publication) maybePause(i int) {
 	if i%chunk != chunk-1 {
 		return
@@ -137,19 +137,19 @@ func (p *publication) maybePause(i int) {
 	}
 }
 
-// flush has the sessions written for which there is something now: by goroutines
-// of their own or, if the tenant has no more of the processors, by this one.
+// flush starts the writes to the sessions for which something was queued: on other
+// goroutines or, if the tenant may use no more of the processors, on this one.
 func (p *publication) flush() {
-	out := p.toFlush
+	list := p.toFlush
 	p.toFlush = nil
 	if !p.pace.writesInline() {
-		out.start(p.pace.load, p.pace.maxWriters())
+		list.start(p.pace.load, p.pace.maxWriters())
 		return
 	}
-	for out != nil {
-		next := out.next
-		out.flush()
-		out = next
+	for list != nil {
+		next := list.next
+		list.flush()
+		list = next
 	}
 }
 

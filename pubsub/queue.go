@@ -4,7 +4,7 @@ import "math/bits"
 
 // queue is what waits to be written to one client. It has a lane of control
 // messages that overtake (PONG, ERR, RECONNECT, pings), and ordered lanes of
-// deliver frames with the OK lines at their place between them: the default one,
+// deliver frames with the OK lines at their place between them: the main one,
 // and one for each subscription with a stream of its own. All share one budget.
 // Only deliver frames are ever dropped, the oldest first. Guarded by the
 // session's mutex.
@@ -12,7 +12,7 @@ type queue struct {
 	deliveries    int    // bytes of queued deliveries, bookkeeping included
 	controlBytes  int    // bytes of control messages and OK lines, likewise
 	charge        int    // of the queued deliveries, for the edge; see charge
-	countedCharge int    // of that, what the edge has been told; see Session.countQueue
+	countedCharge int    // of that, what the edge has counted; see Session.countQueue
 	dropped       uint64 // deliveries dropped since the client was last told
 	deliverySeq   uint32 // deliveries pushed so far, by which lanes compare their age
 
@@ -26,10 +26,10 @@ func cost(data []byte) int { return len(data) + itemOverhead }
 func (f *frame) cost() int { return cost(f.data) }
 
 // charge is what the frame costs the edge in the queue that it was put into last:
-// its bookkeeping, and of the bytes, which all queues share, a part that becomes
-// smaller. The first queue bears them whole, the next two a half each, the next four
-// a quarter: a thousand bear them ten times together, where the sum of their costs
-// is a thousand times. A division would be a tenth of what a delivery costs.
+// its bookkeeping, and a part of its bytes, which all queues share. The part becomes
+// smaller: the first queue is charged all bytes, the next two a half each, the next four
+// a quarter. A thousand queues are charged them ten times together, where the sum of
+// their costs is a thousand times. A division would be a tenth of what a delivery costs.
 func (f *frame) charge() uint32 {
 	return itemOverhead + uint32(len(f.data))>>(bits.Len32(f.holders|1)-1)
 }
@@ -101,7 +101,7 @@ func (q *queue) drop(l *lane, i int) {
 	l.compact()
 }
 
-// discard drops every delivery and says how many that were.
+// discard drops every delivery, and returns how many there were.
 func (q *queue) discard() (lost uint64) {
 	for q.dropOldest() {
 		lost++
@@ -138,7 +138,7 @@ func (q *queue) take(l *lane) *frame {
 	return f
 }
 
-// clearLane forgets what waits in a lane that nobody reads any more, and says how
+// clearLane removes what waits in a lane that is not written any more, and returns how
 // many deliveries that were.
 func (q *queue) clearLane(l *lane) (lost uint64) {
 	for f := q.take(l); f != nil; f = q.take(l) {
@@ -149,7 +149,7 @@ func (q *queue) clearLane(l *lane) (lost uint64) {
 	return lost
 }
 
-// clearAll forgets everything, and says how many deliveries that were.
+// clearAll removes everything, and returns how many deliveries that were.
 func (q *queue) clearAll() (lost uint64) {
 	q.takeControl(nil)
 	lost = q.clearLane(&q.mainLane)

@@ -21,19 +21,19 @@ type Identity struct {
 	EgressKB  int // KiB/s to the client; 0: the edge's default
 	IngressKB int // KiB/s from the client; 0: the edge's default
 	TokenID   string
-	Version   uint64 // of the token's record, grows with each change
+	Version   uint64 // of the token's record; each change increases it
 	ExpiresAt time.Time
 	Rights    Rights
-	Tenants   []string // that the token names; the first MaxTenantsCounted are counted for
+	Tenants   []string // that the token names; the session counts for the first MaxTenantsCounted
 }
 
 // Client describes a connection to its operator.
 type Client struct {
 	ID        uint64
 	IP        netip.Addr
-	SharedIP  bool   // many clients are behind IP, as it is a proxy's: it takes no share
+	SharedIP  bool   // IP is a proxy's, with many clients behind it: no share is kept for it
 	Transport string // "websocket" or "webtransport"
-	Listener  string // the UDP address that a WebTransport client came in by; empty: none
+	Listener  string // the UDP address that a WebTransport client connected to; empty: none
 	Since     time.Time
 }
 
@@ -43,25 +43,25 @@ type Client struct {
 type Session struct {
 	hub *Hub // static after Admit
 
-	// What each delivery touches stands together, up to the first of identity: with
-	// 100,000 sessions in a channel, it comes from memory each time.
+	// The fields that each delivery touches stand together, up to the first of identity:
+	// with 100,000 sessions in a channel, they come from memory each time.
 	mu          sync.Mutex // guards what follows, down to queue
 	closing     *closeStatus
-	subsVersion uint64    // of Hub.changes, at the last change of subscriptions
+	subsVersion uint64    // Hub.subsVersion at the last change of this session's subscriptions
 	tryWriter   TryWriter // the transport, if it is one
 	egress      bucket
 
 	stalled        bool // the reader waits on resume
-	slowNoticeSent bool // a slow_consumer line was sent less than noticeEvery ago
+	slowNoticeSent bool // a slow_consumer line was sent less than slowNoticeEvery ago
 	reconnectSent  bool // RECONNECT was sent
 	partialWrite   bool // the transport holds bytes that TryWrite could not write
 	closeSent      bool // the close was written
-	detached       bool // End was called
-	counted        bool // among the connections of its accounts
+	detached       bool // Detach was called
+	counted        bool // its accounts count it as a connection
 
 	connected bool // the hooks were told of it; static after Connected
 
-	linkDownSent bool // the client was told so
+	linkDownSent bool // the client was last told that the link is down
 
 	queue queue
 
@@ -70,22 +70,22 @@ type Session struct {
 	client   Client
 	token    *tokenState
 	address  *account      // of the client's network; nil: it does not count
-	writer   func()        // write, bound once
-	done     chan struct{} // closed when the session starts to end
-	resume   chan struct{} // tells a reader that waits for its client to read
-	kick     chan struct{} // tells a writer that waits for its cap of control messages
+	writer   func()        // runWriter, bound once
+	done     chan struct{} // closed when the session starts to close
+	resume   chan struct{} // tells a stalled reader that the client has read enough
+	kick     chan struct{} // tells a writer that waits for its cap that there is a control message
 
 	// owned by the reader
 	broken     int32 // broken messages in a row
 	ingress    bucket
-	lastTenant *tenant      // that it published to last; may be gone
-	lastLoad   *load        // of the tenant that it used last; may be out of use
-	uncharged  int32        // bytes that came, and are not charged to the token's cap yet
-	held       *heldMessage // to be waited for before anything else is handled; nil: none
+	lastTenant *tenant      // that it published to last; may have been removed
+	lastLoad   *load        // of the tenant that it used last; may have been removed
+	uncharged  int32        // bytes that were received, and are not charged to the token's cap yet
+	held       *heldMessage // must be handled before anything else is; nil: none
 
 	publishedTo []string // the tenants that it published to last, at most maxPublishedTo
 
-	// subscribing is held by who changes subscriptions, and guards what follows. It is
+	// subscribing is held while subscriptions change, and guards what follows. It is
 	// taken before mu.
 	subscribing    sync.Mutex
 	patternBytes   int32
@@ -96,17 +96,17 @@ type Session struct {
 	// for operators
 	droppedTotal atomic.Uint64
 
-	backlog atomic.Bool // the client may have to read control lines before it is read from
+	backlog atomic.Bool // the reader may have to wait until the client has read control lines
 
 	// guarded by mu
 	subscriptions   map[subscriptionKey]*subscription // changed with subscribing held, too
-	readyUnsubs     []*deferredUnsub                  // what is to be done now
+	readyUnsubs     []*deferredUnsub                  // no longer have to wait
 	deferredPings   *deferredPings                    // nil: none had to wait
 	transport       Transport
-	outageSent      uint64        // the last one that the client knows of; see Hub.outage
+	outageSent      uint64        // the last outage that the client was told of; see Hub.outage
 	linkFullAt      time.Duration // on the hub's clock, when the last publish found the link full for its tenant; 0: never
 	limitedSentAt   time.Duration // on the hub's clock, when the last egress_limited line was sent; 0: never
-	writeDeadline   time.Duration // on the hub's clock, when the write to the main stream has taken too long; 0: none is under way
+	writeDeadline   time.Duration // on the hub's clock, of the write to the main stream; 0: none is under way
 	expiryTimer     *time.Timer
 	expiresAt       time.Time
 	tokenVersion    uint64
@@ -114,8 +114,8 @@ type Session struct {
 	slowNoticeTimer *time.Timer
 }
 
-// Attach gives the session its transport; what was queued before is written
-// now. The transport starts reading after it.
+// Attach gives the session its transport, which writes what was queued before. The
+// transport starts to read after it.
 func (s *Session) Attach(t Transport) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -135,6 +135,7 @@ func (s *Session) QueueControl(kind Kind, data []byte) {
 	s.queueControlLocked(kind, data)
 }
 
+// queueControlLocked is QueueControl for a caller that holds s.mu.
 func (s *Session) queueControlLocked(kind Kind, data []byte) {
 	if s.closing != nil {
 		return

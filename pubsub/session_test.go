@@ -276,13 +276,13 @@ func TestBrokerLinkBroken(t *testing.T) {
 		c.send("SUB:t:#")
 		c.expect("OK:SUB:t:#")
 		r.broker.link(false)
-		c.expect() // whom it does not concern hears nothing of it
+		c.expect() // clients that are not affected hear nothing of it
 		c.send("SUB:t:a")
 		c.publish("t", "a", "x")
 		c.expect("ERR:broker_unavailable", "OK:SUB:t:a", "t/a=x [# a]")
 		c.send("SUB:t:b") // once in each outage
 		c.expect("OK:SUB:t:b")
-		other.send("SUB:t:a") // whose interest was announced before
+		other.send("SUB:t:a") // the interest was announced before
 		other.expect("ERR:broker_unavailable", "OK:SUB:t:a")
 
 		r.broker.link(true)

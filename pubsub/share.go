@@ -5,22 +5,22 @@ import (
 	"sync/atomic"
 )
 
-// An edge serves many who don't know each other. So no token, tenant or address
-// takes more than its share of it, which is half where no option says otherwise:
+// An edge serves many parties that don't know each other. So no token, tenant or address
+// takes more than its share of the edge, which is half where no option says otherwise:
 // of its connections, of the handshakes under way, and of the bytes in its queues.
 // The reasons are in docs/decisions/0011-shares.md.
 
 const (
-	// MaxTenantsCounted is for how many tenants of its token a connection counts:
-	// the first ones. A token may name thousands.
+	// MaxTenantsCounted is how many tenants of its token a connection counts for: the
+	// first ones. A token may name thousands.
 	MaxTenantsCounted = 16
-	// queueChunk is the least by which a session's queue must grow before it is
-	// counted for the edge: what happens for each delivery stays the session's.
+	// queueChunk is how much a session's queue must grow, at least, before the edge
+	// counts it: a single delivery touches nothing but its session.
 	queueChunk = 16 << 10
 )
 
-// shareOf is what one token, tenant or address may take of what an edge has: the
-// limit of its own if there is one, else half; 0: no limit.
+// shareOf is what one token, tenant or address may take of what an edge has: its own
+// limit if there is one, otherwise half; 0: no limit.
 func shareOf(own, all int) int {
 	if own > 0 {
 		return own
@@ -31,20 +31,20 @@ func shareOf(own, all int) int {
 // account is what a token, a tenant or an address takes of an edge. A nil account
 // takes nothing.
 type account struct {
-	users       int          // tokens, or sessions, that have it; guarded by the hub's mutex
-	connections atomic.Int64 // but for those that were told to reconnect: their clients are to come back first
+	users       int          // tokens, or sessions, that hold it; guarded by the hub's mutex
+	connections atomic.Int64 // without those that were told to reconnect: their clients must be able to come back before these end
 	queued      atomic.Int64 // bytes, in chunks; see Session.countQueue
 }
 
-// atLimit reports whether a connection more would be over a limit; 0: none.
+// atLimit reports whether one more connection would be over a limit; 0: none.
 func (a *account) atLimit(limit int) bool {
 	return a != nil && limit > 0 && a.connections.Load() >= int64(limit)
 }
 
-// accounts are those of one kind in use.
+// accounts are the accounts of one kind that are in use.
 type accounts[K comparable] map[K]*account
 
-// acquire returns the account of a key for one user more.
+// acquire returns the account of a key, and counts one more user of it.
 func (m accounts[K]) acquire(key K) *account {
 	a := m[key]
 	if a == nil {
@@ -55,7 +55,7 @@ func (m accounts[K]) acquire(key K) *account {
 	return a
 }
 
-// release is the end of a use.
+// release counts one user less, and forgets an account without users.
 func (m accounts[K]) release(key K) {
 	if a := m[key]; a != nil {
 		if a.users--; a.users == 0 {
@@ -64,8 +64,8 @@ func (m accounts[K]) release(key K) {
 	}
 }
 
-// checkShares returns nil if a client may have a connection more, or why not. The caller
-// holds h.mu.
+// checkShares returns nil if a client may have one more connection, or else the reason
+// why not. The caller holds h.mu.
 func (h *Hub) checkShares(id *Identity, client *Client) error {
 	l := h.limits.Load()
 	if t := h.tokens[id.TokenID]; t != nil && t.own.atLimit(shareOf(l.MaxConnectionsPerToken, l.MaxConnections)) {
@@ -83,13 +83,14 @@ func (h *Hub) checkShares(id *Identity, client *Client) error {
 	return nil
 }
 
-// network is what the client's address counts as; false: it does not count, as it
-// is not known, or many are behind it.
+// network is the network whose share the client's address counts for; false: it counts
+// for none, as the address is not known, or many clients are behind it.
 func (c *Client) network() (netip.Addr, bool) {
 	return Network(c.IP), c.IP.IsValid() && !c.IP.IsLoopback() && !c.SharedIP
 }
 
-// countSession counts a new session. The caller holds h.mu.
+// countSession counts a new session as a connection of its accounts. The caller holds
+// h.mu.
 func (h *Hub) countSession(s *Session) {
 	for _, a := range s.token.accounts {
 		a.connections.Add(1)
@@ -101,8 +102,7 @@ func (h *Hub) countSession(s *Session) {
 	s.counted = true
 }
 
-// uncountSession ends the count of a session among the connections of its accounts. The
-// caller holds s.mu.
+// uncountSession takes countSession back, once. The caller holds s.mu.
 func (s *Session) uncountSession() {
 	if !s.counted {
 		return
@@ -118,8 +118,8 @@ func (s *Session) uncountSession() {
 
 // countQueue counts what the session's queue has grown by, once that is a chunk. If
 // the edge has no room for it, or one of the session's accounts is over its share,
-// the session is a slow consumer: its queue does not grow, but for the newest
-// delivery, or it ends, and countQueue reports false. The caller holds s.mu.
+// the session is a slow consumer: its oldest deliveries are dropped, but never the
+// newest one, or it closes, and countQueue reports false. The caller holds s.mu.
 func (s *Session) countQueue(l *Limits, newest *frame) bool {
 	q, least := &s.queue, int(newest.charge())
 	if q.charge-q.countedCharge >= queueChunk && q.charge > least && !s.hasQueueRoom(q.charge-q.countedCharge, l) {
@@ -140,8 +140,7 @@ func (s *Session) countQueue(l *Limits, newest *frame) bool {
 	return true
 }
 
-// hasQueueRoom reports whether the edge has room for so many bytes more in the queue
-// of the session.
+// hasQueueRoom reports whether the edge has room for n more bytes in the session's queue.
 func (s *Session) hasQueueRoom(n int, l *Limits) bool {
 	if l.QueueMemory == 0 {
 		return true
@@ -158,7 +157,7 @@ func (s *Session) hasQueueRoom(n int, l *Limits) bool {
 	return true
 }
 
-// uncountQueue takes back what the queue is smaller by, in chunks, and all of it
+// uncountQueue counts what the session's queue has shrunk by, in chunks, and all of it
 // once the queue is empty. The caller holds s.mu.
 func (s *Session) uncountQueue() {
 	q := &s.queue

@@ -11,6 +11,7 @@ type subscriptionKey struct {
 	ownStream       bool // has a stream of its own
 }
 
+// handleSubscription takes a SUB or UNSUB line.
 func (s *Session) handleSubscription(line wire.Line) {
 	tenant, text, verb := string(line.Tenant), string(line.Pattern), line.Verb
 	if wire.CheckTenant(tenant) != nil {
@@ -28,7 +29,7 @@ func (s *Session) handleSubscription(line wire.Line) {
 	}
 	s.subscribing.Lock()
 	defer s.subscribing.Unlock()
-	if s.deferredUnsubs[key] != nil { // what comes behind it does not
+	if s.deferredUnsubs[key] != nil { // it does not wait any longer than until the next line about it
 		s.unsubscribe(key)
 	}
 	if verb == wire.VerbUnsub {
@@ -37,18 +38,18 @@ func (s *Session) handleSubscription(line wire.Line) {
 		}
 		return
 	}
-	current := s.subscriptions[key]
-	if current == nil {
-		for waits := range s.deferredUnsubs { // these count for none of the limits that follow
-			s.unsubscribe(waits)
+	existing := s.subscriptions[key]
+	if existing == nil {
+		for deferred := range s.deferredUnsubs { // the limits below do not count these subscriptions
+			s.unsubscribe(deferred)
 		}
 	}
 	switch {
 	case !s.identity.Rights.CanSubscribe(tenant, p):
 		s.reject(wire.CodePermissionDenied, verb.String(), tenant, text)
 		return
-	case current != nil: // repeated: acknowledged again, changes nothing
-		s.ackWhenConfirmed(key, current)
+	case existing != nil: // repeated: acknowledged again, changes nothing
+		s.ackWhenConfirmed(key, existing)
 	case s.rejectOverLimit(key, p):
 	default:
 		s.requestSubscription(key, p)
@@ -109,7 +110,8 @@ func (s *Session) ackWhenConfirmed(key subscriptionKey, sub *subscription) {
 	}
 }
 
-// sendPendingOKs queues the OK lines that a subscription is owed. The caller holds s.mu.
+// sendPendingOKs queues the OK lines of the SUBs that waited for the broker. The caller
+// holds s.mu.
 func (s *Session) sendPendingOKs(key subscriptionKey, sub *subscription) {
 	if sub.pendingOKs > 0 {
 		s.notifyOutage()
@@ -123,36 +125,36 @@ func (s *Session) sendPendingOKs(key subscriptionKey, sub *subscription) {
 	}
 }
 
-// bumpSubsVersion follows a change of subscriptions, in the tree too. What publishers
-// found before it counts no more. The caller holds s.mu.
+// bumpSubsVersion is called after a change of subscriptions, in the tree too: what
+// publishers have matched before it is matched again. The caller holds s.mu.
 func (s *Session) bumpSubsVersion() { s.subsVersion = s.hub.subsVersion.Add(1) }
 
 // unsubscribe ends a subscription, if there is one, and answers. The caller holds
 // s.subscribing.
 func (s *Session) unsubscribe(key subscriptionKey) {
-	current := s.subscriptions[key]
+	existing := s.subscriptions[key]
 	delete(s.deferredUnsubs, key)
-	if current != nil {
+	if existing != nil {
 		pace, ok := s.hub.begin(s.hub.loadOf([]byte(key.tenant)), s.done)
 		if !ok {
 			return
 		}
 		defer pace.end()
-		s.hub.removeSubscription(key.tenant, current)
+		s.hub.removeSubscription(key.tenant, existing)
 		s.patternBytes -= int32(len(key.pattern))
-		s.shapes.remove(current.interest.shape)
+		s.shapes.remove(existing.interest.shape)
 		s.runUnsubscribedHooks(key)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if current != nil {
-		s.sendPendingOKs(key, current)
+	if existing != nil {
+		s.sendPendingOKs(key, existing)
 		delete(s.subscriptions, key)
 		s.bumpSubsVersion()
 	}
 	s.acknowledge(wire.VerbUnsub, key.tenant, key.pattern)
-	if current != nil && current.lane != nil {
-		s.closeLane(current.lane)
+	if existing != nil && existing.lane != nil {
+		s.closeLane(existing.lane)
 	}
 }
 

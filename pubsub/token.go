@@ -9,8 +9,8 @@ import (
 	"github.com/millrace/millrace/wire"
 )
 
-// Renew sets when the session's token expires, unless a newer version of its
-// record said so already.
+// Renew sets when the session's token expires, unless a newer version of the token's
+// record has set it already.
 func (s *Session) Renew(expiresAt time.Time, version uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -25,6 +25,7 @@ func (s *Session) Renew(expiresAt time.Time, version uint64) {
 	}
 }
 
+// expire closes the session if its token has expired.
 func (s *Session) expire() {
 	s.mu.Lock()
 	early := time.Until(s.expiresAt) > 0 // a refresh came in between, or the clock was set back
@@ -37,20 +38,22 @@ func (s *Session) expire() {
 	}
 }
 
-// Revoke ends the session because its token was revoked.
+// Revoke closes the session because its token was revoked.
 func (s *Session) Revoke() { s.closeWithError(wire.CloseForbidden, wire.CodeTokenRevoked) }
 
-// tokenState is what the sessions of one token share.
+// tokenState is what the sessions of one token share on this edge.
 type tokenState struct {
 	sessions map[*Session]struct{} // guarded by the hub's mutex
 	caps     *byteCaps
 	own      account
 	tenants  []string     // that the sessions count for
 	accounts []*account   // own, and those of tenants
-	patterns atomic.Int64 // distinct ones that its sessions were the first to have
+	patterns atomic.Int64 // distinct patterns that its sessions were the first to have
 	asks     atomic.Int64 // as in Hub
 }
 
+// releaseToken takes a session off its token, and forgets the token after its last one.
+// The caller holds h.mu.
 func (h *Hub) releaseToken(s *Session) {
 	delete(s.token.sessions, s)
 	if len(s.token.sessions) > 0 {
@@ -60,7 +63,7 @@ func (h *Hub) releaseToken(s *Session) {
 	for _, tenant := range s.token.tenants {
 		h.tenantAccounts.release(tenant)
 	}
-	// Its caps hold also for who connects anew for each message.
+	// Its caps also hold for a client that connects anew for each message.
 	if egress := kb(h.limits.Load().TokenEgressKB); !s.token.caps.idle(time.Now(), egress) {
 		h.idleTokenCaps.put(s.identity.TokenID, s.token.caps, egress)
 	}
@@ -74,13 +77,14 @@ func (h *Hub) sessionsOf(tokenID string) map[*Session]struct{} {
 	return nil
 }
 
+// listSessionsOf is sessionsOf for a caller that does not hold h.mu.
 func (h *Hub) listSessionsOf(tokenID string) []*Session {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return slices.Collect(maps.Keys(h.sessionsOf(tokenID)))
 }
 
-// TokenRevoked ends every session of a token.
+// TokenRevoked closes every session of a token.
 func (h *Hub) TokenRevoked(tokenID string) {
 	for _, s := range h.listSessionsOf(tokenID) {
 		s.Revoke()
@@ -94,7 +98,7 @@ func (h *Hub) TokenRenewed(tokenID string, expiresAt time.Time, version uint64) 
 	}
 }
 
-// TokensUnverifiable ends every session: nobody knows any more whether their
+// TokensUnverifiable closes every session: it is not known any more whether their
 // tokens are still valid.
 func (h *Hub) TokensUnverifiable() {
 	h.mu.Lock()

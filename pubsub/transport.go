@@ -30,21 +30,20 @@ type Transport interface {
 	// Write sends the messages in order, joined into as few writes as the
 	// transport rewards. It keeps neither msgs nor their bytes.
 	Write(msgs []Outgoing) error
-	// Close says goodbye with a code. Nothing is written after it. The client
-	// gets a moment to answer: the connection is cut by Abort.
+	// Close tells the client that the session closes, with a code. Nothing is written
+	// after it. The client gets a moment to answer; then Abort cuts the connection.
 	Close(code wire.CloseCode, reason string) error
 	// Abort cuts the connection, within moments; reads and writes under way fail
-	// then. It may try once more to give the client the code of the session's
-	// ending.
+	// then. It may try once more to tell the client the code of [Session.CloseStatus].
 	Abort()
 }
 
-// Watcher is a [Transport] that can tell that its client is gone while nothing is
-// read from it. One that ends the session by itself then need not be.
+// Watcher is a [Transport] that can detect that its client is gone while nothing is
+// read from it. A transport that closes the session by itself then need not be one.
 type Watcher interface {
 	Transport
-	// ClientGone is asked by the session's reader, at most once a second. False
-	// may mean that it is not known.
+	// ClientGone reports whether the client is gone. The session's reader calls it, at
+	// most once a second. False may mean that it is not known.
 	ClientGone() bool
 }
 
@@ -52,8 +51,8 @@ type Watcher interface {
 type TryWriter interface {
 	Transport
 	// TryWrite is Write for a goroutine that must not wait. It takes all messages,
-	// and reports false if some of their bytes are still to be written: they go
-	// first with the next Write, which may be one of no messages.
+	// and reports false if some of their bytes are not written yet: the next Write
+	// writes them first, and may have no other messages.
 	TryWrite(msgs []Outgoing) (written bool, err error)
 }
 

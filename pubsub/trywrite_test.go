@@ -165,9 +165,9 @@ func TestCapWithTryWriter(t *testing.T) {
 	})
 }
 
-// One publish leaves several outboxes, whose goroutines start while the last is
+// One publish leaves several flush lists, whose goroutines start while the last is
 // handed out.
-func TestManyOutboxes(t *testing.T) {
+func TestManyFlushLists(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(8)) // that many goroutines
 	inBubble(t, fastLimits(), func(r *rig) {
 		var all []*tryClient

@@ -23,7 +23,7 @@ func (s *Session) wake() {
 	}
 }
 
-// wakeLane is wake for any lane.
+// wakeLane is wake for any lane. The caller holds s.mu.
 func (s *Session) wakeLane(l *lane) {
 	switch {
 	case l.stream == nil:
@@ -72,9 +72,9 @@ func (s *Session) runWriter() {
 			}
 			continue
 		}
-		transport, unsent := s.transport, s.partialWrite
+		transport, partial := s.transport, s.partialWrite
 		s.partialWrite = false
-		writes := len(b.msgs) > 0 || unsent
+		writes := len(b.msgs) > 0 || partial
 		if limit := s.hub.limits.Load().WriteTimeout; writes && limit > 0 {
 			since := b.taken.Sub(s.hub.epoch)
 			if b.frames == 0 { // taken is of another batch
@@ -101,9 +101,8 @@ func (s *Session) runWriter() {
 	}
 }
 
-// tryWrite is write for one of many sessions, none of which may hold up the
-// others: where there is something to wait for, a writer of the session's own
-// takes over.
+// tryWrite is runWriter for one of many sessions, none of which may hold up the
+// others: where it would have to wait, a writer of the session's own takes over.
 func (s *Session) tryWrite(b *batch) {
 	for {
 		s.mu.Lock()
@@ -118,10 +117,10 @@ func (s *Session) tryWrite(b *batch) {
 			s.mu.Unlock()
 			return
 		}
-		trier := s.tryWriter
+		transport := s.tryWriter
 		s.mu.Unlock()
 
-		written, err := trier.TryWrite(b.msgs)
+		written, err := transport.TryWrite(b.msgs)
 		if err != nil {
 			s.transportFailed(b)
 			return
@@ -139,11 +138,11 @@ func (s *Session) tryWrite(b *batch) {
 	}
 }
 
-// transportFailed ends a session whose transport has failed its writer, with a batch. The
-// reader sees the same failure.
+// transportFailed closes a session whose transport failed to write a batch. The reader
+// sees the same failure.
 func (s *Session) transportFailed(b *batch) {
 	s.mu.Lock()
-	s.closeSent = true // nothing can be said any more
+	s.closeSent = true // nothing can be written any more
 	s.closeLocked(closeStatus{code: wire.CloseNormal, discard: true})
 	s.hub.count.drop(dropClosed, s.queue.clearAll()+uint64(b.frames))
 	s.uncountQueue()
@@ -155,7 +154,7 @@ func (s *Session) transportFailed(b *batch) {
 }
 
 // runOwnWriter is the writer of a subscription's own stream: it runs until the lane
-// is empty, and ends the stream of one that is closing.
+// is empty, and ends the stream if the lane is closing.
 func (s *Session) runOwnWriter(l *lane) {
 	defer s.hub.wg.Done()
 	b := batches.Get().(*batch)
@@ -192,7 +191,8 @@ func (s *Session) runOwnWriter(l *lane) {
 	}
 }
 
-// writerStopped notes that the writer of an own stream has stopped. The caller holds s.mu.
+// writerStopped notes that the writer of a subscription's own stream has stopped. The
+// caller holds s.mu.
 func (s *Session) writerStopped(l *lane) {
 	l.writing = false
 	if l.closing {
@@ -203,8 +203,8 @@ func (s *Session) writerStopped(l *lane) {
 	}
 }
 
-// ownStreamsBusy reports whether something waits for a stream that is still read. The
-// caller holds s.mu.
+// ownStreamsBusy reports whether something waits for a subscription's own stream that the
+// client still reads. The caller holds s.mu.
 func (s *Session) ownStreamsBusy() bool {
 	return slices.ContainsFunc(s.queue.ownLanes, func(l *lane) bool { return !l.dead && (l.writing || !l.empty()) })
 }

@@ -46,7 +46,7 @@ func DecodeDeliver(b []byte) (Deliver, error) {
 	if count == 0 {
 		return Deliver{}, errDeliverPattern
 	}
-	if len(b) < 2*count { // before a count that is a lie makes us allocate
+	if len(b) < 2*count { // checked before a false count makes us allocate
 		return Deliver{}, errFrameShort
 	}
 	d.Patterns = make([]string, count)

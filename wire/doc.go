@@ -5,9 +5,9 @@
 // socket and decides nothing: who may do what, and what follows an error, is
 // the session's business. Every function may be called from any goroutine.
 //
-// Decoders check structure only. Whether the names inside are legal is asked
-// separately ([CheckTenant], [CheckChannel]), because a broken message and an
-// illegal name have different answers and different consequences.
+// Decoders check structure only. The names inside are checked separately
+// ([CheckTenant], [CheckChannel]), because a broken message and an illegal name have
+// different answers and different consequences.
 //
 // Decoded byte slices alias the input: they are valid while the input is, and
 // are for reading. Append functions add to dst and return it, as append does;

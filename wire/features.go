@@ -4,7 +4,8 @@ import "bytes"
 
 // Features change what a client gets; it asks for them (docs/protocol.md, Features).
 const (
-	// FeatureLink has the edge say when it loses and finds the other edges: LINK lines.
+	// FeatureLink makes the edge send LINK lines: when it loses the other edges, and when it
+	// finds them again.
 	FeatureLink = "link"
 )
 

@@ -11,7 +11,7 @@ type Delivery uint8
 // The values of the delivery byte. With no subscriber all three do nothing.
 const (
 	Broadcast  Delivery = 0 // every matching connection on every edge
-	OneNearest Delivery = 1 // one connection: of this edge if it has any, else of the nearest that has
+	OneNearest Delivery = 1 // one connection: of this edge if it has any, otherwise of the nearest edge that has
 	OneRandom  Delivery = 2 // one connection of any edge that has one, drawn at random
 )
 

@@ -25,8 +25,8 @@ func Run(t *testing.T, connect func(t *testing.T, edges int) []pubsub.Broker) {
 		{"tenants are apart", tenants},
 		{"interests come and go", churn},
 		{"one nearest leaves the own edge out", oneNearest},
-		{"one nearest finds who takes it", oneNearestRefused},
-		{"one goes to who leaves as a last resort", lastResort},
+		{"one nearest finds the edge that takes it", oneNearestRefused},
+		{"one goes to a leaving connection as a last resort", lastResort},
 		{"one random is uniform, own edge included", oneRandom},
 		{"order holds", order},
 		{"payloads of any size", sizes},
@@ -54,7 +54,7 @@ func (o *overlay) everybody() {
 func broadcast(o *overlay) {
 	o.everybody()
 	o.publish(0, wire.Broadcast, "t", "a.b", "x")
-	o.settle(2)
+	o.awaitTotal(2)
 	for i, want := range []int{0, 1, 1} {
 		got := o.edges[i].received()
 		if len(got) != want || want > 0 && got[0] != (message{"t", "a.b", "x"}) {
@@ -72,7 +72,7 @@ func overlapping(o *overlay) {
 	for i := range n {
 		o.publish(0, wire.Broadcast, "t", "a.b.c", fmt.Sprint(i))
 	}
-	o.settle(2 * n)
+	o.awaitTotal(2 * n)
 	for e := 1; e < 3; e++ {
 		for i, m := range o.edges[e].received() {
 			if m.payload != fmt.Sprint(i) {
@@ -82,7 +82,7 @@ func overlapping(o *overlay) {
 	}
 }
 
-// What a pattern matches comes, whatever the backend makes of it.
+// Messages that match a pattern arrive, however the backend represents it.
 func patterns(o *overlay) {
 	channels := []string{"a", "b", "a.b", "a.b.c", "a.bc", "a.bc.d", "ab", "ab.c", "ab.c.d", "A", "a.b.c.d", "~.@", "a-b._"}
 	for i, text := range []string{
@@ -92,19 +92,19 @@ func patterns(o *overlay) {
 		if err != nil {
 			o.Fatal(err)
 		}
-		tenant := fmt.Sprintf("t%d", i) // of its own: what others subscribed to would help it
+		tenant := fmt.Sprintf("t%d", i) // one for each pattern: other subscriptions would hide a fault
 		var want []message
 		for _, c := range channels {
 			if p.Match(c) {
 				want = append(want, message{tenant, c, text})
 			}
 		}
-		o.subscribe(2, tenant, "#", "a") // knows when all is said
+		o.subscribe(2, tenant, "#", "a") // receives everything, which tells when all is delivered
 		o.subscribe(1, tenant, text, want[0].channel)
 		for _, c := range channels {
 			o.publish(0, wire.Broadcast, tenant, c, text)
 		}
-		o.settle(len(channels) + len(want))
+		o.awaitTotal(len(channels) + len(want))
 		if got := o.edges[1].received(); fmt.Sprint(got) != fmt.Sprint(want) {
 			o.Errorf("%s: got %v\nwant %v", text, got, want)
 		}
@@ -123,7 +123,7 @@ func tenants(o *overlay) {
 		o.publish(0, wire.OneNearest, name, "b.c", name)
 		o.publish(0, wire.OneRandom, name, "b.c", name)
 	}
-	o.settle(4 * len(names))
+	o.awaitTotal(4 * len(names))
 	for i := 1; i < 3; i++ {
 		for _, m := range o.edges[i].received() {
 			if m.tenant != m.payload || m.channel != "b.c" {
@@ -156,7 +156,7 @@ func churn(o *overlay) {
 		})
 	}
 	wg.Wait()
-	o.settle(n)
+	o.awaitTotal(n)
 }
 
 func oneNearest(o *overlay) {
@@ -164,7 +164,7 @@ func oneNearest(o *overlay) {
 	for range 50 {
 		o.publish(0, wire.OneNearest, "t", "a.b", "x")
 	}
-	o.settle(50)
+	o.awaitTotal(50)
 	if got := o.edges[0].count(); got != 0 {
 		o.Errorf("the own edge received %d, want 0", got)
 	}
@@ -178,7 +178,7 @@ func oneNearestRefused(o *overlay) {
 	for range 50 {
 		o.publish(0, wire.OneNearest, "t", "a.b", "x")
 	}
-	o.settle(50)
+	o.awaitTotal(50)
 	if got := o.edges[2].count(); got != 50 {
 		o.Errorf("the one that takes them received %d of 50", got)
 	}
@@ -193,7 +193,7 @@ func lastResort(o *overlay) {
 		o.publish(0, wire.OneNearest, "t", "a.b", "x")
 		o.publish(0, wire.OneRandom, "t", "a.b", "x")
 	}
-	o.settle(100)
+	o.awaitTotal(100)
 	for _, e := range o.edges {
 		e.received()
 	}
@@ -202,7 +202,7 @@ func lastResort(o *overlay) {
 		o.publish(0, wire.OneNearest, "t", "a.b", "x")
 		o.publish(0, wire.OneRandom, "t", "a.b", "x")
 	}
-	o.settle(100)
+	o.awaitTotal(100)
 	if got := o.edges[2].count(); got != 100 {
 		o.Errorf("the one that does not leave received %d of 100", got)
 	}
@@ -214,7 +214,7 @@ func oneRandom(o *overlay) {
 	for range n {
 		o.publish(0, wire.OneRandom, "t", "a.b", "x")
 	}
-	o.settle(n)
+	o.awaitTotal(n)
 	for i, e := range o.edges { // 4.5 standard deviations
 		if got := len(e.received()); got < n/3-64 || got > n/3+64 {
 			o.Errorf("edge %d received %d of %d", i, got, n)
@@ -224,7 +224,7 @@ func oneRandom(o *overlay) {
 	for range n {
 		o.publish(0, wire.OneRandom, "t", "a.b", "x")
 	}
-	o.settle(n)
+	o.awaitTotal(n)
 	for i, e := range o.edges[:2] {
 		if got := len(e.received()); got < n/2-68 || got > n/2+68 {
 			o.Errorf("edge %d received %d of %d, one of the three refused", i, got, n)
@@ -250,7 +250,7 @@ func order(o *overlay) {
 		}
 	}
 	wg.Wait()
-	o.settle(3 * 2 * 2 * n)
+	o.awaitTotal(3 * 2 * 2 * n)
 	for i, e := range o.edges {
 		next := map[string]int{}
 		for _, m := range e.received() {
@@ -271,7 +271,7 @@ func sizes(o *overlay) {
 		want = append(want, payload)
 		o.publish(0, wire.Broadcast, "t", channel, payload)
 	}
-	o.settle(2 * len(want))
+	o.awaitTotal(2 * len(want))
 	for i, m := range o.edges[1].received() {
 		if m.payload != want[i] || m.channel != channel {
 			o.Errorf("message %d has %d bytes, want %d", i, len(m.payload), len(want[i]))
@@ -288,7 +288,7 @@ func closed(o *overlay) {
 	for range 10 {
 		o.publish(0, wire.OneNearest, "t", "a.b", "x")
 	}
-	o.settle(11)
+	o.awaitTotal(11)
 	if got := o.edges[1].count(); got != 0 {
 		o.Errorf("a closed broker's edge received %d", got)
 	}

@@ -12,10 +12,10 @@ import (
 	"github.com/millrace/millrace/wire"
 )
 
-// patience bounds every wait for an event.
-const patience = 10 * time.Second
+// eventTimeout bounds every wait for an event.
+const eventTimeout = 10 * time.Second
 
-// overlay is some edges that have nothing but a broker.
+// overlay is a set of edges that consist of nothing but a broker.
 type overlay struct {
 	*testing.T
 	brokers []pubsub.Broker
@@ -30,7 +30,7 @@ type edge struct {
 
 	mu       sync.Mutex
 	refuses  bool // as if all its subscribers had full queues
-	leaving  bool // or had been asked to leave
+	leaving  bool // as if all its subscribers had been told to reconnect
 	patterns map[interest]pattern.Pattern
 	got      []message
 	probes   map[string]bool
@@ -81,7 +81,7 @@ func (e *edge) Receive(m pubsub.Message) int {
 	}
 	select {
 	case e.arrived <- struct{}{}:
-	default: // it is said already
+	default: // a signal waits already
 	}
 	return 1
 }
@@ -135,7 +135,7 @@ func (e *edge) refuse(yes bool) {
 	e.refuses = yes
 }
 
-// leave has all subscribers of the edge asked to leave.
+// leave makes the edge answer as if all its subscribers had been told to reconnect.
 func (e *edge) leave(yes bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -158,8 +158,8 @@ func (e *edge) count() int {
 }
 
 // subscribe announces an interest of an edge, and returns when it is confirmed
-// and messages of all other edges to a channel arrive. What a broker confirms is
-// less: a server that another edge is at may hear of it a moment later.
+// and messages of all other edges to a channel arrive. A broker confirms less: the
+// server of another edge may hear of the interest a moment later.
 func (o *overlay) subscribe(at int, tenant, text, channel string) {
 	o.Helper()
 	o.announce(at, tenant, text)
@@ -209,7 +209,7 @@ func (o *overlay) announce(at int, tenant, text string) {
 	o.brokers[at].Subscribe(tenant, text, func() { close(confirmed) }) // panics if it comes twice
 	select {
 	case <-confirmed:
-	case <-time.After(patience):
+	case <-time.After(eventTimeout):
 		o.Fatalf("edge %d: %s:%s was not confirmed", at, tenant, text)
 	}
 }
@@ -233,9 +233,9 @@ func (o *overlay) publish(from int, d wire.Delivery, tenant, channel, payload st
 	}
 }
 
-// settle waits until the edges have received want messages in all, and nothing
-// more is on its way from any edge.
-func (o *overlay) settle(want int) {
+// awaitTotal waits until the edges have received want messages in all, and fails if they
+// have more.
+func (o *overlay) awaitTotal(want int) {
 	o.Helper()
 	total := func() (n int) {
 		for _, e := range o.edges {
@@ -249,19 +249,19 @@ func (o *overlay) settle(want int) {
 	}
 }
 
-// await waits until what is true that a message may have made true.
+// await waits for a condition that a message may make true; what names it.
 func (o *overlay) await(what string, is func() bool) {
 	o.Helper()
-	deadline := time.After(patience)
+	deadline := time.After(eventTimeout)
 	for !is() {
 		select {
 		case <-o.arrived:
-		case <-time.After(20 * time.Millisecond): // it may be another's to hear of
+		case <-time.After(20 * time.Millisecond): // the signal may have been for another condition
 		case <-deadline:
 			for i, e := range o.edges {
 				o.Logf("edge %d has %d messages", i, e.count())
 			}
-			o.Fatalf("%v in vain for %s", patience, what)
+			o.Fatalf("waited %v in vain for %s", eventTimeout, what)
 		}
 	}
 }

@@ -17,7 +17,7 @@ var ErrClosed = errors.New("memory broker: closed")
 
 // Bus connects the brokers of one process. The zero value is ready.
 type Bus struct {
-	mu      sync.RWMutex // held for reading while messages are handed over
+	mu      sync.RWMutex // held for reading while messages are passed to Receive
 	members []*Broker
 }
 
@@ -41,7 +41,7 @@ func (b *Broker) Join(r pubsub.Receiver) {
 	b.bus.members = append(b.bus.members, b)
 }
 
-// Publish implements [pubsub.Broker]. It hands the message over before it
+// Publish implements [pubsub.Broker]. The other hubs have the message when it
 // returns, so order holds and nothing waits in between.
 func (b *Broker) Publish(m pubsub.Message) error {
 	b.bus.mu.RLock()

@@ -16,8 +16,8 @@ import (
 // changed or emptied: a child that is left empty stays, as it matches nothing,
 // and is used again when its token comes back. When a third of the slots is
 // taken (more make searches longer) or most children are empty, those in use
-// are put into a new table, which then takes the place of the old one. Who
-// reads that still finds all that stood in it.
+// are put into a new table, which then takes the place of the old one. A reader
+// of the old table still finds all that stood in it.
 type children[V any] struct {
 	table atomic.Pointer[table[V]] // nil: none
 }
@@ -39,8 +39,8 @@ func (c *children[V]) get(text []byte) *node[V] {
 	return nil
 }
 
-// add returns the child for text, made if there is none. The writer fills it if
-// it is empty.
+// add returns the child for text, and makes it if there is none. The writer fills
+// it if it is empty.
 func (c *children[V]) add(text string) *node[V] {
 	n := c.get([]byte(text))
 	if n != nil && !n.empty() {
@@ -58,7 +58,7 @@ func (c *children[V]) add(text string) *node[V] {
 	return n
 }
 
-// drop takes note that one child has become empty.
+// drop notes that one child has become empty.
 func (c *children[V]) drop() {
 	t := c.table.Load()
 	t.used--
@@ -126,7 +126,7 @@ func (t *table[V]) put(n *node[V]) {
 	t.taken++
 }
 
-// slot returns the i-th slot, counted round and round.
+// slot returns the i-th slot; the count wraps around.
 func (t *table[V]) slot(i uint64) *atomic.Pointer[node[V]] {
 	return &t.slots[i&uint64(len(t.slots)-1)]
 }

@@ -91,7 +91,7 @@ const (
 
 var anyToken = token{kind: prefix}
 
-// dialect tells by what the grammar of patterns is extended.
+// dialect says how the grammar of patterns is extended.
 type dialect struct {
 	groups bool // (eu|us|a*)
 	named  bool // ?

@@ -8,11 +8,11 @@ import "sync/atomic"
 //	for l := list.first.Load(); l != nil; l = l.rest.first.Load()
 //
 // and meets each item that is there all the while exactly once, whatever the
-// writer does: what is linked keeps its place, and what is taken out keeps its
-// rest, for a reader who stands there.
+// writer does: an item that is linked keeps its place, and an item that is taken
+// out keeps its rest, for a reader that is there.
 //
-// What follows an item is a list again. So the writer changes the front only,
-// of the list that find returns.
+// What follows an item is a list again. So the writer only changes the front of
+// the list that find returns.
 type list[T any] struct {
 	first atomic.Pointer[link[T]]
 }

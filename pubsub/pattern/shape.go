@@ -9,9 +9,9 @@ import "hash/maphash"
 //
 // Two patterns of one shape never match the same channel: where they differ,
 // both ask for a certain beginning of the same length, and a channel has only
-// one. So a channel is matched by at most as many patterns as these have shapes.
-// That is a bound that costs one comparison for each new pattern; how many really
-// overlap would be a search for a clique.
+// one. So at most as many patterns match a channel as there are shapes. This bound
+// costs one comparison for each new pattern; to find how many really overlap would
+// be a search for a clique.
 //
 // Patterns without a wildcard have the zero Shape, whatever their length: they
 // are channels, and a channel is equal to one of them at most. Shapes are
@@ -40,6 +40,6 @@ func (p Pattern) Shape() Shape {
 	return Shape(max(1, maphash.Bytes(shapeSeed, shape[:n])))
 }
 
-// shapeSeed is known to nobody outside, who could look for patterns whose shapes
-// are mistaken for one otherwise.
+// shapeSeed is known to nobody outside, who otherwise could look for patterns whose
+// different shapes have the same hash.
 var shapeSeed = maphash.MakeSeed()

@@ -186,7 +186,7 @@ func (n *node[V]) child(tok token) *node[V] {
 	return nil
 }
 
-// makeChild is child for a pattern that will hang there or below.
+// makeChild is child, and makes it if there is none: a pattern will hang there or below.
 func (n *node[V]) makeChild(tok token) *node[V] {
 	if tok.kind == literal {
 		return n.literals.add(tok.text)
@@ -198,7 +198,7 @@ func (n *node[V]) makeChild(tok token) *node[V] {
 	return l.front().children.add(tok.text)
 }
 
-// dropChild takes note that the child for tok has become empty.
+// dropChild notes that the child for tok has become empty.
 func (n *node[V]) dropChild(tok token) {
 	if tok.kind == literal {
 		n.literals.drop()

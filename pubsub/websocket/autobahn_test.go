@@ -47,7 +47,7 @@ func TestAutobahn(t *testing.T) {
 			agent, url = "tls", "wss://"+listener.Addr().String()
 			listener = tls.NewListener(listener, &tls.Config{Certificates: []tls.Certificate{certificate(t)}})
 		}
-		server := &http.Server{Handler: handler, ReadHeaderTimeout: patience}
+		server := &http.Server{Handler: handler, ReadHeaderTimeout: eventTimeout}
 		done := make(chan struct{})
 		go func() { // ends with Close
 			defer close(done)

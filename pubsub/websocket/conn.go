@@ -1,7 +1,7 @@
 // Package websocket carries [pubsub.Session]s over WebSocket connections
 // (RFC 6455) whose handshake is done. It reads with a parser of its own and
-// writes joined frames: the session's one writer is the only one who writes, so
-// answers to pings and closes keep their place in its queue.
+// writes joined frames: only the session's one writer writes, so answers to pings and
+// closes keep their place in its queue.
 //
 // An idle connection costs one goroutine, its reader, with the smallest stack
 // there is (with TLS, the next size), and no buffer of ours.
@@ -22,15 +22,15 @@ import (
 
 const (
 	pingEvery      = 25 * time.Second // keep-alive from the edge
-	silenceTimeout = 60 * time.Second // a peer that says nothing for so long is gone
-	settleAfter    = 2 * time.Second  // a reader without work for so long moves to a small stack
+	silenceTimeout = 60 * time.Second // a client that sends nothing for so long is gone
+	settleAfter    = 2 * time.Second  // a reader that has had no work for so long moves to a small stack
 
 	statusProtocolError = wire.CloseCode(1002) // RFC 6455, section 7.4.1
 )
 
-// Serve runs a session over conn until the connection ends, and closes it. early is
-// what the client sent behind its handshake, and was read with it; Serve takes it
-// over. It returns at once: the reader runs on a goroutine of the hub.
+// Serve runs a session over conn until the connection ends, and closes conn. early is
+// what the client sent behind its handshake and was read together with it; Serve takes
+// it over. Serve returns at once: the reader runs on a goroutine of the hub.
 func Serve(hub *pubsub.Hub, s *pubsub.Session, conn net.Conn, early []byte, log *zap.Logger) {
 	start(hub, s, conn, early, log)
 }
@@ -69,7 +69,7 @@ type connection struct {
 	buffer     []byte  // what was read
 	start      int     // of what is not handled yet, in buffer
 	borrowed   *[]byte // the pooled array that buffer lies in; nil: it has one of its own, or none
-	message    []byte  // of a fragmented message, what came so far
+	message    []byte  // what has come so far of a fragmented message
 	head       [shortest]byte
 	opcode     byte // of the fragmented message; 0: none is under way
 	text       textCheck
@@ -77,24 +77,24 @@ type connection struct {
 	lastPinged time.Time
 	attached   bool
 	active     bool // has done something since it moved to a small stack
-	moving     bool // to a small stack, now
-	moved      bool // and has not read since
+	moving     bool // the reader moves to a small stack now
+	moved      bool // it has, and has not read since
 
 	raw syscall.RawConn // of a plain socket; nil: another kind of connection
 
 	// of reads from raw, owned by the reader
 	tryReadFunc func(fd uintptr) (done bool) // tryRead, bound once
-	want        int                          // bytes that are to wait in the buffer
+	want        int                          // bytes that makeRoom makes room for
 	got         int
 	failed      error
 
-	leftover []byte // owned by who writes: what TryWrite left over
+	leftover []byte // owned by the writer: what TryWrite could not write
 
-	// Whoever comes second closes the connection.
+	// The one of reader and writer that sets the second of these closes the connection.
 	closeReceived atomic.Bool // the client's close frame arrived
 	closeSent     atomic.Bool // ours was written
 
-	unreadable atomic.Bool // what the client sends further cannot be told apart any more
+	unreadable atomic.Bool // the start of the next frame cannot be found any more
 }
 
 // run is the connection's reader.
@@ -126,8 +126,8 @@ func (c *connection) exit() {
 	c.linger()
 }
 
-// readFrames reads and handles frames until the session has ended, the connection
-// broke, or the reader moves.
+// readFrames reads and handles frames until the session closes, the connection
+// breaks, or the reader moves.
 func (c *connection) readFrames() {
 	for {
 		// The time of the next ping is only looked at when it matters.
@@ -157,10 +157,9 @@ func (c *connection) keepAlive(now time.Time) {
 	}
 }
 
-// tick is called when the read deadline has passed, which is the timer of all
-// that a reader does by the clock. The deadline is not moved with every read: it
-// comes early on a busy connection, and is set anew then. It reports false when
-// the goroutine is to end.
+// tick is called when the read deadline has passed, which is the reader's only timer.
+// The deadline is not moved with every read: it comes early on a busy connection, and
+// is set anew then. tick reports false when the goroutine must end.
 func (c *connection) tick() bool {
 	now := time.Now()
 	c.releaseBuffer()
@@ -174,8 +173,8 @@ func (c *connection) tick() bool {
 	return c.arm() && !c.moving
 }
 
-// arm sets the read deadline to the earliest time at which there may be something
-// to do.
+// arm sets the read deadline to the earliest time at which tick may have something to
+// do.
 func (c *connection) arm() bool {
 	next := c.lastHeard.Add(silenceTimeout)
 	if ping := c.lastPinged.Add(pingEvery); ping.Before(next) {
@@ -188,7 +187,7 @@ func (c *connection) arm() bool {
 }
 
 // markActive notes that the reader's stack may have grown: the runtime never shrinks
-// one back to its smallest size. Once there is nothing to do, the reader goes on
+// one back to its smallest size. Once there is nothing to do, the reader continues
 // in a new goroutine.
 func (c *connection) markActive() {
 	if !c.active {
@@ -202,9 +201,9 @@ func (c *connection) close(code wire.CloseCode, reason string) bool {
 	return false
 }
 
-// closeUnreadable is close in the midst of a frame, or where one should begin: the client's
-// close frame could not be found behind that, so nobody waits for it (RFC 6455,
-// section 7.1.7).
+// closeUnreadable is close for a client that breaks a rule within a frame, or where one
+// should begin. Its close frame could not be found behind that, so nobody waits for it
+// (RFC 6455, section 7.1.7).
 func (c *connection) closeUnreadable(code wire.CloseCode, reason string) bool {
 	c.unreadable.Store(true)
 	return c.close(code, reason)

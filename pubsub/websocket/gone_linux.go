@@ -8,7 +8,7 @@ import (
 )
 
 // ClientGone implements [pubsub.Watcher]: the kernel knows that the client has
-// closed its side, also when bytes that came before are not read yet.
+// closed its side, even when bytes that came before are not read yet.
 func (c *connection) ClientGone() (gone bool) {
 	conn := c.conn
 	if t, ok := conn.(interface{ NetConn() net.Conn }); ok {

@@ -2,6 +2,6 @@
 
 package websocket
 
-// ClientGone implements [pubsub.Watcher]. A ping that cannot be written says it
-// here, later.
+// ClientGone implements [pubsub.Watcher]. On these systems, a ping that cannot be
+// written shows it later.
 func (*connection) ClientGone() bool { return false }

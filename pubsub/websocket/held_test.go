@@ -41,7 +41,7 @@ func TestClientGoneWhileHeld(t *testing.T) {
 			p.Fatal(err)
 		}
 		for start := time.Now(); p.hub.Metrics().MessagesIn == 0; time.Sleep(time.Millisecond) {
-			if time.Since(start) > patience {
+			if time.Since(start) > eventTimeout {
 				p.Fatal("nothing was published")
 			}
 		}

@@ -2,11 +2,10 @@ package websocket
 
 import "time"
 
-// linger waits for the end of the closing handshake: it skips what the client
-// still sends until its close frame, or until it ends the connection if that cannot
-// be found. Closing the socket before, with bytes
-// unread, would reset it, and the client might never see the reason. The session
-// cuts a connection that takes too long.
+// linger waits for the end of the closing handshake: it skips what the client still
+// sends until its close frame, or until it ends the connection if that frame cannot be
+// found. To close the socket before, with bytes unread, would reset it, and the client
+// might never see the reason. The session cuts a connection that takes too long.
 func (c *connection) linger() {
 	c.message = nil
 	if c.conn.SetReadDeadline(time.Time{}) != nil { // it is closed
@@ -33,7 +32,7 @@ func (c *connection) linger() {
 	if c.closeReceived.Load() && c.closeSent.Load() {
 		return
 	}
-	for c.start = len(c.buffer); c.fill(1); c.start = len(c.buffer) { // until the writer has said it, too
+	for c.start = len(c.buffer); c.fill(1); c.start = len(c.buffer) { // until the writer has closed the connection
 	}
 }
 

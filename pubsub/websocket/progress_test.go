@@ -56,7 +56,7 @@ func TestNothingIsReadFromSockets(t *testing.T) {
 		message := pubsub.Message{Tenant: []byte("t"), Channel: []byte("a"), Payload: make([]byte, 60<<10)}
 		for start := time.Now(); len(p.hub.Stats()) > 0; time.Sleep(time.Millisecond) {
 			p.hub.Receive(message)
-			if time.Since(start) > patience {
+			if time.Since(start) > eventTimeout {
 				p.Fatal("the edge keeps the session")
 			}
 		}

@@ -12,15 +12,15 @@ import (
 )
 
 const (
-	readChunk = 16 << 10 // bytes read at once: a burst of publishes, or a TLS record
+	readChunk = 16 << 10 // bytes that are read at once: a burst of publishes, or a TLS record
 	shortest  = 6        // bytes of the shortest frame of a client
 )
 
 // readBuffers lends readers a buffer of readChunk bytes while they have work.
 var readBuffers = sync.Pool{New: func() any { b := make([]byte, 0, readChunk); return &b }}
 
-// readFrame reads and handles one frame. It reports false when the session has
-// ended, the connection broke, or the reader moves.
+// readFrame reads and handles one frame. It reports false when the session closes,
+// the connection breaks, or the reader moves.
 func (c *connection) readFrame() bool {
 	for {
 		waiting := c.buffer[c.start:]
@@ -51,7 +51,7 @@ func (c *connection) readFrame() bool {
 	}
 }
 
-// fill reads once, on the way to n bytes that wait in the buffer.
+// fill reads once. The caller needs n bytes in the buffer.
 func (c *connection) fill(n int) bool {
 	if !c.moved {
 		c.lastHeard = time.Now() // while the session held the reader back, the client could not be heard
@@ -119,9 +119,9 @@ func (c *connection) tryRead(fd uintptr) (done bool) {
 	}
 }
 
-// makeRoom moves what waits in the buffer to the front of one that has room for
-// more, on the way to n bytes: a pooled one as long as they fit in it, or else one
-// that grows with what arrives, not with what was announced.
+// makeRoom moves what waits to the front of a buffer that has room for more, up to n
+// bytes: a pooled buffer if they fit in it, otherwise one that grows with what arrives,
+// not with the length that the client announces.
 func (c *connection) makeRoom(n int) {
 	waiting := c.buffer[c.start:]
 	switch {

@@ -16,31 +16,6 @@ import (
 	"github.com/millrace/millrace/wire"
 )
 
-// patience bounds every wait of a test with real sockets.
-const patience = 30 * time.Second
-
-// overLinks runs test with a served connection over a plain socket, which is read
-// without its own Read, and over TLS.
-func overLinks(t *testing.T, test func(*peer)) {
-	for _, secure := range []bool{false, true} {
-		t.Run(fmt.Sprintf("tls=%v", secure), func(t *testing.T) {
-			hub := pubsub.NewHub(memory.New(), fastLimits(), zap.NewNop())
-			near, far := link(t, secure)
-			if err := far.SetDeadline(time.Now().Add(patience)); err != nil {
-				t.Fatal(err)
-			}
-			Serve(hub, admit(t, hub, 0), near, nil, zap.NewNop())
-			defer func() {
-				far.Close()
-				if err := hub.Close(); err != nil {
-					t.Error(err)
-				}
-			}()
-			test(&peer{t, far, hub})
-		})
-	}
-}
-
 func TestSocketMessages(t *testing.T) {
 	overLinks(t, func(p *peer) {
 		p.send(text("SUB:t:#"))
@@ -91,7 +66,7 @@ func TestSocketEnds(t *testing.T) {
 		p.expect("text OK:SUB:t:#")
 		p.Conn.Close()
 		for start := time.Now(); len(p.hub.Stats()) > 0; time.Sleep(time.Millisecond) {
-			if time.Since(start) > patience {
+			if time.Since(start) > eventTimeout {
 				p.Fatal("the edge keeps the session")
 			}
 		}
@@ -163,7 +138,7 @@ func TestIdleSockets(t *testing.T) {
 				if grown = live() - before; grown <= conns*c.bound<<10 {
 					break
 				}
-				if time.Since(start) > patience {
+				if time.Since(start) > eventTimeout {
 					t.Fatalf("a connection holds %d bytes, want at most %d", grown/conns, c.bound<<10)
 				}
 			}

@@ -9,9 +9,9 @@ import (
 	"github.com/millrace/millrace/pubsub"
 )
 
-// openRaw prepares what a plain socket can do: to be waited for without a buffer,
-// and to be written to without waiting. What wraps a socket is used through its own
-// Read and Write.
+// openRaw prepares what a plain socket can do: the reader waits for it without a buffer,
+// and the writer writes without waiting. A connection that wraps a socket is used through
+// its own Read and Write.
 func (c *connection) openRaw() {
 	switch c.conn.(type) {
 	case *net.TCPConn, *net.UnixConn:

@@ -7,10 +7,10 @@ import "unicode/utf8"
 type textCheck struct {
 	part    [utf8.UTFMax]byte // the start of a character
 	n       int               // bytes of it
-	checked int               // bytes of the present frame's payload that were looked at
+	checked int               // bytes of the current frame's payload that were checked
 }
 
-// masked checks what has come of a frame's payload; with each call it is more.
+// masked checks the part of a frame's payload that has come; each call has more of it.
 func (t *textCheck) masked(payload []byte, key uint32) bool {
 	var plain [512]byte
 	for t.checked < len(payload) {
@@ -26,7 +26,7 @@ func (t *textCheck) masked(payload []byte, key uint32) bool {
 	return true
 }
 
-// fragment checks the whole payload of a frame, but for what masked has seen of it.
+// fragment checks the whole payload of a frame, except for what masked has checked.
 func (t *textCheck) fragment(payload []byte) bool {
 	rest := payload[t.checked:]
 	t.checked = 0

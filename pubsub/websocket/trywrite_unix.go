@@ -10,10 +10,11 @@ import (
 	"github.com/millrace/millrace/pubsub"
 )
 
-// plainConnection is a connection over a plain socket: TLS has no write that does not wait.
+// plainConnection is a connection over a plain socket, which can be written to without
+// waiting. TLS has no such write.
 type plainConnection struct{ *connection }
 
-// attempt is a write that does not wait, with its place for the result.
+// attempt is a write that does not wait, and its result.
 type attempt struct {
 	b   []byte
 	n   int
@@ -27,7 +28,8 @@ var attempts = sync.Pool{New: func() any {
 	return a
 }}
 
-// write tries once. True says that there is no waiting for more.
+// write tries once. It returns true, so that the runtime does not wait until more can be
+// written.
 func (a *attempt) write(fd uintptr) (done bool) {
 	for {
 		a.n, a.err = syscall.Write(int(fd), a.b)

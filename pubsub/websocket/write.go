@@ -73,7 +73,7 @@ func endWriting(conn net.Conn) {
 // Abort implements [pubsub.Transport].
 func (c *connection) Abort() {
 	if t, ok := c.conn.(interface{ NetConn() net.Conn }); ok {
-		t.NetConn().Close() // at once: TLS would try to say goodbye first
+		t.NetConn().Close() // at once: TLS would first try to send an alert
 	}
 	c.conn.Close()
 }

@@ -62,7 +62,7 @@ func TestCapWatchesConnection(t *testing.T) {
 	e := newEdge(t, setup{limits: func(l *pubsub.Limits) { l.DefaultIngressKB = 1 }})
 	c := e.connect("/serve")
 	c.send(publish("x", make([]byte, 60<<10)), "SUB:t:#") // a minute's worth
-	for end := time.Now().Add(patience); e.hub.Metrics().BytesIn < 60<<10; time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(eventTimeout); e.hub.Metrics().BytesIn < 60<<10; time.Sleep(time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatal("the message does not arrive")
 		}

@@ -20,8 +20,8 @@ type Conn struct {
 	*webtransport.Session
 	Request RequestStream
 	QUIC    *quic.Conn
-	// CloseIfIdle closes the QUIC connection unless something else goes on over it: the
-	// session of a client that nobody knows is over.
+	// CloseIfIdle closes the QUIC connection unless something else uses it. It is called
+	// after the session of a client that did not authenticate.
 	CloseIfIdle func()
 }
 
@@ -46,7 +46,7 @@ func (c Conn) linger() time.Duration {
 	return min(max(4*c.QUIC.ConnectionStats().SmoothedRTT, minLinger), maxLinger)
 }
 
-// wait returns early if the client ends the session.
+// wait waits for d, or until the client ends the session.
 func (c Conn) wait(d time.Duration) { wait(c.Context(), d) }
 
 func wait(ctx context.Context, d time.Duration) {
@@ -58,20 +58,20 @@ func wait(ctx context.Context, d time.Duration) {
 	}
 }
 
-// closeSessionCapsule is a type of capsule.
+// closeSessionCapsule is the type of the capsule WT_CLOSE_SESSION.
 const closeSessionCapsule = 0x2843
 
 // closeSession closes the session. The library's own close stops reading the request's
 // stream in the packet that has the code: Chromium then takes the session for
-// broken, and never looks at the code. So the code goes first, and the rest when
-// the client has answered, or had time to. (The library grants streams and bytes
-// over the same stream, in writes of two parts. Should the code fall between the
-// two, or find no credit, the client sees an end without it.)
-func (c Conn) closeSession(code wire.CloseCode, reason string, patience time.Duration) {
+// broken, and never looks at the code. So the code is sent first, and the rest when
+// the client has answered, or when timeout has passed. (The library grants streams and
+// bytes over the same stream, in writes of two parts. If the code falls between the
+// two, or finds no credit, the client sees an end without it.)
+func (c Conn) closeSession(code wire.CloseCode, reason string, timeout time.Duration) {
 	if c.Request.TryWriteAll(appendClose(nil, code, reason)) == nil && c.Request.Close() == nil {
-		c.wait(patience)
+		c.wait(timeout)
 	}
-	_ = c.CloseWithError(webtransport.SessionErrorCode(code), reason) // fails never
+	_ = c.CloseWithError(webtransport.SessionErrorCode(code), reason) // never fails
 }
 
 // appendClose appends the capsule WT_CLOSE_SESSION

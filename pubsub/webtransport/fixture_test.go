@@ -35,8 +35,8 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// patience is how long a test waits for what has to come.
-const patience = 30 * time.Second
+// eventTimeout is how long a test waits for what has to come.
+const eventTimeout = 30 * time.Second
 
 type allRights struct{}
 
@@ -151,7 +151,7 @@ func listen(t *testing.T, ip string) *net.UDPConn {
 func (e *edge) quicConfig() *quic.Config {
 	config := &quic.Config{
 		EnableDatagrams: true, EnableStreamResetPartialDelivery: true, InitialPacketSize: 1200,
-		MaxIdleTimeout: patience, KeepAlivePeriod: time.Second,
+		MaxIdleTimeout: eventTimeout, KeepAlivePeriod: time.Second,
 	}
 	if e.quic != nil {
 		e.quic(config)
@@ -210,17 +210,17 @@ func (e *edge) serve(w http.ResponseWriter, r *http.Request) {
 }
 
 func (e *edge) await(w http.ResponseWriter, r *http.Request) {
-	arrival, err := e.hub.AddPending(pubsub.Client{IP: netip.MustParseAddr("127.0.0.1")})
+	pending, err := e.hub.AddPending(pubsub.Client{IP: netip.MustParseAddr("127.0.0.1")})
 	if err != nil {
 		e.Error(err)
 		return
 	}
 	conn, err := e.upgrade(w, r)
 	if err != nil {
-		arrival.Release()
+		pending.Release()
 		return
 	}
-	ServePending(e.hub, arrival, conn, func(ctx context.Context, token string) (Admission, *Refusal) {
+	ServePending(e.hub, pending, conn, func(ctx context.Context, token string) (Admission, *Refusal) {
 		return e.auth(e, ctx, token)
 	}, e.log)
 }
@@ -247,7 +247,7 @@ func (e *edge) dial(path string) *client {
 
 func (e *edge) dialAt(path string, address net.Addr) *client {
 	e.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), eventTimeout)
 	defer cancel()
 	c := &client{T: e.T, socket: listen(e.T, "127.0.0.1")}
 	transport := &quic.Transport{Conn: c.socket}
@@ -293,7 +293,7 @@ func (c *client) open() {
 // stream opens a bidirectional stream.
 func (c *client) stream() *far {
 	c.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), eventTimeout)
 	defer cancel()
 	s, err := c.OpenStreamSync(ctx)
 	if err != nil {
@@ -305,7 +305,7 @@ func (c *client) stream() *far {
 // uni opens a unidirectional stream.
 func (c *client) uni() *far {
 	c.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), eventTimeout)
 	defer cancel()
 	s, err := c.OpenUniStreamSync(ctx)
 	if err != nil {
@@ -325,7 +325,7 @@ func (c *client) lines(text ...string) {
 // own accepts a unidirectional stream from the edge.
 func (c *client) own() *far {
 	c.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), eventTimeout)
 	defer cancel()
 	s, err := c.AcceptUniStream(ctx)
 	if err != nil {
@@ -370,7 +370,7 @@ func (c *client) expectEnd(code wire.CloseCode) {
 	c.Helper()
 	select {
 	case <-c.Context().Done():
-	case <-time.After(patience):
+	case <-time.After(eventTimeout):
 		c.Fatal("the session has not ended")
 	}
 	_, err := c.AcceptUniStream(context.Background())
@@ -384,7 +384,7 @@ func (c *client) expectDisconnect() {
 	c.Helper()
 	select {
 	case <-c.conn.Context().Done():
-	case <-time.After(patience):
+	case <-time.After(eventTimeout):
 		c.Fatal("the QUIC connection is open")
 	}
 	var closed *quic.ApplicationError
@@ -403,7 +403,7 @@ const (
 // blocked waits until so much has come that a window is used up.
 func (c *client) blocked(window uint64) {
 	c.Helper()
-	for end := time.Now().Add(patience); c.conn.ConnectionStats().BytesReceived < window+window/64; {
+	for end := time.Now().Add(eventTimeout); c.conn.ConnectionStats().BytesReceived < window+window/64; {
 		if time.Now().After(end) {
 			c.Fatal("the window does not fill up")
 		}
@@ -428,7 +428,7 @@ type far struct {
 
 func (f *far) write(b []byte) {
 	f.Helper()
-	_ = f.writer.SetWriteDeadline(time.Now().Add(patience))
+	_ = f.writer.SetWriteDeadline(time.Now().Add(eventTimeout))
 	if _, err := f.writer.Write(b); err != nil {
 		f.Fatal(err)
 	}
@@ -436,7 +436,7 @@ func (f *far) write(b []byte) {
 
 // poke writes to a stream that the edge may reset at any moment.
 func (f *far) poke(b []byte) {
-	_ = f.writer.SetWriteDeadline(time.Now().Add(patience))
+	_ = f.writer.SetWriteDeadline(time.Now().Add(eventTimeout))
 	_, _ = f.writer.Write(b)
 }
 
@@ -460,7 +460,7 @@ func (f *far) expect(want ...string) {
 // read returns the next message: a line as it is, a frame as "deliver …", and
 // the stream's end as describe has it.
 func (f *far) read() string {
-	_ = f.reader.SetReadDeadline(time.Now().Add(patience))
+	_ = f.reader.SetReadDeadline(time.Now().Add(eventTimeout))
 	length := make([]byte, 4)
 	if _, err := io.ReadFull(f.reader, length); err != nil {
 		return describe(err)

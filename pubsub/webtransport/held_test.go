@@ -47,7 +47,7 @@ func TestClientLeavesWhileItWaits(t *testing.T) {
 			large := publish("a", make([]byte, 60<<10)) // a minute's worth
 			c.send(large)
 			for start := time.Now(); e.hub.Metrics().MessagesIn == 0; time.Sleep(time.Millisecond) {
-				if time.Since(start) > patience {
+				if time.Since(start) > eventTimeout {
 					t.Fatal("nothing was published")
 				}
 			}

@@ -11,17 +11,17 @@ import (
 	"github.com/millrace/millrace/wire"
 )
 
-// What a client may take to authenticate (docs/protocol.md, WebTransport).
+// Limits of a client's authentication (docs/protocol.md, WebTransport).
 const (
 	AuthTimeout = 5 * time.Second
 	AuthBytes   = 4096
 )
 
-// Refusal is how a client is told that its AUTH line opened no session.
+// Refusal says how a client is told that its AUTH line opened no session.
 type Refusal struct {
 	Line   []byte // the ERR line; nil: none
 	Code   wire.CloseCode
-	Reason string // of the close; if there is a line, that repeats it, since it may overtake the line
+	Reason string // of the close; if there is a line, the close repeats that instead, since it may overtake the line
 }
 
 func (r *Refusal) reason() string {
@@ -42,13 +42,13 @@ var (
 )
 
 // ServePending serves a client that has yet to authenticate: its first message has to
-// be AUTH:<token>, within [AuthTime] and [AuthBytes]. auth is called once at
-// most, from a goroutine of the hub. Await returns at once; the arrival is its
-// own.
-func ServePending(hub *pubsub.Hub, arrival *pubsub.PendingConn, conn Conn,
+// be AUTH:<token>, within [AuthTimeout] and [AuthBytes]. auth is called once at
+// most, from a goroutine of the hub. ServePending returns at once, and takes over
+// pending, which it releases.
+func ServePending(hub *pubsub.Hub, pending *pubsub.PendingConn, conn Conn,
 	auth func(ctx context.Context, token string) (Admission, *Refusal), log *zap.Logger) {
-	w := &pendingConn{connection: &connection{Conn: conn, hub: hub, log: log}, pending: arrival, auth: auth}
-	hub.Go(w.run)
+	p := &pendingConn{connection: &connection{Conn: conn, hub: hub, log: log}, pending: pending, auth: auth}
+	hub.Go(p.run)
 }
 
 // pendingConn is a connection whose client has not authenticated yet.
@@ -58,47 +58,47 @@ type pendingConn struct {
 	auth    func(ctx context.Context, token string) (Admission, *Refusal)
 }
 
-func (w *pendingConn) run() {
-	defer w.pending.Release()
-	if refusal := w.authenticate(); refusal != nil {
-		w.refuse(refusal)
+func (p *pendingConn) run() {
+	defer p.pending.Release()
+	if refusal := p.authenticate(); refusal != nil {
+		p.refuse(refusal)
 		return
 	}
-	w.pending.Release()
-	defer w.finish()
-	defer w.recoverFault()
-	w.session.QueueControl(pubsub.Text, []byte(wire.LineOKAuth))
-	w.checksPeer.Store(w.allowPeer != nil)
-	w.serve()
+	p.pending.Release()
+	defer p.finish()
+	defer p.recoverFault()
+	p.session.QueueControl(pubsub.Text, []byte(wire.LineOKAuth))
+	p.checksPeer.Store(p.allowPeer != nil)
+	p.serve()
 }
 
 // authenticate reads the first message and admits the client, or says why not.
-func (w *pendingConn) authenticate() (refusal *Refusal) {
+func (p *pendingConn) authenticate() (refusal *Refusal) {
 	defer func() {
-		if w.logFault(recover()) {
+		if p.logFault(recover()) {
 			refusal = internalError
 		}
 	}()
-	ctx, cancel := context.WithTimeout(until{context.Background(), w.pending.Draining()}, AuthTimeout)
+	ctx, cancel := context.WithTimeout(until{context.Background(), p.pending.Draining()}, AuthTimeout)
 	defer cancel()
-	late := func() *Refusal { // for what went wrong while we waited
+	late := func() *Refusal { // for a failure while waiting
 		select {
-		case <-w.pending.Draining():
+		case <-p.pending.Draining():
 			return draining
 		default:
 			return unauthorized
 		}
 	}
-	w.goroutines.Go(w.acceptUniStreams)
-	main, err := w.AcceptStream(ctx)
+	p.goroutines.Go(p.acceptUniStreams)
+	main, err := p.AcceptStream(ctx)
 	if err != nil {
 		return late()
 	}
-	w.open(main)
-	watched.join(w.connection)
+	p.open(main)
+	watcher.add(p.connection)
 
 	stop := context.AfterFunc(ctx, func() { _ = main.SetReadDeadline(time.Unix(1, 0)) })
-	message, err := w.in.next(AuthBytes)
+	message, err := p.in.next(AuthBytes)
 	if !stop() || err != nil {
 		return late()
 	}
@@ -106,32 +106,32 @@ func (w *pendingConn) authenticate() (refusal *Refusal) {
 	if err != nil || line.Verb != wire.VerbAuth {
 		return unauthorized
 	}
-	admission, refusal := w.auth(ctx, string(line.Token))
+	admission, refusal := p.auth(ctx, string(line.Token))
 	if refusal != nil {
 		return refusal
 	}
 	admission.Session.Charge(len(message))
-	w.admit(admission)
+	p.admit(admission)
 	return nil
 }
 
-// refuse tells the client why, and takes the connection from it: nobody knows
-// who it is.
-func (w *pendingConn) refuse(r *Refusal) {
-	if w.main != nil {
-		_ = w.main.SetWriteDeadline(time.Now().Add(maxLinger)) // fails only with the session
+// refuse tells the client why, and closes its connection too, since it did not
+// authenticate.
+func (p *pendingConn) refuse(r *Refusal) {
+	if p.main != nil {
+		_ = p.main.SetWriteDeadline(time.Now().Add(maxLinger)) // fails only with the session
 		if r.Line != nil {
-			_, _ = w.main.Write(wire.AppendMessage(nil, r.Line)) // a client that cannot be told is closed all the same
+			_, _ = p.main.Write(wire.AppendMessage(nil, r.Line)) // a client that cannot be told is closed all the same
 		}
-		_ = w.main.Close()
-		_ = w.main.SetReadDeadline(time.Now().Add(w.linger()))
-		if !w.in.discard() {
-			w.wait(w.linger())
+		_ = p.main.Close()
+		_ = p.main.SetReadDeadline(time.Now().Add(p.linger()))
+		if !p.in.discard() {
+			p.wait(p.linger())
 		}
 	}
-	w.closeSession(r.Code, r.reason(), answerTimeout)
-	w.waitForGoroutines()
+	p.closeSession(r.Code, r.reason(), answerTimeout)
+	p.waitForGoroutines()
 	// Chromium forgets the code if the connection ends right behind the session.
-	wait(w.QUIC.Context(), maxLinger)
-	w.CloseIfIdle()
+	wait(p.QUIC.Context(), maxLinger)
+	p.CloseIfIdle()
 }

@@ -42,13 +42,13 @@ func TestAuth(t *testing.T) {
 	c.lines("SUB:D:t:early\n")
 	c.send("AUTH:good")
 	c.expect("OK:AUTH", "OK:SUB:t:early")
-	e.noArrivals()
+	e.noPendingConns()
 }
 
-// noArrivals checks that nobody counts any more as yet to authenticate.
-func (e *edge) noArrivals() {
+// noPendingConns checks that nobody counts any more as yet to authenticate.
+func (e *edge) noPendingConns() {
 	e.Helper()
-	for end := time.Now().Add(patience); ; time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(eventTimeout); ; time.Sleep(time.Millisecond) {
 		var all []*pubsub.PendingConn
 		for range pubsub.MaxPendingPerIP {
 			if a, err := e.hub.AddPending(pubsub.Client{IP: netip.MustParseAddr("127.0.0.1")}); err == nil {
@@ -62,7 +62,7 @@ func (e *edge) noArrivals() {
 			return
 		}
 		if time.Now().After(end) {
-			e.Fatalf("%d arrivals have not left", pubsub.MaxPendingPerIP-len(all))
+			e.Fatalf("%d connections are still pending", pubsub.MaxPendingPerIP-len(all))
 		}
 	}
 }
@@ -132,7 +132,7 @@ func TestRefusals(t *testing.T) {
 		p = e.dial("/await")
 		_ = p.conn.CloseWithError(noError, "")
 	})
-	e.noArrivals()
+	e.noPendingConns()
 }
 
 // Whatever a client does, it has 5 s.
@@ -146,7 +146,7 @@ func TestLate(t *testing.T) {
 	slowly := time.NewTicker(time.Second)
 	defer slowly.Stop()
 	for _, b := range wire.AppendMessage(nil, []byte("AUTH:x")) {
-		_, _ = slow.main.writer.Write([]byte{b}) // fails once the edge has lost patience
+		_, _ = slow.main.writer.Write([]byte{b}) // fails once the edge has lost eventTimeout
 		select {
 		case <-slowly.C:
 		case <-slow.Context().Done():
@@ -161,7 +161,7 @@ func TestLate(t *testing.T) {
 	if took := time.Since(start); took < AuthTimeout || took > 2*AuthTimeout {
 		t.Errorf("took %v", took)
 	}
-	e.noArrivals()
+	e.noPendingConns()
 }
 
 // And it can read why that was too short.
@@ -249,7 +249,7 @@ func TestStreamsBeforeAuth(t *testing.T) {
 
 	start := time.Now()
 	c = e.connect("/await") // but no flood of them
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), eventTimeout)
 	defer cancel()
 	opened := 0
 	for ; opened < 10*MaxUniStreams; opened++ {
@@ -264,7 +264,7 @@ func TestStreamsBeforeAuth(t *testing.T) {
 	if took := time.Since(start); opened < MaxUniStreams || took >= AuthTimeout {
 		t.Errorf("closed after %d streams and %v", opened, took)
 	}
-	e.noArrivals()
+	e.noPendingConns()
 }
 
 // A fault in the check harms that client alone, and no secret gets into the log.
@@ -282,7 +282,7 @@ func TestFaultWhileWaiting(t *testing.T) {
 	c.expect("ERR:internal", "FIN")
 	c.expectEnd(wire.CloseInternal)
 	c.expectDisconnect()
-	e.noArrivals()
+	e.noPendingConns()
 	if text := log.String(); !strings.Contains(text, "a fault") || strings.Contains(text, "secret") {
 		t.Errorf("the log says %s", text)
 	}

@@ -27,10 +27,10 @@ func TestNothingIsRead(t *testing.T) {
 				e.publish("a", 1000)
 			}
 			for start := time.Now(); len(e.hub.Stats()) > 1; time.Sleep(time.Millisecond) {
-				if pings && time.Since(start) < patience/2 {
+				if pings && time.Since(start) < eventTimeout/2 {
 					c.main.poke([]byte("\x00\x00\x00\x04PING"))
 				}
-				if time.Since(start) > patience {
+				if time.Since(start) > eventTimeout {
 					t.Fatal("the edge keeps the session")
 				}
 			}

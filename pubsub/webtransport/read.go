@@ -20,12 +20,11 @@ type messages struct {
 	stream io.Reader
 	buffer []byte // what was read and not yet handled
 	start  int    // of that, in buffer
-	ended  bool   // reading failed, or the stream has ended: it is not read any more
+	ended  bool   // reading failed, or the stream has ended: nothing more is read
 }
 
 // next returns the next message of at most limit bytes. It is valid until the
-// next call. [errTooBig] comes before any of a message that is longer is waited
-// for.
+// next call. For a longer message it returns [errTooBig] without waiting for its bytes.
 func (m *messages) next(limit int) ([]byte, error) {
 	m.shrink()
 	for {
@@ -57,8 +56,8 @@ func (m *messages) shrink() {
 	}
 }
 
-// fill reads once, with room for size bytes in all. It grows with what has
-// arrived, not with what a length announces: that costs the client nothing.
+// fill reads once, with room for size bytes in all. The buffer grows with what has
+// arrived, not with the length that a client announces, which costs it nothing.
 func (m *messages) fill(size int) error {
 	if m.start+size > cap(m.buffer) {
 		have := len(m.buffer) - m.start
@@ -72,14 +71,15 @@ func (m *messages) fill(size int) error {
 	n, err := m.stream.Read(m.buffer[len(m.buffer):cap(m.buffer)])
 	m.buffer = m.buffer[:len(m.buffer)+n]
 	if n > 0 {
-		return nil // an error comes again
+		return nil // an error is returned again by the next Read
 	}
 	m.ended = err != nil
 	return err
 }
 
-// discard drops what comes, and reports true when the stream has ended: a FIN, or a
-// reset. It is false if the stream had ended before, or more than answerBytes come.
+// discard drops what the client sends, and reports true when the stream ends: with a
+// FIN, or a reset. It reports false if the stream had ended before, or if the client
+// sends more than answerBytes.
 func (m *messages) discard() bool {
 	if m.ended {
 		return false
@@ -142,8 +142,8 @@ func (c *connection) handle(message []byte, do func()) bool {
 	return !c.session.Closing()
 }
 
-// checkPeer ends the session if the client's address is none that its token
-// allows. quic-go follows a client to a new address by itself.
+// checkPeer closes the session if its token does not allow the client's address. quic-go
+// follows a client to a new address by itself.
 func (c *connection) checkPeer() bool {
 	if c.allowPeer == nil || c.allowPeer(c.peer()) {
 		return true

@@ -119,7 +119,7 @@ func TestClientFinishes(t *testing.T) {
 	c = e.connect("/serve") // or by not reading any more
 	c.subscribe("a")
 	c.main.reader.CancelRead(7)
-	for end := time.Now().Add(patience); c.Context().Err() == nil && time.Now().Before(end); { // the edge notices with what it writes
+	for end := time.Now().Add(eventTimeout); c.Context().Err() == nil && time.Now().Before(end); { // the edge notices with what it writes
 		e.publish("a", 1)
 		time.Sleep(time.Millisecond)
 	}
@@ -130,7 +130,7 @@ func TestClientFinishes(t *testing.T) {
 // told to: a drained one would get RECONNECT and 10 s more.
 func (e *edge) gone() {
 	e.Helper()
-	deadline := time.After(patience)
+	deadline := time.After(eventTimeout)
 	for len(e.hub.Stats()) > 0 {
 		select {
 		case <-deadline:

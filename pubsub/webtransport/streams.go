@@ -22,7 +22,7 @@ const (
 const refusedStream = webtransport.StreamErrorCode(wire.ClosePolicy)
 
 // refuseStreams resets a bidirectional stream beside the main one, and every
-// further one. A client pays for each as for a message.
+// further one. Each is charged to the client like a message.
 func (c *connection) refuseStreams(stream *webtransport.Stream) {
 	for refused := 0; ; refused++ {
 		stream.CancelRead(refusedStream)
@@ -36,7 +36,7 @@ func (c *connection) refuseStreams(stream *webtransport.Stream) {
 		switch {
 		case s != nil:
 			c.ready()
-		case refused == MaxUniStreams: // who is not admitted has nothing to pay with
+		case refused == MaxUniStreams: // a client that is not admitted has no caps to charge
 			c.closeFlooded()
 			return
 		}
@@ -47,10 +47,10 @@ func (c *connection) refuseStreams(stream *webtransport.Stream) {
 	}
 }
 
-// uniStreams are the unidirectional streams of a client. Those that are too many
-// at a time wait: a client that sends each line on a stream of its own must not
-// lose any in a burst. But the client's credit for streams does not bound those
-// that are empty, for which nobody has to wait.
+// uniStreams are the unidirectional streams of a client. When there are too many at
+// a time, further ones wait: a client that sends each line on a stream of its own must
+// not lose any in a burst. But the client's credit for streams does not bound empty
+// ones, which end at once; maxWaiting does.
 type uniStreams struct {
 	mu      sync.Mutex
 	waiting []*webtransport.ReceiveStream
@@ -85,7 +85,7 @@ func (c *connection) acceptUniStreams() {
 	}
 }
 
-// readUniStreams starts to read what has come, and what is going to.
+// readUniStreams starts to read the streams that wait, and those that come later.
 func (c *connection) readUniStreams() {
 	c.uni.mu.Lock()
 	defer c.uni.mu.Unlock()
@@ -123,14 +123,14 @@ func (u *uniStreams) next() *webtransport.ReceiveStream {
 	return stream
 }
 
-// closeFlooded ends the session of a client that opens more streams than any needs.
+// closeFlooded closes the session of a client that opens more streams than any needs.
 func (c *connection) closeFlooded() {
 	c.handling.Lock()
 	s := c.session
 	c.handling.Unlock()
 	if s != nil {
 		s.Close(wire.ClosePolicy, "too many streams")
-	} else { // who is not admitted is told nothing else
+	} else { // a client that is not admitted is told nothing else
 		c.closeSession(wire.CloseUnauthorized, "too many streams", minLinger)
 	}
 }

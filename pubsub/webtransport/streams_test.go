@@ -29,7 +29,7 @@ func TestManyStreamsAreReset(t *testing.T) {
 	e := newEdge(t, setup{})
 	c := e.connect("/serve")
 	c.subscribe("a")
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), eventTimeout)
 	defer cancel()
 	const n = 10_000
 	for i := range n {
@@ -295,7 +295,7 @@ func TestAllStreamsBlocked(t *testing.T) {
 	e.hub.TokenRevoked("a")
 	select {
 	case <-c.Context().Done(): // the window has hardly room for a code
-	case <-time.After(patience):
+	case <-time.After(eventTimeout):
 		t.Fatal("the session has not ended")
 	}
 	e.gone()

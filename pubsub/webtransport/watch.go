@@ -7,61 +7,61 @@ import (
 )
 
 const (
-	tickEvery      = time.Second   // after streams that are not wanted
-	peerCheckEvery = 5 * tickEvery // of a client's address, and of whether it reads
+	tickEvery      = time.Second   // how often each connection is checked for streams that are not wanted
+	peerCheckEvery = 5 * tickEvery // and for the client's address, and whether it reads
 )
 
-// watcher looks after what clients do rarely, if at all: to open a second
-// bidirectional stream, to move to another address, and not to read. Goroutines that wait for
-// that would cost each session 3 KiB a piece.
-type watcher struct {
+// connWatcher checks for what clients do rarely, if at all: that they open a second
+// bidirectional stream, move to another address, or do not read. Goroutines that wait
+// for it would cost each session 3 KiB a piece.
+type connWatcher struct {
 	mu    sync.Mutex
 	conns map[*connection]struct{}
-	timer *time.Timer // runs walk as long as there are connections
+	timer *time.Timer // runs checkAll as long as there are connections
 }
 
-// watched is for all connections of the process: one timer is enough for them.
-var watched = watcher{conns: map[*connection]struct{}{}}
+// watcher watches all connections of the process: one timer is enough for them.
+var watcher = connWatcher{conns: map[*connection]struct{}{}}
 
-// join has a connection looked after, until leave.
-func (r *watcher) join(c *connection) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.conns[c] = struct{}{}
+// add has a connection checked, until remove.
+func (w *connWatcher) add(c *connection) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.conns[c] = struct{}{}
 	switch {
-	case len(r.conns) > 1:
-	case r.timer == nil:
-		r.timer = time.AfterFunc(tickEvery, r.checkAll)
+	case len(w.conns) > 1:
+	case w.timer == nil:
+		w.timer = time.AfterFunc(tickEvery, w.checkAll)
 	default:
-		r.timer.Reset(tickEvery)
+		w.timer.Reset(tickEvery)
 	}
 }
 
-// leave returns when nobody looks after the connection any more.
-func (r *watcher) leave(c *connection) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if _, joined := r.conns[c]; !joined {
+// remove returns when the connection is not checked any more.
+func (w *connWatcher) remove(c *connection) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if _, joined := w.conns[c]; !joined {
 		return
 	}
-	delete(r.conns, c)
-	if len(r.conns) == 0 {
-		r.timer.Stop()
+	delete(w.conns, c)
+	if len(w.conns) == 0 {
+		w.timer.Stop()
 	}
 }
 
-func (r *watcher) checkAll() {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for c := range r.conns {
+func (w *connWatcher) checkAll() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for c := range w.conns {
 		c.check()
 	}
-	if len(r.conns) > 0 {
-		r.timer.Reset(tickEvery)
+	if len(w.conns) > 0 {
+		w.timer.Reset(tickEvery)
 	}
 }
 
-// check waits for nothing. It comes from one goroutine at a time.
+// check never waits. It is called by one goroutine at a time.
 func (c *connection) check() {
 	if c.opened.Load() && !c.refusesStreams {
 		if stream, err := c.AcceptStream(never); err == nil {
@@ -81,7 +81,7 @@ func (c *connection) check() {
 	}
 }
 
-// never is the context of those who do not want to wait.
+// never is a context that is done: with it, accepting a stream does not wait.
 var never = func() context.Context {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()

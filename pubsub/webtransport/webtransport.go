@@ -26,13 +26,13 @@ import (
 const (
 	maxPause = time.Hour // longer than any cap makes a client wait
 
-	// The edge gives a client this long to read its last lines before the
-	// session's end takes the streams away: four round trips, within minLinger and
-	// this. A browser may be busy with something else.
+	// maxLinger is the longest time that the edge gives a client to read its last lines,
+	// before the session's end takes the streams away: four round trips, between
+	// minLinger and this. A browser may be busy with something else.
 	maxLinger = time.Second
 
-	// answerBytes is how much of a client's is read, and dropped, on the way to the
-	// end of its half of the main stream, behind which nothing is lingered for.
+	// answerBytes is how many bytes of the client are read and dropped while the edge
+	// waits for the end of the client's half of the main stream, which ends the linger.
 	answerBytes = 64 << 10
 
 	// answerTimeout is how long a client may take to answer the session's end: a
@@ -47,8 +47,8 @@ var minLinger = 250 * time.Millisecond
 // Admission is a client whose token was accepted.
 type Admission struct {
 	Session *pubsub.Session
-	// AllowPeer says whether the client may send from this address, asked with
-	// every message and every 5 s; nil: from any.
+	// AllowPeer reports whether the client may send from this address. It is called with
+	// every message and every 5 s; nil: from any address.
 	AllowPeer func(netip.Addr) bool
 }
 
@@ -65,15 +65,15 @@ type connection struct {
 	Conn
 	hub        *pubsub.Hub
 	log        *zap.Logger
-	goroutines sync.WaitGroup // the goroutines beside the one that reads the main stream
+	goroutines sync.WaitGroup // those beside the one that reads the main stream
 	uni        uniStreams
 
 	opened     atomic.Bool // the main stream is there: no other is wanted
 	checksPeer atomic.Bool // the client is admitted, from some addresses only
-	served     atomic.Bool // session and main are there to stay
+	served     atomic.Bool // session and main are set, and do not change any more
 
-	// owned by [rounds]
-	ticks          int  // so many times it has looked
+	// owned by watcher
+	ticks          int  // calls of check so far
 	refusesStreams bool // a goroutine resets further streams
 
 	// owned by the goroutine that reads the main stream; main is static once the
@@ -81,12 +81,12 @@ type connection struct {
 	main *webtransport.Stream
 	in   messages
 
-	// owned by who writes to the main stream
-	leftover         *[]byte // what TryWrite left over; nil: nothing
-	hasWriteDeadline bool    // writes have a deadline
+	// owned by the goroutine that writes to the main stream
+	leftover         *[]byte // what TryWrite could not write; nil: nothing
+	hasWriteDeadline bool    // of main
 
-	// closing is there once the main stream's end is on its way; the reader closes
-	// it when the client has ended its half, too.
+	// closing is set once the main stream's end is on its way. The reader closes the
+	// channel when the client has ended its half, too.
 	closing atomic.Pointer[chan struct{}]
 
 	// handling is held while a message is handled, and while the session holds its
@@ -109,9 +109,9 @@ func (c *connection) run() {
 	defer c.recoverFault()
 	c.goroutines.Go(c.acceptUniStreams)
 	c.checksPeer.Store(c.allowPeer != nil)
-	watched.join(c)
+	watcher.add(c)
 	main, err := c.AcceptStream(until{c.Context(), c.session.Done()})
-	if err != nil { // no stream, no lines: the code says it alone
+	if err != nil { // without a stream there are no lines: the client gets the code alone
 		c.session.Close(wire.CloseNormal, "")
 		c.Abort()
 		return
@@ -128,7 +128,8 @@ func (c *connection) open(main *webtransport.Stream) {
 
 // serve runs an admitted session whose main stream is there.
 func (c *connection) serve() {
-	// Who waits for the client's caps does not read, and would not see its end.
+	// A goroutine that waits for the client's caps does not read, and would not see the
+	// end of the connection.
 	stop := context.AfterFunc(c.Context(), func() { c.session.Close(wire.CloseNormal, "") })
 	defer stop()
 	c.session.Attach(c)
@@ -149,8 +150,8 @@ func (c *connection) serve() {
 	}
 }
 
-// finish waits for the close, which the session's writer sends, or the session
-// forces.
+// finish waits for the end of the connection, which the session's writer closes, or the
+// session aborts.
 func (c *connection) finish() {
 	<-c.Context().Done()
 	c.waitForGoroutines()
@@ -159,12 +160,12 @@ func (c *connection) finish() {
 
 // waitForGoroutines waits for the goroutines of a session that is over.
 func (c *connection) waitForGoroutines() {
-	watched.leave(c) // which starts some
+	watcher.remove(c) // first, as it starts some
 	c.goroutines.Wait()
 }
 
-// recoverFault ends a session that met a fault of ours. It is deferred by every
-// goroutine that handles messages.
+// recoverFault closes the session after a panic. Every goroutine that handles messages
+// defers it.
 func (c *connection) recoverFault() {
 	if c.logFault(recover()) {
 		c.session.CloseInternal()
@@ -174,7 +175,7 @@ func (c *connection) recoverFault() {
 	}
 }
 
-// logFault reports whether there was a fault, which it logs.
+// logFault logs a fault, what recover returned, and reports whether there was one.
 func (c *connection) logFault(fault any) bool {
 	if fault != nil {
 		c.log.Error("fault in a session", zap.Any("fault", fault), zap.ByteString("stack", debug.Stack()))

@@ -19,7 +19,7 @@ const (
 	writeChunk = 32 << 10
 
 	// TryWrite writes so many bytes at most, and waits for so long. The library
-	// takes a packet's worth without waiting. The rest it takes as soon as the
+	// takes a packet's worth without waiting. It takes the rest as soon as the
 	// connection's own goroutine has run, unless the network holds that up.
 	tryBytes   = 4 << 10
 	tryTimeout = time.Millisecond
@@ -27,7 +27,7 @@ const (
 
 var buffers = sync.Pool{New: func() any { b := make([]byte, 0, writeChunk); return &b }}
 
-// giveBack returns a buffer to its pool, but for one that a large message needed.
+// giveBack returns a buffer to its pool, unless a large message made it large.
 func giveBack(pooled *[]byte) {
 	if cap(*pooled) <= 4*writeChunk {
 		*pooled = (*pooled)[:0]

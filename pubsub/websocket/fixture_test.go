@@ -1,0 +1,272 @@
+package websocket
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"math/big"
+	"net"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"go.uber.org/goleak"
+	"go.uber.org/zap"
+
+	"github.com/millrace/millrace/pubsub"
+	"github.com/millrace/millrace/pubsub/memory"
+	"github.com/millrace/millrace/pubsub/pattern"
+	"github.com/millrace/millrace/wire"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// allRights allow everything, and panic for a publish to the channel "fault".
+type allRights struct{}
+
+func (allRights) CanPublish(_, channel []byte) bool {
+	if string(channel) == "fault" {
+		panic("as the test wants")
+	}
+	return true
+}
+
+func (allRights) CanSubscribe(string, pattern.Pattern) bool { return true }
+
+// peer is the client's end of a connection, speaking raw frames.
+type peer struct {
+	*testing.T
+	net.Conn
+	hub *pubsub.Hub
+}
+
+// serve runs test with a served connection in a bubble with a fake clock.
+func serve(t *testing.T, test func(*peer)) {
+	t.Helper()
+	serveCapped(t, 0, test)
+}
+
+// serveCapped is serve with an ingress cap in KB/s.
+func serveCapped(t *testing.T, ingress int, test func(*peer)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		hub := pubsub.NewHub(memory.New(), fastLimits(), zap.NewNop())
+		near, far := net.Pipe()
+		Serve(hub, admit(t, hub, ingress), near, nil, zap.NewNop())
+		defer func() {
+			far.Close()
+			if err := hub.Close(); err != nil {
+				t.Error(err)
+			}
+		}()
+		test(&peer{t, far, hub})
+	})
+}
+
+// fastLimits are the default ones without the caps.
+func fastLimits() pubsub.Limits {
+	limits := pubsub.DefaultLimits()
+	limits.DefaultIngressKB, limits.DefaultEgressKB = 1<<20, 1<<20
+	return limits
+}
+
+// admit registers a session with an ingress cap in KB/s; 0: the default.
+func admit(t testing.TB, hub *pubsub.Hub, ingress int) *pubsub.Session {
+	t.Helper()
+	s, err := hub.Admit(pubsub.Identity{
+		TokenID: "a", ExpiresAt: time.Now().Add(time.Hour), Rights: allRights{}, IngressKB: ingress,
+	}, pubsub.Client{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// frame builds a client's frame: first byte as given, masked.
+func frame(first byte, payload []byte) []byte {
+	b := []byte{first}
+	switch n := len(payload); {
+	case n < 126:
+		b = append(b, maskBit|byte(n))
+	case n < 1<<16:
+		b = binary.BigEndian.AppendUint16(append(b, maskBit|126), uint16(n))
+	default:
+		b = binary.BigEndian.AppendUint64(append(b, maskBit|127), uint64(n))
+	}
+	key := make([]byte, 4)
+	_, _ = rand.Read(key)
+	b = append(b, key...)
+	for i, c := range payload {
+		b = append(b, c^key[i%4])
+	}
+	return b
+}
+
+func text(s string) []byte { return frame(finBit|opText, []byte(s)) }
+
+// send writes without waiting for the edge to read: a pipe has no buffer.
+func (p *peer) send(frames ...[]byte) {
+	go func() {
+		for _, f := range frames {
+			if _, err := p.Write(f); err != nil {
+				return
+			}
+		}
+	}()
+}
+
+func (p *peer) write(f []byte) {
+	p.Helper()
+	if _, err := p.Write(f); err != nil {
+		p.Fatal(err)
+	}
+}
+
+// expect reads frames and compares them, written as "text …", "pong …",
+// "close 1000 …".
+func (p *peer) expect(want ...string) {
+	p.Helper()
+	for _, w := range want {
+		if got := p.read(); got != w {
+			p.Fatalf("got %.200q, want %.200q", got, w)
+		}
+	}
+}
+
+func (p *peer) read() string {
+	p.Helper()
+	h := make([]byte, 2, 10)
+	if _, err := io.ReadFull(p, h); err != nil {
+		return err.Error()
+	}
+	if h[1]&maskBit != 0 || h[0]&finBit == 0 {
+		p.Fatalf("a server's frame is masked or fragmented: % x", h)
+	}
+	n := uint64(h[1])
+	switch n {
+	case 126:
+		h = h[:4]
+		_, _ = io.ReadFull(p, h[2:])
+		n = uint64(binary.BigEndian.Uint16(h[2:]))
+	case 127:
+		h = h[:10]
+		_, _ = io.ReadFull(p, h[2:])
+		n = binary.BigEndian.Uint64(h[2:])
+	}
+	payload := make([]byte, n)
+	if _, err := io.ReadFull(p, payload); err != nil {
+		return err.Error()
+	}
+	switch h[0] & opcodeBits {
+	case opText:
+		return "text " + string(payload)
+	case opBinary:
+		d, err := wire.DecodeDeliver(payload)
+		if err != nil {
+			p.Fatal(err)
+		}
+		return fmt.Sprintf("deliver %s/%s %d %v", d.Tenant, d.Channel, len(d.Payload), d.Patterns)
+	case opPing:
+		return "ping " + string(payload)
+	case opPong:
+		return "pong " + string(payload)
+	case opClose:
+		if len(payload) == 0 {
+			return "close"
+		}
+		return fmt.Sprintf("close %d %s", binary.BigEndian.Uint16(payload), payload[2:])
+	}
+	return fmt.Sprintf("opcode %d", h[0]&opcodeBits)
+}
+
+func publish(payload []byte) []byte {
+	return wire.AppendPublish(nil, wire.Publish{Tenant: []byte("t"), Channel: []byte("a"), Payload: payload})
+}
+
+// link opens a connection over loopback, plain or with TLS, which is closed when
+// the test ends.
+func link(t testing.TB, secure bool) (near, far net.Conn) {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	if far, err = net.Dial("tcp", listener.Addr().String()); err != nil {
+		t.Fatal(err)
+	}
+	if near, err = listener.Accept(); err != nil {
+		t.Fatal(err)
+	}
+	if secure {
+		near = tls.Server(near, &tls.Config{Certificates: []tls.Certificate{certificate(t)}})
+		far = tls.Client(far, &tls.Config{InsecureSkipVerify: true}) // the test's own
+		done := make(chan error, 1)
+		go func() { done <- near.(*tls.Conn).Handshake() }()
+		if err := far.(*tls.Conn).Handshake(); err != nil {
+			t.Fatal(err)
+		}
+		if err := <-done; err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Cleanup(func() {
+		near.Close()
+		far.Close()
+	})
+	return near, far
+}
+
+func certificate(t testing.TB) tls.Certificate {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour)}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}
+}
+
+// discard reads until the connection is closed.
+func discard(conn net.Conn) {
+	b := make([]byte, 1<<20)
+	for {
+		if _, err := conn.Read(b); err != nil {
+			return
+		}
+	}
+}
+
+// eventTimeout bounds every wait of a test with real sockets.
+const eventTimeout = 30 * time.Second
+
+// overLinks runs test with a served connection over a plain socket, which is read
+// without its own Read, and over TLS.
+func overLinks(t *testing.T, test func(*peer)) {
+	for _, secure := range []bool{false, true} {
+		t.Run(fmt.Sprintf("tls=%v", secure), func(t *testing.T) {
+			hub := pubsub.NewHub(memory.New(), fastLimits(), zap.NewNop())
+			near, far := link(t, secure)
+			if err := far.SetDeadline(time.Now().Add(eventTimeout)); err != nil {
+				t.Fatal(err)
+			}
+			Serve(hub, admit(t, hub, 0), near, nil, zap.NewNop())
+			defer func() {
+				far.Close()
+				if err := hub.Close(); err != nil {
+					t.Error(err)
+				}
+			}()
+			test(&peer{t, far, hub})
+		})
+	}
+}
