@@ -37,16 +37,16 @@ func TestReadingInterrupted(t *testing.T) {
 	s, _ := openReady(t, natstest.Connect(natstest.Server(t)))
 	fill(t, s, n, encode(tokenstore.Record{}))
 	await(t, "the copy has all", func() bool { return len(s.mirror.ids(access, "", math.MaxInt)) == n })
-	now, err := s.position(t.Context())
+	now, err := s.bucketState(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	ghost := entryKey{access, "ghost"} // which the bucket has not
 
 	// A second follower, which reads everything.
-	r := reading{round: 100, copied: copied{created: now.created}}
-	for r.watched == 0 || r.watched == now.last { // else it was too early, or too late
-		r.watched, r.whole = 0, false
+	r := progress{round: 100, copyState: copyState{created: now.created}}
+	for r.watched == 0 || r.watched == now.lastRevision { // else it was too early, or too late
+		r.watched, r.complete = 0, false
 		s.mirror.mu.Lock()
 		s.mirror.entries[ghost] = entry{record: tokenstore.Record{Kind: access, ID: ghost.id, Version: 1}}
 		s.mirror.mu.Unlock()
@@ -71,7 +71,7 @@ func TestReadingInterrupted(t *testing.T) {
 }
 
 // interrupt follows the bucket until something holds.
-func interrupt(t *testing.T, s *Store, r *reading, holds func() bool) {
+func interrupt(t *testing.T, s *Store, r *progress, holds func() bool) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
@@ -124,7 +124,7 @@ func BenchmarkFirstCopy(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		<-s.state.ready
+		<-s.freshness.ready
 		return s
 	}
 	func() {
@@ -195,7 +195,7 @@ func TestReplicaAlone(t *testing.T) {
 		_, err := first.Create(t.Context(), tokenstore.Record{Kind: access, ID: "a", Value: []byte("x")})
 		return err == nil || errors.Is(err, tokenstore.ErrExists)
 	})
-	stream, err := first.js.Stream(t.Context(), first.stream())
+	stream, err := first.js.Stream(t.Context(), first.streamName())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -216,7 +216,7 @@ func TestReplicaAlone(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	<-s.state.ready
+	<-s.freshness.ready
 	reader := consumerOf(t, s) // the replica that the watch reads from
 	for _, server := range servers {
 		if name := server.Name(); slices.Contains(holders, name) && name != reader {
@@ -224,12 +224,12 @@ func TestReplicaAlone(t *testing.T) {
 		}
 	}
 	await(t, "a replica to answer for itself", func() bool {
-		stream, err := s.js.Stream(t.Context(), s.stream())
+		stream, err := s.js.Stream(t.Context(), s.streamName())
 		return err == nil && stream.CachedInfo().Cluster.Leader == ""
 	})
-	await(t, "the copy to be too old", func() bool { return s.state.usable(t.Context()) != nil })
-	for end := time.Now().Add(3 * probeEvery); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
-		if s.state.usable(t.Context()) == nil {
+	await(t, "the copy to be too old", func() bool { return s.freshness.awaitUsable(t.Context()) != nil })
+	for end := time.Now().Add(3 * probeInterval); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
+		if s.freshness.awaitUsable(t.Context()) == nil {
 			t.Fatal("a replica alone makes the copy fresh")
 		}
 	}
@@ -239,7 +239,7 @@ func TestReplicaAlone(t *testing.T) {
 func consumerOf(t *testing.T, s *Store) (name string) {
 	t.Helper()
 	await(t, "one consumer", func() bool {
-		stream, err := s.js.Stream(t.Context(), s.stream())
+		stream, err := s.js.Stream(t.Context(), s.streamName())
 		if err != nil {
 			return false
 		}

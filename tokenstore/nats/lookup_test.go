@@ -88,8 +88,8 @@ func TestMissesConfirm(t *testing.T) {
 	for range 5 {
 		began := time.Now()
 		missAll(t, s, 200)
-		if took := time.Since(began); took < lagTolerated && s.state.since().Before(began) {
-			t.Errorf("after misses the copy was confirmed %v before them", began.Sub(s.state.since()))
+		if took := time.Since(began); took < lookupDelay && s.freshness.lastConfirmed().Before(began) {
+			t.Errorf("after misses the copy was confirmed %v before them", began.Sub(s.freshness.lastConfirmed()))
 		}
 	}
 }
@@ -138,8 +138,8 @@ func TestLookUpWithoutFollower(t *testing.T) {
 	}
 }
 
-// silent points a store at a JetStream that takes requests and answers none.
-func silent(t *testing.T) (*Store, func() int64) {
+// openUnanswered points a store at a JetStream that takes requests and answers none.
+func openUnanswered(t *testing.T) (*Store, func() int64) {
 	connect := natstest.Connect(natstest.Server(t))
 	s, _ := openReady(t, connect)
 	s.stop()
@@ -150,7 +150,7 @@ func silent(t *testing.T) (*Store, func() int64) {
 
 // Of look-ups that wait, and of calls under way, there is an end.
 func TestLookUpsBounded(t *testing.T) {
-	s, n := silent(t)
+	s, n := openUnanswered(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	var wg sync.WaitGroup
 	var refused atomic.Int64
@@ -178,7 +178,7 @@ func TestLookUpsBounded(t *testing.T) {
 }
 
 func TestCallsBounded(t *testing.T) {
-	s, n := silent(t)
+	s, n := openUnanswered(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	var wg sync.WaitGroup
 	for i := range 3 * maxCalls {

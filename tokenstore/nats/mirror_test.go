@@ -94,14 +94,14 @@ func TestMirror(t *testing.T) {
 					m.remove(access, s.id, s.n)
 				case "sweep":
 					for _, key := range m.unseen(s.in, s.n) {
-						m.gone(key, s.in, s.n)
+						m.removeUnseen(key, s.in, s.n)
 					}
 				case "rebase":
 					m.rebase()
 				case "tidy":
-					m.tidy()
+					m.pruneTombstones()
 				case "wait":
-					now = now.Add(keepDeleted + 1)
+					now = now.Add(tombstoneTTL + 1)
 				}
 				if heard != s.hear {
 					t.Errorf("step %d, %+v: the watchers heard %q", i+1, s, heard)
@@ -139,7 +139,7 @@ func checkIDs(t *testing.T, m *mirror) {
 
 // A deletion says what was deleted, but nobody hears of a record that may be
 // forgotten.
-func TestMirrorTellsDeletions(t *testing.T) {
+func TestMirrorReportsDeletions(t *testing.T) {
 	m := newMirror()
 	now := time.Now()
 	m.now = func() time.Time { return now }
@@ -158,7 +158,7 @@ func TestMirrorTellsDeletions(t *testing.T) {
 	}
 }
 
-func TestMirrorForgettable(t *testing.T) {
+func TestMirrorExpired(t *testing.T) {
 	m := newMirror()
 	now := time.Now()
 	m.now = func() time.Time { return now }
@@ -167,7 +167,7 @@ func TestMirrorForgettable(t *testing.T) {
 	}
 	m.remove(access, "4", 9)
 	var ids []string
-	for _, rec := range m.forgettable() {
+	for _, rec := range m.expired() {
 		ids = append(ids, rec.ID)
 	}
 	slices.Sort(ids)

@@ -16,12 +16,12 @@ type proxy struct {
 	server   string
 	running  sync.WaitGroup
 
-	mu     sync.Mutex
-	down   bool
-	silent bool       // nothing gets through
-	mute   bool       // no answer does
-	woken  *sync.Cond // when one of them changes
-	conns  map[net.Conn]bool
+	mu       sync.Mutex
+	down     bool
+	silent   bool       // nothing gets through
+	silentUp bool       // no answer does
+	woken    *sync.Cond // when one of them changes
+	conns    map[net.Conn]bool
 }
 
 // newProxy forwards to a server until the test ends.
@@ -60,7 +60,7 @@ func (p *proxy) accept() {
 			}
 			continue
 		}
-		p.running.Go(func() { p.forward(client, server, func() bool { return p.silent || p.mute }) })
+		p.running.Go(func() { p.forward(client, server, func() bool { return p.silent || p.silentUp }) })
 		p.running.Go(func() { p.forward(server, client, func() bool { return p.silent }) })
 	}
 }
@@ -111,24 +111,24 @@ func (p *proxy) cut() {
 	p.woken.Broadcast()
 }
 
-// hush keeps the connections, and forwards nothing any more.
-func (p *proxy) hush() {
+// silence keeps the connections, and forwards nothing any more.
+func (p *proxy) silence() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.silent = true
 }
 
-// hushAnswers is hush for what the server sends.
-func (p *proxy) hushAnswers() {
+// silenceRequests is hush for what the server sends.
+func (p *proxy) silenceRequests() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.mute = true
+	p.silentUp = true
 }
 
-// mend ends what the others began.
-func (p *proxy) mend() {
+// restore ends what the others began.
+func (p *proxy) restore() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.down, p.silent, p.mute = false, false, false
+	p.down, p.silent, p.silentUp = false, false, false
 	p.woken.Broadcast()
 }

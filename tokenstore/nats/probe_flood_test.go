@@ -19,8 +19,8 @@ func TestMissesLeaveQuestions(t *testing.T) {
 	t.Parallel()
 	server := natstest.Server(t)
 	p := newProxy(t, server)
-	s := start(t, p.connect())
-	ready(t, s)
+	s := openStore(t, p.connect())
+	awaitReady(t, s)
 	conn, err := natstest.Connect(server)()
 	if err != nil {
 		t.Fatal(err)
@@ -34,7 +34,7 @@ func TestMissesLeaveQuestions(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	p.hushAnswers()
+	p.silenceRequests()
 	before := asked.Load()
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second) // less than an answer, or a ping, is waited for
 	defer cancel()

@@ -35,7 +35,7 @@ func openReady(t *testing.T, connect natstest.Connector) (*Store, *observer.Obse
 	t.Helper()
 	s, logs := openOn(t, connect)
 	select {
-	case <-s.state.ready:
+	case <-s.freshness.ready:
 	case <-time.After(30 * time.Second):
 		t.Fatal("the bucket is not read")
 	}
@@ -62,17 +62,17 @@ func await(t *testing.T, what string, holds func() bool) {
 	}
 }
 
-// inBucket returns the last message of a record that the bucket has.
-func inBucket(t *testing.T, s *Store, id string) *latest {
+// messageOf returns the last message of a record that the bucket has.
+func messageOf(t *testing.T, s *Store, id string) *message {
 	t.Helper()
-	m, err := s.last(t.Context(), s.subject(access, id))
+	m, err := s.lastMessage(t.Context(), s.subject(access, id))
 	if err != nil {
 		t.Fatal(err)
 	}
 	return m
 }
 
-func TestForget(t *testing.T) {
+func TestRemoveExpired(t *testing.T) {
 	connect := natstest.Connect(natstest.Server(t))
 	a, _ := openReady(t, connect)
 	b, _ := openReady(t, connect)
@@ -101,11 +101,11 @@ func TestForget(t *testing.T) {
 	heard := make(chan tokenstore.Change, 100)
 	t.Cleanup(a.Watch(func(c tokenstore.Change) { heard <- c }))
 	t.Cleanup(b.Watch(func(c tokenstore.Change) { heard <- c }))
-	if err := a.forget(t.Context()); err != nil {
+	if err := a.removeExpired(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	for id, forgotten := range map[string]bool{"old": true, "old too": true, "new": false, "kept": false, "extended": false} {
-		if m := inBucket(t, a, id); m == nil || m.deleted != forgotten {
+		if m := messageOf(t, a, id); m == nil || m.deleted != forgotten {
 			t.Errorf("%s: the bucket has %+v; forgotten: want %v", id, m, forgotten)
 		}
 	}
@@ -137,11 +137,11 @@ func TestForget(t *testing.T) {
 }
 
 // Nothing to forget costs no question.
-func TestForgetNothing(t *testing.T) {
+func TestRemoveExpiredWithoutAny(t *testing.T) {
 	s, _ := openReady(t, natstest.Connect(natstest.Server(t)))
 	put(t, s, "a", time.Time{})
 	sent := s.conn.Stats().OutMsgs
-	if err := s.forget(t.Context()); err != nil {
+	if err := s.removeExpired(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	// A question for the latest revision may be among them.
@@ -150,14 +150,14 @@ func TestForgetNothing(t *testing.T) {
 	}
 }
 
-func TestForgetUnavailable(t *testing.T) {
+func TestRemoveExpiredUnavailable(t *testing.T) {
 	server := natstest.Server(t)
 	s, _ := openReady(t, natstest.Connect(server))
 	put(t, s, "old", time.Now().Add(-time.Hour))
 	server.Shutdown()
 	server.WaitForShutdown()
 	await(t, "the store has noticed", func() bool { return !s.conn.IsConnected() })
-	if err := s.forget(t.Context()); !errors.Is(err, tokenstore.ErrUnavailable) {
+	if err := s.removeExpired(t.Context()); !errors.Is(err, tokenstore.ErrUnavailable) {
 		t.Errorf("error %v", err)
 	}
 	if _, ok := s.mirror.get(access, "old"); !ok {
@@ -166,7 +166,7 @@ func TestForgetUnavailable(t *testing.T) {
 }
 
 // Deletions leave the bucket when they are old, and nothing else does.
-func TestPurgeMarkers(t *testing.T) {
+func TestPurgeDeleteMarkers(t *testing.T) {
 	a, _ := openReady(t, natstest.Connect(natstest.Server(t)))
 	put(t, a, "kept", time.Time{})
 	for _, id := range []string{"deleted", "again"} {
@@ -182,20 +182,20 @@ func TestPurgeMarkers(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := a.purgeMarkers(t.Context(), kv, before); err != nil {
+		if err := a.purgeDeleteMarkers(t.Context(), kv, before); err != nil {
 			t.Fatal(err)
 		}
 	}
 	purge(time.Now().Add(-time.Hour))
-	if m := inBucket(t, a, "deleted"); m == nil || !m.deleted {
+	if m := messageOf(t, a, "deleted"); m == nil || !m.deleted {
 		t.Errorf("a new deletion is %+v", m)
 	}
 	purge(time.Now().Add(time.Hour))
-	if m := inBucket(t, a, "deleted"); m != nil {
+	if m := messageOf(t, a, "deleted"); m != nil {
 		t.Errorf("an old deletion is %+v", m)
 	}
 	for _, id := range []string{"kept", "again"} {
-		if m := inBucket(t, a, id); m == nil || m.deleted {
+		if m := messageOf(t, a, id); m == nil || m.deleted {
 			t.Errorf("%s is %+v", id, m)
 		}
 	}
@@ -203,7 +203,7 @@ func TestPurgeMarkers(t *testing.T) {
 }
 
 // Somebody creates a record while its deletion is taken out.
-func TestPurgeMarkersSparesRecreated(t *testing.T) {
+func TestPurgeDeleteMarkersSparesRecreated(t *testing.T) {
 	a, _ := openReady(t, natstest.Connect(natstest.Server(t)))
 	rec := put(t, a, "a", time.Time{})
 	if err := a.Delete(t.Context(), access, "a", rec.Version); err != nil {
@@ -213,10 +213,10 @@ func TestPurgeMarkersSparesRecreated(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := a.purgeMarkers(t.Context(), recreating{kv, func() { put(t, a, "a", time.Time{}) }}, time.Now().Add(time.Hour)); err != nil {
+	if err := a.purgeDeleteMarkers(t.Context(), recreating{kv, func() { put(t, a, "a", time.Time{}) }}, time.Now().Add(time.Hour)); err != nil {
 		t.Fatal(err)
 	}
-	if m := inBucket(t, a, "a"); m == nil || m.deleted {
+	if m := messageOf(t, a, "a"); m == nil || m.deleted {
 		t.Errorf("what was created meanwhile is %+v", m)
 	}
 }
