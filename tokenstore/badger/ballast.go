@@ -9,57 +9,59 @@ import (
 )
 
 const (
-	// holdName is a file without meaning.
-	holdName = "HOLD"
-	// holdRoom is what a flush takes, in bytes, and what it takes while somebody
-	// notices that the disk is full.
-	holdRoom = flushRoom + walRoom
-	// holdLow is when the disk counts as full, in bytes.
-	holdLow = 1 << 20
+	// ballastName is the name of the ballast file. Its content has no meaning. The name
+	// stays as it was in earlier versions, whose leftovers are removed by it.
+	ballastName = "HOLD"
+	// ballastSize is what a flush takes, in bytes, with what it takes until the ballast
+	// is released.
+	ballastSize = flushRoom + maxWALSize
+	// ballastReleaseBelow is the number of free bytes below which the disk counts as full.
+	ballastReleaseBelow = 1 << 20
 )
 
-// hold keeps room for a flush that is about to begin. Should others fill the disk
-// before it is over, they find it full, and the flush gets what was kept.
-type hold struct {
-	space *space
-	path  string
-	over  chan struct{}
-	done  sync.WaitGroup
+// ballast is a file that takes room on the disk while a flush runs. If others fill the
+// disk meanwhile, the file is removed, and the flush gets its room.
+type ballast struct {
+	space    *space
+	path     string
+	released chan struct{}
+	running  sync.WaitGroup
 }
 
-// newHold returns nil where there is no room. Its end must be called.
-func newHold(s *space) *hold {
-	h := &hold{space: s, path: filepath.Join(s.dir, holdName), over: make(chan struct{})}
-	f, err := os.OpenFile(h.path, os.O_CREATE|os.O_RDWR, 0o600)
+// newBallast returns nil if there is no room for it. The caller must call release.
+func newBallast(s *space) *ballast {
+	b := &ballast{space: s, path: filepath.Join(s.dir, ballastName), released: make(chan struct{})}
+	f, err := os.OpenFile(b.path, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
 		return nil
 	}
-	if err := errors.Join(f.Close(), allocate(h.path, holdRoom)); noSpace(err) {
-		_ = os.Remove(h.path)
+	if err := errors.Join(f.Close(), allocate(b.path, ballastSize)); noSpace(err) {
+		_ = os.Remove(b.path)
 		return nil
 	}
-	h.done.Go(h.watch)
-	return h
+	b.running.Go(b.watch)
+	return b
 }
 
-// watch gives the room back as soon as the disk is full, or end is called.
-func (h *hold) watch() {
+// watch removes the file as soon as the disk is full, or release is called.
+func (b *ballast) watch() {
 	ticker := time.NewTicker(500 * time.Microsecond)
 	defer ticker.Stop()
-	defer func() { _ = os.Remove(h.path) }()
+	defer func() { _ = os.Remove(b.path) }()
 	for {
 		select {
-		case <-h.over:
+		case <-b.released:
 			return
 		case <-ticker.C:
-			if free, ok := h.space.free(); ok && free < holdLow {
+			if free, ok := b.space.free(); ok && free < ballastReleaseBelow {
 				return
 			}
 		}
 	}
 }
 
-func (h *hold) end() {
-	close(h.over)
-	h.done.Wait()
+// release ends the ballast, and waits until its file is removed.
+func (b *ballast) release() {
+	close(b.released)
+	b.running.Wait()
 }
