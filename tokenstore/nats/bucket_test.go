@@ -15,7 +15,7 @@ import (
 	"github.com/millrace/millrace/tokenstore/nats"
 )
 
-// admin is the JetStream of who looks after the server.
+// admin returns a JetStream connection of an operator, beside the stores.
 func admin(t *testing.T, s *server.Server) jetstream.JetStream {
 	t.Helper()
 	conn, err := natstest.Connect(s)()
@@ -50,8 +50,8 @@ func createBucket(t *testing.T, js jetstream.JetStream) {
 	})
 }
 
-// equalButVersion is equal without the versions: over a change of buckets each store goes on
-// with its own.
+// equalButVersion is equal without the versions: when a bucket is replaced, each store
+// continues with versions of its own.
 func equalButVersion(a, b tokenstore.Record) bool {
 	a.Version = b.Version
 	return equal(a, b)
@@ -132,11 +132,11 @@ func testBucketReplaced(t *testing.T, away bool, fill func(*testing.T, tokenstor
 	link.restore()
 	awaitSame(t, a, want)
 	awaitSame(t, b, want)
-	// A session takes a record for news only if its version is higher.
+	// A session accepts a record as new only if its version is higher.
 	if after, err := b.Get(t.Context(), access, "b"); err == nil && after.Version <= before.Version {
 		t.Errorf("the version went from %d to %d", before.Version, after.Version)
 	}
-	// Who has an open connection for a token that is gone must hear of it.
+	// The owner of an open connection with a token that is gone must be told.
 	if ch := nextOf(t, changes, "a"); !ch.Deleted {
 		t.Errorf("change %+v, want a deletion", ch)
 	}
@@ -164,7 +164,7 @@ func testBucketReplaced(t *testing.T, away bool, fill func(*testing.T, tokenstor
 	awaitSame(t, a, want)
 }
 
-// Nobody makes the bucket again that was deleted, but the stores, which are to.
+// Only the stores make a deleted bucket again.
 func TestBucketDeleted(t *testing.T) {
 	t.Parallel()
 	server := natstest.Server(t)
@@ -181,7 +181,8 @@ func TestBucketDeleted(t *testing.T) {
 	wantRecord(t, b, create(t, a, record("a", "y")))
 }
 
-// The server has forgotten what the stores follow the bucket with, and says nothing.
+// The server has lost the consumers with which the stores follow the bucket, and does
+// not say so.
 func TestConsumerLost(t *testing.T) {
 	t.Parallel()
 	server := natstest.Server(t)
@@ -200,14 +201,14 @@ func TestConsumerLost(t *testing.T) {
 	}
 	awaitSame(t, a, []tokenstore.Record{rec})
 	awaitSame(t, b, []tokenstore.Record{rec})
-	// The client would notice too, but later. And the store may have begun anew just
-	// then, when it heard of its connection.
+	// The client would notice, too, but later. And the store may have started again just
+	// then, because its connection was established.
 	if !strings.Contains(logText(a.logs), "the connection was renewed") {
 		awaitLog(t, a, "the watch of the bucket does not keep up")
 	}
 }
 
-// A store that is not to make the bucket waits until somebody does.
+// A store that must not make the bucket waits until it is made.
 func TestNoBucket(t *testing.T) {
 	t.Parallel()
 	server := natstest.Server(t)

@@ -30,8 +30,8 @@ func fill(t testing.TB, s *Store, n int, value []byte) {
 	<-s.js.PublishAsyncComplete()
 }
 
-// A full reading that was interrupted is done again as a whole: only its end takes
-// away what the bucket has no more.
+// A full reading that was interrupted is repeated as a whole: only its end removes
+// records that the bucket no longer has.
 func TestReadingInterrupted(t *testing.T) {
 	const n = 3000
 	s, _ := openReady(t, natstest.Connect(natstest.Server(t)))
@@ -93,8 +93,8 @@ func interrupt(t *testing.T, s *Store, r *progress, holds func() bool) {
 	}
 }
 
-// At the end of a full reading the bucket is asked about what was not seen: it may
-// only have been written too often meanwhile.
+// At the end of a full reading the bucket is asked about records that were not seen:
+// they may only have been written too often meanwhile.
 func TestUnseenIsAskedFor(t *testing.T) {
 	s, _ := openReady(t, natstest.Connect(natstest.Server(t)))
 	live := put(t, s, "live", time.Time{})
@@ -154,8 +154,8 @@ func BenchmarkFirstCopy(b *testing.B) {
 	}
 }
 
-// Between the notice that the bucket is another one and the end of its reading,
-// old records are there with versions that nothing can be written over.
+// Between the notice that the bucket was replaced and the end of its reading, the copy
+// has old records, whose versions no write can replace.
 func TestWriteOverReplaced(t *testing.T) {
 	s, _ := openReady(t, natstest.Connect(natstest.Server(t)))
 	live := put(t, s, "live", time.Time{})
@@ -177,9 +177,9 @@ func TestWriteOverReplaced(t *testing.T) {
 	}
 }
 
-// A replica without a leader knows nothing of what the others may have revoked: it
-// does not keep a copy fresh. Of five servers three hold the bucket here, and two of
-// these go.
+// A replica without a leader does not know what others may have revoked, so it does
+// not keep a copy fresh. Three of five servers hold the bucket here, and two of these
+// are shut down.
 func TestReplicaAlone(t *testing.T) {
 	t.Parallel()
 	servers := natstest.Cluster(t, 5)

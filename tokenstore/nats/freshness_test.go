@@ -11,8 +11,8 @@ import (
 	"github.com/millrace/millrace/tokenstore"
 )
 
-// A copy is too old from the time on at which it was confirmed, not from when that
-// became known, and each time this is told once.
+// The age of a copy counts from the time for which it was confirmed, not from when the
+// confirmation arrived, and watchers are told once each time that it becomes too old.
 func TestFreshness(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var s freshness
@@ -52,7 +52,7 @@ func TestFreshness(t *testing.T) {
 	})
 }
 
-// A bucket is another one when it was made at another time, or has lost something.
+// A bucket was replaced when it was made at another time, or has lost revisions.
 func TestBucketReplaced(t *testing.T) {
 	made := time.Now()
 	r := progress{copyState: copyState{created: made}}
@@ -74,8 +74,8 @@ func TestBucketReplaced(t *testing.T) {
 	}
 }
 
-// Who loses against a write that this copy has not yet has it afterwards: who tries
-// again in a loop must come to an end.
+// After a write lost against one that was not in the copy yet, the copy has the winner:
+// otherwise a caller that tries again in a loop might never end.
 func TestConflictUpdatesCopy(t *testing.T) {
 	connect := natstest.Connect(natstest.Server(t))
 	s, _ := openReady(t, connect)

@@ -12,8 +12,8 @@ import (
 	"github.com/millrace/millrace/tokenstore"
 )
 
-// Whatever stands in the bucket, the copy has a record only where key and value
-// are those of it, and what cannot be read is in the place of nothing readable.
+// Whatever the bucket has, the copy gets a record only from a valid key and value, and
+// an entry that cannot be read never appears as a record.
 func FuzzEntry(f *testing.F) {
 	value := encode(tokenstore.Record{Value: []byte("x"), DeleteAfter: time.Unix(1<<33, 0)})
 	f.Add("1.a", value, false, uint64(1))

@@ -11,8 +11,8 @@ import (
 	"github.com/millrace/millrace/tokenstore"
 )
 
-// restartable runs a server that again stops and starts anew on its port, with
-// what it has on disk.
+// restartable runs a server. again stops it and starts it on the same port, with what
+// it has on disk.
 func restartable(t *testing.T) (s *server.Server, again func()) {
 	t.Helper()
 	dir, port := t.TempDir(), loopback.FreePort(t)
@@ -113,7 +113,7 @@ func TestLinkDown(t *testing.T) {
 	}
 }
 
-// A copy that is older than allowed again is told of again.
+// Watchers are told each time that the copy becomes too old.
 func TestStaleTwice(t *testing.T) {
 	t.Parallel()
 	link := newProxy(t, natstest.Server(t))

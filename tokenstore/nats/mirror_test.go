@@ -14,7 +14,7 @@ const access = tokenstore.KindAccess
 
 // step is one that is done with a mirror, and what the watchers hear of it.
 type step struct {
-	do   string // put, remove, sweep, rebase, tidy or wait
+	do   string // put, remove, sweep, rebase, prune or wait
 	id   string
 	n    uint64 // the revision
 	in   uint64 // the round
@@ -66,11 +66,11 @@ func TestMirror(t *testing.T) {
 			[]step{{"put", "a", 7, 1, "a=7"}, {"rebase", "", 0, 0, ""}, {"sweep", "", 0, 2, "a-7"}}, "",
 		},
 
-		"tidy keeps new deletions": {
-			[]step{{"remove", "a", 3, 0, ""}, {"tidy", "", 0, 0, ""}, {"put", "a", 2, 0, ""}}, "",
+		"prune keeps new tombstones": {
+			[]step{{"remove", "a", 3, 0, ""}, {"prune", "", 0, 0, ""}, {"put", "a", 2, 0, ""}}, "",
 		},
-		"tidy forgets old deletions alone": {
-			[]step{{"remove", "a", 3, 0, ""}, {"put", "b", 4, 0, "b=4"}, {"wait", "", 0, 0, ""}, {"remove", "c", 5, 0, ""}, {"tidy", "", 0, 0, ""}, {"put", "a", 2, 0, "a=2"}, {"put", "c", 2, 0, ""}}, "a=2 b=4",
+		"prune removes only old tombstones": {
+			[]step{{"remove", "a", 3, 0, ""}, {"put", "b", 4, 0, "b=4"}, {"wait", "", 0, 0, ""}, {"remove", "c", 5, 0, ""}, {"prune", "", 0, 0, ""}, {"put", "a", 2, 0, "a=2"}, {"put", "c", 2, 0, ""}}, "a=2 b=4",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -98,7 +98,7 @@ func TestMirror(t *testing.T) {
 					}
 				case "rebase":
 					m.rebase()
-				case "tidy":
+				case "prune":
 					m.pruneTombstones()
 				case "wait":
 					now = now.Add(tombstoneTTL + 1)

@@ -51,8 +51,8 @@ func TestOpenWithoutServer(t *testing.T) {
 	wantRecord(t, s, create(t, s, record("a", "x")))
 }
 
-// Calls that wait for the first copy in vain say why there is none, and so does the
-// log where it is not the link.
+// Calls that wait in vain for the first copy say why there is none, and so does the log
+// unless the reason is the connection.
 func TestWhyNotReadable(t *testing.T) {
 	t.Parallel()
 	var wg sync.WaitGroup // each call takes its time

@@ -13,9 +13,9 @@ import (
 	"github.com/millrace/millrace/tokenstore"
 )
 
-// What is written reaches the copy within a second, also when the server has died
-// that the copy's watch reads from: it is neither the one that the store is
-// connected to, nor the leader.
+// A write reaches the copy within a second, even when the server from which the watch
+// reads has died: here that is neither the server that the store is connected to, nor
+// the leader.
 func TestWatchThatDies(t *testing.T) {
 	t.Parallel()
 	servers := natstest.Cluster(t, 3)
@@ -114,8 +114,8 @@ func TestWatchLag(t *testing.T) {
 	t.Error("a watch that brings nothing never lags")
 }
 
-// A copy that was not confirmed for so long that the bucket may have forgotten
-// deletions is not confirmed again before all of the bucket was read.
+// A copy that was not confirmed for so long that the bucket may have dropped delete
+// markers is not confirmed again before the whole bucket was read.
 func TestOldCopyIsReadAgain(t *testing.T) {
 	s, _ := openReady(t, natstest.Connect(natstest.Server(t)))
 	put(t, s, "live", time.Time{})

@@ -147,8 +147,8 @@ func TestOneCreateWins(t *testing.T) {
 	}
 }
 
-// Questions for the latest revision that are under way while writes arrive must
-// not look like a bucket that lost something: reading it again costs.
+// A probe that is in flight while writes arrive must not look as if the bucket had lost
+// revisions: then it would be read again, which is expensive.
 func TestWritesDoNotDisturb(t *testing.T) {
 	t.Parallel()
 	a, b := openTwo(t)

@@ -13,8 +13,8 @@ import (
 	"github.com/millrace/millrace/tokenstore"
 )
 
-// deleteConsumers has every store follow the bucket by its questions to the leader alone: for
-// a moment none has heard of the others' last changes.
+// deleteConsumers makes every store follow the bucket by its probes only: for a moment none
+// knows the last changes of the others.
 func deleteConsumers(t *testing.T, s *server.Server) {
 	t.Helper()
 	stream, err := admin(t, s).Stream(t.Context(), "KV_tokens")
@@ -59,7 +59,7 @@ func authenticated(t *testing.T, s *tokenstore.Service, token string) tokenstore
 	return *m
 }
 
-// issueRequest is a token's for an hour.
+// issueRequest asks for a token for an hour.
 func issueRequest() (r tokenstore.IssueRequest) {
 	r.CreatedBy = "test"
 	r.Right.TenantGrants = []tokenstore.TenantGrant{{TenantIDs: []string{"x"}, AllowChannelsSub: []string{"#"}}}
@@ -99,7 +99,7 @@ func TestIssueAfterRotationElsewhere(t *testing.T) {
 	}
 }
 
-// A rotation that revokes finds what another edge has issued a moment ago.
+// A rotation that revokes tokens finds those that another edge issued a moment ago.
 func TestRotationFindsTokensOfElsewhere(t *testing.T) {
 	t.Parallel()
 	a, b, m, shared := services(t)

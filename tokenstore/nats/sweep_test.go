@@ -84,7 +84,7 @@ func TestRemoveExpired(t *testing.T) {
 	extended := put(t, a, "extended", past)
 	await(t, "the other store has them", func() bool { return len(b.mirror.ids(access, "", math.MaxInt)) == 5 })
 
-	// This store has not heard yet that a record may be kept for longer.
+	// This store does not know yet that a record may be kept for longer.
 	longer := extended
 	longer.DeleteAfter = future
 	if _, err := b.Update(t.Context(), longer); err != nil {
@@ -123,7 +123,7 @@ func TestRemoveExpired(t *testing.T) {
 			t.Errorf("Get of what was extended: %v", err)
 		}
 	}
-	// Forgetting is no change.
+	// Removing an expired record is not a change.
 	marker := put(t, a, "marker", future)
 	for range 2 {
 		if c := <-heard; c.Record.ID != marker.ID {
@@ -136,7 +136,7 @@ func TestRemoveExpired(t *testing.T) {
 	}
 }
 
-// Nothing to forget costs no question.
+// When no record has expired, no request is made.
 func TestRemoveExpiredWithoutAny(t *testing.T) {
 	s, _ := openReady(t, natstest.Connect(natstest.Server(t)))
 	put(t, s, "a", time.Time{})
@@ -144,7 +144,7 @@ func TestRemoveExpiredWithoutAny(t *testing.T) {
 	if err := s.removeExpired(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	// A question for the latest revision may be among them.
+	// A probe may be among them.
 	if n := s.conn.Stats().OutMsgs - sent; n > 1 {
 		t.Errorf("%d messages were sent", n)
 	}
@@ -165,7 +165,7 @@ func TestRemoveExpiredUnavailable(t *testing.T) {
 	}
 }
 
-// Deletions leave the bucket when they are old, and nothing else does.
+// Delete markers leave the bucket when they are old, and nothing else does.
 func TestPurgeDeleteMarkers(t *testing.T) {
 	a, _ := openReady(t, natstest.Connect(natstest.Server(t)))
 	put(t, a, "kept", time.Time{})
@@ -202,7 +202,7 @@ func TestPurgeDeleteMarkers(t *testing.T) {
 	put(t, a, "deleted", time.Time{})
 }
 
-// Somebody creates a record while its deletion is taken out.
+// A record is created again while its delete marker is purged.
 func TestPurgeDeleteMarkersSparesRecreated(t *testing.T) {
 	a, _ := openReady(t, natstest.Connect(natstest.Server(t)))
 	rec := put(t, a, "a", time.Time{})
@@ -221,8 +221,7 @@ func TestPurgeDeleteMarkersSparesRecreated(t *testing.T) {
 	}
 }
 
-// recreating is a bucket in which something happens after the first entry was
-// read.
+// recreating is a bucket that calls a function after the entries were read.
 type recreating struct {
 	jetstream.KeyValue
 	then func()
@@ -243,8 +242,8 @@ func (w recreatingWatcher) Stop() error {
 	return w.KeyWatcher.Stop()
 }
 
-// What is in the bucket and is not ours, or cannot be read, permits nothing and
-// keeps nothing else from being read.
+// Entries of the bucket that are not ours, or cannot be read, permit nothing, and do
+// not keep others from being read.
 func TestStrangeEntries(t *testing.T) {
 	connect := natstest.Connect(natstest.Server(t))
 	a, _ := openReady(t, connect)
