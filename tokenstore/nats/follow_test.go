@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"math"
 	"runtime"
 	"slices"
@@ -17,18 +16,6 @@ import (
 	"github.com/millrace/millrace/internal/natstest"
 	"github.com/millrace/millrace/tokenstore"
 )
-
-// fill puts many records into the bucket, more than a watch has room for.
-func fill(t testing.TB, s *Store, n int, value []byte) {
-	t.Helper()
-
-	for i := range n {
-		if _, err := s.js.PublishAsync(s.subject(access, fmt.Sprint(i)), value); err != nil {
-			t.Fatal(err)
-		}
-	}
-	<-s.js.PublishAsyncComplete()
-}
 
 // A full reading that was interrupted is repeated as a whole: only its end removes
 // records that the bucket no longer has.
@@ -233,25 +220,4 @@ func TestReplicaAlone(t *testing.T) {
 			t.Fatal("a replica alone makes the copy fresh")
 		}
 	}
-}
-
-// consumerOf returns the name of the server that a store's watch reads from.
-func consumerOf(t *testing.T, s *Store) (name string) {
-	t.Helper()
-	await(t, "one consumer", func() bool {
-		stream, err := s.js.Stream(t.Context(), s.streamName())
-		if err != nil {
-			return false
-		}
-		var names []string
-		list := stream.ListConsumers(t.Context())
-		for c := range list.Info() {
-			names = append(names, c.Cluster.Leader)
-		}
-		if list.Err() == nil && len(names) == 1 {
-			name = names[0]
-		}
-		return name != ""
-	})
-	return name
 }

@@ -10,8 +10,6 @@ import (
 	"github.com/millrace/millrace/tokenstore"
 )
 
-const access = tokenstore.KindAccess
-
 // step is one that is done with a mirror, and what the watchers hear of it.
 type step struct {
 	do   string // put, remove, sweep, rebase, prune or wait

@@ -4,73 +4,14 @@ import (
 	"context"
 	"errors"
 	"math"
-	"strings"
 	"testing"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
-	"go.uber.org/zap"
-	"go.uber.org/zap/zaptest/observer"
 
 	"github.com/millrace/millrace/internal/natstest"
 	"github.com/millrace/millrace/tokenstore"
 )
-
-func openOn(t *testing.T, connect natstest.Connector) (*Store, *observer.ObservedLogs) {
-	t.Helper()
-	core, logs := observer.New(zap.InfoLevel)
-	s, err := Open(Config{
-		Connect: connect, Bucket: "tokens", Create: true, Replicas: 1,
-		Storage: jetstream.FileStorage, MaxStale: time.Minute, Log: zap.New(core),
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { s.Close() })
-	return s, logs
-}
-
-// openReady returns a store that has its copy.
-func openReady(t *testing.T, connect natstest.Connector) (*Store, *observer.ObservedLogs) {
-	t.Helper()
-	s, logs := openOn(t, connect)
-	select {
-	case <-s.freshness.ready:
-	case <-time.After(30 * time.Second):
-		t.Fatal("the bucket is not read")
-	}
-	return s, logs
-}
-
-func put(t *testing.T, s *Store, id string, after time.Time) tokenstore.Record {
-	t.Helper()
-	rec := tokenstore.Record{Kind: access, ID: id, Value: []byte("x"), DeleteAfter: after}
-	var err error
-	if rec.Version, err = s.Create(t.Context(), rec); err != nil {
-		t.Fatal(err)
-	}
-	return rec
-}
-
-// await waits until something holds.
-func await(t *testing.T, what string, holds func() bool) {
-	t.Helper()
-	for end := time.Now().Add(30 * time.Second); !holds(); time.Sleep(10 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("it has not come to: %s", what)
-		}
-	}
-}
-
-// messageOf returns the last message of a record that the bucket has.
-func messageOf(t *testing.T, s *Store, id string) *message {
-	t.Helper()
-	m, err := s.lastMessage(t.Context(), s.subject(access, id))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return m
-}
 
 func TestRemoveExpired(t *testing.T) {
 	connect := natstest.Connect(natstest.Server(t))
@@ -240,52 +181,4 @@ type recreatingWatcher struct {
 func (w recreatingWatcher) Stop() error {
 	w.then()
 	return w.KeyWatcher.Stop()
-}
-
-// Entries of the bucket that are not ours, or cannot be read, permit nothing, and do
-// not keep others from being read.
-func TestStrangeEntries(t *testing.T) {
-	connect := natstest.Connect(natstest.Server(t))
-	a, _ := openReady(t, connect)
-	put(t, a, "good", time.Time{})
-	broken := put(t, a, "broken", time.Time{})
-	kv, err := a.bucket(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	for key, value := range map[string]string{
-		"something": "else", "1.=67ood": string(encode(tokenstore.Record{Value: []byte("forged")})),
-		keyOf(access, "broken"): "\x02 of a later version", keyOf(access, "short"): "",
-	} {
-		if _, err := kv.Put(t.Context(), key, []byte(value)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	await(t, "the running store has seen it", func() bool {
-		_, ok := a.mirror.get(access, "broken")
-		return !ok
-	})
-	put(t, a, "last", time.Time{})
-	b, logs := openReady(t, connect)
-	for _, s := range []*Store{a, b} {
-		if rec, err := s.Get(t.Context(), access, "good"); err != nil || string(rec.Value) != "x" {
-			t.Errorf("Get = %+v, %v", rec, err)
-		}
-		for _, id := range []string{"broken", "short"} {
-			if rec, err := s.Get(t.Context(), access, id); err == nil {
-				t.Errorf("Get of what cannot be read = %+v", rec)
-			}
-		}
-		if ids := s.mirror.ids(access, "", math.MaxInt); strings.Join(ids, " ") != "good last" {
-			t.Errorf("has %v", ids)
-		}
-		if _, err := s.Update(t.Context(), broken); err == nil {
-			t.Error("what cannot be read was replaced")
-		}
-	}
-	for _, line := range []string{"the bucket has a key that is not ours", "a token cannot be read"} {
-		if n := logs.FilterMessage(line).Len(); n != 2 {
-			t.Errorf("%d log lines: %s; want 2", n, line)
-		}
-	}
 }
