@@ -20,8 +20,8 @@ type Access struct {
 	IngressKBPerSec int
 	EgressKBPerSec  int
 
-	// Tenants are those that the grants name, in their order and each once, but no
-	// more than MaxListedTenants.
+	// Tenants are the tenants that the grants name, each once, in the order of the
+	// right, but no more than MaxListedTenants.
 	Tenants []string
 
 	tenants   map[string][]*grant // by physical tenant, in the order of the right
@@ -142,9 +142,9 @@ func (a *Access) CheckConnection(c Connection) error {
 	return nil
 }
 
-// AllowedIPs returns what says whether a connection may come from an address, for
-// those that move while they are open; nil if the right has no masks, and so
-// allows all.
+// AllowedIPs returns a function that reports whether a connection may come from an
+// address, for connections that migrate while they are open. It is nil if the right has
+// no masks, and so allows every address.
 func (a *Access) AllowedIPs() func(netip.Addr) bool {
 	if len(a.masks) == 0 {
 		return nil
@@ -152,8 +152,8 @@ func (a *Access) AllowedIPs() func(netip.Addr) bool {
 	return func(ip netip.Addr) bool { return ipAllowed(a.masks, ip) }
 }
 
-// originAllowed refuses a missing and a repeated Origin when there is a list:
-// only exactly one says where the page came from.
+// originAllowed refuses a missing and a repeated Origin when there is a list: only a
+// single one says where the page came from.
 func (a *Access) originAllowed(origins []string) bool {
 	if len(a.origins) == 0 {
 		return true
@@ -166,7 +166,7 @@ func (a *Access) originAllowed(origins []string) bool {
 }
 
 // listAllows reports whether a list allows a value. An empty list sets no limit;
-// else a value that is not known, "", is refused.
+// any other list refuses an unknown value, "".
 func listAllows(list []string, v string) bool {
 	return len(list) == 0 || slices.Contains(list, v)
 }

@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// parseExpiry reads an expires_at and checks it against now. The result is in
-// UTC and whole seconds; a fraction is cut off, so the token never lives
-// longer than asked for.
+// parseExpiry reads an expires_at and checks it against now. The result is in UTC and
+// whole seconds; a fraction is cut off, so that the token never lives longer than
+// requested.
 func parseExpiry(path, s string, now time.Time) (time.Time, error) {
 	if s == "" {
 		return time.Time{}, invalid(path, "is required: an RFC 3339 time with offset")

@@ -11,9 +11,8 @@ import (
 	"github.com/millrace/millrace/wire"
 )
 
-// Explain says whether a token allows an action, and by which rule or why not.
-// It is meant for operators: the answer shows rules of the token, never its
-// secret.
+// Explain reports whether a token allows an action, and by which rule, or why not. It
+// is for operators: the answer shows rules of the token, never its secret.
 func (s *Service) Explain(ctx context.Context, q Query) Explanation {
 	a, refusal := s.explainToken(ctx, q)
 	if refusal != "" {
@@ -58,8 +57,8 @@ func (s *Service) explainToken(ctx context.Context, q Query) (a *Access, refusal
 	return a, ""
 }
 
-// explainConnection judges the attributes of the connection: all of them for
-// connect, else those that are given.
+// explainConnection checks the attributes of the connection: all of them for connect,
+// otherwise only those that are given.
 func explainConnection(a *Access, q Query) (e Explanation, refused bool) {
 	all := q.Action == ActionConnect
 	var origins []string
@@ -137,7 +136,7 @@ var (
 	subscribeRules = ruleList{"allow_channels_sub", func(g *grant) []pattern.Rule { return g.sub }}
 )
 
-// describe returns path and text of a rule.
+// describe returns the JSON path and the text of a rule.
 func (l ruleList) describe(g *grant, i int) string {
 	return fmt.Sprintf("right.tenant_grants[%d].%s[%d] %q", g.index, l.name, i, l.rules(g)[i].String())
 }

@@ -30,7 +30,7 @@ type Index struct {
 	tokens           *btree.BTreeG[*indexedToken] // by id
 	byForgetAt       *btree.BTreeG[*indexedToken] // by the time from which the store may forget them
 	namespaces       map[string]*namespace        // by prefix, those that were queried
-	queries          uint64                       // how many there were of namespaces
+	queries          uint64                       // of namespaces, so far; see namespace.lastQuery
 	issuers          map[string]*issuer           // by id of the master token, those with tokens
 	deletedMeanwhile map[string]uint64            // version by id of what was deleted while build runs; nil: build has ended
 }

@@ -16,8 +16,8 @@ const revokedRoom = 64
 
 // Issue mints an access token with the right of req, its tenants prefixed with
 // the prefix of m. It returns an [*InvalidError] for a request that breaks a
-// rule, [ErrQuotaExceeded], and [ErrBadMasterToken] when m was deleted or rotated, or
-// got another prefix, meanwhile.
+// rule, [ErrQuotaExceeded], and [ErrBadMasterToken] when m was deleted, rotated, or
+// given another prefix meanwhile.
 func (s *Service) Issue(ctx context.Context, m *Master, req IssueRequest) (Issued, error) {
 	if err := checkLabels(req); err != nil {
 		return Issued{}, err
@@ -53,9 +53,9 @@ func (s *Service) Issue(ctx context.Context, m *Master, req IssueRequest) (Issue
 	if err != nil {
 		return Issued{}, err
 	}
-	// A rotation or deletion that revokes the master's tokens may have looked
-	// for them before this one was there. It changed the master first, so
-	// this look finds the change; nobody has seen the token yet.
+	// A rotation or deletion that revokes the master's tokens may have searched for
+	// them before this token was stored. It changed the master before it searched, so
+	// this check finds the change; and nobody has seen the token yet.
 	if err := s.checkStillValid(ctx, m); err != nil {
 		return Issued{}, errors.Join(err, s.store.Delete(ctx, KindAccess, id, version))
 	}

@@ -23,7 +23,7 @@ func parseMask(s string) (netip.Prefix, bool) {
 	return netip.PrefixFrom(a, a.BitLen()), true
 }
 
-// maskText is the stored form of a mask: an address stays one.
+// maskText returns the stored form of a mask: a single address has no prefix length.
 func maskText(p netip.Prefix) string {
 	if p.IsSingleIP() {
 		return p.Addr().String()
@@ -61,13 +61,13 @@ func parseMasks(masks []string) ([]netip.Prefix, error) {
 	return out, nil
 }
 
-// ipAllowed reports whether ip is inside one of the masks. No masks allow
-// everything; with masks, an address that is not known is refused.
+// ipAllowed reports whether ip is inside one of the masks. Without masks every address
+// is allowed; with masks, an unknown address is refused.
 func ipAllowed(masks []netip.Prefix, ip netip.Addr) bool {
 	if len(masks) == 0 {
 		return true
 	}
-	ip = ip.Unmap().WithZone("") // a mask means the address, however the socket reports it
+	ip = ip.Unmap().WithZone("") // the mask applies in whatever form the socket reports the address
 	for _, m := range masks {
 		if m.Contains(ip) {
 			return true

@@ -16,7 +16,7 @@ type Master struct {
 	secret secretHash // as it was when the master authenticated
 }
 
-// A MasterSpec is what the operator decides about a master token.
+// A MasterSpec is the part of a master token that the operator decides.
 type MasterSpec struct {
 	Name         string   `json:"name"`                     // 1–64 characters
 	Description  string   `json:"description,omitempty"`    // at most 512 characters

@@ -15,7 +15,7 @@ func (s *Service) AuthenticateMaster(ctx context.Context, token string, ip netip
 }
 
 // AuthenticateMasterLocal is [Service.AuthenticateMaster] without asking another
-// machine: a master token that was made elsewhere a moment ago may be unknown.
+// machine: a master token that was created elsewhere a moment ago may be unknown.
 func (s *Service) AuthenticateMasterLocal(ctx context.Context, token string, ip netip.Addr) (*Master, error) {
 	return s.authenticateMaster(ctx, token, ip, s.localGet())
 }
@@ -48,7 +48,7 @@ func (s *Service) authenticateMaster(ctx context.Context, token string, ip netip
 // and has no secret, so nobody can authenticate as it.
 func (s *Service) Overlay() *Master { return &Master{Name: "overlay", Static: true} }
 
-// master returns a master token by id. Static ones are found first.
+// master returns a master token by id. A static one hides a stored one.
 func (s *Service) master(ctx context.Context, id string, get getter) (Master, error) {
 	if m, ok := s.static[id]; ok {
 		return m, nil
@@ -206,7 +206,7 @@ func (s *Service) DeleteMaster(ctx context.Context, id string, revokeTokens bool
 		case errors.Is(err, ErrConflict):
 			continue // a rotation came between: disable it again
 		case errors.Is(err, ErrNotFound):
-			return revoked, nil // deleted by another caller
+			return revoked, nil // another caller has deleted it
 		}
 		return revoked, err
 	}

@@ -11,7 +11,7 @@ const originRule = "must be scheme://host[:port] without path and wildcard (a na
 
 var defaultPorts = map[string]string{"http": "80", "https": "443"}
 
-// normalizeOrigin returns the one form of an origin in which two equal origins
+// normalizeOrigin returns the canonical form of an origin, in which two equal origins
 // are equal strings: lower case, without the scheme's default port. It accepts
 // scheme://host[:port] and "null", nothing else.
 func normalizeOrigin(s string) (string, bool) {
@@ -37,8 +37,8 @@ func normalizeOrigin(s string) (string, bool) {
 	return scheme + "://" + host + ":" + port, true
 }
 
-// splitHostPort splits and normalises what stands behind "://". The port is
-// empty when there is none.
+// splitHostPort splits and normalises what follows "://". The port is empty when there
+// is none.
 func splitHostPort(s string) (host, port string, ok bool) {
 	if inner, found := strings.CutPrefix(s, "["); found {
 		addr, rest, closed := strings.Cut(inner, "]")

@@ -38,16 +38,17 @@ var (
 type Record struct {
 	Kind Kind
 	ID   string // 1–128 bytes of printable ASCII
-	// Value is opaque to the store, at most MaxRecord bytes. Whoever receives a Record owns its Value,
-	// except that the watchers of one change share it and must not modify it.
+	// Value is opaque to the store, at most MaxRecord bytes. The receiver of a Record
+	// owns its Value, except that the watchers of one change share it and must not
+	// modify it.
 	Value []byte
 	// Version grows with every write to this kind and id, and is never used
 	// twice for it: not after a restart, and not after Delete and Create.
 	// It is never 0.
 	Version uint64
 	// DeleteAfter allows the store to forget the record from this time on, in
-	// whole seconds (a fraction is rounded up). Forgetting is no change: no
-	// watcher hears of it. Zero: keep.
+	// whole seconds (a fraction is rounded up). Forgetting is not a Change: no
+	// watcher is told. Zero: keep.
 	DeleteAfter time.Time
 }
 
@@ -60,16 +61,16 @@ type Change struct {
 // A Store keeps records. All methods may be called concurrently. The package
 // storetest holds the suite that every Store must pass.
 //
-// A write that returned nil survives kill -9 and power loss. A write that
-// returned another error than those named at its method may have happened.
+// A write that returned nil survives kill -9 and power loss. A write that returned
+// an error that is not named at its method may have happened.
 // Writes to one kind and id are totally ordered, and a Get or Scan that starts
 // after a write returned sees it. The store copies what it is given.
 //
-// A store that only reads a kind of record, because its operator says so, returns
+// A store that its operator has configured only to read a kind of record returns
 // [ErrReadOnly] from Create, Update and Delete.
 //
-// A store on a disk without room refuses changes with [ErrInsufficientStorage],
-// and goes on to be read.
+// A store on a disk without room refuses changes with [ErrInsufficientStorage], and
+// can still be read.
 //
 // After Close every method that can fail returns [ErrClosed], except that
 // another Close does nothing.
@@ -81,12 +82,12 @@ type Store interface {
 	// It ignores rec.Version and returns the record's first version.
 	Create(ctx context.Context, rec Record) (version uint64, err error)
 
-	// Update replaces the record whose version is still rec.Version and
-	// returns the new version. Else it returns ErrConflict, or ErrNotFound.
+	// Update replaces the record if its version is still rec.Version, and returns the
+	// new version. Otherwise it returns ErrConflict, or ErrNotFound.
 	Update(ctx context.Context, rec Record) (version uint64, err error)
 
-	// Delete removes the record whose version is still version. Else it
-	// returns ErrConflict, or ErrNotFound.
+	// Delete removes the record if its version is still version. Otherwise it returns
+	// ErrConflict, or ErrNotFound.
 	Delete(ctx context.Context, kind Kind, id string, version uint64) error
 
 	// Scan calls fn for the records of a kind with an id above after, in
@@ -98,41 +99,41 @@ type Store interface {
 	// Watch calls fn for every change that becomes durable from now on; for
 	// one kind and id in the order of versions, for different ids possibly
 	// at the same time. When a write returns to its caller, fn has run for it.
-	// It must not block, and must not call the Store. stop may be
-	// called repeatedly and anywhere, also in fn. It does not wait: a call
-	// that is under way may end after it.
+	// fn must not block, and must not call the Store. stop may be called repeatedly
+	// and anywhere, also in fn. It does not wait: a call of fn that is under way may
+	// end after stop has returned.
 	Watch(fn func(Change)) (stop func())
 
 	// Close releases the store after the running calls have ended.
 	Close() error
 }
 
-// A Replica is a [Store] that several processes share and of which this one has
-// a copy. Its Watch may leave out changes of other processes that were followed
-// by another one to the same record. When the copy could not be confirmed for
-// too long, methods return [ErrUnavailable].
+// A Replica is a [Store] that several processes share, and of which this process has
+// a copy. Its Watch may skip a change by another process if a later change to the same
+// record followed. When the copy could not be confirmed for too long, methods return
+// [ErrUnavailable].
 type Replica interface {
 	Store
 	// WatchStale calls fn whenever the copy has become too old to be used. It
 	// must not block. See Watch about stop.
 	WatchStale(fn func()) (stop func())
-	// GetLocal is Get from the copy alone: it asks no other machine. ErrNotFound
-	// may mean that the record has not arrived yet.
+	// GetLocal is Get from the copy only: it asks no other machine. ErrNotFound may
+	// mean that the record has not arrived yet.
 	GetLocal(ctx context.Context, kind Kind, id string) (Record, error)
-	// GetLatest is Get from where changes are ordered: it returns what all calls
-	// that ended before it, in any process, have left.
+	// GetLatest is Get from the machine that orders the changes: its result includes
+	// all calls that returned before it began, in any process.
 	GetLatest(ctx context.Context, kind Kind, id string) (Record, error)
-	// CatchUp returns when the copy, and so Scan, has what all calls that ended
-	// before it have left.
+	// CatchUp returns when the copy, and so Scan, includes all calls that returned
+	// before it began, in any process.
 	CatchUp(ctx context.Context) error
 }
 
-// What a [Store] may know of its own state. Its methods wait for nothing, and may be
-// called concurrently.
+// Optional interfaces of a [Store] that report its state. Their methods do not block,
+// and may be called concurrently.
 type (
 	// A SpaceReporter is a [Store] that knows whether its disk has room.
 	SpaceReporter interface {
-		// Writable reports whether the store takes changes now, and would not refuse
+		// Writable reports whether the store accepts changes now, and does not refuse
 		// them with [ErrInsufficientStorage].
 		Writable() bool
 	}
@@ -143,10 +144,10 @@ type (
 		Usable() error
 	}
 
-	// A ReplicaReporter is a [Store] that several servers hold.
+	// A ReplicaReporter is a [Store] that is replicated on several servers.
 	ReplicaReporter interface {
-		// Replicas returns how many servers are to have the tokens, and how many of them
-		// have all; zero: not known.
+		// Replicas returns how many servers have all tokens, and how many should; both
+		// zero: not known.
 		Replicas() (current, all int)
 	}
 )

@@ -104,8 +104,8 @@ const (
 
 // A Query asks [Service.Explain] about one action of one token.
 //
-// For connect, what is left empty counts as not known. For publish and
-// subscribe only the attributes of the connection that are given are checked.
+// For connect, an attribute of the connection that is left empty counts as unknown. For
+// publish and subscribe only the attributes that are given are checked.
 type Query struct {
 	TokenID string  // the token; or:
 	Access  *Access // an authenticated token, which wins over TokenID

@@ -27,8 +27,8 @@ func checkDescription(path, s string) error {
 	return nil
 }
 
-// normalizeSpec checks what the operator wants of a master token and returns
-// it in its stored form.
+// normalizeSpec checks the specification of a master token and returns it in its stored
+// form.
 func normalizeSpec(spec MasterSpec) (MasterSpec, error) {
 	if n := utf8.RuneCountInString(spec.Name); n < 1 || n > MaxMasterName || !utf8.ValidString(spec.Name) {
 		return spec, invalid("name", fmt.Sprintf("must be 1 to %d characters of UTF-8", MaxMasterName))

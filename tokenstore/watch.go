@@ -4,8 +4,8 @@ import "time"
 
 // Watch calls fn for every change of an access token, new ones included; for
 // one token in the order of versions. fn must not block and must not call the
-// Service. See [Store] about stop. A token that merely expires gives no event:
-// whoever holds a connection knows ExpiresAt.
+// Service. See [Store] about stop. A token that merely expires causes no event: the
+// owner of a connection knows its ExpiresAt.
 func (s *Service) Watch(fn func(Event)) (stop func()) {
 	return s.store.Watch(func(c Change) {
 		if c.Record.Kind != KindAccess {
@@ -22,7 +22,7 @@ func eventOf(c Change) Event {
 		RevokedAt *time.Time `json:"revoked_at"`
 	}
 	if c.Deleted || decode(c.Record, &r) != nil {
-		e.Revoked = true // what cannot be read permits nothing
+		e.Revoked = true // a record that cannot be read permits nothing
 		return e
 	}
 	e.ExpiresAt, e.Revoked = r.ExpiresAt, r.RevokedAt != nil

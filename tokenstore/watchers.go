@@ -9,7 +9,7 @@ import (
 // is ready, and all methods may be called concurrently.
 type Watchers struct {
 	mu   sync.Mutex
-	list []*func(Change) // replaced, never changed: Notify reads it without the lock
+	list []*func(Change) // replaced, never modified: Notify iterates over it without the lock
 }
 
 // Add is the Watch method of a [Store].

@@ -2,5 +2,5 @@
 
 package badger
 
-// allocate does nothing here: the reserve has to do.
+// allocate does nothing here: the reserve must suffice.
 func allocate(string, int64) error { return nil }

@@ -21,10 +21,10 @@ import (
 var ErrInUse = errors.New("already open by another process")
 
 const (
-	// leaseSize is how many versions are reserved with one write. A crash
-	// loses the rest of them, which is harmless.
-	leaseSize = 1000
-	lockCount = 64
+	// versionLease is how many versions are reserved with one write. A crash loses
+	// those that were not used, which is harmless.
+	versionLease = 1000
+	lockCount    = 64
 )
 
 // Layout: a record is stored under | u8 kind | id |, its value is
@@ -53,7 +53,7 @@ type Store struct {
 
 	calls    sync.RWMutex // held for reading by each call; guards the rest
 	closed   bool
-	db       *badger.DB       // nil: there was no room to make one, and none to read
+	db       *badger.DB       // nil: there is no database yet, and no room to make one
 	versions *badger.Sequence // nil: the database is open read-only, or not at all
 }
 
@@ -63,18 +63,18 @@ type Config struct {
 	// user alone.
 	Dir string
 	// Reserve is how many bytes the file system must have free for the store to
-	// take changes, at least MinReserve. Without them the store can be read, and
-	// its changes fail with [tokenstore.ErrInsufficientStorage]; it takes them
-	// again when 64 MiB more are free. 0: nobody asks, and a full disk ends the
-	// process. [DefaultReserve] suits most.
+	// accept changes, at least MinReserve. With less the store can be read, but
+	// changes fail with [tokenstore.ErrInsufficientStorage]; it accepts them again
+	// when 64 MiB more than the reserve are free. 0: room is not checked, and a full
+	// disk ends the process. [DefaultReserve] suits most.
 	Reserve int64
 	// Log gets what goes wrong; nil discards it.
 	Log *zap.Logger
 }
 
-// Open opens the store in a directory. It returns [ErrInUse] when that is open
-// already. On a disk with less room than the reserve the store opens too, and
-// takes changes as soon as there is room.
+// Open opens the store in a directory. It returns [ErrInUse] if the directory is open
+// already. On a disk with less room than the reserve the store opens, too, and accepts
+// changes as soon as there is room.
 func Open(c Config) (*Store, error) {
 	if c.Log == nil {
 		c.Log = zap.NewNop()
@@ -141,10 +141,10 @@ func (s *Store) enterWrite(ctx context.Context) (leave func(), err error) {
 // Close implements [tokenstore.Store].
 func (s *Store) Close() error {
 	s.calls.Lock()
-	again := s.closed
+	wasClosed := s.closed
 	s.closed = true
 	s.calls.Unlock()
-	if again {
+	if wasClosed {
 		return nil
 	}
 	s.stop()
@@ -230,7 +230,7 @@ func read(item *badger.Item) (tokenstore.Record, error) {
 	return decode(key, stored, item.ExpiresAt())
 }
 
-// decode reads a record, which keeps stored. end is when it may be forgotten, in
+// decode reads a record, which keeps a reference to stored. end is its DeleteAfter in
 // seconds since 1970; 0: never.
 func decode(key, stored []byte, end uint64) (tokenstore.Record, error) {
 	rec := tokenstore.Record{Kind: tokenstore.Kind(key[0]), ID: string(key[1:])}

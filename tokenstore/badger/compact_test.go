@@ -23,7 +23,7 @@ func TestCompact(t *testing.T) {
 		}
 		return tables
 	}
-	for n := 0; level0() < leastTables; n++ {
+	for n := 0; level0() < minTables; n++ {
 		rec.ID = rand.Text()
 		version, err := s.Create(t.Context(), rec)
 		if err != nil {

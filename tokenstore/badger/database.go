@@ -17,8 +17,8 @@ import (
 )
 
 // memTableSize is how many bytes of writes Badger keeps in memory and in a log
-// before they become a table. A log of an earlier process is read into as much:
-// never make it smaller.
+// before they become a table. Badger reads the log of an earlier process into that
+// much memory: never make it smaller.
 const memTableSize = 8 << 20
 
 // databaseOptions are for a small store: records of about a kilobyte, tens of
@@ -29,10 +29,10 @@ func databaseOptions(dir string, log *zap.Logger) badger.Options {
 		WithSyncWrites(true).
 		WithMemTableSize(memTableSize).
 		WithNumMemtables(2).
-		// The store compacts where there is room, see compact. Badger would do so
-		// whenever it likes, and stop writing when it could not.
+		// The store compacts when there is room, see compact. Badger would do so at any
+		// time, and stop writing when it could not.
 		WithNumCompactors(0).
-		WithNumLevelZeroTables(leastTables - 1). // more are worth a compaction
+		WithNumLevelZeroTables(minTables - 1). // more are worth a compaction
 		WithNumLevelZeroTablesStall(math.MaxInt32).
 		WithValueLogFileSize(64 << 20).
 		// Without compression tables are read in place, so no cache is needed.
@@ -43,11 +43,10 @@ func databaseOptions(dir string, log *zap.Logger) badger.Options {
 		WithLogger(newLogger(log))
 }
 
-// open opens the database for writing, or, where there is no room for that,
-// read-only. Where there is nothing to read either, the store is empty until
-// there is room.
+// open opens the database for writing, or read-only if there is no room for that. If
+// there is no database yet either, the store is empty until there is room.
 func (s *Store) open() error {
-	if !s.space.has(resumeRoom) {
+	if !s.space.hasRoom(resumeMargin) {
 		_ = s.space.check(true)
 		return s.openReadOnly()
 	}
@@ -57,7 +56,7 @@ func (s *Store) open() error {
 }
 
 func (s *Store) openWritable() (*badger.DB, *badger.Sequence, error) {
-	if err := dropLeftovers(s.dir); err != nil {
+	if err := removeLeftovers(s.dir); err != nil {
 		return nil, nil, err
 	}
 	db, err := badger.Open(databaseOptions(s.dir, s.log))
@@ -66,24 +65,24 @@ func (s *Store) openWritable() (*badger.DB, *badger.Sequence, error) {
 		if strings.Contains(err.Error(), "Cannot acquire directory lock") {
 			return nil, nil, fmt.Errorf("token store: %w: %s", ErrInUse, s.dir)
 		}
-		return nil, nil, s.failed(err)
+		return nil, nil, s.wrapError(err)
 	}
-	if err := s.wal.opened(); err != nil {
+	if err := s.wal.findActive(); err != nil {
 		return nil, nil, errors.Join(err, db.Close())
 	}
-	versions, err := db.GetSequence(sequenceKey, leaseSize)
+	versions, err := db.GetSequence(sequenceKey, versionLease)
 	if err != nil {
-		return nil, nil, errors.Join(s.failed(err), db.Close())
+		return nil, nil, errors.Join(s.wrapError(err), db.Close())
 	}
 	return db, versions, nil
 }
 
-// openReadOnly opens what there is, which writes nothing.
+// openReadOnly opens the database if there is one. That writes nothing.
 func (s *Store) openReadOnly() error {
 	if _, err := os.Stat(filepath.Join(s.dir, badger.ManifestFilename)); os.IsNotExist(err) {
 		return nil // there is no database yet
 	}
-	if err := dropLeftovers(s.dir); err != nil {
+	if err := removeLeftovers(s.dir); err != nil {
 		return err
 	}
 	logs, err := walFiles(s.dir)
@@ -92,22 +91,22 @@ func (s *Store) openReadOnly() error {
 	}
 	for range len(logs) + 1 { // each may have to be trimmed once
 		// An Open that fails leaves some goroutines and the memory of a log
-		// behind. That is once in the life of a process, after a crash.
+		// behind. It happens once in the life of a process, after a crash.
 		if s.db, err = badger.Open(databaseOptions(s.dir, s.log).WithReadOnly(true)); err == nil {
 			return nil
 		}
 		if err := trimWAL(s.dir, err); err != nil {
-			return s.failed(err)
+			return s.wrapError(err)
 		}
 	}
-	return s.failed(err)
+	return s.wrapError(err)
 }
 
-// reopen opens the database for writing, if there is room now. Calls go on
-// meanwhile: nothing that the read-only database reads goes away before it is
-// closed. maintain calls it.
+// reopen opens the database for writing if there is room now. Calls go on meanwhile:
+// nothing that the read-only database reads goes away before it is closed. maintain
+// calls it.
 func (s *Store) reopen() {
-	if !s.space.has(resumeRoom) {
+	if !s.space.hasRoom(resumeMargin) {
 		return
 	}
 	db, versions, err := s.openWritable()
@@ -126,8 +125,8 @@ func (s *Store) reopen() {
 	}
 }
 
-// closeDatabase closes the database. Closing flushes the log into a table; where
-// there is no room, it is left for the next process to flush, as after a crash.
+// closeDatabase closes the database. Closing flushes the log into a table; if there is
+// no room, the next process flushes it, as after a crash.
 func (s *Store) closeDatabase() error {
 	switch {
 	case s.db == nil:
@@ -135,16 +134,17 @@ func (s *Store) closeDatabase() error {
 	case s.versions == nil:
 		return s.db.Close()
 	}
-	if free, ok := s.space.free(); ok && free < flushRoom+walRoom {
+	if free, ok := s.space.free(); ok && free < flushRoom+maxWALSize {
 		s.log.Warn("token store: the disk is full: what was written last stays in the log, and is read at the next start",
 			zap.String("path", s.dir))
 		return nil
 	}
-	return errors.Join(s.versions.Release(), s.db.Close(), dropLeftovers(s.dir))
+	return errors.Join(s.versions.Release(), s.db.Close(), removeLeftovers(s.dir))
 }
 
-// failed explains an error of the database.
-func (s *Store) failed(err error) error {
+// wrapError says which store an error of the database is about, and whether the disk
+// is full.
+func (s *Store) wrapError(err error) error {
 	if noSpace(err) {
 		return fmt.Errorf("token store %s: %w: %w", s.dir, tokenstore.ErrInsufficientStorage, err)
 	}

@@ -186,7 +186,7 @@ func killRound(t *testing.T, dir string, tokens map[string]*known, killAfter int
 	}
 	lines := bufio.NewScanner(out)
 	for lines.Scan() { // to the end: what was printed before the kill counts
-		if learn(t, tokens, strings.Fields(lines.Text())) {
+		if readLine(t, tokens, strings.Fields(lines.Text())) {
 			acknowledged++
 		}
 		if acknowledged == killAfter {
@@ -202,9 +202,9 @@ func killRound(t *testing.T, dir string, tokens map[string]*known, killAfter int
 	return acknowledged
 }
 
-// learn reads one line of the writer and reports whether it acknowledges an
+// readLine reads one line of the writer and reports whether it acknowledges an
 // operation.
-func learn(t *testing.T, tokens map[string]*known, words []string) bool {
+func readLine(t *testing.T, tokens map[string]*known, words []string) bool {
 	t.Helper()
 	switch words[0] {
 	case opBegin:

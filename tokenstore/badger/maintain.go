@@ -8,26 +8,26 @@ import (
 )
 
 const (
-	checkInterval   = time.Second      // of looking for room, and of looking for work
-	gcInterval      = 10 * time.Minute // of rewriting the value log
+	checkInterval   = time.Second      // of the check for room, and for work
+	gcInterval      = 10 * time.Minute // between rewrites of the value log
 	compactInterval = time.Minute      // after a compaction that failed
 )
 
-// maintain does the work that no call waits for. It runs until Close cancels ctx,
+// maintain does the work for which no call waits. It runs until Close cancels ctx,
 // and closes done.
 func (s *Store) maintain(ctx context.Context) {
 	defer close(s.done)
 	ticker := time.NewTicker(checkInterval)
 	defer ticker.Stop()
 	lastGC := time.Now()
-	var failed time.Time // when the last compaction did
+	var failed time.Time // when a compaction last failed
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-ticker.C:
 		}
-		if s.versions == nil { // no other goroutine writes it now
+		if s.versions == nil { // no other goroutine sets it after Open
 			s.reopen()
 		}
 		if s.space.check(s.versions == nil) != nil {
@@ -43,21 +43,20 @@ func (s *Store) maintain(ctx context.Context) {
 			lastGC = time.Now()
 			// Each call rewrites at most one file; an error means that there
 			// is no other one worth it, and Badger logs real faults.
-			for ctx.Err() == nil && s.space.has(flushRoom) && s.db.RunValueLogGC(0.5) == nil {
+			for ctx.Err() == nil && s.space.hasRoom(flushRoom) && s.db.RunValueLogGC(0.5) == nil {
 			}
 		}
 	}
 }
 
-// The tables of level 0 are the flushed logs: each is looked through for each key.
+// The tables of level 0 are the flushed logs: a look-up of a key searches each of them.
 const (
-	leastTables   = 5 // of level 0 that are worth a compaction
-	leastFraction = 4 // of the database, as a divisor, that they must make up
+	minTables          = 5 // of level 0 that make a compaction worthwhile
+	minFractionDivisor = 4 // of the size of the database: the part that they must make up at least
 )
 
-// compact merges the tables of level 0 into the others, and forgets what was
-// deleted and what has expired, if that is worth it and there is room for all of
-// the database once more, and again.
+// compact merges the tables of level 0 into the others, and drops deleted and expired
+// records, if that is worthwhile and there is room for twice the size of the database.
 func (s *Store) compact() error {
 	var tables int
 	var fresh, all int64
@@ -68,7 +67,7 @@ func (s *Store) compact() error {
 			fresh += int64(t.OnDiskSize)
 		}
 	}
-	if tables < leastTables || fresh*leastFraction < all || !s.space.has(2*all) {
+	if tables < minTables || fresh*minFractionDivisor < all || !s.space.hasRoom(2*all) {
 		return nil
 	}
 	return s.db.Flatten(1)

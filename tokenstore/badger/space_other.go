@@ -2,7 +2,7 @@
 
 package badger
 
-// Here nobody knows how much room there is: a store is opened whatever the disk
+// On these systems the free room is not known: a store is opened whatever the disk
 // has, and Badger's own lock guards the directory.
 
 func noSpace(error) bool { return false }

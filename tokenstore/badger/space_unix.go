@@ -10,16 +10,16 @@ import (
 	"syscall"
 )
 
-// noSpace reports whether an error of Badger, which wraps none, came from a full
-// disk.
+// noSpace reports whether an error of Badger came from a full disk. Badger does not
+// wrap the cause.
 func noSpace(err error) bool {
 	return err != nil &&
 		(strings.Contains(err.Error(), syscall.ENOSPC.Error()) || strings.Contains(err.Error(), syscall.EDQUOT.Error()))
 }
 
-// lockDir takes the lock of a directory, as Badger would: also another version
-// of the edge respects it. It returns [ErrInUse] where somebody has it. The store
-// keeps it from one opening of the database to the next.
+// lockDir takes the lock of a directory, as Badger would, so that other versions of the
+// edge respect it. It returns [ErrInUse] if the lock is taken. The store keeps the lock
+// while it closes and reopens the database.
 func lockDir(dir string) (unlock func() error, err error) {
 	f, err := os.Open(dir)
 	if err != nil {

@@ -18,9 +18,9 @@ import (
 	"github.com/millrace/millrace/tokenstore"
 )
 
-// walRoom is how much of a log Badger writes at most, in bytes: it takes the next
-// one when this one has memTableSize, and the last write may go beyond it.
-const walRoom = memTableSize + memTableSize/4
+// maxWALSize is the most bytes that Badger writes to a log: it begins the next log when
+// this one has memTableSize, and the last write may exceed that.
+const maxWALSize = memTableSize + memTableSize/4
 
 // entryOverhead is the most that a record takes in the log, or in memory, beside
 // its key and value, in bytes: headers, checksums, the end of its transaction, and
@@ -29,76 +29,78 @@ const entryOverhead = 160
 
 const walSuffix = ".mem"
 
-// wal gives the logs of writes their room on disk before Badger makes them, as
-// files with holes: what is written to a log finds its room whatever others do
-// meanwhile. And it has the flush of a full log begin when nothing else is under
-// way, so that little time passes between the look for room and its use.
+// wal allocates room on disk for Badger's write-ahead logs, which Badger itself makes
+// as sparse files: so a write to a log finds its room, whatever others do with the
+// disk meanwhile. It also lets the flush of a full log begin only while no other write
+// runs, so that little time passes between the check for room and its use.
 type wal struct {
 	dir   string
 	space *space
 
-	// full is held for reading by a write that fits into the log, and for writing
-	// by one that may begin the next.
-	full sync.RWMutex
-	used atomic.Int64 // bytes of the log, at most
+	// rotation is held for reading by a write that fits into the log, and for writing
+	// by a write that may begin the next log.
+	rotation sync.RWMutex
+	used     atomic.Int64 // upper bound of the bytes in the log
 
-	// These are guarded by full, held for writing.
-	fid   int  // of the log that is written to
-	spare bool // the next one is there, with its room
+	// The rest is guarded by rotation, held for writing.
+	fid          int  // of the log that is written to
+	nextPrepared bool // the next log is there, with its room allocated
 }
 
-// opened finds the log that Badger writes to, just after it was opened.
-func (w *wal) opened() error {
+// findActive finds the log that Badger writes to. It is called just after the database
+// was opened.
+func (w *wal) findActive() error {
 	logs, err := walFiles(w.dir)
 	if err != nil {
 		return err
 	}
-	w.full.Lock()
-	defer w.full.Unlock()
-	w.fid, w.spare = 0, false
+	w.rotation.Lock()
+	defer w.rotation.Unlock()
+	w.fid, w.nextPrepared = 0, false
 	for _, l := range logs {
 		w.fid = max(w.fid, l.fid)
 	}
 	w.used.Store(0)
-	// Where this fails, as on file systems that cannot, the reserve has to do.
-	_ = allocate(walPath(w.dir, w.fid), walRoom)
+	// Where this fails, as on file systems that cannot allocate, the reserve must suffice.
+	_ = allocate(walPath(w.dir, w.fid), maxWALSize)
 	return nil
 }
 
-// write runs a write of so many bytes. It returns
-// [tokenstore.ErrInsufficientStorage] where that needs room that there is not.
+// write runs a write of the given number of bytes. It returns
+// [tokenstore.ErrInsufficientStorage] if there is no room for it.
 func (w *wal) write(bytes int, do func() error) error {
 	bytes += entryOverhead
-	w.full.RLock()
+	w.rotation.RLock()
 	if w.used.Add(int64(bytes)) < memTableSize {
-		defer w.full.RUnlock()
+		defer w.rotation.RUnlock()
 		return do()
 	}
-	w.full.RUnlock()
-	w.full.Lock()
-	defer w.full.Unlock()
+	w.rotation.RUnlock()
+	w.rotation.Lock()
+	defer w.rotation.Unlock()
 	if w.used.Load() < memTableSize { // another write has begun the next log
 		w.used.Add(int64(bytes))
 		return do()
 	}
-	if !w.space.has(0) || !w.makeSpare() {
+	if !w.space.hasRoom(0) || !w.prepareNext() {
 		return tokenstore.ErrInsufficientStorage
 	}
-	if w.space.asked() {
-		h := newHold(w.space)
-		if h == nil {
+	if w.space.enabled() {
+		b := newBallast(w.space)
+		if b == nil {
 			return tokenstore.ErrInsufficientStorage
 		}
-		defer h.end()
+		defer b.release()
 	}
 	err := do()
-	w.follow(int64(bytes))
+	w.rotated(int64(bytes))
 	return err
 }
 
-// makeSpare makes the next log, empty, with its room. The caller holds w.full.
-func (w *wal) makeSpare() bool {
-	if w.spare || !w.space.asked() {
+// prepareNext makes the next log, empty, and allocates its room. It reports whether
+// there is room. The caller holds w.rotation for writing.
+func (w *wal) prepareNext() bool {
+	if w.nextPrepared || !w.space.enabled() {
 		return true
 	}
 	path := walPath(w.dir, w.fid+1)
@@ -106,33 +108,34 @@ func (w *wal) makeSpare() bool {
 	if err != nil {
 		return false
 	}
-	if err := errors.Join(f.Close(), allocate(path, walRoom)); noSpace(err) {
+	if err := errors.Join(f.Close(), allocate(path, maxWALSize)); noSpace(err) {
 		_ = os.Remove(path)
 		return false
 	}
-	w.spare = true
+	w.nextPrepared = true
 	return true
 }
 
-// follow goes on with the next log, if Badger has begun it, when the full one is a
-// table. The caller holds w.full.
-func (w *wal) follow(bytes int64) {
+// rotated continues with the next log if Badger has begun it, and waits until the full
+// log has become a table. bytes is what the next log holds. The caller holds w.rotation
+// for writing.
+func (w *wal) rotated(bytes int64) {
 	info, err := os.Stat(walPath(w.dir, w.fid+1))
 	if err != nil || info.Size() == 0 {
 		return
 	}
 	before := walPath(w.dir, w.fid)
 	w.fid++
-	w.spare = false
+	w.nextPrepared = false
 	w.used.Store(bytes)
-	// Badger removes a log that has become a table, and says nothing. A disk that
-	// is full all the same keeps nobody waiting.
-	for end := time.Now().Add(flushPatience); exists(before) && time.Now().Before(end); {
+	// Badger removes a log that has become a table, without notice. If the disk is full
+	// nevertheless, writes wait no longer than flushTimeout.
+	for end := time.Now().Add(flushTimeout); exists(before) && time.Now().Before(end); {
 		time.Sleep(time.Millisecond)
 	}
 }
 
-const flushPatience = 5 * time.Second
+const flushTimeout = 5 * time.Second
 
 func exists(path string) bool {
 	_, err := os.Stat(path)
@@ -148,7 +151,7 @@ type walFile struct {
 	size int64
 }
 
-// walFiles lists the logs of a directory, also while Badger removes some.
+// walFiles lists the logs of a directory. It works while Badger removes some.
 func walFiles(dir string) (list []walFile, err error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -172,29 +175,30 @@ func walFiles(dir string) (list []walFile, err error) {
 	return list, nil
 }
 
-// dropLeftovers removes the next log, which is empty, a log that a crash has left
-// so before its header, and what a crash has left of a hold. Badger does not open
-// a database with an empty log. The caller has the lock of the directory.
-func dropLeftovers(dir string) error {
+// removeLeftovers removes empty logs, with which Badger does not open a database: the
+// prepared next log, and a log whose header a crash has prevented. It also removes a
+// ballast file that a crash has left. The caller has the lock of the directory.
+func removeLeftovers(dir string) error {
 	logs, err := walFiles(dir)
 	for _, l := range logs {
 		if l.size == 0 {
 			err = errors.Join(err, os.Remove(walPath(dir, l.fid)))
 		}
 	}
-	if gone := os.Remove(filepath.Join(dir, holdName)); !os.IsNotExist(gone) {
-		err = errors.Join(err, gone)
+	if removed := os.Remove(filepath.Join(dir, ballastName)); !os.IsNotExist(removed) {
+		err = errors.Join(err, removed)
 	}
 	return err
 }
 
-// walEnd is how Badger says where the last whole write of a log ends, beside the
-// text of its ErrTruncateNeeded, which it does not wrap.
+// walEnd matches the text in which Badger says where the last complete write of a log
+// ends. It stands beside the text of ErrTruncateNeeded, which Badger does not wrap.
 var walEnd = regexp.MustCompile(`(?s)opening fid: (\d+)\b.*\bend offset: (\d+) < size: \d+`)
 
-// trimWAL cuts off what a crash has left behind the last whole write of a log, as
-// Badger does when it opens the database for writing, and asks for when it opens
-// it read-only. That takes no room. The caller has the lock of the directory.
+// trimWAL cuts off what a crash has left behind the last complete write of a log.
+// Badger does so itself when it opens the database for writing; when it opens it
+// read-only, it asks for it with the error needed. Trimming takes no room. trimWAL
+// returns needed if that is another error. The caller has the lock of the directory.
 func trimWAL(dir string, needed error) error {
 	if !strings.Contains(needed.Error(), badger.ErrTruncateNeeded.Error()) {
 		return needed

@@ -31,11 +31,13 @@ func (s *Store) Create(ctx context.Context, rec tokenstore.Record) (version uint
 // Update implements [tokenstore.Store].
 func (s *Store) Update(ctx context.Context, rec tokenstore.Record) (version uint64, err error) {
 	return s.write(ctx, rec, func(old tokenstore.Record, err error) error {
-		return sameVersion(old, rec.Version, err)
+		return checkVersion(old, rec.Version, err)
 	})
 }
 
-func sameVersion(old tokenstore.Record, version uint64, err error) error {
+// checkVersion passes the result of Get on, or returns ErrConflict if the record has
+// another version.
+func checkVersion(old tokenstore.Record, version uint64, err error) error {
 	if err == nil && old.Version != version {
 		return tokenstore.ErrConflict
 	}
@@ -79,7 +81,7 @@ func (s *Store) Delete(ctx context.Context, kind tokenstore.Kind, id string, ver
 	var rec tokenstore.Record
 	err = s.update(len(id), func(txn *badger.Txn) error {
 		rec, err = get(txn, kind, id)
-		if err := sameVersion(rec, version, err); err != nil {
+		if err := checkVersion(rec, version, err); err != nil {
 			return err
 		}
 		if rec.Version, err = s.nextVersion(); err != nil {
@@ -94,8 +96,8 @@ func (s *Store) Delete(ctx context.Context, kind tokenstore.Kind, id string, ver
 	return nil
 }
 
-// update runs a transaction that writes so many bytes. The caller has entered for
-// a change.
+// update runs a transaction that writes the given number of bytes. The caller has
+// called enterWrite.
 func (s *Store) update(bytes int, change func(*badger.Txn) error) error {
 	err := s.wal.write(bytes, func() error { return s.db.Update(change) })
 	if noSpace(err) {
@@ -111,10 +113,10 @@ func (s *Store) lock(kind tokenstore.Kind, id string) *sync.Mutex {
 	return mu
 }
 
-// nextVersion returns a number above every one before it, also those of
-// earlier processes. Badger's own item versions would do that only as long as
-// some item with the highest one exists. The caller holds the lock of the id
-// that it writes, so the versions of one id grow in the order of its writes.
+// nextVersion returns a number above all that it returned before, also in earlier
+// processes. Badger's own item versions would guarantee that only as long as some item
+// with the highest one exists. The caller holds the lock of the id that it writes, so
+// the versions of one id grow in the order of its writes.
 func (s *Store) nextVersion() (uint64, error) {
 	n, err := s.versions.Next()
 	if err != nil {

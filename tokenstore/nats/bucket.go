@@ -10,11 +10,11 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// bucketPatience bounds the search for the bucket: servers that have no leader
-// yet say nothing.
-const bucketPatience = 2 * time.Second
+// bucketTimeout bounds the search for the bucket: servers that have not elected a
+// leader yet do not answer.
+const bucketTimeout = 2 * time.Second
 
-// bucket opens the bucket, and makes it if it is to.
+// bucket opens the bucket, and makes it if the configuration says so.
 func (s *Store) bucket(ctx context.Context) (jetstream.KeyValue, error) {
 	kv, err := s.js.KeyValue(ctx, s.config.Bucket)
 	if s.config.Create && s.config.Role == Manager && errors.Is(err, jetstream.ErrBucketNotFound) {
@@ -35,56 +35,58 @@ func (s *Store) bucket(ctx context.Context) (jetstream.KeyValue, error) {
 	return kv, nil
 }
 
-// position is when the bucket was made, and its latest revision.
-type position struct {
-	created time.Time
-	last    uint64
-	memory  bool // what it has is gone with its servers, and the time is the same
+// bucketState is what the leader says about the bucket.
+type bucketState struct {
+	created      time.Time
+	lastRevision uint64
+	inMemory     bool // a restart of its servers empties it, and created stays the same
 
-	replicas, current int // servers that are to have the bucket, and that have all of it
+	replicas, current int // servers that should hold the bucket, and those that have all of it
 }
 
-// errNoLeader is returned where a replica would answer for itself.
+// errNoLeader is returned when a replica without a leader answered for itself.
 var errNoLeader = errors.New("the bucket has no leader")
 
-func (s *Store) position(ctx context.Context) (position, error) {
-	ctx, done := context.WithTimeout(ctx, patience)
+// bucketState asks the leader of the bucket.
+func (s *Store) bucketState(ctx context.Context) (bucketState, error) {
+	ctx, done := context.WithTimeout(ctx, callTimeout)
 	defer done()
-	stream, err := s.js.Stream(ctx, s.stream()) // asks for its state
+	stream, err := s.js.Stream(ctx, s.streamName()) // asks for its state
 	if err != nil {
-		return position{}, err
+		return bucketState{}, err
 	}
 	info := stream.CachedInfo()
 	if info.Cluster != nil && info.Cluster.Leader == "" {
-		return position{}, errNoLeader
+		return bucketState{}, errNoLeader
 	}
-	p := position{
-		created: info.Created, last: info.State.LastSeq, memory: info.Config.Storage == jetstream.MemoryStorage,
-		replicas: 1, current: 1, // who answers
+	b := bucketState{
+		created: info.Created, lastRevision: info.State.LastSeq, inMemory: info.Config.Storage == jetstream.MemoryStorage,
+		replicas: 1, current: 1, // the server that answered
 	}
 	if info.Cluster != nil {
 		for _, r := range info.Cluster.Replicas {
-			p.replicas++
+			b.replicas++
 			if r.Current && !r.Offline {
-				p.current++
+				b.current++
 			}
 		}
 	}
-	return p, nil
+	return b, nil
 }
 
-// newest returns the revision of the last message that the bucket has, 0 if it
+// lastRevision returns the revision of the last message that the bucket has, 0 if it
 // has none.
-func (s *Store) newest(ctx context.Context) (revision uint64, err error) {
-	m, err := s.lastLimited(ctx, s.subjects()+">")
+func (s *Store) lastRevision(ctx context.Context) (revision uint64, err error) {
+	m, err := s.lastMessageWithTimeout(ctx, s.subjectPrefix()+">")
 	if err != nil || m == nil {
 		return 0, err
 	}
 	return m.revision, nil
 }
 
-func (s *Store) lastLimited(ctx context.Context, subject string) (*latest, error) {
-	ctx, done := context.WithTimeout(ctx, patience)
+// lastMessageWithTimeout is lastMessage, bounded by callTimeout.
+func (s *Store) lastMessageWithTimeout(ctx context.Context, subject string) (*message, error) {
+	ctx, done := context.WithTimeout(ctx, callTimeout)
 	defer done()
-	return s.last(ctx, subject)
+	return s.lastMessage(ctx, subject)
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/millrace/millrace/tokenstore/nats"
 )
 
-// admin is the JetStream of who looks after the server.
+// admin returns a JetStream connection of an operator, beside the stores.
 func admin(t *testing.T, s *server.Server) jetstream.JetStream {
 	t.Helper()
 	conn, err := natstest.Connect(s)()
@@ -50,24 +50,24 @@ func createBucket(t *testing.T, js jetstream.JetStream) {
 	})
 }
 
-// alike is equal without the versions: over a change of buckets each store goes on
-// with its own.
-func alike(a, b tokenstore.Record) bool {
+// equalButVersion is equal without the versions: when a bucket is replaced, each store
+// continues with versions of its own.
+func equalButVersion(a, b tokenstore.Record) bool {
 	a.Version = b.Version
 	return equal(a, b)
 }
 
-// same waits until a store has exactly these records.
-func same(t *testing.T, s opened, want []tokenstore.Record) {
+// awaitSame waits until a store has exactly these records.
+func awaitSame(t *testing.T, s testStore, want []tokenstore.Record) {
 	t.Helper()
 	eventually(t, fmt.Sprintf("the store has %d records of the new bucket", len(want)), func() bool {
 		got, err := all(t, s)
-		return err == nil && slices.EqualFunc(got, want, alike)
+		return err == nil && slices.EqualFunc(got, want, equalButVersion)
 	})
 }
 
 // The bucket is replaced by another one, whose revisions begin anew.
-func TestAnotherBucket(t *testing.T) {
+func TestBucketReplaced(t *testing.T) {
 	t.Parallel()
 	for name, fill := range map[string]func(*testing.T, tokenstore.Store){
 		"empty": func(*testing.T, tokenstore.Store) {},
@@ -92,17 +92,17 @@ func TestAnotherBucket(t *testing.T) {
 		for _, away := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s, away %v", name, away), func(t *testing.T) {
 				t.Parallel()
-				testAnotherBucket(t, away, fill)
+				testBucketReplaced(t, away, fill)
 			})
 		}
 	}
 }
 
-func testAnotherBucket(t *testing.T, away bool, fill func(*testing.T, tokenstore.Store)) {
+func testBucketReplaced(t *testing.T, away bool, fill func(*testing.T, tokenstore.Store)) {
 	server := natstest.Server(t)
 	link := newProxy(t, server)
-	a, b := start(t, link.connect()), start(t, link.connect())
-	ready(t, a)
+	a, b := openStore(t, link.connect()), openStore(t, link.connect())
+	awaitReady(t, a)
 	for _, id := range []string{"a", "b", "c", "d"} {
 		update(t, a, create(t, a, record(id, "old")), "old too")
 	}
@@ -122,28 +122,28 @@ func testAnotherBucket(t *testing.T, away bool, fill func(*testing.T, tokenstore
 		link.cut()
 	}
 	recreateBucket(t, admin(t, server))
-	c := start(t, natstest.Connect(server))
-	ready(t, c)
+	c := openStore(t, natstest.Connect(server))
+	awaitReady(t, c)
 	fill(t, c)
 	want, err := all(t, c)
 	if err != nil {
 		t.Fatal(err)
 	}
-	link.mend()
-	same(t, a, want)
-	same(t, b, want)
-	// A session takes a record for news only if its version is higher.
+	link.restore()
+	awaitSame(t, a, want)
+	awaitSame(t, b, want)
+	// A session accepts a record as new only if its version is higher.
 	if after, err := b.Get(t.Context(), access, "b"); err == nil && after.Version <= before.Version {
 		t.Errorf("the version went from %d to %d", before.Version, after.Version)
 	}
-	// Who has an open connection for a token that is gone must hear of it.
+	// The owner of an open connection with a token that is gone must be told.
 	if ch := nextOf(t, changes, "a"); !ch.Deleted {
 		t.Errorf("change %+v, want a deletion", ch)
 	}
 
 	// And both go on with the new one.
 	next := create(t, a, record("next", "x"))
-	if ch := nextOf(t, changes, "next"); !alike(ch.Record, next) {
+	if ch := nextOf(t, changes, "next"); !equalButVersion(ch.Record, next) {
 		t.Errorf("change %+v, want %+v", ch, next)
 	}
 	next, err = b.Get(t.Context(), next.Kind, next.ID)
@@ -155,70 +155,71 @@ func testAnotherBucket(t *testing.T, away bool, fill func(*testing.T, tokenstore
 	if err != nil {
 		t.Fatal(err)
 	}
-	same(t, a, want)
+	awaitSame(t, a, want)
 	remove(t, b, next)
 	want, err = all(t, b)
 	if err != nil {
 		t.Fatal(err)
 	}
-	same(t, a, want)
+	awaitSame(t, a, want)
 }
 
-// Nobody makes the bucket again that was deleted, but the stores, which are to.
+// Only the stores make a deleted bucket again.
 func TestBucketDeleted(t *testing.T) {
 	t.Parallel()
 	server := natstest.Server(t)
-	a, b := start(t, natstest.Connect(server), maxStale(15*time.Second)), start(t, natstest.Connect(server))
-	ready(t, b)
+	a, b := openStore(t, natstest.Connect(server), withMaxStale(15*time.Second)), openStore(t, natstest.Connect(server))
+	awaitReady(t, b)
 	a.WatchStale(func() { t.Error("the store has not noticed for as long as a copy may be used") })
 	rec := create(t, a, record("a", "x"))
 	wantRecord(t, b, rec)
 	if err := admin(t, server).DeleteKeyValue(t.Context(), "tokens"); err != nil {
 		t.Fatal(err)
 	}
-	same(t, a, nil)
-	same(t, b, nil)
+	awaitSame(t, a, nil)
+	awaitSame(t, b, nil)
 	wantRecord(t, b, create(t, a, record("a", "y")))
 }
 
-// The server has forgotten what the stores follow the bucket with, and says nothing.
+// The server has lost the consumers with which the stores follow the bucket, and does
+// not say so.
 func TestConsumerLost(t *testing.T) {
 	t.Parallel()
 	server := natstest.Server(t)
-	a, b := start(t, natstest.Connect(server)), start(t, natstest.Connect(server))
-	ready(t, a)
-	ready(t, b)
+	a, b := openStore(t, natstest.Connect(server)), openStore(t, natstest.Connect(server))
+	awaitReady(t, a)
+	awaitReady(t, b)
 	rec := create(t, b, record("a", "one"))
 	wantRecord(t, a, rec)
-	blind(t, server)
+	deleteConsumers(t, server)
 	changes := watch(t, a)
 	rec = update(t, b, rec, "two")
 	gone := create(t, b, record("gone", "x"))
 	remove(t, b, gone)
-	if c := nextOf(t, changes, "a"); !alike(c.Record, rec) {
+	if c := nextOf(t, changes, "a"); !equalButVersion(c.Record, rec) {
 		t.Errorf("change %+v, want %+v", c, rec)
 	}
-	same(t, a, []tokenstore.Record{rec})
-	same(t, b, []tokenstore.Record{rec})
-	// The client would notice too, but later. And the store may have begun anew just
-	// then, when it heard of its connection.
-	if !strings.Contains(text(a.logs), "the connection was renewed") {
-		logged(t, a, "the watch of the bucket does not keep up")
+	awaitSame(t, a, []tokenstore.Record{rec})
+	awaitSame(t, b, []tokenstore.Record{rec})
+	// The client would notice, too, but later. And the store may have started again just
+	// then, because its connection was established.
+	if !strings.Contains(logText(a.logs), "the connection was renewed") {
+		awaitLog(t, a, "the watch of the bucket does not keep up")
 	}
 }
 
-// A store that is not to make the bucket waits until somebody does.
+// A store that must not make the bucket waits until it is made.
 func TestNoBucket(t *testing.T) {
 	t.Parallel()
 	server := natstest.Server(t)
-	s := start(t, natstest.Connect(server), func(c *nats.Config) { c.Create = false })
-	logged(t, s, `the bucket "tokens"`, "not found")
+	s := openStore(t, natstest.Connect(server), func(c *nats.Config) { c.Create = false })
+	awaitLog(t, s, `the bucket "tokens"`, "not found")
 	js := admin(t, server)
 	if _, err := js.KeyValue(t.Context(), "tokens"); err == nil {
 		t.Error("the bucket was made")
 	}
 	createBucket(t, js)
-	ready(t, s)
+	awaitReady(t, s)
 	wantRecord(t, s, create(t, s, record("a", "x")))
 }
 
@@ -226,12 +227,12 @@ func TestNoBucket(t *testing.T) {
 func TestBucketInMemory(t *testing.T) {
 	t.Parallel()
 	first, again := restartable(t)
-	s := start(t, natstest.Connect(first), func(c *nats.Config) { c.Storage = jetstream.MemoryStorage })
-	ready(t, s)
+	s := openStore(t, natstest.Connect(first), func(c *nats.Config) { c.Storage = jetstream.MemoryStorage })
+	awaitReady(t, s)
 	create(t, s, record("a", "x"))
 	changes := watch(t, s)
 	again()
-	same(t, s, nil)
+	awaitSame(t, s, nil)
 	if c := nextOf(t, changes, "a"); !c.Deleted {
 		t.Errorf("change %+v, want a deletion", c)
 	}

@@ -15,7 +15,7 @@ func TestCloseStopsClock(t *testing.T) {
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if s.state.timer.Stop() {
+	if s.freshness.timer.Stop() {
 		t.Error("the clock went on")
 	}
 	if s.conn.IsConnected() || !s.conn.IsClosed() {

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"math"
 	"runtime"
 	"slices"
@@ -18,35 +17,23 @@ import (
 	"github.com/millrace/millrace/tokenstore"
 )
 
-// fill puts many records into the bucket, more than a watch has room for.
-func fill(t testing.TB, s *Store, n int, value []byte) {
-	t.Helper()
-
-	for i := range n {
-		if _, err := s.js.PublishAsync(s.subject(access, fmt.Sprint(i)), value); err != nil {
-			t.Fatal(err)
-		}
-	}
-	<-s.js.PublishAsyncComplete()
-}
-
-// A full reading that was interrupted is done again as a whole: only its end takes
-// away what the bucket has no more.
+// A full reading that was interrupted is repeated as a whole: only its end removes
+// records that the bucket no longer has.
 func TestReadingInterrupted(t *testing.T) {
 	const n = 3000
 	s, _ := openReady(t, natstest.Connect(natstest.Server(t)))
 	fill(t, s, n, encode(tokenstore.Record{}))
 	await(t, "the copy has all", func() bool { return len(s.mirror.ids(access, "", math.MaxInt)) == n })
-	now, err := s.position(t.Context())
+	now, err := s.bucketState(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	ghost := entryKey{access, "ghost"} // which the bucket has not
 
 	// A second follower, which reads everything.
-	r := reading{round: 100, copied: copied{created: now.created}}
-	for r.watched == 0 || r.watched == now.last { // else it was too early, or too late
-		r.watched, r.whole = 0, false
+	r := progress{round: 100, copyState: copyState{created: now.created}}
+	for r.watched == 0 || r.watched == now.lastRevision { // else it was too early, or too late
+		r.watched, r.complete = 0, false
 		s.mirror.mu.Lock()
 		s.mirror.entries[ghost] = entry{record: tokenstore.Record{Kind: access, ID: ghost.id, Version: 1}}
 		s.mirror.mu.Unlock()
@@ -71,7 +58,7 @@ func TestReadingInterrupted(t *testing.T) {
 }
 
 // interrupt follows the bucket until something holds.
-func interrupt(t *testing.T, s *Store, r *reading, holds func() bool) {
+func interrupt(t *testing.T, s *Store, r *progress, holds func() bool) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
@@ -93,8 +80,8 @@ func interrupt(t *testing.T, s *Store, r *reading, holds func() bool) {
 	}
 }
 
-// At the end of a full reading the bucket is asked about what was not seen: it may
-// only have been written too often meanwhile.
+// At the end of a full reading the bucket is asked about records that were not seen:
+// they may only have been written too often meanwhile.
 func TestUnseenIsAskedFor(t *testing.T) {
 	s, _ := openReady(t, natstest.Connect(natstest.Server(t)))
 	live := put(t, s, "live", time.Time{})
@@ -124,7 +111,7 @@ func BenchmarkFirstCopy(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		<-s.state.ready
+		<-s.freshness.ready
 		return s
 	}
 	func() {
@@ -154,8 +141,8 @@ func BenchmarkFirstCopy(b *testing.B) {
 	}
 }
 
-// Between the notice that the bucket is another one and the end of its reading,
-// old records are there with versions that nothing can be written over.
+// Between the notice that the bucket was replaced and the end of its reading, the copy
+// has old records, whose versions no write can replace.
 func TestWriteOverReplaced(t *testing.T) {
 	s, _ := openReady(t, natstest.Connect(natstest.Server(t)))
 	live := put(t, s, "live", time.Time{})
@@ -177,9 +164,9 @@ func TestWriteOverReplaced(t *testing.T) {
 	}
 }
 
-// A replica without a leader knows nothing of what the others may have revoked: it
-// does not keep a copy fresh. Of five servers three hold the bucket here, and two of
-// these go.
+// A replica without a leader does not know what others may have revoked, so it does
+// not keep a copy fresh. Three of five servers hold the bucket here, and two of these
+// are shut down.
 func TestReplicaAlone(t *testing.T) {
 	t.Parallel()
 	servers := natstest.Cluster(t, 5)
@@ -195,7 +182,7 @@ func TestReplicaAlone(t *testing.T) {
 		_, err := first.Create(t.Context(), tokenstore.Record{Kind: access, ID: "a", Value: []byte("x")})
 		return err == nil || errors.Is(err, tokenstore.ErrExists)
 	})
-	stream, err := first.js.Stream(t.Context(), first.stream())
+	stream, err := first.js.Stream(t.Context(), first.streamName())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -216,7 +203,7 @@ func TestReplicaAlone(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	<-s.state.ready
+	<-s.freshness.ready
 	reader := consumerOf(t, s) // the replica that the watch reads from
 	for _, server := range servers {
 		if name := server.Name(); slices.Contains(holders, name) && name != reader {
@@ -224,34 +211,13 @@ func TestReplicaAlone(t *testing.T) {
 		}
 	}
 	await(t, "a replica to answer for itself", func() bool {
-		stream, err := s.js.Stream(t.Context(), s.stream())
+		stream, err := s.js.Stream(t.Context(), s.streamName())
 		return err == nil && stream.CachedInfo().Cluster.Leader == ""
 	})
-	await(t, "the copy to be too old", func() bool { return s.state.usable(t.Context()) != nil })
-	for end := time.Now().Add(3 * probeEvery); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
-		if s.state.usable(t.Context()) == nil {
+	await(t, "the copy to be too old", func() bool { return s.freshness.awaitUsable(t.Context()) != nil })
+	for end := time.Now().Add(3 * probeInterval); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
+		if s.freshness.awaitUsable(t.Context()) == nil {
 			t.Fatal("a replica alone makes the copy fresh")
 		}
 	}
-}
-
-// consumerOf returns the name of the server that a store's watch reads from.
-func consumerOf(t *testing.T, s *Store) (name string) {
-	t.Helper()
-	await(t, "one consumer", func() bool {
-		stream, err := s.js.Stream(t.Context(), s.stream())
-		if err != nil {
-			return false
-		}
-		var names []string
-		list := stream.ListConsumers(t.Context())
-		for c := range list.Info() {
-			names = append(names, c.Cluster.Leader)
-		}
-		if list.Err() == nil && len(names) == 1 {
-			name = names[0]
-		}
-		return name != ""
-	})
-	return name
 }

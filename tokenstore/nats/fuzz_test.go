@@ -12,8 +12,8 @@ import (
 	"github.com/millrace/millrace/tokenstore"
 )
 
-// Whatever stands in the bucket, the copy has a record only where key and value
-// are those of it, and what cannot be read is in the place of nothing readable.
+// Whatever the bucket has, the copy gets a record only from a valid key and value, and
+// an entry that cannot be read never appears as a record.
 func FuzzEntry(f *testing.F) {
 	value := encode(tokenstore.Record{Value: []byte("x"), DeleteAfter: time.Unix(1<<33, 0)})
 	f.Add("1.a", value, false, uint64(1))
@@ -24,7 +24,7 @@ func FuzzEntry(f *testing.F) {
 		s := &Store{log: zap.NewNop(), mirror: newMirror()}
 		changes := 0
 		defer s.mirror.watchers.Add(func(tokenstore.Change) { changes++ })()
-		s.apply(key, &latest{value: value, deleted: deleted, revision: revision}, 1)
+		s.apply(key, &message{value: value, deleted: deleted, revision: revision}, 1)
 		n := 0
 		for at, e := range s.mirror.entries {
 			n++
@@ -45,7 +45,7 @@ func FuzzEntry(f *testing.F) {
 
 // What JetStream answers is a message, none, or an error, and a message with an
 // operation is no value.
-func FuzzLatest(f *testing.F) {
+func FuzzMessage(f *testing.F) {
 	answer := func(header client.Header, data []byte) []byte {
 		var head []byte
 		if header != nil {
@@ -64,14 +64,14 @@ func FuzzLatest(f *testing.F) {
 		return text
 	}
 	f.Add(answer(nil, []byte("x")))
-	f.Add(answer(client.Header{operation: {"DEL"}}, nil))
-	f.Add(answer(client.Header{"Nats-Rollup": {"sub"}, operation: {"PURGE"}}, []byte("x")))
+	f.Add(answer(client.Header{operationHeader: {"DEL"}}, nil))
+	f.Add(answer(client.Header{"Nats-Rollup": {"sub"}, operationHeader: {"PURGE"}}, []byte("x")))
 	f.Add([]byte(`{"error":{"code":404,"err_code":10037,"description":"no message found"}}`))
 	f.Add([]byte(`{"error":{"code":503,"err_code":10008}}`))
 	f.Add([]byte(`{"message":{"seq":1,"hdrs":"!"}}`))
 	f.Add([]byte(`{}`))
 	f.Fuzz(func(t *testing.T, answer []byte) {
-		m, err := parseLatest(answer)
+		m, err := parseMessage(answer)
 		if err != nil && m != nil {
 			t.Errorf("a message and an error: %+v, %v", m, err)
 		}

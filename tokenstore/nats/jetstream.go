@@ -13,65 +13,65 @@ import (
 	"github.com/millrace/millrace/tokenstore"
 )
 
-// The bucket's form in JetStream, for what its own methods do not offer: the
-// revision of a deletion, and reading from the server that orders the writes. A
-// replica, which they ask, may not know yet what was acknowledged.
+// The bucket as a stream of JetStream, for what the methods of a bucket do not offer:
+// the revision of a deletion, and reading from the leader, which orders the writes.
+// Those methods may ask a replica, which may not know yet what was acknowledged.
 
-// operation is the header of what is no value: a deletion.
-const operation = "KV-Operation"
+// operationHeader is the header of a message that is a deletion, not a value.
+const operationHeader = "KV-Operation"
 
-// api returns the subject of a call of JetStream.
-func (s *Store) api(call string) string {
+// apiSubject returns the subject of a call of the JetStream API.
+func (s *Store) apiSubject(call string) string {
 	if s.config.Domain == "" {
 		return "$JS.API." + call
 	}
 	return "$JS." + s.config.Domain + ".API." + call
 }
 
-func (s *Store) stream() string { return "KV_" + s.config.Bucket }
+func (s *Store) streamName() string { return "KV_" + s.config.Bucket }
 
-// subjects is what the subjects of all records begin with.
-func (s *Store) subjects() string { return "$KV." + s.config.Bucket + "." }
+// subjectPrefix is the common prefix of the subjects of all records.
+func (s *Store) subjectPrefix() string { return "$KV." + s.config.Bucket + "." }
 
 func (s *Store) subject(kind tokenstore.Kind, id string) string {
-	return s.subjects() + keyOf(kind, id)
+	return s.subjectPrefix() + keyOf(kind, id)
 }
 
-// latest is the last message of a subject.
-type latest struct {
+// message is a message of the bucket: a value or a deletion.
+type message struct {
 	subject  string
 	revision uint64
 	value    []byte
 	deleted  bool
 }
 
-// last returns the last message of a subject; nil: there is none.
-func (s *Store) last(ctx context.Context, subject string) (*latest, error) {
-	return s.message(ctx, map[string]any{"last_by_subj": subject})
+// lastMessage returns the last message of a subject; nil: there is none.
+func (s *Store) lastMessage(ctx context.Context, subject string) (*message, error) {
+	return s.getMessage(ctx, map[string]any{"last_by_subj": subject})
 }
 
-// next returns the first message from a revision on; nil: there is none.
-func (s *Store) next(ctx context.Context, revision uint64) (*latest, error) {
-	ctx, done := context.WithTimeout(ctx, missingTime)
+// nextMessage returns the first message from a revision on; nil: there is none.
+func (s *Store) nextMessage(ctx context.Context, revision uint64) (*message, error) {
+	ctx, done := context.WithTimeout(ctx, fetchTimeout)
 	defer done()
-	return s.message(ctx, map[string]any{"seq": revision, "next_by_subj": s.subjects() + ">"})
+	return s.getMessage(ctx, map[string]any{"seq": revision, "next_by_subj": s.subjectPrefix() + ">"})
 }
 
-// message asks the leader for a message; nil: there is none.
-func (s *Store) message(ctx context.Context, which map[string]any) (*latest, error) {
+// getMessage asks the leader for a message; nil: there is none.
+func (s *Store) getMessage(ctx context.Context, which map[string]any) (*message, error) {
 	request, err := json.Marshal(which)
 	if err != nil {
 		return nil, err
 	}
-	answer, err := s.conn.RequestWithContext(ctx, s.api("STREAM.MSG.GET."+s.stream()), request)
+	answer, err := s.conn.RequestWithContext(ctx, s.apiSubject("STREAM.MSG.GET."+s.streamName()), request)
 	if err != nil {
 		return nil, err
 	}
-	return parseLatest(answer.Data)
+	return parseMessage(answer.Data)
 }
 
-// parseLatest reads the answer of STREAM.MSG.GET; nil: there is no such message.
-func parseLatest(answer []byte) (*latest, error) {
+// parseMessage reads the answer of STREAM.MSG.GET; nil: there is no such message.
+func parseMessage(answer []byte) (*message, error) {
 	var got struct {
 		Error   *jetstream.APIError `json:"error"`
 		Message *struct {
@@ -90,28 +90,28 @@ func parseLatest(answer []byte) (*latest, error) {
 	case got.Error != nil:
 		return nil, got.Error
 	}
-	m := &latest{subject: got.Message.Subject, revision: got.Message.Sequence, value: got.Message.Data}
+	m := &message{subject: got.Message.Subject, revision: got.Message.Sequence, value: got.Message.Data}
 	if len(got.Message.Header) > 0 {
 		header, err := client.DecodeHeadersMsg(got.Message.Header)
 		if err != nil {
 			return nil, fmt.Errorf("JetStream's answer: %w", err)
 		}
-		m.deleted = header.Get(operation) != ""
+		m.deleted = header.Get(operationHeader) != ""
 	}
 	return m, nil
 }
 
-// newer returns the last message of a subject once that is newer than a revision.
-// A write is refused as soon as another one is under way, a moment before that
-// one can be read. Should it fail after all, newer returns what there is.
-func (s *Store) newer(ctx context.Context, subject string, than uint64) (m *latest, err error) {
+// awaitNewer returns the last message of a subject once it is newer than a revision. A
+// write is refused as soon as another one is under way, a moment before that one can
+// be read. If that one fails after all, awaitNewer returns what there is.
+func (s *Store) awaitNewer(ctx context.Context, subject string, than uint64) (m *message, err error) {
 	ctx, done := context.WithTimeout(ctx, time.Second)
 	defer done()
 	looked := false
 	tick := time.NewTicker(2 * time.Millisecond)
 	defer tick.Stop()
 	for {
-		next, err := s.last(ctx, subject)
+		next, err := s.lastMessage(ctx, subject)
 		if ctx.Err() != nil && looked {
 			return m, nil
 		}
@@ -123,17 +123,17 @@ func (s *Store) newer(ctx context.Context, subject string, than uint64) (m *late
 	}
 }
 
-// publish writes a message over a revision of its subject, and returns its own. A
-// clustered server refuses while another message of the subject is under way, even
-// the one that was just acknowledged; and nobody answers for a moment where the
-// bucket is new or its leader changes. Then it is asked again: neither has written
-// anything.
-func (s *Store) publish(ctx context.Context, m *client.Msg, over uint64) (uint64, error) {
+// publish writes a message if the last revision of its subject is the expected one,
+// and returns the revision of the message. A clustered server refuses while another
+// message of the subject is under way, even the one that was just acknowledged; and
+// for a moment no server answers where the bucket is new or its leader changes. In
+// both cases nothing was written, so publish tries again.
+func (s *Store) publish(ctx context.Context, m *client.Msg, expected uint64) (uint64, error) {
 	if s.config.Domain != "" {
-		m.Subject = s.api(m.Subject) // leaf nodes keep the bare one to themselves
+		m.Subject = s.apiSubject(m.Subject) // a leaf node does not pass the bare subject on
 	}
 	for end := time.Now().Add(2 * time.Second); ; {
-		ack, err := s.js.PublishMsg(ctx, m, jetstream.WithExpectLastSequencePerSubject(over))
+		ack, err := s.js.PublishMsg(ctx, m, jetstream.WithExpectLastSequencePerSubject(expected))
 		switch {
 		case err == nil:
 			return ack.Sequence, nil
@@ -149,9 +149,9 @@ func (s *Store) publish(ctx context.Context, m *client.Msg, over uint64) (uint64
 	}
 }
 
-// refused reports whether a message was not written because the revision is
-// another one.
-func refused(err error) bool {
+// isConflict reports whether a message was refused because the last revision of its
+// subject is not the expected one.
+func isConflict(err error) bool {
 	return hasCode(err, jetstream.JSErrCodeStreamWrongLastSequence) ||
 		hasCode(err, jetstream.JSErrCodeStreamWrongLastSequenceConstant)
 }

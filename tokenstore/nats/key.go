@@ -11,8 +11,8 @@ import (
 	"github.com/millrace/millrace/tokenstore"
 )
 
-// keyOf returns the bucket's key of a record: its kind, a dot, and the id, of
-// which every byte that a key may not have stands as `=` and two hex digits.
+// keyOf returns the key of a record in the bucket: its kind, a dot, and the id, in which
+// every byte that a key may not have is written as `=` and two hex digits.
 func keyOf(kind tokenstore.Kind, id string) string {
 	var b strings.Builder
 	b.Grow(2 + len(id))
@@ -31,7 +31,7 @@ func keyOf(kind tokenstore.Kind, id string) string {
 	return b.String()
 }
 
-// splitKey is the way back, from what keyOf returns and nothing else: a record has
+// splitKey is the inverse of keyOf. It accepts only what keyOf returns: a record has
 // one key.
 func splitKey(key string) (kind tokenstore.Kind, id string, ok bool) {
 	kind, id, ok = unescape(key)
@@ -63,8 +63,8 @@ func unescape(key string) (kind tokenstore.Kind, id string, ok bool) {
 	}
 }
 
-// A value of the bucket is: the format's number, u64 seconds since 1970 after
-// which the record may be forgotten (0: never), and the record's value.
+// A value of the bucket is | u8 format | u64 DeleteAfter | the record's value |.
+// DeleteAfter is in seconds since 1970; 0: never.
 const (
 	format      = 1
 	valueHeader = 1 + 8
@@ -86,7 +86,7 @@ func encode(rec tokenstore.Record) []byte {
 	return append(b, rec.Value...)
 }
 
-// decode reads a value; the record keeps nothing of it.
+// decode reads a value of the bucket. The record shares no memory with it.
 func decode(kind tokenstore.Kind, id string, value []byte, version uint64) (tokenstore.Record, error) {
 	if len(value) < valueHeader || value[0] != format {
 		return tokenstore.Record{}, errFormat

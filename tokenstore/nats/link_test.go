@@ -11,8 +11,8 @@ import (
 	"github.com/millrace/millrace/tokenstore"
 )
 
-// restartable runs a server that again stops and starts anew on its port, with
-// what it has on disk.
+// restartable runs a server. again stops it and starts it on the same port, with what
+// it has on disk.
 func restartable(t *testing.T) (s *server.Server, again func()) {
 	t.Helper()
 	dir, port := t.TempDir(), loopback.FreePort(t)
@@ -32,9 +32,9 @@ func TestLinkDown(t *testing.T) {
 	t.Parallel()
 	server := natstest.Server(t)
 	link := newProxy(t, server)
-	a, b := start(t, link.connect(), maxStale(4*time.Second)), start(t, natstest.Connect(server))
-	ready(t, a)
-	ready(t, b)
+	a, b := openStore(t, link.connect(), withMaxStale(4*time.Second)), openStore(t, natstest.Connect(server))
+	awaitReady(t, a)
+	awaitReady(t, b)
 	kept := create(t, b, record("kept", "x"))
 	changed := create(t, b, record("changed", "one"))
 	deleted := create(t, b, record("deleted", "x"))
@@ -46,7 +46,7 @@ func TestLinkDown(t *testing.T) {
 	link.cut()
 	stale := make(chan struct{}, 100)
 	t.Cleanup(a.WatchStale(func() { stale <- struct{}{} }))
-	logged(t, a, "disconnected from NATS")
+	awaitLog(t, a, "disconnected from NATS")
 	wantRecord(t, a, kept)
 	wantRecord(t, a, changed)
 	if list, err := all(t, a); err != nil || len(list) != 3 {
@@ -65,7 +65,7 @@ func TestLinkDown(t *testing.T) {
 
 	select {
 	case <-stale:
-	case <-time.After(patience):
+	case <-time.After(eventTimeout):
 		t.Fatal("nobody was told that the copy is too old")
 	}
 	reads, writes := calls(t, a, kept)
@@ -76,8 +76,8 @@ func TestLinkDown(t *testing.T) {
 		wantErr(t, what+" too late", err, tokenstore.ErrUnavailable, "for longer than 4s")
 	}
 
-	link.mend()
-	ready(t, a)
+	link.restore()
+	awaitReady(t, a)
 	// As soon as reads are answered, they are from what the bucket has now.
 	wantRecord(t, a, kept)
 	wantRecord(t, a, changed)
@@ -93,7 +93,7 @@ func TestLinkDown(t *testing.T) {
 			if c.Deleted != (c.Record.ID == "deleted") {
 				t.Errorf("change %+v", c)
 			}
-		case <-time.After(patience):
+		case <-time.After(eventTimeout):
 			t.Fatal("a change of meanwhile was not reported")
 		}
 	}
@@ -113,12 +113,12 @@ func TestLinkDown(t *testing.T) {
 	}
 }
 
-// A copy that is older than allowed again is told of again.
+// Watchers are told each time that the copy becomes too old.
 func TestStaleTwice(t *testing.T) {
 	t.Parallel()
 	link := newProxy(t, natstest.Server(t))
-	s := start(t, link.connect(), maxStale(2*time.Second))
-	ready(t, s)
+	s := openStore(t, link.connect(), withMaxStale(2*time.Second))
+	awaitReady(t, s)
 	var stopped []chan struct{}
 	for range 2 {
 		stale := make(chan struct{}, 100)
@@ -127,11 +127,11 @@ func TestStaleTwice(t *testing.T) {
 		link.cut()
 		select {
 		case <-stale:
-		case <-time.After(patience):
+		case <-time.After(eventTimeout):
 			t.Fatal("nobody was told that the copy is too old")
 		}
-		link.mend()
-		ready(t, s)
+		link.restore()
+		awaitReady(t, s)
 		stop()
 		stop()
 	}
@@ -146,21 +146,21 @@ func TestLinkSilent(t *testing.T) {
 	t.Parallel()
 	server := natstest.Server(t)
 	link := newProxy(t, server)
-	a, b := start(t, link.connect()), start(t, natstest.Connect(server))
-	ready(t, a)
+	a, b := openStore(t, link.connect()), openStore(t, natstest.Connect(server))
+	awaitReady(t, a)
 	rec := create(t, a, record("a", "one"))
 	wantRecord(t, b, rec)
 
-	link.hush()
+	link.silence()
 	wantRecord(t, a, rec)
 	_, err := a.Update(t.Context(), rec)
 	wantErr(t, "Update", err, tokenstore.ErrUnavailable)
-	logged(t, a, "disconnected from NATS")
+	awaitLog(t, a, "disconnected from NATS")
 	wantRecord(t, a, rec)
 	link.cut() // what was sent into it is lost
 	rec = update(t, b, rec, "two")
 
-	link.mend()
+	link.restore()
 	eventually(t, "the change of meanwhile is there", func() bool {
 		got, err := a.Get(t.Context(), access, "a")
 		return err == nil && equal(got, rec)
@@ -175,8 +175,8 @@ func TestLinkSilent(t *testing.T) {
 func TestServerRestarts(t *testing.T) {
 	t.Parallel()
 	first, again := restartable(t)
-	a, b := start(t, natstest.Connect(first)), start(t, natstest.Connect(first))
-	ready(t, a)
+	a, b := openStore(t, natstest.Connect(first)), openStore(t, natstest.Connect(first))
+	awaitReady(t, a)
 	rec := create(t, a, record("a", "one"))
 	gone := create(t, a, record("gone", "x"))
 	remove(t, a, gone)
@@ -202,12 +202,12 @@ func TestServerRestarts(t *testing.T) {
 // Close does not wait for a server that is not there.
 func TestCloseWithoutLink(t *testing.T) {
 	t.Parallel()
-	for name, interrupt := range map[string]func(*proxy){"cut": (*proxy).cut, "silent": (*proxy).hush} {
+	for name, interrupt := range map[string]func(*proxy){"cut": (*proxy).cut, "silent": (*proxy).silence} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			link := newProxy(t, natstest.Server(t))
-			s := start(t, link.connect())
-			ready(t, s)
+			s := openStore(t, link.connect())
+			awaitReady(t, s)
 			rec := create(t, s, record("a", "x"))
 			interrupt(link)
 			closed := make(chan error, 1)
@@ -217,7 +217,7 @@ func TestCloseWithoutLink(t *testing.T) {
 				if err != nil {
 					t.Error(err)
 				}
-			case <-time.After(patience):
+			case <-time.After(eventTimeout):
 				t.Fatal("Close does not return")
 			}
 			_, err := s.Get(t.Context(), access, rec.ID)

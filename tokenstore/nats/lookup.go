@@ -9,22 +9,21 @@ import (
 	"github.com/millrace/millrace/tokenstore"
 )
 
-// A record that the copy has not may have been written on another edge a moment
-// ago. To ask the bucket for each such id would make a request of each token that
-// somebody makes up. So nobody asks for an id: who misses one waits until the copy
-// is confirmed to be what the bucket has now, or until the record arrives, if that
-// is sooner. One question confirms the copy for all that wait, and it is the one
-// that keeps the copy fresh, so that a flood of misses helps it rather than
-// standing before it.
+// A record that is not in the copy may have been written on another edge a moment ago.
+// Asking the bucket for each such id would turn every made-up token into a request. So
+// a look-up asks for no id: it waits until a probe confirms that the copy is what the
+// bucket has now, or until the record arrives, whichever is first. One probe confirms
+// the copy for all look-ups that wait, and it is the probe that keeps the copy fresh
+// anyway: so a flood of misses makes the copy fresher, and does not delay its probes.
 const (
-	// confirmSpacing is the least time between two questions.
+	// confirmSpacing is the least time between two probes.
 	confirmSpacing = 50 * time.Millisecond
-	// maxLookups bounds the calls that wait for the copy, confirmed or first.
+	// maxLookups bounds the calls that wait for the copy to be confirmed or loaded.
 	maxLookups = 1024
-	// lagTolerated is how long a call waits for a copy that does not keep up, as
-	// where a replica behind its leader feeds it. Then it asks for the id itself.
-	lagTolerated = 250 * time.Millisecond
-	// maxFetches bounds the questions for ids in any confirmSpacing.
+	// lookupDelay is how long a look-up waits for a copy that does not keep up, as when
+	// a replica behind its leader feeds it. Then it asks for the id itself.
+	lookupDelay = 250 * time.Millisecond
+	// maxFetches bounds the requests for ids in any confirmSpacing.
 	maxFetches = 4
 )
 
@@ -32,28 +31,28 @@ var errTooManyLookups = fmt.Errorf("%w: too many look-ups wait for it", tokensto
 
 // lookups are the calls that wait for the copy.
 type lookups struct {
-	asked   chan struct{} // a call waits: the copy is to be confirmed
-	fetches chan struct{} // holds one for each question for an id
+	confirmWanted chan struct{} // signals probeLoop that a look-up waits
+	fetches       chan struct{} // has one element for each request for an id
 
 	mu      sync.Mutex
-	waiting int
+	waiting int // calls between enter and leave
 	byKey   map[entryKey]map[*lookup]struct{}
 }
 
 // lookup is a call that waits for one record.
 type lookup struct {
-	since time.Time     // a copy confirmed at this time, or later, answers it
-	done  chan struct{} // closed when it does, or the record has arrived
+	since time.Time     // a confirmation of the copy at this time or later answers it
+	done  chan struct{} // closed when it is answered, or the record has arrived
 }
 
 func newLookups() *lookups {
 	return &lookups{
-		asked: make(chan struct{}, 1), fetches: make(chan struct{}, maxFetches),
+		confirmWanted: make(chan struct{}, 1), fetches: make(chan struct{}, maxFetches),
 		byKey: map[entryKey]map[*lookup]struct{}{},
 	}
 }
 
-// enter counts a call that is going to wait; leave must follow.
+// enter counts a call that is about to wait; leave must follow.
 func (l *lookups) enter() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -94,9 +93,9 @@ func (l *lookups) removeLocked(key entryKey, w *lookup) {
 	}
 }
 
-// arrived answers those that wait for a record. That it was deleted answers
-// nobody: it may have been created again before they asked.
-func (l *lookups) arrived(c tokenstore.Change) {
+// resolveArrived answers the look-ups that wait for a record. A deletion answers none:
+// the record may have been created again before they asked.
+func (l *lookups) resolveArrived(c tokenstore.Change) {
 	if c.Deleted {
 		return
 	}
@@ -109,9 +108,9 @@ func (l *lookups) arrived(c tokenstore.Change) {
 	}
 }
 
-// confirmed answers those that began to wait before the copy was known to be what
-// the bucket had.
-func (l *lookups) confirmed(at time.Time) {
+// resolveConfirmed answers the look-ups that began to wait before at, a time at which
+// the copy was what the bucket had. It signals confirmWanted if others still wait.
+func (l *lookups) resolveConfirmed(at time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for key, waiting := range l.byKey {
@@ -123,11 +122,12 @@ func (l *lookups) confirmed(at time.Time) {
 		}
 	}
 	if len(l.byKey) > 0 {
-		kick(l.asked)
+		signal(l.confirmWanted)
 	}
 }
 
-// lookUp returns a record that the copy had not, once that is sure.
+// lookUp returns a record that was not in the copy, or ErrNotFound once it is certain
+// that the bucket does not have it either.
 func (s *Store) lookUp(ctx context.Context, kind tokenstore.Kind, id string) (tokenstore.Record, error) {
 	if !s.conn.IsConnected() {
 		return tokenstore.Record{}, errNotConnected
@@ -139,11 +139,11 @@ func (s *Store) lookUp(ctx context.Context, kind tokenstore.Kind, id string) (to
 	key := entryKey{kind, id}
 	w := s.lookups.add(key)
 	defer s.lookups.remove(key, w)
-	kick(s.lookups.asked)
-	if rec, ok := s.mirror.get(kind, id); ok { // it came before it was waited for
+	signal(s.lookups.confirmWanted)
+	if rec, ok := s.mirror.get(kind, id); ok { // it arrived before the look-up was added
 		return rec, nil
 	}
-	lag := time.NewTimer(lagTolerated)
+	lag := time.NewTimer(lookupDelay)
 	defer lag.Stop()
 	select {
 	case <-w.done:
@@ -160,10 +160,10 @@ func (s *Store) lookUp(ctx context.Context, kind tokenstore.Kind, id string) (to
 	return tokenstore.Record{}, tokenstore.ErrNotFound
 }
 
-// fetch brings the bucket's state of one record into the copy, unless the look-up
-// is answered before its turn comes.
+// fetch brings the bucket's state of one record into the copy, unless the look-up is
+// answered before there is room for a request.
 func (s *Store) fetch(ctx context.Context, kind tokenstore.Kind, id string, answered <-chan struct{}) error {
-	limited, done := context.WithTimeout(ctx, patience-lagTolerated)
+	limited, done := context.WithTimeout(ctx, callTimeout-lookupDelay)
 	defer done()
 	select {
 	case s.lookups.fetches <- struct{}{}:
@@ -171,7 +171,7 @@ func (s *Store) fetch(ctx context.Context, kind tokenstore.Kind, id string, answ
 		defer func() {
 			time.AfterFunc(time.Until(began.Add(confirmSpacing)), func() { <-s.lookups.fetches })
 		}()
-		if err := ctx.Err(); err != nil { // select may prefer the turn
+		if err := ctx.Err(); err != nil { // select may prefer the room
 			return err
 		}
 	case <-answered:

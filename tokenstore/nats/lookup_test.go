@@ -16,8 +16,8 @@ import (
 	"github.com/millrace/millrace/tokenstore"
 )
 
-// requests counts the messages that a server gets on subjects, and answers none.
-// The count is that of all that a store has sent before.
+// requests counts the messages that a server gets on subjects, and answers none. count
+// includes all that the store has sent before the call.
 func requests(t *testing.T, s *Store, connect natstest.Connector, subject string) (count func() int64) {
 	t.Helper()
 	conn, err := connect()
@@ -64,8 +64,7 @@ func missAll(t *testing.T, s *Store, n int) {
 	wg.Wait()
 }
 
-// Made-up ids do not become requests, one for each: they share a question now and
-// then.
+// Made-up ids do not cause one request each: their look-ups share a probe now and then.
 func TestMissesShareQuestions(t *testing.T) {
 	connect := natstest.Connect(natstest.Server(t))
 	s, _ := openReady(t, connect)
@@ -73,7 +72,7 @@ func TestMissesShareQuestions(t *testing.T) {
 	began := time.Now()
 	missAll(t, s, 1000)
 	took := time.Since(began)
-	// A question in each spacing, and on a machine so slow that the copy seems to
+	// A probe in each spacing, and on a machine so slow that the copy seems to
 	// lag, maxFetches beside it.
 	most := int64(took/confirmSpacing+2) * (maxFetches + 1)
 	if got := n(); got < 1 || got > most || got > 500 {
@@ -81,15 +80,15 @@ func TestMissesShareQuestions(t *testing.T) {
 	}
 }
 
-// A flood of misses does not stand before the question that keeps the copy fresh:
-// each miss that is answered was answered by it.
+// A flood of misses does not delay the probe that keeps the copy fresh: each miss that
+// is answered was answered by a probe.
 func TestMissesConfirm(t *testing.T) {
 	s, _ := openReady(t, natstest.Connect(natstest.Server(t)))
 	for range 5 {
 		began := time.Now()
 		missAll(t, s, 200)
-		if took := time.Since(began); took < lagTolerated && s.state.since().Before(began) {
-			t.Errorf("after misses the copy was confirmed %v before them", began.Sub(s.state.since()))
+		if took := time.Since(began); took < lookupDelay && s.freshness.lastConfirmed().Before(began) {
+			t.Errorf("after misses the copy was confirmed %v before them", began.Sub(s.freshness.lastConfirmed()))
 		}
 	}
 }
@@ -119,7 +118,8 @@ func TestIssuedElsewhereInFlood(t *testing.T) {
 	flood.Wait()
 }
 
-// A copy that does not keep up is not waited for: a few ids at a time are asked for.
+// Look-ups do not wait for a copy that does not keep up: a few ids at a time are
+// requested.
 func TestLookUpWithoutFollower(t *testing.T) {
 	connect := natstest.Connect(natstest.Server(t))
 	issuer, _ := openReady(t, connect)
@@ -138,8 +138,8 @@ func TestLookUpWithoutFollower(t *testing.T) {
 	}
 }
 
-// silent points a store at a JetStream that takes requests and answers none.
-func silent(t *testing.T) (*Store, func() int64) {
+// openUnanswered points a store at a JetStream that takes requests and answers none.
+func openUnanswered(t *testing.T) (*Store, func() int64) {
 	connect := natstest.Connect(natstest.Server(t))
 	s, _ := openReady(t, connect)
 	s.stop()
@@ -148,9 +148,9 @@ func silent(t *testing.T) (*Store, func() int64) {
 	return s, requests(t, s, connect, "$JS.nowhere.API.>")
 }
 
-// Of look-ups that wait, and of calls under way, there is an end.
+// The number of look-ups that wait is bounded, and so is the number of their requests.
 func TestLookUpsBounded(t *testing.T) {
-	s, n := silent(t)
+	s, n := openUnanswered(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	var wg sync.WaitGroup
 	var refused atomic.Int64
@@ -178,7 +178,7 @@ func TestLookUpsBounded(t *testing.T) {
 }
 
 func TestCallsBounded(t *testing.T) {
-	s, n := silent(t)
+	s, n := openUnanswered(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	var wg sync.WaitGroup
 	for i := range 3 * maxCalls {

@@ -10,18 +10,18 @@ import (
 	"github.com/millrace/millrace/tokenstore"
 )
 
-// mirror is the copy of the bucket. What it takes has revisions of the bucket;
-// what it gives has versions, which go on to grow where another bucket takes the
-// place of the first. All methods may be called concurrently.
+// mirror is the copy of the bucket. Its arguments are revisions of the bucket; the
+// records that it returns have versions, which keep growing when another bucket
+// replaces the first. All methods may be called concurrently.
 type mirror struct {
 	watchers tokenstore.Watchers
 	now      func() time.Time
 
-	mu      sync.Mutex // held while watchers are called: so they see changes in order
-	base    uint64     // what a version is above its revision
-	top     uint64     // the highest version so far
-	entries map[entryKey]entry
-	sorted  map[tokenstore.Kind]*btree.BTreeG[string] // ids of what is not deleted
+	mu             sync.Mutex // held while watchers are called, so that they see changes in order
+	versionOffset  uint64     // the difference of a version and its revision
+	highestVersion uint64     // the highest version so far
+	entries        map[entryKey]entry
+	sorted         map[tokenstore.Kind]*btree.BTreeG[string] // ids of the records that are not deleted
 }
 
 type entryKey struct {
@@ -29,37 +29,40 @@ type entryKey struct {
 	id   string
 }
 
-// entry is the latest known state of a key. A deleted one is kept for a while, so
-// that nothing older brings it back that was read before and arrives after it.
+// entry is the latest known state of a key. A deleted record stays as a tombstone for a
+// while, so that an older state, which was read before the deletion and arrives after
+// it, does not bring the record back.
 type entry struct {
-	record  tokenstore.Record
-	deleted time.Time // when; zero: it is not
-	round   uint64    // of the last full reading that has seen it
+	record    tokenstore.Record
+	deletedAt time.Time // when it was deleted; zero: it is not
+	round     uint64    // of the last full reading that has seen the key
 }
 
-// keepDeleted is longer than any call to the bucket takes.
-const keepDeleted = time.Minute
+// tombstoneTTL is how long a tombstone stays: longer than any call to the bucket takes.
+const tombstoneTTL = time.Minute
 
 func newMirror() *mirror {
 	return &mirror{now: time.Now, entries: map[entryKey]entry{}, sorted: map[tokenstore.Kind]*btree.BTreeG[string]{}}
 }
 
-// version returns that of a revision. The caller holds m.mu.
+// version returns the version of a revision. The caller holds m.mu.
 func (m *mirror) version(revision uint64) uint64 {
-	v := m.base + revision
-	m.top = max(m.top, v)
+	v := m.versionOffset + revision
+	m.highestVersion = max(m.highestVersion, v)
 	return v
 }
 
-// revision returns that of a version; ok is false for one of an earlier bucket.
+// revision returns the revision of a version; ok is false for a version of an earlier
+// bucket.
 func (m *mirror) revision(version uint64) (revision uint64, ok bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return version - m.base, version > m.base
+	return version - m.versionOffset, version > m.versionOffset
 }
 
-// put takes a record that the bucket has, whose Version is the revision, and
-// returns its version.
+// put adds or replaces a record that the bucket has, and returns its version. The
+// Version of rec is the revision. If the copy has that state or a newer one, put only
+// notes the round.
 func (m *mirror) put(rec tokenstore.Record, round uint64) (version uint64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -71,15 +74,16 @@ func (m *mirror) put(rec tokenstore.Record, round uint64) (version uint64) {
 		m.entries[key] = old
 		return rec.Version
 	}
-	if !known || !old.deleted.IsZero() {
-		m.idsOf(rec.Kind).ReplaceOrInsert(rec.ID)
+	if !known || !old.deletedAt.IsZero() {
+		m.idTree(rec.Kind).ReplaceOrInsert(rec.ID)
 	}
 	m.entries[key] = entry{record: rec, round: max(old.round, round)}
 	m.watchers.Notify(tokenstore.Change{Record: clone(rec)})
 	return rec.Version
 }
 
-// remove takes the revision with which a record was deleted.
+// remove deletes a record, which the bucket deleted with a revision. It changes
+// nothing if the copy has a newer state.
 func (m *mirror) remove(kind tokenstore.Kind, id string, revision uint64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -89,23 +93,23 @@ func (m *mirror) remove(kind tokenstore.Kind, id string, revision uint64) {
 	if known && old.record.Version >= version {
 		return
 	}
-	m.drop(key, version)
+	m.markDeleted(key, version)
 }
 
-// drop notes that a record is deleted. The caller holds m.mu.
-func (m *mirror) drop(key entryKey, version uint64) {
+// markDeleted replaces a record by a tombstone. The caller holds m.mu.
+func (m *mirror) markDeleted(key entryKey, version uint64) {
 	old, known := m.entries[key]
-	if known && old.deleted.IsZero() {
+	if known && old.deletedAt.IsZero() {
 		m.notifyDeleted(old.record, version)
-		m.idsOf(key.kind).Delete(key.id)
+		m.idTree(key.kind).Delete(key.id)
 	}
-	m.entries[key] = entry{record: tokenstore.Record{Kind: key.kind, ID: key.id, Version: version}, deleted: m.now(), round: old.round}
+	m.entries[key] = entry{record: tokenstore.Record{Kind: key.kind, ID: key.id, Version: version}, deletedAt: m.now(), round: old.round}
 }
 
-// notifyDeleted tells of a deletion, unless the record may be forgotten. The
-// caller holds m.mu.
+// notifyDeleted tells the watchers of a deletion, unless the record has expired:
+// forgetting that is no change. The caller holds m.mu.
 func (m *mirror) notifyDeleted(rec tokenstore.Record, version uint64) {
-	if forgotten(rec, m.now()) {
+	if isExpired(rec, m.now()) {
 		return
 	}
 	rec = clone(rec)
@@ -113,61 +117,61 @@ func (m *mirror) notifyDeleted(rec tokenstore.Record, version uint64) {
 	m.watchers.Notify(tokenstore.Change{Record: rec, Deleted: true})
 }
 
-// unseen returns what a full reading up to a revision has not seen.
+// unseen returns the keys that a full reading up to a revision has not seen.
 func (m *mirror) unseen(round, revision uint64) (list []entryKey) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	version := m.version(revision)
 	for key, e := range m.entries {
-		if e.round < round && e.record.Version <= version && e.deleted.IsZero() {
+		if e.round < round && e.record.Version <= version && e.deletedAt.IsZero() {
 			list = append(list, key)
 		}
 	}
 	return list
 }
 
-// gone drops what a full reading up to a revision has not seen, and nobody has
-// written since.
-func (m *mirror) gone(key entryKey, round, revision uint64) {
+// removeUnseen deletes a record that a full reading up to a revision has not seen,
+// unless it was written since.
+func (m *mirror) removeUnseen(key entryKey, round, revision uint64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	version := m.version(revision)
-	if e := m.entries[key]; e.round < round && e.record.Version <= version && e.deleted.IsZero() {
-		m.drop(key, version)
+	if e := m.entries[key]; e.round < round && e.record.Version <= version && e.deletedAt.IsZero() {
+		m.markDeleted(key, version)
 	}
 }
 
-// rebase makes everything older than what another bucket has.
+// rebase makes every version so far older than any revision of a new bucket.
 func (m *mirror) rebase() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.base = m.top
+	m.versionOffset = m.highestVersion
 }
 
-// tidy forgets what was deleted long ago.
-func (m *mirror) tidy() {
+// pruneTombstones removes the tombstones of records that were deleted long ago.
+func (m *mirror) pruneTombstones() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for key, e := range m.entries {
-		if !e.deleted.IsZero() && m.now().Sub(e.deleted) > keepDeleted {
+		if !e.deletedAt.IsZero() && m.now().Sub(e.deletedAt) > tombstoneTTL {
 			delete(m.entries, key)
 		}
 	}
 }
 
-// get returns a record.
-func (m *mirror) get(kind tokenstore.Kind, id string) (tokenstore.Record, bool) {
+// get returns a record; ok is false if there is none.
+func (m *mirror) get(kind tokenstore.Kind, id string) (rec tokenstore.Record, ok bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	e, known := m.entries[entryKey{kind, id}]
-	if !known || !e.deleted.IsZero() {
+	if !known || !e.deletedAt.IsZero() {
 		return tokenstore.Record{}, false
 	}
 	return clone(e.record), true
 }
 
-// idsOf returns the ids of a kind. The caller holds m.mu.
-func (m *mirror) idsOf(kind tokenstore.Kind) *btree.BTreeG[string] {
+// idTree returns the ids of a kind, in order. The caller holds m.mu.
+func (m *mirror) idTree(kind tokenstore.Kind) *btree.BTreeG[string] {
 	ids := m.sorted[kind]
 	if ids == nil {
 		ids = btree.NewOrderedG[string](32)
@@ -176,33 +180,33 @@ func (m *mirror) idsOf(kind tokenstore.Kind) *btree.BTreeG[string] {
 	return ids
 }
 
-// ids returns the first ids of a kind above after, in order, at most most. The
-// others who use the copy wait meanwhile.
-func (m *mirror) ids(kind tokenstore.Kind, after string, most int) (list []string) {
+// ids returns the first ids of a kind above after, in order, at most limit. Other
+// callers wait meanwhile, so a caller should ask for few at a time.
+func (m *mirror) ids(kind tokenstore.Kind, after string, limit int) (list []string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.idsOf(kind).AscendGreaterOrEqual(after, func(id string) bool {
+	m.idTree(kind).AscendGreaterOrEqual(after, func(id string) bool {
 		if id != after {
 			list = append(list, id)
 		}
-		return len(list) < most
+		return len(list) < limit
 	})
 	return list
 }
 
-// forgettable returns records that may be forgotten.
-func (m *mirror) forgettable() (list []tokenstore.Record) {
+// expired returns the records whose DeleteAfter has passed.
+func (m *mirror) expired() (list []tokenstore.Record) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for _, e := range m.entries {
-		if e.deleted.IsZero() && forgotten(e.record, m.now()) {
+		if e.deletedAt.IsZero() && isExpired(e.record, m.now()) {
 			list = append(list, e.record)
 		}
 	}
 	return list
 }
 
-func forgotten(rec tokenstore.Record, now time.Time) bool {
+func isExpired(rec tokenstore.Record, now time.Time) bool {
 	return !rec.DeleteAfter.IsZero() && !now.Before(rec.DeleteAfter)
 }
 

@@ -10,11 +10,9 @@ import (
 	"github.com/millrace/millrace/tokenstore"
 )
 
-const access = tokenstore.KindAccess
-
 // step is one that is done with a mirror, and what the watchers hear of it.
 type step struct {
-	do   string // put, remove, sweep, rebase, tidy or wait
+	do   string // put, remove, sweep, rebase, prune or wait
 	id   string
 	n    uint64 // the revision
 	in   uint64 // the round
@@ -66,11 +64,11 @@ func TestMirror(t *testing.T) {
 			[]step{{"put", "a", 7, 1, "a=7"}, {"rebase", "", 0, 0, ""}, {"sweep", "", 0, 2, "a-7"}}, "",
 		},
 
-		"tidy keeps new deletions": {
-			[]step{{"remove", "a", 3, 0, ""}, {"tidy", "", 0, 0, ""}, {"put", "a", 2, 0, ""}}, "",
+		"prune keeps new tombstones": {
+			[]step{{"remove", "a", 3, 0, ""}, {"prune", "", 0, 0, ""}, {"put", "a", 2, 0, ""}}, "",
 		},
-		"tidy forgets old deletions alone": {
-			[]step{{"remove", "a", 3, 0, ""}, {"put", "b", 4, 0, "b=4"}, {"wait", "", 0, 0, ""}, {"remove", "c", 5, 0, ""}, {"tidy", "", 0, 0, ""}, {"put", "a", 2, 0, "a=2"}, {"put", "c", 2, 0, ""}}, "a=2 b=4",
+		"prune removes only old tombstones": {
+			[]step{{"remove", "a", 3, 0, ""}, {"put", "b", 4, 0, "b=4"}, {"wait", "", 0, 0, ""}, {"remove", "c", 5, 0, ""}, {"prune", "", 0, 0, ""}, {"put", "a", 2, 0, "a=2"}, {"put", "c", 2, 0, ""}}, "a=2 b=4",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -94,14 +92,14 @@ func TestMirror(t *testing.T) {
 					m.remove(access, s.id, s.n)
 				case "sweep":
 					for _, key := range m.unseen(s.in, s.n) {
-						m.gone(key, s.in, s.n)
+						m.removeUnseen(key, s.in, s.n)
 					}
 				case "rebase":
 					m.rebase()
-				case "tidy":
-					m.tidy()
+				case "prune":
+					m.pruneTombstones()
 				case "wait":
-					now = now.Add(keepDeleted + 1)
+					now = now.Add(tombstoneTTL + 1)
 				}
 				if heard != s.hear {
 					t.Errorf("step %d, %+v: the watchers heard %q", i+1, s, heard)
@@ -139,7 +137,7 @@ func checkIDs(t *testing.T, m *mirror) {
 
 // A deletion says what was deleted, but nobody hears of a record that may be
 // forgotten.
-func TestMirrorTellsDeletions(t *testing.T) {
+func TestMirrorReportsDeletions(t *testing.T) {
 	m := newMirror()
 	now := time.Now()
 	m.now = func() time.Time { return now }
@@ -158,7 +156,7 @@ func TestMirrorTellsDeletions(t *testing.T) {
 	}
 }
 
-func TestMirrorForgettable(t *testing.T) {
+func TestMirrorExpired(t *testing.T) {
 	m := newMirror()
 	now := time.Now()
 	m.now = func() time.Time { return now }
@@ -167,7 +165,7 @@ func TestMirrorForgettable(t *testing.T) {
 	}
 	m.remove(access, "4", 9)
 	var ids []string
-	for _, rec := range m.forgettable() {
+	for _, rec := range m.expired() {
 		ids = append(ids, rec.ID)
 	}
 	slices.Sort(ids)

@@ -23,7 +23,7 @@ import (
 func TestOpenWithoutServer(t *testing.T) {
 	t.Parallel()
 	port := loopback.FreePort(t)
-	s := start(t, natstest.ConnectTo(fmt.Sprintf("nats://127.0.0.1:%d", port)))
+	s := openStore(t, natstest.ConnectTo(fmt.Sprintf("nats://127.0.0.1:%d", port)))
 
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
@@ -45,14 +45,14 @@ func TestOpenWithoutServer(t *testing.T) {
 	select {
 	case err := <-answer:
 		wantErr(t, "Get when the server is there", err, tokenstore.ErrNotFound)
-	case <-time.After(patience):
+	case <-time.After(eventTimeout):
 		t.Fatal("the store does not see that the server is there")
 	}
 	wantRecord(t, s, create(t, s, record("a", "x")))
 }
 
-// Calls that wait for the first copy in vain say why there is none, and so does the
-// log where it is not the link.
+// Calls that wait in vain for the first copy say why there is none, and so does the log
+// unless the reason is the connection.
 func TestWhyNotReadable(t *testing.T) {
 	t.Parallel()
 	var wg sync.WaitGroup // each call takes its time
@@ -65,7 +65,7 @@ func TestWhyNotReadable(t *testing.T) {
 		{natstest.Connect(natstest.Server(t)), []string{`the bucket "tokens"`, "not found"}, false},
 		{natstest.Connect(natstest.Server(t, func(o *server.Options) { o.JetStream = false })), []string{"JetStream is not enabled"}, false},
 	} {
-		s := start(t, c.connect, func(c *nats.Config) { c.Create = false })
+		s := openStore(t, c.connect, func(c *nats.Config) { c.Create = false })
 		wg.Go(func() {
 			_, err := s.Get(t.Context(), access, "a")
 			wantErr(t, "Get", err, tokenstore.ErrUnavailable, append([]string{"could not be read yet"}, c.words...)...)
@@ -75,7 +75,7 @@ func TestWhyNotReadable(t *testing.T) {
 			wantErr(t, "Create", err, tokenstore.ErrUnavailable, append([]string{"could not be read yet"}, c.words...)...)
 		})
 		if !c.quiet {
-			logged(t, s, c.words...)
+			awaitLog(t, s, c.words...)
 		}
 	}
 	wg.Wait()
@@ -94,8 +94,8 @@ func TestOpenFails(t *testing.T) {
 // A bucket with more records than a watch has room for is read as a whole.
 func TestOpenFull(t *testing.T) {
 	connect := natstest.Connect(natstest.Server(t))
-	a := start(t, connect)
-	ready(t, a)
+	a := openStore(t, connect)
+	awaitReady(t, a)
 	for i := range 1000 {
 		rec := create(t, a, record(fmt.Sprint(i), "x"))
 		if i%3 == 0 {
@@ -106,8 +106,8 @@ func TestOpenFull(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := start(t, connect)
-	ready(t, b)
+	b := openStore(t, connect)
+	awaitReady(t, b)
 	got, err := all(t, b)
 	if err != nil {
 		t.Fatal(err)

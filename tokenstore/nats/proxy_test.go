@@ -16,12 +16,12 @@ type proxy struct {
 	server   string
 	running  sync.WaitGroup
 
-	mu     sync.Mutex
-	down   bool
-	silent bool       // nothing gets through
-	mute   bool       // no answer does
-	woken  *sync.Cond // when one of them changes
-	conns  map[net.Conn]bool
+	mu            sync.Mutex
+	down          bool
+	silent        bool       // nothing gets through
+	answersSilent bool       // nothing from the server gets through
+	woken         *sync.Cond // when one of them changes
+	conns         map[net.Conn]bool
 }
 
 // newProxy forwards to a server until the test ends.
@@ -60,7 +60,7 @@ func (p *proxy) accept() {
 			}
 			continue
 		}
-		p.running.Go(func() { p.forward(client, server, func() bool { return p.silent || p.mute }) })
+		p.running.Go(func() { p.forward(client, server, func() bool { return p.silent || p.answersSilent }) })
 		p.running.Go(func() { p.forward(server, client, func() bool { return p.silent }) })
 	}
 }
@@ -111,24 +111,24 @@ func (p *proxy) cut() {
 	p.woken.Broadcast()
 }
 
-// hush keeps the connections, and forwards nothing any more.
-func (p *proxy) hush() {
+// silence keeps the connections, and forwards nothing any more.
+func (p *proxy) silence() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.silent = true
 }
 
-// hushAnswers is hush for what the server sends.
-func (p *proxy) hushAnswers() {
+// silenceAnswers is silence for what the server sends: requests get through.
+func (p *proxy) silenceAnswers() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.mute = true
+	p.answersSilent = true
 }
 
-// mend ends what the others began.
-func (p *proxy) mend() {
+// restore undoes cut, silence and silenceAnswers.
+func (p *proxy) restore() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.down, p.silent, p.mute = false, false, false
+	p.down, p.silent, p.answersSilent = false, false, false
 	p.woken.Broadcast()
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/millrace/millrace/tokenstore"
 )
 
-// Get implements [tokenstore.Store]. A record that the copy has not may be so
-// new that only the bucket has it.
+// Get implements [tokenstore.Store]. A record that is not in the copy may be so new
+// that only the bucket has it.
 func (s *Store) Get(ctx context.Context, kind tokenstore.Kind, id string) (tokenstore.Record, error) {
 	rec, err := s.GetLocal(ctx, kind, id)
 	if !errors.Is(err, tokenstore.ErrNotFound) {
@@ -56,19 +56,19 @@ func (s *Store) GetLatest(ctx context.Context, kind tokenstore.Kind, id string) 
 // refresh brings the leader's state of one record into the copy. It reports whether
 // there is any, a deletion included.
 func (s *Store) refresh(ctx context.Context, kind tokenstore.Kind, id string) (known bool, err error) {
-	err = s.ask(ctx, func(ctx context.Context) error {
-		m, err := s.last(ctx, s.subject(kind, id))
+	err = s.withTimeout(ctx, func(ctx context.Context) error {
+		m, err := s.lastMessage(ctx, s.subject(kind, id))
 		if err != nil {
 			return err
 		}
 		known = m != nil
-		return s.learn(kind, id, m)
+		return s.applyLatest(kind, id, m)
 	})
 	return known, err
 }
 
-// CatchUp implements [tokenstore.Replica]: it waits for an answer of the leader that
-// was asked for after the call began.
+// CatchUp implements [tokenstore.Replica]: it waits until a probe that was sent after
+// the call began confirms the copy.
 func (s *Store) CatchUp(ctx context.Context) error {
 	leave, err := s.enterCopy(ctx)
 	if err != nil {
@@ -79,10 +79,10 @@ func (s *Store) CatchUp(ctx context.Context) error {
 		return err
 	}
 	defer s.lookups.leave()
-	w := s.lookups.add(entryKey{}) // no record's
+	w := s.lookups.add(entryKey{}) // the key of no record
 	defer s.lookups.remove(entryKey{}, w)
-	kick(s.lookups.asked)
-	limited, done := context.WithTimeout(ctx, patience)
+	signal(s.lookups.confirmWanted)
+	limited, done := context.WithTimeout(ctx, callTimeout)
 	defer done()
 	select {
 	case <-w.done:
@@ -107,20 +107,20 @@ func (s *Store) enterCopy(ctx context.Context) (leave func(), err error) {
 	return leave, nil
 }
 
-// usable returns nil if the copy may be used. So many calls wait for the first one
-// and no more.
+// usable returns nil if the copy may be used. It waits for the first copy; the number
+// of calls that wait is bounded.
 func (s *Store) usable(ctx context.Context) error {
-	if !s.state.begun() {
+	if !s.freshness.loaded() {
 		if err := s.lookups.enter(); err != nil {
 			return err
 		}
 		defer s.lookups.leave()
 	}
-	return s.state.usable(ctx)
+	return s.freshness.awaitUsable(ctx)
 }
 
 // Usable implements [tokenstore.HealthReporter].
-func (s *Store) Usable() error { return s.state.now() }
+func (s *Store) Usable() error { return s.freshness.usable() }
 
 // Scan implements [tokenstore.Store].
 func (s *Store) Scan(ctx context.Context, kind tokenstore.Kind, after string, fn func(tokenstore.Record) bool) error {

@@ -13,20 +13,20 @@ import (
 	"github.com/millrace/millrace/tokenstore"
 )
 
-// two opens two stores on one bucket.
-func two(t *testing.T) (a, b opened) {
+// openTwo opens two stores on one bucket.
+func openTwo(t *testing.T) (a, b testStore) {
 	t.Helper()
 	connect := natstest.Connect(natstest.Server(t))
-	a, b = start(t, connect), start(t, connect)
-	ready(t, a)
-	ready(t, b)
+	a, b = openStore(t, connect), openStore(t, connect)
+	awaitReady(t, a)
+	awaitReady(t, b)
 	return a, b
 }
 
 // A token that was just issued on one edge is used on another one, before that
 // one has heard of it.
 func TestCreatedElsewhere(t *testing.T) {
-	a, b := two(t)
+	a, b := openTwo(t)
 	for i := range 100 {
 		rec := record(fmt.Sprint(i), "x")
 		rec.DeleteAfter = time.Now().Add(time.Hour).Truncate(time.Second)
@@ -37,7 +37,7 @@ func TestCreatedElsewhere(t *testing.T) {
 }
 
 func TestWatchElsewhere(t *testing.T) {
-	a, b := two(t)
+	a, b := openTwo(t)
 	changes := watch(t, b)
 
 	rec := create(t, a, record("a", "one"))
@@ -72,7 +72,7 @@ func TestWatchElsewhere(t *testing.T) {
 
 // race makes calls on both stores at once, and counts those without an error.
 // The others must have one of the errors that are expected.
-func race(t *testing.T, a, b opened, n int, call func(s opened, i int) error, expected ...error) (won int64) {
+func race(t *testing.T, a, b testStore, n int, call func(s testStore, i int) error, expected ...error) (won int64) {
 	t.Helper()
 	var wg sync.WaitGroup
 	var wins atomic.Int64
@@ -80,7 +80,7 @@ func race(t *testing.T, a, b opened, n int, call func(s opened, i int) error, ex
 	for i := range n {
 		wg.Go(func() {
 			<-begin
-			err := call([]opened{a, b}[i%2], i)
+			err := call([]testStore{a, b}[i%2], i)
 			if err == nil {
 				wins.Add(1)
 				return
@@ -99,11 +99,11 @@ func race(t *testing.T, a, b opened, n int, call func(s opened, i int) error, ex
 }
 
 func TestOneUpdateWins(t *testing.T) {
-	a, b := two(t)
+	a, b := openTwo(t)
 	rec := create(t, a, record("a", "0"))
 	for round := range 20 {
 		var winner atomic.Pointer[tokenstore.Record]
-		won := race(t, a, b, 16, func(s opened, i int) error {
+		won := race(t, a, b, 16, func(s testStore, i int) error {
 			next := rec
 			next.Value = fmt.Append(nil, round, i)
 			var err error
@@ -116,7 +116,7 @@ func TestOneUpdateWins(t *testing.T) {
 			t.Fatalf("%d of 16 updates of one version succeeded", won)
 		}
 		rec = *winner.Load()
-		for _, s := range []opened{a, b} {
+		for _, s := range []testStore{a, b} {
 			eventually(t, "both stores have the winner", func() bool {
 				got, err := s.Get(t.Context(), access, "a")
 				return err == nil && equal(got, rec)
@@ -126,11 +126,11 @@ func TestOneUpdateWins(t *testing.T) {
 }
 
 func TestOneCreateWins(t *testing.T) {
-	a, b := two(t)
+	a, b := openTwo(t)
 	for round := range 20 {
 		id := fmt.Sprint(round % 2) // also over deleted ones
 		var version atomic.Uint64
-		won := race(t, a, b, 16, func(s opened, i int) error {
+		won := race(t, a, b, 16, func(s testStore, i int) error {
 			v, err := s.Create(t.Context(), record(id, fmt.Sprint(i)))
 			version.Add(v)
 			return err
@@ -138,7 +138,7 @@ func TestOneCreateWins(t *testing.T) {
 		if won != 1 {
 			t.Fatalf("%d of 16 calls created the record", won)
 		}
-		won = race(t, a, b, 4, func(s opened, _ int) error {
+		won = race(t, a, b, 4, func(s testStore, _ int) error {
 			return s.Delete(t.Context(), access, id, version.Load())
 		}, tokenstore.ErrNotFound, tokenstore.ErrConflict)
 		if won != 1 {
@@ -147,11 +147,11 @@ func TestOneCreateWins(t *testing.T) {
 	}
 }
 
-// Questions for the latest revision that are under way while writes arrive must
-// not look like a bucket that lost something: reading it again costs.
+// A probe that is in flight while writes arrive must not look as if the bucket had lost
+// revisions: then it would be read again, which is expensive.
 func TestWritesDoNotDisturb(t *testing.T) {
 	t.Parallel()
-	a, b := two(t)
+	a, b := openTwo(t)
 	var wg sync.WaitGroup
 	end := time.Now().Add(4 * time.Second) // some questions
 	for i := range 4 {
@@ -168,8 +168,8 @@ func TestWritesDoNotDisturb(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	for _, s := range []opened{a, b} {
-		for line := range strings.Lines(text(s.logs)) {
+	for _, s := range []testStore{a, b} {
+		for line := range strings.Lines(logText(s.logs)) {
 			if !strings.Contains(line, "the connection was renewed") { // it says so of the first one, too
 				t.Errorf("the store logs %s", line)
 			}

@@ -6,14 +6,14 @@ import (
 	"github.com/millrace/millrace/tokenstore"
 )
 
-// Role is which records a store changes. NATS permissions hold an edge to its own,
-// also when it is taken over: the subjects of the records begin with their kind (see
-// keyOf), so that access tokens and master tokens are told apart.
+// Role says which records a store changes. NATS permissions hold an edge to its role
+// even when an attacker has taken it over: the subject of a record begins with its kind
+// (see keyOf), so permissions can tell access tokens from master tokens.
 type Role uint8
 
 // The roles.
 const (
-	// Manager changes all records, makes the bucket, and takes old deletions out.
+	// Manager changes all records, makes the bucket, and purges old delete markers.
 	Manager Role = iota
 	// Issuer changes access tokens.
 	Issuer
@@ -26,7 +26,7 @@ func (r Role) changes(kind tokenstore.Kind) bool {
 	return r == Manager || r == Issuer && kind == tokenstore.KindAccess
 }
 
-// permit refuses what the role does not change.
+// permit refuses a change of a kind that the role does not change.
 func (r Role) permit(kind tokenstore.Kind) error {
 	if r.changes(kind) {
 		return nil

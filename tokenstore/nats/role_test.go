@@ -44,19 +44,19 @@ func roleServer(t *testing.T, bucket string) *server.Server {
 	})
 }
 
-func as(s *server.Server, name string) natstest.Connector {
+func connectAs(s *server.Server, name string) natstest.Connector {
 	return func(o ...client.Option) (*client.Conn, error) {
 		return natstest.Connect(s)(append(o, client.UserInfo(name, "p"), client.CustomInboxPrefix("_INBOX_"+name))...)
 	}
 }
 
-func role(r nats.Role) func(*nats.Config) { return func(c *nats.Config) { c.Role = r } }
+func withRole(r nats.Role) func(*nats.Config) { return func(c *nats.Config) { c.Role = r } }
 
 // A manager's permissions are all that a store needs.
 func TestManagerPermissions(t *testing.T) {
 	storetest.Run(t, func(t *testing.T) tokenstore.Store {
 		bucket := fmt.Sprintf("tokens%d", buckets.Add(1))
-		return open(t, as(roleServer(t, bucket), "manager"), 1, bucket)
+		return open(t, connectAs(roleServer(t, bucket), "manager"), 1, bucket)
 	})
 }
 
@@ -64,12 +64,12 @@ func TestManagerPermissions(t *testing.T) {
 func TestRoles(t *testing.T) {
 	t.Parallel()
 	s := roleServer(t, "tokens")
-	reader, issuer := start(t, as(s, "reader"), role(nats.Reader)), start(t, as(s, "issuer"), role(nats.Issuer))
-	logged(t, reader, "the bucket", "not found") // it is not made by them
-	manager := start(t, as(s, "manager"))
-	stores := []opened{reader, issuer, manager}
+	reader, issuer := openStore(t, connectAs(s, "reader"), withRole(nats.Reader)), openStore(t, connectAs(s, "issuer"), withRole(nats.Issuer))
+	awaitLog(t, reader, "the bucket", "not found") // it is not made by them
+	manager := openStore(t, connectAs(s, "manager"))
+	stores := []testStore{reader, issuer, manager}
 	for _, store := range stores {
-		ready(t, store)
+		awaitReady(t, store)
 	}
 	everywhere := func(rec tokenstore.Record) {
 		t.Helper()
@@ -88,7 +88,7 @@ func TestRoles(t *testing.T) {
 	everywhere(token)
 
 	for _, c := range []struct {
-		store opened
+		store testStore
 		rec   tokenstore.Record
 	}{{reader, token}, {reader, secret}, {issuer, secret}} {
 		_, create := c.store.Create(t.Context(), tokenstore.Record{Kind: c.rec.Kind, ID: "new"})
@@ -109,7 +109,7 @@ func TestRoles(t *testing.T) {
 		if err := store.Close(); err != nil {
 			t.Error(err)
 		}
-		if got := text(store.logs); strings.Contains(strings.ToLower(got), "permission") {
+		if got := logText(store.logs); strings.Contains(strings.ToLower(got), "permission") {
 			t.Errorf("a store was denied something:\n%s", got)
 		}
 	}
@@ -137,12 +137,12 @@ func TestTakenOver(t *testing.T) {
 	if _, err := kv.Put(t.Context(), "2.real", encoded("real")); err != nil {
 		t.Fatal(err)
 	}
-	victim := start(t, as(s, "manager"))
-	ready(t, victim)
+	victim := openStore(t, connectAs(s, "manager"))
+	awaitReady(t, victim)
 
 	for _, name := range []string{"reader", "issuer"} {
 		var denials atomic.Int64
-		foe, err := as(s, name)(client.ErrorHandler(func(_ *client.Conn, _ *client.Subscription, err error) {
+		foe, err := connectAs(s, name)(client.ErrorHandler(func(_ *client.Conn, _ *client.Subscription, err error) {
 			if errors.Is(err, client.ErrPermissionViolation) {
 				denials.Add(1)
 			}
@@ -166,7 +166,7 @@ func TestTakenOver(t *testing.T) {
 		forged := encoded("forged")
 		writes := name == "issuer"
 		if writes {
-			if _, err := foe.Request("$KV.tokens.1.forged", forged, patience); err != nil {
+			if _, err := foe.Request("$KV.tokens.1.forged", forged, eventTimeout); err != nil {
 				t.Fatal(err)
 			}
 		} else {
@@ -191,7 +191,7 @@ func TestTakenOver(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			answer, err := foe.Request("$JS.API.CONSUMER.CREATE.KV_tokens."+consumer+".$KV.tokens.1.forged", body, patience)
+			answer, err := foe.Request("$JS.API.CONSUMER.CREATE.KV_tokens."+consumer+".$KV.tokens.1.forged", body, eventTimeout)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -13,9 +13,9 @@ import (
 	"github.com/millrace/millrace/tokenstore"
 )
 
-// blind has every store follow the bucket by its questions to the leader alone: for
-// a moment none has heard of the others' last changes.
-func blind(t *testing.T, s *server.Server) {
+// deleteConsumers makes every store follow the bucket by its probes only: for a moment none
+// knows the last changes of the others.
+func deleteConsumers(t *testing.T, s *server.Server) {
 	t.Helper()
 	stream, err := admin(t, s).Stream(t.Context(), "KV_tokens")
 	if err != nil {
@@ -34,8 +34,8 @@ func services(t *testing.T) (a, b *tokenstore.Service, m tokenstore.Master, shar
 	t.Helper()
 	shared = natstest.Server(t)
 	serve := func() *tokenstore.Service {
-		store := start(t, natstest.Connect(shared))
-		ready(t, store)
+		store := openStore(t, natstest.Connect(shared))
+		awaitReady(t, store)
 		service, err := tokenstore.NewService(store, tokenstore.Config{})
 		if err != nil {
 			t.Fatal(err)
@@ -59,8 +59,8 @@ func authenticated(t *testing.T, s *tokenstore.Service, token string) tokenstore
 	return *m
 }
 
-// request is a token's for an hour.
-func request() (r tokenstore.IssueRequest) {
+// issueRequest asks for a token for an hour.
+func issueRequest() (r tokenstore.IssueRequest) {
 	r.CreatedBy = "test"
 	r.Right.TenantGrants = []tokenstore.TenantGrant{{TenantIDs: []string{"x"}, AllowChannelsSub: []string{"#"}}}
 	r.Right.ExpiresAt = time.Now().Add(time.Hour).UTC().Format(time.RFC3339)
@@ -89,24 +89,24 @@ func TestIssueAfterRotationElsewhere(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			a, b, m, shared := services(t)
-			blind(t, shared)
+			deleteConsumers(t, shared)
 			if err := change(b, m.ID); err != nil {
 				t.Fatal(err)
 			}
-			_, err := a.Issue(t.Context(), &m, request())
+			_, err := a.Issue(t.Context(), &m, issueRequest())
 			wantErr(t, "Issue", err, tokenstore.ErrBadMasterToken)
 		})
 	}
 }
 
-// A rotation that revokes finds what another edge has issued a moment ago.
+// A rotation that revokes tokens finds those that another edge issued a moment ago.
 func TestRotationFindsTokensOfElsewhere(t *testing.T) {
 	t.Parallel()
 	a, b, m, shared := services(t)
-	blind(t, shared)
+	deleteConsumers(t, shared)
 	var issued []tokenstore.Issued
 	for range 10 {
-		i, err := a.Issue(t.Context(), &m, request())
+		i, err := a.Issue(t.Context(), &m, issueRequest())
 		if err != nil {
 			t.Fatal(err)
 		}

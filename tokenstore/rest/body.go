@@ -11,12 +11,12 @@ import (
 // MaxBody is the highest number of bytes in a request body.
 const MaxBody = 64 << 10
 
-// maxDiscard is how much of a body that is too large is read all the same: its
-// sender then sees the refusal, where it would else see a connection reset.
+// maxDiscard is how many bytes of a body that is too large are read and discarded, so
+// that its sender sees the refusal and not a reset connection.
 const maxDiscard = 2 << 20
 
-// readBody checks the type, then the size, and reads the body. A client that
-// asks with Expect: 100-continue is told before it sends a body too large.
+// readBody checks the type, then the size, and reads the body. A client that asks with
+// Expect: 100-continue is refused before it sends a body that is too large.
 func readBody(r *http.Request) ([]byte, *Problem) {
 	if !isJSON(r.Header) {
 		return nil, refusal(CodeUnsupportedMediaType,

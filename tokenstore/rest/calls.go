@@ -96,8 +96,8 @@ func listTokens(ctx context.Context, s *service, m *master, query []byte, _ *Ope
 	return List(ctx, s, m, query)
 }
 
-// List is the call GET /v1/tokens, for other front ends too: it takes that
-// call's raw query and returns what is to be answered as JSON.
+// List is the call GET /v1/tokens, for other front ends too: it takes that call's raw
+// query and returns the JSON body of the answer.
 func List(ctx context.Context, s *service, m *master, query []byte) (any, error) {
 	options, err := listOptions(string(query))
 	if err != nil {
@@ -132,7 +132,7 @@ func listOptions(rawQuery string) (o tokenstore.ListOptions, err error) {
 		if len(given) > 1 {
 			return o, invalid(name, "is given more than once")
 		}
-		if given[0] == "" { // not "all of them": whoever sent it has lost a value
+		if given[0] == "" { // does not mean all: the client has probably lost a value
 			return o, invalid(name, "is empty; omit it instead")
 		}
 	}

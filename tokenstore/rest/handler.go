@@ -2,11 +2,11 @@
 // docs/protocol.md, section REST. It knows net/http and package tokenstore, but
 // no web server.
 //
-// A request passes these gates in this order, and the first that refuses it
-// answers: 425 (early data), 404 (no such path), 405, 429 too_many_failures, 401,
+// A request is checked in this order, and the first check that fails gives the
+// answer: 425 (early data), 404 (no such path), 405, 429 too_many_failures, 401,
 // 403 ip_not_allowed, 403 tls_required, 429 too_many_requests, 415, 413, 400, 404,
-// 409, 403 quota_exceeded or read_only, 503. No byte of the body is read before the
-// second 429 is settled.
+// 409, 403 quota_exceeded or read_only, 503. No byte of the body is read before
+// the second 429 is ruled out.
 package rest
 
 import (
@@ -25,30 +25,31 @@ import (
 // Options are what the handler needs from its surroundings. Every function may
 // be called concurrently.
 type Options struct {
-	// Service gives the service to ask, once per request. Nil from it means
-	// that there is none at the moment: 503.
+	// Service returns the service to ask, once per request. If it returns nil, there
+	// is none at the moment: 503.
 	Service func() *tokenstore.Service
-	// Authenticate gives the master token of a caller, as the service's
-	// AuthenticateMaster does, or [tokenstore.ErrTooManyFailures]. Nil: that.
+	// Authenticate returns the master token of a caller, as the service's
+	// AuthenticateMaster does, or [tokenstore.ErrTooManyFailures]. Nil: it is
+	// AuthenticateMaster.
 	Authenticate func(context.Context, *tokenstore.Service, string, netip.Addr) (*tokenstore.Master, error)
-	// ClientIP gives the caller's address, false when it is not known; a
-	// master token with masks is refused then. Nil: it is never known.
+	// ClientIP returns the caller's address, or false when it is not known; a master
+	// token with masks is refused then. Nil: it is never known.
 	ClientIP func(*http.Request) (netip.Addr, bool)
-	// Secure tells whether a token may travel on this request's connection;
-	// if not, the answer is 403 tls_required. Nil: on TLS alone.
+	// Secure reports whether a token may travel on this request's connection; if not,
+	// the answer is 403 tls_required. Nil: only over TLS.
 	Secure func(*http.Request) bool
 	// Observe is told of each call of one of the Routes, once, when its outcome is
 	// known and before the answer is written; also of a call that was refused, but
 	// not of a path or method that there is not. The answer waits for it. Nil:
 	// nobody is told.
 	Observe func(Operation)
-	// Log gets what went wrong inside the edge, never a part of a request.
-	// Nil: nothing is logged.
+	// Log gets faults of the edge, never a part of a request. Nil: nothing is
+	// logged.
 	Log *zap.Logger
 }
 
-// NewHandler returns the handler of the /v1/ routes. Any other path is answered
-// 404, paths are compared exactly as they were sent.
+// NewHandler returns the handler of the /v1/ routes. Any other path is answered with
+// 404; paths are compared exactly as they were sent.
 func NewHandler(o Options) http.Handler {
 	if o.ClientIP == nil {
 		o.ClientIP = func(*http.Request) (netip.Addr, bool) { return netip.Addr{}, false }
@@ -73,12 +74,12 @@ func NewHandler(o Options) http.Handler {
 type handler struct{ Options }
 
 func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	sent := &body{ReadCloser: r.Body}
-	r = r.WithContext(r.Context()) // a copy: net/http looks at its own
-	r.Body = sent
+	body := &requestBody{ReadCloser: r.Body}
+	r = r.WithContext(r.Context()) // a copy: net/http reads the Body of its own request
+	r.Body = body
 	answer, problem := h.serve(w, r)
-	unread := sent.unread(r)
-	if unread {
+	mustClose := body.mustClose(r)
+	if mustClose {
 		w.Header().Set("Connection", "close")
 	}
 	if problem != nil {
@@ -86,8 +87,8 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	} else {
 		writeJSON(w, http.StatusOK, "application/json", answer)
 	}
-	if unread {
-		sent.discard(w, r)
+	if mustClose {
+		body.linger(w, r)
 	}
 }
 
@@ -158,15 +159,14 @@ func tooEarly() *Problem {
 }
 
 // TooEarly reports whether a request came in TLS early data, which can be replayed:
-// to this server, or to a proxy in front, which says so with the header Early-Data.
-// Invalid values of that mean the same (RFC 8470, section 5.1).
+// to this server, or to a proxy in front of it, which says so in the header Early-Data.
+// An invalid value of that header means the same (RFC 8470, section 5.1).
 func TooEarly(r *http.Request) bool {
 	return r.TLS != nil && !r.TLS.HandshakeComplete || len(r.Header["Early-Data"]) > 0
 }
 
 // credential returns the master token of the request, empty if there is none. Two
-// Authorization headers are as good as none: whoever stands in front of us may have
-// checked the other.
+// Authorization headers count as none: a proxy in front may have checked the other one.
 func credential(r *http.Request) string {
 	headers := r.Header.Values("Authorization")
 	if len(headers) != 1 {
@@ -191,8 +191,8 @@ func (h *handler) problem(w http.ResponseWriter, r *http.Request, err error) *Pr
 	return &p
 }
 
-// ProblemFor returns the refusal for an error of a [tokenstore.Service]. What
-// the caller cannot repair is logged, without anything that the caller sent.
+// ProblemFor returns the refusal for an error of a [tokenstore.Service]. It logs errors
+// that the caller cannot repair, without anything that the caller sent.
 func ProblemFor(err error, log *zap.Logger) Problem {
 	var invalid *tokenstore.InvalidError
 	switch {
@@ -220,7 +220,7 @@ func ProblemFor(err error, log *zap.Logger) Problem {
 		return p
 	case errors.Is(err, tokenstore.ErrInsufficientStorage): // the store has logged it, once
 		p := *refusal(CodeInsufficientStorage, "the token store has no room for changes; what it has goes on working")
-		p.retryAfter = retryStorage
+		p.retryAfter = storageRetryAfter
 		return p
 	case errors.Is(err, context.Canceled):
 		return *unavailable() // the client is gone, or the edge stops: nothing to report
@@ -232,9 +232,9 @@ func ProblemFor(err error, log *zap.Logger) Problem {
 	return *refusal(CodeInternal, "a fault of the server; its log says more")
 }
 
-// retryStorage is when to try again after a disk was full, in seconds: somebody has
-// to make room first.
-const retryStorage = 30
+// storageRetryAfter is after how many seconds to try again when a disk is full: somebody
+// has to make room first.
+const storageRetryAfter = 30
 
 func unavailable() *Problem {
 	return refusal(CodeUnavailable, "the token store is out of reach; try again")

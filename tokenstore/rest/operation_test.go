@@ -113,7 +113,7 @@ func TestObserveRefusals(t *testing.T) {
 	}
 }
 
-// What a refused call was about, as far as that is known.
+// A refused call says which token it was about, if that is known.
 func TestObserveRefusedToken(t *testing.T) {
 	e := newEdge(t)
 	token, id := e.issue(masterAll, "demo")
@@ -172,7 +172,7 @@ func TestObserveMaster(t *testing.T) {
 		Operation{Name: "list", IP: clientAddr, Status: 503, Code: CodeUnavailable})
 }
 
-// What is no call is not observed, in early data neither.
+// A request that is no call of a route is not observed, not in early data either.
 func TestObserveNothing(t *testing.T) {
 	e := newEdge(t)
 	for _, early := range []bool{false, true} {
@@ -225,7 +225,7 @@ func TestObserveConcurrently(t *testing.T) {
 	}
 }
 
-// Other front ends learn from the answer what they may tell, too.
+// Other front ends find the same facts in the answer.
 func TestIssueAnswer(t *testing.T) {
 	e := newEdge(t)
 	s := e.options.Service()

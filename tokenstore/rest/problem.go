@@ -7,8 +7,7 @@ import (
 )
 
 // Code is the machine-readable name of a refusal: the member "code" of a
-// problem body (docs/protocol.md, REST). Clients decide by it, never by the
-// detail.
+// problem body (docs/protocol.md, REST). Clients decide by it, not by the detail.
 type Code string
 
 // The codes of this package; each one's status is in [Status].
@@ -67,14 +66,13 @@ type Problem struct {
 	Status int    `json:"status"` // the HTTP status code
 	Detail string `json:"detail"`
 	Code   string `json:"code"`
-	// retryAfter is when trying again may help, in seconds, for the header of that
-	// name (RFC 9110, section 10.2.3); 0: there is none.
+	// retryAfter is after how many seconds trying again may help, for the header
+	// Retry-After (RFC 9110, section 10.2.3); 0: no such header.
 	retryAfter int
 }
 
-// WriteProblem answers with p as application/problem+json that no cache keeps.
-// Other headers that belong to the refusal (Allow, WWW-Authenticate) are the
-// caller's to set before.
+// WriteProblem answers with p as application/problem+json that no cache keeps. The
+// caller sets other headers of the refusal (Allow, WWW-Authenticate) before.
 func WriteProblem(w http.ResponseWriter, p Problem) {
 	if p.Type == "" {
 		p.Type = "about:blank"
@@ -88,7 +86,7 @@ func WriteProblem(w http.ResponseWriter, p Problem) {
 	writeJSON(w, p.Status, "application/problem+json", p)
 }
 
-// refusal is the Problem for a code of the table above.
+// refusal returns the Problem for a code of the table above.
 func refusal(code Code, detail string) *Problem {
 	return &Problem{Status: Status[code], Detail: detail, Code: string(code)}
 }

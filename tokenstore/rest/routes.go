@@ -22,11 +22,11 @@ type Route struct {
 	call func(context.Context, *tokenstore.Service, *tokenstore.Master, []byte, *Operation) (any, error)
 }
 
-// TakesBody tells whether the route reads a JSON body.
+// TakesBody reports whether the route reads a JSON body.
 func (r Route) TakesBody() bool { return r.Methods[0] != http.MethodGet }
 
 // Routes are the calls of the handler. Nothing writes to them. The tests of
-// this package and those of the OpenAPI document go through them.
+// this package and of the OpenAPI document iterate over them.
 var Routes = []Route{
 	{"/v1/get-token", []string{http.MethodPost}, "issue",
 		with(changeRefusals, CodeExpiresAtOutOfRange, CodeQuotaExceeded), issueToken},

@@ -35,8 +35,8 @@ func (e *edge) validBody(route Route) string {
 	return ""
 }
 
-// ended is a refresh of a token that end has ended.
-func ended(end func(e *edge, token string)) func(*edge, Route) *http.Request {
+// refreshAfter is a refresh of a token that end has ended.
+func refreshAfter(end func(e *edge, token string)) func(*edge, Route) *http.Request {
 	return func(e *edge, route Route) *http.Request {
 		token, id := e.issue(masterAll, "demo")
 		end(e, token)
@@ -44,8 +44,8 @@ func ended(end func(e *edge, token string)) func(*edge, Route) *http.Request {
 	}
 }
 
-// edited is the valid request after a change.
-func edited(change func(e *edge, r *http.Request)) func(*edge, Route) *http.Request {
+// afterChange is the valid request after a change.
+func afterChange(change func(e *edge, r *http.Request)) func(*edge, Route) *http.Request {
 	return func(e *edge, route Route) *http.Request {
 		r := e.valid(route)
 		change(e, r)
@@ -55,28 +55,28 @@ func edited(change func(e *edge, r *http.Request)) func(*edge, Route) *http.Requ
 
 // refusedBy has one request for each code that makes a route answer with it.
 var refusedBy = map[Code]func(*edge, Route) *http.Request{
-	CodeTooEarly:       edited(func(_ *edge, r *http.Request) { r.TLS.HandshakeComplete = false }),
-	CodeTLSRequired:    edited(func(_ *edge, r *http.Request) { r.TLS = nil }),
-	CodeBadMasterToken: edited(func(_ *edge, r *http.Request) { r.Header.Set("Authorization", "Bearer "+masterAll+"0") }),
-	CodeTooManyFailures: edited(func(e *edge, _ *http.Request) {
+	CodeTooEarly:       afterChange(func(_ *edge, r *http.Request) { r.TLS.HandshakeComplete = false }),
+	CodeTLSRequired:    afterChange(func(_ *edge, r *http.Request) { r.TLS = nil }),
+	CodeBadMasterToken: afterChange(func(_ *edge, r *http.Request) { r.Header.Set("Authorization", "Bearer "+masterAll+"0") }),
+	CodeTooManyFailures: afterChange(func(e *edge, _ *http.Request) {
 		e.options.Authenticate = func(context.Context, *tokenstore.Service, string, netip.Addr) (*tokenstore.Master, error) {
 			return nil, tokenstore.ErrTooManyFailures
 		}
 	}),
-	CodeIPNotAllowed:        edited(func(_ *edge, r *http.Request) { r.Header.Set("Authorization", "Bearer "+masterMasked) }),
-	CodeInternal:            edited(func(e *edge, _ *http.Request) { e.store.err = errors.New("disk on fire") }),
-	CodeUnavailable:         edited(func(e *edge, _ *http.Request) { e.store.err = tokenstore.ErrClosed }),
-	CodeReadOnly:            edited(func(e *edge, _ *http.Request) { e.store.err = tokenstore.ErrReadOnly }),
-	CodeInsufficientStorage: edited(func(e *edge, _ *http.Request) { e.store.full = true }),
-	CodeQuotaExceeded: edited(func(e *edge, r *http.Request) {
+	CodeIPNotAllowed:        afterChange(func(_ *edge, r *http.Request) { r.Header.Set("Authorization", "Bearer "+masterMasked) }),
+	CodeInternal:            afterChange(func(e *edge, _ *http.Request) { e.store.err = errors.New("disk on fire") }),
+	CodeUnavailable:         afterChange(func(e *edge, _ *http.Request) { e.store.err = tokenstore.ErrClosed }),
+	CodeReadOnly:            afterChange(func(e *edge, _ *http.Request) { e.store.err = tokenstore.ErrReadOnly }),
+	CodeInsufficientStorage: afterChange(func(e *edge, _ *http.Request) { e.store.full = true }),
+	CodeQuotaExceeded: afterChange(func(e *edge, r *http.Request) {
 		e.issue(masterQuota, "demo")
 		r.Header.Set("Authorization", "Bearer "+masterQuota)
 	}),
-	CodeTooManyRequests: edited(func(e *edge, r *http.Request) {
+	CodeTooManyRequests: afterChange(func(e *edge, r *http.Request) {
 		e.wantOK(e.do(request(http.MethodGet, "/v1/tokens", masterCalls, "")))
 		r.Header.Set("Authorization", "Bearer "+masterCalls)
 	}),
-	CodeUnsupportedMediaType: edited(func(_ *edge, r *http.Request) { r.Header.Set("Content-Type", "text/plain") }),
+	CodeUnsupportedMediaType: afterChange(func(_ *edge, r *http.Request) { r.Header.Set("Content-Type", "text/plain") }),
 	CodeBodyTooLarge: func(e *edge, route Route) *http.Request {
 		return request(route.Methods[0], route.Path, masterAll, e.validBody(route)+strings.Repeat(" ", MaxBody))
 	},
@@ -95,9 +95,9 @@ var refusedBy = map[Code]func(*edge, Route) *http.Request{
 		return request(route.Methods[0], route.Path, masterAll, body)
 	},
 	// The token exists, in another namespace.
-	CodeUnknownToken: edited(func(_ *edge, r *http.Request) { r.Header.Set("Authorization", "Bearer "+masterPaint) }),
-	CodeTokenExpired: ended(func(e *edge, _ string) { e.now = e.now.Add(time.Hour) }),
-	CodeTokenRevoked: ended(func(e *edge, token string) {
+	CodeUnknownToken: afterChange(func(_ *edge, r *http.Request) { r.Header.Set("Authorization", "Bearer "+masterPaint) }),
+	CodeTokenExpired: refreshAfter(func(e *edge, _ string) { e.now = e.now.Add(time.Hour) }),
+	CodeTokenRevoked: refreshAfter(func(e *edge, token string) {
 		e.wantOK(e.do(request(http.MethodDelete, "/v1/revoke-token", masterAll, `{"token":"`+token+`"}`)))
 	}),
 }

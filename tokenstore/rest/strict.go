@@ -34,7 +34,7 @@ func DecodeStrict(data []byte, dst any) error {
 	return decodeValue(data, reflect.ValueOf(dst).Elem(), "")
 }
 
-// checkText finds what is wrong with the text as a whole; after it, data is one
+// checkText checks the text as a whole; after it, data is one
 // JSON value. The scanner of encoding/json does not recurse and stops at depth
 // 10,000, and decodeValue goes only as deep as the type of dst: deep nesting
 // costs nothing.
@@ -61,9 +61,9 @@ func checkText(data []byte) error {
 	return nil
 }
 
-// loneSurrogate gives the place of the first \u escape of a surrogate without
-// its other half, or -1. encoding/json would replace it by U+FFFD. In valid
-// JSON a backslash stands only in strings, so no string needs to be told apart.
+// loneSurrogate returns the offset of the first \u escape of a surrogate without
+// its other half, or -1. encoding/json would replace it by U+FFFD. In valid JSON a
+// backslash occurs only in strings, so strings need not be recognized.
 func loneSurrogate(data []byte) int {
 	for i := 0; i < len(data); i++ {
 		if data[i] != '\\' {
@@ -82,7 +82,7 @@ func loneSurrogate(data []byte) int {
 	return -1
 }
 
-// escapedUnit gives the UTF-16 code unit of a \uXXXX escape at the start of b,
+// escapedUnit returns the UTF-16 code unit of a \uXXXX escape at the start of b,
 // or 0 when there is none.
 func escapedUnit(b []byte) uint64 {
 	if len(b) < 6 || b[0] != '\\' || b[1] != 'u' {
@@ -179,8 +179,8 @@ func decodeList(raw []byte, v reflect.Value, path string) error {
 	return nil
 }
 
-// jsonFields gives the fields of a struct by their JSON names, those of embedded
-// structs included, and the names in order.
+// jsonFields returns the fields of a struct by their JSON names, including those of
+// embedded structs, and the names in order.
 func jsonFields(t reflect.Type) (fields map[string][]int, names []string) {
 	fields = make(map[string][]int)
 	for _, f := range reflect.VisibleFields(t) {

@@ -23,13 +23,13 @@ type key struct {
 type memory struct {
 	watchers tokenstore.Watchers
 
-	mu      sync.Mutex
+	mu      sync.Mutex // held while watchers are called, so that they see changes in order
 	records map[key]tokenstore.Record
 	version uint64 // the last one given out, to any record
 	closed  bool
 }
 
-// enter locks the store for one call that may still run.
+// enter locks the store for one call, unless the store is closed; leave unlocks it.
 func (m *memory) enter(ctx context.Context) (leave func(), err error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -96,7 +96,7 @@ func (m *memory) Delete(ctx context.Context, kind tokenstore.Kind, id string, ve
 	return nil
 }
 
-// current returns the record when it has this version.
+// current returns the record if it still has this version. The caller has entered.
 func (m *memory) current(kind tokenstore.Kind, id string, version uint64) (tokenstore.Record, error) {
 	rec, ok := m.records[key{kind, id}]
 	switch {
@@ -108,6 +108,7 @@ func (m *memory) current(kind tokenstore.Kind, id string, version uint64) (token
 	return rec, nil
 }
 
+// put stores a record with a new version. The caller has entered.
 func (m *memory) put(rec tokenstore.Record) uint64 {
 	rec = clone(rec)
 	m.version++

@@ -7,7 +7,7 @@ import (
 )
 
 // Badger removes logs that it has flushed while the store looks at them.
-func TestLogsThatGo(t *testing.T) {
+func TestWALFilesWhileRemoved(t *testing.T) {
 	dir := t.TempDir()
 	var stop atomic.Bool
 	done := make(chan error, 1)

@@ -24,18 +24,18 @@ const (
 	access = tokenstore.KindAccess
 	master = tokenstore.KindMaster
 
-	// patience is how long an event may take before a test fails.
-	patience = 30 * time.Second
+	// eventTimeout is how long an event may take before a test fails.
+	eventTimeout = 30 * time.Second
 )
 
-// opened is a store with what it logs.
-type opened struct {
+// testStore is a store with what it logs.
+type testStore struct {
 	*nats.Store
 	logs *observer.ObservedLogs
 }
 
-// start opens a store on the bucket "tokens" of one server.
-func start(t *testing.T, connect natstest.Connector, change ...func(*nats.Config)) opened {
+// openStore opens a store on the bucket "tokens" of one server.
+func openStore(t *testing.T, connect natstest.Connector, change ...func(*nats.Config)) testStore {
 	t.Helper()
 	core, logs := observer.New(zap.InfoLevel)
 	c := nats.Config{
@@ -52,18 +52,18 @@ func start(t *testing.T, connect natstest.Connector, change ...func(*nats.Config
 	t.Cleanup(func() {
 		store.Close()
 		if t.Failed() {
-			t.Log(text(logs))
+			t.Log(logText(logs))
 		}
 	})
-	return opened{store, logs}
+	return testStore{store, logs}
 }
 
-func maxStale(d time.Duration) func(*nats.Config) {
+func withMaxStale(d time.Duration) func(*nats.Config) {
 	return func(c *nats.Config) { c.MaxStale = d }
 }
 
-// text is what was logged.
-func text(logs *observer.ObservedLogs) string {
+// logText is what was logged.
+func logText(logs *observer.ObservedLogs) string {
 	var b strings.Builder
 	for _, e := range logs.All() {
 		fmt.Fprintln(&b, e.Time.Format(time.StampMilli), e.Level, e.Message, e.ContextMap())
@@ -74,18 +74,18 @@ func text(logs *observer.ObservedLogs) string {
 // eventually waits until something holds.
 func eventually(t *testing.T, what string, holds func() bool) {
 	t.Helper()
-	for end := time.Now().Add(patience); !holds(); time.Sleep(10 * time.Millisecond) {
+	for end := time.Now().Add(eventTimeout); !holds(); time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(end) {
-			t.Fatalf("in %v it has not come to: %s", patience, what)
+			t.Fatalf("in %v it has not come to: %s", eventTimeout, what)
 		}
 	}
 }
 
-// logged waits for a log line that has all of these words.
-func logged(t *testing.T, s opened, words ...string) {
+// awaitLog waits for a log line that has all of these words.
+func awaitLog(t *testing.T, s testStore, words ...string) {
 	t.Helper()
 	eventually(t, fmt.Sprintf("a log line with %q", words), func() bool {
-		for line := range strings.Lines(text(s.logs)) {
+		for line := range strings.Lines(logText(s.logs)) {
 			if containsAll(line, words) {
 				return true
 			}
@@ -197,7 +197,7 @@ func watch(t *testing.T, s tokenstore.Store) <-chan tokenstore.Change {
 // nextOf waits for the next change of a record.
 func nextOf(t *testing.T, changes <-chan tokenstore.Change, id string) tokenstore.Change {
 	t.Helper()
-	late := time.After(patience)
+	late := time.After(eventTimeout)
 	for {
 		select {
 		case c := <-changes:
@@ -210,8 +210,8 @@ func nextOf(t *testing.T, changes <-chan tokenstore.Change, id string) tokenstor
 	}
 }
 
-// ready waits until a store has its copy.
-func ready(t *testing.T, s tokenstore.Store) {
+// awaitReady waits until a store has its copy.
+func awaitReady(t *testing.T, s tokenstore.Store) {
 	t.Helper()
 	eventually(t, "the store can be read", func() bool {
 		_, err := all(t, s)

@@ -13,14 +13,14 @@ import (
 	"github.com/millrace/millrace/internal/natstest"
 )
 
-// While a leader is silent, made-up tokens do not use up the questions that keep the
-// copy fresh, and all of them are bounded.
-func TestMissesLeaveQuestions(t *testing.T) {
+// While a leader is silent, made-up tokens do not use up the probes that keep the copy
+// fresh, and the number of all probes is bounded.
+func TestMissesLeaveProbes(t *testing.T) {
 	t.Parallel()
 	server := natstest.Server(t)
 	p := newProxy(t, server)
-	s := start(t, p.connect())
-	ready(t, s)
+	s := openStore(t, p.connect())
+	awaitReady(t, s)
 	conn, err := natstest.Connect(server)()
 	if err != nil {
 		t.Fatal(err)
@@ -34,9 +34,9 @@ func TestMissesLeaveQuestions(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	p.hushAnswers()
+	p.silenceAnswers()
 	before := asked.Load()
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second) // less than an answer, or a ping, is waited for
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second) // shorter than the timeout of an answer, or of a ping
 	defer cancel()
 	var all sync.WaitGroup
 	for i := range 10 {
@@ -52,6 +52,6 @@ func TestMissesLeaveQuestions(t *testing.T) {
 	}
 	all.Wait()
 	if n := asked.Load() - before; n <= 20 || n > 40 {
-		t.Errorf("%d questions are under way, want more than look-ups may ask, and at most 40", n)
+		t.Errorf("%d probes are in flight, want more than look-ups may cause, and at most 40", n)
 	}
 }

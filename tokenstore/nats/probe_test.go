@@ -13,9 +13,9 @@ import (
 	"github.com/millrace/millrace/tokenstore"
 )
 
-// What is written reaches the copy within a second, also when the server has died
-// that the copy's watch reads from: it is neither the one that the store is
-// connected to, nor the leader.
+// A write reaches the copy within a second, even when the server from which the watch
+// reads has died: here that is neither the server that the store is connected to, nor
+// the leader.
 func TestWatchThatDies(t *testing.T) {
 	t.Parallel()
 	servers := natstest.Cluster(t, 3)
@@ -33,8 +33,8 @@ func TestWatchThatDies(t *testing.T) {
 		if s, err = Open(config); err != nil {
 			t.Fatal(err)
 		}
-		<-s.state.ready
-		stream, err := s.js.Stream(t.Context(), s.stream())
+		<-s.freshness.ready
+		stream, err := s.js.Stream(t.Context(), s.streamName())
 		if err != nil {
 			return false
 		}
@@ -90,12 +90,12 @@ func bucketOn(t *testing.T, c Config) (kv jetstream.KeyValue) {
 
 // A watch that is a moment behind while others write keeps up; one that does not
 // bring what was there 2 s ago does not.
-func TestLag(t *testing.T) {
+func TestWatchLag(t *testing.T) {
 	start := time.Now()
 	var l lag
 	take := func(n int, watched uint64) bool { // the n-th answer, four in a second
-		at := start.Add(time.Duration(n) * probeEvery)
-		return l.tooLong(probe{position: position{last: uint64(10 * (n + 1))}, at: at}, watched, at)
+		at := start.Add(time.Duration(n) * probeInterval)
+		return l.tooLong(probe{bucketState: bucketState{lastRevision: uint64(10 * (n + 1))}, sentAt: at}, watched, at)
 	}
 	for n := range 100 {
 		if take(n, uint64(10*n)) { // always what the answer before has shown
@@ -106,26 +106,26 @@ func TestLag(t *testing.T) {
 		if !take(n, 1000) {
 			continue
 		}
-		if behind := time.Duration(n-100) * probeEvery; behind <= lagging || behind > lagging+2*probeEvery {
-			t.Errorf("a watch that brings nothing lags after %v, want %v", behind, lagging)
+		if behind := time.Duration(n-100) * probeInterval; behind <= maxWatchLag || behind > maxWatchLag+2*probeInterval {
+			t.Errorf("a watch that brings nothing lags after %v, want %v", behind, maxWatchLag)
 		}
 		return
 	}
 	t.Error("a watch that brings nothing never lags")
 }
 
-// A copy that was not confirmed for so long that the bucket may have forgotten
-// deletions is not confirmed again before all of the bucket was read.
-func TestOldCopyIsReadAnew(t *testing.T) {
+// A copy that was not confirmed for so long that the bucket may have dropped delete
+// markers is not confirmed again before the whole bucket was read.
+func TestOldCopyIsReadAgain(t *testing.T) {
 	s, _ := openReady(t, natstest.Connect(natstest.Server(t)))
 	put(t, s, "live", time.Time{})
 	await(t, "a full reading", func() bool { // an answer that was under way may confirm the copy
 		s.mirror.put(tokenstore.Record{Kind: access, ID: "ghost", Version: 1, Value: []byte("x")}, 0)
-		s.state.mu.Lock()
-		s.state.fresh = time.Now().Add(-oldMarkers)
-		s.state.mu.Unlock()
-		kick(s.lookups.asked)
-		kick(s.again) // as after a reconnect
+		s.freshness.mu.Lock()
+		s.freshness.confirmedAt = time.Now().Add(-deleteMarkerTTL)
+		s.freshness.mu.Unlock()
+		signal(s.lookups.confirmWanted)
+		signal(s.reconnected) // as after a reconnect
 		for range 100 {
 			if _, ok := s.mirror.get(access, "ghost"); !ok {
 				return true

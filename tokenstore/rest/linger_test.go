@@ -12,11 +12,11 @@ import (
 	"time"
 )
 
-// patience is far beyond what an answer takes that waits for nothing.
-const patience = 20 * time.Second
+// answerTimeout is far more than an answer takes that does not wait for the body.
+const answerTimeout = 20 * time.Second
 
-// fronted serves as a server does that puts a reader of its own in r.Body, as Caddy.
-func (e *edge) fronted() *httptest.Server {
+// wrappedServer is a server that puts a reader of its own in r.Body, as Caddy does.
+func (e *edge) wrappedServer() *httptest.Server {
 	e.options.Secure = func(*http.Request) bool { return true }
 	calls := NewHandler(e.options)
 	return httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -28,7 +28,7 @@ func (e *edge) fronted() *httptest.Server {
 // A refusal does not wait for the body that was announced, and the connection ends.
 func TestUnreadBody(t *testing.T) {
 	e := newEdge(t)
-	server := e.fronted()
+	server := e.wrappedServer()
 	server.Start()
 	t.Cleanup(server.Close) // after the parallel cases
 	const jsonType, masterHeader = "Content-Type: application/json\r\n", "Authorization: Bearer " + masterAll + "\r\n"
@@ -58,7 +58,7 @@ func TestUnreadBody(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer conn.Close()
-			if err := conn.SetDeadline(time.Now().Add(patience)); err != nil {
+			if err := conn.SetDeadline(time.Now().Add(answerTimeout)); err != nil {
 				t.Fatal(err)
 			}
 			if _, err := fmt.Fprintf(conn, "%s HTTP/1.1\r\nHost: edge\r\n%s\r\n\r\n%s", c.line, c.headers, c.body); err != nil {
@@ -88,7 +88,7 @@ func TestUnreadBody(t *testing.T) {
 // A connection whose bodies are read stays open, also for a refusal.
 func TestReadBodyKeepsConnection(t *testing.T) {
 	e := newEdge(t)
-	server := e.fronted()
+	server := e.wrappedServer()
 	server.Start()
 	defer server.Close()
 	conn, err := net.Dial("tcp", server.Listener.Addr().String())
@@ -96,7 +96,7 @@ func TestReadBodyKeepsConnection(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer conn.Close()
-	if err := conn.SetDeadline(time.Now().Add(patience)); err != nil {
+	if err := conn.SetDeadline(time.Now().Add(answerTimeout)); err != nil {
 		t.Fatal(err)
 	}
 	answers := bufio.NewReader(conn)
@@ -125,7 +125,7 @@ func TestReadBodyKeepsConnection(t *testing.T) {
 // Over HTTP/2 the refusal comes at once, too.
 func TestUnreadBodyHTTP2(t *testing.T) {
 	e := newEdge(t)
-	server := e.fronted()
+	server := e.wrappedServer()
 	server.EnableHTTP2 = true
 	server.StartTLS()
 	defer server.Close()
@@ -136,7 +136,7 @@ func TestUnreadBodyHTTP2(t *testing.T) {
 		t.Fatal(err)
 	}
 	client := server.Client()
-	client.Timeout = patience
+	client.Timeout = answerTimeout
 	res, err := client.Do(r)
 	if err != nil {
 		t.Fatal(err)

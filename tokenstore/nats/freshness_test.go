@@ -11,18 +11,18 @@ import (
 	"github.com/millrace/millrace/tokenstore"
 )
 
-// A copy is too old from the time on at which it was confirmed, not from when that
-// became known, and each time this is told once.
-func TestState(t *testing.T) {
+// The age of a copy counts from the time for which it was confirmed, not from when the
+// confirmation arrived, and watchers are told once each time that it becomes too old.
+func TestFreshness(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var s state
+		var s freshness
 		s.start(10 * time.Second)
 		var told atomic.Int32
 		s.watch(func() { told.Add(1) })
 		check := func(usable bool, want int32) {
 			t.Helper()
 			synctest.Wait()
-			err := s.usable(t.Context())
+			err := s.awaitUsable(t.Context())
 			if (err == nil) != usable || err != nil && !errors.Is(err, tokenstore.ErrUnavailable) {
 				t.Errorf("error %v; usable: want %v", err, usable)
 			}
@@ -48,35 +48,35 @@ func TestState(t *testing.T) {
 		check(true, 1)
 		time.Sleep(10 * time.Second)
 		check(false, 2)
-		s.end()
+		s.stop()
 	})
 }
 
-// A bucket is another one when it was made at another time, or has lost something.
-func TestAnother(t *testing.T) {
+// A bucket was replaced when it was made at another time, or has lost revisions.
+func TestBucketReplaced(t *testing.T) {
 	made := time.Now()
-	r := reading{copied: copied{created: made}}
+	r := progress{copyState: copyState{created: made}}
 	for _, c := range []struct {
-		p       position
+		p       bucketState
 		applied uint64
 		want    bool
 	}{
-		{position{created: made, last: 7}, 7, false},
-		{position{created: made, last: 8}, 7, false},
-		{position{created: made, last: 6}, 7, true},
-		{position{created: made.Add(1), last: 7}, 7, true},
-		{position{created: made.Add(1), last: 9}, 7, true},
-		{position{created: made.UTC().Round(0), last: 0}, 0, false},
+		{bucketState{created: made, lastRevision: 7}, 7, false},
+		{bucketState{created: made, lastRevision: 8}, 7, false},
+		{bucketState{created: made, lastRevision: 6}, 7, true},
+		{bucketState{created: made.Add(1), lastRevision: 7}, 7, true},
+		{bucketState{created: made.Add(1), lastRevision: 9}, 7, true},
+		{bucketState{created: made.UTC().Round(0), lastRevision: 0}, 0, false},
 	} {
-		if got := r.another(c.p, c.applied); got != c.want {
+		if got := r.bucketReplaced(c.p, c.applied); got != c.want {
 			t.Errorf("%+v after %d: %v, want %v", c.p, c.applied, got, c.want)
 		}
 	}
 }
 
-// Who loses against a write that this copy has not yet has it afterwards: who tries
-// again in a loop must come to an end.
-func TestConflictTeaches(t *testing.T) {
+// After a write lost against one that was not in the copy yet, the copy has the winner:
+// otherwise a caller that tries again in a loop might never end.
+func TestConflictUpdatesCopy(t *testing.T) {
 	connect := natstest.Connect(natstest.Server(t))
 	s, _ := openReady(t, connect)
 	other, _ := openReady(t, connect)

@@ -10,38 +10,41 @@ import (
 	"go.uber.org/zap"
 )
 
-// sweepEvery is how often records are looked for that may be forgotten.
-const sweepEvery = time.Hour
+// sweepInterval is how often, on average, expired records are removed.
+const sweepInterval = time.Hour
 
-// sweep removes what may be forgotten, now and then. All edges do whose role lets
-// them, at different times; compare-and-swap keeps them from doing harm.
-func (s *Store) sweep(ctx context.Context) {
+// sweepLoop removes expired records now and then, until Close cancels ctx. All edges
+// whose role allows it do so, at random times; compare-and-swap keeps them from doing
+// harm to each other.
+func (s *Store) sweepLoop(ctx context.Context) {
 	for {
-		timer := time.NewTimer(sweepEvery/2 + rand.N(sweepEvery))
+		timer := time.NewTimer(sweepInterval/2 + rand.N(sweepInterval))
 		select {
 		case <-timer.C:
 		case <-ctx.Done():
 			timer.Stop()
 			return
 		}
-		if err := s.forget(ctx); err != nil && ctx.Err() == nil {
+		if err := s.removeExpired(ctx); err != nil && ctx.Err() == nil {
 			s.log.Warn("removing expired tokens", zap.Error(err))
 		}
 	}
 }
 
-func (s *Store) forget(ctx context.Context) error {
-	s.mirror.tidy()
-	list := s.mirror.forgettable()
+// removeExpired removes the records whose DeleteAfter has passed, and old delete
+// markers.
+func (s *Store) removeExpired(ctx context.Context) error {
+	s.mirror.pruneTombstones()
+	list := s.mirror.expired()
 	for _, rec := range list {
 		if !s.config.Role.changes(rec.Kind) {
 			continue
 		}
 		revision, ok := s.mirror.revision(rec.Version)
 		if !ok {
-			continue // of another bucket
+			continue // the version is of an earlier bucket
 		}
-		err := s.ask(ctx, func(ctx context.Context) error {
+		err := s.withTimeout(ctx, func(ctx context.Context) error {
 			kv, err := s.bucket(ctx)
 			if err != nil {
 				return err
@@ -52,7 +55,7 @@ func (s *Store) forget(ctx context.Context) error {
 			return err
 		}
 	}
-	if len(list) == 0 || s.config.Role != Manager { // nobody else may purge the stream
+	if len(list) == 0 || s.config.Role != Manager { // only a Manager may purge the stream
 		return nil
 	}
 	ctx, done := context.WithTimeout(ctx, time.Minute)
@@ -61,13 +64,13 @@ func (s *Store) forget(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return s.purgeMarkers(ctx, kv, time.Now().Add(-oldMarkers))
+	return s.purgeDeleteMarkers(ctx, kv, time.Now().Add(-deleteMarkerTTL))
 }
 
-// purgeMarkers takes deletions out of the bucket that are older than a time. What
-// the client has for it (PurgeDeletes) would take a record along that is created
-// anew just then.
-func (s *Store) purgeMarkers(ctx context.Context, kv jetstream.KeyValue, before time.Time) error {
+// purgeDeleteMarkers removes delete markers from the bucket that are older than a given
+// time. The client's method for that (PurgeDeletes) would also remove a record that is
+// created again just then.
+func (s *Store) purgeDeleteMarkers(ctx context.Context, kv jetstream.KeyValue, before time.Time) error {
 	watcher, err := kv.WatchAll(ctx, jetstream.MetaOnly())
 	if err != nil {
 		return err
@@ -85,7 +88,7 @@ func (s *Store) purgeMarkers(ctx context.Context, kv jetstream.KeyValue, before 
 	if len(old) == 0 {
 		return ctx.Err()
 	}
-	stream, err := s.js.Stream(ctx, s.stream())
+	stream, err := s.js.Stream(ctx, s.streamName())
 	if err != nil {
 		return err
 	}

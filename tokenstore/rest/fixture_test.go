@@ -34,33 +34,33 @@ const (
 type edge struct {
 	t       *testing.T
 	now     time.Time
-	store   *brittleStore
+	store   *failingStore
 	options Options
 	logs    *observer.ObservedLogs
 }
 
-// brittleStore fails every call with err while err is set.
-type brittleStore struct {
+// failingStore fails every call with err while err is set.
+type failingStore struct {
 	tokenstore.Store
 	err  error
 	full bool // changes find no room
 }
 
-func (s *brittleStore) Update(ctx context.Context, r tokenstore.Record) (uint64, error) {
+func (s *failingStore) Update(ctx context.Context, r tokenstore.Record) (uint64, error) {
 	if s.full {
 		return 0, tokenstore.ErrInsufficientStorage
 	}
 	return s.Store.Update(ctx, r)
 }
 
-func (s *brittleStore) Get(ctx context.Context, k tokenstore.Kind, id string) (tokenstore.Record, error) {
+func (s *failingStore) Get(ctx context.Context, k tokenstore.Kind, id string) (tokenstore.Record, error) {
 	if s.err != nil {
 		return tokenstore.Record{}, s.err
 	}
 	return s.Store.Get(ctx, k, id)
 }
 
-func (s *brittleStore) Create(ctx context.Context, r tokenstore.Record) (uint64, error) {
+func (s *failingStore) Create(ctx context.Context, r tokenstore.Record) (uint64, error) {
 	if s.err != nil {
 		return 0, s.err
 	}
@@ -70,7 +70,7 @@ func (s *brittleStore) Create(ctx context.Context, r tokenstore.Record) (uint64,
 	return s.Store.Create(ctx, r)
 }
 
-func (s *brittleStore) Scan(ctx context.Context, k tokenstore.Kind, after string, fn func(tokenstore.Record) bool) error {
+func (s *failingStore) Scan(ctx context.Context, k tokenstore.Kind, after string, fn func(tokenstore.Record) bool) error {
 	if s.err != nil {
 		return s.err
 	}
@@ -82,9 +82,9 @@ func newEdge(t *testing.T) *edge {
 	e := &edge{
 		t:     t,
 		now:   time.Date(2030, 1, 31, 12, 0, 0, 0, time.UTC),
-		store: &brittleStore{Store: storetest.NewMemory()},
+		store: &failingStore{Store: storetest.NewMemory()},
 	}
-	index := tokenstore.NewIndex(e.store.Store) // which reads meanwhile, whatever befalls the edge
+	index := tokenstore.NewIndex(e.store.Store) // of the inner store, whose reads do not fail
 	t.Cleanup(func() {
 		index.Close()
 		_ = e.store.Close()

@@ -1,0 +1,76 @@
+package nats
+
+import (
+	"context"
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/millrace/millrace/tokenstore"
+)
+
+// confirm notes that the copy was, at a time, what the bucket had.
+func (s *Store) confirm(at time.Time) {
+	s.freshness.confirm(at)
+	s.lookups.resolveConfirmed(at)
+}
+
+// dropUnseen ends a full reading: records that it has not seen are gone. It may not
+// have seen a record that was written again and again meanwhile: so the leader is
+// asked about each, unless the bucket was replaced.
+func (s *Store) dropUnseen(ctx context.Context, round, revision uint64, replaced bool) error {
+	for _, key := range s.mirror.unseen(round, revision) {
+		var m *message
+		if !replaced {
+			var err error
+			if m, err = s.lastMessageWithTimeout(ctx, s.subject(key.kind, key.id)); err != nil {
+				return err
+			}
+		}
+		if m == nil {
+			s.mirror.removeUnseen(key, round, revision)
+			continue
+		}
+		if err := s.applyLatest(key.kind, key.id, m); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// apply brings a message of the bucket, which has the key name, into the copy.
+func (s *Store) apply(name string, m *message, round uint64) {
+	kind, id, ok := splitKey(name)
+	if !ok {
+		s.log.Error("the bucket has a key that is not ours", zap.String("key", name))
+		return
+	}
+	if m.deleted {
+		s.mirror.remove(kind, id, m.revision)
+		return
+	}
+	rec, err := decode(kind, id, m.value, m.revision)
+	if err != nil { // what cannot be read permits nothing
+		s.log.Error("a token cannot be read", zap.String("key", name), zap.Error(err))
+		s.mirror.remove(kind, id, m.revision)
+		return
+	}
+	s.mirror.put(rec, round)
+}
+
+// applyLatest brings the last message of a record into the copy; nil: there is none.
+// Unlike apply, it returns an error for a record that cannot be read.
+func (s *Store) applyLatest(kind tokenstore.Kind, id string, m *message) error {
+	if m == nil {
+		return nil
+	}
+	if m.deleted {
+		s.mirror.remove(kind, id, m.revision)
+		return nil
+	}
+	rec, err := decode(kind, id, m.value, m.revision)
+	if err == nil {
+		s.mirror.put(rec, 0)
+	}
+	return err
+}

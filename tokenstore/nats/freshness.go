@@ -1,0 +1,146 @@
+package nats
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/millrace/millrace/tokenstore"
+)
+
+// freshness is whether the copy may be used: it was read, and confirmed not too long
+// ago.
+type freshness struct {
+	maxStale time.Duration
+	ready    chan struct{} // closed when the whole bucket has been read once
+
+	mu          sync.Mutex  // guards the rest
+	confirmedAt time.Time   // when the copy was last known to be what the bucket has
+	stale       bool        // confirmedAt is too long ago
+	lastError   error       // why the copy stopped following the bucket, the last time
+	timer       *time.Timer // of expire; nil: the copy was never confirmed
+	watchers    []*func()
+}
+
+func (f *freshness) start(maxStale time.Duration) {
+	f.maxStale, f.ready = maxStale, make(chan struct{})
+}
+
+// loaded reports whether there has been a copy at all.
+func (f *freshness) loaded() bool {
+	select {
+	case <-f.ready:
+		return true
+	default:
+		return false
+	}
+}
+
+// usable returns nil if the copy may be used now.
+func (f *freshness) usable() error {
+	if !f.loaded() {
+		return fmt.Errorf("%w: the bucket could not be read yet: %s", tokenstore.ErrUnavailable, f.lastErrorText())
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.stale {
+		return fmt.Errorf("%w for longer than %v", tokenstore.ErrUnavailable, f.maxStale)
+	}
+	return nil
+}
+
+// awaitUsable is usable, but waits for the first copy.
+func (f *freshness) awaitUsable(ctx context.Context) error {
+	if !f.loaded() {
+		timer := time.NewTimer(callTimeout)
+		defer timer.Stop()
+		select {
+		case <-f.ready:
+		case <-timer.C:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	return f.usable()
+}
+
+// setError notes why the copy does not follow the bucket.
+func (f *freshness) setError(trouble error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.lastError = trouble
+}
+
+// lastErrorText is what setError noted.
+func (f *freshness) lastErrorText() string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.lastError == nil {
+		return "it is slow"
+	}
+	return f.lastError.Error()
+}
+
+// confirm notes that the copy was, at a time, what the bucket had.
+func (f *freshness) confirm(at time.Time) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.timer == nil {
+		close(f.ready)
+		f.timer = time.AfterFunc(f.maxStale, f.expire)
+	}
+	if at.After(f.confirmedAt) {
+		f.confirmedAt = at
+	}
+	left := time.Until(f.confirmedAt.Add(f.maxStale))
+	if left > 0 {
+		f.stale = false
+	}
+	f.timer.Reset(left)
+}
+
+// lastConfirmed is when the copy was last confirmed; the zero time: never.
+func (f *freshness) lastConfirmed() time.Time {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.confirmedAt
+}
+
+// expire tells the watchers that the copy has become too old, unless it was confirmed
+// meanwhile. The timer calls it.
+func (f *freshness) expire() {
+	f.mu.Lock()
+	if f.stale || time.Until(f.confirmedAt.Add(f.maxStale)) > 0 {
+		f.mu.Unlock()
+		return
+	}
+	f.stale = true
+	watchers := slices.Clone(f.watchers)
+	f.mu.Unlock()
+	for _, fn := range watchers {
+		(*fn)()
+	}
+}
+
+// watch calls fn whenever the copy becomes too old.
+func (f *freshness) watch(fn func()) (stop func()) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.watchers = append(f.watchers, &fn)
+	return func() {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		f.watchers = slices.DeleteFunc(slices.Clone(f.watchers), func(w *func()) bool { return w == &fn })
+	}
+}
+
+// stop stops the timer.
+func (f *freshness) stop() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.timer != nil {
+		f.timer.Stop()
+	}
+}

@@ -1,0 +1,184 @@
+package nats
+
+import (
+	"context"
+	"errors"
+	"math"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/millrace/millrace/internal/natstest"
+	"github.com/millrace/millrace/tokenstore"
+)
+
+func TestRemoveExpired(t *testing.T) {
+	connect := natstest.Connect(natstest.Server(t))
+	a, _ := openReady(t, connect)
+	b, _ := openReady(t, connect)
+	past, future := time.Now().Add(-time.Hour), time.Now().Add(time.Hour)
+	put(t, a, "old", past)
+	put(t, a, "old too", past)
+	put(t, a, "new", future)
+	put(t, a, "kept", time.Time{})
+	extended := put(t, a, "extended", past)
+	await(t, "the other store has them", func() bool { return len(b.mirror.ids(access, "", math.MaxInt)) == 5 })
+
+	// This store does not know yet that a record may be kept for longer.
+	longer := extended
+	longer.DeleteAfter = future
+	if _, err := b.Update(t.Context(), longer); err != nil {
+		t.Fatal(err)
+	}
+	await(t, "the change is here", func() bool {
+		rec, _ := a.mirror.get(access, "extended")
+		return rec.Version > extended.Version
+	})
+	a.mirror.mu.Lock()
+	a.mirror.entries[entryKey{access, "extended"}] = entry{record: extended, round: 99}
+	a.mirror.mu.Unlock()
+
+	heard := make(chan tokenstore.Change, 100)
+	t.Cleanup(a.Watch(func(c tokenstore.Change) { heard <- c }))
+	t.Cleanup(b.Watch(func(c tokenstore.Change) { heard <- c }))
+	if err := a.removeExpired(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for id, forgotten := range map[string]bool{"old": true, "old too": true, "new": false, "kept": false, "extended": false} {
+		if m := messageOf(t, a, id); m == nil || m.deleted != forgotten {
+			t.Errorf("%s: the bucket has %+v; forgotten: want %v", id, m, forgotten)
+		}
+	}
+	for _, s := range []*Store{a, b} {
+		await(t, "both have forgotten them", func() bool {
+			_, old := s.mirror.get(access, "old")
+			_, too := s.mirror.get(access, "old too")
+			return !old && !too
+		})
+		_, err := s.Get(t.Context(), access, "old")
+		if !errors.Is(err, tokenstore.ErrNotFound) {
+			t.Errorf("Get of what was forgotten: %v", err)
+		}
+		if _, err := s.Get(t.Context(), access, "extended"); err != nil {
+			t.Errorf("Get of what was extended: %v", err)
+		}
+	}
+	// Removing an expired record is not a change.
+	marker := put(t, a, "marker", future)
+	for range 2 {
+		if c := <-heard; c.Record.ID != marker.ID {
+			t.Errorf("a watcher heard %+v", c)
+		}
+	}
+	again := put(t, b, "old", future)
+	if rec, err := a.Get(t.Context(), access, "old"); err != nil || rec.Version != again.Version {
+		t.Errorf("Get of what was created again = %+v, %v", rec, err)
+	}
+}
+
+// When no record has expired, no request is made.
+func TestRemoveExpiredWithoutAny(t *testing.T) {
+	s, _ := openReady(t, natstest.Connect(natstest.Server(t)))
+	put(t, s, "a", time.Time{})
+	sent := s.conn.Stats().OutMsgs
+	if err := s.removeExpired(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	// A probe may be among them.
+	if n := s.conn.Stats().OutMsgs - sent; n > 1 {
+		t.Errorf("%d messages were sent", n)
+	}
+}
+
+func TestRemoveExpiredUnavailable(t *testing.T) {
+	server := natstest.Server(t)
+	s, _ := openReady(t, natstest.Connect(server))
+	put(t, s, "old", time.Now().Add(-time.Hour))
+	server.Shutdown()
+	server.WaitForShutdown()
+	await(t, "the store has noticed", func() bool { return !s.conn.IsConnected() })
+	if err := s.removeExpired(t.Context()); !errors.Is(err, tokenstore.ErrUnavailable) {
+		t.Errorf("error %v", err)
+	}
+	if _, ok := s.mirror.get(access, "old"); !ok {
+		t.Error("the copy has forgotten what the bucket has not")
+	}
+}
+
+// Delete markers leave the bucket when they are old, and nothing else does.
+func TestPurgeDeleteMarkers(t *testing.T) {
+	a, _ := openReady(t, natstest.Connect(natstest.Server(t)))
+	put(t, a, "kept", time.Time{})
+	for _, id := range []string{"deleted", "again"} {
+		rec := put(t, a, id, time.Time{})
+		if err := a.Delete(t.Context(), access, id, rec.Version); err != nil {
+			t.Fatal(err)
+		}
+	}
+	put(t, a, "again", time.Time{})
+	purge := func(before time.Time) {
+		t.Helper()
+		kv, err := a.bucket(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := a.purgeDeleteMarkers(t.Context(), kv, before); err != nil {
+			t.Fatal(err)
+		}
+	}
+	purge(time.Now().Add(-time.Hour))
+	if m := messageOf(t, a, "deleted"); m == nil || !m.deleted {
+		t.Errorf("a new deletion is %+v", m)
+	}
+	purge(time.Now().Add(time.Hour))
+	if m := messageOf(t, a, "deleted"); m != nil {
+		t.Errorf("an old deletion is %+v", m)
+	}
+	for _, id := range []string{"kept", "again"} {
+		if m := messageOf(t, a, id); m == nil || m.deleted {
+			t.Errorf("%s is %+v", id, m)
+		}
+	}
+	put(t, a, "deleted", time.Time{})
+}
+
+// A record is created again while its delete marker is purged.
+func TestPurgeDeleteMarkersSparesRecreated(t *testing.T) {
+	a, _ := openReady(t, natstest.Connect(natstest.Server(t)))
+	rec := put(t, a, "a", time.Time{})
+	if err := a.Delete(t.Context(), access, "a", rec.Version); err != nil {
+		t.Fatal(err)
+	}
+	kv, err := a.bucket(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := a.purgeDeleteMarkers(t.Context(), recreating{kv, func() { put(t, a, "a", time.Time{}) }}, time.Now().Add(time.Hour)); err != nil {
+		t.Fatal(err)
+	}
+	if m := messageOf(t, a, "a"); m == nil || m.deleted {
+		t.Errorf("what was created meanwhile is %+v", m)
+	}
+}
+
+// recreating is a bucket that calls a function after the entries were read.
+type recreating struct {
+	jetstream.KeyValue
+	then func()
+}
+
+func (r recreating) WatchAll(ctx context.Context, o ...jetstream.WatchOpt) (jetstream.KeyWatcher, error) {
+	w, err := r.KeyValue.WatchAll(ctx, o...)
+	return recreatingWatcher{w, r.then}, err
+}
+
+type recreatingWatcher struct {
+	jetstream.KeyWatcher
+	then func()
+}
+
+func (w recreatingWatcher) Stop() error {
+	w.then()
+	return w.KeyWatcher.Stop()
+}
