@@ -44,14 +44,11 @@ func (c *Client) repeatSubs(conn *conn, now time.Time) {
 	}
 }
 
-// forgetPostponed forgets the postponed SUBs of a topic that has ended, which may have
-// been all that a connection waited for.
+// forgetPostponed forgets the postponed SUBs of a topic that has ended. A connection that
+// waited for nothing else is ready with the answer to UNSUB.
 func (c *Client) forgetPostponed(t *topic) {
 	for _, conn := range c.conns() {
-		if _, ok := conn.postponed[t]; ok {
-			delete(conn.postponed, t)
-			c.checkReady(conn)
-		}
+		delete(conn.postponed, t)
 	}
 }
 

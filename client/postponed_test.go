@@ -25,7 +25,7 @@ func (l *fakeLink) count(line string) (n int) {
 	return n
 }
 
-// postponed awaits a SubscriptionError, which must be the one of try_later for x.
+// postponedX awaits a SubscriptionError, which must be the one of try_later for x.
 func postponedX(w *world) {
 	w.t.Helper()
 	if e := event[SubscriptionError](w); e != (SubscriptionError{"t", "x", "try_later"}) {
@@ -229,6 +229,10 @@ func TestSubscribeAgainLater(t *testing.T) {
 		w.set(edgeB, errUnreachable)
 		second.end(1001)
 		postponedX(w)
+		synctest.Wait()
+		if c.current.ready { // what a second connection brought beside it would be lost
+			t.Error("the first connection counts as complete")
+		}
 		time.Sleep(10 * time.Second)
 		first.allow()
 		time.Sleep(15 * time.Second)
@@ -241,6 +245,46 @@ func TestSubscribeAgainLater(t *testing.T) {
 		}
 		noSubscriptionError(w)
 	})
+}
+
+// A connection that is asked for the end of everything is not asked for a subscription
+// any more, whether it was about to be or has yet to answer.
+func TestLeaveLater(t *testing.T) {
+	for _, asked := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			w := newWorld(t)
+			c, l := w.mustConnect([]string{edgeA, edgeB}, func(o *Options) {
+				o.MinBackOff = 50 * time.Millisecond
+				o.MaxBackOff = o.MinBackOff
+			})
+			mustSubscribe(t, c, "x")
+			w.next(tryLater)
+			l.end(1001)
+			first := <-w.links
+			postponedX(w)
+			w.next(nil)
+			first.line("RECONNECT")
+			<-w.links
+			time.Sleep(settleTime / 2)
+			first.set(func(l *fakeLink) {
+				l.mute["UNSUB"] = true
+				if asked {
+					l.mute["SUB"] = true
+				}
+			})
+			for first.count("UNSUB:t:x") == 0 {
+				time.Sleep(time.Millisecond)
+			}
+			subs := first.count("SUB:t:x")
+			if asked {
+				first.line("ERR:try_later:SUB:t:x")
+			}
+			event[Moved](w)
+			if n := first.count("SUB:t:x"); n != subs {
+				t.Errorf("%d more SUBs", n-subs)
+			}
+		})
+	}
 }
 
 // A second connection that is to try later does not take over from a suspect one yet, and
