@@ -27,23 +27,25 @@ type conn struct {
 	tells     atomic.Bool   // the loop wants to hear of the next message; see askAt
 	busy      atomic.Bool   // something but PONG has come since the last question
 
-	acks     map[key][]*ack // what was sent and not answered, in order
-	unacked  int            // SUBs among them
-	ready    bool           // every subscription was answered once
-	pings    []*ping        // sent and not answered, in order
-	probed   time.Time      // the last time; see probeAt
-	marked   uint64         // bytes that were sent up to the last PING, or answered SUB
-	ponged   time.Time      // when it was heard as the last PONG came
-	trips    trips          // of its PINGs
-	spread   float64        // in [0,1): how much later than KeepAlive it is asked
-	since    time.Time      // connected
-	draining bool           // RECONNECT has come
-	lastErr  *Error         // the ERR line before a close
-	aborted  bool           // by the loop, which has yet to hear of the end
-	dead     bool           // the loop has heard of its end
-	unsubbed bool           // in a move: UNSUB was sent for everything
-	asks     bool           // FEATURES has no answer yet
-	linkDown bool           // the edge says that it has lost the others
+	acks      map[key][]*ack           // what was sent and not answered, in order
+	unacked   int                      // SUBs among them
+	postponed map[*topic]*postponedSub // SUBs that the edge answered with try_later
+	repeated  time.Time                // when one of those was sent last
+	ready     bool                     // every subscription was answered once
+	pings     []*ping                  // sent and not answered, in order
+	probed    time.Time                // the last time; see probeAt
+	marked    uint64                   // bytes that were sent up to the last PING, or answered SUB
+	ponged    time.Time                // when it was heard as the last PONG came
+	trips     trips                    // of its PINGs
+	spread    float64                  // in [0,1): how much later than KeepAlive it is asked
+	since     time.Time                // connected
+	draining  bool                     // RECONNECT has come
+	lastErr   *Error                   // the ERR line before a close
+	aborted   bool                     // by the loop, which has yet to hear of the end
+	dead      bool                     // the loop has heard of its end
+	unsubbed  bool                     // in a move: UNSUB was sent for everything
+	asks      bool                     // FEATURES has no answer yet
+	linkDown  bool                     // the edge says that it has lost the others
 
 	confirmed uint64 // bytes that the edge has handled, as the last PONG says
 
@@ -73,7 +75,7 @@ type ping struct {
 func newConn(l link, edge string, t Transport, token string) *conn {
 	c := &conn{
 		edge: edge, transport: t, token: token, link: l, out: newOutbox(), frames: newDecoder(),
-		over: make(chan struct{}), acks: map[key][]*ack{}, since: time.Now(), asks: true,
+		over: make(chan struct{}), acks: map[key][]*ack{}, postponed: map[*topic]*postponedSub{}, since: time.Now(), asks: true,
 		spread: rand.Float64(),
 	}
 	c.out.line([]byte(wire.LineFeatures))

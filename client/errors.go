@@ -51,6 +51,8 @@ var (
 	ErrOriginNotAllowed     error = &Error{Code: "origin_not_allowed"}
 	ErrRegionNotAllowed     error = &Error{Code: "region_not_allowed"}
 	ErrProtocolNotAllowed   error = &Error{Code: "protocol_not_allowed"}
+	ErrClientNotAllowed     error = &Error{Code: "client_not_allowed"}    // Text is the reason that the edge gives
+	ErrTryLater             error = &Error{Code: Code(wire.CodeTryLater)} // the edge may allow it at another time
 	ErrTLSRequired          error = &Error{Code: "tls_required"}
 	ErrDraining             error = &Error{Code: "draining"}
 	ErrUnknownToken         error = &Error{Code: "unknown_token"}

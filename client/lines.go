@@ -1,6 +1,7 @@
 package client
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 	"time"
@@ -87,14 +88,17 @@ func isLastWord(l wire.ServerLine) bool {
 
 // lastWord is the error of an ERR line after which the edge closes; nil: it does not.
 func lastWord(code Code, detail string) *Error {
+	text := "the edge ended the connection"
 	switch wire.Code(code) {
 	case wire.CodeForbidden:
-		code = Code(detail + "_not_allowed")
+		what, reason, _ := strings.Cut(detail, ":")
+		code = Code(what + "_not_allowed")
+		text = cmp.Or(reason, text)
 	case wire.CodeTokenExpired, wire.CodeTokenRevoked, wire.CodeUnauthorized, wire.CodeTokenUnverifiable, wire.CodeInternal:
 	default:
 		return nil
 	}
-	return &Error{Code: code, Text: "the edge ended the connection"}
+	return &Error{Code: code, Text: text}
 }
 
 // handleErr takes an ERR line.

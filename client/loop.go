@@ -77,7 +77,7 @@ func earliest(times ...time.Time) time.Time {
 func (c *Client) deadline() time.Time {
 	times := []time.Time{c.renewAt, c.retry.at, c.back.at, c.secondSilentAt()}
 	for _, conn := range c.conns() {
-		times = append(times, c.askAt(conn), c.suspectAt(conn), c.lostAt(conn), conn.probeAt())
+		times = append(times, c.askAt(conn), c.suspectAt(conn), c.lostAt(conn), conn.probeAt(), conn.repeatAt())
 	}
 	if s := c.searching(); s != nil {
 		times = append(times, s.retry.at)
@@ -146,6 +146,9 @@ func (c *Client) tickConn(conn *conn, now time.Time, due func(time.Time) bool) {
 	if due(conn.probeAt()) {
 		conn.probed = now
 		conn.link.probe()
+	}
+	if due(conn.repeatAt()) {
+		c.repeatSubs(conn, now)
 	}
 }
 

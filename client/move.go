@@ -128,6 +128,7 @@ func (c *Client) askToLeave() {
 		first.sub(wire.VerbUnsub, t.key, func(Code) { answered() })
 	}
 	first.unsubbed = true
+	first.endPostponed()
 	first.ping(true, func(err error) {
 		if err == nil {
 			answered()

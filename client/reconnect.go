@@ -43,7 +43,7 @@ func (c *Client) restore(conn *conn) {
 // checkReady looks whether a connection has everything that it is to restore.
 func (c *Client) checkReady(conn *conn) {
 	tentative := conn == c.second && c.move != nil && c.move.tentative
-	if conn.ready || conn.unacked > 0 || conn.lastErr != nil || tentative && conn.asks { // it is about to end, or is to say something
+	if conn.ready || conn.unacked > 0 || conn.hasPostponed() || conn.lastErr != nil || tentative && conn.asks { // it is about to end, or is to say something
 		return
 	}
 	conn.ready = true
@@ -151,7 +151,7 @@ func (c *Client) fatal(conn *conn, err *Error) error {
 			return nil // the provider has given another one since: who rotates tokens revokes the last one
 		}
 		return err
-	case "ip_not_allowed", "origin_not_allowed":
+	case "ip_not_allowed", "origin_not_allowed", "client_not_allowed":
 		return err
 	case Code(wire.CodeTokenExpired), codeUnauthorized:
 		if c.s.TokenProvider == nil {

@@ -66,7 +66,7 @@ func judge(err error) verdict {
 		return notHere
 	case "protocol_not_allowed":
 		return notThis
-	case "ip_not_allowed", "origin_not_allowed", "tls_required", Code(wire.CodeTokenRevoked):
+	case "ip_not_allowed", "origin_not_allowed", "client_not_allowed", "tls_required", Code(wire.CodeTokenRevoked):
 		return giveUp
 	}
 	if e.Status == http.StatusServiceUnavailable || e.Status == http.StatusTooManyRequests {

@@ -3,8 +3,10 @@ package client
 import (
 	"context"
 	"errors"
+	"fmt"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -17,6 +19,8 @@ const edgeA, edgeB = "https://a.example", "https://b.example"
 var (
 	errUnreachable = &Error{Code: CodeUnreachable}
 	errDraining    = &Error{Code: "draining", Status: 503, RetryAfter: 5 * time.Second}
+	errClosedAt9   = &Error{Code: "client_not_allowed", Text: "we are closed: come at 9", Status: 403}
+	errTryLater    = &Error{Code: "try_later", Status: 503, RetryAfter: 5 * time.Second}
 	errForbiddenIP = &Error{Code: "ip_not_allowed", Status: 403}
 	errRegion      = &Error{Code: "region_not_allowed", Status: 403}
 	errProtocol    = &Error{Code: "protocol_not_allowed", Status: 403}
@@ -36,6 +40,9 @@ func TestConnectTriesEdges(t *testing.T) {
 		{"the next, as the region is wrong", errRegion, nil, nil, edgeB},
 		{"the next, as one does not know the token yet", errBadToken, nil, nil, edgeB},
 		{"not the next, as the address is wrong", errForbiddenIP, nil, ErrIPNotAllowed, edgeA},
+		{"not the next, as the client is not allowed", errClosedAt9, nil, ErrClientNotAllowed, edgeA},
+		{"the next, as one cannot say yet", errTryLater, nil, nil, edgeB},
+		{"none can say yet", errTryLater, errTryLater, ErrTryLater, edgeB},
 		{"none", errUnreachable, errUnreachable, ErrUnreachable, edgeB},
 		{"what an edge says", errDraining, errUnreachable, ErrDraining, edgeB},
 		{"what an edge says later", errUnreachable, errDraining, ErrDraining, edgeB},
@@ -258,6 +265,9 @@ func TestEnds(t *testing.T) {
 		{"expired", func(_ *world, l *fakeLink) { l.line("ERR:token_expired"); l.end(4401) }, ErrTokenExpired},
 		{"moved away", func(_ *world, l *fakeLink) { l.line("ERR:forbidden:ip"); l.end(4403) }, ErrIPNotAllowed},
 		{"revoked, and the line is lost", func(_ *world, l *fakeLink) { l.endFor(4403, "token_revoked") }, ErrTokenRevoked},
+		{"not allowed any more", func(_ *world, l *fakeLink) { l.line("ERR:forbidden:client:we are closed: come at 9"); l.end(4403) }, errClosedAt9},
+		{"not allowed any more, and the line is lost", func(_ *world, l *fakeLink) { l.endFor(4403, "forbidden:client:we are closed: come at 9") }, errClosedAt9},
+		{"not allowed when it comes back", func(w *world, l *fakeLink) { w.set(edgeA, errClosedAt9); l.end(1001) }, errClosedAt9},
 		{"moved away, and the line is lost", func(_ *world, l *fakeLink) { l.endFor(4403, "forbidden:ip") }, ErrIPNotAllowed},
 		{"not accepted any more", func(w *world, l *fakeLink) { w.set(edgeA, errBadToken); l.end(1001) }, ErrUnauthorized},
 		{"not accepted when it moves", func(w *world, l *fakeLink) { w.set(edgeA, errBadToken); l.line("RECONNECT") }, ErrUnauthorized},
@@ -272,6 +282,9 @@ func TestEnds(t *testing.T) {
 				<-c.Done()
 				if _, ok := <-s.Messages(); ok { // it ends after Done
 					t.Error("a message")
+				}
+				if text := fmt.Sprint(c.Err()); test.want == errClosedAt9 && !strings.HasSuffix(text, ": we are closed: come at 9") {
+					t.Errorf("got %s", text)
 				}
 				if !errors.Is(c.Err(), test.want) || !errors.Is(s.Err(), test.want) {
 					t.Errorf("got %v and %v, want %v", c.Err(), s.Err(), test.want)

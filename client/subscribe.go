@@ -15,7 +15,7 @@ import (
 // one on the edge, and each gets every message.
 //
 // The errors are ErrBadTenant, ErrBadPattern, ErrBadOption, ErrPermissionDenied,
-// ErrTooManySubscriptions, ErrTooManyPatterns, ErrTimeout or that of ctx, and what
+// ErrTryLater, ErrTooManySubscriptions, ErrTooManyPatterns, ErrTimeout or that of ctx, and what
 // the client ended with, or ErrClosed.
 func (c *Client) Subscribe(ctx context.Context, tenant, pattern string, opts ...SubscribeOption) (*Subscription, error) {
 	return c.subscribe(ctx, tenant, pattern, nil, opts)
@@ -131,10 +131,15 @@ func (c *Client) subscribed(from *conn, t *topic, code Code) {
 		return // the application has left it
 	}
 	if code == "" {
+		from.confirm(t)
 		if from == c.second && c.current != nil && c.current.pending(t.key) {
 			return // the first leads, and what it delivers to others is not given again
 		}
 		t.confirm()
+		return
+	}
+	if code == Code(wire.CodeTryLater) && t.acked {
+		c.postpone(from, t)
 		return
 	}
 	err := &Error{Code: code, Text: "the edge refused the subscription", Tenant: t.tenant, Pattern: t.pattern}
@@ -155,6 +160,7 @@ func (c *Client) subscribed(from *conn, t *topic, code Code) {
 			conn.sub(wire.VerbUnsub, t.key, func(Code) {})
 		}
 	}
+	c.forgetPostponed(t)
 }
 
 // confirmSecond takes the answers of the second connection for topics that the first
@@ -225,6 +231,7 @@ func (c *Client) forget(s *Subscription, done chan<- struct{}) {
 	if left == 0 {
 		close(done)
 	}
+	c.forgetPostponed(t)
 }
 
 // endQueueFull forgets the subscriptions that ended because their queue was full.

@@ -158,9 +158,9 @@ func (c *Client) endSuspicion() {
 // another one; zero: it may take its time. Some paths let handshakes pass, and swallow
 // what is longer.
 func (c *Client) secondSilentAt() time.Time {
-	if c.second == nil || c.second.ready || c.second.aborted || c.current == nil ||
+	if c.second == nil || c.second.ready || c.second.aborted || c.second.unacked == 0 && c.second.hasPostponed() || c.current == nil ||
 		c.suspicion == nil && c.move.reason != ReasonTransport {
 		return time.Time{}
 	}
-	return later(c.heard(c.second), c.second.since).Add(secondPatience + time.Duration(c.second.out.queued())*slowest)
+	return later(later(c.heard(c.second), c.second.since), c.second.repeated).Add(secondPatience + time.Duration(c.second.out.queued())*slowest)
 }

@@ -299,7 +299,9 @@ func TestWebSocketRefused(t *testing.T) {
 	}{
 		{401, "unauthorized", ErrUnauthorized},
 		{403, "ip_not_allowed", ErrIPNotAllowed},
+		{403, "client_not_allowed", ErrClientNotAllowed},
 		{503, "draining", ErrDraining},
+		{503, "try_later", ErrTryLater},
 		{429, "too_many_failures", &Error{Code: "too_many_failures"}},
 	} {
 		_, err := script(t, refuse(test.status, test.code, "because")).connect(nil)

@@ -1,0 +1,87 @@
+package client
+
+import (
+	"time"
+
+	"github.com/millrace/millrace/wire"
+)
+
+// postponedSub is a SUB for a subscription that was confirmed before, on an earlier
+// connection or on the one beside it, and that the edge answered with try_later: it is
+// repeated until the edge answers otherwise. It is the loop's.
+type postponedSub struct {
+	attempt int       // for back-off
+	at      time.Time // when to send SUB again; zero: SUB has no answer yet, or there is no more to do
+	open    bool      // the edge has yet to confirm it; else it is kept since the application was told
+}
+
+// postpone plans to repeat a SUB. The connection is not ready until the edge confirms it.
+func (c *Client) postpone(conn *conn, t *topic) {
+	if conn.unsubbed {
+		return // it is about to be left, or subscribes again
+	}
+	p := conn.postponed[t]
+	if p == nil {
+		p = &postponedSub{}
+		conn.postponed[t] = p
+		c.notifier.tell(SubscriptionError{t.tenant, t.pattern, Code(wire.CodeTryLater)})
+	}
+	if !p.open {
+		p.open, p.attempt = true, 0
+	}
+	p.attempt++ // 0 would mean no pause
+	p.at = time.Now().Add(c.s.backOff(p.attempt, 0))
+	conn.ready = false
+}
+
+// repeatSubs sends the postponed SUBs that are due.
+func (c *Client) repeatSubs(conn *conn, now time.Time) {
+	for t, p := range conn.postponed {
+		if !p.at.IsZero() && !now.Before(p.at) {
+			p.at, conn.repeated = time.Time{}, now
+			c.sendSub(conn, t)
+		}
+	}
+}
+
+// forgetPostponed forgets the postponed SUBs of a topic that has ended. A connection that
+// waited for nothing else is ready with the answer to UNSUB.
+func (c *Client) forgetPostponed(t *topic) {
+	for _, conn := range c.conns() {
+		delete(conn.postponed, t)
+	}
+}
+
+// repeatAt is when to repeat the first of the postponed SUBs; zero: none waits.
+func (c *conn) repeatAt() (first time.Time) {
+	for _, p := range c.postponed {
+		if !p.at.IsZero() && (first.IsZero() || p.at.Before(first)) {
+			first = p.at
+		}
+	}
+	return first
+}
+
+// hasPostponed reports whether the edge has yet to confirm a postponed SUB.
+func (c *conn) hasPostponed() bool {
+	for _, p := range c.postponed {
+		if p.open {
+			return true
+		}
+	}
+	return false
+}
+
+// confirm takes the edge's OK for a topic, whose SUB may have been postponed.
+func (c *conn) confirm(t *topic) {
+	if p := c.postponed[t]; p != nil {
+		p.open, p.at = false, time.Time{}
+	}
+}
+
+// endPostponed gives all postponed SUBs up, as the connection is to be left.
+func (c *conn) endPostponed() {
+	for _, p := range c.postponed {
+		p.open, p.at = false, time.Time{}
+	}
+}
