@@ -11,13 +11,14 @@ package caddymodule
 import (
 	// The routes of Caddy's admin endpoint.
 	_ "github.com/millrace/millrace/caddymodule/adminapi"
-	// The hooks that every build has: audit and webhook.
+	// The hook audit, which every build has.
 	_ "github.com/millrace/millrace/caddymodule/audit"
-	_ "github.com/millrace/millrace/caddymodule/webhook"
 	// The command `pubsub`, which registers itself.
 	_ "github.com/millrace/millrace/caddymodule/command"
 	// The guests that every build has: broker memory, token_store badger.
 	_ "github.com/millrace/millrace/caddymodule/guest"
 	// The guests that use NATS.
 	_ "github.com/millrace/millrace/caddymodule/nats"
+	// The hook webhook, which every build has.
+	_ "github.com/millrace/millrace/caddymodule/webhook"
 )
