@@ -19,7 +19,7 @@ var tokenShape = regexp.MustCompile(`[0-9A-Fa-f]{32}_[0-9A-Fa-f]{32}`)
 // [app.App.UnmarshalCaddyfile] tells.
 func parseGlobalOption(d *caddyfile.Dispenser, existing any) (any, error) {
 	if existing != nil {
-		return nil, d.Err("the block pubsub stands here twice")
+		return nil, d.Err("the block pubsub is given twice")
 	}
 	a := new(app.App)
 	if err := a.UnmarshalCaddyfile(d); err != nil {

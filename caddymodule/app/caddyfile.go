@@ -75,7 +75,7 @@ func (a *App) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	for nesting := d.Nesting(); d.NextBlock(nesting); {
 		option := d.Val()
 		if seen[option] && option != "master_token" && option != "hook" {
-			return d.Errf("%s stands here twice", option)
+			return d.Errf("%s is given twice", option)
 		}
 		seen[option] = true
 		var err error

@@ -45,7 +45,7 @@ type edge struct {
 	broker pubsub.Broker // the hub's
 	store  *storeLease
 	stop   func() // of the watch on the store
-	memory *tidy
+	memory *memoryTrimmer
 
 	mu          sync.Mutex
 	generations []generation // the last one is in force
@@ -95,7 +95,7 @@ func newEdge(key edgeKey, sm guest.StoreModule, bm guest.BrokerModule, limits pu
 	}
 	e.broker = broker
 	e.hub = pubsub.NewHub(broker, limits, guest.LiveLog("pubsub.hub"))
-	e.memory = newTidy(e.hub.Deliveries)
+	e.memory = newMemoryTrimmer(e.hub.Deliveries)
 	e.stop = watcher.Watch(func(ev tokenstore.Event) {
 		if ev.Revoked {
 			e.hub.TokenRevoked(ev.TokenID)

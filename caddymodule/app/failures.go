@@ -31,14 +31,14 @@ func newFailureLimiter() *failureLimiter { return &failureLimiter{counts: map[ne
 // access is [tokenstore.Service.Authenticate] for a client at an address, or
 // [tokenstore.ErrTooManyFailures].
 func (l *failureLimiter) access(ctx context.Context, s *tokenstore.Service, token string, ip netip.Addr) (*tokenstore.Access, error) {
-	return limited(l, ip,
+	return checkFailureLimit(l, ip,
 		func() (*tokenstore.Access, error) { return s.AuthenticateLocal(ctx, token) },
 		func() (*tokenstore.Access, error) { return s.Authenticate(ctx, token) })
 }
 
 // master is [tokenstore.Service.AuthenticateMaster] likewise.
 func (l *failureLimiter) master(ctx context.Context, s *tokenstore.Service, token string, ip netip.Addr) (*tokenstore.Master, error) {
-	return limited(l, ip,
+	return checkFailureLimit(l, ip,
 		func() (*tokenstore.Master, error) { return s.AuthenticateMasterLocal(ctx, token, ip) },
 		func() (*tokenstore.Master, error) { return s.AuthenticateMaster(ctx, token, ip) })
 }
@@ -55,37 +55,37 @@ func (a *App) AuthenticateMaster(ctx context.Context, s *tokenstore.Service, tok
 	return a.failures.master(ctx, s, token, ip)
 }
 
-// limited asks this edge first. Only what fails there is counted, before another
+// checkFailureLimit asks this edge first. Only what fails there is counted, before another
 // machine is asked about it.
-func limited[T any](l *failureLimiter, ip netip.Addr, local, all func() (*T, error)) (*T, error) {
+func checkFailureLimit[T any](l *failureLimiter, ip netip.Addr, local, all func() (*T, error)) (*T, error) {
 	v, err := local()
-	if !failed(err) {
+	if !isFailure(err) {
 		return v, err
 	}
-	if !l.attempt(ip) {
+	if !l.countFailure(ip) {
 		return nil, tokenstore.ErrTooManyFailures
 	}
 	if v, err = all(); err == nil { // it was issued elsewhere a moment ago
-		l.forgive(ip)
+		l.uncountFailure(ip)
 	}
 	return v, err
 }
 
-// failed reports whether a token is none, as far as is known.
-func failed(err error) bool {
+// isFailure reports whether a token is not valid, as far as is known.
+func isFailure(err error) bool {
 	return errors.Is(err, tokenstore.ErrBadMasterToken) ||
 		errors.Is(err, tokenstore.ErrUnauthorized) && !errors.Is(err, tokenstore.ErrTokenEnded)
 }
 
-// attempt counts a failure, unless there were too many in this second.
-func (l *failureLimiter) attempt(ip netip.Addr) bool {
+// countFailure counts a failure, unless there were too many in this second.
+func (l *failureLimiter) countFailure(ip netip.Addr) bool {
 	if !ip.IsValid() {
 		return true
 	}
 	ip = pubsub.Network(ip)
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.turn()
+	l.startSecond()
 	n, known := l.counts[ip]
 	switch {
 	case n >= maxFailures:
@@ -96,18 +96,18 @@ func (l *failureLimiter) attempt(ip netip.Addr) bool {
 	return true
 }
 
-// forgive takes a failure back that was none.
-func (l *failureLimiter) forgive(ip netip.Addr) {
+// uncountFailure takes a failure back that was none.
+func (l *failureLimiter) uncountFailure(ip netip.Addr) {
 	ip = pubsub.Network(ip)
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.turn()
+	l.startSecond()
 	if l.counts[ip] > 0 {
 		l.counts[ip]--
 	}
 }
 
-func (l *failureLimiter) turn() {
+func (l *failureLimiter) startSecond() {
 	if now := time.Now().Unix(); now != l.second {
 		l.second = now
 		clear(l.counts)

@@ -139,7 +139,7 @@ func TestFailureLimiterIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newGuesses(t, storetest.NewMemory())
 		for i := range 2 * maxAddresses {
-			g.attempt(netip.AddrFrom4([4]byte{10, byte(i >> 16), byte(i >> 8), byte(i)}))
+			g.countFailure(netip.AddrFrom4([4]byte{10, byte(i >> 16), byte(i >> 8), byte(i)}))
 		}
 		if len(g.counts) != maxAddresses {
 			t.Errorf("%d addresses are kept count of", len(g.counts))

@@ -11,8 +11,8 @@ func TestTidy(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var done atomic.Int64
 		var deliveries atomic.Uint64
-		m := newTidy(deliveries.Load)
-		m.do = func() { done.Add(1) }
+		m := newMemoryTrimmer(deliveries.Load)
+		m.freeMemory = func() { done.Add(1) }
 		expect := func(want int64) {
 			t.Helper()
 			synctest.Wait()
@@ -20,27 +20,27 @@ func TestTidy(t *testing.T) {
 				t.Fatalf("memory was given back %d times, want %d", got, want)
 			}
 		}
-		many := muchGarbage/garbage["websocket"] + 1
+		many := minGarbage/garbage["websocket"] + 1
 		arrive := func(n int) {
 			for range n {
-				m.arrived("websocket")
+				m.noteSession("websocket")
 			}
 		}
 		arrive(many - 1)
 		time.Sleep(time.Hour)
 		expect(0)
 		arrive(1)
-		time.Sleep(calm - 1)
+		time.Sleep(quietTime - 1)
 		expect(0)
 		arrive(1) // it is not calm yet
-		time.Sleep(calm - 1)
+		time.Sleep(quietTime - 1)
 		expect(0)
 		time.Sleep(time.Nanosecond)
 		expect(1)
 		time.Sleep(time.Hour)
 		expect(1)
 		arrive(many)
-		time.Sleep(calm)
+		time.Sleep(quietTime)
 		expect(2)
 
 		busy := time.NewTicker(time.Second)
@@ -52,11 +52,11 @@ func TestTidy(t *testing.T) {
 		}
 		time.Sleep(time.Second / 2) // no timer ends in the moment of a delivery
 		arrive(many)
-		deliver(few + 1)
+		deliver(maxDeliveryRate + 1)
 		expect(2)
 		time.Sleep(time.Second / 4)
 		arrive(1)
-		deliver(few)
+		deliver(maxDeliveryRate)
 		expect(3)
 		busy.Stop()
 

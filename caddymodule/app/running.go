@@ -17,9 +17,9 @@ type Running struct {
 	edge *edge
 }
 
-// Arrived counts a session that has begun, by its transport, a Protocol of package
+// CountSession counts a session that has begun, by its transport, a Protocol of package
 // tokenstore.
-func (r *Running) Arrived(transport string) { r.edge.memory.arrived(transport) }
+func (r *Running) CountSession(transport string) { r.edge.memory.noteSession(transport) }
 
 // Edges are those that announce themselves over the broker; none where it is no
 // [pubsub.Directory].
@@ -62,9 +62,9 @@ func (a *App) Await(ctx context.Context) *Running {
 	case <-a.started:
 		return a.running
 	case <-ctx.Done():
-	case <-time.After(startPatience):
+	case <-time.After(startTimeout):
 	}
 	return nil
 }
 
-const startPatience = 10 * time.Second
+const startTimeout = 10 * time.Second

@@ -217,7 +217,7 @@ func (c candidate) register(ctx context.Context, token string) (session *pubsub.
 	if err != nil {
 		return nil, access, refusedByHub(err)
 	}
-	c.live.Arrived(c.client.Transport)
+	c.live.CountSession(c.client.Transport)
 	defer func() { // also after a panic, which the server recovers from
 		if session == nil {
 			admitted.Detach()

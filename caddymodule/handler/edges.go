@@ -73,7 +73,7 @@ func (h *Edges) Provision(ctx caddy.Context) (err error) {
 
 // ServeHTTP implements [caddyhttp.MiddlewareHandler].
 func (h *Edges) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler) error {
-	if served, err := elsewhere(w, r, h.Path, next); served {
+	if served, err := passThrough(w, r, h.Path, next); served {
 		return err
 	}
 	header := w.Header()

@@ -62,9 +62,9 @@ func warnUnknownIP(ctx caddy.Context) {
 	}
 }
 
-// elsewhere serves the requests that are not for this path: the next handler
+// passThrough serves the requests that are not for this path: the next handler
 // does, but for a mistake in case or a trailing slash, which is answered 404.
-func elsewhere(w http.ResponseWriter, r *http.Request, path string, next caddyhttp.Handler) (served bool, err error) {
+func passThrough(w http.ResponseWriter, r *http.Request, path string, next caddyhttp.Handler) (served bool, err error) {
 	switch got := r.URL.EscapedPath(); { // /%70ing is another path
 	case got == path:
 		return false, nil

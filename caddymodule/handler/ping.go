@@ -29,7 +29,7 @@ func (h *Ping) Provision(ctx caddy.Context) error { return provisionPath(ctx, &h
 
 // ServeHTTP implements [caddyhttp.MiddlewareHandler].
 func (h *Ping) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler) error {
-	if served, err := elsewhere(w, r, h.Path, next); served {
+	if served, err := passThrough(w, r, h.Path, next); served {
 		return err
 	}
 	header := w.Header()

@@ -42,7 +42,7 @@ func (h *Ready) Provision(ctx caddy.Context) (err error) {
 
 // ServeHTTP implements [caddyhttp.MiddlewareHandler].
 func (h *Ready) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler) error {
-	if served, err := elsewhere(w, r, h.Path, next); served {
+	if served, err := passThrough(w, r, h.Path, next); served {
 		return err
 	}
 	header := w.Header()

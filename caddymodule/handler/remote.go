@@ -16,15 +16,15 @@ import (
 func clientIP(r *http.Request) (netip.Addr, bool) {
 	text, _ := caddyhttp.GetVar(r.Context(), caddyhttp.ClientIPVarKey).(string)
 	ip, err := netip.ParseAddr(text)
-	if err != nil || claimed(r, ip) {
+	if err != nil || isClientsClaim(r, ip) {
 		return netip.Addr{}, false
 	}
 	return ip.Unmap().WithZone(""), true
 }
 
-// claimed reports whether an address may be the client's own claim: without strict
+// isClientsClaim reports whether an address may be the client's own claim: without strict
 // parsing Caddy takes the left-most value that a trusted proxy passes on.
-func claimed(r *http.Request, ip netip.Addr) bool {
+func isClientsClaim(r *http.Request, ip netip.Addr) bool {
 	srv, ok := r.Context().Value(caddyhttp.ServerCtxKey).(*caddyhttp.Server)
 	if trusted, _ := caddyhttp.GetVar(r.Context(), caddyhttp.TrustedProxyVarKey).(bool); !ok || !trusted || srv.TrustedProxiesStrict > 0 {
 		return false

@@ -50,7 +50,7 @@ func (h *WebSocket) Provision(ctx caddy.Context) (err error) {
 // ServeHTTP implements [caddyhttp.MiddlewareHandler]. The order of the checks is
 // that of docs/protocol.md, section WebSocket.
 func (h *WebSocket) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler) error {
-	if served, err := elsewhere(w, r, h.Path, next); served {
+	if served, err := passThrough(w, r, h.Path, next); served {
 		return err
 	}
 	offer, ok := h.checkRequest(w, r)

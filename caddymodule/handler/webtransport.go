@@ -55,7 +55,7 @@ func (h *WebTransport) ServeHTTP(w http.ResponseWriter, r *http.Request, next ca
 	if h.app.WebTransport == "off" {
 		return next.ServeHTTP(w, r)
 	}
-	if served, err := elsewhere(w, r, h.Path, next); served {
+	if served, err := passThrough(w, r, h.Path, next); served {
 		return err
 	}
 	entry, ok := checkEntry(w, r)

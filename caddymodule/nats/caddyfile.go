@@ -18,7 +18,7 @@ func unmarshalGuest(d *caddyfile.Dispenser, what string, l *Link,
 	for nesting := d.Nesting(); d.NextBlock(nesting); {
 		option := d.Val()
 		if seen[option] {
-			return d.Errf("%s stands here twice", option)
+			return d.Errf("%s is given twice", option)
 		}
 		seen[option] = true
 		known, err := l.unmarshal(d, option)

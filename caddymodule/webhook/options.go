@@ -187,7 +187,7 @@ func (h *Webhook) UnmarshalCaddyfile(d *caddyfile.Dispenser) (err error) {
 	for nesting := d.Nesting(); d.NextBlock(nesting); {
 		option := d.Val()
 		if seen[option] {
-			return d.Errf("%s stands here twice", option)
+			return d.Errf("%s is given twice", option)
 		}
 		seen[option] = true
 		switch option {

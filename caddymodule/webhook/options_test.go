@@ -37,7 +37,7 @@ func TestOptions(t *testing.T) {
 		{"https://a.example/x", good + "\nask connect {\non_silence allow\nmax_in_flight 10001\n}", "ask: max_in_flight: must be from 1 to 10000"},
 		{"https://a.example/x", good + "\ncolour blue", "unknown option colour of hook webhook; allowed: secret, events, batch_size, batch_delay, queue, timeout, retry_for, ca, ask"},
 		{"https://a.example/x", good + "\nask connect {\ncolour blue\n}", "unknown option colour of ask; allowed: on_silence, timeout, max_in_flight"},
-		{"https://a.example/x", good + "\n" + good, "secret stands here twice"},
+		{"https://a.example/x", good + "\n" + good, "secret is given twice"},
 	} {
 		h := new(Webhook)
 		err := h.UnmarshalCaddyfile(caddyfile.NewTestDispenser("webhook " + c.url + " {\n" + c.options + "\n}"))
