@@ -12,8 +12,9 @@ import (
 	"github.com/millrace/millrace/wire"
 )
 
-// Run checks a backend. connect returns brokers of as many edges, connected
-// with each other and not joined yet; the suite closes them.
+// Run checks a backend. connect returns the brokers of as many edges of one overlay,
+// not joined yet; the suite closes them. One that connects to the others only after
+// Join calls Linked(false) before Join returns, and Linked(true) when it has.
 func Run(t *testing.T, connect func(t *testing.T, edges int) []pubsub.Broker) {
 	for _, c := range []struct {
 		name string
