@@ -17,8 +17,8 @@ const maxAsks = 4096
 // asks are the questions to hooks about subscriptions of one session that are under way.
 // Guarded by Session.subscribing.
 type asks struct {
-	pending map[subscriptionKey]chan struct{} // closed when the hooks have decided
-	decided chan struct{}                     // tells the reader that waits for room; has room for one
+	pending   map[subscriptionKey]chan struct{} // closed when the hooks have decided
+	roomFreed chan struct{}                     // tells the reader that waits for room; has room for one
 }
 
 // awaitDecision waits until hooks that are asked about a subscription have decided: what
@@ -53,7 +53,7 @@ func (s *Session) requestSubscription(key subscriptionKey, p pattern.Pattern) {
 	for len(s.asks.pending) >= hook.MaxAsked {
 		s.subscribing.Unlock()
 		select {
-		case <-s.asks.decided:
+		case <-s.asks.roomFreed:
 		case <-s.done:
 		}
 		s.subscribing.Lock()
@@ -76,7 +76,7 @@ func (s *Session) requestSubscription(key subscriptionKey, p pattern.Pattern) {
 		delete(s.asks.pending, key)
 		close(decided)
 		select {
-		case s.asks.decided <- struct{}{}:
+		case s.asks.roomFreed <- struct{}{}:
 		default:
 		}
 		switch {
@@ -102,7 +102,7 @@ func (s *Session) askSubscribe(list []hookOf[hook.SubscribeAuthorizer], key subs
 // takeAsk counts a question for the edge and the token, if they have room for one more,
 // until release.
 func (s *Session) takeAsk() (release func(), ok bool) {
-	all, ofToken := &s.hub.asks, &s.token.asks
+	all, ofToken := &s.hub.asksInFlight, &s.token.asksInFlight
 	release = func() {
 		all.Add(-1)
 		ofToken.Add(-1)

@@ -18,17 +18,17 @@ type Message struct {
 	Tenant, Channel, Payload []byte
 	Delivery                 wire.Delivery
 
-	// Of a message for one connection. Wanted: this edge has subscribers, and none
+	// Of a message for one connection. HasSubscribers: this edge has subscribers, and none
 	// could take it. LastResort: only subscribers that were told to reconnect may take
 	// it, since nobody else does.
-	Wanted, LastResort bool
+	HasSubscribers, LastResort bool
 }
 
 // What Receive returns where there are subscribers and none of them could take a message
 // for one connection.
 const (
 	NoRoom      = -1 // they have no room
-	OnlyLeaving = -2 // some were told to reconnect, and could take it as a last resort
+	SomeLeaving = -2 // some were told to reconnect, and could take it as a last resort
 )
 
 // Receiver is what a broker hands messages to: the hub of an edge.
@@ -39,7 +39,7 @@ type Receiver interface {
 	// messages of a tenant that costs more than its share: messages of different
 	// tenants should not wait for each other. The broker has checked the
 	// names; what is larger than this edge takes from its clients is delivered to
-	// nobody. For a message for one connection it returns NoRoom or OnlyLeaving, which
+	// nobody. For a message for one connection it returns NoRoom or SomeLeaving, which
 	// are negative, where there are subscribers and none of them could take it.
 	Receive(m Message) int
 	// Interested reports whether a connection may take messages to a channel.

@@ -20,7 +20,7 @@ func (s *Session) deliver(p *publication, f *frame, l *lane) {
 		s.hub.count.drop(dropQueueFull, uint64(n))
 		s.wake() // to say so
 	}
-	if s.queue.charge-s.queue.countedCharge >= queueChunk && !s.countQueue(p.limits, f) {
+	if s.queue.charge-s.queue.countedCharge >= queueChunk && !s.enforceQueueMemory(p.limits, f) {
 		return
 	}
 	if l.stream == nil && !l.writing && s.tryWriter != nil && !s.detached {
@@ -31,10 +31,10 @@ func (s *Session) deliver(p *publication, f *frame, l *lane) {
 	s.wakeLane(l)
 }
 
-// tryDeliver queues frames, each in its lane, and returns how many. That is none if the
+// offer queues frames, each in its lane, and returns how many. That is none if the
 // queue has no room, and none if the client was told to reconnect, unless the message is
 // sent as a last resort.
-func (s *Session) tryDeliver(p *publication, frames []laneFrame) int {
+func (s *Session) offer(p *publication, frames []laneFrame) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	size := 0
@@ -56,7 +56,7 @@ func (s *Session) tryDeliver(p *publication, frames []laneFrame) int {
 	for _, lf := range valid {
 		s.queue.pushDelivery(lf.lane, lf.frame, p.limits.SendQueue)
 		s.wakeLane(lf.lane)
-		s.countQueue(p.limits, lf.frame)
+		s.enforceQueueMemory(p.limits, lf.frame)
 	}
 	return len(valid)
 }

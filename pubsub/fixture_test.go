@@ -37,7 +37,7 @@ type catching struct {
 func (b *localBroker) Join(r Receiver) { b.receiver, b.interests = r, map[string]int{} }
 
 func (b *localBroker) Publish(m Message) error {
-	if m.Delivery == wire.OneRandom && b.receiver.Receive(m) == OnlyLeaving || m.Delivery == wire.OneNearest && m.Wanted {
+	if m.Delivery == wire.OneRandom && b.receiver.Receive(m) == SomeLeaving || m.Delivery == wire.OneNearest && m.HasSubscribers {
 		m.LastResort = true
 		b.receiver.Receive(m)
 	}

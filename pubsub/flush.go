@@ -96,7 +96,7 @@ func (o *flushList) flush() {
 	}
 	b.release()
 	if o.load != nil {
-		hub.charge(o.load, since)
+		hub.chargeTime(o.load, since)
 	}
 	o.n, o.next, o.load = 0, nil, nil
 	flushLists.Put(o)

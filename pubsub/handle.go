@@ -89,7 +89,7 @@ func decodePublish(frame []byte) (wire.Publish, error) {
 
 // publish passes on a message that this edge accepts.
 func (s *Session) publish(p wire.Publish) {
-	pace, ok := s.hub.begin(s.cachedLoad(p.Tenant), s.done)
+	pace, ok := s.hub.beginPaced(s.cachedLoad(p.Tenant), s.done)
 	if !ok {
 		return
 	}

@@ -310,7 +310,7 @@ func TestSessionEndsWhileHooksAreAsked(t *testing.T) {
 		if n := r.hub.Metrics().HookFaults; n != 0 {
 			t.Errorf("%d faults, want none", n)
 		}
-		if n := r.hub.asks.Load(); n != 0 {
+		if n := r.hub.asksInFlight.Load(); n != 0 {
 			t.Errorf("%d questions are still counted", n)
 		}
 	})
@@ -346,14 +346,14 @@ func TestAskingIsBounded(t *testing.T) {
 			t.Errorf("one connection has %d questions asked, want %d", most, hook.MaxAsked)
 		}
 
-		r.hub.tokens["x"].asks.Store(maxAsks / 2)
+		r.hub.tokens["x"].asksInFlight.Store(maxAsks / 2)
 		same, other := r.connect("x"), r.connect("y")
 		same.send("SUB:t:b")
 		same.expect("ERR:try_later:SUB:t:b")
-		r.hub.asks.Store(maxAsks)
+		r.hub.asksInFlight.Store(maxAsks)
 		other.send("SUB:t:b")
 		other.expect("ERR:try_later:SUB:t:b")
-		r.hub.asks.Store(hook.MaxAsked)
+		r.hub.asksInFlight.Store(hook.MaxAsked)
 		other.send("SUB:t:c")
 		close(release)
 		<-done
@@ -361,7 +361,7 @@ func TestAskingIsBounded(t *testing.T) {
 		if n := len(busy.take()); n != 2*hook.MaxAsked {
 			t.Errorf("%d answers, want %d", n, 2*hook.MaxAsked)
 		}
-		if n := r.hub.asks.Load(); n != 0 {
+		if n := r.hub.asksInFlight.Load(); n != 0 {
 			t.Errorf("%d questions are still counted", n)
 		}
 	})

@@ -44,7 +44,7 @@ type Hub struct {
 	linkWatch     linkWatch
 	hooks         atomic.Pointer[hooks]
 	hookFaults    faultLog
-	asks          atomic.Int64 // questions to hooks about subscriptions that are under way
+	asksInFlight  atomic.Int64 // questions to hooks about subscriptions that are under way
 
 	mu              sync.Mutex // guards the rest
 	sessions        map[*Session]struct{}

@@ -141,8 +141,8 @@ func (h *Hub) noteMessage(l *load, now time.Duration) {
 	}
 }
 
-// charge counts the time since then as used by the tenant, and returns the time now.
-func (h *Hub) charge(l *load, since time.Duration) (now time.Duration) {
+// chargeTime counts the time since then as used by the tenant, and returns the time now.
+func (h *Hub) chargeTime(l *load, since time.Duration) (now time.Duration) {
 	now = h.now()
 	h.chargeAt(l, now, now-since)
 	return now

@@ -56,7 +56,7 @@ func TestShareOfTenant(t *testing.T) {
 				time.Sleep(c.quiet)
 				a := r.debtor("other", debt)
 				took := r.took(func() {
-					p, ok := r.hub.begin(a, nil)
+					p, ok := r.hub.beginPaced(a, nil)
 					if !ok {
 						t.Error("the message is refused")
 					}
@@ -78,7 +78,7 @@ func TestDebtIsBounded(t *testing.T) {
 	inBubble(t, fastLimits(), func(r *rig) {
 		r.company()
 		a := r.debtor("other", time.Hour)
-		if took := r.took(func() { r.hub.begin(a, nil) }); took > maxLoadDebt+time.Millisecond {
+		if took := r.took(func() { r.hub.beginPaced(a, nil) }); took > maxLoadDebt+time.Millisecond {
 			t.Errorf("a message waited for %v", took)
 		}
 	})
@@ -92,12 +92,12 @@ func TestTurns(t *testing.T) {
 		a := r.debtor("other", time.Millisecond)
 		turns := make([]pace, r.hub.turnsPerTenant())
 		for i := range turns {
-			turns[i], _ = r.hub.begin(a, nil)
+			turns[i], _ = r.hub.beginPaced(a, nil)
 			r.debtor("other", time.Millisecond)
 		}
 		broken, results := make(chan struct{}), make(chan bool)
 		wait := func() {
-			_, ok := r.hub.begin(a, broken)
+			_, ok := r.hub.beginPaced(a, broken)
 			results <- ok
 		}
 		go wait()
@@ -128,7 +128,7 @@ func TestTurnsOfBurst(t *testing.T) {
 		a := r.hub.loadOf([]byte("other"))
 		n := r.hub.turnsPerTenant()
 		begin := func() pace {
-			p, ok := r.hub.begin(a, nil)
+			p, ok := r.hub.beginPaced(a, nil)
 			if !ok {
 				t.Error("the message is refused")
 			}
@@ -225,7 +225,7 @@ func TestPauseKeepsNothingBack(t *testing.T) {
 		}
 		synctest.Wait()
 		p := publication{tenant: []byte("other"), channel: []byte("a"), limits: r.hub.limits.Load(), subsVersion: r.hub.subsVersion.Load()}
-		pace, ok := r.hub.begin(r.hub.loadOf(p.tenant), nil) // without company
+		pace, ok := r.hub.beginPaced(r.hub.loadOf(p.tenant), nil) // without company
 		if !ok {
 			t.Fatal("it does not begin")
 		}

@@ -5,25 +5,25 @@ import "time"
 // pace makes the handling of one message wait when its tenant is over its share of the
 // processors.
 type pace struct {
-	hub        *Hub
-	load       *load
-	since      time.Duration   // the time used from here on is not charged yet
-	paced      bool            // the tenant is over its share, or the message had to wait for its turn
-	takesTurns bool            // the message may wait for a turn
-	hasTurn    bool            // it has a turn, which end gives back
-	canceled   <-chan struct{} // closed: nobody waits for the message any more
+	hub          *Hub
+	load         *load
+	chargedUntil time.Duration   // the time used from here on is not charged yet
+	paced        bool            // the tenant is over its share, or the message had to wait for its turn
+	takesTurns   bool            // the message may wait for a turn
+	hasTurn      bool            // it has a turn, which end gives back
+	canceled     <-chan struct{} // closed: nobody waits for the message any more
 }
 
-// begin waits for the turn of a client's message if its tenant is over its share.
+// beginPaced waits for the turn of a client's message if its tenant is over its share.
 // It reports false if the message must not be handled: canceled was closed meanwhile.
 // Otherwise end must be called.
-func (h *Hub) begin(l *load, canceled <-chan struct{}) (p pace, ok bool) {
-	p = pace{hub: h, load: l, since: h.now(), takesTurns: true, canceled: canceled}
-	h.noteMessage(l, p.since)
-	if h.processorShare() == 0 || !h.contended(p.since) || h.debt(l, p.since) == 0 && p.tryTurn() {
+func (h *Hub) beginPaced(l *load, canceled <-chan struct{}) (p pace, ok bool) {
+	p = pace{hub: h, load: l, chargedUntil: h.now(), takesTurns: true, canceled: canceled}
+	h.noteMessage(l, p.chargedUntil)
+	if h.processorShare() == 0 || !h.contended(p.chargedUntil) || h.debt(l, p.chargedUntil) == 0 && p.tryTurn() {
 		return p, true
 	}
-	p.waitForDebt()
+	p.waitUntilPaid()
 	if p.isCanceled() {
 		if p.hasTurn {
 			<-l.turns
@@ -33,13 +33,13 @@ func (h *Hub) begin(l *load, canceled <-chan struct{}) (p pace, ok bool) {
 	return p, true
 }
 
-// beginReceived is begin for a message that the broker hands over, from another edge or
+// beginPacedReceived is begin for a message that the broker hands over, from another edge or
 // this one: it takes no turn, as the tenant's messages come one at a time anyway.
-func (h *Hub) beginReceived(l *load) (p pace) {
-	p = pace{hub: h, load: l, since: h.now()}
-	h.noteMessage(l, p.since)
-	if h.debt(l, p.since) > 0 {
-		p.waitForDebt()
+func (h *Hub) beginPacedReceived(l *load) (p pace) {
+	p = pace{hub: h, load: l, chargedUntil: h.now()}
+	h.noteMessage(l, p.chargedUntil)
+	if h.debt(l, p.chargedUntil) > 0 {
+		p.waitUntilPaid()
 	}
 	return p
 }
@@ -65,12 +65,12 @@ func (p *pace) takeTurn() {
 	}
 }
 
-// waitForDebt waits until the tenant has no debt.
-func (p *pace) waitForDebt() {
+// waitUntilPaid waits until the tenant has no debt.
+func (p *pace) waitUntilPaid() {
 	p.paced = true
 	p.takeTurn()
-	p.since = p.hub.now()
-	for debt := p.hub.debt(p.load, p.since); debt > 0 && !p.isCanceled(); debt = p.hub.debt(p.load, p.since) {
+	p.chargedUntil = p.hub.now()
+	for debt := p.hub.debt(p.load, p.chargedUntil); debt > 0 && !p.isCanceled(); debt = p.hub.debt(p.load, p.chargedUntil) {
 		p.sleep(debt)
 	}
 }
@@ -89,8 +89,8 @@ func (p *pace) isCanceled() bool {
 func (p *pace) sleep(d time.Duration) {
 	sleep(d, p.canceled)
 	now := p.hub.now()
-	p.hub.loads.paused.Add(int64(now - p.since))
-	p.since = now
+	p.hub.loads.paused.Add(int64(now - p.chargedUntil))
+	p.chargedUntil = now
 	if old, least := p.load.paidUntil.Load(), int64(now-pacedCredit); old < least {
 		p.load.paidUntil.CompareAndSwap(old, least)
 	}
@@ -99,11 +99,11 @@ func (p *pace) sleep(d time.Duration) {
 // pauseDue reports whether a long fan-out must pause: its tenant is over its share by
 // now. It is called from time to time.
 func (p *pace) pauseDue() bool {
-	if now := p.hub.now(); now-p.since < paceEvery {
+	if now := p.hub.now(); now-p.chargedUntil < paceEvery {
 		return false
 	}
-	p.since = p.hub.charge(p.load, p.since)
-	return p.hub.debt(p.load, p.since) > 0
+	p.chargedUntil = p.hub.chargeTime(p.load, p.chargedUntil)
+	return p.hub.debt(p.load, p.chargedUntil) > 0
 }
 
 // pause makes a fan-out wait for its tenant's debt, for maxPause at most. The caller has
@@ -111,13 +111,13 @@ func (p *pace) pauseDue() bool {
 func (p *pace) pause() {
 	p.paced = true
 	p.takeTurn()
-	p.since = p.hub.now()
-	p.sleep(min(p.hub.debt(p.load, p.since), maxPause))
+	p.chargedUntil = p.hub.now()
+	p.sleep(min(p.hub.debt(p.load, p.chargedUntil), maxPause))
 }
 
 // end charges the time that was used, and gives the turn back.
 func (p *pace) end() {
-	p.hub.charge(p.load, p.since)
+	p.hub.chargeTime(p.load, p.chargedUntil)
 	if p.hasTurn {
 		<-p.load.turns
 	}

@@ -45,7 +45,7 @@ func (h *Hub) publish(m wire.Publish, lastTenant **tenant, pace pace) error {
 		}
 	case wire.OneRandom: // the broker chooses the edge
 	}
-	err := h.broker.Publish(Message{Tenant: m.Tenant, Channel: m.Channel, Payload: m.Payload, Delivery: m.Delivery, Wanted: p.hasSubscribers})
+	err := h.broker.Publish(Message{Tenant: m.Tenant, Channel: m.Channel, Payload: m.Payload, Delivery: m.Delivery, HasSubscribers: p.hasSubscribers})
 	if err != nil {
 		h.Unsent(1)
 	}
@@ -56,7 +56,7 @@ func (h *Hub) publication(tenant, channel, payload []byte, pace pace) publicatio
 	limits := h.limits.Load()
 	p := publication{
 		tenant: tenant, channel: channel, payload: payload,
-		subsVersion: h.subsVersion.Load(), at: pace.since, limits: limits, pace: pace,
+		subsVersion: h.subsVersion.Load(), at: pace.chargedUntil, limits: limits, pace: pace,
 	}
 	if limits.TenantEgressKB > 0 {
 		p.caps = h.tenantCapsOf(tenant)
@@ -176,7 +176,7 @@ func (h *Hub) deliverOne(t *tenant, p *publication) bool {
 				m.laneFrames = append(m.laneFrames, laneFrame{o.lane, m.frame(p, o.set)})
 			}
 		}
-		if n := candidate.session.tryDeliver(p, m.laneFrames); n > 0 {
+		if n := candidate.session.offer(p, m.laneFrames); n > 0 {
 			h.count.deliveries.Add(uint64(n))
 			h.countTenant(p.limits, p.tenant, 0, n)
 			return true

@@ -9,7 +9,7 @@ func (h *Hub) Receive(m Message) int {
 		return 0
 	}
 	t := h.tenant(m.Tenant)
-	p := h.publication(m.Tenant, m.Channel, m.Payload, h.beginReceived(h.tenantLoad(t, m.Tenant)))
+	p := h.publication(m.Tenant, m.Channel, m.Payload, h.beginPacedReceived(h.tenantLoad(t, m.Tenant)))
 	defer p.pace.end()
 	p.lastResort = m.LastResort
 	if m.Delivery == wire.Broadcast {
@@ -19,7 +19,7 @@ func (h *Hub) Receive(m Message) int {
 	case h.deliverOne(t, &p):
 		return 1
 	case p.leavingFound:
-		return OnlyLeaving
+		return SomeLeaving
 	case p.hasSubscribers:
 		return NoRoom
 	}
@@ -33,7 +33,7 @@ func (h *Hub) Interested(tenant, channel []byte) bool {
 		return false
 	}
 	l, since := h.tenantLoad(t, tenant), h.now()
-	defer h.charge(l, since)
+	defer h.chargeTime(l, since)
 	m := matchers.Get().(*matcher)
 	defer m.release()
 	m.match(t, channel)

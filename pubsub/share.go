@@ -116,11 +116,11 @@ func (s *Session) uncountSession() {
 	}
 }
 
-// countQueue counts what the session's queue has grown by, once that is a chunk. If
+// enforceQueueMemory counts what the session's queue has grown by, once that is a chunk. If
 // the edge has no room for it, or one of the session's accounts is over its share,
 // the session is a slow consumer: its oldest deliveries are dropped, but never the
-// newest one, or it closes, and countQueue reports false. The caller holds s.mu.
-func (s *Session) countQueue(l *Limits, newest *frame) bool {
+// newest one, or it closes, and enforceQueueMemory reports false. The caller holds s.mu.
+func (s *Session) enforceQueueMemory(l *Limits, newest *frame) bool {
 	q, least := &s.queue, int(newest.charge())
 	if q.charge-q.countedCharge >= queueChunk && q.charge > least && !s.hasQueueRoom(q.charge-q.countedCharge, l) {
 		if l.Slow == SlowDisconnect {

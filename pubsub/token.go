@@ -43,13 +43,13 @@ func (s *Session) Revoke() { s.closeWithError(wire.CloseForbidden, wire.CodeToke
 
 // tokenState is what the sessions of one token share on this edge.
 type tokenState struct {
-	sessions map[*Session]struct{} // guarded by the hub's mutex
-	caps     *byteCaps
-	own      account
-	tenants  []string     // that the sessions count for
-	accounts []*account   // own, and those of tenants
-	patterns atomic.Int64 // distinct patterns that its sessions were the first to have
-	asks     atomic.Int64 // as in Hub
+	sessions     map[*Session]struct{} // guarded by the hub's mutex
+	caps         *byteCaps
+	own          account
+	tenants      []string     // that the sessions count for
+	accounts     []*account   // own, and those of tenants
+	patterns     atomic.Int64 // distinct patterns that its sessions were the first to have
+	asksInFlight atomic.Int64 // as in Hub
 }
 
 // releaseToken takes a session off its token, and forgets the token after its last one.

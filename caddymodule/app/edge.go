@@ -15,25 +15,25 @@ import (
 
 // State that outlives a reload, as long as one configuration uses it.
 var (
-	stores = caddy.NewUsagePool() // StoreKey → *storeLease
+	stores = caddy.NewUsagePool() // StoreKey → *sharedStore
 	edges  = caddy.NewUsagePool() // edgeKey → *edge
 )
 
 type edgeKey struct{ store, broker string }
 
-type storeLease struct {
+type sharedStore struct {
 	tokenstore.Store
 	index *tokenstore.Index
 }
 
 // Destruct implements [caddy.Destructor].
-func (s *storeLease) Destruct() error {
+func (s *sharedStore) Destruct() error {
 	s.index.Close()
 	return s.Close()
 }
 
 // writable reports whether the store takes changes, as far as it knows.
-func (s *storeLease) writable() bool {
+func (s *sharedStore) writable() bool {
 	w, ok := s.Store.(tokenstore.SpaceReporter)
 	return !ok || w.Writable()
 }
@@ -43,7 +43,7 @@ type edge struct {
 	key    edgeKey
 	hub    *pubsub.Hub
 	broker pubsub.Broker // the hub's
-	store  *storeLease
+	store  *sharedStore
 	stop   func() // of the watch on the store
 	memory *memoryTrimmer
 
@@ -75,12 +75,12 @@ func newEdge(key edgeKey, sm guest.StoreModule, bm guest.BrokerModule, limits pu
 		if err != nil {
 			return nil, err
 		}
-		return &storeLease{store, tokenstore.NewIndex(store)}, nil
+		return &sharedStore{store, tokenstore.NewIndex(store)}, nil
 	})
 	if err != nil {
 		return nil, fmt.Errorf("token store: %w", err)
 	}
-	e := &edge{key: key, store: v.(*storeLease)}
+	e := &edge{key: key, store: v.(*sharedStore)}
 	fail := func(what string, err error) error {
 		_, err2 := stores.Delete(key.store)
 		return errors.Join(fmt.Errorf("%s: %w", what, err), err2)

@@ -7,23 +7,23 @@ import (
 	"github.com/caddyserver/caddy/v2"
 )
 
-// inForce are the apps between Start and Stop, for the admin API. The last one
+// startedApps are the apps between Start and Stop, for the admin API. The last one
 // is in force: when a reload fails half way, that is the one before again.
-var inForce appList
+var startedApps appList
 
 // InForce returns the app of the configuration in force; nil: none has started.
-func InForce() *App { return inForce.current() }
+func InForce() *App { return startedApps.current() }
 
 type appList struct {
-	mu   sync.Mutex
-	apps []*App
-	last *App // that was added
+	mu        sync.Mutex
+	apps      []*App
+	lastAdded *App // that was added
 }
 
 func (l *appList) add(a *App) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.apps, l.last = append(l.apps, a), a
+	l.apps, l.lastAdded = append(l.apps, a), a
 }
 
 func (l *appList) remove(a *App) {
@@ -42,12 +42,12 @@ func (l *appList) current() *App {
 	return l.apps[len(l.apps)-1]
 }
 
-// shown returns the app in force, or, while the process ends, the one that drains.
-func (l *appList) shown() *App {
+// currentOrDraining returns the app in force, or, while the process ends, the one that drains.
+func (l *appList) currentOrDraining() *App {
 	if a := l.current(); a != nil || !caddy.Exiting() {
 		return a
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.last
+	return l.lastAdded
 }

@@ -31,7 +31,7 @@ func (a *App) Start() error {
 	a.mu.Unlock()
 	a.running = &Running{Hub: e.hub, Service: service, edge: e}
 	close(a.started)
-	inForce.add(a)
+	startedApps.add(a)
 	countLoad(kept)
 	return nil
 }
@@ -57,7 +57,7 @@ func (a *App) Stop() error {
 	if e == nil {
 		return nil
 	}
-	inForce.remove(a)
+	startedApps.remove(a)
 	var leaving []<-chan struct{}
 	for _, listener := range a.takeover.Quiesce() {
 		if !caddy.Exiting() { // else the whole hub drains

@@ -185,7 +185,7 @@ func (s *snapshot) collect(to chan<- prometheus.Metric) {
 
 // newSnapshot is nil where no configuration has an edge.
 func newSnapshot() *snapshot {
-	a := inForce.shown()
+	a := startedApps.currentOrDraining()
 	if a == nil {
 		return nil
 	}

@@ -170,7 +170,7 @@ func TestMetricsOfTheHubInForce(t *testing.T) {
 	a, b := newMetricsApp(t), newMetricsApp(t)
 	a.limits.MetricTenants = 1 // by which it is told
 	for _, app := range []*App{a, b} {
-		inForce.add(app)
+		startedApps.add(app)
 		if s := newSnapshot(); s.byTenant != (app == a) || s.draining || !s.Linked || s.broker != "memory" {
 			t.Errorf("got %+v", s)
 		}
@@ -190,11 +190,11 @@ func TestMetricsOfTheHubInForce(t *testing.T) {
 	if !newSnapshot().draining {
 		t.Error("a drain does not show")
 	}
-	inForce.remove(b)
+	startedApps.remove(b)
 	if s := newSnapshot(); !s.byTenant || s.draining {
 		t.Error("the hub that is in force again does not show")
 	}
-	inForce.remove(a)
+	startedApps.remove(a)
 	if newSnapshot() != nil {
 		t.Error("there is a hub after all have stopped")
 	}
@@ -216,7 +216,7 @@ func newMetricsApp(t *testing.T) *App {
 			t.Error(err)
 		}
 	})
-	store := &storeLease{Store: &brittleStore{Store: storetest.NewMemory()}}
+	store := &sharedStore{Store: &brittleStore{Store: storetest.NewMemory()}}
 	return &App{broker: new(guest.MemoryBroker), running: &Running{Hub: hub, edge: &edge{hub: hub, broker: broker, store: store}}}
 }
 

@@ -31,12 +31,12 @@ func await(w http.ResponseWriter, r *http.Request, a *app.App) *app.Running {
 
 // refusal is why a client gets no session (docs/protocol.md, WebSocket).
 type refusal struct {
-	status     int
-	code       string
-	detail     string
-	retryAfter string // in seconds; empty: trying again does not help
-	forbidden  string // of 403: what is not allowed: of a token, or "client"
-	reason     string // of a hook
+	status        int
+	code          string
+	detail        string
+	retryAfter    string // in seconds; empty: trying again does not help
+	forbiddenWhat string // of 403: what is not allowed: of a token, or "client"
+	reason        string // of a hook
 }
 
 // write answers a handshake.
@@ -58,15 +58,15 @@ func (f *refusal) count() {
 	}
 }
 
-// close answers an AUTH line (docs/protocol.md, WebTransport). It counts as a
+// wtRefusal is the answer to an AUTH line (docs/protocol.md, WebTransport). It counts as a
 // handshake that is refused for the same reason.
-func (f *refusal) close() *wtconn.Refusal {
+func (f *refusal) wtRefusal() *wtconn.Refusal {
 	f.count()
 	switch {
 	case f.status == http.StatusUnauthorized:
 		return &wtconn.Refusal{Line: wire.AppendErr(nil, wire.CodeUnauthorized), Code: wire.CloseUnauthorized}
-	case f.forbidden != "":
-		parts := []string{f.forbidden}
+	case f.forbiddenWhat != "":
+		parts := []string{f.forbiddenWhat}
 		if f.reason != "" {
 			parts = append(parts, f.reason)
 		}
@@ -75,8 +75,8 @@ func (f *refusal) close() *wtconn.Refusal {
 	return &wtconn.Refusal{Code: wire.CloseTryLater, Reason: f.detail}
 }
 
-// later is a refusal that may be over soon.
-func later(code, detail string) *refusal {
+// tryLater is a refusal that may be over soon.
+func tryLater(code, detail string) *refusal {
 	return &refusal{status: http.StatusServiceUnavailable, code: code, detail: detail, retryAfter: "5"}
 }
 
@@ -89,35 +89,35 @@ var refusedForFailures = &refusal{
 func refusedByHub(err error) *refusal {
 	switch {
 	case errors.Is(err, pubsub.ErrDraining):
-		return later("draining", err.Error())
+		return tryLater("draining", err.Error())
 	case errors.Is(err, pubsub.ErrTokenFull):
-		return later("too_many_connections_of_token", err.Error())
+		return tryLater("too_many_connections_of_token", err.Error())
 	case errors.Is(err, pubsub.ErrTenantFull):
-		return later("too_many_connections_of_tenant", err.Error())
+		return tryLater("too_many_connections_of_tenant", err.Error())
 	case errors.Is(err, pubsub.ErrAddressFull):
-		return later("too_many_connections_of_address", err.Error())
+		return tryLater("too_many_connections_of_address", err.Error())
 	case errors.Is(err, context.Canceled):
 		return refusedGone
 	case errors.Is(err, pubsub.ErrTooManyPending):
-		return later("too_many_unauthenticated", err.Error())
+		return tryLater("too_many_unauthenticated", err.Error())
 	case errors.Is(err, pubsub.ErrTooManyPendingPerIP):
 		return &refusal{status: http.StatusTooManyRequests, code: "too_many_unauthenticated", detail: err.Error(), retryAfter: "5"}
 	}
-	return later("too_many_connections", err.Error())
+	return tryLater("too_many_connections", err.Error())
 }
 
 // refusedGone is for a client that is gone before it is decided about. It reads no
 // answer, and counts nowhere.
-var refusedGone = later("unavailable", "the client is gone")
+var refusedGone = tryLater("unavailable", "the client is gone")
 
 // refusedByHook translates the refusal of a hook.
 func refusedByHook(r *hook.Refusal) *refusal {
 	if r.Code == wire.CodeTryLater {
-		return later(string(r.Code), r.Reason)
+		return tryLater(string(r.Code), r.Reason)
 	}
 	return &refusal{
 		status: http.StatusForbidden, code: "client_not_allowed", detail: cmp.Or(r.Reason, "the edge does not allow this client"),
-		forbidden: "client", reason: r.Reason,
+		forbiddenWhat: "client", reason: r.Reason,
 	}
 }
 
@@ -132,30 +132,30 @@ type candidate struct {
 	secure  bool     // a token may be looked at on this connection
 }
 
-// begin counts the client, which came with its token, among the handshakes that
+// addHandshake counts the client, which came with its token, among the handshakes that
 // are under way, until done, which may be called repeatedly.
-func (c candidate) begin(ctx context.Context) (done func(), refused *refusal) {
+func (c candidate) addHandshake(ctx context.Context) (done func(), refused *refusal) {
 	pending, err := c.live.Hub.AddHandshake(ctx, c.client)
 	if err != nil {
-		return nil, c.refuse(refusedByHub(err), nil)
+		return nil, c.reportRefused(refusedByHub(err), nil)
 	}
 	return pending.Release, nil
 }
 
-// available refuses clients whoever they are: the edge drains, or is full.
-func (c candidate) available() *refusal {
+// checkAvailable refuses clients whoever they are: the edge drains, or is full.
+func (c candidate) checkAvailable() *refusal {
 	if caddy.Exiting() {
-		return c.refuse(refusedByHub(pubsub.ErrDraining), nil)
+		return c.reportRefused(refusedByHub(pubsub.ErrDraining), nil)
 	}
 	if err := c.live.Hub.Available(); err != nil {
-		return c.refuse(refusedByHub(err), nil)
+		return c.reportRefused(refusedByHub(err), nil)
 	}
 	return nil
 }
 
-// refuse tells the hooks that the client gets no session, and why; access is what its
+// reportRefused tells the hooks that the client gets no session, and why; access is what its
 // token grants, nil if that is not known.
-func (c candidate) refuse(refused *refusal, access *tokenstore.Access) *refusal {
+func (c candidate) reportRefused(refused *refusal, access *tokenstore.Access) *refusal {
 	if refused == refusedGone {
 		return refused
 	}
@@ -173,7 +173,7 @@ func (c candidate) refuse(refused *refusal, access *tokenstore.Access) *refusal 
 func (c candidate) admit(ctx context.Context, token string) (*pubsub.Session, *tokenstore.Access, *refusal) {
 	session, access, refused := c.register(ctx, token)
 	if refused != nil {
-		return nil, nil, c.refuse(refused, access)
+		return nil, nil, c.reportRefused(refused, access)
 	}
 	session.Connected()
 	return session, access, nil
@@ -202,7 +202,7 @@ func (c candidate) register(ctx context.Context, token string) (session *pubsub.
 		}
 		return nil, access, &refusal{
 			status: http.StatusForbidden, code: forbidden.What + "_not_allowed",
-			detail: "the token does not allow this " + forbidden.What, forbidden: forbidden.What,
+			detail: "the token does not allow this " + forbidden.What, forbiddenWhat: forbidden.What,
 		}
 	}
 	admitted, err := c.live.Hub.Admit(pubsub.Identity{
@@ -258,5 +258,5 @@ func (c candidate) fault(err error) *refusal {
 		return refusedGone
 	}
 	c.faults.Error("handshake failed", zap.String("transport", c.client.Transport), zap.Error(err))
-	return later("unavailable", "the token store is out of reach; try again")
+	return tryLater("unavailable", "the token store is out of reach; try again")
 }

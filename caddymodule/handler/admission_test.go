@@ -29,7 +29,7 @@ func TestGoneClientsCountNowhere(t *testing.T) {
 	}
 	before := counted()
 	refusedByHub(fmt.Errorf("waiting: %w", context.Canceled)).write(httptest.NewRecorder())
-	candidate{}.refuseToken(context.Canceled).close()
+	candidate{}.refuseToken(context.Canceled).wtRefusal()
 	if got := counted() - before; got != 0 {
 		t.Errorf("%v were counted", got)
 	}

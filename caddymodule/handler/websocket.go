@@ -97,10 +97,10 @@ func (h *WebSocket) open(r *http.Request, live *app.Running, token string) (*pub
 		origins: r.Header.Values("Origin"),
 		secure:  secure(r, h.app),
 	}
-	if refused := c.available(); refused != nil {
+	if refused := c.checkAvailable(); refused != nil {
 		return nil, refused
 	}
-	done, refused := c.begin(r.Context())
+	done, refused := c.addHandshake(r.Context())
 	if refused != nil {
 		return nil, refused
 	}

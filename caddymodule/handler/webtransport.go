@@ -73,10 +73,10 @@ func (h *WebTransport) ServeHTTP(w http.ResponseWriter, r *http.Request, next ca
 	}
 	c := visitor{candidate: h.candidate(r, live, entry), entry: entry}
 	if entry.Closing() {
-		c.refuse(refusedByHub(pubsub.ErrDraining), nil).write(w)
+		c.reportRefused(refusedByHub(pubsub.ErrDraining), nil).write(w)
 		return nil
 	}
-	if refused := c.available(); refused != nil {
+	if refused := c.checkAvailable(); refused != nil {
 		refused.write(w)
 		return nil
 	}
@@ -130,7 +130,7 @@ func (h *WebTransport) candidate(r *http.Request, live *app.Running, entry *take
 
 // serve opens the session of a client that sent its token in the handshake.
 func (h *WebTransport) serve(w http.ResponseWriter, r *http.Request, c visitor, token string) {
-	done, refused := c.begin(r.Context())
+	done, refused := c.addHandshake(r.Context())
 	if refused != nil {
 		refused.write(w)
 		return
@@ -158,7 +158,7 @@ func (h *WebTransport) serve(w http.ResponseWriter, r *http.Request, c visitor, 
 func (h *WebTransport) await(w http.ResponseWriter, r *http.Request, c visitor) {
 	pending, err := c.live.Hub.AddPending(c.client)
 	if err != nil {
-		c.refuse(refusedByHub(err), nil).write(w)
+		c.reportRefused(refusedByHub(err), nil).write(w)
 		return
 	}
 	served := false
@@ -205,8 +205,8 @@ func (v visitor) admit(ctx context.Context, token string) (wtconn.Admission, *re
 
 // auth answers an AUTH line.
 func (v visitor) auth(ctx context.Context, token string) (wtconn.Admission, *wtconn.Refusal) {
-	if refused := v.available(); refused != nil {
-		return wtconn.Admission{}, refused.close()
+	if refused := v.checkAvailable(); refused != nil {
+		return wtconn.Admission{}, refused.wtRefusal()
 	}
 	a, refused := v.admit(ctx, token)
 	if refused == nil && v.entry.Closing() {
@@ -214,7 +214,7 @@ func (v visitor) auth(ctx context.Context, token string) (wtconn.Admission, *wtc
 		refused = refusedByHub(pubsub.ErrDraining)
 	}
 	if refused != nil {
-		return wtconn.Admission{}, refused.close()
+		return wtconn.Admission{}, refused.wtRefusal()
 	}
 	return a, nil
 }

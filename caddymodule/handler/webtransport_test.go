@@ -51,7 +51,7 @@ func TestRefusalOfAUTH(t *testing.T) {
 		code   wire.CloseCode
 	}{
 		{"token", candidate{}.refuseToken(tokenstore.ErrUnauthorized), 401, "ERR:unauthorized", wire.CloseUnauthorized},
-		{"address", &refusal{status: 403, forbidden: "ip"}, 403, "ERR:forbidden:ip", wire.CloseForbidden},
+		{"address", &refusal{status: 403, forbiddenWhat: "ip"}, 403, "ERR:forbidden:ip", wire.CloseForbidden},
 		{"draining", refusedByHub(pubsub.ErrDraining), 503, "", wire.CloseTryLater},
 		{"full", refusedByHub(pubsub.ErrFull), 503, "", wire.CloseTryLater},
 		{"per token", refusedByHub(pubsub.ErrTokenFull), 503, "", wire.CloseTryLater},
@@ -64,7 +64,7 @@ func TestRefusalOfAUTH(t *testing.T) {
 		if w.Code != c.status || (w.Header().Get("Retry-After") != "") != (c.code == wire.CloseTryLater) {
 			t.Errorf("%s: answered %d with %v", c.name, w.Code, w.Header())
 		}
-		closed := c.f.close()
+		closed := c.f.wtRefusal()
 		if string(closed.Line) != c.line || closed.Code != c.code {
 			t.Errorf("%s: %q, close %d", c.name, closed.Line, closed.Code)
 		}

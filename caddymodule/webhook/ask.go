@@ -43,7 +43,7 @@ func (w *worker) authorize(ctx context.Context, e event) error {
 		return ctx.Err()
 	}
 	answersTotal.WithLabelValues("silent").Inc()
-	w.silences.Warn("the backend does not answer", zap.String("asked_before", e.Event), zap.Error(err), zap.Bool("allowed", w.ask.allow))
+	w.limitedLog.Warn("the backend does not answer", zap.String("asked_before", e.Event), zap.Error(err), zap.Bool("allowed", w.ask.allow))
 	if w.ask.allow {
 		return nil
 	}

@@ -18,15 +18,15 @@ import (
 // until Destruct. Its methods may be called concurrently.
 type worker struct {
 	options
-	log      *zap.Logger
-	silences *zap.Logger // one line a second
-	backend  *backend
-	slots    *slots
+	log        *zap.Logger
+	limitedLog *zap.Logger // one line a second
+	backend    *backend
+	slots      *slots
 
 	quit   chan struct{}      // closed by Destruct
 	ctx    context.Context    // of requests with events
 	cancel context.CancelFunc // when their time is over after quit
-	filled chan struct{}      // tells the sender of a new event; has room for one
+	added  chan struct{}      // tells the sender of a new event; has room for one
 	done   chan struct{}      // closed when the sender has ended
 
 	mu       sync.Mutex // guards what follows
@@ -47,8 +47,8 @@ const (
 
 func newWorker(o options, log *zap.Logger) *worker {
 	w := &worker{
-		options: o, log: log, silences: guest.OncePerSecond(log), backend: newBackend(o), slots: newSlots(o.ask.maxInFlight),
-		quit: make(chan struct{}), filled: make(chan struct{}, 1), done: make(chan struct{}),
+		options: o, log: log, limitedLog: guest.OncePerSecond(log), backend: newBackend(o), slots: newSlots(o.ask.maxInFlight),
+		quit: make(chan struct{}), added: make(chan struct{}, 1), done: make(chan struct{}),
 		perToken: map[string]int{},
 	}
 	w.ctx, w.cancel = context.WithCancel(context.Background())
@@ -94,7 +94,7 @@ func (w *worker) add(e event) {
 		go w.run()
 	}
 	select {
-	case w.filled <- struct{}{}:
+	case w.added <- struct{}{}:
 	default:
 	}
 }
@@ -132,7 +132,7 @@ func (w *worker) run() {
 // next waits for a batch: until it is full, or its first event has waited for batchDelay.
 // The events stay in the queue. It returns none when the worker ends and there are none.
 func (w *worker) next() (events []event, lost uint64) {
-	var full <-chan time.Time
+	var delayOver <-chan time.Time
 	for {
 		w.mu.Lock()
 		n := len(w.waiting)
@@ -146,15 +146,15 @@ func (w *worker) next() (events []event, lost uint64) {
 		if stopped {
 			return nil, 0
 		}
-		if n > 0 && full == nil {
+		if n > 0 && delayOver == nil {
 			timer := time.NewTimer(w.batchDelay)
 			defer timer.Stop()
-			full = timer.C
+			delayOver = timer.C
 		}
 		select {
-		case <-w.filled:
+		case <-w.added:
 		case <-w.quit:
-		case <-full:
+		case <-delayOver:
 			w.mu.Lock()
 			defer w.mu.Unlock()
 			return slices.Clone(w.waiting[:min(len(w.waiting), w.batchSize)]), w.lost

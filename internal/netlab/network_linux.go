@@ -213,7 +213,7 @@ func (n *Network) deliver(from, to *port, frame []byte) {
 		return
 	}
 	way := n.paths[[2]int{from.number, to.number}]
-	if way.drops(frame) || way.Loss > 0 && rand.Float64() < way.Loss {
+	if way.cuts(frame) || way.Loss > 0 && rand.Float64() < way.Loss {
 		return
 	}
 	if way.tooBig(frame) {

@@ -26,8 +26,8 @@ const (
 	protocolUDP = 17
 )
 
-// drops reports whether a frame is of a kind that does not pass.
-func (t Treatment) drops(frame []byte) bool {
+// cuts reports whether a frame is of a kind that does not pass.
+func (t Treatment) cuts(frame []byte) bool {
 	return t.Cut || t.CutUDP && isIPv4(frame) && frame[etherSize+9] == protocolUDP
 }
 

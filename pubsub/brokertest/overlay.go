@@ -73,7 +73,7 @@ func (e *edge) Receive(m pubsub.Message) int {
 	case bytes.HasPrefix(m.Payload, []byte(probe)):
 		e.probes[string(m.Payload)] = true
 	case m.Delivery != wire.Broadcast && e.leaving && !m.LastResort:
-		return pubsub.OnlyLeaving
+		return pubsub.SomeLeaving
 	case m.Delivery != wire.Broadcast && (e.refuses || e.leaving != m.LastResort):
 		return pubsub.NoRoom
 	default: // the bytes are the broker's again after this call

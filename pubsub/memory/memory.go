@@ -60,7 +60,7 @@ func (b *Broker) Publish(m pubsub.Message) error {
 	// No edge is nearer than another here, so both modes try the edges in
 	// random order; OneNearest has tried its own already.
 	order := rand.Perm(len(b.bus.members))
-	leaving := m.Wanted
+	leaving := m.HasSubscribers
 	for _, m.LastResort = range []bool{false, true} {
 		for _, i := range order {
 			edge := b.bus.members[i]
@@ -71,7 +71,7 @@ func (b *Broker) Publish(m pubsub.Message) error {
 			if n > 0 {
 				return nil
 			}
-			leaving = leaving || n == pubsub.OnlyLeaving
+			leaving = leaving || n == pubsub.SomeLeaving
 		}
 		if !leaving {
 			break

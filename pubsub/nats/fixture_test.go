@@ -58,7 +58,7 @@ func (h *hub) Receive(m pubsub.Message) int {
 		case h.uninterested:
 			return 0
 		case h.onlyLeaving && !m.LastResort:
-			return pubsub.OnlyLeaving
+			return pubsub.SomeLeaving
 		default:
 			return pubsub.NoRoom
 		}

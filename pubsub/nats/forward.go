@@ -17,11 +17,11 @@ import (
 func (b *Broker) publishNearest(m pubsub.Message) error {
 	tried := []edgeID{b.id}
 	subject := b.channelSubject(nearest, &m)
-	if m.Wanted {
-		subject = b.withReply(subject, &m, anyEdge, b.inFlight.add(m, append(tried, anyEdge), time.Now()))
+	if m.HasSubscribers {
+		subject = b.withNoRespondersReply(subject, &m, anyEdge, b.inFlight.add(m, append(tried, anyEdge), time.Now()))
 	}
 	err := b.enqueueMessage(m.Tenant, subject, func(to []byte) []byte { return appendOne(to, wire.OneNearest, tried, m.Payload) })
-	if err != nil && m.Wanted {
+	if err != nil && m.HasSubscribers {
 		return b.deliverLocal(m, err)
 	}
 	return err
@@ -30,10 +30,10 @@ func (b *Broker) publishNearest(m pubsub.Message) error {
 // anyEdge stands for the edge that NATS chooses. No edge has this id.
 const anyEdge edgeID = 0
 
-// withReply adds a reply subject to a subject: if nobody listens where the message is
+// withNoRespondersReply adds a reply subject to a subject: if nobody listens where the message is
 // sent, NATS answers there, and says by it the edge, the message's number and its
 // tenant; see handleUndelivered.
-func (b *Broker) withReply(subject func(to []byte) []byte, m *pubsub.Message, edge edgeID, number uint64) func(to []byte) []byte {
+func (b *Broker) withNoRespondersReply(subject func(to []byte) []byte, m *pubsub.Message, edge edgeID, number uint64) func(to []byte) []byte {
 	return func(to []byte) []byte {
 		to = append(append(append(subject(to), replySeparator...), b.publishPrefix...), direct(b.id)...)
 		to = strconv.AppendUint(append(append(to, edge.String()...), '.'), number, 10)
@@ -44,7 +44,7 @@ func (b *Broker) withReply(subject func(to []byte) []byte, m *pubsub.Message, ed
 // sendToEdge sends a message to one edge. If that edge is gone, the message goes to
 // another one.
 func (b *Broker) sendToEdge(m pubsub.Message, to edgeID, tried []edgeID) error {
-	subject := b.withReply(func(s []byte) []byte {
+	subject := b.withNoRespondersReply(func(s []byte) []byte {
 		return appendChannel(append(append(s, b.publishPrefix...), direct(to)...), m.Tenant, m.Channel)
 	}, &m, to, b.inFlight.add(m, append(slices.Clone(tried), to), time.Now()))
 	return b.enqueueMessage(m.Tenant, subject, func(data []byte) []byte { return appendOne(data, m.Delivery, tried, m.Payload) })
@@ -99,7 +99,7 @@ func (b *Broker) tryLocal(m pubsub.Message, tried []edgeID) (taken bool, all []e
 
 // addSelf adds this edge, where Receive has returned n, to those that were tried.
 func (b *Broker) addSelf(tried []edgeID, n int) []edgeID {
-	mark := map[int]edgeID{pubsub.OnlyLeaving: someLeaving, pubsub.NoRoom: noRoom}[n]
+	mark := map[int]edgeID{pubsub.SomeLeaving: someLeaving, pubsub.NoRoom: noRoom}[n]
 	if mark != 0 && !isLastResort(tried) && !slices.Contains(tried, mark) {
 		tried = append(tried, mark)
 	}

@@ -46,7 +46,7 @@ func TestNearestAsLastResort(t *testing.T) {
 	b, q := startBroker(t, natstest.Connect(natstest.Server(t)))
 	m := pubsub.Message{Tenant: []byte("t"), Channel: []byte("c"), Delivery: wire.OneNearest}
 	for i, wanted := range []bool{false, true, true} {
-		m.Wanted, m.Payload = wanted, fmt.Append(nil, i)
+		m.HasSubscribers, m.Payload = wanted, fmt.Append(nil, i)
 		if err := b.Publish(m); err != nil {
 			t.Error(err)
 		}

@@ -38,7 +38,7 @@ func (b *Broker) Subscribe(tenant, pattern string, confirmed func()) {
 		t.bySubject[subject] = in
 	}
 	if in.patterns++; in.patterns == 1 {
-		b.countInterest(in, 1)
+		b.updateInterest(in, 1)
 	}
 	up := b.linkUp
 	if up {
@@ -66,7 +66,7 @@ func (b *Broker) Unsubscribe(tenant, pattern string) {
 		return
 	}
 	if in.patterns--; in.patterns == 0 {
-		b.countInterest(in, -1)
+		b.updateInterest(in, -1)
 	}
 }
 
@@ -139,7 +139,7 @@ func (b *Broker) removeUnused(in *interest) {
 	if in.patterns == 0 && !in.queued && in != t.wildcard {
 		delete(t.bySubject, in.subject)
 	}
-	if len(t.bySubject) == 0 && !t.wildcard.queued && !t.switching && !t.broadcastWildcard && b.interests[in.tenant] == t {
+	if len(t.bySubject) == 0 && !t.wildcard.queued && !t.switching && !t.wildcardForBroadcast && b.interests[in.tenant] == t {
 		delete(b.interests, in.tenant)
 	}
 }

@@ -75,7 +75,7 @@ func (b *Broker) flushWaiting(t *tenantResponders, c *channelResponders) {
 // why no other edge can be reached.
 func (b *Broker) deliverLocal(m pubsub.Message, why error) error {
 	n := b.receiver.Receive(m)
-	if n == pubsub.OnlyLeaving {
+	if n == pubsub.SomeLeaving {
 		m.LastResort = true
 		n = b.receiver.Receive(m)
 	}
@@ -113,7 +113,7 @@ func (b *Broker) sendToRandom(m pubsub.Message, others []edgeID) error {
 	case n > 0:
 		return nil
 	case len(others) == 0:
-		m.Wanted = n < 0
+		m.HasSubscribers = n < 0
 		return b.publishNearest(m)
 	}
 	return b.sendToEdge(m, others[rand.IntN(len(others))], b.addSelf(nil, n))

@@ -30,14 +30,14 @@ const (
 
 // tenantInterests are the interests of a tenant. Guarded by Broker.mu.
 type tenantInterests struct {
-	bySubject map[string]*interest
-	shapes    map[string]int // how many wanted interests have each shape; "" is not counted
-	wanted    int            // how many are wanted
-	wildcard  *interest      // in all of the tenant's messages
+	bySubject   map[string]*interest
+	shapes      map[string]int // how many wanted interests have each shape; "" is not counted
+	wantedCount int            // how many are wanted
+	wildcard    *interest      // in all of the tenant's messages
 
-	broadcastWildcard, oneWildcard bool      // wildcard replaces the others, for broadcasts and for messages for one connection
-	switchedAt                     time.Time // when that last changed
-	switching                      bool      // what is replaced is still there
+	wildcardForBroadcast, wildcardForOne bool      // wildcard replaces the others, for broadcasts and for messages for one connection
+	switchedAt                           time.Time // when that last changed
+	switching                            bool      // what is replaced is still there
 }
 
 // shapeOf returns where the wildcards are in a subject; "" without one. Two
@@ -71,12 +71,12 @@ func (b *Broker) interestsOf(tenant string) *tenantInterests {
 	return t
 }
 
-// countInterest counts an interest that is wanted, or no longer is: change is 1 or -1.
+// updateInterest counts an interest that is wanted, or no longer is: change is 1 or -1.
 // It has the writer look at what this changes. The caller holds b.mu.
-func (b *Broker) countInterest(in *interest, change int) {
+func (b *Broker) updateInterest(in *interest, change int) {
 	t := in.tenantInterests
-	t.wanted += change
-	if !t.oneWildcard {
+	t.wantedCount += change
+	if !t.wildcardForOne {
 		b.interestCount += change
 	}
 	if in.shape != "" {
@@ -84,42 +84,42 @@ func (b *Broker) countInterest(in *interest, change int) {
 			delete(t.shapes, in.shape)
 		}
 	}
-	one := t.oneWildcard || !fits(0, t.wanted, b.interestCount, b.config.MaxInterests) // this one is counted
-	broadcast := t.broadcastWildcard || one || len(t.shapes) > maxShapes
-	if t.broadcastWildcard && b.canLeaveWildcard(t) {
+	one := t.wildcardForOne || !fits(0, t.wantedCount, b.interestCount, b.config.MaxInterests) // this one is counted
+	broadcast := t.wildcardForBroadcast || one || len(t.shapes) > maxShapes
+	if t.wildcardForBroadcast && b.canLeaveWildcard(t) {
 		broadcast, one = false, false
 	}
 	b.switchTo(t, broadcast, one)
 	wanted := in.patterns > 0
-	b.setWanted(in, wanted && !t.broadcastWildcard, wanted && !t.oneWildcard)
+	b.setWanted(in, wanted && !t.wildcardForBroadcast, wanted && !t.wildcardForOne)
 }
 
 // canLeaveWildcard reports whether a tenant can have a subscription for each interest
 // again, for some time to come. The caller holds b.mu.
 func (b *Broker) canLeaveWildcard(t *tenantInterests) bool {
 	switch {
-	case t.wanted == 0:
+	case t.wantedCount == 0:
 		return true
 	case len(t.shapes) > maxShapes/2 || time.Since(t.switchedAt) < minWildcardTime:
 		return false
 	}
-	return !t.oneWildcard || fits(t.wanted, t.wanted, b.interestCount, b.config.MaxInterests)
+	return !t.wildcardForOne || fits(t.wantedCount, t.wantedCount, b.interestCount, b.config.MaxInterests)
 }
 
 // switchTo replaces a tenant's subscriptions by its wildcard, or the wildcard by them:
 // for broadcasts, and for messages for one connection (one). The caller holds b.mu.
 func (b *Broker) switchTo(t *tenantInterests, broadcast, one bool) {
-	if broadcast == t.broadcastWildcard && one == t.oneWildcard {
+	if broadcast == t.wildcardForBroadcast && one == t.wildcardForOne {
 		return
 	}
-	if one != t.oneWildcard {
+	if one != t.wildcardForOne {
 		if one {
-			b.interestCount -= t.wanted
+			b.interestCount -= t.wantedCount
 		} else {
-			b.interestCount += t.wanted
+			b.interestCount += t.wantedCount
 		}
 	}
-	t.broadcastWildcard, t.oneWildcard, t.switchedAt, t.switching = broadcast, one, time.Now(), true
+	t.wildcardForBroadcast, t.wildcardForOne, t.switchedAt, t.switching = broadcast, one, time.Now(), true
 	b.switching[t] = struct{}{}
 	b.setWanted(t.wildcard, t.wildcard.wantBroadcast || broadcast, t.wildcard.wantOne || one)
 	for _, in := range t.bySubject {
@@ -138,10 +138,10 @@ func (b *Broker) finishSwitches(now time.Time) {
 		}
 		delete(b.switching, t)
 		t.switching = false
-		b.setWanted(t.wildcard, t.broadcastWildcard, t.oneWildcard)
+		b.setWanted(t.wildcard, t.wildcardForBroadcast, t.wildcardForOne)
 		for _, in := range t.bySubject {
 			wanted := in.patterns > 0
-			b.setWanted(in, wanted && !t.broadcastWildcard, wanted && !t.oneWildcard)
+			b.setWanted(in, wanted && !t.wildcardForBroadcast, wanted && !t.wildcardForOne)
 		}
 		b.queueChange(t.wildcard) // it may have been the last of the tenant
 	}

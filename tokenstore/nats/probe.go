@@ -23,12 +23,12 @@ const (
 	probeInterval = 250 * time.Millisecond
 	// watchGrace is how long the watch has to deliver what a probe has shown.
 	watchGrace = 100 * time.Millisecond
-	// maxEarlyProbes is how many probes may be in flight for look-ups to bring the
-	// next one forward; maxProbes is how many may be in flight at all. A probe that
+	// maxInFlightForLookups is how many probes may be in flight for look-ups to bring the
+	// next one forward; maxInFlight is how many may be in flight at all. A probe that
 	// went to a leader that has died waits for callTimeout. The probes to its
 	// successor must find room beside those, however many tokens somebody makes up.
-	maxEarlyProbes = 20
-	maxProbes      = maxEarlyProbes + int(callTimeout/probeInterval)
+	maxInFlightForLookups = 20
+	maxInFlight           = maxInFlightForLookups + int(callTimeout/probeInterval)
 	// fetchTimeout bounds one request for what is missing.
 	fetchTimeout = 500 * time.Millisecond
 )
@@ -43,25 +43,25 @@ type probe struct {
 
 // prober is the state of probeLoop, which alone uses it.
 type prober struct {
-	store      *Store
-	progress   *progress
-	answers    chan probe    // probes that were answered, or failed
-	caughtUp   chan struct{} // signals that catchUp has ended
-	lastSent   time.Time     // when the last probe was sent
-	inFlight   int           // number of probes without an answer yet
-	catchingUp bool          // catchUp runs
-	lag        lag
+	store       *Store
+	progress    *progress
+	answers     chan probe    // probes that were answered, or failed
+	catchUpDone chan struct{} // signals that catchUp has ended
+	lastSent    time.Time     // when the last probe was sent
+	inFlight    int           // number of probes without an answer yet
+	catchingUp  bool          // catchUp runs
+	lag         lag
 }
 
 // probeLoop keeps the copy confirmed. It runs until Close cancels ctx.
 func (s *Store) probeLoop(ctx context.Context, progress *progress) {
-	p := prober{store: s, progress: progress, answers: make(chan probe), caughtUp: make(chan struct{})}
+	p := prober{store: s, progress: progress, answers: make(chan probe), catchUpDone: make(chan struct{})}
 	tick := time.NewTimer(probeInterval)
 	defer tick.Stop()
 	for {
 		select {
 		case <-s.lookups.confirmWanted:
-			if p.inFlight < maxEarlyProbes { // else the next answer signals confirmWanted again
+			if p.inFlight < maxInFlightForLookups { // else the next answer signals confirmWanted again
 				tick.Reset(max(0, time.Until(p.lastSent.Add(confirmSpacing))))
 			}
 		case <-tick.C:
@@ -71,7 +71,7 @@ func (s *Store) probeLoop(ctx context.Context, progress *progress) {
 			p.inFlight--
 			p.handle(ctx, answer)
 			s.lookups.resolveConfirmed(time.Time{}) // signals confirmWanted again if look-ups still wait
-		case <-p.caughtUp:
+		case <-p.catchUpDone:
 			p.catchingUp = false
 		case <-ctx.Done():
 			return
@@ -82,7 +82,7 @@ func (s *Store) probeLoop(ctx context.Context, progress *progress) {
 // send sends a probe, unless the follower has to read the whole bucket first.
 func (p *prober) send(ctx context.Context) {
 	s, now := p.store, p.progress.snapshot()
-	if !now.complete || tooOld(s.freshness.lastConfirmed(), time.Now()) || p.inFlight >= maxProbes || !s.conn.IsConnected() {
+	if !now.complete || tooOld(s.freshness.lastConfirmed(), time.Now()) || p.inFlight >= maxInFlight || !s.conn.IsConnected() {
 		return
 	}
 	p.lastSent = time.Now()
@@ -100,7 +100,7 @@ func (p *prober) send(ctx context.Context) {
 // handle handles the answer to a probe.
 func (p *prober) handle(ctx context.Context, answer probe) {
 	s := p.store
-	current, err := s.compare(p.progress, answer)
+	current, err := s.confirmIfCurrent(p.progress, answer)
 	switch {
 	case err != nil:
 		select {
@@ -117,7 +117,7 @@ func (p *prober) handle(ctx context.Context, answer probe) {
 		s.running.Go(func() {
 			s.catchUp(ctx, p.progress, answer)
 			select {
-			case p.caughtUp <- struct{}{}:
+			case p.catchUpDone <- struct{}{}:
 			case <-ctx.Done():
 			}
 		})
@@ -150,10 +150,10 @@ func (l *lag) tooLong(answer probe, watched uint64, now time.Time) bool {
 	return true
 }
 
-// compare confirms the copy if it has all that the answer to a probe shows, and
+// confirmIfCurrent confirms the copy if it has all that the answer to a probe shows, and
 // reports whether it does. Without an answer nothing is confirmed, and the copy goes
 // on to age. It returns an error if the bucket is gone, or is not the one in the copy.
-func (s *Store) compare(progress *progress, p probe) (current bool, err error) {
+func (s *Store) confirmIfCurrent(progress *progress, p probe) (current bool, err error) {
 	now, answered := progress.snapshot(), p.err == nil
 	switch {
 	case errors.Is(p.err, jetstream.ErrStreamNotFound):

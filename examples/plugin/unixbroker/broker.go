@@ -37,7 +37,7 @@ type Broker struct {
 	stop    context.CancelFunc
 	running sync.WaitGroup
 	closing sync.Once
-	changed chan struct{} // for notify
+	changed chan struct{} // for notifyLoop
 	rescan  chan struct{} // for discover
 
 	mu        sync.Mutex // guards the rest
@@ -48,7 +48,7 @@ type Broker struct {
 	peers     map[edgeID]*peer
 	dialing   map[edgeID]bool
 	missing   map[edgeID]bool // edges with a socket whose interests are not known; any: the link is down
-	lost      bool            // a connection, since notify has looked
+	lost      bool            // a connection, since notifyLoop has looked
 }
 
 // interest is a pattern of a tenant.
@@ -105,7 +105,7 @@ func (b *Broker) Join(r pubsub.Receiver) {
 	}
 	b.running.Go(b.accept)
 	b.running.Go(b.discover)
-	b.running.Go(func() { b.notify(up) })
+	b.running.Go(func() { b.notifyLoop(up) })
 }
 
 // Subscribe implements [pubsub.Broker].

@@ -210,7 +210,7 @@ func TestNobodyHasRoom(t *testing.T) {
 	subscribe(t, b1, "t", "#")
 	connected(t, b0, 1)
 	m := message("x")
-	m.Delivery, m.Wanted = wire.OneNearest, true
+	m.Delivery, m.HasSubscribers = wire.OneNearest, true
 	if err := b0.Publish(m); err != nil {
 		t.Fatal(err)
 	}

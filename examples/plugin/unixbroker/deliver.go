@@ -26,7 +26,7 @@ func (b *Broker) Publish(m pubsub.Message) error {
 	case wire.Broadcast:
 		return b.broadcast(&m)
 	case wire.OneNearest: // all others are equally near, and the hub has tried this edge
-		return b.search(m, search{tried: []edgeID{b.id}, full: m.Wanted, leaving: m.Wanted})
+		return b.search(m, search{tried: []edgeID{b.id}, full: m.HasSubscribers, leaving: m.HasSubscribers})
 	}
 	return b.search(m, search{})
 }
@@ -122,6 +122,6 @@ func (b *Broker) offer(m pubsub.Message, s search) (taken bool, _ search) {
 	n := b.receiver.Receive(m)
 	s.tried = append(slices.Clone(s.tried), b.id)
 	s.full = s.full || n == pubsub.NoRoom
-	s.leaving = s.leaving || n == pubsub.OnlyLeaving
+	s.leaving = s.leaving || n == pubsub.SomeLeaving
 	return n > 0, s
 }

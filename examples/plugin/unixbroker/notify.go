@@ -6,10 +6,10 @@ type confirmation struct {
 	confirmed func()
 }
 
-// notify calls Linked when the link changes, and what waits for a confirmation. Both
+// notifyLoop calls Linked when the link changes, and what waits for a confirmation. Both
 // come from this goroutine alone, so nothing is confirmed on a link that is down before
 // Linked has said that it is.
-func (b *Broker) notify(up bool) {
+func (b *Broker) notifyLoop(up bool) {
 	for {
 		select {
 		case <-b.changed:
