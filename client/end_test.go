@@ -47,9 +47,9 @@ func TestEndGivesWhatCame(t *testing.T) {
 						}
 					}
 				})
-				calls, goOn := 0, make(chan struct{})
+				calls, resume := 0, make(chan struct{})
 				if _, err := c.SubscribeFunc(t.Context(), "t", "x", func(Message) {
-					<-goOn
+					<-resume
 					if calls++; calls == 1 && from == "a function" {
 						c.Close()
 					}
@@ -74,7 +74,7 @@ func TestEndGivesWhatCame(t *testing.T) {
 					close(closed)
 				}()
 				synctest.Wait()
-				close(goOn)
+				close(resume)
 				<-closed
 				if from == "OnEvent" || from == "a function" {
 					synctest.Wait() // Close waits for neither
@@ -168,7 +168,7 @@ func TestSendFails(t *testing.T) {
 		}
 		began := time.Now()
 		event[Disconnected](w) // although the edge never ends the connection
-		if took := time.Since(began); took != closePatience {
+		if took := time.Since(began); took != closeTimeout {
 			t.Errorf("lost after %v", took)
 		}
 	})

@@ -37,7 +37,7 @@ func (c *Client) startMove(reason Reason) {
 		return
 	}
 	c.beginMove(reason)
-	c.notifier.tell(Moving{c.current.edge, c.current.transport, reason})
+	c.events.emit(Moving{c.current.edge, c.current.transport, reason})
 	c.move.retry.at = time.Now()
 }
 
@@ -45,20 +45,20 @@ func (c *Client) beginMove(reason Reason) {
 	c.move = &move{reason: reason, search: search{
 		from: c.current.edge, stays: reason != ReasonDrain && !c.current.draining, pause: c.s.FallbackAfter,
 	}}
-	c.router.begin(noteLife)
+	c.router.beginMerge(noteLife)
 }
 
-// secondReady goes on when the second connection has all subscriptions.
-func (c *Client) secondReady() {
+// nextReady goes on when the second connection has all subscriptions.
+func (c *Client) nextReady() {
 	m := c.move
 	now := time.Now()
 	if c.current == nil { // it has died meanwhile
-		c.leave()
+		c.promote()
 		return
 	}
 	if m.tentative {
 		m.tentative = false
-		c.notifier.tell(Moving{c.current.edge, c.current.transport, m.reason})
+		c.events.emit(Moving{c.current.edge, c.current.transport, m.reason})
 	}
 	m.settled = now.Add(settleTime)
 	m.settledBy = m.settled.Add(behindTime)
@@ -67,22 +67,22 @@ func (c *Client) secondReady() {
 	}
 	m.publishBy = now.Add(publishPause)
 	c.gate.hold()
-	second := c.second
+	second := c.next
 	c.current.ping(true, func(error) { // an error: it has died
-		if c.move == m && c.second == second {
-			c.publishOnSecond()
+		if c.move == m && c.next == second {
+			c.publishOnNext()
 		}
 	})
 }
 
-// publishOnSecond ends the pause of publishes.
-func (c *Client) publishOnSecond() {
+// publishOnNext ends the pause of publishes.
+func (c *Client) publishOnNext() {
 	m := c.move
-	if m.switched || c.second == nil {
+	if m.switched || c.next == nil {
 		return
 	}
 	m.publishBy, m.switched = time.Time{}, true
-	c.gate.open(c.second)
+	c.gate.open(c.next)
 	c.releaseFlushes()
 }
 
@@ -109,22 +109,22 @@ func (c *Client) settle(now time.Time) {
 		m.settled = now.Add(behindEvery)
 		return
 	}
-	c.askToLeave()
+	c.unsubscribeCurrent()
 }
 
-// askToLeave asks the first connection for the end of everything.
-func (c *Client) askToLeave() {
+// unsubscribeCurrent asks the first connection for the end of everything.
+func (c *Client) unsubscribeCurrent() {
 	m := c.move
 	m.settled = time.Time{}
 	m.leaveBy = time.Now().Add(leaveTime)
-	topics := c.router.all()
-	left, first, second := len(topics)+1, c.current, c.second
+	interests := c.router.all()
+	left, first, second := len(interests)+1, c.current, c.next
 	answered := func() {
-		if left--; left == 0 && c.move == m && c.second == second {
-			c.leave()
+		if left--; left == 0 && c.move == m && c.next == second {
+			c.promote()
 		}
 	}
-	for _, t := range topics {
+	for _, t := range interests {
 		first.sub(wire.VerbUnsub, t.key, func(Code) { answered() })
 	}
 	first.unsubbed = true
@@ -136,13 +136,13 @@ func (c *Client) askToLeave() {
 	})
 }
 
-// leave makes the second connection the first.
-func (c *Client) leave() {
+// promote makes the second connection the first.
+func (c *Client) promote() {
 	m, old := c.move, c.current
-	c.publishOnSecond()
-	c.confirmSecond()
-	c.router.leave()
-	c.current, c.second, c.move = c.second, nil, nil
+	c.publishOnNext()
+	c.confirmNext()
+	c.router.promote()
+	c.current, c.next, c.move = c.next, nil, nil
 	c.place.Store(&place{c.current.edge, c.current.transport})
 	if old != nil {
 		old.dead = true
@@ -152,41 +152,41 @@ func (c *Client) leave() {
 	}
 	c.restored() // the first may not have got so far
 	if !m.tentative {
-		c.notifier.tell(Moved{c.current.edge, c.current.transport, m.reason})
+		c.events.emit(Moved{c.current.edge, c.current.transport, m.reason})
 	}
-	c.tellLink()
-	c.goOn()
+	c.emitLink()
+	c.resume()
 }
 
-// firstDied goes on with the second connection alone. If that has yet to
+// currentDied goes on with the second connection alone. If that has yet to
 // subscribe, messages are lost until it has, which the application is told.
-func (c *Client) firstDied(first *conn, err *Error) {
-	c.publishOnSecond()
-	c.confirmSecond()
-	if c.second.ready {
-		c.leave()
+func (c *Client) currentDied(first *conn, err *Error) {
+	c.publishOnNext()
+	c.confirmNext()
+	if c.next.ready {
+		c.promote()
 		return
 	}
 	c.restoring = true
-	c.notifier.tell(Disconnected{first.edge, first.transport, err})
+	c.events.emit(Disconnected{first.edge, first.transport, err})
 }
 
-// secondDied opens another second connection.
-func (c *Client) secondDied(second *conn, err *Error) {
+// nextDied opens another second connection.
+func (c *Client) nextDied(second *conn, err *Error) {
 	if err.Code == Code(wire.CodeTokenExpired) || err.Code == codeUnauthorized {
 		c.searching().retry.stale = second.token
 	}
 	if second.aborted {
 		c.noteTransport(second)
 	}
-	c.router.part(c.current.unsubbed)
+	c.router.dropNext(c.current.unsubbed)
 	if c.suspicion != nil {
-		c.againSecond(0)
+		c.retryNext(0)
 		return
 	}
 	m := c.move
 	if m.tentative {
-		c.giveBackUp(second)
+		c.abandonUpgrade(second)
 		return
 	}
 	m.settled, m.leaveBy, m.publishBy = time.Time{}, time.Time{}, time.Time{}
@@ -196,14 +196,14 @@ func (c *Client) secondDied(second *conn, err *Error) {
 	m.switched = false
 	c.gate.open(c.current)
 	c.releaseFlushes()
-	c.againSecond(0)
+	c.retryNext(0)
 }
 
 // resubscribe takes the first connection back, which was asked for the end of
 // everything.
 func (c *Client) resubscribe() {
 	c.current.unsubbed = false
-	c.router.onFirstAgain()
+	c.router.allOnCurrent()
 	c.restore(c.current)
 }
 
@@ -214,6 +214,6 @@ func (c *Client) endSearch() {
 		return
 	}
 	s.stop()
-	c.move, c.suspicion, c.second = nil, nil, nil
+	c.move, c.suspicion, c.next = nil, nil, nil
 	c.failFlushes(ErrDisconnected)
 }

@@ -114,7 +114,7 @@ func TestOverlapWhileLeaving(t *testing.T) {
 
 // When the second connection dies while the first is left, what the second had
 // delivered is not lost, and comes once.
-func TestSecondDiesWhileLeaving(t *testing.T) {
+func TestNextDiesWhileLeaving(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
 		_, first, second, s := startDrain(t, w, func(l *fakeLink) { l.mute["UNSUB"] = true })
@@ -155,7 +155,7 @@ func TestLeaveTwice(t *testing.T) {
 }
 
 // The token that counts as stale is that of the second connection.
-func TestTokenOfSecondExpires(t *testing.T) {
+func TestTokenOfNextExpires(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, calls := newWorld(t), &asked{}
 		names := []string{"AT_1", "AT_2", "AT_3", "AT_3", "AT_3"}
@@ -217,7 +217,7 @@ func TestOneTransportNotAllowed(t *testing.T) {
 }
 
 // A subscription is confirmed when the connection that leads has it.
-func TestSubscribeConfirmedByFirst(t *testing.T) {
+func TestSubscribeConfirmedByCurrent(t *testing.T) {
 	for _, end := range []string{"answer", "death"} {
 		t.Run(end, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -255,15 +255,15 @@ func TestCloseWhileMessagesWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
 		c, l := w.mustConnect([]string{edgeA}, nil)
-		calls, goOn := 0, make(chan struct{})
-		if _, err := c.SubscribeFunc(t.Context(), "t", "x", func(Message) { calls++; <-goOn }); err != nil {
+		calls, resume := 0, make(chan struct{})
+		if _, err := c.SubscribeFunc(t.Context(), "t", "x", func(Message) { calls++; <-resume }); err != nil {
 			t.Fatal(err)
 		}
 		for range 3 * direct {
 			l.deliver("x", "", "x")
 		}
 		synctest.Wait()
-		time.AfterFunc(time.Second, func() { close(goOn) })
+		time.AfterFunc(time.Second, func() { close(resume) })
 		c.Close()
 		if calls != 1 {
 			t.Errorf("%d calls", calls)
@@ -271,8 +271,8 @@ func TestCloseWhileMessagesWait(t *testing.T) {
 	})
 }
 
-func TestOutboxFinished(t *testing.T) {
-	o := newOutbox()
+func TestSendBufferFinished(t *testing.T) {
+	o := newSendBuffer()
 	o.finish()
 	if _, _, ok := o.publish(wire.Publish{Tenant: []byte("t"), Channel: []byte("x")}); ok {
 		t.Error("takes what nobody sends")

@@ -89,7 +89,7 @@ func TestMove(t *testing.T) {
 
 // A first connection that is behind is not left: it may have to deliver what the second
 // was subscribed too late for.
-func TestFirstIsBehind(t *testing.T) {
+func TestCurrentIsBehind(t *testing.T) {
 	for _, behind := range []time.Duration{settleTime + behindTime/2, settleTime + 2*behindTime} {
 		synctest.Test(t, func(t *testing.T) {
 			w := newWorld(t)

@@ -16,7 +16,7 @@ type postponedSub struct {
 }
 
 // postpone plans to repeat a SUB. The connection is not ready until the edge confirms it.
-func (c *Client) postpone(conn *conn, t *topic) {
+func (c *Client) postpone(conn *conn, t *interest) {
 	if conn.unsubbed {
 		return // it is about to be left, or subscribes again
 	}
@@ -24,7 +24,7 @@ func (c *Client) postpone(conn *conn, t *topic) {
 	if p == nil {
 		p = &postponedSub{}
 		conn.postponed[t] = p
-		c.notifier.tell(SubscriptionError{t.tenant, t.pattern, Code(wire.CodeTryLater)})
+		c.events.emit(SubscriptionError{t.tenant, t.pattern, Code(wire.CodeTryLater)})
 	}
 	if !p.open {
 		p.open, p.attempt = true, 0
@@ -44,9 +44,9 @@ func (c *Client) repeatSubs(conn *conn, now time.Time) {
 	}
 }
 
-// forgetPostponed forgets the postponed SUBs of a topic that has ended. A connection that
+// forgetPostponed forgets the postponed SUBs of a interest that has ended. A connection that
 // waited for nothing else is ready with the answer to UNSUB.
-func (c *Client) forgetPostponed(t *topic) {
+func (c *Client) forgetPostponed(t *interest) {
 	for _, conn := range c.conns() {
 		delete(conn.postponed, t)
 	}
@@ -72,8 +72,8 @@ func (c *conn) hasPostponed() bool {
 	return false
 }
 
-// confirm takes the edge's OK for a topic, whose SUB may have been postponed.
-func (c *conn) confirm(t *topic) {
+// confirm takes the edge's OK for a interest, whose SUB may have been postponed.
+func (c *conn) confirm(t *interest) {
 	if p := c.postponed[t]; p != nil {
 		p.open, p.at = false, time.Time{}
 	}

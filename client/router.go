@@ -7,15 +7,15 @@ import (
 	"time"
 )
 
-// topic is a subscription on the wire, and those of the application that share
+// interest is a subscription on the wire, and those of the application that share
 // it. Its list is guarded by the router, the rest is the loop's.
-type topic struct {
+type interest struct {
 	key
-	subs    []*Subscription
-	onFirst bool            // in a move: the first connection has it, too; after it: had it
-	onTrail bool            // the connection that trails has it
-	waiting []chan<- *Error // Subscribe calls, until it is acknowledged
-	acked   bool            // once
+	subs      []*Subscription
+	onCurrent bool            // in a move: the first connection has it, too; after it: had it
+	onTrail   bool            // the connection that trails has it
+	waiting   []chan<- *Error // Subscribe calls, until it is acknowledged
+	acked     bool            // once
 }
 
 // router gives messages to subscriptions. Readers of connections call deliver;
@@ -24,28 +24,28 @@ type router struct {
 	full func(*Subscription) // is told of dropped messages; must not wait
 	over func(*Subscription) // is told that one has ended as its queue was full; must not wait
 
-	mu     sync.Mutex
-	topics map[key]*topic
-	last   *topic                 // found last
-	first  *conn                  // whose messages are for the application
-	second *conn                  // in a move; nil: not yet
-	move   *mover[*piledDelivery] // nil: no move
-	late   *notes                 // after a move: what the first connection delivered
-	until  time.Time              // of late
-	trail  *trailing              // nil: no connection trails
+	mu        sync.Mutex
+	interests map[key]*interest
+	last      *interest               // found last
+	current   *conn                   // whose messages are for the application
+	next      *conn                   // in a move; nil: not yet
+	merger    *merger[*piledDelivery] // nil: no move
+	late      *notes                  // after a move: what the first connection delivered
+	until     time.Time               // of late
+	trail     *trailing               // nil: no connection trails
 }
 
-func newRouter() *router { return &router{topics: map[key]*topic{}} }
+func newRouter() *router { return &router{interests: map[key]*interest{}} }
 
 // deliver gives a message to the subscriptions. It is called by the reading
 // goroutine of c, and nothing of d is kept.
 func (r *router) deliver(c *conn, d *delivery) {
 	r.mu.Lock()
 	var crowd bool
-	if c == r.first && r.move == nil && r.late == nil && r.trail == nil {
+	if c == r.current && r.merger == nil && r.late == nil && r.trail == nil {
 		crowd = r.dispatch(d, d.patterns, nil)
 	} else {
-		crowd = r.sift(c, d)
+		crowd = r.mergeMessage(c, d)
 	}
 	r.mu.Unlock()
 	if crowd {
@@ -53,39 +53,39 @@ func (r *router) deliver(c *conn, d *delivery) {
 	}
 }
 
-// sift decides about a message while the client moves, suspects its connection or has
+// mergeMessage decides about a message while the client moves, suspects its connection or has
 // one that trails, and for a while after.
-func (r *router) sift(c *conn, d *delivery) (crowd bool) {
+func (r *router) mergeMessage(c *conn, d *delivery) (crowd bool) {
 	now := time.Now()
 	switch {
-	case c == r.first:
+	case c == r.current:
 		of := digestOf(d.tenant, d.channel, d.payload)
 		copied := r.late != nil && now.Before(r.until) && r.late.use(now, of)
 		if r.late != nil && !now.Before(r.until) {
 			r.late = nil
 		}
 		if r.trail != nil && !copied {
-			copied = !r.trail.mover.first(now, of)
+			copied = !r.trail.merger.fromCurrent(now, of)
 		}
-		onFirst, others := r.split(d)
+		onCurrent, others := r.split(d)
 		switch {
-		case r.move != nil: // what it delivers for a topic that it should not have is older than that
-			return r.move.first(now, of) && !copied && r.dispatch(d, onFirst, nil)
+		case r.merger != nil: // what it delivers for a interest that it should not have is older than that
+			return r.merger.fromCurrent(now, of) && !copied && r.dispatch(d, onCurrent, nil)
 		case copied: // the connection before may not have had all of the patterns
 			return r.dispatch(d, others, nil)
 		}
 		return r.dispatch(d, d.patterns, nil)
-	case c == r.second:
-		onFirst, others := r.split(d)
+	case c == r.next:
+		onCurrent, others := r.split(d)
 		crowd = r.dispatch(d, others, nil)
 		of := digestOf(d.tenant, d.channel, d.payload)
-		if len(onFirst) == 0 || r.move.known(now, of) {
+		if len(onCurrent) == 0 || r.merger.known(now, of) {
 			return crowd
 		}
-		kept := newPiled(d, onFirst, of)
-		return r.giveHeld(now, r.move.second(now, of, kept.size(), kept)) || crowd
+		kept := newPiled(d, onCurrent, of)
+		return r.giveHeld(now, r.merger.fromNext(now, of, kept.size(), kept)) || crowd
 	case r.trail != nil && c == r.trail.conn:
-		return r.siftTrail(now, d)
+		return r.mergeTrail(now, d)
 	}
 	return false // of a connection that was left
 }
@@ -94,21 +94,21 @@ func (r *router) give(p *piledDelivery) (crowd bool) { return r.dispatch(&p.deli
 
 // split parts the patterns of a message into those that the first connection of
 // the move has, too, and the others.
-func (r *router) split(d *delivery) (onFirst, others []string) {
+func (r *router) split(d *delivery) (onCurrent, others []string) {
 	for i, p := range d.patterns {
-		if t := r.topics[key{d.tenant, p}]; t != nil && !t.onFirst {
+		if t := r.interests[key{d.tenant, p}]; t != nil && !t.onCurrent {
 			if others == nil {
-				onFirst = slices.Clone(d.patterns[:i])
+				onCurrent = slices.Clone(d.patterns[:i])
 			}
 			others = append(others, p)
 		} else if others != nil {
-			onFirst = append(onFirst, p)
+			onCurrent = append(onCurrent, p)
 		}
 	}
 	if others == nil {
 		return d.patterns, nil
 	}
-	return onFirst, others
+	return onCurrent, others
 }
 
 // dispatch gives a message to the queues of these patterns. payload is a copy, or
@@ -117,7 +117,7 @@ func (r *router) dispatch(d *delivery, patterns []string, payload []byte) (crowd
 	for _, p := range patterns {
 		t := r.last
 		if t == nil || t.tenant != d.tenant || t.pattern != p {
-			if t = r.topics[key{d.tenant, p}]; t == nil {
+			if t = r.interests[key{d.tenant, p}]; t == nil {
 				continue // the application has left it
 			}
 			r.last = t
@@ -147,24 +147,24 @@ func (r *router) dispatch(d *delivery, patterns []string, payload []byte) (crowd
 	return crowd
 }
 
-// add puts a subscription in, and reports whether its topic is new.
-func (r *router) add(s *Subscription, onFirst bool) (t *topic, isNew bool) {
+// add puts a subscription in, and reports whether its interest is new.
+func (r *router) add(s *Subscription, onCurrent bool) (t *interest, isNew bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	t = r.topics[s.key]
+	t = r.interests[s.key]
 	if t == nil {
-		t, isNew = &topic{key: s.key, onFirst: onFirst}, true
-		r.topics[s.key] = t
+		t, isNew = &interest{key: s.key, onCurrent: onCurrent}, true
+		r.interests[s.key] = t
 	}
 	t.subs = append(t.subs[:len(t.subs):len(t.subs)], s)
 	return t, isNew
 }
 
-// remove takes a subscription out, and its topic if it was the last one.
-func (r *router) remove(s *Subscription) (t *topic, last bool) {
+// remove takes a subscription out, and its interest if it was the last one.
+func (r *router) remove(s *Subscription) (t *interest, last bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	t = r.topics[s.key]
+	t = r.interests[s.key]
 	if t == nil {
 		return nil, false
 	}
@@ -184,8 +184,8 @@ func (r *router) remove(s *Subscription) (t *topic, last bool) {
 	return t, true
 }
 
-// clear takes a topic out, and returns its subscriptions.
-func (r *router) clear(t *topic) []*Subscription {
+// clear takes a interest out, and returns its subscriptions.
+func (r *router) clear(t *interest) []*Subscription {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.drop(t)
@@ -194,28 +194,28 @@ func (r *router) clear(t *topic) []*Subscription {
 	return subs
 }
 
-func (r *router) drop(t *topic) {
-	if r.topics[t.key] == t {
-		delete(r.topics, t.key)
+func (r *router) drop(t *interest) {
+	if r.interests[t.key] == t {
+		delete(r.interests, t.key)
 	}
 	if r.last == t {
 		r.last = nil
 	}
 }
 
-// has reports whether the application still subscribes to a topic.
-func (r *router) has(t *topic) bool {
+// has reports whether the application still subscribes to a interest.
+func (r *router) has(t *interest) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.topics[t.key] == t
+	return r.interests[t.key] == t
 }
 
-// all returns the topics.
-func (r *router) all() []*topic {
+// all returns the interests.
+func (r *router) all() []*interest {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	list := make([]*topic, 0, len(r.topics))
-	for _, t := range r.topics {
+	list := make([]*interest, 0, len(r.interests))
+	for _, t := range r.interests {
 		list = append(list, t)
 	}
 	return list

@@ -116,23 +116,23 @@ func (c *Client) addSubscription(s *Subscription, f func(Message), answer chan<-
 			c.sendSub(conn, t)
 		}
 	}
-	if c.move != nil && c.second != nil && c.current != nil && !leaving { // it is not left before the second has this, too
-		c.second.ready, c.move.settled = false, time.Time{}
+	if c.move != nil && c.next != nil && c.current != nil && !leaving { // it is not left before the second has this, too
+		c.next.ready, c.move.settled = false, time.Time{}
 	}
 }
 
-func (c *Client) sendSub(conn *conn, t *topic) {
+func (c *Client) sendSub(conn *conn, t *interest) {
 	conn.sub(wire.VerbSub, t.key, func(code Code) { c.subscribed(conn, t, code) })
 }
 
 // subscribed takes the answer to a SUB.
-func (c *Client) subscribed(from *conn, t *topic, code Code) {
+func (c *Client) subscribed(from *conn, t *interest, code Code) {
 	if !c.router.has(t) {
 		return // the application has left it
 	}
 	if code == "" {
 		from.confirm(t)
-		if from == c.second && c.current != nil && c.current.pending(t.key) {
+		if from == c.next && c.current != nil && c.current.pending(t.key) {
 			return // the first leads, and what it delivers to others is not given again
 		}
 		t.confirm()
@@ -143,7 +143,7 @@ func (c *Client) subscribed(from *conn, t *topic, code Code) {
 		return
 	}
 	err := &Error{Code: code, Text: "the edge refused the subscription", Tenant: t.tenant, Pattern: t.pattern}
-	if c.suspicion != nil && from == c.second && t.acked {
+	if c.suspicion != nil && from == c.next && t.acked {
 		from.lastErr = err // it cannot take over, and the first, which has the subscription, may wake
 		from.link.abort()
 		return
@@ -152,7 +152,7 @@ func (c *Client) subscribed(from *conn, t *topic, code Code) {
 		s.end(err, false)
 	}
 	if t.acked {
-		c.notifier.tell(SubscriptionError{t.tenant, t.pattern, code})
+		c.events.emit(SubscriptionError{t.tenant, t.pattern, code})
 	}
 	t.answer(err)
 	for _, conn := range c.conns() {
@@ -163,23 +163,23 @@ func (c *Client) subscribed(from *conn, t *topic, code Code) {
 	c.forgetPostponed(t)
 }
 
-// confirmSecond takes the answers of the second connection for topics that the first
+// confirmNext takes the answers of the second connection for interests that the first
 // has not answered: nothing more comes of it.
-func (c *Client) confirmSecond() {
+func (c *Client) confirmNext() {
 	for _, t := range c.router.all() {
-		if !t.acked && !c.second.pending(t.key) {
+		if !t.acked && !c.next.pending(t.key) {
 			t.confirm()
 		}
 	}
 }
 
-func (t *topic) confirm() {
+func (t *interest) confirm() {
 	t.acked = true
 	t.answer(nil)
 }
 
-// answer tells the Subscribe calls that wait.
-func (t *topic) answer(err *Error) {
+// answer wantsActive the Subscribe calls that wait.
+func (t *interest) answer(err *Error) {
 	for _, waiting := range t.waiting {
 		waiting <- err
 	}
@@ -236,7 +236,7 @@ func (c *Client) forget(s *Subscription, done chan<- struct{}) {
 
 // endQueueFull forgets the subscriptions that ended because their queue was full.
 func (c *Client) endQueueFull() {
-	for _, s := range c.crowded.takeEnded() {
+	for _, s := range c.overflow.takeEnded() {
 		c.forget(s, nil)
 	}
 }

@@ -4,10 +4,10 @@ import "time"
 
 // The times of a suspicion (docs/decisions/0018-suspicion.md).
 const (
-	suspectPause   = 500 * time.Millisecond // between the transports
-	suspectEvery   = 50 * time.Millisecond  // to look whether the first has brought something
-	secondPatience = 3 * time.Second        // of a second connection that says nothing
-	holeTime       = 2 * time.Minute        // a WebTransport connection lives that works
+	suspectPause = 500 * time.Millisecond // between the transports
+	suspectEvery = 50 * time.Millisecond  // to look whether the first has brought something
+	nextTimeout  = 3 * time.Second        // of a second connection that says nothing
+	holeTime     = 2 * time.Minute        // a WebTransport connection lives that works
 )
 
 // suspicion is a search for a connection beside the one that leads, which may be dead:
@@ -15,8 +15,8 @@ const (
 // goes on. The router holds back what the second brings, as in a move. It is the loop's.
 type suspicion struct {
 	search
-	heard  time.Time // from the first, the last time
-	lookAt time.Time
+	heard   time.Time // from the first, the last time
+	checkAt time.Time
 }
 
 // suspect begins a suspicion.
@@ -26,14 +26,14 @@ func (c *Client) suspect() {
 	first.usual = first.unusual()
 	c.suspicion = &suspicion{
 		search: search{from: first.edge, pause: suspectPause},
-		heard:  first.link.heard(), lookAt: now.Add(suspectEvery),
+		heard:  first.link.heard(), checkAt: now.Add(suspectEvery),
 	}
-	c.notifier.tell(Suspect{first.edge, first.transport})
+	c.events.emit(Suspect{first.edge, first.transport})
 	c.gate.hold()
-	c.router.begin(time.Minute)
+	c.router.beginMerge(time.Minute)
 	c.suspicion.retry.at = now
 	if first.young(now) {
-		c.hunter.edges.prefer(first.edge, WebSocket)
+		c.searcher.edges.prefer(first.edge, WebSocket)
 	}
 }
 
@@ -43,11 +43,11 @@ func (c *conn) young(now time.Time) bool {
 	return c.transport == WebTransport && now.Sub(c.since) < holeTime
 }
 
-// lookAtSuspect looks whether the first connection has woken.
-func (c *Client) lookAtSuspect(now time.Time) {
-	c.suspicion.lookAt = now.Add(suspectEvery)
+// checkSuspect looks whether the first connection has woken.
+func (c *Client) checkSuspect(now time.Time) {
+	c.suspicion.checkAt = now.Add(suspectEvery)
 	if c.woken() {
-		c.stay()
+		c.keepCurrent()
 	}
 }
 
@@ -58,37 +58,37 @@ func (c *Client) woken() bool {
 	return first.lastErr == nil && !first.aborted && first.link.heard().After(c.suspicion.heard)
 }
 
-// stay ends a suspicion, as the first connection has woken.
-func (c *Client) stay() {
+// keepCurrent ends a suspicion, as the first connection has woken.
+func (c *Client) keepCurrent() {
 	first := c.current
 	if len(first.pings) > 0 {
 		first.doubts++
 		mistime(first.pings[1:]) // one sample of this silence is enough
 	}
 	first.wokeAt = time.Now()
-	c.dropSecond()
+	c.dropNext()
 	c.endSuspicion()
-	c.router.stay()
-	c.hunter.edges.remember(first.edge, first.transport)
+	c.router.keepCurrent()
+	c.searcher.edges.remember(first.edge, first.transport)
 	c.gate.open(first)
 	c.releaseFlushes()
-	c.notifier.tell(Recovered{first.edge, first.transport, 0})
-	c.goOn()
+	c.events.emit(Recovered{first.edge, first.transport, 0})
+	c.resume()
 }
 
 // takeOver ends a suspicion, as the second connection has all subscriptions.
 func (c *Client) takeOver() {
 	if c.woken() {
-		c.stay()
+		c.keepCurrent()
 		return
 	}
 	old, heard := c.current, c.suspicion.heard
 	handled := old.out.published() <= old.confirmed
-	c.confirmSecond()
+	c.confirmNext()
 	c.endSuspicion()
 	c.endTrail(true)
 	c.router.takeOver()
-	c.current, c.second = c.second, nil
+	c.current, c.next = c.next, nil
 	c.place.Store(&place{c.current.edge, c.current.transport})
 	c.gate.open(c.current)
 	if handled {
@@ -99,25 +99,25 @@ func (c *Client) takeOver() {
 		c.failFlushes(ErrDisconnected)
 	}
 	c.noteTransport(old)
-	c.notifier.tell(Recovered{c.current.edge, c.current.transport, max(0, time.Since(heard))})
-	c.tellLink()
-	c.goOn()
+	c.events.emit(Recovered{c.current.edge, c.current.transport, max(0, time.Since(heard))})
+	c.emitLink()
+	c.resume()
 }
 
-// goOn does what was put off while the client was suspect.
-func (c *Client) goOn() {
+// resume does what was put off while the client was suspect.
+func (c *Client) resume() {
 	if c.current.draining {
 		c.startMove(ReasonDrain)
 		return
 	}
 	c.planRenewal()
-	c.planBack()
+	c.planUpgrade()
 }
 
 // suspectDied goes on when the first connection has ended. A second one leads at once,
 // although it has yet to subscribe: nobody else delivers what it has brought.
 func (c *Client) suspectDied(first *conn, err *Error) {
-	second := c.second
+	second := c.next
 	if second == nil {
 		c.disconnected(first, err)
 		return
@@ -125,24 +125,24 @@ func (c *Client) suspectDied(first *conn, err *Error) {
 	c.endSuspicion()
 	c.failFlushes(ErrDisconnected)
 	c.noteTransport(first)
-	c.confirmSecond()
-	c.current, c.second = second, nil
+	c.confirmNext()
+	c.current, c.next = second, nil
 	c.place.Store(&place{second.edge, second.transport})
-	c.router.lead(second)
+	c.router.setCurrent(second)
 	c.gate.open(second)
 	c.restoring = true
-	c.notifier.tell(Disconnected{first.edge, first.transport, err})
-	c.tellLink()
-	c.goOn()
+	c.events.emit(Disconnected{first.edge, first.transport, err})
+	c.emitLink()
+	c.resume()
 }
 
-// dropSecond closes a second connection that is not needed.
-func (c *Client) dropSecond() {
-	second := c.second
+// dropNext closes a second connection that is not needed.
+func (c *Client) dropNext() {
+	second := c.next
 	if second == nil {
 		return
 	}
-	c.second = nil
+	c.next = nil
 	second.dead = true
 	second.fail(ErrDisconnected)
 	second.shut(&c.group)
@@ -154,13 +154,13 @@ func (c *Client) endSuspicion() {
 	c.suspicion = nil
 }
 
-// secondSilentAt is when a second connection that answers no SUB is given up for
+// nextSilentAt is when a second connection that answers no SUB is given up for
 // another one; zero: it may take its time. Some paths let handshakes pass, and swallow
 // what is longer.
-func (c *Client) secondSilentAt() time.Time {
-	if c.second == nil || c.second.ready || c.second.aborted || c.second.unacked == 0 && c.second.hasPostponed() || c.current == nil ||
+func (c *Client) nextSilentAt() time.Time {
+	if c.next == nil || c.next.ready || c.next.aborted || c.next.unacked == 0 && c.next.hasPostponed() || c.current == nil ||
 		c.suspicion == nil && c.move.reason != ReasonTransport {
 		return time.Time{}
 	}
-	return later(later(c.heard(c.second), c.second.since), c.second.repeated).Add(secondPatience + time.Duration(c.second.out.queued())*slowest)
+	return later(later(c.heard(c.next), c.next.since), c.next.repeated).Add(nextTimeout + time.Duration(c.next.out.queued())*slowest)
 }

@@ -19,7 +19,7 @@ func (w *world) suspicions() (n int) {
 	return n
 }
 
-// A topic that only the second connection has confirmed is confirmed when the first dies.
+// A interest that only the second connection has confirmed is confirmed when the first dies.
 func TestSubscribeAndSuspectDies(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, c, first, _ := startSuspect(t, nil)
@@ -228,7 +228,7 @@ func TestTrailPingsNotSent(t *testing.T) {
 
 // A second connection that is refused a subscription does not take over, and ends nothing
 // that the first has.
-func TestSuspectSecondRefused(t *testing.T) {
+func TestSuspectNextRefused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, _, first, s := startSuspect(t, nil)
 		w.next(muteSub)

@@ -79,7 +79,7 @@ func TestSuspectTakesOver(t *testing.T) {
 		flushed := make(chan error, 1)
 		time.AfterFunc(unusualLeast, func() { flushed <- c.Flush(t.Context()) })
 		e := event[Suspect](w)
-		if after := time.Since(heard) - unusualLeast - leastPatience; e != (Suspect{edgeA, WebSocket}) || after < 0 || after > 50*time.Millisecond {
+		if after := time.Since(heard) - unusualLeast - minPongTimeout; e != (Suspect{edgeA, WebSocket}) || after < 0 || after > 50*time.Millisecond {
 			t.Errorf("%+v after %v", e, time.Since(heard)) // what was sent before PING gives it some milliseconds
 		}
 		published := make(chan error, 1)
@@ -286,7 +286,7 @@ func TestSuspectPublishes(t *testing.T) {
 		w.slow(edgeB+" websocket", 100*time.Millisecond)
 		first.set(func(l *fakeLink) { l.stuck = make(chan struct{}) })
 		for range 3 { // one is being sent, one waits
-			go c.Publish(t.Context(), "t", "x", make([]byte, outboxLimit-20)) //nolint:errcheck // the frames that come say it
+			go c.Publish(t.Context(), "t", "x", make([]byte, sendBufferLimit-20)) //nolint:errcheck // the frames that come say it
 			synctest.Wait()
 		}
 		published := make(chan error, 1)

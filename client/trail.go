@@ -17,11 +17,11 @@ const (
 
 // trail is the loop's part of a connection that trails.
 type trail struct {
-	conn   *conn     // nil: it has ended
-	heard  time.Time // when it had brought something last before it was replaced
-	asked  bool      // to leave, since it was heard again
-	until  time.Time // when it ends, or, if it has, when all of it is forgotten
-	lookAt time.Time
+	conn    *conn     // nil: it has ended
+	heard   time.Time // when it had brought something last before it was replaced
+	asked   bool      // to leave, since it was heard again
+	until   time.Time // when it ends, or, if it has, when all of it is forgotten
+	checkAt time.Time
 }
 
 // startTrail listens to a connection that was replaced. err is for those who wait for an
@@ -30,10 +30,10 @@ func (c *Client) startTrail(old *conn, heard time.Time, err error) {
 	old.release(err)
 	old.out.drop() // who waits for room there goes on with the new connection
 	now := time.Now()
-	c.trail = &trail{conn: old, heard: heard, until: now.Add(trailTime), lookAt: now.Add(trailEvery)}
+	c.trail = &trail{conn: old, heard: heard, until: now.Add(trailTime), checkAt: now.Add(trailEvery)}
 }
 
-// release tells all that wait for an answer on this connection that none comes, but
+// release wantsActive all that wait for an answer on this connection that none comes, but
 // minds the PONGs that are owed: they come before that of a later PING.
 func (c *conn) release(err error) {
 	owed := len(c.pings)
@@ -43,10 +43,10 @@ func (c *conn) release(err error) {
 	}
 }
 
-// lookAtTrail does what is due with the connection that trails.
-func (c *Client) lookAtTrail(now time.Time) {
+// checkTrail does what is due with the connection that trails.
+func (c *Client) checkTrail(now time.Time) {
 	t := c.trail
-	t.lookAt = now.Add(trailEvery)
+	t.checkAt = now.Add(trailEvery)
 	c.router.giveLate(now)
 	switch {
 	case t.conn == nil && !now.Before(t.until):
@@ -64,8 +64,8 @@ func (c *Client) lookAtTrail(now time.Time) {
 func (c *Client) askTrail() {
 	t := c.trail
 	t.asked = true
-	for _, topic := range c.router.all() {
-		t.conn.out.line(wire.AppendLine(nil, wire.VerbUnsub, topic.tenant, topic.pattern))
+	for _, interest := range c.router.all() {
+		t.conn.out.line(wire.AppendLine(nil, wire.VerbUnsub, interest.tenant, interest.pattern))
 	}
 	t.conn.ping(false, func(err error) {
 		if err == nil && c.trail == t && t.conn != nil {
@@ -103,12 +103,12 @@ func (c *Client) endTrail(abort bool) {
 	c.router.endTrail()
 }
 
-// trailing is the router's part of a connection that trails. Its mover has the
+// trailing is the router's part of a connection that trails. Its merger has the
 // connection that leads as the first, and the one that trails as the second, whose
 // pile is the shelf.
 type trailing struct {
-	conn  *conn // nil: it has ended
-	mover *mover[*piledDelivery]
+	conn   *conn // nil: it has ended
+	merger *merger[*piledDelivery]
 }
 
 // trailLife is how long it is minded what the connection that leads has brought, which
@@ -126,44 +126,44 @@ func (r *router) takeOver() {
 	defer r.mu.Unlock()
 	now := time.Now()
 	r.emptyShelf(now)
-	leads := newMover[*piledDelivery](trailLife)
+	leads := newMerger[*piledDelivery](trailLife)
 	leads.early.life = lateLife
-	r.move.early.each(func(d digest) { leads.first(now, d) }) // did not fit into the pile
-	due, late := r.move.left()
+	r.merger.early.each(func(d digest) { leads.fromCurrent(now, d) }) // did not fit into the pile
+	due, late := r.merger.left()
 	for _, p := range due {
-		leads.first(now, p.of)
+		leads.fromCurrent(now, p.of)
 	}
 	r.giveHeld(now, due) // beside the trail before
-	for _, t := range r.topics {
+	for _, t := range r.interests {
 		t.onTrail = true
 	}
-	r.trail = &trailing{r.first, leads}
-	r.first, r.second, r.move = r.second, nil, nil
+	r.trail = &trailing{r.current, leads}
+	r.current, r.next, r.merger = r.next, nil, nil
 	r.late, r.until = late, now.Add(noteLife)
 }
 
-// siftTrail decides about a message of the connection that trails.
-func (r *router) siftTrail(now time.Time, d *delivery) (crowd bool) {
-	m, of := r.trail.mover, digestOf(d.tenant, d.channel, d.payload)
+// mergeTrail decides about a message of the connection that trails.
+func (r *router) mergeTrail(now time.Time, d *delivery) (crowd bool) {
+	m, of := r.trail.merger, digestOf(d.tenant, d.channel, d.payload)
 	if m.known(now, of) {
 		return false
 	}
 	kept := newPiled(d, d.patterns, of)
 	kept.late = true
-	for _, due := range m.second(now, of, kept.size(), kept) {
+	for _, due := range m.fromNext(now, of, kept.size(), kept) {
 		crowd = r.giveOneLate(now, due) || crowd
 	}
 	return crowd
 }
 
 // giveOneLate gives a message that only the connection that trails has brought, to the
-// topics that were there before: what it brings for others is older than they are.
+// interests that were there before: what it brings for others is older than they are.
 func (r *router) giveOneLate(now time.Time, p *piledDelivery) (crowd bool) {
-	if r.move != nil && !r.move.first(now, p.of) {
+	if r.merger != nil && !r.merger.fromCurrent(now, p.of) {
 		return false // the second connection of a move has brought it, and the application has it
 	}
 	p.to = slices.DeleteFunc(slices.Clone(p.to), func(pattern string) bool {
-		t := r.topics[key{p.tenant, pattern}]
+		t := r.interests[key{p.tenant, pattern}]
 		return t == nil || !t.onTrail
 	})
 	return r.give(p)
@@ -176,7 +176,7 @@ func (r *router) giveLate(now time.Time) {
 	if r.trail == nil {
 		return
 	}
-	for _, p := range r.trail.mover.waited(now, shelfTime) {
+	for _, p := range r.trail.merger.waited(now, shelfTime) {
 		r.giveOneLate(now, p)
 	}
 }
@@ -185,7 +185,7 @@ func (r *router) emptyShelf(now time.Time) {
 	if r.trail == nil {
 		return
 	}
-	for _, p := range r.trail.mover.release(now) {
+	for _, p := range r.trail.merger.release(now) {
 		r.giveOneLate(now, p)
 	}
 }

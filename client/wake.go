@@ -170,8 +170,8 @@ func (c *Client) woke(now time.Time) {
 // through.
 func (c *Client) networkChanged() {
 	c.askNow()
-	c.back.soon = true // if there is no connection, or an attempt is under way: after that
-	c.planBack()
+	c.upgrade.soon = true // if there is no connection, or an attempt is under way: after that
+	c.planUpgrade()
 }
 
 // askNow asks whether the connection that leads lives, unless the client never asks.

@@ -41,6 +41,8 @@ export class Connection<T> {
   readonly asked: Set<string> = new Set();
   /** Those that it has acknowledged. */
   readonly confirmed: Set<string> = new Set();
+  /** Those that it is to be asked for again, as the edge cannot say yet. */
+  readonly postponed: Set<string> = new Set();
   /** The edge has said that it drains. */
   drains = false;
   alive = true;
@@ -62,7 +64,7 @@ export class Connection<T> {
   #made = false; // the owner has it
   #asks = true; // FEATURES has no answer yet
   #up = true; // the last LINK line
-  #lastError: MillraceError | undefined; // of an ERR line: what it says is why the edge closes
+  #lastWord: string | undefined; // behind ERR: of a line that says why the edge closes
 
   constructor(edge: string, link: Link, token: string, owner: Owner<T>, settings: Settings) {
     this.edge = edge;
@@ -123,17 +125,36 @@ export class Connection<T> {
   /** request sends SUB or UNSUB for `tenant:pattern`, and resolves when the edge has done it. */
   request(verb: "SUB" | "UNSUB", name: string): Promise<void> {
     if (verb === "SUB") this.asked.add(name);
+    const key = `${verb}:${name}`;
+    const answer = this.#answer(key);
+    if (this.alive) this.#send(key);
+    return answer;
+  }
+
+  /**
+   * postpone resolves after ms, when the edge is to be asked for a pattern again; the error is
+   * `disconnected` if it is asked for that no more, or not by this owner.
+   */
+  postpone(name: string, ms: number): Promise<void> {
+    this.postponed.add(name);
+    const key = `AGAIN:${name}`;
+    const timer = setTimeout(() => this.#requests.answer(key, (w) => w.resolve()), ms);
+    return this.#answer(key).finally(() => clearTimeout(timer));
+  }
+
+  // #answer resolves with the answer to a request.
+  #answer(key: string): Promise<void> {
     return new Promise((resolve, reject) => {
-      if (!this.alive) return reject(disconnected());
-      const key = `${verb}:${name}`;
-      this.#requests.add(key, { resolve, reject });
-      this.#send(key);
+      if (this.alive) this.#requests.add(key, { resolve, reject });
+      else reject(disconnected());
     });
   }
 
   /** forget is for a pattern that it is asked for no more; it says whether it was. */
   forget(name: string): boolean {
     this.confirmed.delete(name);
+    this.postponed.delete(name);
+    this.#requests.answer(`AGAIN:${name}`, (w) => w.reject(disconnected()));
     return this.asked.delete(name);
   }
 
@@ -200,8 +221,11 @@ export class Connection<T> {
     if (!l) return; // later edges may have more
     if (l.kind === "OK") {
       const name = `${l.tenant}:${l.pattern}`;
-      if (this.#requests.answer(`${l.verb}:${name}`, (w) => w.resolve()) && l.verb === "SUB") this.confirmed.add(name);
-    } else if (l.kind === "ERR") this.#error(l.code, l.detail);
+      if (this.#requests.answer(`${l.verb}:${name}`, (w) => w.resolve()) && l.verb === "SUB") {
+        this.confirmed.add(name);
+        this.postponed.delete(name);
+      }
+    } else if (l.kind === "ERR") this.#error(l.code, l.detail, line.slice(4));
     else if (l.kind === "PING") this.#link.send("PONG");
     else if (l.kind === "PONG") {
       const ping = this.#pings.shift();
@@ -227,9 +251,11 @@ export class Connection<T> {
     this.#owner.linked();
   }
 
-  #error(code: string, detail: string): void {
+  // #error takes an ERR line; text is all that stands behind ERR:.
+  #error(code: string, detail: string, text: string): void {
     if (this.#asks && code === "bad_request") return this.#asked(); // an edge of an earlier version
-    this.#lastError = lastWord(code, detail) ?? this.#lastError;
+    const last = lastWord(text);
+    if (last) this.#lastWord = text;
     const [, tenant, pattern] = /^(?:UN)?SUB:([^:]+):(.+)$/s.exec(detail) ?? [];
     // What the broker cannot do yet, the edge has noted, and acknowledges.
     const refused =
@@ -240,7 +266,7 @@ export class Connection<T> {
     // What ends the connection is told as the error of that.
     if (!refused && !/^(token_|unauthorized|forbidden)/.test(code)) this.#owner.told(code, detail);
     // These leave nothing to wait for, and a close that follows may be late.
-    if (code === "token_revoked" || code === "token_expired") this.fail(this.#lastError as MillraceError);
+    if (code === "token_revoked" || code === "token_expired") this.fail(last as MillraceError);
   }
 
   #try(act: () => void): void {
@@ -265,14 +291,11 @@ export class Connection<T> {
 
   #lose({ closeCode, error }: LinkEnd): void {
     if (!this.alive) return;
-    const last = this.#lastError;
+    const last = this.#lastWord === undefined ? undefined : lastWord(this.#lastWord, closeCode);
     const code = closeCode === 4401 ? "token_expired" : closeCode === 4403 ? "token_revoked" : "disconnected";
     // Deliveries may have been dropped long before, too.
     const told = last?.code !== "slow_consumer" || closeCode === 4429;
-    const why =
-      last && told
-        ? new MillraceError(last.code, undefined, { closeCode: closeCode ?? last.closeCode })
-        : (error ?? new MillraceError(code, "the connection has ended", { closeCode }));
+    const why = last && told ? last : (error ?? new MillraceError(code, "the connection has ended", { closeCode }));
     this.#end(why);
     if (this.#made) this.#owner.lost(this, why);
   }

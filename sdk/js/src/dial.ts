@@ -6,7 +6,7 @@ import { openWebSocket } from "./websocket.js";
 import { hasWebTransport, openWebTransport } from "./webtransport.js";
 
 // Refusals that another transport does not change.
-const final = /^(unauthorized|token_|(ip|origin|region)_not|tls_required|draining|too_many)/;
+const final = /^(unauthorized|token_|(ip|origin|region|client)_not|tls_required|draining|too_many|try_later)/;
 
 /** What one attempt does in another way than the settings say. */
 export interface Way {

@@ -24,6 +24,7 @@ export interface ClientEvents {
   moving: Place & { readonly reason: MoveReason };
   moved: Place & { readonly reason: MoveReason };
   publishError: { readonly tenant: string; readonly channel: string; readonly code: ErrorCode };
+  /** The subscription has ended, except with the code `try_later`: then the client asks again. */
   subscriptionError: { readonly tenant: string; readonly pattern: string; readonly code: ErrorCode };
   slowConsumer: { readonly dropped: number };
   egressLimited: { readonly delay: number };

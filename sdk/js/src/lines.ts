@@ -37,11 +37,18 @@ const closes = new Map([
   ["slow_consumer", 4429],
 ]);
 
-/** lastWord returns the error of an ERR line after which the edge closes; undefined: it does not. */
-export function lastWord(code: string, detail: string): MillraceError | undefined {
-  const closeCode = closes.get(code);
-  if (closeCode === undefined) return undefined;
-  return new MillraceError(code === "forbidden" ? `${detail}_not_allowed` : code, undefined, { closeCode });
+/**
+ * lastWord returns the error of an ERR line after which the edge closes; undefined: it does not.
+ * text is what stands behind `ERR:`, closeCode with what the edge closed, if that is known.
+ */
+export function lastWord(text: string, closeCode?: number): MillraceError | undefined {
+  const [code, what, ...reason] = text.split(":") as [string, ...string[]];
+  const usual = closes.get(code);
+  if (usual === undefined) return undefined;
+  const about = { closeCode: closeCode ?? usual };
+  return code === "forbidden"
+    ? new MillraceError(`${what}_not_allowed`, reason.join(":") || undefined, about)
+    : new MillraceError(code, undefined, about);
 }
 
 /** parseServerLine says what a line of an edge says; names are not looked at. */

@@ -96,6 +96,7 @@ async function leave(
   do await sleep(OTHERS, signal);
   while (--n && s.mover?.behind);
   await within(PATIENCE, Promise.all(s.subscriber.asking)); // of subscriptions since then
+  while (both() && to.postponed.size > 0) await sleep(OTHERS, signal);
   if (!both()) return;
   tell();
   s.leaving = true;

@@ -8,7 +8,7 @@ import { abortable, now } from "./timers.js";
 import type { TokenClock } from "./token.js";
 
 // Answers that no other edge and no other time will change.
-const no = /^(ip_not|origin_not|tls_required|token_revoked|bad_option)/;
+const no = /^(ip_not|origin_not|client_not|tls_required|token_revoked|bad_option)/;
 // Answers that other edges may not give.
 const noHere = /^(unauthorized|token_expired|region_not|protocol_not)/;
 

@@ -2,7 +2,9 @@ import type { Connection } from "./connection.js";
 import { asError, type MillraceError } from "./errors.js";
 import type { Events } from "./events.js";
 import { type Interest, Interests, type Readers } from "./interests.js";
+import type { Settings } from "./options.js";
 import type { Keeper, Subscription } from "./subscription.js";
+import { backOff } from "./timers.js";
 
 type Conn = Connection<Readers>;
 
@@ -14,6 +16,7 @@ export interface Connections {
   readonly leaving: boolean;
   readonly over: MillraceError | undefined;
   readonly events: Events;
+  readonly settings: Settings;
 }
 
 /** A Subscriber asks the connections of a session for what the application has subscribed to. */
@@ -41,7 +44,7 @@ export class Subscriber implements Keeper {
 
   async #ask(c: Conn, interest: Interest): Promise<void> {
     try {
-      await c.request("SUB", interest.name);
+      await this.#confirmed(c, interest);
       interest.confirmed = true;
       for (const { resolve } of interest.waiting.splice(0)) resolve();
     } catch (err) {
@@ -53,12 +56,29 @@ export class Subscriber implements Keeper {
     }
   }
 
+  // #confirmed resolves when a connection has a pattern. While the edge says try_later, it is asked
+  // again for one that has been confirmed before; another one is refused.
+  async #confirmed(c: Conn, interest: Interest): Promise<void> {
+    const { name, tenant, pattern } = interest;
+    // The attempt 1 would be one without a pause.
+    for (let attempt = 2; ; attempt++) {
+      try {
+        return await c.request("SUB", name);
+      } catch (err) {
+        const error = err as MillraceError;
+        if (error.code !== "try_later" || !hasConfirmed(interest)) throw error;
+        if (attempt === 2) this.#s.events.emit("subscriptionError", { tenant, pattern, code: error.code });
+      }
+      await c.postpone(name, backOff(attempt, this.#s.settings));
+    }
+  }
+
   // #refuse ends the subscriptions to a pattern that an edge refuses.
   #refuse(interest: Interest, error: MillraceError): void {
     if (!this.interests.drop(interest)) return;
     const { tenant, pattern, subs, waiting } = interest;
     for (const c of [this.#s.lead, this.#s.second]) if (c?.forget(interest.name)) this.#unsub(c, interest);
-    if (subs.length > waiting.length) this.#s.events.emit("subscriptionError", { tenant, pattern, code: error.code });
+    if (hasConfirmed(interest)) this.#s.events.emit("subscriptionError", { tenant, pattern, code: error.code });
     for (const sub of subs) sub.end(error);
     for (const { reject } of waiting.splice(0)) reject(error);
   }
@@ -101,4 +121,9 @@ export class Subscriber implements Keeper {
       for (const { reject } of interest.waiting.splice(0)) reject(error ?? gone);
     }
   }
+}
+
+// hasConfirmed says whether one of the subscriptions was confirmed before, by whatever connection.
+function hasConfirmed({ subs, waiting }: Interest): boolean {
+  return subs.length > waiting.length;
 }

@@ -45,7 +45,7 @@ export async function openWebTransport(dial: Dial, { paths, hashes }: Settings):
     for (const other of sessions) if (other !== session) end(other);
     // The reason repeats the edge's last line, which the session's end may overtake.
     const closed: Promise<LinkEnd> = session.closed.then(
-      ({ closeCode, reason }) => ({ closeCode, error: lastWord(...(`${reason}`.split(":") as [string, string])) }),
+      ({ closeCode, reason }) => ({ closeCode, error: lastWord(`${reason}`) }),
       () => ({}),
     );
     return await authenticated(session, closed, dial.token);
@@ -88,7 +88,7 @@ async function authenticated(session: WebTransport, closed: Promise<LinkEnd>, to
         close: () => void outlet.close().then(() => end(session)),
       };
     } else if (answer.kind === "ERR") {
-      refusal ??= lastWord(answer.code, answer.detail) ?? new MillraceError(answer.code);
+      refusal ??= lastWord(line.slice(4)) ?? new MillraceError(answer.code);
     }
   };
   const read = async (): Promise<boolean> => {

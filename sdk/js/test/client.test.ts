@@ -5,7 +5,7 @@ import { type TestContext, test } from "node:test";
 import { connect } from "../src/client.js";
 import type { MillraceError } from "../src/errors.js";
 import type { Message } from "../src/message.js";
-import { Edge, Record } from "./edge.js";
+import { Edge, type Peer, Record } from "./edge.js";
 import { recorder, tried } from "./helpers.js";
 
 const frame = (bytes: Buffer): string => bytes.toString("hex");
@@ -281,6 +281,37 @@ test("and an address that is not allowed any more", (t) =>
     },
     "ip_not_allowed",
   ));
+
+for (const [name, end] of [
+  ["a client that is not allowed any more", (peer) => peer.send("ERR:forbidden:client:we are closed: come at 9")],
+  ["and one that is refused as it comes back", () => {}],
+] as [string, (peer: Peer) => void][]) {
+  test(`${name}: the end, with the reason`, async (t) => {
+    const edge = await Edge.start(t);
+    const { client, event } = await tried(t, edge.url);
+    const peer = await edge.peer(0);
+    edge.refusal = { status: 403, code: "client_not_allowed", detail: "we are closed: come at 9" };
+    end(peer);
+    peer.close(end.length > 0 ? 4403 : 1001);
+    assert.equal((await client.closed)?.message, "client_not_allowed: we are closed: come at 9");
+    assert.equal((await event("closed")).error.code, "client_not_allowed");
+    assert.equal(edge.refused, end.length > 0 ? 0 : 1);
+  });
+}
+
+test("a refused publish, and a subscription that is to be tried later", async (t) => {
+  const edge = await Edge.start(t);
+  const { client, event, events } = await tried(t, edge.url);
+  const peer = await edge.peer(0);
+  peer.send("ERR:try_later:PUB:t:c");
+  assert.deepEqual(await event("publishError"), { name: "publishError", tenant: "t", channel: "c", code: "try_later" });
+  peer.answers = (line) => `ERR:try_later:${line}`;
+  await assert.rejects(client.subscribe("t", "c"), { code: "try_later", tenant: "t", pattern: "c" });
+  peer.answers = () => true;
+  await client.flush();
+  assert.deepEqual(peer.lines.all, ["SUB:t:c", "UNSUB:t:c", "PING"]);
+  assert.ok(!events.all.some((e) => e.name === "subscriptionError"));
+});
 
 test("a failed connect leaves no event and no timer", async (t) => {
   const edge = await Edge.start(t);

@@ -31,8 +31,8 @@ export class Peer {
   readonly lines = new Record<string>();
   readonly frames = new Record<Buffer>();
   readonly closed = new Record<number>();
-  /** Lines that it answers itself; others a test must answer. */
-  answers: (line: string) => boolean = () => true;
+  /** Lines that it answers itself, as it should or with a text; others a test must answer. */
+  answers: (line: string) => boolean | string;
   readonly #socket: WebSocket;
   readonly #below: Duplex;
 
@@ -40,7 +40,7 @@ export class Peer {
     socket: WebSocket,
     below: Duplex,
     request: IncomingMessage,
-    answers: (line: string) => boolean,
+    answers: (line: string) => boolean | string,
     features: string,
   ) {
     this.#below = below;
@@ -51,7 +51,9 @@ export class Peer {
       if (binary) return this.frames.add(data);
       const line = data.toString();
       if (line === "FEATURES:link") return this.send(features); // each connection begins with it
-      if (this.answers(line)) this.answer(line);
+      const answer = this.answers(line);
+      if (typeof answer === "string") this.send(answer);
+      else if (answer) this.answer(line);
       this.lines.add(line);
     });
     socket.on("close", (code) => this.closed.add(code));
@@ -114,11 +116,11 @@ export class Peer {
 export class Edge {
   readonly peers = new Record<Peer>();
   /** What refuses handshakes; undefined: nothing. */
-  refusal: { status: number; code?: string } | undefined;
+  refusal: { status: number; code?: string; detail?: string } | undefined;
   /** The one token that is not refused. */
   accepted: string | undefined;
   /** What the next peers answer themselves. */
-  answers: (line: string) => boolean = () => true;
+  answers: (line: string) => boolean | string = () => true;
   /** The answer to FEATURES. */
   features = "FEATURES:link";
   ping = 200;
@@ -137,8 +139,8 @@ export class Edge {
       socket.on("error", () => undefined); // a client that is refused may reset the connection
       if (this.refusal && request.headers.authorization !== `Bearer ${this.accepted}`) {
         this.refusals.add(++this.refused);
-        const { status, code } = this.refusal;
-        const body = code ? JSON.stringify({ code, detail: "as the test says" }) : "no";
+        const { status, code, detail = "as the test says" } = this.refusal;
+        const body = code ? JSON.stringify({ code, detail }) : "no";
         socket.end(`HTTP/1.1 ${status} No\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`);
         return;
       }

@@ -56,13 +56,13 @@ func TestBackIn(t *testing.T) {
 		{4, 0, time.Hour},
 		{1000, 1, time.Hour},
 	} {
-		if got := backIn(test.failures, test.at); got != test.want {
+		if got := upgradeIn(test.failures, test.at); got != test.want {
 			t.Errorf("%d failures: %v, want %v", test.failures, got, test.want)
 		}
 	}
 }
 
-// A client on WebSocket tries WebTransport, more and more seldom, tells nobody of a
+// A client on WebSocket tries WebTransport, more and more seldom, wantsActive nobody of a
 // failure, and moves when it works.
 func TestWayBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -209,7 +209,7 @@ func TestSwallowed(t *testing.T) {
 				if d := w.nextTry(); d < 8*time.Minute<<n {
 					t.Errorf("tried after %v", d)
 				}
-				time.Sleep(2 * secondPatience)
+				time.Sleep(2 * nextTimeout)
 				if got := transitionsNow(w); len(got) > 0 || c.Transport() != WebSocket {
 					t.Errorf("got %q, on %s", got, c.Transport())
 				}
@@ -305,7 +305,7 @@ func TestWayBackGivenUp(t *testing.T) {
 					}
 					return
 				}
-				time.Sleep(2 * secondPatience)
+				time.Sleep(2 * nextTimeout)
 				if got := transitionsNow(w); len(got) > 0 || c.Err() != nil || c.Transport() != WebSocket {
 					t.Errorf("got %q, %v, on %s", got, c.Err(), c.Transport())
 				}
@@ -315,7 +315,7 @@ func TestWayBackGivenUp(t *testing.T) {
 						t.Errorf("got %q", got)
 					}
 				}
-				if d := w.nextTry(); d < 8*time.Minute-2*secondPatience {
+				if d := w.nextTry(); d < 8*time.Minute-2*nextTimeout {
 					t.Errorf("tried again after %v", d)
 				}
 			})
