@@ -16,14 +16,14 @@ import (
 // connection has a goroutine that reads and one that writes.
 type Client struct {
 	s        *settings
-	hunter   *hunter
+	searcher *searcher
 	router   *router
-	notifier *notifier
+	events   *emitter
 	gate     gate
 
-	calls   chan func() // for the loop
-	crowded overflow    // subscriptions that dropped messages
-	signals signals     // of the machine
+	calls    chan func() // for the loop
+	overflow overflow    // subscriptions that dropped messages
+	signals  signals     // of the machine
 
 	ctx     context.Context // of what the loop starts; ends with it
 	cancel  context.CancelFunc
@@ -39,12 +39,12 @@ type Client struct {
 
 	// Below is the loop's.
 	over      bool
-	current   *conn // leads; nil while there is none
-	second    *conn // in a move or a suspicion
+	current   *conn // gives messages to the application; nil while there is none
+	next      *conn // that a move goes to, or that may take over from a suspect one; nil: none
 	move      *move
 	suspicion *suspicion // nil: current is not suspect
 	trail     *trail     // nil: there is none
-	back      wayBack
+	upgrade   upgrade
 	wokeAt    time.Time // when the machine woke; zero: never
 	linkDown  bool      // the application was told so
 	restoring bool      // current has been opened again, and has yet to restore
@@ -91,32 +91,32 @@ func connect(ctx context.Context, addresses []string, s *settings) (*Client, err
 		return nil, err
 	}
 	c := &Client{
-		s: s, router: newRouter(), notifier: newNotifier(s.OnEvent),
+		s: s, router: newRouter(), events: newEmitter(s.OnEvent),
 		calls: make(chan func(), 64), closing: make(chan struct{}), left: make(chan struct{}), done: make(chan struct{}),
 	}
-	c.crowded.wake = make(chan struct{}, 1)
+	c.overflow.wake = make(chan struct{}, 1)
 	c.signals = newSignals()
-	c.router.full = c.crowded.add
-	c.router.over = c.crowded.addEnded
-	c.hunter = &hunter{s: s, edges: e, tokens: newTokens(s, c.handler.run), group: &c.group}
-	first, err := c.hunter.begin(ctx)
+	c.router.full = c.overflow.add
+	c.router.over = c.overflow.addEnded
+	c.searcher = &searcher{s: s, edges: e, tokens: newTokenSource(s, c.handler.run), group: &c.group}
+	first, err := c.searcher.begin(ctx)
 	if err != nil {
 		c.group.Wait() // attempts that lost the race
 		return nil, err
 	}
 	c.ctx, c.cancel = context.WithCancel(context.Background())
 	if s.OnEvent != nil {
-		c.handler.run(c.notifier.run)
+		c.handler.run(c.events.run)
 	}
 	c.adopt(first) // nobody else knows the client yet
-	c.notifier.tell(Connected{first.edge, first.transport})
+	c.events.emit(Connected{first.edge, first.transport})
 	c.planRenewal()
 	c.group.Go(c.loop)
 	return c, nil
 }
 
 // begin finds the first connection.
-func (h *hunter) begin(ctx context.Context) (*conn, error) {
+func (h *searcher) begin(ctx context.Context) (*conn, error) {
 	defer h.edges.http.CloseIdleConnections()
 	if err := h.edges.resolve(ctx); err != nil {
 		if ctx.Err() != nil {

@@ -10,42 +10,42 @@ import (
 	"github.com/millrace/millrace/wire"
 )
 
-// closePatience is how long a connection may take to send what waits and to end.
-const closePatience = 2 * time.Second
+// closeTimeout is how long a connection may take to send what waits and to end.
+const closeTimeout = 2 * time.Second
 
 // conn is a connection to an edge. Its two goroutines are started by start,
 // ended by shut or by the end of the link, and awaited through the group. The
 // fields below are the client's loop's, the rest is set before start.
 type conn struct {
-	edge      string
-	transport Transport
-	token     string
-	link      link
-	out       *outbox
-	frames    *decoder      // of the reading goroutine
-	over      chan struct{} // closed when nothing is received any more
-	tells     atomic.Bool   // the loop wants to hear of the next message; see askAt
-	busy      atomic.Bool   // something but PONG has come since the last question
+	edge        string
+	transport   Transport
+	token       string
+	link        link
+	out         *sendBuffer
+	frames      *decoder      // of the reading goroutine
+	over        chan struct{} // closed when nothing is received any more
+	wantsActive atomic.Bool   // the loop wants to hear of the next message; see askAt
+	busy        atomic.Bool   // something but PONG has come since the last question
 
-	acks      map[key][]*ack           // what was sent and not answered, in order
-	unacked   int                      // SUBs among them
-	postponed map[*topic]*postponedSub // SUBs that the edge answered with try_later
-	repeated  time.Time                // when one of those was sent last
-	ready     bool                     // every subscription was answered once
-	pings     []*ping                  // sent and not answered, in order
-	probed    time.Time                // the last time; see probeAt
-	marked    uint64                   // bytes that were sent up to the last PING, or answered SUB
-	ponged    time.Time                // when it was heard as the last PONG came
-	trips     trips                    // of its PINGs
-	spread    float64                  // in [0,1): how much later than KeepAlive it is asked
-	since     time.Time                // connected
-	draining  bool                     // RECONNECT has come
-	lastErr   *Error                   // the ERR line before a close
-	aborted   bool                     // by the loop, which has yet to hear of the end
-	dead      bool                     // the loop has heard of its end
-	unsubbed  bool                     // in a move: UNSUB was sent for everything
-	asks      bool                     // FEATURES has no answer yet
-	linkDown  bool                     // the edge says that it has lost the others
+	acks      map[key][]*ack              // what was sent and not answered, in order
+	unacked   int                         // SUBs among them
+	postponed map[*interest]*postponedSub // SUBs that the edge answered with try_later
+	repeated  time.Time                   // when one of those was sent last
+	ready     bool                        // every subscription was answered once
+	pings     []*ping                     // sent and not answered, in order
+	probed    time.Time                   // the last time; see probeAt
+	marked    uint64                      // bytes that were sent up to the last PING, or answered SUB
+	ponged    time.Time                   // when it was heard as the last PONG came
+	trips     trips                       // of its PINGs
+	spread    float64                     // in [0,1): how much later than KeepAlive it is asked
+	since     time.Time                   // connected
+	draining  bool                        // RECONNECT has come
+	lastErr   *Error                      // the ERR line before a close
+	aborted   bool                        // by the loop, which has yet to hear of the end
+	dead      bool                        // the loop has heard of its end
+	unsubbed  bool                        // in a move: UNSUB was sent for everything
+	asks      bool                        // FEATURES has no answer yet
+	linkDown  bool                        // the edge says that it has lost the others
 
 	confirmed uint64 // bytes that the edge has handled, as the last PONG says
 
@@ -74,8 +74,8 @@ type ping struct {
 
 func newConn(l link, edge string, t Transport, token string) *conn {
 	c := &conn{
-		edge: edge, transport: t, token: token, link: l, out: newOutbox(), frames: newDecoder(),
-		over: make(chan struct{}), acks: map[key][]*ack{}, postponed: map[*topic]*postponedSub{}, since: time.Now(), asks: true,
+		edge: edge, transport: t, token: token, link: l, out: newSendBuffer(), frames: newDecoder(),
+		over: make(chan struct{}), acks: map[key][]*ack{}, postponed: map[*interest]*postponedSub{}, since: time.Now(), asks: true,
 		spread: rand.Float64(),
 	}
 	c.out.line([]byte(wire.LineFeatures))
@@ -87,7 +87,7 @@ type sink interface {
 	deliver(c *conn, d *delivery)
 	line(c *conn, l wire.ServerLine)
 	lost(c *conn, err *Error)
-	// active is called before a message is taken, once after the loop has set tells.
+	// active is called before a message is taken, once after the loop has set wantsActive.
 	active()
 }
 
@@ -111,8 +111,8 @@ func (c *conn) read(to sink) *Error {
 		if (frame || string(message) != wire.LinePong) && !c.busy.Load() {
 			c.busy.Store(true) // before the loop is told
 		}
-		if c.tells.Load() {
-			c.tells.Store(false)
+		if c.wantsActive.Load() {
+			c.wantsActive.Store(false)
 			to.active()
 		}
 		if frame {
@@ -138,7 +138,7 @@ func asError(err error) *Error {
 	return lost(err)
 }
 
-// write sends what the outbox has until it is finished or nothing is received.
+// write sends what the sendBuffer has until it is finished or nothing is received.
 func (c *conn) write() {
 	defer c.out.finish() // nobody waits for room any more
 	for {
@@ -160,10 +160,10 @@ func (c *conn) write() {
 }
 
 // drain lets a connection on which nothing can be sent any more deliver what the
-// edge sent before it ended, in closePatience at most: to abort it would lose that.
+// edge sent before it ended, in closeTimeout at most: to abort it would lose that.
 func (c *conn) drain() {
 	c.out.finish() // publishes fail at once
-	c.abortAfter(closePatience)
+	c.abortAfter(closeTimeout)
 }
 
 // abortAfter aborts the connection unless it ends before.
@@ -177,11 +177,11 @@ func (c *conn) abortAfter(d time.Duration) {
 	}
 }
 
-// shut ends the connection after what waits is sent, in closePatience at most.
+// shut ends the connection after what waits is sent, in closeTimeout at most.
 // It does not wait.
 func (c *conn) shut(group *sync.WaitGroup) {
 	c.out.finish()
-	group.Go(func() { c.abortAfter(closePatience) })
+	group.Go(func() { c.abortAfter(closeTimeout) })
 }
 
 // sub sends SUB or UNSUB. done is called by the loop when it is answered, and

@@ -21,7 +21,7 @@ func (c *Client) handleLine(from *conn, l wire.ServerLine, heard time.Time) {
 		return
 	}
 	if c.suspicion != nil && from == c.current && c.woken() && !isLastWord(l) {
-		c.stay()
+		c.keepCurrent()
 	}
 	switch l.Kind {
 	case wire.KindOK:
@@ -36,26 +36,26 @@ func (c *Client) handleLine(from *conn, l wire.ServerLine, heard time.Time) {
 		}
 	case wire.KindFeatures:
 		from.asks = false
-		c.tellLink()
+		c.emitLink()
 		c.checkReady(from)
 	case wire.KindLink:
 		from.linkDown = !l.Up
-		c.tellLink()
+		c.emitLink()
 	case wire.KindErr:
 		c.handleErr(from, Code(l.Code), l.Detail)
 	}
 }
 
-// tellLink tells of a change of the link that the first connection's edge has to others.
-func (c *Client) tellLink() {
+// emitLink tells of a change of the link that the current connection's edge has to others.
+func (c *Client) emitLink() {
 	if c.current == nil || c.current.asks || c.current.linkDown == c.linkDown {
 		return
 	}
 	c.linkDown = c.current.linkDown
 	if c.linkDown {
-		c.notifier.tell(LinkDown{c.current.edge})
+		c.events.emit(LinkDown{c.current.edge})
 	} else {
-		c.notifier.tell(LinkUp{c.current.edge})
+		c.events.emit(LinkUp{c.current.edge})
 	}
 }
 
@@ -72,13 +72,13 @@ func (c *Client) handlePong(from *conn, heard time.Time) {
 	}
 	if p.asked {
 		c.rtt.Store(int64(rtt))
-		c.notifier.tell(RoundTrip{rtt})
+		c.events.emit(RoundTrip{rtt})
 	}
 	if p.done != nil {
 		p.done(nil)
 	}
 	if c.suspicion != nil && from == c.current && len(from.pings) == 0 {
-		c.stay() // the answer was on its way through calls as the suspicion began
+		c.keepCurrent() // the answer was on its way through calls as the suspicion began
 	}
 }
 
@@ -107,17 +107,17 @@ func (c *Client) handleErr(from *conn, code Code, detail string) {
 	case wire.CodeBadRequest:
 		if from.asks { // an edge of an earlier version
 			from.asks = false
-			c.tellLink()
+			c.emitLink()
 			c.checkReady(from)
 			return
 		}
 	case wire.CodeSlowConsumer:
 		n, _ := strconv.Atoi(detail)
-		c.notifier.tell(SlowConsumer{n})
+		c.events.emit(SlowConsumer{n})
 		return
 	case wire.CodeEgressLimited:
 		n, _ := strconv.Atoi(detail)
-		c.notifier.tell(EgressLimited{time.Duration(n) * time.Second})
+		c.events.emit(EgressLimited{time.Duration(n) * time.Second})
 		return
 	}
 	if last := lastWord(code, detail); last != nil {
@@ -128,13 +128,13 @@ func (c *Client) handleErr(from *conn, code Code, detail string) {
 	tenant, name, ok := strings.Cut(rest, ":")
 	switch {
 	case ok && verb == "PUB":
-		c.notifier.tell(PublishError{tenant, name, code})
+		c.events.emit(PublishError{tenant, name, code})
 	case ok && verb == wire.VerbSub.String():
 		from.answered(wire.VerbSub, key{tenant, name}, code)
 		c.checkReady(from)
 	case ok && verb == wire.VerbUnsub.String():
 		from.answered(wire.VerbUnsub, key{tenant, name}, code)
 	default:
-		c.notifier.tell(EdgeError{code, detail})
+		c.events.emit(EdgeError{code, detail})
 	}
 }

@@ -14,7 +14,7 @@ type link interface {
 	receive() (message []byte, frame bool, err error)
 	// send writes messages, each behind its length as wire.AppendMessage has it.
 	// It may take long if the edge reads slowly, and fails if nothing goes out for
-	// writePatience.
+	// writeTimeout.
 	send(messages []byte) error
 	// finish says that no more comes, after all that was sent. The edge then ends
 	// the connection, which receive notices.
@@ -44,12 +44,12 @@ type dialFunc func(ctx context.Context, origin string, t Transport, token string
 // an edge, and the rest of a frame.
 const maxMessage = 17 << 20
 
-// writePatience is how long nothing at all may go out before the connection
+// writeTimeout is how long nothing at all may go out before the connection
 // counts as lost; of a writeStep of bytes, so that a write that an ingress cap
 // slows down is no failure.
 const (
-	writePatience = 60 * time.Second
-	writeStep     = 16 << 10
+	writeTimeout = 60 * time.Second
+	writeStep    = 16 << 10
 )
 
 type deadlineWriter interface {
@@ -60,7 +60,7 @@ type deadlineWriter interface {
 // writeSteps writes b with a new deadline for each part of it.
 func writeSteps(w deadlineWriter, b []byte) error {
 	for len(b) > 0 {
-		if err := w.SetWriteDeadline(time.Now().Add(writePatience)); err != nil {
+		if err := w.SetWriteDeadline(time.Now().Add(writeTimeout)); err != nil {
 			return err
 		}
 		n, err := w.Write(b[:min(len(b), writeStep)])

@@ -19,8 +19,8 @@ func (c *Client) loop() {
 		var do func()
 		select {
 		case do = <-c.calls:
-		case <-c.crowded.wake:
-			do = func() { full = c.tellFull() }
+		case <-c.overflow.wake:
+			do = func() { full = c.emitQueueFull() }
 		case <-c.signals.woke:
 			do = func() { c.woke(time.Now()) }
 		case <-c.signals.network:
@@ -31,7 +31,7 @@ func (c *Client) loop() {
 			do = func() {
 				now := time.Now()
 				if !full.IsZero() && !now.Before(full) {
-					full = c.tellFull()
+					full = c.emitQueueFull()
 				}
 				c.tick(now)
 			}
@@ -52,11 +52,11 @@ func (c *Client) checkLate(due time.Time) time.Time {
 	return now
 }
 
-func (c *Client) tellFull() (next time.Time) {
+func (c *Client) emitQueueFull() (next time.Time) {
 	c.endQueueFull()
-	events, next := c.crowded.tell(time.Now())
+	events, next := c.overflow.tell(time.Now())
 	for _, e := range events {
-		c.notifier.tell(e)
+		c.events.emit(e)
 	}
 	return next
 }
@@ -75,7 +75,7 @@ func earliest(times ...time.Time) time.Time {
 
 // deadline is when tick has something to do.
 func (c *Client) deadline() time.Time {
-	times := []time.Time{c.renewAt, c.retry.at, c.back.at, c.secondSilentAt()}
+	times := []time.Time{c.renewAt, c.retry.at, c.upgrade.at, c.nextSilentAt()}
 	for _, conn := range c.conns() {
 		times = append(times, c.askAt(conn), c.suspectAt(conn), c.lostAt(conn), conn.probeAt(), conn.repeatAt())
 	}
@@ -86,10 +86,10 @@ func (c *Client) deadline() time.Time {
 		times = append(times, c.move.settled, c.move.leaveBy, c.move.publishBy)
 	}
 	if c.suspicion != nil {
-		times = append(times, c.suspicion.lookAt)
+		times = append(times, c.suspicion.checkAt)
 	}
 	if c.trail != nil {
-		times = append(times, c.trail.lookAt)
+		times = append(times, c.trail.checkAt)
 	}
 	return earliest(times...)
 }
@@ -101,34 +101,34 @@ func (c *Client) tick(now time.Time) {
 		c.renew()
 	}
 	if due(c.retry.at) {
-		c.hunt()
+		c.reconnect()
 	}
-	if c.suspicion != nil && due(c.suspicion.lookAt) {
-		c.lookAtSuspect(now)
+	if c.suspicion != nil && due(c.suspicion.checkAt) {
+		c.checkSuspect(now)
 	}
-	if c.trail != nil && due(c.trail.lookAt) {
-		c.lookAtTrail(now)
+	if c.trail != nil && due(c.trail.checkAt) {
+		c.checkTrail(now)
 	}
 	for _, conn := range c.conns() {
 		c.tickConn(conn, now, due)
 	}
-	if due(c.secondSilentAt()) {
-		c.lose(c.second)
+	if due(c.nextSilentAt()) {
+		c.lose(c.next)
 	}
 	if s := c.searching(); s != nil && due(s.retry.at) {
-		c.huntSecond(s)
+		c.searchNext(s)
 	}
 	if c.move != nil && due(c.move.publishBy) {
-		c.publishOnSecond()
+		c.publishOnNext()
 	}
 	if c.move != nil && due(c.move.settled) {
 		c.settle(now)
 	}
 	if c.move != nil && due(c.move.leaveBy) {
-		c.leave()
+		c.promote()
 	}
-	if due(c.back.at) {
-		c.tryBack(now)
+	if due(c.upgrade.at) {
+		c.tryUpgrade(now)
 	}
 }
 
@@ -158,8 +158,8 @@ func (c *Client) conns() []*conn {
 	if c.current != nil {
 		list = append(list, c.current)
 	}
-	if c.second != nil {
-		list = append(list, c.second)
+	if c.next != nil {
+		list = append(list, c.next)
 	}
 	return list
 }
@@ -175,7 +175,7 @@ func (c *Client) end(err error) {
 	c.gate.close(closed)
 	conns, s := c.conns(), c.searching()
 	c.endTrail(true)
-	c.current, c.second, c.move, c.suspicion = nil, nil, nil, nil // what waits for answers must not go on with the move
+	c.current, c.next, c.move, c.suspicion = nil, nil, nil, nil // what waits for answers must not go on with the move
 	for _, conn := range conns {
 		conn.dead = true
 		conn.fail(closed)
@@ -185,14 +185,14 @@ func (c *Client) end(err error) {
 		s.stop()
 	}
 	c.failFlushes(closed)
-	c.router.lead(nil)
+	c.router.setCurrent(nil)
 	c.router.forgetTrail()
 	close(c.done) // before anybody can learn of the end in another way, and call Close
-	for _, t := range c.router.all() {
-		for _, s := range c.router.clear(t) {
+	for _, in := range c.router.all() {
+		for _, s := range c.router.clear(in) {
 			s.end(err, err == nil)
 		}
-		t.answer(asError(closed))
+		in.answer(asError(closed))
 	}
-	c.notifier.tell(Closed{err})
+	c.events.emit(Closed{err})
 }

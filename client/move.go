@@ -9,9 +9,9 @@ import (
 // The times of a move (docs/decisions/0008-clients.md).
 const (
 	settleTime   = 250 * time.Millisecond // other edges learn of a subscription a moment later
-	behindTime   = 500 * time.Millisecond // for a first connection that is behind the second
+	behindTime   = 500 * time.Millisecond // for the current connection that is behind the next one
 	behindEvery  = 50 * time.Millisecond  // to look again whether it is
-	leaveTime    = 2 * time.Second        // for the first connection to end all subscriptions
+	leaveTime    = 2 * time.Second        // for the current connection to end all subscriptions
 	publishPause = 2 * time.Second        // for the first edge to have handled what was sent
 )
 
@@ -20,24 +20,24 @@ const (
 type move struct {
 	search
 	reason Reason
-	// tentative: it is given up if the second connection does not get all subscriptions,
+	// tentative: it is given up if the next connection does not get all subscriptions,
 	// and nobody is told of it before.
 	tentative bool
 
 	publishBy time.Time // publishes wait until then; zero: they do not wait
-	switched  bool      // publishes go on the second connection
-	settled   time.Time // when to ask the first connection for the end; zero: not yet, or done
+	switched  bool      // publishes go on the next connection
+	settled   time.Time // when to ask the current connection for the end; zero: not yet, or done
 	settledBy time.Time // when to do so at the latest, though it is behind
 	leaveBy   time.Time // when to leave it at the latest
 }
 
-// startMove opens a second connection to leave the first.
+// startMove opens the next connection to leave the current one.
 func (c *Client) startMove(reason Reason) {
 	if c.move != nil || c.suspicion != nil || c.current == nil || c.over {
 		return
 	}
 	c.beginMove(reason)
-	c.notifier.tell(Moving{c.current.edge, c.current.transport, reason})
+	c.events.emit(Moving{c.current.edge, c.current.transport, reason})
 	c.move.retry.at = time.Now()
 }
 
@@ -45,20 +45,20 @@ func (c *Client) beginMove(reason Reason) {
 	c.move = &move{reason: reason, search: search{
 		from: c.current.edge, stays: reason != ReasonDrain && !c.current.draining, pause: c.s.FallbackAfter,
 	}}
-	c.router.begin(noteLife)
+	c.router.beginMerge(noteLife)
 }
 
-// secondReady goes on when the second connection has all subscriptions.
-func (c *Client) secondReady() {
+// nextReady goes on when the next connection has all subscriptions.
+func (c *Client) nextReady() {
 	m := c.move
 	now := time.Now()
 	if c.current == nil { // it has died meanwhile
-		c.leave()
+		c.promote()
 		return
 	}
 	if m.tentative {
 		m.tentative = false
-		c.notifier.tell(Moving{c.current.edge, c.current.transport, m.reason})
+		c.events.emit(Moving{c.current.edge, c.current.transport, m.reason})
 	}
 	m.settled = now.Add(settleTime)
 	m.settledBy = m.settled.Add(behindTime)
@@ -67,22 +67,22 @@ func (c *Client) secondReady() {
 	}
 	m.publishBy = now.Add(publishPause)
 	c.gate.hold()
-	second := c.second
+	next := c.next
 	c.current.ping(true, func(error) { // an error: it has died
-		if c.move == m && c.second == second {
-			c.publishOnSecond()
+		if c.move == m && c.next == next {
+			c.publishOnNext()
 		}
 	})
 }
 
-// publishOnSecond ends the pause of publishes.
-func (c *Client) publishOnSecond() {
+// publishOnNext ends the pause of publishes.
+func (c *Client) publishOnNext() {
 	m := c.move
-	if m.switched || c.second == nil {
+	if m.switched || c.next == nil {
 		return
 	}
 	m.publishBy, m.switched = time.Time{}, true
-	c.gate.open(c.second)
+	c.gate.open(c.next)
 	c.releaseFlushes()
 }
 
@@ -102,47 +102,47 @@ func (c *Client) failFlushes(err error) {
 	}
 }
 
-// settle asks the first connection for the end, unless it has yet to deliver what the
-// second has: then it may also have to deliver what the second was too late for.
+// settle asks the current connection for the end, unless it has yet to deliver what the
+// next one has: then it may also have to deliver what the next one was too late for.
 func (c *Client) settle(now time.Time) {
 	if m := c.move; c.router.behind() && now.Before(m.settledBy) {
 		m.settled = now.Add(behindEvery)
 		return
 	}
-	c.askToLeave()
+	c.unsubscribeCurrent()
 }
 
-// askToLeave asks the first connection for the end of everything.
-func (c *Client) askToLeave() {
+// unsubscribeCurrent asks the current connection for the end of everything.
+func (c *Client) unsubscribeCurrent() {
 	m := c.move
 	m.settled = time.Time{}
 	m.leaveBy = time.Now().Add(leaveTime)
-	topics := c.router.all()
-	left, first, second := len(topics)+1, c.current, c.second
+	interests := c.router.all()
+	left, current, next := len(interests)+1, c.current, c.next
 	answered := func() {
-		if left--; left == 0 && c.move == m && c.second == second {
-			c.leave()
+		if left--; left == 0 && c.move == m && c.next == next {
+			c.promote()
 		}
 	}
-	for _, t := range topics {
-		first.sub(wire.VerbUnsub, t.key, func(Code) { answered() })
+	for _, in := range interests {
+		current.sub(wire.VerbUnsub, in.key, func(Code) { answered() })
 	}
-	first.unsubbed = true
-	first.endPostponed()
-	first.ping(true, func(err error) {
+	current.unsubbed = true
+	current.endPostponed()
+	current.ping(true, func(err error) {
 		if err == nil {
 			answered()
 		}
 	})
 }
 
-// leave makes the second connection the first.
-func (c *Client) leave() {
+// promote makes the next connection the current one.
+func (c *Client) promote() {
 	m, old := c.move, c.current
-	c.publishOnSecond()
-	c.confirmSecond()
-	c.router.leave()
-	c.current, c.second, c.move = c.second, nil, nil
+	c.publishOnNext()
+	c.confirmNext()
+	c.router.promote()
+	c.current, c.next, c.move = c.next, nil, nil
 	c.place.Store(&place{c.current.edge, c.current.transport})
 	if old != nil {
 		old.dead = true
@@ -150,43 +150,43 @@ func (c *Client) leave() {
 		old.shut(&c.group)
 		c.noteTransport(old)
 	}
-	c.restored() // the first may not have got so far
+	c.restored() // the current one may not have got so far
 	if !m.tentative {
-		c.notifier.tell(Moved{c.current.edge, c.current.transport, m.reason})
+		c.events.emit(Moved{c.current.edge, c.current.transport, m.reason})
 	}
-	c.tellLink()
-	c.goOn()
+	c.emitLink()
+	c.resume()
 }
 
-// firstDied goes on with the second connection alone. If that has yet to
+// currentDied goes on with the next connection alone. If that has yet to
 // subscribe, messages are lost until it has, which the application is told.
-func (c *Client) firstDied(first *conn, err *Error) {
-	c.publishOnSecond()
-	c.confirmSecond()
-	if c.second.ready {
-		c.leave()
+func (c *Client) currentDied(current *conn, err *Error) {
+	c.publishOnNext()
+	c.confirmNext()
+	if c.next.ready {
+		c.promote()
 		return
 	}
 	c.restoring = true
-	c.notifier.tell(Disconnected{first.edge, first.transport, err})
+	c.events.emit(Disconnected{current.edge, current.transport, err})
 }
 
-// secondDied opens another second connection.
-func (c *Client) secondDied(second *conn, err *Error) {
+// nextDied opens another next connection.
+func (c *Client) nextDied(next *conn, err *Error) {
 	if err.Code == Code(wire.CodeTokenExpired) || err.Code == codeUnauthorized {
-		c.searching().retry.stale = second.token
+		c.searching().retry.stale = next.token
 	}
-	if second.aborted {
-		c.noteTransport(second)
+	if next.aborted {
+		c.noteTransport(next)
 	}
-	c.router.part(c.current.unsubbed)
+	c.router.dropNext(c.current.unsubbed)
 	if c.suspicion != nil {
-		c.againSecond(0)
+		c.retryNext(0)
 		return
 	}
 	m := c.move
 	if m.tentative {
-		c.giveBackUp(second)
+		c.abandonUpgrade(next)
 		return
 	}
 	m.settled, m.leaveBy, m.publishBy = time.Time{}, time.Time{}, time.Time{}
@@ -196,14 +196,14 @@ func (c *Client) secondDied(second *conn, err *Error) {
 	m.switched = false
 	c.gate.open(c.current)
 	c.releaseFlushes()
-	c.againSecond(0)
+	c.retryNext(0)
 }
 
-// resubscribe takes the first connection back, which was asked for the end of
+// resubscribe takes the current connection back, which was asked for the end of
 // everything.
 func (c *Client) resubscribe() {
 	c.current.unsubbed = false
-	c.router.onFirstAgain()
+	c.router.allOnCurrent()
 	c.restore(c.current)
 }
 
@@ -214,6 +214,6 @@ func (c *Client) endSearch() {
 		return
 	}
 	s.stop()
-	c.move, c.suspicion, c.second = nil, nil, nil
+	c.move, c.suspicion, c.next = nil, nil, nil
 	c.failFlushes(ErrDisconnected)
 }

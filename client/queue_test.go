@@ -170,7 +170,7 @@ func TestSubscribeFunc(t *testing.T) {
 		w := newWorld(t)
 		c, l := w.mustConnect([]string{edgeA}, nil)
 		var got []string
-		goOn := make(chan struct{})
+		resume := make(chan struct{})
 		var s *Subscription
 		s, err := c.SubscribeFunc(t.Context(), "t", "x", func(m Message) {
 			got = append(got, string(m.Payload))
@@ -178,7 +178,7 @@ func TestSubscribeFunc(t *testing.T) {
 				if err := s.Unsubscribe(t.Context()); err != nil {
 					t.Error(err)
 				}
-				close(goOn)
+				close(resume)
 			}
 		})
 		if err != nil {
@@ -187,7 +187,7 @@ func TestSubscribeFunc(t *testing.T) {
 		for _, p := range []string{"1", "2", "3"} {
 			l.deliver("x", p, "x")
 		}
-		<-goOn
+		<-resume
 		synctest.Wait()
 		if !slices.Equal(got, []string{"1", "2"}) {
 			t.Errorf("got %q", got)

@@ -15,43 +15,43 @@ const stableAfter = 10 * time.Second
 type retry struct {
 	at       time.Time // of the next attempt; zero: none is planned
 	attempt  int       // for back-off
-	told     int       // attempts since the connection was lost
+	tries    int       // attempts since the connection was lost
 	stale    string    // a token that an edge did not accept
 	lostEdge string
 }
 
-// adopt makes a connection the first one.
+// adopt makes a connection the current one.
 func (c *Client) adopt(conn *conn) {
 	c.current = conn
-	c.hunter.edges.remember(conn.edge, conn.transport)
+	c.searcher.edges.remember(conn.edge, conn.transport)
 	c.place.Store(&place{conn.edge, conn.transport})
-	c.router.lead(conn)
+	c.router.setCurrent(conn)
 	c.restore(conn)
 	conn.start(&c.group, c)
 	c.gate.open(conn)
 	c.checkReady(conn)
-	c.planBack()
+	c.planUpgrade()
 }
 
 // restore subscribes to everything on a new connection.
 func (c *Client) restore(conn *conn) {
-	for _, t := range c.router.all() {
-		c.sendSub(conn, t)
+	for _, in := range c.router.all() {
+		c.sendSub(conn, in)
 	}
 }
 
 // checkReady looks whether a connection has everything that it is to restore.
 func (c *Client) checkReady(conn *conn) {
-	tentative := conn == c.second && c.move != nil && c.move.tentative
+	tentative := conn == c.next && c.move != nil && c.move.tentative
 	if conn.ready || conn.unacked > 0 || conn.hasPostponed() || conn.lastErr != nil || tentative && conn.asks { // it is about to end, or is to say something
 		return
 	}
 	conn.ready = true
 	switch {
-	case conn == c.second && c.suspicion != nil:
+	case conn == c.next && c.suspicion != nil:
 		c.takeOver()
-	case conn == c.second:
-		c.secondReady()
+	case conn == c.next:
+		c.nextReady()
 	case conn == c.current:
 		c.restored()
 	}
@@ -61,7 +61,7 @@ func (c *Client) checkReady(conn *conn) {
 func (c *Client) restored() {
 	if c.restoring {
 		c.restoring = false
-		c.notifier.tell(Reconnected{c.current.edge, c.current.transport, max(0, time.Since(c.heardLast))})
+		c.events.emit(Reconnected{c.current.edge, c.current.transport, max(0, time.Since(c.heardLast))})
 	}
 	c.heardLast = time.Time{}
 }
@@ -112,17 +112,17 @@ func (c *Client) handleLost(conn *conn, err *Error) {
 	if conn.lastErr != nil {
 		err = &Error{Code: conn.lastErr.Code, Text: conn.lastErr.Text, Close: err.Close}
 	}
-	isCurrent, isSecond := conn == c.current, conn == c.second
+	isCurrent, isNext := conn == c.current, conn == c.next
 	if isCurrent {
 		c.current = nil
 	}
-	if isSecond {
-		c.second = nil
+	if isNext {
+		c.next = nil
 	}
 	conn.shut(&c.group)
-	// The first may wake, or end in its own way.
-	beside := isSecond && (c.suspicion != nil || c.current != nil && c.move != nil && c.move.tentative)
-	if f := c.fatal(conn, err); (isCurrent || isSecond) && !beside && f != nil {
+	// The current one may wake, or end in its own way.
+	beside := isNext && (c.suspicion != nil || c.current != nil && c.move != nil && c.move.tentative)
+	if f := c.fatal(conn, err); (isCurrent || isNext) && !beside && f != nil {
 		conn.fail(f)
 		c.end(f)
 		return
@@ -131,12 +131,12 @@ func (c *Client) handleLost(conn *conn, err *Error) {
 	case isCurrent && c.suspicion != nil:
 		c.away(conn)
 		c.suspectDied(conn, err)
-	case isCurrent && c.second != nil:
+	case isCurrent && c.next != nil:
 		c.away(conn)
-		c.firstDied(conn, err)
-	case isSecond && c.current != nil:
-		c.secondDied(conn, err)
-	case isCurrent, isSecond: // if it is the second, the first has died before
+		c.currentDied(conn, err)
+	case isNext && c.current != nil:
+		c.nextDied(conn, err)
+	case isCurrent, isNext: // if it is the next one, the current one has died before
 		c.disconnected(conn, err)
 	}
 	conn.fail(ErrDisconnected)
@@ -147,7 +147,7 @@ func (c *Client) handleLost(conn *conn, err *Error) {
 func (c *Client) fatal(conn *conn, err *Error) error {
 	switch err.Code {
 	case Code(wire.CodeTokenRevoked):
-		if token, _ := c.hunter.tokens.renewal(); token != "" && token != conn.token {
+		if token, _ := c.searcher.tokens.renewal(); token != "" && token != conn.token {
 			return nil // the provider has given another one since: who rotates tokens revokes the last one
 		}
 		return err
@@ -168,35 +168,35 @@ func (c *Client) disconnected(conn *conn, err *Error) {
 	if c.away(conn); time.Since(conn.since) >= stableAfter {
 		c.retry.attempt = 0
 	}
-	c.router.lead(nil)
+	c.router.setCurrent(nil)
 	c.gate.close(ErrDisconnected)
 	c.restoring = true
-	c.retry.told, c.retry.lostEdge, c.retry.stale = 0, conn.edge, ""
+	c.retry.tries, c.retry.lostEdge, c.retry.stale = 0, conn.edge, ""
 	if err.Code == Code(wire.CodeTokenExpired) || err.Code == codeUnauthorized {
 		c.retry.stale = conn.token
 	}
-	c.notifier.tell(Disconnected{conn.edge, conn.transport, err})
+	c.events.emit(Disconnected{conn.edge, conn.transport, err})
 	c.planRetry(0)
 }
 
 func (c *Client) planRetry(asked time.Duration) {
 	delay := c.s.backOff(c.retry.attempt, asked)
 	c.retry.attempt++
-	c.retry.told++
+	c.retry.tries++
 	c.retry.at = time.Now().Add(delay)
-	c.notifier.tell(Reconnecting{c.retry.told, delay})
+	c.events.emit(Reconnecting{c.retry.tries, delay})
 }
 
-// hunt looks for a connection.
-func (c *Client) hunt() {
+// reconnect looks for a connection.
+func (c *Client) reconnect() {
 	c.retry.at = time.Time{}
-	again, order, stale := c.retry.told > 1, c.retry.lostEdge, c.retry.stale
+	again, order, stale := c.retry.tries > 1, c.retry.lostEdge, c.retry.stale
 	c.group.Go(func() { // ends with c.ctx
-		defer c.hunter.edges.http.CloseIdleConnections()
+		defer c.searcher.edges.http.CloseIdleConnections()
 		if again {
-			_ = c.hunter.edges.resolve(c.ctx) // what is known will do
+			_ = c.searcher.edges.resolve(c.ctx) // what is known will do
 		}
-		conn, f := c.hunter.round(c.ctx, c.hunter.edges.order(order), stale, c.s.FallbackAfter)
+		conn, f := c.searcher.round(c.ctx, c.searcher.edges.order(order), stale, c.s.FallbackAfter)
 		c.hand(conn, func() { c.found(conn, f) })
 	})
 }
@@ -238,7 +238,7 @@ func (c *Client) found(conn *conn, f *failure) {
 		return
 	}
 	if f.err.Code == CodeTokenProvider {
-		c.notifier.tell(EdgeError{f.err.Code, f.err.Error()})
+		c.events.emit(EdgeError{f.err.Code, f.err.Error()})
 	}
 	c.planRetry(f.asked)
 }
@@ -246,7 +246,7 @@ func (c *Client) found(conn *conn, f *failure) {
 // planRenewal says when to ask the token provider again, and moves if there is
 // another token than that of the connection.
 func (c *Client) planRenewal() {
-	token, at := c.hunter.tokens.renewal()
+	token, at := c.searcher.tokens.renewal()
 	if !c.renewing {
 		c.renewAt = at
 	}
@@ -259,7 +259,7 @@ func (c *Client) planRenewal() {
 func (c *Client) renew() {
 	c.renewAt, c.renewing = time.Time{}, true
 	c.group.Go(func() { // ends with c.ctx
-		_, err := c.hunter.tokens.renew(c.ctx)
+		_, err := c.searcher.tokens.renew(c.ctx)
 		c.post(func() { c.renewed(err) })
 	})
 }
@@ -277,5 +277,5 @@ func (c *Client) renewed(err error) {
 	c.renewals++
 	c.renewAt = time.Now().Add(max(c.s.MinBackOff, c.s.backOff(c.renewals, 0)))
 	e := contextError(err)
-	c.notifier.tell(EdgeError{e.Code, e.Error()})
+	c.events.emit(EdgeError{e.Code, e.Error()})
 }

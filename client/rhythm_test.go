@@ -61,8 +61,8 @@ func TestTrips(t *testing.T) {
 		for _, d := range test.times {
 			got.add(d)
 		}
-		if got.patience() != test.want {
-			t.Errorf("%s: %v, want %v", test.name, got.patience(), test.want)
+		if got.answerTimeout() != test.want {
+			t.Errorf("%s: %v, want %v", test.name, got.answerTimeout(), test.want)
 		}
 	}
 }

@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// search looks for a second connection, for a move or a suspicion. It is the loop's.
+// search looks for the next connection, for a move or a suspicion. It is the loop's.
 type search struct {
-	from   string        // edge of the first
+	from   string        // edge of the current one
 	stays  bool          // nothing is wrong with this edge
 	pause  time.Duration // between the transports
 	retry  retry
@@ -32,50 +32,50 @@ func (c *Client) searching() *search {
 	return nil
 }
 
-// huntSecond looks for the second connection.
-func (c *Client) huntSecond(s *search) {
+// searchNext looks for the next connection.
+func (c *Client) searchNext(s *search) {
 	s.retry.at = time.Time{}
-	s.retry.told++
-	again, from, stays, pause, stale := s.retry.told > 1, s.from, s.stays, s.pause, s.retry.stale
+	s.retry.tries++
+	again, from, stays, pause, stale := s.retry.tries > 1, s.from, s.stays, s.pause, s.retry.stale
 	ctx, cancel := context.WithCancel(c.ctx)
 	s.cancel = cancel
 	c.group.Go(func() { // ends with ctx
 		defer cancel()
-		defer c.hunter.edges.http.CloseIdleConnections()
+		defer c.searcher.edges.http.CloseIdleConnections()
 		if again {
-			_ = c.hunter.edges.resolve(ctx) // what is known will do
+			_ = c.searcher.edges.resolve(ctx) // what is known will do
 		}
-		order := c.hunter.edges.order(from)
+		order := c.searcher.edges.order(from)
 		if last := len(order) - 1; stays && last > 0 && order[last] == from {
 			order = append([]string{from}, order[:last]...)
 		}
-		conn, f := c.hunter.round(ctx, order, stale, pause)
-		c.hand(conn, func() { c.foundSecond(s, conn, f) })
+		conn, f := c.searcher.round(ctx, order, stale, pause)
+		c.hand(conn, func() { c.foundNext(s, conn, f) })
 	})
 }
 
-func (c *Client) foundSecond(s *search, conn *conn, f *failure) {
+func (c *Client) foundNext(s *search, conn *conn, f *failure) {
 	switch {
 	case c.over || c.searching() != s:
 		if conn != nil {
 			conn.link.abort()
 		}
 	case f == nil:
-		c.second = conn
-		c.hunter.edges.remember(conn.edge, conn.transport)
-		c.router.join(conn, c.suspicion != nil)
+		c.next = conn
+		c.searcher.edges.remember(conn.edge, conn.transport)
+		c.router.setNext(conn, c.suspicion != nil)
 		c.restore(conn)
 		conn.start(&c.group, c)
 		c.checkReady(conn)
-	case f.final && c.suspicion == nil: // else the first may wake, or end in its own way
+	case f.final && c.suspicion == nil: // else the current one may wake, or end in its own way
 		c.end(f.err)
 	default:
-		c.againSecond(f.asked)
+		c.retryNext(f.asked)
 	}
 }
 
-// againSecond plans another attempt at the second connection.
-func (c *Client) againSecond(asked time.Duration) {
+// retryNext plans another attempt at the next connection.
+func (c *Client) retryNext(asked time.Duration) {
 	r := &c.searching().retry
 	r.attempt++
 	r.at = time.Now().Add(c.s.backOff(r.attempt, asked))

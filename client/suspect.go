@@ -4,36 +4,36 @@ import "time"
 
 // The times of a suspicion (docs/decisions/0018-suspicion.md).
 const (
-	suspectPause   = 500 * time.Millisecond // between the transports
-	suspectEvery   = 50 * time.Millisecond  // to look whether the first has brought something
-	secondPatience = 3 * time.Second        // of a second connection that says nothing
-	holeTime       = 2 * time.Minute        // a WebTransport connection lives that works
+	suspectPause = 500 * time.Millisecond // between the transports
+	suspectEvery = 50 * time.Millisecond  // to look whether the current one has brought something
+	nextTimeout  = 3 * time.Second        // of the next connection that says nothing
+	holeTime     = 2 * time.Minute        // a WebTransport connection lives that works
 )
 
-// suspicion is a search for a connection beside the one that leads, which may be dead:
+// suspicion is a search for a connection beside the current one, which may be dead:
 // whichever brings something first, the old one a byte or the new one all subscriptions,
-// goes on. The router holds back what the second brings, as in a move. It is the loop's.
+// goes on. The router holds back what the next one brings, as in a move. It is the loop's.
 type suspicion struct {
 	search
-	heard  time.Time // from the first, the last time
-	lookAt time.Time
+	heard   time.Time // from the current one, the last time
+	checkAt time.Time
 }
 
 // suspect begins a suspicion.
 func (c *Client) suspect() {
-	first := c.current
+	current := c.current
 	now := time.Now()
-	first.usual = first.unusual()
+	current.usual = current.unusual()
 	c.suspicion = &suspicion{
-		search: search{from: first.edge, pause: suspectPause},
-		heard:  first.link.heard(), lookAt: now.Add(suspectEvery),
+		search: search{from: current.edge, pause: suspectPause},
+		heard:  current.link.heard(), checkAt: now.Add(suspectEvery),
 	}
-	c.notifier.tell(Suspect{first.edge, first.transport})
+	c.events.emit(Suspect{current.edge, current.transport})
 	c.gate.hold()
-	c.router.begin(time.Minute)
+	c.router.beginMerge(time.Minute)
 	c.suspicion.retry.at = now
-	if first.young(now) {
-		c.hunter.edges.prefer(first.edge, WebSocket)
+	if current.young(now) {
+		c.searcher.edges.prefer(current.edge, WebSocket)
 	}
 }
 
@@ -43,52 +43,52 @@ func (c *conn) young(now time.Time) bool {
 	return c.transport == WebTransport && now.Sub(c.since) < holeTime
 }
 
-// lookAtSuspect looks whether the first connection has woken.
-func (c *Client) lookAtSuspect(now time.Time) {
-	c.suspicion.lookAt = now.Add(suspectEvery)
+// checkSuspect looks whether the current connection has woken.
+func (c *Client) checkSuspect(now time.Time) {
+	c.suspicion.checkAt = now.Add(suspectEvery)
 	if c.woken() {
-		c.stay()
+		c.keepCurrent()
 	}
 }
 
 // woken reports whether the suspect connection has brought something, and not its last
 // word.
 func (c *Client) woken() bool {
-	first := c.current
-	return first.lastErr == nil && !first.aborted && first.link.heard().After(c.suspicion.heard)
+	current := c.current
+	return current.lastErr == nil && !current.aborted && current.link.heard().After(c.suspicion.heard)
 }
 
-// stay ends a suspicion, as the first connection has woken.
-func (c *Client) stay() {
-	first := c.current
-	if len(first.pings) > 0 {
-		first.doubts++
-		mistime(first.pings[1:]) // one sample of this silence is enough
+// keepCurrent ends a suspicion, as the current connection has woken.
+func (c *Client) keepCurrent() {
+	current := c.current
+	if len(current.pings) > 0 {
+		current.doubts++
+		mistime(current.pings[1:]) // one sample of this silence is enough
 	}
-	first.wokeAt = time.Now()
-	c.dropSecond()
+	current.wokeAt = time.Now()
+	c.dropNext()
 	c.endSuspicion()
-	c.router.stay()
-	c.hunter.edges.remember(first.edge, first.transport)
-	c.gate.open(first)
+	c.router.keepCurrent()
+	c.searcher.edges.remember(current.edge, current.transport)
+	c.gate.open(current)
 	c.releaseFlushes()
-	c.notifier.tell(Recovered{first.edge, first.transport, 0})
-	c.goOn()
+	c.events.emit(Recovered{current.edge, current.transport, 0})
+	c.resume()
 }
 
-// takeOver ends a suspicion, as the second connection has all subscriptions.
+// takeOver ends a suspicion, as the next connection has all subscriptions.
 func (c *Client) takeOver() {
 	if c.woken() {
-		c.stay()
+		c.keepCurrent()
 		return
 	}
 	old, heard := c.current, c.suspicion.heard
 	handled := old.out.published() <= old.confirmed
-	c.confirmSecond()
+	c.confirmNext()
 	c.endSuspicion()
 	c.endTrail(true)
 	c.router.takeOver()
-	c.current, c.second = c.second, nil
+	c.current, c.next = c.next, nil
 	c.place.Store(&place{c.current.edge, c.current.transport})
 	c.gate.open(c.current)
 	if handled {
@@ -99,53 +99,53 @@ func (c *Client) takeOver() {
 		c.failFlushes(ErrDisconnected)
 	}
 	c.noteTransport(old)
-	c.notifier.tell(Recovered{c.current.edge, c.current.transport, max(0, time.Since(heard))})
-	c.tellLink()
-	c.goOn()
+	c.events.emit(Recovered{c.current.edge, c.current.transport, max(0, time.Since(heard))})
+	c.emitLink()
+	c.resume()
 }
 
-// goOn does what was put off while the client was suspect.
-func (c *Client) goOn() {
+// resume does what was put off while the client was suspect.
+func (c *Client) resume() {
 	if c.current.draining {
 		c.startMove(ReasonDrain)
 		return
 	}
 	c.planRenewal()
-	c.planBack()
+	c.planUpgrade()
 }
 
-// suspectDied goes on when the first connection has ended. A second one leads at once,
+// suspectDied goes on when the current connection has ended. The next one becomes current at once,
 // although it has yet to subscribe: nobody else delivers what it has brought.
-func (c *Client) suspectDied(first *conn, err *Error) {
-	second := c.second
-	if second == nil {
-		c.disconnected(first, err)
+func (c *Client) suspectDied(current *conn, err *Error) {
+	next := c.next
+	if next == nil {
+		c.disconnected(current, err)
 		return
 	}
 	c.endSuspicion()
 	c.failFlushes(ErrDisconnected)
-	c.noteTransport(first)
-	c.confirmSecond()
-	c.current, c.second = second, nil
-	c.place.Store(&place{second.edge, second.transport})
-	c.router.lead(second)
-	c.gate.open(second)
+	c.noteTransport(current)
+	c.confirmNext()
+	c.current, c.next = next, nil
+	c.place.Store(&place{next.edge, next.transport})
+	c.router.setCurrent(next)
+	c.gate.open(next)
 	c.restoring = true
-	c.notifier.tell(Disconnected{first.edge, first.transport, err})
-	c.tellLink()
-	c.goOn()
+	c.events.emit(Disconnected{current.edge, current.transport, err})
+	c.emitLink()
+	c.resume()
 }
 
-// dropSecond closes a second connection that is not needed.
-func (c *Client) dropSecond() {
-	second := c.second
-	if second == nil {
+// dropNext closes the next connection that is not needed.
+func (c *Client) dropNext() {
+	next := c.next
+	if next == nil {
 		return
 	}
-	c.second = nil
-	second.dead = true
-	second.fail(ErrDisconnected)
-	second.shut(&c.group)
+	c.next = nil
+	next.dead = true
+	next.fail(ErrDisconnected)
+	next.shut(&c.group)
 }
 
 // endSuspicion ends the search.
@@ -154,13 +154,13 @@ func (c *Client) endSuspicion() {
 	c.suspicion = nil
 }
 
-// secondSilentAt is when a second connection that answers no SUB is given up for
+// nextSilentAt is when the next connection that answers no SUB is given up for
 // another one; zero: it may take its time. Some paths let handshakes pass, and swallow
 // what is longer.
-func (c *Client) secondSilentAt() time.Time {
-	if c.second == nil || c.second.ready || c.second.aborted || c.second.unacked == 0 && c.second.hasPostponed() || c.current == nil ||
+func (c *Client) nextSilentAt() time.Time {
+	if c.next == nil || c.next.ready || c.next.aborted || c.next.unacked == 0 && c.next.hasPostponed() || c.current == nil ||
 		c.suspicion == nil && c.move.reason != ReasonTransport {
 		return time.Time{}
 	}
-	return later(later(c.heard(c.second), c.second.since), c.second.repeated).Add(secondPatience + time.Duration(c.second.out.queued())*slowest)
+	return later(later(c.heard(c.next), c.next.since), c.next.repeated).Add(nextTimeout + time.Duration(c.next.out.queued())*slowest)
 }

@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// tokens gives the token to connect with. Safe for concurrent use; one call of
+// tokenSource gives the token to connect with. Safe for concurrent use; one call of
 // the provider runs at a time.
-type tokens struct {
+type tokenSource struct {
 	s    *settings
 	run  func(func())  // starts a goroutine for the provider, which may call Close
 	lock chan struct{} // holds one while the provider is asked
@@ -21,8 +21,8 @@ type tokens struct {
 	have     bool
 }
 
-func newTokens(s *settings, run func(func())) *tokens {
-	t := &tokens{s: s, run: run, lock: make(chan struct{}, 1)}
+func newTokenSource(s *settings, run func(func())) *tokenSource {
+	t := &tokenSource{s: s, run: run, lock: make(chan struct{}, 1)}
 	if s.Token != "" {
 		t.current, t.have = AccessToken{Token: s.Token}, true
 	}
@@ -31,7 +31,7 @@ func newTokens(s *settings, run func(func())) *tokens {
 
 // get returns the token. The provider is asked if there is none, if it has
 // expired, and if it is the stale one, which an edge did not accept.
-func (t *tokens) get(ctx context.Context, stale string) (AccessToken, error) {
+func (t *tokenSource) get(ctx context.Context, stale string) (AccessToken, error) {
 	if err := t.wait(ctx); err != nil {
 		return AccessToken{}, err
 	}
@@ -48,7 +48,7 @@ func (t *tokens) get(ctx context.Context, stale string) (AccessToken, error) {
 }
 
 // wait takes the lock.
-func (t *tokens) wait(ctx context.Context) error {
+func (t *tokenSource) wait(ctx context.Context) error {
 	select {
 	case t.lock <- struct{}{}:
 		return nil
@@ -58,7 +58,7 @@ func (t *tokens) wait(ctx context.Context) error {
 }
 
 // renew asks the provider, also if there is a token.
-func (t *tokens) renew(ctx context.Context) (AccessToken, error) {
+func (t *tokenSource) renew(ctx context.Context) (AccessToken, error) {
 	if err := t.wait(ctx); err != nil {
 		return AccessToken{}, err
 	}
@@ -67,7 +67,7 @@ func (t *tokens) renew(ctx context.Context) (AccessToken, error) {
 
 // ask asks the provider, which gives the lock back when it returns: perhaps later
 // than ask, if it does not mind its context.
-func (t *tokens) ask(ctx context.Context) (AccessToken, error) {
+func (t *tokenSource) ask(ctx context.Context) (AccessToken, error) {
 	ctx, cancel := context.WithTimeout(ctx, t.s.ConnectTimeout)
 	defer cancel()
 	type answer struct {
@@ -105,7 +105,7 @@ const leastRenewal = time.Second
 
 // renewal returns the current token and when to ask for the next; zero: never.
 // It does not wait.
-func (t *tokens) renewal() (token string, at time.Time) {
+func (t *tokenSource) renewal() (token string, at time.Time) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.s.TokenProvider == nil || !t.have {

@@ -24,7 +24,7 @@ func newRouted() *routed {
 	r.sub = &Subscription{key: key{"t", "x"}, done: make(chan struct{})}
 	r.sub.queue = newQueue(1<<20, DropNewest, &r.group, make(chan struct{}))
 	r.add(r.sub, false)
-	r.lead(r.old)
+	r.setCurrent(r.old)
 	return r
 }
 
@@ -61,7 +61,7 @@ func TestTrailOverflow(t *testing.T) {
 		want []string
 	}{
 		{"the pile, and the second takes over", func(r *routed) {
-			r.move.maxPile = 1
+			r.merger.maxPile = 1
 			r.bring(r.next, "1")
 			r.bring(r.next, "2")
 			r.takeOver()
@@ -71,17 +71,17 @@ func TestTrailOverflow(t *testing.T) {
 			r.giveLate(time.Now())
 		}, []string{"1", "2"}},
 		{"the pile, and the first wakes", func(r *routed) {
-			r.move.maxPile = 1
+			r.merger.maxPile = 1
 			r.bring(r.next, "1")
 			r.bring(r.next, "2")
 			time.Sleep(10 * time.Second)
-			r.stay()
+			r.keepCurrent()
 			r.bring(r.old, "1")
 			r.bring(r.old, "2")
 		}, []string{"1", "2"}},
 		{"the shelf", func(r *routed) {
 			r.takeOver()
-			r.trail.mover.maxPile = 1
+			r.trail.merger.maxPile = 1
 			r.bring(r.old, "1")
 			r.bring(r.old, "2")
 			r.bring(r.next, "1")
@@ -90,7 +90,7 @@ func TestTrailOverflow(t *testing.T) {
 		}, []string{"1 late", "2", "3"}},
 		{"the bytes of the shelf", func(r *routed) {
 			r.takeOver()
-			r.trail.mover.maxBytes = 300
+			r.trail.merger.maxBytes = 300
 			r.bring(r.old, "1")
 			r.bring(r.old, "2")
 			r.bring(r.next, "1")
@@ -98,7 +98,7 @@ func TestTrailOverflow(t *testing.T) {
 		}, []string{"1 late", "2"}},
 		{"the notes", func(r *routed) {
 			r.takeOver()
-			r.trail.mover.notes.limit = 1
+			r.trail.merger.notes.limit = 1
 			r.bring(r.next, "1")
 			r.bring(r.next, "2")
 			r.bring(r.old, "2")
@@ -117,23 +117,23 @@ func TestTrailOverflow(t *testing.T) {
 		{"a move while it trails", func(r *routed) {
 			r.takeOver()
 			third := &conn{}
-			r.begin(noteLife)
-			r.join(third, false)
+			r.beginMerge(noteLife)
+			r.setNext(third, false)
 			r.bring(r.old, "1")
 			r.bring(r.old, "2")
 			r.bring(third, "1")
 			time.Sleep(shelfTime)
 			r.giveLate(time.Now())
 			r.bring(third, "2")
-			r.leave()
+			r.promote()
 			r.bring(third, "3")
 		}, []string{"1 late", "2 late", "3"}},
 		{"another takes over while it trails", func(r *routed) {
 			r.takeOver()
 			r.bring(r.old, "1")
 			third := &conn{}
-			r.begin(time.Minute)
-			r.join(third, true)
+			r.beginMerge(time.Minute)
+			r.setNext(third, true)
 			r.bring(third, "2")
 			r.takeOver()
 			r.bring(r.old, "of nobody")
@@ -146,8 +146,8 @@ func TestTrailOverflow(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				r := newRouted()
-				r.begin(time.Minute)
-				r.join(r.next, true)
+				r.beginMerge(time.Minute)
+				r.setNext(r.next, true)
 				test.run(r)
 				if got := r.texts(); !slices.Equal(got, test.want) {
 					t.Errorf("got %q, want %q", got, test.want)
@@ -161,22 +161,22 @@ func TestTrailOverflow(t *testing.T) {
 func TestTrailAndMove(t *testing.T) {
 	begin := func(r *routed, suspect bool) *conn {
 		third := &conn{}
-		r.begin(time.Minute)
-		r.join(third, suspect)
+		r.beginMerge(time.Minute)
+		r.setNext(third, suspect)
 		return third
 	}
 	for name, run := range map[string]func(r *routed){
 		"leave, and the trail brings it": func(r *routed) {
 			third := begin(r, false)
 			r.bring(third, "1")
-			r.leave()
+			r.promote()
 			r.bring(r.old, "1")
 		},
 		"the shelf has it, and leave": func(r *routed) {
 			third := begin(r, false)
 			r.bring(r.old, "1")
 			r.bring(third, "1")
-			r.leave()
+			r.promote()
 		},
 		"it was late, and leave": func(r *routed) {
 			r.bring(r.old, "1")
@@ -184,7 +184,7 @@ func TestTrailAndMove(t *testing.T) {
 			r.giveLate(time.Now())
 			third := begin(r, false)
 			r.bring(third, "1")
-			r.leave()
+			r.promote()
 		},
 		"it was late, and another takes over": func(r *routed) {
 			r.bring(r.old, "1")
@@ -196,7 +196,7 @@ func TestTrailAndMove(t *testing.T) {
 		},
 		"the pile is full": func(r *routed) {
 			third := begin(r, false)
-			r.move.maxPile = 0
+			r.merger.maxPile = 0
 			r.bring(third, "1")
 			r.bring(r.old, "1")
 			r.bring(r.next, "1")
@@ -204,27 +204,27 @@ func TestTrailAndMove(t *testing.T) {
 		"the second is gone while the first is left": func(r *routed) {
 			third := begin(r, false)
 			r.bring(third, "1")
-			r.part(true)
+			r.dropNext(true)
 			r.bring(r.old, "1")
 		},
 		"another leads": func(r *routed) {
 			third := begin(r, true)
 			r.bring(third, "1")
-			r.lead(third)
+			r.setCurrent(third)
 			r.bring(r.old, "1")
 		},
 		"none leads": func(r *routed) {
 			third := begin(r, true)
 			r.bring(r.old, "1")
 			r.bring(third, "1")
-			r.lead(nil)
+			r.setCurrent(nil)
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				r := newRouted()
-				r.begin(time.Minute)
-				r.join(r.next, true)
+				r.beginMerge(time.Minute)
+				r.setNext(r.next, true)
 				r.takeOver()
 				run(r)
 				time.Sleep(shelfTime)
@@ -242,8 +242,8 @@ func TestTrailAndMove(t *testing.T) {
 func TestTrailEqual(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRouted()
-		r.begin(time.Minute)
-		r.join(r.next, true)
+		r.beginMerge(time.Minute)
+		r.setNext(r.next, true)
 		r.takeOver()
 		r.bring(r.old, "1")
 		time.Sleep(shelfTime)
@@ -274,9 +274,9 @@ func TestTrailAndNewSubscription(t *testing.T) {
 	})
 }
 
-// The first connection breaks off, and may wake before or after the second has taken over,
+// The current connection breaks off, and may wake before or after the next one has taken over,
 // which is behind by up to a second: each message comes once, those of a publisher in
-// order unless they are late, and late ones are those that the second never brought.
+// order unless they are late, and late ones are those that the next one never brought.
 func TestTrailOracle(t *testing.T) {
 	for seed := range uint64(500) {
 		synctest.Test(t, func(t *testing.T) {
@@ -319,14 +319,14 @@ func trailOracle(random *rand.Rand) error {
 		}
 	}
 	stays := wakes < ready
-	add(breaks+2*time.Second-1, func() { r.begin(time.Minute) })
+	add(breaks+2*time.Second-1, func() { r.beginMerge(time.Minute) })
 	add(joins-1, func() {
-		if r.move != nil {
-			r.join(r.next, true)
+		if r.merger != nil {
+			r.setNext(r.next, true)
 		}
 	})
 	if stays {
-		add(wakes-1, r.stay)
+		add(wakes-1, r.keepCurrent)
 	} else {
 		add(ready, r.takeOver)
 	}
@@ -365,4 +365,32 @@ func trailOracle(random *rand.Rand) error {
 		return fmt.Errorf("%d messages", len(seen))
 	}
 	return nil
+}
+
+// PINGs that a connection had yet to send as it was replaced are sent: their answers count.
+func TestTrailPingsNotSent(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, c, first, _ := startSuspect(t, nil)
+		stuck := make(chan struct{})
+		first.set(func(l *fakeLink) { l.stuck = stuck })
+		for range 3 { // one is being sent
+			if err := c.Publish(t.Context(), "t", "x", []byte("p")); err != nil {
+				t.Error(err)
+			}
+			synctest.Wait()
+		}
+		event[Recovered](w)
+		time.Sleep(time.Second)
+		woke := time.Now()
+		first.set(func(l *fakeLink) { clear(l.mute) })
+		close(stuck)
+		first.deliver("x", "old", "x")
+		<-first.finished
+		if since := time.Since(woke); since > 5*time.Second {
+			t.Errorf("left after %v", since)
+		}
+		if _, frames := first.sent(); len(frames) != 1 {
+			t.Errorf("%d frames on the first", len(frames))
+		}
+	})
 }

@@ -170,11 +170,11 @@ func (c *Client) woke(now time.Time) {
 // through.
 func (c *Client) networkChanged() {
 	c.askNow()
-	c.back.soon = true // if there is no connection, or an attempt is under way: after that
-	c.planBack()
+	c.upgrade.soon = true // if there is no connection, or an attempt is under way: after that
+	c.planUpgrade()
 }
 
-// askNow asks whether the connection that leads lives, unless the client never asks.
+// askNow asks whether the current connection lives, unless the client never asks.
 func (c *Client) askNow() {
 	if conn := c.current; conn != nil && !conn.aborted && c.s.KeepAlive >= 0 {
 		conn.ping(true, nil)

@@ -228,7 +228,7 @@ func TestNetworkChangeAway(t *testing.T) {
 		start := time.Now()
 		set(" webtransport", nil)
 		event[Moved](w)
-		if after := time.Since(start); after > backOnline+time.Second {
+		if after := time.Since(start); after > upgradeOnline+time.Second {
 			t.Errorf("moved after %v", after)
 		}
 	})
@@ -246,7 +246,7 @@ func TestNetworkChangeTrying(t *testing.T) {
 		w.nextTry()
 		offer(c.signals.network)
 		synctest.Wait()
-		if after := w.nextTry(); after > takes+backOnline+time.Second {
+		if after := w.nextTry(); after > takes+upgradeOnline+time.Second {
 			t.Errorf("tried after %v", after)
 		}
 	})

@@ -27,9 +27,9 @@ type webTransport struct {
 	read    *clock
 }
 
-// sessionPatience is for the end of the session, which comes behind that of its
+// sessionEndTimeout is for the end of the session, which comes behind that of its
 // streams.
-const sessionPatience = time.Second
+const sessionEndTimeout = time.Second
 
 func (s *settings) dialWebTransport(ctx context.Context, origin, token string) (link, error) {
 	config := s.tls.Clone()
@@ -149,7 +149,7 @@ func (w *webTransport) why(err error) error {
 	select {
 	case <-w.session.Context().Done():
 	case <-w.quic.Context().Done():
-	case <-time.After(sessionPatience):
+	case <-time.After(sessionEndTimeout):
 		return lost(err)
 	}
 	var end *webtransport.SessionError

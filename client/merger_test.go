@@ -8,20 +8,20 @@ import (
 	"time"
 )
 
-// moverScript drives a mover of numbered messages, as the router does.
+// moverScript drives a merger of numbered messages, as the router does.
 type moverScript struct {
-	m     *mover[int]
+	m     *merger[int]
 	now   time.Time
 	given []int
 	late  *notes
 }
 
-func newScript() *moverScript { return &moverScript{m: newMover[int](noteLife), now: time.Unix(0, 0)} }
+func newScript() *moverScript { return &moverScript{m: newMerger[int](noteLife), now: time.Unix(0, 0)} }
 
 func of(n int) digest { return digestOf("t", "c", fmt.Append(nil, n)) }
 
 func (s *moverScript) first(n int) {
-	if s.m.first(s.now, of(n)) {
+	if s.m.fromCurrent(s.now, of(n)) {
 		s.given = append(s.given, n)
 	}
 }
@@ -33,7 +33,7 @@ func (s *moverScript) second(n int) {
 			s.given = append(s.given, n)
 		}
 	case !s.m.known(s.now, of(n)):
-		s.given = append(s.given, s.m.second(s.now, of(n), 1, n)...)
+		s.given = append(s.given, s.m.fromNext(s.now, of(n), 1, n)...)
 	}
 }
 
@@ -65,7 +65,7 @@ func TestMover(t *testing.T) {
 		{"late copy, once", func(s *moverScript) { s.first(1); s.left(); s.second(1); s.second(1) }, []int{1, 1}},
 		{"the note is too old", func(s *moverScript) { s.first(1); s.left(); s.now = s.now.Add(noteLife); s.second(1) }, []int{1, 1}},
 		{"the note is just good", func(s *moverScript) { s.first(1); s.left(); s.now = s.now.Add(noteLife - 1); s.second(1) }, []int{1}},
-		{"the second dies", func(s *moverScript) { s.second(1); s.m.secondJoined(); s.first(1); s.second(1); s.left() }, []int{1}},
+		{"the second dies", func(s *moverScript) { s.second(1); s.m.nextJoined(); s.first(1); s.second(1); s.left() }, []int{1}},
 		{"a pile with a gap", func(s *moverScript) { s.second(1); s.second(2); s.second(3); s.first(2); s.left() }, []int{2, 1, 3}},
 		{"too many notes", func(s *moverScript) {
 			s.m.notes.limit = 2
@@ -125,14 +125,14 @@ func oracle(random *rand.Rand) error {
 		return order
 	}
 	first, second := shuffle(), shuffle()
-	// The second connection subscribes when some messages have passed its edge: these
-	// have passed, or will pass, the first one.
+	// The next connection subscribes when some messages have passed its edge: these
+	// have passed, or will pass, the current one.
 	missed := map[int]bool{}
 	for range random.IntN(len(second)) {
 		missed[second[0]] = true
 		second = second[1:]
 	}
-	// The first connection delivers what the second missed, and perhaps more.
+	// The current connection delivers what the next one missed, and perhaps more.
 	least := 0
 	for i, n := range first {
 		if missed[n] {
@@ -151,7 +151,7 @@ func oracle(random *rand.Rand) error {
 		case len(second) > 0 && (at < until || s.late != nil):
 			s.second(second[0])
 			second = second[1:]
-		default: // nothing of the first: it is left at once
+		default: // nothing of the current one: it is left at once
 			s.left()
 		}
 	}

@@ -6,8 +6,8 @@ import "time"
 // the lowest ingress cap is 1 KiB a second.
 const slowest = time.Second / 1024
 
-// leastPatience is how long an answer may take at least before a connection is suspect.
-const leastPatience = time.Second
+// minPongTimeout is how long an answer may take at least before a connection is suspect.
+const minPongTimeout = time.Second
 
 // maxDoubts is how often the patience with a PING doubles.
 const maxDoubts = 10
@@ -35,7 +35,7 @@ func later(a, b time.Time) time.Time {
 func (c *Client) heard(conn *conn) time.Time { return later(conn.link.heard(), c.wokeAt) }
 
 // steady reports whether a connection can be judged by its rhythm and its round trips:
-// it leads, has its subscriptions, and is not about to be left. Behind RECONNECT a PONG
+// it is current, has its subscriptions, and is not about to be left. Behind RECONNECT a PONG
 // is held up.
 func (c *Client) steady(conn *conn) bool {
 	return conn == c.current && c.move == nil && conn.ready && !conn.draining && !conn.aborted
@@ -50,9 +50,9 @@ func (c *Client) askAt(conn *conn) time.Time {
 	}
 	silence := c.s.KeepAlive + time.Duration(conn.spread*float64(c.s.KeepAlive)/spread)
 	if c.steady(conn) {
-		conn.tells.Store(true) // first, so that nothing comes between
+		conn.wantsActive.Store(true) // first, so that nothing comes between
 		if u := conn.unusual(); u > 0 && (conn.busy.Load() || conn.link.heard().After(conn.ponged)) {
-			conn.tells.Store(false)
+			conn.wantsActive.Store(false)
 			silence = min(silence, u)
 		}
 	}
@@ -75,12 +75,12 @@ func (c *Client) suspectAt(conn *conn) time.Time {
 		return time.Time{}
 	}
 	oldest := conn.pings[0]
-	patience := conn.trips.patience()
+	patience := conn.trips.answerTimeout()
 	if conn.link.heard().After(oldest.sent) { // only the answer stays away
 		patience = max(patience, conn.unusual())
 	}
 	patience <<= min(conn.doubts, maxDoubts)
-	return later(oldest.sent, c.heard(conn)).Add(patience + oldest.patience())
+	return later(oldest.sent, c.heard(conn)).Add(patience + oldest.sendTime())
 }
 
 // lostAt is when a connection counts as lost; zero: no question is open.
@@ -93,11 +93,11 @@ func (c *Client) lostAt(conn *conn) time.Time {
 	if c.s.KeepAlive > 0 {
 		heard = heard.Add(c.s.KeepAlive)
 	}
-	return later(sent, heard).Add(c.s.PongTimeout + oldest.patience())
+	return later(sent, heard).Add(c.s.PongTimeout + oldest.sendTime())
 }
 
-// patience is what the bytes before a PING may take.
-func (p *ping) patience() time.Duration { return time.Duration(p.bytes) * slowest }
+// sendTime is what the bytes before a PING may take.
+func (p *ping) sendTime() time.Duration { return time.Duration(p.bytes) * slowest }
 
 // lose gives a connection up; handleLost comes behind what was received.
 func (c *Client) lose(conn *conn) {
@@ -129,7 +129,7 @@ type trips struct {
 }
 
 func (t *trips) add(d time.Duration) {
-	if most := 2 * t.patience(); d <= most {
+	if most := 2 * t.answerTimeout(); d <= most {
 		t.slow = 0
 	} else if t.slow++; t.slow < slowTrips {
 		return
@@ -144,5 +144,5 @@ func (t *trips) add(d time.Duration) {
 	t.smoothed += (d - t.smoothed) / 8
 }
 
-// patience is how long an answer may take that the round trips before explain.
-func (t *trips) patience() time.Duration { return max(leastPatience, t.smoothed+4*t.vary) }
+// answerTimeout is how long an answer may take that the round trips before explain.
+func (t *trips) answerTimeout() time.Duration { return max(minPongTimeout, t.smoothed+4*t.vary) }

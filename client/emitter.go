@@ -5,8 +5,8 @@ import "sync"
 // maxEvents is how many events may wait for the handler.
 const maxEvents = 1024
 
-// notifier calls the handler of events, from one goroutine, which run is.
-type notifier struct {
+// emitter calls the handler of events, from one goroutine, which run is.
+type emitter struct {
 	handler func(Event) // nil: nobody listens
 
 	mu      sync.Mutex
@@ -15,12 +15,12 @@ type notifier struct {
 	wake    chan struct{}
 }
 
-func newNotifier(handler func(Event)) *notifier {
-	return &notifier{handler: handler, wake: make(chan struct{}, 1)}
+func newEmitter(handler func(Event)) *emitter {
+	return &emitter{handler: handler, wake: make(chan struct{}, 1)}
 }
 
 // tell never waits.
-func (n *notifier) tell(e Event) {
+func (n *emitter) emit(e Event) {
 	if n.handler == nil {
 		return
 	}
@@ -38,7 +38,7 @@ func (n *notifier) tell(e Event) {
 }
 
 // run returns after it has told Closed.
-func (n *notifier) run() {
+func (n *emitter) run() {
 	for n.handler != nil {
 		n.mu.Lock()
 		events, last := n.waiting, n.last

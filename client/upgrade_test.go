@@ -56,7 +56,7 @@ func TestBackIn(t *testing.T) {
 		{4, 0, time.Hour},
 		{1000, 1, time.Hour},
 	} {
-		if got := backIn(test.failures, test.at); got != test.want {
+		if got := upgradeIn(test.failures, test.at); got != test.want {
 			t.Errorf("%d failures: %v, want %v", test.failures, got, test.want)
 		}
 	}
@@ -209,7 +209,7 @@ func TestSwallowed(t *testing.T) {
 				if d := w.nextTry(); d < 8*time.Minute<<n {
 					t.Errorf("tried after %v", d)
 				}
-				time.Sleep(2 * secondPatience)
+				time.Sleep(2 * nextTimeout)
 				if got := transitionsNow(w); len(got) > 0 || c.Transport() != WebSocket {
 					t.Errorf("got %q, on %s", got, c.Transport())
 				}
@@ -266,8 +266,8 @@ func TestSwallowed(t *testing.T) {
 	})
 }
 
-// A second connection of the way back that dies, or swallows, before it has all
-// subscriptions is given up, and nobody is told; the first may die meanwhile.
+// The next connection of the way back that dies, or swallows, before it has all
+// subscriptions is given up, and nobody is told; the current one may die meanwhile.
 func TestWayBackGivenUp(t *testing.T) {
 	for _, what := range []string{"it ends", "it is refused", "it says nothing", "the first dies"} {
 		t.Run(what, func(t *testing.T) {
@@ -305,7 +305,7 @@ func TestWayBackGivenUp(t *testing.T) {
 					}
 					return
 				}
-				time.Sleep(2 * secondPatience)
+				time.Sleep(2 * nextTimeout)
 				if got := transitionsNow(w); len(got) > 0 || c.Err() != nil || c.Transport() != WebSocket {
 					t.Errorf("got %q, %v, on %s", got, c.Err(), c.Transport())
 				}
@@ -315,7 +315,7 @@ func TestWayBackGivenUp(t *testing.T) {
 						t.Errorf("got %q", got)
 					}
 				}
-				if d := w.nextTry(); d < 8*time.Minute-2*secondPatience {
+				if d := w.nextTry(); d < 8*time.Minute-2*nextTimeout {
 					t.Errorf("tried again after %v", d)
 				}
 			})
@@ -324,7 +324,7 @@ func TestWayBackGivenUp(t *testing.T) {
 }
 
 // A WebTransport connection that has lived for two minutes makes the next way back as short
-// as the first.
+// as the current one.
 func TestWayBackAfterLife(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)

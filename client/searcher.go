@@ -7,11 +7,11 @@ import (
 	"time"
 )
 
-// hunter finds a connection. Safe for concurrent use.
-type hunter struct {
+// searcher finds a connection. Safe for concurrent use.
+type searcher struct {
 	s      *settings
 	edges  *edges
-	tokens *tokens
+	tokens *tokenSource
 	group  *sync.WaitGroup // of the goroutines that dial
 }
 
@@ -24,7 +24,7 @@ type failure struct {
 
 // round tries each edge once, in order. stale is a token that an edge did not
 // accept; pause is that between transports. The failure is nil when there is a connection.
-func (h *hunter) round(ctx context.Context, order []string, stale string, pause time.Duration) (*conn, *failure) {
+func (h *searcher) round(ctx context.Context, order []string, stale string, pause time.Duration) (*conn, *failure) {
 	token, err := h.tokens.get(ctx, stale)
 	if err != nil {
 		return nil, &failure{err: contextError(err)}
@@ -44,7 +44,7 @@ func (h *hunter) round(ctx context.Context, order []string, stale string, pause 
 	return h.try(ctx, order, fresh.Token, pause)
 }
 
-func (h *hunter) try(ctx context.Context, order []string, token string, pause time.Duration) (*conn, *failure) {
+func (h *searcher) try(ctx context.Context, order []string, token string, pause time.Duration) (*conn, *failure) {
 	f := &failure{final: true}
 	var least time.Duration = -1
 	for _, origin := range order {
@@ -80,7 +80,7 @@ func (h *hunter) try(ctx context.Context, order []string, token string, pause ti
 const codeUnauthorized Code = "unauthorized"
 
 // one tries transports of one edge, with a pause between.
-func (h *hunter) one(ctx context.Context, origin, token string, transports []Transport, pause time.Duration) (*conn, error) {
+func (h *searcher) one(ctx context.Context, origin, token string, transports []Transport, pause time.Duration) (*conn, error) {
 	if len(transports) == 0 {
 		return nil, &Error{Code: CodeBadOption, Text: "WebTransport needs an address that begins with https://"}
 	}

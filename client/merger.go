@@ -111,12 +111,12 @@ func (n *notes) forget(oldest int) {
 	n.order = n.order[oldest:]
 }
 
-// mover decides what of two connections the application gets. It holds no
+// merger decides what of two connections the application gets. It holds no
 // goroutine and no socket, and is told the time. M is a message.
-type mover[M any] struct {
-	notes *notes // of what the first connection delivered
-	early *notes // of what the pile gave before the first connection delivered it
-	twice *notes // of what was in the pile when the second connection was replaced; nil: nothing
+type merger[M any] struct {
+	notes *notes // of what the current connection delivered
+	early *notes // of what the pile gave before the current connection delivered it
+	twice *notes // of what was in the pile when the next connection was replaced; nil: nothing
 
 	pile      []piled[M] // in order; of some the message is gone
 	base      int        // the number of pile[0]
@@ -134,17 +134,17 @@ type piled[M any] struct {
 	gone    bool
 }
 
-// newMover returns a mover whose notes are good for life.
-func newMover[M any](life time.Duration) *mover[M] {
-	return &mover[M]{
+// newMerger returns a merger whose notes are good for life.
+func newMerger[M any](life time.Duration) *merger[M] {
+	return &merger[M]{
 		notes: newNotes(life), early: newNotes(life),
 		at: map[digest][]int{}, maxPile: maxPile, maxBytes: maxPileBytes,
 	}
 }
 
-// first takes a message of the first connection, and reports whether it is for
+// fromCurrent takes a message of the current connection, and reports whether it is for
 // the application.
-func (m *mover[M]) first(now time.Time, d digest) bool {
+func (m *merger[M]) fromCurrent(now time.Time, d digest) bool {
 	if m.early.use(now, d) {
 		return false
 	}
@@ -157,7 +157,7 @@ func (m *mover[M]) first(now time.Time, d digest) bool {
 }
 
 // takeOff removes the oldest message of the pile with this digest.
-func (m *mover[M]) takeOff(d digest) (taken M) {
+func (m *merger[M]) takeOff(d digest) (taken M) {
 	numbers := m.at[d]
 	p := &m.pile[numbers[0]-m.base]
 	if len(numbers) == 1 {
@@ -175,16 +175,16 @@ func (m *mover[M]) takeOff(d digest) (taken M) {
 	return taken
 }
 
-// known reports whether a message of the second connection is a copy of what the
-// first one has delivered, or the second connection before this one.
-func (m *mover[M]) known(now time.Time, d digest) bool {
+// known reports whether a message of the next connection is a copy of what the
+// current one has delivered, or the next connection before this one.
+func (m *merger[M]) known(now time.Time, d digest) bool {
 	return m.notes.use(now, d) || m.twice != nil && m.twice.use(now, d)
 }
 
-// second takes a message of the second connection that is not known, and that
-// the first connection may deliver, too: it waits. It returns what no longer fits
+// fromNext takes a message of the next connection that is not known, and that
+// the current connection may deliver, too: it waits. It returns what no longer fits
 // and is for the application.
-func (m *mover[M]) second(now time.Time, d digest, size int, message M) (due []M) {
+func (m *merger[M]) fromNext(now time.Time, d digest, size int, message M) (due []M) {
 	m.at[d] = append(m.at[d], m.base+len(m.pile))
 	m.pile = append(m.pile, piled[M]{of: d, at: now, size: size, message: message})
 	m.pileBytes += size
@@ -195,15 +195,15 @@ func (m *mover[M]) second(now time.Time, d digest, size int, message M) (due []M
 }
 
 // giveOldest takes the oldest message off the pile for the application.
-func (m *mover[M]) giveOldest(now time.Time) M {
+func (m *merger[M]) giveOldest(now time.Time) M {
 	oldest := m.pile[0].of // never gone, see takeOff, and the first of its digest
 	m.early.add(now, oldest)
 	return m.takeOff(oldest)
 }
 
-// release returns the pile, which is for the application although the first
+// release returns the pile, which is for the application although the current one
 // connection may deliver the same.
-func (m *mover[M]) release(now time.Time) (due []M) {
+func (m *merger[M]) release(now time.Time) (due []M) {
 	for len(m.pile) > 0 {
 		due = append(due, m.giveOldest(now))
 	}
@@ -211,16 +211,16 @@ func (m *mover[M]) release(now time.Time) (due []M) {
 }
 
 // waited returns what has been in the pile for so long, which is for the application.
-func (m *mover[M]) waited(now time.Time, d time.Duration) (due []M) {
+func (m *merger[M]) waited(now time.Time, d time.Duration) (due []M) {
 	for len(m.pile) > 0 && now.Sub(m.pile[0].at) >= d {
 		due = append(due, m.giveOldest(now))
 	}
 	return due
 }
 
-// secondReplaced keeps the pile of a second connection that has died before, as the
-// first may be dead, too. The next one may bring the same within noteLife.
-func (m *mover[M]) secondReplaced(now time.Time) {
+// nextReplaced keeps the pile of the next connection that has died before, as the
+// current one may be dead, too. Its successor may bring the same within noteLife.
+func (m *merger[M]) nextReplaced(now time.Time) {
 	m.twice = newNotes(noteLife)
 	for _, p := range m.pile {
 		if !p.gone {
@@ -229,19 +229,19 @@ func (m *mover[M]) secondReplaced(now time.Time) {
 	}
 }
 
-// secondJoined forgets the pile of a second connection that has died before: the
-// first one lives, and delivers the same.
-func (m *mover[M]) secondJoined() { m.forget() }
+// nextJoined forgets the pile of the next connection that has died before: the
+// current one lives, and delivers the same.
+func (m *merger[M]) nextJoined() { m.forget() }
 
-func (m *mover[M]) forget() {
+func (m *merger[M]) forget() {
 	m.pile, m.base, m.pileBytes = nil, 0, 0
 	clear(m.at)
 }
 
 // left ends the time of two connections. It returns the pile, which is for the
-// application, and the notes, which are good for what the second connection
+// application, and the notes, which are good for what the next connection
 // delivers late.
-func (m *mover[M]) left() (due []M, late *notes) {
+func (m *merger[M]) left() (due []M, late *notes) {
 	for _, p := range m.pile {
 		if !p.gone {
 			due = append(due, p.message)

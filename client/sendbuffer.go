@@ -6,13 +6,13 @@ import (
 	"github.com/millrace/millrace/wire"
 )
 
-// outboxLimit is how many bytes of publishes may wait for the goroutine that
+// sendBufferLimit is how many bytes of publishes may wait for the goroutine that
 // writes. Lines are not counted: the client bounds them itself.
-const outboxLimit = 256 << 10
+const sendBufferLimit = 256 << 10
 
-// outbox is what waits to be sent on one connection, as wire.AppendMessage has
+// sendBuffer is what waits to be sent on one connection, as wire.AppendMessage has
 // it. Safe for concurrent use.
-type outbox struct {
+type sendBuffer struct {
 	mu       sync.Mutex
 	buf      []byte
 	spare    []byte        // the buffer that was sent last
@@ -23,10 +23,10 @@ type outbox struct {
 	wake     chan struct{} // holds one while there may be something to do
 }
 
-func newOutbox() *outbox { return &outbox{wake: make(chan struct{}, 1)} }
+func newSendBuffer() *sendBuffer { return &sendBuffer{wake: make(chan struct{}, 1)} }
 
 // line puts a line and returns how many bytes were put so far.
-func (o *outbox) line(line []byte) uint64 {
+func (o *sendBuffer) line(line []byte) uint64 {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.buf = wire.AppendMessage(o.buf, line)
@@ -38,14 +38,14 @@ func (o *outbox) line(line []byte) uint64 {
 // publish puts a frame. If there is no room it puts nothing and returns a
 // channel that is closed when there may be. It is not ok when nothing is sent any
 // more.
-func (o *outbox) publish(p wire.Publish) (full <-chan struct{}, total uint64, ok bool) {
+func (o *sendBuffer) publish(p wire.Publish) (full <-chan struct{}, total uint64, ok bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.finished {
 		return nil, o.total, false
 	}
 	size := wire.PublishLen(p)
-	if len(o.buf) > 0 && len(o.buf)+size > outboxLimit {
+	if len(o.buf) > 0 && len(o.buf)+size > sendBufferLimit {
 		if o.room == nil {
 			o.room = make(chan struct{})
 		}
@@ -61,12 +61,12 @@ func (o *outbox) publish(p wire.Publish) (full <-chan struct{}, total uint64, ok
 }
 
 // take returns what waits, good until the next call, and whether more may come.
-func (o *outbox) take() (messages []byte, more bool) {
+func (o *sendBuffer) take() (messages []byte, more bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	messages = o.buf
 	o.buf, o.spare = o.spare[:0], messages
-	if cap(o.spare) > 4*outboxLimit {
+	if cap(o.spare) > 4*sendBufferLimit {
 		o.spare = nil // one large message does not keep its memory
 	}
 	o.makeRoom()
@@ -74,21 +74,21 @@ func (o *outbox) take() (messages []byte, more bool) {
 }
 
 // published returns how many bytes had been put when the last publish was.
-func (o *outbox) published() uint64 {
+func (o *sendBuffer) published() uint64 {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.lastPub
 }
 
 // queued returns how many bytes were put so far.
-func (o *outbox) queued() uint64 {
+func (o *sendBuffer) queued() uint64 {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.total
 }
 
 // drop forgets the publishes that wait; lines have answers that somebody counts.
-func (o *outbox) drop() {
+func (o *sendBuffer) drop() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	rest := o.buf
@@ -104,7 +104,7 @@ func (o *outbox) drop() {
 }
 
 // finish says that no more comes. What waits can still be taken.
-func (o *outbox) finish() {
+func (o *sendBuffer) finish() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.finished = true
@@ -112,14 +112,14 @@ func (o *outbox) finish() {
 	o.wakeUp()
 }
 
-func (o *outbox) makeRoom() {
+func (o *sendBuffer) makeRoom() {
 	if o.room != nil {
 		close(o.room)
 		o.room = nil
 	}
 }
 
-func (o *outbox) wakeUp() {
+func (o *sendBuffer) wakeUp() {
 	select {
 	case o.wake <- struct{}{}:
 	default:
