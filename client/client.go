@@ -39,8 +39,8 @@ type Client struct {
 
 	// Below is the loop's.
 	over      bool
-	current   *conn // leads; nil while there is none
-	next      *conn // in a move or a suspicion
+	current   *conn // gives messages to the application; nil while there is none
+	next      *conn // that a move goes to, or that may take over from a suspect one; nil: none
 	move      *move
 	suspicion *suspicion // nil: current is not suspect
 	trail     *trail     // nil: there is none

@@ -199,7 +199,7 @@ func (c *conn) pending(k key) bool {
 	return slices.ContainsFunc(c.acks[k], func(a *ack) bool { return a.verb == wire.VerbSub })
 }
 
-// answered takes the oldest command of this kind off the list and wantsActive who
+// answered takes the oldest command of this kind off the list and tells who
 // waits for it.
 func (c *conn) answered(verb wire.Verb, k key, code Code) {
 	list := c.acks[k]

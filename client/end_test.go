@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -193,4 +194,129 @@ func TestReceivedTooLate(t *testing.T) {
 		}
 		event[Disconnected](w)
 	})
+}
+
+// Once the client is closed, no function of a subscription is called again, however
+// many messages wait.
+func TestCloseWhileMessagesWait(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		c, l := w.mustConnect([]string{edgeA}, nil)
+		calls, resume := 0, make(chan struct{})
+		if _, err := c.SubscribeFunc(t.Context(), "t", "x", func(Message) { calls++; <-resume }); err != nil {
+			t.Fatal(err)
+		}
+		for range 3 * direct {
+			l.deliver("x", "", "x")
+		}
+		synctest.Wait()
+		time.AfterFunc(time.Second, func() { close(resume) })
+		c.Close()
+		if calls != 1 {
+			t.Errorf("%d calls", calls)
+		}
+	})
+}
+
+// What ends a client without another attempt.
+func TestEnds(t *testing.T) {
+	for _, test := range []struct {
+		name string
+		run  func(*world, *fakeLink)
+		want error
+	}{
+		{"revoked", func(_ *world, l *fakeLink) { l.line("ERR:token_revoked"); l.end(4403) }, ErrTokenRevoked},
+		{"expired", func(_ *world, l *fakeLink) { l.line("ERR:token_expired"); l.end(4401) }, ErrTokenExpired},
+		{"moved away", func(_ *world, l *fakeLink) { l.line("ERR:forbidden:ip"); l.end(4403) }, ErrIPNotAllowed},
+		{"revoked, and the line is lost", func(_ *world, l *fakeLink) { l.endFor(4403, "token_revoked") }, ErrTokenRevoked},
+		{"not allowed any more", func(_ *world, l *fakeLink) { l.line("ERR:forbidden:client:we are closed: come at 9"); l.end(4403) }, errClosedAt9},
+		{"not allowed any more, and the line is lost", func(_ *world, l *fakeLink) { l.endFor(4403, "forbidden:client:we are closed: come at 9") }, errClosedAt9},
+		{"not allowed when it comes back", func(w *world, l *fakeLink) { w.set(edgeA, errClosedAt9); l.end(1001) }, errClosedAt9},
+		{"moved away, and the line is lost", func(_ *world, l *fakeLink) { l.endFor(4403, "forbidden:ip") }, ErrIPNotAllowed},
+		{"not accepted any more", func(w *world, l *fakeLink) { w.set(edgeA, errBadToken); l.end(1001) }, ErrUnauthorized},
+		{"not accepted when it moves", func(w *world, l *fakeLink) { w.set(edgeA, errBadToken); l.line("RECONNECT") }, ErrUnauthorized},
+		{"no region", func(w *world, l *fakeLink) { w.set(edgeA, errRegion); l.end(1001) }, ErrRegionNotAllowed},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t)
+				c, l := w.mustConnect([]string{edgeA}, nil)
+				s := mustSubscribe(t, c, "x")
+				test.run(w, l)
+				<-c.Done()
+				if _, ok := <-s.Messages(); ok { // it ends after Done
+					t.Error("a message")
+				}
+				if text := fmt.Sprint(c.Err()); test.want == errClosedAt9 && !strings.HasSuffix(text, ": we are closed: come at 9") {
+					t.Errorf("got %s", text)
+				}
+				if !errors.Is(c.Err(), test.want) || !errors.Is(s.Err(), test.want) {
+					t.Errorf("got %v and %v, want %v", c.Err(), s.Err(), test.want)
+				}
+				ctx := t.Context()
+				_, err := c.Subscribe(ctx, "t", "y")
+				for _, err := range []error{err, c.Publish(ctx, "t", "x", nil), c.Flush(ctx)} {
+					if !errors.Is(err, test.want) {
+						t.Errorf("got %v, want %v", err, test.want)
+					}
+				}
+				if err := s.Unsubscribe(ctx); err != nil {
+					t.Error(err)
+				}
+				for e := range w.events {
+					if closed, ok := e.(Closed); ok {
+						if !errors.Is(closed.Err, test.want) {
+							t.Errorf("got %+v", closed)
+						}
+						break
+					}
+				}
+			})
+		})
+	}
+}
+
+func TestCallbacksMayClose(t *testing.T) {
+	for _, from := range []string{"OnEvent", "SubscribeFunc"} {
+		t.Run(from, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t)
+				closed := make(chan struct{})
+				clients := make(chan *Client, 1)
+				c, l := w.mustConnect([]string{edgeA}, func(o *Options) {
+					o.OnEvent = func(e Event) {
+						if _, ok := e.(EdgeError); ok {
+							(<-clients).Close()
+							close(closed)
+						}
+					}
+				})
+				calls := 0
+				if _, err := c.SubscribeFunc(t.Context(), "t", "x", func(Message) {
+					if calls++; from == "SubscribeFunc" {
+						c.Close()
+						close(closed)
+					}
+				}); err != nil {
+					t.Fatal(err)
+				}
+				clients <- c
+				if from == "OnEvent" {
+					l.line("ERR:of_later")
+				} else {
+					for range 10 {
+						l.deliver("x", "", "x")
+					}
+				}
+				<-closed
+				c.Close()
+				if from == "SubscribeFunc" && calls != 1 {
+					t.Errorf("%d calls", calls)
+				}
+				if err := c.Publish(t.Context(), "t", "x", nil); !errors.Is(err, ErrClosed) {
+					t.Errorf("got %v", err)
+				}
+			})
+		})
+	}
 }

@@ -89,7 +89,7 @@ type (
 	// SubscriptionError says that the edge refused a subscription that it was
 	// asked to restore. The subscription has ended, unless Code is try_later: then the
 	// client asks again, with pauses, until the edge confirms or refuses it. Of
-	// try_later it wantsActive once for each connection and subscription.
+	// try_later it tells once for each connection and subscription.
 	SubscriptionError struct {
 		Tenant, Pattern string
 		Code            Code

@@ -14,6 +14,19 @@ import (
 	"github.com/millrace/millrace/wire"
 )
 
+const edgeA, edgeB = "https://a.example", "https://b.example"
+
+var (
+	errUnreachable = &Error{Code: CodeUnreachable}
+	errDraining    = &Error{Code: "draining", Status: 503, RetryAfter: 5 * time.Second}
+	errClosedAt9   = &Error{Code: "client_not_allowed", Text: "we are closed: come at 9", Status: 403}
+	errTryLater    = &Error{Code: "try_later", Status: 503, RetryAfter: 5 * time.Second}
+	errForbiddenIP = &Error{Code: "ip_not_allowed", Status: 403}
+	errRegion      = &Error{Code: "region_not_allowed", Status: 403}
+	errProtocol    = &Error{Code: "protocol_not_allowed", Status: 403}
+	errBadToken    = &Error{Code: "unauthorized", Status: 401}
+)
+
 // world holds edges in memory, for tests in a synctest bubble.
 type world struct {
 	t      *testing.T

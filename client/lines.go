@@ -46,7 +46,7 @@ func (c *Client) handleLine(from *conn, l wire.ServerLine, heard time.Time) {
 	}
 }
 
-// emitLink wantsActive of a change of the link that the first connection's edge has to others.
+// emitLink tells of a change of the link that the current connection's edge has to others.
 func (c *Client) emitLink() {
 	if c.current == nil || c.current.asks || c.current.linkDown == c.linkDown {
 		return

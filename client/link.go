@@ -22,7 +22,7 @@ type link interface {
 	// abort ends the connection at once; receive and send fail. It waits for
 	// nothing.
 	abort()
-	// heard returns when the last byte came, from whatever layer that wantsActive.
+	// heard returns when the last byte came, from whatever layer that tells.
 	heard() time.Time
 	// unusual returns how long a silence is unusual for this connection, by the
 	// rhythm of what came; zero: that is not known.

@@ -35,7 +35,7 @@ func later(a, b time.Time) time.Time {
 func (c *Client) heard(conn *conn) time.Time { return later(conn.link.heard(), c.wokeAt) }
 
 // steady reports whether a connection can be judged by its rhythm and its round trips:
-// it leads, has its subscriptions, and is not about to be left. Behind RECONNECT a PONG
+// it is current, has its subscriptions, and is not about to be left. Behind RECONNECT a PONG
 // is held up.
 func (c *Client) steady(conn *conn) bool {
 	return conn == c.current && c.move == nil && conn.ready && !conn.draining && !conn.aborted
@@ -43,7 +43,7 @@ func (c *Client) steady(conn *conn) bool {
 
 // askAt is when to ask whether a connection lives; zero: not now. What comes until then
 // puts it off, which is found out then. As long as it goes by KeepAlive alone, the next
-// message may make it earlier, so the reading goroutine wantsActive the loop of that.
+// message may make it earlier, so the reading goroutine tells the loop of that.
 func (c *Client) askAt(conn *conn) time.Time {
 	if conn.aborted || len(conn.pings) > 0 || c.s.KeepAlive < 0 {
 		return time.Time{}

@@ -188,11 +188,11 @@ func (c *Client) end(err error) {
 	c.router.setCurrent(nil)
 	c.router.forgetTrail()
 	close(c.done) // before anybody can learn of the end in another way, and call Close
-	for _, t := range c.router.all() {
-		for _, s := range c.router.clear(t) {
+	for _, in := range c.router.all() {
+		for _, s := range c.router.clear(in) {
 			s.end(err, err == nil)
 		}
-		t.answer(asError(closed))
+		in.answer(asError(closed))
 	}
 	c.events.emit(Closed{err})
 }

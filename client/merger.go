@@ -114,9 +114,9 @@ func (n *notes) forget(oldest int) {
 // merger decides what of two connections the application gets. It holds no
 // goroutine and no socket, and is told the time. M is a message.
 type merger[M any] struct {
-	notes *notes // of what the first connection delivered
-	early *notes // of what the pile gave before the first connection delivered it
-	twice *notes // of what was in the pile when the second connection was replaced; nil: nothing
+	notes *notes // of what the current connection delivered
+	early *notes // of what the pile gave before the current connection delivered it
+	twice *notes // of what was in the pile when the next connection was replaced; nil: nothing
 
 	pile      []piled[M] // in order; of some the message is gone
 	base      int        // the number of pile[0]
@@ -142,7 +142,7 @@ func newMerger[M any](life time.Duration) *merger[M] {
 	}
 }
 
-// fromCurrent takes a message of the first connection, and reports whether it is for
+// fromCurrent takes a message of the current connection, and reports whether it is for
 // the application.
 func (m *merger[M]) fromCurrent(now time.Time, d digest) bool {
 	if m.early.use(now, d) {
@@ -175,14 +175,14 @@ func (m *merger[M]) takeOff(d digest) (taken M) {
 	return taken
 }
 
-// known reports whether a message of the second connection is a copy of what the
-// first one has delivered, or the second connection before this one.
+// known reports whether a message of the next connection is a copy of what the
+// current one has delivered, or the next connection before this one.
 func (m *merger[M]) known(now time.Time, d digest) bool {
 	return m.notes.use(now, d) || m.twice != nil && m.twice.use(now, d)
 }
 
-// fromNext takes a message of the second connection that is not known, and that
-// the first connection may deliver, too: it waits. It returns what no longer fits
+// fromNext takes a message of the next connection that is not known, and that
+// the current connection may deliver, too: it waits. It returns what no longer fits
 // and is for the application.
 func (m *merger[M]) fromNext(now time.Time, d digest, size int, message M) (due []M) {
 	m.at[d] = append(m.at[d], m.base+len(m.pile))
@@ -201,7 +201,7 @@ func (m *merger[M]) giveOldest(now time.Time) M {
 	return m.takeOff(oldest)
 }
 
-// release returns the pile, which is for the application although the first
+// release returns the pile, which is for the application although the current one
 // connection may deliver the same.
 func (m *merger[M]) release(now time.Time) (due []M) {
 	for len(m.pile) > 0 {
@@ -218,8 +218,8 @@ func (m *merger[M]) waited(now time.Time, d time.Duration) (due []M) {
 	return due
 }
 
-// nextReplaced keeps the pile of a second connection that has died before, as the
-// first may be dead, too. The next one may bring the same within noteLife.
+// nextReplaced keeps the pile of the next connection that has died before, as the
+// current one may be dead, too. Its successor may bring the same within noteLife.
 func (m *merger[M]) nextReplaced(now time.Time) {
 	m.twice = newNotes(noteLife)
 	for _, p := range m.pile {
@@ -229,8 +229,8 @@ func (m *merger[M]) nextReplaced(now time.Time) {
 	}
 }
 
-// nextJoined forgets the pile of a second connection that has died before: the
-// first one lives, and delivers the same.
+// nextJoined forgets the pile of the next connection that has died before: the
+// current one lives, and delivers the same.
 func (m *merger[M]) nextJoined() { m.forget() }
 
 func (m *merger[M]) forget() {
@@ -239,7 +239,7 @@ func (m *merger[M]) forget() {
 }
 
 // left ends the time of two connections. It returns the pile, which is for the
-// application, and the notes, which are good for what the second connection
+// application, and the notes, which are good for what the next connection
 // delivers late.
 func (m *merger[M]) left() (due []M, late *notes) {
 	for _, p := range m.pile {

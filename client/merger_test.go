@@ -125,14 +125,14 @@ func oracle(random *rand.Rand) error {
 		return order
 	}
 	first, second := shuffle(), shuffle()
-	// The second connection subscribes when some messages have passed its edge: these
-	// have passed, or will pass, the first one.
+	// The next connection subscribes when some messages have passed its edge: these
+	// have passed, or will pass, the current one.
 	missed := map[int]bool{}
 	for range random.IntN(len(second)) {
 		missed[second[0]] = true
 		second = second[1:]
 	}
-	// The first connection delivers what the second missed, and perhaps more.
+	// The current connection delivers what the next one missed, and perhaps more.
 	least := 0
 	for i, n := range first {
 		if missed[n] {
@@ -151,7 +151,7 @@ func oracle(random *rand.Rand) error {
 		case len(second) > 0 && (at < until || s.late != nil):
 			s.second(second[0])
 			second = second[1:]
-		default: // nothing of the first: it is left at once
+		default: // nothing of the current one: it is left at once
 			s.left()
 		}
 	}

@@ -9,9 +9,9 @@ import (
 // The times of a move (docs/decisions/0008-clients.md).
 const (
 	settleTime   = 250 * time.Millisecond // other edges learn of a subscription a moment later
-	behindTime   = 500 * time.Millisecond // for a first connection that is behind the second
+	behindTime   = 500 * time.Millisecond // for the current connection that is behind the next one
 	behindEvery  = 50 * time.Millisecond  // to look again whether it is
-	leaveTime    = 2 * time.Second        // for the first connection to end all subscriptions
+	leaveTime    = 2 * time.Second        // for the current connection to end all subscriptions
 	publishPause = 2 * time.Second        // for the first edge to have handled what was sent
 )
 
@@ -20,18 +20,18 @@ const (
 type move struct {
 	search
 	reason Reason
-	// tentative: it is given up if the second connection does not get all subscriptions,
+	// tentative: it is given up if the next connection does not get all subscriptions,
 	// and nobody is told of it before.
 	tentative bool
 
 	publishBy time.Time // publishes wait until then; zero: they do not wait
-	switched  bool      // publishes go on the second connection
-	settled   time.Time // when to ask the first connection for the end; zero: not yet, or done
+	switched  bool      // publishes go on the next connection
+	settled   time.Time // when to ask the current connection for the end; zero: not yet, or done
 	settledBy time.Time // when to do so at the latest, though it is behind
 	leaveBy   time.Time // when to leave it at the latest
 }
 
-// startMove opens a second connection to leave the first.
+// startMove opens the next connection to leave the current one.
 func (c *Client) startMove(reason Reason) {
 	if c.move != nil || c.suspicion != nil || c.current == nil || c.over {
 		return
@@ -48,7 +48,7 @@ func (c *Client) beginMove(reason Reason) {
 	c.router.beginMerge(noteLife)
 }
 
-// nextReady goes on when the second connection has all subscriptions.
+// nextReady goes on when the next connection has all subscriptions.
 func (c *Client) nextReady() {
 	m := c.move
 	now := time.Now()
@@ -67,9 +67,9 @@ func (c *Client) nextReady() {
 	}
 	m.publishBy = now.Add(publishPause)
 	c.gate.hold()
-	second := c.next
+	next := c.next
 	c.current.ping(true, func(error) { // an error: it has died
-		if c.move == m && c.next == second {
+		if c.move == m && c.next == next {
 			c.publishOnNext()
 		}
 	})
@@ -102,8 +102,8 @@ func (c *Client) failFlushes(err error) {
 	}
 }
 
-// settle asks the first connection for the end, unless it has yet to deliver what the
-// second has: then it may also have to deliver what the second was too late for.
+// settle asks the current connection for the end, unless it has yet to deliver what the
+// next one has: then it may also have to deliver what the next one was too late for.
 func (c *Client) settle(now time.Time) {
 	if m := c.move; c.router.behind() && now.Before(m.settledBy) {
 		m.settled = now.Add(behindEvery)
@@ -112,31 +112,31 @@ func (c *Client) settle(now time.Time) {
 	c.unsubscribeCurrent()
 }
 
-// unsubscribeCurrent asks the first connection for the end of everything.
+// unsubscribeCurrent asks the current connection for the end of everything.
 func (c *Client) unsubscribeCurrent() {
 	m := c.move
 	m.settled = time.Time{}
 	m.leaveBy = time.Now().Add(leaveTime)
 	interests := c.router.all()
-	left, first, second := len(interests)+1, c.current, c.next
+	left, current, next := len(interests)+1, c.current, c.next
 	answered := func() {
-		if left--; left == 0 && c.move == m && c.next == second {
+		if left--; left == 0 && c.move == m && c.next == next {
 			c.promote()
 		}
 	}
-	for _, t := range interests {
-		first.sub(wire.VerbUnsub, t.key, func(Code) { answered() })
+	for _, in := range interests {
+		current.sub(wire.VerbUnsub, in.key, func(Code) { answered() })
 	}
-	first.unsubbed = true
-	first.endPostponed()
-	first.ping(true, func(err error) {
+	current.unsubbed = true
+	current.endPostponed()
+	current.ping(true, func(err error) {
 		if err == nil {
 			answered()
 		}
 	})
 }
 
-// promote makes the second connection the first.
+// promote makes the next connection the current one.
 func (c *Client) promote() {
 	m, old := c.move, c.current
 	c.publishOnNext()
@@ -150,7 +150,7 @@ func (c *Client) promote() {
 		old.shut(&c.group)
 		c.noteTransport(old)
 	}
-	c.restored() // the first may not have got so far
+	c.restored() // the current one may not have got so far
 	if !m.tentative {
 		c.events.emit(Moved{c.current.edge, c.current.transport, m.reason})
 	}
@@ -158,9 +158,9 @@ func (c *Client) promote() {
 	c.resume()
 }
 
-// currentDied goes on with the second connection alone. If that has yet to
+// currentDied goes on with the next connection alone. If that has yet to
 // subscribe, messages are lost until it has, which the application is told.
-func (c *Client) currentDied(first *conn, err *Error) {
+func (c *Client) currentDied(current *conn, err *Error) {
 	c.publishOnNext()
 	c.confirmNext()
 	if c.next.ready {
@@ -168,16 +168,16 @@ func (c *Client) currentDied(first *conn, err *Error) {
 		return
 	}
 	c.restoring = true
-	c.events.emit(Disconnected{first.edge, first.transport, err})
+	c.events.emit(Disconnected{current.edge, current.transport, err})
 }
 
-// nextDied opens another second connection.
-func (c *Client) nextDied(second *conn, err *Error) {
+// nextDied opens another next connection.
+func (c *Client) nextDied(next *conn, err *Error) {
 	if err.Code == Code(wire.CodeTokenExpired) || err.Code == codeUnauthorized {
-		c.searching().retry.stale = second.token
+		c.searching().retry.stale = next.token
 	}
-	if second.aborted {
-		c.noteTransport(second)
+	if next.aborted {
+		c.noteTransport(next)
 	}
 	c.router.dropNext(c.current.unsubbed)
 	if c.suspicion != nil {
@@ -186,7 +186,7 @@ func (c *Client) nextDied(second *conn, err *Error) {
 	}
 	m := c.move
 	if m.tentative {
-		c.abandonUpgrade(second)
+		c.abandonUpgrade(next)
 		return
 	}
 	m.settled, m.leaveBy, m.publishBy = time.Time{}, time.Time{}, time.Time{}
@@ -199,7 +199,7 @@ func (c *Client) nextDied(second *conn, err *Error) {
 	c.retryNext(0)
 }
 
-// resubscribe takes the first connection back, which was asked for the end of
+// resubscribe takes the current connection back, which was asked for the end of
 // everything.
 func (c *Client) resubscribe() {
 	c.current.unsubbed = false

@@ -28,7 +28,7 @@ func TestMove(t *testing.T) {
 			t.Errorf("got %+v", e)
 		}
 		second := <-w.links
-		publish("2") // the second has no subscriptions yet
+		publish("2") // the next one has no subscriptions yet
 		first.deliver("x", "a", "x.#")
 		second.deliver("x", "a", "x.#")
 		second.deliver("x", "b", "x.#")
@@ -64,7 +64,7 @@ func TestMove(t *testing.T) {
 		if !slices.Equal(a, []string{"x=1", "x=2"}) || !slices.Equal(b, []string{"x=3"}) {
 			t.Errorf("got %q and %q", a, b)
 		}
-		second.deliver("x", "c", "x.#") // to one subscriber: on the second alone
+		second.deliver("x", "c", "x.#") // to one subscriber: on the next one alone
 		second.deliver("x", "d", "x.#")
 		first.deliver("x", "d", "x.#")
 		first.deliver("x", "e", "x.#")
@@ -87,7 +87,7 @@ func TestMove(t *testing.T) {
 	})
 }
 
-// A first connection that is behind is not left: it may have to deliver what the second
+// The current connection that is behind is not left: it may have to deliver what the next one
 // was subscribed too late for.
 func TestCurrentIsBehind(t *testing.T) {
 	for _, behind := range []time.Duration{settleTime + behindTime/2, settleTime + 2*behindTime} {
@@ -113,7 +113,7 @@ func TestCurrentIsBehind(t *testing.T) {
 	}
 }
 
-// A message of a subscription that the first connection does not have is given at
+// A message of a subscription that the current connection does not have is given at
 // once.
 func TestSubscribeWhileLeaving(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -125,7 +125,7 @@ func TestSubscribeWhileLeaving(t *testing.T) {
 		second := <-w.links
 		early := mustSubscribe(t, c, "early") // on both
 		time.Sleep(settleTime + time.Millisecond)
-		late := mustSubscribe(t, c, "late") // on the second alone
+		late := mustSubscribe(t, c, "late") // on the next one alone
 		second.deliver("late", "1", "late")
 		payloads(t, late, 1)
 		second.deliver("early", "2", "early")
@@ -302,7 +302,7 @@ func TestMoveFails(t *testing.T) {
 			if e := event[Moving](w); e.Edge != edgeB {
 				t.Errorf("got %+v", e)
 			}
-			// What the first has delivered comes on the second late, and on the third.
+			// What the current one has delivered comes on the next one late, and on the third.
 			third := <-w.links
 			if e := event[Moved](w); e.Edge != edgeA {
 				t.Errorf("got %+v", e)
@@ -363,7 +363,7 @@ func TestMoveUnderLoad(t *testing.T) {
 			l.line("RECONNECT")
 			second := <-w.links
 			synctest.Wait()
-			for i := range each { // both have it, the second in part earlier, in part later
+			for i := range each { // both have it, the next one in part earlier, in part later
 				payload := fmt.Sprint(next + i)
 				if i%100 < 50 {
 					second.deliver("x", payload, "x")

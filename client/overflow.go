@@ -9,7 +9,7 @@ import (
 const fullEvery = time.Second
 
 // overflow collects the subscriptions that dropped messages, so that the loop
-// wantsActive of each once a second at most.
+// tells of each once a second at most.
 type overflow struct {
 	wake chan struct{}
 

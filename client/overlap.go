@@ -2,11 +2,11 @@ package client
 
 import "time"
 
-// piledDelivery is a message of the second connection that waits for the first, or of
-// one that trails and waits for the one that leads.
+// piledDelivery is a message of the next connection that waits for the current one, or of
+// a trailing one and waits for the current one.
 type piledDelivery struct {
 	delivery
-	to []string // patterns; of the second connection those that the first has, too
+	to []string // patterns; of the next connection those that the current one has, too
 	of digest
 }
 
@@ -19,19 +19,19 @@ func newPiled(d *delivery, to []string, of digest) *piledDelivery {
 // size is what it costs, in bytes.
 func (p *piledDelivery) size() int { return len(p.payload) + 256 }
 
-// beginMerge starts a move from the first connection, or the search for another one beside
+// beginMerge starts a move from the current connection, or the search for another one beside
 // a suspect one. Its notes are good for life.
 func (r *router) beginMerge(life time.Duration) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.merger, r.next = newMerger[*piledDelivery](life), nil
-	for _, t := range r.interests {
-		t.onCurrent = true
+	for _, in := range r.interests {
+		in.onCurrent = true
 	}
 }
 
-// keepCurrent makes an end of a suspicion, or of a move that is given up: the first connection leads on, and delivers what
-// the second has brought.
+// keepCurrent makes an end of a suspicion, or of a move that is given up: the current connection stays, and delivers what
+// the next one has brought.
 func (r *router) keepCurrent() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -41,17 +41,17 @@ func (r *router) keepCurrent() {
 	r.next, r.merger = nil, nil
 }
 
-// allOnCurrent says that the first connection has every interest.
+// allOnCurrent says that the current connection has every interest.
 func (r *router) allOnCurrent() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for _, t := range r.interests {
-		t.onCurrent = true
+	for _, in := range r.interests {
+		in.onCurrent = true
 	}
 }
 
-// setNext says which is the second connection. The pile of the one before it is kept if the
-// first may not deliver the same.
+// setNext says which is the next connection. The pile of the one before it is kept if the
+// current one may not deliver the same.
 func (r *router) setNext(c *conn, keep bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -63,16 +63,16 @@ func (r *router) setNext(c *conn, keep bool) {
 	}
 }
 
-// behind reports whether the first connection has yet to deliver what the second has.
+// behind reports whether the current connection has yet to deliver what the next one has.
 func (r *router) behind() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return len(r.merger.at) > 0
 }
 
-// dropNext forgets the second connection, which has died. The first delivers what the
-// second did, unless it dies, too. With leaving, the first connection was asked for
-// the end of everything, and may not deliver any more what the second has.
+// dropNext forgets the next connection, which has died. The current one delivers what the
+// next one did, unless it dies, too. With leaving, the current connection was asked for
+// the end of everything, and may not deliver any more what the next one has.
 func (r *router) dropNext(leaving bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -83,7 +83,7 @@ func (r *router) dropNext(leaving bool) {
 	}
 }
 
-// giveHeld gives what was held back, but not what the connection that trails has
+// giveHeld gives what was held back, but not what the trailing connection has
 // brought meanwhile.
 func (r *router) giveHeld(now time.Time, held []*piledDelivery) (crowd bool) {
 	for _, p := range held {
@@ -94,7 +94,7 @@ func (r *router) giveHeld(now time.Time, held []*piledDelivery) (crowd bool) {
 	return crowd
 }
 
-// promote makes the second connection the first.
+// promote makes the next connection the current one.
 func (r *router) promote() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -105,9 +105,9 @@ func (r *router) promote() {
 	r.giveHeld(now, due)
 }
 
-// setCurrent makes c the first connection, with no move. nil: there is none. What a move
-// has held back until now is given: nobody else delivers it. If c was the second, it may
-// yet bring what the first has delivered.
+// setCurrent makes c the current connection, with no move. nil: there is none. What a move
+// has held back until now is given: nobody else delivers it. If c was the next one, it may
+// yet bring what the current one has delivered.
 func (r *router) setCurrent(c *conn) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -16,15 +16,15 @@ type postponedSub struct {
 }
 
 // postpone plans to repeat a SUB. The connection is not ready until the edge confirms it.
-func (c *Client) postpone(conn *conn, t *interest) {
+func (c *Client) postpone(conn *conn, in *interest) {
 	if conn.unsubbed {
 		return // it is about to be left, or subscribes again
 	}
-	p := conn.postponed[t]
+	p := conn.postponed[in]
 	if p == nil {
 		p = &postponedSub{}
-		conn.postponed[t] = p
-		c.events.emit(SubscriptionError{t.tenant, t.pattern, Code(wire.CodeTryLater)})
+		conn.postponed[in] = p
+		c.events.emit(SubscriptionError{in.tenant, in.pattern, Code(wire.CodeTryLater)})
 	}
 	if !p.open {
 		p.open, p.attempt = true, 0
@@ -44,11 +44,11 @@ func (c *Client) repeatSubs(conn *conn, now time.Time) {
 	}
 }
 
-// forgetPostponed forgets the postponed SUBs of a interest that has ended. A connection that
+// forgetPostponed forgets the postponed SUBs of an interest that has ended. A connection that
 // waited for nothing else is ready with the answer to UNSUB.
-func (c *Client) forgetPostponed(t *interest) {
+func (c *Client) forgetPostponed(in *interest) {
 	for _, conn := range c.conns() {
-		delete(conn.postponed, t)
+		delete(conn.postponed, in)
 	}
 }
 
@@ -72,9 +72,9 @@ func (c *conn) hasPostponed() bool {
 	return false
 }
 
-// confirm takes the edge's OK for a interest, whose SUB may have been postponed.
-func (c *conn) confirm(t *interest) {
-	if p := c.postponed[t]; p != nil {
+// confirm takes the edge's OK for an interest, whose SUB may have been postponed.
+func (c *conn) confirm(in *interest) {
+	if p := c.postponed[in]; p != nil {
 		p.open, p.at = false, time.Time{}
 	}
 }

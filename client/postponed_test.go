@@ -135,12 +135,12 @@ func TestRestoreLater(t *testing.T) {
 	}
 }
 
-// A move waits for a second connection that is to try later, and goes on as ever if the
+// A move waits for the next connection that is to try later, and goes on as ever if the
 // first one ends meanwhile.
 func TestMoveLater(t *testing.T) {
 	for _, test := range []struct {
 		name string
-		end  bool // the first connection ends
+		end  bool // the current connection ends
 		want []string
 	}{
 		{"the first stays", false, []string{"Moved"}},
@@ -186,8 +186,8 @@ func TestMoveLater(t *testing.T) {
 	}
 }
 
-// A subscription that begins while the client moves, and that the second connection is to
-// try later, keeps the first.
+// A subscription that begins while the client moves, and that the next connection is to
+// try later, keeps the current one.
 func TestSubscribeLaterWhileMoving(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
@@ -211,8 +211,8 @@ func TestSubscribeLaterWhileMoving(t *testing.T) {
 	})
 }
 
-// When the second connection dies after the first was asked for the end of everything,
-// the first is asked for everything again, and may answer that later, too.
+// When the next connection dies after the current one was asked for the end of everything,
+// the current one is asked for everything again, and may answer that later, too.
 func TestSubscribeAgainLater(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
@@ -230,7 +230,9 @@ func TestSubscribeAgainLater(t *testing.T) {
 		second.end(1001)
 		postponedX(w)
 		synctest.Wait()
-		if c.current.ready { // what a second connection brought beside it would be lost
+		ready := make(chan bool, 1)
+		c.post(func() { ready <- c.current.ready })
+		if <-ready { // what the next connection brought beside it would be lost
 			t.Error("the first connection counts as complete")
 		}
 		time.Sleep(10 * time.Second)
@@ -287,7 +289,7 @@ func TestLeaveLater(t *testing.T) {
 	}
 }
 
-// A second connection that is to try later does not take over from a suspect one yet, and
+// The next connection that is to try later does not take over from a suspect one yet, and
 // is not given up as one that says nothing.
 func TestTakeOverLater(t *testing.T) {
 	for _, wakes := range []bool{false, true} {

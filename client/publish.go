@@ -80,7 +80,7 @@ func (g *gate) try(p wire.Publish) (wait <-chan struct{}, mark *conn, err error)
 // when the edge has it; a refusal comes as the event PublishError. It waits while
 // 256 KiB wait to be sent, while the client moves to another connection, and while its
 // connection is suspect. What was published on a connection that is replaced then may be
-// lost, or come behind what is published later; Flush wantsActive.
+// lost, or come behind what is published later; Flush tells.
 //
 // The errors are ErrDisconnected, ErrBadTenant, ErrBadChannel, ErrPayloadTooLarge,
 // ErrTimeout or that of ctx, and what the client ended with, or ErrClosed. The

@@ -20,7 +20,7 @@ type retry struct {
 	lostEdge string
 }
 
-// adopt makes a connection the first one.
+// adopt makes a connection the current one.
 func (c *Client) adopt(conn *conn) {
 	c.current = conn
 	c.searcher.edges.remember(conn.edge, conn.transport)
@@ -35,8 +35,8 @@ func (c *Client) adopt(conn *conn) {
 
 // restore subscribes to everything on a new connection.
 func (c *Client) restore(conn *conn) {
-	for _, t := range c.router.all() {
-		c.sendSub(conn, t)
+	for _, in := range c.router.all() {
+		c.sendSub(conn, in)
 	}
 }
 
@@ -57,7 +57,7 @@ func (c *Client) checkReady(conn *conn) {
 	}
 }
 
-// restored wantsActive that the client is back, if it was away.
+// restored tells that the client is back, if it was away.
 func (c *Client) restored() {
 	if c.restoring {
 		c.restoring = false
@@ -74,7 +74,7 @@ func (c *Client) away(lost *conn) {
 	}
 }
 
-// fail wantsActive all that wait for an answer on this connection that none comes.
+// fail tells all that wait for an answer on this connection that none comes.
 func (c *conn) fail(err error) {
 	pings := c.pings
 	c.pings = nil
@@ -112,17 +112,17 @@ func (c *Client) handleLost(conn *conn, err *Error) {
 	if conn.lastErr != nil {
 		err = &Error{Code: conn.lastErr.Code, Text: conn.lastErr.Text, Close: err.Close}
 	}
-	isCurrent, isSecond := conn == c.current, conn == c.next
+	isCurrent, isNext := conn == c.current, conn == c.next
 	if isCurrent {
 		c.current = nil
 	}
-	if isSecond {
+	if isNext {
 		c.next = nil
 	}
 	conn.shut(&c.group)
-	// The first may wake, or end in its own way.
-	beside := isSecond && (c.suspicion != nil || c.current != nil && c.move != nil && c.move.tentative)
-	if f := c.fatal(conn, err); (isCurrent || isSecond) && !beside && f != nil {
+	// The current one may wake, or end in its own way.
+	beside := isNext && (c.suspicion != nil || c.current != nil && c.move != nil && c.move.tentative)
+	if f := c.fatal(conn, err); (isCurrent || isNext) && !beside && f != nil {
 		conn.fail(f)
 		c.end(f)
 		return
@@ -134,9 +134,9 @@ func (c *Client) handleLost(conn *conn, err *Error) {
 	case isCurrent && c.next != nil:
 		c.away(conn)
 		c.currentDied(conn, err)
-	case isSecond && c.current != nil:
+	case isNext && c.current != nil:
 		c.nextDied(conn, err)
-	case isCurrent, isSecond: // if it is the second, the first has died before
+	case isCurrent, isNext: // if it is the next one, the current one has died before
 		c.disconnected(conn, err)
 	}
 	conn.fail(ErrDisconnected)

@@ -15,7 +15,7 @@ const (
 )
 
 // clock is when something came last on a connection, and the rhythm of what comes. One
-// goroutine wantsActive it, others read. It goes on if somebody sets the clock of the machine.
+// goroutine tells it, others read. It goes on if somebody sets the clock of the machine.
 type clock struct {
 	start   time.Time
 	since   atomic.Int64 // nanoseconds

@@ -12,8 +12,8 @@ import (
 type interest struct {
 	key
 	subs      []*Subscription
-	onCurrent bool            // in a move: the first connection has it, too; after it: had it
-	onTrail   bool            // the connection that trails has it
+	onCurrent bool            // in a move: the current connection has it, too; after it: had it
+	onTrail   bool            // the trailing connection has it
 	waiting   []chan<- *Error // Subscribe calls, until it is acknowledged
 	acked     bool            // once
 }
@@ -30,7 +30,7 @@ type router struct {
 	current   *conn                   // whose messages are for the application
 	next      *conn                   // in a move; nil: not yet
 	merger    *merger[*piledDelivery] // nil: no move
-	late      *notes                  // after a move: what the first connection delivered
+	late      *notes                  // after a move: what the current connection delivered
 	until     time.Time               // of late
 	trail     *trailing               // nil: no connection trails
 }
@@ -54,7 +54,7 @@ func (r *router) deliver(c *conn, d *delivery) {
 }
 
 // mergeMessage decides about a message while the client moves, suspects its connection or has
-// one that trails, and for a while after.
+// a trailing one, and for a while after.
 func (r *router) mergeMessage(c *conn, d *delivery) (crowd bool) {
 	now := time.Now()
 	switch {
@@ -69,7 +69,7 @@ func (r *router) mergeMessage(c *conn, d *delivery) (crowd bool) {
 		}
 		onCurrent, others := r.split(d)
 		switch {
-		case r.merger != nil: // what it delivers for a interest that it should not have is older than that
+		case r.merger != nil: // what it delivers for an interest that it should not have is older than that
 			return r.merger.fromCurrent(now, of) && !copied && r.dispatch(d, onCurrent, nil)
 		case copied: // the connection before may not have had all of the patterns
 			return r.dispatch(d, others, nil)
@@ -92,11 +92,11 @@ func (r *router) mergeMessage(c *conn, d *delivery) (crowd bool) {
 
 func (r *router) give(p *piledDelivery) (crowd bool) { return r.dispatch(&p.delivery, p.to, p.payload) }
 
-// split parts the patterns of a message into those that the first connection of
+// split parts the patterns of a message into those that the current connection of
 // the move has, too, and the others.
 func (r *router) split(d *delivery) (onCurrent, others []string) {
 	for i, p := range d.patterns {
-		if t := r.interests[key{d.tenant, p}]; t != nil && !t.onCurrent {
+		if in := r.interests[key{d.tenant, p}]; in != nil && !in.onCurrent {
 			if others == nil {
 				onCurrent = slices.Clone(d.patterns[:i])
 			}
@@ -115,14 +115,14 @@ func (r *router) split(d *delivery) (onCurrent, others []string) {
 // nil.
 func (r *router) dispatch(d *delivery, patterns []string, payload []byte) (crowd bool) {
 	for _, p := range patterns {
-		t := r.last
-		if t == nil || t.tenant != d.tenant || t.pattern != p {
-			if t = r.interests[key{d.tenant, p}]; t == nil {
+		in := r.last
+		if in == nil || in.tenant != d.tenant || in.pattern != p {
+			if in = r.interests[key{d.tenant, p}]; in == nil {
 				continue // the application has left it
 			}
-			r.last = t
+			r.last = in
 		}
-		for _, s := range t.subs {
+		for _, s := range in.subs {
 			if payload == nil {
 				payload = append(make([]byte, 0, len(d.payload)), d.payload...)
 			}
@@ -148,66 +148,66 @@ func (r *router) dispatch(d *delivery, patterns []string, payload []byte) (crowd
 }
 
 // add puts a subscription in, and reports whether its interest is new.
-func (r *router) add(s *Subscription, onCurrent bool) (t *interest, isNew bool) {
+func (r *router) add(s *Subscription, onCurrent bool) (in *interest, isNew bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	t = r.interests[s.key]
-	if t == nil {
-		t, isNew = &interest{key: s.key, onCurrent: onCurrent}, true
-		r.interests[s.key] = t
+	in = r.interests[s.key]
+	if in == nil {
+		in, isNew = &interest{key: s.key, onCurrent: onCurrent}, true
+		r.interests[s.key] = in
 	}
-	t.subs = append(t.subs[:len(t.subs):len(t.subs)], s)
-	return t, isNew
+	in.subs = append(in.subs[:len(in.subs):len(in.subs)], s)
+	return in, isNew
 }
 
 // remove takes a subscription out, and its interest if it was the last one.
-func (r *router) remove(s *Subscription) (t *interest, last bool) {
+func (r *router) remove(s *Subscription) (in *interest, last bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	t = r.interests[s.key]
-	if t == nil {
+	in = r.interests[s.key]
+	if in == nil {
 		return nil, false
 	}
 	var rest []*Subscription
-	for _, other := range t.subs {
+	for _, other := range in.subs {
 		if other != s {
 			rest = append(rest, other)
 		}
 	}
-	if len(rest) == len(t.subs) {
+	if len(rest) == len(in.subs) {
 		return nil, false
 	}
-	if t.subs = rest; len(rest) > 0 {
-		return t, false
+	if in.subs = rest; len(rest) > 0 {
+		return in, false
 	}
-	r.drop(t)
-	return t, true
+	r.drop(in)
+	return in, true
 }
 
-// clear takes a interest out, and returns its subscriptions.
-func (r *router) clear(t *interest) []*Subscription {
+// clear takes an interest out, and returns its subscriptions.
+func (r *router) clear(in *interest) []*Subscription {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.drop(t)
-	subs := t.subs
-	t.subs = nil
+	r.drop(in)
+	subs := in.subs
+	in.subs = nil
 	return subs
 }
 
-func (r *router) drop(t *interest) {
-	if r.interests[t.key] == t {
-		delete(r.interests, t.key)
+func (r *router) drop(in *interest) {
+	if r.interests[in.key] == in {
+		delete(r.interests, in.key)
 	}
-	if r.last == t {
+	if r.last == in {
 		r.last = nil
 	}
 }
 
-// has reports whether the application still subscribes to a interest.
-func (r *router) has(t *interest) bool {
+// has reports whether the application still subscribes to an interest.
+func (r *router) has(in *interest) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.interests[t.key] == t
+	return r.interests[in.key] == in
 }
 
 // all returns the interests.
@@ -215,8 +215,8 @@ func (r *router) all() []*interest {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	list := make([]*interest, 0, len(r.interests))
-	for _, t := range r.interests {
-		list = append(list, t)
+	for _, in := range r.interests {
+		list = append(list, in)
 	}
 	return list
 }

@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// search looks for a second connection, for a move or a suspicion. It is the loop's.
+// search looks for the next connection, for a move or a suspicion. It is the loop's.
 type search struct {
-	from   string        // edge of the first
+	from   string        // edge of the current one
 	stays  bool          // nothing is wrong with this edge
 	pause  time.Duration // between the transports
 	retry  retry
@@ -32,7 +32,7 @@ func (c *Client) searching() *search {
 	return nil
 }
 
-// searchNext looks for the second connection.
+// searchNext looks for the next connection.
 func (c *Client) searchNext(s *search) {
 	s.retry.at = time.Time{}
 	s.retry.tries++
@@ -67,14 +67,14 @@ func (c *Client) foundNext(s *search, conn *conn, f *failure) {
 		c.restore(conn)
 		conn.start(&c.group, c)
 		c.checkReady(conn)
-	case f.final && c.suspicion == nil: // else the first may wake, or end in its own way
+	case f.final && c.suspicion == nil: // else the current one may wake, or end in its own way
 		c.end(f.err)
 	default:
 		c.retryNext(f.asked)
 	}
 }
 
-// retryNext plans another attempt at the second connection.
+// retryNext plans another attempt at the next connection.
 func (c *Client) retryNext(asked time.Duration) {
 	r := &c.searching().retry
 	r.attempt++

@@ -99,91 +99,91 @@ func (c *Client) addSubscription(s *Subscription, f func(Message), answer chan<-
 		return
 	}
 	leaving := c.current != nil && c.current.unsubbed
-	t, isNew := c.router.add(s, c.searching() != nil && c.current != nil && !leaving)
+	in, isNew := c.router.add(s, c.searching() != nil && c.current != nil && !leaving)
 	if f != nil {
 		c.handler.run(func() { s.read(f) })
 	}
-	if t.acked {
+	if in.acked {
 		answer <- nil
 	} else {
-		t.waiting = append(t.waiting, answer)
+		in.waiting = append(in.waiting, answer)
 	}
 	if !isNew {
 		return
 	}
 	for _, conn := range c.conns() {
 		if !conn.unsubbed {
-			c.sendSub(conn, t)
+			c.sendSub(conn, in)
 		}
 	}
-	if c.move != nil && c.next != nil && c.current != nil && !leaving { // it is not left before the second has this, too
+	if c.move != nil && c.next != nil && c.current != nil && !leaving { // it is not left before the next one has this, too
 		c.next.ready, c.move.settled = false, time.Time{}
 	}
 }
 
-func (c *Client) sendSub(conn *conn, t *interest) {
-	conn.sub(wire.VerbSub, t.key, func(code Code) { c.subscribed(conn, t, code) })
+func (c *Client) sendSub(conn *conn, in *interest) {
+	conn.sub(wire.VerbSub, in.key, func(code Code) { c.subscribed(conn, in, code) })
 }
 
 // subscribed takes the answer to a SUB.
-func (c *Client) subscribed(from *conn, t *interest, code Code) {
-	if !c.router.has(t) {
+func (c *Client) subscribed(from *conn, in *interest, code Code) {
+	if !c.router.has(in) {
 		return // the application has left it
 	}
 	if code == "" {
-		from.confirm(t)
-		if from == c.next && c.current != nil && c.current.pending(t.key) {
-			return // the first leads, and what it delivers to others is not given again
+		from.confirm(in)
+		if from == c.next && c.current != nil && c.current.pending(in.key) {
+			return // the other one is current, and what it delivers to others is not given again
 		}
-		t.confirm()
+		in.confirm()
 		return
 	}
-	if code == Code(wire.CodeTryLater) && t.acked {
-		c.postpone(from, t)
+	if code == Code(wire.CodeTryLater) && in.acked {
+		c.postpone(from, in)
 		return
 	}
-	err := &Error{Code: code, Text: "the edge refused the subscription", Tenant: t.tenant, Pattern: t.pattern}
-	if c.suspicion != nil && from == c.next && t.acked {
-		from.lastErr = err // it cannot take over, and the first, which has the subscription, may wake
+	err := &Error{Code: code, Text: "the edge refused the subscription", Tenant: in.tenant, Pattern: in.pattern}
+	if c.suspicion != nil && from == c.next && in.acked {
+		from.lastErr = err // it cannot take over, and the current one, which has the subscription, may wake
 		from.link.abort()
 		return
 	}
-	for _, s := range c.router.clear(t) {
+	for _, s := range c.router.clear(in) {
 		s.end(err, false)
 	}
-	if t.acked {
-		c.events.emit(SubscriptionError{t.tenant, t.pattern, code})
+	if in.acked {
+		c.events.emit(SubscriptionError{in.tenant, in.pattern, code})
 	}
-	t.answer(err)
+	in.answer(err)
 	for _, conn := range c.conns() {
 		if conn != from && !conn.unsubbed {
-			conn.sub(wire.VerbUnsub, t.key, func(Code) {})
+			conn.sub(wire.VerbUnsub, in.key, func(Code) {})
 		}
 	}
-	c.forgetPostponed(t)
+	c.forgetPostponed(in)
 }
 
-// confirmNext takes the answers of the second connection for interests that the first
+// confirmNext takes the answers of the next connection for interests that the current one
 // has not answered: nothing more comes of it.
 func (c *Client) confirmNext() {
-	for _, t := range c.router.all() {
-		if !t.acked && !c.next.pending(t.key) {
-			t.confirm()
+	for _, in := range c.router.all() {
+		if !in.acked && !c.next.pending(in.key) {
+			in.confirm()
 		}
 	}
 }
 
-func (t *interest) confirm() {
-	t.acked = true
-	t.answer(nil)
+func (in *interest) confirm() {
+	in.acked = true
+	in.answer(nil)
 }
 
-// answer wantsActive the Subscribe calls that wait.
-func (t *interest) answer(err *Error) {
-	for _, waiting := range t.waiting {
+// answer tells the Subscribe calls that wait.
+func (in *interest) answer(err *Error) {
+	for _, waiting := range in.waiting {
 		waiting <- err
 	}
-	t.waiting = nil
+	in.waiting = nil
 }
 
 func (c *Client) unsubscribe(ctx context.Context, s *Subscription) error {
@@ -210,12 +210,12 @@ func (c *Client) forget(s *Subscription, done chan<- struct{}) {
 	if c.over {
 		return
 	}
-	t, last := c.router.remove(s)
+	in, last := c.router.remove(s)
 	if !last {
 		close(done)
 		return
 	}
-	t.answer(&Error{Code: CodeClosed})
+	in.answer(&Error{Code: CodeClosed})
 	left := 0
 	for _, conn := range c.conns() {
 		if conn.unsubbed {
@@ -231,7 +231,7 @@ func (c *Client) forget(s *Subscription, done chan<- struct{}) {
 	if left == 0 {
 		close(done)
 	}
-	c.forgetPostponed(t)
+	c.forgetPostponed(in)
 }
 
 // endQueueFull forgets the subscriptions that ended because their queue was full.

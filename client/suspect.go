@@ -5,35 +5,35 @@ import "time"
 // The times of a suspicion (docs/decisions/0018-suspicion.md).
 const (
 	suspectPause = 500 * time.Millisecond // between the transports
-	suspectEvery = 50 * time.Millisecond  // to look whether the first has brought something
-	nextTimeout  = 3 * time.Second        // of a second connection that says nothing
+	suspectEvery = 50 * time.Millisecond  // to look whether the current one has brought something
+	nextTimeout  = 3 * time.Second        // of the next connection that says nothing
 	holeTime     = 2 * time.Minute        // a WebTransport connection lives that works
 )
 
-// suspicion is a search for a connection beside the one that leads, which may be dead:
+// suspicion is a search for a connection beside the current one, which may be dead:
 // whichever brings something first, the old one a byte or the new one all subscriptions,
-// goes on. The router holds back what the second brings, as in a move. It is the loop's.
+// goes on. The router holds back what the next one brings, as in a move. It is the loop's.
 type suspicion struct {
 	search
-	heard   time.Time // from the first, the last time
+	heard   time.Time // from the current one, the last time
 	checkAt time.Time
 }
 
 // suspect begins a suspicion.
 func (c *Client) suspect() {
-	first := c.current
+	current := c.current
 	now := time.Now()
-	first.usual = first.unusual()
+	current.usual = current.unusual()
 	c.suspicion = &suspicion{
-		search: search{from: first.edge, pause: suspectPause},
-		heard:  first.link.heard(), checkAt: now.Add(suspectEvery),
+		search: search{from: current.edge, pause: suspectPause},
+		heard:  current.link.heard(), checkAt: now.Add(suspectEvery),
 	}
-	c.events.emit(Suspect{first.edge, first.transport})
+	c.events.emit(Suspect{current.edge, current.transport})
 	c.gate.hold()
 	c.router.beginMerge(time.Minute)
 	c.suspicion.retry.at = now
-	if first.young(now) {
-		c.searcher.edges.prefer(first.edge, WebSocket)
+	if current.young(now) {
+		c.searcher.edges.prefer(current.edge, WebSocket)
 	}
 }
 
@@ -43,7 +43,7 @@ func (c *conn) young(now time.Time) bool {
 	return c.transport == WebTransport && now.Sub(c.since) < holeTime
 }
 
-// checkSuspect looks whether the first connection has woken.
+// checkSuspect looks whether the current connection has woken.
 func (c *Client) checkSuspect(now time.Time) {
 	c.suspicion.checkAt = now.Add(suspectEvery)
 	if c.woken() {
@@ -54,29 +54,29 @@ func (c *Client) checkSuspect(now time.Time) {
 // woken reports whether the suspect connection has brought something, and not its last
 // word.
 func (c *Client) woken() bool {
-	first := c.current
-	return first.lastErr == nil && !first.aborted && first.link.heard().After(c.suspicion.heard)
+	current := c.current
+	return current.lastErr == nil && !current.aborted && current.link.heard().After(c.suspicion.heard)
 }
 
-// keepCurrent ends a suspicion, as the first connection has woken.
+// keepCurrent ends a suspicion, as the current connection has woken.
 func (c *Client) keepCurrent() {
-	first := c.current
-	if len(first.pings) > 0 {
-		first.doubts++
-		mistime(first.pings[1:]) // one sample of this silence is enough
+	current := c.current
+	if len(current.pings) > 0 {
+		current.doubts++
+		mistime(current.pings[1:]) // one sample of this silence is enough
 	}
-	first.wokeAt = time.Now()
+	current.wokeAt = time.Now()
 	c.dropNext()
 	c.endSuspicion()
 	c.router.keepCurrent()
-	c.searcher.edges.remember(first.edge, first.transport)
-	c.gate.open(first)
+	c.searcher.edges.remember(current.edge, current.transport)
+	c.gate.open(current)
 	c.releaseFlushes()
-	c.events.emit(Recovered{first.edge, first.transport, 0})
+	c.events.emit(Recovered{current.edge, current.transport, 0})
 	c.resume()
 }
 
-// takeOver ends a suspicion, as the second connection has all subscriptions.
+// takeOver ends a suspicion, as the next connection has all subscriptions.
 func (c *Client) takeOver() {
 	if c.woken() {
 		c.keepCurrent()
@@ -114,38 +114,38 @@ func (c *Client) resume() {
 	c.planUpgrade()
 }
 
-// suspectDied goes on when the first connection has ended. A second one leads at once,
+// suspectDied goes on when the current connection has ended. The next one becomes current at once,
 // although it has yet to subscribe: nobody else delivers what it has brought.
-func (c *Client) suspectDied(first *conn, err *Error) {
-	second := c.next
-	if second == nil {
-		c.disconnected(first, err)
+func (c *Client) suspectDied(current *conn, err *Error) {
+	next := c.next
+	if next == nil {
+		c.disconnected(current, err)
 		return
 	}
 	c.endSuspicion()
 	c.failFlushes(ErrDisconnected)
-	c.noteTransport(first)
+	c.noteTransport(current)
 	c.confirmNext()
-	c.current, c.next = second, nil
-	c.place.Store(&place{second.edge, second.transport})
-	c.router.setCurrent(second)
-	c.gate.open(second)
+	c.current, c.next = next, nil
+	c.place.Store(&place{next.edge, next.transport})
+	c.router.setCurrent(next)
+	c.gate.open(next)
 	c.restoring = true
-	c.events.emit(Disconnected{first.edge, first.transport, err})
+	c.events.emit(Disconnected{current.edge, current.transport, err})
 	c.emitLink()
 	c.resume()
 }
 
-// dropNext closes a second connection that is not needed.
+// dropNext closes the next connection that is not needed.
 func (c *Client) dropNext() {
-	second := c.next
-	if second == nil {
+	next := c.next
+	if next == nil {
 		return
 	}
 	c.next = nil
-	second.dead = true
-	second.fail(ErrDisconnected)
-	second.shut(&c.group)
+	next.dead = true
+	next.fail(ErrDisconnected)
+	next.shut(&c.group)
 }
 
 // endSuspicion ends the search.
@@ -154,7 +154,7 @@ func (c *Client) endSuspicion() {
 	c.suspicion = nil
 }
 
-// nextSilentAt is when a second connection that answers no SUB is given up for
+// nextSilentAt is when the next connection that answers no SUB is given up for
 // another one; zero: it may take its time. Some paths let handshakes pass, and swallow
 // what is longer.
 func (c *Client) nextSilentAt() time.Time {

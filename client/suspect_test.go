@@ -24,7 +24,7 @@ func flow(t *testing.T, l *fakeLink, s *Subscription) {
 	}
 }
 
-// startSuspect connects to edges A and B, subscribes to x, has a flow, and lets the first
+// startSuspect connects to edges A and B, subscribes to x, has a flow, and lets the current one
 // link fall silent.
 func startSuspect(t *testing.T, change func(*Options)) (w *world, c *Client, first *fakeLink, s *Subscription) {
 	t.Helper()
@@ -70,7 +70,7 @@ func transitions(w *world, n int) (got []string) {
 	return got
 }
 
-// The second connection takes over 2 s after the last message, with what it has brought.
+// The next connection takes over 2 s after the last message, with what it has brought.
 func TestSuspectTakesOver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, c, first, s := startSuspect(t, nil)
@@ -120,7 +120,7 @@ func TestSuspectTakesOver(t *testing.T) {
 }
 
 // What made a connection suspect is no usual pause: a second hole is noticed as soon as
-// the first one.
+// the current one.
 func TestHoles(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
@@ -143,7 +143,7 @@ func TestHoles(t *testing.T) {
 	})
 }
 
-// A first connection that wakes stays, and delivers what the second has brought; the
+// The current connection that wakes stays, and delivers what the next one has brought; the
 // second is closed.
 func TestSuspectWakes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -180,7 +180,7 @@ func TestSuspectWakes(t *testing.T) {
 	})
 }
 
-// What a connection that trails brings is given once: as late if the one that leads does
+// What a trailing connection brings is given once: as late if the current one does
 // not bring it.
 func TestTrail(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -317,7 +317,7 @@ func TestSuspectPublishes(t *testing.T) {
 	})
 }
 
-// The first ends while it is suspect.
+// The current one ends while it is suspect.
 func TestSuspectDies(t *testing.T) {
 	t.Run("before there is another", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
@@ -376,7 +376,7 @@ func TestSuspectDies(t *testing.T) {
 	t.Run("nobody is there", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			w, _, first, _ := startSuspect(t, nil)
-			w.set(edgeA, errBadToken) // ends the client only when the first is lost
+			w.set(edgeA, errBadToken) // ends the client only when the current one is lost
 			w.set(edgeB, errBadToken)
 			heard := first.heard()
 			event[Disconnected](w)
@@ -390,7 +390,7 @@ func TestSuspectDies(t *testing.T) {
 	})
 }
 
-// A first connection that has woken stays, although the second is ready before the client
+// The current connection that has woken stays, although the next one is ready before the client
 // has looked.
 func TestSuspectWokeBefore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -430,8 +430,8 @@ func TestSuspectTwice(t *testing.T) {
 	})
 }
 
-// What ends the client on a connection that leads ends only the second one of a suspicion:
-// the first may wake.
+// What ends the client on the current connection ends only the next one of a suspicion:
+// the current one may wake.
 func TestSuspectSecondRevoked(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, c, first, s := startSuspect(t, nil)
@@ -448,7 +448,7 @@ func TestSuspectSecondRevoked(t *testing.T) {
 	})
 }
 
-// What second connections brought that died is not lost, and comes once.
+// What next connections brought before they died is not lost, and comes once.
 func TestSuspectSecondDies(t *testing.T) {
 	for _, end := range []string{"a third takes over", "the first wakes", "the first dies"} {
 		t.Run(end, func(t *testing.T) {
@@ -605,7 +605,7 @@ func TestNotSuspect(t *testing.T) {
 	}
 }
 
-// The first wakes, and is to be left at once, in the moment in which the second is ready:
+// The current one wakes, and is to be left at once, in the moment in which the next one is ready:
 // whichever leads, nothing is lost, and the client goes on.
 func TestSuspectAtOnce(t *testing.T) {
 	for range 50 {

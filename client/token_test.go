@@ -211,3 +211,47 @@ func TestTokenProvider(t *testing.T) {
 		})
 	})
 }
+
+func TestRenewAt(t *testing.T) {
+	now := time.Unix(1e9, 0)
+	for left, want := range map[time.Duration][2]time.Duration{ // the latest, and the earliest
+		time.Hour:        {54 * time.Minute, 48 * time.Minute},
+		50 * time.Second: {45 * time.Second, 40 * time.Second},
+		40 * time.Second: {35 * time.Second, 31 * time.Second},
+		10 * time.Second: {5 * time.Second, 4 * time.Second},
+		5 * time.Second:  {4500 * time.Millisecond, 4 * time.Second},
+		time.Second:      {900 * time.Millisecond, 800 * time.Millisecond},
+		0:                {},
+		-time.Hour:       {},
+	} {
+		for early, want := range want {
+			if got := renewAt(now, now.Add(left), float64(early)).Sub(now); got != want {
+				t.Errorf("%v left: asked after %v, want %v", left, got, want)
+			}
+		}
+	}
+	if at := renewAt(now, time.Time{}, 0.5); !at.IsZero() {
+		t.Errorf("no expiry: asked at %v", at)
+	}
+}
+
+// The token that counts as stale is that of the next connection.
+func TestTokenOfNextExpires(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, calls := newWorld(t), &asked{}
+		names := []string{"AT_1", "AT_2", "AT_3", "AT_3", "AT_3"}
+		_, first := w.mustConnect([]string{edgeA}, func(o *Options) {
+			o.Token, o.TokenProvider = "", provider(time.Hour, calls, nil, func(n int) string { return names[n-1] })
+		})
+		second := <-w.links
+		if first.token != "AT_1" || second.token != "AT_2" {
+			t.Fatal(first.token, second.token)
+		}
+		second.line("ERR:token_expired")
+		second.end(4401)
+		if third := <-w.links; third.token != "AT_3" {
+			t.Errorf("token %s", third.token)
+		}
+		event[Moved](w)
+	})
+}

@@ -12,10 +12,10 @@ import (
 const (
 	trailTime  = 15 * time.Second       // it is listened to for so long
 	trailEvery = 250 * time.Millisecond // to look at it
-	shelfTime  = time.Second            // what it brings waits for the one that leads
+	shelfTime  = time.Second            // what it brings waits for the current one
 )
 
-// trail is the loop's part of a connection that trails.
+// trail is the loop's part of a trailing connection.
 type trail struct {
 	conn    *conn     // nil: it has ended
 	heard   time.Time // when it had brought something last before it was replaced
@@ -33,7 +33,7 @@ func (c *Client) startTrail(old *conn, heard time.Time, err error) {
 	c.trail = &trail{conn: old, heard: heard, until: now.Add(trailTime), checkAt: now.Add(trailEvery)}
 }
 
-// release wantsActive all that wait for an answer on this connection that none comes, but
+// release tells all that wait for an answer on this connection that none comes, but
 // minds the PONGs that are owed: they come before that of a later PING.
 func (c *conn) release(err error) {
 	owed := len(c.pings)
@@ -43,7 +43,7 @@ func (c *conn) release(err error) {
 	}
 }
 
-// checkTrail does what is due with the connection that trails.
+// checkTrail does what is due with the trailing connection.
 func (c *Client) checkTrail(now time.Time) {
 	t := c.trail
 	t.checkAt = now.Add(trailEvery)
@@ -59,8 +59,8 @@ func (c *Client) checkTrail(now time.Time) {
 	}
 }
 
-// askTrail asks a connection that is heard again for the end of everything: the one
-// that leads has it all.
+// askTrail asks a connection that is heard again for the end of everything: the
+// current one has it all.
 func (c *Client) askTrail() {
 	t := c.trail
 	t.asked = true
@@ -74,7 +74,7 @@ func (c *Client) askTrail() {
 	})
 }
 
-// trailPong takes a PONG of the connection that trails; its other lines mean nothing.
+// trailPong takes a PONG of the trailing connection; its other lines mean nothing.
 func (c *Client) trailPong() {
 	if from := c.trail.conn; len(from.pings) > 0 {
 		p := from.pings[0]
@@ -85,7 +85,7 @@ func (c *Client) trailPong() {
 	}
 }
 
-// endTrail closes the connection that trails, if it has not ended. What it has brought
+// endTrail closes the trailing connection, if it has not ended. What it has brought
 // waits on.
 func (c *Client) endTrail(abort bool) {
 	t := c.trail
@@ -103,15 +103,14 @@ func (c *Client) endTrail(abort bool) {
 	c.router.endTrail()
 }
 
-// trailing is the router's part of a connection that trails. Its merger has the
-// connection that leads as the first, and the one that trails as the second, whose
-// pile is the shelf.
+// trailing is the router's part of a trailing connection. For its merger the
+// trailing connection is the next one, whose pile is the shelf.
 type trailing struct {
 	conn   *conn // nil: it has ended
 	merger *merger[*piledDelivery]
 }
 
-// trailLife is how long it is minded what the connection that leads has brought, which
+// trailLife is how long it is minded what the current connection has brought, which
 // is the time of the trail and a second more.
 const trailLife = trailTime + 2*time.Second
 
@@ -119,30 +118,30 @@ const trailLife = trailTime + 2*time.Second
 // messages that only look the same.
 const lateLife = 2 * time.Second
 
-// takeOver makes the second connection the first, and lets the first trail, which was
-// suspect. What the second has brought is given.
+// takeOver makes the next connection the current one, and lets the suspect one trail. What
+// the next one has brought is given.
 func (r *router) takeOver() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	now := time.Now()
 	r.emptyShelf(now)
-	leads := newMerger[*piledDelivery](trailLife)
-	leads.early.life = lateLife
-	r.merger.early.each(func(d digest) { leads.fromCurrent(now, d) }) // did not fit into the pile
+	merger := newMerger[*piledDelivery](trailLife)
+	merger.early.life = lateLife
+	r.merger.early.each(func(d digest) { merger.fromCurrent(now, d) }) // did not fit into the pile
 	due, late := r.merger.left()
 	for _, p := range due {
-		leads.fromCurrent(now, p.of)
+		merger.fromCurrent(now, p.of)
 	}
 	r.giveHeld(now, due) // beside the trail before
-	for _, t := range r.interests {
-		t.onTrail = true
+	for _, in := range r.interests {
+		in.onTrail = true
 	}
-	r.trail = &trailing{r.current, leads}
+	r.trail = &trailing{r.current, merger}
 	r.current, r.next, r.merger = r.next, nil, nil
 	r.late, r.until = late, now.Add(noteLife)
 }
 
-// mergeTrail decides about a message of the connection that trails.
+// mergeTrail decides about a message of the trailing connection.
 func (r *router) mergeTrail(now time.Time, d *delivery) (crowd bool) {
 	m, of := r.trail.merger, digestOf(d.tenant, d.channel, d.payload)
 	if m.known(now, of) {
@@ -156,15 +155,15 @@ func (r *router) mergeTrail(now time.Time, d *delivery) (crowd bool) {
 	return crowd
 }
 
-// giveOneLate gives a message that only the connection that trails has brought, to the
+// giveOneLate gives a message that only the trailing connection has brought, to the
 // interests that were there before: what it brings for others is older than they are.
 func (r *router) giveOneLate(now time.Time, p *piledDelivery) (crowd bool) {
 	if r.merger != nil && !r.merger.fromCurrent(now, p.of) {
-		return false // the second connection of a move has brought it, and the application has it
+		return false // the next connection of a move has brought it, and the application has it
 	}
 	p.to = slices.DeleteFunc(slices.Clone(p.to), func(pattern string) bool {
-		t := r.interests[key{p.tenant, pattern}]
-		return t == nil || !t.onTrail
+		in := r.interests[key{p.tenant, pattern}]
+		return in == nil || !in.onTrail
 	})
 	return r.give(p)
 }
@@ -190,7 +189,7 @@ func (r *router) emptyShelf(now time.Time) {
 	}
 }
 
-// endTrail takes nothing more of the connection that trails.
+// endTrail takes nothing more of the trailing connection.
 func (r *router) endTrail() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -199,7 +198,7 @@ func (r *router) endTrail() {
 	}
 }
 
-// forgetTrail forgets what the connection that leads has brought beside the trail.
+// forgetTrail forgets what the current connection has brought beside the trail.
 func (r *router) forgetTrail() {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -274,9 +274,9 @@ func TestTrailAndNewSubscription(t *testing.T) {
 	})
 }
 
-// The first connection breaks off, and may wake before or after the second has taken over,
+// The current connection breaks off, and may wake before or after the next one has taken over,
 // which is behind by up to a second: each message comes once, those of a publisher in
-// order unless they are late, and late ones are those that the second never brought.
+// order unless they are late, and late ones are those that the next one never brought.
 func TestTrailOracle(t *testing.T) {
 	for seed := range uint64(500) {
 		synctest.Test(t, func(t *testing.T) {
@@ -326,7 +326,7 @@ func trailOracle(random *rand.Rand) error {
 		}
 	})
 	if stays {
-		add(wakes-1, r.stay)
+		add(wakes-1, r.keepCurrent)
 	} else {
 		add(ready, r.takeOver)
 	}
@@ -365,4 +365,32 @@ func trailOracle(random *rand.Rand) error {
 		return fmt.Errorf("%d messages", len(seen))
 	}
 	return nil
+}
+
+// PINGs that a connection had yet to send as it was replaced are sent: their answers count.
+func TestTrailPingsNotSent(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, c, first, _ := startSuspect(t, nil)
+		stuck := make(chan struct{})
+		first.set(func(l *fakeLink) { l.stuck = stuck })
+		for range 3 { // one is being sent
+			if err := c.Publish(t.Context(), "t", "x", []byte("p")); err != nil {
+				t.Error(err)
+			}
+			synctest.Wait()
+		}
+		event[Recovered](w)
+		time.Sleep(time.Second)
+		woke := time.Now()
+		first.set(func(l *fakeLink) { clear(l.mute) })
+		close(stuck)
+		first.deliver("x", "old", "x")
+		<-first.finished
+		if since := time.Since(woke); since > 5*time.Second {
+			t.Errorf("left after %v", since)
+		}
+		if _, frames := first.sent(); len(frames) != 1 {
+			t.Errorf("%d frames on the first", len(frames))
+		}
+	})
 }

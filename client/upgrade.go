@@ -103,13 +103,13 @@ func (c *Client) upgradeFound(from, conn *conn, err error) {
 	c.planUpgrade()
 }
 
-// abandonUpgrade ends a move that nobody was told of, as its second connection has died.
-func (c *Client) abandonUpgrade(second *conn) {
+// abandonUpgrade ends a move that nobody was told of, as its next connection has died.
+func (c *Client) abandonUpgrade(next *conn) {
 	c.move.stop()
 	c.move = nil
 	c.router.keepCurrent()
 	c.searcher.edges.remember(c.current.edge, c.current.transport)
-	if !second.aborted { // else noteTransport has counted it
+	if !next.aborted { // else noteTransport has counted it
 		c.upgrade.failures++
 	}
 	c.resume()

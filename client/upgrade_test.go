@@ -62,7 +62,7 @@ func TestBackIn(t *testing.T) {
 	}
 }
 
-// A client on WebSocket tries WebTransport, more and more seldom, wantsActive nobody of a
+// A client on WebSocket tries WebTransport, more and more seldom, tells nobody of a
 // failure, and moves when it works.
 func TestWayBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -266,8 +266,8 @@ func TestSwallowed(t *testing.T) {
 	})
 }
 
-// A second connection of the way back that dies, or swallows, before it has all
-// subscriptions is given up, and nobody is told; the first may die meanwhile.
+// The next connection of the way back that dies, or swallows, before it has all
+// subscriptions is given up, and nobody is told; the current one may die meanwhile.
 func TestWayBackGivenUp(t *testing.T) {
 	for _, what := range []string{"it ends", "it is refused", "it says nothing", "the first dies"} {
 		t.Run(what, func(t *testing.T) {
@@ -324,7 +324,7 @@ func TestWayBackGivenUp(t *testing.T) {
 }
 
 // A WebTransport connection that has lived for two minutes makes the next way back as short
-// as the first.
+// as the current one.
 func TestWayBackAfterLife(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)

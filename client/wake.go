@@ -174,7 +174,7 @@ func (c *Client) networkChanged() {
 	c.planUpgrade()
 }
 
-// askNow asks whether the connection that leads lives, unless the client never asks.
+// askNow asks whether the current connection lives, unless the client never asks.
 func (c *Client) askNow() {
 	if conn := c.current; conn != nil && !conn.aborted && c.s.KeepAlive >= 0 {
 		conn.ping(true, nil)

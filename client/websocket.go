@@ -148,7 +148,7 @@ func checkText(b []byte, checked int) (now int, wrong bool) {
 	return now, !utf8.Valid(b[checked:now])
 }
 
-// why wantsActive the edge's close code from a break. A close is answered; the library has
+// why tells the edge's close code from a break. A close is answered; the library has
 // written one itself if the edge broke the rules.
 func (w *webSocket) why(err error) error {
 	var end *websocket.CloseError

@@ -144,7 +144,7 @@ func readMessage(r *bufio.Reader, buf *[]byte) ([]byte, error) {
 	return (*buf)[:size], err
 }
 
-// why wantsActive the edge's close code from a break.
+// why tells the edge's close code from a break.
 func (w *webTransport) why(err error) error {
 	select {
 	case <-w.session.Context().Done():

@@ -6,11 +6,9 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
-
-	"github.com/millrace/millrace/wire"
 )
 
-// startDrain connects, subscribes to x, and begins a move whose second connection
+// startDrain connects, subscribes to x, and begins a move whose next connection
 // is returned. change is for the first link, before that.
 func startDrain(t *testing.T, w *world, change func(*fakeLink)) (c *Client, first, second *fakeLink, s *Subscription) {
 	c, first = w.mustConnect([]string{edgeA, edgeB}, nil)
@@ -54,14 +52,14 @@ func TestCloseWhileMoving(t *testing.T) {
 }
 
 // A subscription that is confirmed while the client moves is not lost with the
-// first connection.
+// current connection.
 func TestSubscribeWhileSettling(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
 		c, first, second, _ := startDrain(t, w, nil)
 		synctest.Wait()
 		second.set(func(l *fakeLink) { l.mute["SUB:t:y"] = true })
-		y := mustSubscribe(t, c, "y") // the first has confirmed it
+		y := mustSubscribe(t, c, "y") // the current one has confirmed it
 		time.Sleep(10 * settleTime)
 		if lines, _ := first.sent(); slices.Contains(lines, "UNSUB:t:y") {
 			t.Fatal("left too early")
@@ -73,8 +71,8 @@ func TestSubscribeWhileSettling(t *testing.T) {
 	})
 }
 
-// A message for a subscription that only the second connection has comes, also if
-// the first one delivers it to others.
+// A message for a subscription that only the next connection has comes, also if
+// the current one delivers it to others.
 func TestOverlapWhileLeaving(t *testing.T) {
 	for _, order := range []string{"first", "second", "late"} {
 		t.Run(order, func(t *testing.T) {
@@ -112,7 +110,7 @@ func TestOverlapWhileLeaving(t *testing.T) {
 	}
 }
 
-// When the second connection dies while the first is left, what the second had
+// When the next connection dies while the current one is left, what the next one had
 // delivered is not lost, and comes once.
 func TestNextDiesWhileLeaving(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -120,7 +118,7 @@ func TestNextDiesWhileLeaving(t *testing.T) {
 		_, first, second, s := startDrain(t, w, func(l *fakeLink) { l.mute["UNSUB"] = true })
 		time.Sleep(settleTime + time.Millisecond)
 		second.deliver("x", "1", "x")
-		second.deliver("x", "2", "x") // the first has ended the subscription
+		second.deliver("x", "2", "x") // the current one has ended the subscription
 		synctest.Wait()
 		second.end(1011)
 		synctest.Wait()
@@ -154,69 +152,7 @@ func TestLeaveTwice(t *testing.T) {
 	})
 }
 
-// The token that counts as stale is that of the second connection.
-func TestTokenOfNextExpires(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w, calls := newWorld(t), &asked{}
-		names := []string{"AT_1", "AT_2", "AT_3", "AT_3", "AT_3"}
-		_, first := w.mustConnect([]string{edgeA}, func(o *Options) {
-			o.Token, o.TokenProvider = "", provider(time.Hour, calls, nil, func(n int) string { return names[n-1] })
-		})
-		second := <-w.links
-		if first.token != "AT_1" || second.token != "AT_2" {
-			t.Fatal(first.token, second.token)
-		}
-		second.line("ERR:token_expired")
-		second.end(4401)
-		if third := <-w.links; third.token != "AT_3" {
-			t.Errorf("token %s", third.token)
-		}
-		event[Moved](w)
-	})
-}
-
-// While the client is not back, a further loss does not make it away for less long.
-func TestAwayTwice(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
-		c, l := w.mustConnect([]string{edgeA}, nil)
-		mustSubscribe(t, c, "x")
-		heard := l.heard()
-		w.next(muteSub)
-		l.end(1001)
-		l = <-w.links
-		time.Sleep(20 * time.Second)
-		l.line("ERR:of_later")
-		synctest.Wait()
-		w.next(nil)
-		l.end(1001)
-		if e := event[Reconnected](w); e.Away != time.Since(heard) || e.Away < 20*time.Second {
-			t.Errorf("away %v", e.Away)
-		}
-	})
-}
-
-// A transport that the token does not allow ends nothing while the other is only
-// out of reach.
-func TestOneTransportNotAllowed(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
-		w.set(edgeA+" webtransport", errProtocol)
-		c, l := w.mustConnect([]string{edgeA}, func(o *Options) { o.Transports = nil })
-		w.set(edgeA+" websocket", errUnreachable)
-		l.end(1001)
-		for range 4 {
-			event[Reconnecting](w)
-		}
-		w.set(edgeA+" websocket", nil)
-		event[Reconnected](w)
-		if c.Transport() != WebSocket {
-			t.Error(c.Transport())
-		}
-	})
-}
-
-// A subscription is confirmed when the connection that leads has it.
+// A subscription is confirmed when the current connection has it.
 func TestSubscribeConfirmedByCurrent(t *testing.T) {
 	for _, end := range []string{"answer", "death"} {
 		t.Run(end, func(t *testing.T) {
@@ -246,38 +182,5 @@ func TestSubscribeConfirmedByCurrent(t *testing.T) {
 				event[Moved](w)
 			})
 		})
-	}
-}
-
-// Once the client is closed, no function of a subscription is called again, however
-// many messages wait.
-func TestCloseWhileMessagesWait(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
-		c, l := w.mustConnect([]string{edgeA}, nil)
-		calls, resume := 0, make(chan struct{})
-		if _, err := c.SubscribeFunc(t.Context(), "t", "x", func(Message) { calls++; <-resume }); err != nil {
-			t.Fatal(err)
-		}
-		for range 3 * direct {
-			l.deliver("x", "", "x")
-		}
-		synctest.Wait()
-		time.AfterFunc(time.Second, func() { close(resume) })
-		c.Close()
-		if calls != 1 {
-			t.Errorf("%d calls", calls)
-		}
-	})
-}
-
-func TestSendBufferFinished(t *testing.T) {
-	o := newSendBuffer()
-	o.finish()
-	if _, _, ok := o.publish(wire.Publish{Tenant: []byte("t"), Channel: []byte("x")}); ok {
-		t.Error("takes what nobody sends")
-	}
-	if waiting, more := o.take(); len(waiting) > 0 || more {
-		t.Errorf("%q waits, or more may come", waiting)
 	}
 }

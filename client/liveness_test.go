@@ -1,8 +1,8 @@
 package client
 
 import (
+	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -19,65 +19,6 @@ func (w *world) suspicions() (n int) {
 	return n
 }
 
-// A interest that only the second connection has confirmed is confirmed when the first dies.
-func TestSubscribeAndSuspectDies(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w, c, first, _ := startSuspect(t, nil)
-		w.next(func(l *fakeLink) { l.mute["SUB:t:x"] = true })
-		event[Suspect](w)
-		second := <-w.links
-		synctest.Wait()
-		y := mustSubscribeLater(t, c, "y")
-		first.end(1001)
-		event[Disconnected](w)
-		<-y
-		second.line("OK:SUB:t:x")
-		event[Reconnected](w)
-	})
-}
-
-// What the first has delivered at its end is not given again as the second brings it.
-func TestSuspectDiesDelivering(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w, _, first, s := startSuspect(t, nil)
-		w.next(muteSub)
-		event[Suspect](w)
-		second := <-w.links
-		time.Sleep(suspectEvery / 2)
-		first.deliver("x", "1", "x")
-		first.end(1001)
-		event[Disconnected](w)
-		second.deliver("x", "1", "x")
-		second.line("OK:SUB:t:x")
-		event[Reconnected](w)
-		time.Sleep(time.Second)
-		if got := waiting(s); len(got) != 1 {
-			t.Errorf("got %q", got)
-		}
-	})
-}
-
-// A last word is no sign of life: what the second has brought is not lost.
-func TestSuspectLastWord(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w, _, first, s := startSuspect(t, nil)
-		w.next(muteSub)
-		event[Suspect](w)
-		second := <-w.links
-		second.deliver("x", "1", "x")
-		time.Sleep(suspectEvery / 2)
-		first.line("ERR:internal")
-		time.Sleep(2 * suspectEvery)
-		first.end(1011)
-		if got := transitions(w, 1); !slices.Equal(got, []string{"Disconnected"}) {
-			t.Errorf("got %q", got)
-		}
-		if got := payloads(t, s, 1); got[0] != "1" {
-			t.Errorf("got %q", got)
-		}
-	})
-}
-
 // Round trips of more than a second are learned: such a connection is not suspect for ever.
 func TestSlowPath(t *testing.T) {
 	for _, rtt := range []time.Duration{1500 * time.Millisecond, 4 * time.Second} {
@@ -87,7 +28,7 @@ func TestSlowPath(t *testing.T) {
 				c, l := w.mustConnect([]string{edgeA}, nil)
 				mustSubscribe(t, c, "x")
 				l.set(func(l *fakeLink) { l.mute["PING"] = true })
-				w.slow(edgeA+" websocket", 10*time.Second) // nothing comes to the second connection
+				w.slow(edgeA+" websocket", 10*time.Second) // nothing comes to the next connection
 				for n := range 20 {
 					flushed := make(chan error, 1)
 					go func() { flushed <- c.Flush(t.Context()) }()
@@ -198,58 +139,60 @@ func TestPongWithMessage(t *testing.T) {
 	})
 }
 
-// PINGs that a connection had yet to send as it was replaced are sent: their answers count.
-func TestTrailPingsNotSent(t *testing.T) {
+func TestKeepAlive(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w, c, first, _ := startSuspect(t, nil)
-		stuck := make(chan struct{})
-		first.set(func(l *fakeLink) { l.stuck = stuck })
-		for range 3 { // one is being sent
-			if err := c.Publish(t.Context(), "t", "x", []byte("p")); err != nil {
-				t.Error(err)
-			}
-			synctest.Wait()
+		w := newWorld(t)
+		c, l := w.mustConnect([]string{edgeA}, nil)
+		start := time.Now()
+		const least, most = 25 * time.Second, 25*time.Second + 25*time.Second/spread
+		if e := event[RoundTrip](w); e.RTT != 0 || time.Since(start) < least || time.Since(start) > most {
+			t.Errorf("%+v after %v", e, time.Since(start))
 		}
-		event[Recovered](w)
-		time.Sleep(time.Second)
-		woke := time.Now()
-		first.set(func(l *fakeLink) { clear(l.mute) })
-		close(stuck)
-		first.deliver("x", "old", "x")
-		<-first.finished
-		if since := time.Since(woke); since > 5*time.Second {
-			t.Errorf("left after %v", since)
+		l.set(func(l *fakeLink) { l.mute["PING"] = true })
+		time.Sleep(20 * time.Second)
+		l.line("ERR:broker_unavailable") // something came
+		event[EdgeError](w)
+		start = time.Now()
+		w.set(edgeA, errUnreachable) // no other connection takes over
+		e := event[Disconnected](w)
+		if since := time.Since(start); !errors.Is(e.Err, ErrTimeout) || since < least+10*time.Second || since > most+10*time.Second {
+			t.Errorf("%+v after %v", e, since)
 		}
-		if _, frames := first.sent(); len(frames) != 1 {
-			t.Errorf("%d frames on the first", len(frames))
+		w.set(edgeA, nil)
+		event[Reconnected](w)
+		if c.Err() != nil {
+			t.Error(c.Err())
 		}
 	})
-}
-
-// A second connection that is refused a subscription does not take over, and ends nothing
-// that the first has.
-func TestSuspectNextRefused(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w, _, first, s := startSuspect(t, nil)
-		w.next(muteSub)
-		event[Suspect](w)
-		second := <-w.links
-		w.set(edgeA, errDraining) // there is no third
-		w.set(edgeB, errDraining)
-		second.line("ERR:too_many_subscriptions:SUB:t:x")
-		synctest.Wait()
-		select {
-		case <-second.aborted:
-		default:
-			t.Error("it was not given up")
-		}
-		first.line("PONG")
-		if e := event[Recovered](w); e.Away != 0 {
-			t.Errorf("got %+v", e)
-		}
-		first.deliver("x", "1", "x")
-		if got := payloads(t, s, 1); !slices.Equal(got, []string{"1"}) {
-			t.Errorf("got %q", got)
-		}
+	t.Run("never", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			w := newWorld(t)
+			_, l := w.mustConnect([]string{edgeA}, func(o *Options) { o.KeepAlive = -1 })
+			time.Sleep(10 * time.Hour)
+			if lines, _ := l.sent(); len(lines) > 0 {
+				t.Errorf("sent %q", lines)
+			}
+		})
+	})
+	t.Run("an edge that reads slowly", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			w := newWorld(t)
+			c, l := w.mustConnect([]string{edgeA}, nil)
+			l.set(func(l *fakeLink) { l.mute["PING"] = true })
+			if err := c.Publish(t.Context(), "t", "x", make([]byte, 60<<10)); err != nil {
+				t.Fatal(err)
+			}
+			w.set(edgeA, errUnreachable) // no other connection takes over
+			go c.Flush(t.Context())
+			start := time.Now()
+			event[Suspect](w)
+			if since := time.Since(start); since < 60*time.Second || since > 65*time.Second {
+				t.Errorf("suspect after %v", since)
+			}
+			event[Disconnected](w)
+			if since := time.Since(start); since < 95*time.Second || since > 100*time.Second {
+				t.Errorf("lost after %v", since)
+			}
+		})
 	})
 }

@@ -1,0 +1,145 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"reflect"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/millrace/millrace/wire"
+)
+
+func TestSubscriptionLines(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		c, l := w.mustConnect([]string{edgeA}, nil)
+		l.set(func(l *fakeLink) {
+			l.answer["SUB:t:no"] = "ERR:permission_denied:SUB:t:no"
+			l.mute["SUB:t:slow"] = true
+		})
+		_, err := c.Subscribe(t.Context(), "t", "no")
+		var e *Error
+		if !errors.Is(err, ErrPermissionDenied) || !errors.As(err, &e) || e.Tenant != "t" || e.Pattern != "no" {
+			t.Errorf("got %v", err)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if _, err = c.Subscribe(ctx, "t", "slow"); !errors.Is(err, ErrTimeout) {
+			t.Errorf("got %v", err)
+		}
+		first := mustSubscribe(t, c, "x")
+		second := mustSubscribe(t, c, "x")
+		l.deliver("x", "1", "x")
+		for _, s := range []*Subscription{first, second} {
+			got := <-s.Messages()
+			if want := (Message{"t", "x", "x", []string{"x"}, []byte("1"), false}); !reflect.DeepEqual(got, want) {
+				t.Errorf("got %+v", got)
+			}
+		}
+		if err := first.Unsubscribe(t.Context()); err != nil {
+			t.Error(err)
+		}
+		if _, ok := <-first.Messages(); ok || first.Err() != nil {
+			t.Error("not closed, or", first.Err())
+		}
+		l.deliver("x", "2", "x")
+		payloads(t, second, 1)
+		if err := second.Unsubscribe(t.Context()); err != nil {
+			t.Error(err)
+		}
+		if err := second.Unsubscribe(t.Context()); err != nil {
+			t.Error(err)
+		}
+		if s, err := c.Subscribe(t.Context(), "", "*"); err != nil || s.Tenant() != "~" || s.Pattern() != "*" {
+			t.Error(s, err)
+		}
+		want := []string{"SUB:t:no", "SUB:t:slow", "UNSUB:t:slow", "SUB:t:x", "UNSUB:t:x", "SUB:~:*"}
+		if lines, _ := l.sent(); !slices.Equal(lines, want) {
+			t.Errorf("got %q, want %q", lines, want)
+		}
+	})
+}
+
+func TestEventsOfLines(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		_, l := w.mustConnect([]string{edgeA}, nil)
+		event[Connected](w)
+		for line, want := range map[string]Event{
+			"ERR:permission_denied:PUB:t:x":   PublishError{"t", "x", "permission_denied"},
+			"ERR:payload_too_large:PUB:t:x.y": PublishError{"t", "x.y", "payload_too_large"},
+			"ERR:slow_consumer:17":            SlowConsumer{17},
+			"ERR:egress_limited:3":            EgressLimited{3 * time.Second},
+			"ERR:broker_unavailable":          EdgeError{"broker_unavailable", ""},
+			"ERR:of_later:a:b":                EdgeError{"of_later", "a:b"},
+		} {
+			l.line(line)
+			if got := <-w.events; got != want {
+				t.Errorf("%s: got %+v, want %+v", line, got, want)
+			}
+		}
+		l.line("HELLO") // of a later edge
+		l.line("PONG")  // nobody asked
+		synctest.Wait()
+		if len(w.events) > 0 {
+			t.Errorf("got %+v", <-w.events)
+		}
+	})
+}
+
+// The application is told once of each change of the link that its edge has to others;
+// which it also is when it comes to another edge.
+func TestLink(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		c, first := w.mustConnect([]string{edgeA, edgeB}, nil)
+		event[Connected](w)
+		for _, line := range []string{"LINK:up", "LINK:down", "LINK:down"} {
+			first.line(line)
+		}
+		if got := event[LinkDown](w); got.Edge != first.edge {
+			t.Errorf("got %+v", got)
+		}
+		first.line("RECONNECT")
+		second := <-w.links
+		event[Moved](w)
+		if got := event[LinkUp](w); got.Edge != second.edge {
+			t.Errorf("got %+v", got)
+		}
+		second.line("LINK:down")
+		event[LinkDown](w)
+		second.line("LINK:up")
+		event[LinkUp](w)
+		synctest.Wait()
+		for len(w.events) > 0 {
+			switch e := (<-w.events).(type) {
+			case LinkUp, LinkDown:
+				t.Errorf("got %+v once more", e)
+			}
+		}
+		if err := c.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// An edge of an earlier version knows no features, which is nothing to tell.
+func TestEdgeWithoutFeatures(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.ready = func(l *fakeLink) { l.answer[wire.LineFeatures] = "ERR:bad_request" }
+		_, l := w.mustConnect([]string{edgeA}, nil)
+		event[Connected](w)
+		l.line("ERR:bad_request") // this one is of something else
+		if got := event[EdgeError](w); got.Code != "bad_request" {
+			t.Errorf("got %+v", got)
+		}
+		synctest.Wait()
+		if len(w.events) > 0 {
+			t.Errorf("got %+v", <-w.events)
+		}
+	})
+}

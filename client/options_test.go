@@ -1,0 +1,82 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+func TestOptions(t *testing.T) {
+	provider := func(context.Context) (AccessToken, error) { return AccessToken{}, nil }
+	for name, o := range map[string]Options{
+		"no token":             {},
+		"two tokens":           {Token: "a", TokenProvider: provider},
+		"a token of two lines": {Token: "a\r\nb"},
+		"an unknown transport": {Token: "a", Transports: []Transport{"carrier pigeon"}},
+		"a transport twice":    {Token: "a", Transports: []Transport{WebSocket, WebSocket}},
+		"a negative duration":  {Token: "a", ConnectTimeout: -1},
+		"a negative queue":     {Token: "a", Queue: -1},
+		"an unknown policy":    {Token: "a", QueuePolicy: "often"},
+		"a relative path":      {Token: "a", Paths: Paths{Ping: "ping"}},
+		"a path with a query":  {Token: "a", Paths: Paths{WebSocket: "/ws?a"}},
+	} {
+		if _, err := o.settings(); !errors.Is(err, ErrBadOption) {
+			t.Errorf("%s: got %v", name, err)
+		}
+	}
+	s, err := Options{Token: "a"}.settings()
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := []any{
+		s.FallbackAfter, s.ConnectTimeout, s.KeepAlive, s.PongTimeout, s.MinBackOff, s.MaxBackOff, s.Queue, s.QueuePolicy, s.Paths,
+	}
+	want := []any{
+		2 * time.Second, 10 * time.Second, 25 * time.Second, 10 * time.Second, 250 * time.Millisecond, 15 * time.Second,
+		1024, DropOldest, Paths{"/ws", "/wt", "/ping"},
+	}
+	if !slices.Equal(got, want) || !slices.Equal(s.Transports, []Transport{WebTransport, WebSocket}) {
+		t.Errorf("defaults %v and %v", got, s.Transports)
+	}
+	if _, err := Connect(t.Context(), nil, Options{Token: "a"}); !errors.Is(err, ErrBadOption) {
+		t.Errorf("no address: got %v", err)
+	}
+	if _, err := Connect(t.Context(), []string{"http://localhost:1"}, Options{Token: "a", Transports: []Transport{WebTransport}}); !errors.Is(err, ErrBadOption) {
+		t.Errorf("WebTransport without TLS: got %v", err)
+	}
+}
+
+func TestIllegalArguments(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		c, l := w.mustConnect([]string{edgeA}, nil)
+		ctx := t.Context()
+		sub := func(tenant, pattern string, opts ...SubscribeOption) error {
+			_, err := c.Subscribe(ctx, tenant, pattern, opts...)
+			return err
+		}
+		_, noFunc := c.SubscribeFunc(ctx, "t", "x", nil)
+		for i, test := range []struct{ got, want error }{
+			{sub("a:b", "x"), ErrBadTenant},
+			{sub("t", "x..y"), ErrBadPattern},
+			{sub("t", "#.x"), ErrBadPattern},
+			{sub("t", "x", WithQueue(-1, DropOldest)), ErrBadOption},
+			{sub("t", "x", WithQueue(1, "often")), ErrBadOption},
+			{noFunc, ErrBadOption},
+			{c.Publish(ctx, "a:b", "x", nil), ErrBadTenant},
+			{c.Publish(ctx, "t", "x.*", nil), ErrBadChannel},
+			{c.Publish(ctx, "t", "x", make([]byte, maxPayload+1)), ErrPayloadTooLarge},
+			{c.PublishTo(ctx, 3, "t", "x", nil), ErrBadOption},
+		} {
+			if !errors.Is(test.got, test.want) {
+				t.Errorf("%d: got %v, want %v", i, test.got, test.want)
+			}
+		}
+		if lines, frames := l.sent(); len(lines)+len(frames) > 0 {
+			t.Errorf("sent %q %q", lines, frames)
+		}
+	})
+}

@@ -1,0 +1,153 @@
+package client
+
+import (
+	"errors"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// While the client is not back, a further loss does not make it away for less long.
+func TestAwayTwice(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		c, l := w.mustConnect([]string{edgeA}, nil)
+		mustSubscribe(t, c, "x")
+		heard := l.heard()
+		w.next(muteSub)
+		l.end(1001)
+		l = <-w.links
+		time.Sleep(20 * time.Second)
+		l.line("ERR:of_later")
+		synctest.Wait()
+		w.next(nil)
+		l.end(1001)
+		if e := event[Reconnected](w); e.Away != time.Since(heard) || e.Away < 20*time.Second {
+			t.Errorf("away %v", e.Away)
+		}
+	})
+}
+
+func TestReconnect(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		c, l := w.mustConnect([]string{edgeA, edgeB}, nil)
+		s := mustSubscribe(t, c, "x.#")
+		l.deliver("x", "1", "x.#")
+		payloads(t, s, 1)
+		time.Sleep(20 * time.Second)
+		w.set(edgeA, errUnreachable)
+		w.set(edgeB, errUnreachable)
+		heard := l.heard()
+		l.end(1001)
+		if e := event[Disconnected](w); e.Edge != edgeA || !errors.Is(e.Err, ErrDisconnected) || e.Err.(*Error).Close != 1001 {
+			t.Errorf("got %+v", e)
+		}
+		if e := event[Reconnecting](w); e != (Reconnecting{1, 0}) {
+			t.Errorf("got %+v", e)
+		}
+		var slept time.Duration
+		for attempt := range 12 {
+			e := event[Reconnecting](w)
+			bound := min(15*time.Second, 250*time.Millisecond<<attempt)
+			if e.Attempt != attempt+2 || e.Delay < 0 || e.Delay > bound {
+				t.Errorf("got %+v, want at most %v", e, bound)
+			}
+			slept += e.Delay
+		}
+		if err := c.Publish(t.Context(), "t", "x", nil); !errors.Is(err, ErrDisconnected) {
+			t.Errorf("got %v", err)
+		}
+		if err := c.Flush(t.Context()); !errors.Is(err, ErrDisconnected) {
+			t.Errorf("got %v", err)
+		}
+		// A subscription waits for the connection.
+		subscribed := make(chan *Subscription)
+		go func() { subscribed <- mustSubscribe(t, c, "y") }()
+		synctest.Wait()
+		w.set(edgeB, nil)
+		e := event[Reconnected](w)
+		if e.Edge != edgeB || c.Edge() != edgeB || e.Away != time.Since(heard) {
+			t.Errorf("got %+v, away %v", e, time.Since(heard))
+		}
+		l = <-w.links
+		y := <-subscribed
+		lines, _ := l.sent()
+		slices.Sort(lines)
+		if want := []string{"SUB:t:x.#", "SUB:t:y"}; !slices.Equal(lines, want) {
+			t.Errorf("got %q, want %q", lines, want)
+		}
+		l.deliver("x", "2", "x.#")
+		l.deliver("y", "3", "y")
+		if got := append(payloads(t, s, 1), payloads(t, y, 1)...); !slices.Equal(got, []string{"2", "3"}) {
+			t.Errorf("got %q", got)
+		}
+		if err := c.Publish(t.Context(), "t", "x", nil); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func TestReconnectTimes(t *testing.T) {
+	t.Run("an edge that ends connections at once", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			w := newWorld(t)
+			_, l := w.mustConnect([]string{edgeA}, nil)
+			start := time.Now()
+			for range 30 {
+				l.end(1011)
+				l = <-w.links
+			}
+			if since := time.Since(start); since < 30*time.Second {
+				t.Errorf("30 connections in %v", since)
+			}
+			// A connection that lasts starts anew.
+			time.Sleep(stableAfter)
+			before := time.Now()
+			l.end(1011)
+			<-w.links
+			if time.Since(before) != 0 {
+				t.Errorf("waited %v", time.Since(before))
+			}
+		})
+	})
+	t.Run("an edge that asks to wait", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			w := newWorld(t)
+			_, l := w.mustConnect([]string{edgeA}, nil)
+			w.set(edgeA, errDraining)
+			l.end(1001)
+			event[Reconnecting](w)
+			if e := event[Reconnecting](w); e.Delay < 5*time.Second {
+				t.Errorf("got %+v", e)
+			}
+			w.set(edgeA, &Error{Code: "draining", Status: 503, RetryAfter: time.Hour})
+			event[Reconnecting](w)
+			if e := event[Reconnecting](w); e.Delay > 15*time.Second {
+				t.Errorf("got %+v", e)
+			}
+		})
+	})
+}
+
+// A subscription that is restored may be refused then.
+func TestRestoreRefused(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		c, l := w.mustConnect([]string{edgeA}, nil)
+		s, kept := mustSubscribe(t, c, "x"), mustSubscribe(t, c, "y")
+		w.next(func(l *fakeLink) { l.answer["SUB:t:x"] = "ERR:permission_denied:SUB:t:x" })
+		l.end(1001)
+		if e := event[SubscriptionError](w); e != (SubscriptionError{"t", "x", "permission_denied"}) {
+			t.Errorf("got %+v", e)
+		}
+		event[Reconnected](w)
+		if _, ok := <-s.Messages(); ok || !errors.Is(s.Err(), ErrPermissionDenied) {
+			t.Error(s.Err())
+		}
+		if kept.Err() != nil {
+			t.Error(kept.Err())
+		}
+	})
+}
