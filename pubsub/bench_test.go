@@ -8,6 +8,7 @@ import (
 
 	"go.uber.org/zap"
 
+	"github.com/millrace/millrace/pubsub/hook"
 	"github.com/millrace/millrace/wire"
 )
 
@@ -61,6 +62,37 @@ func BenchmarkPublish(b *testing.B) {
 		}
 	}
 }
+
+// denyNobody is a hook that is asked about each publish.
+type denyNobody struct{}
+
+func (denyNobody) AuthorizePublish(hook.Client, hook.Publication) error { return nil }
+
+// What a publish to one subscriber costs with hooks, none of them and two that are asked.
+func BenchmarkPublishHooks(b *testing.B) {
+	for _, hooks := range [][]NamedHook{nil, {{"a", denyNobody{}}}, {{"a", denyNobody{}}, {"b", denyNobody{}}}} {
+		b.Run(fmt.Sprintf("hooks=%d", len(hooks)), func(b *testing.B) {
+			hub := NewHub(new(localBroker), fastLimits(), zap.NewNop())
+			hub.SetHooks(hooks)
+			s, err := hub.Admit(Identity{TokenID: "a", ExpiresAt: time.Now().Add(time.Hour), Rights: allRights{}}, Client{})
+			if err != nil {
+				b.Fatal(err)
+			}
+			s.Attach(discardNow{})
+			s.HandleLine([]byte("SUB:t:a.b"))
+			frame := wire.AppendPublish(nil, wire.Publish{Tenant: []byte("t"), Channel: []byte("a.b"), Payload: make([]byte, 128)})
+			b.ReportAllocs()
+			for b.Loop() {
+				s.HandleFrame(frame)
+			}
+			s.Detach()
+			if err := hub.Close(); err != nil {
+				b.Fatal(err)
+			}
+		})
+	}
+}
+
 
 // BenchmarkPublishToHostile is a publish to a channel that as many patterns match
 // as 100 connections of a tenant get.
