@@ -93,7 +93,6 @@ func BenchmarkPublishHooks(b *testing.B) {
 	}
 }
 
-
 // BenchmarkPublishToHostile is a publish to a channel that as many patterns match
 // as 100 connections of a tenant get.
 func BenchmarkPublishToHostile(b *testing.B) {
