@@ -39,7 +39,7 @@ function session() {
     close() {},
   };
   const c = new Connection("https://edge.example", link, "AT", s, s.settings);
-  s.follow(c);
+  s.setCurrent(c);
   let got = 0;
   const config = { onMessage: () => got++, queue: 1, queuePolicy: "end" };
   s.subscriber.subscribe(new Subscription("paint.room", PATTERN, s.subscriber, config));

@@ -20,7 +20,7 @@ const imports = new Map(modules.map((module) => [module, importsOf(module)]));
 const done = new Set();
 const circles = [];
 
-// visit follows all imports in depth: one that leads back into path closes a circle.
+// visit follows all imports in depth: the current one back into path closes a circle.
 function visit(module, path) {
   const start = path.indexOf(module);
   if (start >= 0) circles.push([...path.slice(start), module]);

@@ -107,28 +107,28 @@ export class Client implements AsyncDisposable {
     if (typeof payload !== "string" && payload?.[Symbol.toStringTag] !== "Uint8Array")
       badOption("the payload must be a Uint8Array or a string");
     const frame = encodePublish(checkedTenant(tenant), checkedChannel(channel), payload, way || undefined);
-    session.exit();
+    session.publishConnection();
     // A move holds publishes up for a round trip; they go in order.
     if (session.gate) {
       return new Promise((resolve, reject) => {
         session.gate?.push(() => {
           try {
-            resolve(session.exit().publish(frame));
+            resolve(session.publishConnection().publish(frame));
           } catch (err) {
             reject(err);
           }
         });
       });
     }
-    return session.exit().publish(frame);
+    return session.publishConnection().publish(frame);
   }
 
   /** Resolves when the edge has handled all that was sent before. The error is `disconnected` if it may not have. */
   async flush(): Promise<void> {
     const session = this.#session;
-    session.exit();
+    session.publishConnection();
     if (session.gate) await new Promise<void>((resolve) => session.gate?.push(resolve));
-    await session.exit().ping();
+    await session.publishConnection().ping();
   }
 
   /** Leaves the edge; what was published goes before, in so far as that takes less than a second. Resolves when the connection has ended. */

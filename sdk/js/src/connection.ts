@@ -2,10 +2,10 @@ import { asError, disconnected, MillraceError } from "./errors.js";
 import { DeliverDecoder, type Delivered } from "./frames.js";
 import { knownLine, lastWord } from "./lines.js";
 import type { Link, LinkEnd, Transport } from "./link.js";
+import { Liveness } from "./liveness.js";
 import type { Settings } from "./options.js";
 import { Requests, type Waiter } from "./requests.js";
 import { now } from "./timers.js";
-import { Watch } from "./watch.js";
 
 /** Who owns a connection. */
 export interface Owner<T> {
@@ -14,7 +14,7 @@ export interface Owner<T> {
   /** The edge asks to leave. */
   draining(from: Connection<T>): void;
   /** An ERR line that answers no request. */
-  told(code: string, detail: string): void;
+  errorLine(code: string, detail: string): void;
   roundTrip(rtt: number): void;
   /** Nothing has come for longer than usual; says whether the connection is suspect now. */
   silent(from: Connection<T>): boolean;
@@ -55,10 +55,10 @@ export class Connection<T> {
 
   readonly #link: Link;
   #owner: Owner<T>;
-  readonly #watch: Watch;
+  readonly #liveness: Liveness;
   readonly #decoder = new DeliverDecoder<T>();
   readonly #requests = new Requests();
-  #pings: (Waiter<number> & { at: number; patience: number; own: boolean })[] = [];
+  #pings: (Waiter<number> & { at: number; sendTime: number; own: boolean })[] = [];
   readonly #held = new Set<() => void>(); // publishes that wait for the transport
   #sent = 0; // bytes since the last PING
   #made = false; // the owner has it
@@ -73,7 +73,7 @@ export class Connection<T> {
     this.#link = link;
     this.#owner = owner;
     const c = this;
-    this.#watch = new Watch(
+    this.#liveness = new Liveness(
       {
         get unanswered() {
           return c.#pings[0];
@@ -93,12 +93,12 @@ export class Connection<T> {
     });
     link.start({
       bytes: () => {
-        if (this.alive) this.#watch.arrived(now());
+        if (this.alive) this.#liveness.arrived(now());
       },
       line: (line) => this.#try(() => this.#line(line)),
       frame: (b, start, end) => {
         if (!this.alive) return;
-        this.#watch.arrived(now());
+        this.#liveness.arrived(now());
         let message: Delivered<T>;
         try {
           message = this.#decoder.decode(b, start, end);
@@ -114,12 +114,12 @@ export class Connection<T> {
     });
     this.#made = true;
     if (this.alive) this.#send("FEATURES:link");
-    if (this.alive) this.#watch.arm();
+    if (this.alive) this.#liveness.arm();
   }
 
   /** When the last bytes came, in milliseconds of now. */
   get lastByte(): number {
-    return this.#watch.heard;
+    return this.#liveness.heard;
   }
 
   /** request sends SUB or UNSUB for `tenant:pattern`, and resolves when the edge has done it. */
@@ -162,11 +162,11 @@ export class Connection<T> {
   ping(own = false): Promise<number> {
     return new Promise((resolve, reject) => {
       if (!this.alive) return reject(disconnected());
-      this.#pings.push({ at: now(), patience: this.#sent / SLOWEST, own, resolve, reject });
+      this.#pings.push({ at: now(), sendTime: this.#sent / SLOWEST, own, resolve, reject });
       this.#link.send("PING");
       this.#sent = 0;
-      this.#watch.probe();
-      if (this.#pings.length === 1) this.#watch.arm();
+      this.#liveness.probe();
+      if (this.#pings.length === 1) this.#liveness.arm();
     });
   }
 
@@ -189,13 +189,13 @@ export class Connection<T> {
 
   /** awake asks at once whether the edge is there, if nothing has come for a second, or always; its time begins anew. */
   awake(always: boolean): void {
-    this.#watch.awake(always);
+    this.#liveness.awake(always);
   }
 
   /** handTo gives the connection another owner, for which it is not watched any more. Nobody waits for its answers: what waited is rejected. */
   handTo(owner: Owner<T>): void {
     this.#owner = owner;
-    this.#watch.stop();
+    this.#liveness.stop();
     this.#requests.reject(disconnected());
     for (const ping of this.#pings) ping.reject(disconnected()); // their PONGs may come yet
     for (const go of this.#held) go();
@@ -216,7 +216,7 @@ export class Connection<T> {
   }
 
   #line(line: string): void {
-    this.#watch.arrived(now());
+    this.#liveness.arrived(now());
     const l = knownLine(line);
     if (!l) return; // later edges may have more
     if (l.kind === "OK") {
@@ -232,7 +232,7 @@ export class Connection<T> {
       if (!ping) return;
       const rtt = now() - ping.at;
       ping.resolve(rtt);
-      this.#watch.ponged(rtt, ping.own);
+      this.#liveness.ponged(rtt, ping.own);
       this.#owner.roundTrip(rtt);
     } else if (l.kind === "RECONNECT" && !this.drains) {
       this.drains = true;
@@ -264,7 +264,7 @@ export class Connection<T> {
       code !== "broker_unavailable" &&
       this.#requests.answer(detail, (w) => w.reject(new MillraceError(code, undefined, { tenant, pattern })));
     // What ends the connection is told as the error of that.
-    if (!refused && !/^(token_|unauthorized|forbidden)/.test(code)) this.#owner.told(code, detail);
+    if (!refused && !/^(token_|unauthorized|forbidden)/.test(code)) this.#owner.errorLine(code, detail);
     // These leave nothing to wait for, and a close that follows may be late.
     if (code === "token_revoked" || code === "token_expired") this.fail(last as MillraceError);
   }
@@ -304,7 +304,7 @@ export class Connection<T> {
   #end(error: MillraceError): void {
     this.alive = false;
     this.error = error;
-    this.#watch.stop();
+    this.#liveness.stop();
     const gone = disconnected(error);
     this.#requests.reject(gone);
     for (const ping of this.#pings) ping.reject(gone);

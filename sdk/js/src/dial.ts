@@ -9,7 +9,7 @@ import { hasWebTransport, openWebTransport } from "./webtransport.js";
 const final = /^(unauthorized|token_|(ip|origin|region|client)_not|tls_required|draining|too_many|try_later)/;
 
 /** What one attempt does in another way than the settings say. */
-export interface Way {
+export interface DialOptions {
   readonly transports?: readonly Transport[];
   readonly fallbackAfter?: number;
 }
@@ -38,9 +38,9 @@ export class Dialer {
   }
 
   /** open opens a link to an edge. The signal ends the attempt, with its reason. */
-  async open(edge: string, token: string, signal: AbortSignal, way: Way = {}): Promise<Link> {
+  async open(edge: string, token: string, signal: AbortSignal, options: DialOptions = {}): Promise<Link> {
     const s = this.#settings;
-    const { transports = s.transports, fallbackAfter = s.fallbackAfter } = way;
+    const { transports = s.transports, fallbackAfter = s.fallbackAfter } = options;
     const usable = transports.filter((t) => t === "websocket" || canWebTransport(edge));
     if (usable.length === 0) badOption("there is no WebTransport here, or not for http:// addresses");
     const order = usable.filter((t) => !this.#banned.has(t));

@@ -5,7 +5,7 @@ import { answersPing } from "./ping.js";
 import { limited, now, sleep } from "./timers.js";
 
 const PROBES = 3; // of each edge
-const PATIENCE = 500; // ms for the others, once an edge has answered all of its probes
+const TIMEOUT = 500; // ms for the others, once an edge has answered all of its probes
 
 /** resolveEdges returns the edges that some addresses mean, those of lists included, nearest first. */
 export async function resolveEdges(addresses: readonly URL[], s: Settings, signal: AbortSignal): Promise<string[]> {
@@ -62,8 +62,8 @@ async function nearestFirst(edges: string[], path: string, signal: AbortSignal):
   };
   const probes = edges.map(probe);
   const first = Promise.any(probes.map((p, i) => p.then(() => found.get(edges[i] as string) ?? Promise.reject())));
-  const patience = first.then(() => sleep(PATIENCE, signal));
-  await Promise.race([Promise.all(probes), patience.catch(() => Promise.all(probes))]);
+  const timeout = first.then(() => sleep(TIMEOUT, signal));
+  await Promise.race([Promise.all(probes), timeout.catch(() => Promise.all(probes))]);
   const time = (edge: string): number => found.get(edge) ?? Number.MAX_VALUE;
   edges.sort((a, b) => time(a) - time(b));
 }

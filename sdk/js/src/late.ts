@@ -1,12 +1,12 @@
-// What a trailing connection brings beside the one that leads
+// What a trailing connection brings beside the current one
 // (docs/decisions/0018-suspicion.md). Times are milliseconds of any clock that
 // does not go back.
 import { keyOf, type Moved, Shelf } from "./shelf.js";
 
-/** How long a message of the trailing connection waits for the one that leads, in milliseconds. */
+/** How long a message of the trailing connection waits for the current one, in milliseconds. */
 export const WAIT = 1000;
 
-/** A Late tells which messages of a trailing connection the application does not get from the one that leads. */
+/** A Late tells which messages of a trailing connection the application does not get from the current one. */
 export class Late<R> {
   readonly #notes = new Shelf<R>(); // of what was given, and the trailing connection did not bring yet
   readonly #waiting = new Shelf<R>(); // of what it brought, and was not given yet
@@ -20,8 +20,8 @@ export class Late<R> {
     for (const { key, time } of before.#early.all) this.#early.put(key, time);
   }
 
-  /** lead is told of a message that the application is to get, and says whether it does. */
-  lead(m: Moved<R>, now: number): boolean {
+  /** fromCurrent is told of a message that the application is to get, and says whether it does. */
+  fromCurrent(m: Moved<R>, now: number): boolean {
     const key = keyOf(m);
     this.#early.dropUntil(now - WAIT);
     if (this.#early.take(key)) return false;
@@ -29,8 +29,8 @@ export class Late<R> {
     return true;
   }
 
-  /** trailing is told of a message of the trailing connection; what it returns is given now, as late. */
-  trailing(m: Moved<R>, now: number): Moved<R> | undefined {
+  /** fromTrail is told of a message of the trailing connection; what it returns is given now, as late. */
+  fromTrail(m: Moved<R>, now: number): Moved<R> | undefined {
     const key = keyOf(m);
     if (this.#notes.take(key)) return undefined;
     const over = this.#waiting.put(key, now, { ...m });
@@ -49,7 +49,7 @@ export class Late<R> {
   }
 
   /** When something is due; undefined: nothing waits. */
-  get next(): number | undefined {
+  get nextDue(): number | undefined {
     const oldest = this.#waiting.oldest;
     return oldest && oldest.time + WAIT;
   }

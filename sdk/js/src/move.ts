@@ -2,16 +2,16 @@ import type { Connection } from "./connection.js";
 import { MillraceError } from "./errors.js";
 import type { MoveReason } from "./events.js";
 import type { Readers } from "./interests.js";
-import { Mover } from "./mover.js";
+import { Merger } from "./merger.js";
 import type { SessionState } from "./state.js";
 import { backOff, now, sleep, within } from "./timers.js";
 
 const OTHERS = 250; // ms until other edges know of a subscription
-const PATIENCE = 2000; // ms for the answers of the edge that is left
+const TIMEOUT = 2000; // ms for the answers of the edge that is left
 
 /**
- * move goes on to a second connection without a loss or a copy (docs/decisions/0008-clients.md).
- * With one that is ready nobody is told before the first is left; if it is lost before, the client stays.
+ * move goes on to the next connection without a loss or a copy (docs/decisions/0008-clients.md).
+ * With one that is ready nobody is told before the current one is left; if it is lost before, the client stays.
  */
 export async function move(
   s: SessionState,
@@ -20,9 +20,9 @@ export async function move(
   signal: AbortSignal,
   ready?: Connection<Readers>,
 ): Promise<void> {
-  // Notes of the last move would count for this one's first connection.
-  while (s.mover && !s.mover.done(now())) await sleep(50, signal);
-  s.mover = new Mover();
+  // Notes of the last move would count for this one's current connection.
+  while (s.merger && !s.merger.done(now())) await sleep(50, signal);
+  s.merger = new Merger();
   s.both = true;
   const may = ready !== undefined;
   s.tentative = may;
@@ -35,41 +35,41 @@ export async function move(
   if (!may) tell();
 
   let attempt = 0;
-  for await (const edge of s.search.order(from.edge, reason !== "drain", signal)) {
+  for await (const edge of s.searcher.order(from.edge, reason !== "drain", signal)) {
     let to = ready;
     ready = undefined;
     if (!to) {
       await s.pause(backOff(++attempt, s.settings), signal);
       try {
-        to = await s.search.open(edge, signal);
+        to = await s.searcher.open(edge, signal);
       } catch (err) {
         signal.throwIfAborted();
-        if (!(err instanceof MillraceError) || s.search.hopeless(edge, err, true)) throw err;
+        if (!(err instanceof MillraceError) || s.searcher.hopeless(edge, err, true)) throw err;
         continue;
       }
     }
     if (signal.aborted) return void to.close();
     if (to.alive) {
-      s.second = to;
-      s.mover.release(); // of a second connection before; the first has delivered the same
+      s.next = to;
+      s.merger.release(); // of the next connection before; the current one has delivered the same
       const restored = s.subscriber.restore(to);
       if (s.tentative) to.ping(true).catch(() => {}); // its silence is noticed
       await restored;
     }
     if (s.tentative) {
       signal.throwIfAborted();
-      if (s.second !== to) return s.stay();
+      if (s.next !== to) return s.keepCurrent();
       s.tentative = false;
     }
     if (!to.alive) continue; // nobody was told
     await leave(s, from, to, tell, signal);
     signal.throwIfAborted();
-    if (s.lead !== to) {
-      if (may) return s.stay();
+    if (s.current !== to) {
+      if (may) return s.keepCurrent();
       continue; // it is lost: another one
     }
     if (to.alive) {
-      tell(); // the first was lost before
+      tell(); // the current one was lost before
       s.since = now();
       s.events.emit("moved", { ...s.place, reason });
     }
@@ -77,7 +77,7 @@ export async function move(
   }
 }
 
-// leave leaves the first connection, unless one of the two is lost before; tell is called when it begins to.
+// leave leaves the current connection, unless one of the two is lost before; tell is called when it begins to.
 async function leave(
   s: SessionState,
   from: Connection<Readers>,
@@ -85,23 +85,23 @@ async function leave(
   tell: () => void,
   signal: AbortSignal,
 ): Promise<void> {
-  const both = (): boolean => s.second === to && s.lead === from;
+  const both = (): boolean => s.next === to && s.current === from;
   if (!both()) return;
   s.gate ??= [];
-  const handled = within(PATIENCE, from.ping()).then(() => {
+  const handled = within(TIMEOUT, from.ping()).then(() => {
     if (both()) s.openGate(to);
   });
-  // One that is behind may have to deliver what the second was too late for.
+  // One that is behind may have to deliver what the next one was too late for.
   let n = 3;
   do await sleep(OTHERS, signal);
-  while (--n && s.mover?.behind);
-  await within(PATIENCE, Promise.all(s.subscriber.asking)); // of subscriptions since then
+  while (--n && s.merger?.behind);
+  await within(TIMEOUT, Promise.all(s.subscriber.asking)); // of subscriptions since then
   while (both() && to.postponed.size > 0) await sleep(OTHERS, signal);
   if (!both()) return;
   tell();
   s.leaving = true;
   const left = [...from.asked].map((name) => from.request("UNSUB", name));
-  await within(PATIENCE, from.ended, Promise.allSettled([...left, from.ping()]));
+  await within(TIMEOUT, from.ended, Promise.allSettled([...left, from.ping()]));
   await handled;
   if (both()) s.promote();
   s.leaving = false;

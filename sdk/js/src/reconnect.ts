@@ -15,24 +15,24 @@ export async function reconnect(
 ): Promise<void> {
   const { lastByte } = lost;
   s.reconnecting = true;
-  s.lead = undefined;
-  s.mover = undefined;
+  s.current = undefined;
+  s.merger = undefined;
   s.both = s.leaving = s.tentative = false;
   s.openGate(undefined);
   for (const interest of s.subscriber.interests.all) interest.confirmed = false;
   s.events.emit("disconnected", { ...s.place, error });
-  if (error.code === "token_expired" && lost.token === s.clock.token) s.clock.expire();
+  if (error.code === "token_expired" && lost.token === s.tokens.token) s.tokens.expire();
   if (now() - s.since > STEADY) s.attempts = 0;
 
-  for await (const edge of s.search.order(lost.edge, false, signal)) {
+  for await (const edge of s.searcher.order(lost.edge, false, signal)) {
     const attempt = ++s.attempts;
     const delay = backOff(attempt, s.settings);
     s.events.emit("reconnecting", { attempt, delay });
     await s.pause(delay, signal);
     try {
-      const c = await s.search.open(edge, signal);
+      const c = await s.searcher.open(edge, signal);
       if (signal.aborted) return void c.close();
-      s.follow(c);
+      s.setCurrent(c);
       await s.subscriber.restore(c);
       signal.throwIfAborted();
       if (!c.alive) continue;
@@ -41,7 +41,7 @@ export async function reconnect(
       return s.events.emit("reconnected", { ...s.place, away: now() - lastByte });
     } catch (err) {
       signal.throwIfAborted();
-      if (!(err instanceof MillraceError) || s.search.hopeless(edge, err, false)) throw err;
+      if (!(err instanceof MillraceError) || s.searcher.hopeless(edge, err, false)) throw err;
     }
   }
 }

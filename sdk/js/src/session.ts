@@ -4,17 +4,17 @@ import type { Readers } from "./interests.js";
 import { move } from "./move.js";
 import type { ConnectOptions } from "./options.js";
 import { reconnect } from "./reconnect.js";
-import { Search } from "./search.js";
+import { Searcher } from "./searcher.js";
 import { SessionState } from "./state.js";
 import { suspect } from "./suspect.js";
 import { now } from "./timers.js";
-import { TokenClock } from "./token.js";
+import { TokenSource } from "./token.js";
+import { Upgrade } from "./upgrade.js";
 import { type Sleeper, watchSleep } from "./wake.js";
-import { WayBack } from "./wayback.js";
 
 type Conn = Connection<Readers>;
 
-const SILENCE = 3000; // ms of a tentative second connection
+const SILENCE = 3000; // ms of a tentative next connection
 
 /**
  * A Session decides what a client does next, by what its connections and the machine tell. Moves,
@@ -22,23 +22,23 @@ const SILENCE = 3000; // ms of a tentative second connection
  * WebTransport may go on beside it.
  */
 export class Session extends SessionState implements Owner<Readers>, Sleeper {
-  readonly clock: TokenClock;
-  readonly search: Search;
+  readonly tokens: TokenSource;
+  readonly searcher: Searcher;
   /** Resolves at the end, with the error or undefined. */
   readonly closed: Promise<MillraceError | undefined>;
   #task: AbortController | undefined;
-  readonly #way: WayBack = new WayBack(this);
+  readonly #upgrade: Upgrade = new Upgrade(this);
   #unwatch: (() => void) | undefined;
   #settle!: (error: MillraceError | undefined) => void;
 
   constructor(addresses: readonly URL[], options: ConnectOptions) {
     super(options);
-    this.clock = new TokenClock(
+    this.tokens = new TokenSource(
       this.settings,
-      () => this.next(),
-      ({ code, message }) => this.told(code, message),
+      () => this.moveIfDue(),
+      ({ code, message }) => this.errorLine(code, message),
     );
-    this.search = new Search(addresses, this.settings, this.clock, this);
+    this.searcher = new Searcher(addresses, this.settings, this.tokens, this);
     this.closed = new Promise((resolve) => {
       this.#settle = resolve;
     });
@@ -47,40 +47,40 @@ export class Session extends SessionState implements Owner<Readers>, Sleeper {
   /** start connects, the first time. */
   async start(signal: AbortSignal): Promise<void> {
     try {
-      const c = await this.search.first(signal);
-      this.follow(c);
+      const c = await this.searcher.first(signal);
+      this.setCurrent(c);
       signal.throwIfAborted();
       if (c.error) throw c.error; // nobody was told
       this.since = now();
       this.#unwatch = watchSleep(this);
-      this.#way.follow(c);
+      this.#upgrade.follow(c);
       this.events.emit("connected", this.place);
       this.linked();
-      this.next(); // it may drain already
+      this.moveIfDue(); // it may drain already
     } catch (err) {
-      this.clock.stop();
-      void this.lead?.close();
+      this.tokens.stop();
+      void this.current?.close();
       throw err;
     }
   }
 
-  override follow(c: Conn): void {
-    super.follow(c);
-    if (this.since) this.#way.follow(c);
+  override setCurrent(c: Conn): void {
+    super.setCurrent(c);
+    if (this.since) this.#upgrade.follow(c);
   }
 
-  /** next starts the move that is due, if there is one. */
-  next(): void {
-    const { lead } = this;
-    if (this.#task || this.over || !lead?.alive) return;
-    if (lead.drains) this.run((signal) => move(this, lead, "drain", signal));
-    else if (lead.token !== this.clock.token) this.run((signal) => move(this, lead, "token", signal));
+  /** moveIfDue starts the move that is due, if there is one. */
+  moveIfDue(): void {
+    const { current } = this;
+    if (this.#task || this.over || !current?.alive) return;
+    if (current.drains) this.run((signal) => move(this, current, "drain", signal));
+    else if (current.token !== this.tokens.token) this.run((signal) => move(this, current, "token", signal));
   }
 
   /** Nothing goes on, and nothing has to: it may move because it would like to. */
   get idle(): boolean {
-    const { lead, mover } = this;
-    return !this.#task && !this.over && lead?.alive === true && !lead.drains && (!mover || mover.done(now()));
+    const { current, merger } = this;
+    return !this.#task && !this.over && current?.alive === true && !current.drains && (!merger || merger.done(now()));
   }
 
   /** run runs a task until it ends, another one takes its place, or the end. */
@@ -92,7 +92,7 @@ export class Session extends SessionState implements Owner<Readers>, Sleeper {
       () => {
         if (this.#task !== own) return;
         this.#task = undefined;
-        if (this.lead?.alive) this.next();
+        if (this.current?.alive) this.moveIfDue();
       },
       (err: unknown) => {
         if (this.#task === own) this.finish(asError(err, "internal", "a fault of this client"));
@@ -103,11 +103,11 @@ export class Session extends SessionState implements Owner<Readers>, Sleeper {
   // Owner
 
   draining(from: Conn): void {
-    this.search.drained.add(from.edge);
-    if (from === this.lead) this.next();
+    this.searcher.drained.add(from.edge);
+    if (from === this.current) this.moveIfDue();
   }
 
-  told(code: string, detail: string): void {
+  errorLine(code: string, detail: string): void {
     const [, tenant, channel] = /^PUB:([^:]+):(.+)$/s.exec(detail) ?? [];
     if (code === "slow_consumer") this.events.emit("slowConsumer", { dropped: Number(detail) });
     else if (code === "egress_limited") this.events.emit("egressLimited", { delay: Number(detail) * 1000 });
@@ -122,56 +122,64 @@ export class Session extends SessionState implements Owner<Readers>, Sleeper {
   }
 
   silent(from: Conn): boolean {
-    const { lead } = this;
-    if (from === this.second && this.tentative && now() - from.lastByte >= SILENCE) {
+    const { current } = this;
+    if (from === this.next && this.tentative && now() - from.lastByte >= SILENCE) {
       from.fail(new MillraceError("timeout", "the edge does not answer"));
     }
     // An edge that drains may be slow to answer.
-    if (from !== lead || this.#task || this.gate || this.over || this.reconnecting || !this.since || lead.drains) {
+    if (
+      from !== current ||
+      this.#task ||
+      this.gate ||
+      this.over ||
+      this.reconnecting ||
+      !this.since ||
+      current.drains
+    ) {
       return false;
     }
     this.suspected = from;
     this.trail?.hold(true);
-    this.search.hole(from);
+    this.searcher.noteSilent(from);
     this.run((signal) => suspect(this, from, signal));
     return true;
   }
 
   woke(from: Conn): void {
     if (from !== this.suspected) return;
-    this.search.hole(from, true);
+    this.searcher.noteSilent(from, true);
     this.#task?.abort();
     this.#task = undefined;
-    void this.second?.close();
-    this.second = undefined;
-    this.stay();
+    void this.next?.close();
+    this.next = undefined;
+    this.keepCurrent();
     this.events.emit("recovered", { ...this.place, away: 0 });
     this.openGate(undefined);
-    this.next();
+    this.moveIfDue();
   }
 
   lost(from: Conn, error: MillraceError): void {
-    const ofThisToken = from.token === this.clock.token;
+    const ofThisToken = from.token === this.tokens.token;
     const final =
-      /_not_allowed$|^token_revoked$/.test(error.code) || (error.code === "token_expired" && !this.clock.provided);
-    // One that may take over is no reason to end: the first may be back.
-    const spare = from === this.second && this.suspected !== undefined;
+      /_not_allowed$|^token_revoked$/.test(error.code) || (error.code === "token_expired" && !this.tokens.provided);
+    // One that may take over is no reason to end: the current one may be back.
+    const spare = from === this.next && this.suspected !== undefined;
     if (final && ofThisToken && !spare) return this.finish(error);
-    if (error.closeCode === undefined && /^(disconnected|timeout)$/.test(error.code)) this.search.hole(from);
-    if (from === this.second && !this.leaving) {
-      this.second = undefined; // the first connection delivers the same, unless it is lost, too
-      if (spare) this.mover?.orphan();
+    if (error.closeCode === undefined && /^(disconnected|timeout)$/.test(error.code)) this.searcher.noteSilent(from);
+    if (from === this.next && !this.leaving) {
+      this.next = undefined; // the current connection delivers the same, unless it is lost, too
+      if (spare) this.merger?.orphan();
       else this.openGate(undefined);
-    } else if (from === this.lead && !this.suspected && (this.gate || this.out)) this.promote();
-    else if (from === this.lead || from === this.second) {
+    } else if (from === this.current && !this.suspected && (this.gate || this.publishOn)) this.promote();
+    else if (from === this.current || from === this.next) {
       this.suspected = undefined;
       this.trail?.hold(false);
-      if (from === this.lead) {
-        void this.second?.close(); // it has yet to subscribe
-        this.second = undefined;
+      if (from === this.current) {
+        void this.next?.close(); // it has yet to subscribe
+        this.next = undefined;
         this.giveHeld();
       }
-      this.promote(); // the first one has no subscriptions any more
+      this.promote(); // the current one has no subscriptions any more
       if (!this.reconnecting) this.run((signal) => reconnect(this, from, error, signal));
     }
   }
@@ -179,14 +187,14 @@ export class Session extends SessionState implements Owner<Readers>, Sleeper {
   // Sleeper
 
   slept(): void {
-    for (const c of [this.lead, this.second]) c?.awake(false);
+    for (const c of [this.current, this.next]) c?.awake(false);
     this.hurry();
   }
 
   networkChanged(): void {
-    for (const c of [this.lead, this.second]) c?.awake(true);
+    for (const c of [this.current, this.next]) c?.awake(true);
     this.hurry();
-    this.#way.soon();
+    this.#upgrade.soon();
   }
 
   // The end
@@ -196,10 +204,10 @@ export class Session extends SessionState implements Owner<Readers>, Sleeper {
     if (this.over) return;
     this.over = new MillraceError("closed", "the client has been closed", error ? { cause: error } : {});
     this.#task?.abort();
-    this.clock.stop();
-    this.#way.stop();
+    this.tokens.stop();
+    this.#upgrade.stop();
     this.#unwatch?.();
-    const ended = [this.lead?.close(), this.second?.close(), this.trail?.stop()];
+    const ended = [this.current?.close(), this.next?.close(), this.trail?.stop()];
     this.openGate(undefined);
     if (error) {
       this.giveHeld();

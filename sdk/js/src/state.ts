@@ -3,49 +3,49 @@ import { disconnected, type MillraceError } from "./errors.js";
 import { Events, type Place } from "./events.js";
 import type { Delivered } from "./frames.js";
 import type { Readers } from "./interests.js";
-import type { Mover } from "./mover.js";
+import type { Merger } from "./merger.js";
 import { type ConnectOptions, type Settings, settings } from "./options.js";
-import type { Search } from "./search.js";
+import type { Searcher } from "./searcher.js";
 import { type Connections, Subscriber } from "./subscriber.js";
 import { now, sleep } from "./timers.js";
-import type { TokenClock } from "./token.js";
+import type { TokenSource } from "./token.js";
 import { Trail } from "./trail.js";
 
 type Conn = Connection<Readers>;
 type Message = Delivered<Readers>;
 
 /**
- * A SessionState holds the connections of a client: one that leads, while it moves or suspects that
- * a second one, or none while it reconnects. It gives their messages to the application, and knows
+ * A SessionState holds the connections of a client: the current one, while it moves or suspects that
+ * the next one, or none while it reconnects. It gives their messages to the application, and knows
  * where publishes go. Session decides what happens next; its tasks know this state alone.
  */
 export abstract class SessionState implements Connections {
   readonly settings: Settings;
   readonly events: Events;
-  abstract readonly clock: TokenClock;
-  abstract readonly search: Search;
+  abstract readonly tokens: TokenSource;
+  abstract readonly searcher: Searcher;
   readonly subscriber: Subscriber = new Subscriber(this);
   /** Gives messages to the application; its publishes go here, too, unless out is set. */
-  lead: Conn | undefined;
+  current: Conn | undefined;
   /** The connection that a move goes to, or that may take over. */
-  second: Conn | undefined;
-  /** The lead, while it brings nothing and another one may take over. */
+  next: Conn | undefined;
+  /** The current connection, while it brings nothing and another one may take over. */
   suspected: Conn | undefined;
-  /** The second connection is given up if it says nothing, and nobody is told. */
+  /** The next connection is given up if it says nothing, and nobody is told. */
   tentative = false;
   /** The connection that was taken over from. */
   trail: Trail | undefined;
   /** Where publishes go during a move, once the first edge has handled what it had. */
-  out: Conn | undefined;
+  publishOn: Conn | undefined;
   /** What waits for that, or for the end of a suspicion: publishes and flushes. */
   gate: (() => void)[] | undefined;
   /** Of a move or a suspicion, and for a second after it. */
-  mover: Mover<Message["route"]> | undefined;
-  /** The mover's first connection is lead; else that is what was the second. */
+  merger: Merger<Message["route"]> | undefined;
+  /** Two connections bring messages, and the merger's current one is ours; else that is the one that was next. */
   both = false;
   /** Between a loss and the restored subscriptions. */
   reconnecting = false;
-  /** UNSUB has been sent on the first connection. */
+  /** UNSUB has been sent on the current connection. */
   leaving = false;
   place: Place = { edge: "", transport: "websocket" };
   rtt: number | undefined;
@@ -54,7 +54,7 @@ export abstract class SessionState implements Connections {
   attempts = 0;
   /** Set at the end; what needs a connection throws it. */
   over: MillraceError | undefined;
-  #link = true; // of the lead, as the application was told
+  #link = true; // of the current connection, as the application was told
   readonly #pauses = new Set<() => void>();
 
   constructor(options: ConnectOptions) {
@@ -62,9 +62,9 @@ export abstract class SessionState implements Connections {
     this.events = new Events(options.on);
   }
 
-  /** follow makes a connection the first one. */
-  follow(c: Conn): void {
-    this.lead = c;
+  /** setCurrent makes a connection the current one. */
+  setCurrent(c: Conn): void {
+    this.current = c;
     this.place = { edge: c.edge, transport: c.transport };
     this.linked();
   }
@@ -72,53 +72,53 @@ export abstract class SessionState implements Connections {
   // Of Owner
 
   linked(): void {
-    const { link, edge } = this.lead ?? {};
+    const { link, edge } = this.current ?? {};
     if (!this.since || !edge || link === undefined || link === this.#link) return;
     this.#link = link;
     this.events.emit(link ? "linkUp" : "linkDown", { edge });
   }
 
   delivered(from: Conn, m: Message): void {
-    if (!this.mover) return this.#give(m);
+    if (!this.merger) return this.#give(m);
     const time = now();
-    if (from === this.second) {
-      const known = this.lead?.confirmed;
+    if (from === this.next) {
+      const known = this.current?.confirmed;
       const unknown = !m.route.patterns.some((pattern) => known?.has(`${m.tenant}:${pattern}`));
-      const given = this.mover.second(m, time, unknown);
+      const given = this.merger.fromNext(m, time, unknown);
       if (given) this.#give(given);
     } else if (this.both) {
-      if (this.mover.first(m, time)) this.#give(m);
+      if (this.merger.fromCurrent(m, time)) this.#give(m);
     } else {
-      if (!this.mover.late(m, time)) this.#give(m);
-      if (this.mover?.done(time)) this.mover = undefined;
+      if (!this.merger.late(m, time)) this.#give(m);
+      if (this.merger?.done(time)) this.merger = undefined;
     }
   }
 
   // #give gives a message to the application, unless a trail has given it.
   #give(m: Omit<Message, "route"> & { readonly route: Message["route"] }): void {
-    if (!this.trail || this.trail.lead(m)) this.subscriber.interests.dispatch(m);
+    if (!this.trail || this.trail.fromCurrent(m)) this.subscriber.interests.dispatch(m);
   }
 
   // Handing over
 
-  /** promote makes the second connection the first, and leaves that. */
+  /** promote makes the next connection the current one, and leaves that. */
   promote(): void {
-    const { lead, second } = this;
-    if (!second) return;
-    this.follow(second);
-    this.second = undefined;
+    const { current, next } = this;
+    if (!next) return;
+    this.setCurrent(next);
+    this.next = undefined;
     this.both = this.leaving = false;
     this.openGate(undefined);
     this.giveHeld();
-    void lead?.close();
+    void current?.close();
   }
 
-  /** takeOver makes the second connection the first, while that is suspect; it trails from now on. */
+  /** takeOver makes the next connection the current one, while that is suspect; it trails from now on. */
   takeOver(from: Conn, to: Conn): void {
     this.trail?.hold(false);
     const trail = new Trail(
       from,
-      this.mover?.given ?? [],
+      this.merger?.given ?? [],
       (m) => this.subscriber.interests.dispatch(m, true),
       () => {
         if (this.trail === trail) this.trail = undefined;
@@ -127,26 +127,26 @@ export abstract class SessionState implements Connections {
     );
     this.trail = trail;
     const away = now() - from.lastByte;
-    this.suspected = this.second = undefined;
+    this.suspected = this.next = undefined;
     this.both = this.tentative = false;
-    this.follow(to);
+    this.setCurrent(to);
     this.since = now();
     this.events.emit("recovered", { ...this.place, away });
     this.giveHeld();
     this.openGate(undefined);
   }
 
-  /** stay goes on with the first connection: there is no second any more. */
-  stay(): void {
+  /** keepCurrent goes on with the current connection: there is no next one any more. */
+  keepCurrent(): void {
     this.suspected = undefined;
     this.trail?.hold(false);
-    if (this.both) this.mover?.stay(now());
+    if (this.both) this.merger?.keepCurrent(now());
     this.both = this.tentative = false;
   }
 
   /** giveHeld gives what was held back for another connection: nobody else delivers it. */
   protected giveHeld(): void {
-    for (const m of this.mover?.release() ?? []) this.#give(m);
+    for (const m of this.merger?.release() ?? []) this.#give(m);
   }
 
   /** pause is a sleep that ends when the machine wakes. */
@@ -161,18 +161,18 @@ export abstract class SessionState implements Connections {
 
   // Publishing
 
-  /** openGate lets go what waited for the first edge; out is where publishes go now, if not to lead. */
+  /** openGate lets go what waited for the first edge; out is where publishes go now, if not to the current connection. */
   openGate(out: Conn | undefined): void {
-    this.out = out;
+    this.publishOn = out;
     const waiting = this.gate ?? [];
     this.gate = undefined;
     for (const go of waiting) go();
   }
 
-  /** exit returns where publishes go now; it throws if they cannot. */
-  exit(): Conn {
+  /** publishConnection returns the connection that publishes go to now, without waiting; it throws if there is none. */
+  publishConnection(): Conn {
     if (this.over) throw this.over;
-    const c = this.out ?? this.lead;
+    const c = this.publishOn ?? this.current;
     if (!c?.alive) throw disconnected();
     return c;
   }

@@ -10,8 +10,8 @@ type Conn = Connection<Readers>;
 
 /** What a subscriber needs of its session, as SessionState has it. */
 export interface Connections {
-  readonly lead: Conn | undefined;
-  readonly second: Conn | undefined;
+  readonly current: Conn | undefined;
+  readonly next: Conn | undefined;
   readonly suspected: Conn | undefined;
   readonly leaving: boolean;
   readonly over: MillraceError | undefined;
@@ -50,8 +50,8 @@ export class Subscriber implements Keeper {
     } catch (err) {
       const error = asError(err, "internal", "a fault of this client");
       if (error.code === "disconnected") return;
-      // One that may take over cannot, then; the first has the subscription, and may wake.
-      if (interest.confirmed && this.#s.suspected && c === this.#s.second) return c.fail(error);
+      // One that may take over cannot, then; the current one has the subscription, and may wake.
+      if (interest.confirmed && this.#s.suspected && c === this.#s.next) return c.fail(error);
       this.#refuse(interest, error);
     }
   }
@@ -77,7 +77,7 @@ export class Subscriber implements Keeper {
   #refuse(interest: Interest, error: MillraceError): void {
     if (!this.interests.drop(interest)) return;
     const { tenant, pattern, subs, waiting } = interest;
-    for (const c of [this.#s.lead, this.#s.second]) if (c?.forget(interest.name)) this.#unsub(c, interest);
+    for (const c of [this.#s.current, this.#s.next]) if (c?.forget(interest.name)) this.#unsub(c, interest);
     if (hasConfirmed(interest)) this.#s.events.emit("subscriptionError", { tenant, pattern, code: error.code });
     for (const sub of subs) sub.end(error);
     for (const { reject } of waiting.splice(0)) reject(error);
@@ -89,8 +89,8 @@ export class Subscriber implements Keeper {
     if (interest.confirmed) return;
     const answer = new Promise<void>((resolve, reject) => void interest.waiting.push({ resolve, reject }));
     if (isNew) {
-      if (this.#s.lead && !this.#s.leaving) void this.ask(this.#s.lead, interest);
-      if (this.#s.second) void this.ask(this.#s.second, interest);
+      if (this.#s.current && !this.#s.leaving) void this.ask(this.#s.current, interest);
+      if (this.#s.next) void this.ask(this.#s.next, interest);
     }
     return answer;
   }
@@ -99,7 +99,7 @@ export class Subscriber implements Keeper {
     const interest = this.interests.remove(sub);
     if (!interest) return;
     for (const { resolve } of interest.waiting.splice(0)) resolve(); // its queue was full before the answer
-    const left = [this.#s.lead, this.#s.second].filter((c) => c?.forget(interest.name));
+    const left = [this.#s.current, this.#s.next].filter((c) => c?.forget(interest.name));
     const answers = left.map((c) => this.#unsub(c as Conn, interest));
     await (this.#s.suspected && answers.length > 0 ? Promise.race(answers) : Promise.all(answers));
   }

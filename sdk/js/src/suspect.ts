@@ -1,7 +1,7 @@
 import type { Connection } from "./connection.js";
 import { MillraceError } from "./errors.js";
 import type { Readers } from "./interests.js";
-import { Mover } from "./mover.js";
+import { Merger } from "./merger.js";
 import type { SessionState } from "./state.js";
 import { backOff, now, sleep } from "./timers.js";
 
@@ -14,29 +14,29 @@ const BESIDE = 500; // ms until the second transport starts beside the first
 export async function suspect(s: SessionState, from: Connection<Readers>, signal: AbortSignal): Promise<void> {
   s.events.emit("suspect", s.place);
   s.gate ??= [];
-  // Notes of a move would count for this second connection.
-  while (s.mover && !s.mover.done(now())) await sleep(50, signal);
-  s.mover = new Mover();
+  // Notes of a move would count for this next connection.
+  while (s.merger && !s.merger.done(now())) await sleep(50, signal);
+  s.merger = new Merger();
   s.both = s.tentative = true;
 
   let attempt = 0;
-  for await (const edge of s.search.order(from.edge, false, signal)) {
+  for await (const edge of s.searcher.order(from.edge, false, signal)) {
     await s.pause(backOff(++attempt, s.settings), signal);
     let to: Connection<Readers>;
     try {
-      to = await s.search.open(edge, signal, { fallbackAfter: BESIDE });
+      to = await s.searcher.open(edge, signal, { fallbackAfter: BESIDE });
     } catch (err) {
       signal.throwIfAborted();
-      if (err instanceof MillraceError) continue; // even a no: the first may be back
+      if (err instanceof MillraceError) continue; // even a no: the current one may be back
       throw err;
     }
     if (signal.aborted) return void to.close();
     if (!to.alive) continue; // nobody was told
-    s.second = to;
+    s.next = to;
     const restored = s.subscriber.restore(to);
     to.ping(true).catch(() => {}); // its silence is noticed, too
     await restored;
     signal.throwIfAborted();
-    if (s.second === to) return s.takeOver(from, to);
+    if (s.next === to) return s.takeOver(from, to);
   }
 }

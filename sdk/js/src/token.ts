@@ -14,8 +14,8 @@ export function renewAfter(life: number, early: number): number {
   return Math.max(0, Math.min(life * 0.9, life > 5000 ? life - 5000 : life) - (early * life) / 10);
 }
 
-/** A TokenClock holds the token, and asks the provider for the next one in time. */
-export class TokenClock {
+/** A TokenSource holds the token, and asks the provider for the next one in time. */
+export class TokenSource {
   readonly #settings: Settings;
   readonly #renewed: () => void;
   readonly #failed: (err: MillraceError) => void;

@@ -27,7 +27,7 @@ export class Trail implements Owner<Readers> {
   #timer: ReturnType<typeof setTimeout> | undefined;
 
   /**
-   * given are the keys of what the connection that leads brought and was given before; give gets
+   * given are the keys of what the current connection brought and was given before; give gets
    * what is late; done is called at the end, unless stop was; before is the trail that this one
    * comes in place of.
    */
@@ -49,13 +49,13 @@ export class Trail implements Owner<Readers> {
     else this.#wait();
   }
 
-  /** lead is told of a message that the application is to get from elsewhere, and says whether it does. */
-  lead(m: Kept): boolean {
-    return this.late.lead(m, now());
+  /** fromCurrent is told of a message that the application is to get from elsewhere, and says whether it does. */
+  fromCurrent(m: Kept): boolean {
+    return this.late.fromCurrent(m, now());
   }
 
   /**
-   * hold keeps what waits for the connection that leads as long as that is suspect: what it would
+   * hold keeps what waits for the current connection as long as that is suspect: what it would
    * have brought meanwhile may still come. Afterwards it waits anew.
    */
   hold(held: boolean): void {
@@ -95,8 +95,8 @@ export class Trail implements Owner<Readers> {
   #wait(): void {
     clearTimeout(this.#timer);
     if (this.#held) return;
-    const { next } = this.late;
-    if (next === undefined) {
+    const { nextDue } = this.late;
+    if (nextDue === undefined) {
       if (!this.#listens) this.#done();
       return;
     }
@@ -105,15 +105,15 @@ export class Trail implements Owner<Readers> {
         for (const m of this.late.due(now())) this.#give(m);
         this.#wait();
       },
-      Math.max(1, next - now()),
+      Math.max(1, nextDue - now()),
     );
   }
 
   // Owner
 
   delivered(_: Connection<Readers>, m: Message): void {
-    const idle = this.late.next === undefined;
-    const over = this.late.trailing(m, now());
+    const idle = this.late.nextDue === undefined;
+    const over = this.late.fromTrail(m, now());
     if (over) this.#give(over);
     if (idle) this.#wait();
   }
@@ -133,7 +133,7 @@ export class Trail implements Owner<Readers> {
   }
 
   draining(): void {}
-  told(): void {}
+  errorLine(): void {}
   roundTrip(): void {}
   linked(): void {}
 }

@@ -59,12 +59,12 @@ export async function openWebTransport(dial: Dial, { paths, hashes }: Settings):
   }
 }
 
-// authenticated is the first message and its answer. An edge that refuses may
+// authenticated sends the first message and waits for its answer. An edge that refuses may
 // say why in a line, in the close code, or in both.
 async function authenticated(session: WebTransport, closed: Promise<LinkEnd>, token: string): Promise<Link> {
   const stream = await session.createBidirectionalStream();
   const inlet = new Inlet();
-  const outlet = new Outlet(stream.writable.getWriter());
+  const outlet = new SendBuffer(stream.writable.getWriter());
   const reader: ReadableStreamDefaultReader<Uint8Array> = stream.readable.getReader();
   let refusal: MillraceError | undefined;
   let link: Link | undefined;
@@ -174,10 +174,10 @@ function end(session: WebTransport): void {
 }
 
 /**
- * An Outlet writes messages behind their lengths: those that come in one turn, or while the stream
+ * A SendBuffer writes messages behind their lengths: those that come in one turn, or while the stream
  * takes no more, in one write.
  */
-class Outlet {
+class SendBuffer {
   readonly #writer: WritableStreamDefaultWriter<Uint8Array<ArrayBuffer>>;
   #batch = new Uint8Array(4096);
   #size = 0;

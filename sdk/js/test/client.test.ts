@@ -6,7 +6,7 @@ import { connect } from "../src/client.js";
 import type { MillraceError } from "../src/errors.js";
 import type { Message } from "../src/message.js";
 import { Edge, type Peer, Record } from "./edge.js";
-import { recorder, tried } from "./helpers.js";
+import { recorder, tried } from "./fixture.js";
 
 const frame = (bytes: Buffer): string => bytes.toString("hex");
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import type { Message } from "../src/message.js";
 import { Edge, type Peer, Record } from "./edge.js";
-import { type Tried, tried } from "./helpers.js";
+import { type Tried, tried } from "./fixture.js";
 
 interface Moving extends Tried {
   a: Edge;

@@ -5,7 +5,7 @@ import type { ClientEvents } from "../src/events.js";
 import type { Message } from "../src/message.js";
 import type { Subscription } from "../src/subscription.js";
 import { Edge, type Peer, Record } from "./edge.js";
-import { type Tried, tried } from "./helpers.js";
+import { type Tried, tried } from "./fixture.js";
 
 const tryLater = (line: string): boolean | string => (line === "SUB:t:c" ? `ERR:try_later:${line}` : true);
 const postponed: ClientEvents["subscriptionError"] & { name: string } = {

@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { MillraceError } from "../src/errors.js";
 import { settings } from "../src/options.js";
-import { Search } from "../src/search.js";
+import { Searcher } from "../src/searcher.js";
 import { Edge } from "./edge.js";
-import { tried } from "./helpers.js";
+import { tried } from "./fixture.js";
 
 test("a lost connection comes back, with its subscriptions", async (t) => {
   const edge = await Edge.start(t);
@@ -96,7 +96,7 @@ test("refusals without a reason for a minute are a no", async (t) => {
 });
 
 test("refusals that do not count", (t) => {
-  const search = new Search([], settings({ token: "AT" }), {} as never, {} as never);
+  const search = new Searcher([], settings({ token: "AT" }), {} as never, {} as never);
   let time = 0;
   t.mock.method(performance, "now", () => time);
   const refused = new MillraceError("refused");

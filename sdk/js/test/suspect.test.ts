@@ -4,7 +4,7 @@ import { type TestContext, test } from "node:test";
 import type { Message } from "../src/message.js";
 import type { ConnectOptions } from "../src/options.js";
 import { Edge, type Peer, Record } from "./edge.js";
-import { type Tried, tried } from "./helpers.js";
+import { type Tried, tried } from "./fixture.js";
 
 interface Silent extends Tried {
   a: Edge;

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { renewAfter } from "../src/token.js";
 import { Edge } from "./edge.js";
-import { tried } from "./helpers.js";
+import { tried } from "./fixture.js";
 
 test("when a token is renewed", () => {
   const cases: [life: number, latest: number, earliest: number][] = [

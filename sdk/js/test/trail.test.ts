@@ -1,9 +1,9 @@
-// A connection that trails while the one that leads becomes suspect, too.
+// A connection that trails while the current one becomes suspect, too.
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import type { Message } from "../src/message.js";
 import { Edge, type Peer, Record } from "./edge.js";
-import { tried } from "./helpers.js";
+import { tried } from "./fixture.js";
 
 const draining = { status: 503, code: "draining" };
 const has = (text: string) => (other: string) => text === other;

@@ -2,10 +2,10 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { sleep } from "../src/timers.js";
+import { pauseBefore } from "../src/upgrade.js";
 import { isSleep, look, watchSleep } from "../src/wake.js";
-import { pauseBefore } from "../src/wayback.js";
 import { Edge } from "./edge.js";
-import { tried } from "./helpers.js";
+import { tried } from "./fixture.js";
 
 test("what a sleep is", () => {
   const cases: [passed: number, days: number, want: boolean][] = [

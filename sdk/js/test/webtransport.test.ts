@@ -8,7 +8,7 @@ import { Dialer } from "../src/dial.js";
 import type { MillraceError } from "../src/errors.js";
 import type { Link, LinkEnd } from "../src/link.js";
 import { type ConnectOptions, settings } from "../src/options.js";
-import { Search } from "../src/search.js";
+import { Searcher } from "../src/searcher.js";
 import { openWebTransport } from "../src/webtransport.js";
 import { Edge, Record } from "./edge.js";
 
@@ -228,7 +228,7 @@ test("a PING is behind a probe, and others follow while it has no answer", async
   const owner = {
     delivered() {},
     draining() {},
-    told() {},
+    errorLine() {},
     roundTrip() {},
     silent: () => false,
     woke() {},
@@ -406,7 +406,7 @@ test("a path that lets handshakes pass, and swallows the rest: WebSocket first",
   t.mock.method(performance, "now", () => time);
   const sessions = install(t, () => new Promise(() => {}));
   const clock = { get: async () => "a", provided: false } as never;
-  const search = new Search([], settings({ token: "a", fallbackAfter: 60_000 }), clock, {} as never);
+  const search = new Searcher([], settings({ token: "a", fallbackAfter: 60_000 }), clock, {} as never);
   /** first says whether WebTransport starts before WebSocket has failed. */
   const first = async (): Promise<boolean> => {
     const own = new AbortController();
@@ -421,13 +421,13 @@ test("a path that lets handshakes pass, and swallows the rest: WebSocket first",
   const suspect = { edge: url, transport: "webtransport", begun: time } as never;
   assert.ok(await first());
   time += 119_999;
-  search.hole(suspect);
+  search.noteSilent(suspect);
   assert.ok(!(await first()));
-  search.hole(suspect, true); // it is heard again
+  search.noteSilent(suspect, true); // it is heard again
   assert.ok(await first());
-  search.hole({ edge: url, transport: "websocket", begun: time } as never);
+  search.noteSilent({ edge: url, transport: "websocket", begun: time } as never);
   assert.ok(await first());
   time += 1;
-  search.hole(suspect); // it was a good one
+  search.noteSilent(suspect); // it was a good one
   assert.ok(await first());
 });

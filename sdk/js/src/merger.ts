@@ -7,17 +7,17 @@ export type { Moved };
 
 const GOOD_FOR = 1000; // ms, of a note
 
-/** A Mover is for one move, or for one suspicion. */
-export class Mover<R> {
-  #notes = new Shelf<R>(); // of what the first connection gave
-  readonly #pile = new Shelf<R>(); // of what the second one brought and the first did not yet
-  #given = new Shelf<R>(); // of what the second one brought, and did not wait for the first
+/** A Merger is for one move, or for one suspicion. */
+export class Merger<R> {
+  #notes = new Shelf<R>(); // of what the current connection gave
+  readonly #pile = new Shelf<R>(); // of what the next one brought and the current one did not yet
+  #given = new Shelf<R>(); // of what the next one brought, and did not wait for the current one
 
   /**
-   * first is told of a message of the first connection, and says whether it is given to the
+   * fromCurrent is told of a message of the current connection, and says whether it is given to the
    * application now: it is, unless the same did not wait for it.
    */
-  first(m: Moved<R>, now: number): boolean {
+  fromCurrent(m: Moved<R>, now: number): boolean {
     const key = keyOf(m);
     this.#forget(now);
     if (this.#given.take(key)) return false;
@@ -26,11 +26,11 @@ export class Mover<R> {
   }
 
   /**
-   * second is told of a message of the second connection, and returns what is to be given to the
-   * application now. unknown says that the first connection may not bring it: it has not confirmed
+   * fromNext is told of a message of the next connection, and returns what is to be given to the
+   * application now. unknown says that the current connection may not bring it: it has not confirmed
    * any of its patterns yet.
    */
-  second(m: Moved<R>, now: number, unknown: boolean): Moved<R> | undefined {
+  fromNext(m: Moved<R>, now: number, unknown: boolean): Moved<R> | undefined {
     if (this.late(m, now)) return undefined;
     if (unknown) {
       this.#given.put(keyOf(m), now);
@@ -41,13 +41,13 @@ export class Mover<R> {
     return over?.message;
   }
 
-  /** late says whether the first connection has given a message of the second, which counts as one. */
+  /** late says whether the current connection has given a message of the next one, which counts as one. */
   late(m: Moved<R>, now: number): boolean {
     this.#forget(now);
     return this.#notes.size > 0 && this.#notes.take(keyOf(m));
   }
 
-  /** behind is how many messages the second connection brought that the first has yet to give. */
+  /** behind is how many messages the next connection brought that the current one has yet to give. */
   get behind(): number {
     return this.#pile.size;
   }
@@ -58,7 +58,7 @@ export class Mover<R> {
   }
 
   /**
-   * orphan says that the second connection has ended, and that nobody else may bring what it
+   * orphan says that the next connection has ended, and that nobody else may bring what it
    * brought: that stays in the pile, and does not count again when another one brings it.
    */
   orphan(): void {
@@ -66,15 +66,15 @@ export class Mover<R> {
     for (const { key, time } of this.#pile.all) this.#notes.put(key, time);
   }
 
-  /** stay says that the first connection delivers all, and that there is no second any more. */
-  stay(now: number): void {
+  /** keepCurrent says that the current connection delivers all, and that there is no next one any more. */
+  keepCurrent(now: number): void {
     this.release();
     this.#notes = new Shelf();
     for (const { key } of this.given) this.#notes.put(key, now);
     this.#given = new Shelf();
   }
 
-  /** The keys of what the second connection brought and was given at once. */
+  /** The keys of what the next connection brought and was given at once. */
   get given(): { readonly key: string }[] {
     return this.#given.all;
   }

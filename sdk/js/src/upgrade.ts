@@ -19,11 +19,11 @@ export function pauseBefore(attempt: number, random: number): number {
 export interface TaskRunner extends SessionState {
   readonly idle: boolean;
   run(task: (signal: AbortSignal) => Promise<void>): void;
-  next(): void;
+  moveIfDue(): void;
 }
 
-/** A WayBack brings a client that prefers WebTransport, and is on WebSocket, back to it. */
-export class WayBack {
+/** An Upgrade brings a client that prefers WebTransport, and is on WebSocket, back to it. */
+export class Upgrade {
   readonly #s: TaskRunner;
   #tries = 0; // since a WebTransport connection was a good one
   #timer: ReturnType<typeof setTimeout> | undefined; // of the next try
@@ -34,7 +34,7 @@ export class WayBack {
     this.#s = s;
   }
 
-  /** follow is told of each connection that leads from now on. */
+  /** follow is told of each current connection from now on. */
   follow(c: Connection<Readers>): void {
     clearTimeout(this.#steady);
     if (c.transport === "webtransport") {
@@ -47,8 +47,8 @@ export class WayBack {
 
   /** soon tries it within 2 s, or when the try that goes on has ended. That does not count for the pauses. */
   soon(): void {
-    const { lead } = this.#s;
-    if (lead && this.#wanted(lead)) this.#wait(Math.random() * NETWORK, false);
+    const { current } = this.#s;
+    if (current && this.#wanted(current)) this.#wait(Math.random() * NETWORK, false);
   }
 
   stop(): void {
@@ -72,9 +72,9 @@ export class WayBack {
 
   async #try(counts: boolean): Promise<void> {
     const s = this.#s;
-    const { lead } = s;
-    if (!lead || !s.idle || this.#running) return this.#wait(LATER, counts);
-    if (!this.#wanted(lead)) {
+    const { current } = s;
+    if (!current || !s.idle || this.#running) return this.#wait(LATER, counts);
+    if (!this.#wanted(current)) {
       this.#timer = undefined;
       return;
     }
@@ -83,14 +83,14 @@ export class WayBack {
     this.#wait(pauseBefore(tries, Math.random()));
     const own = new AbortController();
     this.#running = own;
-    const to = await s.search.open(lead.edge, own.signal, { transports: ["webtransport"] }).catch(() => undefined);
+    const to = await s.searcher.open(current.edge, own.signal, { transports: ["webtransport"] }).catch(() => undefined);
     if (this.#running === own) this.#running = undefined;
     if (!own.signal.aborted) this.#tries = tries;
-    if (to && !own.signal.aborted && s.lead === lead && s.idle) {
-      s.run((signal) => move(s, lead, "transport", signal, to));
+    if (to && !own.signal.aborted && s.current === current && s.idle) {
+      s.run((signal) => move(s, current, "transport", signal, to));
     } else {
       void to?.close();
-      s.next(); // a try may have brought another token
+      s.moveIfDue(); // a try may have brought another token
     }
   }
 }

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { type Moved, Mover } from "../src/mover.js";
+import { Merger, type Moved } from "../src/merger.js";
 
 type M = Moved<string>;
 const m = (text: string, channel = "c", tenant = "t"): M => ({
@@ -20,18 +20,18 @@ type Step =
   | ["late", string, number?];
 
 function run(steps: Step[]): string[] {
-  const mover = new Mover<string>();
+  const merger = new Merger<string>();
   const given: string[] = [];
   for (const [kind, text = "", time = 0] of steps) {
     const message = m(text);
     if (kind === "first") {
-      mover.first(message, time);
+      merger.fromCurrent(message, time);
       given.push(text);
-    } else if (kind === "release") given.push(...mover.release().map(textOf));
+    } else if (kind === "release") given.push(...merger.release().map(textOf));
     else if (kind === "late") {
-      if (!mover.late(message, time)) given.push(text);
+      if (!merger.late(message, time)) given.push(text);
     } else {
-      const now = mover.second(message, time, kind === "unknown");
+      const now = merger.fromNext(message, time, kind === "unknown");
       if (now) given.push(textOf(now));
     }
   }
@@ -108,51 +108,51 @@ for (const { name, steps, want } of tables) {
 }
 
 test("tenant, channel and payload tell messages apart", () => {
-  const mover = new Mover<string>();
-  mover.first(m("x", "c", "t"), 0);
-  assert.ok(!mover.late(m("x", "d", "t"), 0));
-  assert.ok(!mover.late(m("x", "c", "u"), 0));
-  assert.ok(!mover.late(m("y", "c", "t"), 0));
-  assert.ok(mover.late(m("x", "c", "t"), 0));
+  const merger = new Merger<string>();
+  merger.fromCurrent(m("x", "c", "t"), 0);
+  assert.ok(!merger.late(m("x", "d", "t"), 0));
+  assert.ok(!merger.late(m("x", "c", "u"), 0));
+  assert.ok(!merger.late(m("y", "c", "t"), 0));
+  assert.ok(merger.late(m("x", "c", "t"), 0));
 });
 
 test("every byte counts", () => {
-  const mover = new Mover<string>();
+  const merger = new Merger<string>();
   const byte = (n: number): M => ({ ...m(""), payload: Uint8Array.of(n) });
-  for (let n = 0; n < 256; n++) mover.first(byte(n), 0);
+  for (let n = 0; n < 256; n++) merger.fromCurrent(byte(n), 0);
   for (let n = 0; n < 256; n++) {
-    assert.ok(mover.late(byte(n), 0), String(n));
-    assert.ok(!mover.late(byte(n), 0), String(n));
+    assert.ok(merger.late(byte(n), 0), String(n));
+    assert.ok(!merger.late(byte(n), 0), String(n));
   }
 });
 
 test("done", () => {
-  const mover = new Mover<string>();
-  assert.ok(mover.done(0));
-  mover.first(m("a"), 0);
-  assert.ok(!mover.done(999));
-  assert.ok(mover.done(1000));
+  const merger = new Merger<string>();
+  assert.ok(merger.done(0));
+  merger.fromCurrent(m("a"), 0);
+  assert.ok(!merger.done(999));
+  assert.ok(merger.done(1000));
 });
 
 test("bounds by number", () => {
-  const mover = new Mover<string>();
-  for (let i = 0; i <= 65_536; i++) mover.first(m(String(i)), 0);
-  assert.ok(!mover.late(m("0"), 0), "the oldest note is forgotten");
-  assert.ok(mover.late(m("1"), 0));
-  for (let i = 0; i < 65_536; i++) assert.equal(mover.second(m(`p${i}`), 0, false), undefined);
-  const given = mover.second(m("one more"), 0, false);
+  const merger = new Merger<string>();
+  for (let i = 0; i <= 65_536; i++) merger.fromCurrent(m(String(i)), 0);
+  assert.ok(!merger.late(m("0"), 0), "the oldest note is forgotten");
+  assert.ok(merger.late(m("1"), 0));
+  for (let i = 0; i < 65_536; i++) assert.equal(merger.fromNext(m(`p${i}`), 0, false), undefined);
+  const given = merger.fromNext(m("one more"), 0, false);
   assert.equal(given && textOf(given), "p0", "the oldest of the pile is given");
-  assert.equal(mover.release().length, 65_536);
+  assert.equal(merger.release().length, 65_536);
 });
 
 test("bounds by bytes", () => {
-  const mover = new Mover<string>();
+  const merger = new Merger<string>();
   const big = (n: number): M => ({ ...m(""), payload: new Uint8Array(1 << 20).fill(n) });
-  for (let n = 0; n < 16; n++) mover.first(big(n), 0); // names count, too, so 16 are one too many
-  assert.ok(!mover.late(big(0), 0));
-  assert.ok(mover.late(big(15), 0));
-  for (let n = 0; n < 15; n++) assert.equal(mover.second(big(n + 100), 0, false), undefined);
-  assert.equal(mover.second(big(200), 0, false)?.payload[0], 100);
+  for (let n = 0; n < 16; n++) merger.fromCurrent(big(n), 0); // names count, too, so 16 are one too many
+  assert.ok(!merger.late(big(0), 0));
+  assert.ok(merger.late(big(15), 0));
+  for (let n = 0; n < 15; n++) assert.equal(merger.fromNext(big(n + 100), 0, false), undefined);
+  assert.equal(merger.fromNext(big(200), 0, false)?.payload[0], 100);
 });
 
 // Two edges deliver the same messages, each in order and with gaps at its own
@@ -169,24 +169,24 @@ test("random moves", () => {
     const to = from + random(60 - from); // the first has no later ones
     const first = all.slice(0, to);
     const second = all.slice(from);
-    const mover = new Mover<string>();
+    const merger = new Merger<string>();
     const given: string[] = [];
     let released = false;
     while (first.length > 0 || second.length > 0 || !released) {
       if (first.length === 0 && !released && random(3) === 0) {
         released = true;
-        given.push(...mover.release().map(textOf));
+        given.push(...merger.release().map(textOf));
       }
       const turn = random(2) === 0 ? first : second;
       const text = turn.shift();
       if (text === undefined) continue;
       if (turn === first) {
-        mover.first(m(text), round);
+        merger.fromCurrent(m(text), round);
         given.push(text);
       } else if (released) {
-        if (!mover.late(m(text), round)) given.push(text);
+        if (!merger.late(m(text), round)) given.push(text);
       } else {
-        const now = mover.second(m(text), round, false);
+        const now = merger.fromNext(m(text), round, false);
         if (now) given.push(textOf(now));
       }
     }

@@ -14,10 +14,10 @@ const BEHIND = 50; // ms that a timer is late: something else took long
 interface Question {
   readonly at: number;
   /** How long the edge may read what was sent before, in ms. */
-  readonly patience: number;
+  readonly sendTime: number;
 }
 
-/** The connection that a Watch watches. */
+/** The connection that a Liveness watches. */
 export interface Watched {
   /** The oldest PING without an answer. */
   readonly unanswered: Question | undefined;
@@ -34,8 +34,8 @@ export interface Watched {
   over(): void;
 }
 
-/** A Watch finds out that nothing comes any more (docs/decisions/0018-suspicion.md). */
-export class Watch {
+/** A Liveness finds out that nothing comes any more (docs/decisions/0018-suspicion.md). */
+export class Liveness {
   /** When the last bytes came, in milliseconds of now. */
   heard: number = now();
   readonly #c: Watched;
@@ -126,16 +126,16 @@ export class Watch {
   }
 
   /** When a connection is suspect that has not answered a question. */
-  suspectAt({ at, patience }: Question): number {
-    return Math.max(at, this.heard, this.#awake) + (this.#request ? LEAST : this.#wait) + patience;
+  suspectAt({ at, sendTime }: Question): number {
+    return Math.max(at, this.heard, this.#awake) + (this.#request ? LEAST : this.#wait) + sendTime;
   }
 
   /** When it is lost. */
-  lostAt({ at, patience }: Question): number {
+  lostAt({ at, sendTime }: Question): number {
     const { keepAlive, pongTimeout } = this.#settings;
     if (keepAlive < 0) return Infinity;
     const heard = Math.max(this.heard, this.#awake);
-    return Math.max(at + pongTimeout, heard + keepAlive + pongTimeout) + patience;
+    return Math.max(at + pongTimeout, heard + keepAlive + pongTimeout) + sendTime;
   }
 
   /** arm sets the timer for what is due next. */
@@ -185,7 +185,7 @@ export class Watch {
 
   #ask(time: number): void {
     if (this.#c.pingFirst === undefined) return this.#c.ask();
-    this.#request = { at: time, patience: 0 };
+    this.#request = { at: time, sendTime: 0 };
     this.#probed = -Infinity;
     this.probe();
   }
@@ -210,7 +210,7 @@ export class Watch {
     if (this.#over || this.#requests !== own) return; // something has come meanwhile
     this.#requests = undefined;
     if (!reached) {
-      if (this.#request) this.#request = { at: -Infinity, patience: 0 }; // no answer is to be waited for
+      if (this.#request) this.#request = { at: -Infinity, sendTime: 0 }; // no answer is to be waited for
     } else {
       this.#request = undefined;
       if (this.#c.unanswered) this.#c.probe();

@@ -4,9 +4,9 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { type TestContext, test } from "node:test";
+import { Liveness } from "../src/liveness.js";
 import { settings } from "../src/options.js";
 import { Rhythm } from "../src/rhythm.js";
-import { Watch } from "../src/watch.js";
 import { Edge, Record } from "./edge.js";
 
 test("a rhythm", () => {
@@ -41,10 +41,10 @@ test("a rhythm", () => {
 });
 
 interface Watched {
-  watch: Watch;
+  watch: Liveness;
   did: Record<string>;
   /** What the connection has: its PINGs without an answer. */
-  pings: { at: number; patience: number }[];
+  pings: { at: number; sendTime: number }[];
   eligible: boolean;
 }
 
@@ -56,14 +56,14 @@ function watched(
 ): Watched {
   const did = new Record<string>();
   const it: Watched = { did, pings: [], eligible: true } as never;
-  it.watch = new Watch(
+  it.watch = new Liveness(
     {
       get unanswered() {
         return it.pings[0];
       },
       pingFirst,
       ask() {
-        it.pings.push({ at: performance.now(), patience: 0 });
+        it.pings.push({ at: performance.now(), sendTime: 0 });
         did.add("ask");
         it.watch.probe();
         it.watch.arm();
@@ -130,11 +130,11 @@ test("clients do not ask in step", (t) => {
 test("when it is suspect, and when it is lost", (t) => {
   const { watch } = watched(t, { keepAlive: 20_000, pongTimeout: 5000 });
   const { heard } = watch;
-  const ping = { at: heard + 3000, patience: 100 };
+  const ping = { at: heard + 3000, sendTime: 100 };
   const is = (time: number, want: number, why?: string): void => assert.equal(Math.round(time - heard), want, why);
   is(watch.suspectAt(ping), 4100, "a second");
   is(watch.lostAt(ping), 25_100, "as long as without an unusual silence");
-  is(watch.lostAt({ at: heard + 30_000, patience: 0 }), 35_000);
+  is(watch.lostAt({ at: heard + 30_000, sendTime: 0 }), 35_000);
   watch.arrived(heard + 3500);
   is(watch.suspectAt(ping), 4600, "nothing was heard since");
   for (let i = 0; i < 100; i++) watch.ponged(600, true);
@@ -147,7 +147,7 @@ test("when it is suspect, and when it is lost", (t) => {
 
 test("an answer that slept counts for little, slow ones are learnt", (t) => {
   const { watch } = watched(t, {});
-  const ping = { at: watch.heard, patience: 0 };
+  const ping = { at: watch.heard, sendTime: 0 };
   const wait = (): number => watch.suspectAt(ping) - ping.at;
   for (let i = 0; i < 10; i++) watch.ponged(50, true);
   watch.ponged(8000, true);
@@ -210,7 +210,7 @@ test("waking: it asks at once, and its time begins anew, but not for ever", (t) 
   time += 60_000;
   it.watch.awake(false);
   assert.equal(it.did.all.filter(has("ask")).length, 2);
-  const ping = it.pings[0] as { at: number; patience: number };
+  const ping = it.pings[0] as { at: number; sendTime: number };
   assert.equal(it.watch.lostAt(ping), time + 25_000);
   for (const renewed of [true, true, false]) {
     time += 60_000;

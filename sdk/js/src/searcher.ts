@@ -1,11 +1,11 @@
 import { Connection, type Owner } from "./connection.js";
-import { Dialer, rank, type Way } from "./dial.js";
+import { Dialer, type DialOptions, rank } from "./dial.js";
 import { resolveEdges } from "./edges.js";
 import { MillraceError } from "./errors.js";
 import type { Readers } from "./interests.js";
 import type { Settings } from "./options.js";
 import { abortable, now } from "./timers.js";
-import type { TokenClock } from "./token.js";
+import type { TokenSource } from "./token.js";
 
 // Answers that no other edge and no other time will change.
 const no = /^(ip_not|origin_not|client_not|tls_required|token_revoked|bad_option)/;
@@ -17,11 +17,11 @@ const ENOUGH = 5;
 const LONG = 60_000; // ms
 const SOON = 120_000; // ms after its beginning
 
-/** A Search opens connections to the edges of a client, and knows when there is no sense in it. */
-export class Search {
+/** A Searcher opens connections to the edges of a client, and knows when there is no sense in it. */
+export class Searcher {
   readonly #addresses: readonly URL[];
   readonly #settings: Settings;
-  readonly #clock: TokenClock;
+  readonly #tokens: TokenSource;
   readonly #owner: Owner<Readers>;
   readonly #dialer: Dialer;
   #edges: string[] = [];
@@ -32,17 +32,17 @@ export class Search {
   /** The edges that have said that they drain, until they are seen to be gone or back. */
   readonly drained: Set<string> = new Set();
 
-  constructor(addresses: readonly URL[], settings: Settings, clock: TokenClock, owner: Owner<Readers>) {
+  constructor(addresses: readonly URL[], settings: Settings, clock: TokenSource, owner: Owner<Readers>) {
     this.#addresses = addresses;
     this.#settings = settings;
-    this.#clock = clock;
+    this.#tokens = clock;
     this.#owner = owner;
     this.#dialer = new Dialer(settings);
   }
 
   /** first tries every edge once, the nearest first. */
   async first(signal: AbortSignal): Promise<Connection<Readers>> {
-    await abortable(this.#clock.get(), signal);
+    await abortable(this.#tokens.get(), signal);
     this.#edges = await resolveEdges(this.#addresses, this.#settings, signal);
     let worst: MillraceError | undefined;
     for (const edge of this.#edges) {
@@ -73,27 +73,32 @@ export class Search {
   }
 
   /** open opens a connection to an edge. If the edge does not take the token, the provider is asked for another. */
-  async open(edge: string, signal: AbortSignal, way?: Way): Promise<Connection<Readers>> {
-    const token = await this.#clock.get();
+  async open(edge: string, signal: AbortSignal, options?: DialOptions): Promise<Connection<Readers>> {
+    const token = await this.#tokens.get();
     try {
-      return await this.#open(edge, token, signal, way);
+      return await this.#open(edge, token, signal, options);
     } catch (err) {
       // A browser does not tell whether it is the token that is refused.
       const stale = err instanceof MillraceError && /^(unauthorized|token_expired|refused)$/.test(err.code);
-      if (!stale || !this.#clock.provided) throw err;
-      const another = await this.#clock.ask();
+      if (!stale || !this.#tokens.provided) throw err;
+      const another = await this.#tokens.ask();
       if (another === token) throw err;
-      return this.#open(edge, another, signal, way);
+      return this.#open(edge, another, signal, options);
     }
   }
 
-  async #open(edge: string, token: string, signal: AbortSignal, way: Way | undefined): Promise<Connection<Readers>> {
+  async #open(
+    edge: string,
+    token: string,
+    signal: AbortSignal,
+    options: DialOptions | undefined,
+  ): Promise<Connection<Readers>> {
     if (token !== this.#token) {
       this.#token = token;
       this.#refusals.clear(); // it may be allowed what the old one was not
       this.#dialer.forget();
     }
-    const link = await this.#dialer.open(edge, token, signal, way);
+    const link = await this.#dialer.open(edge, token, signal, options);
     this.drained.delete(edge);
     const c = new Connection(edge, link, token, this.#owner, this.#settings);
     if (c.error) throw c.error; // it came with its end
@@ -103,11 +108,11 @@ export class Search {
   }
 
   /**
-   * hole is told of a connection that brings nothing any more, or ended without a word; heard, that
+   * noteSilent is told of a connection that brings nothing any more, or ended without a word; heard, that
    * it brings something again. If that was soon after its beginning, its path may let the handshake
    * of WebTransport pass, and swallow what is longer.
    */
-  hole({ edge, transport, begun }: Connection<Readers>, heard = false): void {
+  noteSilent({ edge, transport, begun }: Connection<Readers>, heard = false): void {
     if (transport !== "webtransport" || (!heard && now() - begun >= SOON)) return;
     this.#dialer.prefer(edge, heard ? transport : "websocket");
   }

@@ -8,9 +8,9 @@ import { move } from "../src/move.js";
 import { Session } from "../src/session.js";
 import { Subscription } from "../src/subscription.js";
 import { Trail } from "../src/trail.js";
-import { WayBack } from "../src/wayback.js";
+import { Upgrade } from "../src/upgrade.js";
 import { Edge } from "./edge.js";
-import { recorder } from "./helpers.js";
+import { recorder } from "./fixture.js";
 
 type Conn = Connection<Readers>;
 const MINUTE = 60_000;
@@ -27,7 +27,7 @@ function client(t: TestContext, transports: Transport[] = ["webtransport", "webs
   all.WebTransport = class {};
   t.after(() => Reflect.deleteProperty(all, "WebTransport"));
   const it = {
-    lead: conn("websocket"),
+    current: conn("websocket"),
     idle: true,
     settings: { transports },
     tried: 0,
@@ -35,18 +35,18 @@ function client(t: TestContext, transports: Transport[] = ["webtransport", "webs
     closed: 0,
     nexts: 0,
     opens: (): Promise<Conn> => Promise.reject(new Error("no")),
-    search: {
+    searcher: {
       open(edge: string, _: AbortSignal, way: unknown): Promise<Conn> {
-        assert.equal(edge, it.lead.edge);
+        assert.equal(edge, it.current.edge);
         assert.deepEqual(way, { transports: ["webtransport"] });
         it.tried++;
         return it.opens();
       },
     },
     run: () => it.moves++,
-    next: () => it.nexts++,
+    moveIfDue: () => it.nexts++,
   };
-  const way = new WayBack(it as unknown as Session);
+  const way = new Upgrade(it as unknown as Session);
   t.after(() => way.stop());
   const after = async (ms: number): Promise<number> => {
     t.mock.timers.tick(ms);
@@ -60,11 +60,11 @@ const conn = (transport: Transport, edge = "https://a.example"): Conn => ({ tran
 
 test("tries and their pauses", async (t) => {
   const { it, way, after } = client(t);
-  way.follow(it.lead);
+  way.follow(it.current);
   assert.equal(await after(5 * MINUTE - 1), 0);
   assert.equal(await after(1), 1);
   assert.equal(await after(10 * MINUTE - 1), 1);
-  way.follow(it.lead); // another connection: the pause stays
+  way.follow(it.current); // another connection: the pause stays
   assert.equal(await after(1), 2);
   it.opens = async () => ({ close: () => it.closed++ }) as unknown as Conn;
   it.idle = false;
@@ -76,20 +76,20 @@ test("tries and their pauses", async (t) => {
   // It is there, breaks within two minutes, and the pauses grow on.
   way.follow(conn("webtransport"));
   assert.equal(await after(2 * MINUTE - 1), 3);
-  way.follow(it.lead);
+  way.follow(it.current);
   assert.equal(await after(40 * MINUTE - 1), 3);
   assert.equal(await after(1), 4);
 
   // It was a good one.
   way.follow(conn("webtransport"));
   assert.equal(await after(2 * MINUTE), 4);
-  way.follow(it.lead);
+  way.follow(it.current);
   assert.equal(await after(5 * MINUTE), 5);
 });
 
 test("a change of the network", async (t) => {
   const { it, way, after } = client(t);
-  way.follow(it.lead);
+  way.follow(it.current);
   way.soon();
   assert.equal(await after(999), 0);
   assert.equal(await after(1), 1);
@@ -99,7 +99,7 @@ test("a change of the network", async (t) => {
 
 test("many changes of the network: a try has its time, and does not count", async (t) => {
   const { it, way, after } = client(t);
-  way.follow(it.lead);
+  way.follow(it.current);
   let fail!: () => void;
   it.opens = () =>
     new Promise((_, reject) => {
@@ -128,7 +128,7 @@ test("something else goes on when it is there", async (t) => {
     it.idle = false; // a drain
     return { close: () => it.closed++ } as unknown as Conn;
   };
-  way.follow(it.lead);
+  way.follow(it.current);
   await after(5 * MINUTE);
   assert.deepEqual([it.tried, it.moves, it.closed], [1, 0, 1]);
 });
@@ -136,14 +136,14 @@ test("something else goes on when it is there", async (t) => {
 test("no tries", async (t) => {
   for (const transports of [["websocket"], ["websocket", "webtransport"]] as Transport[][]) {
     const { it, way, after } = client(t, transports);
-    way.follow(it.lead);
+    way.follow(it.current);
     way.soon();
     assert.equal(await after(60 * MINUTE), 0);
     t.mock.reset();
   }
   const { it, way, after } = client(t);
-  it.lead = conn("websocket", "http://localhost");
-  way.follow(it.lead);
+  it.current = conn("websocket", "http://localhost");
+  way.follow(it.current);
   assert.equal(await after(60 * MINUTE), 0);
 });
 
@@ -159,43 +159,43 @@ async function start(t: TestContext) {
   await session.subscriber.subscribe(
     new Subscription("t", "c", session.subscriber, { onMessage() {}, queue: 16, queuePolicy: "drop-oldest" }),
   );
-  const open = (): Promise<Conn> => session.search.open(edge.url, signal);
+  const open = (): Promise<Conn> => session.searcher.open(edge.url, signal);
   return { edge, session, first, open, event, events };
 }
 
 test("the move to a connection that is ready", async (t) => {
   const { edge, session, first, open, event } = await start(t);
-  const from = session.lead as Conn;
+  const from = session.current as Conn;
   const to = await open();
   session.run((signal) => move(session, from, "transport", signal, to));
   assert.equal((await event("moving")).reason, "transport");
   assert.equal((await event("moved")).reason, "transport");
-  assert.equal(session.lead, to);
+  assert.equal(session.current, to);
   assert.ok((await edge.peer(1)).lines.all.includes("SUB:t:c"));
   await first.closed.until(() => true);
 });
 
 test("a connection that is ready, and is lost before the first is left: the client stays, untold", async (t) => {
   const { edge, session, first, open, events } = await start(t);
-  const from = session.lead as Conn;
+  const from = session.current as Conn;
   const to = await open();
   edge.refusal = { status: 401, code: "unauthorized" };
   session.run((signal) => move(session, from, "transport", signal, to));
   await first.until("PING");
   (await edge.peer(1)).kill();
   while (!session.idle) await new Promise((resolve) => setTimeout(resolve, 20));
-  assert.equal(session.lead, from);
-  assert.deepEqual([session.gate, session.second, edge.refused], [undefined, undefined, 0]);
+  assert.equal(session.current, from);
+  assert.deepEqual([session.gate, session.next, edge.refused], [undefined, undefined, 0]);
   assert.deepEqual(
     events.all.map(({ name }) => name).filter((name) => name !== "roundTrip"),
     ["connected"],
   );
-  await session.exit().ping();
+  await session.publishConnection().ping();
 });
 
 test("the first is lost before it is left: the one that is ready leads", async (t) => {
   const { edge, session, first, open, event, events } = await start(t);
-  const from = session.lead as Conn;
+  const from = session.current as Conn;
   const to = await open();
   session.run((signal) => move(session, from, "transport", signal, to));
   await first.until("PING");
@@ -207,13 +207,13 @@ test("the first is lost before it is left: the one that is ready leads", async (
     reason: "transport",
   });
   await event("moved");
-  assert.equal(session.lead, to);
+  assert.equal(session.current, to);
   assert.ok(!events.all.some(({ name }) => name === "disconnected"));
 });
 
 test("a connection that is ready and says nothing: the client stays, and no drain is forgotten", async (t) => {
   const { edge, session, first, open, event, events } = await start(t);
-  const from = session.lead as Conn;
+  const from = session.current as Conn;
   edge.answers = () => false;
   const to = await open();
   session.run((signal) => move(session, from, "transport", signal, to));
@@ -222,7 +222,7 @@ test("a connection that is ready and says nothing: the client stays, and no drai
   edge.answers = () => true;
   first.send("RECONNECT");
   await second.closed.until(() => true);
-  assert.equal(session.lead, from);
+  assert.equal(session.current, from);
   assert.equal((await event("moving")).reason, "drain");
   await event("moved");
   assert.ok(!events.all.some((e) => e.name === "disconnected"));
