@@ -111,3 +111,17 @@ func shortDir(t *testing.T) string {
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	return dir
 }
+
+// The Caddyfile of the example is one that an edge with the plugin takes.
+func TestPluginCaddyfile(t *testing.T) {
+	t.Parallel()
+	program, err := buildPlugin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(program, "validate", "--config", "../examples/plugin/Caddyfile", "--adapter", "caddyfile")
+	cmd.Env = append(os.Environ(), "MILLRACE_MASTER_TOKEN="+newMasterToken(), "XDG_DATA_HOME="+t.TempDir(), "XDG_CONFIG_HOME="+t.TempDir())
+	if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), "Valid configuration") {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
