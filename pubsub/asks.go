@@ -39,7 +39,7 @@ func (s *Session) awaitDecision(key subscriptionKey) bool {
 	}
 }
 
-// requestSubscription subscribes, once the hooks allow it. What comes behind it on the connection
+// requestSubscription subscribes once the hooks allow it. What follows on the connection
 // does not wait for them. The reader calls it, with s.subscribing held.
 func (s *Session) requestSubscription(key subscriptionKey, p pattern.Pattern) {
 	list := s.hub.hooks.Load().authorizeSubscribe

@@ -57,8 +57,12 @@ func add[H any](list *[]hookOf[H], n NamedHook) (added bool) {
 func sortHooks(list []NamedHook) (*hooks, error) {
 	h := new(hooks)
 	for _, n := range list {
+		connect, subscribe, publish := true, true, true
+		if s, ok := n.Hook.(hook.Selector); ok {
+			connect, subscribe, publish = s.Asked()
+		}
 		added := []bool{
-			add(&h.authorizeConnect, n), add(&h.authorizeSubscribe, n), add(&h.authorizePublish, n),
+			connect && add(&h.authorizeConnect, n), subscribe && add(&h.authorizeSubscribe, n), publish && add(&h.authorizePublish, n),
 			add(&h.connected, n), add(&h.disconnected, n), add(&h.subscribed, n), add(&h.unsubscribed, n),
 			add(&h.refused, n), add(&h.operated, n),
 		}

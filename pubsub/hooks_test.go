@@ -385,6 +385,26 @@ func TestAskedSubscriptionsCount(t *testing.T) {
 	})
 }
 
+// choosyHook is asked about publishes alone.
+type choosyHook struct{ recordingHook }
+
+func (*choosyHook) Asked() (connect, subscribe, publish bool) { return false, false, true }
+
+func TestHooksAreAskedWhatTheySelect(t *testing.T) {
+	inBubble(t, fastLimits(), func(r *rig) {
+		h := new(choosyHook)
+		r.withHooks(h)
+		c := r.connect("x")
+		if refusal := c.Authorize(context.Background()); refusal != nil {
+			t.Error(refusal)
+		}
+		c.send("SUB:t:a")
+		c.publish("t", "a", "x") // the subscription was decided at once
+		c.expect("OK:SUB:t:a", "t/a=x [a]")
+		expectCalls(t, &h.recordingHook, "subscribed t:a", "publish? t:a 1 ")
+	})
+}
+
 func TestCheckHooks(t *testing.T) {
 	err := CheckHooks([]NamedHook{{"fine", new(recordingHook)}, {"empty", new(struct{})}})
 	if err == nil || !strings.HasPrefix(err.Error(), "empty: ") {

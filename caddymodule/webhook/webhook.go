@@ -154,19 +154,18 @@ func (h *Webhook) Unsubscribed(c hook.Client, s hook.Subscription) {
 	}
 }
 
+// Asked implements [hook.Selector].
+func (h *Webhook) Asked() (connect, subscribe, publish bool) {
+	return h.worker.asksBefore(eventConnect), h.worker.asksBefore(eventSubscribe), false
+}
+
 // AuthorizeConnect implements [hook.ConnectAuthorizer].
 func (h *Webhook) AuthorizeConnect(ctx context.Context, c hook.Client) error {
-	if !h.worker.asksBefore(eventConnect) {
-		return nil
-	}
 	return h.worker.authorize(ctx, newEvent(eventConnect, c))
 }
 
 // AuthorizeSubscribe implements [hook.SubscribeAuthorizer].
 func (h *Webhook) AuthorizeSubscribe(ctx context.Context, c hook.Client, s hook.Subscription) error {
-	if !h.worker.asksBefore(eventSubscribe) {
-		return nil
-	}
 	return h.worker.authorize(ctx, newEvent(eventSubscribe, c).about(s))
 }
 
@@ -226,4 +225,5 @@ var (
 	_ hook.UnsubscribeObserver = (*Webhook)(nil)
 	_ hook.ConnectAuthorizer   = (*Webhook)(nil)
 	_ hook.SubscribeAuthorizer = (*Webhook)(nil)
+	_ hook.Selector            = (*Webhook)(nil)
 )

@@ -234,9 +234,17 @@ func TestAsk(t *testing.T) {
 	if len(r.asked) != 2 || r.asked[0].Event != "connect" || r.asked[1].Event != "subscribe" || r.asked[1].Pattern != "a" {
 		t.Errorf("asked %+v", r.asked)
 	}
-	only := r.open(asking("connect"))
-	if err := only.AuthorizeSubscribe(context.Background(), c, hook.Subscription{}); err != nil || len(r.asked) != 2 {
-		t.Errorf("it was asked before a subscribe: %v", err)
+	for _, row := range []struct {
+		before             []string
+		connect, subscribe bool
+	}{{nil, false, false}, {[]string{"connect"}, true, false}, {[]string{"subscribe"}, false, true}} {
+		var change func(*Webhook)
+		if row.before != nil {
+			change = asking(row.before...)
+		}
+		if connect, subscribe, publish := r.open(change).Asked(); connect != row.connect || subscribe != row.subscribe || publish {
+			t.Errorf("before %q it is asked %v, %v, %v", row.before, connect, subscribe, publish)
+		}
 	}
 }
 

@@ -117,6 +117,13 @@ type PayloadReader interface {
 	ReadsPayload() bool
 }
 
+// Selector is a hook that is asked only about a part of what it implements, as its
+// configuration says. A subscription that no hook is asked about is decided at once.
+type Selector interface {
+	// Asked is called once, when the hook is put in force.
+	Asked() (connect, subscribe, publish bool)
+}
+
 // ConnectObserver is told that a client has its session.
 type ConnectObserver interface{ Connected(c Client) }
 
