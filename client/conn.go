@@ -199,8 +199,8 @@ func (c *conn) pending(k key) bool {
 	return slices.ContainsFunc(c.acks[k], func(a *ack) bool { return a.verb == wire.VerbSub })
 }
 
-// answered takes the oldest command of this kind off the list and tells who
-// waits for it.
+// answered removes the oldest command of this kind from the list and calls its done
+// function.
 func (c *conn) answered(verb wire.Verb, k key, code Code) {
 	list := c.acks[k]
 	for i, a := range list {

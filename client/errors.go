@@ -69,7 +69,7 @@ type Error struct {
 	Tenant, Channel, Pattern string
 	Status                   int           // of the HTTP answer that refused
 	Close                    int           // the code with which the edge closed the connection
-	RetryAfter               time.Duration // the edge asks to wait so long
+	RetryAfter               time.Duration // how long the edge asks to wait
 
 	Err error // the cause, for [errors.Unwrap]; may be nil
 }

@@ -99,7 +99,7 @@ func (c *Client) lostAt(conn *conn) time.Time {
 // sendTime is what the bytes before a PING may take.
 func (p *ping) sendTime() time.Duration { return time.Duration(p.bytes) * slowest }
 
-// lose gives a connection up; handleLost comes behind what was received.
+// lose abandons a connection. handleLost follows after what was received is handled.
 func (c *Client) lose(conn *conn) {
 	conn.lastErr = &Error{Code: CodeTimeout, Text: "the edge does not answer"}
 	conn.aborted = true

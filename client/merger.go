@@ -210,7 +210,8 @@ func (m *merger[M]) release(now time.Time) (due []M) {
 	return due
 }
 
-// waited returns what has been in the pile for so long, which is for the application.
+// waited returns the messages that have been in the pile for d. They are for the
+// application.
 func (m *merger[M]) waited(now time.Time, d time.Duration) (due []M) {
 	for len(m.pile) > 0 && now.Sub(m.pile[0].at) >= d {
 		due = append(due, m.giveOldest(now))

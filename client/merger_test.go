@@ -8,25 +8,27 @@ import (
 	"time"
 )
 
-// moverScript drives a merger of numbered messages, as the router does.
-type moverScript struct {
+// mergerScript drives a merger of numbered messages, as the router does.
+type mergerScript struct {
 	m     *merger[int]
 	now   time.Time
 	given []int
 	late  *notes
 }
 
-func newScript() *moverScript { return &moverScript{m: newMerger[int](noteLife), now: time.Unix(0, 0)} }
+func newScript() *mergerScript {
+	return &mergerScript{m: newMerger[int](noteLife), now: time.Unix(0, 0)}
+}
 
 func of(n int) digest { return digestOf("t", "c", fmt.Append(nil, n)) }
 
-func (s *moverScript) first(n int) {
+func (s *mergerScript) fromCurrent(n int) {
 	if s.m.fromCurrent(s.now, of(n)) {
 		s.given = append(s.given, n)
 	}
 }
 
-func (s *moverScript) second(n int) {
+func (s *mergerScript) fromNext(n int) {
 	switch {
 	case s.late != nil:
 		if !s.late.use(s.now, of(n)) {
@@ -37,7 +39,7 @@ func (s *moverScript) second(n int) {
 	}
 }
 
-func (s *moverScript) left() {
+func (s *mergerScript) left() {
 	due, late := s.m.left()
 	s.given = append(s.given, due...)
 	s.late = late
@@ -46,47 +48,47 @@ func (s *moverScript) left() {
 func TestMover(t *testing.T) {
 	for _, test := range []struct {
 		name string
-		run  func(*moverScript)
+		run  func(*mergerScript)
 		want []int
 	}{
-		{"the first alone", func(s *moverScript) { s.first(1); s.first(2); s.left() }, []int{1, 2}},
-		{"copies behind", func(s *moverScript) { s.first(1); s.second(1); s.first(2); s.second(2); s.left() }, []int{1, 2}},
-		{"copies ahead", func(s *moverScript) { s.second(1); s.second(2); s.first(1); s.first(2); s.left() }, []int{1, 2}},
-		{"only the second", func(s *moverScript) { s.second(1); s.first(2); s.second(2); s.left() }, []int{2, 1}},
-		{"equal messages", func(s *moverScript) {
-			s.first(1)
-			s.first(1)
-			s.second(1)
-			s.second(1)
-			s.second(1)
+		{"the first alone", func(s *mergerScript) { s.fromCurrent(1); s.fromCurrent(2); s.left() }, []int{1, 2}},
+		{"copies behind", func(s *mergerScript) { s.fromCurrent(1); s.fromNext(1); s.fromCurrent(2); s.fromNext(2); s.left() }, []int{1, 2}},
+		{"copies ahead", func(s *mergerScript) { s.fromNext(1); s.fromNext(2); s.fromCurrent(1); s.fromCurrent(2); s.left() }, []int{1, 2}},
+		{"only the second", func(s *mergerScript) { s.fromNext(1); s.fromCurrent(2); s.fromNext(2); s.left() }, []int{2, 1}},
+		{"equal messages", func(s *mergerScript) {
+			s.fromCurrent(1)
+			s.fromCurrent(1)
+			s.fromNext(1)
+			s.fromNext(1)
+			s.fromNext(1)
 			s.left()
 		}, []int{1, 1, 1}},
-		{"late copy", func(s *moverScript) { s.first(1); s.left(); s.second(1); s.second(2) }, []int{1, 2}},
-		{"late copy, once", func(s *moverScript) { s.first(1); s.left(); s.second(1); s.second(1) }, []int{1, 1}},
-		{"the note is too old", func(s *moverScript) { s.first(1); s.left(); s.now = s.now.Add(noteLife); s.second(1) }, []int{1, 1}},
-		{"the note is just good", func(s *moverScript) { s.first(1); s.left(); s.now = s.now.Add(noteLife - 1); s.second(1) }, []int{1}},
-		{"the second dies", func(s *moverScript) { s.second(1); s.m.nextJoined(); s.first(1); s.second(1); s.left() }, []int{1}},
-		{"a pile with a gap", func(s *moverScript) { s.second(1); s.second(2); s.second(3); s.first(2); s.left() }, []int{2, 1, 3}},
-		{"too many notes", func(s *moverScript) {
+		{"late copy", func(s *mergerScript) { s.fromCurrent(1); s.left(); s.fromNext(1); s.fromNext(2) }, []int{1, 2}},
+		{"late copy, once", func(s *mergerScript) { s.fromCurrent(1); s.left(); s.fromNext(1); s.fromNext(1) }, []int{1, 1}},
+		{"the note is too old", func(s *mergerScript) { s.fromCurrent(1); s.left(); s.now = s.now.Add(noteLife); s.fromNext(1) }, []int{1, 1}},
+		{"the note is just good", func(s *mergerScript) { s.fromCurrent(1); s.left(); s.now = s.now.Add(noteLife - 1); s.fromNext(1) }, []int{1}},
+		{"the second dies", func(s *mergerScript) { s.fromNext(1); s.m.nextJoined(); s.fromCurrent(1); s.fromNext(1); s.left() }, []int{1}},
+		{"a pile with a gap", func(s *mergerScript) { s.fromNext(1); s.fromNext(2); s.fromNext(3); s.fromCurrent(2); s.left() }, []int{2, 1, 3}},
+		{"too many notes", func(s *mergerScript) {
 			s.m.notes.limit = 2
-			s.first(1)
-			s.first(2)
-			s.first(3)
-			s.second(2)
-			s.second(3)
-			s.second(1)
+			s.fromCurrent(1)
+			s.fromCurrent(2)
+			s.fromCurrent(3)
+			s.fromNext(2)
+			s.fromNext(3)
+			s.fromNext(1)
 			s.left()
 		}, []int{1, 2, 3, 1}},
-		{"too large a pile", func(s *moverScript) {
+		{"too large a pile", func(s *mergerScript) {
 			s.m.maxPile = 2
-			s.second(1)
-			s.second(2)
-			s.second(3)
-			s.first(1)
-			s.first(2)
+			s.fromNext(1)
+			s.fromNext(2)
+			s.fromNext(3)
+			s.fromCurrent(1)
+			s.fromCurrent(2)
 			s.left()
 		}, []int{1, 2, 3}},
-		{"too many bytes in the pile", func(s *moverScript) { s.m.maxBytes = 1; s.second(1); s.second(2); s.left() }, []int{1, 2}},
+		{"too many bytes in the pile", func(s *mergerScript) { s.m.maxBytes = 1; s.fromNext(1); s.fromNext(2); s.left() }, []int{1, 2}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			s := newScript()
@@ -144,12 +146,12 @@ func oracle(random *rand.Rand) error {
 		s.now = s.now.Add(time.Duration(random.IntN(20)) * time.Millisecond / 2)
 		switch {
 		case at < until && (len(second) == 0 || random.IntN(2) == 0):
-			s.first(first[at])
+			s.fromCurrent(first[at])
 			if at++; at == until {
 				s.left()
 			}
 		case len(second) > 0 && (at < until || s.late != nil):
-			s.second(second[0])
+			s.fromNext(second[0])
 			second = second[1:]
 		default: // nothing of the current one: it is left at once
 			s.left()

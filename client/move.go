@@ -207,7 +207,7 @@ func (c *Client) resubscribe() {
 	c.restore(c.current)
 }
 
-// endSearch gives a move or a suspicion up: there is no connection left.
+// endSearch abandons a move or a suspicion: there is no connection left.
 func (c *Client) endSearch() {
 	s := c.searching()
 	if s == nil {

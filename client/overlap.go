@@ -30,8 +30,8 @@ func (r *router) beginMerge(life time.Duration) {
 	}
 }
 
-// keepCurrent makes an end of a suspicion, or of a move that is given up: the current connection stays, and delivers what
-// the next one has brought.
+// keepCurrent ends a suspicion, or a move that was abandoned: the current connection
+// stays, and delivers what the next one has brought.
 func (r *router) keepCurrent() {
 	r.mu.Lock()
 	defer r.mu.Unlock()

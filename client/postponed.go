@@ -79,7 +79,7 @@ func (c *conn) confirm(in *interest) {
 	}
 }
 
-// endPostponed gives all postponed SUBs up, as the connection is to be left.
+// endPostponed abandons all postponed SUBs, since the connection is about to be left.
 func (c *conn) endPostponed() {
 	for _, p := range c.postponed {
 		p.open, p.at = false, time.Time{}

@@ -148,7 +148,7 @@ func (c *Client) fatal(conn *conn, err *Error) error {
 	switch err.Code {
 	case Code(wire.CodeTokenRevoked):
 		if token, _ := c.searcher.tokens.renewal(); token != "" && token != conn.token {
-			return nil // the provider has given another one since: who rotates tokens revokes the last one
+			return nil // the provider has given another one since: rotating tokens means to revoke the last one
 		}
 		return err
 	case "ip_not_allowed", "origin_not_allowed", "client_not_allowed":

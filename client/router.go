@@ -49,7 +49,7 @@ func (r *router) deliver(c *conn, d *delivery) {
 	}
 	r.mu.Unlock()
 	if crowd {
-		runtime.Gosched() // who reads the queue may need this processor
+		runtime.Gosched() // the reader of the queue may need this processor
 	}
 }
 

@@ -14,7 +14,7 @@ type search struct {
 	cancel context.CancelFunc // of the attempt under way; nil: there was none
 }
 
-// stop gives an attempt up.
+// stop cancels the attempt under way.
 func (s *search) stop() {
 	if s.cancel != nil {
 		s.cancel()

@@ -19,7 +19,7 @@ type searcher struct {
 type failure struct {
 	err   *Error
 	final bool          // the token is no good; there is no sense in another round
-	asked time.Duration // an edge asks to wait so long
+	asked time.Duration // how long an edge asks to wait
 }
 
 // round tries each edge once, in order. stale is a token that an edge did not

@@ -66,7 +66,7 @@ func (t *tokenSource) renew(ctx context.Context) (AccessToken, error) {
 }
 
 // ask asks the provider, which gives the lock back when it returns: perhaps later
-// than ask, if it does not mind its context.
+// than ask, if it ignores its context.
 func (t *tokenSource) ask(ctx context.Context) (AccessToken, error) {
 	ctx, cancel := context.WithTimeout(ctx, t.s.ConnectTimeout)
 	defer cancel()

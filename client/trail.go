@@ -10,7 +10,7 @@ import (
 // The times of a connection that was replaced since it was suspect
 // (docs/decisions/0018-suspicion.md).
 const (
-	trailTime  = 15 * time.Second       // it is listened to for so long
+	trailTime  = 15 * time.Second       // how long the client listens to it
 	trailEvery = 250 * time.Millisecond // to look at it
 	shelfTime  = time.Second            // what it brings waits for the current one
 )
@@ -28,13 +28,13 @@ type trail struct {
 // answer on it.
 func (c *Client) startTrail(old *conn, heard time.Time, err error) {
 	old.release(err)
-	old.out.drop() // who waits for room there goes on with the new connection
+	old.out.drop() // publishes that wait for room there go on with the new connection
 	now := time.Now()
 	c.trail = &trail{conn: old, heard: heard, until: now.Add(trailTime), checkAt: now.Add(trailEvery)}
 }
 
 // release tells all that wait for an answer on this connection that none comes, but
-// minds the PONGs that are owed: they come before that of a later PING.
+// keeps count of the PONGs that are owed: they come before that of a later PING.
 func (c *conn) release(err error) {
 	owed := len(c.pings)
 	c.fail(err)
@@ -110,12 +110,12 @@ type trailing struct {
 	merger *merger[*piledDelivery]
 }
 
-// trailLife is how long it is minded what the current connection has brought, which
-// is the time of the trail and a second more.
+// trailLife is how long the router remembers what the current connection has brought:
+// the time of the trail and a second more.
 const trailLife = trailTime + 2*time.Second
 
-// lateLife is how long it is minded what was given as late: a longer one would take more
-// messages that only look the same.
+// lateLife is how long the router remembers what was given as late. A longer time would
+// drop more messages that only look the same.
 const lateLife = 2 * time.Second
 
 // takeOver makes the next connection the current one, and lets the suspect one trail. What

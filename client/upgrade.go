@@ -115,8 +115,8 @@ func (c *Client) abandonUpgrade(next *conn) {
 	c.resume()
 }
 
-// noteTransport minds what a connection that is left, lost or replaced says of its
-// transport: some paths let the handshake of WebTransport pass, and swallow what is longer.
+// noteTransport learns from a connection that is left, lost or replaced how well its
+// transport works: some paths let the handshake of WebTransport pass, and swallow what is longer.
 func (c *Client) noteTransport(old *conn) {
 	switch {
 	case old.transport != WebTransport:

@@ -157,7 +157,7 @@ func (w *webSocket) why(err error) error {
 		return closedBy(end.Code, end.Text)
 	}
 	by := time.Now().Add(closeTime)
-	_ = w.raw.Conn.SetWriteDeadline(by) // who writes holds what flushBy needs
+	_ = w.raw.Conn.SetWriteDeadline(by) // the goroutine that writes holds the lock that flushBy needs
 	_ = w.raw.flushBy(by)               // the connection ends either way
 	return lost(err)
 }
@@ -165,8 +165,8 @@ func (w *webSocket) why(err error) error {
 // closeTime is for the last frame of a connection whose end is known.
 const closeTime = 100 * time.Millisecond
 
-// sayClose sends a close frame, unless one was sent, and waits for nobody who writes:
-// that fails, too.
+// sayClose sends a close frame, unless one was sent, and does not wait for a
+// write under way: that fails, too.
 func (w *webSocket) sayClose(code int) {
 	by := time.Now().Add(closeTime)
 	_ = w.raw.Conn.SetWriteDeadline(by)

@@ -131,7 +131,7 @@ export class Client implements AsyncDisposable {
     await session.publishConnection().ping();
   }
 
-  /** Leaves the edge; what was published goes before, in so far as that takes less than a second. Resolves when the connection has ended. */
+  /** Leaves the edge, after what was published is sent, if that takes less than a second. Resolves when the connection has ended. */
   async close(): Promise<void> {
     this.#session.finish(undefined);
     await this.closed;

@@ -282,7 +282,7 @@ export class Connection<T> {
     this.fail(asError(err, "protocol", "the edge broke the protocol"));
   }
 
-  /** fail gives the connection up; its owner is told. */
+  /** fail abandons the connection, and tells its owner. */
   fail(error: MillraceError): void {
     this.#end(error);
     this.#link.close();

@@ -63,7 +63,7 @@ export class Events {
     return () => void all.delete(own);
   }
 
-  /** emit queues an event; if a handler holds them up for so long that too many wait, the oldest is lost. */
+  /** emit queues an event. If a slow handler lets too many wait, the oldest is lost. */
   emit<E extends EventName>(name: E, event: ClientEvents[E]): void {
     if (this.#waiting.push([name, event]) > MAX_WAITING) this.#waiting.shift();
     if (!this.#busy) void this.#run();

@@ -29,7 +29,7 @@ export interface Link {
   start(sink: Sink): void;
   /** send takes a line or a frame. It does nothing if the link has ended. */
   send(message: string | Uint8Array<ArrayBuffer>): void;
-  /** Resolves when what was sent is on its way, in so far as the transport tells; undefined: it is. */
+  /** Resolves when what was sent is on its way, as far as the transport reports it; undefined: it is. */
   sent(): Promise<void> | undefined;
   /**
    * probe sends something that an edge answers which does not know the connection, since it was

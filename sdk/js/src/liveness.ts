@@ -151,7 +151,7 @@ export class Liveness {
     this.#timer = setTimeout(() => this.#act(at), Math.min(at - time, LONGEST));
   }
 
-  // #tellAt is when it may be told that it is suspect: not at once again after a no.
+  // #tellAt is when its owner may be told that it is suspect: after a refusal, not at once again.
   #tellAt(q: Question): number {
     return Math.max(this.suspectAt(q), this.#refused + PROBE);
   }

@@ -4,7 +4,7 @@ import type { Readers } from "./interests.js";
 import type { SessionState } from "./state.js";
 import { backOff, now } from "./timers.js";
 
-const STEADY = 10_000; // ms; a connection that lasted so long was a good one
+const STEADY = 10_000; // ms; a connection that lasted this long was a good one
 
 /** reconnect finds a connection in place of one that is lost, and restores the subscriptions. */
 export async function reconnect(

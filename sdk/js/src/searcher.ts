@@ -7,12 +7,12 @@ import type { Settings } from "./options.js";
 import { abortable, now } from "./timers.js";
 import type { TokenSource } from "./token.js";
 
-// Answers that no other edge and no other time will change.
+// Refusals that neither another edge nor another time will change.
 const no = /^(ip_not|origin_not|client_not|tls_required|token_revoked|bad_option)/;
 // Answers that other edges may not give.
 const noHere = /^(unauthorized|token_expired|region_not|protocol_not)/;
 
-// Refusals without a reason are a no if so many come in a row, for so long: an edge may be full for a moment.
+// Refusals without a reason are final if this many come in a row, for this long: an edge may be full for a moment.
 const ENOUGH = 5;
 const LONG = 60_000; // ms
 const SOON = 120_000; // ms after its beginning

@@ -27,7 +27,7 @@ export async function suspect(s: SessionState, from: Connection<Readers>, signal
       to = await s.searcher.open(edge, signal, { fallbackAfter: BESIDE });
     } catch (err) {
       signal.throwIfAborted();
-      if (err instanceof MillraceError) continue; // even a no: the current one may be back
+      if (err instanceof MillraceError) continue; // even a final refusal: the current one may be back
       throw err;
     }
     if (signal.aborted) return void to.close();

@@ -6,7 +6,7 @@ import type { SessionState } from "./state.js";
 
 const MINUTE = 60_000; // ms
 const MOST = 60 * MINUTE;
-const STEADY = 2 * MINUTE; // a WebTransport connection that lasted so long was a good one
+const STEADY = 2 * MINUTE; // a WebTransport connection that lasted this long was a good one
 const LATER = 10_000; // ms, if something else goes on
 const NETWORK = 2000; // ms after a change of the network
 
