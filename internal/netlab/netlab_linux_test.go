@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 func TestMain(m *testing.M) {
@@ -197,10 +199,30 @@ func TestReaddress(t *testing.T) {
 	}
 }
 
+// freeSubnet returns the first subnet from this one on that no network has, of this
+// process or another one.
+func freeSubnet(t *testing.T, from int) int {
+	t.Helper()
+	for i := range subnets {
+		number := (from + i) % subnets
+		lock, err := os.OpenFile(fmt.Sprintf("/run/netlab-%d.lock", number), os.O_RDWR|os.O_CREATE, 0o600)
+		if err != nil {
+			t.Fatal(err)
+		}
+		free := unix.Flock(int(lock.Fd()), unix.LOCK_EX|unix.LOCK_NB) == nil
+		_ = lock.Close()
+		if free {
+			return number
+		}
+	}
+	t.Fatal("all subnets are taken")
+	return 0
+}
+
 // What a run that was killed has left behind goes away, and what lives does not.
 func TestLeftBehind(t *testing.T) {
 	n := newNetwork(t, 1)
-	free := (n.subnet.number + 100) % subnets
+	free := freeSubnet(t, n.subnet.number+1)
 	left := fmt.Sprintf("%s%d-%d-1", prefix, 1<<22+1, free)
 	if err := ip("netns", "add", left); err != nil {
 		t.Fatal(err)
