@@ -52,7 +52,7 @@ func (l *loopLink) receive() ([]byte, bool, error) {
 
 func (l *loopLink) send(messages []byte) error {
 	for len(messages) > 0 {
-		start, end, _ := wire.MessageSize(messages)
+		start, end, _ := wire.MessageBounds(messages)
 		if m := messages[start:end]; bytes.HasPrefix(m, []byte("SUB")) {
 			l.acks <- append([]byte("OK:"), m...)
 		}

@@ -227,7 +227,7 @@ func (c *conn) ping(asked bool, done func(error)) {
 		c.busy.Store(false)
 	}
 	total := c.out.line([]byte(wire.LinePing))
-	before := total - uint64(wire.MessageLen([]byte(wire.LinePing)))
+	before := total - uint64(wire.MessageWireLen([]byte(wire.LinePing)))
 	c.pings = append(c.pings, &ping{sent: time.Now(), bytes: before - c.marked, total: total, asked: asked, done: done})
 	c.marked = total
 }

@@ -227,7 +227,7 @@ func (l *fakeLink) send(messages []byte) error {
 		}
 	}
 	for len(messages) > 0 {
-		start, end, _ := wire.MessageSize(messages)
+		start, end, _ := wire.MessageBounds(messages)
 		l.take(messages[start:end])
 		messages = messages[end:]
 	}

@@ -30,7 +30,7 @@ func (o *sendBuffer) line(line []byte) uint64 {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.buf = wire.AppendMessage(o.buf, line)
-	o.total += uint64(wire.MessageLen(line))
+	o.total += uint64(wire.MessageWireLen(line))
 	o.wakeUp()
 	return o.total
 }
@@ -94,7 +94,7 @@ func (o *sendBuffer) drop() {
 	rest := o.buf
 	o.buf = o.buf[:0] // what is kept moves to the front
 	for len(rest) > 0 {
-		start, end, _ := wire.MessageSize(rest)
+		start, end, _ := wire.MessageBounds(rest)
 		if !wire.IsFrame(rest[start:end]) {
 			o.buf = append(o.buf, rest[:end]...)
 		}

@@ -185,7 +185,7 @@ func (w *webSocket) send(messages []byte) error {
 		}
 	}
 	for len(messages) > 0 {
-		start, end, ok := wire.MessageSize(messages)
+		start, end, ok := wire.MessageBounds(messages)
 		if !ok {
 			break
 		}

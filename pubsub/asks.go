@@ -44,7 +44,7 @@ func (s *Session) awaitDecision(key subscriptionKey) bool {
 func (s *Session) requestSubscription(key subscriptionKey, p pattern.Pattern) {
 	list := s.hub.hooks.Load().authorizeSubscribe
 	if len(list) == 0 {
-		s.subscribe(key, p, s.cachedLoad([]byte(key.tenant)))
+		s.subscribe(key, p, s.cachedAccount([]byte(key.tenant)))
 		return
 	}
 	if s.asks.pending == nil {
@@ -85,7 +85,7 @@ func (s *Session) requestSubscription(key subscriptionKey, p pattern.Pattern) {
 			s.reject(refusal.Code, wire.VerbSub.String(), key.tenant, key.pattern)
 		case s.rejectOverLimit(key, p): // the limits may have changed meanwhile
 		default:
-			s.subscribe(key, p, s.hub.loadOf([]byte(key.tenant)))
+			s.subscribe(key, p, s.hub.cpuAccountOf([]byte(key.tenant)))
 		}
 	})
 }

@@ -36,7 +36,7 @@ func (s *Session) handleLine(text []byte) {
 func (s *Session) HandleStreamLine(text []byte) { s.accept(text, (*Session).handleStreamLine) }
 
 func (s *Session) handleStreamLine(text []byte) {
-	line, err := wire.ParseStreamLine(text)
+	line, err := wire.ParseUniStreamLine(text)
 	if err != nil {
 		s.rejectBroken(wire.CodeBadRequest)
 		return
@@ -89,11 +89,11 @@ func decodePublish(frame []byte) (wire.Publish, error) {
 
 // publish passes on a message that this edge accepts.
 func (s *Session) publish(p wire.Publish) {
-	pace, ok := s.hub.beginPaced(s.cachedLoad(p.Tenant), s.done)
+	pace, ok := s.hub.beginPaced(s.cachedAccount(p.Tenant), s.done)
 	if !ok {
 		return
 	}
-	s.notePublishedTo(s.lastLoad.name)
+	s.notePublishedTo(s.lastAccount.name)
 	s.hub.count.messagesIn.Add(1)
 	s.hub.countTenant(s.hub.limits.Load(), p.Tenant, 1, 0)
 	if err := s.hub.publish(p, &s.lastTenant, pace); err != nil {
@@ -101,12 +101,12 @@ func (s *Session) publish(p wire.Publish) {
 	}
 }
 
-// cachedLoad returns the load of a tenant.
-func (s *Session) cachedLoad(tenant []byte) *load {
-	if !s.lastLoad.is(tenant) {
-		s.lastLoad = s.hub.loadOf(tenant)
+// cachedAccount returns the load of a tenant.
+func (s *Session) cachedAccount(tenant []byte) *cpuAccount {
+	if !s.lastAccount.is(tenant) {
+		s.lastAccount = s.hub.cpuAccountOf(tenant)
 	}
-	return s.lastLoad
+	return s.lastAccount
 }
 
 var defaultTenant = []byte(wire.DefaultTenant)

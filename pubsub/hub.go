@@ -85,7 +85,7 @@ func (h *Hub) SetLimits(l Limits) {
 		return
 	}
 	if old.TenantShare != l.TenantShare {
-		h.resetLoads()
+		h.resetCPUAccounts()
 	}
 	if old.TenantIngressKB != l.TenantIngressKB {
 		h.tenantCaps.setIngress(kb(l.TenantIngressKB))

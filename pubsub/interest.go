@@ -18,7 +18,7 @@ type tenant struct {
 	name    string
 	tree    pattern.Tree[*interest]
 	removed atomic.Bool // emptied and taken out of the hub
-	load    atomic.Pointer[load]
+	account atomic.Pointer[cpuAccount]
 	mu      sync.Mutex // held while something changes
 
 	shapes map[pattern.Shape]int // how many of its patterns have each shape; guarded by mu

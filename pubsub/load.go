@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// load is what the messages of a tenant cost this edge, in processor time: from
+// cpuAccount is what the messages of a tenant cost this edge, in processor time: from
 // accepting a message, or receiving it from another edge, to the writes that the
 // same goroutine makes. The time is measured, so whatever makes a message expensive
 // is counted: its subscribers, their patterns or its size.
@@ -21,7 +21,7 @@ import (
 // fan-outs pause in between. What waits is what the tenant's clients send next, so
 // nothing is lost, and the processors beside the share are there for all others. A
 // tenant alone on the edge never waits.
-type load struct {
+type cpuAccount struct {
 	name      string
 	removed   atomic.Bool   // taken out of the hub
 	paidUntil atomic.Int64  // when its share has paid for all that it used, on the hub's clock
@@ -48,15 +48,15 @@ const (
 // loads holds the loads of the tenants in use.
 type loads struct {
 	mu       sync.Mutex
-	byTenant map[string]*load
-	sweepAt  int                  // with so many loads, unused ones are removed
-	latest   atomic.Pointer[load] // of the tenant whose message came last
-	rivalAt  atomic.Int64         // when latest last changed to another tenant, on the hub's clock; 0: never
-	paused   atomic.Int64         // the sum of all pauses, ns
+	byTenant map[string]*cpuAccount
+	sweepAt  int                        // with so many loads, unused ones are removed
+	latest   atomic.Pointer[cpuAccount] // of the tenant whose message came last
+	rivalAt  atomic.Int64               // when latest last changed to another tenant, on the hub's clock; 0: never
+	paused   atomic.Int64               // the sum of all pauses, ns
 }
 
-// loadOf returns the load of a tenant, and makes it if there is none.
-func (h *Hub) loadOf(tenant []byte) *load {
+// cpuAccountOf returns the load of a tenant, and makes it if there is none.
+func (h *Hub) cpuAccountOf(tenant []byte) *cpuAccount {
 	g := &h.loads
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -65,11 +65,11 @@ func (h *Hub) loadOf(tenant []byte) *load {
 		return l
 	}
 	if g.byTenant == nil {
-		g.byTenant, g.sweepAt = map[string]*load{}, minSweep
+		g.byTenant, g.sweepAt = map[string]*cpuAccount{}, minSweep
 	}
 	if len(g.byTenant) >= g.sweepAt {
 		old := int64(h.now() - unusedKept)
-		maps.DeleteFunc(g.byTenant, func(_ string, l *load) bool {
+		maps.DeleteFunc(g.byTenant, func(_ string, l *cpuAccount) bool {
 			unused := l.paidUntil.Load() < old
 			if unused {
 				l.removed.Store(true)
@@ -78,14 +78,14 @@ func (h *Hub) loadOf(tenant []byte) *load {
 		})
 		g.sweepAt = max(minSweep, 2*len(g.byTenant))
 	}
-	l = &load{name: string(tenant), turns: make(chan struct{}, h.turnsPerTenant())}
+	l = &cpuAccount{name: string(tenant), turns: make(chan struct{}, h.turnsPerTenant())}
 	l.paidUntil.Store(int64(h.now() - loadCredit))
 	g.byTenant[l.name] = l
 	return l
 }
 
-// resetLoads makes every tenant begin anew, with the turns of a new share.
-func (h *Hub) resetLoads() {
+// resetCPUAccounts makes every tenant begin anew, with the turns of a new share.
+func (h *Hub) resetCPUAccounts() {
 	g := &h.loads
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -96,7 +96,7 @@ func (h *Hub) resetLoads() {
 }
 
 // is reports whether l is the load of this tenant.
-func (l *load) is(tenant []byte) bool {
+func (l *cpuAccount) is(tenant []byte) bool {
 	return l != nil && l.name == string(tenant) && !l.removed.Load()
 }
 
@@ -114,22 +114,22 @@ func (h *Hub) processorShare() int {
 // processors is GOMAXPROCS as it was at the first call: to ask for it takes a lock.
 var processors = sync.OnceValue(func() int { return runtime.GOMAXPROCS(0) })
 
-// tenantLoad is loadOf without its lock, for a tenant that has subscribers here; t is nil
+// tenantCPU is cpuAccountOf without its lock, for a tenant that has subscribers here; t is nil
 // if it has none.
-func (h *Hub) tenantLoad(t *tenant, name []byte) *load {
+func (h *Hub) tenantCPU(t *tenant, name []byte) *cpuAccount {
 	if t == nil {
-		return h.loadOf(name)
+		return h.cpuAccountOf(name)
 	}
-	l := t.load.Load()
+	l := t.account.Load()
 	if l == nil || l.removed.Load() {
-		l = h.loadOf(name)
-		t.load.Store(l)
+		l = h.cpuAccountOf(name)
+		t.account.Store(l)
 	}
 	return l
 }
 
 // noteMessage notes that a message of l's tenant came.
-func (h *Hub) noteMessage(l *load, now time.Duration) {
+func (h *Hub) noteMessage(l *cpuAccount, now time.Duration) {
 	g := &h.loads
 	switch latest := g.latest.Load(); latest {
 	case l:
@@ -142,13 +142,13 @@ func (h *Hub) noteMessage(l *load, now time.Duration) {
 }
 
 // chargeTime counts the time since then as used by the tenant, and returns the time now.
-func (h *Hub) chargeTime(l *load, since time.Duration) (now time.Duration) {
+func (h *Hub) chargeTime(l *cpuAccount, since time.Duration) (now time.Duration) {
 	now = h.now()
 	h.chargeAt(l, now, now-since)
 	return now
 }
 
-func (h *Hub) chargeAt(l *load, now, used time.Duration) {
+func (h *Hub) chargeAt(l *cpuAccount, now, used time.Duration) {
 	share := h.processorShare()
 	if share == 0 {
 		return
@@ -170,7 +170,7 @@ func (h *Hub) contended(now time.Duration) bool {
 }
 
 // debt returns how long a tenant has to wait: 0 while no other tenant publishes.
-func (h *Hub) debt(l *load, now time.Duration) time.Duration {
+func (h *Hub) debt(l *cpuAccount, now time.Duration) time.Duration {
 	if debt := time.Duration(l.paidUntil.Load()) - now; debt > 0 && h.contended(now) {
 		return debt
 	}

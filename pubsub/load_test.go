@@ -8,8 +8,8 @@ import (
 )
 
 // debtor brings a tenant into debt, as if its messages had used so much.
-func (r *rig) debtor(tenant string, debt time.Duration) *load {
-	l := r.hub.loadOf([]byte(tenant))
+func (r *rig) debtor(tenant string, debt time.Duration) *cpuAccount {
+	l := r.hub.cpuAccountOf([]byte(tenant))
 	percent := r.hub.limits.Load().TenantShare * processors()
 	r.hub.noteMessage(l, r.hub.now())
 	r.hub.chargeAt(l, r.hub.now(), (debt+loadCredit)/100*time.Duration(percent))
@@ -19,8 +19,8 @@ func (r *rig) debtor(tenant string, debt time.Duration) *load {
 // company has a message of another tenant come.
 func (r *rig) company() {
 	time.Sleep(time.Millisecond) // the clock begins with the hub
-	r.hub.noteMessage(r.hub.loadOf([]byte("one")), r.hub.now())
-	r.hub.noteMessage(r.hub.loadOf([]byte("other")), r.hub.now())
+	r.hub.noteMessage(r.hub.cpuAccountOf([]byte("one")), r.hub.now())
+	r.hub.noteMessage(r.hub.cpuAccountOf([]byte("other")), r.hub.now())
 }
 
 func (r *rig) took(f func()) time.Duration {
@@ -125,7 +125,7 @@ func TestTurns(t *testing.T) {
 // there is company, and writes by itself when all of them are taken.
 func TestTurnsOfBurst(t *testing.T) {
 	inBubble(t, fastLimits(), func(r *rig) {
-		a := r.hub.loadOf([]byte("other"))
+		a := r.hub.cpuAccountOf([]byte("other"))
 		n := r.hub.turnsPerTenant()
 		begin := func() pace {
 			p, ok := r.hub.beginPaced(a, nil)
@@ -176,7 +176,7 @@ func TestShareChanges(t *testing.T) {
 		if took := r.took(func() { s.publish("other", "x", "2") }); took != 0 {
 			t.Errorf("a message waited for %v", took)
 		}
-		if b := r.hub.loadOf([]byte("other")); b == a || cap(b.turns) != r.hub.turnsPerTenant() {
+		if b := r.hub.cpuAccountOf([]byte("other")); b == a || cap(b.turns) != r.hub.turnsPerTenant() {
 			t.Errorf("%d turns, want %d", cap(b.turns), r.hub.turnsPerTenant())
 		}
 	})
@@ -225,7 +225,7 @@ func TestPauseKeepsNothingBack(t *testing.T) {
 		}
 		synctest.Wait()
 		p := publication{tenant: []byte("other"), channel: []byte("a"), limits: r.hub.limits.Load(), subsVersion: r.hub.subsVersion.Load()}
-		pace, ok := r.hub.beginPaced(r.hub.loadOf(p.tenant), nil) // without company
+		pace, ok := r.hub.beginPaced(r.hub.cpuAccountOf(p.tenant), nil) // without company
 		if !ok {
 			t.Fatal("it does not begin")
 		}
@@ -251,22 +251,22 @@ func TestManyLoads(t *testing.T) {
 	inBubble(t, fastLimits(), func(r *rig) {
 		c := r.connect("a")
 		c.publish("kept", "x", "1")
-		old := c.lastLoad
+		old := c.lastAccount
 		for i := range 10 * minSweep {
-			r.hub.loadOf(fmt.Append(nil, i))
+			r.hub.cpuAccountOf(fmt.Append(nil, i))
 		}
 		if n := len(r.hub.loads.byTenant); n < 10*minSweep {
 			t.Errorf("%d loads are left of those in use", n)
 		}
 		time.Sleep(2 * unusedKept)
 		for i := range 20 * minSweep {
-			r.hub.loadOf(fmt.Append(nil, "new", i))
+			r.hub.cpuAccountOf(fmt.Append(nil, "new", i))
 		}
 		if n := len(r.hub.loads.byTenant); n > 21*minSweep {
 			t.Errorf("%d loads are kept", n)
 		}
 		c.publish("kept", "x", "2")
-		if c.lastLoad == old || !c.lastLoad.is([]byte("kept")) {
+		if c.lastAccount == old || !c.lastAccount.is([]byte("kept")) {
 			t.Error("a session uses a load that is out of use")
 		}
 	})

@@ -6,7 +6,7 @@ import "time"
 // processors.
 type pace struct {
 	hub          *Hub
-	load         *load
+	account      *cpuAccount
 	chargedUntil time.Duration   // the time used from here on is not charged yet
 	paced        bool            // the tenant is over its share, or the message had to wait for its turn
 	takesTurns   bool            // the message may wait for a turn
@@ -17,8 +17,8 @@ type pace struct {
 // beginPaced waits for the turn of a client's message if its tenant is over its share.
 // It reports false if the message must not be handled: canceled was closed meanwhile.
 // Otherwise end must be called.
-func (h *Hub) beginPaced(l *load, canceled <-chan struct{}) (p pace, ok bool) {
-	p = pace{hub: h, load: l, chargedUntil: h.now(), takesTurns: true, canceled: canceled}
+func (h *Hub) beginPaced(l *cpuAccount, canceled <-chan struct{}) (p pace, ok bool) {
+	p = pace{hub: h, account: l, chargedUntil: h.now(), takesTurns: true, canceled: canceled}
 	h.noteMessage(l, p.chargedUntil)
 	if h.processorShare() == 0 || !h.contended(p.chargedUntil) || h.debt(l, p.chargedUntil) == 0 && p.tryTurn() {
 		return p, true
@@ -35,8 +35,8 @@ func (h *Hub) beginPaced(l *load, canceled <-chan struct{}) (p pace, ok bool) {
 
 // beginPacedReceived is begin for a message that the broker hands over, from another edge or
 // this one: it takes no turn, as the tenant's messages come one at a time anyway.
-func (h *Hub) beginPacedReceived(l *load) (p pace) {
-	p = pace{hub: h, load: l, chargedUntil: h.now()}
+func (h *Hub) beginPacedReceived(l *cpuAccount) (p pace) {
+	p = pace{hub: h, account: l, chargedUntil: h.now()}
 	h.noteMessage(l, p.chargedUntil)
 	if h.debt(l, p.chargedUntil) > 0 {
 		p.waitUntilPaid()
@@ -47,7 +47,7 @@ func (h *Hub) beginPacedReceived(l *load) (p pace) {
 // tryTurn takes a turn if one is free.
 func (p *pace) tryTurn() bool {
 	select {
-	case p.load.turns <- struct{}{}:
+	case p.account.turns <- struct{}{}:
 		p.hasTurn = true
 	default:
 	}
@@ -58,7 +58,7 @@ func (p *pace) tryTurn() bool {
 func (p *pace) takeTurn() {
 	if p.takesTurns && !p.hasTurn {
 		select {
-		case p.load.turns <- struct{}{}:
+		case p.account.turns <- struct{}{}:
 			p.hasTurn = true
 		case <-p.canceled:
 		}
@@ -70,7 +70,7 @@ func (p *pace) waitUntilPaid() {
 	p.paced = true
 	p.takeTurn()
 	p.chargedUntil = p.hub.now()
-	for debt := p.hub.debt(p.load, p.chargedUntil); debt > 0 && !p.isCanceled(); debt = p.hub.debt(p.load, p.chargedUntil) {
+	for debt := p.hub.debt(p.account, p.chargedUntil); debt > 0 && !p.isCanceled(); debt = p.hub.debt(p.account, p.chargedUntil) {
 		p.sleep(debt)
 	}
 }
@@ -91,8 +91,8 @@ func (p *pace) sleep(d time.Duration) {
 	now := p.hub.now()
 	p.hub.loads.paused.Add(int64(now - p.chargedUntil))
 	p.chargedUntil = now
-	if old, least := p.load.paidUntil.Load(), int64(now-pacedCredit); old < least {
-		p.load.paidUntil.CompareAndSwap(old, least)
+	if old, least := p.account.paidUntil.Load(), int64(now-pacedCredit); old < least {
+		p.account.paidUntil.CompareAndSwap(old, least)
 	}
 }
 
@@ -102,8 +102,8 @@ func (p *pace) pauseDue() bool {
 	if now := p.hub.now(); now-p.chargedUntil < paceEvery {
 		return false
 	}
-	p.chargedUntil = p.hub.chargeTime(p.load, p.chargedUntil)
-	return p.hub.debt(p.load, p.chargedUntil) > 0
+	p.chargedUntil = p.hub.chargeTime(p.account, p.chargedUntil)
+	return p.hub.debt(p.account, p.chargedUntil) > 0
 }
 
 // pause makes a fan-out wait for its tenant's debt, for maxPause at most. The caller has
@@ -112,27 +112,27 @@ func (p *pace) pause() {
 	p.paced = true
 	p.takeTurn()
 	p.chargedUntil = p.hub.now()
-	p.sleep(min(p.hub.debt(p.load, p.chargedUntil), maxPause))
+	p.sleep(min(p.hub.debt(p.account, p.chargedUntil), maxPause))
 }
 
 // end charges the time that was used, and gives the turn back.
 func (p *pace) end() {
-	p.hub.chargeTime(p.load, p.chargedUntil)
+	p.hub.chargeTime(p.account, p.chargedUntil)
 	if p.hasTurn {
-		<-p.load.turns
+		<-p.account.turns
 	}
 }
 
 // writesInline reports whether the message's goroutine makes its writes itself: other
 // goroutines would use more processors than there are turns.
 func (p *pace) writesInline() bool {
-	return p.paced || p.hasTurn && len(p.load.turns) == cap(p.load.turns)
+	return p.paced || p.hasTurn && len(p.account.turns) == cap(p.account.turns)
 }
 
 // maxWriters is how many goroutines may write what the message has queued.
 func (p *pace) maxWriters() int {
 	if p.hasTurn {
-		return cap(p.load.turns)
+		return cap(p.account.turns)
 	}
 	return processors()
 }

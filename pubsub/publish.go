@@ -143,7 +143,7 @@ func (p *publication) flush() {
 	list := p.toFlush
 	p.toFlush = nil
 	if !p.pace.writesInline() {
-		list.start(p.pace.load, p.pace.maxWriters())
+		list.start(p.pace.account, p.pace.maxWriters())
 		return
 	}
 	for list != nil {

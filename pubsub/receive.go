@@ -9,7 +9,7 @@ func (h *Hub) Receive(m Message) int {
 		return 0
 	}
 	t := h.tenant(m.Tenant)
-	p := h.publication(m.Tenant, m.Channel, m.Payload, h.beginPacedReceived(h.tenantLoad(t, m.Tenant)))
+	p := h.publication(m.Tenant, m.Channel, m.Payload, h.beginPacedReceived(h.tenantCPU(t, m.Tenant)))
 	defer p.pace.end()
 	p.lastResort = m.LastResort
 	if m.Delivery == wire.Broadcast {
@@ -32,7 +32,7 @@ func (h *Hub) Interested(tenant, channel []byte) bool {
 	if t == nil {
 		return false
 	}
-	l, since := h.tenantLoad(t, tenant), h.now()
+	l, since := h.tenantCPU(t, tenant), h.now()
 	defer h.chargeTime(l, since)
 	m := matchers.Get().(*matcher)
 	defer m.release()

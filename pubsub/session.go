@@ -76,12 +76,12 @@ type Session struct {
 	kick     chan struct{} // tells a writer that waits for its cap that there is a control message
 
 	// owned by the reader
-	broken     int32 // broken messages in a row
-	ingress    bucket
-	lastTenant *tenant      // that it published to last; may have been removed
-	lastLoad   *load        // of the tenant that it used last; may have been removed
-	uncharged  int32        // bytes that were received, and are not charged to the token's cap yet
-	held       *heldMessage // must be handled before anything else is; nil: none
+	broken      int32 // broken messages in a row
+	ingress     bucket
+	lastTenant  *tenant      // that it published to last; may have been removed
+	lastAccount *cpuAccount  // of the tenant that it used last; may have been removed
+	uncharged   int32        // bytes that were received, and are not charged to the token's cap yet
+	held        *heldMessage // must be handled before anything else is; nil: none
 
 	publishedTo []string // the tenants that it published to last, at most maxPublishedTo
 

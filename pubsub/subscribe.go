@@ -74,7 +74,7 @@ func (s *Session) rejectOverLimit(key subscriptionKey, p pattern.Pattern) bool {
 
 // subscribe adds a subscription and answers the SUB; l is the load of the tenant. The
 // caller holds s.subscribing.
-func (s *Session) subscribe(key subscriptionKey, p pattern.Pattern, l *load) {
+func (s *Session) subscribe(key subscriptionKey, p pattern.Pattern, l *cpuAccount) {
 	pace, ok := s.hub.beginPaced(l, s.done)
 	if !ok {
 		return
@@ -135,7 +135,7 @@ func (s *Session) unsubscribe(key subscriptionKey) {
 	existing := s.subscriptions[key]
 	delete(s.deferredUnsubs, key)
 	if existing != nil {
-		pace, ok := s.hub.beginPaced(s.hub.loadOf([]byte(key.tenant)), s.done)
+		pace, ok := s.hub.beginPaced(s.hub.cpuAccountOf([]byte(key.tenant)), s.done)
 		if !ok {
 			return
 		}

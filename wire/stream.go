@@ -16,14 +16,14 @@ func AppendMessage(dst, message []byte) []byte {
 	return append(binary.BigEndian.AppendUint32(dst, uint32(len(message))), message...)
 }
 
-// MessageLen is how many bytes [AppendMessage] adds.
-func MessageLen(message []byte) int { return lengthBytes + len(message) }
+// MessageWireLen is how many bytes [AppendMessage] adds.
+func MessageWireLen(message []byte) int { return lengthBytes + len(message) }
 
-// MessageSize reads the length at the front of b: the message behind it is
+// MessageBounds reads the length at the front of b: the message behind it is
 // b[start:end], once so many bytes have arrived. It reports false if the length
 // itself is not complete. A length may be up to 4 GiB: the caller compares
 // end-start with its limit before it waits for the rest.
-func MessageSize(b []byte) (start, end uint64, ok bool) {
+func MessageBounds(b []byte) (start, end uint64, ok bool) {
 	if len(b) < lengthBytes {
 		return 0, 0, false
 	}
@@ -47,7 +47,7 @@ var (
 	errStreamLineMarker = &Error{CodeBadRequest, "after SUB or UNSUB a unidirectional stream needs the marker U or D"}
 )
 
-// ParseStreamLine splits a line of a unidirectional stream, with or without the
+// ParseUniStreamLine splits a line of a unidirectional stream, with or without the
 // newline at its end (docs/protocol.md, WebTransport):
 //
 //	SUB:<U or D>:<tenant>:<pattern>
@@ -55,7 +55,7 @@ var (
 //
 // Like [ParseLine] it does not look at names. The error is an [Error] that is
 // [ErrBadRequest]. It allocates nothing.
-func ParseStreamLine(b []byte) (Line, error) {
+func ParseUniStreamLine(b []byte) (Line, error) {
 	b = trimNewline(b)
 	switch {
 	case len(b) == 0:
@@ -83,9 +83,9 @@ func ParseStreamLine(b []byte) (Line, error) {
 	return line, err
 }
 
-// AppendStreamLine appends SUB or UNSUB as a unidirectional stream carries it,
+// AppendUniStreamLine appends SUB or UNSUB as a unidirectional stream carries it,
 // with the newline: own selects the marker U, else it is D.
-func AppendStreamLine(dst []byte, v Verb, own bool, tenant, pattern string) []byte {
+func AppendUniStreamLine(dst []byte, v Verb, own bool, tenant, pattern string) []byte {
 	marker := markerDefault
 	if own {
 		marker = markerOwn

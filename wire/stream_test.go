@@ -64,9 +64,9 @@ func TestMessages(t *testing.T) {
 			if rest := unhex(t, want.RestHex); !bytes.Equal(c.buf, rest) {
 				t.Errorf("rest %x, want %x", c.buf, rest)
 			}
-			start, end, ok := MessageSize(c.buf)
+			start, end, ok := MessageBounds(c.buf)
 			if length := end - start; length != want.Announced || !ok && length != 0 {
-				t.Errorf("MessageSize(rest) = %d, %d, %v, want the length %d", start, end, ok, want.Announced)
+				t.Errorf("MessageBounds(rest) = %d, %d, %v, want the length %d", start, end, ok, want.Announced)
 			}
 			if tooBig := end-start > defaultReadLimit; tooBig != (want.Close == CloseTooBig) {
 				t.Errorf("a length of %d closes with %d", end-start, want.Close)
@@ -93,7 +93,7 @@ type cutter struct {
 func (c *cutter) write(chunk []byte) {
 	c.buf = append(c.buf, chunk...)
 	for {
-		start, end, ok := MessageSize(c.buf)
+		start, end, ok := MessageBounds(c.buf)
 		if !ok || end > uint64(len(c.buf)) {
 			return
 		}
@@ -138,10 +138,10 @@ func checkMessages(t *testing.T, stream, sizes []byte) {
 	total := 0
 	for _, m := range c.messages {
 		again = AppendMessage(again, m)
-		total += MessageLen(m)
+		total += MessageWireLen(m)
 	}
 	if len(again) != total {
-		t.Errorf("MessageLen says %d bytes, the stream has %d", total, len(again))
+		t.Errorf("MessageWireLen says %d bytes, the stream has %d", total, len(again))
 	}
 	if again = append(again, c.buf...); !bytes.Equal(again, stream) {
 		t.Errorf("%x encodes again to %x", stream, again)
@@ -154,8 +154,8 @@ func truncateMessages(t *testing.T, stream []byte, messages [][]byte) {
 	t.Helper()
 	whole, next := 0, 0 // messages[:whole] take next bytes
 	for n := range len(stream) {
-		for whole < len(messages) && next+MessageLen(messages[whole]) <= n {
-			next += MessageLen(messages[whole])
+		for whole < len(messages) && next+MessageWireLen(messages[whole]) <= n {
+			next += MessageWireLen(messages[whole])
 			whole++
 		}
 		var c cutter
@@ -182,8 +182,8 @@ func TestMessageSize(t *testing.T) {
 		{"\x01\x02\x03\x04", 4, 0x01020304 + 4, true},
 		{"\xff\xff\xff\xff", 4, 1<<32 + 3, true},
 	} {
-		if start, end, ok := MessageSize([]byte(c.b)); start != c.start || end != c.end || ok != c.ok {
-			t.Errorf("MessageSize(%q) = %d, %d, %v, want %d, %d, %v", c.b, start, end, ok, c.start, c.end, c.ok)
+		if start, end, ok := MessageBounds([]byte(c.b)); start != c.start || end != c.end || ok != c.ok {
+			t.Errorf("MessageBounds(%q) = %d, %d, %v, want %d, %d, %v", c.b, start, end, ok, c.start, c.end, c.ok)
 		}
 	}
 }
@@ -198,8 +198,8 @@ func TestAppendMessage(t *testing.T) {
 		if string(got) != want {
 			t.Errorf("message %q is carried as %q, want %q", message, got, want)
 		}
-		if n := MessageLen([]byte(message)); n != len(got)-1 {
-			t.Errorf("MessageLen(%q) = %d, want %d", message, n, len(got)-1)
+		if n := MessageWireLen([]byte(message)); n != len(got)-1 {
+			t.Errorf("MessageWireLen(%q) = %d, want %d", message, n, len(got)-1)
 		}
 	}
 }
@@ -238,13 +238,13 @@ func TestIsFrameTellsCodecsApart(t *testing.T) {
 
 func TestMessagesAllocateNothing(t *testing.T) {
 	message := make([]byte, 512)
-	dst := make([]byte, 0, MessageLen(message))
+	dst := make([]byte, 0, MessageWireLen(message))
 	noAllocs(t, "append", func() { dst = AppendMessage(dst[:0], message) })
 	if len(dst) != cap(dst) {
-		t.Errorf("the message takes %d bytes, MessageLen says %d", len(dst), cap(dst))
+		t.Errorf("the message takes %d bytes, MessageWireLen says %d", len(dst), cap(dst))
 	}
 	noAllocs(t, "size", func() {
-		if _, end, ok := MessageSize(dst); !ok || end != uint64(len(dst)) || !IsFrame(dst[4:]) {
+		if _, end, ok := MessageBounds(dst); !ok || end != uint64(len(dst)) || !IsFrame(dst[4:]) {
 			t.Error("the message is not found")
 		}
 	})
@@ -268,7 +268,7 @@ type streamLineFields struct {
 func TestParseStreamLine(t *testing.T) {
 	for _, v := range load[streamLineFields](t, "stream_lines.json") {
 		t.Run(v.Comment, func(t *testing.T) {
-			got, err := ParseStreamLine(v.Input)
+			got, err := ParseUniStreamLine(v.Input)
 			if !sameError(t, err, v.Expect.Error) {
 				if !reflect.DeepEqual(got, Line{}) {
 					t.Errorf("a broken line gives %+v", got)
@@ -292,7 +292,7 @@ func TestParseStreamLine(t *testing.T) {
 }
 
 func encodeStreamLine(l Line) []byte {
-	return AppendStreamLine(nil, l.Verb, l.Own, string(l.Tenant), string(l.Pattern))
+	return AppendUniStreamLine(nil, l.Verb, l.Own, string(l.Tenant), string(l.Pattern))
 }
 
 // reencodeStreamLine checks that l encodes to the line b that it was parsed
@@ -315,13 +315,13 @@ func reencodeStreamLine(t *testing.T, b []byte, l Line) {
 // a pattern.
 func TestParseStreamLineTruncated(t *testing.T) {
 	for _, line := range []string{"SUB:U:paint.eu:chat.*", "UNSUB:D:t:a.#", "SUB:D::>", "SUB:U:U:a"} {
-		whole, err := ParseStreamLine([]byte(line))
+		whole, err := ParseUniStreamLine([]byte(line))
 		if err != nil {
 			t.Fatal(err)
 		}
 		pattern := len(line) - len(whole.Pattern)
 		for n := range len(line) {
-			got, err := ParseStreamLine([]byte(line[:n]))
+			got, err := ParseUniStreamLine([]byte(line[:n]))
 			switch {
 			case n < pattern:
 				sameError(t, err, CodeBadRequest)
@@ -334,7 +334,7 @@ func TestParseStreamLineTruncated(t *testing.T) {
 
 func TestParseStreamLineAliases(t *testing.T) {
 	b := []byte("SUB:U:t:a\n")
-	l, err := ParseStreamLine(b)
+	l, err := ParseUniStreamLine(b)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -346,7 +346,7 @@ func TestParseStreamLineAliases(t *testing.T) {
 
 func TestParseStreamLineErrorHidesToken(t *testing.T) {
 	for _, line := range []string{"AUTH:AT_0123_4567\n", "SUB:AT_0123_4567:t:a\n"} {
-		_, err := ParseStreamLine([]byte(line))
+		_, err := ParseUniStreamLine([]byte(line))
 		if !errors.Is(err, ErrBadRequest) || strings.Contains(err.Error(), "0123") {
 			t.Errorf("error %v", err)
 		}
@@ -356,28 +356,28 @@ func TestParseStreamLineErrorHidesToken(t *testing.T) {
 func TestStreamLineAllocatesNothing(t *testing.T) {
 	for _, line := range []string{"SUB:U:paint.eu:chat.*\n", "UNSUB:D::a\r\n", "SUB:t:a\n", "PING", ""} {
 		b := []byte(line)
-		noAllocs(t, line, func() { _, _ = ParseStreamLine(b) })
+		noAllocs(t, line, func() { _, _ = ParseUniStreamLine(b) })
 	}
 	dst := make([]byte, 0, MaxLine)
 	noAllocs(t, "append", func() {
-		dst = AppendStreamLine(dst[:0], VerbSub, true, "paint.eu", "chat.*")
-		dst = AppendStreamLine(dst, VerbUnsub, false, "paint.eu", "chat.*")
+		dst = AppendUniStreamLine(dst[:0], VerbSub, true, "paint.eu", "chat.*")
+		dst = AppendUniStreamLine(dst, VerbUnsub, false, "paint.eu", "chat.*")
 	})
 }
 
 func TestAppendStreamLine(t *testing.T) {
 	for want, got := range map[string][]byte{
-		"x SUB:U:t:a.#\n": AppendStreamLine([]byte("x "), VerbSub, true, "t", "a.#"),
-		"SUB:D:t:a.#\n":   AppendStreamLine(nil, VerbSub, false, "t", "a.#"),
-		"UNSUB:U:~:>\n":   AppendStreamLine(nil, VerbUnsub, true, "~", ">"),
-		"UNSUB:D:~:>\n":   AppendStreamLine(nil, VerbUnsub, false, "~", ">"),
+		"x SUB:U:t:a.#\n": AppendUniStreamLine([]byte("x "), VerbSub, true, "t", "a.#"),
+		"SUB:D:t:a.#\n":   AppendUniStreamLine(nil, VerbSub, false, "t", "a.#"),
+		"UNSUB:U:~:>\n":   AppendUniStreamLine(nil, VerbUnsub, true, "~", ">"),
+		"UNSUB:D:~:>\n":   AppendUniStreamLine(nil, VerbUnsub, false, "~", ">"),
 	} {
 		if string(got) != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
 	}
-	longest := AppendStreamLine(nil, VerbUnsub, true, strings.Repeat("t", MaxTenant), strings.Repeat("a", MaxPattern))
-	if _, err := ParseStreamLine(longest); err != nil {
+	longest := AppendUniStreamLine(nil, VerbUnsub, true, strings.Repeat("t", MaxTenant), strings.Repeat("a", MaxPattern))
+	if _, err := ParseUniStreamLine(longest); err != nil {
 		t.Errorf("the longest names: %v", err)
 	}
 }
@@ -387,7 +387,7 @@ func FuzzParseStreamLine(f *testing.F) {
 		f.Add([]byte(v.Input))
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
-		l, err := ParseStreamLine(b)
+		l, err := ParseUniStreamLine(b)
 		if err != nil {
 			if !errors.Is(err, ErrBadRequest) {
 				t.Errorf("error %v", err)
@@ -402,7 +402,7 @@ func FuzzParseStreamLine(f *testing.F) {
 		if len(encoded) > MaxLine+len("\n") {
 			return // an empty tenant in words made it one byte too long
 		}
-		if again, err := ParseStreamLine(encoded); err != nil || !reflect.DeepEqual(again, l) {
+		if again, err := ParseUniStreamLine(encoded); err != nil || !reflect.DeepEqual(again, l) {
 			t.Errorf("%q parses to %+v, its encoding to %+v, %v", b, l, again, err)
 		}
 	})

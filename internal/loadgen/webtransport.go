@@ -77,7 +77,7 @@ func (w *webTransport) setReadDeadline(t time.Time) error { return w.stream.SetR
 
 func (w *webTransport) read(s sink) error {
 	need := 0
-	if _, end, ok := wire.MessageSize(w.inbox.bytes()); ok {
+	if _, end, ok := wire.MessageBounds(w.inbox.bytes()); ok {
 		need = int(end) // of a message of which more will arrive
 	}
 	if err := w.inbox.fill(w.stream, need); err != nil {
@@ -85,7 +85,7 @@ func (w *webTransport) read(s sink) error {
 	}
 	for {
 		b := w.inbox.bytes()
-		start, end, ok := wire.MessageSize(b)
+		start, end, ok := wire.MessageBounds(b)
 		switch {
 		case ok && end > largest:
 			return errTooLarge

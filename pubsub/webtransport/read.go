@@ -29,7 +29,7 @@ func (m *messages) next(limit int) ([]byte, error) {
 	m.shrink()
 	for {
 		waiting := m.buffer[m.start:]
-		start, end, ok := wire.MessageSize(waiting)
+		start, end, ok := wire.MessageBounds(waiting)
 		switch {
 		case !ok:
 			end = 4 // the length itself

@@ -173,7 +173,7 @@ func FuzzMessages(f *testing.F) {
 				t.Fatalf("the buffer has %d bytes", n)
 			}
 			// The one-shot cut of the same bytes.
-			start, end, ok := wire.MessageSize(rest)
+			start, end, ok := wire.MessageBounds(rest)
 			switch {
 			case ok && end-start > limit:
 				if err != errTooBig {

@@ -42,7 +42,7 @@ func writeMessages(stream io.Writer, pooled *[]byte, msgs []pubsub.Outgoing) err
 	defer giveBack(pooled)
 	b := *pooled
 	for _, m := range msgs {
-		if len(b) > 0 && len(b)+wire.MessageLen(m.Data) > writeChunk {
+		if len(b) > 0 && len(b)+wire.MessageWireLen(m.Data) > writeChunk {
 			if _, err := stream.Write(b); err != nil {
 				return err
 			}
