@@ -7,6 +7,7 @@ import (
 	"github.com/caddyserver/caddy/v2/caddyconfig/httpcaddyfile"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
+	"github.com/millrace/millrace/caddymodule/console"
 	"github.com/millrace/millrace/caddymodule/guard"
 	"github.com/millrace/millrace/caddymodule/handler"
 	"github.com/millrace/millrace/pubsub"
@@ -35,6 +36,7 @@ func init() {
 		return &handler.WebTransport{Path: path}
 	}))
 	httpcaddyfile.RegisterDirective("pubsub_edges", parseEdges)
+	httpcaddyfile.RegisterDirective("pubsub_console", parseConsole)
 	httpcaddyfile.RegisterDirective("pubsub_openapi", plainDirective(func() []caddyhttp.MiddlewareHandler {
 		return []caddyhttp.MiddlewareHandler{new(handler.OpenAPI)}
 	}))
@@ -45,7 +47,7 @@ func init() {
 	// The guard before everything, the others before whatever answers all paths:
 	// `handle`, `respond`, `reverse_proxy`, `file_server`.
 	httpcaddyfile.RegisterDirectiveOrder("pubsub_guard", httpcaddyfile.Before, "tracing")
-	for _, d := range []string{"pubsub", "pubsub_ping", "pubsub_ready", "pubsub_tokens", "pubsub_websocket", "pubsub_webtransport", "pubsub_edges", "pubsub_openapi"} {
+	for _, d := range []string{"pubsub", "pubsub_ping", "pubsub_ready", "pubsub_tokens", "pubsub_websocket", "pubsub_webtransport", "pubsub_edges", "pubsub_console", "pubsub_openapi"} {
 		httpcaddyfile.RegisterDirectiveOrder(d, httpcaddyfile.Before, "handle")
 	}
 }
@@ -158,4 +160,20 @@ func parseEdges(h httpcaddyfile.Helper) ([]httpcaddyfile.ConfigValue, error) {
 		edges.List = append(edges.List, e)
 	}
 	return h.NewRoute(matcher, edges), nil
+}
+
+// parseConsole parses the console, whose block [console.Console.UnmarshalBlock] tells.
+func parseConsole(h httpcaddyfile.Helper) ([]httpcaddyfile.ConfigValue, error) {
+	matcher, name, path, err := matcherAndPath(h)
+	if err != nil {
+		return nil, err
+	}
+	if h.NextArg() || path != "" && (!strings.HasPrefix(path, "/") || strings.Contains(path, "*") || strings.HasSuffix(path, "/")) {
+		return nil, h.Errf("%s takes at most a named matcher and a path, which starts with a slash and does not end with one, and a block", name)
+	}
+	page := &console.Console{Path: path}
+	if err := page.UnmarshalBlock(h.Dispenser); err != nil {
+		return nil, err
+	}
+	return h.NewRoute(matcher, page), nil
 }

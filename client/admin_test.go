@@ -59,12 +59,12 @@ func TestTokenAdmin(t *testing.T) {
 			return 200, `{"tokens":[{"token_id":"2","created_by":"b","created_at":"2030-01-31T12:00:00Z","expires_at":"2030-01-31T12:00:00Z","status":"valid","right":{"tenant_grants":[]}}],"next_cursor":""}`
 		default:
 			return 200, `{"tokens":[{"token_id":"1","created_by":"b","description":"d","created_at":"2030-01-31T12:00:00Z","expires_at":"2030-01-31T12:00:00Z","revoked_at":"2030-01-31T12:00:00Z","status":"revoked","master_id":"m",` +
-				`"right":{"tenant_grants":[{"tenant_ids":["room"],"allow_channels_pub":["a"],"allow_channels_sub":["#"]}],"allow_ip_masks":["10.0.0.0/8"],"allow_regions":["EU"],"allowed_ws_origin":["null"],"allow_protocols":["websocket"],"ingress_kb_per_sec":1,"egress_kb_per_sec":2,"expires_at":"2030-01-31T12:00:00Z"}}],"next_cursor":"1"}`
+				`"right":{"tenant_grants":[{"tenant_ids":["room"],"allow_channels_pub":["a"],"allow_channels_sub":["#"],"allow_channels_history":["b"]}],"allow_ip_masks":["10.0.0.0/8"],"allow_regions":["EU"],"allowed_ws_origin":["null"],"allow_protocols":["websocket"],"ingress_kb_per_sec":1,"egress_kb_per_sec":2,"expires_at":"2030-01-31T12:00:00Z"}}],"next_cursor":"1"}`
 		}
 	})
 	ctx := patient(t)
 	issued, err := admin.Issue(ctx, IssueRequest{
-		CreatedBy: "b", Description: "d", ExpiresAt: at, Grants: []Grant{{[]string{"room"}, []string{"a"}, []string{"#"}}},
+		CreatedBy: "b", Description: "d", ExpiresAt: at, Grants: []Grant{{[]string{"room"}, []string{"a"}, []string{"#"}, []string{"b"}}},
 		IPMasks: []string{"10.0.0.0/8"}, Regions: []string{"EU"}, Origins: []string{"null"}, Protocols: []Transport{WebSocket},
 		IngressKBps: 1, EgressKBps: 2,
 	})
@@ -86,7 +86,7 @@ func TestTokenAdmin(t *testing.T) {
 	}
 	want := []TokenInfo{{
 		TokenID: "1", CreatedBy: "b", Description: "d", CreatedAt: at, ExpiresAt: at, RevokedAt: at, Status: StatusRevoked, MasterID: "m",
-		Grants: []Grant{{[]string{"room"}, []string{"a"}, []string{"#"}}}, IPMasks: []string{"10.0.0.0/8"}, Regions: []string{"EU"},
+		Grants: []Grant{{[]string{"room"}, []string{"a"}, []string{"#"}, []string{"b"}}}, IPMasks: []string{"10.0.0.0/8"}, Regions: []string{"EU"},
 		Origins: []string{"null"}, Protocols: []Transport{WebSocket}, IngressKBps: 1, EgressKBps: 2,
 	}, {TokenID: "2", CreatedBy: "b", CreatedAt: at, ExpiresAt: at, Status: StatusValid}}
 	if !reflect.DeepEqual(infos, want) {
@@ -99,7 +99,7 @@ func TestTokenAdmin(t *testing.T) {
 		break // no page is fetched after it
 	}
 	wantCalls := []string{
-		`POST /v1/get-token {"created_by":"b","description":"d","right":{"tenant_grants":[{"tenant_ids":["room"],"allow_channels_pub":["a"],"allow_channels_sub":["#"]}],"allow_ip_masks":["10.0.0.0/8"],"allow_regions":["EU"],"allowed_ws_origin":["null"],"allow_protocols":["websocket"],"ingress_kb_per_sec":1,"egress_kb_per_sec":2,"expires_at":"2030-01-31T12:00:00Z"}}`,
+		`POST /v1/get-token {"created_by":"b","description":"d","right":{"tenant_grants":[{"tenant_ids":["room"],"allow_channels_pub":["a"],"allow_channels_sub":["#"],"allow_channels_history":["b"]}],"allow_ip_masks":["10.0.0.0/8"],"allow_regions":["EU"],"allowed_ws_origin":["null"],"allow_protocols":["websocket"],"ingress_kb_per_sec":1,"egress_kb_per_sec":2,"expires_at":"2030-01-31T12:00:00Z"}}`,
 		`PUT /v1/refresh-token {"token_id":"1","expires_at":"2030-01-31T12:00:00Z"}`,
 		`DELETE /v1/revoke-token {"token":"AT_1_2"}`,
 		`GET /v1/tokens?limit=1&tenant=room`,

@@ -7,6 +7,7 @@ type Grant struct {
 	Tenants   []string // exact names
 	Publish   []string // rules, such as chat.* or #; empty: nothing may be published
 	Subscribe []string // likewise
+	History   []string // likewise: stored messages that may be read, of what may be subscribed to
 }
 
 // IssueRequest says what a new token allows. Empty lists of masks, regions,
@@ -90,6 +91,7 @@ type grantBody struct {
 	Tenants   []string `json:"tenant_ids"`
 	Publish   []string `json:"allow_channels_pub,omitempty"`
 	Subscribe []string `json:"allow_channels_sub,omitempty"`
+	History   []string `json:"allow_channels_history,omitempty"`
 }
 
 type issueBody struct {

@@ -35,7 +35,10 @@ type Client struct {
 	done    chan struct{}  // closed when the client has ended
 	err     error          // why; set before done is closed
 	rtt     atomic.Int64   // nanoseconds
-	place   atomic.Pointer[place]
+
+	publishID atomic.Uint32 // of the last publish that is to be confirmed
+
+	place atomic.Pointer[place]
 
 	// Below is the loop's.
 	over      bool
@@ -48,6 +51,7 @@ type Client struct {
 	wokeAt    time.Time // when the machine woke; zero: never
 	linkDown  bool      // the application was told so
 	restoring bool      // current has been opened again, and has yet to restore
+	gaps      bool      // since the connection was lost, Gap was told
 	heardLast time.Time // from the connection that was lost; zero: the client is not away
 	retry     retry
 	renewAt   time.Time // when to ask the token provider; zero: not planned
@@ -98,6 +102,7 @@ func connect(ctx context.Context, addresses []string, s *settings) (*Client, err
 	c.signals = newSignals()
 	c.router.full = c.overflow.add
 	c.router.over = c.overflow.addEnded
+	c.router.paused = c.overflow.addFull
 	c.searcher = &searcher{s: s, edges: e, tokens: newTokenSource(s, c.handler.run), group: &c.group}
 	first, err := c.searcher.begin(ctx)
 	if err != nil {
@@ -207,11 +212,24 @@ func (c *Client) closedError() error {
 }
 
 // deliver, line, lost and active make Client the sink of its connections.
-func (c *Client) deliver(from *conn, d *delivery) { c.router.deliver(from, d) }
+func (c *Client) deliver(from *conn, d *delivery) {
+	if begun := c.router.deliver(from, d); begun != nil {
+		c.post(func() { c.historyBegun(begun) })
+	}
+}
 
 func (c *Client) line(from *conn, l wire.ServerLine) {
 	heard := from.link.heard()
-	c.post(func() { c.handleLine(from, l, heard) })
+	switch l.Kind {
+	case wire.KindOKRsub, wire.KindAt, wire.KindGap: // their place is among the messages
+		in, gap := c.router.reach(from, l)
+		c.post(func() {
+			c.handleLine(from, l, heard)
+			c.handleReach(from, l, in, gap)
+		})
+	default:
+		c.post(func() { c.handleLine(from, l, heard) })
+	}
 }
 
 func (c *Client) active() { offer(c.signals.active) }

@@ -24,6 +24,8 @@ type conn struct {
 	out         *sendBuffer
 	frames      *decoder      // of the reading goroutine
 	over        chan struct{} // closed when nothing is received any more
+	featured    chan struct{} // closed when histories is known, or never will be
+	confirms    confirms      // publishes that wait for their answers
 	wantsActive atomic.Bool   // the loop wants to hear of the next message; see askAt
 	busy        atomic.Bool   // something but PONG has come since the last question
 
@@ -45,6 +47,7 @@ type conn struct {
 	dead      bool                        // the loop has heard of its end
 	unsubbed  bool                        // in a move: UNSUB was sent for everything
 	asks      bool                        // FEATURES has no answer yet
+	histories bool                        // the edge has the feature history
 	linkDown  bool                        // the edge says that it has lost the others
 
 	confirmed uint64 // bytes that the edge has handled, as the last PONG says
@@ -54,9 +57,10 @@ type conn struct {
 	doubts int           // suspicions that it woke from, and its PING has no answer yet
 }
 
-// ack is what a SUB or UNSUB waits for.
+// ack is what a SUB, RSUB or UNSUB waits for.
 type ack struct {
 	verb  wire.Verb
+	late  bool            // of an RSUB: the history is out of reach, and nobody waits for it
 	total uint64          // bytes with it
 	done  func(code Code) // empty: OK
 }
@@ -75,7 +79,7 @@ type ping struct {
 func newConn(l link, edge string, t Transport, token string) *conn {
 	c := &conn{
 		edge: edge, transport: t, token: token, link: l, out: newSendBuffer(), frames: newDecoder(),
-		over: make(chan struct{}), acks: map[key][]*ack{}, postponed: map[*interest]*postponedSub{}, since: time.Now(), asks: true,
+		over: make(chan struct{}), featured: make(chan struct{}), acks: map[key][]*ack{}, postponed: map[*interest]*postponedSub{}, since: time.Now(), asks: true,
 		spread: rand.Float64(),
 	}
 	c.out.line([]byte(wire.LineFeatures))
@@ -116,6 +120,9 @@ func (c *conn) read(to sink) *Error {
 			to.active()
 		}
 		if frame {
+			if wire.IsUnknownFrame(message) {
+				continue // of a later version
+			}
 			d, err := c.frames.decode(message)
 			if err != nil {
 				return &Error{Code: CodeProtocol, Text: "the edge sent a frame that is not understood", Err: err}
@@ -187,16 +194,38 @@ func (c *conn) shut(group *sync.WaitGroup) {
 // sub sends SUB or UNSUB. done is called by the loop when it is answered, and
 // not if the connection ends before.
 func (c *conn) sub(verb wire.Verb, k key, done func(Code)) {
-	total := c.out.line(wire.AppendLine(nil, verb, k.tenant, k.pattern))
-	c.acks[k] = append(c.acks[k], &ack{verb, total, done})
-	if verb == wire.VerbSub {
+	c.send(verb, k, wire.AppendLine(nil, verb, k.tenant, k.pattern), done)
+}
+
+// rsub sends RSUB, likewise.
+func (c *conn) rsub(k key, from wire.From, done func(Code)) {
+	c.send(wire.VerbRsub, k, wire.AppendRsub(nil, k.tenant, k.pattern, from), done)
+}
+
+func (c *conn) send(verb wire.Verb, k key, line []byte, done func(Code)) {
+	c.acks[k] = append(c.acks[k], &ack{verb: verb, total: c.out.line(line), done: done})
+	if verb != wire.VerbUnsub {
 		c.unacked++
 	}
 }
 
 // pending reports whether a SUB waits for its answer.
-func (c *conn) pending(k key) bool {
-	return slices.ContainsFunc(c.acks[k], func(a *ack) bool { return a.verb == wire.VerbSub })
+func (c *conn) pending(k key) bool { return c.awaits(wire.VerbSub, k) }
+
+// pendingUnsub reports whether an UNSUB waits for its answer.
+func (c *conn) pendingUnsub(k key) bool { return c.awaits(wire.VerbUnsub, k) }
+
+func (c *conn) awaits(verb wire.Verb, k key) bool {
+	return slices.ContainsFunc(c.acks[k], func(a *ack) bool { return a.verb == verb })
+}
+
+// knowFeatures wakes those who wait for what the edge knows.
+func (c *conn) knowFeatures() {
+	select {
+	case <-c.featured:
+	default:
+		close(c.featured)
+	}
 }
 
 // answered removes the oldest command of this kind from the list and calls its done
@@ -212,13 +241,29 @@ func (c *conn) answered(verb wire.Verb, k key, code Code) {
 		} else {
 			c.acks[k] = list
 		}
-		if verb == wire.VerbSub {
+		if verb != wire.VerbUnsub && !a.late {
 			c.unacked--
 		}
 		c.marked = max(c.marked, a.total)
 		a.done(code)
 		return
 	}
+}
+
+// forgetRsub forgets an RSUB that has ended before its answer, which never comes. It reports
+// whether there was one.
+func (c *conn) forgetRsub(k key) bool {
+	i := slices.IndexFunc(c.acks[k], func(a *ack) bool { return a.verb == wire.VerbRsub })
+	if i < 0 {
+		return false
+	}
+	if !c.acks[k][i].late {
+		c.unacked--
+	}
+	if c.acks[k] = slices.Delete(c.acks[k], i, i+1); len(c.acks[k]) == 0 {
+		delete(c.acks, k)
+	}
+	return true
 }
 
 // ping sends a PING.

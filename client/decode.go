@@ -13,6 +13,8 @@ type delivery struct {
 	tenant, channel string
 	patterns        []string
 	payload         []byte
+	stored          bool // it has a position, and is for the one RSUB of its pattern
+	position        wire.Position
 	late            bool // never set by the decoder
 }
 
@@ -53,12 +55,14 @@ func (n names) get(b []byte, last string) string {
 
 // decode returns what is good until the next call.
 func (dec *decoder) decode(frame []byte) (*delivery, error) {
-	tenant, channel, payload, list, ok := splitDeliver(frame)
-	if !ok {
+	position, rest, stored := cutPosition(frame)
+	tenant, channel, payload, list, ok := splitDeliver(rest)
+	if !ok || stored && !isOne(list) {
 		_, err := wire.DecodeDeliver(frame) // says what is wrong
 		return nil, err
 	}
 	d := &dec.d
+	d.stored, d.position = stored, position
 	if d.patterns == nil || !bytes.Equal(list, dec.lastList) {
 		patterns, ok := dec.lists[string(list)]
 		if !ok {
@@ -81,13 +85,30 @@ func (dec *decoder) decode(frame []byte) (*delivery, error) {
 	return d, nil
 }
 
-// splitDeliver finds the fields of a frame; list is the patterns with their
-// count, not looked into.
-func splitDeliver(b []byte) (tenant, channel, payload, list []byte, ok bool) {
-	if len(b) == 0 || b[0] != 0x01 {
-		return nil, nil, nil, nil, false
+// cutPosition finds the position of a frame, and what stands behind its head: empty, if
+// it is no deliver frame that this version knows.
+func cutPosition(b []byte) (p wire.Position, rest []byte, ok bool) {
+	const (
+		head    = 2 // tag and fields
+		numbers = 3 * 8
+	)
+	switch {
+	case len(b) > 0 && b[0] == 0x01:
+		return p, b[1:], false
+	case len(b) < head+numbers || b[0] != 0x04 || b[1] != 0x01:
+		return p, nil, false
 	}
-	b = b[1:]
+	n := b[head:]
+	p = wire.Position{Epoch: binary.BigEndian.Uint64(n), N: binary.BigEndian.Uint64(n[8:]), T: binary.BigEndian.Uint64(n[16:])}
+	return p, n[numbers:], true
+}
+
+// isOne reports whether a list has one pattern.
+func isOne(list []byte) bool { return len(list) >= 2 && binary.BigEndian.Uint16(list) == 1 }
+
+// splitDeliver finds the fields behind the head of a frame; list is the patterns with
+// their count, not looked into.
+func splitDeliver(b []byte) (tenant, channel, payload, list []byte, ok bool) {
 	if len(b) < 2 {
 		return nil, nil, nil, nil, false
 	}

@@ -18,7 +18,9 @@ type vector struct {
 		Tenant, Channel string
 		Payload         string `json:"payload_hex"`
 		Patterns        []string
+		Position        string
 		Error           string
+		Ignored         bool
 	}
 }
 
@@ -54,7 +56,8 @@ func same(t *testing.T, dec *decoder, frame []byte) {
 		t.Fatalf("%x: got %v, want %v", frame, err, wrong)
 	case err != nil:
 	case got.tenant != string(want.Tenant) || got.channel != string(want.Channel) ||
-		string(got.payload) != string(want.Payload) || !reflect.DeepEqual(got.patterns, want.Patterns):
+		string(got.payload) != string(want.Payload) || !reflect.DeepEqual(got.patterns, want.Patterns) ||
+		got.stored != want.Stored || got.position != want.Position:
 		t.Fatalf("%x: got %+v, want %+v", frame, got, want)
 	}
 }
@@ -69,7 +72,8 @@ func TestDecode(t *testing.T) {
 				t.Errorf("%s: got %v", v.Comment, err)
 			}
 			if err == nil && (got.tenant != v.Expect.Tenant || got.channel != v.Expect.Channel ||
-				hex.EncodeToString(got.payload) != v.Expect.Payload || !reflect.DeepEqual(got.patterns, v.Expect.Patterns)) {
+				hex.EncodeToString(got.payload) != v.Expect.Payload || !reflect.DeepEqual(got.patterns, v.Expect.Patterns) ||
+				got.stored != (v.Expect.Position != "") || got.stored && got.position.String() != v.Expect.Position) {
 				t.Errorf("%s: got %+v", v.Comment, got)
 			}
 			same(t, shared, frame)

@@ -36,6 +36,20 @@
 // the edge has handled all that was sent. Without a connection a publish fails at
 // once with [ErrDisconnected]: nothing is stored.
 //
+// # Histories
+//
+// An edge may keep messages. [WithHistory] begins with them, and goes on where it was after
+// each loss of the connection, and after a restart:
+//
+//	sub, err := c.Subscribe(ctx, "paint.room", "news.#", client.WithHistory(client.After(saved)))
+//	for m := range sub.Messages() {
+//		…
+//		saved = m.Position
+//	}
+//
+// Either nothing is missing, or the event [Gap] says so. [Client.PublishConfirmed] returns
+// the position at which the edge has stored a message.
+//
 // # Connections come and go
 //
 // [Options].OnEvent hears of everything that happens to the connection:
@@ -57,8 +71,8 @@
 //
 // The client goes on until [Client.Close], or until something happens that another
 // attempt does not mend, such as a revoked token: then [Client.Done] is closed and
-// [Client.Err] says why. Messages that were published while it was away are lost,
-// those that come while it moves are not.
+// [Client.Err] says why. Messages that were published while it was away are lost to
+// subscriptions without a history, those that come while it moves are not.
 //
 // A connection on which nothing comes, where something should, is suspect: the client
 // opens another one beside it, and goes on with the one that works first. What the

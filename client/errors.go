@@ -25,6 +25,8 @@ const (
 	CodeTokenProvider Code = "token_provider" // the token provider failed, and there is no token
 	CodeProtocol      Code = "protocol"       // the edge sent what this client does not understand
 	CodeClosed        Code = "closed"         // the client or the subscription has been closed
+
+	CodeOutcomeUnknown Code = "outcome_unknown" // a publish may have been stored, or not
 )
 
 // The sentinels for [errors.Is], which compares codes.
@@ -44,6 +46,11 @@ var (
 	ErrPayloadTooLarge      error = &Error{Code: Code(wire.CodePayloadTooLarge)}
 	ErrTooManySubscriptions error = &Error{Code: Code(wire.CodeTooManySubscriptions)}
 	ErrTooManyPatterns      error = &Error{Code: Code(wire.CodeTooManyPatterns)}
+	ErrNoHistory            error = &Error{Code: Code(wire.CodeNoHistory)}
+	ErrTooManyChannels      error = &Error{Code: Code(wire.CodeTooManyChannels)}
+	ErrHistoryUnavailable   error = &Error{Code: Code(wire.CodeHistoryUnavailable)}
+	ErrUnconfirmed          error = &Error{Code: Code(wire.CodeUnconfirmed)}
+	ErrOutcomeUnknown       error = &Error{Code: CodeOutcomeUnknown}
 	ErrBadTenant            error = &Error{Code: Code(wire.CodeBadTenant)}
 	ErrBadChannel           error = &Error{Code: Code(wire.CodeBadChannel)}
 	ErrBadPattern           error = &Error{Code: Code(wire.CodeBadPattern)}
@@ -51,8 +58,9 @@ var (
 	ErrOriginNotAllowed     error = &Error{Code: "origin_not_allowed"}
 	ErrRegionNotAllowed     error = &Error{Code: "region_not_allowed"}
 	ErrProtocolNotAllowed   error = &Error{Code: "protocol_not_allowed"}
-	ErrClientNotAllowed     error = &Error{Code: "client_not_allowed"}    // Text is the reason that the edge gives
-	ErrTryLater             error = &Error{Code: Code(wire.CodeTryLater)} // the edge may allow it at another time
+	ErrClientNotAllowed     error = &Error{Code: "client_not_allowed"}            // Text is the reason that the edge gives
+	ErrTryLater             error = &Error{Code: Code(wire.CodeTryLater)}         // the edge may allow it at another time
+	ErrClosedByOperator     error = &Error{Code: Code(wire.CodeClosedByOperator)} // of Disconnected: the client connects again
 	ErrTLSRequired          error = &Error{Code: "tls_required"}
 	ErrDraining             error = &Error{Code: "draining"}
 	ErrUnknownToken         error = &Error{Code: "unknown_token"}

@@ -62,8 +62,21 @@ type (
 		Edge      string
 		Transport Transport
 		// Away is the time from the last byte of the old connection to the last
-		// subscription restored. Messages of that time are lost.
+		// subscription restored. Messages of that time are lost, except for subscriptions
+		// with a history: these have all of them, unless Gap says otherwise.
 		Away time.Duration
+		// Complete says that nothing is missing: all subscriptions have a history, and no
+		// Gap was told.
+		Complete bool
+	}
+
+	// Gap says that messages of a subscription with a history may be missing: the edge has
+	// them no more, or cannot tell. See [WithHistory].
+	Gap struct {
+		Tenant, Pattern string
+		// Before is the position before which they are missing; empty if the edge, or the
+		// token, gives no messages of the past.
+		Before string
 	}
 
 	// Moving says that the client opens a second connection, to leave this one.
@@ -140,6 +153,7 @@ func (Suspect) event()           {}
 func (Recovered) event()         {}
 func (Reconnecting) event()      {}
 func (Reconnected) event()       {}
+func (Gap) event()               {}
 func (Moving) event()            {}
 func (Moved) event()             {}
 func (PublishError) event()      {}

@@ -1,6 +1,7 @@
 package client
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -169,6 +170,8 @@ type fakeLink struct {
 	owed   []string          // lines that were not answered
 	lines  []string
 	frames []string // channel=payload
+	pubs   []wire.Publish
+	judge  func(p wire.Publish) string // the answer to a publish that is to be confirmed; nil: OK:PUB:<id>
 	read   *clock
 }
 
@@ -243,6 +246,17 @@ func (l *fakeLink) take(message []byte) {
 			panic(err)
 		}
 		l.frames = append(l.frames, fmt.Sprintf("%s=%s", p.Channel, p.Payload))
+		if p.Confirm {
+			p.Key, p.Channel, p.Payload = bytes.Clone(p.Key), bytes.Clone(p.Channel), bytes.Clone(p.Payload)
+			l.pubs = append(l.pubs, p)
+			answer := string(wire.AppendOKPub(nil, p.ID))
+			if l.judge != nil {
+				answer = l.judge(p)
+			}
+			if answer != "" {
+				l.in <- []byte(answer)
+			}
+		}
 		return
 	}
 	line := string(message)

@@ -35,15 +35,27 @@ func (c *Client) handleLine(from *conn, l wire.ServerLine, heard time.Time) {
 			c.startMove(ReasonDrain)
 		}
 	case wire.KindFeatures:
-		from.asks = false
-		c.emitLink()
-		c.checkReady(from)
+		c.featuresKnown(from, l.HasFeature(wire.FeatureHistory))
 	case wire.KindLink:
 		from.linkDown = !l.Up
 		c.emitLink()
+	case wire.KindOKPub:
+		from.confirms.answer(l.ID, confirmed{position: positionOf(l)})
 	case wire.KindErr:
+		if id, ok := l.RefusedID(); ok {
+			from.confirms.answer(id, confirmed{code: Code(l.Code)})
+			return
+		}
 		c.handleErr(from, Code(l.Code), l.Detail)
 	}
+}
+
+// featuresKnown takes the answer to FEATURES.
+func (c *Client) featuresKnown(from *conn, histories bool) {
+	from.asks, from.histories = false, histories
+	from.knowFeatures()
+	c.emitLink()
+	c.sendPostponedHistories(from, nil)
 }
 
 // emitLink tells of a change of the link that the current connection's edge has to others.
@@ -94,7 +106,7 @@ func lastWord(code Code, detail string) *Error {
 		what, reason, _ := strings.Cut(detail, ":")
 		code = Code(what + "_not_allowed")
 		text = cmp.Or(reason, text)
-	case wire.CodeTokenExpired, wire.CodeTokenRevoked, wire.CodeUnauthorized, wire.CodeTokenUnverifiable, wire.CodeInternal:
+	case wire.CodeTokenExpired, wire.CodeTokenRevoked, wire.CodeUnauthorized, wire.CodeTokenUnverifiable, wire.CodeClosedByOperator, wire.CodeInternal:
 	default:
 		return nil
 	}
@@ -106,9 +118,7 @@ func (c *Client) handleErr(from *conn, code Code, detail string) {
 	switch wire.Code(code) {
 	case wire.CodeBadRequest:
 		if from.asks { // an edge of an earlier version
-			from.asks = false
-			c.emitLink()
-			c.checkReady(from)
+			c.featuresKnown(from, false)
 			return
 		}
 	case wire.CodeSlowConsumer:
@@ -131,6 +141,11 @@ func (c *Client) handleErr(from *conn, code Code, detail string) {
 		c.events.emit(PublishError{tenant, name, code})
 	case ok && verb == wire.VerbSub.String():
 		from.answered(wire.VerbSub, key{tenant, name}, code)
+		c.checkReady(from)
+	case ok && verb == wire.VerbRsub.String() && code == Code(wire.CodeHistoryUnavailable):
+		c.historyUnavailable(from, key{tenant, name})
+	case ok && verb == wire.VerbRsub.String():
+		from.answered(wire.VerbRsub, key{tenant, name}, code)
 		c.checkReady(from)
 	case ok && verb == wire.VerbUnsub.String():
 		from.answered(wire.VerbUnsub, key{tenant, name}, code)

@@ -35,7 +35,7 @@ func TestSubscriptionLines(t *testing.T) {
 		l.deliver("x", "1", "x")
 		for _, s := range []*Subscription{first, second} {
 			got := <-s.Messages()
-			if want := (Message{"t", "x", "x", []string{"x"}, []byte("1"), false}); !reflect.DeepEqual(got, want) {
+			if want := (Message{Tenant: "t", Channel: "x", Pattern: "x", Patterns: []string{"x"}, Payload: []byte("1")}); !reflect.DeepEqual(got, want) {
 				t.Errorf("got %+v", got)
 			}
 		}
@@ -140,6 +140,28 @@ func TestEdgeWithoutFeatures(t *testing.T) {
 		synctest.Wait()
 		if len(w.events) > 0 {
 			t.Errorf("got %+v", <-w.events)
+		}
+	})
+}
+
+// What a later edge may send is ignored: a line, a tag of a frame, and a field of a tag
+// that is known. A frame that is broken ends the connection.
+func TestUnknownMessages(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		c, l := w.mustConnect([]string{edgeA}, nil)
+		s := mustSubscribe(t, c, "x")
+		l.line("LATER:x")
+		for _, frame := range []string{"\x09", "\x05later", "\x04\x02later", "\x04\x81later"} {
+			l.in <- []byte(frame)
+		}
+		l.deliver("x", "1", "x")
+		if got := payloads(t, s, 1); got[0] != "1" {
+			t.Errorf("got %q", got)
+		}
+		l.in <- []byte("\x04\x01")
+		if got := event[Disconnected](w); !errors.Is(got.Err, ErrProtocol) {
+			t.Errorf("got %v", got.Err)
 		}
 	})
 }

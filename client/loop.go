@@ -54,6 +54,7 @@ func (c *Client) checkLate(due time.Time) time.Time {
 
 func (c *Client) emitQueueFull() (next time.Time) {
 	c.endQueueFull()
+	c.pauseHistories()
 	events, next := c.overflow.tell(time.Now())
 	for _, e := range events {
 		c.events.emit(e)

@@ -1,6 +1,8 @@
 package client
 
 import (
+	"time"
+
 	"github.com/millrace/millrace/wire"
 )
 
@@ -16,6 +18,12 @@ type Message struct {
 	// Late says that the message came on a connection that had been replaced: newer
 	// ones may have come before it (see [Suspect]).
 	Late bool
+
+	// Position is the place of the message in the history of its channel, and Time is when
+	// it was stored; empty and zero without a history, see [WithHistory]. [After] goes on
+	// behind it.
+	Position string
+	Time     time.Time
 }
 
 // Delivery says how many subscribers get a publish.

@@ -118,15 +118,19 @@ func (c *Client) unsubscribeCurrent() {
 	m.settled = time.Time{}
 	m.leaveBy = time.Now().Add(leaveTime)
 	interests := c.router.all()
-	left, current, next := len(interests)+1, c.current, c.next
+	left, current, next := 2, c.current, c.next // for PONG, and the answers to publishes
 	answered := func() {
 		if left--; left == 0 && c.move == m && c.next == next {
 			c.promote()
 		}
 	}
 	for _, in := range interests {
-		current.sub(wire.VerbUnsub, in.key, func(Code) { answered() })
+		if in.history == nil { // one with a history goes on behind the last message that comes here
+			left++
+			current.sub(wire.VerbUnsub, in.key, func(Code) { answered() })
+		}
 	}
+	current.confirms.whenNone(answered)
 	current.unsubbed = true
 	current.endPostponed()
 	current.ping(true, func(err error) {
@@ -150,7 +154,12 @@ func (c *Client) promote() {
 		old.shut(&c.group)
 		c.noteTransport(old)
 	}
-	c.restored() // the current one may not have got so far
+	c.resumeHistories()
+	if c.restoring && (c.current.unacked > 0 || c.current.hasPostponed()) {
+		c.current.ready = false // until the histories are there, too
+	} else {
+		c.restored() // the current one may not have got so far
+	}
 	if !m.tentative {
 		c.events.emit(Moved{c.current.edge, c.current.transport, m.reason})
 	}
@@ -167,7 +176,7 @@ func (c *Client) currentDied(current *conn, err *Error) {
 		c.promote()
 		return
 	}
-	c.restoring = true
+	c.restoring, c.gaps = true, false
 	c.events.emit(Disconnected{current.edge, current.transport, err})
 }
 

@@ -16,6 +16,8 @@ type overflow struct {
 	mu    sync.Mutex
 	subs  []*Subscription // dropped something that nobody was told of
 	ended []*Subscription // by the policy EndOnFull, and the edge has not heard of it
+	full  []*Subscription // with a history, whose queues are full; the edge has not heard of it
+	read  []*Subscription // of these, those that were read since
 
 	told map[*Subscription]time.Time // the loop's: when an event went out last
 }
@@ -40,6 +42,30 @@ func (o *overflow) addEnded(s *Subscription) {
 	case o.wake <- struct{}{}:
 	default:
 	}
+}
+
+// addFull is for a subscription with a history whose queue is full.
+func (o *overflow) addFull(s *Subscription) {
+	o.mu.Lock()
+	o.full = append(o.full, s)
+	o.mu.Unlock()
+	offer(o.wake)
+}
+
+// addRead is for one of these whose queue was read.
+func (o *overflow) addRead(s *Subscription) {
+	o.mu.Lock()
+	o.read = append(o.read, s)
+	o.mu.Unlock()
+	offer(o.wake)
+}
+
+func (o *overflow) takePaused() (full, read []*Subscription) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	full, read = o.full, o.read
+	o.full, o.read = nil, nil
+	return full, read
 }
 
 func (o *overflow) takeEnded() []*Subscription {

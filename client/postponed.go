@@ -13,6 +13,7 @@ type postponedSub struct {
 	attempt int       // for back-off
 	at      time.Time // when to send SUB again; zero: SUB has no answer yet, or there is no more to do
 	open    bool      // the edge has yet to confirm it; else it is kept since the application was told
+	waits   bool      // of an RSUB: it was not sent, see sendHistory
 }
 
 // postpone plans to repeat a SUB. The connection is not ready until the edge confirms it.
@@ -74,7 +75,7 @@ func (c *conn) hasPostponed() bool {
 
 // confirm takes the edge's OK for an interest, whose SUB may have been postponed.
 func (c *conn) confirm(in *interest) {
-	if p := c.postponed[in]; p != nil {
+	if p := c.postponed[in]; p != nil && !p.waits { // else it is about one that has ended since
 		p.open, p.at = false, time.Time{}
 	}
 }

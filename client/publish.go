@@ -22,6 +22,8 @@ type gate struct {
 	err  error         // why there is no connection
 	held chan struct{} // closed when the wait is over; nil: there is none
 
+	changed chan struct{} // closed when there is another connection, or none any more; nil: nobody waits
+
 	marked uint64 // bytes of the connection at the last mark
 }
 
@@ -31,6 +33,7 @@ func (g *gate) open(c *conn) {
 	g.conn, g.err = c, nil
 	g.marked = 0
 	g.release()
+	g.change()
 }
 
 func (g *gate) close(err error) {
@@ -38,6 +41,23 @@ func (g *gate) close(err error) {
 	defer g.mu.Unlock()
 	g.conn, g.err = nil, err
 	g.release()
+	g.change()
+}
+
+func (g *gate) change() {
+	if g.changed != nil {
+		close(g.changed)
+		g.changed = nil
+	}
+}
+
+// awaitChange returns what is closed when the gate is opened or closed. The caller holds
+// g.mu.
+func (g *gate) awaitChange() <-chan struct{} {
+	if g.changed == nil {
+		g.changed = make(chan struct{})
+	}
+	return g.changed
 }
 
 func (g *gate) hold() {
@@ -75,6 +95,46 @@ func (g *gate) try(p wire.Publish) (wait <-chan struct{}, mark *conn, err error)
 	return wait, mark, nil
 }
 
+// confirm publishes what the edge is to answer, and returns where the answer comes, and on
+// which connection. Otherwise it returns what to wait for before the next try, and why, if
+// there is no connection; or only the error, if waiting does not help.
+func (g *gate) confirm(p wire.Publish) (c *conn, answer <-chan confirmed, wait <-chan struct{}, err error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	switch {
+	case g.held != nil:
+		return nil, nil, g.held, nil
+	case g.conn == nil:
+		return nil, nil, g.awaitChange(), g.err
+	}
+	c = g.conn
+	select {
+	case <-c.featured:
+	default:
+		return nil, nil, c.featured, nil
+	}
+	if answer = c.confirms.add(p.ID); answer == nil {
+		return nil, nil, g.awaitChange(), ErrDisconnected // the loop is about to change it
+	}
+	if !c.histories {
+		c.confirms.forget(p.ID)
+		return nil, nil, nil, &Error{
+			Code: Code(wire.CodeNoHistory), Text: "the edge has no histories, and confirms nothing",
+			Tenant: string(p.Tenant), Channel: string(p.Channel),
+		}
+	}
+	full, _, ok := c.out.publish(p)
+	switch {
+	case !ok:
+		c.confirms.forget(p.ID)
+		return nil, nil, g.awaitChange(), ErrDisconnected // the loop is about to hear of it
+	case full != nil:
+		c.confirms.forget(p.ID)
+		return nil, nil, full, nil
+	}
+	return c, answer, nil, nil
+}
+
 // Publish sends a message to everyone who subscribes to a pattern that matches the
 // channel. An empty tenant is "~". It returns when the message is on its way, not
 // when the edge has it; a refusal comes as the event PublishError. It waits while
@@ -91,20 +151,10 @@ func (c *Client) Publish(ctx context.Context, tenant, channel string, payload []
 
 // PublishTo is Publish with another delivery, such as [OneNearest].
 func (c *Client) PublishTo(ctx context.Context, d Delivery, tenant, channel string, payload []byte) error {
-	if tenant == "" {
-		tenant = wire.DefaultTenant
+	p, err := newPublish(d, tenant, channel, payload)
+	if err != nil {
+		return err
 	}
-	switch {
-	case d > OneRandom:
-		return badOption("a delivery is Broadcast, OneNearest or OneRandom")
-	case wire.CheckTenant(tenant) != nil:
-		return &Error{Code: Code(wire.CodeBadTenant), Text: wire.CheckTenant(tenant).Error()}
-	case wire.CheckChannel(channel) != nil:
-		return &Error{Code: Code(wire.CodeBadChannel), Text: wire.CheckChannel(channel).Error()}
-	case len(payload) > maxPayload:
-		return &Error{Code: Code(wire.CodePayloadTooLarge), Text: "no edge takes more than 16 MiB", Tenant: tenant, Channel: channel}
-	}
-	p := wire.Publish{Delivery: wire.Delivery(d), Tenant: []byte(tenant), Channel: []byte(channel), Payload: payload}
 	for {
 		wait, mark, err := c.gate.try(p)
 		if mark != nil {
@@ -119,6 +169,25 @@ func (c *Client) PublishTo(ctx context.Context, d Delivery, tenant, channel stri
 			return ended(ctx, "the message could not be sent in time")
 		}
 	}
+}
+
+// newPublish checks what an application wants to publish.
+func newPublish(d Delivery, tenant, channel string, payload []byte) (wire.Publish, error) {
+	if tenant == "" {
+		tenant = wire.DefaultTenant
+	}
+	var err error
+	switch {
+	case d > OneRandom:
+		err = badOption("a delivery is Broadcast, OneNearest or OneRandom")
+	case wire.CheckTenant(tenant) != nil:
+		err = &Error{Code: Code(wire.CodeBadTenant), Text: wire.CheckTenant(tenant).Error()}
+	case wire.CheckChannel(channel) != nil:
+		err = &Error{Code: Code(wire.CodeBadChannel), Text: wire.CheckChannel(channel).Error()}
+	case len(payload) > maxPayload:
+		err = &Error{Code: Code(wire.CodePayloadTooLarge), Text: "no edge takes more than 16 MiB", Tenant: tenant, Channel: channel}
+	}
+	return wire.Publish{Delivery: wire.Delivery(d), Tenant: []byte(tenant), Channel: []byte(channel), Payload: payload}, err
 }
 
 // mark sends a PING whose answer says what the edge has handled.

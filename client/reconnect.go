@@ -36,13 +36,18 @@ func (c *Client) adopt(conn *conn) {
 // restore subscribes to everything on a new connection.
 func (c *Client) restore(conn *conn) {
 	for _, in := range c.router.all() {
-		c.sendSub(conn, in)
+		if in.history == nil {
+			c.sendSub(conn, in)
+		}
+	}
+	if conn == c.current {
+		c.resumeHistories()
 	}
 }
 
 // checkReady looks whether a connection has everything that it is to restore.
 func (c *Client) checkReady(conn *conn) {
-	tentative := conn == c.next && c.move != nil && c.move.tentative
+	tentative := conn == c.next && (c.move != nil && c.move.tentative || c.router.hasHistory())
 	if conn.ready || conn.unacked > 0 || conn.hasPostponed() || conn.lastErr != nil || tentative && conn.asks { // it is about to end, or is to say something
 		return
 	}
@@ -61,7 +66,8 @@ func (c *Client) checkReady(conn *conn) {
 func (c *Client) restored() {
 	if c.restoring {
 		c.restoring = false
-		c.events.emit(Reconnected{c.current.edge, c.current.transport, max(0, time.Since(c.heardLast))})
+		complete := !c.gaps && !c.router.hasPlain()
+		c.events.emit(Reconnected{c.current.edge, c.current.transport, max(0, time.Since(c.heardLast)), complete})
 	}
 	c.heardLast = time.Time{}
 }
@@ -76,6 +82,8 @@ func (c *Client) away(lost *conn) {
 
 // fail tells all that wait for an answer on this connection that none comes.
 func (c *conn) fail(err error) {
+	c.knowFeatures()
+	c.confirms.fail()
 	pings := c.pings
 	c.pings = nil
 	for _, p := range pings {
@@ -89,7 +97,7 @@ func (c *conn) fail(err error) {
 		for _, a := range list {
 			if a.verb == wire.VerbUnsub {
 				a.done("")
-			} // SUBs go to the next connection
+			} // SUBs and RSUBs go to the next connection
 		}
 	}
 }
@@ -170,7 +178,7 @@ func (c *Client) disconnected(conn *conn, err *Error) {
 	}
 	c.router.setCurrent(nil)
 	c.gate.close(ErrDisconnected)
-	c.restoring = true
+	c.restoring, c.gaps = true, false
 	c.retry.tries, c.retry.lostEdge, c.retry.stale = 0, conn.edge, ""
 	if err.Code == Code(wire.CodeTokenExpired) || err.Code == codeUnauthorized {
 		c.retry.stale = conn.token

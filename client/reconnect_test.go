@@ -29,6 +29,47 @@ func TestAwayTwice(t *testing.T) {
 	})
 }
 
+// A client whose connection an operator closes comes back, however it learns of it. So does
+// one that does not know the code of such a line.
+func TestClosedByOperator(t *testing.T) {
+	for _, test := range []struct {
+		line, reason string
+		want         Code
+	}{
+		{"ERR:closed_by_operator", "closed_by_operator", "closed_by_operator"},
+		{"", "closed_by_operator", "closed_by_operator"}, // the end of a WebTransport session overtook the line
+		{"ERR:of_later", "of_later", CodeDisconnected},
+	} {
+		t.Run(test.line+" "+test.reason, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t)
+				c, l := w.mustConnect([]string{edgeA}, nil)
+				s := mustSubscribe(t, c, "x")
+				if test.line != "" {
+					l.line(test.line)
+				}
+				l.endFor(1013, test.reason)
+				e := event[Disconnected](w)
+				err, ok := e.Err.(*Error)
+				if !ok || err.Code != test.want || err.Close != 1013 {
+					t.Errorf("got %+v", e)
+				}
+				if test.want == "closed_by_operator" && !errors.Is(e.Err, ErrClosedByOperator) {
+					t.Errorf("got %v", e.Err)
+				}
+				if e := event[Reconnecting](w); e != (Reconnecting{1, 0}) {
+					t.Errorf("got %+v", e)
+				}
+				event[Reconnected](w)
+				(<-w.links).deliver("x", "back", "x")
+				if got := payloads(t, s, 1); got[0] != "back" {
+					t.Errorf("got %q", got)
+				}
+			})
+		})
+	}
+}
+
 func TestReconnect(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)

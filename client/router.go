@@ -16,6 +16,7 @@ type interest struct {
 	onTrail   bool            // the trailing connection has it
 	waiting   []chan<- *Error // Subscribe calls, until it is acknowledged
 	acked     bool            // once
+	history   *history        // nil: of a subscription without one
 }
 
 // router gives messages to subscriptions. Readers of connections call deliver;
@@ -23,6 +24,8 @@ type interest struct {
 type router struct {
 	full func(*Subscription) // is told of dropped messages; must not wait
 	over func(*Subscription) // is told that one has ended as its queue was full; must not wait
+	// paused is told that the queue of one with a history is full; must not wait.
+	paused func(*Subscription)
 
 	mu        sync.Mutex
 	interests map[key]*interest
@@ -38,8 +41,16 @@ type router struct {
 func newRouter() *router { return &router{interests: map[key]*interest{}} }
 
 // deliver gives a message to the subscriptions. It is called by the reading
-// goroutine of c, and nothing of d is kept.
-func (r *router) deliver(c *conn, d *delivery) {
+// goroutine of c, and nothing of d is kept. It returns an interest with a history if
+// this is the first message for it on this connection.
+func (r *router) deliver(c *conn, d *delivery) (begun *interest) {
+	if d.stored {
+		begun, crowd := r.deliverStored(c, d)
+		if crowd {
+			runtime.Gosched()
+		}
+		return begun
+	}
 	r.mu.Lock()
 	var crowd bool
 	if c == r.current && r.merger == nil && r.late == nil && r.trail == nil {
@@ -51,6 +62,7 @@ func (r *router) deliver(c *conn, d *delivery) {
 	if crowd {
 		runtime.Gosched() // the reader of the queue may need this processor
 	}
+	return nil
 }
 
 // mergeMessage decides about a message while the client moves, suspects its connection or has
@@ -122,6 +134,9 @@ func (r *router) dispatch(d *delivery, patterns []string, payload []byte) (crowd
 			}
 			r.last = in
 		}
+		if in.history != nil && !in.history.plain {
+			continue // its messages have positions
+		}
 		for _, s := range in.subs {
 			if payload == nil {
 				payload = append(make([]byte, 0, len(d.payload)), d.payload...)
@@ -137,14 +152,18 @@ func (r *router) dispatch(d *delivery, patterns []string, payload []byte) (crowd
 				if s.flagged.CompareAndSwap(false, true) {
 					r.full(s)
 				}
+			case behind: // only of messages with positions
 			case full:
-				err := &Error{Code: CodeQueueFull, Text: "the application does not read in time", Tenant: d.tenant, Pattern: p}
-				s.end(err, false)
+				s.end(queueFullError(in.key), false)
 				r.over(s)
 			}
 		}
 	}
 	return crowd
+}
+
+func queueFullError(k key) *Error {
+	return &Error{Code: CodeQueueFull, Text: "the application does not read in time", Tenant: k.tenant, Pattern: k.pattern}
 }
 
 // add puts a subscription in, and reports whether its interest is new.
@@ -153,7 +172,7 @@ func (r *router) add(s *Subscription, onCurrent bool) (in *interest, isNew bool)
 	defer r.mu.Unlock()
 	in = r.interests[s.key]
 	if in == nil {
-		in, isNew = &interest{key: s.key, onCurrent: onCurrent}, true
+		in, isNew = &interest{key: s.key, onCurrent: onCurrent, history: s.history}, true
 		r.interests[s.key] = in
 	}
 	in.subs = append(in.subs[:len(in.subs):len(in.subs)], s)
@@ -201,6 +220,15 @@ func (r *router) drop(in *interest) {
 	if r.last == in {
 		r.last = nil
 	}
+}
+
+// isShareable reports whether a subscription may join those of its pattern: one with a
+// history has a pattern for itself.
+func (r *router) isShareable(s *Subscription) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	in := r.interests[s.key]
+	return in == nil || in.history == nil && s.history == nil
 }
 
 // has reports whether the application still subscribes to an interest.

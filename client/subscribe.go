@@ -16,7 +16,8 @@ import (
 //
 // The errors are ErrBadTenant, ErrBadPattern, ErrBadOption, ErrPermissionDenied,
 // ErrTryLater, ErrTooManySubscriptions, ErrTooManyPatterns, ErrTimeout or that of ctx, and what
-// the client ended with, or ErrClosed.
+// the client ended with, or ErrClosed; with a history also ErrNoHistory and
+// ErrTooManyChannels.
 func (c *Client) Subscribe(ctx context.Context, tenant, pattern string, opts ...SubscribeOption) (*Subscription, error) {
 	return c.subscribe(ctx, tenant, pattern, nil, opts)
 }
@@ -36,7 +37,7 @@ func (c *Client) subscribe(ctx context.Context, tenant, text string, f func(Mess
 	if tenant == "" {
 		tenant = wire.DefaultTenant
 	}
-	o := subscribeOptions{c.s.Queue, c.s.QueuePolicy}
+	o := subscribeOptions{queue: c.s.Queue, policy: c.s.QueuePolicy}
 	for _, opt := range opts {
 		opt(&o)
 	}
@@ -46,8 +47,16 @@ func (c *Client) subscribe(ctx context.Context, tenant, text string, f func(Mess
 	if err := wire.CheckTenant(tenant); err != nil {
 		return nil, &Error{Code: Code(wire.CodeBadTenant), Text: err.Error()}
 	}
-	if _, err := pattern.Parse(text); err != nil {
+	p, err := pattern.Parse(text)
+	if err != nil {
 		return nil, &Error{Code: Code(wire.CodeBadPattern), Text: err.Error()}
+	}
+	switch from := o.history; {
+	case from == nil:
+	case from.err != nil:
+		return nil, from.err
+	case from.from.Origin == wire.OriginLastN && p.Shape() != 0:
+		return nil, badOption("LastN is for one channel: the pattern has no wildcard")
 	}
 	if err := ctx.Err(); err != nil {
 		return nil, ended(ctx, "the subscription was not begun")
@@ -58,25 +67,36 @@ func (c *Client) subscribe(ctx context.Context, tenant, text string, f func(Mess
 	}
 	s := &Subscription{
 		client: c, key: key{tenant, text}, done: make(chan struct{}),
-		queue: newQueue(o.queue, o.policy, group, closed),
+	}
+	if o.history == nil {
+		s.queue = newQueue(o.queue, o.policy, group, closed)
+	} else {
+		s.history = &history{from: o.history.from}
+		s.queue = newHistoryQueue(o.queue, o.policy, group, closed, o.history.from)
+		s.queue.onRead = func() { c.overflow.addRead(s) }
 	}
 	answer := make(chan *Error, 1)
 	if !c.post(func() { c.addSubscription(s, f, answer) }) {
 		return nil, c.closedError()
 	}
+	var refused *Error
 	select {
-	case err := <-answer:
-		if err != nil {
-			return nil, err
-		}
-		return s, nil
+	case refused = <-answer:
 	case <-ctx.Done():
 		s.end(nil, true)
 		c.post(func() { c.forget(s, nil) })
 		return nil, ended(ctx, "the edge did not confirm the subscription in time")
 	case <-c.done:
-		return nil, c.closedError()
+		select {
+		case refused = <-answer: // it came before the end did
+		default:
+			return nil, c.closedError()
+		}
 	}
+	if refused != nil {
+		return nil, refused
+	}
+	return s, nil
 }
 
 // read runs the function of a subscription until the subscription ends.
@@ -98,6 +118,10 @@ func (c *Client) addSubscription(s *Subscription, f func(Message), answer chan<-
 		answer <- asError(c.closedError())
 		return
 	}
+	if !c.router.isShareable(s) {
+		answer <- badOption("the client has a subscription to this pattern, and one with a history is alone")
+		return
+	}
 	leaving := c.current != nil && c.current.unsubbed
 	in, isNew := c.router.add(s, c.searching() != nil && c.current != nil && !leaving)
 	if f != nil {
@@ -108,7 +132,13 @@ func (c *Client) addSubscription(s *Subscription, f func(Message), answer chan<-
 	} else {
 		in.waiting = append(in.waiting, answer)
 	}
-	if !isNew {
+	switch {
+	case !isNew:
+		return
+	case in.history != nil:
+		if c.current != nil && !leaving { // else it follows with the next connection
+			c.sendHistory(c.current, in)
+		}
 		return
 	}
 	for _, conn := range c.conns() {
@@ -122,6 +152,10 @@ func (c *Client) addSubscription(s *Subscription, f func(Message), answer chan<-
 }
 
 func (c *Client) sendSub(conn *conn, in *interest) {
+	if in.history != nil {
+		c.sendHistory(conn, in)
+		return
+	}
 	conn.sub(wire.VerbSub, in.key, func(code Code) { c.subscribed(conn, in, code) })
 }
 
@@ -156,7 +190,7 @@ func (c *Client) subscribed(from *conn, in *interest, code Code) {
 	}
 	in.answer(err)
 	for _, conn := range c.conns() {
-		if conn != from && !conn.unsubbed {
+		if conn != from && !conn.unsubbed && in.history == nil {
 			conn.sub(wire.VerbUnsub, in.key, func(Code) {})
 		}
 	}
@@ -167,7 +201,7 @@ func (c *Client) subscribed(from *conn, in *interest, code Code) {
 // has not answered: nothing more comes of it.
 func (c *Client) confirmNext() {
 	for _, in := range c.router.all() {
-		if !in.acked && !c.next.pending(in.key) {
+		if !in.acked && in.history == nil && !c.next.pending(in.key) {
 			in.confirm()
 		}
 	}
@@ -218,11 +252,11 @@ func (c *Client) forget(s *Subscription, done chan<- struct{}) {
 	in.answer(&Error{Code: CodeClosed})
 	left := 0
 	for _, conn := range c.conns() {
-		if conn.unsubbed {
+		if conn.unsubbed || in.history != nil && conn != c.current {
 			continue
 		}
 		left++
-		conn.sub(wire.VerbUnsub, s.key, func(Code) {
+		c.sendUnsub(conn, s.key, func() {
 			if left--; left == 0 {
 				close(done)
 			}

@@ -10,9 +10,10 @@ import (
 // Subscription is a subscription of this client to a pattern. Its methods are
 // safe for concurrent use.
 type Subscription struct {
-	client *Client
-	key    key
-	queue  *queue
+	client  *Client
+	key     key
+	queue   *queue
+	history *history // nil: without one
 
 	dropped atomic.Int64 // messages, since the last event
 	flagged atomic.Bool  // the loop has been asked to tell of them
@@ -26,8 +27,9 @@ type Subscription struct {
 type SubscribeOption func(*subscribeOptions)
 
 type subscribeOptions struct {
-	queue  int
-	policy QueuePolicy
+	queue   int
+	policy  QueuePolicy
+	history *From // nil: without one
 }
 
 // WithQueue sets how many messages may wait in this subscription, and what
@@ -43,6 +45,17 @@ func (s *Subscription) Tenant() string { return s.key.tenant }
 
 // Pattern returns the pattern as it was given.
 func (s *Subscription) Pattern() string { return s.key.pattern }
+
+// Position returns where to go on, with [After], behind all messages that were taken from
+// Messages, or given to the function: for the next start of the program, for example. It
+// also moves on while nothing that matches is published. It is empty as long as it is not
+// known, and without a history.
+func (s *Subscription) Position() string {
+	if p, ok := s.queue.position(); ok {
+		return p.String()
+	}
+	return ""
+}
 
 // Messages returns the channel of the messages, in order. It is closed when the
 // subscription has ended, which [Subscription.Err] explains; what came before an

@@ -91,6 +91,7 @@ func (c *Client) takeOver() {
 	c.current, c.next = c.next, nil
 	c.place.Store(&place{c.current.edge, c.current.transport})
 	c.gate.open(c.current)
+	c.resumeHistories()
 	if handled {
 		c.startTrail(old, heard, errReplaced)
 		c.releaseFlushes()
@@ -130,7 +131,8 @@ func (c *Client) suspectDied(current *conn, err *Error) {
 	c.place.Store(&place{next.edge, next.transport})
 	c.router.setCurrent(next)
 	c.gate.open(next)
-	c.restoring = true
+	c.restoring, c.gaps = true, false
+	c.resumeHistories()
 	c.events.emit(Disconnected{current.edge, current.transport, err})
 	c.emitLink()
 	c.resume()

@@ -134,7 +134,7 @@ func (r *router) takeOver() {
 	}
 	r.giveHeld(now, due) // beside the trail before
 	for _, in := range r.interests {
-		in.onTrail = true
+		in.onTrail = in.history == nil
 	}
 	r.trail = &trailing{r.current, merger}
 	r.current, r.next, r.merger = r.next, nil, nil

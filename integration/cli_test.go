@@ -53,6 +53,14 @@ func (r ran) want(code int, out, errs string) ran {
 	return r
 }
 
+// lines requires that the exit code is 0, and that stdout has so many lines.
+func (r ran) lines(n int) {
+	r.t.Helper()
+	if got := strings.Count(r.want(0, "", "").out, "\n"); got != n {
+		r.t.Errorf("got %d lines, want %d:\n%s", got, n, r.out)
+	}
+}
+
 // decode reads stdout as JSON; the exit code must be 0.
 func (r ran) decode(into any) {
 	r.t.Helper()
@@ -119,7 +127,7 @@ func TestCLITokens(t *testing.T) {
 	e := startEdge(t, defaultCaddyfile)
 	var made issued
 	e.admin("token", "issue", "--tenant", "paint.a", "--tenant", "paint.b", "--pub", "x.#", "--sub", "y.*", "--sub", "z",
-		"--expires-in", "2h", "--ip-mask", "127.0.0.0/8", "--region", "EU", "--origin", "https://example.com",
+		"--history", "z", "--history", "y.?", "--expires-in", "2h", "--ip-mask", "127.0.0.0/8", "--region", "EU", "--origin", "https://example.com",
 		"--protocol", "websocket", "--ingress", "16", "--egress", "32", "--created-by", "someone", "--description", "a test", "--json").decode(&made)
 
 	var list struct {
@@ -131,6 +139,7 @@ func TestCLITokens(t *testing.T) {
 					Tenants []string `json:"tenant_ids"`
 					Pub     []string `json:"allow_channels_pub"`
 					Sub     []string `json:"allow_channels_sub"`
+					History []string `json:"allow_channels_history"`
 				} `json:"tenant_grants"`
 				Masks     []string `json:"allow_ip_masks"`
 				Regions   []string `json:"allow_regions"`
@@ -147,7 +156,7 @@ func TestCLITokens(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := `[{"created_by":"someone","description":"a test","right":{` +
-		`"tenant_grants":[{"tenant_ids":["paint.a","paint.b"],"allow_channels_pub":["x.#"],"allow_channels_sub":["y.*","z"]}],` +
+		`"tenant_grants":[{"tenant_ids":["paint.a","paint.b"],"allow_channels_pub":["x.#"],"allow_channels_sub":["y.*","z"],"allow_channels_history":["z","y.?"]}],` +
 		`"allow_ip_masks":["127.0.0.0/8"],"allow_regions":["EU"],"allowed_ws_origin":["https://example.com"],` +
 		`"allow_protocols":["websocket"],"ingress_kb_per_sec":16,"egress_kb_per_sec":32}}]`
 	if string(got) != want {
@@ -198,6 +207,7 @@ func TestCLIExplain(t *testing.T) {
 		{[]string{"--action", "publish", "--tenant", "paint.room", "--channel", "news.eu", "--ip", "192.0.2.1"}, 3, "rule: right.allow_ip_masks"},
 		{[]string{"--action", "subscribe", "--tenant", "paint.room", "--pattern", "news.>"}, 0, `allow_channels_sub[0] "news.#"`},
 		{[]string{"--action", "subscribe", "--tenant", "paint.room", "--pattern", "#"}, 3, "alone contains the pattern"},
+		{[]string{"--action", "history", "--tenant", "paint.room", "--pattern", "news.>"}, 3, "have no rule in allow_channels_history"},
 		{[]string{"--action", "connect", "--ip", "10.1.2.3", "--origin", "https://example.com"}, 0, "allowed: "},
 		{[]string{"--action", "connect", "--ip", "10.1.2.3", "--origin", "https://example.org"}, 3, "refused: the token does not allow this origin"},
 		{[]string{"--action", "connect", "--ip", "10.1.2.3"}, 3, "none is known"},

@@ -103,6 +103,8 @@ func TestDev(t *testing.T) {
 	subscribe.await(subscribe.err, "OK:SUB:demo:#")
 	d.mustRun(t, "Publish")
 	subscribe.await(subscribe.out, "hello.world It runs\n")
+	late := startBackground(t, d.step(t, "Come later and miss nothing"))
+	late.await(late.out, "chat.hall Said before you came\n")
 	if out := d.mustRun(t, "Revoke"); !strings.HasPrefix(out, "revoked ") {
 		t.Errorf("token revoke prints %s", out)
 	}

@@ -69,15 +69,21 @@ func (e *exampleEdge) chat(c *browser) {
 		p.see("#status", "Connected.")
 		p.see("button:enabled", "Send")
 	}
-	first.fill("Name", "Ada")
+	name, guest := "Ada "+randomHex()[:8], "Guest "+randomHex()[:8] // the edge keeps what others have said
+	first.fill("Name", name)
 	first.fill("Message", "Grüße <b>")
 	first.click("button", "Send")
-	first.see("#log", "Ada: Grüße <b>")
-	second.see("#log", "Ada: Grüße <b>")
+	first.see("#log", name+": Grüße <b>")
+	second.see("#log", name+": Grüße <b>")
+	second.fill("Name", guest)
 	second.fill("Message", "hello")
 	second.click("button", "Send")
-	if log := first.see("#log", "Guest: hello"); strings.Count(log, "Ada") != 1 {
+	if log := first.see("#log", guest+": hello"); strings.Count(log, name) != 1 {
 		c.t.Errorf("the first tab shows %q", log)
+	}
+	late := c.open("late", e.backend+"/chat/", "")
+	if log := late.see("#log", guest+": hello"); strings.Count(log, name+": Grüße <b>") != 1 {
+		c.t.Errorf("a tab that comes late shows %q", log)
 	}
 }
 

@@ -145,3 +145,30 @@ func (p tab) until(format string, args ...any) {
 	p.t.Helper()
 	p.act("until", object{"expression": p.expression(format, args)})
 }
+
+// choose selects an option in the list with this label, by its value.
+func (p tab) choose(label, value string) {
+	p.t.Helper()
+	p.act("select", object{"label": label, "value": value})
+}
+
+// press presses keys, one after the other, as playwright names them (Tab, Enter,
+// Shift+Tab); what is not capitalised is text that is typed.
+func (p tab) press(keys ...string) {
+	p.t.Helper()
+	p.act("press", object{"keys": keys})
+}
+
+// window sets the size of the window in pixels, and the colour scheme, light or dark.
+func (p tab) window(width, height int, scheme string) {
+	p.t.Helper()
+	p.act("window", object{"width": width, "height": height, "scheme": scheme})
+}
+
+// wantAccessible fails for each violation that axe-core finds on the page.
+func (p tab) wantAccessible(what string) {
+	p.t.Helper()
+	for _, violation := range p.act("axe", object{}).([]any) {
+		p.t.Errorf("%s: %v", what, violation)
+	}
+}

@@ -27,7 +27,7 @@ const hookedCaddyfile = "{" + globalOptions + "\tpubsub {" + pubsubStore + defau
 			batch_delay 10ms
 			ask connect subscribe {
 				on_silence refuse
-				timeout 500ms
+				timeout 4s
 			}
 		}
 		hook office_hours {

@@ -109,12 +109,24 @@ func (c *goClient) carryOut(command sdkCommand, answer *sdkReport) error {
 		return c.connect(ctx, command, answer)
 	case "subscribe":
 		return c.subscribe(ctx, command)
+	case "position":
+		answer.Position = c.subs[command.Sub].Position()
+		return nil
 	case "read":
 		c.read(command.Sub)
 		return nil
 	case "unsubscribe":
 		return c.subs[command.Sub].Unsubscribe(ctx)
 	case "publish":
+		if command.Confirm {
+			opts := []client.PublishOption{client.WithDelivery(goDeliveries[command.Delivery])}
+			if command.Key != "" {
+				opts = append(opts, client.WithKey(command.Key))
+			}
+			var err error
+			answer.Position, err = c.client.PublishConfirmed(ctx, command.Tenant, command.Channel, command.Payload, opts...)
+			return err
+		}
 		if command.Delivery == "" {
 			return c.client.Publish(ctx, command.Tenant, command.Channel, command.Payload)
 		}
@@ -217,6 +229,9 @@ func (c *goClient) subscribe(ctx context.Context, command sdkCommand) error {
 	if o := command.Options; o != nil && o.Queue != 0 {
 		options = append(options, client.WithQueue(o.Queue, client.QueuePolicy(o.QueuePolicy)))
 	}
+	if o := command.Options; o != nil && o.History != nil {
+		options = append(options, client.WithHistory(goFrom(o.History)))
+	}
 	if command.Mode == "callback" {
 		s, err := c.client.SubscribeFunc(ctx, command.Tenant, command.Pattern, c.messages(command.Sub), options...)
 		if err == nil {
@@ -235,6 +250,20 @@ func (c *goClient) subscribe(ctx context.Context, command sdkCommand) error {
 	return nil
 }
 
+// goFrom is the option history of the SDK for TypeScript.
+func goFrom(history any) client.From {
+	switch history := history.(type) {
+	case historyLast:
+		return client.LastN(history.Last)
+	case historyAfter:
+		return client.After(history.After)
+	}
+	if history == "last" {
+		return client.Last
+	}
+	return client.Now
+}
+
 // read reads a subscription to its end.
 func (c *goClient) read(name string) {
 	s, report := c.subs[name], c.messages(name)
@@ -250,7 +279,7 @@ func (c *goClient) messages(sub string) func(client.Message) {
 	return func(m client.Message) {
 		c.host.report(sdkReport{
 			Client: c.name, Event: "message", Sub: sub, Tenant: m.Tenant, Channel: m.Channel, Payload: m.Payload,
-			Pattern: m.Pattern, Patterns: append([]string(nil), m.Patterns...), Late: m.Late,
+			Pattern: m.Pattern, Patterns: append([]string(nil), m.Patterns...), Late: m.Late, Position: m.Position,
 		})
 	}
 }
@@ -270,6 +299,9 @@ func (c *goClient) event(event client.Event) {
 		r.Event, r.Attempt, r.Delay = "reconnecting", e.Attempt, inMS(e.Delay)
 	case client.Reconnected:
 		r.Event, r.Edge, r.Transport, r.Away = "reconnected", e.Edge, string(e.Transport), inMS(e.Away)
+		r.Complete = e.Complete
+	case client.Gap:
+		r.Event, r.Tenant, r.Pattern, r.Before = "gap", e.Tenant, e.Pattern, e.Before
 	case client.Moving:
 		r.Event, r.Edge, r.Transport, r.Reason = "moving", e.Edge, string(e.Transport), string(e.Reason)
 	case client.Moved:

@@ -58,6 +58,8 @@ type sdkCommand struct {
 	Channel   string      `json:"channel,omitempty"`
 	Payload   []byte      `json:"payload,omitempty"`
 	Delivery  string      `json:"delivery,omitempty"`
+	Confirm   bool        `json:"confirm,omitempty"`
+	Key       string      `json:"key,omitempty"`
 	Token     string      `json:"token,omitempty"`
 	ExpiresAt string      `json:"expiresAt,omitempty"`
 	Text      string      `json:"text,omitempty"` // of the token provider's failure
@@ -82,7 +84,8 @@ type sdkOptions struct {
 	MaxBackOff     int      `json:"maxBackOff,omitempty"`
 	Queue          int      `json:"queue,omitempty"`
 	QueuePolicy    string   `json:"queuePolicy,omitempty"`
-	Hashes         [][]byte `json:"hashes,omitempty"` // for browsers
+	History        any      `json:"history,omitempty"` // as the option of the SDK for TypeScript
+	Hashes         [][]byte `json:"hashes,omitempty"`  // for browsers
 }
 
 // An sdkReport is what a client says: "answer" to a command, "message",
@@ -96,6 +99,8 @@ type sdkReport struct {
 	Payload                       []byte
 	Patterns                      []string
 	Late                          bool
+	Position, Before              string
+	Complete                      bool
 
 	Edge, Transport, Reason string
 	Away, RTT, Delay        float64 // milliseconds

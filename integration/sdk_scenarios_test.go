@@ -25,6 +25,7 @@ var sdkScenarios = []sdkScenario{
 	{name: "local queues", run: sdkQueues},
 	{name: "slow consumer", caddyfile: slowCaddyfile("drop"), run: sdkSlowConsumer},
 	{name: "forbidden channels", run: sdkForbidden},
+	{name: "histories", caddyfile: historyCaddyfile("memory"), run: sdkHistories},
 
 	{name: "bad token", run: sdkBadToken},
 	{name: "revocation", run: sdkRevocation},

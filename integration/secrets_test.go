@@ -56,6 +56,7 @@ const (
 	log
 	encode
 	pubsub
+` + consoleOperators + `
 	rewrite /old/* /new{uri}
 	error /boom "it broke" 503
 	reverse_proxy /dead 127.0.0.1:1
@@ -132,6 +133,7 @@ func TestNoSecretLeaves(t *testing.T) {
 	w := startWatched(t)
 	w.handshakes()
 	w.administration()
+	w.consoles()
 	w.webTransports()
 	w.requests()
 	w.tokensInTargets()

@@ -39,12 +39,13 @@ func (s *Session) awaitDecision(key subscriptionKey) bool {
 	}
 }
 
-// requestSubscription subscribes once the hooks allow it. What follows on the connection
-// does not wait for them. The reader calls it, with s.subscribing held.
-func (s *Session) requestSubscription(key subscriptionKey, p pattern.Pattern) {
+// requestSubscription calls subscribe, with the load of the tenant, once the hooks allow it. What follows on the connection
+// does not wait for them. The reader calls it, with s.subscribing
+// held, as subscribe is called.
+func (s *Session) requestSubscription(verb wire.Verb, key subscriptionKey, p pattern.Pattern, subscribe func(*cpuAccount)) {
 	list := s.hub.hooks.Load().authorizeSubscribe
 	if len(list) == 0 {
-		s.subscribe(key, p, s.cachedAccount([]byte(key.tenant)))
+		subscribe(s.cachedAccount([]byte(key.tenant)))
 		return
 	}
 	if s.asks.pending == nil {
@@ -63,13 +64,13 @@ func (s *Session) requestSubscription(key subscriptionKey, p pattern.Pattern) {
 	}
 	release, ok := s.takeAsk()
 	if !ok {
-		s.reject(wire.CodeTryLater, wire.VerbSub.String(), key.tenant, key.pattern)
+		s.reject(wire.CodeTryLater, verb.String(), key.tenant, key.pattern)
 		return
 	}
 	decided := make(chan struct{})
 	s.asks.pending[key] = decided
 	s.hub.Go(func() {
-		refusal := s.askSubscribe(list, key)
+		refusal := s.askSubscribe(list, key, verb == wire.VerbRsub)
 		release()
 		s.subscribing.Lock()
 		defer s.subscribing.Unlock()
@@ -79,21 +80,25 @@ func (s *Session) requestSubscription(key subscriptionKey, p pattern.Pattern) {
 		case s.asks.roomFreed <- struct{}{}:
 		default:
 		}
-		switch {
-		case s.Closing():
-		case refusal != nil:
-			s.reject(refusal.Code, wire.VerbSub.String(), key.tenant, key.pattern)
-		case s.rejectOverLimit(key, p): // the limits may have changed meanwhile
-		default:
-			s.subscribe(key, p, s.hub.cpuAccountOf([]byte(key.tenant)))
+		if s.Closing() {
+			return
 		}
+		code := s.overLimit(key, p) // the limits may have changed meanwhile
+		if refusal != nil {
+			code = refusal.Code
+		}
+		if code != "" {
+			s.reject(code, verb.String(), key.tenant, key.pattern)
+			return
+		}
+		subscribe(s.hub.cpuAccountOf([]byte(key.tenant)))
 	})
 }
 
-func (s *Session) askSubscribe(list []hookOf[hook.SubscribeAuthorizer], key subscriptionKey) *hook.Refusal {
+func (s *Session) askSubscribe(list []hookOf[hook.SubscribeAuthorizer], key subscriptionKey, positions bool) *hook.Refusal {
 	ctx, cancel := context.WithTimeout(sessionContext{s}, hook.AskTimeout)
 	defer cancel()
-	client, about := s.hookClient(), key.hookSubscription()
+	client, about := s.hookClient(), key.hookSubscription(positions)
 	return askHooks(ctx, s.hub, list, func(n hookOf[hook.SubscribeAuthorizer]) error {
 		return n.hook.AuthorizeSubscribe(ctx, client, about)
 	})
@@ -115,21 +120,21 @@ func (s *Session) takeAsk() (release func(), ok bool) {
 }
 
 // hookSubscription is what hooks see of a subscription.
-func (k subscriptionKey) hookSubscription() hook.Subscription {
-	return hook.Subscription{Tenant: k.tenant, Pattern: k.pattern, OwnStream: k.ownStream}
+func (k subscriptionKey) hookSubscription(positions bool) hook.Subscription {
+	return hook.Subscription{Tenant: k.tenant, Pattern: k.pattern, OwnStream: k.ownStream, Positions: positions}
 }
 
 // runSubscribedHooks and runUnsubscribedHooks tell the hooks of a change of subscriptions. The
 // caller holds s.subscribing, so that they hear of changes in order.
-func (s *Session) runSubscribedHooks(key subscriptionKey) {
+func (s *Session) runSubscribedHooks(key subscriptionKey, positions bool) {
 	if list := s.hub.hooks.Load().subscribed; len(list) > 0 {
-		runHooks(s.hub, list, func(o hook.SubscribeObserver) { o.Subscribed(s.hookClient(), key.hookSubscription()) })
+		runHooks(s.hub, list, func(o hook.SubscribeObserver) { o.Subscribed(s.hookClient(), key.hookSubscription(positions)) })
 	}
 }
 
-func (s *Session) runUnsubscribedHooks(key subscriptionKey) {
+func (s *Session) runUnsubscribedHooks(key subscriptionKey, positions bool) {
 	if list := s.hub.hooks.Load().unsubscribed; len(list) > 0 {
-		runHooks(s.hub, list, func(o hook.UnsubscribeObserver) { o.Unsubscribed(s.hookClient(), key.hookSubscription()) })
+		runHooks(s.hub, list, func(o hook.UnsubscribeObserver) { o.Unsubscribed(s.hookClient(), key.hookSubscription(positions)) })
 	}
 }
 

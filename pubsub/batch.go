@@ -118,6 +118,9 @@ func (s *Session) takeOrdered(l *lane, b *batch) (pause time.Duration) {
 	if s.queue.countedCharge > 0 {
 		s.uncountQueue()
 	}
+	if s.resumables != nil {
+		s.resumables.clientHasRead(s)
+	}
 	s.resumeReader()
 	return pause
 }

@@ -57,9 +57,10 @@ type patternCounts struct {
 }
 
 // hasPatternRoom reports whether a new distinct pattern is within the limits: those of
-// the edge, of the tenant, and of the token whose session asks for it. Sessions
-// that ask at the same moment can exceed a limit by one each. The caller holds t.mu.
-func (h *Hub) hasPatternRoom(t *tenant, shape pattern.Shape, token *tokenState) bool {
+// the edge, of the tenant, which has n others of such shapes, and of the token whose
+// session asks for it. Sessions that ask at the same moment can exceed a limit by one
+// each. The caller holds the mutex of the tree that the pattern is for.
+func (h *Hub) hasPatternRoom(n int, shapes map[pattern.Shape]int, shape pattern.Shape, token *tokenState) bool {
 	l := h.limits.Load()
 	of := func(limit int) int { // the limit, or half of the edge's if that is less
 		switch half := (l.MaxPatterns + 1) / 2; {
@@ -72,36 +73,37 @@ func (h *Hub) hasPatternRoom(t *tenant, shape pattern.Shape, token *tokenState) 
 	over := func(n, limit int) bool { return limit > 0 && n >= limit }
 	switch {
 	case over(int(h.patterns.all.Load()), l.MaxPatterns),
-		over(t.tree.Len(), of(l.MaxPatternsPerTenant)),
+		over(n, of(l.MaxPatternsPerTenant)),
 		over(int(token.patterns.Load()), of(l.MaxPatternsPerToken)):
 		return false
-	case shape == 0 || t.shapes[shape] > 0:
+	case shape == 0 || shapes[shape] > 0:
 		return true
 	}
-	return len(t.shapes) < l.MaxPatternShapesPerTenant
+	return len(shapes) < l.MaxPatternShapesPerTenant
 }
 
-// countPattern counts the pattern of a new interest; a token counts those that its
-// sessions were the first to have. The caller holds t.mu.
-func (h *Hub) countPattern(t *tenant, in *interest, token *tokenState) {
+// countPattern counts a new distinct pattern, and its shape among those of its tree, which
+// it returns; a token counts the patterns that its sessions were the first to have. The
+// caller holds the mutex of the tree.
+func (h *Hub) countPattern(shapes map[pattern.Shape]int, shape pattern.Shape, token *tokenState) map[pattern.Shape]int {
 	h.patterns.all.Add(1)
-	in.token = token
 	token.patterns.Add(1)
-	if in.shape != 0 {
-		if t.shapes == nil {
-			t.shapes = map[pattern.Shape]int{}
+	if shape != 0 {
+		if shapes == nil {
+			shapes = map[pattern.Shape]int{}
 		}
-		t.shapes[in.shape]++
+		shapes[shape]++
 	}
+	return shapes
 }
 
-// uncountPattern takes countPattern back. The caller holds t.mu.
-func (h *Hub) uncountPattern(t *tenant, in *interest) {
+// uncountPattern takes countPattern back. The caller holds the mutex of the tree.
+func (h *Hub) uncountPattern(shapes map[pattern.Shape]int, shape pattern.Shape, token *tokenState) {
 	h.patterns.all.Add(-1)
-	in.token.patterns.Add(-1)
-	if in.shape != 0 {
-		if t.shapes[in.shape]--; t.shapes[in.shape] == 0 {
-			delete(t.shapes, in.shape)
+	token.patterns.Add(-1)
+	if shape != 0 {
+		if shapes[shape]--; shapes[shape] == 0 {
+			delete(shapes, shape)
 		}
 	}
 }

@@ -128,6 +128,13 @@ func (s *Session) Detach() {
 	s.subscribing.Lock()
 	defer s.subscribing.Unlock()
 	for key, sub := range s.subscriptions {
+		if sub.isResumable() {
+			s.mu.Lock()
+			sub.resumable.end(s.resumables)
+			s.mu.Unlock()
+			sub.resumable.sequencer.removeSubscriber(sub)
+			continue
+		}
 		s.hub.removeSubscription(key.tenant, sub)
 	}
 

@@ -1,7 +1,6 @@
 package pubsub
 
 import (
-	"maps"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -15,7 +14,10 @@ import (
 type counters struct {
 	messagesIn, bytesIn, deliveries, linesOut, framesOut, bytesOut, unsent, missed, rejected, hookFaults atomic.Uint64
 
-	dropped         [dropKinds]atomic.Uint64 // by their place in DropReasons
+	dropped                    [dropKinds]atomic.Uint64 // by their place in DropReasons
+	stored, repeated           atomic.Uint64            // publishes to kept channels
+	replayed, fellBehind, gaps atomic.Uint64
+
 	slowDisconnects [slowKinds]atomic.Uint64 // by their place in SlowReasons
 	refused         [32]atomic.Uint64        // by the code's place in wire.Codes
 	latency         [len(latencyBounds) + 1]atomic.Uint64
@@ -147,7 +149,9 @@ func (h *Hub) Metrics() Metrics {
 		LinesOut: c.linesOut.Load(), FramesOut: c.framesOut.Load(), BytesOut: c.bytesOut.Load(),
 		Unsent: c.unsent.Load(), Missed: c.missed.Load(), Rejected: c.rejected.Load(), Linked: h.IsLinked(),
 		HookFaults: c.hookFaults.Load(),
-		Patterns:   h.patterns.all.Load(), Paused: time.Duration(h.loads.paused.Load()),
+		Stored:     c.stored.Load(), Repeated: c.repeated.Load(),
+		Replayed: c.replayed.Load(), FellBehind: c.fellBehind.Load(), Gaps: c.gaps.Load(),
+		Patterns: h.patterns.all.Load(), Paused: time.Duration(h.loads.paused.Load()),
 		Dropped: map[string]uint64{}, SlowDisconnects: map[string]uint64{}, Refused: map[wire.Code]uint64{},
 		WriteLatency: Histogram{
 			Bounds: latencyBounds[:], Counts: make([]uint64, len(c.latency)), Sum: time.Duration(c.latencySum.Load()),
@@ -166,12 +170,15 @@ func (h *Hub) Metrics() Metrics {
 	for i := range c.latency {
 		m.WriteLatency.Counts[i] = c.latency[i].Load()
 	}
-	h.mu.Lock()
-	sessions := slices.Collect(maps.Keys(h.sessions))
-	h.mu.Unlock()
-	for _, s := range sessions {
+	for _, s := range h.listSessions() {
 		s.mu.Lock()
 		m.Subscriptions += int64(len(s.subscriptions))
+		if s.resumables != nil {
+			m.Behind += int64(len(s.resumables.behind))
+			if s.resumables.reading != nil {
+				m.Behind++
+			}
+		}
 		m.QueuedBytes += int64(s.queue.deliveries + s.queue.controlBytes)
 		s.mu.Unlock()
 		m.Connections[s.client.Transport]++

@@ -19,7 +19,7 @@ type deferredUnsub struct{ key subscriptionKey }
 // nothing to wait for. The caller holds s.subscribing.
 func (s *Session) deferUnsub(key subscriptionKey) bool {
 	catcher, ok := s.hub.broker.(Catcher)
-	if !ok || s.subscriptions[key] == nil || !s.hasSentReconnect() {
+	if !ok || s.subscriptions[key] == nil || s.subscriptions[key].isResumable() || !s.hasSentReconnect() {
 		return false
 	}
 	if s.deferredUnsubs == nil {

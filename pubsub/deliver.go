@@ -11,7 +11,7 @@ func (s *Session) deliver(p *publication, f *frame, l *lane) {
 		s.hub.count.drop(dropClosed, 1)
 		return
 	}
-	if p.limits.Slow == SlowDisconnect && !s.queue.fits(f.cost(), p.limits.SendQueue) {
+	if p.limits.Slow == SlowDisconnect && !s.queue.hasRoom(f.cost(), p.limits.SendQueue) {
 		s.closeSlow(1, slowQueueFull)
 		return
 	}
@@ -87,7 +87,7 @@ func (s *Session) revalidate(p *publication, f *frame, l *lane) (*frame, *lane) 
 func (s *Session) rematch(p *publication) *frame {
 	var patterns []string
 	for key, sub := range s.subscriptions {
-		if !key.ownStream && key.tenant == string(p.tenant) && sub.interest.pattern.Match(string(p.channel)) {
+		if !key.ownStream && !sub.isResumable() && key.tenant == string(p.tenant) && sub.interest.pattern.Match(string(p.channel)) {
 			patterns = append(patterns, key.pattern)
 		}
 	}

@@ -15,14 +15,35 @@
 //	    account  what did not fit, to the subscriber that lost it
 //	transport writer ← one goroutine per stream, only while its lane is not empty
 //
+// # Life of a kept message
+//
+// A broadcast to a channel that a history keeps ([Hub.SetHistories]) goes another way: it is
+// stored first, and then handed on, so nobody gets what is not stored.
+//
+//	Session.publishKept → publishWindow (bounds what is under way) → history.Store.Append
+//	history.Store → keptPublish.stored → OK:PUB to the publisher → sequencer.push
+//	sequencer.run  one goroutine for each tenant of a history, while there is something
+//	    note     what is handed on
+//	    match    the feeds: distinct patterns of subscriptions with positions
+//	    enqueue  0x04 frames, on the subscriptions that are live
+//	    fan out  0x01 frames to plain subscriptions, as above
+//
+// A subscription with positions that is not live reads pages of the store (replay.go) until
+// it has all that was handed on (resumable.go).
+//
+// Where edges share a store ([history.Shared]), each is handed the messages of all by it
+// (follow.go), and Message.Stored answers the publisher alone:
+//
+//	Session.publishKept → history.Store.Append → on every edge: follower.Received → sequencer.push
+//
 // # Life of a session
 //
 // [Hub.Admit] makes a session, and [Session.Attach] gives it its transport. It starts to
 // close once: by [Session.Close] from the transport's side (the client closed, or broke
-// the transport's rules), by [Session.Revoke], [Session.Forbid] or an expired token, by
-// [Session.CloseInternal] after a fault of the server, when its client reads too slowly,
-// sends too many broken messages or stays until the end of a drain, or when its
-// transport fails. All of these end in closeLocked; the first one decides the close code
+// the transport's rules), by [Session.Revoke], [Session.Forbid] or an expired token, by an
+// operator ([Hub.Disconnect]), by [Session.CloseInternal] after a fault of the server, when
+// its client reads too slowly, sends too many broken messages or stays until the end of a
+// drain, or when its transport fails. All of these end in closeLocked; the first one decides the close code
 // and the reason ([Session.CloseStatus]), and later ones change nothing. From then on
 // [Session.Done] is closed, [Session.Closing] is true, and nothing more is queued. The
 // writer sends the last lines, after a drain the queued deliveries too, and calls
@@ -54,7 +75,10 @@
 //
 // A session has readers, started by its transport through [Hub.Go], and at times a
 // writer for each of its streams, started by the first message that waits for it.
-// All are counted by the hub, and [Hub.Close] waits for them.
+// All are counted by the hub, and [Hub.Close] waits for them. With histories, there are
+// also a sequencer's goroutine while it hands messages on, up to maxReplays that read
+// pages while subscriptions are behind, one for each tenant whose pages wait until it has
+// paid (replays.go), and one that tells positions each minute while there are sequencers.
 //
 // # Lock order
 //
@@ -62,6 +86,8 @@
 //
 //	Session.subscribing → Hub.mu → Session.mu
 //	Session.subscribing → tenant.mu → locks of the broker → linkWatch.mu → Session.mu
+//	sequencers.setting → Session.subscribing → sequencer.feedsMu
+//	Session.subscribing → locks of the history store → publishWindow.mu → Session.mu → sequencer.mu, replays.mu
 //
 // Hub.mu and tenant.mu are never held together. [Broker.Subscribe] and
 // [Broker.Unsubscribe] are called with tenant.mu held, [Directory] methods of a drain
@@ -69,6 +95,13 @@
 // may hold locks of its own while it calls the methods of [Receiver], which take neither
 // Session.subscribing, Hub.mu nor tenant.mu; nor do the functions that it calls back.
 // Publish and Receive read the topic trees without a lock.
+//
+// A history store may hold locks of its own while it calls Message.Stored, which takes
+// publishWindow.mu and what is behind it, and sequencers.mu, under which nothing is taken. So
+// the store is called without publishWindow.mu, Session.mu and the mutexes of sequencers. A
+// shared store holds none while it calls [history.Follower.Defined], which takes
+// sequencers.setting and what is behind that; follower.Received and Skipped take
+// follower.mu and sequencers.mu. Follow and Unfollow are called with tenant.mu held.
 //
 // The other locks are held for moments, and may be taken under any of those above:
 // Hub.tenantsMu, counters.tenantsMu, loads.mu, confirmation.mu, flushQueue.mu and the

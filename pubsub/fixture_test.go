@@ -134,6 +134,11 @@ func (allRights) CanSubscribe(_ string, p pattern.Pattern) bool {
 	return !strings.HasPrefix(p.String(), "no")
 }
 
+// CanReadHistory implements [HistoryReader].
+func (allRights) CanReadHistory(_ string, p pattern.Pattern) bool {
+	return !strings.HasPrefix(p.String(), "live")
+}
+
 // fastLimits let caps never bind.
 func fastLimits() Limits {
 	l := DefaultLimits()
@@ -153,13 +158,23 @@ type rig struct {
 func inBubble(t *testing.T, limits Limits, test func(*rig)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		r := &rig{T: t, broker: new(localBroker)}
-		r.hub = NewHub(r.broker, limits, zap.NewNop())
+		r := newRig(t, limits)
 		test(r)
-		if err := r.hub.Close(); err != nil {
-			t.Error(err)
-		}
+		r.close()
 	})
+}
+
+func newRig(t *testing.T, limits Limits) *rig {
+	r := &rig{T: t, broker: new(localBroker)}
+	r.hub = NewHub(r.broker, limits, zap.NewNop())
+	return r
+}
+
+func (r *rig) close() {
+	r.Helper()
+	if err := r.hub.Close(); err != nil {
+		r.Error(err)
+	}
 }
 
 // client is the far end of a session: it notes what is written to it.
@@ -232,7 +247,11 @@ func (c *client) Write(msgs []Outgoing) error {
 			if err != nil {
 				return err
 			}
-			c.got = append(c.got, fmt.Sprintf("%s/%s=%s %v", d.Tenant, d.Channel, d.Payload, d.Patterns))
+			got := fmt.Sprintf("%s/%s=%s %v", d.Tenant, d.Channel, d.Payload, d.Patterns)
+			if d.Stored {
+				got += fmt.Sprintf(" @%d", d.Position.N)
+			}
+			c.got = append(c.got, got)
 		case Ping:
 			c.got = append(c.got, "ping")
 		case Pong:

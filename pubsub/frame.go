@@ -8,6 +8,7 @@ import "time"
 type frame struct {
 	data []byte
 	kind Kind
+	kept bool // it has a position: it is for one subscription, which catches up, and is never dropped
 	// holders is how many queues the frame was put into, one after the other by one
 	// publisher; see charge.
 	holders uint32

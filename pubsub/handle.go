@@ -27,6 +27,9 @@ func (s *Session) handleLine(text []byte) {
 		s.handleFeatures(line)
 	case wire.VerbSub, wire.VerbUnsub:
 		s.handleSubscription(line)
+	case wire.VerbRsub:
+		s.handleRsub(line)
+		return // which says whether this edge knows the line
 	}
 	s.broken = 0
 }
@@ -50,20 +53,20 @@ func (s *Session) HandleFrame(frame []byte) { s.accept(frame, (*Session).handleF
 
 func (s *Session) handleFrame(frame []byte) {
 	p, err := decodePublish(frame)
-	if err != nil {
+	if err != nil || p.Confirm && s.hub.currentHistories() == nil { // as an edge of an earlier version does
 		s.rejectBroken(wire.CodeBadFrame)
 		return
 	}
 	s.broken = 0
 	switch {
 	case wire.CheckTenant(p.Tenant) != nil:
-		s.reject(wire.CodeBadTenant)
+		s.rejectNames(p, wire.CodeBadTenant)
 	case wire.CheckChannel(p.Channel) != nil:
-		s.reject(wire.CodeBadChannel)
+		s.rejectNames(p, wire.CodeBadChannel)
 	case !s.identity.Rights.CanPublish(p.Tenant, p.Channel):
-		s.reject(wire.CodePermissionDenied, "PUB", string(p.Tenant), string(p.Channel))
+		s.rejectPublish(p, wire.CodePermissionDenied)
 	case len(p.Payload) > s.hub.limits.Load().MaxPayload:
-		s.reject(wire.CodePayloadTooLarge, "PUB", string(p.Tenant), string(p.Channel))
+		s.rejectPublish(p, wire.CodePayloadTooLarge)
 	case !s.mayPublish(p): // it has been answered
 	case !s.chargeTenant(p.Tenant, len(frame)):
 		s.hold(frame, (*Session).publishHeld)
@@ -89,6 +92,9 @@ func decodePublish(frame []byte) (wire.Publish, error) {
 
 // publish passes on a message that this edge accepts.
 func (s *Session) publish(p wire.Publish) {
+	if hs := s.hub.histories.Load(); hs != nil && hs.set != nil && s.publishKept(hs, p) {
+		return
+	}
 	pace, ok := s.hub.beginPaced(s.cachedAccount(p.Tenant), s.done)
 	if !ok {
 		return
@@ -98,6 +104,9 @@ func (s *Session) publish(p wire.Publish) {
 	s.hub.countTenant(s.hub.limits.Load(), p.Tenant, 1, 0)
 	if err := s.hub.publish(p, &s.lastTenant, pace); err != nil {
 		s.notifyUnsent(err)
+	}
+	if p.Confirm {
+		s.QueueControl(Text, wire.AppendOKPub(nil, p.ID))
 	}
 }
 

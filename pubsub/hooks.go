@@ -255,7 +255,7 @@ func (s *Session) askPublish(list []hookOf[hook.PublishAuthorizer], p wire.Publi
 		return n.hook.AuthorizePublish(client, asked)
 	})
 	if refusal != nil {
-		s.reject(refusal.Code, "PUB", asked.Tenant, asked.Channel)
+		s.rejectPublish(p, refusal.Code)
 	}
 	return refusal == nil
 }

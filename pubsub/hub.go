@@ -46,6 +46,10 @@ type Hub struct {
 	hookFaults    faultLog
 	asksInFlight  atomic.Int64 // questions to hooks about subscriptions that are under way
 
+	histories  atomic.Pointer[histories] // nil: there never were any
+	sequencers sequencers
+	replays    replays
+
 	mu              sync.Mutex // guards the rest
 	sessions        map[*Session]struct{}
 	tokens          map[string]*tokenState
@@ -72,6 +76,7 @@ func NewHub(broker Broker, limits Limits, log *zap.Logger) *Hub {
 		addressAccounts: accounts[netip.Addr]{},
 		quit:            make(chan struct{}),
 	}
+	h.replays.hub = h
 	h.SetLimits(limits)
 	h.hooks.Store(new(hooks))
 	broker.Join(h)
@@ -195,6 +200,7 @@ func (h *Hub) Go(f func()) { h.wg.Go(f) }
 // Close drains the hub, waits for all its goroutines, and closes the broker.
 func (h *Hub) Close() error {
 	<-h.Drain()
+	h.stopFollowing()
 	h.wg.Wait()
 	return h.broker.Close()
 }

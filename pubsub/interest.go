@@ -31,19 +31,26 @@ type interest struct {
 	shape       pattern.Shape
 	token       *tokenState // that had it first
 	subscribers atomic.Pointer[members]
+	follows     follows // guarded by tenant.mu
 	confirmation
 }
 
-// confirmation says whether the broker has confirmed an interest, which it does once.
+// confirmation says whether an interest is confirmed: by the broker, and by the store of each
+// shared history that it may get messages of. Each of them does so once.
 type confirmation struct {
 	mu        sync.Mutex
+	missing   int // how many have yet to confirm; set before any of them is asked
 	confirmed bool
 	waiting   []func()
 }
 
-// confirm is called by the broker.
+// confirm is called by the broker and the store.
 func (c *confirmation) confirm() {
 	c.mu.Lock()
+	if c.missing--; c.missing > 0 {
+		c.mu.Unlock()
+		return
+	}
 	waiting := c.waiting
 	c.confirmed, c.waiting = true, nil
 	c.mu.Unlock()
@@ -52,7 +59,7 @@ func (c *confirmation) confirm() {
 	}
 }
 
-// whenConfirmed calls f, at once if the broker has confirmed.
+// whenConfirmed calls f, at once if all have confirmed.
 func (c *confirmation) whenConfirmed(f func()) {
 	c.mu.Lock()
 	if !c.confirmed {
@@ -66,15 +73,19 @@ func (c *confirmation) whenConfirmed(f func()) {
 
 // subscription is one session's place in an interest.
 type subscription struct {
-	interest   *interest
-	index      int   // in interest.subscribers
-	lane       *lane // of its own; nil: the session's main lane
-	pendingOKs int   // OK:SUB lines, until the interest is confirmed; guarded by the session's mutex
+	interest   *interest  // nil: it is a resumable
+	resumable  *resumable // of an RSUB; nil: it is none
+	index      int        // in interest.subscribers, or those of the resumable's feed
+	lane       *lane      // of its own; nil: the session's main lane
+	pendingOKs int        // OK:SUB lines, until the interest is confirmed; guarded by the session's mutex
 }
+
+// isResumable reports whether a subscription is of an RSUB; nil is none.
+func (s *subscription) isResumable() bool { return s != nil && s.resumable != nil }
 
 // addSubscription adds a subscriber, with a stream of its own or without, or returns the
 // code of a refusal. The subscription receives what this edge accepts at once, and what
-// other edges accept once its interest is confirmed.
+// other edges accept, or store in a shared history, once its interest is confirmed.
 func (h *Hub) addSubscription(name string, p pattern.Pattern, s *Session, own bool) (*subscription, wire.Code) {
 	t := h.lockTenant(name)
 	defer t.mu.Unlock()
@@ -83,7 +94,7 @@ func (h *Hub) addSubscription(name string, p pattern.Pattern, s *Session, own bo
 	if !known {
 		in = &interest{pattern: p, patterns: [1]string{p.String()}, shape: p.Shape()}
 		in.subscribers.Store(new(members))
-		if !h.hasPatternRoom(t, in.shape, s.token) {
+		if !h.hasPatternRoom(t.tree.Len(), t.shapes, in.shape, s.token) {
 			return nil, wire.CodeTooManyPatterns
 		}
 	}
@@ -98,7 +109,11 @@ func (h *Hub) addSubscription(name string, p pattern.Pattern, s *Session, own bo
 	in.subscribers.Store(all.with(member{s, l, sub}))
 	if !known {
 		t.tree.Insert(p, in)
-		h.countPattern(t, in, s.token)
+		in.token = s.token
+		t.shapes = h.countPattern(t.shapes, in.shape, s.token)
+		in.follows = h.currentHistories().followsOf(name, p)
+		in.missing = 1 + len(in.follows.names)
+		in.follows.begin(in.confirm)
 		h.broker.Subscribe(name, p.String(), in.confirm)
 	}
 	return sub, ""
@@ -116,7 +131,8 @@ func (h *Hub) removeSubscription(name string, sub *subscription) {
 		return
 	}
 	t.tree.Delete(in.pattern)
-	h.uncountPattern(t, in)
+	h.uncountPattern(t.shapes, in.shape, in.token)
+	in.follows.end()
 	h.broker.Unsubscribe(name, in.pattern.String())
 	h.removeIfEmpty(t)
 }

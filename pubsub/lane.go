@@ -7,9 +7,10 @@ import (
 
 // lane is an ordered part of a queue. Guarded by the session's mutex.
 type lane struct {
-	items  []item // nil: none
-	head   int    // first item that is not taken yet
-	oldest int    // no delivery that could be dropped stands before this index
+	items   []item // nil: none
+	head    int    // first item that is not taken yet
+	oldest  int    // no delivery that could be dropped stands before this index
+	dropped int    // items from head on that were dropped
 
 	stream  Stream // of one subscription; nil: the main lane
 	writing bool   // a writer runs
@@ -52,15 +53,15 @@ func (l *lane) reset() {
 		arrays.Put((*[arrayLen]item)(l.items[:arrayLen]))
 	}
 	l.items = nil
-	l.head, l.oldest = 0, 0
+	l.head, l.oldest, l.dropped = 0, 0, 0
 }
 
 func (l *lane) empty() bool { return l.head == len(l.items) }
 
-// firstDelivery returns the index of the oldest delivery, or -1.
+// firstDelivery returns the index of the oldest delivery that may be dropped, or -1.
 func (l *lane) firstDelivery() int {
 	for i := max(l.oldest, l.head); i < len(l.items); i++ {
-		if it := &l.items[i]; it.frame != nil && it.kind == Binary {
+		if it := &l.items[i]; it.frame != nil && it.kind == Binary && !it.kept {
 			l.oldest = i
 			return i
 		}
@@ -77,6 +78,7 @@ func (l *lane) next() *frame {
 			return f
 		}
 		l.head++
+		l.dropped--
 	}
 	if len(l.items) > 0 {
 		l.reset()
@@ -103,7 +105,7 @@ func (l *lane) take() (f *frame, charge uint32) {
 // up outnumber the others: without it a lane that is never empty would keep a
 // slot for each message that was ever taken or dropped.
 func (l *lane) compact() {
-	if used := max(l.head, l.oldest); used < 64 || used < len(l.items)/2 {
+	if used := l.head + l.dropped; used < 64 || used < len(l.items)/2 {
 		return
 	}
 	kept := l.items[:0]
@@ -113,7 +115,7 @@ func (l *lane) compact() {
 		}
 	}
 	clear(l.items[len(kept):])
-	l.items, l.head, l.oldest = kept, 0, 0
+	l.items, l.head, l.oldest, l.dropped = kept, 0, 0, 0
 }
 
 // openLane opens a stream for one subscription, with first as its first message, or

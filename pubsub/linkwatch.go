@@ -23,7 +23,11 @@ func (s *Session) handleFeatures(line wire.Line) {
 	if line.HasFeature(wire.FeatureLink) {
 		s.watchLink()
 	}
-	s.QueueControl(Text, []byte(wire.LineFeatures))
+	answer := wire.LineFeatures
+	if s.hub.currentHistories() != nil {
+		answer = wire.LineFeaturesHistory
+	}
+	s.QueueControl(Text, []byte(answer))
 }
 
 func (s *Session) watchLink() {

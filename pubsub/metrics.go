@@ -28,6 +28,13 @@ type Metrics struct {
 
 	HookFaults uint64 // calls of hooks that failed; see package hook
 
+	Stored     uint64 // publishes that were stored in a history
+	Repeated   uint64 // publishes that were not stored again, by their key
+	Replayed   uint64 // deliveries from a history, to subscriptions that caught up
+	FellBehind uint64 // times that a subscription with positions had no room in its queue
+	Gaps       uint64 // times that a client was told that messages may be missing
+	Behind     int64  // subscriptions with positions that wait for their next page
+
 	Dropped map[string]uint64 // deliveries dropped, by reason; see DropReasons
 	// SlowDisconnects are sessions that were closed because their clients were slow, by
 	// reason; see SlowReasons.

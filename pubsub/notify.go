@@ -61,9 +61,12 @@ func (s *Session) notifyUnsent(err error) {
 // lane wait for a cap. It shortens the pause, so that it is called again when it is time
 // to tell. The caller holds s.mu.
 func (s *Session) notifyEgressLimited(l *lane, now time.Time, pause time.Duration) time.Duration {
-	i := l.firstDelivery()
+	i := l.head // of the oldest delivery, which waits
+	for i < len(l.items) && (l.items[i].frame == nil || l.items[i].kind != Binary) {
+		i++
+	}
 	at := now.Sub(s.hub.epoch)
-	if i < 0 || s.closing != nil || s.limitedSentAt != 0 && at-s.limitedSentAt < limitedEvery {
+	if i == len(l.items) || s.closing != nil || s.limitedSentAt != 0 && at-s.limitedSentAt < limitedEvery {
 		return pause
 	}
 	waited := at - l.items[i].at

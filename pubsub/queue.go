@@ -6,10 +6,11 @@ import "math/bits"
 // messages that overtake (PONG, ERR, RECONNECT, pings), and ordered lanes of
 // deliver frames with the OK lines at their place between them: the main one,
 // and one for each subscription with a stream of its own. All share one budget.
-// Only deliver frames are ever dropped, the oldest first. Guarded by the
-// session's mutex.
+// Only deliver frames without a position are ever dropped, the oldest first. Guarded by
+// the session's mutex.
 type queue struct {
 	deliveries    int    // bytes of queued deliveries, bookkeeping included
+	kept          int    // of these, bytes of those with positions
 	controlBytes  int    // bytes of control messages and OK lines, likewise
 	charge        int    // of the queued deliveries, for the edge; see charge
 	countedCharge int    // of that, what the edge has counted; see Session.countQueue
@@ -53,6 +54,12 @@ func (q *queue) pushOK(l *lane, line []byte) {
 // queued without dropping another.
 func (q *queue) fits(n, limit int) bool { return q.deliveries+n <= limit }
 
+// hasRoom is fits for one delivery, which has room beside frames with positions alone:
+// these take half of the limit at most, and cannot be dropped.
+func (q *queue) hasRoom(n, limit int) bool {
+	return q.fits(n, limit) || q.deliveries == q.kept && n <= limit
+}
+
 // pushDelivery queues a frame within limit bytes of deliveries, dropping the
 // oldest ones to make room. A frame over the limit by itself is dropped too.
 func (q *queue) pushDelivery(l *lane, f *frame, limit int) (dropped int) {
@@ -62,15 +69,25 @@ func (q *queue) pushDelivery(l *lane, f *frame, limit int) (dropped int) {
 		for !q.fits(n, limit) && q.dropOldest() {
 			dropped++
 		}
-		f.holders++
-		it := item{f, q.deliverySeq, f.charge()}
-		l.push(it)
-		q.deliverySeq++
-		q.deliveries += n
-		q.charge += int(it.charge)
+		q.push(l, f)
 	}
 	q.dropped += uint64(dropped)
 	return dropped
+}
+
+// pushKept queues a frame with a position, which the caller has found room for.
+func (q *queue) pushKept(f *frame) {
+	q.push(&q.mainLane, f)
+	q.kept += f.cost()
+}
+
+func (q *queue) push(l *lane, f *frame) {
+	f.holders++
+	it := item{f, q.deliverySeq, f.charge()}
+	l.push(it)
+	q.deliverySeq++
+	q.deliveries += f.cost()
+	q.charge += int(it.charge)
 }
 
 func (q *queue) dropOldest() bool {
@@ -94,17 +111,38 @@ func (q *queue) dropOldest() bool {
 }
 
 func (q *queue) drop(l *lane, i int) {
-	q.deliveries -= l.items[i].cost()
-	q.charge -= int(l.items[i].charge)
+	q.uncount(l.items[i].frame, l.items[i].charge)
 	l.items[i].frame = nil
+	l.dropped++
 	l.oldest = i + 1
 	l.compact()
 }
 
-// discard drops every delivery, and returns how many there were.
+// uncount takes a delivery off the sums.
+func (q *queue) uncount(f *frame, charge uint32) {
+	q.deliveries -= f.cost()
+	q.charge -= int(charge)
+	if f.kept {
+		q.kept -= f.cost()
+	}
+}
+
+// discard drops every delivery, those with positions too, and returns how many there
+// were.
 func (q *queue) discard() (lost uint64) {
 	for q.dropOldest() {
 		lost++
+	}
+	if q.kept == 0 {
+		return lost
+	}
+	for i := range q.mainLane.items {
+		if it := &q.mainLane.items[i]; it.frame != nil && it.kept {
+			q.uncount(it.frame, it.charge)
+			it.frame = nil
+			q.mainLane.dropped++
+			lost++
+		}
 	}
 	return lost
 }
@@ -130,8 +168,7 @@ func (q *queue) take(l *lane) *frame {
 	switch {
 	case f == nil:
 	case f.kind == Binary:
-		q.deliveries -= f.cost()
-		q.charge -= int(charge)
+		q.uncount(f, charge)
 	default:
 		q.controlBytes -= f.cost()
 	}

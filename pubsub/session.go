@@ -63,6 +63,8 @@ type Session struct {
 
 	linkDownSent bool // the client was last told that the link is down
 
+	resumables *resumables // nil: it never had a subscription with positions
+
 	queue queue
 
 	// static after Admit
@@ -82,6 +84,9 @@ type Session struct {
 	lastAccount *cpuAccount  // of the tenant that it used last; may have been removed
 	uncharged   int32        // bytes that were received, and are not charged to the token's cap yet
 	held        *heldMessage // must be handled before anything else is; nil: none
+
+	keptTenant keptTenant     // of the tenant that it published to last
+	window     *publishWindow // nil: it never published to a kept channel
 
 	publishedTo []string // the tenants that it published to last, at most maxPublishedTo
 

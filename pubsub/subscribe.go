@@ -11,6 +11,13 @@ type subscriptionKey struct {
 	ownStream       bool // has a stream of its own
 }
 
+// main is the key of the same subscription in the main lane, where those with positions
+// are.
+func (k subscriptionKey) main() subscriptionKey {
+	k.ownStream = false
+	return k
+}
+
 // handleSubscription takes a SUB or UNSUB line.
 func (s *Session) handleSubscription(line wire.Line) {
 	tenant, text, verb := string(line.Tenant), string(line.Pattern), line.Verb
@@ -39,6 +46,10 @@ func (s *Session) handleSubscription(line wire.Line) {
 		return
 	}
 	existing := s.subscriptions[key]
+	if s.subscriptions[key.main()].isResumable() {
+		s.reject(wire.CodeBadRequest, verb.String(), tenant, text)
+		return
+	}
 	if existing == nil {
 		for deferred := range s.deferredUnsubs { // the limits below do not count these subscriptions
 			s.unsubscribe(deferred)
@@ -50,26 +61,27 @@ func (s *Session) handleSubscription(line wire.Line) {
 		return
 	case existing != nil: // repeated: acknowledged again, changes nothing
 		s.ackWhenConfirmed(key, existing)
-	case s.rejectOverLimit(key, p):
 	default:
-		s.requestSubscription(key, p)
+		if refusal := s.overLimit(key, p); refusal != "" {
+			s.reject(refusal, verb.String(), tenant, text)
+			return
+		}
+		s.requestSubscription(verb, key, p, func(l *cpuAccount) { s.subscribe(key, p, l) })
 	}
 }
 
-// rejectOverLimit rejects a SUB that is over a limit of the connection, and reports
-// whether it is. The caller holds s.subscribing.
-func (s *Session) rejectOverLimit(key subscriptionKey, p pattern.Pattern) bool {
+// overLimit returns the code for a subscription that is over a limit of the connection;
+// empty: it is not. The caller holds s.subscribing.
+func (s *Session) overLimit(key subscriptionKey, p pattern.Pattern) wire.Code {
 	limits := s.hub.limits.Load()
 	switch {
 	case len(s.subscriptions)+len(s.asks.pending) >= limits.MaxSubscriptions,
 		int(s.patternBytes)+len(key.pattern) > MaxPatternBytes:
-		s.reject(wire.CodeTooManySubscriptions, wire.VerbSub.String(), key.tenant, key.pattern)
+		return wire.CodeTooManySubscriptions
 	case !s.shapes.has(p.Shape()) && len(s.shapes) >= limits.MaxPatternShapes:
-		s.reject(wire.CodeTooManyPatterns, wire.VerbSub.String(), key.tenant, key.pattern)
-	default:
-		return false
+		return wire.CodeTooManyPatterns
 	}
-	return true
+	return ""
 }
 
 // subscribe adds a subscription and answers the SUB; l is the load of the tenant. The
@@ -80,6 +92,10 @@ func (s *Session) subscribe(key subscriptionKey, p pattern.Pattern, l *cpuAccoun
 		return
 	}
 	defer pace.end()
+	if s.subscriptions[key.main()].isResumable() { // since the hooks were asked
+		s.reject(wire.CodeBadRequest, wire.VerbSub.String(), key.tenant, key.pattern)
+		return
+	}
 	sub, refused := s.hub.addSubscription(key.tenant, p, s, key.ownStream)
 	if sub == nil {
 		s.reject(refused, wire.VerbSub.String(), key.tenant, key.pattern)
@@ -92,7 +108,7 @@ func (s *Session) subscribe(key subscriptionKey, p pattern.Pattern, l *cpuAccoun
 	s.bumpSubsVersion()
 	s.mu.Unlock()
 	s.ackWhenConfirmed(key, sub)
-	s.runSubscribedHooks(key)
+	s.runSubscribedHooks(key, false)
 }
 
 // ackWhenConfirmed answers a SUB once the broker has confirmed the interest.
@@ -140,10 +156,14 @@ func (s *Session) unsubscribe(key subscriptionKey) {
 			return
 		}
 		defer pace.end()
-		s.hub.removeSubscription(key.tenant, existing)
-		s.patternBytes -= int32(len(key.pattern))
-		s.shapes.remove(existing.interest.shape)
-		s.runUnsubscribedHooks(key)
+		if existing.isResumable() {
+			s.removeResumable(key, existing)
+		} else {
+			s.hub.removeSubscription(key.tenant, existing)
+			s.patternBytes -= int32(len(key.pattern))
+			s.shapes.remove(existing.interest.shape)
+			s.runUnsubscribedHooks(key, false)
+		}
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()

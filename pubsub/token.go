@@ -50,6 +50,7 @@ type tokenState struct {
 	accounts     []*account   // own, and those of tenants
 	patterns     atomic.Int64 // distinct patterns that its sessions were the first to have
 	asksInFlight atomic.Int64 // as in Hub
+	replays      tokenReplays // pages of histories that its sessions wait for
 }
 
 // releaseToken takes a session off its token, and forgets the token after its last one.
@@ -101,10 +102,7 @@ func (h *Hub) TokenRenewed(tokenID string, expiresAt time.Time, version uint64) 
 // TokensUnverifiable closes every session: it is not known any more whether their
 // tokens are still valid.
 func (h *Hub) TokensUnverifiable() {
-	h.mu.Lock()
-	sessions := slices.Collect(maps.Keys(h.sessions))
-	h.mu.Unlock()
-	for _, s := range sessions {
+	for _, s := range h.listSessions() {
 		s.closeWithError(wire.CloseTryLater, wire.CodeTokenUnverifiable)
 	}
 }

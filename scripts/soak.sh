@@ -99,9 +99,21 @@ soak_pings() {
 	integration -run 'TestPings$'
 }
 
+## random publishers and subscribers of a history over both transports, 100 runs: nothing is lost without a word
+soak_histories() {
+	integration -run 'TestHistories'
+	MILLRACE_SOAK=1 go test -v -count=1 -timeout 6h -run 'TestKill$' ./pubsub/history/badger
+}
+
 ## 2,000 clients that suspect a frozen edge at once, and another edge
 soak_suspicion_storm() {
 	integration -run 'TestSuspicionStorm$'
+}
+
+## an edge with 100,000 tokens and 10,000 connections, with a console open and closed in turns
+soak_console() {
+	scripts/install-test-deps.sh
+	integration -run 'TestConsoleLoad$'
 }
 
 ## a process that writes tokens, killed 1,000 times

@@ -36,8 +36,8 @@ const MaxListedTenants = 16
 
 // A grant is a compiled TenantGrant.
 type grant struct {
-	index    int // in right.tenant_grants
-	pub, sub []pattern.Rule
+	index             int // in right.tenant_grants
+	pub, sub, history []pattern.Rule
 }
 
 func compile(id string, version uint64, r *accessRecord) (*Access, error) {
@@ -62,6 +62,9 @@ func compile(id string, version uint64, r *accessRecord) (*Access, error) {
 			return nil, err
 		}
 		if g.sub, err = compileRules(tg.AllowChannelsSub, pattern.SubscribeRule); err != nil {
+			return nil, err
+		}
+		if g.history, err = compileRules(tg.AllowChannelsHistory, pattern.SubscribeRule); err != nil {
 			return nil, err
 		}
 		for _, t := range tg.TenantIDs {
@@ -111,14 +114,25 @@ func (a *Access) publishRule(tenant, channel []byte) (*grant, int) {
 // CanSubscribe reports whether a grant names the tenant and one of its
 // subscribe rules alone contains the pattern.
 func (a *Access) CanSubscribe(tenant string, p pattern.Pattern) bool {
-	g, _ := a.subscribeRule(tenant, p)
+	g, _ := a.containingRule(tenant, p, subscribeRules)
 	return g != nil
 }
 
-func (a *Access) subscribeRule(tenant string, p pattern.Pattern) (*grant, int) {
+// CanReadHistory reports whether a grant names the tenant and one of its history
+// rules alone contains the pattern. A subscription that begins in the past needs this and
+// [Access.CanSubscribe].
+func (a *Access) CanReadHistory(tenant string, p pattern.Pattern) bool {
+	g, _ := a.containingRule(tenant, p, historyRules)
+	return g != nil
+}
+
+// containingRule returns the first grant and the index of its rule in a list that contain
+// the pattern, or nil.
+func (a *Access) containingRule(tenant string, p pattern.Pattern, l ruleList) (*grant, int) {
 	for _, g := range a.tenants[tenant] {
-		for i := range g.sub {
-			if g.sub[i].Contains(p) {
+		rules := l.rules(g)
+		for i := range rules {
+			if rules[i].Contains(p) {
 				return g, i
 			}
 		}

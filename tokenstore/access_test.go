@@ -72,6 +72,33 @@ func TestPermissions(t *testing.T) {
 	}
 }
 
+// The right to the past has its own rules, which contain patterns as those for
+// subscribing do. Without them nothing is allowed.
+func TestCanReadHistory(t *testing.T) {
+	b := newTestbed(t, tokenstore.Config{})
+	right := twoGrants()
+	right.TenantGrants[1].AllowChannelsHistory = []string{"x.?", "z.(eu|us*)"}
+	a := b.access(t, right)
+	for _, c := range []struct {
+		tenant, pattern string
+		want            bool
+	}{
+		{"two", "x.a", true}, {"two", "x.*", false}, {"two", "z.us*", true}, {"two", "z.*", false}, {"two", "y.eu", false},
+		{"both", "x.a", true}, {"both", "a.x", false}, {"one", "a.x", false}, {"mute", "x.a", false}, {"other", "x.a", false},
+	} {
+		p, err := pattern.Parse(c.pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := a.CanReadHistory(c.tenant, p); got != c.want {
+			t.Errorf("CanReadHistory(%q, %q) = %v", c.tenant, c.pattern, got)
+		}
+		if c.tenant == "two" && a.CanSubscribe("two", p) != strings.Contains("x.a y.eu", c.pattern) {
+			t.Errorf("the rules for the past decide about subscribing to %q", c.pattern)
+		}
+	}
+}
+
 func TestCanPublishAllocatesNothing(t *testing.T) {
 	b := newTestbed(t, tokenstore.Config{})
 	a := b.access(t, twoGrants())

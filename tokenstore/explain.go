@@ -30,9 +30,11 @@ func (s *Service) Explain(ctx context.Context, q Query) Explanation {
 	case ActionPublish:
 		return explainPublish(a, q)
 	case ActionSubscribe:
-		return explainSubscribe(a, q)
+		return explainSubscribe(a, q, subscribeRules)
+	case ActionHistory:
+		return explainSubscribe(a, q, subscribeRules, historyRules)
 	}
-	return Explanation{Reason: "the action must be publish, subscribe or connect"}
+	return Explanation{Reason: "the action must be publish, subscribe, history or connect"}
 }
 
 func (s *Service) explainToken(ctx context.Context, q Query) (a *Access, refusal string) {
@@ -103,7 +105,9 @@ func explainPublish(a *Access, q Query) Explanation {
 	return allowedBy(g, i, publishRules)
 }
 
-func explainSubscribe(a *Access, q Query) Explanation {
+// explainSubscribe explains a subscription that needs a rule of each list. The last one
+// is what allows it.
+func explainSubscribe(a *Access, q Query, needs ...ruleList) (e Explanation) {
 	if e, bad := explainName("the tenant", wire.CheckTenant(q.Tenant)); bad {
 		return e
 	}
@@ -111,11 +115,14 @@ func explainSubscribe(a *Access, q Query) Explanation {
 	if e, bad := explainName("the pattern", err); bad {
 		return e
 	}
-	g, i := a.subscribeRule(q.Tenant, p)
-	if g == nil {
-		return noRuleAllows(a, q.Tenant, "alone contains the pattern", subscribeRules)
+	for _, l := range needs {
+		g, i := a.containingRule(q.Tenant, p, l)
+		if g == nil {
+			return noRuleAllows(a, q.Tenant, "alone contains the pattern", l)
+		}
+		e = allowedBy(g, i, l)
 	}
-	return allowedBy(g, i, subscribeRules)
+	return e
 }
 
 func explainName(what string, err error) (Explanation, bool) {
@@ -125,7 +132,7 @@ func explainName(what string, err error) (Explanation, bool) {
 	return Explanation{Reason: what + " is not legal: " + err.Error()}, true
 }
 
-// A ruleList selects one of the two lists of a grant.
+// A ruleList selects one of the lists of a grant.
 type ruleList struct {
 	name  string
 	rules func(*grant) []pattern.Rule
@@ -134,6 +141,7 @@ type ruleList struct {
 var (
 	publishRules   = ruleList{"allow_channels_pub", func(g *grant) []pattern.Rule { return g.pub }}
 	subscribeRules = ruleList{"allow_channels_sub", func(g *grant) []pattern.Rule { return g.sub }}
+	historyRules   = ruleList{"allow_channels_history", func(g *grant) []pattern.Rule { return g.history }}
 )
 
 // describe returns the JSON path and the text of a rule.

@@ -27,6 +27,7 @@ type Index struct {
 	done  chan struct{} // closed when build has ended
 
 	mu               sync.Mutex
+	attempt          *reading                     // of build; a failed one is replaced
 	tokens           *btree.BTreeG[*indexedToken] // by id
 	byForgetAt       *btree.BTreeG[*indexedToken] // by the time from which the store may forget them
 	namespaces       map[string]*namespace        // by prefix, those that were queried
@@ -43,6 +44,12 @@ type indexedToken struct {
 	issuer       *issuer
 	bytes        int64 // of the record
 	forgetAt     int64 // seconds since 1970; 0: never
+}
+
+// reading is an attempt of build to read the store.
+type reading struct {
+	failed chan struct{} // closed after err is set
+	err    error
 }
 
 // issuer counts the tokens of a master token that are in the store, or are being
@@ -74,7 +81,7 @@ func NewIndex(store Store) *Index { return newIndex(store, time.Now) }
 func newIndex(store Store, now func() time.Time) *Index {
 	ctx, cancel := context.WithCancel(context.Background())
 	x := &Index{
-		store: store, now: now, ready: make(chan struct{}), close: cancel, done: make(chan struct{}),
+		store: store, now: now, ready: make(chan struct{}), close: cancel, done: make(chan struct{}), attempt: newReading(),
 		tokens: btree.NewG(treeDegree, byID), byForgetAt: btree.NewG(treeDegree, byForgetAt),
 		namespaces: map[string]*namespace{}, issuers: map[string]*issuer{}, deletedMeanwhile: map[string]uint64{},
 	}
@@ -91,6 +98,8 @@ func newIndex(store Store, now func() time.Time) *Index {
 	}()
 	return x
 }
+
+func newReading() *reading { return &reading{failed: make(chan struct{})} }
 
 // Close ends the Index.
 func (x *Index) Close() {
@@ -112,6 +121,7 @@ func (x *Index) build(ctx context.Context) {
 		case ctx.Err() != nil:
 			return
 		case err != nil:
+			x.fail(err)
 			select {
 			case <-time.After(rebuildDelay):
 			case <-ctx.Done():
@@ -127,16 +137,32 @@ func (x *Index) build(ctx context.Context) {
 	}
 }
 
-// await waits until the store has been read.
+// fail tells those that wait in await that the store could not be read.
+func (x *Index) fail(err error) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.attempt.err = err
+	close(x.attempt.failed)
+	x.attempt = newReading()
+}
+
+// await waits until the store has been read, or cannot be read: then it returns the error
+// of the attempt that ended first, rebuildDelay and what the store takes to fail from now
+// at most.
 func (x *Index) await(ctx context.Context) error {
 	select {
 	case <-x.ready:
 		return nil
 	default:
 	}
+	x.mu.Lock()
+	attempt := x.attempt
+	x.mu.Unlock()
 	select {
 	case <-x.ready:
 		return nil
+	case <-attempt.failed:
+		return attempt.err
 	case <-ctx.Done():
 		return fmt.Errorf("%w: its tokens are being read", ErrUnavailable)
 	}

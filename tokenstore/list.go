@@ -1,15 +1,11 @@
 package tokenstore
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
-	"slices"
+	"strings"
 	"time"
-
-	"github.com/millrace/millrace/wire"
 )
 
 // List returns the tokens that m manages in ascending order of their ids, also
@@ -21,17 +17,12 @@ func (s *Service) List(ctx context.Context, m *Master, opt ListOptions) (tokens 
 	if opt.Limit == 0 {
 		opt.Limit = DefaultListLimit
 	}
-	switch {
-	case opt.Limit < 1 || opt.Limit > MaxListLimit:
-		return nil, "", invalid("limit", fmt.Sprintf("must be an integer from 1 to %d", MaxListLimit))
-	case opt.Cursor != "" && !IsID(opt.Cursor):
-		return nil, "", invalid("cursor", "must be the next_cursor of the page before")
-	case opt.Tenant != "" && wire.CheckTenant(opt.Tenant) != nil:
-		return nil, "", invalid("tenant", tenantRule)
+	if err := opt.check(); err != nil {
+		return nil, "", err
 	}
 	p := pager{service: s, master: m, options: opt, now: s.now()}
 	if m.TenantPrefix == "" || s.index == nil {
-		err = s.store.Scan(ctx, KindAccess, opt.Cursor, p.visit)
+		err = s.store.Scan(ctx, KindAccess, opt.after(), p.visit)
 	} else {
 		err = p.visitIndexed(ctx, s.index)
 	}
@@ -63,7 +54,7 @@ type pager struct {
 
 // visitIndexed visits the records that the index has for the master.
 func (p *pager) visitIndexed(ctx context.Context, x *Index) error {
-	for after := p.options.Cursor; ; {
+	for after := p.options.after(); ; {
 		ids, err := x.page(ctx, p.master.TenantPrefix, after, indexBatch)
 		if err != nil {
 			return err
@@ -89,22 +80,24 @@ func (p *pager) visitIndexed(ctx context.Context, x *Index) error {
 // visit adds a record to the page if it belongs there, and reports whether the page
 // has room for more.
 func (p *pager) visit(rec Record) (more bool) {
+	if !strings.HasPrefix(rec.ID, p.options.ID) {
+		return rec.ID < p.options.ID // those with the prefix stand together
+	}
 	if p.scanned == maxScanned {
 		p.next = p.lastID
 		return false
 	}
 	p.scanned++
 	p.lastID = rec.ID
-	// JSON holds a tenant's name unescaped, so that most records need no decoding.
-	if t := p.options.Tenant; t != "" && !bytes.Contains(rec.Value, []byte(`"`+t+`"`)) {
+	if !p.options.mayMatch(rec.Value, p.now) {
 		return true
 	}
 	var r accessRecord
 	if p.decodeErr = decode(rec, &r); p.decodeErr != nil {
 		return false
 	}
-	switch t := p.options.Tenant; {
-	case !manages(p.master.TenantPrefix, &r.Right), t != "" && !grantsTenant(&r.Right, t):
+	switch {
+	case !manages(p.master.TenantPrefix, &r.Right), !p.options.matches(&r, p.now):
 		return true
 	case len(p.tokens) == p.options.Limit:
 		p.next = p.tokens[len(p.tokens)-1].TokenID
@@ -112,12 +105,6 @@ func (p *pager) visit(rec Record) (more bool) {
 	}
 	p.tokens = append(p.tokens, r.info(rec.ID, p.now))
 	return true
-}
-
-func grantsTenant(r *Right, tenant string) bool {
-	return slices.ContainsFunc(r.TenantGrants, func(g TenantGrant) bool {
-		return slices.Contains(g.TenantIDs, tenant)
-	})
 }
 
 // scanAccess calls fn for the access tokens with an id above after. fn must

@@ -36,6 +36,10 @@ type TenantGrant struct {
 	TenantIDs        []string `json:"tenant_ids"`                   // 1–256 exact names
 	AllowChannelsPub []string `json:"allow_channels_pub,omitempty"` // at most 256 rules
 	AllowChannelsSub []string `json:"allow_channels_sub,omitempty"` // at most 256 rules
+
+	// AllowChannelsHistory says which stored messages may be read, for what may also be
+	// subscribed to; at most 256 rules, as for subscribing.
+	AllowChannelsHistory []string `json:"allow_channels_history,omitempty"`
 }
 
 // Issued is a freshly minted access token. Token is shown here and never again.
@@ -51,6 +55,10 @@ type ListOptions struct {
 	Limit  int    // 1–1000; 0: 100
 	Cursor string // where the page before ended; empty: the first page
 	Tenant string // only tokens with a grant for this physical tenant; empty: all
+
+	ID        string // only tokens whose id begins with these hex digits; empty: all
+	CreatedBy string // only tokens with exactly this label; empty: all
+	Status    string // only tokens that are StatusValid, StatusExpired or StatusRevoked now; empty: all
 }
 
 // The values of AccessInfo.Status.
@@ -99,20 +107,21 @@ type Event struct {
 const (
 	ActionPublish   = "publish"
 	ActionSubscribe = "subscribe"
+	ActionHistory   = "history" // a subscription that begins in the past
 	ActionConnect   = "connect"
 )
 
 // A Query asks [Service.Explain] about one action of one token.
 //
 // For connect, an attribute of the connection that is left empty counts as unknown. For
-// publish and subscribe only the attributes that are given are checked.
+// the other actions only the attributes that are given are checked.
 type Query struct {
 	TokenID string  // the token; or:
 	Access  *Access // an authenticated token, which wins over TokenID
 
-	Action  string // ActionPublish, ActionSubscribe or ActionConnect
+	Action  string // ActionPublish, ActionSubscribe, ActionHistory or ActionConnect
 	Tenant  string // physical name; empty: "~", as on the socket
-	Channel string // the channel of a publish, the pattern of a subscribe
+	Channel string // the channel of a publish, the pattern of a subscription
 
 	IP       netip.Addr
 	Origin   string

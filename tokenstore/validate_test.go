@@ -50,6 +50,10 @@ func TestIssueRefuses(t *testing.T) {
 			r.Right.TenantGrants[0].AllowChannelsSub = []string{strings.Repeat("q", 257)}
 		}},
 		{grants + "[0].allow_channels_pub", "", func(r *tokenstore.IssueRequest) { r.Right.TenantGrants[0].AllowChannelsPub = repeat(257, "a") }},
+		{grants + "[0].allow_channels_history[1]", "zz>zz", func(r *tokenstore.IssueRequest) {
+			r.Right.TenantGrants[0].AllowChannelsHistory = []string{"?", "zz>zz"}
+		}},
+		{grants + "[0].allow_channels_history", "", func(r *tokenstore.IssueRequest) { r.Right.TenantGrants[0].AllowChannelsHistory = repeat(257, "a") }},
 		{grants + "[0].allow_channels_sub", "", func(r *tokenstore.IssueRequest) { r.Right.TenantGrants[0].AllowChannelsSub = repeat(257, "a") }},
 
 		{"right.allow_ip_masks[1]", "10.0.0.0/33", func(r *tokenstore.IssueRequest) { r.Right.AllowIPMasks = []string{"::1", "10.0.0.0/33"} }},
@@ -97,6 +101,8 @@ func TestIssueAtTheLimits(t *testing.T) {
 		TenantIDs:        repeat(256, strings.Repeat("t", 124)),
 		AllowChannelsPub: repeat(256, "a.(b|c*).#"),
 		AllowChannelsSub: repeat(256, "?"),
+
+		AllowChannelsHistory: repeat(256, "?.#"),
 	}
 	right.TenantGrants[1] = tokenstore.TenantGrant{} // names nobody: harmless
 	right.AllowIPMasks = repeat(256, "10.0.0.0/8")

@@ -18,11 +18,16 @@ const (
 	CodeEgressLimited        Code = "egress_limited" // ERR:egress_limited:<seconds>
 	CodeBrokerUnavailable    Code = "broker_unavailable"
 	CodeTryLater             Code = "try_later"
+	CodeNoHistory            Code = "no_history"
+	CodeTooManyChannels      Code = "too_many_channels"
+	CodeHistoryUnavailable   Code = "history_unavailable"
+	CodeUnconfirmed          Code = "unconfirmed"
 	CodeUnauthorized         Code = "unauthorized"
 	CodeForbidden            Code = "forbidden" // ERR:forbidden:<what>
 	CodeTokenExpired         Code = "token_expired"
 	CodeTokenRevoked         Code = "token_revoked"
 	CodeTokenUnverifiable    Code = "token_unverifiable"
+	CodeClosedByOperator     Code = "closed_by_operator"
 	CodeInternal             Code = "internal"
 )
 
@@ -68,11 +73,16 @@ var Codes = []CodeInfo{
 	{Code: CodeEgressLimited, Argument: "<seconds>", Meaning: "the oldest delivery has waited so many seconds for an egress cap, that of the connection, its token or the tenant; at most once a minute"},
 	{Code: CodeBrokerUnavailable, Meaning: "the link to the other edges is down, or takes less than is published to the tenant; local delivery goes on"},
 	{Code: CodeTryLater, Meaning: "a hook of the edge that has to allow it does not answer, or says so; try again later"},
+	{Code: CodeNoHistory, Meaning: "no history contains the pattern of the RSUB, or keeps the channel of the publish with a key"},
+	{Code: CodeTooManyChannels, Meaning: "`last` would give the newest messages of more than 1,024 channels"},
+	{Code: CodeHistoryUnavailable, Meaning: "the history is out of reach: an RSUB goes on when it is back; a publish was not stored, and nobody gets it"},
+	{Code: CodeUnconfirmed, Meaning: "whether the publish was stored is not known; the message may still come"},
 	{Code: CodeUnauthorized, Meaning: "WebTransport: the token is missing or not valid", Close: CloseUnauthorized},
 	{Code: CodeForbidden, Argument: "<what>", Meaning: "WebTransport: the token does not allow this `ip`, `origin`, `region` or `protocol`, or a hook of the edge does not allow this `client`: then a colon and the reason follow", Close: CloseForbidden},
 	{Code: CodeTokenExpired, Meaning: "the token has expired", Close: CloseUnauthorized},
 	{Code: CodeTokenRevoked, Meaning: "the token was revoked", Close: CloseForbidden},
 	{Code: CodeTokenUnverifiable, Meaning: "a shared token store was out of reach longer than `max_stale`", Close: CloseTryLater},
+	{Code: CodeClosedByOperator, Meaning: "an operator closed the connection; the client may connect again while its token is valid", Close: CloseTryLater},
 	{Code: CodeInternal, Meaning: "a fault of the server", Close: CloseInternal},
 }
 

@@ -8,28 +8,63 @@ type Deliver struct {
 	Tenant   []byte
 	Channel  []byte
 	Payload  []byte   // opaque, possibly empty
-	Patterns []string // the matching subscriptions as sent in SUB, at least one
+	Patterns []string // the matching subscriptions as sent in SUB or RSUB, at least one
+	Stored   bool     // it has a Position, and is for the one RSUB with its one pattern
+	Position Position // of the message in its history
 }
 
+// The bits of the byte after the tag 0x04. A bit says that a field is there.
+const (
+	fieldPosition = 1 << 0 // u64 epoch, u64 n, u64 t
+	knownFields   = fieldPosition
+)
+
+// positionBytes is the size of a position in a frame.
+const positionBytes = 3 * 8
+
 var (
-	errDeliverTag     = &Error{CodeBadFrame, "a deliver frame starts with 0x01"}
-	errDeliverPattern = &Error{CodeBadFrame, "a deliver frame has at least one pattern"}
+	errDeliverUnknown = &Error{CodeBadFrame, "a deliver frame starts with 0x01, or with 0x04 and known fields"}
+	errDeliverFields  = &Error{CodeBadFrame, "a deliver frame that starts with 0x04 has at least one field"}
+	errDeliverPattern = &Error{CodeBadFrame, "a deliver frame has at least one pattern, and with a position exactly one"}
 	errDeliverEnd     = &Error{CodeBadFrame, "bytes follow the last pattern"}
 )
 
-// DecodeDeliver splits a deliver frame, laid out as [AppendDeliver] says. It
-// does not look at names. The error is an [Error] that is [ErrBadFrame]. What
-// it allocates for a frame, broken or not, stays in proportion to its length.
-func DecodeDeliver(b []byte) (Deliver, error) {
-	if len(b) == 0 {
-		return Deliver{}, errFrameEmpty
+// IsUnknownFrame reports whether a frame of an edge is of a later version: its tag, or
+// one of its fields, is none that this version knows. Clients ignore such a frame
+// (docs/protocol.md, Frames); [DecodeDeliver] fails.
+func IsUnknownFrame(b []byte) bool {
+	switch {
+	case len(b) == 0 || b[0] == tagDeliver:
+		return false
+	case b[0] == tagDeliver2:
+		return len(b) > 1 && b[1]&^knownFields != 0
+	default:
+		return true
 	}
-	if b[0] != tagDeliver {
-		return Deliver{}, errDeliverTag
+}
+
+// DecodeDeliver splits a deliver frame, laid out as [AppendDeliver] or
+// [AppendDeliverAt] says. It does not look at names. The error is an [Error] that is
+// [ErrBadFrame]. What it allocates for a frame, broken or not, stays in proportion
+// to its length.
+func DecodeDeliver(b []byte) (Deliver, error) {
+	switch {
+	case len(b) == 0:
+		return Deliver{}, errFrameEmpty
+	case IsUnknownFrame(b):
+		return Deliver{}, errDeliverUnknown
 	}
 	var d Deliver
 	var ok bool
-	if d.Tenant, b, ok = cut16(b[1:]); !ok {
+	tag, b := b[0], b[1:]
+	if tag == tagDeliver2 {
+		var err error
+		if d.Position, b, err = cutFields(b); err != nil {
+			return Deliver{}, err
+		}
+		d.Stored = true
+	}
+	if d.Tenant, b, ok = cut16(b); !ok {
 		return Deliver{}, errFrameShort
 	}
 	if d.Channel, b, ok = cut16(b); !ok {
@@ -43,7 +78,7 @@ func DecodeDeliver(b []byte) (Deliver, error) {
 	}
 	count := int(binary.BigEndian.Uint16(b))
 	b = b[2:]
-	if count == 0 {
+	if count == 0 || d.Stored && count != 1 {
 		return Deliver{}, errDeliverPattern
 	}
 	if len(b) < 2*count { // checked before a false count makes us allocate
@@ -61,6 +96,24 @@ func DecodeDeliver(b []byte) (Deliver, error) {
 		return Deliver{}, errDeliverEnd
 	}
 	return d, nil
+}
+
+// cutFields takes the byte that says which fields are there, all of them known, and
+// the fields off the front of b.
+func cutFields(b []byte) (at Position, rest []byte, err error) {
+	switch {
+	case len(b) == 0:
+		return Position{}, nil, errFrameShort
+	case b[0] == 0:
+		return Position{}, nil, errDeliverFields
+	case len(b) < 1+positionBytes:
+		return Position{}, nil, errFrameShort
+	}
+	b = b[1:]
+	at = Position{
+		Epoch: binary.BigEndian.Uint64(b), N: binary.BigEndian.Uint64(b[8:]), T: binary.BigEndian.Uint64(b[16:]),
+	}
+	return at, b[positionBytes:], nil
 }
 
 // cut32 takes a field and the u32 length before it off the front of b.
@@ -93,7 +146,32 @@ func DeliverLen(tenant, channel, payload []byte, patterns []string) int {
 // The names must be legal, and there must be 1 to 65,535 patterns. It allocates
 // nothing when dst has [DeliverLen] bytes of room.
 func AppendDeliver(dst []byte, tenant, channel, payload []byte, patterns []string) []byte {
-	dst = append(dst, tagDeliver)
+	return appendDeliver(append(dst, tagDeliver), tenant, channel, payload, patterns...)
+}
+
+// DeliverAtLen is how many bytes [AppendDeliverAt] adds.
+func DeliverAtLen(tenant, channel, payload []byte, pattern string) int {
+	return 1 + 1 + positionBytes + 2 + len(tenant) + 2 + len(channel) + 4 + len(payload) + 2 + 2 + len(pattern)
+}
+
+// AppendDeliverAt appends the deliver frame of a stored message for the RSUB of a
+// pattern (docs/protocol.md, Frames). After the position it is laid out as the one of
+// [AppendDeliver] after its tag:
+//
+//	| 0x04 | u8 fields, here 0x01 | u64 epoch | u64 n | u64 t | u16 tenant length | …
+//
+// The names must be legal. It allocates nothing when dst has [DeliverAtLen] bytes of
+// room.
+func AppendDeliverAt(dst []byte, at Position, tenant, channel, payload []byte, pattern string) []byte {
+	dst = append(dst, tagDeliver2, fieldPosition)
+	dst = binary.BigEndian.AppendUint64(dst, at.Epoch)
+	dst = binary.BigEndian.AppendUint64(dst, at.N)
+	dst = binary.BigEndian.AppendUint64(dst, at.T)
+	return appendDeliver(dst, tenant, channel, payload, pattern)
+}
+
+// appendDeliver appends what all deliver frames end with.
+func appendDeliver(dst []byte, tenant, channel, payload []byte, patterns ...string) []byte {
 	dst = binary.BigEndian.AppendUint16(dst, uint16(len(tenant)))
 	dst = append(dst, tenant...)
 	dst = binary.BigEndian.AppendUint16(dst, uint16(len(channel)))

@@ -14,19 +14,26 @@ type deliverFields struct {
 	Channel    string   `json:"channel"`
 	PayloadHex string   `json:"payload_hex"`
 	Patterns   []string `json:"patterns"`
+	Position   string   `json:"position"`
 }
 
 func TestDecodeDeliver(t *testing.T) {
 	for _, v := range load[deliverFields](t, "deliver.json") {
 		t.Run(v.Comment, func(t *testing.T) {
 			got, err := DecodeDeliver(v.Input)
+			if ignored := IsUnknownFrame(v.Input); ignored != v.Expect.Ignored {
+				t.Errorf("ignored: %v", ignored)
+			}
 			if !sameError(t, err, v.Expect.Error) {
 				if !reflect.DeepEqual(got, Deliver{}) {
 					t.Errorf("a broken frame gives %+v", got)
 				}
 				return
 			}
-			fields := deliverFields{string(got.Tenant), string(got.Channel), hex.EncodeToString(got.Payload), got.Patterns}
+			fields := deliverFields{string(got.Tenant), string(got.Channel), hex.EncodeToString(got.Payload), got.Patterns, ""}
+			if got.Stored {
+				fields.Position = got.Position.String()
+			}
 			if !reflect.DeepEqual(fields, v.Expect.Fields) {
 				t.Errorf("got %+v, want %+v", fields, v.Expect.Fields)
 			}
@@ -44,12 +51,16 @@ func TestDecodeDeliver(t *testing.T) {
 
 func reencodeDeliver(t *testing.T, b []byte, d Deliver) {
 	t.Helper()
-	again := AppendDeliver(nil, d.Tenant, d.Channel, d.Payload, d.Patterns)
+	again, n := AppendDeliver(nil, d.Tenant, d.Channel, d.Payload, d.Patterns), DeliverLen(d.Tenant, d.Channel, d.Payload, d.Patterns)
+	if d.Stored {
+		again = AppendDeliverAt(nil, d.Position, d.Tenant, d.Channel, d.Payload, d.Patterns[0])
+		n = DeliverAtLen(d.Tenant, d.Channel, d.Payload, d.Patterns[0])
+	}
 	if !bytes.Equal(again, b) {
 		t.Errorf("%x encodes again to %x", b, again)
 	}
-	if n := DeliverLen(d.Tenant, d.Channel, d.Payload, d.Patterns); n != len(again) {
-		t.Errorf("DeliverLen = %d, the frame has %d bytes", n, len(again))
+	if n != len(again) {
+		t.Errorf("the length is said to be %d, the frame has %d bytes", n, len(again))
 	}
 }
 
@@ -86,6 +97,11 @@ func TestAppendDeliverAllocatesNothing(t *testing.T) {
 	if len(dst) != cap(dst) {
 		t.Errorf("the frame has %d bytes, DeliverLen %d", len(dst), cap(dst))
 	}
+	dst = make([]byte, 0, DeliverAtLen(tenant, channel, payload, "chat.*"))
+	noAllocs(t, "append with a position", func() { dst = AppendDeliverAt(dst[:0], maxPosition, tenant, channel, payload, "chat.*") })
+	if len(dst) != cap(dst) {
+		t.Errorf("the frame has %d bytes, DeliverAtLen %d", len(dst), cap(dst))
+	}
 }
 
 func FuzzDecodeDeliver(f *testing.F) {
@@ -99,6 +115,9 @@ func FuzzDecodeDeliver(f *testing.F) {
 				t.Errorf("error %v", err)
 			}
 			return
+		}
+		if IsUnknownFrame(b) {
+			t.Errorf("%x is unknown, and decodes", b)
 		}
 		reencodeDeliver(t, b, d)
 	})

@@ -1,19 +1,26 @@
 package wire
 
-import "bytes"
+import (
+	"bytes"
+	"strings"
+)
 
-// Features change what a client gets; it asks for them (docs/protocol.md, Features).
+// Features are what an edge knows beyond the first version (docs/protocol.md, Features).
 const (
 	// FeatureLink makes the edge send LINK lines: when it loses the other edges, and when it
 	// finds them again.
 	FeatureLink = "link"
+	// FeatureHistory says that the edge keeps messages: RSUB and version 3 of publish frames.
+	// It changes nothing for a client that sends neither, so nobody has to turn it on.
+	FeatureHistory = "history"
 )
 
 // Lines of features.
 const (
-	LineFeatures = wordFeatures + ":" + FeatureLink // what this version knows; a client turns it on so
-	LineLinkUp   = "LINK:up"
-	LineLinkDown = "LINK:down"
+	LineFeatures        = wordFeatures + ":" + FeatureLink    // the answer of an edge without histories; a client turns link on so
+	LineFeaturesHistory = LineFeatures + "," + FeatureHistory // the answer of an edge with histories
+	LineLinkUp          = "LINK:up"
+	LineLinkDown        = "LINK:down"
 )
 
 const wordFeatures = "FEATURES"
@@ -30,6 +37,16 @@ func areFeatures(list []byte) bool {
 		}
 	}
 	return true
+}
+
+// HasFeature reports whether the FEATURES line of an edge names this one.
+func (l ServerLine) HasFeature(name string) bool {
+	for has := range strings.SplitSeq(l.Features, ",") {
+		if has == name {
+			return true
+		}
+	}
+	return false
 }
 
 // HasFeature reports whether a FEATURES line names this one. It allocates nothing.

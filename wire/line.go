@@ -22,6 +22,7 @@ const (
 	VerbPong                     // PONG
 	VerbAuth                     // AUTH:<token>
 	VerbFeatures                 // FEATURES or FEATURES:<name>,<name>…
+	VerbRsub                     // RSUB:<tenant>:<pattern>:<from>, of the feature history
 )
 
 // The lines without fields. Either side sends the first two, the server alone
@@ -48,6 +49,8 @@ func (v Verb) String() string {
 		return "AUTH"
 	case VerbFeatures:
 		return wordFeatures
+	case VerbRsub:
+		return "RSUB"
 	default:
 		return "Verb(" + strconv.Itoa(int(v)) + ")"
 	}
@@ -56,8 +59,9 @@ func (v Verb) String() string {
 // Line is a client line. The slices alias the parsed input and are read-only.
 type Line struct {
 	Verb     Verb
-	Tenant   []byte // of SUB and UNSUB; an empty one has become DefaultTenant
-	Pattern  []byte // of SUB and UNSUB
+	Tenant   []byte // of SUB, RSUB and UNSUB; an empty one has become DefaultTenant
+	Pattern  []byte // of SUB, RSUB and UNSUB
+	From     From   // of RSUB
 	Token    []byte // of AUTH; a secret, never to be logged
 	Own      bool   // of SUB and UNSUB on a unidirectional stream: marked U, for a stream of its own
 	Features []byte // of FEATURES: names with commas between, see HasFeature; nil: none
@@ -66,16 +70,19 @@ type Line struct {
 var (
 	errLineEmpty    = &Error{CodeBadRequest, "the line is empty"}
 	errLineLong     = &Error{CodeBadRequest, "a line has at most " + strconv.Itoa(MaxLine) + " bytes"}
-	errLineUnknown  = &Error{CodeBadRequest, "a line is SUB:<tenant>:<pattern>, UNSUB:<tenant>:<pattern>, PING, PONG, FEATURES[:<name>,…] or AUTH:<token>"}
+	errLineUnknown  = &Error{CodeBadRequest, "a line is SUB:<tenant>:<pattern>, UNSUB:<tenant>:<pattern>, RSUB:<tenant>:<pattern>:<from>, PING, PONG, FEATURES[:<name>,…] or AUTH:<token>"}
 	errLineNoToken  = &Error{CodeBadRequest, "AUTH:<token> has no token"}
 	errLineTwoParts = &Error{CodeBadRequest, "SUB and UNSUB have two fields, <tenant>:<pattern>"}
+	errLineRsub     = &Error{CodeBadRequest, "RSUB has three fields, <tenant>:<pattern>:<from>, and <from> is now, last, last.<n> or a position"}
 )
 
 var defaultTenant = []byte(DefaultTenant)
 
 // ParseLine splits a client line (docs/protocol.md, Lines). It does not look at
-// names, so a further colon ends up in the pattern, where no name has one. The
-// error is an [Error] that is [ErrBadRequest]. It allocates nothing.
+// names, so a further colon of SUB or UNSUB ends up in the pattern, where no name
+// has one. RSUB is a line here whatever the edge has: one without histories answers
+// it with bad_request. The error is an [Error] that is [ErrBadRequest]. It allocates
+// nothing.
 func ParseLine(b []byte) (Line, error) {
 	b = trimNewline(b)
 	switch {
@@ -90,6 +97,8 @@ func ParseLine(b []byte) (Line, error) {
 		return splitLine(VerbSub, rest)
 	case "UNSUB":
 		return splitLine(VerbUnsub, rest)
+	case "RSUB":
+		return splitRsub(rest)
 	case LinePing:
 		if !hasFields {
 			return Line{Verb: VerbPing}, nil
@@ -125,6 +134,22 @@ func splitLine(v Verb, fields []byte) (Line, error) {
 	return Line{Verb: v, Tenant: tenant, Pattern: pattern}, nil
 }
 
+// splitRsub splits the fields of RSUB. There are exactly three: what has a further
+// colon is no <from>.
+func splitRsub(fields []byte) (Line, error) {
+	l, err := splitLine(VerbRsub, fields)
+	if err != nil {
+		return Line{}, errLineRsub
+	}
+	pattern, from, _ := bytes.Cut(l.Pattern, colon)
+	var ok bool
+	if l.From, ok = parseFrom(from); !ok {
+		return Line{}, errLineRsub
+	}
+	l.Pattern = pattern
+	return l, nil
+}
+
 // trimNewline removes one \n or \r\n from the end; a lone \r stays.
 func trimNewline(b []byte) []byte {
 	n := len(b)
@@ -138,7 +163,8 @@ func trimNewline(b []byte) []byte {
 }
 
 // AppendLine appends a client line without newline. Tenant and pattern are
-// those of SUB and UNSUB; PING and PONG have none. AUTH has [AppendAuth].
+// those of SUB and UNSUB; PING and PONG have none. AUTH has [AppendAuth], RSUB
+// has [AppendRsub].
 func AppendLine(dst []byte, v Verb, tenant, pattern string) []byte {
 	dst = append(dst, v.String()...)
 	if v == VerbPing || v == VerbPong {
@@ -150,6 +176,11 @@ func AppendLine(dst []byte, v Verb, tenant, pattern string) []byte {
 // AppendAuth appends AUTH:<token>, without newline.
 func AppendAuth(dst []byte, token string) []byte {
 	return appendParts(append(dst, "AUTH"...), token)
+}
+
+// AppendRsub appends RSUB:<tenant>:<pattern>:<from>, without newline.
+func AppendRsub(dst []byte, tenant, pattern string, from From) []byte {
+	return AppendFrom(append(AppendLine(dst, VerbRsub, tenant, pattern), ':'), from)
 }
 
 // appendParts appends each part behind a colon.

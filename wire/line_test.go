@@ -13,6 +13,7 @@ type lineFields struct {
 	Tenant     string `json:"tenant"`
 	Pattern    string `json:"pattern"`
 	PatternHex string `json:"pattern_hex"`
+	From       string `json:"from"`
 	Token      string `json:"token"`
 	Features   string `json:"features"`
 }
@@ -31,7 +32,11 @@ func TestParseLine(t *testing.T) {
 			if want.PatternHex != "" {
 				want.Pattern, want.PatternHex = string(unhex(t, want.PatternHex)), ""
 			}
-			if got := (lineFields{got.Verb.String(), string(got.Tenant), string(got.Pattern), "", string(got.Token), string(got.Features)}); got != want {
+			from := ""
+			if got.Verb == VerbRsub {
+				from = string(AppendFrom(nil, got.From))
+			}
+			if got := (lineFields{got.Verb.String(), string(got.Tenant), string(got.Pattern), "", from, string(got.Token), string(got.Features)}); got != want {
 				t.Errorf("got %+v, want %+v", got, want)
 			}
 			reencodeLine(t, v.Input, got)
@@ -43,6 +48,8 @@ func encodeLine(l Line) []byte {
 	switch {
 	case l.Verb == VerbAuth:
 		return AppendAuth(nil, string(l.Token))
+	case l.Verb == VerbRsub:
+		return AppendRsub(nil, string(l.Tenant), string(l.Pattern), l.From)
 	case l.Verb == VerbFeatures && l.Features == nil:
 		return []byte("FEATURES")
 	case l.Verb == VerbFeatures:
@@ -59,7 +66,7 @@ func reencodeLine(t *testing.T, b []byte, l Line) {
 	if want != string(b) {
 		want = strings.TrimSuffix(want, "\r")
 	}
-	if l.Verb == VerbSub || l.Verb == VerbUnsub {
+	if l.Verb == VerbSub || l.Verb == VerbUnsub || l.Verb == VerbRsub {
 		if prefix := l.Verb.String() + "::"; strings.HasPrefix(want, prefix) {
 			want = l.Verb.String() + ":~:" + want[len(prefix):]
 		}
@@ -89,7 +96,8 @@ func TestParseLineErrorHidesToken(t *testing.T) {
 }
 
 func TestParseLineAllocatesNothing(t *testing.T) {
-	for _, line := range []string{"SUB:paint.eu:chat.*", "UNSUB::a\r\n", "PING", "AUTH:AT_0_1", "FEATURES:link,x", "nonsense", ""} {
+	for _, line := range []string{"SUB:paint.eu:chat.*", "UNSUB::a\r\n", "PING", "AUTH:AT_0_1", "FEATURES:link,x", "nonsense", "",
+		"RSUB:t:a:now", "RSUB:t:a:last.10", "RSUB:t:a:00ff00ff00ff00ff.42.1700000000000", "RSUB:t:a:none"} {
 		b := []byte(line)
 		noAllocs(t, line, func() {
 			l, _ := ParseLine(b)
@@ -101,16 +109,23 @@ func TestParseLineAllocatesNothing(t *testing.T) {
 		dst = AppendLine(dst[:0], VerbSub, "paint.eu", "chat.*")
 		dst = AppendOK(dst[:0], VerbSub, "paint.eu", "chat.*")
 		dst = AppendErr(dst[:0], CodePermissionDenied, "SUB", "paint.eu", "chat.*")
+		dst = AppendRsub(dst[:0], "paint.eu", "chat.*", From{Origin: OriginPosition, Position: maxPosition})
+		dst = AppendOKRsub(dst[:0], "paint.eu", "chat.*", maxPosition, true)
+		dst = AppendAt(dst[:0], "paint.eu", "chat.*", maxPosition)
+		dst = AppendGap(dst[:0], "paint.eu", "chat.*", maxPosition)
+		dst = AppendOKPubAt(dst[:0], 1, maxPosition)
+		dst = AppendErrPub(dst[:0], CodeUnconfirmed, 1)
 	})
 }
 
 func TestAppendLine(t *testing.T) {
 	for want, got := range map[string][]byte{
-		"x SUB:t:a.#": AppendLine([]byte("x "), VerbSub, "t", "a.#"),
-		"UNSUB:~:>":   AppendLine(nil, VerbUnsub, "~", ">"),
-		"PING":        AppendLine(nil, VerbPing, "", ""),
-		"PONG":        AppendLine(nil, VerbPong, "ignored", "ignored"),
-		"AUTH:AT_0_1": AppendAuth(nil, "AT_0_1"),
+		"x SUB:t:a.#":    AppendLine([]byte("x "), VerbSub, "t", "a.#"),
+		"UNSUB:~:>":      AppendLine(nil, VerbUnsub, "~", ">"),
+		"PING":           AppendLine(nil, VerbPing, "", ""),
+		"PONG":           AppendLine(nil, VerbPong, "ignored", "ignored"),
+		"AUTH:AT_0_1":    AppendAuth(nil, "AT_0_1"),
+		"x RSUB:t:a:now": AppendRsub([]byte("x "), "t", "a", From{}),
 	} {
 		if string(got) != want {
 			t.Errorf("got %q, want %q", got, want)
@@ -156,7 +171,12 @@ func TestHasFeature(t *testing.T) {
 			t.Errorf("%s: %v, %v", line, l.HasFeature(FeatureLink), err)
 		}
 	}
-	if l, err := ParseServerLine([]byte(LineFeatures)); err != nil || l.Features != FeatureLink {
-		t.Errorf("got %+v, %v", l, err)
+	for line, want := range map[string][2]bool{
+		LineFeatures: {true, false}, LineFeaturesHistory: {true, true}, "FEATURES:histor,linked": {false, false}, "PING": {false, false},
+	} {
+		l, err := ParseServerLine([]byte(line))
+		if got := [2]bool{l.HasFeature(FeatureLink), l.HasFeature(FeatureHistory)}; err != nil || got != want {
+			t.Errorf("%s: got %v, %v", line, got, err)
+		}
 	}
 }

@@ -35,12 +35,20 @@ const (
 	tagPublish1 = 0x00 // | u16 tenant length | tenant | u16 channel length | channel | payload … |
 	tagDeliver  = 0x01 // see AppendDeliver
 	tagPublish2 = 0x02 // | 0x02 | u8 delivery | u16 tenant length | tenant | u16 channel length | channel | payload … |
+	tagPublish3 = 0x03 // | 0x03 | u8 delivery | u32 id | u8 key length | key | u16 tenant length | tenant | u16 channel length | channel | payload … |
+	tagDeliver2 = 0x04 // see AppendDeliverAt
 )
+
+// MaxKey is how many bytes the key of a publish may have.
+const MaxKey = 64
 
 // Publish is a publish frame. Decoded slices alias the frame and are read-only.
 type Publish struct {
 	Delivery Delivery
 	Tagged   bool   // version 2; version 1 is always a Broadcast
+	Confirm  bool   // version 3, of the feature history: the edge answers with the ID
+	ID       uint32 // of version 3: what the publisher knows it by
+	Key      []byte // of version 3: any 0 to MaxKey bytes; what has the same is stored once
 	Tenant   []byte // as sent: an empty one is not yet DefaultTenant
 	Channel  []byte
 	Payload  []byte // opaque, possibly empty
@@ -49,12 +57,14 @@ type Publish struct {
 var (
 	errFrameEmpty    = &Error{CodeBadFrame, "the frame is empty"}
 	errFrameShort    = &Error{CodeBadFrame, "the frame ends within a length or before the bytes that a length announces"}
-	errFrameTag      = &Error{CodeBadFrame, "a publish frame starts with 0x00 (version 1, tenant length below 256) or 0x02 (version 2)"}
+	errFrameTag      = &Error{CodeBadFrame, "a publish frame starts with 0x00 (version 1, tenant length below 256), 0x02 (version 2) or 0x03 (version 3)"}
 	errFrameDelivery = &Error{CodeBadFrame, "the delivery byte is 0, 1 or 2"}
+	errFrameKey      = &Error{CodeBadFrame, "a key has at most " + strconv.Itoa(MaxKey) + " bytes"}
 )
 
-// DecodePublish splits a publish frame of either version (docs/protocol.md,
-// Frames). It does not look at names. The error is an [Error] that is
+// DecodePublish splits a publish frame of any version (docs/protocol.md, Frames).
+// It does not look at names. Version 3 is a frame here whatever the edge has: one
+// without histories answers it with bad_frame. The error is an [Error] that is
 // [ErrBadFrame]. It allocates nothing.
 func DecodePublish(b []byte) (Publish, error) {
 	if len(b) == 0 {
@@ -72,6 +82,11 @@ func DecodePublish(b []byte) (Publish, error) {
 		}
 		p.Tagged, p.Delivery = true, Delivery(b[1])
 		b = b[2:]
+	case tagPublish3:
+		var err error
+		if p, b, err = cutPublish3(b[1:]); err != nil {
+			return Publish{}, err
+		}
 	default:
 		return Publish{}, errFrameTag
 	}
@@ -83,6 +98,25 @@ func DecodePublish(b []byte) (Publish, error) {
 		return Publish{}, errFrameShort
 	}
 	return p, nil
+}
+
+// cutPublish3 takes what version 3 has before the names off the front of b.
+func cutPublish3(b []byte) (p Publish, rest []byte, err error) {
+	const beforeKey = 1 + 4 + 1
+	switch {
+	case len(b) < beforeKey:
+		return Publish{}, nil, errFrameShort
+	case b[0] > byte(OneRandom):
+		return Publish{}, nil, errFrameDelivery
+	case b[5] > MaxKey:
+		return Publish{}, nil, errFrameKey
+	}
+	end := beforeKey + int(b[5])
+	if len(b) < end {
+		return Publish{}, nil, errFrameShort
+	}
+	p = Publish{Confirm: true, Delivery: Delivery(b[0]), ID: binary.BigEndian.Uint32(b[1:]), Key: b[beforeKey:end:end]}
+	return p, b[end:], nil
 }
 
 // cut16 takes a field and the u16 length before it off the front of b.
@@ -101,18 +135,26 @@ func cut16(b []byte) (field, rest []byte, ok bool) {
 // PublishLen is how many bytes [AppendPublish] adds.
 func PublishLen(p Publish) int {
 	n := 2 + len(p.Tenant) + 2 + len(p.Channel) + len(p.Payload)
-	if p.version2() {
+	switch p.Version() {
+	case 2:
 		n += 2
+	case 3:
+		n += 2 + 4 + 1 + len(p.Key)
 	}
 	return n
 }
 
-// AppendPublish appends the frame: version 2 if p is tagged or is no broadcast,
-// which version 1 cannot express, else version 1. The names must be legal, the
-// tenant may also be empty; other lengths make a frame that says something else.
+// AppendPublish appends the frame of [Publish.Version]. The names must be legal, the
+// tenant may also be empty, and the key must have at most [MaxKey] bytes; other
+// lengths make a frame that says something else.
 func AppendPublish(dst []byte, p Publish) []byte {
-	if p.version2() {
+	switch p.Version() {
+	case 2:
 		dst = append(dst, tagPublish2, byte(p.Delivery))
+	case 3:
+		dst = append(dst, tagPublish3, byte(p.Delivery))
+		dst = binary.BigEndian.AppendUint32(dst, p.ID)
+		dst = append(append(dst, byte(len(p.Key))), p.Key...)
 	}
 	dst = binary.BigEndian.AppendUint16(dst, uint16(len(p.Tenant)))
 	dst = append(dst, p.Tenant...)
@@ -121,4 +163,15 @@ func AppendPublish(dst []byte, p Publish) []byte {
 	return append(dst, p.Payload...)
 }
 
-func (p Publish) version2() bool { return p.Tagged || p.Delivery != Broadcast }
+// Version is the version of the frame that says all of p: 3 if the edge is to answer,
+// 2 if p is tagged or is no broadcast, which version 1 cannot express, else 1.
+func (p Publish) Version() int {
+	switch {
+	case p.Confirm:
+		return 3
+	case p.Tagged || p.Delivery != Broadcast:
+		return 2
+	default:
+		return 1
+	}
+}

@@ -12,6 +12,8 @@ import (
 type publishFields struct {
 	Version    int      `json:"version"`
 	Delivery   Delivery `json:"delivery"`
+	ID         uint32   `json:"id"`
+	KeyHex     string   `json:"key_hex"`
 	Tenant     string   `json:"tenant"`
 	Channel    string   `json:"channel"`
 	PayloadHex string   `json:"payload_hex"`
@@ -27,9 +29,9 @@ func TestDecodePublish(t *testing.T) {
 				}
 				return
 			}
-			fields := publishFields{1, got.Delivery, string(got.Tenant), string(got.Channel), hex.EncodeToString(got.Payload)}
-			if got.Tagged {
-				fields.Version = 2
+			fields := publishFields{
+				got.Version(), got.Delivery, got.ID, hex.EncodeToString(got.Key),
+				string(got.Tenant), string(got.Channel), hex.EncodeToString(got.Payload),
 			}
 			if fields != v.Expect.Fields {
 				t.Errorf("got %+v, want %+v", fields, v.Expect.Fields)
@@ -98,6 +100,20 @@ func TestDecodePublishAllocatesNothing(t *testing.T) {
 	p := Publish{Tagged: true, Tenant: []byte("t"), Channel: []byte("c"), Payload: make([]byte, 512)}
 	dst := make([]byte, 0, PublishLen(p))
 	noAllocs(t, "append", func() { dst = AppendPublish(dst[:0], p) })
+	p = Publish{Confirm: true, ID: 7, Key: []byte("k"), Tenant: []byte("t"), Channel: []byte("c"), Payload: make([]byte, 512)}
+	dst = make([]byte, 0, PublishLen(p))
+	noAllocs(t, "append version 3", func() { dst = AppendPublish(dst[:0], p) })
+}
+
+// A key ends where the names begin, also for who appends to it.
+func TestDecodePublishKeyIsCapped(t *testing.T) {
+	p, err := DecodePublish(AppendPublish(nil, Publish{Confirm: true, Key: []byte("k"), Tenant: []byte("t"), Channel: []byte("c")}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _ = append(p.Key, "xxx"...); string(p.Tenant) != "t" {
+		t.Error("appending to the key reaches the tenant")
+	}
 }
 
 func TestDeliveryString(t *testing.T) {
@@ -129,11 +145,11 @@ func FuzzDecodePublish(f *testing.F) {
 var payloadSizes = []int{0, 128, 4096, 65536}
 
 func BenchmarkDecodePublish(b *testing.B) {
-	for _, version := range []int{1, 2} {
+	for _, version := range []int{1, 2, 3} {
 		for _, size := range payloadSizes {
 			b.Run(fmt.Sprintf("version=%d/payload=%d", version, size), func(b *testing.B) {
 				frame := AppendPublish(nil, Publish{
-					Tagged: version == 2, Tenant: []byte("paint.eu"), Channel: []byte("chat.room-7"), Payload: make([]byte, size),
+					Tagged: version == 2, Confirm: version == 3, Tenant: []byte("paint.eu"), Channel: []byte("chat.room-7"), Payload: make([]byte, size),
 				})
 				b.ReportAllocs()
 				for b.Loop() {

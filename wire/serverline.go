@@ -15,25 +15,33 @@ const (
 	KindReconnect                       // RECONNECT
 	KindFeatures                        // FEATURES:<name>,<name>…
 	KindLink                            // LINK:up or LINK:down
+	KindOKRsub                          // OK:RSUB:<tenant>:<pattern>:<position>:<how>
+	KindAt                              // AT:<tenant>:<pattern>:<position>
+	KindGap                             // GAP:<tenant>:<pattern>:<position>
+	KindOKPub                           // OK:PUB:<id> or OK:PUB:<id>:<position>
 )
 
 // ServerLine is a server line.
 type ServerLine struct {
 	Kind    ServerKind
 	Verb    Verb   // of KindOK: VerbSub or VerbUnsub
-	Tenant  string // of KindOK
-	Pattern string // of KindOK
+	Tenant  string // of KindOK, KindOKRsub, KindAt and KindGap
+	Pattern string // of the same
 	Code    Code   // of KindErr; perhaps one that this version does not know
 	// Detail is what follows the code of KindErr, empty if nothing does: the
-	// argument of the code, or the SUB:…, UNSUB:… or PUB:… that was refused.
+	// argument of the code, or the SUB:…, RSUB:…, UNSUB:… or PUB:… that was refused.
 	Detail   string
-	Features string // of KindFeatures: those that the server knows, with commas between
-	Up       bool   // of KindLink
+	Features string   // of KindFeatures: those that the server knows, with commas between
+	Up       bool     // of KindLink
+	Position Position // of KindOKRsub, KindAt and KindGap, and of KindOKPub if it is Stored
+	Complete bool     // of KindOKRsub: nothing is missing; else there is a gap
+	ID       uint32   // of KindOKPub; ERR lines have RefusedID
+	Stored   bool     // of KindOKPub: the message has a Position
 }
 
 var (
 	errServerLineEnd     = &Error{CodeBadRequest, "a server line ends without newline"}
-	errServerLineUnknown = &Error{CodeBadRequest, "a server line is OK:SUB:<tenant>:<pattern>, OK:UNSUB:<tenant>:<pattern>, OK:AUTH, ERR:<code>[:<detail>], PING, PONG, RECONNECT, FEATURES:<name>,… or LINK:up or LINK:down"}
+	errServerLineUnknown = &Error{CodeBadRequest, "a server line is OK:SUB:<tenant>:<pattern>, OK:UNSUB:<tenant>:<pattern>, OK:RSUB:<tenant>:<pattern>:<position>:<how>, AT or GAP:<tenant>:<pattern>:<position>, OK:PUB:<id>[:<position>], OK:AUTH, ERR:<code>[:<detail>], PING, PONG, RECONNECT, FEATURES:<name>,… or LINK:up or LINK:down"}
 	errServerLineOK      = &Error{CodeBadRequest, "OK:SUB and OK:UNSUB have two fields, <tenant>:<pattern>, none empty"}
 	errServerLineCode    = &Error{CodeBadRequest, "ERR has a code of a-z and _, then nothing or a colon and a detail"}
 )
@@ -77,7 +85,7 @@ func ParseServerLine(b []byte) (ServerLine, error) {
 	if rest, ok := strings.CutPrefix(line, "ERR:"); ok {
 		return splitErr(rest)
 	}
-	return ServerLine{}, errServerLineUnknown
+	return parseHistoryLine(line)
 }
 
 func splitOK(v Verb, fields string) (ServerLine, error) {

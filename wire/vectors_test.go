@@ -20,16 +20,18 @@ type vector[E any] struct {
 
 // expect is either an error code or fields.
 type expect[E any] struct {
-	Error  Code
-	Fields E
+	Error   Code
+	Ignored bool // clients ignore it, although it is an error here
+	Fields  E
 }
 
 func (e *expect[E]) UnmarshalJSON(data []byte) error {
 	var failed struct {
-		Error Code `json:"error"`
+		Error   Code `json:"error"`
+		Ignored bool `json:"ignored"`
 	}
 	if err := strict(data, &failed); err == nil && failed.Error != "" {
-		e.Error = failed.Error
+		e.Error, e.Ignored = failed.Error, failed.Ignored
 		return nil
 	}
 	return strict(data, &e.Fields)

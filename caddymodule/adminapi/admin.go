@@ -3,16 +3,15 @@
 package adminapi
 
 import (
-	"encoding/json"
-	"errors"
 	"net/http"
+	"net/netip"
+	"strings"
 
 	"github.com/caddyserver/caddy/v2"
 
 	"github.com/millrace/millrace/caddymodule/app"
+	"github.com/millrace/millrace/caddymodule/operate"
 	"github.com/millrace/millrace/caddymodule/problem"
-	"github.com/millrace/millrace/tokenstore"
-	"github.com/millrace/millrace/tokenstore/rest"
 )
 
 func init() { caddy.RegisterModule(new(Admin)) }
@@ -27,15 +26,24 @@ func init() { caddy.RegisterModule(new(Admin)) }
 //	PATCH  /pubsub/master-tokens/{id}         changes those of these fields that are given
 //	POST   /pubsub/master-tokens/{id}/rotate  gives it a new secret: {revoke_tokens}
 //	DELETE /pubsub/master-tokens/{id}         {revoke_tokens}
-//	GET    /pubsub/tokens                     access tokens: ?limit&cursor&tenant
+//	GET    /pubsub/tokens                     access tokens: ?limit&cursor&tenant&id&created_by&status
 //	POST   /pubsub/tokens                     issues one: the body of get-token
 //	PUT    /pubsub/tokens/{id}                refreshes it: {expires_at}
 //	DELETE /pubsub/tokens/{id}                revokes it
 //	POST   /pubsub/explain                    {token_id or token, action, tenant, channel, ip, origin, protocol, region}
 //	GET    /pubsub/backup                     all stored tokens, as lines of JSON
 //	POST   /pubsub/restore                    adds those of a backup: ?masters_only&dry_run
-//	GET    /pubsub/connections                the open connections
+//	GET    /pubsub/connections                the open connections of this edge; with all=true or another
+//	                                          parameter those of all edges: ?edge&token_id&tenant&ip&transport&limit&cursor
+//	GET    /pubsub/connections/{edge}/{id}    one of them, with its subscriptions
+//	POST   /pubsub/connections/disconnect     closes one, {edge, id}, or all of a token, {token_id, edge}
 //	POST   /pubsub/drain                      drains this edge; only a restart ends the drain
+//	GET    /pubsub/edges                      the edges of the overlay, and how they are
+//	GET    /pubsub/overview                   the same with their last 15 minutes
+//	POST   /pubsub/edges/{edge}/drain         drains one of them
+//	GET    /pubsub/histories                  what is kept on this edge, by history and tenant
+//	POST   /pubsub/histories/read             a page of messages: {history, tenant, pattern, after, limit}
+//	POST   /pubsub/histories/purge            deletes messages: {history, tenant, channel}, or {history, all}
 type Admin struct{}
 
 // CaddyModule implements [caddy.Module].
@@ -49,11 +57,16 @@ func (*Admin) Provision(ctx caddy.Context) error { return app.RegisterMetrics(ct
 // Routes implements [caddy.AdminRouter].
 func (*Admin) Routes() []caddy.AdminRoute {
 	mux := http.NewServeMux()
-	for pattern, c := range calls {
-		mux.Handle(pattern, handler(c.answer))
+	for pattern, c := range operate.Calls {
+		method, path, _ := strings.Cut(pattern, " ")
+		if pattern != "GET /connections" { // see connections
+			mux.Handle(method+" /pubsub"+path, handler(c.Serve))
+		}
 	}
 	mux.Handle("GET /pubsub/backup", handler(backup))
 	mux.Handle("POST /pubsub/restore", handler(restore))
+	mux.Handle("GET /pubsub/connections", handler(connections))
+	mux.Handle("POST /pubsub/drain", handler(drain))
 	mux.HandleFunc("/pubsub/", func(w http.ResponseWriter, _ *http.Request) { problem.NotFound(w) })
 	return []caddy.AdminRoute{{
 		Pattern: "/pubsub/",
@@ -66,7 +79,7 @@ func (*Admin) Routes() []caddy.AdminRoute {
 
 // handler checks that a call of the admin API comes from this machine, waits until the app
 // runs, and answers with answer.
-func handler(answer func(w http.ResponseWriter, r *http.Request, a *app.App, live *app.Running)) http.Handler {
+func handler(answer func(http.ResponseWriter, *http.Request, operate.Caller)) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !onLocalListener(r) {
 			problem.Write(w, http.StatusForbidden, "local_only", "this part of the admin API answers only on loopback and Unix sockets")
@@ -82,34 +95,12 @@ func handler(answer func(w http.ResponseWriter, r *http.Request, a *app.App, liv
 			problem.Starting(w)
 			return
 		}
-		answer(w, r, a, live)
+		caller := operate.Caller{App: a, Running: live, Actor: "admin"}
+		if peer, err := netip.ParseAddrPort(r.RemoteAddr); err == nil { // a Unix socket has none
+			caller.IP = peer.Addr().Unmap()
+		}
+		answer(w, r, caller)
 	})
-}
-
-// writeAnswer answers with JSON, or with a problem body for err, and concludes the call.
-func writeAnswer(w http.ResponseWriter, r *http.Request, a *app.App, live *app.Running, answer any, err error) {
-	if err != nil {
-		p := problemFor(a, err)
-		conclude(r, live, p.Status, p.Code, nil)
-		rest.WriteProblem(w, p)
-		return
-	}
-	conclude(r, live, http.StatusOK, "", answer)
-	w.Header().Set("Content-Type", "application/json")
-	w.Header().Set("Cache-Control", "no-store")
-	_ = json.NewEncoder(w).Encode(answer) // if this fails, the caller is gone
-}
-
-func problemFor(a *app.App, err error) rest.Problem {
-	switch {
-	case errors.Is(err, tokenstore.ErrBadBackup):
-		return rest.Problem{Status: http.StatusBadRequest, Code: "bad_backup", Detail: err.Error()}
-	case errors.Is(err, tokenstore.ErrUnknownMaster):
-		return rest.Problem{Status: http.StatusNotFound, Code: "unknown_master_token", Detail: err.Error()}
-	case errors.Is(err, tokenstore.ErrStaticMaster):
-		return rest.Problem{Status: http.StatusConflict, Code: "static_master_token", Detail: err.Error()}
-	}
-	return rest.ProblemFor(err, a.Faults())
 }
 
 var (

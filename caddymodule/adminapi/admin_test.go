@@ -2,14 +2,10 @@ package adminapi
 
 import (
 	"context"
-	"maps"
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"slices"
 	"testing"
-
-	"github.com/millrace/millrace/caddymodule/app"
 )
 
 func TestLocalListener(t *testing.T) {
@@ -44,30 +40,5 @@ func TestLocalListener(t *testing.T) {
 		if got := onLocalListener(r); got != c.want {
 			t.Errorf("%s: %v, want %v", c.name, got, c.want)
 		}
-	}
-}
-
-// Each call of the admin API is a counted operation on tokens, or is known not to be one;
-// and each operation has a call.
-func TestAdminOperations(t *testing.T) {
-	named := map[string]bool{}
-	other := []string{"POST /pubsub/explain", "GET /pubsub/connections", "POST /pubsub/drain"}
-	calls := slices.Collect(maps.Keys(calls))
-	for _, pattern := range append(calls, "GET /pubsub/backup", "POST /pubsub/restore") {
-		if (operations[pattern] == "") != slices.Contains(other, pattern) {
-			t.Errorf("%s is the operation %q", pattern, operations[pattern])
-		}
-		if name := operations[pattern]; name != "" {
-			named[name] = true
-		}
-	}
-	for _, name := range app.TokenOperations {
-		if !named[name] {
-			t.Errorf("no call is the operation %s", name)
-		}
-		delete(named, name)
-	}
-	if len(named) > 0 {
-		t.Errorf("operations that do not start at zero: %v", named)
 	}
 }

@@ -7,7 +7,7 @@ import (
 
 	"go.uber.org/zap"
 
-	"github.com/millrace/millrace/caddymodule/app"
+	"github.com/millrace/millrace/caddymodule/operate"
 	"github.com/millrace/millrace/caddymodule/problem"
 	"github.com/millrace/millrace/tokenstore"
 	"github.com/millrace/millrace/tokenstore/rest"
@@ -15,19 +15,19 @@ import (
 
 // backup answers with all stored tokens. A backup without its last line is incomplete; the
 // connection is then aborted, so that nobody takes it for a complete one.
-func backup(w http.ResponseWriter, r *http.Request, a *app.App, live *app.Running) {
+func backup(w http.ResponseWriter, r *http.Request, c operate.Caller) {
 	out := &startedWriter{ResponseWriter: w}
 	w.Header().Set("Content-Type", tokenstore.BackupType)
 	w.Header().Set("Cache-Control", "no-store")
-	err := live.Service.Backup(r.Context(), out)
+	err := c.Running.Service.Backup(r.Context(), out)
 	switch {
 	case err == nil:
-		conclude(r, live, http.StatusOK, "", nil)
+		c.Conclude(r, "backup", http.StatusOK, "", nil)
 	case !out.started:
-		writeAnswer(w, r, a, live, nil, err)
+		c.Answer(w, r, "backup", nil, err)
 	default:
-		conclude(r, live, http.StatusInternalServerError, "internal", nil)
-		a.Log().Error("a backup broke off", zap.Error(err))
+		c.Conclude(r, "backup", http.StatusInternalServerError, "internal", nil)
+		c.App.Log().Error("a backup broke off", zap.Error(err))
 		panic(http.ErrAbortHandler)
 	}
 }
@@ -44,7 +44,7 @@ func (w *startedWriter) Write(data []byte) (int, error) {
 }
 
 // restore adds the tokens of a backup that the store does not have.
-func restore(w http.ResponseWriter, r *http.Request, a *app.App, live *app.Running) {
+func restore(w http.ResponseWriter, r *http.Request, c operate.Caller) {
 	options, ok := restoreOptions(r.URL)
 	if !ok {
 		problem.Write(w, http.StatusBadRequest, "invalid_query", "allowed in the query: masters_only and dry_run, each true or false")
@@ -56,15 +56,15 @@ func restore(w http.ResponseWriter, r *http.Request, a *app.App, live *app.Runni
 	}
 	// Caddy's admin endpoint gives a request 10 s.
 	_ = http.NewResponseController(w).SetReadDeadline(time.Time{}) // a connection without deadlines returns an error
-	restored, err := live.Service.Restore(r.Context(), r.Body, options)
+	restored, err := c.Running.Service.Restore(r.Context(), r.Body, options)
 	if !options.DryRun {
-		log, what := a.Log().Info, "a backup was restored"
+		log, what := c.App.Log().Info, "a backup was restored"
 		if err != nil {
-			log, what = a.Log().Error, "a backup was restored in part"
+			log, what = c.App.Log().Error, "a backup was restored in part"
 		}
 		log(what, zap.Any("tokens", restored), zap.Bool("masters_only", options.MastersOnly), zap.Error(err))
 	}
-	writeAnswer(w, r, a, live, restored, err)
+	c.Answer(w, r, "restore", restored, err)
 }
 
 func restoreOptions(u *url.URL) (o tokenstore.RestoreOptions, ok bool) {

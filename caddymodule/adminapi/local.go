@@ -3,8 +3,8 @@ package adminapi
 import (
 	"net"
 	"net/http"
-	"net/netip"
-	"strings"
+
+	"github.com/millrace/millrace/caddymodule/remote"
 )
 
 // onLocalListener reports whether the request came in on a Unix socket, or on loopback: by both
@@ -12,23 +12,8 @@ import (
 // whose own name resolves to loopback, in case Caddy's admin endpoint listens on all
 // interfaces and does not check it.
 func onLocalListener(r *http.Request) bool {
-	local, _ := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
-	if local == nil {
-		return false
-	}
-	if local.Network() == "unix" {
+	if local, ok := r.Context().Value(http.LocalAddrContextKey).(net.Addr); ok && local.Network() == "unix" {
 		return true
 	}
-	for _, addr := range []string{local.String(), r.RemoteAddr} {
-		ap, err := netip.ParseAddrPort(addr)
-		if err != nil || !ap.Addr().Unmap().IsLoopback() {
-			return false
-		}
-	}
-	host, _, err := net.SplitHostPort(r.Host)
-	if err != nil {
-		host = strings.Trim(r.Host, "[]")
-	}
-	ip, err := netip.ParseAddr(host)
-	return host == "localhost" || err == nil && ip.IsLoopback()
+	return remote.OnLoopback(r) && remote.IsLoopbackHost(r.Host)
 }

@@ -4,6 +4,7 @@
 package app
 
 import (
+	"cmp"
 	"encoding/json"
 	"sync"
 
@@ -12,6 +13,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/millrace/millrace/caddymodule/guest"
+	"github.com/millrace/millrace/caddymodule/overlay"
 	"github.com/millrace/millrace/caddymodule/takeover"
 	"github.com/millrace/millrace/pubsub"
 	"github.com/millrace/millrace/tokenstore"
@@ -37,6 +39,14 @@ type App struct {
 	// BrokerRaw connects this edge with others. Default: `memory`, no others.
 	BrokerRaw json.RawMessage `json:"broker,omitempty" caddy:"namespace=pubsub.brokers inline_key=driver"`
 
+	// Histories keep messages of some channels, so that clients get what they have missed.
+	// No two of them share a channel of a tenant. Default: none, nothing is kept.
+	Histories []History `json:"histories,omitempty"`
+
+	// HistoryStoreRaw is where histories are kept. It needs `broker memory`. Default, where
+	// there are histories: `memory`.
+	HistoryStoreRaw json.RawMessage `json:"history_store,omitempty" caddy:"namespace=pubsub.history_stores inline_key=driver"`
+
 	// HooksRaw are asked before clients connect, subscribe and publish, and told of what
 	// they do, in this order. Default: none.
 	HooksRaw []json.RawMessage `json:"hooks,omitempty" caddy:"namespace=pubsub.hooks inline_key=hook"`
@@ -58,6 +68,11 @@ type App struct {
 	// stops. At least 7s. Default, and zero: 10s.
 	Drain caddy.Duration `json:"drain,omitempty"`
 
+	// RemoteOperators is what operators of other edges may do at this one over the
+	// broker: `manage` (see it, disconnect its clients, drain it), `view` (see it) or
+	// `off`. Default: `manage`.
+	RemoteOperators string `json:"remote_operators,omitempty"`
+
 	// AllowPlaintext accepts tokens over plain HTTP from anywhere. Default:
 	// false, which accepts them from loopback and trusted proxies alone.
 	AllowPlaintext bool `json:"allow_plaintext,omitempty"`
@@ -74,6 +89,7 @@ type App struct {
 	store     guest.StoreModule
 	broker    guest.BrokerModule
 	hooks     []pubsub.NamedHook
+	histories histories
 	tokens    tokenstore.Config
 	limits    pubsub.Limits
 	failures  *failureLimiter
@@ -96,6 +112,14 @@ func (a *App) Log() *zap.Logger { return a.log }
 // Faults is the logger of faults that every request may meet, as those of the token
 // store: it writes one line of a kind a second. It outlives the configuration.
 func (a *App) Faults() *zap.Logger { return a.faults }
+
+// MaxKBPerSec is the highest cap that a token may name, in KB/s.
+func (a *App) MaxKBPerSec() int { return cmp.Or(a.Bandwidth.Max, tokenstore.DefaultMaxKBPerSec) }
+
+// remotePolicy is RemoteOperators with its default.
+func (a *App) remotePolicy() overlay.Policy {
+	return cmp.Or(overlay.Policy(a.RemoteOperators), overlay.Manage)
+}
 
 // AnnouncedHost returns the host under which this edge is announced to others, empty:
 // none. ok is false where the broker knows no other edges.

@@ -20,6 +20,15 @@ import (
 //		regions       <names...>
 //		token_store   <driver> [...]
 //		broker        <driver> [...]
+//		history       <name> {
+//			tenants  <names...>
+//			channels <patterns...>
+//			messages <count>
+//			age      <duration>
+//			size     <size>
+//			max_lag  <duration>
+//		}
+//		history_store <driver> [...]
 //		hook          <name> [...]
 //		master_token  {env.NAME}|{file./path}|MT_<id>_sha256:<hash> {
 //			name           <label>
@@ -63,6 +72,7 @@ import (
 //		}
 //		slow_consumer drop|disconnect
 //		drain         <duration>
+//		remote_operators manage|view|off
 //		allow_plaintext
 //		webtransport  on|off
 //	}
@@ -74,7 +84,7 @@ func (a *App) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	seen := map[string]bool{}
 	for nesting := d.Nesting(); d.NextBlock(nesting); {
 		option := d.Val()
-		if seen[option] && option != "master_token" && option != "hook" {
+		if seen[option] && option != "master_token" && option != "hook" && option != "history" {
 			return d.Errf("%s is given twice", option)
 		}
 		seen[option] = true
@@ -90,6 +100,10 @@ func (a *App) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 			a.TokenStoreRaw, err = unmarshalGuest(d, "pubsub.token_stores", "driver")
 		case "broker":
 			a.BrokerRaw, err = unmarshalGuest(d, "pubsub.brokers", "driver")
+		case "history":
+			err = a.unmarshalHistory(d)
+		case "history_store":
+			a.HistoryStoreRaw, err = unmarshalGuest(d, "pubsub.history_stores", "driver")
 		case "hook":
 			var raw json.RawMessage
 			raw, err = unmarshalGuest(d, "pubsub.hooks", "hook")
@@ -140,6 +154,8 @@ func (a *App) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 			a.SlowConsumer, err = args.One(d)
 		case "drain":
 			a.Drain, err = args.Duration(d)
+		case "remote_operators":
+			a.RemoteOperators, err = args.One(d)
 		case "webtransport":
 			args := d.RemainingArgs()
 			if len(args) != 1 || args[0] != "on" && args[0] != "off" {
@@ -153,8 +169,8 @@ func (a *App) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 				err = d.ArgErr()
 			}
 		default:
-			err = d.Errf("unknown option %s; allowed: region, regions, token_store, broker, hook, master_token, "+
-				"bandwidth, limits, metrics, slow_consumer, drain, allow_plaintext, webtransport", option)
+			err = d.Errf("unknown option %s; allowed: region, regions, token_store, broker, history, history_store, hook, master_token, "+
+				"bandwidth, limits, metrics, slow_consumer, drain, remote_operators, allow_plaintext, webtransport", option)
 		}
 		if err != nil {
 			return err

@@ -9,6 +9,7 @@ import (
 	"github.com/caddyserver/caddy/v2"
 
 	"github.com/millrace/millrace/caddymodule/guest"
+	"github.com/millrace/millrace/caddymodule/overlay"
 	"github.com/millrace/millrace/pubsub"
 	"github.com/millrace/millrace/tokenstore"
 )
@@ -16,6 +17,7 @@ import (
 // State that outlives a reload, as long as one configuration uses it.
 var (
 	stores = caddy.NewUsagePool() // StoreKey → *sharedStore
+	kept   = caddy.NewUsagePool() // historyKey → *sharedHistory
 	edges  = caddy.NewUsagePool() // edgeKey → *edge
 )
 
@@ -38,6 +40,15 @@ func (s *sharedStore) writable() bool {
 	return !ok || w.Writable()
 }
 
+// replicas are the servers that have all tokens, and that should; zero: there are none, or
+// it is not known.
+func (s *sharedStore) replicas() (current, all int) {
+	if r, ok := s.Store.(tokenstore.ReplicaReporter); ok {
+		return r.Replicas()
+	}
+	return 0, 0
+}
+
 // edge is a hub with its store, over all configurations that share them.
 type edge struct {
 	key    edgeKey
@@ -46,6 +57,7 @@ type edge struct {
 	store  *sharedStore
 	stop   func() // of the watch on the store
 	memory *memoryTrimmer
+	others *overlay.Overlay // and this edge
 
 	mu          sync.Mutex
 	generations []generation // the last one is in force
@@ -103,6 +115,7 @@ func newEdge(key edgeKey, sm guest.StoreModule, bm guest.BrokerModule, limits pu
 			e.hub.TokenRenewed(ev.TokenID, ev.ExpiresAt, ev.Version)
 		}
 	})
+	e.others = overlay.New(e.hub, broker, overlay.Source{Status: e.status, Counts: e.counts})
 	if replica, ok := e.store.Store.(tokenstore.Replica); ok {
 		stop, stopStale := e.stop, replica.WatchStale(e.hub.TokensUnverifiable)
 		e.stop = func() {
@@ -114,18 +127,27 @@ func newEdge(key edgeKey, sm guest.StoreModule, bm guest.BrokerModule, limits pu
 }
 
 // use puts a configuration's limits in force.
-func (e *edge) use(a *App, limits pubsub.Limits) {
+func (e *edge) use(a *App, limits pubsub.Limits) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.generations = append(e.generations, generation{a, limits})
-	e.apply(e.generations[len(e.generations)-1])
+	return e.apply(e.generations[len(e.generations)-1])
 }
 
 // apply puts in force what a configuration says of a hub that it shares with
 // others. The caller holds e.mu.
-func (e *edge) apply(g generation) {
+func (e *edge) apply(g generation) error {
+	if c, ok := g.app.histories.module.(guest.HistoryStoreConfigurer); ok {
+		if err := c.ConfigureHistoryStore(g.app.histories.store()); err != nil {
+			return fmt.Errorf("history store: %w", err)
+		}
+	}
+	if err := e.hub.SetHistories(g.app.histories.set, g.app.histories.store()); err != nil {
+		return err
+	}
 	e.hub.SetLimits(g.limits)
 	e.hub.SetHooks(g.app.hooks)
+	e.others.SetPolicy(g.app.remotePolicy())
 	if s, ok := g.app.store.(guest.StoreConfigurer); ok {
 		s.ConfigureStore(e.store.Store)
 	}
@@ -133,6 +155,7 @@ func (e *edge) apply(g generation) {
 		host, _ := g.app.AnnouncedHost()
 		d.Announce(pubsub.Edge{Host: host, Region: g.app.Region})
 	}
+	return nil
 }
 
 // release ends a configuration's use. If it was in force, as after a reload
@@ -140,16 +163,18 @@ func (e *edge) apply(g generation) {
 func (e *edge) release(a *App) error {
 	e.mu.Lock()
 	e.generations = slices.DeleteFunc(e.generations, func(g generation) bool { return g.app == a })
+	var err error
 	if n := len(e.generations); n > 0 {
-		e.apply(e.generations[n-1])
+		err = e.apply(e.generations[n-1])
 	}
 	e.mu.Unlock()
-	_, err := edges.Delete(e.key)
-	return err
+	_, err2 := edges.Delete(e.key)
+	return errors.Join(err, err2, a.histories.release()) // the hub does not use the store any more
 }
 
 // Destruct implements [caddy.Destructor]: the last configuration is gone.
 func (e *edge) Destruct() error {
+	e.others.Close()
 	err := e.hub.Close() // tokens still expire and are still revoked while it drains
 	e.stop()
 	e.memory.stop()

@@ -112,7 +112,9 @@ func TestForeignGuests(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e.use(a, a.limits)
+	if err := e.use(a, a.limits); err != nil {
+		t.Fatal(err)
+	}
 	want := []pubsub.Edge{{Host: "edge.example.com", Region: "EU"}}
 	if got := (&Running{Hub: e.hub, edge: e}).Edges(); !slices.Equal(got, want) {
 		t.Errorf("edges %v, want %v", got, want)

@@ -22,14 +22,19 @@ func (a *App) Start() error {
 	if err != nil {
 		return errors.Join(fmt.Errorf("tokens: %w", err), e.release(a))
 	}
-	e.use(a, a.limits)
+	if err := a.histories.lease(e.key); err != nil {
+		return errors.Join(err, e.release(a))
+	}
+	if err := e.use(a, a.limits); err != nil {
+		return errors.Join(err, e.release(a))
+	}
 	if err := a.takeover.Start(a.ctx); err != nil {
 		return errors.Join(fmt.Errorf("webtransport: %w", err), e.release(a))
 	}
 	a.mu.Lock()
 	a.lease = e
 	a.mu.Unlock()
-	a.running = &Running{Hub: e.hub, Service: service, edge: e}
+	a.running = &Running{Hub: e.hub, Service: service, edge: e, history: a.histories.store()}
 	close(a.started)
 	startedApps.add(a)
 	countLoad(kept)

@@ -99,19 +99,25 @@ func product(first, second []string) (pairs [][]string) {
 
 // newBuildInfo is the usual metric that is always 1, and says what runs.
 func newBuildInfo() prometheus.Collector {
-	version := "unknown"
-	if info, ok := debug.ReadBuildInfo(); ok {
-		for _, m := range append(info.Deps, &info.Main) {
-			if m.Path == "github.com/millrace/millrace" && m.Version != "" {
-				version = m.Version
-			}
-		}
-	}
-	caddyVersion, _ := caddy.Version()
+	version, caddyVersion := versions()
 	g := prometheus.NewGauge(prometheus.GaugeOpts{
 		Name: prefix + "build_info", Help: "Always 1; what runs, by version.",
 		ConstLabels: prometheus.Labels{"version": version, "caddy": caddyVersion},
 	})
 	g.Set(1)
 	return g
+}
+
+// versions are those of Millrace and of Caddy.
+func versions() (millrace, ofCaddy string) {
+	millrace = "unknown"
+	if info, ok := debug.ReadBuildInfo(); ok {
+		for _, m := range append(info.Deps, &info.Main) {
+			if m.Path == "github.com/millrace/millrace" && m.Version != "" {
+				millrace = m.Version
+			}
+		}
+	}
+	ofCaddy, _ = caddy.Version()
+	return millrace, ofCaddy
 }

@@ -33,6 +33,7 @@ type snapshot struct {
 	replicas struct{ current, all int } // of the token store; zero: it has none
 	storing  *bool                      // the embedded NATS server's part in it; nil: there is none
 	byTenant bool                       // tenants are counted
+	kept     map[string]historyUsage    // by history; nil: there is no store of histories
 }
 
 func newFamily(kind prometheus.ValueType, name, help string, labels []string,
@@ -100,6 +101,22 @@ var hubFamilies = []family{
 		func(s *snapshot, add func(float64, ...string)) {
 			for _, row := range wire.Codes {
 				add(float64(s.Refused[row.Code]), string(row.Code))
+			}
+		}),
+
+	historyFamily("history_messages", "Messages that are kept, by history.", func(u historyUsage) float64 { return float64(u.messages) }),
+	historyFamily("history_bytes", "Bytes that are kept, bookkeeping included, by history.", func(u historyUsage) float64 { return float64(u.bytes) }),
+	historyCounter("history_stored_total", "Publishes that were stored in a history.", func(s *snapshot) uint64 { return s.Stored }),
+	historyCounter("history_repeated_total", "Publishes that were not stored, since one with the same key is.", func(s *snapshot) uint64 { return s.Repeated }),
+	historyCounter("history_replayed_total", "Deliveries that were read from a history, for subscriptions that resumed or were behind.",
+		func(s *snapshot) uint64 { return s.Replayed }),
+	historyCounter("history_fell_behind_total", "Times that a subscription with positions had no room in its queue, and went on from the history.",
+		func(s *snapshot) uint64 { return s.FellBehind }),
+	historyCounter("history_gaps_total", "Times that a client was told that messages may be missing.", func(s *snapshot) uint64 { return s.Gaps }),
+	newFamily(prometheus.GaugeValue, "history_behind", "Subscriptions with positions that wait for a page of their history.", nil,
+		func(s *snapshot, add func(float64, ...string)) {
+			if s.kept != nil {
+				add(float64(s.Behind))
 			}
 		}),
 
@@ -193,13 +210,12 @@ func newSnapshot() *snapshot {
 	s := &snapshot{
 		Metrics:  live.Hub.Metrics(),
 		draining: caddy.Exiting() || errors.Is(live.Hub.Available(), pubsub.ErrDraining),
-		broker:   a.broker.(caddy.Module).CaddyModule().ID.Name(),
+		broker:   driver(a.broker),
 		byTenant: a.limits.MetricTenants > 0,
 		writable: live.Writable(),
 	}
-	if r, ok := live.edge.store.Store.(tokenstore.ReplicaReporter); ok {
-		s.replicas.current, s.replicas.all = r.Replicas()
-	}
+	s.kept = a.historyUsage()
+	s.replicas.current, s.replicas.all = live.edge.store.replicas()
 	if storing, known := a.Storing(); known {
 		s.storing = &storing
 	}

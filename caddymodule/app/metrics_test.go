@@ -37,10 +37,12 @@ func filled() *snapshot {
 	storing := true
 	s := &snapshot{draining: true, writable: true, broker: "memory", byTenant: true, storing: &storing}
 	s.replicas.current, s.replicas.all = 61, 123
+	s.kept = map[string]historyUsage{"chat": {81, 82}, "prices": {83, 84}}
 	s.Metrics = pubsub.Metrics{
 		Connections:   map[string]int{"websocket": 1, "webtransport": 2},
 		Subscriptions: 3, QueuedBytes: 4, QueueMemory: 16, Patterns: 16, Paused: 17 * time.Second,
 		MessagesIn: 5, BytesIn: 6, Deliveries: 7, LinesOut: 8, FramesOut: 9, BytesOut: 10,
+		Stored: 71, Repeated: 72, Replayed: 73, FellBehind: 74, Gaps: 75, Behind: 76,
 		Linked: true, HookFaults: 18, Unsent: 14, Missed: 15, Rejected: 16,
 		Dropped: map[string]uint64{}, SlowDisconnects: map[string]uint64{}, Refused: map[wire.Code]uint64{},
 		WriteLatency: pubsub.Histogram{
@@ -114,7 +116,7 @@ func TestMetricsOfHub(t *testing.T) {
 }
 
 // A hub that has counted nothing shows the same series, at zero; those of tenants
-// are there only where they are switched on.
+// and histories are there only where they are switched on.
 func TestMetricsStartAtZero(t *testing.T) {
 	series := func(s *snapshot) (lines []string) {
 		for line := range strings.Lines(exposed(t, fixed{s})) {
@@ -133,7 +135,7 @@ func TestMetricsStartAtZero(t *testing.T) {
 		name, _, _ := strings.Cut(line, " ")
 		want = append(want, name+" 0")
 	}
-	zero := &snapshot{broker: "memory", byTenant: true}
+	zero := &snapshot{broker: "memory", byTenant: true, kept: map[string]historyUsage{"chat": {}, "prices": {}}}
 	if got := series(zero); !slices.Equal(got, want) {
 		t.Errorf("got %q\nwant %q", got, want)
 	}
@@ -141,6 +143,11 @@ func TestMetricsStartAtZero(t *testing.T) {
 	want = slices.DeleteFunc(want, func(line string) bool { return strings.HasPrefix(line, "millrace_tenant_") })
 	if got := series(zero); !slices.Equal(got, want) {
 		t.Errorf("without tenants: got %q\nwant %q", got, want)
+	}
+	zero.kept = nil
+	want = slices.DeleteFunc(want, func(line string) bool { return strings.HasPrefix(line, "millrace_history_") })
+	if got := series(zero); !slices.Equal(got, want) {
+		t.Errorf("without histories: got %q\nwant %q", got, want)
 	}
 }
 

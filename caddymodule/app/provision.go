@@ -12,6 +12,7 @@ import (
 
 	"github.com/millrace/millrace/caddymodule/guard"
 	"github.com/millrace/millrace/caddymodule/guest"
+	"github.com/millrace/millrace/caddymodule/overlay"
 	"github.com/millrace/millrace/caddymodule/takeover"
 	"github.com/millrace/millrace/pubsub"
 	"github.com/millrace/millrace/tokenstore"
@@ -31,6 +32,9 @@ func (a *App) Provision(ctx caddy.Context) error {
 	}
 	if !slices.Contains([]string{"", "on", "off"}, a.WebTransport) {
 		return errors.New("webtransport: must be on or off")
+	}
+	if !slices.Contains([]overlay.Policy{overlay.Manage, overlay.View, overlay.Off}, a.remotePolicy()) {
+		return errors.New("remote_operators: must be manage, view or off")
 	}
 	if a.Region != "" && !slices.Contains(a.regions(), a.Region) {
 		return fmt.Errorf("region: must be one of %v; the option regions adds others", a.regions())
@@ -57,6 +61,9 @@ func (a *App) Provision(ctx caddy.Context) error {
 	}
 	if a.broker, err = loadGuest[guest.BrokerModule](ctx, a, a.BrokerRaw, "BrokerRaw", "pubsub.brokers.memory"); err != nil {
 		return fmt.Errorf("broker: %w", err)
+	}
+	if err = a.provisionHistories(ctx); err != nil {
+		return err
 	}
 	if err = a.loadHooks(ctx); err != nil {
 		return err

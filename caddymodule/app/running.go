@@ -4,7 +4,9 @@ import (
 	"context"
 	"time"
 
+	"github.com/millrace/millrace/caddymodule/overlay"
 	"github.com/millrace/millrace/pubsub"
+	"github.com/millrace/millrace/pubsub/history"
 	"github.com/millrace/millrace/tokenstore"
 )
 
@@ -14,7 +16,8 @@ type Running struct {
 	Hub     *pubsub.Hub
 	Service *tokenstore.Service
 
-	edge *edge
+	edge    *edge
+	history history.Store // nil: none
 }
 
 // CountSession counts a session that has begun, by its transport, a Protocol of package
@@ -29,6 +32,9 @@ func (r *Running) Edges() []pubsub.Edge {
 	}
 	return []pubsub.Edge{}
 }
+
+// Overlay is the edges that operators administer from this one.
+func (r *Running) Overlay() *overlay.Overlay { return r.edge.others }
 
 // Writable reports whether the token store takes changes, as far as it knows.
 func (r *Running) Writable() bool { return r.edge.store.writable() }

@@ -19,22 +19,28 @@ import (
 func init() { caddy.RegisterModule(new(Audit)) }
 
 // Audit writes one structured record for each connection that begins, ends or is
-// refused, and for each operation on tokens, to the logger `pubsub.hooks.audit`. Caddy's
+// refused, and for each operation on tokens or of an operator, to the logger `pubsub.hooks.audit`. Caddy's
 // global option `log` sends that to a file of its own. No record holds a secret.
 type Audit struct {
-	// MaxRefusals is how many refusals of strangers a second get a record, of connections
-	// and of operations without a valid master token; the others are counted in one, since
-	// strangers cause them at will. From 1 to 100000. Default, and
-	// zero: 100.
+	// MaxRefusals is how many refusals of strangers a second get a record: of connections
+	// and operations without a valid master token, and as many again of logins that come too
+	// fast. The others are counted in one record, since strangers cause them at will. A wrong
+	// password always gets one. From 1 to 100000. Default, and zero: 100.
 	MaxRefusals int `json:"max_refusals,omitempty"`
 
 	log *zap.Logger
 	now func() time.Time
 
 	mu       sync.Mutex // guards what follows
-	second   time.Time  // that is counted
-	recorded int        // refusals in it that got a record
-	omitted  uint64     // refusals that got no record since the last one that counts these
+	refusals budget
+	logins   budget // that come too fast: refused connections do not keep them out
+}
+
+// budget is how many refusals of a second get a record.
+type budget struct {
+	second   time.Time // that is counted
+	recorded int       // refusals in it that got a record
+	omitted  uint64    // refusals that got no record since the last one that counts these
 }
 
 const defaultMaxRefusals = 100
@@ -60,7 +66,8 @@ func (a *Audit) Provision(ctx caddy.Context) error {
 func (a *Audit) Cleanup() error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.recordOmitted()
+	a.refusals.recordOmitted(a.log)
+	a.logins.recordOmitted(a.log)
 	return nil
 }
 
@@ -90,40 +97,52 @@ func address(ip netip.Addr) zap.Field {
 
 // Refused implements [hook.RefusalObserver].
 func (a *Audit) Refused(r hook.RefusedClient) {
-	if !a.mayRecordRefusal() {
+	if !a.mayRecord(&a.refusals) {
 		return
 	}
 	a.log.Info("refused", zap.String("code", r.Code), zap.Int("status", r.Status), zap.String("token_id", r.TokenID),
 		address(r.IP), zap.String("transport", r.Transport))
 }
 
-// mayRecordRefusal counts a refusal, and reports whether it gets a record.
-func (a *Audit) mayRecordRefusal() bool {
+// mayRecord counts a refusal, and reports whether it gets a record.
+func (a *Audit) mayRecord(b *budget) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if second := a.now().Truncate(time.Second); !second.Equal(a.second) {
-		a.recordOmitted()
-		a.second, a.recorded = second, 0
+	if second := a.now().Truncate(time.Second); !second.Equal(b.second) {
+		b.recordOmitted(a.log)
+		b.second, b.recorded = second, 0
 	}
-	if a.recorded >= a.MaxRefusals {
-		a.omitted++
+	if b.recorded >= a.MaxRefusals {
+		b.omitted++
 		return false
 	}
-	a.recorded++
+	b.recorded++
 	return true
 }
 
-// recordOmitted counts the refusals that got no record. The caller holds a.mu.
-func (a *Audit) recordOmitted() {
-	if a.omitted > 0 {
-		a.log.Info("refused, without records of their own", zap.Uint64("count", a.omitted))
-		a.omitted = 0
+// recordOmitted counts the refusals that got no record. The caller holds the mutex.
+func (b *budget) recordOmitted(log *zap.Logger) {
+	if b.omitted > 0 {
+		log.Info("refused, without records of their own", zap.Uint64("count", b.omitted))
+		b.omitted = 0
 	}
+}
+
+// isRecorded reports whether an operation gets a record. Those that somebody with a right to
+// them caused do, and so do wrong passwords, which are checked one after the other.
+func (a *Audit) isRecorded(o hook.Operation) bool {
+	switch {
+	case o.Code == "too_many_attempts":
+		return a.mayRecord(&a.logins)
+	case o.Actor == "" && o.Code != "bad_credentials":
+		return a.mayRecord(&a.refusals)
+	}
+	return true
 }
 
 // Operated implements [hook.OperationObserver].
 func (a *Audit) Operated(o hook.Operation) {
-	if o.Actor == "" && !a.mayRecordRefusal() { // of a stranger
+	if !a.isRecorded(o) {
 		return
 	}
 	fields := []zap.Field{zap.String("operation", o.Name), zap.String("actor", o.Actor), address(o.IP), zap.Int("status", o.Status)}
@@ -139,7 +158,20 @@ func (a *Audit) Operated(o hook.Operation) {
 	if !o.ExpiresAt.IsZero() {
 		fields = append(fields, zap.Time("expires_at", o.ExpiresAt))
 	}
-	a.log.Info("token operation", fields...)
+	for _, f := range []struct{ key, value string }{{"operator", o.Operator}, {"pattern", o.Pattern}, {"edge", o.Edge}} {
+		if f.value != "" {
+			fields = append(fields, zap.String(f.key, f.value))
+		}
+	}
+	if o.Connection != 0 {
+		fields = append(fields, zap.Uint64("connection", o.Connection))
+	}
+	message := "token operation"
+	switch o.Name {
+	case "login", "logout", "confirm", "live_tail", "disconnect", "drain":
+		message = "operation"
+	}
+	a.log.Info(message, fields...)
 }
 
 // UnmarshalCaddyfile sets up the hook from Caddyfile tokens. Syntax:

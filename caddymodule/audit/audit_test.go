@@ -44,12 +44,18 @@ func TestRecords(t *testing.T) {
 	a.Refused(hook.RefusedClient{Transport: "webtransport", Status: 401, Code: "unauthorized"})
 	a.Operated(hook.Operation{Name: "issue", Actor: "master", IP: ip, Status: 200, TokenID: "id", Tenants: []string{"t"}, ExpiresAt: time.Unix(0, 0).UTC()})
 	a.Operated(hook.Operation{Name: "revoke", Actor: "admin", Status: 404, Code: "unknown_token"})
+	a.Operated(hook.Operation{Name: "login", Status: 401, Code: "bad_credentials", Operator: "ada"})
+	a.Operated(hook.Operation{Name: "live_tail", Actor: "operator:ada", Status: 200, TokenID: "id", Tenants: []string{"t"}, Pattern: "news.#"})
+	a.Operated(hook.Operation{Name: "disconnect", Actor: "operator:ada", Status: 200, Edge: "eu-1", Connection: 7})
 	want := []string{
 		"connected map[connection:7 ip:192.0.2.1 tenants:[t] token_id:id transport:websocket]",
 		"disconnected map[after:1s close_code:4403 connection:7 ip:192.0.2.1 reason:token_revoked tenants:[t] token_id:id transport:websocket]",
 		"refused map[code:unauthorized ip: status:401 token_id: transport:webtransport]",
 		"token operation map[actor:master expires_at:1970-01-01 00:00:00 +0000 UTC ip:192.0.2.1 operation:issue status:200 tenants:[t] token_id:id]",
 		"token operation map[actor:admin code:unknown_token ip: operation:revoke status:404]",
+		"operation map[actor: code:bad_credentials ip: operation:login operator:ada status:401]",
+		"operation map[actor:operator:ada ip: operation:live_tail pattern:news.# status:200 tenants:[t] token_id:id]",
+		"operation map[actor:operator:ada connection:7 edge:eu-1 ip: operation:disconnect status:200]",
 	}
 	if got := lines(records); strings.Join(got, "\n") != strings.Join(want, "\n") {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
@@ -79,10 +85,25 @@ func TestRefusalsAreBounded(t *testing.T) {
 		a.Refused(hook.RefusedClient{Code: "unauthorized"})
 	}
 	records.TakeAll()
+	// Guesses of passwords are not lost among them, and those that come too fast are bounded,
+	// also where a session is behind them.
+	for range 50 {
+		a.Operated(hook.Operation{Name: "login", Status: 401, Code: "bad_credentials", Operator: "ada"})
+	}
+	if n := len(records.TakeAll()); n != 50 {
+		t.Errorf("%d of 50 wrong passwords got a record", n)
+	}
+	for range 5 {
+		a.Operated(hook.Operation{Name: "login", Status: 429, Code: "too_many_attempts", Operator: "ada"})
+		a.Operated(hook.Operation{Name: "confirm", Actor: "operator:ada", Status: 429, Code: "too_many_attempts", Operator: "ada"})
+	}
+	if n := len(records.TakeAll()); n != 3 {
+		t.Errorf("%d records of attempts that come too fast, want 3", n)
+	}
 	if err := a.Cleanup(); err != nil {
 		t.Error(err)
 	}
-	if got := lines(records); len(got) != 1 || got[0] != "refused, without records of their own map[count:8]" {
+	if got := lines(records); len(got) != 2 || got[0] != "refused, without records of their own map[count:8]" || got[1] != "refused, without records of their own map[count:7]" {
 		t.Errorf("at the end: %q", got)
 	}
 }

@@ -2,6 +2,7 @@ package command
 
 import (
 	"context"
+	"crypto/rand"
 	"fmt"
 	"os"
 	"os/signal"
@@ -20,6 +21,8 @@ const (
 	devHTTPS = 8443
 	devHTTP  = 8080
 	devAdmin = "localhost:2019"
+
+	devOperator = "dev" // of the console
 )
 
 func devCommand() *cobra.Command {
@@ -31,8 +34,9 @@ func devCommand() *cobra.Command {
 		Use:   "dev",
 		Short: "Runs an edge for development on localhost, with tokens and the commands to try it",
 		Long: "Runs an edge for development on https://localhost:8443 and http://localhost:8080, only\n" +
-			"on loopback. It serves a page to try it in a browser, http://localhost:8080/demo, and\n" +
-			"prints the commands to try it in a terminal. It needs no root rights and changes no\n" +
+			"on loopback. It serves a page to try it in a browser, http://localhost:8080/demo, and a\n" +
+			"console to administer it, http://localhost:8080/console, and prints the console's password\n" +
+			"and the commands to try it in a terminal. It needs no root rights and changes no\n" +
 			"trust store. All its data is in one folder, which it names: by default millrace-dev in\n" +
 			"the user's cache folder, which is outside of any repository and can be deleted.\n\n" +
 			"The first start creates a master token and shows it once; each start shows a new access\n" +
@@ -53,6 +57,7 @@ func devCommand() *cobra.Command {
 		if err := d.makeDir(string(dir)); err != nil {
 			return err
 		}
+		d.password = rand.Text()
 		return d.run(cmd)
 	})
 }
@@ -62,6 +67,7 @@ type devEdge struct {
 	dir                 string // absolute
 	httpsPort, httpPort int
 	admin               string
+	password            string // of devOperator, another one with each start
 }
 
 // makeDir creates the data folder, which other users cannot read. A folder that exists

@@ -22,6 +22,7 @@ import (
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/caddyconfig"
+	"golang.org/x/crypto/bcrypt"
 
 	"github.com/millrace/millrace/caddymodule/demo"
 	"github.com/millrace/millrace/tokenstore"
@@ -39,10 +40,15 @@ func (d *devEdge) config(bind string) ([]byte, error) {
 		return q
 	}
 	var text bytes.Buffer
-	err := devTemplate.Execute(&text, map[string]any{
+	hash, err := bcrypt.GenerateFromPassword([]byte(d.password), bcrypt.DefaultCost)
+	if err != nil {
+		return nil, err
+	}
+	err = devTemplate.Execute(&text, map[string]any{
 		"Admin": quoted(d.admin), "Bind": bind,
 		"HTTPPort": d.httpPort, "HTTPSPort": d.httpsPort,
 		"Storage": quoted(d.storage()), "Tokens": quoted(d.tokens()), "Log": quoted(d.logFile()),
+		"Operator": devOperator, "Hash": quoted(string(hash)),
 	})
 	if err != nil {
 		return nil, err
@@ -201,6 +207,7 @@ func (d *devEdge) issue(ctx context.Context, createdBy string, lifetime time.Dur
 		Right: tokenstore.Right{
 			TenantGrants: []tokenstore.TenantGrant{{
 				TenantIDs: []string{demo.Tenant}, AllowChannelsPub: []string{"#"}, AllowChannelsSub: []string{"#"},
+				AllowChannelsHistory: []string{"#"},
 			}},
 			ExpiresAt: time.Now().Add(lifetime).UTC().Format(time.RFC3339),
 		},

@@ -37,6 +37,7 @@ func (t tour) print(w io.Writer) error {
 		"Master": t.Master, "Access": t.Access,
 		"HTTPS": t.httpsPort, "HTTP": t.httpPort, "Admin": t.admin,
 		"Dir": t.dir, "Log": t.logFile(), "Root": shellQuote(t.rootFile()),
+		"Operator": devOperator, "Password": t.password,
 		"URL": url, "Address": address,
 	})
 }

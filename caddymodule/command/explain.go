@@ -19,14 +19,14 @@ func tokenExplain() *cobra.Command {
 		ip, origin, protocol, region text
 	)
 	cmd := &cobra.Command{
-		Use:   "explain [<token-id>] --action publish|subscribe|connect",
+		Use:   "explain [<token-id>] --action publish|subscribe|history|connect",
 		Short: "Says whether a token allows an action, and by which rule or why not",
 		Long: "Says whether a token allows an action, and by which rule or why not. Exit code 0 means\n" +
 			"allowed, 3 refused. Without an argument, the token comes from $" + tokenVariable + " or stdin;\n" +
 			"then its secret is checked, too.\n\n" +
 			"For connect, those of --ip, --origin, --protocol and --region that are not given count as\n" +
-			"unknown, and a token that limits them refuses. For publish and subscribe, only those that\n" +
-			"are given are checked.",
+			"unknown, and a token that limits them refuses. For the other actions, only those that are\n" +
+			"given are checked. The action history is a subscription that begins in the past.",
 		Example: "  pubsub token explain 0123456789abcdef0123456789abcdef --action publish --tenant demo --channel news.eu\n" +
 			"  pubsub token explain --action subscribe --tenant demo --pattern 'news.#' < token.txt\n" +
 			"  pubsub token explain --action connect --ip 192.0.2.1 --protocol websocket < token.txt",
@@ -34,7 +34,7 @@ func tokenExplain() *cobra.Command {
 	admin.add(cmd)
 	tenant = wire.DefaultTenant
 	fl := cmd.Flags()
-	fl.Var(&action, "action", "publish, subscribe or connect")
+	fl.Var(&action, "action", "publish, subscribe, history or connect")
 	fl.Var(&tenant, "tenant", "tenant to publish or subscribe in")
 	fl.Var(&channel, "channel", "channel to publish to")
 	fl.Var(&pattern, "pattern", "pattern to subscribe to")
@@ -53,9 +53,9 @@ func tokenExplain() *cobra.Command {
 				return usagef("--action publish needs --channel, and takes no --pattern")
 			}
 			body["tenant"], body["channel"] = string(tenant), string(channel)
-		case tokenstore.ActionSubscribe:
+		case tokenstore.ActionSubscribe, tokenstore.ActionHistory:
 			if pattern == "" || channel != "" {
-				return usagef("--action subscribe needs --pattern, and takes no --channel")
+				return usagef("--action %s needs --pattern, and takes no --channel", action)
 			}
 			body["tenant"], body["channel"] = string(tenant), string(pattern)
 		case tokenstore.ActionConnect:
@@ -63,7 +63,7 @@ func tokenExplain() *cobra.Command {
 				return usagef("--action connect takes no --tenant, --channel or --pattern")
 			}
 		default:
-			return usagef("--action: must be publish, subscribe or connect")
+			return usagef("--action: must be publish, subscribe, history or connect")
 		}
 		if len(args) == 1 {
 			body["token_id"] = args[0]

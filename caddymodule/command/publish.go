@@ -3,6 +3,7 @@ package command
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"os/signal"
@@ -20,25 +21,34 @@ const (
 	// ingress cap says how long a large one takes.
 	publishTimeout = 60 * time.Second
 
+	// confirmTimeout is how long the client may try, and some more.
+	confirmTimeout = 120 * time.Second
+
 	maxPayload = 16 << 20 // bytes; the most that an edge can be configured to accept
 )
 
 func publishCommand() *cobra.Command {
 	var (
-		flags    socketFlags
-		delivery text
+		flags         socketFlags
+		delivery, key text
+		confirm       bool
 	)
 	cmd := &cobra.Command{
 		Use:   "publish <channel> [<payload>|-]",
 		Short: "Publishes one message",
 		Long: "Publishes one message with the access token of $" + tokenVariable + " or stdin, and waits until the\n" +
-			"edge has accepted it. With - the payload is read from stdin; without a payload it is empty.",
+			"edge has accepted it. With - the payload is read from stdin; without a payload it is empty.\n\n" +
+			"With --confirm the edge answers: if a history keeps the channel, the command prints the\n" +
+			"position at which the message is stored. With --key, too, a message is stored once, however\n" +
+			"often it is published within two minutes; the command repeats it where the answer is lost.",
 		Example: "  pubsub publish --tenant demo news.eu 'hello' < token.txt\n" +
 			"  MILLRACE_TOKEN=$(cat token.txt) pubsub publish --tenant demo files.a - < a.bin",
 	}
 	flags.add(cmd)
 	delivery = text(wire.Broadcast.String())
 	cmd.Flags().Var(&delivery, "delivery", "who receives it: broadcast, one-nearest or one-random")
+	cmd.Flags().BoolVar(&confirm, "confirm", false, "wait until the message is stored, and print its position")
+	cmd.Flags().Var(&key, "key", "what tells this message from others of the channel, 1 to 64 bytes; with --confirm")
 	return runnable(cmd, argCount{1, 2}, func(cmd *cobra.Command, args []string) error {
 		m := message{tenant: string(flags.tenant), channel: args[0]}
 		if err := wire.CheckChannel(args[0]); err != nil {
@@ -53,6 +63,17 @@ func publishCommand() *cobra.Command {
 			m.delivery = client.OneRandom
 		default:
 			return usagef("--delivery: must be broadcast, one-nearest or one-random")
+		}
+		switch {
+		case !confirm && cmd.Flags().Changed("key"):
+			return usagef("--key needs --confirm")
+		case len(key) > wire.MaxKey, cmd.Flags().Changed("key") && key == "":
+			return usagef("--key: must be 1 to %d bytes", wire.MaxKey)
+		case confirm:
+			m.confirm = []client.PublishOption{client.WithDelivery(m.delivery)}
+			if key != "" {
+				m.confirm = append(m.confirm, client.WithKey(string(key)))
+			}
 		}
 		if len(args) == 2 && args[1] == "-" {
 			if os.Getenv(tokenVariable) == "" {
@@ -74,7 +95,11 @@ func publishCommand() *cobra.Command {
 		}
 		ctx, stop := signal.NotifyContext(cmd.Context(), syscall.SIGINT, syscall.SIGTERM)
 		defer stop()
-		return publish(ctx, to, m)
+		position, err := publish(ctx, to, m)
+		if position != "" {
+			_, err = fmt.Fprintln(cmd.OutOrStdout(), position)
+		}
+		return err
 	})
 }
 
@@ -83,12 +108,17 @@ type message struct {
 	delivery        client.Delivery
 	tenant, channel string
 	payload         []byte
+	confirm         []client.PublishOption // nil: it is not confirmed
 }
 
-// publish returns when the edge has handled the message. Refusals come as events, and
-// the last event is [client.Closed].
-func publish(ctx context.Context, to endpoint, m message) error {
-	ctx, cancel := context.WithTimeout(ctx, publishTimeout)
+// publish returns when the edge has handled the message, with its position if it is confirmed
+// and stored. Other refusals come as events, and the last event is [client.Closed].
+func publish(ctx context.Context, to endpoint, m message) (position string, err error) {
+	timeout := publishTimeout
+	if m.confirm != nil {
+		timeout = confirmTimeout
+	}
+	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	var refusals []error // written by the goroutine of the events, until closed is closed
 	closed := make(chan struct{})
@@ -106,19 +136,22 @@ func publish(ctx context.Context, to endpoint, m message) error {
 	}
 	c, err := client.Connect(ctx, []string{to.address}, to.options)
 	if err != nil {
-		return explain(err)
+		return "", explain(err)
 	}
-	err = c.PublishTo(ctx, m.delivery, m.tenant, m.channel, m.payload)
-	if err == nil {
+	if m.confirm != nil {
+		position, err = c.PublishConfirmed(ctx, m.tenant, m.channel, m.payload, m.confirm...)
+	} else if err = c.PublishTo(ctx, m.delivery, m.tenant, m.channel, m.payload); err == nil {
 		err = c.Flush(ctx)
 	}
 	c.Close()
 	<-closed
 	switch {
+	case err == nil && m.confirm != nil: // whatever happened on the way
+		return position, nil
 	case ctx.Err() != nil && err != nil:
 		refusals = append(refusals, errors.New("interrupted before the edge confirmed the message"))
-	case err != nil && len(refusals) == 0: // else they say more
-		return explain(err)
+	case err != nil && (m.confirm != nil || len(refusals) == 0): // else they say more
+		return "", explain(err)
 	}
-	return errors.Join(refusals...)
+	return "", errors.Join(refusals...)
 }

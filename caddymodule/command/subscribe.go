@@ -23,6 +23,7 @@ func subscribeCommand() *cobra.Command {
 	var (
 		flags  socketFlags
 		asJSON bool
+		from   text
 	)
 	cmd := &cobra.Command{
 		Use:   "subscribe <pattern>...",
@@ -32,14 +33,23 @@ func subscribeCommand() *cobra.Command {
 			"go to stderr. When the edge drains, it moves to a new connection and loses nothing. When\n" +
 			"the connection is lost, it reconnects; messages sent in between are lost. Ctrl+C ends it\n" +
 			"with exit code 0. It ends with exit code 1 if no edge answers at the start, if the edge\n" +
-			"refuses a pattern, or when the token is no longer valid.",
+			"refuses a pattern, or when the token is no longer valid.\n\n" +
+			"With --from it begins with what the edge keeps, and loses nothing when it reconnects, or\n" +
+			"says that something may be missing. A message then comes once for each pattern. Beginning\n" +
+			"in the past needs the right to read it.",
 		Example: "  pubsub subscribe --tenant demo '#' < token.txt\n" +
 			"  pubsub subscribe --url wss://edge.example.com/ws --tenant demo --json 'news.*' 'alerts.#'\n" +
-			"  pubsub subscribe --url https://edge.example.com --transport webtransport --tenant demo '#'",
+			"  pubsub subscribe --url https://edge.example.com --transport webtransport --tenant demo '#'\n" +
+			"  pubsub subscribe --tenant demo --from last.10 chat.room",
 	}
 	flags.add(cmd)
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print each message as one line of JSON, with the patterns that it matched")
+	cmd.Flags().Var(&from, "from", "where to begin: now, last (message of each channel), last.<n> (messages of one channel), or the position of a message")
 	return runnable(cmd, argCount{1, -1}, func(cmd *cobra.Command, patterns []string) error {
+		opts, err := historyOptions(string(from), patterns)
+		if err != nil {
+			return err
+		}
 		for _, p := range patterns {
 			if _, err := pattern.Parse(p); err != nil {
 				return usagef("pattern %q: %w", p, err)
@@ -51,9 +61,35 @@ func subscribeCommand() *cobra.Command {
 		}
 		ctx, stop := signal.NotifyContext(cmd.Context(), syscall.SIGINT, syscall.SIGTERM)
 		defer stop()
-		s := subscriber{cmd: cmd, tenant: string(flags.tenant), json: asJSON, failed: make(chan error, 1)}
+		s := subscriber{cmd: cmd, tenant: string(flags.tenant), json: asJSON, opts: opts, failed: make(chan error, 1)}
 		return s.run(ctx, to, patterns)
 	})
+}
+
+// historyOptions are the options of subscriptions that begin as --from says.
+func historyOptions(from string, patterns []string) ([]client.SubscribeOption, error) {
+	if from == "" {
+		return nil, nil
+	}
+	line, err := wire.ParseLine(wire.AppendLine(nil, wire.VerbRsub, "t", "a:"+from))
+	if err != nil || string(line.Pattern) != "a" {
+		return nil, usagef("--from: must be now, last, last.<n> with n up to %d, or a position", wire.MaxLast)
+	}
+	var begin client.From
+	switch line.From.Origin {
+	case wire.OriginNow:
+		begin = client.Now
+	case wire.OriginLast:
+		begin = client.Last
+	case wire.OriginLastN:
+		if i := slices.IndexFunc(patterns, func(p string) bool { return wire.CheckChannel(p) != nil }); i >= 0 {
+			return nil, usagef("--from last.<n> is for channels: %q has a wildcard", patterns[i])
+		}
+		begin = client.LastN(int(line.From.N))
+	case wire.OriginPosition:
+		begin = client.After(from)
+	}
+	return []client.SubscribeOption{client.WithHistory(begin)}, nil
 }
 
 // subscribeQueue is how many messages may wait for a slow terminal.
@@ -64,8 +100,9 @@ type subscriber struct {
 	cmd    *cobra.Command
 	tenant string
 	json   bool
-	failed chan error // the first error that ends the command
-	mu     sync.Mutex // guards writes: each pattern has a goroutine, and the events one
+	opts   []client.SubscribeOption // with a history; empty: without
+	failed chan error               // the first error that ends the command
+	mu     sync.Mutex               // guards writes: each pattern has a goroutine, and the events one
 }
 
 func (s *subscriber) run(ctx context.Context, to endpoint, patterns []string) error {
@@ -89,10 +126,10 @@ func (s *subscriber) subscribe(ctx context.Context, c *client.Client, patterns [
 		if slices.Contains(patterns[:i], p) {
 			continue
 		}
-		if _, err := c.SubscribeFunc(ctx, s.tenant, p, s.message); err != nil {
+		if _, err := c.SubscribeFunc(ctx, s.tenant, p, s.message, s.opts...); err != nil {
 			return err
 		}
-		s.printLine("OK:SUB:" + s.tenant + ":" + p)
+		s.printLine("OK:" + s.verb() + ":" + s.tenant + ":" + p)
 	}
 	select {
 	case <-ctx.Done():
@@ -104,6 +141,14 @@ func (s *subscriber) subscribe(ctx context.Context, c *client.Client, patterns [
 	}
 }
 
+// verb is the word of the line that the client sends.
+func (s *subscriber) verb() string {
+	if len(s.opts) > 0 {
+		return wire.VerbRsub.String()
+	}
+	return wire.VerbSub.String()
+}
+
 // explainEnd returns why the command ends, and prints the line that the edge sent.
 func (s *subscriber) explainEnd(err error) error {
 	var e *client.Error
@@ -111,7 +156,7 @@ func (s *subscriber) explainEnd(err error) error {
 	case !errors.As(err, &e):
 		return err
 	case e.Pattern != "":
-		s.printLine(refusal(e.Code, "SUB", e.Tenant, e.Pattern))
+		s.printLine(refusal(e.Code, s.verb(), e.Tenant, e.Pattern))
 		return errors.New("the edge refused a subscription")
 	case e.Close != 0 && e.Code != client.CodeDisconnected:
 		s.printLine(plain("ERR:" + string(e.Code)))
@@ -147,7 +192,13 @@ func (s *subscriber) event(event client.Event) {
 			s.printLine(fmt.Sprintf("another connection took over after %v", e.Away.Round(100*time.Millisecond)))
 		}
 	case client.Reconnected:
-		s.printLine(fmt.Sprintf("reconnected after %v away", e.Away.Round(100*time.Millisecond)))
+		said := fmt.Sprintf("reconnected after %v away", e.Away.Round(100*time.Millisecond))
+		if e.Complete && len(s.opts) > 0 {
+			said += ", nothing is missing"
+		}
+		s.printLine(said)
+	case client.Gap:
+		s.printLine("GAP:" + e.Tenant + ":" + e.Pattern + ": messages may be missing")
 	case client.Moving:
 		if e.Reason == client.ReasonDrain {
 			s.printLine("RECONNECT: the edge is draining; moving to a new connection")
@@ -200,8 +251,13 @@ func (s *subscriber) print(m client.Message) error {
 		Payload  *string  `json:"payload,omitempty"`
 		Base64   []byte   `json:"payload_base64,omitempty"` // if it is not UTF-8
 		Patterns []string `json:"patterns"`
-		Late     bool     `json:"late,omitempty"` // newer messages may have come before it
-	}{Tenant: m.Tenant, Channel: m.Channel, Patterns: m.Patterns, Late: m.Late}
+		Late     bool     `json:"late,omitempty"`     // newer messages may have come before it
+		Position string   `json:"position,omitempty"` // with --from
+		Time     string   `json:"time,omitempty"`     // when it was stored
+	}{Tenant: m.Tenant, Channel: m.Channel, Patterns: m.Patterns, Late: m.Late, Position: m.Position}
+	if m.Position != "" {
+		message.Time = m.Time.UTC().Format("2006-01-02T15:04:05.000Z07:00")
+	}
 	if utf8.Valid(m.Payload) {
 		message.Payload = new(string(m.Payload))
 	} else {

@@ -51,6 +51,7 @@ func tokenIssue() *cobra.Command {
 		expiry                  expiryFlags
 		createdBy, description  text
 		tenants, pub, sub       texts
+		history                 texts
 		masks, regions, origins texts
 		protocols               texts
 		ingress, egress         int
@@ -58,11 +59,11 @@ func tokenIssue() *cobra.Command {
 	)
 	createdBy = "cli"
 	cmd := &cobra.Command{
-		Use:   "issue --tenant <name> [--pub <rule>] [--sub <rule>]",
+		Use:   "issue --tenant <name> [--pub <rule>] [--sub <rule>] [--history <rule>]",
 		Short: "Issues an access token and shows it once",
 		Long: "Issues an access token and shows it once. The rules apply to each of the tenants, which\n" +
 			"are physical names: no prefix is added. Without --pub the token may not publish, without\n" +
-			"--sub it may not subscribe.",
+			"--sub it may not subscribe, and without --history a subscription cannot begin in the past.",
 		Example: "  pubsub token issue --tenant demo --pub '#' --sub '#'\n" +
 			"  export MILLRACE_TOKEN=$(pubsub token issue --tenant demo --sub 'news.#' --expires-in 15m --quiet)",
 	}
@@ -72,6 +73,7 @@ func tokenIssue() *cobra.Command {
 	fl.Var(&tenants, "tenant", "tenant of the grant; repeatable")
 	fl.Var(&pub, "pub", "publish rule; repeatable")
 	fl.Var(&sub, "sub", "subscribe rule; repeatable")
+	fl.Var(&history, "history", "rule for reading stored messages, of what --sub allows; repeatable")
 	fl.Var(&masks, "ip-mask", "address or CIDR that may connect; repeatable (none: any address)")
 	fl.Var(&regions, "region", "region of edges that accept the token; repeatable (none: any region)")
 	fl.Var(&origins, "origin", "browser origin that may connect; repeatable (none: any origin)")
@@ -95,7 +97,9 @@ func tokenIssue() *cobra.Command {
 		request := tokenstore.IssueRequest{
 			CreatedBy: string(createdBy), Description: string(description),
 			Right: tokenstore.Right{
-				TenantGrants: []tokenstore.TenantGrant{{TenantIDs: tenants, AllowChannelsPub: pub, AllowChannelsSub: sub}},
+				TenantGrants: []tokenstore.TenantGrant{{
+					TenantIDs: tenants, AllowChannelsPub: pub, AllowChannelsSub: sub, AllowChannelsHistory: history,
+				}},
 				AllowIPMasks: masks, AllowRegions: regions, AllowedWSOrigin: origins, AllowProtocols: protocols,
 				ExpiresAt: expiresAt,
 			},

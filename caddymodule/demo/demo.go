@@ -19,6 +19,7 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 	"go.uber.org/zap"
 
+	"github.com/millrace/millrace/caddymodule/remote"
 	"github.com/millrace/millrace/tokenstore/rest"
 )
 
@@ -119,7 +120,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyht
 	header.Set("Referrer-Policy", "no-referrer")
 	header.Set("X-Content-Type-Options", "nosniff")
 	switch {
-	case !onLoopback(r):
+	case !remote.OnLoopback(r):
 		refuse(w, http.StatusForbidden, "local_only", "the demo answers only on loopback")
 	case path == TokenPath:
 		h.serveToken(w, r)
@@ -133,7 +134,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyht
 func (h *Handler) serveFile(w http.ResponseWriter, r *http.Request, path string) {
 	f, found := h.files[path]
 	switch {
-	case !localName(r.Host):
+	case !remote.IsLocalName(r.Host):
 		refuse(w, http.StatusForbidden, "local_only", localNames)
 	case !found:
 		refuse(w, http.StatusNotFound, string(rest.CodeNotFound), "there is nothing at this path; paths are exact, without a trailing slash")

@@ -2,14 +2,12 @@ package demo
 
 import (
 	"encoding/json"
-	"net"
 	"net/http"
-	"net/netip"
 	"slices"
-	"strings"
 
 	"go.uber.org/zap"
 
+	"github.com/millrace/millrace/caddymodule/remote"
 	"github.com/millrace/millrace/tokenstore/rest"
 )
 
@@ -42,7 +40,7 @@ func (h *Handler) serveToken(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Allow", http.MethodPost)
 		refuse(w, http.StatusMethodNotAllowed, string(rest.CodeMethodNotAllowed), "allowed: POST")
 		return
-	case !localName(r.Host):
+	case !remote.IsLocalName(r.Host):
 		refuse(w, http.StatusForbidden, "local_only", localNames)
 		return
 	case !slices.Equal(r.Header.Values("Sec-Fetch-Site"), []string{"same-origin"}):
@@ -72,31 +70,4 @@ func (h *Handler) unavailable(w http.ResponseWriter, what string, err error) {
 	refuse(w, http.StatusServiceUnavailable, string(rest.CodeUnavailable), what+"; try again")
 }
 
-// onLoopback checks both ends of the connection: other machines reach a listener on all
-// interfaces, and a proxy reaches one on loopback.
-func onLoopback(r *http.Request) bool {
-	local, _ := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
-	if local == nil {
-		return false
-	}
-	for _, end := range []string{local.String(), r.RemoteAddr} {
-		address, err := netip.ParseAddrPort(end)
-		if err != nil || !address.Addr().Unmap().IsLoopback() {
-			return false
-		}
-	}
-	return true
-}
-
 const localNames = "the demo is at localhost, 127.0.0.1 or [::1]"
-
-// localName reports whether host, with or without port, is one of these. Without this
-// check, a page with another name that resolves to loopback would be of the same origin.
-func localName(host string) bool {
-	if name, _, err := net.SplitHostPort(host); err == nil {
-		host = name
-	} else if inner, ok := strings.CutPrefix(host, "["); ok {
-		host = strings.TrimSuffix(inner, "]")
-	}
-	return strings.EqualFold(host, "localhost") || host == "127.0.0.1" || host == "::1"
-}

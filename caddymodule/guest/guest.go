@@ -1,10 +1,11 @@
 // Package guest has the contracts between the app `pubsub` and its guests: the
-// modules of the namespaces `pubsub.token_stores` and `pubsub.brokers`. A guest
+// modules of the namespaces `pubsub.token_stores`, `pubsub.brokers` and
+// `pubsub.history_stores`. A guest
 // implements one of the required interfaces, and those of the optional ones that
 // fit it; the app asks for interfaces, and knows no guest by its type.
 //
-// Here, too, are what guests may use, and the two guests that every build has: the
-// broker of a single edge, and the store on this machine's disk.
+// Here, too, are what guests may use, and the guests that every build has: the broker of a
+// single edge, the token store on this machine's disk, and the stores of histories.
 package guest
 
 import (

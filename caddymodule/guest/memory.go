@@ -25,6 +25,9 @@ func (*MemoryBroker) BrokerKey() string { return "memory" }
 // OpenBroker implements [BrokerModule].
 func (*MemoryBroker) OpenBroker(*zap.Logger) (pubsub.Broker, error) { return memory.New(), nil }
 
+// SingleEdge implements [SingleEdge].
+func (*MemoryBroker) SingleEdge() {}
+
 // UnmarshalCaddyfile sets up the broker from Caddyfile tokens. Syntax:
 //
 //	broker memory

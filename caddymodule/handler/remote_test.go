@@ -3,7 +3,6 @@ package handler
 import (
 	"context"
 	"crypto/tls"
-	"net/http"
 	"net/http/httptest"
 	"testing"
 
@@ -36,45 +35,6 @@ func TestSecure(t *testing.T) {
 		}
 		if got := secure(r, &app.App{AllowPlaintext: c.allow}); got != c.want {
 			t.Errorf("%s: %v, want %v", c.name, got, c.want)
-		}
-	}
-}
-
-func TestClientIP(t *testing.T) {
-	const proxy = "10.0.0.1"
-	for _, c := range []struct {
-		name            string
-		caddy           string // the address that Caddy found
-		trusted, strict bool
-		header          string // X-Real-Ip
-		want            string // empty: unknown
-	}{
-		{"direct", "203.0.113.5", false, false, "", "203.0.113.5"},
-		{"mapped", "::ffff:203.0.113.5", false, false, "", "203.0.113.5"},
-		{"direct, with a header", proxy, false, false, "192.0.2.9", proxy},
-		{"behind a proxy", "192.0.2.9", true, true, "192.0.2.9", "192.0.2.9"},
-		{"not strict", "192.0.2.9", true, false, "192.0.2.9", ""},
-		{"not strict, the proxy's own address", proxy, true, false, proxy, ""},
-		{"not strict, a header that was taken away", "192.0.2.9", true, false, "", ""},
-		{"not strict, without the header", proxy, true, false, "", proxy},
-		{"none", "", false, false, "", ""},
-	} {
-		srv := &caddyhttp.Server{ClientIPHeaders: []string{"X-Real-Ip"}}
-		if c.strict {
-			srv.TrustedProxiesStrict = 1
-		}
-		r := httptest.NewRequest(http.MethodGet, "/", nil)
-		r.RemoteAddr = proxy + ":1"
-		if c.header != "" {
-			r.Header.Set("X-Real-Ip", c.header)
-		}
-		ctx := context.WithValue(r.Context(), caddyhttp.ServerCtxKey, srv)
-		ctx = context.WithValue(ctx, caddyhttp.VarsCtxKey, map[string]any{
-			caddyhttp.ClientIPVarKey: c.caddy, caddyhttp.TrustedProxyVarKey: c.trusted,
-		})
-		ip, known := clientIP(r.WithContext(ctx))
-		if known != (c.want != "") || known && ip.String() != c.want || !known && ip.IsValid() {
-			t.Errorf("%s: got %v, %v, want %q", c.name, ip, known, c.want)
 		}
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/millrace/millrace/caddymodule/app"
 	"github.com/millrace/millrace/caddymodule/guest"
 	"github.com/millrace/millrace/caddymodule/problem"
+	"github.com/millrace/millrace/caddymodule/remote"
 	"github.com/millrace/millrace/pubsub/hook"
 	"github.com/millrace/millrace/tokenstore"
 	"github.com/millrace/millrace/tokenstore/rest"
@@ -44,7 +45,7 @@ func (h *Tokens) Provision(ctx caddy.Context) (err error) {
 	h.calls = rest.NewHandler(rest.Options{
 		Service:      func() *tokenstore.Service { return h.app.Running().Service },
 		Authenticate: h.app.AuthenticateMaster,
-		ClientIP:     clientIP,
+		ClientIP:     remote.ClientIP,
 		Secure:       func(r *http.Request) bool { return secure(r, h.app) },
 		Observe:      h.observe,
 		Log:          guest.OncePerSecond(ctx.Logger()),

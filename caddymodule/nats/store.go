@@ -44,6 +44,9 @@ type Store struct {
 	// Storage of a bucket that is created: `file` or `memory`. Tokens in memory are
 	// lost when its servers end. Default: `file`.
 	Storage string `json:"storage,omitempty"`
+	// MaxBytes of a bucket that is created, in bytes: what it may take on each of its
+	// servers. 1 MiB to 1 PiB. Hosted accounts may require it. Default, and zero: no limit.
+	MaxBytes int64 `json:"max_bytes,omitempty"`
 	// MaxStale is how long tokens stay valid while the bucket cannot be reached: after
 	// that time new clients are refused and open sessions closed. 10s to 24h. Default,
 	// and zero: 5m.
@@ -57,6 +60,8 @@ const (
 	defaultMaxStale = 5 * time.Minute
 	minMaxStale     = 10 * time.Second
 	maxMaxStale     = 24 * time.Hour
+	minMaxBytes     = 1 << 20
+	maxMaxBytes     = 1 << 50
 )
 
 var storeRoles = map[string]nats.Role{"": nats.Manager, "manager": nats.Manager, "issuer": nats.Issuer, "reader": nats.Reader}
@@ -92,6 +97,8 @@ func (s *Store) Provision(ctx caddy.Context) error {
 		return errors.New("replicas: must be 1, 3 or 5")
 	case s.Storage != "" && s.Storage != "file" && s.Storage != "memory":
 		return errors.New("storage: must be file or memory")
+	case s.MaxBytes != 0 && (s.MaxBytes < minMaxBytes || s.MaxBytes > maxMaxBytes):
+		return fmt.Errorf("max_bytes: must be from %d to %d bytes, or 0 for no limit", minMaxBytes, maxMaxBytes)
 	case !known:
 		return errors.New("role: must be manager, issuer or reader")
 	case s.Create != "" && s.Create != "on" && s.Create != "off":
@@ -120,7 +127,7 @@ func (s *Store) BorrowLink(broker guest.BrokerModule) error {
 
 // StoreKey implements [guest.StoreModule].
 func (s *Store) StoreKey() string {
-	return fmt.Sprintf("nats:%s.%s %s %s %d %s %v %s", s.Domain, s.Bucket, s.Role, s.Create, s.Replicas, s.Storage, s.MaxStale, s.key())
+	return fmt.Sprintf("nats:%s.%s %s %s %d %s %d %v %s", s.Domain, s.Bucket, s.Role, s.Create, s.Replicas, s.Storage, s.MaxBytes, s.MaxStale, s.key())
 }
 
 // OpenStore implements [guest.StoreModule].
@@ -135,7 +142,7 @@ func (s *Store) OpenStore(log *zap.Logger) (tokenstore.Store, error) {
 	}
 	store, err := nats.Open(nats.Config{
 		Connect: s.connector(options), Domain: s.Domain, Bucket: s.Bucket, Create: s.Create != "off", Replicas: s.Replicas,
-		Role: storeRoles[s.Role], Storage: storage, MaxStale: time.Duration(s.MaxStale), Log: log,
+		Role: storeRoles[s.Role], Storage: storage, MaxBytes: s.MaxBytes, MaxStale: time.Duration(s.MaxStale), Log: log,
 	})
 	if err != nil {
 		return nil, errors.Join(err, release())
@@ -162,6 +169,7 @@ func (s *leasedStore) Close() error { return errors.Join(s.Store.Close(), s.rele
 //		create    on|off
 //		replicas  1|3|5
 //		storage   file|memory
+//		max_bytes <size>
 //		max_stale <duration>
 //	}
 func (s *Store) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
@@ -177,6 +185,8 @@ func (s *Store) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 			s.Create, err = args.One(d)
 		case "storage":
 			s.Storage, err = args.One(d)
+		case "max_bytes":
+			s.MaxBytes, err = args.DiskSize(d)
 		case "max_stale":
 			s.MaxStale, err = args.Duration(d)
 		case "replicas":
@@ -185,7 +195,7 @@ func (s *Store) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 			return false, nil
 		}
 		return true, err
-	}, "domain, bucket, role, create, replicas, storage, max_stale")
+	}, "domain, bucket, role, create, replicas, storage, max_bytes, max_stale")
 }
 
 var (

@@ -4,6 +4,7 @@ import (
 	"strconv"
 
 	"github.com/prometheus/client_golang/prometheus"
+	dto "github.com/prometheus/client_model/go"
 )
 
 // refusals counts for the whole process: it goes on over a reload.
@@ -41,6 +42,19 @@ func newRefusals() *prometheus.CounterVec {
 
 // Refusals is the metric of refused handshakes, for the registry of a configuration.
 func Refusals() *prometheus.CounterVec { return refusals }
+
+// RefusalCounts returns how often handshakes were refused since the process began, by status
+// and code, as in "403 ip_not_allowed".
+func RefusalCounts() map[string]uint64 {
+	counts := make(map[string]uint64, len(handshakeRefusals))
+	for _, pair := range handshakeRefusals {
+		var m dto.Metric
+		if err := refusals.WithLabelValues(pair...).Write(&m); err == nil { // a counter always can
+			counts[pair[0]+" "+pair[1]] = uint64(m.GetCounter().GetValue())
+		}
+	}
+	return counts
+}
 
 // CountRefusal counts a handshake that is refused.
 func CountRefusal(status int, code string) {

@@ -214,7 +214,7 @@ func TestDestructSendsWhatWaits(t *testing.T) {
 
 func asking(before ...string) func(*Webhook) {
 	return func(h *Webhook) {
-		h.Ask = &Ask{Before: before, OnSilence: "refuse", Timeout: caddy.Duration(500 * time.Millisecond)}
+		h.Ask = &Ask{Before: before, OnSilence: "refuse", Timeout: caddy.Duration(4 * time.Second)} // the longest: machines are busy
 	}
 }
 
@@ -267,6 +267,9 @@ func TestSilence(t *testing.T) {
 				h := r.open(func(h *Webhook) {
 					asking("connect")(h)
 					h.Ask.OnSilence = meaning
+					if c.name == "late" {
+						h.Ask.Timeout = caddy.Duration(100 * time.Millisecond)
+					}
 				})
 				c.make(r)
 				err := h.AuthorizeConnect(context.Background(), client(1, "id"))
@@ -285,7 +288,7 @@ func TestQuestionsAreBounded(t *testing.T) {
 	r.block = make(chan struct{})
 	h := r.open(func(h *Webhook) {
 		asking("connect")(h)
-		h.Ask.MaxInFlight, h.Ask.Timeout = 4, caddy.Duration(4*time.Second)
+		h.Ask.MaxInFlight = 4
 	})
 	done := make(chan error, 100)
 	ask := func(token string, n int) {

@@ -46,7 +46,7 @@ func giveToken(w http.ResponseWriter, r *http.Request, admin *client.TokenAdmin)
 	issued, err := admin.Issue(r.Context(), client.IssueRequest{
 		CreatedBy: "backend-go",
 		ExpiresIn: 15 * time.Minute,
-		Grants:    []client.Grant{{Tenants: []string{"demo.room"}, Publish: channels, Subscribe: channels}},
+		Grants:    []client.Grant{{Tenants: []string{"demo.room"}, Publish: channels, Subscribe: channels, History: []string{"chat.*"}}},
 	})
 	if err != nil {
 		log.Print(err) // for us; the browser need not know

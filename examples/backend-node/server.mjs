@@ -23,7 +23,7 @@ async function giveToken(request, response) {
     const { token, expiresAt } = await admin.issue({
       createdBy: "backend-node",
       expiresIn: "15m",
-      grants: [{ tenants: ["demo.room"], publish: channels, subscribe: channels }],
+      grants: [{ tenants: ["demo.room"], publish: channels, subscribe: channels, history: ["chat.*"] }],
     });
     response.writeHead(200, { "Content-Type": "application/json", "Cache-Control": "no-store" });
     response.end(JSON.stringify({ token, expiresAt }));

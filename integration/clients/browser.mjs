@@ -10,10 +10,17 @@
 //   {"cmd":"fill","tab":…,"label":…,"value":…}
 //   {"cmd":"move","tab":…,"x":…,"y":…}                      the pointer, to these parts of the window
 //   {"cmd":"see","tab":…,"selector":…,"text":…}              waits until an element shows text; its whole text
+//   {"cmd":"select","tab":…,"label":…,"value":…}             of a list of options
+//   {"cmd":"press","tab":…,"keys":[…]}                      keys as playwright names them; a text of several is typed
+//   {"cmd":"window","tab":…,"width":…,"height":…,"scheme":…} its size in pixels, and whether it is light or dark
+//   {"cmd":"axe","tab":…}                                    what axe-core finds against WCAG 2.2 AA
+//   {"cmd":"picture","tab":…,"path":…}                       a PNG of the window
 //   {"cmd":"run","tab":…,"expression":…}                     the expression's value, awaited
 //   {"cmd":"until","tab":…,"expression":…}                   waits until the expression is true
 //   {"cmd":"complaints","context":…}                         console errors, uncaught errors and such, so far
 //   {"cmd":"close","context":…}
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
 import { createInterface } from "node:readline";
 import { chromium } from "playwright-core";
 
@@ -32,13 +39,14 @@ const browser = await chromium.launch({
     "--webtransport-developer-mode", // else a host that failed is asked again after minutes
   ],
 });
+const axeSource = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const contexts = new Map(); // name → {context, complaints}
 const tabs = new Map(); // name → page
 
 async function contextOf(tab) {
   const [name] = tab.split("/");
   if (!contexts.has(name)) {
-    const context = await browser.newContext({ ignoreHTTPSErrors: true });
+    const context = await browser.newContext({ ignoreHTTPSErrors: true, permissions: ["clipboard-read", "clipboard-write"] });
     context.setDefaultTimeout(PATIENCE);
     await context.route("**/favicon.ico", (route) => route.fulfill({ status: 204 })); // for pages that name no icon
     const complaints = [];
@@ -51,6 +59,15 @@ async function contextOf(tab) {
   return contexts.get(name).context;
 }
 
+// reachable is the topmost dialog, or the page if there is none: a person reaches nothing else.
+async function reachable(tab) {
+  const dialogs = tabs.get(tab).locator("dialog[open]");
+  const open = await dialogs.count();
+  return open > 0 ? dialogs.nth(open - 1) : tabs.get(tab);
+}
+
+const field = async (tab, label) => (await reachable(tab)).getByLabel(label, { exact: true });
+
 const commands = {
   async open({ tab, url, script }) {
     const page = await (await contextOf(tab)).newPage();
@@ -61,10 +78,10 @@ const commands = {
   },
   async click({ tab, role, name }) {
     await tabs.get(tab).bringToFront(); // one behind draws once a second, which a click waits for
-    await tabs.get(tab).getByRole(role, { name, exact: true }).click();
+    await (await reachable(tab)).getByRole(role, { name, exact: true }).click();
   },
   async fill({ tab, label, value }) {
-    await tabs.get(tab).getByLabel(label, { exact: true }).fill(value);
+    await (await field(tab, label)).fill(value);
   },
   async move({ tab, x, y }) {
     const page = tabs.get(tab);
@@ -82,9 +99,39 @@ const commands = {
     }
     return found.innerText();
   },
+  select: async ({ tab, label, value }) => (await field(tab, label)).selectOption(value),
+  async press({ tab, keys }) {
+    const page = tabs.get(tab);
+    await page.bringToFront();
+    for (const key of keys) {
+      if (/^[A-Z][A-Za-z0-9]*(\+|$)/.test(key)) await page.keyboard.press(key);
+      else await page.keyboard.insertText(key);
+    }
+  },
+  async window({ tab, width, height, scheme }) {
+    await tabs.get(tab).setViewportSize({ width, height });
+    await tabs.get(tab).emulateMedia({ colorScheme: scheme });
+  },
+  async axe({ tab }) {
+    const page = tabs.get(tab);
+    await page.evaluate(axeSource);
+    return page.evaluate(async () => {
+      const tags = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
+      const { violations } = await globalThis.axe.run({ runOnly: { type: "tag", values: tags } });
+      return violations.map((v) => `${v.id}: ${v.help}: ${v.nodes.map((n) => n.html.slice(0, 200)).join(" ; ")}`);
+    });
+  },
+  picture: ({ tab, path }) => tabs.get(tab).screenshot({ path }).then(() => true),
   run: ({ tab, expression }) => tabs.get(tab).evaluate(expression),
-  // By the clock: a tab behind another draws no frames to look in.
-  until: ({ tab, expression }) => tabs.get(tab).waitForFunction(expression, null, { polling: 50 }).then(() => true),
+  // By the clock: a tab behind another draws no frames to look in. And not by waitForFunction,
+  // which evaluates in the page what its policy may forbid.
+  async until({ tab, expression }) {
+    for (const end = Date.now() + PATIENCE; !(await tabs.get(tab).evaluate(expression)); ) {
+      if (Date.now() > end) throw new Error(`waited in vain for ${expression}`);
+      await new Promise((done) => setTimeout(done, 50));
+    }
+    return true;
+  },
   complaints: ({ context }) => contexts.get(context)?.complaints ?? [], // none: nothing was opened
   async close({ context }) {
     await contexts.get(context)?.context.close();

@@ -4,6 +4,7 @@
 const events = [
   "connected", "suspect", "recovered", "disconnected", "reconnecting", "reconnected", "moving", "moved", "publishError",
   "subscriptionError", "slowConsumer", "egressLimited", "linkDown", "linkUp", "queueFull", "edgeError", "roundTrip", "closed",
+  "gap",
 ];
 
 export function toBase64(bytes) {
@@ -63,7 +64,7 @@ export function driver({ connect, TokenAdmin }, emit) {
       const report = (m) =>
         void emit({
           client: name, event: "message", sub, tenant: m.tenant, channel: m.channel, payload: toBase64(m.payload),
-          pattern: m.pattern, patterns: m.patterns, late: m.late,
+          pattern: m.pattern, patterns: m.patterns, late: m.late, position: m.position,
         });
       const subscription = await state.client.subscribe(
         tenant, pattern, mode === "callback" ? { ...options, onMessage: report } : options,
@@ -87,8 +88,12 @@ export function driver({ connect, TokenAdmin }, emit) {
       clients.get(name).subscriptions.get(sub).read();
     },
     unsubscribe: ({ client: name, sub }) => clients.get(name).subscriptions.get(sub).subscription.unsubscribe(),
-    publish: ({ client: name, tenant, channel, delivery, ...command }) =>
-      clients.get(name).client.publish(tenant, channel, payload(command), delivery ? { delivery } : undefined),
+    position: ({ client: name, sub }) => ({ position: clients.get(name).subscriptions.get(sub).subscription.position }),
+    async publish({ client: name, tenant, channel, delivery, confirm, key, ...command }) {
+      const { client } = clients.get(name);
+      if (confirm) return { position: await client.publish(tenant, channel, payload(command), { delivery, confirm, key }) };
+      await client.publish(tenant, channel, payload(command), delivery ? { delivery } : undefined);
+    },
     flush: ({ client: name }) => clients.get(name).client.flush(),
     online: () => void dispatchEvent(new Event("online")),
     close: ({ client: name }) => clients.get(name).client.close(),

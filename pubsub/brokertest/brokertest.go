@@ -32,6 +32,10 @@ func Run(t *testing.T, connect func(t *testing.T, edges int) []pubsub.Broker) {
 		{"order holds", order},
 		{"payloads of any size", sizes},
 		{"nothing comes after Close", closed},
+		{"members", members}, // this and what follows: if it is a Requester
+		{"requests", requests},
+		{"requests without an answer", unanswered},
+		{"concurrent requests", concurrentRequests},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			o := newOverlay(t, connect(t, 3))

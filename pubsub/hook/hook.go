@@ -71,6 +71,7 @@ type Client struct {
 type Subscription struct {
 	Tenant, Pattern string
 	OwnStream       bool // SUB:U: its messages come on a stream of their own
+	Positions       bool // RSUB: its messages come with positions, and perhaps from a history
 }
 
 // Publication is a message that a client publishes. Its names are legal.
@@ -155,13 +156,14 @@ type RefusedClient struct {
 	Code      string     // as in the answer (docs/protocol.md, WebSocket, Refusals)
 }
 
-// OperationObserver is told of operations on tokens, also of those that were refused.
+// OperationObserver is told of operations on tokens, connections and edges, and of operators
+// that log in, also of those that were refused.
 type OperationObserver interface{ Operated(o Operation) }
 
-// Operation is a call of the REST API or of the admin API.
+// Operation is a call of the REST API, of the admin API or of the console.
 type Operation struct {
-	Name   string     // as in metrics: "issue", "refresh", "revoke", "master_create", …
-	Actor  string     // the id of the master token that called; "admin": the admin API; empty: it did not authenticate
+	Name   string     // as in metrics: "issue", "refresh", "revoke", "master_create", …; of operators also "login", "logout", "confirm", "live_tail", "disconnect", "drain", "history_read", "history_purge"
+	Actor  string     // the id of the master token that called; "admin": the admin API; "operator:" and a name: the console; "edge:" and a name: an operator of another edge; empty: it did not authenticate
 	IP     netip.Addr // of the caller; not valid: it is not known
 	Status int        // of the HTTP answer; 200: it succeeded
 	Code   string     // of a refusal (docs/protocol.md, REST); empty: it succeeded
@@ -170,6 +172,11 @@ type Operation struct {
 	TokenID   string // of the access token, or of the master token in operations on these
 	Tenants   []string
 	ExpiresAt time.Time
+
+	Operator   string // whom a refused login named, if there is such an operator
+	Pattern    string // of a live tail, or of messages that were read or deleted from a history; empty: of all of the tenant
+	Edge       string // that was to disconnect clients, or to drain; empty: this one, or all
+	Connection uint64 // that was to be disconnected; 0: all of TokenID
 }
 
 // Refusal is the error with which a hook refuses.

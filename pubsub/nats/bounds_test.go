@@ -11,6 +11,7 @@ import (
 
 	"github.com/millrace/millrace/internal/natstest"
 	"github.com/millrace/millrace/pubsub"
+	"github.com/millrace/millrace/pubsub/internal/natssubject"
 	"github.com/millrace/millrace/wire"
 )
 
@@ -110,7 +111,7 @@ func TestHeadersCount(t *testing.T) {
 		t.Fatal(err)
 	}
 	m := <-in
-	m.Subject, m.Data = b.subscribePrefix+broadcasts+"t.c"+channelEnd, appendBroadcast(nil, fakePeer, 1, []byte("x"))
+	m.Subject, m.Data = b.subscribePrefix+broadcasts+"t.c"+natssubject.ChannelEnd, appendBroadcast(nil, fakePeer, 1, []byte("x"))
 	if n := messageSize(m); n < 100_000 {
 		t.Errorf("a message with 100 kB of headers counts as %d bytes", n)
 	}

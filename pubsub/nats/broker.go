@@ -63,6 +63,7 @@ type Broker struct {
 	responders      responders
 	catchUps        catchUps
 	inFlight        inFlight
+	requests        requests
 
 	running       sync.WaitGroup // goroutines that end with quit
 	receiving     sync.WaitGroup // goroutines that end with stopReceiving
@@ -92,6 +93,8 @@ type Broker struct {
 	lastRejectWarning time.Time       // that messages are refused
 	flushes           []chan struct{} // closed when NATS has read what was queued before
 	lastBroadcast     uint64          // its number: our clock when it was sent, or more
+	outgoing          []*outgoing     // requests and answers, for the writer
+	outgoingBytes     int             // of these
 
 	wakeWriter    chan struct{} // wakes writeLoop
 	wakeConfirmer chan struct{} // wakes confirmLoop
@@ -129,6 +132,7 @@ func New(c Config) (*Broker, error) {
 	b.peers.init(b.id, c.CheckHost)
 	b.responders.init()
 	b.catchUps.init()
+	b.requests.init()
 	connected := func(*client.Conn) {
 		b.setLinkDown(linkDisconnected, false)
 		signal(b.wakeWriter) // what waited for the link goes on
@@ -148,8 +152,11 @@ func New(c Config) (*Broker, error) {
 	if err != nil {
 		return nil, fmt.Errorf("connect to NATS: %w", err)
 	}
-	for _, subject := range []string{announcements, queries + ">", direct(b.id) + ">"} {
-		sub, err := b.conn.ChanSubscribe(b.subscribePrefix+subject, b.incoming)
+	for subject, to := range map[string]chan *client.Msg{
+		announcements: b.incoming, queries + ">": b.incoming, direct(b.id) + ">": b.incoming,
+		requestsTo(b.id): b.requests.asked, answersTo(b.id) + "*": b.requests.replies,
+	} {
+		sub, err := b.conn.ChanSubscribe(b.subscribePrefix+subject, to)
 		b.fixedSubs = append(b.fixedSubs, sub)
 		if err != nil {
 			b.conn.Close()
@@ -171,6 +178,7 @@ func (b *Broker) Join(r pubsub.Receiver) {
 	}
 	b.linkMu.Unlock()
 	b.receiving.Go(b.receiveLoop)
+	b.receiving.Go(b.requestLoop)
 	b.running.Go(b.writeLoop)
 	b.running.Go(b.confirmLoop)
 	b.running.Go(b.catchUpLoop)
@@ -210,6 +218,7 @@ func (b *Broker) Edges() []pubsub.Edge { return b.peers.edges(time.Now()) }
 // leaveTimeout.
 func (b *Broker) Close() error {
 	b.closeOnce.Do(func() {
+		b.stopRequests()
 		b.peers.setState(stateGone)
 		b.announce()
 		b.flush()
@@ -241,4 +250,5 @@ var (
 	_ pubsub.Broker    = (*Broker)(nil)
 	_ pubsub.Directory = (*Broker)(nil)
 	_ pubsub.Catcher   = (*Broker)(nil)
+	_ pubsub.Requester = (*Broker)(nil)
 )

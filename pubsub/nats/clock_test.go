@@ -8,6 +8,7 @@ import (
 	client "github.com/nats-io/nats.go"
 
 	"github.com/millrace/millrace/internal/natstest"
+	"github.com/millrace/millrace/pubsub/internal/natssubject"
 )
 
 // testSource is an edge whose clock is behind ours. Its methods take seconds of our clock.
@@ -75,7 +76,7 @@ func TestLateIsDropped(t *testing.T) {
 	b, q := startBroker(t, natstest.Connect(natstest.Server(t)))
 	r := readState{sources: map[edgeID]*source{}}
 	admitted := func(from edgeID, number uint64) bool {
-		_, ok := b.admit(&r, &client.Msg{Subject: b.subscribePrefix + broadcasts + "t.c" + channelEnd, Data: appendBroadcast(nil, from, number, []byte("x"))})
+		_, ok := b.admit(&r, &client.Msg{Subject: b.subscribePrefix + broadcasts + "t.c" + natssubject.ChannelEnd, Data: appendBroadcast(nil, from, number, []byte("x"))})
 		return ok
 	}
 	announce := func(from edgeID, clock uint64) {

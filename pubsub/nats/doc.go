@@ -14,6 +14,8 @@
 //	q.<tenant>.<channel>.=           a control message to all edges: a query which of them have a
 //	                                 subscriber (queries.go), or a marker (catchup.go)
 //	a                                announcements of edges (peers.go)
+//	r.<edge>                         a request to this edge, for an operator of another one (requests.go)
+//	w.<edge>.<number>                the answer to this edge's request of that number (answers.go)
 //
 // Where edges have names, each of these begins with `s.<name>.`, the name of the edge
 // that sends; see sender. The name in the subject, to which permissions of NATS can
@@ -47,6 +49,14 @@
 //
 // What the hub publishes is queued here, up to a bound, and written by a goroutine
 // of its own (writer.go). While the link is down nothing is queued.
+//
+// # Requests of operators are apart
+//
+// Requests and their answers share nothing with messages but the connection. They come by
+// channels of their own, and are lost when these are full. requestLoop takes them,
+// and never waits; each request that is answered has a goroutine, maxAnswering at most,
+// which [Broker.Close] interrupts and waits for. What is to be sent has a queue of its own,
+// from which the writer takes one each time after the messages.
 //
 // # What the hub is told
 //
@@ -95,8 +105,9 @@
 //
 // The others come after these three, and none of them while another one of them is held:
 // Broker.mu (state of link, interests, confirmations and what the writer is to send),
-// responders.mu (the list of tenants), peers.mu, inFlight.mu and inbox.mu. None of them is
-// held during a call of the hub.
+// responders.mu (the list of tenants), peers.mu, inFlight.mu, inbox.mu and requests.mu, but
+// for one case: Broker.mu is taken with requests.mu held, to queue an answer. None of them is
+// held during a call of the hub, or of what answers requests.
 //
 // The hub calls Subscribe with the lock of one of its tenants held, and Subscribe takes
 // Broker.mu and then, after it has released that, tenantResponders.mu. So Receive and

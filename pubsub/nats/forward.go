@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/millrace/millrace/pubsub"
+	"github.com/millrace/millrace/pubsub/internal/natssubject"
 	"github.com/millrace/millrace/wire"
 )
 
@@ -37,7 +38,7 @@ func (b *Broker) withNoRespondersReply(subject func(to []byte) []byte, m *pubsub
 	return func(to []byte) []byte {
 		to = append(append(append(subject(to), replySeparator...), b.publishPrefix...), direct(b.id)...)
 		to = strconv.AppendUint(append(append(to, edge.String()...), '.'), number, 10)
-		return appendTenant(append(to, '.'), m.Tenant)
+		return natssubject.AppendTenant(append(to, '.'), m.Tenant)
 	}
 }
 
@@ -45,7 +46,7 @@ func (b *Broker) withNoRespondersReply(subject func(to []byte) []byte, m *pubsub
 // another one.
 func (b *Broker) sendToEdge(m pubsub.Message, to edgeID, tried []edgeID) error {
 	subject := b.withNoRespondersReply(func(s []byte) []byte {
-		return appendChannel(append(append(s, b.publishPrefix...), direct(to)...), m.Tenant, m.Channel)
+		return natssubject.AppendChannel(append(append(s, b.publishPrefix...), direct(to)...), m.Tenant, m.Channel)
 	}, &m, to, b.inFlight.add(m, append(slices.Clone(tried), to), time.Now()))
 	return b.enqueueMessage(m.Tenant, subject, func(data []byte) []byte { return appendOne(data, m.Delivery, tried, m.Payload) })
 }

@@ -22,6 +22,7 @@ func newOffline(name sender) (*Broker, *recordingHub) {
 	}
 	b.peers.init(b.id, nil)
 	b.responders.init()
+	b.requests.init()
 	return b, q
 }
 

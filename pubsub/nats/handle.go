@@ -8,6 +8,7 @@ import (
 	client "github.com/nats-io/nats.go"
 
 	"github.com/millrace/millrace/pubsub"
+	"github.com/millrace/millrace/pubsub/internal/natssubject"
 	"github.com/millrace/millrace/wire"
 )
 
@@ -101,7 +102,7 @@ var errNotDirected = errors.New("not what one edge sends to another in this vers
 // other edge may not have checked them. They are valid until the next call.
 func (w *worker) parseSubject(subject string) (m pubsub.Message, err error) {
 	w.subject = append(w.subject[:0], subject...)
-	tenant, channel, ok := splitChannel(w.subject)
+	tenant, channel, ok := natssubject.SplitChannel(w.subject)
 	if !ok {
 		return m, errSubject
 	}

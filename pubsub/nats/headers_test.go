@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/millrace/millrace/internal/natstest"
+	"github.com/millrace/millrace/pubsub/internal/natssubject"
 )
 
 // Malformed headers, which NATS servers pass on as they came, do not end an edge: the
@@ -31,14 +32,14 @@ func TestUntrustedHeaders(t *testing.T) {
 		"NATS/1.0", "NATS/1.0 ", "NATS/1.0S", "NATS/1.0 5", "NATS/1.0 50", "NATS/1.0 503", "NATS/1.0 5033", "NATS/1.0\r\n:", "NATS/1.0\r\nx", "NATS/1.", "", "\xff",
 	} {
 		header += "\r\n\r\n"
-		for _, subject := range []string{"p.a", "p.b.t.c" + channelEnd, "p." + direct(b.id) + "t.c" + channelEnd} {
+		for _, subject := range []string{"p.a", "p.b.t.c" + natssubject.ChannelEnd, "p." + direct(b.id) + "t.c" + natssubject.ChannelEnd} {
 			sent++
 			data := appendBroadcast(nil, 9, uint64(sent), []byte("x"))
 			fmt.Fprintf(conn, "HPUB %s %d %d\r\n%s%s\r\n", subject, len(header), len(header)+len(data), header, data)
 		}
 	}
 	mark := appendBroadcast(nil, 9, uint64(sent)+1, []byte("mark"))
-	fmt.Fprintf(conn, "PUB p.b.t.c%s %d\r\n%s\r\nPING\r\n", channelEnd, len(mark), mark)
+	fmt.Fprintf(conn, "PUB p.b.t.c%s %d\r\n%s\r\nPING\r\n", natssubject.ChannelEnd, len(mark), mark)
 	for r := bufio.NewReader(conn); ; {
 		line, err := r.ReadString('\n')
 		if err != nil || strings.HasPrefix(line, "-ERR") {

@@ -6,6 +6,8 @@ import (
 
 	client "github.com/nats-io/nats.go"
 	"go.uber.org/zap"
+
+	"github.com/millrace/millrace/pubsub/internal/natssubject"
 )
 
 // queueGroup is the queue group of all edges, for messages that go to one connection.
@@ -29,7 +31,7 @@ type interest struct {
 
 // Subscribe implements [pubsub.Broker].
 func (b *Broker) Subscribe(tenant, pattern string, confirmed func()) {
-	subject := interestSubject(tenant, pattern)
+	subject := natssubject.OfPattern(tenant, pattern)
 	b.mu.Lock()
 	t := b.interestsOf(tenant)
 	in := t.bySubject[subject]
@@ -61,7 +63,7 @@ func (b *Broker) Unsubscribe(tenant, pattern string) {
 	if t == nil {
 		return // Close was faster
 	}
-	in := t.bySubject[interestSubject(tenant, pattern)]
+	in := t.bySubject[natssubject.OfPattern(tenant, pattern)]
 	if in == nil || in.patterns == 0 {
 		return
 	}

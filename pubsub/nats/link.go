@@ -6,6 +6,8 @@ import (
 
 	client "github.com/nats-io/nats.go"
 	"go.uber.org/zap"
+
+	"github.com/millrace/millrace/pubsub"
 )
 
 // serverTimeout is how long a server may take to answer.
@@ -47,6 +49,8 @@ func (b *Broker) setLinkDown(cause linkCause, down bool) {
 		return
 	}
 	b.log.Warn("the link to the other edges is down; local delivery goes on", zap.Stringer("reason", b.downCauses))
+	b.dropOutgoing()
+	b.requests.failAll(pubsub.ErrNoLink)
 	b.confirm(allConfirmations) // new subscriptions do not wait from here on
 }
 
@@ -83,6 +87,12 @@ func (b *Broker) handleAsyncError(sub *client.Subscription, err error) {
 	if !errors.Is(err, client.ErrSlowConsumer) || sub == nil {
 		if err != nil && b.shouldLogError() {
 			b.log.Error("NATS", zap.Error(err))
+		}
+		return
+	}
+	if b.isRequestSubject(sub.Subject) {
+		if b.shouldLogError() {
+			b.log.Error("requests between edges are lost: more come than this edge takes")
 		}
 		return
 	}

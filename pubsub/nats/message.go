@@ -37,6 +37,15 @@ const (
 	kindMarker  = '#' // a marker behind what the edge has published to a tenant: u64 edge that asks, or answers; see catchup.go
 )
 
+// What edges ask each other for their operators, and answer; see answers.go.
+const (
+	kindRequest  = 'r'
+	kindAnswer   = 'a'
+	kindBusy     = 'b' // no answer: the edge has more to answer than it takes
+	kindRefused  = 'x' // no answer: the edge answers nobody, or stops
+	kindTooLarge = 'l' // no answer: it would be too large
+)
+
 // maxTried is how many edges that were tried a message can name.
 const maxTried = 255
 

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"go.uber.org/zap"
+
+	"github.com/millrace/millrace/pubsub/internal/natssubject"
 )
 
 // missed counts messages that came faster than they could be delivered, or too late,
@@ -58,7 +60,7 @@ func (b *Broker) logMissed(now time.Time) {
 	})
 	named := map[string]int{}
 	for _, tenant := range most[:min(len(most), maxLoggedTenants)] {
-		named[tenantFromToken(tenant)] = m.byTenant[tenant]
+		named[natssubject.TenantFromToken(tenant)] = m.byTenant[tenant]
 	}
 	b.log.Error("messages of other edges are lost: they come faster than this edge can deliver those of a tenant, or more than 5 s after they were sent",
 		zap.Int("messages", m.total), zap.Any("tenants", named))

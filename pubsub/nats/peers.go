@@ -33,11 +33,13 @@ type peers struct {
 	self   announcement
 	check  func(host string) error // nil: all hosts are taken
 	others map[edgeID]*peer
-	ids    []edgeID // of all, this one first
+	ids    []edgeID         // of all, this one first
+	silent map[edgeID]*peer // no longer among others; see members.go
 }
 
 type peer struct {
 	announcement
+	name sender
 	seen time.Time
 }
 
@@ -61,7 +63,7 @@ const (
 func (p *peers) init(id edgeID, check func(host string) error) {
 	p.check = check
 	p.self = announcement{Version: version, ID: id, State: stateHere}
-	p.others = map[edgeID]*peer{}
+	p.others, p.silent = map[edgeID]*peer{}, map[edgeID]*peer{}
 	p.ids = []edgeID{id}
 }
 
@@ -127,8 +129,12 @@ func (p *peers) handleAnnouncement(from sender, data []byte, now time.Time) (isN
 	switch {
 	case a.State == stateGone:
 		delete(p.others, a.ID)
+		delete(p.silent, a.ID)
 	case known || p.makeRoom(from):
-		p.others[a.ID] = &peer{a, now}
+		p.others[a.ID] = &peer{a, from, now}
+		if !known {
+			p.backAgain(a.ID, from)
+		}
 	default:
 		return false, errManyPeers
 	}
@@ -161,7 +167,10 @@ func (p *peers) makeRoom(from sender) bool {
 func (p *peers) remove(id edgeID) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	delete(p.others, id)
+	if gone := p.others[id]; gone != nil {
+		delete(p.others, id)
+		p.rememberSilent(gone)
+	}
 	p.updateIDs()
 }
 
@@ -170,17 +179,19 @@ func (p *peers) expire(now time.Time) (gone []edgeID) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for id, other := range p.others {
-		if other.silent(now) {
+		if other.isSilent(now) {
 			delete(p.others, id)
+			p.rememberSilent(other)
 			gone = append(gone, id)
 		}
 	}
+	p.forgetSilent(now)
 	p.updateIDs()
 	return gone
 }
 
-// silent reports whether an edge has been silent too long.
-func (p *peer) silent(now time.Time) bool { return now.Sub(p.seen) > peerTimeout }
+// isSilent reports whether an edge has been silent too long.
+func (p *peer) isSilent(now time.Time) bool { return now.Sub(p.seen) > peerTimeout }
 
 // updateIDs makes ids anew. The caller holds p.mu.
 func (p *peers) updateIDs() {
@@ -203,7 +214,7 @@ func (p *peers) edges(now time.Time) []pubsub.Edge {
 	}
 	add(p.self)
 	for _, other := range p.others {
-		if !other.silent(now) {
+		if !other.isSilent(now) {
 			add(other.announcement)
 		}
 	}

@@ -1,9 +1,6 @@
 package nats
 
-import (
-	"bytes"
-	"strings"
-)
+import "strings"
 
 // The kinds of subjects, after Broker.publishPrefix or Broker.subscribePrefix.
 const (
@@ -16,73 +13,36 @@ const (
 // direct is the kind of subjects to one edge.
 func direct(to edgeID) string { return "e." + to.String() + "." }
 
-// channelEnd is the last token of a subject that has a channel.
-const channelEnd = ".="
+// requestsTo is the subject of requests to an edge.
+func requestsTo(to edgeID) string { return "r." + to.String() }
 
-// appendChannel appends tenant and channel as they stand in a subject.
-func appendChannel(b, tenant, channel []byte) []byte {
-	b = append(appendTenant(b, tenant), '.')
-	b = append(b, channel...)
-	return append(b, channelEnd...)
+// answersTo is the kind of subjects of answers to an edge.
+func answersTo(to edgeID) string { return "w." + to.String() + "." }
+
+// answerTo is the subject of the answer to an edge's request.
+func answerTo(to edgeID, number uint64) string { return answersTo(to) + edgeID(number).String() }
+
+// parseNumber reads a request's number as it ends the subject of an answer.
+func parseNumber(text string) (uint64, bool) {
+	var number edgeID // is written alike
+	err := number.UnmarshalText([]byte(text))
+	return uint64(number), err == nil
 }
 
-// appendTenant appends a tenant as it stands in a subject.
-func appendTenant(b, tenant []byte) []byte {
-	at := len(b)
-	b = append(b, tenant...)
-	for i := at; i < len(b); i++ {
-		if b[i] == '.' {
-			b[i] = '='
-		}
-	}
-	return b
+// splitRequestSubject takes a subject of a request or of an answer to this edge apart. kind
+// is "r" or "w", rest what stands behind this edge's id.
+func (b *Broker) splitRequestSubject(subject string) (from sender, kind, rest string, ok bool) {
+	from, rest, ours := b.splitSender(subject)
+	kind, rest, _ = strings.Cut(rest, ".")
+	to, rest, _ := strings.Cut(rest, ".")
+	return from, kind, rest, ours && to == b.id.String() && (kind == "r" && rest == "" || kind == "w" && rest != "")
 }
 
-// splitChannel takes tenant and channel from the end of a subject. The tenant is
-// changed in place.
-func splitChannel(b []byte) (tenant, channel []byte, ok bool) {
-	b, ended := bytes.CutSuffix(b, []byte(channelEnd))
-	tenant, channel, ok = bytes.Cut(b, []byte("."))
-	for i, c := range tenant {
-		if c == '=' {
-			tenant[i] = '.'
-		}
-	}
-	return tenant, channel, ok && ended && len(tenant) > 0 && len(channel) > 0
+// isRequestSubject reports whether a subscription is to requests, or to answers.
+func (b *Broker) isRequestSubject(subject string) bool {
+	rest := strings.TrimPrefix(subject, b.subscribePrefix)
+	return rest == requestsTo(b.id) || strings.HasPrefix(rest, answersTo(b.id))
 }
-
-// interestSubject returns the end of the subject that matches all messages of a tenant
-// that a pattern matches, and perhaps more.
-func interestSubject(tenant, pattern string) string {
-	var b strings.Builder
-	b.WriteString(strings.ReplaceAll(tenant, ".", "="))
-	tail := false
-	for token := range strings.SplitSeq(pattern, ".") {
-		switch last := token[len(token)-1]; {
-		case token == "#":
-			b.WriteString(".>")
-			tail = true
-		case token == ">" || last == '#':
-			b.WriteString(".*.>")
-			tail = true
-		case last == '>':
-			b.WriteString(".*.*.>")
-			tail = true
-		case last == '*':
-			b.WriteString(".*")
-		default:
-			b.WriteByte('.')
-			b.WriteString(token)
-		}
-	}
-	if !tail {
-		b.WriteString(channelEnd)
-	}
-	return b.String()
-}
-
-// tenantFromToken reads a tenant as it stands in a subject.
-func tenantFromToken(token string) string { return strings.ReplaceAll(token, "=", ".") }
 
 // subscriptionTenant returns the tenant of a subscription to messages of one tenant, as it
 // stands in the subject; otherwise "".

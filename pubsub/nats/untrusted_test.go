@@ -9,6 +9,7 @@ import (
 
 	"github.com/millrace/millrace/internal/natstest"
 	"github.com/millrace/millrace/pubsub"
+	"github.com/millrace/millrace/pubsub/internal/natssubject"
 	"github.com/millrace/millrace/wire"
 )
 
@@ -108,18 +109,18 @@ func TestUntrustedNames(t *testing.T) {
 		"t.c$", "t.c=d", "t.é", "t.c#", "t.\x01", strings.Repeat("t", wire.MaxTenant+1) + ".c",
 		"t" + strings.Repeat(".c", wire.MaxTokens+1), "t." + strings.Repeat("c", wire.MaxChannel+1),
 	} {
-		send("p.b."+name+channelEnd, broadcast("name"))
-		send("p.o."+name+channelEnd, one)
-		send("p."+direct(b.id)+name+channelEnd, one)
-		send("p.q."+name+channelEnd, appendControl(nil, kindQuery, 9))
+		send("p.b."+name+natssubject.ChannelEnd, broadcast("name"))
+		send("p.o."+name+natssubject.ChannelEnd, one)
+		send("p."+direct(b.id)+name+natssubject.ChannelEnd, one)
+		send("p.q."+name+natssubject.ChannelEnd, appendControl(nil, kindQuery, 9))
 	}
-	send("p.q.t.c"+channelEnd, one)                                                   // all edges would take it
-	send("p.q.t.c"+channelEnd, appendControl(nil, kindYes, 9))                        // as if it had been asked
-	send("p.o.t.c"+channelEnd, appendOne(nil, wire.OneRandom, nil, []byte("random"))) // is sent to one edge
-	send("p.o.t.c"+channelEnd, appendControl(nil, kindQuery, 9))
-	send("p."+direct(b.id)+"t.c"+channelEnd, appendControl(nil, kindQuery, 9))
+	send("p.q.t.c"+natssubject.ChannelEnd, one)                                                   // all edges would take it
+	send("p.q.t.c"+natssubject.ChannelEnd, appendControl(nil, kindYes, 9))                        // as if it had been asked
+	send("p.o.t.c"+natssubject.ChannelEnd, appendOne(nil, wire.OneRandom, nil, []byte("random"))) // is sent to one edge
+	send("p.o.t.c"+natssubject.ChannelEnd, appendControl(nil, kindQuery, 9))
+	send("p."+direct(b.id)+"t.c"+natssubject.ChannelEnd, appendControl(nil, kindQuery, 9))
 	refused := sent
-	send("p.b.t.c"+channelEnd, broadcast("legal"))
+	send("p.b.t.c"+natssubject.ChannelEnd, broadcast("legal"))
 	await(t, "the legal one", func() bool {
 		q.mu.Lock()
 		defer q.mu.Unlock()

@@ -3,7 +3,6 @@ package nats
 import (
 	"errors"
 	"fmt"
-	"os"
 	"strings"
 	"time"
 
@@ -11,6 +10,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/millrace/millrace/pubsub"
+	"github.com/millrace/millrace/pubsub/internal/natssubject"
 )
 
 // errFull is returned for a message that would have to wait behind too many.
@@ -65,12 +65,12 @@ func (b *Broker) enqueue(tenant []byte, subject, data func(to []byte) []byte) er
 // channelSubject appends the subject of a message.
 func (b *Broker) channelSubject(kind string, m *pubsub.Message) func([]byte) []byte {
 	return func(to []byte) []byte {
-		return appendChannel(append(append(to, b.publishPrefix...), kind...), m.Tenant, m.Channel)
+		return natssubject.AppendChannel(append(append(to, b.publishPrefix...), kind...), m.Tenant, m.Channel)
 	}
 }
 
 // writeLoop writes what the hub asks for, as long as the broker runs: changes of
-// subscriptions first, then messages. It may wait for the connection.
+// subscriptions first, then messages, then one request or answer. It may wait for the connection.
 func (b *Broker) writeLoop() {
 	var (
 		changed []*interest
@@ -80,6 +80,7 @@ func (b *Broker) writeLoop() {
 		b.mu.Lock()
 		changed, b.changedInterests = b.changedInterests, changed[:0]
 		sending, b.records = b.records, sending
+		asked := b.nextOutgoing()
 		queued, flushes := b.subscribesQueued, b.flushes
 		b.flushes = nil
 		for _, in := range changed {
@@ -88,7 +89,7 @@ func (b *Broker) writeLoop() {
 		upToDate := b.subscribesWritten == queued // nobody waits for more to be written
 		b.mu.Unlock()
 
-		if len(changed) == 0 && len(sending.bytes) == 0 && len(flushes) == 0 && upToDate {
+		if len(changed) == 0 && len(sending.bytes) == 0 && asked == nil && len(flushes) == 0 && upToDate {
 			select {
 			case <-b.wakeWriter:
 			case <-b.quit:
@@ -106,6 +107,9 @@ func (b *Broker) writeLoop() {
 		signal(b.wakeConfirmer)
 		b.send(sending)
 		sending.reset()
+		if asked != nil {
+			b.sendOutgoing(asked)
+		}
 		for _, done := range flushes {
 			if b.conn.IsConnected() {
 				_ = b.conn.FlushTimeout(leaveTimeout) // what it does not take by then is lost
@@ -133,16 +137,13 @@ func (b *Broker) send(list records) {
 		list = rest
 		m := client.Msg{Data: data}
 		m.Subject, m.Reply, _ = strings.Cut(subject, replySeparator)
-		switch err := b.conn.PublishMsg(&m); {
+		switch err := b.publishMsg(&m); {
 		case err == nil:
 		case errors.Is(err, client.ErrMaxPayload):
 			b.log.Error("NATS takes no message as large as this: raise its max_payload",
 				zap.Int("bytes", len(data)), zap.Int64("max_payload", b.conn.MaxPayload()))
 			lost++
-		case errors.Is(err, os.ErrDeadlineExceeded): // half of something is written, so nothing can follow it
-			_ = b.conn.ForceReconnect() // fails only when it is closed
-			lost++
-		default: // the link has just gone
+		default: // the link has just gone, or goes
 			lost++
 		}
 	}

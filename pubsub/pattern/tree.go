@@ -3,6 +3,7 @@ package pattern
 import (
 	"cmp"
 	"fmt"
+	"iter"
 	"strings"
 )
 
@@ -135,6 +136,35 @@ func (n *node[V]) appendMatches(dst []V, rest []byte, more bool) []V {
 		}
 	}
 	return dst
+}
+
+// All yields the values of all patterns, in no order. The tree does not change meanwhile.
+func (t *Tree[V]) All() iter.Seq[V] {
+	return func(yield func(V) bool) { t.root.all(yield) }
+}
+
+// all yields the values at n and below, and reports whether the caller wants more.
+func (n *node[V]) all(yield func(V) bool) bool {
+	for _, entries := range []*list[entry[V]]{&n.ends, &n.opens} {
+		for l := entries.first.Load(); l != nil; l = l.rest.first.Load() {
+			if !yield(l.item.value) {
+				return false
+			}
+		}
+	}
+	for _, c := range n.literals.inUse() {
+		if !c.all(yield) {
+			return false
+		}
+	}
+	for l := n.prefixes.first.Load(); l != nil; l = l.rest.first.Load() {
+		for _, c := range l.item.children.inUse() {
+			if !c.all(yield) {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 func (n *node[V]) remove(p Pattern, tokens []token) (v V, ok bool) {

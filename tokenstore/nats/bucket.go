@@ -24,16 +24,29 @@ func (s *Store) bucket(ctx context.Context) (jetstream.KeyValue, error) {
 			History:     1,
 			Replicas:    s.config.Replicas,
 			Storage:     s.config.Storage,
+			MaxBytes:    s.config.MaxBytes,
 		})
 	}
 	switch {
 	case errors.Is(err, client.ErrNoResponders):
 		return nil, fmt.Errorf("JetStream is not enabled, or not ready: %w", err)
+	case hasCode(err, codeMaxBytesRequired):
+		return nil, fmt.Errorf("%w: the bucket %q: its account takes no bucket without a size: set max_bytes of token_store nats: %w",
+			errRefused, s.config.Bucket, err)
+	case hasCode(err, codeMaxBytesTooLarge), hasCode(err, codeStorageExceeded), hasCode(err, codeMemoryExceeded):
+		return nil, fmt.Errorf("%w: the bucket %q: max_bytes of token_store nats, %d bytes now and in each replica, is more than its account or servers have room for: %w",
+			errRefused, s.config.Bucket, s.config.MaxBytes, err)
+	case hasCode(err, codeAccountExceeded), hasCode(err, codeTooManyStreams), hasCode(err, jetstream.JSErrCodeJetStreamNotEnabledForAccount):
+		return nil, fmt.Errorf("%w: the bucket %q: %w", errRefused, s.config.Bucket, err)
 	case err != nil:
 		return nil, fmt.Errorf("the bucket %q: %w", s.config.Bucket, err)
 	}
 	return kv, nil
 }
+
+// errRefused is in the error when the servers refuse the bucket for good: somebody has
+// to change its configuration, or that of the account.
+var errRefused = errors.New("the bucket cannot be made")
 
 // bucketState is what the leader says about the bucket.
 type bucketState struct {

@@ -2,6 +2,7 @@ package nats
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -16,16 +17,17 @@ type freshness struct {
 	maxStale time.Duration
 	ready    chan struct{} // closed when the whole bucket has been read once
 
-	mu          sync.Mutex  // guards the rest
-	confirmedAt time.Time   // when the copy was last known to be what the bucket has
-	stale       bool        // confirmedAt is too long ago
-	lastError   error       // why the copy stopped following the bucket, the last time
-	timer       *time.Timer // of expire; nil: the copy was never confirmed
+	mu          sync.Mutex    // guards the rest
+	confirmedAt time.Time     // when the copy was last known to be what the bucket has
+	stale       bool          // confirmedAt is too long ago
+	lastError   error         // why the copy stopped following the bucket, the last time
+	refused     chan struct{} // closed while lastError is errRefused
+	timer       *time.Timer   // of expire; nil: the copy was never confirmed
 	watchers    []*func()
 }
 
 func (f *freshness) start(maxStale time.Duration) {
-	f.maxStale, f.ready = maxStale, make(chan struct{})
+	f.maxStale, f.ready, f.refused = maxStale, make(chan struct{}), make(chan struct{})
 }
 
 // loaded reports whether there has been a copy at all.
@@ -51,13 +53,15 @@ func (f *freshness) usable() error {
 	return nil
 }
 
-// awaitUsable is usable, but waits for the first copy.
+// awaitUsable is usable, but waits for the first copy, unless the servers refuse to make
+// the bucket.
 func (f *freshness) awaitUsable(ctx context.Context) error {
 	if !f.loaded() {
 		timer := time.NewTimer(callTimeout)
 		defer timer.Stop()
 		select {
 		case <-f.ready:
+		case <-f.refusal():
 		case <-timer.C:
 		case <-ctx.Done():
 			return ctx.Err()
@@ -70,7 +74,21 @@ func (f *freshness) awaitUsable(ctx context.Context) error {
 func (f *freshness) setError(trouble error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	was, is := errors.Is(f.lastError, errRefused), errors.Is(trouble, errRefused)
+	switch {
+	case is && !was:
+		close(f.refused)
+	case was && !is:
+		f.refused = make(chan struct{})
+	}
 	f.lastError = trouble
+}
+
+// refusal returns a channel that is closed when the servers refuse to make the bucket.
+func (f *freshness) refusal() <-chan struct{} {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.refused
 }
 
 // lastErrorText is what setError noted.

@@ -20,6 +20,17 @@ import (
 // operationHeader is the header of a message that is a deletion, not a value.
 const operationHeader = "KV-Operation"
 
+// Error codes of JetStream that its client does not name.
+const (
+	codeAccountExceeded  jetstream.ErrorCode = 10002 // the account has no room for more
+	codeTooManyStreams   jetstream.ErrorCode = 10027 // the account may have no more streams
+	codeMemoryExceeded   jetstream.ErrorCode = 10028 // account or server have no room in memory
+	codeStorageExceeded  jetstream.ErrorCode = 10047 // account or server have no room on disk
+	codeStoreFailed      jetstream.ErrorCode = 10077 // the reason is only in the description
+	codeMaxBytesRequired jetstream.ErrorCode = 10113 // the account wants max_bytes for each stream
+	codeMaxBytesTooLarge jetstream.ErrorCode = 10122 // the account allows less for a stream
+)
+
 // apiSubject returns the subject of a call of the JetStream API.
 func (s *Store) apiSubject(call string) string {
 	if s.config.Domain == "" {
@@ -136,7 +147,11 @@ func (s *Store) publish(ctx context.Context, m *client.Msg, expected uint64) (ui
 		ack, err := s.js.PublishMsg(ctx, m, jetstream.WithExpectLastSequencePerSubject(expected))
 		switch {
 		case err == nil:
+			s.room.noteWritten(s.log)
 			return ack.Sequence, nil
+		case isFull(err):
+			s.room.noteFull(s.log, err)
+			return 0, fmt.Errorf("%w: %w", tokenstore.ErrInsufficientStorage, err)
 		case time.Now().After(end),
 			!hasCode(err, jetstream.JSErrCodeStreamWrongLastSequenceConstant) && !errors.Is(err, jetstream.ErrNoStreamResponse):
 			return 0, err

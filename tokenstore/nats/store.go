@@ -24,10 +24,12 @@ type Config struct {
 	Domain string
 	// Bucket is the name of the key-value bucket.
 	Bucket string
-	// Create makes the bucket if it is missing, with these Replicas and Storage.
+	// Create makes the bucket if it is missing, with these Replicas and Storage, and with
+	// room for MaxBytes bytes, 0: no limit. An existing bucket is not changed.
 	Create   bool
 	Replicas int
 	Storage  jetstream.StorageType
+	MaxBytes int64
 	// Role says which records this store changes. Only a Manager makes a bucket.
 	Role Role
 	// MaxStale is how long the copy may be used after it was last confirmed to be what
@@ -53,6 +55,7 @@ type Store struct {
 	mirror    *mirror
 	freshness freshness
 	replicas  replicas
+	room      room
 
 	lookups *lookups
 	slots   chan struct{} // has one element for each call to the bucket that is under way
@@ -173,7 +176,8 @@ func (s *Store) withTimeout(ctx context.Context, do func(context.Context) error)
 	}
 	switch {
 	case err == nil, errors.Is(err, tokenstore.ErrNotFound), errors.Is(err, tokenstore.ErrExists),
-		errors.Is(err, tokenstore.ErrConflict), errors.Is(err, tokenstore.ErrUnavailable):
+		errors.Is(err, tokenstore.ErrConflict), errors.Is(err, tokenstore.ErrUnavailable),
+		errors.Is(err, tokenstore.ErrInsufficientStorage):
 		return err
 	case ctx.Err() != nil:
 		return ctx.Err()

@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/millrace/millrace/tokenstore"
@@ -99,7 +100,17 @@ func listTokens(ctx context.Context, s *service, m *master, query []byte, _ *Ope
 // List is the call GET /v1/tokens, for other front ends too: it takes that call's raw
 // query and returns the JSON body of the answer.
 func List(ctx context.Context, s *service, m *master, query []byte) (any, error) {
-	options, err := listOptions(string(query))
+	return list(ctx, s, m, query, []string{"limit", "cursor", "tenant"})
+}
+
+// ListAll is [List] for operators, who manage all tokens and can also search for those of
+// an id, a created_by and a status, as [tokenstore.ListOptions] has them.
+func ListAll(ctx context.Context, s *service, query []byte) (any, error) {
+	return list(ctx, s, s.Overlay(), query, []string{"limit", "cursor", "tenant", "id", "created_by", "status"})
+}
+
+func list(ctx context.Context, s *service, m *master, query []byte, parameters []string) (any, error) {
+	options, err := listOptions(string(query), parameters)
 	if err != nil {
 		return nil, err
 	}
@@ -116,7 +127,7 @@ func List(ctx context.Context, s *service, m *master, query []byte) (any, error)
 	}{tokens, next}, nil
 }
 
-func listOptions(rawQuery string) (o tokenstore.ListOptions, err error) {
+func listOptions(rawQuery string, parameters []string) (o tokenstore.ListOptions, err error) {
 	o.Limit = tokenstore.DefaultListLimit
 	values, err := url.ParseQuery(rawQuery)
 	if err != nil { // its text quotes the query
@@ -124,10 +135,8 @@ func listOptions(rawQuery string) (o tokenstore.ListOptions, err error) {
 	}
 	for _, name := range slices.Sorted(maps.Keys(values)) {
 		given := values[name]
-		switch name {
-		case "limit", "cursor", "tenant":
-		default:
-			return o, invalid("query", "has an unknown parameter; allowed: limit, cursor, tenant")
+		if !slices.Contains(parameters, name) {
+			return o, invalid("query", "has an unknown parameter; allowed: "+strings.Join(parameters, ", "))
 		}
 		if len(given) > 1 {
 			return o, invalid(name, "is given more than once")
@@ -137,6 +146,7 @@ func listOptions(rawQuery string) (o tokenstore.ListOptions, err error) {
 		}
 	}
 	o.Cursor, o.Tenant = values.Get("cursor"), values.Get("tenant")
+	o.ID, o.CreatedBy, o.Status = values.Get("id"), values.Get("created_by"), values.Get("status")
 	if values.Has("limit") {
 		o.Limit, err = strconv.Atoi(values.Get("limit"))
 		canonical := strconv.Itoa(o.Limit) == values.Get("limit") // no sign, no leading zero

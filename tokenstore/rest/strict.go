@@ -109,6 +109,8 @@ func decodeValue(raw []byte, v reflect.Value, path string) error {
 		return decodeScalar(raw, v, path, "true or false")
 	case reflect.Int, reflect.Int64:
 		return decodeScalar(raw, v, path, "an integer without fraction or exponent")
+	case reflect.Uint64:
+		return decodeScalar(raw, v, path, "an integer from 0 on, without fraction or exponent")
 	default:
 		panic("rest: DecodeStrict does not know " + v.Type().String())
 	}

@@ -3,6 +3,7 @@ package rest
 import (
 	"encoding/json"
 	"errors"
+	"math"
 	"reflect"
 	"strings"
 	"testing"
@@ -18,6 +19,7 @@ type sample struct {
 	embedded
 	S     string    `json:"s"`
 	N     int       `json:"n,omitempty"`
+	U     uint64    `json:"u,omitempty"`
 	B     bool      `json:"b"`
 	P     *int      `json:"p"`
 	L     []string  `json:"l"`
@@ -39,8 +41,8 @@ func TestDecodeStrict(t *testing.T) {
 		want     sample
 	}{
 		{"empty object", ` {} `, sample{}},
-		{"all", `{"base":"b","s":"é\ud83d\ude00\\ud800","n":-3,"b":true,"p":7,"l":["a",""],"pl":[],"o":{"x":"1"},"os":[{"x":"2"},{}]}`,
-			sample{embedded: embedded{"b"}, S: "é😀\\ud800", N: -3, B: true, P: &seven, L: []string{"a", ""}, PL: &[]string{},
+		{"all", `{"base":"b","s":"é\ud83d\ude00\\ud800","n":-3,"u":18446744073709551615,"b":true,"p":7,"l":["a",""],"pl":[],"o":{"x":"1"},"os":[{"x":"2"},{}]}`,
+			sample{embedded: embedded{"b"}, S: "é😀\\ud800", N: -3, U: math.MaxUint64, B: true, P: &seven, L: []string{"a", ""}, PL: &[]string{},
 				O: sub{"1"}, Os: []sub{{"2"}, {}}}},
 		{"null is omitted", "{\"s\":null,\"n\": null,\"p\":\n null,\"l\":\tnull,\"pl\":null,\"o\":null,\"os\":null,\"b\":null}", sample{}},
 		{"spaces", "\r\n\t{ \"o\" : { \"x\" : \"1\" } , \"os\" : [ { } , { \"x\" : null } ] , \"l\" : [ \"a\" , \"b\" ] , \"p\" : 7 }\n",
@@ -84,7 +86,7 @@ func TestDecodeStrictRefuses(t *testing.T) {
 		{"null", `null`, "body", "object"},
 		{"list", `[{"s":"s3cret"}]`, "body", "object"},
 		{"string", `"s3cret"`, "body", "object"},
-		{"unknown key", `{"s3cret":1}`, "body", "unknown key; allowed: base, s, n, b, p, l, pl, o, os"},
+		{"unknown key", `{"s3cret":1}`, "body", "unknown key; allowed: base, s, n, u, b, p, l, pl, o, os"},
 		{"unknown null key", `{"s3cret":null}`, "body", "unknown key"},
 		{"wrong case", `{"S":"s3cret"}`, "body", "unknown key"},
 		{"field without tag", `{"Plain":"s3cret"}`, "body", "unknown key"},
@@ -100,6 +102,7 @@ func TestDecodeStrictRefuses(t *testing.T) {
 		{"fraction", `{"n":5.0}`, "n", "an integer"},
 		{"exponent", `{"n":5e0}`, "n", "an integer"},
 		{"too large", `{"p":9223372036854775808}`, "p", "an integer"},
+		{"negative", `{"u":-1}`, "u", "an integer from 0 on"},
 		{"number for boolean", `{"b":1}`, "b", "true or false"},
 		{"string for list", `{"l":"s3cret"}`, "l", "a list"},
 		{"object for list", `{"pl":{}}`, "pl", "a list"},

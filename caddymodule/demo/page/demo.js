@@ -6,6 +6,7 @@ const MAX_ROWS = 200; // messages shown
 const PING_AFTER = 2000; // ms of silence, to show the round-trip time
 
 const ENDS = {
+  closed_by_operator: "an operator closed the connection",
   internal: "the edge has a fault",
   origin_not_allowed: "the edge does not allow this connection",
   protocol_not_allowed: "the token does not allow this transport",
@@ -32,6 +33,7 @@ let connecting; // an AbortController, while a client is made
 let client;
 let tenant;
 const subscriptions = new Map(); // pattern → its subscription, once confirmed; they outlive a client
+const histories = new Set(); // patterns of which the past is wanted, too
 
 // Connection
 
@@ -109,7 +111,8 @@ function follow(c) {
     },
     reconnected(place) {
       opened(place);
-      tell(`there again, after ${(place.away / 1000).toFixed(1)} s. Messages of that time are lost.`);
+      const lost = place.complete ? "Nothing is missing." : "Messages of that time are lost, except for subscriptions with a history.";
+      tell(`there again, after ${(place.away / 1000).toFixed(1)} s. ${lost}`);
       show(connectedText(place.transport), "open");
     },
     suspect: () => tell("nothing comes any more: looking for another connection beside this one…"),
@@ -127,6 +130,7 @@ function follow(c) {
       opened(place);
       tell("moved. Nothing is lost.");
     },
+    gap: ({ pattern }) => addRow("from the edge", `messages for ${pattern} may be missing`),
     publishError: ({ channel, code }) => addRow("from the edge", `a message to ${channel} is refused: ${code}`),
     subscriptionError({ pattern, code }) {
       addRow("from the edge", `the subscription ${pattern} is refused: ${code}`);
@@ -172,12 +176,14 @@ async function subscribe(pattern) {
   subscriptions.set(pattern, undefined);
   listSubscriptions();
   try {
-    const subscription = await c.subscribe(tenant, pattern, { onMessage });
+    const history = histories.has(pattern) ? "last" : undefined;
+    const subscription = await c.subscribe(tenant, pattern, { onMessage, history });
     if (client === c) subscriptions.set(pattern, subscription);
   } catch (error) {
     if (client !== c) return; // for the next one
     subscriptions.delete(pattern);
-    if (error.code === "bad_pattern") refuse(get("pattern"), `1 to 32 parts ${PARTS}; a part may be * or end in *, the last one also in # or >`);
+    if (error.code === "no_history") refuse(get("pattern"), "the edge keeps no messages of these channels, only of chat.#");
+    else if (error.code === "bad_pattern") refuse(get("pattern"), `1 to 32 parts ${PARTS}; a part may be * or end in *, the last one also in # or >`);
     else addRow("from the edge", `the subscription ${pattern} is refused: ${error.code}`);
   }
   listSubscriptions();
@@ -194,7 +200,7 @@ function listSubscriptions() {
   const items = [...subscriptions].map(([pattern, confirmed]) => {
     const item = document.createElement("li");
     const name = document.createElement("code");
-    name.textContent = pattern;
+    name.textContent = histories.has(pattern) ? `${pattern} (with the last messages)` : pattern;
     item.className = confirmed ? "" : "pending";
     const button = document.createElement("button");
     button.type = "button";
@@ -210,13 +216,14 @@ function listSubscriptions() {
 // Messages
 
 // A message that matches several subscriptions comes to each: one shows it.
-function onMessage({ channel, payload, pattern, patterns, late }) {
-  if (pattern === patterns[0]) addRow(late ? `${channel} (late)` : channel, readable(payload));
+// With a history it comes for each, with its own position.
+function onMessage({ channel, payload, pattern, patterns, late, time: stored }) {
+  if (pattern === patterns[0]) addRow(late ? `${channel} (late)` : channel, readable(payload), stored);
 }
 
-function addRow(title, text) {
+function addRow(title, text, at = new Date()) {
   const row = document.createElement("li");
-  for (const [element, content] of [["time", time(new Date())], ["code", title], ["span", text]]) {
+  for (const [element, content] of [["time", time(at)], ["code", title], ["span", text]]) {
     const cell = document.createElement(element);
     cell.textContent = content;
     row.append(cell);
@@ -254,6 +261,7 @@ function refuse(field, rules) {
 }
 
 for (const id of ["pattern", "channel"]) get(id).addEventListener("input", () => get(id).setCustomValidity(""));
+get("history").addEventListener("change", () => get("pattern").setCustomValidity(""));
 
 onSubmit("connect", () => {
   if (connecting) {
@@ -269,7 +277,10 @@ addEventListener("pagehide", () => client?.close());
 
 onSubmit("subscribe", () => {
   const pattern = get("pattern").value;
-  if (!subscriptions.has(pattern)) subscribe(pattern);
+  if (subscriptions.has(pattern)) return;
+  if (get("history").checked) histories.add(pattern);
+  else histories.delete(pattern);
+  subscribe(pattern);
 });
 
 onSubmit("publish", async () => {

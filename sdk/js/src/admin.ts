@@ -26,6 +26,8 @@ export interface Grant {
   readonly publish?: readonly string[] | undefined;
   /** Rules for patterns that may be subscribed to; none if left out. */
   readonly subscribe?: readonly string[] | undefined;
+  /** Rules for stored messages that may be read, of what may be subscribed to; none if left out. */
+  readonly history?: readonly string[] | undefined;
 }
 
 /** When a token expires: one of the two, at most 24 hours ahead. */
@@ -119,10 +121,11 @@ export class TokenAdmin {
       created_by: request.createdBy,
       description: request.description,
       right: {
-        tenant_grants: request.grants.map(({ tenants, publish, subscribe }) => ({
+        tenant_grants: request.grants.map(({ tenants, publish, subscribe, history }) => ({
           tenant_ids: tenants,
           allow_channels_pub: publish,
           allow_channels_sub: subscribe,
+          allow_channels_history: history,
         })),
         allow_ip_masks: request.ipMasks,
         allow_regions: request.regions,
@@ -224,6 +227,7 @@ function info(t: Json): TokenInfo {
       tenants: list(grant.tenant_ids) ?? [],
       publish: list(grant.allow_channels_pub),
       subscribe: list(grant.allow_channels_sub),
+      history: list(grant.allow_channels_history),
     })),
     ipMasks: list(right.allow_ip_masks),
     regions: list(right.allow_regions),

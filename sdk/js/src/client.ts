@@ -1,8 +1,11 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 import { parseAddress } from "./address.js";
+import { publishConfirmed } from "./confirm.js";
 import type { MillraceError } from "./errors.js";
 import type { EventHandler, EventName } from "./events.js";
 import { type Delivery, deliveries, encodePublish } from "./frames.js";
+import { checkedFrom, type HistoryFrom } from "./history.js";
+import { encodeText } from "./lines.js";
 import type { Transport } from "./link.js";
 import type { Message } from "./message.js";
 import { checkedChannel, checkedPattern, checkedTenant } from "./names.js";
@@ -18,12 +21,31 @@ export interface SubscribeOptions extends QueueOptions {
    * error; its promise is not waited for.
    */
   readonly onMessage?: ((message: Message) => unknown) | undefined;
+  /**
+   * First the past from there, as far as the edge keeps it, then what comes. Messages have a position, and
+   * come in that order, each once. After every loss of the connection, and every move, the subscription
+   * goes on behind the last one; if something may be missing, the event `gap` says so. The client has no
+   * other subscription to the pattern. See docs/clients.md, Histories.
+   */
+  readonly history?: HistoryFrom | undefined;
 }
 
 /** Options of one publish. */
 export interface PublishOptions {
   /** Who gets the message. Default: `broadcast`. */
   readonly delivery?: Delivery | undefined;
+  /** Resolve when the edge has answered, with the position at which the message is stored. */
+  readonly confirm?: boolean | undefined;
+  /**
+   * With `confirm`: 1 to 64 bytes that tell the message from others of its channel. What is published
+   * again with the same key within two minutes is stored once, so the client can repeat it.
+   */
+  readonly key?: string | undefined;
+}
+
+/** Options of a publish that is confirmed. */
+export interface ConfirmOptions extends PublishOptions {
+  readonly confirm: true;
 }
 
 /**
@@ -85,6 +107,7 @@ export class Client implements AsyncDisposable {
     const sub = new Subscription(checkedTenant(tenant), checkedPattern(pattern), session.subscriber, {
       ...queueOptions(options, session.settings),
       onMessage,
+      from: checkedFrom(options.history, pattern),
     });
     await session.subscriber.subscribe(sub);
     return sub;
@@ -94,19 +117,39 @@ export class Client implements AsyncDisposable {
    * Publishes a message; resolves when it is handed to the transport. Await it to send no faster
    * than the network takes. The edge does not acknowledge; a refusal is the event `publishError`.
    * Without a connection the error is `disconnected`. An empty tenant is `~`.
+   *
+   * With `confirm` it resolves with the position at which the message is stored, or with undefined if
+   * this edge has accepted it and no history keeps the channel. If the connection is lost before the
+   * answer comes, a publish with a key is repeated on the next one. After 100 s, or without a key at
+   * once, the error is `outcome_unknown`: it may be stored.
    */
+  publish(
+    tenant: string,
+    channel: string,
+    payload: Uint8Array | string,
+    options: ConfirmOptions,
+  ): Promise<string | undefined>;
+  publish(tenant: string, channel: string, payload: Uint8Array | string, options?: PublishOptions): Promise<void>;
   async publish(
     tenant: string,
     channel: string,
     payload: Uint8Array | string,
-    { delivery = "broadcast" }: PublishOptions = {},
-  ): Promise<void> {
+    { delivery = "broadcast", confirm = false, key }: PublishOptions = {},
+  ): Promise<unknown> {
     const session = this.#session;
     const way = deliveries.indexOf(delivery);
     if (way < 0) badOption(`delivery: allowed are ${deliveries.join(", ")}`);
     if (typeof payload !== "string" && payload?.[Symbol.toStringTag] !== "Uint8Array")
       badOption("the payload must be a Uint8Array or a string");
-    const frame = encodePublish(checkedTenant(tenant), checkedChannel(channel), payload, way || undefined);
+    const names = { tenant: checkedTenant(tenant), channel: checkedChannel(channel) };
+    if (confirm) {
+      const bytes = encodeText(key ?? "");
+      if (key !== undefined && !(bytes.length > 0 && bytes.length <= 64)) badOption("a key has 1 to 64 bytes");
+      const encode = (id: number) => encodePublish(names.tenant, names.channel, payload, way, { id, key: bytes });
+      return publishConfirmed(session, encode, key !== undefined, names);
+    }
+    if (key !== undefined) badOption("a key is for a publish that is confirmed");
+    const frame = encodePublish(names.tenant, names.channel, payload, way || undefined);
     session.publishConnection();
     // A move holds publishes up for a round trip; they go in order.
     if (session.gate) {

@@ -1,6 +1,7 @@
+import { type Confirmation, Confirms } from "./confirms.js";
 import { asError, disconnected, MillraceError } from "./errors.js";
-import { DeliverDecoder, type Delivered } from "./frames.js";
-import { knownLine, lastWord } from "./lines.js";
+import { DeliverDecoder, type Delivered, isUnknownFrame } from "./frames.js";
+import { knownLine, lastWord, type Reached } from "./lines.js";
 import type { Link, LinkEnd, Transport } from "./link.js";
 import { Liveness } from "./liveness.js";
 import type { Settings } from "./options.js";
@@ -11,6 +12,8 @@ import { now } from "./timers.js";
 export interface Owner<T> {
   /** A message; valid until this returns. */
   delivered(from: Connection<T>, message: Delivered<T>): void;
+  /** OK:RSUB, AT or GAP: how far an RSUB has come. */
+  reached(from: Connection<T>, line: Reached): void;
   /** The edge asks to leave. */
   draining(from: Connection<T>): void;
   /** An ERR line that answers no request. */
@@ -48,6 +51,12 @@ export class Connection<T> {
   alive = true;
   /** The edge has its link to the other edges; undefined: it is not known yet. */
   link: boolean | undefined;
+  /** The edge has histories; undefined: it is not known yet. */
+  histories: boolean | undefined;
+  /** Resolves when that is known, or the connection has ended. */
+  readonly featured: Promise<void>;
+  /** The UNSUBs without an answer, by `tenant:pattern`. */
+  readonly ending: Map<string, Promise<void>> = new Map();
   /** Why it is not alive any more. */
   error: MillraceError | undefined;
   /** Resolves when the link has ended. */
@@ -58,6 +67,8 @@ export class Connection<T> {
   readonly #liveness: Liveness;
   readonly #decoder = new DeliverDecoder<T>();
   readonly #requests = new Requests();
+  readonly #confirms = new Confirms();
+  #knowFeatures!: () => void;
   #pings: (Waiter<number> & { at: number; sendTime: number; own: boolean })[] = [];
   readonly #held = new Set<() => void>(); // publishes that wait for the transport
   #sent = 0; // bytes since the last PING
@@ -87,6 +98,9 @@ export class Connection<T> {
       },
       settings,
     );
+    this.featured = new Promise((resolve) => {
+      this.#knowFeatures = resolve;
+    });
     let ended!: () => void;
     this.ended = new Promise((resolve) => {
       ended = resolve;
@@ -99,6 +113,7 @@ export class Connection<T> {
       frame: (b, start, end) => {
         if (!this.alive) return;
         this.#liveness.arrived(now());
+        if (isUnknownFrame(b, start, end)) return;
         let message: Delivered<T>;
         try {
           message = this.#decoder.decode(b, start, end);
@@ -129,6 +144,41 @@ export class Connection<T> {
     const answer = this.#answer(key);
     if (this.alive) this.#send(key);
     return answer;
+  }
+
+  /** resume sends RSUB, and resolves when the edge has answered. */
+  resume(name: string, from: string): Promise<void> {
+    const answer = this.#answer(`RSUB:${name}`);
+    if (this.alive) this.#send(`RSUB:${name}:${from}`);
+    return answer;
+  }
+
+  /** leave sends UNSUB, and resolves when the edge has done it, or the connection has ended. */
+  leave(name: string): Promise<void> {
+    const left = this.request("UNSUB", name).catch(() => {});
+    const done = left.then(() => {
+      if (this.ending.get(name) === done) this.ending.delete(name);
+    });
+    this.ending.set(name, done);
+    return done;
+  }
+
+  /** confirm sends a publish with an id, and resolves with the answer. */
+  confirm(frame: Uint8Array<ArrayBuffer>, id: number): Promise<Confirmation> {
+    if (!this.alive) return Promise.reject(disconnected());
+    const answer = this.#confirms.add(id);
+    this.#send(frame);
+    return answer;
+  }
+
+  /** forgetConfirm gives up the answer to a publish. */
+  forgetConfirm(id: number): void {
+    this.#confirms.settle(id);
+  }
+
+  /** confirmedAll resolves when no publish waits for its answer. */
+  confirmedAll(): Promise<void> {
+    return this.#confirms.idle();
   }
 
   /**
@@ -197,6 +247,7 @@ export class Connection<T> {
     this.#owner = owner;
     this.#liveness.stop();
     this.#requests.reject(disconnected());
+    this.#confirms.fail();
     for (const ping of this.#pings) ping.reject(disconnected()); // their PONGs may come yet
     for (const go of this.#held) go();
   }
@@ -225,6 +276,12 @@ export class Connection<T> {
         this.confirmed.add(name);
         this.postponed.delete(name);
       }
+      // An RSUB that has ended before its answer gets none.
+      if (l.verb === "UNSUB") while (this.#requests.answer(`RSUB:${name}`, (w) => w.reject(disconnected()))) {}
+    } else if (l.kind === "OK:PUB") this.#confirms.settle(l.id, (w) => w.resolve(l.position));
+    else if (l.kind === "OK:RSUB" || l.kind === "AT" || l.kind === "GAP") {
+      this.#owner.reached(this, l);
+      if (l.kind === "OK:RSUB") this.#requests.answer(`RSUB:${l.tenant}:${l.pattern}`, (w) => w.resolve());
     } else if (l.kind === "ERR") this.#error(l.code, l.detail, line.slice(4));
     else if (l.kind === "PING") this.#link.send("PONG");
     else if (l.kind === "PONG") {
@@ -237,7 +294,7 @@ export class Connection<T> {
     } else if (l.kind === "RECONNECT" && !this.drains) {
       this.drains = true;
       this.#owner.draining(this);
-    } else if (l.kind === "FEATURES") this.#asked();
+    } else if (l.kind === "FEATURES") this.#asked(l.features.split(",").includes("history"));
     else if (l.kind === "LINK") {
       this.#up = l.up;
       if (!this.#asks) this.#asked();
@@ -245,8 +302,10 @@ export class Connection<T> {
   }
 
   // #asked takes the answer to FEATURES, behind which stands how the link is.
-  #asked(): void {
+  #asked(histories = this.histories ?? false): void {
     this.#asks = false;
+    this.histories = histories;
+    this.#knowFeatures();
     this.link = this.#up;
     this.#owner.linked();
   }
@@ -256,7 +315,8 @@ export class Connection<T> {
     if (this.#asks && code === "bad_request") return this.#asked(); // an edge of an earlier version
     const last = lastWord(text);
     if (last) this.#lastWord = text;
-    const [, tenant, pattern] = /^(?:UN)?SUB:([^:]+):(.+)$/s.exec(detail) ?? [];
+    if (this.#confirms.error(code, detail)) return;
+    const [, tenant, pattern] = /^(?:UN|R)?SUB:([^:]+):(.+)$/s.exec(detail) ?? [];
     // What the broker cannot do yet, the edge has noted, and acknowledges.
     const refused =
       tenant !== undefined &&
@@ -264,7 +324,7 @@ export class Connection<T> {
       code !== "broker_unavailable" &&
       this.#requests.answer(detail, (w) => w.reject(new MillraceError(code, undefined, { tenant, pattern })));
     // What ends the connection is told as the error of that.
-    if (!refused && !/^(token_|unauthorized|forbidden)/.test(code)) this.#owner.errorLine(code, detail);
+    if (!refused && !/^(token_|unauthorized|forbidden|closed_by)/.test(code)) this.#owner.errorLine(code, detail);
     // These leave nothing to wait for, and a close that follows may be late.
     if (code === "token_revoked" || code === "token_expired") this.fail(last as MillraceError);
   }
@@ -306,7 +366,9 @@ export class Connection<T> {
     this.error = error;
     this.#liveness.stop();
     const gone = disconnected(error);
+    this.#knowFeatures();
     this.#requests.reject(gone);
+    this.#confirms.fail();
     for (const ping of this.#pings) ping.reject(gone);
     this.#pings = [];
   }

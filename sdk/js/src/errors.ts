@@ -16,10 +16,15 @@ export type ErrorCode =
   | "egress_limited"
   | "broker_unavailable"
   | "try_later"
+  | "no_history"
+  | "too_many_channels"
+  | "history_unavailable"
+  | "unconfirmed"
   | "unauthorized"
   | "token_expired"
   | "token_revoked"
   | "token_unverifiable"
+  | "closed_by_operator"
   | "internal"
   | "draining"
   | "too_many_connections"
@@ -44,6 +49,7 @@ export type ErrorCode =
   | "token_provider"
   | "protocol"
   | "closed"
+  | "outcome_unknown"
   | (string & {});
 
 /** What an error concerns; what does not apply is left out. */

@@ -16,7 +16,13 @@ export interface ClientEvents {
   connected: Place;
   disconnected: Place & { readonly error: MillraceError };
   reconnecting: { readonly attempt: number; readonly delay: number };
-  reconnected: Place & { readonly away: number };
+  /** complete: nothing is missing, as all subscriptions have a history, and no gap was told. */
+  reconnected: Place & { readonly away: number; readonly complete: boolean };
+  /**
+   * Messages of a subscription with a history may be missing, before this position; undefined: the edge,
+   * or the token, gives no messages of the past.
+   */
+  gap: { readonly tenant: string; readonly pattern: string; readonly before: string | undefined };
   /** The connection brings nothing any more; another one is looked for beside it. */
   suspect: Place;
   /** It is back (away is 0), or another one has taken over. */

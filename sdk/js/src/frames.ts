@@ -7,22 +7,36 @@ export type Delivery = "broadcast" | "one-nearest" | "one-random";
 
 export const deliveries: readonly string[] = ["broadcast", "one-nearest", "one-random"];
 
+/** What a publish frame of version 3 has besides: the edge answers with the id. */
+export interface Confirm {
+  id: number;
+  /** At most 64 bytes. */
+  key: Uint8Array;
+}
+
 /**
- * encodePublish returns a publish frame: version 1 without a delivery, else version 2. The tenant
- * has at most 255 characters, all of them ASCII, as those of the channel.
+ * encodePublish returns a publish frame: version 3 if it is to be confirmed, else version 1 without
+ * a delivery, else version 2. The tenant has at most 255 characters, all of them ASCII, as those of
+ * the channel.
  */
 export function encodePublish(
   tenant: string,
   channel: string,
   payload: Uint8Array | string,
   delivery?: number,
+  confirm?: Confirm,
 ): Uint8Array<ArrayBuffer> {
   const body = typeof payload === "string" ? encodeText(payload) : payload;
-  const head = delivery === undefined ? 0 : 2;
+  const head = confirm ? 7 + confirm.key.length : delivery === undefined ? 0 : 2;
   const frame = new Uint8Array(head + 4 + tenant.length + channel.length + body.length);
-  if (delivery !== undefined) {
-    frame[0] = 2;
-    frame[1] = delivery;
+  if (head > 0) {
+    frame[0] = confirm ? 3 : 2;
+    frame[1] = delivery ?? 0;
+  }
+  if (confirm) {
+    new DataView(frame.buffer).setUint32(2, confirm.id);
+    frame[6] = confirm.key.length;
+    frame.set(confirm.key, 7);
   }
   frame.set(body, name(frame, name(frame, head, tenant), channel));
   return frame;
@@ -47,6 +61,17 @@ export interface Delivered<T> {
   channel: string;
   payload: Uint8Array;
   route: Route<T>;
+  /** Of a message for one RSUB, whose pattern is the only one: its place in the history. */
+  position?: string | undefined;
+}
+
+const KNOWN_FIELDS = 1; // of a frame with the tag 4: the bit of a position
+const POSITION = 24; // bytes
+
+/** isUnknownFrame says whether a frame is of a later version, by its tag or a field: clients ignore it. */
+export function isUnknownFrame(b: Uint8Array, start: number, end: number): boolean {
+  if (start === end || b[start] === 1) return false;
+  return b[start] !== 4 || (start + 1 < end && ((b[start + 1] as number) & ~KNOWN_FIELDS) !== 0);
 }
 
 /**
@@ -63,6 +88,7 @@ export class DeliverDecoder<T> {
    * payload shares the memory of b, its patterns must not be changed.
    */
   decode(b: Uint8Array, start: number, end: number): Delivered<T> {
+    const stored = b[start] === 4;
     const short = (at: number): void => {
       if (at > end) broken();
     };
@@ -70,13 +96,19 @@ export class DeliverDecoder<T> {
       short(at + 2);
       return ((b[at] as number) << 8) | (b[at + 1] as number);
     };
-    if (start === end || b[start] !== 1) broken();
+    if (start === end || (b[start] !== 1 && !stored)) broken();
+    const head = start;
+    if (stored) {
+      short(start + 2 + POSITION);
+      if (b[start + 1] !== KNOWN_FIELDS) broken();
+      start += 1 + POSITION;
+    }
     const channel = start + 3 + size(start + 1);
     const behind = channel + 2 + size(channel);
     const from = behind + 4;
     short(from);
     const count = from + size(behind) * 0x10000 + size(behind + 2);
-    if (size(count) === 0) broken();
+    if (size(count) === 0 || (stored && size(count) !== 1)) broken();
 
     const names = this.#heads.of(b, start + 1, behind, () => [
       decodeText(b.subarray(start + 3, channel)),
@@ -98,8 +130,23 @@ export class DeliverDecoder<T> {
       if (at !== end) broken();
       return { patterns: Object.freeze(patterns), note: undefined };
     });
+    last.position = stored ? positionAt(b, head + 2) : undefined;
     return last;
   }
+}
+
+// positionAt reads a position, and writes it as lines have it.
+function positionAt(b: Uint8Array, at: number): string {
+  const view = new DataView(b.buffer, b.byteOffset + at, POSITION);
+  return `${hex32(view, 0)}${hex32(view, 4)}.${decimal(view, 8)}.${decimal(view, 16)}`;
+}
+
+const hex32 = (view: DataView, at: number): string => view.getUint32(at).toString(16).padStart(8, "0");
+
+// decimal reads a u64; a number holds most of them, and is faster.
+function decimal(view: DataView, at: number): string {
+  const high = view.getUint32(at);
+  return high < 0x200000 ? String(high * 0x100000000 + view.getUint32(at + 4)) : String(view.getBigUint64(at));
 }
 
 function broken(): never {

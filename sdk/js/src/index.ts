@@ -3,10 +3,11 @@
  *
  * @packageDocumentation
  */
-export { Client, connect, type PublishOptions, type SubscribeOptions } from "./client.js";
+export { Client, type ConfirmOptions, connect, type PublishOptions, type SubscribeOptions } from "./client.js";
 export { type ErrorCode, type ErrorContext, MillraceError } from "./errors.js";
 export type { ClientEvents, EventHandler, EventHandlers, EventName, MoveReason, Place } from "./events.js";
 export type { Delivery } from "./frames.js";
+export type { HistoryFrom } from "./history.js";
 export type { Transport } from "./link.js";
 export type { Message } from "./message.js";
 export type {

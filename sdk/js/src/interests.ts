@@ -1,5 +1,6 @@
 import type { MillraceError } from "./errors.js";
 import type { Delivered, Route } from "./frames.js";
+import type { History } from "./history.js";
 import { Message } from "./message.js";
 import type { Subscription } from "./subscription.js";
 
@@ -14,6 +15,8 @@ export interface Interest {
   confirmed: boolean;
   /** Subscriptions that the application waits for. */
   waiting: { resolve(): void; reject(err: MillraceError): void }[];
+  /** Of a subscription with a history, which is the only one. */
+  readonly history: History | undefined;
 }
 
 /** Who gets the messages with some patterns: good while tenant and version are the same. */
@@ -37,11 +40,22 @@ export class Interests {
     const { tenant, pattern } = sub;
     const name = `${tenant}:${pattern}`;
     const known = this.#all.get(name);
-    const interest = known ?? { name, tenant, pattern, subs: [], confirmed: false, waiting: [] };
+    const { history } = sub;
+    const interest = known ?? { name, tenant, pattern, subs: [], confirmed: false, waiting: [], history };
     interest.subs.push(sub);
     this.#all.set(name, interest);
     this.#version++;
     return { interest, isNew: !known };
+  }
+
+  /** of returns the interest in a pattern, if there is one. */
+  of(tenant: string, pattern: string): Interest | undefined {
+    return this.#all.get(`${tenant}:${pattern}`);
+  }
+
+  /** has says whether an interest is still there. */
+  has(interest: Interest): boolean {
+    return this.#all.get(interest.name) === interest;
   }
 
   /** remove returns the interest of a subscription if that was its last one. */
@@ -64,7 +78,8 @@ export class Interests {
     const { tenant, channel, payload, route } = m;
     const readers =
       route.note?.tenant === tenant && route.note.version === this.#version ? route.note : this.#find(tenant, route);
-    for (const { pattern, subs } of readers.interests) {
+    for (const { pattern, subs, history } of readers.interests) {
+      if (history && !history.plain) continue; // its messages have positions
       const message = new Message(tenant, channel, payload, pattern, route.patterns, late);
       if (subs.length === 1) (subs[0] as Subscription).push(message);
       else for (const sub of [...subs]) sub.push(message);

@@ -16,6 +16,9 @@ export class Message {
   /** It came on a connection that had been replaced: newer messages may have been given before. */
   readonly late: boolean;
 
+  /** The place of the message in the history of its channel; undefined without one. `{ after: position }` goes on behind it. */
+  readonly position: string | undefined;
+
   /** @internal */
   constructor(
     tenant: string,
@@ -24,6 +27,7 @@ export class Message {
     pattern: string,
     patterns: readonly string[],
     late: boolean,
+    position?: string,
   ) {
     this.tenant = tenant;
     this.channel = channel;
@@ -31,6 +35,12 @@ export class Message {
     this.pattern = pattern;
     this.patterns = patterns;
     this.late = late;
+    this.position = position;
+  }
+
+  /** When the message was stored; undefined without a history. */
+  get time(): Date | undefined {
+    return this.position === undefined ? undefined : new Date(Number(this.position.split(".")[2]));
   }
 
   /** The payload as UTF-8. */

@@ -101,7 +101,7 @@ async function leave(
   tell();
   s.leaving = true;
   const left = [...from.asked].map((name) => from.request("UNSUB", name));
-  await within(TIMEOUT, from.ended, Promise.allSettled([...left, from.ping()]));
+  await within(TIMEOUT, from.ended, Promise.allSettled([...left, from.ping(), from.confirmedAll()]));
   await handled;
   if (both()) s.promote();
   s.leaving = false;

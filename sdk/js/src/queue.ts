@@ -9,6 +9,10 @@ export class Queue<T> {
     this.#limit = limit;
   }
 
+  get size(): number {
+    return this.#size;
+  }
+
   get full(): boolean {
     return this.#size >= this.#limit;
   }

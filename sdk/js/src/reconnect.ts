@@ -17,7 +17,7 @@ export async function reconnect(
   s.reconnecting = true;
   s.current = undefined;
   s.merger = undefined;
-  s.both = s.leaving = s.tentative = false;
+  s.both = s.leaving = s.tentative = s.gaps = false;
   s.openGate(undefined);
   for (const interest of s.subscriber.interests.all) interest.confirmed = false;
   s.events.emit("disconnected", { ...s.place, error });
@@ -38,7 +38,8 @@ export async function reconnect(
       if (!c.alive) continue;
       s.reconnecting = false;
       s.since = now();
-      return s.events.emit("reconnected", { ...s.place, away: now() - lastByte });
+      const complete = !s.gaps && s.subscriber.interests.all.every((i) => i.history);
+      return s.events.emit("reconnected", { ...s.place, away: now() - lastByte, complete });
     } catch (err) {
       signal.throwIfAborted();
       if (!(err instanceof MillraceError) || s.searcher.hopeless(edge, err, false)) throw err;

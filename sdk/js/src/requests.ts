@@ -6,7 +6,7 @@ export interface Waiter<V> {
   reject(err: MillraceError): void;
 }
 
-/** Requests are the SUBs and UNSUBs without an answer, by `verb:tenant:pattern`. */
+/** Requests are the SUBs, RSUBs and UNSUBs without an answer, by `verb:tenant:pattern`. */
 export class Requests {
   readonly #all = new Map<string, Waiter<void>[]>(); // the oldest first
 

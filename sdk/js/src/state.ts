@@ -3,6 +3,7 @@ import { disconnected, type MillraceError } from "./errors.js";
 import { Events, type Place } from "./events.js";
 import type { Delivered } from "./frames.js";
 import type { Readers } from "./interests.js";
+import type { Reached } from "./lines.js";
 import type { Merger } from "./merger.js";
 import { type ConnectOptions, type Settings, settings } from "./options.js";
 import type { Searcher } from "./searcher.js";
@@ -43,6 +44,8 @@ export abstract class SessionState implements Connections {
   merger: Merger<Message["route"]> | undefined;
   /** Two connections bring messages, and the merger's current one is ours; else that is the one that was next. */
   both = false;
+  /** Since the connection was lost, a gap was told. */
+  gaps = false;
   /** Between a loss and the restored subscriptions. */
   reconnecting = false;
   /** UNSUB has been sent on the current connection. */
@@ -56,6 +59,7 @@ export abstract class SessionState implements Connections {
   over: MillraceError | undefined;
   #link = true; // of the current connection, as the application was told
   readonly #pauses = new Set<() => void>();
+  #waiting: (() => void)[] = []; // for another connection
 
   constructor(options: ConnectOptions) {
     this.settings = settings(options);
@@ -67,6 +71,16 @@ export abstract class SessionState implements Connections {
     this.current = c;
     this.place = { edge: c.edge, transport: c.transport };
     this.linked();
+    this.#change();
+  }
+
+  #change(): void {
+    for (const go of this.#waiting.splice(0)) go();
+  }
+
+  /** changed resolves when there is another connection, and at the end. */
+  changed(): Promise<void> {
+    return new Promise((resolve) => void this.#waiting.push(resolve));
   }
 
   // Of Owner
@@ -78,7 +92,12 @@ export abstract class SessionState implements Connections {
     this.events.emit(link ? "linkUp" : "linkDown", { edge });
   }
 
+  reached(from: Conn, line: Reached): void {
+    this.subscriber.reached(from, line);
+  }
+
   delivered(from: Conn, m: Message): void {
+    if (m.position !== undefined) return this.subscriber.stored(from, m, m.position);
     if (!this.merger) return this.#give(m);
     const time = now();
     if (from === this.next) {
@@ -111,6 +130,7 @@ export abstract class SessionState implements Connections {
     this.openGate(undefined);
     this.giveHeld();
     void current?.close();
+    void this.subscriber.resume(next);
   }
 
   /** takeOver makes the next connection the current one, while that is suspect; it trails from now on. */
@@ -134,6 +154,7 @@ export abstract class SessionState implements Connections {
     this.events.emit("recovered", { ...this.place, away });
     this.giveHeld();
     this.openGate(undefined);
+    void this.subscriber.resume(to);
   }
 
   /** keepCurrent goes on with the current connection: there is no next one any more. */
@@ -167,6 +188,7 @@ export abstract class SessionState implements Connections {
     const waiting = this.gate ?? [];
     this.gate = undefined;
     for (const go of waiting) go();
+    if (this.over) this.#change();
   }
 
   /** publishConnection returns the connection that publishes go to now, without waiting; it throws if there is none. */

@@ -1,5 +1,6 @@
 import { MillraceError } from "./errors.js";
 import { report } from "./events.js";
+import { History } from "./history.js";
 import type { Message } from "./message.js";
 import type { QueuePolicy } from "./options.js";
 import { Queue } from "./queue.js";
@@ -12,6 +13,8 @@ export interface Keeper {
   /** Leaves the edge, if this was the last subscription to the pattern. */
   leave(sub: Subscription): Promise<void>;
   queueFull(sub: Subscription, dropped: number): void;
+  /** The queue of one with a history, which was full, has been read. */
+  wasRead(sub: Subscription): void;
 }
 
 /** What was asked for, with everything filled in. */
@@ -19,6 +22,8 @@ export interface SubscriptionConfig {
   readonly onMessage: ((message: Message) => unknown) | undefined;
   readonly queue: number;
   readonly queuePolicy: QueuePolicy;
+  /** Where RSUB begins; undefined: without a history. */
+  readonly from: string | undefined;
 }
 
 interface Reader {
@@ -33,6 +38,8 @@ interface Reader {
 export class Subscription implements AsyncIterable<Message> {
   readonly tenant: string;
   readonly pattern: string;
+  /** @internal */
+  readonly history: History | undefined;
   /** Resolves when the subscription has ended: with the error, or undefined if the application ended it. */
   readonly ended: Promise<MillraceError | undefined>;
 
@@ -46,6 +53,8 @@ export class Subscription implements AsyncIterable<Message> {
   #dropped = 0; // since the last event about it
   #told = -Infinity;
   #timer: ReturnType<typeof setTimeout> | undefined;
+  #reached: string | undefined; // the position behind all that came
+  #read: string | undefined; // of what the application got last
 
   /** @internal */
   constructor(tenant: string, pattern: string, keeper: Keeper, config: SubscriptionConfig) {
@@ -54,9 +63,21 @@ export class Subscription implements AsyncIterable<Message> {
     this.#keeper = keeper;
     this.#config = config;
     this.#queue = new Queue(config.queue);
+    const { from } = config;
+    this.history = from === undefined ? undefined : new History(from);
+    if (from?.includes(".") && !from.startsWith("last")) this.#reached = this.#read = from;
     this.ended = new Promise((resolve) => {
       this.#settle = resolve;
     });
+  }
+
+  /**
+   * Where to go on, with `{ after: position }`, behind all messages that the application got: after the
+   * page is loaded again, for example. It also moves on while nothing that matches is published. It is
+   * undefined as long as it is not known, and without a history.
+   */
+  get position(): string | undefined {
+    return this.#queue.size === 0 ? this.#reached : this.#read;
   }
 
   /**
@@ -77,7 +98,11 @@ export class Subscription implements AsyncIterable<Message> {
       next: () => {
         if (done) return Promise.resolve({ done, value: undefined });
         const message = this.#queue.shift();
-        if (message) return Promise.resolve({ done: false, value: message });
+        if (message) {
+          this.#read = message.position ?? this.#read;
+          if (this.history?.paused && this.#queue.size * 2 <= this.#config.queue) this.#keeper.wasRead(this);
+          return Promise.resolve({ done: false, value: message });
+        }
         if (!this.#over) return new Promise((resolve, reject) => void this.#readers.push({ resolve, reject }));
         done = true;
         return this.#error ? Promise.reject(this.#error) : Promise.resolve({ done, value: undefined });
@@ -90,10 +115,9 @@ export class Subscription implements AsyncIterable<Message> {
     };
   }
 
-  /** @internal */
-  push(message: Message): void {
-    if (this.#over) return;
-    const { onMessage, queuePolicy } = this.#config;
+  // #give gives a message to the application if that waits for one.
+  #give(message: Message): boolean {
+    const { onMessage } = this.#config;
     if (onMessage) {
       try {
         const result = onMessage(message);
@@ -101,16 +125,43 @@ export class Subscription implements AsyncIterable<Message> {
       } catch (err) {
         report(err);
       }
-      return;
+      return true;
     }
     const reader = this.#readers.shift();
-    if (reader) return reader.resolve({ done: false, value: message });
-    if (!this.#queue.full) return this.#queue.push(message);
-    if (queuePolicy === "end") {
-      this.end(new MillraceError("queue_full", "messages were not read in time", this));
-      void this.#keeper.leave(this);
-      return;
+    reader?.resolve({ done: false, value: message });
+    return reader !== undefined;
+  }
+
+  /** pushStored is push for a message with a position, of which none is dropped. It says whether there is room for more. @internal */
+  pushStored(message: Message): boolean {
+    if (this.#over) return true;
+    const given = this.#give(message);
+    if (!given && this.#queue.full) {
+      this.#endFull();
+      return true;
     }
+    this.#reached = message.position;
+    if (given) this.#read = message.position;
+    else this.#queue.push(message);
+    return !this.#queue.full || this.#config.queuePolicy === "end";
+  }
+
+  /** reach notes how far a history has come without a message. @internal */
+  reach(position: string): void {
+    this.#reached = position;
+  }
+
+  #endFull(): void {
+    this.end(new MillraceError("queue_full", "messages were not read in time", this));
+    void this.#keeper.leave(this);
+  }
+
+  /** @internal */
+  push(message: Message): void {
+    if (this.#over || this.#give(message)) return;
+    const { queuePolicy } = this.#config;
+    if (!this.#queue.full) return this.#queue.push(message);
+    if (queuePolicy === "end") return this.#endFull();
     if (queuePolicy === "drop-oldest") {
       this.#queue.shift();
       this.#queue.push(message);

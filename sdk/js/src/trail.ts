@@ -112,6 +112,7 @@ export class Trail implements Owner<Readers> {
   // Owner
 
   delivered(_: Connection<Readers>, m: Message): void {
+    if (m.position !== undefined) return; // the current connection goes on behind what was given
     const idle = this.late.nextDue === undefined;
     const over = this.late.fromTrail(m, now());
     if (over) this.#give(over);
@@ -132,6 +133,7 @@ export class Trail implements Owner<Readers> {
     return false;
   }
 
+  reached(): void {}
   draining(): void {}
   errorLine(): void {}
   roundTrip(): void {}

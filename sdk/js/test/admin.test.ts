@@ -48,7 +48,10 @@ test("issue", async (t) => {
     createdBy: "backend",
     description: "of a test",
     expiresAt: new Date("2026-01-02T03:04:05Z"),
-    grants: [{ tenants: ["room"], publish: ["chat.*"], subscribe: ["chat.*"] }, { tenants: ["other"] }],
+    grants: [
+      { tenants: ["room"], publish: ["chat.*"], subscribe: ["chat.*"], history: ["chat.a"] },
+      { tenants: ["other"] },
+    ],
     ipMasks: ["10.0.0.0/8"],
     regions: ["EU"],
     origins: ["https://page.example"],
@@ -67,7 +70,12 @@ test("issue", async (t) => {
         description: "of a test",
         right: {
           tenant_grants: [
-            { tenant_ids: ["room"], allow_channels_pub: ["chat.*"], allow_channels_sub: ["chat.*"] },
+            {
+              tenant_ids: ["room"],
+              allow_channels_pub: ["chat.*"],
+              allow_channels_sub: ["chat.*"],
+              allow_channels_history: ["chat.a"],
+            },
             { tenant_ids: ["other"] },
           ],
           allow_ip_masks: ["10.0.0.0/8"],
@@ -166,7 +174,7 @@ test("list, page by page", async (t) => {
     revokedAt: undefined,
     status: "valid",
     masterId: "",
-    grants: [{ tenants: ["t"], publish: ["a"], subscribe: undefined }],
+    grants: [{ tenants: ["t"], publish: ["a"], subscribe: undefined, history: undefined }],
     ipMasks: undefined,
     regions: ["EU"],
     origins: undefined,

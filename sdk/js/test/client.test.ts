@@ -282,6 +282,30 @@ test("and an address that is not allowed any more", (t) =>
     "ip_not_allowed",
   ));
 
+for (const [line, code] of [
+  ["ERR:closed_by_operator", "closed_by_operator"],
+  ["ERR:of_later", "disconnected"], // as an SDK that does not know the code
+] as const) {
+  test(`${line} and close 1013: the client comes back`, async (t) => {
+    const edge = await Edge.start(t);
+    const { client, events, event } = await tried(t, edge.url);
+    const sub = await client.subscribe("t", "c");
+    const peer = await edge.peer(0);
+    peer.send(line);
+    peer.close(1013);
+    const { error } = await event("disconnected");
+    assert.equal(error.code, code);
+    assert.equal(error.closeCode, 1013);
+    await event("reconnected");
+    (await edge.peer(1)).deliver("back");
+    assert.equal((await sub[Symbol.asyncIterator]().next()).value?.text(), "back");
+    assert.equal(
+      events.all.some((e) => e.name === "edgeError"),
+      code === "disconnected",
+    );
+  });
+}
+
 for (const [name, end] of [
   ["a client that is not allowed any more", (peer) => peer.send("ERR:forbidden:client:we are closed: come at 9")],
   ["and one that is refused as it comes back", () => {}],

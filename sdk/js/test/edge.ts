@@ -73,6 +73,23 @@ export class Peer {
     this.#socket.send(deliverFrame("t", channel, text, [pattern]));
   }
 
+  /** stored delivers messages to the RSUB of c, whose payloads are their numbers. */
+  stored(...numbers: number[]): void {
+    for (const n of numbers) {
+      const position = Buffer.alloc(26);
+      position.set([4, 1]);
+      position.writeBigUInt64BE(0xabcn, 2);
+      position.writeBigUInt64BE(BigInt(n), 10);
+      position.writeBigUInt64BE(1_700_000_000_000n + BigInt(n), 18);
+      this.#socket.send(Buffer.concat([position, deliverFrame("t", "c", String(n), ["c"]).subarray(1)]));
+    }
+  }
+
+  /** caughtUp answers the RSUB of c. */
+  caughtUp(n: number, how = "complete"): void {
+    this.send(`OK:RSUB:t:c:${at(n)}:${how}`);
+  }
+
   /** deliverSlowly sends a message in parts, of which each waits for the one before. */
   async deliverSlowly(text: string, parts: number, between: () => Promise<void>): Promise<void> {
     const frame = deliverFrame("t", "c", text, ["c"]);
@@ -169,6 +186,9 @@ export class Edge {
     for (const peer of this.peers.all) peer.kill();
   }
 }
+
+/** at is the n-th position of the tests' histories. */
+export const at = (n: number): string => `0000000000000abc.${n}.${1_700_000_000_000 + n}`;
 
 export function deliverFrame(tenant: string, channel: string, payload: string, patterns: readonly string[]): Buffer {
   const u16 = (n: number): Buffer => Buffer.from([n >> 8, n]);

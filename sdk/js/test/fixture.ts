@@ -13,6 +13,7 @@ const names: EventName[] = [
   "recovered",
   "moving",
   "moved",
+  "gap",
   "publishError",
   "subscriptionError",
   "slowConsumer",

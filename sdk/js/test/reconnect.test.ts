@@ -213,10 +213,13 @@ test("what an edge must not send", async (t) => {
   const edge = await Edge.start(t);
   const { client, event, events } = await tried(t, edge.url);
   const peer = await edge.peer(0);
-  peer.send("hello"); // a line of a later edge
+  // What a later edge may send: a line, a tag, and a field of a tag that is known.
+  peer.send("hello");
+  peer.send(Uint8Array.of(9));
+  peer.send(Uint8Array.of(4, 2, 0));
   await client.flush();
   assert.equal(events.all.length, 1);
-  peer.send(Uint8Array.of(9));
+  peer.send(Uint8Array.of(1, 0));
   assert.equal((await event("disconnected")).error.code, "protocol");
   await event("reconnected");
 });

@@ -14,8 +14,9 @@ function make(queuePolicy: QueuePolicy, queue = 2) {
   const keeper: Keeper = {
     leave: async () => void left++,
     queueFull: (_, dropped) => void told.push(dropped),
+    wasRead: () => {},
   };
-  const sub = new Subscription("t", "c", keeper, { onMessage: undefined, queue, queuePolicy });
+  const sub = new Subscription("t", "c", keeper, { onMessage: undefined, queue, queuePolicy, from: undefined });
   return { sub, told, left: () => left };
 }
 
@@ -133,12 +134,13 @@ test("break unsubscribes", async () => {
 });
 
 test("a subscription with a callback cannot be iterated", () => {
-  const keeper: Keeper = { leave: async () => {}, queueFull: () => {} };
+  const keeper: Keeper = { leave: async () => {}, queueFull: () => {}, wasRead: () => {} };
   const got: string[] = [];
   const sub = new Subscription("t", "c", keeper, {
     onMessage: (m) => void got.push(m.text()),
     queue: 1,
     queuePolicy: "end",
+    from: undefined,
   });
   for (const text of ["a", "b", "c"]) sub.push(message(text));
   assert.deepEqual(got, ["a", "b", "c"]);

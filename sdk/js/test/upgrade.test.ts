@@ -157,7 +157,12 @@ async function start(t: TestContext) {
   t.after(() => session.finish(undefined));
   const first = await edge.peer(0);
   await session.subscriber.subscribe(
-    new Subscription("t", "c", session.subscriber, { onMessage() {}, queue: 16, queuePolicy: "drop-oldest" }),
+    new Subscription("t", "c", session.subscriber, {
+      onMessage() {},
+      queue: 16,
+      queuePolicy: "drop-oldest",
+      from: undefined,
+    }),
   );
   const open = (): Promise<Conn> => session.searcher.open(edge.url, signal);
   return { edge, session, first, open, event, events };

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { test } from "node:test";
-import { DeliverDecoder, encodePublish } from "../src/frames.js";
+import { DeliverDecoder, encodePublish, isUnknownFrame } from "../src/frames.js";
 import { decodeText, encodeText, parseServerLine } from "../src/lines.js";
 import { isChannel, isPattern, isTenant } from "../src/names.js";
 import { isFrame, Splitter } from "../src/splitter.js";
@@ -73,7 +73,7 @@ vectors("server_lines.json", ({ input, expect }) => {
           ? [l.kind, l.features]
           : l.kind === "LINK"
             ? [l.kind, l.up ? "up" : "down"]
-            : [l.kind];
+            : Object.values(l);
   assert.equal(parts.filter((part) => part !== "").join(":"), line);
 });
 
@@ -87,10 +87,10 @@ vectors("codes.json", ({ input, expect }) => {
 
 // What a client sends is made of names that were checked, as `VERB:tenant:pattern`.
 vectors("lines.json", ({ input, expect }) => {
-  const { verb, tenant, pattern, token, features } = expect;
+  const { verb, tenant, pattern = verb === "RSUB" ? "" : undefined, from, token, features } = expect;
   if (expect.error || expect.pattern_hex !== undefined) return;
-  const line = [verb, tenant, pattern, token, features].filter((p) => p !== undefined).join(":");
-  const sent = (input.text ?? "").replace(/\r?\n$/, "").replace(/^(SUB|UNSUB)::(?=[^:]|$)/, "$1:~:");
+  const line = [verb, tenant, pattern, from, token, features].filter((p) => p !== undefined).join(":");
+  const sent = (input.text ?? "").replace(/\r?\n$/, "").replace(/^(R?SUB|UNSUB)::(?=[^:]|$)/, "$1:~:");
   assert.equal(line, sent);
 });
 
@@ -102,9 +102,11 @@ vectors("stream_lines.json", ({ comment, input }) => {
 
 vectors("publish.json", ({ input, expect }) => {
   if (expect.error) return; // a client sends frames, and reads none of these
-  const { version, delivery, tenant = "", channel = "", payload_hex = "" } = expect;
-  const payload = new Uint8Array(Buffer.from(payload_hex, "hex"));
-  assert.equal(hex(encodePublish(tenant, channel, payload, version === 2 ? delivery : undefined)), hex(bytesOf(input)));
+  const { version, delivery, id = 0, key_hex = "", tenant = "", channel = "", payload_hex = "" } = expect;
+  const unhex = (text: string): Uint8Array => new Uint8Array(Buffer.from(text, "hex"));
+  const confirm = version === 3 ? { id, key: unhex(key_hex) } : undefined;
+  const frame = encodePublish(tenant, channel, unhex(payload_hex), version > 1 ? delivery : undefined, confirm);
+  assert.equal(hex(frame), hex(bytesOf(input)));
 });
 
 const decoder = new DeliverDecoder();
@@ -113,20 +115,22 @@ vectors("deliver.json", ({ input, expect }) => {
   const frame = bytesOf(input);
   const b = new Uint8Array(frame.length + 7).fill(0x61);
   b.set(frame, 3);
+  assert.equal(isUnknownFrame(b, 3, 3 + frame.length), expect.ignored ?? false);
   for (let i = 0; i < 2; i++) {
     if (expect.error) {
       assert.throws(() => decoder.decode(b, 3, 3 + frame.length), { code: "protocol" });
       continue;
     }
-    const { tenant, channel, payload, route } = decoder.decode(b, 3, 3 + frame.length);
-    const got = { tenant, channel, payload_hex: hex(payload), patterns: route.patterns };
+    const { tenant, channel, payload, route, position } = decoder.decode(b, 3, 3 + frame.length);
+    const got = { tenant, channel, payload_hex: hex(payload), patterns: route.patterns, position };
     assert.deepEqual(got, {
       ...expect,
       tenant: expect.tenant ?? "",
       channel: expect.channel ?? "",
       payload_hex: expect.payload_hex ?? "",
+      position: expect.position,
     });
-    assert.equal(hex(encodeDeliver(got.tenant, got.channel, payload, got.patterns)), hex(frame));
+    assert.equal(hex(encodeDeliver(got.tenant, got.channel, payload, got.patterns, position)), hex(frame));
   }
   // Every truncation is an error.
   if (!expect.error)
@@ -138,13 +142,14 @@ export function encodeDeliver(
   channel: string,
   payload: Uint8Array,
   patterns: readonly string[],
+  position?: string,
 ): Buffer {
   const u16 = (n: number): Buffer => Buffer.from([n >> 8, n]);
   const sized = (text: string): Buffer => Buffer.concat([u16(Buffer.byteLength(text)), Buffer.from(text)]);
   const length = Buffer.alloc(4);
   length.writeUInt32BE(payload.length);
   return Buffer.concat([
-    Buffer.from([1]),
+    position === undefined ? Buffer.from([1]) : Buffer.concat([Buffer.from([4, 1]), encodePosition(position)]),
     sized(tenant),
     sized(channel),
     length,
@@ -152,6 +157,15 @@ export function encodeDeliver(
     u16(patterns.length),
     ...patterns.map(sized),
   ]);
+}
+
+function encodePosition(position: string): Buffer {
+  const [epoch = "", n = "", t = ""] = position.split(".");
+  const b = Buffer.alloc(24);
+  b.write(epoch, "hex");
+  b.writeBigUInt64BE(BigInt(n), 8);
+  b.writeBigUInt64BE(BigInt(t), 16);
+  return b;
 }
 
 vectors("messages.json", ({ input, expect }) => {

@@ -227,6 +227,7 @@ test("a PING is behind a probe, and others follow while it has no answer", async
   const link = await opening;
   const owner = {
     delivered() {},
+    reached() {},
     draining() {},
     errorLine() {},
     roundTrip() {},
@@ -275,6 +276,7 @@ test("the end, by the edge", async (t) => {
 test("the end, when its line is lost", async (t) => {
   for (const [reason, want] of [
     ["token_revoked", "token_revoked"],
+    ["closed_by_operator", "closed_by_operator"],
     ["forbidden:ip", "ip_not_allowed"],
     ["forbidden:client:we are closed: come at 9", "client_not_allowed: we are closed: come at 9"],
     ["the client is too slow", undefined],
@@ -283,7 +285,7 @@ test("the end, when its line is lost", async (t) => {
     session.say("OK:AUTH");
     const { ended } = follow(await opening);
     session.out.error(new Error("reset"));
-    session.end(4403, reason);
+    session.end(reason === "closed_by_operator" ? 1013 : 4403, reason);
     const { error } = await ended;
     assert.equal(want?.includes(":") ? error?.message : error?.code, want);
   }
@@ -306,6 +308,7 @@ test("refusals", async (t) => {
     [undefined, 4403, "client_not_allowed: we are closed: come at 9", "forbidden:client:we are closed: come at 9"],
     [undefined, 4401, "unauthorized"],
     [undefined, 4403, "region_not_allowed", "forbidden:region"],
+    ["ERR:closed_by_operator", 1013, "closed_by_operator"],
     [undefined, 1013, "unavailable"],
     [undefined, 1001, "draining"],
     [undefined, 0, "unreachable"],

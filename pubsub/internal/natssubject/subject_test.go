@@ -1,4 +1,4 @@
-package nats
+package natssubject
 
 import (
 	"bytes"
@@ -25,14 +25,14 @@ func TestSubjectOfChannel(t *testing.T) {
 		{"~@_-", "~.@._.-", "~@_-.~.@._.-.="},
 		{strings.Repeat("t.", 60), strings.Repeat("c", 256), strings.Repeat("t=", 60) + "." + strings.Repeat("c", 256) + ".="},
 	} {
-		got := appendChannel([]byte("p.b."), []byte(c.tenant), []byte(c.channel))
+		got := AppendChannel([]byte("p.b."), []byte(c.tenant), []byte(c.channel))
 		if string(got) != "p.b."+c.subject {
 			t.Errorf("%s %s: got %s, want %s", c.tenant, c.channel, got, c.subject)
 		}
 		if !server.IsValidLiteralSubject(string(got)) {
 			t.Errorf("NATS takes no subject like %s", got)
 		}
-		tenant, channel, ok := splitChannel([]byte(c.subject))
+		tenant, channel, ok := SplitChannel([]byte(c.subject))
 		if !ok || string(tenant) != c.tenant || string(channel) != c.channel {
 			t.Errorf("%s: got %s, %s, %v", c.subject, tenant, channel, ok)
 		}
@@ -41,7 +41,7 @@ func TestSubjectOfChannel(t *testing.T) {
 
 func TestUntrustedSubjects(t *testing.T) {
 	for _, subject := range []string{"", ".", ".=", "..=", "t", "t.", "t.=", "t..=", ".a.=", "t.a", "t.a.", "t.a.b", "t.a=", "t.a.=.b", "t.a.=="} {
-		if tenant, channel, ok := splitChannel([]byte(subject)); ok {
+		if tenant, channel, ok := SplitChannel([]byte(subject)); ok {
 			t.Errorf("%q: got %q, %q", subject, tenant, channel)
 		}
 	}
@@ -54,10 +54,10 @@ func TestTenantsDoNotCollide(t *testing.T) {
 	channels := []string{"a", "b", "a.b", "b.c", "b.c.d", "a.b.c.d"}
 	for _, of := range tenants {
 		for _, text := range patterns {
-			interest := "p.b." + interestSubject(of, text)
+			interest := "p.b." + OfPattern(of, text)
 			for _, from := range tenants {
 				for _, c := range channels {
-					subject := string(appendChannel([]byte("p.b."), []byte(from), []byte(c)))
+					subject := string(AppendChannel([]byte("p.b."), []byte(from), []byte(c)))
 					if from != of && server.SubjectsCollide(interest, subject) {
 						t.Errorf("%s of tenant %s gets %s of tenant %s", text, of, c, from)
 					}
@@ -93,8 +93,8 @@ func TestInterestHasAllThatMatches(t *testing.T) {
 		}
 		channel := join(1+rnd.IntN(5), func() string { return word("a", "b", "ab", "abc") })
 		tenant := word("t", "t.u", ".")
-		interest := "p." + interestSubject(tenant, text)
-		subject := string(appendChannel([]byte("p."), []byte(tenant), []byte(channel)))
+		interest := "p." + OfPattern(tenant, text)
+		subject := string(AppendChannel([]byte("p."), []byte(tenant), []byte(channel)))
 		gets := server.SubjectsCollide(interest, subject)
 		if p.Match(channel) {
 			matches[last]++
@@ -117,7 +117,7 @@ func TestInterestIsNarrow(t *testing.T) {
 		{"a.>", "b.c"}, {"a>", "a"}, {"a*", "a.b"}, {"a.b*", "a.b.c"}, {"*.b.#", "a.c"}, {"a.b>", "a.b"},
 	} {
 		subject := fmt.Sprintf("t.%s.=", c.channel)
-		if interest := interestSubject("t", c.pattern); server.SubjectsCollide(interest, subject) {
+		if interest := OfPattern("t", c.pattern); server.SubjectsCollide(interest, subject) {
 			t.Errorf("%s gets %s", interest, subject)
 		}
 	}
@@ -130,17 +130,17 @@ func FuzzSubject(f *testing.F) {
 	f.Add("", ".=")
 	f.Fuzz(func(t *testing.T, tenant, channel string) {
 		raw := []byte(tenant + "." + channel)
-		if a, b, ok := splitChannel(bytes.Clone(raw)); ok && !bytes.Equal(appendChannel(nil, a, b), raw) {
+		if a, b, ok := SplitChannel(bytes.Clone(raw)); ok && !bytes.Equal(AppendChannel(nil, a, b), raw) {
 			t.Errorf("%q is read as %q, %q", raw, a, b)
 		}
 		if wire.CheckTenant(tenant) != nil || wire.CheckChannel(channel) != nil {
 			return
 		}
-		subject := appendChannel(nil, []byte(tenant), []byte(channel))
-		if !server.IsValidLiteralSubject(string(subject)) || !server.SubjectsCollide(interestSubject(tenant, channel), string(subject)) {
+		subject := AppendChannel(nil, []byte(tenant), []byte(channel))
+		if !server.IsValidLiteralSubject(string(subject)) || !server.SubjectsCollide(OfPattern(tenant, channel), string(subject)) {
 			t.Errorf("NATS does not take %q, or does not find it", subject)
 		}
-		a, b, ok := splitChannel(subject)
+		a, b, ok := SplitChannel(subject)
 		if !ok || string(a) != tenant || string(b) != channel {
 			t.Errorf("%q, %q became %q, %q, %v", tenant, channel, a, b, ok)
 		}

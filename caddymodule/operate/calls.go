@@ -1,66 +1,62 @@
-package adminapi
+package operate
 
 import (
 	"errors"
-	"io"
-	"mime"
 	"net/http"
 	"net/netip"
 	"time"
 
 	"github.com/millrace/millrace/caddymodule/app"
-	"github.com/millrace/millrace/caddymodule/problem"
 	"github.com/millrace/millrace/tokenstore"
 	"github.com/millrace/millrace/tokenstore/rest"
 )
 
-// call carries out a call of the admin API and returns its answer; body is nil for a GET.
-type call func(live *app.Running, r *http.Request, body []byte) (any, error)
-
-var calls = map[string]call{
-	"GET /pubsub/master-tokens": func(live *app.Running, r *http.Request, _ []byte) (any, error) {
+// Calls are all calls, by method and path as for [http.ServeMux], below a path of whoever
+// serves them. Nothing writes to it.
+var Calls = map[string]Call{
+	"GET /master-tokens": {"master_list", func(live *app.Running, r *http.Request, _ []byte) (any, error) {
 		masters, err := live.Service.ListMasters(r.Context())
 		return map[string]any{"master_tokens": nonNil(masters)}, err
-	},
-	"POST /pubsub/master-tokens": func(live *app.Running, r *http.Request, body []byte) (any, error) {
+	}},
+	"POST /master-tokens": {"master_create", func(live *app.Running, r *http.Request, body []byte) (any, error) {
 		var spec tokenstore.MasterSpec
 		if err := rest.DecodeStrict(body, &spec); err != nil {
 			return nil, err
 		}
 		m, token, err := live.Service.CreateMaster(r.Context(), spec)
 		return withSecret{Master: m, Token: token}, err
-	},
-	"PATCH /pubsub/master-tokens/{id}": func(live *app.Running, r *http.Request, body []byte) (any, error) {
+	}},
+	"PATCH /master-tokens/{id}": {"master_update", func(live *app.Running, r *http.Request, body []byte) (any, error) {
 		var patch tokenstore.MasterPatch
 		if err := rest.DecodeStrict(body, &patch); err != nil {
 			return nil, err
 		}
 		return live.Service.UpdateMaster(r.Context(), r.PathValue("id"), patch)
-	},
-	"POST /pubsub/master-tokens/{id}/rotate": func(live *app.Running, r *http.Request, body []byte) (any, error) {
+	}},
+	"POST /master-tokens/{id}/rotate": {"master_rotate", func(live *app.Running, r *http.Request, body []byte) (any, error) {
 		revoke, err := revokeTokens(body)
 		if err != nil {
 			return nil, err
 		}
 		m, token, revoked, err := live.Service.RotateMaster(r.Context(), r.PathValue("id"), revoke)
 		return withSecret{Master: m, Token: token, Revoked: revoked}, err
-	},
-	"DELETE /pubsub/master-tokens/{id}": func(live *app.Running, r *http.Request, body []byte) (any, error) {
+	}},
+	"DELETE /master-tokens/{id}": {"master_delete", func(live *app.Running, r *http.Request, body []byte) (any, error) {
 		revoke, err := revokeTokens(body)
 		if err != nil {
 			return nil, err
 		}
 		revoked, err := live.Service.DeleteMaster(r.Context(), r.PathValue("id"), revoke)
 		return map[string]any{"id": r.PathValue("id"), "revoked_tokens": revoked}, err
-	},
+	}},
 
-	"GET /pubsub/tokens": func(live *app.Running, r *http.Request, _ []byte) (any, error) {
-		return rest.List(r.Context(), live.Service, live.Service.Overlay(), []byte(r.URL.RawQuery))
-	},
-	"POST /pubsub/tokens": func(live *app.Running, r *http.Request, body []byte) (any, error) {
+	"GET /tokens": {"list", func(live *app.Running, r *http.Request, _ []byte) (any, error) {
+		return rest.ListAll(r.Context(), live.Service, []byte(r.URL.RawQuery))
+	}},
+	"POST /tokens": {"issue", func(live *app.Running, r *http.Request, body []byte) (any, error) {
 		return rest.Issue(r.Context(), live.Service, live.Service.Overlay(), body)
-	},
-	"PUT /pubsub/tokens/{id}": func(live *app.Running, r *http.Request, body []byte) (any, error) {
+	}},
+	"PUT /tokens/{id}": {"refresh", func(live *app.Running, r *http.Request, body []byte) (any, error) {
 		var request struct {
 			ExpiresAt string `json:"expires_at"`
 		}
@@ -69,20 +65,19 @@ var calls = map[string]call{
 		}
 		expiresAt, err := live.Service.Refresh(r.Context(), live.Service.Overlay(), r.PathValue("id"), request.ExpiresAt)
 		return refreshed{TokenID: r.PathValue("id"), NewExpiresAt: expiresAt}, err
-	},
-	"DELETE /pubsub/tokens/{id}": func(live *app.Running, r *http.Request, _ []byte) (any, error) {
+	}},
+	"DELETE /tokens/{id}": {"revoke", func(live *app.Running, r *http.Request, _ []byte) (any, error) {
 		err := live.Service.RevokeID(r.Context(), live.Service.Overlay(), r.PathValue("id"))
 		return map[string]any{"token_id": r.PathValue("id")}, err
-	},
-	"POST /pubsub/explain": explain,
+	}},
+	"POST /explain": {"", explain},
 
-	"GET /pubsub/connections": func(live *app.Running, _ *http.Request, _ []byte) (any, error) {
-		return map[string]any{"connections": live.Hub.Stats()}, nil
-	},
-	"POST /pubsub/drain": func(live *app.Running, _ *http.Request, _ []byte) (any, error) {
-		live.Hub.Drain()
-		return map[string]any{"draining": true}, nil
-	},
+	"GET /overview":                        {"", showOverview},
+	"GET /edges":                           {"", showEdges},
+	"POST /edges/{edge}/drain":             {"drain", drainEdge},
+	"GET /connections":                     {"", listConnections},
+	"GET /connections/{edge}/{connection}": {"", showConnection},
+	"POST /connections/disconnect":         {"disconnect", disconnect},
 }
 
 // withSecret is a master token with its secret, which is shown only once.
@@ -138,31 +133,10 @@ func explain(live *app.Running, r *http.Request, body []byte) (any, error) {
 	if q.IP != "" {
 		var err error
 		if query.IP, err = netip.ParseAddr(q.IP); err != nil {
-			return nil, &tokenstore.InvalidError{Path: "ip", Reason: "must be an IP address", Code: tokenstore.CodeInvalidBody}
+			return nil, invalid("ip", "must be an IP address")
 		}
 	}
 	return live.Service.Explain(r.Context(), query), nil
-}
-
-// answer reads the body, of 64 KiB at most, and answers with JSON.
-func (c call) answer(w http.ResponseWriter, r *http.Request, a *app.App, live *app.Running) {
-	var body []byte
-	if r.Method != http.MethodGet {
-		if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
-			problem.Write(w, http.StatusUnsupportedMediaType, string(rest.CodeUnsupportedMediaType), "Content-Type must be application/json")
-			return
-		}
-		var err error
-		if body, err = io.ReadAll(http.MaxBytesReader(w, r.Body, 64<<10)); err != nil {
-			problem.Write(w, http.StatusRequestEntityTooLarge, string(rest.CodeBodyTooLarge), "at most 64 KiB")
-			return
-		}
-		if len(body) == 0 {
-			body = []byte("{}")
-		}
-	}
-	answer, err := c(live, r, body)
-	writeAnswer(w, r, a, live, answer, err)
 }
 
 func nonNil[T any](list []T) []T {

@@ -1,0 +1,53 @@
+package app
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// historyUsage is what a history keeps of all tenants.
+type historyUsage struct {
+	messages int
+	bytes    int64
+}
+
+// historyUsage is what is kept, by history; nil: the edge has no store of histories.
+func (a *App) historyUsage() map[string]historyUsage {
+	store := a.running.HistoryStore()
+	if store == nil {
+		return nil
+	}
+	sums := map[string]historyUsage{}
+	for _, h := range a.histories.set.All() {
+		sums[h.Name] = historyUsage{}
+	}
+	list, err := store.Usage()
+	if err != nil {
+		return sums
+	}
+	for _, u := range list {
+		sum := sums[u.History]
+		sums[u.History] = historyUsage{sum.messages + u.Messages, sum.bytes + u.Bytes}
+	}
+	return sums
+}
+
+// historyFamily has a series for each history that is configured, or keeps something.
+func historyFamily(name, help string, value func(historyUsage) float64) family {
+	return newFamily(prometheus.GaugeValue, name, help, []string{"history"}, func(s *snapshot, add func(float64, ...string)) {
+		for _, history := range slices.Sorted(maps.Keys(s.kept)) {
+			add(value(s.kept[history]), history)
+		}
+	})
+}
+
+// historyCounter is there only where the edge has a store of histories.
+func historyCounter(name, help string, value func(*snapshot) uint64) family {
+	return newFamily(prometheus.CounterValue, name, help, nil, func(s *snapshot, add func(float64, ...string)) {
+		if s.kept != nil {
+			add(float64(value(s)))
+		}
+	})
+}

@@ -1,0 +1,133 @@
+package command
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"time"
+
+	"github.com/spf13/cobra"
+)
+
+func historyCommand() *cobra.Command {
+	return group(&cobra.Command{Use: "history <command>", Short: "Shows and deletes what histories keep"},
+		historyListCommand(), historyReadCommand(), historyPurgeCommand())
+}
+
+func historyListCommand() *cobra.Command {
+	var admin adminFlags
+	cmd := &cobra.Command{Use: "list", Short: "Lists what is kept, by history and tenant"}
+	admin.add(cmd)
+	return runnable(cmd, argCount{0, 0}, func(cmd *cobra.Command, _ []string) error {
+		return admin.call(cmd, http.MethodGet, "/pubsub/histories", nil, func(answer []byte) error {
+			var list struct {
+				Histories []struct {
+					History  string    `json:"history"`
+					Tenant   string    `json:"tenant"`
+					Channels int       `json:"channels"`
+					Messages int       `json:"messages"`
+					Bytes    int64     `json:"bytes"`
+					Oldest   time.Time `json:"oldest"`
+				} `json:"histories"`
+			}
+			if err := json.Unmarshal(answer, &list); err != nil {
+				return err
+			}
+			rows := [][]string{{"HISTORY", "TENANT", "CHANNELS", "MESSAGES", "BYTES", "OLDEST"}}
+			for _, h := range list.Histories {
+				rows = append(rows, []string{h.History, h.Tenant, fmt.Sprint(h.Channels), fmt.Sprint(h.Messages), fmt.Sprint(h.Bytes), timestamp(h.Oldest)})
+			}
+			return table(cmd.OutOrStdout(), rows...)
+		})
+	})
+}
+
+func historyReadCommand() *cobra.Command {
+	var admin adminFlags
+	var after text
+	var limit int
+	cmd := &cobra.Command{
+		Use:   "read <history> <tenant> <pattern>",
+		Short: "Prints the messages that are kept of a pattern, oldest first",
+		Long: "Prints the messages that are kept of a pattern, oldest first: when each was stored, its\n" +
+			"channel, and its payload, with what a terminal cannot show escaped.",
+	}
+	admin.add(cmd)
+	cmd.Flags().Var(&after, "after", "begin behind this position")
+	cmd.Flags().IntVar(&limit, "limit", 0, "print at most so many; 0: all")
+	return runnable(cmd, argCount{3, 3}, func(cmd *cobra.Command, args []string) error {
+		if limit < 0 {
+			return usagef("--limit: must be 0 or more")
+		}
+		next, left := string(after), limit
+		for {
+			body := map[string]any{"history": args[0], "tenant": args[1], "pattern": args[2], "after": next}
+			if limit > 0 {
+				body["limit"] = min(left, 1000)
+			}
+			n := 0
+			err := admin.call(cmd, http.MethodPost, "/pubsub/histories/read", body, func(answer []byte) (err error) {
+				next, n, err = printKept(cmd.OutOrStdout(), answer)
+				return err
+			})
+			left -= n
+			if err != nil || admin.json || next == "" || limit > 0 && left <= 0 {
+				return err
+			}
+		}
+	})
+}
+
+// printKept prints a page of messages.
+func printKept(w io.Writer, answer []byte) (next string, n int, err error) {
+	var page struct {
+		Messages []struct {
+			Time    time.Time `json:"time"`
+			Channel string    `json:"channel"`
+			Payload []byte    `json:"payload"`
+		} `json:"messages"`
+		Next string `json:"next"`
+	}
+	if err := json.Unmarshal(answer, &page); err != nil {
+		return "", 0, err
+	}
+	for _, m := range page.Messages {
+		if _, err := fmt.Fprintf(w, "%s %s %s\n", timestamp(m.Time), plain(m.Channel), plain(string(m.Payload))); err != nil {
+			return "", 0, err
+		}
+	}
+	return page.Next, len(page.Messages), nil
+}
+
+func historyPurgeCommand() *cobra.Command {
+	var admin adminFlags
+	var tenant, channel text
+	var all bool
+	cmd := &cobra.Command{
+		Use:   "purge <history> --tenant <tenant> [--channel <channel>] | --all",
+		Short: "Deletes for good what is kept of a channel, a tenant or a whole history",
+		Long: "Deletes for good what is kept of a channel, a tenant or a whole history. Subscribers that\n" +
+			"resume from before are told of a gap.",
+	}
+	admin.add(cmd)
+	cmd.Flags().Var(&tenant, "tenant", "of this tenant")
+	cmd.Flags().Var(&channel, "channel", "of this channel alone")
+	cmd.Flags().BoolVar(&all, "all", false, "of all tenants")
+	return runnable(cmd, argCount{1, 1}, func(cmd *cobra.Command, args []string) error {
+		if all == (tenant != "") || all && channel != "" {
+			return usagef("give either --tenant, perhaps with --channel, or --all")
+		}
+		body := map[string]any{"history": args[0], "tenant": string(tenant), "channel": string(channel), "all": all}
+		return admin.call(cmd, http.MethodPost, "/pubsub/histories/purge", body, func(answer []byte) error {
+			var purged struct {
+				Removed int `json:"removed"`
+			}
+			if err := json.Unmarshal(answer, &purged); err != nil {
+				return err
+			}
+			_, err := fmt.Fprintf(cmd.OutOrStdout(), "%d messages are deleted.\n", purged.Removed)
+			return err
+		})
+	})
+}

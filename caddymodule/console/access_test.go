@@ -1,0 +1,166 @@
+package console
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/caddyserver/caddy/v2"
+
+	"github.com/millrace/millrace/caddymodule/operate"
+)
+
+var page1 = origin{"https", host}
+
+// console returns one without an edge, for calls that are refused before they reach it.
+func openConsole(t *testing.T, auth string, list ...Operator) *Console {
+	t.Helper()
+	c := &Console{Auth: auth, Operators: list}
+	if err := c.check(); err != nil {
+		t.Fatal(err)
+	}
+	c.state = newState(time.Now)
+	c.state.lease(c.operators)
+	return c
+}
+
+// call makes a request as the page does, with the keys of sessions.
+func call(method, path string, keys ...string) *http.Request {
+	r := httptest.NewRequest(method, path, strings.NewReader("{}"))
+	r.Header.Set("Content-Type", "application/json")
+	for _, key := range keys {
+		r.AddCookie(&http.Cookie{Name: page1.cookieName(), Value: key})
+	}
+	return r.WithContext(context.WithValue(r.Context(), visitKey{}, visit{origin: page1}))
+}
+
+func codeOf(w *httptest.ResponseRecorder) string {
+	var body struct{ Code string }
+	_ = json.Unmarshal(w.Body.Bytes(), &body) // no JSON has no code
+	return body.Code
+}
+
+// Whoever is no manager changes nothing: each call that is not known to read only is refused
+// before it is carried out, also those that are added later.
+func TestViewersChangeNothing(t *testing.T) {
+	c := openConsole(t, authOperators, Operator{"ada", one, Viewer})
+	key, _, _ := c.state.open("ada", c.operators.byName["ada"], host)
+	mux := c.routes()
+	refused := 0
+	for pattern := range operate.Calls {
+		method, path, _ := strings.Cut(pattern, " ")
+		path = strings.NewReplacer("{id}", "7", "{edge}", "local").Replace(path)
+		w := httptest.NewRecorder()
+		mux.ServeHTTP(w, call(method, path))
+		if w.Code != http.StatusUnauthorized || codeOf(w) != "no_session" {
+			t.Errorf("%s without a session: %d %s", pattern, w.Code, w.Body)
+		}
+		if method == http.MethodGet || pattern == "POST /explain" {
+			continue
+		}
+		refused++
+		w = httptest.NewRecorder()
+		mux.ServeHTTP(w, call(method, path, key))
+		if w.Code != http.StatusForbidden || codeOf(w) != "not_a_manager" {
+			t.Errorf("%s by a viewer: %d %s", pattern, w.Code, w.Body)
+		}
+	}
+	if refused < 7 {
+		t.Errorf("only %d calls change something", refused)
+	}
+}
+
+func TestConfirmation(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := openConsole(t, authOperators, Operator{"ada", one, Manager})
+		key, opened, _ := c.state.open("ada", c.operators.byName["ada"], host)
+		ask := func(pattern string) string {
+			served := false
+			w := httptest.NewRecorder()
+			c.visited(pattern, Manager, func(http.ResponseWriter, *http.Request, visit) { served = true }).ServeHTTP(w, call(http.MethodPost, "/", key))
+			if served {
+				return "served"
+			}
+			return codeOf(w)
+		}
+		dangerous := []string{"POST /master-tokens", "POST /master-tokens/{id}/rotate", "DELETE /master-tokens/{id}"}
+		want := func(want string) {
+			t.Helper()
+			for _, pattern := range dangerous {
+				if _, exists := operate.Calls[pattern]; !exists {
+					t.Errorf("there is no call %s", pattern)
+				}
+				if got := ask(pattern); got != want {
+					t.Errorf("%s: %s, want %s", pattern, got, want)
+				}
+			}
+			if got := ask("PATCH /master-tokens/{id}"); got != "served" {
+				t.Errorf("an edit: %s", got)
+			}
+		}
+		want("served")
+		time.Sleep(confirmTime - time.Second)
+		want("served")
+		time.Sleep(time.Second)
+		want("confirmation_required")
+		c.state.change(opened.id, func(s *session) { s.confirmed = time.Now() })
+		want("served")
+	})
+}
+
+// With auth caddy, who signs in is who stands in front at each request.
+func TestCaddyUser(t *testing.T) {
+	c := openConsole(t, authCaddy, Operator{"ada", "", Manager}, Operator{"bob", "", Viewer})
+	key, _, _ := c.state.open("ada", c.operators.byName["ada"], host)
+	for user, want := range map[string]bool{"ada": true, "bob": false, "": false} {
+		r := call(http.MethodGet, "/session", key)
+		repl := caddy.NewReplacer()
+		if user != "" {
+			repl.Set("http.auth.user.id", user)
+		}
+		r = r.WithContext(context.WithValue(r.Context(), caddy.ReplacerCtxKey, repl))
+		v := visitOf(r)
+		if got := c.enter(r, &v); got != want {
+			t.Errorf("the front found %q: %v", user, got)
+		}
+	}
+}
+
+// A session is found by one cookie of the right name, and what no operator caused does not
+// prolong it.
+func TestEnter(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := openConsole(t, authOperators, Operator{"ada", one, Manager})
+		key, _, _ := c.state.open("ada", c.operators.byName["ada"], host)
+		enter := func(r *http.Request) bool {
+			v := visitOf(r)
+			return c.enter(r, &v)
+		}
+		if !enter(call(http.MethodGet, "/", key)) {
+			t.Error("no session")
+		}
+		if enter(call(http.MethodGet, "/", key, "another")) || enter(call(http.MethodGet, "/", "another", key)) {
+			t.Error("a second cookie of the name is overlooked")
+		}
+		plain := call(http.MethodGet, "/")
+		plain.AddCookie(&http.Cookie{Name: strings.TrimPrefix(page1.cookieName(), "__Host-"), Value: key})
+		if enter(plain) {
+			t.Error("a cookie without the prefix is a session")
+		}
+		time.Sleep(idleTime / 2)
+		timer := call(http.MethodGet, "/", key)
+		timer.Header.Set(backgroundHeader, "1")
+		if !enter(timer) {
+			t.Error("no session for a timer")
+		}
+		time.Sleep(idleTime / 2)
+		if enter(call(http.MethodGet, "/", key)) {
+			t.Error("a timer prolongs a session")
+		}
+	})
+}

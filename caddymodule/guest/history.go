@@ -1,0 +1,69 @@
+package guest
+
+import (
+	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
+	"go.uber.org/zap"
+
+	"github.com/millrace/millrace/pubsub/history"
+	"github.com/millrace/millrace/pubsub/history/memory"
+)
+
+func init() { caddy.RegisterModule(new(MemoryHistoryStore)) }
+
+// HistoryStoreModule is a guest of the namespace `pubsub.history_stores`.
+type HistoryStoreModule interface {
+	// HistoryStoreKey identifies the store: configurations with an equal key, and the same
+	// token store and broker, share it.
+	HistoryStoreKey() string
+	// OpenHistoryStore opens the store. It outlives the configuration that opens it, and
+	// so does the logger.
+	OpenHistoryStore(*zap.Logger) (history.Store, error)
+}
+
+// HistoryStoreConfigurer is a [HistoryStoreModule] some of whose options are not in its
+// key: the configuration in force sets them on the store that it shares with others.
+type HistoryStoreConfigurer interface {
+	ConfigureHistoryStore(history.Store) error
+}
+
+// SingleEdge is a [BrokerModule] of an edge without others. Stores of histories need one:
+// the edges of a broker that joins several would not agree on positions.
+type SingleEdge interface{ SingleEdge() }
+
+// MemoryHistoryStore keeps histories in memory: they end with the process, and clients that
+// come back after that are told of a gap.
+type MemoryHistoryStore struct{}
+
+// CaddyModule implements [caddy.Module].
+func (*MemoryHistoryStore) CaddyModule() caddy.ModuleInfo {
+	return caddy.ModuleInfo{ID: "pubsub.history_stores.memory", New: func() caddy.Module { return new(MemoryHistoryStore) }}
+}
+
+// HistoryStoreKey implements [HistoryStoreModule].
+func (*MemoryHistoryStore) HistoryStoreKey() string { return "memory" }
+
+// OpenHistoryStore implements [HistoryStoreModule].
+func (*MemoryHistoryStore) OpenHistoryStore(*zap.Logger) (history.Store, error) {
+	return memory.New(), nil
+}
+
+// UnmarshalCaddyfile sets up the store from Caddyfile tokens. Syntax:
+//
+//	history_store memory
+func (*MemoryHistoryStore) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
+	d.Next() // consume the driver's name
+	if d.NextArg() {
+		return d.ArgErr()
+	}
+	if d.NextBlock(d.Nesting()) {
+		return d.Errf("history_store memory takes no options")
+	}
+	return nil
+}
+
+var (
+	_ HistoryStoreModule    = (*MemoryHistoryStore)(nil)
+	_ caddyfile.Unmarshaler = (*MemoryHistoryStore)(nil)
+	_ SingleEdge            = (*MemoryBroker)(nil)
+)

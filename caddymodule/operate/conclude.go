@@ -1,0 +1,56 @@
+package operate
+
+import (
+	"net/http"
+	"slices"
+
+	"github.com/millrace/millrace/caddymodule/app"
+	"github.com/millrace/millrace/pubsub/hook"
+	"github.com/millrace/millrace/tokenstore"
+	"github.com/millrace/millrace/tokenstore/rest"
+)
+
+// aimed returns what an answer says of its target, which counts also where the call failed;
+// nil: nothing.
+func aimed(answer any) any {
+	switch answer.(type) {
+	case disconnected, drained:
+		return answer
+	}
+	return nil
+}
+
+// Conclude counts an operation on tokens, and tells the hooks of any operation; answer is
+// what is answered where it succeeded.
+func (c Caller) Conclude(r *http.Request, operation string, status int, code string, answer any) {
+	if operation == "" {
+		return
+	}
+	if slices.Contains(app.TokenOperations, operation) {
+		app.CountTokenCall(operation, status)
+	}
+	o := hook.Operation{Name: operation, Actor: c.Actor, IP: c.IP, Status: status, Code: code}
+	switch a := answer.(type) {
+	case rest.IssueAnswer:
+		o.TokenID, o.Tenants, o.ExpiresAt = a.TokenID, a.Tenants, a.ExpiresAt
+	case withSecret:
+		o.TokenID = a.ID
+	case refreshed:
+		o.ExpiresAt = a.NewExpiresAt
+	case disconnected:
+		o.Edge, o.Connection, o.TokenID = a.target.Edge, a.target.ID, a.target.TokenID
+	case drained:
+		o.Edge = a.Edge
+	case historyRead:
+		o.Tenants, o.Pattern = []string{a.tenant}, a.pattern
+	case historyPurged:
+		o.Pattern = a.channel
+		if a.tenant != "" {
+			o.Tenants = []string{a.tenant}
+		}
+	}
+	if id := r.PathValue("id"); tokenstore.IsID(id) { // anything else may be a secret
+		o.TokenID = id
+	}
+	c.Running.Hub.Operated(o)
+}

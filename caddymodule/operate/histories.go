@@ -1,0 +1,159 @@
+package operate
+
+import (
+	"errors"
+	"net/http"
+	"time"
+
+	"github.com/millrace/millrace/caddymodule/app"
+	"github.com/millrace/millrace/pubsub/history"
+	"github.com/millrace/millrace/pubsub/pattern"
+	"github.com/millrace/millrace/tokenstore/rest"
+	"github.com/millrace/millrace/wire"
+)
+
+const (
+	maxRead      = 1000    // messages in the answer of one call
+	maxReadBytes = 4 << 20 // of their payloads and channels, one message aside
+)
+
+// errNoHistories says that there is nothing to administer.
+var errNoHistories = errors.New("this edge keeps no histories")
+
+// historyCalls are the calls about histories, of this edge alone. To read messages is no
+// GET: it needs the role that changes need, and hooks are told.
+var historyCalls = map[string]Call{
+	"GET /histories":        {"", listHistories},
+	"POST /histories/read":  {"history_read", readHistory},
+	"POST /histories/purge": {"history_purge", purgeHistory},
+}
+
+func init() {
+	for pattern, call := range historyCalls {
+		Calls[pattern] = call
+	}
+}
+
+func listHistories(live *app.Running, _ *http.Request, _ []byte) (any, error) {
+	store := live.HistoryStore()
+	if store == nil {
+		return nil, errNoHistories
+	}
+	list, err := store.Usage()
+	return map[string]any{"histories": nonNil(list)}, err
+}
+
+// keptMessage is a message as operators see it.
+type keptMessage struct {
+	Position string    `json:"position"`
+	Time     time.Time `json:"time"` // when it was stored
+	Channel  string    `json:"channel"`
+	Payload  []byte    `json:"payload"`
+}
+
+// historyRead answers the call that reads messages.
+type historyRead struct {
+	Messages []keptMessage `json:"messages"` // oldest first
+	// Next is the `after` of the next page; empty: this is the last.
+	Next string `json:"next"`
+
+	tenant, pattern string
+}
+
+func readHistory(live *app.Running, r *http.Request, body []byte) (any, error) {
+	var q struct {
+		History string `json:"history"`
+		Tenant  string `json:"tenant"`
+		Pattern string `json:"pattern"`
+		After   string `json:"after"`
+		Limit   int    `json:"limit"`
+	}
+	if err := rest.DecodeStrict(body, &q); err != nil {
+		return nil, err
+	}
+	store := live.HistoryStore()
+	if store == nil {
+		return nil, errNoHistories
+	}
+	p, err := pattern.Parse(q.Pattern)
+	switch {
+	case err != nil:
+		return nil, invalid("pattern", err.Error())
+	case wire.CheckTenant(q.Tenant) != nil:
+		return nil, invalid("tenant", "must be the name of a tenant")
+	case q.Limit < 0 || q.Limit > maxRead:
+		return nil, invalid("limit", "must be from 1 to 1000")
+	case q.Limit == 0:
+		q.Limit = maxRead
+	}
+	query := history.Query{History: q.History, Tenant: q.Tenant, Pattern: p, MaxMessages: q.Limit, MaxBytes: maxReadBytes}
+	if q.After != "" {
+		at, err := wire.ParsePosition(q.After)
+		if err != nil {
+			return nil, invalid("after", "must be the next of an answer, or the position of a message")
+		}
+		query.After = at.N
+	}
+	answer := historyRead{Messages: []keptMessage{}, tenant: q.Tenant, pattern: q.Pattern}
+	for len(answer.Messages) == 0 { // a page may have looked at many messages that do not match
+		page, err := store.Read(r.Context(), query)
+		if err != nil {
+			return nil, err
+		}
+		for _, m := range page.Messages {
+			answer.Messages = append(answer.Messages, keptMessage{m.Position.String(), time.UnixMilli(int64(m.Position.T)).UTC(), m.Channel, m.Payload})
+		}
+		head, err := store.Head(q.History, q.Tenant)
+		if err != nil {
+			return nil, err
+		}
+		if page.Through.N >= head.N {
+			return answer, nil
+		}
+		answer.Next, query.After = page.Through.String(), page.Through.N
+	}
+	return answer, nil
+}
+
+// historyPurged answers the call that deletes messages.
+type historyPurged struct {
+	Removed int `json:"removed"`
+
+	tenant, channel string
+}
+
+func purgeHistory(live *app.Running, _ *http.Request, body []byte) (any, error) {
+	var q struct {
+		History string `json:"history"`
+		Tenant  string `json:"tenant"`
+		Channel string `json:"channel"`
+		All     bool   `json:"all"`
+	}
+	if err := rest.DecodeStrict(body, &q); err != nil {
+		return nil, err
+	}
+	store := live.HistoryStore()
+	switch {
+	case store == nil:
+		return nil, errNoHistories
+	case q.All == (q.Tenant != ""):
+		return nil, invalid("body", "must have either tenant, or all for all tenants of the history")
+	case q.All && q.Channel != "":
+		return nil, invalid("channel", "needs a tenant")
+	}
+	removed, err := store.Purge(q.History, q.Tenant, q.Channel)
+	return historyPurged{removed, q.Tenant, q.Channel}, err
+}
+
+// historyProblem is the answer for an error about histories; false: it is none.
+func historyProblem(err error) (p rest.Problem, ok bool) {
+	switch {
+	case errors.Is(err, errNoHistories):
+		return rest.Problem{Status: http.StatusNotFound, Code: "no_histories", Detail: err.Error()}, true
+	case errors.Is(err, history.ErrUnknown):
+		return rest.Problem{Status: http.StatusNotFound, Code: "unknown_history", Detail: err.Error()}, true
+	case errors.Is(err, history.ErrUnavailable), errors.Is(err, history.ErrClosed):
+		return rest.Problem{Status: http.StatusServiceUnavailable, Code: "unavailable", Detail: "the history store is out of reach"}, true
+	}
+	return p, false
+}

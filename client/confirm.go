@@ -1,0 +1,245 @@
+package client
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/millrace/millrace/wire"
+)
+
+// confirmTimeout is how long after its first try a publish is repeated, or waits for its
+// answer. An edge knows keys for 2 minutes.
+const confirmTimeout = 100 * time.Second
+
+// PublishOption changes one publish of [Client.PublishConfirmed].
+type PublishOption func(*wire.Publish)
+
+// WithKey gives a publish a key of 1 to 64 bytes. What is published again with the same key
+// to the same channel within 2 minutes, or within the age of the history if that is
+// shorter, is stored once: the first stays, and gives its position. So the client can
+// repeat it where it cannot know whether it was stored.
+func WithKey(key string) PublishOption {
+	return func(p *wire.Publish) { p.Key = []byte(key) }
+}
+
+// WithDelivery gives a publish another delivery, such as [OneNearest]. Only a [Broadcast]
+// is stored.
+func WithDelivery(d Delivery) PublishOption {
+	return func(p *wire.Publish) { p.Delivery = wire.Delivery(d) }
+}
+
+// PublishConfirmed is Publish that returns when the edge has answered: the message is
+// stored, at this position, or, with an empty position, this edge has accepted it and no
+// history keeps its channel. It may be called often at the same time; the answers come in
+// order for each channel.
+//
+// If the connection is lost before the answer comes, a publish with a key is repeated on
+// the next one, and waits for it. After 100 s, or without a key at once, the error is
+// ErrOutcomeUnknown: it may have been stored, and may still come. So may one whose ctx has
+// ended. ErrHistoryUnavailable says that it was not stored. ErrNoHistory is the error for a
+// key on a channel that is not kept, and for any edge that confirms nothing. Others are
+// those of Publish, and what an edge refuses it with, such as ErrPermissionDenied.
+func (c *Client) PublishConfirmed(ctx context.Context, tenant, channel string, payload []byte, opts ...PublishOption) (position string, err error) {
+	p, err := newPublish(Broadcast, tenant, channel, payload)
+	if err != nil {
+		return "", err
+	}
+	for _, opt := range opts {
+		opt(&p)
+	}
+	switch {
+	case p.Delivery > wire.OneRandom:
+		return "", badOption("a delivery is Broadcast, OneNearest or OneRandom")
+	case p.Key != nil && (len(p.Key) < 1 || len(p.Key) > wire.MaxKey):
+		return "", badOption("a key has 1 to 64 bytes")
+	}
+	p.Confirm, p.ID = true, c.publishID.Add(1)
+	w := confirmWait{client: c, p: p, timer: time.NewTimer(confirmTimeout)}
+	defer w.timer.Stop()
+	return w.run(ctx)
+}
+
+// confirmWait is a publish until its outcome is known.
+type confirmWait struct {
+	client *Client
+	p      wire.Publish
+	timer  *time.Timer // ends it
+	sent   bool        // once at least: whether it was stored is not known
+	tries  int
+}
+
+func (w *confirmWait) run(ctx context.Context) (position string, err error) {
+	for {
+		conn, answer, wait, err := w.client.gate.confirm(w.p)
+		if answer == nil {
+			if err != nil && (w.p.Key == nil || wait == nil) {
+				return "", w.failed(err)
+			}
+			if err := w.wait(ctx, wait, err); err != nil {
+				return "", err
+			}
+			continue
+		}
+		w.sent = true
+		w.tries++
+		select {
+		case a := <-answer:
+			again, err := w.answered(a)
+			if !again {
+				return a.position, err
+			}
+			if err := w.pause(ctx, a); err != nil {
+				return "", err
+			}
+		case <-ctx.Done():
+			conn.confirms.forget(w.p.ID)
+			return "", ended(ctx, "the edge did not confirm the message in time; it may have been stored")
+		case <-w.timer.C:
+			conn.confirms.forget(w.p.ID)
+			return "", w.outcomeUnknown()
+		}
+	}
+}
+
+// answered reports whether to try again, or the outcome.
+func (w *confirmWait) answered(a confirmed) (again bool, err error) {
+	switch {
+	case a.lost && w.p.Key == nil:
+		return false, w.outcomeUnknown()
+	case a.lost, a.code == Code(wire.CodeUnconfirmed) && w.p.Key != nil:
+		return true, nil
+	case a.code != "":
+		return false, &Error{Code: a.code, Text: "the edge refused the message", Tenant: string(w.p.Tenant), Channel: string(w.p.Channel)}
+	}
+	return false, nil
+}
+
+// pause waits before the next try if an edge could not say what became of the last one: it
+// may not be able to yet.
+func (w *confirmWait) pause(ctx context.Context, a confirmed) error {
+	if a.code == "" {
+		return nil
+	}
+	over := make(chan struct{})
+	timer := time.AfterFunc(max(w.client.s.MinBackOff, w.client.s.backOff(w.tries, 0)), func() { close(over) })
+	defer timer.Stop()
+	return w.wait(ctx, over, nil)
+}
+
+// wait waits for what the next try needs. why is the error while there is no connection.
+func (w *confirmWait) wait(ctx context.Context, ready <-chan struct{}, why error) error {
+	select {
+	case <-ready:
+		return nil
+	case <-ctx.Done():
+		return ended(ctx, "the message could not be sent in time")
+	case <-w.client.done:
+		return w.failed(w.client.closedError())
+	case <-w.timer.C:
+		if why == nil || w.sent {
+			return w.outcomeUnknown()
+		}
+		return why
+	}
+}
+
+// failed is the error of a publish that cannot be tried any more.
+func (w *confirmWait) failed(err error) error {
+	if w.sent {
+		return w.outcomeUnknown()
+	}
+	return err
+}
+
+func (w *confirmWait) outcomeUnknown() error {
+	return &Error{
+		Code: CodeOutcomeUnknown, Text: "no edge has said whether the message is stored",
+		Tenant: string(w.p.Tenant), Channel: string(w.p.Channel),
+	}
+}
+
+// confirmed is the outcome of a publish on one connection.
+type confirmed struct {
+	position string // empty: it is not kept
+	code     Code   // of a refusal
+	lost     bool   // the connection has ended before
+}
+
+func positionOf(l wire.ServerLine) string {
+	if !l.Stored {
+		return ""
+	}
+	return l.Position.String()
+}
+
+// confirms are the publishes of a connection that wait for their answers. Safe for
+// concurrent use. Each is a call of the application, which is to bound them.
+type confirms struct {
+	mu      sync.Mutex
+	waiting map[uint32]chan<- confirmed
+	ended   bool
+	none    func() // is called by the loop, once, when none waits; nil: nobody asks
+}
+
+// add returns where the answer comes. It returns nil if the connection has ended.
+func (w *confirms) add(id uint32) <-chan confirmed {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.ended {
+		return nil
+	}
+	if w.waiting == nil {
+		w.waiting = map[uint32]chan<- confirmed{}
+	}
+	answer := make(chan confirmed, 1)
+	w.waiting[id] = answer
+	return answer
+}
+
+// forget gives up an answer. Who waits for all of them goes on in time without it.
+func (w *confirms) forget(id uint32) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	delete(w.waiting, id)
+}
+
+// answer takes an answer. The loop calls it.
+func (w *confirms) answer(id uint32, a confirmed) {
+	w.mu.Lock()
+	waiting := w.waiting[id]
+	delete(w.waiting, id)
+	var none func()
+	if len(w.waiting) == 0 {
+		none, w.none = w.none, nil
+	}
+	w.mu.Unlock()
+	if waiting != nil {
+		waiting <- a
+	}
+	if none != nil {
+		none()
+	}
+}
+
+// whenNone calls f when nothing waits any more, perhaps at once. The loop calls it.
+func (w *confirms) whenNone(f func()) {
+	w.mu.Lock()
+	if len(w.waiting) > 0 {
+		w.none, f = f, nil
+	}
+	w.mu.Unlock()
+	if f != nil {
+		f()
+	}
+}
+
+// fail tells all that no answer comes.
+func (w *confirms) fail() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, waiting := range w.waiting {
+		waiting <- confirmed{lost: true}
+	}
+	w.waiting, w.ended, w.none = nil, true, nil
+}

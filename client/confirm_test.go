@@ -1,0 +1,279 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/millrace/millrace/wire"
+)
+
+// confirmedAs is what PublishConfirmed has returned.
+type confirmedAs struct {
+	position string
+	err      error
+	after    time.Duration
+}
+
+// publishConfirmed publishes p to x, in the background.
+func publishConfirmed(c *Client, opts ...PublishOption) <-chan confirmedAs {
+	done := make(chan confirmedAs, 1)
+	start := time.Now()
+	go func() {
+		position, err := c.PublishConfirmed(context.Background(), "t", "x", []byte("p"), opts...)
+		done <- confirmedAs{position, err, time.Since(start)}
+	}()
+	return done
+}
+
+func (l *fakeLink) published() []wire.Publish {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.Clone(l.pubs)
+}
+
+// silent leaves publishes without an answer.
+func silent(l *fakeLink) { l.judge = func(wire.Publish) string { return "" } }
+
+func TestPublishConfirmed(t *testing.T) {
+	refuse := func(code string) func(p wire.Publish) string {
+		return func(p wire.Publish) string { return fmt.Sprintf("ERR:%s:PUB:%d", code, p.ID) }
+	}
+	for _, test := range []struct {
+		name     string
+		judge    func(p wire.Publish) string
+		opts     []PublishOption
+		position string
+		want     error
+	}{
+		{"accepted", nil, nil, "", nil},
+		{"stored", func(p wire.Publish) string { return string(wire.AppendOKPubAt(nil, p.ID, at(3))) }, nil, at(3).String(), nil},
+		{"with a key", func(p wire.Publish) string { return string(wire.AppendOKPubAt(nil, p.ID, at(3))) }, []PublishOption{WithKey("k")}, at(3).String(), nil},
+		{"to one", nil, []PublishOption{WithDelivery(OneNearest)}, "", nil},
+		{"not allowed", refuse("permission_denied"), nil, "", ErrPermissionDenied},
+		{"not kept", refuse("no_history"), []PublishOption{WithKey("k")}, "", ErrNoHistory},
+		{"not stored", refuse("history_unavailable"), []PublishOption{WithKey("k")}, "", ErrHistoryUnavailable},
+		{"perhaps stored", refuse("unconfirmed"), nil, "", ErrUnconfirmed},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t)
+				w.next(func(l *fakeLink) {
+					withHistories(l)
+					l.judge = test.judge
+				})
+				c, l := w.mustConnect([]string{edgeA}, nil)
+				got := <-publishConfirmed(c, test.opts...)
+				if got.position != test.position || !errors.Is(got.err, test.want) {
+					t.Errorf("got %+v, want %q, %v", got, test.position, test.want)
+				}
+				var e *Error
+				if errors.As(got.err, &e) && (e.Tenant != "t" || e.Channel != "x") {
+					t.Errorf("got %+v", e)
+				}
+				if pubs := l.published(); len(pubs) != 1 || string(pubs[0].Payload) != "p" || len(pubs[0].Key) > 0 != (strings.Contains(test.name, "key") || test.want != nil && len(test.opts) > 0) {
+					t.Errorf("the edge has got %+v", pubs)
+				}
+				event[Connected](w)
+				wantNone(t, "an event", w.events)
+			})
+		})
+	}
+}
+
+func TestPublishConfirmedOptions(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newHistoryWorld(t)
+		c, l := w.mustConnect([]string{edgeA}, nil)
+		for what, test := range map[string]struct {
+			tenant, channel string
+			opt             PublishOption
+			want            error
+		}{
+			"an empty key":    {"t", "x", WithKey(""), ErrBadOption},
+			"a long key":      {"t", "x", WithKey(strings.Repeat("k", 65)), ErrBadOption},
+			"no delivery":     {"t", "x", WithDelivery(3), ErrBadOption},
+			"no channel":      {"t", "x..y", WithKey("k"), ErrBadChannel},
+			"no tenant":       {"t:u", "x", WithKey("k"), ErrBadTenant},
+			"the longest key": {"t", "x", WithKey(strings.Repeat("k", 64)), nil},
+		} {
+			if _, err := c.PublishConfirmed(t.Context(), test.tenant, test.channel, nil, test.opt); !errors.Is(err, test.want) {
+				t.Errorf("%s: %v", what, err)
+			}
+		}
+		if pubs := l.published(); len(pubs) != 1 {
+			t.Errorf("the edge has got %+v", pubs)
+		}
+	})
+}
+
+// An edge that confirms nothing is not sent what it does not know.
+func TestPublishConfirmedByNobody(t *testing.T) {
+	for _, features := range []string{"FEATURES:link", "ERR:bad_request"} {
+		synctest.Test(t, func(t *testing.T) {
+			w := newWorld(t)
+			w.next(func(l *fakeLink) { l.answer[wire.LineFeatures] = features })
+			c, l := w.mustConnect([]string{edgeA}, nil)
+			if got := <-publishConfirmed(c, WithKey("k")); !errors.Is(got.err, ErrNoHistory) {
+				t.Errorf("got %+v", got)
+			}
+			if pubs := l.published(); len(pubs) > 0 {
+				t.Errorf("the edge has got %+v", pubs)
+			}
+		})
+	}
+}
+
+// With a key, what has no answer is published again when there is a connection.
+func TestPublishConfirmedAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.next(func(l *fakeLink) { withHistories(l); silent(l) })
+		c, l := w.mustConnect([]string{edgeA}, nil)
+		keyed, plain := publishConfirmed(c, WithKey("k")), publishConfirmed(c)
+		synctest.Wait()
+		w.set(edgeA, errUnreachable)
+		l.end(1001)
+		if got := <-plain; !errors.Is(got.err, ErrOutcomeUnknown) {
+			t.Errorf("without a key: %+v", got)
+		}
+		synctest.Wait()
+		if got := <-publishConfirmed(c); !errors.Is(got.err, ErrDisconnected) {
+			t.Errorf("while there is no connection: %+v", got)
+		}
+		wantNone(t, "an outcome", keyed)
+		later := publishConfirmed(c, WithKey("later"))
+		w.next(func(l *fakeLink) {
+			withHistories(l)
+			l.judge = func(p wire.Publish) string { return string(wire.AppendOKPubAt(nil, p.ID, at(8))) }
+		})
+		w.set(edgeA, nil)
+		for _, done := range []<-chan confirmedAs{keyed, later} {
+			if got := <-done; got.err != nil || got.position != at(8).String() {
+				t.Errorf("got %+v", got)
+			}
+		}
+		first, second := l.published(), (<-w.links).published()
+		if len(first) != 2 || len(second) != 2 || !slices.ContainsFunc(second, func(p wire.Publish) bool { return string(p.Key) == "k" }) {
+			t.Errorf("the edge has got %+v, then %+v", first, second)
+		}
+	})
+}
+
+func TestPublishConfirmedGivesUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.next(func(l *fakeLink) { withHistories(l); silent(l) })
+		c, l := w.mustConnect([]string{edgeA}, nil)
+		if got := <-publishConfirmed(c, WithKey("k")); !errors.Is(got.err, ErrOutcomeUnknown) || got.after != confirmTimeout {
+			t.Errorf("an edge that never answers: %+v", got)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if _, err := c.PublishConfirmed(ctx, "t", "x", nil, WithKey("k")); !errors.Is(err, ErrTimeout) {
+			t.Errorf("a context that ends: %v", err)
+		}
+		if n := len(l.published()); n != 2 || len(c.current.confirms.waiting) != 0 {
+			t.Errorf("%d publishes, and %d that were given up are waited for", n, len(c.current.confirms.waiting))
+		}
+		keyed := publishConfirmed(c, WithKey("k"))
+		synctest.Wait()
+		w.set(edgeA, errUnreachable)
+		l.end(1001)
+		if got := <-keyed; !errors.Is(got.err, ErrOutcomeUnknown) || got.after != confirmTimeout {
+			t.Errorf("no edge any more: %+v", got)
+		}
+		if got := <-publishConfirmed(c, WithKey("k")); !errors.Is(got.err, ErrDisconnected) || got.after != confirmTimeout {
+			t.Errorf("never sent: %+v", got)
+		}
+		waits := publishConfirmed(c, WithKey("k"))
+		synctest.Wait()
+		c.Close()
+		if got := <-waits; !errors.Is(got.err, ErrClosed) {
+			t.Errorf("closed: %+v", got)
+		}
+	})
+}
+
+// An edge that cannot say whether it is stored is asked again, if there is a key.
+func TestPublishConfirmedUnconfirmed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		tries := 0
+		w.next(func(l *fakeLink) {
+			withHistories(l)
+			l.judge = func(p wire.Publish) string {
+				if tries++; tries < 3 {
+					return string(wire.AppendErrPub(nil, wire.CodeUnconfirmed, p.ID))
+				}
+				return string(wire.AppendOKPubAt(nil, p.ID, at(3)))
+			}
+		})
+		c, _ := w.mustConnect([]string{edgeA}, nil)
+		if got := <-publishConfirmed(c, WithKey("k")); got.err != nil || got.position != at(3).String() || got.after < 500*time.Millisecond {
+			t.Errorf("got %+v", got)
+		}
+	})
+}
+
+// A connection is not left in a move before it has answered what was published on it.
+func TestPublishConfirmedMoves(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.next(func(l *fakeLink) { withHistories(l); silent(l) })
+		c, first := w.mustConnect([]string{edgeA, edgeB}, nil)
+		plain := publishConfirmed(c)
+		synctest.Wait()
+		w.next(withHistories)
+		first.line("RECONNECT")
+		event[Moving](w)
+		time.Sleep(settleTime + time.Second)
+		synctest.Wait()
+		for len(w.events) > 0 {
+			if e, ok := (<-w.events).(Moved); ok {
+				t.Errorf("got %+v", e)
+			}
+		}
+		first.line(fmt.Sprintf("OK:PUB:%d", first.published()[0].ID))
+		if got := <-plain; got.err != nil {
+			t.Errorf("got %+v", got)
+		}
+		event[Moved](w)
+		if got := <-publishConfirmed(c); got.err != nil || got.after != 0 {
+			t.Errorf("got %+v", got)
+		}
+	})
+}
+
+// Many at once, in no order of their answers.
+func TestPublishConfirmedMany(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.next(func(l *fakeLink) { withHistories(l); silent(l) })
+		c, l := w.mustConnect([]string{edgeA}, nil)
+		var group sync.WaitGroup
+		for range 100 {
+			group.Go(func() {
+				if got := <-publishConfirmed(c); got.err != nil || got.position == "" {
+					t.Errorf("got %+v", got)
+				}
+			})
+		}
+		synctest.Wait()
+		pubs := l.published()
+		slices.Reverse(pubs)
+		for _, p := range pubs {
+			l.in <- wire.AppendOKPubAt(nil, p.ID, at(uint64(p.ID)))
+		}
+		group.Wait()
+		if len(pubs) != 100 || len(c.current.confirms.waiting) > 0 {
+			t.Errorf("%d publishes, %d wait", len(pubs), len(c.current.confirms.waiting))
+		}
+	})
+}

@@ -1,0 +1,607 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strconv"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/millrace/millrace/wire"
+)
+
+// at is the n-th position of the tests' histories.
+func at(n uint64) wire.Position {
+	return wire.Position{Epoch: 0xabc, N: n, T: 1700000000000 + n}
+}
+
+// withHistories makes an edge one with histories, which answers RSUBs from now on, from
+// last and behind a position: nothing is missing, and there is nothing.
+func withHistories(l *fakeLink) {
+	l.answer[wire.LineFeatures] = wire.LineFeaturesHistory
+	l.mute["RSUB"] = true
+}
+
+func newHistoryWorld(t *testing.T) *world {
+	w := newWorld(t)
+	w.next(withHistories)
+	return w
+}
+
+// stored delivers messages to the RSUB of x, whose payloads are their numbers.
+func (l *fakeLink) stored(numbers ...uint64) {
+	for _, n := range numbers {
+		l.in <- wire.AppendDeliverAt(nil, at(n), []byte("t"), []byte("x"), []byte(strconv.FormatUint(n, 10)), "x")
+	}
+}
+
+// caughtUp answers the RSUB of x.
+func (l *fakeLink) caughtUp(n uint64, complete bool) {
+	l.in <- wire.AppendOKRsub(nil, "t", "x", at(n), complete)
+}
+
+// begin subscribes to x with a history, which has the numbers.
+func begin(t *testing.T, c *Client, l *fakeLink, from From, numbers []uint64, opts ...SubscribeOption) *Subscription {
+	t.Helper()
+	got := make(chan *Subscription, 1)
+	go func() { got <- mustSubscribe(t, c, "x", append(opts, WithHistory(from))...) }()
+	synctest.Wait()
+	l.stored(numbers...)
+	head := uint64(0)
+	if len(numbers) > 0 {
+		head = numbers[len(numbers)-1]
+	}
+	l.caughtUp(head, true)
+	return <-got
+}
+
+// wantLines fails unless an edge has got these lines.
+func wantLines(t *testing.T, l *fakeLink, want ...string) {
+	t.Helper()
+	synctest.Wait()
+	if got, _ := l.sent(); !slices.Equal(got, want) {
+		t.Errorf("the edge has got %q, want %q", got, want)
+	}
+}
+
+func wantNone[E any](t *testing.T, what string, from <-chan E) {
+	t.Helper()
+	synctest.Wait()
+	select {
+	case e := <-from:
+		t.Errorf("%s: %+v", what, e)
+	default:
+	}
+}
+
+func TestHistory(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newHistoryWorld(t)
+		c, l := w.mustConnect([]string{edgeA}, nil)
+		s := begin(t, c, l, LastN(3), []uint64{7, 9})
+		m := <-s.Messages()
+		if m.Position != at(7).String() || !m.Time.Equal(time.UnixMilli(1700000000007)) || string(m.Payload) != "7" || m.Pattern != "x" || m.Late {
+			t.Errorf("got %+v", m)
+		}
+		if got := s.Position(); got != at(7).String() {
+			t.Errorf("position %s after the first message", got)
+		}
+		l.stored(10)
+		l.stored(10) // no edge does that
+		if got := payloads(t, s, 2); !slices.Equal(got, []string{"9", "10"}) || s.Position() != at(10).String() {
+			t.Errorf("got %q, position %s", got, s.Position())
+		}
+		l.in <- wire.AppendAt(nil, "t", "x", at(99))
+		synctest.Wait()
+		if got := s.Position(); got != at(99).String() {
+			t.Errorf("position %s after AT", got)
+		}
+		l.in <- wire.AppendAt(nil, "t", "other", at(200)) // concerns nothing
+		l.in <- wire.AppendGap(nil, "t", "x", at(120))
+		if got := event[Gap](w); got != (Gap{"t", "x", at(120).String()}) {
+			t.Errorf("got %+v", got)
+		}
+		if err := s.Unsubscribe(t.Context()); err != nil {
+			t.Error(err)
+		}
+		wantLines(t, l, "RSUB:t:x:last.3", "UNSUB:t:x")
+	})
+}
+
+// Subscribe returns with the first message: a long past would otherwise fill the queue
+// before anybody can read it.
+func TestHistoryBegins(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newHistoryWorld(t)
+		c, l := w.mustConnect([]string{edgeA}, nil)
+		got := make(chan *Subscription, 1)
+		go func() { got <- mustSubscribe(t, c, "x", WithHistory(After(at(3).String()))) }()
+		wantLines(t, l, "RSUB:t:x:"+at(3).String())
+		l.stored(4)
+		s := <-got
+		if s.Position() != at(3).String() {
+			t.Errorf("position %s before anything was read", s.Position())
+		}
+		l.caughtUp(4, true)
+		payloads(t, s, 1)
+	})
+}
+
+func TestHistoryOptions(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newHistoryWorld(t)
+		c, l := w.mustConnect([]string{edgeA}, nil)
+		begin(t, c, l, Now, nil)
+		for what, call := range map[string]func() (*Subscription, error){
+			"no message":       func() (*Subscription, error) { return c.Subscribe(t.Context(), "t", "a", WithHistory(LastN(0))) },
+			"too many":         func() (*Subscription, error) { return c.Subscribe(t.Context(), "t", "a", WithHistory(LastN(100_001))) },
+			"a pattern":        func() (*Subscription, error) { return c.Subscribe(t.Context(), "t", "a.*", WithHistory(LastN(1))) },
+			"no position":      func() (*Subscription, error) { return c.Subscribe(t.Context(), "t", "a", WithHistory(After("now"))) },
+			"one with history": func() (*Subscription, error) { return c.Subscribe(t.Context(), "t", "x") },
+			"and another":      func() (*Subscription, error) { return c.Subscribe(t.Context(), "t", "x", WithHistory(Last)) },
+		} {
+			if _, err := call(); !errors.Is(err, ErrBadOption) {
+				t.Errorf("%s: %v", what, err)
+			}
+		}
+		mustSubscribe(t, c, "y")
+		if _, err := c.Subscribe(t.Context(), "t", "y", WithHistory(Now)); !errors.Is(err, ErrBadOption) {
+			t.Errorf("beside one without history: %v", err)
+		}
+	})
+}
+
+func TestHistoryRefused(t *testing.T) {
+	for _, test := range []struct {
+		name    string
+		from    From
+		answers map[string]string
+		want    error // nil: subscribed
+		gap     bool
+		lines   []string
+	}{
+		{"no history", Last, map[string]string{"RSUB:t:x:last": "ERR:no_history:RSUB:t:x"}, ErrNoHistory, false, []string{"RSUB:t:x:last"}},
+		{"too many channels", Last, map[string]string{"RSUB:t:x:last": "ERR:too_many_channels:RSUB:t:x"}, ErrTooManyChannels, false, []string{"RSUB:t:x:last"}},
+		{"try later", Last, map[string]string{"RSUB:t:x:last": "ERR:try_later:RSUB:t:x"}, ErrTryLater, false, []string{"RSUB:t:x:last"}},
+		{"no right to subscribe", Now, map[string]string{"RSUB:t:x:now": "ERR:permission_denied:RSUB:t:x"}, ErrPermissionDenied, false, []string{"RSUB:t:x:now"}},
+		{"no right to the past", LastN(2), map[string]string{
+			"RSUB:t:x:last.2": "ERR:permission_denied:RSUB:t:x", "RSUB:t:x:now": "OK:RSUB:t:x:" + at(5).String() + ":complete",
+		}, nil, true, []string{"RSUB:t:x:last.2", "RSUB:t:x:now"}},
+		{"no right at all", LastN(2), map[string]string{
+			"RSUB:t:x:last.2": "ERR:permission_denied:RSUB:t:x", "RSUB:t:x:now": "ERR:permission_denied:RSUB:t:x",
+		}, ErrPermissionDenied, false, []string{"RSUB:t:x:last.2", "RSUB:t:x:now"}},
+		{"something is gone", After(at(1).String()), map[string]string{
+			"RSUB:t:x:" + at(1).String(): "OK:RSUB:t:x:" + at(5).String() + ":gap",
+		}, nil, true, []string{"RSUB:t:x:" + at(1).String()}},
+		{"an edge without histories, from now on", Now, map[string]string{wire.LineFeatures: "FEATURES:link"}, nil, false, []string{"SUB:t:x"}},
+		{"an edge without histories", Last, map[string]string{wire.LineFeatures: "FEATURES:link"}, nil, true, []string{"SUB:t:x"}},
+		{"an edge of an earlier version", Last, map[string]string{wire.LineFeatures: "ERR:bad_request"}, nil, true, []string{"SUB:t:x"}},
+		{"and no right to subscribe there", Last, map[string]string{
+			wire.LineFeatures: "ERR:bad_request", "SUB:t:x": "ERR:permission_denied:SUB:t:x",
+		}, ErrPermissionDenied, false, []string{"SUB:t:x"}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t)
+				w.next(func(l *fakeLink) {
+					l.answer[wire.LineFeatures] = wire.LineFeaturesHistory
+					for line, answer := range test.answers {
+						l.answer[line] = answer
+					}
+				})
+				c, l := w.mustConnect([]string{edgeA}, nil)
+				s, err := c.Subscribe(t.Context(), "t", "x", WithHistory(test.from))
+				if !errors.Is(err, test.want) {
+					t.Fatalf("got %v, want %v", err, test.want)
+				}
+				wantLines(t, l, test.lines...)
+				if test.gap {
+					if got := event[Gap](w); got.Tenant != "t" || got.Pattern != "x" {
+						t.Errorf("got %+v", got)
+					}
+				} else {
+					event[Connected](w)
+					wantNone(t, "an event", w.events)
+				}
+				if s == nil {
+					return
+				}
+				if test.lines[0] == "SUB:t:x" { // its messages have no positions
+					l.deliver("x", "plain", "x")
+					if m := <-s.Messages(); string(m.Payload) != "plain" || m.Position != "" || s.Position() != "" {
+						t.Errorf("got %+v, position %q", m, s.Position())
+					}
+				}
+			})
+		})
+	}
+}
+
+func TestHistoryReconnects(t *testing.T) {
+	for _, test := range []struct {
+		name     string
+		plain    bool // there is another subscription, without a history
+		next     func(l *fakeLink)
+		answer   func(l *fakeLink)
+		complete bool
+		gap      bool
+	}{
+		{"complete", false, withHistories, func(l *fakeLink) { l.stored(6, 7); l.caughtUp(7, true) }, true, false},
+		{"with a gap", false, withHistories, func(l *fakeLink) { l.stored(6, 7); l.caughtUp(7, false) }, false, true},
+		{"beside another subscription", true, withHistories, func(l *fakeLink) { l.stored(6, 7); l.caughtUp(7, true) }, false, false},
+		{"no right to the past any more", false, withHistories, func(l *fakeLink) {
+			l.line("ERR:permission_denied:RSUB:t:x")
+			synctest.Wait()
+			l.caughtUp(5, true)
+			l.stored(6, 7)
+		}, false, true},
+		{"no such history any more", false, withHistories, func(l *fakeLink) {
+			l.line("ERR:no_history:RSUB:t:x")
+			synctest.Wait()
+			l.deliver("x", "6", "x")
+			l.deliver("x", "7", "x")
+		}, false, true},
+		{"an edge without histories", false, func(*fakeLink) {}, func(l *fakeLink) {
+			l.deliver("x", "6", "x")
+			l.deliver("x", "7", "x")
+		}, false, true},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newHistoryWorld(t)
+				c, l := w.mustConnect([]string{edgeA}, nil)
+				s := begin(t, c, l, Now, nil)
+				if test.plain {
+					mustSubscribe(t, c, "y")
+				}
+				l.stored(4, 5)
+				payloads(t, s, 2)
+				w.next(test.next)
+				l.end(1001)
+				event[Disconnected](w)
+				l = <-w.links
+				synctest.Wait()
+				test.answer(l)
+				if test.gap {
+					event[Gap](w)
+				}
+				if got := event[Reconnected](w); got.Complete != test.complete {
+					t.Errorf("got %+v", got)
+				}
+				if got := payloads(t, s, 2); !slices.Equal(got, []string{"6", "7"}) {
+					t.Errorf("got %q", got)
+				}
+				if lines, _ := l.sent(); test.complete && !slices.Equal(lines, []string{"RSUB:t:x:" + at(5).String()}) {
+					t.Errorf("the edge has got %q", lines)
+				}
+				wantNone(t, "a message", s.Messages())
+			})
+		})
+	}
+}
+
+// What came without positions is not gone on behind: it would come twice.
+func TestHistoryAfterPlain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		c, l := w.mustConnect([]string{edgeA}, nil)
+		s := mustSubscribe(t, c, "x", WithHistory(After(at(5).String())))
+		event[Gap](w)
+		l.deliver("x", "6", "x")
+		payloads(t, s, 1)
+		w.next(withHistories)
+		l.end(1001)
+		l = <-w.links
+		wantLines(t, l, "RSUB:t:x:now")
+		l.caughtUp(9, true)
+		event[Gap](w)
+		if got := event[Reconnected](w); got.Complete {
+			t.Errorf("got %+v", got)
+		}
+		l.stored(10)
+		if got := payloads(t, s, 1); got[0] != "10" || s.Position() != at(10).String() {
+			t.Errorf("got %q", got)
+		}
+	})
+}
+
+// A history that is out of reach holds nothing up.
+func TestHistoryUnavailable(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newHistoryWorld(t)
+		c, l := w.mustConnect([]string{edgeA}, nil)
+		s := begin(t, c, l, Now, nil)
+		l.end(1001)
+		l = <-w.links
+		synctest.Wait()
+		l.line("ERR:history_unavailable:RSUB:t:x")
+		if got := event[EdgeError](w); got != (EdgeError{"history_unavailable", "RSUB:t:x"}) {
+			t.Errorf("got %+v", got)
+		}
+		if got := event[Reconnected](w); got.Complete {
+			t.Errorf("got %+v", got)
+		}
+		l.stored(1)
+		l.caughtUp(1, true)
+		if got := payloads(t, s, 1); got[0] != "1" {
+			t.Errorf("got %q", got)
+		}
+		if err := c.Flush(t.Context()); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// The pattern is asked for again only when its first subscription has ended: what still
+// comes of that is not taken for the new one's.
+func TestHistorySubscribedAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newHistoryWorld(t)
+		c, l := w.mustConnect([]string{edgeA}, nil)
+		s := begin(t, c, l, Now, nil)
+		l.set(func(l *fakeLink) { l.mute["UNSUB"] = true })
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		_ = s.Unsubscribe(ctx)
+		got := make(chan *Subscription, 1)
+		go func() { got <- mustSubscribe(t, c, "x", WithHistory(LastN(1))) }()
+		wantLines(t, l, "RSUB:t:x:now", "UNSUB:t:x")
+		l.stored(7)
+		l.line("OK:UNSUB:t:x")
+		wantLines(t, l, "RSUB:t:x:now", "UNSUB:t:x", "RSUB:t:x:last.1")
+		l.stored(7, 8)
+		l.caughtUp(8, true)
+		if got := payloads(t, <-got, 2); !slices.Equal(got, []string{"7", "8"}) {
+			t.Errorf("got %q", got)
+		}
+	})
+}
+
+// What a queue has no room for stays at the edge until the application has read it.
+func TestHistoryQueueFull(t *testing.T) {
+	for _, limit := range []int{1, 2, 3, 100, 500} {
+		t.Run(strconv.Itoa(limit), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newHistoryWorld(t)
+				c, l := w.mustConnect([]string{edgeA}, nil)
+				s := begin(t, c, l, Now, nil, WithQueue(limit, DropOldest))
+				last := 3*limit + 10
+				sent := 0
+				for read := 1; read <= last; read++ {
+					if lines, _ := l.sent(); len(lines) > sent { // the edge gives what comes behind
+						if n := len(lines); lines[n-1] != "UNSUB:t:x" {
+							sent = n
+							for i := read; i <= last; i++ {
+								l.stored(uint64(i))
+							}
+						}
+					}
+					synctest.Wait()
+					if waiting := len(s.queue.out) + len(s.queue.list); waiting > limit {
+						t.Fatalf("%d messages wait", waiting)
+					}
+					if got := payloads(t, s, 1); got[0] != strconv.Itoa(read) {
+						t.Fatalf("got %s, want %d", got, read)
+					}
+					if got := s.Position(); got != at(uint64(read)).String() && got != at(uint64(read-1)).String() {
+						t.Fatalf("position %s behind message %d", got, read)
+					}
+					synctest.Wait()
+				}
+				wantNone(t, "a message", s.Messages())
+				for len(w.events) > 0 {
+					if e, ok := (<-w.events).(QueueFull); ok {
+						t.Errorf("got %+v", e)
+					}
+				}
+			})
+		})
+	}
+}
+
+func TestHistoryQueueEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newHistoryWorld(t)
+		c, l := w.mustConnect([]string{edgeA}, nil)
+		s := begin(t, c, l, Now, nil, WithQueue(4, EndOnFull))
+		l.stored(1, 2, 3, 4, 5, 6)
+		synctest.Wait()
+		if got := payloads(t, s, 4); got[3] != "4" {
+			t.Errorf("got %q", got)
+		}
+		if _, ok := <-s.Messages(); ok || !errors.Is(s.Err(), ErrQueueFull) {
+			t.Errorf("got %v", s.Err())
+		}
+		wantLines(t, l, "RSUB:t:x:now", "UNSUB:t:x")
+	})
+}
+
+// A move asks the next connection for the history when the first one is left: it goes on
+// exactly behind that.
+func TestHistoryMoves(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newHistoryWorld(t)
+		c, first := w.mustConnect([]string{edgeA, edgeB}, nil)
+		s := begin(t, c, first, Now, nil)
+		mustSubscribe(t, c, "y")
+		first.stored(1)
+		w.next(func(l *fakeLink) {
+			withHistories(l)
+			l.mute["SUB"] = true
+		})
+		first.line("RECONNECT")
+		event[Moving](w)
+		next := <-w.links
+		wantLines(t, next, "SUB:t:y")
+		first.stored(2, 3)
+		next.stored(3) // no edge does that
+		next.line("OK:SUB:t:y")
+		first.set(func(l *fakeLink) { l.mute["UNSUB"] = true })
+		time.Sleep(settleTime) // of the bubble
+		synctest.Wait()
+		first.stored(4)
+		wantLines(t, next, "SUB:t:y")
+		first.line("OK:UNSUB:t:y")
+		event[Moved](w)
+		wantLines(t, next, "SUB:t:y", "RSUB:t:x:"+at(4).String())
+		first.stored(5)
+		next.stored(5, 6)
+		next.caughtUp(6, true)
+		next.stored(7)
+		if got := payloads(t, s, 7); !slices.Equal(got, []string{"1", "2", "3", "4", "5", "6", "7"}) {
+			t.Errorf("got %q", got)
+		}
+		wantNone(t, "a message", s.Messages())
+		if lines, _ := first.sent(); slices.Contains(lines, "UNSUB:t:x") {
+			t.Errorf("the first edge has got %q", lines)
+		}
+		wantNone(t, "an event", w.events)
+	})
+}
+
+// The next connection of a move dies when the first one was asked for the end: that still
+// has the history.
+func TestHistoryMoveFails(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newHistoryWorld(t)
+		c, first := w.mustConnect([]string{edgeA, edgeB}, nil)
+		s := begin(t, c, first, Now, nil)
+		mustSubscribe(t, c, "y")
+		first.set(func(l *fakeLink) { l.mute["UNSUB"] = true })
+		first.line("RECONNECT")
+		next := <-w.links
+		wantLines(t, next, "SUB:t:y")
+		time.Sleep(settleTime)
+		synctest.Wait()
+		next.end(1001)
+		synctest.Wait()
+		first.stored(1, 2)
+		if got := payloads(t, s, 2); got[1] != "2" {
+			t.Errorf("got %q", got)
+		}
+		lines, _ := first.sent()
+		lines = slices.DeleteFunc(lines, func(line string) bool { return line == "PING" })
+		if want := []string{"RSUB:t:x:now", "SUB:t:y", "UNSUB:t:y", "SUB:t:y"}; !slices.Equal(lines, want) {
+			t.Errorf("the first edge has got %q, want %q", lines, want)
+		}
+	})
+}
+
+// A connection that takes over from a suspect one goes on behind what that brought last,
+// and what that still brings is not given again.
+func TestHistoryTakenOver(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newHistoryWorld(t)
+		c, first := w.mustConnect([]string{edgeA, edgeB}, nil)
+		s := begin(t, c, first, Now, nil)
+		first.stored(1)
+		payloads(t, s, 1)
+		first.set(func(l *fakeLink) { l.mute["PING"] = true })
+		event[Suspect](w)
+		next := <-w.links
+		event[Recovered](w)
+		wantLines(t, next, "RSUB:t:x:"+at(1).String())
+		first.stored(2, 3)
+		next.stored(2)
+		next.caughtUp(2, true)
+		next.stored(3)
+		if got := payloads(t, s, 2); !slices.Equal(got, []string{"2", "3"}) {
+			t.Errorf("got %q", got)
+		}
+		time.Sleep(2 * trailTime)
+		synctest.Wait()
+		wantNone(t, "a message", s.Messages())
+	})
+}
+
+// The first connection dies in a move before the next one has its subscriptions: the client
+// is back when that has the history, too.
+func TestHistoryMoveLosesCurrent(t *testing.T) {
+	for _, complete := range []bool{true, false} {
+		synctest.Test(t, func(t *testing.T) {
+			w := newHistoryWorld(t)
+			c, first := w.mustConnect([]string{edgeA, edgeB}, nil)
+			s := begin(t, c, first, Now, nil)
+			first.stored(1)
+			payloads(t, s, 1)
+			w.next(func(l *fakeLink) {
+				withHistories(l)
+				l.mute[wire.LineFeatures] = true
+			})
+			first.line("RECONNECT")
+			event[Moving](w)
+			next := <-w.links
+			synctest.Wait()
+			first.end(1001)
+			event[Disconnected](w)
+			next.line(wire.LineFeaturesHistory)
+			wantLines(t, next, "RSUB:t:x:"+at(1).String())
+			event[Moved](w)
+			wantNone(t, "an event", w.events)
+			next.stored(2)
+			next.caughtUp(2, complete)
+			if got := event[Reconnected](w); got.Complete != complete {
+				t.Errorf("got %+v", got)
+			}
+			payloads(t, s, 1)
+		})
+	}
+}
+
+// The application reads what a full queue has before the edge has answered to what came
+// before: its answer does not count for what is asked for next.
+func TestHistoryQueueReadEarly(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newHistoryWorld(t)
+		c, l := w.mustConnect([]string{edgeA}, nil)
+		got := make(chan *Subscription, 1)
+		go func() { got <- mustSubscribe(t, c, "x", WithHistory(LastN(8)), WithQueue(4, DropOldest)) }()
+		synctest.Wait()
+		l.set(func(l *fakeLink) { l.mute["UNSUB"] = true })
+		l.stored(1, 2, 3, 4)
+		s := <-got
+		payloads(t, s, 4)
+		wantLines(t, l, "RSUB:t:x:last.8", "UNSUB:t:x")
+		l.stored(5, 6, 7, 8)
+		l.caughtUp(8, true)
+		synctest.Wait()
+		l.line("OK:UNSUB:t:x")
+		wantLines(t, l, "RSUB:t:x:last.8", "UNSUB:t:x", "RSUB:t:x:"+at(4).String())
+		l.stored(5, 6)
+		if got := payloads(t, s, 2); !slices.Equal(got, []string{"5", "6"}) {
+			t.Errorf("got %q", got)
+		}
+	})
+}
+
+// A gap is told once, at its place. A store that does not know a position goes back: what it
+// gives is not taken for what came before.
+func TestHistoryGap(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newHistoryWorld(t)
+		c, l := w.mustConnect([]string{edgeA}, nil)
+		s := begin(t, c, l, Now, nil)
+		l.stored(5, 6)
+		payloads(t, s, 2)
+		event[Connected](w)
+		l.end(1001)
+		l = <-w.links
+		wantLines(t, l, "RSUB:t:x:"+at(6).String())
+		l.in <- wire.AppendGap(nil, "t", "x", at(1))
+		l.stored(2, 3)
+		l.caughtUp(3, false)
+		l.stored(4)
+		if got := payloads(t, s, 3); !slices.Equal(got, []string{"2", "3", "4"}) || s.Position() != at(4).String() {
+			t.Errorf("got %q, position %s", got, s.Position())
+		}
+		if got := event[Gap](w); got.Before != at(1).String() {
+			t.Errorf("got %+v", got)
+		}
+		if got, ok := (<-w.events).(Reconnected); !ok || got.Complete { // and no second Gap before it
+			t.Errorf("got %+v", got)
+		}
+		wantNone(t, "an event", w.events)
+	})
+}

@@ -1,0 +1,181 @@
+// What the API answers. Members that Go leaves out when they are empty are optional.
+import type { Right } from "../lib/right.js";
+import type { Samples } from "../lib/samples.js";
+
+export type Role = "viewer" | "manager";
+
+export interface Session {
+  readonly auth: "operators" | "caddy";
+  readonly signed_in: boolean;
+  readonly user?: string; // auth caddy: whom the front names
+  readonly operator?: string;
+  readonly role?: Role;
+  readonly expires_at?: string;
+  readonly idle_seconds?: number;
+  readonly confirmed_until?: string | null;
+  readonly tail?: boolean;
+  readonly live_url?: string;
+}
+
+export interface Master {
+  readonly id: string;
+  readonly name: string;
+  readonly description?: string;
+  readonly tenant_prefix: string;
+  readonly allow_ip_masks?: readonly string[];
+  readonly created_at?: string;
+  readonly static: boolean;
+  readonly max_tokens?: number;
+  readonly max_bytes?: number;
+  readonly calls_per_second?: number;
+}
+
+/** The part of a master token that operators decide. */
+export interface MasterSpec {
+  name: string;
+  description: string;
+  tenant_prefix: string;
+  allow_ip_masks: string[];
+  max_tokens: number;
+  max_bytes: number;
+  calls_per_second: number;
+}
+
+export interface MasterWithSecret extends Master {
+  readonly token: string;
+  readonly revoked_tokens?: number;
+}
+
+export type TokenStatus = "valid" | "expired" | "revoked";
+
+export interface AccessToken {
+  readonly token_id: string;
+  readonly created_by: string;
+  readonly description?: string;
+  readonly created_at: string;
+  readonly expires_at: string;
+  readonly revoked_at?: string;
+  readonly status: TokenStatus;
+  readonly master_id?: string;
+  readonly right: Right;
+}
+
+export interface TokenPage {
+  readonly tokens: readonly AccessToken[] | null;
+  readonly next_cursor?: string;
+}
+
+export interface Issued {
+  readonly token: string;
+  readonly token_id: string;
+  readonly expires_at: string;
+}
+
+export interface ExplainQuery {
+  readonly token_id: string;
+  readonly action: string;
+  readonly tenant?: string;
+  readonly channel?: string;
+  readonly ip?: string;
+  readonly origin?: string;
+  readonly protocol?: string;
+  readonly region?: string;
+}
+
+export interface Explanation {
+  readonly allowed: boolean;
+  readonly reason: string;
+  readonly rule?: string;
+}
+
+export interface EdgeCount {
+  readonly id: string;
+  readonly name: string;
+  readonly answered: boolean;
+  readonly error?: string;
+  readonly total: number;
+  readonly matching: number;
+}
+
+export interface Connection {
+  readonly edge: string;
+  readonly edge_name: string;
+  readonly id: number;
+  readonly token_id: string;
+  readonly ip: string;
+  readonly transport: string;
+  readonly since: string;
+  readonly expires_at: string;
+  readonly subscriptions: number;
+  readonly queued_bytes: number;
+  readonly dropped: number;
+  readonly draining: boolean;
+  readonly tenants?: readonly string[] | null;
+  readonly ingress_kb_per_sec?: number; // 0: none
+  readonly egress_kb_per_sec?: number;
+}
+
+export interface ConnectionPage {
+  readonly edges: readonly EdgeCount[] | null;
+  readonly connections: readonly Connection[] | null;
+  readonly next_cursor?: string;
+}
+
+export interface ConnectionDetail extends Connection {
+  readonly patterns?: readonly { readonly tenant: string; readonly pattern: string }[] | null;
+  readonly more_patterns?: number;
+}
+
+export interface Disconnected {
+  readonly disconnected: number;
+  readonly unanswered?: readonly string[] | null;
+}
+
+export interface Status {
+  readonly version: string;
+  readonly caddy: string;
+  readonly go: string;
+  readonly started_at: string;
+  readonly region?: string;
+  readonly host?: string;
+  readonly draining?: boolean;
+  readonly connections: Readonly<Record<string, number>> | null;
+  readonly max_connections: number;
+  readonly subscriptions: number;
+  readonly patterns: number;
+  readonly queued_bytes: number;
+  readonly memory_bytes: number;
+  readonly broker: { readonly driver: string; readonly linked: boolean };
+  readonly store: {
+    readonly driver: string;
+    readonly usable: boolean;
+    readonly error?: string;
+    readonly writable: boolean;
+    readonly replicas?: { readonly current: number; readonly all: number } | null;
+  };
+}
+
+export interface EdgeStatus {
+  readonly id: string;
+  readonly name: string;
+  readonly self: boolean;
+  readonly host?: string;
+  readonly region?: string;
+  readonly state: string; // "here", "draining" or "silent"
+  readonly seen_at?: string | null;
+  readonly answered: boolean;
+  readonly error?: string;
+  readonly status?: Status | null;
+}
+
+export type Counts = Readonly<Record<string, number>>;
+
+export interface EdgeOverview extends EdgeStatus {
+  readonly samples?: Samples | null;
+  readonly recent?: {
+    readonly dropped?: Counts | null;
+    readonly refused?: Counts | null;
+    readonly handshakes_refused?: Counts | null;
+    readonly slow_disconnects?: Counts | null;
+  } | null;
+}

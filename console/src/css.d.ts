@@ -1,0 +1,2 @@
+// The bundler collects style sheets.
+declare module "*.css";

@@ -1,0 +1,118 @@
+// Edges: all of the overlay, with what they say of themselves.
+import type { JSX } from "preact";
+import { useState } from "preact/hooks";
+import type { EdgeStatus } from "../api/types.js";
+import { count, size } from "../lib/format.js";
+import { Badge, Code, Empty, type Fact, Facts, Heading, Loading, Name, Stale, Time } from "../ui/bits.js";
+import { Confirm } from "../ui/confirm.js";
+import { useConsole, useManager } from "../ui/context.js";
+import { usePoll } from "../ui/hooks.js";
+import { BrokerState, StoreState, ThisEdge, transportName, Unanswered } from "./edge-state.js";
+
+export function Edges(): JSX.Element {
+  const { api } = useConsole();
+  const [draining, drain] = useState<EdgeStatus>();
+  const { data, error, refresh } = usePoll("edges", 5000, (options) =>
+    api.get<{ edges: EdgeStatus[] | null }>("edges", options),
+  );
+  const edges = data?.edges ?? [];
+  return (
+    <>
+      <Heading text="Edges" />
+      <Stale error={error} known={data !== undefined} />
+      {!data && !error && <Loading what="the edges" />}
+      <Unanswered edges={edges} missing={["What it does is not known.", "What they do is not known."]} />
+      {data && edges.length === 0 && (
+        <Empty>
+          <p>No edge is known yet. This one appears within seconds.</p>
+        </Empty>
+      )}
+      <div class="cards">
+        {edges.map((edge) => (
+          <Edge key={edge.id} edge={edge} onDrain={() => drain(edge)} />
+        ))}
+      </div>
+      {edges.length === 1 && (
+        <p class="quiet">This edge is alone. Edges that share a broker, such as NATS, appear here together.</p>
+      )}
+      {draining && <Drain edge={draining} onClose={() => drain(undefined)} onDone={refresh} />}
+    </>
+  );
+}
+
+function Edge({ edge, onDrain }: { edge: EdgeStatus; onDrain: () => void }): JSX.Element {
+  const manager = useManager();
+  const { status } = edge;
+  const drains = edge.state === "draining" || status?.draining === true;
+  return (
+    <article class="card" aria-label={`Edge ${edge.name}`}>
+      <div class="card-head">
+        <h2>
+          <Name text={edge.name} />
+        </h2>
+        <ThisEdge edge={edge} />
+        {drains && <Badge mood="warn">draining</Badge>}
+        {edge.state === "silent" && <Badge mood="bad">silent</Badge>}
+        {!edge.answered && <Badge mood="bad">no answer</Badge>}
+        {edge.answered && !drains && edge.state !== "silent" && <Badge mood="good">serving</Badge>}
+      </div>
+      <Facts
+        of={[
+          ["Id", <Code text={edge.id} key="id" />, "wide"],
+          ["Host", edge.host ? <Name text={edge.host} /> : "none announced"],
+          ["Region", edge.region ? <Name text={edge.region} /> : "none"],
+          !edge.self && ["Last heard of", <Time at={edge.seen_at} key="seen" />],
+          ...(status ? statusFacts(status) : []),
+        ]}
+      />
+      {manager && edge.answered && !drains && (
+        <div class="buttons">
+          <button type="button" aria-label={`Drain ${edge.name}`} onClick={onDrain}>
+            Drain
+          </button>
+        </div>
+      )}
+    </article>
+  );
+}
+
+function statusFacts(status: NonNullable<EdgeStatus["status"]>): Fact[] {
+  const transports = Object.entries(status.connections ?? {});
+  const open = transports.reduce((all, [, n]) => all + n, 0);
+  const by = transports.map(([name, n]) => `${transportName(name)} ${count(n)}`).join(", ");
+  return [
+    [
+      "Connections",
+      `${count(open)}${status.max_connections > 0 ? ` of ${count(status.max_connections)}` : ""}${by ? ` (${by})` : ""}`,
+    ],
+    ["Subscriptions", `${count(status.subscriptions)} to ${count(status.patterns)} patterns`],
+    ["Waiting in queues", size(status.queued_bytes)],
+    ["Memory", size(status.memory_bytes)],
+    ["Token store", <StoreState status={status} key="store" />, "wide"],
+    ["Broker", <BrokerState status={status} key="broker" />, "wide"],
+    ["Started", <Time at={status.started_at} key="started" />],
+    ["Version", <Name text={`${status.version}, Caddy ${status.caddy}, ${status.go}`} key="version" />, "wide"],
+  ];
+}
+
+function Drain({ edge, onClose, onDone }: { edge: EdgeStatus; onClose: () => void; onDone: () => void }): JSX.Element {
+  const { api, notify } = useConsole();
+  const confirm = async (): Promise<void> => {
+    await api.call("POST", `edges/${encodeURIComponent(edge.id)}/drain`, { body: {} });
+    onClose();
+    notify(`${edge.name} is draining.`);
+    onDone();
+  };
+  return (
+    <Confirm title="Drain this edge" submit="Drain" danger onClose={onClose} onConfirm={confirm}>
+      <p>
+        <Name text={edge.name} /> will take no new connections, and ask its clients to move to another edge. Those that
+        stay are closed when the time of its drain is over.
+      </p>
+      <p>
+        <strong>Only a restart of the edge ends a drain.</strong>
+        {edge.self && " It is the edge that serves this page; the console goes on while it runs."}
+      </p>
+    </Confirm>
+  );
+}

@@ -1,0 +1,313 @@
+package integration
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/millrace/millrace/internal/historycheck"
+	"github.com/millrace/millrace/pubsub/pattern"
+	"github.com/millrace/millrace/wire"
+)
+
+// historyCaddyfile is an edge with the history chat; options are of that block.
+func historyCaddyfile(store string, options ...string) string {
+	return strings.Replace(defaultCaddyfile, "drain 7s", `drain 7s
+		history chat {
+			channels chat.#
+			`+strings.Join(options, "\n\t\t\t")+`
+		}
+		history_store `+store, 1)
+}
+
+// allowHistory allows everything, the past included, in each of the tenants.
+func allowHistory(tenants ...string) object {
+	g := allowAll(tenants...)
+	g["allow_channels_history"] = []string{"#"}
+	return g
+}
+
+// historyRun is a random run of publishers and subscribers, over both transports, that
+// internal/historycheck watches.
+type historyRun struct {
+	t       *testing.T
+	seed    uint64
+	token   string
+	edge    atomic.Pointer[edge] // that runs now
+	check   *historycheck.Checker
+	publish chan struct{} // closed: publishers stop
+	resume  chan struct{} // closed: subscribers resume once more, and stop
+
+	publishers, subscribers sync.WaitGroup
+}
+
+func newHistoryRun(t *testing.T, e *edge, seed uint64) *historyRun {
+	r := &historyRun{
+		t: t, seed: seed, token: e.issue(allowHistory("paint.a", "paint.b")).Token, check: historycheck.New(),
+		publish: make(chan struct{}), resume: make(chan struct{}),
+	}
+	r.edge.Store(e)
+	return r
+}
+
+// random is the random source of one of the run's parts.
+func (r *historyRun) random(part int) *rand.Rand { return rand.New(rand.NewPCG(r.seed, uint64(part))) }
+
+// dial connects over a transport; nil: the edge is away.
+func (r *historyRun) dial(random *rand.Rand) *socket {
+	e := r.edge.Load()
+	open := e.tryOpen
+	if random.IntN(2) == 0 {
+		open = e.tryWebTransport
+	}
+	s, _, err := open(handshake{Token: r.token})
+	if err != nil || s == nil {
+		return nil
+	}
+	return s
+}
+
+// start starts everybody.
+func (r *historyRun) start(publishers, subscribers int) {
+	for i := range publishers {
+		r.publishers.Go(func() { r.runPublisher(i, r.random(100+i)) })
+	}
+	for i := range subscribers {
+		r.subscribers.Go(func() { r.runSubscriber(i, r.random(200+i)) })
+	}
+}
+
+// finish waits for the end, and reports what is wrong.
+func (r *historyRun) finish() historycheck.Summary {
+	r.t.Helper()
+	close(r.publish)
+	r.publishers.Wait()
+	close(r.resume)
+	r.subscribers.Wait()
+	sum := r.check.Finish()
+	for _, fault := range sum.Faults {
+		r.t.Error(fault)
+	}
+	r.t.Logf("%d confirmed, %d received, %d resumed, %d complete, %d gaps", sum.Confirmed, sum.Received, sum.Resumed, sum.Complete, sum.Gaps)
+	if sum.Confirmed < 100 || sum.Received < 100 || sum.Complete == 0 {
+		r.t.Error("the run checked too little")
+	}
+	return sum
+}
+
+// pauseRandomly waits for up to n ms, or until stop is closed, and then reports false.
+func pauseRandomly(random *rand.Rand, n int, stop <-chan struct{}) bool {
+	select {
+	case <-stop:
+		return false
+	case <-time.After(time.Duration(random.IntN(n)) * time.Millisecond):
+		return true
+	}
+}
+
+// keyed is a publish that is repeated until it is confirmed.
+type keyed struct{ tenant, channel, payload, key string }
+
+func (r *historyRun) runPublisher(self int, random *rand.Rand) {
+	var repeat []keyed
+	for connection := 0; ; connection++ {
+		s := r.dial(random)
+		if s == nil {
+			if !pauseRandomly(random, 100, r.publish) {
+				return
+			}
+			continue
+		}
+		var again bool
+		repeat, again = r.publishOn(s.link, random, fmt.Sprintf("%d.%d", self, connection), repeat)
+		_ = s.leave()
+		if !again && len(repeat) == 0 {
+			return
+		}
+	}
+}
+
+// publishOn publishes on one connection, and returns the publishes with keys that were not
+// confirmed; again: the run goes on.
+func (r *historyRun) publishOn(l link, random *rand.Rand, name string, repeat []keyed) (left []keyed, again bool) {
+	var mu sync.Mutex
+	open := map[uint32]keyed{}
+	answered := make(chan struct{}, 1)
+	ended := make(chan struct{})
+	go func() { // ends with the connection
+		defer close(ended)
+		for {
+			kind, message, err := l.read()
+			if err != nil {
+				return
+			}
+			if kind != asText {
+				r.t.Errorf("a publisher got a frame")
+				return
+			}
+			line, err := wire.ParseServerLine(message)
+			if err != nil {
+				r.t.Error(err)
+				return
+			}
+			mu.Lock()
+			switch line.Kind {
+			case wire.KindOKPub:
+				m := open[line.ID]
+				delete(open, line.ID)
+				r.check.Confirmed(m.tenant, m.channel, m.payload, line.Position)
+			case wire.KindErr:
+				id, _ := line.RefusedID()
+				if m := open[id]; line.Code == wire.CodeUnconfirmed && m.key != "" {
+					left = append(left, m)
+				}
+				delete(open, id) // others are not stored, or nobody is told that they are
+			}
+			mu.Unlock()
+			select {
+			case answered <- struct{}{}:
+			default:
+			}
+		}
+	}()
+	id := uint32(0)
+	send := func(m keyed) bool {
+		id++
+		mu.Lock()
+		open[id] = m
+		mu.Unlock()
+		return l.write(asFrame, wire.AppendPublish(nil, wire.Publish{
+			Confirm: true, ID: id, Key: []byte(m.key), Tenant: []byte(m.tenant), Channel: []byte(m.channel), Payload: []byte(m.payload),
+		})) == nil
+	}
+	for _, m := range repeat {
+		send(m)
+	}
+	alive, running := true, true
+	for i := 0; alive && running; i++ {
+		m := keyed{
+			tenant: []string{"paint.a", "paint.b"}[random.IntN(2)], channel: fmt.Sprintf("chat.%d", random.IntN(5)),
+			payload: fmt.Sprintf("%s.%d %s", name, i, strings.Repeat("x", random.IntN(300))),
+		}
+		if random.IntN(3) == 0 { // both tenants have the same keys
+			m.key = fmt.Sprintf("%s.%d", name, i/2)
+			m.payload = m.key
+		}
+		alive = send(m)
+		if m.key != "" && random.IntN(4) == 0 {
+			alive = send(m) // a repeat, though the first one was not lost
+		}
+		switch n := random.IntN(1000); {
+		case n < 3:
+			_ = l.cut()
+		case n < 50:
+			running = pauseRandomly(random, 20, r.publish)
+		}
+	}
+	if alive && !running { // until all are answered
+		for deadline := time.After(waitTimeout); alive; {
+			mu.Lock()
+			n := len(open)
+			mu.Unlock()
+			if n == 0 {
+				break
+			}
+			select {
+			case <-answered:
+			case <-ended:
+				alive = false
+			case <-deadline:
+				r.t.Errorf("%d publishes have no answer", n)
+				alive = false
+			}
+		}
+	}
+	_ = l.cut()
+	<-ended
+	for _, m := range open {
+		if m.key != "" {
+			left = append(left, m)
+		}
+	}
+	return left, running
+}
+
+// runSubscriber subscribes, reads for a while, quickly or slowly, leaves, sleeps and
+// resumes, until it has all in the end.
+func (r *historyRun) runSubscriber(self int, random *rand.Rand) {
+	text := []string{"chat.#", "chat.*", "chat.1"}[random.IntN(3)]
+	p, err := pattern.Parse(text)
+	if err != nil {
+		r.t.Error(err)
+		return
+	}
+	tenant := []string{"paint.a", "paint.b"}[random.IntN(2)]
+	sub := r.check.Subscriber(fmt.Sprintf("%d %s %s", self, tenant, text), tenant, p)
+	for last := false; ; {
+		if !last && !pauseRandomly(random, 500, r.resume) {
+			last = true
+		}
+		s := r.dial(random)
+		if s == nil {
+			continue
+		}
+		done := r.follow(s.link, sub, random, wire.AppendRsub(nil, tenant, text, sub.Begin()), last)
+		_ = s.leave()
+		_ = s.cut()
+		if done && last {
+			return
+		}
+	}
+}
+
+var errSubscriber = errors.New("not what a subscriber should get")
+
+// follow reads one connection. It reports whether the subscription has caught up.
+func (r *historyRun) follow(l link, sub *historycheck.Subscriber, random *rand.Rand, rsub []byte, last bool) (caughtUp bool) {
+	if l.write(asText, rsub) != nil {
+		return false
+	}
+	var slow time.Duration
+	if !last && random.IntN(2) == 0 {
+		slow = time.Duration(random.IntN(3000)) * time.Microsecond
+	}
+	if !last { // even if nothing comes
+		defer time.AfterFunc(time.Duration(random.IntN(1500))*time.Millisecond, func() { _ = l.cut() }).Stop()
+	}
+	for {
+		kind, message, err := l.read()
+		if err != nil {
+			return false
+		}
+		if kind == asFrame {
+			d, err := wire.DecodeDeliver(message)
+			if err != nil {
+				r.t.Error(err)
+				return false
+			}
+			sub.Message(d)
+			time.Sleep(slow) // a client that reads slowly: there is nothing to wait for
+			continue
+		}
+		line, err := wire.ParseServerLine(message)
+		switch {
+		case err != nil:
+			r.t.Error(err)
+			return false
+		case line.Kind == wire.KindErr && line.Code == wire.CodeEgressLimited, line.Kind == wire.KindReconnect:
+		case line.Kind != wire.KindOKRsub && line.Kind != wire.KindGap && line.Kind != wire.KindAt:
+			r.t.Errorf("%v: %q", errSubscriber, message)
+			return false
+		default:
+			sub.Line(line)
+			if line.Kind == wire.KindOKRsub && last {
+				return true
+			}
+		}
+	}
+}

@@ -1,0 +1,97 @@
+package pubsub
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+
+	"github.com/millrace/millrace/pubsub/history"
+	"github.com/millrace/millrace/pubsub/hook"
+)
+
+// Frames with positions count for the memory of all queues, and wait in the history when
+// there is no room.
+func TestKeptQueueMemory(t *testing.T) {
+	limits := fastLimits()
+	limits.QueueMemory = 256 << 10
+	withHistory(t, limits, func(r *rig) {
+		p := r.connect("p")
+		var clients []*client
+		var releases []func()
+		for i := range 8 {
+			c := r.connect(fmt.Sprint(i))
+			c.send("RSUB:t:chat.a:now", "RSUB:t:chat.*:now")
+			c.take()
+			releases = append(releases, c.block())
+			clients = append(clients, c)
+		}
+		for range 200 {
+			p.publish("t", "chat.a", strings.Repeat("x", 1000))
+			synctest.Wait()
+			if n := r.hub.queuedBytes.Load(); n > int64(limits.QueueMemory) {
+				t.Fatalf("%d bytes in queues", n)
+			}
+		}
+		if m := r.hub.Metrics(); m.Behind == 0 || len(m.SlowDisconnects) > 0 && m.SlowDisconnects["queue_memory"] > 0 {
+			t.Errorf("%d behind", m.Behind)
+		}
+		for i, release := range releases {
+			release()
+			if got := clients[i].take(); len(got) != 400 {
+				t.Errorf("client %d got %d messages", i, len(got))
+			}
+		}
+		if n := r.hub.queuedBytes.Load(); n != 0 {
+			t.Errorf("%d bytes in empty queues", n)
+		}
+	}, func(d *history.Definition) { d.Limits.Messages = 1000 })
+}
+
+// positionsHook notes what it is asked, and refuses chat.no.
+type positionsHook struct {
+	mu    sync.Mutex
+	asked []string
+}
+
+func (h *positionsHook) AuthorizeSubscribe(_ context.Context, _ hook.Client, s hook.Subscription) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.asked = append(h.asked, fmt.Sprintf("%s %v", s.Pattern, s.Positions))
+	if s.Pattern == "chat.no" {
+		return hook.Deny("no")
+	}
+	return nil
+}
+
+func (h *positionsHook) note(what string, s hook.Subscription) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.asked = append(h.asked, fmt.Sprintf("%s %s %v", what, s.Pattern, s.Positions))
+}
+
+func (h *positionsHook) Subscribed(_ hook.Client, s hook.Subscription)   { h.note("+", s) }
+func (h *positionsHook) Unsubscribed(_ hook.Client, s hook.Subscription) { h.note("-", s) }
+
+func TestRsubHooks(t *testing.T) {
+	withHistory(t, fastLimits(), func(r *rig) {
+		h := new(positionsHook)
+		r.hub.SetHooks([]NamedHook{{"h", h}})
+		c := r.connect("a")
+		c.send("RSUB:t:chat.no:now")
+		c.expect("ERR:permission_denied:RSUB:t:chat.no")
+		c.send("RSUB:t:chat.a:now")
+		c.expectShort("OK:RSUB:t:chat.a:@0:complete")
+		c.send("UNSUB:t:chat.a")
+		c.expect("OK:UNSUB:t:chat.a")
+		c.send("SUB:t:chat.b")
+		c.expect("OK:SUB:t:chat.b")
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		if got := strings.Join(h.asked, ", "); got != "chat.no true, chat.a true, + chat.a true, - chat.a true, chat.b false, + chat.b false" {
+			t.Errorf("got %q", got)
+		}
+	})
+}

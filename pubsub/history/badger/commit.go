@@ -1,0 +1,231 @@
+package badger
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/dgraph-io/badger/v4"
+	"go.uber.org/zap"
+
+	"github.com/millrace/millrace/internal/diskspace"
+	"github.com/millrace/millrace/pubsub/history"
+	"github.com/millrace/millrace/pubsub/history/internal/index"
+	"github.com/millrace/millrace/wire"
+)
+
+const (
+	// maxBatch and maxBatchBytes bound one commit.
+	maxBatch      = 4096
+	maxBatchBytes = 1 << 20
+	// maxRemoved is how many removals are collected while messages come without a pause.
+	maxRemoved = 4096
+)
+
+// run commits what is queued, until Close.
+func (s *Store) run() {
+	defer close(s.ended)
+	ticker := time.NewTicker(tickInterval)
+	defer ticker.Stop()
+	lastGC := time.Now()
+	for {
+		batch, closed := s.queue.take()
+		switch {
+		case len(batch) > 0:
+			s.commitBatch(batch)
+			continue
+		case closed:
+			return
+		}
+		select {
+		case <-s.queue.filled:
+		case <-ticker.C:
+			s.removeOld()
+			if time.Since(lastGC) > gcInterval {
+				lastGC = time.Now()
+				for s.db.RunValueLogGC(0.5) == nil { // each call rewrites one file; an error: there is none worth it
+				}
+			}
+		}
+	}
+}
+
+// pending is a message of a commit.
+type pending struct {
+	message *history.Message
+	of      *kept
+	hash    index.KeyHash
+	at      wire.Position
+	result  history.Result
+	store   bool // it is in the transaction
+	repeats bool // it repeats one that is
+}
+
+// commitBatch commits a batch, and tells what became of each message.
+func (s *Store) commitBatch(batch []*history.Message) {
+	now := time.Now()
+	all := s.assign(batch, now)
+	if err := s.write(all); err != nil {
+		s.log.Warn("history store: a commit failed", zap.Error(err))
+		for i := range all {
+			if all[i].store || all[i].repeats {
+				all[i].store, all[i].result = false, history.Result{Err: err}
+			}
+		}
+	}
+	due := false
+	for i := range all {
+		p := &all[i]
+		if p.store {
+			due = p.of.add(p, s.config.Cache, now) >= maxRemoved || due
+			p.result.Position = p.at
+		}
+		p.message.Stored(p.message, p.result)
+	}
+	if due {
+		s.removeOld()
+	}
+}
+
+// tenantID names a tenant in a history.
+type tenantID struct {
+	of     *kept
+	tenant string
+}
+
+// assign gives the messages of a batch their positions, and finds out which are repeated.
+func (s *Store) assign(batch []*history.Message, now time.Time) []pending {
+	all := make([]pending, len(batch))
+	heads := map[tenantID]wire.Position{}
+	keys := map[index.KeyHash]wire.Position{}
+	for i, m := range batch {
+		p := &all[i]
+		p.message = m
+		of, err := s.set.Lock(m.History)
+		if err != nil {
+			p.result.Err = err
+			continue
+		}
+		p.of = of
+		if m.Key != nil {
+			p.hash = index.HashKey(m.Tenant, m.Channel, m.Key)
+			at, known := of.Index.Repeated(p.hash, now)
+			if !known {
+				at, known = keys[p.hash]
+				p.repeats = known
+			}
+			switch {
+			case known:
+				p.result = history.Result{Position: at, Repeated: true}
+			case !of.Index.HasKeyRoom(m.Tenant):
+				p.result.Err = history.ErrKeysFull
+			}
+		}
+		if p.result.Err == nil && !p.result.Repeated {
+			id := tenantID{of, m.Tenant}
+			p.at = of.Index.Next(m.Tenant, now)
+			if head, ok := heads[id]; ok {
+				p.at.N, p.at.T = head.N+1, max(head.T, p.at.T)
+			}
+			heads[id], p.store = p.at, true
+			if m.Key != nil {
+				keys[p.hash] = p.at
+			}
+		}
+		of.Unlock()
+	}
+	return all
+}
+
+// write writes a batch with one transaction. Its errors say whether it is certain that
+// nothing was stored.
+func (s *Store) write(all []pending) error {
+	if err := s.checkRoom(); err != nil {
+		return err
+	}
+	s.commit.Lock()
+	defer s.commit.Unlock()
+	txn := s.db.NewTransaction(true)
+	defer txn.Discard()
+	n := 0
+	for i := range all {
+		p := &all[i]
+		if !p.store {
+			continue
+		}
+		n++
+		m := p.message
+		err := txn.Set(messageKey(m.History, m.Tenant, p.at.N), encodeMessage(p.at.T, m.Channel, m.Payload))
+		if err == nil && m.Key != nil {
+			err = txn.SetEntry(badger.NewEntry(hashedKey(m.History, m.Tenant, p.hash), appendPlace(nil, p.at)).WithTTL(history.KeyTime + time.Second))
+		}
+		if err != nil {
+			return fmt.Errorf("%w: %w", history.ErrUnavailable, err)
+		}
+	}
+	if n == 0 {
+		return nil
+	}
+	err := txn.Commit()
+	if err == nil && s.sync.Load() {
+		err = s.db.Sync()
+	}
+	if err != nil {
+		return fmt.Errorf("%w: %w", history.ErrUnconfirmed, err)
+	}
+	return nil
+}
+
+func (s *Store) checkRoom() error {
+	reserve := s.reserve.Load()
+	if reserve == 0 {
+		return nil
+	}
+	free, err := diskspace.Free(s.config.Dir)
+	if err == nil && free < reserve {
+		return fmt.Errorf("%w: the disk has %d bytes, less than the reserve", history.ErrUnavailable, free)
+	}
+	return nil // where it is not known, the disk is not looked at
+}
+
+// add adds a message that was committed, and returns how many are to be removed from the
+// database.
+func (k *kept) add(p *pending, cache int, now time.Time) (dead int) {
+	k.Lock()
+	defer k.Unlock()
+	k.Index.Expire(now)
+	m := p.message
+	e := k.Index.Add(m.Tenant, m.Channel, p.at, m.Payload, len(m.Payload))
+	if m.Key != nil {
+		k.Index.Remember(m.Tenant, p.hash, p.at, now)
+	}
+	if e.Payload != nil { // it was not removed at once
+		k.cached = append(k.cached, e)
+		k.bytes += e.Size
+		k.alive++
+	}
+	k.trim(cache)
+	return len(k.dead)
+}
+
+// trim drops the oldest payloads beyond the cache's size, and the entries that the index has
+// removed: without that they would pile up, as they count no bytes any more.
+func (k *kept) trim(cache int) {
+	for len(k.cached) > 0 && (k.bytes > cache || k.cached[0].Payload == nil) {
+		if old := k.cached[0]; old.Payload != nil {
+			old.Payload = nil
+			k.bytes -= old.Size
+			k.alive--
+		}
+		k.cached[0] = nil
+		k.cached = k.cached[1:]
+	}
+	if len(k.cached) > 2*k.alive+64 {
+		kept := make([]*index.Entry, 0, k.alive+k.alive/4+16)
+		for _, e := range k.cached {
+			if e.Payload != nil {
+				kept = append(kept, e)
+			}
+		}
+		k.cached = kept
+	}
+}

@@ -1,0 +1,74 @@
+package badger
+
+import (
+	"fmt"
+	"sync"
+
+	"github.com/millrace/millrace/pubsub/history"
+)
+
+// maxQueued and maxQueuedBytes bound what waits for a commit. Beyond, Append fails.
+const (
+	maxQueued      = 1 << 16
+	maxQueuedBytes = 64 << 20
+)
+
+// queue is what waits for a commit.
+type queue struct {
+	mu       sync.Mutex
+	messages []*history.Message
+	bytes    int
+	closed   bool
+	filled   chan struct{} // tells the committer; has room for one
+}
+
+// Append implements [history.Store].
+func (s *Store) Append(m *history.Message) {
+	if err := s.queue.push(m); err != nil {
+		m.Stored(m, history.Result{Err: err})
+	}
+}
+
+func messageBytes(m *history.Message) int {
+	return len(m.Tenant) + len(m.Channel) + len(m.Payload) + len(m.Key) + 200
+}
+
+func (q *queue) push(m *history.Message) error {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	switch {
+	case q.closed:
+		return history.ErrClosed
+	case len(q.messages) >= maxQueued || q.bytes > maxQueuedBytes:
+		return fmt.Errorf("%w: too much waits for the disk", history.ErrUnavailable)
+	}
+	q.messages = append(q.messages, m)
+	q.bytes += messageBytes(m)
+	q.wake()
+	return nil
+}
+
+// wake tells the committer that there is something to do.
+func (q *queue) wake() {
+	select {
+	case q.filled <- struct{}{}:
+	default:
+	}
+}
+
+// take takes what one commit has; closed: nothing will come any more.
+func (q *queue) take() (batch []*history.Message, closed bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	n, bytes := 0, 0
+	for n < len(q.messages) && n < maxBatch && bytes < maxBatchBytes {
+		bytes += messageBytes(q.messages[n])
+		n++
+	}
+	batch = q.messages[:n:n]
+	if q.messages = q.messages[n:]; len(q.messages) == 0 {
+		q.messages = nil
+	}
+	q.bytes -= bytes
+	return batch, q.closed
+}

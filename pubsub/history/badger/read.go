@@ -1,0 +1,55 @@
+package badger
+
+import (
+	"context"
+	"errors"
+
+	"github.com/dgraph-io/badger/v4"
+
+	"github.com/millrace/millrace/pubsub/history"
+)
+
+// Read implements [history.Store].
+func (s *Store) Read(ctx context.Context, q history.Query) (history.Page, error) {
+	if err := s.set.Count(&q); err != nil {
+		return history.Page{}, err
+	}
+	for {
+		page, missing, err := s.set.Page(&q)
+		if err != nil {
+			return history.Page{}, err
+		}
+		if err := s.fetch(&q, page, missing); !errors.Is(err, badger.ErrKeyNotFound) {
+			return page, err
+		}
+		// It was removed in between, and the next page says so.
+		if err := ctx.Err(); err != nil {
+			return history.Page{}, err
+		}
+	}
+}
+
+// fetch reads payloads from the database.
+func (s *Store) fetch(q *history.Query, page history.Page, missing []int) error {
+	if len(missing) == 0 {
+		return nil
+	}
+	return s.set.WhileOpen(func() error {
+		return s.db.View(func(txn *badger.Txn) error {
+			for _, i := range missing {
+				item, err := txn.Get(messageKey(q.History, q.Tenant, page.Messages[i].Position.N))
+				if err != nil {
+					return err
+				}
+				value, err := item.ValueCopy(nil)
+				if err != nil {
+					return err
+				}
+				if _, _, page.Messages[i].Payload, err = decodeMessage(value); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	})
+}

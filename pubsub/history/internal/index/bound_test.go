@@ -1,0 +1,97 @@
+package index
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/millrace/millrace/pubsub/history"
+	"github.com/millrace/millrace/pubsub/pattern"
+)
+
+// What is asked of the newest messages of very many channels is answered in parts.
+func TestNewestInParts(t *testing.T) {
+	const channels = 3 * maxScan
+	l := history.DefaultLimits()
+	l.Size = 1 << 30
+	h := New(7, l, nil)
+	now := time.UnixMilli(1_000_000)
+	for i := range channels {
+		h.Add("t", fmt.Appendf(nil, "c.%d.%d", i%100, i), h.Next("t", now), nil, 0)
+	}
+	p, err := pattern.Parse("c.7.*")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := 0
+	for i := 7; i < channels; i += 100 {
+		want++
+	}
+	for _, limit := range []int{want, want - 1} {
+		q := &history.Query{Tenant: "t", Pattern: p, Newest: true, MaxChannels: limit, MaxMessages: 10_000, MaxBytes: 1 << 20}
+		count, done, parts, last := NewCount(q), false, 0, uint64(0)
+		var err error
+		for ; !done; parts++ {
+			done, err = count.Step(h)
+			if count.after-last > maxScan {
+				t.Fatalf("a step went from %d to %d", last, count.after)
+			}
+			last = count.after
+			if limit == want {
+				h.Add("t", []byte("c.7.7"), h.Next("t", now), nil, 0) // not counted twice
+			}
+		}
+		if full := errors.Is(err, history.ErrTooManyChannels); full != (limit < want) {
+			t.Errorf("with a limit of %d: %v", limit, err)
+		}
+		if parts < 3 {
+			t.Errorf("all was looked at in %d steps", parts)
+		}
+	}
+	got := map[string]int{}
+	head := h.Head("t").N
+	for after := uint64(0); after < head; {
+		page := h.Read(&history.Query{Tenant: "t", Pattern: p, Newest: true, After: after, MaxMessages: 10_000, MaxBytes: 1 << 20})
+		if page.Through.N-after > maxScan || page.Through.N <= after {
+			t.Fatalf("a page went from %d to %d", after, page.Through.N)
+		}
+		for _, e := range page.Entries {
+			got[e.Channel()]++
+		}
+		after = page.Through.N
+	}
+	if len(got) != want {
+		t.Errorf("%d channels, want %d", len(got), want)
+	}
+	for name, n := range got {
+		if n != 1 {
+			t.Errorf("%s comes %d times", name, n)
+		}
+	}
+}
+
+// Whether a reader has missed something is found out without a look at all channels.
+func TestRemovedInSteps(t *testing.T) {
+	const channels = 2 * maxScan
+	l := history.DefaultLimits()
+	l.Size, l.Messages = 1<<30, 1
+	h := New(7, l, nil)
+	now := time.UnixMilli(1_000_000)
+	for range 2 {
+		for i := range channels {
+			h.Add("t", fmt.Appendf(nil, "c.%d", i), h.Next("t", now), nil, 0)
+		}
+	}
+	p, err := pattern.Parse("d.*")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rolled := h.tenants["t"].rolled
+	if floor, steps := rolled.last(p, channels-10); floor.n != 0 || steps > 10 {
+		t.Errorf("who has missed nothing: %v after %d steps", floor, steps)
+	}
+	if floor, steps := rolled.last(p, 0); floor.n != channels || steps > maxScan {
+		t.Errorf("who has missed much: %v after %d steps", floor, steps)
+	}
+}

@@ -1,0 +1,255 @@
+// Package index is what stores that know their messages by number keep in memory: which
+// messages a history has, in which order, and what was removed. It knows no locks: the
+// store that owns a [History] calls one method at a time.
+package index
+
+import (
+	"container/heap"
+	"time"
+
+	"github.com/millrace/millrace/pubsub/history"
+	"github.com/millrace/millrace/wire"
+)
+
+// What bookkeeping counts as, in bytes, towards the size of a history.
+const (
+	entryOverhead   = 128
+	channelOverhead = 256
+)
+
+// maxIdleTenants is how many tenants without a message a history remembers. Beyond, they
+// are forgotten, and who stands at a position of theirs is told of a gap.
+const maxIdleTenants = 8192
+
+// History is the messages of one history.
+type History struct {
+	epoch   uint64
+	limits  history.Limits
+	removed func(tenant string, e *Entry) // tells the store of each entry that goes; nil: it need not know
+
+	tenants  map[string]*Tenant
+	oldest   tenantHeap // tenants with messages, the one with the oldest message first
+	bytes    int64
+	messages int
+	base     place  // the highest number and time of the tenants that were forgotten: new ones begin there
+	opened   uint64 // when the store was opened, and before the last time; see Opened
+	before   uint64
+	forgot   func(tenant string)
+	keys     keys
+}
+
+// New makes an empty history. removed is called for each entry that is removed.
+func New(epoch uint64, l history.Limits, removed func(tenant string, e *Entry)) *History {
+	return &History{epoch: epoch, limits: l, removed: removed, tenants: map[string]*Tenant{}}
+}
+
+// Tenant is the messages of one tenant in a history.
+type Tenant struct {
+	history *History
+	name    string
+	head    wire.Position
+	floor   place    // the last message that age, size or a purge has removed
+	marks   []place  // ascending; see Opened
+	entries []*Entry // ascending; some were removed since, by the limit of their channel
+	first   int      // index of the first entry that was not taken off the front
+	live    int      // entries that were not removed
+	bytes   int64
+
+	channels map[string]*Channel
+	rolled   rolledHeap // the channels from which their own limit has removed messages
+
+	heapIndex int // in History.oldest; -1: it has no messages
+}
+
+// place is where a message stood.
+type place struct{ n, t uint64 }
+
+// raise moves a place on to another one, if that is behind it.
+func (p *place) raise(to place) {
+	if to.n > p.n {
+		*p = to
+	}
+}
+
+func (e *Entry) place() place { return place{e.N, e.T} }
+
+// Channel is the messages of one channel.
+type Channel struct {
+	name    string
+	entries []*Entry // ascending, none is removed
+	floor   place    // the last message that its own limit has removed
+	rolled  int      // its place in Tenant.rolled, from 1; 0: it is not there
+}
+
+// Entry is one message.
+type Entry struct {
+	N, T    uint64
+	Payload []byte // nil where the store keeps it elsewhere
+	Size    int    // bytes of the payload
+
+	channel *Channel // nil: removed
+}
+
+// Channel returns the name of the entry's channel, while it is not removed.
+func (e *Entry) Channel() string { return e.channel.name }
+
+// SetLimits puts limits in force, and removes what they exclude.
+func (h *History) SetLimits(l history.Limits, now time.Time) {
+	h.limits = l
+	for _, t := range h.tenants {
+		for _, c := range t.channels {
+			t.roll(c)
+		}
+		t.compact()
+	}
+	h.Expire(now)
+	h.shrink(nil)
+}
+
+// Head returns the position of the last message of a tenant.
+func (h *History) Head(tenant string) wire.Position {
+	if t := h.tenants[tenant]; t != nil {
+		return t.head
+	}
+	return h.position(h.base)
+}
+
+// Next returns the position of the next message of a tenant.
+func (h *History) Next(tenant string, now time.Time) wire.Position {
+	head := h.Head(tenant)
+	return wire.Position{Epoch: h.epoch, N: head.N + 1, T: max(head.T, h.opened, uint64(now.UnixMilli()))}
+}
+
+// Add adds a message at a position behind the head of its tenant, and removes what is
+// beyond the limits now, perhaps this message, too. The payload may be nil; size is its
+// length.
+func (h *History) Add(tenant string, channel []byte, at wire.Position, payload []byte, size int) *Entry {
+	t := h.tenants[tenant]
+	if t == nil {
+		t = h.begin(tenant, at)
+	}
+	c := t.channels[string(channel)]
+	if c == nil {
+		c = &Channel{name: string(channel)}
+		t.channels[c.name] = c
+		t.addBytes(channelOverhead + len(c.name))
+	}
+	e := &Entry{N: at.N, T: at.T, Payload: payload, Size: size, channel: c}
+	c.entries = append(c.entries, e)
+	t.entries = append(t.entries, e)
+	t.live++
+	h.messages++
+	t.addBytes(e.bytes())
+	t.head = at
+	if t.heapIndex < 0 {
+		heap.Push(&h.oldest, t)
+	}
+	t.roll(c)
+	t.compact()
+	h.shrink(t)
+	return e
+}
+
+// Restore is Add for a message that a store has read from its disk: its tenant's head may
+// be known to be further.
+func (h *History) Restore(tenant string, channel []byte, at wire.Position, size int) {
+	t := h.restored(tenant, at)
+	head := t.head
+	h.Add(tenant, channel, at, nil, size)
+	if head.N > at.N {
+		t.head = head
+	}
+}
+
+// Skip moves the head of a tenant on, and counts all up to it as removed: messages may be
+// missing that readers have seen.
+func (h *History) Skip(tenant string, to wire.Position) {
+	t := h.tenant(tenant)
+	t.head = to
+	t.floor.raise(place{to.N, to.T})
+}
+
+// SetFloors sets what a store has remembered of a tenant, before its messages are read:
+// what was removed, numbers up to floor, the head, and its Marks.
+func (h *History) SetFloors(tenant string, head, floor wire.Position, marks []wire.Position) {
+	t := h.add(tenant, place{floor.N, floor.T}, 0)
+	t.head = head
+	for _, m := range marks {
+		t.mark(place{m.N, m.T})
+	}
+}
+
+// SetChannelFloor is SetFloors for what the limit of one channel has removed.
+func (h *History) SetChannelFloor(tenant, channel string, floor wire.Position) {
+	t, at := h.tenant(tenant), place{floor.N, floor.T}
+	if c := t.channels[channel]; c != nil {
+		t.raise(c, at)
+	} else {
+		t.floor.raise(at)
+	}
+}
+
+// Floor returns the position of the last message that was removed from a tenant, the
+// limits of channels aside.
+func (h *History) Floor(tenant string) wire.Position {
+	if t := h.tenants[tenant]; t != nil {
+		return h.position(t.floor)
+	}
+	return h.position(h.base)
+}
+
+// ChannelFloor returns the position of the last message that a channel's own limit has
+// removed; N is 0: there is none.
+func (h *History) ChannelFloor(tenant, channel string) wire.Position {
+	if t := h.tenants[tenant]; t != nil && t.channels[channel] != nil {
+		return h.position(t.channels[channel].floor)
+	}
+	return wire.Position{Epoch: h.epoch}
+}
+
+func (h *History) position(p place) wire.Position {
+	return wire.Position{Epoch: h.epoch, N: p.n, T: p.t}
+}
+
+// Usage lists what is kept, by tenant, in no order.
+func (h *History) Usage(name string, now time.Time) (list []history.Usage) {
+	h.Expire(now)
+	for _, t := range h.oldest {
+		list = append(list, history.Usage{
+			History: name, Tenant: t.name, Channels: len(t.channels), Messages: t.live, Bytes: t.bytes,
+			Oldest: time.UnixMilli(int64(t.entries[t.first].T)).UTC(),
+		})
+	}
+	return list
+}
+
+func (e *Entry) bytes() int { return e.Size + entryOverhead }
+
+func (t *Tenant) addBytes(n int) {
+	t.bytes += int64(n)
+	t.history.bytes += int64(n)
+}
+
+// tenantHeap orders tenants by their oldest message.
+type tenantHeap []*Tenant
+
+func (h tenantHeap) Len() int { return len(h) }
+func (h tenantHeap) Less(i, j int) bool {
+	return h[i].entries[h[i].first].T < h[j].entries[h[j].first].T
+}
+func (h tenantHeap) Swap(i, j int) {
+	h[i], h[j] = h[j], h[i]
+	h[i].heapIndex, h[j].heapIndex = i, j
+}
+func (h *tenantHeap) Push(x any) {
+	t := x.(*Tenant)
+	t.heapIndex = len(*h)
+	*h = append(*h, t)
+}
+func (h *tenantHeap) Pop() any {
+	old := *h
+	t := old[len(old)-1]
+	old[len(old)-1] = nil
+	*h, t.heapIndex = old[:len(old)-1], -1
+	return t
+}

@@ -1,0 +1,160 @@
+package index
+
+import (
+	"container/heap"
+	"time"
+)
+
+// roll removes the oldest messages of a channel that has more than it may.
+func (t *Tenant) roll(c *Channel) {
+	for len(c.entries) > t.history.limits.Messages {
+		e := c.entries[0]
+		t.raise(c, e.place())
+		t.remove(e)
+	}
+}
+
+// raise notes that the channel's own limit has removed what stood at a place.
+func (t *Tenant) raise(c *Channel, at place) {
+	c.floor.raise(at)
+	if c.rolled == 0 {
+		heap.Push(&t.rolled, c)
+	} else {
+		heap.Fix(&t.rolled, c.rolled-1)
+	}
+}
+
+// Expire removes what is older than the history's age.
+func (h *History) Expire(now time.Time) {
+	oldest := now.Add(-h.limits.Age).UnixMilli()
+	for len(h.oldest) > 0 {
+		t := h.oldest[0]
+		e := t.entries[t.first]
+		if int64(e.T) > oldest {
+			return
+		}
+		t.removeFirst(e)
+	}
+}
+
+// shrink removes messages until the history is within its size: those of the tenant that
+// has just grown, if it has more than half, otherwise the oldest ones.
+func (h *History) shrink(grown *Tenant) {
+	for h.bytes > h.limits.Size && h.messages > 1 {
+		t := h.oldest[0]
+		if grown != nil && grown.live > 1 && grown.bytes > h.limits.Size/2 {
+			t = grown
+		}
+		t.removeFirst(t.entries[t.first])
+	}
+}
+
+// removeFirst removes the oldest message of a tenant, for all channels: who stands before
+// it has missed it.
+func (t *Tenant) removeFirst(e *Entry) {
+	t.floor.raise(e.place())
+	t.remove(e)
+	t.compact()
+}
+
+// remove takes an entry out, which is the oldest of its channel.
+func (t *Tenant) remove(e *Entry) {
+	h, c := t.history, e.channel
+	if h.removed != nil {
+		h.removed(t.name, e)
+	}
+	c.entries[0] = nil
+	c.entries = c.entries[1:]
+	t.live--
+	h.messages--
+	t.addBytes(-e.bytes())
+	e.channel, e.Payload = nil, nil
+	if len(c.entries) == 0 {
+		t.forget(c)
+	}
+	t.dropFront()
+}
+
+// forget takes out a channel without messages. Whoever has removed the last one has raised
+// the floor of the tenant over it.
+func (t *Tenant) forget(c *Channel) {
+	delete(t.channels, c.name)
+	t.addBytes(-channelOverhead - len(c.name))
+	if c.rolled > 0 {
+		heap.Remove(&t.rolled, c.rolled-1)
+	}
+}
+
+// dropFront takes removed entries off the front, and corrects the tenant's place among the
+// others.
+func (t *Tenant) dropFront() {
+	moved := false
+	for t.first < len(t.entries) && t.entries[t.first].channel == nil {
+		t.entries[t.first] = nil
+		t.first++
+		moved = true
+	}
+	if t.heapIndex < 0 || !moved {
+		return
+	}
+	if t.live == 0 {
+		t.entries, t.first = nil, 0
+		h := &t.history.oldest
+		// The heap compares first entries, and this tenant has none: it leaves from its end.
+		last := len(*h) - 1
+		i := t.heapIndex
+		if i != last {
+			h.Swap(i, last)
+		}
+		h.Pop()
+		if i != last {
+			heap.Fix(h, i)
+		}
+		return
+	}
+	heap.Fix(&t.history.oldest, t.heapIndex)
+}
+
+// compact makes the list of entries shorter when most of it is not used any more.
+func (t *Tenant) compact() {
+	if len(t.entries) < 64 || len(t.entries) < 2*t.live {
+		return
+	}
+	kept := make([]*Entry, 0, t.live+t.live/4+16)
+	for _, e := range t.entries[t.first:] {
+		if e.channel != nil {
+			kept = append(kept, e)
+		}
+	}
+	t.entries, t.first = kept, 0
+}
+
+// Purge removes what there is of a channel of a tenant, or of the tenant if channel is
+// empty, and returns how much that was.
+func (h *History) Purge(tenant, channel string) (removed int) {
+	t := h.tenants[tenant]
+	if t == nil {
+		return 0
+	}
+	before := t.live
+	for name, c := range t.channels {
+		if channel != "" && name != channel {
+			continue
+		}
+		for len(c.entries) > 0 {
+			e := c.entries[0]
+			t.floor.raise(e.place())
+			t.remove(e)
+		}
+	}
+	t.compact()
+	return before - t.live
+}
+
+// Tenants lists the names of the tenants, those without messages included.
+func (h *History) Tenants() (names []string) {
+	for name := range h.tenants {
+		names = append(names, name)
+	}
+	return names
+}

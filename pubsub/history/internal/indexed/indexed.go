@@ -1,0 +1,160 @@
+// Package indexed is what stores have in common that keep the index of each history in
+// memory (package index): histories by name, each with a lock, and all that is answered by
+// the index alone.
+package indexed
+
+import (
+	"cmp"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/millrace/millrace/pubsub/history"
+	"github.com/millrace/millrace/pubsub/history/internal/index"
+	"github.com/millrace/millrace/wire"
+)
+
+// Locked is one history.
+type Locked struct {
+	sync.Mutex
+	Name  string
+	Index *index.History // guarded by the mutex
+}
+
+func (l *Locked) locked() *Locked { return l }
+
+// Kept is what a store has of one history: a *Locked, or a pointer to a struct that embeds
+// a Locked.
+type Kept interface {
+	comparable
+	sync.Locker
+	locked() *Locked
+}
+
+// Set is the histories of a store. All methods may be called concurrently.
+type Set[K Kept] struct {
+	epoch uint64
+
+	mu     sync.RWMutex // taken before that of a history
+	all    map[string]K
+	closed bool
+}
+
+// NewSet makes an empty set, of a store with this epoch.
+func NewSet[K Kept](epoch uint64) *Set[K] { return &Set[K]{epoch: epoch, all: map[string]K{}} }
+
+// Epoch returns the epoch of the store.
+func (s *Set[K]) Epoch() uint64 { return s.epoch }
+
+// Add adds a history.
+func (s *Set[K]) Add(k K) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.all[k.locked().Name] = k
+}
+
+// Close has all methods fail from now on, with [history.ErrClosed]. It waits for calls of
+// WhileOpen.
+func (s *Set[K]) Close() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.closed, s.all = true, nil
+}
+
+// WhileOpen calls f while Close waits for it.
+func (s *Set[K]) WhileOpen(f func() error) error {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	if s.closed {
+		return history.ErrClosed
+	}
+	return f()
+}
+
+// Find returns a history. Its error is [history.ErrUnknown], or [history.ErrClosed].
+func (s *Set[K]) Find(name string) (k K, err error) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	if s.closed {
+		return k, history.ErrClosed
+	}
+	k, ok := s.all[name]
+	if !ok {
+		return k, history.ErrUnknown
+	}
+	return k, nil
+}
+
+// Lock is Find with the history's mutex held, which the caller unlocks.
+func (s *Set[K]) Lock(name string) (k K, err error) {
+	if k, err = s.Find(name); err == nil {
+		k.Lock()
+	}
+	return k, err
+}
+
+// List returns all histories, ordered by name; none after Close.
+func (s *Set[K]) List() (all []K) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	for _, k := range s.all {
+		all = append(all, k)
+	}
+	slices.SortFunc(all, func(a, b K) int { return cmp.Compare(a.locked().Name, b.locked().Name) })
+	return all
+}
+
+// Count checks [history.Query].MaxChannels. It lets go of the lock again and again.
+func (s *Set[K]) Count(q *history.Query) error {
+	for count, done := index.NewCount(q), false; !done; {
+		k, err := s.Lock(q.History)
+		if err != nil {
+			return err
+		}
+		done, err = count.Step(k.locked().Index)
+		k.Unlock()
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Page reads a page with the payloads that the index has; missing are the places of the
+// others. MaxChannels is for Count.
+func (s *Set[K]) Page(q *history.Query) (page history.Page, missing []int, err error) {
+	k, err := s.Lock(q.History)
+	if err != nil {
+		return page, nil, err
+	}
+	defer k.Unlock()
+	k.locked().Index.Expire(time.Now())
+	p := k.locked().Index.Read(q)
+	page = history.Page{Through: p.Through, Removed: p.Removed}
+	if len(p.Entries) > 0 {
+		page.Messages = make([]history.Kept, len(p.Entries))
+	}
+	for i, e := range p.Entries {
+		page.Messages[i] = history.Kept{Position: wire.Position{Epoch: s.epoch, N: e.N, T: e.T}, Channel: e.Channel(), Payload: e.Payload}
+		if e.Payload == nil && e.Size > 0 {
+			missing = append(missing, i)
+		}
+	}
+	return page, missing, nil
+}
+
+// Purge removes messages from an index, as [history.Store] has it.
+func (s *Set[K]) Purge(name, tenant, channel string) (removed int, err error) {
+	k, err := s.Lock(name)
+	if err != nil {
+		return 0, err
+	}
+	defer k.Unlock()
+	if tenant != "" {
+		return k.locked().Index.Purge(tenant, channel), nil
+	}
+	for _, tenant := range k.locked().Index.Tenants() {
+		removed += k.locked().Index.Purge(tenant, "")
+	}
+	return removed, nil
+}

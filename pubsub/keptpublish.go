@@ -1,0 +1,156 @@
+package pubsub
+
+import (
+	"errors"
+
+	"github.com/millrace/millrace/pubsub/history"
+	"github.com/millrace/millrace/wire"
+)
+
+// keptPublish is a publish to a kept channel, until it was handed on, or failed.
+type keptPublish struct {
+	history.Message
+	handing
+	sequencer  *sequencer // nil: the store hands it on to all edges
+	session    *Session
+	id         uint32 // of version 3
+	confirm    bool   // the client wants an answer
+	windowSize int    // bytes that it counts for in the window
+
+	// guarded by the window's mutex
+	unanswered     bool // it is in the window's list: neither stored nor failed
+	windowed       bool // it counts for the window
+	previous, next *keptPublish
+}
+
+// publishKept stores a publish if a history keeps its channel, and reports whether it has
+// dealt with it.
+func (s *Session) publishKept(hs *histories, p wire.Publish) bool {
+	var of *history.History
+	if p.Delivery == wire.Broadcast {
+		of = s.keeping(hs, p.Tenant, p.Channel)
+	}
+	switch {
+	case of == nil && len(p.Key) > 0:
+		s.rejectPublish(p, wire.CodeNoHistory)
+		return true
+	case of == nil:
+		return false
+	}
+	size := len(p.Tenant) + len(p.Channel) + len(p.Payload) + len(p.Key) + itemOverhead
+	if s.window == nil {
+		s.window = newPublishWindow(s)
+	}
+	if !s.window.awaitRoom(size) {
+		return true
+	}
+	pace, ok := s.hub.beginPaced(s.cachedAccount(p.Tenant), s.done)
+	if !ok {
+		return true
+	}
+	defer pace.end()
+	tenant := s.lastAccount.name
+	var q *sequencer
+	if hs.shared == nil {
+		var err error
+		if q, err = s.hub.acquireSequencer(hs, of, tenant); err != nil {
+			s.rejectPublish(p, wire.CodeHistoryUnavailable)
+			return true
+		}
+	}
+	s.hub.count.messagesIn.Add(1)
+	s.hub.countTenant(s.hub.limits.Load(), p.Tenant, 1, 0)
+	e := &keptPublish{sequencer: q, session: s, id: p.ID, confirm: p.Confirm, windowSize: size}
+	bytes := append(append(append(make([]byte, 0, len(p.Channel)+len(p.Key)+len(p.Payload)), p.Channel...), p.Key...), p.Payload...)
+	n, m := len(p.Channel), len(p.Channel)+len(p.Key)
+	e.Message = history.Message{
+		History: of.Name, Tenant: tenant,
+		Channel: bytes[:n:n], Payload: bytes[m:], Stored: e.stored,
+	}
+	if m > n {
+		e.Key = bytes[n:m:m]
+	}
+	e.handing = handing{tenant: tenant, channel: e.Channel, payload: e.Payload, at: pace.chargedUntil, publish: e}
+	s.window.add(e)
+	s.hub.wg.Add(1) // until it was handed on, or failed; the session's reader is counted too
+	hs.store.Append(&e.Message)
+	return true
+}
+
+// stored is called by the store, once.
+func (e *keptPublish) stored(_ *history.Message, r history.Result) {
+	h := e.session.hub
+	if r.Err == nil && !r.Repeated {
+		h.count.stored.Add(1)
+		e.position = r.Position
+		e.session.window.answer(e, r)
+		if e.sequencer != nil {
+			e.sequencer.push(&e.handing)
+			return
+		}
+		e.done()
+		return
+	}
+	if r.Repeated {
+		h.count.repeated.Add(1)
+	}
+	e.session.window.answer(e, r)
+	e.done()
+}
+
+// done is called when the message has failed, or all subscribers have it in their queues.
+func (e *keptPublish) done() {
+	e.session.window.remove(e)
+	if e.sequencer != nil {
+		e.sequencer.release()
+	}
+	e.session.hub.wg.Done()
+}
+
+// codeOf is what a client is told of a publish that was not stored.
+func codeOf(err error) wire.Code {
+	switch {
+	case errors.Is(err, history.ErrUnconfirmed):
+		return wire.CodeUnconfirmed
+	case errors.Is(err, history.ErrKeysFull):
+		return wire.CodeTryLater
+	}
+	return wire.CodeHistoryUnavailable
+}
+
+// rejectPublish answers a publish that is refused.
+func (s *Session) rejectPublish(p wire.Publish, code wire.Code) {
+	if p.Confirm {
+		s.rejectID(code, p.ID)
+		return
+	}
+	s.reject(code, "PUB", string(p.Tenant), string(p.Channel))
+}
+
+// rejectNames answers a publish with an illegal name, which no answer repeats.
+func (s *Session) rejectNames(p wire.Publish, code wire.Code) {
+	if p.Confirm {
+		s.rejectID(code, p.ID)
+		return
+	}
+	s.reject(code)
+}
+
+// rejectID answers a publish that has an id.
+func (s *Session) rejectID(code wire.Code, id uint32) {
+	s.hub.count.refuse(code)
+	s.QueueControl(Text, wire.AppendErrPub(nil, code, id))
+}
+
+// answer tells the client what became of a publish.
+func (e *keptPublish) answer(r history.Result) {
+	switch {
+	case r.Err == nil && e.confirm:
+		e.session.QueueControl(Text, wire.AppendOKPubAt(nil, e.id, r.Position))
+	case r.Err == nil:
+	case e.confirm:
+		e.session.rejectID(codeOf(r.Err), e.id)
+	default:
+		e.session.reject(codeOf(r.Err), "PUB", e.Tenant, string(e.Channel))
+	}
+}

@@ -1,0 +1,400 @@
+package nats
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	client "github.com/nats-io/nats.go"
+
+	"github.com/millrace/millrace/internal/natstest"
+	"github.com/millrace/millrace/pubsub"
+)
+
+// An edge that is taken over, with its permissions, cannot answer in place of another one,
+// nor ask in its name.
+func TestForgedAnswers(t *testing.T) {
+	t.Parallel()
+	s := namedServer(t, "victim", "friend", "foe")
+	b, q := startBroker(t, as(s, "victim"), named("victim"))
+	friend, _ := startBroker(t, as(s, "friend"), named("friend"))
+	b.knows(t, friend)
+	g := newGate()
+	friend.HandleRequests(g.handle)
+	victim := newGate()
+	b.HandleRequests(victim.handle)
+
+	foe, err := as(s, "foe")()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer foe.Close()
+	overheard := make(chan *client.Msg, 10)
+	if _, err := foe.ChanSubscribe("p.s.*.r.>", overheard); err != nil { // its permissions allow it
+		t.Fatal(err)
+	}
+	if err := foe.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	type result struct {
+		answer string
+		err    error
+	}
+	answered := make(chan result)
+	go func() { // ends with the request
+		got, err := b.ask(eventTimeout, friend.id, "question")
+		answered <- result{got, err}
+	}()
+	number := binary.BigEndian.Uint64((<-overheard).Data[requestHeader:])
+	foeID := sender("foe").makeID(5)
+	forged := []*client.Msg{
+		{Subject: answerTo(b.id, number), Data: appendReply(nil, kindAnswer, friend.id, []byte("forged"))},
+		{Subject: answerTo(b.id, number), Data: appendReply(nil, kindAnswer, foeID, []byte("forged"))},
+		{Subject: answerTo(b.id, number), Data: appendReply(nil, kindBusy, foeID, nil)},
+		{Subject: answerTo(b.id, number), Data: appendReply(nil, kindAnswer, b.id, []byte("forged"))},
+		{Subject: answerTo(b.id, number), Header: client.Header{statusHeader: {"503"}}},
+		{Subject: requestsTo(b.id), Data: appendRequest(nil, friend.id, 1, time.Minute, []byte("forged"))},
+		{Subject: requestsTo(b.id), Data: appendRequest(nil, b.id, 1, time.Minute, []byte("forged"))},
+	}
+	for _, m := range forged {
+		m.Subject = "p.s.foe." + m.Subject
+		if err := foe.PublishMsg(m); err != nil {
+			t.Fatal(err)
+		}
+	}
+	await(t, "what is forged to be refused", func() bool {
+		q.mu.Lock()
+		defer q.mu.Unlock()
+		return q.rejected == len(forged)
+	})
+	close(g.open)
+	if got := <-answered; got.err != nil || got.answer != "question" {
+		t.Errorf("got %q, %v", got.answer, got.err)
+	}
+	if n := victim.count(); n != 0 {
+		t.Errorf("%d forged requests were answered", n)
+	}
+}
+
+// offlineWithLink is a broker whose writer does not run, so that what it would send stays.
+func offlineWithLink() (*Broker, *recordingHub) {
+	b, q := newOffline("")
+	b.linkUp = true
+	return b, q
+}
+
+// sent counts what was to be sent, by its letter.
+func (b *Broker) sent() map[byte]int {
+	n := map[byte]int{}
+	for _, o := range b.outgoing {
+		n[o.data[1]]++
+	}
+	return n
+}
+
+func (b *Broker) receiveRequest(t *testing.T, from edgeID, number uint64, wait time.Duration) {
+	t.Helper()
+	m := &client.Msg{Subject: "p." + requestsTo(b.id), Data: appendRequest(nil, from, number, wait, nil)}
+	if _, err := b.handleRequests(m); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Whoever asks, and however often, few requests are answered at once, and few wait.
+func TestAnsweringIsBounded(t *testing.T) {
+	b, _ := offlineWithLink()
+	g := newGate()
+	b.HandleRequests(g.handle)
+	const edges, each = 20, 20
+	for number := range uint64(edges * each) {
+		b.receiveRequest(t, edgeID(100+number%edges), number, time.Minute)
+	}
+	await(t, "requests to be answered", func() bool { return g.count() == maxAnswering })
+	if _, active, waiting := b.counts(); active != maxAnswering || waiting != maxWaiting {
+		t.Errorf("%d requests are answered, and %d wait", active, waiting)
+	}
+	if n := b.sent()[kindBusy]; n != edges*each-maxAnswering-maxWaiting {
+		t.Errorf("%d were told that this edge is busy", n)
+	}
+	b.requests.mu.Lock()
+	for asker, n := range b.requests.active {
+		if n > maxAnsweringPerEdge {
+			t.Errorf("%d requests of %s are answered at once", n, asker)
+		}
+	}
+	b.requests.mu.Unlock()
+	close(g.open)
+	await(t, "the others", func() bool { _, active, waiting := b.counts(); return active+waiting == 0 })
+	b.stopRequests()
+	b.receiveRequest(t, 1, 1, time.Minute)
+	if sent := b.sent(); sent[kindAnswer] != maxAnswering+maxWaiting || sent[kindRefused] != 1 {
+		t.Errorf("sent %v", sent)
+	}
+}
+
+// Requests that nobody waits for any more make room for others.
+func TestLateRequestsMakeRoom(t *testing.T) {
+	b, _ := offlineWithLink()
+	g := newGate()
+	b.HandleRequests(g.handle)
+	for number := range uint64(maxAnsweringPerEdge) {
+		b.receiveRequest(t, 1, number, time.Hour)
+	}
+	for number := range uint64(maxWaitingPerEdge) {
+		b.receiveRequest(t, 1, 100+number, 0)
+	}
+	time.Sleep(time.Millisecond) // the clock must have gone on
+	b.receiveRequest(t, 1, 200, time.Hour)
+	if _, _, waiting := b.counts(); waiting != 1 || b.sent()[kindBusy] != 0 {
+		t.Errorf("%d wait, %v were sent", waiting, b.sent())
+	}
+	await(t, "the first requests to be begun", func() bool { return g.count() == maxAnsweringPerEdge })
+	b.stopRequests()
+	if n := g.count(); n != maxAnsweringPerEdge {
+		t.Errorf("%d requests were begun", n)
+	}
+}
+
+// A handler that is taken away while requests wait for it is not called.
+func TestHandlerIsTakenAway(t *testing.T) {
+	b, _ := offlineWithLink()
+	g := newGate()
+	b.HandleRequests(g.handle)
+	for number := range uint64(maxAnsweringPerEdge + 1) {
+		b.receiveRequest(t, 1, number, time.Hour)
+	}
+	b.HandleRequests(nil)
+	close(g.open)
+	await(t, "all to end", func() bool { _, active, waiting := b.counts(); return active+waiting == 0 })
+	b.stopRequests()
+	if sent := b.sent(); sent[kindRefused] != 1 || sent[kindAnswer] != maxAnsweringPerEdge {
+		t.Errorf("sent %v", sent)
+	}
+}
+
+// What waits for a link that takes nothing is bounded, and takes no room of messages.
+func TestOutgoingIsBounded(t *testing.T) {
+	b, _ := offlineWithLink()
+	w := &incomingRequest{id: 1}
+	body := make([]byte, pubsub.MaxAnswer)
+	for range 2 * maxAnswering {
+		b.reply(w, kindAnswer, body)
+	}
+	if n := b.sent(); n[kindAnswer] != maxAnswering-1 || n[kindBusy] != maxAnswering+1 { // each has a header, too
+		t.Errorf("%v wait", n)
+	}
+	if err := b.enqueueOutgoing(&outgoing{data: body[:pubsub.MaxRequest], request: 1}); err != nil {
+		t.Errorf("a request has no room, where an answer had: %v", err)
+	}
+	for range 10_000 {
+		b.reply(w, kindAnswer, body[:pubsub.MaxRequest])
+		b.reply(w, kindBusy, nil)
+	}
+	if b.outgoingBytes > maxOutgoing+maxOutgoingShort || b.outgoingBytes <= maxOutgoing { // short ones have room beyond
+		t.Errorf("%d bytes wait", b.outgoingBytes)
+	}
+	if err := b.enqueueOutgoing(&outgoing{data: body, request: 1}); !errors.Is(err, pubsub.ErrTooManyRequests) {
+		t.Errorf("one request more: %v", err)
+	}
+	if err := b.Publish(pubsub.Message{Tenant: []byte("t"), Channel: []byte("c"), Payload: body[:b.config.QueueBytes/2]}); err != nil {
+		t.Errorf("a message has no room: %v", err)
+	}
+	for b.nextOutgoing() != nil {
+	}
+	if b.outgoingBytes != 0 {
+		t.Errorf("%d bytes are counted for nothing", b.outgoingBytes)
+	}
+	b.reply(w, kindBusy, nil)
+	b.setLinkDown(linkDisconnected, true)
+	if err := b.enqueueOutgoing(&outgoing{}); !errors.Is(err, pubsub.ErrNoLink) || len(b.outgoing) != 0 || b.outgoingBytes != 0 {
+		t.Errorf("without a link: %v, %d wait", err, len(b.outgoing))
+	}
+}
+
+// Requests of more than the agreed size, and floods of them, end here: messages come
+// through, and so does the next request.
+func TestFloodOfRequests(t *testing.T) {
+	t.Parallel()
+	s := natstest.Server(t)
+	b, q := startBroker(t, natstest.Connect(s))
+	friend, _ := startBroker(t, natstest.Connect(s))
+	friend.knows(t, b)
+	b.subscribeConfirmed("t", "c")
+	g := newGate()
+	close(g.open)
+	b.HandleRequests(g.handle)
+	foe, err := natstest.Connect(s)()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer foe.Close()
+	large := bytes.Repeat([]byte("x"), pubsub.MaxRequest+1)
+	for i := range 200 {
+		if err := foe.Publish("p."+requestsTo(b.id), appendRequest(nil, edgeID(100+i), 1, time.Minute, large)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i := range 20_000 {
+		for _, subject := range []string{requestsTo(b.id), answerTo(b.id, uint64(i))} {
+			if err := foe.Publish("p."+subject, appendReply(nil, kindAnswer, edgeID(100+i), large[:i%64])); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if err := foe.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	await(t, "a message", func() bool {
+		_ = friend.Publish(pubsub.Message{Tenant: []byte("t"), Channel: []byte("c"), Payload: []byte("m")})
+		return len(q.payloads()) > 0
+	})
+	await(t, "an answer", func() bool {
+		got, err := friend.ask(eventTimeout, b.id, "x")
+		return err == nil && got == "x"
+	})
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for _, body := range g.entered {
+		if body != "x" {
+			t.Fatalf("a request of %d bytes was answered", len(body))
+		}
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.missed != 0 || q.rejected == 0 {
+		t.Errorf("%d messages are counted as lost, %d as refused", q.missed, q.rejected)
+	}
+}
+
+// An answer that is larger than agreed is none.
+func TestLargeAnswerIsRefused(t *testing.T) {
+	b, _ := offlineWithLink()
+	for size, want := range map[int]error{0: nil, pubsub.MaxAnswer: nil, pubsub.MaxAnswer + 1: errAnswerTooLarge} {
+		number, p, err := b.requests.begin(1, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		m := &client.Msg{Subject: "p." + answerTo(b.id, number), Data: appendReply(nil, kindAnswer, 1, make([]byte, size))}
+		if _, err := b.handleRequests(m); err != nil {
+			t.Error(err)
+		}
+		if r := <-p.answer; !errors.Is(r.err, want) || want == nil && len(r.body) != size {
+			t.Errorf("%d bytes: %d, %v", size, len(r.body), r.err)
+		}
+		if _, err := b.handleRequests(m); err != nil { // comes late
+			t.Error(err)
+		}
+	}
+}
+
+func TestRequestCodec(t *testing.T) {
+	for _, wait := range []time.Duration{-time.Second, 0, time.Millisecond, maxRequestTime, time.Hour} {
+		data := appendRequest(nil, 7, 0xfedcba9876543210, wait, []byte("body"))
+		number, got, body, ok := splitRequest(data)
+		if !ok || number != 0xfedcba9876543210 || got != min(max(wait, 0), maxRequestTime) || string(body) != "body" {
+			t.Errorf("%v: %x, %v, %q, %v", wait, number, got, body, ok)
+		}
+		for n := range len(data) - len(body) {
+			if _, _, _, ok := splitRequest(data[:n]); ok {
+				t.Errorf("%d bytes are taken for a request", n)
+			}
+		}
+	}
+}
+
+// FuzzRequests has anybody send anything to the subjects of requests and answers: what is
+// not a request is answered by nobody, and a request of this edge ends only with what the
+// edge says that was asked.
+func FuzzRequests(f *testing.F) {
+	friend := sender("friend").makeID(1)
+	own := sender("own").makeID(ownID)
+	for _, name := range []string{"friend", "foe", "own"} {
+		for _, subject := range []string{requestsTo(own), answerTo(own, 1), answerTo(own, 2), requestsTo(own) + ".x", "w", "w." + own.String(), "a"} {
+			f.Add("p.s."+name+"."+subject, appendRequest(nil, friend, 1, time.Minute, []byte("x")), false)
+			f.Add("p.s."+name+"."+subject, appendReply(nil, kindAnswer, friend, []byte("x")), false)
+			f.Add("p.s."+name+"."+subject, appendReply(nil, 'z', friend, nil), false)
+			f.Add("p.s."+name+"."+subject, []byte{}, true)
+		}
+	}
+	f.Fuzz(func(t *testing.T, subject string, data []byte, status bool) {
+		b, _ := newOffline("own")
+		b.linkUp = true
+		b.HandleRequests(func(_ context.Context, from pubsub.Member, _ []byte) []byte {
+			if !strings.HasPrefix(subject, fmt.Sprintf("p.s.%s.r.%s", from.Name, own)) || from.ID == own.String() {
+				t.Errorf("%q: a request of %+v", subject, from)
+			}
+			return nil
+		})
+		p := &pendingRequest{friend, "friend", make(chan response, 1)}
+		b.requests.pending[1] = p
+		m := &client.Msg{Subject: subject, Data: bytes.Clone(data)}
+		if status {
+			m.Header = client.Header{statusHeader: {"503"}}
+		}
+		for range 2 {
+			_, _ = b.handleRequests(m)
+		}
+		b.stopRequests()
+		answer := answerTo(own, 1)
+		switch r := <-p.answer; {
+		case errors.Is(r.err, errClosed):
+		case errors.Is(r.err, errNobodyThere) && status && subject == "p.s.own."+answer:
+		case !errors.Is(r.err, errNobodyThere) && strings.EqualFold(subject, "p.s.friend."+answer):
+		default:
+			t.Errorf("%q ends a request: %+v", subject, r)
+		}
+	})
+}
+
+// Where nobody vouches for a name, and where two names have one prefix of ids, an answer
+// still counts only from the edge that was asked.
+func TestAnswersOfOthers(t *testing.T) {
+	foe := sender("foe")
+	for _, test := range []struct {
+		name sender // of the overlay
+		p    pendingRequest
+		id   edgeID // of who answers, as "foe" where edges have names
+	}{
+		{"", pendingRequest{to: 5}, 6},
+		{"own", pendingRequest{to: foe.makeID(5), name: "foe"}, foe.makeID(6)}, // was started again
+		{"own", pendingRequest{to: foe.makeID(5), name: "friend"}, foe.makeID(5)},
+	} {
+		b, _ := newOffline(test.name)
+		test.p.answer = make(chan response, 1)
+		b.requests.pending[1] = &test.p
+		prefix := "p."
+		if test.name != "" {
+			prefix = "p.s.foe."
+		}
+		for _, kind := range []byte{kindAnswer, kindBusy, kindRefused, kindTooLarge} {
+			m := &client.Msg{Subject: prefix + answerTo(b.id, 1), Data: appendReply(nil, kind, test.id, nil)}
+			if _, err := b.handleRequests(m); !errors.Is(err, errNotSender) || len(b.requests.pending) != 1 {
+				t.Errorf("%+v: the answer of %v: %v", test.p, test.id, err)
+			}
+		}
+	}
+	b, _ := offlineWithLink()
+	b.HandleRequests(echo)
+	for _, id := range []edgeID{anyEdge, b.id} {
+		m := &client.Msg{Subject: "p." + requestsTo(b.id), Data: appendRequest(nil, id, 1, time.Minute, nil)}
+		if _, err := b.handleRequests(m); !errors.Is(err, errNotSender) {
+			t.Errorf("a request of %v: %v", id, err)
+		}
+	}
+}
+
+// An answer that nobody would take is not sent.
+func TestLargeAnswerIsNotSent(t *testing.T) {
+	b, _ := offlineWithLink()
+	b.HandleRequests(func(context.Context, pubsub.Member, []byte) []byte { return make([]byte, pubsub.MaxAnswer+1) })
+	b.receiveRequest(t, 1, 1, time.Minute)
+	await(t, "the answer", func() bool { _, active, waiting := b.counts(); return active+waiting == 0 })
+	if sent := b.sent(); sent[kindTooLarge] != 1 || len(sent) != 1 {
+		t.Errorf("sent %v", sent)
+	}
+}

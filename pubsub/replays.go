@@ -1,0 +1,197 @@
+package pubsub
+
+import "sync"
+
+const (
+	// maxReplays is how many pages an edge reads from its histories at the same time, and
+	// maxReplaysOfOne how many of these are for one tenant, or one token. For one session it
+	// is one. What is beyond waits its turn.
+	maxReplays      = 32
+	maxReplaysOfOne = maxReplays / 2
+)
+
+// replays are the pages that are to be read. Tenants take turns, and so do the tokens of a
+// tenant, the sessions of a token, and the subscriptions of a session.
+//
+// A tenant that is over its share of the processors gets no turn until it has paid. No page
+// of it is under way meanwhile: it would take the place of one of another tenant.
+type replays struct {
+	hub *Hub
+
+	mu      sync.Mutex // guards the rest, and all tokenReplays
+	tenants map[string]*tenantReplays
+	ready   []*tenantReplays // that may have a page read
+	running int              // goroutines, each of which reads one page at a time
+}
+
+// tenantReplays are those of one tenant, while there are any.
+type tenantReplays struct {
+	name    string
+	queues  map[*tokenState]*replayQueue
+	ready   []*replayQueue // those that are not in tokenReplays.held
+	inTurn  bool           // it is in replays.ready
+	running int
+	paying  bool // it waits until it has paid
+}
+
+// replayQueue is what waits for one token in one tenant. It is not empty.
+type replayQueue struct {
+	tenant *tenantReplays
+	token  *tokenState
+	pages  []replay
+}
+
+// replay is a page that is to be read.
+type replay struct {
+	session   *Session
+	resumable *resumable
+	tenant    *tenantReplays
+}
+
+// tokenReplays are those of one token.
+type tokenReplays struct {
+	running int
+	held    []*replayQueue // until one of them is done
+}
+
+// add has a page read for a subscription of a session that has no other one under way. The
+// caller holds the session's mutex.
+func (g *replays) add(s *Session, r *resumable) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	t := g.tenants[r.key.tenant]
+	if t == nil {
+		if g.tenants == nil {
+			g.tenants = map[string]*tenantReplays{}
+		}
+		t = &tenantReplays{name: r.key.tenant, queues: map[*tokenState]*replayQueue{}}
+		g.tenants[t.name] = t
+	}
+	q := t.queues[s.token]
+	if q == nil {
+		q = &replayQueue{tenant: t, token: s.token}
+		t.queues[s.token] = q
+		t.ready = append(t.ready, q)
+	}
+	q.pages = append(q.pages, replay{s, r, t})
+	g.makeReady(t)
+	g.start() // the session holds the group open
+}
+
+// makeReady gives a tenant its turn, if it may have one. The caller holds g.mu.
+func (g *replays) makeReady(t *tenantReplays) {
+	if !t.inTurn && !t.paying && len(t.ready) > 0 && t.running < maxReplaysOfOne {
+		t.inTurn = true
+		g.ready = append(g.ready, t)
+	}
+}
+
+// start starts a goroutine that reads pages, if there is work for it. The caller holds
+// g.mu, and the hub's group open.
+func (g *replays) start() {
+	if g.running < maxReplays && len(g.ready) > 0 {
+		g.running++
+		g.hub.Go(g.run)
+	}
+}
+
+// run reads pages until none may be read.
+func (g *replays) run() {
+	for {
+		g.mu.Lock()
+		p, ok := g.next()
+		if !ok {
+			g.running--
+			g.mu.Unlock()
+			return
+		}
+		g.start()
+		g.mu.Unlock()
+
+		p.session.readPage(p.resumable)
+
+		g.mu.Lock()
+		g.done(p)
+		g.mu.Unlock()
+	}
+}
+
+// next takes the page whose turn it is. The caller holds g.mu.
+func (g *replays) next() (p replay, ok bool) {
+	for len(g.ready) > 0 {
+		t := takeFirst(&g.ready)
+		if t.inTurn = false; g.awaitPaid(t) {
+			continue
+		}
+		q := takeFirst(&t.ready)
+		token := &q.token.replays
+		if token.running == maxReplaysOfOne {
+			token.held = append(token.held, q)
+			g.makeReady(t)
+			continue
+		}
+		p = takeFirst(&q.pages)
+		if len(q.pages) > 0 {
+			t.ready = append(t.ready, q)
+		} else {
+			delete(t.queues, q.token)
+		}
+		token.running++
+		t.running++
+		g.makeReady(t)
+		return p, true
+	}
+	return p, false
+}
+
+// done makes room for those that wait for a page to be done. The caller holds g.mu.
+func (g *replays) done(p replay) {
+	token := &p.session.token.replays
+	token.running--
+	for _, q := range token.held {
+		q.tenant.ready = append(q.tenant.ready, q)
+		g.makeReady(q.tenant)
+	}
+	token.held = nil
+	p.tenant.running--
+	g.makeReady(p.tenant)
+	g.forgetIdle(p.tenant)
+}
+
+// awaitPaid reports whether a tenant has to wait, as it is over its share, and has it go on
+// when it has paid. The caller holds g.mu, and the hub's group open.
+func (g *replays) awaitPaid(t *tenantReplays) bool {
+	h := g.hub
+	account := h.cpuAccountOf([]byte(t.name))
+	if h.debt(account, h.now()) == 0 {
+		return false
+	}
+	t.paying = true
+	h.Go(func() {
+		p := pace{hub: h, account: account}
+		p.waitUntilPaid()
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		t.paying = false
+		g.makeReady(t)
+		g.start()
+	})
+	return true
+}
+
+// forgetIdle forgets a tenant for which nothing waits. The caller holds g.mu.
+func (g *replays) forgetIdle(t *tenantReplays) {
+	if len(t.queues) == 0 && t.running == 0 {
+		delete(g.tenants, t.name)
+	}
+}
+
+// takeFirst takes the first one out of a list. It moves nothing: thousands may wait.
+func takeFirst[T any](list *[]T) (first T) {
+	var none T
+	first, (*list)[0] = (*list)[0], none
+	if *list = (*list)[1:]; len(*list) == 0 {
+		*list = nil
+	}
+	return first
+}

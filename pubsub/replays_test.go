@@ -1,0 +1,182 @@
+package pubsub
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/millrace/millrace/pubsub/history"
+	"github.com/millrace/millrace/pubsub/history/memory"
+)
+
+// waitingStore has pages wait until they are released, and notes whose they are.
+type waitingStore struct {
+	*memory.Store
+	release chan struct{} // gives one, or closed: all
+
+	mu    sync.Mutex
+	asked []string       // the tenants, in the order in which pages were begun
+	under map[string]int // pages that wait, by tenant
+}
+
+func (s *waitingStore) Read(ctx context.Context, q history.Query) (history.Page, error) {
+	s.count(q.Tenant, 1)
+	<-s.release
+	s.count(q.Tenant, -1)
+	return s.Store.Read(ctx, q)
+}
+
+func (s *waitingStore) count(tenant string, n int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if n > 0 {
+		s.asked = append(s.asked, tenant)
+	}
+	s.under[tenant] += n
+}
+
+// expect compares how many pages are under way.
+func (s *waitingStore) expect(t *testing.T, what string, want map[string]int) {
+	t.Helper()
+	synctest.Wait()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for tenant, n := range s.under {
+		if n != want[tenant] {
+			t.Errorf("%s: %d pages of %s are under way, want %d", what, n, tenant, want[tenant])
+		}
+	}
+}
+
+// resumers are clients that resume at a store that waits, with a message of each tenant.
+type resumers struct {
+	*rig
+	store *waitingStore
+}
+
+func withResumers(t *testing.T, limits Limits, test func(*resumers)) {
+	t.Helper()
+	store := &waitingStore{Store: memory.New(), under: map[string]int{}}
+	withStore(t, limits, store, func(r *rig) {
+		store.release = make(chan struct{}) // of this bubble
+		p := r.connect("publisher")
+		for _, tenant := range []string{"a", "b", "c"} {
+			p.publish(tenant, "chat.a", "x")
+		}
+		synctest.Wait()
+		time.Sleep(rivalTime + time.Second) // these tenants are no company any more
+		test(&resumers{r, store})
+	})
+}
+
+// resume has sessions of a token resume, each in all these tenants.
+func (c *resumers) resume(token string, sessions int, tenants ...string) (clients []*client) {
+	for range sessions {
+		s := c.connect(token)
+		for _, tenant := range tenants {
+			s.send("RSUB:" + tenant + ":chat.a:last")
+		}
+		clients = append(clients, s)
+	}
+	synctest.Wait() // so that these are before who comes next
+	return clients
+}
+
+// caughtUp checks that clients have what they asked for, in each of n tenants.
+func (c *resumers) caughtUp(clients []*client, n int) {
+	c.Helper()
+	for i, client := range clients {
+		if got := client.take(); len(got) != 2*n {
+			c.Errorf("client %d got %q", i, got)
+		}
+	}
+}
+
+// One page at a time for a session, so many for a token, a tenant and the edge; and all come
+// in the end.
+func TestReplaysBounded(t *testing.T) {
+	withResumers(t, fastLimits(), func(c *resumers) {
+		one := c.resume("one", 1, "a", "b", "c")
+		c.store.expect(t, "a session", map[string]int{"a": 1})
+		ofToken := c.resume("token", 10, "a")
+		ofToken = append(ofToken, c.resume("token", 10, "b")...)
+		c.store.expect(t, "a token", map[string]int{"a": 11, "b": maxReplaysOfOne - 10})
+		ofTenant := c.resume("other", maxReplays, "a")
+		c.store.expect(t, "a tenant", map[string]int{"a": maxReplaysOfOne, "b": maxReplaysOfOne - 10})
+		rest := append(c.resume("x", maxReplays, "b"), c.resume("y", maxReplays, "c")...)
+		c.store.expect(t, "the edge", map[string]int{"a": maxReplaysOfOne, "b": maxReplays - maxReplaysOfOne})
+		close(c.store.release)
+		c.caughtUp(one, 3)
+		c.caughtUp(slices.Concat(ofToken, ofTenant, rest), 1)
+		if n := len(c.hub.replays.tenants); n != 0 || c.hub.replays.running != 0 {
+			t.Errorf("%d tenants and %d goroutines are left", n, c.hub.replays.running)
+		}
+	})
+}
+
+// However many tokens of a tenant wait, another tenant has one of the next two turns.
+func TestReplayTurns(t *testing.T) {
+	withResumers(t, fastLimits(), func(c *resumers) {
+		clients := append(c.resume("c", maxReplaysOfOne, "c"), c.resume("b", maxReplaysOfOne, "b")...)
+		for i := range 40 {
+			clients = append(clients, c.resume(fmt.Sprint("a", i), 1, "a")...)
+		}
+		clients = append(clients, c.resume("few", 1, "c")...)
+		before := len(c.store.asked)
+		for range 2 {
+			c.store.release <- struct{}{}
+			synctest.Wait()
+		}
+		if next := c.store.asked[before:]; !slices.Contains(next, "c") {
+			t.Errorf("the next pages are of %v", next)
+		}
+		close(c.store.release)
+		c.caughtUp(clients, 1)
+	})
+}
+
+// A tenant that is over its share takes no place of another tenant while it waits, however
+// many tokens it has. It reads on when it has paid.
+func TestReplaysOfBusyTenant(t *testing.T) {
+	withResumers(t, fastLimits(), func(c *resumers) {
+		var clients []*client
+		for i := range 4 * maxReplays {
+			clients = append(clients, c.resume(fmt.Sprint("a", i), 1, "a")...)
+		}
+		c.store.expect(t, "before", map[string]int{"a": maxReplaysOfOne})
+		c.company()
+		c.debtor("a", 40*time.Millisecond)
+		begin := time.Now()
+		close(c.store.release)
+		synctest.Wait()
+		if n := c.hub.replays.running; n != 0 {
+			t.Errorf("%d goroutines read pages while the tenant waits", n)
+		}
+		c.caughtUp(c.resume("b", maxReplays, "b"), 1)
+		if waited := time.Since(begin); waited != 0 {
+			t.Errorf("another tenant waited for %v", waited)
+		}
+		answered := 0
+		for _, client := range clients {
+			if len(client.take()) > 0 {
+				answered++
+			}
+		}
+		if answered != maxReplaysOfOne {
+			t.Errorf("%d pages of the tenant were read while it was over its share", answered)
+		}
+		time.Sleep(time.Second)
+		for _, client := range clients {
+			if len(client.take()) > 0 {
+				answered++
+			}
+		}
+		if answered != len(clients) {
+			t.Errorf("%d of %d are answered", answered, len(clients))
+		}
+	})
+}

@@ -1,0 +1,314 @@
+package pubsub
+
+import (
+	"slices"
+	"time"
+
+	"github.com/millrace/millrace/pubsub/history"
+	"github.com/millrace/millrace/pubsub/pattern"
+	"github.com/millrace/millrace/wire"
+)
+
+// resumable is a subscription with positions, an RSUB. What is not static is guarded by
+// its session's mutex.
+//
+// It has a cursor: everything that matches up to there has been queued. While it is live,
+// messages are queued as they are handed on, and those at or below the cursor are dropped,
+// since a page has brought them. Otherwise it is behind: what is handed on is ignored, and
+// pages are read from the cursor (replay.go), until what was handed is at or below it.
+// Frames with positions are never dropped: one that has no room puts its subscription
+// behind instead.
+type resumable struct {
+	key       subscriptionKey
+	pattern   pattern.Pattern
+	sequencer *sequencer
+	feed      *feed
+	from      wire.From
+	since     time.Time // when it began
+
+	ended  bool
+	live   bool
+	cursor wire.Position
+	begun  bool // the cursor is where from says
+	// least is how far it has to come before it is live: where a shared history stood when
+	// it began. What came to the edge before was not handed to it.
+	least  uint64
+	newest bool // it still gets the newest message of each channel only, up to until
+	until  wire.Position
+	// known is up to where removals are no loss: the client did not ask for what was
+	// removed.
+	known   uint64
+	said    bool // OK:RSUB was sent
+	unknown bool // it begins with all there is, since its position says nothing here
+	outside bool // its position is from before the history kept these channels
+	gap     bool // the client was told of a gap, before its OK:RSUB
+	waiting bool // it is in resumables.behind
+	// skipped is where a shared history was, when it last skipped messages and this one was
+	// not live.
+	skipped wire.Position
+
+	failing  time.Time   // since when the store gives no page; zero: it does
+	failSaid bool        // the client was told so
+	retry    *time.Timer // until the next page is asked for; nil: it does not wait for that
+}
+
+// resumables are what a session has for its subscriptions with positions. Guarded by its
+// mutex.
+type resumables struct {
+	behind  []*resumable // they take turns
+	reading *resumable   // for which a page is to be read, or is being; nil: none
+	stalled bool         // the last frame had no room: the client has to read more first
+	turn    int          // of tellPositions
+	untold  bool         // in this turn, since the client does not read
+}
+
+// keptShare is what frames with positions may take of a send queue.
+func keptShare(l *Limits) int { return l.SendQueue / 2 }
+
+// deliverKept queues a frame with a position for one subscription, and reports whether it
+// has: not if that is behind. It never blocks.
+func (s *Session) deliverKept(p *publication, f *frame, at wire.Position, r *resumable) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case r.ended || !r.live || at.N <= r.cursor.N || s.closing != nil:
+		return false
+	case !s.pushKept(f, p.limits):
+		s.fallBehind(r)
+		return false
+	}
+	r.cursor = at
+	if l := &s.queue.mainLane; !l.writing && s.tryWriter != nil && !s.detached {
+		l.writing = true
+		p.toFlush = p.toFlush.add(s)
+		return true
+	}
+	s.wake()
+	return true
+}
+
+// skipTo is called when messages up to a place will not be handed on. The subscription
+// reads what there is of them; or, where the history has begun anew, goes on behind them.
+func (s *Session) skipTo(r *resumable, to wire.Position) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case r.ended || s.closing != nil:
+	case !r.live:
+		r.skipped = to // a page may be under way
+	case r.cursor.Epoch != to.Epoch:
+		s.goOnAt(r, to)
+	case r.cursor.N < to.N:
+		s.fallBehind(r)
+	}
+}
+
+// beganAnew reports whether the history has begun anew since a page was asked for, or before
+// it was read, and where the subscription goes on then. The caller holds the session's mutex.
+func (r *resumable) beganAnew(page history.Page) (at wire.Position, anew bool) {
+	switch epoch := page.Through.Epoch; {
+	case r.skipped.Epoch != 0 && r.skipped.Epoch != epoch:
+		return r.skipped, true
+	case r.cursor.Epoch != 0 && r.cursor.Epoch != epoch:
+		return page.Through, true
+	}
+	return at, false
+}
+
+// goOnAt tells the client of a gap, and goes on where its history has begun anew. The caller
+// holds s.mu.
+func (s *Session) goOnAt(r *resumable, at wire.Position) {
+	defer s.wake()
+	r.live, r.newest, r.unknown, r.outside, r.least = false, false, false, false, 0
+	s.tellGap(r, at)
+	s.goLive(r)
+	if !r.live {
+		s.awaitPages(r)
+	}
+}
+
+// pushKept queues a frame with a position, or reports that there is no room: in their
+// share of the queue, or in those of the edge. One frame always has room. The caller
+// holds s.mu.
+func (s *Session) pushKept(f *frame, l *Limits) bool {
+	q := &s.queue
+	grown := q.charge - q.countedCharge + f.cost() // at most; see frame.charge
+	if q.kept > 0 && q.kept+f.cost() > keptShare(l) || q.charge > 0 && grown >= queueChunk && !s.hasQueueRoom(grown, l) {
+		s.resumables.stalled = true
+		return false
+	}
+	q.pushKept(f)
+	s.addQueued(max(0, q.charge-q.countedCharge) / queueChunk * queueChunk)
+	return true
+}
+
+// fallBehind lets a live subscription go on from what is stored. The caller holds s.mu.
+func (s *Session) fallBehind(r *resumable) {
+	r.live = false
+	s.hub.count.fellBehind.Add(1)
+	s.awaitPages(r)
+}
+
+// awaitPages puts a subscription into the row of those that are behind. The caller holds
+// s.mu.
+func (s *Session) awaitPages(r *resumable) {
+	if !r.waiting {
+		r.waiting = true
+		s.resumables.behind = append(s.resumables.behind, r)
+	}
+	s.schedulePage()
+}
+
+// schedulePage has a page read for the next subscription that is behind, if there is one
+// and the queue has room. The caller holds s.mu.
+func (s *Session) schedulePage() {
+	rs := s.resumables
+	if rs.reading != nil || rs.stalled || len(rs.behind) == 0 || s.closing != nil || s.detached || s.keptRoom() == 0 {
+		return
+	}
+	rs.reading = takeFirst(&rs.behind)
+	rs.reading.waiting = false
+	s.hub.replays.add(s, rs.reading)
+}
+
+// end ends a subscription, for which nothing is queued from here on. The caller holds the
+// session's mutex.
+func (r *resumable) end(rs *resumables) {
+	r.ended = true
+	if r.waiting {
+		rs.behind = slices.DeleteFunc(rs.behind, func(other *resumable) bool { return other == r })
+	}
+	if r.retry != nil {
+		r.retry.Stop()
+	}
+}
+
+// clientHasRead is called when something was taken from the queue. The caller holds s.mu.
+func (rs *resumables) clientHasRead(s *Session) {
+	rs.stalled = false
+	if len(rs.behind) > 0 {
+		s.schedulePage()
+	}
+}
+
+// keptRoom is how many bytes of frames a page may bring now; 0: there is no room until the
+// client has read more. The caller holds s.mu.
+func (s *Session) keptRoom() int {
+	share := keptShare(s.hub.limits.Load())
+	if s.queue.kept > share/2 {
+		return 0
+	}
+	return share - s.queue.kept
+}
+
+// catchUp applies a page that was read from the cursor on, with the frames of its messages.
+//
+// A gap is told at its place: before the first message that is behind what was removed. A
+// client that leaves before it reads that resumes from a message that stands in front of
+// it, and is told then. The caller holds s.mu.
+func (s *Session) catchUp(r *resumable, page history.Page, frames []*frame) {
+	limits := s.hub.limits.Load()
+	defer s.wake()
+	if r.from.Origin == wire.OriginNow {
+		s.sayCaughtUp(r) // whatever came since then stands behind it
+	}
+	if r.unknown {
+		r.unknown = false
+		s.tellGap(r, wire.Position{Epoch: page.Through.Epoch})
+	}
+	if r.outside {
+		r.outside = false
+		s.tellGap(r, r.cursor)
+	}
+	if r.lags(page) {
+		r.newest = false
+		s.tellGap(r, r.sequencer.handedAt(page.Through))
+		s.goLive(r)
+		return
+	}
+	lost := page.Removed.N > max(r.cursor.N, r.known) && !r.newest
+	for i, f := range frames {
+		at := page.Messages[i].Position
+		if lost && at.N > page.Removed.N {
+			lost = false
+			s.tellGap(r, page.Removed)
+		}
+		if !s.pushKept(f, limits) {
+			return
+		}
+		r.cursor = at
+		s.hub.count.deliveries.Add(1)
+		s.hub.count.replayed.Add(1)
+	}
+	if lost && page.Removed.N <= page.Through.N {
+		lost = false
+		s.tellGap(r, page.Removed)
+	}
+	r.cursor = page.Through
+	if r.newest && r.cursor.N >= r.until.N { // whatever was stored since is wanted
+		r.newest = false
+	}
+	if lost && r.ahead() <= r.cursor.N { // no further page would find out
+		s.tellGap(r, page.Through)
+	}
+	s.goLive(r)
+}
+
+// lags reports whether what the page begins with is older than the history lets a
+// subscription be behind. What the client asked for when it began does not count.
+func (r *resumable) lags(page history.Page) bool {
+	limit := r.sequencer.definition.Load().MaxLag
+	if limit == 0 || r.newest || len(page.Messages) == 0 {
+		return false
+	}
+	first := time.UnixMilli(int64(page.Messages[0].Position.T))
+	if first.Before(r.since) {
+		first = r.since
+	}
+	return time.Since(first) > limit
+}
+
+// ahead is the number of the last message that does not come to it while it is live.
+func (r *resumable) ahead() uint64 { return max(r.sequencer.handedTo().N, r.least) }
+
+// goLive makes a subscription live if it has all that was handed on. The caller holds
+// s.mu.
+func (s *Session) goLive(r *resumable) {
+	if r.ahead() > r.cursor.N {
+		return
+	}
+	r.live, r.newest = true, false
+	s.sayCaughtUp(r)
+}
+
+// sayCaughtUp sends OK:RSUB, once. The caller holds s.mu.
+func (s *Session) sayCaughtUp(r *resumable) {
+	if !r.said {
+		r.said = true
+		s.pushInOrder(wire.AppendOKRsub(nil, r.key.tenant, r.key.pattern, r.cursor, !r.gap))
+	}
+}
+
+// tellGap tells the client that messages up to a place may be missing, and goes on behind
+// it. The caller holds s.mu.
+func (s *Session) tellGap(r *resumable, at wire.Position) {
+	r.gap, r.cursor = true, at
+	s.hub.count.gaps.Add(1)
+	s.pushInOrder(wire.AppendGap(nil, r.key.tenant, r.key.pattern, at))
+}
+
+// pushInOrder queues a line behind the deliveries that came before it. The caller holds
+// s.mu.
+func (s *Session) pushInOrder(line []byte) {
+	if s.closing == nil {
+		s.queue.pushOK(&s.queue.mainLane, line)
+		s.checkBacklog()
+		s.wake()
+	}
+}
+
+// pushErrInOrder is pushInOrder for an ERR line about an RSUB.
+func (s *Session) pushErrInOrder(code wire.Code, key subscriptionKey) {
+	s.hub.count.refuse(code)
+	s.pushInOrder(wire.AppendErr(nil, code, wire.VerbRsub.String(), key.tenant, key.pattern))
+}

@@ -1,0 +1,149 @@
+package pubsub
+
+import (
+	"time"
+
+	"github.com/millrace/millrace/pubsub/history"
+	"github.com/millrace/millrace/pubsub/pattern"
+	"github.com/millrace/millrace/wire"
+)
+
+// handleRsub takes an RSUB line.
+func (s *Session) handleRsub(line wire.Line) {
+	hs := s.hub.currentHistories()
+	if hs == nil {
+		s.rejectBroken(wire.CodeBadRequest) // as an edge of an earlier version does
+		return
+	}
+	s.broken = 0
+	tenant, text := string(line.Tenant), string(line.Pattern)
+	if wire.CheckTenant(tenant) != nil {
+		s.reject(wire.CodeBadTenant)
+		return
+	}
+	p, err := pattern.Parse(text)
+	if err != nil {
+		s.reject(wire.CodeBadPattern)
+		return
+	}
+	key := subscriptionKey{tenant: tenant, pattern: text}
+	if !s.awaitDecision(key) {
+		return
+	}
+	s.subscribing.Lock()
+	defer s.subscribing.Unlock()
+	if s.deferredUnsubs[key] != nil {
+		s.unsubscribe(key)
+	}
+	of := hs.set.Containing(tenant, p)
+	var refusal wire.Code
+	switch {
+	case !s.identity.Rights.CanSubscribe(tenant, p), line.From.Origin != wire.OriginNow && !s.mayReadHistory(tenant, p):
+		refusal = wire.CodePermissionDenied
+	case s.isSubscribed(key), line.From.Origin == wire.OriginLastN && p.Shape() != 0:
+		refusal = wire.CodeBadRequest
+	case of == nil:
+		refusal = wire.CodeNoHistory
+	default:
+		refusal = s.overLimit(key, p)
+	}
+	if refusal != "" {
+		s.reject(refusal, wire.VerbRsub.String(), tenant, text)
+		return
+	}
+	from := line.From
+	s.requestSubscription(wire.VerbRsub, key, p, func(l *cpuAccount) { s.resubscribe(key, p, from, l) })
+}
+
+// isSubscribed reports whether the session has this tenant and pattern already, with
+// positions or without. The caller holds s.subscribing.
+func (s *Session) isSubscribed(key subscriptionKey) bool {
+	other := key
+	other.ownStream = !key.ownStream
+	return s.subscriptions[key] != nil || s.subscriptions[other] != nil
+}
+
+// resubscribe begins a subscription with positions; l is the load of the tenant. The
+// caller holds s.subscribing.
+func (s *Session) resubscribe(key subscriptionKey, p pattern.Pattern, from wire.From, l *cpuAccount) {
+	pace, ok := s.hub.beginPaced(l, s.done)
+	if !ok {
+		return
+	}
+	defer pace.end()
+	verb := wire.VerbRsub.String()
+	hs, of := s.hub.currentHistories(), (*history.History)(nil)
+	if hs != nil {
+		of = hs.set.Containing(key.tenant, p)
+	}
+	switch {
+	case s.isSubscribed(key): // since the hooks were asked
+		s.reject(wire.CodeBadRequest, verb, key.tenant, key.pattern)
+		return
+	case of == nil:
+		s.reject(wire.CodeNoHistory, verb, key.tenant, key.pattern)
+		return
+	}
+	q, err := s.hub.acquireSequencer(hs, of, key.tenant)
+	if err != nil { // the store is closed, or does not have it: a reload is under way
+		s.reject(wire.CodeNoHistory, verb, key.tenant, key.pattern)
+		return
+	}
+	r := &resumable{key: key, pattern: p, sequencer: q, from: from, since: time.Now()}
+	sub, refused := q.addSubscriber(s, r)
+	if sub == nil {
+		q.release()
+		s.reject(refused, verb, key.tenant, key.pattern)
+		return
+	}
+	if q.shared != nil {
+		q.shared.Follow(of.Name, func() {})
+	}
+	s.patternBytes += int32(len(key.pattern))
+	s.shapes.add(p.Shape())
+	s.mu.Lock()
+	if s.resumables == nil {
+		s.resumables = new(resumables)
+	}
+	s.subscriptions[key] = sub
+	if from.Origin == wire.OriginNow && q.shared == nil {
+		r.cursor, r.begun = q.handedTo(), true
+		s.sayCaughtUp(r)
+		s.goLive(r)
+	}
+	if !r.live { // also where something was handed on in between
+		s.awaitPages(r)
+	}
+	s.mu.Unlock()
+	s.hub.sequencers.watch(s.hub)
+	s.runSubscribedHooks(key, true)
+	if s.hub.currentHistories() != hs { // a reload that came in between may not have met it
+		s.hub.Go(func() { s.recheckResumable(sub) })
+	}
+}
+
+// recheckResumable ends a subscription with positions that the histories in force do not
+// contain.
+func (s *Session) recheckResumable(sub *subscription) {
+	r, hs := sub.resumable, s.hub.currentHistories()
+	if hs != nil && hs.storeID == r.sequencer.id.storeID {
+		if of := hs.set.Containing(r.key.tenant, r.pattern); of != nil && of.Name == r.sequencer.id.history {
+			return
+		}
+	}
+	s.endResumable(sub)
+}
+
+// removeResumable takes a subscription with positions out of its sequencer: nothing is
+// queued for it any more. The caller holds s.subscribing, and takes it out of
+// s.subscriptions.
+func (s *Session) removeResumable(key subscriptionKey, sub *subscription) {
+	r := sub.resumable
+	s.mu.Lock()
+	r.end(s.resumables)
+	s.mu.Unlock()
+	r.sequencer.removeSubscriber(sub)
+	s.patternBytes -= int32(len(key.pattern))
+	s.shapes.remove(r.feed.shape)
+	s.runUnsubscribedHooks(key, true)
+}
