@@ -80,6 +80,12 @@ func (n *Node) Start(t testing.TB, config string) {
 	if err := os.WriteFile(n.file, []byte(config), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	n.Restart(t)
+}
+
+// Restart starts the node again, with the configuration that it had.
+func (n *Node) Restart(t testing.TB) {
+	t.Helper()
 	n.cmd = exec.Command(n.program, "-c", n.file)
 	n.cmd.Env = append(os.Environ(), n.Env...)
 	n.cmd.Stdout, n.cmd.Stderr = &n.out, &n.out
@@ -144,6 +150,9 @@ func (n *Node) await(t testing.TB, ready func(*client.Conn) error) {
 	}
 	t.Fatalf("the NATS server does not answer: %v\n%s", err, n.out.String())
 }
+
+// Output returns what the node has written so far.
+func (n *Node) Output() string { return n.out.String() }
 
 // URL is the URL for clients.
 func (n *Node) URL() string { return fmt.Sprintf("nats://127.0.0.1:%d", n.Client) }

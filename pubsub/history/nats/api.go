@@ -41,9 +41,7 @@ func (s *Store) call(ctx context.Context, subject string, request, answer any) e
 	if err != nil {
 		return err
 	}
-	ctx, done := context.WithTimeout(ctx, callTimeout)
-	defer done()
-	got, err := s.conn.RequestWithContext(ctx, "$JS.API."+subject, body)
+	got, err := s.request(ctx, "$JS.API."+subject, body)
 	if err != nil {
 		return err
 	}
@@ -55,6 +53,19 @@ func (s *Store) call(ctx context.Context, subject string, request, answer any) e
 		return failed.Error
 	}
 	return json.Unmarshal(got.Data, answer)
+}
+
+// errNotConnected is returned at once where there is no connection.
+var errNotConnected = errors.New("not connected to NATS")
+
+// request sends a request, and waits for the answer.
+func (s *Store) request(ctx context.Context, subject string, body []byte) (*client.Msg, error) {
+	if !s.conn.IsConnected() {
+		return nil, errNotConnected
+	}
+	ctx, done := context.WithTimeout(ctx, callTimeout)
+	defer done()
+	return s.conn.RequestWithContext(ctx, subject, body)
 }
 
 func hasCode(err error, code jetstream.ErrorCode) bool {
@@ -102,9 +113,7 @@ func (s *Store) get(ctx context.Context, stream string, which map[string]any) (s
 // getPayload returns the payload of a message, from any replica or, where that does not have
 // it, from the leader.
 func (s *Store) getPayload(ctx context.Context, stream string, n uint64) ([]byte, error) {
-	ctx, done := context.WithTimeout(ctx, callTimeout)
-	defer done()
-	got, err := s.conn.RequestWithContext(ctx, "$JS.API.DIRECT.GET."+stream, fmt.Appendf(nil, `{"seq":%d}`, n))
+	got, err := s.request(ctx, "$JS.API.DIRECT.GET."+stream, fmt.Appendf(nil, `{"seq":%d}`, n))
 	if err == nil && got.Header.Get("Nats-Sequence") == strconv.FormatUint(n, 10) {
 		return got.Data, nil
 	}
@@ -121,9 +130,7 @@ type published struct {
 
 // publish stores a note in a stream, and returns its number.
 func (s *Store) publish(ctx context.Context, subject string, body []byte) (uint64, error) {
-	ctx, done := context.WithTimeout(ctx, callTimeout)
-	defer done()
-	got, err := s.conn.RequestWithContext(ctx, subject, body)
+	got, err := s.request(ctx, subject, body)
 	if err != nil {
 		return 0, err
 	}

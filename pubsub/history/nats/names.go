@@ -28,10 +28,11 @@ func (n names) subjects(history string) string { return n.prefix + ".h." + histo
 // What stands behind that: m.<tenant>.<channel>.= for a message, and for a note:
 const (
 	messageToken = "m."
-	markToken    = "c.mark"   // nothing: what follows was stored after a place
-	floorToken   = "c.floor"  // limits change, and have removed messages of any channel
-	purgeToken   = "c.purge." // what it is about: messages before it are deleted; the payload is the id of the call
-	trimToken    = "c.trim."  // <tenant>: its messages up to a number, the payload, make room for others
+	markToken    = "c.mark"     // nothing: what follows was stored after a place
+	floorToken   = "c.floor"    // limits change, and have removed messages of any channel
+	purgeToken   = "c.purge."   // what it is about: messages before it are deleted; the payload is the id of the call
+	trimToken    = "c.trim."    // <tenant>: its messages up to a number, the payload, make room for others
+	trimmedToken = "c.trimmed." // likewise: they are removed
 )
 
 // tenantFilter matches the messages of a tenant; of all, if it is empty.

@@ -19,7 +19,19 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // open opens a store of an overlay.
 func open(t testing.TB, s *server.Server, prefix string, change ...func(*nats.Config)) *nats.Store {
 	t.Helper()
-	c := nats.Config{Connect: natstest.Connect(s), Prefix: prefix, Storage: jetstream.FileStorage, Log: zaptest.NewLogger(t)}
+	return openAt(t, s.ClientURL(), prefix, change...)
+}
+
+// openAt is open for an address.
+func openAt(t testing.TB, url, prefix string, change ...func(*nats.Config)) *nats.Store {
+	t.Helper()
+	return openBy(t, natstest.ConnectTo(url), prefix, change...)
+}
+
+// openBy is open by a way to connect.
+func openBy(t testing.TB, by natstest.Connector, prefix string, change ...func(*nats.Config)) *nats.Store {
+	t.Helper()
+	c := nats.Config{Connect: by, Prefix: prefix, Storage: jetstream.FileStorage, Log: zaptest.NewLogger(t)}
 	for _, f := range change {
 		f(&c)
 	}

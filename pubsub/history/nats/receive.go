@@ -118,8 +118,13 @@ func (st *stream) takeNote(m *received, rest string, at wire.Position, loading b
 		tenant, _ = splitNote(rest[len(trimToken):])
 		if to, err := strconv.ParseUint(string(m.payload), 10, 64); err == nil && tenant != "" {
 			st.index.RemoveTo(tenant, to)
+		}
+	case strings.HasPrefix(rest, trimmedToken):
+		tenant, _ = splitNote(rest[len(trimmedToken):])
+		if to, err := strconv.ParseUint(string(m.payload), 10, 64); err == nil {
 			st.trims.done(tenant, to)
 		}
+		return
 	case rest != floorToken: // a mark
 		return
 	}

@@ -47,7 +47,7 @@ func (st *stream) session(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return st.receiveFrom(ctx, mark, anew)
+	return st.receiveFrom(ctx, mark)
 }
 
 // mark stores a note, and returns its number. An edge that has received it has received all
@@ -92,6 +92,7 @@ func (st *stream) prepare(r *record) bool {
 	if st.index != nil && st.epoch == r.epoch() {
 		return false
 	}
+	st.anew = st.anew || st.index != nil
 	st.forget()
 	st.record = r
 	st.size.Store(r.Size)
@@ -111,7 +112,7 @@ func (st *stream) load(ctx context.Context, r *record, mark uint64) error {
 	st.epoch = r.epoch()
 	st.times.epoch = st.epoch
 	st.index = index.New(st.epoch, limitsOf(r), nil)
-	st.index.OnShrink(st.trims.note)
+	st.index.OnShrink(st.trims.add)
 	st.mu.Unlock()
 	in, err := st.open(ctx, 1, true)
 	if err != nil {
@@ -151,12 +152,13 @@ func (st *stream) load(ctx context.Context, r *record, mark uint64) error {
 }
 
 // receiveFrom receives what comes behind the last place. When all up to a mark has come,
-// the history is in reach. anew: the follower is to be told that what it had is over.
-func (st *stream) receiveFrom(ctx context.Context, mark uint64, anew bool) error {
+// the history is in reach.
+func (st *stream) receiveFrom(ctx context.Context, mark uint64) error {
 	st.mu.Lock()
-	from, head := st.last.n+1, st.head
+	from, head, anew := st.last.n+1, st.head, st.anew
+	st.anew = false
 	st.mu.Unlock()
-	if f := st.store.joined(); anew && f != nil {
+	if f := st.store.joined(); anew && f != nil { // what it had is over
 		f.Skipped(st.name, head)
 	}
 	in, err := st.open(ctx, from, false)

@@ -77,11 +77,14 @@ func Open(c Config) (*Store, error) {
 		reconnected: make(chan struct{}, 1), definesAgain: make(chan struct{}, 1), fetches: make(chan struct{}, maxFetches),
 		wanted: map[string]wantedDefinition{}, streams: map[string]*stream{}, changed: make(chan struct{}),
 	}
-	connected := func(*client.Conn) {
-		signal(s.reconnected)
+	restart := func() {
 		for _, each := range s.list() {
 			each.restart()
 		}
+	}
+	connected := func(*client.Conn) {
+		signal(s.reconnected)
+		restart()
 	}
 	var err error
 	s.conn, err = c.Connect(
@@ -90,6 +93,7 @@ func Open(c Config) (*Store, error) {
 		client.ConnectHandler(connected),
 		client.ReconnectHandler(connected),
 		client.DisconnectErrHandler(func(_ *client.Conn, err error) {
+			restart()
 			if err != nil {
 				s.warn("disconnected from NATS: histories are out of reach", err)
 			}
@@ -120,10 +124,10 @@ func signal(c chan struct{}) {
 	}
 }
 
-// warn logs what keeps the store from NATS, not more often than each second.
+// warn logs what keeps the store from NATS, not more often than each 10 seconds.
 func (s *Store) warn(what string, err error) {
 	s.mu.Lock()
-	quiet := time.Since(s.warned) < time.Second || s.closed
+	quiet := time.Since(s.warned) < warnInterval || s.closed
 	if !quiet {
 		s.warned = time.Now()
 	}
@@ -132,6 +136,9 @@ func (s *Store) warn(what string, err error) {
 		s.log.Warn(what, zap.Error(err))
 	}
 }
+
+// warnInterval is the least time between two warnings.
+const warnInterval = 10 * time.Second
 
 // Close implements [history.Store].
 func (s *Store) Close() error {

@@ -41,6 +41,7 @@ type stream struct {
 	changed chan struct{}  // closed when record or up change
 	index   *index.History // nil: it was not read yet
 	epoch   uint64
+	anew    bool          // what was before is over, and the follower does not know yet
 	last    place         // up to here all was received
 	head    wire.Position // likewise, and handed on
 	times   timeline
@@ -138,6 +139,7 @@ func (st *stream) idle() bool {
 func (st *stream) forget() {
 	st.index, st.epoch, st.last, st.head = nil, 0, place{}, wire.Position{}
 	st.times, st.cache = timeline{}, cache{most: st.store.config.CacheBytes}
+	st.trims.reset()
 }
 
 // define takes what the document says of the history.

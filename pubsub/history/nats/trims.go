@@ -35,8 +35,8 @@ func newTrims(st *stream) *trims {
 	return &trims{stream: st, wake: make(chan struct{}, 1), to: map[string]trim{}}
 }
 
-// note takes an entry that is about to go from the index.
-func (t *trims) note(tenant string, e *index.Entry) {
+// add takes an entry that is about to go from the index.
+func (t *trims) add(tenant string, e *index.Entry) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	size := int64(e.Size) + index.EntryOverhead
@@ -46,7 +46,7 @@ func (t *trims) note(tenant string, e *index.Entry) {
 	signal(t.wake)
 }
 
-// done notes that all of a tenant up to a number is removed, or is about to be.
+// done notes that all of a tenant up to a number is removed.
 func (t *trims) done(tenant string, to uint64) {
 	t.mu.Lock()
 	old, ok := t.to[tenant]
@@ -56,6 +56,13 @@ func (t *trims) done(tenant string, to uint64) {
 	}
 	t.mu.Unlock()
 	signal(t.stream.out.wake)
+}
+
+// reset forgets all.
+func (t *trims) reset() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.to, t.bytes = map[string]trim{}, 0
 }
 
 // isBehind reports whether so much waits to be removed that nothing more may be stored.
@@ -103,12 +110,18 @@ func (t *trims) run(ctx context.Context) {
 	}
 }
 
-// remove removes the messages of a tenant up to a number from the stream. The note comes
-// first: who reads the stream must not miss them without being told.
+// remove removes the messages of a tenant up to a number from the stream. A note comes first:
+// who reads the stream must not miss them without being told. Another one says that there is
+// room again.
 func (t *trims) remove(ctx context.Context, tenant string, to uint64) error {
 	s, name := t.stream.store, t.stream.name
-	if _, err := s.publish(ctx, s.names.note(name, trimToken, tenant, ""), strconv.AppendUint(nil, to, 10)); err != nil {
+	number := strconv.AppendUint(nil, to, 10)
+	if _, err := s.publish(ctx, s.names.note(name, trimToken, tenant, ""), number); err != nil {
 		return err
 	}
-	return s.purge(ctx, s.names.stream(name), s.names.tenantFilter(name, tenant), to+1)
+	if err := s.purge(ctx, s.names.stream(name), s.names.tenantFilter(name, tenant), to+1); err != nil {
+		return err
+	}
+	_, err := s.publish(ctx, s.names.note(name, trimmedToken, tenant, ""), number)
+	return err
 }

@@ -1,0 +1,249 @@
+package nats_test
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/millrace/millrace/internal/natstest"
+	"github.com/millrace/millrace/pubsub/history"
+	"github.com/millrace/millrace/pubsub/history/nats"
+)
+
+// What one edge stores, all hand on, in one order and at the same positions, and all can
+// read, also what is no longer in their memory.
+func TestEdges(t *testing.T) {
+	s := natstest.Server(t)
+	small := func(c *nats.Config) { c.CacheBytes = 1 }
+	a, b := open(t, s, "p", small), open(t, s, "p", small)
+	fa, fb := join(a), join(b)
+	define(t, a, definition("h"))
+	define(t, b, definition("h"))
+	follow(t, a, "h")
+	follow(t, b, "h")
+	const each = 300
+	results := make(chan history.Result, 2*each)
+	for i := range each {
+		for j, edge := range []*nats.Store{a, b} {
+			edge.Append(&history.Message{
+				History: "h", Tenant: fmt.Sprint("t", i%2), Channel: fmt.Appendf(nil, "c.%d", i%3), Payload: fmt.Appendf(nil, "%d.%d", j, i),
+				Stored: func(_ *history.Message, r history.Result) { results <- r },
+			})
+		}
+	}
+	stored := map[uint64]history.Result{}
+	for range 2 * each {
+		r := <-results
+		if r.Err != nil || r.Repeated {
+			t.Fatalf("%+v", r)
+		}
+		stored[r.Position.N] = r
+	}
+	for name, f := range map[string]*follower{"a": fa, "b": fb} {
+		f.await(t, "all messages", func() bool { return len(f.received) == 2*each })
+		last := uint64(0)
+		order := map[string]int{}
+		for _, m := range f.received {
+			if m.Position.N <= last || stored[m.Position.N].Position != m.Position {
+				t.Fatalf("%s: %v after %d, confirmed as %v", name, m.Position, last, stored[m.Position.N].Position)
+			}
+			last = m.Position.N
+			var from, i int
+			if _, err := fmt.Sscanf(string(m.Payload), "%d.%d", &from, &i); err != nil {
+				t.Fatal(err)
+			}
+			if key := fmt.Sprint(from); i < order[key] {
+				t.Fatalf("%s: message %d of edge %d comes after %d", name, i, from, order[key])
+			} else {
+				order[key] = i
+			}
+		}
+	}
+	pageA, pageB := read(t, a, query("h", "t0", "c.#", 0)), read(t, b, query("h", "t0", "c.#", 0))
+	if len(pageA.Messages) != each || texts(pageA) != texts(pageB) || pageA.Through != pageB.Through || pageA.Removed != pageB.Removed {
+		t.Errorf("the edges read %d and %d messages, through %v and %v", len(pageA.Messages), len(pageB.Messages), pageA.Through, pageB.Through)
+	}
+	// A repeat on the other edge is stored once, and says where.
+	first := try(a, "h", "t0", "k", "1", "key")
+	again := try(b, "h", "t0", "k", "2", "key")
+	if first.Err != nil || again.Err != nil || !again.Repeated || again.Position != first.Position {
+		t.Errorf("stored %+v, repeated %+v", first, again)
+	}
+	if other := try(b, "h", "t1", "k", "3", "key"); other.Err != nil || other.Repeated {
+		t.Errorf("the key of another tenant: %+v", other)
+	}
+}
+
+// Two edges of which each repeats the other's key at the same time store it once.
+func TestKeyRace(t *testing.T) {
+	s := natstest.Server(t)
+	a, b := open(t, s, "p"), open(t, s, "p")
+	define(t, a, definition("h"))
+	define(t, b, definition("h"))
+	for i := range 50 {
+		results := make(chan history.Result, 2)
+		for _, edge := range []*nats.Store{a, b} {
+			edge.Append(&history.Message{
+				History: "h", Tenant: "t", Channel: []byte("c"), Key: fmt.Append(nil, i), Payload: []byte("x"),
+				Stored: func(_ *history.Message, r history.Result) { results <- r },
+			})
+		}
+		one, other := <-results, <-results
+		if one.Err != nil || other.Err != nil || one.Position != other.Position || one.Repeated == other.Repeated {
+			t.Fatalf("%+v and %+v", one, other)
+		}
+	}
+}
+
+// An edge that reads a history later has the same messages as one that was there all the
+// time, and tells of each loss that that one tells of.
+func TestReadLater(t *testing.T) {
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	rnd := rand.New(rand.NewPCG(seed, 1))
+	s := natstest.Server(t)
+	a, b := open(t, s, "p"), open(t, s, "p")
+	d := definition("h", func(d *history.Definition) { d.Limits.Messages, d.Limits.Size = 4, history.MinSize })
+	define(t, a, d)
+	define(t, b, d)
+	tenants := []string{"t", "u.v", "w"}
+	for i := range 400 {
+		tenant, channel := tenants[rnd.IntN(3)], fmt.Sprintf("c.%d", rnd.IntN(12))
+		switch n := rnd.IntN(100); {
+		case n == 0:
+			if _, err := a.Purge("h", tenant, ""); err != nil {
+				t.Fatal(err)
+			}
+		case n < 3:
+			if _, err := b.Purge("h", tenant, channel); err != nil {
+				t.Fatal(err)
+			}
+		case n < 6:
+			d.Limits.Messages = 1 + rnd.IntN(8)
+			define(t, a, d)
+		case n < 10: // large ones of one tenant, which are cut
+			put(t, b, "h", "w", channel, strings.Repeat("x", 100_000))
+		default:
+			put(t, []*nats.Store{a, b}[rnd.IntN(2)], "h", tenant, channel, fmt.Sprint(i))
+		}
+	}
+	last := put(t, a, "h", "t", "c.0", "last")
+	awaitHead(t, b, "h", last)
+	later := open(t, s, "p")
+	define(t, later, d)
+	awaitHead(t, later, "h", last)
+	for _, tenant := range append(tenants, "nobody") {
+		for _, text := range []string{"#", "c.1", "c.*", "c.5"} {
+			for after := uint64(0); after <= last.N; after += 1 + uint64(rnd.IntN(5)) {
+				q := query("h", tenant, text, after)
+				was, now := read(t, a, q), read(t, later, q)
+				// Where messages was lowered and raised again, the stream may have some that an
+				// edge has removed: then they stand within a gap.
+				more := now.Messages
+				for _, m := range was.Messages {
+					i := slices.IndexFunc(more, func(o history.Kept) bool { return o.Position == m.Position })
+					if i < 0 || string(more[i].Payload) != string(m.Payload) {
+						t.Fatalf("%s %s after %d: %q, and later %q", tenant, text, after, texts(was), texts(now))
+					}
+					more = slices.Delete(slices.Clone(more), i, i+1)
+				}
+				if len(more) > 0 && more[len(more)-1].Position.N > now.Removed.N {
+					t.Fatalf("%s %s after %d, removed to %v: %q, and later %q", tenant, text, after, now.Removed, texts(was), texts(now))
+				}
+				if was.Removed.N > after && now.Removed.N <= after {
+					t.Fatalf("%s %s after %d: removed to %v, and later to %v", tenant, text, after, was.Removed, now.Removed)
+				}
+			}
+		}
+	}
+}
+
+// A quiet tenant keeps its messages while others fill a small history on two edges at once.
+func TestQuietTenant(t *testing.T) {
+	s := natstest.Server(t)
+	a, b := open(t, s, "p"), open(t, s, "p")
+	d := definition("h", func(d *history.Definition) { d.Limits.Size, d.Limits.Messages = history.MinSize, 100_000 })
+	define(t, a, d)
+	define(t, b, d)
+	put(t, a, "h", "t", "c", "quiet")
+	const each = 1500
+	results := make(chan history.Result, 2*each)
+	for i := range each {
+		for _, edge := range []*nats.Store{a, b} {
+			edge.Append(&history.Message{
+				History: "h", Tenant: "loud", Channel: fmt.Append(nil, "c", i%7), Payload: make([]byte, 8000),
+				Stored: func(_ *history.Message, r history.Result) { results <- r },
+			})
+		}
+	}
+	stored := 0
+	for range 2 * each {
+		if r := <-results; r.Err == nil {
+			stored++
+		} else if !errors.Is(r.Err, history.ErrUnavailable) {
+			t.Fatal(r.Err)
+		}
+	}
+	if stored < each/4 {
+		t.Errorf("%d of %d were stored", stored, 2*each)
+	}
+	later := open(t, s, "p")
+	define(t, later, d)
+	for _, edge := range []*nats.Store{a, b, later} {
+		if page := read(t, edge, query("h", "t", "#", 0)); texts(page) != "c=quiet" || page.Removed.N > 1 {
+			t.Errorf("the quiet tenant has %q, removed to %v", texts(page), page.Removed)
+		}
+	}
+	list, err := a.Usage()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var bytes int64
+	for _, u := range list {
+		bytes += u.Bytes
+	}
+	if bytes > history.MinSize || bytes < history.MinSize/2 {
+		t.Errorf("usage %+v", list)
+	}
+}
+
+// Without a server calls wait for some seconds, and fail; with one again, all goes on.
+func TestUnreachable(t *testing.T) {
+	node := natstest.Processes(t, natstest.Build(t, t.TempDir()), 1)[0]
+	a := openAt(t, node.URL(), "p")
+	define(t, a, definition("h", func(d *history.Definition) { d.Channels = []string{"c"} }))
+	f := join(a)
+	follow(t, a, "h")
+	at := put(t, a, "h", "t", "c", "1")
+	node.Kill(t)
+	for { // until it is noticed
+		_, err := a.Head("h", "t")
+		if errors.Is(err, history.ErrUnavailable) {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	start := time.Now()
+	if r := try(a, "h", "t", "c", "lost"); !errors.Is(r.Err, history.ErrUnavailable) {
+		t.Errorf("Append without a server: %+v", r)
+	}
+	define(t, a, definition("other", func(d *history.Definition) { d.Channels = []string{"d"} }))
+	if took := time.Since(start); took > 20*time.Second {
+		t.Errorf("it took %v", took)
+	}
+	node.Restart(t)
+	if r := try(a, "h", "t", "c", "2"); r.Err != nil || r.Position.Epoch != at.Epoch || r.Position.N <= at.N {
+		t.Errorf("with a server again: %+v after %v", r, at)
+	}
+	f.await(t, "the definition from meanwhile", func() bool { return f.set.Find("other") != nil })
+	f.await(t, "both messages", func() bool { return len(f.received) == 2 })
+	if known, err := a.Knows("h", "t", at); !known || err != nil {
+		t.Errorf("the position from before: %v, %v", known, err)
+	}
+}

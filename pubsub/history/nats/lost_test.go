@@ -1,0 +1,278 @@
+package nats_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+	client "github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/millrace/millrace/internal/natstest"
+	"github.com/millrace/millrace/pubsub/history/nats"
+	"github.com/millrace/millrace/wire"
+)
+
+// operator is somebody who works on the streams beside the edges.
+func operator(t testing.TB, url string) jetstream.JetStream {
+	t.Helper()
+	conn, err := client.Connect(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(conn.Close)
+	js, err := jetstream.New(conn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return js
+}
+
+// awaitNew waits for a position of another epoch.
+func awaitNew(t testing.TB, s *nats.Store, before wire.Position) wire.Position {
+	t.Helper()
+	for deadline := time.Now().Add(timeout); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
+		if r := try(s, "h", "t", "c", "anew"); r.Err == nil && r.Position.Epoch != before.Epoch {
+			return r.Position
+		}
+	}
+	t.Fatal("the epoch stays")
+	panic("unreachable")
+}
+
+// A stream that somebody deletes is made again, with another epoch, and all edges say so.
+func TestDeletedStream(t *testing.T) {
+	s := natstest.Server(t)
+	a, b := open(t, s, "p"), open(t, s, "p")
+	fb := join(b)
+	define(t, a, definition("h"))
+	define(t, b, definition("h"))
+	follow(t, b, "h")
+	at := put(t, a, "h", "t", "c", "1")
+	awaitHead(t, b, "h", at)
+	if err := operator(t, s.ClientURL()).DeleteStream(context.Background(), "p_history_h"); err != nil {
+		t.Fatal(err)
+	}
+	anew := awaitNew(t, a, at)
+	awaitHead(t, b, "h", anew)
+	for _, edge := range []*nats.Store{a, b} {
+		if known, err := edge.Knows("h", "t", at); known || err != nil {
+			t.Errorf("the position from before: %v, %v", known, err)
+		}
+		if page := read(t, edge, query("h", "t", "#", 0)); len(page.Messages) == 0 || page.Messages[0].Position.Epoch != anew.Epoch {
+			t.Errorf("%+v", page)
+		}
+	}
+	fb.await(t, "word of the new epoch", func() bool {
+		return len(fb.skipped) > 0 && fb.skipped[len(fb.skipped)-1].Epoch == anew.Epoch
+	})
+	again := open(t, s, "p")
+	define(t, again, definition("h"))
+	if at := head(t, again, "h"); at.Epoch != anew.Epoch {
+		t.Errorf("another edge has the epoch of %v, want %v", at, anew)
+	}
+}
+
+// copyFolder copies the files of a server that does not run.
+func copyFolder(t *testing.T, from, to string) {
+	t.Helper()
+	if err := os.RemoveAll(to); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.CopyFS(to, os.DirFS(from)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Where the servers are put back to an older copy, numbers are given again. An edge that was
+// there notices, and positions of what is lost are not known to one that was not.
+func TestRestored(t *testing.T) {
+	for _, running := range []bool{true, false} {
+		t.Run(fmt.Sprint("edge ran meanwhile ", running), func(t *testing.T) {
+			dir, saved := t.TempDir(), filepath.Join(t.TempDir(), "copy")
+			port := 0
+			start := func() *server.Server {
+				return natstest.Server(t, func(o *server.Options) {
+					o.StoreDir, o.SyncAlways = dir, true
+					if port != 0 {
+						o.Port = port
+					}
+				})
+			}
+			stop := func(s *server.Server) {
+				s.Shutdown()
+				s.WaitForShutdown()
+			}
+			s := start()
+			_, err := fmt.Sscanf(s.ClientURL(), "nats://127.0.0.1:%d", &port)
+			if err != nil {
+				t.Fatal(err)
+			}
+			a := open(t, s, "p")
+			define(t, a, definition("h"))
+			first := put(t, a, "h", "t", "c", "1")
+			awaitHead(t, a, "h", first)
+			stop(s)
+			copyFolder(t, dir, saved)
+			s = start()
+			var lost wire.Position
+			for range 20 {
+				lost = awaitPut(t, a, "lost")
+			}
+			stop(s)
+			copyFolder(t, saved, dir)
+			if !running {
+				if err := a.Close(); err != nil {
+					t.Fatal(err)
+				}
+			}
+			s = start()
+			if !running {
+				a = open(t, s, "p")
+				define(t, a, definition("h"))
+			}
+			last := awaitPut(t, a, "new")
+			for last.Epoch == lost.Epoch && last.N <= lost.N+5 {
+				last = awaitPut(t, a, "new")
+			}
+			if running && last.Epoch == lost.Epoch {
+				t.Errorf("the epoch stays: %v after %v", last, lost)
+			}
+			if known, err := a.Knows("h", "t", lost); known || err != nil {
+				t.Errorf("the lost position %v: %v, %v", lost, known, err)
+			}
+			if known, err := a.Knows("h", "t", first); known == running || err != nil {
+				t.Errorf("the position before the copy: %v, %v", known, err)
+			}
+		})
+	}
+}
+
+// awaitPut stores a message as soon as that is possible.
+func awaitPut(t *testing.T, s *nats.Store, payload string) wire.Position {
+	t.Helper()
+	for deadline := time.Now().Add(timeout); time.Now().Before(deadline); {
+		if r := try(s, "h", "t", "c", payload); r.Err == nil {
+			return r.Position
+		}
+	}
+	t.Fatal("nothing is stored")
+	panic("unreachable")
+}
+
+// A bucket that is lost is made again, by any edge that has defined something.
+func TestLostBucket(t *testing.T) {
+	s := natstest.Server(t)
+	a := open(t, s, "p")
+	define(t, a, definition("h"))
+	at := put(t, a, "h", "t", "c", "1")
+	if err := operator(t, s.ClientURL()).DeleteKeyValue(context.Background(), "p_histories"); err != nil {
+		t.Fatal(err)
+	}
+	for id := range uint64(64) {
+		_ = s.DisconnectClientByID(id)
+	}
+	anew := awaitNew(t, a, at)
+	b := open(t, s, "p")
+	define(t, b, definition("h"))
+	if at := head(t, b, "h"); at.Epoch != anew.Epoch {
+		t.Errorf("another edge has the epoch of %v, want %v", at, anew)
+	}
+}
+
+// Messages that were removed before an edge has received them are a gap, for all tenants.
+func TestJump(t *testing.T) {
+	s := natstest.Server(t)
+	proxy := natstest.StartProxy(t, s)
+	a := open(t, s, "p")
+	b := openBy(t, proxy.Connect(), "p")
+	define(t, a, definition("h"))
+	define(t, b, definition("h"))
+	f := join(b)
+	follow(t, b, "h")
+	first := put(t, a, "h", "t", "c", "1")
+	awaitHead(t, b, "h", first)
+	proxy.Cut()
+	gone := put(t, a, "h", "u", "c", "gone")
+	stream, err := operator(t, s.ClientURL()).Stream(context.Background(), "p_history_h")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := stream.DeleteMsg(context.Background(), gone.N); err != nil {
+		t.Fatal(err)
+	}
+	proxy.Resume()
+	last := put(t, a, "h", "t", "c", "2")
+	awaitHead(t, b, "h", last)
+	f.await(t, "word of the jump", func() bool { return len(f.skipped) > 0 && f.skipped[0].N == gone.N })
+	for _, tenant := range []string{"t", "u", "nobody"} {
+		if page := read(t, b, query("h", tenant, "#", first.N)); page.Removed.N < gone.N {
+			t.Errorf("%s: removed to %v, want %d at least", tenant, page.Removed, gone.N)
+		}
+	}
+	f.await(t, "both messages", func() bool { return len(f.received) == 2 })
+	// One that the edge believes to be there, and has to fetch, is a gap when it is not.
+	small := open(t, s, "p", func(c *nats.Config) { c.CacheBytes = 1 })
+	define(t, small, definition("h"))
+	awaitHead(t, small, "h", last)
+	if err := stream.DeleteMsg(context.Background(), last.N); err != nil {
+		t.Fatal(err)
+	}
+	if page := read(t, small, query("h", "t", "#", first.N)); len(page.Messages) > 0 || page.Removed.N < last.N {
+		t.Errorf("what is gone: %+v", page)
+	}
+}
+
+// What is purged is not in the files of the servers any more.
+func TestPurgedBytes(t *testing.T) {
+	dir := t.TempDir()
+	s := natstest.Server(t, func(o *server.Options) { o.StoreDir, o.SyncAlways = dir, true })
+	a := open(t, s, "p")
+	define(t, a, definition("h"))
+	for i := range 50 {
+		put(t, a, "h", "t", "secret", fmt.Sprintf("unmistakable %d", i))
+		put(t, a, "h", "t", "other", fmt.Sprintf("remaining %d", i))
+	}
+	if !contains(t, dir, "unmistakable") {
+		t.Fatal("the search finds nothing in what is stored")
+	}
+	if n, err := a.Purge("h", "t", "secret"); n != 50 || err != nil {
+		t.Fatalf("purged %d, %v", n, err)
+	}
+	if contains(t, dir, "unmistakable") {
+		t.Error("what was purged is on the disk")
+	}
+	if page := read(t, a, query("h", "t", "#", 0)); len(page.Messages) != 50 || !contains(t, dir, "remaining") {
+		t.Errorf("%d messages of another channel are left", len(page.Messages))
+	}
+	if n, err := a.Purge("h", "", ""); n != 50 || err != nil {
+		t.Fatalf("purged %d, %v", n, err)
+	}
+	if contains(t, dir, "remaining") {
+		t.Error("what was purged is on the disk")
+	}
+}
+
+func contains(t *testing.T, dir, text string) (found bool) {
+	t.Helper()
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return nil // it went while we looked
+		}
+		data, err := os.ReadFile(path)
+		if err == nil && bytes.Contains(data, []byte(text)) {
+			found = true
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
