@@ -133,7 +133,7 @@ type arrival struct {
 }
 
 // arrivalTimeout is how long a message that is stored waits to be received.
-const arrivalTimeout = 30 * time.Second
+const arrivalTimeout = 10 * time.Second
 
 // add takes a message that is stored.
 func (a *arrivals) add(st *stream, w arrival) {
