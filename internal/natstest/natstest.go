@@ -46,7 +46,7 @@ func launch(t testing.TB, change ...func(*server.Options)) *server.Server {
 }
 
 // Cluster runs n servers as one cluster.
-func Cluster(t *testing.T, n int) []*server.Server {
+func Cluster(t testing.TB, n int) []*server.Server {
 	t.Helper()
 	var routes []*url.URL // JetStream wants to know them all from the start
 	var ports []int

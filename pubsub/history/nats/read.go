@@ -3,7 +3,6 @@ package nats
 import (
 	"context"
 	"errors"
-	"sync"
 	"time"
 
 	"github.com/millrace/millrace/pubsub/history"
@@ -91,7 +90,7 @@ func (s *Store) Read(ctx context.Context, q history.Query) (history.Page, error)
 		if err != nil {
 			return history.Page{}, err
 		}
-		err = st.fetch(ctx, page, entries)
+		err = st.fetch(ctx, &q, page, entries)
 		if !errors.Is(err, errGone) {
 			return page, err
 		}
@@ -137,63 +136,6 @@ func (st *stream) page(q *history.Query) (page history.Page, entries []*index.En
 		})
 	}
 	return page, p.Entries, nil
-}
-
-// fetch gets the payloads of a page that this edge does not have, some at a time. Its error
-// is errGone if one was removed.
-func (st *stream) fetch(ctx context.Context, page history.Page, entries []*index.Entry) error {
-	var waiting sync.WaitGroup
-	var mu sync.Mutex
-	var failed error
-	for i := range page.Messages {
-		if page.Messages[i].Payload != nil {
-			continue
-		}
-		select {
-		case st.store.fetches <- struct{}{}:
-		case <-ctx.Done():
-			mu.Lock()
-			failed = history.ErrUnavailable
-			mu.Unlock()
-		}
-		mu.Lock()
-		stop := failed != nil
-		mu.Unlock()
-		if stop {
-			break
-		}
-		waiting.Go(func() {
-			defer func() { <-st.store.fetches }()
-			n := page.Messages[i].Position.N
-			payload, err := st.store.getPayload(ctx, st.store.names.stream(st.name), n)
-			if errors.Is(err, errGone) {
-				err = errors.Join(err, st.lost(ctx, page.Messages[i].Position))
-			}
-			if err != nil {
-				mu.Lock()
-				defer mu.Unlock()
-				failed = errors.Join(failed, err)
-				return
-			}
-			if payload == nil {
-				payload = []byte{}
-			}
-			page.Messages[i].Payload = payload
-			st.mu.Lock()
-			defer st.mu.Unlock()
-			if e := entries[i]; !e.Removed() && e.Payload == nil {
-				st.cache.add(e, payload)
-			}
-		})
-	}
-	waiting.Wait()
-	switch {
-	case failed == nil || errors.Is(failed, errGone) && ctx.Err() == nil:
-		return failed
-	default:
-		st.store.warn("the history "+st.name+" cannot be read", failed)
-		return history.ErrUnavailable
-	}
 }
 
 // lost takes from the index what the stream does not have any more: a message, and all

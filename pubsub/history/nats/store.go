@@ -49,7 +49,7 @@ type Store struct {
 	reconnected  chan struct{} // to watchLoop
 	definesAgain chan struct{} // to defineLoop
 
-	fetches chan struct{} // has one element for each payload that is being fetched
+	fetches chan struct{} // has one element for each page whose payloads are fetched
 
 	mu       sync.Mutex // guards the rest; no call of NATS or of the follower is made with it held
 	closed   bool
@@ -62,9 +62,6 @@ type Store struct {
 	changed  chan struct{}      // closed when what is above changes
 	warned   time.Time
 }
-
-// maxFetches bounds the payloads that an edge fetches at once.
-const maxFetches = 128
 
 // Open opens a store. It does not wait for NATS.
 func Open(c Config) (*Store, error) {

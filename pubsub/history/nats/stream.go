@@ -46,6 +46,7 @@ type stream struct {
 	head    wire.Position // likewise, and handed on
 	times   timeline
 	cache   cache
+	fetches map[uint64]*fetching       // by number of the message
 	purges  map[string]chan<- []uint64 // see Purge
 	stored  arrivals
 }
@@ -59,7 +60,7 @@ type place struct {
 func newStream(s *Store, name string) *stream {
 	st := &stream{
 		store: s, name: name, restarts: make(chan struct{}, 1), changed: make(chan struct{}),
-		cache: cache{most: s.config.CacheBytes}, purges: map[string]chan<- []uint64{},
+		cache: cache{most: s.config.CacheBytes}, purges: map[string]chan<- []uint64{}, fetches: map[uint64]*fetching{},
 	}
 	st.out, st.trims = newOutgoing(st), newTrims(st)
 	return st
