@@ -221,6 +221,7 @@ type incoming struct {
 	messages jetstream.MessagesContext
 	expected uint64 // the number that the consumer gives its next message
 	headers  bool
+	detach   func() bool // from the context that closes it
 }
 
 // received is a message of the stream.
@@ -258,11 +259,14 @@ func (st *stream) open(ctx context.Context, from uint64, headers bool) (*incomin
 		return nil, fmt.Errorf("consumer: %w", err)
 	}
 	in := &incoming{messages: messages, expected: 1, headers: headers}
-	context.AfterFunc(ctx, in.close)
+	in.detach = context.AfterFunc(ctx, messages.Stop)
 	return in, nil
 }
 
-func (in *incoming) close() { in.messages.Stop() }
+func (in *incoming) close() {
+	in.detach()
+	in.messages.Stop()
+}
 
 // errOrder is returned when a consumer leaves something out.
 var errOrder = errors.New("the consumer has lost a message")

@@ -12,12 +12,11 @@ import (
 	"github.com/millrace/millrace/wire"
 )
 
-const (
-	// waitTimeout is how long calls wait for a history that is out of reach.
-	waitTimeout = 5 * time.Second
-	// idleTime is how long an edge goes on to receive a history that it does not use.
-	idleTime = time.Minute
-)
+// waitTimeout is how long calls wait for a history that is out of reach.
+const waitTimeout = 5 * time.Second
+
+// idleTime is how long an edge goes on to receive a history that it does not use.
+var idleTime = time.Minute // changed by tests
 
 // stream is a history, as this edge sees it. Its index has all that the stream in NATS has,
 // up to the head, and removes by the same limits.
