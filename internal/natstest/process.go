@@ -80,6 +80,12 @@ func (n *Node) Start(t testing.TB, config string) {
 	if err := os.WriteFile(n.file, []byte(config), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	n.Restart(t)
+}
+
+// Restart starts the node again, with the configuration that it had.
+func (n *Node) Restart(t testing.TB) {
+	t.Helper()
 	n.cmd = exec.Command(n.program, "-c", n.file)
 	n.cmd.Env = append(os.Environ(), n.Env...)
 	n.cmd.Stdout, n.cmd.Stderr = &n.out, &n.out
