@@ -156,12 +156,12 @@ func (r resumed) has(t *testing.T, complete bool, messages ...string) {
 }
 
 // killAndStart kills an edge, calls meanwhile, and starts it again on its data.
-func (o *overlay) killAndStart(at int, caddyfile string, meanwhile func()) {
+func (o *overlay) killAndStart(at int, caddyfile string, meanwhile func(), options ...option) {
 	o.t.Helper()
 	gone := o.edges[at]
 	gone.kill()
 	meanwhile()
-	o.edges[at] = startEdge(o.t, caddyfile, inDir(gone.Dir), replacing(gone))
+	o.edges[at] = startEdge(o.t, caddyfile, append([]option{inDir(gone.Dir), replacing(gone)}, options...)...)
 }
 
 // awaitAll returns when all NATS servers answer again.

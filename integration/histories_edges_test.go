@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
 )
 
 // Several edges have one history: what one of them stores, all hand on at the same

@@ -151,6 +151,9 @@ func (n *Node) await(t testing.TB, ready func(*client.Conn) error) {
 	t.Fatalf("the NATS server does not answer: %v\n%s", err, n.out.String())
 }
 
+// Output returns what the node has written so far.
+func (n *Node) Output() string { return n.out.String() }
+
 // URL is the URL for clients.
 func (n *Node) URL() string { return fmt.Sprintf("nats://127.0.0.1:%d", n.Client) }
 
