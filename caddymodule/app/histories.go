@@ -106,11 +106,6 @@ type historyKey struct {
 	store string
 }
 
-type sharedHistory struct{ history.Store }
-
-// Destruct implements [caddy.Destructor].
-func (s *sharedHistory) Destruct() error { return s.Close() }
-
 func (a *App) provisionHistories(ctx caddy.Context) (err error) {
 	var definitions []history.Definition
 	for _, h := range a.Histories {
@@ -196,7 +191,7 @@ func (h *histories) lease(of edgeKey) error {
 		if err != nil {
 			return nil, err
 		}
-		return &sharedHistory{store}, nil
+		return &sharedHistory{Store: store}, nil
 	})
 	if err != nil {
 		return fmt.Errorf("history store: %w", err)
@@ -224,4 +219,9 @@ func (h *histories) store() history.Store {
 }
 
 // HistoryStore returns the store of histories of the configuration; nil: it has none.
-func (r *Running) HistoryStore() history.Store { return r.history }
+func (r *Running) HistoryStore() history.Store {
+	if r.history == nil {
+		return nil
+	}
+	return r.history.Store
+}

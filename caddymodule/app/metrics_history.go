@@ -16,13 +16,13 @@ type historyUsage struct {
 // historyUsage is what is kept, by history; nil: the edge has no store of histories. Where
 // the store cannot say, there is none.
 func (a *App) historyUsage() map[string]historyUsage {
-	store := a.running.HistoryStore()
+	store := a.running.history
 	if store == nil {
 		return nil
 	}
 	sums := map[string]historyUsage{}
-	list, err := store.Usage()
-	if err != nil {
+	list, ok := store.usage()
+	if !ok {
 		return sums
 	}
 	for _, h := range a.histories.set.All() {
