@@ -33,6 +33,7 @@ type Index struct {
 	namespaces       map[string]*namespace        // by prefix, those that were queried
 	queries          uint64                       // of namespaces, so far; see namespace.lastQuery
 	issuers          map[string]*issuer           // by id of the master token, those with tokens
+	reserved         map[string]reservation       // by id of the record; those that the Index does not have yet
 	deletedMeanwhile map[string]uint64            // version by id of what was deleted while build runs; nil: build has ended
 }
 
@@ -83,7 +84,7 @@ func newIndex(store Store, now func() time.Time) *Index {
 	x := &Index{
 		store: store, now: now, ready: make(chan struct{}), close: cancel, done: make(chan struct{}), attempt: newReading(),
 		tokens: btree.NewG(treeDegree, byID), byForgetAt: btree.NewG(treeDegree, byForgetAt),
-		namespaces: map[string]*namespace{}, issuers: map[string]*issuer{}, deletedMeanwhile: map[string]uint64{},
+		namespaces: map[string]*namespace{}, issuers: map[string]*issuer{}, reserved: map[string]reservation{}, deletedMeanwhile: map[string]uint64{},
 	}
 	stop := store.Watch(func(c Change) {
 		if c.Record.Kind == KindAccess {
@@ -200,6 +201,7 @@ func (x *Index) apply(c Change) {
 	if next.forgetAt != 0 && next.forgetAt <= x.now().Unix() {
 		return
 	}
+	x.endReservation(next.id) // no token counts twice, not even for a moment: others would be refused
 	x.add(next, master)
 }
 
@@ -294,9 +296,15 @@ func (x *Index) dropForgotten() {
 	}
 }
 
-// reserve admits a record of a master token under its quota. The caller calls
+// reservation is a record that is being written, and counts already.
+type reservation struct {
+	issuer *issuer
+	bytes  int64
+}
+
+// reserve admits the record of this id of a master token under its quota. The caller calls
 // release when the record is written, or was refused.
-func (x *Index) reserve(ctx context.Context, master string, q Quota, bytes int64) (release func(), err error) {
+func (x *Index) reserve(ctx context.Context, master string, q Quota, id string, bytes int64) (release func(), err error) {
 	if err := x.await(ctx); err != nil {
 		return nil, err
 	}
@@ -313,10 +321,18 @@ func (x *Index) reserve(ctx context.Context, master string, q Quota, bytes int64
 	case q.MaxBytes > 0 && i.bytes+bytes > q.MaxBytes:
 		return nil, fmt.Errorf("%w: at most %d bytes of tokens, with those that are kept for a day after they expire", ErrQuotaExceeded, q.MaxBytes)
 	}
-	reserved := x.addUsage(master, bytes)
+	x.reserved[id] = reservation{x.addUsage(master, bytes), bytes}
 	return func() {
 		x.mu.Lock()
 		defer x.mu.Unlock()
-		x.removeUsage(reserved, bytes)
+		x.endReservation(id)
 	}, nil
+}
+
+// endReservation ends a reservation, unless it has ended. The caller holds x.mu.
+func (x *Index) endReservation(id string) {
+	if r, ok := x.reserved[id]; ok {
+		delete(x.reserved, id)
+		x.removeUsage(r.issuer, r.bytes)
+	}
 }

@@ -50,7 +50,7 @@ func TestIssuersOfNothing(t *testing.T) {
 	}
 	expect("deleted", 10)
 	now = now.Add(time.Hour + KeepExpired + 2*time.Second)
-	release, err := x.reserve(t.Context(), "master", Quota{MaxTokens: 1}, 100)
+	release, err := x.reserve(t.Context(), "master", Quota{MaxTokens: 1}, "id", 100)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,12 +59,35 @@ func TestIssuersOfNothing(t *testing.T) {
 	release()
 	expect("written", 1)
 	for _, q := range []Quota{{MaxTokens: 1}, {MaxBytes: 1}} {
-		if _, err := x.reserve(t.Context(), "master", q, 1); !errors.Is(err, ErrQuotaExceeded) {
+		if _, err := x.reserve(t.Context(), "master", q, "id", 1); !errors.Is(err, ErrQuotaExceeded) {
 			t.Errorf("beyond the quota: %v", err)
 		}
-		if _, err := x.reserve(t.Context(), "other", Quota{MaxBytes: 1}, 2); !errors.Is(err, ErrQuotaExceeded) {
+		if _, err := x.reserve(t.Context(), "other", Quota{MaxBytes: 1}, "id", 2); !errors.Is(err, ErrQuotaExceeded) {
 			t.Errorf("beyond the quota of who has nothing: %v", err)
 		}
 	}
 	expect("refused", 1)
+}
+
+// A token that is written counts once, also before its reservation is released: nobody is
+// refused below the quota.
+func TestReservationCountsOnce(t *testing.T) {
+	x := newIndex(noStore{}, time.Now)
+	t.Cleanup(x.Close)
+	rec := Record{Kind: KindAccess, ID: "id", Version: 1, Value: []byte(`{"master_id":"master"}`)}
+	release, err := x.reserve(t.Context(), "master", Quota{MaxTokens: 2}, rec.ID, int64(len(rec.Value)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	x.apply(Change{Record: rec})
+	another, err := x.reserve(t.Context(), "master", Quota{MaxTokens: 2}, "other", 1)
+	if err != nil {
+		t.Errorf("the second of two: %v", err)
+	} else {
+		another()
+	}
+	release()
+	if _, err := x.reserve(t.Context(), "master", Quota{MaxTokens: 1}, "other", 1); !errors.Is(err, ErrQuotaExceeded) {
+		t.Errorf("beyond the quota: %v", err)
+	}
 }

@@ -28,11 +28,11 @@ func TestIndexUnreadable(t *testing.T) {
 	s := new(unreadableStore)
 	x := NewIndex(s)
 	defer x.Close()
-	if _, err := x.reserve(t.Context(), "m", Quota{MaxTokens: 1}, 1); !errors.Is(err, ErrUnavailable) {
+	if _, err := x.reserve(t.Context(), "m", Quota{MaxTokens: 1}, "id", 1); !errors.Is(err, ErrUnavailable) {
 		t.Fatalf("error %v", err)
 	}
 	s.repaired.Store(true)
-	release, err := x.reserve(t.Context(), "m", Quota{MaxTokens: 1}, 1)
+	release, err := x.reserve(t.Context(), "m", Quota{MaxTokens: 1}, "id", 1)
 	if err != nil { // the attempt that failed just now has ended before the call
 		t.Fatal(err)
 	}

@@ -82,7 +82,7 @@ func (s *Service) reserve(ctx context.Context, m *Master, rec Record) (release f
 	if m.ID == "" || s.index == nil || q.MaxTokens == 0 && q.MaxBytes == 0 {
 		return func() {}, nil
 	}
-	return s.index.reserve(ctx, m.ID, q, int64(len(rec.Value)))
+	return s.index.reserve(ctx, m.ID, q, rec.ID, int64(len(rec.Value)))
 }
 
 // Refresh moves the end of a token that m manages and that is still valid, and

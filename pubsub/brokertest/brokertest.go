@@ -43,6 +43,8 @@ func Run(t *testing.T, connect func(t *testing.T, edges int) []pubsub.Broker) {
 			for i, e := range o.edges {
 				o.await(fmt.Sprintf("the link of edge %d", i), e.linked)
 			}
+			// Before an edge knows another one, it passes no message on to that.
+			o.requesters()
 			c.run(o)
 		})
 	}

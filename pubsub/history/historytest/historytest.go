@@ -59,9 +59,11 @@ type rig struct {
 	history.Store
 }
 
+// define defines a history of channels that no other one has. What a test stores in it need
+// not be of these: the hub looks at that, not the store.
 func (r *rig) define(name string, l history.Limits) {
 	r.Helper()
-	if err := r.Define(history.Definition{Name: name, Channels: []string{"#"}, Limits: l}); err != nil {
+	if err := r.Define(history.Definition{Name: name, Channels: []string{name + ".#"}, Limits: l}); err != nil {
 		r.Fatalf("Define: %v", err)
 	}
 }

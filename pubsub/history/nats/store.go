@@ -1,9 +1,10 @@
-// Package nats keeps histories in streams of JetStream, for several edges. Skeleton: the
-// implementation is written in another clone and replaces this file.
 package nats
 
 import (
-	"errors"
+	"context"
+	"fmt"
+	"sync"
+	"time"
 
 	client "github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
@@ -21,7 +22,7 @@ type Config struct {
 	// Prefix of the overlay, as of its broker: tokens joined by dots.
 	Prefix string
 	// Replicas and Storage of the streams and the bucket that are made; what exists is not
-	// changed in these.
+	// changed in these. 0 replicas: 1.
 	Replicas int
 	Storage  jetstream.StorageType
 	// CacheBytes bounds the payloads that an edge has in memory of each history; 0: 16 MiB.
@@ -29,8 +30,213 @@ type Config struct {
 	Log        *zap.Logger
 }
 
-// Store implements [history.Shared].
-type Store struct{ history.Shared }
+const defaultCache = 16 << 20
 
-// Open starts a store. It does not wait for NATS.
-func Open(c Config) (*Store, error) { return nil, errors.New("not there yet") }
+// Store implements [history.Shared].
+type Store struct {
+	config Config
+	names  names
+	log    *zap.Logger
+	conn   *client.Conn
+	js     jetstream.JetStream
+	acks   *acks
+
+	ctx     context.Context // ends with the store
+	stop    context.CancelFunc
+	running sync.WaitGroup // all goroutines
+
+	// Signals, with room for one each.
+	reconnected  chan struct{} // to watchLoop
+	definesAgain chan struct{} // to defineLoop
+
+	fetches chan struct{} // has one element for each payload that is being fetched
+
+	mu       sync.Mutex // guards the rest; no call of NATS or of the follower is made with it held
+	closed   bool
+	follower history.Follower
+	wanted   map[string]wantedDefinition
+	streams  map[string]*stream // those that are defined, or wanted
+	doc      *document          // nil: not known yet
+	revision uint64             // of doc
+	set      *history.Set       // of doc
+	changed  chan struct{}      // closed when what is above changes
+	warned   time.Time
+}
+
+// maxFetches bounds the payloads that an edge fetches at once.
+const maxFetches = 128
+
+// Open opens a store. It does not wait for NATS.
+func Open(c Config) (*Store, error) {
+	if c.CacheBytes == 0 {
+		c.CacheBytes = defaultCache
+	}
+	c.Replicas = max(c.Replicas, 1)
+	s := &Store{
+		config: c, names: newNames(c.Prefix), log: c.Log,
+		reconnected: make(chan struct{}, 1), definesAgain: make(chan struct{}, 1), fetches: make(chan struct{}, maxFetches),
+		wanted: map[string]wantedDefinition{}, streams: map[string]*stream{}, changed: make(chan struct{}),
+	}
+	connected := func(*client.Conn) {
+		signal(s.reconnected)
+		for _, each := range s.list() {
+			each.restart()
+		}
+	}
+	var err error
+	s.conn, err = c.Connect(
+		client.ReconnectBufSize(-1), // none: what is published without a connection fails at once
+		client.FlusherTimeout(callTimeout),
+		client.ConnectHandler(connected),
+		client.ReconnectHandler(connected),
+		client.DisconnectErrHandler(func(_ *client.Conn, err error) {
+			if err != nil {
+				s.warn("disconnected from NATS: histories are out of reach", err)
+			}
+		}),
+		client.ErrorHandler(func(_ *client.Conn, _ *client.Subscription, err error) { s.warn("NATS", err) }),
+	)
+	if err != nil {
+		return nil, fmt.Errorf("connect to NATS: %w", err)
+	}
+	if s.js, err = jetstream.New(s.conn); err == nil {
+		s.acks, err = newAcks(s.conn)
+	}
+	if err != nil {
+		s.conn.Close()
+		return nil, fmt.Errorf("JetStream: %w", err)
+	}
+	s.ctx, s.stop = context.WithCancel(context.Background())
+	s.running.Go(func() { s.watchLoop(s.ctx) })
+	s.running.Go(func() { s.notifyLoop(s.ctx) })
+	s.running.Go(func() { s.defineLoop(s.ctx) })
+	return s, nil
+}
+
+func signal(c chan struct{}) {
+	select {
+	case c <- struct{}{}:
+	default: // one waits already
+	}
+}
+
+// warn logs what keeps the store from NATS, not more often than each second.
+func (s *Store) warn(what string, err error) {
+	s.mu.Lock()
+	quiet := time.Since(s.warned) < time.Second || s.closed
+	if !quiet {
+		s.warned = time.Now()
+	}
+	s.mu.Unlock()
+	if !quiet {
+		s.log.Warn(what, zap.Error(err))
+	}
+}
+
+// Close implements [history.Store].
+func (s *Store) Close() error {
+	s.mu.Lock()
+	if s.closed {
+		s.mu.Unlock()
+		return nil
+	}
+	s.closed = true
+	s.mu.Unlock()
+	s.stop()
+	s.running.Wait()
+	for _, each := range s.list() {
+		each.out.close()
+	}
+	s.acks.close()
+	s.conn.Close()
+	return nil
+}
+
+// Join implements [history.Shared].
+func (s *Store) Join(f history.Follower) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.follower = f
+	close(s.changed)
+	s.changed = make(chan struct{})
+}
+
+// joined returns who follows, or nil.
+func (s *Store) joined() history.Follower {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.follower
+}
+
+// stream returns the stream of a history, which is made if there is none. The caller holds
+// s.mu.
+func (s *Store) stream(name string) *stream {
+	st := s.streams[name]
+	if st == nil {
+		st = newStream(s, name)
+		s.streams[name] = st
+	}
+	return st
+}
+
+// find returns the stream of a history, or nil.
+func (s *Store) find(name string) *stream {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.streams[name]
+}
+
+// use is find for a call that uses the history, which it then follows for a while.
+func (s *Store) use(name string) (*stream, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return nil, history.ErrClosed
+	}
+	st := s.streams[name]
+	if st == nil {
+		return nil, history.ErrUnknown
+	}
+	st.use()
+	return st, nil
+}
+
+func (s *Store) list() (all []*stream) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, st := range s.streams {
+		all = append(all, st)
+	}
+	return all
+}
+
+// Follow implements [history.Shared].
+func (s *Store) Follow(name string, ready func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		go ready() // not here: it may call the store
+		return
+	}
+	st := s.stream(name)
+	st.users++
+	st.use()
+	s.running.Go(func() {
+		ctx, done := context.WithTimeout(s.ctx, waitTimeout)
+		defer done()
+		_ = st.await(ctx)
+		ready()
+	})
+}
+
+// Unfollow implements [history.Shared].
+func (s *Store) Unfollow(name string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if st := s.streams[name]; st != nil && st.users > 0 {
+		st.users--
+		st.lastUse = time.Now()
+	}
+}
+
+var _ history.Shared = (*Store)(nil)

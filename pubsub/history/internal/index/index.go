@@ -35,7 +35,9 @@ type History struct {
 	opened   uint64 // when the store was opened, and before the last time; see Opened
 	before   uint64
 	forgot   func(tenant string)
-	keys     keys
+
+	shrinking func(tenant string, e *Entry) // see OnShrink; nil: nobody is told
+	keys      keys
 }
 
 // New makes an empty history. removed is called for each entry that is removed.

@@ -44,6 +44,9 @@ func (h *History) shrink(grown *Tenant) {
 		t := h.oldest[0]
 		if grown != nil && grown.live > 1 && grown.bytes > h.limits.Size/2 {
 			t = grown
+			if h.shrinking != nil {
+				h.shrinking(t.name, t.entries[t.first])
+			}
 		}
 		t.removeFirst(t.entries[t.first])
 	}

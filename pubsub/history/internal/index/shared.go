@@ -1,0 +1,55 @@
+package index
+
+import "github.com/millrace/millrace/wire"
+
+// What a store needs whose messages are removed by others, too, and whose numbers are those
+// of all tenants.
+
+// OnShrink has a store told of each entry of a tenant that has more than half of the size,
+// before it is removed for that. Entries that are the oldest of all go without.
+func (h *History) OnShrink(f func(tenant string, e *Entry)) { h.shrinking = f }
+
+// RaiseFloors counts all up to a position as removed, of every tenant: messages may be
+// missing that the index has never seen.
+func (h *History) RaiseFloors(to wire.Position) {
+	at := place{to.N, to.T}
+	h.base.raise(at)
+	for _, t := range h.tenants {
+		t.floor.raise(at)
+	}
+}
+
+// RemoveTo removes the messages of a tenant up to a number.
+func (h *History) RemoveTo(tenant string, n uint64) {
+	t := h.tenants[tenant]
+	for t != nil && t.live > 0 && t.entries[t.first].N <= n {
+		t.removeFirst(t.entries[t.first])
+	}
+}
+
+// Numbers lists the numbers of the messages of a channel of a tenant, or of the tenant if
+// channel is empty, in no order.
+func (h *History) Numbers(tenant, channel string) (list []uint64) {
+	t := h.tenants[tenant]
+	if t == nil {
+		return nil
+	}
+	for name, c := range t.channels {
+		if channel != "" && name != channel {
+			continue
+		}
+		for _, e := range c.entries {
+			list = append(list, e.N)
+		}
+	}
+	return list
+}
+
+// Removed reports whether an entry was removed.
+func (e *Entry) Removed() bool { return e.channel == nil }
+
+// Len returns how many messages the history has.
+func (h *History) Len() int { return h.messages }
+
+// EntryOverhead is what each message counts for in a history's size, beside its own.
+const EntryOverhead = entryOverhead

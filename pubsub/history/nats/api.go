@@ -1,0 +1,170 @@
+package nats
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	client "github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// The calls of JetStream that have to be answered by the leader of a stream: a replica may
+// not know yet what was acknowledged, and after a change of leader for some time.
+
+// Error codes of JetStream that its client does not name.
+const (
+	codeMaxBytesRequired jetstream.ErrorCode = 10113
+	codeMaxBytesTooLarge jetstream.ErrorCode = 10122
+)
+
+// callTimeout bounds a call.
+const callTimeout = 5 * time.Second
+
+// errNoLeader is returned when a replica without a leader answered for itself.
+var errNoLeader = errors.New("the stream has no leader")
+
+// errGone is returned for a message that the stream does not have.
+var errGone = errors.New("the message was removed")
+
+// apiError is the error that an answer has, or nil.
+type apiError struct {
+	Error *jetstream.APIError `json:"error"`
+}
+
+// call calls the API of JetStream. request and answer are JSON.
+func (s *Store) call(ctx context.Context, subject string, request, answer any) error {
+	body, err := json.Marshal(request)
+	if err != nil {
+		return err
+	}
+	ctx, done := context.WithTimeout(ctx, callTimeout)
+	defer done()
+	got, err := s.conn.RequestWithContext(ctx, "$JS.API."+subject, body)
+	if err != nil {
+		return err
+	}
+	var failed apiError
+	if err := json.Unmarshal(got.Data, &failed); err != nil {
+		return fmt.Errorf("JetStream's answer: %w", err)
+	}
+	if failed.Error != nil {
+		return failed.Error
+	}
+	return json.Unmarshal(got.Data, answer)
+}
+
+func hasCode(err error, code jetstream.ErrorCode) bool {
+	var e *jetstream.APIError
+	return errors.As(err, &e) && e.ErrorCode == code
+}
+
+// streamInfo asks the leader for the state of a stream. Its error has the code
+// JSErrCodeStreamNotFound if there is none.
+func (s *Store) streamInfo(ctx context.Context, stream string) (info jetstream.StreamInfo, err error) {
+	if err := s.call(ctx, "STREAM.INFO."+stream, struct{}{}, &info); err != nil {
+		return info, err
+	}
+	if info.Cluster != nil && info.Cluster.Leader == "" {
+		return info, errNoLeader
+	}
+	return info, nil
+}
+
+// storedMessage is a message as STREAM.MSG.GET returns it.
+type storedMessage struct {
+	Subject  string    `json:"subject"`
+	Sequence uint64    `json:"seq"`
+	Data     []byte    `json:"data"`
+	Time     time.Time `json:"time"`
+}
+
+// get asks the leader for a message: {"seq": n}, {"last_by_subj": subject}, or
+// {"seq": n, "next_by_subj": subject} for the first from a number on. Its error is errGone
+// if there is none.
+func (s *Store) get(ctx context.Context, stream string, which map[string]any) (storedMessage, error) {
+	var got struct {
+		Message *storedMessage `json:"message"`
+	}
+	err := s.call(ctx, "STREAM.MSG.GET."+stream, which, &got)
+	switch {
+	case hasCode(err, jetstream.JSErrCodeMessageNotFound), err == nil && got.Message == nil:
+		return storedMessage{}, errGone
+	case err != nil:
+		return storedMessage{}, err
+	}
+	return *got.Message, nil
+}
+
+// getPayload returns the payload of a message, from any replica or, where that does not have
+// it, from the leader.
+func (s *Store) getPayload(ctx context.Context, stream string, n uint64) ([]byte, error) {
+	ctx, done := context.WithTimeout(ctx, callTimeout)
+	defer done()
+	got, err := s.conn.RequestWithContext(ctx, "$JS.API.DIRECT.GET."+stream, fmt.Appendf(nil, `{"seq":%d}`, n))
+	if err == nil && got.Header.Get("Nats-Sequence") == strconv.FormatUint(n, 10) {
+		return got.Data, nil
+	}
+	m, err := s.get(ctx, stream, map[string]any{"seq": n})
+	return m.Data, err
+}
+
+// published is what a stream answers to a message.
+type published struct {
+	apiError
+	Sequence  uint64 `json:"seq"`
+	Duplicate bool   `json:"duplicate"`
+}
+
+// publish stores a note in a stream, and returns its number.
+func (s *Store) publish(ctx context.Context, subject string, body []byte) (uint64, error) {
+	ctx, done := context.WithTimeout(ctx, callTimeout)
+	defer done()
+	got, err := s.conn.RequestWithContext(ctx, subject, body)
+	if err != nil {
+		return 0, err
+	}
+	var ack published
+	if err := json.Unmarshal(got.Data, &ack); err != nil {
+		return 0, fmt.Errorf("JetStream's answer: %w", err)
+	}
+	if ack.Error != nil {
+		return 0, ack.Error
+	}
+	if ack.Sequence == 0 {
+		return 0, errors.New("JetStream's answer has no number")
+	}
+	return ack.Sequence, nil
+}
+
+// purge removes the messages of a subject before a number from a stream.
+func (s *Store) purge(ctx context.Context, stream, filter string, before uint64) error {
+	request := map[string]any{"seq": before}
+	if filter != "" {
+		request["filter"] = filter
+	}
+	return s.call(ctx, "STREAM.PURGE."+stream, request, &struct{}{})
+}
+
+// erase deletes a message, and overwrites it on disk.
+func (s *Store) erase(ctx context.Context, stream string, n uint64) error {
+	err := s.call(ctx, "STREAM.MSG.DELETE."+stream, map[string]any{"seq": n}, &struct{}{})
+	if hasCode(err, codeSequenceNotFound) || hasCode(err, jetstream.JSErrCodeMessageNotFound) {
+		return nil
+	}
+	return err
+}
+
+// codeSequenceNotFound is the code where a message to be deleted is there no more.
+const codeSequenceNotFound jetstream.ErrorCode = 10043
+
+// isStatus reports whether a message is an answer of NATS itself, and which.
+func status(m *client.Msg) string {
+	if len(m.Data) > 0 || m.Header == nil {
+		return ""
+	}
+	return m.Header.Get("Status")
+}

@@ -1,0 +1,91 @@
+package nats
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"sync"
+
+	"github.com/millrace/millrace/pubsub/history"
+)
+
+// maxErased bounds the messages of a purge that are overwritten one by one. Beyond, what is
+// left is removed at once, and NATS overwrites the disk as it compacts.
+const maxErased = 100_000
+
+// Purge implements [history.Store]. It tells all edges by a note, which they take in its
+// place among the messages, and then deletes what was stored before.
+func (s *Store) Purge(name, tenant, channel string) (removed int, err error) {
+	st, err := s.reach(s.ctx, name)
+	if err != nil {
+		return 0, err
+	}
+	numbers := make(chan []uint64, 1)
+	id := rand.Text()
+	st.mu.Lock()
+	st.purges[id] = numbers
+	st.mu.Unlock()
+	defer func() {
+		st.mu.Lock()
+		defer st.mu.Unlock()
+		delete(st.purges, id)
+	}()
+	ctx, done := context.WithTimeout(s.ctx, waitTimeout)
+	defer done()
+	at, err := s.publish(ctx, s.names.note(name, purgeToken, tenant, channel), []byte(id))
+	if err != nil {
+		return 0, errors.Join(history.ErrUnavailable, err)
+	}
+	var list []uint64
+	select {
+	case list = <-numbers:
+	case <-ctx.Done():
+		return 0, history.ErrUnavailable
+	}
+	stream := s.names.stream(name)
+	if len(list) > 0 && len(list) <= maxErased {
+		if err := s.eraseAll(stream, list); err != nil {
+			return 0, errors.Join(history.ErrUnavailable, err)
+		}
+	}
+	filter := s.names.tenantFilter(name, tenant)
+	if channel != "" {
+		filter = s.names.message(name, tenant, []byte(channel))
+	}
+	if err := s.purge(s.ctx, stream, filter, at); err != nil {
+		return 0, errors.Join(history.ErrUnavailable, err)
+	}
+	return len(list), nil
+}
+
+// eraseAll erases messages, some at a time.
+func (s *Store) eraseAll(stream string, list []uint64) error {
+	var waiting sync.WaitGroup
+	next := make(chan uint64)
+	failures := make(chan error, maxErasing)
+	for range min(maxErasing, len(list)) {
+		waiting.Go(func() {
+			var failed error
+			for n := range next {
+				if failed == nil {
+					failed = s.erase(s.ctx, stream, n)
+				}
+			}
+			failures <- failed
+		})
+	}
+	for _, n := range list {
+		next <- n
+	}
+	close(next)
+	waiting.Wait()
+	close(failures)
+	var all error
+	for err := range failures {
+		all = errors.Join(all, err)
+	}
+	return all
+}
+
+// maxErasing is how many messages are erased at once.
+const maxErasing = 32

@@ -1,0 +1,246 @@
+package nats
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/millrace/millrace/pubsub/history"
+	"github.com/millrace/millrace/pubsub/history/internal/index"
+	"github.com/millrace/millrace/wire"
+)
+
+// reach returns the stream of a history, once it is in reach.
+func (s *Store) reach(ctx context.Context, name string) (*stream, error) {
+	st, err := s.use(name)
+	if err != nil {
+		return nil, err
+	}
+	return st, st.await(ctx)
+}
+
+// lockUp locks the stream if it is in reach.
+func (st *stream) lockUp() error {
+	st.mu.Lock()
+	if !st.up || st.index == nil {
+		st.mu.Unlock()
+		return history.ErrUnavailable
+	}
+	return nil
+}
+
+// Head implements [history.Store].
+func (s *Store) Head(name, _ string) (wire.Position, error) {
+	st, err := s.reach(s.ctx, name)
+	if err != nil {
+		return wire.Position{}, err
+	}
+	if err := st.lockUp(); err != nil {
+		return wire.Position{}, err
+	}
+	defer st.mu.Unlock()
+	return st.head, nil
+}
+
+// Knows implements [history.Store].
+func (s *Store) Knows(name, _ string, p wire.Position) (bool, error) {
+	st, err := s.reach(s.ctx, name)
+	if err != nil {
+		return false, err
+	}
+	if err := st.lockUp(); err != nil {
+		return false, err
+	}
+	defer st.mu.Unlock()
+	switch {
+	case p == st.head:
+		return true, nil
+	case p.Epoch != st.epoch || p.N >= st.head.N:
+		return false, nil
+	}
+	return st.times.knows(p, st.head), nil
+}
+
+// Before implements [history.Store].
+func (s *Store) Before(name, tenant, channel string, n int) (after, removed uint64, err error) {
+	st, err := s.reach(s.ctx, name)
+	if err != nil {
+		return 0, 0, err
+	}
+	if err := st.lockUp(); err != nil {
+		return 0, 0, err
+	}
+	defer st.mu.Unlock()
+	st.index.Expire(time.Now())
+	after, removed = st.index.Before(tenant, channel, n)
+	return after, removed, nil
+}
+
+// Read implements [history.Store].
+func (s *Store) Read(ctx context.Context, q history.Query) (history.Page, error) {
+	st, err := s.reach(ctx, q.History)
+	if err != nil {
+		return history.Page{}, err
+	}
+	if err := st.count(&q); err != nil {
+		return history.Page{}, err
+	}
+	for {
+		page, entries, err := st.page(&q)
+		if err != nil {
+			return history.Page{}, err
+		}
+		err = st.fetch(ctx, page, entries)
+		if !errors.Is(err, errGone) {
+			return page, err
+		}
+		// It was removed in between, and the next page says so.
+		if ctx.Err() != nil {
+			return history.Page{}, history.ErrUnavailable
+		}
+	}
+}
+
+// count checks [history.Query].MaxChannels. It lets go of the lock again and again.
+func (st *stream) count(q *history.Query) error {
+	for count, done := index.NewCount(q), false; !done; {
+		err := st.lockUp()
+		if err != nil {
+			return err
+		}
+		done, err = count.Step(st.index)
+		st.mu.Unlock()
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// page reads a page with the payloads that this edge has, and the entries of its messages.
+func (st *stream) page(q *history.Query) (page history.Page, entries []*index.Entry, err error) {
+	if err := st.lockUp(); err != nil {
+		return page, nil, err
+	}
+	defer st.mu.Unlock()
+	st.index.Expire(time.Now())
+	whole := st.index.Head(q.Tenant)
+	p := st.index.Read(q)
+	page = history.Page{Through: p.Through, Removed: p.Removed}
+	if page.Through == whole && whole.N < st.head.N {
+		page.Through = st.head // others have had what comes behind
+	}
+	for _, e := range p.Entries {
+		page.Messages = append(page.Messages, history.Kept{
+			Position: wire.Position{Epoch: st.epoch, N: e.N, T: e.T}, Channel: e.Channel(), Payload: e.Payload,
+		})
+	}
+	return page, p.Entries, nil
+}
+
+// fetch gets the payloads of a page that this edge does not have, some at a time. Its error
+// is errGone if one was removed.
+func (st *stream) fetch(ctx context.Context, page history.Page, entries []*index.Entry) error {
+	var waiting sync.WaitGroup
+	var mu sync.Mutex
+	var failed error
+	for i := range page.Messages {
+		if page.Messages[i].Payload != nil {
+			continue
+		}
+		select {
+		case st.store.fetches <- struct{}{}:
+		case <-ctx.Done():
+			mu.Lock()
+			failed = history.ErrUnavailable
+			mu.Unlock()
+		}
+		mu.Lock()
+		stop := failed != nil
+		mu.Unlock()
+		if stop {
+			break
+		}
+		waiting.Go(func() {
+			defer func() { <-st.store.fetches }()
+			n := page.Messages[i].Position.N
+			payload, err := st.store.getPayload(ctx, st.store.names.stream(st.name), n)
+			if errors.Is(err, errGone) {
+				err = errors.Join(err, st.lost(ctx, page.Messages[i].Position))
+			}
+			if err != nil {
+				mu.Lock()
+				defer mu.Unlock()
+				failed = errors.Join(failed, err)
+				return
+			}
+			if payload == nil {
+				payload = []byte{}
+			}
+			page.Messages[i].Payload = payload
+			st.mu.Lock()
+			defer st.mu.Unlock()
+			if e := entries[i]; !e.Removed() && e.Payload == nil {
+				st.cache.add(e, payload)
+			}
+		})
+	}
+	waiting.Wait()
+	switch {
+	case failed == nil || errors.Is(failed, errGone) && ctx.Err() == nil:
+		return failed
+	default:
+		st.store.warn("the history "+st.name+" cannot be read", failed)
+		return history.ErrUnavailable
+	}
+}
+
+// lost takes from the index what the stream does not have any more: a message, and all
+// before it. NATS removes the oldest ones first, and an index that has not got to know of
+// another reason yet does no harm by being early.
+func (st *stream) lost(ctx context.Context, p wire.Position) error {
+	info, err := st.store.streamInfo(ctx, st.store.names.stream(st.name))
+	if err != nil {
+		return err
+	}
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	if st.index == nil || st.epoch != p.Epoch {
+		return nil
+	}
+	to := p
+	if first := info.State.FirstSeq; first > p.N {
+		to = st.times.at(min(first-1, st.last.n))
+	}
+	st.index.RaiseFloors(to)
+	for _, tenant := range st.index.Tenants() {
+		st.index.RemoveTo(tenant, to.N)
+	}
+	return nil
+}
+
+// Usage implements [history.Store].
+func (s *Store) Usage() (all []history.Usage, err error) {
+	s.mu.Lock()
+	closed, doc := s.closed, s.doc
+	s.mu.Unlock()
+	switch {
+	case closed:
+		return nil, history.ErrClosed
+	case doc == nil:
+		return nil, history.ErrUnavailable
+	}
+	for name := range doc.Histories {
+		st, err := s.reach(s.ctx, name)
+		if err != nil {
+			return nil, err
+		}
+		if err := st.lockUp(); err != nil {
+			return nil, err
+		}
+		all = append(all, st.index.Usage(name, time.Now())...)
+		st.mu.Unlock()
+	}
+	return all, nil
+}

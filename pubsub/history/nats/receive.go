@@ -1,0 +1,165 @@
+package nats
+
+import (
+	"encoding/hex"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/millrace/millrace/pubsub/history"
+	"github.com/millrace/millrace/pubsub/history/internal/index"
+	"github.com/millrace/millrace/pubsub/internal/natssubject"
+	"github.com/millrace/millrace/wire"
+)
+
+func ms(t time.Time) uint64 { return uint64(max(t.UnixMilli(), 0)) }
+
+// positionOf is the position of a place. Times of positions ascend, also where the clock of
+// another server is slow. The caller holds st.mu.
+func (st *stream) positionOf(p place) wire.Position {
+	return wire.Position{Epoch: st.epoch, N: p.n, T: max(ms(p.time), st.head.T)}
+}
+
+// receive takes a message of the stream, and hands it on.
+func (st *stream) receive(m *received) error {
+	follower := st.store.joined()
+	st.mu.Lock()
+	jumped := wire.Position{}
+	if m.n > st.last.n+1 { // messages that came between were removed, of any tenant
+		jumped = wire.Position{Epoch: st.epoch, N: m.n - 1, T: max(st.head.T, 1)}
+		st.index.RaiseFloors(jumped)
+	}
+	kept, err := st.take(m, false)
+	at := st.positionOf(m.place)
+	st.mu.Unlock()
+	if err != nil {
+		return err
+	}
+	if follower != nil && jumped.N > 0 {
+		follower.Skipped(st.name, jumped)
+	}
+	if follower != nil && kept != nil {
+		follower.Received(st.name, kept.tenant, kept.Kept)
+	}
+	st.mu.Lock()
+	st.head = at
+	st.mu.Unlock()
+	st.stored.reach(st, at.N)
+	return nil
+}
+
+// keptMessage is a message of a tenant.
+type keptMessage struct {
+	tenant string
+	history.Kept
+}
+
+// take puts a message into the index, or does what a note says. loading: it may have been
+// done long ago. It returns nil for a note. The caller holds st.mu.
+func (st *stream) take(m *received, loading bool) (*keptMessage, error) {
+	at := st.positionOf(m.place)
+	st.last = m.place
+	rest := strings.TrimPrefix(m.subject, st.store.names.subjects(st.name))
+	subject, isMessage := strings.CutPrefix(rest, messageToken)
+	if !isMessage {
+		st.takeNote(m, rest, at, loading)
+		return nil, nil
+	}
+	tenant, channel, ok := natssubject.SplitChannel([]byte(subject))
+	if !ok || wire.CheckTenant(tenant) != nil || wire.CheckChannel(channel) != nil {
+		return nil, nil // nothing that an edge has stored
+	}
+	now := time.Now()
+	st.index.Expire(now)
+	kept := &keptMessage{string(tenant), history.Kept{Position: at, Channel: string(channel), Payload: m.payload}}
+	e := st.index.Add(kept.tenant, channel, at, nil, st.sizeOf(m))
+	if !e.Removed() && !loading {
+		st.cache.add(e, m.payload)
+	} else if m.size == 0 && !e.Removed() {
+		e.Payload = []byte{}
+	}
+	st.times.add(at, st.index.Len())
+	if m.key != "" {
+		st.remember(kept.tenant, m, at)
+	}
+	return kept, nil
+}
+
+// What a message takes in the file of a stream beside its subject, header and payload, at
+// most.
+const storedOverhead = 48
+
+// sizeOf is what a message counts for in the index, beside what that adds for each: as much
+// as it takes in the stream, and the messages that the stream keeps longer than the index.
+func (st *stream) sizeOf(m *received) int {
+	n := st.record.Messages
+	stored := m.size + len(m.subject) + len(m.key) + storedOverhead
+	return max(m.size, stored*(n+slack(n))/n-index.EntryOverhead)
+}
+
+// remember remembers the key of a message. The caller holds st.mu.
+func (st *stream) remember(tenant string, m *received, at wire.Position) {
+	var hash index.KeyHash
+	if n, err := hex.Decode(hash[:], []byte(m.key)); err != nil || n != len(hash) || len(m.key) != 2*len(hash) {
+		return
+	}
+	st.index.Remember(tenant, hash, at, m.time)
+}
+
+// takeNote does what a note says. Of one that was loaded it is not known what it has removed,
+// so all of the tenant before it counts as that. The caller holds st.mu.
+func (st *stream) takeNote(m *received, rest string, at wire.Position, loading bool) {
+	var tenant, channel string
+	switch {
+	case strings.HasPrefix(rest, purgeToken):
+		tenant, channel = splitNote(rest[len(purgeToken):])
+		st.purgeIndex(tenant, channel, string(m.payload))
+	case strings.HasPrefix(rest, trimToken):
+		tenant, _ = splitNote(rest[len(trimToken):])
+		if to, err := strconv.ParseUint(string(m.payload), 10, 64); err == nil && tenant != "" {
+			st.index.RemoveTo(tenant, to)
+			st.trims.done(tenant, to)
+		}
+	case rest != floorToken: // a mark
+		return
+	}
+	switch {
+	case !loading:
+	case tenant == "":
+		st.index.RaiseFloors(at)
+	default:
+		st.index.Skip(tenant, at)
+	}
+}
+
+// splitNote reads what a note is about: a tenant, or one of its channels; neither: all.
+func splitNote(about string) (tenant, channel string) {
+	if t, of := strings.CutSuffix(about, tenantEnd); of {
+		return natssubject.TenantFromToken(t), ""
+	}
+	if t, c, ok := natssubject.SplitChannel([]byte(about)); ok {
+		return string(t), string(c)
+	}
+	return "", ""
+}
+
+// purgeIndex removes what is purged from the index, and tells the call of this id, if it is
+// one of this edge. The caller holds st.mu.
+func (st *stream) purgeIndex(tenant, channel, id string) {
+	tenants := []string{tenant}
+	if tenant == "" {
+		tenants = st.index.Tenants()
+	}
+	var numbers []uint64
+	waiting := st.purges[id]
+	for _, tenant := range tenants {
+		if waiting != nil {
+			numbers = append(numbers, st.index.Numbers(tenant, channel)...)
+		}
+		st.index.Purge(tenant, channel)
+	}
+	if waiting != nil {
+		delete(st.purges, id)
+		waiting <- numbers // has room
+	}
+}

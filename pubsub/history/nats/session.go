@@ -1,0 +1,293 @@
+package nats
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/millrace/millrace/pubsub/history/internal/index"
+	"github.com/millrace/millrace/wire"
+)
+
+// session receives the history until something is wrong, or nobody uses it any more. It
+// returns why it ended.
+func (st *stream) session(ctx context.Context) error {
+	s := st.store
+	select { // what asked for it so far is done by this
+	case <-st.restarts:
+	default:
+	}
+	r, err := s.ensureStream(ctx, st.name)
+	if err != nil {
+		return err
+	}
+	if same, err := st.isSame(ctx, &r); err != nil {
+		return err
+	} else if !same {
+		return errors.Join(errRestart, s.beginAnew(ctx, st.name, r.Epoch, true))
+	}
+	anew := st.prepare(&r)
+	if anew {
+		st.stored.fail(func(arrival) bool { return true }) // in what was before
+		mark, err := st.mark(ctx)
+		if err != nil {
+			return err
+		}
+		if err := st.load(ctx, &r, mark); err != nil {
+			st.discard()
+			return err
+		}
+	}
+	// What was stored by now, this edge has to have received before it may say that
+	// something is complete: what has rolled over while it was reading, too.
+	mark, err := st.mark(ctx)
+	if err != nil {
+		return err
+	}
+	return st.receiveFrom(ctx, mark, anew)
+}
+
+// mark stores a note, and returns its number. An edge that has received it has received all
+// that was stored before, from whichever replica.
+func (st *stream) mark(ctx context.Context) (uint64, error) {
+	return st.store.publish(ctx, st.store.names.subjects(st.name)+markToken, nil)
+}
+
+// isSame reports whether the stream is the one that this edge has received so far: it may
+// have been lost, cut short, or put back from an older copy.
+func (st *stream) isSame(ctx context.Context, r *record) (bool, error) {
+	st.mu.Lock()
+	last, known := st.last, st.index != nil && st.epoch == r.epoch()
+	st.mu.Unlock()
+	if !known || last.n == 0 {
+		return true, nil
+	}
+	s, name := st.store, st.store.names.stream(st.name)
+	info, err := s.streamInfo(ctx, name)
+	if err != nil {
+		return false, err
+	}
+	if info.State.LastSeq < last.n {
+		return false, nil
+	}
+	m, err := s.get(ctx, name, map[string]any{"seq": last.n, "next_by_subj": s.names.subjects(st.name) + ">"})
+	switch {
+	case errors.Is(err, errGone):
+		return true, nil
+	case err != nil:
+		return false, err
+	case m.Sequence == last.n:
+		return m.Time.Equal(last.time), nil
+	}
+	return !m.Time.Before(last.time), nil
+}
+
+// prepare reports whether the index has to be read anew.
+func (st *stream) prepare(r *record) bool {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	if st.index != nil && st.epoch == r.epoch() {
+		return false
+	}
+	st.forget()
+	st.record = r
+	st.size.Store(r.Size)
+	return true
+}
+
+// discard drops an index that was not read to the end.
+func (st *stream) discard() {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	st.forget()
+}
+
+// load reads what the stream has up to a mark, but no payloads.
+func (st *stream) load(ctx context.Context, r *record, mark uint64) error {
+	st.mu.Lock()
+	st.epoch = r.epoch()
+	st.times.epoch = st.epoch
+	st.index = index.New(st.epoch, limitsOf(r), nil)
+	st.index.OnShrink(st.trims.note)
+	st.mu.Unlock()
+	in, err := st.open(ctx, 1, true)
+	if err != nil {
+		return err
+	}
+	defer in.close()
+	for {
+		m, err := in.next()
+		if err != nil {
+			return err
+		}
+		st.mu.Lock()
+		if st.last.n == 0 { // what was before is gone
+			st.index.RaiseFloors(wire.Position{Epoch: st.epoch, N: m.place.n - 1, T: ms(m.place.time)})
+		}
+		_, err = st.take(m, true)
+		st.head = st.positionOf(m.place)
+		st.mu.Unlock()
+		if err != nil {
+			return err
+		}
+		if m.place.n >= mark {
+			break
+		}
+	}
+	// What age and size have removed meanwhile was perhaps not read.
+	info, err := st.store.streamInfo(ctx, st.store.names.stream(st.name))
+	if err != nil {
+		return err
+	}
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	if first := info.State.FirstSeq; first > 0 {
+		st.index.RaiseFloors(st.times.at(min(first-1, st.last.n)))
+	}
+	return nil
+}
+
+// receiveFrom receives what comes behind the last place. When all up to a mark has come,
+// the history is in reach. anew: the follower is to be told that what it had is over.
+func (st *stream) receiveFrom(ctx context.Context, mark uint64, anew bool) error {
+	st.mu.Lock()
+	from, head := st.last.n+1, st.head
+	st.mu.Unlock()
+	if f := st.store.joined(); anew && f != nil {
+		f.Skipped(st.name, head)
+	}
+	in, err := st.open(ctx, from, false)
+	if err != nil {
+		return err
+	}
+	defer in.close()
+	watching, stop := context.WithCancel(ctx)
+	defer stop()
+	ended := make(chan error, 1)
+	done := make(chan struct{})
+	go func() { // ends with watching
+		defer close(done)
+		ended <- st.watchSession(watching, in)
+	}()
+	defer func() { stop(); <-done }()
+	for {
+		m, err := in.next()
+		if err != nil {
+			select {
+			case why := <-ended: // it was closed for this
+				return why
+			default:
+				return err
+			}
+		}
+		if err := st.receive(m); err != nil {
+			return err
+		}
+		if m.place.n >= mark {
+			st.setUp(true)
+		}
+	}
+}
+
+// watchSession ends a session that is to begin anew, or that nobody uses.
+func (st *stream) watchSession(ctx context.Context, in *incoming) error {
+	ticker := time.NewTicker(idleTime / 4)
+	defer ticker.Stop()
+	defer in.close()
+	for {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-st.restarts:
+			return errRestart
+		case <-ticker.C:
+			st.store.mu.Lock()
+			idle := st.idle()
+			st.store.mu.Unlock()
+			if idle {
+				return errIdle
+			}
+		}
+	}
+}
+
+// incoming is what comes from a consumer, in order.
+type incoming struct {
+	messages jetstream.MessagesContext
+	expected uint64 // the number that the consumer gives its next message
+	headers  bool
+}
+
+// received is a message of the stream.
+type received struct {
+	place
+	subject string
+	payload []byte
+	size    int // of the payload, which may not have come
+	key     string
+}
+
+const (
+	// consumerIdle is how long a consumer is kept that nobody asks.
+	consumerIdle = 30 * time.Second
+	// heartbeat is how often a consumer says that it is there; two in a row may be missing.
+	heartbeat = time.Second
+	// pullMessages and pullBytes are what is under way at most.
+	pullMessages = 2048
+)
+
+// open makes a consumer that begins at a number, or at the first message behind it.
+func (st *stream) open(ctx context.Context, from uint64, headers bool) (*incoming, error) {
+	calling, done := context.WithTimeout(ctx, callTimeout)
+	defer done()
+	c, err := st.store.js.CreateConsumer(calling, st.store.names.stream(st.name), jetstream.ConsumerConfig{
+		DeliverPolicy: jetstream.DeliverByStartSequencePolicy, OptStartSeq: from,
+		AckPolicy: jetstream.AckNonePolicy, HeadersOnly: headers,
+		InactiveThreshold: consumerIdle, Replicas: 1, MemoryStorage: true,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("consumer: %w", err)
+	}
+	messages, err := c.Messages(jetstream.PullMaxMessages(pullMessages), jetstream.PullHeartbeat(heartbeat), jetstream.PullExpiry(15*time.Second))
+	if err != nil {
+		return nil, fmt.Errorf("consumer: %w", err)
+	}
+	in := &incoming{messages: messages, expected: 1, headers: headers}
+	context.AfterFunc(ctx, in.close)
+	return in, nil
+}
+
+func (in *incoming) close() { in.messages.Stop() }
+
+// errOrder is returned when a consumer leaves something out.
+var errOrder = errors.New("the consumer has lost a message")
+
+// next waits for the next message.
+func (in *incoming) next() (*received, error) {
+	m, err := in.messages.Next()
+	if err != nil {
+		return nil, err
+	}
+	meta, err := m.Metadata()
+	if err != nil {
+		return nil, err
+	}
+	if meta.Sequence.Consumer != in.expected {
+		return nil, errOrder
+	}
+	in.expected++
+	r := &received{place: place{meta.Sequence.Stream, meta.Timestamp}, subject: m.Subject(), payload: m.Data(), size: len(m.Data())}
+	if header := m.Headers(); header != nil {
+		r.key = header.Get(jetstream.MsgIDHeader)
+		if in.headers {
+			r.size = 0
+			if _, err := fmt.Sscan(header.Get("Nats-Msg-Size"), &r.size); err != nil {
+				return nil, fmt.Errorf("the size of message %d: %w", r.n, err)
+			}
+		}
+	}
+	return r, nil
+}

@@ -1,0 +1,226 @@
+package nats
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/millrace/millrace/pubsub/history"
+	"github.com/millrace/millrace/pubsub/history/internal/index"
+	"github.com/millrace/millrace/wire"
+)
+
+const (
+	// waitTimeout is how long calls wait for a history that is out of reach.
+	waitTimeout = 5 * time.Second
+	// idleTime is how long an edge goes on to receive a history that it does not use.
+	idleTime = time.Minute
+)
+
+// stream is a history, as this edge sees it. Its index has all that the stream in NATS has,
+// up to the head, and removes by the same limits.
+type stream struct {
+	store *Store
+	name  string
+	out   *outgoing
+	trims *trims
+
+	// guarded by Store.mu
+	users   int // calls of Follow that were not taken back
+	lastUse time.Time
+	running bool
+
+	size     atomic.Int64  // of the definition
+	restarts chan struct{} // with room for one: the session is to begin anew
+
+	mu      sync.Mutex
+	record  *record        // as in the document; nil: not known yet
+	up      bool           // it is received, and was found to be whole
+	changed chan struct{}  // closed when record or up change
+	index   *index.History // nil: it was not read yet
+	epoch   uint64
+	last    place         // up to here all was received
+	head    wire.Position // likewise, and handed on
+	times   timeline
+	cache   cache
+	purges  map[string]chan<- []uint64 // see Purge
+	stored  arrivals
+}
+
+// place is where a message stands in the stream.
+type place struct {
+	n    uint64
+	time time.Time // as the server has it, in nanoseconds
+}
+
+func newStream(s *Store, name string) *stream {
+	st := &stream{
+		store: s, name: name, restarts: make(chan struct{}, 1), changed: make(chan struct{}),
+		cache: cache{most: s.config.CacheBytes}, purges: map[string]chan<- []uint64{},
+	}
+	st.out, st.trims = newOutgoing(st), newTrims(st)
+	return st
+}
+
+// use has the edge receive the history, at least for idleTime. The caller holds Store.mu,
+// and the store is not closed.
+func (st *stream) use() {
+	st.lastUse = time.Now()
+	if !st.running {
+		st.running = true
+		st.store.running.Go(st.run)
+	}
+}
+
+// restart has the session begin anew, which looks whether the stream is still the same.
+func (st *stream) restart() { signal(st.restarts) }
+
+// run receives the history until it was idle for a while.
+func (st *stream) run() {
+	ctx, stop := context.WithCancel(st.store.ctx)
+	var helpers sync.WaitGroup
+	helpers.Go(func() { st.out.run(ctx) })
+	helpers.Go(func() { st.trims.run(ctx) })
+	defer func() {
+		stop()
+		helpers.Wait()
+	}()
+	pause := time.Duration(0)
+	for {
+		began := time.Now()
+		err := st.session(ctx)
+		st.setUp(false)
+		if st.isIdle(errors.Is(err, errIdle)) {
+			return
+		}
+		if err != nil && ctx.Err() == nil && !errors.Is(err, errIdle) && !errors.Is(err, errRestart) {
+			st.store.warn("the history "+st.name+" is out of reach", err)
+		}
+		if pause = min(2*pause+50*time.Millisecond, time.Second); time.Since(began) > 10*time.Second {
+			pause = 0
+		}
+		select {
+		case <-time.After(pause):
+		case <-ctx.Done():
+		}
+	}
+}
+
+// errIdle ends a session that nobody has used for a while; errRestart ends one for another.
+var (
+	errIdle    = errors.New("nobody uses the history")
+	errRestart = errors.New("it begins anew")
+)
+
+// isIdle reports whether run is to end, and then forgets what it has.
+func (st *stream) isIdle(looked bool) bool {
+	s := st.store
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.closed && !(looked && st.idle()) {
+		return false
+	}
+	st.running = false
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	st.forget()
+	return true
+}
+
+// idle reports whether nobody uses the history. The caller holds Store.mu.
+func (st *stream) idle() bool {
+	return st.users == 0 && time.Since(st.lastUse) > idleTime && st.out.isEmpty()
+}
+
+// forget drops the index. The caller holds st.mu.
+func (st *stream) forget() {
+	st.index, st.epoch, st.last, st.head = nil, 0, place{}, wire.Position{}
+	st.times, st.cache = timeline{}, cache{most: st.store.config.CacheBytes}
+}
+
+// define takes what the document says of the history.
+func (st *stream) define(r record) {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	before := st.record
+	st.record = &r
+	st.size.Store(r.Size)
+	if before != nil && before.Epoch != r.Epoch {
+		st.restart()
+	}
+	if before != nil && st.index != nil {
+		if l := st.limits(); l != limitsOf(before) {
+			st.index.SetLimits(l, time.Now())
+		}
+	}
+	st.wake()
+}
+
+// limits are those of the index. The stream's size also has what the index has removed
+// and the stream has not yet. The caller holds st.mu.
+func (st *stream) limits() history.Limits { return limitsOf(st.record) }
+
+func limitsOf(r *record) history.Limits {
+	l := r.definition("").Limits
+	l.Size -= l.Size / 8
+	return l
+}
+
+// wake wakes those in wait. The caller holds st.mu.
+func (st *stream) wake() {
+	close(st.changed)
+	st.changed = make(chan struct{})
+}
+
+func (st *stream) setUp(up bool) {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	if st.up != up {
+		st.up = up
+		st.wake()
+	}
+}
+
+// isUp reports whether the history is in reach. If not, changed is closed when that may be
+// otherwise.
+func (st *stream) isUp() (up bool, changed <-chan struct{}) {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	return st.up, st.changed
+}
+
+// await waits until the history is in reach. Its error is [history.ErrUnavailable], or
+// [history.ErrClosed].
+func (st *stream) await(ctx context.Context) error {
+	ctx, done := context.WithTimeout(ctx, waitTimeout)
+	defer done()
+	return st.wait(ctx, func() bool { return st.up })
+}
+
+// awaitDefined waits until this edge has the history in force, for as long as ctx allows.
+// That it does not is no error: it will.
+func (st *stream) awaitDefined(ctx context.Context) error {
+	_ = st.wait(ctx, func() bool { return st.record != nil })
+	return nil
+}
+
+// wait waits until something is so, which is called with st.mu held.
+func (st *stream) wait(ctx context.Context, is func() bool) error {
+	for {
+		st.mu.Lock()
+		ok, changed := is(), st.changed
+		st.mu.Unlock()
+		if ok {
+			return nil
+		}
+		select {
+		case <-changed:
+		case <-st.store.ctx.Done():
+			return history.ErrClosed
+		case <-ctx.Done():
+			return history.ErrUnavailable
+		}
+	}
+}

@@ -1,0 +1,114 @@
+package nats
+
+import (
+	"context"
+	"math/rand/v2"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/millrace/millrace/pubsub/history/internal/index"
+)
+
+// trims removes from the stream what the index has removed of tenants that have more than
+// half of the history. Otherwise the stream, which knows no tenants, would remove the oldest
+// messages of all, and with them those of others.
+//
+// All edges see the same, and would do the same. The one that is first tells the others by a
+// note, which also says to those that read the stream later that something was removed.
+type trims struct {
+	stream *stream
+	wake   chan struct{} // with room for one
+
+	mu    sync.Mutex // guards the rest
+	to    map[string]trim
+	bytes int64 // of all
+}
+
+// trim is what is to be removed of a tenant.
+type trim struct {
+	to    uint64
+	bytes int64
+}
+
+func newTrims(st *stream) *trims {
+	return &trims{stream: st, wake: make(chan struct{}, 1), to: map[string]trim{}}
+}
+
+// note takes an entry that is about to go from the index.
+func (t *trims) note(tenant string, e *index.Entry) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	size := int64(e.Size) + index.EntryOverhead
+	old := t.to[tenant]
+	t.to[tenant] = trim{max(old.to, e.N), old.bytes + size}
+	t.bytes += size
+	signal(t.wake)
+}
+
+// done notes that all of a tenant up to a number is removed, or is about to be.
+func (t *trims) done(tenant string, to uint64) {
+	t.mu.Lock()
+	old, ok := t.to[tenant]
+	if ok && old.to <= to {
+		delete(t.to, tenant)
+		t.bytes -= old.bytes
+	}
+	t.mu.Unlock()
+	signal(t.stream.out.wake)
+}
+
+// isBehind reports whether so much waits to be removed that nothing more may be stored.
+func (t *trims) isBehind() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.bytes > t.stream.trimLimit()
+}
+
+// trimLimit is how much may wait to be removed: less than what the stream has more room for
+// than the index.
+func (st *stream) trimLimit() int64 { return st.size.Load() / 24 }
+
+// maxTrimDelay is how long an edge waits at most for another one to be first.
+const maxTrimDelay = 10 * time.Millisecond
+
+// run removes what there is, until ctx is done.
+func (t *trims) run(ctx context.Context) {
+	for {
+		select {
+		case <-t.wake:
+		case <-ctx.Done():
+			return
+		}
+		select {
+		case <-time.After(time.Duration(rand.Int64N(int64(maxTrimDelay)))):
+		case <-ctx.Done():
+			return
+		}
+		t.mu.Lock()
+		now := make(map[string]trim, len(t.to))
+		for tenant, each := range t.to {
+			now[tenant] = each
+		}
+		t.mu.Unlock()
+		for tenant, each := range now {
+			if err := t.remove(ctx, tenant, each.to); err != nil {
+				if ctx.Err() == nil {
+					t.stream.store.warn("a tenant that has more than half of history "+t.stream.name+" cannot be cut", err)
+				}
+				signal(t.wake)
+				break
+			}
+		}
+	}
+}
+
+// remove removes the messages of a tenant up to a number from the stream. The note comes
+// first: who reads the stream must not miss them without being told.
+func (t *trims) remove(ctx context.Context, tenant string, to uint64) error {
+	s, name := t.stream.store, t.stream.name
+	if _, err := s.publish(ctx, s.names.note(name, trimToken, tenant, ""), strconv.AppendUint(nil, to, 10)); err != nil {
+		return err
+	}
+	return s.purge(ctx, s.names.stream(name), s.names.tenantFilter(name, tenant), to+1)
+}
