@@ -77,7 +77,9 @@ func TestHostedHistories(t *testing.T) {
 	if line := s.nextLine(); line.Kind != wire.KindErr || line.Code != wire.CodeHistoryUnavailable {
 		t.Errorf("a history without room: got %+v", line)
 	}
-	e.poll("the log to say why", func() bool { return e.hasWarned("chat") || strings.Contains(e.output(), "insufficient") })
+	e.poll("the log to say why", func() bool {
+		return e.hasWarned("history chat", "insufficient storage resources")
+	})
 	e.reload(caddyfile("64MiB"))
 	o.awaitHistory(0)
 	s.store("chat.1", "1")
