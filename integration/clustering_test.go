@@ -212,9 +212,13 @@ func (e *edge) lacks(secret string) {
 	}
 }
 
-func TestGuideBesideCluster(t *testing.T) {
-	t.Parallel()
-	const password = "c0rrect-horse"
+const guidePassword = "c0rrect-horse"
+
+// startBeside starts the guide's three NATS servers, with this configuration, and two
+// edges beside them.
+func startBeside(t *testing.T, config, caddyfile string) *overlay {
+	t.Helper()
+	const password = guidePassword
 	o := &overlay{t: t}
 	for range 3 {
 		node := natstest.NewNode(t, natsServer(t))
@@ -223,7 +227,7 @@ func TestGuideBesideCluster(t *testing.T) {
 	}
 	address := func(port int) string { return fmt.Sprintf("127.0.0.1:%d", port) }
 	for i, node := range o.nodes {
-		node.Start(t, replaced(t, guide(t, "nats-1.conf"),
+		node.Start(t, replaced(t, config,
 			"nats-1", fmt.Sprintf("nats-%d", i+1), "/var/lib/nats", strconv.Quote(t.TempDir()),
 			"listen: 10.0.1.1:4222", "listen: "+address(node.Client),
 			"listen: 10.0.1.1:6222", "listen: "+address(node.Route),
@@ -233,13 +237,50 @@ func TestGuideBesideCluster(t *testing.T) {
 		node.Await(t)
 	}
 	for range 2 {
-		o.startAt(replaced(t, guide(t, "beside"), "10.0.1.1:4222", address(o.nodes[0].Client),
+		o.startAt(replaced(t, caddyfile, "10.0.1.1:4222", address(o.nodes[0].Client),
 			"10.0.1.2:4222", address(o.nodes[1].Client), "10.0.1.3:4222", address(o.nodes[2].Client)),
 			withEnv("NATS_PASSWORD="+password))
 	}
+	return o
+}
+
+func TestGuideBesideCluster(t *testing.T) {
+	t.Parallel()
+	o := startBeside(t, guide(t, "nats-1.conf"), guide(t, "beside"))
 	o.works()
 	for _, e := range o.edges {
-		e.lacks(password)
+		e.lacks(guidePassword)
+	}
+}
+
+// The permissions of the guide are all that edges with histories need.
+func TestGuideHistories(t *testing.T) {
+	t.Parallel()
+	guideText(t, "The user [above](#edges-beside-a-nats-cluster) needs `$KV.millrace_histories.>` in addition to what it has.")
+	o := startBeside(t,
+		replaced(t, guide(t, "nats-1.conf"), `"$KV.millrace_tokens.>"`, `"$KV.millrace_tokens.>", "$KV.millrace_histories.>"`),
+		replaced(t, guide(t, "beside"), "\t\tregion EU\n", "\t\tregion EU\n\t\thistory chat {\n\t\t\tchannels chat.#\n\t\t}\n\t\thistory_store nats {\n\t\t\treplicas 3\n\t\t}\n"))
+	o.awaitToken(0)
+	o.token = o.edges[0].issue(allowHistory("a", "b")).Token
+	for at := range o.edges {
+		o.awaitHistory(at)
+	}
+	p, s := o.session(0), o.session(1)
+	s.resume("chat.#", "now").has(t, true)
+	positions := p.store("chat.1", "1", "2")
+	s.gets(positions, "chat.1=1", "chat.1=2")
+	o.killAndStart(1, o.edges[1].given, func() { positions = append(positions, p.store("chat.1", "3")...) }, withEnv("NATS_PASSWORD="+guidePassword))
+	s = o.session(1)
+	s.resume("chat.#", positions[0].String()).has(t, true, "chat.1=2", "chat.1=3") // read from NATS
+	o.edges[1].admin("history", "purge", "chat", "--tenant", keptTenant).want(0, "3 messages are deleted.", "")
+	o.edges[1].admin("history", "list").want(0, beginTenant, "")
+	for _, node := range o.nodes {
+		if strings.Contains(node.Output(), "Violation") {
+			t.Errorf("NATS refused something:\n%s", node.Output())
+		}
+	}
+	for _, e := range o.edges {
+		e.lacks(guidePassword)
 	}
 }
 

@@ -82,6 +82,7 @@ type edge struct {
 	env     []string
 	program string // that is run
 	file    string // the Caddyfile
+	given   string // what was made that file
 	foreign string // suppressions of the race detector, one a line
 	*process
 }
@@ -304,6 +305,7 @@ func (e *edge) command(args ...string) *exec.Cmd {
 
 func (e *edge) write(caddyfile string) {
 	e.t.Helper()
+	e.given = caddyfile
 	tmpl, err := template.New("Caddyfile").Parse(caddyfile)
 	if err != nil {
 		e.t.Fatal(err)

@@ -38,7 +38,7 @@ type historyRun struct {
 	t       *testing.T
 	seed    uint64
 	token   string
-	edge    atomic.Pointer[edge] // that runs now
+	edges   []atomic.Pointer[edge] // that run now; who connects takes any
 	check   *historycheck.Checker
 	publish chan struct{} // closed: publishers stop
 	resume  chan struct{} // closed: subscribers resume once more, and stop
@@ -46,12 +46,15 @@ type historyRun struct {
 	publishers, subscribers sync.WaitGroup
 }
 
-func newHistoryRun(t *testing.T, e *edge, seed uint64) *historyRun {
+// newHistoryRun makes a run on edges that share their tokens.
+func newHistoryRun(t *testing.T, seed uint64, edges ...*edge) *historyRun {
 	r := &historyRun{
-		t: t, seed: seed, token: e.issue(allowHistory("paint.a", "paint.b")).Token, check: historycheck.New(),
-		publish: make(chan struct{}), resume: make(chan struct{}),
+		t: t, seed: seed, token: edges[0].issue(allowHistory("paint.a", "paint.b")).Token, check: historycheck.New(),
+		edges: make([]atomic.Pointer[edge], len(edges)), publish: make(chan struct{}), resume: make(chan struct{}),
 	}
-	r.edge.Store(e)
+	for i, e := range edges {
+		r.edges[i].Store(e)
+	}
 	return r
 }
 
@@ -60,7 +63,7 @@ func (r *historyRun) random(part int) *rand.Rand { return rand.New(rand.NewPCG(r
 
 // dial connects over a transport; nil: the edge is away.
 func (r *historyRun) dial(random *rand.Rand) *socket {
-	e := r.edge.Load()
+	e := r.edges[random.IntN(len(r.edges))].Load()
 	open := e.tryOpen
 	if random.IntN(2) == 0 {
 		open = e.tryWebTransport
@@ -300,6 +303,7 @@ func (r *historyRun) follow(l link, sub *historycheck.Subscriber, random *rand.R
 			r.t.Error(err)
 			return false
 		case line.Kind == wire.KindErr && line.Code == wire.CodeEgressLimited, line.Kind == wire.KindReconnect:
+		case line.Kind == wire.KindErr && line.Code == wire.CodeHistoryUnavailable && len(r.edges) > 1: // OK:RSUB comes when their store is back
 		case line.Kind != wire.KindOKRsub && line.Kind != wire.KindGap && line.Kind != wire.KindAt:
 			r.t.Errorf("%v: %q", errSubscriber, message)
 			return false

@@ -17,7 +17,7 @@ func TestHistories(t *testing.T) {
 	for range soakCount(t, 1, 100) {
 		seed := seed(t)
 		e := startEdge(t, historyCaddyfile("memory"))
-		r := newHistoryRun(t, e, seed)
+		r := newHistoryRun(t, seed, e)
 		r.start(3, 6)
 		random := r.random(1)
 		limits := [][]string{{"messages 10"}, {"messages 100"}, {"messages 1000", "age 2s"}, {"messages 1000", "size 1MiB"}, {"messages 1000", "max_lag 1s"}}
@@ -42,7 +42,7 @@ func TestHistoriesOfKilledEdges(t *testing.T) {
 		dir := t.TempDir()
 		file := func(options ...string) string { return historyCaddyfile("badger "+dir+"/histories", options...) }
 		e := startEdge(t, file("messages 1000"), inDir(dir))
-		r := newHistoryRun(t, e, seed)
+		r := newHistoryRun(t, seed, e)
 		r.start(3, 6)
 		random := r.random(1)
 		for range soakCount(t, 3, 6) {
@@ -52,7 +52,7 @@ func TestHistoriesOfKilledEdges(t *testing.T) {
 			}
 			e.kill()
 			e = startEdge(t, file("messages 1000"), inDir(dir), replacing(e))
-			r.edge.Store(e)
+			r.edges[0].Store(e)
 		}
 		pauseRandomly(random, 2000, nil)
 		r.finish()
@@ -60,9 +60,11 @@ func TestHistoriesOfKilledEdges(t *testing.T) {
 	}
 }
 
-// replacing gives an edge the ports and the master token of one that is gone.
+// replacing gives an edge the ports, the master token, the store and the broker of one that
+// is gone.
 func replacing(gone *edge) option {
 	return func(e *edge) {
+		e.Store, e.Broker = gone.Store, gone.Broker
 		e.HTTP, e.HTTPS, e.Admin, e.master, e.env = gone.HTTP, gone.HTTPS, gone.Admin, gone.master, slices.Clone(gone.env[:1])
 	}
 }

@@ -43,8 +43,8 @@ type App struct {
 	// No two of them share a channel of a tenant. Default: none, nothing is kept.
 	Histories []History `json:"histories,omitempty"`
 
-	// HistoryStoreRaw is where histories are kept. It needs `broker memory`. Default, where
-	// there are histories: `memory`.
+	// HistoryStoreRaw is where histories are kept: `memory` or `badger` with `broker memory`,
+	// `nats` with `broker nats`. Default, where there are histories: `memory` or `nats`.
 	HistoryStoreRaw json.RawMessage `json:"history_store,omitempty" caddy:"namespace=pubsub.history_stores inline_key=driver"`
 
 	// HooksRaw are asked before clients connect, subscribe and publish, and told of what

@@ -12,6 +12,7 @@ import (
 
 	"github.com/millrace/millrace/caddymodule/guest"
 	"github.com/millrace/millrace/pubsub"
+	"github.com/millrace/millrace/pubsub/history"
 	"github.com/millrace/millrace/pubsub/memory"
 	"github.com/millrace/millrace/tokenstore"
 	"github.com/millrace/millrace/tokenstore/storetest"
@@ -20,6 +21,8 @@ import (
 func init() {
 	caddy.RegisterModule(new(foreignBroker))
 	caddy.RegisterModule(new(foreignStore))
+	caddy.RegisterModule(new(sharingBroker))
+	caddy.RegisterModule(new(foreignHistories))
 }
 
 // foreignBroker is a guest that the app does not know: it announces edges, and knows of
@@ -69,7 +72,33 @@ func (s *foreignStore) BorrowLink(broker guest.BrokerModule) error {
 	return nil
 }
 
+// sharingBroker is one whose edges share foreignHistories.
+type sharingBroker struct{ foreignBroker }
+
+func (*sharingBroker) CaddyModule() caddy.ModuleInfo {
+	return caddy.ModuleInfo{ID: "pubsub.brokers.sharing", New: func() caddy.Module { return new(sharingBroker) }}
+}
+func (*sharingBroker) SharedHistoryStore() string { return "shared" }
+
+// foreignHistories is a store of histories that is not opened here.
+type foreignHistories struct{ broker string }
+
+func (*foreignHistories) CaddyModule() caddy.ModuleInfo {
+	return caddy.ModuleInfo{ID: "pubsub.history_stores.shared", New: func() caddy.Module { return new(foreignHistories) }}
+}
+func (s *foreignHistories) UseBroker(broker guest.BrokerModule) error {
+	s.broker = driver(broker)
+	return nil
+}
+func (s *foreignHistories) HistoryStoreKey() string { return "shared by " + s.broker }
+func (*foreignHistories) OpenHistoryStore(*zap.Logger) (history.Store, error) {
+	return nil, errors.New("there is none")
+}
+
 var (
+	_ guest.HistorySharer      = (*sharingBroker)(nil)
+	_ guest.SharedHistoryStore = (*foreignHistories)(nil)
+
 	_ guest.Announcer       = (*foreignBroker)(nil)
 	_ guest.StorageReporter = (*foreignBroker)(nil)
 	_ guest.LinkBorrower    = (*foreignStore)(nil)
@@ -127,6 +156,27 @@ func TestForeignGuests(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "token_store: there is no link") {
 		t.Errorf("without a link: %v", err)
 	}
+	const kept = `"histories": [{"name": "chat", "channels": ["chat.#"]}]`
+	_, err = provisioned(`{"broker": {"driver": "foreign"}, ` + kept + `}`)
+	if err == nil || !strings.Contains(err.Error(), "histories: the edges of broker foreign would not agree on what is stored; allowed: broker memory, sharing") {
+		t.Errorf("histories with a broker that joins edges: %v", err)
+	}
+	sharing, err := provisioned(`{"broker": {"driver": "sharing"}, ` + kept + `}`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if key := sharing.histories.module.HistoryStoreKey(); key != "shared by sharing" {
+		t.Errorf("the store of histories is %q", key)
+	}
+	_, err = provisioned(`{"broker": {"driver": "sharing"}, "history_store": {"driver": "memory"}, ` + kept + `}`)
+	if err == nil || !strings.Contains(err.Error(), "history_store memory: it is of one edge, and those that broker sharing joins must share their histories; allowed: shared") {
+		t.Errorf("a store of one edge beside a broker that joins edges: %v", err)
+	}
+	_, err = provisioned(`{"history_store": {"driver": "shared"}}`)
+	if err == nil || !strings.Contains(err.Error(), "history_store shared: edges share it through their broker, and broker memory joins none; allowed: badger, memory") {
+		t.Errorf("a shared store beside broker memory: %v", err)
+	}
+
 	alone, err := provisioned(`{}`)
 	if err != nil {
 		t.Fatal(err)

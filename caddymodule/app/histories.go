@@ -2,8 +2,8 @@ package app
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/caddyserver/caddy/v2"
@@ -91,9 +91,6 @@ func (a *App) unmarshalHistory(d *caddyfile.Dispenser) error {
 	return nil
 }
 
-// errSeveralEdges refuses histories where a broker joins edges.
-var errSeveralEdges = errors.New("histories over several edges are not there yet: an edge that keeps histories needs broker memory, and is the only one")
-
 // histories are those of a configuration, and what it holds of their store.
 type histories struct {
 	set    *history.Set
@@ -109,11 +106,6 @@ type historyKey struct {
 	store string
 }
 
-type sharedHistory struct{ history.Store }
-
-// Destruct implements [caddy.Destructor].
-func (s *sharedHistory) Destruct() error { return s.Close() }
-
 func (a *App) provisionHistories(ctx caddy.Context) (err error) {
 	var definitions []history.Definition
 	for _, h := range a.Histories {
@@ -125,14 +117,67 @@ func (a *App) provisionHistories(ctx caddy.Context) (err error) {
 	if len(definitions) == 0 && len(a.HistoryStoreRaw) == 0 {
 		return nil
 	}
-	if _, ok := a.broker.(guest.SingleEdge); !ok {
-		return errSeveralEdges
+	byDefault, shared, err := a.historyStoreFor()
+	if err != nil {
+		return err
 	}
-	a.histories.module, err = loadGuest[guest.HistoryStoreModule](ctx, a, a.HistoryStoreRaw, "HistoryStoreRaw", "pubsub.history_stores.memory")
+	module, err := loadGuest[guest.HistoryStoreModule](ctx, a, a.HistoryStoreRaw, "HistoryStoreRaw", historyStores+"."+byDefault)
 	if err != nil {
 		return fmt.Errorf("history_store: %w", err)
 	}
+	sharer, isShared := module.(guest.SharedHistoryStore)
+	switch {
+	case shared && !isShared:
+		return fmt.Errorf("history_store %s: it is of one edge, and those that broker %s joins must share their histories; allowed: %s",
+			driver(module), driver(a.broker), allowedHistoryStores(true))
+	case isShared && !shared:
+		return fmt.Errorf("history_store %s: edges share it through their broker, and broker %s joins none; allowed: %s",
+			driver(module), driver(a.broker), allowedHistoryStores(false))
+	case isShared:
+		if err := sharer.UseBroker(a.broker); err != nil {
+			return fmt.Errorf("history_store %s: %w", driver(module), err)
+		}
+	}
+	a.histories.module = module
 	return nil
+}
+
+const historyStores = "pubsub.history_stores"
+
+// historyStoreFor says which store of histories the broker has by default, and whether
+// edges have to share it.
+func (a *App) historyStoreFor() (byDefault string, shared bool, err error) {
+	if sharer, ok := a.broker.(guest.HistorySharer); ok {
+		return sharer.SharedHistoryStore(), true, nil
+	}
+	if _, ok := a.broker.(guest.SingleEdge); ok {
+		return "memory", false, nil
+	}
+	return "", false, fmt.Errorf("histories: the edges of broker %s would not agree on what is stored; allowed: broker %s", driver(a.broker),
+		driversThat("pubsub.brokers", func(module any) bool {
+			_, sharer := module.(guest.HistorySharer)
+			_, single := module.(guest.SingleEdge)
+			return sharer || single
+		}))
+}
+
+// allowedHistoryStores names those of this build that edges share, or those of one edge.
+func allowedHistoryStores(shared bool) string {
+	return driversThat(historyStores, func(module any) bool {
+		_, ok := module.(guest.SharedHistoryStore)
+		return ok == shared
+	})
+}
+
+// driversThat names the modules of a namespace that have a property.
+func driversThat(namespace string, has func(module any) bool) string {
+	var list []string
+	for _, module := range caddy.GetModules(namespace) {
+		if has(module.New()) {
+			list = append(list, module.ID.Name())
+		}
+	}
+	return strings.Join(list, ", ")
 }
 
 // lease takes the store from the pool, where another configuration keeps it, or opens it.
@@ -146,7 +191,7 @@ func (h *histories) lease(of edgeKey) error {
 		if err != nil {
 			return nil, err
 		}
-		return &sharedHistory{store}, nil
+		return &sharedHistory{Store: store}, nil
 	})
 	if err != nil {
 		return fmt.Errorf("history store: %w", err)
@@ -174,4 +219,9 @@ func (h *histories) store() history.Store {
 }
 
 // HistoryStore returns the store of histories of the configuration; nil: it has none.
-func (r *Running) HistoryStore() history.Store { return r.history }
+func (r *Running) HistoryStore() history.Store {
+	if r.history == nil {
+		return nil
+	}
+	return r.history.Store
+}

@@ -13,19 +13,20 @@ type historyUsage struct {
 	bytes    int64
 }
 
-// historyUsage is what is kept, by history; nil: the edge has no store of histories.
+// historyUsage is what is kept, by history; nil: the edge has no store of histories. Where
+// the store cannot say, there is none.
 func (a *App) historyUsage() map[string]historyUsage {
-	store := a.running.HistoryStore()
+	store := a.running.history
 	if store == nil {
 		return nil
 	}
 	sums := map[string]historyUsage{}
+	list, ok := store.usage()
+	if !ok {
+		return sums
+	}
 	for _, h := range a.histories.set.All() {
 		sums[h.Name] = historyUsage{}
-	}
-	list, err := store.Usage()
-	if err != nil {
-		return sums
 	}
 	for _, u := range list {
 		sum := sums[u.History]

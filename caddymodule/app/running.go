@@ -6,7 +6,6 @@ import (
 
 	"github.com/millrace/millrace/caddymodule/overlay"
 	"github.com/millrace/millrace/pubsub"
-	"github.com/millrace/millrace/pubsub/history"
 	"github.com/millrace/millrace/tokenstore"
 )
 
@@ -17,7 +16,7 @@ type Running struct {
 	Service *tokenstore.Service
 
 	edge    *edge
-	history history.Store // nil: none
+	history *sharedHistory // nil: none
 }
 
 // CountSession counts a session that has begun, by its transport, a Protocol of package

@@ -27,9 +27,26 @@ type HistoryStoreConfigurer interface {
 	ConfigureHistoryStore(history.Store) error
 }
 
-// SingleEdge is a [BrokerModule] of an edge without others. Stores of histories need one:
-// the edges of a broker that joins several would not agree on positions.
+// SingleEdge is a [BrokerModule] of an edge without others, whose histories are its own.
 type SingleEdge interface{ SingleEdge() }
+
+// HistorySharer is a [BrokerModule] that joins edges, and that a [SharedHistoryStore] can
+// use. Where a broker is neither this nor a [SingleEdge], there are no histories.
+type HistorySharer interface {
+	// SharedHistoryStore names the module of the namespace `pubsub.history_stores` that is
+	// used where the configuration names none: its driver, as `nats`.
+	SharedHistoryStore() string
+}
+
+// SharedHistoryStore is a [HistoryStoreModule] for the edges that a broker joins: the store
+// that it opens is a [history.Shared]. It is used with a [HistorySharer] alone, and no other
+// module is used with one: edges with stores of their own would not agree on positions.
+type SharedHistoryStore interface {
+	// UseBroker gives the module the broker of its configuration, with what it needs of
+	// it, as its link. It is called once, when both are provisioned and before
+	// HistoryStoreKey; an error refuses the configuration.
+	UseBroker(BrokerModule) error
+}
 
 // MemoryHistoryStore keeps histories in memory: they end with the process, and clients that
 // come back after that are told of a gap.

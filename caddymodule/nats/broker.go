@@ -122,6 +122,9 @@ type leasedBroker struct {
 // Close implements [pubsub.Broker].
 func (b *leasedBroker) Close() error { return errors.Join(b.Broker.Close(), b.release()) }
 
+// SharedHistoryStore implements [guest.HistorySharer].
+func (*Broker) SharedHistoryStore() string { return "nats" }
+
 // UnmarshalCaddyfile sets up the broker from Caddyfile tokens. Syntax:
 //
 //	broker nats [<servers...>] {
@@ -169,6 +172,7 @@ func (b *Broker) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 var (
 	_ guest.BrokerModule    = (*Broker)(nil)
 	_ guest.Announcer       = (*Broker)(nil)
+	_ guest.HistorySharer   = (*Broker)(nil)
 	_ caddy.Provisioner     = (*Broker)(nil)
 	_ caddyfile.Unmarshaler = (*Broker)(nil)
 )

@@ -1,6 +1,7 @@
-// Package nats has the guests that use NATS: the [Broker] that connects edges, and the
-// [Store] of tokens in a bucket of JetStream. Both have a [Link], to other servers or to
-// the one embedded in the edge, which is a guest of its own: [Server].
+// Package nats has the guests that use NATS: the [Broker] that connects edges, the [Store]
+// of tokens in a bucket of JetStream, and the [HistoryStore] in its streams. The first two
+// have a [Link], to other servers or to the one embedded in the edge, which is a guest of
+// its own: [Server]. The third one uses the link of the broker.
 package nats
 
 import (

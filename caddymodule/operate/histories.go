@@ -20,7 +20,8 @@ const (
 // errNoHistories says that there is nothing to administer.
 var errNoHistories = errors.New("this edge keeps no histories")
 
-// historyCalls are the calls about histories, of this edge alone. To read messages is no
+// historyCalls are the calls about histories: those of this edge, or those that it shares
+// with others. To read messages is no
 // GET: it needs the role that changes need, and hooks are told.
 var historyCalls = map[string]Call{
 	"GET /histories":        {"", listHistories},
@@ -94,6 +95,11 @@ func readHistory(live *app.Running, r *http.Request, body []byte) (any, error) {
 		}
 		query.After = at.N
 	}
+	// What is stored from now on is not read: it may be of other tenants, and without end.
+	head, err := store.Head(q.History, q.Tenant)
+	if err != nil {
+		return nil, err
+	}
 	answer := historyRead{Messages: []keptMessage{}, tenant: q.Tenant, pattern: q.Pattern}
 	for len(answer.Messages) == 0 { // a page may have looked at many messages that do not match
 		page, err := store.Read(r.Context(), query)
@@ -102,10 +108,6 @@ func readHistory(live *app.Running, r *http.Request, body []byte) (any, error) {
 		}
 		for _, m := range page.Messages {
 			answer.Messages = append(answer.Messages, keptMessage{m.Position.String(), time.UnixMilli(int64(m.Position.T)).UTC(), m.Channel, m.Payload})
-		}
-		head, err := store.Head(q.History, q.Tenant)
-		if err != nil {
-			return nil, err
 		}
 		if page.Through.N >= head.N {
 			return answer, nil
