@@ -175,3 +175,11 @@ func (h *histories) store() history.Store {
 
 // HistoryStore returns the store of histories of the configuration; nil: it has none.
 func (r *Running) HistoryStore() history.Store { return r.history }
+
+// HistoryNames returns the names of the histories of the configuration, in its order.
+func (r *Running) HistoryNames() (names []string) {
+	for _, h := range r.histories.All() {
+		names = append(names, h.Name)
+	}
+	return names
+}

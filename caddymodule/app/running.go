@@ -16,8 +16,9 @@ type Running struct {
 	Hub     *pubsub.Hub
 	Service *tokenstore.Service
 
-	edge    *edge
-	history history.Store // nil: none
+	edge      *edge
+	history   history.Store // nil: none
+	histories *history.Set
 }
 
 // CountSession counts a session that has begun, by its transport, a Protocol of package

@@ -175,6 +175,7 @@ type Operation struct {
 
 	Operator   string // whom a refused login named, if there is such an operator
 	Pattern    string // of a live tail, or of messages that were read or deleted from a history; empty: of all of the tenant
+	History    string // whose messages were read or deleted; no Tenants: of all of them
 	Edge       string // that was to disconnect clients, or to drain; empty: this one, or all
 	Connection uint64 // that was to be disconnected; 0: all of TokenID
 }
