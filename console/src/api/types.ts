@@ -179,3 +179,37 @@ export interface EdgeOverview extends EdgeStatus {
     readonly slow_disconnects?: Counts | null;
   } | null;
 }
+
+/** What a history keeps of a tenant. */
+export interface HistoryUsage {
+  readonly history: string;
+  readonly tenant: string;
+  readonly channels: number;
+  readonly messages: number;
+  readonly bytes: number;
+  readonly oldest: string;
+}
+
+export interface HistoryTotal extends Omit<HistoryUsage, "tenant" | "oldest"> {
+  readonly configured: boolean;
+  readonly tenants: number;
+  readonly oldest?: string;
+}
+
+export interface HistoryList {
+  readonly histories: readonly HistoryUsage[] | null;
+  readonly next_cursor?: string;
+  readonly totals: readonly HistoryTotal[] | null;
+}
+
+export interface HistoryPage {
+  readonly messages:
+    | readonly {
+        readonly position: string;
+        readonly time: string;
+        readonly channel: string;
+        readonly payload: string; // base64
+      }[]
+    | null;
+  readonly next: string; // the place where the next page begins; empty: this is the last
+}
