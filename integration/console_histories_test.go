@@ -46,7 +46,15 @@ func samplePayloads(n int) (list []string) {
 func TestConsoleHistories(t *testing.T) {
 	t.Parallel()
 	e := startEdge(t, consoleHistoryCaddyfile)
-	token := e.issue(allowHistory("paint.a", "paint.b", "paint.c", "paint.d")).Token
+	tenants := []string{"paint.a", "paint.b", "paint.c", "paint.d"}
+	for i := range 100 {
+		tenants = append(tenants, fmt.Sprintf("paint.z.%02d", i)) // more than a page of the list has
+	}
+	token := e.issue(allowHistory(tenants...)).Token
+	filler := e.dial(token)
+	for _, tenant := range tenants[4:] {
+		filler.keep(tenant, "chat.1", "x")
+	}
 	inConsole(t, e, map[string]func(*testing.T, *edge, tab){
 		"list": func(_ *testing.T, e *edge, p tab) {
 			s := e.dial(token)
@@ -58,14 +66,20 @@ func TestConsoleHistories(t *testing.T) {
 			p.until(`[...document.querySelectorAll("table[aria-label='What is kept'] tr")].some((row) => /paint\.a\s+chat\s+2\s+8\s/.test(row.innerText))`)
 			s.keep("paint.a", "chat.2", "y") // the list follows by itself
 			p.until(`[...document.querySelectorAll("table[aria-label='What is kept'] tr")].some((row) => /paint\.a\s+chat\s+2\s+9\s/.test(row.innerText))`)
+			p.gone("table[aria-label='What is kept']", "paint.z.99")
+			p.click("button", "Next page")
+			p.see("main", "Page 2")
+			p.click("button", "Next page")
+			p.see("table[aria-label='What is kept']", "paint.z.99")
+			p.until("document.querySelector('nav[aria-label=Pages] button:last-child').disabled")
 			p.fill("Of tenant", "nobody.*")
 			p.click("button", "Filter")
 			p.see("main", "Nothing that is kept matches")
-			p.fill("Of tenant", "paint.*")
+			p.fill("Of tenant", "paint*")
 			p.choose("In history", "chat")
 			p.click("button", "Filter")
 			p.see("table[aria-label='What is kept']", "paint.a")
-			p.until("location.hash === '#/histories?history=chat&tenant=paint.*'")
+			p.until("location.hash === '#/histories?history=chat&tenant=paint*'")
 		},
 		"read":             func(t *testing.T, e *edge, p tab) { readHistoryOnPage(t, e, p, e.dial(token)) },
 		"purge":            func(t *testing.T, e *edge, p tab) { purgeHistoryOnPage(t, e, p, e.dial(token)) },
@@ -294,8 +308,7 @@ func TestConsoleHistoriesWithoutTail(t *testing.T) {
 			// What cannot be asked for is said, above what is known.
 			p.expected = regexp.MustCompile("ERR_CONNECTION")
 			e.kill()
-			p.click("button", "Filter")
-			p.see("main [role=alert]", "The edge does not answer")
+			p.see("main [role=alert]", "The edge does not answer") // when it is asked again
 			p.see("article[aria-label='History chat']", "Messages")
 		},
 	})

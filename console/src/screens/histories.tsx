@@ -15,6 +15,7 @@ import { Reader, type ReadTarget } from "./history-read.js";
 import type { ScreenProps } from "./screens.js";
 
 const PAGE = 50; // tenants
+const FEW = 8; // tenants that are found without a filter
 const EVERY = 10_000; // ms
 
 export function Histories({ query }: ScreenProps): JSX.Element {
@@ -39,6 +40,7 @@ export function Histories({ query }: ScreenProps): JSX.Element {
   });
   const list = data === "none" ? undefined : data;
   const totals = list?.totals ?? [];
+  const tenants = totals.reduce((all, total) => all + total.tenants, 0);
   const rows = list?.histories ?? [];
   return (
     <>
@@ -52,7 +54,9 @@ export function Histories({ query }: ScreenProps): JSX.Element {
           <Totals totals={totals} onPurge={(history) => purge({ history })} />
           <section aria-labelledby="tenants">
             <h2 id="tenants">By tenant</h2>
-            <Filters query={filter} names={totals.map(({ history }) => history)} onAgain={refresh} />
+            {(filterKey !== "" || tenants > FEW) && (
+              <Filters query={filter} names={totals.map(({ history }) => history)} onAgain={refresh} />
+            )}
             {rows.length > 0 && (
               <Table
                 label="What is kept"

@@ -86,9 +86,11 @@ export function Reader({ names, target, purges }: ReaderProps): JSX.Element {
     setHistory(target.history);
     setTenant(target.tenant);
     heading.current?.focus();
-    heading.current?.scrollIntoView({ block: "nearest" });
     void read({ ...target, pattern });
   }, [target]);
+  useEffect(() => {
+    if (found) heading.current?.scrollIntoView();
+  }, [found?.query]);
   useEffect(() => setFound(undefined), [purges]);
   const chosen = names.includes(history) ? history : (names[0] ?? "");
   return (
