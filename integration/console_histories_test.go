@@ -240,6 +240,7 @@ func TestConsoleHistoryCalls(t *testing.T) {
 	if len(read.Messages) != 2 || read.Messages[0].Payload != base64.StdEncoding.EncodeToString([]byte("one")) || read.Next == "" {
 		t.Errorf("read %+v", read)
 	}
+	ada.call("POST", "histories/read", object{"history": "chat", "tenant": "paint.a", "pattern": "#", "limit": 1001}).problem(t, http.StatusBadRequest, "invalid_body")
 	for _, c := range []struct {
 		body   object
 		status int

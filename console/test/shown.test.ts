@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { extend, type Found, MAX_KEPT, numberOf } from "../src/lib/kept.js";
 import { formatOf, keep, keepBase64, MAX_SHOWN, preview, show } from "../src/lib/payload.js";
 import { marked, plainText, type Right, rulePath, sentences } from "../src/lib/right.js";
 import { addCounts, rangeOf, type Samples, sumSeries } from "../src/lib/samples.js";
@@ -147,4 +148,24 @@ test("text is shown as text, and anything else as hex", () => {
   assert.equal(format(0xe2, 0x82), "hex"); // a character that is cut, and no more of it
   assert.equal(formatOf(encode(`x${"€".repeat(10_000)}`)), "text"); // cut within a character
   assert.equal(formatOf(encode(`${"x".repeat(MAX_SHOWN)}\u0000`)), "text"); // as far as it is known
+});
+
+test("of what is read, the newest messages are held, and how many went is known", () => {
+  const page = (from: number, n: number) =>
+    Array.from({ length: n }, (_, i) => ({
+      position: `00000000000000ab.${from + i}.1700000000000`,
+      time: "2030-01-31T12:00:00Z",
+      channel: "chat.1",
+      payload: Buffer.from(`message ${from + i}`).toString("base64"),
+    }));
+  let found: Found = { messages: [], omitted: 0 };
+  for (let from = 0; from < MAX_KEPT; from += 50) found = extend(found, page(from, 50));
+  assert.equal(found.messages.length, MAX_KEPT);
+  assert.equal(found.omitted, 0);
+  found = extend(found, page(MAX_KEPT, 3));
+  assert.equal(found.messages.length, MAX_KEPT);
+  assert.equal(found.omitted, 3);
+  assert.equal(numberOf(found.messages[0]?.position ?? ""), "3");
+  assert.equal(show(found.messages.at(-1)?.payload ?? encode(""), "text").text, `message ${MAX_KEPT + 2}`);
+  assert.deepEqual(extend(found, []), found);
 });

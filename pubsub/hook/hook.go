@@ -156,8 +156,8 @@ type RefusedClient struct {
 	Code      string     // as in the answer (docs/protocol.md, WebSocket, Refusals)
 }
 
-// OperationObserver is told of operations on tokens, connections and edges, and of operators
-// that log in, also of those that were refused.
+// OperationObserver is told of operations on tokens, connections, edges and histories, and of
+// operators that log in, also of those that were refused.
 type OperationObserver interface{ Operated(o Operation) }
 
 // Operation is a call of the REST API, of the admin API or of the console.

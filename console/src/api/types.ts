@@ -1,4 +1,5 @@
 // What the API answers. Members that Go leaves out when they are empty are optional.
+import type { StoredMessage } from "../lib/kept.js";
 import type { Right } from "../lib/right.js";
 import type { Samples } from "../lib/samples.js";
 
@@ -203,13 +204,6 @@ export interface HistoryList {
 }
 
 export interface HistoryPage {
-  readonly messages:
-    | readonly {
-        readonly position: string;
-        readonly time: string;
-        readonly channel: string;
-        readonly payload: string; // base64
-      }[]
-    | null;
+  readonly messages: readonly StoredMessage[] | null;
   readonly next: string; // the place where the next page begins; empty: this is the last
 }

@@ -3,7 +3,8 @@ import type { JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { HistoryPage } from "../api/types.js";
 import { count, plural, size, utc } from "../lib/format.js";
-import { formatOf, type Kept, keepBase64, type PayloadFormat, preview } from "../lib/payload.js";
+import { extend, type Found, type Message, numberOf } from "../lib/kept.js";
+import { formatOf, type PayloadFormat, preview } from "../lib/payload.js";
 import { isTenant } from "../lib/prefix.js";
 import { Code, Empty, ErrorText, Facts, Loading, Name } from "../ui/bits.js";
 import { useConsole } from "../ui/context.js";
@@ -13,7 +14,6 @@ import { type Column, Expand, Table } from "../ui/table.js";
 import { Payload } from "./payload.js";
 
 const PAGE = 50; // messages
-const MAX_KEPT = 500; // messages
 
 const formats = [
   ["auto", "text, or hex if binary"],
@@ -33,18 +33,9 @@ interface ReadQuery extends ReadTarget {
   readonly pattern: string;
 }
 
-interface Message {
-  readonly position: string;
-  readonly time: string;
-  readonly channel: string;
-  readonly payload: Kept;
-}
-
-interface Found {
+interface Result extends Found {
   readonly query: ReadQuery;
-  readonly messages: readonly Message[]; // oldest first
-  readonly omitted: number; // before these, not kept any more
-  readonly next: string;
+  readonly next: string; // the place where the next page begins; empty: there is none
 }
 
 export interface ReaderProps {
@@ -59,7 +50,7 @@ export function Reader({ names, target, purges }: ReaderProps): JSX.Element {
   const [tenant, setTenant] = useState("");
   const [pattern, setPattern] = useState("#");
   const [format, setFormat] = useState<Format>("auto");
-  const [found, setFound] = useState<Found>();
+  const [found, setFound] = useState<Result>();
   const action = useAction();
   const heading = useRef<HTMLHeadingElement>(null);
 
@@ -71,14 +62,12 @@ export function Reader({ names, target, purges }: ReaderProps): JSX.Element {
       if (query.pattern === "") throw new Error("name a pattern; # is every channel");
       setFound(undefined);
       const page = await ask(query, "");
-      setFound({ query, messages: messagesOf(page), omitted: 0, next: page.next });
+      setFound({ ...extend({ messages: [], omitted: 0 }, page.messages ?? []), query, next: page.next });
     });
-  const more = ({ query, messages, omitted, next }: Found): Promise<void> =>
+  const more = (before: Result): Promise<void> =>
     action.run(async () => {
-      const page = await ask(query, next);
-      const all = [...messages, ...messagesOf(page)];
-      const over = Math.max(0, all.length - MAX_KEPT);
-      setFound({ query, messages: all.slice(over), omitted: omitted + over, next: page.next });
+      const page = await ask(before.query, before.next);
+      setFound({ ...extend(before, page.messages ?? []), query: before.query, next: page.next });
     });
 
   useEffect(() => {
@@ -141,12 +130,8 @@ export function Reader({ names, target, purges }: ReaderProps): JSX.Element {
   );
 }
 
-function messagesOf(page: HistoryPage): Message[] {
-  return (page.messages ?? []).map((message) => ({ ...message, payload: keepBase64(message.payload) }));
-}
-
 interface MessagesProps {
-  readonly found: Found;
+  readonly found: Result;
   readonly format: Format;
   readonly busy: boolean;
   readonly onMore: () => void;
@@ -213,9 +198,6 @@ function columns(
     },
   ];
 }
-
-/** The part of a position that counts messages. */
-const numberOf = (position: string): string => position.split(".")[1] ?? position;
 
 function Detail({ message, format }: { message: Message; format: PayloadFormat }): JSX.Element {
   const { position, time, payload } = message;
