@@ -10,7 +10,7 @@ import (
 // The screens of the console with the names of their pictures, in the order of the header.
 var consoleScreens = []struct{ file, screen string }{
 	{"overview", "Overview"}, {"master-tokens", "Master tokens"}, {"tokens", "Access tokens"},
-	{"connections", "Connections"}, {"live", "Live"}, {"edges", "Edges"},
+	{"connections", "Connections"}, {"live", "Live"}, {"histories", "Histories"}, {"edges", "Edges"},
 }
 
 // What can be opened on the screens: the button, by how its name begins, and what shows then.
@@ -22,6 +22,7 @@ var consoleOpens = map[string][]struct{ button, shows string }{
 	},
 	"Connections": {{"Details of connection", "tr.detail h2"}, {"Disconnect", "dialog h2"}},
 	"Live":        {{"Clear", ".empty, .messages"}},
+	"Histories":   {{"Message ", "tr.detail pre"}, {"Purge the history", "dialog h2"}, {"Purge paint.room", "dialog h2"}},
 	"Edges":       {{"Drain", "dialog h2"}},
 }
 
@@ -33,13 +34,15 @@ func TestConsoleScreens(t *testing.T) {
 	if folder == "" {
 		folder = t.TempDir()
 	}
-	e := startEdge(t, consoleCaddyfile)
+	e := startEdge(t, consoleHistoryCaddyfile)
 	e.admin("master-token", "create", "--name", "shop", "--description", "The shop's backend, in production", "--tenant-prefix", "shop", "--ip-mask", "192.0.2.0/24").want(0, "MT_", "")
 	token := e.issue(allowAll("room", "lobby"), grant("shop", nil, []string{"orders.#"}))
 	for _, pattern := range []string{"news.#", "orders.*"} {
 		e.dial(token.Token).subscribe("paint.room", pattern)
 	}
 	publisher := e.dial(token.Token)
+	publisher.keep("paint.room", "chat.general", "hello, who is here?", `{"from":"ada","text":"I am"}`, "\x00\x01\x02\xfd", "see you tomorrow")
+	publisher.keep("paint.lobby", "chat.news", samplePayloads(60)...)
 	inConsole(t, e, map[string]func(*testing.T, *edge, tab){
 		"screens": func(t *testing.T, _ *edge, p tab) {
 			fits := func(what string) {
@@ -65,6 +68,10 @@ func TestConsoleScreens(t *testing.T) {
 					p.until("!document.querySelector('main [aria-busy=true]')")
 					if screen == "Live" {
 						tailFor(p, publisher)
+					}
+					if screen == "Histories" {
+						p.click("button", "Read paint.room in chat")
+						p.see("[role=status]", "4 messages of #")
 					}
 					fits(fmt.Sprintf("%s, %d pixels wide, %s", screen, w.width, w.scheme))
 					if w.width > 1000 {

@@ -79,6 +79,14 @@ func (v *view) Retire(name string) error {
 func (v *view) Close() error                      { return nil }
 func (v *view) Define(d history.Definition) error { return v.store.Define(d) }
 func (v *view) Usage() ([]history.Usage, error)   { return v.store.Usage() }
+func (v *view) UsageNow() map[string][]history.Usage {
+	all := map[string][]history.Usage{}
+	list, _ := v.store.Usage()
+	for _, u := range list {
+		all[u.History] = append(all[u.History], u)
+	}
+	return all
+}
 func (v *view) Purge(name, tenant, channel string) (int, error) {
 	return v.store.Purge(name, tenant, channel)
 }

@@ -225,3 +225,17 @@ func (r *Running) HistoryStore() history.Store {
 	}
 	return r.history.Store
 }
+
+// HistoryNames returns the names of the histories of the configuration, in its order.
+func (r *Running) HistoryNames() (names []string) {
+	for _, h := range r.histories.All() {
+		names = append(names, h.Name)
+	}
+	return names
+}
+
+// sharedHistory is a store of histories that configurations share.
+type sharedHistory struct{ history.Store }
+
+// Destruct implements [caddy.Destructor].
+func (s *sharedHistory) Destruct() error { return s.Close() }

@@ -34,7 +34,7 @@ func (a *App) Start() error {
 	a.mu.Lock()
 	a.lease = e
 	a.mu.Unlock()
-	a.running = &Running{Hub: e.hub, Service: service, edge: e, history: a.histories.leased}
+	a.running = &Running{Hub: e.hub, Service: service, edge: e, history: a.histories.leased, histories: a.histories.set}
 	close(a.started)
 	startedApps.add(a)
 	countLoad(kept)

@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/millrace/millrace/pubsub/history"
 )
 
 // historyUsage is what a history keeps of all tenants.
@@ -13,33 +15,42 @@ type historyUsage struct {
 	bytes    int64
 }
 
-// historyUsage is what is kept, by history; nil: the edge has no store of histories. Where
-// the store cannot say, there is none.
+// historyUsage is what is kept, by history; nil: the edge has no store of histories. Of a
+// store of several edges, it is what this edge receives: nobody waits for a network here.
 func (a *App) historyUsage() map[string]historyUsage {
-	store := a.running.history
-	if store == nil {
+	if a.running.history == nil {
 		return nil
 	}
 	sums := map[string]historyUsage{}
-	list, ok := store.usage()
-	if !ok {
+	add := func(list []history.Usage) {
+		for _, u := range list {
+			sum := sums[u.History]
+			sums[u.History] = historyUsage{sum.messages + u.Messages, sum.bytes + u.Bytes}
+		}
+	}
+	if shared, ok := a.running.history.Store.(history.Shared); ok {
+		for name, list := range shared.UsageNow() {
+			sums[name] = historyUsage{}
+			add(list)
+		}
+		return sums
+	}
+	list, err := a.running.history.Usage()
+	if err != nil {
 		return sums
 	}
 	for _, h := range a.histories.set.All() {
 		sums[h.Name] = historyUsage{}
 	}
-	for _, u := range list {
-		sum := sums[u.History]
-		sums[u.History] = historyUsage{sum.messages + u.Messages, sum.bytes + u.Bytes}
-	}
+	add(list)
 	return sums
 }
 
 // historyFamily has a series for each history that is configured, or keeps something.
 func historyFamily(name, help string, value func(historyUsage) float64) family {
 	return newFamily(prometheus.GaugeValue, name, help, []string{"history"}, func(s *snapshot, add func(float64, ...string)) {
-		for _, history := range slices.Sorted(maps.Keys(s.kept)) {
-			add(value(s.kept[history]), history)
+		for _, name := range slices.Sorted(maps.Keys(s.kept)) {
+			add(value(s.kept[name]), name)
 		}
 	})
 }

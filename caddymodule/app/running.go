@@ -6,6 +6,7 @@ import (
 
 	"github.com/millrace/millrace/caddymodule/overlay"
 	"github.com/millrace/millrace/pubsub"
+	"github.com/millrace/millrace/pubsub/history"
 	"github.com/millrace/millrace/tokenstore"
 )
 
@@ -15,8 +16,9 @@ type Running struct {
 	Hub     *pubsub.Hub
 	Service *tokenstore.Service
 
-	edge    *edge
-	history *sharedHistory // nil: none
+	edge      *edge
+	history   *sharedHistory // nil: none
+	histories *history.Set
 }
 
 // CountSession counts a session that has begun, by its transport, a Protocol of package

@@ -158,7 +158,7 @@ func (a *Audit) Operated(o hook.Operation) {
 	if !o.ExpiresAt.IsZero() {
 		fields = append(fields, zap.Time("expires_at", o.ExpiresAt))
 	}
-	for _, f := range []struct{ key, value string }{{"operator", o.Operator}, {"pattern", o.Pattern}, {"edge", o.Edge}} {
+	for _, f := range []struct{ key, value string }{{"operator", o.Operator}, {"history", o.History}, {"pattern", o.Pattern}, {"edge", o.Edge}} {
 		if f.value != "" {
 			fields = append(fields, zap.String(f.key, f.value))
 		}
@@ -168,7 +168,7 @@ func (a *Audit) Operated(o hook.Operation) {
 	}
 	message := "token operation"
 	switch o.Name {
-	case "login", "logout", "confirm", "live_tail", "disconnect", "drain":
+	case "login", "logout", "confirm", "live_tail", "disconnect", "drain", "history_read", "history_purge":
 		message = "operation"
 	}
 	a.log.Info(message, fields...)

@@ -47,6 +47,8 @@ func TestRecords(t *testing.T) {
 	a.Operated(hook.Operation{Name: "login", Status: 401, Code: "bad_credentials", Operator: "ada"})
 	a.Operated(hook.Operation{Name: "live_tail", Actor: "operator:ada", Status: 200, TokenID: "id", Tenants: []string{"t"}, Pattern: "news.#"})
 	a.Operated(hook.Operation{Name: "disconnect", Actor: "operator:ada", Status: 200, Edge: "eu-1", Connection: 7})
+	a.Operated(hook.Operation{Name: "history_purge", Actor: "operator:ada", Status: 200, History: "chat", Tenants: []string{"t"}, Pattern: "chat.5"})
+	a.Operated(hook.Operation{Name: "history_read", Actor: "admin", Status: 503, Code: "unavailable", History: "chat", Tenants: []string{"t"}, Pattern: "#"})
 	want := []string{
 		"connected map[connection:7 ip:192.0.2.1 tenants:[t] token_id:id transport:websocket]",
 		"disconnected map[after:1s close_code:4403 connection:7 ip:192.0.2.1 reason:token_revoked tenants:[t] token_id:id transport:websocket]",
@@ -56,6 +58,8 @@ func TestRecords(t *testing.T) {
 		"operation map[actor: code:bad_credentials ip: operation:login operator:ada status:401]",
 		"operation map[actor:operator:ada ip: operation:live_tail pattern:news.# status:200 tenants:[t] token_id:id]",
 		"operation map[actor:operator:ada connection:7 edge:eu-1 ip: operation:disconnect status:200]",
+		"operation map[actor:operator:ada history:chat ip: operation:history_purge pattern:chat.5 status:200 tenants:[t]]",
+		"operation map[actor:admin code:unavailable history:chat ip: operation:history_read pattern:# status:503 tenants:[t]]",
 	}
 	if got := lines(records); strings.Join(got, "\n") != strings.Join(want, "\n") {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))

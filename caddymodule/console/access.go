@@ -29,6 +29,9 @@ const backgroundHeader = "Console-Background"
 // The calls of the shared API that read only, though they are no GET.
 var readingCalls = map[string]bool{"POST /explain": true}
 
+// The calls that show messages of clients: with `tail off` there are none.
+var messageCalls = map[string]bool{"POST /histories/read": true}
+
 // The calls for which a password must have been typed a moment ago.
 var confirmedCalls = map[string]bool{
 	"POST /master-tokens": true, "POST /master-tokens/{id}/rotate": true, "DELETE /master-tokens/{id}": true,
@@ -49,6 +52,10 @@ func (c *Console) routes() *http.ServeMux {
 			needs = Viewer
 		}
 		mux.Handle(pattern, c.visited(pattern, needs, func(w http.ResponseWriter, r *http.Request, v visit) {
+			if messageCalls[pattern] && c.Tail != "on" {
+				problem.Write(w, http.StatusNotFound, string(rest.CodeNotFound), "reading messages is switched off, `tail off`")
+				return
+			}
 			call.Serve(w, r, v.Caller)
 		}))
 	}

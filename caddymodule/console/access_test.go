@@ -11,8 +11,12 @@ import (
 	"time"
 
 	"github.com/caddyserver/caddy/v2"
+	"go.uber.org/zap"
 
+	"github.com/millrace/millrace/caddymodule/app"
 	"github.com/millrace/millrace/caddymodule/operate"
+	"github.com/millrace/millrace/pubsub"
+	"github.com/millrace/millrace/pubsub/memory"
 )
 
 var page1 = origin{"https", host}
@@ -88,7 +92,7 @@ func TestConfirmation(t *testing.T) {
 			}
 			return codeOf(w)
 		}
-		dangerous := []string{"POST /master-tokens", "POST /master-tokens/{id}/rotate", "DELETE /master-tokens/{id}"}
+		dangerous := []string{"POST /master-tokens", "POST /master-tokens/{id}/rotate", "DELETE /master-tokens/{id}", "POST /histories/purge"}
 		want := func(want string) {
 			t.Helper()
 			for _, pattern := range dangerous {
@@ -111,6 +115,31 @@ func TestConfirmation(t *testing.T) {
 		c.state.change(opened.id, func(s *session) { s.confirmed = time.Now() })
 		want("served")
 	})
+}
+
+// With `tail off` no call shows messages of clients, to nobody.
+func TestMessagesWithoutTail(t *testing.T) {
+	for tail, want := range map[string]string{"on": "invalid_body", "off": "not_found"} {
+		c := openConsole(t, authOperators, Operator{"ada", one, Manager}, Operator{"bob", one, Viewer})
+		c.Tail = tail
+		hub := pubsub.NewHub(memory.New(), pubsub.Limits{}, zap.NewNop())
+		ask := func(name string) *httptest.ResponseRecorder {
+			key, _, _ := c.state.open(name, c.operators.byName[name], host)
+			r := httptest.NewRequest(http.MethodPost, "/histories/read", strings.NewReader(`{"not a member": true}`))
+			r.Header.Set("Content-Type", "application/json")
+			r.AddCookie(&http.Cookie{Name: page1.cookieName(), Value: key})
+			v := visit{Caller: operate.Caller{App: new(app.App), Running: &app.Running{Hub: hub}}, origin: page1}
+			w := httptest.NewRecorder()
+			c.routes().ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), visitKey{}, v)))
+			return w
+		}
+		if w := ask("ada"); codeOf(w) != want || (w.Code == http.StatusNotFound) != (tail == "off") {
+			t.Errorf("tail %s: %d %s, want %s", tail, w.Code, w.Body, want)
+		}
+		if w := ask("bob"); w.Code != http.StatusForbidden || codeOf(w) != "not_a_manager" {
+			t.Errorf("tail %s, a viewer: %d %s", tail, w.Code, w.Body)
+		}
+	}
 }
 
 // With auth caddy, who signs in is who stands in front at each request.

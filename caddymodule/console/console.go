@@ -31,7 +31,7 @@ type Console struct {
 	// Operators may use the console, and nobody else: at least one, at most 1,000.
 	Operators []Operator `json:"operators,omitempty"`
 	// Tail is `on` or `off`: whether operators see messages as they come, and managers
-	// publish to try. Default: `on`.
+	// publish to try and read the messages of histories. Default: `on`.
 	Tail string `json:"tail,omitempty"`
 	// LiveURL is where the live tail connects to, like `https://edge.example.com`.
 	// Default: the origin of the page, whose site then also has the handlers

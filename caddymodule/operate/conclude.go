@@ -14,7 +14,7 @@ import (
 // nil: nothing.
 func aimed(answer any) any {
 	switch answer.(type) {
-	case disconnected, drained:
+	case disconnected, drained, historyRead, historyPurged:
 		return answer
 	}
 	return nil
@@ -42,15 +42,19 @@ func (c Caller) Conclude(r *http.Request, operation string, status int, code str
 	case drained:
 		o.Edge = a.Edge
 	case historyRead:
-		o.Tenants, o.Pattern = []string{a.tenant}, a.pattern
+		a.aim.describe(&o)
 	case historyPurged:
-		o.Pattern = a.channel
-		if a.tenant != "" {
-			o.Tenants = []string{a.tenant}
-		}
+		a.aim.describe(&o)
 	}
 	if id := r.PathValue("id"); tokenstore.IsID(id) { // anything else may be a secret
 		o.TokenID = id
 	}
 	c.Running.Hub.Operated(o)
+}
+
+func (a historyAim) describe(o *hook.Operation) {
+	o.History, o.Pattern = a.history, a.pattern
+	if a.tenant != "" {
+		o.Tenants = []string{a.tenant}
+	}
 }

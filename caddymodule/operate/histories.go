@@ -35,15 +35,6 @@ func init() {
 	}
 }
 
-func listHistories(live *app.Running, _ *http.Request, _ []byte) (any, error) {
-	store := live.HistoryStore()
-	if store == nil {
-		return nil, errNoHistories
-	}
-	list, err := store.Usage()
-	return map[string]any{"histories": nonNil(list)}, err
-}
-
 // keptMessage is a message as operators see it.
 type keptMessage struct {
 	Position string    `json:"position"`
@@ -58,7 +49,16 @@ type historyRead struct {
 	// Next is the `after` of the next page; empty: this is the last.
 	Next string `json:"next"`
 
-	tenant, pattern string
+	aim historyAim
+}
+
+// historyAim is what a call about messages concerned, for hooks: legal names, and a history
+// that the store knows. Anything else may be a secret.
+type historyAim struct{ history, tenant, pattern string }
+
+// isUnknown reports whether a store's error leaves it open if there is such a history.
+func isUnknown(err error) bool {
+	return errors.Is(err, history.ErrUnknown) || errors.Is(err, history.ErrClosed)
 }
 
 func readHistory(live *app.Running, r *http.Request, body []byte) (any, error) {
@@ -95,16 +95,19 @@ func readHistory(live *app.Running, r *http.Request, body []byte) (any, error) {
 		}
 		query.After = at.N
 	}
+	answer := historyRead{Messages: []keptMessage{}, aim: historyAim{q.History, q.Tenant, q.Pattern}}
 	// What is stored from now on is not read: it may be of other tenants, and without end.
 	head, err := store.Head(q.History, q.Tenant)
 	if err != nil {
-		return nil, err
+		return answer, err
 	}
-	answer := historyRead{Messages: []keptMessage{}, tenant: q.Tenant, pattern: q.Pattern}
 	for len(answer.Messages) == 0 { // a page may have looked at many messages that do not match
 		page, err := store.Read(r.Context(), query)
-		if err != nil {
+		if isUnknown(err) {
 			return nil, err
+		}
+		if err != nil {
+			return answer, err
 		}
 		for _, m := range page.Messages {
 			answer.Messages = append(answer.Messages, keptMessage{m.Position.String(), time.UnixMilli(int64(m.Position.T)).UTC(), m.Channel, m.Payload})
@@ -121,7 +124,7 @@ func readHistory(live *app.Running, r *http.Request, body []byte) (any, error) {
 type historyPurged struct {
 	Removed int `json:"removed"`
 
-	tenant, channel string
+	aim historyAim
 }
 
 func purgeHistory(live *app.Running, _ *http.Request, body []byte) (any, error) {
@@ -142,9 +145,16 @@ func purgeHistory(live *app.Running, _ *http.Request, body []byte) (any, error) 
 		return nil, invalid("body", "must have either tenant, or all for all tenants of the history")
 	case q.All && q.Channel != "":
 		return nil, invalid("channel", "needs a tenant")
+	case !q.All && wire.CheckTenant(q.Tenant) != nil:
+		return nil, invalid("tenant", "must be the name of a tenant")
+	case q.Channel != "" && wire.CheckChannel(q.Channel) != nil:
+		return nil, invalid("channel", "must be the name of a channel")
 	}
 	removed, err := store.Purge(q.History, q.Tenant, q.Channel)
-	return historyPurged{removed, q.Tenant, q.Channel}, err
+	if isUnknown(err) {
+		return nil, err
+	}
+	return historyPurged{removed, historyAim{q.History, q.Tenant, q.Channel}}, err
 }
 
 // historyProblem is the answer for an error about histories; false: it is none.

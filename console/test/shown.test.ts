@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { keep, MAX_SHOWN, preview, show } from "../src/lib/payload.js";
+import { extend, type Found, MAX_KEPT, numberOf } from "../src/lib/kept.js";
+import { formatOf, keep, keepBase64, MAX_SHOWN, preview, show } from "../src/lib/payload.js";
 import { marked, plainText, type Right, rulePath, sentences } from "../src/lib/right.js";
 import { addCounts, rangeOf, type Samples, sumSeries } from "../src/lib/samples.js";
 
@@ -121,4 +122,50 @@ test("bounds and counts", () => {
     ["b", 5],
     ["a", 3],
   ]);
+});
+
+test("a payload that comes as base64 is decoded as far as it is shown", () => {
+  for (const text of ["", "a", "ab", "abc", "größe 💧", "x".repeat(MAX_SHOWN), "x".repeat(MAX_SHOWN + 1)]) {
+    const whole = new TextEncoder().encode(text);
+    const kept = keepBase64(Buffer.from(whole).toString("base64"));
+    assert.equal(kept.size, whole.length);
+    assert.deepEqual(kept.bytes, whole.slice(0, MAX_SHOWN));
+  }
+  const large = keepBase64(Buffer.alloc(1_000_000, 7).toString("base64"));
+  assert.equal(large.size, 1_000_000);
+  assert.equal(large.bytes.buffer.byteLength, MAX_SHOWN);
+  assert.throws(() => keepBase64("<script>"));
+});
+
+test("text is shown as text, and anything else as hex", () => {
+  const format = (...bytes: number[]) => formatOf(keep(Uint8Array.from(bytes)));
+  assert.equal(formatOf(encode("<script>alert(1)</script>\t\r\ngröße 💧")), "text");
+  assert.equal(format(), "text");
+  assert.equal(format(0x41, 0), "hex");
+  assert.equal(format(0x1b, 0x5b), "hex");
+  assert.equal(format(0xff, 0xfe), "hex");
+  assert.equal(formatOf(encode("a\u0085")), "hex");
+  assert.equal(format(0xe2, 0x82), "hex"); // a character that is cut, and no more of it
+  assert.equal(formatOf(encode(`x${"€".repeat(10_000)}`)), "text"); // cut within a character
+  assert.equal(formatOf(encode(`${"x".repeat(MAX_SHOWN)}\u0000`)), "text"); // as far as it is known
+});
+
+test("of what is read, the newest messages are held, and how many went is known", () => {
+  const page = (from: number, n: number) =>
+    Array.from({ length: n }, (_, i) => ({
+      position: `00000000000000ab.${from + i}.1700000000000`,
+      time: "2030-01-31T12:00:00Z",
+      channel: "chat.1",
+      payload: Buffer.from(`message ${from + i}`).toString("base64"),
+    }));
+  let found: Found = { messages: [], omitted: 0 };
+  for (let from = 0; from < MAX_KEPT; from += 50) found = extend(found, page(from, 50));
+  assert.equal(found.messages.length, MAX_KEPT);
+  assert.equal(found.omitted, 0);
+  found = extend(found, page(MAX_KEPT, 3));
+  assert.equal(found.messages.length, MAX_KEPT);
+  assert.equal(found.omitted, 3);
+  assert.equal(numberOf(found.messages[0]?.position ?? ""), "3");
+  assert.equal(show(found.messages.at(-1)?.payload ?? encode(""), "text").text, `message ${MAX_KEPT + 2}`);
+  assert.deepEqual(extend(found, []), found);
 });

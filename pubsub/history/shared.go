@@ -33,6 +33,9 @@ type Shared interface {
 	Follow(history string, ready func())
 	// Unfollow takes back one call of Follow. It does not wait.
 	Unfollow(history string)
+	// UsageNow lists, by history, what is kept in those that this edge receives now. It does
+	// not wait, and has no edge receive a history.
+	UsageNow() map[string][]Usage
 	// Retire puts a history out of force on all edges. What it has stays. Define brings it back.
 	Retire(history string) error
 }

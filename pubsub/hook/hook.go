@@ -156,8 +156,8 @@ type RefusedClient struct {
 	Code      string     // as in the answer (docs/protocol.md, WebSocket, Refusals)
 }
 
-// OperationObserver is told of operations on tokens, connections and edges, and of operators
-// that log in, also of those that were refused.
+// OperationObserver is told of operations on tokens, connections, edges and histories, and of
+// operators that log in, also of those that were refused.
 type OperationObserver interface{ Operated(o Operation) }
 
 // Operation is a call of the REST API, of the admin API or of the console.
@@ -175,6 +175,7 @@ type Operation struct {
 
 	Operator   string // whom a refused login named, if there is such an operator
 	Pattern    string // of a live tail, or of messages that were read or deleted from a history; empty: of all of the tenant
+	History    string // whose messages were read or deleted; no Tenants: of all of them
 	Edge       string // that was to disconnect clients, or to drain; empty: this one, or all
 	Connection uint64 // that was to be disconnected; 0: all of TokenID
 }

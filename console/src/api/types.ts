@@ -1,4 +1,5 @@
 // What the API answers. Members that Go leaves out when they are empty are optional.
+import type { StoredMessage } from "../lib/kept.js";
 import type { Right } from "../lib/right.js";
 import type { Samples } from "../lib/samples.js";
 
@@ -178,4 +179,31 @@ export interface EdgeOverview extends EdgeStatus {
     readonly handshakes_refused?: Counts | null;
     readonly slow_disconnects?: Counts | null;
   } | null;
+}
+
+/** What a history keeps of a tenant. */
+export interface HistoryUsage {
+  readonly history: string;
+  readonly tenant: string;
+  readonly channels: number;
+  readonly messages: number;
+  readonly bytes: number;
+  readonly oldest: string;
+}
+
+export interface HistoryTotal extends Omit<HistoryUsage, "tenant" | "oldest"> {
+  readonly configured: boolean;
+  readonly tenants: number;
+  readonly oldest?: string;
+}
+
+export interface HistoryList {
+  readonly histories: readonly HistoryUsage[] | null;
+  readonly next_cursor?: string;
+  readonly totals: readonly HistoryTotal[] | null;
+}
+
+export interface HistoryPage {
+  readonly messages: readonly StoredMessage[] | null;
+  readonly next: string; // the place where the next page begins; empty: this is the last
 }

@@ -3,6 +3,8 @@
 export type PayloadFormat = "text" | "json" | "hex";
 
 export const MAX_SHOWN: number = 16 * 1024; // bytes of one payload
+/** Control characters that no text has; tabs and ends of lines are fine. */
+const CONTROL = /[^\P{Cc}\t\n\r]/u;
 const MAX_DEPTH = 64; // of JSON: indenting deeper nesting makes it grow with the square
 
 /** A payload, or its beginning. */
@@ -19,6 +21,25 @@ export interface Shown {
 /** keep copies what may be shown: a payload shares the memory of all that came with it. */
 export function keep(payload: Uint8Array): Kept {
   return { bytes: payload.slice(0, MAX_SHOWN), size: payload.length };
+}
+
+/** keepBase64 decodes the part of a payload that may be shown, or throws where that is none. */
+export function keepBase64(payload: string): Kept {
+  const padding = payload.endsWith("==") ? 2 : payload.endsWith("=") ? 1 : 0;
+  const start = atob(payload.slice(0, Math.ceil(MAX_SHOWN / 3) * 4));
+  const bytes = Uint8Array.from(start.slice(0, MAX_SHOWN), (c) => c.charCodeAt(0));
+  return { bytes, size: (payload.length / 4) * 3 - padding };
+}
+
+/** formatOf is text where a payload is that, as far as it is known, and hex for any other. */
+export function formatOf({ bytes, size }: Kept): PayloadFormat {
+  try {
+    // Of a payload that is cut, the last character may be cut, too.
+    const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes, { stream: size > bytes.length });
+    return CONTROL.test(text) ? "hex" : "text";
+  } catch {
+    return "hex";
+  }
 }
 
 /** show formats a payload. */

@@ -2,8 +2,9 @@
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import { size } from "../lib/format.js";
-import { type PayloadFormat, preview, show } from "../lib/payload.js";
+import { type PayloadFormat, preview } from "../lib/payload.js";
 import { Badge, Code } from "../ui/bits.js";
+import { Payload } from "./payload.js";
 import type { TailMessage } from "./tail.js";
 
 const clock = new Intl.DateTimeFormat("en-GB", {
@@ -61,20 +62,11 @@ function Row({ message, format, open, onToggle }: RowProps): JSX.Element {
         <Code text={channel} most={120} /> {late && <Badge mood="warn">late</Badge>}
       </span>
       <span class="quiet">{size(payload.size)}</span>
-      {open ? <Whole message={message} format={format} /> : <bdi class="preview">{preview(payload, format)}</bdi>}
+      {open ? (
+        <Payload of={payload} format={format} label={`Payload of message ${number}`} />
+      ) : (
+        <bdi class="preview">{preview(payload, format)}</bdi>
+      )}
     </li>
-  );
-}
-
-function Whole({ message, format }: { message: TailMessage; format: PayloadFormat }): JSX.Element {
-  const { text, note } = show(message.payload, format);
-  return (
-    <div class="whole">
-      {note && <p class="quiet">{note}</p>}
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it may scroll, also by keyboard */}
-      <pre tabIndex={0} role="region" aria-label={`Payload of message ${message.number}`} dir="auto">
-        {text}
-      </pre>
-    </div>
   );
 }

@@ -2,6 +2,7 @@
 import type { ComponentType } from "preact";
 import { Connections } from "./connections.js";
 import { Edges } from "./edges.js";
+import { Histories } from "./histories.js";
 import { Live } from "./live.js";
 import { Masters } from "./masters.js";
 import { Overview } from "./overview.js";
@@ -24,5 +25,6 @@ export const screens: readonly Screen[] = [
   { name: "tokens", label: "Access tokens", component: Tokens },
   { name: "connections", label: "Connections", component: Connections },
   { name: "live", label: "Live", component: Live, tail: true },
+  { name: "histories", label: "Histories", component: Histories },
   { name: "edges", label: "Edges", component: Edges },
 ];

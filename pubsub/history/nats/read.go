@@ -162,6 +162,18 @@ func (st *stream) lost(ctx context.Context, p wire.Position) error {
 	return nil
 }
 
+// UsageNow implements [history.Shared].
+func (s *Store) UsageNow() map[string][]history.Usage {
+	all := map[string][]history.Usage{}
+	for _, st := range s.list() {
+		if st.lockUp() == nil {
+			all[st.name] = st.index.Usage(st.name, time.Now())
+			st.mu.Unlock()
+		}
+	}
+	return all
+}
+
 // Usage implements [history.Store].
 func (s *Store) Usage() (all []history.Usage, err error) {
 	s.mu.Lock()

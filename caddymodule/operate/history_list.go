@@ -1,0 +1,160 @@
+package operate
+
+import (
+	"cmp"
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/millrace/millrace/caddymodule/app"
+	"github.com/millrace/millrace/pubsub/history"
+	"github.com/millrace/millrace/wire"
+)
+
+// maxListed is how many tenants of histories a page of the list may have.
+const maxListed = 1000
+
+// historyList answers the call that lists what is kept.
+type historyList struct {
+	// Histories is what is kept of each tenant, ordered by history and tenant.
+	Histories []history.Usage `json:"histories"`
+	// NextCursor is the `cursor` of the next page; empty: this is the last.
+	NextCursor string `json:"next_cursor,omitempty"`
+	// Totals are of each history with all of its tenants, whatever is asked for, ordered by name.
+	Totals []historyTotal `json:"totals"`
+}
+
+// historyTotal is what a history keeps of all tenants.
+type historyTotal struct {
+	History    string    `json:"history"`
+	Configured bool      `json:"configured"` // false: what it keeps is from an earlier configuration
+	Tenants    int       `json:"tenants"`
+	Channels   int       `json:"channels"`
+	Messages   int       `json:"messages"`
+	Bytes      int64     `json:"bytes"`
+	Oldest     time.Time `json:"oldest,omitzero"` // when its oldest message was stored; omitted: it has none
+}
+
+// historyQuery is which part of the list is asked for.
+type historyQuery struct {
+	history string // empty: all
+	tenant  string // a name, or the beginning of names with * behind; empty: all
+	limit   int    // 0: all
+	after   history.Usage
+}
+
+func listHistories(live *app.Running, r *http.Request, _ []byte) (any, error) {
+	store := live.HistoryStore()
+	if store == nil {
+		return nil, errNoHistories
+	}
+	query, err := parseHistoryQuery(r.URL.RawQuery)
+	if err != nil {
+		return nil, err
+	}
+	all, err := store.Usage()
+	if err != nil {
+		return nil, err
+	}
+	return query.list(all, live.HistoryNames()), nil
+}
+
+// parseHistoryQuery reads the query of a list of what is kept.
+func parseHistoryQuery(raw string) (q historyQuery, err error) {
+	values, err := url.ParseQuery(raw)
+	if err != nil { // its text quotes the query
+		return q, invalid("query", "is not well-formed")
+	}
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		value := values[name][0]
+		switch {
+		case len(values[name]) > 1:
+			return q, invalid(name, "is given more than once")
+		case value == "": // does not mean all: the client has probably lost a value
+			return q, invalid(name, "is empty; omit it instead")
+		}
+		switch name {
+		case "history":
+			q.history = value
+		case "tenant":
+			if start, _ := strings.CutSuffix(value, "*"); start != "" && wire.CheckTenant(start) != nil {
+				return q, invalid("tenant", "must be the name of a tenant, or the beginning of names with * behind")
+			}
+			q.tenant = value
+		case "limit":
+			if q.limit, err = strconv.Atoi(value); err != nil || q.limit < 1 || q.limit > maxListed {
+				return q, invalid("limit", "must be an integer from 1 to "+strconv.Itoa(maxListed))
+			}
+		case "cursor":
+			var ok bool
+			if q.after.History, q.after.Tenant, ok = strings.Cut(value, ":"); !ok {
+				return q, invalid("cursor", "must be the next_cursor of an answer")
+			}
+		default:
+			return q, invalid("query", "has an unknown parameter; allowed: history, tenant, limit, cursor")
+		}
+	}
+	return q, nil
+}
+
+// list returns the page of what is kept, and the totals of that and of the histories that are
+// configured. It reorders all.
+func (q historyQuery) list(all []history.Usage, configured []string) historyList {
+	slices.SortFunc(all, compareUsage)
+	answer := historyList{Histories: []history.Usage{}, Totals: totals(all, configured)}
+	for _, u := range all {
+		if !q.asksFor(u) {
+			continue
+		}
+		if q.limit > 0 && len(answer.Histories) == q.limit {
+			last := answer.Histories[q.limit-1]
+			answer.NextCursor = last.History + ":" + last.Tenant // neither has a colon
+			break
+		}
+		answer.Histories = append(answer.Histories, u)
+	}
+	return answer
+}
+
+func (q historyQuery) asksFor(u history.Usage) bool {
+	if q.after.History != "" && compareUsage(u, q.after) <= 0 || q.history != "" && q.history != u.History {
+		return false
+	}
+	if start, isStart := strings.CutSuffix(q.tenant, "*"); isStart {
+		return strings.HasPrefix(u.Tenant, start)
+	}
+	return q.tenant == "" || q.tenant == u.Tenant
+}
+
+func compareUsage(a, b history.Usage) int {
+	return cmp.Or(cmp.Compare(a.History, b.History), cmp.Compare(a.Tenant, b.Tenant))
+}
+
+// totals sums what is kept by history.
+func totals(all []history.Usage, configured []string) []historyTotal {
+	sums := map[string]historyTotal{}
+	for _, name := range configured {
+		sums[name] = historyTotal{History: name, Configured: true}
+	}
+	for _, u := range all {
+		sum := sums[u.History]
+		sum.History = u.History
+		sum.Tenants++
+		sum.Channels += u.Channels
+		sum.Messages += u.Messages
+		sum.Bytes += u.Bytes
+		if sum.Oldest.IsZero() || u.Oldest.Before(sum.Oldest) {
+			sum.Oldest = u.Oldest
+		}
+		sums[u.History] = sum
+	}
+	list := make([]historyTotal, 0, len(sums))
+	for _, name := range slices.Sorted(maps.Keys(sums)) {
+		list = append(list, sums[name])
+	}
+	return list
+}
