@@ -33,6 +33,11 @@ func (s *Store) Define(d history.Definition) error {
 	err := s.define(ctx, d.Name)
 	var refused *refusedError
 	if errors.As(err, &refused) {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if delete(s.wanted, d.Name); again {
+			s.wanted[d.Name] = before
+		}
 		return err
 	}
 	if err != nil {
@@ -99,6 +104,7 @@ func (s *Store) define(ctx context.Context, name string) error {
 	s.mu.Lock()
 	if now := s.wanted[name]; reflect.DeepEqual(now.definition, d) {
 		s.wanted[name] = wantedDefinition{definition: d, done: true}
+		s.wake()
 	}
 	s.mu.Unlock()
 	_, err = s.ensureStream(ctx, name)
@@ -231,6 +237,9 @@ func (s *Store) ensureStream(ctx context.Context, name string) (r record, err er
 		info, err := s.streamInfo(ctx, s.names.stream(name))
 		switch {
 		case hasCode(err, jetstream.JSErrCodeStreamNotFound) && r.Created:
+			if !s.isMissing(ctx, name) {
+				return r, errNoLeader
+			}
 			if err := s.beginAnew(ctx, name, r.Epoch, false); err != nil {
 				return r, err
 			}
@@ -254,7 +263,7 @@ func (s *Store) ensureStream(ctx context.Context, name string) (r record, err er
 				}
 			}
 			if r.Changing {
-				if _, err := s.publish(ctx, s.names.subjects(name)+floorToken, nil); err != nil {
+				if _, err := s.publish(ctx, s.names.subjects(name)+rotated(floorToken), nil); err != nil {
 					return r, err
 				}
 			}
@@ -274,6 +283,22 @@ func (s *Store) ensureStream(ctx context.Context, name string) (r record, err er
 			return r, err
 		}
 	}
+}
+
+// isMissing reports whether a stream is not found for a while: servers that start may not
+// know it yet.
+func (s *Store) isMissing(ctx context.Context, name string) bool {
+	for range 4 {
+		select {
+		case <-time.After(250 * time.Millisecond):
+		case <-ctx.Done():
+			return false
+		}
+		if _, err := s.streamInfo(ctx, s.names.stream(name)); !hasCode(err, jetstream.JSErrCodeStreamNotFound) {
+			return false
+		}
+	}
+	return true
 }
 
 // beginAnew gives a history another epoch, if it still has this one.

@@ -201,6 +201,11 @@ func (s *Store) putInForce(doc *document, revision uint64) {
 	for name, r := range doc.Histories {
 		s.stream(name).define(*r)
 	}
+	s.wake()
+}
+
+// wake wakes notifyLoop. The caller holds s.mu.
+func (s *Store) wake() {
 	close(s.changed)
 	s.changed = make(chan struct{})
 }
@@ -225,11 +230,10 @@ func (s *Store) watch(ctx context.Context) error {
 	kv, err := s.js.KeyValue(calling, s.names.bucket())
 	done()
 	if errors.Is(err, jetstream.ErrBucketNotFound) {
-		none := &document{Histories: map[string]*record{}}
 		if s.isOlder(0) {
-			s.redefine(none, 0)
+			return s.adopt(ctx)
 		}
-		s.putInForce(none, 0) // nobody has defined anything
+		s.putInForce(&document{Histories: map[string]*record{}}, 0) // nobody has defined anything
 		return nil
 	}
 	if err != nil {
@@ -244,8 +248,8 @@ func (s *Store) watch(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if s.isOlder(revision) { // the bucket is lost, or was put back from an older copy
-		s.redefine(doc, revision)
+	if s.isOlder(revision) {
+		return s.adopt(ctx)
 	}
 	s.putInForce(doc, revision)
 	for {
@@ -277,13 +281,33 @@ func (s *Store) isOlder(revision uint64) bool {
 	return s.doc != nil && revision < s.revision
 }
 
+// adopt takes what the leader has, if that stays older than what is in force: the bucket was
+// lost, or put back from an older copy. A leader that is new may just be late.
+func (s *Store) adopt(ctx context.Context) error {
+	var doc *document
+	var revision uint64
+	for range 4 {
+		select {
+		case <-time.After(250 * time.Millisecond):
+		case <-ctx.Done():
+			return nil
+		}
+		var err error
+		if doc, revision, err = s.readDocument(ctx); err != nil || !s.isOlder(revision) {
+			return err
+		}
+	}
+	s.redefine(doc, revision)
+	return nil
+}
+
 // redefine takes a document in place of a newer one that is lost, and defines again what
 // this process has.
 func (s *Store) redefine(doc *document, revision uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.doc, s.revision = nil, 0
-	for name, w := range s.wanted {
+	for name, w := range s.wanted { // the follower is told when they are defined again
 		w.done = false
 		s.wanted[name] = w
 	}
@@ -300,8 +324,12 @@ func (s *Store) notifyLoop(ctx context.Context) {
 		s.mu.Lock()
 		changed, doc, set, follower := s.changed, s.doc, s.set, s.follower
 		count := s.revision + 1
+		pending := false // then what was told before, or is configured, stays in force
+		for _, w := range s.wanted {
+			pending = pending || !w.done
+		}
 		s.mu.Unlock()
-		if doc != nil && follower != nil && (count != told || follower != toldTo) {
+		if doc != nil && follower != nil && !(pending && follower != toldTo) && (count != told || follower != toldTo) {
 			since := map[string]uint64{}
 			for name, r := range doc.Histories {
 				if !r.Retired {

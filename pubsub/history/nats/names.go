@@ -1,6 +1,8 @@
 package nats
 
 import (
+	"math/rand/v2"
+	"strconv"
 	"strings"
 
 	"github.com/millrace/millrace/pubsub/internal/natssubject"
@@ -28,12 +30,19 @@ func (n names) subjects(history string) string { return n.prefix + ".h." + histo
 // What stands behind that: m.<tenant>.<channel>.= for a message, and for a note:
 const (
 	messageToken = "m."
-	markToken    = "c.mark"     // nothing: what follows was stored after a place
-	floorToken   = "c.floor"    // limits change, and have removed messages of any channel
+	markToken    = "c.mark."    // nothing: what follows was stored after a place
+	floorToken   = "c.floor."   // limits change, and have removed messages of any channel
 	purgeToken   = "c.purge."   // what it is about: messages before it are deleted; the payload is the id of the call
-	trimToken    = "c.trim."    // <tenant>: its messages up to a number, the payload, make room for others
+	trimToken    = "c.trim."    // <rotation>.<tenant>: its messages up to a number, the payload, make room for others
 	trimmedToken = "c.trimmed." // likewise: they are removed
 )
+
+// rotations is how many subjects there are for notes of a kind.
+const rotations = 64
+
+// rotated returns one of the subjects of a kind of notes. The stream keeps some of each, so
+// that an edge which is behind does not find that notes are missing, which could be messages.
+func rotated(token string) string { return token + strconv.Itoa(rand.IntN(rotations)) }
 
 // tenantFilter matches the messages of a tenant; of all, if it is empty.
 func (n names) tenantFilter(history, tenant string) string {

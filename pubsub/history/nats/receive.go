@@ -115,17 +115,17 @@ func (st *stream) takeNote(m *received, rest string, at wire.Position, loading b
 		tenant, channel = splitNote(rest[len(purgeToken):])
 		st.purgeIndex(tenant, channel, string(m.payload))
 	case strings.HasPrefix(rest, trimToken):
-		tenant, _ = splitNote(rest[len(trimToken):])
+		tenant = trimmedTenant(rest[len(trimToken):])
 		if to, err := strconv.ParseUint(string(m.payload), 10, 64); err == nil && tenant != "" {
 			st.index.RemoveTo(tenant, to)
 		}
 	case strings.HasPrefix(rest, trimmedToken):
-		tenant, _ = splitNote(rest[len(trimmedToken):])
+		tenant = trimmedTenant(rest[len(trimmedToken):])
 		if to, err := strconv.ParseUint(string(m.payload), 10, 64); err == nil {
 			st.trims.done(tenant, to)
 		}
 		return
-	case rest != floorToken: // a mark
+	case !strings.HasPrefix(rest, floorToken): // a mark
 		return
 	}
 	switch {
@@ -146,6 +146,13 @@ func splitNote(about string) (tenant, channel string) {
 		return string(t), string(c)
 	}
 	return "", ""
+}
+
+// trimmedTenant reads whom a note about a cut is about, behind its rotation.
+func trimmedTenant(about string) string {
+	_, about, _ = strings.Cut(about, ".")
+	tenant, _ := splitNote(about)
+	return tenant
 }
 
 // purgeIndex removes what is purged from the index, and tells the call of this id, if it is

@@ -24,28 +24,25 @@ func (st *stream) session(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if same, err := st.isSame(ctx, &r); err != nil {
+	mark, err := st.mark(ctx)
+	if err != nil {
+		return err
+	}
+	if same, err := st.isSame(ctx, &r, mark); err != nil {
 		return err
 	} else if !same {
 		return errors.Join(errRestart, s.beginAnew(ctx, st.name, r.Epoch, true))
 	}
-	anew := st.prepare(&r)
-	if anew {
+	if st.prepare(&r) {
 		st.stored.fail(func(arrival) bool { return true }) // in what was before
-		mark, err := st.mark(ctx)
-		if err != nil {
-			return err
-		}
 		if err := st.load(ctx, &r, mark); err != nil {
 			st.discard()
 			return err
 		}
-	}
-	// What was stored by now, this edge has to have received before it may say that
-	// something is complete: what has rolled over while it was reading, too.
-	mark, err := st.mark(ctx)
-	if err != nil {
-		return err
+		// What has rolled over meanwhile may be missing in what was read.
+		if mark, err = st.mark(ctx); err != nil {
+			return err
+		}
 	}
 	return st.receiveFrom(ctx, mark)
 }
@@ -53,27 +50,25 @@ func (st *stream) session(ctx context.Context) error {
 // mark stores a note, and returns its number. An edge that has received it has received all
 // that was stored before, from whichever replica.
 func (st *stream) mark(ctx context.Context) (uint64, error) {
-	return st.store.publish(ctx, st.store.names.subjects(st.name)+markToken, nil)
+	return st.store.publish(ctx, st.store.names.subjects(st.name)+rotated(markToken), nil)
 }
 
-// isSame reports whether the stream is the one that this edge has received so far: it may
-// have been lost, cut short, or put back from an older copy.
-func (st *stream) isSame(ctx context.Context, r *record) (bool, error) {
+// isSame reports whether the stream, in which a mark was stored just now, is the one that
+// this edge has received so far: it may have been lost, cut short, or put back from an older
+// copy. A new leader may not have all that was stored before it led, but it has when it has
+// stored the mark.
+func (st *stream) isSame(ctx context.Context, r *record, mark uint64) (bool, error) {
 	st.mu.Lock()
 	last, known := st.last, st.index != nil && st.epoch == r.epoch()
 	st.mu.Unlock()
 	if !known || last.n == 0 {
 		return true, nil
 	}
-	s, name := st.store, st.store.names.stream(st.name)
-	info, err := s.streamInfo(ctx, name)
-	if err != nil {
-		return false, err
-	}
-	if info.State.LastSeq < last.n {
+	if mark <= last.n {
 		return false, nil
 	}
-	m, err := s.get(ctx, name, map[string]any{"seq": last.n, "next_by_subj": s.names.subjects(st.name) + ">"})
+	s := st.store
+	m, err := s.get(ctx, s.names.stream(st.name), map[string]any{"seq": last.n, "next_by_subj": s.names.subjects(st.name) + ">"})
 	switch {
 	case errors.Is(err, errGone):
 		return true, nil

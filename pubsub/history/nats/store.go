@@ -152,6 +152,9 @@ func (s *Store) Close() error {
 		each.out.close()
 	}
 	s.acks.close()
+	for _, each := range s.list() {
+		each.stored.close()
+	}
 	s.conn.Close()
 	return nil
 }
@@ -161,8 +164,7 @@ func (s *Store) Join(f history.Follower) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.follower = f
-	close(s.changed)
-	s.changed = make(chan struct{})
+	s.wake()
 }
 
 // joined returns who follows, or nil.

@@ -116,12 +116,12 @@ func (t *trims) run(ctx context.Context) {
 func (t *trims) remove(ctx context.Context, tenant string, to uint64) error {
 	s, name := t.stream.store, t.stream.name
 	number := strconv.AppendUint(nil, to, 10)
-	if _, err := s.publish(ctx, s.names.note(name, trimToken, tenant, ""), number); err != nil {
+	if _, err := s.publish(ctx, s.names.note(name, rotated(trimToken)+".", tenant, ""), number); err != nil {
 		return err
 	}
 	if err := s.purge(ctx, s.names.stream(name), s.names.tenantFilter(name, tenant), to+1); err != nil {
 		return err
 	}
-	_, err := s.publish(ctx, s.names.note(name, trimmedToken, tenant, ""), number)
+	_, err := s.publish(ctx, s.names.note(name, rotated(trimmedToken)+".", tenant, ""), number)
 	return err
 }
