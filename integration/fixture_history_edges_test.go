@@ -11,7 +11,7 @@ import (
 	"github.com/millrace/millrace/wire"
 )
 
-// The tenants of what follows; messages of the second one only show that an edge stores.
+// The tenants of what follows; messages of the second one show that an edge stores.
 const (
 	keptTenant  = "paint.a"
 	beginTenant = "paint.b"
@@ -44,7 +44,7 @@ func (o *overlay) awaitHistory(at int) {
 			return false
 		}
 		defer s.cut()
-		if s.write(asFrame, confirmed(1, beginTenant, "chat.begin", "begin")) != nil {
+		if s.write(asFrame, confirmed(1, beginTenant, "chat.begin", randomHex())) != nil {
 			return false
 		}
 		_, message, err := s.read()

@@ -124,6 +124,16 @@ func TestHistoryDefinitionOverEdges(t *testing.T) {
 		})
 	}
 
+	// One that shares channels with it is refused, by all edges.
+	out, err := o.edges[1].tryReload(strings.Replace(sharedHistory(), "history chat", "history talk", 1))
+	if err == nil || !strings.Contains(out, "the histories chat and talk share channels of a tenant") {
+		t.Errorf("another history with the same channels: %v\n%s", err, out)
+	}
+	o.edges[1].poll("the history to go on", func() bool {
+		q.store("chat.1", "more")
+		return len(newest(1)) == 4
+	})
+
 	// Without the history in its file, an edge has retired it for all, until one brings it back.
 	o.edges[0].reload(strings.Replace(defaultCaddyfile, "drain 7s", "drain 7s\n\t\thistory_store nats {\n\t\t\treplicas 3\n\t\t}", 1))
 	for at, e := range o.edges {
