@@ -108,45 +108,6 @@ func TestLinkKeys(t *testing.T) {
 	}
 }
 
-// Another link or prefix of the broker, and another option, is another store of histories.
-func TestHistoryStoreKeys(t *testing.T) {
-	keys := map[string]bool{}
-	key := func(b Broker, s HistoryStore) string {
-		if err := b.Provision(caddy.Context{}); err != nil {
-			t.Fatal(err)
-		}
-		if err := s.Provision(caddy.Context{}); err != nil {
-			t.Fatal(err)
-		}
-		if err := s.UseBroker(&b); err != nil {
-			t.Fatal(err)
-		}
-		return s.HistoryStoreKey()
-	}
-	for _, b := range []Broker{{}, {Prefix: "p"}, {Link: Link{Servers: []string{"nats://10.0.0.1"}}}, {Link: Link{Token: "{env.NATS_SECRET}"}}} {
-		for _, s := range []HistoryStore{{}, {Replicas: 3}, {Storage: "memory"}, {CacheBytes: 1 << 20}} {
-			t.Setenv("NATS_SECRET", "c0rrect-horse")
-			first := key(b, s)
-			if key(b, s) != first || strings.Contains(first, "c0rrect-horse") {
-				t.Errorf("the same store has two keys, or a key the secret: %s", first)
-			}
-			keys[first] = true
-			t.Setenv("NATS_SECRET", "another")
-			keys[key(b, s)] = true
-		}
-	}
-	if len(keys) != (4+1)*4 {
-		t.Errorf("%d keys", len(keys))
-	}
-	// What queue and announce say is none of the store's business.
-	if key(Broker{QueueBytes: 1 << 20, Host: "edge.example.com"}, HistoryStore{}) != key(Broker{}, HistoryStore{}) {
-		t.Error("other options of the broker make another store")
-	}
-	if err := new(HistoryStore).UseBroker(new(guest.MemoryBroker)); err == nil {
-		t.Error("a store uses a broker without a link")
-	}
-}
-
 // NATS would take a URL with a comma for two, and show the password in its error.
 func TestLinkURLWithComma(t *testing.T) {
 	t.Setenv("NATS_URL", "nats://edge:pa,ss@127.0.0.1:4222")
