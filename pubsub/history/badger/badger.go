@@ -65,6 +65,8 @@ type Store struct {
 	queue  queue
 	ended  chan struct{} // closed when the committer has stopped
 	commit sync.Mutex    // held while the database is written to
+
+	flushing atomic.Int32 // calls of flushAll
 }
 
 type answers = indexed.Answers[*kept]
@@ -181,10 +183,12 @@ func (s *Store) Define(d history.Definition) error {
 		s.set.Add(k)
 		return nil
 	}
-	k.Lock()
-	defer k.Unlock()
-	k.Index.SetLimits(d.Limits, time.Now())
-	return nil
+	return s.set.SetLimits(k, d.Limits, func() error {
+		if err := s.flushAll(k); err != nil { // it is tried again, and the limits are in force
+			s.log.Warn("history store: removing old messages", zap.Error(err))
+		}
+		return nil
+	})
 }
 
 func (s *Store) saveDefinition(k *kept, l history.Limits, fresh bool) error {
@@ -212,7 +216,8 @@ func (s *Store) Close() error {
 	}
 	s.queue.wake()
 	<-s.ended // what was queued is committed
-	s.removeOld()
+	for s.removeOld() {
+	}
 	s.set.Close()
 	err := s.db.Update(func(txn *badger.Txn) error { return txn.Set([]byte{kindOpen}, s.openRecord(true)) })
 	return errors.Join(err, s.db.Close())

@@ -383,3 +383,13 @@ func BenchmarkAppend(b *testing.B) {
 		})
 	}
 }
+
+func BenchmarkWaits(b *testing.B) {
+	historytest.BenchmarkWaits(b, func(b *testing.B) history.Store {
+		s, err := Open(Config{Dir: b.TempDir(), Cache: DefaultCache, Reserve: DefaultReserve})
+		if err != nil {
+			b.Fatal(err)
+		}
+		return s
+	})
+}

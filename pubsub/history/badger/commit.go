@@ -10,6 +10,7 @@ import (
 	"github.com/millrace/millrace/internal/diskspace"
 	"github.com/millrace/millrace/pubsub/history"
 	"github.com/millrace/millrace/pubsub/history/internal/index"
+	"github.com/millrace/millrace/pubsub/history/internal/indexed"
 	"github.com/millrace/millrace/wire"
 )
 
@@ -17,8 +18,11 @@ const (
 	// maxBatch and maxBatchBytes bound one commit.
 	maxBatch      = 4096
 	maxBatchBytes = 1 << 20
-	// maxRemoved is how many removals are collected while messages come without a pause.
+	// maxRemoved is how many removals are collected while messages come without a pause, and
+	// how many are written at a time: messages wait for the database meanwhile. With fewRemoved
+	// they wait for some milliseconds.
 	maxRemoved = 4096
+	fewRemoved = 512
 )
 
 // run commits what is queued, until Close.
@@ -27,6 +31,7 @@ func (s *Store) run() {
 	ticker := time.NewTicker(tickInterval)
 	defer ticker.Stop()
 	lastGC := time.Now()
+	more := false // is to be removed
 	for {
 		batch, closed := s.queue.take()
 		switch {
@@ -35,11 +40,14 @@ func (s *Store) run() {
 			continue
 		case closed:
 			return
+		case more:
+			more = s.removeOld()
+			continue
 		}
 		select {
 		case <-s.queue.filled:
 		case <-ticker.C:
-			s.removeOld()
+			more = s.removeOld()
 			if time.Since(lastGC) > gcInterval {
 				lastGC = time.Now()
 				for s.db.RunValueLogGC(0.5) == nil { // each call rewrites one file; an error: there is none worth it
@@ -81,7 +89,7 @@ func (s *Store) commitBatch(batch []*history.Message) {
 		}
 		p.message.Stored(p.message, p.result)
 	}
-	if due {
+	if due && s.flushing.Load() == 0 { // else somebody does it already, in smaller parts
 		s.removeOld()
 	}
 }
@@ -192,7 +200,7 @@ func (s *Store) checkRoom() error {
 func (k *kept) add(p *pending, cache int, now time.Time) (dead int) {
 	k.Lock()
 	defer k.Unlock()
-	k.Index.Expire(now)
+	k.Index.Expire(now, indexed.ExpireEach)
 	m := p.message
 	e := k.Index.Add(m.Tenant, m.Channel, p.at, m.Payload, len(m.Payload))
 	if m.Key != nil {

@@ -56,7 +56,8 @@ func (s *Store) load() error {
 				k.Index.Skip(tenant, at)
 			}
 		}
-		k.Index.Expire(now)
+		for !k.Index.Expire(now, index.MaxStep) {
+		}
 		k.Index.Opened(time.Now())
 	}
 	if lost {
