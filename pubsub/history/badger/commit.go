@@ -18,10 +18,9 @@ const (
 	// maxBatch and maxBatchBytes bound one commit.
 	maxBatch      = 4096
 	maxBatchBytes = 1 << 20
-	// maxRemoved is how many removals are collected while messages come without a pause, and
-	// how many are written at a time: messages wait for the database meanwhile. With fewRemoved
-	// they wait for some milliseconds.
+	// maxRemoved is how many removals are collected while messages come without a pause.
 	maxRemoved = 4096
+	// fewRemoved is how many are written at a time: messages wait meanwhile, some milliseconds.
 	fewRemoved = 512
 )
 
@@ -30,7 +29,6 @@ func (s *Store) run() {
 	defer close(s.ended)
 	ticker := time.NewTicker(tickInterval)
 	defer ticker.Stop()
-	lastGC := time.Now()
 	more := false // is to be removed
 	for {
 		batch, closed := s.queue.take()
@@ -41,18 +39,13 @@ func (s *Store) run() {
 		case closed:
 			return
 		case more:
-			more = s.removeOld()
+			more = s.removeOld(fewRemoved)
 			continue
 		}
 		select {
 		case <-s.queue.filled:
 		case <-ticker.C:
-			more = s.removeOld()
-			if time.Since(lastGC) > gcInterval {
-				lastGC = time.Now()
-				for s.db.RunValueLogGC(0.5) == nil { // each call rewrites one file; an error: there is none worth it
-				}
-			}
+			more = s.removeOld(fewRemoved)
 		}
 	}
 }
@@ -90,7 +83,7 @@ func (s *Store) commitBatch(batch []*history.Message) {
 		p.message.Stored(p.message, p.result)
 	}
 	if due && s.flushing.Load() == 0 { // else somebody does it already, in smaller parts
-		s.removeOld()
+		s.removeOld(max(fewRemoved, 2*len(batch))) // more than the batch adds
 	}
 }
 
@@ -152,6 +145,9 @@ func (s *Store) write(all []pending) error {
 	}
 	s.commit.Lock()
 	defer s.commit.Unlock()
+	if err := s.writeChunks(all); err != nil {
+		return err
+	}
 	txn := s.db.NewTransaction(true)
 	defer txn.Discard()
 	n := 0

@@ -2,6 +2,7 @@ package badger
 
 import (
 	"encoding/binary"
+	"errors"
 	"time"
 
 	"github.com/dgraph-io/badger/v4"
@@ -10,11 +11,11 @@ import (
 	"github.com/millrace/millrace/pubsub/history/internal/index"
 )
 
-// removeOld removes from the database a part of what the indexes have removed. more: there is
-// more.
-func (s *Store) removeOld() (more bool) {
+// removeOld removes from the database what the indexes have removed, up to a number of messages
+// of each history. more: there is more.
+func (s *Store) removeOld(upTo int) (more bool) {
 	for _, k := range s.set.List() {
-		left, err := s.flushRemovals(k, maxRemoved)
+		left, err := s.flushRemovals(k, upTo)
 		if err != nil {
 			s.log.Warn("history store: removing old messages", zap.Error(err))
 			continue
@@ -102,6 +103,11 @@ func (s *Store) writeRemovals(k *kept, part removals) error {
 		if err := batch.Delete(messageKey(k.Name, d.tenant, d.n)); err != nil {
 			return err
 		}
+		for chunk := range d.chunks {
+			if err := batch.Delete(chunkKey(k.Name, d.tenant, d.n, chunk)); err != nil {
+				return err
+			}
+		}
 	}
 	for _, tenant := range part.gone {
 		if err := batch.Delete(key(kindTenant, k.Name, tenant)); err != nil {
@@ -185,6 +191,8 @@ func (s *Store) saveTenants() error {
 
 // Purge implements [history.Store].
 func (s *Store) Purge(name, tenant, channel string) (removed int, err error) {
+	s.purging.Lock()
+	defer s.purging.Unlock()
 	k, err := s.set.Find(name)
 	if err != nil {
 		return 0, err
@@ -193,5 +201,7 @@ func (s *Store) Purge(name, tenant, channel string) (removed int, err error) {
 	if err != nil {
 		return removed, err
 	}
-	return removed, unavailable(s.db.Sync())
+	return removed, s.set.WhileOpen(func() error {
+		return unavailable(errors.Join(s.erase(name, tenant), s.db.Sync()))
+	})
 }
