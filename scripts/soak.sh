@@ -110,6 +110,11 @@ soak_history_kills() {
 	integration -run 'TestHistoryKills'
 }
 
+## how many messages an edge stores, 10,000 clients that come back at once, and one that reads slowly
+soak_history_measures() {
+	integration -run 'TestHistory(Rate|Return|Slow)$' -parallel 1
+}
+
 ## 2,000 clients that suspect a frozen edge at once, and another edge
 soak_suspicion_storm() {
 	integration -run 'TestSuspicionStorm$'
