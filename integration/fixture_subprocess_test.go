@@ -88,6 +88,18 @@ func (p *subprocess) await(word string, within time.Duration) {
 	}
 }
 
+// has reports whether the process has written a word, or has ended.
+func (p *subprocess) has(word string) bool {
+	select {
+	case <-p.ended:
+		return true
+	default:
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return strings.Contains(p.out.String(), word)
+}
+
 // end ends the process, and logs the lines of its output that contain lines.
 func (p *subprocess) end(lines string) {
 	p.t.Helper()

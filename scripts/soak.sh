@@ -101,8 +101,18 @@ soak_pings() {
 
 ## random publishers and subscribers of a history over both transports, 100 runs: nothing is lost without a word
 soak_histories() {
-	integration -run 'TestHistories'
+	integration -run 'TestHistories(OfKilledEdges)?$'
 	MILLRACE_SOAK=1 go test -v -count=1 -timeout 6h -run 'TestKill$' ./pubsub/history/badger
+}
+
+## an edge that is killed 200 times while somebody publishes 1,000 messages to a history on disk
+soak_history_kills() {
+	integration -run 'TestHistoryKills'
+}
+
+## how many messages an edge stores, 10,000 clients that come back at once, and one that reads slowly
+soak_history_measures() {
+	integration -run 'TestHistory(Rate|Return|Slow)$' -parallel 1
 }
 
 ## 2,000 clients that suspect a frozen edge at once, and another edge

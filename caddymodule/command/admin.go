@@ -47,8 +47,21 @@ func (f *adminFlags) call(cmd *cobra.Command, method, path string, body any, sho
 	return show(answer)
 }
 
-// adminTimeout bounds one call of the admin API.
-const adminTimeout = 30 * time.Second
+// adminTimeout bounds one call of the admin API. A purge rewrites the files of a store, and may
+// take much longer.
+const (
+	adminTimeout = 30 * time.Second
+	purgeTimeout = time.Hour
+)
+
+const purgePath = "/pubsub/histories/purge"
+
+func timeoutOf(path string) time.Duration {
+	if path == purgePath {
+		return purgeTimeout
+	}
+	return adminTimeout
+}
 
 // callAdmin calls the admin API with body as JSON. A refusal is an error with the text of
 // the edge.
@@ -64,7 +77,7 @@ func callAdmin(ctx context.Context, address, method, path string, body any) ([]b
 		}
 		content = bytes.NewReader(encoded)
 	}
-	ctx, cancel := context.WithTimeout(ctx, adminTimeout)
+	ctx, cancel := context.WithTimeout(ctx, timeoutOf(path))
 	defer cancel()
 	stream, err := openAdmin(ctx, address, method, path, "application/json", content)
 	if err != nil {

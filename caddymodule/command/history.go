@@ -119,7 +119,7 @@ func historyPurgeCommand() *cobra.Command {
 			return usagef("give either --tenant, perhaps with --channel, or --all")
 		}
 		body := map[string]any{"history": args[0], "tenant": string(tenant), "channel": string(channel), "all": all}
-		return admin.call(cmd, http.MethodPost, "/pubsub/histories/purge", body, func(answer []byte) error {
+		return admin.call(cmd, http.MethodPost, purgePath, body, func(answer []byte) error {
 			var purged struct {
 				Removed int `json:"removed"`
 			}

@@ -64,7 +64,7 @@ func TestPeers(t *testing.T) {
 // there. How good they are says nothing here.
 func TestTable(t *testing.T) {
 	file, profiles := filepath.Join(t.TempDir(), "bench.json"), t.TempDir()
-	o := options{Servers: []string{floorQueue, natsServer, natsPair, millrace, millraceNATS, millraceHop}, Groups: groups, JSON: file, Profile: profiles}
+	o := options{Servers: []string{floorQueue, natsServer, natsPair, millrace, millraceNATS, millraceHop, millraceOther, millraceKept, millraceDisk}, Groups: groups, JSON: file, Profile: profiles}
 	if built := os.Getenv(programs.Folder); built != "" {
 		o.program = filepath.Join(built, "race", "millrace") // whatever it costs: these are no figures
 	}

@@ -60,11 +60,20 @@ func marks() []mark {
 			figure: rate, ours: place{millrace, fmt.Sprintf("webtransport-%d", w.window)}, other: place{millrace, fmt.Sprintf("tls-%d", w.window)},
 		})
 	}
+	histories := func(name, measure, server, unit string, limit float64, atLeast bool, figure func(r *loadgen.Result) float64) {
+		list = append(list, mark{Name: name, Against: "Millrace without histories", Unit: unit, Limit: limit, AtLeast: atLeast, figure: figure,
+			ours: place{server, measure}, other: place{millrace, measure}})
+	}
+	histories("a channel outside histories w=128, CPU", "histories-128", millraceOther, "×", 1.02, false, cpu)
+	histories("kept in memory w=128, rate", "histories-128", millraceKept, "%", 80, true, rate)
+	histories("kept in memory, 50/s × 1,000 subscribers, p99", "histories-latency", millraceKept, "×", 1.2, false, p99)
 	// Not marks of their own, but what the bare floor leaves out.
 	for _, w := range []int{128, 16} {
 		ratio(fmt.Sprintf("fan-out plain w=%d, CPU", w), fmt.Sprintf("fanout-%d", w), floorEqual, "floor queue with messages as long", 0, cpu)
 	}
 	ratio("fan-out TLS w=128, CPU", "tls-128", floorEqual, "floor queue over TLS with messages as long", 0, cpu)
+	histories("kept on disk w=128, rate", "histories-128", millraceDisk, "%", 0, true, rate)
+	histories("kept on disk, 50/s × 1,000 subscribers, p99", "histories-latency", millraceDisk, "×", 0, false, p99)
 	return list
 }
 

@@ -24,12 +24,14 @@ const (
 	groupCaps          = "caps"
 	groupHop           = "hop"
 	groupSubscriptions = "subscriptions"
+	groupHistories     = "histories"
 )
 
 var groups = []string{groupFanout, groupTLS, groupWebTransport, groupLatency, groupRooms, groupIdle,
-	groupStalled, groupTenant, groupPatterns, groupCrowd, groupCaps, groupHop, groupSubscriptions}
+	groupStalled, groupTenant, groupPatterns, groupCrowd, groupCaps, groupHop, groupSubscriptions, groupHistories}
 
-var servers = []string{floorQueue, floorEqual, floorEach, natsServer, natsPair, mochiMQTT, millrace, millraceNATS, millraceHop}
+var servers = []string{floorQueue, floorEqual, floorEach, natsServer, natsPair, mochiMQTT, millrace, millraceNATS, millraceHop,
+	millraceOther, millraceKept, millraceDisk}
 
 // scale sizes the runs; the tests make it small.
 type scale struct {
@@ -111,6 +113,9 @@ func measures(s scale) []measure {
 	add("idle-webtransport", groupIdle, overWebTransport, ours, loadgen.Idle, func(o *loadgen.Options) {
 		o.Connections = int(math.Ceil(float64(o.Connections) * webTransportShare))
 	})
+	kept := []string{millrace, millraceOther, millraceKept, millraceDisk}
+	add("histories-128", groupHistories, overPlain, kept, loadgen.Fanout, window(128))
+	add("histories-latency", groupHistories, overPlain, kept, loadgen.Latency, nil)
 	// All processes of a server share the servers' core.
 	hop := []string{natsServer, natsPair, millrace, millraceNATS, millraceHop}
 	for _, subscribers := range []int{1, min(100, s.Subscribers)} {
@@ -145,6 +150,8 @@ var columns = []column{
 	{"idle KiB, TLS", "idle-tls", cell.memory},
 	{"idle KiB, WebTransport", "idle-webtransport", cell.memory},
 	{"CPU s / 1,000 handshakes", "idle", cell.handshakes},
+	{"histories, w=128", "histories-128", cell.rate},
+	{"histories, 50/s × 1,000: p99", "histories-latency", cell.p99},
 	{"1 subscriber, w=128", "hop-1", cell.hopRate},
 	{"1,000/s × 1: p99", "hop-latency-1", cell.p99},
 	{"100 subscribers, w=128", "hop-100", cell.hopRate},

@@ -38,6 +38,30 @@ type edgeOptions struct {
 	Cap       int      // of a connection, KB/s; 0: edgeCap
 	Bandwidth []string // lines of the bandwidth block
 	Limits    []string // lines of the limits block
+
+	History      string // channels of a history; empty: there is none
+	HistoryStore string // empty: the default
+}
+
+// The servers of the group histories: an edge with a history that keeps another channel than
+// the one that is used, and with one that keeps it, in memory and on disk.
+const (
+	millraceOther = "millrace-other"
+	millraceKept  = "millrace-kept"
+	millraceDisk  = "millrace-disk"
+)
+
+// historyOf returns the history of such a server: its channels, and its store.
+func historyOf(server string) (channels, store string) {
+	switch server {
+	case millraceOther:
+		return "elsewhere.#", "memory"
+	case millraceKept:
+		return "bench.#", "memory"
+	case millraceDisk:
+		return "bench.#", "badger"
+	}
+	return "", ""
 }
 
 // edge is one running millrace process.

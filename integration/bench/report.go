@@ -45,6 +45,10 @@ var rowNames = map[string]string{
 	millrace:     "**Millrace**",
 	millraceNATS: "**Millrace**, with `broker nats`",
 	millraceHop:  "**Millrace**, over two edges",
+
+	millraceOther: "**Millrace**, a history keeps another channel",
+	millraceKept:  "**Millrace**, kept in memory",
+	millraceDisk:  "**Millrace**, kept on disk (Badger)",
 }
 
 // write prints the report for people.

@@ -139,7 +139,8 @@ func (r *runner) start(ctx context.Context, m measure, server string) (served, t
 		o.Cap = hopCap
 	}
 	switch server {
-	case millrace:
+	case millrace, millraceOther, millraceKept, millraceDisk:
+		o.History, o.HistoryStore = historyOf(server)
 		e, err := r.startEdge(ctx, o)
 		if err != nil {
 			return served{}, target{}, err

@@ -46,9 +46,11 @@ const (
 
 const (
 	memTableSize = 16 << 20
-	gcInterval   = 10 * time.Minute // between rewrites of the log of large values
-	tickInterval = time.Second      // between looks at what is too old
+	tickInterval = time.Second // between looks at what is too old
 )
+
+// tune changes the database's options; tests do, so that few messages have many levels.
+var tune = func(o badger.Options) badger.Options { return o }
 
 // Store is a [history.Store] on disk. Open makes one.
 type Store struct {
@@ -65,6 +67,10 @@ type Store struct {
 	queue  queue
 	ended  chan struct{} // closed when the committer has stopped
 	commit sync.Mutex    // held while the database is written to
+
+	flushing atomic.Int32 // calls of flushAll
+	purging  sync.Mutex   // held by Purge: the database rewrites its files once at a time
+	reading  sync.RWMutex // read-locked by transactions that read messages; see erase
 }
 
 type answers = indexed.Answers[*kept]
@@ -84,6 +90,7 @@ type kept struct {
 type deadEntry struct {
 	tenant, channel string
 	n               uint64
+	chunks          int // of its payload
 }
 
 // Open opens the store in a folder, or makes it. It returns [ErrInUse] if the folder is
@@ -95,18 +102,18 @@ func Open(c Config) (*Store, error) {
 	if err := os.MkdirAll(c.Dir, 0o700); err != nil {
 		return nil, fmt.Errorf("history store: %w", err)
 	}
-	db, err := badger.Open(badger.DefaultOptions(c.Dir).
+	db, err := badger.Open(tune(badger.DefaultOptions(c.Dir).
 		WithSyncWrites(false). // see write, and SetOptions
 		WithMemTableSize(memTableSize).
 		WithNumMemtables(3).
 		WithNumCompactors(2).
-		WithValueLogFileSize(64 << 20).
-		WithDetectConflicts(false). // one goroutine writes
+		WithValueLogFileSize(1 << 20). // nothing is large enough for it
+		WithDetectConflicts(false).    // one goroutine writes
 		// Without compression tables are read in place, so no cache is needed.
 		WithCompression(options.None).
 		WithBlockCacheSize(0).
 		WithMetricsEnabled(false).
-		WithLogger(logger{c.Log}))
+		WithLogger(logger{c.Log})))
 	if err != nil {
 		if strings.Contains(err.Error(), "Cannot acquire directory lock") { // Badger gives this error no type
 			return nil, fmt.Errorf("history store: %w: %s", ErrInUse, c.Dir)
@@ -151,7 +158,7 @@ func (s *Store) setSync(sync bool) error {
 func newKept(name string, epoch uint64, l history.Limits) *kept {
 	k := &kept{Locked: indexed.Locked{Name: name}}
 	k.Index = index.New(epoch, l, func(tenant string, e *index.Entry) {
-		k.dead = append(k.dead, deadEntry{tenant, e.Channel(), e.N})
+		k.dead = append(k.dead, deadEntry{tenant, e.Channel(), e.N, chunks(e.Size)})
 		if e.Payload != nil {
 			k.bytes -= e.Size
 			k.alive--
@@ -181,10 +188,7 @@ func (s *Store) Define(d history.Definition) error {
 		s.set.Add(k)
 		return nil
 	}
-	k.Lock()
-	defer k.Unlock()
-	k.Index.SetLimits(d.Limits, time.Now())
-	return nil
+	return s.set.SetLimits(k, d.Limits, nil) // the committer removes it from the database
 }
 
 func (s *Store) saveDefinition(k *kept, l history.Limits, fresh bool) error {
@@ -212,7 +216,8 @@ func (s *Store) Close() error {
 	}
 	s.queue.wake()
 	<-s.ended // what was queued is committed
-	s.removeOld()
+	for s.removeOld(maxRemoved) {
+	}
 	s.set.Close()
 	err := s.db.Update(func(txn *badger.Txn) error { return txn.Set([]byte{kindOpen}, s.openRecord(true)) })
 	return errors.Join(err, s.db.Close())

@@ -69,11 +69,16 @@ func put(t *testing.T, s *Store, m history.Message) history.Result {
 
 func page(t *testing.T, s *Store, text string, after uint64) history.Page {
 	t.Helper()
+	return readPage(t, s, "t", text, after)
+}
+
+func readPage(t *testing.T, s *Store, tenant, text string, after uint64) history.Page {
+	t.Helper()
 	p, err := pattern.Parse(text)
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := s.Read(context.Background(), history.Query{History: "h", Tenant: "t", Pattern: p, After: after, MaxMessages: 100_000, MaxBytes: 1 << 30})
+	got, err := s.Read(context.Background(), history.Query{History: "h", Tenant: tenant, Pattern: p, After: after, MaxMessages: 100_000, MaxBytes: 1 << 30})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -382,4 +387,14 @@ func BenchmarkAppend(b *testing.B) {
 			}
 		})
 	}
+}
+
+func BenchmarkWaits(b *testing.B) {
+	historytest.BenchmarkWaits(b, func(b *testing.B) history.Store {
+		s, err := Open(Config{Dir: b.TempDir(), Cache: DefaultCache, Reserve: DefaultReserve})
+		if err != nil {
+			b.Fatal(err)
+		}
+		return s
+	})
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/millrace/millrace/internal/diskspace"
 	"github.com/millrace/millrace/pubsub/history"
 	"github.com/millrace/millrace/pubsub/history/internal/index"
+	"github.com/millrace/millrace/pubsub/history/internal/indexed"
 	"github.com/millrace/millrace/wire"
 )
 
@@ -19,6 +20,8 @@ const (
 	maxBatchBytes = 1 << 20
 	// maxRemoved is how many removals are collected while messages come without a pause.
 	maxRemoved = 4096
+	// fewRemoved is how many are written at a time: messages wait meanwhile, some milliseconds.
+	fewRemoved = 512
 )
 
 // run commits what is queued, until Close.
@@ -26,7 +29,7 @@ func (s *Store) run() {
 	defer close(s.ended)
 	ticker := time.NewTicker(tickInterval)
 	defer ticker.Stop()
-	lastGC := time.Now()
+	more := false // is to be removed
 	for {
 		batch, closed := s.queue.take()
 		switch {
@@ -35,16 +38,14 @@ func (s *Store) run() {
 			continue
 		case closed:
 			return
+		case more:
+			more = s.removeOld(fewRemoved)
+			continue
 		}
 		select {
 		case <-s.queue.filled:
 		case <-ticker.C:
-			s.removeOld()
-			if time.Since(lastGC) > gcInterval {
-				lastGC = time.Now()
-				for s.db.RunValueLogGC(0.5) == nil { // each call rewrites one file; an error: there is none worth it
-				}
-			}
+			more = s.removeOld(fewRemoved)
 		}
 	}
 }
@@ -81,8 +82,8 @@ func (s *Store) commitBatch(batch []*history.Message) {
 		}
 		p.message.Stored(p.message, p.result)
 	}
-	if due {
-		s.removeOld()
+	if due && s.flushing.Load() == 0 { // else somebody does it already, in smaller parts
+		s.removeOld(max(fewRemoved, 2*len(batch))) // more than the batch adds
 	}
 }
 
@@ -144,6 +145,9 @@ func (s *Store) write(all []pending) error {
 	}
 	s.commit.Lock()
 	defer s.commit.Unlock()
+	if err := s.writeChunks(all); err != nil {
+		return err
+	}
 	txn := s.db.NewTransaction(true)
 	defer txn.Discard()
 	n := 0
@@ -192,7 +196,7 @@ func (s *Store) checkRoom() error {
 func (k *kept) add(p *pending, cache int, now time.Time) (dead int) {
 	k.Lock()
 	defer k.Unlock()
-	k.Index.Expire(now)
+	k.Index.Expire(now, indexed.ExpireEach)
 	m := p.message
 	e := k.Index.Add(m.Tenant, m.Channel, p.at, m.Payload, len(m.Payload))
 	if m.Key != nil {

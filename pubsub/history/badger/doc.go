@@ -8,6 +8,9 @@
 // Which messages there are is in memory, some 150 bytes for each; the payloads of the
 // newest are, too (Config.Cache).
 //
+// What is purged leaves the files, too, before Purge returns: the tables are rewritten. Nothing
+// is in Badger's value log, which could not be; large payloads are stored in parts.
+//
 // # Goroutines
 //
 // [Open] starts one goroutine, which commits what Append has queued, many messages with one

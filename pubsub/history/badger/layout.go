@@ -16,7 +16,10 @@ import (
 //	o                                    → u8 closed, u8 sync, boot id: how the last process left it
 //	h | history                          → u32 messages, u64 age, u64 size: the last limits
 //	b | history                          → u64 n, u64 t: above all forgotten tenants, u64 t of the last open
-//	d | history | tenant | u64 n         → u64 t, u16 channel length, channel, payload
+//	d | history | tenant | u64 n         → u64 t, u16 channel length, channel, payload; with the
+//	                                       length's highest bit, the u64 length of the payload
+//	p | history | tenant | u64 n, u16 i  → a chunk of that payload
+//	x                                    → nothing; only while memory is flushed
 //	f | history | tenant                 → u64 n, u64 t of the head, the same of the floor, and of each open
 //	g | history | tenant | channel       → u64 n, u64 t of the floor of a channel
 //	k | history | tenant | 16 byte hash  → u64 n, u64 t: a key; expires
@@ -27,6 +30,8 @@ const (
 	kindHistory      = 'h'
 	kindBase         = 'b'
 	kindMessage      = 'd'
+	kindChunk        = 'p'
+	kindFlush        = 'x'
 	kindTenant       = 'f'
 	kindChannelFloor = 'g'
 	kindKey          = 'k'
@@ -84,23 +89,44 @@ func cutPlace(b []byte, epoch uint64) (p wire.Position, rest []byte, err error) 
 	return wire.Position{Epoch: epoch, N: binary.BigEndian.Uint64(b), T: binary.BigEndian.Uint64(b[8:])}, b[16:], nil
 }
 
+// inChunks is the bit of the channel's length that says that the payload is in chunks.
+const inChunks = 1 << 15
+
 func encodeMessage(t uint64, channel, payload []byte) []byte {
-	v := make([]byte, 0, 8+2+len(channel)+len(payload))
+	large := chunks(len(payload)) > 0
+	v := make([]byte, 0, 8+2+len(channel)+min(len(payload), chunkBytes)+8)
 	v = binary.BigEndian.AppendUint64(v, t)
+	if large {
+		v = binary.BigEndian.AppendUint16(v, uint16(len(channel))|inChunks)
+		return binary.BigEndian.AppendUint64(append(v, channel...), uint64(len(payload)))
+	}
 	v = binary.BigEndian.AppendUint16(v, uint16(len(channel)))
 	return append(append(v, channel...), payload...)
 }
 
-func decodeMessage(v []byte) (t uint64, channel, payload []byte, err error) {
+// decodeMessage splits the record of a message. The payload is nil if it is in chunks; size is
+// its length.
+func decodeMessage(v []byte) (t uint64, channel, payload []byte, size int, err error) {
 	if len(v) < 10 {
-		return 0, nil, nil, errLayout
+		return 0, nil, nil, 0, errLayout
 	}
-	n := 10 + int(binary.BigEndian.Uint16(v[8:]))
+	length := binary.BigEndian.Uint16(v[8:])
+	n := 10 + int(length&^inChunks)
 	if len(v) < n {
-		return 0, nil, nil, errLayout
+		return 0, nil, nil, 0, errLayout
 	}
-	return binary.BigEndian.Uint64(v), v[10:n], v[n:], nil
+	t, channel, payload = binary.BigEndian.Uint64(v), v[10:n], v[n:]
+	if length&inChunks == 0 {
+		return t, channel, payload, len(payload), nil
+	}
+	if len(payload) != 8 || binary.BigEndian.Uint64(payload) > maxPayload {
+		return 0, nil, nil, 0, errLayout
+	}
+	return t, channel, nil, int(binary.BigEndian.Uint64(payload)), nil
 }
+
+// maxPayload bounds what is allocated for a broken record.
+const maxPayload = 1 << 30
 
 func encodeLimits(l history.Limits) []byte {
 	v := binary.BigEndian.AppendUint32(nil, uint32(l.Messages))

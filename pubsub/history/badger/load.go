@@ -48,6 +48,9 @@ func (s *Store) load() error {
 	if err := s.loadKeys(); err != nil {
 		return err
 	}
+	if err := s.removeOrphans(); err != nil {
+		return err
+	}
 	for _, k := range s.set.List() {
 		if lost {
 			for _, tenant := range k.Index.Tenants() {
@@ -56,7 +59,8 @@ func (s *Store) load() error {
 				k.Index.Skip(tenant, at)
 			}
 		}
-		k.Index.Expire(now)
+		for !k.Index.Expire(now, index.MaxStep) {
+		}
 		k.Index.Opened(time.Now())
 	}
 	if lost {
@@ -225,9 +229,9 @@ func (s *Store) loadMessage(k, v []byte) error {
 	if err != nil || len(rest) != 8 {
 		return errors.Join(err, errLayout)
 	}
-	t, channel, payload, err := decodeMessage(v)
+	t, channel, _, size, err := decodeMessage(v)
 	if err == nil {
-		of.Index.Restore(tenant, channel, wire.Position{Epoch: s.set.Epoch(), N: binary.BigEndian.Uint64(rest), T: t}, len(payload))
+		of.Index.Restore(tenant, channel, wire.Position{Epoch: s.set.Epoch(), N: binary.BigEndian.Uint64(rest), T: t}, size)
 	}
 	return err
 }

@@ -35,9 +35,12 @@ func (s *Store) fetch(q *history.Query, page history.Page, missing []int) error 
 		return nil
 	}
 	return s.set.WhileOpen(func() error {
+		s.reading.RLock()
+		defer s.reading.RUnlock()
 		return s.db.View(func(txn *badger.Txn) error {
 			for _, i := range missing {
-				item, err := txn.Get(messageKey(q.History, q.Tenant, page.Messages[i].Position.N))
+				m := &page.Messages[i]
+				item, err := txn.Get(messageKey(q.History, q.Tenant, m.Position.N))
 				if err != nil {
 					return err
 				}
@@ -45,9 +48,14 @@ func (s *Store) fetch(q *history.Query, page history.Page, missing []int) error 
 				if err != nil {
 					return err
 				}
-				if _, _, page.Messages[i].Payload, err = decodeMessage(value); err != nil {
+				_, _, payload, size, err := decodeMessage(value)
+				if err == nil && chunks(size) > 0 {
+					payload, err = readChunks(txn, q.History, q.Tenant, m.Position.N, size)
+				}
+				if err != nil {
 					return err
 				}
+				m.Payload = payload
 			}
 			return nil
 		})

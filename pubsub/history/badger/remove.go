@@ -7,77 +7,122 @@ import (
 
 	"github.com/dgraph-io/badger/v4"
 	"go.uber.org/zap"
+
+	"github.com/millrace/millrace/pubsub/history/internal/index"
 )
 
-// removeOld removes from the database what the indexes have removed.
-func (s *Store) removeOld() {
+// removeOld removes from the database what the indexes have removed, up to a number of messages
+// of each history. more: there is more.
+func (s *Store) removeOld(upTo int) (more bool) {
 	for _, k := range s.set.List() {
-		if err := s.flushRemovals(k); err != nil {
+		left, err := s.flushRemovals(k, upTo)
+		if err != nil {
 			s.log.Warn("history store: removing old messages", zap.Error(err))
+			continue
+		}
+		more = more || left
+	}
+	return more
+}
+
+// flushAll removes from the database what the index of a history has removed, a few messages
+// at a time.
+func (s *Store) flushAll(k *kept) error {
+	s.flushing.Add(1)
+	defer s.flushing.Add(-1)
+	for {
+		if more, err := s.flushRemovals(k, fewRemoved); !more || err != nil {
+			return err
 		}
 	}
 }
 
-// flushRemovals removes from the database what the index of a history has removed. The
-// floors come first: after a crash in between, messages are there that are removed again.
-func (s *Store) flushRemovals(k *kept) error {
+// flushRemovals removes up to a number of messages. The floors come first: after a crash in between, messages
+// are there that are removed again.
+func (s *Store) flushRemovals(k *kept, upTo int) (more bool, err error) {
 	s.commit.Lock()
 	defer s.commit.Unlock()
-	k.Lock()
-	k.Index.Expire(time.Now())
-	dead, forgotten := k.dead, k.forgotten
-	k.dead, k.forgotten = nil, nil
-	floors := k.floors(dead)
-	if len(forgotten) > 0 {
-		floors = append(floors, k.baseRecord()) // before the records that it stands for are gone
+	part, more := k.takeRemovals(upTo)
+	if len(part.dead)+len(part.forgotten) == 0 {
+		return more, nil
 	}
-	var gone []string
-	for _, tenant := range forgotten {
+	if err := s.writeRemovals(k, part); err != nil {
+		k.again(part)
+		return false, err
+	}
+	return more, nil
+}
+
+// removals are what one flush removes from the database.
+type removals struct {
+	dead      []deadEntry
+	forgotten []string
+	floors    []record // to be written before
+	gone      []string // tenants whose records go
+}
+
+// takeRemovals takes a part of what is to be removed; tenants come last.
+func (k *kept) takeRemovals(upTo int) (part removals, more bool) {
+	k.Lock()
+	defer k.Unlock()
+	more = !k.Index.Expire(time.Now(), index.MaxStep)
+	if upTo < len(k.dead) {
+		part.dead, k.dead, more = k.dead[:upTo:upTo], k.dead[upTo:], true
+	} else {
+		part.dead, k.dead = k.dead, nil
+		part.forgotten, k.forgotten = k.forgotten, nil
+	}
+	part.floors = k.floors(part.dead)
+	if len(part.forgotten) > 0 {
+		part.floors = append(part.floors, k.baseRecord()) // before the records that it stands for are gone
+	}
+	for _, tenant := range part.forgotten {
 		if k.Index.Has(tenant) { // again
-			floors = append(floors, k.tenantRecord(tenant))
+			part.floors = append(part.floors, k.tenantRecord(tenant))
 		} else {
-			gone = append(gone, tenant)
+			part.gone = append(part.gone, tenant)
 		}
 	}
-	k.Unlock()
-	if len(dead)+len(forgotten) == 0 {
-		return nil
-	}
+	return part, more
+}
+
+func (s *Store) writeRemovals(k *kept, part removals) error {
 	batch := s.db.NewWriteBatch()
 	defer batch.Cancel()
-	for _, f := range floors {
+	for _, f := range part.floors {
 		if err := f.write(batch); err != nil {
-			return errors.Join(err, k.again(dead, forgotten))
+			return err
 		}
 	}
 	if err := batch.Flush(); err != nil {
-		return errors.Join(err, k.again(dead, forgotten))
+		return err
 	}
-	removals := s.db.NewWriteBatch()
-	defer removals.Cancel()
-	for _, d := range dead {
-		if err := removals.Delete(messageKey(k.Name, d.tenant, d.n)); err != nil {
-			return errors.Join(err, k.again(dead, forgotten))
+	batch = s.db.NewWriteBatch()
+	defer batch.Cancel()
+	for _, d := range part.dead {
+		if err := batch.Delete(messageKey(k.Name, d.tenant, d.n)); err != nil {
+			return err
+		}
+		for chunk := range d.chunks {
+			if err := batch.Delete(chunkKey(k.Name, d.tenant, d.n, chunk)); err != nil {
+				return err
+			}
 		}
 	}
-	for _, tenant := range gone {
-		if err := removals.Delete(key(kindTenant, k.Name, tenant)); err != nil {
-			return errors.Join(err, k.again(dead, forgotten))
+	for _, tenant := range part.gone {
+		if err := batch.Delete(key(kindTenant, k.Name, tenant)); err != nil {
+			return err
 		}
 	}
-	if err := removals.Flush(); err != nil {
-		return errors.Join(err, k.again(dead, forgotten))
-	}
-	return nil
+	return batch.Flush()
 }
 
 // again has removals tried once more.
-func (k *kept) again(dead []deadEntry, forgotten []string) error {
+func (k *kept) again(part removals) {
 	k.Lock()
 	defer k.Unlock()
-	k.dead = append(dead, k.dead...)
-	k.forgotten = append(forgotten, k.forgotten...)
-	return nil
+	k.dead = append(part.dead, k.dead...)
+	k.forgotten = append(part.forgotten, k.forgotten...)
 }
 
 // record is one that is to be written, or removed if it has no value.
@@ -146,15 +191,17 @@ func (s *Store) saveTenants() error {
 
 // Purge implements [history.Store].
 func (s *Store) Purge(name, tenant, channel string) (removed int, err error) {
+	s.purging.Lock()
+	defer s.purging.Unlock()
 	k, err := s.set.Find(name)
 	if err != nil {
 		return 0, err
 	}
-	if removed, err = s.set.Purge(name, tenant, channel); err != nil {
+	removed, err = s.set.Purge(name, tenant, channel, func() error { return unavailable(s.flushAll(k)) })
+	if err != nil {
 		return removed, err
 	}
-	if err := s.flushRemovals(k); err != nil {
-		return removed, unavailable(err)
-	}
-	return removed, unavailable(s.db.Sync())
+	return removed, s.set.WhileOpen(func() error {
+		return unavailable(errors.Join(s.erase(name, tenant), s.db.Sync()))
+	})
 }

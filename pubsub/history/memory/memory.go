@@ -36,7 +36,7 @@ func New() *Store {
 func (s *Store) Define(d history.Definition) error {
 	s.defining.Lock()
 	defer s.defining.Unlock()
-	k, err := s.set.Lock(d.Name)
+	k, err := s.set.Find(d.Name)
 	switch {
 	case errors.Is(err, history.ErrUnknown):
 		s.set.Add(&indexed.Locked{Name: d.Name, Index: index.New(s.set.Epoch(), d.Limits, nil)})
@@ -44,9 +44,7 @@ func (s *Store) Define(d history.Definition) error {
 	case err != nil:
 		return err
 	}
-	defer k.Unlock()
-	k.Index.SetLimits(d.Limits, time.Now())
-	return nil
+	return s.set.SetLimits(k, d.Limits, nil)
 }
 
 // Append implements [history.Store]. It calls Stored before it returns, and holds the lock
@@ -72,7 +70,7 @@ func (s *Store) Append(m *history.Message) {
 		}
 	}
 	at := k.Index.Next(m.Tenant, now)
-	k.Index.Expire(now)
+	k.Index.Expire(now, indexed.ExpireEach)
 	k.Index.Add(m.Tenant, m.Channel, at, m.Payload, len(m.Payload))
 	if m.Key != nil {
 		k.Index.Remember(m.Tenant, hash, at, now)
@@ -91,7 +89,7 @@ func (s *Store) Read(_ context.Context, q history.Query) (history.Page, error) {
 
 // Purge implements [history.Store].
 func (s *Store) Purge(name, tenant, channel string) (int, error) {
-	return s.set.Purge(name, tenant, channel)
+	return s.set.Purge(name, tenant, channel, nil)
 }
 
 // Close implements [history.Store].

@@ -32,3 +32,7 @@ func TestEpoch(t *testing.T) {
 		t.Errorf("%v is known to another store: %v, %v", at, known, err)
 	}
 }
+
+func BenchmarkWaits(b *testing.B) {
+	historytest.BenchmarkWaits(b, func(*testing.B) history.Store { return memory.New() })
+}

@@ -9,6 +9,12 @@ import (
 	"github.com/millrace/millrace/pubsub/history"
 )
 
+// purged is what a purge has removed from the index.
+type purged struct {
+	removed int
+	numbers []uint64 // of the messages that are to be erased; none if they are too many, or all there are
+}
+
 // maxErased bounds the messages of a purge that are overwritten one by one. Beyond, what is
 // left is removed at once, and NATS overwrites the disk as it compacts.
 const maxErased = 100_000
@@ -20,7 +26,7 @@ func (s *Store) Purge(name, tenant, channel string) (removed int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	numbers := make(chan []uint64, 1)
+	numbers := make(chan purged, 1)
 	id := rand.Text()
 	st.mu.Lock()
 	st.purges[id] = numbers
@@ -36,17 +42,15 @@ func (s *Store) Purge(name, tenant, channel string) (removed int, err error) {
 	if err != nil {
 		return 0, errors.Join(history.ErrUnavailable, err)
 	}
-	var list []uint64
+	var was purged
 	select {
-	case list = <-numbers:
+	case was = <-numbers:
 	case <-ctx.Done():
 		return 0, history.ErrUnavailable
 	}
 	stream := s.names.stream(name)
-	if len(list) > 0 && len(list) <= maxErased {
-		if err := s.eraseAll(stream, list); err != nil {
-			return 0, errors.Join(history.ErrUnavailable, err)
-		}
+	if err := s.eraseAll(stream, was.numbers); err != nil {
+		return 0, errors.Join(history.ErrUnavailable, err)
 	}
 	filter := s.names.tenantFilter(name, tenant)
 	if channel != "" {
@@ -55,7 +59,7 @@ func (s *Store) Purge(name, tenant, channel string) (removed int, err error) {
 	if err := s.purge(s.ctx, stream, filter, at); err != nil {
 		return 0, errors.Join(history.ErrUnavailable, err)
 	}
-	return len(list), nil
+	return was.removed, nil
 }
 
 // eraseAll erases messages, some at a time.

@@ -29,6 +29,19 @@ func (st *stream) lockUp() error {
 	return nil
 }
 
+// lockExpired is lockUp of an index without messages that are too old.
+func (st *stream) lockExpired() error {
+	for {
+		if err := st.lockUp(); err != nil {
+			return err
+		}
+		if st.index.Expire(time.Now(), index.MaxStep) {
+			return nil
+		}
+		st.mu.Unlock()
+	}
+}
+
 // Head implements [history.Store].
 func (s *Store) Head(name, _ string) (wire.Position, error) {
 	st, err := s.reach(s.ctx, name)
@@ -67,11 +80,10 @@ func (s *Store) Before(name, tenant, channel string, n int) (after, removed uint
 	if err != nil {
 		return 0, 0, err
 	}
-	if err := st.lockUp(); err != nil {
+	if err := st.lockExpired(); err != nil {
 		return 0, 0, err
 	}
 	defer st.mu.Unlock()
-	st.index.Expire(time.Now())
 	after, removed = st.index.Before(tenant, channel, n)
 	return after, removed, nil
 }
@@ -119,11 +131,10 @@ func (st *stream) count(q *history.Query) error {
 
 // page reads a page with the payloads that this edge has, and the entries of its messages.
 func (st *stream) page(q *history.Query) (page history.Page, entries []*index.Entry, err error) {
-	if err := st.lockUp(); err != nil {
+	if err := st.lockExpired(); err != nil {
 		return page, nil, err
 	}
 	defer st.mu.Unlock()
-	st.index.Expire(time.Now())
 	whole := st.index.Head(q.Tenant)
 	p := st.index.Read(q)
 	page = history.Page{Through: p.Through, Removed: p.Removed}
@@ -166,9 +177,8 @@ func (st *stream) lost(ctx context.Context, p wire.Position) error {
 func (s *Store) UsageNow() map[string][]history.Usage {
 	all := map[string][]history.Usage{}
 	for _, st := range s.list() {
-		if st.lockUp() == nil {
-			all[st.name] = st.index.Usage(st.name, time.Now())
-			st.mu.Unlock()
+		if list, err := st.usage(); err == nil {
+			all[st.name] = list
 		}
 	}
 	return all
@@ -190,11 +200,25 @@ func (s *Store) Usage() (all []history.Usage, err error) {
 		if err != nil {
 			return nil, err
 		}
-		if err := st.lockUp(); err != nil {
+		list, err := st.usage()
+		if err != nil {
 			return nil, err
 		}
-		all = append(all, st.index.Usage(name, time.Now())...)
-		st.mu.Unlock()
+		all = append(all, list...)
 	}
 	return all, nil
+}
+
+// usage lists what is kept, in steps between which others have the lock.
+func (st *stream) usage() ([]history.Usage, error) {
+	if err := st.lockExpired(); err != nil {
+		return nil, err
+	}
+	list := index.NewInventory(st.index)
+	for !list.Step(st.name) {
+		st.mu.Unlock()
+		st.mu.Lock()
+	}
+	st.mu.Unlock()
+	return list.List, nil
 }

@@ -70,7 +70,7 @@ func (st *stream) take(m *received, loading bool) (*keptMessage, error) {
 		return nil, nil // nothing that an edge has stored
 	}
 	now := time.Now()
-	st.index.Expire(now)
+	st.index.Expire(now, expireEach)
 	kept := &keptMessage{string(tenant), history.Kept{Position: at, Channel: string(channel), Payload: m.payload}}
 	e := st.index.Add(kept.tenant, channel, at, nil, st.sizeOf(m))
 	if !e.Removed() && !loading {
@@ -84,6 +84,10 @@ func (st *stream) take(m *received, loading bool) (*keptMessage, error) {
 	}
 	return kept, nil
 }
+
+// expireEach is how many messages that are too old a message removes that is added: more than
+// one, so that they do not pile up.
+const expireEach = 64
 
 // What a message takes in the file of a stream beside its subject, header and payload, at
 // most.
@@ -155,23 +159,21 @@ func trimmedTenant(about string) string {
 	return tenant
 }
 
-// purgeIndex removes what is purged from the index, and tells the call of this id, if it is
-// one of this edge. The caller holds st.mu.
+// purgeIndex removes what is purged from the index, in steps between which others have the
+// lock, and tells the call of this id, if it is one of this edge. The caller holds st.mu.
 func (st *stream) purgeIndex(tenant, channel, id string) {
-	tenants := []string{tenant}
-	if tenant == "" {
-		tenants = st.index.Tenants()
-	}
 	var numbers []uint64
 	waiting := st.purges[id]
-	for _, tenant := range tenants {
-		if waiting != nil {
-			numbers = append(numbers, st.index.Numbers(tenant, channel)...)
-		}
-		st.index.Purge(tenant, channel)
+	if waiting != nil {
+		numbers = st.index.Numbers(tenant, channel, maxErased)
+	}
+	purge := index.NewPurge(st.index, tenant, channel)
+	for !purge.Step() {
+		st.mu.Unlock()
+		st.mu.Lock()
 	}
 	if waiting != nil {
 		delete(st.purges, id)
-		waiting <- numbers // has room
+		waiting <- purged{purge.Removed, numbers} // has room
 	}
 }

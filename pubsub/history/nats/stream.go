@@ -34,20 +34,21 @@ type stream struct {
 	size     atomic.Int64  // of the definition
 	restarts chan struct{} // with room for one: the session is to begin anew
 
-	mu      sync.Mutex
-	record  *record        // as in the document; nil: not known yet
-	up      bool           // it is received, and was found to be whole
-	changed chan struct{}  // closed when record or up change
-	index   *index.History // nil: it was not read yet
-	epoch   uint64
-	anew    bool          // what was before is over, and the follower does not know yet
-	last    place         // up to here all was received
-	head    wire.Position // likewise, and handed on
-	times   timeline
-	cache   cache
-	fetches map[uint64]*fetching       // by number of the message
-	purges  map[string]chan<- []uint64 // see Purge
-	stored  arrivals
+	mu        sync.Mutex
+	record    *record        // as in the document; nil: not known yet
+	up        bool           // it is received, and was found to be whole
+	changed   chan struct{}  // closed when record or up change
+	index     *index.History // nil: it was not read yet
+	epoch     uint64
+	anew      bool          // what was before is over, and the follower does not know yet
+	last      place         // up to here all was received
+	head      wire.Position // likewise, and handed on
+	times     timeline
+	cache     cache
+	fetches   map[uint64]*fetching     // by number of the message
+	purges    map[string]chan<- purged // see Purge
+	stored    arrivals
+	shrinking int // new limits that are not in force to the end
 }
 
 // place is where a message stands in the stream.
@@ -59,7 +60,7 @@ type place struct {
 func newStream(s *Store, name string) *stream {
 	st := &stream{
 		store: s, name: name, restarts: make(chan struct{}, 1), changed: make(chan struct{}),
-		cache: cache{most: s.config.CacheBytes}, purges: map[string]chan<- []uint64{}, fetches: map[uint64]*fetching{},
+		cache: cache{most: s.config.CacheBytes}, purges: map[string]chan<- purged{}, fetches: map[uint64]*fetching{},
 	}
 	st.out, st.trims = newOutgoing(st), newTrims(st)
 	return st
@@ -142,7 +143,8 @@ func (st *stream) forget() {
 	st.trims.reset()
 }
 
-// define takes what the document says of the history.
+// define takes what the document says of the history. The caller holds Store.mu, and the
+// store is not closed.
 func (st *stream) define(r record) {
 	st.mu.Lock()
 	defer st.mu.Unlock()
@@ -154,10 +156,24 @@ func (st *stream) define(r record) {
 	}
 	if before != nil && st.index != nil {
 		if l := st.limits(); l != limitsOf(before) {
-			st.index.SetLimits(l, time.Now())
+			st.shrinking++
+			h, shrinking := st.index, st.index.SetLimits(l)
+			st.store.running.Go(func() { st.shrink(h, shrinking) }) // ends with what there is to remove
 		}
 	}
 	st.wake()
+}
+
+// shrink removes what new limits exclude, in steps between which others have the lock.
+func (st *stream) shrink(h *index.History, shrinking *index.Shrinking) {
+	for done := false; !done; {
+		st.mu.Lock()
+		if done = st.index != h || shrinking.Step(h, time.Now()); done {
+			st.shrinking--
+			st.wake()
+		}
+		st.mu.Unlock()
+	}
 }
 
 // limits are those of the index. The stream's size also has what the index has removed
@@ -204,7 +220,7 @@ func (st *stream) await(ctx context.Context) error {
 // awaitDefined waits until this edge has the history in force, for as long as ctx allows.
 // That it does not is no error: it will.
 func (st *stream) awaitDefined(ctx context.Context) error {
-	_ = st.wait(ctx, func() bool { return st.record != nil })
+	_ = st.wait(ctx, func() bool { return st.record != nil && st.shrinking == 0 })
 	return nil
 }
 

@@ -95,19 +95,6 @@ type Entry struct {
 // Channel returns the name of the entry's channel, while it is not removed.
 func (e *Entry) Channel() string { return e.channel.name }
 
-// SetLimits puts limits in force, and removes what they exclude.
-func (h *History) SetLimits(l history.Limits, now time.Time) {
-	h.limits = l
-	for _, t := range h.tenants {
-		for _, c := range t.channels {
-			t.roll(c)
-		}
-		t.compact()
-	}
-	h.Expire(now)
-	h.shrink(nil)
-}
-
 // Head returns the position of the last message of a tenant.
 func (h *History) Head(tenant string) wire.Position {
 	if t := h.tenants[tenant]; t != nil {
@@ -211,18 +198,6 @@ func (h *History) ChannelFloor(tenant, channel string) wire.Position {
 
 func (h *History) position(p place) wire.Position {
 	return wire.Position{Epoch: h.epoch, N: p.n, T: p.t}
-}
-
-// Usage lists what is kept, by tenant, in no order.
-func (h *History) Usage(name string, now time.Time) (list []history.Usage) {
-	h.Expire(now)
-	for _, t := range h.oldest {
-		list = append(list, history.Usage{
-			History: name, Tenant: t.name, Channels: len(t.channels), Messages: t.live, Bytes: t.bytes,
-			Oldest: time.UnixMilli(int64(t.entries[t.first].T)).UTC(),
-		})
-	}
-	return list
 }
 
 func (e *Entry) bytes() int { return e.Size + entryOverhead }

@@ -63,20 +63,26 @@ func (o *oracle) step() {
 			o.Fatalf("%v follows %v", at, list[len(list)-1].at)
 		}
 		o.all[tenant] = append(o.all[tenant], told{at: at, channel: channel})
-		o.index.Expire(o.now)
+		o.index.Expire(o.now, o.index.messages)
 		size := o.random.IntN(2000)
 		o.index.Add(tenant, []byte(channel), at, make([]byte, size), size)
 	case n < 90:
 		o.now = o.now.Add(time.Duration(o.random.IntN(30)) * time.Second)
-		o.index.Expire(o.now)
+		o.index.Expire(o.now, o.index.messages)
 	case n < 95:
 		o.limits.Messages = 1 + o.random.IntN(8)
 		o.limits.Size = int64(10_000 + o.random.IntN(40_000))
-		o.index.SetLimits(o.limits, o.now)
+		for s := o.index.SetLimits(o.limits); !s.Step(o.index, o.now); {
+		}
 	case n < 98:
-		o.index.Purge(tenant, channel)
+		purge(o.index, tenant, channel)
 	default:
-		o.index.Purge(tenant, "")
+		purge(o.index, tenant, "")
+	}
+}
+
+func purge(h *History, tenant, channel string) {
+	for p := NewPurge(h, tenant, channel); !p.Step(); {
 	}
 }
 
@@ -182,11 +188,11 @@ func TestForgottenTenants(t *testing.T) {
 		h.Add("first", []byte("c"), at, nil, 0)
 	}
 	last := h.Head("first")
-	h.Purge("first", "")
+	purge(h, "first", "")
 	for i := range maxIdleTenants + 1 {
 		name := fmt.Sprintf("t%d", i)
 		h.Add(name, []byte("c"), h.Next(name, now), nil, 0)
-		h.Purge(name, "")
+		purge(h, name, "")
 	}
 	if n := len(h.tenants); n > maxIdleTenants {
 		t.Errorf("%d tenants are remembered", n)

@@ -39,6 +39,18 @@ func (t *Tenant) search(n uint64) int {
 	return t.first + sort.Search(len(rest), func(i int) bool { return rest[i].N >= n })
 }
 
+// Size returns how long the payload of a message is; 0: there is none.
+func (h *History) Size(tenant string, n uint64) int {
+	t := h.tenants[tenant]
+	if t == nil {
+		return 0
+	}
+	if i := t.search(n); i < len(t.entries) && t.entries[i].N == n && t.entries[i].channel != nil {
+		return t.entries[i].Size
+	}
+	return 0
+}
+
 // Before implements [history.Store] for one history.
 func (h *History) Before(tenant, channel string, n int) (after, removed uint64) {
 	t := h.tenants[tenant]

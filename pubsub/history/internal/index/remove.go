@@ -1,13 +1,10 @@
 package index
 
-import (
-	"container/heap"
-	"time"
-)
+import "container/heap"
 
-// roll removes the oldest messages of a channel that has more than it may.
+// roll removes the oldest messages of a channel that has more than it may, up to MaxStep.
 func (t *Tenant) roll(c *Channel) {
-	for len(c.entries) > t.history.limits.Messages {
+	for left := MaxStep; left > 0 && len(c.entries) > t.history.limits.Messages; left-- {
 		e := c.entries[0]
 		t.raise(c, e.place())
 		t.remove(e)
@@ -24,23 +21,14 @@ func (t *Tenant) raise(c *Channel, at place) {
 	}
 }
 
-// Expire removes what is older than the history's age.
-func (h *History) Expire(now time.Time) {
-	oldest := now.Add(-h.limits.Age).UnixMilli()
-	for len(h.oldest) > 0 {
-		t := h.oldest[0]
-		e := t.entries[t.first]
-		if int64(e.T) > oldest {
-			return
+// shrink removes messages, up to MaxStep, until the history is within its size: those of the
+// tenant that has just grown, if it has more than half, otherwise the oldest ones. done: it is
+// within its size.
+func (h *History) shrink(grown *Tenant) (done bool) {
+	for left := MaxStep; h.bytes > h.limits.Size && h.messages > 1; left-- {
+		if left == 0 {
+			return false
 		}
-		t.removeFirst(e)
-	}
-}
-
-// shrink removes messages until the history is within its size: those of the tenant that
-// has just grown, if it has more than half, otherwise the oldest ones.
-func (h *History) shrink(grown *Tenant) {
-	for h.bytes > h.limits.Size && h.messages > 1 {
 		t := h.oldest[0]
 		if grown != nil && grown.live > 1 && grown.bytes > h.limits.Size/2 {
 			t = grown
@@ -50,6 +38,7 @@ func (h *History) shrink(grown *Tenant) {
 		}
 		t.removeFirst(t.entries[t.first])
 	}
+	return true
 }
 
 // removeFirst removes the oldest message of a tenant, for all channels: who stands before
@@ -130,28 +119,6 @@ func (t *Tenant) compact() {
 		}
 	}
 	t.entries, t.first = kept, 0
-}
-
-// Purge removes what there is of a channel of a tenant, or of the tenant if channel is
-// empty, and returns how much that was.
-func (h *History) Purge(tenant, channel string) (removed int) {
-	t := h.tenants[tenant]
-	if t == nil {
-		return 0
-	}
-	before := t.live
-	for name, c := range t.channels {
-		if channel != "" && name != channel {
-			continue
-		}
-		for len(c.entries) > 0 {
-			e := c.entries[0]
-			t.floor.raise(e.place())
-			t.remove(e)
-		}
-	}
-	t.compact()
-	return before - t.live
 }
 
 // Tenants lists the names of the tenants, those without messages included.

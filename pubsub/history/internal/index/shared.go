@@ -27,18 +27,31 @@ func (h *History) RemoveTo(tenant string, n uint64) {
 	}
 }
 
-// Numbers lists the numbers of the messages of a channel of a tenant, or of the tenant if
-// channel is empty, in no order.
-func (h *History) Numbers(tenant, channel string) (list []uint64) {
+// Numbers lists the numbers of the messages of a channel of a tenant, of the tenant if channel
+// is empty, or of all if both are; nil if there are more than most.
+func (h *History) Numbers(tenant, channel string, most int) (list []uint64) {
+	if tenant == "" && h.messages <= most {
+		for _, t := range h.oldest {
+			list = append(list, h.Numbers(t.name, "", most)...)
+		}
+	}
 	t := h.tenants[tenant]
 	if t == nil {
+		return list
+	}
+	entries, n := t.entries[t.first:], t.live
+	if channel != "" {
+		entries = nil
+		if c := t.channels[channel]; c != nil {
+			entries = c.entries
+		}
+		n = len(entries)
+	}
+	if n > most {
 		return nil
 	}
-	for name, c := range t.channels {
-		if channel != "" && name != channel {
-			continue
-		}
-		for _, e := range c.entries {
+	for _, e := range entries {
+		if !e.Removed() {
 			list = append(list, e.N)
 		}
 	}

@@ -3,9 +3,9 @@ package indexed
 import (
 	"cmp"
 	"slices"
-	"time"
 
 	"github.com/millrace/millrace/pubsub/history"
+	"github.com/millrace/millrace/pubsub/history/internal/index"
 	"github.com/millrace/millrace/wire"
 )
 
@@ -38,12 +38,11 @@ func (a Answers[K]) Knows(name, tenant string, p wire.Position) (bool, error) {
 
 // Before implements [history.Store].
 func (a Answers[K]) Before(name, tenant, channel string, n int) (after, removed uint64, err error) {
-	k, err := a.set.Lock(name)
+	k, err := a.set.lockExpired(name)
 	if err != nil {
 		return 0, 0, err
 	}
 	defer k.Unlock()
-	k.locked().Index.Expire(time.Now())
 	after, removed = k.locked().Index.Before(tenant, channel, n)
 	return after, removed, nil
 }
@@ -54,11 +53,15 @@ func (a Answers[K]) Usage() (all []history.Usage, err error) {
 		return nil, err
 	}
 	for _, k := range a.set.List() {
-		k.Lock()
-		list := k.locked().Index.Usage(k.locked().Name, time.Now())
+		l := k.locked()
+		if _, err := a.set.lockExpired(l.Name); err != nil {
+			return nil, err
+		}
+		inventory := index.NewInventory(l.Index)
+		inSteps(k, func() bool { return inventory.Step(l.Name) })
 		k.Unlock()
-		slices.SortFunc(list, func(a, b history.Usage) int { return cmp.Compare(a.Tenant, b.Tenant) })
-		all = append(all, list...)
+		slices.SortFunc(inventory.List, func(a, b history.Usage) int { return cmp.Compare(a.Tenant, b.Tenant) })
+		all = append(all, inventory.List...)
 	}
 	return all, nil
 }

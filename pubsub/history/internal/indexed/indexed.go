@@ -7,7 +7,6 @@ import (
 	"cmp"
 	"slices"
 	"sync"
-	"time"
 
 	"github.com/millrace/millrace/pubsub/history"
 	"github.com/millrace/millrace/pubsub/history/internal/index"
@@ -123,12 +122,11 @@ func (s *Set[K]) Count(q *history.Query) error {
 // Page reads a page with the payloads that the index has; missing are the places of the
 // others. MaxChannels is for Count.
 func (s *Set[K]) Page(q *history.Query) (page history.Page, missing []int, err error) {
-	k, err := s.Lock(q.History)
+	k, err := s.lockExpired(q.History)
 	if err != nil {
 		return page, nil, err
 	}
 	defer k.Unlock()
-	k.locked().Index.Expire(time.Now())
 	p := k.locked().Index.Read(q)
 	page = history.Page{Through: p.Through, Removed: p.Removed}
 	if len(p.Entries) > 0 {
@@ -141,20 +139,4 @@ func (s *Set[K]) Page(q *history.Query) (page history.Page, missing []int, err e
 		}
 	}
 	return page, missing, nil
-}
-
-// Purge removes messages from an index, as [history.Store] has it.
-func (s *Set[K]) Purge(name, tenant, channel string) (removed int, err error) {
-	k, err := s.Lock(name)
-	if err != nil {
-		return 0, err
-	}
-	defer k.Unlock()
-	if tenant != "" {
-		return k.locked().Index.Purge(tenant, channel), nil
-	}
-	for _, tenant := range k.locked().Index.Tenants() {
-		removed += k.locked().Index.Purge(tenant, "")
-	}
-	return removed, nil
 }

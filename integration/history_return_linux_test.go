@@ -1,0 +1,171 @@
+package integration
+
+import (
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/gorilla/websocket"
+
+	"github.com/millrace/millrace/wire"
+)
+
+const returnMissed = 100 // messages that each client has missed
+
+// returning is clients of a history that come back at once, in a process of their own.
+type returning struct {
+	URL    string // of the WebSocket
+	Tokens []string
+	N      int
+	After  string // the line RSUB that each sends
+}
+
+// 10,000 clients come back at once, and each has missed 100 messages. All get them, and those
+// who were there get theirs in time.
+func TestHistoryReturn(t *testing.T) {
+	t.Parallel()
+	for _, store := range []string{"memory", "badger {{.Dir}}/histories"} {
+		e := startEdge(t, historyCaddyfile(store, "messages 1000"))
+		r := &returning{URL: fmt.Sprintf("ws://localhost:%d/ws", e.HTTP), N: soakCount(t, 100, 10_000)}
+		for range r.N/stormTogether + 1 {
+			r.Tokens = append(r.Tokens, e.issue(allowHistory("paint.a")).Token)
+		}
+		p := e.dial(r.Tokens[0])
+		position := ""
+		for i := range 1 + returnMissed {
+			p.sendFrame(wire.AppendPublish(nil, wire.Publish{
+				Confirm: true, ID: uint32(i), Tenant: []byte("paint.a"), Channel: []byte("chat.room"), Payload: fmt.Appendf(nil, "%d %0100d", i, i),
+			}))
+			_, text, err := p.read()
+			p.must(err)
+			line, err := wire.ParseServerLine(text)
+			if err != nil || !line.Stored {
+				t.Fatalf("got %q, %v", text, err)
+			}
+			if i == 0 {
+				position = line.Position.String()
+			}
+		}
+		r.After = "RSUB:paint.a:chat.room:" + position
+
+		watch := &roomLoad{stop: make(chan struct{})}
+		token, outcomes := e.issue(allowAll("room")).Token, make(chan error, 2)
+		w, publisher := e.dial(token), e.dial(token)
+		w.subscribe("paint.room", "watch")
+		go func() { outcomes <- watch.follow(w.link) }()                   // ends with the last message, or the session
+		go func() { outcomes <- watch.publish(publisher.link, "watch") }() // ends with stop
+		e.poll("messages", func() bool { return watch.got.Load() > atLength[int64](2, 50) })
+
+		memory := e.residentMiB()
+		clients := startSubprocess(t, "TestHistoryReturnProcess", r)
+		clients.await("begin", time.Minute)
+		watch.reloading.Store(true) // what is counted apart
+		most := memory
+		for deadline := time.Now().Add(5 * time.Minute); !clients.has("caught up"); time.Sleep(20 * time.Millisecond) { // between looks at the memory
+			most = max(most, e.residentMiB())
+			if time.Now().After(deadline) {
+				t.Fatal("not all have caught up")
+			}
+		}
+		watch.reloading.Store(false)
+		close(watch.stop)
+		for range cap(outcomes) {
+			if err := <-outcomes; err != nil {
+				t.Error(err)
+			}
+		}
+		clients.end("return:")
+		t.Logf("%.6s: the edge had %d MiB, and at most %d MiB; others' messages meanwhile %v; before %v", store, memory, most, &watch.during, &watch.between)
+		e.stop()
+	}
+}
+
+// TestHistoryReturnProcess is the process of the clients.
+func TestHistoryReturnProcess(t *testing.T) {
+	t.Parallel()
+	r := new(returning)
+	if !isSubprocess(t, r) {
+		return
+	}
+	fmt.Println("begin")
+	begin := time.Now()
+	var connected, caught latencies
+	var failed atomic.Int64
+	var all sync.WaitGroup
+	dialing := make(chan struct{}, stormTogether)
+	conns := make([]*websocket.Conn, r.N)
+	for i := range r.N {
+		all.Go(func() {
+			dialing <- struct{}{}
+			conn, err := r.dial(i)
+			<-dialing
+			if err == nil {
+				conns[i] = conn
+				connected.add(time.Since(begin))
+				err = r.resume(conn)
+			}
+			if err != nil {
+				if failed.Add(1) < 5 {
+					t.Errorf("client %d: %v", i, err)
+				}
+				return
+			}
+			caught.add(time.Since(begin))
+		})
+	}
+	all.Wait()
+	if n := failed.Load(); n > 0 {
+		t.Errorf("%d of %d clients failed", n, r.N)
+	}
+	fmt.Printf("return: %d clients, connected after %v, caught up after %v\n", r.N, &connected, &caught)
+	fmt.Println("caught up")
+	awaitParent()
+	for _, conn := range conns {
+		if conn != nil {
+			_ = conn.Close()
+		}
+	}
+}
+
+func (r *returning) dial(i int) (*websocket.Conn, error) {
+	dialer := websocket.Dialer{NetDialContext: dialLoopback, ReadBufferSize: 1024, WriteBufferSize: 256, HandshakeTimeout: time.Minute}
+	conn, res, err := dialer.Dial(r.URL, handshake{Token: r.Tokens[i/stormTogether]}.header())
+	if res != nil {
+		_ = res.Body.Close()
+	}
+	return conn, err
+}
+
+// resume reads what a client has missed, which must be all.
+func (r *returning) resume(conn *websocket.Conn) error {
+	l := webSocket{conn}
+	if err := l.write(asText, []byte(r.After)); err != nil {
+		return err
+	}
+	for want := 1; ; want++ {
+		if err := conn.SetReadDeadline(time.Now().Add(5 * time.Minute)); err != nil {
+			return err
+		}
+		kind, message, err := conn.ReadMessage()
+		if err != nil {
+			return err
+		}
+		if kind == asText {
+			line, err := wire.ParseServerLine(message)
+			if err != nil || line.Kind != wire.KindOKRsub || !line.Complete || want != returnMissed+1 {
+				return fmt.Errorf("got %q in place of message %d: %w", message, want, err)
+			}
+			return nil
+		}
+		d, err := wire.DecodeDeliver(message)
+		n := 0
+		if err == nil {
+			_, err = fmt.Sscan(string(d.Payload), &n)
+		}
+		if err != nil || n != want {
+			return fmt.Errorf("got message %d in place of %d: %w", n, want, err)
+		}
+	}
+}

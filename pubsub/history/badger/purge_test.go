@@ -1,0 +1,247 @@
+package badger
+
+import (
+	"bytes"
+	"crypto/rand"
+	"encoding/hex"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+
+	"github.com/dgraph-io/badger/v4"
+
+	"github.com/millrace/millrace/pubsub/history"
+	"github.com/millrace/millrace/wire"
+)
+
+// marked is a payload that begins with a mark, and otherwise has nothing that could be
+// compressed. It has the mark again in each 4 KiB.
+func marked(mark string, size int) []byte {
+	p := make([]byte, max(size, len(mark)))
+	_, _ = rand.Read(p) // never fails
+	for at := 0; at+len(mark) <= len(p); at += 4096 {
+		copy(p[at:], mark)
+	}
+	return p
+}
+
+func newMark() string {
+	var random [16]byte
+	_, _ = rand.Read(random[:])
+	return hex.EncodeToString(random[:])
+}
+
+// filesWith returns which files of a store have a text, whatever they are for.
+func filesWith(t *testing.T, dir, text string) (found []string) {
+	t.Helper()
+	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		data, err := os.ReadFile(path)
+		if os.IsNotExist(err) { // it was removed meanwhile
+			return nil
+		}
+		if bytes.Contains(data, []byte(text)) {
+			found = append(found, filepath.Base(path))
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
+
+// store stores messages of a tenant, many at a time.
+func store(t *testing.T, s *Store, tenant, channel, mark string, n, size int) {
+	t.Helper()
+	window := make(chan struct{}, 256)
+	var stored sync.WaitGroup
+	for range n {
+		window <- struct{}{}
+		stored.Add(1)
+		s.Append(&history.Message{
+			History: "h", Tenant: tenant, Channel: []byte(channel), Payload: marked(mark, size),
+			Stored: func(_ *history.Message, r history.Result) {
+				if r.Err != nil {
+					t.Error(r.Err)
+				}
+				<-window
+				stored.Done()
+			},
+		})
+	}
+	stored.Wait()
+}
+
+// After a purge no file of the store has what was purged, and all else is there.
+func TestPurgeErases(t *testing.T) {
+	for _, c := range []struct {
+		name     string
+		n, size  int // of the messages that are purged
+		limit    int
+		before   int // messages of 4 KiB of others, before and after
+		reopened bool
+		busy     bool // others store messages meanwhile
+		levels   bool // what is removed is on another level of the database than its removal
+	}{
+		{name: "just stored", n: 10, size: 100, limit: 1000},
+		{name: "in tables", n: 2000, size: 4096, limit: 100_000, before: 5000},
+		{name: "after a new start", n: 100, size: 1000, limit: 1000, before: 100, reopened: true},
+		{name: "removed by a limit before", n: 5000, size: 4096, limit: 2, before: 100},
+		{name: "large", n: 3, size: 3 << 20, limit: 100, before: 10, reopened: true},
+		{name: "while others store", n: 2000, size: 1000, limit: 100_000, before: 2000, busy: true},
+		{name: "in many levels", n: 5000, size: 4096, limit: 100_000, before: 10_000, levels: true},
+	} {
+		for _, channel := range []string{"secret", "", "all"} {
+			t.Run(c.name+"/"+channel, func(t *testing.T) {
+				if c.levels {
+					defaults := tune
+					tune = func(o badger.Options) badger.Options {
+						return o.WithBaseLevelSize(256 << 10).WithBaseTableSize(256 << 10).WithNumLevelZeroTables(1)
+					}
+					t.Cleanup(func() { tune = defaults })
+				}
+				dir := t.TempDir()
+				s := open(t, Config{Dir: dir})
+				define(t, s, func(l *history.Limits) { l.Messages, l.Size = c.limit, 1<<30 })
+				mark, same, other := newMark(), newMark(), newMark()
+				store(t, s, "other", "secret", other, c.before/2, 4096)
+				store(t, s, "t", "secret", mark, c.n, c.size)
+				store(t, s, "t", "open", same, 10, 100)
+				store(t, s, "other", "secret", other, c.before-c.before/2, 4096)
+				if c.reopened {
+					if err := s.Close(); err != nil {
+						t.Fatal(err)
+					}
+					s = open(t, Config{Dir: dir})
+				}
+				if len(filesWith(t, dir, mark)) == 0 {
+					t.Fatal("the search finds nothing that there is")
+				}
+				stop := make(chan struct{})
+				var busy sync.WaitGroup
+				if c.busy {
+					busy.Go(func() {
+						for {
+							select {
+							case <-stop:
+								return
+							default:
+								store(t, s, "busy", "c", other, 100, 1000)
+								readPage(t, s, "t", "#", 0)
+							}
+						}
+					})
+				}
+				tenant, of := "t", channel
+				if channel == "all" {
+					tenant, of = "", ""
+				}
+				if _, err := s.Purge("h", tenant, of); err != nil {
+					t.Error(err)
+				}
+				found := filesWith(t, dir, mark)
+				close(stop)
+				busy.Wait()
+				if len(found) > 0 {
+					t.Errorf("purged messages are in %v", found)
+				}
+				if kept := len(filesWith(t, dir, same)) > 0; kept != (channel == "secret") {
+					t.Errorf("another channel of the tenant is there: %v", kept)
+				}
+				for range 2 { // and after a new start
+					if page := page(t, s, "open", 0); (len(page.Messages) > 0) != (channel == "secret") {
+						t.Errorf("%d messages of another channel", len(page.Messages))
+					}
+					if page := page(t, s, "secret", 0); len(page.Messages) > 0 {
+						t.Errorf("%d messages of the purged channel", len(page.Messages))
+					}
+					if channel != "all" {
+						expectOther(t, s, other, min(c.before, c.limit))
+					}
+					if err := s.Close(); err != nil {
+						t.Fatal(err)
+					}
+					s = open(t, Config{Dir: dir})
+				}
+			})
+		}
+	}
+}
+
+func expectOther(t *testing.T, s *Store, mark string, want int) {
+	t.Helper()
+	got := 0
+	for after := uint64(0); ; {
+		p := readPage(t, s, "other", "#", after)
+		for _, m := range p.Messages {
+			if !bytes.HasPrefix(m.Payload, []byte(mark)) || len(m.Payload) != 4096 {
+				t.Fatalf("a message of another tenant is %.40q", m.Payload)
+			}
+			got++
+		}
+		if len(p.Messages) == 0 {
+			break
+		}
+		after = p.Through.N
+	}
+	if got != want {
+		t.Errorf("%d messages of another tenant, want %d", got, want)
+	}
+}
+
+// Payloads of all sizes come back as they were, and nothing is left of them when they are
+// removed.
+func TestLargePayloads(t *testing.T) {
+	dir := t.TempDir()
+	s := open(t, Config{Dir: dir})
+	define(t, s, func(l *history.Limits) { l.Messages, l.Size = 1000, 1<<30 })
+	sizes := []int{0, 1, chunkBytes - 1, chunkBytes, chunkBytes + 1, 2 * chunkBytes, 2*chunkBytes + 1, 16 << 20}
+	payloads, at := make([][]byte, len(sizes)), make([]wire.Position, len(sizes))
+	for i, size := range sizes {
+		payloads[i] = make([]byte, size)
+		_, _ = rand.Read(payloads[i])
+		at[i] = put(t, s, history.Message{Channel: fmt.Appendf(nil, "c.%d", i), Payload: payloads[i]}).Position
+	}
+	for range 2 {
+		for i, m := range page(t, s, "#", 0).Messages {
+			if m.Position != at[i] || !bytes.Equal(m.Payload, payloads[i]) {
+				t.Errorf("%v with %d bytes, want %v with %d", m.Position, len(m.Payload), at[i], sizes[i])
+			}
+		}
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+		s = open(t, Config{Dir: dir})
+	}
+	// One whose chunks were written, and that was not, is of a process that was killed.
+	if err := s.writeChunks([]pending{{store: true, of: mustFind(t, s), at: wire.Position{N: 99}, message: &history.Message{History: "h", Tenant: "t", Payload: make([]byte, 3*chunkBytes)}}}); err != nil {
+		t.Fatal(err)
+	}
+	for i := range sizes[1:] {
+		if _, err := s.Purge("h", "t", fmt.Sprint("c.", i+1)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	s = open(t, Config{Dir: dir})
+	if err := s.each(kindChunk, func(k, _ []byte) error { return fmt.Errorf("a chunk is left: %q", k) }); err != nil {
+		t.Error(err)
+	}
+}
+
+func mustFind(t *testing.T, s *Store) *kept {
+	t.Helper()
+	k, err := s.set.Find("h")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return k
+}
