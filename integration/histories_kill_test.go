@@ -17,6 +17,13 @@ func TestHistoryKills(t *testing.T) {
 	killHistories(t, historyCaddyfile("badger {{.Dir}}/histories", "messages 100000"))
 }
 
+// The same with a history in NATS, whose server goes on.
+func TestHistoryKillsNATS(t *testing.T) {
+	t.Parallel()
+	node := startNATS(t, 1)[0]
+	killHistories(t, historyCaddyfile("nats", "messages 100000"), func(e *edge) { e.Broker = "nats " + node.URL() })
+}
+
 const (
 	killPublishes = 1000 // of each round
 	killWindow    = 200  // of them wait for their answers

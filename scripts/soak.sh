@@ -101,11 +101,11 @@ soak_pings() {
 
 ## random publishers and subscribers of a history over both transports, 100 runs: nothing is lost without a word
 soak_histories() {
-	integration -run 'TestHistories(OfKilledEdges)?$'
+	integration -run 'TestHistories(OfKilledEdges|OverEdges)?$'
 	MILLRACE_SOAK=1 go test -v -count=1 -timeout 6h -run 'TestKill$' ./pubsub/history/badger
 }
 
-## an edge that is killed 200 times while somebody publishes 1,000 messages to a history on disk
+## an edge that is killed 200 times while somebody publishes 1,000 messages to a history, on disk and in NATS
 soak_history_kills() {
 	integration -run 'TestHistoryKills'
 }
