@@ -122,8 +122,9 @@ func (a *acks) close() {
 // arrivals are messages that are stored, and wait until this edge has received them: then
 // they have a position, and are there to be read.
 type arrivals struct {
-	mu   sync.Mutex // held while publishers are told, so that this has an order
-	list []arrival  // by number, but for repeats
+	mu     sync.Mutex // held while publishers are told, so that this has an order
+	closed bool       // nothing is received any more
+	list   []arrival  // by number, but for repeats
 }
 
 type arrival struct {
@@ -143,7 +144,7 @@ func (a *arrivals) add(st *stream, w arrival) {
 	same, received := st.epoch == w.epoch, st.head.N >= w.number
 	st.mu.Unlock()
 	switch {
-	case !same:
+	case !same || a.closed:
 		w.out.end(w.message, history.Result{Err: history.ErrUnconfirmed})
 		return
 	case received:
@@ -196,6 +197,14 @@ func (a *arrivals) fail(until func(arrival) bool) {
 	}
 	clear(a.list[len(kept):])
 	a.list = kept
+}
+
+// close tells those that wait, and come later, that.
+func (a *arrivals) close() {
+	a.mu.Lock()
+	a.closed = true
+	a.mu.Unlock()
+	a.fail(func(arrival) bool { return true })
 }
 
 func (a *arrivals) expire(now time.Time) {
