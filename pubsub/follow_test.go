@@ -36,6 +36,8 @@ type view struct {
 	base     uint64   // what numbers are less, in that epoch
 	retired  []string
 	down     bool
+
+	beforeRead func() // called once by the next Read, with the mutex held
 }
 
 func (l *log) view() *view {
@@ -141,6 +143,10 @@ func (v *view) Read(ctx context.Context, q history.Query) (history.Page, error) 
 	defer v.mu.Unlock()
 	if v.down {
 		return history.Page{}, errDown
+	}
+	if f := v.beforeRead; f != nil {
+		v.beforeRead = nil
+		f()
 	}
 	if v.epoch != 0 {
 		q.After += v.base

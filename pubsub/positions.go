@@ -55,7 +55,7 @@ func (s *Session) tellPosition(r *resumable, turn int, at wire.Position) {
 	if rs := s.resumables; rs.turn != turn {
 		rs.turn, rs.untold = turn, s.queue.controlBytes > maxPositionBacklog
 	}
-	if !r.live || r.ended || at.N <= r.cursor.N || s.resumables.untold {
+	if !r.live || r.ended || at.N <= r.cursor.N || at.Epoch != r.cursor.Epoch || s.resumables.untold { // another epoch: it was asked for before the history began anew
 		return
 	}
 	r.cursor = at

@@ -37,18 +37,21 @@ func (s *Session) readPage(r *resumable) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.resumables.reading = nil
+	at, anew := wire.Position{}, false
+	if wanted && err == nil {
+		at, anew = r.beganAnew(page)
+	}
 	switch {
 	case !wanted || !s.wants(r):
 	case errors.Is(err, history.ErrTooManyChannels):
 		s.refuseReplay(r, wire.CodeTooManyChannels)
+	case anew:
+		r.failing = time.Time{}
+		s.goOnAt(r, at)
 	case err != nil || page.Through.N <= r.cursor.N && r.ahead() > r.cursor.N: // or what the store reads from does not have yet what was handed on
 		s.replayFailed(r)
 	default:
 		r.failing = time.Time{}
-		if at, anew := r.beganAnew(page); anew {
-			s.goOnAt(r, at)
-			break
-		}
 		s.catchUp(r, page, frames)
 		if !r.live {
 			s.awaitPages(r)
@@ -82,7 +85,7 @@ func (s *Session) replayPage(r *resumable, room int) (page history.Page, frames 
 		return page, nil, err
 	}
 	r.begun = true
-	if r.newest && page.Through.N > r.until.N {
+	if r.newest && page.Through.N > r.until.N && page.Through.Epoch == r.until.Epoch {
 		// What was stored since it began may stand between the newest messages.
 		n := slices.IndexFunc(page.Messages, func(m history.Kept) bool { return m.Position.N > r.until.N })
 		if n >= 0 {
@@ -113,7 +116,7 @@ func (r *resumable) begin() error {
 		if err != nil {
 			return err
 		}
-		r.least = head.N
+		r.least, r.epoch = head.N, head.Epoch
 	}
 	switch r.from.Origin {
 	case wire.OriginPosition:

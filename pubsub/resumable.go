@@ -33,7 +33,8 @@ type resumable struct {
 	// least is how far it has to come before it is live: where a shared history stood when
 	// it began. What came to the edge before was not handed to it.
 	least  uint64
-	newest bool // it still gets the newest message of each channel only, up to until
+	epoch  uint64 // of a shared history, when it began, or since it has begun anew
+	newest bool   // it still gets the newest message of each channel only, up to until
 	until  wire.Position
 	// known is up to where removals are no loss: the client did not ask for what was
 	// removed.
@@ -44,7 +45,7 @@ type resumable struct {
 	gap     bool // the client was told of a gap, before its OK:RSUB
 	waiting bool // it is in resumables.behind
 	// skipped is where a shared history was, when it last skipped messages and this one was
-	// not live.
+	// not live, until a page was read since.
 	skipped wire.Position
 
 	failing  time.Time   // since when the store gives no page; zero: it does
@@ -106,12 +107,14 @@ func (s *Session) skipTo(r *resumable, to wire.Position) {
 // beganAnew reports whether the history has begun anew since a page was asked for, or before
 // it was read, and where the subscription goes on then. The caller holds the session's mutex.
 func (r *resumable) beganAnew(page history.Page) (at wire.Position, anew bool) {
-	switch epoch := page.Through.Epoch; {
-	case r.skipped.Epoch != 0 && r.skipped.Epoch != epoch:
+	other := func(epoch uint64) bool { return epoch != 0 && epoch != page.Through.Epoch }
+	switch {
+	case other(r.skipped.Epoch) && r.skipped.Epoch != r.epoch: // the page is of the epoch before
 		return r.skipped, true
-	case r.cursor.Epoch != 0 && r.cursor.Epoch != epoch:
+	case other(r.cursor.Epoch), other(r.epoch):
 		return page.Through, true
 	}
+	r.skipped = wire.Position{}
 	return at, false
 }
 
@@ -120,6 +123,7 @@ func (r *resumable) beganAnew(page history.Page) (at wire.Position, anew bool) {
 func (s *Session) goOnAt(r *resumable, at wire.Position) {
 	defer s.wake()
 	r.live, r.newest, r.unknown, r.outside, r.least = false, false, false, false, 0
+	r.epoch, r.skipped = at.Epoch, wire.Position{}
 	s.tellGap(r, at)
 	s.goLive(r)
 	if !r.live {

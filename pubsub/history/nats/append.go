@@ -168,6 +168,11 @@ func (o *outgoing) send(m *history.Message) {
 	st := o.stream
 	msg := &client.Msg{Subject: st.store.names.message(m.History, m.Tenant, m.Channel), Data: m.Payload}
 	st.mu.Lock()
+	if st.index == nil { // it has gone out of reach just now
+		st.mu.Unlock()
+		o.end(m, history.Result{Err: history.ErrUnavailable})
+		return
+	}
 	epoch, last := st.epoch, st.last.n
 	if m.Key != nil {
 		hash := index.HashKey(m.Tenant, m.Channel, m.Key)

@@ -85,7 +85,7 @@ func (st *stream) fetch(ctx context.Context, q *history.Query, page history.Page
 		if m.Payload, ok = other.payloads[m.Position.N]; ok {
 			continue
 		}
-		if m.Payload, err = st.fetchOne(ctx, m); err != nil { // the other one has failed
+		if m.Payload, err = st.fetchOne(ctx, q.Tenant, m); err != nil { // the other one has failed
 			return st.fetchFailed(ctx, err)
 		}
 	}
@@ -135,7 +135,7 @@ func (st *stream) fetchOwn(ctx context.Context, q *history.Query, own *fetching,
 		slots <- struct{}{}
 		waiting.Go(func() {
 			defer func() { <-slots }()
-			payload, err := st.fetchOne(ctx, m)
+			payload, err := st.fetchOne(ctx, q.Tenant, m)
 			mu.Lock()
 			defer mu.Unlock()
 			if err != nil {
@@ -150,10 +150,10 @@ func (st *stream) fetchOwn(ctx context.Context, q *history.Query, own *fetching,
 }
 
 // fetchOne gets one payload. What the stream does not have is taken from the index.
-func (st *stream) fetchOne(ctx context.Context, m *history.Kept) ([]byte, error) {
+func (st *stream) fetchOne(ctx context.Context, tenant string, m *history.Kept) ([]byte, error) {
 	payload, err := st.store.getPayload(ctx, st.store.names.stream(st.name), m.Position.N)
 	if errors.Is(err, errGone) {
-		return nil, errors.Join(err, st.lost(ctx, m.Position))
+		return nil, errors.Join(err, st.lost(ctx, tenant, m.Position))
 	}
 	if err == nil && payload == nil {
 		payload = []byte{}

@@ -276,3 +276,27 @@ func contains(t *testing.T, dir, text string) (found bool) {
 	}
 	return found
 }
+
+// A message that is gone for a reason of its tenant is no loss of the others.
+func TestGoneOfOneTenant(t *testing.T) {
+	s := natstest.Server(t)
+	a := open(t, s, "p", func(c *nats.Config) { c.CacheBytes = 1 })
+	define(t, a, definition("h"))
+	put(t, a, "h", "other", "c", "1")
+	put(t, a, "h", "t", "c", "1")
+	gone := put(t, a, "h", "t", "c", "2")
+	put(t, a, "h", "t", "c", "3")
+	stream, err := operator(t, s.ClientURL()).Stream(context.Background(), "p_history_h")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := stream.DeleteMsg(context.Background(), gone.N); err != nil {
+		t.Fatal(err)
+	}
+	if page := read(t, a, query("h", "t", "#", 0)); texts(page) != "c=3" || page.Removed.N != gone.N {
+		t.Errorf("%q, and up to %v is removed", texts(page), page.Removed)
+	}
+	if page := read(t, a, query("h", "other", "#", 0)); texts(page) != "c=1" || page.Removed.N >= gone.N {
+		t.Errorf("the other tenant has %q, and up to %v is removed", texts(page), page.Removed)
+	}
+}

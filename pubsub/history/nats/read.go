@@ -149,10 +149,10 @@ func (st *stream) page(q *history.Query) (page history.Page, entries []*index.En
 	return page, p.Entries, nil
 }
 
-// lost takes from the index what the stream does not have any more: a message, and all
-// before it. NATS removes the oldest ones first, and an index that has not got to know of
-// another reason yet does no harm by being early.
-func (st *stream) lost(ctx context.Context, p wire.Position) error {
+// lost takes from the index what the stream does not have any more: a message, and all of its
+// tenant before it; of all tenants where that was the oldest of the stream. An index that has
+// not got to know of another reason yet does no harm by being early.
+func (st *stream) lost(ctx context.Context, tenant string, p wire.Position) error {
 	info, err := st.store.streamInfo(ctx, st.store.names.stream(st.name))
 	if err != nil {
 		return err
@@ -162,10 +162,12 @@ func (st *stream) lost(ctx context.Context, p wire.Position) error {
 	if st.index == nil || st.epoch != p.Epoch {
 		return nil
 	}
-	to := p
-	if first := info.State.FirstSeq; first > p.N {
-		to = st.times.at(min(first-1, st.last.n))
+	first := info.State.FirstSeq
+	if first <= p.N {
+		st.index.RemoveTo(tenant, p.N)
+		return nil
 	}
+	to := st.times.at(min(first-1, st.last.n))
 	st.index.RaiseFloors(to)
 	for _, tenant := range st.index.Tenants() {
 		st.index.RemoveTo(tenant, to.N)

@@ -62,7 +62,7 @@ func (st *stream) take(m *received, loading bool) (*keptMessage, error) {
 	rest := strings.TrimPrefix(m.subject, st.store.names.subjects(st.name))
 	subject, isMessage := strings.CutPrefix(rest, messageToken)
 	if !isMessage {
-		st.takeNote(m, rest, at, loading)
+		st.takeNote(m, rest, at, loading || m.n <= st.loaded)
 		return nil, nil
 	}
 	tenant, channel, ok := natssubject.SplitChannel([]byte(subject))
@@ -110,8 +110,9 @@ func (st *stream) remember(tenant string, m *received, at wire.Position) {
 	st.index.Remember(tenant, hash, at, m.time)
 }
 
-// takeNote does what a note says. Of one that was loaded it is not known what it has removed,
-// so all of the tenant before it counts as that. The caller holds st.mu.
+// takeNote does what a note says. Of one that was loaded, or came while others were, it is not
+// known what it has removed, so all of the tenant before it counts as that. The caller holds
+// st.mu.
 func (st *stream) takeNote(m *received, rest string, at wire.Position, loading bool) {
 	var tenant, channel string
 	switch {

@@ -140,6 +140,7 @@ func (st *stream) load(ctx context.Context, r *record, mark uint64) error {
 	}
 	st.mu.Lock()
 	defer st.mu.Unlock()
+	st.fresh = true
 	if first := info.State.FirstSeq; first > 0 {
 		st.index.RaiseFloors(st.times.at(min(first-1, st.last.n)))
 	}
@@ -152,6 +153,9 @@ func (st *stream) receiveFrom(ctx context.Context, mark uint64) error {
 	st.mu.Lock()
 	from, head, anew := st.last.n+1, st.head, st.anew
 	st.anew = false
+	if st.fresh {
+		st.fresh, st.loaded = false, mark
+	}
 	st.mu.Unlock()
 	if f := st.store.joined(); anew && f != nil { // what it had is over
 		f.Skipped(st.name, head)

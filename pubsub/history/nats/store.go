@@ -150,6 +150,7 @@ func (s *Store) Close() error {
 	s.running.Wait()
 	for _, each := range s.list() {
 		each.out.close()
+		each.stored.close()
 	}
 	s.acks.close()
 	for _, each := range s.list() {

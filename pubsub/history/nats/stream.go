@@ -41,6 +41,8 @@ type stream struct {
 	index     *index.History // nil: it was not read yet
 	epoch     uint64
 	anew      bool          // what was before is over, and the follower does not know yet
+	fresh     bool          // it was read, and nothing was received since
+	loaded    uint64        // notes up to here may be about what was removed before it was read
 	last      place         // up to here all was received
 	head      wire.Position // likewise, and handed on
 	times     timeline
@@ -139,6 +141,7 @@ func (st *stream) idle() bool {
 // forget drops the index. The caller holds st.mu.
 func (st *stream) forget() {
 	st.index, st.epoch, st.last, st.head = nil, 0, place{}, wire.Position{}
+	st.fresh, st.loaded = false, 0
 	st.times, st.cache = timeline{}, cache{most: st.store.config.CacheBytes}
 	st.trims.reset()
 }

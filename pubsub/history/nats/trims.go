@@ -21,18 +21,18 @@ type trims struct {
 	wake   chan struct{} // with room for one
 
 	mu    sync.Mutex // guards the rest
-	to    map[string]trim
+	of    map[string][]trim
 	bytes int64 // of all
 }
 
-// trim is what is to be removed of a tenant.
+// trim is a message that is to be removed. Those of a tenant ascend.
 type trim struct {
-	to    uint64
-	bytes int64
+	n    uint64
+	size int64
 }
 
 func newTrims(st *stream) *trims {
-	return &trims{stream: st, wake: make(chan struct{}, 1), to: map[string]trim{}}
+	return &trims{stream: st, wake: make(chan struct{}, 1), of: map[string][]trim{}}
 }
 
 // add takes an entry that is about to go from the index.
@@ -40,19 +40,22 @@ func (t *trims) add(tenant string, e *index.Entry) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	size := int64(e.Size) + index.EntryOverhead
-	old := t.to[tenant]
-	t.to[tenant] = trim{max(old.to, e.N), old.bytes + size}
-	t.bytes += size
-	signal(t.wake)
+	t.of[tenant] = append(t.of[tenant], trim{e.N, size})
+	if t.bytes += size; t.bytes > t.batch() {
+		signal(t.wake)
+	}
 }
 
 // done notes that all of a tenant up to a number is removed.
 func (t *trims) done(tenant string, to uint64) {
 	t.mu.Lock()
-	old, ok := t.to[tenant]
-	if ok && old.to <= to {
-		delete(t.to, tenant)
-		t.bytes -= old.bytes
+	list := t.of[tenant]
+	for len(list) > 0 && list[0].n <= to {
+		t.bytes -= list[0].size
+		list = list[1:]
+	}
+	if t.of[tenant] = list; len(list) == 0 {
+		delete(t.of, tenant)
 	}
 	t.mu.Unlock()
 	signal(t.stream.out.wake)
@@ -62,7 +65,7 @@ func (t *trims) done(tenant string, to uint64) {
 func (t *trims) reset() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.to, t.bytes = map[string]trim{}, 0
+	t.of, t.bytes = map[string][]trim{}, 0
 }
 
 // isBehind reports whether so much waits to be removed that nothing more may be stored.
@@ -75,6 +78,9 @@ func (t *trims) isBehind() bool {
 // trimLimit is how much may wait to be removed: less than what the stream has more room for
 // than the index.
 func (st *stream) trimLimit() int64 { return st.size.Load() / 24 }
+
+// batch is how much waits at least before it is removed: each removal takes room for its notes.
+func (t *trims) batch() int64 { return t.stream.trimLimit() / 4 }
 
 // maxTrimDelay is how long an edge waits at most for another one to be first.
 const maxTrimDelay = 10 * time.Millisecond
@@ -93,13 +99,15 @@ func (t *trims) run(ctx context.Context) {
 			return
 		}
 		t.mu.Lock()
-		now := make(map[string]trim, len(t.to))
-		for tenant, each := range t.to {
-			now[tenant] = each
+		now := map[string]uint64{}
+		for tenant, list := range t.of {
+			if t.bytes > t.batch() { // another edge was not first
+				now[tenant] = list[len(list)-1].n
+			}
 		}
 		t.mu.Unlock()
-		for tenant, each := range now {
-			if err := t.remove(ctx, tenant, each.to); err != nil {
+		for tenant, to := range now {
+			if err := t.remove(ctx, tenant, to); err != nil {
 				if ctx.Err() == nil {
 					t.stream.store.warn("a tenant that has more than half of history "+t.stream.name+" cannot be cut", err)
 				}
@@ -110,17 +118,22 @@ func (t *trims) run(ctx context.Context) {
 	}
 }
 
-// remove removes the messages of a tenant up to a number from the stream. A note comes first:
-// who reads the stream must not miss them without being told. Another one says that there is
-// room again.
+// remove removes the messages of a tenant up to a number from the stream, and its notes there,
+// in whose place this one is. A note comes first: who reads the stream must not miss them
+// without being told. Another one says that there is room again.
 func (t *trims) remove(ctx context.Context, tenant string, to uint64) error {
 	s, name := t.stream.store, t.stream.name
 	number := strconv.AppendUint(nil, to, 10)
 	if _, err := s.publish(ctx, s.names.note(name, rotated(trimToken)+".", tenant, ""), number); err != nil {
 		return err
 	}
-	if err := s.purge(ctx, s.names.stream(name), s.names.tenantFilter(name, tenant), to+1); err != nil {
-		return err
+	for _, filter := range []string{
+		s.names.tenantFilter(name, tenant),
+		s.names.note(name, trimToken+"*.", tenant, ""), s.names.note(name, trimmedToken+"*.", tenant, ""),
+	} {
+		if err := s.purge(ctx, s.names.stream(name), filter, to+1); err != nil {
+			return err
+		}
 	}
 	_, err := s.publish(ctx, s.names.note(name, rotated(trimmedToken)+".", tenant, ""), number)
 	return err

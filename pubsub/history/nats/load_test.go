@@ -1,0 +1,121 @@
+package nats
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"go.uber.org/zap/zaptest"
+
+	"github.com/millrace/millrace/internal/natstest"
+	"github.com/millrace/millrace/pubsub/history"
+	"github.com/millrace/millrace/pubsub/pattern"
+	"github.com/millrace/millrace/wire"
+)
+
+func openEdge(t *testing.T, url string) *Store {
+	t.Helper()
+	s, err := Open(Config{Connect: natstest.ConnectTo(url), Prefix: "p", Log: zaptest.NewLogger(t)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	return s
+}
+
+func store(t *testing.T, s *Store, tenant, channel, payload string) wire.Position {
+	t.Helper()
+	results := make(chan history.Result, 1)
+	s.Append(&history.Message{History: "h", Tenant: tenant, Channel: []byte(channel), Payload: []byte(payload), Stored: func(_ *history.Message, r history.Result) { results <- r }})
+	r := <-results
+	if r.Err != nil {
+		t.Fatal(r.Err)
+	}
+	return r.Position
+}
+
+// What others remove while an edge reads a history, it has perhaps not read: it says of
+// nothing before that it is complete.
+func TestRemovedWhileItIsRead(t *testing.T) {
+	ctx, done := context.WithTimeout(context.Background(), 30*time.Second)
+	defer done()
+	limits := history.DefaultLimits()
+	lower := limits
+	lower.Messages = 1
+	for name, remove := range map[string]func(a *Store) error{
+		"purge":      func(a *Store) error { _, err := a.Purge("h", "t", ""); return err },
+		"purge, all": func(a *Store) error { _, err := a.Purge("h", "", ""); return err },
+		"trim": func(a *Store) error {
+			head, err := a.Head("h", "t")
+			if err != nil {
+				return err
+			}
+			return a.find("h").trims.remove(ctx, "t", head.N-5)
+		},
+		"other limit": func(a *Store) error {
+			for _, l := range []history.Limits{lower, limits} {
+				if err := a.Define(history.Definition{Name: "h", Channels: []string{"#"}, Limits: l}); err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := natstest.Server(t)
+			a, b := openEdge(t, s.ClientURL()), openEdge(t, s.ClientURL())
+			for _, edge := range []*Store{a, b} {
+				if err := edge.Define(history.Definition{Name: "h", Channels: []string{"#"}, Limits: limits}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			store(t, a, "other", "c", "stays, so that the stream begins here")
+			at := store(t, a, "t", "c", "the client has this")
+			for i := range 20 {
+				store(t, a, "t", "c", fmt.Sprint(i))
+			}
+			// The steps of session, with the removal between two of them.
+			st := b.find("h")
+			r, err := b.ensureStream(ctx, "h")
+			if err != nil {
+				t.Fatal(err)
+			}
+			st.prepare(&r)
+			mark, err := st.mark(ctx)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := remove(a); err != nil {
+				t.Fatal(err)
+			}
+			if err := st.load(ctx, &r, mark); err != nil {
+				t.Fatal(err)
+			}
+			if mark, err = st.mark(ctx); err != nil {
+				t.Fatal(err)
+			}
+			receiving, stop := context.WithCancel(ctx)
+			ended := make(chan struct{})
+			go func() {
+				defer close(ended)
+				_ = st.receiveFrom(receiving, mark)
+			}()
+			defer func() { stop(); <-ended }()
+			if err := st.await(ctx); err != nil {
+				t.Fatal(err)
+			}
+			p, err := pattern.Parse("#")
+			if err != nil {
+				t.Fatal(err)
+			}
+			page, _, err := st.page(&history.Query{History: "h", Tenant: "t", Pattern: p, After: at.N, MaxMessages: 100, MaxBytes: 1 << 20})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(page.Messages) == 20 || page.Removed.N <= at.N {
+				t.Errorf("%d of 20 messages, and up to %v is removed", len(page.Messages), page.Removed)
+			}
+		})
+	}
+}
