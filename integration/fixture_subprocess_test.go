@@ -29,14 +29,21 @@ const subprocessEnv = "MILLRACE_TEST_APART"
 // startSubprocess runs the test with this name, with its task in JSON, until end.
 func startSubprocess(t testing.TB, name string, task any) *subprocess {
 	t.Helper()
+	if soaking {
+		return startSubprocessBy(t, name, task, "chrt", "--idle", "0")
+	}
+	return startSubprocessBy(t, name, task)
+}
+
+// startSubprocessBy is startSubprocess by another program, or none: then it yields to nobody,
+// and can measure how late messages come.
+func startSubprocessBy(t testing.TB, name string, task any, by ...string) *subprocess {
+	t.Helper()
 	text, err := json.Marshal(task)
 	if err != nil {
 		t.Fatal(err)
 	}
-	args := []string{os.Args[0], "-test.run=^" + name + "$", "-test.v"}
-	if soaking {
-		args = append([]string{"chrt", "--idle", "0"}, args...)
-	}
+	args := append(by, os.Args[0], "-test.run=^"+name+"$", "-test.v")
 	p := &subprocess{t: t, cmd: exec.Command(args[0], args[1:]...), ended: make(chan struct{}), more: make(chan struct{})}
 	p.cmd.Env = append(os.Environ(), subprocessEnv+"="+string(text))
 	if p.input, err = p.cmd.StdinPipe(); err != nil {

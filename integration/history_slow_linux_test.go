@@ -49,7 +49,7 @@ func TestHistorySlow(t *testing.T) {
 	for range s.N/stormTogether + 1 {
 		s.Tokens = append(s.Tokens, e.issue(allowHistory("paint.a")).Token)
 	}
-	clients := startSubprocess(t, "TestHistorySlowProcess", s)
+	clients := startSubprocessBy(t, "TestHistorySlowProcess", s)
 	clients.await("done", 10*time.Minute)
 	clients.end("slow:")
 	behind := e.metrics()["millrace_history_fell_behind_total"]
@@ -68,10 +68,12 @@ func TestHistorySlowProcess(t *testing.T) {
 	}
 	s.phase.Store(new(latencies))
 	var ready, ended sync.WaitGroup
+	dialing := make(chan struct{}, stormTogether)
 	for i := range s.N {
 		ready.Add(1)
 		ended.Go(func() {
-			if err := s.read(i, ready.Done); err != nil {
+			dialing <- struct{}{}
+			if err := s.read(i, func() { <-dialing; ready.Done() }); err != nil {
 				t.Errorf("client %d: %v", i, err)
 			}
 		})
@@ -81,6 +83,12 @@ func TestHistorySlowProcess(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	defer publisher.cut()
+	go func() { // ends with the connection
+		for err := error(nil); err == nil; {
+			_, _, err = publisher.ReadMessage()
+		}
+	}()
 	stop := make(chan struct{})
 	ended.Go(func() {
 		if err := s.publish(publisher, stop); err != nil {
@@ -115,6 +123,9 @@ func (s *slowReader) dial(i, buffer int) (webSocket, error) {
 		return webSocket{}, err
 	}
 	_ = res.Body.Close()
+	conn.SetPingHandler(func(data string) error { // by default it has a second, and no second try
+		return conn.WriteControl(websocket.PongMessage, []byte(data), time.Now().Add(waitTimeout))
+	})
 	return webSocket{conn}, conn.NetConn().(*net.TCPConn).SetReadBuffer(buffer)
 }
 
@@ -185,7 +196,6 @@ func (s *slowReader) read(i int, ready func()) error {
 
 // publish publishes a message of each kind at each tick, and the last ones after stop.
 func (s *slowReader) publish(to webSocket, stop <-chan struct{}) error {
-	defer to.cut()
 	tick := time.NewTicker(slowEvery)
 	defer tick.Stop()
 	large := strings.Repeat("x", slowLarge)
