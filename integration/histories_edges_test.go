@@ -163,6 +163,7 @@ func TestHistoriesOverEdges(t *testing.T) {
 		o := startHistories(t, "messages 1000")
 		r := newHistoryRun(t, seed, o.edges...)
 		r.start(4, 8)
+		all := slices.Clone(o.edges) // those that were killed included
 		random := r.random(1)
 		limits := [][]string{{"messages 10"}, {"messages 100"}, {"messages 1000", "age 2s"}, {"messages 1000", "max_lag 1s"}, {"messages 1000"}}
 		faults := []string{"edge", "node"} // each once at least
@@ -173,10 +174,12 @@ func TestHistoriesOverEdges(t *testing.T) {
 			if len(faults) > 0 {
 				fault, faults = faults[0], faults[1:]
 			}
+			t.Logf("%s: %s %d", time.Now().UTC().Format(time.TimeOnly+".000"), fault, at)
 			switch fault {
 			case "edge":
 				o.killAndStart(at, sharedHistory("messages 1000"), func() { pauseRandomly(random, 500, nil) })
 				r.edges[at].Store(o.edges[at])
+				all = append(all, o.edges[at])
 			case "node":
 				o.nodes[at].Kill(t)
 				pauseRandomly(random, 3000, nil)
@@ -187,10 +190,22 @@ func TestHistoriesOverEdges(t *testing.T) {
 					return o.edges[at].admin("history", "purge", "chat", "--tenant", keptTenant, "--channel", fmt.Sprintf("chat.%d", random.IntN(5))).code == 0
 				})
 			case "limits":
-				o.edges[at].reload(sharedHistory(limits[random.IntN(len(limits))]...))
+				put := limits[random.IntN(len(limits))]
+				t.Log(put)
+				o.edges[at].reload(sharedHistory(put...))
 			}
 		}
 		r.finish()
+		if t.Failed() {
+			for at, e := range all {
+				for line := range strings.Lines(e.output()) {
+					if strings.Contains(line, "pubsub.history") {
+						t.Logf("edge %d of %d: %s", at, len(all), line)
+					}
+				}
+			}
+			t.FailNow()
+		}
 		for _, e := range o.edges {
 			e.stop()
 		}
