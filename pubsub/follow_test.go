@@ -178,6 +178,23 @@ func withEdges(t *testing.T, limits Limits, test func(a, b *rig, views []*view),
 	})
 }
 
+// A client that gets some of what is left, and goes on at an edge that has received less and
+// so has removed nothing yet, was told before it left that it has missed something.
+func TestGapInFront(t *testing.T) {
+	few := func(d *history.Definition) { d.Limits.Messages = 2 }
+	withEdges(t, fastLimits(), func(a, _ *rig, _ []*view) {
+		c, p := a.connect("a"), a.connect("p")
+		p.confirmed(0, "", "chat.z", "from")
+		from := position(t, p.take())
+		for i, m := range []string{"a=1", "b=1", "c=1", "a=2", "a=3", "b=2", "a=4"} { // 2 and 5 are removed
+			p.confirmed(uint32(i), "", "chat."+m[:1], m[2:])
+		}
+		c.send("RSUB:t:chat.*:" + from)
+		c.expectShort("GAP:t:chat.*:@2", "t/chat.b=1 [chat.*] @3", "t/chat.c=1 [chat.*] @4", "GAP:t:chat.*:@5",
+			"t/chat.a=3 [chat.*] @6", "t/chat.b=2 [chat.*] @7", "t/chat.a=4 [chat.*] @8", "OK:RSUB:t:chat.*:@8:gap")
+	}, few)
+}
+
 // All edges hand on what any of them stores, in the same order, once.
 func TestSharedHistory(t *testing.T) {
 	withEdges(t, fastLimits(), func(a, b *rig, _ []*view) {

@@ -209,7 +209,9 @@ func (s *Session) keptRoom() int {
 //
 // A gap is told at its place: before the first message that is behind what was removed. A
 // client that leaves before it reads that resumes from a message that stands in front of
-// it, and is told then. The caller holds s.mu.
+// it, and is told then. Where edges share the history, it may resume at one that has not
+// received as much, and so has removed nothing yet: there each message in front has a gap
+// of its own. The caller holds s.mu.
 func (s *Session) catchUp(r *resumable, page history.Page, frames []*frame) {
 	limits := s.hub.limits.Load()
 	defer s.wake()
@@ -233,9 +235,12 @@ func (s *Session) catchUp(r *resumable, page history.Page, frames []*frame) {
 	lost := page.Removed.N > max(r.cursor.N, r.known) && !r.newest
 	for i, f := range frames {
 		at := page.Messages[i].Position
-		if lost && at.N > page.Removed.N {
+		switch {
+		case lost && at.N > page.Removed.N:
 			lost = false
 			s.tellGap(r, page.Removed)
+		case lost && r.sequencer.shared != nil && at.N > r.cursor.N+1:
+			s.tellGap(r, wire.Position{Epoch: at.Epoch, N: at.N - 1, T: at.T})
 		}
 		if !s.pushKept(f, limits) {
 			return
