@@ -52,6 +52,7 @@ func newHistoryRun(t *testing.T, seed uint64, edges ...*edge) *historyRun {
 		t: t, seed: seed, token: edges[0].issue(allowHistory("paint.a", "paint.b")).Token, check: historycheck.New(),
 		edges: make([]atomic.Pointer[edge], len(edges)), publish: make(chan struct{}), resume: make(chan struct{}),
 	}
+	r.check.Shared = len(edges) > 1
 	for i, e := range edges {
 		r.edges[i].Store(e)
 	}

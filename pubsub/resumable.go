@@ -43,7 +43,9 @@ type resumable struct {
 	unknown bool // it begins with all there is, since its position says nothing here
 	outside bool // its position is from before the history kept these channels
 	gap     bool // the client was told of a gap, before its OK:RSUB
-	waiting bool // it is in resumables.behind
+	// gapInFront: it was told of a gap in front of messages among which more is missing.
+	gapInFront bool
+	waiting    bool // it is in resumables.behind
 	// skipped is where a shared history was, when it last skipped messages and this one was
 	// not live, until a page was read since.
 	skipped wire.Position
@@ -210,8 +212,8 @@ func (s *Session) keptRoom() int {
 // A gap is told at its place: before the first message that is behind what was removed. A
 // client that leaves before it reads that resumes from a message that stands in front of
 // it, and is told then. Where edges share the history, it may resume at one that has not
-// received as much, and so has removed nothing yet: there each message in front has a gap
-// of its own. The caller holds s.mu.
+// received as much, and so has removed nothing yet: there a gap stands in front of these
+// messages, too. The caller holds s.mu.
 func (s *Session) catchUp(r *resumable, page history.Page, frames []*frame) {
 	limits := s.hub.limits.Load()
 	defer s.wake()
@@ -239,9 +241,11 @@ func (s *Session) catchUp(r *resumable, page history.Page, frames []*frame) {
 		case lost && at.N > page.Removed.N:
 			lost = false
 			s.tellGap(r, page.Removed)
-		case lost && r.sequencer.shared != nil && at.N > r.cursor.N+1:
+		case lost && r.sequencer.shared != nil && !r.gapInFront && at.N > r.cursor.N+1:
+			r.gapInFront = true
 			s.tellGap(r, wire.Position{Epoch: at.Epoch, N: at.N - 1, T: at.T})
 		}
+		r.gapInFront = r.gapInFront && lost
 		if !s.pushKept(f, limits) {
 			return
 		}
@@ -250,7 +254,7 @@ func (s *Session) catchUp(r *resumable, page history.Page, frames []*frame) {
 		s.hub.count.replayed.Add(1)
 	}
 	if lost && page.Removed.N <= page.Through.N {
-		lost = false
+		lost, r.gapInFront = false, false
 		s.tellGap(r, page.Removed)
 	}
 	r.cursor = page.Through

@@ -17,6 +17,10 @@ const maxFaults = 20
 
 // Checker knows what is stored. It may be used concurrently.
 type Checker struct {
+	// Shared: subscribers go from edge to edge, and what comes between a GAP and the next
+	// line may have holes. It is set before anything else.
+	Shared bool
+
 	mu          sync.Mutex
 	stored      map[place]message
 	byText      map[string]place // each payload of a run is unique
@@ -110,19 +114,20 @@ type Subscriber struct {
 	tenant  string
 	pattern pattern.Pattern
 
-	at       wire.Position // up to here it has all, or knows of the gaps
-	known    bool          // at is valid
-	begun    bool          // since the last RSUB it was told where it stands
-	gapped   bool          // since the last RSUB it was told of a gap
-	got      map[place]bool
-	ranges   []interval // of which it has all
-	proven   int        // so many of ranges end with a line that says so
-	trail    []string   // what came, in words
-	places   []uint64   // of each, the number
-	again    bool       // it was told to begin from the start: messages may come again
-	resumed  int
-	complete int
-	gaps     int
+	at        wire.Position // up to here it has all, or knows of the gaps
+	known     bool          // at is valid
+	begun     bool          // since the last RSUB it was told where it stands
+	gapped    bool          // since the last RSUB it was told of a gap
+	behindGap bool          // of its lines, a GAP came last
+	got       map[place]bool
+	ranges    []interval // of which it has all
+	proven    int        // so many of ranges end with a line that says so
+	trail     []string   // what came, in words
+	places    []uint64   // of each, the number
+	again     bool       // it was told to begin from the start: messages may come again
+	resumed   int
+	complete  int
+	gaps      int
 }
 
 // interval is all numbers of an epoch above from and up to to.
@@ -146,6 +151,9 @@ func (s *Subscriber) Begin() wire.From {
 		return wire.From{}
 	}
 	s.resumed++
+	if s.checker.Shared && s.behindGap { // it was told that what it got since may have holes
+		s.ranges = s.ranges[:s.proven]
+	}
 	s.note("RSUB", s.at)
 	s.ranges = append(s.ranges, interval{s.at.Epoch, s.at.N, s.at.N})
 	return wire.From{Origin: wire.OriginPosition, Position: s.at}
@@ -188,7 +196,7 @@ func (s *Subscriber) Line(l wire.ServerLine) {
 	switch l.Kind {
 	case wire.KindGap:
 		s.gaps++
-		s.gapped = true
+		s.gapped, s.behindGap = true, true
 		s.again = s.again || l.Position.Epoch == s.at.Epoch && l.Position.N < s.at.N
 		// What is missing may be among the messages since the last line.
 		s.ranges = s.ranges[:s.proven]
@@ -202,7 +210,7 @@ func (s *Subscriber) Line(l wire.ServerLine) {
 			s.complete++
 		}
 		if !s.begun { // it has begun now
-			s.at, s.begun, s.known = l.Position, true, true
+			s.at, s.begun, s.known, s.behindGap = l.Position, true, true, false
 			s.prove()
 			return
 		}
@@ -220,6 +228,7 @@ func (s *Subscriber) reachBy(l wire.ServerLine) {
 		return
 	}
 	s.reach(l.Position)
+	s.behindGap = false
 	s.prove()
 }
 
