@@ -20,8 +20,8 @@ import (
 // wait for the answers.
 func TestHistoryRate(t *testing.T) {
 	t.Parallel()
-	for _, store := range []string{"memory", "badger {{.Dir}}/histories"} {
-		e := startEdge(t, historyCaddyfile(store, "size 1GiB"))
+	for _, store := range []string{"memory", "badger {{.Dir}}/histories", "nats"} {
+		e := startEdge(t, historyCaddyfile(store, "size 512MiB"), besideNATS(t, store))
 		token := e.issue(allowHistory("paint.a")).Token
 		const publishers, window = 16, 512
 		r := &storeRate{stop: make(chan struct{})}
@@ -49,6 +49,17 @@ func TestHistoryRate(t *testing.T) {
 			store, stored/seconds, cpu.Seconds()*1e6/stored, stored/cpu.Seconds(), r.answers.quantile(0.5), r.answers.quantile(0.99))
 		e.stop()
 	}
+}
+
+// besideNATS has the edge use a NATS server of its own, as a process, where the store of its
+// histories is there.
+func besideNATS(t *testing.T, store string) option {
+	t.Helper()
+	if store != "nats" {
+		return func(*edge) {}
+	}
+	url := startNATS(t, 1)[0].URL()
+	return func(e *edge) { e.Broker = "nats " + url }
 }
 
 type storeRate struct {

@@ -26,8 +26,9 @@ type returning struct {
 // who were there get theirs in time.
 func TestHistoryReturn(t *testing.T) {
 	t.Parallel()
-	for _, store := range []string{"memory", "badger {{.Dir}}/histories"} {
-		e := startEdge(t, historyCaddyfile(store, "messages 1000"))
+	for _, store := range []string{"memory", "badger {{.Dir}}/histories", "nats"} {
+		caddyfile, nats := historyCaddyfile(store, "messages 1000"), besideNATS(t, store)
+		e := startEdge(t, caddyfile, nats)
 		r := &returning{URL: fmt.Sprintf("ws://localhost:%d/ws", e.HTTP), N: soakCount(t, 100, 10_000)}
 		for range r.N/stormTogether + 1 {
 			r.Tokens = append(r.Tokens, e.issue(allowHistory("paint.a")).Token)
@@ -47,6 +48,11 @@ func TestHistoryReturn(t *testing.T) {
 			if i == 0 {
 				position = line.Position.String()
 			}
+		}
+		if store == "nats" { // so that it does not have them in memory
+			gone := e
+			gone.stop()
+			e = startEdge(t, caddyfile, nats, inDir(gone.Dir), replacing(gone))
 		}
 		r.After = "RSUB:paint.a:chat.room:" + position
 

@@ -17,8 +17,8 @@ import (
 const (
 	// maxQueued and maxQueuedBytes bound the messages of a history that wait to be sent, and
 	// half of each those of one tenant.
-	maxQueued      = 8192
-	maxQueuedBytes = 8 << 20
+	maxQueued      = 64 << 10
+	maxQueuedBytes = 64 << 20
 	// maxSent and maxSentBytes bound those that wait for the stream's answer. In a small
 	// history it is a share of its size: what is under way is not counted there yet.
 	maxSent      = 4096
