@@ -62,7 +62,7 @@ func killHistories(t *testing.T, caddyfile string, opts ...option) {
 
 		// What the killed edge has stored, from the store. Nobody saw more of it.
 		s := e.dial(k.token)
-		s.write(asText, wire.AppendRsub(nil, "paint.a", "chat.#", wire.From{Origin: wire.OriginPosition, Position: at}))
+		s.sendLine(string(wire.AppendRsub(nil, "paint.a", "chat.#", wire.From{Origin: wire.OriginPosition, Position: at})))
 		stored, until := k.read(s)
 		k.check(stored, messages)
 		for i, m := range <-live {
@@ -89,7 +89,7 @@ func killHistories(t *testing.T, caddyfile string, opts ...option) {
 			messages[m.number] = m
 		}
 		s = e.dial(k.token)
-		s.write(asText, wire.AppendRsub(nil, "paint.a", "chat.#", wire.From{Origin: wire.OriginPosition, Position: until}))
+		s.sendLine(string(wire.AppendRsub(nil, "paint.a", "chat.#", wire.From{Origin: wire.OriginPosition, Position: until})))
 		stored, at = k.read(s)
 		k.check(stored, messages)
 		s.close()
@@ -109,7 +109,7 @@ func killHistories(t *testing.T, caddyfile string, opts ...option) {
 
 	// All of it, as somebody reads it who was away all the time.
 	s = e.dial(k.token)
-	s.write(asText, wire.AppendRsub(nil, "paint.a", "chat.#", wire.From{Origin: wire.OriginPosition, Position: first}))
+	s.sendLine(string(wire.AppendRsub(nil, "paint.a", "chat.#", wire.From{Origin: wire.OriginPosition, Position: first})))
 	all, _ := k.read(s)
 	if len(all) != len(k.received) {
 		t.Errorf("%d messages are stored, and %d were received round by round", len(all), len(k.received))

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -88,7 +89,9 @@ func (r *storeRate) publish(conn net.Conn, channel string, window int) error {
 		}
 		if stopped && answered.Load() == written.Load() {
 			_ = conn.Close()
-			<-ended
+			if err := <-ended; err == nil {
+				return errors.New("the edge answers on a closed connection")
+			}
 			return nil
 		}
 		var out []byte

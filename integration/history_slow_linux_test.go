@@ -83,7 +83,7 @@ func TestHistorySlowProcess(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer publisher.cut()
+	defer publisher.Close()
 	go func() { // ends with the connection
 		for err := error(nil); err == nil; {
 			_, _, err = publisher.ReadMessage()
@@ -138,7 +138,7 @@ func (s *slowReader) read(i int, ready func()) error {
 	if err != nil {
 		return err
 	}
-	defer l.cut()
+	defer l.Close()
 	lines := []string{"RSUB:paint.a:chat.room:now", "SUB:paint.a:plain"}
 	if i == 0 {
 		lines = append(lines, "RSUB:paint.a:chat.large:now")

@@ -146,5 +146,8 @@ func (l *latencies) quantile(q float64) time.Duration {
 }
 
 func (l *latencies) String() string {
-	return fmt.Sprintf("p50 %v, p99 %v, longest %v (%d)", l.quantile(0.5), l.quantile(0.99), l.worst.Round(time.Microsecond), l.total)
+	p50, p99 := l.quantile(0.5), l.quantile(0.99)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return fmt.Sprintf("p50 %v, p99 %v, longest %v (%d)", p50, p99, l.worst.Round(time.Microsecond), l.total)
 }
