@@ -2,6 +2,7 @@ package nats
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"testing"
 	"time"
@@ -105,11 +106,7 @@ func TestRemovedWhileItIsRead(t *testing.T) {
 			if err := st.await(ctx); err != nil {
 				t.Fatal(err)
 			}
-			p, err := pattern.Parse("#")
-			if err != nil {
-				t.Fatal(err)
-			}
-			page, _, err := st.page(&history.Query{History: "h", Tenant: "t", Pattern: p, After: at.N, MaxMessages: 100, MaxBytes: 1 << 20})
+			page, _, err := st.page(&history.Query{History: "h", Tenant: "t", Pattern: parse(t, "#"), After: at.N, MaxMessages: 100, MaxBytes: 1 << 20})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -118,4 +115,60 @@ func TestRemovedWhileItIsRead(t *testing.T) {
 			}
 		})
 	}
+}
+
+// An edge that was held up, and then cuts the channels to a limit that is not in force any
+// more, leaves a mark even if it ends before it tells anybody.
+func TestCutByALateEdge(t *testing.T) {
+	ctx, done := context.WithTimeout(context.Background(), 30*time.Second)
+	defer done()
+	s := natstest.Server(t)
+	a, b := openEdge(t, s.ClientURL()), openEdge(t, s.ClientURL())
+	for _, edge := range []*Store{a, b} {
+		if err := edge.Define(history.Definition{Name: "h", Channels: []string{"#"}, Limits: history.DefaultLimits()}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	store(t, a, "other", "c", "stays, so that the stream begins here")
+	at := store(t, a, "t", "c", "the client has this")
+	for i := range 20 {
+		store(t, a, "t", "c", fmt.Sprint(i))
+	}
+	r, err := b.ensureStream(ctx, "h")
+	if err != nil {
+		t.Fatal(err)
+	}
+	late := r
+	late.Messages = 1
+	if _, err := a.js.UpdateStream(ctx, a.streamConfig("h", &late)); err != nil {
+		t.Fatal(err)
+	}
+	// While an edge reads the history.
+	st := b.find("h")
+	st.prepare(&r)
+	mark, err := st.mark(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := st.load(ctx, &r, mark); !errors.Is(err, errRestart) {
+		t.Errorf("load: %v", err)
+	}
+	st.discard()
+	// And before.
+	page, err := b.Read(ctx, history.Query{History: "h", Tenant: "t", Pattern: parse(t, "#"), After: at.N, MaxMessages: 100, MaxBytes: 1 << 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(page.Messages) == 20 || page.Removed.N <= at.N {
+		t.Errorf("%d of 20 messages, and up to %v is removed", len(page.Messages), page.Removed)
+	}
+}
+
+func parse(t *testing.T, text string) pattern.Pattern {
+	t.Helper()
+	p, err := pattern.Parse(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
 }

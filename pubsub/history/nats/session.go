@@ -138,6 +138,9 @@ func (st *stream) load(ctx context.Context, r *record, mark uint64) error {
 	if err != nil {
 		return err
 	}
+	if wanted := info.Config; r.limit(&wanted) && info.Config.MaxMsgsPerSubject < wanted.MaxMsgsPerSubject {
+		return errRestart // channels were cut meanwhile
+	}
 	st.mu.Lock()
 	defer st.mu.Unlock()
 	st.fresh = true
