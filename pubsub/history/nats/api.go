@@ -111,14 +111,31 @@ func (s *Store) get(ctx context.Context, stream string, which map[string]any) (s
 }
 
 // getPayload returns the payload of a message, from any replica or, where that does not have
-// it, from the leader.
-func (s *Store) getPayload(ctx context.Context, stream string, n uint64) ([]byte, error) {
+// it, from the leader. is reports whether what has the number is the message.
+func (s *Store) getPayload(ctx context.Context, stream string, n uint64, is func(subject string, at time.Time) bool) ([]byte, error) {
 	got, err := s.request(ctx, "$JS.API.DIRECT.GET."+stream, fmt.Appendf(nil, `{"seq":%d}`, n))
-	if err == nil && got.Header.Get("Nats-Sequence") == strconv.FormatUint(n, 10) {
-		return got.Data, nil
+	if err == nil {
+		if number, subject, at := direct(got); number == n && is(subject, at) {
+			return got.Data, nil
+		}
 	}
 	m, err := s.get(ctx, stream, map[string]any{"seq": n})
+	if err == nil && !is(m.Subject, m.Time) {
+		return nil, errGone
+	}
 	return m.Data, err
+}
+
+// direct returns which message a direct answer has; number 0: none.
+func direct(m *client.Msg) (number uint64, subject string, at time.Time) {
+	number, err := strconv.ParseUint(m.Header.Get("Nats-Sequence"), 10, 64)
+	if err != nil {
+		return 0, "", at
+	}
+	if at, err = time.Parse(time.RFC3339Nano, m.Header.Get("Nats-Time-Stamp")); err != nil {
+		return 0, "", at
+	}
+	return number, m.Header.Get("Nats-Subject"), at
 }
 
 // published is what a stream answers to a message.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strconv"
 	"sync"
 	"time"
 
@@ -114,7 +113,11 @@ func (st *stream) fetchOwn(ctx context.Context, q *history.Query, own *fetching,
 	first, last := page.Messages[missing[0]].Position.N, page.Messages[missing[len(missing)-1]].Position.N
 	if last-first < maxSparse*uint64(len(missing)) {
 		filter := st.store.names.subjects(st.name) + messageToken + natssubject.OfPattern(q.Tenant, q.Pattern.String())
-		st.store.getRange(ctx, st.store.names.stream(st.name), filter, first, last, len(missing)+extraFetched, own.payloads)
+		wanted := map[uint64]func(string, time.Time) bool{}
+		for _, i := range missing {
+			wanted[page.Messages[i].Position.N] = st.isMessage(q.Tenant, &page.Messages[i])
+		}
+		st.store.getRange(ctx, st.store.names.stream(st.name), filter, first, last, len(missing)+extraFetched, wanted, own.payloads)
 	}
 	var waiting sync.WaitGroup
 	var mu sync.Mutex
@@ -151,7 +154,7 @@ func (st *stream) fetchOwn(ctx context.Context, q *history.Query, own *fetching,
 
 // fetchOne gets one payload. What the stream does not have is taken from the index.
 func (st *stream) fetchOne(ctx context.Context, tenant string, m *history.Kept) ([]byte, error) {
-	payload, err := st.store.getPayload(ctx, st.store.names.stream(st.name), m.Position.N)
+	payload, err := st.store.getPayload(ctx, st.store.names.stream(st.name), m.Position.N, st.isMessage(tenant, m))
 	if errors.Is(err, errGone) {
 		return nil, errors.Join(err, st.lost(ctx, tenant, m.Position))
 	}
@@ -161,13 +164,21 @@ func (st *stream) fetchOne(ctx context.Context, tenant string, m *history.Kept) 
 	return payload, err
 }
 
+// isMessage tells a message from another one that has its number since the stream was lost,
+// which this edge may not know yet: that is of another channel, perhaps of another tenant, or
+// younger.
+func (st *stream) isMessage(tenant string, m *history.Kept) func(subject string, at time.Time) bool {
+	wanted, latest := st.store.names.message(st.name, tenant, []byte(m.Channel)), m.Position.T
+	return func(subject string, at time.Time) bool { return subject == wanted && ms(at) <= latest }
+}
+
 // rangeTimeout is how long an answer with several messages may pause.
 const rangeTimeout = 2 * time.Second
 
 // getRange gets messages of a subject from a number on, up to another one, but not more than
-// most, from any replica. What it does not get, it leaves out: servers before 2.11 answer with
-// one message.
-func (s *Store) getRange(ctx context.Context, stream, filter string, first, last uint64, most int, payloads map[uint64][]byte) {
+// most, from any replica, and puts the payloads of those that are wanted into payloads. What it
+// does not get, it leaves out: servers before 2.11 answer with one message.
+func (s *Store) getRange(ctx context.Context, stream, filter string, first, last uint64, most int, wanted map[uint64]func(string, time.Time) bool, payloads map[uint64][]byte) {
 	inbox := s.conn.NewInbox()
 	sub, err := s.conn.SubscribeSync(inbox)
 	if err != nil {
@@ -185,15 +196,17 @@ func (s *Store) getRange(ctx context.Context, stream, filter string, first, last
 		if err != nil || status(m) != "" { // the end, or nothing
 			return
 		}
-		n, err := strconv.ParseUint(m.Header.Get("Nats-Sequence"), 10, 64)
-		if err != nil || n > last {
+		n, subject, at := direct(m)
+		if n == 0 || n > last {
 			return
 		}
-		payload := m.Data
-		if payload == nil {
-			payload = []byte{}
+		if is := wanted[n]; is != nil && is(subject, at) {
+			payload := m.Data
+			if payload == nil {
+				payload = []byte{}
+			}
+			payloads[n] = payload
 		}
-		payloads[n] = payload
 		if m.Header.Get("Nats-Num-Pending") == "" || n == last {
 			return
 		}
