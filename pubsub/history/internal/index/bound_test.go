@@ -8,6 +8,7 @@ import (
 
 	"github.com/millrace/millrace/pubsub/history"
 	"github.com/millrace/millrace/pubsub/pattern"
+	"github.com/millrace/millrace/wire"
 )
 
 // What is asked of the newest messages of very many channels is answered in parts.
@@ -93,5 +94,19 @@ func TestRemovedInSteps(t *testing.T) {
 	}
 	if floor, steps := rolled.last(p, 0); floor.n != channels || steps > maxScan {
 		t.Errorf("who has missed much: %v after %d steps", floor, steps)
+	}
+}
+
+// Keys are forgotten also where nobody asks whether they are repeated.
+func TestKeysAreForgotten(t *testing.T) {
+	h := New(1, history.Limits{Messages: 10, Age: time.Hour, Size: 1 << 30}, nil)
+	now := time.Now()
+	for i := range 10_000 {
+		now = now.Add(time.Second)
+		h.Expire(now, MaxStep)
+		h.Remember("t", HashKey("t", []byte("c"), []byte{byte(i), byte(i >> 8)}), wire.Position{Epoch: 1, N: uint64(i) + 1}, now)
+	}
+	if most := int(history.KeyTime/time.Second) + 1; len(h.keys.known) > most || h.keys.byTenant["t"] > most || len(h.keys.queue) > 3*most {
+		t.Errorf("%d keys are known, %d in the queue", len(h.keys.known), len(h.keys.queue))
 	}
 }

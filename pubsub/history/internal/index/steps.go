@@ -11,9 +11,11 @@ import (
 // through a whole history does so in steps, between which its store lets others have the lock.
 const MaxStep = 4096
 
-// Expire removes messages that are older than the history's age, up to a number of them.
-// done: there is none left.
+// Expire removes messages that are older than the history's age, up to a number of them, and
+// forgets keys whose time is over: an edge that only receives what others store asks for none.
+// done: no such message is left.
 func (h *History) Expire(now time.Time, upTo int) (done bool) {
+	h.keys.expire(now)
 	oldest := now.Add(-h.limits.Age).UnixMilli()
 	for ; len(h.oldest) > 0; upTo-- {
 		t := h.oldest[0]
