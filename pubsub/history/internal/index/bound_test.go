@@ -110,3 +110,35 @@ func TestKeysAreForgotten(t *testing.T) {
 		t.Errorf("%d keys are known, %d in the queue", len(h.keys.known), len(h.keys.queue))
 	}
 }
+
+// What counts as removed of every tenant costs the same with many of them.
+func TestFloorsOfManyTenants(t *testing.T) {
+	const tenants = 20_000
+	h := New(1, history.Limits{Messages: 10, Age: time.Hour, Size: 1 << 30}, nil)
+	name := func(i uint64) string { return fmt.Sprint("t", i) }
+	for i := range uint64(tenants) {
+		h.Add(name(i), []byte("c"), wire.Position{Epoch: 1, N: 2*i + 2, T: 1}, nil, 0)
+	}
+	began := time.Now()
+	for i := range uint64(tenants) {
+		h.RaiseFloors(wire.Position{Epoch: 1, N: i + 1, T: 1})
+	}
+	if took := time.Since(began); took > time.Second {
+		t.Errorf("it took %v", took)
+	}
+	p, err := pattern.Parse("*")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tenant := range []string{name(0), name(tenants - 1), "new"} {
+		if page := h.Read(&history.Query{Tenant: tenant, Pattern: p, MaxMessages: 1, MaxBytes: 1}); page.Removed.N != tenants {
+			t.Errorf("%s: up to %v is removed", tenant, page.Removed)
+		}
+		if _, removed := h.Before(tenant, "c", 1); removed != tenants {
+			t.Errorf("%s: before the last one, up to %d is removed", tenant, removed)
+		}
+		if floor := h.Floor(tenant); floor.N != tenants {
+			t.Errorf("%s: the floor is %v", tenant, floor)
+		}
+	}
+}

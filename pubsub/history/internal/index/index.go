@@ -32,6 +32,7 @@ type History struct {
 	bytes    int64
 	messages int
 	base     place  // the highest number and time of the tenants that were forgotten: new ones begin there
+	raised   place  // counts as removed of every tenant; see RaiseFloors
 	opened   uint64 // when the store was opened, and before the last time; see Opened
 	before   uint64
 	forgot   func(tenant string)
@@ -182,7 +183,7 @@ func (h *History) SetChannelFloor(tenant, channel string, floor wire.Position) {
 // limits of channels aside.
 func (h *History) Floor(tenant string) wire.Position {
 	if t := h.tenants[tenant]; t != nil {
-		return h.position(t.floor)
+		return h.position(t.lostTo())
 	}
 	return h.position(h.base)
 }

@@ -63,7 +63,7 @@ func (h *History) Before(tenant, channel string, n int) (after, removed uint64) 
 		return t.head.N, t.head.N
 	}
 	e := c.entries[max(0, len(c.entries)-n)]
-	return e.N - 1, max(t.floor.n, c.floor.n)
+	return e.N - 1, max(t.lostTo().n, c.floor.n)
 }
 
 // Page is [history.Page] with entries in place of messages.
@@ -95,7 +95,7 @@ func literal(p pattern.Pattern) bool { return p.Shape() == 0 }
 
 // removedTo is [history.Page].Removed.
 func (t *Tenant) removedTo(q *history.Query) place {
-	removed := t.floor
+	removed := t.lostTo()
 	if literal(q.Pattern) {
 		if c := t.channels[q.Pattern.String()]; c != nil {
 			removed.raise(c.floor)

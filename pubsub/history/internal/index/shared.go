@@ -10,13 +10,19 @@ import "github.com/millrace/millrace/wire"
 func (h *History) OnShrink(f func(tenant string, e *Entry)) { h.shrinking = f }
 
 // RaiseFloors counts all up to a position as removed, of every tenant: messages may be
-// missing that the index has never seen.
+// missing that the index has never seen. It does not look at the tenants: it may be called
+// for every few messages.
 func (h *History) RaiseFloors(to wire.Position) {
 	at := place{to.N, to.T}
 	h.base.raise(at)
-	for _, t := range h.tenants {
-		t.floor.raise(at)
-	}
+	h.raised.raise(at)
+}
+
+// lostTo is the last message of a tenant that was removed, the limits of channels aside.
+func (t *Tenant) lostTo() place {
+	at := t.floor
+	at.raise(t.history.raised)
+	return at
 }
 
 // RemoveTo removes the messages of a tenant up to a number.
