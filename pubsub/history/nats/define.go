@@ -115,6 +115,9 @@ func (s *Store) define(ctx context.Context, name string) error {
 func (s *Store) logDifference(name string, d history.Definition) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.doc == nil { // this edge takes none of it: that was logged
+		return
+	}
 	r := s.doc.Histories[name]
 	if r == nil {
 		return
@@ -232,7 +235,9 @@ func (s *Store) ensureStream(ctx context.Context, name string) (r record, err er
 		if known == nil {
 			return r, history.ErrUnknown
 		}
-		r = *known
+		if r = *known; r.Messages < 1 || r.AgeMS < 1 || r.Size < 1 {
+			return r, fmt.Errorf("history %s is defined without limits", name)
+		}
 		// The document was read before: if it says that there is a stream, there was one then.
 		info, err := s.streamInfo(ctx, s.names.stream(name))
 		switch {

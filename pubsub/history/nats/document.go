@@ -132,6 +132,7 @@ func parseDocument(data []byte, doc *document) error {
 	if doc.Histories == nil {
 		doc.Histories = map[string]*record{}
 	}
+	maps.DeleteFunc(doc.Histories, func(_ string, r *record) bool { return r == nil })
 	return nil
 }
 
