@@ -85,6 +85,9 @@ func (t *trims) batch() int64 { return t.stream.trimLimit() / 4 }
 // maxTrimDelay is how long an edge waits at most for another one to be first.
 const maxTrimDelay = 10 * time.Millisecond
 
+// trimPause is how long an edge waits when a removal has failed.
+const trimPause = time.Second
+
 // run removes what there is, until ctx is done.
 func (t *trims) run(ctx context.Context) {
 	for {
@@ -112,6 +115,10 @@ func (t *trims) run(ctx context.Context) {
 					t.stream.store.warn("a tenant that has more than half of history "+t.stream.name+" cannot be cut", err)
 				}
 				signal(t.wake)
+				select { // each try may leave a note
+				case <-time.After(trimPause):
+				case <-ctx.Done():
+				}
 				break
 			}
 		}

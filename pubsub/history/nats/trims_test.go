@@ -24,7 +24,51 @@ func TestNotesAreBounded(t *testing.T) {
 	for range 8000 {
 		put(t, a, "h", "loud", "c", payload)
 	}
-	stream, err := operator(t, s.ClientURL()).Stream(context.Background(), "p_history_h")
+	notes := countNotes(t, operator(t, s.ClientURL()))
+	if notes == 0 || notes > 150 { // two for each batch of messages that are kept, and those are some 40
+		t.Errorf("%d notes", notes)
+	}
+	if page := read(t, a, query("h", "quiet", "#", 0)); texts(page) != "c=1" {
+		t.Errorf("the other tenant has %q", texts(page))
+	}
+}
+
+// Where the stream lets nobody remove anything, the tenant is stopped, and notes do not fill it.
+func TestNotesOfFailures(t *testing.T) {
+	s := natstest.Server(t)
+	a := open(t, s, "p")
+	define(t, a, definition("h", func(d *history.Definition) {
+		d.Limits.Size, d.Limits.Messages = history.MinSize, history.MaxMessages
+	}))
+	put(t, a, "h", "quiet", "c", "1")
+	js := operator(t, s.ClientURL())
+	stream, err := js.Stream(context.Background(), "p_history_h")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := stream.CachedInfo().Config
+	c.DenyPurge = true
+	if _, err := js.UpdateStream(context.Background(), c); err != nil {
+		t.Fatal(err)
+	}
+	payload, failed := strings.Repeat("x", 1000), false
+	for range 1000 {
+		if failed = try(a, "h", "loud", "c", payload).Err != nil; failed {
+			break
+		}
+	}
+	if !failed {
+		t.Error("the tenant goes on")
+	}
+	if notes := countNotes(t, js); notes > 30 {
+		t.Errorf("%d notes", notes)
+	}
+}
+
+// countNotes counts the notes of the history h.
+func countNotes(t *testing.T, js jetstream.JetStream) (notes uint64) {
+	t.Helper()
+	stream, err := js.Stream(context.Background(), "p_history_h")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -32,14 +76,8 @@ func TestNotesAreBounded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	notes := uint64(0)
 	for _, n := range info.State.Subjects {
 		notes += n
 	}
-	if notes == 0 || notes > 150 { // two for each batch of messages that are kept, and those are some 40
-		t.Errorf("%d notes in %d messages", notes, info.State.Msgs)
-	}
-	if page := read(t, a, query("h", "quiet", "#", 0)); texts(page) != "c=1" {
-		t.Errorf("the other tenant has %q", texts(page))
-	}
+	return notes
 }
