@@ -262,7 +262,7 @@ func (s *Store) ensureStream(ctx context.Context, name string) (r record, err er
 			if c := info.Config; r.limit(&c) {
 				// One that comes late with what was defined before may have cut the channels.
 				if info.Config.MaxMsgsPerSubject < c.MaxMsgsPerSubject {
-					if _, err := s.publish(ctx, s.names.subjects(name)+floorToken, nil); err != nil {
+					if _, err := s.publish(ctx, s.names.subjects(name)+rotated(floorToken), nil); err != nil {
 						return r, err
 					}
 				}
