@@ -172,3 +172,73 @@ func parse(t *testing.T, text string) pattern.Pattern {
 	}
 	return p
 }
+
+// A higher limit that is defined while an edge reads a history, and that its stream does not
+// have yet, hides nothing of what rolled over meanwhile.
+func TestLimitRaisedWhileItIsRead(t *testing.T) {
+	ctx, done := context.WithTimeout(context.Background(), 30*time.Second)
+	defer done()
+	s := natstest.Server(t)
+	a, b := openEdge(t, s.ClientURL()), openEdge(t, s.ClientURL())
+	limits := history.DefaultLimits()
+	limits.Messages = 1
+	for _, edge := range []*Store{a, b} {
+		if err := edge.Define(history.Definition{Name: "h", Channels: []string{"#"}, Limits: limits}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	store(t, a, "other", "c", "stays, so that the stream begins here")
+	at := store(t, a, "t", "c", "the client has this")
+	for i := range 2 {
+		store(t, a, "t", "c", fmt.Sprint("rolls over ", i))
+	}
+	st := b.find("h")
+	r, err := b.ensureStream(ctx, "h")
+	if err != nil {
+		t.Fatal(err)
+	}
+	st.prepare(&r)
+	mark, err := st.mark(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 2 { // no number is missing behind the mark
+		store(t, a, "t", "c", fmt.Sprint(i))
+	}
+	if err := st.load(ctx, &r, mark); err != nil {
+		t.Fatal(err)
+	}
+	higher := r
+	higher.Messages, higher.Changing = 100, true
+	st.define(higher)
+	if mark, err = st.mark(ctx); err != nil {
+		t.Fatal(err)
+	}
+	receiving, stop := context.WithCancel(ctx)
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		_ = st.receiveFrom(receiving, mark)
+	}()
+	defer func() { stop(); <-ended }()
+	if err := st.await(ctx); err != nil {
+		t.Fatal(err)
+	}
+	q := history.Query{History: "h", Tenant: "t", Pattern: parse(t, "#"), After: at.N, MaxMessages: 100, MaxBytes: 1 << 20}
+	page, _, err := st.page(&q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if page.Removed.N <= at.N {
+		t.Errorf("%d of 4 messages, and up to %v is removed", len(page.Messages), page.Removed)
+	}
+	// From then on it is in force.
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	for n := range uint64(20) {
+		st.index.Add("t", []byte("d"), wire.Position{Epoch: st.epoch, N: st.last.n + 1 + n, T: st.head.T}, nil, 0)
+	}
+	if list := st.index.Numbers("t", "d", 1_000_000); len(list) != 20 {
+		t.Errorf("%d messages are kept", len(list))
+	}
+}

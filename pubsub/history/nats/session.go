@@ -191,9 +191,24 @@ func (st *stream) receiveFrom(ctx context.Context, mark uint64) error {
 			return err
 		}
 		if m.place.n >= mark {
+			st.settle()
 			st.setUp(true)
 		}
 	}
+}
+
+// settle puts the limits in force that were defined while the history was read.
+func (st *stream) settle() {
+	st.mu.Lock()
+	if st.settled {
+		st.mu.Unlock()
+		return
+	}
+	st.settled = true
+	st.shrinking++
+	h, shrinking := st.index, st.index.SetLimits(st.limits())
+	st.mu.Unlock()
+	st.shrink(h, shrinking)
 }
 
 // watchSession ends a session that is to begin anew, or that nobody uses.

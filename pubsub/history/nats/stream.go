@@ -42,6 +42,7 @@ type stream struct {
 	epoch     uint64
 	anew      bool          // what was before is over, and the follower does not know yet
 	fresh     bool          // it was read, and nothing was received since
+	settled   bool          // it was read, and all that was removed meanwhile is known
 	loaded    uint64        // notes up to here may be about what was removed before it was read
 	last      place         // up to here all was received
 	head      wire.Position // likewise, and handed on
@@ -141,7 +142,7 @@ func (st *stream) idle() bool {
 // forget drops the index. The caller holds st.mu.
 func (st *stream) forget() {
 	st.index, st.epoch, st.last, st.head = nil, 0, place{}, wire.Position{}
-	st.fresh, st.loaded = false, 0
+	st.fresh, st.settled, st.loaded = false, false, 0
 	st.times, st.cache = timeline{}, cache{most: st.store.config.CacheBytes}
 	st.trims.reset()
 }
@@ -157,7 +158,7 @@ func (st *stream) define(r record) {
 	if before != nil && before.Epoch != r.Epoch {
 		st.restart()
 	}
-	if before != nil && st.index != nil {
+	if before != nil && st.settled { // before that, what the stream rolls over shows by the limit that it has
 		if l := st.limits(); l != limitsOf(before) {
 			st.shrinking++
 			h, shrinking := st.index, st.index.SetLimits(l)
