@@ -3,10 +3,7 @@ package nats
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
-
-	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/millrace/millrace/pubsub/history/internal/index"
 	"github.com/millrace/millrace/wire"
@@ -231,86 +228,4 @@ func (st *stream) watchSession(ctx context.Context, in *incoming) error {
 			}
 		}
 	}
-}
-
-// incoming is what comes from a consumer, in order.
-type incoming struct {
-	messages jetstream.MessagesContext
-	expected uint64 // the number that the consumer gives its next message
-	headers  bool
-	detach   func() bool // from the context that closes it
-}
-
-// received is a message of the stream.
-type received struct {
-	place
-	subject string
-	payload []byte
-	size    int // of the payload, which may not have come
-	key     string
-}
-
-const (
-	// consumerIdle is how long a consumer is kept that nobody asks.
-	consumerIdle = 30 * time.Second
-	// heartbeat is how often a consumer says that it is there; two in a row may be missing.
-	heartbeat = time.Second
-	// pullMessages and pullBytes are what is under way at most.
-	pullMessages = 2048
-)
-
-// open makes a consumer that begins at a number, or at the first message behind it.
-func (st *stream) open(ctx context.Context, from uint64, headers bool) (*incoming, error) {
-	calling, done := context.WithTimeout(ctx, callTimeout)
-	defer done()
-	c, err := st.store.js.CreateConsumer(calling, st.store.names.stream(st.name), jetstream.ConsumerConfig{
-		DeliverPolicy: jetstream.DeliverByStartSequencePolicy, OptStartSeq: from,
-		AckPolicy: jetstream.AckNonePolicy, HeadersOnly: headers,
-		InactiveThreshold: consumerIdle, Replicas: 1, MemoryStorage: true,
-	})
-	if err != nil {
-		return nil, fmt.Errorf("consumer: %w", err)
-	}
-	messages, err := c.Messages(jetstream.PullMaxMessages(pullMessages), jetstream.PullHeartbeat(heartbeat), jetstream.PullExpiry(15*time.Second))
-	if err != nil {
-		return nil, fmt.Errorf("consumer: %w", err)
-	}
-	in := &incoming{messages: messages, expected: 1, headers: headers}
-	in.detach = context.AfterFunc(ctx, messages.Stop)
-	return in, nil
-}
-
-func (in *incoming) close() {
-	in.detach()
-	in.messages.Stop()
-}
-
-// errOrder is returned when a consumer leaves something out.
-var errOrder = errors.New("the consumer has lost a message")
-
-// next waits for the next message.
-func (in *incoming) next() (*received, error) {
-	m, err := in.messages.Next()
-	if err != nil {
-		return nil, err
-	}
-	meta, err := m.Metadata()
-	if err != nil {
-		return nil, err
-	}
-	if meta.Sequence.Consumer != in.expected {
-		return nil, errOrder
-	}
-	in.expected++
-	r := &received{place: place{meta.Sequence.Stream, meta.Timestamp}, subject: m.Subject(), payload: m.Data(), size: len(m.Data())}
-	if header := m.Headers(); header != nil {
-		r.key = header.Get(jetstream.MsgIDHeader)
-		if in.headers {
-			r.size = 0
-			if _, err := fmt.Sscan(header.Get("Nats-Msg-Size"), &r.size); err != nil {
-				return nil, fmt.Errorf("the size of message %d: %w", r.n, err)
-			}
-		}
-	}
-	return r, nil
 }
