@@ -176,14 +176,22 @@ func (s *Store) purge(ctx context.Context, stream, filter string, before uint64)
 // erase deletes a message, and overwrites it on disk.
 func (s *Store) erase(ctx context.Context, stream string, n uint64) error {
 	err := s.call(ctx, "STREAM.MSG.DELETE."+stream, map[string]any{"seq": n}, &struct{}{})
-	if hasCode(err, codeSequenceNotFound) || hasCode(err, jetstream.JSErrCodeMessageNotFound) {
+	switch {
+	case hasCode(err, codeSequenceNotFound), hasCode(err, jetstream.JSErrCodeMessageNotFound):
 		return nil
+	case hasCode(err, codeDeleteFailed): // for whatever reason: a limit may have been faster
+		if _, gone := s.get(ctx, stream, map[string]any{"seq": n}); errors.Is(gone, errGone) {
+			return nil
+		}
 	}
 	return err
 }
 
-// codeSequenceNotFound is the code where a message to be deleted is there no more.
-const codeSequenceNotFound jetstream.ErrorCode = 10043
+// The codes where a message to be deleted is there no more, or could not be deleted.
+const (
+	codeSequenceNotFound jetstream.ErrorCode = 10043
+	codeDeleteFailed     jetstream.ErrorCode = 10057
+)
 
 // isStatus reports whether a message is an answer of NATS itself, and which.
 func status(m *client.Msg) string {
