@@ -43,7 +43,7 @@ func (o *overlay) awaitHistory(at int) {
 		if err != nil || s == nil {
 			return false
 		}
-		defer s.cut()
+		defer func() { _ = s.cut() }()
 		if s.write(asFrame, confirmed(1, beginTenant, "chat.begin", randomHex())) != nil {
 			return false
 		}
