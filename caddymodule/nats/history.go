@@ -79,7 +79,23 @@ func (s *HistoryStore) UseBroker(broker guest.BrokerModule) error {
 
 // HistoryStoreKey implements [guest.HistoryStoreModule].
 func (s *HistoryStore) HistoryStoreKey() string {
-	return fmt.Sprintf("nats:%s %d %s %d %s", s.broker.Prefix, s.Replicas, s.Storage, s.CacheBytes, s.broker.key())
+	return fmt.Sprintf("nats:%s %s", s.broker.Prefix, s.broker.key())
+}
+
+// ConfigureHistoryStore implements [guest.HistoryStoreConfigurer].
+func (s *HistoryStore) ConfigureHistoryStore(store history.Store) error {
+	if leased, ok := store.(*leasedHistoryStore); ok {
+		leased.SetOptions(s.options())
+	}
+	return nil
+}
+
+func (s *HistoryStore) options() nats.Options {
+	storage := jetstream.FileStorage
+	if s.Storage == "memory" {
+		storage = jetstream.MemoryStorage
+	}
+	return nats.Options{Replicas: s.Replicas, Storage: storage, CacheBytes: s.CacheBytes}
 }
 
 // OpenHistoryStore implements [guest.HistoryStoreModule].
@@ -88,13 +104,8 @@ func (s *HistoryStore) OpenHistoryStore(log *zap.Logger) (history.Store, error) 
 	if err != nil {
 		return nil, err
 	}
-	storage := jetstream.FileStorage
-	if s.Storage == "memory" {
-		storage = jetstream.MemoryStorage
-	}
 	store, err := nats.Open(nats.Config{
-		Connect: s.broker.connector(options), Prefix: s.broker.Prefix, Replicas: s.Replicas, Storage: storage,
-		CacheBytes: s.CacheBytes, Log: log,
+		Options: s.options(), Connect: s.broker.connector(options), Prefix: s.broker.Prefix, Log: log,
 	})
 	if err != nil {
 		return nil, errors.Join(err, release())
@@ -149,9 +160,10 @@ func (s *HistoryStore) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 }
 
 var (
-	_ guest.HistoryStoreModule = (*HistoryStore)(nil)
-	_ guest.SharedHistoryStore = (*HistoryStore)(nil)
-	_ history.Shared           = (*leasedHistoryStore)(nil)
-	_ caddy.Provisioner        = (*HistoryStore)(nil)
-	_ caddyfile.Unmarshaler    = (*HistoryStore)(nil)
+	_ guest.HistoryStoreModule     = (*HistoryStore)(nil)
+	_ guest.SharedHistoryStore     = (*HistoryStore)(nil)
+	_ guest.HistoryStoreConfigurer = (*HistoryStore)(nil)
+	_ history.Shared               = (*leasedHistoryStore)(nil)
+	_ caddy.Provisioner            = (*HistoryStore)(nil)
+	_ caddyfile.Unmarshaler        = (*HistoryStore)(nil)
 )

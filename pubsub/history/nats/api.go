@@ -19,6 +19,7 @@ import (
 const (
 	codeMaxBytesRequired jetstream.ErrorCode = 10113
 	codeMaxBytesTooLarge jetstream.ErrorCode = 10122
+	codeStorageExceeded  jetstream.ErrorCode = 10047
 )
 
 // callTimeout bounds a call.

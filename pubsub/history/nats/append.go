@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/hex"
 	"errors"
-	"sync"
 	"time"
 
 	client "github.com/nats-io/nats.go"
@@ -41,82 +40,6 @@ func (s *Store) Append(m *history.Message) {
 	}
 }
 
-// outgoing are the messages of a history that are on their way into its stream: in a queue
-// first, then sent. One goroutine sends them, so that they keep their order.
-type outgoing struct {
-	stream *stream
-	wake   chan struct{} // to run, with room for one: there is more to do, or room
-
-	mu          sync.Mutex // guards the rest
-	closed      bool
-	queue       []queued
-	queuedBytes int
-	byTenant    map[string]tenantQueue
-	sent        int // messages that wait for an answer
-	sentBytes   int
-}
-
-type queued struct {
-	message *history.Message
-	since   time.Time
-}
-
-type tenantQueue struct{ messages, bytes int }
-
-func newOutgoing(st *stream) *outgoing {
-	return &outgoing{stream: st, wake: make(chan struct{}, 1), byTenant: map[string]tenantQueue{}}
-}
-
-func sizeOf(m *history.Message) int { return len(m.Channel) + len(m.Payload) + messageOverhead }
-
-// push adds a message to the queue.
-func (o *outgoing) push(m *history.Message) error {
-	size := sizeOf(m)
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if o.closed {
-		return history.ErrClosed
-	}
-	of := o.byTenant[m.Tenant]
-	if len(o.queue) >= maxQueued || of.messages >= maxQueued/2 ||
-		of.messages > 0 && (o.queuedBytes+size > maxQueuedBytes || of.bytes+size > maxQueuedBytes/2) {
-		return history.ErrUnavailable
-	}
-	of.messages, of.bytes = of.messages+1, of.bytes+size
-	o.byTenant[m.Tenant] = of
-	o.queue = append(o.queue, queued{m, time.Now()})
-	o.queuedBytes += size
-	signal(o.wake)
-	return nil
-}
-
-// pop takes the first message from the queue; nil: there is none.
-func (o *outgoing) pop() *history.Message {
-	if len(o.queue) == 0 {
-		return nil
-	}
-	m := o.queue[0].message
-	o.queue[0] = queued{}
-	if o.queue = o.queue[1:]; len(o.queue) == 0 {
-		o.queue = nil
-	}
-	size := sizeOf(m)
-	o.queuedBytes -= size
-	of := o.byTenant[m.Tenant]
-	if of.messages, of.bytes = of.messages-1, of.bytes-size; of.messages == 0 {
-		delete(o.byTenant, m.Tenant)
-	} else {
-		o.byTenant[m.Tenant] = of
-	}
-	return m
-}
-
-func (o *outgoing) isEmpty() bool {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return len(o.queue) == 0 && o.sent == 0
-}
-
 // run sends what is in the queue, until ctx is done.
 func (o *outgoing) run(ctx context.Context) {
 	ticker := time.NewTicker(answerTimeout / 10)
@@ -151,7 +74,7 @@ func (o *outgoing) sendNext() bool {
 		o.mu.Unlock()
 		return false
 	}
-	m := o.pop()
+	m := o.next()
 	if m == nil {
 		o.mu.Unlock()
 		return false
@@ -204,41 +127,17 @@ func (o *outgoing) end(m *history.Message, r history.Result) {
 	o.mu.Lock()
 	o.sent--
 	o.sentBytes -= sizeOf(m)
+	key := channelKey(m)
+	if o.channels[key]--; o.channels[key] <= 0 {
+		delete(o.channels, key)
+	}
+	if q := o.queues[m.Tenant]; q != nil && q.waiting {
+		q.waiting = false
+		o.turns = append(o.turns, q)
+	}
 	o.mu.Unlock()
 	m.Stored(m, r)
 	signal(o.wake)
-}
-
-// expire fails what has waited since a time or longer to be sent.
-func (o *outgoing) expire(since time.Time) {
-	for {
-		o.mu.Lock()
-		var m *history.Message
-		if len(o.queue) > 0 && o.queue[0].since.Before(since) {
-			m = o.pop()
-		}
-		o.mu.Unlock()
-		if m == nil {
-			return
-		}
-		m.Stored(m, history.Result{Err: history.ErrUnavailable})
-	}
-}
-
-// close fails what waits to be sent.
-func (o *outgoing) close() {
-	o.mu.Lock()
-	o.closed = true
-	o.mu.Unlock()
-	for {
-		o.mu.Lock()
-		m := o.pop()
-		o.mu.Unlock()
-		if m == nil {
-			return
-		}
-		m.Stored(m, history.Result{Err: history.ErrClosed})
-	}
 }
 
 // errRefusedMessage is why a stream has not taken a message.

@@ -51,8 +51,8 @@ func TestQueueIsBounded(t *testing.T) {
 				t.Errorf("%d more of a third tenant", third)
 			}
 			o.close()
-			if failed < loud+other || len(o.byTenant) > 0 || o.queuedBytes != 0 {
-				t.Errorf("%d failed of %d and %d; %d tenants and %d bytes are left", failed, loud, other, len(o.byTenant), o.queuedBytes)
+			if failed < loud+other || len(o.queues) > 0 || o.queued != 0 || o.queuedBytes != 0 {
+				t.Errorf("%d failed of %d and %d; %d tenants and %d bytes are left", failed, loud, other, len(o.queues), o.queuedBytes)
 			}
 			if err := push("t"); !errors.Is(err, history.ErrClosed) {
 				t.Errorf("after the end: %v", err)

@@ -13,7 +13,7 @@ func (s *Store) streamConfig(name string, r *record) jetstream.StreamConfig {
 	c := jetstream.StreamConfig{
 		Name: s.names.stream(name), Description: "messages of a history of Millrace edges",
 		Subjects: []string{s.names.subjects(name) + ">"},
-		Storage:  s.config.Storage, Replicas: s.config.Replicas,
+		Storage:  s.options().Storage, Replicas: s.options().Replicas,
 		Discard: jetstream.DiscardOld, AllowDirect: true,
 	}
 	r.limit(&c)
@@ -32,5 +32,6 @@ func (r *record) limit(c *jetstream.StreamConfig) (changed bool) {
 		c.Duplicates != before.Duplicates
 }
 
-// slack is how many messages of a channel a stream keeps beyond those of its history.
-func slack(messages int) int { return min(16, 1+messages/8) }
+// slack is how many messages of a channel a stream keeps beyond those of its history. An edge
+// has a quarter of that under way: others may be slower than it, and receive all of them yet.
+func slack(messages int) int { return min(max(messages/2, 64), 256) }

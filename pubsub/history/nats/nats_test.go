@@ -4,7 +4,6 @@ import (
 	"testing"
 
 	"github.com/nats-io/nats-server/v2/server"
-	"github.com/nats-io/nats.go/jetstream"
 	"go.uber.org/goleak"
 	"go.uber.org/zap/zaptest"
 
@@ -31,7 +30,7 @@ func openAt(t testing.TB, url, prefix string, change ...func(*nats.Config)) *nat
 // openBy is open by a way to connect.
 func openBy(t testing.TB, by natstest.Connector, prefix string, change ...func(*nats.Config)) *nats.Store {
 	t.Helper()
-	c := nats.Config{Connect: by, Prefix: prefix, Storage: jetstream.FileStorage, Log: zaptest.NewLogger(t)}
+	c := nats.Config{Connect: by, Prefix: prefix, Log: zaptest.NewLogger(t)}
 	for _, f := range change {
 		f(&c)
 	}

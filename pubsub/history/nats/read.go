@@ -61,6 +61,9 @@ func (s *Store) Knows(name, _ string, p wire.Position) (bool, error) {
 	if err != nil {
 		return false, err
 	}
+	if err := st.awaitPosition(p); err != nil {
+		return false, err
+	}
 	if err := st.lockUp(); err != nil {
 		return false, err
 	}
@@ -72,6 +75,41 @@ func (s *Store) Knows(name, _ string, p wire.Position) (bool, error) {
 		return false, nil
 	}
 	return st.times.knows(p, st.head), nil
+}
+
+// aheadTimeout is how long this edge waits for what another one has received already.
+const aheadTimeout = 2 * time.Second
+
+// awaitPosition waits for a position that this edge has not received yet, if the stream has
+// its number: a client has got it at another edge, which was faster.
+func (st *stream) awaitPosition(p wire.Position) error {
+	st.mu.Lock()
+	ahead := p.Epoch == st.epoch && p.N > st.head.N
+	st.mu.Unlock()
+	if !ahead {
+		return nil
+	}
+	s := st.store
+	ctx, done := context.WithTimeout(s.ctx, aheadTimeout)
+	defer done()
+	last, err, _ := st.asking.Do("", func() (any, error) { // one call for all who ask
+		info, err := s.streamInfo(ctx, s.names.stream(st.name))
+		return info.State.LastSeq, err
+	})
+	switch {
+	case err != nil:
+		return history.ErrUnavailable
+	case p.N > last.(uint64):
+		return nil
+	}
+	st.mu.Lock()
+	st.waiting++
+	st.mu.Unlock()
+	err = st.wait(ctx, func() bool { return st.epoch != p.Epoch || st.head.N >= p.N })
+	st.mu.Lock()
+	st.waiting--
+	st.mu.Unlock()
+	return err
 }
 
 // Before implements [history.Store].

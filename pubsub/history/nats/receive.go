@@ -43,6 +43,9 @@ func (st *stream) receive(m *received) error {
 	}
 	st.mu.Lock()
 	st.head = at
+	if st.waiting > 0 {
+		st.wake()
+	}
 	st.mu.Unlock()
 	st.stored.reach(st, at.N)
 	return nil
@@ -72,7 +75,7 @@ func (st *stream) take(m *received, loading bool) (*keptMessage, error) {
 	now := time.Now()
 	st.index.Expire(now, expireEach)
 	kept := &keptMessage{string(tenant), history.Kept{Position: at, Channel: string(channel), Payload: m.payload}}
-	e := st.index.Add(kept.tenant, channel, at, nil, st.sizeOf(m))
+	e := st.index.Add(kept.tenant, channel, at, nil, st.sizeOf(m, kept.tenant, channel))
 	if !e.Removed() && !loading {
 		st.cache.add(e, m.payload)
 	} else if m.size == 0 && !e.Removed() {
@@ -94,11 +97,14 @@ const expireEach = 64
 const storedOverhead = 48
 
 // sizeOf is what a message counts for in the index, beside what that adds for each: as much
-// as it takes in the stream, and the messages that the stream keeps longer than the index.
-func (st *stream) sizeOf(m *received) int {
-	n := st.record.Messages
+// as it takes in the stream and, where its channel has all messages that it may, those that
+// the stream keeps longer. The caller holds st.mu.
+func (st *stream) sizeOf(m *received, tenant string, channel []byte) int {
 	stored := m.size + len(m.subject) + len(m.key) + storedOverhead
-	return max(m.size, stored*(n+slack(n))/n-index.EntryOverhead)
+	if n := st.record.Messages; st.index.Kept(tenant, channel) >= n {
+		stored = stored * (n + slack(n)) / n
+	}
+	return max(m.size, stored-index.EntryOverhead)
 }
 
 // remember remembers the key of a message. The caller holds st.mu.

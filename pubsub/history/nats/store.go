@@ -16,30 +16,62 @@ import (
 // Config is what a store needs. Edges with the same Prefix on the same NATS system share
 // their histories.
 type Config struct {
+	Options
 	// Connect opens a connection with these options added to its own. It returns one also
 	// while no server can be reached.
 	Connect func(...client.Option) (*client.Conn, error)
 	// Prefix of the overlay, as of its broker: tokens joined by dots.
 	Prefix string
+	Log    *zap.Logger
+}
+
+// Options are what may change while a store is open.
+type Options struct {
 	// Replicas and Storage of the streams and the bucket that are made; what exists is not
 	// changed in these. 0 replicas: 1.
 	Replicas int
 	Storage  jetstream.StorageType
 	// CacheBytes bounds the payloads that an edge has in memory of each history; 0: 16 MiB.
 	CacheBytes int64
-	Log        *zap.Logger
+}
+
+func (o Options) withDefaults() Options {
+	o.Replicas = max(o.Replicas, 1)
+	if o.CacheBytes == 0 {
+		o.CacheBytes = defaultCache
+	}
+	return o
+}
+
+// SetOptions changes the options.
+func (s *Store) SetOptions(o Options) {
+	o = o.withDefaults()
+	s.mu.Lock()
+	s.current = o
+	s.mu.Unlock()
+	for _, st := range s.list() {
+		st.mu.Lock()
+		st.cache.most = o.CacheBytes
+		st.mu.Unlock()
+	}
+}
+
+// options returns those in force.
+func (s *Store) options() Options {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.current
 }
 
 const defaultCache = 16 << 20
 
 // Store implements [history.Shared].
 type Store struct {
-	config Config
-	names  names
-	log    *zap.Logger
-	conn   *client.Conn
-	js     jetstream.JetStream
-	acks   *acks
+	names names
+	log   *zap.Logger
+	conn  *client.Conn
+	js    jetstream.JetStream
+	acks  *acks
 
 	ctx     context.Context // ends with the store
 	stop    context.CancelFunc
@@ -53,6 +85,7 @@ type Store struct {
 
 	mu       sync.Mutex // guards the rest; no call of NATS or of the follower is made with it held
 	closed   bool
+	current  Options
 	follower history.Follower
 	wanted   map[string]wantedDefinition
 	streams  map[string]*stream // those that are defined, or wanted
@@ -65,12 +98,8 @@ type Store struct {
 
 // Open opens a store. It does not wait for NATS.
 func Open(c Config) (*Store, error) {
-	if c.CacheBytes == 0 {
-		c.CacheBytes = defaultCache
-	}
-	c.Replicas = max(c.Replicas, 1)
 	s := &Store{
-		config: c, names: newNames(c.Prefix), log: c.Log,
+		current: c.Options.withDefaults(), names: newNames(c.Prefix), log: c.Log,
 		reconnected: make(chan struct{}, 1), definesAgain: make(chan struct{}, 1), fetches: make(chan struct{}, maxFetches),
 		wanted: map[string]wantedDefinition{}, streams: map[string]*stream{}, changed: make(chan struct{}),
 	}

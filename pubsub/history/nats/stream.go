@@ -7,6 +7,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"golang.org/x/sync/singleflight"
+
 	"github.com/millrace/millrace/pubsub/history"
 	"github.com/millrace/millrace/pubsub/history/internal/index"
 	"github.com/millrace/millrace/wire"
@@ -32,6 +34,7 @@ type stream struct {
 	running bool
 
 	size     atomic.Int64  // of the definition
+	slack    atomic.Int64  // see slack
 	restarts chan struct{} // with room for one: the session is to begin anew
 
 	mu        sync.Mutex
@@ -51,7 +54,9 @@ type stream struct {
 	fetches   map[uint64]*fetching     // by number of the message
 	purges    map[string]chan<- purged // see Purge
 	stored    arrivals
-	shrinking int // new limits that are not in force to the end
+	waiting   int                // calls of awaitPosition
+	asking    singleflight.Group // for the last number of the stream
+	shrinking int                // new limits that are not in force to the end
 }
 
 // place is where a message stands in the stream.
@@ -63,7 +68,7 @@ type place struct {
 func newStream(s *Store, name string) *stream {
 	st := &stream{
 		store: s, name: name, restarts: make(chan struct{}, 1), changed: make(chan struct{}),
-		cache: cache{most: s.config.CacheBytes}, purges: map[string]chan<- purged{}, fetches: map[uint64]*fetching{},
+		cache: cache{most: s.current.CacheBytes}, purges: map[string]chan<- purged{}, fetches: map[uint64]*fetching{},
 	}
 	st.out, st.trims = newOutgoing(st), newTrims(st)
 	return st
@@ -143,7 +148,7 @@ func (st *stream) idle() bool {
 func (st *stream) forget() {
 	st.index, st.epoch, st.last, st.head = nil, 0, place{}, wire.Position{}
 	st.fresh, st.settled, st.loaded = false, false, 0
-	st.times, st.cache = timeline{}, cache{most: st.store.config.CacheBytes}
+	st.times, st.cache = timeline{}, cache{most: st.cache.most}
 	st.trims.reset()
 }
 
@@ -155,6 +160,7 @@ func (st *stream) define(r record) {
 	before := st.record
 	st.record = &r
 	st.size.Store(r.Size)
+	st.slack.Store(int64(slack(r.Messages)))
 	if before != nil && before.Epoch != r.Epoch {
 		st.restart()
 	}

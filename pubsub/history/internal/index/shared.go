@@ -67,6 +67,16 @@ func (h *History) Numbers(tenant, channel string, most int) (list []uint64) {
 // Removed reports whether an entry was removed.
 func (e *Entry) Removed() bool { return e.channel == nil }
 
+// Kept returns how many messages a channel has.
+func (h *History) Kept(tenant string, channel []byte) int {
+	if t := h.tenants[tenant]; t != nil {
+		if c := t.channels[string(channel)]; c != nil {
+			return len(c.entries)
+		}
+	}
+	return 0
+}
+
 // Len returns how many messages the history has.
 func (h *History) Len() int { return h.messages }
 

@@ -1,0 +1,90 @@
+package nats_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/millrace/millrace/internal/natstest"
+	"github.com/millrace/millrace/pubsub/history"
+)
+
+// A burst on one channel, of more messages than the history and its stream keep, comes to all
+// edges whole: what waits is at the edge, and not in the stream, where it would roll over
+// before it was received. Another tenant does not wait for it.
+func TestBurst(t *testing.T) {
+	s := natstest.Server(t)
+	a, b := open(t, s, "p"), open(t, s, "p")
+	fa, fb := join(a), join(b)
+	d := definition("h", func(d *history.Definition) { d.Limits.Messages = 1 })
+	define(t, a, d)
+	define(t, b, d)
+	follow(t, a, "h")
+	follow(t, b, "h")
+	const n = 500
+	results := make(chan history.Result, n)
+	for i := range n {
+		a.Append(&history.Message{
+			History: "h", Tenant: "loud", Channel: []byte("c"), Payload: fmt.Append(nil, i),
+			Stored: func(_ *history.Message, r history.Result) { results <- r },
+		})
+	}
+	other := try(a, "h", "quiet", "c", "x")
+	if other.Err != nil {
+		t.Fatal(other.Err)
+	}
+	if left := n - len(results); left < n/2 {
+		t.Errorf("the other tenant had to wait for %d of %d messages", n-left, n)
+	}
+	for range n {
+		if r := <-results; r.Err != nil {
+			t.Fatal(r.Err)
+		}
+	}
+	for name, f := range map[string]*follower{"a": fa, "b": fb} {
+		f.await(t, "all messages", func() bool { return len(f.received) == n+1 || len(f.skipped) > 0 })
+		if len(f.skipped) > 0 {
+			t.Errorf("%s: %d messages came, skipped to %v", name, len(f.received), f.skipped)
+		}
+	}
+	if page := read(t, b, query("h", "quiet", "#", 0)); page.Removed.N > 0 {
+		t.Errorf("the other tenant is told of a loss at %v", page.Removed)
+	}
+}
+
+// A client that comes from an edge that was faster is known to the slower one, as soon as
+// that has received as much.
+func TestSlowerEdge(t *testing.T) {
+	s := natstest.Server(t)
+	proxy := natstest.StartProxy(t, s)
+	a, b := open(t, s, "p"), openBy(t, proxy.Connect(), "p")
+	define(t, a, definition("h"))
+	define(t, b, definition("h"))
+	follow(t, b, "h")
+	head(t, b, "h")
+	proxy.HoldReplies()
+	at := put(t, a, "h", "t", "c", "1")
+	known := make(chan error, 1)
+	go func() { // ends with Knows
+		ok, err := b.Knows("h", "t", at)
+		if err == nil && !ok {
+			err = fmt.Errorf("%v is not known", at)
+		}
+		known <- err
+	}()
+	select {
+	case err := <-known:
+		t.Fatalf("an answer before it has received the message: %v", err)
+	case <-time.After(100 * time.Millisecond): // no answer is to come
+	}
+	proxy.Resume()
+	if err := <-known; err != nil {
+		t.Error(err)
+	}
+	beyond := at
+	beyond.N += 1_000_000
+	start := time.Now()
+	if ok, err := b.Knows("h", "t", beyond); ok || err != nil || time.Since(start) > time.Second {
+		t.Errorf("a position that nobody has: %v, %v after %v", ok, err, time.Since(start))
+	}
+}

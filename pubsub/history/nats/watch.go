@@ -1,0 +1,149 @@
+package nats
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+	"go.uber.org/zap"
+
+	"github.com/millrace/millrace/pubsub/history"
+)
+
+// watchLoop follows the document.
+func (s *Store) watchLoop(ctx context.Context) {
+	for ctx.Err() == nil {
+		if err := s.watch(ctx); err != nil && ctx.Err() == nil {
+			s.warn("the definitions of histories in NATS cannot be followed", err)
+		}
+		select {
+		case <-time.After(time.Second):
+		case <-s.reconnected:
+		case <-ctx.Done():
+		}
+	}
+}
+
+// watch follows the document until the connection is back from a break, or cannot.
+func (s *Store) watch(ctx context.Context) error {
+	calling, done := context.WithTimeout(ctx, callTimeout)
+	kv, err := s.js.KeyValue(calling, s.names.bucket())
+	done()
+	if errors.Is(err, jetstream.ErrBucketNotFound) {
+		if s.isOlder(0) {
+			return s.adopt(ctx)
+		}
+		s.putInForce(&document{Histories: map[string]*record{}}, 0) // nobody has defined anything
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	w, err := kv.Watch(ctx, documentKey)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = w.Stop() }()
+	doc, revision, err := s.readDocument(ctx) // what the watch begins with may be old
+	if err != nil {
+		return err
+	}
+	if s.isOlder(revision) {
+		return s.adopt(ctx)
+	}
+	s.putInForce(doc, revision)
+	for {
+		select {
+		case entry, ok := <-w.Updates():
+			if !ok {
+				return errors.New("the watch has ended")
+			}
+			if entry == nil { // that was all there is
+				continue
+			}
+			doc := new(document)
+			if err := parseDocument(entry.Value(), doc); err != nil {
+				return err
+			}
+			s.putInForce(doc, entry.Revision())
+		case <-s.reconnected:
+			return nil
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}
+
+// isOlder reports whether a revision is older than what is in force.
+func (s *Store) isOlder(revision uint64) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.doc != nil && revision < s.revision
+}
+
+// adopt takes what the leader has, if that stays older than what is in force: the bucket was
+// lost, or put back from an older copy. A leader that is new may just be late.
+func (s *Store) adopt(ctx context.Context) error {
+	var doc *document
+	var revision uint64
+	for range 4 {
+		select {
+		case <-time.After(250 * time.Millisecond):
+		case <-ctx.Done():
+			return nil
+		}
+		var err error
+		if doc, revision, err = s.readDocument(ctx); err != nil || !s.isOlder(revision) {
+			return err
+		}
+	}
+	s.redefine(doc, revision)
+	return nil
+}
+
+// redefine takes a document in place of a newer one that is lost, and defines again what
+// this process has.
+func (s *Store) redefine(doc *document, revision uint64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.doc, s.revision = nil, 0
+	for name, w := range s.wanted { // the follower is told when they are defined again
+		w.done = false
+		s.wanted[name] = w
+	}
+	signal(s.definesAgain)
+	s.log.Warn("the definitions of histories in NATS are lost, or older than before; they are made again",
+		zap.Uint64("revision", revision), zap.Int("histories", len(doc.Histories)))
+}
+
+// notifyLoop tells the follower what is in force, whenever that or the follower changes.
+func (s *Store) notifyLoop(ctx context.Context) {
+	var told uint64
+	var toldTo history.Follower
+	for {
+		s.mu.Lock()
+		changed, doc, set, follower := s.changed, s.doc, s.set, s.follower
+		count := s.revision + 1
+		pending := false // then what was told before, or is configured, stays in force
+		for _, w := range s.wanted {
+			pending = pending || !w.done
+		}
+		s.mu.Unlock()
+		if doc != nil && follower != nil && !(pending && follower != toldTo) && (count != told || follower != toldTo) {
+			since := map[string]uint64{}
+			for name, r := range doc.Histories {
+				if !r.Retired {
+					since[name] = r.Since
+				}
+			}
+			follower.Defined(set, since)
+			told, toldTo = count, follower
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
