@@ -7,9 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/zap"
-
 	"github.com/nats-io/nats-server/v2/server"
+	"go.uber.org/zap"
 
 	"github.com/millrace/millrace/internal/natstest"
 	"github.com/millrace/millrace/pubsub/history"

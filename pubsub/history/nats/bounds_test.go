@@ -2,7 +2,6 @@ package nats
 
 import (
 	"errors"
-	"fmt"
 	"testing"
 	"time"
 
@@ -175,7 +174,7 @@ func TestIdle(t *testing.T) {
 	}
 	p, _ := pattern.Parse("#")
 	page, err := s.Read(t.Context(), history.Query{History: "h", Tenant: "t", Pattern: p, MaxMessages: 10, MaxBytes: 1000})
-	if err != nil || len(page.Messages) != 1 || page.Messages[0].Position != r.Position || fmt.Sprintf("%s", page.Messages[0].Payload) != "x" {
+	if err != nil || len(page.Messages) != 1 || page.Messages[0].Position != r.Position || string(page.Messages[0].Payload) != "x" {
 		t.Errorf("%+v, %v", page, err)
 	}
 	s.Follow("h", func() {})

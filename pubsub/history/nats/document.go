@@ -2,6 +2,7 @@ package nats
 
 import (
 	"context"
+	crand "crypto/rand"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
@@ -11,8 +12,6 @@ import (
 	"slices"
 	"strconv"
 	"time"
-
-	crand "crypto/rand"
 
 	"github.com/nats-io/nats.go/jetstream"
 	"go.uber.org/zap"

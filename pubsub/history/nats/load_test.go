@@ -36,6 +36,10 @@ func store(t *testing.T, s *Store, tenant, channel, payload string) wire.Positio
 	return r.Position
 }
 
+// stored is how many messages a channel gets: less than a history keeps by default, and more
+// than a stream keeps for a history of one message.
+const stored = 90
+
 // What others remove while an edge reads a history, it has perhaps not read: it says of
 // nothing before that it is complete.
 func TestRemovedWhileItIsRead(t *testing.T) {
@@ -73,7 +77,7 @@ func TestRemovedWhileItIsRead(t *testing.T) {
 			}
 			store(t, a, "other", "c", "stays, so that the stream begins here")
 			at := store(t, a, "t", "c", "the client has this")
-			for i := range 20 {
+			for i := range stored {
 				store(t, a, "t", "c", fmt.Sprint(i))
 			}
 			// The steps of session, with the removal between two of them.
@@ -110,8 +114,8 @@ func TestRemovedWhileItIsRead(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if len(page.Messages) == 20 || page.Removed.N <= at.N {
-				t.Errorf("%d of 20 messages, and up to %v is removed", len(page.Messages), page.Removed)
+			if len(page.Messages) == stored || page.Removed.N <= at.N {
+				t.Errorf("%d of %d messages, and up to %v is removed", len(page.Messages), stored, page.Removed)
 			}
 		})
 	}
@@ -131,7 +135,7 @@ func TestCutByALateEdge(t *testing.T) {
 	}
 	store(t, a, "other", "c", "stays, so that the stream begins here")
 	at := store(t, a, "t", "c", "the client has this")
-	for i := range 20 {
+	for i := range stored {
 		store(t, a, "t", "c", fmt.Sprint(i))
 	}
 	r, err := b.ensureStream(ctx, "h")
@@ -159,8 +163,8 @@ func TestCutByALateEdge(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(page.Messages) == 20 || page.Removed.N <= at.N {
-		t.Errorf("%d of 20 messages, and up to %v is removed", len(page.Messages), page.Removed)
+	if len(page.Messages) == stored || page.Removed.N <= at.N {
+		t.Errorf("%d of %d messages, and up to %v is removed", len(page.Messages), stored, page.Removed)
 	}
 }
 

@@ -3,6 +3,7 @@ package nats_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -262,14 +263,18 @@ func TestPurgedBytes(t *testing.T) {
 func contains(t *testing.T, dir, text string) (found bool) {
 	t.Helper()
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if errors.Is(err, fs.ErrNotExist) { // it went while we looked
+			return nil
+		}
 		if err != nil || d.IsDir() {
-			return nil // it went while we looked
+			return err
 		}
 		data, err := os.ReadFile(path)
-		if err == nil && bytes.Contains(data, []byte(text)) {
-			found = true
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
 		}
-		return nil
+		found = found || bytes.Contains(data, []byte(text))
+		return err
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -21,7 +21,7 @@ func (st *stream) positionOf(p place) wire.Position {
 }
 
 // receive takes a message of the stream, and hands it on.
-func (st *stream) receive(m *received) error {
+func (st *stream) receive(m *received) {
 	follower := st.store.joined()
 	st.mu.Lock()
 	jumped := wire.Position{}
@@ -29,12 +29,9 @@ func (st *stream) receive(m *received) error {
 		jumped = wire.Position{Epoch: st.epoch, N: m.n - 1, T: max(st.head.T, 1)}
 		st.index.RaiseFloors(jumped)
 	}
-	kept, err := st.take(m, false)
+	kept := st.take(m, false)
 	at := st.positionOf(m.place)
 	st.mu.Unlock()
-	if err != nil {
-		return err
-	}
 	if follower != nil && jumped.N > 0 {
 		follower.Skipped(st.name, jumped)
 	}
@@ -48,7 +45,6 @@ func (st *stream) receive(m *received) error {
 	}
 	st.mu.Unlock()
 	st.stored.reach(st, at.N)
-	return nil
 }
 
 // keptMessage is a message of a tenant.
@@ -59,18 +55,18 @@ type keptMessage struct {
 
 // take puts a message into the index, or does what a note says. loading: it may have been
 // done long ago. It returns nil for a note. The caller holds st.mu.
-func (st *stream) take(m *received, loading bool) (*keptMessage, error) {
+func (st *stream) take(m *received, loading bool) *keptMessage {
 	at := st.positionOf(m.place)
 	st.last = m.place
 	rest := strings.TrimPrefix(m.subject, st.store.names.subjects(st.name))
 	subject, isMessage := strings.CutPrefix(rest, messageToken)
 	if !isMessage {
 		st.takeNote(m, rest, at, loading || m.n <= st.loaded)
-		return nil, nil
+		return nil
 	}
 	tenant, channel, ok := natssubject.SplitChannel([]byte(subject))
-	if !ok || wire.CheckTenant(tenant) != nil || wire.CheckChannel(channel) != nil {
-		return nil, nil // nothing that an edge has stored
+	if !ok || !isName(tenant, channel) {
+		return nil // nothing that an edge has stored
 	}
 	now := time.Now()
 	st.index.Expire(now, expireEach)
@@ -85,7 +81,11 @@ func (st *stream) take(m *received, loading bool) (*keptMessage, error) {
 	if m.key != "" {
 		st.remember(kept.tenant, m, at)
 	}
-	return kept, nil
+	return kept
+}
+
+func isName(tenant, channel []byte) bool {
+	return wire.CheckTenant(tenant) == nil && wire.CheckChannel(channel) == nil
 }
 
 // expireEach is how many messages that are too old a message removes that is added: more than

@@ -121,12 +121,9 @@ func (st *stream) load(ctx context.Context, r *record, mark uint64) error {
 		if st.last.n == 0 { // what was before is gone
 			st.index.RaiseFloors(wire.Position{Epoch: st.epoch, N: m.place.n - 1, T: ms(m.place.time)})
 		}
-		_, err = st.take(m, true)
+		st.take(m, true)
 		st.head = st.positionOf(m.place)
 		st.mu.Unlock()
-		if err != nil {
-			return err
-		}
 		if m.place.n >= mark {
 			break
 		}
@@ -185,9 +182,7 @@ func (st *stream) receiveFrom(ctx context.Context, mark uint64) error {
 				return err
 			}
 		}
-		if err := st.receive(m); err != nil {
-			return err
-		}
+		st.receive(m)
 		if m.place.n >= mark {
 			st.settle()
 			st.setUp(true)
