@@ -16,7 +16,7 @@ func TestBurst(t *testing.T) {
 	s := natstest.Server(t)
 	a, b := open(t, s, "p"), open(t, s, "p")
 	fa, fb := join(a), join(b)
-	d := definition("h", func(d *history.Definition) { d.Limits.Messages = 1 })
+	d := definition("h", func(d *history.Definition) { d.Limits.Messages = 50 })
 	define(t, a, d)
 	define(t, b, d)
 	follow(t, a, "h")

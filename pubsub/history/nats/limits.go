@@ -34,4 +34,4 @@ func (r *record) limit(c *jetstream.StreamConfig) (changed bool) {
 
 // slack is how many messages of a channel a stream keeps beyond those of its history. An edge
 // has a quarter of that under way: others may be slower than it, and receive all of them yet.
-func slack(messages int) int { return min(max(messages/2, 64), 256) }
+func slack(messages int) int { return min(max(messages/2, 16), 128) }
