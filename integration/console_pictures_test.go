@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 )
 
 // The screens of the console with the names of their pictures, in the order of the header.
@@ -38,11 +39,14 @@ func TestConsoleScreens(t *testing.T) {
 	e.admin("master-token", "create", "--name", "shop", "--description", "The shop's backend, in production", "--tenant-prefix", "shop", "--ip-mask", "192.0.2.0/24").want(0, "MT_", "")
 	token := e.issue(allowAll("room", "lobby"), grant("shop", nil, []string{"orders.#"}))
 	for _, pattern := range []string{"news.#", "orders.*"} {
-		e.dial(token.Token).subscribe("paint.room", pattern)
+		subscriber := e.dial(token.Token)
+		subscriber.subscribe("paint.room", pattern)
+		go stayConnected(subscriber)
 	}
 	publisher := e.dial(token.Token)
 	publisher.keep("paint.room", "chat.general", "hello, who is here?", `{"from":"ada","text":"I am"}`, "\x00\x01\x02\xfd", "see you tomorrow")
 	publisher.keep("paint.lobby", "chat.news", samplePayloads(60)...)
+	go stayConnected(publisher)
 	inConsole(t, e, map[string]func(*testing.T, *edge, tab){
 		"screens": func(t *testing.T, _ *edge, p tab) {
 			fits := func(what string) {
@@ -92,6 +96,20 @@ func TestConsoleScreens(t *testing.T) {
 			}
 		},
 	})
+}
+
+// stayConnected reads what comes, and so answers pings, until the connection ends: the screens
+// take longer than the edge waits for an answer.
+func stayConnected(s *socket) {
+	conn := s.ws()
+	if conn.SetReadDeadline(time.Time{}) != nil {
+		return
+	}
+	for {
+		if _, _, err := conn.ReadMessage(); err != nil {
+			return
+		}
+	}
 }
 
 // tailFor has messages in the live tail.
