@@ -32,6 +32,9 @@ func (r *record) limit(c *jetstream.StreamConfig) (changed bool) {
 		c.Duplicates != before.Duplicates
 }
 
-// slack is how many messages of a channel a stream keeps beyond those of its history. An edge
-// has a quarter of that under way: others may be slower than it, and receive all of them yet.
+// slack is how many messages of a channel a stream keeps beyond those of its history.
 func slack(messages int) int { return min(max(messages/2, 16), 128) }
+
+// underWay is how many messages of a channel an edge has under way at most: much less than the
+// stream keeps, as several edges may store, and others may be slower to receive.
+func underWay(messages int) int { return max(4, (messages+slack(messages))/6) }

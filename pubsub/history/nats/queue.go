@@ -93,7 +93,7 @@ func (o *outgoing) take(q *tenantQueue) *history.Message {
 
 // next takes the message whose turn it is; nil: there is none that may be sent.
 func (o *outgoing) next() *history.Message {
-	most := int(max(o.stream.slack.Load()/4, 1))
+	most := int(max(o.stream.underWay.Load(), 1))
 	for len(o.turns) > 0 {
 		q := o.turns[0]
 		o.turns[0] = nil

@@ -88,7 +88,7 @@ func (st *stream) prepare(r *record) bool {
 	st.forget()
 	st.record = r
 	st.size.Store(r.Size)
-	st.slack.Store(int64(slack(r.Messages)))
+	st.underWay.Store(int64(underWay(r.Messages)))
 	return true
 }
 

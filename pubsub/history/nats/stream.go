@@ -34,7 +34,7 @@ type stream struct {
 	running bool
 
 	size     atomic.Int64  // of the definition
-	slack    atomic.Int64  // see slack
+	underWay atomic.Int64  // see underWay
 	restarts chan struct{} // with room for one: the session is to begin anew
 
 	mu        sync.Mutex
@@ -160,7 +160,7 @@ func (st *stream) define(r record) {
 	before := st.record
 	st.record = &r
 	st.size.Store(r.Size)
-	st.slack.Store(int64(slack(r.Messages)))
+	st.underWay.Store(int64(underWay(r.Messages)))
 	if before != nil && before.Epoch != r.Epoch {
 		st.restart()
 	}
