@@ -50,14 +50,6 @@ func Run(t *testing.T, connect func(t *testing.T, edges int) []pubsub.Broker) {
 	}
 }
 
-// everybody subscribes all edges to all channels of the tenant t.
-func (o *overlay) everybody() {
-	o.Helper()
-	for i := range o.edges {
-		o.subscribe(i, "t", "#", "a.b")
-	}
-}
-
 func broadcast(o *overlay) {
 	o.everybody()
 	o.publish(0, wire.Broadcast, "t", "a.b", "x")

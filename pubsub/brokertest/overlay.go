@@ -194,6 +194,14 @@ func (e *edge) saw(payload string) bool {
 	return e.probes[payload]
 }
 
+// everybody subscribes all edges to all channels of the tenant t.
+func (o *overlay) everybody() {
+	o.Helper()
+	for i := range o.edges {
+		o.subscribe(i, "t", "#", "a.b")
+	}
+}
+
 // announce announces an interest of an edge, and returns when it is confirmed.
 func (o *overlay) announce(at int, tenant, text string) {
 	o.Helper()

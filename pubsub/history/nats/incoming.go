@@ -31,7 +31,7 @@ const (
 	consumerIdle = 30 * time.Second
 	// heartbeat is how often a consumer says that it is there; two in a row may be missing.
 	heartbeat = time.Second
-	// pullMessages and pullBytes are what is under way at most.
+	// pullMessages is how many messages are under way at most.
 	pullMessages = 2048
 )
 
