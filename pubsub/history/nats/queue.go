@@ -11,7 +11,7 @@ import (
 // of their tenant first, then sent. One goroutine sends them, the tenants in turns, so that
 // they keep their order.
 //
-// Of one channel less is under way than the stream keeps beyond the history: what rolls over
+// Of one channel much less is under way than the stream keeps (see underWay): what rolls over
 // before all edges have received it is a gap for everybody. Only the channel's tenant waits
 // for that.
 type outgoing struct {
@@ -59,8 +59,8 @@ func (o *outgoing) push(m *history.Message) error {
 		return history.ErrClosed
 	}
 	q := o.queues[m.Tenant]
-	if o.queued >= maxQueued || q != nil && (len(q.list) >= maxQueued/2 ||
-		o.queuedBytes+size > maxQueuedBytes || q.bytes+size > maxQueuedBytes/2) {
+	if o.queued >= maxQueued || o.queued > 0 && o.queuedBytes+size > maxQueuedBytes ||
+		q != nil && (len(q.list) >= maxQueued/2 || q.bytes+size > maxQueuedBytes/2) {
 		return history.ErrUnavailable
 	}
 	if q == nil {
