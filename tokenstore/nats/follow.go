@@ -47,6 +47,7 @@ func (s *Store) follow(ctx context.Context, p *progress) {
 		pause = min(max(2*pause, 100*time.Millisecond), 2*time.Second)
 		timer := time.NewTimer(pause)
 		select {
+		case <-s.connected:
 		case <-s.reconnected:
 		case <-timer.C:
 		case <-ctx.Done():

@@ -67,6 +67,7 @@ type Store struct {
 	running sync.WaitGroup
 
 	// Signals to the follower, with room for one each.
+	connected    chan struct{} // the connection is there, for the first time
 	reconnected  chan struct{} // the connection is back
 	watchLagging chan struct{} // the watch does not keep up
 	resync       chan error    // the bucket is not the one in the copy, and why
@@ -75,22 +76,26 @@ type Store struct {
 // Open starts to follow a bucket; it need not be reachable yet.
 func Open(c Config) (*Store, error) {
 	s := &Store{
-		config: c, log: c.Log, mirror: newMirror(), reconnected: make(chan struct{}, 1),
-		watchLagging: make(chan struct{}, 1), resync: make(chan error, 1),
+		config: c, log: c.Log, mirror: newMirror(), connected: make(chan struct{}, 1),
+		reconnected: make(chan struct{}, 1), watchLagging: make(chan struct{}, 1), resync: make(chan error, 1),
 		lookups: newLookups(), slots: make(chan struct{}, maxCalls),
 	}
 	s.freshness.start(c.MaxStale)
 	s.mirror.watchers.Add(s.lookups.resolveArrived)
-	connected := func(*client.Conn) {
-		signal(s.reconnected)
-		signal(s.lookups.confirmWanted) // for those that began to wait meanwhile
+	// The client calls these handlers late: the bucket may be read already when that of
+	// the first connection runs. That reading has missed nothing.
+	handler := func(c chan struct{}) client.ConnHandler {
+		return func(*client.Conn) {
+			signal(c)
+			signal(s.lookups.confirmWanted) // for those that began to wait meanwhile
+		}
 	}
 	var err error
 	s.conn, err = c.Connect(
 		client.ReconnectBufSize(-1), // none: a write without a connection fails at once
 		client.FlusherTimeout(callTimeout),
-		client.ConnectHandler(connected),
-		client.ReconnectHandler(connected),
+		client.ConnectHandler(handler(s.connected)),
+		client.ReconnectHandler(handler(s.reconnected)),
 		client.DisconnectErrHandler(func(_ *client.Conn, err error) {
 			if err != nil {
 				s.log.Warn("disconnected from NATS: tokens are checked against what is known",
