@@ -19,7 +19,7 @@ func TestMissesLeaveProbes(t *testing.T) {
 	t.Parallel()
 	server := natstest.Server(t)
 	p := newProxy(t, server)
-	s := openStore(t, p.connect())
+	s := openStore(t, p.connect(client.PingInterval(time.Minute)))
 	awaitReady(t, s)
 	conn, err := natstest.Connect(server)()
 	if err != nil {
@@ -36,7 +36,7 @@ func TestMissesLeaveProbes(t *testing.T) {
 
 	p.silenceAnswers()
 	before := asked.Load()
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second) // shorter than the timeout of an answer, or of a ping
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second) // shorter than the timeout of an answer
 	defer cancel()
 	var all sync.WaitGroup
 	for i := range 10 {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/nats-io/nats-server/v2/server"
+	client "github.com/nats-io/nats.go"
 
 	"github.com/millrace/millrace/internal/natstest"
 )
@@ -42,8 +43,11 @@ func newProxy(t *testing.T, s *server.Server) *proxy {
 	return p
 }
 
-func (p *proxy) connect() natstest.Connector {
-	return natstest.ConnectTo("nats://" + p.listener.Addr().String())
+func (p *proxy) connect(options ...client.Option) natstest.Connector {
+	connect := natstest.ConnectTo("nats://" + p.listener.Addr().String())
+	return func(o ...client.Option) (*client.Conn, error) {
+		return connect(append(o[:len(o):len(o)], options...)...)
+	}
 }
 
 func (p *proxy) accept() {

@@ -16,7 +16,7 @@ import (
 )
 
 // timeout bounds every wait for an event.
-const timeout = 30 * time.Second
+const timeout = 60 * time.Second
 
 // follower notes what a store hands on.
 type follower struct {
