@@ -31,7 +31,7 @@ func tryPut(t *testing.T, kv jetstream.KeyValue, key string) error {
 // bucketOf makes a bucket on so many servers of a cluster.
 func bucketOf(t *testing.T, r *running, replicas int) (kv jetstream.KeyValue) {
 	t.Helper()
-	conn, err := nats.Connect("", r.connect, nats.MaxReconnects(-1))
+	conn, err := nats.Connect("", r.connect, nats.MaxReconnects(-1), nats.RetryOnFailedConnect(true))
 	if err != nil {
 		t.Fatal(err)
 	}
