@@ -203,8 +203,14 @@ func (r *historyRun) publishOn(l link, random *rand.Rand, name string, repeat []
 			m.payload = m.key
 		}
 		alive = send(m)
-		if m.key != "" && random.IntN(4) == 0 {
-			alive = send(m) // a repeat, though the first one was not lost
+		if m.key != "" {
+			switch random.IntN(4) {
+			case 0:
+				alive = send(m) // a repeat, though the first one was not lost
+			case 1:
+				m.tenant = map[string]string{"paint.a": "paint.b", "paint.b": "paint.a"}[m.tenant]
+				alive = send(m) // the same key, and none of that tenant
+			}
 		}
 		switch n := random.IntN(1000); {
 		case n < 3:
