@@ -81,6 +81,7 @@ type faultRun struct {
 
 	parted int       // the edge whose links are cut
 	until  time.Time // so long; zero: none
+	short  bool      // meanwhile the history is so short that messages go before that edge has them
 	copies []string  // folders with what each server had stored; none: no copy was made
 }
 
@@ -157,7 +158,10 @@ func (f *faultRun) play(fault string, length time.Duration) {
 	case "cut":
 		f.joinAgain()
 		silent := random.IntN(2) == 0
-		log("edge %d has no links, silently: %v", at, silent)
+		if f.short = random.IntN(2) == 0; f.short {
+			f.edges[at].reload(f.file("messages 10"))
+		}
+		log("edge %d has no links, silently: %v, with a short history: %v", at, silent, f.short)
 		for _, link := range f.links[at] {
 			if silent {
 				link.Hold()
@@ -187,12 +191,17 @@ func (f *faultRun) play(fault string, length time.Duration) {
 
 func millis(d time.Duration) int { return int(d.Milliseconds()) }
 
-// joinAgain gives an edge back its links.
+// joinAgain gives an edge back its links, and the history its length.
 func (f *faultRun) joinAgain() {
+	f.t.Helper()
 	for _, link := range f.links[f.parted] {
 		link.Resume()
 	}
 	f.until = time.Time{}
+	if f.short {
+		f.short = false
+		f.edges[(f.parted+1)%len(f.edges)].reload(f.file("messages 1000"))
+	}
 }
 
 // restore puts the servers back to a copy: one that is made now, of which they lose what is
