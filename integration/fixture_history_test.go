@@ -203,8 +203,14 @@ func (r *historyRun) publishOn(l link, random *rand.Rand, name string, repeat []
 			m.payload = m.key
 		}
 		alive = send(m)
-		if m.key != "" && random.IntN(4) == 0 {
-			alive = send(m) // a repeat, though the first one was not lost
+		if m.key != "" {
+			switch random.IntN(4) {
+			case 0:
+				alive = send(m) // a repeat, though the first one was not lost
+			case 1:
+				m.tenant = map[string]string{"paint.a": "paint.b", "paint.b": "paint.a"}[m.tenant]
+				alive = send(m) // the same key, and none of that tenant
+			}
 		}
 		switch n := random.IntN(1000); {
 		case n < 3:
@@ -281,7 +287,22 @@ func (r *historyRun) follow(l link, sub *historycheck.Subscriber, random *rand.R
 		slow = time.Duration(random.IntN(3000)) * time.Microsecond
 	}
 	if !last { // even if nothing comes
-		defer time.AfterFunc(time.Duration(random.IntN(1500))*time.Millisecond, func() { _ = l.cut() }).Stop()
+		stay := 1500
+		if random.IntN(3) == 0 { // longer than a fault of its edge lasts
+			stay = 10_000
+		}
+		stay = random.IntN(stay)
+		ended, stopped := make(chan struct{}), make(chan struct{})
+		go func() { // ends with the call
+			defer close(stopped)
+			select {
+			case <-time.After(time.Duration(stay) * time.Millisecond):
+			case <-r.resume:
+			case <-ended:
+			}
+			_ = l.cut()
+		}()
+		defer func() { close(ended); <-stopped }()
 	}
 	for {
 		kind, message, err := l.read()

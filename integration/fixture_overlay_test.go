@@ -35,11 +35,20 @@ var overlays atomic.Int64
 // joining returns, for each node, the option of an edge that connects to it; these edges
 // are one overlay, with one token store.
 func joining(nodes []*natstest.Node, more string) (list []option) {
-	n := overlays.Add(1)
+	var urls []string
 	for _, node := range nodes {
+		urls = append(urls, node.URL())
+	}
+	return joiningBy(urls, len(nodes), more)
+}
+
+// joiningBy is joining for edges with these URLs, each one or several, of so many nodes.
+func joiningBy(urls []string, nodes int, more string) (list []option) {
+	n := overlays.Add(1)
+	for _, url := range urls {
 		list = append(list, func(e *edge) {
-			e.Broker = fmt.Sprintf("nats %s {\nprefix o%d\n}", node.URL(), n)
-			e.Store = fmt.Sprintf("nats %s {\nbucket o%d\nreplicas %d\n%s\n}", node.URL(), n, min(3, len(nodes)), more)
+			e.Broker = fmt.Sprintf("nats %s {\nprefix o%d\n}", url, n)
+			e.Store = fmt.Sprintf("nats %s {\nbucket o%d\nreplicas %d\n%s\n}", url, n, min(3, nodes), more)
 		})
 	}
 	return list

@@ -1,11 +1,9 @@
 package integration
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 )
 
 // Several edges have one history: what one of them stores, all hand on at the same
@@ -151,66 +149,6 @@ func TestHistoryDefinitionOverEdges(t *testing.T) {
 		e.poll("the history to be back", func() bool { return len(newest(at)) == 4 })
 	}
 	o.edges[0].admin("history", "purge", "chat", "--all").want(0, "messages are deleted.", "")
-}
-
-// Random publishers and subscribers, at all edges, while edges and NATS servers are killed
-// and started again, limits change, and channels are purged. Who was told complete has
-// everything, once and in order, and every loss was told.
-func TestHistoriesOverEdges(t *testing.T) {
-	t.Parallel()
-	for range soakCount(t, 1, 100) {
-		seed := seed(t)
-		o := startHistories(t, "messages 1000")
-		r := newHistoryRun(t, seed, o.edges...)
-		r.start(4, 8)
-		all := slices.Clone(o.edges) // those that were killed included
-		random := r.random(1)
-		// An age below the time for which a key may have to be repeated forgets it too early.
-		limits := [][]string{{"messages 10"}, {"messages 100"}, {"messages 1000", "age 30s"}, {"messages 1000", "max_lag 1s"}, {"messages 1000"}}
-		faults := []string{"edge", "node"} // each once at least
-		for end := time.Now().Add(soakFor(t, 10*time.Second, 60*time.Second)); len(faults) > 0 || time.Now().Before(end); {
-			pauseRandomly(random, 1500, nil)
-			at := random.IntN(len(o.edges))
-			fault := []string{"edge", "node", "purge", "limits"}[random.IntN(4)]
-			if len(faults) > 0 {
-				fault, faults = faults[0], faults[1:]
-			}
-			t.Logf("%s: %s %d", time.Now().UTC().Format(time.TimeOnly+".000"), fault, at)
-			switch fault {
-			case "edge":
-				o.killAndStart(at, sharedHistory("messages 1000"), func() { pauseRandomly(random, 500, nil) })
-				r.edges[at].Store(o.edges[at])
-				all = append(all, o.edges[at])
-			case "node":
-				o.nodes[at].Kill(t)
-				pauseRandomly(random, 3000, nil)
-				o.nodes[at].Restart(t)
-				o.awaitAll(o.nodes...)
-			case "purge":
-				o.edges[at].poll("a purge", func() bool {
-					return o.edges[at].admin("history", "purge", "chat", "--tenant", keptTenant, "--channel", fmt.Sprintf("chat.%d", random.IntN(5))).code == 0
-				})
-			case "limits":
-				put := limits[random.IntN(len(limits))]
-				t.Log(put)
-				o.edges[at].reload(sharedHistory(put...))
-			}
-		}
-		r.finish()
-		if t.Failed() {
-			for at, e := range all {
-				for line := range strings.Lines(e.output()) {
-					if strings.Contains(line, "pubsub.history") {
-						t.Logf("edge %d of %d: %s", at, len(all), line)
-					}
-				}
-			}
-			t.FailNow()
-		}
-		for _, e := range o.edges {
-			e.stop()
-		}
-	}
 }
 
 // An edge with its own NATS server inside keeps its history over a restart, also if it was

@@ -26,15 +26,21 @@ type overlay struct {
 func startOverlay(t *testing.T, caddyfile, store string) *overlay {
 	t.Helper()
 	o := &overlay{t: t, nodes: startNATS(t, 3)}
-	for i, join := range joining(o.nodes, store) {
+	o.startEdges(caddyfile, joining(o.nodes, store))
+	o.token = o.edges[0].issue(allowAll("room")).Token
+	return o
+}
+
+// startEdges starts edges that share their tokens.
+func (o *overlay) startEdges(caddyfile string, joins []option) {
+	o.t.Helper()
+	for i, join := range joins {
 		options := []option{join}
 		if i > 0 {
 			options = append(options, withMaster(o.edges[0]))
 		}
-		o.edges = append(o.edges, startEdge(t, caddyfile, options...))
+		o.edges = append(o.edges, startEdge(o.t, caddyfile, options...))
 	}
-	o.token = o.edges[0].issue(allowAll("room")).Token
-	return o
 }
 
 // session opens one at an edge.

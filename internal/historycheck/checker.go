@@ -19,11 +19,16 @@ const maxFaults = 20
 type Checker struct {
 	// Shared: subscribers go from edge to edge, and what comes between a GAP and the next
 	// line may have holes. It is set before anything else.
+	// Positions count the messages of all tenants then.
 	Shared bool
+	// Restored: stores are put back to older copies. Then a history begins anew, and what the
+	// copy has, or a publisher repeats, has another place.
+	Restored bool
 
 	mu          sync.Mutex
 	stored      map[place]message
-	byText      map[string]place // each payload of a run is unique
+	byText      map[text]place      // each payload of a run is unique
+	tenants     map[position]string // whose message it is, in a history that is shared
 	subscribers []*Subscriber
 	faults      []string
 }
@@ -34,13 +39,24 @@ type place struct {
 	epoch, n uint64
 }
 
+// position is a place in a history of which tenants have no places of their own.
+type position struct{ epoch, n uint64 }
+
+// text is a message that is stored once; epoch is 0 where that holds for all epochs.
+type text struct {
+	epoch                    uint64
+	tenant, channel, payload string
+}
+
 type message struct {
 	channel, payload string
 	confirmed        bool
 }
 
 // New makes a Checker.
-func New() *Checker { return &Checker{stored: map[place]message{}, byText: map[string]place{}} }
+func New() *Checker {
+	return &Checker{stored: map[place]message{}, byText: map[text]place{}, tenants: map[position]string{}}
+}
 
 // Confirmed notes that a publisher was told a position. A publish that was repeated with
 // its key is noted again, with the payload of the first try.
@@ -59,11 +75,21 @@ func (c *Checker) note(tenant string, m message, at wire.Position) {
 		}
 		m.confirmed = m.confirmed || known.confirmed
 	}
-	text := tenant + "/" + m.channel + "=" + m.payload
-	if other, ok := c.byText[text]; ok && other != p {
-		c.fault("%s is stored twice, at %d and %d", text, other.n, p.n)
+	if c.Shared {
+		at := position{p.epoch, p.n}
+		if other, ok := c.tenants[at]; ok && other != tenant {
+			c.fault("%v is of %s and of %s: %s=%s", at, other, tenant, m.channel, m.payload)
+		}
+		c.tenants[at] = tenant
 	}
-	c.stored[p], c.byText[text] = m, p
+	once := text{0, tenant, m.channel, m.payload}
+	if c.Restored {
+		once.epoch = p.epoch
+	}
+	if other, ok := c.byText[once]; ok && other != p {
+		c.fault("%s/%s=%s is stored twice, at %d and %d", tenant, m.channel, m.payload, other.n, p.n)
+	}
+	c.stored[p], c.byText[once] = m, p
 }
 
 func (c *Checker) fault(format string, args ...any) {

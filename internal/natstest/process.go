@@ -24,6 +24,7 @@ type Node struct {
 	Env           []string
 
 	program, file string
+	store         string // the folder of JetStream; empty: Processes has not made it
 	cmd           *exec.Cmd
 	out           capture.Output
 	exited        chan struct{}
@@ -52,7 +53,8 @@ func Processes(t testing.TB, program string, n int, cluster ...string) []*Node {
 		nodes = append(nodes, node)
 	}
 	for i, node := range nodes {
-		config := fmt.Sprintf("server_name: n%d\nlisten: 127.0.0.1:%d\njetstream { store_dir: %q }\n", i, node.Client, t.TempDir())
+		node.store = t.TempDir()
+		config := fmt.Sprintf("server_name: n%d\nlisten: 127.0.0.1:%d\njetstream { store_dir: %q }\n", i, node.Client, node.store)
 		if n > 1 {
 			config += fmt.Sprintf("cluster { name: test, listen: 127.0.0.1:%d, routes: [%s] %s}\n",
 				node.Route, strings.Join(routes, ", "), strings.Join(cluster, " "))

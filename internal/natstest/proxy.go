@@ -1,6 +1,7 @@
 package natstest
 
 import (
+	"fmt"
 	"net"
 	"sync"
 	"testing"
@@ -27,11 +28,22 @@ type Proxy struct {
 // StartProxy forwards to a server until the test ends.
 func StartProxy(t testing.TB, s *server.Server) *Proxy {
 	t.Helper()
+	return startProxy(t, s.Addr().String())
+}
+
+// StartProxy forwards to the node, also after a restart, until the test ends.
+func (n *Node) StartProxy(t testing.TB) *Proxy {
+	t.Helper()
+	return startProxy(t, fmt.Sprintf("127.0.0.1:%d", n.Client))
+}
+
+func startProxy(t testing.TB, server string) *Proxy {
+	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &Proxy{listener: listener, server: s.Addr().String(), conns: map[net.Conn]bool{}}
+	p := &Proxy{listener: listener, server: server, conns: map[net.Conn]bool{}}
 	p.changed = sync.NewCond(&p.mu)
 	p.running.Go(p.accept)
 	t.Cleanup(func() {
@@ -44,11 +56,14 @@ func StartProxy(t testing.TB, s *server.Server) *Proxy {
 
 // Connect returns a Connector through the proxy. Its connections have these options, too.
 func (p *Proxy) Connect(options ...client.Option) Connector {
-	connect := ConnectTo("nats://" + p.listener.Addr().String())
+	connect := ConnectTo(p.URL())
 	return func(o ...client.Option) (*client.Conn, error) {
 		return connect(append(o[:len(o):len(o)], options...)...)
 	}
 }
+
+// URL is that of the server, through the proxy.
+func (p *Proxy) URL() string { return "nats://" + p.listener.Addr().String() }
 
 // Hold keeps the connections, and forwards nothing until Resume.
 func (p *Proxy) Hold() { p.set(func() { p.held = true }) }

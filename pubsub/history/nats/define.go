@@ -73,7 +73,7 @@ func (s *Store) define(ctx context.Context, name string) error {
 		case r != nil && r.has(d):
 			return errUnchanged
 		case r == nil:
-			r = &record{Epoch: newEpoch()}
+			r = &record{Epoch: newEpoch(), Count: s.find(name).epochs()}
 			doc.Histories[name] = r
 		case !r.Retired && !w.replaces:
 			differs = true

@@ -1,6 +1,7 @@
 package nats
 
 import (
+	"bytes"
 	"context"
 	crand "crypto/rand"
 	"encoding/binary"
@@ -28,6 +29,7 @@ type document struct {
 // record is the definition of a history, and where its stream stands.
 type record struct {
 	Epoch    string   `json:"epoch"`              // 16 hex digits
+	Count    uint64   `json:"count,omitempty"`    // of its epochs: lower than one that was seen is an older copy
 	Created  bool     `json:"created,omitempty"`  // the stream was made; if it is gone, the epoch ends
 	Changing bool     `json:"changing,omitempty"` // Messages was changed, and the stream may not have it
 	Retired  bool     `json:"retired,omitempty"`
@@ -86,6 +88,13 @@ func (d *document) definitions() (list []history.Definition) {
 		}
 	}
 	return list
+}
+
+// equals reports whether two documents say the same.
+func (d *document) equals(o *document) bool {
+	a, err := json.Marshal(d)
+	b, otherErr := json.Marshal(o)
+	return err == nil && otherErr == nil && bytes.Equal(a, b)
 }
 
 // documentKey is the key of the document in the bucket.

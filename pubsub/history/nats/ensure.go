@@ -104,14 +104,15 @@ func (s *Store) isMissing(ctx context.Context, name string) bool {
 	return true
 }
 
-// beginAnew gives a history another epoch, if it still has this one.
+// beginAnew gives a history another epoch, if it still has this one. Its count is above all
+// that this edge has seen.
 func (s *Store) beginAnew(ctx context.Context, name, epoch string, created bool) error {
 	return s.changeDocument(ctx, func(doc *document) error {
 		r := doc.Histories[name]
 		if r == nil || r.Epoch != epoch {
 			return errUnchanged
 		}
-		r.Epoch, r.Created = newEpoch(), created
+		r.Epoch, r.Created, r.Count = newEpoch(), created, max(r.Count, s.find(name).epochs())+1
 		s.log.Warn("what a history had in NATS is lost, at least in part; it begins anew, and clients are told of a gap", zap.String("history", name))
 		return nil
 	})

@@ -15,7 +15,9 @@ import (
 	client "github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/millrace/millrace/internal/loopback"
 	"github.com/millrace/millrace/internal/natstest"
+	"github.com/millrace/millrace/pubsub/history"
 	"github.com/millrace/millrace/pubsub/history/nats"
 	"github.com/millrace/millrace/wire"
 )
@@ -152,6 +154,48 @@ func TestRestored(t *testing.T) {
 				t.Errorf("the position before the copy: %v, %v", known, err)
 			}
 		})
+	}
+}
+
+// Where the servers are put back to one copy again and again, its epoch was in force before,
+// and gets no messages any more. What was defined since the copy is not in force either.
+func TestRestoredAgain(t *testing.T) {
+	dir, saved := t.TempDir(), filepath.Join(t.TempDir(), "copy")
+	port := loopback.FreePort(t)
+	start := func() *server.Server {
+		return natstest.Server(t, func(o *server.Options) { o.StoreDir, o.SyncAlways, o.Port = dir, true, port })
+	}
+	stop := func(s *server.Server) {
+		s.Shutdown()
+		s.WaitForShutdown()
+	}
+	s := start()
+	a, b := open(t, s, "p"), open(t, s, "p")
+	f := join(b)
+	define(t, a, definition("h"))
+	define(t, b, definition("h"))
+	first := put(t, a, "h", "t", "c", "1")
+	put(t, b, "h", "t", "c", "2")
+	stop(s)
+	copyFolder(t, dir, saved)
+	s = start()
+	keepsOther := func() bool { return f.set.Find("h").Keeps([]byte("other")) }
+	seen := map[uint64]bool{first.Epoch: true}
+	for range 2 {
+		awaitPut(t, b, "lost")
+		lost := awaitPut(t, a, "lost")
+		define(t, a, definition("h")) // as the copy has it: a change of that is one of the definition in force
+		define(t, a, definition("h", func(d *history.Definition) { d.Channels = []string{"c"} }))
+		f.await(t, "the definition", func() bool { return !keepsOther() })
+		stop(s)
+		copyFolder(t, saved, dir)
+		s = start()
+		at := awaitPut(t, a, "new")
+		if seen[at.Epoch] {
+			t.Fatalf("%v has an epoch of before; the last position that was lost is %v", at, lost)
+		}
+		seen[at.Epoch] = true
+		f.await(t, "the definition of the copy", keepsOther)
 	}
 }
 

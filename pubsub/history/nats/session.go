@@ -21,6 +21,9 @@ func (st *stream) session(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if r.Count < st.epochs() { // put back from an older copy, where another epoch was in force
+		return errors.Join(errRestart, s.beginAnew(ctx, st.name, r.Epoch, true))
+	}
 	mark, err := st.mark(ctx)
 	if err != nil {
 		return err
@@ -86,7 +89,7 @@ func (st *stream) prepare(r *record) bool {
 	}
 	st.anew = st.anew || st.index != nil
 	st.forget()
-	st.record = r
+	st.record, st.counted = r, max(st.counted, r.Count)
 	st.size.Store(r.Size)
 	st.underWay.Store(int64(underWay(r.Messages)))
 	return true

@@ -43,6 +43,7 @@ type stream struct {
 	changed   chan struct{}  // closed when record or up change
 	index     *index.History // nil: it was not read yet
 	epoch     uint64
+	counted   uint64        // the highest count of an epoch that was seen
 	anew      bool          // what was before is over, and the follower does not know yet
 	fresh     bool          // it was read, and nothing was received since
 	settled   bool          // it was read, and all that was removed meanwhile is known
@@ -158,7 +159,7 @@ func (st *stream) define(r record) {
 	st.mu.Lock()
 	defer st.mu.Unlock()
 	before := st.record
-	st.record = &r
+	st.record, st.counted = &r, max(st.counted, r.Count)
 	st.size.Store(r.Size)
 	st.underWay.Store(int64(underWay(r.Messages)))
 	if before != nil && before.Epoch != r.Epoch {
@@ -172,6 +173,13 @@ func (st *stream) define(r record) {
 		}
 	}
 	st.wake()
+}
+
+// epochs returns the highest count of an epoch that was seen.
+func (st *stream) epochs() uint64 {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	return st.counted
 }
 
 // shrink removes what new limits exclude, in steps between which others have the lock.

@@ -31,10 +31,11 @@ func (s *Store) watch(ctx context.Context) error {
 	kv, err := s.js.KeyValue(calling, s.names.bucket())
 	done()
 	if errors.Is(err, jetstream.ErrBucketNotFound) {
-		if s.isOlder(0) {
+		none := &document{Histories: map[string]*record{}}
+		if s.isOlder(none, 0) {
 			return s.adopt(ctx)
 		}
-		s.putInForce(&document{Histories: map[string]*record{}}, 0) // nobody has defined anything
+		s.putInForce(none, 0) // nobody has defined anything
 		return nil
 	}
 	if err != nil {
@@ -49,7 +50,7 @@ func (s *Store) watch(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if s.isOlder(revision) {
+	if s.isOlder(doc, revision) {
 		return s.adopt(ctx)
 	}
 	s.putInForce(doc, revision)
@@ -75,11 +76,12 @@ func (s *Store) watch(ctx context.Context) error {
 	}
 }
 
-// isOlder reports whether a revision is older than what is in force.
-func (s *Store) isOlder(revision uint64) bool {
+// isOlder reports whether a document is older than the one in force, or another one where
+// that was: an older one that was changed since.
+func (s *Store) isOlder(doc *document, revision uint64) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.doc != nil && revision < s.revision
+	return s.doc != nil && (revision < s.revision || revision == s.revision && !doc.equals(s.doc))
 }
 
 // adopt takes what the leader has, if that stays older than what is in force: the bucket was
@@ -94,7 +96,7 @@ func (s *Store) adopt(ctx context.Context) error {
 			return nil
 		}
 		var err error
-		if doc, revision, err = s.readDocument(ctx); err != nil || !s.isOlder(revision) {
+		if doc, revision, err = s.readDocument(ctx); err != nil || !s.isOlder(doc, revision) {
 			return err
 		}
 	}
@@ -119,18 +121,17 @@ func (s *Store) redefine(doc *document, revision uint64) {
 
 // notifyLoop tells the follower what is in force, whenever that or the follower changes.
 func (s *Store) notifyLoop(ctx context.Context) {
-	var told uint64
+	var told *document
 	var toldTo history.Follower
 	for {
 		s.mu.Lock()
 		changed, doc, set, follower := s.changed, s.doc, s.set, s.follower
-		count := s.revision + 1
 		pending := false // then what was told before, or is configured, stays in force
 		for _, w := range s.wanted {
 			pending = pending || !w.done
 		}
 		s.mu.Unlock()
-		if doc != nil && follower != nil && !(pending && follower != toldTo) && (count != told || follower != toldTo) {
+		if doc != nil && follower != nil && !(pending && follower != toldTo) && (doc != told || follower != toldTo) {
 			since := map[string]uint64{}
 			for name, r := range doc.Histories {
 				if !r.Retired {
@@ -138,7 +139,7 @@ func (s *Store) notifyLoop(ctx context.Context) {
 				}
 			}
 			follower.Defined(set, since)
-			told, toldTo = count, follower
+			told, toldTo = doc, follower
 		}
 		select {
 		case <-changed:
