@@ -100,6 +100,7 @@ func (f *benchFlags) add(cmd *cobra.Command) {
 	d := loadgen.Defaults(loadgen.Fanout)
 	fl.IntVar(&o.Subscribers, "subscribers", d.Subscribers, "fanout, latency: subscribers of the channel")
 	fl.IntVar(&o.Window, "window", d.Window, "fanout: messages in flight to the slowest subscriber")
+	fl.IntVar(&o.Publishers, "publishers", d.Publishers, "fanout: the connections that publish, a burst each in turn")
 	fl.IntVar(&o.Burst, "burst", d.Burst, "fanout: the most messages that the publisher writes at once")
 	fl.IntVar(&o.Payload, "payload", d.Payload, "size of a message, bytes")
 	fl.DurationVar(&o.Duration, "duration", d.Duration, "time to measure; not for idle")
@@ -196,7 +197,7 @@ func benchRows(r *loadgen.Result) (rows [][]string) {
 	}
 	switch r.Scenario {
 	case loadgen.Fanout:
-		row("load", "%s subscribers, window %d, bursts of up to %d, payload %s bytes", n(int64(r.Subscribers)), r.Window, r.Burst, n(int64(r.PayloadBytes)))
+		row("load", "%s publishing, %s subscribers, window %d, bursts of up to %d, payload %s bytes", n(int64(r.Publishers)), n(int64(r.Subscribers)), r.Window, r.Burst, n(int64(r.PayloadBytes)))
 	case loadgen.Latency:
 		row("load", "%s subscribers, %g messages/s, payload %s bytes", n(int64(r.Subscribers)), r.Rate, n(int64(r.PayloadBytes)))
 	case loadgen.Rooms:

@@ -66,6 +66,8 @@ func marks() []mark {
 	}
 	histories("a channel outside histories w=128, CPU", "histories-128", millraceOther, "×", 1.02, false, cpu)
 	histories("kept in memory w=128, rate", "histories-128", millraceKept, "%", 80, true, rate)
+	histories("kept in memory w=128, 16 publishers, rate", "histories-16", millraceKept, "%", 80, true, rate)
+	histories("kept in memory w=128, 16 publishers, CPU", "histories-16", millraceKept, "×", 0, false, cpu)
 	histories("kept in memory, 50/s × 1,000 subscribers, p99", "histories-latency", millraceKept, "×", 1.2, false, p99)
 	// Not marks of their own, but what the bare floor leaves out.
 	for _, w := range []int{128, 16} {

@@ -115,6 +115,9 @@ func measures(s scale) []measure {
 	})
 	kept := []string{millrace, millraceOther, millraceKept, millraceDisk}
 	add("histories-128", groupHistories, overPlain, kept, loadgen.Fanout, window(128))
+	add("histories-16", groupHistories, overPlain, []string{millrace, millraceKept}, loadgen.Fanout, func(o *loadgen.Options) {
+		o.Window, o.Publishers = 128, 16
+	})
 	add("histories-latency", groupHistories, overPlain, kept, loadgen.Latency, nil)
 	// All processes of a server share the servers' core.
 	hop := []string{natsServer, natsPair, millrace, millraceNATS, millraceHop}
@@ -151,6 +154,7 @@ var columns = []column{
 	{"idle KiB, WebTransport", "idle-webtransport", cell.memory},
 	{"CPU s / 1,000 handshakes", "idle", cell.handshakes},
 	{"histories, w=128", "histories-128", cell.rate},
+	{"histories, 16 publishers", "histories-16", cell.rate},
 	{"histories, 50/s × 1,000: p99", "histories-latency", cell.p99},
 	{"1 subscriber, w=128", "hop-1", cell.hopRate},
 	{"1,000/s × 1: p99", "hop-latency-1", cell.p99},

@@ -57,8 +57,8 @@ type Adviser interface {
 
 // The scenarios.
 const (
-	Fanout  = "fanout"  // 1 publisher, S subscribers of 1 channel, as fast as a window allows
-	Latency = "latency" // the same at a fixed rate
+	Fanout  = "fanout"  // P publishers, S subscribers of 1 channel, as fast as a window allows
+	Latency = "latency" // 1 publisher, S subscribers of 1 channel, at a fixed rate
 	Rooms   = "rooms"   // K rooms of M members, each of which publishes
 	Idle    = "idle"    // C connections, each subscribed to a channel of its own
 )
@@ -72,6 +72,7 @@ type Options struct {
 	Scenario string // one of Scenarios()
 
 	Subscribers int // fanout, latency
+	Publishers  int // fanout: connections that publish in turns
 	Window      int // fanout: messages in flight to the slowest subscriber
 	Burst       int // fanout: the most messages in one write
 	Payload     int // bytes of a message, from MinPayload
@@ -103,6 +104,7 @@ type Options struct {
 type Result struct {
 	Scenario     string  `json:"scenario"`
 	Subscribers  int     `json:"subscribers,omitempty"`
+	Publishers   int     `json:"publishers,omitempty"`
 	Window       int     `json:"window,omitempty"`
 	Burst        int     `json:"burst,omitempty"`
 	Rate         float64 `json:"rate,omitempty"` // requested, messages/s

@@ -15,7 +15,7 @@ import (
 func Defaults(scenario string) Options {
 	return Options{
 		Scenario:    scenario,
-		Subscribers: 1000, Window: 128, Burst: 16, Payload: 128,
+		Subscribers: 1000, Publishers: 1, Window: 128, Burst: 16, Payload: 128,
 		Duration: 8 * time.Second, Warmup: time.Second,
 		Rate:  50,
 		Rooms: 200, Members: 10, MemberRate: 2,
@@ -32,6 +32,7 @@ const (
 	MaxPayload = 16 << 20
 
 	maxConnections = 1_000_000
+	maxPublishers  = 1000
 	maxWindow      = 1 << 20
 	maxTime        = time.Hour
 	defaultDialers = 16
@@ -56,6 +57,7 @@ func (o Options) Check() error {
 		scenarios     string
 	}{
 		{"subscribers", o.Subscribers, 1, maxConnections, Fanout + Latency},
+		{"publishers", o.Publishers, 1, maxPublishers, Fanout},
 		{"window", o.Window, 1, maxWindow, Fanout},
 		{"burst", o.Burst, 1, maxWindow, Fanout},
 		{"payload", o.Payload, MinPayload, MaxPayload, Fanout + Latency + Rooms},

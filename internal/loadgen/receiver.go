@@ -8,6 +8,7 @@ type receiver struct {
 	conn     Conn
 	run      *run
 	orders   []order // by publisher of its channel
+	reached  uint64  // messages that arrived or were skipped, of all publishers
 	position uint64  // in the window
 
 	// Of the current read; 0: the clock has not been read yet.
@@ -44,9 +45,9 @@ func (c *receiver) done() {
 	}
 	c.now = 0
 	c.delivered.Store(c.count)
-	if w := c.run.window; w != nil && c.orders[0].next-1 != c.position {
+	if w := c.run.window; w != nil && c.reached != c.position {
 		from := c.position
-		c.position = c.orders[0].next - 1
+		c.position = c.reached
 		w.move(from, c.position)
 	}
 }
@@ -68,8 +69,12 @@ func (c *receiver) message(payload []byte) {
 	o := &c.orders[s.publisher]
 	if s.number == o.next {
 		o.next++
+		c.reached++
 	} else {
-		switch o.skip(s.number) {
+		before := o.next
+		how := o.skip(s.number)
+		c.reached += o.next - before
+		switch how {
 		case duplicate:
 			c.duplicates++
 			return

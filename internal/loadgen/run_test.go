@@ -13,7 +13,7 @@ import (
 // short are options for a run of a tenth of a second.
 func short(scenario string) Options {
 	return Options{
-		Scenario: scenario, Subscribers: 5, Window: 8, Burst: 3, Payload: 64,
+		Scenario: scenario, Subscribers: 5, Publishers: 1, Window: 8, Burst: 3, Payload: 64,
 		Duration: 80 * time.Millisecond, Warmup: 20 * time.Millisecond,
 		Rate: 500, Rooms: 4, Members: 3, MemberRate: 40, Connections: 20, Dialers: 3,
 	}
@@ -34,6 +34,13 @@ func fine(t *testing.T, r *Result, err error, connections int, fan int64) {
 func TestScenarios(t *testing.T) {
 	r, err := Run(t.Context(), &broker{}, short(Fanout))
 	fine(t, r, err, 6, 5)
+	several := short(Fanout)
+	several.Publishers = 3
+	r, err = Run(t.Context(), &broker{}, several)
+	fine(t, r, err, 8, 5)
+	if r.Publishers != 3 || r.Reordered+r.Duplicates > 0 {
+		t.Errorf("with three publishers: %+v", r)
+	}
 	r, err = Run(t.Context(), &broker{}, short(Latency))
 	fine(t, r, err, 6, 5)
 	if r.PublishLagMaxus <= 0 || r.Published > 80 { // 500/s for 0.1 s, and what a late end adds

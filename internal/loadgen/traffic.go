@@ -6,34 +6,39 @@ import (
 	"time"
 )
 
-// channel runs fanout and latency: one publisher, and the subscribers of one channel.
+// channel runs fanout and latency: publishers, and the subscribers of one channel.
 func (r *run) channel() {
 	o, s := &r.o, &r.result
 	s.Subscribers, s.PayloadBytes = o.Subscribers, o.Payload
 	r.fanout = int64(o.Subscribers)
+	publishers := make([]Conn, 1)
 	if o.Scenario == Fanout {
-		s.Window, s.Burst = o.Window, o.Burst
+		publishers = make([]Conn, o.Publishers)
+		s.Publishers, s.Window, s.Burst = o.Publishers, o.Window, o.Burst
 		r.window = newWindow(o.Subscribers, o.Window)
 	} else {
 		s.Rate = o.Rate
 	}
-	if !r.open(o.Subscribers, 1, func(int) string { return r.name }) {
+	if !r.open(o.Subscribers, len(publishers), func(int) string { return r.name }) {
 		return
 	}
-	publisher, err := r.connect("", 0)
-	if err != nil {
-		r.fail(fmt.Errorf("the publisher: %w", err))
-		return
+	for i := range publishers {
+		c, err := r.connect("", 0)
+		if err != nil {
+			r.fail(fmt.Errorf("the publisher: %w", err))
+			return
+		}
+		publishers[i] = c.conn
+		r.receivers = append(r.receivers, c)
+		s.Connections++
 	}
-	r.receivers = append(r.receivers, publisher)
-	s.Connections++
 	if o.Scenario == Fanout {
-		r.traffic(func(stop <-chan struct{}) error { return r.flood(publisher.conn, stop) })
+		r.traffic(func(stop <-chan struct{}) error { return r.flood(publishers, stop) })
 		return
 	}
 	p := r.newPublisher()
 	r.traffic(func(stop <-chan struct{}) error {
-		return r.paced(o.Rate, stop, func(n int) error { return p.one(publisher.conn, r.name, 0, uint64(n)+1) })
+		return r.paced(o.Rate, stop, func(n int) error { return p.one(publishers[0], r.name, 0, uint64(n)+1) })
 	})
 }
 
@@ -165,12 +170,15 @@ func (p *publisher) one(conn Conn, channel string, publisher uint32, number uint
 	return p.send(conn, 1)
 }
 
-// flood publishes as fast as the window and the highest rate allow.
-func (r *run) flood(conn Conn, stop <-chan struct{}) error {
+// flood publishes as fast as the window and the highest rate allow, a burst on each
+// connection in turn.
+func (r *run) flood(conns []Conn, stop <-chan struct{}) error {
 	p := r.newPublisher()
+	numbers := make([]uint64, len(conns))
 	pace := newPace(r.o.MaxRate)
 	defer func() { r.heldBack.Store(pace.limiting()) }()
-	for published := uint64(0); ; {
+	published := uint64(0)
+	for turn := 0; ; turn = (turn + 1) % len(conns) {
 		free := r.window.await(published, stop)
 		pace.await(published, stop)
 		select {
@@ -181,10 +189,11 @@ func (r *run) flood(conn Conn, stop <-chan struct{}) error {
 		n := min(free, uint64(r.o.Burst))
 		now := nanotime()
 		for range n {
-			published++
-			p.add(conn, r.name, stamp{number: published, sent: now})
+			numbers[turn]++
+			p.add(conns[turn], r.name, stamp{publisher: uint32(turn), number: numbers[turn], sent: now})
 		}
-		if err := p.send(conn, int64(n)); err != nil {
+		published += n
+		if err := p.send(conns[turn], int64(n)); err != nil {
 			return err
 		}
 	}
