@@ -82,6 +82,35 @@ func TestDeletedStream(t *testing.T) {
 	}
 }
 
+// When somebody deletes the document of the definitions, the edges make it again.
+func TestDeletedDefinitions(t *testing.T) {
+	for name, remove := range map[string]func(kv jetstream.KeyValue) error{
+		"deleted": func(kv jetstream.KeyValue) error { return kv.Delete(context.Background(), "definitions") },
+		"purged":  func(kv jetstream.KeyValue) error { return kv.Purge(context.Background(), "definitions") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := natstest.Server(t)
+			a, b := open(t, s, "p"), open(t, s, "p")
+			define(t, a, definition("h"))
+			define(t, b, definition("h"))
+			at := put(t, a, "h", "t", "c", "1")
+			kv, err := operator(t, s.ClientURL()).KeyValue(context.Background(), "p_histories")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := remove(kv); err != nil {
+				t.Fatal(err)
+			}
+			anew := awaitNew(t, a, at)
+			awaitHead(t, b, "h", anew)
+			if known, err := b.Knows("h", "t", at); known || err != nil {
+				t.Errorf("the position from before: %v, %v", known, err)
+			}
+		})
+	}
+}
+
 // copyFolder copies the files of a server that does not run.
 func copyFolder(t *testing.T, from, to string) {
 	t.Helper()

@@ -67,6 +67,9 @@ func (s *Store) watch(ctx context.Context) error {
 			if err := parseDocument(entry.Value(), doc); err != nil {
 				return err
 			}
+			if s.isOlder(doc, entry.Revision()) {
+				return s.adopt(ctx)
+			}
 			s.putInForce(doc, entry.Revision())
 		case <-s.reconnected:
 			return nil
@@ -77,11 +80,20 @@ func (s *Store) watch(ctx context.Context) error {
 }
 
 // isOlder reports whether a document is older than the one in force, or another one where
-// that was: an older one that was changed since.
+// that was: an older one that was changed since. A document that lacks a history is one, too:
+// none is ever taken out, so the document was deleted.
 func (s *Store) isOlder(doc *document, revision uint64) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.doc != nil && (revision < s.revision || revision == s.revision && !doc.equals(s.doc))
+	if s.doc == nil {
+		return false
+	}
+	for name := range s.doc.Histories {
+		if doc.Histories[name] == nil {
+			return true
+		}
+	}
+	return revision < s.revision || revision == s.revision && !doc.equals(s.doc)
 }
 
 // adopt takes what the leader has, if that stays older than what is in force: the bucket was
