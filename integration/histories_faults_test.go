@@ -54,6 +54,9 @@ func runFaults(t *testing.T, nodes, edges int, length time.Duration, first, draw
 		f.play(fault, length)
 	}
 	f.joinAgain()
+	if f.stopped {
+		f.run.check.KeysEndAfter = f.shortest
+	}
 	f.run.finish()
 	if t.Failed() {
 		for at, e := range f.all {
@@ -79,10 +82,12 @@ type faultRun struct {
 	links    [][]*natstest.Proxy // by edge
 	all      []*edge             // those that were killed included
 
-	parted int       // the edge whose links are cut
-	until  time.Time // so long; zero: none
-	short  bool      // meanwhile the history is so short that messages go before that edge has them
-	copies []string  // folders with what each server had stored; none: no copy was made
+	parted   int       // the edge whose links are cut
+	until    time.Time // so long; zero: none
+	short    bool      // meanwhile the history is so short that messages go before that edge has them
+	stopped  bool      // all servers were, at once
+	shortest int       // the fewest messages of a channel that the history had
+	copies   []string  // folders with what each server had stored; none: no copy was made
 }
 
 // startFaults starts the edges and servers, and returns when each can store.
@@ -105,7 +110,7 @@ func startFaults(t *testing.T, seed uint64, nodes, edges int, restored bool) *fa
 	f.awaitHistories()
 	f.all = slices.Clone(f.edges)
 	f.run = newHistoryRun(t, seed, f.edges...)
-	f.run.check.Restored = restored
+	f.run.check.Restored, f.shortest = restored, 1000
 	f.random = f.run.random(1)
 	return f
 }
@@ -145,6 +150,7 @@ func (f *faultRun) play(fault string, length time.Duration) {
 		f.all = append(f.all, f.edges[at])
 	case "node":
 		log("server %d is killed", server)
+		f.stopped = f.stopped || len(f.nodes) == 1
 		node.Kill(f.t)
 		pauseRandomly(random, 3000, nil)
 		node.Restart(f.t)
@@ -159,6 +165,7 @@ func (f *faultRun) play(fault string, length time.Duration) {
 		f.joinAgain()
 		silent := random.IntN(2) == 0
 		if f.short = random.IntN(2) == 0; f.short {
+			f.shortest = 10
 			f.edges[at].reload(f.file("messages 10"))
 		}
 		log("edge %d has no links, silently: %v, with a short history: %v", at, silent, f.short)
@@ -183,6 +190,11 @@ func (f *faultRun) play(fault string, length time.Duration) {
 		limits := [][]string{{"messages 10"}, {"messages 100"}, {"messages 1000", "age 30s"}, {"messages 1000", "max_lag 1s"}, {"messages 1000"}}
 		put := limits[random.IntN(len(limits))]
 		log("edge %d: %s", at, put)
+		var messages int
+		if _, err := fmt.Sscanf(put[0], "messages %d", &messages); err != nil {
+			f.t.Fatal(err)
+		}
+		f.shortest = min(f.shortest, messages)
 		f.edges[at].reload(f.file(put...))
 	default:
 		f.t.Fatalf("there is no fault %s", fault)
@@ -229,6 +241,7 @@ func (f *faultRun) restore(log func(string, ...any)) {
 // stopAndStart stops all servers, does something with each, and starts them again.
 func (f *faultRun) stopAndStart(meanwhile func(at int, node *natstest.Node)) {
 	f.t.Helper()
+	f.stopped = true
 	for _, node := range f.nodes {
 		node.Stop(f.t)
 	}
