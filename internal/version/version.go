@@ -2,6 +2,7 @@
 package version
 
 import (
+	"fmt"
 	"regexp"
 	"runtime"
 	"runtime/debug"
@@ -71,4 +72,15 @@ func revision(info *debug.BuildInfo) string {
 		return Unknown
 	}
 	return commit + dirty
+}
+
+// UnknownFormat says for people that something is stored in a format that this version does
+// not read; reads is the newest that it reads.
+func UnknownFormat(what string, format, reads int) string {
+	known := "format 1"
+	if reads > 1 {
+		known = fmt.Sprintf("formats 1 to %d", reads)
+	}
+	return fmt.Sprintf("%s has format %d, and Millrace %s reads %s: another version has written it, use that one or a newer one; nothing was changed",
+		what, format, number, known)
 }
