@@ -33,17 +33,25 @@ func startConsoles(t *testing.T, change func(at int, caddyfile string) string) *
 	return o
 }
 
+// overlayEdge is one of the edges that an edge knows, itself included.
+type overlayEdge struct {
+	Name     string
+	Answered bool
+	Status   struct{ Version string }
+}
+
+// overlayEdges are those that the admin endpoint lists.
+func (e *edge) overlayEdges() []overlayEdge {
+	e.t.Helper()
+	var list struct{ Edges []overlayEdge }
+	e.do(call{Method: "GET", URL: e.adminURL("/pubsub/edges")}).decode(e.t, http.StatusOK, &list)
+	return list.Edges
+}
+
 // answering are the names of the edges that answer this one.
 func (e *edge) answering() (names []string) {
 	e.t.Helper()
-	var list struct {
-		Edges []struct {
-			Name     string
-			Answered bool
-		}
-	}
-	e.do(call{Method: "GET", URL: e.adminURL("/pubsub/edges")}).decode(e.t, http.StatusOK, &list)
-	for _, edge := range list.Edges {
+	for _, edge := range e.overlayEdges() {
 		if edge.Answered {
 			names = append(names, edge.Name)
 		}

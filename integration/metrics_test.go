@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -14,6 +15,7 @@ import (
 	"github.com/prometheus/common/expfmt"
 	"github.com/prometheus/common/model"
 
+	"github.com/millrace/millrace/internal/version"
 	"github.com/millrace/millrace/wire"
 )
 
@@ -281,9 +283,15 @@ func TestMetricsOfTheEdge(t *testing.T) {
 			builds = append(builds, series)
 		}
 	}
-	if len(builds) != 1 || !strings.Contains(builds[0], "caddy=v2.") || got[builds[0]] != 1 {
+	if len(builds) != 1 || !strings.Contains(builds[0], "caddy=v2.") || !strings.Contains(builds[0], "goversion="+runtime.Version()) ||
+		!strings.Contains(builds[0], "version="+version.Number()) || got[builds[0]] != 1 {
 		t.Errorf("got %q", builds)
 	}
+	if edges := e.overlayEdges(); len(edges) != 1 || edges[0].Status.Version != version.Number() {
+		t.Errorf("the list of edges has %+v, want the version %s", edges, version.Number())
+	}
+	wantVersion(t, e.cli("", "version"))
+	wantVersion(t, e.cli("", "--version"))
 	for range 2 {
 		e.reload(strings.Replace(metricsCaddyfile, "drain 7s", "drain 8s", 1))
 		e.reload(metricsCaddyfile)
@@ -308,6 +316,15 @@ func TestMetricsOfTheEdge(t *testing.T) {
 	refused.problem(t, 503, "draining")
 	want[refusedHandshake(503, "draining")] = 1
 	e.expectMetrics(want)
+}
+
+// wantVersion requires what `version` prints: one line with the versions of Millrace, Go
+// and Caddy.
+func wantVersion(t *testing.T, got string) {
+	t.Helper()
+	if want := "Millrace " + version.Number() + ", " + runtime.Version() + ", Caddy v2."; !strings.HasPrefix(got, want) || strings.Count(got, "\n") != 1 {
+		t.Errorf("version prints %q, want %s…", got, want)
+	}
 }
 
 // A site shows the metrics of an edge without an admin endpoint, too.

@@ -112,6 +112,20 @@ func shortDir(t *testing.T) string {
 	return dir
 }
 
+// A Caddy of which Millrace is one module among others says Millrace's version, too.
+func TestPluginVersion(t *testing.T) {
+	t.Parallel()
+	program, err := buildPlugin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := exec.Command(program, "version").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantVersion(t, string(out))
+}
+
 // The Caddyfile of the example is one that an edge with the plugin takes.
 func TestPluginCaddyfile(t *testing.T) {
 	t.Parallel()

@@ -83,6 +83,11 @@ soak_storm() {
 	integration -run 'TestReconnectStorm$'
 }
 
+## three edges that are replaced by those of another version, one after the other, below 1,000 clients
+soak_upgrade() {
+	integration -run 'TestRollingUpgrade$'
+}
+
 ## what clients of each SDK see when their network breaks, compared with the marks (docs/networks.md)
 soak_networks() {
 	scripts/install-test-deps.sh

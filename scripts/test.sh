@@ -25,6 +25,8 @@ scripts/install-test-deps.sh
 step 'build what the tests run'
 export MILLRACE_TEST_PROGRAMS=$PWD/dist/test
 go build -race -o "$MILLRACE_TEST_PROGRAMS/race/" ./cmd/millrace
+# The same as another version, for TestRollingUpgrade; only linking is left to do.
+go build -race -ldflags '-X github.com/millrace/millrace/internal/version.number=0.1.1-test' -o "$MILLRACE_TEST_PROGRAMS/race/millrace-next" ./cmd/millrace
 go build -o "$MILLRACE_TEST_PROGRAMS/" github.com/nats-io/nats-server/v2
 
 # The tests run in their own process group (set -m), so that they end with this

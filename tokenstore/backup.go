@@ -75,6 +75,9 @@ func (s *Service) Backup(ctx context.Context, w io.Writer) error {
 			return err
 		}
 	}
+	if err := checkReadable(s.store); err != nil { // the backup would not have them
+		return err
+	}
 	sum := sha256.New()
 	lines := json.NewEncoder(io.MultiWriter(w, sum))
 	lines.SetEscapeHTML(false) // records stay as they are
@@ -231,7 +234,7 @@ func (b *backupRecord) check(taken time.Time) (rec backedUpRecord, err error) {
 		rec.Kind = KindMaster
 		var r masterRecord
 		if err := decode(rec.Record, &r); err != nil {
-			return rec, errors.New("has a master token that cannot be read")
+			return rec, unreadable("a master token", err)
 		}
 		// Only as the service writes it: a prefix without its dot would cover more tenants.
 		spec, err := normalizeSpec(r.MasterSpec)
@@ -242,7 +245,7 @@ func (b *backupRecord) check(taken time.Time) (rec backedUpRecord, err error) {
 		rec.Kind = KindAccess
 		var r accessRecord
 		if err := decode(rec.Record, &r); err != nil {
-			return rec, errors.New("has an access token that cannot be read")
+			return rec, unreadable("an access token", err)
 		}
 		a, err := compile(b.ID, 1, &r)
 		if err != nil || a.IngressKBPerSec < 0 || a.EgressKBPerSec < 0 || r.ExpiresAt.After(taken.Add(MaxLifetime+maxClockSkew)) {
@@ -254,4 +257,12 @@ func (b *backupRecord) check(taken time.Time) (rec backedUpRecord, err error) {
 		return rec, errors.New("has an unknown kind of record; known are master and access")
 	}
 	return rec, nil
+}
+
+// unreadable is why a token of a backup cannot be restored.
+func unreadable(what string, err error) error {
+	if errors.Is(err, ErrFormat) {
+		return err
+	}
+	return fmt.Errorf("has %s that cannot be read", what)
 }

@@ -200,6 +200,7 @@ func (x *Index) apply(c Change) {
 // indexFields reads what the Index needs of a record.
 func indexFields(rec Record) (common unique.Handle[string], master string, ok bool) {
 	var r struct {
+		formatted
 		MasterID string `json:"master_id"`
 		Right    struct {
 			TenantGrants []struct {

@@ -110,6 +110,9 @@ func (p *pager) visit(rec Record) (more bool) {
 // scanAccess calls fn for the access tokens with an id above after. fn must
 // not call the store.
 func (s *Service) scanAccess(ctx context.Context, after string, fn func(id string, r *accessRecord) bool) error {
+	if err := checkReadable(s.store); err != nil {
+		return err
+	}
 	var decodeErr error
 	err := s.store.Scan(ctx, KindAccess, after, func(rec Record) bool {
 		var r accessRecord

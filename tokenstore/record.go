@@ -9,6 +9,7 @@ import (
 
 // accessRecord is the stored form of an access token.
 type accessRecord struct {
+	formatted
 	Hash        secretHash `json:"secret_sha256"`
 	MasterID    string     `json:"master_id,omitempty"`
 	CreatedBy   string     `json:"created_by"`
@@ -53,6 +54,7 @@ func (r *accessRecord) encode(id string, version uint64) (Record, error) {
 
 // masterRecord is the stored form of a master token.
 type masterRecord struct {
+	formatted
 	Hash      secretHash `json:"secret_sha256"`
 	CreatedAt time.Time  `json:"created_at"`
 	MasterSpec
@@ -73,13 +75,18 @@ func (r *masterRecord) encode(id string, version uint64) (Record, error) {
 	return Record{Kind: KindMaster, ID: id, Value: value, Version: version}, nil
 }
 
-// decode reads the stored form of either record.
-func decode(rec Record, into any) error {
+// decode reads the stored form of either record. It returns an [ErrFormat] for one of a
+// later format.
+func decode(rec Record, into interface{ checkFormat(Record) error }) error {
 	if err := json.Unmarshal(rec.Value, into); err != nil {
+		var f formatted
+		if json.Unmarshal(rec.Value, &f) == nil && f.checkFormat(rec) != nil {
+			return f.checkFormat(rec)
+		}
 		// The cause may quote the value, which holds the hash.
 		return fmt.Errorf("tokenstore: the record of %s token %s cannot be read", rec.Kind, rec.ID)
 	}
-	return nil
+	return into.checkFormat(rec)
 }
 
 // MarshalText writes the hash in hex.

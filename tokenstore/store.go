@@ -144,6 +144,15 @@ type (
 		Usable() error
 	}
 
+	// An UnreadableReporter is a [Store] that may have records whose format it does not
+	// know. Get returns the same error for one of them, and Scan leaves them out; no method
+	// changes or deletes them.
+	UnreadableReporter interface {
+		// Unreadable returns nil if there are none, or an [ErrFormat] about one of them
+		// that says how many there are.
+		Unreadable() error
+	}
+
 	// A ReplicaReporter is a [Store] that is replicated on several servers.
 	ReplicaReporter interface {
 		// Replicas returns how many servers have all tokens, and how many should; both

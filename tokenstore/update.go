@@ -12,6 +12,7 @@ var errUnchanged = errors.New("tokenstore: nothing to change")
 type storable[T any] interface {
 	*T
 	encode(id string, version uint64) (Record, error)
+	checkFormat(Record) error
 }
 
 // update reads a record, lets change edit it, and writes it back by

@@ -18,6 +18,7 @@ func (s *Service) Watch(fn func(Event)) (stop func()) {
 func eventOf(c Change) Event {
 	e := Event{TokenID: c.Record.ID, Version: c.Record.Version}
 	var r struct {
+		formatted
 		ExpiresAt time.Time  `json:"expires_at"`
 		RevokedAt *time.Time `json:"revoked_at"`
 	}

@@ -4,12 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"runtime/debug"
+	"runtime"
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/millrace/millrace/caddymodule/problem"
+	"github.com/millrace/millrace/internal/version"
 )
 
 // prefix of the names of all our metrics; docs/operations.md lists them.
@@ -99,25 +100,17 @@ func product(first, second []string) (pairs [][]string) {
 
 // newBuildInfo is the usual metric that is always 1, and says what runs.
 func newBuildInfo() prometheus.Collector {
-	version, caddyVersion := versions()
 	g := prometheus.NewGauge(prometheus.GaugeOpts{
 		Name: prefix + "build_info", Help: "Always 1; what runs, by version.",
-		ConstLabels: prometheus.Labels{"version": version, "caddy": caddyVersion},
+		ConstLabels: prometheus.Labels{
+			"version": version.Number(), "revision": version.Revision(), "goversion": runtime.Version(), "caddy": caddyVersion(),
+		},
 	})
 	g.Set(1)
 	return g
 }
 
-// versions are those of Millrace and of Caddy.
-func versions() (millrace, ofCaddy string) {
-	millrace = "unknown"
-	if info, ok := debug.ReadBuildInfo(); ok {
-		for _, m := range append(info.Deps, &info.Main) {
-			if m.Path == "github.com/millrace/millrace" && m.Version != "" {
-				millrace = m.Version
-			}
-		}
-	}
-	ofCaddy, _ = caddy.Version()
-	return millrace, ofCaddy
+func caddyVersion() string {
+	simple, _ := caddy.Version()
+	return simple
 }

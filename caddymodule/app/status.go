@@ -10,6 +10,7 @@ import (
 
 	"github.com/millrace/millrace/caddymodule/overlay"
 	"github.com/millrace/millrace/caddymodule/problem"
+	"github.com/millrace/millrace/internal/version"
 	"github.com/millrace/millrace/pubsub"
 	"github.com/millrace/millrace/tokenstore"
 )
@@ -30,14 +31,14 @@ func (e *edge) inForce() *App {
 func (e *edge) status() overlay.Status {
 	m := e.hub.Metrics()
 	s := overlay.Status{
-		StartedAt: processStart, Go: runtime.Version(), Processors: runtime.GOMAXPROCS(0),
+		Version: version.Number(), Caddy: caddyVersion(), Go: runtime.Version(),
+		StartedAt: processStart, Processors: runtime.GOMAXPROCS(0),
 		Draining:    caddy.Exiting() || errors.Is(e.hub.Available(), pubsub.ErrDraining),
 		Connections: m.Connections, Subscriptions: m.Subscriptions, Patterns: m.Patterns, QueuedBytes: m.QueuedBytes,
 		MemoryBytes: processMemory(),
 		Broker:      overlay.BrokerStatus{Linked: m.Linked},
 		Store:       overlay.StoreStatus{Usable: true, Writable: e.store.writable()},
 	}
-	s.Version, s.Caddy = versions()
 	if h, ok := e.store.Store.(tokenstore.HealthReporter); ok {
 		if err := h.Usable(); err != nil {
 			s.Store.Usable, s.Store.Error = false, err.Error()

@@ -17,6 +17,8 @@ import (
 	"github.com/caddyserver/caddy/v2"
 	caddycmd "github.com/caddyserver/caddy/v2/cmd"
 	"github.com/spf13/cobra"
+
+	"github.com/millrace/millrace/internal/version"
 )
 
 func init() {
@@ -24,6 +26,9 @@ func init() {
 	if caddy.CustomBinaryName == "" {
 		caddy.CustomBinaryName = filepath.Base(os.Args[0])
 	}
+	// What `version` and --version print begins with it: "Millrace 0.1.0, go1.26.0, Caddy
+	// v2.11.9 …". Who built the program may have given Caddy's a name of its own.
+	caddy.CustomVersion = strings.TrimSpace(version.String() + ", Caddy " + caddy.CustomVersion)
 	caddycmd.RegisterCommand(caddycmd.Command{
 		Name:      "pubsub",
 		Short:     "Runs, administers and tries a publish/subscribe edge",

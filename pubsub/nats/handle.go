@@ -65,7 +65,7 @@ const statusHeader = "Status"
 // a subject of this kind.
 func (b *Broker) handleDirected(from sender, subjectKind string, m pubsub.Message, data []byte) error {
 	if len(data) < 2 || data[0] != version {
-		return errNotDirected
+		return notOurs(data, errNotDirected)
 	}
 	kind, data := data[1], data[2:]
 	if kind != kindMessage {
@@ -96,7 +96,7 @@ func (b *Broker) handleDirected(from sender, subjectKind string, m pubsub.Messag
 	return nil
 }
 
-var errNotDirected = errors.New("not what one edge sends to another in this version")
+var errNotDirected = errors.New("not what one edge sends to another")
 
 // parseSubject reads tenant and channel, which have to be names of the protocol: the
 // other edge may not have checked them. They are valid until the next call.

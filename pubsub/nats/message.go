@@ -2,6 +2,7 @@ package nats
 
 import (
 	"encoding/binary"
+	"fmt"
 
 	"github.com/millrace/millrace/wire"
 )
@@ -9,6 +10,19 @@ import (
 // version is the first byte of all that edges send each other, so that later versions
 // can tell what they do not understand.
 const version = 1
+
+// notOurs is why an edge refuses a message: it is of another version, or malformed, as what
+// says.
+func notOurs(b []byte, what error) error {
+	if len(b) == 0 || b[0] == version {
+		return what
+	}
+	return versionError(int(b[0]))
+}
+
+func versionError(format int) error {
+	return fmt.Errorf("it has format %d of messages between edges, and this edge knows format %d: one of the two has to be upgraded", format, version)
+}
 
 // A broadcast is: version, u64 edge, u64 number, payload.
 const broadcastHeader = 1 + 8 + 8

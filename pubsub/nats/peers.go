@@ -104,6 +104,7 @@ func (p *peers) announcement(clock uint64) []byte {
 // The reasons for which an announcement is refused.
 var (
 	errAnnouncement = errors.New("not an announcement of an edge")
+	errNotBroadcast = errors.New("not a broadcast of an edge")
 	errNotSender    = errors.New("it names a different edge than its subject")
 	errManyPeers    = errors.New("too many edges announce themselves")
 )
@@ -112,8 +113,11 @@ var (
 // that edge may not know this one.
 func (p *peers) handleAnnouncement(from sender, data []byte, now time.Time) (isNew bool, err error) {
 	var a announcement
-	if len(data) > maxAnnouncement || json.Unmarshal(data, &a) != nil || a.Version != version || a.ID == 0 || a.ID == p.self.ID {
+	if len(data) > maxAnnouncement || json.Unmarshal(data, &a) != nil || a.ID == 0 || a.ID == p.self.ID {
 		return false, errAnnouncement
+	}
+	if a.Version != version {
+		return false, versionError(a.Version)
 	}
 	if !from.owns(a.ID) {
 		return false, errNotSender

@@ -144,7 +144,7 @@ func (b *Broker) admit(r *readState, m *client.Msg) (tenant string, ok bool) {
 		id, number, _, ok := splitBroadcast(m.Data)
 		switch {
 		case !ok:
-			b.reject(from, "not a broadcast of this version")
+			b.reject(from, notOurs(m.Data, errNotBroadcast).Error())
 			return "", false
 		case !from.owns(id):
 			b.reject(from, errNotSender.Error())

@@ -166,7 +166,7 @@ func (b *Broker) requestLoop() {
 	}
 }
 
-var errNotRequest = errors.New("not a request or an answer of this version")
+var errNotRequest = errors.New("not a request or an answer of an edge")
 
 // handleRequests takes a request of another edge, or an answer of one.
 func (b *Broker) handleRequests(m *client.Msg) (from sender, err error) {
@@ -183,7 +183,7 @@ func (b *Broker) handleRequests(m *client.Msg) (from sender, err error) {
 		}
 		return from, nil
 	case len(m.Data) < requestHeader || m.Data[0] != version:
-		return from, errNotRequest
+		return from, notOurs(m.Data, errNotRequest)
 	}
 	id := edgeID(binary.BigEndian.Uint64(m.Data[2:]))
 	if id == anyEdge || id == b.id || !from.owns(id) {

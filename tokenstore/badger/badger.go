@@ -29,7 +29,7 @@ const (
 
 // Layout: a record is stored under | u8 kind | id |, its value is
 // | u64 version | value |. Its DeleteAfter is Badger's expiry. The key 0 holds
-// the first version that is not reserved yet.
+// the first version that is not reserved yet, and formatKey the format of all this.
 const versionLen = 8
 
 var sequenceKey = []byte{0}

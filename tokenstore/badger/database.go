@@ -70,6 +70,9 @@ func (s *Store) openWritable() (*badger.DB, *badger.Sequence, error) {
 	if err := s.wal.findActive(); err != nil {
 		return nil, nil, errors.Join(err, db.Close())
 	}
+	if err := s.writeFormat(db); err != nil { // before anything else is written
+		return nil, nil, errors.Join(err, db.Close())
+	}
 	versions, err := db.GetSequence(sequenceKey, versionLease)
 	if err != nil {
 		return nil, nil, errors.Join(s.wrapError(err), db.Close())
@@ -93,6 +96,9 @@ func (s *Store) openReadOnly() error {
 		// An Open that fails leaves some goroutines and the memory of a log
 		// behind. It happens once in the life of a process, after a crash.
 		if s.db, err = badger.Open(databaseOptions(s.dir, s.log).WithReadOnly(true)); err == nil {
+			if _, err := checkFormat(s.db, s.dir); err != nil {
+				return errors.Join(err, s.db.Close())
+			}
 			return nil
 		}
 		if err := trimWAL(s.dir, err); err != nil {

@@ -52,7 +52,7 @@ func (s *Store) apply(name string, m *message, round uint64) {
 	rec, err := decode(kind, id, m.value, m.revision)
 	if err != nil { // what cannot be read permits nothing
 		s.log.Error("a token cannot be read", zap.String("key", name), zap.Error(err))
-		s.mirror.remove(kind, id, m.revision)
+		s.mirror.putUnreadable(kind, id, m.revision, round, err)
 		return
 	}
 	s.mirror.put(rec, round)
@@ -69,8 +69,10 @@ func (s *Store) applyLatest(kind tokenstore.Kind, id string, m *message) error {
 		return nil
 	}
 	rec, err := decode(kind, id, m.value, m.revision)
-	if err == nil {
-		s.mirror.put(rec, 0)
+	if err != nil {
+		s.mirror.putUnreadable(kind, id, m.revision, 0, err)
+		return err
 	}
-	return err
+	s.mirror.put(rec, 0)
+	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -70,7 +71,7 @@ const (
 	valueHeader = 1 + 8
 )
 
-var errFormat = errors.New("a value of an unknown format")
+var errDamaged = errors.New("a value that is too short")
 
 func encode(rec tokenstore.Record) []byte {
 	seconds := uint64(0)
@@ -86,10 +87,14 @@ func encode(rec tokenstore.Record) []byte {
 	return append(b, rec.Value...)
 }
 
-// decode reads a value of the bucket. The record shares no memory with it.
+// decode reads a value of the bucket. The record shares no memory with it. It returns a
+// [tokenstore.ErrFormat] for a value of a later version.
 func decode(kind tokenstore.Kind, id string, value []byte, version uint64) (tokenstore.Record, error) {
-	if len(value) < valueHeader || value[0] != format {
-		return tokenstore.Record{}, errFormat
+	switch {
+	case len(value) > 0 && value[0] != format:
+		return tokenstore.Record{}, tokenstore.UnknownFormat(fmt.Sprintf("the value of %s token %s in the bucket", kind, id), int(value[0]), format)
+	case len(value) < valueHeader:
+		return tokenstore.Record{}, errDamaged
 	}
 	rec := tokenstore.Record{Kind: kind, ID: id, Version: version, Value: slices.Clone(value[valueHeader:])}
 	if seconds := binary.BigEndian.Uint64(value[1:]); seconds > 0 {

@@ -157,7 +157,7 @@ func (s *Store) lookUp(ctx context.Context, kind tokenstore.Kind, id string) (to
 	if rec, ok := s.mirror.get(kind, id); ok {
 		return rec, nil
 	}
-	return tokenstore.Record{}, tokenstore.ErrNotFound
+	return tokenstore.Record{}, s.mirror.missing(kind, id)
 }
 
 // fetch brings the bucket's state of one record into the copy, unless the look-up is

@@ -35,6 +35,7 @@ type entryKey struct {
 type entry struct {
 	record    tokenstore.Record
 	deletedAt time.Time // when it was deleted; zero: it is not
+	err       error     // why it cannot be read; then the record has no value, and counts as deleted except that it stays
 	round     uint64    // of the last full reading that has seen the key
 }
 
@@ -123,7 +124,7 @@ func (m *mirror) unseen(round, revision uint64) (list []entryKey) {
 	defer m.mu.Unlock()
 	version := m.version(revision)
 	for key, e := range m.entries {
-		if e.round < round && e.record.Version <= version && e.deletedAt.IsZero() {
+		if e.round < round && e.record.Version <= version && e.isStored() {
 			list = append(list, key)
 		}
 	}
@@ -136,7 +137,7 @@ func (m *mirror) removeUnseen(key entryKey, round, revision uint64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	version := m.version(revision)
-	if e := m.entries[key]; e.round < round && e.record.Version <= version && e.deletedAt.IsZero() {
+	if e := m.entries[key]; e.round < round && e.record.Version <= version && e.isStored() {
 		m.markDeleted(key, version)
 	}
 }
@@ -153,7 +154,7 @@ func (m *mirror) pruneTombstones() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for key, e := range m.entries {
-		if !e.deletedAt.IsZero() && m.now().Sub(e.deletedAt) > tombstoneTTL {
+		if !e.isStored() && m.now().Sub(e.deletedAt) > tombstoneTTL {
 			delete(m.entries, key)
 		}
 	}

@@ -33,7 +33,7 @@ func (s *Store) GetLocal(ctx context.Context, kind tokenstore.Kind, id string) (
 	if rec, ok := s.mirror.get(kind, id); ok {
 		return rec, nil
 	}
-	return tokenstore.Record{}, tokenstore.ErrNotFound
+	return tokenstore.Record{}, s.mirror.missing(kind, id)
 }
 
 // GetLatest implements [tokenstore.Replica]: it asks the leader.

@@ -226,6 +226,9 @@ func ProblemFor(err error, log *zap.Logger) Problem {
 		return *unavailable() // the client is gone, or the edge stops: nothing to report
 	}
 	log.Error("token administration failed", zap.Error(err))
+	if errors.Is(err, tokenstore.ErrFormat) {
+		return *refusal(CodeUnavailable, "a token is stored in a format that this edge does not read, as a newer version writes it: try another edge; the log says more")
+	}
 	if errors.Is(err, tokenstore.ErrClosed) || errors.Is(err, tokenstore.ErrUnavailable) || errors.Is(err, context.DeadlineExceeded) {
 		return *unavailable()
 	}

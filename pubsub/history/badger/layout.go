@@ -12,6 +12,7 @@ import (
 
 // The layout of the database; names have a u8 length before them, numbers are big-endian:
 //
+//	v                                    → u8 format of all this
 //	e                                    → u64 epoch
 //	o                                    → u8 closed, u8 sync, boot id: how the last process left it
 //	h | history                          → u32 messages, u64 age, u64 size: the last limits
@@ -25,6 +26,7 @@ import (
 //	k | history | tenant | 16 byte hash  → u64 n, u64 t: a key; expires
 //	s | history                          → u64 since, print: its scope
 const (
+	kindFormat       = 'v'
 	kindEpoch        = 'e'
 	kindOpen         = 'o'
 	kindHistory      = 'h'

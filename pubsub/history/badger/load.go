@@ -23,6 +23,9 @@ const skip = 1 << 20
 
 // load reads what there is.
 func (s *Store) load() error {
+	if err := s.loadFormat(); err != nil {
+		return err
+	}
 	if err := s.loadEpoch(); err != nil {
 		return err
 	}

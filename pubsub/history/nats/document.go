@@ -23,6 +23,7 @@ import (
 // document is what all edges agree on: one value of the bucket, so that a change of it, by
 // compare-and-swap, can be checked against all histories at once.
 type document struct {
+	Format    int                `json:"format"` // 0: 1
 	Histories map[string]*record `json:"histories"`
 }
 
@@ -133,7 +134,11 @@ func (s *Store) readDocument(ctx context.Context) (doc *document, revision uint6
 
 func parseDocument(data []byte, doc *document) error {
 	if len(data) > 0 { // of a deleted one nothing is left
-		if err := json.Unmarshal(data, doc); err != nil {
+		err := json.Unmarshal(data, doc) // goes on behind a member of another type
+		if err := doc.checkFormat(); err != nil {
+			return err
+		}
+		if err != nil {
 			return fmt.Errorf("the definitions in the bucket: %w", err)
 		}
 	}
@@ -166,6 +171,7 @@ func (s *Store) changeDocument(ctx context.Context, change func(doc *document) e
 		if err != nil {
 			return err
 		}
+		doc.Format = documentFormat
 		data, err := json.Marshal(doc)
 		if err != nil {
 			return err

@@ -1,0 +1,33 @@
+package nats
+
+import (
+	"errors"
+
+	"github.com/millrace/millrace/internal/version"
+)
+
+// documentFormat is the newest format of the document that this version reads, and the one
+// that it writes. The document has it for all: for itself, and for the messages and notes of
+// the streams, which name none. One of before 0.1.0 has no format: that is format 1.
+//
+// A version that does not know a member of the document drops it when it changes the
+// document. So a member that must not be lost makes another format, and so does whatever an
+// older version would misread in a stream.
+const documentFormat = 1
+
+// errFormat is in the error about a document of another format. Nothing of it is taken or
+// changed, and histories are out of reach, until it has a known one again.
+var errFormat = errors.New("a format that this version does not read")
+
+type formatError struct{ text string }
+
+func (e *formatError) Error() string { return e.text }
+func (e *formatError) Unwrap() error { return errFormat }
+
+// checkFormat returns an errFormat for a document that this version does not read.
+func (d *document) checkFormat() error {
+	if d.Format < 0 || d.Format > documentFormat {
+		return &formatError{version.UnknownFormat("the bucket with the definitions of histories", d.Format, documentFormat)}
+	}
+	return nil
+}

@@ -1,0 +1,150 @@
+package nats_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+	"go.uber.org/zap"
+	"go.uber.org/zap/zaptest/observer"
+
+	"github.com/millrace/millrace/internal/natstest"
+	"github.com/millrace/millrace/pubsub/history"
+	"github.com/millrace/millrace/pubsub/history/nats"
+	"github.com/millrace/millrace/wire"
+)
+
+// What a build of before 0.1.0 has left in NATS, which names no format: the definitions, and
+// messages and notes of the stream, by their numbers.
+const document1 = `{"histories":{"h":{"epoch":"52b6705195eaf253","created":true,"tenants":["t*"],"channels":["#"],"messages":3,"age_ms":3600000,"size":268435456}}}`
+
+var stream1 = [][2]string{
+	{"p.q.h.h.c.mark.6", ""}, {"p.q.h.h.c.mark.57", ""},
+	{"p.q.h.h.m.t.a.b.=", "a0"}, {"p.q.h.h.m.t.a.b.=", "a1"}, {"p.q.h.h.m.t.a.b.=", "a2"}, {"p.q.h.h.m.t.a.b.=", "a3"}, {"p.q.h.h.m.t.a.b.=", "a4"},
+	{"p.q.h.h.c.purge.t.a.c.=", "LCYFSLBVPICGXSITVPG23SK3NG"}, {"p.q.h.h.m.t.a.d.=", "last"},
+}
+
+func TestFormat1(t *testing.T) {
+	s := natstest.Server(t)
+	js := operator(t, s.ClientURL())
+	kv, err := js.CreateKeyValue(t.Context(), jetstream.KeyValueConfig{Bucket: "p-dq_histories", MaxBytes: 4 << 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := kv.PutString(t.Context(), "definitions", document1); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := js.CreateStream(t.Context(), jetstream.StreamConfig{
+		Name: "p-dq_history_h", Subjects: []string{"p.q.h.h.>"}, MaxBytes: 268435456, MaxAge: 3600e9, MaxMsgsPerSubject: 19, AllowDirect: true,
+	}); err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range stream1 {
+		if _, err := js.Publish(t.Context(), m[0], []byte(m[1])); err != nil {
+			t.Fatal(err)
+		}
+	}
+
+	a := open(t, s, "p.q")
+	d := definition("h", func(d *history.Definition) { d.Limits.Messages, d.Tenants = 3, []string{"t*"} })
+	define(t, a, d)
+	follow(t, a, "h")
+	page := read(t, a, query("h", "t", "#", 0))
+	var got []string
+	for _, m := range page.Messages {
+		got = append(got, string(m.Payload))
+	}
+	if strings.Join(got, " ") != "a2 a3 a4 last" || page.Messages[0].Position.Epoch != 0x52b6705195eaf253 || page.Messages[3].Position.N != 9 {
+		t.Errorf("got %q, %+v", got, page.Messages)
+	}
+	if next := put(t, a, "h", "t", "a.b", "next"); next.Epoch != 0x52b6705195eaf253 {
+		t.Errorf("the next message is at %v", next)
+	}
+	d.Limits.Messages = 4
+	define(t, a, d)
+	entry, err := kv.Get(t.Context(), "definitions")
+	if err != nil || !strings.HasPrefix(string(entry.Value()), `{"format":1,"histories":{"h":{"epoch":"52b6705195eaf253"`) {
+		t.Errorf("the definitions are now %s, %v", entry.Value(), err)
+	}
+}
+
+// await waits until something is so.
+func await(t *testing.T, what string, is func() bool) {
+	t.Helper()
+	for end := time.Now().Add(timeout); !is(); time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("waited in vain for %s", what)
+		}
+	}
+}
+
+// Definitions of a later format are refused and stay as they are, whoever defines, publishes
+// or retires, and histories are out of reach until the format is a known one again.
+func TestLaterFormat(t *testing.T) {
+	t.Parallel() // it waits for what is out of reach
+	s := natstest.Server(t)
+	core, logs := observer.New(zap.WarnLevel)
+	a := open(t, s, "p", func(c *nats.Config) { c.Log = zap.New(core) })
+	define(t, a, definition("h"))
+	follow(t, a, "h")
+	first := put(t, a, "h", "t", "c", "1")
+	kv, err := operator(t, s.ClientURL()).KeyValue(t.Context(), "p_histories")
+	if err != nil {
+		t.Fatal(err)
+	}
+	entry, err := kv.Get(t.Context(), "definitions")
+	if err != nil {
+		t.Fatal(err)
+	}
+	known := string(entry.Value())
+	later := strings.Replace(known, `"format":1`, `"new":[],"format":2`, 1)
+	if later == known {
+		t.Fatalf("the definitions name no format: %s", known)
+	}
+	revision, err := kv.PutString(t.Context(), "definitions", later)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := open(t, s, "p") // one that has not known the definitions before
+	_ = b.Define(definition("h"))
+	starts := make(chan error, 1)
+	go func() { starts <- try(b, "h", "t", "c", "3").Err }() // ends with the answer
+	await(t, "the history to be out of reach", func() bool { return errors.Is(try(a, "h", "t", "c", "2").Err, history.ErrUnavailable) })
+	if err := a.Define(definition("h", func(d *history.Definition) { d.Limits.Messages = 7 })); err != nil {
+		t.Error(err)
+	}
+	_ = a.Define(definition("other", func(d *history.Definition) { d.Tenants = []string{"o"} }))
+	if err := a.Retire("h"); err == nil || !strings.Contains(err.Error(), "has format 2") || !strings.Contains(err.Error(), "reads format 1") {
+		t.Errorf("Retire: %v", err)
+	}
+	if err := <-starts; !errors.Is(err, history.ErrUnavailable) {
+		t.Errorf("an edge that starts: %v", err)
+	}
+	if entry, err = kv.Get(t.Context(), "definitions"); err != nil || entry.Revision() != revision {
+		t.Errorf("the definitions are now %s, %v", entry.Value(), err)
+	}
+	warned := 0
+	for _, line := range logs.All() {
+		if text, _ := line.ContextMap()["error"].(string); strings.Contains(text, "the bucket with the definitions of histories has format 2") {
+			warned++
+		}
+	}
+	if warned == 0 {
+		t.Errorf("the log says nothing of it: %v", logs.All())
+	}
+
+	if _, err := kv.PutString(t.Context(), "definitions", known); err != nil {
+		t.Fatal(err)
+	}
+	var next wire.Position
+	await(t, "the history to be back", func() bool {
+		r := try(a, "h", "t", "c", "4")
+		next = r.Position
+		return r.Err == nil
+	})
+	if next.Epoch != first.Epoch {
+		t.Errorf("the history is at %v, was at %v", next, first)
+	}
+}
