@@ -53,8 +53,8 @@ func TestRollingUpgrade(t *testing.T) {
 	t.Parallel()
 	before, after, from, to := upgraded(t)
 	join := joining(startNATS(t, 1), "")[0]
-	// Clients may take longer to move where a thousand of them share two cores with the edges.
-	caddyfile := strings.Replace(readyCaddyfile, "drain 7s", atLength("drain 7s", "drain 20s"), 1)
+	// Clients may take long to move where they share two busy cores with the edges.
+	caddyfile := strings.Replace(readyCaddyfile, "drain 7s", "drain 20s", 1)
 	edges := make([]*edge, 3)
 	crowd := &rollingCrowd{
 		N: soakCount(t, 50, 1_000), Publishers: 3, Every: atLength(100*time.Millisecond, 500*time.Millisecond),
