@@ -4,8 +4,8 @@
 #
 #   scripts/release.sh                    all targets of .goreleaser.yaml
 #   scripts/release.sh linux_amd64...     the named ones
-#   scripts/release.sh verify [TARGET...] builds them (linux_amd64) in two folders, from the
-#                                         last commit, and compares the checksums
+#   scripts/release.sh verify [TARGET...] builds the last commit (linux_amd64) in two folders,
+#                                         and compares the checksums
 #
 # MILLRACE_VERSION is the version instead of that of scripts/version.sh, for trials.
 set -euo pipefail
@@ -16,11 +16,13 @@ if [[ ${1:-} == verify ]]; then
 	[[ $# -gt 0 ]] || set -- linux_amd64
 	work=$(mktemp -d)
 	trap 'rm -rf "$work"' EXIT
-	for folder in one another/folder; do
-		git clone --quiet . "$work/$folder"
-		# GOCACHE: nothing that the other build has compiled is taken over.
-		GOCACHE=${MILLRACE_VERIFY_CACHE:-$work/cache-${folder%%/*}} "$work/$folder/scripts/release.sh" "$@"
-	done
+	MILLRACE_TOOLS_CACHE=$(go env GOCACHE)
+	export MILLRACE_TOOLS_CACHE
+	git clone --quiet . "$work/one"
+	git clone --quiet . "$work/another/folder"
+	"$work/one/scripts/release.sh" "$@"
+	# The second build compiles everything anew.
+	GOCACHE=$work/cache "$work/another/folder/scripts/release.sh" "$@"
 	cat "$work"/one/dist/release/*_checksums.txt
 	if ! diff "$work"/one/dist/release/*_checksums.txt "$work"/another/folder/dist/release/*_checksums.txt; then
 		echo 'two builds of the same commit differ' >&2
@@ -38,7 +40,7 @@ fi
 export MILLRACE_VERSION=${MILLRACE_VERSION:-$(scripts/version.sh)}
 
 # Tools are compiled with the same flags in every checkout: see scripts/test.sh.
-tool() { GOFLAGS="${GOFLAGS:-} -trimpath" go tool -modfile=tools/release/go.mod -n "$1"; }
+tool() { GOCACHE=${MILLRACE_TOOLS_CACHE:-$(go env GOCACHE)} GOFLAGS="${GOFLAGS:-} -trimpath" go tool -modfile=tools/release/go.mod -n "$1"; }
 goreleaser=$(tool goreleaser)
 sbom=$(tool cyclonedx-gomod)
 export PATH=${sbom%/*}:$PATH
@@ -51,7 +53,7 @@ CGO_ENABLED=0 go build -trimpath -buildvcs=false -o "$package/millrace" ./cmd/mi
 "$package/millrace" completion bash >"$package/completions/millrace.bash"
 "$package/millrace" completion zsh >"$package/completions/_millrace"
 "$package/millrace" completion fish >"$package/completions/millrace.fish"
-SOURCE_DATE_EPOCH=$(git log -1 --format=%ct) "$package/millrace" manpage --directory "$package/man"
+TZ=UTC SOURCE_DATE_EPOCH=$(git log -1 --format=%ct) "$package/millrace" manpage --directory "$package/man"
 # Caddy's own pages name Caddy; the first one has no summary, which man-db needs.
 sed -i -e 's/^\.TH "Caddy"/.TH "millrace"/' -e 's/^millrace -$/millrace - publish\/subscribe edge made of Caddy modules/' "$package"/man/*.8
 gzip -9 --no-name "$package"/man/*.8
