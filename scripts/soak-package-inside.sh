@@ -32,7 +32,6 @@ files() {
 		find . -xdev \( -path ./tmp -o -path ./run -o -path ./proc -o -path './var/lib/dpkg/status*' -o -path ./var/log/dpkg.log \
 			-o -path './etc/passwd-' -o -path './etc/group-' -o -path './etc/shadow-' -o -path './etc/gshadow-' -o -path ./etc/.pwd.lock \
 			-o -path './var/lib/dpkg/triggers/Lock' -o -path './var/lib/dpkg/lock*' \) -prune -o -printf '%p %y %m %U:%G %l\n'
-		sha256sum etc/passwd etc/group etc/shadow etc/gshadow etc/subuid etc/subgid
 		find etc usr/bin usr/lib -xdev -type f ! -name '*-' -exec sha256sum {} +
 	) | sort
 }
