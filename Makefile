@@ -1,9 +1,9 @@
 # Every target is one short script under scripts/; CI calls the same ones.
 .DEFAULT_GOAL := help
-.PHONY: help dev test soak fmt lint fuzz bench
+.PHONY: help dev test soak fmt lint fuzz bench release
 
 help: ## show this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-6s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-7s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 dev: ## run an edge on localhost with fresh tokens and the commands to try it
 	@scripts/dev.sh
@@ -25,3 +25,6 @@ fuzz: ## run every fuzz target for FUZZTIME each (default 10s)
 
 bench: ## the benchmarks of the hot path, and the edge beside other servers
 	@scripts/bench.sh
+
+release: ## archives, packages, SBOMs and checksums of this checkout, in dist/release
+	@scripts/release.sh

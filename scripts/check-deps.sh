@@ -48,7 +48,7 @@ for tool in curl git make; do
 	has "$tool" || lacks "$tool" "$tool"
 done
 
-# install-test-deps.sh installs the browsers where it can: on Debian, as root or with sudo.
+# install-test-deps.sh installs what follows where it can: on Debian, as root or with sudo.
 installs() {
 	has apt-get && { [[ $EUID -eq 0 ]] || { has sudo && sudo --non-interactive true 2>/dev/null; }; }
 }
@@ -62,6 +62,9 @@ browser() { # name, variable, package
 }
 browser Chromium CHROMIUM chromium
 browser Firefox FIREFOX firefox-esr
+if [[ $OSTYPE == linux* ]] && ! has systemd-analyze && { ! installs || [[ ${#missing[@]} -gt 0 ]]; }; then
+	lacks 'systemd-analyze, which comes with systemd' systemd
+fi
 
 if [[ ${#missing[@]} -gt 0 ]]; then
 	{

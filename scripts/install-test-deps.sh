@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # Installs the third-party clients that the integration tests drive: ws and
 # playwright-core for Node and websockets for Python, in the versions pinned in
-# integration/clients, and the browsers Chromium and Firefox, from Debian. It also
-# builds @millrace/client (sdk/js) and links it there. Needs Node 20 and Python 3.10
-# or newer. Installs nothing that is already there.
+# integration/clients, and from Debian the browsers Chromium and Firefox, and
+# systemd-analyze, which checks the unit of the packages. It also builds
+# @millrace/client (sdk/js) and links it there. Needs Node 20 and Python 3.10 or
+# newer. Installs nothing that is already there.
 #
 # CHROMIUM names a Chromium or Chrome that is not /usr/bin/chromium. FIREFOX names
 # the program of a Firefox that is not /usr/bin/firefox-esr, and not a script that
@@ -41,7 +42,7 @@ if ! stamp requirements.txt .venv; then
 	cp requirements.txt .venv/.installed-from
 fi
 
-browsers=() # packages to install
+packages=() # to install
 browser() { # variable, package
 	local program=${!1:-/usr/bin/$2}
 	if [[ -x $program ]]; then
@@ -51,21 +52,23 @@ browser() { # variable, package
 		echo "$1 is $program, which is not a program" >&2
 		exit 1
 	fi
-	browsers+=("$2")
+	packages+=("$2")
 }
 browser CHROMIUM chromium
 browser FIREFOX firefox-esr
+[[ $OSTYPE != linux* ]] || command -v systemd-analyze >/dev/null || packages+=(systemd)
 
-if [[ ${#browsers[@]} -gt 0 ]]; then
+if [[ ${#packages[@]} -gt 0 ]]; then
 	root=()
 	if [[ $EUID -ne 0 ]]; then
 		root=(sudo --non-interactive)
 	fi
 	if ! command -v apt-get >/dev/null || ! "${root[@]}" true 2>/dev/null; then
-		echo "this script cannot install ${browsers[*]} here. On Debian, as root: apt-get install ${browsers[*]}." \
-			'Elsewhere: install Chromium or Chrome, and Firefox, and set CHROMIUM and FIREFOX to their programs' >&2
+		echo "this script cannot install ${packages[*]} here. On Debian, as root: apt-get install ${packages[*]}." \
+			'Elsewhere: install Chromium or Chrome, and Firefox, and set CHROMIUM and FIREFOX to their programs;' \
+			'systemd-analyze comes with systemd' >&2
 		exit 1
 	fi
 	"${root[@]}" apt-get update
-	"${root[@]}" apt-get install -y --no-install-recommends "${browsers[@]}"
+	"${root[@]}" apt-get install -y --no-install-recommends "${packages[@]}"
 fi

@@ -161,6 +161,16 @@ soak_schemathesis() {
 	SOAK=${SOAK:-300} scripts/soak-schemathesis.sh
 }
 
+## the packages, installed in a fresh Debian, upgraded below clients, and purged
+soak_package() {
+	scripts/soak-package.sh
+}
+
+## two builds of a release, in two folders, with the same bytes
+soak_release() {
+	scripts/release.sh verify
+}
+
 ## a million sessions, simulated in one hub
 soak_million() {
 	scripts/soak-million.sh

@@ -1,0 +1,49 @@
+#!/usr/bin/env bash
+# Installs the Debian package in a fresh Debian without Go, runs what its unit starts,
+# publishes and subscribes, upgrades, and purges: nothing is left. Then it installs the
+# RPM package there. Needs root on Debian, and installs debootstrap.
+#
+# The packages are built here, the second one as version 0.1.1~test. Everything else is
+# in scripts/soak-package-inside.sh, which has namespaces of its own for the network and
+# for mounts: these end with it.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+if [[ $EUID -ne 0 ]] || ! command -v apt-get >/dev/null; then
+	echo 'the soak of the packages needs root on Debian, for debootstrap and chroot' >&2
+	exit 1
+fi
+missing=()
+command -v debootstrap >/dev/null || missing+=(debootstrap)
+command -v ip >/dev/null || missing+=(iproute2)
+if [[ ${#missing[@]} -gt 0 ]]; then
+	apt-get update
+	apt-get install -y --no-install-recommends "${missing[@]}"
+fi
+
+work=$(mktemp -d)
+trap 'rm -rf --one-file-system "$work"' EXIT
+tree=$work/tree
+mkdir "$work/packages"
+
+arch=$(go env GOARCH)
+for version in '' 0.1.1~test; do
+	MILLRACE_VERSION=$version scripts/release.sh "linux_$arch"
+	cp dist/release/*.deb dist/release/*.rpm "$work/packages/"
+done
+
+# The mirror and the release that apt uses here.
+read -r mirror suite < <(apt-get indextargets --format '$(REPO_URI) $(CODENAME) $(ORIGIN) $(LABEL) $(COMPONENT)' 'Created-By: Packages' |
+	awk '$3 == "Debian" && $4 == "Debian" && $5 == "main" && $2 !~ /-/ { print $1, $2; exit }') ||
+	{
+		echo 'apt knows no Debian mirror here: run apt-get update' >&2
+		exit 1
+	}
+# It mounts things in the tree: with the namespace, these mounts end.
+echo "== debootstrap: $suite"
+if ! unshare --mount --propagation private debootstrap --variant=minbase --include=rpm "$suite" "$tree" "$mirror" >"$work/debootstrap.log" 2>&1; then
+	tail -n 30 "$work/debootstrap.log" >&2
+	exit 1
+fi
+
+unshare --mount --propagation private --net scripts/soak-package-inside.sh "$work"
