@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
 # Prints the version that releases of this checkout have, such as 0.1.0.
 set -euo pipefail
-echo 0.1.0
+cd "$(dirname "$0")/.."
+sed -n 's/^var number = "\(.*\)"$/\1/p' internal/version/version.go | grep .
