@@ -207,7 +207,12 @@ func (c *certified) fault(format string, args ...any) {
 // follow requires every message of this many sequences, in order, until their ends.
 func (c *certified) follow(t *testing.T, pattern string, sequences int) {
 	t.Helper()
-	s := c.subscribe(t, pattern)
+	ctx, cancel := context.WithTimeout(context.Background(), waitTimeout)
+	defer cancel()
+	s, err := c.client.Subscribe(ctx, "paint.room", pattern)
+	if err != nil {
+		t.Fatalf("%s: %v", c.transport, err)
+	}
 	c.work.Go(func() { // ends with the sequences, or the client
 		got := map[string]int{}
 		for m := range s.Messages() {
@@ -256,32 +261,23 @@ func (c *certified) publish(channel string, stop <-chan struct{}) {
 // roundTrip publishes a message and gets it.
 func (c *certified) roundTrip(t *testing.T, channel string) {
 	t.Helper()
-	s := c.subscribe(t, channel)
 	ctx, cancel := context.WithTimeout(context.Background(), waitTimeout)
 	defer cancel()
-	if err := c.client.Publish(ctx, "paint.room", channel, []byte("here")); err != nil {
-		t.Fatal(err)
-	}
-	unwatch := context.AfterFunc(ctx, func() { _ = c.client.Close() }) // which ends the subscription
-	defer unwatch()
-	for m := range s.Messages() {
-		if string(m.Payload) != "here" {
-			t.Errorf("got %q", m.Payload)
-		}
-		return
-	}
-	t.Fatalf("%s: no message: %v", c.transport, s.Err())
-}
-
-func (c *certified) subscribe(t *testing.T, pattern string) *client.Subscription {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), waitTimeout)
-	defer cancel()
-	s, err := c.client.Subscribe(ctx, "paint.room", pattern)
-	if err != nil {
+	got := make(chan string, 1)
+	if _, err := c.client.SubscribeFunc(ctx, "paint.room", channel, func(m client.Message) { got <- string(m.Payload) }); err != nil {
 		t.Fatalf("%s: %v", c.transport, err)
 	}
-	return s
+	if err := c.client.Publish(ctx, "paint.room", channel, []byte("here")); err != nil {
+		t.Fatalf("%s: %v", c.transport, err)
+	}
+	select {
+	case payload := <-got:
+		if payload != "here" {
+			t.Errorf("%s: got %q", c.transport, payload)
+		}
+	case <-ctx.Done():
+		t.Fatalf("%s: no message: %v", c.transport, c.client.Err())
+	}
 }
 
 // end waits for the work, closes the client and requires that nothing has happened to its
