@@ -3,7 +3,9 @@ package caddymodule
 import (
 	"bytes"
 	"encoding/json"
+	"encoding/pem"
 	"flag"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -106,12 +108,20 @@ func TestOperationsCaddyfiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	blocks := regexp.MustCompile("(?ms)^```\n({\n.*?)^```$").FindAllStringSubmatch(string(text), -1)
-	if len(blocks) != 2 {
+	if len(blocks) != 3 {
 		t.Fatalf("%d Caddyfiles", len(blocks))
 	}
+	authority := filepath.Join(t.TempDir(), "ca-root.pem")
+	server := httptest.NewTLSServer(nil) // for its certificate
+	defer server.Close()
+	root := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})
+	if err := os.WriteFile(authority, root, 0o600); err != nil {
+		t.Fatal(err)
+	}
 	for _, b := range blocks {
-		if got := adapt(b[1]); strings.HasPrefix(got, "error: ") || strings.Contains(got, "\nwarning: ") {
-			t.Errorf("%s\n%s", b[1], got)
+		text := strings.ReplaceAll(b[1], "/etc/millrace/ca-root.pem", authority)
+		if got := adapt(text); strings.HasPrefix(got, "error: ") || strings.Contains(got, "\nwarning: ") {
+			t.Errorf("%s\n%s", text, got)
 		}
 	}
 }

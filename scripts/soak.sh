@@ -141,6 +141,11 @@ soak_kills() {
 	MILLRACE_SOAK=1 go test -v -count=1 -timeout 6h -run 'TestKill$' ./tokenstore/badger
 }
 
+## 80 renewals of a certificate below open sessions, which outlive the one that they began with
+soak_certificates() {
+	integration -race -run 'TestCertificateRenewal$'
+}
+
 ## an hour of clients, tokens and reloads: what the edge holds does not grow
 soak_hour() {
 	integration -run 'TestSoak$'
