@@ -4,7 +4,6 @@ import (
 	"archive/tar"
 	"compress/gzip"
 	"errors"
-	"fmt"
 	"io"
 	"maps"
 	"math"
@@ -105,7 +104,7 @@ func contents(t *testing.T, dir string) map[string]string {
 			if err != nil {
 				return err
 			}
-			all[string(it.Item().Key())] = fmt.Sprintf("%s", value)
+			all[string(it.Item().Key())] = string(value)
 		}
 		return nil
 	})
