@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Runs the linters of .golangci.yml, in the version that tools/go.mod pins.
-# The first run builds the linter from source, which takes some minutes.
+# Runs the linters of .golangci.yml, in the version that tools/go.mod pins, and actionlint
+# on .github/workflows. The first run builds the linters from source, which takes some
+# minutes.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -16,3 +17,6 @@ GOFLAGS="${GOFLAGS:-} -race" "$lint" run --allow-parallel-runners --build-tags=l
 # Two separate modules. The first one is tested without the race detector.
 (cd integration/bench && "$lint" run --allow-parallel-runners "$@")
 (cd examples/plugin && GOFLAGS="${GOFLAGS:-} -race" "$lint" run --allow-parallel-runners "$@")
+
+# Without the programs that it could call: they differ between machines.
+$(go tool -modfile=tools/actionlint/go.mod -n actionlint) -shellcheck= -pyflakes=

@@ -176,6 +176,16 @@ soak_release() {
 	scripts/release.sh verify
 }
 
+## the container image without a container engine: its root, its user, its health check, and a client over TLS
+soak_container() {
+	scripts/soak-container.sh
+}
+
+## the Helm chart: lint, what it makes as types of Kubernetes, and three processes with its Caddyfile
+soak_chart() {
+	scripts/chart.sh -v -count=1
+}
+
 ## a million sessions, simulated in one hub
 soak_million() {
 	scripts/soak-million.sh

@@ -54,6 +54,7 @@ func setUp(root *cobra.Command) {
 		connectionsCommand(),
 		disconnectCommand(),
 		drainCommand(),
+		readyCommand(),
 		historyCommand(),
 		subscribeCommand(),
 		publishCommand(),

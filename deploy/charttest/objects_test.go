@@ -1,0 +1,190 @@
+package charttest
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	core "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+)
+
+// What the sets of values make, beside the fields' names and types.
+func TestObjects(t *testing.T) {
+	for set, want := range map[string]struct {
+		replicas, services, budgets, policies, monitors int
+	}{
+		"one":          {replicas: 1, services: 2, policies: 1},
+		"three":        {replicas: 3, services: 4, budgets: 1, policies: 1},
+		"three-common": {replicas: 3, services: 2, budgets: 1, policies: 1, monitors: 1},
+		"beside":       {replicas: 4, services: 6, budgets: 1, policies: 1},
+		"trial":        {replicas: 1, services: 2},
+	} {
+		t.Run(set, func(t *testing.T) {
+			o := objectsOf(t, set)
+			if len(o.sets) != 1 || len(o.configs) != 1 || len(o.services) != want.services || len(o.budgets) != want.budgets ||
+				len(o.policies) != want.policies || len(o.monitors) != want.monitors {
+				t.Fatalf("got %d sets, %d configs, %d services, %d budgets, %d policies, %d monitors; want 1, 1 and %+v",
+					len(o.sets), len(o.configs), len(o.services), len(o.budgets), len(o.policies), len(o.monitors), want)
+			}
+			s := o.sets[0]
+			if int(*s.Spec.Replicas) != want.replicas {
+				t.Errorf("%d replicas, want %d", *s.Spec.Replicas, want.replicas)
+			}
+			pod := s.Spec.Template
+			checkPod(t, pod.Spec)
+			ports := map[string]core.ContainerPort{}
+			for _, p := range pod.Spec.Containers[0].Ports {
+				ports[p.Name] = p
+			}
+
+			selects := func(what string, selector map[string]string) {
+				t.Helper()
+				for key, value := range selector {
+					if key != "statefulset.kubernetes.io/pod-name" && pod.Labels[key] != value {
+						t.Errorf("%s selects %s=%s; the pods have %q", what, key, value, pod.Labels[key])
+					}
+				}
+				if len(selector) == 0 {
+					t.Errorf("%s selects everything", what)
+				}
+			}
+			selects("the set", s.Spec.Selector.MatchLabels)
+			var names []string
+			for _, service := range o.services {
+				names = append(names, service.Name)
+				selects("service "+service.Name, service.Spec.Selector)
+				for _, p := range service.Spec.Ports {
+					target, ok := ports[p.TargetPort.String()]
+					if !ok || cmp(target.Protocol) != cmp(p.Protocol) || target.ContainerPort != p.Port {
+						t.Errorf("service %s: port %s leads to %+v", service.Name, p.Name, target)
+					}
+				}
+			}
+			if !slices.Contains(names, s.Spec.ServiceName) {
+				t.Errorf("there is no service %s; there are %v", s.Spec.ServiceName, names)
+			}
+			for _, b := range o.budgets {
+				selects("the budget", b.Spec.Selector.MatchLabels)
+				if *b.Spec.MaxUnavailable != intstr.FromInt32(1) {
+					t.Errorf("the budget lets %v pods be away", b.Spec.MaxUnavailable)
+				}
+			}
+			for _, p := range o.policies {
+				selects("the policy", p.Spec.PodSelector.MatchLabels)
+				open := map[string]bool{} // whether anybody may reach the port
+				for _, rule := range p.Spec.Ingress {
+					for _, port := range rule.Ports {
+						open[port.Port.String()] = len(rule.From) == 0
+						if target := ports[port.Port.String()]; port.Protocol != nil && *port.Protocol != target.Protocol {
+							t.Errorf("the policy has %s of %s", *port.Protocol, port.Port)
+						}
+					}
+				}
+				if !slices.Equal(slices.Sorted(maps.Keys(open)), slices.Sorted(maps.Keys(ports))) || open["metrics"] || open["routes"] || !open["https-udp"] {
+					t.Errorf("the policy has %v", open)
+				}
+			}
+			for _, m := range o.monitors {
+				i := slices.IndexFunc(o.services, func(s core.Service) bool { return s.Name == o.sets[0].Spec.ServiceName })
+				for key, value := range m.Spec.Selector.MatchLabels {
+					if o.services[i].Labels[key] != value {
+						t.Errorf("the monitor selects %s=%s, the service has %v", key, value, o.services[i].Labels)
+					}
+				}
+				if m.Spec.Endpoints[0].Port != o.services[i].Spec.Ports[0].Name {
+					t.Errorf("the monitor has port %s", m.Spec.Endpoints[0].Port)
+				}
+			}
+			if !strings.Contains(o.notes, "rollout status statefulset "+s.Name) {
+				t.Errorf("notes: %s", o.notes)
+			}
+		})
+	}
+}
+
+func cmp(p core.Protocol) core.Protocol {
+	if p == "" {
+		return core.ProtocolTCP
+	}
+	return p
+}
+
+// checkPod checks what the Pod Security Standard `restricted` asks for, and what ends an
+// edge without losing a message.
+func checkPod(t *testing.T, pod core.PodSpec) {
+	t.Helper()
+	c := pod.Containers[0]
+	p, s := pod.SecurityContext, c.SecurityContext
+	if !*p.RunAsNonRoot || *p.RunAsUser == 0 || p.SeccompProfile.Type != core.SeccompProfileTypeRuntimeDefault ||
+		*s.AllowPrivilegeEscalation || !*s.ReadOnlyRootFilesystem || *pod.AutomountServiceAccountToken ||
+		!slices.Equal(s.Capabilities.Drop, []core.Capability{"ALL"}) || len(s.Capabilities.Add) > 0 {
+		t.Errorf("the pod may do more than it needs: %+v, %+v", p, s)
+	}
+	if got := c.ReadinessProbe.HTTPGet; got.Path != "/ready" || got.Port.String() != "metrics" {
+		t.Errorf("readiness is %+v", got)
+	}
+	if got := c.LivenessProbe.HTTPGet; got.Path != "/ping" || got.Port.String() != "metrics" {
+		t.Errorf("liveness is %+v: /ready would restart all edges while NATS is away", got)
+	}
+	if got := c.Lifecycle.PreStop.Exec.Command; !slices.Equal(got, []string{"millrace", "pubsub", "drain"}) {
+		t.Errorf("preStop is %q", got)
+	}
+	if got := *pod.TerminationGracePeriodSeconds; got != 30 {
+		t.Errorf("pods are killed after %d s, want 10 s of drain, 10 s of grace period and 10 s", got)
+	}
+	mounts := map[string]bool{}
+	for _, m := range c.VolumeMounts {
+		mounts[m.MountPath] = true
+	}
+	for _, e := range c.Env {
+		if e.Name == "XDG_DATA_HOME" && !mounts[e.Value] {
+			t.Errorf("no volume is mounted at %s", e.Value)
+		}
+	}
+}
+
+// The time to stop follows the drain.
+func TestStopTime(t *testing.T) {
+	v := valuesOf(t, "one")
+	v["drainSeconds"], v["graceSeconds"] = 60, 20
+	files, err := render(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := decode(t, files)
+	if got := *o.sets[0].Spec.Template.Spec.TerminationGracePeriodSeconds; got != 90 {
+		t.Errorf("pods are killed after %d s, want 90", got)
+	}
+	text := o.configs[0].Data["Caddyfile"]
+	if !strings.Contains(text, "drain 60s") || !strings.Contains(text, "grace_period 20s") {
+		t.Error(text)
+	}
+}
+
+// What cannot work is refused before it is installed, with a sentence that says why.
+func TestRefusedValues(t *testing.T) {
+	for want, change := range map[string]func(v map[string]any){
+		"host is missing":                  func(v map[string]any) { delete(v, "host") },
+		"cannot get a certificate for the": func(v map[string]any) { v["replicas"] = 3 },
+		"replicas must be 1, 3 or 5":       func(v map[string]any) { v["replicas"] = 2; v["tls"] = map[string]any{"mode": "internal"} },
+		"nats.existingSecret is missing":   func(v map[string]any) { v["replicas"] = 3; v["tls"] = map[string]any{"mode": "internal"} },
+		"tls.secretName is missing":        func(v map[string]any) { v["tls"] = map[string]any{"mode": "secret"} },
+		"need `broker nats` and": func(v map[string]any) {
+			v["replicas"] = 2
+			v["tls"] = map[string]any{"mode": "internal"}
+			v["nats"] = map[string]any{"embedded": false}
+		},
+		"additional properties 'hosts' not":      func(v map[string]any) { v["hosts"] = "edge.example.com" },
+		"got string, want integer":               func(v map[string]any) { v["replicas"] = "three" },
+		"'edge.example.com {\\n\\trespond' does": func(v map[string]any) { v["host"] = "edge.example.com {\n\trespond" },
+		"minimum: got 3, want 7":                 func(v map[string]any) { v["drainSeconds"] = 3 },
+	} {
+		v := valuesOf(t, "one")
+		change(v)
+		if _, err := render(v); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want %s", err, want)
+		}
+	}
+}
