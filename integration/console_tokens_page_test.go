@@ -3,6 +3,7 @@ package integration
 import (
 	"fmt"
 	"net/http"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -106,6 +107,7 @@ func accessTokensOnPage(t *testing.T, e *edge, p tab) {
 }
 
 func connectionsOnPage(t *testing.T, e *edge, p tab) {
+	p.expected = regexp.MustCompile("the server responded with a status of 404") // the details of a connection that has ended
 	token, other := e.issue(allowAll("room")), e.issue(allowAll("lobby"))
 	first, second, third := e.dial(token.Token), e.dial(token.Token), e.dial(other.Token)
 	second.subscribe("paint.room", "orders.*")

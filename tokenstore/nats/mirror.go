@@ -21,6 +21,7 @@ type mirror struct {
 	versionOffset  uint64     // the difference of a version and its revision
 	highestVersion uint64     // the highest version so far
 	entries        map[entryKey]entry
+	laterFormat    map[entryKey]error                        // of these, the ones that a later version has written
 	sorted         map[tokenstore.Kind]*btree.BTreeG[string] // ids of the records that are not deleted
 }
 
@@ -43,7 +44,7 @@ type entry struct {
 const tombstoneTTL = time.Minute
 
 func newMirror() *mirror {
-	return &mirror{now: time.Now, entries: map[entryKey]entry{}, sorted: map[tokenstore.Kind]*btree.BTreeG[string]{}}
+	return &mirror{now: time.Now, entries: map[entryKey]entry{}, laterFormat: map[entryKey]error{}, sorted: map[tokenstore.Kind]*btree.BTreeG[string]{}}
 }
 
 // version returns the version of a revision. The caller holds m.mu.
@@ -79,6 +80,7 @@ func (m *mirror) put(rec tokenstore.Record, round uint64) (version uint64) {
 		m.idTree(rec.Kind).ReplaceOrInsert(rec.ID)
 	}
 	m.entries[key] = entry{record: rec, round: max(old.round, round)}
+	delete(m.laterFormat, key)
 	m.watchers.Notify(tokenstore.Change{Record: clone(rec)})
 	return rec.Version
 }
@@ -105,6 +107,7 @@ func (m *mirror) markDeleted(key entryKey, version uint64) {
 		m.idTree(key.kind).Delete(key.id)
 	}
 	m.entries[key] = entry{record: tokenstore.Record{Kind: key.kind, ID: key.id, Version: version}, deletedAt: m.now(), round: old.round}
+	delete(m.laterFormat, key)
 }
 
 // notifyDeleted tells the watchers of a deletion, unless the record has expired:

@@ -23,6 +23,9 @@ func (m *mirror) putUnreadable(kind tokenstore.Kind, id string, revision, round 
 		m.markDeleted(key, version)
 		e = m.entries[key]
 		e.err = err
+		if errors.Is(err, tokenstore.ErrFormat) {
+			m.laterFormat[key] = err
+		}
 	}
 	e.round = max(e.round, round)
 	m.entries[key] = e
@@ -48,16 +51,14 @@ func (m *mirror) missing(kind tokenstore.Kind, id string) error {
 func (s *Store) Unreadable() error {
 	s.mirror.mu.Lock()
 	defer s.mirror.mu.Unlock()
-	n, one := 0, error(nil)
-	for _, e := range s.mirror.entries {
-		if errors.Is(e.err, tokenstore.ErrFormat) {
-			n, one = n+1, e.err
+	n := len(s.mirror.laterFormat)
+	for _, err := range s.mirror.laterFormat {
+		if n > 1 {
+			err = fmt.Errorf("%d tokens cannot be read, of which one is this: %w", n, err)
 		}
+		return err
 	}
-	if n < 2 {
-		return one
-	}
-	return fmt.Errorf("%d tokens cannot be read, of which one is this: %w", n, one)
+	return nil
 }
 
 var _ tokenstore.UnreadableReporter = (*Store)(nil)

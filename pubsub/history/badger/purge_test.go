@@ -95,14 +95,14 @@ func TestPurgeErases(t *testing.T) {
 		{name: "removed by a limit before", n: 5000, size: 4096, limit: 2, before: 100},
 		{name: "large", n: 3, size: 3 << 20, limit: 100, before: 10, reopened: true},
 		{name: "while others store", n: 2000, size: 1000, limit: 100_000, before: 2000, busy: true},
-		{name: "in many levels", n: 5000, size: 4096, limit: 100_000, before: 10_000, levels: true},
+		{name: "in many levels", n: 2000, size: 4096, limit: 100_000, before: 4000, levels: true},
 	} {
 		for _, channel := range []string{"secret", "", "all"} {
 			t.Run(c.name+"/"+channel, func(t *testing.T) {
 				if c.levels {
 					defaults := tune
 					tune = func(o badger.Options) badger.Options {
-						return o.WithBaseLevelSize(256 << 10).WithBaseTableSize(256 << 10).WithNumLevelZeroTables(1)
+						return o.WithBaseLevelSize(128 << 10).WithBaseTableSize(128 << 10).WithNumLevelZeroTables(1)
 					}
 					t.Cleanup(func() { tune = defaults })
 				}
