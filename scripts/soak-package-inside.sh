@@ -272,7 +272,7 @@ documented() {
 # This user runs commands; sudoedit has an editor that adds a line.
 become_visitor() {
 	exec env -i PATH=/usr/local/bin:/usr/bin:/bin HOME=/home/visitor LC_ALL=C.UTF-8 DEBIAN_FRONTEND=noninteractive SUDO_EDITOR='sed -i $a#changed' \
-		chroot "$tree" setpriv --reuid visitor --regid visitor --init-groups env -C /home/visitor bash -exc "$1" </dev/null
+		/usr/sbin/chroot "$tree" setpriv --reuid visitor --regid visitor --init-groups env -C /home/visitor bash -exc "$1" </dev/null
 }
 visitor() { (become_visitor "$@"); }
 # visit runs a section, and starts the edge when a package has been installed.
