@@ -101,6 +101,11 @@ stop() { # within what systemd allows
 	say "stopped after $((SECONDS - begin)) s"
 }
 
+# The edge is READY before it has its first certificate, so this tries for some time.
+ca=$tree/var/lib/millrace/caddy/pki/authorities/local/root.crt
+over_tls() { curl --silent --show-error --fail --retry 60 --retry-delay 1 --retry-all-errors --cacert "$ca" "$@" 2>"$work/curl.log"; }
+ping_tls() { over_tls --output /dev/null https://localhost:8443/ping || fail "no ping over TLS: $(tail -n 3 "$work/curl.log")"; }
+
 clients=()
 cleanup() {
 	[[ ${#clients[@]} -eq 0 ]] || kill "${clients[@]}" 2>/dev/null || true
@@ -129,9 +134,8 @@ start
 [[ $(stat -c %U:%a "/proc/$edge") != root:* ]] || fail 'the edge is root'
 grep -q '^CapEff:[[:space:]]*0000000000000400$' "/proc/$edge/status" || fail "other capabilities: $(grep Cap "/proc/$edge/status")"
 grep -q '^NoNewPrivs:[[:space:]]*1$' "/proc/$edge/status" || fail 'new privileges'
-ca=$tree/var/lib/millrace/caddy/pki/authorities/local/root.crt
 curl --silent --show-error --fail --output /dev/null http://localhost:8080/ping
-curl --silent --show-error --fail --output /dev/null --cacert "$ca" https://localhost:8443/ping
+ping_tls
 [[ $(curl --silent --cacert "$ca" https://localhost:8443/ready) == ready* ]] || fail 'not ready'
 public=$(ss -Hltun | awk '{ print $5 }' | grep -v '^127\.' || true)
 [[ -z $public ]] || fail "it listens on $public"
@@ -178,7 +182,7 @@ chmod 0644 "$tree/run/ca.crt"
 
 # issue prints an access token, issued with the master token of the file $1.
 issue() {
-	curl --silent --show-error --fail --cacert "$ca" https://127.0.0.1/v1/get-token \
+	over_tls https://127.0.0.1/v1/get-token \
 		-H "Authorization: Bearer $(sed 's/^MILLRACE_MASTER_TOKEN=//' "$1")" -H 'Content-Type: application/json' \
 		-d '{"created_by":"soak","right":{"expires_at":"'"$(date -u -d '+1 hour' +%FT%TZ)"'","egress_kb_per_sec":1024,"tenant_grants":[
 			{"tenant_ids":["room"],"allow_channels_pub":["news.#"],"allow_channels_sub":["news.#"],"allow_channels_history":["news.#"]}]}}' |
@@ -280,7 +284,8 @@ visit() {
 	local commands command
 	commands=$(documented "$1")
 	while IFS= read -r command; do
-		visitor "$command" || fail "docs/install.md: $command"
+		say "  $command"
+		visitor "$command" >"$work/visitor.log" 2>&1 || fail "docs/install.md: $command: $(tail -n 20 "$work/visitor.log")"
 		[[ $command != *' apt-get install '* ]] || start
 	done <<<"$commands"
 }
@@ -300,7 +305,7 @@ second=$(cd "$work/packages" && ls ./*test*.rpm)
 rpms --install "/packages/$first"
 rpms --verify millrace
 start
-curl --silent --show-error --fail --output /dev/null --cacert "$ca" https://localhost:8443/ping
+ping_tls
 visit 'Fedora, RHEL and others with RPM'
 reload
 stop
