@@ -65,7 +65,15 @@ func TestInstallCommands(t *testing.T) {
 			d := newDevEdge(t)
 			d.env = append(d.env, "GOCACHE="+lines[0], "GOMODCACHE="+lines[1], "GOPROXY="+lines[2],
 				"GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=url."+checkout+".insteadOf", "GIT_CONFIG_VALUE_0=https://github.com/millrace/millrace")
-			d.startByCommands(t, t.TempDir(), installCommands(t, "From source"))
+			// The build has no time limit, so it comes first; the last command runs where it ended.
+			commands, last, _ := strings.Cut(installCommands(t, "From source"), "./millrace pubsub dev")
+			build := exec.Command("bash", "-ec", commands+"\npwd")
+			build.Dir, build.Env, build.Stderr = t.TempDir(), d.env, os.Stderr
+			folder, err := build.Output()
+			if err != nil {
+				t.Fatalf("%s: %v", commands, err)
+			}
+			d.startByCommands(t, strings.TrimSpace(string(folder)), "./millrace pubsub dev"+last)
 			d.stop(t, syscall.SIGINT)
 		})
 	}
