@@ -14,9 +14,13 @@ lint=$(go tool -modfile=tools/go.mod -n golangci-lint)
 # in another clone on this machine does not matter.
 GOFLAGS="${GOFLAGS:-} -race" "$lint" run --allow-parallel-runners --build-tags=lint "$@"
 
-# Two separate modules. The first one is tested without the race detector.
+# Separate modules. The first one is tested without the race detector.
 (cd integration/bench && "$lint" run --allow-parallel-runners "$@")
 (cd examples/plugin && GOFLAGS="${GOFLAGS:-} -race" "$lint" run --allow-parallel-runners "$@")
+
+# The tests of the chart: only the linters that need no types, and so nothing compiled. The
+# others would have all of Helm compiled; scripts/chart.sh, which does that, runs them all.
+(cd deploy/charttest && "$lint" run --allow-parallel-runners --fast-only "$@")
 
 # Without the programs that it could call: they differ between machines.
 $(go tool -modfile=tools/actionlint/go.mod -n actionlint) -shellcheck= -pyflakes=

@@ -48,15 +48,8 @@ export PATH=${sbom%/*}:$PATH
 # Completions and manual pages, by the program itself, for all targets the same.
 package=dist/package
 rm -rf "$package"
-mkdir -p "$package/completions" "$package/man"
 CGO_ENABLED=0 go build -trimpath -buildvcs=false -o "$package/millrace" ./cmd/millrace
-"$package/millrace" completion bash >"$package/completions/millrace.bash"
-"$package/millrace" completion zsh >"$package/completions/_millrace"
-"$package/millrace" completion fish >"$package/completions/millrace.fish"
-TZ=UTC SOURCE_DATE_EPOCH=$(git log -1 --format=%ct) "$package/millrace" manpage --directory "$package/man"
-# Caddy's own pages name Caddy; the first one has no summary, which man-db needs.
-sed -i -e 's/^\.TH "Caddy"/.TH "millrace"/' -e 's/^millrace -$/millrace - publish\/subscribe edge made of Caddy modules/' "$package"/man/*.8
-gzip -9 --no-name "$package"/man/*.8
+SOURCE_DATE_EPOCH=$(git log -1 --format=%ct) scripts/package-pages.sh "$package/millrace" "$package"
 rm "$package/millrace"
 
 config=.goreleaser.yaml
@@ -70,5 +63,6 @@ if [[ $# -gt 0 ]]; then
 		fi
 	done
 fi
+"$goreleaser" check "$config"
 # --parallelism 1: each build already compiles on all processors.
 "$goreleaser" release --config "$config" --snapshot --clean --parallelism 1

@@ -101,6 +101,11 @@ stop() { # within what systemd allows
 	say "stopped after $((SECONDS - begin)) s"
 }
 
+# The edge is READY before it has its first certificate, so this tries for some time.
+ca=$tree/var/lib/millrace/caddy/pki/authorities/local/root.crt
+over_tls() { curl --silent --show-error --fail --retry 60 --retry-delay 1 --retry-all-errors --cacert "$ca" "$@" 2>"$work/curl.log"; }
+ping_tls() { over_tls --output /dev/null https://localhost:8443/ping || fail "no ping over TLS: $(tail -n 3 "$work/curl.log")"; }
+
 clients=()
 cleanup() {
 	[[ ${#clients[@]} -eq 0 ]] || kill "${clients[@]}" 2>/dev/null || true
@@ -129,9 +134,8 @@ start
 [[ $(stat -c %U:%a "/proc/$edge") != root:* ]] || fail 'the edge is root'
 grep -q '^CapEff:[[:space:]]*0000000000000400$' "/proc/$edge/status" || fail "other capabilities: $(grep Cap "/proc/$edge/status")"
 grep -q '^NoNewPrivs:[[:space:]]*1$' "/proc/$edge/status" || fail 'new privileges'
-ca=$tree/var/lib/millrace/caddy/pki/authorities/local/root.crt
 curl --silent --show-error --fail --output /dev/null http://localhost:8080/ping
-curl --silent --show-error --fail --output /dev/null --cacert "$ca" https://localhost:8443/ping
+ping_tls
 [[ $(curl --silent --cacert "$ca" https://localhost:8443/ready) == ready* ]] || fail 'not ready'
 public=$(ss -Hltun | awk '{ print $5 }' | grep -v '^127\.' || true)
 [[ -z $public ]] || fail "it listens on $public"
@@ -178,7 +182,7 @@ chmod 0644 "$tree/run/ca.crt"
 
 # issue prints an access token, issued with the master token of the file $1.
 issue() {
-	curl --silent --show-error --fail --cacert "$ca" https://127.0.0.1/v1/get-token \
+	over_tls https://127.0.0.1/v1/get-token \
 		-H "Authorization: Bearer $(sed 's/^MILLRACE_MASTER_TOKEN=//' "$1")" -H 'Content-Type: application/json' \
 		-d '{"created_by":"soak","right":{"expires_at":"'"$(date -u -d '+1 hour' +%FT%TZ)"'","egress_kb_per_sec":1024,"tenant_grants":[
 			{"tenant_ids":["room"],"allow_channels_pub":["news.#"],"allow_channels_sub":["news.#"],"allow_channels_history":["news.#"]}]}}' |
@@ -259,6 +263,40 @@ files >"$work/after"
 diff "$work/before" "$work/after" || fail 'the purge left the lines above'
 say "the same $(wc -l <"$work/before") lines about files as before"
 
+say "docs/install.md: Debian, as a user with sudo"
+inside useradd --create-home --shell /bin/bash visitor
+echo 'visitor ALL=(ALL) NOPASSWD: ALL' >"$tree/etc/sudoers.d/visitor"
+echo "127.0.0.1 localhost $(hostname)" >"$tree/etc/hosts" # sudo looks for the machine
+cp "$work"/packages/* "$tree/home/visitor/"
+
+# documented prints the commands of a section of docs/install.md.
+documented() {
+	scripts/install-commands.sh "$1" | if [[ $(dpkg --print-architecture) == arm64 ]]; then sed 's/amd64/arm64/g; s/x86_64/aarch64/g'; else cat; fi
+}
+# This user runs commands; sudoedit has an editor that adds a line.
+become_visitor() {
+	exec env -i PATH=/usr/local/bin:/usr/bin:/bin HOME=/home/visitor LC_ALL=C.UTF-8 DEBIAN_FRONTEND=noninteractive SUDO_EDITOR='sed -i $a#changed' \
+		/usr/sbin/chroot "$tree" setpriv --reuid visitor --regid visitor --init-groups env -C /home/visitor bash -exc "$1" </dev/null
+}
+visitor() { (become_visitor "$@"); }
+# visit runs a section, and starts the edge when a package has been installed.
+visit() {
+	local commands command
+	commands=$(documented "$1")
+	while IFS= read -r command; do
+		say "  $command"
+		visitor "$command" >"$work/visitor.log" 2>&1 || fail "docs/install.md: $command: $(tail -n 20 "$work/visitor.log")"
+		[[ $command != *' apt-get install '* ]] || start
+	done <<<"$commands"
+}
+
+visit 'Debian and Ubuntu'
+visit 'What the packages install'
+grep -q '^#changed' "$tree/etc/millrace/Caddyfile" || fail 'sudoedit has changed nothing'
+reload
+stop
+inside dpkg --purge millrace
+
 say RPM
 unit=$tree/usr/lib/systemd/system/millrace.service
 rpms() { inside rpm --force-debian --nodeps "$@"; } # to this rpm, what Debian installed is not there
@@ -267,11 +305,22 @@ second=$(cd "$work/packages" && ls ./*test*.rpm)
 rpms --install "/packages/$first"
 rpms --verify millrace
 start
-curl --silent --show-error --fail --output /dev/null --cacert "$ca" https://localhost:8443/ping
+ping_tls
+visit 'Fedora, RHEL and others with RPM'
+reload
 stop
-echo '# changed' >>"$tree/etc/millrace/Caddyfile"
 rpms --upgrade "/packages/$second"
-grep -q '^# changed' "$tree/etc/millrace/Caddyfile" || fail 'the upgrade changed the Caddyfile'
+grep -q '^#changed' "$tree/etc/millrace/Caddyfile" || fail 'the upgrade changed the Caddyfile'
 rpms --erase millrace
 [[ ! -e $tree/usr/bin/millrace && -d $tree/var/lib/millrace/caddy && -e $tree/etc/millrace/Caddyfile.rpmsave ]] || fail 'the erasure of the RPM'
+
+say 'docs/install.md: the program'
+program=$(documented 'The program')
+become_visitor "${program/%millrace pubsub dev/exec millrace pubsub dev}" >"$work/dev.log" 2>&1 &
+clients=($!)
+printed "$work/dev.log" 'Ctrl+C stops the edge.'
+curl --silent --show-error --fail --output /dev/null http://localhost:8080/ping
+kill -TERM "${clients[0]}" && wait "${clients[0]}" || fail "millrace pubsub dev failed: $(tail -n 5 "$work/dev.log")"
+clients=()
+grep -q '\.tar\.gz: OK$' "$work/dev.log" || fail "sha256sum has not checked the archive"
 say 'all is well'

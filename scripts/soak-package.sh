@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Installs the Debian package in a fresh Debian without Go, runs what its unit starts,
 # publishes and subscribes, upgrades, and purges: nothing is left. Then it installs the
-# RPM package there. Needs root on Debian, and installs debootstrap.
+# RPM package there. It also runs the commands of docs/install.md, as a user with sudo.
+# Needs root on Debian, and installs debootstrap.
 #
 # The packages are built here, the second one as version 0.1.1~test. Everything else is
 # in scripts/soak-package-inside.sh, which has namespaces of its own for the network and
@@ -30,6 +31,7 @@ arch=$(go env GOARCH)
 for version in '' 0.1.1~test; do
 	MILLRACE_VERSION=$version scripts/release.sh "linux_$arch"
 	cp dist/release/*.deb dist/release/*.rpm "$work/packages/"
+	[[ -n $version ]] || cp dist/release/*.tar.gz dist/release/*_checksums.txt "$work/packages/"
 done
 
 # The mirror and the release that apt uses here.
@@ -41,7 +43,7 @@ read -r mirror suite < <(apt-get indextargets --format '$(REPO_URI) $(CODENAME) 
 	}
 # It mounts things in the tree: with the namespace, these mounts end.
 echo "== debootstrap: $suite"
-if ! unshare --mount --propagation private debootstrap --variant=minbase --include=rpm "$suite" "$tree" "$mirror" >"$work/debootstrap.log" 2>&1; then
+if ! unshare --mount --propagation private debootstrap --variant=minbase --include=rpm,sudo,curl,ca-certificates "$suite" "$tree" "$mirror" >"$work/debootstrap.log" 2>&1; then
 	tail -n 30 "$work/debootstrap.log" >&2
 	exit 1
 fi

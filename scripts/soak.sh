@@ -166,14 +166,20 @@ soak_schemathesis() {
 	SOAK=${SOAK:-300} scripts/soak-schemathesis.sh
 }
 
-## the packages, installed in a fresh Debian, upgraded below clients, and purged
+## the packages, installed in a fresh Debian, upgraded below clients, and purged; docs/install.md there
 soak_package() {
 	scripts/soak-package.sh
 }
 
-## two builds of a release, in two folders, with the same bytes
+## all targets of a release, two builds of one of them with the same bytes, and a build from source, as docs/install.md says
 soak_release() {
-	scripts/release.sh verify
+	local commands command
+	commands=$(scripts/install-commands.sh 'Make a release')
+	while IFS= read -r command; do
+		printf '== %s\n' "$command"
+		bash -c "$command" </dev/null
+	done <<<"$commands"
+	integration -run 'TestInstallCommands$'
 }
 
 ## the container image without a container engine: its root, its user, its health check, and a client over TLS
