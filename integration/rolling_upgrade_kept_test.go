@@ -163,6 +163,10 @@ func (k *keptClients) check() {
 	var numbers []string
 	for _, p := range k.publishers {
 		numbers = append(numbers, strconv.Itoa(len(p.at)))
+		p.must(sdkCommand{Cmd: "close"})
+	}
+	for _, c := range k.clients {
+		c.must(sdkCommand{Cmd: "close"})
 	}
 	t.Logf("upgrade: %d clients of both SDKs got %s messages with positions, and as many without, each once and in order", len(k.clients), strings.Join(numbers, " and "))
 }
