@@ -8,7 +8,8 @@ import (
 
 // The bounds of what a move remembers (docs/decisions/0008-clients.md).
 const (
-	noteLife     = time.Second
+	noteLife     = time.Second      // and as much more as the two connections are there
+	maxNoteLife  = 10 * time.Second // with that
 	maxNotes     = 65536
 	maxPile      = 65536
 	maxPileBytes = 16 << 20
@@ -38,6 +39,7 @@ type notes struct {
 	order  []note // oldest first; some were used up
 	limit  int
 	life   time.Duration
+	since  time.Time // life grows from then on, up to maxNoteLife; zero: it does not
 }
 
 type counts struct {
@@ -77,9 +79,28 @@ func (n *notes) use(now time.Time, d digest) bool {
 	return true
 }
 
+// grow has life grow from now on, by what added says.
+func (n *notes) grow(now time.Time) { n.since = now }
+
+// added is what life has grown by.
+func (n *notes) added(now time.Time) time.Duration {
+	if n.since.IsZero() {
+		return 0
+	}
+	return min(now.Sub(n.since), maxNoteLife-noteLife)
+}
+
+// settle ends the growth, and returns it.
+func (n *notes) settle(now time.Time) time.Duration {
+	added := n.added(now)
+	n.life, n.since = n.life+added, time.Time{}
+	return added
+}
+
 func (n *notes) expire(now time.Time) {
+	life := n.life + n.added(now)
 	old := 0
-	for old < len(n.order) && now.Sub(n.order[old].at) >= n.life {
+	for old < len(n.order) && now.Sub(n.order[old].at) >= life {
 		old++
 	}
 	n.forget(old)
@@ -219,10 +240,16 @@ func (m *merger[M]) waited(now time.Time, d time.Duration) (due []M) {
 	return due
 }
 
+// nextBegins says that there is a next connection from now on. Notes are good the longer, the
+// longer it is there: what makes copies late, an edge or a client that gets no time, makes a
+// move long, too.
+func (m *merger[M]) nextBegins(now time.Time) { m.notes.grow(now) }
+
 // nextReplaced keeps the pile of the next connection that has died before, as the
-// current one may be dead, too. Its successor may bring the same within noteLife.
+// current one may be dead, too. Its successor may bring the same as long as notes are good.
 func (m *merger[M]) nextReplaced(now time.Time) {
 	m.twice = newNotes(noteLife)
+	m.twice.grow(now)
 	for _, p := range m.pile {
 		if !p.gone {
 			m.twice.add(now, p.of)
@@ -241,13 +268,14 @@ func (m *merger[M]) forget() {
 
 // left ends the time of two connections. It returns the pile, which is for the
 // application, and the notes, which are good for what the next connection
-// delivers late.
-func (m *merger[M]) left() (due []M, late *notes) {
+// delivers late, until a time.
+func (m *merger[M]) left(now time.Time) (due []M, late *notes, until time.Time) {
+	until = now.Add(noteLife + m.notes.settle(now))
 	for _, p := range m.pile {
 		if !p.gone {
 			due = append(due, p.message)
 		}
 	}
 	m.forget()
-	return due, m.notes
+	return due, m.notes, until
 }

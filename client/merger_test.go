@@ -14,6 +14,7 @@ type mergerScript struct {
 	now   time.Time
 	given []int
 	late  *notes
+	until time.Time // of late
 }
 
 func newScript() *mergerScript {
@@ -31,7 +32,7 @@ func (s *mergerScript) fromCurrent(n int) {
 func (s *mergerScript) fromNext(n int) {
 	switch {
 	case s.late != nil:
-		if !s.late.use(s.now, of(n)) {
+		if !s.now.Before(s.until) || !s.late.use(s.now, of(n)) {
 			s.given = append(s.given, n)
 		}
 	case !s.m.known(s.now, of(n)):
@@ -40,9 +41,9 @@ func (s *mergerScript) fromNext(n int) {
 }
 
 func (s *mergerScript) left() {
-	due, late := s.m.left()
+	due, late, until := s.m.left(s.now)
 	s.given = append(s.given, due...)
-	s.late = late
+	s.late, s.until = late, until
 }
 
 func TestMover(t *testing.T) {
@@ -67,6 +68,51 @@ func TestMover(t *testing.T) {
 		{"late copy, once", func(s *mergerScript) { s.fromCurrent(1); s.left(); s.fromNext(1); s.fromNext(1) }, []int{1, 1}},
 		{"the note is too old", func(s *mergerScript) { s.fromCurrent(1); s.left(); s.now = s.now.Add(noteLife); s.fromNext(1) }, []int{1, 1}},
 		{"the note is just good", func(s *mergerScript) { s.fromCurrent(1); s.left(); s.now = s.now.Add(noteLife - 1); s.fromNext(1) }, []int{1}},
+		{"late, in a long move", func(s *mergerScript) {
+			s.fromCurrent(1)
+			s.m.nextBegins(s.now)
+			s.fromCurrent(2)
+			s.now = s.now.Add(3 * noteLife) // nobody gets any time
+			s.fromNext(1)
+			s.fromCurrent(3)
+			s.left()
+			s.now = s.now.Add(noteLife - 1)
+			s.fromNext(2)
+			s.now = s.now.Add(3 * noteLife)
+			s.fromNext(3)
+			s.now = s.now.Add(1)
+			s.fromNext(3)
+		}, []int{1, 2, 3, 3}},
+		{"too late, in a long move", func(s *mergerScript) {
+			s.m.nextBegins(s.now)
+			s.fromCurrent(1)
+			s.now = s.now.Add(3 * noteLife)
+			s.fromCurrent(2)
+			s.left()
+			s.now = s.now.Add(noteLife)
+			s.fromNext(1)
+			s.now = s.now.Add(3 * noteLife)
+			s.fromNext(2)
+		}, []int{1, 2, 1, 2}},
+		{"too late, in a move without an end", func(s *mergerScript) {
+			s.m.nextBegins(s.now)
+			s.now = s.now.Add(time.Hour)
+			s.fromCurrent(1)
+			s.fromCurrent(2)
+			s.now = s.now.Add(maxNoteLife - 1)
+			s.fromNext(1)
+			s.now = s.now.Add(1)
+			s.fromNext(2)
+			s.left()
+		}, []int{1, 2, 2}},
+		{"too late for the second that came after another one", func(s *mergerScript) {
+			s.m.nextBegins(s.now)
+			s.fromCurrent(1)
+			s.now = s.now.Add(noteLife)
+			s.m.nextBegins(s.now)
+			s.fromNext(1)
+			s.left()
+		}, []int{1, 1}},
 		{"the second dies", func(s *mergerScript) { s.fromNext(1); s.m.nextJoined(); s.fromCurrent(1); s.fromNext(1); s.left() }, []int{1}},
 		{"a pile with a gap", func(s *mergerScript) { s.fromNext(1); s.fromNext(2); s.fromNext(3); s.fromCurrent(2); s.left() }, []int{2, 1, 3}},
 		{"too many notes", func(s *mergerScript) {

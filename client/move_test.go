@@ -113,6 +113,33 @@ func TestCurrentIsBehind(t *testing.T) {
 	}
 }
 
+// Where an edge or the client gets no time, copies come late, and the move takes long: they
+// are known as much longer.
+func TestLateCopies(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		c, first := w.mustConnect([]string{edgeA, edgeB}, nil)
+		s := mustSubscribe(t, c, "x")
+		w.next(muteSub)
+		first.line("RECONNECT")
+		second := <-w.links
+		first.deliver("x", "a", "x")
+		time.Sleep(2 * noteLife)
+		second.deliver("x", "a", "x")
+		second.line("OK:SUB:t:x")
+		first.deliver("x", "b", "x")
+		event[Moved](w)
+		time.Sleep(2 * noteLife)
+		second.deliver("x", "b", "x")
+		time.Sleep(2 * noteLife) // nothing is known any more
+		second.deliver("x", "b", "x")
+		second.deliver("x", "c", "x")
+		if got := payloads(t, s, 4); !slices.Equal(got, []string{"a", "b", "b", "c"}) {
+			t.Errorf("got %q", got)
+		}
+	})
+}
+
 // A message of a subscription that the current connection does not have is given at
 // once.
 func TestSubscribeWhileLeaving(t *testing.T) {

@@ -55,9 +55,11 @@ func (r *router) allOnCurrent() {
 func (r *router) setNext(c *conn, keep bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	now := time.Now()
 	r.next = c
+	r.merger.nextBegins(now)
 	if keep {
-		r.merger.nextReplaced(time.Now())
+		r.merger.nextReplaced(now)
 	} else {
 		r.merger.nextJoined()
 	}
@@ -99,9 +101,9 @@ func (r *router) promote() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	now := time.Now()
-	due, late := r.merger.left()
+	due, late, until := r.merger.left(now)
 	r.current, r.next, r.merger = r.next, nil, nil
-	r.late, r.until = late, now.Add(noteLife)
+	r.late, r.until = late, until
 	r.giveHeld(now, due)
 }
 
@@ -114,13 +116,14 @@ func (r *router) setCurrent(c *conn) {
 	now := time.Now()
 	var due []*piledDelivery
 	var late *notes
+	var until time.Time
 	if r.merger != nil {
-		due, late = r.merger.left()
+		due, late, until = r.merger.left(now)
 	}
 	if c == nil || c != r.next {
 		late = nil
 	}
 	r.current, r.next, r.merger = c, nil, nil
-	r.late, r.until = late, now.Add(noteLife)
+	r.late, r.until = late, until
 	r.giveHeld(now, due)
 }

@@ -128,7 +128,7 @@ func (r *router) takeOver() {
 	merger := newMerger[*piledDelivery](trailLife)
 	merger.early.life = lateLife
 	r.merger.early.each(func(d digest) { merger.fromCurrent(now, d) }) // did not fit into the pile
-	due, late := r.merger.left()
+	due, late, until := r.merger.left(now)
 	for _, p := range due {
 		merger.fromCurrent(now, p.of)
 	}
@@ -138,7 +138,7 @@ func (r *router) takeOver() {
 	}
 	r.trail = &trailing{r.current, merger}
 	r.current, r.next, r.merger = r.next, nil, nil
-	r.late, r.until = late, now.Add(noteLife)
+	r.late, r.until = late, until
 }
 
 // mergeTrail decides about a message of the trailing connection.

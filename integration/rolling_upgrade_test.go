@@ -47,14 +47,15 @@ func upgraded(t *testing.T) (before, after, from, to string) {
 
 // Three edges are replaced by those of another version, one after the other, below clients
 // that publish and subscribe: these lose nothing, get nothing twice and all in order, and
-// none loses its connection. Tokens are issued, refreshed and revoked all the time, at
+// none loses its connection. What a history keeps is there once, in order and at the position
+// that was confirmed, for clients of both SDKs. Tokens are issued, refreshed and revoked all the time, at
 // edges of both versions.
 func TestRollingUpgrade(t *testing.T) {
 	t.Parallel()
 	before, after, from, to := upgraded(t)
 	join := joining(startNATS(t, 1), "")[0]
 	// Clients may take long to move where they share two busy cores with the edges.
-	caddyfile := strings.Replace(readyCaddyfile, "drain 7s", "drain 20s", 1)
+	caddyfile := strings.NewReplacer("drain 7s", "drain 20s", "\tpubsub\n", "\tpubsub\n\tpubsub_ready\n").Replace(historyCaddyfile("nats"))
 	edges := make([]*edge, 3)
 	crowd := &rollingCrowd{
 		N: soakCount(t, 50, 1_000), Publishers: 3, Every: atLength(100*time.Millisecond, 500*time.Millisecond),
@@ -77,6 +78,7 @@ func TestRollingUpgrade(t *testing.T) {
 		crowd.Tokens = append(crowd.Tokens, edges[0].issue(allowAll("room")).Token)
 	}
 	clients := startSubprocessBy(t, "TestRollingUpgradeProcess", crowd) // which yields to nobody: clients that get no time seem lost
+	kept := startKeptClients(t, edges)
 	clients.await("ready", 5*time.Minute)
 
 	for i, e := range edges {
@@ -111,6 +113,7 @@ func TestRollingUpgrade(t *testing.T) {
 			})
 		}
 	}
+	kept.check()
 	clients.end("upgrade:")
 }
 

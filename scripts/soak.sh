@@ -83,8 +83,9 @@ soak_storm() {
 	integration -run 'TestReconnectStorm$'
 }
 
-## three edges that are replaced by those of another version, one after the other, below 1,000 clients
+## three edges that are replaced by those of another version, one after the other, below 1,000 clients, and some of both SDKs that use a history
 soak_upgrade() {
+	scripts/install-test-deps.sh
 	integration -run 'TestRollingUpgrade$'
 }
 

@@ -1,15 +1,10 @@
 package badger
 
 import (
-	"archive/tar"
-	"compress/gzip"
 	"errors"
-	"io"
 	"maps"
 	"math"
 	"net/netip"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -17,38 +12,9 @@ import (
 	"github.com/dgraph-io/badger/v4"
 	"go.uber.org/zap"
 
+	"github.com/millrace/millrace/internal/unpack"
 	"github.com/millrace/millrace/tokenstore"
 )
-
-// unpack makes a folder of what an archive holds.
-func unpack(t *testing.T, archive string) (dir string) {
-	t.Helper()
-	dir = t.TempDir()
-	f, err := os.Open(archive)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for r := tar.NewReader(z); ; {
-		head, err := r.Next()
-		if errors.Is(err, io.EOF) {
-			return dir
-		}
-		if err == nil && head.Typeflag == tar.TypeReg {
-			var data []byte
-			if data, err = io.ReadAll(r); err == nil {
-				err = os.WriteFile(filepath.Join(dir, filepath.Base(head.Name)), data, 0o600)
-			}
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-}
 
 // What a build of before 0.1.0 has stored, which names no format, is read and changed. The
 // tokens are of the year 2100.
@@ -58,7 +24,7 @@ func TestFormat1(t *testing.T) {
 		valid   = "AT_14caf6cc3c040b269a27221c0f544a4d_778c51036d59c6dd5596d53a87877d42"
 		revoked = "AT_68ad10e786c26675f1a05791b690cfcc_cdf46d01c82e4c046885c839619b7d4c"
 	)
-	dir := unpack(t, "testdata/format1.tar.gz")
+	dir := unpack.TarGz(t, "testdata/format1.tar.gz")
 	for range 2 {
 		s, err := Open(Config{Dir: dir})
 		if err != nil {

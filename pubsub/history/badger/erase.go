@@ -59,7 +59,9 @@ func (s *Store) flushMemory() error {
 }
 
 // removeAgain looks for records that were removed before a time of the database and are still
-// there, and removes them anew, so that the next compaction meets them.
+// there, and removes them anew, so that the next compaction meets them. A compaction that ran
+// while somebody read has kept them, beside their removal; where it left them, on the lowest
+// level, no later one would look.
 func (s *Store) removeAgain(prefixes [][]byte, until uint64) (found bool, err error) {
 	batch := s.db.NewWriteBatch()
 	defer batch.Cancel()

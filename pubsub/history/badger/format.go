@@ -5,7 +5,7 @@ import (
 
 	"github.com/dgraph-io/badger/v4"
 
-	"github.com/millrace/millrace/internal/version"
+	"github.com/millrace/millrace/pubsub/history"
 )
 
 // format is the newest format of a database that this version reads, and the one that it
@@ -13,10 +13,7 @@ import (
 // format 1. Whatever an older version must not misread or drop makes another format.
 const format = 1
 
-// errFormat is in the error about a database of another format.
-var errFormat = errors.New("a format that this version does not read")
-
-// loadFormat returns an errFormat if this version does not read the database, before
+// loadFormat returns a [history.ErrFormat] if this version does not read the database, before
 // anything is written there, and otherwise writes down which format it has.
 func (s *Store) loadFormat() error {
 	return s.db.Update(func(txn *badger.Txn) error {
@@ -32,14 +29,9 @@ func (s *Store) loadFormat() error {
 			case len(v) == 0:
 				return errLayout
 			case v[0] != format:
-				return &formatError{version.UnknownFormat("it", int(v[0]), format)}
+				return history.UnknownFormat("it", int(v[0]), format)
 			}
 			return nil
 		})
 	})
 }
-
-type formatError struct{ text string }
-
-func (e *formatError) Error() string { return e.text }
-func (e *formatError) Unwrap() error { return errFormat }

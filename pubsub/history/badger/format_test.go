@@ -1,56 +1,22 @@
 package badger
 
 import (
-	"archive/tar"
-	"compress/gzip"
 	"errors"
-	"io"
 	"maps"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/dgraph-io/badger/v4"
 
+	"github.com/millrace/millrace/internal/unpack"
 	"github.com/millrace/millrace/pubsub/history"
 	"github.com/millrace/millrace/wire"
 )
 
-// unpack makes a folder of what an archive holds.
-func unpack(t *testing.T, archive string) (dir string) {
-	t.Helper()
-	dir = t.TempDir()
-	f, err := os.Open(archive)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for r := tar.NewReader(z); ; {
-		head, err := r.Next()
-		if errors.Is(err, io.EOF) {
-			return dir
-		}
-		if err == nil && head.Typeflag == tar.TypeReg {
-			var data []byte
-			if data, err = io.ReadAll(r); err == nil {
-				err = os.WriteFile(filepath.Join(dir, filepath.Base(head.Name)), data, 0o600)
-			}
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-}
-
 // What a build of before 0.1.0 has stored, which names no format, is read and goes on.
 func TestFormat1(t *testing.T) {
-	dir := unpack(t, "testdata/format1.tar.gz")
+	dir := unpack.TarGz(t, "testdata/format1.tar.gz")
 	for _, next := range []uint64{7, 8} {
 		s, err := Open(Config{Dir: dir})
 		if err != nil {
@@ -127,7 +93,7 @@ func TestLaterFormat(t *testing.T) {
 	if err == nil {
 		_ = s.Close()
 	}
-	if !errors.Is(err, errFormat) || !strings.Contains(err.Error(), dir+": it has format 2") || !strings.Contains(err.Error(), "reads format 1") {
+	if !errors.Is(err, history.ErrFormat) || !strings.Contains(err.Error(), dir+": it has format 2") || !strings.Contains(err.Error(), "reads format 1") {
 		t.Errorf("error %v", err)
 	}
 	if after := contents(t, dir); !maps.Equal(before, after) {

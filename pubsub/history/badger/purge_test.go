@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/rand"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -244,4 +245,34 @@ func mustFind(t *testing.T, s *Store) *kept {
 		t.Fatal(err)
 	}
 	return k
+}
+
+// A purge erases also what a compaction has met with its removal already, and kept since
+// somebody read: that no later compaction meets by itself.
+func TestPurgeErasesWhatReadersKept(t *testing.T) {
+	dir := t.TempDir()
+	s := open(t, Config{Dir: dir})
+	define(t, s, func(l *history.Limits) { l.Messages, l.Size = 1000, 1<<30 })
+	mark := newMark()
+	store(t, s, "t", "secret", mark, 100, 1000)
+	reader := s.db.NewTransaction(false)
+	defer reader.Discard()
+	// A purge that does not come to its end, such as that of a process that is killed.
+	removed, err := s.set.Purge("h", "t", "secret", func() error { return s.flushAll(mustFind(t, s)) })
+	if err != nil || removed != 100 {
+		t.Fatalf("%d messages removed, %v", removed, err)
+	}
+	if err := errors.Join(s.flushMemory(), s.db.Flatten(1)); err != nil {
+		t.Fatal(err)
+	}
+	reader.Discard()
+	if len(filesWith(t, dir, mark)) == 0 {
+		t.Fatal("the compaction has kept nothing")
+	}
+	if _, err := s.Purge("h", "t", "secret"); err != nil {
+		t.Error(err)
+	}
+	if found := filesWith(t, dir, mark); len(found) > 0 {
+		t.Errorf("purged messages are in %v", found)
+	}
 }

@@ -1,10 +1,6 @@
 package nats
 
-import (
-	"errors"
-
-	"github.com/millrace/millrace/internal/version"
-)
+import "github.com/millrace/millrace/pubsub/history"
 
 // documentFormat is the newest format of the document that this version reads, and the one
 // that it writes. The document has it for all: for itself, and for the messages and notes of
@@ -15,19 +11,12 @@ import (
 // older version would misread in a stream.
 const documentFormat = 1
 
-// errFormat is in the error about a document of another format. Nothing of it is taken or
-// changed, and histories are out of reach, until it has a known one again.
-var errFormat = errors.New("a format that this version does not read")
-
-type formatError struct{ text string }
-
-func (e *formatError) Error() string { return e.text }
-func (e *formatError) Unwrap() error { return errFormat }
-
-// checkFormat returns an errFormat for a document that this version does not read.
+// checkFormat returns a [history.ErrFormat] for a document that this version does not read.
+// Nothing of such a document is taken or changed, and histories are out of reach, until it
+// has a known one again.
 func (d *document) checkFormat() error {
 	if d.Format < 0 || d.Format > documentFormat {
-		return &formatError{version.UnknownFormat("the bucket with the definitions of histories", d.Format, documentFormat)}
+		return history.UnknownFormat("the bucket with the definitions of histories", d.Format, documentFormat)
 	}
 	return nil
 }

@@ -16,7 +16,7 @@ func (s *Store) watchLoop(ctx context.Context) {
 	for ctx.Err() == nil {
 		if err := s.watch(ctx); err != nil && ctx.Err() == nil {
 			s.warn("the definitions of histories in NATS cannot be followed", err)
-			if errors.Is(err, errFormat) {
+			if errors.Is(err, history.ErrFormat) {
 				for _, each := range s.list() {
 					each.restart() // and look at the definitions first, so that they are out of reach
 				}

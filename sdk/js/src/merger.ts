@@ -5,13 +5,34 @@ import { keyOf, type Moved, Shelf } from "./shelf.js";
 
 export type { Moved };
 
-const GOOD_FOR = 1000; // ms, of a note
+const GOOD_FOR = 1000; // ms, of a note, and as much more as the two connections are there
+const AT_MOST = 10_000; // ms, with that
 
 /** A Merger is for one move, or for one suspicion. */
 export class Merger<R> {
   #notes = new Shelf<R>(); // of what the current connection gave
   readonly #pile = new Shelf<R>(); // of what the next one brought and the current one did not yet
   #given = new Shelf<R>(); // of what the next one brought, and did not wait for the current one
+  #goodFor = GOOD_FOR;
+  #since: number | undefined; // notes are good for longer from then on
+
+  /**
+   * joined says that there is a next connection from now on. Notes are good the longer, the longer it is
+   * there: what makes copies late, an edge or a client that gets no time, makes a move long, too.
+   */
+  joined(now: number): void {
+    this.#since = now;
+  }
+
+  /** left says that the next connection is the current one from now on. */
+  left(now: number): void {
+    this.#goodFor += this.#added(now);
+    this.#since = undefined;
+  }
+
+  #added(now: number): number {
+    return this.#since === undefined ? 0 : Math.min(now - this.#since, AT_MOST - GOOD_FOR);
+  }
 
   /**
    * fromCurrent is told of a message of the current connection, and says whether it is given to the
@@ -69,6 +90,7 @@ export class Merger<R> {
   /** keepCurrent says that the current connection delivers all, and that there is no next one any more. */
   keepCurrent(now: number): void {
     this.release();
+    this.#since = undefined;
     this.#notes = new Shelf();
     for (const { key } of this.given) this.#notes.put(key, now);
     this.#given = new Shelf();
@@ -86,6 +108,6 @@ export class Merger<R> {
   }
 
   #forget(now: number): void {
-    this.#notes.dropUntil(now - GOOD_FOR);
+    this.#notes.dropUntil(now - this.#goodFor - this.#added(now));
   }
 }

@@ -51,6 +51,7 @@ export async function move(
     if (signal.aborted) return void to.close();
     if (to.alive) {
       s.next = to;
+      s.merger.joined(now());
       s.merger.release(); // of the next connection before; the current one has delivered the same
       const restored = s.subscriber.restore(to);
       if (s.tentative) to.ping(true).catch(() => {}); // its silence is noticed

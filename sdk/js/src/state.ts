@@ -40,7 +40,7 @@ export abstract class SessionState implements Connections {
   publishOn: Conn | undefined;
   /** What waits for that, or for the end of a suspicion: publishes and flushes. */
   gate: (() => void)[] | undefined;
-  /** Of a move or a suspicion, and for a second after it. */
+  /** Of a move or a suspicion, and for as long after it as its notes are good. */
   merger: Merger<Message["route"]> | undefined;
   /** Two connections bring messages, and the merger's current one is ours; else that is the one that was next. */
   both = false;
@@ -126,6 +126,7 @@ export abstract class SessionState implements Connections {
     if (!next) return;
     this.setCurrent(next);
     this.next = undefined;
+    this.merger?.left(now());
     this.both = this.leaving = false;
     this.openGate(undefined);
     this.giveHeld();
@@ -148,6 +149,7 @@ export abstract class SessionState implements Connections {
     this.trail = trail;
     const away = now() - from.lastByte;
     this.suspected = this.next = undefined;
+    this.merger?.left(now());
     this.both = this.tentative = false;
     this.setCurrent(to);
     this.since = now();

@@ -17,6 +17,8 @@ type Step =
   | ["second", string, number?]
   | ["unknown", string, number?] // of a pattern that the first does not have
   | ["release"]
+  | ["joined", "", number]
+  | ["left", "", number]
   | ["late", string, number?];
 
 function run(steps: Step[]): string[] {
@@ -28,6 +30,8 @@ function run(steps: Step[]): string[] {
       merger.fromCurrent(message, time);
       given.push(text);
     } else if (kind === "release") given.push(...merger.release().map(textOf));
+    else if (kind === "joined") merger.joined(time);
+    else if (kind === "left") merger.left(time);
     else if (kind === "late") {
       if (!merger.late(message, time)) given.push(text);
     } else {
@@ -95,6 +99,37 @@ const tables: { name: string; steps: Step[]; want: string[] }[] = [
   {
     name: "and are forgotten",
     steps: [["first", "a"], ["release"], ["late", "a", 1000]],
+    want: ["a", "a"],
+  },
+  {
+    name: "they are good for longer in a long move",
+    steps: [
+      ["first", "a", 0],
+      ["joined", "", 0],
+      ["second", "a", 3000],
+      ["first", "b", 3000],
+      ["first", "c", 3000],
+      ["left", "", 3000],
+      ["late", "b", 6999],
+      ["late", "c", 7000],
+    ],
+    want: ["a", "b", "c", "c"],
+  },
+  {
+    name: "but not for ever",
+    steps: [
+      ["joined", "", 0],
+      ["first", "a", 60_000],
+      ["first", "b", 60_000],
+      ["second", "a", 69_999],
+      ["second", "b", 70_000],
+      ["release"],
+    ],
+    want: ["a", "b", "b"],
+  },
+  {
+    name: "and not for another second one",
+    steps: [["joined", "", 0], ["first", "a", 0], ["joined", "", 1000], ["second", "a", 1000], ["release"]],
     want: ["a", "a"],
   },
   {
