@@ -33,7 +33,7 @@ class Sink(Protocol):
     """Who takes what comes over a link. It is called in the event loop, and raises nothing."""
 
     def arrived(self) -> None:
-        """Something has come, perhaps a part of a message only; called before the message that it completes."""
+        """Something has come, perhaps a part of a message only; called before what it completes."""
 
     def line(self, line: str) -> None: ...
 
@@ -55,16 +55,19 @@ class Link(Protocol):
         """Send a line or a frame. It does nothing if the link has ended."""
 
     def sent(self) -> asyncio.Future[None] | None:
-        """Return what is done when at most WRITE_BUFFER bytes wait to be sent, or the link has ended; None: it is so.
+        """Return what is done when at most WRITE_BUFFER bytes wait to be sent; None: it is so.
 
-        Several may wait for the same future: none of them may cancel it.
+        It is done when the link ends, too. Several may wait for it: none of them may cancel it.
         """
 
     def probe(self) -> None:
         """Send what is answered by an edge that was started again and does not know the connection."""
 
     def close(self) -> None:
-        """Send what waits, for a second at most, then end the link with the code 1000. The sink is told when it has ended."""
+        """Send what waits, for a second at most, then end the link with the code 1000.
+
+        The sink is told when it has ended.
+        """
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +81,7 @@ class Dial:
 
 
 class Opener(Protocol):
-    """Opens a link. The error is a MillraceError. To cancel it gives the attempt up, and leaves nothing open."""
+    """Opens a link. The error is a MillraceError. To cancel it leaves nothing open."""
 
     async def __call__(self, dial: Dial) -> Link: ...
 

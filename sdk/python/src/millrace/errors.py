@@ -74,7 +74,7 @@ class MillraceError(Exception):
         )
 
 
-class LoggedOut(Exception):
+class LoggedOut(Exception):  # noqa: N818 (the name that the other SDKs have)
     """A token provider raises it to end the client at once, with the error ``logged_out``."""
 
 

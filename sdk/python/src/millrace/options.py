@@ -7,7 +7,7 @@ import math
 import re
 import ssl as tls
 from collections.abc import Awaitable, Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from .errors import bad_option
@@ -69,9 +69,15 @@ class Settings:
     ssl: tls.SSLContext | None
     """For https:// edges; None: what ssl.create_default_context gives, see ssl_context."""
 
+    _made: list[tls.SSLContext] = field(default_factory=list)
+
     def ssl_context(self) -> tls.SSLContext:
         """Return the context for an https:// edge."""
-        return self.ssl if self.ssl is not None else tls.create_default_context()
+        if self.ssl is not None:
+            return self.ssl
+        if not self._made:
+            self._made.append(tls.create_default_context())  # reads files: once
+        return self._made[0]
 
     def __repr__(self) -> str:
         return "Settings(…)"
@@ -106,7 +112,7 @@ def settings(
         raise bad_option("ssl must be an ssl.SSLContext")
     paths = paths if paths is not None else Paths()
     for path in (paths.websocket, paths.webtransport, paths.ping):
-        if not isinstance(path, str) or not re.fullmatch(r"/[^?#\s]*", path):
+        if not re.fullmatch(r"/[^?#\s]*", path):
             raise bad_option("paths must start with a slash")
     least = _number("min_back_off", min_back_off, 0.25)
     size, policy = queue_options(queue, queue_policy, 1024, "drop-oldest")
@@ -129,7 +135,7 @@ def settings(
 
 
 def queue_options(
-    queue: int, policy: QueuePolicy | None, usual: int, usual_policy: QueuePolicy
+    queue: object, policy: QueuePolicy | None, usual: int, usual_policy: QueuePolicy
 ) -> tuple[int, QueuePolicy]:
     """Check the options of a queue; what is left out comes from usual."""
     if isinstance(queue, bool) or not isinstance(queue, int) or not 0 <= queue < 2**31:
@@ -139,7 +145,7 @@ def queue_options(
     return queue or usual, policy or usual_policy
 
 
-def _number(name: str, value: float, usual: float, negative: bool = False) -> float:
+def _number(name: str, value: object, usual: float, negative: bool = False) -> float:
     """Return an option's value, or its default for 0."""
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
         raise bad_option(f"{name} must be a number of seconds")

@@ -1,0 +1,120 @@
+"""The edges that addresses mean, the nearest first."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import math
+import ssl
+import statistics
+from collections.abc import Iterable
+
+from ._address import Address, parse_address
+from ._http import HTTPConnection, HTTPError
+from ._refusal import refusal
+from ._timers import any_settled, now
+from .errors import MillraceError, as_error
+from .options import Settings
+
+_PROBES = 3  # of each edge
+_REST = 0.5  # seconds for the others, once an edge has answered all of its probes
+_MOST = 64  # edges of a list
+_AT_ONCE = 16  # edges that are probed at the same time
+
+
+async def resolve_edges(addresses: Iterable[Address], s: Settings) -> list[str]:
+    """Return the edges that some addresses mean, those of lists included, nearest first."""
+
+    async def one(address: Address) -> list[str] | MillraceError:
+        if not address.path:
+            return [address.origin]
+        try:
+            return await asyncio.wait_for(_fetch_list(address, s), s.connect_timeout)
+        except asyncio.TimeoutError:
+            return MillraceError("timeout", "the list of edges does not come")
+        except MillraceError as err:
+            return err
+
+    lists = await asyncio.gather(*map(one, addresses))
+    edges = list(dict.fromkeys(edge for found in lists if isinstance(found, list) for edge in found))
+    if not edges:
+        errors = (found for found in lists if isinstance(found, MillraceError))
+        raise next(errors, MillraceError("unreachable", "the list has no edge"))
+    return edges if len(edges) == 1 else await _nearest_first(edges, s)
+
+
+async def _fetch_list(address: Address, s: Settings) -> list[str]:
+    try:
+        connection = await HTTPConnection.open(address.origin, _context(address.origin, s))
+        try:
+            response = await connection.request("GET", address.path)
+        finally:
+            await connection.close()
+        if response.status != 200:
+            error = refusal(response.status, response.headers.get("retry-after"), response.body)
+            raise MillraceError("unreachable", f"the list of edges: {error.text}", status=error.status)
+        hosts = [str(edge["host"]) for edge in json.loads(response.body)["edges"]]
+        return [parse_address(f"https://{host}", False).origin for host in hosts[:_MOST]]
+    except (OSError, EOFError, HTTPError, ValueError, LookupError, TypeError, MillraceError) as err:
+        if isinstance(err, MillraceError) and err.code == "bad_option":
+            raise MillraceError("unreachable", "the list of edges has a name that is none") from err
+        raise as_error(err, "unreachable", "there is no list of edges") from err
+
+
+async def _nearest_first(edges: list[str], s: Settings) -> list[str]:
+    """Sort by the median of the probes.
+
+    Edges without one come last, in the order given: nobody waits long for them.
+    """
+    found: dict[str, float] = {}
+    turns = asyncio.Semaphore(_AT_ONCE)
+    one = asyncio.Event()
+
+    async def probe(edge: str) -> None:
+        async with turns:
+            median = await _probe(edge, s)
+        if median is not None:
+            found[edge] = median
+            one.set()
+
+    async def rest() -> None:
+        await one.wait()
+        await asyncio.sleep(_REST)
+
+    probes = [asyncio.ensure_future(probe(edge)) for edge in edges]
+    every = asyncio.gather(*probes)
+    enough = asyncio.ensure_future(rest())
+    try:
+        await any_settled([every, enough], s.connect_timeout)
+    finally:
+        every.cancel()
+        enough.cancel()
+        await asyncio.gather(every, enough, *probes, return_exceptions=True)
+    return sorted(edges, key=lambda edge: found.get(edge, math.inf))
+
+
+async def _probe(edge: str, s: Settings) -> float | None:
+    """Return the median time of the answers to /ping; None: an edge that drains, or is none."""
+    times: list[float] = []
+    connection: HTTPConnection | None = None
+    try:
+        while len(times) < _PROBES:
+            begun = now()
+            if connection is None or not connection.reusable:
+                if connection is not None:
+                    await connection.close()
+                connection = None
+                connection = await HTTPConnection.open(edge, _context(edge, s))
+            if (await connection.request("GET", s.paths.ping)).status != 200:
+                return None
+            times.append(now() - begun)
+    except (OSError, EOFError, HTTPError):
+        return None
+    finally:
+        if connection is not None:
+            await connection.close()
+    return statistics.median(times)
+
+
+def _context(origin: str, s: Settings) -> ssl.SSLContext | None:
+    return s.ssl_context() if origin.startswith("https:") else None
