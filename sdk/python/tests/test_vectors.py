@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from millrace import _names
+from millrace._channel_token import channel_token
 from millrace._splitter import Splitter, with_length
 from millrace._wire import (
     DeliverDecoder,
@@ -20,12 +21,14 @@ from millrace._wire import (
     known_line,
     parse_server_line,
 )
+from millrace.errors import MillraceError
 
 from .vectors import FOLDER, cases, input_of
 
 
 def test_every_file_is_known_here() -> None:
     assert {file.name for file in FOLDER.glob("*.json")} == {
+        "channel_tokens.json",
         "codes.json",
         "deliver.json",
         "lines.json",
@@ -77,6 +80,19 @@ def test_server_lines() -> None:
             ],
         )
         assert ":".join(part for part in parts if part) == text, case["comment"]
+
+
+def test_channel_tokens() -> None:
+    for case in cases("channel_tokens.json"):
+        given = input_of(case).decode("utf-8", "surrogatepass")  # as Python holds what is not UTF-8
+        if "error" in case["expect"]:
+            with pytest.raises(MillraceError) as caught:
+                channel_token(given)
+            assert caught.value.code == case["expect"]["error"]
+            continue
+        token = channel_token(given)
+        assert token == case["expect"]["token"], case["comment"]
+        assert _names.is_channel(token)
 
 
 def test_codes() -> None:
