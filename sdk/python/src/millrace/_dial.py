@@ -6,10 +6,9 @@ import asyncio
 import importlib.util
 import re
 from collections.abc import Sequence
-from typing import cast
 
 from ._link import Dial, Link, LinkEnd, Opener, Transport
-from ._timers import any_settled
+from ._timers import any_settled, settled
 from ._websocket import open_websocket
 from .errors import MillraceError, as_error, bad_option
 from .options import Settings
@@ -63,7 +62,7 @@ class Dialer:
         transports: Sequence[str] | None = None,
         fallback_after: float | None = None,
     ) -> Link:
-        """Open a link to an edge. What is left out comes from the settings. To cancel it leaves nothing open."""
+        """Open a link to an edge; what is left out comes from the settings. To cancel it leaves nothing open."""
         s = self._s
         usable = [t for t in transports or s.transports if t == "websocket" or can_webtransport(edge)]
         if not usable:
@@ -79,13 +78,17 @@ class Dialer:
         after = s.fallback_after if fallback_after is None else fallback_after
         race = _Race(order, Dial(edge, token, s), after)
         try:
-            link = await asyncio.wait_for(race.run(), s.connect_timeout)
-        except asyncio.TimeoutError:
-            raise MillraceError("timeout", "the edge does not answer") from None
-        finally:
-            await race.end()
-            self._banned |= race.banned
-        self._known[edge] = cast(Transport, link.transport)
+            try:
+                link = await asyncio.wait_for(race.run(), s.connect_timeout)
+            finally:
+                self._banned |= race.banned
+                await race.end()
+        except BaseException as err:
+            race.drop()
+            if isinstance(err, asyncio.TimeoutError):
+                raise MillraceError("timeout", "the edge does not answer") from None
+            raise
+        self._known[edge] = link.transport
         return link
 
 
@@ -114,8 +117,8 @@ class _Race:
                 transport = self._running[task]
                 error = _error_of(task)
                 if error is None:
-                    self._won = self._running.pop(task) and task.result()
-                    assert self._won is not None
+                    del self._running[task]
+                    self._won = task.result()
                     return self._won
                 del self._running[task]
                 if error.code == "protocol_not_allowed":
@@ -129,12 +132,19 @@ class _Race:
         """Give up what runs, and what came up too late."""
         running, self._running = self._running, {}
         for task in running:
+            task.add_done_callback(_drop_result)
             task.cancel()
-        if running:
-            await asyncio.wait(running)
-        for task in running:
-            if not task.cancelled() and task.exception() is None:
-                _drop(task.result())
+        await settled(running)
+
+    def drop(self) -> None:
+        """Give up what came up first: nobody can take it any more."""
+        if self._won is not None:
+            _drop(self._won)
+
+
+def _drop_result(task: asyncio.Task[Link]) -> None:
+    if not task.cancelled() and task.exception() is None:
+        _drop(task.result())
 
 
 def _error_of(task: asyncio.Task[Link]) -> MillraceError | None:

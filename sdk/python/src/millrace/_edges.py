@@ -5,20 +5,20 @@ from __future__ import annotations
 import asyncio
 import json
 import math
-import ssl
 import statistics
 from collections.abc import Iterable
 
 from ._address import Address, parse_address
-from ._http import HTTPConnection, HTTPError
+from ._http import Response, request
 from ._refusal import refusal
 from ._timers import any_settled, now
-from .errors import MillraceError, as_error
+from .errors import MillraceError
 from .options import Settings
 
 _PROBES = 3  # of each edge
 _REST = 0.5  # seconds for the others, once an edge has answered all of its probes
 _MOST = 64  # edges of a list
+_MAX_BODY = 1 << 20  # bytes of an answer
 _AT_ONCE = 16  # edges that are probed at the same time
 
 
@@ -29,9 +29,7 @@ async def resolve_edges(addresses: Iterable[Address], s: Settings) -> list[str]:
         if not address.path:
             return [address.origin]
         try:
-            return await asyncio.wait_for(_fetch_list(address, s), s.connect_timeout)
-        except asyncio.TimeoutError:
-            return MillraceError("timeout", "the list of edges does not come")
+            return await _fetch_list(address, s)
         except MillraceError as err:
             return err
 
@@ -44,21 +42,20 @@ async def resolve_edges(addresses: Iterable[Address], s: Settings) -> list[str]:
 
 
 async def _fetch_list(address: Address, s: Settings) -> list[str]:
+    response = await _get(address, address.path, s)
+    if response.status != 200:
+        error = refusal(response.status, None, response.body)
+        raise MillraceError("unreachable", f"the list of edges: {error.text}", status=error.status)
     try:
-        connection = await HTTPConnection.open(address.origin, _context(address.origin, s))
-        try:
-            response = await connection.request("GET", address.path)
-        finally:
-            await connection.close()
-        if response.status != 200:
-            error = refusal(response.status, response.headers.get("retry-after"), response.body)
-            raise MillraceError("unreachable", f"the list of edges: {error.text}", status=error.status)
         hosts = [str(edge["host"]) for edge in json.loads(response.body)["edges"]]
-        return [parse_address(f"https://{host}", False).origin for host in hosts[:_MOST]]
-    except (OSError, EOFError, HTTPError, ValueError, LookupError, TypeError, MillraceError) as err:
-        if isinstance(err, MillraceError) and err.code == "bad_option":
-            raise MillraceError("unreachable", "the list of edges has a name that is none") from err
-        raise as_error(err, "unreachable", "there is no list of edges") from err
+        return [parse_address(f"https://{host}").origin for host in hosts[:_MOST]]
+    except (ValueError, LookupError, TypeError, MillraceError) as err:
+        raise MillraceError("unreachable", "what should be a list of edges is none", cause=err) from err
+
+
+async def _get(address: Address, path: str, s: Settings) -> Response:
+    context = s.ssl_context() if address.secure else None
+    return await request("GET", address, path, timeout=s.connect_timeout, limit=_MAX_BODY, ssl=context)
 
 
 async def _nearest_first(edges: list[str], s: Settings) -> list[str]:
@@ -96,25 +93,12 @@ async def _nearest_first(edges: list[str], s: Settings) -> list[str]:
 async def _probe(edge: str, s: Settings) -> float | None:
     """Return the median time of the answers to /ping; None: an edge that drains, or is none."""
     times: list[float] = []
-    connection: HTTPConnection | None = None
     try:
-        while len(times) < _PROBES:
+        for _ in range(_PROBES):
             begun = now()
-            if connection is None or not connection.reusable:
-                if connection is not None:
-                    await connection.close()
-                connection = None
-                connection = await HTTPConnection.open(edge, _context(edge, s))
-            if (await connection.request("GET", s.paths.ping)).status != 200:
+            if (await _get(parse_address(edge, True), s.paths.ping, s)).status != 200:
                 return None
             times.append(now() - begun)
-    except (OSError, EOFError, HTTPError):
+    except MillraceError:
         return None
-    finally:
-        if connection is not None:
-            await connection.close()
     return statistics.median(times)
-
-
-def _context(origin: str, s: Settings) -> ssl.SSLContext | None:
-    return s.ssl_context() if origin.startswith("https:") else None

@@ -13,7 +13,7 @@ from websockets.frames import Frame, Opcode
 from websockets.protocol import State
 from websockets.uri import parse_uri
 
-from ._address import host_and_port
+from ._address import parse_address
 from ._link import MAX_MESSAGE, WRITE_BUFFER, Dial, Inlet, LinkEnd, Sink, Transport
 from ._refusal import MAX_PROBLEM, refusal
 from ._timers import future, reject, resolve
@@ -28,12 +28,12 @@ _SILENT.disabled = True
 
 async def open_websocket(dial: Dial) -> WebSocketLink:
     """Open a link. To cancel it leaves nothing open."""
-    host, port = host_and_port(dial.edge)
-    secure = dial.settings.ssl_context() if dial.edge.startswith("https:") else None
+    address = parse_address(dial.edge, True)
+    context = dial.settings.ssl_context() if address.secure else None
     link = WebSocketLink(dial)
     try:
         await asyncio.get_running_loop().create_connection(
-            lambda: link, host, port, ssl=secure, happy_eyeballs_delay=0.25
+            lambda: link, address.host, address.port, ssl=context, happy_eyeballs_delay=0.25
         )
         await link.opened
     except BaseException as err:
