@@ -38,7 +38,7 @@ func useClient() error {
 	if err != nil {
 		return err
 	}
-	d, hello, err := startDriver(cmd, os.DevNull, func(sdkReport) error { return errors.New("nobody has asked for it") }, func(error) {})
+	d, hello, err := startDriver(cmd, os.DevNull, waitTimeout, func(sdkReport) error { return errors.New("nobody has asked for it") }, func(error) {})
 	if err != nil {
 		return fmt.Errorf("%s %q: %w", clientVariable, command, err)
 	}
@@ -67,16 +67,12 @@ func useClient() error {
 func sdkSupported(t *testing.T, name, only string, needs []string) {
 	t.Helper()
 	clientOutcomes.add(name)
-	p := sdkPrograms[clientName]
-	if p == nil {
-		return
-	}
 	var lacking []string
 	if len(sdkKindsOver(only)) == 0 {
 		lacking = append(lacking, only)
 	}
 	for _, feature := range needs {
-		if slices.Contains(p.lacks, feature) {
+		if sdkLacks(feature) {
 			lacking = append(lacking, feature)
 		}
 	}
@@ -87,6 +83,12 @@ func sdkSupported(t *testing.T, name, only string, needs []string) {
 		}
 		t.Skip(text)
 	}
+}
+
+// sdkLacks reports whether the client of MILLRACE_CLIENT lacks a feature.
+func sdkLacks(feature string) bool {
+	p := sdkPrograms[clientName]
+	return p != nil && slices.Contains(p.lacks, feature)
 }
 
 // clientOutcomes is what comes of the client of MILLRACE_CLIENT; nil: there is none.
@@ -138,7 +140,8 @@ func (o *outcomes) print() {
 	if o == nil || len(o.scenarios) == 0 {
 		return
 	}
-	slices.SortFunc(o.scenarios, func(a, b string) int { return cmp.Compare(scenarioRank(a), scenarioRank(b)) })
+	all := clientScenarios()
+	slices.SortFunc(o.scenarios, func(a, b string) int { return cmp.Compare(slices.Index(all, a), slices.Index(all, b)) })
 	counts := map[string]int{}
 	row := func(name string, cell func(transport string) string) {
 		fmt.Printf("%-38s", name)
@@ -158,14 +161,4 @@ func (o *outcomes) print() {
 		})
 	}
 	fmt.Printf("\n%d passed, %d failed, %d not supported\n", counts["passed"], counts["FAILED"], counts["not supported"])
-}
-
-// scenarioRank is the place of a scenario in the tables.
-func scenarioRank(name string) int {
-	for i, row := range sdkScenarios {
-		if row.name == name {
-			return i
-		}
-	}
-	return len(sdkScenarios) + slices.IndexFunc(slices.Concat(sdkMoves, sdkSuspicions), func(m sdkMove) bool { return m.name == name })
 }

@@ -72,7 +72,7 @@ func (p *sdkProgram) start(t *testing.T, kind sdkKind, edges []*edge, router *sd
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, hello, err := startDriver(cmd, file, router.route, func(err error) { router.fail(kind.where, err) })
+	d, hello, err := startDriver(cmd, file, waitTimeout, router.route, func(err error) { router.fail(kind.where, err) })
 	if err != nil {
 		t.Fatalf("%s: %v", kind, err)
 	}
@@ -102,8 +102,10 @@ type sdkDriver struct {
 	ending bool
 }
 
-// startDriver runs a driver. It returns when it has said hello.
-func startDriver(cmd *exec.Cmd, roots string, report func(sdkReport) error, failed func(error)) (*sdkDriver, sdkReport, error) {
+// startDriver runs a driver. It returns when it has said hello, within some time.
+func startDriver(
+	cmd *exec.Cmd, roots string, within time.Duration, report func(sdkReport) error, failed func(error),
+) (*sdkDriver, sdkReport, error) {
 	d := &sdkDriver{cmd: cmd, done: make(chan struct{}), hello: make(chan sdkReport, 1), report: report, failed: failed}
 	cmd.Env = append(os.Environ(), clientdriver.RootsVariable+"="+roots, clientdriver.NodeRootsVariable+"="+roots)
 	cmd.Stderr = &d.stderr
@@ -119,14 +121,14 @@ func startDriver(cmd *exec.Cmd, roots string, report func(sdkReport) error, fail
 		return nil, sdkReport{}, err
 	}
 	go d.follow(stdout) // ends with the program, which end ends
-	timeout := time.NewTimer(waitTimeout)
+	timeout := time.NewTimer(within)
 	defer timeout.Stop()
 	select {
 	case hello := <-d.hello:
 		return d, hello, nil
 	case <-d.done:
 	case <-timeout.C:
-		d.fail(fmt.Errorf("the driver said nothing for %v, not even hello", waitTimeout))
+		d.fail(fmt.Errorf("the driver said nothing for %v, not even hello", within))
 	}
 	return nil, sdkReport{}, d.end()
 }

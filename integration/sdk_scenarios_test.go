@@ -55,7 +55,10 @@ func needs(features ...string) []string { return features }
 // What docs/clients.md says, over each SDK and transport.
 func TestSDKs(t *testing.T) {
 	t.Parallel()
-	lab := &sdkLab{browsers: startSDKBrowsers(t), nats: startNATS(t, 1), shared: startEdge(t, defaultCaddyfile, forBrowsers)}
+	lab := &sdkLab{browsers: startSDKBrowsers(t), shared: startEdge(t, defaultCaddyfile, forBrowsers)}
+	if !sdkLacks("several-edges") {
+		lab.nats = startNATS(t, 1)
+	}
 	for _, row := range sdkScenarios {
 		kinds := sdkKindsOver(row.only)
 		t.Run(row.name, func(t *testing.T) {
