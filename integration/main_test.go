@@ -53,7 +53,12 @@ func buildAndRun(m *testing.M) int {
 	}
 	built = dir
 
+	if err := useClient(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
 	code := m.Run()
+	clientOutcomes.print()
 	if err := goleak.Find(); err != nil && code == 0 {
 		fmt.Fprintln(os.Stderr, err)
 		return 1

@@ -24,7 +24,7 @@ scripts/install-test-deps.sh
 # Programs that tests of several packages run are built once; see internal/programs.
 step 'build what the tests run'
 export MILLRACE_TEST_PROGRAMS=$PWD/dist/test
-go build -race -o "$MILLRACE_TEST_PROGRAMS/race/" ./cmd/millrace
+go build -race -o "$MILLRACE_TEST_PROGRAMS/race/" ./cmd/millrace ./integration/clients/sdkgo
 # The same as another version, for TestRollingUpgrade; only linking is left to do.
 go build -race -ldflags '-X github.com/millrace/millrace/internal/version.number=0.1.1-test' -o "$MILLRACE_TEST_PROGRAMS/race/millrace-next" ./cmd/millrace
 go build -o "$MILLRACE_TEST_PROGRAMS/" github.com/nats-io/nats-server/v2
