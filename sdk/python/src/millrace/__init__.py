@@ -1,6 +1,8 @@
 """The client of Millrace, a pub/sub messaging edge: see docs/clients.md."""
 
 from . import events
+from ._admin import TokenAdmin
+from ._admin_types import Grant, IssuedToken, TokenInfo
 from ._channel_token import channel_token
 from ._link import Transport
 from ._version import __version__
@@ -16,7 +18,9 @@ __all__ = [
     "Client",
     "Connecting",
     "Delivery",
+    "Grant",
     "History",
+    "IssuedToken",
     "LastN",
     "LoggedOut",
     "Message",
@@ -26,6 +30,8 @@ __all__ = [
     "QueuePolicy",
     "Subscription",
     "Token",
+    "TokenAdmin",
+    "TokenInfo",
     "TokenProvider",
     "Transport",
     "__version__",
