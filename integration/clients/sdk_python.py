@@ -213,10 +213,10 @@ def snake(name):
 
 
 async def main():
-    transports = ["websocket"]
     if importlib.util.find_spec("aioquic"):
-        transports.insert(0, "webtransport")
-    emit({"event": "hello", "transports": transports})
+        emit({"event": "hello", "transports": ["webtransport", "websocket"]})
+    else:
+        emit({"event": "hello", "transports": ["websocket"], "lacks": ["fallback"]})
     driver = Driver()
     reader = asyncio.StreamReader(limit=1 << 21)
     await asyncio.get_running_loop().connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), sys.stdin)
