@@ -165,7 +165,7 @@ class WebSocketLink(asyncio.Protocol):
                 self._parts.clear()
                 self._message(message)
         elif opcode is Opcode.CLOSE:
-            self._inlet.ended(LinkEnd(close_code=self._ws.close_code))
+            self._inlet.ended(LinkEnd(close_code=_close_code(self._ws)))
             self.close()
 
     def _message(self, message: bytes) -> None:
