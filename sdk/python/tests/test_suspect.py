@@ -155,12 +155,13 @@ async def test_the_first_ends(how: str) -> None:
                 error = await it.client.closed()
                 assert error is not None
                 assert error.code == "token_revoked"
+                assert "disconnected" not in it.events.names
             else:
                 it.a.answers = it.b.answers = everything
                 it.first.kill()
                 await it.event("disconnected")
                 await it.event("reconnected")
-            await it.has("1")
+                await it.has("1")
 
 
 async def test_an_edge_that_drains_is_not_suspect() -> None:

@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable
 
 from ._handlers import Handlers
-from ._timers import back_off, now
+from ._timers import back_off, limited, now
 from .errors import LoggedOut, MillraceError, bad_option
 from .options import Settings, Token, checked_token
 
@@ -108,7 +108,7 @@ class TokenSource:
         try:
             given = provider()
             if inspect.isawaitable(given):
-                given = await asyncio.wait_for(given, self._s.connect_timeout)
+                given = await limited(given, self._s.connect_timeout)
             token = given if isinstance(given, Token) else Token(given)
             value = checked_token(token.token)
             life, day = _life(token)
