@@ -18,7 +18,7 @@ from websockets.http11 import Request, Response
 T = TypeVar("T")
 Answers = Callable[[str], "bool | str"]
 
-WAIT = 6.0  # seconds; on a busy machine, everything may take long
+WAIT = 60.0  # seconds; on a busy machine, everything may take long
 
 
 class Record(Generic[T]):

@@ -54,14 +54,14 @@ class _Race:
             await any_settled(self._running, _DELAY if self._left else None)
             for task in [task for task in self._running if task.done()]:
                 opened = self._running.pop(task)
-                err = asyncio.CancelledError() if task.cancelled() else task.exception()
-                if err is None:
+                failed = asyncio.CancelledError() if task.cancelled() else task.exception()
+                if failed is None:
                     self._won = opened
                     return opened
                 opened.close()
-                if not isinstance(err, OSError):
-                    raise err
-                error = err
+                if not isinstance(failed, OSError):
+                    raise failed
+                error = failed
         raise error
 
     def _begin(self, info: _Info) -> None:
