@@ -92,7 +92,8 @@ class TokenSource:
             self._cancel_timer()
             return await self._call()
         except MillraceError as error:
-            if error.code != "logged_out" and now() < self._expires < math.inf:
+            self._asking = None  # the end, which may follow, has nothing to cancel
+            if error.code != "logged_out" and -math.inf < self._expires < math.inf:
                 self._failures += 1
                 self._wait(max(self._s.min_back_off, back_off(self._failures + 1, self._s)))
             if not self._over and (self.token is not None or error.code == "logged_out"):
