@@ -57,6 +57,8 @@ async def limited(work: Awaitable[T], seconds: float) -> T:
         if not task.done():
             task.cancel()
             await asyncio.wait({task})
+        if not task.cancelled():
+            task.exception()  # so that it counts as retrieved
 
 
 async def settled(waiters: Iterable[asyncio.Future[Any] | None], timeout: float | None = None) -> None:
