@@ -8,7 +8,7 @@ import re
 from collections.abc import Sequence
 
 from ._link import Dial, Link, LinkEnd, Opener, Transport
-from ._timers import any_settled, settled
+from ._timers import any_settled, limited, settled
 from ._websocket import open_websocket
 from .errors import MillraceError, as_error, bad_option
 from .options import Settings
@@ -79,7 +79,7 @@ class Dialer:
         race = _Race(order, Dial(edge, token, s), after)
         try:
             try:
-                link = await asyncio.wait_for(race.run(), s.connect_timeout)
+                link = await limited(race.run(), s.connect_timeout)
             finally:
                 self._banned |= race.banned
                 await race.end()
