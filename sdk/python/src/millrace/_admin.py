@@ -146,13 +146,13 @@ class TokenAdmin:
         """
         cursor = ""
         while True:
-            tokens, cursor = await self._page(tenant, page_size, cursor)
+            tokens, cursor = await self.page(tenant, page_size, cursor)
             for token in tokens:
                 yield token
             if not cursor:
                 return
 
-    async def _page(
+    async def page(
         self, tenant: str | None, page_size: int | None, cursor: str
     ) -> tuple[Sequence[TokenInfo], str]:
         """Return a page of the list, and the cursor of the next one; empty: it is the last."""
