@@ -317,7 +317,7 @@ func TestHistoryUnavailable(t *testing.T) {
 		l = <-w.links
 		synctest.Wait()
 		l.line("ERR:history_unavailable:RSUB:t:x")
-		if got := event[EdgeError](w); got != (EdgeError{"history_unavailable", "RSUB:t:x"}) {
+		if got := event[EdgeError](w); got != (EdgeError{Code: "history_unavailable", Detail: "RSUB:t:x"}) {
 			t.Errorf("got %+v", got)
 		}
 		if got := event[Reconnected](w); got.Complete {

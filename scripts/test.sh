@@ -59,6 +59,7 @@ try lint scripts/lint.sh # go vet's checks are among them
 # More packages at a time than there are cores: these, too, wait most of the time.
 try 'go test -race, all but ./integration' go test -vet=off -race -p 4 -timeout 20m "${packages[@]}"
 try sdk/js scripts/sdk-js.sh check
+try sdk/python scripts/sdk-python.sh check
 try console scripts/console.sh check
 # A separate module, with the other servers.
 bench() { (cd integration/bench && go test -vet=off -timeout 10m ./...); }

@@ -7,6 +7,7 @@ import { parseAddress } from "./address.js";
 import { asError, type ErrorCode, type ErrorContext, MillraceError } from "./errors.js";
 import { isBrowser } from "./platform.js";
 
+export { channelToken } from "./channel-token.js";
 export { type ErrorCode, type ErrorContext, MillraceError };
 
 /** Options of a TokenAdmin. */

@@ -3,6 +3,7 @@
  *
  * @packageDocumentation
  */
+export { channelToken } from "./channel-token.js";
 export { Client, type ConfirmOptions, connect, type PublishOptions, type SubscribeOptions } from "./client.js";
 export { type ErrorCode, type ErrorContext, MillraceError } from "./errors.js";
 export type { ClientEvents, EventHandler, EventHandlers, EventName, MoveReason, Place } from "./events.js";
