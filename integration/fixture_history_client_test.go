@@ -33,6 +33,11 @@ func (r *historyRun) startClients(kinds []sdkKind) {
 			r: r, s: lab.stage(r.t, kind, r.edges[0].Load()), random: random,
 			tenant: []string{"paint.a", "paint.b"}[random.IntN(2)], pattern: []string{"chat.#", "chat.*", "chat.1"}[random.IntN(3)],
 		}
+		p, err := pattern.Parse(f.pattern)
+		if err != nil {
+			r.t.Fatal(err)
+		}
+		f.sub = r.check.Client(fmt.Sprintf("%s %s %s", kind, f.tenant, f.pattern), f.tenant, p)
 		f.s.host(kind)
 		r.subscribers.Go(f.run)
 	}
@@ -44,10 +49,11 @@ type historyClient struct {
 	s               *sdkStage
 	random          *rand.Rand
 	tenant, pattern string
+	sub             *historycheck.Client
 
-	mu  sync.Mutex           // for what reports change while a client lives
-	sub *historycheck.Client // nil: it has not begun
-	at  wire.Position        // where the next client goes on
+	mu    sync.Mutex // for what reports change while a client lives
+	begun bool
+	at    wire.Position // where the next client goes on
 }
 
 // run lets clients come and go until the run ends, and then one more get all.
@@ -83,8 +89,9 @@ func (f *historyClient) visit(last bool) bool {
 		return false // the edge is away
 	}
 	from := any("now")
-	if f.sub != nil {
+	if f.begun {
 		from = historyAfter{f.at.String()}
+		f.begin(f.at)
 	}
 	_, command := c.subscription("iterate", f.tenant, f.pattern, &sdkOptions{History: from})
 	if _, err := c.try(command); err != nil {
@@ -96,7 +103,7 @@ func (f *historyClient) visit(last bool) bool {
 	}
 	if at, ok := f.position(c, command.Sub); ok {
 		f.mu.Lock()
-		if f.sub == nil {
+		if !f.begun {
 			f.begin(at)
 		}
 		f.mu.Unlock()
@@ -120,14 +127,10 @@ func (f *historyClient) visit(last bool) bool {
 	return true
 }
 
-// begin makes the checker's part, which has all behind a position. The caller holds f.mu.
+// begin begins with all behind a position. The caller holds f.mu.
 func (f *historyClient) begin(at wire.Position) {
-	p, err := pattern.Parse(f.pattern)
-	if err != nil {
-		f.r.t.Error(err)
-	}
-	f.sub = f.r.check.Client(fmt.Sprintf("%s %s %s", f.s.kind, f.tenant, f.pattern), f.tenant, p, at)
-	f.at = at
+	f.begun, f.at = true, at
+	f.sub.Begin(at)
 }
 
 func (f *historyClient) message(r sdkReport) {
@@ -138,7 +141,7 @@ func (f *historyClient) message(r sdkReport) {
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.sub == nil { // it comes before the answer
+	if !f.begun { // it comes before the answer
 		f.begin(wire.Position{Epoch: at.Epoch, N: at.N - 1, T: at.T})
 	}
 	f.sub.Message(r.Tenant, r.Channel, string(r.Payload), at)
@@ -153,7 +156,7 @@ func (f *historyClient) gap(r sdkReport) {
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.sub != nil { // else it has nothing that it could miss
+	if f.begun { // else it has nothing that it could miss
 		f.sub.Gap(before)
 	}
 }

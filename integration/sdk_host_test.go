@@ -28,6 +28,7 @@ var sdkKinds = []sdkKind{
 	{"go", "webtransport"},
 	{"go", "websocket"},
 	{"node", "websocket"},
+	{"python", "websocket"},
 	{"chromium", "webtransport"},
 	{"chromium", "websocket"},
 	{"firefox", "webtransport"},

@@ -10,28 +10,41 @@ import (
 // Client is a subscription with a history of clients of an SDK, one after the other, each of
 // which goes on behind the last message of the one before. An SDK shows messages and gaps,
 // not lines, and a gap need not come at its place among the messages. It is for histories
-// that are not shared: there, nothing but what is behind the last message before a GAP, up
-// to its position, may be missing.
+// that are not shared.
 type Client struct {
 	checker *Checker
 	name    string
 	tenant  string
 	pattern pattern.Pattern
 
-	begin wire.Position
-	end   wire.Position
-	got   []wire.Position // in the order in which they came
-	gaps  []wire.Position // before which something may be missing
+	begins []wire.Position // where each client began
+	end    wire.Position
+	got    []wire.Position // in the order in which they came
+	gaps   []clientGap
 }
 
-// Client adds a subscription of clients of an SDK, which has all that is stored behind a
-// position.
-func (c *Checker) Client(name, tenant string, p pattern.Pattern, begin wire.Position) *Client {
+// clientGap is a gap: between these positions something may be missing.
+type clientGap struct{ from, before wire.Position }
+
+// lined is so many clients after which a line came that says that nothing is missing before
+// it, if nothing is: what is missing may be among the messages since the last line, and a
+// client may have left before it had one.
+const lined = 2
+
+// Client adds a subscription of clients of an SDK.
+func (c *Checker) Client(name, tenant string, p pattern.Pattern) *Client {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	s := &Client{checker: c, name: name, tenant: tenant, pattern: p, begin: begin, end: begin}
+	s := &Client{checker: c, name: name, tenant: tenant, pattern: p}
 	c.clients = append(c.clients, s)
 	return s
+}
+
+// Begin notes that a client begins, which has all that is stored behind a position.
+func (s *Client) Begin(at wire.Position) {
+	s.checker.mu.Lock()
+	defer s.checker.mu.Unlock()
+	s.begins = append(s.begins, at)
 }
 
 // Message notes a message of the subscription.
@@ -51,7 +64,7 @@ func (s *Client) Message(tenant, channel, payload string, at wire.Position) {
 func (s *Client) Gap(before wire.Position) {
 	s.checker.mu.Lock()
 	defer s.checker.mu.Unlock()
-	s.gaps = append(s.gaps, before)
+	s.gaps = append(s.gaps, clientGap{s.begins[max(0, len(s.begins)-1-lined)], before})
 }
 
 // End notes that the application has all up to a position, or was told of gaps.
@@ -65,46 +78,43 @@ func (s *Client) End(at wire.Position) {
 // The caller holds c.mu.
 func (s *Client) check() {
 	c := s.checker
-	got := map[uint64][]uint64{} // by epoch
-	last := s.begin
+	if len(s.begins) == 0 {
+		return
+	}
+	got := map[place]bool{}
+	last := s.begins[0]
 	for _, at := range s.got {
 		// A gap may name an earlier position: what is behind it may have come before.
-		again := slices.ContainsFunc(s.gaps, func(g wire.Position) bool { return g.Epoch == at.Epoch && g.N < at.N })
+		again := slices.ContainsFunc(s.gaps, func(g clientGap) bool { return g.before.Epoch == at.Epoch && g.before.N < at.N })
 		switch {
 		case at.Epoch == last.Epoch && at.N <= last.N && !again:
 			c.fault("%s: %v comes after %v", s.name, at, last)
-		case at.Epoch != last.Epoch && !slices.ContainsFunc(s.gaps, func(g wire.Position) bool { return g.Epoch == at.Epoch }):
+		case at.Epoch != last.Epoch && !slices.ContainsFunc(s.gaps, func(g clientGap) bool { return g.before.Epoch == at.Epoch }):
 			c.fault("%s: %v comes after %v, without a gap", s.name, at, last)
 		}
 		last = at
-		got[at.Epoch] = append(got[at.Epoch], at.N)
-	}
-	for _, list := range got {
-		slices.Sort(list)
+		got[place{s.tenant, at.Epoch, at.N}] = true
 	}
 	for p, m := range c.stored {
-		if m.confirmed && p.tenant == s.tenant && s.pattern.Match(m.channel) && s.covers(p) && !s.excused(p, got[p.epoch]) {
-			c.fault("%s: %s=%s at %d was confirmed, and is missing without a gap: of %d messages and the gaps %v", s.name, m.channel, m.payload, p.n, len(s.got), s.gaps)
+		if m.confirmed && p.tenant == s.tenant && s.pattern.Match(m.channel) && s.covers(p) && !got[p] && !s.excused(p) {
+			c.fault("%s: %s=%s at %d was confirmed, and is missing without a gap: of %d messages, gaps %v", s.name, m.channel, m.payload, p.n, len(s.got), s.gaps)
 		}
 	}
 }
 
 // covers reports whether a place is between the begin and the end.
 func (s *Client) covers(p place) bool {
-	return (p.epoch != s.begin.Epoch || p.n > s.begin.N) && (p.epoch != s.end.Epoch || p.n <= s.end.N)
+	begin := s.begins[0]
+	return (p.epoch != begin.Epoch || p.n > begin.N) && (p.epoch != s.end.Epoch || p.n <= s.end.N)
 }
 
-// excused reports whether the client has what is at a place, or was told that it may not: by
-// a gap between that place and the next one of which it has the message.
-func (s *Client) excused(p place, got []uint64) bool {
-	i, is := slices.BinarySearch(got, p.n)
-	if is {
-		return true
-	}
-	return slices.ContainsFunc(s.gaps, func(g wire.Position) bool {
-		if g.Epoch != p.epoch { // the history began anew, behind all that the client has of this epoch
-			return i == len(got)
+// excused reports whether the client was told that what is at a place may be missing.
+func (s *Client) excused(p place) bool {
+	return slices.ContainsFunc(s.gaps, func(g clientGap) bool {
+		if g.from.Epoch == p.epoch && p.n <= g.from.N {
+			return false
 		}
-		return g.N >= p.n && (i == len(got) || g.N < got[i])
+		// In another epoch, the history began anew.
+		return g.before.Epoch == p.epoch && p.n <= g.before.N || g.before.Epoch != p.epoch && g.from.Epoch == p.epoch
 	})
 }
