@@ -4,22 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Protocol
 
+from ._exchange import Exchange, Ping
 from ._last_word import last_word
 from ._link import Link, LinkEnd, Transport
 from ._liveness import Liveness
-from ._requests import Confirms, Requests
-from ._timers import future, now, reject, resolve
+from ._timers import future, now, resolve
 from ._wire import DeliverDecoder, Delivered, ServerLine, WireError, is_unknown_frame, known_line
 from .errors import MillraceError, disconnected
 from .options import Settings
 
-_SLOWEST = 1024.0  # bytes a second: the lowest ingress cap of an edge
-_EXTRA = 32  # bytes that it counts for each message besides its own
 _REQUEST = re.compile(r"((?:UN|R)?SUB):([^:]+):(.+)", re.DOTALL)
 _ENDING = ("token_", "unauthorized", "forbidden", "closed_by")
 
@@ -53,55 +49,31 @@ class Owner(Protocol):
         """The connection has ended, other than by close; called once, and not before it is made."""
 
 
-@dataclass(slots=True)
-class _Ping:
-    at: float
-    send_time: float
-    own: bool  # nobody waits for it
-    waiter: asyncio.Future[float]
-
-
-class Connection:
+class Connection(Exchange):
     """A connection to an edge."""
 
     def __init__(
         self, edge: str, link: Link, token: str, owner: Owner, s: Settings, look: Callable[[], None]
     ) -> None:
+        super().__init__(link)
         self.edge = edge
         self.transport: Transport = link.transport
         self.token = token
         """The token that it was opened with."""
         self.begun = now()
-        self.asked: set[str] = set()
-        """The patterns that this connection has been asked for, as `tenant:pattern`."""
-        self.confirmed: set[str] = set()
-        """Those that it has acknowledged."""
-        self.postponed: set[str] = set()
-        """Those that it is to be asked for again, as the edge cannot say yet."""
         self.drains = False
         """The edge has said that it drains."""
-        self.alive = True
         self.link: bool | None = None
         """The edge has its link to the other edges; None: it is not known yet."""
         self.histories: bool | None = None
         """The edge has histories; None: it is not known yet."""
         self.featured: asyncio.Future[None] = future()
         """Done when that is known, or the connection has ended."""
-        self.ending: dict[str, asyncio.Future[None]] = {}
-        """The UNSUBs without an answer, by `tenant:pattern`."""
-        self.error: MillraceError | None = None
-        """Why it is not alive any more."""
         self.gone: asyncio.Future[None] = future()
         """Done when the link has ended."""
 
-        self._link = link
         self._owner = owner
         self._decoder = DeliverDecoder()
-        self._requests = Requests()
-        self._confirms = Confirms()
-        self._pings: deque[_Ping] = deque()
-        self._held: set[asyncio.Future[None]] = set()  # publishes that wait for the transport
-        self._sent = 0  # bytes since the last PING
         self._made = False  # the owner has it
         self._asks = True  # FEATURES has no answer yet
         self._up = True  # the last LINK line
@@ -118,115 +90,6 @@ class Connection:
         """When the last bytes came."""
         return self._liveness.heard
 
-    # Requests. What they return may be cancelled: the answer is taken all the same.
-
-    def request(self, verb: str, name: str) -> asyncio.Future[None]:
-        """Send SUB or UNSUB for `tenant:pattern`; done when the edge has done it."""
-        if verb == "SUB":
-            self.asked.add(name)
-        return self._request(f"{verb}:{name}", f"{verb}:{name}")
-
-    def resume(self, name: str, start: str) -> asyncio.Future[None]:
-        """Send RSUB; done when the edge has answered."""
-        return self._request(f"RSUB:{name}", f"RSUB:{name}:{start}")
-
-    def _request(self, key: str, line: str) -> asyncio.Future[None]:
-        answer = self._answer(key)
-        if self.alive:
-            self._send(line)
-        return answer
-
-    def _answer(self, key: str) -> asyncio.Future[None]:
-        if self.alive:
-            return self._requests.add(key)
-        gone: asyncio.Future[None] = future()
-        reject(gone, disconnected(self.error))
-        return gone
-
-    def leave(self, name: str) -> asyncio.Future[None]:
-        """Send UNSUB; done when the edge has done it, or the connection has ended."""
-        left = self.request("UNSUB", name)
-        self.ending[name] = left
-
-        def ended(_: object) -> None:
-            if self.ending.get(name) is left:
-                del self.ending[name]
-
-        left.add_done_callback(ended)
-        return left
-
-    def postpone(self, name: str, seconds: float) -> asyncio.Future[None]:
-        """Return what is done after a time, when the edge is to be asked for a pattern again.
-
-        The error is `disconnected` if it is asked for that no more, or not by this owner.
-        """
-        self.postponed.add(name)
-        key = f"AGAIN:{name}"
-        answer = self._answer(key)
-        timer = asyncio.get_running_loop().call_later(seconds, self._requests.answer, key)
-        answer.add_done_callback(lambda _: timer.cancel())
-        return answer
-
-    def forget(self, name: str) -> bool:
-        """Ask for a pattern no more; say whether it was asked for."""
-        self.confirmed.discard(name)
-        self.postponed.discard(name)
-        while self._requests.answer(f"AGAIN:{name}", disconnected()):
-            pass
-        was = name in self.asked
-        self.asked.discard(name)
-        return was
-
-    def ping(self, own: bool = False) -> asyncio.Future[float]:
-        """Return what is done with the round trip: all that was sent before has been handled.
-
-        own: nobody waits for it.
-        """
-        waiter: asyncio.Future[float] = future()
-        if not self.alive:
-            reject(waiter, disconnected(self.error))
-            return waiter
-        self._pings.append(_Ping(now(), self._sent / _SLOWEST, own, waiter))
-        self._link.send("PING")
-        self._sent = 0
-        self._liveness.probe()
-        if len(self._pings) == 1:
-            self._liveness.arm()
-        return waiter
-
-    def confirm(self, frame: bytes, id_: int) -> asyncio.Future[str | None]:
-        """Send a publish with an id; done with the answer."""
-        if not self.alive:
-            waiter: asyncio.Future[str | None] = future()
-            reject(waiter, disconnected(self.error))
-            return waiter
-        answer = self._confirms.add(id_)
-        self._send(frame)
-        return answer
-
-    def forget_confirm(self, id_: int) -> None:
-        """Give up the answer to a publish."""
-        self._confirms.forget(id_)
-
-    def confirmed_all(self) -> asyncio.Future[None]:
-        """Return what is done when no publish waits for its answer."""
-        return self._confirms.idle()
-
-    def publish(self, frame: bytes) -> asyncio.Future[None] | None:
-        """Send a frame. What is returned is done when it is with the transport; None: it is.
-
-        It is done, too, when the connection has a new owner.
-        """
-        self._send(frame)
-        sent = self._link.sent()
-        if sent is None:
-            return None
-        waiter: asyncio.Future[None] = future()
-        self._held.add(waiter)
-        waiter.add_done_callback(self._held.discard)
-        sent.add_done_callback(lambda _: resolve(waiter, None))
-        return waiter
-
     def awake(self, always: bool) -> None:
         """Ask at once whether the edge is there, if nothing has come for a second, or always."""
         self._liveness.awake(always)
@@ -238,16 +101,9 @@ class Connection:
         """
         self._owner = owner
         self._liveness.stop()
-        self._requests.reject(disconnected())
-        self._confirms.fail()
-        for ping in self._pings:  # their PONGs may come yet
-            reject(ping.waiter, disconnected())
+        self._abandon(disconnected())  # but PONGs may come yet
         for waiter in [*self._held]:
             resolve(waiter, None)
-
-    def _send(self, message: str | bytes) -> None:
-        self._sent += len(message) + _EXTRA
-        self._link.send(message)
 
     def close(self) -> asyncio.Future[None]:
         """End the connection; its owner is not told. What is returned is done when the link has ended."""
@@ -259,7 +115,7 @@ class Connection:
     # Watched
 
     @property
-    def unanswered(self) -> _Ping | None:
+    def unanswered(self) -> Ping | None:
         return self._pings[0] if self._pings else None
 
     def ask(self) -> None:
@@ -401,8 +257,5 @@ class Connection:
         self.error = error
         self._liveness.stop()
         resolve(self.featured, None)
-        self._requests.reject(disconnected(error))
-        self._confirms.fail()
-        for ping in self._pings:
-            reject(ping.waiter, disconnected(error))
+        self._abandon(disconnected(error))
         self._pings.clear()
