@@ -33,6 +33,7 @@ var sdkKinds = []sdkKind{
 	{"go", "webtransport"},
 	{"go", "websocket"},
 	{"node", "websocket"},
+	{"python", "webtransport"},
 	{"python", "websocket"},
 	{"chromium", "webtransport"},
 	{"chromium", "websocket"},
