@@ -94,7 +94,7 @@ class Peer:
                 elif answer:
                     self.answer(message)
                 self.lines.add(message)
-        self.closed.add(self.socket.close_code or 0)
+        self.closed.add(self.socket.protocol.close_code or 0)
 
     def answer(self, line: str) -> None:
         if line == "PING":
@@ -174,6 +174,7 @@ class Edge:
         self._over = asyncio.Event()
 
     async def start(self, port: int = 0) -> None:
+        self._over = asyncio.Event()
         self._server = await serve(
             self._serve,
             "127.0.0.1",
