@@ -207,6 +207,8 @@ class Edge:
         return Response(status, "No", headers, body.encode())
 
     async def _serve(self, socket: ServerConnection) -> None:
+        if socket.response is None or socket.response.status_code != 101:  # some versions give these, too
+            return
         peer = Peer(socket, self.answers, self.features)
         self.peers.add(peer)
         await peer.run()
