@@ -22,12 +22,19 @@ func (k sdkKind) blind() bool { return k.inBrowser() && k.transport == "websocke
 
 func (k sdkKind) inBrowser() bool { return sdkPrograms[k.where] == nil }
 
+// alsoOver says that the SDK has a transport, too.
+func (k sdkKind) alsoOver(transport string) bool {
+	return slices.Contains(sdkKinds, sdkKind{k.where, transport})
+}
+
 // sdkKinds is all clients that are tested. With MILLRACE_CLIENT it is that one over each of
 // its transports; see useClient.
 var sdkKinds = []sdkKind{
 	{"go", "webtransport"},
 	{"go", "websocket"},
 	{"node", "websocket"},
+	{"python", "webtransport"},
+	{"python", "websocket"},
 	{"chromium", "webtransport"},
 	{"chromium", "websocket"},
 	{"firefox", "webtransport"},

@@ -136,9 +136,10 @@ func (o *outcomes) watch(t *testing.T, scenario string, kinds ...sdkKind) {
 	})
 }
 
-func (o *outcomes) print() {
+// print prints the table. It reports whether there was something to print, if it has to.
+func (o *outcomes) print() bool {
 	if o == nil || len(o.scenarios) == 0 {
-		return
+		return o == nil
 	}
 	all := clientScenarios()
 	slices.SortFunc(o.scenarios, func(a, b string) int { return cmp.Compare(slices.Index(all, a), slices.Index(all, b)) })
@@ -161,4 +162,5 @@ func (o *outcomes) print() {
 		})
 	}
 	fmt.Printf("\n%d passed, %d failed, %d not supported\n", counts["passed"], counts["FAILED"], counts["not supported"])
+	return true
 }

@@ -34,6 +34,9 @@ var sdkPrograms = map[string]*sdkProgram{
 		return exec.Command(path), err
 	}},
 	"node": {command: func() (*exec.Cmd, error) { return exec.Command("node", "clients/sdk_node.mjs"), hasSDK() }},
+	"python": {command: func() (*exec.Cmd, error) {
+		return exec.Command("clients/.venv/bin/python", "clients/sdk_python.py"), nil
+	}},
 }
 
 // sdkGo is the driver of the SDK for Go, built as the edge is.

@@ -209,7 +209,7 @@ func sdkUDPDies(t *testing.T, lab *sdkLab) {
 		}
 		t.Logf("%s: %d messages came late", c.kind, p.counts[i].late)
 		from := p.counts[i].last
-		if c.kind.where != "go" { // which looks at the machine's addresses; TestBackToWebTransport of its package
+		if c.kind.inBrowser() { // others look at the machine's addresses, as TestBackToWebTransport of the Go SDK
 			c.must(sdkCommand{Cmd: "online"})
 			if e := c.event("moving"); e.Reason != "transport" || e.Edge != p.first.url() || e.Transport != "websocket" {
 				t.Errorf("%s: got %v, want that it moves for the transport", c.kind, e)

@@ -156,7 +156,7 @@ func sdkWithoutUDP(s *sdkStage) {
 	if e := c.event("connected"); e.Transport != "websocket" {
 		s.t.Errorf("got %v, want websocket", e)
 	}
-	if s.kind.where != "node" && took < after { // which has no WebTransport
+	if s.kind.alsoOver("webtransport") && took < after {
 		s.t.Errorf("WebSocket was there after %v, want that it starts after %v", took, after)
 	}
 	c.event("tokenWanted")

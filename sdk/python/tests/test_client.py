@@ -219,6 +219,31 @@ async def test_a_slow_handler_delays_events_and_no_message() -> None:
         assert seen.all == [1, 2]
 
 
+async def test_events_that_wait_for_a_slow_handler_are_bounded() -> None:
+    async with edges(1) as (edge,), tried(edge.url) as it:
+        gate = asyncio.Event()
+        it.client.on("slow_consumer", lambda _: gate.wait())
+        peer = await edge.peer(0)
+        for n in range(3000):
+            peer.send(f"ERR:slow_consumer:{n}")
+        await it.client.flush()
+        assert len(it.client._session.events._waiting) == 1024
+        gate.set()
+        await it.events.all.until(lambda told: told[1] == events.SlowConsumer(2999))
+        assert len(it.events.of("slow_consumer")) <= 1025
+
+
+async def test_empty_parts_of_a_message_take_no_memory() -> None:
+    async with edges(1) as (edge,), tried(edge.url) as it:
+        peer = await edge.peer(0)
+        peer.write(b"\x02\x00" + b"\x00\x00" * 100_000 + b"\x8a\x00")
+        peer.write(b"\x80\x01\x7f")  # of a later edge
+        await it.client.flush()
+        current = it.client._session.current
+        assert current is not None
+        assert len(current._link._parts) == 0  # type: ignore[attr-defined]
+
+
 async def test_what_the_applications_functions_raise() -> None:
     """It goes to the loop's exception handler, and nothing else suffers."""
     reported: list[str] = []

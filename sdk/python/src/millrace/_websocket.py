@@ -63,7 +63,7 @@ class WebSocketLink(asyncio.Protocol):
         self.is_open = False
         self._inlet = Inlet()
         self._socket: asyncio.Transport | None = None
-        self._parts: list[bytes] = []  # of a message that is not there in full
+        self._parts = bytearray()  # of a message that is not there in full
         self._text = False  # it is a line
         self._full: asyncio.Future[None] | None = None  # done when there is room to send
         self._closing: asyncio.TimerHandle | None = None
@@ -175,10 +175,9 @@ class WebSocketLink(asyncio.Protocol):
         elif opcode in (Opcode.TEXT, Opcode.BINARY, Opcode.CONT):
             if opcode is not Opcode.CONT:
                 self._text = opcode is Opcode.TEXT
-            self._parts.append(bytes(frame.data))
+            self._parts += frame.data
             if frame.fin:
-                message = b"".join(self._parts)
-                self._parts.clear()
+                message, self._parts = bytes(self._parts), bytearray()
                 self._message(message)
         elif opcode is Opcode.CLOSE:
             self._leave()
