@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strconv"
+	"strings"
 	"sync"
 	"testing"
 
@@ -53,7 +54,15 @@ func buildAndRun(m *testing.M) int {
 	}
 	built = dir
 
+	if err := useClient(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
 	code := m.Run()
+	if !clientOutcomes.print() && strings.Contains(flag.Lookup("test.run").Value.String(), "TestSDKs") {
+		fmt.Fprintln(os.Stderr, "no scenario has this name")
+		return 1
+	}
 	if err := goleak.Find(); err != nil && code == 0 {
 		fmt.Fprintln(os.Stderr, err)
 		return 1

@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # Installs the third-party clients that the integration tests drive: ws and
-# playwright-core for Node and websockets for Python, in the versions pinned in
-# integration/clients, and from Debian the browsers Chromium and Firefox, and
+# playwright-core for Node, websockets and aioquic for Python, in the versions pinned
+# in integration/clients, and from Debian the browsers Chromium and Firefox, and
 # systemd-analyze, which checks the unit of the packages. It also builds
-# @millrace/client (sdk/js) and links it there. Needs Node 20 and Python 3.10 or
-# newer. Installs nothing that is already there.
+# @millrace/client (sdk/js) and links it there, as it does millrace-client
+# (sdk/python). Needs Node 20 and Python 3.10 or newer. Installs nothing that is
+# already there.
 #
 # CHROMIUM names a Chromium or Chrome that is not /usr/bin/chromium. FIREFOX names
 # the program of a Firefox that is not /usr/bin/firefox-esr, and not a script that
@@ -41,6 +42,9 @@ if ! stamp requirements.txt .venv; then
 	.venv/bin/python -m pip install --quiet --disable-pip-version-check -r requirements.txt
 	cp requirements.txt .venv/.installed-from
 fi
+# The SDK, as an editable installation would have it.
+site=$(.venv/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
+(cd ../../sdk/python/src && pwd) >"$site/millrace.pth"
 
 packages=() # to install
 browser() { # variable, package

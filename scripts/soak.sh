@@ -36,13 +36,14 @@ soak_silence() {
 	integration -race -run 'TestWebTransportSilentClient'
 }
 
-## edges that drain, and edges that die, 100 times each below clients of both SDKs
+## edges that drain, and edges that die, 100 times each below clients of all SDKs; and the conformance suite through all of them, and the minimal client
 soak_sdks() {
 	scripts/install-test-deps.sh
 	MILLRACE_ROUNDS=${MILLRACE_ROUNDS:-100} integration -run 'TestSDKDrains|TestSDKKills'
+	integration -run 'TestConformanceThroughSDKs|TestMinimalClient'
 }
 
-## edges that freeze and paths that break, ten times each below clients of both SDKs, for longer than in make test
+## edges that freeze and paths that break, ten times each below clients of all SDKs, for longer than in make test
 soak_suspicions() {
 	scripts/install-test-deps.sh
 	integration -count="${MILLRACE_ROUNDS:-10}" -run 'TestSDKs/(a_frozen_edge|a_path_that|UDP_dies|UDP_is_away|another_address|kill)'

@@ -32,6 +32,10 @@ func TestPlacesAgree(t *testing.T) {
 			}
 		}
 	}
+	python, err := os.ReadFile(top + "sdk/python/src/millrace/_version.py")
+	if err != nil || !strings.Contains(string(python), "\n__version__ = \""+Number()+"\"\n") {
+		t.Errorf("sdk/python: _version.py does not have the version %q: %v", Number(), err)
+	}
 	changes, err := os.ReadFile(top + "CHANGELOG.md")
 	if err != nil {
 		t.Fatal(err)
