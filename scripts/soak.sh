@@ -40,7 +40,7 @@ soak_silence() {
 soak_sdks() {
 	scripts/install-test-deps.sh
 	MILLRACE_ROUNDS=${MILLRACE_ROUNDS:-100} integration -run 'TestSDKDrains|TestSDKKills'
-	integration -run 'TestConformanceThroughSDKs|TestMinimalClient'
+	integration -run 'TestConformanceThroughSDKs|TestMinimalClient|TestSDKRuntimes'
 }
 
 ## edges that freeze and paths that break, ten times each below clients of all SDKs, for longer than in make test
