@@ -174,7 +174,7 @@ class Edge:
         self._over = asyncio.Event()
 
     async def start(self, port: int = 0) -> None:
-        self._over = asyncio.Event()
+        self._over = asyncio.Event()  # it may have been stopped before
         self._server = await serve(
             self._serve,
             "127.0.0.1",

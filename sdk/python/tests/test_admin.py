@@ -157,6 +157,15 @@ async def test_errors(answer: Any, code: str, status: int | None) -> None:
     assert MASTER not in shown
 
 
+async def test_refusals_name_the_parameters() -> None:
+    detail = "right.tenant_grants[0].allow_channels_sub[2]: an empty token in some_thing"
+    async with web((400, {"code": "invalid_body", "detail": detail})) as edge:
+        with pytest.raises(
+            MillraceError, match=r"^invalid_body: grants\[0\].subscribe\[2\]: an empty token in some_thing$"
+        ):
+            await TokenAdmin(edge.url, MASTER).revoke("AT")
+
+
 async def test_chunked_answer() -> None:
     body = b'14\r\n{"new_expires_at": "\r\n16\r\n2026-01-02T03:04:05Z"}\r\n0\r\n\r\n'
     async with web(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" + body) as edge:
@@ -175,7 +184,7 @@ async def test_next_edge() -> None:
         async def issue() -> IssuedToken:
             return await admin.issue(created_by="b", grants=[Grant(tenants=["t"])], expires_in=60)
 
-        with pytest.raises(MillraceError) as caught:  # that of the last one
+        with pytest.raises(MillraceError) as caught:  # what an edge says
             await issue()
         assert caught.value.code == "draining"
         assert (await issue()).token == "AT_1_2"
@@ -185,6 +194,9 @@ async def test_next_edge() -> None:
             await issue()
         assert caught.value.code == "internal"
         assert (len(first.calls), len(second.calls)) == (3, 1)
+        first.answers.append((403, {"code": "read_only"}))
+        assert (await issue()).token == "AT_1_2"
+        assert (len(first.calls), len(second.calls)) == (4, 2)
 
 
 async def test_timeout_and_cancelling(monkeypatch: pytest.MonkeyPatch) -> None:

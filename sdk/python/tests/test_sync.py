@@ -248,7 +248,7 @@ def test_program_that_does_not_close(edge: EdgeThread) -> None:
     )
     path = str(Path(millrace.__file__).parents[1])
     result = subprocess.run(  # noqa: S603 (the program is above)
-        [sys.executable, "-X", "dev", "-c", program, edge.url],
+        [sys.executable, "-W", "error", "-c", program, edge.url],
         env={**os.environ, "PYTHONPATH": path},
         capture_output=True,
         timeout=60,
