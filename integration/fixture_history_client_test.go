@@ -71,7 +71,7 @@ func (f *historyClient) run() {
 // visit is one client. It reports whether it was subscribed, and in the end has all.
 func (f *historyClient) visit(last bool) bool {
 	c := f.s.client()
-	ended := newMailbox() // of the subscription
+	ended := newMailbox() // behind the last message, and behind the last event
 	c.hear(func(r sdkReport) {
 		switch r.Event {
 		case "answer":
@@ -80,7 +80,7 @@ func (f *historyClient) visit(last bool) bool {
 			f.message(r)
 		case "gap":
 			f.gap(r)
-		case "subscriptionEnded":
+		case "subscriptionEnded", "closed":
 			ended.put(r)
 		}
 	})
@@ -121,8 +121,10 @@ func (f *historyClient) visit(last bool) bool {
 	if _, err := c.try(sdkCommand{Cmd: "close"}); err != nil {
 		f.r.t.Errorf("%s: closing: %v", f.s.kind, err)
 	}
-	if _, ok := ended.take(func(sdkReport) bool { return true }); !ok { // the last message is before it
-		f.r.t.Errorf("%s: the subscription did not end %s", f.s.kind, ended.why())
+	for _, event := range []string{"subscriptionEnded", "closed"} {
+		if _, ok := ended.take(func(r sdkReport) bool { return r.Event == event }); !ok {
+			f.r.t.Errorf("%s: no %s %s", f.s.kind, event, ended.why())
+		}
 	}
 	return true
 }

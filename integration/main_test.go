@@ -41,6 +41,10 @@ func waitTogether() {
 }
 
 func buildAndRun(m *testing.M) int {
+	if err := useClient(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
 	dir, err := os.MkdirTemp("", "millrace-integration-")
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -54,10 +58,6 @@ func buildAndRun(m *testing.M) int {
 	}
 	built = dir
 
-	if err := useClient(); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
 	code := m.Run()
 	if !clientOutcomes.print() && strings.Contains(flag.Lookup("test.run").Value.String(), "TestSDKs") {
 		fmt.Fprintln(os.Stderr, "no scenario has this name")

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/millrace/millrace/internal/clientdriver"
+	"github.com/millrace/millrace/internal/programs"
 )
 
 // What a driver does wrong is said in words.
@@ -136,6 +137,22 @@ func TestMinimalClient(t *testing.T) {
 	})
 }
 
+// What cannot be run is said before any scenario.
+func TestNoClient(t *testing.T) {
+	t.Parallel()
+	for _, row := range []struct{ client, transports, want string }{
+		{"no-such-driver", "", `MILLRACE_CLIENT "no-such-driver": the driver ended with exit status 127`},
+		{"true", "", `MILLRACE_CLIENT "true": the driver ended before its input did`},
+		{`sh -c 'echo "{\"event\":\"hello\",\"transports\":[\"websocket\"]}"; cat'`, "webtransport", `MILLRACE_CLIENT_TRANSPORTS names "webtransport", and the client has ["websocket"]`},
+	} {
+		cmd := exec.Command(os.Args[0], "-test.run=^TestSDKs$")
+		cmd.Env = append(os.Environ(), clientVariable+"="+row.client, clientTransportsVariable+"="+row.transports)
+		if out, err := cmd.CombinedOutput(); err == nil || !strings.Contains(string(out), row.want) {
+			t.Errorf("%s: ended with %v and %s, want %s", row.client, err, out, row.want)
+		}
+	}
+}
+
 // runMinimalClient is what scripts/conformance.sh does with a copy of the minimal client; no
 // scenarios means all.
 func runMinimalClient(t *testing.T, folder string, scenarios ...string) (output string, err error) {
@@ -152,6 +169,16 @@ func runMinimalClient(t *testing.T, folder string, scenarios ...string) (output 
 	}
 	cmd := exec.CommandContext(ctx, os.Args[0], "-test.run="+run)
 	cmd.Env = append(os.Environ(), clientVariable+"="+python+" driver.py", clientFolderVariable+"="+folder)
+	if os.Getenv(programs.Folder) == "" { // else the edge would be built once more
+		dir := t.TempDir()
+		for _, flags := range []string{".", "race"} {
+			path := filepath.Join(dir, flags, "millrace")
+			if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.Symlink(millrace, path)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		cmd.Env = append(cmd.Env, programs.Folder+"="+dir)
+	}
 	out, err := cmd.CombinedOutput()
 	return string(out), err
 }

@@ -1,7 +1,9 @@
 package historycheck
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/millrace/millrace/pubsub/pattern"
 	"github.com/millrace/millrace/wire"
@@ -97,9 +99,30 @@ func (s *Client) check() {
 	}
 	for p, m := range c.stored {
 		if m.confirmed && p.tenant == s.tenant && s.pattern.Match(m.channel) && s.covers(p) && !got[p] && !s.excused(p) {
-			c.fault("%s: %s=%s at %d was confirmed, and is missing without a gap: of %d messages, gaps %v", s.name, m.channel, m.payload, p.n, len(s.got), s.gaps)
+			c.fault("%s: %s=%.20s at %d was confirmed, and is missing without a gap: %s", s.name, m.channel, m.payload, p.n, s.around(p))
 		}
 	}
+}
+
+// around tells of the messages, begins and gaps before and after the place of a missing message.
+func (s *Client) around(p place) string {
+	i := slices.IndexFunc(s.got, func(at wire.Position) bool { return at.Epoch == p.epoch && at.N > p.n })
+	if i < 0 {
+		i = len(s.got)
+	}
+	var text strings.Builder
+	for _, at := range s.got[max(0, i-2):min(len(s.got), i+2)] {
+		fmt.Fprintf(&text, "%d ", at.N)
+	}
+	fmt.Fprint(&text, "came; clients began at")
+	for _, at := range s.begins {
+		fmt.Fprintf(&text, " %d", at.N)
+	}
+	fmt.Fprint(&text, "; gaps")
+	for _, g := range s.gaps {
+		fmt.Fprintf(&text, " %d-%d", g.from.N, g.before.N)
+	}
+	return text.String()
 }
 
 // covers reports whether a place is between the begin and the end.
