@@ -9,8 +9,10 @@ import pytest
 
 from millrace._address import parse_address
 from millrace._connect import _interleaved, connect_tcp
+from millrace._dial import Dialer
 from millrace._edges import resolve_edges
-from millrace.options import Settings, settings
+from millrace._link import Dial
+from millrace.options import Settings, Token, settings
 
 from .edge import edges
 from .fixture import refuses
@@ -92,6 +94,20 @@ async def test_addresses_that_do_not_answer() -> None:
             await connect_tcp("127.0.0.1", port)
     with pytest.raises(OSError, match="Name or service"):
         await asyncio.wait_for(connect_tcp("edge.invalid", 1), 30)
+
+
+async def test_edges_that_come_and_go_take_no_memory() -> None:
+    dialer = Dialer(s())
+    for n in range(1000):
+        dialer.prefer(f"https://e{n}.example", "websocket")
+    assert len(dialer._known) == 256
+    assert "https://e999.example" in dialer._known
+
+
+def test_what_is_shown_has_no_token() -> None:
+    secret = "AT_secret"
+    shown = repr((settings(token=secret), Dial("https://a", secret, s()), Token(secret, expires_in=1)))
+    assert secret not in shown
 
 
 def test_families_take_turns() -> None:
