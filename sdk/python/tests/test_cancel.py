@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any
 
 import pytest
 
-from millrace import Client, connect
+from millrace import Client, _connect, _dial, connect
+from millrace._link import Dial
+from millrace.options import settings
 
 from .edge import Edge, at, edges, everything
 from .fixture import Two, refuses, tried, two
@@ -73,6 +76,68 @@ async def test_connect_to_an_edge_that_refuses() -> None:
             if not task.cancelled():
                 with refuses("unauthorized"):
                     task.result()
+
+
+async def test_dialing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No link is lost, not even one that comes up at the very moment."""
+    links: list[Link] = []
+
+    async def opener(_: Dial) -> Link:
+        await asyncio.sleep(0)
+        links.append(Link())
+        return links[-1]
+
+    monkeypatch.setitem(_dial._OPENERS, "websocket", opener)
+    dialer = _dial.Dialer(settings(token="a"))
+    async for task in cancelled(lambda: dialer.open("http://localhost", "a")):
+        if task.cancelled():
+            assert all(link.closed for link in links)
+        else:
+            assert task.result() is links[-1]
+    assert len(links) > 2
+
+
+class Link:
+    """A link of which only the end counts."""
+
+    transport = "websocket"
+    closed = False
+
+    def start(self, sink: object) -> None:
+        pass
+
+    def close(self) -> None:
+        self.closed = True
+
+
+async def test_sockets(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No socket is lost, either."""
+    opened: list[socket.socket] = []
+
+    def begin(self: _connect._Race, info: Any, begin: Any = _connect._Race._begin) -> None:
+        if self._running:
+            begin(self, info)
+        else:  # an address that does not answer comes first
+            self._running[asyncio.create_task(asyncio.sleep(3600))] = socket.socket()
+        opened.extend(self._running.values())
+
+    monkeypatch.setattr(_connect._Race, "_begin", begin)
+    monkeypatch.setattr(_connect, "_interleaved", lambda found: [*found, *found])  # one is given up
+    monkeypatch.setattr(_connect, "_DELAY", 0)
+    loop = asyncio.get_running_loop()
+    found = await loop.getaddrinfo("127.0.0.1", 1, type=socket.SOCK_STREAM)
+    async with edges(1) as (edge,):
+        port = int(edge.url.rpartition(":")[2])
+
+        async def resolved(*_: Any, **__: Any) -> Any:  # at once, and not by another thread
+            return [(*info[:4], ("127.0.0.1", port)) for info in found]
+
+        monkeypatch.setattr(loop, "getaddrinfo", resolved)
+        async for task in cancelled(lambda: _connect.connect_tcp("127.0.0.1", port)):
+            if not task.cancelled():
+                task.result().close()
+            assert all(one.fileno() == -1 for one in opened)
+    assert len(opened) > 2
 
 
 def left(client: Client) -> tuple[int, int]:
