@@ -131,3 +131,17 @@ func ended(ctx context.Context, what string) error {
 	}
 	return ctx.Err()
 }
+
+// nameError is for a name that is not legal, which about has. Of a very long one the
+// error has the beginning.
+func nameError(err error, about Error) *Error {
+	const most = 256
+	for _, name := range []*string{&about.Tenant, &about.Channel, &about.Pattern} {
+		*name = (*name)[:min(len(*name), most)]
+	}
+	var reason *wire.Error
+	if errors.As(err, &reason) {
+		about.Code, about.Text = Code(reason.Code), reason.Reason
+	}
+	return &about
+}

@@ -45,11 +45,11 @@ func (c *Client) subscribe(ctx context.Context, tenant, text string, f func(Mess
 		return nil, err
 	}
 	if err := wire.CheckTenant(tenant); err != nil {
-		return nil, &Error{Code: Code(wire.CodeBadTenant), Text: err.Error()}
+		return nil, nameError(err, Error{Tenant: tenant})
 	}
 	p, err := pattern.Parse(text)
 	if err != nil {
-		return nil, &Error{Code: Code(wire.CodeBadPattern), Text: err.Error()}
+		return nil, nameError(&wire.Error{Code: wire.CodeBadPattern, Reason: err.Error()}, Error{Tenant: tenant, Pattern: text})
 	}
 	switch from := o.history; {
 	case from == nil:
@@ -249,7 +249,7 @@ func (c *Client) forget(s *Subscription, done chan<- struct{}) {
 		close(done)
 		return
 	}
-	in.answer(&Error{Code: CodeClosed})
+	in.answer(&Error{Code: CodeClosed, Text: "the application has left the subscription", Tenant: in.tenant, Pattern: in.pattern})
 	left := 0
 	for _, conn := range c.conns() {
 		if conn.unsubbed || in.history != nil && conn != c.current {

@@ -48,7 +48,11 @@ func startExamples(t *testing.T) *exampleEdge {
 		"localhost:3000", strings.TrimPrefix(e.backend, "http://"))
 	e.copyExamples(t, ports)
 	built := e.build(t)
-	e.adapted = strings.NewReplacer(append([]string{"go run ./cmd/millrace", millrace}, built...)...)
+	python, err := filepath.Abs("clients/.venv/bin/python")
+	if err != nil {
+		t.Fatal(err)
+	}
+	e.adapted = strings.NewReplacer(append([]string{"go run ./cmd/millrace", millrace, "python3 examples/", "exec " + python + " examples/"}, built...)...)
 
 	text, err := os.ReadFile("../examples/README.md")
 	if err != nil {
@@ -57,8 +61,8 @@ func startExamples(t *testing.T) *exampleEdge {
 	for _, block := range regexp.MustCompile("(?s)```sh\n(.*?)```").FindAllStringSubmatch(string(text), -1) {
 		e.blocks = append(e.blocks, block[1])
 	}
-	if len(e.blocks) != 7 {
-		t.Fatalf("examples/README.md has %d blocks: the test knows 7", len(e.blocks))
+	if len(e.blocks) != 9 {
+		t.Fatalf("examples/README.md has %d blocks: the test knows 9", len(e.blocks))
 	}
 	return e
 }
@@ -71,6 +75,8 @@ const (
 	workersBlock
 	workerBlock
 	publishBlock
+	pythonWorkerBlock
+	pythonPublishBlock
 )
 
 func (e *exampleEdge) copyExamples(t *testing.T, ports *strings.Replacer) {

@@ -141,6 +141,14 @@ func (e *exampleEdge) terminal(t *testing.T) {
 	worker.await(worker.err, "jobs.resize cat.png")
 	worker.signal(syscall.SIGTERM)
 	worker.exitCode()
+	worker = startBackground(t, e.paste(e.blocks[masterBlock], token, e.blocks[pythonWorkerBlock]))
+	worker.await(worker.out, "waiting for jobs")
+	if out, err := e.paste(e.blocks[masterBlock], token, e.blocks[pythonPublishBlock]).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	worker.await(worker.out, "jobs.resize dog.png")
+	worker.signal(syscall.SIGTERM)
+	worker.exitCode()
 }
 
 // The README shows the snippets as they are.
@@ -154,7 +162,7 @@ func TestReadmeSnippets(t *testing.T) {
 	section, _, _ = strings.Cut(section, "\n## ")
 	for _, snippet := range []struct{ language, file string }{
 		{"html", "browser-subscribe.html"}, {"html", "browser-publish.html"}, {"js", "backend-token.mjs"},
-		{"go", "publish/main.go"}, {"go", "worker/main.go"},
+		{"go", "publish/main.go"}, {"go", "worker/main.go"}, {"python", "publish.py"}, {"python", "worker.py"},
 	} {
 		code, err := os.ReadFile(filepath.Join("../examples/snippets", snippet.file))
 		if err != nil {
@@ -167,7 +175,7 @@ func TestReadmeSnippets(t *testing.T) {
 			t.Errorf("%s has %d lines", snippet.file, lines)
 		}
 	}
-	if n := strings.Count(section, "```") / 2; n != 5 {
-		t.Errorf("the README has %d blocks of code in the section SDKs, want the 5 snippets", n)
+	if n := strings.Count(section, "```") / 2; n != 7 {
+		t.Errorf("the README has %d blocks of code in the section SDKs, want the 7 snippets", n)
 	}
 }

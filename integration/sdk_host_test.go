@@ -18,7 +18,9 @@ type sdkKind struct {
 func (k sdkKind) String() string { return k.where + "/" + k.transport }
 
 // blind says that the client is not told why an edge refuses it.
-func (k sdkKind) blind() bool { return k.inBrowser() && k.transport == "websocket" }
+func (k sdkKind) blind() bool {
+	return k.transport == "websocket" && (k.inBrowser() || slices.Contains(sdkRuntimes, k))
+}
 
 func (k sdkKind) inBrowser() bool { return sdkPrograms[k.where] == nil }
 

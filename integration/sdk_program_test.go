@@ -34,6 +34,13 @@ var sdkPrograms = map[string]*sdkProgram{
 		return exec.Command(path), err
 	}},
 	"node": {command: func() (*exec.Cmd, error) { return exec.Command("node", "clients/sdk_node.mjs"), hasSDK() }},
+	// Two more that run the SDK for TypeScript, as Node does without the package ws.
+	"deno": {command: func() (*exec.Cmd, error) {
+		return exec.Command("clients/node_modules/.bin/deno", "run", "-A", "--node-modules-dir=manual", "clients/sdk_node.mjs"), hasSDK()
+	}},
+	"bun": {command: func() (*exec.Cmd, error) {
+		return exec.Command("clients/node_modules/.bin/bun", "run", "clients/sdk_node.mjs"), hasSDK()
+	}},
 	"python": {command: func() (*exec.Cmd, error) {
 		return exec.Command("clients/.venv/bin/python", "clients/sdk_python.py"), nil
 	}},
@@ -110,7 +117,7 @@ func startDriver(
 	cmd *exec.Cmd, roots string, within time.Duration, report func(sdkReport) error, failed func(error),
 ) (*sdkDriver, sdkReport, error) {
 	d := &sdkDriver{cmd: cmd, done: make(chan struct{}), hello: make(chan sdkReport, 1), report: report, failed: failed}
-	cmd.Env = append(os.Environ(), clientdriver.RootsVariable+"="+roots, clientdriver.NodeRootsVariable+"="+roots)
+	cmd.Env = append(os.Environ(), clientdriver.RootsVariable+"="+roots, clientdriver.NodeRootsVariable+"="+roots, "DENO_CERT="+roots)
 	cmd.Stderr = &d.stderr
 	var err error
 	if d.stdin, err = cmd.StdinPipe(); err != nil {

@@ -60,30 +60,10 @@ func TestSDKs(t *testing.T) {
 		lab.nats = startNATS(t, 1)
 	}
 	for _, row := range sdkScenarios {
-		kinds := sdkKindsOver(row.only)
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()
 			sdkSupported(t, row.name, row.only, row.needs)
-			e := lab.shared
-			var backend *hookBackend
-			switch {
-			case row.hooked:
-				e, backend = startHookedEdge(t, forBrowsers)
-			case row.caddyfile != "":
-				e = startEdge(t, row.caddyfile, forBrowsers)
-			}
-			if row.setup != nil {
-				row.setup(t, e)
-			}
-			for _, kind := range kinds {
-				t.Run(kind.String(), func(t *testing.T) {
-					t.Parallel()
-					clientOutcomes.watch(t, row.name, kind)
-					s := lab.stage(t, kind, e)
-					s.backend = backend
-					row.run(s)
-				})
-			}
+			lab.play(t, row, sdkKindsOver(row.only))
 		})
 	}
 	for _, row := range slices.Concat(sdkMoves, sdkSuspicions) {
@@ -93,6 +73,31 @@ func TestSDKs(t *testing.T) {
 			sdkSupported(t, row.name, row.only, row.needs)
 			clientOutcomes.watch(t, row.name, kinds...)
 			row.run(t, lab)
+		})
+	}
+}
+
+// play runs a scenario with clients of some kinds, side by side.
+func (l *sdkLab) play(t *testing.T, row sdkScenario, kinds []sdkKind) {
+	t.Helper()
+	e := l.shared
+	var backend *hookBackend
+	switch {
+	case row.hooked:
+		e, backend = startHookedEdge(t, forBrowsers)
+	case row.caddyfile != "":
+		e = startEdge(t, row.caddyfile, forBrowsers)
+	}
+	if row.setup != nil {
+		row.setup(t, e)
+	}
+	for _, kind := range kinds {
+		t.Run(kind.String(), func(t *testing.T) {
+			t.Parallel()
+			clientOutcomes.watch(t, row.name, kind)
+			s := l.stage(t, kind, e)
+			s.backend = backend
+			row.run(s)
 		})
 	}
 }

@@ -87,7 +87,8 @@ fi
 quiet .venv/bin/ruff format --check .
 quiet .venv/bin/ruff check .
 quiet .venv/bin/mypy
-if ! results=$(PYTHONPATH=src PYTHONDONTWRITEBYTECODE=1 .venv/bin/python -X dev -m pytest 2>&1); then
+# More tests at a time than there are cores: they wait most of the time.
+if ! results=$(PYTHONPATH=src PYTHONDONTWRITEBYTECODE=1 .venv/bin/python -X dev -m pytest -n 6 2>&1); then
 	printf '%s\n' "$results"
 	exit 1
 fi
@@ -99,4 +100,4 @@ if [[ -n $python ]]; then
 	venv "$python" .venv-oldest requirements-oldest.txt
 	installed "$PWD/.venv-oldest/bin/python"
 fi
-PYTHONPATH=src quiet .venv/bin/python -W error -m pdoc --output-directory docs-out millrace
+PYTHONPATH=src quiet .venv/bin/python -W error -m pdoc --output-directory docs-out millrace millrace.sync

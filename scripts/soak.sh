@@ -36,11 +36,11 @@ soak_silence() {
 	integration -race -run 'TestWebTransportSilentClient'
 }
 
-## edges that drain, and edges that die, 100 times each below clients of all SDKs; and the conformance suite through all of them, and the minimal client
+## edges that drain, and edges that die, 100 times each below clients of all SDKs; the conformance suite through all of them, and the minimal client; and the scenarios in Deno and Bun
 soak_sdks() {
 	scripts/install-test-deps.sh
 	MILLRACE_ROUNDS=${MILLRACE_ROUNDS:-100} integration -run 'TestSDKDrains|TestSDKKills'
-	integration -run 'TestConformanceThroughSDKs|TestMinimalClient'
+	integration -run 'TestConformanceThroughSDKs|TestMinimalClient|TestSDKRuntimes'
 }
 
 ## edges that freeze and paths that break, ten times each below clients of all SDKs, for longer than in make test

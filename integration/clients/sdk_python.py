@@ -173,7 +173,7 @@ class Driver:
         await self.clients[client].flush()
 
     async def online(self, client, **_):
-        pass  # the SDK looks at the machine's addresses by itself
+        self.clients[client]._session.network_changed()  # as when the machine has other addresses
 
     async def close(self, client, **_):
         await self.clients[client].close()

@@ -37,7 +37,8 @@ export interface ClientEvents {
   linkDown: { readonly edge: string };
   linkUp: { readonly edge: string };
   queueFull: { readonly tenant: string; readonly pattern: string; readonly dropped: number };
-  edgeError: { readonly code: ErrorCode; readonly detail: string };
+  /** cause: of a token provider that failed, with the code `token_provider`. */
+  edgeError: { readonly code: ErrorCode; readonly detail: string; readonly cause?: unknown };
   roundTrip: { readonly rtt: number };
   closed: { readonly error: MillraceError | undefined };
 }

@@ -9,8 +9,10 @@ from typing import Any
 
 import pytest
 
+from millrace._address import Address
 from millrace._admin import TokenAdmin
 from millrace._admin_types import Grant, IssuedToken, TokenInfo, expiry, time
+from millrace._http import Response, request
 from millrace.errors import MillraceError
 
 from .web import closed_port, web
@@ -155,6 +157,15 @@ async def test_errors(answer: Any, code: str, status: int | None) -> None:
     assert MASTER not in shown
 
 
+async def test_refusals_name_the_parameters() -> None:
+    detail = "right.tenant_grants[0].allow_channels_sub[2]: an empty token in some_thing"
+    async with web((400, {"code": "invalid_body", "detail": detail})) as edge:
+        with pytest.raises(
+            MillraceError, match=r"^invalid_body: grants\[0\].subscribe\[2\]: an empty token in some_thing$"
+        ):
+            await TokenAdmin(edge.url, MASTER).revoke("AT")
+
+
 async def test_chunked_answer() -> None:
     body = b'14\r\n{"new_expires_at": "\r\n16\r\n2026-01-02T03:04:05Z"}\r\n0\r\n\r\n'
     async with web(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" + body) as edge:
@@ -173,7 +184,7 @@ async def test_next_edge() -> None:
         async def issue() -> IssuedToken:
             return await admin.issue(created_by="b", grants=[Grant(tenants=["t"])], expires_in=60)
 
-        with pytest.raises(MillraceError) as caught:  # that of the last one
+        with pytest.raises(MillraceError) as caught:  # what an edge says
             await issue()
         assert caught.value.code == "draining"
         assert (await issue()).token == "AT_1_2"
@@ -183,28 +194,32 @@ async def test_next_edge() -> None:
             await issue()
         assert caught.value.code == "internal"
         assert (len(first.calls), len(second.calls)) == (3, 1)
+        first.answers.append((403, {"code": "read_only"}))
+        assert (await issue()).token == "AT_1_2"
+        assert (len(first.calls), len(second.calls)) == (4, 2)
 
 
-async def test_timeout_and_cancelling() -> None:
-    async with web() as edge, web((200, ISSUED)) as next_edge:
-        edge.silent = True
+async def test_timeout_and_cancelling(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with web() as edge, web() as held, web((200, ISSUED)) as next_edge:
+        edge.silent = held.silent = True
         with pytest.raises(MillraceError) as caught:
             await TokenAdmin(edge.url, MASTER, timeout=0.05).revoke("AT")
         assert caught.value.code == "timeout"
-        await edge.gone.wait()
 
-        edge.gone.clear()
-        await TokenAdmin([edge.url, next_edge.url], MASTER, timeout=0.05).revoke("AT")
-        await edge.gone.wait()
-
-        edge.gone.clear()
-        edge.called.clear()
-        call = asyncio.ensure_future(TokenAdmin(edge.url, MASTER).revoke("AT"))
-        await edge.called.wait()
+        call = asyncio.ensure_future(TokenAdmin(held.url, MASTER).revoke("AT"))
+        await held.called.wait()
         call.cancel()
         with pytest.raises(asyncio.CancelledError):
             await call
-        await edge.gone.wait()  # the connection is closed, not left to itself
+        await held.gone.wait()  # the connection is closed, not left to itself
+
+        async def ask(method: str, address: Address, path: str, **more: Any) -> Response:
+            if address.origin == edge.url:
+                raise caught.value
+            return await request(method, address, path, **more)
+
+        monkeypatch.setattr("millrace._admin.request", ask)
+        await TokenAdmin([edge.url, next_edge.url], MASTER).revoke("AT")
 
 
 async def test_long_answer(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,6 +16,7 @@ from ._admin_types import (
     TokenInfo,
     expiry,
     grant_body,
+    in_our_words,
     names,
     table,
     text,
@@ -36,12 +37,13 @@ class TokenAdmin:
     """Issues, refreshes, revokes and lists access tokens with a master token, which stays on servers.
 
     It calls the REST API of an edge, or of several that share their tokens: when one does not
-    answer, or answers 502, 503 or 504, it asks the next one, and begins there the next time. An
+    answer, or answers 502, 503, 504 or `read_only`, it asks the next one, and begins there the next time. An
     `issue` may then have been carried out by the one that did not answer, too: the second token is
     known to nobody, and expires. All methods may be used by several tasks at a time.
 
     The errors are MillraceErrors, with the code and the HTTP status of the edge's refusal, or
-    `unreachable`, `timeout`, `bad_option` or `protocol`; of several edges, that of the last one.
+    `unreachable`, `timeout`, `bad_option` or `protocol`. The text of a refusal names the parameters of
+    this class, such as `grants[0].subscribe[2]`.
     """
 
     def __init__(
@@ -146,13 +148,13 @@ class TokenAdmin:
         """
         cursor = ""
         while True:
-            tokens, cursor = await self._page(tenant, page_size, cursor)
+            tokens, cursor = await self.page(tenant, page_size, cursor)
             for token in tokens:
                 yield token
             if not cursor:
                 return
 
-    async def _page(
+    async def page(
         self, tenant: str | None, page_size: int | None, cursor: str
     ) -> tuple[Sequence[TokenInfo], str]:
         """Return a page of the list, and the cursor of the next one; empty: it is the last."""
@@ -171,17 +173,23 @@ class TokenAdmin:
         except (TypeError, ValueError):
             raise bad_option("the request cannot be written as JSON") from None
         first = self._first
+        worst: MillraceError | None = None
         for i in range(len(self._edges)):
             at = (first + i) % len(self._edges)
             try:
                 answer = await self._ask(self._edges[at], method, path, content)
             except MillraceError as err:
-                if i + 1 == len(self._edges) or not _may_work_elsewhere(err):
+                if not _may_work_elsewhere(err):
                     raise
+                if (
+                    worst is None or err.status is not None
+                ):  # what an edge says, rather than that none answers
+                    worst = err
             else:
                 self._first = at
                 return answer
-        raise AssertionError("there is an edge")
+        assert worst is not None  # there is an edge
+        raise worst.again()
 
     async def _ask(self, edge: Address, method: str, path: str, content: bytes) -> dict[str, object]:
         if edge.secure and self._ssl is None:
@@ -200,7 +208,11 @@ class TokenAdmin:
             body=content,
         )
         if response.status != 200:
-            raise refusal(response.status, response.headers.get("Retry-After"), response.body[:MAX_PROBLEM])
+            refused = refusal(
+                response.status, response.headers.get("Retry-After"), response.body[:MAX_PROBLEM]
+            )
+            refused.text = in_our_words(refused.text)
+            raise refused
         try:
             answer = json.loads(response.body)
         except ValueError:  # its text could quote the answer
@@ -213,6 +225,8 @@ list_type = list
 
 def _may_work_elsewhere(err: MillraceError) -> bool:
     """Say whether another edge may carry out what one did not."""
+    if err.code == "read_only":
+        return True
     return err.code in ("unreachable", "timeout") if err.status is None else err.status in (502, 503, 504)
 
 

@@ -108,6 +108,29 @@ def names(option: str, values: Sequence[str]) -> list[str]:
     return found
 
 
+# The members of JSON, as refusals name them, and the parameters of this package.
+_WORDS = {
+    "tenant_grants": "grants",
+    "tenant_ids": "tenants",
+    "allow_channels_pub": "publish",
+    "allow_channels_sub": "subscribe",
+    "allow_channels_history": "history",
+    "allow_ip_masks": "ip_masks",
+    "allow_regions": "regions",
+    "allowed_ws_origin": "origins",
+    "allow_protocols": "protocols",
+    "ingress_kb_per_sec": "ingress_kbps",
+    "egress_kb_per_sec": "egress_kbps",
+    "expires_at": "the expiry",
+}
+
+
+def in_our_words(text: str) -> str:
+    """Return the text of a refusal with the names of this package."""
+    text = re.sub(r"\bright\.", "", text)
+    return re.sub(r"\b[a-z]+(?:_[a-z]+)+\b", lambda m: _WORDS.get(m[0], m[0]), text)
+
+
 def token_info(body: object) -> TokenInfo:
     """Read a token of a list."""
     token = table(body)

@@ -8,7 +8,7 @@ import re
 from collections.abc import Sequence
 
 from ._link import Dial, Link, LinkEnd, Opener, Transport
-from ._timers import any_settled, settled
+from ._timers import any_settled, limited, settled
 from ._websocket import open_websocket
 from .errors import MillraceError, as_error, bad_option
 from .options import Settings
@@ -17,6 +17,7 @@ from .options import Settings
 _FINAL = re.compile(
     r"unauthorized|token_|(ip|origin|region|client)_not|tls_required|draining|too_many|try_later|unavailable"
 )
+_MAX_KNOWN = 256  # edges; a list may have others over and over
 _RANKS = ["unreachable", "timeout", "unavailable", "protocol_not_allowed"]
 
 
@@ -53,7 +54,10 @@ class Dialer:
 
     def prefer(self, edge: str, transport: Transport) -> None:
         """Make a transport the first choice for an edge, until another one comes up."""
+        self._known.pop(edge, None)
         self._known[edge] = transport
+        if len(self._known) > _MAX_KNOWN:
+            del self._known[next(iter(self._known))]  # the oldest
 
     async def open(
         self,
@@ -79,7 +83,7 @@ class Dialer:
         race = _Race(order, Dial(edge, token, s), after)
         try:
             try:
-                link = await asyncio.wait_for(race.run(), s.connect_timeout)
+                link = await limited(race.run(), s.connect_timeout)
             finally:
                 self._banned |= race.banned
                 await race.end()
@@ -88,7 +92,7 @@ class Dialer:
             if isinstance(err, asyncio.TimeoutError):
                 raise MillraceError("timeout", "the edge does not answer") from None
             raise
-        self._known[edge] = link.transport
+        self.prefer(edge, link.transport)
         return link
 
 

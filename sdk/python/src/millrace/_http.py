@@ -15,6 +15,8 @@ from email.message import Message
 from typing import cast
 
 from ._address import Address
+from ._connect import connect_tcp
+from ._timers import limited
 from .errors import MillraceError
 
 __all__ = ["Response", "request"]
@@ -61,7 +63,7 @@ async def request(
     ]
     data = "\r\n".join(lines).encode("ascii") + _HEAD_END + body
     try:
-        answer = await asyncio.wait_for(_exchange(address, data, limit, ssl), timeout)
+        answer = await limited(_exchange(address, data, limit, ssl), timeout)
         return _parse(method, answer)
     except asyncio.TimeoutError:
         raise MillraceError("timeout", "the edge does not answer in time") from None
@@ -74,11 +76,11 @@ async def request(
 
 
 async def _exchange(address: Address, data: bytes, limit: int, ssl: tls.SSLContext | None) -> bytes:
+    context = ssl if address.secure else None
     reader, writer = await asyncio.open_connection(
-        address.host,
-        address.port,
-        ssl=ssl if address.secure else None,
-        happy_eyeballs_delay=0.25,
+        sock=await connect_tcp(address.host, address.port),
+        ssl=context,
+        server_hostname=address.host if context else None,
     )
     try:
         writer.write(data)

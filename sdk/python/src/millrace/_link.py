@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
 from .errors import MillraceError
@@ -76,7 +76,7 @@ class Dial:
 
     edge: str
     """The URL without path: ``https://edge.example.com``, ``https://[::1]:8443``."""
-    token: str
+    token: str = field(repr=False)
     settings: Settings
 
 

@@ -111,7 +111,9 @@ class Searcher:
             link = await self._dialer.open(edge, token, transports, fallback_after)
         except MillraceError as err:
             if err.retry_after > 0:
-                self._not_before[edge] = now() + min(err.retry_after, self._s.max_back_off)
+                time = now()
+                self._not_before = {e: until for e, until in self._not_before.items() if until > time}
+                self._not_before[edge] = time + min(err.retry_after, self._s.max_back_off)
             raise
         self._not_before.pop(edge, None)
         c = Connection(edge, link, token, self._owner, self._s, self._look)

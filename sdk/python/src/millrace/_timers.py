@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import random
 import time
-from collections.abc import Iterable
+from collections.abc import Awaitable, Iterable
 from typing import Any, TypeVar
 
 from .errors import MillraceError
@@ -40,6 +40,25 @@ def reject(waiter: asyncio.Future[Any], error: MillraceError) -> None:
     if not waiter.done():
         waiter.set_exception(error.again())
         waiter.exception()  # so that it counts as retrieved
+
+
+async def limited(work: Awaitable[T], seconds: float) -> T:
+    """Return the result of work, or raise asyncio.TimeoutError after a time; work has then ended.
+
+    Unlike asyncio.wait_for of older versions, it never takes a result for a cancellation.
+    """
+    task = asyncio.ensure_future(work)
+    try:
+        await asyncio.wait({task}, timeout=seconds)
+        if task.done():
+            return task.result()
+        raise asyncio.TimeoutError
+    finally:
+        if not task.done():
+            task.cancel()
+            await asyncio.wait({task})
+        if not task.cancelled():
+            task.exception()  # so that it counts as retrieved
 
 
 async def settled(waiters: Iterable[asyncio.Future[Any] | None], timeout: float | None = None) -> None:

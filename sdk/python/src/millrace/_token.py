@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable
 
 from ._handlers import Handlers
-from ._timers import back_off, now
+from ._timers import back_off, limited, now
 from .errors import LoggedOut, MillraceError, bad_option
 from .options import Settings, Token, checked_token
 
@@ -92,7 +92,8 @@ class TokenSource:
             self._cancel_timer()
             return await self._call()
         except MillraceError as error:
-            if error.code != "logged_out" and now() < self._expires < math.inf:
+            self._asking = None  # the end, which may follow, has nothing to cancel
+            if error.code != "logged_out" and -math.inf < self._expires < math.inf:
                 self._failures += 1
                 self._wait(max(self._s.min_back_off, back_off(self._failures + 1, self._s)))
             if not self._over and (self.token is not None or error.code == "logged_out"):
@@ -108,7 +109,7 @@ class TokenSource:
         try:
             given = provider()
             if inspect.isawaitable(given):
-                given = await asyncio.wait_for(given, self._s.connect_timeout)
+                given = await limited(given, self._s.connect_timeout)
             token = given if isinstance(given, Token) else Token(given)
             value = checked_token(token.token)
             life, day = _life(token)

@@ -14,6 +14,7 @@ from websockets.protocol import State
 from websockets.uri import parse_uri
 
 from ._address import parse_address
+from ._connect import connect_tcp
 from ._link import MAX_MESSAGE, WRITE_BUFFER, Dial, Inlet, LinkEnd, Sink, Transport
 from ._refusal import MAX_PROBLEM, refusal
 from ._timers import future, reject, resolve
@@ -32,8 +33,9 @@ async def open_websocket(dial: Dial) -> WebSocketLink:
     context = dial.settings.ssl_context() if address.secure else None
     link = WebSocketLink(dial)
     try:
+        opened = await connect_tcp(address.host, address.port)
         await asyncio.get_running_loop().create_connection(
-            lambda: link, address.host, address.port, ssl=context, happy_eyeballs_delay=0.25
+            lambda: link, sock=opened, ssl=context, server_hostname=address.host if context else None
         )
         await link.opened
     except BaseException as err:
@@ -61,10 +63,11 @@ class WebSocketLink(asyncio.Protocol):
         self.is_open = False
         self._inlet = Inlet()
         self._socket: asyncio.Transport | None = None
-        self._parts: list[bytes] = []  # of a message that is not there in full
+        self._parts = bytearray()  # of a message that is not there in full
         self._text = False  # it is a line
         self._full: asyncio.Future[None] | None = None  # done when there is room to send
         self._closing: asyncio.TimerHandle | None = None
+        self._error: MillraceError | None = None  # what the edge has sent and must not
 
     # Link
 
@@ -92,6 +95,19 @@ class WebSocketLink(asyncio.Protocol):
             self._flush()
         if self._closing is None:
             self._closing = asyncio.get_running_loop().call_later(_CLOSING, self.abort)
+
+    def _break(self, error: MillraceError) -> None:
+        """End it, since the edge has broken the protocol."""
+        if self._error is None:
+            self._error = error
+        self._leave()
+
+    def _leave(self) -> None:
+        """End it when what waits is sent, or after a second."""
+        self._flush()
+        self.close()
+        if self._socket is not None:
+            self._socket.close()
 
     def abort(self) -> None:
         """End it at once."""
@@ -148,9 +164,9 @@ class WebSocketLink(asyncio.Protocol):
         if ws.writes:
             self._flush()
         if ws.parser_exc is not None:
-            error = MillraceError("protocol", "the edge broke the protocol of WebSocket", cause=ws.parser_exc)
-            self._inlet.ended(LinkEnd(error=error))
-            self.close()
+            self._break(
+                MillraceError("protocol", "the edge broke the protocol of WebSocket", cause=ws.parser_exc)
+            )
 
     def _frame(self, frame: Frame) -> None:
         opcode = frame.opcode
@@ -159,14 +175,12 @@ class WebSocketLink(asyncio.Protocol):
         elif opcode in (Opcode.TEXT, Opcode.BINARY, Opcode.CONT):
             if opcode is not Opcode.CONT:
                 self._text = opcode is Opcode.TEXT
-            self._parts.append(bytes(frame.data))
+            self._parts += frame.data
             if frame.fin:
-                message = b"".join(self._parts)
-                self._parts.clear()
+                message, self._parts = bytes(self._parts), bytearray()
                 self._message(message)
         elif opcode is Opcode.CLOSE:
-            self._inlet.ended(LinkEnd(close_code=self._ws.close_code))
-            self.close()
+            self._leave()
 
     def _message(self, message: bytes) -> None:
         if not self._text:
@@ -175,10 +189,8 @@ class WebSocketLink(asyncio.Protocol):
         try:
             line = message.decode()
         except UnicodeDecodeError as err:
-            self._inlet.ended(LinkEnd(error=MillraceError("protocol", "a line is not UTF-8", cause=err)))
             self._ws.fail(1007)
-            self._flush()
-            self.close()
+            self._break(MillraceError("protocol", "a line is not UTF-8", cause=err))
             return
         self._inlet.line(line)
 
@@ -191,7 +203,7 @@ class WebSocketLink(asyncio.Protocol):
             self._closing.cancel()
         self.resume_writing()
         if self.is_open:
-            self._inlet.ended(LinkEnd(close_code=_close_code(self._ws)))
+            self._inlet.ended(LinkEnd(_close_code(self._ws), self._error))
         else:
             reject(self.opened, _refused(self._ws.handshake_exc, exc))
 

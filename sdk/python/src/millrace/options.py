@@ -35,7 +35,7 @@ class Token:
         return f"Token(expires_at={self.expires_at!r}, expires_in={self.expires_in!r})"
 
 
-TokenProvider = Callable[[], "str | Token | Awaitable[str | Token]"]
+TokenProvider = Callable[[], str | Token | Awaitable[str | Token]]
 """Gives a token when the client connects, and before that one expires; LoggedOut ends the client."""
 
 

@@ -20,7 +20,7 @@ from .options import QueuePolicy
 
 __all__ = ["OnMessage", "Subscription"]
 
-OnMessage = Callable[[Message], "Awaitable[Any] | Any"]
+OnMessage = Callable[[Message], Awaitable[Any] | Any]
 """Takes messages. A plain function is called at once as they come; a coroutine function for one message
 after the other, from the subscription's queue."""
 
