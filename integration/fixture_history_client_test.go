@@ -84,7 +84,9 @@ func (f *historyClient) visit(last bool) bool {
 			ended.put(r)
 		}
 	})
-	options := sdkOptions{Token: f.r.token, ConnectTimeout: 3000, MaxBackOff: 500, Queue: []int{0, 4, 100}[f.random.IntN(3)]}
+	// Queues that get full, so that clients leave messages at the edge, in a soak.
+	queues := atLength([]int{100_000}, []int{0, 4, 100})
+	options := sdkOptions{Token: f.r.token, ConnectTimeout: 3000, MaxBackOff: 500, Queue: queues[f.random.IntN(len(queues))]}
 	if _, err := c.try(f.s.connecting(f.s.kind, options)); err != nil {
 		return false // the edge is away
 	}
