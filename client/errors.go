@@ -145,3 +145,13 @@ func nameError(err error, about Error) *Error {
 	}
 	return &about
 }
+
+// ended is the error for a wait of a subscription that the context ended.
+func (k key) ended(ctx context.Context, what string) error {
+	err := ended(ctx, what)
+	var e *Error
+	if errors.As(err, &e) {
+		e.Tenant, e.Pattern = k.tenant, k.pattern
+	}
+	return err
+}

@@ -561,6 +561,7 @@ func TestHistoryQueueReadEarly(t *testing.T) {
 		synctest.Wait()
 		l.set(func(l *fakeLink) { l.mute["UNSUB"] = true })
 		l.stored(1, 2, 3, 4)
+		synctest.Wait() // the queue is full before it is read
 		s := <-got
 		payloads(t, s, 4)
 		wantLines(t, l, "RSUB:t:x:last.8", "UNSUB:t:x")

@@ -27,7 +27,7 @@ func TestSubscriptionLines(t *testing.T) {
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		if _, err = c.Subscribe(ctx, "t", "slow"); !errors.Is(err, ErrTimeout) {
+		if _, err = c.Subscribe(ctx, "t", "slow"); !errors.Is(err, ErrTimeout) || !errors.As(err, &e) || e.Tenant != "t" || e.Pattern != "slow" {
 			t.Errorf("got %v", err)
 		}
 		first := mustSubscribe(t, c, "x")

@@ -200,7 +200,7 @@ func TestLoggedOut(t *testing.T) {
 	check := func(t *testing.T, err error) {
 		t.Helper()
 		var e *Error
-		if !errors.As(err, &e) || e.Code != CodeLoggedOut || e.Err != cause { //nolint:errorlint // this very value
+		if !errors.As(err, &e) || e.Code != CodeLoggedOut || e.Err != cause {
 			t.Errorf("got %v", err)
 		}
 	}
