@@ -561,13 +561,13 @@ clearTimeout(i),t.removeEventListener("abort",r),o.abort()}}function ye(t,e){ret
 e.aborted&&r(),e.addEventListener("abort",r),t.then(n,o).finally(()=>e.removeEventListener("abort",r))})}function ae(t,e){
 return t<=1?0:Math.random()*Math.min(e.maxBackOff,e.minBackOff*2**Math.min(t-2,30))}var va=1e5,Kn=0;async function Vr(t,e,n,o){Kn=Kn+1>>>0;let r=Kn,i=e(r),a=!1,l=f=>new v("outcome_unknown","no edge has sa\
 id whether the message is stored",{...o,cause:f}),c=new AbortController,u=setTimeout(()=>c.abort(a?l():j()),va),d;try{for(let f=2;;f++){
-d=await ka(t,n,c.signal);let h=d.confirm(i,r);a=!0;try{return await ye(h,c.signal)}catch(p){c.signal.throwIfAborted();let{
-code:m}=p;if(m!=="disconnected"&&(m!=="unconfirmed"||!n))throw new v(m,void 0,o);if(!n)throw l(p);m==="unconfirmed"&&await ne(
-ae(f,t.settings),c.signal)}}}catch(f){let{code:h}=f;throw a&&(h==="disconnected"||h==="closed")?l(f):f}finally{clearTimeout(
-u),d?.forgetConfirm(r)}}async function ka(t,e,n){for(;;){if(t.over)throw t.over;if(t.gate){await ye(new Promise(r=>t.gate?.
-push(r)),n);continue}let o=t.publishOn??t.current;if(o?.alive)if(o.histories===void 0)await ye(o.featured,n);else{if(o.histories)
-return o;throw new v("no_history","the edge has no histories, and confirms nothing")}else{if(!e)throw j();await ye(t.changed(),
-n)}}}var xa=new TextEncoder,Sa=new TextDecoder("utf-8",{fatal:!0,ignoreBOM:!0}),Qn=1024,Ta=["PING","PONG","RECONNECT","OK:AUT\
+d=await ka(t,n,c.signal,o);let h=d.confirm(i,r);a=!0;try{return await ye(h,c.signal)}catch(p){c.signal.throwIfAborted();
+let{code:m}=p;if(m!=="disconnected"&&(m!=="unconfirmed"||!n))throw new v(m,void 0,o);if(!n)throw l(p);m==="unconfirmed"&&
+await ne(ae(f,t.settings),c.signal)}}}catch(f){let{code:h}=f;throw a&&(h==="disconnected"||h==="closed")?l(f):f}finally{
+clearTimeout(u),d?.forgetConfirm(r)}}async function ka(t,e,n,o){for(;;){if(t.over)throw t.over;if(t.gate){await ye(new Promise(
+i=>t.gate?.push(i)),n);continue}let r=t.publishOn??t.current;if(r?.alive)if(r.histories===void 0)await ye(r.featured,n);else{
+if(r.histories)return r;throw new v("no_history","the edge has no histories, and confirms nothing",o)}else{if(!e)throw j();
+await ye(t.changed(),n)}}}var xa=new TextEncoder,Sa=new TextDecoder("utf-8",{fatal:!0,ignoreBOM:!0}),Qn=1024,Ta=["PING","PONG","RECONNECT","OK:AUT\
 H"],Ea=/^(OK:RSUB|AT|GAP):([^:]+):([^:]+):([^:]+)(?::(complete|gap))?$/,Ca=/^OK:PUB:(0|[1-9]\d{0,9})(?::([^:]+))?$/,De=t=>xa.
 encode(t);function Ke(t){try{return Sa.decode(t)}catch(e){throw new v("protocol","text that is not UTF-8",{cause:e})}}var Pa=new Map(
 [["unauthorized",4401],["token_expired",4401],["forbidden",4403],["token_revoked",4403],["token_unverifiable",1013],["cl\
@@ -798,10 +798,11 @@ get(e)??0)-S())}async open(e,n,o){let r=await this.#n.get();try{return await thi
 v&&/^(unauthorized|token_expired|refused)$/.test(i.code))||!this.#n.provided)throw i;let l=await this.#n.ask();if(l===r)
 throw i;return this.#u(e,l,n,o)}}async#u(e,n,o,r){n!==this.#a&&(this.#a=n,this.#i.clear(),this.#r.forget());let i=await this.#r.
 open(e,n,o,r).catch(l=>{let{retryAfter:c=0}=l;throw this.#c.set(e,S()+Math.min(c,this.#t.maxBackOff)),l});this.drained.delete(
-e);let a=new Gt(e,i,n,this.#o,this.#t);if(a.error)throw a.error;return this.#l=0,this.#i.clear(),a}noteSilent({edge:e,transport:n,
-begun:o},r=!1){n!=="webtransport"||!r&&S()-o>=bl||this.#r.prefer(e,r?n:"websocket")}hopeless(e,n,o){let{code:r}=n;if(r===
-"unreachable"&&this.drained.delete(e),r!=="refused")this.#l=0;else{if(o||this.drained.has(e))return!1;this.#l++===0&&(this.#d=
-S())}return Es.test(r)||this.#l>=gl&&S()-this.#d>=yl?!0:ml.test(r)?(this.#i.set(e,n),this.#s.every(i=>this.#i.has(i))):!1}};var en=class{#e=new Map;#t=[];#n=!1;constructor(e={}){for(let[n,o]of Object.entries(e))o&&this.on(n,o)}on(e,n){let o=i=>n(
+e),this.#c.delete(e);let a=new Gt(e,i,n,this.#o,this.#t);if(a.error)throw a.error;return this.#l=0,this.#i.clear(),a}noteSilent({
+edge:e,transport:n,begun:o},r=!1){n!=="webtransport"||!r&&S()-o>=bl||this.#r.prefer(e,r?n:"websocket")}hopeless(e,n,o){let{
+code:r}=n;if(r==="unreachable"&&this.drained.delete(e),r!=="refused")this.#l=0;else{if(o||this.drained.has(e))return!1;this.#l++===
+0&&(this.#d=S())}return Es.test(r)||this.#l>=gl&&S()-this.#d>=yl?!0:ml.test(r)?(this.#i.set(e,n),this.#s.every(i=>this.#i.
+has(i))):!1}};var en=class{#e=new Map;#t=[];#n=!1;constructor(e={}){for(let[n,o]of Object.entries(e))o&&this.on(n,o)}on(e,n){let o=i=>n(
 i),r=this.#e.get(e)??new Set;return this.#e.set(e,r.add(o)),()=>{r.delete(o)}}emit(e,n){this.#t.push([e,n])>1024&&this.#t.
 shift(),this.#n||this.#o()}async#o(){this.#n=!0,await null;for(let e=this.#t.shift();e;e=this.#t.shift())for(let n of[...this.#e.
 get(e[0])??[]])try{await n(e[1])}catch(o){tn(o)}this.#n=!1}};function tn(t){queueMicrotask(()=>{throw t})}var wl=new TextDecoder,et=class{tenant;channel;payload;pattern;patterns;late;position;constructor(e,n,o,r,i,a,l){this.tenant=
@@ -841,15 +842,15 @@ _later"||!wo(n))throw c;a===2&&this.#e.events.emit("subscriptionError",{tenant:r
 o,ae(a,this.#e.settings))}}#i(e,n){if(!this.interests.drop(e))return;let{tenant:o,pattern:r,subs:i,waiting:a}=e;for(let l of[
 this.#e.current,this.#e.next])l?.forget(e.name)&&l.leave(e.name);wo(e)&&this.#e.events.emit("subscriptionError",{tenant:o,
 pattern:r,code:n.code});for(let l of i)l.end(n);for(let{reject:l}of a.splice(0))l(n)}async subscribe(e){if(this.#e.over)
-throw this.#e.over;let n=this.interests.of(e.tenant,e.pattern);n&&(n.history||e.history)&&F("the client has a subscripti\
-on to this pattern, and one with a history is alone");let{interest:o,isNew:r}=this.interests.add(e);if(o.confirmed)return;
-let i=new Promise((a,l)=>{o.waiting.push({resolve:a,reject:l})});return r&&(this.#e.current&&!this.#e.leaving&&this.ask(
-this.#e.current,o),this.#e.next&&!o.history&&this.ask(this.#e.next,o)),i}async leave(e){let n=this.interests.remove(e);if(!n)
-return;for(let{resolve:l}of n.waiting.splice(0))l();let{name:o,history:r}=n,a=[this.#e.current,this.#e.next].filter(l=>l?.
-forget(o)||l&&r?.on===l).map(l=>l.leave(o));await(this.#e.suspected&&a.length>0?Promise.race(a):Promise.all(a))}queueFull({
-tenant:e,pattern:n},o){this.#e.events.emit("queueFull",{tenant:e,pattern:n,dropped:o})}end(e,n){for(let o of this.interests.
-all){this.interests.drop(o);for(let r of o.subs)r.end(e);for(let{reject:r}of o.waiting.splice(0))r(e??n)}}};function wo({
-subs:t,waiting:e}){return t.length>e.length}var _o=1e3,rn=class{#e=new le;#t=new le;#n=new le;constructor(e,n,o){for(let{key:r}of e)this.#e.put(r,n);if(o){for(let{key:r,
+throw this.#e.over;let n=this.interests.of(e.tenant,e.pattern);if(n&&(n.history||e.history)){let a="the client has a sub\
+scription to this pattern, and one with a history is alone";throw new v("bad_option",a,n)}let{interest:o,isNew:r}=this.interests.
+add(e);if(o.confirmed)return;let i=new Promise((a,l)=>{o.waiting.push({resolve:a,reject:l})});return r&&(this.#e.current&&
+!this.#e.leaving&&this.ask(this.#e.current,o),this.#e.next&&!o.history&&this.ask(this.#e.next,o)),i}async leave(e){let n=this.
+interests.remove(e);if(!n)return;for(let{resolve:l}of n.waiting.splice(0))l();let{name:o,history:r}=n,a=[this.#e.current,
+this.#e.next].filter(l=>l?.forget(o)||l&&r?.on===l).map(l=>l.leave(o));await(this.#e.suspected&&a.length>0?Promise.race(
+a):Promise.all(a))}queueFull({tenant:e,pattern:n},o){this.#e.events.emit("queueFull",{tenant:e,pattern:n,dropped:o})}end(e,n){
+for(let o of this.interests.all){this.interests.drop(o);for(let r of o.subs)r.end(e);for(let{reject:r}of o.waiting.splice(
+0))r(e??n)}}};function wo({subs:t,waiting:e}){return t.length>e.length}var _o=1e3,rn=class{#e=new le;#t=new le;#n=new le;constructor(e,n,o){for(let{key:r}of e)this.#e.put(r,n);if(o){for(let{key:r,
 time:i,message:a}of o.#t.all)this.#t.put(r,i,a);for(let{key:r,time:i}of o.#n.all)this.#n.put(r,i)}}fromCurrent(e,n){let o=Me(
 e);return this.#n.dropUntil(n-_o),this.#n.take(o)?!1:(this.#t.take(o)||this.#e.put(o,n),!0)}fromTrail(e,n){let o=Me(e);if(this.#e.
 take(o))return;let r=this.#t.put(o,n,{...e});return r&&this.#n.put(r.key,r.time),r?.message}renew(e){for(let n of this.#t.

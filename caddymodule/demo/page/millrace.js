@@ -1,43 +1,43 @@
 // Generated from sdk/js by `npm run build && npm run demo` there. Do not edit.
 // The package @millrace/client, Apache-2.0.
-var u=class extends Error{name="MillraceError";code;tenant;pattern;channel;status;closeCode;retryAfter;constructor(t,e="\
+var c=class extends Error{name="MillraceError";code;tenant;pattern;channel;status;closeCode;retryAfter;constructor(t,e="\
 the edge says so",s={}){let n=["tenant","channel","pattern"].map(r=>s[r]===void 0?"":` (${r} ${JSON.stringify(s[r])})`);
 super(`${t}${n.join("")}: ${e}`,"cause"in s?{cause:s.cause}:void 0),this.code=t,this.tenant=s.tenant,this.pattern=s.pattern,
 this.channel=s.channel,this.status=s.status,this.closeCode=s.closeCode,this.retryAfter=s.retryAfter}},xt=class extends Error{name="\
-LoggedOutError"};function S(i,t,e){return i instanceof u?i:new u(t,e,{cause:i})}function y(i){return new u("disconnected",
-"there is no connection to an edge",i===void 0?{}:{cause:i})}var Vt=64;function Ne(i){if(typeof i!="string"||/\p{Surrogate}/u.test(i))throw new u("bad_option","a channel's token is \
+LoggedOutError"};function S(i,t,e){return i instanceof c?i:new c(t,e,{cause:i})}function y(i){return new c("disconnected",
+"there is no connection to an edge",i===void 0?{}:{cause:i})}var Vt=64;function Ne(i){if(typeof i!="string"||/\p{Surrogate}/u.test(i))throw new c("bad_option","a channel's token is \
 made of a string without lone surrogates");let t=i.replace(/[^\w\-@]+/g,Ue)||"~";if(t.length<=Vt)return t;let e="each by\
-te of the text but a-z A-Z 0-9 _ - @ needs three";throw new u("bad_option",`a channel's token has at most ${Vt} bytes; ${e}`)}
+te of the text but a-z A-Z 0-9 _ - @ needs three";throw new c("bad_option",`a channel's token has at most ${Vt} bytes; ${e}`)}
 function Ue(i){let t="";for(let e of new TextEncoder().encode(i))t+=`~${e.toString(16).toUpperCase().padStart(2,"0")}`;return t}function z(i,t){let e=URL.canParse(i)?new URL(i):void 0;if(!e||!/^https?:$/.test(e.protocol)||e.username||e.password||e.
-search||e.hash)throw new u("bad_option","an address is a URL with https:// and without user, query and fragment");if(e.protocol===
-"http:"&&!t&&!Le(e.hostname))throw new u("bad_option","an address with http:// must be on this machine, or allowPlaintex\
+search||e.hash)throw new c("bad_option","an address is a URL with https:// and without user, query and fragment");if(e.protocol===
+"http:"&&!t&&!Le(e.hostname))throw new c("bad_option","an address with http:// must be on this machine, or allowPlaintex\
 t be set");return e}function Le(i){return/^(.+\.)?localhost$|^127(\.\d+){3}$|^\[::1\]$/.test(i)}var d=()=>performance.now();function T(i,t,e=new Set){return new Promise((s,n)=>{let r=()=>{clearTimeout(a),t.removeEventListener(
 "abort",o),e.delete(h)},o=()=>{r(),n(t.reason)},h=()=>{r(),s()},a=setTimeout(h,i);e.add(h),t.addEventListener("abort",o),
 t.aborted&&o()})}async function P(i,...t){let e,s=new Promise(n=>{e=setTimeout(n,i)});await Promise.race([s,...t]).catch(
 ()=>{}),clearTimeout(e)}async function I(i,t,e){i.throwIfAborted();let s=new AbortController,n=()=>s.abort(i.reason),r=setTimeout(
-()=>s.abort(new u("timeout","the edge does not answer")),t);i.addEventListener("abort",n);try{return await e(s.signal)}finally{
+()=>s.abort(new c("timeout","the edge does not answer")),t);i.addEventListener("abort",n);try{return await e(s.signal)}finally{
 clearTimeout(r),i.removeEventListener("abort",n),s.abort()}}function M(i,t){return new Promise((e,s)=>{let n=()=>s(t.reason);
 t.aborted&&n(),t.addEventListener("abort",n),i.then(e,s).finally(()=>t.removeEventListener("abort",n))})}function E(i,t){
-return i<=1?0:Math.random()*Math.min(t.maxBackOff,t.minBackOff*2**Math.min(i-2,30))}var Be=1e5,Tt=0;async function Jt(i,t,e,s){Tt=Tt+1>>>0;let n=Tt,r=t(n),o=!1,h=f=>new u("outcome_unknown","no edge has sa\
-id whether the message is stored",{...s,cause:f}),a=new AbortController,l=setTimeout(()=>a.abort(o?h():y()),Be),c;try{for(let f=2;;f++){
-c=await Ce(i,e,a.signal);let p=c.confirm(r,n);o=!0;try{return await M(p,a.signal)}catch(w){a.signal.throwIfAborted();let{
-code:m}=w;if(m!=="disconnected"&&(m!=="unconfirmed"||!e))throw new u(m,void 0,s);if(!e)throw h(w);m==="unconfirmed"&&await T(
-E(f,i.settings),a.signal)}}}catch(f){let{code:p}=f;throw o&&(p==="disconnected"||p==="closed")?h(f):f}finally{clearTimeout(
-l),c?.forgetConfirm(n)}}async function Ce(i,t,e){for(;;){if(i.over)throw i.over;if(i.gate){await M(new Promise(n=>i.gate?.
-push(n)),e);continue}let s=i.publishOn??i.current;if(s?.alive)if(s.histories===void 0)await M(s.featured,e);else{if(s.histories)
-return s;throw new u("no_history","the edge has no histories, and confirms nothing")}else{if(!t)throw y();await M(i.changed(),
+return i<=1?0:Math.random()*Math.min(t.maxBackOff,t.minBackOff*2**Math.min(i-2,30))}var Be=1e5,Tt=0;async function Jt(i,t,e,s){Tt=Tt+1>>>0;let n=Tt,r=t(n),o=!1,h=l=>new c("outcome_unknown","no edge has sa\
+id whether the message is stored",{...s,cause:l}),a=new AbortController,u=setTimeout(()=>a.abort(o?h():y()),Be),f;try{for(let l=2;;l++){
+f=await Ce(i,e,a.signal,s);let p=f.confirm(r,n);o=!0;try{return await M(p,a.signal)}catch(w){a.signal.throwIfAborted();let{
+code:m}=w;if(m!=="disconnected"&&(m!=="unconfirmed"||!e))throw new c(m,void 0,s);if(!e)throw h(w);m==="unconfirmed"&&await T(
+E(l,i.settings),a.signal)}}}catch(l){let{code:p}=l;throw o&&(p==="disconnected"||p==="closed")?h(l):l}finally{clearTimeout(
+u),f?.forgetConfirm(n)}}async function Ce(i,t,e,s){for(;;){if(i.over)throw i.over;if(i.gate){await M(new Promise(r=>i.gate?.
+push(r)),e);continue}let n=i.publishOn??i.current;if(n?.alive)if(n.histories===void 0)await M(n.featured,e);else{if(n.histories)
+return n;throw new c("no_history","the edge has no histories, and confirms nothing",s)}else{if(!t)throw y();await M(i.changed(),
 e)}}}var Re=new TextEncoder,Ge=new TextDecoder("utf-8",{fatal:!0,ignoreBOM:!0}),Et=1024,qe=["PING","PONG","RECONNECT","OK:AUT\
 H"],We=/^(OK:RSUB|AT|GAP):([^:]+):([^:]+):([^:]+)(?::(complete|gap))?$/,De=/^OK:PUB:(0|[1-9]\d{0,9})(?::([^:]+))?$/,$=i=>Re.
-encode(i);function U(i){try{return Ge.decode(i)}catch(t){throw new u("protocol","text that is not UTF-8",{cause:t})}}var ze=new Map(
+encode(i);function U(i){try{return Ge.decode(i)}catch(t){throw new c("protocol","text that is not UTF-8",{cause:t})}}var ze=new Map(
 [["unauthorized",4401],["token_expired",4401],["forbidden",4403],["token_revoked",4403],["token_unverifiable",1013],["cl\
 osed_by_operator",1013],["internal",1011],["slow_consumer",4429]]);function L(i,t){let[e,s,...n]=i.split(":"),r=ze.get(e);
-if(r===void 0)return;let o={closeCode:t??r};return e==="forbidden"?new u(`${s}_not_allowed`,n.join(":")||void 0,o):new u(
+if(r===void 0)return;let o={closeCode:t??r};return e==="forbidden"?new c(`${s}_not_allowed`,n.join(":")||void 0,o):new c(
 e,void 0,o)}function At(i){if(qe.includes(i))return{kind:i};if(/^LINK:(up|down)$/.test(i))return{kind:"LINK",up:i==="LIN\
 K:up"};let t=/^FEATURES:([a-z0-9_]+(?:,[a-z0-9_]+)*)$/.exec(i)?.[1];if(t&&i.length<=Et)return{kind:"FEATURES",features:t};
 let e=/^OK:(SUB|UNSUB):([^:]+):(.+)$/su.exec(i),s=/^ERR:([a-z_]+)(?::(.+))?$/su.exec(i);if((e||s)&&(i.length<=Et/3||$(i).
 length<=Et)&&!i.endsWith(`
 `)){if(e)return{kind:"OK",verb:e[1],tenant:e[2],pattern:e[3]};if(s)return{kind:"ERR",code:s[1],detail:s[2]??""}}let n=Fe(
-i);if(n)return n;throw new u("protocol","a line that is none")}function Fe(i){let[,t,e="",s="",n="",r]=We.exec(i)??[];if(t&&
+i);if(n)return n;throw new c("protocol","a line that is none")}function Fe(i){let[,t,e="",s="",n="",r]=We.exec(i)??[];if(t&&
 F(n)&&t==="OK:RSUB"==(r!==void 0))return r?{kind:t,tenant:e,pattern:s,position:n,how:r}:{kind:t,tenant:e,pattern:s,position:n};
 let[,o,h]=De.exec(i)??[];if(!(o===void 0||Number(o)>4294967295||h!==void 0&&!F(h)))return h===void 0?{kind:"OK:PUB",id:Number(
 o)}:{kind:"OK:PUB",id:Number(o),position:h}}function F(i){let[,t,e]=/^[0-9a-f]{16}\.(0|[1-9]\d{0,19})\.(0|[1-9]\d{0,19})$/.
@@ -48,16 +48,16 @@ setUint32(2,n.id),h[6]=n.key.length,h.set(n.key,7)),h.set(r,te(h,te(h,o,i),t)),h
 e.length;for(let s=0;s<e.length;s++)i[t++]=e.charCodeAt(s);return t}var ie=1,St=24;function ne(i,t,e){return t===e||i[t]===
 1?!1:i[t]!==4||t+1<e&&(i[t+1]&~ie)!==0}var j=class{#t=new K;#e=new K;#s={};decode(t,e,s){let n=t[e]===4,r=m=>{m>s&&q()},
 o=m=>(r(m+2),t[m]<<8|t[m+1]);(e===s||t[e]!==1&&!n)&&q();let h=e;n&&(r(e+2+St),t[e+1]!==ie&&q(),e+=1+St);let a=e+3+o(e+1),
-l=a+2+o(a),c=l+4;r(c);let f=c+o(l)*65536+o(l+2);(o(f)===0||n&&o(f)!==1)&&q();let p=this.#t.of(t,e+1,l,()=>[U(t.subarray(
-e+3,a)),U(t.subarray(a+2,l))]),w=this.#s;return w.tenant=p[0],w.channel=p[1],w.payload=t.subarray(c,f),w.route=this.#e.of(
-t,f,s,()=>{let m=[],v=f+2;for(let k=o(f);k>0;k--){let x=v+2+o(v);r(x),m.push(U(t.subarray(v+2,x))),v=x}return v!==s&&q(),
+u=a+2+o(a),f=u+4;r(f);let l=f+o(u)*65536+o(u+2);(o(l)===0||n&&o(l)!==1)&&q();let p=this.#t.of(t,e+1,u,()=>[U(t.subarray(
+e+3,a)),U(t.subarray(a+2,u))]),w=this.#s;return w.tenant=p[0],w.channel=p[1],w.payload=t.subarray(f,l),w.route=this.#e.of(
+t,l,s,()=>{let m=[],v=l+2;for(let k=o(l);k>0;k--){let x=v+2+o(v);r(x),m.push(U(t.subarray(v+2,x))),v=x}return v!==s&&q(),
 {patterns:Object.freeze(m),note:void 0}}),w.position=n?je(t,h+2):void 0,w}};function je(i,t){let e=new DataView(i.buffer,
 i.byteOffset+t,St);return`${ee(e,0)}${ee(e,4)}.${se(e,8)}.${se(e,16)}`}var ee=(i,t)=>i.getUint32(t).toString(16).padStart(
 8,"0");function se(i,t){let e=i.getUint32(t);return e<2097152?String(e*4294967296+i.getUint32(t+4)):String(i.getBigUint64(
-t))}function q(){throw new u("protocol","a frame that is none")}var Ke=256,He=1024,K=class{#t=[];of(t,e,s,n){let r=0;for(let l=e;l<
-s;l++)r=Math.imul(r,31)+t[l]|0;let o=(r^r>>>8)&Ke-1,h=this.#t[o];if(h&&Xe(h.bytes,t,e,s))return h.value;let a=n();return s-
+t))}function q(){throw new c("protocol","a frame that is none")}var Ke=256,He=1024,K=class{#t=[];of(t,e,s,n){let r=0;for(let u=e;u<
+s;u++)r=Math.imul(r,31)+t[u]|0;let o=(r^r>>>8)&Ke-1,h=this.#t[o];if(h&&Xe(h.bytes,t,e,s))return h.value;let a=n();return s-
 e<=He&&(this.#t[o]={bytes:t.slice(e,s),value:a}),a}};function Xe(i,t,e,s){if(i.length!==s-e)return!1;for(let n=0;n<i.length;n++)
-if(i[n]!==t[e+n])return!1;return!0}var Ye=["drop-oldest","drop-newest","end"],re=["webtransport","websocket"];function b(i){throw new u("bad_option",i)}function N(i,t,e,s=0){
+if(i[n]!==t[e+n])return!1;return!0}var Ye=["drop-oldest","drop-newest","end"],re=["webtransport","websocket"];function b(i){throw new c("bad_option",i)}function N(i,t,e,s=0){
 return t!==void 0&&!(Number.isFinite(t)&&t>=s&&t<2**31)&&b(`${i} must be a number below 2^31${s<0?"":", 0 or more"}`),t||
 e}function oe(i,t,e){return e.includes(t)||b(`${i}: allowed are ${e.join(", ")}`),t}function Pt(i,t){return{queue:Math.ceil(
 N("queue",i.queue,t.queue)),queuePolicy:oe("queuePolicy",i.queuePolicy??t.queuePolicy,Ye)}}function he(i){let{token:t,tokenProvider:e,
@@ -77,8 +77,8 @@ this.on=t,this.open=this.forbidden=this.unwanted=this.told=!1}pause(){this.pause
 return this.on===t&&this.open&&!this.plain&&!Ve(e,this.from)}};function Ve(i,t){let[e,s=""]=i.split("."),[n,r]=t.split("\
 .");return e===n&&r!==void 0&&(s.length===r.length?s<=r:s.length<r.length)}var X="[\\w\\-~@]+",Je=/^[\w\-~@.]{1,128}$/,Ze=new RegExp(`^(?=.{1,256}$)${X}(\\.${X}){0,31}$`),Qe=new RegExp(`^(?=.{1,2\
 56}$)((${X}\\*?|\\*)\\.){0,31}(${X}[*>#]?|[*>#])$`),ts=i=>Je.test(i),es=i=>Ze.test(i),ss=i=>Qe.test(i),is="~";function $t(i){
-return Nt("tenant",ts,i===""?is:i)}function fe(i){return Nt("channel",es,i)}function ue(i){return Nt("pattern",ss,i)}function Nt(i,t,e){
-if(typeof e!="string"||!t(e)){let s={[i]:String(e).slice(0,256)};throw new u(`bad_${i}`,"not a legal name, see docs/prot\
+return Nt("tenant",ts,i===""?is:i)}function fe(i){return Nt("channel",es,i)}function le(i){return Nt("pattern",ss,i)}function Nt(i,t,e){
+if(typeof e!="string"||!t(e)){let s={[i]:String(e).slice(0,256)};throw new c(`bad_${i}`,"not a legal name, see docs/prot\
 ocol.md, Names",s)}return e}var ns=new TextDecoder("windows-1252");function O(i){return`${i.tenant}:${i.channel}:${ns.decode(i.payload)}`}var A=class{size=0;#t=0;#e=[];#s=0;#i=new Map;get oldest(){
 for(;this.#e[this.#s]?.entry===void 0&&this.#s<this.#e.length;)this.#s++;return this.#e[this.#s]?.entry}get all(){return this.#e.
 flatMap(({entry:t})=>t??[])}put(t,e,s){this.#e.length>2*this.size+1024&&(this.#e=this.#e.filter(({entry:o})=>o),this.#s=
@@ -91,27 +91,27 @@ take(s)||this.#t.put(s,e),!0)}fromNext(t,e,s){if(this.late(t,e))return;if(s)retu
 O(t),e,{...t});return n&&this.#s.put(n.key,e),n?.message}late(t,e){return this.#i(e),this.#t.size>0&&this.#t.take(O(t))}get behind(){
 return this.#e.size}release(){return this.#e.dropUntil(1/0)}orphan(){this.#t=new A;for(let{key:t,time:e}of this.#e.all)this.#t.
 put(t,e)}keepCurrent(t){this.release(),this.#t=new A;for(let{key:e}of this.given)this.#t.put(e,t);this.#s=new A}get given(){
-return this.#s.all}done(t){return this.#i(t),this.#t.size===0}#i(t){this.#t.dropUntil(t-rs)}};var le=250,Ut=2e3;async function W(i,t,e,s,n){for(;i.merger&&!i.merger.done(d());)await T(50,s);i.merger=new B,i.both=!0;
-let r=n!==void 0;i.tentative=r;let{place:o}=i,h=!1,a=()=>{h||i.events.emit("moving",{...o,reason:e}),h=!0};r||a();let l=0;
-for await(let c of i.searcher.order(t.edge,e!=="drain",s)){let f=n;if(n=void 0,!f){await i.pause(Math.max(E(++l,i.settings),
-i.searcher.wait(c)),s);try{f=await i.searcher.open(c,s)}catch(p){if(s.throwIfAborted(),!(p instanceof u)||i.searcher.hopeless(
-c,p,!0))throw p;continue}}if(s.aborted)return void f.close();if(f.alive){i.next=f,i.merger.release();let p=i.subscriber.
-restore(f);i.tentative&&f.ping(!0).catch(()=>{}),await p}if(i.tentative){if(s.throwIfAborted(),i.next!==f)return i.keepCurrent();
-i.tentative=!1}if(f.alive){if(await os(i,t,f,a,s),s.throwIfAborted(),i.current!==f){if(r)return i.keepCurrent();continue}
-f.alive&&(a(),i.since=d(),i.events.emit("moved",{...i.place,reason:e}));return}}}async function os(i,t,e,s,n){let r=()=>i.
-next===e&&i.current===t;if(!r())return;i.gate??=[];let o=P(Ut,t.ping()).then(()=>{r()&&i.openGate(e)}),h=3;do await T(le,
-n);while(--h&&i.merger?.behind);for(await P(Ut,Promise.all(i.subscriber.asking));r()&&e.postponed.size>0;)await T(le,n);
-if(!r())return;s(),i.leaving=!0;let a=[...t.asked].map(l=>t.request("UNSUB",l));await P(Ut,t.ended,Promise.allSettled([...a,
+return this.#s.all}done(t){return this.#i(t),this.#t.size===0}#i(t){this.#t.dropUntil(t-rs)}};var ue=250,Ut=2e3;async function W(i,t,e,s,n){for(;i.merger&&!i.merger.done(d());)await T(50,s);i.merger=new B,i.both=!0;
+let r=n!==void 0;i.tentative=r;let{place:o}=i,h=!1,a=()=>{h||i.events.emit("moving",{...o,reason:e}),h=!0};r||a();let u=0;
+for await(let f of i.searcher.order(t.edge,e!=="drain",s)){let l=n;if(n=void 0,!l){await i.pause(Math.max(E(++u,i.settings),
+i.searcher.wait(f)),s);try{l=await i.searcher.open(f,s)}catch(p){if(s.throwIfAborted(),!(p instanceof c)||i.searcher.hopeless(
+f,p,!0))throw p;continue}}if(s.aborted)return void l.close();if(l.alive){i.next=l,i.merger.release();let p=i.subscriber.
+restore(l);i.tentative&&l.ping(!0).catch(()=>{}),await p}if(i.tentative){if(s.throwIfAborted(),i.next!==l)return i.keepCurrent();
+i.tentative=!1}if(l.alive){if(await os(i,t,l,a,s),s.throwIfAborted(),i.current!==l){if(r)return i.keepCurrent();continue}
+l.alive&&(a(),i.since=d(),i.events.emit("moved",{...i.place,reason:e}));return}}}async function os(i,t,e,s,n){let r=()=>i.
+next===e&&i.current===t;if(!r())return;i.gate??=[];let o=P(Ut,t.ping()).then(()=>{r()&&i.openGate(e)}),h=3;do await T(ue,
+n);while(--h&&i.merger?.behind);for(await P(Ut,Promise.all(i.subscriber.asking));r()&&e.postponed.size>0;)await T(ue,n);
+if(!r())return;s(),i.leaving=!0;let a=[...t.asked].map(u=>t.request("UNSUB",u));await P(Ut,t.ended,Promise.allSettled([...a,
 t.ping(),t.confirmedAll()])),await o,r()&&i.promote(),i.leaving=!1}var hs=1e4;async function de(i,t,e,s){let{lastByte:n}=t;i.reconnecting=!0,i.current=void 0,i.merger=void 0,i.both=i.leaving=
 i.tentative=i.gaps=!1,i.openGate(void 0);for(let r of i.subscriber.interests.all)r.confirmed=!1;i.events.emit("disconnec\
 ted",{...i.place,error:e}),e.code==="token_expired"&&t.token===i.tokens.token&&i.tokens.expire(),d()-i.since>hs&&(i.attempts=
 0);for await(let r of i.searcher.order(t.edge,!1,s)){let o=++i.attempts,h=Math.max(E(o,i.settings),i.searcher.wait(r));i.
 events.emit("reconnecting",{attempt:o,delay:h}),await i.pause(h,s);try{let a=await i.searcher.open(r,s);if(s.aborted)return void a.
 close();if(i.setCurrent(a),await i.subscriber.restore(a),s.throwIfAborted(),!a.alive)continue;i.reconnecting=!1,i.since=
-d();let l=!i.gaps&&i.subscriber.interests.all.every(c=>c.history);return i.events.emit("reconnected",{...i.place,away:d()-
-n,complete:l})}catch(a){if(s.throwIfAborted(),!(a instanceof u)||i.searcher.hopeless(r,a,!1))throw a}}}var Y=class{#t=new Map;#e=[];add(t){return new Promise((e,s)=>{this.#t.set(t,{resolve:e,reject:s})})}settle(t,e=()=>{}){
+d();let u=!i.gaps&&i.subscriber.interests.all.every(f=>f.history);return i.events.emit("reconnected",{...i.place,away:d()-
+n,complete:u})}catch(a){if(s.throwIfAborted(),!(a instanceof c)||i.searcher.hopeless(r,a,!1))throw a}}}var Y=class{#t=new Map;#e=[];add(t){return new Promise((e,s)=>{this.#t.set(t,{resolve:e,reject:s})})}settle(t,e=()=>{}){
 let s=this.#t.get(t);if(s&&e(s),this.#t.delete(t),this.#t.size===0)for(let n of this.#e.splice(0))n()}error(t,e){let s=/^PUB:(\d+)$/.
-exec(e)?.[1];return s===void 0?!1:(this.settle(Number(s),n=>n.reject(new u(t))),!0)}idle(){return this.#t.size===0?Promise.
+exec(e)?.[1];return s===void 0?!1:(this.settle(Number(s),n=>n.reject(new c(t))),!0)}idle(){return this.#t.size===0?Promise.
 resolve():new Promise(t=>{this.#e.push(t)})}fail(){for(let t of[...this.#t.keys()])this.settle(t,e=>e.reject(y()))}};async function V(i,t){try{let e=await fetch(i,{cache:"no-store",credentials:"omit",signal:t});return await e.arrayBuffer(),
 e.ok}catch{return!1}}async function pe(i,t){try{return await fetch(i,{cache:"no-store",credentials:"omit",mode:"no-cors",
 signal:t}),!0}catch{return!1}}var J=class{#t;#e=0;#s=0;#i=0;#n=0;constructor(t){this.#t=this.#e=t}arrived(t){let e=t-this.#t;if(e<1)return!1;if(this.#t=
@@ -121,35 +121,35 @@ Math.max(this.#i,this.#n))}};var Q=2e3,me=1e3,Z=new Set,Lt,Bt=0,Ct=0;function as
 Ct;Bt+=i,Ct+=t,as(i,t)&&Rt("slept")}function we(i){return Z.add(i),Lt??=cs(),()=>{!Z.delete(i)||Z.size>0||(Lt?.(),Lt=void 0)}}
 function Rt(i){for(let t of[...Z])t[i]()}function cs(){Bt=d(),Ct=Date.now();let i=setInterval(Gt,me),t=globalThis,{document:e,
 navigator:s}=t,n=()=>Rt("slept"),r=()=>{e?.visibilityState==="visible"&&n()},o=()=>Rt("networkChanged"),h=s?.connection,
-a=h?.type,c=[[t,"online",o],[h,"change",()=>{h?.type!==a&&(a=h?.type,o())}],[t,"pageshow",n],[e,"resume",n],[e,"visibili\
-tychange",r]];for(let[f,p,w]of c)f?.addEventListener?.(p,w);return()=>{clearInterval(i);for(let[f,p,w]of c)f?.removeEventListener?.(
-p,w)}}var tt=1e3,qt=1e3,fs=3,us=2**31-1,Wt=50,et=class{heard=d();#t;#e;#s=new J(this.heard);#i=1+Math.random()/16;#n=!1;#r=!1;#o;#h=0;#f=0;#c=0;#a=-1/0;#u=-1/0;#l;#d;#m;#p=!1;constructor(t,e){
-this.#t=t,this.#e=e}arrived(t){this.heard=t,this.#l=void 0,this.#d?.abort(),this.#d=void 0,((this.#r?this.#s.skip(t):this.#s.
+a=h?.type,f=[[t,"online",o],[h,"change",()=>{h?.type!==a&&(a=h?.type,o())}],[t,"pageshow",n],[e,"resume",n],[e,"visibili\
+tychange",r]];for(let[l,p,w]of f)l?.addEventListener?.(p,w);return()=>{clearInterval(i);for(let[l,p,w]of f)l?.removeEventListener?.(
+p,w)}}var tt=1e3,qt=1e3,fs=3,ls=2**31-1,Wt=50,et=class{heard=d();#t;#e;#s=new J(this.heard);#i=1+Math.random()/16;#n=!1;#r=!1;#o;#h=0;#f=0;#c=0;#a=-1/0;#l=-1/0;#u;#d;#m;#p=!1;constructor(t,e){
+this.#t=t,this.#e=e}arrived(t){this.heard=t,this.#u=void 0,this.#d?.abort(),this.#d=void 0,((this.#r?this.#s.skip(t):this.#s.
 arrived(t))||this.#n)&&(this.#n=!1,this.arm()),this.#r&&(this.#r=!1,this.#t.woke())}ponged(t,e){this.#n=e,this.#c=0;let s=Math.
 min(t,2*this.#g);this.#o===void 0?(this.#o=s,this.#h=s/2):(this.#h+=(Math.abs(this.#o-s)-this.#h)/4,this.#o+=(s-this.#o)/
 8),this.arm()}awake(t){let e=d();this.#w||(this.#c=0),!(this.#p||this.#c++>=fs)&&(this.#f=e,this.#e.keepAlive>0&&!this.#w&&
 (t||e-this.heard>=tt)&&this.#x(e),this.arm())}stop(){this.#p=!0,this.#d?.abort(),clearTimeout(this.#m)}get#w(){return this.#t.
-unanswered??this.#l}get#g(){return Math.max(tt,(this.#o??0)+4*this.#h)}get askAt(){let{keepAlive:t}=this.#e;if(t<0)return 1/0;
+unanswered??this.#u}get#g(){return Math.max(tt,(this.#o??0)+4*this.#h)}get askAt(){let{keepAlive:t}=this.#e;if(t<0)return 1/0;
 let e=this.#n?t:Math.min(t,this.#s.unusual);return this.heard+e*this.#i}suspectAt({at:t,sendTime:e}){return Math.max(t,this.
-heard,this.#f)+(this.#l?tt:this.#g)+e}lostAt({at:t,sendTime:e}){let{keepAlive:s,pongTimeout:n}=this.#e;if(s<0)return 1/0;
+heard,this.#f)+(this.#u?tt:this.#g)+e}lostAt({at:t,sendTime:e}){let{keepAlive:s,pongTimeout:n}=this.#e;if(s<0)return 1/0;
 let r=Math.max(this.heard,this.#f);return Math.max(t+n,r+s+n)+e}arm(){clearTimeout(this.#m);let t=this.#w,e=t?Math.min(this.#r?
 1/0:this.#v(t),this.lostAt(t),this.#a+qt):this.askAt;if(this.#p||e===1/0)return;let s=d(),n=Math.max(e,s+1);this.#m=setTimeout(
-()=>this.#y(n),Math.min(n-s,us))}#v(t){return Math.max(this.suspectAt(t),this.#u+qt)}#y(t,e=!1){Gt();let s=d();if(s-t>=Q&&
+()=>this.#y(n),Math.min(n-s,ls))}#v(t){return Math.max(this.suspectAt(t),this.#l+qt)}#y(t,e=!1){Gt();let s=d();if(s-t>=Q&&
 this.awake(!1),this.#p)return;if(!e&&s-t>Wt){clearTimeout(this.#m),this.#m=setTimeout(()=>this.#y(s+Wt,!0),Wt);return}let n=this.#w;
 if(!n)s>=this.askAt&&this.#x(s);else{if(s>=this.lostAt(n))return this.#t.over();!this.#r&&s>=this.#v(n)&&this.#k(s),this.#p||
-this.probe()}this.arm()}#k(t){this.#r=this.#t.silent(),this.#r||(this.#u=t)}#x(t){if(this.#t.pingFirst===void 0)return this.#t.
-ask();this.#l={at:t,sendTime:0},this.#a=-1/0,this.probe()}probe(){let t=d();t-this.#a<qt||(this.#a=t,this.#t.pingFirst!==
-void 0&&(this.#r||this.#l)?this.#b(this.#t.pingFirst):this.#t.probe())}async#b(t){if(this.#d)return;let e=new AbortController;
+this.probe()}this.arm()}#k(t){this.#r=this.#t.silent(),this.#r||(this.#l=t)}#x(t){if(this.#t.pingFirst===void 0)return this.#t.
+ask();this.#u={at:t,sendTime:0},this.#a=-1/0,this.probe()}probe(){let t=d();t-this.#a<qt||(this.#a=t,this.#t.pingFirst!==
+void 0&&(this.#r||this.#u)?this.#b(this.#t.pingFirst):this.#t.probe())}async#b(t){if(this.#d)return;let e=new AbortController;
 this.#d=e;let s=setTimeout(()=>e.abort(),tt),n=await pe(t,e.signal);clearTimeout(s),!(this.#p||this.#d!==e)&&(this.#d=void 0,
-n?(this.#l=void 0,this.#t.unanswered?this.#t.probe():this.#t.ask()):this.#l&&(this.#l={at:-1/0,sendTime:0}),this.arm())}};var st=class{#t=new Map;add(t,e){let s=this.#t.get(t);s?s.push(e):this.#t.set(t,[e])}answer(t,e){let s=this.#t.get(t),n=s?.
+n?(this.#u=void 0,this.#t.unanswered?this.#t.probe():this.#t.ask()):this.#u&&(this.#u={at:-1/0,sendTime:0}),this.arm())}};var st=class{#t=new Map;add(t,e){let s=this.#t.get(t);s?s.push(e):this.#t.set(t,[e])}answer(t,e){let s=this.#t.get(t),n=s?.
 shift();return n?(s?.length===0&&this.#t.delete(t),e(n),!0):!1}reject(t){let e=[...this.#t.values()].flat();this.#t.clear();
-for(let s of e)s.reject(t)}};var ls=1.024,ds=32,it=class{edge;transport;token;begun=d();asked=new Set;confirmed=new Set;postponed=new Set;drains=!1;alive=!0;link;histories;featured;ending=new Map;error;ended;#t;#e;#s;#i=new j;#n=new st;#r=new Y;#o;#h=[];#f=new Set;#c=0;#a=!1;#u=!0;#l=!0;#d;constructor(t,e,s,n,r){
+for(let s of e)s.reject(t)}};var us=1.024,ds=32,it=class{edge;transport;token;begun=d();asked=new Set;confirmed=new Set;postponed=new Set;drains=!1;alive=!0;link;histories;featured;ending=new Map;error;ended;#t;#e;#s;#i=new j;#n=new st;#r=new Y;#o;#h=[];#f=new Set;#c=0;#a=!1;#l=!0;#u=!0;#d;constructor(t,e,s,n,r){
 this.edge=t,this.transport=e.transport,this.token=s,this.#t=e,this.#e=n;let o=this;this.#s=new et({get unanswered(){return o.#h[0]},
 pingFirst:e.fragile?t+r.paths.ping:void 0,ask:()=>{this.ping(!0).catch(()=>{})},probe:()=>e.probe(),silent:()=>this.#e.silent(
-this),woke:()=>this.#e.woke(this),over:()=>this.fail(new u("timeout","the edge does not answer"))},r),this.featured=new Promise(
+this),woke:()=>this.#e.woke(this),over:()=>this.fail(new c("timeout","the edge does not answer"))},r),this.featured=new Promise(
 a=>{this.#o=a});let h;this.ended=new Promise(a=>{h=a}),e.start({bytes:()=>{this.alive&&this.#s.arrived(d())},line:a=>this.#y(
-()=>this.#w(a)),frame:(a,l,c)=>{if(!this.alive||(this.#s.arrived(d()),ne(a,l,c)))return;let f;try{f=this.#i.decode(a,l,c)}catch(p){
-return this.#k(p)}this.#e.delivered(this,f)},ended:a=>{h(),this.#x(a)}}),this.#a=!0,this.alive&&this.#p("FEATURES:link"),
+()=>this.#w(a)),frame:(a,u,f)=>{if(!this.alive||(this.#s.arrived(d()),ne(a,u,f)))return;let l;try{l=this.#i.decode(a,u,f)}catch(p){
+return this.#k(p)}this.#e.delivered(this,l)},ended:a=>{h(),this.#x(a)}}),this.#a=!0,this.alive&&this.#p("FEATURES:link"),
 this.alive&&this.#s.arm()}get lastByte(){return this.#s.heard}request(t,e){t==="SUB"&&this.asked.add(e);let s=`${t}:${e}`,
 n=this.#m(s);return this.alive&&this.#p(s),n}resume(t,e){let s=this.#m(`RSUB:${t}`);return this.alive&&this.#p(`RSUB:${t}\
 :${e}`),s}leave(t){let s=this.request("UNSUB",t).catch(()=>{}).then(()=>{this.ending.get(t)===s&&this.ending.delete(t)});
@@ -158,7 +158,7 @@ t),s}forgetConfirm(t){this.#r.settle(t)}confirmedAll(){return this.#r.idle()}pos
 AGAIN:${t}`,n=setTimeout(()=>this.#n.answer(s,r=>r.resolve()),e);return this.#m(s).finally(()=>clearTimeout(n))}#m(t){return new Promise(
 (e,s)=>{this.alive?this.#n.add(t,{resolve:e,reject:s}):s(y())})}forget(t){return this.confirmed.delete(t),this.postponed.
 delete(t),this.#n.answer(`AGAIN:${t}`,e=>e.reject(y())),this.asked.delete(t)}ping(t=!1){return new Promise((e,s)=>{if(!this.
-alive)return s(y());this.#h.push({at:d(),sendTime:this.#c/ls,own:t,resolve:e,reject:s}),this.#t.send("PING"),this.#c=0,this.#s.
+alive)return s(y());this.#h.push({at:d(),sendTime:this.#c/us,own:t,resolve:e,reject:s}),this.#t.send("PING"),this.#c=0,this.#s.
 probe(),this.#h.length===1&&this.#s.arm()})}publish(t){this.#p(t);let e=this.#t.sent();return e&&new Promise(s=>{let n=()=>{
 this.#f.delete(n),s()};this.#f.add(n),e.then(n,n)})}awake(t){this.#s.awake(t)}handTo(t){this.#e=t,this.#s.stop(),this.#n.
 reject(y()),this.#r.fail();for(let e of this.#h)e.reject(y());for(let e of this.#f)e()}#p(t){this.#c+=t.length+ds,this.#t.
@@ -170,14 +170,14 @@ this.#e.reached(this,e),e.kind==="OK:RSUB"&&this.#n.answer(`RSUB:${e.tenant}:${e
 "ERR")this.#v(e.code,e.detail,t.slice(4));else if(e.kind==="PING")this.#t.send("PONG");else if(e.kind==="PONG"){let s=this.#h.
 shift();if(!s)return;let n=d()-s.at;s.resolve(n),this.#s.ponged(n,s.own),this.#e.roundTrip(n)}else e.kind==="RECONNECT"&&
 !this.drains?(this.drains=!0,this.#e.draining(this)):e.kind==="FEATURES"?this.#g(e.features.split(",").includes("history")):
-e.kind==="LINK"&&(this.#l=e.up,this.#u||this.#g())}#g(t=this.histories??!1){this.#u=!1,this.histories=t,this.#o(),this.link=
-this.#l,this.#e.linked()}#v(t,e,s){if(this.#u&&t==="bad_request")return this.#g();let n=L(s);if(n&&(this.#d=s),this.#r.error(
+e.kind==="LINK"&&(this.#u=e.up,this.#l||this.#g())}#g(t=this.histories??!1){this.#l=!1,this.histories=t,this.#o(),this.link=
+this.#u,this.#e.linked()}#v(t,e,s){if(this.#l&&t==="bad_request")return this.#g();let n=L(s);if(n&&(this.#d=s),this.#r.error(
 t,e))return;let[,r,o]=/^(?:UN|R)?SUB:([^:]+):(.+)$/s.exec(e)??[];!(r!==void 0&&o!==void 0&&t!=="broker_unavailable"&&this.#n.
-answer(e,a=>a.reject(new u(t,void 0,{tenant:r,pattern:o}))))&&!/^(token_|unauthorized|forbidden|closed_by)/.test(t)&&this.#e.
+answer(e,a=>a.reject(new c(t,void 0,{tenant:r,pattern:o}))))&&!/^(token_|unauthorized|forbidden|closed_by)/.test(t)&&this.#e.
 errorLine(t,e),(t==="token_revoked"||t==="token_expired")&&this.fail(n)}#y(t){if(this.alive)try{t()}catch(e){this.#k(e)}}#k(t){
 this.fail(S(t,"protocol","the edge broke the protocol"))}fail(t){this.#b(t),this.#t.close(),this.#a&&this.#e.lost(this,t)}#x({
 closeCode:t,error:e}){if(!this.alive)return;let s=this.#d===void 0?void 0:L(this.#d,t),n=t===4401?"token_expired":t===4403?
-"token_revoked":"disconnected",r=s?.code!=="slow_consumer"||t===4429,o=s&&r?s:e??new u(n,"the connection has ended",{closeCode:t});
+"token_revoked":"disconnected",r=s?.code!=="slow_consumer"||t===4429,o=s&&r?s:e??new c(n,"the connection has ended",{closeCode:t});
 this.#b(o),this.#a&&this.#e.lost(this,o)}#b(t){this.alive=!1,this.error=t,this.#s.stop();let e=y(t);this.#o(),this.#n.reject(
 e),this.#r.fail();for(let s of this.#h)s.reject(e);this.#h=[]}};var C=class{#t;#e=[];start(t){let e=this.#e;this.#e=[],this.#t=t;for(let s of e)s(t)}bytes(){this.#t?.bytes()}line(t){this.#t?
 this.#t.line(t):this.#e.push(e=>e.line(t))}frame(t,e,s){this.#t?this.#t.frame(t,e,s):this.#e.push(n=>n.frame(t,e,s))}ended(t){
@@ -188,39 +188,39 @@ s+4,n),s=n}s<t.length&&this.#n(t.slice(s))}}#i(t,e){let s=0;if(this.#s<4&&(s=Mat
 0,s)),this.#s<4))return s;let n=this.#e[0].length<4?this.#r():this.#e[0],r=4+this.#o(n,0),o=Math.min(r-this.#s,t.length-
 s);if(o>0&&this.#n(t.slice(s,s+o)),this.#s===r){let h=this.#r();this.#e=[],this.#s=0,e(h,4,r)}return s+o}#n(t){this.#e.push(
 t),this.#s+=t.length}#r(){let t=new Uint8Array(this.#s),e=0;for(let s of this.#e)t.set(s,e),e+=s.length;return this.#e=[
-t],t}#o(t,e){let s=t[e]*16777216+(t[e+1]<<16|t[e+2]<<8|t[e+3]);if(s>this.#t)throw new u("protocol","a message that is to\
+t],t}#o(t,e){let s=t[e]*16777216+(t[e+1]<<16|t[e+2]<<8|t[e+3]);if(s>this.#t)throw new c("protocol","a message that is to\
 o long");return s}};var ye=1<<20,ms=1e3;async function ke({edge:i,token:t,signal:e},{paths:s}){let n=i.replace("http","ws")+s.webSocket,{promise:r,
-resolve:o,reject:h}=vs(),a=await ws("ws");e.throwIfAborted();let l,c=a?new a(n,{headers:{Authorization:`Bearer ${t}`},perMessageDeflate:!1,
-maxPayload:Dt}):new WebSocket(n,["llps.v1",`at.${t}`]);a||(c.binaryType="arraybuffer");let f=()=>c.terminate?c.terminate():
-c.close(),p=()=>{h(e.reason),f()};e.addEventListener("abort",p);let w=new C,m=!1,v,k;c.on?.("unexpected-response",(g,$e)=>{
-l=gs($e).finally(()=>g.destroy()),l.then(h)});let x;c.on?.("upgrade",g=>{x=g.socket}),c.onerror=({error:g})=>{v=g},c.onopen=
+resolve:o,reject:h}=vs(),a=await ws("ws");e.throwIfAborted();let u,f=a?new a(n,{headers:{Authorization:`Bearer ${t}`},perMessageDeflate:!1,
+maxPayload:Dt}):new WebSocket(n,["llps.v1",`at.${t}`]);a||(f.binaryType="arraybuffer");let l=()=>f.terminate?f.terminate():
+f.close(),p=()=>{h(e.reason),l()};e.addEventListener("abort",p);let w=new C,m=!1,v,k;f.on?.("unexpected-response",(g,$e)=>{
+u=gs($e).finally(()=>g.destroy()),u.then(h)});let x;f.on?.("upgrade",g=>{x=g.socket}),f.onerror=({error:g})=>{v=g},f.onopen=
 ()=>{m=!0,x?.prependListener("data",()=>w.bytes()),e.removeEventListener("abort",p),o({transport:"websocket",fragile:!1,
-start:g=>w.start(g),send:g=>m&&c.send(g),sent:()=>m&&c.bufferedAmount>ye?_():void 0,probe(){},close(){c.close(1e3),k??=setTimeout(
-()=>{f(),w.ended({})},ms)}})},c.onclose=({code:g})=>{clearTimeout(k),m?(m=!1,w.ended({closeCode:g})):l||bs(i+s.ping,a!==
-void 0,e,v).then(h,h),e.removeEventListener("abort",p)},c.onmessage=({data:g})=>{typeof g=="string"?w.line(g):g instanceof
+start:g=>w.start(g),send:g=>m&&f.send(g),sent:()=>m&&f.bufferedAmount>ye?_():void 0,probe(){},close(){f.close(1e3),k??=setTimeout(
+()=>{l(),w.ended({})},ms)}})},f.onclose=({code:g})=>{clearTimeout(k),m?(m=!1,w.ended({closeCode:g})):u||bs(i+s.ping,a!==
+void 0,e,v).then(h,h),e.removeEventListener("abort",p)},f.onmessage=({data:g})=>{typeof g=="string"?w.line(g):g instanceof
 ArrayBuffer?w.frame(new Uint8Array(g),0,g.byteLength):w.frame(new Uint8Array(g.buffer,g.byteOffset,g.length),0,g.length)};
-async function _(){for(;m&&c.bufferedAmount>ye;)await new Promise(g=>setTimeout(g,5))}return r}async function ws(i){if(ge)
-try{let{WebSocket:t}=await import(i);return t}catch(t){if("WebSocket"in globalThis)return;throw new u("bad_option","Node\
+async function _(){for(;m&&f.bufferedAmount>ye;)await new Promise(g=>setTimeout(g,5))}return r}async function ws(i){if(ge)
+try{let{WebSocket:t}=await import(i);return t}catch(t){if("WebSocket"in globalThis)return;throw new c("bad_option","Node\
  20 has no WebSocket: install the package ws",{cause:t})}}async function gs(i){let t=i.statusCode,e=Number(i.headers["re\
 try-after"]),s={status:t,retryAfter:e>0?e*1e3:void 0},n="";try{let r=new TextDecoder;for await(let a of i)if(n+=r.decode(
-a,{stream:!0}),n.length>65536)break;let{code:o,detail:h}=JSON.parse(n);if(typeof o=="string")return new u(o,h,s)}catch{}
-return new u(t>=500?"unreachable":"refused",`HTTP status ${t}`,s)}async function bs(i,t,e,s){return!t&&await V(i,e)?new u(
-"refused","the edge answers, and refuses the WebSocket: perhaps the token, or this page's origin"):new u("unreachable","\
+a,{stream:!0}),n.length>65536)break;let{code:o,detail:h}=JSON.parse(n);if(typeof o=="string")return new c(o,h,s)}catch{}
+return new c(t>=500?"unreachable":"refused",`HTTP status ${t}`,s)}async function bs(i,t,e,s){return!t&&await V(i,e)?new c(
+"refused","the edge answers, and refuses the WebSocket: perhaps the token, or this page's origin"):new c("unreachable","\
 no WebSocket to the edge",{cause:s})}function vs(){let i,t;return{promise:new Promise((s,n)=>{i=s,t=n}),resolve:i,reject:t}}var xe=1e3,ys=43,ks=2e3,Te=()=>"WebTransport"in globalThis;async function Ee(i,{paths:t,hashes:e}){let{signal:s}=i,n=[],
-r,o=()=>{clearTimeout(r),n.forEach(ot)};s.addEventListener("abort",o);try{let h=await new Promise((l,c)=>{let f=()=>{let p=new WebTransport(
-i.edge+t.webTransport,e?{serverCertificateHashes:[...e]}:{});n.push(p),p.closed.catch(()=>{}),p.ready.then(()=>l(p),c)};
-f(),r=setTimeout(f,ks)});for(let l of n)l!==h&&ot(l);let a=h.closed.then(({closeCode:l,reason:c})=>({closeCode:l,error:L(
-`${c}`)}),()=>({}));return await xs(h,a,i.token)}catch(h){throw o(),s.throwIfAborted(),S(h,"unreachable","no WebTranspor\
+r,o=()=>{clearTimeout(r),n.forEach(ot)};s.addEventListener("abort",o);try{let h=await new Promise((u,f)=>{let l=()=>{let p=new WebTransport(
+i.edge+t.webTransport,e?{serverCertificateHashes:[...e]}:{});n.push(p),p.closed.catch(()=>{}),p.ready.then(()=>u(p),f)};
+l(),r=setTimeout(l,ks)});for(let u of n)u!==h&&ot(u);let a=h.closed.then(({closeCode:u,reason:f})=>({closeCode:u,error:L(
+`${f}`)}),()=>({}));return await xs(h,a,i.token)}catch(h){throw o(),s.throwIfAborted(),S(h,"unreachable","no WebTranspor\
 t")}finally{clearTimeout(r),s.removeEventListener("abort",o)}}async function xs(i,t,e){let s=await i.createBidirectionalStream(),
-n=new C,r=new zt(s.writable.getWriter()),o=s.readable.getReader(),h,a,l=Ts(i);r.send(`AUTH:${e}`);let c=new rt,f=(m,v,k)=>{
+n=new C,r=new zt(s.writable.getWriter()),o=s.readable.getReader(),h,a,u=Ts(i);r.send(`AUTH:${e}`);let f=new rt,l=(m,v,k)=>{
 if(ve(m,v,k))return n.frame(m,v,k);let x=U(m.subarray(v,k));if(a)return n.line(x);let _=At(x);_.kind==="OK:AUTH"?a={transport:"\
-webtransport",fragile:be,start:g=>n.start(g),send:g=>r.send(g),sent:()=>r.sent,probe:l,close:()=>{r.close().then(()=>ot(
-i))}}:_.kind==="ERR"&&(h??=L(x.slice(4))??new u(_.code))},p=async()=>{let{value:m,done:v}=await o.read();return m&&(n.bytes(),
-c.push(m,f)),!v},w;for(;!a;)if(!await p().catch(v=>{if(v instanceof u)throw v;return!1}))throw h??Es(await t);return(async()=>{
-try{for(;await p(););}catch(k){k instanceof u&&(w=k)}r.close();let m={error:w},v=t.then(k=>m=k);w||await P(xe,v),ot(i),n.
+webtransport",fragile:be,start:g=>n.start(g),send:g=>r.send(g),sent:()=>r.sent,probe:u,close:()=>{r.close().then(()=>ot(
+i))}}:_.kind==="ERR"&&(h??=L(x.slice(4))??new c(_.code))},p=async()=>{let{value:m,done:v}=await o.read();return m&&(n.bytes(),
+f.push(m,l)),!v},w;for(;!a;)if(!await p().catch(v=>{if(v instanceof c)throw v;return!1}))throw h??Es(await t);return(async()=>{
+try{for(;await p(););}catch(k){k instanceof c&&(w=k)}r.close();let m={error:w},v=t.then(k=>m=k);w||await P(xe,v),ot(i),n.
 ended(m)})(),a}function Ts(i){let t,e=!1,s=async()=>{let{writable:n,createWritable:r}=i.datagrams;t??=(n??r?.call(i.datagrams))?.
 getWriter(),await t?.write(new Uint8Array(ys))};return()=>{e||(e=!0,s().catch(()=>{}).finally(()=>{e=!1}))}}function Es({
-closeCode:i,error:t}){let e=i===4401?"unauthorized":i===1001?"draining":i===1013?"unavailable":"unreachable";return t??new u(
+closeCode:i,error:t}){let e=i===4401?"unauthorized":i===1001?"draining":i===1013?"unavailable":"unreachable";return t??new c(
 e,"the connection has ended",{closeCode:i})}function ot(i){try{i.close({closeCode:1e3,reason:""})}catch{}}var zt=class{#t;#e=new Uint8Array(
 4096);#s=0;sent;constructor(t){this.#t=t,t.closed.catch(()=>{})}send(t){let e=typeof t=="string"?$(t):t,s=e.length,n=this.#s+
 4+s;if(n>this.#e.length){let r=new Uint8Array(Math.max(n,this.#e.length*2));r.set(this.#e.subarray(0,this.#s)),this.#e=r}
@@ -228,59 +228,60 @@ this.#e.set([s>>>24,s>>>16,s>>>8,s],this.#s),this.#e.set(e,this.#s+4),this.#s=n,
 ready;let t=this.#e.subarray(0,this.#s);this.#e=new Uint8Array(4096),this.#s=0,this.#t.write(t).catch(()=>{})}while(this.#s>
 0)}catch{this.#s=0}this.sent=void 0}async close(){await P(xe,(this.sent??Promise.resolve()).then(()=>this.#t.close()))}};var As=/^(unauthorized|token_|(ip|origin|region|client)_not|tls_required|draining|too_many|try_later)/,Ft=i=>Te()&&i.startsWith(
 "https:"),ht=class{#t;#e=new Map;#s=new Set;constructor(t){this.#t=t}forget(){this.#s.clear()}prefer(t,e){this.#e.set(t,
-e)}async open(t,e,s,n={}){let r=this.#t,{transports:o=r.transports,fallbackAfter:h=r.fallbackAfter}=n,a=o.filter(f=>f===
-"websocket"||Ft(t));a.length===0&&b("there is no WebTransport here, or not for http:// addresses");let l=a.filter(f=>!this.#s.
-has(f));if(l.length===0)throw new u("protocol_not_allowed");this.#e.get(t)===l[1]&&l.reverse();let c=await I(s,r.connectTimeout,
-f=>this.#i(l,t,e,h,f));return this.#e.set(t,c.transport),c}#i(t,e,s,n,r){return new Promise((o,h)=>{let a,l=0,c=0,f,p=!1,
-w=()=>{p=!0,clearTimeout(a)},m=()=>{clearTimeout(a);let v=t[c++];if(!v||p)return;let k=v==="websocket"?ke:Ee;l++,k({edge:e,
-token:s,signal:r},this.#t).then(x=>{if(p)return Ss(x);w(),o(x)},x=>{l--;let _=S(x,"unreachable","the edge does not answe\
-r");if(_.code==="protocol_not_allowed"&&this.#s.add(v),(!f||D(_)>D(f))&&(f=_),!As.test(_.code)&&(l>0||c<t.length))return m();
-w(),h(f)}),c<t.length&&(a=setTimeout(m,n))};r.addEventListener("abort",()=>{w(),h(r.reason)}),m()})}};function Ss(i){i.start(
+e)}async open(t,e,s,n={}){let r=this.#t,{transports:o=r.transports,fallbackAfter:h=r.fallbackAfter}=n,a=o.filter(l=>l===
+"websocket"||Ft(t));a.length===0&&b("there is no WebTransport here, or not for http:// addresses");let u=a.filter(l=>!this.#s.
+has(l));if(u.length===0)throw new c("protocol_not_allowed");this.#e.get(t)===u[1]&&u.reverse();let f=await I(s,r.connectTimeout,
+l=>this.#i(u,t,e,h,l));return this.#e.set(t,f.transport),f}#i(t,e,s,n,r){return new Promise((o,h)=>{let a,u=0,f=0,l,p=!1,
+w=()=>{p=!0,clearTimeout(a)},m=()=>{clearTimeout(a);let v=t[f++];if(!v||p)return;let k=v==="websocket"?ke:Ee;u++,k({edge:e,
+token:s,signal:r},this.#t).then(x=>{if(p)return Ss(x);w(),o(x)},x=>{u--;let _=S(x,"unreachable","the edge does not answe\
+r");if(_.code==="protocol_not_allowed"&&this.#s.add(v),(!l||D(_)>D(l))&&(l=_),!As.test(_.code)&&(u>0||f<t.length))return m();
+w(),h(l)}),f<t.length&&(a=setTimeout(m,n))};r.addEventListener("abort",()=>{w(),h(r.reason)}),m()})}};function Ss(i){i.start(
 {bytes(){},line(){},frame(){},ended(){}}),i.close()}function D({code:i}){return["unreachable","timeout","refused","proto\
 col_not_allowed"].indexOf(i)>>>0}var Ae=3,Ms=500;async function jt(i,t,e){let s,n=await Promise.all(i.map(async o=>{if(o.pathname==="/")return[o.origin];
 try{return await I(e,t.connectTimeout,h=>_s(o,h))}catch(h){return s=h,[]}})),r=[...new Set(n.flat())];if(e.throwIfAborted(),
-r.length===0)throw s??new u("unreachable","the list has no edge");return r.length>1&&(await I(e,t.connectTimeout,o=>Os(r,
+r.length===0)throw s??new c("unreachable","the list has no edge");return r.length>1&&(await I(e,t.connectTimeout,o=>Os(r,
 t.paths.ping,o)).catch(()=>{}),e.throwIfAborted()),r}async function _s(i,t){try{let e=await fetch(i,{cache:"no-store",credentials:"\
-omit",signal:t});if(!e.ok)throw new u("unreachable",`the list of edges: HTTP status ${e.status}`,{status:e.status});let{
+omit",signal:t});if(!e.ok)throw new c("unreachable",`the list of edges: HTTP status ${e.status}`,{status:e.status});let{
 edges:s}=await e.json();return s.map(({host:n})=>z(`https://${n}`,!1).origin)}catch(e){throw S(e,"unreachable","the list\
- of edges")}}async function Os(i,t,e){let s=new Map,n=async l=>{let c=[];for(;c.length<Ae;){let f=d();if(!await V(l+t,e))
-return;c.push(d()-f)}c.sort((f,p)=>f-p),s.set(l,c[Ae>>1])},r=i.map(n),h=Promise.any(r.map((l,c)=>l.then(()=>s.get(i[c])??
-Promise.reject()))).then(()=>T(Ms,e));await Promise.race([Promise.all(r),h.catch(()=>Promise.all(r))]);let a=l=>s.get(l)??
-Number.MAX_VALUE;i.sort((l,c)=>a(l)-a(c))}var Se=/^(logged_out|ip_not|origin_not|client_not|tls_required|token_revoked|bad_option)/,Ps=/^(unauthorized|token_expired|region_not|protocol_not)/,
+ of edges")}}async function Os(i,t,e){let s=new Map,n=async u=>{let f=[];for(;f.length<Ae;){let l=d();if(!await V(u+t,e))
+return;f.push(d()-l)}f.sort((l,p)=>l-p),s.set(u,f[Ae>>1])},r=i.map(n),h=Promise.any(r.map((u,f)=>u.then(()=>s.get(i[f])??
+Promise.reject()))).then(()=>T(Ms,e));await Promise.race([Promise.all(r),h.catch(()=>Promise.all(r))]);let a=u=>s.get(u)??
+Number.MAX_VALUE;i.sort((u,f)=>a(u)-a(f))}var Se=/^(logged_out|ip_not|origin_not|client_not|tls_required|token_revoked|bad_option)/,Ps=/^(unauthorized|token_expired|region_not|protocol_not)/,
 Is=5,$s=6e4,Ns=12e4,at=class{#t;#e;#s;#i;#n;#r=[];#o=new Map;#h;#f=0;#c=0;#a=new Map;drained=new Set;constructor(t,e,s,n){
 this.#t=t,this.#e=e,this.#s=s,this.#i=n,this.#n=new ht(e)}async first(t){await M(this.#s.get(),t),this.#r=await jt(this.#t,
-this.#e,t);let e;for(let s of this.#r)try{return await this.open(s,t)}catch(n){if(!(n instanceof u)||Se.test(n.code)||n.
+this.#e,t);let e;for(let s of this.#r)try{return await this.open(s,t)}catch(n){if(!(n instanceof c)||Se.test(n.code)||n.
 code==="token_provider")throw n;(!e||D(n)>D(e))&&(e=n)}throw e}async*order(t,e,s){for(;;){let n=this.#r.filter(o=>o!==t),
 r=e?[t,...n]:n.length<this.#r.length?[...n,t]:n;for(let o of r)r.some(h=>this.wait(h)<this.wait(o))||(yield o);if(this.#t.
 some(o=>o.pathname!=="/"))try{this.#r=await jt(this.#t,this.#e,s)}catch{s.throwIfAborted()}}}wait(t){return Math.max(0,(this.#a.
-get(t)??0)-d())}async open(t,e,s){let n=await this.#s.get();try{return await this.#u(t,n,e,s)}catch(r){if(!(r instanceof
-u&&/^(unauthorized|token_expired|refused)$/.test(r.code))||!this.#s.provided)throw r;let h=await this.#s.ask();if(h===n)
-throw r;return this.#u(t,h,e,s)}}async#u(t,e,s,n){e!==this.#h&&(this.#h=e,this.#o.clear(),this.#n.forget());let r=await this.#n.
+get(t)??0)-d())}async open(t,e,s){let n=await this.#s.get();try{return await this.#l(t,n,e,s)}catch(r){if(!(r instanceof
+c&&/^(unauthorized|token_expired|refused)$/.test(r.code))||!this.#s.provided)throw r;let h=await this.#s.ask();if(h===n)
+throw r;return this.#l(t,h,e,s)}}async#l(t,e,s,n){e!==this.#h&&(this.#h=e,this.#o.clear(),this.#n.forget());let r=await this.#n.
 open(t,e,s,n).catch(h=>{let{retryAfter:a=0}=h;throw this.#a.set(t,d()+Math.min(a,this.#e.maxBackOff)),h});this.drained.delete(
-t);let o=new it(t,r,e,this.#i,this.#e);if(o.error)throw o.error;return this.#f=0,this.#o.clear(),o}noteSilent({edge:t,transport:e,
-begun:s},n=!1){e!=="webtransport"||!n&&d()-s>=Ns||this.#n.prefer(t,n?e:"websocket")}hopeless(t,e,s){let{code:n}=e;if(n===
-"unreachable"&&this.drained.delete(t),n!=="refused")this.#f=0;else{if(s||this.drained.has(t))return!1;this.#f++===0&&(this.#c=
-d())}return Se.test(n)||this.#f>=Is&&d()-this.#c>=$s?!0:Ps.test(n)?(this.#o.set(t,e),this.#r.every(r=>this.#o.has(r))):!1}};var ct=class{#t=new Map;#e=[];#s=!1;constructor(t={}){for(let[e,s]of Object.entries(t))s&&this.on(e,s)}on(t,e){let s=r=>e(
+t),this.#a.delete(t);let o=new it(t,r,e,this.#i,this.#e);if(o.error)throw o.error;return this.#f=0,this.#o.clear(),o}noteSilent({
+edge:t,transport:e,begun:s},n=!1){e!=="webtransport"||!n&&d()-s>=Ns||this.#n.prefer(t,n?e:"websocket")}hopeless(t,e,s){let{
+code:n}=e;if(n==="unreachable"&&this.drained.delete(t),n!=="refused")this.#f=0;else{if(s||this.drained.has(t))return!1;this.#f++===
+0&&(this.#c=d())}return Se.test(n)||this.#f>=Is&&d()-this.#c>=$s?!0:Ps.test(n)?(this.#o.set(t,e),this.#r.every(r=>this.#o.
+has(r))):!1}};var ct=class{#t=new Map;#e=[];#s=!1;constructor(t={}){for(let[e,s]of Object.entries(t))s&&this.on(e,s)}on(t,e){let s=r=>e(
 r),n=this.#t.get(t)??new Set;return this.#t.set(t,n.add(s)),()=>{n.delete(s)}}emit(t,e){this.#e.push([t,e])>1024&&this.#e.
 shift(),this.#s||this.#i()}async#i(){this.#s=!0,await null;for(let t=this.#e.shift();t;t=this.#e.shift())for(let e of[...this.#t.
 get(t[0])??[]])try{await e(t[1])}catch(s){ft(s)}this.#s=!1}};function ft(i){queueMicrotask(()=>{throw i})}var Us=new TextDecoder,G=class{tenant;channel;payload;pattern;patterns;late;position;constructor(t,e,s,n,r,o,h){this.tenant=
 t,this.channel=e,this.payload=s,this.pattern=n,this.patterns=r,this.late=o,this.position=h}get time(){return this.position===
 void 0?void 0:new Date(Number(this.position.split(".")[2]))}text(){return Us.decode(this.payload)}json(){return JSON.parse(
-this.text())}};var ut=class{#t=new Map;#e=0;get all(){return[...this.#t.values()]}add(t){let{tenant:e,pattern:s}=t,n=`${e}:${s}`,r=this.#t.
+this.text())}};var lt=class{#t=new Map;#e=0;get all(){return[...this.#t.values()]}add(t){let{tenant:e,pattern:s}=t,n=`${e}:${s}`,r=this.#t.
 get(n),{history:o}=t,h=r??{name:n,tenant:e,pattern:s,subs:[],confirmed:!1,waiting:[],history:o};return h.subs.push(t),this.#t.
 set(n,h),this.#e++,{interest:h,isNew:!r}}of(t,e){return this.#t.get(`${t}:${e}`)}has(t){return this.#t.get(t.name)===t}remove(t){
 let e=this.#t.get(`${t.tenant}:${t.pattern}`),s=e?.subs.indexOf(t)??-1;if(!(!e||s<0))return e.subs.splice(s,1),e.subs.length===
 0&&this.drop(e)?e:void 0}drop(t){return this.#e++,this.#t.get(t.name)===t&&this.#t.delete(t.name)}dispatch(t,e=!1){let{tenant:s,
-channel:n,payload:r,route:o}=t,h=o.note?.tenant===s&&o.note.version===this.#e?o.note:this.#s(s,o);for(let{pattern:a,subs:l,
-history:c}of h.interests){if(c&&!c.plain)continue;let f=new G(s,n,r,a,o.patterns,e);if(l.length===1)l[0].push(f);else for(let p of[
-...l])p.push(f)}}#s(t,e){let s=e.patterns.map(n=>this.#t.get(`${t}:${n}`)).filter(n=>n!==void 0);return e.note={tenant:t,
-version:this.#e,interests:s},e.note}};var lt=class{interests=new ut;asking=new Set;#t;constructor(t){this.#t=t}async restore(t){let e=this.interests.all;e.some(
+channel:n,payload:r,route:o}=t,h=o.note?.tenant===s&&o.note.version===this.#e?o.note:this.#s(s,o);for(let{pattern:a,subs:u,
+history:f}of h.interests){if(f&&!f.plain)continue;let l=new G(s,n,r,a,o.patterns,e);if(u.length===1)u[0].push(l);else for(let p of[
+...u])p.push(l)}}#s(t,e){let s=e.patterns.map(n=>this.#t.get(`${t}:${n}`)).filter(n=>n!==void 0);return e.note={tenant:t,
+version:this.#e,interests:s},e.note}};var ut=class{interests=new lt;asking=new Set;#t;constructor(t){this.#t=t}async restore(t){let e=this.interests.all;e.some(
 n=>n.history)&&await t.featured;let s=t===this.#t.current?e:e.filter(n=>!n.history);await Promise.all(s.map(n=>this.ask(
 t,n)))}async resume(t){await Promise.all(this.interests.all.filter(({history:e})=>e).map(e=>this.ask(t,e)))}stored(t,e,s){
-let{tenant:n,channel:r,payload:o,route:h}=e,{patterns:a}=h,l=a[0],c=this.interests.of(n,l),{history:f}=c??{};if(!c||!f?.
-takes(t,s))return;f.from=s,c.subs[0]?.pushStored(new G(n,r,o,l,a,!1,s))===!1&&this.interests.has(c)&&(f.pause(),t.leave(
-c.name)),this.#i(c)}reached(t,e){let{kind:s,tenant:n,pattern:r,position:o}=e,h=this.interests.of(n,r),{history:a}=h??{};
-if(!(!h||a?.on!==t||!a.open||a.plain)){if(s==="GAP"||a.takes(t,o)){a.from=o;for(let l of h.subs)l.reach(o)}s==="GAP"?(a.
+let{tenant:n,channel:r,payload:o,route:h}=e,{patterns:a}=h,u=a[0],f=this.interests.of(n,u),{history:l}=f??{};if(!f||!l?.
+takes(t,s))return;l.from=s,f.subs[0]?.pushStored(new G(n,r,o,u,a,!1,s))===!1&&this.interests.has(f)&&(l.pause(),t.leave(
+f.name)),this.#i(f)}reached(t,e){let{kind:s,tenant:n,pattern:r,position:o}=e,h=this.interests.of(n,r),{history:a}=h??{};
+if(!(!h||a?.on!==t||!a.open||a.plain)){if(s==="GAP"||a.takes(t,o)){a.from=o;for(let u of h.subs)u.reach(o)}s==="GAP"?(a.
 told=!0,this.#e(n,r,o)):s==="OK:RSUB"&&(this.#i(h),e.how==="gap"&&!a.told?this.#e(n,r,o):a.lossy&&this.#e(n,r))}}#e(t,e,s){
 this.#t.gaps=!0,this.#t.events.emit("gap",{tenant:t,pattern:e,before:s})}wasRead(t){let e=this.interests.of(t.tenant,t.pattern),
 {current:s}=this.#t;!e?.history||e.history!==t.history||(e.history.paused=!1,s&&this.ask(s,e))}ask(t,e){let s=this.#s(t,
@@ -289,26 +290,26 @@ e).finally(()=>this.asking.delete(s));return this.asking.add(s),s}async#s(t,e){t
 if(e.confirmed&&this.#t.suspected&&t===this.#t.next)return t.fail(n);this.#o(e,n)}}#i(t){t.confirmed=!0;for(let{resolve:e}of t.
 waiting.splice(0))e()}async#n(t,e,s){let{name:n,tenant:r,pattern:o}=e;if(s.paused&&(this.#t.gaps=!0),!(s.paused||s.on===
 t)){s.begin(t);for(let h=2;;){if(await t.featured,await t.ending.get(n),!t.alive||s.on!==t||!this.interests.has(e))return;
-let a=!t.histories||s.unwanted,l=s.forbidden?"now":s.from,c=Kt(e);s.lossy=a?c||l!=="now":s.forbidden||c&&l==="now",s.plain=
-a,s.open=!0,a&&(s.from="now");try{if(!a)return await t.resume(n,l);if(await t.request("SUB",n),!this.interests.has(e))return;
-this.#i(e),s.lossy&&this.#e(r,o);return}catch(f){let p=f;if(p.code==="history_unavailable")return this.#t.gaps=!0,this.#t.
-events.emit("edgeError",{code:p.code,detail:`RSUB:${n}`});if(s.open=!1,p.code==="permission_denied"&&!a&&l!=="now")s.forbidden=
-!0;else if(p.code==="no_history"&&c)s.unwanted=!0;else if(p.code==="try_later"&&c)h===2&&this.#t.events.emit("subscripti\
+let a=!t.histories||s.unwanted,u=s.forbidden?"now":s.from,f=Kt(e);s.lossy=a?f||u!=="now":s.forbidden||f&&u==="now",s.plain=
+a,s.open=!0,a&&(s.from="now");try{if(!a)return await t.resume(n,u);if(await t.request("SUB",n),!this.interests.has(e))return;
+this.#i(e),s.lossy&&this.#e(r,o);return}catch(l){let p=l;if(p.code==="history_unavailable")return this.#t.gaps=!0,this.#t.
+events.emit("edgeError",{code:p.code,detail:`RSUB:${n}`});if(s.open=!1,p.code==="permission_denied"&&!a&&u!=="now")s.forbidden=
+!0;else if(p.code==="no_history"&&f)s.unwanted=!0;else if(p.code==="try_later"&&f)h===2&&this.#t.events.emit("subscripti\
 onError",{tenant:r,pattern:o,code:p.code}),await t.postpone(n,E(h++,this.#t.settings)),t.postponed.delete(n);else throw p}}}}async#r(t,e){
 let{name:s,tenant:n,pattern:r}=e;for(let o=2;;o++){try{return await t.request("SUB",s)}catch(h){let a=h;if(a.code!=="try\
 _later"||!Kt(e))throw a;o===2&&this.#t.events.emit("subscriptionError",{tenant:n,pattern:r,code:a.code})}await t.postpone(
 s,E(o,this.#t.settings))}}#o(t,e){if(!this.interests.drop(t))return;let{tenant:s,pattern:n,subs:r,waiting:o}=t;for(let h of[
 this.#t.current,this.#t.next])h?.forget(t.name)&&h.leave(t.name);Kt(t)&&this.#t.events.emit("subscriptionError",{tenant:s,
 pattern:n,code:e.code});for(let h of r)h.end(e);for(let{reject:h}of o.splice(0))h(e)}async subscribe(t){if(this.#t.over)
-throw this.#t.over;let e=this.interests.of(t.tenant,t.pattern);e&&(e.history||t.history)&&b("the client has a subscripti\
-on to this pattern, and one with a history is alone");let{interest:s,isNew:n}=this.interests.add(t);if(s.confirmed)return;
-let r=new Promise((o,h)=>{s.waiting.push({resolve:o,reject:h})});return n&&(this.#t.current&&!this.#t.leaving&&this.ask(
-this.#t.current,s),this.#t.next&&!s.history&&this.ask(this.#t.next,s)),r}async leave(t){let e=this.interests.remove(t);if(!e)
-return;for(let{resolve:h}of e.waiting.splice(0))h();let{name:s,history:n}=e,o=[this.#t.current,this.#t.next].filter(h=>h?.
-forget(s)||h&&n?.on===h).map(h=>h.leave(s));await(this.#t.suspected&&o.length>0?Promise.race(o):Promise.all(o))}queueFull({
-tenant:t,pattern:e},s){this.#t.events.emit("queueFull",{tenant:t,pattern:e,dropped:s})}end(t,e){for(let s of this.interests.
-all){this.interests.drop(s);for(let n of s.subs)n.end(t);for(let{reject:n}of s.waiting.splice(0))n(t??e)}}};function Kt({
-subs:i,waiting:t}){return i.length>t.length}var Ht=1e3,dt=class{#t=new A;#e=new A;#s=new A;constructor(t,e,s){for(let{key:n}of t)this.#t.put(n,e);if(s){for(let{key:n,
+throw this.#t.over;let e=this.interests.of(t.tenant,t.pattern);if(e&&(e.history||t.history)){let o="the client has a sub\
+scription to this pattern, and one with a history is alone";throw new c("bad_option",o,e)}let{interest:s,isNew:n}=this.interests.
+add(t);if(s.confirmed)return;let r=new Promise((o,h)=>{s.waiting.push({resolve:o,reject:h})});return n&&(this.#t.current&&
+!this.#t.leaving&&this.ask(this.#t.current,s),this.#t.next&&!s.history&&this.ask(this.#t.next,s)),r}async leave(t){let e=this.
+interests.remove(t);if(!e)return;for(let{resolve:h}of e.waiting.splice(0))h();let{name:s,history:n}=e,o=[this.#t.current,
+this.#t.next].filter(h=>h?.forget(s)||h&&n?.on===h).map(h=>h.leave(s));await(this.#t.suspected&&o.length>0?Promise.race(
+o):Promise.all(o))}queueFull({tenant:t,pattern:e},s){this.#t.events.emit("queueFull",{tenant:t,pattern:e,dropped:s})}end(t,e){
+for(let s of this.interests.all){this.interests.drop(s);for(let n of s.subs)n.end(t);for(let{reject:n}of s.waiting.splice(
+0))n(t??e)}}};function Kt({subs:i,waiting:t}){return i.length>t.length}var Ht=1e3,dt=class{#t=new A;#e=new A;#s=new A;constructor(t,e,s){for(let{key:n}of t)this.#t.put(n,e);if(s){for(let{key:n,
 time:r,message:o}of s.#e.all)this.#e.put(n,r,o);for(let{key:n,time:r}of s.#s.all)this.#s.put(n,r)}}fromCurrent(t,e){let s=O(
 t);return this.#s.dropUntil(e-Ht),this.#s.take(s)?!1:(this.#e.take(s)||this.#t.put(s,e),!0)}fromTrail(t,e){let s=O(t);if(this.#t.
 take(s))return;let n=this.#e.put(s,e,{...t});return n&&this.#s.put(n.key,n.time),n?.message}renew(t){for(let e of this.#e.
@@ -320,7 +321,7 @@ min(this.#t.lastByte+Me,this.#r+Ls)-d();t>0?this.#o=setTimeout(()=>this.#f(),t):
 if(clearTimeout(this.#h),this.#n)return;let{nextDue:t}=this.late;if(t===void 0){this.#i||this.#s();return}this.#h=setTimeout(
 ()=>{for(let e of this.late.due(d()))this.#e(e);this.#a()},Math.max(1,t-d()))}delivered(t,e){if(e.position!==void 0)return;
 let s=this.late.nextDue===void 0,n=this.late.fromTrail(e,d());n&&this.#e(n),s&&this.#a()}woke(t){for(let s of t.asked)t.
-request("UNSUB",s).catch(()=>{});let e=()=>this.#c();t.ping().then(e,e)}lost(){this.#c()}silent(){return!1}reached(){}draining(){}errorLine(){}roundTrip(){}linked(){}};var mt=class{settings;events;subscriber=new lt(this);current;next;suspected;tentative=!1;trail;publishOn;gate;merger;both=!1;gaps=!1;reconnecting=!1;leaving=!1;place={
+request("UNSUB",s).catch(()=>{});let e=()=>this.#c();t.ping().then(e,e)}lost(){this.#c()}silent(){return!1}reached(){}draining(){}errorLine(){}roundTrip(){}linked(){}};var mt=class{settings;events;subscriber=new ut(this);current;next;suspected;tentative=!1;trail;publishOn;gate;merger;both=!1;gaps=!1;reconnecting=!1;leaving=!1;place={
 edge:"",transport:"websocket"};rtt;since=0;attempts=0;over;#t=!0;#e=new Set;#s=[];constructor(t){this.settings=he(t),this.
 events=new ct(t.on)}setCurrent(t){this.current=t,this.place={edge:t.edge,transport:t.transport},this.linked(),this.#i()}#i(){
 for(let t of this.#s.splice(0))t()}changed(){return new Promise(t=>{this.#s.push(t)})}linked(){let{link:t,edge:e}=this.current??
@@ -340,24 +341,24 @@ for(let t of[...this.#e])t()}openGate(t){this.publishOn=t;let e=this.gate??[];th
 this.#i()}publishConnection(){if(this.over)throw this.over;let t=this.publishOn??this.current;if(!t?.alive)throw y();return t}};var Bs=500;async function _e(i,t,e){for(i.events.emit("suspect",i.place),i.gate??=[];i.merger&&!i.merger.done(d());)await T(
 50,e);i.merger=new B,i.both=i.tentative=!0;let s=0;for await(let n of i.searcher.order(t.edge,!1,e)){await i.pause(Math.
 max(E(++s,i.settings),i.searcher.wait(n)),e);let r;try{r=await i.searcher.open(n,e,{fallbackAfter:Bs})}catch(h){if(e.throwIfAborted(),
-h instanceof u)continue;throw h}if(e.aborted)return void r.close();if(!r.alive)continue;i.next=r;let o=i.subscriber.restore(
+h instanceof c)continue;throw h}if(e.aborted)return void r.close();if(!r.alive)continue;i.next=r;let o=i.subscriber.restore(
 r);if(r.ping(!0).catch(()=>{}),await o,e.throwIfAborted(),i.next===r)return i.takeOver(t,r)}}function Oe(i){if(typeof i=="number")return i;let t=/^(?=.)(?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s)?$/.exec(i);if(!t){let r='exp\
-iresIn is seconds, or hours, minutes and seconds such as "1h30m" or "90s"';throw new u("bad_option",r)}let[e=0,s=0,n=0]=t.
-slice(1).map(r=>Number(r??0));return(e*60+s)*60+n}var Xt=2**31-1,Pe=1e3;function Cs(i,t){return i===1/0?i:Math.max(0,Math.min(i*.9,i>5e3?i-5e3:i)-t*i/10)}var wt=class{#t;#e;#s;#i=new AbortController;#n;#r=d;#o=1/0;#h;#f=!1;#c;#a=-1/0;#u;#l=0;constructor(t,e,s){
+iresIn is seconds, or hours, minutes and seconds such as "1h30m" or "90s"';throw new c("bad_option",r)}let[e=0,s=0,n=0]=t.
+slice(1).map(r=>Number(r??0));return(e*60+s)*60+n}var Xt=2**31-1,Pe=1e3;function Cs(i,t){return i===1/0?i:Math.max(0,Math.min(i*.9,i>5e3?i-5e3:i)-t*i/10)}var wt=class{#t;#e;#s;#i=new AbortController;#n;#r=d;#o=1/0;#h;#f=!1;#c;#a=-1/0;#l;#u=0;constructor(t,e,s){
 this.#t=t,this.#n=t.token,this.#e=e,this.#s=s}get token(){return this.#n}get provided(){return this.#t.tokenProvider!==void 0}get(){
 return this.#n!==void 0&&this.#r()<this.#o?Promise.resolve(this.#n):this.ask()}ask(){return this.#h??=this.#d().finally(
 ()=>{this.#h=void 0,this.#f=!1}),this.#h}async renew(){this.#h&&this.#f&&(this.#c??=this.#h.catch(()=>{}).then(()=>(this.#c=
-void 0,this.ask()))),await(this.#c??this.ask()),this.#e()}async#d(){clearTimeout(this.#u);let{tokenProvider:t,connectTimeout:e,
+void 0,this.ask()))),await(this.#c??this.ask()),this.#e()}async#d(){clearTimeout(this.#l);let{tokenProvider:t,connectTimeout:e,
 minBackOff:s}=this.#t,{signal:n}=this.#i;try{let r=this.#a+Pe-d();r>0&&await T(r,n),this.#f=!0;let h=await I(n,e,a=>M(Promise.
 resolve(t?.()),a)).finally(()=>{this.#a=d()});return this.#m(typeof h=="object"?h:{token:h}),this.#n}catch(r){this.#o>0&&
-this.#o<1/0&&this.#p(Math.max(s,E(++this.#l+1,this.#t)));let h=r?.name==="LoggedOutError"?new u("logged_out","the token \
-provider says that there will be no token",{cause:r}):new u("token_provider","the token provider gave no token",{cause:r});
+this.#o<1/0&&this.#p(Math.max(s,E(++this.#u+1,this.#t)));let h=r?.name==="LoggedOutError"?new c("logged_out","the token \
+provider says that there will be no token",{cause:r}):new c("token_provider","the token provider gave no token",{cause:r});
 throw this.#n!==void 0&&!n.aborted&&this.#s(h),h}}#m({token:t,expiresAt:e,expiresIn:s}){let n=s===void 0?1/0:Oe(s)*1e3;n>
 0||b("expiresIn must be more than 0");let r=e===void 0||s!==void 0?1/0:new Date(e).getTime();Number.isNaN(r)&&b("expires\
-At is no time"),this.#n=It(t),this.#r=n<1/0?d:Date.now,this.#o=n<1/0?d()+n:r>Date.now()?r:1/0,this.#l=0,this.#p(Math.max(
-Pe,Cs(this.#o-this.#r(),Math.random())))}#p(t){this.#i.signal.aborted||!(t<1/0)||(this.#u=setTimeout(()=>{if(t>Xt)return this.#p(
+At is no time"),this.#n=It(t),this.#r=n<1/0?d:Date.now,this.#o=n<1/0?d()+n:r>Date.now()?r:1/0,this.#u=0,this.#p(Math.max(
+Pe,Cs(this.#o-this.#r(),Math.random())))}#p(t){this.#i.signal.aborted||!(t<1/0)||(this.#l=setTimeout(()=>{if(t>Xt)return this.#p(
 t-Xt);let e=this.#n;this.ask().then(s=>s!==e&&this.#e(),()=>{})},Math.min(Math.max(t,0),Xt)))}expire(){this.provided&&(this.#o=
--1)}stop(){this.#i.abort(),clearTimeout(this.#u)}};var Yt=6e4,Rs=60*Yt,Gs=2*Yt,qs=1e4,Ws=2e3;function Ie(i,t){return Math.min((4+2*t)*Yt*2**i,Rs)}var gt=class{#t;#e=0;#s;#i;#n;constructor(t){
+-1)}stop(){this.#i.abort(),clearTimeout(this.#l)}};var Yt=6e4,Rs=60*Yt,Gs=2*Yt,qs=1e4,Ws=2e3;function Ie(i,t){return Math.min((4+2*t)*Yt*2**i,Rs)}var gt=class{#t;#e=0;#s;#i;#n;constructor(t){
 this.#t=t}follow(t){clearTimeout(this.#i),t.transport==="webtransport"?(this.stop(),this.#i=setTimeout(()=>{this.#e=0},Gs)):
 !this.#s&&this.#r(t)&&this.#o(Ie(this.#e,Math.random()))}soon(){let{current:t}=this.#t;t&&this.#r(t)&&this.#o(Math.random()*
 Ws,!1)}stop(){this.#n?.abort(),this.#n=void 0,clearTimeout(this.#s),clearTimeout(this.#i),this.#s=void 0}#r({transport:t,
@@ -383,7 +384,7 @@ add(t.edge),t===this.current&&this.moveIfDue()}errorLine(t,e){let[,s,n]=/^PUB:([
 umer"?this.events.emit("slowConsumer",{dropped:Number(e)}):t==="egress_limited"?this.events.emit("egressLimited",{delay:Number(
 e)*1e3}):s&&n&&t!=="broker_unavailable"?this.events.emit("publishError",{tenant:s,channel:n,code:t}):this.events.emit("e\
 dgeError",{code:t,detail:e})}roundTrip(t){this.rtt=t,this.events.emit("roundTrip",{rtt:t})}silent(t){let{current:e}=this;
-return t===this.next&&this.tentative&&d()-t.lastByte>=Ds&&t.fail(new u("timeout","the edge does not answer")),t!==e||this.#t||
+return t===this.next&&this.tentative&&d()-t.lastByte>=Ds&&t.fail(new c("timeout","the edge does not answer")),t!==e||this.#t||
 this.gate||this.over||this.reconnecting||!this.since||e.drains?!1:(this.suspected=t,this.trail?.hold(!0),this.searcher.noteSilent(
 t),this.run(s=>_e(this,t,s)),!0)}woke(t){t===this.suspected&&(this.searcher.noteSilent(t,!0),this.#t?.abort(),this.#t=void 0,
 this.next?.close(),this.next=void 0,this.keepCurrent(),this.events.emit("recovered",{...this.place,away:0}),this.openGate(
@@ -394,25 +395,25 @@ e.closeCode===void 0&&/^(disconnected|timeout)$/.test(e.code)&&this.searcher.not
 this.promote():(t===this.current||t===this.next)&&(this.suspected=void 0,this.trail?.hold(!1),t===this.current&&(this.next?.
 close(),this.next=void 0,this.giveHeld()),this.promote(),this.reconnecting||this.run(o=>de(this,t,e,o)))}slept(){for(let t of[
 this.current,this.next])t?.awake(!1);this.hurry()}networkChanged(){for(let t of[this.current,this.next])t?.awake(!0);this.
-hurry(),this.#e.soon()}finish(t){if(this.over)return;this.over=new u("closed","the client has been closed",t?{cause:t}:{}),
+hurry(),this.#e.soon()}finish(t){if(this.over)return;this.over=new c("closed","the client has been closed",t?{cause:t}:{}),
 this.#t?.abort(),this.tokens.stop(),this.#e.stop(),this.#s?.();let e=[this.current?.close(),this.next?.close(),this.trail?.
 stop()];this.openGate(void 0),t&&(this.giveHeld(),this.trail?.flush()),this.subscriber.end(t,this.over),this.events.emit(
 "closed",{error:t}),Promise.all(e).then(()=>this.#i(t))}};var vt=class{#t;#e=new Array(16);#s=0;#i=0;constructor(t){this.#t=t}get size(){return this.#i}get full(){return this.#i>=
 this.#t}push(t){let e=this.#e;this.#i===e.length&&(this.#e=[...e.slice(this.#s),...e.slice(0,this.#s),...new Array(e.length)],
 this.#s=0),this.#e[this.#s+this.#i++&this.#e.length-1]=t}shift(){if(this.#i===0)return;let t=this.#e[this.#s];return this.#e[this.#s]=
-void 0,this.#s=this.#s+1&this.#e.length-1,this.#i--,t}clear(){this.#e=new Array(16),this.#s=this.#i=0}};var zs=1e3,yt=class{tenant;pattern;history;ended;#t;#e;#s;#i=[];#n=!1;#r;#o;#h=0;#f=-1/0;#c;#a;#u;constructor(t,e,s,n){this.
+void 0,this.#s=this.#s+1&this.#e.length-1,this.#i--,t}clear(){this.#e=new Array(16),this.#s=this.#i=0}};var zs=1e3,yt=class{tenant;pattern;history;ended;#t;#e;#s;#i=[];#n=!1;#r;#o;#h=0;#f=-1/0;#c;#a;#l;constructor(t,e,s,n){this.
 tenant=t,this.pattern=e,this.#t=s,this.#e=n,this.#s=new vt(n.queue);let{from:r}=n;this.history=r===void 0?void 0:new H(r),
-r?.includes(".")&&!r.startsWith("last")&&(this.#a=this.#u=r),this.ended=new Promise(o=>{this.#o=o})}get position(){return this.#s.
-size===0?this.#a:this.#u}async unsubscribe(){this.end(void 0),await this.#t.leave(this)}[Symbol.asyncIterator](){if(this.#e.
-onMessage)throw new u("bad_option","a subscription with a callback cannot be iterated");let t=!1;return{next:()=>{if(t)return Promise.
-resolve({done:t,value:void 0});let e=this.#s.shift();return e?(this.#u=e.position??this.#u,this.history?.paused&&this.#s.
+r?.includes(".")&&!r.startsWith("last")&&(this.#a=this.#l=r),this.ended=new Promise(o=>{this.#o=o})}get position(){return this.#s.
+size===0?this.#a:this.#l}async unsubscribe(){this.end(void 0),await this.#t.leave(this)}[Symbol.asyncIterator](){if(this.#e.
+onMessage)throw new c("bad_option","a subscription with a callback cannot be iterated");let t=!1;return{next:()=>{if(t)return Promise.
+resolve({done:t,value:void 0});let e=this.#s.shift();return e?(this.#l=e.position??this.#l,this.history?.paused&&this.#s.
 size*2<=this.#e.queue&&this.#t.wasRead(this),Promise.resolve({done:!1,value:e})):this.#n?(t=!0,this.#r?Promise.reject(this.#r):
 Promise.resolve({done:t,value:void 0})):new Promise((s,n)=>{this.#i.push({resolve:s,reject:n})})},return:async()=>(t=!0,
-await this.unsubscribe(),{done:t,value:void 0})}}#l(t){let{onMessage:e}=this.#e;if(e){try{let n=e(t);n instanceof Promise&&
+await this.unsubscribe(),{done:t,value:void 0})}}#u(t){let{onMessage:e}=this.#e;if(e){try{let n=e(t);n instanceof Promise&&
 n.catch(ft)}catch(n){ft(n)}return!0}let s=this.#i.shift();return s?.resolve({done:!1,value:t}),s!==void 0}pushStored(t){
-if(this.#n)return!0;let e=this.#l(t);return!e&&this.#s.full?(this.#d(),!0):(this.#a=t.position,e?this.#u=t.position:this.#s.
-push(t),!this.#s.full||this.#e.queuePolicy==="end")}reach(t){this.#a=t}#d(){this.end(new u("queue_full","messages were n\
-ot read in time",this)),this.#t.leave(this)}push(t){if(this.#n||this.#l(t))return;let{queuePolicy:e}=this.#e;if(!this.#s.
+if(this.#n)return!0;let e=this.#u(t);return!e&&this.#s.full?(this.#d(),!0):(this.#a=t.position,e?this.#l=t.position:this.#s.
+push(t),!this.#s.full||this.#e.queuePolicy==="end")}reach(t){this.#a=t}#d(){this.end(new c("queue_full","messages were n\
+ot read in time",this)),this.#t.leave(this)}push(t){if(this.#n||this.#u(t))return;let{queuePolicy:e}=this.#e;if(!this.#s.
 full)return this.#s.push(t);if(e==="end")return this.#d();e==="drop-oldest"&&(this.#s.shift(),this.#s.push(t)),this.#h++,
 this.#c??=setTimeout(()=>this.#m(),Math.max(0,this.#f+zs-d()))}#m(){clearTimeout(this.#c),this.#c=void 0,this.#f=d(),this.#h>
 0&&this.#t.queueFull(this,this.#h),this.#h=0}end(t){if(!this.#n){this.#n=!0,this.#r=t,t||this.#s.clear(),this.#m();for(let e of this.#i.
@@ -420,13 +421,13 @@ splice(0))t?e.reject(t):e.resolve({done:!0,value:void 0});this.#o(t)}}};async fu
 e.map(r=>z(r,t.allowPlaintext===!0)),t),{signal:n=new AbortController().signal}=t;return n.throwIfAborted(),await M(s.start(
 n),n),new kt(s)}var kt=class{#t;closed;constructor(t){this.#t=t,this.closed=t.closed}get edge(){return this.#t.place.edge}get transport(){
 return this.#t.place.transport}get rtt(){return this.#t.rtt}on(t,e){return this.#t.events.on(t,e)}async subscribe(t,e,s={}){
-let n=this.#t,{onMessage:r}=s;r&&typeof r!="function"&&b("onMessage must be a function");let o=new yt($t(t),ue(e),n.subscriber,
+let n=this.#t,{onMessage:r}=s;r&&typeof r!="function"&&b("onMessage must be a function");let o=new yt($t(t),le(e),n.subscriber,
 {...Pt(s,n.settings),onMessage:r,from:ce(s.history,e)});return await n.subscriber.subscribe(o),o}async publish(t,e,s,{delivery:n="\
 broadcast",confirm:r=!1,key:o}={}){let h=this.#t,a=Mt.indexOf(n);a<0&&b(`delivery: allowed are ${Mt.join(", ")}`),typeof s!=
-"string"&&s?.[Symbol.toStringTag]!=="Uint8Array"&&b("the payload must be a Uint8Array or a string");let l={tenant:$t(t),
-channel:fe(e)};if(r){let f=$(o??"");return o!==void 0&&!(f.length>0&&f.length<=64)&&b("a key has 1 to 64 bytes"),Jt(h,w=>_t(
-l.tenant,l.channel,s,a,{id:w,key:f}),o!==void 0,l)}o!==void 0&&b("a key is for a publish that is confirmed");let c=_t(l.
-tenant,l.channel,s,a||void 0);return h.publishConnection(),h.gate?new Promise((f,p)=>{h.gate?.push(()=>{try{f(h.publishConnection().
-publish(c))}catch(w){p(w)}})}):h.publishConnection().publish(c)}async flush(){let t=this.#t;t.publishConnection(),t.gate&&
+"string"&&s?.[Symbol.toStringTag]!=="Uint8Array"&&b("the payload must be a Uint8Array or a string");let u={tenant:$t(t),
+channel:fe(e)};if(r){let l=$(o??"");return o!==void 0&&!(l.length>0&&l.length<=64)&&b("a key has 1 to 64 bytes"),Jt(h,w=>_t(
+u.tenant,u.channel,s,a,{id:w,key:l}),o!==void 0,u)}o!==void 0&&b("a key is for a publish that is confirmed");let f=_t(u.
+tenant,u.channel,s,a||void 0);return h.publishConnection(),h.gate?new Promise((l,p)=>{h.gate?.push(()=>{try{l(h.publishConnection().
+publish(f))}catch(w){p(w)}})}):h.publishConnection().publish(f)}async flush(){let t=this.#t;t.publishConnection(),t.gate&&
 await new Promise(e=>t.gate?.push(e)),await t.publishConnection().ping()}renewToken(){return this.#t.renewToken()}retry(){
-this.#t.retry()}async close(){this.#t.finish(void 0),await this.closed}[Symbol.asyncDispose](){return this.close()}};export{kt as Client,xt as LoggedOutError,u as MillraceError,Ne as channelToken,Fs as connect};
+this.#t.retry()}async close(){this.#t.finish(void 0),await this.closed}[Symbol.asyncDispose](){return this.close()}};export{kt as Client,xt as LoggedOutError,c as MillraceError,Ne as channelToken,Fs as connect};

@@ -7,6 +7,7 @@ import { parseAddress } from "./address.js";
 import { seconds } from "./duration.js";
 import { asError, type ErrorCode, type ErrorContext, MillraceError } from "./errors.js";
 import { isBrowser } from "./platform.js";
+import { inOurWords } from "./words.js";
 
 export { channelToken } from "./channel-token.js";
 export { type ErrorCode, type ErrorContext, MillraceError };
@@ -231,29 +232,6 @@ function expiry({ expiresIn, expiresAt }: Expiry): string {
   const at = expiresAt?.getTime() ?? Date.now() + seconds(expiresIn as string | number) * 1000;
   if (!(Math.abs(at) <= 8.64e15)) bad("the expiry is no time");
   return new Date(at).toISOString();
-}
-
-// The members of JSON, as refusals name them, and the fields of this package.
-const words: Json = {
-  tenant_grants: "grants",
-  tenant_ids: "tenants",
-  allow_channels_pub: "publish",
-  allow_channels_sub: "subscribe",
-  allow_channels_history: "history",
-  allow_ip_masks: "ipMasks",
-  allow_regions: "regions",
-  allowed_ws_origin: "origins",
-  allow_protocols: "protocols",
-  ingress_kb_per_sec: "ingressKBps",
-  egress_kb_per_sec: "egressKBps",
-  created_by: "createdBy",
-  expires_at: "the expiry",
-  token_id: "tokenId",
-};
-
-function inOurWords(detail: unknown): string | undefined {
-  if (typeof detail !== "string") return undefined;
-  return detail.replace(/\bright\./g, "").replace(/\b[a-z]+(_[a-z]+)+\b/g, (word) => (words[word] as string) ?? word);
 }
 
 function info(t: Json): TokenInfo {

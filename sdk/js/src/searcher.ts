@@ -111,6 +111,7 @@ export class Searcher {
       throw err;
     });
     this.drained.delete(edge);
+    this.#later.delete(edge);
     const c = new Connection(edge, link, token, this.#owner, this.#settings);
     if (c.error) throw c.error; // it came with its end
     this.#row = 0;

@@ -193,13 +193,20 @@ describe("renewing, retrying and the texts of errors", { concurrency: true }, ()
 
   test("Retry-After: an edge is left alone for as long as it asks, up to maxBackOff", async (t) => {
     const edge = await Edge.start(t);
-    const { event } = await tried(t, edge.url, { minBackOff: 1, maxBackOff: 300 });
-    edge.refusal = { status: 503, code: "draining", retryAfter: 5 };
-    (await edge.peer(0)).kill();
-    await event("reconnecting", 1);
-    assert.ok((await event("reconnecting", 1)).delay > 250);
-    edge.refusal = undefined;
-    await event("reconnected");
+    const { client, event } = await tried(t, edge.url, { minBackOff: 1, maxBackOff: 1_000_000 });
+    for (const [retryAfter, least, most] of [
+      [500, 400_000, 500_000],
+      [3600, 900_000, 1_000_000],
+    ] as const) {
+      const n = retryAfter === 500 ? 0 : 1;
+      edge.refusal = { status: 503, code: "draining", retryAfter };
+      (await edge.peer(n)).kill();
+      const { delay } = await event("reconnecting", 2 * n + 1);
+      assert.ok(delay > least && delay <= most, String(delay));
+      edge.refusal = undefined;
+      client.retry();
+      await event("reconnected", n);
+    }
   });
 
   test("Retry-After: another edge is not left alone", async (t) => {
