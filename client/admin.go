@@ -1,15 +1,13 @@
 package client
 
 import (
-	"bytes"
 	"context"
 	"crypto/tls"
-	"encoding/json"
-	"io"
 	"iter"
 	"net/http"
 	"net/url"
 	"strconv"
+	"sync/atomic"
 	"time"
 )
 
@@ -18,17 +16,22 @@ import (
 //
 // Its methods return an [*Error]: with the code and the status of the edge's
 // refusal, such as ErrUnknownToken or ErrBadMasterToken, or ErrUnreachable,
-// ErrTimeout or ErrBadOption; and the error of a context that was cancelled.
+// ErrTimeout or ErrBadOption; and the error of a context that was cancelled. The text
+// of a refusal names what is wrong by the fields of this package, such as
+// Grants[0].Subscribe[2].
 type TokenAdmin struct {
-	origin string
-	token  string
-	http   *http.Client
+	origins []string     // at least one
+	good    atomic.Int32 // the index of the edge that answered last
+	token   string
+	http    *http.Client
+	timeout time.Duration // for an edge behind which there is another one to ask
 }
 
 // AdminOption changes how a [TokenAdmin] reaches the edge.
 type AdminOption func(*adminOptions)
 
 type adminOptions struct {
+	further   []string
 	tls       *tls.Config
 	plaintext bool
 	client    *http.Client
@@ -51,6 +54,16 @@ func WithHTTPClient(client *http.Client) AdminOption {
 	return func(o *adminOptions) { o.client = client }
 }
 
+// WithFailover names further edges with the same tokens, by their origins. A call goes to
+// the edge that answered last, first to that of [NewTokenAdmin], and to the next one if that
+// does not answer within 10 s, or answers 502, 503, 504 or read_only; each is asked once.
+// Of an edge that does not answer it is not known whether it carried the call out: then Issue may
+// leave a second token, which nobody has got, and which ends with its expiry. The other
+// calls can be repeated.
+func WithFailover(addresses ...string) AdminOption {
+	return func(o *adminOptions) { o.further = append(o.further, addresses...) }
+}
+
 // NewTokenAdmin returns a TokenAdmin for the edge at address, an origin like
 // https://edge.example.com. It connects with the first call. The error is
 // ErrBadOption.
@@ -59,17 +72,20 @@ func NewTokenAdmin(address, masterToken string, opts ...AdminOption) (*TokenAdmi
 	for _, opt := range opts {
 		opt(&o)
 	}
-	a, err := parseAddress(address, o.plaintext)
-	if err != nil {
-		return nil, err
-	}
-	if a.list != "" {
-		return nil, badOption("the address of an edge has no path")
+	admin := &TokenAdmin{token: masterToken, timeout: 10 * time.Second}
+	for _, text := range append([]string{address}, o.further...) {
+		a, err := parseAddress(text, o.plaintext)
+		if err != nil {
+			return nil, err
+		}
+		if a.list != "" {
+			return nil, badOption("the address of an edge has no path")
+		}
+		admin.origins = append(admin.origins, a.origin)
 	}
 	if err := checkToken(masterToken); err != nil {
 		return nil, err
 	}
-	admin := &TokenAdmin{origin: a.origin, token: masterToken}
 	if o.client != nil {
 		own := *o.client
 		own.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
@@ -162,52 +178,4 @@ func (a *TokenAdmin) List(ctx context.Context, o ListOptions) iter.Seq2[TokenInf
 			query.Set("cursor", page.Next)
 		}
 	}
-}
-
-// maxAnswer is the longest answer that is read, in bytes: a page of 1,000 tokens
-// with many grants each.
-const maxAnswer = 64 << 20
-
-// call makes a REST call. body is encoded as JSON unless it is nil; answer may be
-// nil.
-func (a *TokenAdmin) call(ctx context.Context, method, path string, body, answer any) error {
-	var content io.Reader
-	if body != nil {
-		encoded, err := json.Marshal(body)
-		if err != nil {
-			return badOption("the request cannot be encoded")
-		}
-		content = bytes.NewReader(encoded)
-	}
-	req, err := http.NewRequestWithContext(ctx, method, a.origin+path, content)
-	if err != nil {
-		return badOption("the address is no URL")
-	}
-	req.Header.Set("Authorization", "Bearer "+a.token)
-	if body != nil {
-		req.Header.Set("Content-Type", "application/json")
-	}
-	res, err := a.http.Do(req)
-	if err != nil {
-		return transferError(ctx, err)
-	}
-	defer res.Body.Close()
-	if res.StatusCode != http.StatusOK {
-		return refused(res)
-	}
-	text, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer))
-	if err != nil {
-		return transferError(ctx, err)
-	}
-	if answer != nil && json.Unmarshal(text, answer) != nil { // its error could quote the answer
-		return &Error{Code: CodeProtocol, Text: "the answer is not what an edge gives"}
-	}
-	return nil
-}
-
-func transferError(ctx context.Context, err error) error {
-	if ctx.Err() != nil {
-		return ended(ctx, "the edge does not answer in time")
-	}
-	return &Error{Code: CodeUnreachable, Err: err}
 }

@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"reflect"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -166,6 +167,15 @@ func TestTokenAdminErrors(t *testing.T) {
 			t.Errorf("got %v", err)
 		}
 	})
+	t.Run("in the words of this package", func(t *testing.T) {
+		admin, _ := adminEdge(t, func(string) (int, string) {
+			return 400, `{"code":"invalid_body","detail":"right.tenant_grants[0].allow_channels_sub[2]: is not legal"}`
+		})
+		_, err := admin.Issue(patient(t), IssueRequest{ExpiresIn: time.Hour})
+		if want := "millrace: invalid_body (HTTP status 400): Grants[0].Subscribe[2]: is not legal"; err == nil || err.Error() != want {
+			t.Errorf("got %v, want %s", err, want)
+		}
+	})
 	for name, make := range map[string]func() (*TokenAdmin, error){
 		"plain text":    func() (*TokenAdmin, error) { return NewTokenAdmin("http://edge.example", masterToken) },
 		"a path":        func() (*TokenAdmin, error) { return NewTokenAdmin("https://edge.example/edges", masterToken) },
@@ -178,5 +188,86 @@ func TestTokenAdminErrors(t *testing.T) {
 	}
 	if _, err := NewTokenAdmin("http://edge.example", masterToken, WithPlaintext()); err != nil {
 		t.Error(err)
+	}
+}
+
+// One edge after the other, until one answers; the next call begins there.
+func TestTokenAdminFailover(t *testing.T) {
+	closed := httptest.NewServer(nil)
+	closed.Close()
+	edge := func(t *testing.T, status int, body string) (url string, calls *atomic.Int32) {
+		calls = new(atomic.Int32)
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			calls.Add(1)
+			if status == 0 { // it takes the call, and does not answer
+				_, _ = io.Copy(io.Discard, r.Body)
+				<-r.Context().Done()
+				return
+			}
+			w.WriteHeader(status)
+			fmt.Fprint(w, body)
+		}))
+		t.Cleanup(server.Close)
+		return server.URL, calls
+	}
+	const issued = `{"token":"AT_1_2","token_id":"1","expires_at":"2030-01-31T12:00:00Z"}`
+	admin := func(t *testing.T, urls ...string) *TokenAdmin {
+		a, err := NewTokenAdmin(urls[0], masterToken, WithFailover(urls[1:]...))
+		if err != nil {
+			t.Fatal(err)
+		}
+		a.timeout = 100 * time.Millisecond
+		t.Cleanup(a.http.CloseIdleConnections)
+		return a
+	}
+	for _, test := range []struct {
+		name   string
+		status int
+		body   string
+		next   bool // the next one is asked
+	}{
+		{"no answer", 0, "", true},
+		{"502", 502, "a proxy's", true},
+		{"503", 503, `{"code":"unavailable"}`, true},
+		{"504", 504, "", true},
+		{"only reads", 403, `{"code":"read_only"}`, true},
+		{"500", 500, `{"code":"internal"}`, false},
+		{"refused", 401, `{"code":"bad_master_token"}`, false},
+		{"too many", 429, `{"code":"too_many_requests"}`, false},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			first, calls := edge(t, test.status, test.body)
+			second, others := edge(t, 200, issued)
+			a := admin(t, closed.URL, first, second)
+			for range 2 {
+				got, err := a.Issue(patient(t), IssueRequest{ExpiresIn: time.Hour})
+				if test.next != (err == nil && got.Token == "AT_1_2") {
+					t.Fatalf("got %v %v", got, err)
+				}
+			}
+			if test.next && (calls.Load() != 1 || others.Load() != 2) || !test.next && others.Load() != 0 {
+				t.Errorf("%d and %d calls", calls.Load(), others.Load())
+			}
+		})
+	}
+	t.Run("none answers", func(t *testing.T) {
+		full, _ := edge(t, 503, `{"code":"insufficient_storage","detail":"full"}`)
+		a := admin(t, closed.URL, full, closed.URL)
+		if err := a.Revoke(patient(t), "AT_x"); !errors.Is(err, &Error{Code: "insufficient_storage"}) {
+			t.Errorf("got %v", err)
+		}
+	})
+	t.Run("the context ends", func(t *testing.T) {
+		silent, _ := edge(t, 0, "")
+		second, others := edge(t, 200, issued)
+		a := admin(t, silent, second)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+		defer cancel()
+		if err := a.Revoke(ctx, "AT_x"); !errors.Is(err, ErrTimeout) || others.Load() > 0 {
+			t.Errorf("got %v", err)
+		}
+	})
+	if _, err := NewTokenAdmin(closed.URL, masterToken, WithFailover("http://edge.example")); !errors.Is(err, ErrBadOption) {
+		t.Errorf("got %v", err)
 	}
 }

@@ -72,7 +72,7 @@ type place struct {
 // (see [Client.Done]). Close has to be called in any case.
 //
 // The errors are ErrBadOption, ErrUnauthorized and the other refusals of an edge,
-// ErrTokenProvider, ErrUnreachable, ErrTimeout, and that of ctx.
+// ErrTokenProvider, ErrLoggedOut, ErrUnreachable, ErrTimeout, and that of ctx.
 func Connect(ctx context.Context, addresses []string, o Options) (*Client, error) {
 	s, err := o.settings()
 	if err != nil {
@@ -103,7 +103,7 @@ func connect(ctx context.Context, addresses []string, s *settings) (*Client, err
 	c.router.full = c.overflow.add
 	c.router.over = c.overflow.addEnded
 	c.router.paused = c.overflow.addFull
-	c.searcher = &searcher{s: s, edges: e, tokens: newTokenSource(s, c.handler.run), group: &c.group}
+	c.searcher = &searcher{s: s, edges: e, tokens: newTokenSource(s, c.handler.run, c.loggedOut), group: &c.group}
 	first, err := c.searcher.begin(ctx)
 	if err != nil {
 		c.group.Wait() // attempts that lost the race

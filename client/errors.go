@@ -23,6 +23,7 @@ const (
 	CodeTimeout       Code = "timeout"        // no answer in time
 	CodeQueueFull     Code = "queue_full"     // a subscription with the policy EndOnFull has ended
 	CodeTokenProvider Code = "token_provider" // the token provider failed, and there is no token
+	CodeLoggedOut     Code = "logged_out"     // the token provider says that there will be no token
 	CodeProtocol      Code = "protocol"       // the edge sent what this client does not understand
 	CodeClosed        Code = "closed"         // the client or the subscription has been closed
 
@@ -37,6 +38,7 @@ var (
 	ErrTimeout              error = &Error{Code: CodeTimeout}
 	ErrQueueFull            error = &Error{Code: CodeQueueFull}
 	ErrTokenProvider        error = &Error{Code: CodeTokenProvider}
+	ErrLoggedOut            error = &Error{Code: CodeLoggedOut} // of a TokenProvider: ends the client
 	ErrProtocol             error = &Error{Code: CodeProtocol}
 	ErrClosed               error = &Error{Code: CodeClosed}
 	ErrUnauthorized         error = &Error{Code: Code(wire.CodeUnauthorized)}
@@ -103,7 +105,7 @@ func (e *Error) Error() string {
 	if e.Text != "" {
 		b.WriteString(": " + e.Text)
 	}
-	if e.Err != nil {
+	if same, ok := e.Err.(*Error); e.Err != nil && !(ok && *same == Error{Code: e.Code}) { //nolint:errorlint // a bare sentinel of the same code says nothing more
 		b.WriteString(": " + e.Err.Error())
 	}
 	return b.String()
@@ -128,4 +130,28 @@ func ended(ctx context.Context, what string) error {
 		return &Error{Code: CodeTimeout, Text: what, Err: ctx.Err()}
 	}
 	return ctx.Err()
+}
+
+// nameError is for a name that is not legal, which about has. Of a very long one the
+// error has the beginning.
+func nameError(err error, about Error) *Error {
+	const most = 256
+	for _, name := range []*string{&about.Tenant, &about.Channel, &about.Pattern} {
+		*name = (*name)[:min(len(*name), most)]
+	}
+	var reason *wire.Error
+	if errors.As(err, &reason) {
+		about.Code, about.Text = Code(reason.Code), reason.Reason
+	}
+	return &about
+}
+
+// ended is the error for a wait of a subscription that the context ended.
+func (k key) ended(ctx context.Context, what string) error {
+	err := ended(ctx, what)
+	var e *Error
+	if errors.As(err, &e) {
+		e.Tenant, e.Pattern = k.tenant, k.pattern
+	}
+	return err
 }

@@ -134,10 +134,12 @@ type (
 		Dropped         int // since the event before
 	}
 
-	// EdgeError is any other ERR line.
+	// EdgeError is any other ERR line, or a token provider that fails, with the code
+	// token_provider.
 	EdgeError struct {
 		Code   Code
 		Detail string
+		Err    error // of the token provider; nil: it is an ERR line
 	}
 
 	// RoundTrip says that a PING was answered.

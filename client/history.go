@@ -66,7 +66,7 @@ type history struct {
 	from   wire.From // where to begin on the next connection
 	on     *conn     // whose messages it takes; nil: none
 	plain  bool      // on has no such history: it has a subscription without one
-	begun  bool      // on has brought something, or said that there is nothing
+	begun  bool      // on has brought a message, or said how far there is none
 	told   bool      // on has told of a gap at its place
 	paused bool      // its queue is full
 
@@ -188,7 +188,8 @@ func (r *router) reach(c *conn, l wire.ServerLine) (in *interest, gap bool) {
 		return nil, false
 	}
 	h := in.history
-	h.begun = true
+	// Behind GAP come messages: Subscribe returns with the first, before the queue is full.
+	h.begun = h.begun || l.Kind != wire.KindGap
 	gap = l.Kind == wire.KindGap || l.Kind == wire.KindOKRsub && !l.Complete && !h.told
 	h.told = h.told || l.Kind == wire.KindGap
 	// A store that does not know the position goes back, as GAP says.

@@ -317,7 +317,7 @@ func TestHistoryUnavailable(t *testing.T) {
 		l = <-w.links
 		synctest.Wait()
 		l.line("ERR:history_unavailable:RSUB:t:x")
-		if got := event[EdgeError](w); got != (EdgeError{"history_unavailable", "RSUB:t:x"}) {
+		if got := event[EdgeError](w); got != (EdgeError{Code: "history_unavailable", Detail: "RSUB:t:x"}) {
 			t.Errorf("got %+v", got)
 		}
 		if got := event[Reconnected](w); got.Complete {
@@ -550,6 +550,32 @@ func TestHistoryMoveLosesCurrent(t *testing.T) {
 	}
 }
 
+// Subscribe returns with the first message also behind a gap: what fills the queue comes before
+// OK:RSUB, which then nobody waits for any more.
+func TestHistoryBeginsWithGap(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newHistoryWorld(t)
+		c, l := w.mustConnect([]string{edgeA}, nil)
+		got := make(chan *Subscription, 1)
+		go func() {
+			got <- mustSubscribe(t, c, "x", WithHistory(After(at(1).String())), WithQueue(2, DropOldest))
+		}()
+		wantLines(t, l, "RSUB:t:x:"+at(1).String())
+		l.in <- wire.AppendGap(nil, "t", "x", at(3))
+		l.stored(4, 5, 6)
+		var s *Subscription
+		select {
+		case s = <-got:
+		case <-time.After(time.Minute):
+			t.Fatal("Subscribe does not return")
+		}
+		if got := payloads(t, s, 2); !slices.Equal(got, []string{"4", "5"}) {
+			t.Errorf("got %q", got)
+		}
+		wantLines(t, l, "RSUB:t:x:"+at(1).String(), "UNSUB:t:x", "RSUB:t:x:"+at(5).String())
+	})
+}
+
 // The application reads what a full queue has before the edge has answered to what came
 // before: its answer does not count for what is asked for next.
 func TestHistoryQueueReadEarly(t *testing.T) {
@@ -561,6 +587,7 @@ func TestHistoryQueueReadEarly(t *testing.T) {
 		synctest.Wait()
 		l.set(func(l *fakeLink) { l.mute["UNSUB"] = true })
 		l.stored(1, 2, 3, 4)
+		synctest.Wait() // the queue is full before it is read
 		s := <-got
 		payloads(t, s, 4)
 		wantLines(t, l, "RSUB:t:x:last.8", "UNSUB:t:x")

@@ -150,6 +150,6 @@ func (c *Client) handleErr(from *conn, code Code, detail string) {
 	case ok && verb == wire.VerbUnsub.String():
 		from.answered(wire.VerbUnsub, key{tenant, name}, code)
 	default:
-		c.events.emit(EdgeError{code, detail})
+		c.events.emit(EdgeError{Code: code, Detail: detail})
 	}
 }

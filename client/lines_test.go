@@ -27,7 +27,7 @@ func TestSubscriptionLines(t *testing.T) {
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		if _, err = c.Subscribe(ctx, "t", "slow"); !errors.Is(err, ErrTimeout) {
+		if _, err = c.Subscribe(ctx, "t", "slow"); !errors.Is(err, ErrTimeout) || !errors.As(err, &e) || e.Tenant != "t" || e.Pattern != "slow" {
 			t.Errorf("got %v", err)
 		}
 		first := mustSubscribe(t, c, "x")
@@ -73,8 +73,8 @@ func TestEventsOfLines(t *testing.T) {
 			"ERR:payload_too_large:PUB:t:x.y": PublishError{"t", "x.y", "payload_too_large"},
 			"ERR:slow_consumer:17":            SlowConsumer{17},
 			"ERR:egress_limited:3":            EgressLimited{3 * time.Second},
-			"ERR:broker_unavailable":          EdgeError{"broker_unavailable", ""},
-			"ERR:of_later:a:b":                EdgeError{"of_later", "a:b"},
+			"ERR:broker_unavailable":          EdgeError{Code: "broker_unavailable", Detail: ""},
+			"ERR:of_later:a:b":                EdgeError{Code: "of_later", Detail: "a:b"},
 		} {
 			l.line(line)
 			if got := <-w.events; got != want {

@@ -200,7 +200,7 @@ func (c *Client) nextDied(next *conn, err *Error) {
 	}
 	m.settled, m.leaveBy, m.publishBy = time.Time{}, time.Time{}, time.Time{}
 	if c.current.unsubbed {
-		c.resubscribe()
+		c.resubscribe(next, err)
 	}
 	m.switched = false
 	c.gate.open(c.current)
@@ -208,11 +208,17 @@ func (c *Client) nextDied(next *conn, err *Error) {
 	c.retryNext(0)
 }
 
-// resubscribe takes the current connection back, which was asked for the end of
-// everything.
-func (c *Client) resubscribe() {
+// resubscribe takes the current connection back, which was asked for the end of everything,
+// as the next one has died. What is published until the edge has the subscriptions again
+// is lost, which the application is told; those with a history have not been ended.
+func (c *Client) resubscribe(next *conn, err *Error) {
 	c.current.unsubbed = false
 	c.router.allOnCurrent()
+	if c.router.hasPlain() {
+		c.away(next) // it brought everything until then
+		c.restoring, c.gaps, c.current.ready = true, false, false
+		c.events.emit(Disconnected{next.edge, next.transport, err})
+	}
 	c.restore(c.current)
 }
 

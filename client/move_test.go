@@ -220,8 +220,23 @@ func TestMoveFails(t *testing.T) {
 			time.Sleep(settleTime + time.Millisecond) // UNSUB is sent
 			w.set(edgeB, errUnreachable)
 			w.set(edgeA, errDraining)
-			second.end(1011)
+			first.set(func(l *fakeLink) { l.mute["SUB"] = true })
+			second.deliver("x", "0", "x")
 			synctest.Wait()
+			time.Sleep(time.Second)
+			second.end(1011)
+			if e := event[Disconnected](w); e.Edge != edgeB || e.Err == nil {
+				t.Errorf("got %+v", e)
+			}
+			payloads(t, s, 1) // what it brought is not lost
+			time.Sleep(time.Second)
+			if len(w.events) > 0 {
+				t.Errorf("the subscriptions are not back yet, and there is %+v", <-w.events)
+			}
+			first.line("OK:SUB:t:x")
+			if e := event[Reconnected](w); e != (Reconnected{edgeA, WebSocket, 2 * time.Second, false}) {
+				t.Errorf("got %+v", e)
+			}
 			if err := c.Publish(t.Context(), "t", "x", []byte("1")); err != nil {
 				t.Error(err)
 			}
@@ -231,6 +246,35 @@ func TestMoveFails(t *testing.T) {
 			lines, frames := first.sent()
 			if !slices.Equal(lines, []string{"SUB:t:x", "PING", "UNSUB:t:x", "PING", "SUB:t:x"}) || !slices.Equal(frames, []string{"x=1"}) {
 				t.Errorf("sent %q %q", lines, frames)
+			}
+			w.set(edgeB, nil)
+			event[Moved](w)
+		})
+	})
+	t.Run("the second dies when it was to lead, and all have a history: nothing is lost", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			w := newHistoryWorld(t)
+			c, first := w.mustConnect([]string{edgeA, edgeB}, nil)
+			s := begin(t, c, first, Now, nil)
+			first.set(func(l *fakeLink) { l.mute["PING"] = true }) // so that it is not left at once
+			first.line("RECONNECT")
+			event[Moving](w)
+			second := <-w.links
+			time.Sleep(settleTime + leaveTime/2)
+			w.set(edgeB, errUnreachable)
+			w.set(edgeA, errDraining)
+			second.end(1011)
+			first.stored(1)
+			payloads(t, s, 1)
+			time.Sleep(10 * time.Second)
+			for len(w.events) > 0 {
+				if e, ok := (<-w.events).(Disconnected); ok {
+					t.Errorf("got %+v", e)
+				}
+			}
+			lines, _ := first.sent()
+			if lines = slices.DeleteFunc(lines, func(l string) bool { return l == "PING" }); !slices.Equal(lines, []string{"RSUB:t:x:now"}) {
+				t.Errorf("sent %q", lines)
 			}
 			w.set(edgeB, nil)
 			event[Moved](w)

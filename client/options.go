@@ -35,9 +35,12 @@ type Options struct {
 	Token string
 	// TokenProvider gives a token instead. It is asked when the client connects,
 	// again when eight to nine tenths of the time to the expiry that it gave have
-	// passed, at random, so that many clients do not ask at once, and
-	// when the edge says that the token has expired. The context ends after
-	// ConnectTimeout. No two calls run at the same time. It may call the client.
+	// passed, at random, so that many clients do not ask at once,
+	// when the edge says that the token has expired, and by [Client.RenewToken]. From the
+	// end of a call to the next one it is a second at least. The context ends after
+	// ConnectTimeout. No two calls run at the same time. It may call the client, except
+	// for RenewToken. If its error is [ErrLoggedOut], as [errors.Is] finds it, the client ends with
+	// that code at once; after all other errors it is asked again.
 	TokenProvider func(ctx context.Context) (AccessToken, error)
 
 	// Transports that may be used, the preferred one first. Default: WebTransport,
@@ -90,6 +93,9 @@ type Options struct {
 type AccessToken struct {
 	Token     string
 	ExpiresAt time.Time // zero: not known
+	// ExpiresIn is the time from now on, in place of ExpiresAt: it also holds where the
+	// clock of this machine is wrong. 0: not given.
+	ExpiresIn time.Duration
 }
 
 // Paths of the edges' endpoints, each beginning with a slash.

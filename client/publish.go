@@ -181,9 +181,9 @@ func newPublish(d Delivery, tenant, channel string, payload []byte) (wire.Publis
 	case d > OneRandom:
 		err = badOption("a delivery is Broadcast, OneNearest or OneRandom")
 	case wire.CheckTenant(tenant) != nil:
-		err = &Error{Code: Code(wire.CodeBadTenant), Text: wire.CheckTenant(tenant).Error()}
+		err = nameError(wire.CheckTenant(tenant), Error{Tenant: tenant})
 	case wire.CheckChannel(channel) != nil:
-		err = &Error{Code: Code(wire.CodeBadChannel), Text: wire.CheckChannel(channel).Error()}
+		err = nameError(wire.CheckChannel(channel), Error{Tenant: tenant, Channel: channel})
 	case len(payload) > maxPayload:
 		err = &Error{Code: Code(wire.CodePayloadTooLarge), Text: "no edge takes more than 16 MiB", Tenant: tenant, Channel: channel}
 	}

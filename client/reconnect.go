@@ -245,45 +245,6 @@ func (c *Client) found(conn *conn, f *failure) {
 		c.end(f.err)
 		return
 	}
-	if f.err.Code == CodeTokenProvider {
-		c.events.emit(EdgeError{f.err.Code, f.err.Error()})
-	}
+	c.emitProviderError(f.err)
 	c.planRetry(f.asked)
-}
-
-// planRenewal says when to ask the token provider again, and moves if there is
-// another token than that of the connection.
-func (c *Client) planRenewal() {
-	token, at := c.searcher.tokens.renewal()
-	if !c.renewing {
-		c.renewAt = at
-	}
-	if c.current != nil && token != "" && token != c.current.token {
-		c.startMove(ReasonToken)
-	}
-}
-
-// renew asks the token provider.
-func (c *Client) renew() {
-	c.renewAt, c.renewing = time.Time{}, true
-	c.group.Go(func() { // ends with c.ctx
-		_, err := c.searcher.tokens.renew(c.ctx)
-		c.post(func() { c.renewed(err) })
-	})
-}
-
-func (c *Client) renewed(err error) {
-	if c.over {
-		return
-	}
-	c.renewing = false
-	if err == nil {
-		c.renewals = 0
-		c.planRenewal()
-		return
-	}
-	c.renewals++
-	c.renewAt = time.Now().Add(max(c.s.MinBackOff, c.s.backOff(c.renewals, 0)))
-	e := contextError(err)
-	c.events.emit(EdgeError{e.Code, e.Error()})
 }

@@ -24,8 +24,13 @@ func refusal(status int, header http.Header, body []byte) *Error {
 	var problem struct{ Code, Detail string }
 	_ = json.Unmarshal(body, &problem) // another server's body says nothing
 	e := &Error{Code: Code(problem.Code), Text: problem.Detail, Status: status}
-	if e.Code == "" {
+	switch e.Code {
+	case "":
 		e.Code, e.Text = codeOfStatus(status), "the answer is no edge's: is the address right?"
+	case Code(wire.CodeUnauthorized): // its detail is about headers
+		e.Text = "the edge does not accept the token"
+	case "bad_master_token":
+		e.Text = "the edge does not accept the master token"
 	}
 	if seconds, err := strconv.Atoi(header.Get("Retry-After")); err == nil && seconds > 0 {
 		e.RetryAfter = time.Duration(min(seconds, 3600)) * time.Second

@@ -122,7 +122,7 @@ func (c *Client) historyUnavailable(from *conn, k key) {
 			break
 		}
 	}
-	c.events.emit(EdgeError{Code(wire.CodeHistoryUnavailable), wire.VerbRsub.String() + ":" + k.tenant + ":" + k.pattern})
+	c.events.emit(EdgeError{Code: Code(wire.CodeHistoryUnavailable), Detail: wire.VerbRsub.String() + ":" + k.tenant + ":" + k.pattern})
 	c.checkReady(from)
 }
 

@@ -45,11 +45,11 @@ func (c *Client) subscribe(ctx context.Context, tenant, text string, f func(Mess
 		return nil, err
 	}
 	if err := wire.CheckTenant(tenant); err != nil {
-		return nil, &Error{Code: Code(wire.CodeBadTenant), Text: err.Error()}
+		return nil, nameError(err, Error{Tenant: tenant})
 	}
 	p, err := pattern.Parse(text)
 	if err != nil {
-		return nil, &Error{Code: Code(wire.CodeBadPattern), Text: err.Error()}
+		return nil, nameError(&wire.Error{Code: wire.CodeBadPattern, Reason: err.Error()}, Error{Tenant: tenant, Pattern: text})
 	}
 	switch from := o.history; {
 	case from == nil:
@@ -59,7 +59,7 @@ func (c *Client) subscribe(ctx context.Context, tenant, text string, f func(Mess
 		return nil, badOption("LastN is for one channel: the pattern has no wildcard")
 	}
 	if err := ctx.Err(); err != nil {
-		return nil, ended(ctx, "the subscription was not begun")
+		return nil, key{tenant, text}.ended(ctx, "the subscription was not begun")
 	}
 	group, closed := &c.group, c.closing
 	if f != nil { // it empties the queue of a client that has ended by itself
@@ -85,7 +85,7 @@ func (c *Client) subscribe(ctx context.Context, tenant, text string, f func(Mess
 	case <-ctx.Done():
 		s.end(nil, true)
 		c.post(func() { c.forget(s, nil) })
-		return nil, ended(ctx, "the edge did not confirm the subscription in time")
+		return nil, s.key.ended(ctx, "the edge did not confirm the subscription in time")
 	case <-c.done:
 		select {
 		case refused = <-answer: // it came before the end did
@@ -119,7 +119,9 @@ func (c *Client) addSubscription(s *Subscription, f func(Message), answer chan<-
 		return
 	}
 	if !c.router.isShareable(s) {
-		answer <- badOption("the client has a subscription to this pattern, and one with a history is alone")
+		err := badOption("the client has a subscription to this pattern, and one with a history is alone")
+		err.Tenant, err.Pattern = s.key.tenant, s.key.pattern
+		answer <- err
 		return
 	}
 	leaving := c.current != nil && c.current.unsubbed
@@ -231,7 +233,7 @@ func (c *Client) unsubscribe(ctx context.Context, s *Subscription) error {
 	case <-c.done:
 		return nil
 	case <-ctx.Done():
-		return ended(ctx, "the edge did not confirm the end of the subscription in time")
+		return s.key.ended(ctx, "the edge did not confirm the end of the subscription in time")
 	}
 }
 
@@ -249,7 +251,7 @@ func (c *Client) forget(s *Subscription, done chan<- struct{}) {
 		close(done)
 		return
 	}
-	in.answer(&Error{Code: CodeClosed})
+	in.answer(&Error{Code: CodeClosed, Text: "the application has left the subscription", Tenant: in.tenant, Pattern: in.pattern})
 	left := 0
 	for _, conn := range c.conns() {
 		if conn.unsubbed || in.history != nil && conn != c.current {

@@ -2,6 +2,7 @@ package client
 
 import (
 	"context"
+	"errors"
 	"math/rand/v2"
 	"sync"
 	"time"
@@ -10,19 +11,31 @@ import (
 // tokenSource gives the token to connect with. Safe for concurrent use; one call of
 // the provider runs at a time.
 type tokenSource struct {
-	s    *settings
-	run  func(func())  // starts a goroutine for the provider, which may call Close
-	lock chan struct{} // holds one while the provider is asked
+	s         *settings
+	run       func(func())  // starts a goroutine for the provider, which may call Close
+	loggedOut func(*Error)  // is told of ErrLoggedOut
+	lock      chan struct{} // holds one while the provider is asked
+
+	ended time.Time   // when the provider returned last; whoever holds the lock reads and writes it
+	last  tokenAnswer // likewise: what it returned
 
 	mu       sync.Mutex
+	begun    int // calls of the provider
 	current  AccessToken
 	obtained time.Time
 	early    float64 // in [0,1): see renewAt
 	have     bool
 }
 
-func newTokenSource(s *settings, run func(func())) *tokenSource {
-	t := &tokenSource{s: s, run: run, lock: make(chan struct{}, 1)}
+// tokenAnswer is what a call of the provider gave.
+type tokenAnswer struct {
+	call  int // its number, from 1
+	given AccessToken
+	err   *Error
+}
+
+func newTokenSource(s *settings, run func(func()), loggedOut func(*Error)) *tokenSource {
+	t := &tokenSource{s: s, run: run, loggedOut: loggedOut, lock: make(chan struct{}, 1)}
 	if s.Token != "" {
 		t.current, t.have = AccessToken{Token: s.Token}, true
 	}
@@ -57,10 +70,19 @@ func (t *tokenSource) wait(ctx context.Context) error {
 	}
 }
 
-// renew asks the provider, also if there is a token.
+// renew asks the provider, also if there is a token. What was asked before may be older
+// than the reason to renew, so only a call that begins later will do; those who wait at
+// the same time share it.
 func (t *tokenSource) renew(ctx context.Context) (AccessToken, error) {
+	t.mu.Lock()
+	before := t.begun
+	t.mu.Unlock()
 	if err := t.wait(ctx); err != nil {
 		return AccessToken{}, err
+	}
+	if last := t.last; last.call > before {
+		<-t.lock
+		return last.result()
 	}
 	return t.ask(ctx)
 }
@@ -68,39 +90,82 @@ func (t *tokenSource) renew(ctx context.Context) (AccessToken, error) {
 // ask asks the provider, which gives the lock back when it returns: perhaps later
 // than ask, if it ignores its context.
 func (t *tokenSource) ask(ctx context.Context) (AccessToken, error) {
+	if err := t.pause(ctx); err != nil {
+		<-t.lock
+		return AccessToken{}, err
+	}
 	ctx, cancel := context.WithTimeout(ctx, t.s.ConnectTimeout)
 	defer cancel()
-	type answer struct {
-		given AccessToken
-		err   error
-	}
-	answers := make(chan answer, 1)
+	t.mu.Lock()
+	t.begun++
+	call := t.begun
+	t.mu.Unlock()
+	answers := make(chan tokenAnswer, 1)
 	t.run(func() {
 		defer func() { <-t.lock }()
-		given, err := t.s.TokenProvider(ctx)
-		if err == nil {
-			err = checkToken(given.Token)
-		}
-		if err == nil {
-			t.mu.Lock()
-			t.current, t.have, t.obtained, t.early = given, true, time.Now(), rand.Float64()
-			t.mu.Unlock()
-		}
-		answers <- answer{given, err}
+		a := tokenAnswer{call: call}
+		a.given, a.err = t.call(ctx)
+		t.ended, t.last = time.Now(), a
+		answers <- a
 	})
 	select {
 	case a := <-answers:
-		if a.err != nil {
-			return AccessToken{}, &Error{Code: CodeTokenProvider, Text: "the token provider gave no token", Err: a.err}
-		}
-		return a.given, nil
+		return a.result()
 	case <-ctx.Done():
 		return AccessToken{}, &Error{Code: CodeTokenProvider, Text: "the token provider gave no token in time", Err: ctx.Err()}
 	}
 }
 
-// leastRenewal is the shortest time between two calls of a provider that gives
-// tokens which end soon, or have ended.
+// call calls the provider, and notes the token.
+func (t *tokenSource) call(ctx context.Context) (AccessToken, *Error) {
+	given, err := t.s.TokenProvider(ctx)
+	if err == nil {
+		err = checkToken(given.Token)
+	}
+	if err == nil && given.ExpiresIn < 0 {
+		err = badOption("ExpiresIn must not be negative")
+	}
+	if errors.Is(err, ErrLoggedOut) {
+		out := &Error{Code: CodeLoggedOut, Text: "the token provider says that there will be no token", Err: err}
+		t.loggedOut(out)
+		return AccessToken{}, out
+	}
+	if err != nil {
+		return AccessToken{}, &Error{Code: CodeTokenProvider, Text: "the token provider gave no token", Err: err}
+	}
+	now := time.Now()
+	if given.ExpiresIn > 0 {
+		given.ExpiresAt = now.Add(given.ExpiresIn) // with the monotonic clock
+	}
+	t.mu.Lock()
+	t.current, t.have, t.obtained, t.early = given, true, now, rand.Float64()
+	t.mu.Unlock()
+	return given, nil
+}
+
+func (a tokenAnswer) result() (AccessToken, error) {
+	if a.err != nil {
+		return AccessToken{}, a.err
+	}
+	return a.given, nil
+}
+
+// pause waits until the provider may be asked again.
+func (t *tokenSource) pause(ctx context.Context) error {
+	if t.ended.IsZero() {
+		return nil
+	}
+	timer := time.NewTimer(time.Until(t.ended.Add(leastRenewal)))
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ended(ctx, "the token provider was not asked: it was a moment ago")
+	}
+}
+
+// leastRenewal is the shortest time from the end of a call of a provider to the next one.
 const leastRenewal = time.Second
 
 // renewal returns the current token and when to ask for the next; zero: never.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -37,7 +38,7 @@ func provider(life time.Duration, calls *asked, fail func(n int) bool, name func
 		if fail != nil && fail(n) {
 			return AccessToken{}, errors.New("no token today")
 		}
-		return AccessToken{name(n), time.Now().Add(life)}, nil
+		return AccessToken{Token: name(n), ExpiresAt: time.Now().Add(life)}, nil
 	}
 }
 
@@ -97,7 +98,7 @@ func TestTokenProvider(t *testing.T) {
 			w, calls := newWorld(t), &asked{}
 			connect(t, w, provider(time.Minute, calls, func(n int) bool { return n > 1 && n < 5 }, counted))
 			for range 3 {
-				if e := event[EdgeError](w); e.Code != CodeTokenProvider {
+				if e := event[EdgeError](w); e.Code != CodeTokenProvider || e.Err == nil || e.Err.Error() != "no token today" || strings.Contains(e.Detail, string(e.Code)) {
 					t.Errorf("got %+v", e)
 				}
 			}
@@ -152,7 +153,7 @@ func TestTokenProvider(t *testing.T) {
 					close(closed)
 				default:
 				}
-				return AccessToken{"AT_same", time.Now().Add(time.Minute)}, nil
+				return AccessToken{Token: "AT_same", ExpiresAt: time.Now().Add(time.Minute)}, nil
 			})
 			clients <- c
 			<-closed
@@ -170,7 +171,7 @@ func TestTokenProvider(t *testing.T) {
 					time.Sleep(time.Minute)
 				}
 				<-running
-				return AccessToken{counted(n), time.Now().Add(time.Minute)}, nil
+				return AccessToken{Token: counted(n), ExpiresAt: time.Now().Add(time.Minute)}, nil
 			})
 			event[EdgeError](w)
 			event[Moved](w)

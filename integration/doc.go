@@ -8,8 +8,10 @@
 // conformance, which [TestConformance] runs over each transport; a case opens its
 // sessions by its [stage]. Tests of a single transport have files of their own.
 //
-// The SDKs are tested by the same commands wherever they run, see [sdkHost]: package
-// client in this process, @millrace/client in Node and in pages of Chromium and Firefox.
+// The SDKs are tested by the same commands wherever they run, see [sdkHost]: in drivers,
+// which are programs of their own, for Go, Node and Python, and in pages of Chromium and
+// Firefox. With MILLRACE_CLIENT the driver that it names takes their place; see [useClient]
+// and docs/writing-a-client.md.
 // [TestSDKs] plays scenarios with them, [TestConformanceThroughSDKs] some cases of
 // the table conformance, [TestSDKDrains] and [TestSDKKills] end edges below them.
 //

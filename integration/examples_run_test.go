@@ -48,7 +48,14 @@ func startExamples(t *testing.T) *exampleEdge {
 		"localhost:3000", strings.TrimPrefix(e.backend, "http://"))
 	e.copyExamples(t, ports)
 	built := e.build(t)
-	e.adapted = strings.NewReplacer(append([]string{"go run ./cmd/millrace", millrace}, built...)...)
+	python, err := filepath.Abs("clients/.venv/bin/python")
+	if err != nil {
+		t.Fatal(err)
+	}
+	e.adapted = strings.NewReplacer(append([]string{
+		"go run ./cmd/millrace", millrace, "examples/python/.venv/bin/python", "exec " + python,
+		"python3 examples/", "exec " + python + " examples/",
+	}, built...)...)
 
 	text, err := os.ReadFile("../examples/README.md")
 	if err != nil {
@@ -57,8 +64,8 @@ func startExamples(t *testing.T) *exampleEdge {
 	for _, block := range regexp.MustCompile("(?s)```sh\n(.*?)```").FindAllStringSubmatch(string(text), -1) {
 		e.blocks = append(e.blocks, block[1])
 	}
-	if len(e.blocks) != 7 {
-		t.Fatalf("examples/README.md has %d blocks: the test knows 7", len(e.blocks))
+	if len(e.blocks) != blocks {
+		t.Fatalf("examples/README.md has %d blocks: the test knows %d", len(e.blocks), blocks)
 	}
 	return e
 }
@@ -71,6 +78,14 @@ const (
 	workersBlock
 	workerBlock
 	publishBlock
+	pythonWorkerBlock
+	pythonPublishBlock
+	_ // installs the SDK for Python
+	_ // builds the page of the next
+	streamingBlock
+	pythonWorkersBlock
+	_ // the notebook, which the soak notebook runs
+	blocks
 )
 
 func (e *exampleEdge) copyExamples(t *testing.T, ports *strings.Replacer) {
@@ -85,7 +100,7 @@ func (e *exampleEdge) copyExamples(t *testing.T, ports *strings.Replacer) {
 		}
 		to := filepath.Join(e.root, strings.TrimPrefix(path, from))
 		if entry.IsDir() {
-			if entry.Name() == "node_modules" {
+			if entry.Name() == "node_modules" || entry.Name() == ".venv" {
 				return fs.SkipDir
 			}
 			return os.MkdirAll(to, 0o700)

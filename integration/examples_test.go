@@ -41,26 +41,71 @@ func TestExamples(t *testing.T) {
 			server.exitCode()
 		})
 	}
-	t.Run("workers", func(t *testing.T) {
-		out, err := e.paste(e.blocks[masterBlock], e.blocks[workersBlock]).CombinedOutput()
-		if err != nil {
-			t.Fatalf("%v\n%s", err, out)
+	for _, workers := range []struct {
+		name  string
+		block int
+	}{{"workers", workersBlock}, {"workers in Python", pythonWorkersBlock}} {
+		t.Run(workers.name, func(t *testing.T) { e.workers(t, workers.block) })
+	}
+	t.Run("streaming", func(t *testing.T) {
+		server := startBackground(t, e.paste(e.blocks[masterBlock], e.blocks[streamingBlock]))
+		server.await(server.err, "running on "+e.backend)
+		for _, b := range all {
+			b.run(t, b.name, e.streaming)
 		}
-		done := map[string]int{}
-		workers := map[string]bool{}
-		for _, line := range regexp.MustCompile(`(?m)^(worker \d+) does jobs\.resize (\d+\.png)$`).FindAllStringSubmatch(string(out), -1) {
-			workers[line[1]] = true
-			done[line[2]]++
-		}
-		if !strings.Contains(string(out), "\n100 jobs done\n") || len(done) != 100 || len(workers) < 2 {
-			t.Errorf("%d jobs were done by %d workers:\n%s", len(done), len(workers), out)
-		}
-		for job, times := range done {
-			if times != 1 {
-				t.Errorf("job %s was done %d times", job, times)
-			}
-		}
+		server.signal(syscall.SIGTERM)
+		server.exitCode()
 	})
+}
+
+// workers checks that each of 100 jobs is done once, by several workers.
+func (e *exampleEdge) workers(t *testing.T, block int) {
+	out, err := e.paste(e.blocks[masterBlock], e.blocks[block]).CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	done := map[string]int{}
+	workers := map[string]bool{}
+	for _, line := range regexp.MustCompile(`(?m)^(worker \d+) does jobs\.resize (\d+\.png)$`).FindAllStringSubmatch(string(out), -1) {
+		workers[line[1]] = true
+		done[line[2]]++
+	}
+	if !strings.Contains(string(out), "\n100 jobs done\n") || len(done) != 100 || len(workers) < 2 {
+		t.Errorf("%d jobs were done by %d workers:\n%s", len(done), len(workers), out)
+	}
+	for job, times := range done {
+		if times != 1 {
+			t.Errorf("job %s was done %d times", job, times)
+		}
+	}
+}
+
+// streaming reloads a page in the middle of an answer, and opens it twice.
+func (e *exampleEdge) streaming(b *browser) {
+	text, err := os.ReadFile("../examples/python/streaming/answer.txt")
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	whole := "You asked: why?\n\n" + string(text) + " "
+	first := b.open("first", e.backend+"/", "")
+	first.see("[role=status]", "connected")
+	first.fill("Question", "why?")
+	first.click("button", "Ask")
+	first.see("#answer", "You asked: why?")
+	var hash string
+	first.evaluate(&hash, `location.hash`)
+	first.evaluate(nil, `void setTimeout(() => location.reload())`)
+	second := b.open("second", e.backend+"/"+hash, "")
+	for _, p := range []tab{first, second} {
+		p.see("#status", "Writing…") // the reload was in the middle
+	}
+	for _, p := range []tab{first, second} {
+		p.see("#status", "That is all.")
+		var answer string
+		if p.evaluate(&answer, `document.getElementById("answer").textContent`); answer != whole {
+			b.t.Errorf("the page shows %q, want %q", answer, whole)
+		}
+	}
 }
 
 func (e *exampleEdge) chat(c *browser) {
@@ -104,8 +149,13 @@ func (e *exampleEdge) cursors(c *browser) {
 	watching.until(`document.querySelectorAll(".cursor.silent").length === 1`)
 }
 
-// refusals checks that another site's page gets no token.
+// refusals checks that another site's page gets no token, and that pages have the
+// policy of docs/recipes.md.
 func (e *exampleEdge) refusals(c *browser) {
+	head, err := exec.Command("curl", "-s", "--noproxy", "*", "-o", "/dev/null", "-D", "-", e.backend+"/chat/").Output()
+	if err != nil || !strings.Contains(string(head), "Content-Security-Policy: default-src 'none'; script-src 'self'; ") {
+		c.t.Errorf("the chat has no policy: %v\n%s", err, head)
+	}
 	for site, want := range map[string]string{"same-origin": "200", "cross-site": "403"} {
 		cmd := exec.Command("curl", "-s", "--noproxy", "*", "-o", "/dev/null", "-w", "%{http_code}",
 			"-X", "POST", "-H", "Sec-Fetch-Site: "+site, e.backend+"/token")
@@ -141,6 +191,14 @@ func (e *exampleEdge) terminal(t *testing.T) {
 	worker.await(worker.err, "jobs.resize cat.png")
 	worker.signal(syscall.SIGTERM)
 	worker.exitCode()
+	worker = startBackground(t, e.paste(e.blocks[masterBlock], token, e.blocks[pythonWorkerBlock]))
+	worker.await(worker.out, "waiting for jobs")
+	if out, err := e.paste(e.blocks[masterBlock], token, e.blocks[pythonPublishBlock]).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	worker.await(worker.out, "jobs.resize dog.png")
+	worker.signal(syscall.SIGTERM)
+	worker.exitCode()
 }
 
 // The README shows the snippets as they are.
@@ -154,7 +212,7 @@ func TestReadmeSnippets(t *testing.T) {
 	section, _, _ = strings.Cut(section, "\n## ")
 	for _, snippet := range []struct{ language, file string }{
 		{"html", "browser-subscribe.html"}, {"html", "browser-publish.html"}, {"js", "backend-token.mjs"},
-		{"go", "publish/main.go"}, {"go", "worker/main.go"},
+		{"go", "publish/main.go"}, {"go", "worker/main.go"}, {"python", "publish.py"}, {"python", "worker.py"},
 	} {
 		code, err := os.ReadFile(filepath.Join("../examples/snippets", snippet.file))
 		if err != nil {
@@ -167,7 +225,7 @@ func TestReadmeSnippets(t *testing.T) {
 			t.Errorf("%s has %d lines", snippet.file, lines)
 		}
 	}
-	if n := strings.Count(section, "```") / 2; n != 5 {
-		t.Errorf("the README has %d blocks of code in the section SDKs, want the 5 snippets", n)
+	if n := strings.Count(section, "```") / 2; n != 7 {
+		t.Errorf("the README has %d blocks of code in the section SDKs, want the 7 snippets", n)
 	}
 }

@@ -44,6 +44,9 @@ type historyRun struct {
 	resume  chan struct{} // closed: subscribers resume once more, and stop
 
 	publishers, subscribers sync.WaitGroup
+
+	clients int                      // subscribers that are clients of SDKs
+	ends    map[string]wire.Position // of each tenant, the last message, for which they wait; set before resume is closed
 }
 
 // newHistoryRun makes a run on edges that share their tokens.
@@ -91,6 +94,9 @@ func (r *historyRun) finish() historycheck.Summary {
 	r.t.Helper()
 	close(r.publish)
 	r.publishers.Wait()
+	if r.clients > 0 {
+		r.publishEnds()
+	}
 	close(r.resume)
 	r.subscribers.Wait()
 	sum := r.check.Finish()

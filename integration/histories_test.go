@@ -19,6 +19,7 @@ func TestHistoriesMemory(t *testing.T) {
 		e := startEdge(t, historyCaddyfile("memory"))
 		r := newHistoryRun(t, seed, e)
 		r.start(3, 6)
+		r.startClients(historyKinds())
 		random := r.random(1)
 		limits := [][]string{{"messages 10"}, {"messages 100"}, {"messages 1000", "age 2s"}, {"messages 1000", "size 1MiB"}, {"messages 1000", "max_lag 1s"}}
 		for end := time.Now().Add(soakFor(t, 6*time.Second, 15*time.Second)); time.Now().Before(end); {
@@ -44,6 +45,7 @@ func TestHistoriesOfKilledEdges(t *testing.T) {
 		e := startEdge(t, file("messages 1000"), inDir(dir))
 		r := newHistoryRun(t, seed, e)
 		r.start(3, 6)
+		r.startClients(historyKinds())
 		random := r.random(1)
 		end := time.Now().Add(soakFor(t, time.Second, 15*time.Second))
 		for kills := 0; kills < 3 || time.Now().Before(end); kills++ {

@@ -250,7 +250,7 @@ func sdkHooks(s *sdkStage) {
 	c := s.connect(sdkOptions{})
 	c.subscribe(s.tenant, "fine")
 	for pattern, want := range map[string]string{"denied": "permission_denied", "silent": "try_later"} {
-		if _, err := c.trySubscribe("iterate", s.tenant, pattern, nil); err.code() != want || err.Pattern != pattern {
+		if _, err := c.trySubscribe("iterate", s.tenant, pattern, nil); err.ErrorCode() != want || err.Pattern != pattern {
 			s.t.Errorf("subscribing to %s: %v, want %s", pattern, err, want)
 		}
 	}
@@ -268,7 +268,7 @@ func sdkHooks(s *sdkStage) {
 	if s.kind.blind() {
 		want, text = "refused", ""
 	}
-	if err.code() != want || !strings.Contains(err.Text, text) {
+	if err.ErrorCode() != want || !strings.Contains(err.Text, text) {
 		s.t.Errorf("connecting: %v, want %s with the reason %q", err, want, text)
 	}
 	refused.never("connected", "reconnecting")

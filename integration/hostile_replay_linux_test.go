@@ -124,9 +124,6 @@ https://localhost:{{.HTTPS}} {
 }
 `
 
-// enableWebTransport is the HTTP/3 setting SETTINGS_WT_ENABLED.
-const enableWebTransport = 0x2c7cf000
-
 // early is a request in early data.
 type early struct {
 	method, path, proto string
@@ -208,7 +205,7 @@ func (r *relay) dialEarly(ctx context.Context, e *edge, config *tls.Config) (*qu
 	if err != nil {
 		e.t.Fatal(err)
 	}
-	transport := &http3.Transport{EnableDatagrams: true, AdditionalSettings: map[uint64]uint64{enableWebTransport: 1}}
+	transport := &http3.Transport{EnableDatagrams: true, AdditionalSettings: map[uint64]uint64{wtEnabled: 1}}
 	return conn, transport.NewClientConn(conn)
 }
 

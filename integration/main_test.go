@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strconv"
+	"strings"
 	"sync"
 	"testing"
 
@@ -40,6 +41,10 @@ func waitTogether() {
 }
 
 func buildAndRun(m *testing.M) int {
+	if err := useClient(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
 	dir, err := os.MkdirTemp("", "millrace-integration-")
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -54,6 +59,10 @@ func buildAndRun(m *testing.M) int {
 	built = dir
 
 	code := m.Run()
+	if !clientOutcomes.print() && strings.Contains(flag.Lookup("test.run").Value.String(), "TestSDKs") {
+		fmt.Fprintln(os.Stderr, "no scenario has this name")
+		return 1
+	}
 	if err := goleak.Find(); err != nil && code == 0 {
 		fmt.Fprintln(os.Stderr, err)
 		return 1

@@ -182,14 +182,14 @@ func (s *sdkSub) wantEach(n int) (copies int) {
 		number, err := strconv.Atoi(string(r.Payload))
 		first, again := came[number]
 		switch {
-		case again && (r.at.Sub(first) >= time.Second || !s.c.surelyMoved(first)):
+		case again && (r.At.Sub(first) >= time.Second || !s.c.surelyMoved(first)):
 			copies++
 			continue
 		case err != nil || number >= n || again || number < last && !r.Late:
 			s.c.t.Errorf("%s: got %v after %d of %d", s.c.kind, r, last, n)
 			return copies
 		}
-		came[number], last = r.at, max(last, number)
+		came[number], last = r.At, max(last, number)
 	}
 	return copies
 }
@@ -200,8 +200,8 @@ func (c *sdkClient) surelyMoved(at time.Time) bool {
 	for _, r := range c.events.rest() {
 		switch {
 		case r.Event == "moving":
-			began = r.at
-		case r.Event == "moved" && at.Sub(began) > surelyMoving && at.Before(r.at):
+			began = r.At
+		case r.Event == "moved" && at.Sub(began) > surelyMoving && at.Before(r.At):
 			return true
 		}
 	}

@@ -25,7 +25,7 @@ func sdkTokenAdmin(s *sdkStage) {
 	}
 	issue := sdkCommand{Cmd: "issue", Tenant: s.room, Rules: []string{"news.#"}, Seconds: 900}
 	if s.kind.inBrowser() {
-		if _, err := call(s.edges[0].master, issue); err.code() != "bad_option" {
+		if _, err := call(s.edges[0].master, issue); err.ErrorCode() != "bad_option" {
 			s.t.Errorf("got %v, want bad_option", err)
 		}
 		return
@@ -44,7 +44,7 @@ func sdkTokenAdmin(s *sdkStage) {
 
 	live := s.connect(sdkOptions{Token: issued[0].Token})
 	live.subscribe(s.tenant, "news.*").c.publish(s.tenant, "news.x", "")
-	if _, err := live.trySubscribe("held", s.tenant, "other", nil); err.code() != "permission_denied" {
+	if _, err := live.trySubscribe("held", s.tenant, "other", nil); err.ErrorCode() != "permission_denied" {
 		s.t.Errorf("got %v, want permission_denied", err)
 	}
 	must(sdkCommand{Cmd: "revoke", Token: issued[0].Token})
@@ -72,7 +72,7 @@ func sdkTokenAdmin(s *sdkStage) {
 		{s.edges[0].master, sdkCommand{Cmd: "issue", Tenant: s.room, Rules: []string{"a..b"}, Seconds: 60}, "invalid_body", 400},
 	} {
 		_, err := call(row.master, row.command)
-		if err.code() != row.code || err.Status != row.status {
+		if err.ErrorCode() != row.code || err.Status != row.status {
 			s.t.Errorf("%s: got %+v, want %s with %d", row.command.Cmd, err, row.code, row.status)
 		}
 		secrets := []string{row.master, row.command.Token}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -24,12 +25,18 @@ type sdkBrowser struct {
 	reports map[string]func(sdkReport)
 }
 
-// startSDKBrowsers starts one in each browser, by its name; they end with the test.
+// startSDKBrowsers starts one in each browser of sdkKinds, by its name; they end with the
+// test.
 func startSDKBrowsers(t *testing.T) map[string]*sdkBrowser {
 	t.Helper()
-	needSDK(t)
 	all := map[string]*sdkBrowser{}
 	for _, kind := range browsers {
+		if !slices.ContainsFunc(sdkKinds, func(k sdkKind) bool { return k.where == kind.name }) {
+			continue
+		}
+		if err := hasSDK(); err != nil {
+			t.Fatal(err)
+		}
 		all[kind.name] = startSDKBrowser(t, &browser{t: t, name: kind.name, driver: kind.start(t), context: "sdk"})
 	}
 	return all

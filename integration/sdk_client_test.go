@@ -24,6 +24,7 @@ type sdkClient struct {
 	subs            map[string]*sdkSub
 	history         []string        // names of events
 	heard           func(sdkReport) // gets all reports instead of the mailboxes; nil: nobody
+	failed          error           // why nothing more comes
 }
 
 // An sdkSub is a subscription of a client. Its methods are like the client's.
@@ -33,28 +34,51 @@ type sdkSub struct {
 	messages *mailbox // and the end
 }
 
-func (c *sdkClient) accept(r sdkReport) {
-	r.at = time.Now()
+// accept takes a report. It returns what is wrong with it, if it is about nothing.
+func (c *sdkClient) accept(r sdkReport) error {
+	r.At = time.Now()
 	c.mu.Lock()
 	heard := c.heard
 	c.mu.Unlock()
 	if heard != nil {
 		heard(r)
-		return
+		return nil
 	}
 	switch r.Event {
 	case "answer":
+		if int64(r.ID) > c.ids.Load() {
+			return fmt.Errorf("there was no command %d", r.ID)
+		}
 		c.answers.put(r)
 	case "message", "subscriptionEnded":
 		c.mu.Lock()
 		s := c.subs[r.Sub]
 		c.mu.Unlock()
+		if s == nil {
+			return fmt.Errorf("there is no subscription %q", r.Sub)
+		}
 		s.messages.put(r)
 	default:
 		c.mu.Lock()
 		c.history = append(c.history, r.Event)
 		c.mu.Unlock()
 		c.events.put(r)
+	}
+	return nil
+}
+
+// fail says why nothing more comes from the client.
+func (c *sdkClient) fail(err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.heard != nil {
+		c.heard(sdkReport{Event: "ended", Error: &sdkError{Code: "driver", Text: err.Error()}})
+	}
+	c.failed = err
+	c.answers.fail(err)
+	c.events.fail(err)
+	for _, s := range c.subs {
+		s.messages.fail(err)
 	}
 }
 
@@ -80,7 +104,7 @@ func (c *sdkClient) answer(id int, cmd string) sdkReport {
 	c.t.Helper()
 	r, ok := c.answers.take(func(r sdkReport) bool { return r.ID == id })
 	if !ok {
-		c.t.Fatalf("%s: no answer to %s in %v; events: %v", c.kind, cmd, waitTimeout, c.events.rest())
+		c.t.Fatalf("%s: no answer to %s %s; events: %v", c.kind, cmd, c.answers.why(), c.events.rest())
 	}
 	return r
 }
@@ -131,6 +155,9 @@ func (c *sdkClient) subscription(mode, tenant, pattern string, options *sdkOptio
 	defer c.mu.Unlock()
 	s := &sdkSub{c, fmt.Sprintf("s%d", len(c.subs)), newMailbox()}
 	c.subs[s.name] = s
+	if c.failed != nil {
+		s.messages.fail(c.failed)
+	}
 	return s, sdkCommand{Cmd: "subscribe", Sub: s.name, Mode: mode, Tenant: tenant, Pattern: pattern, Options: options}
 }
 
@@ -155,7 +182,7 @@ func (c *sdkClient) eventThat(name string, wanted func(sdkReport) bool) sdkRepor
 	c.t.Helper()
 	r, ok := c.events.take(func(r sdkReport) bool { return r.Event == name && wanted(r) })
 	if !ok {
-		c.t.Fatalf("%s: no event %s in %v; there were %v", c.kind, name, waitTimeout, c.events.rest())
+		c.t.Fatalf("%s: no event %s %s; there were %v", c.kind, name, c.events.why(), c.events.rest())
 	}
 	return r
 }
@@ -165,7 +192,7 @@ func (c *sdkClient) eitherEvent(names ...string) sdkReport {
 	c.t.Helper()
 	r, ok := c.events.take(func(r sdkReport) bool { return slices.Contains(names, r.Event) })
 	if !ok {
-		c.t.Fatalf("%s: no event of %q in %v; there were %v", c.kind, names, waitTimeout, c.events.rest())
+		c.t.Fatalf("%s: no event of %q %s; there were %v", c.kind, names, c.events.why(), c.events.rest())
 	}
 	return r
 }
@@ -176,7 +203,7 @@ func (c *sdkClient) isBack() sdkReport {
 	c.t.Helper()
 	r, ok := c.events.take(func(r sdkReport) bool { return (r.Event == "reconnected" || r.Event == "recovered") && r.Away != 0 })
 	if !ok {
-		c.t.Fatalf("%s: no other connection in %v; there were %v", c.kind, waitTimeout, c.events.rest())
+		c.t.Fatalf("%s: no other connection %s; there were %v", c.kind, c.events.why(), c.events.rest())
 	}
 	return r
 }
@@ -208,7 +235,7 @@ func (c *sdkClient) never(names ...string) {
 func (c *sdkClient) ended(code string) *sdkError {
 	c.t.Helper()
 	event, end := c.event("closed"), c.event("ended")
-	if event.Error.code() != code || end.Error.code() != code {
+	if event.Error.ErrorCode() != code || end.Error.ErrorCode() != code {
 		c.t.Errorf("%s: ended with the event %v and %v, want %q", c.kind, event, end, code)
 	}
 	return end.Error
@@ -227,7 +254,7 @@ func (s *sdkSub) next() sdkReport {
 	r, ok := s.messages.take(func(sdkReport) bool { return true })
 	switch {
 	case !ok:
-		s.c.t.Fatalf("%s: no message in %v; events: %v", s.c.kind, waitTimeout, s.c.events.rest())
+		s.c.t.Fatalf("%s: no message %s; events: %v", s.c.kind, s.messages.why(), s.c.events.rest())
 	case r.Event != "message":
 		s.c.t.Fatalf("%s: the subscription ended: %v", s.c.kind, r.Error)
 	}
@@ -253,7 +280,7 @@ func (s *sdkSub) want(tenant, channel, payload, pattern string, patterns ...stri
 func (s *sdkSub) wantEnd(code string) {
 	s.c.t.Helper()
 	r, ok := s.messages.take(func(r sdkReport) bool { return r.Event == "subscriptionEnded" })
-	if !ok || r.Error.code() != code {
+	if !ok || r.Error.ErrorCode() != code {
 		s.c.t.Errorf("%s: got %v, want that the subscription ends with %q", s.c.kind, r, code)
 	}
 }

@@ -58,7 +58,7 @@ func sdkHistories(s *sdkStage) {
 	if position := publisher.confirm(s.tenant, "other", "x", ""); position != "" {
 		s.t.Errorf("a channel that is not kept: got the position %s", position)
 	}
-	if _, err := publisher.try(sdkCommand{Cmd: "publish", Tenant: s.tenant, Channel: "other", Confirm: true, Key: "k"}); err.code() != "no_history" {
+	if _, err := publisher.try(sdkCommand{Cmd: "publish", Tenant: s.tenant, Channel: "other", Confirm: true, Key: "k"}); err.ErrorCode() != "no_history" {
 		s.t.Errorf("a key on a channel that is not kept: %v, want no_history", err)
 	}
 
@@ -104,7 +104,7 @@ func sdkHistories(s *sdkStage) {
 	all := lost.from(historyAfter{"00000000000000ff.1.1"}, s.tenant, channel)
 	all.wantStored(0, at...)
 	lost.event("gap")
-	if _, err := lost.trySubscribe("iterate", s.tenant, "#", &sdkOptions{History: "now"}); err.code() != "no_history" {
+	if _, err := lost.trySubscribe("iterate", s.tenant, "#", &sdkOptions{History: "now"}); err.ErrorCode() != "no_history" {
 		s.t.Errorf("a pattern that no history contains: %v, want no_history", err)
 	}
 	c.never("gap")

@@ -1,37 +1,56 @@
 package integration
 
 import (
-	"encoding/json"
 	"fmt"
-	"maps"
-	"reflect"
 	"slices"
 	"sync"
-	"testing"
 	"time"
+
+	"github.com/millrace/millrace/internal/clientdriver"
 )
 
 // An sdkKind is where an SDK runs, and the transport to which it is held.
 type sdkKind struct {
-	where     string // go, node, or the name of a browser
+	where     string // a name in sdkPrograms, or that of a browser
 	transport string
 }
 
 func (k sdkKind) String() string { return k.where + "/" + k.transport }
 
 // blind says that the client is not told why an edge refuses it.
-func (k sdkKind) blind() bool { return k.inBrowser() && k.transport == "websocket" }
+func (k sdkKind) blind() bool {
+	return k.transport == "websocket" && (k.inBrowser() || slices.Contains(sdkRuntimes, k))
+}
 
-func (k sdkKind) inBrowser() bool { return k.where != "go" && k.where != "node" }
+func (k sdkKind) inBrowser() bool { return sdkPrograms[k.where] == nil }
 
+// alsoOver says that the SDK has a transport, too.
+func (k sdkKind) alsoOver(transport string) bool {
+	return slices.Contains(sdkKinds, sdkKind{k.where, transport})
+}
+
+// sdkKinds is all clients that are tested. With MILLRACE_CLIENT it is that one over each of
+// its transports; see useClient.
 var sdkKinds = []sdkKind{
 	{"go", "webtransport"},
 	{"go", "websocket"},
 	{"node", "websocket"},
+	{"python", "webtransport"},
+	{"python", "websocket"},
 	{"chromium", "webtransport"},
 	{"chromium", "websocket"},
 	{"firefox", "webtransport"},
 	{"firefox", "websocket"},
+}
+
+// sdkKindsOver is the kinds with a transport; empty: all.
+func sdkKindsOver(transport string) (kinds []sdkKind) {
+	for _, k := range sdkKinds {
+		if transport == "" || k.transport == transport {
+			kinds = append(kinds, k)
+		}
+	}
+	return kinds
 }
 
 // An sdkHost runs clients of one SDK. It carries out the commands of a client in
@@ -40,116 +59,20 @@ type sdkHost interface {
 	send(sdkCommand) error
 }
 
-// An sdkCommand is one to a client. Commands are connect, token (the answer of the
-// token provider), subscribe, read (of a subscription with the mode held),
-// unsubscribe, publish, flush and close; online, which tells a browser's page that
-// the network has changed; and those of a TokenAdmin: issue, refresh,
-// revoke and list.
-type sdkCommand struct {
-	ID        int         `json:"id"`
-	Client    string      `json:"client"`
-	Cmd       string      `json:"cmd"`
-	Addresses []string    `json:"addresses,omitempty"`
-	Options   *sdkOptions `json:"options,omitempty"`
-	Sub       string      `json:"sub,omitempty"`
-	Mode      string      `json:"mode,omitempty"` // iterate, callback or held
-	Tenant    string      `json:"tenant"`
-	Pattern   string      `json:"pattern,omitempty"`
-	Channel   string      `json:"channel,omitempty"`
-	Payload   []byte      `json:"payload,omitempty"`
-	Delivery  string      `json:"delivery,omitempty"`
-	Confirm   bool        `json:"confirm,omitempty"`
-	Key       string      `json:"key,omitempty"`
-	Token     string      `json:"token,omitempty"`
-	ExpiresAt string      `json:"expiresAt,omitempty"`
-	Text      string      `json:"text,omitempty"` // of the token provider's failure
-
-	Master  string   `json:"master,omitempty"`
-	TokenID string   `json:"tokenId,omitempty"`
-	Seconds int      `json:"seconds,omitempty"` // until the expiry
-	Rules   []string `json:"rules,omitempty"`   // for publishing and for subscribing
-}
-
-// sdkOptions are those of a client and of a subscription; see docs/clients.md.
-// Durations are milliseconds.
-type sdkOptions struct {
-	Token          string   `json:"token,omitempty"`
-	Provider       bool     `json:"provider,omitempty"` // a token provider that asks the test
-	Transports     []string `json:"transports,omitempty"`
-	FallbackAfter  int      `json:"fallbackAfter,omitempty"`
-	ConnectTimeout int      `json:"connectTimeout,omitempty"`
-	KeepAlive      int      `json:"keepAlive,omitempty"`
-	PongTimeout    int      `json:"pongTimeout,omitempty"`
-	MinBackOff     int      `json:"minBackOff,omitempty"`
-	MaxBackOff     int      `json:"maxBackOff,omitempty"`
-	Queue          int      `json:"queue,omitempty"`
-	QueuePolicy    string   `json:"queuePolicy,omitempty"`
-	History        any      `json:"history,omitempty"` // as the option of the SDK for TypeScript
-	Hashes         [][]byte `json:"hashes,omitempty"`  // for browsers
-}
-
-// An sdkReport is what a client says: "answer" to a command, "message",
-// "subscriptionEnded", "tokenWanted", "ended", and the SDK's events by their names.
-type sdkReport struct {
-	Client, Event string
-	ID            int
-	Error         *sdkError
-
-	Sub, Tenant, Channel, Pattern string
-	Payload                       []byte
-	Patterns                      []string
-	Late                          bool
-	Position, Before              string
-	Complete                      bool
-
-	Edge, Transport, Reason string
-	Away, RTT, Delay        float64 // milliseconds
-	Attempt, Dropped        int
-	Code, Detail            string
-
-	Token, TokenID, ExpiresAt string
-	Tokens                    []sdkToken
-
-	at time.Time // when it came
-}
-
-// An sdkToken is one of those that a TokenAdmin lists.
-type sdkToken struct{ TokenID, Status string }
-
-// An sdkError is an error of the SDK.
-type sdkError struct {
-	Code, Text, Tenant, Pattern, Channel string
-	Status, CloseCode                    int
-}
-
-func (e *sdkError) Error() string { return fmt.Sprintf("%s: %s", e.Code, e.Text) }
-
-// code is that of an error, and empty without one.
-func (e *sdkError) code() string {
-	if e == nil {
-		return ""
-	}
-	return e.Code
-}
-
-// String is the report without what is empty, and the second in which it came.
-func (r sdkReport) String() string {
-	var fields map[string]any
-	text, _ := json.Marshal(r)
-	_ = json.Unmarshal(text, &fields) // both can be encoded
-	maps.DeleteFunc(fields, func(_ string, v any) bool {
-		return v == nil || reflect.ValueOf(v).IsZero()
-	})
-	fields["at"] = r.at.Format("05.000")
-	text, _ = json.Marshal(fields)
-	return string(text)
-}
+// What goes over the line protocol; see package clientdriver.
+type (
+	sdkCommand = clientdriver.Command
+	sdkOptions = clientdriver.Options
+	sdkReport  = clientdriver.Report
+	sdkError   = clientdriver.Error
+)
 
 // mailbox keeps reports until somebody takes them.
 type mailbox struct {
 	mu   sync.Mutex
 	list []sdkReport
 	more chan struct{} // closed at the next put
+	end  error         // why nothing more comes; nil: it may
 }
 
 func newMailbox() *mailbox { return &mailbox{more: make(chan struct{})} }
@@ -160,6 +83,27 @@ func (m *mailbox) put(r sdkReport) {
 	m.list = append(m.list, r)
 	close(m.more)
 	m.more = make(chan struct{})
+}
+
+// fail says why nothing more comes.
+func (m *mailbox) fail(err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.end == nil {
+		m.end = err
+		close(m.more)
+		m.more = make(chan struct{})
+	}
+}
+
+// why is for messages that say that take found nothing.
+func (m *mailbox) why() string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.end != nil {
+		return "(" + m.end.Error() + ")"
+	}
+	return "in " + waitTimeout.String()
 }
 
 // take removes the first report that matches, and waits up to waitTimeout for it.
@@ -181,8 +125,11 @@ func (m *mailbox) take(matches func(sdkReport) bool) (sdkReport, bool) {
 			}
 		}
 		seen = len(m.list)
-		more := m.more
+		more, end := m.more, m.end
 		m.mu.Unlock()
+		if end != nil {
+			return sdkReport{}, false
+		}
 		select {
 		case <-more:
 		case <-timeout.C:
@@ -213,24 +160,35 @@ func (r *sdkRouter) add(c *sdkClient) {
 	r.clients[c.name] = c
 }
 
-func (r *sdkRouter) route(report sdkReport) {
+// route returns what is wrong with the report, if it is about nothing.
+func (r *sdkRouter) route(report sdkReport) error {
 	r.mu.Lock()
 	c := r.clients[report.Client]
 	r.mu.Unlock()
-	if c != nil {
-		c.accept(report)
+	if c == nil {
+		return fmt.Errorf("there is no client %q", report.Client)
+	}
+	return c.accept(report)
+}
+
+// fail tells the clients of a host that nothing more comes.
+func (r *sdkRouter) fail(where string, err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, c := range r.clients {
+		if c.kind.where == where {
+			c.fail(err)
+		}
 	}
 }
 
 // start runs a host for clients of a kind until the test ends.
-func (l *sdkLab) start(t *testing.T, kind sdkKind, edges []*edge, report func(sdkReport)) sdkHost {
-	t.Helper()
-	switch kind.where {
-	case "go":
-		return startGoSDK(t, edges, report)
-	case "node":
-		return startNodeSDK(t, edges, report)
-	default:
-		return l.browsers[kind.where].tab(t, report)
+func (s *sdkStage) start(kind sdkKind) sdkHost {
+	s.t.Helper()
+	if p := sdkPrograms[kind.where]; p != nil {
+		return p.start(s.t, kind, s.edges, &s.router)
 	}
+	return s.lab.browsers[kind.where].tab(s.t, func(r sdkReport) { _ = s.router.route(r) }) // clients of this tab alone
 }
+
+func inMS(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }

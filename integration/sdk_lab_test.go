@@ -46,7 +46,7 @@ func (l *sdkLab) stage(t *testing.T, kind sdkKind, edges ...*edge) *sdkStage {
 func (s *sdkStage) host(kind sdkKind) sdkHost {
 	s.t.Helper()
 	if s.hosts[kind.where] == nil {
-		s.hosts[kind.where] = s.lab.start(s.t, kind, s.edges, s.router.route)
+		s.hosts[kind.where] = s.start(kind)
 	}
 	return s.hosts[kind.where]
 }

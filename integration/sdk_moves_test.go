@@ -12,21 +12,28 @@ import (
 // An sdkMove is something that happens to an edge while clients of every kind
 // are connected to it.
 type sdkMove struct {
-	name string
-	run  func(t *testing.T, lab *sdkLab)
+	name  string
+	only  string   // a transport; empty: both
+	needs []string // features of clientdriver.Features
+	run   func(t *testing.T, lab *sdkLab)
 }
 
+var (
+	needsMoves  = needs("moves", "several-edges")
+	needsReturn = needs("reconnect")
+)
+
 var sdkMoves = []sdkMove{
-	{"drain by the admin API", func(t *testing.T, lab *sdkLab) { sdkDrain(t, lab, (*edge).drainByAdminAPI) }},
-	{"drain by SIGTERM", func(t *testing.T, lab *sdkLab) { sdkDrain(t, lab, (*edge).terminate) }},
-	{"drain behind a late link", sdkDrainLate},
-	{"drain of the only edge", sdkDrainAlone},
-	{"drain with messages to one", sdkDrainJobs},
-	{"other region", sdkOtherRegion},
-	{"an edge that loses the others", sdkLosesOthers},
-	{"kill", sdkKill},
-	{"kill of the only edge", sdkKillAlone},
-	{"kill of an edge that is back at once", sdkKillBack},
+	{name: "drain by the admin API", needs: needsMoves, run: func(t *testing.T, lab *sdkLab) { sdkDrain(t, lab, (*edge).drainByAdminAPI) }},
+	{name: "drain by SIGTERM", needs: needsMoves, run: func(t *testing.T, lab *sdkLab) { sdkDrain(t, lab, (*edge).terminate) }},
+	{name: "drain behind a late link", needs: needsMoves, run: sdkDrainLate},
+	{name: "drain of the only edge", needs: needs("moves", "reconnect"), run: sdkDrainAlone},
+	{name: "drain with messages to one", needs: needsMoves, run: sdkDrainJobs},
+	{name: "other region", needs: needs("several-edges"), run: sdkOtherRegion},
+	{name: "an edge that loses the others", needs: needs("links", "several-edges"), run: sdkLosesOthers},
+	{name: "kill", needs: needs("reconnect", "several-edges"), run: sdkKill},
+	{name: "kill of the only edge", needs: needsReturn, run: sdkKillAlone},
+	{name: "kill of an edge that is back at once", needs: needsReturn, run: sdkKillBack},
 }
 
 func (e *edge) drainByAdminAPI() {
@@ -237,7 +244,7 @@ func sdkKillAlone(t *testing.T, lab *sdkLab) {
 		c.event("disconnected")
 		c.event("reconnecting")
 		for _, cmd := range []string{"publish", "flush"} {
-			if _, err := c.try(sdkCommand{Cmd: cmd, Tenant: s.tenant, Channel: "n"}); err.code() != "disconnected" {
+			if _, err := c.try(sdkCommand{Cmd: cmd, Tenant: s.tenant, Channel: "n"}); err.ErrorCode() != "disconnected" {
 				t.Errorf("%s: %s without a connection: %v, want disconnected", c.kind, cmd, err)
 			}
 		}
@@ -253,7 +260,7 @@ func sdkKillBack(t *testing.T, lab *sdkLab) {
 	stream := startNumbersEvery(trafficEvery, "", s.edges[0].dial(s.token()), s.tenant, "n")
 	clients, subs := s.crowd(sdkOptions{MaxBackOff: 500})
 	for i, sub := range subs {
-		newSDKCount(sub, clients[i].event("connected").at).steady(stream)
+		newSDKCount(sub, clients[i].event("connected").At).steady(stream)
 	}
 	e.kill()
 	s.comeBack(again(e), clients, subs)

@@ -64,7 +64,7 @@ func (p *sdkPaths) connectKinds(kinds []sdkKind, options sdkOptions) {
 			p.t.Fatalf("%s: got %v, want %s", kind, e, p.first.url())
 		}
 		p.clients = append(p.clients, c)
-		p.counts = append(p.counts, newSDKCount(c.subscribe(p.tenant, "n"), e.at))
+		p.counts = append(p.counts, newSDKCount(c.subscribe(p.tenant, "n"), e.At))
 	}
 }
 
@@ -87,13 +87,13 @@ func (p *sdkPaths) takesOver(c *sdkClient, to *badPath, broken time.Time) sdkRep
 		p.t.Errorf("%s: got %v, want %s, and how long it took", c.kind, e, to.url())
 	}
 	wantSoon(c, e, broken)
-	p.t.Logf("%s: recovered after %v, by %s", c.kind, e.at.Sub(broken).Round(time.Millisecond), e.Transport)
+	p.t.Logf("%s: recovered after %v, by %s", c.kind, e.At.Sub(broken).Round(time.Millisecond), e.Transport)
 	return e
 }
 
 func wantSoon(c *sdkClient, e sdkReport, since time.Time) {
 	c.t.Helper()
-	if took := e.at.Sub(since); took > soon {
+	if took := e.At.Sub(since); took > soon {
 		c.t.Errorf("%s: %v came after %v, want %v at most", c.kind, e, took, soon)
 	}
 }
@@ -125,8 +125,8 @@ func newSDKCount(sub *sdkSub, heard time.Time) *sdkCount {
 func (n *sdkCount) take(r sdkReport) {
 	c := n.sub.c
 	c.t.Helper()
-	n.pauses = append(n.pauses, pause{r.at, r.at.Sub(n.at)})
-	n.at = r.at
+	n.pauses = append(n.pauses, pause{r.At, r.At.Sub(n.at)})
+	n.at = r.At
 	number, _, _ := strings.Cut(string(r.Payload), " ")
 	i, err := strconv.Atoi(number)
 	switch {

@@ -13,7 +13,8 @@ type sdkScenario struct {
 	caddyfile string // of the scenario's own edge; empty: the shared one
 	hooked    bool   // the scenario's own edge has hooks
 	setup     func(t *testing.T, e *edge)
-	only      string // a transport; empty: both
+	only      string   // a transport; empty: both
+	needs     []string // features of clientdriver.Features
 	run       func(s *sdkStage)
 }
 
@@ -22,65 +23,81 @@ var sdkScenarios = []sdkScenario{
 	{name: "messages", run: sdkMessages},
 	{name: "payloads", run: sdkPayloads},
 	{name: "deliver to one", run: sdkDeliversToOne},
-	{name: "local queues", run: sdkQueues},
+	{name: "local queues", needs: needs("queues"), run: sdkQueues},
 	{name: "slow consumer", caddyfile: slowCaddyfile("drop"), run: sdkSlowConsumer},
 	{name: "forbidden channels", run: sdkForbidden},
-	{name: "histories", caddyfile: historyCaddyfile("memory"), run: sdkHistories},
+	{name: "histories", caddyfile: historyCaddyfile("memory"), needs: needs("histories", "reconnect"), run: sdkHistories},
 
 	{name: "bad token", run: sdkBadToken},
 	{name: "revocation", run: sdkRevocation},
 	{name: "expiry", run: sdkExpiry},
-	{name: "token provider", run: sdkProvider},
-	{name: "failing token provider", run: sdkFailingProvider},
+	{name: "token provider", needs: needs("token-provider", "moves"), run: sdkProvider},
+	{name: "failing token provider", needs: needs("token-provider", "moves"), run: sdkFailingProvider},
 	{name: "refresh", run: sdkRefresh},
 	{name: "hooks", hooked: true, run: sdkHooks},
-	{name: "token admin", only: "websocket", run: sdkTokenAdmin},
+	{name: "token admin", only: "websocket", needs: needs("token-admin"), run: sdkTokenAdmin},
 
 	{name: "plaintext", run: sdkPlaintext},
-	{name: "list of edges", caddyfile: sdkListCaddyfile, run: sdkList},
-	{name: "nearest edge", run: sdkNearest},
-	{name: "other protocol", run: sdkOtherProtocol},
+	{name: "list of edges", caddyfile: sdkListCaddyfile, needs: needs("edge-lists"), run: sdkList},
+	{name: "nearest edge", needs: needs("several-edges"), run: sdkNearest},
+	{name: "other protocol", needs: needs("fallback"), run: sdkOtherProtocol},
 	{name: "forced transport", caddyfile: sdkOffCaddyfile, run: sdkForced},
-	{name: "webtransport off", caddyfile: sdkOffCaddyfile, only: "websocket", run: sdkFallsBack},
+	{name: "webtransport off", caddyfile: sdkOffCaddyfile, only: "websocket", needs: needs("fallback"), run: sdkFallsBack},
 	{name: "stalled handshake", only: "webtransport", run: sdkStalledHandshake},
-	{name: "UDP blocked", caddyfile: sdkNoUDPCaddyfile, setup: blockUDP, only: "websocket", run: sdkWithoutUDP},
+	{
+		name: "UDP blocked", caddyfile: sdkNoUDPCaddyfile, setup: blockUDP, only: "websocket",
+		needs: needs("fallback", "token-provider", "moves"), run: sdkWithoutUDP,
+	},
 }
+
+func needs(features ...string) []string { return features }
 
 // What docs/clients.md says, over each SDK and transport.
 func TestSDKs(t *testing.T) {
 	t.Parallel()
-	lab := &sdkLab{browsers: startSDKBrowsers(t), nats: startNATS(t, 1), shared: startEdge(t, defaultCaddyfile, forBrowsers)}
+	lab := &sdkLab{browsers: startSDKBrowsers(t), shared: startEdge(t, defaultCaddyfile, forBrowsers)}
+	if !sdkLacks("several-edges") {
+		lab.nats = startNATS(t, 1)
+	}
 	for _, row := range sdkScenarios {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()
-			e := lab.shared
-			var backend *hookBackend
-			switch {
-			case row.hooked:
-				e, backend = startHookedEdge(t, forBrowsers)
-			case row.caddyfile != "":
-				e = startEdge(t, row.caddyfile, forBrowsers)
-			}
-			if row.setup != nil {
-				row.setup(t, e)
-			}
-			for _, kind := range sdkKinds {
-				if row.only != "" && row.only != kind.transport {
-					continue
-				}
-				t.Run(kind.String(), func(t *testing.T) {
-					t.Parallel()
-					s := lab.stage(t, kind, e)
-					s.backend = backend
-					row.run(s)
-				})
-			}
+			sdkSupported(t, row.name, row.only, row.needs)
+			lab.play(t, row, sdkKindsOver(row.only))
 		})
 	}
 	for _, row := range slices.Concat(sdkMoves, sdkSuspicions) {
+		kinds := sdkKindsOver(row.only)
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()
+			sdkSupported(t, row.name, row.only, row.needs)
+			clientOutcomes.watch(t, row.name, kinds...)
 			row.run(t, lab)
+		})
+	}
+}
+
+// play runs a scenario with clients of some kinds, side by side.
+func (l *sdkLab) play(t *testing.T, row sdkScenario, kinds []sdkKind) {
+	t.Helper()
+	e := l.shared
+	var backend *hookBackend
+	switch {
+	case row.hooked:
+		e, backend = startHookedEdge(t, forBrowsers)
+	case row.caddyfile != "":
+		e = startEdge(t, row.caddyfile, forBrowsers)
+	}
+	if row.setup != nil {
+		row.setup(t, e)
+	}
+	for _, kind := range kinds {
+		t.Run(kind.String(), func(t *testing.T) {
+			t.Parallel()
+			clientOutcomes.watch(t, row.name, kind)
+			s := l.stage(t, kind, e)
+			s.backend = backend
+			row.run(s)
 		})
 	}
 }
@@ -97,7 +114,7 @@ func sdkConnects(s *sdkStage) {
 		}
 	}
 	c.close()
-	if _, err := c.try(sdkCommand{Cmd: "publish", Tenant: s.tenant, Channel: "x"}); err.code() != "closed" {
+	if _, err := c.try(sdkCommand{Cmd: "publish", Tenant: s.tenant, Channel: "x"}); err.ErrorCode() != "closed" {
 		s.t.Errorf("publishing on a closed client: %v, want closed", err)
 	}
 	c.never("disconnected", "reconnecting", "moving", "edgeError")
@@ -281,7 +298,7 @@ func sdkSlowConsumer(s *sdkStage) {
 func sdkForbidden(s *sdkStage) {
 	c := s.connect(sdkOptions{Token: s.edges[0].issue(grant(s.room, []string{"out.#"}, []string{"in.#"})).Token})
 	_, err := c.trySubscribe("iterate", s.tenant, "out.x", nil)
-	if err.code() != "permission_denied" || err.Tenant != s.tenant || err.Pattern != "out.x" {
+	if err.ErrorCode() != "permission_denied" || err.Tenant != s.tenant || err.Pattern != "out.x" {
 		s.t.Errorf("subscribing: %+v, want permission_denied that names the pattern", err)
 	}
 	c.publish(s.tenant, "in.x", "no")
@@ -294,7 +311,7 @@ func sdkForbidden(s *sdkStage) {
 		{Cmd: "subscribe", Sub: "none", Mode: "held", Tenant: s.tenant, Pattern: "*a"},
 	} {
 		_, err := c.try(illegal)
-		if want := []string{"bad_channel", "bad_tenant", "bad_pattern"}; !slices.Contains(want, err.code()) {
+		if want := []string{"bad_channel", "bad_tenant", "bad_pattern"}; !slices.Contains(want, err.ErrorCode()) {
 			s.t.Errorf("%v: %v, want one of %q", illegal, err, want)
 		}
 	}

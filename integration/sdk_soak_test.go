@@ -201,7 +201,7 @@ func (l *sdkLoad) checkGap(kind sdkKind, g gap, aways []sdkReport) {
 	l.t.Helper()
 	first, last := l.stream.times[g.from], l.stream.times[g.to-1]
 	for _, e := range aways {
-		from, to := e.at.Add(-time.Duration(e.Away*float64(time.Millisecond))), e.at
+		from, to := e.At.Add(-time.Duration(e.Away*float64(time.Millisecond))), e.At
 		if first.After(from.Add(-awaySlack)) && last.Before(to.Add(awaySlack)) {
 			return
 		}

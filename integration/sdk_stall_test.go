@@ -19,7 +19,7 @@ func sdkStalledHandshake(s *sdkStage) {
 	relay.stalls.Store(true)
 	_, err := s.client().try(s.connecting(s.kind, sdkOptions{ConnectTimeout: 2000}, address))
 	// That of Go may know more of the transport.
-	if err.code() != "timeout" && err.code() != "unreachable" {
+	if err.ErrorCode() != "timeout" && err.ErrorCode() != "unreachable" {
 		s.t.Errorf("got %v, want timeout", err)
 	}
 	if relay.cut.Load() == 0 {

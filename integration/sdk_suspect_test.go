@@ -14,17 +14,16 @@ import (
 // What clients do when they hear nothing: docs/clients.md, "What happens to the
 // connection".
 var sdkSuspicions = []sdkMove{
-	{"a frozen edge", sdkFrozen},
-	{"a path that dies under traffic", sdkPathDies},
-	{"a path that dies without traffic", sdkQuietPathDies},
-	{"UDP dies", sdkUDPDies},
-	{"UDP is away", sdkUDPAway},
-	{"a path that becomes narrow", sdkNarrowPath},
-	{"another address", sdkOtherAddress},
+	{name: "a frozen edge", needs: needsSuspicion, run: sdkFrozen},
+	{name: "a path that dies under traffic", needs: needs("suspicion", "several-edges"), run: sdkPathDies},
+	{name: "a path that dies without traffic", needs: needs("suspicion", "several-edges"), run: sdkQuietPathDies},
+	{name: "UDP dies", only: "webtransport", needs: needs("suspicion", "fallback"), run: sdkUDPDies},
+	{name: "UDP is away", only: "webtransport", needs: needsSuspicion, run: sdkUDPAway},
+	{name: "a path that becomes narrow", only: "webtransport", needs: needs("suspicion", "fallback"), run: sdkNarrowPath},
+	{name: "another address", needs: needsSuspicion, run: sdkOtherAddress},
 }
 
-// sdkOverUDP is the kinds whose transport can fail alone.
-var sdkOverUDP = slices.DeleteFunc(slices.Clone(sdkKinds), func(k sdkKind) bool { return k.transport != "webtransport" })
+var needsSuspicion = needs("suspicion", "reconnect")
 
 // frozenFor is less than an edge may be silent, 35 s, and more than a client takes to
 // suspect it.
@@ -43,10 +42,14 @@ func sdkFrozen(t *testing.T, lab *sdkLab) {
 	s := lab.stage(t, sdkKind{}, e)
 	chromium := sdkKind{"chromium", "webtransport"}
 	stream := startNumbersEvery(trafficEvery, "", s.edges[0].dial(s.token()), s.tenant, "n") // its socket holds what it sends meanwhile
-	clients, subs := s.crowdOf(slices.Concat(sdkKinds, slices.Repeat([]sdkKind{chromium}, 4)), sdkOptions{})
+	kinds := slices.Clone(sdkKinds)
+	if slices.Contains(kinds, chromium) {
+		kinds = append(kinds, slices.Repeat([]sdkKind{chromium}, 4)...)
+	}
+	clients, subs := s.crowdOf(kinds, sdkOptions{})
 	var counts []*sdkCount
 	for i, sub := range subs {
-		counts = append(counts, newSDKCount(sub, clients[i].event("connected").at))
+		counts = append(counts, newSDKCount(sub, clients[i].event("connected").At))
 	}
 	for _, n := range counts {
 		n.steady(stream)
@@ -71,7 +74,7 @@ func sdkFrozen(t *testing.T, lab *sdkLab) {
 			t.Errorf("%s: got %v, want the same connection, and 0 away", c.kind, e)
 		}
 		counts[i].flows(stream)
-		t.Logf("%s: %s %v after the thaw", c.kind, e.Event, e.at.Sub(thawed).Round(time.Millisecond))
+		t.Logf("%s: %s %v after the thaw", c.kind, e.Event, e.At.Sub(thawed).Round(time.Millisecond))
 	}
 	command.await(command.err, "the edge answers again")
 	sent := stream.halt()
@@ -85,7 +88,7 @@ func sdkFrozen(t *testing.T, lab *sdkLab) {
 		}
 		c.close()
 	}
-	if !stayed[chromium] {
+	if slices.Contains(kinds, chromium) && !stayed[chromium] {
 		t.Errorf("no client in Chromium kept its connection over WebTransport")
 	}
 }
@@ -187,7 +190,7 @@ var udpAway = atLength(5*time.Second, 8*time.Second)
 // Chromium is held to less here: it ends a WebTransport connection 5 s after anything
 // that it sent has no acknowledgement, and with it what the edge would send again.
 func sdkUDPDies(t *testing.T, lab *sdkLab) {
-	p := startSDKPaths(t, lab, 1, sdkOverUDP, sdkOptions{Transports: bothTransports}, "")
+	p := startSDKPaths(t, lab, 1, sdkKindsOver("webtransport"), sdkOptions{Transports: bothTransports}, "")
 	broken := time.Now()
 	back := time.NewTimer(udpAway)
 	p.first.swallowUDP()
@@ -206,7 +209,7 @@ func sdkUDPDies(t *testing.T, lab *sdkLab) {
 		}
 		t.Logf("%s: %d messages came late", c.kind, p.counts[i].late)
 		from := p.counts[i].last
-		if c.kind.where != "go" { // which looks at the machine's addresses; TestBackToWebTransport of its package
+		if c.kind.inBrowser() { // others look at the machine's addresses, as TestBackToWebTransport of the Go SDK
 			c.must(sdkCommand{Cmd: "online"})
 			if e := c.event("moving"); e.Reason != "transport" || e.Edge != p.first.url() || e.Transport != "websocket" {
 				t.Errorf("%s: got %v, want that it moves for the transport", c.kind, e)
@@ -228,7 +231,7 @@ func sdkUDPDies(t *testing.T, lab *sdkLab) {
 // UDP goes away for seconds, and there is nothing else: the connection survives, and
 // brings all. Chromium's does not; see sdkUDPDies.
 func sdkUDPAway(t *testing.T, lab *sdkLab) {
-	kinds := slices.DeleteFunc(slices.Clone(sdkOverUDP), func(k sdkKind) bool { return k.where == "chromium" })
+	kinds := slices.DeleteFunc(sdkKindsOver("webtransport"), func(k sdkKind) bool { return k.where == "chromium" })
 	p := startSDKPaths(t, lab, 1, kinds, sdkOptions{}, "")
 	broken := time.Now()
 	back := time.NewTimer(udpAway)
@@ -252,7 +255,7 @@ func sdkUDPAway(t *testing.T, lab *sdkLab) {
 // A path that carries packets of 1,300 bytes only, suddenly, and later not even these:
 // what is longer than a packet gets stuck, while PING and PONG would pass.
 func sdkNarrowPath(t *testing.T, lab *sdkLab) {
-	p := startSDKPaths(t, lab, 1, sdkOverUDP, sdkOptions{Transports: bothTransports}, " "+strings.Repeat("x", 5000))
+	p := startSDKPaths(t, lab, 1, sdkKindsOver("webtransport"), sdkOptions{Transports: bothTransports}, " "+strings.Repeat("x", 5000))
 	narrow := func(to int, clients []*sdkClient) (stay []*sdkClient) {
 		broken := time.Now()
 		p.first.narrow(to)

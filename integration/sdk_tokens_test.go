@@ -37,7 +37,7 @@ func sdkBadToken(s *sdkStage) {
 	if s.kind.blind() {
 		want = "refused"
 	}
-	if err.code() != want {
+	if err.ErrorCode() != want {
 		s.t.Errorf("got %v, want %s", err, want)
 	}
 	if err != nil && strings.Contains(err.Text, zeros) {
@@ -117,7 +117,7 @@ func sdkFailingProvider(s *sdkStage) {
 	id := c.tell(s.connecting(s.kind, sdkOptions{Provider: true}))
 	c.event("tokenWanted")
 	c.must(sdkCommand{Cmd: "token", Text: "the backend is down"})
-	if r := c.answer(id, "connect"); r.Error.code() != "token_provider" {
+	if r := c.answer(id, "connect"); r.Error.ErrorCode() != "token_provider" {
 		s.t.Errorf("got %v, want token_provider", r.Error)
 	}
 

@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # Installs the third-party clients that the integration tests drive: ws and
-# playwright-core for Node and websockets for Python, in the versions pinned in
-# integration/clients, and from Debian the browsers Chromium and Firefox, and
+# playwright-core for Node, websockets and aioquic for Python, in the versions pinned
+# in integration/clients, and from Debian the browsers Chromium and Firefox, and
 # systemd-analyze, which checks the unit of the packages. It also builds
-# @millrace/client (sdk/js) and links it there. Needs Node 20 and Python 3.10 or
-# newer. Installs nothing that is already there.
+# @millrace/client (sdk/js) and links it there, as it does millrace-client
+# (sdk/python), and builds @millrace/react (sdk/react). Needs Node 20 and Python 3.10
+# or newer. Installs nothing that is already there.
 #
 # CHROMIUM names a Chromium or Chrome that is not /usr/bin/chromium. FIREFOX names
 # the program of a Firefox that is not /usr/bin/firefox-esr, and not a script that
@@ -33,6 +34,15 @@ mkdir -p node_modules/@millrace
 ln -sfn ../../../../sdk/js node_modules/@millrace/client
 npm --prefix ../../examples install --loglevel=error # a link to it, too
 
+# The page of an example, with the hooks for React.
+../../scripts/sdk-react.sh build
+page=../../examples/python/streaming/page
+if ! stamp "$page/package-lock.json" "$page/node_modules"; then
+	npm --prefix "$page" ci --loglevel=error
+	cp "$page/package-lock.json" "$page/node_modules/.installed-from"
+fi
+npm --prefix "$page" run --silent build -- --log-level=warning
+
 if ! stamp requirements.txt .venv; then
 	if ! python3 -m venv --clear .venv; then
 		echo 'python3 has no venv module: on Debian, apt-get install python3-venv' >&2
@@ -41,6 +51,9 @@ if ! stamp requirements.txt .venv; then
 	.venv/bin/python -m pip install --quiet --disable-pip-version-check -r requirements.txt
 	cp requirements.txt .venv/.installed-from
 fi
+# The SDK, as an editable installation would have it.
+site=$(.venv/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
+(cd ../../sdk/python/src && pwd) >"$site/millrace.pth"
 
 packages=() # to install
 browser() { # variable, package

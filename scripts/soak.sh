@@ -36,13 +36,20 @@ soak_silence() {
 	integration -race -run 'TestWebTransportSilentClient'
 }
 
-## edges that drain, and edges that die, 100 times each below clients of both SDKs
+## edges that drain, and edges that die, 100 times each below clients of all SDKs; the conformance suite through all of them, and the minimal client; and the scenarios in Deno and Bun
 soak_sdks() {
 	scripts/install-test-deps.sh
 	MILLRACE_ROUNDS=${MILLRACE_ROUNDS:-100} integration -run 'TestSDKDrains|TestSDKKills'
+	integration -run 'TestConformanceThroughSDKs|TestMinimalClient|TestSDKRuntimes'
 }
 
-## edges that freeze and paths that break, ten times each below clients of both SDKs, for longer than in make test
+## 200 components of @millrace/react that come and go in Chromium, with React 18 and 19: nothing lost, twice or left behind
+soak_react() {
+	scripts/install-test-deps.sh
+	integration -run 'TestReact$'
+}
+
+## edges that freeze and paths that break, ten times each below clients of all SDKs, for longer than in make test
 soak_suspicions() {
 	scripts/install-test-deps.sh
 	integration -count="${MILLRACE_ROUNDS:-10}" -run 'TestSDKs/(a_frozen_edge|a_path_that|UDP_dies|UDP_is_away|another_address|kill)'
@@ -56,6 +63,14 @@ soak_tenants() {
 ## what two edges deliver and refuse, over both transports, against an oracle: 10 million times
 soak_oracle() {
 	integration -run 'TestOracle$'
+}
+
+## the notebook of the examples, in a real kernel
+soak_notebook() {
+	scripts/install-test-deps.sh
+	python3 -m venv .cache/notebook
+	.cache/notebook/bin/pip install --quiet ./sdk/python nbclient==0.11.0 ipykernel==7.4.0 matplotlib==3.11.2
+	MILLRACE_JUPYTER=$PWD/.cache/notebook/bin/jupyter integration -run 'TestNotebook$'
 }
 
 ## a hostile crowd that does not authenticate, 10 minutes

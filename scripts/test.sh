@@ -18,13 +18,13 @@ scripts/check-deps.sh
 step gofmt
 scripts/fmt.sh --check
 
-step 'third-party clients, and sdk/js built'
+step 'third-party clients, and sdk/js and sdk/react built'
 scripts/install-test-deps.sh
 
 # Programs that tests of several packages run are built once; see internal/programs.
 step 'build what the tests run'
 export MILLRACE_TEST_PROGRAMS=$PWD/dist/test
-go build -race -o "$MILLRACE_TEST_PROGRAMS/race/" ./cmd/millrace
+go build -race -o "$MILLRACE_TEST_PROGRAMS/race/" ./cmd/millrace ./integration/clients/sdkgo
 # The same as another version, for TestRollingUpgrade; only linking is left to do.
 go build -race -ldflags '-X github.com/millrace/millrace/internal/version.number=0.1.1-test' -o "$MILLRACE_TEST_PROGRAMS/race/millrace-next" ./cmd/millrace
 go build -o "$MILLRACE_TEST_PROGRAMS/" github.com/nats-io/nats-server/v2
@@ -59,6 +59,8 @@ try lint scripts/lint.sh # go vet's checks are among them
 # More packages at a time than there are cores: these, too, wait most of the time.
 try 'go test -race, all but ./integration' go test -vet=off -race -p 4 -timeout 20m "${packages[@]}"
 try sdk/js scripts/sdk-js.sh check
+try sdk/react scripts/sdk-react.sh check
+try sdk/python scripts/sdk-python.sh check
 try console scripts/console.sh check
 # A separate module, with the other servers.
 bench() { (cd integration/bench && go test -vet=off -timeout 10m ./...); }

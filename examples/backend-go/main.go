@@ -8,6 +8,7 @@ import (
 	"log"
 	"net/http"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/millrace/millrace/client"
@@ -18,6 +19,10 @@ const (
 	edge   = "http://localhost:8080" // of make dev
 )
 
+// policy lets pages load their own files, and connect to this backend and the edge.
+var policy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self' " +
+	edge + " " + strings.Replace(edge, "http", "ws", 1) + "; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+
 func main() {
 	admin, err := client.NewTokenAdmin(edge, os.Getenv("MILLRACE_MASTER_TOKEN"))
 	if err != nil {
@@ -25,11 +30,14 @@ func main() {
 	}
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /token", func(w http.ResponseWriter, r *http.Request) { giveToken(w, r, admin) })
-	for path, folder := range map[string]string{
-		"/": "examples/web", "/snippets/": "examples/snippets", "/sdk/": "sdk/js/dist",
-	} {
+	for path, folder := range map[string]string{"/snippets/": "examples/snippets", "/sdk/": "sdk/js/dist"} {
 		mux.Handle("GET "+path, http.StripPrefix(path, http.FileServer(http.Dir(folder))))
 	}
+	pages := http.FileServer(http.Dir("examples/web"))
+	mux.HandleFunc("GET /", func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Security-Policy", policy)
+		pages.ServeHTTP(w, r)
+	})
 	log.Printf("open http://%s", listen)
 	server := &http.Server{
 		Addr:              listen,

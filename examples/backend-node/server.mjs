@@ -9,6 +9,11 @@ import { TokenAdmin } from "@millrace/client/admin";
 const LISTEN = new URL("http://localhost:3000");
 const EDGE = "http://localhost:8080"; // of make dev
 
+// Lets pages load their own files, and connect to this backend and the edge.
+const POLICY =
+  `default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self' ${EDGE} ` +
+  `${EDGE.replace("http", "ws")}; base-uri 'none'; form-action 'self'; frame-ancestors 'none'`;
+
 const admin = new TokenAdmin(EDGE, process.env.MILLRACE_MASTER_TOKEN);
 
 // Answers with what the SDK's tokenProvider returns. Your own login decides who
@@ -42,7 +47,9 @@ async function serveFile(request, response) {
   const name = normalize(`/${pathname.slice(prefix.length)}${pathname.endsWith("/") ? "index.html" : ""}`);
   try {
     const content = await readFile(join(FOLDERS[prefix], name));
-    response.writeHead(200, { "Content-Type": TYPES[extname(name)] ?? "application/octet-stream" }).end(content);
+    const headers = { "Content-Type": TYPES[extname(name)] ?? "application/octet-stream" };
+    if (prefix === "/") headers["Content-Security-Policy"] = POLICY; // the snippets have scripts within
+    response.writeHead(200, headers).end(content);
   } catch {
     response.writeHead(404).end("not found\n");
   }

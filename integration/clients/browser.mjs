@@ -17,6 +17,7 @@
 //   {"cmd":"picture","tab":…,"path":…}                       a PNG of the window
 //   {"cmd":"run","tab":…,"expression":…}                     the expression's value, awaited
 //   {"cmd":"until","tab":…,"expression":…}                   waits until the expression is true
+//   {"cmd":"heap","tab":…}                                   bytes of the page's objects after a garbage collection
 //   {"cmd":"complaints","context":…}                         console errors, uncaught errors and such, so far
 //   {"cmd":"close","context":…}
 import { readFileSync } from "node:fs";
@@ -131,6 +132,13 @@ const commands = {
       await new Promise((done) => setTimeout(done, 50));
     }
     return true;
+  },
+  async heap({ tab }) {
+    const session = await tabs.get(tab).context().newCDPSession(tabs.get(tab));
+    await session.send("HeapProfiler.collectGarbage");
+    const { usedSize } = await session.send("Runtime.getHeapUsage");
+    await session.detach();
+    return usedSize;
   },
   complaints: ({ context }) => contexts.get(context)?.complaints ?? [], // none: nothing was opened
   async close({ context }) {

@@ -1,6 +1,5 @@
-// Clients of the SDK for TypeScript, driven by sdk_host_test.go, in Node
-// (sdk_node.mjs) and in a page (sdk_page.js). What it takes and reports are the
-// types sdkCommand and sdkReport there, as JSON.
+// The driver of the SDK for TypeScript, in Node (sdk_node.mjs) and in a page
+// (sdk_page.js). docs/writing-a-client.md says what it takes and reports.
 const events = [
   "connected", "suspect", "recovered", "disconnected", "reconnecting", "reconnected", "moving", "moved", "publishError",
   "subscriptionError", "slowConsumer", "egressLimited", "linkDown", "linkUp", "queueFull", "edgeError", "roundTrip", "closed",

@@ -34,6 +34,7 @@ type Checker struct {
 	byText      map[text]place      // each payload of a run is unique
 	tenants     map[position]string // whose message it is, in a history that is shared
 	subscribers []*Subscriber
+	clients     []*Client
 	twice       []pair
 	faults      []string
 }
@@ -133,6 +134,11 @@ func (c *Checker) Finish() Summary {
 				c.fault("%s: %s=%s at %d was confirmed, and is missing without a gap: %s", s.name, m.channel, m.payload, p.n, s.around(p))
 			}
 		}
+	}
+	for _, s := range c.clients {
+		s.check()
+		sum.Received += len(s.got)
+		sum.Gaps += len(s.gaps)
 	}
 	for _, s := range c.subscribers {
 		sum.Received += len(s.got)

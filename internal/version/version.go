@@ -12,7 +12,7 @@ import (
 const Module = "github.com/millrace/millrace"
 
 // number is the version, without a v. It is here alone: the test of this package compares
-// the manifests of the SDK and the console, and the changelog, with it. A build may name
+// the manifests of the SDKs and the console, and the changelog, with it. A build may name
 // another one, the same each time it is made from the same sources:
 //
 //	go build -ldflags "-X github.com/millrace/millrace/internal/version.number=0.1.1-rc.1" ./cmd/millrace

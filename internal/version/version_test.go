@@ -16,9 +16,15 @@ func TestPlacesAgree(t *testing.T) {
 	if !regexp.MustCompile(`^\d+\.\d+\.\d+(-[0-9a-z.]+)?$`).MatchString(Number()) {
 		t.Errorf("%q is not a version", Number())
 	}
-	for _, folder := range []string{"sdk/js", "console"} {
-		var manifest struct{ Version string }
+	for _, folder := range []string{"sdk/js", "sdk/react", "console"} {
+		var manifest struct {
+			Version          string
+			PeerDependencies map[string]string
+		}
 		read(t, folder+"/package.json", &manifest)
+		if peer := manifest.PeerDependencies["@millrace/client"]; folder == "sdk/react" && peer != "^"+Number() {
+			t.Errorf("%s/package.json: the peer @millrace/client is %q, want %q", folder, peer, "^"+Number())
+		}
 		var lock struct {
 			Version  string
 			Packages map[string]struct{ Version string }
@@ -31,6 +37,10 @@ func TestPlacesAgree(t *testing.T) {
 				t.Errorf("%s: %s has the version %q, want %q", folder, file, got, Number())
 			}
 		}
+	}
+	python, err := os.ReadFile(top + "sdk/python/src/millrace/_version.py")
+	if err != nil || !strings.Contains(string(python), "\n__version__ = \""+Number()+"\"\n") {
+		t.Errorf("sdk/python: _version.py does not have the version %q: %v", Number(), err)
 	}
 	changes, err := os.ReadFile(top + "CHANGELOG.md")
 	if err != nil {

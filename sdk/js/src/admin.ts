@@ -4,9 +4,12 @@
  * @packageDocumentation
  */
 import { parseAddress } from "./address.js";
+import { seconds } from "./duration.js";
 import { asError, type ErrorCode, type ErrorContext, MillraceError } from "./errors.js";
 import { isBrowser } from "./platform.js";
+import { inOurWords } from "./words.js";
 
+export { channelToken } from "./channel-token.js";
 export { type ErrorCode, type ErrorContext, MillraceError };
 
 /** Options of a TokenAdmin. */
@@ -15,7 +18,7 @@ export interface TokenAdminOptions {
   readonly allowPlaintext?: boolean | undefined;
   /** In place of the global `fetch`. */
   readonly fetch?: typeof fetch | undefined;
-  /** Of each call, in milliseconds. Default, also of 0: 10000. */
+  /** Of each call to an edge, in milliseconds. Default, also of 0: 10000. */
   readonly timeout?: number | undefined;
 }
 
@@ -92,24 +95,34 @@ type Json = Record<string, unknown>;
 /**
  * Issues, refreshes, revokes and lists access tokens over the REST API of an edge. For backends: in
  * a browser it throws. Errors are MillraceErrors with the edge's code and HTTP status, or
- * `unreachable`, `timeout`, `bad_option` or `protocol`. Nothing is tried twice.
+ * `unreachable`, `timeout`, `bad_option` or `protocol`. The text of a refusal names what is wrong by the
+ * fields of this package, such as `grants[0].subscribe[2]`.
+ *
+ * Of several edges with the same tokens, a call goes to the one that answered last, at first to the
+ * first, and to the next one if that does not answer in time, or answers 502, 503, 504 or `read_only`;
+ * each is asked once. Of an edge that does not answer it is not known whether it carried the call out:
+ * then `issue` may leave a second token, which nobody has got, and which ends with its expiry. The other
+ * calls can be repeated.
  */
 export class TokenAdmin {
-  readonly #origin: string;
+  readonly #origins: string[];
+  #good = 0; // the index of the edge that answered last
   readonly #master: string;
   readonly #fetch: typeof fetch;
   readonly #timeout: number;
 
-  constructor(url: string, masterToken: string, options: TokenAdminOptions = {}) {
+  constructor(urls: string | readonly string[], masterToken: string, options: TokenAdminOptions = {}) {
     if (isBrowser) bad("a master token has no place in a browser: issue tokens in a backend");
-    const { pathname, origin } = parseAddress(url, options.allowPlaintext === true);
-    if (pathname !== "/") bad("the address of an edge has no path");
+    this.#origins = [urls].flat().map((url) => {
+      const { pathname, origin } = parseAddress(url, options.allowPlaintext === true);
+      return pathname === "/" ? origin : bad("the address of an edge has no path");
+    });
+    if (this.#origins.length === 0) bad("at least one address is needed");
     // As an error of fetch would repeat it.
     if (typeof masterToken !== "string" || !/^[\w.~+-]{1,512}$/.test(masterToken))
-      bad("the master token is not a token");
+      bad("a master token is a string of 1 to 512 letters, digits and .~_+-, and this is none");
     const { timeout = 0 } = options;
     if (!(timeout >= 0 && timeout < 2 ** 31)) bad("timeout must be milliseconds");
-    this.#origin = origin;
     this.#master = masterToken;
     this.#fetch = options.fetch ?? fetch;
     this.#timeout = timeout || 10_000;
@@ -117,6 +130,7 @@ export class TokenAdmin {
 
   /** Issues an access token. */
   async issue(request: IssueRequest): Promise<IssuedToken> {
+    if (!Array.isArray(request.grants)) bad("grants must be a list");
     const { token, token_id, expires_at } = await this.#call("POST", "get-token", {
       created_by: request.createdBy,
       description: request.description,
@@ -165,11 +179,29 @@ export class TokenAdmin {
   }
 
   async #call(method: string, path: string, body?: Json): Promise<Json> {
+    const edges = this.#origins.length;
+    let worst: unknown;
+    for (let i = 0, at = this.#good; i < edges; i++, at = (at + 1) % edges) {
+      try {
+        const answer = await this.#ask(`${this.#origins[at]}/v1/${path}`, method, body);
+        this.#good = at;
+        return answer;
+      } catch (err) {
+        const { status, code } = err as Partial<MillraceError>;
+        const another = status ? /^50[234]$/.test(`${status}`) : /^(unreachable|timeout)$/.test(`${code}`);
+        if (!another && code !== "read_only") throw err;
+        if (!worst || status) worst = err; // what an edge says, rather than that none answers
+      }
+    }
+    throw worst;
+  }
+
+  async #ask(url: string, method: string, body?: Json): Promise<Json> {
     let response: Response;
     let answer: Json | undefined;
     try {
       const send = this.#fetch; // a method of no object
-      response = await send(`${this.#origin}/v1/${path}`, {
+      response = await send(url, {
         method,
         headers: { Authorization: `Bearer ${this.#master}`, "Content-Type": "application/json" },
         body: body ? JSON.stringify(body) : null,
@@ -188,7 +220,8 @@ export class TokenAdmin {
     if (!ok) {
       const { code, detail } = answer ?? {};
       if (typeof code !== "string") throw new MillraceError("unreachable", `HTTP status ${status}`, { status });
-      throw new MillraceError(code, String(detail), { status });
+      const ours = code === "bad_master_token" ? "the edge does not accept the master token" : inOurWords(detail);
+      throw new MillraceError(code, ours, { status });
     }
     return typeof answer === "object" && answer !== null ? answer : strange();
   }
@@ -199,16 +232,8 @@ function expiry({ expiresIn, expiresAt }: Expiry): string {
   if ((expiresIn === undefined) === (expiresAt === undefined)) bad("one of expiresIn and expiresAt is needed");
   if (typeof expiresAt === "string") return expiresAt;
   const at = expiresAt?.getTime() ?? Date.now() + seconds(expiresIn as string | number) * 1000;
-  if (!(Math.abs(at) <= 8.64e15)) bad("the expiry is no time");
+  if (!(Math.abs(at) <= 8.64e15)) bad("expiresAt is no time");
   return new Date(at).toISOString();
-}
-
-function seconds(duration: string | number): number {
-  if (typeof duration === "number") return duration;
-  const parts = /^(?=.)(?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s)?$/.exec(duration);
-  if (!parts) bad('expiresIn is seconds, or hours, minutes and seconds such as "1h30m" or "90s"');
-  const [h = 0, m = 0, s = 0] = parts.slice(1).map((n) => Number(n ?? 0));
-  return (h * 60 + m) * 60 + s;
 }
 
 function info(t: Json): TokenInfo {

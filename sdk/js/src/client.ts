@@ -174,6 +174,21 @@ export class Client implements AsyncDisposable {
     await session.publishConnection().ping();
   }
 
+  /**
+   * Asks the token provider now, or a second after its last answer: when the rights of the user have
+   * changed, for example. Resolves when the token has come; if it is another one, the client then moves to
+   * a new connection, for the reason `token`. The errors are `token_provider`, `logged_out`, after which the
+   * client has ended, and `bad_option` without a provider. The provider itself must not call it.
+   */
+  renewToken(): Promise<void> {
+    return this.#session.renewToken();
+  }
+
+  /** Tries to reconnect now, if the client waits for its next attempt; the pauses then begin anew. Otherwise it does nothing. */
+  retry(): void {
+    this.#session.retry();
+  }
+
   /** Leaves the edge, after what was published is sent, if that takes less than a second. Resolves when the connection has ended. */
   async close(): Promise<void> {
     this.#session.finish(undefined);

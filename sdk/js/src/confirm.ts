@@ -30,7 +30,7 @@ export async function publishConfirmed(
   let c: Connection<Readers> | undefined;
   try {
     for (let attempt = 2; ; attempt++) {
-      c = await usable(s, keyed, over.signal);
+      c = await usable(s, keyed, over.signal, about);
       const answer = c.confirm(frame, id);
       sent = true;
       try {
@@ -57,7 +57,12 @@ export async function publishConfirmed(
 // usable returns the connection that publishes go to, when it is known that the edge confirms them. It
 // is at once there, if that is known already: publishes go in order. Without a connection it waits for
 // one if wait is true.
-async function usable(s: SessionState, wait: boolean, signal: AbortSignal): Promise<Connection<Readers>> {
+async function usable(
+  s: SessionState,
+  wait: boolean,
+  signal: AbortSignal,
+  about: { tenant: string; channel: string },
+): Promise<Connection<Readers>> {
   for (;;) {
     if (s.over) throw s.over;
     if (s.gate) {
@@ -70,6 +75,6 @@ async function usable(s: SessionState, wait: boolean, signal: AbortSignal): Prom
       await abortable(s.changed(), signal);
     } else if (c.histories === undefined) await abortable(c.featured, signal);
     else if (c.histories) return c;
-    else throw new MillraceError("no_history", "the edge has no histories, and confirms nothing");
+    else throw new MillraceError("no_history", "the edge has no histories, and confirms nothing", about);
   }
 }

@@ -355,7 +355,8 @@ export class Connection<T> {
     const code = closeCode === 4401 ? "token_expired" : closeCode === 4403 ? "token_revoked" : "disconnected";
     // Deliveries may have been dropped long before, too.
     const told = last?.code !== "slow_consumer" || closeCode === 4429;
-    const why = last && told ? last : (error ?? new MillraceError(code, "the connection has ended", { closeCode }));
+    const text = closeCode === 1009 ? "a message was too large for the edge" : "the connection has ended";
+    const why = last && told ? last : (error ?? new MillraceError(code, text, { closeCode }));
     this.#end(why);
     if (this.#made) this.#owner.lost(this, why);
   }

@@ -47,6 +47,7 @@ export type ErrorCode =
   | "timeout"
   | "queue_full"
   | "token_provider"
+  | "logged_out"
   | "protocol"
   | "closed"
   | "outcome_unknown"
@@ -61,6 +62,8 @@ export interface ErrorContext {
   readonly status?: number;
   /** The close code of the connection. */
   readonly closeCode?: number | undefined;
+  /** How long the edge asks to wait, in milliseconds. */
+  readonly retryAfter?: number | undefined;
   readonly cause?: unknown;
 }
 
@@ -79,16 +82,31 @@ export class MillraceError extends Error {
   readonly status: number | undefined;
   /** The close code of the connection. */
   readonly closeCode: number | undefined;
+  /** How long the edge asks to wait, in milliseconds. Browsers do not tell. */
+  readonly retryAfter: number | undefined;
 
-  constructor(code: ErrorCode, text?: string, about: ErrorContext = {}) {
-    super(`${code}: ${text ?? "the edge says so"}`, "cause" in about ? { cause: about.cause } : undefined);
+  constructor(code: ErrorCode, text = "the edge says so", about: ErrorContext = {}) {
+    const names = (["tenant", "channel", "pattern"] as const).map((name) =>
+      about[name] === undefined ? "" : ` (${name} ${JSON.stringify(about[name])})`,
+    );
+    super(`${code}${names.join("")}: ${text}`, "cause" in about ? { cause: about.cause } : undefined);
     this.code = code;
     this.tenant = about.tenant;
     this.pattern = about.pattern;
     this.channel = about.channel;
     this.status = about.status;
     this.closeCode = about.closeCode;
+    this.retryAfter = about.retryAfter;
   }
+}
+
+/**
+ * What a token provider throws when there will be no token any more, as the user has logged out: the
+ * client ends with the error `logged_out`, whose cause this is. After all other errors the provider
+ * is asked again.
+ */
+export class LoggedOutError extends Error {
+  override readonly name = "LoggedOutError";
 }
 
 /** asError makes a MillraceError of whatever was thrown. */

@@ -1,4 +1,4 @@
-import type { ErrorCode, MillraceError } from "./errors.js";
+import { type ErrorCode, MillraceError } from "./errors.js";
 import type { Transport } from "./link.js";
 
 /** The connection that an event is about. */
@@ -37,7 +37,8 @@ export interface ClientEvents {
   linkDown: { readonly edge: string };
   linkUp: { readonly edge: string };
   queueFull: { readonly tenant: string; readonly pattern: string; readonly dropped: number };
-  edgeError: { readonly code: ErrorCode; readonly detail: string };
+  /** cause: of a token provider that failed, with the code `token_provider`. */
+  edgeError: { readonly code: ErrorCode; readonly detail: string; readonly cause?: unknown };
   roundTrip: { readonly rtt: number };
   closed: { readonly error: MillraceError | undefined };
 }
@@ -63,6 +64,8 @@ export class Events {
   }
 
   on(name: string, handler: AnyHandler): () => void {
+    if (typeof handler !== "function")
+      throw new MillraceError("bad_option", `the handler of ${name} must be a function`);
     const own: AnyHandler = (event) => handler(event); // so that one may be added twice
     const all = this.#handlers.get(name) ?? new Set();
     this.#handlers.set(name, all.add(own));

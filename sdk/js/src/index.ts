@@ -3,8 +3,9 @@
  *
  * @packageDocumentation
  */
+export { channelToken } from "./channel-token.js";
 export { Client, type ConfirmOptions, connect, type PublishOptions, type SubscribeOptions } from "./client.js";
-export { type ErrorCode, type ErrorContext, MillraceError } from "./errors.js";
+export { type ErrorCode, type ErrorContext, LoggedOutError, MillraceError } from "./errors.js";
 export type { ClientEvents, EventHandler, EventHandlers, EventName, MoveReason, Place } from "./events.js";
 export type { Delivery } from "./frames.js";
 export type { HistoryFrom } from "./history.js";

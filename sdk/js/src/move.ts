@@ -39,7 +39,7 @@ export async function move(
     let to = ready;
     ready = undefined;
     if (!to) {
-      await s.pause(backOff(++attempt, s.settings), signal);
+      await s.pause(Math.max(backOff(++attempt, s.settings), s.searcher.wait(edge)), signal);
       try {
         to = await s.searcher.open(edge, signal);
       } catch (err) {

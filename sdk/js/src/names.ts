@@ -16,22 +16,23 @@ export const DEFAULT_TENANT = "~";
 
 /** checkedTenant returns the tenant's name on the wire. */
 export function checkedTenant(tenant: string): string {
-  return checked("bad_tenant", isTenant, tenant === "" ? DEFAULT_TENANT : tenant);
+  return checked("tenant", isTenant, tenant === "" ? DEFAULT_TENANT : tenant);
 }
 
 /** checkedChannel returns the channel. */
 export function checkedChannel(channel: string): string {
-  return checked("bad_channel", isChannel, channel);
+  return checked("channel", isChannel, channel);
 }
 
 /** checkedPattern returns the pattern. */
 export function checkedPattern(pattern: string): string {
-  return checked("bad_pattern", isPattern, pattern);
+  return checked("pattern", isPattern, pattern);
 }
 
-function checked(code: string, legal: (name: string) => boolean, name: string): string {
+function checked(kind: string, legal: (name: string) => boolean, name: string): string {
   if (typeof name !== "string" || !legal(name)) {
-    throw new MillraceError(code, "not a legal name, see docs/protocol.md, Names");
+    const about = { [kind]: String(name).slice(0, 256) };
+    throw new MillraceError(`bad_${kind}`, "not a legal name, see docs/protocol.md, Names", about);
   }
   return name;
 }

@@ -5,10 +5,16 @@ import type { Transport } from "./link.js";
 /** What becomes of a message for a subscription whose queue is full. */
 export type QueuePolicy = "drop-oldest" | "drop-newest" | "end";
 
-/** A token, with the time of its expiry if that is known: a Date, its text, or milliseconds since 1970. */
+/** A token, with its expiry if that is known. */
 export interface ProvidedToken {
   readonly token: string;
+  /** A Date, its text, or milliseconds since 1970. */
   readonly expiresAt?: string | number | Date | undefined;
+  /**
+   * From now on, in place of expiresAt: it also holds where the clock of this machine is wrong. `"1h"`,
+   * `"15m"`, `"90s"`, `"1h30m"`, or seconds; more than 0.
+   */
+  readonly expiresIn?: string | number | undefined;
 }
 
 /** A hash of a certificate, as in the browser's WebTransportHash. */
@@ -31,7 +37,10 @@ export interface Paths {
 export interface ConnectOptions {
   /** An access token. */
   readonly token?: string | undefined;
-  /** In place of `token`: gives one when the client connects, and before that one expires. */
+  /**
+   * In place of `token`: gives one when the client connects, and before that one expires; from the end of
+   * a call to the next one it is a second at least. If it throws a LoggedOutError, the client ends.
+   */
   readonly tokenProvider?: (() => Promise<string | ProvidedToken> | string | ProvidedToken) | undefined;
   /** Which may be used, the preferred one first. Default: WebTransport, WebSocket. */
   readonly transports?: readonly Transport[] | undefined;
@@ -154,11 +163,13 @@ function path(value: string): string {
   return value;
 }
 
+const notToken = "a token is a string of 1 to 512 letters, digits and .~_+-, and this is none";
+
 /**
  * checkedToken refuses what cannot be a token before a browser repeats it in an error of its own:
  * it goes into the handshake as a subprotocol.
  */
 export function checkedToken(token: unknown): string {
-  if (typeof token !== "string" || !/^[\w.~+-]{1,512}$/.test(token)) badOption("the token is not a token");
+  if (typeof token !== "string" || !/^[\w.~+-]{1,512}$/.test(token)) badOption(notToken);
   return token;
 }

@@ -26,7 +26,7 @@ export async function reconnect(
 
   for await (const edge of s.searcher.order(lost.edge, false, signal)) {
     const attempt = ++s.attempts;
-    const delay = backOff(attempt, s.settings);
+    const delay = Math.max(backOff(attempt, s.settings), s.searcher.wait(edge));
     s.events.emit("reconnecting", { attempt, delay });
     await s.pause(delay, signal);
     try {

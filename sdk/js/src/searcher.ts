@@ -8,7 +8,7 @@ import { abortable, now } from "./timers.js";
 import type { TokenSource } from "./token.js";
 
 // Refusals that neither another edge nor another time will change.
-const no = /^(ip_not|origin_not|client_not|tls_required|token_revoked|bad_option)/;
+const no = /^(logged_out|ip_not|origin_not|client_not|tls_required|token_revoked|bad_option)/;
 // Answers that other edges may not give.
 const noHere = /^(unauthorized|token_expired|region_not|protocol_not)/;
 
@@ -29,6 +29,7 @@ export class Searcher {
   #token: string | undefined; // that was tried last
   #row = 0; // refusals without a reason
   #first = 0; // when the first of them came
+  readonly #later = new Map<string, number>(); // by edge: until when it has asked to wait
   /** The edges that have said that they drain, until they are seen to be gone or back. */
   readonly drained: Set<string> = new Set();
 
@@ -60,7 +61,8 @@ export class Searcher {
   async *order(known: string, knownFirst: boolean, signal: AbortSignal): AsyncGenerator<string, never> {
     for (;;) {
       const others = this.#edges.filter((edge) => edge !== known);
-      yield* knownFirst ? [known, ...others] : others.length < this.#edges.length ? [...others, known] : others;
+      const all = knownFirst ? [known, ...others] : others.length < this.#edges.length ? [...others, known] : others;
+      for (const edge of all) if (!all.some((other) => this.wait(other) < this.wait(edge))) yield edge;
       // None of them: a list may have others by now.
       if (this.#addresses.some((url) => url.pathname !== "/")) {
         try {
@@ -70,6 +72,11 @@ export class Searcher {
         }
       }
     }
+  }
+
+  /** wait returns how many ms an edge has yet to be left alone, as it has asked: maxBackOff at most. */
+  wait(edge: string): number {
+    return Math.max(0, (this.#later.get(edge) ?? 0) - now());
   }
 
   /** open opens a connection to an edge. If the edge does not take the token, the provider is asked for another. */
@@ -98,8 +105,13 @@ export class Searcher {
       this.#refusals.clear(); // it may be allowed what the old one was not
       this.#dialer.forget();
     }
-    const link = await this.#dialer.open(edge, token, signal, options);
+    const link = await this.#dialer.open(edge, token, signal, options).catch((err: unknown) => {
+      const { retryAfter = 0 } = err as Partial<MillraceError>;
+      this.#later.set(edge, now() + Math.min(retryAfter, this.#settings.maxBackOff));
+      throw err;
+    });
     this.drained.delete(edge);
+    this.#later.delete(edge);
     const c = new Connection(edge, link, token, this.#owner, this.#settings);
     if (c.error) throw c.error; // it came with its end
     this.#row = 0;

@@ -2,7 +2,7 @@ import type { Connection, Owner } from "./connection.js";
 import { asError, MillraceError } from "./errors.js";
 import type { Readers } from "./interests.js";
 import { move } from "./move.js";
-import type { ConnectOptions } from "./options.js";
+import { badOption, type ConnectOptions } from "./options.js";
 import { reconnect } from "./reconnect.js";
 import { Searcher } from "./searcher.js";
 import { SessionState } from "./state.js";
@@ -36,12 +36,38 @@ export class Session extends SessionState implements Owner<Readers>, Sleeper {
     this.tokens = new TokenSource(
       this.settings,
       () => this.moveIfDue(),
-      ({ code, message }) => this.errorLine(code, message),
+      (err) => this.#providerFailed(err),
     );
     this.searcher = new Searcher(addresses, this.settings, this.tokens, this);
     this.closed = new Promise((resolve) => {
       this.#settle = resolve;
     });
+  }
+
+  #providerFailed(err: MillraceError): void {
+    const { code, cause } = err;
+    if (code !== "logged_out") {
+      this.events.emit("edgeError", { code, detail: "the token provider gave no token", cause });
+    } else if (this.since) this.finish(err); // else connect fails with it
+  }
+
+  /** renewToken asks the token provider now, and moves if there is another token. */
+  async renewToken(): Promise<void> {
+    if (this.over) throw this.over;
+    if (!this.tokens.provided) badOption("there is no tokenProvider that could give another token");
+    try {
+      await this.tokens.renew();
+    } catch (err) {
+      if (this.over && (err as MillraceError).code !== "logged_out") throw this.over;
+      throw err;
+    }
+  }
+
+  /** retry tries to reconnect now, if the client waits for that. */
+  retry(): void {
+    if (!this.reconnecting || !this.waits) return;
+    this.attempts = 1; // the first attempt after a loss has no pause
+    this.hurry();
   }
 
   /** start connects, the first time. */

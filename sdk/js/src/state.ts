@@ -177,6 +177,11 @@ export abstract class SessionState implements Connections {
     return sleep(ms, signal, this.#pauses);
   }
 
+  /** A pause goes on. */
+  protected get waits(): boolean {
+    return this.#pauses.size > 0;
+  }
+
   /** hurry ends all pauses. */
   protected hurry(): void {
     for (const go of [...this.#pauses]) go();

@@ -1,12 +1,12 @@
 import type { Connection } from "./connection.js";
-import { asError, type MillraceError } from "./errors.js";
+import { asError, MillraceError } from "./errors.js";
 import type { Events } from "./events.js";
 import type { Delivered } from "./frames.js";
 import type { History } from "./history.js";
 import { type Interest, Interests, type Readers } from "./interests.js";
 import type { Reached } from "./lines.js";
 import { Message } from "./message.js";
-import { badOption, type Settings } from "./options.js";
+import type { Settings } from "./options.js";
 import type { Keeper, Subscription } from "./subscription.js";
 import { backOff } from "./timers.js";
 
@@ -206,8 +206,10 @@ export class Subscriber implements Keeper {
   async subscribe(sub: Subscription): Promise<void> {
     if (this.#s.over) throw this.#s.over;
     const same = this.interests.of(sub.tenant, sub.pattern);
-    if (same && (same.history || sub.history))
-      badOption("the client has a subscription to this pattern, and one with a history is alone");
+    if (same && (same.history || sub.history)) {
+      const text = "the client has a subscription to this pattern, and one with a history is alone";
+      throw new MillraceError("bad_option", text, same);
+    }
     const { interest, isNew } = this.interests.add(sub);
     if (interest.confirmed) return;
     const answer = new Promise<void>((resolve, reject) => void interest.waiting.push({ resolve, reject }));

@@ -21,7 +21,7 @@ export async function suspect(s: SessionState, from: Connection<Readers>, signal
 
   let attempt = 0;
   for await (const edge of s.searcher.order(from.edge, false, signal)) {
-    await s.pause(backOff(++attempt, s.settings), signal);
+    await s.pause(Math.max(backOff(++attempt, s.settings), s.searcher.wait(edge)), signal);
     let to: Connection<Readers>;
     try {
       to = await s.searcher.open(edge, signal, { fallbackAfter: BESIDE });

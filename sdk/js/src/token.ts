@@ -1,9 +1,10 @@
+import { seconds } from "./duration.js";
 import { MillraceError } from "./errors.js";
-import { badOption, checkedToken, type Settings } from "./options.js";
-import { abortable, backOff, limited } from "./timers.js";
+import { badOption, checkedToken, type ProvidedToken, type Settings } from "./options.js";
+import { abortable, backOff, limited, now, sleep } from "./timers.js";
 
 const LONGEST = 2 ** 31 - 1; // ms of a timer
-const LEAST = 1000; // ms between two tokens that are asked for in time, if they are that short
+const LEAST = 1000; // ms from the end of a call of the provider to the next one
 
 /**
  * renewAfter says how many ms after it came a token that is good for `life` ms is renewed. `early`, from 0 to 1, spreads
@@ -21,12 +22,19 @@ export class TokenSource {
   readonly #failed: (err: MillraceError) => void;
   readonly #end = new AbortController();
   #token: string | undefined;
-  #expires = Infinity; // ms since 1970
-  #asking: Promise<string> | undefined;
+  #clock: () => number = now; // of #expires
+  #expires = Infinity;
+  #asking: Promise<string> | undefined; // the next call, or the one under way
+  #called = false; // it is under way
+  #after: Promise<string> | undefined; // the call after that
+  #ended = -Infinity; // the last call, by now
   #timer: ReturnType<typeof setTimeout> | undefined;
   #failures = 0;
 
-  /** renewed is called when the provider gave another token at its own time, failed when it fails later than at first. */
+  /**
+   * renewed is called when the provider gave another token at its own time, failed when it fails later than at
+   * first, or says that there will be no token.
+   */
   constructor(settings: Settings, renewed: () => void, failed: (err: MillraceError) => void) {
     this.#settings = settings;
     this.#token = settings.token;
@@ -45,15 +53,30 @@ export class TokenSource {
 
   /** get returns the token; it asks the provider if there is none that is good. */
   get(): Promise<string> {
-    return this.#token !== undefined && Date.now() < this.#expires ? Promise.resolve(this.#token) : this.ask();
+    return this.#token !== undefined && this.#clock() < this.#expires ? Promise.resolve(this.#token) : this.ask();
   }
 
-  /** ask asks the provider. The error is `token_provider`. */
+  /** ask asks the provider, once a second at most. The error is `token_provider` or `logged_out`. */
   ask(): Promise<string> {
     this.#asking ??= this.#ask().finally(() => {
       this.#asking = undefined;
+      this.#called = false;
     });
     return this.#asking;
+  }
+
+  /** renew is ask, but a call that is under way may be older than the reason to renew: it asks once more. */
+  async renew(): Promise<void> {
+    if (this.#asking && this.#called) {
+      this.#after ??= this.#asking
+        .catch(() => {})
+        .then(() => {
+          this.#after = undefined;
+          return this.ask();
+        });
+    }
+    await (this.#after ?? this.ask());
+    this.#renewed();
   }
 
   async #ask(): Promise<string> {
@@ -61,24 +84,39 @@ export class TokenSource {
     const { tokenProvider, connectTimeout, minBackOff } = this.#settings;
     const { signal } = this.#end;
     try {
-      const given = await limited(signal, connectTimeout, (s) => abortable(Promise.resolve(tokenProvider?.()), s));
-      const { token, expiresAt } = typeof given === "object" ? given : { token: given };
-      const expires = expiresAt === undefined ? Infinity : new Date(expiresAt).getTime();
-      if (Number.isNaN(expires)) badOption("expiresAt is no time");
-      this.#token = checkedToken(token);
-      // In the past: this machine's clock is wrong, and the edge knows better.
-      this.#expires = expires > Date.now() ? expires : Infinity;
-      this.#failures = 0;
-      this.#wait(Math.max(LEAST, renewAfter(this.#expires - Date.now(), Math.random())));
-      return this.#token;
+      const early = this.#ended + LEAST - now();
+      if (early > 0) await sleep(early, signal);
+      this.#called = true;
+      const asked = limited(signal, connectTimeout, (s) => abortable(Promise.resolve(tokenProvider?.()), s));
+      const given = await asked.finally(() => {
+        this.#ended = now();
+      });
+      this.#take(typeof given === "object" ? given : { token: given as string });
+      return this.#token as string;
     } catch (cause) {
-      if (this.#expires < Infinity && Date.now() < this.#expires) {
+      if (this.#expires > 0 && this.#expires < Infinity) {
         this.#wait(Math.max(minBackOff, backOff(++this.#failures + 1, this.#settings)));
       }
-      const error = new MillraceError("token_provider", "the token provider failed", { cause });
+      const out = (cause as Error | undefined)?.name === "LoggedOutError"; // of whatever copy of this package
+      const error = out
+        ? new MillraceError("logged_out", "the token provider says that there will be no token", { cause })
+        : new MillraceError("token_provider", "the token provider gave no token", { cause });
       if (this.#token !== undefined && !signal.aborted) this.#failed(error);
       throw error;
     }
+  }
+
+  #take({ token, expiresAt, expiresIn }: ProvidedToken): void {
+    const life = expiresIn === undefined ? Infinity : seconds(expiresIn) * 1000;
+    if (!(life > 0)) badOption("expiresIn must be more than 0");
+    const at = expiresAt === undefined || expiresIn !== undefined ? Infinity : new Date(expiresAt).getTime();
+    if (Number.isNaN(at)) badOption("expiresAt is no time");
+    this.#token = checkedToken(token);
+    this.#clock = life < Infinity ? now : Date.now;
+    // In the past: this machine's clock is wrong, and the edge knows better.
+    this.#expires = life < Infinity ? now() + life : at > Date.now() ? at : Infinity;
+    this.#failures = 0;
+    this.#wait(Math.max(LEAST, renewAfter(this.#expires - this.#clock(), Math.random())));
   }
 
   // #wait renews the token after ms, if anything is known of its expiry. The
@@ -101,7 +139,7 @@ export class TokenSource {
 
   /** expire says that an edge takes the token for expired: get asks the provider. */
   expire(): void {
-    if (this.provided) this.#expires = 0;
+    if (this.provided) this.#expires = -1;
   }
 
   stop(): void {

@@ -28,6 +28,7 @@ interface Request {
 }
 interface Response extends AsyncIterable<Uint8Array> {
   readonly statusCode: number;
+  readonly headers: { readonly "retry-after"?: string };
 }
 type NodeSocket = new (url: string, options: object) => Socket;
 
@@ -129,6 +130,8 @@ async function nodeSocket(name: string): Promise<NodeSocket | undefined> {
 
 async function refusalOf(response: Response): Promise<MillraceError> {
   const status = response.statusCode;
+  const wait = Number(response.headers["retry-after"]); // seconds; a date is NaN, and counts as none
+  const about = { status, retryAfter: wait > 0 ? wait * 1000 : undefined };
   let body = "";
   try {
     const decoder = new TextDecoder();
@@ -137,17 +140,21 @@ async function refusalOf(response: Response): Promise<MillraceError> {
       if (body.length > 65_536) break;
     }
     const { code, detail } = JSON.parse(body);
-    if (typeof code === "string") return new MillraceError(code, String(detail), { status });
+    if (code === "unauthorized") return new MillraceError(code, "the edge does not accept the token", about);
+    if (typeof code === "string") return new MillraceError(code, detail, about);
   } catch {
     // no body of an edge
   }
-  return new MillraceError(status >= 500 ? "unreachable" : "refused", `HTTP status ${status}`, { status });
+  return new MillraceError(status >= 500 ? "unreachable" : "refused", `HTTP status ${status}`, about);
 }
 
 // A browser does not tell whether an edge refused the handshake or was not there.
 async function whyNot(ping: string, told: boolean, signal: AbortSignal, cause: unknown): Promise<MillraceError> {
   if (!told && (await answersPing(ping, signal))) {
-    return new MillraceError("refused", "the edge answers, and refuses the WebSocket: perhaps the token");
+    return new MillraceError(
+      "refused",
+      "the edge answers, and refuses the WebSocket: perhaps the token, or this page's origin",
+    );
   }
   return new MillraceError("unreachable", "no WebSocket to the edge", { cause });
 }

@@ -220,6 +220,60 @@ test("errors", async (t) => {
   clearTimeout(alive);
 });
 
+test("a refusal names the fields of this package", async (t) => {
+  const detail = "right.tenant_grants[0].allow_channels_sub[2]: is not legal, at most 256 tenant_names";
+  const { admin } = await edge(t, [400, { code: "invalid_body", detail }]);
+  await assert.rejects(admin.issue({ createdBy: "b", expiresIn: "1h", grants: undefined as never }), {
+    code: "bad_option",
+  });
+  await assert.rejects(admin.issue({ createdBy: "b", expiresIn: "1h", grants: [] }), {
+    message: "invalid_body: grants[0].subscribe[2]: is not legal, at most 256 tenant_names",
+  });
+});
+
+test("several edges: one after the other, until one answers", async (t) => {
+  const gone = "http://127.0.0.1:1";
+  const issued = { token: "AT_1_2", token_id: "1", expires_at: "2026-01-02T03:04:05Z" };
+  const request = { createdBy: "b", expiresIn: "1h", grants: [] } as const;
+  const cases: [name: string, status: number, body: unknown, another: boolean][] = [
+    ["a proxy's 502", 502, "<html>", true],
+    ["503", 503, { code: "unavailable", detail: "" }, true],
+    ["504", 504, "", true],
+    ["it only reads", 403, { code: "read_only", detail: "" }, true],
+    ["500", 500, { code: "internal", detail: "" }, false],
+    ["refused", 401, { code: "bad_master_token", detail: "" }, false],
+    ["too many", 429, { code: "too_many_requests", detail: "" }, false],
+  ];
+  for (const [name, status, body, another] of cases) {
+    const first = await edge(t, [status, body], [status, body]);
+    const second = await edge(t, [200, issued], [200, issued]);
+    const admin = new TokenAdmin([gone, first.url, second.url], MASTER);
+    for (let i = 0; i < 2; i++) {
+      const answer = await admin.issue(request).catch((err) => err.status);
+      assert.deepEqual(another ? answer.token : answer, another ? "AT_1_2" : status, name);
+    }
+    if (another)
+      assert.deepEqual([first.calls.length, second.calls.length], [1, 2], `${name}: the next call begins there`);
+    else assert.equal(second.calls.length, 0, name);
+  }
+
+  const full = await edge(t, [503, { code: "insufficient_storage", detail: "full" }]);
+  await assert.rejects(new TokenAdmin([gone, full.url, gone], MASTER).revoke("AT"), { code: "insufficient_storage" });
+  const alive = setTimeout(() => {}, 60_000); // a timer of AbortSignal.timeout keeps no process alive
+  const silent = createServer(() => {}).listen(0, "127.0.0.1");
+  await once(silent, "listening");
+  t.after(() => {
+    silent.close();
+    silent.closeAllConnections();
+  });
+  const answers = await edge(t, [200, issued]);
+  const late = `http://127.0.0.1:${(silent.address() as AddressInfo).port}`;
+  assert.equal((await new TokenAdmin([late, answers.url], MASTER, { timeout: 200 }).issue(request)).token, "AT_1_2");
+  clearTimeout(alive);
+  assert.throws(() => new TokenAdmin([], MASTER), { code: "bad_option" });
+  assert.throws(() => new TokenAdmin([late, "http://edge.example"], MASTER), { code: "bad_option" });
+});
+
 test("what is refused at once", () => {
   const bad: [string, string, object?][] = [
     ["http://edge.example", MASTER],

@@ -83,6 +83,7 @@ test("names and options are checked before anything is sent", async (t) => {
     { token: "a", maxBackOff: Number.POSITIVE_INFINITY },
     { token: "a", queuePolicy: "drop" as never },
     { token: "a", paths: { ping: "ping" } },
+    { token: "a", on: { connected: "f" as never } },
   ];
   for (const options of bad)
     await assert.rejects(connect(edge.url, options), { code: "bad_option" }, JSON.stringify(options));

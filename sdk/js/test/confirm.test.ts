@@ -69,7 +69,10 @@ test("what is refused at once", async (t) => {
 test("an edge that confirms nothing", async (t) => {
   for (const features of ["FEATURES:link", "ERR:bad_request"]) {
     const { client, peer } = await begin(t, features);
-    await assert.rejects(client.publish("t", "c", "x", { confirm: true, key: "k" }), { code: "no_history" });
+    await assert.rejects(client.publish("t", "c", "x", { confirm: true, key: "k" }), {
+      code: "no_history",
+      channel: "c",
+    });
     assert.deepEqual(peer.frames.all, []);
   }
 });

@@ -133,7 +133,7 @@ export class Peer {
 export class Edge {
   readonly peers = new Record<Peer>();
   /** What refuses handshakes; undefined: nothing. */
-  refusal: { status: number; code?: string; detail?: string } | undefined;
+  refusal: { status: number; code?: string; detail?: string; retryAfter?: number } | undefined;
   /** The one token that is not refused. */
   accepted: string | undefined;
   /** What the next peers answer themselves. */
@@ -156,9 +156,12 @@ export class Edge {
       socket.on("error", () => undefined); // a client that is refused may reset the connection
       if (this.refusal && request.headers.authorization !== `Bearer ${this.accepted}`) {
         this.refusals.add(++this.refused);
-        const { status, code, detail = "as the test says" } = this.refusal;
+        const { status, code, detail = "as the test says", retryAfter } = this.refusal;
         const body = code ? JSON.stringify({ code, detail }) : "no";
-        socket.end(`HTTP/1.1 ${status} No\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`);
+        const wait = retryAfter === undefined ? "" : `Retry-After: ${retryAfter}\r\n`;
+        socket.end(
+          `HTTP/1.1 ${status} No\r\n${wait}Content-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`,
+        );
         return;
       }
       this.#ws.handleUpgrade(request, socket, head, (ws) =>

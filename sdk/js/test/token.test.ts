@@ -1,165 +1,168 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { describe, test } from "node:test";
 import { renewAfter } from "../src/token.js";
 import { Edge } from "./edge.js";
 import { tried } from "./fixture.js";
 
-test("when a token is renewed", () => {
-  const cases: [life: number, latest: number, earliest: number][] = [
-    [3_600_000, 3_240_000, 2_880_000],
-    [50_000, 45_000, 40_000],
-    [20_000, 15_000, 13_000], // 5 s before the end
-    [6000, 1000, 400],
-    [5000, 4500, 4000], // there is no such time
-    [1000, 900, 800],
-  ];
-  for (const [life, latest, earliest] of cases) {
-    assert.equal(renewAfter(life, 0), latest);
-    assert.equal(renewAfter(life, 1), earliest);
-  }
-  assert.equal(renewAfter(Infinity, 0.5), Infinity);
-});
+// Most of these wait for the second between two calls of a provider: together.
+describe("token providers", { concurrency: true }, () => {
+  test("when a token is renewed", () => {
+    const cases: [life: number, latest: number, earliest: number][] = [
+      [3_600_000, 3_240_000, 2_880_000],
+      [50_000, 45_000, 40_000],
+      [20_000, 15_000, 13_000], // 5 s before the end
+      [6000, 1000, 400],
+      [5000, 4500, 4000], // there is no such time
+      [1000, 900, 800],
+    ];
+    for (const [life, latest, earliest] of cases) {
+      assert.equal(renewAfter(life, 0), latest);
+      assert.equal(renewAfter(life, 1), earliest);
+    }
+    assert.equal(renewAfter(Infinity, 0.5), Infinity);
+  });
 
-/** provider gives token after token, each for `life` milliseconds. */
-function provider(tokens: string[], life: number) {
-  let asked = 0;
-  const tokenProvider = () => {
-    const token = tokens[Math.min(asked++, tokens.length - 1)] as string;
-    if (token === "fail") throw new Error("no token");
-    return { token, expiresAt: new Date(Date.now() + (asked >= tokens.length ? 3_600_000 : life)).toISOString() };
-  };
-  return { tokenProvider, asked: () => asked };
-}
-
-test("a new token in time: the client moves, on the same edge", async (t) => {
-  const edge = await Edge.start(t);
-  const { tokenProvider } = provider(["AT_1", "AT_2"], 300);
-  const { client, event, events } = await tried(t, edge.url, { tokenProvider });
-  await client.subscribe("t", "c");
-  assert.equal((await edge.peer(0)).token, "AT_1");
-  assert.equal((await event("moving")).reason, "token");
-  assert.deepEqual(await event("moved"), { name: "moved", edge: edge.url, transport: "websocket", reason: "token" });
-  assert.equal((await edge.peer(1)).token, "AT_2");
-  assert.ok(!events.all.some((e) => e.name === "disconnected"));
-});
-
-test("the same token again: it just goes on", async (t) => {
-  const edge = await Edge.start(t);
-  const { tokenProvider, asked } = provider(["AT_1", "AT_1", "AT_1", "AT_2"], 100);
-  const { event } = await tried(t, edge.url, { tokenProvider });
-  await event("moved");
-  assert.equal(asked(), 4);
-  assert.equal(edge.peers.all.length, 2);
-});
-
-test("a provider that fails is asked again while there is time", async (t) => {
-  const edge = await Edge.start(t);
-  const { tokenProvider } = provider(["AT_1", "fail", "fail", "AT_2"], 2000);
-  const { event, events } = await tried(t, edge.url, { tokenProvider });
-  await event("moved");
-  assert.equal((await edge.peer(1)).token, "AT_2");
-  assert.ok(!events.all.some((e) => e.name === "disconnected"));
-});
-
-test("token_expired: the provider is asked", async (t) => {
-  const edge = await Edge.start(t);
-  const { tokenProvider } = provider(["AT_1", "AT_2"], 3_600_000);
-  const { client, event } = await tried(t, edge.url, { tokenProvider });
-  await client.subscribe("t", "c");
-  (await edge.peer(0)).send("ERR:token_expired");
-  assert.equal((await event("disconnected")).error.code, "token_expired");
-  await event("reconnected");
-  assert.equal((await edge.peer(1)).token, "AT_2");
-});
-
-test("a token that is refused when the client comes back: the provider is asked", async (t) => {
-  for (const refusal of [{ status: 401, code: "unauthorized" }, { status: 404 }]) {
-    const edge = await Edge.start(t);
+  /** provider gives token after token, each for `life` milliseconds. */
+  function provider(tokens: string[], life: number) {
     let asked = 0;
-    const { event } = await tried(t, edge.url, { tokenProvider: () => `AT_${++asked}` });
-    edge.refusal = refusal;
-    edge.accepted = "AT_2";
-    (await edge.peer(0)).kill();
+    const tokenProvider = () => {
+      const token = tokens[Math.min(asked++, tokens.length - 1)] as string;
+      if (token === "fail") throw new Error("no token");
+      return { token, expiresAt: new Date(Date.now() + (asked >= tokens.length ? 3_600_000 : life)).toISOString() };
+    };
+    return { tokenProvider, asked: () => asked };
+  }
+
+  test("a new token in time: the client moves, on the same edge", async (t) => {
+    const edge = await Edge.start(t);
+    const { tokenProvider } = provider(["AT_1", "AT_2"], 300);
+    const { client, event, events } = await tried(t, edge.url, { tokenProvider });
+    await client.subscribe("t", "c");
+    assert.equal((await edge.peer(0)).token, "AT_1");
+    assert.equal((await event("moving")).reason, "token");
+    assert.deepEqual(await event("moved"), { name: "moved", edge: edge.url, transport: "websocket", reason: "token" });
+    assert.equal((await edge.peer(1)).token, "AT_2");
+    assert.ok(!events.all.some((e) => e.name === "disconnected"));
+  });
+
+  test("the same token again: it just goes on", async (t) => {
+    const edge = await Edge.start(t);
+    const { tokenProvider, asked } = provider(["AT_1", "AT_1", "AT_1", "AT_2"], 100);
+    const { event } = await tried(t, edge.url, { tokenProvider });
+    await event("moved");
+    assert.equal(asked(), 4);
+    assert.equal(edge.peers.all.length, 2);
+  });
+
+  test("a provider that fails is asked again while there is time", async (t) => {
+    const edge = await Edge.start(t);
+    const { tokenProvider } = provider(["AT_1", "fail", "fail", "AT_2"], 2000);
+    const { event, events } = await tried(t, edge.url, { tokenProvider });
+    await event("moved");
+    assert.equal((await edge.peer(1)).token, "AT_2");
+    assert.ok(!events.all.some((e) => e.name === "disconnected"));
+  });
+
+  test("token_expired: the provider is asked", async (t) => {
+    const edge = await Edge.start(t);
+    const { tokenProvider } = provider(["AT_1", "AT_2"], 3_600_000);
+    const { client, event } = await tried(t, edge.url, { tokenProvider });
+    await client.subscribe("t", "c");
+    (await edge.peer(0)).send("ERR:token_expired");
+    assert.equal((await event("disconnected")).error.code, "token_expired");
     await event("reconnected");
     assert.equal((await edge.peer(1)).token, "AT_2");
-    assert.equal(asked, 2);
-  }
-});
-
-test("token_expired, and the provider fails: it is asked again, with back-off", async (t) => {
-  const edge = await Edge.start(t);
-  const { tokenProvider, asked } = provider(["AT_1", "fail", "fail", "AT_2"], 3_600_000);
-  const { event } = await tried(t, edge.url, { tokenProvider });
-  (await edge.peer(0)).send("ERR:token_expired");
-  const { error } = await event("disconnected");
-  assert.equal(error.closeCode, 4401);
-  assert.equal((await event("edgeError")).code, "token_provider");
-  await event("edgeError", 1);
-  await event("reconnected");
-  assert.equal((await edge.peer(1)).token, "AT_2");
-  assert.equal(asked(), 4);
-});
-
-test("a provider that gives no answer", async (t) => {
-  const edge = await Edge.start(t);
-  const never = new Promise<string>(() => {});
-  const failing = tried(t, edge.url, { tokenProvider: () => never, connectTimeout: 50 });
-  await assert.rejects(failing, { code: "token_provider" });
-});
-
-test("a provider that gives no answer when connecting is aborted", async (t) => {
-  const edge = await Edge.start(t);
-  const abort = new AbortController();
-  const never = new Promise<string>(() => {});
-  const failing = tried(t, edge.url, { tokenProvider: () => never, signal: abort.signal });
-  abort.abort();
-  await assert.rejects(failing, { name: "AbortError" }); // and no timer keeps this program
-});
-
-test("tokens that end at once are not asked for over and over", async (t) => {
-  const edge = await Edge.start(t);
-  let asked = 0;
-  const tokenProvider = () => {
-    asked++;
-    return { token: "AT_1", expiresAt: Date.now() + 5 };
-  };
-  await tried(t, edge.url, { tokenProvider });
-  const before = asked;
-  await new Promise((resolve) => setTimeout(resolve, 500));
-  assert.equal(asked, before);
-});
-
-test("a provider that fails at first", async (t) => {
-  const edge = await Edge.start(t);
-  const failing = tried(t, edge.url, { tokenProvider: async () => Promise.reject(new Error("no")) });
-  await assert.rejects(failing, { code: "token_provider" });
-  await assert.rejects(tried(t, edge.url, { tokenProvider: () => ({ token: "a b" }) }), (err: Error) => {
-    assert.ok(!err.message.includes("a b"));
-    return true;
   });
-});
 
-test("a new token that is revoked at once ends the client", async (t) => {
-  const edge = await Edge.start(t);
-  const { tokenProvider } = provider(["AT_1", "AT_2"], 300);
-  edge.answers = (line) => line === "PING";
-  const { client } = await tried(t, edge.url, { tokenProvider });
-  (await edge.peer(1)).send("ERR:token_revoked");
-  const error = await client.closed;
-  assert.equal(error?.code, "token_revoked");
-  assert.equal(error?.closeCode, 4403);
-});
+  test("a token that is refused when the client comes back: the provider is asked", async (t) => {
+    for (const refusal of [{ status: 401, code: "unauthorized" }, { status: 404 }]) {
+      const edge = await Edge.start(t);
+      let asked = 0;
+      const { event } = await tried(t, edge.url, { tokenProvider: () => `AT_${++asked}` });
+      edge.refusal = refusal;
+      edge.accepted = "AT_2";
+      (await edge.peer(0)).kill();
+      await event("reconnected");
+      assert.equal((await edge.peer(1)).token, "AT_2");
+      assert.equal(asked, 2);
+    }
+  });
 
-test("the old token is revoked while the client goes over to the new one: it goes on", async (t) => {
-  const edge = await Edge.start(t);
-  const { tokenProvider } = provider(["AT_1", "AT_2"], 300);
-  const { client, event } = await tried(t, edge.url, { tokenProvider });
-  await client.subscribe("t", "c");
-  edge.answers = () => false;
-  const second = await edge.peer(1);
-  await second.until("SUB:t:c");
-  edge.answers = () => true;
-  (await edge.peer(0)).send("ERR:token_revoked");
-  await event("disconnected"); // the second has yet to subscribe
-  await event("reconnected");
+  test("token_expired, and the provider fails: it is asked again, with back-off", async (t) => {
+    const edge = await Edge.start(t);
+    const { tokenProvider, asked } = provider(["AT_1", "fail", "fail", "AT_2"], 3_600_000);
+    const { event } = await tried(t, edge.url, { tokenProvider });
+    (await edge.peer(0)).send("ERR:token_expired");
+    const { error } = await event("disconnected");
+    assert.equal(error.closeCode, 4401);
+    assert.equal((await event("edgeError")).code, "token_provider");
+    await event("edgeError", 1);
+    await event("reconnected");
+    assert.equal((await edge.peer(1)).token, "AT_2");
+    assert.equal(asked(), 4);
+  });
+
+  test("a provider that gives no answer", async (t) => {
+    const edge = await Edge.start(t);
+    const never = new Promise<string>(() => {});
+    const failing = tried(t, edge.url, { tokenProvider: () => never, connectTimeout: 50 });
+    await assert.rejects(failing, { code: "token_provider" });
+  });
+
+  test("a provider that gives no answer when connecting is aborted", async (t) => {
+    const edge = await Edge.start(t);
+    const abort = new AbortController();
+    const never = new Promise<string>(() => {});
+    const failing = tried(t, edge.url, { tokenProvider: () => never, signal: abort.signal });
+    abort.abort();
+    await assert.rejects(failing, { name: "AbortError" }); // and no timer keeps this program
+  });
+
+  test("tokens that end at once are not asked for over and over", async (t) => {
+    const edge = await Edge.start(t);
+    let asked = 0;
+    const tokenProvider = () => {
+      asked++;
+      return { token: "AT_1", expiresAt: Date.now() + 5 };
+    };
+    await tried(t, edge.url, { tokenProvider });
+    const before = asked;
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    assert.equal(asked, before);
+  });
+
+  test("a provider that fails at first", async (t) => {
+    const edge = await Edge.start(t);
+    const failing = tried(t, edge.url, { tokenProvider: async () => Promise.reject(new Error("no")) });
+    await assert.rejects(failing, { code: "token_provider" });
+    await assert.rejects(tried(t, edge.url, { tokenProvider: () => ({ token: "a b" }) }), (err: Error) => {
+      assert.ok(!err.message.includes("a b"));
+      return true;
+    });
+  });
+
+  test("a new token that is revoked at once ends the client", async (t) => {
+    const edge = await Edge.start(t);
+    const { tokenProvider } = provider(["AT_1", "AT_2"], 300);
+    edge.answers = (line) => line === "PING";
+    const { client } = await tried(t, edge.url, { tokenProvider });
+    (await edge.peer(1)).send("ERR:token_revoked");
+    const error = await client.closed;
+    assert.equal(error?.code, "token_revoked");
+    assert.equal(error?.closeCode, 4403);
+  });
+
+  test("the old token is revoked while the client goes over to the new one: it goes on", async (t) => {
+    const edge = await Edge.start(t);
+    const { tokenProvider } = provider(["AT_1", "AT_2"], 300);
+    const { client, event } = await tried(t, edge.url, { tokenProvider });
+    await client.subscribe("t", "c");
+    edge.answers = () => false;
+    const second = await edge.peer(1);
+    await second.until("SUB:t:c");
+    edge.answers = () => true;
+    (await edge.peer(0)).send("ERR:token_revoked");
+    await event("disconnected"); // the second has yet to subscribe
+    await event("reconnected");
+  });
 });

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { test } from "node:test";
+import { channelToken } from "../src/channel-token.js";
 import { DeliverDecoder, encodePublish, isUnknownFrame } from "../src/frames.js";
 import { decodeText, encodeText, parseServerLine } from "../src/lines.js";
 import { isChannel, isPattern, isTenant } from "../src/names.js";
@@ -38,8 +39,10 @@ function vectors(file: string, check: (c: Case) => void): void {
 const files = new Set(readdirSync(folder).filter((name) => name.endsWith(".json")));
 test("every file is known here", () => {
   assert.deepEqual([...files].sort(), [
+    "channel_tokens.json",
     "codes.json",
     "deliver.json",
+    "future.json", // see future.test.ts
     "lines.json",
     "messages.json",
     "names.json",
@@ -167,6 +170,20 @@ function encodePosition(position: string): Buffer {
   b.writeBigUInt64BE(BigInt(t), 16);
   return b;
 }
+
+vectors("channel_tokens.json", ({ input, expect }) => {
+  // What is not UTF-8 is a lone surrogate, written as if it could be.
+  const surrogate = (bytes: string): string =>
+    bytes.replace(/[\xed][\xa0-\xbf][\x80-\xbf]/g, ([, second = "", third = ""]) =>
+      String.fromCharCode(0xd000 | ((second.charCodeAt(0) & 0x3f) << 6) | (third.charCodeAt(0) & 0x3f)),
+    );
+  const text =
+    input.hex === undefined ? (input.text ?? "") : surrogate(Buffer.from(input.hex, "hex").toString("latin1"));
+  if (expect.error) return assert.throws(() => channelToken(text), { code: expect.error });
+  const token = channelToken(text);
+  assert.equal(token, expect.token);
+  assert.ok(isChannel(token) && isPattern(token) && !/[.*>#]/.test(token));
+});
 
 vectors("messages.json", ({ input, expect }) => {
   const all = bytesOf(input);

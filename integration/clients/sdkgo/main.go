@@ -1,0 +1,163 @@
+// Sdkgo is the driver of the SDK for Go: see internal/clientdriver.
+package main
+
+import (
+	"bufio"
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/millrace/millrace/client"
+	"github.com/millrace/millrace/internal/clientdriver"
+)
+
+// commandTimeout bounds each command; the tests wait as long.
+const commandTimeout = 30 * time.Second
+
+func main() {
+	known, err := run(os.Stdin, os.Stdout)
+	if err == nil {
+		err = goleak.Find(known...)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "sdkgo:", err)
+		os.Exit(1)
+	}
+}
+
+// run carries out commands until the input ends, and returns when all clients have ended.
+// known is goroutines that may be left then.
+func run(in io.Reader, out io.Writer) (known []goleak.Option, err error) {
+	pool := x509.NewCertPool()
+	if file := os.Getenv(clientdriver.RootsVariable); file != "" {
+		roots, err := os.ReadFile(file)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", clientdriver.RootsVariable, err)
+		}
+		pool.AppendCertsFromPEM(roots)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	d := &driver{out: json.NewEncoder(out), tls: &tls.Config{RootCAs: pool}, ctx: ctx, clients: map[string]*driven{}}
+	defer func() {
+		cancel()
+		d.work.Wait()
+		if d.administered.Load() { // a TokenAdmin keeps its connections, and has no end
+			for _, name := range []string{"(*http2clientConnReadLoop).run", "(*persistConn).readLoop", "(*persistConn).writeLoop"} {
+				known = append(known, goleak.IgnoreAnyFunction("net/http."+name))
+			}
+		}
+	}()
+	d.report(clientdriver.Report{Event: "hello", Transports: []string{"webtransport", "websocket"}})
+	lines := bufio.NewScanner(in)
+	lines.Buffer(nil, 1<<20)
+	for lines.Scan() {
+		var command clientdriver.Command
+		if err := json.Unmarshal(lines.Bytes(), &command); err != nil {
+			return nil, err
+		}
+		d.take(command)
+	}
+	return nil, lines.Err()
+}
+
+// driver runs clients of package client.
+type driver struct {
+	tls  *tls.Config
+	ctx  context.Context // ends with the input
+	work sync.WaitGroup
+
+	administered atomic.Bool // there was a TokenAdmin
+
+	clients map[string]*driven // of run
+
+	mu  sync.Mutex
+	out *json.Encoder
+}
+
+// driven carries out the commands of a client one after the other.
+type driven struct {
+	driver   *driver
+	name     string
+	commands chan clientdriver.Command
+	tokens   chan clientdriver.Command // answers of the token provider
+	client   *client.Client            // nil: not connected
+	subs     map[string]*client.Subscription
+}
+
+func (d *driver) report(r clientdriver.Report) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	_ = d.out.Encode(r) // if nobody reads any more, the input ends, too
+}
+
+// take gives a command to its client.
+func (d *driver) take(command clientdriver.Command) {
+	c := d.clients[command.Client]
+	if c == nil {
+		c = &driven{
+			driver: d, name: command.Client, commands: make(chan clientdriver.Command, 4096),
+			tokens: make(chan clientdriver.Command, 16), subs: map[string]*client.Subscription{},
+		}
+		d.clients[command.Client] = c
+		d.work.Go(c.run) // ends with the input
+	}
+	to, answered := c.commands, false
+	if command.Cmd == "token" { // the client may be connecting
+		to, answered = c.tokens, true
+	}
+	select {
+	case to <- command:
+		if answered {
+			c.report(clientdriver.Report{Event: "answer", ID: command.ID})
+		}
+	default:
+		err := &clientdriver.Error{Text: "too many commands wait"}
+		c.report(clientdriver.Report{Event: "answer", ID: command.ID, Error: err})
+	}
+}
+
+func (c *driven) report(r clientdriver.Report) {
+	r.Client = c.name
+	c.driver.report(r)
+}
+
+func (c *driven) run() {
+	for {
+		select {
+		case command := <-c.commands:
+			answer := clientdriver.Report{Event: "answer", ID: command.ID}
+			answer.Error = plain(c.carryOut(command, &answer))
+			c.report(answer)
+		case <-c.driver.ctx.Done():
+			if c.client != nil {
+				_ = c.client.Close() // it says no more than Err did
+			}
+			return
+		}
+	}
+}
+
+// plain is an error as a report has it.
+func plain(err error) *clientdriver.Error {
+	if err == nil {
+		return nil
+	}
+	var e *client.Error
+	if !errors.As(err, &e) {
+		return &clientdriver.Error{Text: err.Error()}
+	}
+	return &clientdriver.Error{
+		Code: string(e.Code), Text: err.Error(), Tenant: e.Tenant, Pattern: e.Pattern, Channel: e.Channel,
+		Status: e.Status, CloseCode: e.Close,
+	}
+}

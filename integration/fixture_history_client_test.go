@@ -1,0 +1,227 @@
+package integration
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"github.com/millrace/millrace/internal/historycheck"
+	"github.com/millrace/millrace/pubsub/pattern"
+	"github.com/millrace/millrace/wire"
+)
+
+// historyKinds is the SDKs whose clients take part in random runs; browsers would cost too
+// much.
+func historyKinds() (kinds []sdkKind) {
+	for _, k := range sdkKinds {
+		if !k.inBrowser() && !sdkLacks("histories") {
+			kinds = append(kinds, k)
+		}
+	}
+	return kinds
+}
+
+// startClients starts a subscriber of each of these kinds.
+func (r *historyRun) startClients(kinds []sdkKind) {
+	r.t.Helper()
+	lab := &sdkLab{}
+	r.clients = len(kinds)
+	for i, kind := range kinds {
+		random := r.random(300 + i)
+		f := &historyClient{
+			r: r, s: lab.stage(r.t, kind, r.edges[0].Load()), random: random,
+			tenant: []string{"paint.a", "paint.b"}[random.IntN(2)], pattern: []string{"chat.#", "chat.*", "chat.1"}[random.IntN(3)],
+		}
+		p, err := pattern.Parse(f.pattern)
+		if err != nil {
+			r.t.Fatal(err)
+		}
+		f.sub = r.check.Client(fmt.Sprintf("%s %s %s", kind, f.tenant, f.pattern), f.tenant, p)
+		f.s.host(kind)
+		r.subscribers.Go(f.run)
+	}
+}
+
+// historyClient is a subscription of clients of an SDK, one after the other.
+type historyClient struct {
+	r               *historyRun
+	s               *sdkStage
+	random          *rand.Rand
+	tenant, pattern string
+	sub             *historycheck.Client
+
+	mu    sync.Mutex // for what reports change while a client lives
+	begun bool
+	at    wire.Position // where the next client goes on
+}
+
+// run lets clients come and go until the run ends, and then one more get all.
+func (f *historyClient) run() {
+	for last := false; ; {
+		if !last && !pauseRandomly(f.random, 500, f.r.resume) {
+			last = true
+		}
+		if f.visit(last) && last {
+			return
+		}
+	}
+}
+
+// visit is one client. It reports whether it was subscribed, and in the end has all.
+func (f *historyClient) visit(last bool) bool {
+	c := f.s.client()
+	ended := newMailbox() // behind the last message, and behind the last event
+	c.hear(func(r sdkReport) {
+		switch r.Event {
+		case "answer":
+			c.answers.put(r)
+		case "message":
+			f.message(r)
+		case "gap":
+			f.gap(r)
+		case "subscriptionEnded", "closed":
+			ended.put(r)
+		}
+	})
+	// Queues that get full, so that clients leave messages at the edge, in a soak.
+	queues := atLength([]int{100_000}, []int{0, 4, 100})
+	options := sdkOptions{Token: f.r.token, ConnectTimeout: 3000, MaxBackOff: 500, Queue: queues[f.random.IntN(len(queues))]}
+	if _, err := c.try(f.s.connecting(f.s.kind, options)); err != nil {
+		return false // the edge is away
+	}
+	from := any("now")
+	if f.begun {
+		from = historyAfter{f.at.String()}
+		f.begin(f.at)
+	}
+	_, command := c.subscription("iterate", f.tenant, f.pattern, &sdkOptions{History: from})
+	if _, err := c.try(command); err != nil {
+		if err.Code != "disconnected" && err.Code != "timeout" { // as when the edge is away
+			f.r.t.Errorf("%s: subscribing from %v: %v", f.s.kind, from, err)
+		}
+		_, _ = c.try(sdkCommand{Cmd: "close"})
+		return false
+	}
+	if at, ok := f.position(c, command.Sub); ok {
+		f.mu.Lock()
+		if !f.begun {
+			f.begin(at)
+		}
+		f.mu.Unlock()
+	}
+	switch {
+	case !last:
+		stay := 1500
+		if f.random.IntN(3) == 0 { // longer than the edge is away
+			stay = 10_000
+		}
+		pauseRandomly(f.random, stay, f.r.resume)
+	default:
+		f.await(c, command.Sub)
+	}
+	if _, err := c.try(sdkCommand{Cmd: "close"}); err != nil {
+		f.r.t.Errorf("%s: closing: %v", f.s.kind, err)
+	}
+	for _, event := range []string{"subscriptionEnded", "closed"} {
+		if _, ok := ended.take(func(r sdkReport) bool { return r.Event == event }); !ok {
+			f.r.t.Errorf("%s: no %s %s", f.s.kind, event, ended.why())
+		}
+	}
+	return true
+}
+
+// begin begins with all behind a position. The caller holds f.mu.
+func (f *historyClient) begin(at wire.Position) {
+	f.begun, f.at = true, at
+	f.sub.Begin(at)
+}
+
+func (f *historyClient) message(r sdkReport) {
+	at, err := wire.ParsePosition(r.Position)
+	if err != nil || r.Late || r.Pattern != f.pattern {
+		f.r.t.Errorf("%s: got %v", f.s.kind, r)
+		return
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if !f.begun { // it comes before the answer
+		f.begin(wire.Position{Epoch: at.Epoch, N: at.N - 1, T: at.T})
+	}
+	f.sub.Message(r.Tenant, r.Channel, string(r.Payload), at)
+	f.at = at
+}
+
+func (f *historyClient) gap(r sdkReport) {
+	before, err := wire.ParsePosition(r.Before)
+	if err != nil || r.Tenant != f.tenant || r.Pattern != f.pattern {
+		f.r.t.Errorf("%s: got %v", f.s.kind, r)
+		return
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.begun { // else it has nothing that it could miss
+		f.sub.Gap(before)
+	}
+}
+
+// position is where the application is.
+func (f *historyClient) position(c *sdkClient, sub string) (wire.Position, bool) {
+	r, err := c.try(sdkCommand{Cmd: "position", Sub: sub})
+	if err != nil {
+		f.r.t.Errorf("%s: the position: %v", f.s.kind, err)
+	}
+	at, broken := wire.ParsePosition(r.Position)
+	return at, broken == nil
+}
+
+// await returns when the client has all that publishers were told of.
+func (f *historyClient) await(c *sdkClient, sub string) {
+	want := f.r.ends[f.tenant]
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
+	for deadline := time.Now().Add(2 * waitTimeout); ; {
+		at, ok := f.position(c, sub)
+		if ok && at.Epoch == want.Epoch && at.N >= want.N {
+			f.sub.End(at)
+			return
+		}
+		if time.Now().After(deadline) {
+			f.r.t.Errorf("%s: is at %v, and does not reach the end, %v; events: %v", f.s.kind, at, want, c.events.rest())
+			return
+		}
+		<-tick.C
+	}
+}
+
+// publishEnds publishes a last message to each tenant, for which clients wait.
+func (r *historyRun) publishEnds() {
+	r.t.Helper()
+	r.ends = map[string]wire.Position{}
+	random := r.random(2)
+	for deadline := time.Now().Add(waitTimeout); len(r.ends) < 2; {
+		if time.Now().After(deadline) {
+			r.t.Fatal("nobody stores the last messages")
+		}
+		s := r.dial(random)
+		if s == nil {
+			continue
+		}
+		for i, tenant := range []string{"paint.a", "paint.b"} {
+			_ = s.write(asFrame, wire.AppendPublish(nil, wire.Publish{ // if it fails, so does what reads the answer
+				Confirm: true, ID: uint32(i), Tenant: []byte(tenant), Channel: []byte("chat.1"), Payload: []byte("the end of " + tenant),
+			}))
+			_, text, err := s.read()
+			if err != nil {
+				break
+			}
+			line, err := wire.ParseServerLine(text)
+			if err != nil || line.Kind != wire.KindOKPub || !line.Stored {
+				r.t.Fatalf("the last message is answered %q", text)
+			}
+			r.check.Confirmed(tenant, "chat.1", "the end of "+tenant, line.Position)
+			r.ends[tenant] = line.Position
+		}
+		_ = s.leave()
+	}
+}

@@ -1,0 +1,103 @@
+#!/usr/bin/env bash
+# Builds millrace-client in sdk/python, a wheel and an sdist in sdk/python/dist, and checks
+# it: format, lint, types, tests, the packages as they would be published, that the wheel
+# works where it is installed, and its documentation. With the argument build it only
+# builds; check is the same as no argument. Needs Python 3.10 or newer with its module
+# venv; installs what requirements-dev.txt names into sdk/python/.venv. If there is a
+# Python 3.10, the oldest that the package is for, the wheel is tried there, too, with the
+# oldest versions of what it depends on.
+set -euo pipefail
+cd "$(dirname "$0")/../sdk/python"
+
+# venv makes a virtual environment with what a file of requirements names, unless it is
+# there. The file is copied after a successful install; a changed pin makes it differ.
+venv() { # python, folder, file
+	local python=$1 folder=$2 file=$3
+	if cmp -s "$file" "$folder/.installed-from" && "$folder/bin/python" -c '' 2>/dev/null; then
+		return
+	fi
+	if ! "$python" -m venv --clear "$folder"; then
+		echo "$python has no venv module: on Debian, apt-get install python3-venv" >&2
+		exit 1
+	fi
+	"$folder/bin/python" -m pip install --quiet --disable-pip-version-check -r "$file"
+	cp "$file" "$folder/.installed-from"
+}
+
+# quiet shows the output of a command only if that fails.
+quiet() {
+	local output
+	if ! output=$("$@" 2>&1); then
+		printf '%s\n' "$output"
+		return 1
+	fi
+}
+
+build() {
+	rm -rf dist
+	# Without an environment of its own, which would be installed anew each time.
+	quiet .venv/bin/python -m build --no-isolation --outdir dist .
+}
+
+# installed tries the wheel with a Python, which has what the package depends on.
+installed() { # python
+	local folder
+	folder=$(mktemp -d)
+	.venv/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --no-index --no-compile \
+		--target "$folder" dist/*.whl
+	for file in py.typed ../millrace_client-*.dist-info/licenses/LICENSE; do
+		compgen -G "$folder/millrace/$file" >/dev/null || { echo "the wheel has no $file" >&2 && return 1; }
+	done
+	# From there, where sdk/python is not the current folder.
+	(cd "$folder" && PYTHONPATH=$folder PYTHONDONTWRITEBYTECODE=1 "$1" -W error -c '
+import importlib, millrace, pathlib, pkgutil
+folder = pathlib.Path(millrace.__file__).parent
+assert folder.parent == pathlib.Path.cwd(), folder
+for module in pkgutil.iter_modules([str(folder)]):
+    importlib.import_module(f"millrace.{module.name}")
+')
+	rm -rf "$folder"
+}
+
+# oldest prints the path of a Python 3.10, if there is one, also one of pyenv that is not active.
+oldest() {
+	local python
+	for python in python3.10 "${PYENV_ROOT:-$HOME/.pyenv}"/versions/3.10.*/bin/python3.10; do
+		if "$python" -c 'import venv, ensurepip' 2>/dev/null; then
+			command -v "$python"
+			return
+		fi
+	done
+}
+
+case ${1:-} in
+build | check | '') ;;
+*)
+	echo "usage: $0 [build | check]" >&2
+	exit 2
+	;;
+esac
+
+venv python3 .venv requirements-dev.txt
+build
+if [[ ${1:-} == build ]]; then
+	exit
+fi
+
+quiet .venv/bin/ruff format --check .
+quiet .venv/bin/ruff check .
+quiet .venv/bin/mypy
+# More tests at a time than there are cores: they wait most of the time.
+if ! results=$(PYTHONPATH=src PYTHONDONTWRITEBYTECODE=1 .venv/bin/python -X dev -m pytest -n 6 2>&1); then
+	printf '%s\n' "$results"
+	exit 1
+fi
+tail -n 1 <<<"$results"
+quiet .venv/bin/twine check --strict dist/*
+installed "$PWD/.venv/bin/python"
+python=$(oldest)
+if [[ -n $python ]]; then
+	venv "$python" .venv-oldest requirements-oldest.txt
+	installed "$PWD/.venv-oldest/bin/python"
+fi
+PYTHONPATH=src quiet .venv/bin/python -W error -m pdoc --output-directory docs-out millrace millrace.sync

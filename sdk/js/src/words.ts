@@ -1,0 +1,23 @@
+// The members of JSON, as refusals name them, and the fields of this package.
+const words: { readonly [member: string]: string } = {
+  tenant_grants: "grants",
+  tenant_ids: "tenants",
+  allow_channels_pub: "publish",
+  allow_channels_sub: "subscribe",
+  allow_channels_history: "history",
+  allow_ip_masks: "ipMasks",
+  allow_regions: "regions",
+  allowed_ws_origin: "origins",
+  allow_protocols: "protocols",
+  ingress_kb_per_sec: "ingressKBps",
+  egress_kb_per_sec: "egressKBps",
+  created_by: "createdBy",
+  expires_at: "the expiry",
+  token_id: "tokenId",
+};
+
+/** inOurWords returns the detail of a refusal with the fields of this package; undefined: it has none. */
+export function inOurWords(detail: unknown): string | undefined {
+  if (typeof detail !== "string") return undefined;
+  return detail.replace(/\bright\./g, "").replace(/\b[a-z]+(_[a-z]+)+\b/g, (word) => words[word] ?? word);
+}

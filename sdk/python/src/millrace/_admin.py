@@ -1,0 +1,234 @@
+"""Tokens from a backend: the REST API of edges."""
+
+from __future__ import annotations
+
+import datetime
+import json
+import ssl as tls
+from collections.abc import AsyncIterator, Iterable, Sequence
+from typing import Any
+from urllib.parse import urlencode
+
+from ._address import Address, parse_address
+from ._admin_types import (
+    Grant,
+    IssuedToken,
+    TokenInfo,
+    expiry,
+    grant_body,
+    in_our_words,
+    names,
+    table,
+    text,
+    time,
+    token_info,
+)
+from ._http import request
+from ._refusal import MAX_PROBLEM, refusal
+from .errors import MillraceError, bad_option
+from .options import _number, checked_token, listed
+
+__all__ = ["TokenAdmin"]
+
+_MAX_ANSWER = 64 << 20  # bytes: a page of 1,000 tokens with many grants each
+
+
+class TokenAdmin:
+    """Issues, refreshes, revokes and lists access tokens with a master token, which stays on servers.
+
+    It calls the REST API of an edge, or of several that share their tokens: when one does not
+    answer, or answers 502, 503, 504 or `read_only`, it asks the next one, and begins there the next time. An
+    `issue` may then have been carried out by the one that did not answer, too: the second token is
+    known to nobody, and expires. All methods may be used by several tasks at a time.
+
+    The errors are MillraceErrors, with the code and the HTTP status of the edge's refusal, or
+    `unreachable`, `timeout`, `bad_option` or `protocol`. The text of a refusal names the parameters of
+    this class, such as `grants[0].subscribe[2]`.
+    """
+
+    def __init__(
+        self,
+        urls: str | Iterable[str],
+        master_token: str,
+        *,
+        allow_plaintext: bool = False,
+        ssl: tls.SSLContext | None = None,
+        timeout: float = 0,
+    ) -> None:
+        """Prepare for calls to the edges at *urls*, such as ``https://edge.example.com``.
+
+        *allow_plaintext* allows an ``http:`` address that is not on this machine: the master token
+        would be readable on the way. *ssl* says which certificates to trust; by default, those
+        that the system trusts. *timeout*, in seconds, is for each edge that is asked; 10 by default.
+        """
+        self._edges = [
+            parse_address(url, allow_plaintext) for url in ([urls] if isinstance(urls, str) else listed(urls))
+        ]
+        if not self._edges or any(edge.path for edge in self._edges):
+            raise bad_option("one or more addresses of edges are needed, which have no path")
+        if ssl is not None and not isinstance(ssl, tls.SSLContext):
+            raise bad_option("ssl must be an ssl.SSLContext")
+        self._ssl = ssl
+        self._token = checked_token(master_token)
+        self._timeout = _number("timeout", timeout, 10)
+        self._first = 0  # index of the edge to ask first: that which answered last
+
+    def __repr__(self) -> str:
+        return f"TokenAdmin({', '.join(edge.origin for edge in self._edges)})"
+
+    async def issue(
+        self,
+        *,
+        created_by: str,
+        grants: Iterable[Grant],
+        expires_in: datetime.timedelta | float | None = None,
+        expires_at: datetime.datetime | None = None,
+        description: str = "",
+        ip_masks: Sequence[str] = (),
+        regions: Sequence[str] = (),
+        origins: Sequence[str] = (),
+        protocols: Sequence[str] = (),
+        ingress_kbps: int = 0,
+        egress_kbps: int = 0,
+    ) -> IssuedToken:
+        """Issue an access token.
+
+        It expires after *expires_in*, a timedelta or seconds, or at *expires_at*, a time with its
+        zone; at most 24 hours ahead. Empty *ip_masks*, *regions*, *origins* (of web pages) and
+        *protocols* (``websocket``, ``webtransport``) limit nothing. *ingress_kbps* and
+        *egress_kbps* are caps of each connection in units of 1,024 bytes a second; 0: the edge's
+        default.
+        """
+        right: dict[str, Any] = {
+            "tenant_grants": [grant_body(grant) for grant in listed(grants)],
+            "allow_ip_masks": names("ip_masks", ip_masks),
+            "allow_regions": names("regions", regions),
+            "allowed_ws_origin": names("origins", origins),
+            "allow_protocols": names("protocols", protocols),
+            "ingress_kb_per_sec": ingress_kbps,
+            "egress_kb_per_sec": egress_kbps,
+            "expires_at": _expiry(expires_in, expires_at),
+        }
+        body = {
+            "created_by": created_by,
+            "description": description,
+            "right": {key: value for key, value in right.items() if value or key == "tenant_grants"},
+        }
+        answer = await self._call(
+            "POST", "/v1/get-token", {key: value for key, value in body.items() if value}
+        )
+        return IssuedToken(
+            token=text(answer.get("token")),
+            token_id=text(answer.get("token_id")),
+            expires_at=time(answer.get("expires_at")),
+        )
+
+    async def refresh(
+        self,
+        token_id: str,
+        *,
+        expires_in: datetime.timedelta | float | None = None,
+        expires_at: datetime.datetime | None = None,
+    ) -> datetime.datetime:
+        """Prolong a valid token, by its id; open connections go on. Return when it expires now."""
+        body = {"token_id": token_id, "expires_at": _expiry(expires_in, expires_at)}
+        return time((await self._call("PUT", "/v1/refresh-token", body)).get("new_expires_at"))
+
+    async def revoke(self, token: str) -> None:
+        """Revoke a token, in full: its connections end within a second. A token that has ended is no error."""
+        await self._call("DELETE", "/v1/revoke-token", {"token": token})
+
+    async def list(
+        self, *, tenant: str | None = None, page_size: int | None = None
+    ) -> AsyncIterator[TokenInfo]:
+        """List the tokens that this master token manages, page by page as it is iterated.
+
+        *tenant*: only those with a grant for this tenant. *page_size*: tokens for each call, from 1
+        to 1,000; 100 by default.
+        """
+        cursor = ""
+        while True:
+            tokens, cursor = await self.page(tenant, page_size, cursor)
+            for token in tokens:
+                yield token
+            if not cursor:
+                return
+
+    async def page(
+        self, tenant: str | None, page_size: int | None, cursor: str
+    ) -> tuple[Sequence[TokenInfo], str]:
+        """Return a page of the list, and the cursor of the next one; empty: it is the last."""
+        query = {"tenant": tenant, "limit": page_size, "cursor": cursor or None}
+        encoded = urlencode({name: value for name, value in query.items() if value is not None})
+        page = await self._call("GET", f"/v1/tokens?{encoded}" if encoded else "/v1/tokens")
+        tokens = page.get("tokens")
+        if not isinstance(tokens, (list_type, tuple)):
+            raise MillraceError("protocol", "the edge's answer is not understood")
+        return [token_info(token) for token in tokens], text(page.get("next_cursor", ""))
+
+    async def _call(self, method: str, path: str, body: object = None) -> dict[str, object]:
+        """Make a REST call at the first edge that carries it out or refuses it."""
+        try:
+            content = b"" if body is None else json.dumps(body).encode()
+        except (TypeError, ValueError):
+            raise bad_option("the request cannot be written as JSON") from None
+        first = self._first
+        worst: MillraceError | None = None
+        for i in range(len(self._edges)):
+            at = (first + i) % len(self._edges)
+            try:
+                answer = await self._ask(self._edges[at], method, path, content)
+            except MillraceError as err:
+                if not _may_work_elsewhere(err):
+                    raise
+                if (
+                    worst is None or err.status is not None
+                ):  # what an edge says, rather than that none answers
+                    worst = err
+            else:
+                self._first = at
+                return answer
+        assert worst is not None  # there is an edge
+        raise worst.again()
+
+    async def _ask(self, edge: Address, method: str, path: str, content: bytes) -> dict[str, object]:
+        if edge.secure and self._ssl is None:
+            self._ssl = tls.create_default_context()
+        headers = {"Authorization": f"Bearer {self._token}"}
+        if content:
+            headers["Content-Type"] = "application/json"
+        response = await request(
+            method,
+            edge,
+            path,
+            timeout=self._timeout,
+            limit=_MAX_ANSWER,
+            ssl=self._ssl,
+            headers=headers,
+            body=content,
+        )
+        if response.status != 200:
+            refused = refusal(
+                response.status, response.headers.get("Retry-After"), response.body[:MAX_PROBLEM]
+            )
+            refused.text = in_our_words(refused.text)
+            raise refused
+        try:
+            answer = json.loads(response.body)
+        except ValueError:  # its text could quote the answer
+            answer = None
+        return table(answer)
+
+
+list_type = list
+
+
+def _may_work_elsewhere(err: MillraceError) -> bool:
+    """Say whether another edge may carry out what one did not."""
+    if err.code == "read_only":
+        return True
+    return err.code in ("unreachable", "timeout") if err.status is None else err.status in (502, 503, 504)
+
+
+def _expiry(expires_in: datetime.timedelta | float | None, expires_at: datetime.datetime | None) -> str:
+    return expiry(expires_in, expires_at, datetime.datetime.now(datetime.timezone.utc))

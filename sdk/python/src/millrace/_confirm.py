@@ -1,0 +1,130 @@
+"""Publishes that an edge answers (docs/protocol.md, History)."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from ._connection import Connection
+from ._state import SessionState
+from ._timers import any_settled, back_off, now, settled
+from .errors import MillraceError, disconnected
+
+_LONGEST = 100.0  # seconds; an edge knows keys for 2 minutes
+
+
+class _OutOfTime(Exception):  # noqa: N818
+    pass
+
+
+async def publish_confirmed(
+    s: SessionState, id_: int, frame: bytes, keyed: bool, tenant: str, channel: str
+) -> str | None:
+    """Publish a frame that has an id, and return its position.
+
+    With a key it is repeated while it is not known whether it was stored.
+    """
+    return await _Confirmed(s, id_, frame, keyed, tenant, channel).run()
+
+
+class _Confirmed:
+    def __init__(
+        self, s: SessionState, id_: int, frame: bytes, keyed: bool, tenant: str, channel: str
+    ) -> None:
+        self._s = s
+        self._id = id_
+        self._frame = frame
+        self._keyed = keyed
+        self._tenant = tenant
+        self._channel = channel
+        self._sent = False
+        self._end = now() + _LONGEST
+        self._c: Connection | None = None
+
+    async def run(self) -> str | None:
+        try:
+            return await self._try()
+        except _OutOfTime:
+            raise (self._unknown(None) if self._sent else disconnected()) from None
+        except MillraceError as err:
+            # What was sent before may be stored, whatever keeps the next try from going out.
+            if self._sent and err.code in ("disconnected", "closed"):
+                raise self._unknown(err) from err
+            raise
+        finally:
+            if self._c is not None:
+                self._c.forget_confirm(self._id)
+
+    async def _try(self) -> str | None:
+        attempt = 2
+        while True:
+            answer = await self._send()
+            await self._until(answer)
+            try:
+                return answer.result()
+            except MillraceError as err:
+                code = err.code
+                if code != "disconnected" and (code != "unconfirmed" or not self._keyed):
+                    raise MillraceError(code, err.text, tenant=self._tenant, channel=self._channel) from None
+                if not self._keyed:
+                    raise self._unknown(err) from err
+                if code == "unconfirmed":
+                    await settled([self._s.changed()], min(back_off(attempt, self._s.settings), self._left()))
+            attempt += 1
+
+    async def _send(self) -> asyncio.Future[str | None]:
+        """Send it, when there is a connection that publishes go to, and its edge confirms them.
+
+        It is sent at once, if that is so: publishes go in order. Without a connection it waits for one if
+        there is a key.
+        """
+        while True:
+            gated = self._s.gated(self._send_now)
+            try:
+                await self._until(gated)
+            finally:
+                gated.cancel()
+            answer, wanted = gated.result()
+            if answer is not None:
+                return answer
+            if wanted is not None:
+                await self._until(wanted)
+
+    def _send_now(self) -> tuple[asyncio.Future[str | None] | None, asyncio.Future[None] | None]:
+        """Return the answer that is to come; or what it has to wait for."""
+        s = self._s
+        if s.over is not None:
+            raise s.over.again()
+        c = s.publish_on or s.current
+        if c is None or not c.alive:
+            if not self._keyed:
+                raise disconnected()
+            return None, s.changed()
+        if c.histories is None:
+            return None, c.featured
+        if not c.histories:
+            raise MillraceError(
+                "no_history",
+                "the edge has no histories, and confirms nothing",
+                tenant=self._tenant,
+                channel=self._channel,
+            )
+        self._c, self._sent = c, True
+        return c.confirm(self._frame, self._id), None
+
+    async def _until(self, waiter: asyncio.Future[Any]) -> None:
+        await any_settled([waiter], self._left())
+        if not waiter.done():
+            raise _OutOfTime
+
+    def _left(self) -> float:
+        return max(0.0, self._end - now())
+
+    def _unknown(self, cause: BaseException | None) -> MillraceError:
+        return MillraceError(
+            "outcome_unknown",
+            "no edge has said whether the message is stored",
+            tenant=self._tenant,
+            channel=self._channel,
+            cause=cause,
+        )

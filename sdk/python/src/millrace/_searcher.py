@@ -1,0 +1,158 @@
+"""Opens connections to the edges of a client, and knows when there is no sense in it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+
+from ._address import Address
+from ._connection import Connection, Owner
+from ._dial import Dialer, rank
+from ._edges import resolve_edges
+from ._timers import now
+from ._token import TokenSource
+from .errors import MillraceError
+from .options import Settings
+
+# Refusals that neither another edge nor another time will change.
+_NO = re.compile(r"ip_not|origin_not|client_not|tls_required|token_revoked|bad_option|logged_out")
+# Answers that other edges may not give.
+_NO_HERE = re.compile(r"unauthorized|token_expired|region_not|protocol_not")
+_STALE = ("unauthorized", "token_expired")
+
+_SOON = 120.0  # seconds after its beginning
+
+
+class Searcher:
+    """The edges of one client."""
+
+    def __init__(
+        self,
+        addresses: Sequence[Address],
+        s: Settings,
+        tokens: TokenSource,
+        owner: Owner,
+        look: Callable[[], None],
+    ) -> None:
+        self._addresses = addresses
+        self._s = s
+        self._tokens = tokens
+        self._owner = owner
+        self._look = look
+        self._dialer = Dialer(s)
+        self._edges: list[str] = []
+        self._refusals: set[str] = set()  # the edges that refused the last token
+        self._token: str | None = None  # that was tried last
+        self._not_before: dict[str, float] = {}  # when edges ask to be tried again
+
+    async def first(self) -> Connection:
+        """Try every edge once, the nearest first."""
+        await self._tokens.get()
+        self._edges = await resolve_edges(self._addresses, self._s)
+        worst: MillraceError | None = None
+        for edge in self._edges:
+            try:
+                return await self.open(edge)
+            except MillraceError as err:
+                if _NO.match(err.code) or err.code == "token_provider":
+                    raise
+                if worst is None or rank(err) > rank(worst):
+                    worst = err
+        assert worst is not None
+        raise worst
+
+    def order(self, known: str, known_first: bool) -> Order:
+        """Return the edges, over and over: the others before or behind the one that is known."""
+        return Order(self, known, known_first)
+
+    async def resolve(self) -> None:
+        """Look which edges there are; what is known will do."""
+        if any(address.path for address in self._addresses):
+            try:
+                self._edges = await resolve_edges(self._addresses, self._s)
+            except MillraceError:
+                return
+
+    def round(self, known: str, known_first: bool) -> list[str]:
+        """Return the edges for one round: not those that ask to wait, if there are others."""
+        others = [edge for edge in self._edges if edge != known]
+        last = [known] if len(others) < len(self._edges) else []
+        every = [known, *others] if known_first else [*others, *last]
+        ready = [edge for edge in every if self.wait(edge) <= 0]
+        return ready or sorted(every, key=self.wait)[:1]
+
+    def wait(self, edge: str) -> float:
+        """Return how long an edge asks to wait from now on."""
+        return max(0.0, self._not_before.get(edge, 0.0) - now())
+
+    async def open(
+        self, edge: str, transports: Sequence[str] | None = None, fallback_after: float | None = None
+    ) -> Connection:
+        """Open a connection to an edge. If it does not take the token, the provider is asked for another."""
+        token = await self._tokens.get()
+        try:
+            return await self._open(edge, token, transports, fallback_after)
+        except MillraceError as err:
+            if err.code not in _STALE or not self._tokens.provided:
+                raise
+            another = await self._tokens.ask()
+            if another == token:
+                raise
+            return await self._open(edge, another, transports, fallback_after)
+
+    async def _open(
+        self, edge: str, token: str, transports: Sequence[str] | None, fallback_after: float | None
+    ) -> Connection:
+        if token != self._token:
+            self._token = token
+            self._refusals.clear()  # it may be allowed what the old one was not
+            self._dialer.forget()
+        try:
+            link = await self._dialer.open(edge, token, transports, fallback_after)
+        except MillraceError as err:
+            if err.retry_after > 0:
+                time = now()
+                self._not_before = {e: until for e, until in self._not_before.items() if until > time}
+                self._not_before[edge] = time + min(err.retry_after, self._s.max_back_off)
+            raise
+        self._not_before.pop(edge, None)
+        c = Connection(edge, link, token, self._owner, self._s, self._look)
+        if c.error is not None:
+            raise c.error.again()  # it came with its end
+        self._refusals.clear()
+        return c
+
+    def note_silent(self, c: Connection, heard: bool = False) -> None:
+        """Note a connection that brings nothing any more, or ended without a word; heard: it is back.
+
+        If that was soon after its beginning, its path may let the handshake of WebTransport pass, and swallow
+        what is longer.
+        """
+        if c.transport == "webtransport" and (heard or now() - c.begun < _SOON):
+            self._dialer.prefer(c.edge, c.transport if heard else "websocket")
+
+    def hopeless(self, edge: str, err: MillraceError) -> bool:
+        """Say whether an error of open leaves nothing to try."""
+        if _NO.match(err.code):
+            return True
+        if not _NO_HERE.match(err.code):
+            return False
+        self._refusals.add(edge)
+        return all(other in self._refusals for other in self._edges)
+
+
+class Order:
+    """The edges that are tried one after the other, without an end."""
+
+    def __init__(self, searcher: Searcher, known: str, known_first: bool) -> None:
+        self._searcher = searcher
+        self._known = known
+        self._known_first = known_first
+        self._left = searcher.round(known, known_first)
+
+    async def next(self) -> str:
+        """Return the next one."""
+        if not self._left:  # none of them: a list may have others by now
+            await self._searcher.resolve()
+            self._left = self._searcher.round(self._known, self._known_first)
+        return self._left.pop(0)

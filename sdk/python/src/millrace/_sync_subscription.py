@@ -1,0 +1,110 @@
+"""Subscriptions without asyncio."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections import deque
+from collections.abc import Iterator
+from types import TracebackType
+
+from ._thread import LoopThread
+from .errors import MillraceError
+from .message import Message
+from .subscription import Subscription as AsyncSubscription
+
+__all__ = ["Subscription"]
+
+_AT_ONCE = 64  # messages that are taken out of a queue at a time
+
+
+class Subscription:
+    """A subscription, as Client.subscribe makes it: iterate it for its messages.
+
+    The iteration ends with the subscription; the error is why that has ended, if not by the application. To
+    leave the loop does not end the subscription: ``with subscription:`` does, and `unsubscribe`.
+    """
+
+    def __init__(self, thread: LoopThread, subscription: AsyncSubscription) -> None:
+        """Made by Client.subscribe."""
+        self._thread = thread
+        self._subscription = subscription
+        self._taken: deque[Message] = deque()  # out of the queue, and not given yet
+        self._position: str | None = None  # of the last one that was given
+        self._reading = threading.Lock()
+
+    @property
+    def tenant(self) -> str:
+        """The tenant."""
+        return self._subscription.tenant
+
+    @property
+    def pattern(self) -> str:
+        """The pattern."""
+        return self._subscription.pattern
+
+    @property
+    def position(self) -> str | None:
+        """Where to go on, with After(position), behind all messages that the application got."""
+        return self._position if self._taken else self._subscription.position
+
+    def receive(self, timeout: float | None = None) -> Message | None:
+        """Wait for the next message; return None if the application has ended the subscription.
+
+        *timeout*, in seconds, is the longest wait: then the error is `timeout`, and no message is lost. Any
+        other error is why the subscription has ended.
+        """
+        with self._reading:
+            if not self._taken and not self._thread.call(lambda: self._take(timeout)):
+                return None
+            message = self._taken.popleft()
+            self._position = message.position
+            return message
+
+    async def _take(self, timeout: float | None) -> bool:
+        """Take what is there, one message at least, or say that there is none any more.
+
+        Where the messages go, an interruption that comes at the same time loses none.
+        """
+        try:
+            self._taken.append(await asyncio.wait_for(self._subscription.__anext__(), timeout))
+            while len(self._taken) < _AT_ONCE and self._subscription._queue:  # does not wait
+                self._taken.append(await self._subscription.__anext__())
+        except asyncio.TimeoutError:
+            raise MillraceError("timeout", "no message has come") from None
+        except StopAsyncIteration:
+            return False
+        return True
+
+    def __iter__(self) -> Iterator[Message]:
+        return self
+
+    def __next__(self) -> Message:
+        message = self.receive()
+        if message is None:
+            raise StopIteration
+        return message
+
+    def unsubscribe(self) -> None:
+        """End the subscription: no message is given from now on. It returns when the edge has ended it."""
+        try:
+            self._thread.call(self._unsubscribe)
+        except MillraceError as err:
+            if err.code != "closed":  # the client has ended it
+                raise
+
+    async def _unsubscribe(self) -> None:
+        self._taken.clear()
+        await self._subscription.unsubscribe()
+
+    def ended(self) -> MillraceError | None:
+        """Wait for the end: return the error, or None if the application has ended it."""
+        return self._thread.call(self._subscription.ended)
+
+    def __enter__(self) -> Subscription:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, err: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.unsubscribe()

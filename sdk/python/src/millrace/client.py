@@ -1,0 +1,290 @@
+"""A client of Millrace."""
+
+from __future__ import annotations
+
+import asyncio
+import ssl as tls
+from collections.abc import Callable, Generator, Iterable, Mapping
+from types import TracebackType
+from typing import Any, Literal
+
+from ._address import parse_address
+from ._confirm import publish_confirmed
+from ._link import Transport
+from ._names import DEFAULT_TENANT, is_channel, is_pattern, is_tenant
+from ._on import On
+from ._session import Session
+from ._wire import DELIVERIES, encode_publish
+from .errors import MillraceError, bad_option
+from .history import History, checked_start
+from .options import Paths, QueuePolicy, TokenProvider, listed, queue_options, settings
+from .subscription import Config, OnMessage, Subscription
+
+__all__ = ["Client", "Connecting", "Delivery", "connect"]
+
+Delivery = Literal["broadcast", "one-nearest", "one-random"]
+"""Who gets a message: every subscriber, or one connection, of the nearest edge or of any."""
+
+_TURN = 32  # publishes, after which other tasks have their turn
+
+
+def connect(
+    addresses: str | Iterable[str],
+    *,
+    token: str | None = None,
+    token_provider: TokenProvider | None = None,
+    transports: Iterable[Transport] = ("webtransport", "websocket"),
+    fallback_after: float = 0,
+    connect_timeout: float = 0,
+    keep_alive: float = 0,
+    pong_timeout: float = 0,
+    min_back_off: float = 0,
+    max_back_off: float = 0,
+    queue: int = 0,
+    queue_policy: QueuePolicy | None = None,
+    paths: Paths | None = None,
+    allow_plaintext: bool = False,
+    ssl: tls.SSLContext | None = None,
+    on: Mapping[str, Callable[[Any], object]] | None = None,
+) -> Connecting:
+    """Connect to one of the edges, with ``async with connect(…) as client`` or ``client = await connect(…)``.
+
+    The client stays connected until it is closed. Every edge is tried once; the error says the most that was
+    learnt. docs/clients.md (Options) has what the options mean, and their defaults, which 0 and None stand
+    for. Durations are seconds. *on* has handlers of events, by name, that miss no event: see Client.on.
+    """
+    checked = settings(
+        token=token,
+        token_provider=token_provider,
+        transports=transports,
+        fallback_after=fallback_after,
+        connect_timeout=connect_timeout,
+        keep_alive=keep_alive,
+        pong_timeout=pong_timeout,
+        min_back_off=min_back_off,
+        max_back_off=max_back_off,
+        queue=queue,
+        queue_policy=queue_policy,
+        paths=paths,
+        allow_plaintext=allow_plaintext,
+        ssl=ssl,
+    )
+    every = [addresses] if isinstance(addresses, str) else listed(addresses)
+    if not every:
+        raise bad_option("one or more addresses are needed, such as https://edge.example.com")
+    if on is not None and not isinstance(on, Mapping):
+        raise bad_option('on has handlers by the names of events, such as {"connected": handle}')
+    parsed = [parse_address(address, allow_plaintext) for address in every]
+
+    async def start() -> Client:
+        session = Session(parsed, checked, on or {})
+        try:
+            await session.start()
+        except BaseException:
+            await session.end()
+            raise
+        return Client(session)
+
+    return Connecting(start)
+
+
+class Connecting:
+    """What connect returns: await it for the client, or enter it, which closes the client at the end."""
+
+    def __init__(self, start: Callable[[], Any]) -> None:
+        """Made by connect."""
+        self._start = start
+        self._client: Client | None = None
+
+    def __await__(self) -> Generator[Any, None, Client]:
+        return self._start().__await__()  # type: ignore[no-any-return]
+
+    async def __aenter__(self) -> Client:
+        self._client = await self
+        return self._client
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, err: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        if self._client is not None:
+            await self._client.close()
+
+
+class Client(On):
+    """A client of Millrace; `connect` makes it. It belongs to the event loop in which it was made."""
+
+    def __init__(self, session: Session) -> None:
+        """Made by connect."""
+        self._session = session
+        self._last_id = 0
+        self._turn = 0
+
+    @property
+    def edge(self) -> str:
+        """The origin of the edge that the client is, or was last, connected to."""
+        return self._session.edge
+
+    @property
+    def transport(self) -> Transport:
+        """What it is, or was last, connected over."""
+        return self._session.transport
+
+    @property
+    def rtt(self) -> float | None:
+        """The round trip of the last PING, in seconds; None before the first."""
+        return self._session.rtt
+
+    def _add_handler(self, name: str, handler: Callable[[Any], object]) -> Callable[[], None]:
+        return self._session.events.on(name, handler)
+
+    async def subscribe(
+        self,
+        tenant: str,
+        pattern: str,
+        *,
+        on_message: OnMessage | None = None,
+        history: History | None = None,
+        queue: int = 0,
+        queue_policy: QueuePolicy | None = None,
+    ) -> Subscription:
+        """Subscribe to the channels that match a pattern; return when the edge has acknowledged it.
+
+        The error has the edge's code. While the client reconnects, it waits. An empty tenant is ``~``. To
+        cancel it undoes it.
+
+        *on_message* takes the messages, in place of iteration: a plain function at once, as they come; a
+        coroutine function one after the other, from the queue. What it raises goes to the exception handler of
+        the event loop.
+
+        With a *history*, first the past comes from there, as far as the edge keeps it, then what comes.
+        Messages have a position, and come in that order, each once. After every loss of the connection, and
+        every move, the subscription goes on behind the last one; if something may be missing, the event
+        ``gap`` says so. The client has no other subscription to the pattern. See docs/clients.md, Histories.
+        """
+        session = self._session
+        tenant = _checked(is_tenant, "bad_tenant", tenant or DEFAULT_TENANT)
+        _checked(is_pattern, "bad_pattern", pattern)
+        if on_message is not None and not callable(on_message):
+            raise bad_option("on_message must be a function")
+        size, policy = queue_options(
+            queue, queue_policy, session.settings.queue, session.settings.queue_policy
+        )
+        config = Config(on_message, size, policy, checked_start(history, pattern))
+        subscription = Subscription(tenant, pattern, session.subscriber, session.handlers, config)
+        await session.subscriber.subscribe(subscription)
+        return subscription
+
+    async def publish(
+        self,
+        tenant: str,
+        channel: str,
+        payload: bytes | bytearray | memoryview | str,
+        *,
+        delivery: Delivery = "broadcast",
+        confirm: bool = False,
+        key: str | bytes | None = None,
+    ) -> str | None:
+        """Publish a message; return when it is handed to the transport, no faster than the network takes it.
+
+        The edge does not acknowledge; a refusal is the event ``publish_error``. Without a connection the error
+        is ``disconnected``. An empty tenant is ``~``. Publishes are sent in the order of the calls. One that is
+        cancelled may have been sent.
+
+        With *confirm* it returns the position at which the message is stored, or None if this edge has
+        accepted it and no history keeps the channel. A *key*, of 1 to 64 bytes, tells the message from others
+        of its channel: what is published again with the same key within two minutes is stored once. If the
+        connection is lost before the answer comes, a publish with a key is repeated on the next one. After
+        100 s, or without a key at once, the error is ``outcome_unknown``: it may be stored.
+        """
+        session = self._session
+        tenant = _checked(is_tenant, "bad_tenant", tenant or DEFAULT_TENANT)
+        _checked(is_channel, "bad_channel", channel)
+        way = DELIVERIES.get(delivery)
+        if way is None:
+            raise bad_option(f"delivery: one of {', '.join(DELIVERIES)}")
+        if not isinstance(payload, (bytes, bytearray, memoryview, str)):
+            raise bad_option("the payload must be bytes or a string")
+        body = payload.encode() if isinstance(payload, str) else bytes(payload)
+        if confirm:
+            return await self._publish_confirmed(tenant, channel, body, way, key)
+        if key is not None:
+            raise bad_option("a key is for a publish that is confirmed")
+        frame = encode_publish(tenant, channel, body, way or None)
+        session.publish_connection()
+        if session.gate is None:
+            sent = session.publish_connection().publish(frame)
+        else:  # a move holds publishes up for a round trip; they go in order
+            sent = await session.gated(lambda: session.publish_connection().publish(frame))
+        self._turn = (self._turn + 1) % _TURN
+        if sent is not None:
+            await sent
+        elif self._turn == 0:
+            await asyncio.sleep(0)
+        return None
+
+    async def _publish_confirmed(
+        self, tenant: str, channel: str, body: bytes, way: int, key: str | bytes | None
+    ) -> str | None:
+        if not isinstance(key, (str, bytes, type(None))):
+            raise bad_option("a key is a string or bytes")
+        label = key.encode() if isinstance(key, str) else key or b""
+        if key is not None and not 1 <= len(label) <= 64:
+            raise bad_option("a key has 1 to 64 bytes")
+        self._last_id = (self._last_id + 1) & 0xFFFFFFFF
+        frame = encode_publish(tenant, channel, body, way, (self._last_id, label))
+        return await publish_confirmed(self._session, self._last_id, frame, key is not None, tenant, channel)
+
+    async def flush(self) -> None:
+        """Wait until the edge has handled all that was sent before.
+
+        The error is ``disconnected`` if it may not have.
+        """
+        session = self._session
+        session.publish_connection()
+        pong = await session.gated(lambda: session.publish_connection().ping())
+        await pong
+
+    async def renew_token(self) -> None:
+        """Ask the token provider at once. With another token, the client moves to a new connection.
+
+        It returns when the token was given. The error is ``token_provider``, ``logged_out``, or
+        ``bad_option`` without a provider.
+        """
+        session = self._session
+        if session.over is not None:
+            raise session.over.again()
+        if not session.tokens.provided:
+            raise bad_option("the client has no token provider")
+        await session.tokens.renew()
+
+    def retry(self) -> None:
+        """Try at once to reconnect, if the client waits for its next attempt; the pauses begin anew."""
+        self._session.retry()
+
+    async def close(self) -> None:
+        """Leave the edge, after what was published is sent, if that takes less than a second.
+
+        It returns when the connection has ended, and no function of the application is called any more; if one
+        of these calls it, when the connection has ended. To cancel it cancels them.
+        """
+        self._session.finish(None)
+        await self._session.end()
+
+    async def closed(self) -> MillraceError | None:
+        """Wait for the end: return the error, or None if the application closed the client."""
+        return await asyncio.shield(self._session.closed)
+
+    async def __aenter__(self) -> Client:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, err: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        await self.close()
+
+
+def _checked(legal: Callable[[str], bool], code: str, name: object) -> str:
+    if not isinstance(name, str) or not legal(name):
+        about: dict[str, Any] = {code.removeprefix("bad_"): name} if isinstance(name, str) else {}
+        raise MillraceError(code, "not a legal name, see docs/protocol.md, Names", **about)
+    return name

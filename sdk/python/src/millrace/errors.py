@@ -1,0 +1,93 @@
+"""What goes wrong (docs/clients.md, Errors)."""
+
+from __future__ import annotations
+
+__all__ = ["LoggedOut", "MillraceError"]
+
+
+class MillraceError(Exception):
+    """The error of everything in this package, except for what an application's own functions raise.
+
+    Compare ``code``: it is one of docs/protocol.md (Codes, and the refusals) or of docs/clients.md
+    (Errors), and later edges may send others. The text may change. No text holds a token.
+    """
+
+    code: str
+    """What went wrong, for programs."""
+    text: str
+    """What went wrong, for people."""
+    tenant: str | None
+    pattern: str | None
+    channel: str | None
+    status: int | None
+    """The HTTP status of a refusal."""
+    close_code: int | None
+    """The close code of the connection."""
+    retry_after: float
+    """How many seconds the edge asks to wait; 0: it does not say."""
+
+    def __init__(
+        self,
+        code: str,
+        text: str = "the edge refuses it",
+        *,
+        tenant: str | None = None,
+        pattern: str | None = None,
+        channel: str | None = None,
+        status: int | None = None,
+        close_code: int | None = None,
+        retry_after: float = 0.0,
+        cause: BaseException | None = None,
+    ) -> None:
+        super().__init__(code, text)
+        self.code = code
+        self.text = text
+        self.tenant = tenant
+        self.pattern = pattern
+        self.channel = channel
+        self.status = status
+        self.close_code = close_code
+        self.retry_after = retry_after
+        if cause is not None:
+            self.__cause__ = cause
+
+    def __str__(self) -> str:
+        about = [
+            f"{name} {value!r}"
+            for name, value in (("tenant", self.tenant), ("pattern", self.pattern), ("channel", self.channel))
+            if value is not None
+        ]
+        return f"{self.code}: {self.text}" + (f" ({', '.join(about)})" if about else "")
+
+    def again(self) -> MillraceError:
+        """Return a copy to raise: an exception that is raised twice collects the tracebacks of both."""
+        return MillraceError(
+            self.code,
+            self.text,
+            tenant=self.tenant,
+            pattern=self.pattern,
+            channel=self.channel,
+            status=self.status,
+            close_code=self.close_code,
+            retry_after=self.retry_after,
+            cause=self.__cause__,
+        )
+
+
+class LoggedOut(Exception):  # noqa: N818 (the name that the other SDKs have)
+    """A token provider raises it to end the client at once, with the error ``logged_out``."""
+
+
+def as_error(err: BaseException, code: str, text: str) -> MillraceError:
+    """Make a MillraceError of whatever was raised."""
+    return err if isinstance(err, MillraceError) else MillraceError(code, text, cause=err)
+
+
+def disconnected(cause: BaseException | None = None) -> MillraceError:
+    """Return the error of what needs a connection."""
+    return MillraceError("disconnected", "there is no connection to an edge", cause=cause)
+
+
+def bad_option(text: str) -> MillraceError:
+    """Return the error of an address or option that is not legal."""
+    return MillraceError("bad_option", text)

@@ -1,0 +1,174 @@
+"""The options of a client (docs/clients.md, Options). Durations are seconds."""
+
+from __future__ import annotations
+
+import datetime
+import math
+import re
+import ssl as tls
+from collections.abc import Awaitable, Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from ._admin_types import IssuedToken
+from .errors import bad_option
+
+__all__ = ["Paths", "QueuePolicy", "Token", "TokenProvider"]
+
+QueuePolicy = Literal["drop-oldest", "drop-newest", "end"]
+"""What becomes of a message for a subscription whose queue is full."""
+
+TRANSPORTS = ("webtransport", "websocket")
+POLICIES = ("drop-oldest", "drop-newest", "end")
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A token, with the time of its expiry if that is known. With both, expires_in counts."""
+
+    token: str
+    expires_at: datetime.datetime | float | None = None
+    """A time with its zone, or seconds since 1970."""
+    expires_in: datetime.timedelta | float | None = None
+    """From now on, in seconds; it does not depend on the clock of this machine."""
+
+    def __repr__(self) -> str:
+        return f"Token(expires_at={self.expires_at!r}, expires_in={self.expires_in!r})"
+
+
+TokenProvider = Callable[[], str | Token | IssuedToken | Awaitable[str | Token | IssuedToken]]
+"""Gives a token when the client connects, and before that one expires; LoggedOut ends the client.
+
+It may be one that a TokenAdmin has issued.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Paths:
+    """Where an edge's site has what, if not at the usual paths."""
+
+    websocket: str = "/ws"
+    webtransport: str = "/wt"
+    ping: str = "/ping"
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Options that have been checked, with everything filled in. Times are seconds."""
+
+    token: str | None
+    token_provider: TokenProvider | None
+    transports: tuple[str, ...]
+    fallback_after: float
+    connect_timeout: float
+    keep_alive: float
+    """Below zero: the client never asks by itself."""
+    pong_timeout: float
+    min_back_off: float
+    max_back_off: float
+    queue: int
+    queue_policy: QueuePolicy
+    paths: Paths
+    allow_plaintext: bool
+    ssl: tls.SSLContext | None
+    """For https:// edges; None: what ssl.create_default_context gives, see ssl_context."""
+
+    _made: list[tls.SSLContext] = field(default_factory=list)
+
+    def ssl_context(self) -> tls.SSLContext:
+        """Return the context for an https:// edge."""
+        if self.ssl is not None:
+            return self.ssl
+        if not self._made:
+            self._made.append(tls.create_default_context())  # reads files: once
+        return self._made[0]
+
+    def __repr__(self) -> str:
+        return "Settings(…)"
+
+
+def settings(
+    *,
+    token: str | None = None,
+    token_provider: TokenProvider | None = None,
+    transports: Iterable[str] = TRANSPORTS,
+    fallback_after: float = 0,
+    connect_timeout: float = 0,
+    keep_alive: float = 0,
+    pong_timeout: float = 0,
+    min_back_off: float = 0,
+    max_back_off: float = 0,
+    queue: int = 0,
+    queue_policy: QueuePolicy | None = None,
+    paths: Paths | None = None,
+    allow_plaintext: bool = False,
+    ssl: tls.SSLContext | None = None,
+) -> Settings:
+    """Check options. The error is `bad_option`."""
+    if (token is None) == (token_provider is None):
+        raise bad_option("one of token and token_provider is needed")
+    if token_provider is not None and not callable(token_provider):
+        raise bad_option("token_provider must be a function")
+    chosen = tuple(dict.fromkeys([transports] if isinstance(transports, str) else listed(transports)))
+    if not chosen or any(transport not in TRANSPORTS for transport in chosen):
+        raise bad_option(f"transports: one or more of {', '.join(TRANSPORTS)}")
+    if ssl is not None and not isinstance(ssl, tls.SSLContext):
+        raise bad_option("ssl must be an ssl.SSLContext")
+    paths = paths if paths is not None else Paths()
+    if not isinstance(paths, Paths):
+        raise bad_option("paths must be a millrace.Paths")
+    for path in (paths.websocket, paths.webtransport, paths.ping):
+        if not isinstance(path, str) or not re.fullmatch(r"/[^?#\s]*", path):
+            raise bad_option("paths must start with a slash")
+    least = _number("min_back_off", min_back_off, 0.25)
+    size, policy = queue_options(queue, queue_policy, 1024, "drop-oldest")
+    return Settings(
+        token=None if token is None else checked_token(token),
+        token_provider=token_provider,
+        transports=chosen,
+        fallback_after=_number("fallback_after", fallback_after, 2),
+        connect_timeout=_number("connect_timeout", connect_timeout, 10),
+        keep_alive=_number("keep_alive", keep_alive, 25, negative=True),
+        pong_timeout=_number("pong_timeout", pong_timeout, 10),
+        min_back_off=least,
+        max_back_off=max(least, _number("max_back_off", max_back_off, 15)),
+        queue=size,
+        queue_policy=policy,
+        paths=paths,
+        allow_plaintext=bool(allow_plaintext),
+        ssl=ssl,
+    )
+
+
+def queue_options(
+    queue: object, policy: QueuePolicy | None, usual: int, usual_policy: QueuePolicy
+) -> tuple[int, QueuePolicy]:
+    """Check the options of a queue; what is left out comes from usual."""
+    if isinstance(queue, bool) or not isinstance(queue, int) or not 0 <= queue < 2**31:
+        raise bad_option("queue must be a number of messages, 0 or more")
+    if policy is not None and policy not in POLICIES:
+        raise bad_option(f"queue_policy: one of {', '.join(POLICIES)}")
+    return queue or usual, policy or usual_policy
+
+
+def _number(name: str, value: object, usual: float, negative: bool = False) -> float:
+    """Return an option's value, or its default for 0."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
+        raise bad_option(f"{name} must be a number of seconds")
+    if abs(value) >= 2**31 or (value < 0 and not negative):
+        raise bad_option(
+            f"{name} must be a number of seconds{'' if negative else ', 0 or more'}, and below 2^31"
+        )
+    return float(value or usual)
+
+
+def checked_token(token: object) -> str:
+    """Refuse what cannot be a token before it goes into a header."""
+    if not isinstance(token, str) or not re.fullmatch(r"[\w.~+-]{1,512}", token, re.ASCII):
+        raise bad_option("a token is a string of 1 to 512 letters, digits and .~_+-, and this is none")
+    return token
+
+
+def listed(values: object) -> list[Any]:
+    """Return what an iterable has; nothing of what is none."""
+    return [*values] if isinstance(values, Iterable) else []

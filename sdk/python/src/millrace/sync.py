@@ -1,0 +1,214 @@
+"""The client without asyncio, for scripts and notebooks: each call waits for its result.
+
+    with millrace.sync.connect("https://edge.example.com", token=token) as client:
+        client.publish("paint.room", "news.today", "hello")
+        for message in client.subscribe("paint.room", "news.#"):
+            print(message.channel, message.text())
+
+The client runs in an event loop in a thread of its own, which ends with it. It therefore also works
+where an event loop runs already, as in notebooks. All methods may be called by several threads. A call
+that is interrupted by KeyboardInterrupt has ended before that is raised, and the client goes on.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import atexit
+import contextlib
+import ssl as tls
+from collections.abc import Callable, Iterable, Mapping
+from types import TracebackType
+from typing import Any
+
+from . import client as aio
+from ._admin_types import IssuedToken
+from ._link import Transport
+from ._on import On, Remove
+from ._sync_admin import TokenAdmin
+from ._sync_subscription import Subscription
+from ._thread import LoopThread
+from .client import Delivery
+from .errors import MillraceError
+from .history import History
+from .options import Paths, QueuePolicy, Token
+
+__all__ = ["Client", "Subscription", "TokenAdmin", "connect"]
+
+_AT_EXIT = 5.0  # seconds for a client that nobody closed
+
+
+def connect(
+    addresses: str | Iterable[str],
+    *,
+    token: str | None = None,
+    token_provider: Callable[[], str | Token | IssuedToken] | None = None,
+    transports: Iterable[Transport] = ("webtransport", "websocket"),
+    fallback_after: float = 0,
+    connect_timeout: float = 0,
+    keep_alive: float = 0,
+    pong_timeout: float = 0,
+    min_back_off: float = 0,
+    max_back_off: float = 0,
+    queue: int = 0,
+    queue_policy: QueuePolicy | None = None,
+    paths: Paths | None = None,
+    allow_plaintext: bool = False,
+    ssl: tls.SSLContext | None = None,
+    on: Mapping[str, Callable[[Any], object]] | None = None,
+) -> Client:
+    """Connect to one of the edges, and return the client, with options as millrace.connect has them.
+
+    *token_provider* is a plain function, which may take its time: it is called in another thread, and
+    closing the client waits for it. Handlers of events are called in the client's thread: they must be
+    quick, and must not call methods of the client.
+    """
+
+    async def provide() -> str | Token | IssuedToken:
+        assert token_provider is not None
+        return await asyncio.to_thread(token_provider)
+
+    async def start() -> aio.Client:
+        return await aio.connect(
+            addresses,
+            token=token,
+            token_provider=provide if callable(token_provider) else token_provider,
+            transports=transports,
+            fallback_after=fallback_after,
+            connect_timeout=connect_timeout,
+            keep_alive=keep_alive,
+            pong_timeout=pong_timeout,
+            min_back_off=min_back_off,
+            max_back_off=max_back_off,
+            queue=queue,
+            queue_policy=queue_policy,
+            paths=paths,
+            allow_plaintext=allow_plaintext,
+            ssl=ssl,
+            on=on,
+        )
+
+    thread = LoopThread("millrace")
+    try:
+        return Client(thread, thread.call(start))
+    except BaseException:
+        thread.close()
+        raise
+
+
+class Client(On):
+    """A client of Millrace; `connect` makes it. Leaving its ``with`` block closes it."""
+
+    def __init__(self, thread: LoopThread, client: aio.Client) -> None:
+        """Made by connect."""
+        self._thread = thread
+        self._client = client
+        atexit.register(self._at_exit)
+
+    def _at_exit(self) -> None:
+        """Close a client that nobody has closed, when the program ends."""
+
+        async def close() -> None:
+            with contextlib.suppress(asyncio.TimeoutError):
+                await asyncio.wait_for(self._client.close(), _AT_EXIT)
+
+        try:
+            self._thread.call(close)
+        finally:
+            self._thread.close()
+
+    @property
+    def edge(self) -> str:
+        """The origin of the edge that the client is, or was last, connected to."""
+        return self._client.edge
+
+    @property
+    def transport(self) -> Transport:
+        """What it is, or was last, connected over."""
+        return self._client.transport
+
+    @property
+    def rtt(self) -> float | None:
+        """The round trip of the last PING, in seconds; None before the first."""
+        return self._client.rtt
+
+    def _add_handler(self, name: str, handler: Callable[[Any], object]) -> Remove:
+        async def add() -> Remove:
+            return self._client._add_handler(name, handler)
+
+        remove = self._thread.call(add)
+
+        def later() -> None:
+            self._thread.soon(remove)
+
+        return later
+
+    def subscribe(
+        self,
+        tenant: str,
+        pattern: str,
+        *,
+        history: History | None = None,
+        queue: int = 0,
+        queue_policy: QueuePolicy | None = None,
+    ) -> Subscription:
+        """Subscribe to the channels that match a pattern; return when the edge has acknowledged it."""
+        return Subscription(
+            self._thread,
+            self._thread.call(
+                lambda: self._client.subscribe(
+                    tenant, pattern, history=history, queue=queue, queue_policy=queue_policy
+                )
+            ),
+        )
+
+    def publish(
+        self,
+        tenant: str,
+        channel: str,
+        payload: bytes | bytearray | memoryview | str,
+        *,
+        delivery: Delivery = "broadcast",
+        confirm: bool = False,
+        key: str | bytes | None = None,
+    ) -> str | None:
+        """Publish a message, as millrace.Client.publish does; with *confirm* return its position."""
+        return self._thread.call(
+            lambda: self._client.publish(
+                tenant, channel, payload, delivery=delivery, confirm=confirm, key=key
+            )
+        )
+
+    def flush(self) -> None:
+        """Wait until the edge has handled all that was sent before."""
+        self._thread.call(self._client.flush)
+
+    def renew_token(self) -> None:
+        """Ask the token provider at once."""
+        self._thread.call(self._client.renew_token)
+
+    def retry(self) -> None:
+        """Try at once to reconnect, if the client waits for its next attempt."""
+        self._thread.soon(self._client.retry)
+
+    def close(self) -> None:
+        """Leave the edge, after what was published is sent, and end the client's thread."""
+        atexit.unregister(self._at_exit)
+        try:
+            self._thread.call(self._client.close)
+        except MillraceError as err:
+            if err.code != "closed":
+                raise
+        finally:
+            self._thread.close()
+
+    def closed(self) -> MillraceError | None:
+        """Wait for the end: return the error, or None if the application closed the client."""
+        return self._thread.call(self._client.closed)
+
+    def __enter__(self) -> Client:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, err: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()

@@ -1,0 +1,184 @@
+"""Publishes that the edge confirms."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator
+
+import pytest
+
+from millrace import _confirm
+
+from .edge import Edge, Peer, at, edges
+from .fixture import Tried, refuses, tried, two
+
+HISTORIES = "FEATURES:link,history"
+
+
+def sent(peer: Peer) -> list[tuple[int, bytes, bytes]]:
+    """What an edge has got, of version 3: the id, the key, and the frame without the id."""
+    return [
+        (int.from_bytes(b[2:6], "big"), b[7 : 7 + b[6]], b[:2] + b[6:]) for b in peer.frames.all if b[0] == 3
+    ]
+
+
+async def the(peer: Peer, n: int) -> tuple[int, bytes, bytes]:
+    """Return the n-th publish of an edge."""
+    await peer.frames.until(lambda _: len(sent(peer)) > n)
+    return sent(peer)[n]
+
+
+class Begun(Tried):
+    def __init__(self, it: Tried, edge: Edge, peer: Peer) -> None:
+        super().__init__(it.client, it.events)
+        self.edge = edge
+        self.peer = peer
+
+    def confirm(self, text: str, key: str | bytes | None = None) -> asyncio.Task[str | None]:
+        return asyncio.create_task(self.client.publish("t", "c", text, confirm=True, key=key))
+
+
+@contextlib.asynccontextmanager
+async def begin(features: str = HISTORIES) -> AsyncIterator[Begun]:
+    async with edges(1, features) as (edge,), tried(edge.url) as it:
+        yield Begun(it, edge, await edge.peer(0))
+
+
+async def test_stored_accepted_and_refused() -> None:
+    async with begin() as it:
+        peer = it.peer
+        stored = it.confirm("one", "k")
+        accepted = asyncio.create_task(
+            it.client.publish("t", "c", "two", confirm=True, delivery="one-nearest")
+        )
+        refused = it.confirm("three")
+        first, _, frame = await the(peer, 0)
+        assert frame == b"\x03\x00\x01k\x00\x01t\x00\x01cone"
+        second, _, frame = await the(peer, 1)
+        assert frame == b"\x03\x01\x00\x00\x01t\x00\x01ctwo"
+        third, _, _ = await the(peer, 2)
+        peer.send(f"ERR:payload_too_large:PUB:{third}")
+        peer.send(f"OK:PUB:{second}")
+        peer.send(f"OK:PUB:{first}:{at(3)}")
+        peer.send(f"OK:PUB:{first}:{at(4)}")  # once is enough
+        assert await stored == at(3)
+        assert await accepted is None
+        with refuses("payload_too_large") as caught:
+            await refused
+        assert (caught.value.tenant, caught.value.channel) == ("t", "c")
+        assert it.events.names == ["connected"]
+
+
+async def test_what_is_refused_at_once() -> None:
+    async with begin() as it:
+        for key in ("", "é" * 33, b"", b"x" * 65, 1):
+            with refuses("bad_option"):
+                await it.confirm("x", key)  # type: ignore[arg-type]
+        with refuses("bad_option"):
+            await it.client.publish("t", "c", "x", key="k")
+        with refuses("bad_channel"):
+            await it.client.publish("t", "c..d", "x", confirm=True)
+        assert it.peer.frames.all == []
+
+
+@pytest.mark.parametrize("features", ["FEATURES:link", "ERR:bad_request"])
+async def test_an_edge_that_confirms_nothing(features: str) -> None:
+    async with begin(features) as it:
+        with refuses("no_history"):
+            await it.confirm("x", "k")
+        assert it.peer.frames.all == []
+
+
+async def test_a_lost_connection() -> None:
+    """With a key it is published again, without one nobody knows."""
+    async with begin() as it:
+        keyed, plain = it.confirm("x", "k"), it.confirm("y")
+        await the(it.peer, 1)
+        it.edge.refusal = 503, "draining"
+        it.peer.kill()
+        with refuses("outcome_unknown") as caught:
+            await plain
+        assert (caught.value.tenant, caught.value.channel) == ("t", "c")
+        with refuses("disconnected"):
+            await it.confirm("z")
+        later = it.confirm("later", b"later")
+        await it.event("reconnecting", 2)
+        it.edge.refusal = None
+        next_ = await it.edge.peer(1)
+        await the(next_, 1)
+        again = {key: (id_, frame) for id_, key, frame in sent(next_)}
+        assert again.keys() == {b"k", b"later"}
+        assert again[b"k"][1] == sent(it.peer)[0][2]
+        for id_, _ in again.values():
+            next_.send(f"OK:PUB:{id_}:{at(id_)}")
+        assert await keyed == at(again[b"k"][0])
+        assert await later == at(again[b"later"][0])
+
+
+async def test_an_edge_that_cannot_say() -> None:
+    """With a key it is asked again."""
+    async with begin() as it:
+        keyed, plain = it.confirm("x", "k"), it.confirm("y")
+        for n in range(2):
+            it.peer.send(f"ERR:unconfirmed:PUB:{(await the(it.peer, n))[0]}")
+        with refuses("unconfirmed"):
+            await plain
+        it.peer.send(f"OK:PUB:{(await the(it.peer, 2))[0]}:{at(1)}")
+        assert await keyed == at(1)
+
+
+async def test_nobody_answers(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_confirm, "_LONGEST", 0.2)  # in place of 100 s
+    async with begin() as it:
+        with refuses("outcome_unknown"):
+            await it.confirm("x", "k")
+        it.edge.refusal = 503, "draining"
+        it.peer.kill()
+        await it.event("disconnected")
+        with refuses("disconnected"):  # it was never sent
+            await it.confirm("x", "k")
+
+
+async def test_closing() -> None:
+    async with begin() as it:
+        keyed = it.confirm("x", "k")
+        await the(it.peer, 0)
+        await it.client.close()
+        with refuses("outcome_unknown"):
+            await keyed
+        with refuses("closed"):
+            await it.confirm("x", "k")
+
+
+async def test_a_connection_is_not_left_before_it_has_answered() -> None:
+    async with two(HISTORIES, subscribe=False) as it:
+        plain = asyncio.create_task(it.client.publish("t", "c", "x", confirm=True))
+        id_, _, _ = await the(it.first, 0)
+        it.first.send("RECONNECT")
+        await it.b.peer(0)
+        await it.first.lines.until(lambda _: it.first.count("PING") == 2)  # the second one ends the move
+        assert "moved" not in it.events.names
+        it.first.send(f"OK:PUB:{id_}")
+        assert await plain is None
+        await it.event("moved")
+
+
+async def test_confirmed_publishes_keep_their_order_over_a_move() -> None:
+    async with two(HISTORIES, subscribe=False) as it:
+        it.first.answers = lambda line: line != "PING"
+        it.first.send("RECONNECT")
+        await it.first.until("PING")
+        published = [
+            asyncio.create_task(it.client.publish("t", "c", str(n), confirm=n % 2 == 0)) for n in range(6)
+        ]
+        second = await it.b.peer(0)
+        await asyncio.sleep(0.01)
+        assert second.frames.all == []
+        it.first.answers = lambda _: True
+        it.first.send("PONG")
+        await second.frames.until(lambda _: len(second.frames.all) == 6)
+        assert [frame[-1:] for frame in second.frames.all] == [b"0", b"1", b"2", b"3", b"4", b"5"]
+        for id_, _, _ in sent(second):
+            second.send(f"OK:PUB:{id_}")
+        assert await asyncio.gather(*published) == [None] * 6

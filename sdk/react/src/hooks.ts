@@ -1,0 +1,155 @@
+import type { Client, HistoryFrom, Message } from "@millrace/client";
+import { useEffect, useSyncExternalStore } from "react";
+import { type Connection, notYet } from "./connection.js";
+import { useHeld } from "./held.js";
+import { useStore } from "./provider.js";
+import { keyOf } from "./store.js";
+import { nothingYet, type Wanted } from "./topic.js";
+import { createView, type Fold, renew, type Shared, type SubscriptionState } from "./view.js";
+
+const LIMIT = 100; // messages
+const CHANNELS = 1000;
+
+/** What every hook for a subscription takes. */
+export interface SubscriptionOptions {
+  /**
+   * As for `subscribe` of @millrace/client: first the past, then what comes. It is part of what is subscribed to:
+   * components with the same tenant, pattern and history share one subscription. A client has one with a history
+   * to a pattern, and no other one to the same pattern.
+   */
+  readonly history?: HistoryFrom | undefined;
+  /**
+   * How many messages are kept, the newest ones, 0 to 100,000; for useLastValue, channels. Default: 100, and 1000
+   * channels.
+   */
+  readonly limit?: number | undefined;
+}
+
+/** Messages of a subscription. */
+export interface MessagesState extends SubscriptionState {
+  /** The newest ones, oldest first. */
+  readonly messages: readonly Message[];
+  /** How many have come before these, and are not kept. */
+  readonly skipped: number;
+}
+
+/** Options of a subscription whose messages are reduced. */
+export interface ReducerOptions<S> extends SubscriptionOptions {
+  /** Takes each message once, in order, and must not change the state that it is given. */
+  readonly reducer: (state: S, message: Message) => S;
+  readonly initial: S;
+}
+
+/** What a reducer has made of the messages of a subscription. */
+export interface ReducedState<S> extends SubscriptionState {
+  readonly state: S;
+  /** How many came before the component did, and were not kept for it. */
+  readonly skipped: number;
+}
+
+/** The newest messages of a subscription. */
+export interface LastValueState extends SubscriptionState {
+  /** The newest one of all channels. */
+  readonly message: Message | undefined;
+  /** The newest one of each channel. */
+  readonly channels: ReadonlyMap<string, Message>;
+}
+
+/**
+ * Subscribes to the channels that match a pattern; without a pattern it does nothing. It returns the newest
+ * messages, or with a `reducer` what that has made of all of them. Components that want the same share one
+ * subscription of the client; one that comes later begins with the messages that are kept for the others. Errors
+ * are returned; what a reducer throws is thrown when the component renders.
+ */
+export function useSubscription<S>(
+  tenant: string,
+  pattern: string | undefined,
+  options: ReducerOptions<S>,
+): ReducedState<S>;
+export function useSubscription(
+  tenant: string,
+  pattern: string | undefined,
+  options?: SubscriptionOptions & { readonly reducer?: undefined },
+): MessagesState;
+export function useSubscription(
+  tenant: string,
+  pattern: string | undefined,
+  options: SubscriptionOptions | ReducerOptions<unknown> = {},
+): MessagesState | ReducedState<unknown> {
+  const { history, limit = LIMIT, reducer, initial } = options as Partial<ReducerOptions<unknown>>;
+  return useView<unknown, { messages: readonly Message[]; skipped: number } | { state: unknown; skipped: number }>(
+    { tenant, pattern, history },
+    limit,
+    reducer
+      ? { start: () => initial, add: reducer, show: (state, _, skipped) => ({ state, skipped }) }
+      : {
+          start() {},
+          add() {},
+          show: (_, { kept, count }) => {
+            const messages = kept.slice(Math.max(0, kept.length - limit));
+            return { messages, skipped: count - messages.length };
+          },
+        },
+  );
+}
+
+interface Values {
+  message: Message | undefined;
+  readonly channels: Map<string, Message>;
+}
+
+const values = (limit: number): Fold<Values, Values> => ({
+  start: () => ({ message: undefined, channels: new Map() }),
+  add: (all, message) => {
+    const { channel, late } = message;
+    const { channels } = all;
+    if (!late || !all.message) all.message = message;
+    if (!late || !channels.has(channel)) renew(channels, message, limit);
+    return all;
+  },
+  show: ({ message, channels }) => ({ message, channels: new Map(channels) }),
+});
+
+/**
+ * Subscribes like useSubscription, to a channel or a pattern, and returns the newest message, and that of each
+ * channel. With `history: "last"` it begins with the newest ones that the edge keeps. Late messages do not replace
+ * newer ones.
+ */
+export function useLastValue(
+  tenant: string,
+  pattern: string | undefined,
+  { history, limit = CHANNELS }: SubscriptionOptions = {},
+): LastValueState {
+  return useView({ tenant, pattern, history }, LIMIT, values(limit));
+}
+
+/**
+ * Returns `publish` of the client, the same function each time. It does not wait for the connection: without one
+ * its promise is rejected with `disconnected`.
+ */
+export function usePublish(): Client["publish"] {
+  return useStore().publish;
+}
+
+/** Returns how it is with the connection of the page. */
+export function useConnection(): Connection {
+  const store = useStore();
+  return useSyncExternalStore(store.onConnection, store.connection, () => notYet);
+}
+
+const idle: Shared = { ...nothingYet, about: { ...nothingYet.about, status: "idle" } };
+
+function useView<A, R>(wanted: Wanted, limit: number, fold: Fold<A, R>): R & SubscriptionState {
+  if (!(limit >= 0 && limit <= 100_000)) throw new RangeError("limit must be 0 to 100000");
+  const store = useStore();
+  const key = keyOf(wanted);
+  const [view, subscribe] = useHeld([store, key, wanted.pattern, limit], () => {
+    const made = createView(fold, limit, wanted.pattern === undefined ? idle : nothingYet);
+    store.show(key, made);
+    return [made, (listener: () => void) => store.join(wanted, made, listener)] as const;
+  });
+  useEffect(() => {
+    view.use(fold);
+  });
+  return useSyncExternalStore(subscribe, view.read, () => view.initial);
+}

@@ -1,0 +1,27 @@
+"use client";
+
+/**
+ * React hooks for Millrace.
+ *
+ * @packageDocumentation
+ */
+export type { Connection, ConnectionState } from "./connection.js";
+export {
+  type LastValueState,
+  type MessagesState,
+  type ReducedState,
+  type ReducerOptions,
+  type SubscriptionOptions,
+  useConnection,
+  useLastValue,
+  usePublish,
+  useSubscription,
+} from "./hooks.js";
+export {
+  type AddressProviderProps,
+  type ClientProviderProps,
+  MillraceProvider,
+  type MillraceProviderProps,
+  type ProviderOptions,
+} from "./provider.js";
+export type { SubscriptionState, SubscriptionStatus } from "./view.js";

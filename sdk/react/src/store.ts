@@ -1,0 +1,194 @@
+import { type Client, type ClientEvents, type ConnectOptions, MillraceError } from "@millrace/client";
+import { type Connection, dial, follow, notYet } from "./connection.js";
+import { createTopic, nameOf, type Topic, type Wanted } from "./topic.js";
+import type { View } from "./view.js";
+
+/** What a provider was given, as it is now. */
+export interface StoreOptions {
+  readonly connect: Omit<ConnectOptions, "signal">;
+  /** How long what nobody uses is kept, in milliseconds. */
+  readonly linger: number;
+}
+
+// ms. Components are told once a frame; a page that is not shown, or a program, has no frames.
+const LATE = 50;
+const MOUNTING = 5000; // ms, after which what has been rendered is taken for abandoned
+
+/** keyOf tells subscriptions apart. */
+export const keyOf = (wanted: Wanted): string => JSON.stringify([nameOf(wanted), wanted.history]);
+
+/**
+ * A Store has the connection and the subscriptions of a page, outside of its components. It does
+ * nothing until a mounted provider retains it, so a server that renders connects to nothing.
+ */
+export interface Store {
+  options: StoreOptions;
+  /** Connects, unless it has, until nobody has retained it for as long as it lingers. Returns what releases it. */
+  retain(): () => void;
+  /** Lets a view see what has been published of the subscription with a key, if there is one. */
+  show(key: string, view: View<unknown>): void;
+  /** Subscribes for a view, unless others have, and returns what ends that. */
+  join(wanted: Wanted, view: View<unknown>, listener: () => void): () => void;
+  /** What has been published. */
+  connection(): Connection;
+  /** Calls a function when the connection has changed, until what it returns is called. */
+  onConnection(listener: () => void): () => void;
+  /** That of the client. */
+  readonly publish: Client["publish"];
+}
+
+/** createStore makes a store of a client, which stays the application's, or of the addresses of edges. */
+export function createStore(from: Client | readonly string[], options: StoreOptions): Store {
+  const topics = new Map<string, Topic>();
+  const gone = new Set<Topic>(); // what the client has yet to leave: it may have to before it is asked again
+  const listeners = new Set<() => void>(); // of the connection
+  let connection = notYet; // published
+  let next = notYet;
+  let flushing = false;
+  let late: ReturnType<typeof setTimeout>;
+  let users = 0;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let running: AbortController | undefined;
+  let client: Client | undefined;
+  let found: (client: Client | Promise<Client>) => void;
+  let ready: Promise<Client>;
+  const reset = (): void => {
+    ready = new Promise((resolve) => {
+      found = resolve;
+    });
+    next = notYet;
+    client = running = undefined;
+  };
+  reset();
+
+  // What components are told
+
+  const tell = (): void => {
+    if (flushing) return;
+    flushing = true;
+    globalThis.requestAnimationFrame?.(flush);
+    late = setTimeout(flush, LATE);
+  };
+  // It publishes everything before it tells anybody: what components show is of one moment.
+  const flush = (): void => {
+    clearTimeout(late);
+    flushing = false;
+    const all: (() => void)[] = [];
+    for (const topic of topics.values()) topic.publish(all);
+    if (connection !== next) {
+      connection = next;
+      all.push(...listeners);
+    }
+    for (const listener of all) listener();
+  };
+
+  // The connection
+
+  const start = (): void => {
+    running = new AbortController();
+    const { signal } = running;
+    const set = (change: Partial<Connection>): void => {
+      if (signal.aborted) return;
+      next = { ...next, ...change };
+      tell();
+    };
+    const gap = ({ tenant, pattern }: ClientEvents["gap"]): void => {
+      set({ gaps: next.gaps + 1 });
+      for (const topic of topics.values())
+        if (topic.name === nameOf({ tenant, pattern, history: undefined })) topic.gap();
+    };
+    const own = !("publish" in from);
+    const { connect } = store.options;
+    const tokenProvider = connect.tokenProvider && (() => (store.options.connect.tokenProvider ?? String)());
+    found(own ? dial(from, { ...connect, tokenProvider }, signal, (error) => set({ error })) : from);
+    ready.then(
+      (made) => {
+        const close = (): void => void (own && made.close());
+        if (signal.aborted) return close();
+        client = made;
+        const unfollow = follow(client, set, gap);
+        signal.addEventListener("abort", () => {
+          unfollow();
+          close();
+        });
+        client.closed.then((error) => set({ state: "closed", error }));
+        // One of the application's may have no connection now; it says so when it is asked.
+        client.flush().catch((error) => {
+          if (error.code === "disconnected") set({ state: "reconnecting", error });
+        });
+      },
+      (error) => set({ state: "closed", error }),
+    );
+  };
+  const stop = (): void => {
+    [...topics.keys()].forEach(leave);
+    running?.abort();
+    reset();
+    tell();
+  };
+
+  // Subscriptions
+
+  const left = (name: string): Promise<unknown> =>
+    Promise.all([...gone].map((topic) => topic.name === name && topic.held));
+  const leave = (key: string): void => {
+    const topic = topics.get(key);
+    if (!topic) return;
+    topics.delete(key);
+    gone.add(topic);
+    topic.leave();
+    topic.held.then(() => gone.delete(topic));
+  };
+  const keep = (key: string, topic: Topic, ms: number): void => {
+    clearTimeout(topic.timer);
+    topic.timer = setTimeout(() => {
+      if (topic.views.size === 0 && topics.get(key) === topic) leave(key);
+    }, ms);
+  };
+
+  const store: Store = {
+    options,
+    retain() {
+      users++;
+      clearTimeout(timer);
+      if (!running) start();
+      return () => {
+        if (--users === 0) timer = setTimeout(stop, store.options.linger);
+      };
+    },
+    show(key, view) {
+      const topic = topics.get(key);
+      topic?.show(view);
+      // Whoever is rendered will be mounted; it must not find that what it shows has been left meanwhile.
+      if (topic?.views.size === 0) keep(key, topic, MOUNTING);
+    },
+    join(wanted, view, listener) {
+      if (wanted.pattern === undefined) return () => {};
+      const key = keyOf(wanted);
+      let topic = topics.get(key);
+      if (!topic) {
+        // The client has one subscription with a history to a pattern: one that lingers must not be in the way.
+        for (const [other, { name, views }] of topics) if (name === nameOf(wanted) && !views.size) leave(other);
+        topic = createTopic(wanted, () => ready, left, tell);
+        topics.set(key, topic);
+      }
+      const { views } = topic;
+      topic.join(view, listener);
+      return () => {
+        views.delete(view);
+        keep(key, topic, store.options.linger);
+      };
+    },
+    connection: () => connection,
+    onConnection(listener) {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
+    publish: ((...message: Parameters<Client["publish"]>) =>
+      client?.publish(...message) ??
+      Promise.reject(
+        new MillraceError("disconnected", "there is no connection yet", { cause: next.error }),
+      )) as Client["publish"],
+  };
+  return store;
+}
