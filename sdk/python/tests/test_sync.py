@@ -214,9 +214,13 @@ def test_interrupted(edge: EdgeThread) -> None:
 
 
 def _interrupt_while(call: Callable[[], object]) -> None:
-    """Sends SIGINT to this thread, once it waits in call."""
+    """Sends SIGINT to this thread, once it waits in call.
+
+    Python raises nothing then if it was started with SIGINT ignored, as in the background of a shell script.
+    """
     main = threading.main_thread().ident
     assert main is not None
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
 
     def interrupt() -> None:
         while "wait_for_futures" not in _frames(main):
@@ -229,6 +233,7 @@ def _interrupt_while(call: Callable[[], object]) -> None:
         call()
     finally:
         thread.join()
+        signal.signal(signal.SIGINT, before)
 
 
 def _frames(ident: int) -> str:
