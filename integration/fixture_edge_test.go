@@ -68,6 +68,11 @@ https://localhost:{{.HTTPS}} {
 	defaultCaddyfile = "{" + globalOptions + "\tpubsub {" + pubsubStore + defaultMaster + fastBandwidth + "\t}\n}\n" + sites
 )
 
+// patientCaddyfile is for edges that clients leave while they drain: as long as a test
+// waits for a client, which a busy machine may give no time, the edge waits, too. It ends
+// as soon as all have left.
+var patientCaddyfile = strings.Replace(defaultCaddyfile, "drain 7s", "drain 1m", 1)
+
 // edge is one running millrace process. Its methods fail the test t instead of
 // returning errors. All except output may be called only from the goroutine of t.
 type edge struct {

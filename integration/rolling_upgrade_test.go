@@ -55,7 +55,7 @@ func TestRollingUpgrade(t *testing.T) {
 	before, after, from, to := upgraded(t)
 	join := joining(startNATS(t, 1), "")[0]
 	// Clients may take long to move where they share two busy cores with the edges.
-	caddyfile := strings.NewReplacer("drain 7s", "drain 20s", "\tpubsub\n", "\tpubsub\n\tpubsub_ready\n").Replace(historyCaddyfile("nats"))
+	caddyfile := strings.NewReplacer("drain 7s", "drain 1m", "\tpubsub\n", "\tpubsub\n\tpubsub_ready\n").Replace(historyCaddyfile("nats"))
 	edges := make([]*edge, 3)
 	crowd := &rollingCrowd{
 		N: soakCount(t, 50, 1_000), Publishers: 3, Every: atLength(100*time.Millisecond, 500*time.Millisecond),

@@ -269,7 +269,8 @@ func sdkKillBack(t *testing.T, lab *sdkLab) {
 // A drain of the only edge ends with the loss of the connection, and its clients
 // wait for it, too.
 func sdkDrainAlone(t *testing.T, lab *sdkLab) {
-	e := startEdge(t, defaultCaddyfile, forBrowsers)
+	// All of the period is waited for: it is not as long as that of patient edges.
+	e := startEdge(t, strings.Replace(defaultCaddyfile, "drain 7s", "drain 20s", 1), forBrowsers)
 	s := lab.stage(t, sdkKind{}, e)
 	clients, subs := s.crowd(sdkImpatient)
 	s.edges[0].terminate()

@@ -10,7 +10,7 @@ import (
 	"github.com/millrace/millrace/wire"
 )
 
-// startSDKOverlay is n edges of an overlay, the first with these options.
+// startSDKOverlay is n patient edges of an overlay, the first with these options.
 func startSDKOverlay(t *testing.T, lab *sdkLab, n int, first ...option) (edges []*edge) {
 	t.Helper()
 	join := lab.joined()
@@ -21,7 +21,7 @@ func startSDKOverlay(t *testing.T, lab *sdkLab, n int, first ...option) (edges [
 		} else {
 			options = append(options, withMaster(edges[0]))
 		}
-		edges = append(edges, startEdge(t, defaultCaddyfile, options...))
+		edges = append(edges, startEdge(t, patientCaddyfile, options...))
 	}
 	return edges
 }
@@ -115,12 +115,25 @@ func startSDKPair(t *testing.T, lab *sdkLab, options sdkOptions, first ...option
 		p.clients = append(p.clients, c)
 		p.subs = append(p.subs, c.subscribe(p.tenant, "n"))
 	}
-	p.to = startEdge(t, defaultCaddyfile, forBrowsers, again(p.to))
+	p.to = p.restart(p.to)
 	p.publisher, p.listener = p.stays.dial(options.Token), p.stays.dial(options.Token)
 	p.listener.subscribe(p.tenant, "of.*")
 	p.hear(p.publisher, "n", p.subs)
 	p.heardBy(p.listener)
 	return p
+}
+
+// restart starts an edge that has ended again. Before it ends with the test, the clients
+// leave: it would wait for them.
+func (p *sdkPair) restart(ended *edge) *edge {
+	p.t.Helper()
+	e := startEdge(p.t, patientCaddyfile, forBrowsers, again(ended))
+	p.t.Cleanup(func() {
+		for _, c := range p.clients {
+			_ = c.host.send(sdkCommand{ID: int(c.ids.Add(1)), Client: c.name, Cmd: "close"}) // else its program has ended
+		}
+	})
+	return e
 }
 
 // heardBy returns when messages of all clients reach the listener, with none of

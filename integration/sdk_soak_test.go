@@ -89,7 +89,7 @@ func (l *sdkLoad) end() int {
 func (l *sdkLoad) swap() {
 	l.t.Helper()
 	ended := l.from
-	l.from, l.to = l.to, startEdge(l.t, defaultCaddyfile, forBrowsers, again(ended))
+	l.from, l.to = l.to, l.restart(ended)
 }
 
 // Clients whose edges drain, one after the other, lose nothing, get nothing twice
@@ -105,7 +105,7 @@ func TestSDKDrains(t *testing.T) {
 				t.Errorf("%s moved to %s, want %s", c.kind, e.Edge, l.to.httpsURL(""))
 			}
 		}
-		l.from.stop()
+		l.from.stop() // long before the end of its drain, as all have left
 		l.swap()
 	}
 	sent := l.end()

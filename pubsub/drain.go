@@ -18,7 +18,7 @@ type drainSet struct {
 
 // Drain ends the hub's service. New sessions are refused. Every client is told to
 // reconnect elsewhere, one after the other over the first part of the configured period,
-// and sessions that are left at its end are closed with 1001. Drain returns at once; the
+// or sooner where there are few, and sessions that are left at its end are closed with 1001. Drain returns at once; the
 // channel is closed when the last session is detached. Calls after the first change
 // nothing.
 func (h *Hub) Drain() <-chan struct{} {
@@ -82,6 +82,7 @@ func (h *Hub) runDrain(sessions []*Session, emptied <-chan struct{}, reason stri
 	defer end.Stop()
 	rand.Shuffle(len(sessions), func(i, j int) { sessions[i], sessions[j] = sessions[j], sessions[i] })
 	spread := max(0, period-lastReconnect)
+	spread = min(spread, maxReconnectGap*time.Duration(len(sessions))) // few clients are no crowd, and have the rest of the period
 	start := time.Now()
 	for i, s := range sessions {
 		if !sleep(time.Until(start.Add(spread*time.Duration(i)/time.Duration(len(sessions)))), emptied) {

@@ -10,7 +10,7 @@ import (
 
 func TestDrain(t *testing.T) {
 	inBubble(t, fastLimits(), func(r *rig) {
-		clients := make([]*client, 20)
+		clients := make([]*client, 50)
 		for i := range clients {
 			clients[i] = r.connect("a")
 			clients[i].send("SUB:t:#")
@@ -24,7 +24,7 @@ func TestDrain(t *testing.T) {
 		}
 
 		told := map[*client]time.Duration{}
-		for time.Since(start) < 4*time.Second { // the period of 10 s less 6 s
+		for time.Since(start) <= 4*time.Second { // the period of 10 s less 6 s
 			for _, c := range clients {
 				for _, line := range c.take() {
 					if line != wire.LineReconnect {
@@ -47,8 +47,8 @@ func TestDrain(t *testing.T) {
 				early++
 			}
 		}
-		if early < 5 || early > 15 {
-			t.Errorf("%d of 20 were told in the first half: the telling is not spread", early)
+		if early < 20 || early > 30 {
+			t.Errorf("%d of 50 were told in the first half: the telling is not spread", early)
 		}
 
 		near, random := 0, 0 // all were told to reconnect: one of them gets it as a last resort
@@ -77,6 +77,31 @@ func TestDrain(t *testing.T) {
 		time.Sleep(2 * time.Millisecond)
 		clients[1].expectClose(wire.CloseGoingAway)
 		clients[2].expectClose(wire.CloseNormal)
+		<-drained
+	})
+}
+
+// Few clients are told soon, however long the period is: they have the rest of it to move.
+func TestDrainOfFewClients(t *testing.T) {
+	limits := fastLimits()
+	limits.Drain = time.Hour
+	inBubble(t, limits, func(r *rig) {
+		clients := []*client{r.connect("a"), r.connect("a"), r.connect("a")}
+		start := time.Now()
+		drained := r.hub.Drain()
+		time.Sleep(200 * time.Millisecond)
+		synctest.Wait()
+		for _, c := range clients {
+			c.expect(wire.LineReconnect)
+		}
+		time.Sleep(time.Hour - time.Since(start) - time.Millisecond)
+		for _, c := range clients {
+			c.expectClose(0)
+		}
+		time.Sleep(2 * time.Millisecond)
+		for _, c := range clients {
+			c.expectClose(wire.CloseGoingAway)
+		}
 		<-drained
 	})
 }

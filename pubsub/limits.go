@@ -90,11 +90,12 @@ const (
 	// MinDrain leaves every client 6 s between its RECONNECT and the close.
 	MinDrain = 7 * time.Second
 
-	lastReconnect   = 6 * time.Second // before the end of the drain period
-	slowNoticeEvery = time.Second     // at most one slow_consumer line in this time
-	limitedAfter    = 2 * time.Second // when deliveries have waited for a cap for so long, the client is told
-	limitedEvery    = time.Minute     // and told again after so long
-	closeGrace      = 2 * time.Second // for the close handshake, then the socket is cut
-	itemOverhead    = 96              // bytes of bookkeeping that a queued message costs
-	costOverhead    = 32              // bytes that the caps add to those of each message
+	lastReconnect   = 6 * time.Second        // before the end of the drain period
+	maxReconnectGap = 100 * time.Millisecond // from one client's RECONNECT to the next one's
+	slowNoticeEvery = time.Second            // at most one slow_consumer line in this time
+	limitedAfter    = 2 * time.Second        // when deliveries have waited for a cap for so long, the client is told
+	limitedEvery    = time.Minute            // and told again after so long
+	closeGrace      = 2 * time.Second        // for the close handshake, then the socket is cut
+	itemOverhead    = 96                     // bytes of bookkeeping that a queued message costs
+	costOverhead    = 32                     // bytes that the caps add to those of each message
 )
