@@ -110,7 +110,9 @@ func reconnectTest(c *browser) {
 	p.subscribe("#")
 	c.expected = regexp.MustCompile(`^error: (` +
 		`WebSocket connection to '\S+' failed|Failed to load resource: (net::ERR_|the server responded with a status of 503)|` + // Chromium
-		`Firefox can’t establish a connection to the server|The connection to \S+ was interrupted|Cross-Origin Request Blocked: .*CORS request did not succeed)`)
+		`Firefox can’t establish a connection to the server|The connection to \S+ was interrupted|Cross-Origin Request Blocked: .*CORS request did not succeed)|` +
+		// An attempt that the page itself gives up, as the edge has not answered in time.
+		`^warning: WebSocket connection to '\S+' failed: WebSocket is closed before the connection is established\.$`)
 	d.stop(c.t, syscall.SIGTERM)
 	p.see("#log", "the edge is about to stop: moving to a new connection…")
 	p.see("#status", "The connection is lost. Reconnecting…")

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io/fs"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -214,6 +215,33 @@ func (e *exampleEdge) awaitSubscription(t *testing.T, earlier []int) {
 			t.Fatalf("nobody subscribed in %v", waitTimeout)
 		}
 	}
+}
+
+// startStreaming runs the backend that streams answers. In the middle of each, its model
+// makes a connection, and waits for the end of that.
+func (e *exampleEdge) startStreaming(t *testing.T) (server *background, pauses *net.TCPListener) {
+	t.Helper()
+	folder := filepath.Join(e.root, "examples/python/streaming")
+	if err := os.Rename(filepath.Join(folder, "model.py"), filepath.Join(folder, "stand_in.py")); err != nil {
+		t.Fatal(err)
+	}
+	paused, err := filepath.Abs("clients/paused_model.py")
+	if err == nil {
+		err = os.Symlink(paused, filepath.Join(folder, "model.py"))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	pauses, err = net.ListenTCP("tcp", &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { pauses.Close() })
+	cmd := e.paste(e.blocks[masterBlock], e.blocks[streamingBlock])
+	cmd.Env = append(slices.Clone(cmd.Env), fmt.Sprintf("MODEL_PORT=%d", pauses.Addr().(*net.TCPAddr).Port))
+	server = startBackground(t, cmd)
+	server.await(server.err, "running on "+e.backend)
+	return server, pauses
 }
 
 // startBackend runs one of the backends.

@@ -1,6 +1,7 @@
 package integration
 
 import (
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -8,6 +9,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 )
 
 // The examples do what examples/README.md says, pasted from there.
@@ -48,10 +50,9 @@ func TestExamples(t *testing.T) {
 		t.Run(workers.name, func(t *testing.T) { e.workers(t, workers.block) })
 	}
 	t.Run("streaming", func(t *testing.T) {
-		server := startBackground(t, e.paste(e.blocks[masterBlock], e.blocks[streamingBlock]))
-		server.await(server.err, "running on "+e.backend)
+		server, pauses := e.startStreaming(t)
 		for _, b := range all {
-			b.run(t, b.name, e.streaming)
+			b.run(t, b.name, func(b *browser) { e.streaming(b, pauses) })
 		}
 		server.signal(syscall.SIGTERM)
 		server.exitCode()
@@ -80,8 +81,9 @@ func (e *exampleEdge) workers(t *testing.T, block int) {
 	}
 }
 
-// streaming reloads a page in the middle of an answer, and opens it twice.
-func (e *exampleEdge) streaming(b *browser) {
+// streaming reloads a page in the middle of an answer, where the model pauses, and opens
+// it twice.
+func (e *exampleEdge) streaming(b *browser, pauses *net.TCPListener) {
 	text, err := os.ReadFile("../examples/python/streaming/answer.txt")
 	if err != nil {
 		b.t.Fatal(err)
@@ -91,14 +93,24 @@ func (e *exampleEdge) streaming(b *browser) {
 	first.see("[role=status]", "connected")
 	first.fill("Question", "why?")
 	first.click("button", "Ask")
+	_ = pauses.SetDeadline(time.Now().Add(waitTimeout)) // else Accept says why
+	pause, err := pauses.Accept()
+	if err != nil {
+		b.t.Fatalf("the model does not come to its pause: %v", err)
+	}
+	defer pause.Close()
 	first.see("#answer", "You asked: why?")
 	var hash string
 	first.evaluate(&hash, `location.hash`)
-	first.evaluate(nil, `void setTimeout(() => location.reload())`)
+	first.reload()
 	second := b.open("second", e.backend+"/"+hash, "")
 	for _, p := range []tab{first, second} {
-		p.see("#status", "Writing…") // the reload was in the middle
+		if answer := p.see("#answer", "You asked: why?"); len(answer) >= len(whole)/2 {
+			b.t.Errorf("in the pause, the page shows %q", answer)
+		}
+		p.see("#status", "Writing…")
 	}
+	pause.Close() // the model goes on
 	for _, p := range []tab{first, second} {
 		p.see("#status", "That is all.")
 		var answer string

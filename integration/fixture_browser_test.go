@@ -86,6 +86,12 @@ func (b *browser) open(name, url, script string) tab {
 	return opened
 }
 
+// reload returns when the page has been loaded again.
+func (p tab) reload() {
+	p.t.Helper()
+	p.act("reload", object{})
+}
+
 func (p tab) act(cmd string, fields object) any {
 	p.t.Helper()
 	fields["cmd"], fields["tab"] = cmd, p.name

@@ -66,6 +66,8 @@ func (f *firefox) do(command object) (any, error) {
 	switch cmd := field("cmd"); cmd {
 	case "open":
 		return f.open(field("tab"), field("url"), field("script"))
+	case "reload":
+		return nil, f.bidi.do(nil, "browsingContext.reload", object{"context": tab.id, "wait": "complete"})
 	case "click":
 		return nil, tab.click(field("role"), field("name"))
 	case "fill":

@@ -6,6 +6,7 @@
 // the slash in it, share their storage:
 //
 //   {"cmd":"open","tab":…,"url":…,"script":…}               the script runs before the page's own
+//   {"cmd":"reload","tab":…}                                 returns when that is done
 //   {"cmd":"click","tab":…,"role":…,"name":…}
 //   {"cmd":"fill","tab":…,"label":…,"value":…}
 //   {"cmd":"move","tab":…,"x":…,"y":…}                      the pointer, to these parts of the window
@@ -76,6 +77,9 @@ const commands = {
     await page.addInitScript(script);
     const answer = await page.goto(url);
     return answer.status();
+  },
+  async reload({ tab }) {
+    await tabs.get(tab).reload();
   },
   async click({ tab, role, name }) {
     await tabs.get(tab).bringToFront(); // one behind draws once a second, which a click waits for

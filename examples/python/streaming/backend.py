@@ -3,7 +3,7 @@
 A page asks by POST /answers, and gets the id of its answer. The backend publishes
 each piece of the answer to a channel of its own, which the edge keeps: a page that
 is reloaded in the middle reads the channel from its beginning, and misses nothing.
-The model stands still in here: a function that types a text.
+model.py stands for the model: it types a text.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-import random
 import secrets
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -22,6 +21,7 @@ import uvicorn
 from fastapi import FastAPI, Header, HTTPException, Response
 from fastapi.staticfiles import StaticFiles
 from millrace import Client, Grant, Token, TokenAdmin, connect
+from model import model
 from pydantic import BaseModel, Field
 
 LISTEN = "localhost:3000"
@@ -29,15 +29,6 @@ EDGE = "http://localhost:8080"  # of make dev
 TENANT = "demo.room"
 FOR_15_MINUTES = timedelta(minutes=15)
 AT_ONCE = 16  # answers that are written at a time; more are refused
-
-TEXT = (Path(__file__).parent / "answer.txt").read_text()
-
-
-async def model(question: str) -> AsyncIterator[str]:
-    """Stands for a language model: gives an answer in small pieces, as fast as one thinks."""
-    for word in f"You asked: {question}\n\n{TEXT}".split(" "):
-        await asyncio.sleep(random.uniform(0.02, 0.08))
-        yield word + " "
 
 
 class Question(BaseModel):
