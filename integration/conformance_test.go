@@ -166,10 +166,10 @@ var conformance = []conformanceCase{
 
 	{name: "tenants are apart", shared: true, sdk: all, run: tenantsAreApart},
 	{name: "default tenant", shared: true, sdk: all, run: defaultTenant},
-	{name: "deliver modes", sdk: all, run: deliverModes},
+	{name: "deliver modes", shared: true, sdk: all, run: deliverModes},
 	{name: "slow consumer, drop", caddyfile: slowCaddyfile("drop"), run: slowConsumerDrop},
 	{name: "slow consumer, disconnect", caddyfile: slowCaddyfile("disconnect"), run: slowConsumerDisconnect},
-	{name: "egress limited", sdk: all, run: egressLimited},
+	{name: "egress limited", shared: true, sdk: all, run: egressLimited},
 	{name: "flood without reading", caddyfile: unthrottled, run: floodWithoutReading},
 	{name: "vanished subscriber", run: vanishedSubscriber},
 
@@ -195,13 +195,13 @@ var conformance = []conformanceCase{
 	{name: "no goroutine stays", run: noGoroutineStays},
 }
 
-// playShared plays the cases that need no edges of their own, which start opens, one
-// after the other: no session of one is left when the next begins.
-func (tr transport) playShared(t *testing.T, start func(t *testing.T) (near, far *edge)) {
+// playShared plays those cases of a list that need no edges of their own, which start
+// opens, one after the other: no session of one is left when the next begins.
+func (tr transport) playShared(t *testing.T, cases []conformanceCase, start func(t *testing.T) (near, far *edge)) {
 	t.Run("shared", func(t *testing.T) {
 		t.Parallel()
 		edge, other := start(t)
-		for _, row := range conformance {
+		for _, row := range cases {
 			if !row.shared {
 				continue
 			}
@@ -226,7 +226,7 @@ func TestConformance(t *testing.T) {
 	for _, tr := range transports {
 		t.Run(tr.name, func(t *testing.T) {
 			t.Parallel()
-			tr.playShared(t, func(t *testing.T) (near, far *edge) { return startEdge(t, defaultCaddyfile), nil })
+			tr.playShared(t, conformance, func(t *testing.T) (near, far *edge) { return startEdge(t, defaultCaddyfile), nil })
 			for _, row := range conformance {
 				if row.shared {
 					continue
@@ -243,7 +243,8 @@ func TestConformance(t *testing.T) {
 // edgeFile is the Caddyfile of the case's own edge.
 func (c conformanceCase) edgeFile() string { return cmp.Or(c.caddyfile, defaultCaddyfile) }
 
-// The same with the publishers at another edge.
+// The same with the publishers at another edge: the cases with edges of their own over the
+// transports in turns, in a soak over both.
 func TestConformanceOverEdges(t *testing.T) {
 	t.Parallel()
 	nodes := startNATS(t, 3)
@@ -257,9 +258,9 @@ func TestConformanceOverEdges(t *testing.T) {
 			t.Run(tr.name, func(t *testing.T) {
 				t.Parallel()
 				tr.races = atLength(16, 50) // each token is written to three disks
-				tr.playShared(t, func(t *testing.T) (near, far *edge) { return pair(t, defaultCaddyfile) })
-				for _, row := range conformance {
-					if row.shared {
+				tr.playShared(t, conformance, func(t *testing.T) (near, far *edge) { return pair(t, defaultCaddyfile) })
+				for i, row := range conformance {
+					if row.shared || !soaking && tr.name != transports[i%len(transports)].name {
 						continue
 					}
 					t.Run(row.name, func(t *testing.T) {

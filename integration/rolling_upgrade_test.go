@@ -55,10 +55,10 @@ func TestRollingUpgrade(t *testing.T) {
 	before, after, from, to := upgraded(t)
 	join := joining(startNATS(t, 1), "")[0]
 	// Clients may take long to move where they share two busy cores with the edges.
-	caddyfile := strings.NewReplacer("drain 7s", "drain 1m", "\tpubsub\n", "\tpubsub\n\tpubsub_ready\n").Replace(historyCaddyfile("nats"))
+	caddyfile := strings.NewReplacer("drain 7s", "drain 2m", "\tpubsub\n", "\tpubsub\n\tpubsub_ready\n").Replace(historyCaddyfile("nats"))
 	edges := make([]*edge, 3)
 	crowd := &rollingCrowd{
-		N: soakCount(t, 50, 1_000), Publishers: 3, Every: atLength(100*time.Millisecond, 500*time.Millisecond),
+		N: soakCount(t, 30, 1_000), Publishers: 3, Every: atLength(100*time.Millisecond, 500*time.Millisecond),
 	}
 	for i := range edges {
 		options := []option{join, func(e *edge) { e.program = before }}
@@ -126,7 +126,7 @@ func (e *edge) asTheGuideSays(beginnings ...string) {
 	}
 	_, block, _ := strings.Cut(string(text), "```sh\nNEW=")
 	block, _, _ = strings.Cut(block, "```")
-	ctx, cancel := context.WithTimeout(e.t.Context(), 2*waitTimeout)
+	ctx, cancel := context.WithTimeout(e.t.Context(), 4*waitTimeout)
 	defer cancel()
 	script := "set -eu\n"
 	for _, beginning := range beginnings {

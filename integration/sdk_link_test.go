@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -19,23 +20,28 @@ func TestConformanceThroughSDKs(t *testing.T) {
 	t.Parallel()
 	lab := &sdkLab{browsers: startSDKBrowsers(t)}
 	for _, kind := range sdkKinds {
-		for _, row := range conformance {
-			if row.sdk == none || row.sdk == told && kind.blind() {
-				continue
-			}
-			// QUIC in Python takes much time of the processors: in a soak.
-			if !soaking && kind == (sdkKind{"python", "webtransport"}) {
-				continue
-			}
-			t.Run(kind.String()+"/"+row.name, func(t *testing.T) {
-				t.Parallel()
-				if row.caddyfile == "" {
-					row.caddyfile = defaultCaddyfile
-				}
-				e := startEdge(t, row.caddyfile, append(row.options, forBrowsers)...)
-				row.run(&stage{t, e, lab.transport(t, kind, e), nil})
-			})
+		// QUIC in Python takes much time of the processors: in a soak.
+		if !soaking && kind == (sdkKind{"python", "webtransport"}) {
+			continue
 		}
+		t.Run(kind.String(), func(t *testing.T) {
+			t.Parallel()
+			cases := slices.DeleteFunc(slices.Clone(conformance), func(row conformanceCase) bool {
+				return row.sdk == none || row.sdk == told && kind.blind()
+			})
+			shared := startEdge(t, defaultCaddyfile, forBrowsers)
+			lab.transport(t, kind, shared).playShared(t, cases, func(t *testing.T) (near, far *edge) { return shared.with(t), nil })
+			for _, row := range cases {
+				if row.shared {
+					continue
+				}
+				t.Run(row.name, func(t *testing.T) {
+					t.Parallel()
+					e := startEdge(t, row.edgeFile(), append(row.options, forBrowsers)...)
+					row.run(&stage{t, e, lab.transport(t, kind, e), nil})
+				})
+			}
+		})
 	}
 }
 
@@ -48,7 +54,9 @@ const (
 	told // those that are told why a handshake is refused
 )
 
-// transport opens "sessions" that are clients of an SDK.
+// transport opens "sessions" that are clients of an SDK, in a host that lives as long as
+// the test. They belong to the test of the edge at which they are opened, which may be a
+// part of it.
 func (l *sdkLab) transport(t *testing.T, kind sdkKind, e *edge) transport {
 	s := l.stage(t, kind, e)
 	other := map[string]string{"websocket": "webtransport", "webtransport": "websocket"}[kind.transport]
@@ -60,6 +68,7 @@ func (l *sdkLab) transport(t *testing.T, kind sdkKind, e *edge) transport {
 			}
 		}
 		c := s.client()
+		c.t = e.t
 		if _, err := c.try(s.connecting(kind, sdkOptions{Token: token})); err != nil {
 			return nil, sdkRefusal(err), nil
 		}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"sync"
 	"testing"
 	"time"
@@ -85,7 +86,7 @@ func TestHistoriesRandom(t *testing.T) {
 			stop := make(chan struct{})
 			var publishers, others sync.WaitGroup
 			for i := range 3 {
-				publishers.Go(func() { publishRandomly(t, hub, check, rand.New(rand.NewPCG(seed, uint64(10+i))), i) })
+				publishers.Go(func() { publishRandomly(t, hub, check, rand.New(rand.NewPCG(seed, uint64(10+i))), i, 3000) })
 			}
 			for i := range 6 {
 				others.Go(func() { resumeRandomly(t, hub, check, rand.New(rand.NewPCG(seed, uint64(20+i))), i, stop) })
@@ -134,6 +135,10 @@ func (s lateStore) Read(ctx context.Context, q history.Query) (history.Page, err
 // Subscribers of many sessions go live again and again while messages come without a
 // pause, and nothing is removed: not one is missing, and not one comes twice.
 func TestHistoriesSeam(t *testing.T) {
+	messages := 1000 // of each publisher
+	if os.Getenv("MILLRACE_SOAK") != "" {
+		messages = 10_000
+	}
 	hub := NewHub(new(localBroker), fastLimits(), zap.NewNop())
 	store, check := lateStore{memory.New()}, historycheck.New()
 	set := setOf(t, chat(func(d *history.Definition) { d.Limits.Messages = history.MaxMessages }))
@@ -150,7 +155,7 @@ func TestHistoriesSeam(t *testing.T) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	for i := range 2 {
-		publishers.Go(func() { publishRandomly(t, hub, check, rand.New(rand.NewPCG(seed, uint64(10+i))), i) })
+		publishers.Go(func() { publishRandomly(t, hub, check, rand.New(rand.NewPCG(seed, uint64(10+i))), i, messages) })
 	}
 	for i := range 6 {
 		others.Go(func() { resumeQuickly(t, hub, check, i, stop) })
@@ -224,7 +229,7 @@ func resumeQuickly(t *testing.T, hub *Hub, check *historycheck.Checker, self int
 
 // publishRandomly publishes to a few channels, in bursts, and repeats some with their
 // keys.
-func publishRandomly(t *testing.T, hub *Hub, check *historycheck.Checker, random *rand.Rand, self int) {
+func publishRandomly(t *testing.T, hub *Hub, check *historycheck.Checker, random *rand.Rand, self, messages int) {
 	type sent struct{ tenant, channel, payload string }
 	var mu sync.Mutex
 	answers := sync.NewCond(&mu)
@@ -245,7 +250,7 @@ func publishRandomly(t *testing.T, hub *Hub, check *historycheck.Checker, random
 	s := attach(t, hub, f)
 	defer s.Detach()
 	id := uint32(0)
-	for i := range 3000 {
+	for i := range messages {
 		m := sent{[]string{"t", "u"}[random.IntN(2)], fmt.Sprintf("chat.%d", random.IntN(4)), fmt.Sprintf("%d.%d", self, i)}
 		key := ""
 		tries := 1

@@ -129,6 +129,7 @@ soak_histories() {
 	MILLRACE_SOAK_COUNT=${MILLRACE_ROUNDS:-100} MILLRACE_SOAK_TIME=${MILLRACE_RUN:-} \
 		integration -run "TestHistories(${MILLRACE_KINDS:-Memory|OfKilledEdges|OverEdges|Restored})$" -parallel "${MILLRACE_PARALLEL:-2}"
 	MILLRACE_SOAK=1 go test -v -count=1 -timeout 6h -run 'TestKill$' ./pubsub/history/badger
+	MILLRACE_SOAK=1 go test -race -v -count=1 -timeout 6h -run 'TestHistoriesSeam$' ./pubsub
 }
 
 ## an edge that is killed 200 times while somebody publishes 1,000 messages to a history, on disk and in NATS

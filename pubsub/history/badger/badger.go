@@ -121,7 +121,7 @@ func Open(c Config) (*Store, error) {
 		return nil, fmt.Errorf("history store %s: %w", c.Dir, err)
 	}
 	s := &Store{config: c, log: c.Log, db: db, ended: make(chan struct{})}
-	s.queue.filled = make(chan struct{}, 1)
+	s.queue.filled, s.queue.most = make(chan struct{}, 1), maxQueued
 	s.sync.Store(c.Sync)
 	s.reserve.Store(c.Reserve)
 	if err := s.load(); err != nil {

@@ -241,9 +241,13 @@ func TestRefused(t *testing.T) {
 	s = open(t, Config{Dir: t.TempDir()})
 	define(t, s, nil)
 	s.commit.Lock() // the committer waits
+	if s.queue.most != maxQueued {
+		t.Errorf("the queue takes %d messages, want %d", s.queue.most, maxQueued)
+	}
+	s.queue.most = 100 // all that it takes is stored below
 	var mu sync.Mutex
 	refused, answered := 0, sync.WaitGroup{}
-	for range maxQueued + maxBatch + 10 {
+	for range 100 + maxBatch + 10 {
 		answered.Add(1)
 		s.Append(&history.Message{History: "h", Tenant: "t", Channel: []byte("a"), Stored: func(_ *history.Message, r history.Result) {
 			mu.Lock()

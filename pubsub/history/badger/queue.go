@@ -18,6 +18,7 @@ type queue struct {
 	mu       sync.Mutex
 	messages []*history.Message
 	bytes    int
+	most     int // messages
 	closed   bool
 	filled   chan struct{} // tells the committer; has room for one
 }
@@ -39,7 +40,7 @@ func (q *queue) push(m *history.Message) error {
 	switch {
 	case q.closed:
 		return history.ErrClosed
-	case len(q.messages) >= maxQueued || q.bytes > maxQueuedBytes:
+	case len(q.messages) >= q.most || q.bytes > maxQueuedBytes:
 		return fmt.Errorf("%w: too much waits for the disk", history.ErrUnavailable)
 	}
 	q.messages = append(q.messages, m)

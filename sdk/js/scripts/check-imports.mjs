@@ -1,16 +1,16 @@
-// Fails when modules of src import each other in a circle, and prints each circle
-// that it finds. Imports of types count, too: in a circle, no module can be
-// understood, or tested, without the others.
+// Fails when modules of a folder, which is the argument, import each other in a
+// circle, and prints each circle that it finds. Imports of types count, too: in a
+// circle, no module can be understood, or tested, without the others.
 import { readdirSync, readFileSync } from "node:fs";
-import { posix } from "node:path";
+import { join, posix } from "node:path";
 import ts from "typescript";
 
-const src = new URL("../src/", import.meta.url);
-const modules = readdirSync(src, { recursive: true }).filter((name) => name.endsWith(".ts"));
+const [folder] = process.argv.slice(2);
+const modules = readdirSync(folder, { recursive: true }).filter((name) => name.endsWith(".ts"));
 
-// importsOf returns the modules of src that one imports, by whatever statement.
+// importsOf returns the modules of the folder that one imports, by whatever statement.
 function importsOf(module) {
-  const { importedFiles } = ts.preProcessFile(readFileSync(new URL(module, src), "utf8"));
+  const { importedFiles } = ts.preProcessFile(readFileSync(join(folder, module), "utf8"));
   return importedFiles
     .filter(({ fileName }) => fileName.startsWith("."))
     .map(({ fileName }) => posix.join(posix.dirname(module), fileName).replace(/\.js$/, ".ts"));
@@ -31,5 +31,5 @@ function visit(module, path) {
 }
 for (const module of modules) visit(module, []);
 
-for (const circle of circles) console.error(`src: imports go in a circle: ${circle.join(" → ")}`);
+for (const circle of circles) console.error(`${folder}: imports go in a circle: ${circle.join(" → ")}`);
 if (circles.length > 0) process.exitCode = 1;
