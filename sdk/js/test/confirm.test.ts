@@ -168,7 +168,12 @@ test("over the read limit: the largest publish is refused, and not sent again", 
   await Promise.all(refused);
   const next = await edge.peer(1);
   await the(next, 1);
-  assert.deepEqual(sent(next).map(({ frame }) => frame.length / 2).sort(), [11, 6010]);
+  assert.deepEqual(
+    sent(next)
+      .map(({ frame }) => frame.length / 2)
+      .sort(),
+    [11, 6010],
+  );
 
   // One that nobody awaits.
   await event("reconnected");
@@ -180,7 +185,12 @@ test("over the read limit: the largest publish is refused, and not sent again", 
   assert.deepEqual([channel, code], ["plain", "payload_too_large"]);
   const last = await edge.peer(2);
   await the(last, 1);
-  assert.deepEqual(sent(last).map(({ frame }) => frame.length / 2).sort(), [11, 6010]);
+  assert.deepEqual(
+    sent(last)
+      .map(({ frame }) => frame.length / 2)
+      .sort(),
+    [11, 6010],
+  );
 
   // Nothing that could be too large is refused.
   const big = assert.rejects(larger as Promise<unknown>, { code: "payload_too_large" });
