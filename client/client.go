@@ -58,6 +58,7 @@ type Client struct {
 	renewing  bool      // it is being asked
 	renewals  int       // failures of the provider in a row
 	flushes   []chan<- error
+	delayed   []func() // subscriptions that wait for the end of an earlier one; see isLeaving
 }
 
 // place is where a client is connected.

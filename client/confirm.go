@@ -177,23 +177,28 @@ func positionOf(l wire.ServerLine) string {
 // concurrent use. Each is a call of the application, which is to bound them.
 type confirms struct {
 	mu      sync.Mutex
-	waiting map[uint32]chan<- confirmed
+	waiting map[uint32]waitingPublish
 	ended   bool
 	none    func() // is called by the loop, once, when none waits; nil: nobody asks
 }
 
-// add returns where the answer comes. It returns nil if the connection has ended.
-func (w *confirms) add(id uint32) <-chan confirmed {
+type waitingPublish struct {
+	size   int // of its frame, in bytes
+	answer chan<- confirmed
+}
+
+// add returns where the answer to a publish comes. It returns nil if the connection has ended.
+func (w *confirms) add(p wire.Publish) <-chan confirmed {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.ended {
 		return nil
 	}
 	if w.waiting == nil {
-		w.waiting = map[uint32]chan<- confirmed{}
+		w.waiting = map[uint32]waitingPublish{}
 	}
 	answer := make(chan confirmed, 1)
-	w.waiting[id] = answer
+	w.waiting[p.ID] = waitingPublish{wire.PublishLen(p), answer}
 	return answer
 }
 
@@ -207,18 +212,30 @@ func (w *confirms) forget(id uint32) {
 // answer takes an answer. The loop calls it.
 func (w *confirms) answer(id uint32, a confirmed) {
 	w.mu.Lock()
-	waiting := w.waiting[id]
+	answer := w.waiting[id].answer
 	delete(w.waiting, id)
 	var none func()
 	if len(w.waiting) == 0 {
 		none, w.none = w.none, nil
 	}
 	w.mu.Unlock()
-	if waiting != nil {
-		waiting <- a
+	if answer != nil {
+		answer <- a
 	}
 	if none != nil {
 		none()
+	}
+}
+
+// refuse refuses the publishes with frames of so many bytes, before fail.
+func (w *confirms) refuse(size int, code Code) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for id, waiting := range w.waiting {
+		if waiting.size == size {
+			waiting.answer <- confirmed{code: code}
+			delete(w.waiting, id)
+		}
 	}
 }
 
@@ -239,7 +256,7 @@ func (w *confirms) fail() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, waiting := range w.waiting {
-		waiting <- confirmed{lost: true}
+		waiting.answer <- confirmed{lost: true}
 	}
 	w.waiting, w.ended, w.none = nil, true, nil
 }

@@ -277,3 +277,71 @@ func TestPublishConfirmedMany(t *testing.T) {
 		}
 	})
 }
+
+// The edge closes with 1009 when a message is over its read limit. The largest publish is
+// refused and not sent again; the others are repeated.
+func TestPublishTooLarge(t *testing.T) {
+	for name, test := range map[string]struct {
+		confirmed []int // bytes of payloads, each with a key
+		plain     []int
+		refused   []int  // of confirmed
+		event     string // the channel of the event; empty: none
+	}{
+		"the largest":            {confirmed: []int{5000, 9000, 6000, 9000}, refused: []int{9000, 9000}},
+		"one that nobody awaits": {confirmed: []int{5000}, plain: []int{6000, 9000, 9000}, event: "9000"},
+		"of the same size":       {confirmed: []int{5000, 9000}, plain: []int{9008}, refused: []int{9000}, event: "9008"},
+		"not what is small":      {confirmed: []int{1, 4000}, plain: []int{4000}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t)
+				w.next(func(l *fakeLink) { withHistories(l); silent(l) })
+				c, l := w.mustConnect([]string{edgeA}, nil)
+				var refused []int
+				var stored int
+				var mu sync.Mutex
+				var calls sync.WaitGroup
+				for _, size := range test.confirmed {
+					calls.Go(func() {
+						_, err := c.PublishConfirmed(context.Background(), "t", "conf", make([]byte, size), WithKey("k"))
+						mu.Lock()
+						defer mu.Unlock()
+						var e *Error
+						switch {
+						case err == nil:
+							stored++
+						case errors.As(err, &e) && e.Code == Code(wire.CodePayloadTooLarge) && e.Channel == "conf":
+							refused = append(refused, size)
+						default:
+							t.Errorf("%d bytes: %v", size, err)
+						}
+					})
+				}
+				for _, size := range test.plain {
+					if err := c.Publish(t.Context(), "t", fmt.Sprint(size), make([]byte, size)); err != nil {
+						t.Fatal(err)
+					}
+				}
+				synctest.Wait()
+				event[Connected](w)
+				w.next(withHistories)
+				l.end(1009)
+				if test.event != "" {
+					if e := <-w.events; e != (PublishError{"t", test.event, Code(wire.CodePayloadTooLarge)}) {
+						t.Errorf("got %+v", e)
+					}
+				}
+				if e, ok := (<-w.events).(Disconnected); !ok || e.Err.(*Error).Close != 1009 {
+					t.Errorf("got %+v, want Disconnected", e)
+				}
+				calls.Wait()
+				if !slices.Equal(refused, test.refused) || stored != len(test.confirmed)-len(refused) {
+					t.Errorf("refused: %v, want %v; stored: %d", refused, test.refused, stored)
+				}
+				if again := (<-w.links).published(); len(again) != stored {
+					t.Errorf("%d publishes were repeated, want %d", len(again), stored)
+				}
+			})
+		})
+	}
+}

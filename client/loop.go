@@ -38,6 +38,7 @@ func (c *Client) loop() {
 		}
 		started := c.checkLate(next)
 		do()
+		c.addDelayed()
 		c.checkLate(started)
 	}
 }

@@ -2,8 +2,10 @@ package client
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -111,5 +113,68 @@ func (l *fakeLink) catchUp() {
 			l.reply(line)
 		}
 		l.owed = nil
+	})
+}
+
+// What comes until the edge has ended a subscription is not given to the next one to the
+// same pattern: behind it there would be a hole.
+func TestSubscribeAfterUnsubscribe(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		c, l := w.mustConnect([]string{edgeA}, nil)
+		first := mustSubscribe(t, c, "x")
+		l.set(func(l *fakeLink) { l.mute["UNSUB"] = true })
+		left := make(chan error, 1)
+		go func() { left <- first.Unsubscribe(context.Background()) }()
+		synctest.Wait()
+
+		ctx, cancel := context.WithCancel(t.Context())
+		given := make(chan error, 1)
+		go func() {
+			_, err := c.Subscribe(ctx, "t", "x")
+			given <- err
+		}()
+		again := make(chan *Subscription, 1)
+		go func() {
+			s, _ := c.Subscribe(context.Background(), "t", "x")
+			again <- s
+		}()
+		synctest.Wait()
+		cancel()
+		if err := <-given; !errors.Is(err, context.Canceled) {
+			t.Errorf("one that was given up: %v", err)
+		}
+		l.deliver("x", "old", "x")
+		synctest.Wait()
+		if lines, _ := l.sent(); !slices.Equal(lines, []string{"SUB:t:x", "UNSUB:t:x"}) {
+			t.Errorf("the edge has got %q", lines)
+		}
+		l.line("OK:UNSUB:t:x")
+		s := <-again
+		if err := <-left; err != nil {
+			t.Error(err)
+		}
+		l.deliver("x", "new", "x")
+		if got := payloads(t, s, 1); got[0] != "new" {
+			t.Errorf("got %q", got)
+		}
+		if lines, _ := l.sent(); !slices.Equal(lines, []string{"SUB:t:x", "UNSUB:t:x", "SUB:t:x"}) {
+			t.Errorf("the edge has got %q", lines)
+		}
+
+		// The end of the connection is one of the subscription, too.
+		go func() { left <- s.Unsubscribe(context.Background()) }()
+		synctest.Wait()
+		go func() {
+			s, _ := c.Subscribe(context.Background(), "t", "x")
+			again <- s
+		}()
+		synctest.Wait()
+		l.end(1001)
+		s = <-again
+		(<-w.links).deliver("x", "newest", "x")
+		if got := payloads(t, s, 1); got[0] != "newest" {
+			t.Errorf("got %q", got)
+		}
 	})
 }

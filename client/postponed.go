@@ -1,6 +1,7 @@
 package client
 
 import (
+	"slices"
 	"time"
 
 	"github.com/millrace/millrace/wire"
@@ -84,5 +85,20 @@ func (c *conn) confirm(in *interest) {
 func (c *conn) endPostponed() {
 	for _, p := range c.postponed {
 		p.open, p.at = false, time.Time{}
+	}
+}
+
+// isLeaving reports whether an edge has yet to end an earlier subscription to a pattern that
+// has none now: what comes until then is of that one.
+func (c *Client) isLeaving(k key) bool {
+	return !c.router.hasKey(k) && slices.ContainsFunc(c.conns(), func(conn *conn) bool { return conn.pendingUnsub(k) })
+}
+
+// addDelayed adds the subscriptions that need not wait any more.
+func (c *Client) addDelayed() {
+	delayed := c.delayed
+	c.delayed = nil
+	for _, add := range delayed {
+		add()
 	}
 }

@@ -113,7 +113,7 @@ func (g *gate) confirm(p wire.Publish) (c *conn, answer <-chan confirmed, wait <
 	default:
 		return nil, nil, c.featured, nil
 	}
-	if answer = c.confirms.add(p.ID); answer == nil {
+	if answer = c.confirms.add(p); answer == nil {
 		return nil, nil, g.awaitChange(), ErrDisconnected // the loop is about to change it
 	}
 	if !c.histories {
@@ -188,6 +188,18 @@ func newPublish(d Delivery, tenant, channel string, payload []byte) (wire.Publis
 		err = &Error{Code: Code(wire.CodePayloadTooLarge), Text: "no edge takes more than 16 MiB", Tenant: tenant, Channel: channel}
 	}
 	return wire.Publish{Delivery: wire.Delivery(d), Tenant: []byte(tenant), Channel: []byte(channel), Payload: payload}, err
+}
+
+// refuseLargest takes the end of a connection on which a message was over the edge's read
+// limit. The largest publish is certain to be over it, whether or not the edge has read it:
+// it is not sent again. Others may not be, and what the edge read before was handled.
+func (c *Client) refuseLargest(conn *conn) {
+	const code = Code(wire.CodePayloadTooLarge)
+	size, plain := conn.out.largestPublish()
+	conn.confirms.refuse(size, code)
+	if size > 0 && plain.size == size {
+		c.events.emit(PublishError{plain.tenant, plain.channel, code})
+	}
 }
 
 // mark sends a PING whose answer says what the edge has handled.

@@ -120,6 +120,9 @@ func (c *Client) handleLost(conn *conn, err *Error) {
 	if conn.lastErr != nil {
 		err = &Error{Code: conn.lastErr.Code, Text: conn.lastErr.Text, Close: err.Close}
 	}
+	if err.Close == int(wire.CloseTooBig) {
+		c.refuseLargest(conn)
+	}
 	isCurrent, isNext := conn == c.current, conn == c.next
 	if isCurrent {
 		c.current = nil

@@ -238,6 +238,13 @@ func (r *router) has(in *interest) bool {
 	return r.interests[in.key] == in
 }
 
+// hasKey reports whether the application subscribes to a pattern.
+func (r *router) hasKey(k key) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.interests[k] != nil
+}
+
 // all returns the interests.
 func (r *router) all() []*interest {
 	r.mu.Lock()

@@ -18,9 +18,21 @@ type sendBuffer struct {
 	spare    []byte        // the buffer that was sent last
 	total    uint64        // bytes ever put
 	lastPub  uint64        // total behind the last publish
+	largest  int           // bytes of the largest publish; 0: none could be over a read limit
+	plain    plainPublish  // the largest that is not confirmed
 	room     chan struct{} // closed when buf is taken; nil: nobody waits
 	finished bool          // no more comes
 	wake     chan struct{} // holds one while there may be something to do
+}
+
+// readOverhead is how much a message may be longer than max_payload. A publish that is not
+// longer than this is below every edge's read limit.
+const readOverhead = 4096
+
+// plainPublish is a publish that the edge does not answer.
+type plainPublish struct {
+	size            int
+	tenant, channel string
 }
 
 func newSendBuffer() *sendBuffer { return &sendBuffer{wake: make(chan struct{}, 1)} }
@@ -56,6 +68,12 @@ func (o *sendBuffer) publish(p wire.Publish) (full <-chan struct{}, total uint64
 	o.buf = wire.AppendPublish(o.buf, p)
 	o.total += uint64(len(o.buf) - at)
 	o.lastPub = o.total
+	if size > readOverhead {
+		o.largest = max(o.largest, size)
+		if !p.Confirm && size > o.plain.size {
+			o.plain = plainPublish{size, string(p.Tenant), string(p.Channel)}
+		}
+	}
 	o.wakeUp()
 	return nil, o.total, true
 }
@@ -78,6 +96,14 @@ func (o *sendBuffer) published() uint64 {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.lastPub
+}
+
+// largestPublish returns the bytes of the largest publish that was put, and the largest
+// one that is not confirmed.
+func (o *sendBuffer) largestPublish() (size int, plain plainPublish) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.largest, o.plain
 }
 
 // queued returns how many bytes were put so far.

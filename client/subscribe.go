@@ -118,6 +118,13 @@ func (c *Client) addSubscription(s *Subscription, f func(Message), answer chan<-
 		answer <- asError(c.closedError())
 		return
 	}
+	switch {
+	case s.hasEnded(): // while it waited
+		return
+	case c.isLeaving(s.key):
+		c.delayed = append(c.delayed, func() { c.addSubscription(s, f, answer) })
+		return
+	}
 	if !c.router.isShareable(s) {
 		err := badOption("the client has a subscription to this pattern, and one with a history is alone")
 		err.Tenant, err.Pattern = s.key.tenant, s.key.pattern

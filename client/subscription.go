@@ -73,6 +73,15 @@ func (s *Subscription) Err() error {
 	}
 }
 
+func (s *Subscription) hasEnded() bool {
+	select {
+	case <-s.done:
+		return true
+	default:
+		return false
+	}
+}
+
 // Unsubscribe ends the subscription: its channel is closed at once. It returns
 // when the edge has ended it, too, or there is no connection. Messages that are
 // not read by then may be lost. A subscription that has ended is no error.

@@ -108,4 +108,14 @@ func sdkHistories(s *sdkStage) {
 		s.t.Errorf("a pattern that no history contains: %v, want no_history", err)
 	}
 	c.never("gap")
+	sdkTooLarge(s)
+}
+
+// A publish over the edge's read limit costs the connection, is refused, and is not repeated.
+func sdkTooLarge(s *sdkStage) {
+	c, channel := s.connect(sdkOptions{}), "chat."+s.room
+	if _, err := c.try(sdkCommand{Cmd: "publish", Tenant: s.tenant, Channel: channel, Payload: make([]byte, 200_000), Confirm: true, Key: "large"}); err.ErrorCode() != "payload_too_large" {
+		s.t.Errorf("a confirmed publish over the read limit: %v, want payload_too_large", err)
+	}
+	c.confirm(s.tenant, channel, "after it", "after it")
 }

@@ -60,6 +60,15 @@ func setUp(root *cobra.Command) {
 		publishCommand(),
 		benchCommand(),
 	)
+	nameProgram(root)
+}
+
+// nameProgram puts the program's name into the examples, so that they can be pasted.
+func nameProgram(cmd *cobra.Command) {
+	cmd.Example = strings.ReplaceAll(cmd.Example, "pubsub ", caddy.CustomBinaryName+" pubsub ")
+	for _, sub := range cmd.Commands() {
+		nameProgram(sub)
+	}
 }
 
 // group gives cmd subcommands. It does nothing without one.

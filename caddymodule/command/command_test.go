@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/caddyserver/caddy/v2"
 	"github.com/spf13/cobra"
 	"go.uber.org/goleak"
 )
@@ -121,6 +122,12 @@ func TestEveryCommandHasHelp(t *testing.T) {
 	visit = func(cmd *cobra.Command) {
 		if cmd != pubsub && (cmd.Short == "" || strings.HasSuffix(cmd.Short, ".")) {
 			t.Errorf("%s: short help is %q", cmd.CommandPath(), cmd.Short)
+		}
+		for line := range strings.Lines(cmd.Example) { // it can be pasted
+			n := strings.Count(line, caddy.CustomBinaryName+" pubsub ")
+			if n == 0 || n != strings.Count(line, "pubsub ") {
+				t.Errorf("%s: the example %q lacks the program's name", cmd.CommandPath(), line)
+			}
 		}
 		for _, sub := range cmd.Commands() {
 			visit(sub)

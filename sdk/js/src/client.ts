@@ -156,14 +156,14 @@ export class Client implements AsyncDisposable {
       return new Promise((resolve, reject) => {
         session.gate?.push(() => {
           try {
-            resolve(session.publishConnection().publish(frame));
+            resolve(session.publishConnection().publish(frame, names));
           } catch (err) {
             reject(err);
           }
         });
       });
     }
-    return session.publishConnection().publish(frame);
+    return session.publishConnection().publish(frame, names);
   }
 
   /** Resolves when the edge has handled all that was sent before. The error is `disconnected` if it may not have. */

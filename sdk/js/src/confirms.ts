@@ -5,14 +5,44 @@ import type { Waiter } from "./requests.js";
 /** What becomes of a publish: its position, or undefined if its channel is not kept. */
 export type Confirmation = string | undefined;
 
+/** What a publish is for. */
+export interface Names {
+  readonly tenant: string;
+  readonly channel: string;
+}
+
+// How much longer than max_payload a message may be: what is not longer than this is below every read limit.
+const OVERHEAD = 4096;
+
 /** Confirms are the publishes of a connection without an answer, each by its id. */
 export class Confirms {
-  readonly #all = new Map<number, Waiter<Confirmation>>();
+  readonly #all = new Map<number, Waiter<Confirmation> & { readonly size: number }>();
   #idle: (() => void)[] = [];
+  #largest = 0; // bytes of the largest publish; 0: none could be over a limit
+  #plain: Names | undefined; // that of the largest one, if it is not to be confirmed
 
-  /** add resolves with the answer. */
-  add(id: number): Promise<Confirmation> {
-    return new Promise((resolve, reject) => void this.#all.set(id, { resolve, reject }));
+  /** add resolves with the answer to a publish of so many bytes. */
+  add(id: number, size: number): Promise<Confirmation> {
+    this.note(size);
+    return new Promise((resolve, reject) => void this.#all.set(id, { resolve, reject, size }));
+  }
+
+  /** note is told of a publish of so many bytes; names, of one without an answer. */
+  note(size: number, names?: Names): void {
+    if (size <= OVERHEAD || size < this.#largest) return;
+    this.#plain = size > this.#largest ? names : (this.#plain ?? names);
+    this.#largest = size;
+  }
+
+  /**
+   * tooLarge is for a message over the read limit of the edge. The largest publish is certain to be over it,
+   * whether or not the edge has read it: it is refused, before fail. What is returned is one without an answer.
+   */
+  tooLarge(): Names | undefined {
+    for (const [id, { size }] of this.#all) {
+      if (size === this.#largest) this.error("payload_too_large", `PUB:${id}`);
+    }
+    return this.#plain;
   }
 
   /** settle takes an answer, or gives it up. */

@@ -1,4 +1,4 @@
-import { type Confirmation, Confirms } from "./confirms.js";
+import { type Confirmation, Confirms, type Names } from "./confirms.js";
 import { asError, disconnected, MillraceError } from "./errors.js";
 import { DeliverDecoder, type Delivered, isUnknownFrame } from "./frames.js";
 import { knownLine, lastWord, type Reached } from "./lines.js";
@@ -166,7 +166,7 @@ export class Connection<T> {
   /** confirm sends a publish with an id, and resolves with the answer. */
   confirm(frame: Uint8Array<ArrayBuffer>, id: number): Promise<Confirmation> {
     if (!this.alive) return Promise.reject(disconnected());
-    const answer = this.#confirms.add(id);
+    const answer = this.#confirms.add(id, frame.length);
     this.#send(frame);
     return answer;
   }
@@ -221,7 +221,8 @@ export class Connection<T> {
   }
 
   /** publish sends a frame, and resolves when it is with the transport, or the connection has a new owner. */
-  publish(frame: Uint8Array<ArrayBuffer>): Promise<void> | undefined {
+  publish(frame: Uint8Array<ArrayBuffer>, names: Names): Promise<void> | undefined {
+    this.#confirms.note(frame.length, names);
     this.#send(frame);
     const sent = this.#link.sent();
     return (
@@ -355,7 +356,12 @@ export class Connection<T> {
     const code = closeCode === 4401 ? "token_expired" : closeCode === 4403 ? "token_revoked" : "disconnected";
     // Deliveries may have been dropped long before, too.
     const told = last?.code !== "slow_consumer" || closeCode === 4429;
-    const text = closeCode === 1009 ? "a message was too large for the edge" : "the connection has ended";
+    let text = "the connection has ended";
+    if (closeCode === 1009) {
+      text = "a message was too large for the edge";
+      const names = this.#confirms.tooLarge();
+      if (names) this.#owner.errorLine("payload_too_large", `PUB:${names.tenant}:${names.channel}`);
+    }
     const why = last && told ? last : (error ?? new MillraceError(code, text, { closeCode }));
     this.#end(why);
     if (this.#made) this.#owner.lost(this, why);

@@ -101,7 +101,7 @@ async function leave(
   if (!both()) return;
   tell();
   s.leaving = true;
-  const left = [...from.asked].map((name) => from.request("UNSUB", name));
+  const left = [...from.asked].map((name) => from.leave(name));
   await within(TIMEOUT, from.ended, Promise.allSettled([...left, from.ping(), from.confirmedAll()]));
   await handled;
   if (both()) s.promote();

@@ -204,8 +204,16 @@ export class Subscriber implements Keeper {
   }
 
   async subscribe(sub: Subscription): Promise<void> {
-    if (this.#s.over) throw this.#s.over;
-    const same = this.interests.of(sub.tenant, sub.pattern);
+    const { tenant, pattern } = sub;
+    let same: Interest | undefined;
+    for (;;) {
+      if (this.#s.over) throw this.#s.over;
+      same = this.interests.of(tenant, pattern);
+      const of = (c: Conn | undefined): Promise<void> | undefined => c?.ending.get(`${tenant}:${pattern}`);
+      const ending = of(this.#s.current) ?? of(this.#s.next);
+      if (same || !ending) break;
+      await ending; // what comes until then is of an earlier subscription
+    }
     if (same && (same.history || sub.history)) {
       const text = "the client has a subscription to this pattern, and one with a history is alone";
       throw new MillraceError("bad_option", text, same);

@@ -348,3 +348,41 @@ test("a failed connect leaves no event and no timer", async (t) => {
   assert.equal(asked, 2, "a token that the edge does not take is not good");
   assert.deepEqual(events.all, []);
 });
+
+test("a subscription waits for the end of an earlier one to the same pattern", async (t) => {
+  const edge = await Edge.start(t);
+  const { client } = await tried(t, edge.url);
+  const peer = await edge.peer(0);
+  const first = await client.subscribe("t", "c");
+  peer.answers = (line) => !line.startsWith("UNSUB");
+  const left = first.unsubscribe();
+  await peer.until("UNSUB:t:c");
+  const texts = new Record<string>();
+  const subscribed = client.subscribe("t", "c", { onMessage: (m) => texts.add(m.text()) });
+  await client.flush();
+  assert.equal(peer.lines.all.filter((line) => line === "SUB:t:c").length, 1);
+  peer.deliver("old");
+  await client.flush();
+  peer.answer("UNSUB:t:c");
+  await left;
+  const second = await subscribed;
+  assert.equal(peer.lines.all.filter((line) => line === "SUB:t:c").length, 2);
+  peer.deliver("new");
+  await texts.until((text) => text === "new");
+  assert.deepEqual(texts.all, ["new"]);
+
+  // The end of the connection is one of the subscription, too; and of the client.
+  const gone = second.unsubscribe();
+  const third = client.subscribe("t", "c");
+  await client.flush();
+  peer.kill();
+  await gone;
+  await third;
+  const next = await edge.peer(1);
+  next.answers = (line) => !line.startsWith("UNSUB");
+  void (await third).unsubscribe();
+  await next.until("UNSUB:t:c");
+  const never = assert.rejects(client.subscribe("t", "c"), { code: "closed" });
+  await client.close();
+  await never;
+});

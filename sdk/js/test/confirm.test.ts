@@ -154,3 +154,55 @@ test("a connection is not left in a move before it has answered", async (t) => {
   assert.equal(await plain, undefined);
   await event("moved");
 });
+
+test("over the read limit: the largest publish is refused, and not sent again", async (t) => {
+  const { edge, client, peer, event, events } = await begin(t);
+  const [small, larger, largest, same] = [1, 6000, 9000, 9000].map((size) =>
+    client.publish("t", "c", new Uint8Array(size), { confirm: true, key: "k" }),
+  );
+  const refused = [largest, same].map((one) =>
+    assert.rejects(one as Promise<unknown>, { code: "payload_too_large", tenant: "t", channel: "c" }),
+  );
+  await the(peer, 3);
+  peer.close(1009);
+  await Promise.all(refused);
+  const next = await edge.peer(1);
+  await the(next, 1);
+  assert.deepEqual(
+    sent(next)
+      .map(({ frame }) => frame.length / 2)
+      .sort(),
+    [11, 6010],
+  );
+
+  // One that nobody awaits.
+  await event("reconnected");
+  await client.publish("t", "plain", new Uint8Array(7000));
+  await client.publish("t", "smaller", new Uint8Array(6500));
+  await next.frames.until((b) => b.length > 6500 && b.length < 7000);
+  next.close(1009);
+  const { channel, code } = await event("publishError");
+  assert.deepEqual([channel, code], ["plain", "payload_too_large"]);
+  const last = await edge.peer(2);
+  await the(last, 1);
+  assert.deepEqual(
+    sent(last)
+      .map(({ frame }) => frame.length / 2)
+      .sort(),
+    [11, 6010],
+  );
+
+  // Nothing that could be too large is refused.
+  const big = assert.rejects(larger as Promise<unknown>, { code: "payload_too_large" });
+  last.close(1009);
+  await big;
+  const again = client.publish("t", "c", new Uint8Array(4000), { confirm: true, key: "k" });
+  const fourth = await edge.peer(3);
+  await the(fourth, 1);
+  fourth.close(1009);
+  const end = await edge.peer(4);
+  for (const n of [0, 1]) end.send(`OK:PUB:${(await the(end, n)).id}`);
+  await Promise.all([small, again]);
+  assert.equal(events.all.filter(({ name }) => name === "publishError").length, 1);
+  assert.equal((await event("disconnected")).error.closeCode, 1009);
+});

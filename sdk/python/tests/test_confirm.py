@@ -182,3 +182,50 @@ async def test_confirmed_publishes_keep_their_order_over_a_move() -> None:
         for id_, _, _ in sent(second):
             second.send(f"OK:PUB:{id_}")
         assert await asyncio.gather(*published) == [None] * 6
+
+
+async def test_over_the_read_limit() -> None:
+    """The largest publish is refused, and not sent again."""
+    async with begin() as it:
+
+        def publish(size: int) -> asyncio.Task[str | None]:
+            payload = bytes(size)
+            return asyncio.create_task(it.client.publish("t", "c", payload, confirm=True, key="k"))
+
+        small, larger, largest, same = (publish(size) for size in (1, 6000, 9000, 9000))
+        await the(it.peer, 3)
+        it.peer.close(1009)
+        for one in (largest, same):
+            with refuses("payload_too_large") as caught:
+                await one
+            assert (caught.value.tenant, caught.value.channel) == ("t", "c")
+        peer = await it.edge.peer(1)
+        await the(peer, 1)
+        assert sorted(len(frame) for _, _, frame in sent(peer)) == [11, 6010]
+
+        # One that nobody awaits.
+        await it.events.event("reconnected")
+        await it.client.publish("t", "plain", bytes(7000))
+        await it.client.publish("t", "smaller", bytes(6500))
+        await peer.frames.until(lambda b: 6500 < len(b) < 7000)
+        peer.close(1009)
+        event = await it.events.event("publish_error")
+        assert (event.channel, event.code) == ("plain", "payload_too_large")
+        peer = await it.edge.peer(2)
+        await the(peer, 1)
+        assert sorted(len(frame) for _, _, frame in sent(peer)) == [11, 6010]
+
+        # Nothing that could be too large is refused.
+        peer.close(1009)
+        with refuses("payload_too_large"):
+            await larger
+        again = publish(4000)
+        peer = await it.edge.peer(3)
+        await the(peer, 1)
+        peer.close(1009)
+        peer = await it.edge.peer(4)
+        for n in range(2):
+            peer.send(f"OK:PUB:{(await the(peer, n))[0]}")
+        await asyncio.gather(small, again)
+        assert len(it.events.of("publish_error")) == 1
+        assert (await it.events.event("disconnected")).error.close_code == 1009

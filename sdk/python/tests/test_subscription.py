@@ -158,3 +158,45 @@ async def test_messages() -> None:
     late = Message("t", "c", b"", "c", ("c",), False, "0000000000000001.1.18446744073709551615").time
     assert late is not None
     assert late.year == 9999
+
+
+async def test_it_waits_for_the_end_of_an_earlier_one() -> None:
+    """What comes until then is of that one: behind it there would be a hole."""
+    async with edges(1) as (edge,), tried(edge.url) as it:
+        peer = await edge.peer(0)
+        first = await it.client.subscribe("t", "c")
+        peer.answers = lambda line: not line.startswith("UNSUB")
+        left = asyncio.create_task(first.unsubscribe())
+        await peer.until("UNSUB:t:c")
+        given_up = asyncio.create_task(it.client.subscribe("t", "c"))
+        subscribed = asyncio.create_task(it.client.subscribe("t", "c"))
+        await it.client.flush()
+        given_up.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await given_up
+        await deliver(it, peer, "old")
+        assert peer.count("SUB:t:c") == 1
+        peer.answer("UNSUB:t:c")
+        await left
+        second = await subscribed
+        assert peer.count("SUB:t:c") == 2
+        peer.deliver("new")
+        assert await read(second, 1) == ["new"]
+
+        # The end of the connection is one of the subscription, too; and of the client.
+        gone = asyncio.create_task(second.unsubscribe())
+        third = asyncio.create_task(it.client.subscribe("t", "c"))
+        await it.client.flush()
+        peer.kill()
+        await gone
+        await third
+        peer = await edge.peer(1)
+        peer.answers = lambda line: not line.startswith("UNSUB")
+        gone = asyncio.create_task((await third).unsubscribe())
+        await peer.until("UNSUB:t:c")
+        never = asyncio.create_task(it.client.subscribe("t", "c"))
+        await it.client.flush()
+        await it.client.close()
+        with refuses("closed"):
+            await never
+        await gone

@@ -74,7 +74,6 @@ export function createTopic(
   let from = history;
   let sub: Subscription | undefined;
   let left = false;
-  let unsubscribed: Promise<void> | undefined;
 
   const change = (): void => {
     dirty = true;
@@ -102,11 +101,9 @@ export function createTopic(
       const client = await ready();
       if (left) return;
       sub = await client.subscribe(tenant, pattern, { history: from, onMessage: take });
-      if (left) return await sub.unsubscribe();
+      if (left) return void sub.unsubscribe();
       set({ status: "subscribed" });
       error = (await sub.ended) ?? new MillraceError("closed", "the client was closed");
-      // Until the edge says so it may send messages, after which there would be a hole for who subscribes again.
-      await unsubscribed;
       if (sub.position) from = { after: sub.position };
     } catch (err) {
       error = err as MillraceError;
@@ -131,7 +128,7 @@ export function createTopic(
     gap: () => set({ gaps: about.gaps + 1 }),
     leave() {
       left = true;
-      unsubscribed = sub?.unsubscribe();
+      void sub?.unsubscribe();
     },
     publish(listeners) {
       if (!dirty) return;

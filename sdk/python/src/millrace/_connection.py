@@ -246,7 +246,12 @@ class Connection(Exchange):
         if last is not None and last.code == "slow_consumer" and close_code != 4429:
             last = None  # deliveries may have been dropped long before, too
         code = {4401: "token_expired", 4403: "token_revoked"}.get(close_code or 0, "disconnected")
-        text = "a message was too large for the edge" if close_code == 1009 else "the connection has ended"
+        text = "the connection has ended"
+        if close_code == 1009:
+            text = "a message was too large for the edge"
+            name = self._confirms.too_large()
+            if name:
+                self._owner.error_line("payload_too_large", f"PUB:{name}")
         why = last or end.error or MillraceError(code, text, close_code=close_code)
         self._end(why)
         if self._made:

@@ -133,7 +133,7 @@ class Exchange:
             waiter: asyncio.Future[str | None] = future()
             reject(waiter, disconnected(self.error))
             return waiter
-        answer = self._confirms.add(id_)
+        answer = self._confirms.add(id_, len(frame))
         self._send(frame)
         return answer
 
@@ -145,11 +145,12 @@ class Exchange:
         """Return what is done when no publish waits for its answer."""
         return self._confirms.idle()
 
-    def publish(self, frame: bytes) -> asyncio.Future[None] | None:
-        """Send a frame. What is returned is done when it is with the transport; None: it is.
+    def publish(self, frame: bytes, name: str) -> asyncio.Future[None] | None:
+        """Send a frame; name is ``tenant:channel``. What is returned is done when it is with the transport; None: it is.
 
         It is done, too, when the connection has a new owner.
         """
+        self._confirms.note(len(frame), name)
         self._send(frame)
         sent = self._link.sent()
         if sent is None:

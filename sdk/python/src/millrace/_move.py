@@ -116,7 +116,7 @@ async def _leave(s: SessionState, source: Connection, to: Connection, tell: Call
             return
         tell()
         s.leaving = True
-        left = [source.request("UNSUB", name) for name in [*source.asked]]
+        left = [source.leave(name) for name in [*source.asked]]
         done = together([*left, source.ping(), source.confirmed_all()])
         await any_settled([source.gone, done], _TIMEOUT)
         await settled([handled])

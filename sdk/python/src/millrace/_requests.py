@@ -10,6 +10,8 @@ from ._timers import future, reject, resolve
 from .errors import MillraceError, disconnected
 
 _PUBLISH = re.compile(r"PUB:(\d{1,10})")
+# How much longer than max_payload a message may be: what is not longer than this is below every read limit.
+_OVERHEAD = 4096
 
 
 class Requests:
@@ -54,24 +56,45 @@ class Confirms:
 
     def __init__(self) -> None:
         self._all: dict[int, asyncio.Future[str | None]] = {}
+        self._sizes: dict[int, int] = {}  # of their frames
         self._idle: list[asyncio.Future[None]] = []
+        self._largest = 0  # bytes of the largest publish; 0: none could be over a limit
+        self._plain = ""  # that of the largest one, if it is not to be confirmed
 
-    def add(self, id_: int) -> asyncio.Future[str | None]:
+    def add(self, id_: int, size: int) -> asyncio.Future[str | None]:
         """Return what is done with the answer: the position, or None if the channel is not kept."""
         waiter: asyncio.Future[str | None] = future()
         self._all[id_] = waiter
+        self._sizes[id_] = size
+        self.note(size)
         return waiter
+
+    def note(self, size: int, name: str = "") -> None:
+        """Note a publish of so many bytes; name, ``tenant:channel``, of one without an answer."""
+        if size > _OVERHEAD and size >= self._largest:
+            self._plain = name if size > self._largest else self._plain or name
+            self._largest = size
+
+    def too_large(self) -> str:
+        """Take the end of a connection on which a message was over the read limit of the edge.
+
+        The largest publish is certain to be over it, whether or not the edge has read it: it is refused,
+        before fail. What is returned is the name of one without an answer.
+        """
+        for id_ in [id_ for id_, size in self._sizes.items() if size == self._largest]:
+            self.error("payload_too_large", f"PUB:{id_}")
+        return self._plain
 
     def settle(self, id_: int, position: str | None = None) -> None:
         """Take an answer."""
-        waiter = self._all.pop(id_, None)
+        waiter = self._take(id_)
         if waiter is not None:
             resolve(waiter, position)
         self._check_idle()
 
     def forget(self, id_: int) -> None:
         """Give an answer up."""
-        self._all.pop(id_, None)
+        self._take(id_)
         self._check_idle()
 
     def error(self, code: str, detail: str) -> bool:
@@ -79,7 +102,7 @@ class Confirms:
         found = _PUBLISH.fullmatch(detail)
         if found is None:
             return False
-        waiter = self._all.pop(int(found[1]), None)
+        waiter = self._take(int(found[1]))
         if waiter is not None:
             reject(waiter, MillraceError(code))
         self._check_idle()
@@ -95,9 +118,14 @@ class Confirms:
     def fail(self) -> None:
         """Tell all that no answer comes."""
         waiting, self._all = self._all, {}
+        self._sizes.clear()
         for waiter in waiting.values():
             reject(waiter, disconnected())
         self._check_idle()
+
+    def _take(self, id_: int) -> asyncio.Future[str | None] | None:
+        self._sizes.pop(id_, None)
+        return self._all.pop(id_, None)
 
     def _check_idle(self) -> None:
         if self._all:

@@ -230,6 +230,7 @@ class Subscriber:
 
     async def subscribe(self, sub: Subscription) -> None:
         """Return when the edge has acknowledged a subscription. To cancel it undoes it."""
+        await self._left(sub.tenant, sub.pattern)
         if self._s.over is not None:
             raise self._s.over.again()
         same = self.interests.of(sub.tenant, sub.pattern)
@@ -250,6 +251,17 @@ class Subscriber:
             sub._end(None)
             self.leave(sub)
             raise
+
+    async def _left(self, tenant: str, pattern: str) -> None:
+        """Return when the edge has ended an earlier subscription: what comes until then is of that one."""
+        name = f"{tenant}:{pattern}"
+        while self.interests.of(tenant, pattern) is None:
+            conns = (self._s.current, self._s.next)
+            ending = [c.ending[name] for c in conns if c is not None and name in c.ending]
+            ending = [left for left in ending if not left.done()]
+            if not ending:
+                return
+            await settled(ending)
 
     def leave(self, sub: Subscription) -> asyncio.Future[Any] | None:
         """End a subscription at the edge; what is returned is done when that has ended it."""

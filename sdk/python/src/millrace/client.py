@@ -210,11 +210,12 @@ class Client(On):
         if key is not None:
             raise bad_option("a key is for a publish that is confirmed")
         frame = encode_publish(tenant, channel, body, way or None)
+        name = f"{tenant}:{channel}"
         session.publish_connection()
         if session.gate is None:
-            sent = session.publish_connection().publish(frame)
+            sent = session.publish_connection().publish(frame, name)
         else:  # a move holds publishes up for a round trip; they go in order
-            sent = await session.gated(lambda: session.publish_connection().publish(frame))
+            sent = await session.gated(lambda: session.publish_connection().publish(frame, name))
         self._turn = (self._turn + 1) % _TURN
         if sent is not None:
             await sent
