@@ -27,10 +27,14 @@ func (r *historyRun) startClients(kinds []sdkKind) {
 	r.t.Helper()
 	lab := &sdkLab{}
 	r.clients = len(kinds)
+	var edges []*edge
+	for at := range r.edges {
+		edges = append(edges, r.edges[at].Load())
+	}
 	for i, kind := range kinds {
 		random := r.random(300 + i)
 		f := &historyClient{
-			r: r, s: lab.stage(r.t, kind, r.edges[0].Load()), random: random,
+			r: r, s: lab.stage(r.t, kind, edges...), random: random,
 			tenant: []string{"paint.a", "paint.b"}[random.IntN(2)], pattern: []string{"chat.#", "chat.*", "chat.1"}[random.IntN(3)],
 		}
 		p, err := pattern.Parse(f.pattern)
@@ -87,7 +91,7 @@ func (f *historyClient) visit(last bool) bool {
 	// Queues that get full, so that clients leave messages at the edge, in a soak.
 	queues := atLength([]int{100_000}, []int{0, 4, 100})
 	options := sdkOptions{Token: f.r.token, ConnectTimeout: 3000, MaxBackOff: 500, Queue: queues[f.random.IntN(len(queues))]}
-	if _, err := c.try(f.s.connecting(f.s.kind, options)); err != nil {
+	if _, err := f.try(c, f.s.connecting(f.s.kind, options, f.addresses()...)); err != nil {
 		return false // the edge is away
 	}
 	from := any("now")
@@ -96,11 +100,11 @@ func (f *historyClient) visit(last bool) bool {
 		f.begin(f.at)
 	}
 	_, command := c.subscription("iterate", f.tenant, f.pattern, &sdkOptions{History: from})
-	if _, err := c.try(command); err != nil {
+	if _, err := f.try(c, command); err != nil {
 		if err.Code != "disconnected" && err.Code != "timeout" { // as when the edge is away
 			f.r.t.Errorf("%s: subscribing from %v: %v", f.s.kind, from, err)
 		}
-		_, _ = c.try(sdkCommand{Cmd: "close"})
+		_, _ = f.try(c, sdkCommand{Cmd: "close"})
 		return false
 	}
 	if at, ok := f.position(c, command.Sub); ok {
@@ -120,7 +124,7 @@ func (f *historyClient) visit(last bool) bool {
 	default:
 		f.await(c, command.Sub)
 	}
-	if _, err := c.try(sdkCommand{Cmd: "close"}); err != nil {
+	if _, err := f.try(c, sdkCommand{Cmd: "close"}); err != nil {
 		f.r.t.Errorf("%s: closing: %v", f.s.kind, err)
 	}
 	for _, event := range []string{"subscriptionEnded", "closed"} {
@@ -129,6 +133,30 @@ func (f *historyClient) visit(last bool) bool {
 		}
 	}
 	return true
+}
+
+// addresses are those that the next client knows: of one edge, or of all, so that it changes
+// edges by itself.
+func (f *historyClient) addresses() []string {
+	all := f.s.addresses(f.s.edges...)
+	if f.random.IntN(2) == 0 {
+		return all
+	}
+	at := f.random.IntN(len(all))
+	return all[at : at+1]
+}
+
+// try carries out a command, which may have to wait for a fault to end.
+func (f *historyClient) try(c *sdkClient, command sdkCommand) (sdkReport, *sdkError) {
+	id := c.tell(command)
+	for range 3 {
+		if r, ok := c.answers.take(func(r sdkReport) bool { return r.ID == id }); ok {
+			return r, r.Error
+		}
+	}
+	err := &sdkError{Code: "no answer", Text: c.answers.why()}
+	f.r.t.Errorf("%s: %s: %v", f.s.kind, command.Cmd, err)
+	return sdkReport{}, err
 }
 
 // begin begins with all behind a position. The caller holds f.mu.
@@ -167,7 +195,7 @@ func (f *historyClient) gap(r sdkReport) {
 
 // position is where the application is.
 func (f *historyClient) position(c *sdkClient, sub string) (wire.Position, bool) {
-	r, err := c.try(sdkCommand{Cmd: "position", Sub: sub})
+	r, err := f.try(c, sdkCommand{Cmd: "position", Sub: sub})
 	if err != nil {
 		f.r.t.Errorf("%s: the position: %v", f.s.kind, err)
 	}
@@ -208,20 +236,23 @@ func (r *historyRun) publishEnds() {
 			continue
 		}
 		for i, tenant := range []string{"paint.a", "paint.b"} {
-			_ = s.write(asFrame, wire.AppendPublish(nil, wire.Publish{ // if it fails, so does what reads the answer
-				Confirm: true, ID: uint32(i), Tenant: []byte(tenant), Channel: []byte("chat.1"), Payload: []byte("the end of " + tenant),
-			}))
+			payload := "the end of " + tenant + " " + randomHex()
+			_ = s.write(asFrame, confirmed(uint32(i), tenant, "chat.1", payload)) // if it fails, so does what reads the answer
 			_, text, err := s.read()
 			if err != nil {
 				break
 			}
 			line, err := wire.ParseServerLine(text)
+			if err == nil && line.Kind == wire.KindErr && len(r.edges) > 1 { // the edge does not have its store back
+				break
+			}
 			if err != nil || line.Kind != wire.KindOKPub || !line.Stored {
 				r.t.Fatalf("the last message is answered %q", text)
 			}
-			r.check.Confirmed(tenant, "chat.1", "the end of "+tenant, line.Position)
+			r.check.Confirmed(tenant, "chat.1", payload, line.Position)
 			r.ends[tenant] = line.Position
 		}
 		_ = s.leave()
+		_ = s.cut()
 	}
 }
