@@ -22,7 +22,7 @@ func historyKinds() (kinds []sdkKind) {
 	return kinds
 }
 
-// startClients starts a subscriber of each of these kinds.
+// startClients starts a subscriber of each of these kinds, before everybody else.
 func (r *historyRun) startClients(kinds []sdkKind) {
 	r.t.Helper()
 	lab := &sdkLab{}
@@ -31,6 +31,7 @@ func (r *historyRun) startClients(kinds []sdkKind) {
 	for at := range r.edges {
 		edges = append(edges, r.edges[at].Load())
 	}
+	var clients []*historyClient
 	for i, kind := range kinds {
 		random := r.random(300 + i)
 		f := &historyClient{
@@ -43,6 +44,9 @@ func (r *historyRun) startClients(kinds []sdkKind) {
 		}
 		f.sub = r.check.Client(fmt.Sprintf("%s %s %s", kind, f.tenant, f.pattern), f.tenant, p)
 		f.s.host(kind)
+		clients = append(clients, f)
+	}
+	for _, f := range clients { // when nothing can fail any more
 		r.subscribers.Go(f.run)
 	}
 }

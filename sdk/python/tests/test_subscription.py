@@ -56,9 +56,9 @@ async def test_a_full_queue_holds_nothing_else(policy: Any, later: bool) -> None
         for _ in range(20):
             await deliver(it, peer, *("x" * 100 for _ in range(50)))
         gc.collect()
-        waiting = [thing for thing in gc.get_objects() if isinstance(thing, Message)]
-        assert len(waiting) == 10 + later  # and the one that take has
+        waiting = sum(isinstance(thing, Message) for thing in gc.get_objects())
         stopped.set()
+        assert waiting == 10 + later  # and the one that take has
 
 
 async def test_a_full_queue_that_ends() -> None:
