@@ -2,7 +2,7 @@
 
     export MILLRACE_MASTER_TOKEN=…
     python bench_memory.py http://localhost:8080 --tenant demo.bench [--history] [--queue 1024] [--pause 1] &
-    millrace pubsub bench latency --url ws://localhost:8080/ws --subscribers 1 --rate 10000 --duration 20s
+    millrace pubsub bench fanout --url ws://localhost:8080/ws --subscribers 1 --payload 1000 --cap 1000000
 
 It subscribes to bench.#, sleeps for --pause milliseconds after each message (negative: it keeps up), and prints its
 resident memory every half second, from the first message on, until there is none for two seconds, or for --seconds.
