@@ -31,7 +31,7 @@ type clientGap struct {
 	from, before wire.Position
 	epochs       []uint64 // that the application was in between
 	client       int      // that was told, an index of begins
-	reached      uint64   // see the method
+	excused      interval // where edges share the history: see the method excuse
 }
 
 // lined is so many clients after which a line came that says that nothing is missing before
@@ -124,7 +124,7 @@ func (s *Client) check() {
 		got[place{s.tenant, at.Epoch, at.N}] = true
 	}
 	for i := range s.gaps {
-		s.gaps[i].reached = s.reached(s.gaps[i])
+		s.gaps[i].excused = s.excuse(s.gaps[i])
 	}
 	seen := map[uint64]bool{s.end.Epoch: true}
 	for _, list := range [][]wire.Position{s.begins, s.got} {
@@ -185,32 +185,53 @@ func (s *Client) covers(p place) bool {
 // the epochs in which it got something.
 func (s *Client) excused(p place, seen map[uint64]bool) bool {
 	return slices.ContainsFunc(s.gaps, func(g clientGap) bool {
-		switch {
+		switch e := g.excused; {
+		case g.before.Epoch == p.epoch && s.checker.Shared:
+			return e.from < p.n && p.n <= e.to
 		case g.from.Epoch == p.epoch && p.n <= g.from.N:
 			return false
 		case g.before.Epoch == p.epoch:
-			return p.n <= g.before.N || s.checker.Shared && p.n <= g.reached
+			return p.n <= g.before.N
 		}
 		// The history began anew, perhaps several times.
 		return slices.Contains(g.epochs, p.epoch) || !seen[p.epoch]
 	})
 }
 
-// reached is how far the client came, in the epoch of a gap that it was told of. Where edges
-// share the history, more may be missing up to there: what comes between a GAP and the next
-// line may have holes, and the connection may have ended before that line.
-func (s *Client) reached(g clientGap) (n uint64) {
-	from, to := 0, len(s.got)
+// excuse is what may be missing by a gap, where edges share the history: what is in front of
+// it, up to the message before. And if the next message follows it directly, it may stand in
+// front of messages among which more is missing, up to the next gap, or, if the connection
+// ended before that, up to where the client came.
+func (s *Client) excuse(g clientGap) interval {
+	epoch, first, end := g.before.Epoch, 0, len(s.got)
 	if g.client > 0 {
-		from = s.ends[g.client-1]
+		first = s.ends[g.client-1]
 	}
 	if g.client < len(s.ends) {
-		to = s.ends[g.client]
+		end = s.ends[g.client]
 	}
-	for _, at := range s.got[from:to] {
-		if at.Epoch == g.before.Epoch {
-			n = max(n, at.N)
+	e := interval{epoch: epoch, to: g.before.N}
+	var next, reached uint64
+	for _, at := range append(s.got[first:end:end], s.begins[g.client]) {
+		switch {
+		case at.Epoch != epoch:
+		case at.N <= g.before.N:
+			e.from = max(e.from, at.N)
+		case next == 0 || at.N < next:
+			next = at.N
+			reached = max(reached, at.N)
+		default:
+			reached = max(reached, at.N)
 		}
 	}
-	return n
+	if next != g.before.N+1 {
+		return e
+	}
+	for _, other := range s.gaps {
+		if other.client == g.client && other.before.Epoch == epoch && other.before.N > g.before.N {
+			reached = min(reached, other.before.N)
+		}
+	}
+	e.to = max(e.to, reached)
+	return e
 }
