@@ -61,7 +61,8 @@ type historyClient struct {
 
 	mu    sync.Mutex // for what reports change while a client lives
 	begun bool
-	at    wire.Position // where the next client goes on
+	at    wire.Position   // where the next client goes on
+	early []wire.Position // gaps that were told before it was seen where the first client began
 }
 
 // run lets clients come and go until the run ends, and then one more get all.
@@ -167,6 +168,10 @@ func (f *historyClient) try(c *sdkClient, command sdkCommand) (sdkReport, *sdkEr
 func (f *historyClient) begin(at wire.Position) {
 	f.begun, f.at = true, at
 	f.sub.Begin(at)
+	for _, before := range f.early {
+		f.sub.Gap(before)
+	}
+	f.early = nil
 }
 
 func (f *historyClient) message(r sdkReport) {
@@ -192,9 +197,11 @@ func (f *historyClient) gap(r sdkReport) {
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.begun { // else it has nothing that it could miss
-		f.sub.Gap(before)
+	if !f.begun { // the event may overtake the messages before it
+		f.early = append(f.early, before)
+		return
 	}
+	f.sub.Gap(before)
 }
 
 // position is where the application is.
