@@ -22,15 +22,20 @@ func historyKinds() (kinds []sdkKind) {
 	return kinds
 }
 
-// startClients starts a subscriber of each of these kinds.
+// startClients starts a subscriber of each of these kinds, before everybody else.
 func (r *historyRun) startClients(kinds []sdkKind) {
 	r.t.Helper()
 	lab := &sdkLab{}
 	r.clients = len(kinds)
+	var edges []*edge
+	for at := range r.edges {
+		edges = append(edges, r.edges[at].Load())
+	}
+	var clients []*historyClient
 	for i, kind := range kinds {
 		random := r.random(300 + i)
 		f := &historyClient{
-			r: r, s: lab.stage(r.t, kind, r.edges[0].Load()), random: random,
+			r: r, s: lab.stage(r.t, kind, edges...), random: random,
 			tenant: []string{"paint.a", "paint.b"}[random.IntN(2)], pattern: []string{"chat.#", "chat.*", "chat.1"}[random.IntN(3)],
 		}
 		p, err := pattern.Parse(f.pattern)
@@ -39,6 +44,9 @@ func (r *historyRun) startClients(kinds []sdkKind) {
 		}
 		f.sub = r.check.Client(fmt.Sprintf("%s %s %s", kind, f.tenant, f.pattern), f.tenant, p)
 		f.s.host(kind)
+		clients = append(clients, f)
+	}
+	for _, f := range clients { // when nothing can fail any more
 		r.subscribers.Go(f.run)
 	}
 }
@@ -53,7 +61,8 @@ type historyClient struct {
 
 	mu    sync.Mutex // for what reports change while a client lives
 	begun bool
-	at    wire.Position // where the next client goes on
+	at    wire.Position   // where the next client goes on
+	early []wire.Position // gaps that were told before it was seen where the first client began
 }
 
 // run lets clients come and go until the run ends, and then one more get all.
@@ -87,7 +96,7 @@ func (f *historyClient) visit(last bool) bool {
 	// Queues that get full, so that clients leave messages at the edge, in a soak.
 	queues := atLength([]int{100_000}, []int{0, 4, 100})
 	options := sdkOptions{Token: f.r.token, ConnectTimeout: 3000, MaxBackOff: 500, Queue: queues[f.random.IntN(len(queues))]}
-	if _, err := c.try(f.s.connecting(f.s.kind, options)); err != nil {
+	if _, err := f.try(c, f.s.connecting(f.s.kind, options, f.addresses()...)); err != nil {
 		return false // the edge is away
 	}
 	from := any("now")
@@ -96,11 +105,11 @@ func (f *historyClient) visit(last bool) bool {
 		f.begin(f.at)
 	}
 	_, command := c.subscription("iterate", f.tenant, f.pattern, &sdkOptions{History: from})
-	if _, err := c.try(command); err != nil {
+	if _, err := f.try(c, command); err != nil {
 		if err.Code != "disconnected" && err.Code != "timeout" { // as when the edge is away
 			f.r.t.Errorf("%s: subscribing from %v: %v", f.s.kind, from, err)
 		}
-		_, _ = c.try(sdkCommand{Cmd: "close"})
+		_, _ = f.try(c, sdkCommand{Cmd: "close"})
 		return false
 	}
 	if at, ok := f.position(c, command.Sub); ok {
@@ -120,7 +129,7 @@ func (f *historyClient) visit(last bool) bool {
 	default:
 		f.await(c, command.Sub)
 	}
-	if _, err := c.try(sdkCommand{Cmd: "close"}); err != nil {
+	if _, err := f.try(c, sdkCommand{Cmd: "close"}); err != nil {
 		f.r.t.Errorf("%s: closing: %v", f.s.kind, err)
 	}
 	for _, event := range []string{"subscriptionEnded", "closed"} {
@@ -131,10 +140,38 @@ func (f *historyClient) visit(last bool) bool {
 	return true
 }
 
+// addresses are those that the next client knows: of one edge, or of all, so that it changes
+// edges by itself.
+func (f *historyClient) addresses() []string {
+	all := f.s.addresses(f.s.edges...)
+	if f.random.IntN(2) == 0 {
+		return all
+	}
+	at := f.random.IntN(len(all))
+	return all[at : at+1]
+}
+
+// try carries out a command, which may have to wait for a fault to end.
+func (f *historyClient) try(c *sdkClient, command sdkCommand) (sdkReport, *sdkError) {
+	id := c.tell(command)
+	for range 3 {
+		if r, ok := c.answers.take(func(r sdkReport) bool { return r.ID == id }); ok {
+			return r, r.Error
+		}
+	}
+	err := &sdkError{Code: "no answer", Text: c.answers.why()}
+	f.r.t.Errorf("%s: %s: %v", f.s.kind, command.Cmd, err)
+	return sdkReport{}, err
+}
+
 // begin begins with all behind a position. The caller holds f.mu.
 func (f *historyClient) begin(at wire.Position) {
 	f.begun, f.at = true, at
 	f.sub.Begin(at)
+	for _, before := range f.early {
+		f.sub.Gap(before)
+	}
+	f.early = nil
 }
 
 func (f *historyClient) message(r sdkReport) {
@@ -160,14 +197,16 @@ func (f *historyClient) gap(r sdkReport) {
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.begun { // else it has nothing that it could miss
-		f.sub.Gap(before)
+	if !f.begun { // the event may overtake the messages before it
+		f.early = append(f.early, before)
+		return
 	}
+	f.sub.Gap(before)
 }
 
 // position is where the application is.
 func (f *historyClient) position(c *sdkClient, sub string) (wire.Position, bool) {
-	r, err := c.try(sdkCommand{Cmd: "position", Sub: sub})
+	r, err := f.try(c, sdkCommand{Cmd: "position", Sub: sub})
 	if err != nil {
 		f.r.t.Errorf("%s: the position: %v", f.s.kind, err)
 	}
@@ -208,20 +247,23 @@ func (r *historyRun) publishEnds() {
 			continue
 		}
 		for i, tenant := range []string{"paint.a", "paint.b"} {
-			_ = s.write(asFrame, wire.AppendPublish(nil, wire.Publish{ // if it fails, so does what reads the answer
-				Confirm: true, ID: uint32(i), Tenant: []byte(tenant), Channel: []byte("chat.1"), Payload: []byte("the end of " + tenant),
-			}))
+			payload := "the end of " + tenant + " " + randomHex()
+			_ = s.write(asFrame, confirmed(uint32(i), tenant, "chat.1", payload)) // if it fails, so does what reads the answer
 			_, text, err := s.read()
 			if err != nil {
 				break
 			}
 			line, err := wire.ParseServerLine(text)
+			if err == nil && line.Kind == wire.KindErr && len(r.edges) > 1 { // the edge does not have its store back
+				break
+			}
 			if err != nil || line.Kind != wire.KindOKPub || !line.Stored {
 				r.t.Fatalf("the last message is answered %q", text)
 			}
-			r.check.Confirmed(tenant, "chat.1", "the end of "+tenant, line.Position)
+			r.check.Confirmed(tenant, "chat.1", payload, line.Position)
 			r.ends[tenant] = line.Position
 		}
 		_ = s.leave()
+		_ = s.cut()
 	}
 }

@@ -103,7 +103,8 @@ func (r *historyRun) finish() historycheck.Summary {
 	for _, fault := range sum.Faults {
 		r.t.Error(fault)
 	}
-	r.t.Logf("%d confirmed, %d received, %d resumed, %d complete, %d gaps", sum.Confirmed, sum.Received, sum.Resumed, sum.Complete, sum.Gaps)
+	r.t.Logf("%d confirmed, %d received, %d resumed, %d complete, %d gaps, %d had by clients of SDKs",
+		sum.Confirmed, sum.Received, sum.Resumed, sum.Complete, sum.Gaps, sum.Had)
 	if sum.Confirmed < 100 || sum.Received < 100 || sum.Complete == 0 {
 		r.t.Error("the run checked too little")
 	}

@@ -44,6 +44,12 @@ func runFaults(t *testing.T, nodes, edges int, length time.Duration, first, draw
 	t.Helper()
 	seed := seed(t)
 	f := startFaults(t, seed, nodes, edges, slices.Contains(drawn, "restore"))
+	kinds := historyKinds()
+	if !soaking { // each is a process
+		f.random.Shuffle(len(kinds), func(i, j int) { kinds[i], kinds[j] = kinds[j], kinds[i] })
+		kinds = kinds[:min(len(kinds), 2)]
+	}
+	f.run.startClients(kinds)
 	f.run.start(4, 8)
 	for end := time.Now().Add(length); len(first) > 0 || time.Now().Before(end); {
 		pauseRandomly(f.random, 1500, nil)

@@ -18,8 +18,8 @@ func TestHistoriesMemory(t *testing.T) {
 		seed := seed(t)
 		e := startEdge(t, historyCaddyfile("memory"))
 		r := newHistoryRun(t, seed, e)
-		r.start(3, 6)
 		r.startClients(historyKinds())
+		r.start(3, 6)
 		random := r.random(1)
 		limits := [][]string{{"messages 10"}, {"messages 100"}, {"messages 1000", "age 2s"}, {"messages 1000", "size 1MiB"}, {"messages 1000", "max_lag 1s"}}
 		for end := time.Now().Add(soakFor(t, 6*time.Second, 15*time.Second)); time.Now().Before(end); {
@@ -44,8 +44,8 @@ func TestHistoriesOfKilledEdges(t *testing.T) {
 		file := func(options ...string) string { return historyCaddyfile("badger "+dir+"/histories", options...) }
 		e := startEdge(t, file("messages 1000"), inDir(dir))
 		r := newHistoryRun(t, seed, e)
-		r.start(3, 6)
 		r.startClients(historyKinds())
+		r.start(3, 6)
 		random := r.random(1)
 		end := time.Now().Add(soakFor(t, time.Second, 15*time.Second))
 		for kills := 0; kills < 3 || time.Now().Before(end); kills++ {

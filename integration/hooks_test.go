@@ -44,14 +44,18 @@ type hookBackend struct {
 	*httptest.Server
 
 	mu     sync.Mutex
-	denied map[string]string // token id or pattern → reason; empty: silence
-	events []string          // of connections, in order
+	denied map[string]string      // token id or pattern → reason; empty: silence
+	down   map[string]bool        // token ids of which it can say nothing
+	asked  map[string][]time.Time // by token id, when it was asked about connections
+	events []string               // of connections, in order
 }
 
 const hookSecret = "a secret of some length"
 
 func startHookBackend(t *testing.T) *hookBackend {
-	b := &hookBackend{denied: map[string]string{"denied": "no entry: not here", "silent": ""}}
+	b := &hookBackend{
+		denied: map[string]string{"denied": "no entry: not here", "silent": ""}, down: map[string]bool{}, asked: map[string][]time.Time{},
+	}
 	b.Server = httptest.NewTLSServer(b)
 	t.Cleanup(b.Close)
 	return b
@@ -76,15 +80,21 @@ func (b *hookBackend) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	for _, e := range body.Events {
 		b.events = append(b.events, fmt.Sprint(e.TokenID, " ", e.Event, " ", e.Pattern, e.Reason))
 	}
-	reason, refused := "", false
+	reason, refused, down := "", false, false
 	if body.Ask != nil {
 		about := body.Ask.Pattern
 		if body.Ask.Event == "connect" {
 			about = body.Ask.TokenID
+			b.asked[about] = append(b.asked[about], time.Now())
+			down = b.down[about]
 		}
 		reason, refused = b.denied[about]
 	}
 	b.mu.Unlock()
+	if down {
+		w.WriteHeader(http.StatusServiceUnavailable)
+		return
+	}
 	if refused && reason == "" {
 		<-r.Context().Done() // until the edge has lost patience
 		return
@@ -97,6 +107,21 @@ func (b *hookBackend) refuse(tokenID, reason string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.denied[tokenID] = reason
+}
+
+// setDown makes the backend fail when it is asked about connections of a token, or not any
+// more.
+func (b *hookBackend) setDown(tokenID string, down bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.down[tokenID] = down
+}
+
+// askedOf returns when the backend was asked about connections of a token.
+func (b *hookBackend) askedOf(tokenID string) []time.Time {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return slices.Clone(b.asked[tokenID])
 }
 
 // eventsOf are those of a token until now, in order.

@@ -22,6 +22,9 @@ func (k sdkKind) blind() bool {
 	return k.transport == "websocket" && (k.inBrowser() || slices.Contains(sdkRuntimes, k))
 }
 
+// seesHeaders says that the client sees the headers of an answer to its handshake.
+func (k sdkKind) seesHeaders() bool { return !k.inBrowser() && !k.blind() }
+
 func (k sdkKind) inBrowser() bool { return sdkPrograms[k.where] == nil }
 
 // alsoOver says that the SDK has a transport, too.

@@ -1,6 +1,7 @@
 package integration
 
 import (
+	"sync"
 	"testing"
 
 	"github.com/millrace/millrace/internal/natstest"
@@ -11,6 +12,21 @@ type sdkLab struct {
 	browsers map[string]*sdkBrowser // by where
 	nats     []*natstest.Node       // one or none
 	shared   *edge                  // for tests that do nothing to it
+	hooked   func() hookedEdge      // likewise, an edge with hooks; starts it the first time
+}
+
+// hookedEdge is an edge with hooks, and the backend that it asks.
+type hookedEdge struct {
+	*edge
+	backend *hookBackend
+}
+
+// startingHooked returns what gives an edge with hooks that ends with the test.
+func startingHooked(t *testing.T, options ...option) func() hookedEdge {
+	return sync.OnceValue(func() hookedEdge {
+		e, backend := startHookedEdge(t, options...)
+		return hookedEdge{e, backend}
+	})
 }
 
 // joined returns the option of edges of a new overlay.

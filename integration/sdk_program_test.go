@@ -63,6 +63,10 @@ func hasSDK() error {
 	return nil
 }
 
+// driverTimeout is how long a driver may take to start. On a busy machine Python takes half a
+// minute to import what QUIC needs.
+const driverTimeout = 4 * waitTimeout
+
 // start runs a driver that trusts the edges until the test ends.
 func (p *sdkProgram) start(t *testing.T, kind sdkKind, edges []*edge, router *sdkRouter) sdkHost {
 	t.Helper()
@@ -82,7 +86,7 @@ func (p *sdkProgram) start(t *testing.T, kind sdkKind, edges []*edge, router *sd
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, hello, err := startDriver(cmd, file, waitTimeout, router.route, func(err error) { router.fail(kind.where, err) })
+	d, hello, err := startDriver(cmd, file, driverTimeout, router.route, func(err error) { router.fail(kind.where, err) })
 	if err != nil {
 		t.Fatalf("%s: %v", kind, err)
 	}

@@ -14,7 +14,7 @@ func TestSDKRuntimes(t *testing.T) {
 	t.Parallel()
 	brief := []string{"connect", "messages", "payloads"}
 	all := atLength(false, true)
-	lab := &sdkLab{shared: startEdge(t, defaultCaddyfile)} // not on ::1, which Bun prefers, and master tokens do not allow
+	lab := &sdkLab{shared: startEdge(t, defaultCaddyfile), hooked: startingHooked(t)} // not on ::1, which Bun prefers, and master tokens do not allow
 	for _, row := range sdkScenarios {
 		if !all && !slices.Contains(brief, row.name) || row.only == "webtransport" {
 			continue

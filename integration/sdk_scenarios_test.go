@@ -11,7 +11,7 @@ import (
 type sdkScenario struct {
 	name      string
 	caddyfile string // of the scenario's own edge; empty: the shared one
-	hooked    bool   // the scenario's own edge has hooks
+	hooked    bool   // it plays at the edge with hooks, which these scenarios share
 	setup     func(t *testing.T, e *edge)
 	only      string   // a transport; empty: both
 	needs     []string // features of clientdriver.Features
@@ -33,8 +33,13 @@ var sdkScenarios = []sdkScenario{
 	{name: "expiry", run: sdkExpiry},
 	{name: "token provider", needs: needs("token-provider", "moves"), run: sdkProvider},
 	{name: "failing token provider", needs: needs("token-provider", "moves"), run: sdkFailingProvider},
+	{name: "renewing the token now", needs: needs("token-provider", "renew-token", "moves"), run: sdkRenewsNow},
+	{name: "relative expiry", needs: needs("token-provider", "expires-in", "moves"), run: sdkExpiresIn},
+	{name: "logged out", needs: needs("token-provider", "logged-out"), run: sdkLoggedOut},
 	{name: "refresh", run: sdkRefresh},
 	{name: "hooks", hooked: true, run: sdkHooks},
+	{name: "retry", hooked: true, needs: needs("reconnect", "retry"), run: sdkRetries},
+	{name: "told when to try again", hooked: true, needs: needs("reconnect", "retry-after"), run: sdkRetriesAfter},
 	{name: "token admin", only: "websocket", needs: needs("token-admin"), run: sdkTokenAdmin},
 
 	{name: "plaintext", run: sdkPlaintext},
@@ -55,7 +60,9 @@ func needs(features ...string) []string { return features }
 // What docs/clients.md says, over each SDK and transport.
 func TestSDKs(t *testing.T) {
 	t.Parallel()
-	lab := &sdkLab{browsers: startSDKBrowsers(t), shared: startEdge(t, defaultCaddyfile, forBrowsers)}
+	lab := &sdkLab{
+		browsers: startSDKBrowsers(t), shared: startEdge(t, defaultCaddyfile, forBrowsers), hooked: startingHooked(t, forBrowsers),
+	}
 	if !sdkLacks("several-edges") {
 		lab.nats = startNATS(t, 1)
 	}
@@ -84,7 +91,8 @@ func (l *sdkLab) play(t *testing.T, row sdkScenario, kinds []sdkKind) {
 	var backend *hookBackend
 	switch {
 	case row.hooked:
-		e, backend = startHookedEdge(t, forBrowsers)
+		hooked := l.hooked()
+		e, backend = hooked.edge, hooked.backend
 	case row.caddyfile != "":
 		e = startEdge(t, row.caddyfile, forBrowsers)
 	}

@@ -137,6 +137,119 @@ func sdkFailingProvider(s *sdkStage) {
 	c.never("disconnected", "closed")
 }
 
+// A client that is told that the rights have changed asks for the next token at once, and
+// moves without loss.
+func sdkRenewsNow(s *sdkStage) {
+	c := s.client()
+	id := c.tell(s.connecting(s.kind, sdkOptions{Provider: true}))
+	first := s.edges[0].issue(allowAll(s.room))
+	c.event("tokenWanted")
+	c.must(sdkCommand{Cmd: "token", Token: first.Token}) // without an expiry it is never asked by itself
+	if r := c.answer(id, "connect"); r.Error != nil {
+		s.t.Fatal(r.Error)
+	}
+	sub := c.subscribe(s.tenant, "n")
+	stream := startNumbers(s.edges[0].dial(s.token()), s.tenant, "n")
+	defer stream.halt()
+
+	id = c.tell(sdkCommand{Cmd: "renewToken"})
+	c.event("tokenWanted")
+	c.must(sdkCommand{Cmd: "token", Token: s.edges[0].issue(allowAll(s.room)).Token})
+	if r := c.answer(id, "renewToken"); r.Error != nil {
+		s.t.Errorf("renewing: %v", r.Error)
+	}
+	if e := c.event("moving"); e.Reason != "token" {
+		s.t.Errorf("got %v, want the reason token", e)
+	}
+	if e := c.event("moved"); e.Reason != "token" {
+		s.t.Errorf("got %v, want the reason token", e)
+	}
+	before := stream.sent()
+	s.edges[0].poll("messages after the move", func() bool { return stream.sent() > before+20 })
+	s.edges[0].revoke(s.edges[0].master, first.Token).decode(s.t, http.StatusOK, new(object)) // it has left that one
+	sub.wantNumbers(stream.halt())
+
+	const why = "the backend is down"
+	id = c.tell(sdkCommand{Cmd: "renewToken"})
+	c.event("tokenWanted")
+	c.must(sdkCommand{Cmd: "token", Text: why})
+	if r := c.answer(id, "renewToken"); r.Error.ErrorCode() != "token_provider" || r.Error.Cause == nil || !strings.Contains(r.Error.Cause.Text, why) {
+		s.t.Errorf("got %v, want token_provider, and why", r)
+	}
+	if e := c.event("edgeError"); e.Code != "token_provider" || e.Cause == nil || !strings.Contains(e.Cause.Text, why) {
+		s.t.Errorf("got %v, want token_provider, and why", e)
+	}
+	c.flush()
+	c.never("disconnected", "reconnecting")
+	c.close()
+
+	fixed := s.connect(sdkOptions{})
+	if _, err := fixed.try(sdkCommand{Cmd: "renewToken"}); err.ErrorCode() != "bad_option" {
+		s.t.Errorf("without a provider: got %v, want bad_option", err)
+	}
+	fixed.flush()
+}
+
+// A provider may say for how long a token is good. That counts, whatever the edge, or the
+// time that the provider gives as well, says.
+func sdkExpiresIn(s *sdkStage) {
+	const life = 3000 // ms
+	c := s.client()
+	id := c.tell(s.connecting(s.kind, sdkOptions{Provider: true}))
+	long := s.edges[0].issue(allowAll(s.room))
+	c.event("tokenWanted")
+	c.must(sdkCommand{Cmd: "token", Token: long.Token, ExpiresIn: life})
+	if r := c.answer(id, "connect"); r.Error != nil {
+		s.t.Fatal(r.Error)
+	}
+	c.event("tokenWanted")
+	next := s.edges[0].issue(allowAll(s.room))
+	c.must(sdkCommand{Cmd: "token", Token: next.Token, ExpiresAt: next.ExpiresAt, ExpiresIn: life})
+	if e := c.event("moved"); e.Reason != "token" {
+		s.t.Errorf("got %v, want the reason token", e)
+	}
+	c.event("tokenWanted")
+	c.must(sdkCommand{Cmd: "token", Token: next.Token, ExpiresAt: next.ExpiresAt})
+	c.flush()
+	c.never("disconnected", "reconnecting", "edgeError")
+	c.close()
+}
+
+// A provider that says that there will be no token any more ends the client at once: when it
+// connects, and later.
+func sdkLoggedOut(s *sdkStage) {
+	const why = "signed out at another device"
+	saysWhy := func(err *sdkError) {
+		s.t.Helper()
+		if err.ErrorCode() != "logged_out" || err.Cause == nil || !strings.Contains(err.Cause.Text, why) {
+			s.t.Errorf("got %+v, want logged_out, and the provider's error as its cause", err)
+		}
+	}
+	c := s.client()
+	id := c.tell(s.connecting(s.kind, sdkOptions{Provider: true}))
+	c.event("tokenWanted")
+	c.must(sdkCommand{Cmd: "token", Text: why, LoggedOut: true})
+	saysWhy(c.answer(id, "connect").Error)
+
+	c = s.client()
+	id = c.tell(s.connecting(s.kind, sdkOptions{Provider: true}))
+	token := s.edges[0].issue(allowAll(s.room)).Token
+	c.event("tokenWanted")
+	c.must(sdkCommand{Cmd: "token", Token: token, ExpiresAt: time.Now().Add(4 * time.Second).UTC().Format(time.RFC3339Nano)})
+	if r := c.answer(id, "connect"); r.Error != nil {
+		s.t.Fatal(r.Error)
+	}
+	sub := c.subscribe(s.tenant, "#")
+	c.event("tokenWanted")
+	c.must(sdkCommand{Cmd: "token", Text: why, LoggedOut: true})
+	saysWhy(c.ended("logged_out"))
+	sub.wantEnd("logged_out")
+	c.never("disconnected", "reconnecting")
+	if n := c.count("tokenWanted"); n != 2 {
+		s.t.Errorf("the provider was asked %d times, want 2", n)
+	}
+}
+
 // A backend that refreshes a token prolongs the connection.
 func sdkRefresh(s *sdkStage) {
 	c := s.client()

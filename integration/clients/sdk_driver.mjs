@@ -16,13 +16,14 @@ const fromBase64 = (text) => Uint8Array.from(atob(text), (c) => c.charCodeAt(0))
 
 function plain(error) {
   if (error === undefined || error === null) return undefined;
-  const { code = "", tenant, pattern, channel, status, closeCode } = error;
-  return { code: String(code), text: String(error.message ?? error), tenant, pattern, channel, status, closeCode };
+  const { code = "", tenant, pattern, channel, status, closeCode, cause } = error;
+  const text = String(error.message ?? error);
+  return { code: String(code), text, tenant, pattern, channel, status, closeCode, cause: plain(cause) };
 }
 
 // driver returns a function that carries out commands. Each begins at once, in
 // the order of the calls.
-export function driver({ connect, TokenAdmin }, emit) {
+export function driver({ connect, LoggedOutError, TokenAdmin }, emit) {
   const clients = new Map(); // name → {client, subscriptions, asked}
   const payload = (command) => fromBase64(command.payload ?? "");
 
@@ -43,7 +44,8 @@ export function driver({ connect, TokenAdmin }, emit) {
       options.on = Object.fromEntries(
         events.map((event) => [
           event,
-          ({ error, ...fields } = {}) => void emit({ ...fields, error: plain(error), client: name, event }),
+          ({ error, cause, ...fields } = {}) =>
+            void emit({ ...fields, error: plain(error), cause: plain(cause), client: name, event }),
         ]),
       );
       state.client = await connect(addresses.length === 1 ? addresses[0] : addresses, options);
@@ -52,10 +54,14 @@ export function driver({ connect, TokenAdmin }, emit) {
     },
 
     // A provider gets its token, or a failure.
-    token({ client: name, token, expiresAt, text }) {
+    token({ client: name, token, expiresAt, expiresIn, text, loggedOut }) {
       const { resolve, reject } = clients.get(name).asked.shift();
-      if (text) reject(new Error(text));
-      else resolve(expiresAt ? { token, expiresAt: new Date(expiresAt) } : token);
+      const given = { token };
+      if (expiresAt) given.expiresAt = new Date(expiresAt);
+      if (expiresIn) given.expiresIn = expiresIn / 1000;
+      if (loggedOut) reject(new LoggedOutError(text));
+      else if (text) reject(new Error(text));
+      else resolve(expiresAt || expiresIn ? given : token);
     },
 
     async subscribe({ client: name, sub, tenant, pattern, mode, options }) {
@@ -95,6 +101,8 @@ export function driver({ connect, TokenAdmin }, emit) {
     },
     flush: ({ client: name }) => clients.get(name).client.flush(),
     online: () => void dispatchEvent(new Event("online")),
+    renewToken: ({ client: name }) => clients.get(name).client.renewToken(),
+    retry: ({ client: name }) => clients.get(name).client.retry(),
     close: ({ client: name }) => clients.get(name).client.close(),
 
     async issue({ addresses: [address], master, tenant, rules, seconds }) {

@@ -31,7 +31,10 @@ def plain(error):
     if not isinstance(error, millrace.MillraceError):
         return {"code": "", "text": f"{type(error).__name__}: {error}"}
     fields = ("code", "text", "tenant", "pattern", "channel", "status", "close_code")
-    return {camel(name): getattr(error, name) for name in fields if getattr(error, name) is not None}
+    report = {camel(name): getattr(error, name) for name in fields if getattr(error, name) is not None}
+    if error.__cause__ is not None:
+        report["cause"] = plain(error.__cause__)
+    return report
 
 
 def event_report(client, name, event):
@@ -107,14 +110,19 @@ class Driver:
         self.readers.add(task)
         task.add_done_callback(self.readers.discard)
 
-    async def token(self, client, token="", expiresAt=None, text=None, **_):
+    async def token(self, client, token="", expiresAt=None, expiresIn=None, text=None, loggedOut=False, **_):
         answer = self.asked[client].pop(0)
         if answer.done():
             return
-        if text:
+        if loggedOut:
+            answer.set_exception(millrace.LoggedOut(text))
+        elif text:
             answer.set_exception(RuntimeError(text))
+        elif expiresAt or expiresIn:
+            at, within = expiresAt and moment(expiresAt), expiresIn and expiresIn / 1000
+            answer.set_result(millrace.Token(token, expires_at=at, expires_in=within))
         else:
-            answer.set_result(millrace.Token(token, expires_at=moment(expiresAt)) if expiresAt else token)
+            answer.set_result(token)
 
     async def subscribe(self, client, sub, tenant, pattern, mode, options=None, **_):
         options = options or {}
@@ -174,6 +182,12 @@ class Driver:
 
     async def online(self, client, **_):
         self.clients[client]._session.network_changed()  # as when the machine has other addresses
+
+    async def renewToken(self, client, **_):
+        await self.clients[client].renew_token()
+
+    async def retry(self, client, **_):
+        self.clients[client].retry()
 
     async def close(self, client, **_):
         await self.clients[client].close()

@@ -23,6 +23,7 @@ const (
 // Commands are the values of [Command.Cmd].
 var Commands = []string{
 	"connect", "token", "subscribe", "read", "unsubscribe", "position", "publish", "flush", "online", "close",
+	"renewToken", "retry",
 	"issue", "refresh", "revoke", "list", // of a TokenAdmin
 }
 
@@ -38,8 +39,8 @@ var Events = []string{
 
 // Features are the values of [Report.Lacks].
 var Features = []string{
-	"queues", "histories", "token-provider", "token-admin", "edge-lists", "several-edges", "fallback", "reconnect",
-	"moves", "links", "suspicion",
+	"queues", "histories", "token-provider", "renew-token", "expires-in", "logged-out", "token-admin", "edge-lists",
+	"several-edges", "fallback", "reconnect", "retry", "retry-after", "moves", "links", "suspicion",
 }
 
 // Command is one to a client. A driver carries out the commands of a client in their order,
@@ -61,7 +62,9 @@ type Command struct {
 	Key       string   `json:"key,omitempty"`
 	Token     string   `json:"token,omitempty"`
 	ExpiresAt string   `json:"expiresAt,omitempty"` // RFC 3339
+	ExpiresIn int      `json:"expiresIn,omitempty"` // ms
 	Text      string   `json:"text,omitempty"`      // of the token provider's failure
+	LoggedOut bool     `json:"loggedOut,omitempty"` // the failure says that there will be no token any more
 
 	Master  string   `json:"master,omitempty"` // a master token: the command is for a TokenAdmin
 	TokenID string   `json:"tokenId,omitempty"`
@@ -118,6 +121,7 @@ type Report struct {
 	Dropped   int     `json:"dropped,omitempty"`
 	Code      string  `json:"code,omitempty"`
 	Detail    string  `json:"detail,omitempty"`
+	Cause     *Error  `json:"cause,omitempty"` // of edgeError
 
 	Token     string  `json:"token,omitempty"`
 	TokenID   string  `json:"tokenId,omitempty"`
@@ -142,6 +146,7 @@ type Error struct {
 	Channel   string `json:"channel,omitempty"`
 	Status    int    `json:"status,omitempty"`    // of HTTP
 	CloseCode int    `json:"closeCode,omitempty"` // of the connection
+	Cause     *Error `json:"cause,omitempty"`     // the error behind it
 }
 
 func (e *Error) Error() string { return fmt.Sprintf("%s: %s", e.Code, e.Text) }

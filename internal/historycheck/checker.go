@@ -113,7 +113,11 @@ func (c *Checker) fault(format string, args ...any) {
 // Summary is what a run had.
 type Summary struct {
 	Confirmed, Received, Resumed, Complete, Gaps int
-	Faults                                       []string // empty: all promises were kept
+
+	// Had is how many confirmed messages clients of SDKs had to have, as no gap was told, and
+	// have.
+	Had    int
+	Faults []string // empty: all promises were kept
 }
 
 // Finish compares what was stored with what each subscriber got. Whoever feeds the Checker
@@ -137,6 +141,7 @@ func (c *Checker) Finish() Summary {
 	}
 	for _, s := range c.clients {
 		s.check()
+		sum.Had += s.had
 		sum.Received += len(s.got)
 		sum.Gaps += len(s.gaps)
 	}

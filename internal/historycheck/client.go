@@ -11,8 +11,7 @@ import (
 
 // Client is a subscription with a history of clients of an SDK, one after the other, each of
 // which goes on behind the last message of the one before. An SDK shows messages and gaps,
-// not lines, and a gap need not come at its place among the messages. It is for histories
-// that are not shared.
+// not lines, and a gap need not come at its place among the messages.
 type Client struct {
 	checker *Checker
 	name    string
@@ -20,13 +19,20 @@ type Client struct {
 	pattern pattern.Pattern
 
 	begins []wire.Position // where each client began
+	ends   []int           // of each but the last: how many messages had come when the next one began
 	end    wire.Position
 	got    []wire.Position // in the order in which they came
+	had    int             // messages that it had to have, and has
 	gaps   []clientGap
 }
 
 // clientGap is a gap: between these positions something may be missing.
-type clientGap struct{ from, before wire.Position }
+type clientGap struct {
+	from, before wire.Position
+	epochs       []uint64 // that the application was in between
+	client       int      // that was told, an index of begins
+	excused      interval // where edges share the history: see the method excuse
+}
 
 // lined is so many clients after which a line came that says that nothing is missing before
 // it, if nothing is: what is missing may be among the messages since the last line, and a
@@ -46,6 +52,9 @@ func (c *Checker) Client(name, tenant string, p pattern.Pattern) *Client {
 func (s *Client) Begin(at wire.Position) {
 	s.checker.mu.Lock()
 	defer s.checker.mu.Unlock()
+	if len(s.begins) > 0 {
+		s.ends = append(s.ends, len(s.got))
+	}
 	s.begins = append(s.begins, at)
 }
 
@@ -66,7 +75,20 @@ func (s *Client) Message(tenant, channel, payload string, at wire.Position) {
 func (s *Client) Gap(before wire.Position) {
 	s.checker.mu.Lock()
 	defer s.checker.mu.Unlock()
-	s.gaps = append(s.gaps, clientGap{s.begins[max(0, len(s.begins)-1-lined)], before})
+	first := max(0, len(s.begins)-1-lined)
+	g := clientGap{from: s.begins[first], before: before, client: len(s.begins) - 1}
+	for _, at := range s.begins[first:] {
+		g.epochs = append(g.epochs, at.Epoch)
+	}
+	if first > 0 {
+		first = s.ends[first-1] // the first message of that client
+	}
+	for _, at := range s.got[min(first, len(s.got)):] {
+		if g.epochs[len(g.epochs)-1] != at.Epoch {
+			g.epochs = append(g.epochs, at.Epoch)
+		}
+	}
+	s.gaps = append(s.gaps, g)
 }
 
 // End notes that the application has all up to a position, or was told of gaps.
@@ -85,23 +107,51 @@ func (s *Client) check() {
 	}
 	got := map[place]bool{}
 	last := s.begins[0]
+	used := map[int]bool{} // gaps, of which each explains one step back
 	for _, at := range s.got {
 		// A gap may name an earlier position: what is behind it may have come before.
-		again := slices.ContainsFunc(s.gaps, func(g clientGap) bool { return g.before.Epoch == at.Epoch && g.before.N < at.N })
-		switch {
-		case at.Epoch == last.Epoch && at.N <= last.N && !again:
-			c.fault("%s: %v comes after %v", s.name, at, last)
-		case at.Epoch != last.Epoch && !slices.ContainsFunc(s.gaps, func(g clientGap) bool { return g.before.Epoch == at.Epoch }):
+		if at.Epoch == last.Epoch && at.N <= last.N {
+			if i := s.gapBefore(at, used); i >= 0 {
+				used[i] = true
+			} else {
+				c.fault("%s: %v comes after %v", s.name, at, last)
+			}
+		}
+		if at.Epoch != last.Epoch && !slices.ContainsFunc(s.gaps, func(g clientGap) bool { return g.before.Epoch == at.Epoch }) {
 			c.fault("%s: %v comes after %v, without a gap", s.name, at, last)
 		}
 		last = at
 		got[place{s.tenant, at.Epoch, at.N}] = true
 	}
+	for i := range s.gaps {
+		s.gaps[i].excused = s.excuse(s.gaps[i])
+	}
+	seen := map[uint64]bool{s.end.Epoch: true}
+	for _, list := range [][]wire.Position{s.begins, s.got} {
+		for _, at := range list {
+			seen[at.Epoch] = true
+		}
+	}
 	for p, m := range c.stored {
-		if m.confirmed && p.tenant == s.tenant && s.pattern.Match(m.channel) && s.covers(p) && !got[p] && !s.excused(p) {
+		switch {
+		case !m.confirmed || p.tenant != s.tenant || !s.pattern.Match(m.channel) || !s.covers(p) || s.excused(p, seen):
+		case got[p]:
+			s.had++
+		default:
 			c.fault("%s: %s=%.20s at %d was confirmed, and is missing without a gap: %s", s.name, m.channel, m.payload, p.n, s.around(p))
 		}
 	}
+}
+
+// gapBefore returns the last gap in front of a place that is not used yet; -1: there is none.
+func (s *Client) gapBefore(at wire.Position, used map[int]bool) (found int) {
+	found = -1
+	for i, g := range s.gaps {
+		if g.before.Epoch == at.Epoch && g.before.N < at.N && !used[i] && (found < 0 || g.before.N > s.gaps[found].before.N) {
+			found = i
+		}
+	}
+	return found
 }
 
 // around tells of the messages, begins and gaps before and after the place of a missing message.
@@ -131,13 +181,57 @@ func (s *Client) covers(p place) bool {
 	return (p.epoch != begin.Epoch || p.n > begin.N) && (p.epoch != s.end.Epoch || p.n <= s.end.N)
 }
 
-// excused reports whether the client was told that what is at a place may be missing.
-func (s *Client) excused(p place) bool {
+// excused reports whether the client was told that what is at a place may be missing; seen is
+// the epochs in which it got something.
+func (s *Client) excused(p place, seen map[uint64]bool) bool {
 	return slices.ContainsFunc(s.gaps, func(g clientGap) bool {
-		if g.from.Epoch == p.epoch && p.n <= g.from.N {
+		switch e := g.excused; {
+		case g.before.Epoch == p.epoch && s.checker.Shared:
+			return e.from < p.n && p.n <= e.to
+		case g.from.Epoch == p.epoch && p.n <= g.from.N:
 			return false
+		case g.before.Epoch == p.epoch:
+			return p.n <= g.before.N
 		}
-		// In another epoch, the history began anew.
-		return g.before.Epoch == p.epoch && p.n <= g.before.N || g.before.Epoch != p.epoch && g.from.Epoch == p.epoch
+		// The history began anew, perhaps several times.
+		return slices.Contains(g.epochs, p.epoch) || !seen[p.epoch]
 	})
+}
+
+// excuse is what may be missing by a gap, where edges share the history: what is in front of
+// it, up to the message before. And if the next message follows it directly, it may stand in
+// front of messages among which more is missing, up to the next gap, or, if the connection
+// ended before that, up to where the client came.
+func (s *Client) excuse(g clientGap) interval {
+	epoch, first, end := g.before.Epoch, 0, len(s.got)
+	if g.client > 0 {
+		first = s.ends[g.client-1]
+	}
+	if g.client < len(s.ends) {
+		end = s.ends[g.client]
+	}
+	e := interval{epoch: epoch, to: g.before.N}
+	var next, reached uint64
+	for _, at := range append(s.got[first:end:end], s.begins[g.client]) {
+		switch {
+		case at.Epoch != epoch:
+		case at.N <= g.before.N:
+			e.from = max(e.from, at.N)
+		case next == 0 || at.N < next:
+			next = at.N
+			reached = max(reached, at.N)
+		default:
+			reached = max(reached, at.N)
+		}
+	}
+	if next != g.before.N+1 {
+		return e
+	}
+	for _, other := range s.gaps {
+		if other.client == g.client && other.before.Epoch == epoch && other.before.N > g.before.N {
+			reached = min(reached, other.before.N)
+		}
+	}
+	e.to = max(e.to, reached)
+	return e
 }

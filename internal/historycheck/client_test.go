@@ -20,6 +20,7 @@ func TestClient(t *testing.T) {
 			s.Message("t", "a.x", string(rune('0'+n)), at(n))
 		}
 	}
+	anew := func(n uint64) wire.Position { return wire.Position{Epoch: 2, N: n} } // of another store
 	tests := []struct {
 		name string
 		run  func(s *Client)
@@ -34,6 +35,15 @@ func TestClient(t *testing.T) {
 		{"twice", func(s *Client) { get(s, 4, 5, 5, 6, 7, 8) }, "comes after"},
 		{"out of order", func(s *Client) { get(s, 4, 6, 5, 7, 8) }, "comes after"},
 		{"again, behind a gap to an earlier position", func(s *Client) { get(s, 4, 5); s.Gap(at(3)); get(s, 4, 5, 6, 7, 8) }, ""},
+		{"again twice, behind one gap", func(s *Client) { get(s, 4, 5); s.Gap(at(3)); get(s, 4, 5, 4, 5, 6, 7, 8) }, "comes after"},
+		{"another epoch, without a gap", func(s *Client) { get(s, 4, 5, 6, 7, 8); s.Message("t", "a.x", "new", anew(1)) }, "without a gap"},
+		{"another epoch and back, behind gaps", func(s *Client) {
+			get(s, 4)
+			s.Gap(anew(0))
+			s.Message("t", "a.x", "new", anew(1))
+			s.Gap(at(6))
+			get(s, 7, 8)
+		}, ""},
 		{"of others", func(s *Client) { get(s, 4, 5, 6, 7, 8); s.Message("u", "a.x", "", at(9)) }, "a message for others"},
 		{"another in its place", func(s *Client) { get(s, 4, 5, 6, 7); s.Message("t", "a.x", "9", at(8)) }, "a.x=8 and a.x=9"},
 		{"a hole and a gap of a client long after", func(s *Client) {
@@ -45,9 +55,33 @@ func TestClient(t *testing.T) {
 			s.Gap(at(8))
 		}, "a.x=5 at 5 was confirmed, and is missing"},
 	}
-	for _, test := range tests {
+	shared := []struct {
+		name string
+		run  func(s *Client)
+		want string
+	}{
+		{"a hole behind a gap of the same client", func(s *Client) { get(s, 4); s.Gap(at(5)); get(s, 6, 8) }, ""},
+		{"a hole behind a gap, and more behind it", func(s *Client) { get(s, 4); s.Gap(at(4)); get(s, 6, 8) }, "a.x=7 at 7 was confirmed, and is missing"},
+		{"a hole in front of a gap", func(s *Client) { get(s, 5, 6); s.Gap(at(7)); get(s, 8) }, "a.x=4 at 4 was confirmed, and is missing"},
+		{"a hole behind the last of two gaps", func(s *Client) { s.Gap(at(3)); get(s, 4); s.Gap(at(6)); get(s, 8) }, "a.x=7 at 7 was confirmed, and is missing"},
+		{"a hole behind the client that was told of a gap", func(s *Client) {
+			get(s, 4)
+			s.Gap(at(5))
+			get(s, 6)
+			s.Begin(at(6))
+			get(s, 8)
+		}, "a.x=7 at 7 was confirmed, and is missing"},
+		{"an epoch between two others, of which it saw nothing", func(s *Client) {
+			s.checker.Confirmed("t", "a.x", "unseen", wire.Position{Epoch: 3, N: 1})
+			s.Gap(anew(0))
+			s.Message("t", "a.x", "new", anew(1))
+			s.End(anew(1))
+		}, ""},
+	}
+	for i, test := range append(tests, shared...) {
 		t.Run(test.name, func(t *testing.T) {
 			c := New()
+			c.Shared = i >= len(tests)
 			for n := uint64(1); n < 10; n++ {
 				c.Confirmed("t", "a.x", string(rune('0'+n)), at(n))
 			}

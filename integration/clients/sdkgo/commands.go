@@ -38,6 +38,11 @@ func (c *driven) carryOut(command clientdriver.Command, answer *clientdriver.Rep
 		return c.client.Flush(ctx)
 	case "online":
 		return nil // it looks at the machine's addresses by itself
+	case "renewToken":
+		return c.client.RenewToken(ctx)
+	case "retry":
+		c.client.Retry()
+		return nil
 	case "close":
 		return c.client.Close()
 	}
@@ -130,10 +135,13 @@ func (c *driven) token(ctx context.Context) (client.AccessToken, error) {
 	c.report(clientdriver.Report{Event: "tokenWanted"})
 	select {
 	case given := <-c.tokens:
-		if given.Text != "" {
+		switch {
+		case given.LoggedOut:
+			return client.AccessToken{}, fmt.Errorf("%s: %w", given.Text, client.ErrLoggedOut)
+		case given.Text != "":
 			return client.AccessToken{}, errors.New(given.Text)
 		}
-		token := client.AccessToken{Token: given.Token}
+		token := client.AccessToken{Token: given.Token, ExpiresIn: ms(given.ExpiresIn)}
 		if given.ExpiresAt != "" {
 			var err error
 			if token.ExpiresAt, err = time.Parse(time.RFC3339, given.ExpiresAt); err != nil {

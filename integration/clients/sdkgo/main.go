@@ -158,6 +158,6 @@ func plain(err error) *clientdriver.Error {
 	}
 	return &clientdriver.Error{
 		Code: string(e.Code), Text: err.Error(), Tenant: e.Tenant, Pattern: e.Pattern, Channel: e.Channel,
-		Status: e.Status, CloseCode: e.Close,
+		Status: e.Status, CloseCode: e.Close, Cause: plain(e.Err),
 	}
 }

@@ -65,7 +65,7 @@ func (c *driven) event(event client.Event) {
 	case client.QueueFull:
 		r.Event, r.Tenant, r.Pattern, r.Dropped = "queueFull", e.Tenant, e.Pattern, e.Dropped
 	case client.EdgeError:
-		r.Event, r.Code, r.Detail = "edgeError", string(e.Code), e.Detail
+		r.Event, r.Code, r.Detail, r.Cause = "edgeError", string(e.Code), e.Detail, plain(e.Err)
 	case client.RoundTrip:
 		r.Event, r.RTT = "roundTrip", inMS(e.RTT)
 	case client.Closed:

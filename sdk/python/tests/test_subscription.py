@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import gc
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -38,6 +39,26 @@ async def test_a_full_queue(policy: Any, want: list[str]) -> None:
         await asyncio.sleep(0.1)
         assert len(it.events.of("queue_full")) == 1  # once a second at most
         assert (await it.event("queue_full", 1)).dropped == 2
+
+
+@pytest.mark.parametrize("policy", ["drop-oldest", "drop-newest"])
+@pytest.mark.parametrize("later", [False, True])
+async def test_a_full_queue_holds_nothing_else(policy: Any, later: bool) -> None:
+    """What was dropped is gone, whoever is to read the queue."""
+    stopped = asyncio.Event()
+
+    async def take(_: Message) -> None:
+        await stopped.wait()
+
+    async with begin() as (it, peer):
+        on_message = take if later else None
+        await it.client.subscribe("t", "c", queue=10, queue_policy=policy, on_message=on_message)
+        for _ in range(20):
+            await deliver(it, peer, *("x" * 100 for _ in range(50)))
+        gc.collect()
+        waiting = sum(isinstance(thing, Message) for thing in gc.get_objects())
+        stopped.set()
+        assert waiting == 10 + later  # and the one that take has
 
 
 async def test_a_full_queue_that_ends() -> None:
