@@ -73,6 +73,9 @@ type Options struct {
 	// QueuePolicy says what happens when they are more. Default: DropOldest.
 	QueuePolicy QueuePolicy
 
+	// Sender asks the edges who has published each message, see [Message.Sender].
+	Sender bool
+
 	// Paths on the edges' sites.
 	Paths Paths
 
@@ -184,6 +187,15 @@ func (o Options) settings() (*settings, error) {
 	s.tls.NextProtos = nil
 	s.dial, s.measure, s.watch = s.dialLink, ping3, processWatch
 	return s, nil
+}
+
+// features is the line that turns on what the client wants of an edge.
+func (s *settings) features() []byte {
+	line := wire.VerbFeatures.String() + ":" + wire.FeatureLink
+	if s.Sender {
+		line += "," + wire.FeatureSender
+	}
+	return []byte(line)
 }
 
 func checkQueue(n int, policy QueuePolicy) error {
