@@ -226,9 +226,9 @@ var feedLists = sync.Pool{New: func() any { return new([]*feed) }}
 
 // encodeKept makes the frame of a stored message for the subscriptions of a pattern.
 func (p *publication) encodeKept(at wire.Position, text string) *frame {
-	data := make([]byte, 0, wire.DeliverAtLen(p.tenant, p.channel, p.payload, text))
+	d := wire.Deliver{Stored: true, Position: at, Tenant: p.tenant, Channel: p.channel, Payload: p.payload, Patterns: []string{text}}
 	return &frame{
-		data: wire.AppendDeliverAt(data, at, p.tenant, p.channel, p.payload, text),
+		data: wire.AppendDeliverFields(make([]byte, 0, wire.DeliverFieldsLen(&d)), &d),
 		kind: Binary, kept: true, at: p.at, caps: p.caps,
 	}
 }
