@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/millrace/millrace/wire"
 )
 
 // Transport is what carries a connection.
@@ -191,11 +193,10 @@ func (o Options) settings() (*settings, error) {
 
 // features is the line that turns on what the client wants of an edge.
 func (s *settings) features() []byte {
-	line := wire.VerbFeatures.String() + ":" + wire.FeatureLink
 	if s.Sender {
-		line += "," + wire.FeatureSender
+		return []byte(wire.LineFeaturesSender)
 	}
-	return []byte(line)
+	return []byte(wire.LineFeatures)
 }
 
 func checkQueue(n int, policy QueuePolicy) error {
