@@ -26,10 +26,11 @@ func init() { caddy.RegisterModule(new(Admin)) }
 //	PATCH  /pubsub/master-tokens/{id}         changes those of these fields that are given
 //	POST   /pubsub/master-tokens/{id}/rotate  gives it a new secret: {revoke_tokens}
 //	DELETE /pubsub/master-tokens/{id}         {revoke_tokens}
-//	GET    /pubsub/tokens                     access tokens: ?limit&cursor&tenant&id&created_by&status
+//	GET    /pubsub/tokens                     access tokens: ?limit&cursor&tenant&subject&id&created_by&status
 //	POST   /pubsub/tokens                     issues one: the body of get-token
 //	PUT    /pubsub/tokens/{id}                refreshes it: {expires_at}
 //	DELETE /pubsub/tokens/{id}                revokes it
+//	DELETE /pubsub/tokens                     revokes all of a subject: ?subject
 //	POST   /pubsub/explain                    {token_id or token, action, tenant, channel, ip, origin, protocol, region}
 //	GET    /pubsub/backup                     all stored tokens, as lines of JSON
 //	POST   /pubsub/restore                    adds those of a backup: ?masters_only&dry_run

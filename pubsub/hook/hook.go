@@ -162,7 +162,7 @@ type OperationObserver interface{ Operated(o Operation) }
 
 // Operation is a call of the REST API, of the admin API or of the console.
 type Operation struct {
-	Name   string     // as in metrics: "issue", "refresh", "revoke", "master_create", …; of operators also "login", "logout", "confirm", "live_tail", "disconnect", "drain", "history_read", "history_purge"
+	Name   string     // as in metrics: "issue", "refresh", "revoke", "revoke_subject", "master_create", …; of operators also "login", "logout", "confirm", "live_tail", "disconnect", "drain", "history_read", "history_purge"
 	Actor  string     // the id of the master token that called; "admin": the admin API; "operator:" and a name: the console; "edge:" and a name: an operator of another edge; empty: it did not authenticate
 	IP     netip.Addr // of the caller; not valid: it is not known
 	Status int        // of the HTTP answer; 200: it succeeded
@@ -172,6 +172,8 @@ type Operation struct {
 	TokenID   string // of the access token, or of the master token in operations on these
 	Tenants   []string
 	ExpiresAt time.Time
+	Subject   string // of a token that was issued, or the one whose tokens were to be revoked
+	Revoked   int    // valid tokens of Subject that were revoked, also where the call failed
 
 	Operator   string // whom a refused login named, if there is such an operator
 	Pattern    string // of a live tail, or of messages that were read or deleted from a history; empty: of all of the tenant
