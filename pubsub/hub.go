@@ -154,7 +154,7 @@ func (h *Hub) Admit(id Identity, client Client) (*Session, error) {
 	h.sessions[s] = struct{}{}
 	s.token = h.tokens[id.TokenID]
 	if s.token == nil {
-		s.token = &tokenState{sessions: map[*Session]struct{}{}, caps: h.idleTokenCaps.take(id.TokenID), tenants: id.Tenants}
+		s.token = &tokenState{sessions: map[*Session]struct{}{}, caps: h.idleTokenCaps.take(id.TokenID), tenants: id.Tenants, sender: senderOf(id)}
 		if s.token.caps == nil {
 			s.token.caps = new(byteCaps)
 		}

@@ -21,6 +21,7 @@ type Identity struct {
 	EgressKB  int // KiB/s to the client; 0: the edge's default
 	IngressKB int // KiB/s from the client; 0: the edge's default
 	TokenID   string
+	Subject   string // of the token: whose it is; empty: it has none
 	Version   uint64 // of the token's record; each change increases it
 	ExpiresAt time.Time
 	Rights    Rights
@@ -62,6 +63,8 @@ type Session struct {
 	connected bool // the hooks were told of it; static after Connected
 
 	linkDownSent bool // the client was last told that the link is down
+
+	variant variant // of the deliver frames that the client wants
 
 	resumables *resumables // nil: it never had a subscription with positions
 

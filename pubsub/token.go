@@ -46,6 +46,7 @@ type tokenState struct {
 	sessions     map[*Session]struct{} // guarded by the hub's mutex
 	caps         *byteCaps
 	own          account
+	sender       []byte       // its subject, as what its sessions publish has it; static
 	tenants      []string     // that the sessions count for
 	accounts     []*account   // own, and those of tenants
 	patterns     atomic.Int64 // distinct patterns that its sessions were the first to have
