@@ -200,6 +200,15 @@ func TestTokenAdminErrors(t *testing.T) {
 			t.Errorf("got %v, want %s", err, want)
 		}
 	})
+	t.Run("of a subject", func(t *testing.T) {
+		admin, _ := adminEdge(t, func(string) (int, string) {
+			return 400, `{"code":"invalid_body","detail":"subject: must be 1 to 128 bytes of UTF-8 without control characters"}`
+		})
+		_, err := admin.RevokeSubject(patient(t), "a\x01")
+		if want := "millrace: invalid_body (HTTP status 400): Subject: must be 1 to 128 bytes of UTF-8 without control characters"; err == nil || err.Error() != want {
+			t.Errorf("got %v, want %s", err, want)
+		}
+	})
 	for name, make := range map[string]func() (*TokenAdmin, error){
 		"plain text":    func() (*TokenAdmin, error) { return NewTokenAdmin("http://edge.example", masterToken) },
 		"a path":        func() (*TokenAdmin, error) { return NewTokenAdmin("https://edge.example/edges", masterToken) },
