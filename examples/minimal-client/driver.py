@@ -66,7 +66,7 @@ async def close(name, **_):
 
 async def main():
     lacks = ["queues", "histories", "token-provider", "token-admin", "edge-lists", "several-edges", "fallback"]
-    say(event="hello", transports=["websocket"], lacks=[*lacks, "reconnect", "moves", "links", "suspicion"])
+    say(event="hello", transports=["websocket"], lacks=[*lacks, "reconnect", "moves", "links", "suspicion", "senders"])
     commands = {f.__name__: f for f in (connect, subscribe, unsubscribe, publish, flush, close)}
     while line := await asyncio.to_thread(sys.stdin.readline):
         command = json.loads(line)
