@@ -109,6 +109,50 @@ func TestClosedSubject(t *testing.T) {
 	})
 }
 
+// createStore holds the creation of access tokens while held is not nil.
+type createStore struct {
+	tokenstore.Store
+	held chan struct{}
+}
+
+func (s *createStore) Create(ctx context.Context, rec tokenstore.Record) (uint64, error) {
+	if rec.Kind == tokenstore.KindAccess && s.held != nil {
+		<-s.held
+	}
+	return s.Store.Create(ctx, rec)
+}
+
+// A token that is stored after a revocation has searched, by an Issue that found the subject
+// open, is not given to anybody before the subject is reopened.
+func TestIssueOvertakenByRevocation(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := &createStore{storetest.NewMemory(), make(chan struct{})}
+		b := newTestbedOn(t, store, tokenstore.Config{})
+		done := make(chan tokenstore.Issued)
+		go func() { done <- b.issueFor(t, b.Overlay(), "ada", "demo") }()
+		synctest.Wait() // it is about to store the token
+		_, reopen, err := b.RevokeAndClose(t.Context(), b.Overlay(), "ada")
+		if err != nil {
+			t.Fatal(err)
+		}
+		close(store.held)
+		synctest.Wait()
+		select {
+		case <-done:
+			t.Fatal("the token was issued before the revocation was answered, and lives")
+		default:
+		}
+		if left := b.list(t, b.Overlay(), tokenstore.ListOptions{Subject: "ada"}); len(left) > 0 {
+			t.Errorf("a token that nobody got is left: %v", left)
+		}
+		reopen()
+		issued := <-done
+		if _, err := b.Authenticate(t.Context(), issued.Token); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
 // A revocation whose edge has died holds others up for 5 s.
 func TestDeadRevocation(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -35,7 +35,7 @@ func init() { caddy.RegisterModule(new(Admin)) }
 //	GET    /pubsub/backup                     all stored tokens, as lines of JSON
 //	POST   /pubsub/restore                    adds those of a backup: ?masters_only&dry_run
 //	GET    /pubsub/connections                the open connections of this edge; with all=true or another
-//	                                          parameter those of all edges: ?edge&token_id&tenant&ip&transport&limit&cursor
+//	                                          parameter those of all edges: ?edge&token_id&subject&tenant&ip&transport&limit&cursor
 //	GET    /pubsub/connections/{edge}/{id}    one of them, with its subscriptions
 //	POST   /pubsub/connections/disconnect     closes one, {edge, id}, or all of a token, {token_id, edge}
 //	POST   /pubsub/drain                      drains this edge; only a restart ends the drain

@@ -43,6 +43,7 @@ package hook
 
 import (
 	"context"
+	"encoding/json"
 	"net/netip"
 	"time"
 
@@ -65,6 +66,9 @@ type Client struct {
 	IP        netip.Addr // not valid: it is not known
 	Transport string     // "websocket" or "webtransport"
 	Since     time.Time  // when its handshake was accepted
+
+	Subject string          // whose token it is; empty: nobody's
+	Info    json.RawMessage // of the token: a JSON object; nil: none; shared, not to be changed
 }
 
 // Subscription is a pattern within a tenant, both legal names.
@@ -152,6 +156,7 @@ type RefusedClient struct {
 	IP        netip.Addr // not valid: it is not known
 	Transport string     // "websocket" or "webtransport"
 	TokenID   string     // of the token that was checked; empty: none, or not known to the edge
+	Subject   string     // of that token; empty: it has none
 	Status    int        // of the HTTP answer; over AUTH the one that stands for the same reason
 	Code      string     // as in the answer (docs/protocol.md, WebSocket, Refusals)
 }
