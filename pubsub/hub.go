@@ -160,7 +160,7 @@ func (h *Hub) Admit(id Identity, client Client) (*Session, error) {
 	if s.token == nil {
 		s.token = &tokenState{
 			sessions: map[*Session]struct{}{}, caps: h.idleTokenCaps.take(id.TokenID), tenants: id.Tenants,
-			sender: senderOf(id), subject: id.Subject,
+			subject: id.Subject, sender: senderOf(id),
 		}
 		if s.token.caps == nil {
 			s.token.caps = new(byteCaps)

@@ -68,7 +68,7 @@ type Query struct {
 	// MaxChannels is how many channels may match a query with Newest; 0: any number.
 	MaxChannels int
 	MaxMessages int // of the page, at least 1
-	// MaxBytes of the payloads and channels of the page, which has one message at least,
+	// MaxBytes of the payloads, channels and senders of the page, which has one message at least,
 	// if there is any.
 	MaxBytes int
 }
