@@ -131,7 +131,9 @@ func accessTokensOnPage(t *testing.T, e *edge, p tab) {
 
 func connectionsOnPage(t *testing.T, e *edge, p tab) {
 	p.expected = regexp.MustCompile("the server responded with a status of 404") // the details of a connection that has ended
-	token, other := e.issue(allowAll("room")), e.issue(allowAll("lobby"))
+	request := tokenRequest(allowAll("room"))
+	request["subject"] = "Zoë & " + markup
+	token, other := e.issueAs(e.master, request), e.issue(allowAll("lobby"))
 	first, second, third := e.dial(token.Token), e.dial(token.Token), e.dial(other.Token)
 	second.subscribe("paint.room", "orders.*")
 	id := func(of issued, n int) string {
@@ -150,8 +152,15 @@ func connectionsOnPage(t *testing.T, e *edge, p tab) {
 	p.click("button", "Filter")
 	p.gone("main table", other.TokenID[:8])
 	p.see("main table", token.TokenID[:8])
+	p.click("link", "Clear")
+	p.see("main table", other.TokenID[:8])
+	p.fill("Subject", "Zoë & "+markup)
+	p.click("button", "Filter")
+	p.gone("main table", other.TokenID[:8])
+	p.see("main table", "Zoë & ")
 	p.click("button", "Details of connection "+id(token, 1)+" at this edge")
 	p.see("main", "orders.*")
+	p.see("main dl", "Zoë & "+markup)
 	p.click("button", "Disconnect connection "+id(token, 1)+" at this edge")
 	p.see("dialog", "may come back while its token is valid")
 	p.click("button", "Disconnect")
