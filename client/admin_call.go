@@ -121,4 +121,6 @@ var adminWords = strings.NewReplacer(
 	"created_by", "CreatedBy",
 	"expires_at", "the expiry",
 	"token_id", "the id of the token",
+	"subject: ", "Subject: ",
+	"info: ", "Info: ",
 )

@@ -2,6 +2,7 @@ package client
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -54,18 +55,20 @@ func TestTokenAdmin(t *testing.T) {
 			return 200, `{"token":"AT_1_2","token_id":"1","expires_at":"2030-01-31T12:00:00Z"}`
 		case strings.HasPrefix(call, "PUT"):
 			return 200, `{"message":"token refreshed","token_id":"1","new_expires_at":"2030-01-31T12:00:00Z"}`
+		case strings.HasPrefix(call, "DELETE /v1/tokens?"):
+			return 200, `{"message":"tokens revoked","revoked":3}`
 		case strings.HasPrefix(call, "DELETE"):
 			return 200, `{"message":"token revoked","token_id":"1"}`
 		case strings.Contains(call, "cursor="):
 			return 200, `{"tokens":[{"token_id":"2","created_by":"b","created_at":"2030-01-31T12:00:00Z","expires_at":"2030-01-31T12:00:00Z","status":"valid","right":{"tenant_grants":[]}}],"next_cursor":""}`
 		default:
-			return 200, `{"tokens":[{"token_id":"1","created_by":"b","description":"d","created_at":"2030-01-31T12:00:00Z","expires_at":"2030-01-31T12:00:00Z","revoked_at":"2030-01-31T12:00:00Z","status":"revoked","master_id":"m",` +
+			return 200, `{"tokens":[{"token_id":"1","created_by":"b","description":"d","subject":"alice","info":{"name":"Alice"},"created_at":"2030-01-31T12:00:00Z","expires_at":"2030-01-31T12:00:00Z","revoked_at":"2030-01-31T12:00:00Z","status":"revoked","master_id":"m",` +
 				`"right":{"tenant_grants":[{"tenant_ids":["room"],"allow_channels_pub":["a"],"allow_channels_sub":["#"],"allow_channels_history":["b"]}],"allow_ip_masks":["10.0.0.0/8"],"allow_regions":["EU"],"allowed_ws_origin":["null"],"allow_protocols":["websocket"],"ingress_kb_per_sec":1,"egress_kb_per_sec":2,"expires_at":"2030-01-31T12:00:00Z"}}],"next_cursor":"1"}`
 		}
 	})
 	ctx := patient(t)
 	issued, err := admin.Issue(ctx, IssueRequest{
-		CreatedBy: "b", Description: "d", ExpiresAt: at, Grants: []Grant{{[]string{"room"}, []string{"a"}, []string{"#"}, []string{"b"}}},
+		CreatedBy: "b", Description: "d", Subject: "alice", Info: map[string]string{"name": "Alice"}, ExpiresAt: at, Grants: []Grant{{[]string{"room"}, []string{"a"}, []string{"#"}, []string{"b"}}},
 		IPMasks: []string{"10.0.0.0/8"}, Regions: []string{"EU"}, Origins: []string{"null"}, Protocols: []Transport{WebSocket},
 		IngressKBps: 1, EgressKBps: 2,
 	})
@@ -78,15 +81,34 @@ func TestTokenAdmin(t *testing.T) {
 	if err := admin.Revoke(ctx, "AT_1_2"); err != nil {
 		t.Error(err)
 	}
+	if err := admin.RevokeByID(ctx, "0123456789abcdef"); err != nil {
+		t.Error(err)
+	}
+	if n, err := admin.RevokeSubject(ctx, "Zoë & co"); n != 3 || err != nil {
+		t.Errorf("got %d %v", n, err)
+	}
+	for _, id := range []string{"", "AT_1_2", "..", "1?subject=x"} {
+		if err := admin.RevokeByID(ctx, id); !errors.Is(err, ErrBadOption) {
+			t.Errorf("%q: got %v", id, err)
+		}
+	}
+	if _, err := admin.RevokeSubject(ctx, ""); !errors.Is(err, ErrBadOption) {
+		t.Errorf("got %v", err)
+	}
+	for _, info := range []any{"alice", []int{1}, 5, json.RawMessage("null"), json.RawMessage("{"), func() {}} {
+		if _, err := admin.Issue(ctx, IssueRequest{ExpiresAt: at, Info: info}); !errors.Is(err, ErrBadOption) {
+			t.Errorf("%v: got %v", info, err)
+		}
+	}
 	var infos []TokenInfo
-	for info, err := range admin.List(ctx, ListOptions{Tenant: "room", PageSize: 1}) {
+	for info, err := range admin.List(ctx, ListOptions{Tenant: "room", Subject: "alice", PageSize: 1}) {
 		if err != nil {
 			t.Fatal(err)
 		}
 		infos = append(infos, info)
 	}
 	want := []TokenInfo{{
-		TokenID: "1", CreatedBy: "b", Description: "d", CreatedAt: at, ExpiresAt: at, RevokedAt: at, Status: StatusRevoked, MasterID: "m",
+		TokenID: "1", CreatedBy: "b", Description: "d", Subject: "alice", Info: json.RawMessage(`{"name":"Alice"}`), CreatedAt: at, ExpiresAt: at, RevokedAt: at, Status: StatusRevoked, MasterID: "m",
 		Grants: []Grant{{[]string{"room"}, []string{"a"}, []string{"#"}, []string{"b"}}}, IPMasks: []string{"10.0.0.0/8"}, Regions: []string{"EU"},
 		Origins: []string{"null"}, Protocols: []Transport{WebSocket}, IngressKBps: 1, EgressKBps: 2,
 	}, {TokenID: "2", CreatedBy: "b", CreatedAt: at, ExpiresAt: at, Status: StatusValid}}
@@ -100,11 +122,13 @@ func TestTokenAdmin(t *testing.T) {
 		break // no page is fetched after it
 	}
 	wantCalls := []string{
-		`POST /v1/get-token {"created_by":"b","description":"d","right":{"tenant_grants":[{"tenant_ids":["room"],"allow_channels_pub":["a"],"allow_channels_sub":["#"],"allow_channels_history":["b"]}],"allow_ip_masks":["10.0.0.0/8"],"allow_regions":["EU"],"allowed_ws_origin":["null"],"allow_protocols":["websocket"],"ingress_kb_per_sec":1,"egress_kb_per_sec":2,"expires_at":"2030-01-31T12:00:00Z"}}`,
+		`POST /v1/get-token {"created_by":"b","description":"d","subject":"alice","info":{"name":"Alice"},"right":{"tenant_grants":[{"tenant_ids":["room"],"allow_channels_pub":["a"],"allow_channels_sub":["#"],"allow_channels_history":["b"]}],"allow_ip_masks":["10.0.0.0/8"],"allow_regions":["EU"],"allowed_ws_origin":["null"],"allow_protocols":["websocket"],"ingress_kb_per_sec":1,"egress_kb_per_sec":2,"expires_at":"2030-01-31T12:00:00Z"}}`,
 		`PUT /v1/refresh-token {"token_id":"1","expires_at":"2030-01-31T12:00:00Z"}`,
 		`DELETE /v1/revoke-token {"token":"AT_1_2"}`,
-		`GET /v1/tokens?limit=1&tenant=room`,
-		`GET /v1/tokens?cursor=1&limit=1&tenant=room`,
+		`DELETE /v1/tokens/0123456789abcdef`,
+		`DELETE /v1/tokens?subject=Zo%C3%AB+%26+co`,
+		`GET /v1/tokens?limit=1&subject=alice&tenant=room`,
+		`GET /v1/tokens?cursor=1&limit=1&subject=alice&tenant=room`,
 		`GET /v1/tokens`,
 	}
 	if !reflect.DeepEqual(*calls, wantCalls) {
@@ -173,6 +197,15 @@ func TestTokenAdminErrors(t *testing.T) {
 		})
 		_, err := admin.Issue(patient(t), IssueRequest{ExpiresIn: time.Hour})
 		if want := "millrace: invalid_body (HTTP status 400): Grants[0].Subscribe[2]: is not legal"; err == nil || err.Error() != want {
+			t.Errorf("got %v, want %s", err, want)
+		}
+	})
+	t.Run("of a subject", func(t *testing.T) {
+		admin, _ := adminEdge(t, func(string) (int, string) {
+			return 400, `{"code":"invalid_body","detail":"subject: must be 1 to 128 bytes of UTF-8 without control characters"}`
+		})
+		_, err := admin.RevokeSubject(patient(t), "a\x01")
+		if want := "millrace: invalid_body (HTTP status 400): Subject: must be 1 to 128 bytes of UTF-8 without control characters"; err == nil || err.Error() != want {
 			t.Errorf("got %v, want %s", err, want)
 		}
 	})

@@ -1,6 +1,10 @@
 package client
 
-import "time"
+import (
+	"bytes"
+	"encoding/json"
+	"time"
+)
 
 // Grant opens channels in tenants.
 type Grant struct {
@@ -15,6 +19,13 @@ type Grant struct {
 type IssueRequest struct {
 	CreatedBy   string // required, 1 to 256 bytes
 	Description string // at most 512 characters
+
+	// Subject says whose the token is, by any id of the application's: 1 to 128 bytes without control
+	// characters. Subscribers with Options.Sender see it as [Message.Sender]; it is no secret.
+	Subject string
+	// Info is about the subject, for operators and hooks: what encodes to a JSON object of at most
+	// 1,024 bytes, such as a struct, a map or json.RawMessage. nil: nothing.
+	Info any
 
 	// One of these is required; at most 24 hours ahead.
 	ExpiresIn time.Duration
@@ -46,6 +57,7 @@ type Expiry struct {
 // ListOptions select what [TokenAdmin.List] yields.
 type ListOptions struct {
 	Tenant   string // only tokens with a grant for this tenant; empty: all
+	Subject  string // only tokens of this subject; empty: all
 	PageSize int    // how many are fetched at a time, 1 to 1,000; 0: 100
 }
 
@@ -61,6 +73,8 @@ type TokenInfo struct {
 	TokenID     string
 	CreatedBy   string
 	Description string
+	Subject     string          // empty: none
+	Info        json.RawMessage // a JSON object; nil: none
 	CreatedAt   time.Time
 	ExpiresAt   time.Time
 	RevokedAt   time.Time // zero: it is not revoked
@@ -95,21 +109,25 @@ type grantBody struct {
 }
 
 type issueBody struct {
-	CreatedBy   string    `json:"created_by"`
-	Description string    `json:"description,omitempty"`
-	Right       rightBody `json:"right"`
+	CreatedBy   string          `json:"created_by"`
+	Description string          `json:"description,omitempty"`
+	Subject     string          `json:"subject,omitempty"`
+	Info        json.RawMessage `json:"info,omitempty"`
+	Right       rightBody       `json:"right"`
 }
 
 type tokenBody struct {
-	TokenID     string     `json:"token_id"`
-	CreatedBy   string     `json:"created_by"`
-	Description string     `json:"description"`
-	CreatedAt   time.Time  `json:"created_at"`
-	ExpiresAt   time.Time  `json:"expires_at"`
-	RevokedAt   *time.Time `json:"revoked_at"`
-	Status      string     `json:"status"`
-	MasterID    string     `json:"master_id"`
-	Right       rightBody  `json:"right"`
+	TokenID     string          `json:"token_id"`
+	CreatedBy   string          `json:"created_by"`
+	Description string          `json:"description"`
+	Subject     string          `json:"subject"`
+	Info        json.RawMessage `json:"info"`
+	CreatedAt   time.Time       `json:"created_at"`
+	ExpiresAt   time.Time       `json:"expires_at"`
+	RevokedAt   *time.Time      `json:"revoked_at"`
+	Status      string          `json:"status"`
+	MasterID    string          `json:"master_id"`
+	Right       rightBody       `json:"right"`
 }
 
 // time returns the expiry as the REST calls want it.
@@ -130,6 +148,10 @@ func (r IssueRequest) body(now time.Time) (issueBody, error) {
 	if err != nil {
 		return issueBody{}, err
 	}
+	info, err := infoBody(r.Info)
+	if err != nil {
+		return issueBody{}, err
+	}
 	right := rightBody{
 		Grants: make([]grantBody, len(r.Grants)), IPMasks: r.IPMasks, Regions: r.Regions, Origins: r.Origins,
 		Protocols: r.Protocols, IngressKBps: r.IngressKBps, EgressKBps: r.EgressKBps, ExpiresAt: at,
@@ -137,12 +159,24 @@ func (r IssueRequest) body(now time.Time) (issueBody, error) {
 	for i, g := range r.Grants {
 		right.Grants[i] = grantBody(g)
 	}
-	return issueBody{r.CreatedBy, r.Description, right}, nil
+	return issueBody{r.CreatedBy, r.Description, r.Subject, info, right}, nil
+}
+
+// infoBody encodes what a request says about the subject.
+func infoBody(info any) (json.RawMessage, error) {
+	if info == nil {
+		return nil, nil
+	}
+	body, err := json.Marshal(info) // compact
+	if err != nil || !bytes.HasPrefix(body, []byte("{")) {
+		return nil, badOption("Info is what encodes to a JSON object")
+	}
+	return body, nil
 }
 
 func (t tokenBody) info() TokenInfo {
 	info := TokenInfo{
-		TokenID: t.TokenID, CreatedBy: t.CreatedBy, Description: t.Description,
+		TokenID: t.TokenID, CreatedBy: t.CreatedBy, Description: t.Description, Subject: t.Subject, Info: t.Info,
 		CreatedAt: t.CreatedAt, ExpiresAt: t.ExpiresAt, Status: t.Status, MasterID: t.MasterID,
 		IPMasks: t.Right.IPMasks, Regions: t.Right.Regions, Origins: t.Right.Origins, Protocols: t.Right.Protocols,
 		IngressKBps: t.Right.IngressKBps, EgressKBps: t.Right.EgressKBps,

@@ -76,13 +76,13 @@ type ping struct {
 	untimed bool // its time says nothing of the way to the edge
 }
 
-func newConn(l link, edge string, t Transport, token string) *conn {
+func newConn(l link, edge string, t Transport, token string, features []byte) *conn {
 	c := &conn{
 		edge: edge, transport: t, token: token, link: l, out: newSendBuffer(), frames: newDecoder(),
 		over: make(chan struct{}), featured: make(chan struct{}), acks: map[key][]*ack{}, postponed: map[*interest]*postponedSub{}, since: time.Now(), asks: true,
 		spread: rand.Float64(),
 	}
-	c.out.line([]byte(wire.LineFeatures))
+	c.out.line(features)
 	return c
 }
 

@@ -13,6 +13,7 @@ type delivery struct {
 	tenant, channel string
 	patterns        []string
 	payload         []byte
+	sender          string
 	stored          bool // it has a position, and is for the one RSUB of its pattern
 	position        wire.Position
 	late            bool // never set by the decoder
@@ -24,6 +25,7 @@ type delivery struct {
 type decoder struct {
 	d                delivery
 	tenants, channel names
+	senders          names
 	lastList         []byte              // the bytes of d.patterns
 	lists            map[string][]string // by their bytes
 }
@@ -32,7 +34,7 @@ type decoder struct {
 const maxNames = 1024
 
 func newDecoder() *decoder {
-	return &decoder{tenants: names{}, channel: names{}, lists: map[string][]string{}}
+	return &decoder{tenants: names{}, channel: names{}, senders: names{}, lists: map[string][]string{}}
 }
 
 // names finds the string of bytes that have come before.
@@ -55,7 +57,7 @@ func (n names) get(b []byte, last string) string {
 
 // decode returns what is good until the next call.
 func (dec *decoder) decode(frame []byte) (*delivery, error) {
-	position, rest, stored := cutPosition(frame)
+	position, sender, rest, stored := cutFields(frame)
 	tenant, channel, payload, list, ok := splitDeliver(rest)
 	if !ok || stored && !isOne(list) {
 		_, err := wire.DecodeDeliver(frame) // says what is wrong
@@ -81,26 +83,41 @@ func (dec *decoder) decode(frame []byte) (*delivery, error) {
 	}
 	d.tenant = dec.tenants.get(tenant, d.tenant)
 	d.channel = dec.channel.get(channel, d.channel)
+	d.sender = dec.senders.get(sender, d.sender)
 	d.payload = payload
 	return d, nil
 }
 
-// cutPosition finds the position of a frame, and what stands behind its head: empty, if
-// it is no deliver frame that this version knows.
-func cutPosition(b []byte) (p wire.Position, rest []byte, ok bool) {
+// cutFields finds the position and the sender of a frame, and what stands behind its head: empty,
+// if it is no deliver frame that this version knows.
+func cutFields(b []byte) (p wire.Position, sender, rest []byte, stored bool) {
 	const (
-		head    = 2 // tag and fields
-		numbers = 3 * 8
+		hasPosition = 1 << 0
+		hasSender   = 1 << 1
+		numbers     = 3 * 8
 	)
 	switch {
 	case len(b) > 0 && b[0] == 0x01:
-		return p, b[1:], false
-	case len(b) < head+numbers || b[0] != 0x04 || b[1] != 0x01:
-		return p, nil, false
+		return p, nil, b[1:], false
+	case len(b) < 2 || b[0] != 0x04 || b[1] == 0 || b[1]&^(hasPosition|hasSender) != 0:
+		return p, nil, nil, false
 	}
-	n := b[head:]
-	p = wire.Position{Epoch: binary.BigEndian.Uint64(n), N: binary.BigEndian.Uint64(n[8:]), T: binary.BigEndian.Uint64(n[16:])}
-	return p, n[numbers:], true
+	fields, rest := b[1], b[2:]
+	if fields&hasPosition != 0 {
+		if len(rest) < numbers {
+			return p, nil, nil, false
+		}
+		p = wire.Position{Epoch: binary.BigEndian.Uint64(rest), N: binary.BigEndian.Uint64(rest[8:]), T: binary.BigEndian.Uint64(rest[16:])}
+		rest, stored = rest[numbers:], true
+	}
+	if fields&hasSender != 0 {
+		if len(rest) == 0 || int(rest[0]) > wire.MaxSender || len(rest) < 1+int(rest[0]) {
+			return p, nil, nil, false
+		}
+		n := 1 + int(rest[0])
+		sender, rest = rest[1:n], rest[n:]
+	}
+	return p, sender, rest, stored
 }
 
 // isOne reports whether a list has one pattern.

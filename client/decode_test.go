@@ -19,6 +19,7 @@ type vector struct {
 		Payload         string `json:"payload_hex"`
 		Patterns        []string
 		Position        string
+		Sender          string
 		Error           string
 		Ignored         bool
 	}
@@ -57,7 +58,7 @@ func same(t *testing.T, dec *decoder, frame []byte) {
 	case err != nil:
 	case got.tenant != string(want.Tenant) || got.channel != string(want.Channel) ||
 		string(got.payload) != string(want.Payload) || !reflect.DeepEqual(got.patterns, want.Patterns) ||
-		got.stored != want.Stored || got.position != want.Position:
+		got.stored != want.Stored || got.position != want.Position || got.sender != string(want.Sender):
 		t.Fatalf("%x: got %+v, want %+v", frame, got, want)
 	}
 }
@@ -73,7 +74,7 @@ func TestDecode(t *testing.T) {
 			}
 			if err == nil && (got.tenant != v.Expect.Tenant || got.channel != v.Expect.Channel ||
 				hex.EncodeToString(got.payload) != v.Expect.Payload || !reflect.DeepEqual(got.patterns, v.Expect.Patterns) ||
-				got.stored != (v.Expect.Position != "") || got.stored && got.position.String() != v.Expect.Position) {
+				got.stored != (v.Expect.Position != "") || got.stored && got.position.String() != v.Expect.Position || got.sender != v.Expect.Sender) {
 				t.Errorf("%s: got %+v", v.Comment, got)
 			}
 			same(t, shared, frame)
@@ -90,9 +91,10 @@ func TestDecodeForgets(t *testing.T) {
 	for i := range 5 * maxNames {
 		n := strconv.Itoa(i)
 		same(t, dec, wire.AppendDeliver(nil, []byte("t"+n), []byte("c"+n), []byte("p"), []string{"#", n}))
+		same(t, dec, senderFrame("s"+n, "c", "p", nil))
 	}
-	if len(dec.tenants) > maxNames || len(dec.channel) > maxNames || len(dec.lists) > maxNames {
-		t.Errorf("remembers %d tenants, %d channels and %d lists", len(dec.tenants), len(dec.channel), len(dec.lists))
+	if len(dec.senders) > maxNames || len(dec.tenants) > maxNames || len(dec.channel) > maxNames || len(dec.lists) > maxNames {
+		t.Errorf("remembers %d senders, %d tenants, %d channels and %d lists", len(dec.senders), len(dec.tenants), len(dec.channel), len(dec.lists))
 	}
 }
 

@@ -168,6 +168,7 @@ type fakeLink struct {
 	mute   map[string]bool   // lines, or their beginnings, that are not answered
 	answer map[string]string // other answers
 	owed   []string          // lines that were not answered
+	asked  string            // the FEATURES line
 	lines  []string
 	frames []string // channel=payload
 	pubs   []wire.Publish
@@ -260,7 +261,9 @@ func (l *fakeLink) take(message []byte) {
 		return
 	}
 	line := string(message)
-	if line != wire.LineFeatures { // each connection begins with it
+	if strings.HasPrefix(line, "FEATURES:") { // each connection begins with it
+		l.asked = line
+	} else {
 		l.lines = append(l.lines, line)
 	}
 	for prefix := range l.mute {
@@ -278,8 +281,8 @@ func (l *fakeLink) reply(line string) {
 	case ok:
 	case line == "PING":
 		answer = "PONG"
-	case line == wire.LineFeatures:
-		answer = line
+	case strings.HasPrefix(line, "FEATURES:"):
+		answer = wire.LineFeatures
 	default:
 		answer = "OK:" + line
 	}

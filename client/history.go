@@ -142,7 +142,7 @@ func (r *router) deliverStored(c *conn, d *delivery) (begun *interest, crowd boo
 	h.advance(d.position)
 	payload := append(make([]byte, 0, len(d.payload)), d.payload...)
 	m := Message{
-		Tenant: d.tenant, Channel: d.channel, Pattern: d.patterns[0], Patterns: d.patterns, Payload: payload,
+		Tenant: d.tenant, Channel: d.channel, Pattern: d.patterns[0], Patterns: d.patterns, Payload: payload, Sender: d.sender,
 		Position: d.position.String(), Time: time.UnixMilli(int64(d.position.T)),
 	}
 	for _, s := range in.subs { // one

@@ -33,7 +33,9 @@ func newHistoryWorld(t *testing.T) *world {
 // stored delivers messages to the RSUB of x, whose payloads are their numbers.
 func (l *fakeLink) stored(numbers ...uint64) {
 	for _, n := range numbers {
-		l.in <- wire.AppendDeliverAt(nil, at(n), []byte("t"), []byte("x"), []byte(strconv.FormatUint(n, 10)), "x")
+		l.in <- wire.AppendDeliverFields(nil, &wire.Deliver{
+			Stored: true, Position: at(n), Tenant: []byte("t"), Channel: []byte("x"), Payload: []byte(strconv.FormatUint(n, 10)), Patterns: []string{"x"},
+		})
 	}
 }
 

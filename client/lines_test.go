@@ -152,7 +152,7 @@ func TestUnknownMessages(t *testing.T) {
 		c, l := w.mustConnect([]string{edgeA}, nil)
 		s := mustSubscribe(t, c, "x")
 		l.line("LATER:x")
-		for _, frame := range []string{"\x09", "\x05later", "\x04\x02later", "\x04\x81later"} {
+		for _, frame := range []string{"\x09", "\x05later", "\x04\x04later", "\x04\x81later"} {
 			l.in <- []byte(frame)
 		}
 		l.deliver("x", "1", "x")

@@ -15,6 +15,11 @@ type Message struct {
 	Patterns []string // all patterns of this client that matched, at least one
 	Payload  []byte
 
+	// Sender is the subject of the token that published the message, as the edge says: a client
+	// cannot forge it. Empty without [Options.Sender], if the token has no subject, and where an edge of
+	// an earlier version is between.
+	Sender string
+
 	// Late says that the message came on a connection that had been replaced: newer
 	// ones may have come before it (see [Suspect]).
 	Late bool

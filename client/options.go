@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/millrace/millrace/wire"
 )
 
 // Transport is what carries a connection.
@@ -72,6 +74,9 @@ type Options struct {
 	Queue int
 	// QueuePolicy says what happens when they are more. Default: DropOldest.
 	QueuePolicy QueuePolicy
+
+	// Sender asks the edges who has published each message, see [Message.Sender].
+	Sender bool
 
 	// Paths on the edges' sites.
 	Paths Paths
@@ -184,6 +189,14 @@ func (o Options) settings() (*settings, error) {
 	s.tls.NextProtos = nil
 	s.dial, s.measure, s.watch = s.dialLink, ping3, processWatch
 	return s, nil
+}
+
+// features is the line that turns on what the client wants of an edge.
+func (s *settings) features() []byte {
+	if s.Sender {
+		return []byte(wire.LineFeaturesSender)
+	}
+	return []byte(wire.LineFeatures)
 }
 
 func checkQueue(n int, policy QueuePolicy) error {

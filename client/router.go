@@ -141,7 +141,7 @@ func (r *router) dispatch(d *delivery, patterns []string, payload []byte) (crowd
 			if payload == nil {
 				payload = append(make([]byte, 0, len(d.payload)), d.payload...)
 			}
-			m := Message{Tenant: d.tenant, Channel: d.channel, Pattern: p, Patterns: d.patterns, Payload: payload, Late: d.late}
+			m := Message{Tenant: d.tenant, Channel: d.channel, Pattern: p, Patterns: d.patterns, Payload: payload, Sender: d.sender, Late: d.late}
 			switch s.queue.push(m) {
 			case queued:
 			case crowded:

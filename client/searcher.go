@@ -92,7 +92,7 @@ func (h *searcher) one(ctx context.Context, origin, token string, transports []T
 	if err != nil {
 		return nil, err
 	}
-	return newConn(l, origin, t, token), nil
+	return newConn(l, origin, t, token, h.s.features()), nil
 }
 
 // contextError makes an *Error of what ended may give.

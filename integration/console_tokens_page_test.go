@@ -17,7 +17,7 @@ func accessTokensOnPage(t *testing.T, e *edge, p tab) {
 	// A name of 128 characters that are legal and odd, which no line breaks by itself.
 	odd := "paint." + strings.Repeat("~@-_", 30) + "~~"
 	request := tokenRequest(grant(odd, []string{"news.#"}, []string{"news.*"}))
-	request["created_by"] = markup
+	request["created_by"], request["subject"], request["info"] = markup, "Zoë & "+markup, object{"name": markup}
 	token := e.issueAs(e.master, request)
 	for range 3 {
 		e.issue(allowAll("room"))
@@ -31,7 +31,7 @@ func accessTokensOnPage(t *testing.T, e *edge, p tab) {
 	p.click("button", "Search")
 	p.see("main", short)
 	p.until("location.hash === '#/tokens?id=' + %s", token.TokenID)
-	for label, value := range map[string]string{"Id": token.TokenID[:5], "Tenant": odd, "Created by": markup} {
+	for label, value := range map[string]string{"Id": token.TokenID[:5], "Tenant": odd, "Subject": "Zoë & " + markup, "Created by": markup} {
 		p.fill(label, value)
 		p.click("button", "Search")
 		p.until("document.querySelectorAll('main tbody').length > 0 && document.querySelectorAll('main code').length > 0")
@@ -47,6 +47,8 @@ func accessTokensOnPage(t *testing.T, e *edge, p tab) {
 	p.click("button", "Search")
 	p.click("button", "Details of token "+short)
 	p.see("main", "publish to news.#")
+	p.see("main dl", "Zoë & "+markup)
+	p.see("main dl", `{"name":`)
 	var over int
 	p.evaluate(&over, "document.documentElement.scrollWidth - document.documentElement.clientWidth")
 	if over > 0 {
@@ -103,12 +105,35 @@ func accessTokensOnPage(t *testing.T, e *edge, p tab) {
 	u.subscribe("paint.trial", "#")
 	u.publish("paint.trial", "a", "x")
 	u.expectDeliver("paint.trial", "a", "x", "#")
+
+	// All tokens of a subject, after the page has said how many.
+	var sockets []*socket
+	for range 2 {
+		request := tokenRequest(allowAll("room"))
+		request["subject"] = "Ada & co"
+		sockets = append(sockets, e.dial(e.issueAs(e.master, request).Token))
+	}
+	p.click("link", "Clear")
+	p.until("location.hash === '#/tokens'")
+	p.fill("Subject", "Ada & co")
+	p.click("button", "Search")
+	p.click("button", "Revoke all of this subject")
+	p.see("dialog", "2 valid tokens end")
+	p.click("button", "Revoke all")
+	p.see("[role=status]", "2 tokens revoked")
+	for _, s := range sockets {
+		s.expectText("ERR:token_revoked")
+	}
+	p.until("document.querySelectorAll('main tbody tr').length === 2 && !document.querySelector('main tbody').innerText.includes('valid')")
+	u.ping() // nobody else is concerned
 	p.wantForgotten(trial, token.Token, adaPassword)
 }
 
 func connectionsOnPage(t *testing.T, e *edge, p tab) {
 	p.expected = regexp.MustCompile("the server responded with a status of 404") // the details of a connection that has ended
-	token, other := e.issue(allowAll("room")), e.issue(allowAll("lobby"))
+	request := tokenRequest(allowAll("room"))
+	request["subject"] = "Zoë & " + markup
+	token, other := e.issueAs(e.master, request), e.issue(allowAll("lobby"))
 	first, second, third := e.dial(token.Token), e.dial(token.Token), e.dial(other.Token)
 	second.subscribe("paint.room", "orders.*")
 	id := func(of issued, n int) string {
@@ -127,8 +152,15 @@ func connectionsOnPage(t *testing.T, e *edge, p tab) {
 	p.click("button", "Filter")
 	p.gone("main table", other.TokenID[:8])
 	p.see("main table", token.TokenID[:8])
+	p.click("link", "Clear")
+	p.see("main table", other.TokenID[:8])
+	p.fill("Subject", "Zoë & "+markup)
+	p.click("button", "Filter")
+	p.gone("main table", other.TokenID[:8])
+	p.see("main table", "Zoë & ")
 	p.click("button", "Details of connection "+id(token, 1)+" at this edge")
 	p.see("main", "orders.*")
+	p.see("main dl", "Zoë & "+markup)
 	p.click("button", "Disconnect connection "+id(token, 1)+" at this edge")
 	p.see("dialog", "may come back while its token is valid")
 	p.click("button", "Disconnect")

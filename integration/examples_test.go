@@ -122,25 +122,50 @@ func (e *exampleEdge) streaming(b *browser, pauses *net.TCPListener) {
 
 func (e *exampleEdge) chat(c *browser) {
 	first, second := c.open("first", e.backend+"/chat/", ""), c.open("second", e.backend+"/chat/", "")
-	for _, p := range []tab{first, second} {
+	enter := func(p tab, name string) {
+		c.t.Helper()
+		p.fill("Name", name)
+		p.click("button", "Join")
 		p.see("#status", "Connected.")
-		p.see("button:enabled", "Send")
+		p.see("form:not([hidden]) button:enabled", "Send")
 	}
 	name, guest := "Ada "+randomHex()[:8], "Guest "+randomHex()[:8] // the edge keeps what others have said
-	first.fill("Name", name)
+	enter(first, name)
+	enter(second, guest)
 	first.fill("Message", "Grüße <b>")
 	first.click("button", "Send")
 	first.see("#log", name+": Grüße <b>")
 	second.see("#log", name+": Grüße <b>")
-	second.fill("Name", guest)
 	second.fill("Message", "hello")
 	second.click("button", "Send")
 	if log := first.see("#log", guest+": hello"); strings.Count(log, name) != 1 {
 		c.t.Errorf("the first tab shows %q", log)
 	}
+	// A page that says that it is another is shown under its own name.
+	forged := `{"sender":"` + name + `","name":"` + name + `","text":"I am Ada"}`
+	second.evaluate(nil, `import("/edge.js").then(async ({ join, TENANT }) => {
+		const client = await join(document.createElement("p"), { name: %s });
+		await client.publish(TENANT, "chat.lobby", %s, { confirm: true });
+		await client.close();
+	})`, guest, forged)
 	late := c.open("late", e.backend+"/chat/", "")
-	if log := late.see("#log", guest+": hello"); strings.Count(log, name+": Grüße <b>") != 1 {
-		c.t.Errorf("a tab that comes late shows %q", log)
+	enter(late, "Late")
+	for _, p := range []tab{first, late} {
+		log := p.see("#log", guest+": "+forged)
+		if strings.Count(log, name+": Grüße <b>") != 1 || !strings.Contains(log, guest+": hello") {
+			c.t.Errorf("a tab shows %q", log)
+		}
+	}
+	// Who has no name may not publish there.
+	var refused string
+	second.evaluate(&refused, `import("/edge.js").then(async ({ join, TENANT }) => {
+		const client = await join(document.createElement("p"));
+		const { code } = await client.publish(TENANT, "chat.lobby", "nobody", { confirm: true }).catch((error) => error);
+		await client.close();
+		return code;
+	})`)
+	if refused != "permission_denied" {
+		c.t.Errorf("a publish without a name: got %q, want permission_denied", refused)
 	}
 }
 

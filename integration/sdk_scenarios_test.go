@@ -28,6 +28,8 @@ var sdkScenarios = []sdkScenario{
 	{name: "forbidden channels", run: sdkForbidden},
 	{name: "histories", caddyfile: historyCaddyfile("memory"), needs: needs("histories", "reconnect"), run: sdkHistories},
 
+	{name: "senders", caddyfile: historyCaddyfile("memory"), needs: needs("senders", "histories"), run: sdkSenders},
+
 	{name: "bad token", run: sdkBadToken},
 	{name: "revocation", run: sdkRevocation},
 	{name: "expiry", run: sdkExpiry},

@@ -16,7 +16,10 @@ var ErrLinkFull = errors.New("more is published to this tenant than the link to 
 // the call that it comes with.
 type Message struct {
 	Tenant, Channel, Payload []byte
-	Delivery                 wire.Delivery
+	// Sender is the subject of the token that published it, set by the edge that accepted
+	// it; see wire.IsSender. Empty: the token has none, or that edge is of an earlier version.
+	Sender   []byte
+	Delivery wire.Delivery
 
 	// Of a message for one connection. HasSubscribers: this edge has subscribers, and none
 	// could take it. LastResort: only subscribers that were told to reconnect may take
@@ -38,7 +41,7 @@ type Receiver interface {
 	// connections took it. It waits for no client and no network, but pauses for the
 	// messages of a tenant that costs more than its share: messages of different
 	// tenants should not wait for each other. The broker has checked the
-	// names; what is larger than this edge takes from its clients is delivered to
+	// names and the sender; what is larger than this edge takes from its clients is delivered to
 	// nobody. For a message for one connection it returns NoRoom or SomeLeaving, which
 	// are negative, where there are subscribers and none of them could take it.
 	Receive(m Message) int

@@ -2,12 +2,13 @@ package pubsub
 
 import "slices"
 
-// deliver queues a frame that matches a subscription, in lane l or, if l is nil, in the
+// deliver queues a frame with a set of patterns, in the lane own or, if that is nil, in the
 // main lane. It never blocks.
-func (s *Session) deliver(p *publication, f *frame, l *lane) {
+func (s *Session) deliver(p *publication, set int, own *lane) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if f, l = s.revalidate(p, f, l); f == nil || s.closing != nil {
+	f, l := s.revalidate(p, set, own)
+	if f == nil || s.closing != nil {
 		s.hub.count.drop(dropClosed, 1)
 		return
 	}
@@ -40,7 +41,7 @@ func (s *Session) offer(p *publication, frames []laneFrame) int {
 	size := 0
 	valid := frames[:0]
 	for _, lf := range frames {
-		if lf.frame, lf.lane = s.revalidate(p, lf.frame, lf.lane); lf.frame != nil {
+		if lf.frame, lf.lane = s.revalidate(p, lf.set, lf.lane); lf.frame != nil {
 			valid = append(valid, lf)
 			size += lf.frame.cost()
 		}
@@ -64,22 +65,23 @@ func (s *Session) offer(p *publication, frames []laneFrame) int {
 // laneFrame is a frame for one lane of a session.
 type laneFrame struct {
 	lane  *lane // nil: the main lane
+	set   int   // of its patterns
 	frame *frame
 }
 
 // revalidate returns the frame and the lane in which a publisher may queue it now: no
-// frame if the subscription has ended since the publisher matched it, and another frame
-// if other subscriptions have changed. The caller holds s.mu.
-func (s *Session) revalidate(p *publication, f *frame, l *lane) (*frame, *lane) {
+// frame if the subscription has ended since the publisher matched it, and one with other
+// patterns if other subscriptions have changed. The caller holds s.mu.
+func (s *Session) revalidate(p *publication, set int, own *lane) (*frame, *lane) {
 	switch {
-	case l != nil && (l.dead || l.closing):
+	case own != nil && (own.dead || own.closing):
 		return nil, nil
-	case l != nil:
-		return f, l
+	case own != nil:
+		return p.matcher.frame(p, set, s.variant), own
 	case s.subsVersion > p.subsVersion:
-		f = s.rematch(p)
+		return s.rematch(p), &s.queue.mainLane
 	}
-	return f, &s.queue.mainLane
+	return p.matcher.frame(p, set, s.variant), &s.queue.mainLane
 }
 
 // rematch matches a publication against the session's own list of subscriptions, which
@@ -95,5 +97,5 @@ func (s *Session) rematch(p *publication) *frame {
 		return nil
 	}
 	slices.Sort(patterns)
-	return p.encode(patterns)
+	return p.encode(patterns, s.variant)
 }

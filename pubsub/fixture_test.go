@@ -184,6 +184,7 @@ type client struct {
 
 	mu      sync.Mutex
 	got     []string
+	frame   []byte // the last deliver frame
 	code    wire.CloseCode
 	blocked chan struct{} // not nil: writes hang until it is closed
 	aborted bool
@@ -208,9 +209,25 @@ func (r *rig) newClient(s *Session) *client {
 	return c
 }
 
-func (r *rig) admit(token string) (*client, error) {
+// connectAs connects with a token that has a subject, and the token's name.
+func (r *rig) connectAs(subject string, features ...string) *client {
+	r.Helper()
+	c, err := r.admitSubject("token of "+subject, subject)
+	if err != nil {
+		r.Fatal(err)
+	}
+	for _, f := range features {
+		c.send("FEATURES:" + f)
+		c.take()
+	}
+	return c
+}
+
+func (r *rig) admit(token string) (*client, error) { return r.admitSubject(token, "") }
+
+func (r *rig) admitSubject(token, subject string) (*client, error) {
 	s, err := r.hub.Admit(Identity{
-		TokenID: token, Version: 1, ExpiresAt: time.Now().Add(time.Hour), Rights: allRights{},
+		TokenID: token, Subject: subject, Version: 1, ExpiresAt: time.Now().Add(time.Hour), Rights: allRights{},
 	}, Client{Transport: "test"})
 	if err != nil {
 		return nil, err
@@ -251,6 +268,10 @@ func (c *client) Write(msgs []Outgoing) error {
 			if d.Stored {
 				got += fmt.Sprintf(" @%d", d.Position.N)
 			}
+			if d.HasSender {
+				got += fmt.Sprintf(" from %q", d.Sender)
+			}
+			c.frame = m.Data
 			c.got = append(c.got, got)
 		case Ping:
 			c.got = append(c.got, "ping")

@@ -47,7 +47,7 @@ func (f *follower) Received(name, tenant string, m history.Kept) {
 		return
 	}
 	if q := f.hub.receivingSequencer(sequencerID{f.storeID, name, tenant}); q != nil {
-		q.push(&handing{tenant: tenant, channel: []byte(m.Channel), payload: m.Payload, at: f.hub.now(), position: m.Position})
+		q.push(&handing{tenant: tenant, channel: []byte(m.Channel), payload: m.Payload, sender: m.Sender, at: f.hub.now(), position: m.Position})
 	}
 }
 

@@ -102,7 +102,7 @@ func (s *Session) publish(p wire.Publish) {
 	s.notePublishedTo(s.lastAccount.name)
 	s.hub.count.messagesIn.Add(1)
 	s.hub.countTenant(s.hub.limits.Load(), p.Tenant, 1, 0)
-	if err := s.hub.publish(p, &s.lastTenant, pace); err != nil {
+	if err := s.hub.publish(p, s.token.sender, &s.lastTenant, pace); err != nil {
 		s.notifyUnsent(err)
 	}
 	if p.Confirm {

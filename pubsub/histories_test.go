@@ -209,7 +209,7 @@ func TestRsubRefused(t *testing.T) {
 			"RSUB:t:a..b:now":        "ERR:bad_pattern",
 			"RSUB:bad tenant:a:now":  "ERR:bad_tenant",
 			"RSUB:t:chat.a:tomorrow": "ERR:bad_request",
-			"FEATURES":               "FEATURES:link,history",
+			"FEATURES":               "FEATURES:link,sender,history",
 		} {
 			c.send(line)
 			if got := c.take(); len(got) != 1 || got[0] != want {
@@ -223,7 +223,7 @@ func TestRsubRefused(t *testing.T) {
 		c := r.connect("a")
 		c.send("RSUB:t:chat.a:now", "FEATURES")
 		c.confirmed(7, "", "chat.a", "1")
-		c.expect("ERR:bad_request", "FEATURES:link", "ERR:bad_frame")
+		c.expect("ERR:bad_request", "FEATURES:link,sender", "ERR:bad_frame")
 	})
 }
 
@@ -579,7 +579,7 @@ func TestSetHistories(t *testing.T) {
 		}
 		c.expect("ERR:no_history:RSUB:t:chat.a")
 		c.send("RSUB:t:chat.a:now", "FEATURES")
-		c.expect("ERR:bad_request", "FEATURES:link")
+		c.expect("ERR:bad_request", "FEATURES:link,sender")
 		p.publish("t", "chat.a", "4")
 		if n := len(r.hub.sequencers.list()); n != 0 {
 			t.Errorf("%d sequencers are left", n)

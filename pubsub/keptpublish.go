@@ -37,7 +37,7 @@ func (s *Session) publishKept(hs *histories, p wire.Publish) bool {
 	case of == nil:
 		return false
 	}
-	size := len(p.Tenant) + len(p.Channel) + len(p.Payload) + len(p.Key) + itemOverhead
+	size := len(p.Tenant) + len(p.Channel) + len(p.Payload) + len(p.Key) + len(s.token.sender) + itemOverhead
 	if s.window == nil {
 		s.window = newPublishWindow(s)
 	}
@@ -65,12 +65,12 @@ func (s *Session) publishKept(hs *histories, p wire.Publish) bool {
 	n, m := len(p.Channel), len(p.Channel)+len(p.Key)
 	e.Message = history.Message{
 		History: of.Name, Tenant: tenant,
-		Channel: bytes[:n:n], Payload: bytes[m:], Stored: e.stored,
+		Channel: bytes[:n:n], Payload: bytes[m:], Sender: s.token.sender, Stored: e.stored,
 	}
 	if m > n {
 		e.Key = bytes[n:m:m]
 	}
-	e.handing = handing{tenant: tenant, channel: e.Channel, payload: e.Payload, at: pace.chargedUntil, publish: e}
+	e.handing = handing{tenant: tenant, channel: e.Channel, payload: e.Payload, sender: e.Sender, at: pace.chargedUntil, publish: e}
 	s.window.add(e)
 	s.hub.wg.Add(1) // until it was handed on, or failed; the session's reader is counted too
 	hs.store.Append(&e.Message)

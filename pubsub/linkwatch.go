@@ -23,7 +23,10 @@ func (s *Session) handleFeatures(line wire.Line) {
 	if line.HasFeature(wire.FeatureLink) {
 		s.watchLink()
 	}
-	answer := wire.LineFeatures
+	if line.HasFeature(wire.FeatureSender) {
+		s.turnOnSender()
+	}
+	answer := wire.LineFeaturesSender
 	if s.hub.currentHistories() != nil {
 		answer = wire.LineFeaturesHistory
 	}

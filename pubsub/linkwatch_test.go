@@ -13,19 +13,19 @@ func TestLinkWatch(t *testing.T) {
 	inBubble(t, fastLimits(), func(r *rig) {
 		watcher, other, asks := r.connect("a"), r.connect("b"), r.connect("c")
 		watcher.send("FEATURES:of_later,link")
-		watcher.expect("FEATURES:link")
+		watcher.expect("FEATURES:link,sender")
 		asks.send("FEATURES")
-		asks.expect("FEATURES:link")
+		asks.expect("FEATURES:link,sender")
 		r.broker.link(false)
 		r.broker.link(false)
 		synctest.Wait()
 		watcher.expect("LINK:down")
 		watcher.send("FEATURES:link") // repeated
-		watcher.expect("FEATURES:link")
+		watcher.expect("FEATURES:link,sender")
 
 		late := r.connect("d")
 		late.send("FEATURES:link")
-		late.expect("LINK:down", "FEATURES:link") // the state before the answer
+		late.expect("LINK:down", "FEATURES:link,sender") // the state before the answer
 		r.broker.link(true)
 		synctest.Wait()
 		watcher.expect("LINK:up")

@@ -230,7 +230,9 @@ func TestPauseKeepsNothingBack(t *testing.T) {
 			t.Fatal("it does not begin")
 		}
 		p.pace = pace
-		first.deliver(&p, p.encode([]string{"a"}), nil)
+		p.matcher = matchers.Get().(*matcher)
+		p.matcher.match(r.hub.tenant(p.tenant), p.channel)
+		first.deliver(&p, p.matcher.single(), nil)
 		if p.toFlush == nil {
 			t.Fatal("nothing waits to be written")
 		}

@@ -42,7 +42,7 @@ type slot struct {
 // at the price of one small look-up per subscription.
 type patternSet struct {
 	step
-	frame *frame // nil: not encoded yet
+	frames [variants]*frame // nil: not encoded yet
 }
 
 // step is the way from one set to the next.
@@ -70,6 +70,12 @@ func (m *matcher) match(t *tenant, channel []byte) {
 			return strings.Compare(a.patterns[0], b.patterns[0])
 		})
 	}
+}
+
+// single makes set 1 that of the only interest that matches.
+func (m *matcher) single() int {
+	m.sets = append(m.sets, patternSet{}, patternSet{})
+	return 1
 }
 
 // group finds each session's set of matched patterns.
@@ -145,17 +151,20 @@ func (m *matcher) extend(set, interest int) int {
 	return next
 }
 
-// frame returns the deliver frame for the subscribers with this set of patterns.
-func (m *matcher) frame(p *publication, set int) *frame {
-	if m.sets[set].frame == nil {
-		m.patterns = m.patterns[:0]
-		for at := set; at != 0; at = m.sets[at].before {
-			m.patterns = append(m.patterns, m.interests[m.sets[at].interest].patterns[0])
-		}
-		slices.Reverse(m.patterns)
-		m.sets[set].frame = p.encode(m.patterns)
+// frame returns a variant of the deliver frame for the subscribers with this set of
+// patterns. It is encoded when the first of them takes it.
+func (m *matcher) frame(p *publication, set int, v variant) *frame {
+	if f := m.sets[set].frames[v]; f != nil {
+		return f
 	}
-	return m.sets[set].frame
+	m.patterns = m.patterns[:0]
+	for at := set; at != 0; at = m.sets[at].before {
+		m.patterns = append(m.patterns, m.interests[m.sets[at].interest].patterns[0])
+	}
+	slices.Reverse(m.patterns)
+	f := p.encode(m.patterns, v)
+	m.sets[set].frames[v] = f
+	return f
 }
 
 // release gives the scratch space back, without what it points to.

@@ -9,7 +9,9 @@ import (
 
 // publication is one publish on its way to this edge's subscribers.
 type publication struct {
-	tenant, channel, payload []byte // valid during the call of publish or Receive
+	tenant, channel, payload []byte   // valid during the call of publish or Receive
+	sender                   []byte   // likewise
+	matcher                  *matcher // that has found who gets it
 
 	// subsVersion is what Hub.subsVersion was before subscribers were looked for. A
 	// session whose subscriptions have changed since then matches the message again.
@@ -27,11 +29,11 @@ type publication struct {
 	hasSubscribers bool // there are subscribers, whether they can take it or not
 }
 
-// publish passes on a message that this edge accepted from one of its clients.
-// lastTenant is the tenant that the client published to last; it spares a look-up. The
+// publish passes on a message that this edge accepted from one of its clients, whose
+// token has the subject sender. lastTenant is the tenant that the client published to last; it spares a look-up. The
 // error says why other edges could not get the message.
-func (h *Hub) publish(m wire.Publish, lastTenant **tenant, pace pace) error {
-	p := h.publication(m.Tenant, m.Channel, m.Payload, pace)
+func (h *Hub) publish(m wire.Publish, sender []byte, lastTenant **tenant, pace pace) error {
+	p := h.publication(m.Tenant, m.Channel, m.Payload, sender, pace)
 	defer p.pace.end()
 	if !(*lastTenant).is(m.Tenant) {
 		*lastTenant = h.tenant(m.Tenant)
@@ -45,32 +47,25 @@ func (h *Hub) publish(m wire.Publish, lastTenant **tenant, pace pace) error {
 		}
 	case wire.OneRandom: // the broker chooses the edge
 	}
-	err := h.broker.Publish(Message{Tenant: m.Tenant, Channel: m.Channel, Payload: m.Payload, Delivery: m.Delivery, HasSubscribers: p.hasSubscribers})
+	err := h.broker.Publish(Message{
+		Tenant: m.Tenant, Channel: m.Channel, Payload: m.Payload, Sender: sender, Delivery: m.Delivery, HasSubscribers: p.hasSubscribers,
+	})
 	if err != nil {
 		h.Unsent(1)
 	}
 	return err
 }
 
-func (h *Hub) publication(tenant, channel, payload []byte, pace pace) publication {
+func (h *Hub) publication(tenant, channel, payload, sender []byte, pace pace) publication {
 	limits := h.limits.Load()
 	p := publication{
-		tenant: tenant, channel: channel, payload: payload,
+		tenant: tenant, channel: channel, payload: payload, sender: sender,
 		subsVersion: h.subsVersion.Load(), at: pace.chargedUntil, limits: limits, pace: pace,
 	}
 	if limits.TenantEgressKB > 0 {
 		p.caps = h.tenantCapsOf(tenant)
 	}
 	return p
-}
-
-// encode makes the frame for subscribers with these patterns, in bytewise order.
-func (p *publication) encode(patterns []string) *frame {
-	data := make([]byte, 0, wire.DeliverLen(p.tenant, p.channel, p.payload, patterns))
-	return &frame{
-		data: wire.AppendDeliver(data, p.tenant, p.channel, p.payload, patterns),
-		kind: Binary, at: p.at, caps: p.caps,
-	}
 }
 
 // fanOut queues the message for every local subscriber, and returns how many there are:
@@ -82,23 +77,24 @@ func (h *Hub) fanOut(t *tenant, p *publication) (n int) {
 	m := matchers.Get().(*matcher)
 	defer m.release()
 	m.match(t, p.channel)
+	p.matcher = m
 
 	switch len(m.interests) {
 	case 0:
 		return 0
-	case 1: // the common case needs no sets
-		n = p.deliverToAll(m.interests[0])
+	case 1: // the common case needs no grouping
+		n = p.deliverToAll(m.interests[0], m.single())
 	default:
 		m.group()
 		n = len(m.sessions)
 		for i := range m.sessions {
 			if f := &m.sessions[i]; f.set != 0 {
-				f.session.deliver(p, m.frame(p, f.set), nil)
+				f.session.deliver(p, f.set, nil)
 			}
 			p.maybePause(i)
 		}
 		for i, o := range m.ownMatches {
-			o.session.deliver(p, m.frame(p, o.set), o.lane)
+			o.session.deliver(p, o.set, o.lane)
 			p.maybePause(i)
 		}
 	}
@@ -108,13 +104,13 @@ func (h *Hub) fanOut(t *tenant, p *publication) (n int) {
 	return n
 }
 
-// deliverToAll queues the message for all subscribers of an interest.
-func (p *publication) deliverToAll(in *interest) int {
-	f := p.encode(in.patterns[:])
+// deliverToAll queues the message for all subscribers of an interest, with its set of
+// patterns.
+func (p *publication) deliverToAll(in *interest, set int) int {
 	all := in.subscribers.Load()
 	for part := range all.chunks {
 		for i := range part {
-			part[i].session.deliver(p, f, part[i].lane)
+			part[i].session.deliver(p, set, part[i].lane)
 		}
 		p.maybePause(chunk - 1)
 	}
@@ -163,17 +159,18 @@ func (h *Hub) deliverOne(t *tenant, p *publication) bool {
 	defer m.release()
 	m.match(t, p.channel)
 	m.group()
+	p.matcher = m
 	p.hasSubscribers = len(m.sessions) > 0
 	for left := len(m.sessions); left > 0; left-- {
 		i := rand.IntN(left)
 		candidate := m.sessions[i]
 		m.laneFrames = m.laneFrames[:0]
 		if candidate.set != 0 {
-			m.laneFrames = append(m.laneFrames, laneFrame{nil, m.frame(p, candidate.set)})
+			m.laneFrames = append(m.laneFrames, laneFrame{set: candidate.set})
 		}
 		for _, o := range m.ownMatches {
 			if o.session == candidate.session {
-				m.laneFrames = append(m.laneFrames, laneFrame{o.lane, m.frame(p, o.set)})
+				m.laneFrames = append(m.laneFrames, laneFrame{lane: o.lane, set: o.set})
 			}
 		}
 		if n := candidate.session.offer(p, m.laneFrames); n > 0 {

@@ -26,13 +26,15 @@ const (
 // readPage reads one page for a subscription, and has the next one of its session read.
 func (s *Session) readPage(r *resumable) {
 	s.mu.Lock()
-	room, wanted := min(s.keptRoom(), replayBytes), s.wants(r)
+	room, wanted, v := min(s.keptRoom(), replayBytes), s.wants(r), s.variant
 	s.mu.Unlock()
 	var page history.Page
 	var frames []*frame
 	var err error
 	if wanted {
-		page, frames, err = s.replayPage(r, room)
+		if page, err = s.replayPage(r, room); err == nil {
+			frames = s.encodePage(r, page, v)
+		}
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -51,6 +53,9 @@ func (s *Session) readPage(r *resumable) {
 	case err != nil || page.Through.N <= r.cursor.N && r.ahead() > r.cursor.N: // or what the store reads from does not have yet what was handed on
 		s.replayFailed(r)
 	default:
+		if s.variant != v { // the client has asked for another one since
+			frames = s.encodePage(r, page, s.variant)
+		}
 		r.failing = time.Time{}
 		s.catchUp(r, page, frames)
 		if !r.live {
@@ -63,26 +68,25 @@ func (s *Session) readPage(r *resumable) {
 // wants reports whether a page is still of use to a subscription. The caller holds s.mu.
 func (s *Session) wants(r *resumable) bool { return !r.ended && s.closing == nil && !s.detached }
 
-// replayPage reads a page from the cursor of a subscription on, and makes its frames. No
-// other goroutine changes the cursor of one that is behind.
-func (s *Session) replayPage(r *resumable, room int) (page history.Page, frames []*frame, err error) {
+// replayPage reads a page from the cursor of a subscription on. No other goroutine changes
+// the cursor of one that is behind.
+func (s *Session) replayPage(r *resumable, room int) (page history.Page, err error) {
 	q := r.sequencer
 	ctx, cancel := context.WithTimeout(sessionContext{s}, historyTimeout)
 	defer cancel()
-	l := s.hub.cpuAccountOf([]byte(r.key.tenant))
 	query := history.Query{
 		History: q.id.history, Tenant: q.id.tenant, Pattern: r.pattern,
 		MaxMessages: min(replayMessages, 1+room/itemOverhead), MaxBytes: max(1, room),
 	}
 	if !r.begun {
 		if err := r.begin(); err != nil {
-			return page, nil, err
+			return page, err
 		}
 		query.MaxChannels = maxLastChannels
 	}
 	query.After, query.Newest = r.cursor.N, r.newest
 	if page, err = q.store.Read(ctx, query); err != nil {
-		return page, nil, err
+		return page, err
 	}
 	r.begun = true
 	if r.newest && page.Through.N > r.until.N && page.Through.Epoch == r.until.Epoch {
@@ -93,18 +97,24 @@ func (s *Session) replayPage(r *resumable, room int) (page history.Page, frames 
 		}
 		page.Through = r.until
 	}
+	return page, nil
+}
+
+// encodePage makes the frames of a page.
+func (s *Session) encodePage(r *resumable, page history.Page, v variant) (frames []*frame) {
+	tenant := []byte(r.key.tenant)
+	l := s.hub.cpuAccountOf(tenant)
 	now := s.hub.now() // the tenant has paid for what it used before: see replays
 	s.hub.noteMessage(l, now)
 	defer func() { s.hub.chargeTime(l, now) }()
-	tenant := []byte(r.key.tenant)
 	for _, m := range page.Messages {
-		p := publication{tenant: tenant, channel: []byte(m.Channel), payload: m.Payload, at: now}
+		p := publication{tenant: tenant, channel: []byte(m.Channel), payload: m.Payload, sender: m.Sender, at: now}
 		if s.hub.limits.Load().TenantEgressKB > 0 {
 			p.caps = s.hub.tenantCapsOf(tenant)
 		}
-		frames = append(frames, p.encodeKept(m.Position, r.key.pattern))
+		frames = append(frames, p.encodeKept(m.Position, r.key.pattern, v))
 	}
-	return page, frames, nil
+	return frames
 }
 
 // begin sets the cursor to where the client wants to begin. What cannot be proven to be

@@ -70,17 +70,17 @@ func keptShare(l *Limits) int { return l.SendQueue / 2 }
 
 // deliverKept queues a frame with a position for one subscription, and reports whether it
 // has: not if that is behind. It never blocks.
-func (s *Session) deliverKept(p *publication, f *frame, at wire.Position, r *resumable) bool {
+func (s *Session) deliverKept(p *publication, frames *keptFrames, r *resumable) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
-	case r.ended || !r.live || at.N <= r.cursor.N || s.closing != nil:
+	case r.ended || !r.live || frames.at.N <= r.cursor.N || s.closing != nil:
 		return false
-	case !s.pushKept(f, p.limits):
+	case !s.pushKept(frames.frame(p, s.variant), p.limits):
 		s.fallBehind(r)
 		return false
 	}
-	r.cursor = at
+	r.cursor = frames.at
 	if l := &s.queue.mainLane; !l.writing && s.tryWriter != nil && !s.detached {
 		l.writing = true
 		p.toFlush = p.toFlush.add(s)

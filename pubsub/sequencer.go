@@ -47,6 +47,7 @@ type sequencer struct {
 type handing struct {
 	tenant           string
 	channel, payload []byte
+	sender           []byte
 	at               time.Duration // when it was accepted, on the hub's clock
 	position         wire.Position
 
@@ -55,7 +56,9 @@ type handing struct {
 	after   *handing     // in the sequencer's list
 }
 
-func (e *handing) size() int { return len(e.channel) + len(e.payload) + itemOverhead }
+func (e *handing) size() int {
+	return len(e.channel) + len(e.payload) + len(e.sender) + itemOverhead
+}
 
 // begin finds out where the history stands. Until then nobody uses the sequencer.
 func (q *sequencer) begin() error {
@@ -186,7 +189,7 @@ func (q *sequencer) handOn(e *handing) {
 	h := q.hub
 	tenant := []byte(e.tenant)
 	t := h.tenant(tenant)
-	p := h.publication(tenant, e.channel, e.payload, h.beginPacedReceived(h.tenantCPU(t, tenant)))
+	p := h.publication(tenant, e.channel, e.payload, e.sender, h.beginPacedReceived(h.tenantCPU(t, tenant)))
 	p.at = e.at
 	defer p.pace.end()
 	q.fanOut(&p, e.position)
@@ -205,10 +208,10 @@ func (q *sequencer) fanOut(p *publication, at wire.Position) {
 	*matches = q.feeds.AppendMatches(*matches, p.channel)
 	n := 0
 	for _, f := range *matches {
-		frame := p.encodeKept(at, f.pattern.String())
+		frames := keptFrames{at: at, pattern: f.pattern.String()}
 		for part := range f.subscribers.Load().chunks {
 			for i := range part {
-				if part[i].session.deliverKept(p, frame, at, part[i].sub.resumable) {
+				if part[i].session.deliverKept(p, &frames, part[i].sub.resumable) {
 					n++
 				}
 			}
@@ -223,12 +226,3 @@ func (q *sequencer) fanOut(p *publication, at wire.Position) {
 }
 
 var feedLists = sync.Pool{New: func() any { return new([]*feed) }}
-
-// encodeKept makes the frame of a stored message for the subscriptions of a pattern.
-func (p *publication) encodeKept(at wire.Position, text string) *frame {
-	data := make([]byte, 0, wire.DeliverAtLen(p.tenant, p.channel, p.payload, text))
-	return &frame{
-		data: wire.AppendDeliverAt(data, at, p.tenant, p.channel, p.payload, text),
-		kind: Binary, kept: true, at: p.at, caps: p.caps,
-	}
-}

@@ -1,6 +1,7 @@
 package pubsub
 
 import (
+	"encoding/json"
 	"net/netip"
 	"sync"
 	"sync/atomic"
@@ -25,6 +26,9 @@ type Identity struct {
 	ExpiresAt time.Time
 	Rights    Rights
 	Tenants   []string // that the token names; the session counts for the first MaxTenantsCounted
+
+	Subject string          // whose token it is; empty: nobody's
+	Info    json.RawMessage // of the token, for hooks and operators: a JSON object; nil: none
 }
 
 // Client describes a connection to its operator.
@@ -62,6 +66,8 @@ type Session struct {
 	connected bool // the hooks were told of it; static after Connected
 
 	linkDownSent bool // the client was last told that the link is down
+
+	variant variant // of the deliver frames that the client wants
 
 	resumables *resumables // nil: it never had a subscription with positions
 

@@ -1,22 +1,28 @@
 package wire
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+	"strconv"
+)
 
 // Deliver is a deliver frame. Decoded byte slices alias the frame and are
 // read-only; the patterns are copies.
 type Deliver struct {
-	Tenant   []byte
-	Channel  []byte
-	Payload  []byte   // opaque, possibly empty
-	Patterns []string // the matching subscriptions as sent in SUB or RSUB, at least one
-	Stored   bool     // it has a Position, and is for the one RSUB with its one pattern
-	Position Position // of the message in its history
+	Tenant    []byte
+	Channel   []byte
+	Payload   []byte   // opaque, possibly empty
+	Patterns  []string // the matching subscriptions as sent in SUB or RSUB, at least one
+	Stored    bool     // it has a Position, and is for the one RSUB with its one pattern
+	Position  Position // of the message in its history
+	HasSender bool     // it says whose token published: the client has turned on FeatureSender
+	Sender    []byte   // the subject of that token, up to MaxSender bytes of UTF-8; empty: it has none
 }
 
 // The bits of the byte after the tag 0x04. A bit says that a field is there.
 const (
 	fieldPosition = 1 << 0 // u64 epoch, u64 n, u64 t
-	knownFields   = fieldPosition
+	fieldSender   = 1 << 1 // u8 length, the subject
+	knownFields   = fieldPosition | fieldSender
 )
 
 // positionBytes is the size of a position in a frame.
@@ -26,6 +32,7 @@ var (
 	errDeliverUnknown = &Error{CodeBadFrame, "a deliver frame starts with 0x01, or with 0x04 and known fields"}
 	errDeliverFields  = &Error{CodeBadFrame, "a deliver frame that starts with 0x04 has at least one field"}
 	errDeliverPattern = &Error{CodeBadFrame, "a deliver frame has at least one pattern, and with a position exactly one"}
+	errDeliverSender  = &Error{CodeBadFrame, "a sender has at most " + strconv.Itoa(MaxSender) + " bytes"}
 	errDeliverEnd     = &Error{CodeBadFrame, "bytes follow the last pattern"}
 )
 
@@ -44,7 +51,7 @@ func IsUnknownFrame(b []byte) bool {
 }
 
 // DecodeDeliver splits a deliver frame, laid out as [AppendDeliver] or
-// [AppendDeliverAt] says. It does not look at names. The error is an [Error] that is
+// [AppendDeliverFields] says. It does not look at names, nor whether the sender is UTF-8. The error is an [Error] that is
 // [ErrBadFrame]. What it allocates for a frame, broken or not, stays in proportion
 // to its length.
 func DecodeDeliver(b []byte) (Deliver, error) {
@@ -59,10 +66,9 @@ func DecodeDeliver(b []byte) (Deliver, error) {
 	tag, b := b[0], b[1:]
 	if tag == tagDeliver2 {
 		var err error
-		if d.Position, b, err = cutFields(b); err != nil {
+		if b, err = d.cutFields(b); err != nil {
 			return Deliver{}, err
 		}
-		d.Stored = true
 	}
 	if d.Tenant, b, ok = cut16(b); !ok {
 		return Deliver{}, errFrameShort
@@ -100,20 +106,38 @@ func DecodeDeliver(b []byte) (Deliver, error) {
 
 // cutFields takes the byte that says which fields are there, all of them known, and
 // the fields off the front of b.
-func cutFields(b []byte) (at Position, rest []byte, err error) {
+func (d *Deliver) cutFields(b []byte) (rest []byte, err error) {
 	switch {
 	case len(b) == 0:
-		return Position{}, nil, errFrameShort
+		return nil, errFrameShort
 	case b[0] == 0:
-		return Position{}, nil, errDeliverFields
-	case len(b) < 1+positionBytes:
-		return Position{}, nil, errFrameShort
+		return nil, errDeliverFields
 	}
-	b = b[1:]
-	at = Position{
-		Epoch: binary.BigEndian.Uint64(b), N: binary.BigEndian.Uint64(b[8:]), T: binary.BigEndian.Uint64(b[16:]),
+	fields, b := b[0], b[1:]
+	if fields&fieldPosition != 0 {
+		if len(b) < positionBytes {
+			return nil, errFrameShort
+		}
+		d.Stored = true
+		d.Position = Position{
+			Epoch: binary.BigEndian.Uint64(b), N: binary.BigEndian.Uint64(b[8:]), T: binary.BigEndian.Uint64(b[16:]),
+		}
+		b = b[positionBytes:]
 	}
-	return at, b[positionBytes:], nil
+	if fields&fieldSender != 0 {
+		if len(b) == 0 {
+			return nil, errFrameShort
+		}
+		n := int(b[0])
+		switch b = b[1:]; {
+		case n > MaxSender:
+			return nil, errDeliverSender
+		case len(b) < n:
+			return nil, errFrameShort
+		}
+		d.HasSender, d.Sender, b = true, b[:n:n], b[n:]
+	}
+	return b, nil
 }
 
 // cut32 takes a field and the u32 length before it off the front of b.
@@ -146,32 +170,56 @@ func DeliverLen(tenant, channel, payload []byte, patterns []string) int {
 // The names must be legal, and there must be 1 to 65,535 patterns. It allocates
 // nothing when dst has [DeliverLen] bytes of room.
 func AppendDeliver(dst []byte, tenant, channel, payload []byte, patterns []string) []byte {
-	return appendDeliver(append(dst, tagDeliver), tenant, channel, payload, patterns...)
+	return appendDeliver(append(dst, tagDeliver), tenant, channel, payload, patterns)
 }
 
-// DeliverAtLen is how many bytes [AppendDeliverAt] adds.
-func DeliverAtLen(tenant, channel, payload []byte, pattern string) int {
-	return 1 + 1 + positionBytes + 2 + len(tenant) + 2 + len(channel) + 4 + len(payload) + 2 + 2 + len(pattern)
+// DeliverFieldsLen is how many bytes [AppendDeliverFields] adds.
+func DeliverFieldsLen(d *Deliver) int {
+	n := DeliverLen(d.Tenant, d.Channel, d.Payload, d.Patterns) + 1
+	if d.Stored {
+		n += positionBytes
+	}
+	if d.HasSender {
+		n += 1 + len(d.Sender)
+	}
+	return n
 }
 
-// AppendDeliverAt appends the deliver frame of a stored message for the RSUB of a
-// pattern (docs/protocol.md, Frames). After the position it is laid out as the one of
-// [AppendDeliver] after its tag:
+// AppendDeliverFields appends a deliver frame with the fields that d has, at least one
+// of a position and a sender (docs/protocol.md, Frames). After them it is laid out as the
+// one of [AppendDeliver] after its tag:
 //
-//	| 0x04 | u8 fields, here 0x01 | u64 epoch | u64 n | u64 t | u16 tenant length | …
+//	| 0x04 | u8 fields | with bit 0: u64 epoch | u64 n | u64 t |
+//	| with bit 1: u8 sender length | sender | u16 tenant length | …
 //
-// The names must be legal. It allocates nothing when dst has [DeliverAtLen] bytes of
-// room.
-func AppendDeliverAt(dst []byte, at Position, tenant, channel, payload []byte, pattern string) []byte {
-	dst = append(dst, tagDeliver2, fieldPosition)
-	dst = binary.BigEndian.AppendUint64(dst, at.Epoch)
-	dst = binary.BigEndian.AppendUint64(dst, at.N)
-	dst = binary.BigEndian.AppendUint64(dst, at.T)
-	return appendDeliver(dst, tenant, channel, payload, pattern)
+// The names must be legal, and the sender must have at most [MaxSender] bytes. It
+// allocates nothing when dst has [DeliverFieldsLen] bytes of room.
+func AppendDeliverFields(dst []byte, d *Deliver) []byte {
+	dst = append(dst, tagDeliver2, d.fields())
+	if d.Stored {
+		dst = binary.BigEndian.AppendUint64(dst, d.Position.Epoch)
+		dst = binary.BigEndian.AppendUint64(dst, d.Position.N)
+		dst = binary.BigEndian.AppendUint64(dst, d.Position.T)
+	}
+	if d.HasSender {
+		dst = append(append(dst, byte(len(d.Sender))), d.Sender...)
+	}
+	return appendDeliver(dst, d.Tenant, d.Channel, d.Payload, d.Patterns)
+}
+
+// fields is the byte that says which fields are there.
+func (d *Deliver) fields() (bits byte) {
+	if d.Stored {
+		bits |= fieldPosition
+	}
+	if d.HasSender {
+		bits |= fieldSender
+	}
+	return bits
 }
 
 // appendDeliver appends what all deliver frames end with.
-func appendDeliver(dst []byte, tenant, channel, payload []byte, patterns ...string) []byte {
+func appendDeliver(dst []byte, tenant, channel, payload []byte, patterns []string) []byte {
 	dst = binary.BigEndian.AppendUint16(dst, uint16(len(tenant)))
 	dst = append(dst, tenant...)
 	dst = binary.BigEndian.AppendUint16(dst, uint16(len(channel)))

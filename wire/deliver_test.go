@@ -15,6 +15,7 @@ type deliverFields struct {
 	PayloadHex string   `json:"payload_hex"`
 	Patterns   []string `json:"patterns"`
 	Position   string   `json:"position"`
+	Sender     *string  `json:"sender"`
 }
 
 func TestDecodeDeliver(t *testing.T) {
@@ -30,9 +31,14 @@ func TestDecodeDeliver(t *testing.T) {
 				}
 				return
 			}
-			fields := deliverFields{string(got.Tenant), string(got.Channel), hex.EncodeToString(got.Payload), got.Patterns, ""}
+			fields := deliverFields{string(got.Tenant), string(got.Channel), hex.EncodeToString(got.Payload), got.Patterns, "", nil}
 			if got.Stored {
 				fields.Position = got.Position.String()
+			}
+			if sender := string(got.Sender); got.HasSender {
+				fields.Sender = &sender
+			} else if got.Sender != nil {
+				t.Errorf("the sender %q without the field", got.Sender)
 			}
 			if !reflect.DeepEqual(fields, v.Expect.Fields) {
 				t.Errorf("got %+v, want %+v", fields, v.Expect.Fields)
@@ -52,9 +58,8 @@ func TestDecodeDeliver(t *testing.T) {
 func reencodeDeliver(t *testing.T, b []byte, d Deliver) {
 	t.Helper()
 	again, n := AppendDeliver(nil, d.Tenant, d.Channel, d.Payload, d.Patterns), DeliverLen(d.Tenant, d.Channel, d.Payload, d.Patterns)
-	if d.Stored {
-		again = AppendDeliverAt(nil, d.Position, d.Tenant, d.Channel, d.Payload, d.Patterns[0])
-		n = DeliverAtLen(d.Tenant, d.Channel, d.Payload, d.Patterns[0])
+	if d.Stored || d.HasSender {
+		again, n = AppendDeliverFields(nil, &d), DeliverFieldsLen(&d)
 	}
 	if !bytes.Equal(again, b) {
 		t.Errorf("%x encodes again to %x", b, again)
@@ -97,10 +102,17 @@ func TestAppendDeliverAllocatesNothing(t *testing.T) {
 	if len(dst) != cap(dst) {
 		t.Errorf("the frame has %d bytes, DeliverLen %d", len(dst), cap(dst))
 	}
-	dst = make([]byte, 0, DeliverAtLen(tenant, channel, payload, "chat.*"))
-	noAllocs(t, "append with a position", func() { dst = AppendDeliverAt(dst[:0], maxPosition, tenant, channel, payload, "chat.*") })
-	if len(dst) != cap(dst) {
-		t.Errorf("the frame has %d bytes, DeliverAtLen %d", len(dst), cap(dst))
+	for _, d := range []Deliver{
+		{Stored: true, Position: maxPosition},
+		{HasSender: true, Sender: []byte("ann")},
+		{Stored: true, Position: maxPosition, HasSender: true, Sender: make([]byte, MaxSender)},
+	} {
+		d.Tenant, d.Channel, d.Payload, d.Patterns = tenant, channel, payload, patterns
+		dst = make([]byte, 0, DeliverFieldsLen(&d))
+		noAllocs(t, "append with fields", func() { dst = AppendDeliverFields(dst[:0], &d) })
+		if len(dst) != cap(dst) {
+			t.Errorf("the frame has %d bytes, DeliverFieldsLen %d", len(dst), cap(dst))
+		}
 	}
 }
 

@@ -10,6 +10,8 @@ const (
 	// FeatureLink makes the edge send LINK lines: when it loses the other edges, and when it
 	// finds them again.
 	FeatureLink = "link"
+	// FeatureSender makes the edge say with each delivery whose token published it.
+	FeatureSender = "sender"
 	// FeatureHistory says that the edge keeps messages: RSUB and version 3 of publish frames.
 	// It changes nothing for a client that sends neither, so nobody has to turn it on.
 	FeatureHistory = "history"
@@ -17,8 +19,9 @@ const (
 
 // Lines of features.
 const (
-	LineFeatures        = wordFeatures + ":" + FeatureLink    // the answer of an edge without histories; a client turns link on so
-	LineFeaturesHistory = LineFeatures + "," + FeatureHistory // the answer of an edge with histories
+	LineFeatures        = wordFeatures + ":" + FeatureLink          // a client turns link on so
+	LineFeaturesSender  = LineFeatures + "," + FeatureSender        // likewise, with sender; the answer of an edge without histories
+	LineFeaturesHistory = LineFeaturesSender + "," + FeatureHistory // the answer of an edge with histories
 	LineLinkUp          = "LINK:up"
 	LineLinkDown        = "LINK:down"
 )

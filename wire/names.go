@@ -1,6 +1,10 @@
 package wire
 
-import "strconv"
+import (
+	"strconv"
+	"unicode"
+	"unicode/utf8"
+)
 
 // Limits of names in bytes, except MaxTokens (docs/protocol.md, Names).
 const (
@@ -9,6 +13,9 @@ const (
 	MaxPattern = 256
 	MaxTokens  = 32 // tokens in a channel or pattern
 )
+
+// MaxSender is how many bytes a sender may have, the subject of an access token.
+const MaxSender = 128
 
 // DefaultTenant is what an empty tenant on the socket means.
 const DefaultTenant = "~"
@@ -74,4 +81,21 @@ func CheckChannel[T ~string | ~[]byte](c T) error {
 		return errChannelTokens
 	}
 	return nil
+}
+
+// IsSender reports whether b can be the sender of a message: empty, or a subject as tokens
+// have it, which is up to [MaxSender] bytes of UTF-8 without control characters. It
+// allocates nothing.
+func IsSender(b []byte) bool {
+	if len(b) > MaxSender {
+		return false
+	}
+	for len(b) > 0 {
+		r, n := utf8.DecodeRune(b)
+		if r == utf8.RuneError && n == 1 || unicode.IsControl(r) {
+			return false
+		}
+		b = b[n:]
+	}
+	return true
 }

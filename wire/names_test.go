@@ -86,3 +86,19 @@ func FuzzNames(f *testing.F) {
 		}
 	})
 }
+
+func TestIsSender(t *testing.T) {
+	for sender, want := range map[string]bool{
+		"": true, "ann": true, "Ännchen 😀 نص": true, "\ufeff ann ": true, "\ufffd": true, "{\"a\":1}": true,
+		strings.Repeat("u", MaxSender): true, strings.Repeat("ü", MaxSender/2): true,
+		strings.Repeat("u", MaxSender+1): false, strings.Repeat("ü", MaxSender/2) + "u": false,
+		"a\x00": false, "a\nb": false, "\x1f": false, "\x7f": false, "\u0080": false, "\u009f": false,
+		"\x80": false, "a\xff": false, "\xc3": false, "\xed\xa0\x80": false, "\xc0\xaf": false,
+	} {
+		if got := IsSender([]byte(sender)); got != want {
+			t.Errorf("IsSender(%q) = %v, want %v", sender, got, want)
+		}
+	}
+	sender := []byte(strings.Repeat("ü", MaxSender/2))
+	noAllocs(t, "a sender", func() { IsSender(sender) })
+}

@@ -17,7 +17,9 @@ func position(n uint64) wire.Position {
 
 func (c *fakeConn) deliverStored(n uint64, payload string) {
 	c.t.Helper()
-	frame := wire.AppendDeliverAt(nil, position(n), []byte("demo"), []byte("a"), []byte(payload), "a")
+	frame := wire.AppendDeliverFields(nil, &wire.Deliver{
+		Stored: true, Position: position(n), Tenant: []byte("demo"), Channel: []byte("a"), Payload: []byte(payload), Patterns: []string{"a"},
+	})
 	if err := c.WriteMessage(websocket.BinaryMessage, frame); err != nil {
 		c.t.Fatal(err)
 	}

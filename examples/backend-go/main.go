@@ -10,6 +10,8 @@ import (
 	"os"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/millrace/millrace/client"
 )
@@ -47,14 +49,29 @@ func main() {
 	log.Fatal(server.ListenAndServe())
 }
 
-// giveToken answers with what the SDK's tokenProvider returns. Your own login
-// decides who gets a token, and for what; here it is whoever runs this machine.
+// giveToken answers with what the SDK's tokenProvider returns. The subject of the
+// token is who it is for: what is published with it says so to all who ask. Who has
+// none may only read the chat.
 func giveToken(w http.ResponseWriter, r *http.Request, admin *client.TokenAdmin) {
-	channels := []string{"chat.*", "cursors.*", "news.#"}
+	r.Body = http.MaxBytesReader(w, r.Body, 1000)
+	// Your own login belongs here: it decides who gets a token, and for what, and knows
+	// from the session who asks. Here it is whoever runs this machine, by any name.
+	name := strings.TrimSpace(r.PostFormValue("name"))
+	if len(name) > 128 || strings.ContainsFunc(name, unicode.IsControl) || !utf8.ValidString(name) {
+		http.Error(w, "a name has at most 128 bytes", http.StatusBadRequest)
+		return
+	}
+	publish := []string{"cursors.*", "news.#"}
+	if name != "" {
+		publish = append(publish, "chat.*")
+	}
 	issued, err := admin.Issue(r.Context(), client.IssueRequest{
 		CreatedBy: "backend-go",
+		Subject:   name,
 		ExpiresIn: 15 * time.Minute,
-		Grants:    []client.Grant{{Tenants: []string{"demo.room"}, Publish: channels, Subscribe: channels, History: []string{"chat.*"}}},
+		Grants: []client.Grant{{
+			Tenants: []string{"demo.room"}, Publish: publish, Subscribe: []string{"chat.*", "cursors.*", "news.#"}, History: []string{"chat.*"},
+		}},
 	})
 	if err != nil {
 		log.Print(err) // for us; the browser need not know

@@ -16,19 +16,35 @@ const POLICY =
 
 const admin = new TokenAdmin(EDGE, process.env.MILLRACE_MASTER_TOKEN);
 
-// Answers with what the SDK's tokenProvider returns. Your own login decides who
-// gets a token, and for what; here it is whoever runs this machine.
+// Answers with what the SDK's tokenProvider returns. The subject of the token is who
+// it is for: what is published with it says so to all who ask. Who has none may only
+// read the chat.
 async function giveToken(request, response) {
   if (request.headers["sec-fetch-site"] !== "same-origin") {
     response.writeHead(403).end("for our own pages alone\n");
     return;
   }
-  const channels = ["chat.*", "cursors.*", "news.#"];
+  // Your own login belongs here: it decides who gets a token, and for what, and knows
+  // from the session who asks. Here it is whoever runs this machine, by any name.
+  const name = new URLSearchParams(await bodyOf(request)).get("name")?.trim() ?? "";
+  if (Buffer.byteLength(name) > 128 || /\p{Cc}/u.test(name)) {
+    response.writeHead(400).end("a name has at most 128 bytes\n");
+    return;
+  }
+  const channels = ["cursors.*", "news.#"];
   try {
     const { token, expiresAt } = await admin.issue({
       createdBy: "backend-node",
+      subject: name || undefined,
       expiresIn: "15m",
-      grants: [{ tenants: ["demo.room"], publish: channels, subscribe: channels, history: ["chat.*"] }],
+      grants: [
+        {
+          tenants: ["demo.room"],
+          publish: name ? [...channels, "chat.*"] : channels,
+          subscribe: [...channels, "chat.*"],
+          history: ["chat.*"],
+        },
+      ],
     });
     response.writeHead(200, { "Content-Type": "application/json", "Cache-Control": "no-store" });
     response.end(JSON.stringify({ token, expiresAt }));
@@ -36,6 +52,16 @@ async function giveToken(request, response) {
     console.error(error.message); // for us; the browser need not know
     response.writeHead(503).end("no token can be had now\n");
   }
+}
+
+// The first 1,000 bytes of what a page sends, at least.
+async function bodyOf(request) {
+  let body = "";
+  for await (const chunk of request.setEncoding("utf8")) {
+    body += chunk;
+    if (body.length > 1000) break;
+  }
+  return body;
 }
 
 const FOLDERS = { "/sdk/": "sdk/js/dist", "/snippets/": "examples/snippets", "/": "examples/web" };

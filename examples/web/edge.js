@@ -3,9 +3,10 @@ import { connect } from "/sdk/index.js";
 
 export const TENANT = "demo.room";
 
-// join connects, and keeps an element up to date with how it goes.
-export async function join(status) {
-  const client = await connect("http://localhost:8080", { tokenProvider });
+// join connects, by a name if there is one, and keeps an element up to date with how it goes.
+export async function join(status, { name = "" } = {}) {
+  status.textContent = "Connecting…";
+  const client = await connect("http://localhost:8080", { tokenProvider: () => token(name), sender: true });
   const show = (text) => () => (status.textContent = text);
   client.on("suspect", show("Nothing comes. Looking for another connection…"));
   client.on("recovered", show("Connected again."));
@@ -18,8 +19,8 @@ export async function join(status) {
 }
 
 // The client asks again before the token expires.
-async function tokenProvider() {
-  const answer = await fetch("/token", { method: "POST" });
+async function token(name) {
+  const answer = await fetch("/token", { method: "POST", body: new URLSearchParams({ name }) });
   if (!answer.ok) throw new Error(await answer.text());
   return answer.json(); // {token, expiresAt}
 }

@@ -69,7 +69,7 @@ export function driver({ connect, LoggedOutError, TokenAdmin }, emit) {
       const report = (m) =>
         void emit({
           client: name, event: "message", sub, tenant: m.tenant, channel: m.channel, payload: toBase64(m.payload),
-          pattern: m.pattern, patterns: m.patterns, late: m.late, position: m.position,
+          pattern: m.pattern, patterns: m.patterns, late: m.late, position: m.position, sender: m.sender,
         });
       const subscription = await state.client.subscribe(
         tenant, pattern, mode === "callback" ? { ...options, onMessage: report } : options,

@@ -95,6 +95,7 @@ class Driver:
             transports=options.get("transports", ["webtransport", "websocket"]),
             ssl=self.ssl(),
             on={name: handler(name) for name in EVENTS},
+            sender=options.get("sender", False),
             **queue_options(options),
             **{snake(name): options[name] / 1000 for name in DURATIONS if name in options},
         )
@@ -131,7 +132,7 @@ class Driver:
             emit({
                 "client": client, "event": "message", "sub": sub, "tenant": m.tenant, "channel": m.channel,
                 "payload": base64.b64encode(m.payload).decode(), "pattern": m.pattern, "patterns": m.patterns,
-                "late": m.late, "position": m.position,
+                "late": m.late, "position": m.position, "sender": m.sender,
             })
 
         made = await self.clients[client].subscribe(

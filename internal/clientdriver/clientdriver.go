@@ -40,7 +40,7 @@ var Events = []string{
 // Features are the values of [Report.Lacks].
 var Features = []string{
 	"queues", "histories", "token-provider", "renew-token", "expires-in", "logged-out", "token-admin", "edge-lists",
-	"several-edges", "fallback", "reconnect", "retry", "retry-after", "moves", "links", "suspicion",
+	"several-edges", "fallback", "reconnect", "retry", "retry-after", "moves", "links", "suspicion", "senders",
 }
 
 // Command is one to a client. A driver carries out the commands of a client in their order,
@@ -88,6 +88,7 @@ type Options struct {
 	QueuePolicy    string   `json:"queuePolicy,omitempty"`
 	History        any      `json:"history,omitempty"` // now, last, {"last":n} or {"after":position}
 	Hashes         [][]byte `json:"hashes,omitempty"`  // of certificates; for browsers
+	Sender         bool     `json:"sender,omitempty"`
 }
 
 // Report is what a driver says. What is empty may be left out.
@@ -108,6 +109,7 @@ type Report struct {
 	Patterns []string `json:"patterns,omitempty"`
 	Late     bool     `json:"late,omitempty"`
 	Position string   `json:"position,omitempty"`
+	Sender   string   `json:"sender,omitempty"`
 	Before   string   `json:"before,omitempty"`
 	Complete bool     `json:"complete,omitempty"`
 

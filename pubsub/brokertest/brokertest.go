@@ -28,6 +28,7 @@ func Run(t *testing.T, connect func(t *testing.T, edges int) []pubsub.Broker) {
 		{"one nearest leaves the own edge out", oneNearest},
 		{"one nearest finds the edge that takes it", oneNearestRefused},
 		{"one goes to a leaving connection as a last resort", lastResort},
+		{"messages keep their sender", senders},
 		{"one random is uniform, own edge included", oneRandom},
 		{"order holds", order},
 		{"payloads of any size", sizes},
@@ -56,7 +57,7 @@ func broadcast(o *overlay) {
 	o.awaitTotal(2)
 	for i, want := range []int{0, 1, 1} {
 		got := o.edges[i].received()
-		if len(got) != want || want > 0 && got[0] != (message{"t", "a.b", "x"}) {
+		if len(got) != want || want > 0 && got[0] != (message{"t", "a.b", "x", ""}) {
 			o.Errorf("edge %d received %v, want %d", i, got, want)
 		}
 	}
@@ -95,7 +96,7 @@ func patterns(o *overlay) {
 		var want []message
 		for _, c := range channels {
 			if p.Match(c) {
-				want = append(want, message{tenant, c, text})
+				want = append(want, message{tenant, c, text, ""})
 			}
 		}
 		o.subscribe(2, tenant, "#", "a") // receives everything, which tells when all is delivered
@@ -204,6 +205,44 @@ func lastResort(o *overlay) {
 	o.awaitTotal(100)
 	if got := o.edges[2].count(); got != 100 {
 		o.Errorf("the one that does not leave received %d of 100", got)
+	}
+}
+
+// The sender comes with the message, whichever way that goes.
+func senders(o *overlay) {
+	o.everybody()
+	all := []string{"", "a", "Ännchen 😀", strings.Repeat("u", wire.MaxSender)}
+	expect := func(want int, sender, payload string) {
+		o.Helper()
+		o.awaitTotal(want)
+		for i, e := range o.edges {
+			for _, m := range e.received() {
+				if m != (message{"t", "a.b", payload, sender}) {
+					o.Errorf("edge %d received %+v, want %q from %q", i, m, payload, sender)
+				}
+			}
+		}
+	}
+	for i, sender := range all {
+		for _, d := range []wire.Delivery{wire.Broadcast, wire.OneNearest, wire.OneRandom} {
+			payload := strings.Repeat("p", i)
+			o.publishAs(sender, 0, d, "t", "a.b", payload)
+			want := 1
+			if d == wire.Broadcast {
+				want = len(o.edges) - 1
+			}
+			expect(want, sender, payload)
+		}
+	}
+	o.edges[0].refuse(true)
+	o.edges[1].refuse(true)
+	for _, sender := range all {
+		for _, d := range []wire.Delivery{wire.OneNearest, wire.OneRandom} {
+			for range 10 { // some of them are forwarded
+				o.publishAs(sender, 0, d, "t", "a.b", "x")
+				expect(1, sender, "x")
+			}
+		}
 	}
 }
 

@@ -40,7 +40,7 @@ type edge struct {
 
 type interest struct{ tenant, pattern string }
 
-type message struct{ tenant, channel, payload string }
+type message struct{ tenant, channel, payload, sender string }
 
 func newOverlay(t *testing.T, brokers []pubsub.Broker) *overlay {
 	o := &overlay{T: t, brokers: brokers, arrived: make(chan struct{}, 1)}
@@ -77,7 +77,7 @@ func (e *edge) Receive(m pubsub.Message) int {
 	case m.Delivery != wire.Broadcast && (e.refuses || e.leaving != m.LastResort):
 		return pubsub.NoRoom
 	default: // the bytes are the broker's again after this call
-		e.got = append(e.got, message{string(m.Tenant), string(m.Channel), string(m.Payload)})
+		e.got = append(e.got, message{string(m.Tenant), string(m.Channel), string(m.Payload), string(m.Sender)})
 	}
 	select {
 	case e.arrived <- struct{}{}:
@@ -232,11 +232,17 @@ func (o *overlay) unsubscribe(at int, tenant, text string) {
 
 func (o *overlay) publish(from int, d wire.Delivery, tenant, channel, payload string) {
 	o.Helper()
-	m := pubsub.Message{Tenant: []byte(tenant), Channel: []byte(channel), Payload: []byte(payload), Delivery: d}
+	o.publishAs("", from, d, tenant, channel, payload)
+}
+
+// publishAs publishes for a client whose token has a subject.
+func (o *overlay) publishAs(sender string, from int, d wire.Delivery, tenant, channel, payload string) {
+	o.Helper()
+	m := pubsub.Message{Tenant: []byte(tenant), Channel: []byte(channel), Payload: []byte(payload), Sender: []byte(sender), Delivery: d}
 	if err := o.brokers[from].Publish(m); err != nil {
 		o.Error(err)
 	}
-	for _, b := range [][]byte{m.Tenant, m.Channel, m.Payload} { // they were lent
+	for _, b := range [][]byte{m.Tenant, m.Channel, m.Payload, m.Sender} { // they were lent
 		clear(b)
 	}
 }

@@ -33,6 +33,7 @@ const KeyTime = 2 * time.Minute
 type Message struct {
 	History, Tenant  string
 	Channel, Payload []byte
+	Sender           []byte // the subject of the token that published it; see wire.IsSender
 	Key              []byte // of its tenant and channel, 1 to wire.MaxKey bytes; nil: none
 
 	// Stored is called once, from any goroutine and perhaps before Append returns. It
@@ -54,6 +55,7 @@ type Kept struct {
 	Position wire.Position
 	Channel  string
 	Payload  []byte // shared, never to be changed
+	Sender   []byte // likewise; empty: the token had no subject, or an earlier version stored it
 }
 
 // Query asks for a page of a tenant's messages in a history.
@@ -66,7 +68,7 @@ type Query struct {
 	// MaxChannels is how many channels may match a query with Newest; 0: any number.
 	MaxChannels int
 	MaxMessages int // of the page, at least 1
-	// MaxBytes of the payloads and channels of the page, which has one message at least,
+	// MaxBytes of the payloads, channels and senders of the page, which has one message at least,
 	// if there is any.
 	MaxBytes int
 }

@@ -22,7 +22,7 @@ func BenchmarkReceive(b *testing.B) {
 			broker.peers.init(broker.id, nil)
 			broker.responders.init()
 			broker.receiver, broker.log, broker.prefix = sink{}, zap.NewNop(), "millrace."
-			m := &client.Msg{Subject: subject, Data: appendBroadcast(nil, id, 1, make([]byte, 256))}
+			m := &client.Msg{Subject: subject, Data: appendBroadcast(nil, id, 1, body{payload: make([]byte, 256)})}
 			r := readState{sources: map[edgeID]*source{}}
 			var scratch worker
 			b.ReportAllocs()

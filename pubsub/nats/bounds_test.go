@@ -111,7 +111,7 @@ func TestHeadersCount(t *testing.T) {
 		t.Fatal(err)
 	}
 	m := <-in
-	m.Subject, m.Data = b.subscribePrefix+broadcasts+"t.c"+natssubject.ChannelEnd, appendBroadcast(nil, fakePeer, 1, []byte("x"))
+	m.Subject, m.Data = b.subscribePrefix+broadcasts+"t.c"+natssubject.ChannelEnd, appendBroadcast(nil, fakePeer, 1, body{payload: []byte("x")})
 	if n := messageSize(m); n < 100_000 {
 		t.Errorf("a message with 100 kB of headers counts as %d bytes", n)
 	}

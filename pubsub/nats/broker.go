@@ -190,7 +190,7 @@ func (b *Broker) Publish(m pubsub.Message) error {
 	case wire.Broadcast:
 		return b.enqueueMessage(m.Tenant, b.channelSubject(broadcasts, &m), func(to []byte) []byte {
 			b.lastBroadcast = max(b.lastBroadcast+1, b.clock.now())
-			return appendBroadcast(to, b.id, b.lastBroadcast, m.Payload)
+			return appendBroadcast(to, b.id, b.lastBroadcast, bodyOf(&m))
 		})
 	case wire.OneNearest:
 		return b.publishNearest(m)

@@ -76,7 +76,7 @@ func TestLateIsDropped(t *testing.T) {
 	b, q := startBroker(t, natstest.Connect(natstest.Server(t)))
 	r := readState{sources: map[edgeID]*source{}}
 	admitted := func(from edgeID, number uint64) bool {
-		_, ok := b.admit(&r, &client.Msg{Subject: b.subscribePrefix + broadcasts + "t.c" + natssubject.ChannelEnd, Data: appendBroadcast(nil, from, number, []byte("x"))})
+		_, ok := b.admit(&r, &client.Msg{Subject: b.subscribePrefix + broadcasts + "t.c" + natssubject.ChannelEnd, Data: appendBroadcast(nil, from, number, body{payload: []byte("x")})})
 		return ok
 	}
 	announce := func(from edgeID, clock uint64) {

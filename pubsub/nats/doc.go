@@ -41,8 +41,8 @@
 //
 // # Nothing is trusted
 //
-// What no edge would accept from a client is not accepted from another edge: names that
-// are not valid, control messages where they do not belong, announcements without end. It
+// What no edge would accept from a client is not accepted from another edge: names and
+// senders that are not valid, control messages where they do not belong, announcements without end. It
 // is counted as rejected, and the hub checks sizes likewise.
 //
 // # Nothing waits

@@ -33,8 +33,8 @@ type recordingHub struct {
 func (q *recordingHub) Receive(m pubsub.Message) int {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if m.Delivery > wire.OneRandom || wire.CheckTenant(m.Tenant) != nil || wire.CheckChannel(m.Channel) != nil {
-		q.bad = append(q.bad, fmt.Sprintf("%v %q %q", m.Delivery, m.Tenant, m.Channel))
+	if m.Delivery > wire.OneRandom || wire.CheckTenant(m.Tenant) != nil || wire.CheckChannel(m.Channel) != nil || !wire.IsSender(m.Sender) {
+		q.bad = append(q.bad, fmt.Sprintf("%v %q %q %q", m.Delivery, m.Tenant, m.Channel, m.Sender))
 	}
 	if q.full && m.Delivery != wire.Broadcast {
 		return pubsub.NoRoom

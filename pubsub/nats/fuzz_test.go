@@ -35,8 +35,9 @@ func FuzzReceive(f *testing.F) {
 		"p.s.friend.a", "p.s.friend.b.t.c.=", "p.s.foe.o.t.c.=", "p.s.friend.q.t.c.=", "p.s.friend.e.x.t.c.=", "p.s..b.t.c.=", "q.b", "",
 	} {
 		for _, data := range [][]byte{
-			nil, announcementOf(friend, "h", stateHere), announcementOf(friend, "h", stateGone), appendBroadcast(nil, friend, 1, []byte("x")),
-			appendOne(nil, wire.OneRandom, []edgeID{1, 2}, []byte("x")), appendOne(nil, wire.OneNearest, nil, nil),
+			nil, announcementOf(friend, "h", stateHere), announcementOf(friend, "h", stateGone), appendBroadcast(nil, friend, 1, body{payload: []byte("x")}),
+			appendOne(nil, wire.OneRandom, []edgeID{1, 2}, body{payload: []byte("x")}), appendOne(nil, wire.OneNearest, nil, body{}),
+			appendBroadcast(nil, friend, 1, body{[]byte("ann"), []byte("x")}), appendOne(nil, wire.OneNearest, nil, body{[]byte("ann"), nil}),
 			appendControl(nil, kindQuery, friend), appendControl(nil, kindYes, friend), appendControl(nil, kindNo, friend),
 		} {
 			f.Add(subject, data, "", false)

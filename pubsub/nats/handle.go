@@ -36,7 +36,8 @@ func (b *Broker) handle(w *worker, m *client.Msg) {
 			b.reject(from, err.Error())
 			return
 		}
-		_, _, message.Payload, _ = splitBroadcast(m.Data)
+		_, _, c, _ := splitBroadcast(m.Data)
+		message.Sender, message.Payload = c.sender, c.payload
 		b.receiver.Receive(message)
 	case "o", "e", "q":
 		if kind == "e" {
@@ -64,14 +65,14 @@ const statusHeader = "Status"
 // handleDirected handles a message for one connection, or a control message, that came on
 // a subject of this kind.
 func (b *Broker) handleDirected(from sender, subjectKind string, m pubsub.Message, data []byte) error {
-	if len(data) < 2 || data[0] != version {
+	if len(data) < 2 || data[0]&^withSender != version {
 		return notOurs(data, errNotDirected)
 	}
-	kind, data := data[1], data[2:]
+	first, kind, data := data[0], data[1], data[2:]
 	if kind != kindMessage {
 		id, ok := splitControl(data)
 		switch {
-		case !ok || subjectKind == "o" || kind != kindMarker && (subjectKind == "q") != (kind == kindQuery):
+		case !ok || first != version || subjectKind == "o" || kind != kindMarker && (subjectKind == "q") != (kind == kindQuery):
 			return errNotDirected
 		case !from.owns(id):
 			return errNotSender
@@ -85,11 +86,11 @@ func (b *Broker) handleDirected(from sender, subjectKind string, m pubsub.Messag
 		b.handleControl(m, kind, id)
 		return nil
 	}
-	delivery, tried, payload, ok := splitOne(data)
+	delivery, tried, c, ok := splitOne(first, data)
 	if !ok || subjectKind == "q" || subjectKind == "o" && delivery != wire.OneNearest {
 		return errNotDirected
 	}
-	m.Payload, m.Delivery = payload, delivery
+	m.Sender, m.Payload, m.Delivery = c.sender, c.payload, delivery
 	if taken, tried := b.tryLocal(m, tried); !taken { // the subscribers have left, or have no room
 		b.forward(m, tried)
 	}

@@ -34,11 +34,11 @@ func TestUntrustedHeaders(t *testing.T) {
 		header += "\r\n\r\n"
 		for _, subject := range []string{"p.a", "p.b.t.c" + natssubject.ChannelEnd, "p." + direct(b.id) + "t.c" + natssubject.ChannelEnd} {
 			sent++
-			data := appendBroadcast(nil, 9, uint64(sent), []byte("x"))
+			data := appendBroadcast(nil, 9, uint64(sent), body{payload: []byte("x")})
 			fmt.Fprintf(conn, "HPUB %s %d %d\r\n%s%s\r\n", subject, len(header), len(header)+len(data), header, data)
 		}
 	}
-	mark := appendBroadcast(nil, 9, uint64(sent)+1, []byte("mark"))
+	mark := appendBroadcast(nil, 9, uint64(sent)+1, body{payload: []byte("mark")})
 	fmt.Fprintf(conn, "PUB p.b.t.c%s %d\r\n%s\r\nPING\r\n", natssubject.ChannelEnd, len(mark), mark)
 	for r := bufio.NewReader(conn); ; {
 		line, err := r.ReadString('\n')

@@ -39,14 +39,14 @@ type inFlightMessage struct {
 }
 
 func (f *inFlightMessage) size() int {
-	return inFlightOverhead + len(f.message.Tenant) + len(f.message.Channel) + len(f.message.Payload) + 8*len(f.tried)
+	return inFlightOverhead + len(f.message.Tenant) + len(f.message.Channel) + len(f.message.Payload) + len(f.message.Sender) + 8*len(f.tried)
 }
 
 // add keeps a message, and returns its number.
 func (f *inFlight) add(m pubsub.Message, tried []edgeID, now time.Time) uint64 {
-	text := bytes.Join([][]byte{m.Tenant, m.Channel, m.Payload}, nil)
-	t, c := len(m.Tenant), len(m.Tenant)+len(m.Channel)
-	m.Tenant, m.Channel, m.Payload = text[:t:t], text[t:c:c], text[c:]
+	text := bytes.Join([][]byte{m.Tenant, m.Channel, m.Sender, m.Payload}, nil)
+	t, c, s := len(m.Tenant), len(m.Tenant)+len(m.Channel), len(m.Tenant)+len(m.Channel)+len(m.Sender)
+	m.Tenant, m.Channel, m.Sender, m.Payload = text[:t:t], text[t:c:c], text[c:s:s], text[s:]
 	added := &inFlightMessage{m, tried, now}
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -43,16 +43,21 @@ func (b *Broker) publishRandom(m pubsub.Message) error {
 	if c.complete {
 		return b.sendToRandom(m, c.edges)
 	}
-	size := len(m.Payload) + len(m.Tenant) + len(m.Channel)
+	size := waitingSize(&m)
 	if !fits(size, t.waitingBytes, int(b.responders.waitingBytes.Load()), b.config.QueueBytes) {
 		return errFull
 	}
 	t.waitingBytes += size
 	b.responders.waitingBytes.Add(int64(size))
 	c.waiting = append(c.waiting, pubsub.Message{
-		Tenant: bytes.Clone(m.Tenant), Channel: bytes.Clone(m.Channel), Payload: bytes.Clone(m.Payload), Delivery: m.Delivery,
+		Tenant: bytes.Clone(m.Tenant), Channel: bytes.Clone(m.Channel), Payload: bytes.Clone(m.Payload), Sender: bytes.Clone(m.Sender), Delivery: m.Delivery,
 	})
 	return nil
+}
+
+// waitingSize is what a message that waits for answers counts for.
+func waitingSize(m *pubsub.Message) int {
+	return len(m.Payload) + len(m.Sender) + len(m.Tenant) + len(m.Channel)
 }
 
 // flushWaiting sends what waits for answers about a channel: without a link, to
@@ -61,7 +66,7 @@ func (b *Broker) flushWaiting(t *tenantResponders, c *channelResponders) {
 	t.flushing.Store(true)
 	defer t.flushing.Store(false)
 	for _, m := range c.waiting {
-		size := len(m.Payload) + len(m.Tenant) + len(m.Channel)
+		size := waitingSize(&m)
 		t.waitingBytes -= size
 		b.responders.waitingBytes.Add(int64(-size))
 		if err := b.sendToRandom(m, c.edges); err != nil && b.deliverLocal(m, err) != nil {

@@ -81,7 +81,7 @@ func TestForgedSender(t *testing.T) {
 	number := uint64(math.MaxUint64)
 	forged := map[string][]byte{
 		"a":                    announcementOf(friend.id, "foe.example.com", stateGone),
-		"b.t.c.=":              appendBroadcast(nil, friend.id, number, []byte("forged")),
+		"b.t.c.=":              appendBroadcast(nil, friend.id, number, body{payload: []byte("forged")}),
 		"q.t.c.=":              appendControl(nil, kindQuery, friend.id),
 		direct(b.id) + "t.c.=": appendControl(nil, kindNo, friend.id),
 	}
@@ -114,7 +114,7 @@ func TestForgedSender(t *testing.T) {
 		t.Fatal(err)
 	}
 	own := sender("foe").makeID(5)
-	if err := foe.Publish("p.s.foe.b.t.end.=", appendBroadcast(nil, own, 1, []byte("own"))); err != nil {
+	if err := foe.Publish("p.s.foe.b.t.end.=", appendBroadcast(nil, own, 1, body{payload: []byte("own")})); err != nil {
 		t.Fatal(err)
 	}
 	has := func(payload string) bool {
@@ -247,7 +247,7 @@ func TestNumbersAreBounded(t *testing.T) {
 	const n = 10 * maxDepartedSources
 	var scratch worker
 	for i := range edgeID(n) {
-		m := &client.Msg{Subject: "p.b.t.c.=", Data: appendBroadcast(nil, i+1, 1, nil)}
+		m := &client.Msg{Subject: "p.b.t.c.=", Data: appendBroadcast(nil, i+1, 1, body{})}
 		if _, ok := b.admit(&r, m); ok {
 			b.handle(&scratch, m)
 		}

@@ -103,8 +103,10 @@ func TestUntrustedNames(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	broadcast := func(payload string) []byte { return appendBroadcast(nil, 9, uint64(sent)+1, []byte(payload)) }
-	one := appendOne(nil, wire.OneNearest, nil, []byte("one"))
+	broadcast := func(payload string) []byte {
+		return appendBroadcast(nil, 9, uint64(sent)+1, body{payload: []byte(payload)})
+	}
+	one := appendOne(nil, wire.OneNearest, nil, body{payload: []byte("one")})
 	for _, name := range []string{
 		"t.c$", "t.c=d", "t.é", "t.c#", "t.\x01", strings.Repeat("t", wire.MaxTenant+1) + ".c",
 		"t" + strings.Repeat(".c", wire.MaxTokens+1), "t." + strings.Repeat("c", wire.MaxChannel+1),
@@ -114,9 +116,14 @@ func TestUntrustedNames(t *testing.T) {
 		send("p."+direct(b.id)+name+natssubject.ChannelEnd, one)
 		send("p.q."+name+natssubject.ChannelEnd, appendControl(nil, kindQuery, 9))
 	}
-	send("p.q.t.c"+natssubject.ChannelEnd, one)                                                   // all edges would take it
-	send("p.q.t.c"+natssubject.ChannelEnd, appendControl(nil, kindYes, 9))                        // as if it had been asked
-	send("p.o.t.c"+natssubject.ChannelEnd, appendOne(nil, wire.OneRandom, nil, []byte("random"))) // is sent to one edge
+	for _, sender := range []string{strings.Repeat("u", wire.MaxSender+1), "a\nb", "\xff", "\u0085"} { // as u8 length and bytes
+		send("p.b.t.c"+natssubject.ChannelEnd, appendBroadcast(nil, 9, uint64(sent)+1, body{[]byte(sender), []byte("sender")}))
+		send("p.o.t.c"+natssubject.ChannelEnd, appendOne(nil, wire.OneNearest, nil, body{[]byte(sender), []byte("sender")}))
+		send("p."+direct(b.id)+"t.c"+natssubject.ChannelEnd, appendOne(nil, wire.OneRandom, nil, body{[]byte(sender), []byte("sender")}))
+	}
+	send("p.q.t.c"+natssubject.ChannelEnd, one)                                                                  // all edges would take it
+	send("p.q.t.c"+natssubject.ChannelEnd, appendControl(nil, kindYes, 9))                                       // as if it had been asked
+	send("p.o.t.c"+natssubject.ChannelEnd, appendOne(nil, wire.OneRandom, nil, body{payload: []byte("random")})) // is sent to one edge
 	send("p.o.t.c"+natssubject.ChannelEnd, appendControl(nil, kindQuery, 9))
 	send("p."+direct(b.id)+"t.c"+natssubject.ChannelEnd, appendControl(nil, kindQuery, 9))
 	refused := sent

@@ -53,6 +53,8 @@ export interface AccessToken {
   readonly token_id: string;
   readonly created_by: string;
   readonly description?: string;
+  readonly subject?: string;
+  readonly info?: Readonly<Record<string, unknown>>;
   readonly created_at: string;
   readonly expires_at: string;
   readonly revoked_at?: string;
@@ -64,6 +66,10 @@ export interface AccessToken {
 export interface TokenPage {
   readonly tokens: readonly AccessToken[] | null;
   readonly next_cursor?: string;
+}
+
+export interface SubjectRevoked {
+  readonly revoked: number; // tokens that were valid
 }
 
 export interface Issued {
@@ -103,6 +109,7 @@ export interface Connection {
   readonly edge_name: string;
   readonly id: number;
   readonly token_id: string;
+  readonly subject?: string;
   readonly ip: string;
   readonly transport: string;
   readonly since: string;

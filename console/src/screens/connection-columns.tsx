@@ -42,6 +42,7 @@ export function columns(
         </a>
       ),
     },
+    { label: "Subject", cell: ({ subject }) => (subject ? <Name text={subject} most={40} /> : <>–</>) },
     { label: "Tenants", cell: (c) => <Tenants names={c.tenants ?? []} /> },
     { label: "Address", cell: (c) => <span class="address">{c.ip ? <Code text={c.ip} /> : "unknown"}</span> },
     {

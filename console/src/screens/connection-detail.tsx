@@ -4,7 +4,7 @@ import { ApiError } from "../api/problem.js";
 import type { Connection, ConnectionDetail } from "../api/types.js";
 import { count, plural, size } from "../lib/format.js";
 import { routeTo } from "../lib/route.js";
-import { Code, ErrorText, Facts, Loading, Time } from "../ui/bits.js";
+import { Code, ErrorText, Facts, Loading, Name, Time } from "../ui/bits.js";
 import { useConsole, useManager } from "../ui/context.js";
 import { usePoll } from "../ui/hooks.js";
 import { keyOf } from "./connection-columns.js";
@@ -40,6 +40,7 @@ export function ConnectionDetails({
       <Facts
         of={[
           ["Token", <Code text={c.token_id} key="token" />, "wide"],
+          c.subject ? ["Subject", <Name text={c.subject} most={128} key="subject" />] : undefined,
           ["Token ends", <Time at={c.expires_at} key="expires" />],
           ["Waiting in its queue", size(c.queued_bytes)],
           ["Dropped deliveries", count(c.dropped)],
@@ -57,6 +58,11 @@ export function ConnectionDetails({
         <a class="button" href={routeTo("connections", { token_id: c.token_id })}>
           All of its token
         </a>
+        {c.subject && (
+          <a class="button" href={routeTo("connections", { subject: c.subject })}>
+            All of its subject
+          </a>
+        )}
         <a class="button" href={routeTo("tokens", { id: c.token_id })}>
           Its token
         </a>

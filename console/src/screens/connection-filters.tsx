@@ -7,7 +7,7 @@ import { routeTo } from "../lib/route.js";
 import { cut, ID_RULE, idOf } from "../lib/text.js";
 import { SelectField, TextField } from "../ui/field.js";
 
-export type ConnectionQuery = Readonly<Record<"token_id" | "tenant" | "ip" | "transport" | "edge", string>>;
+export type ConnectionQuery = Readonly<Record<"token_id" | "subject" | "tenant" | "ip" | "transport" | "edge", string>>;
 
 const transports = [
   ["", "any"],
@@ -51,6 +51,12 @@ export function Filters({ query, edges, onAgain }: FiltersProps): JSX.Element {
           mono
           error={ID_RULE.test(draft.token_id) ? undefined : "An id has 32 digits of 0-9 and a-f."}
           hint="The whole id."
+        />
+        <TextField
+          label="Subject"
+          value={draft.subject}
+          onInput={(value) => setDraft((now) => ({ ...now, subject: value }))}
+          hint="The whole subject."
         />
         <TextField label="Tenant" value={draft.tenant} onInput={set("tenant")} mono />
         <TextField

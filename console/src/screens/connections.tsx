@@ -26,6 +26,7 @@ export function Connections({ query }: ScreenProps): JSX.Element {
   const [target, setTarget] = useState<Target>();
   const filter: ConnectionQuery = {
     token_id: query.token_id ?? "",
+    subject: query.subject ?? "",
     tenant: query.tenant ?? "",
     ip: query.ip ?? "",
     transport: query.transport ?? "",

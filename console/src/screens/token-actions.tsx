@@ -2,7 +2,7 @@
 import type { JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { sentence } from "../api/problem.js";
-import type { AccessToken, ConnectionPage } from "../api/types.js";
+import type { AccessToken, ConnectionPage, SubjectRevoked } from "../api/types.js";
 import { parseExpiry } from "../lib/expiry.js";
 import { ago, plural, utc } from "../lib/format.js";
 import { searchOf } from "../lib/route.js";
@@ -11,11 +11,15 @@ import { Code, Name, Time } from "../ui/bits.js";
 import { Confirm } from "../ui/confirm.js";
 import { useConsole } from "../ui/context.js";
 import { TextField } from "../ui/field.js";
+import { countSubject } from "./token-search.js";
 
-interface Props {
-  readonly token: AccessToken;
+interface Ending {
   readonly onClose: () => void;
   readonly onDone: (text: string) => void;
+}
+
+interface Props extends Ending {
+  readonly token: AccessToken;
 }
 
 const pathOf = (token: AccessToken): string => `tokens/${encodeURIComponent(token.token_id)}`;
@@ -97,6 +101,38 @@ export function Revoke({ token, onClose, onDone }: Props): JSX.Element {
         for good.
       </p>
       <p role="status">{count}</p>
+    </Confirm>
+  );
+}
+
+/** Ends all tokens of a subject, after it has said how many these are. */
+export function RevokeSubject({ subject, onClose, onDone }: Ending & { readonly subject: string }): JSX.Element {
+  const { api } = useConsole();
+  const [found, setFound] = useState("Its tokens are being counted…");
+  useEffect(() => {
+    const end = new AbortController();
+    countSubject(api, subject, end.signal).then(
+      ({ count, all }) =>
+        !end.signal.aborted &&
+        setFound(
+          `${all ? "" : "At least "}${plural(count, "valid token")} ${count === 1 ? "ends" : "end"}, with all connections.`,
+        ),
+      (err) => !end.signal.aborted && setFound(`Its tokens could not be counted. ${sentence(err)}`),
+    );
+    return () => end.abort();
+  }, [api, subject]);
+  const confirm = async (): Promise<void> => {
+    const path = `tokens?subject=${encodeURIComponent(subject)}`;
+    const { revoked } = await api.call<SubjectRevoked>("DELETE", path, { body: {} });
+    onDone(`${plural(revoked, "token")} revoked.`);
+  };
+  return (
+    <Confirm title="Revoke all tokens of this subject" submit="Revoke all" danger onClose={onClose} onConfirm={confirm}>
+      <p>
+        All tokens of <Name text={subject} most={128} /> stop working at once, for good. A backend can issue it new
+        ones.
+      </p>
+      <p role="status">{found}</p>
     </Confirm>
   );
 }

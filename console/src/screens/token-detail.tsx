@@ -30,6 +30,8 @@ export function TokenDetail({
       <Facts
         of={[
           ["Id", <Code text={token.token_id} key="id" />, "wide"],
+          token.subject ? ["Subject", <Name text={token.subject} most={128} key="subject" />] : undefined,
+          token.info ? ["Info", <Code text={JSON.stringify(token.info)} most={1024} key="info" />, "wide"] : undefined,
           token.description
             ? ["Description", <Name text={token.description} most={512} key="description" />]
             : undefined,
@@ -53,6 +55,15 @@ export function TokenDetail({
         >
           Connections
         </a>
+        {token.subject && (
+          <a
+            class="button"
+            href={routeTo("tokens", { subject: token.subject })}
+            aria-label={`All of the subject of ${short}`}
+          >
+            All of its subject
+          </a>
+        )}
       </div>
     </div>
   );

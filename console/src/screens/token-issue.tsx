@@ -12,6 +12,7 @@ import { masksError, quotaError } from "./master-spec.js";
 import { ExpiryField, expiryFrom } from "./token-actions.js";
 
 const MAX_CREATED_BY = 256; // bytes
+const MAX_SUBJECT = 128; // bytes
 const MAX_CAP = 2 ** 31;
 
 export function Issue({ onClose, onIssued }: { onClose: () => void; onIssued: (issued: Issued) => void }): JSX.Element {
@@ -20,6 +21,7 @@ export function Issue({ onClose, onIssued }: { onClose: () => void; onIssued: (i
   const [draft, setDraft] = useState({
     createdBy: session.operator ?? "",
     description: "",
+    subject: "",
     tenants: "",
     pub: "",
     sub: "#",
@@ -52,6 +54,7 @@ export function Issue({ onClose, onIssued }: { onClose: () => void; onIssued: (i
     const body = {
       created_by: draft.createdBy,
       description: draft.description,
+      subject: draft.subject === "" ? undefined : draft.subject,
       right: {
         tenant_grants: [
           {
@@ -128,6 +131,13 @@ export function Issue({ onClose, onIssued }: { onClose: () => void; onIssued: (i
             count={{ now: characters(draft.description), most: 512, unit: "characters" }}
           />
         </div>
+        <TextField
+          label="Subject"
+          value={draft.subject}
+          onInput={set("subject")}
+          count={{ now: bytes(draft.subject), most: MAX_SUBJECT, unit: "bytes" }}
+          hint="Whose it is. Subscribers may see it."
+        />
         <details>
           <summary>More limits</summary>
           <TextField

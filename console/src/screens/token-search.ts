@@ -7,8 +7,9 @@ import type { AccessToken, TokenPage } from "../api/types.js";
 import { searchOf } from "../lib/route.js";
 
 export const PAGE = 50;
+const MAX_COUNTING = 20; // calls
 
-export type TokenQuery = Readonly<Record<"id" | "tenant" | "created_by" | "status", string>>;
+export type TokenQuery = Readonly<Record<"id" | "tenant" | "subject" | "created_by" | "status", string>>;
 
 export interface Found {
   readonly tokens: readonly AccessToken[];
@@ -33,6 +34,24 @@ export async function searchPage(
     progress(found);
   } while (!signal.aborted && found.next !== "" && found.tokens.length < PAGE);
   return found;
+}
+
+/** countSubject says how many valid tokens a subject has, as far as some calls find out. */
+export async function countSubject(
+  api: Pick<Api, "get">,
+  subject: string,
+  signal: AbortSignal,
+): Promise<{ readonly count: number; readonly all: boolean }> {
+  let count = 0;
+  let cursor = "";
+  for (let calls = 0; calls < MAX_COUNTING; calls++) {
+    const query = searchOf({ subject, status: "valid", limit: 1000, cursor });
+    const page = await api.get<TokenPage>(`tokens${query}`, { signal });
+    count += page.tokens?.length ?? 0;
+    cursor = page.next_cursor ?? "";
+    if (cursor === "") return { count, all: true };
+  }
+  return { count, all: false };
 }
 
 export interface TokenSearch {

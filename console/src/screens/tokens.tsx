@@ -12,7 +12,7 @@ import { Secret } from "../ui/secret.js";
 import { type Column, Expand, Pages, Table } from "../ui/table.js";
 import { Explain } from "./explain.js";
 import type { ScreenProps } from "./screens.js";
-import { Refresh, Revoke } from "./token-actions.js";
+import { Refresh, Revoke, RevokeSubject } from "./token-actions.js";
 import { TokenDetail } from "./token-detail.js";
 import { Issue } from "./token-issue.js";
 import { type TokenQuery, useTokenSearch } from "./token-search.js";
@@ -23,7 +23,8 @@ type Open =
   | { readonly what: "issue" }
   | { readonly what: "issued"; readonly issued: Issued }
   | { readonly what: "explain"; readonly token: AccessToken | undefined }
-  | { readonly what: "refresh" | "revoke"; readonly token: AccessToken };
+  | { readonly what: "refresh" | "revoke"; readonly token: AccessToken }
+  | { readonly what: "revoke subject"; readonly subject: string };
 
 const statuses = [
   ["", "any"],
@@ -41,6 +42,7 @@ export function Tokens({ query }: ScreenProps): JSX.Element {
   const asked: TokenQuery = {
     id: query.id ?? "",
     tenant: query.tenant ?? "",
+    subject: query.subject ?? "",
     created_by: query.created_by ?? "",
     status: query.status ?? "",
   };
@@ -57,6 +59,11 @@ export function Tokens({ query }: ScreenProps): JSX.Element {
         <button type="button" onClick={() => setOpen({ what: "explain", token: undefined })}>
           Explain
         </button>
+        {manager && asked.subject !== "" && (
+          <button type="button" onClick={() => setOpen({ what: "revoke subject", subject: asked.subject })}>
+            Revoke all of this subject
+          </button>
+        )}
         {manager && (
           <button type="button" class="primary" onClick={() => setOpen({ what: "issue" })}>
             Issue a trial token
@@ -89,6 +96,7 @@ export function Tokens({ query }: ScreenProps): JSX.Element {
       {open?.what === "explain" && <Explain token={open.token} onClose={close} />}
       {open?.what === "refresh" && <Refresh token={open.token} onClose={close} onDone={done} />}
       {open?.what === "revoke" && <Revoke token={open.token} onClose={close} onDone={done} />}
+      {open?.what === "revoke subject" && <RevokeSubject subject={open.subject} onClose={close} onDone={done} />}
     </>
   );
 }
@@ -120,6 +128,12 @@ function Filters({ query, onSearchAgain }: { query: TokenQuery; onSearchAgain: (
           hint="Its beginning will do."
         />
         <TextField label="Tenant" value={draft.tenant} onInput={set("tenant")} mono hint="The whole name." />
+        <TextField
+          label="Subject"
+          value={draft.subject}
+          onInput={(value) => setDraft((now) => ({ ...now, subject: value }))}
+          hint="The whole subject."
+        />
         <TextField
           label="Created by"
           value={draft.created_by}
@@ -221,6 +235,7 @@ function columns(expanded: string | undefined, expand: (id: string | undefined) 
         </Expand>
       ),
     },
+    { label: "Subject", cell: ({ subject }) => (subject ? <Name text={subject} most={40} /> : <>–</>) },
     { label: "Created by", cell: ({ created_by }) => <Name text={created_by} most={40} /> },
     {
       label: "Tenants",

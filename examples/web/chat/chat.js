@@ -1,16 +1,33 @@
 // A chat: everyone publishes to one channel, and subscribes to it. What you
 // write comes back to you as to the others. It begins with the last 50 lines, and
 // misses none while your laptop sleeps: the edge of make dev keeps chat.#.
+//
+// A line is only a text. Who has written it is message.sender: the subject that
+// the backend gave the writer's token. A page cannot speak as another.
 import { TENANT, join } from "../edge.js";
 
 const ROOM = "chat.lobby";
-const form = document.forms[0];
-const { name, text } = form.elements;
+const [entry, form] = document.forms;
+const { text } = form.elements;
+let client;
 
-const client = await join(document.getElementById("status"));
-client.on("gap", () => add("Some lines may be missing here."));
-await client.subscribe(TENANT, ROOM, { history: { last: 50 }, onMessage: show });
-form.querySelector("button").disabled = false;
+entry.onsubmit = async (event) => {
+  event.preventDefault();
+  const button = entry.querySelector("button");
+  button.disabled = true;
+  try {
+    client = await join(document.getElementById("status"), { name: entry.elements.name.value });
+  } catch (error) {
+    document.getElementById("status").textContent = `Not connected: ${error.message}`;
+    button.disabled = false;
+    return;
+  }
+  client.on("gap", () => add("Some lines may be missing here."));
+  entry.remove();
+  form.hidden = false;
+  await client.subscribe(TENANT, ROOM, { history: { last: 50 }, onMessage: show });
+  form.querySelector("button").disabled = false;
+};
 
 let key; // of the line that is being sent: however often that is tried, it is stored once
 
@@ -18,7 +35,7 @@ form.onsubmit = async (event) => {
   event.preventDefault();
   key ??= crypto.randomUUID();
   try {
-    await client.publish(TENANT, ROOM, JSON.stringify({ name: name.value, text: text.value }), { confirm: true, key });
+    await client.publish(TENANT, ROOM, text.value, { confirm: true, key });
     text.value = "";
   } catch {
     return; // the line stays where it is, to be sent again
@@ -28,16 +45,9 @@ form.onsubmit = async (event) => {
 
 text.oninput = () => (key = undefined); // another line
 
-// What is no line of a chat is not shown: anyone with a token can publish
-// anything. What is, is shown as text, never as HTML.
+// It is shown as text, never as HTML: anyone with a token can publish anything.
 function show(message) {
-  let said;
-  try {
-    said = message.json();
-  } catch {
-    return;
-  }
-  add(`${said?.name}: ${said?.text}`);
+  add(`${message.sender}: ${message.text()}`);
 }
 
 function add(line) {

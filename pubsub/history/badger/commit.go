@@ -158,7 +158,7 @@ func (s *Store) write(all []pending) error {
 		}
 		n++
 		m := p.message
-		err := txn.Set(messageKey(m.History, m.Tenant, p.at.N), encodeMessage(p.at.T, m.Channel, m.Payload))
+		err := txn.Set(messageKey(m.History, m.Tenant, p.at.N), encodeMessage(storedMessage{t: p.at.T, channel: m.Channel, sender: m.Sender, payload: m.Payload}))
 		if err == nil && m.Key != nil {
 			err = txn.SetEntry(badger.NewEntry(hashedKey(m.History, m.Tenant, p.hash), appendPlace(nil, p.at)).WithTTL(history.KeyTime + time.Second))
 		}
@@ -198,7 +198,7 @@ func (k *kept) add(p *pending, cache int, now time.Time) (dead int) {
 	defer k.Unlock()
 	k.Index.Expire(now, indexed.ExpireEach)
 	m := p.message
-	e := k.Index.Add(m.Tenant, m.Channel, p.at, m.Payload, len(m.Payload))
+	e := k.Index.Add(m.Tenant, m.Channel, p.at, m.Sender, m.Payload, len(m.Payload))
 	if m.Key != nil {
 		k.Index.Remember(m.Tenant, p.hash, p.at, now)
 	}

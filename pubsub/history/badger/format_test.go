@@ -2,6 +2,7 @@ package badger
 
 import (
 	"errors"
+	"fmt"
 	"maps"
 	"strings"
 	"testing"
@@ -98,5 +99,69 @@ func TestLaterFormat(t *testing.T) {
 	}
 	if after := contents(t, dir); !maps.Equal(before, after) {
 		t.Errorf("the database had %q, and has %q", before, after)
+	}
+}
+
+// A message without a sender is stored as builds before senders have stored it; what is broken
+// is no message.
+func TestMessageLayout(t *testing.T) {
+	plain := storedMessage{t: 1, channel: []byte("ch"), payload: []byte("x")}
+	if got, want := string(encodeMessage(plain)), "\x00\x00\x00\x00\x00\x00\x00\x01\x00\x02chx"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	for _, m := range []storedMessage{
+		plain, {t: 1, channel: []byte("c")}, {t: 2, channel: []byte("c"), sender: []byte("ann")},
+		{t: 3, channel: []byte(strings.Repeat("c", wire.MaxChannel)), sender: []byte(strings.Repeat("u", wire.MaxSender)), payload: []byte("x")},
+		{t: 4, channel: []byte("c"), sender: []byte("ann"), payload: make([]byte, chunkBytes+1)},
+	} {
+		v := encodeMessage(m)
+		got, err := decodeMessage(v)
+		if err != nil || got.t != m.t || string(got.channel) != string(m.channel) || string(got.sender) != string(m.sender) || got.size != len(m.payload) {
+			t.Errorf("%+v is read as %+v, %v", m, got, err)
+		}
+		head := 10 + len(m.channel)
+		if len(m.sender) > 0 {
+			head += 1 + len(m.sender)
+		}
+		for n := range head {
+			if _, err := decodeMessage(v[:n:n]); err == nil {
+				t.Errorf("the first %d bytes of %d are read", n, len(v))
+			}
+		}
+	}
+	for _, bad := range []string{"\x81" + strings.Repeat("u", 129), "\x01\n", "\x01\xff"} {
+		v := append(encodeMessage(storedMessage{channel: []byte("c")}), bad...)
+		v[8] |= hasSender >> 8
+		if r, err := decodeMessage(v); err == nil {
+			t.Errorf("the sender %q is read", r.sender)
+		}
+	}
+}
+
+// Senders are there after a new start, also those of payloads in chunks.
+func TestSendersReopen(t *testing.T) {
+	dir := t.TempDir()
+	s := open(t, Config{Dir: dir})
+	define(t, s, func(*history.Limits) {})
+	put(t, s, history.Message{Channel: []byte("a"), Payload: []byte("1"), Sender: []byte("ann")})
+	put(t, s, history.Message{Channel: []byte("a"), Payload: make([]byte, chunkBytes+1), Sender: []byte("bob")})
+	put(t, s, history.Message{Channel: []byte("a"), Payload: []byte("3")})
+	before, err := s.Usage()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	s = open(t, Config{Dir: dir})
+	var got []string
+	for _, m := range page(t, s, "a", 0).Messages {
+		got = append(got, fmt.Sprintf("%d %s", len(m.Payload), m.Sender))
+	}
+	if want := fmt.Sprintf("1 ann,%d bob,1 ", chunkBytes+1); strings.Join(got, ",") != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if after, err := s.Usage(); err != nil || after[0].Bytes != before[0].Bytes {
+		t.Errorf("%+v before, and %+v after, %v", before, after, err)
 	}
 }

@@ -17,8 +17,10 @@ import (
 //	o                                    → u8 closed, u8 sync, boot id: how the last process left it
 //	h | history                          → u32 messages, u64 age, u64 size: the last limits
 //	b | history                          → u64 n, u64 t: above all forgotten tenants, u64 t of the last open
-//	d | history | tenant | u64 n         → u64 t, u16 channel length, channel, payload; with the
-//	                                       length's highest bit, the u64 length of the payload
+//	d | history | tenant | u64 n         → u64 t, u16 channel length and flags, channel, payload;
+//	                                       with the highest bit, the u64 length of the payload in
+//	                                       its place; with the next bit, u8 sender length and sender
+//	                                       before it
 //	p | history | tenant | u64 n, u16 i  → a chunk of that payload
 //	x                                    → nothing; only while memory is flushed
 //	f | history | tenant                 → u64 n, u64 t of the head, the same of the floor, and of each open
@@ -91,40 +93,68 @@ func cutPlace(b []byte, epoch uint64) (p wire.Position, rest []byte, err error) 
 	return wire.Position{Epoch: epoch, N: binary.BigEndian.Uint64(b), T: binary.BigEndian.Uint64(b[8:])}, b[16:], nil
 }
 
-// inChunks is the bit of the channel's length that says that the payload is in chunks.
-const inChunks = 1 << 15
+// Bits of the channel's length.
+const (
+	inChunks  = 1 << 15 // the payload is in chunks
+	hasSender = 1 << 14 // a sender stands behind the channel
+)
 
-func encodeMessage(t uint64, channel, payload []byte) []byte {
-	large := chunks(len(payload)) > 0
-	v := make([]byte, 0, 8+2+len(channel)+min(len(payload), chunkBytes)+8)
-	v = binary.BigEndian.AppendUint64(v, t)
-	if large {
-		v = binary.BigEndian.AppendUint16(v, uint16(len(channel))|inChunks)
-		return binary.BigEndian.AppendUint64(append(v, channel...), uint64(len(payload)))
-	}
-	v = binary.BigEndian.AppendUint16(v, uint16(len(channel)))
-	return append(append(v, channel...), payload...)
+// storedMessage is what is stored of a message beside its key.
+type storedMessage struct {
+	t               uint64
+	channel, sender []byte
+	payload         []byte // decoded: nil if it is in chunks
+	size            int    // of the payload
 }
 
-// decodeMessage splits the record of a message. The payload is nil if it is in chunks; size is
-// its length.
-func decodeMessage(v []byte) (t uint64, channel, payload []byte, size int, err error) {
+func encodeMessage(r storedMessage) []byte {
+	v := make([]byte, 0, 8+2+len(r.channel)+1+len(r.sender)+min(len(r.payload), chunkBytes)+8)
+	v = binary.BigEndian.AppendUint64(v, r.t)
+	length := uint16(len(r.channel))
+	if chunks(len(r.payload)) > 0 {
+		length |= inChunks
+	}
+	if len(r.sender) > 0 {
+		length |= hasSender
+	}
+	v = append(binary.BigEndian.AppendUint16(v, length), r.channel...)
+	if len(r.sender) > 0 {
+		v = append(append(v, byte(len(r.sender))), r.sender...)
+	}
+	if length&inChunks != 0 {
+		return binary.BigEndian.AppendUint64(v, uint64(len(r.payload)))
+	}
+	return append(v, r.payload...)
+}
+
+// decodeMessage splits the record of a message, whose bytes it keeps.
+func decodeMessage(v []byte) (r storedMessage, err error) {
 	if len(v) < 10 {
-		return 0, nil, nil, 0, errLayout
+		return storedMessage{}, errLayout
 	}
 	length := binary.BigEndian.Uint16(v[8:])
-	n := 10 + int(length&^inChunks)
+	n := 10 + int(length&^(inChunks|hasSender))
 	if len(v) < n {
-		return 0, nil, nil, 0, errLayout
+		return storedMessage{}, errLayout
 	}
-	t, channel, payload = binary.BigEndian.Uint64(v), v[10:n], v[n:]
-	if length&inChunks == 0 {
-		return t, channel, payload, len(payload), nil
+	r.t, r.channel, r.payload = binary.BigEndian.Uint64(v), v[10:n], v[n:]
+	if length&hasSender != 0 {
+		if len(r.payload) == 0 || len(r.payload) < 1+int(r.payload[0]) {
+			return storedMessage{}, errLayout
+		}
+		n := 1 + int(r.payload[0])
+		if r.sender, r.payload = r.payload[1:n], r.payload[n:]; !wire.IsSender(r.sender) {
+			return storedMessage{}, errLayout
+		}
 	}
-	if len(payload) != 8 || binary.BigEndian.Uint64(payload) > maxPayload {
-		return 0, nil, nil, 0, errLayout
+	if r.size = len(r.payload); length&inChunks == 0 {
+		return r, nil
 	}
-	return t, channel, nil, int(binary.BigEndian.Uint64(payload)), nil
+	if r.size != 8 || binary.BigEndian.Uint64(r.payload) > maxPayload {
+		return storedMessage{}, errLayout
+	}
+	r.payload, r.size = nil, int(binary.BigEndian.Uint64(r.payload))
+	return r, nil
 }
 
 // maxPayload bounds what is allocated for a broken record.

@@ -232,9 +232,10 @@ func (s *Store) loadMessage(k, v []byte) error {
 	if err != nil || len(rest) != 8 {
 		return errors.Join(err, errLayout)
 	}
-	t, channel, _, size, err := decodeMessage(v)
+	r, err := decodeMessage(v)
 	if err == nil {
-		of.Index.Restore(tenant, channel, wire.Position{Epoch: s.set.Epoch(), N: binary.BigEndian.Uint64(rest), T: t}, size)
+		at := wire.Position{Epoch: s.set.Epoch(), N: binary.BigEndian.Uint64(rest), T: r.t}
+		of.Index.Restore(tenant, r.channel, at, r.sender, r.size)
 	}
 	return err
 }

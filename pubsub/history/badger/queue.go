@@ -31,7 +31,7 @@ func (s *Store) Append(m *history.Message) {
 }
 
 func messageBytes(m *history.Message) int {
-	return len(m.Tenant) + len(m.Channel) + len(m.Payload) + len(m.Key) + 200
+	return len(m.Tenant) + len(m.Channel) + len(m.Payload) + len(m.Sender) + len(m.Key) + 200
 }
 
 func (q *queue) push(m *history.Message) error {

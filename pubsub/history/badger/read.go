@@ -48,14 +48,14 @@ func (s *Store) fetch(q *history.Query, page history.Page, missing []int) error 
 				if err != nil {
 					return err
 				}
-				_, _, payload, size, err := decodeMessage(value)
-				if err == nil && chunks(size) > 0 {
-					payload, err = readChunks(txn, q.History, q.Tenant, m.Position.N, size)
+				r, err := decodeMessage(value)
+				if err == nil && chunks(r.size) > 0 {
+					r.payload, err = readChunks(txn, q.History, q.Tenant, m.Position.N, r.size)
 				}
 				if err != nil {
 					return err
 				}
-				m.Payload = payload
+				m.Payload = r.payload
 			}
 			return nil
 		})

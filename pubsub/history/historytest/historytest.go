@@ -41,6 +41,7 @@ func Run(t *testing.T, open func(t *testing.T) history.Store) {
 		{"purge", testPurge},
 		{"positions of others", testKnows},
 		{"keys", testKeys},
+		{"senders", testSenders},
 		{"keys are bounded", testKeysBounded},
 		{"usage", testUsage},
 		{"after close", testClose},

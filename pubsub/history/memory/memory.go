@@ -71,7 +71,7 @@ func (s *Store) Append(m *history.Message) {
 	}
 	at := k.Index.Next(m.Tenant, now)
 	k.Index.Expire(now, indexed.ExpireEach)
-	k.Index.Add(m.Tenant, m.Channel, at, m.Payload, len(m.Payload))
+	k.Index.Add(m.Tenant, m.Channel, at, m.Sender, m.Payload, len(m.Payload))
 	if m.Key != nil {
 		k.Index.Remember(m.Tenant, hash, at, now)
 	}

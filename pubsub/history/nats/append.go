@@ -90,6 +90,7 @@ func (o *outgoing) sendNext() bool {
 func (o *outgoing) send(m *history.Message) {
 	st := o.stream
 	msg := &client.Msg{Subject: st.store.names.message(m.History, m.Tenant, m.Channel), Data: m.Payload}
+	msg.Header = senderHeader(m.Sender)
 	st.mu.Lock()
 	if st.index == nil { // it has gone out of reach just now
 		st.mu.Unlock()
@@ -109,7 +110,10 @@ func (o *outgoing) send(m *history.Message) {
 			o.end(m, history.Result{Err: history.ErrKeysFull})
 			return
 		}
-		msg.Header = client.Header{jetstream.MsgIDHeader: {hex.EncodeToString(hash[:])}}
+		if msg.Header == nil {
+			msg.Header = client.Header{}
+		}
+		msg.Header.Set(jetstream.MsgIDHeader, hex.EncodeToString(hash[:]))
 	}
 	st.mu.Unlock()
 	number, reply := st.store.acks.add(sent{o, m, time.Now(), epoch, last})

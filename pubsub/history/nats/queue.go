@@ -45,7 +45,9 @@ func newOutgoing(st *stream) *outgoing {
 	return &outgoing{stream: st, wake: make(chan struct{}, 1), queues: map[string]*tenantQueue{}, channels: map[string]int{}}
 }
 
-func sizeOf(m *history.Message) int { return len(m.Channel) + len(m.Payload) + messageOverhead }
+func sizeOf(m *history.Message) int {
+	return len(m.Channel) + len(m.Payload) + len(m.Sender) + messageOverhead
+}
 
 // channelKey stands for the channel of a message; no name has a zero byte.
 func channelKey(m *history.Message) string { return m.Tenant + "\x00" + string(m.Channel) }

@@ -181,7 +181,7 @@ func (st *stream) page(q *history.Query) (page history.Page, entries []*index.En
 	}
 	for _, e := range p.Entries {
 		page.Messages = append(page.Messages, history.Kept{
-			Position: wire.Position{Epoch: st.epoch, N: e.N, T: e.T}, Channel: e.Channel(), Payload: e.Payload,
+			Position: wire.Position{Epoch: st.epoch, N: e.N, T: e.T}, Channel: e.Channel(), Payload: e.Payload, Sender: []byte(e.Sender()),
 		})
 	}
 	return page, p.Entries, nil

@@ -65,13 +65,13 @@ func (st *stream) take(m *received, loading bool) *keptMessage {
 		return nil
 	}
 	tenant, channel, ok := natssubject.SplitChannel([]byte(subject))
-	if !ok || !isName(tenant, channel) {
+	if !ok || !isName(tenant, channel) || m.invalid {
 		return nil // nothing that an edge has stored
 	}
 	now := time.Now()
 	st.index.Expire(now, expireEach)
-	kept := &keptMessage{string(tenant), history.Kept{Position: at, Channel: string(channel), Payload: m.payload}}
-	e := st.index.Add(kept.tenant, channel, at, nil, st.sizeOf(m, kept.tenant, channel))
+	kept := &keptMessage{string(tenant), history.Kept{Position: at, Channel: string(channel), Payload: m.payload, Sender: m.sender}}
+	e := st.index.Add(kept.tenant, channel, at, m.sender, nil, st.sizeOf(m, kept.tenant, channel))
 	if !e.Removed() && !loading {
 		st.cache.add(e, m.payload)
 	} else if m.size == 0 && !e.Removed() {
@@ -101,10 +101,13 @@ const storedOverhead = 48
 // the stream keeps longer. The caller holds st.mu.
 func (st *stream) sizeOf(m *received, tenant string, channel []byte) int {
 	stored := m.size + len(m.subject) + len(m.key) + storedOverhead
+	if len(m.sender) > 0 {
+		stored += senderOverhead + len(m.sender)
+	}
 	if n := st.record.Messages; st.index.Kept(tenant, channel) >= n {
 		stored = stored * (n + slack(n)) / n
 	}
-	return max(m.size, stored-index.EntryOverhead)
+	return max(m.size, stored-index.EntryOverhead-len(m.sender))
 }
 
 // remember remembers the key of a message. The caller holds st.mu.

@@ -58,6 +58,13 @@ export interface Rights {
 export interface IssueRequest extends Rights, Expiry {
   readonly createdBy: string;
   readonly description?: string | undefined;
+  /**
+   * Whose the token is, by any id of the application's: 1 to 128 bytes without control characters. It is no
+   * secret: subscribers see it as the sender of a message.
+   */
+  readonly subject?: string | undefined;
+  /** About the subject, for operators and hooks: an object that is at most 1,024 bytes as JSON. */
+  readonly info?: object | undefined;
 }
 
 /** A token that was issued. */
@@ -72,6 +79,8 @@ export interface IssuedToken {
 export interface ListOptions {
   /** Those with a grant for this tenant. */
   readonly tenant?: string | undefined;
+  /** Those of this subject. */
+  readonly subject?: string | undefined;
   /** Tokens for each call: 1 to 1000. Default: 100. */
   readonly pageSize?: number | undefined;
 }
@@ -81,6 +90,9 @@ export interface TokenInfo extends Rights {
   readonly tokenId: string;
   readonly createdBy: string;
   readonly description: string;
+  /** Empty: it has none. */
+  readonly subject: string;
+  readonly info: { readonly [name: string]: unknown } | undefined;
   readonly createdAt: Date;
   readonly expiresAt: Date;
   readonly revokedAt: Date | undefined;
@@ -131,9 +143,13 @@ export class TokenAdmin {
   /** Issues an access token. */
   async issue(request: IssueRequest): Promise<IssuedToken> {
     if (!Array.isArray(request.grants)) bad("grants must be a list");
+    const { subject, info } = request;
+    if (info !== undefined && !isObject(info)) bad("info must be an object of JSON");
     const { token, token_id, expires_at } = await this.#call("POST", "get-token", {
       created_by: request.createdBy,
       description: request.description,
+      subject,
+      info,
       right: {
         tenant_grants: request.grants.map(({ tenants, publish, subscribe, history }) => ({
           tenant_ids: tenants,
@@ -164,10 +180,28 @@ export class TokenAdmin {
     await this.#call("DELETE", "revoke-token", { token });
   }
 
+  /** Revokes a token by its id, which issue and list give; as revoke. */
+  async revokeById(tokenId: string): Promise<void> {
+    if (!/^[0-9a-f]+$/.test(tokenId)) bad("the id of a token consists of hex digits");
+    await this.#call("DELETE", `tokens/${tokenId}`);
+  }
+
+  /**
+   * Revokes all tokens of a subject that this master token manages, and returns how many were valid until
+   * then: 0 is no error. All connections of the subject end within a second, also those with tokens that
+   * were issued while it ran. Later tokens are not concerned: issue none that the subject is not to have.
+   */
+  async revokeSubject(subject: string): Promise<number> {
+    if (typeof subject !== "string" || !subject) bad("a subject is a string, and not empty");
+    const { revoked } = await this.#call("DELETE", `tokens?${new URLSearchParams({ subject })}`);
+    return typeof revoked === "number" ? revoked : strange();
+  }
+
   /** Lists the tokens that this master token manages, page by page as it is iterated. */
-  async *list({ tenant, pageSize }: ListOptions = {}): AsyncGenerator<TokenInfo, void, undefined> {
+  async *list({ tenant, subject, pageSize }: ListOptions = {}): AsyncGenerator<TokenInfo, void, undefined> {
     const query = new URLSearchParams();
     if (tenant !== undefined) query.set("tenant", tenant);
+    if (subject !== undefined) query.set("subject", subject);
     if (pageSize !== undefined) query.set("limit", String(pageSize));
     for (;;) {
       const { tokens, next_cursor } = await this.#call("GET", `tokens?${query}`);
@@ -243,6 +277,8 @@ function info(t: Json): TokenInfo {
     tokenId: text(t.token_id),
     createdBy: text(t.created_by),
     description: text(t.description ?? ""),
+    subject: text(t.subject ?? ""),
+    info: t.info as TokenInfo["info"],
     createdAt: time(t.created_at),
     expiresAt: time(t.expires_at),
     revokedAt: t.revoked_at ? time(t.revoked_at) : undefined,
@@ -261,6 +297,14 @@ function info(t: Json): TokenInfo {
     ingressKBps: right.ingress_kb_per_sec as number | undefined,
     egressKBps: right.egress_kb_per_sec as number | undefined,
   };
+}
+
+function isObject(value: unknown): boolean {
+  try {
+    return JSON.stringify(value)[0] === "{";
+  } catch {
+    return false;
+  }
 }
 
 function text(value: unknown): string {

@@ -128,7 +128,7 @@ export class Connection<T> {
       },
     });
     this.#made = true;
-    if (this.alive) this.#send("FEATURES:link");
+    if (this.alive) this.#send(`FEATURES:link${settings.sender ? ",sender" : ""}`);
     if (this.alive) this.#liveness.arm();
   }
 

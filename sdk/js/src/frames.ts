@@ -63,15 +63,20 @@ export interface Delivered<T> {
   route: Route<T>;
   /** Of a message for one RSUB, whose pattern is the only one: its place in the history. */
   position?: string | undefined;
+  /** The subject of the token that published it; empty: it has none, or is not told. */
+  sender: string;
 }
 
-const KNOWN_FIELDS = 1; // of a frame with the tag 4: the bit of a position
+// The bits of the fields of a frame with the tag 4.
+const HAS_POSITION = 1;
+const HAS_SENDER = 2;
 const POSITION = 24; // bytes
+const MAX_SENDER = 128; // bytes
 
 /** isUnknownFrame says whether a frame is of a later version, by its tag or a field: clients ignore it. */
 export function isUnknownFrame(b: Uint8Array, start: number, end: number): boolean {
   if (start === end || b[start] === 1) return false;
-  return b[start] !== 4 || (start + 1 < end && ((b[start + 1] as number) & ~KNOWN_FIELDS) !== 0);
+  return b[start] !== 4 || (start + 1 < end && ((b[start + 1] as number) & ~(HAS_POSITION | HAS_SENDER)) !== 0);
 }
 
 /**
@@ -81,6 +86,7 @@ export function isUnknownFrame(b: Uint8Array, start: number, end: number): boole
 export class DeliverDecoder<T> {
   readonly #heads = new Memory<[tenant: string, channel: string]>();
   readonly #routes = new Memory<Route<T>>();
+  readonly #senders = new Memory<string>();
   readonly #last = {} as Delivered<T>;
 
   /**
@@ -88,7 +94,6 @@ export class DeliverDecoder<T> {
    * payload shares the memory of b, its patterns must not be changed.
    */
   decode(b: Uint8Array, start: number, end: number): Delivered<T> {
-    const stored = b[start] === 4;
     const short = (at: number): void => {
       if (at > end) broken();
     };
@@ -96,13 +101,28 @@ export class DeliverDecoder<T> {
       short(at + 2);
       return ((b[at] as number) << 8) | (b[at + 1] as number);
     };
-    if (start === end || (b[start] !== 1 && !stored)) broken();
-    const head = start;
-    if (stored) {
-      short(start + 2 + POSITION);
-      if (b[start + 1] !== KNOWN_FIELDS) broken();
-      start += 1 + POSITION;
+    if (start === end || isUnknownFrame(b, start, end)) broken();
+    let position: string | undefined;
+    let sender = "";
+    if (b[start] === 4) {
+      const fields = size(start) & 0xff;
+      if (fields === 0) broken();
+      start++;
+      if (fields & HAS_POSITION) {
+        short(start + 1 + POSITION);
+        position = positionAt(b, start + 1);
+        start += POSITION;
+      }
+      if (fields & HAS_SENDER) {
+        short(start + 2);
+        const from = start + 2;
+        start = from + (b[start + 1] as number) - 1;
+        if (start - from >= MAX_SENDER) broken();
+        short(start + 1);
+        sender = this.#senders.of(b, from, start + 1, () => decodeText(b.subarray(from, start + 1)));
+      }
     }
+    const stored = position !== undefined;
     const channel = start + 3 + size(start + 1);
     const behind = channel + 2 + size(channel);
     const from = behind + 4;
@@ -130,7 +150,8 @@ export class DeliverDecoder<T> {
       if (at !== end) broken();
       return { patterns: Object.freeze(patterns), note: undefined };
     });
-    last.position = stored ? positionAt(b, head + 2) : undefined;
+    last.position = position;
+    last.sender = sender;
     return last;
   }
 }

@@ -74,13 +74,13 @@ export class Interests {
   }
 
   /** dispatch gives a message to its subscriptions; late as in Message. */
-  dispatch(m: Pick<Delivered<Readers>, "tenant" | "channel" | "payload" | "route">, late = false): void {
-    const { tenant, channel, payload, route } = m;
+  dispatch(m: Pick<Delivered<Readers>, "tenant" | "channel" | "payload" | "route" | "sender">, late = false): void {
+    const { tenant, channel, payload, route, sender } = m;
     const readers =
       route.note?.tenant === tenant && route.note.version === this.#version ? route.note : this.#find(tenant, route);
     for (const { pattern, subs, history } of readers.interests) {
       if (history && !history.plain) continue; // its messages have positions
-      const message = new Message(tenant, channel, payload, pattern, route.patterns, late);
+      const message = new Message(tenant, channel, payload, pattern, route.patterns, late, undefined, sender);
       if (subs.length === 1) (subs[0] as Subscription).push(message);
       else for (const sub of [...subs]) sub.push(message);
     }

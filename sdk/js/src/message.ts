@@ -19,6 +19,12 @@ export class Message {
   /** The place of the message in the history of its channel; undefined without one. `{ after: position }` goes on behind it. */
   readonly position: string | undefined;
 
+  /**
+   * The subject of the token that published the message, as the edge says: a client cannot forge it. Empty
+   * without the option `sender`, if the token has no subject, and where an edge of an earlier version is between.
+   */
+  readonly sender: string;
+
   /** @internal */
   constructor(
     tenant: string,
@@ -28,6 +34,7 @@ export class Message {
     patterns: readonly string[],
     late: boolean,
     position?: string,
+    sender = "",
   ) {
     this.tenant = tenant;
     this.channel = channel;
@@ -36,6 +43,7 @@ export class Message {
     this.patterns = patterns;
     this.late = late;
     this.position = position;
+    this.sender = sender;
   }
 
   /** When the message was stored; undefined without a history. */

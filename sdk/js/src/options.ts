@@ -67,6 +67,8 @@ export interface ConnectOptions {
   readonly queue?: number | undefined;
   /** Default: `drop-oldest`. */
   readonly queuePolicy?: QueuePolicy | undefined;
+  /** Ask the edges who has published each message: see `sender` of Message. Default: no. */
+  readonly sender?: boolean | undefined;
   readonly paths?: Paths | undefined;
   /** Allows `http:` addresses that are not on this machine. */
   readonly allowPlaintext?: boolean | undefined;
@@ -91,6 +93,7 @@ export interface Settings {
   readonly maxBackOff: number;
   readonly queue: number;
   readonly queuePolicy: QueuePolicy;
+  readonly sender: boolean;
   readonly paths: { readonly [P in keyof Paths]-?: string };
   readonly allowPlaintext: boolean;
   readonly hashes: readonly CertificateHash[] | undefined;
@@ -131,9 +134,10 @@ export function queueOptions(o: QueueOptions, usual: { queue: number; queuePolic
 
 /** settings checks options. */
 export function settings(o: ConnectOptions): Settings {
-  const { token, tokenProvider, transports = known as Transport[] } = o;
+  const { token, tokenProvider, transports = known as Transport[], sender = false } = o;
   if ((token === undefined) === (tokenProvider === undefined)) badOption("one of token and tokenProvider is needed");
   if (tokenProvider !== undefined && typeof tokenProvider !== "function") badOption("tokenProvider must be a function");
+  if (typeof sender !== "boolean") badOption("sender must be true or false");
   if (transports.length === 0) badOption("transports must not be empty");
   for (const transport of transports) oneOf("transports", transport, known);
   const minBackOff = number("minBackOff", o.minBackOff, 250);
@@ -148,6 +152,7 @@ export function settings(o: ConnectOptions): Settings {
     minBackOff,
     maxBackOff: Math.max(minBackOff, number("maxBackOff", o.maxBackOff, 15_000)),
     ...queueOptions(o, { queue: 1024, queuePolicy: "drop-oldest" }),
+    sender,
     paths: {
       webSocket: path(o.paths?.webSocket ?? "/ws"),
       webTransport: path(o.paths?.webTransport ?? "/wt"),

@@ -4,6 +4,8 @@ export interface Moved<R> {
   readonly channel: string;
   readonly payload: Uint8Array;
   readonly route: R;
+  /** Messages are the same whatever this says: not every edge tells it. */
+  readonly sender: string;
 }
 
 /** Something that is remembered about one message. */

@@ -53,7 +53,7 @@ export class Subscriber implements Keeper {
 
   /** stored gives a message with a position to its subscription. */
   stored(from: Conn, m: Delivered<Readers>, position: string): void {
-    const { tenant, channel, payload, route } = m;
+    const { tenant, channel, payload, route, sender } = m;
     const { patterns } = route;
     const pattern = patterns[0] as string;
     const interest = this.interests.of(tenant, pattern);
@@ -61,7 +61,7 @@ export class Subscriber implements Keeper {
     if (!interest || !history?.takes(from, position)) return;
     history.from = position;
     const sub = interest.subs[0];
-    const room = sub?.pushStored(new Message(tenant, channel, payload, pattern, patterns, false, position));
+    const room = sub?.pushStored(new Message(tenant, channel, payload, pattern, patterns, false, position, sender));
     if (room === false && this.interests.has(interest)) {
       history.pause();
       void from.leave(interest.name);

@@ -47,6 +47,8 @@ test("issue", async (t) => {
   const issued = await admin.issue({
     createdBy: "backend",
     description: "of a test",
+    subject: "alice",
+    info: { name: "Alice", roles: ["a"] },
     expiresAt: new Date("2026-01-02T03:04:05Z"),
     grants: [
       { tenants: ["room"], publish: ["chat.*"], subscribe: ["chat.*"], history: ["chat.a"] },
@@ -68,6 +70,8 @@ test("issue", async (t) => {
       body: {
         created_by: "backend",
         description: "of a test",
+        subject: "alice",
+        info: { name: "Alice", roles: ["a"] },
         right: {
           tenant_grants: [
             {
@@ -141,6 +145,42 @@ test("refresh and revoke", async (t) => {
   );
 });
 
+test("revoke by id and by subject", async (t) => {
+  const { admin, calls } = await edge(
+    t,
+    [200, { message: "token revoked", token_id: "0123456789abcdef" }],
+    [200, { message: "tokens revoked", revoked: 3 }],
+    [200, { message: "tokens revoked" }],
+    [404, { code: "unknown_token", detail: "no such token" }],
+  );
+  await admin.revokeById("0123456789abcdef");
+  assert.equal(await admin.revokeSubject("Zoë & co"), 3);
+  await assert.rejects(admin.revokeSubject("alice"), { code: "protocol" });
+  await assert.rejects(admin.revokeById("ab"), { code: "unknown_token", status: 404 });
+  assert.deepEqual(
+    calls.map(({ method, url, body }) => [method, url, body]),
+    [
+      ["DELETE", "/v1/tokens/0123456789abcdef", undefined],
+      ["DELETE", "/v1/tokens?subject=Zo%C3%AB+%26+co", undefined],
+      ["DELETE", "/v1/tokens?subject=alice", undefined],
+      ["DELETE", "/v1/tokens/ab", undefined],
+    ],
+  );
+  for (const id of ["", "AT_1_2", "..", "1?subject=x", undefined as never]) {
+    await assert.rejects(admin.revokeById(id), { code: "bad_option" }, id);
+  }
+  for (const subject of ["", 1 as never, undefined as never]) {
+    await assert.rejects(admin.revokeSubject(subject), { code: "bad_option" });
+  }
+  const circle: Record<string, unknown> = {};
+  circle.self = circle;
+  for (const info of ["alice", [], null, 5, () => 1, circle]) {
+    const request = { createdBy: "b", expiresIn: "1h", grants: [], info: info as never };
+    await assert.rejects(admin.issue(request), { code: "bad_option" });
+  }
+  assert.equal(calls.length, 4);
+});
+
 test("list, page by page", async (t) => {
   const info = (id: string, more = {}) => ({
     token_id: id,
@@ -155,12 +195,18 @@ test("list, page by page", async (t) => {
     t,
     [
       200,
-      { tokens: [info("1"), info("2", { revoked_at: "2026-01-01T12:00:00Z", status: "revoked" })], next_cursor: "x y" },
+      {
+        tokens: [
+          info("1", { subject: "alice", info: { name: "Alice" } }),
+          info("2", { revoked_at: "2026-01-01T12:00:00Z", status: "revoked" }),
+        ],
+        next_cursor: "x y",
+      },
     ],
     [200, { tokens: [info("3")], next_cursor: "" }],
   );
   const all = [];
-  for await (const token of admin.list({ tenant: "t", pageSize: 2 })) all.push(token);
+  for await (const token of admin.list({ tenant: "t", subject: "alice", pageSize: 2 })) all.push(token);
   assert.deepEqual(
     all.map((token) => token.tokenId),
     ["1", "2", "3"],
@@ -169,6 +215,8 @@ test("list, page by page", async (t) => {
     tokenId: "1",
     createdBy: "b",
     description: "",
+    subject: "alice",
+    info: { name: "Alice" },
     createdAt: new Date("2026-01-01T00:00:00Z"),
     expiresAt: new Date("2026-01-02T00:00:00Z"),
     revokedAt: undefined,
@@ -182,10 +230,11 @@ test("list, page by page", async (t) => {
     ingressKBps: undefined,
     egressKBps: undefined,
   });
+  assert.deepEqual([all[1]?.subject, all[1]?.info], ["", undefined]);
   assert.deepEqual(all[1]?.revokedAt, new Date("2026-01-01T12:00:00Z"));
   assert.deepEqual(
     calls.map(({ url }) => url),
-    ["/v1/tokens?tenant=t&limit=2", "/v1/tokens?tenant=t&limit=2&cursor=x+y"],
+    ["/v1/tokens?tenant=t&subject=alice&limit=2", "/v1/tokens?tenant=t&subject=alice&limit=2&cursor=x+y"],
   );
 });
 

@@ -28,6 +28,8 @@ export class Record<T> {
 
 export class Peer {
   readonly token: string | undefined;
+  /** What the client has asked for with FEATURES. */
+  asked: string | undefined;
   readonly lines = new Record<string>();
   readonly frames = new Record<Buffer>();
   readonly closed = new Record<number>();
@@ -50,7 +52,10 @@ export class Peer {
     socket.on("message", (data: Buffer, binary) => {
       if (binary) return this.frames.add(data);
       const line = data.toString();
-      if (line === "FEATURES:link") return this.send(features); // each connection begins with it
+      if (line.startsWith("FEATURES:")) {
+        this.asked = line; // each connection begins with it
+        return this.send(features);
+      }
       const answer = this.answers(line);
       if (typeof answer === "string") this.send(answer);
       else if (answer) this.answer(line);
@@ -71,6 +76,19 @@ export class Peer {
 
   deliver(text: string, pattern = "c", channel = "c"): void {
     this.#socket.send(deliverFrame("t", channel, text, [pattern]));
+  }
+
+  /** deliverFrom delivers a message to c that says who has published it; with a number it is stored. */
+  deliverFrom(sender: string, text: string, n?: number): void {
+    const fields = Buffer.from([4, n === undefined ? 2 : 3]);
+    const position = n === undefined ? Buffer.alloc(0) : Buffer.alloc(24);
+    if (n !== undefined)
+      for (const [i, part] of [0xabc, n, 1_700_000_000_000 + n].entries()) {
+        position.writeBigUInt64BE(BigInt(part), 8 * i);
+      }
+    const subject = Buffer.concat([Buffer.from([Buffer.byteLength(sender)]), Buffer.from(sender)]);
+    const rest = deliverFrame("t", "c", text, ["c"]).subarray(1);
+    this.#socket.send(Buffer.concat([fields, position, subject, rest]));
   }
 
   /** stored delivers messages to the RSUB of c, whose payloads are their numbers. */

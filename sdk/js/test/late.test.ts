@@ -11,6 +11,7 @@ const m = (text: string): Moved<string> => ({
   channel: "c",
   payload: new TextEncoder().encode(text),
   route: "r",
+  sender: "",
 });
 const textOf = ({ payload }: Moved<string>): string => new TextDecoder().decode(payload);
 

@@ -8,6 +8,7 @@ const m = (text: string, channel = "c", tenant = "t"): M => ({
   channel,
   payload: new TextEncoder().encode(text),
   route: "r",
+  sender: "",
 });
 const textOf = ({ payload }: M): string => new TextDecoder().decode(payload);
 

@@ -124,16 +124,20 @@ vectors("deliver.json", ({ input, expect }) => {
       assert.throws(() => decoder.decode(b, 3, 3 + frame.length), { code: "protocol" });
       continue;
     }
-    const { tenant, channel, payload, route, position } = decoder.decode(b, 3, 3 + frame.length);
-    const got = { tenant, channel, payload_hex: hex(payload), patterns: route.patterns, position };
+    const { tenant, channel, payload, route, position, sender } = decoder.decode(b, 3, 3 + frame.length);
+    const got = { tenant, channel, payload_hex: hex(payload), patterns: route.patterns, position, sender };
     assert.deepEqual(got, {
       ...expect,
       tenant: expect.tenant ?? "",
       channel: expect.channel ?? "",
       payload_hex: expect.payload_hex ?? "",
       position: expect.position,
+      sender: expect.sender ?? "",
     });
-    assert.equal(hex(encodeDeliver(got.tenant, got.channel, payload, got.patterns, position)), hex(frame));
+    assert.equal(
+      hex(encodeDeliver(got.tenant, got.channel, payload, got.patterns, position, expect.sender)),
+      hex(frame),
+    );
   }
   // Every truncation is an error.
   if (!expect.error)
@@ -146,13 +150,18 @@ export function encodeDeliver(
   payload: Uint8Array,
   patterns: readonly string[],
   position?: string,
+  sender?: string,
 ): Buffer {
   const u16 = (n: number): Buffer => Buffer.from([n >> 8, n]);
   const sized = (text: string): Buffer => Buffer.concat([u16(Buffer.byteLength(text)), Buffer.from(text)]);
   const length = Buffer.alloc(4);
   length.writeUInt32BE(payload.length);
   return Buffer.concat([
-    position === undefined ? Buffer.from([1]) : Buffer.concat([Buffer.from([4, 1]), encodePosition(position)]),
+    position === undefined && sender === undefined
+      ? Buffer.from([1])
+      : Buffer.from([4, (position === undefined ? 0 : 1) | (sender === undefined ? 0 : 2)]),
+    position === undefined ? Buffer.alloc(0) : encodePosition(position),
+    sender === undefined ? Buffer.alloc(0) : Buffer.from([Buffer.byteLength(sender), ...Buffer.from(sender)]),
     sized(tenant),
     sized(channel),
     length,

@@ -74,6 +74,8 @@ class Peer:
         self.lines = Record[str]()
         self.frames = Record[bytes]()
         self.closed = Record[int]()
+        self.asked = ""
+        """What the client has asked for with FEATURES."""
         self.answers = answers
         """Lines that it answers itself, as it should or with a text; others a test must answer."""
         self.socket = socket
@@ -85,8 +87,9 @@ class Peer:
                 if isinstance(message, bytes):
                     self.frames.add(message)
                     continue
-                if message == "FEATURES:link":
-                    self.send(self._features)  # each connection begins with it
+                if message.startswith("FEATURES:"):
+                    self.asked = message  # each connection begins with it
+                    self.send(self._features)
                     continue
                 answer = self.answers(message)
                 if isinstance(answer, str):
@@ -119,6 +122,14 @@ class Peer:
         for n in numbers:
             place = struct.pack(">BBQQQ", 4, 1, 0xABC, n, 1_700_000_000_000 + n)
             self.send(place + _delivery("t", "c", str(n).encode(), ("c",)))
+
+    def deliver_from(self, sender: str, text: str, n: int | None = None) -> None:
+        """Deliver a message to c that says who has published it; with a number it is stored."""
+        head = b"\x04\x02"
+        if n is not None:
+            head = struct.pack(">BBQQQ", 4, 3, 0xABC, n, 1_700_000_000_000 + n)
+        subject = sender.encode()
+        self.send(head + bytes([len(subject)]) + subject + _delivery("t", "c", text.encode(), ("c",)))
 
     def caught_up(self, n: int, how: str = "complete") -> None:
         """Answer the RSUB of c."""

@@ -28,6 +28,8 @@ async def test_issue() -> None:
         issued = await TokenAdmin(edge.url, MASTER).issue(
             created_by="backend",
             description="of a test",
+            subject="alice",
+            info={"name": "Alice", "roles": ["a"]},
             expires_at=DAY,
             grants=[
                 Grant(tenants=["room"], publish=["chat.*"], subscribe=["chat.*"], history=["chat.a"]),
@@ -52,6 +54,8 @@ async def test_issue() -> None:
     assert call.body == {
         "created_by": "backend",
         "description": "of a test",
+        "subject": "alice",
+        "info": {"name": "Alice", "roles": ["a"]},
         "right": {
             "tenant_grants": [
                 {
@@ -86,6 +90,45 @@ async def test_refresh_and_revoke() -> None:
     ]
 
 
+async def test_revoke_by_id_and_by_subject() -> None:
+    async with web(
+        (200, {"message": "token revoked", "token_id": "0123456789abcdef"}),
+        (200, {"message": "tokens revoked", "revoked": 3}),
+        (200, {"message": "tokens revoked"}),
+        (404, {"code": "unknown_token", "detail": "no such token"}),
+    ) as edge:
+        admin = TokenAdmin(edge.url, MASTER)
+        await admin.revoke_by_id("0123456789abcdef")
+        assert await admin.revoke_subject("Zoë & co") == 3
+        with pytest.raises(MillraceError) as err:
+            await admin.revoke_subject("alice")
+        assert err.value.code == "protocol"
+        with pytest.raises(MillraceError) as err:
+            await admin.revoke_by_id("ab")
+        assert (err.value.code, err.value.status) == ("unknown_token", 404)
+        bad: list[Any] = ["", "AT_1_2", "..", "1?subject=x", "1\n", None]
+        for token_id in bad:
+            with pytest.raises(MillraceError) as err:
+                await admin.revoke_by_id(token_id)
+            assert err.value.code == "bad_option"
+        for subject in ["", 1, None, "\ud800"]:
+            with pytest.raises(MillraceError) as err:
+                await admin.revoke_subject(subject)  # type: ignore[arg-type]
+            assert err.value.code == "bad_option"
+        circle: dict[str, Any] = {}
+        circle["self"] = circle
+        for about in ["alice", [1], 5, circle, {"a": {1}}]:
+            with pytest.raises(MillraceError) as err:
+                await admin.issue(created_by="b", grants=[], expires_in=1, info=about)  # type: ignore[arg-type]
+            assert err.value.code == "bad_option"
+    assert [(call.method, call.path, call.body) for call in edge.calls] == [
+        ("DELETE", "/v1/tokens/0123456789abcdef", None),
+        ("DELETE", "/v1/tokens?subject=Zo%C3%AB+%26+co", None),
+        ("DELETE", "/v1/tokens?subject=alice", None),
+        ("DELETE", "/v1/tokens/ab", None),
+    ]
+
+
 def info(number: str, **more: Any) -> dict[str, Any]:
     return {
         "token_id": number,
@@ -104,15 +147,23 @@ def info(number: str, **more: Any) -> dict[str, Any]:
 async def test_list_page_by_page() -> None:
     revoked = info("2", revoked_at="2026-01-02T03:04:05Z", status="revoked")
     async with web(
-        (200, {"tokens": [info("1"), revoked], "next_cursor": "x y"}),
+        (
+            200,
+            {"tokens": [info("1", subject="alice", info={"name": "Alice"}), revoked], "next_cursor": "x y"},
+        ),
         (200, {"tokens": [info("3")], "next_cursor": ""}),
     ) as edge:
-        found = [token async for token in TokenAdmin(edge.url, MASTER).list(tenant="t", page_size=2)]
+        found = [
+            token
+            async for token in TokenAdmin(edge.url, MASTER).list(tenant="t", subject="alice", page_size=2)
+        ]
     assert [token.token_id for token in found] == ["1", "2", "3"]
     assert found[0] == TokenInfo(
         token_id="1",
         created_by="b",
         description="",
+        subject="alice",
+        info={"name": "Alice"},
         created_at=datetime.datetime(2026, 1, 1, tzinfo=UTC),
         expires_at=DAY,
         revoked_at=None,
@@ -127,9 +178,10 @@ async def test_list_page_by_page() -> None:
         egress_kbps=0,
     )
     assert found[1].revoked_at == DAY
+    assert (found[1].subject, found[1].info) == ("", None)
     assert [call.path for call in edge.calls] == [
-        "/v1/tokens?tenant=t&limit=2",
-        "/v1/tokens?tenant=t&limit=2&cursor=x+y",
+        "/v1/tokens?tenant=t&subject=alice&limit=2",
+        "/v1/tokens?tenant=t&subject=alice&limit=2&cursor=x+y",
     ]
 
 

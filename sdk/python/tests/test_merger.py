@@ -11,7 +11,7 @@ from millrace._wire import Delivered
 
 
 def m(text: str, channel: str = "c", tenant: str = "t", payload: bytes | None = None) -> Delivered:
-    return Delivered(tenant, channel, text.encode() if payload is None else payload, ("c",), None)
+    return Delivered(tenant, channel, text.encode() if payload is None else payload, ("c",), None, "")
 
 
 def text_of(message: Delivered | None) -> str | None:

@@ -149,6 +149,15 @@ def test_position(edge: EdgeThread) -> None:
         assert positions[:2] == [at(2), at(3)]  # of what was given, not of what was taken out of the queue
 
 
+def test_sender(edge: EdgeThread) -> None:
+    with connect(edge, sender=True) as client:
+        sub = client.subscribe("t", "c")
+        edge.do(lambda peer: peer.deliver_from("alice", "hello"))
+        message = sub.receive(10)
+        assert message is not None
+        assert (message.sender, message.text()) == ("alice", "hello")
+
+
 def test_token_provider(edge: EdgeThread) -> None:
     threads = []
 
@@ -282,6 +291,8 @@ def test_token_admin() -> None:
                     (200, issued),
                     (200, {"new_expires_at": issued["expires_at"]}),
                     (200, {}),
+                    (200, {}),
+                    (200, {"revoked": 2}),
                     (200, {"tokens": [page], "next_cursor": "x"}),
                     (200, {"tokens": [page], "next_cursor": ""}),
                     (404, {"code": "unknown_token"}),
@@ -292,6 +303,8 @@ def test_token_admin() -> None:
         assert admin.issue(created_by="b", grants=[Grant(tenants=["t"])], expires_in=60).token == "AT_1_2"
         assert admin.refresh("1", expires_in=60).year == 2026
         admin.revoke("AT_1_2")
+        admin.revoke_by_id("1")
+        assert admin.revoke_subject("alice") == 2
         assert [token.token_id for token in admin.list()] == ["1", "1"]
         with pytest.raises(MillraceError) as caught:
             admin.revoke("AT_1_2")

@@ -159,13 +159,22 @@ def sized(text: str) -> bytes:
 
 
 def encode_deliver(
-    tenant: str, channel: str, payload: bytes, patterns: tuple[str, ...], position: str | None = None
+    tenant: str,
+    channel: str,
+    payload: bytes,
+    patterns: tuple[str, ...],
+    position: str | None = None,
+    sender: str | None = None,
 ) -> bytes:
     """Returns a deliver frame, as edges send it."""
     head = b"\x01"
+    if position is not None or sender is not None:
+        head = bytes([4, (position is not None) | (sender is not None) << 1])
     if position is not None:
         epoch, n, t = position.split(".")
-        head = b"\x04\x01" + struct.pack(">QQQ", int(epoch, 16), int(n), int(t))
+        head += struct.pack(">QQQ", int(epoch, 16), int(n), int(t))
+    if sender is not None:
+        head += bytes([len(sender.encode())]) + sender.encode()
     body = sized(tenant) + sized(channel) + struct.pack(">I", len(payload)) + payload
     return head + body + struct.pack(">H", len(patterns)) + b"".join(map(sized, patterns))
 
@@ -187,8 +196,9 @@ def test_deliver() -> None:
                 bytes.fromhex(expect.get("payload_hex", "")),
                 tuple(expect["patterns"]),
                 expect.get("position"),
+                expect.get("sender", ""),
             ), case["comment"]
-            assert encode_deliver(*got) == frame
+            assert encode_deliver(*got[:5], expect.get("sender")) == frame
         if "error" not in expect:
             for n in range(len(frame)):  # every truncation is an error
                 with pytest.raises(WireError):

@@ -271,6 +271,24 @@ test("a late message does not replace a newer one", async (t) => {
   await until("subscribed 2 of a2,b0");
 });
 
+test("messages say who has published them, with the option sender", async (t) => {
+  const edge = await Edge.start(t);
+  edge.features = "FEATURES:link,sender";
+  const Senders = () => <>{useSubscription("t", "c").messages.map((m) => `[${m.sender}: ${m.text()}]`)}</>;
+  const { until } = shown(
+    t,
+    <MillraceProvider addresses={edge.url} options={{ ...options, sender: true }}>
+      <Senders />
+    </MillraceProvider>,
+  );
+  const peer = await edge.peer(0);
+  await peer.until("SUB:t:c");
+  assert.equal(peer.asked, "FEATURES:link,sender");
+  peer.deliverFrom("alice", "1");
+  peer.deliver("2");
+  await until("[alice: 1][: 2]");
+});
+
 test("a history, its gaps, and another try after the end", async (t) => {
   const edge = await Edge.start(t);
   edge.features = "FEATURES:link,history";

@@ -6,6 +6,7 @@ package index
 import (
 	"container/heap"
 	"time"
+	"unique"
 
 	"github.com/millrace/millrace/pubsub/history"
 	"github.com/millrace/millrace/wire"
@@ -91,6 +92,16 @@ type Entry struct {
 	Size    int    // bytes of the payload
 
 	channel *Channel // nil: removed
+	// sender is shared by the messages that have the same, and takes one word of each; zero: none.
+	sender unique.Handle[string]
+}
+
+// Sender returns who sent the message; empty: it is not known.
+func (e *Entry) Sender() string {
+	if e.sender == (unique.Handle[string]{}) {
+		return ""
+	}
+	return e.sender.Value()
 }
 
 // Channel returns the name of the entry's channel, while it is not removed.
@@ -113,7 +124,7 @@ func (h *History) Next(tenant string, now time.Time) wire.Position {
 // Add adds a message at a position behind the head of its tenant, and removes what is
 // beyond the limits now, perhaps this message, too. The payload may be nil; size is its
 // length.
-func (h *History) Add(tenant string, channel []byte, at wire.Position, payload []byte, size int) *Entry {
+func (h *History) Add(tenant string, channel []byte, at wire.Position, sender, payload []byte, size int) *Entry {
 	t := h.tenants[tenant]
 	if t == nil {
 		t = h.begin(tenant, at)
@@ -125,6 +136,9 @@ func (h *History) Add(tenant string, channel []byte, at wire.Position, payload [
 		t.addBytes(channelOverhead + len(c.name))
 	}
 	e := &Entry{N: at.N, T: at.T, Payload: payload, Size: size, channel: c}
+	if len(sender) > 0 {
+		e.sender = unique.Make(string(sender))
+	}
 	c.entries = append(c.entries, e)
 	t.entries = append(t.entries, e)
 	t.live++
@@ -142,10 +156,10 @@ func (h *History) Add(tenant string, channel []byte, at wire.Position, payload [
 
 // Restore is Add for a message that a store has read from its disk: its tenant's head may
 // be known to be further.
-func (h *History) Restore(tenant string, channel []byte, at wire.Position, size int) {
+func (h *History) Restore(tenant string, channel []byte, at wire.Position, sender []byte, size int) {
 	t := h.restored(tenant, at)
 	head := t.head
-	h.Add(tenant, channel, at, nil, size)
+	h.Add(tenant, channel, at, sender, nil, size)
 	if head.N > at.N {
 		t.head = head
 	}
@@ -201,7 +215,7 @@ func (h *History) position(p place) wire.Position {
 	return wire.Position{Epoch: h.epoch, N: p.n, T: p.t}
 }
 
-func (e *Entry) bytes() int { return e.Size + entryOverhead }
+func (e *Entry) bytes() int { return e.Size + len(e.Sender()) + entryOverhead }
 
 func (t *Tenant) addBytes(n int) {
 	t.bytes += int64(n)

@@ -116,7 +116,7 @@ type page struct {
 
 // add adds an entry, and reports false if the page has no room for it.
 func (p *page) add(e *Entry) bool {
-	p.bytes += e.Size + len(e.channel.name)
+	p.bytes += e.Size + len(e.channel.name) + len(e.Sender())
 	if len(p.Entries) > 0 && (len(p.Entries) >= p.query.MaxMessages || p.bytes > p.query.MaxBytes) {
 		last := p.Entries[len(p.Entries)-1]
 		p.Through = p.at(last)

@@ -133,7 +133,7 @@ func (s *Set[K]) Page(q *history.Query) (page history.Page, missing []int, err e
 		page.Messages = make([]history.Kept, len(p.Entries))
 	}
 	for i, e := range p.Entries {
-		page.Messages[i] = history.Kept{Position: wire.Position{Epoch: s.epoch, N: e.N, T: e.T}, Channel: e.Channel(), Payload: e.Payload}
+		page.Messages[i] = history.Kept{Position: wire.Position{Epoch: s.epoch, N: e.N, T: e.T}, Channel: e.Channel(), Payload: e.Payload, Sender: []byte(e.Sender())}
 		if e.Payload == nil && e.Size > 0 {
 			missing = append(missing, i)
 		}

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import datetime
 import json
+import re
 import ssl as tls
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from typing import Any
 from urllib.parse import urlencode
 
@@ -18,6 +19,7 @@ from ._admin_types import (
     grant_body,
     in_our_words,
     names,
+    number,
     table,
     text,
     time,
@@ -84,6 +86,8 @@ class TokenAdmin:
         expires_in: datetime.timedelta | float | None = None,
         expires_at: datetime.datetime | None = None,
         description: str = "",
+        subject: str = "",
+        info: Mapping[str, Any] | None = None,
         ip_masks: Sequence[str] = (),
         regions: Sequence[str] = (),
         origins: Sequence[str] = (),
@@ -94,11 +98,15 @@ class TokenAdmin:
         """Issue an access token.
 
         It expires after *expires_in*, a timedelta or seconds, or at *expires_at*, a time with its
-        zone; at most 24 hours ahead. Empty *ip_masks*, *regions*, *origins* (of web pages) and
-        *protocols* (``websocket``, ``webtransport``) limit nothing. *ingress_kbps* and
-        *egress_kbps* are caps of each connection in units of 1,024 bytes a second; 0: the edge's
-        default.
+        zone; at most 24 hours ahead. *subject* says whose the token is, by any id of the application's, 1 to
+        128 bytes without control characters: subscribers see it as the sender of a message. *info* is about
+        the subject, for operators and hooks: at most 1,024 bytes as JSON. Empty *ip_masks*, *regions*,
+        *origins* (of web pages) and *protocols* (``websocket``, ``webtransport``) limit nothing.
+        *ingress_kbps* and *egress_kbps* are caps of each connection in units of 1,024 bytes a second; 0: the
+        edge's default.
         """
+        if info is not None and not isinstance(info, Mapping):
+            raise bad_option("info must be a mapping")
         right: dict[str, Any] = {
             "tenant_grants": [grant_body(grant) for grant in listed(grants)],
             "allow_ip_masks": names("ip_masks", ip_masks),
@@ -112,10 +120,12 @@ class TokenAdmin:
         body = {
             "created_by": created_by,
             "description": description,
+            "subject": subject,
+            "info": None if info is None else dict(info),
             "right": {key: value for key, value in right.items() if value or key == "tenant_grants"},
         }
         answer = await self._call(
-            "POST", "/v1/get-token", {key: value for key, value in body.items() if value}
+            "POST", "/v1/get-token", {key: value for key, value in body.items() if value or value == {}}
         )
         return IssuedToken(
             token=text(answer.get("token")),
@@ -138,28 +148,45 @@ class TokenAdmin:
         """Revoke a token, in full: its connections end within a second. A token that has ended is no error."""
         await self._call("DELETE", "/v1/revoke-token", {"token": token})
 
+    async def revoke_by_id(self, token_id: str) -> None:
+        """Revoke a token by its id, which issue and list give; as revoke."""
+        if not isinstance(token_id, str) or not re.fullmatch("[0-9a-f]+", token_id):
+            raise bad_option("the id of a token consists of hex digits")
+        await self._call("DELETE", f"/v1/tokens/{token_id}")
+
+    async def revoke_subject(self, subject: str) -> int:
+        """Revoke all tokens of a subject that this master token manages.
+
+        Return how many were valid until then: 0 is no error. All connections of the subject end within a
+        second, also those with tokens that were issued while it ran. Later tokens are not concerned: issue
+        none that the subject is not to have.
+        """
+        if not isinstance(subject, str) or not subject:
+            raise bad_option("a subject is a string, and not empty")
+        answer = await self._call("DELETE", f"/v1/tokens?{_query(subject=subject)}")
+        return number(answer.get("revoked", "none"))
+
     async def list(
-        self, *, tenant: str | None = None, page_size: int | None = None
+        self, *, tenant: str | None = None, subject: str | None = None, page_size: int | None = None
     ) -> AsyncIterator[TokenInfo]:
         """List the tokens that this master token manages, page by page as it is iterated.
 
-        *tenant*: only those with a grant for this tenant. *page_size*: tokens for each call, from 1
-        to 1,000; 100 by default.
+        *tenant*: only those with a grant for this tenant. *subject*: only those of this subject. *page_size*:
+        tokens for each call, from 1 to 1,000; 100 by default.
         """
         cursor = ""
         while True:
-            tokens, cursor = await self.page(tenant, page_size, cursor)
+            tokens, cursor = await self.page(tenant, subject, page_size, cursor)
             for token in tokens:
                 yield token
             if not cursor:
                 return
 
     async def page(
-        self, tenant: str | None, page_size: int | None, cursor: str
+        self, tenant: str | None, subject: str | None, page_size: int | None, cursor: str
     ) -> tuple[Sequence[TokenInfo], str]:
         """Return a page of the list, and the cursor of the next one; empty: it is the last."""
-        query = {"tenant": tenant, "limit": page_size, "cursor": cursor or None}
-        encoded = urlencode({name: value for name, value in query.items() if value is not None})
+        encoded = _query(tenant=tenant, subject=subject, limit=page_size, cursor=cursor or None)
         page = await self._call("GET", f"/v1/tokens?{encoded}" if encoded else "/v1/tokens")
         tokens = page.get("tokens")
         if not isinstance(tokens, (list_type, tuple)):
@@ -221,6 +248,13 @@ class TokenAdmin:
 
 
 list_type = list
+
+
+def _query(**values: str | int | None) -> str:
+    try:
+        return urlencode({name: value for name, value in values.items() if value is not None})
+    except UnicodeEncodeError:  # a lone surrogate
+        raise bad_option("names must be text that can be encoded as UTF-8") from None
 
 
 def _may_work_elsewhere(err: MillraceError) -> bool:

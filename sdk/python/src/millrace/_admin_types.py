@@ -47,6 +47,10 @@ class TokenInfo:
     token_id: str
     created_by: str
     description: str
+    subject: str
+    """Whose it is; empty: it has none."""
+    info: Mapping[str, Any] | None
+    """About the subject."""
     created_at: datetime.datetime
     expires_at: datetime.datetime
     revoked_at: datetime.datetime | None
@@ -141,6 +145,8 @@ def token_info(body: object) -> TokenInfo:
         token_id=text(token.get("token_id")),
         created_by=text(token.get("created_by")),
         description=text(token.get("description", "")),
+        subject=text(token.get("subject", "")),
+        info=table(token["info"]) if "info" in token else None,
         created_at=time(token.get("created_at")),
         expires_at=time(token.get("expires_at")),
         revoked_at=time(token["revoked_at"]) if token.get("revoked_at") else None,
@@ -151,8 +157,8 @@ def token_info(body: object) -> TokenInfo:
         regions=_texts(right.get("allow_regions")),
         origins=_texts(right.get("allowed_ws_origin")),
         protocols=_texts(right.get("allow_protocols")),
-        ingress_kbps=_number(right.get("ingress_kb_per_sec")),
-        egress_kbps=_number(right.get("egress_kb_per_sec")),
+        ingress_kbps=number(right.get("ingress_kb_per_sec")),
+        egress_kbps=number(right.get("egress_kb_per_sec")),
     )
 
 
@@ -205,7 +211,8 @@ def _texts(value: object) -> tuple[str, ...]:
     return tuple(text(item) for item in _list(value))
 
 
-def _number(value: object) -> int:
+def number(value: object) -> int:
+    """Return an integer of JSON; 0 where there is none."""
     return value if isinstance(value, int) else 0 if value is None else _strange()
 
 

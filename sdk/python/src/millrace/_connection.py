@@ -82,7 +82,7 @@ class Connection(Exchange):
         link.start(self)
         self._made = True
         if self.alive:
-            self._send("FEATURES:link")
+            self._send("FEATURES:link,sender" if s.sender else "FEATURES:link")
             self._liveness.arm()
 
     @property

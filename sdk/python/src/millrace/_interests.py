@@ -112,7 +112,7 @@ class Interests:
 
     def dispatch(self, m: Delivered, late: bool = False) -> None:
         """Give a message to its subscriptions; late as in Message."""
-        tenant, channel, payload, patterns, _ = m
+        tenant, channel, payload, patterns, _, sender = m
         readers = self._routes.get((tenant, patterns))
         if readers is None:
             readers = self._find(tenant, patterns)
@@ -120,7 +120,7 @@ class Interests:
             place = interest.place
             if place is not None and not place.plain:
                 continue  # its messages have positions
-            message = Message(tenant, channel, payload, interest.pattern, patterns, late)
+            message = Message(tenant, channel, payload, interest.pattern, patterns, late, None, sender)
             subs = interest.subs
             if len(subs) == 1:
                 subs[0]._push(message)

@@ -62,7 +62,7 @@ class Subscriber:
 
     def stored(self, source: Connection, m: Delivered, position: str) -> None:
         """Give a message with a position to its subscription."""
-        tenant, channel, payload, patterns, _ = m
+        tenant, channel, payload, patterns, _, sender = m
         interest = self.interests.of(tenant, patterns[0])
         if interest is None:
             return
@@ -70,7 +70,7 @@ class Subscriber:
         if place is None or not place.takes(source, position):
             return
         place.start = position
-        message = Message(tenant, channel, payload, interest.pattern, patterns, False, position)
+        message = Message(tenant, channel, payload, interest.pattern, patterns, False, position, sender)
         room = interest.subs[0]._push_stored(message)
         if not room and self.interests.has(interest):
             place.pause()

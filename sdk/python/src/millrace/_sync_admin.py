@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 import ssl as tls
-from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, TypeVar
 
@@ -45,6 +45,8 @@ class TokenAdmin:
         expires_in: datetime.timedelta | float | None = None,
         expires_at: datetime.datetime | None = None,
         description: str = "",
+        subject: str = "",
+        info: Mapping[str, Any] | None = None,
         ip_masks: Sequence[str] = (),
         regions: Sequence[str] = (),
         origins: Sequence[str] = (),
@@ -60,6 +62,8 @@ class TokenAdmin:
                 expires_in=expires_in,
                 expires_at=expires_at,
                 description=description,
+                subject=subject,
+                info=info,
                 ip_masks=ip_masks,
                 regions=regions,
                 origins=origins,
@@ -83,11 +87,21 @@ class TokenAdmin:
         """Revoke a token, in full: its connections end within a second. A token that has ended is no error."""
         _run(lambda: self._admin.revoke(token))
 
-    def list(self, *, tenant: str | None = None, page_size: int | None = None) -> Iterator[TokenInfo]:
+    def revoke_by_id(self, token_id: str) -> None:
+        """Revoke a token by its id, which issue and list give; as revoke."""
+        _run(lambda: self._admin.revoke_by_id(token_id))
+
+    def revoke_subject(self, subject: str) -> int:
+        """Revoke all tokens of a subject that this master token manages, and return how many were valid."""
+        return _run(lambda: self._admin.revoke_subject(subject))
+
+    def list(
+        self, *, tenant: str | None = None, subject: str | None = None, page_size: int | None = None
+    ) -> Iterator[TokenInfo]:
         """List the tokens that this master token manages, page by page as it is iterated."""
         cursor = ""
         while True:
-            tokens, cursor = _run(partial(self._admin.page, tenant, page_size, cursor))
+            tokens, cursor = _run(partial(self._admin.page, tenant, subject, page_size, cursor))
             yield from tokens
             if not cursor:
                 return

@@ -70,7 +70,11 @@ def is_frame(message: bytes) -> bool:
     return bool(message) and message[0] < 0x20
 
 
-_KNOWN_FIELDS = 1  # of a frame with the tag 4: the bit of a position
+# The bits of the fields of a frame with the tag 4.
+_HAS_POSITION = 1
+_HAS_SENDER = 2
+_KNOWN_FIELDS = _HAS_POSITION | _HAS_SENDER
+_MAX_SENDER = 128  # bytes
 
 
 def is_unknown_frame(frame: bytes) -> bool:
@@ -90,6 +94,8 @@ class Delivered(NamedTuple):
     """At least one. Frames with the same patterns have the same tuple, most of the time."""
     position: str | None
     """Of a message for one RSUB, whose pattern is the only one: its place in the history."""
+    sender: str
+    """The subject of the token that published it; empty: it has none, or is not told."""
 
 
 _U32 = struct.Struct(">I")
@@ -101,23 +107,23 @@ _MAX_REMEMBERED = 1024  # bytes of one of them
 class DeliverDecoder:
     """Decodes the deliver frames of one connection. Names repeat, so it remembers those that it
     has seen, by their bytes: at most 1,024 pairs of tenant and channel, and as many lists of
-    patterns. For one task at a time."""
+    patterns, and senders. For one task at a time."""
 
-    __slots__ = ("_heads", "_lists")
+    __slots__ = ("_heads", "_lists", "_senders")
 
     def __init__(self) -> None:
         self._heads: dict[bytes, tuple[str, str]] = {}
         self._lists: dict[bytes, tuple[str, ...]] = {}
+        self._senders: dict[bytes, str] = {}
 
     def decode(self, frame: bytes) -> Delivered:
         """Decodes a frame. It raises WireError if the frame is broken, or no deliver frame of
         this version."""
         try:
             if frame[0] == 1:
-                start, position = 1, None
-            elif frame[0] == 4 and frame[1] == _KNOWN_FIELDS:
-                epoch, n, t = _POSITION.unpack_from(frame, 2)
-                start, position = 26, f"{epoch:016x}.{n}.{t}"
+                start, position, sender = 1, None, ""
+            elif frame[0] == 4:
+                start, position, sender = self._fields(frame)
             else:
                 raise WireError(_BROKEN_FRAME)
             channel_at = start + 2 + (frame[start] << 8 | frame[start + 1])
@@ -131,7 +137,29 @@ class DeliverDecoder:
         patterns = self._lists.get(rest) or self._remember_patterns(rest)
         if position is not None and len(patterns) != 1:
             raise WireError(_BROKEN_FRAME)
-        return Delivered(names[0], names[1], frame[payload_at + 4 : end], patterns, position)
+        return Delivered(names[0], names[1], frame[payload_at + 4 : end], patterns, position, sender)
+
+    def _fields(self, frame: bytes) -> tuple[int, str | None, str]:
+        """Return where the fields of a frame with the tag 4 end, and what they say."""
+        fields, at, position, sender = frame[1], 2, None, ""
+        if fields == 0 or fields & ~_KNOWN_FIELDS:
+            raise WireError(_BROKEN_FRAME)
+        if fields & _HAS_POSITION:
+            epoch, n, t = _POSITION.unpack_from(frame, at)
+            at, position = at + _POSITION.size, f"{epoch:016x}.{n}.{t}"
+        if fields & _HAS_SENDER:
+            at, start = at + 1 + frame[at], at + 1
+            subject = frame[start:at]
+            if len(subject) != at - start or len(subject) > _MAX_SENDER:
+                raise WireError(_BROKEN_FRAME)
+            sender = self._senders.get(subject) or self._remember_sender(subject)
+        return at, position, sender
+
+    def _remember_sender(self, subject: bytes) -> str:
+        if len(self._senders) >= _MAX_NAMES:
+            self._senders.clear()
+        sender = self._senders[subject] = decode_text(subject)
+        return sender
 
     def _remember_names(self, head: bytes, channel_at: int) -> tuple[str, str]:
         names = decode_text(head[2:channel_at]), decode_text(head[channel_at + 2 :])

@@ -12,7 +12,7 @@ __all__ = ["Message"]
 class Message:
     """A message, as a subscription got it. Its fields are read-only."""
 
-    __slots__ = ("channel", "late", "pattern", "patterns", "payload", "position", "tenant")
+    __slots__ = ("channel", "late", "pattern", "patterns", "payload", "position", "sender", "tenant")
 
     tenant: str
     channel: str
@@ -25,6 +25,9 @@ class Message:
     """It came on a connection that had been replaced: newer messages may have been given before."""
     position: str | None
     """Its place in the history of its channel; None without one. After(position) goes on behind it."""
+    sender: str
+    """The subject of the token that published it, as the edge says: a client cannot forge it. Empty without
+    the option *sender*, if the token has no subject, and where an edge of an earlier version is between."""
 
     def __init__(
         self,
@@ -35,6 +38,7 @@ class Message:
         patterns: tuple[str, ...],
         late: bool = False,
         position: str | None = None,
+        sender: str = "",
     ) -> None:
         self.tenant = tenant
         self.channel = channel
@@ -43,6 +47,7 @@ class Message:
         self.patterns = patterns
         self.late = late
         self.position = position
+        self.sender = sender
 
     @property
     def time(self) -> datetime.datetime | None:

@@ -68,6 +68,7 @@ class Settings:
     max_back_off: float
     queue: int
     queue_policy: QueuePolicy
+    sender: bool
     paths: Paths
     allow_plaintext: bool
     ssl: tls.SSLContext | None
@@ -100,6 +101,7 @@ def settings(
     max_back_off: float = 0,
     queue: int = 0,
     queue_policy: QueuePolicy | None = None,
+    sender: bool = False,
     paths: Paths | None = None,
     allow_plaintext: bool = False,
     ssl: tls.SSLContext | None = None,
@@ -114,6 +116,8 @@ def settings(
         raise bad_option(f"transports: one or more of {', '.join(TRANSPORTS)}")
     if ssl is not None and not isinstance(ssl, tls.SSLContext):
         raise bad_option("ssl must be an ssl.SSLContext")
+    if not isinstance(sender, bool):
+        raise bad_option("sender must be True or False")
     paths = paths if paths is not None else Paths()
     if not isinstance(paths, Paths):
         raise bad_option("paths must be a millrace.Paths")
@@ -134,6 +138,7 @@ def settings(
         max_back_off=max(least, _number("max_back_off", max_back_off, 15)),
         queue=size,
         queue_policy=policy,
+        sender=sender,
         paths=paths,
         allow_plaintext=bool(allow_plaintext),
         ssl=ssl,

@@ -1,0 +1,43 @@
+package nats
+
+import (
+	"strings"
+
+	client "github.com/nats-io/nats.go"
+
+	"github.com/millrace/millrace/wire"
+)
+
+// headerSender is the header of a message of the stream that says whose it is, in quotes:
+// readers of headers take spaces off the ends of a value. A message without it has no sender,
+// or was stored by an earlier version. The payload is the message's alone, as ever, so an
+// earlier version reads what this one stores, and consumers without payloads have the sender.
+const headerSender = "Millrace-Sender"
+
+// senderOverhead is what the header takes in the file of a stream beside the sender: its name,
+// ": ", the quotes and the end of the line, and the lines around all headers.
+const senderOverhead = len(headerSender) + 2 + 2 + 2 + len("NATS/1.0\r\n") + len("\r\n")
+
+// senderHeader is the header of a message with this sender; nil: it needs none.
+func senderHeader(sender []byte) client.Header {
+	if len(sender) == 0 {
+		return nil
+	}
+	return client.Header{headerSender: {`"` + string(sender) + `"`}}
+}
+
+// parseSender returns the sender of a message. invalid: what stands in its place is nothing
+// that an edge has stored.
+func parseSender(h client.Header) (sender []byte, invalid bool) {
+	values := h.Values(headerSender)
+	if len(values) == 0 {
+		return nil, false
+	}
+	text, begins := strings.CutPrefix(values[0], `"`)
+	text, ends := strings.CutSuffix(text, `"`)
+	sender = []byte(text)
+	if len(values) > 1 || !begins || !ends || !wire.IsSender(sender) {
+		return nil, true
+	}
+	return sender, false
+}

@@ -1,0 +1,76 @@
+package pubsub
+
+import "github.com/millrace/millrace/wire"
+
+// variant is what a session wants of its deliver frames, by the features that its client
+// has turned on. A publish is encoded once for each variant that is in use, when the first
+// session takes it: nobody pays for what no subscriber has asked for.
+type variant uint8
+
+const (
+	plain      variant = iota
+	withSender         // of wire.FeatureSender
+	variants           // how many there are
+)
+
+// turnOnSender has all that is queued for the client from here on say whose message it is.
+func (s *Session) turnOnSender() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.variant = withSender
+}
+
+// encode makes the frame for subscribers with these patterns, in bytewise order.
+func (p *publication) encode(patterns []string, v variant) *frame {
+	f := &frame{kind: Binary, at: p.at, caps: p.caps}
+	if v == plain {
+		data := make([]byte, 0, wire.DeliverLen(p.tenant, p.channel, p.payload, patterns))
+		f.data = wire.AppendDeliver(data, p.tenant, p.channel, p.payload, patterns)
+		return f
+	}
+	f.data = appendFields(&wire.Deliver{
+		HasSender: true, Sender: p.sender,
+		Tenant: p.tenant, Channel: p.channel, Payload: p.payload, Patterns: patterns,
+	})
+	return f
+}
+
+// encodeKept makes the frame of a stored message for the subscriptions of a pattern.
+func (p *publication) encodeKept(at wire.Position, pattern string, v variant) *frame {
+	d := wire.Deliver{
+		Stored: true, Position: at,
+		Tenant: p.tenant, Channel: p.channel, Payload: p.payload, Patterns: []string{pattern},
+	}
+	if v == withSender {
+		d.HasSender, d.Sender = true, p.sender
+	}
+	return &frame{data: appendFields(&d), kind: Binary, kept: true, at: p.at, caps: p.caps}
+}
+
+func appendFields(d *wire.Deliver) []byte {
+	return wire.AppendDeliverFields(make([]byte, 0, wire.DeliverFieldsLen(d)), d)
+}
+
+// keptFrames are the frames of a stored message for the subscriptions of one pattern.
+type keptFrames struct {
+	at      wire.Position
+	pattern string
+	frames  [variants]*frame // nil: not encoded yet
+}
+
+// frame returns a variant. It is encoded when the first subscription takes it.
+func (k *keptFrames) frame(p *publication, v variant) *frame {
+	if k.frames[v] == nil {
+		k.frames[v] = p.encodeKept(k.at, k.pattern, v)
+	}
+	return k.frames[v]
+}
+
+// senderOf is what other clients see of the token with which a client has connected: its
+// subject, or nothing.
+func senderOf(id Identity) []byte {
+	if sender := []byte(id.Subject); wire.IsSender(sender) {
+		return sender
+	}
+	return nil
+}
