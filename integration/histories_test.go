@@ -115,5 +115,5 @@ func TestHistoryCommands(t *testing.T) {
 	e.reload(defaultCaddyfile)
 	e.admin("history", "list").want(1, "", "(404 no_histories)")
 	s.sendLine("FEATURES")
-	s.expectText("FEATURES:link")
+	s.expectText("FEATURES:link,sender")
 }

@@ -65,7 +65,7 @@ func TestConnectionFilters(t *testing.T) {
 		if c.ip != "" {
 			client.IP = netip.MustParseAddr(c.ip)
 		}
-		s := admitFor(t, h, Identity{TokenID: c.token, Tenants: c.tenants}, client)
+		s := admitFor(t, h, Identity{TokenID: c.token, Subject: "user-" + c.token, Info: json.RawMessage(`{"a":1}`), Tenants: c.tenants}, client)
 		if c.subscribe != "" {
 			s.HandleLine([]byte(c.subscribe))
 		}
@@ -78,6 +78,9 @@ func TestConnectionFilters(t *testing.T) {
 		"all":                          {ConnectionFilter{}, []uint64{1, 2, 3, 4, 5}},
 		"token":                        {ConnectionFilter{TokenID: "a"}, []uint64{1, 2}},
 		"unknown token":                {ConnectionFilter{TokenID: "x"}, nil},
+		"subject":                      {ConnectionFilter{Subject: "user-a"}, []uint64{1, 2}},
+		"unknown subject":              {ConnectionFilter{Subject: "user-"}, nil},
+		"subject and another's token":  {ConnectionFilter{Subject: "user-a", TokenID: "b"}, nil},
 		"tenant, named and subscribed": {ConnectionFilter{Tenant: "room"}, []uint64{1, 2, 3}},
 		"tenant, named":                {ConnectionFilter{Tenant: "shop"}, []uint64{4}},
 		"tenant, subscribed":           {ConnectionFilter{Tenant: "other"}, []uint64{4}},
@@ -103,6 +106,9 @@ func TestConnectionFilters(t *testing.T) {
 				t.Errorf("counted %+v", page)
 			}
 		})
+	}
+	if stat := h.Stats()[0]; stat.Subject != "user-a" || string(stat.Info) != `{"a":1}` {
+		t.Errorf("described as %+v", stat)
 	}
 	emptied(t, h, sessions)
 }

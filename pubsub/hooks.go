@@ -182,6 +182,7 @@ func (s *Session) hookClient() hook.Client {
 	return hook.Client{
 		ID: s.client.ID, TokenID: s.identity.TokenID, Tenants: s.identity.Tenants,
 		IP: s.client.IP, Transport: s.client.Transport, Since: s.client.Since,
+		Subject: s.identity.Subject, Info: s.identity.Info,
 	}
 }
 

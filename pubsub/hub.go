@@ -18,6 +18,8 @@ var (
 	// A tenant of the token, or the client's address, has.
 	ErrTenantFull  = errors.New("a tenant of this token has reached its limit of connections on this edge")
 	ErrAddressFull = errors.New("this address has reached its limit of connections on this edge")
+	// The token's subject has, in one of its tenants.
+	ErrSubjectFull = errors.New("the subject of this token has reached its limit of connections on this edge")
 )
 
 // Hub holds the sessions of one edge and fans messages out to them. All methods
@@ -55,6 +57,7 @@ type Hub struct {
 	tokens          map[string]*tokenState
 	tenantAccounts  accounts[string]
 	addressAccounts accounts[netip.Addr] // networks
+	subjectAccounts accounts[tenantSubject]
 	nextID          uint64
 	unauthenticated pendingConns // connections that have not authenticated yet, and came without a token
 	handshakes      pendingConns // those that came with one, which is being checked
@@ -74,6 +77,7 @@ func NewHub(broker Broker, limits Limits, log *zap.Logger) *Hub {
 		epoch:           time.Now().Add(-1), // no time is zero
 		tenantAccounts:  accounts[string]{},
 		addressAccounts: accounts[netip.Addr]{},
+		subjectAccounts: accounts[tenantSubject]{},
 		quit:            make(chan struct{}),
 	}
 	h.replays.hub = h
@@ -154,13 +158,19 @@ func (h *Hub) Admit(id Identity, client Client) (*Session, error) {
 	h.sessions[s] = struct{}{}
 	s.token = h.tokens[id.TokenID]
 	if s.token == nil {
-		s.token = &tokenState{sessions: map[*Session]struct{}{}, caps: h.idleTokenCaps.take(id.TokenID), tenants: id.Tenants, sender: senderOf(id)}
+		s.token = &tokenState{
+			sessions: map[*Session]struct{}{}, caps: h.idleTokenCaps.take(id.TokenID), tenants: id.Tenants,
+			subject: id.Subject, sender: senderOf(id),
+		}
 		if s.token.caps == nil {
 			s.token.caps = new(byteCaps)
 		}
 		s.token.accounts = append(s.token.accounts, &s.token.own)
 		for _, tenant := range id.Tenants {
 			s.token.accounts = append(s.token.accounts, h.tenantAccounts.acquire(tenant))
+			if id.Subject != "" {
+				s.token.subjectAccounts = append(s.token.subjectAccounts, h.subjectAccounts.acquire(tenantSubject{tenant, id.Subject}))
+			}
 		}
 		h.tokens[id.TokenID] = s.token
 	}

@@ -23,6 +23,7 @@ type Limits struct {
 	MaxConnections   int // per edge; 0: no limit
 	// Of connections on this edge; 0: half of MaxConnections.
 	MaxConnectionsPerToken, MaxConnectionsPerTenant, MaxConnectionsPerAddress int
+	MaxConnectionsPerSubject                                                  int // in each of the tenants of its token, on this edge; 0: no limit
 
 	SendQueue        int           // bytes of queued deliveries per connection
 	QueueMemory      int           // bytes of the deliveries in all queues, see share.go; 0: no limit

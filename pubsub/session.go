@@ -1,6 +1,7 @@
 package pubsub
 
 import (
+	"encoding/json"
 	"net/netip"
 	"sync"
 	"sync/atomic"
@@ -21,11 +22,13 @@ type Identity struct {
 	EgressKB  int // KiB/s to the client; 0: the edge's default
 	IngressKB int // KiB/s from the client; 0: the edge's default
 	TokenID   string
-	Subject   string // of the token: whose it is; empty: it has none
 	Version   uint64 // of the token's record; each change increases it
 	ExpiresAt time.Time
 	Rights    Rights
 	Tenants   []string // that the token names; the session counts for the first MaxTenantsCounted
+
+	Subject string          // whose token it is; empty: nobody's
+	Info    json.RawMessage // of the token, for hooks and operators: a JSON object; nil: none
 }
 
 // Client describes a connection to its operator.

@@ -44,6 +44,10 @@ func (a *account) atLimit(limit int) bool {
 // accounts are the accounts of one kind that are in use.
 type accounts[K comparable] map[K]*account
 
+// tenantSubject is a subject within a tenant: that of another tenant is somebody else, even
+// if it has the same name.
+type tenantSubject struct{ tenant, subject string }
+
 // acquire returns the account of a key, and counts one more user of it.
 func (m accounts[K]) acquire(key K) *account {
 	a := m[key]
@@ -71,6 +75,13 @@ func (h *Hub) checkShares(id *Identity, client *Client) error {
 	if t := h.tokens[id.TokenID]; t != nil && t.own.atLimit(shareOf(l.MaxConnectionsPerToken, l.MaxConnections)) {
 		return ErrTokenFull
 	}
+	if limit := l.MaxConnectionsPerSubject; limit > 0 && id.Subject != "" {
+		for _, tenant := range id.Tenants {
+			if h.subjectAccounts[tenantSubject{tenant, id.Subject}].atLimit(limit) {
+				return ErrSubjectFull
+			}
+		}
+	}
 	perTenant := shareOf(l.MaxConnectionsPerTenant, l.MaxConnections)
 	for _, tenant := range id.Tenants {
 		if h.tenantAccounts[tenant].atLimit(perTenant) {
@@ -95,6 +106,9 @@ func (h *Hub) countSession(s *Session) {
 	for _, a := range s.token.accounts {
 		a.connections.Add(1)
 	}
+	for _, a := range s.token.subjectAccounts {
+		a.connections.Add(1)
+	}
 	if ip, counts := s.client.network(); counts {
 		s.address = h.addressAccounts.acquire(ip)
 		s.address.connections.Add(1)
@@ -109,6 +123,9 @@ func (s *Session) uncountSession() {
 	}
 	s.counted = false
 	for _, a := range s.token.accounts {
+		a.connections.Add(-1)
+	}
+	for _, a := range s.token.subjectAccounts {
 		a.connections.Add(-1)
 	}
 	if s.address != nil {

@@ -122,6 +122,58 @@ func TestConnectionShares(t *testing.T) {
 	}
 }
 
+// A subject has as many connections as it may in each of the tenants that they count for,
+// with all its tokens together, and that of another tenant is somebody else.
+func TestSubjectLimit(t *testing.T) {
+	limits := fastLimits()
+	limits.MaxConnectionsPerSubject = 2
+	inBubble(t, limits, func(r *rig) {
+		var open []*Session
+		admit := func(want error, token, subject string, tenants ...string) {
+			t.Helper()
+			s, err := r.hub.Admit(Identity{
+				TokenID: token, Subject: subject, ExpiresAt: time.Now().Add(time.Hour), Rights: allRights{}, Tenants: tenants,
+			}, Client{Transport: "test"})
+			if !errors.Is(err, want) {
+				t.Fatalf("%s in %v: %v, want %v", subject, tenants, err, want)
+			}
+			if s != nil {
+				open = append(open, s)
+			}
+		}
+		many := make([]string, MaxTenantsCounted)
+		for i := range many {
+			many[i] = fmt.Sprint("tenant-", i)
+		}
+		admit(nil, "1", "ada", "room")
+		admit(nil, "2", "ada", "shop", "room")
+		admit(ErrSubjectFull, "1", "ada", "room")
+		admit(ErrSubjectFull, "3", "ada", "other", "room")
+		admit(nil, "3", "ada", "shop")
+		admit(ErrSubjectFull, "3", "ada", "shop")
+		admit(nil, "4", "bob", "room")
+		admit(nil, "5", "ada", "another's")
+		admit(nil, "6", "ada", append(many, "room")...) // that one is not counted
+		for range 5 {
+			admit(nil, "7", "", "room")
+		}
+		r.hub.SetLimits(fastLimits()) // no limit
+		admit(nil, "1", "ada", "room")
+		limits.MaxConnectionsPerSubject = 3
+		r.hub.SetLimits(limits)
+		admit(ErrSubjectFull, "1", "ada", "room")
+		open[0].Detach()
+		admit(nil, "8", "ada", "room")
+		admit(ErrSubjectFull, "8", "ada", "room")
+		for _, s := range open[1:] {
+			s.Detach()
+		}
+		if n := len(r.hub.subjectAccounts); n != 0 {
+			t.Errorf("%d accounts are left", n)
+		}
+	})
+}
+
 // A proxy's address stands for many clients.
 func TestSharedAddressTakesNoShare(t *testing.T) {
 	limits := fastLimits()

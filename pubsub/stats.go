@@ -2,6 +2,7 @@ package pubsub
 
 import (
 	"cmp"
+	"encoding/json"
 	"maps"
 	"slices"
 	"strings"
@@ -10,17 +11,19 @@ import (
 
 // Stat describes one open session to an operator.
 type Stat struct {
-	ID            uint64    `json:"id"` // of this edge's sessions, a later one has a higher one
-	TokenID       string    `json:"token_id"`
-	Tenants       []string  `json:"tenants"` // that the token names: the first MaxTenantsCounted
-	IP            string    `json:"ip"`      // empty: not known
-	Transport     string    `json:"transport"`
-	Since         time.Time `json:"since"`
-	ExpiresAt     time.Time `json:"expires_at"`
-	Subscriptions int64     `json:"subscriptions"`
-	QueuedBytes   int       `json:"queued_bytes"` // that wait to be written, bookkeeping included
-	Dropped       uint64    `json:"dropped"`      // deliveries
-	Draining      bool      `json:"draining"`     // was told to reconnect elsewhere
+	ID            uint64          `json:"id"` // of this edge's sessions, a later one has a higher one
+	TokenID       string          `json:"token_id"`
+	Subject       string          `json:"subject,omitempty"` // whose token it is
+	Info          json.RawMessage `json:"info,omitempty"`    // of the token: a JSON object
+	Tenants       []string        `json:"tenants"`           // that the token names: the first MaxTenantsCounted
+	IP            string          `json:"ip"`                // empty: not known
+	Transport     string          `json:"transport"`
+	Since         time.Time       `json:"since"`
+	ExpiresAt     time.Time       `json:"expires_at"`
+	Subscriptions int64           `json:"subscriptions"`
+	QueuedBytes   int             `json:"queued_bytes"` // that wait to be written, bookkeeping included
+	Dropped       uint64          `json:"dropped"`      // deliveries
+	Draining      bool            `json:"draining"`     // was told to reconnect elsewhere
 	// The caps of the connection that are in force, in KiB/s; 0: none.
 	IngressKB int `json:"ingress_kb_per_sec"`
 	EgressKB  int `json:"egress_kb_per_sec"`
@@ -90,6 +93,8 @@ func (s *Session) stat(limits *Limits) Stat {
 	stat := Stat{
 		ID:        s.client.ID,
 		TokenID:   s.identity.TokenID,
+		Subject:   s.identity.Subject,
+		Info:      s.identity.Info,
 		Tenants:   append([]string{}, s.identity.Tenants...), // in JSON a list, also if it is empty
 		Transport: s.client.Transport,
 		Since:     s.client.Since.UTC(),

@@ -49,9 +49,12 @@ type tokenState struct {
 	sender       []byte       // its subject, as what its sessions publish has it; static
 	tenants      []string     // that the sessions count for
 	accounts     []*account   // own, and those of tenants
+	subject      string       // empty: it has none
 	patterns     atomic.Int64 // distinct patterns that its sessions were the first to have
 	asksInFlight atomic.Int64 // as in Hub
-	replays      tokenReplays // pages of histories that its sessions wait for
+	// subjectAccounts are those of the subject in each of tenants, for connections alone.
+	subjectAccounts []*account
+	replays         tokenReplays // pages of histories that its sessions wait for
 }
 
 // releaseToken takes a session off its token, and forgets the token after its last one.
@@ -64,6 +67,9 @@ func (h *Hub) releaseToken(s *Session) {
 	delete(h.tokens, s.identity.TokenID)
 	for _, tenant := range s.token.tenants {
 		h.tenantAccounts.release(tenant)
+		if s.token.subject != "" {
+			h.subjectAccounts.release(tenantSubject{tenant, s.token.subject})
+		}
 	}
 	// Its caps also hold for a client that connects anew for each message.
 	if egress := kb(h.limits.Load().TokenEgressKB); !s.token.caps.idle(time.Now(), egress) {

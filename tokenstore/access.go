@@ -1,6 +1,7 @@
 package tokenstore
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/netip"
 	"slices"
@@ -15,6 +16,9 @@ type Access struct {
 	ID        string
 	ExpiresAt time.Time // a refresh moves it: see Service.Watch
 	Version   uint64    // of the record that it was compiled from
+
+	Subject string          // whose token it is; empty: nobody's
+	Info    json.RawMessage // of the application, a JSON object; nil: none. Nobody may modify it.
 
 	// Caps of each connection in KB/s. 0: the edge default.
 	IngressKBPerSec int
@@ -42,7 +46,7 @@ type grant struct {
 
 func compile(id string, version uint64, r *accessRecord) (*Access, error) {
 	a := &Access{
-		ID: id, ExpiresAt: r.ExpiresAt, Version: version,
+		ID: id, ExpiresAt: r.ExpiresAt, Version: version, Subject: r.Subject, Info: r.Info,
 		tenants: make(map[string][]*grant),
 		origins: r.Right.AllowedWSOrigin, protocols: r.Right.AllowProtocols, regions: r.Right.AllowRegions,
 	}

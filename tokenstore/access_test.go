@@ -242,7 +242,7 @@ func TestTokenEnded(t *testing.T) {
 	b.advance(time.Hour)
 	check("expired", issued.Token, true)
 	check("expired, with a wrong secret", wrong, false)
-	if err := b.RevokeID(t.Context(), b.Overlay(), issued.TokenID); err != nil {
+	if err := b.RevokeByID(t.Context(), b.Overlay(), issued.TokenID); err != nil {
 		t.Fatal(err)
 	}
 	check("revoked", issued.Token, true)

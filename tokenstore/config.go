@@ -9,13 +9,16 @@ const (
 	// it is still listed and answered as expired.
 	KeepExpired = 24 * time.Hour
 
-	MaxGrants      = 64  // grants of a right
-	MaxTenants     = 256 // tenants of a grant
-	MaxRules       = 256 // rules of a list; masks, regions and origins of a list, too
-	MaxCreatedBy   = 256 // bytes
-	MaxDescription = 512 // characters
-	MaxMasterName  = 64  // characters
-	MaxPrefix      = 127 // bytes
+	MaxGrants      = 64   // grants of a right
+	MaxTenants     = 256  // tenants of a grant
+	MaxRules       = 256  // rules of a list; masks, regions and origins of a list, too
+	MaxCreatedBy   = 256  // bytes
+	MaxDescription = 512  // characters
+	MaxSubject     = 128  // bytes
+	MaxInfo        = 1024 // bytes of JSON without insignificant space
+	MaxInfoDepth   = 16   // objects and lists inside each other
+	MaxMasterName  = 64   // characters
+	MaxPrefix      = 127  // bytes
 
 	// MaxRecord bounds the stored form of an access token in bytes. Only a
 	// right with thousands of prefixed tenants comes near it.

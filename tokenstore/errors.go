@@ -29,6 +29,10 @@ var (
 	// ErrTokenRevoked: a revoked token cannot be refreshed.
 	ErrTokenRevoked = errors.New("the access token has been revoked")
 
+	// ErrSubjectClosing: the tokens of the subject are being revoked, and none is issued
+	// until that is done. Trying again after a second may help.
+	ErrSubjectClosing = errors.New("the tokens of this subject are being revoked")
+
 	// ErrUnavailable: the store is on another machine, and out of reach.
 	ErrUnavailable = errors.New("the token store is out of reach")
 

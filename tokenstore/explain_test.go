@@ -110,7 +110,7 @@ func TestExplainToken(t *testing.T) {
 	b.advance(time.Hour)
 	want(byID, "expired at 2030-01-01T13:00:00Z")
 	want(tokenstore.Query{Access: a}, "expired at 2030-01-01T13:00:00Z")
-	if err := b.RevokeID(t.Context(), b.Overlay(), issued.TokenID); err != nil {
+	if err := b.RevokeByID(t.Context(), b.Overlay(), issued.TokenID); err != nil {
 		t.Fatal(err)
 	}
 	want(byID, "revoked")

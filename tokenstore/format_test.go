@@ -44,7 +44,7 @@ func TestLaterFormat(t *testing.T) {
 			"Lookup":       second(b.Lookup(t.Context(), issued.TokenID)),
 			"Refresh":      second(b.Refresh(t.Context(), &m, issued.TokenID, "2030-01-01T13:30:00Z")),
 			"Revoke":       second(b.Revoke(t.Context(), &m, issued.Token)),
-			"RevokeID":     b.RevokeID(t.Context(), &m, issued.TokenID),
+			"RevokeByID":   b.RevokeByID(t.Context(), &m, issued.TokenID),
 			"DeleteMaster": second(b.DeleteMaster(t.Context(), m.ID, true)),
 		} {
 			if !errors.Is(err, tokenstore.ErrFormat) || !errors.Is(err, tokenstore.ErrUnavailable) ||

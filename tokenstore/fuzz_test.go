@@ -22,7 +22,8 @@ func FuzzAccessRecord(f *testing.F) {
 	f.Fuzz(func(t *testing.T, value []byte) {
 		rec := Record{Kind: KindAccess, ID: "0123456789abcdef0123456789abcdef", Value: value, Version: 1}
 		eventOf(Change{Record: rec})
-		common, master, indexed := indexFields(rec)
+		var token indexedToken
+		master, indexed := token.readFields(rec)
 		var r accessRecord
 		if decode(rec, &r) != nil {
 			return
@@ -33,7 +34,10 @@ func FuzzAccessRecord(f *testing.F) {
 		if master != r.MasterID {
 			t.Fatalf("the index has master %q, the record %q", master, r.MasterID)
 		}
-		text := common.Value()
+		if token.subject != r.Subject {
+			t.Fatalf("the index has subject %q, the record %q", token.subject, r.Subject)
+		}
+		text := token.commonPrefix.Value()
 		for i := range len(text) + 1 {
 			if !manages(text[:i], &r.Right) {
 				t.Fatalf("the index has all tenants begin with %q", text[:i])

@@ -13,8 +13,8 @@ import (
 )
 
 // An Index finds the access tokens of a [Store] by what their records say: those
-// that a master token manages, and how many one has issued. It holds some 200
-// bytes for each record in memory, reads the store once, in the background, and
+// that a master token manages, those of a subject among them, and how many one has
+// issued. It holds some 200 bytes for each record in memory, reads the store once, in the background, and
 // follows its changes from then on. All methods may be called concurrently.
 //
 // It holds its lock for a short time only: work whose cost grows with the number of
@@ -42,6 +42,7 @@ type indexedToken struct {
 	id           string
 	version      uint64
 	commonPrefix unique.Handle[string] // of the names of all its tenants
+	subject      string
 	issuer       *issuer
 	bytes        int64 // of the record
 	forgetAt     int64 // seconds since 1970; 0: never
@@ -167,7 +168,7 @@ func (x *Index) apply(c Change) {
 	var master string
 	if !c.Deleted {
 		var ok bool
-		if next.commonPrefix, master, ok = indexFields(c.Record); !ok {
+		if master, ok = next.readFields(c.Record); !ok {
 			return // a record that cannot be read belongs to nobody
 		}
 		if t := c.Record.DeleteAfter; !t.IsZero() {
@@ -197,11 +198,12 @@ func (x *Index) apply(c Change) {
 	x.add(next, master)
 }
 
-// indexFields reads what the Index needs of a record.
-func indexFields(rec Record) (common unique.Handle[string], master string, ok bool) {
+// readFields reads what the Index needs of a record.
+func (t *indexedToken) readFields(rec Record) (master string, ok bool) {
 	var r struct {
 		formatted
 		MasterID string `json:"master_id"`
+		Subject  string `json:"subject"`
 		Right    struct {
 			TenantGrants []struct {
 				TenantIDs []string `json:"tenant_ids"`
@@ -209,23 +211,25 @@ func indexFields(rec Record) (common unique.Handle[string], master string, ok bo
 		} `json:"right"`
 	}
 	if decode(rec, &r) != nil {
-		return common, "", false
+		return "", false
 	}
+	t.subject = r.Subject
 	text, first := "", true
 	for _, g := range r.Right.TenantGrants {
-		for _, t := range g.TenantIDs {
+		for _, tenant := range g.TenantIDs {
 			if first {
-				text, first = t, false
+				text, first = tenant, false
 				continue
 			}
 			n := 0
-			for n < len(text) && n < len(t) && text[n] == t[n] {
+			for n < len(text) && n < len(tenant) && text[n] == tenant[n] {
 				n++
 			}
 			text = text[:n]
 		}
 	}
-	return unique.Make(text), r.MasterID, true
+	t.commonPrefix = unique.Make(text)
+	return r.MasterID, true
 }
 
 // add adds a token to all that the Index has. The caller holds x.mu.
@@ -237,7 +241,7 @@ func (x *Index) add(t *indexedToken, master string) {
 	}
 	for prefix, s := range x.namespaces {
 		if strings.HasPrefix(t.commonPrefix.Value(), prefix) {
-			s.tokens.ReplaceOrInsert(t)
+			s.add(t)
 		}
 	}
 }
@@ -249,7 +253,7 @@ func (x *Index) drop(t *indexedToken) {
 	x.byForgetAt.Delete(t)
 	for prefix, s := range x.namespaces {
 		if strings.HasPrefix(t.commonPrefix.Value(), prefix) {
-			s.tokens.Delete(t)
+			s.drop(t)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package tokenstore
 
 import (
+	"cmp"
 	"context"
 	"strings"
 
@@ -10,8 +11,29 @@ import (
 // namespace holds the tokens that a master token with a prefix manages.
 type namespace struct {
 	tokens    *btree.BTreeG[*indexedToken] // by id
+	subjects  *btree.BTreeG[*indexedToken] // those that have a subject, by it and by id
 	ready     chan struct{}                // closed when it holds all of them
 	lastQuery uint64                       // value of Index.queries at the last query for it
+}
+
+func bySubject(a, b *indexedToken) bool {
+	return cmp.Or(strings.Compare(a.subject, b.subject), strings.Compare(a.id, b.id)) < 0
+}
+
+// add adds a token. The caller holds Index.mu.
+func (s *namespace) add(t *indexedToken) {
+	s.tokens.ReplaceOrInsert(t)
+	if t.subject != "" {
+		s.subjects.ReplaceOrInsert(t)
+	}
+}
+
+// drop undoes add. The caller holds Index.mu.
+func (s *namespace) drop(t *indexedToken) {
+	s.tokens.Delete(t)
+	if t.subject != "" {
+		s.subjects.Delete(t)
+	}
 }
 
 // maxNamespaces bounds the namespaces that are kept; the least recently queried one
@@ -19,8 +41,8 @@ type namespace struct {
 const maxNamespaces = 256
 
 // page returns the ids of at most n tokens above after that a prefix manages, in
-// ascending order.
-func (x *Index) page(ctx context.Context, prefix, after string, n int) (ids []string, err error) {
+// ascending order: those of a subject, or all if it is empty.
+func (x *Index) page(ctx context.Context, prefix, subject, after string, n int) (ids []string, err error) {
 	if err := x.await(ctx); err != nil {
 		return nil, err
 	}
@@ -33,7 +55,14 @@ func (x *Index) page(ctx context.Context, prefix, after string, n int) (ids []st
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.dropForgotten() // else the caller would ask the store for records that are gone
-	s.tokens.AscendGreaterOrEqual(&indexedToken{id: after}, func(t *indexedToken) bool {
+	tokens := s.tokens
+	if subject != "" {
+		tokens = s.subjects
+	}
+	tokens.AscendGreaterOrEqual(&indexedToken{subject: subject, id: after}, func(t *indexedToken) bool {
+		if subject != "" && t.subject != subject {
+			return false
+		}
 		if t.id != after {
 			ids = append(ids, t.id)
 		}
@@ -62,7 +91,7 @@ func (x *Index) namespace(prefix string) *namespace {
 		}
 		delete(x.namespaces, oldest)
 	}
-	s = &namespace{tokens: btree.NewG(treeDegree, byID), ready: make(chan struct{}), lastQuery: x.queries}
+	s = &namespace{tokens: btree.NewG(treeDegree, byID), subjects: btree.NewG(treeDegree, bySubject), ready: make(chan struct{}), lastQuery: x.queries}
 	x.namespaces[prefix] = s
 	x.mu.Unlock()
 	for after, more := "", true; more; {
@@ -80,7 +109,7 @@ func (x *Index) fill(s *namespace, prefix, after string) (last string, more bool
 	last = after
 	x.tokens.AscendGreaterOrEqual(&indexedToken{id: after}, func(t *indexedToken) bool {
 		if strings.HasPrefix(t.commonPrefix.Value(), prefix) {
-			s.tokens.ReplaceOrInsert(t)
+			s.add(t)
 		}
 		last = t.id
 		n++

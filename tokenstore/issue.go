@@ -17,9 +17,14 @@ const revokedRoom = 64
 // Issue mints an access token with the right of req, its tenants prefixed with
 // the prefix of m. It returns an [*InvalidError] for a request that breaks a
 // rule, [ErrQuotaExceeded], and [ErrBadMasterToken] when m was deleted, rotated, or
-// given another prefix meanwhile.
+// given another prefix meanwhile. While tokens of the subject are being revoked it waits,
+// and returns [ErrSubjectClosing] after some seconds.
 func (s *Service) Issue(ctx context.Context, m *Master, req IssueRequest) (Issued, error) {
 	if err := checkLabels(req); err != nil {
+		return Issued{}, err
+	}
+	info, err := normalizeInfo(req.Info)
+	if err != nil {
 		return Issued{}, err
 	}
 	right, err := s.normalizeRight(m.TenantPrefix, req.Right)
@@ -31,35 +36,75 @@ func (s *Service) Issue(ctx context.Context, m *Master, req IssueRequest) (Issue
 	if err != nil {
 		return Issued{}, err
 	}
-	token, id, hash := mint(accessPrefix, "")
 	r := accessRecord{
-		Hash: hash, MasterID: m.ID, CreatedBy: req.CreatedBy, Description: req.Description,
-		CreatedAt: s.nowSeconds(), ExpiresAt: expires, Right: right,
+		MasterID: m.ID, CreatedBy: req.CreatedBy, Description: req.Description, Subject: req.Subject, Info: info,
+		ExpiresAt: expires, Right: right,
 	}
+	if req.Subject == "" {
+		issued, _, err := s.issue(ctx, m, r)
+		return issued, err
+	}
+	return s.issueForSubject(ctx, m, r)
+}
+
+// issueForSubject issues a token that has a subject. While a revocation of the subject
+// runs, it waits.
+func (s *Service) issueForSubject(ctx context.Context, m *Master, r accessRecord) (Issued, error) {
+	ctx, done := context.WithTimeout(ctx, issueTimeout)
+	defer done()
+	for {
+		if err := s.awaitOpen(ctx, r.Subject, &r.Right); err != nil {
+			return Issued{}, err
+		}
+		issued, version, err := s.issue(ctx, m, r)
+		if err != nil {
+			return Issued{}, err
+		}
+		// A revocation of the subject may have searched for its tokens before this one was
+		// stored. It closed the subject before it searched and reopens it after it was
+		// answered, so this read finds it; and nobody has seen the token yet.
+		closing, err := s.isClosing(ctx, r.Subject, &r.Right)
+		if err == nil && !closing {
+			return issued, nil
+		}
+		removeErr := s.store.Delete(ctx, KindAccess, issued.TokenID, version)
+		if errors.Is(removeErr, ErrConflict) || errors.Is(removeErr, ErrNotFound) {
+			removeErr = nil // the revocation has found it
+		}
+		if err = errors.Join(err, removeErr); err != nil {
+			return Issued{}, err
+		}
+	}
+}
+
+// issue stores r as a new token, and returns it and the version of its record.
+func (s *Service) issue(ctx context.Context, m *Master, r accessRecord) (Issued, uint64, error) {
+	token, id, hash := mint(accessPrefix, "")
+	r.Hash, r.CreatedAt = hash, s.nowSeconds()
 	rec, err := r.encode(id, 0)
 	if err != nil {
-		return Issued{}, err
+		return Issued{}, 0, err
 	}
 	if len(rec.Value)+revokedRoom > MaxRecord {
-		return Issued{}, invalid("right.tenant_grants",
+		return Issued{}, 0, invalid("right.tenant_grants",
 			fmt.Sprintf("must take at most %d bytes when stored, with all prefixes", MaxRecord))
 	}
 	release, err := s.reserve(ctx, m, rec)
 	if err != nil {
-		return Issued{}, err
+		return Issued{}, 0, err
 	}
 	defer release()
 	version, err := s.store.Create(ctx, rec)
 	if err != nil {
-		return Issued{}, err
+		return Issued{}, 0, err
 	}
 	// A rotation or deletion that revokes the master's tokens may have searched for
 	// them before this token was stored. It changed the master before it searched, so
 	// this check finds the change; and nobody has seen the token yet.
 	if err := s.checkStillValid(ctx, m); err != nil {
-		return Issued{}, errors.Join(err, s.store.Delete(ctx, KindAccess, id, version))
+		return Issued{}, 0, errors.Join(err, s.store.Delete(ctx, KindAccess, id, version))
 	}
-	return Issued{Token: token, TokenID: id, ExpiresAt: expires, Tenants: tenantsOf(&right)}, nil
+	return Issued{Token: token, TokenID: id, ExpiresAt: r.ExpiresAt, Tenants: tenantsOf(&r.Right), Subject: r.Subject}, version, nil
 }
 
 // tenantsOf returns the tenants that a right names, each once, in its order.
@@ -130,17 +175,6 @@ func (s *Service) Revoke(ctx context.Context, m *Master, token string) (tokenID 
 		return r.Hash.matches(secret) && manages(m.TenantPrefix, &r.Right)
 	})
 	return id, err
-}
-
-// RevokeID is [Service.Revoke] by token id.
-func (s *Service) RevokeID(ctx context.Context, m *Master, tokenID string) error {
-	if !IsID(tokenID) {
-		return errTokenID("token_id")
-	}
-	_, err := s.revoke(ctx, tokenID, func(r *accessRecord) bool {
-		return manages(m.TenantPrefix, &r.Right)
-	})
-	return err
 }
 
 // revoke revokes a token unless it is revoked already, and reports whether it

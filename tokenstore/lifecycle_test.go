@@ -87,8 +87,8 @@ func TestRevoke(t *testing.T) {
 	}
 	_, err := b.Revoke(t.Context(), b.Overlay(), issued.Token[:36]+someSecret)
 	wantErr(t, "wrong secret of a revoked token", err, tokenstore.ErrUnknownToken)
-	wantErr(t, "RevokeID", b.RevokeID(t.Context(), b.Overlay(), issued.TokenID), nil)
-	wantErr(t, "RevokeID", b.RevokeID(t.Context(), b.Overlay(), someID), tokenstore.ErrUnknownToken)
+	wantErr(t, "RevokeByID", b.RevokeByID(t.Context(), b.Overlay(), issued.TokenID), nil)
+	wantErr(t, "RevokeByID", b.RevokeByID(t.Context(), b.Overlay(), someID), tokenstore.ErrUnknownToken)
 }
 
 func TestRecordsStayADayPastTheirEnd(t *testing.T) {
@@ -106,7 +106,7 @@ func TestRecordsStayADayPastTheirEnd(t *testing.T) {
 		t.Fatal(err)
 	}
 	check(noon.Add(26 * time.Hour))
-	if err := b.RevokeID(t.Context(), b.Overlay(), issued.TokenID); err != nil {
+	if err := b.RevokeByID(t.Context(), b.Overlay(), issued.TokenID); err != nil {
 		t.Fatal(err)
 	}
 	check(noon.Add(26 * time.Hour))
@@ -148,7 +148,7 @@ func TestNamespaces(t *testing.T) {
 			if want != nil {
 				_, err = b.Revoke(t.Context(), m, issued.Token)
 				wantErr(t, name, err, want)
-				wantErr(t, name, b.RevokeID(t.Context(), m, issued.TokenID), want)
+				wantErr(t, name, b.RevokeByID(t.Context(), m, issued.TokenID), want)
 			}
 		}
 		last := masters[c.managed[len(c.managed)-1]]
@@ -283,7 +283,7 @@ func TestStoreErrors(t *testing.T) {
 	_, master := b.AuthenticateMaster(ctx, "MT_"+someID+"_"+someSecret, netip.Addr{})
 	for what, err := range map[string]error{
 		"Authenticate": auth, "Lookup": lookup, "Refresh": refresh, "AuthenticateMaster": master,
-		"RevokeID": b.RevokeID(ctx, b.Overlay(), someID),
+		"RevokeByID": b.RevokeByID(ctx, b.Overlay(), someID),
 	} {
 		wantErr(t, what, err, errBroken)
 	}

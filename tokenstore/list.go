@@ -21,7 +21,7 @@ func (s *Service) List(ctx context.Context, m *Master, opt ListOptions) (tokens 
 		return nil, "", err
 	}
 	p := pager{service: s, master: m, options: opt, now: s.now()}
-	if m.TenantPrefix == "" || s.index == nil {
+	if m.TenantPrefix == "" && opt.Subject == "" || s.index == nil {
 		err = s.store.Scan(ctx, KindAccess, opt.after(), p.visit)
 	} else {
 		err = p.visitIndexed(ctx, s.index)
@@ -55,7 +55,7 @@ type pager struct {
 // visitIndexed visits the records that the index has for the master.
 func (p *pager) visitIndexed(ctx context.Context, x *Index) error {
 	for after := p.options.after(); ; {
-		ids, err := x.page(ctx, p.master.TenantPrefix, after, indexBatch)
+		ids, err := x.page(ctx, p.master.TenantPrefix, p.options.Subject, after, indexBatch)
 		if err != nil {
 			return err
 		}

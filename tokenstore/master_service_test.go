@@ -190,7 +190,7 @@ func TestUpdateMaster(t *testing.T) {
 	if err != nil || m.Name != "new name" || m.Description != "text" || m.TenantPrefix != "new." {
 		t.Fatalf("AuthenticateMaster = %+v, %v", m, err)
 	}
-	wantErr(t, "a token of the old prefix", b.RevokeID(t.Context(), m, issued.TokenID), tokenstore.ErrUnknownToken)
+	wantErr(t, "a token of the old prefix", b.RevokeByID(t.Context(), m, issued.TokenID), tokenstore.ErrUnknownToken)
 
 	_, err = b.UpdateMaster(t.Context(), m.ID, tokenstore.MasterPatch{Name: new("")})
 	wantInvalid(t, err, "name", tokenstore.CodeInvalidBody)
@@ -213,7 +213,7 @@ func TestEndOfMaster(t *testing.T) {
 			other, _ := b.master(t, "app")
 			mine := []tokenstore.Issued{b.issue(t, m, grantAll("a")), b.issue(t, m, grantAll("b"))}
 			gone := b.issue(t, m, grantAll("c"))
-			if err := b.RevokeID(t.Context(), m, gone.TokenID); err != nil {
+			if err := b.RevokeByID(t.Context(), m, gone.TokenID); err != nil {
 				t.Fatal(err)
 			}
 			foreign := b.issue(t, other, grantAll("a"))

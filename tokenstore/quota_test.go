@@ -25,7 +25,7 @@ func TestQuota(t *testing.T) {
 			ids = append(ids, b.mustIssue(c.master, "t"))
 		}
 		// A revoked token counts as long as it is kept.
-		if err := b.RevokeID(t.Context(), c.master, ids[0]); err != nil {
+		if err := b.RevokeByID(t.Context(), c.master, ids[0]); err != nil {
 			t.Fatal(err)
 		}
 		_, err := b.issue(c.master, "t")

@@ -1,6 +1,7 @@
 package tokenstore
 
 import (
+	"bytes"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
@@ -10,14 +11,16 @@ import (
 // accessRecord is the stored form of an access token.
 type accessRecord struct {
 	formatted
-	Hash        secretHash `json:"secret_sha256"`
-	MasterID    string     `json:"master_id,omitempty"`
-	CreatedBy   string     `json:"created_by"`
-	Description string     `json:"description,omitempty"`
-	CreatedAt   time.Time  `json:"created_at"`
-	ExpiresAt   time.Time  `json:"expires_at"`
-	RevokedAt   *time.Time `json:"revoked_at,omitempty"`
-	Right       Right      `json:"right"` // normalised, physical tenants, without ExpiresAt
+	Hash        secretHash      `json:"secret_sha256"`
+	MasterID    string          `json:"master_id,omitempty"`
+	CreatedBy   string          `json:"created_by"`
+	Description string          `json:"description,omitempty"`
+	Subject     string          `json:"subject,omitempty"`
+	Info        json.RawMessage `json:"info,omitempty"`
+	CreatedAt   time.Time       `json:"created_at"`
+	ExpiresAt   time.Time       `json:"expires_at"`
+	RevokedAt   *time.Time      `json:"revoked_at,omitempty"`
+	Right       Right           `json:"right"` // normalised, physical tenants, without ExpiresAt
 }
 
 func (r *accessRecord) status(now time.Time) string {
@@ -33,6 +36,7 @@ func (r *accessRecord) status(now time.Time) string {
 func (r *accessRecord) info(id string, now time.Time) AccessInfo {
 	info := AccessInfo{
 		TokenID: id, CreatedBy: r.CreatedBy, Description: r.Description,
+		Subject: r.Subject, Info: r.Info,
 		CreatedAt: r.CreatedAt, ExpiresAt: r.ExpiresAt, RevokedAt: r.RevokedAt,
 		Status: r.status(now), MasterID: r.MasterID, Right: r.Right,
 	}
@@ -42,12 +46,14 @@ func (r *accessRecord) info(id string, now time.Time) AccessInfo {
 
 // encode returns the record in the form that a Store keeps.
 func (r *accessRecord) encode(id string, version uint64) (Record, error) {
-	value, err := json.Marshal(r)
-	if err != nil {
+	var value bytes.Buffer
+	enc := json.NewEncoder(&value)
+	enc.SetEscapeHTML(false) // the info stays as it is
+	if err := enc.Encode(r); err != nil {
 		return Record{}, fmt.Errorf("tokenstore: encode access token %s: %w", id, err)
 	}
 	return Record{
-		Kind: KindAccess, ID: id, Value: value, Version: version,
+		Kind: KindAccess, ID: id, Value: bytes.TrimSuffix(value.Bytes(), []byte("\n")), Version: version,
 		DeleteAfter: r.ExpiresAt.Add(KeepExpired),
 	}, nil
 }

@@ -24,6 +24,8 @@ func (o *ListOptions) check() error {
 		return invalid("id", fmt.Sprintf("must be the first 1 to %d of an id's lower-case hex digits", hexLen))
 	case len(o.CreatedBy) > MaxCreatedBy || !utf8.ValidString(o.CreatedBy):
 		return invalid("created_by", fmt.Sprintf("must be 1 to %d bytes of UTF-8", MaxCreatedBy))
+	case o.Subject != "" && checkSubject(o.Subject) != nil:
+		return checkSubject(o.Subject)
 	case o.Status != "" && !slices.Contains(statuses, o.Status):
 		return invalid("status", "must be one of "+strings.Join(statuses, ", "))
 	}
@@ -42,6 +44,7 @@ func (o *ListOptions) after() string {
 func (o *ListOptions) matches(r *accessRecord, now time.Time) bool {
 	return (o.Tenant == "" || grantsTenant(&r.Right, o.Tenant)) &&
 		(o.CreatedBy == "" || r.CreatedBy == o.CreatedBy) &&
+		(o.Subject == "" || r.Subject == o.Subject) &&
 		(o.Status == "" || r.status(now) == o.Status)
 }
 
@@ -52,11 +55,14 @@ func (o *ListOptions) mayMatch(value []byte, now time.Time) bool {
 	if o.Tenant != "" && !holdsString(value, o.Tenant) {
 		return false
 	}
-	if o.CreatedBy == "" && o.Status == "" || bytes.IndexByte(value, '\\') >= 0 {
+	if o.CreatedBy == "" && o.Subject == "" && o.Status == "" || bytes.IndexByte(value, '\\') >= 0 {
 		return true // a record with an escape has to be decoded: any text may be written in several ways
 	}
 	// Without escapes, each quote begins or ends a string, and each string stands for itself.
 	if o.CreatedBy != "" && !holdsString(value, o.CreatedBy) {
+		return false
+	}
+	if o.Subject != "" && !holdsString(value, o.Subject) {
 		return false
 	}
 	switch o.Status {

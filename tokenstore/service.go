@@ -20,13 +20,14 @@ type Service struct {
 	quota       Quota // of masters that have none
 	index       *Index
 	calls       callLimiter
+	revocations revocations
 }
 
 // NewService returns a Service on store. It fails when cfg is not valid.
 func NewService(store Store, cfg Config) (*Service, error) {
 	s := &Service{
 		store: store, now: cfg.Now, regions: cfg.Regions, maxKBPerSec: cfg.MaxKBPerSec,
-		static: make(map[string]Master), quota: cfg.Quota, index: cfg.Index,
+		static: make(map[string]Master), revocations: newRevocations(), quota: cfg.Quota, index: cfg.Index,
 	}
 	if err := cfg.Quota.check(); err != nil {
 		return nil, fmt.Errorf("the default quota: %w", err)

@@ -13,6 +13,9 @@ type Kind uint8
 const (
 	KindAccess Kind = 1
 	KindMaster Kind = 2
+	// KindClosing are subjects whose tokens are being revoked. Such records exist only
+	// while [Service.RevokeSubject] runs, and are in no backup.
+	KindClosing Kind = 3
 )
 
 // String returns the name of the kind for messages.
@@ -22,6 +25,8 @@ func (k Kind) String() string {
 		return "access"
 	case KindMaster:
 		return "master"
+	case KindClosing:
+		return "closing"
 	}
 	return "unknown"
 }

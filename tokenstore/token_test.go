@@ -87,7 +87,7 @@ func TestMalformedAccessToken(t *testing.T) {
 		wantErr(t, id, err, tokenstore.ErrUnauthorized)
 		_, err = b.Refresh(t.Context(), b.Overlay(), id, at(60e9))
 		wantInvalid(t, err, "token_id", tokenstore.CodeInvalidBody, id)
-		wantInvalid(t, b.RevokeID(t.Context(), b.Overlay(), id), "token_id", tokenstore.CodeInvalidBody, id)
+		wantInvalid(t, b.RevokeByID(t.Context(), b.Overlay(), id), "token_id", tokenstore.CodeInvalidBody, id)
 	}
 }
 

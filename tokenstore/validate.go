@@ -51,7 +51,13 @@ func checkLabels(req IssueRequest) error {
 	if n := len(req.CreatedBy); n < 1 || n > MaxCreatedBy || !utf8.ValidString(req.CreatedBy) {
 		return invalid("created_by", fmt.Sprintf("must be 1 to %d bytes of UTF-8", MaxCreatedBy))
 	}
-	return checkDescription("description", req.Description)
+	if err := checkDescription("description", req.Description); err != nil {
+		return err
+	}
+	if req.Subject == "" {
+		return nil
+	}
+	return checkSubject(req.Subject)
 }
 
 // normalizeRight checks a right as it was sent and returns it in its stored

@@ -26,15 +26,16 @@ func init() { caddy.RegisterModule(new(Admin)) }
 //	PATCH  /pubsub/master-tokens/{id}         changes those of these fields that are given
 //	POST   /pubsub/master-tokens/{id}/rotate  gives it a new secret: {revoke_tokens}
 //	DELETE /pubsub/master-tokens/{id}         {revoke_tokens}
-//	GET    /pubsub/tokens                     access tokens: ?limit&cursor&tenant&id&created_by&status
+//	GET    /pubsub/tokens                     access tokens: ?limit&cursor&tenant&subject&id&created_by&status
 //	POST   /pubsub/tokens                     issues one: the body of get-token
 //	PUT    /pubsub/tokens/{id}                refreshes it: {expires_at}
 //	DELETE /pubsub/tokens/{id}                revokes it
+//	DELETE /pubsub/tokens                     revokes all of a subject: ?subject
 //	POST   /pubsub/explain                    {token_id or token, action, tenant, channel, ip, origin, protocol, region}
 //	GET    /pubsub/backup                     all stored tokens, as lines of JSON
 //	POST   /pubsub/restore                    adds those of a backup: ?masters_only&dry_run
 //	GET    /pubsub/connections                the open connections of this edge; with all=true or another
-//	                                          parameter those of all edges: ?edge&token_id&tenant&ip&transport&limit&cursor
+//	                                          parameter those of all edges: ?edge&token_id&subject&tenant&ip&transport&limit&cursor
 //	GET    /pubsub/connections/{edge}/{id}    one of them, with its subscriptions
 //	POST   /pubsub/connections/disconnect     closes one, {edge, id}, or all of a token, {token_id, edge}
 //	POST   /pubsub/drain                      drains this edge; only a restart ends the drain

@@ -61,6 +61,7 @@ import (
 //			max_connections_per_token     <count>
 //			max_connections_per_tenant    <count>
 //			max_connections_per_address   <count>
+//			max_connections_per_subject   <count>
 //			send_queue                    <size>
 //			queue_memory                  <size>
 //			max_tokens_per_master         <count>
@@ -135,6 +136,7 @@ func (a *App) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 				"max_connections_per_token":     &a.Limits.MaxConnectionsPerToken,
 				"max_connections_per_tenant":    &a.Limits.MaxConnectionsPerTenant,
 				"max_connections_per_address":   &a.Limits.MaxConnectionsPerAddress,
+				"max_connections_per_subject":   &a.Limits.MaxConnectionsPerSubject,
 				"send_queue":                    &a.Limits.SendQueue,
 				"queue_memory":                  &a.Limits.QueueMemory,
 				"max_tokens_per_master":         &a.Limits.MaxTokensPerMaster,

@@ -89,7 +89,7 @@ func TestFailureLimiter(t *testing.T) {
 		g := newGuesses(t, storetest.NewMemory())
 		valid, _ := g.issue()
 		revoked, id := g.issue()
-		if err := g.service.RevokeID(t.Context(), g.service.Overlay(), id); err != nil {
+		if err := g.service.RevokeByID(t.Context(), g.service.Overlay(), id); err != nil {
 			t.Fatal(err)
 		}
 		wrong := valid[:len(valid)-32] + strings.Repeat("0", 32)

@@ -30,6 +30,7 @@ func (a *App) provisionLimits() error {
 		{"limits.max_connections_per_token", a.Limits.MaxConnectionsPerToken, 0, 1 << 30, &l.MaxConnectionsPerToken},
 		{"limits.max_connections_per_tenant", a.Limits.MaxConnectionsPerTenant, 0, 1 << 30, &l.MaxConnectionsPerTenant},
 		{"limits.max_connections_per_address", a.Limits.MaxConnectionsPerAddress, 0, 1 << 30, &l.MaxConnectionsPerAddress},
+		{"limits.max_connections_per_subject", a.Limits.MaxConnectionsPerSubject, 0, 1 << 30, &l.MaxConnectionsPerSubject},
 		{"limits.send_queue (bytes)", a.Limits.SendQueue, 1, 1 << 30, &l.SendQueue},
 		{"limits.queue_memory (bytes)", a.Limits.QueueMemory, 1, 1 << 40, &l.QueueMemory},
 		{"metrics.tenants", a.Metrics.Tenants, 1, 1000, &l.MetricTenants},

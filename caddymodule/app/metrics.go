@@ -35,7 +35,7 @@ var (
 // TokenOperations are the operations on tokens that are counted. Which call is which
 // of them is known where the routes are.
 var TokenOperations = []string{
-	"issue", "refresh", "revoke", "list",
+	"issue", "refresh", "revoke", "revoke_subject", "list",
 	"master_create", "master_list", "master_update", "master_rotate", "master_delete",
 	"backup", "restore",
 }

@@ -59,6 +59,10 @@ type Limits struct {
 	// loopback and trusted proxies aside. Default, and zero: half of
 	// max_connections.
 	MaxConnectionsPerAddress int `json:"max_connections_per_address,omitempty"`
+	// MaxConnectionsPerSubject on this edge: with tokens of one subject, in each of the
+	// first 16 tenants of the token, so that subjects of different tenants do not count
+	// together. Tokens without a subject are not concerned. Default, and zero: no limit.
+	MaxConnectionsPerSubject int `json:"max_connections_per_subject,omitempty"`
 	// SendQueue bounds the deliveries that wait for one client, in bytes; at
 	// least the largest frame: max_payload, 65 KiB for the patterns that it
 	// lists, and 2 for each of max_subscriptions. Default, and zero: 1048576.

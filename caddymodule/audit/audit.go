@@ -81,10 +81,17 @@ func (a *Audit) Disconnected(c hook.Client, d hook.Disconnection) {
 }
 
 func connection(c hook.Client) []zap.Field {
-	return []zap.Field{
+	fields := []zap.Field{
 		zap.Uint64("connection", c.ID), zap.String("token_id", c.TokenID), zap.Strings("tenants", c.Tenants),
 		address(c.IP), zap.String("transport", c.Transport),
 	}
+	if c.Subject != "" {
+		fields = append(fields, zap.String("subject", c.Subject))
+	}
+	if c.Info != nil {
+		fields = append(fields, zap.Reflect("info", c.Info))
+	}
+	return fields
 }
 
 // address is the field of an address; empty: it is not known.
@@ -100,8 +107,14 @@ func (a *Audit) Refused(r hook.RefusedClient) {
 	if !a.mayRecord(&a.refusals) {
 		return
 	}
-	a.log.Info("refused", zap.String("code", r.Code), zap.Int("status", r.Status), zap.String("token_id", r.TokenID),
-		address(r.IP), zap.String("transport", r.Transport))
+	fields := []zap.Field{
+		zap.String("code", r.Code), zap.Int("status", r.Status), zap.String("token_id", r.TokenID),
+		address(r.IP), zap.String("transport", r.Transport),
+	}
+	if r.Subject != "" {
+		fields = append(fields, zap.String("subject", r.Subject))
+	}
+	a.log.Info("refused", fields...)
 }
 
 // mayRecord counts a refusal, and reports whether it gets a record.
@@ -158,7 +171,10 @@ func (a *Audit) Operated(o hook.Operation) {
 	if !o.ExpiresAt.IsZero() {
 		fields = append(fields, zap.Time("expires_at", o.ExpiresAt))
 	}
-	for _, f := range []struct{ key, value string }{{"operator", o.Operator}, {"history", o.History}, {"pattern", o.Pattern}, {"edge", o.Edge}} {
+	if o.Name == "revoke_subject" && o.Subject != "" {
+		fields = append(fields, zap.Int("revoked", o.Revoked))
+	}
+	for _, f := range []struct{ key, value string }{{"subject", o.Subject}, {"operator", o.Operator}, {"history", o.History}, {"pattern", o.Pattern}, {"edge", o.Edge}} {
 		if f.value != "" {
 			fields = append(fields, zap.String(f.key, f.value))
 		}

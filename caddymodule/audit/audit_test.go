@@ -1,6 +1,8 @@
 package audit
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
 	"net/netip"
 	"strings"
@@ -63,6 +65,31 @@ func TestRecords(t *testing.T) {
 	}
 	if got := lines(records); strings.Join(got, "\n") != strings.Join(want, "\n") {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+// Subjects are in all records, and info as JSON in those of connections.
+func TestSubjects(t *testing.T) {
+	var out bytes.Buffer
+	core := zapcore.NewCore(zapcore.NewJSONEncoder(zapcore.EncoderConfig{MessageKey: "msg"}), zapcore.AddSync(&out), zapcore.InfoLevel)
+	a, _, _ := open(10)
+	a.log = zap.New(core)
+	c := hook.Client{ID: 7, TokenID: "id", Transport: "websocket", Subject: "ada\"", Info: json.RawMessage(`{"plan":"pro"}`)}
+	a.Connected(c)
+	a.Disconnected(c, hook.Disconnection{Code: wire.CloseForbidden})
+	a.Refused(hook.RefusedClient{TokenID: "id", Subject: "ada", Status: 503, Code: "too_many_connections_of_subject"})
+	a.Operated(hook.Operation{Name: "issue", Actor: "m", Status: 200, TokenID: "id", Subject: "ada"})
+	a.Operated(hook.Operation{Name: "revoke_subject", Actor: "m", Status: 200, Subject: "ada"})
+	a.Operated(hook.Operation{Name: "revoke_subject", Actor: "m", Status: 503, Code: "unavailable", Subject: "ada", Revoked: 3})
+	a.Operated(hook.Operation{Name: "revoke_subject", Actor: "m", Status: 400, Code: "invalid_body"})
+	for i, want := range []string{
+		`"subject":"ada\"","info":{"plan":"pro"}`, `"subject":"ada\"","info":{"plan":"pro"}`, `"token_id":"id","ip":"","transport":"","subject":"ada"}`,
+		`"token_id":"id","subject":"ada"}`, `"status":200,"revoked":0,"subject":"ada"}`, `"revoked":3,"subject":"ada"}`, `"code":"invalid_body"}`,
+	} {
+		line, err := out.ReadString('\n')
+		if err != nil || !strings.Contains(line, want) {
+			t.Errorf("record %d: %s, want it with %s", i, line, want)
+		}
 	}
 }
 

@@ -74,9 +74,9 @@ const (
 
 func connectionsCommand() *cobra.Command {
 	var (
-		admin                          adminFlags
-		reach                          reachFlags
-		tokenID, tenant, ip, transport text
+		admin                                   adminFlags
+		reach                                   reachFlags
+		tokenID, subject, tenant, ip, transport text
 	)
 	cmd := &cobra.Command{
 		Use:   "connections",
@@ -88,6 +88,7 @@ func connectionsCommand() *cobra.Command {
 	admin.add(cmd)
 	reach.add(cmd, "those of all edges of the overlay")
 	cmd.Flags().Var(&tokenID, "token-id", "only those of a token")
+	cmd.Flags().Var(&subject, "subject", "only those with tokens of a subject")
 	cmd.Flags().Var(&tenant, "tenant", "only those whose token names a tenant, or that have a subscription in it")
 	cmd.Flags().Var(&ip, "ip", "only those of an address, or of a CIDR like 203.0.113.0/24")
 	cmd.Flags().Var(&transport, "transport", "only those over websocket or webtransport")
@@ -96,7 +97,7 @@ func connectionsCommand() *cobra.Command {
 			return err
 		}
 		query := url.Values{}
-		for name, value := range map[string]text{"token_id": tokenID, "tenant": tenant, "ip": ip, "transport": transport} {
+		for name, value := range map[string]text{"token_id": tokenID, "subject": subject, "tenant": tenant, "ip": ip, "transport": transport} {
 			if value != "" {
 				query.Set(name, string(value))
 			}
@@ -159,7 +160,7 @@ func allConnections(cmd *cobra.Command, address string, query url.Values) (list 
 }
 
 func printConnections(cmd *cobra.Command, list []json.RawMessage, edges bool) error {
-	header := []string{"ID", "TOKEN ID", "IP", "TRANSPORT", "SINCE", "EXPIRES", "SUBSCRIPTIONS", "QUEUED BYTES", "DROPPED", "DRAINING"}
+	header := []string{"ID", "TOKEN ID", "SUBJECT", "IP", "TRANSPORT", "SINCE", "EXPIRES", "SUBSCRIPTIONS", "QUEUED BYTES", "DROPPED", "DRAINING"}
 	if edges {
 		header = append([]string{"EDGE"}, header...)
 	}
@@ -170,7 +171,7 @@ func printConnections(cmd *cobra.Command, list []json.RawMessage, edges bool) er
 			return err
 		}
 		row := []string{
-			fmt.Sprint(c.ID), c.TokenID, c.IP, c.Transport, timestamp(c.Since), timestamp(c.ExpiresAt),
+			fmt.Sprint(c.ID), c.TokenID, c.Subject, c.IP, c.Transport, timestamp(c.Since), timestamp(c.ExpiresAt),
 			fmt.Sprint(c.Subscriptions), fmt.Sprint(c.QueuedBytes), fmt.Sprint(c.Dropped), yesNo(c.Draining),
 		}
 		if edges {

@@ -50,6 +50,7 @@ func tokenIssue() *cobra.Command {
 		admin                   adminFlags
 		expiry                  expiryFlags
 		createdBy, description  text
+		subject, info           text
 		tenants, pub, sub       texts
 		history                 texts
 		masks, regions, origins texts
@@ -82,6 +83,8 @@ func tokenIssue() *cobra.Command {
 	fl.IntVar(&egress, "egress", 0, "cap on what a connection receives, KB/s (0: the edge's default)")
 	fl.Var(&createdBy, "created-by", "who asked for the token")
 	fl.Var(&description, "description", "comment, at most 512 characters")
+	fl.Var(&subject, "subject", "whose token it is, at most 128 bytes")
+	fl.Var(&info, "info", "what the application wants to know of it again, a JSON object of at most 1024 bytes")
 	fl.BoolVarP(&quiet, "quiet", "q", false, "print only the token")
 	return runnable(cmd, argCount{0, 0}, func(cmd *cobra.Command, _ []string) error {
 		if len(tenants) == 0 {
@@ -90,12 +93,15 @@ func tokenIssue() *cobra.Command {
 		if quiet && admin.json {
 			return usagef("--quiet and --json cannot be combined")
 		}
+		if info != "" && !json.Valid([]byte(info)) {
+			return usagef("--info: must be a JSON object")
+		}
 		expiresAt, err := expiry.value(cmd)
 		if err != nil {
 			return err
 		}
 		request := tokenstore.IssueRequest{
-			CreatedBy: string(createdBy), Description: string(description),
+			CreatedBy: string(createdBy), Description: string(description), Subject: string(subject), Info: json.RawMessage(info),
 			Right: tokenstore.Right{
 				TenantGrants: []tokenstore.TenantGrant{{
 					TenantIDs: tenants, AllowChannelsPub: pub, AllowChannelsSub: sub, AllowChannelsHistory: history,
@@ -135,9 +141,9 @@ type issued struct {
 
 func tokenList() *cobra.Command {
 	var (
-		admin          adminFlags
-		limit          int
-		cursor, tenant text
+		admin                   adminFlags
+		limit                   int
+		cursor, tenant, subject text
 	)
 	cmd := &cobra.Command{
 		Use:   "list",
@@ -148,6 +154,7 @@ func tokenList() *cobra.Command {
 	cmd.Flags().IntVar(&limit, "limit", tokenstore.DefaultListLimit, "tokens per page, at most 1000")
 	cmd.Flags().Var(&cursor, "cursor", "cursor that the previous page printed")
 	cmd.Flags().Var(&tenant, "tenant", "only tokens with a grant for this tenant")
+	cmd.Flags().Var(&subject, "subject", "only tokens of this subject")
 	return runnable(cmd, argCount{0, 0}, func(cmd *cobra.Command, _ []string) error {
 		query := url.Values{"limit": {strconv.Itoa(limit)}}
 		if cursor != "" {
@@ -155,6 +162,9 @@ func tokenList() *cobra.Command {
 		}
 		if tenant != "" {
 			query.Set("tenant", string(tenant))
+		}
+		if subject != "" {
+			query.Set("subject", string(subject))
 		}
 		return admin.call(cmd, http.MethodGet, "/pubsub/tokens?"+query.Encode(), nil, func(answer []byte) error {
 			var page struct {
@@ -164,14 +174,14 @@ func tokenList() *cobra.Command {
 			if err := json.Unmarshal(answer, &page); err != nil {
 				return err
 			}
-			rows := [][]string{{"TOKEN ID", "STATUS", "EXPIRES", "TENANTS", "CREATED BY", "DESCRIPTION"}}
+			rows := [][]string{{"TOKEN ID", "STATUS", "EXPIRES", "TENANTS", "SUBJECT", "CREATED BY", "DESCRIPTION"}}
 			for _, t := range page.Tokens {
 				var tenants []string
 				for _, g := range t.Right.TenantGrants {
 					tenants = append(tenants, g.TenantIDs...)
 				}
 				rows = append(rows, []string{
-					t.TokenID, t.Status, timestamp(t.ExpiresAt), strings.Join(tenants, " "), t.CreatedBy, t.Description,
+					t.TokenID, t.Status, timestamp(t.ExpiresAt), strings.Join(tenants, " "), t.Subject, t.CreatedBy, t.Description,
 				})
 			}
 			if page.Next != "" {
@@ -183,17 +193,28 @@ func tokenList() *cobra.Command {
 }
 
 func tokenRevoke() *cobra.Command {
-	var admin adminFlags
+	var (
+		admin   adminFlags
+		subject text
+	)
 	cmd := &cobra.Command{
-		Use:   "revoke [<token-id>]",
-		Short: "Revokes an access token and closes its connections",
-		Long: "Revokes an access token permanently and closes its connections. Without an argument, the\n" +
-			"token comes from $" + tokenVariable + " or stdin.",
+		Use:   "revoke [<token-id> | --subject <subject>]",
+		Short: "Revokes an access token, or all of a subject, and closes its connections",
+		Long: "Revokes an access token permanently and closes its connections, or does so with all tokens\n" +
+			"of a subject. Without an argument, the token comes from $" + tokenVariable + " or stdin.",
 		Example: "  pubsub token revoke 0123456789abcdef0123456789abcdef\n" +
-			"  pubsub token revoke < token.txt",
+			"  pubsub token revoke < token.txt\n" +
+			"  pubsub token revoke --subject user-17",
 	}
 	admin.add(cmd)
+	cmd.Flags().Var(&subject, "subject", "revoke all tokens of this subject")
 	return runnable(cmd, argCount{0, 1}, func(cmd *cobra.Command, args []string) error {
+		if cmd.Flags().Changed("subject") {
+			if len(args) > 0 {
+				return usagef("--subject and a token id cannot be combined")
+			}
+			return revokeSubject(cmd, admin, string(subject))
+		}
 		id := ""
 		if len(args) == 1 {
 			id = args[0]
@@ -208,6 +229,20 @@ func tokenRevoke() *cobra.Command {
 			_, err := fmt.Fprintln(cmd.OutOrStdout(), "revoked", id)
 			return err
 		})
+	})
+}
+
+func revokeSubject(cmd *cobra.Command, admin adminFlags, subject string) error {
+	query := url.Values{"subject": {subject}}
+	return admin.call(cmd, http.MethodDelete, "/pubsub/tokens?"+query.Encode(), nil, func(answer []byte) error {
+		var got struct {
+			Revoked int `json:"revoked"`
+		}
+		if err := json.Unmarshal(answer, &got); err != nil {
+			return err
+		}
+		_, err := fmt.Fprintf(cmd.OutOrStdout(), "revoked %d %s\n", got.Revoked, noun(got.Revoked, "token"))
+		return err
 	})
 }
 

@@ -128,7 +128,7 @@ func (c *Console) revokeOrphans(ids []string) {
 // within liveTokenLifetime.
 func (c *Console) revoke(ctx context.Context, service *tokenstore.Service, ids []string) {
 	for _, id := range slices.Backward(ids) {
-		err := service.RevokeID(ctx, service.Overlay(), id)
+		err := service.RevokeByID(ctx, service.Overlay(), id)
 		if err != nil && !errors.Is(err, tokenstore.ErrUnknownToken) {
 			c.log.Error("a live tail could not be ended; its token expires within 5 minutes", zap.String("token_id", id), zap.Error(err))
 		}

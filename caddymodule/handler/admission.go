@@ -92,6 +92,8 @@ func refusedByHub(err error) *refusal {
 		return tryLater("draining", err.Error())
 	case errors.Is(err, pubsub.ErrTokenFull):
 		return tryLater("too_many_connections_of_token", err.Error())
+	case errors.Is(err, pubsub.ErrSubjectFull):
+		return tryLater("too_many_connections_of_subject", err.Error())
 	case errors.Is(err, pubsub.ErrTenantFull):
 		return tryLater("too_many_connections_of_tenant", err.Error())
 	case errors.Is(err, pubsub.ErrAddressFull):
@@ -161,7 +163,7 @@ func (c candidate) reportRefused(refused *refusal, access *tokenstore.Access) *r
 	}
 	told := hook.RefusedClient{IP: c.client.IP, Transport: c.client.Transport, Status: refused.status, Code: refused.code}
 	if access != nil {
-		told.TokenID = access.ID
+		told.TokenID, told.Subject = access.ID, access.Subject
 	}
 	c.live.Hub.Refused(told)
 	return refused
@@ -211,6 +213,8 @@ func (c candidate) register(ctx context.Context, token string) (session *pubsub.
 		ExpiresAt: access.ExpiresAt,
 		Rights:    access,
 		Tenants:   access.Tenants,
+		Subject:   access.Subject,
+		Info:      access.Info,
 		IngressKB: min(access.IngressKBPerSec, c.app.Bandwidth.Max), // the maximum may have been lowered
 		EgressKB:  min(access.EgressKBPerSec, c.app.Bandwidth.Max),
 	}, c.client)

@@ -57,18 +57,9 @@ func (h *Tokens) Provision(ctx caddy.Context) (err error) {
 func (h *Tokens) observe(o rest.Operation) {
 	h.app.Running().Hub.Operated(hook.Operation{
 		Name: o.Name, Actor: o.Master, IP: o.IP, Status: o.Status, Code: string(o.Code),
-		TokenID: o.TokenID, Tenants: o.Tenants, ExpiresAt: o.ExpiresAt,
+		TokenID: o.TokenID, Tenants: o.Tenants, ExpiresAt: o.ExpiresAt, Subject: o.Subject, Revoked: o.Revoked,
 	})
 }
-
-// operations are those of the calls by their paths, as metrics name them.
-var operations = func() map[string]string {
-	byPath := map[string]string{}
-	for _, route := range rest.Routes {
-		byPath[route.Path] = route.Operation
-	}
-	return byPath
-}()
 
 // ServeHTTP implements [caddyhttp.MiddlewareHandler].
 func (h *Tokens) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler) error {
@@ -91,7 +82,7 @@ func (h *Tokens) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhtt
 	}
 	answer := caddyhttp.NewResponseRecorder(w, nil, nil)
 	h.calls.ServeHTTP(answer, r)
-	app.CountTokenCall(operations[r.URL.EscapedPath()], answer.Status())
+	app.CountTokenCall(rest.OperationOf(r.Method, r.URL.EscapedPath()), answer.Status())
 	return nil
 }
 

@@ -37,6 +37,14 @@ func TestTraffic(t *testing.T) {
 
 	call := func(method, path, token string, request object) object {
 		t.Helper()
+		target := path
+		if path == "/v1/tokens/{token_id}" {
+			target, _ = request["token_id"].(string)
+			target, request = "/v1/tokens/"+target, nil
+		}
+		if method == http.MethodDelete && path == "/v1/tokens" {
+			target += "?subject=%C3%A9"
+		}
 		operation := at(t, doc, doc, "paths", path, strings.ToLower(method))
 		body := ""
 		if request != nil {
@@ -50,7 +58,7 @@ func TestTraffic(t *testing.T) {
 			}
 			body = string(b)
 		}
-		r := httptest.NewRequest(method, path, strings.NewReader(body))
+		r := httptest.NewRequest(method, target, strings.NewReader(body))
 		r.TLS = &tls.ConnectionState{HandshakeComplete: true}
 		r.Header.Set("Authorization", "Bearer "+token)
 		r.Header.Set("Content-Type", "application/json")
@@ -75,7 +83,7 @@ func TestTraffic(t *testing.T) {
 	}
 
 	issued := call(http.MethodPost, "/v1/get-token", master, object{
-		"created_by": "test", "description": "everything set",
+		"created_by": "test", "description": "everything set", "subject": "é", "info": object{"plan": "pro"},
 		"right": object{
 			"tenant_grants": []any{object{
 				"tenant_ids": []any{"eu"}, "allow_channels_pub": []any{"a.*"}, "allow_channels_sub": []any{"(a|b).?"},
@@ -88,6 +96,11 @@ func TestTraffic(t *testing.T) {
 	})
 	call(http.MethodPut, "/v1/refresh-token", master, object{"token_id": issued["token_id"], "expires_at": expires})
 	call(http.MethodGet, "/v1/tokens", master, nil)
+	if revoked := call(http.MethodDelete, "/v1/tokens", master, nil); revoked["revoked"] != 1.0 {
+		t.Errorf("revoked by subject: %v", revoked)
+	}
+	call(http.MethodDelete, "/v1/tokens/{token_id}", master, object{"token_id": issued["token_id"]})
+	call(http.MethodDelete, "/v1/tokens/{token_id}", master, object{"token_id": strings.Repeat("0", 32)}) // 404
 	call(http.MethodDelete, "/v1/revoke-token", master, object{"token": issued["token"]})
 	call(http.MethodGet, "/v1/tokens", master, nil)
 	call(http.MethodPut, "/v1/refresh-token", master, object{"token_id": issued["token_id"], "expires_at": expires}) // 409

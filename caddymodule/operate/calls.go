@@ -67,8 +67,11 @@ var Calls = map[string]Call{
 		return refreshed{TokenID: r.PathValue("id"), NewExpiresAt: expiresAt}, err
 	}},
 	"DELETE /tokens/{id}": {"revoke", func(live *app.Running, r *http.Request, _ []byte) (any, error) {
-		err := live.Service.RevokeID(r.Context(), live.Service.Overlay(), r.PathValue("id"))
+		err := live.Service.RevokeByID(r.Context(), live.Service.Overlay(), r.PathValue("id"))
 		return map[string]any{"token_id": r.PathValue("id")}, err
+	}},
+	"DELETE /tokens": {"revoke_subject", func(live *app.Running, r *http.Request, _ []byte) (any, error) {
+		return rest.RevokeSubject(r.Context(), live.Service, live.Service.Overlay(), []byte(r.URL.RawQuery))
 	}},
 	"POST /explain": {"", explain},
 

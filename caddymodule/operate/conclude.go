@@ -14,7 +14,7 @@ import (
 // nil: nothing.
 func aimed(answer any) any {
 	switch answer.(type) {
-	case disconnected, drained, historyRead, historyPurged:
+	case disconnected, drained, historyRead, historyPurged, rest.SubjectRevoked:
 		return answer
 	}
 	return nil
@@ -33,6 +33,9 @@ func (c Caller) Conclude(r *http.Request, operation string, status int, code str
 	switch a := answer.(type) {
 	case rest.IssueAnswer:
 		o.TokenID, o.Tenants, o.ExpiresAt = a.TokenID, a.Tenants, a.ExpiresAt
+		o.Subject = a.Subject
+	case rest.SubjectRevoked:
+		o.Subject, o.Revoked = a.Subject, a.Revoked
 	case withSecret:
 		o.TokenID = a.ID
 	case refreshed:

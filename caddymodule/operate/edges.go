@@ -52,7 +52,7 @@ func connectionQuery(raw string) (q overlay.Query, err error) {
 		return q, invalid("query", "is not well-formed")
 	}
 	texts := map[string]*string{
-		"edge": &q.Edge, "token_id": &q.TokenID, "tenant": &q.Tenant, "transport": &q.Transport, "cursor": &q.Cursor,
+		"edge": &q.Edge, "token_id": &q.TokenID, "subject": &q.Subject, "tenant": &q.Tenant, "transport": &q.Transport, "cursor": &q.Cursor,
 	}
 	for _, name := range slices.Sorted(maps.Keys(values)) {
 		value := values[name][0]
@@ -71,7 +71,7 @@ func connectionQuery(raw string) (q overlay.Query, err error) {
 				return q, err
 			}
 		case texts[name] == nil:
-			return q, invalid("query", "has an unknown parameter; allowed: edge, token_id, tenant, ip, transport, limit, cursor")
+			return q, invalid("query", "has an unknown parameter; allowed: edge, token_id, subject, tenant, ip, transport, limit, cursor")
 		default:
 			*texts[name] = value
 		}
@@ -79,6 +79,8 @@ func connectionQuery(raw string) (q overlay.Query, err error) {
 	switch {
 	case q.TokenID != "" && !tokenstore.IsID(q.TokenID):
 		return q, invalid("token_id", "must be 32 lower-case hex digits")
+	case len(q.Subject) > tokenstore.MaxSubject:
+		return q, invalid("subject", "must be at most "+strconv.Itoa(tokenstore.MaxSubject)+" bytes")
 	case q.Transport != "" && q.Transport != tokenstore.ProtocolWebSocket && q.Transport != tokenstore.ProtocolWebTransport:
 		return q, invalid("transport", "must be websocket or webtransport")
 	}

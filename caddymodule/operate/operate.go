@@ -45,6 +45,10 @@ func (c Call) Serve(w http.ResponseWriter, r *http.Request, caller Caller) {
 	}
 	answer, err := c.do(caller.Running, r, body)
 	caller.Answer(w, r, c.Operation, answer, err)
+	if a, ok := answer.(rest.SubjectRevoked); ok {
+		_ = http.NewResponseController(w).Flush() // one that cannot has sent it
+		a.Reopen()
+	}
 }
 
 // ReadBody returns the body of a call, nil for a GET. It answers a body that is no JSON or

@@ -21,6 +21,7 @@ const (
 type Query struct {
 	Edge      string       // by ID or name; empty: all
 	TokenID   string       // empty: any
+	Subject   string       // of the token; empty: any
 	Tenant    string       // that the token names, or that it has a subscription in; empty: any
 	Network   netip.Prefix // of the client's address; not valid: any
 	Transport string       // empty: any
@@ -90,7 +91,7 @@ func (o *Overlay) Connections(ctx context.Context, q Query) (Connections, error)
 		limit = DefaultLimit
 	}
 	limit = min(limit, MaxLimit)
-	args := listArgs{TokenID: q.TokenID, Tenant: q.Tenant, Network: q.Network, Transport: q.Transport}
+	args := listArgs{TokenID: q.TokenID, Subject: q.Subject, Tenant: q.Tenant, Network: q.Network, Transport: q.Transport}
 	// All are counted at once; then the edges of this page are asked for it, mostly one.
 	list := Connections{Connections: []Connection{}, Edges: round(o, members, func(ctx context.Context, m pubsub.Member) EdgeCount {
 		self := o.isSelf(m)

@@ -78,6 +78,7 @@ var replyErrors = map[string]error{
 // listArgs are those of kindConnections.
 type listArgs struct {
 	TokenID   string       `json:"token_id,omitempty"`
+	Subject   string       `json:"subject,omitempty"`
 	Tenant    string       `json:"tenant,omitempty"`
 	Network   netip.Prefix `json:"network,omitzero"`
 	Transport string       `json:"transport,omitempty"`
@@ -108,7 +109,7 @@ func (o *Overlay) do(kind string, args any) (any, error) {
 	switch a := args.(type) {
 	case listArgs:
 		return o.hub.Connections(pubsub.ConnectionFilter{
-			TokenID: a.TokenID, Tenant: a.Tenant, Network: a.Network, Transport: a.Transport,
+			TokenID: a.TokenID, Subject: a.Subject, Tenant: a.Tenant, Network: a.Network, Transport: a.Transport,
 		}, a.After, min(a.Limit, MaxLimit)), nil
 	case oneArgs:
 		return o.doOne(kind, a)

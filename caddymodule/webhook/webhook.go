@@ -7,6 +7,7 @@ package webhook
 
 import (
 	"context"
+	"encoding/json"
 	"time"
 
 	"github.com/caddyserver/caddy/v2"
@@ -179,13 +180,15 @@ const (
 
 // event is what a backend is told, or asked.
 type event struct {
-	Event      string    `json:"event"`
-	Time       time.Time `json:"time"`
-	Connection uint64    `json:"connection"` // unique with the edge of the request
-	TokenID    string    `json:"token_id"`
-	Tenants    []string  `json:"tenants,omitempty"` // that the token names; of connect
-	IP         string    `json:"ip,omitempty"`      // empty: not known
-	Transport  string    `json:"transport"`
+	Event      string          `json:"event"`
+	Time       time.Time       `json:"time"`
+	Connection uint64          `json:"connection"` // unique with the edge of the request
+	TokenID    string          `json:"token_id"`
+	Subject    string          `json:"subject,omitempty"` // whose token it is
+	Tenants    []string        `json:"tenants,omitempty"` // that the token names; of connect
+	Info       json.RawMessage `json:"info,omitempty"`    // of the token, a JSON object; of connect
+	IP         string          `json:"ip,omitempty"`      // empty: not known
+	Transport  string          `json:"transport"`
 
 	// Of subscribe and unsubscribe.
 	Tenant    string `json:"tenant,omitempty"`
@@ -200,10 +203,10 @@ type event struct {
 
 func newEvent(name string, c hook.Client) event {
 	e := event{
-		Event: name, Time: time.Now().UTC(), Connection: c.ID, TokenID: c.TokenID, Transport: c.Transport,
+		Event: name, Time: time.Now().UTC(), Connection: c.ID, TokenID: c.TokenID, Subject: c.Subject, Transport: c.Transport,
 	}
 	if name == eventConnect {
-		e.Tenants = c.Tenants
+		e.Tenants, e.Info = c.Tenants, c.Info
 	}
 	if c.IP.IsValid() {
 		e.IP = c.IP.String()

@@ -2,6 +2,7 @@ package webhook
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -34,6 +35,7 @@ func TestEvents(t *testing.T) {
 	r := newReceiver(t)
 	h := r.open(func(h *Webhook) { h.BatchDelay, h.BatchSize = caddy.Duration(time.Minute), 4 })
 	c := client(7, "id")
+	c.Subject, c.Info = "ada", json.RawMessage(`{"plan":"pro"}`)
 	h.Connected(c)
 	h.Subscribed(c, hook.Subscription{Tenant: "t", Pattern: "a.#", OwnStream: true})
 	h.Unsubscribed(c, hook.Subscription{Tenant: "t", Pattern: "a.#"})
@@ -49,12 +51,12 @@ func TestEvents(t *testing.T) {
 	}
 	var got []string
 	for _, e := range batches[0].Events {
-		if e.Connection != 7 || e.TokenID != "id" || e.IP != "192.0.2.1" || e.Transport != "websocket" || time.Since(e.Time).Abs() > time.Minute {
+		if e.Connection != 7 || e.TokenID != "id" || e.Subject != "ada" || e.IP != "192.0.2.1" || e.Transport != "websocket" || time.Since(e.Time).Abs() > time.Minute {
 			t.Errorf("got %+v", e)
 		}
-		got = append(got, fmt.Sprint(e.Event, e.Tenants, e.Tenant, e.Pattern, e.OwnStream, e.CloseCode, e.Reason, e.Seconds))
+		got = append(got, fmt.Sprint(e.Event, e.Tenants, string(e.Info), e.Tenant, e.Pattern, e.OwnStream, e.CloseCode, e.Reason, e.Seconds))
 	}
-	want := []string{"connect[t]false0 0", "subscribe[]ta.#true0 0", "unsubscribe[]ta.#false0 0", "disconnect[]false4403token_revoked 1.5"}
+	want := []string{`connect[t]{"plan":"pro"}false0 0`, "subscribe[]ta.#true0 0", "unsubscribe[]ta.#false0 0", "disconnect[]false4403token_revoked 1.5"}
 	for i := range want {
 		want[i] = normal(want[i])
 		got[i] = normal(got[i])

@@ -43,6 +43,7 @@ package hook
 
 import (
 	"context"
+	"encoding/json"
 	"net/netip"
 	"time"
 
@@ -65,6 +66,9 @@ type Client struct {
 	IP        netip.Addr // not valid: it is not known
 	Transport string     // "websocket" or "webtransport"
 	Since     time.Time  // when its handshake was accepted
+
+	Subject string          // whose token it is; empty: nobody's
+	Info    json.RawMessage // of the token: a JSON object; nil: none; shared, not to be changed
 }
 
 // Subscription is a pattern within a tenant, both legal names.
@@ -152,6 +156,7 @@ type RefusedClient struct {
 	IP        netip.Addr // not valid: it is not known
 	Transport string     // "websocket" or "webtransport"
 	TokenID   string     // of the token that was checked; empty: none, or not known to the edge
+	Subject   string     // of that token; empty: it has none
 	Status    int        // of the HTTP answer; over AUTH the one that stands for the same reason
 	Code      string     // as in the answer (docs/protocol.md, WebSocket, Refusals)
 }
@@ -162,7 +167,7 @@ type OperationObserver interface{ Operated(o Operation) }
 
 // Operation is a call of the REST API, of the admin API or of the console.
 type Operation struct {
-	Name   string     // as in metrics: "issue", "refresh", "revoke", "master_create", …; of operators also "login", "logout", "confirm", "live_tail", "disconnect", "drain", "history_read", "history_purge"
+	Name   string     // as in metrics: "issue", "refresh", "revoke", "revoke_subject", "master_create", …; of operators also "login", "logout", "confirm", "live_tail", "disconnect", "drain", "history_read", "history_purge"
 	Actor  string     // the id of the master token that called; "admin": the admin API; "operator:" and a name: the console; "edge:" and a name: an operator of another edge; empty: it did not authenticate
 	IP     netip.Addr // of the caller; not valid: it is not known
 	Status int        // of the HTTP answer; 200: it succeeded
@@ -172,6 +177,8 @@ type Operation struct {
 	TokenID   string // of the access token, or of the master token in operations on these
 	Tenants   []string
 	ExpiresAt time.Time
+	Subject   string // of a token that was issued, or the one whose tokens were to be revoked
+	Revoked   int    // valid tokens of Subject that were revoked, also where the call failed
 
 	Operator   string // whom a refused login named, if there is such an operator
 	Pattern    string // of a live tail, or of messages that were read or deleted from a history; empty: of all of the tenant

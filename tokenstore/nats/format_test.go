@@ -41,7 +41,7 @@ func TestFormat1(t *testing.T) {
 	if rec, err := s.Get(t.Context(), access, a.ID); err != nil || rec.DeleteAfter.UTC() != time.Unix(0xf487f350, 0).UTC() {
 		t.Errorf("%+v, %v", rec, err)
 	}
-	if err := service.RevokeID(t.Context(), service.Overlay(), a.ID); err != nil {
+	if err := service.RevokeByID(t.Context(), service.Overlay(), a.ID); err != nil {
 		t.Error(err)
 	}
 	entry, err := kv.Get(t.Context(), "1.14caf6cc3c040b269a27221c0f544a4d")

@@ -15,7 +15,7 @@ type Role uint8
 const (
 	// Manager changes all records, makes the bucket, and purges old delete markers.
 	Manager Role = iota
-	// Issuer changes access tokens.
+	// Issuer changes access tokens, and what says that those of a subject are being revoked.
 	Issuer
 	// Reader changes nothing.
 	Reader
@@ -23,7 +23,7 @@ const (
 
 // changes reports whether the role changes records of a kind.
 func (r Role) changes(kind tokenstore.Kind) bool {
-	return r == Manager || r == Issuer && kind == tokenstore.KindAccess
+	return r == Manager || r == Issuer && (kind == tokenstore.KindAccess || kind == tokenstore.KindClosing)
 }
 
 // permit refuses a change of a kind that the role does not change.

@@ -31,7 +31,7 @@ func roleServer(t *testing.T, bucket string) *server.Server {
 	return natstest.Server(t, func(o *server.Options) {
 		for name, publish := range map[string][]string{
 			"reader": reader,
-			"issuer": append(slices.Clone(reader), "$KV."+bucket+".1.>"),
+			"issuer": append(slices.Clone(reader), "$KV."+bucket+".1.>", "$KV."+bucket+".3.>"),
 			"manager": append(slices.Clone(reader), "$KV."+bucket+".>",
 				"$JS.API.INFO", "$JS.API.STREAM.CREATE."+stream, "$JS.API.STREAM.PURGE."+stream),
 		} {

@@ -2,6 +2,7 @@ package rest
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"net/url"
 	"slices"
@@ -26,6 +27,7 @@ type IssueAnswer struct {
 	// Tenants are the physical names of the tenants that the token grants, each
 	// once, in the order of its right. The caller is not told.
 	Tenants []string `json:"-"`
+	Subject string   `json:"-"` // of the token; the caller has sent it
 }
 
 // Issue is the call POST /v1/get-token, for other front ends too: it takes that
@@ -45,7 +47,7 @@ func issueToken(ctx context.Context, s *service, m *master, body []byte, op *Ope
 	if err != nil {
 		return nil, err
 	}
-	op.TokenID, op.Tenants, op.ExpiresAt = answer.TokenID, answer.Tenants, answer.ExpiresAt
+	op.TokenID, op.Tenants, op.ExpiresAt, op.Subject = answer.TokenID, answer.Tenants, answer.ExpiresAt, answer.Subject
 	return answer, nil
 }
 
@@ -86,10 +88,71 @@ func revokeToken(ctx context.Context, s *service, m *master, body []byte, op *Op
 	if err != nil {
 		return nil, err
 	}
-	return struct {
-		Message string `json:"message"`
-		TokenID string `json:"token_id"`
-	}{"token revoked", id}, nil
+	return tokenRevoked{"token revoked", id}, nil
+}
+
+type tokenRevoked struct {
+	Message string `json:"message"`
+	TokenID string `json:"token_id"`
+}
+
+// revokeTokenByID is DELETE /v1/tokens/{token_id}. Its input is the id.
+func revokeTokenByID(ctx context.Context, s *service, m *master, id []byte, op *Operation) (any, error) {
+	if tokenstore.IsID(string(id)) { // anything else may be a secret
+		op.TokenID = string(id)
+	}
+	if err := s.RevokeByID(ctx, m, string(id)); err != nil {
+		return nil, err
+	}
+	return tokenRevoked{"token revoked", string(id)}, nil
+}
+
+// revokeSubject is DELETE /v1/tokens.
+func revokeSubject(ctx context.Context, s *service, m *master, query []byte, op *Operation) (any, error) {
+	answer, err := RevokeSubject(ctx, s, m, query)
+	op.Subject, op.Revoked = answer.Subject, answer.Revoked
+	if err != nil {
+		answer.Reopen()
+		return nil, err
+	}
+	return answer, nil
+}
+
+// SubjectRevoked is the JSON body that answers DELETE /v1/tokens.
+type SubjectRevoked struct {
+	Message string `json:"message"`
+	Revoked int    `json:"revoked"` // valid tokens that the call revoked
+	Subject string `json:"-"`       // empty: the call had none
+
+	reopen func() // nil: the subject was not closed
+}
+
+// Reopen lets tokens of the subject be issued again. It is called once, when the answer or
+// the refusal is on its way.
+func (r SubjectRevoked) Reopen() {
+	if r.reopen != nil {
+		r.reopen()
+	}
+}
+
+// RevokeSubject is the call DELETE /v1/tokens, for other front ends too: it takes that call's
+// raw query and returns the answer, whose Reopen is to be called, also with an error: then
+// it says what was done before.
+func RevokeSubject(ctx context.Context, s *service, m *master, query []byte) (SubjectRevoked, error) {
+	values, err := parameters(string(query), []string{"subject"})
+	if err == nil && !values.Has("subject") {
+		err = invalid("subject", "is missing")
+	}
+	if err != nil {
+		return SubjectRevoked{}, err
+	}
+	answer := SubjectRevoked{Message: "tokens revoked", Subject: values.Get("subject")}
+	answer.Revoked, answer.reopen, err = s.RevokeAndClose(ctx, m, answer.Subject)
+	var refused *tokenstore.InvalidError
+	if errors.As(err, &refused) {
+		answer.Subject = "" // it is none
+	}
+	return answer, err
 }
 
 // listTokens is GET /v1/tokens.
@@ -100,17 +163,17 @@ func listTokens(ctx context.Context, s *service, m *master, query []byte, _ *Ope
 // List is the call GET /v1/tokens, for other front ends too: it takes that call's raw
 // query and returns the JSON body of the answer.
 func List(ctx context.Context, s *service, m *master, query []byte) (any, error) {
-	return list(ctx, s, m, query, []string{"limit", "cursor", "tenant"})
+	return list(ctx, s, m, query, []string{"limit", "cursor", "tenant", "subject"})
 }
 
 // ListAll is [List] for operators, who manage all tokens and can also search for those of
 // an id, a created_by and a status, as [tokenstore.ListOptions] has them.
 func ListAll(ctx context.Context, s *service, query []byte) (any, error) {
-	return list(ctx, s, s.Overlay(), query, []string{"limit", "cursor", "tenant", "id", "created_by", "status"})
+	return list(ctx, s, s.Overlay(), query, []string{"limit", "cursor", "tenant", "subject", "id", "created_by", "status"})
 }
 
-func list(ctx context.Context, s *service, m *master, query []byte, parameters []string) (any, error) {
-	options, err := listOptions(string(query), parameters)
+func list(ctx context.Context, s *service, m *master, query []byte, allowed []string) (any, error) {
+	options, err := listOptions(string(query), allowed)
 	if err != nil {
 		return nil, err
 	}
@@ -127,25 +190,35 @@ func list(ctx context.Context, s *service, m *master, query []byte, parameters [
 	}{tokens, next}, nil
 }
 
-func listOptions(rawQuery string, parameters []string) (o tokenstore.ListOptions, err error) {
-	o.Limit = tokenstore.DefaultListLimit
+// parameters reads a query that has some of the allowed parameters, each at most once.
+func parameters(rawQuery string, allowed []string) (url.Values, error) {
 	values, err := url.ParseQuery(rawQuery)
 	if err != nil { // its text quotes the query
-		return o, invalid("query", "is not well-formed")
+		return nil, invalid("query", "is not well-formed")
 	}
 	for _, name := range slices.Sorted(maps.Keys(values)) {
 		given := values[name]
-		if !slices.Contains(parameters, name) {
-			return o, invalid("query", "has an unknown parameter; allowed: "+strings.Join(parameters, ", "))
+		if !slices.Contains(allowed, name) {
+			return nil, invalid("query", "has an unknown parameter; allowed: "+strings.Join(allowed, ", "))
 		}
 		if len(given) > 1 {
-			return o, invalid(name, "is given more than once")
+			return nil, invalid(name, "is given more than once")
 		}
 		if given[0] == "" { // does not mean all: the client has probably lost a value
-			return o, invalid(name, "is empty; omit it instead")
+			return nil, invalid(name, "is empty; omit it instead")
 		}
 	}
+	return values, nil
+}
+
+func listOptions(rawQuery string, allowed []string) (o tokenstore.ListOptions, err error) {
+	o.Limit = tokenstore.DefaultListLimit
+	values, err := parameters(rawQuery, allowed)
+	if err != nil {
+		return o, err
+	}
 	o.Cursor, o.Tenant = values.Get("cursor"), values.Get("tenant")
+	o.Subject = values.Get("subject")
 	o.ID, o.CreatedBy, o.Status = values.Get("id"), values.Get("created_by"), values.Get("status")
 	if values.Has("limit") {
 		o.Limit, err = strconv.Atoi(values.Get("limit"))

@@ -156,6 +156,14 @@ func (e *edge) issue(master, tenant string) (token, id string) {
 	return token, id
 }
 
+// issueFor is issue for a subject.
+func (e *edge) issueFor(master, tenant, subject string) (id string) {
+	e.t.Helper()
+	body := strings.Replace(e.issueBody(tenant, time.Hour), `{`, `{"subject":"`+subject+`","info":{"a":[1]},`, 1)
+	id, _ = e.wantOK(e.do(request(http.MethodPost, "/v1/get-token", master, body)))["token_id"].(string)
+	return id
+}
+
 func (e *edge) issueBody(tenant string, lifetime time.Duration) string {
 	return `{"created_by":"test","right":{"tenant_grants":[{"tenant_ids":["` + tenant +
 		`"],"allow_channels_sub":["#"]}],"expires_at":"` + timestamp(e.now.Add(lifetime)) + `"}}`

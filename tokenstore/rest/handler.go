@@ -14,7 +14,6 @@ import (
 	"errors"
 	"net/http"
 	"net/netip"
-	"slices"
 	"strings"
 
 	"go.uber.org/zap"
@@ -87,6 +86,10 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	} else {
 		writeJSON(w, http.StatusOK, "application/json", answer)
 	}
+	if a, ok := answer.(SubjectRevoked); ok {
+		_ = http.NewResponseController(w).Flush() // one that cannot has sent it
+		a.Reopen()
+	}
 	if mustClose {
 		body.linger(w, r)
 	}
@@ -96,23 +99,23 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (h *handler) serve(w http.ResponseWriter, r *http.Request) (any, *Problem) {
 	// The escaped path, so that /v1/get%2Dtoken is another path.
 	path := r.URL.EscapedPath()
-	at := slices.IndexFunc(Routes, func(route Route) bool { return route.Path == path })
-	if at < 0 || !slices.Contains(Routes[at].Methods, r.Method) {
+	route, methods := find(r.Method, path)
+	if route == nil {
 		switch {
 		case TooEarly(r):
 			return nil, tooEarly()
-		case at < 0:
+		case len(methods) == 0:
 			return nil, refusal(CodeNotFound, "there is nothing at this path; paths are exact, without a trailing slash")
 		}
-		allow := strings.Join(Routes[at].Methods, ", ")
+		allow := strings.Join(methods, ", ")
 		w.Header().Set("Allow", allow)
 		return nil, refusal(CodeMethodNotAllowed, "allowed: "+allow)
 	}
-	op := Operation{Name: Routes[at].Operation, Status: http.StatusOK}
+	op := Operation{Name: route.Operation, Status: http.StatusOK}
 	if ip, known := h.ClientIP(r); known {
 		op.IP = ip
 	}
-	answer, problem := h.answer(w, r, Routes[at], &op)
+	answer, problem := h.answer(w, r, route, &op)
 	if problem != nil {
 		op.Status, op.Code = problem.Status, Code(problem.Code)
 	}
@@ -121,7 +124,7 @@ func (h *handler) serve(w http.ResponseWriter, r *http.Request) (any, *Problem) 
 }
 
 // answer answers a call of a route. It notes in op who called, and what about.
-func (h *handler) answer(w http.ResponseWriter, r *http.Request, route Route, op *Operation) (any, *Problem) {
+func (h *handler) answer(w http.ResponseWriter, r *http.Request, route *Route, op *Operation) (any, *Problem) {
 	if TooEarly(r) {
 		return nil, tooEarly()
 	}
@@ -140,18 +143,30 @@ func (h *handler) answer(w http.ResponseWriter, r *http.Request, route Route, op
 	if err := service.Allow(master); err != nil {
 		return nil, h.problem(w, r, err)
 	}
-	input := []byte(r.URL.RawQuery)
-	if route.TakesBody() {
-		var refused *Problem
-		if input, refused = readBody(r); refused != nil {
-			return nil, refused
-		}
+	input, refused := route.read(r)
+	if refused != nil {
+		return nil, refused
 	}
 	answer, err := route.call(r.Context(), service, master, input, op)
 	if err != nil {
 		return nil, h.problem(w, r, err)
 	}
 	return answer, nil
+}
+
+// read returns the input of the route's call.
+func (r *Route) read(req *http.Request) ([]byte, *Problem) {
+	switch r.input {
+	case query:
+		return []byte(req.URL.RawQuery), nil
+	case lastOfURL:
+		if req.URL.RawQuery != "" {
+			return nil, refusal(CodeInvalidBody, "query: must be empty")
+		}
+		path := req.URL.EscapedPath()
+		return []byte(path[strings.LastIndexByte(path, '/')+1:]), nil
+	}
+	return readBody(req)
 }
 
 func tooEarly() *Problem {
@@ -216,6 +231,10 @@ func ProblemFor(err error, log *zap.Logger) Problem {
 		return *refusal(CodeQuotaExceeded, err.Error())
 	case errors.Is(err, tokenstore.ErrTooManyRequests):
 		p := *refusal(CodeTooManyRequests, err.Error())
+		p.retryAfter = 1
+		return p
+	case errors.Is(err, tokenstore.ErrSubjectClosing):
+		p := *refusal(CodeUnavailable, err.Error()+"; try again")
 		p.retryAfter = 1
 		return p
 	case errors.Is(err, tokenstore.ErrInsufficientStorage): // the store has logged it, once

@@ -46,7 +46,7 @@ func TestOrderOfRefusals(t *testing.T) {
 	r.Body, r.ContentLength = unread, MaxBody+1
 	r.Header.Set("Expect", "100-continue") // else the rest of a body too large is discarded
 	revoke := func() {
-		if err := e.options.Service().RevokeID(context.Background(), e.options.Service().Overlay(), id); err != nil {
+		if err := e.options.Service().RevokeByID(context.Background(), e.options.Service().Overlay(), id); err != nil {
 			t.Fatal(err)
 		}
 	}

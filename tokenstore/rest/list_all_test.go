@@ -27,7 +27,7 @@ func TestListAll(t *testing.T) {
 		{"id=", "id", 0}, {"id=S3CRET", "id", 0}, {"id=" + id + "0", "id", 0}, {"id=AT_" + id, "id", 0}, {"id=a&id=a", "id", 0},
 		{"created_by=", "created_by", 0}, {"created_by=%ff", "created_by", 0}, {"created_by=" + strings.Repeat("x", 257), "created_by", 0},
 		{"status=s3cret", "status", 0}, {"status=Valid", "status", 0}, {"status=", "status", 0}, {"status=valid&status=valid", "status", 0},
-		{"s3cret=1", "query: has an unknown parameter; allowed: limit, cursor, tenant, id, created_by, status", 0}, {"ID=a", "query", 0},
+		{"s3cret=1", "query: has an unknown parameter; allowed: limit, cursor, tenant, subject, id, created_by, status", 0}, {"ID=a", "query", 0},
 		{"id=%zz", "query", 0}, {"id=a;status=s3cret", "query", 0},
 	} {
 		answer, err := ListAll(t.Context(), service, []byte(test.query))

@@ -7,9 +7,9 @@ import (
 
 // An Operation is one call of the REST API and its outcome, for an audit log. It
 // never holds a secret, and nothing else that the caller sent except the id of a
-// token.
+// token and a subject.
 type Operation struct {
-	Name   string     // of the route: issue, refresh, revoke or list
+	Name   string     // of the route: issue, refresh, revoke, revoke_subject or list
 	Master string     // id of the master token that called; empty: it did not authenticate
 	IP     netip.Addr // of the caller; not valid: unknown
 	Status int        // HTTP status of the answer
@@ -25,4 +25,9 @@ type Operation struct {
 	Tenants []string
 	// ExpiresAt is the new end of a token that was issued or refreshed.
 	ExpiresAt time.Time
+	// Subject is that of an issued token, or the one whose tokens were to be revoked; empty
+	// for what is no subject.
+	Subject string
+	// Revoked is how many valid tokens of Subject were revoked, also where the call failed.
+	Revoked int
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"net/netip"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -15,7 +16,20 @@ import (
 // valid is a request that the route answers with 200.
 func (e *edge) valid(route Route) *http.Request {
 	e.t.Helper()
-	return request(route.Methods[0], route.Path, masterAll, e.validBody(route))
+	return request(route.Methods[0], e.validTarget(route), masterAll, e.validBody(route))
+}
+
+// validTarget is the path and query of valid.
+func (e *edge) validTarget(route Route) string {
+	switch route.Methods[0] + " " + route.Path {
+	case "DELETE /v1/tokens":
+		e.issueFor(masterAll, "demo", "ada")
+		return route.Path + "?subject=ada"
+	case "DELETE /v1/tokens/{token_id}":
+		_, id := e.issue(masterAll, "demo")
+		return "/v1/tokens/" + id
+	}
+	return route.Path
 }
 
 func (e *edge) validBody(route Route) string {
@@ -28,7 +42,7 @@ func (e *edge) validBody(route Route) string {
 	case "/v1/revoke-token":
 		token, _ := e.issue(masterAll, "demo")
 		return `{"token":"` + token + `"}`
-	case "/v1/tokens":
+	case "/v1/tokens", "/v1/tokens/{token_id}":
 		return ""
 	}
 	e.t.Fatalf("no valid body for %s", route.Path)
@@ -81,7 +95,10 @@ var refusedBy = map[Code]func(*edge, Route) *http.Request{
 		return request(route.Methods[0], route.Path, masterAll, e.validBody(route)+strings.Repeat(" ", MaxBody))
 	},
 	CodeInvalidBody: func(e *edge, route Route) *http.Request {
-		if !route.TakesBody() {
+		switch {
+		case route.Path == "/v1/tokens/{token_id}":
+			return request(route.Methods[0], "/v1/tokens/0", masterAll, "")
+		case !route.TakesBody():
 			return request(route.Methods[0], route.Path+"?limit=0", masterAll, "")
 		}
 		return request(route.Methods[0], route.Path, masterAll, `{}`)
@@ -104,7 +121,7 @@ var refusedBy = map[Code]func(*edge, Route) *http.Request{
 
 func TestRoutes(t *testing.T) {
 	for _, route := range Routes {
-		t.Run(route.Path, func(t *testing.T) {
+		t.Run(route.Methods[0]+route.Path, func(t *testing.T) {
 			for _, method := range route.Methods {
 				e := newEdge(t)
 				r := e.valid(route)
@@ -122,14 +139,18 @@ func TestRoutes(t *testing.T) {
 				})
 			}
 			t.Run("other methods", func(t *testing.T) {
+				allowed := route.Methods
+				if route.Path == "/v1/tokens" {
+					allowed = []string{"GET", "HEAD", "DELETE"}
+				}
 				for _, method := range []string{"GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "get"} {
-					if method == route.Methods[0] || len(route.Methods) > 1 && method == route.Methods[1] {
+					if slices.Contains(allowed, method) {
 						continue
 					}
 					e := newEdge(t)
-					res := e.do(request(method, route.Path, "", ""))
+					res := e.do(request(method, strings.Replace(route.Path, "{token_id}", hexA, 1), "", ""))
 					e.wantProblem(res, CodeMethodNotAllowed)
-					if got, want := res.Header.Get("Allow"), strings.Join(route.Methods, ", "); got != want {
+					if got, want := res.Header.Get("Allow"), strings.Join(allowed, ", "); got != want {
 						t.Errorf("%s: Allow = %q, want %q", method, got, want)
 					}
 				}

@@ -21,7 +21,8 @@ import (
 // is an error, because a place in a list cannot be omitted.
 //
 // Fields are named by their json tags and are strings, booleans, integers,
-// structs, slices and pointers of these. Keys that are absent leave their field
+// structs, slices and pointers of these, or a [json.RawMessage], of which only the text is
+// checked. Keys that are absent leave their field
 // as it was.
 //
 // Errors are *[tokenstore.InvalidError] with the JSON path of the fault. They
@@ -95,6 +96,10 @@ func escapedUnit(b []byte) uint64 {
 // decodeValue sets v from raw, which is one valid JSON value.
 func decodeValue(raw []byte, v reflect.Value, path string) error {
 	raw = bytes.TrimLeft(raw, " \t\r\n")
+	if v.Type() == reflect.TypeFor[json.RawMessage]() { // whoever uses it checks it
+		v.SetBytes(bytes.Clone(raw))
+		return nil
+	}
 	switch v.Kind() {
 	case reflect.Pointer:
 		v.Set(reflect.New(v.Type().Elem()))

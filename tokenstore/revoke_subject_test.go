@@ -1,0 +1,331 @@
+package tokenstore_test
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/millrace/millrace/tokenstore"
+	"github.com/millrace/millrace/tokenstore/storetest"
+)
+
+// Whatever was issued before a revocation is answered is gone then, on any Service of the
+// store, and issuing goes on when the subject is open again.
+func TestRevokeSubjectWhileIssuing(t *testing.T) {
+	b := newTestbed(t, tokenstore.Config{})
+	index := tokenstore.NewIndex(b.store)
+	defer index.Close()
+	services := []*testbed{newTestbedOn(t, b.store, tokenstore.Config{Index: index}), b, newTestbedOn(t, b.store, tokenstore.Config{})}
+	request := tokenstore.IssueRequest{CreatedBy: "test", Subject: "ada", Right: grantAll("demo")}
+	var (
+		mu      sync.Mutex
+		alive   []string // tokens whose Issue has returned, and no revocation since
+		permits = make(chan struct{}, 1000)
+		issued  = make(chan struct{}, 1000)
+		issuing sync.WaitGroup
+	)
+	for i := range 6 {
+		issuing.Go(func() {
+			for range permits {
+				got, err := services[i%3].Issue(t.Context(), b.Overlay(), request)
+				for errors.Is(err, tokenstore.ErrSubjectClosing) { // the machine is busy
+					got, err = services[i%3].Issue(t.Context(), b.Overlay(), request)
+				}
+				if err != nil {
+					t.Error(err)
+				}
+				mu.Lock()
+				alive = append(alive, got.Token)
+				mu.Unlock()
+				issued <- struct{}{}
+			}
+		})
+	}
+	for round := range 20 {
+		for range 30 {
+			permits <- struct{}{}
+		}
+		<-issued
+		n, reopen, err := services[round%3].RevokeAndClose(t.Context(), b.Overlay(), "ada")
+		if err != nil {
+			t.Fatal(err)
+		}
+		mu.Lock()
+		before := alive
+		alive = nil
+		mu.Unlock()
+		reopen()
+		if n < len(before) {
+			t.Errorf("round %d: revoked %d, of %d", round, n, len(before))
+		}
+		for _, token := range before {
+			if _, err := b.Authenticate(t.Context(), token); err == nil {
+				t.Fatalf("round %d: one of %d tokens lives", round, len(before))
+			}
+		}
+	}
+	close(permits)
+	issuing.Wait()
+	for _, token := range alive {
+		if _, err := b.Authenticate(t.Context(), token); err != nil {
+			t.Fatal("a token that was issued after all revocations does not live")
+		}
+	}
+}
+
+// While a subject is closed, tokens that are revoked are not issued, and others are.
+func TestClosedSubject(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newTestbed(t, tokenstore.Config{})
+		paint, _ := b.master(t, "paint")
+		other, _ := b.master(t, "other")
+		n, reopen, err := b.RevokeAndClose(t.Context(), paint, "ada")
+		if n != 0 || err != nil {
+			t.Fatal(n, err)
+		}
+		start := time.Now()
+		b.issueFor(t, other, "ada", "us")
+		b.issueFor(t, paint, "bob", "us")
+		b.issueFor(t, b.Overlay(), "ada", "paint.us", "other.us") // paint does not manage it
+		b.issue(t, paint, grantAll("us"))
+		if waited := time.Since(start); waited != 0 {
+			t.Errorf("the others waited for %v", waited)
+		}
+		done := make(chan tokenstore.Issued)
+		go func() { done <- b.issueFor(t, paint, "ada", "us") }()
+		synctest.Wait()
+		select {
+		case <-done:
+			t.Error("a token was issued while its subject was closed")
+		default:
+		}
+		reopen()
+		if issued := <-done; time.Since(start) != 0 {
+			t.Errorf("%s was issued %v after the subject was reopened", issued.TokenID, time.Since(start))
+		}
+	})
+}
+
+// createStore holds the creation of access tokens while held is not nil.
+type createStore struct {
+	tokenstore.Store
+	held chan struct{}
+}
+
+func (s *createStore) Create(ctx context.Context, rec tokenstore.Record) (uint64, error) {
+	if rec.Kind == tokenstore.KindAccess && s.held != nil {
+		<-s.held
+	}
+	return s.Store.Create(ctx, rec)
+}
+
+// A token that is stored after a revocation has searched, by an Issue that found the subject
+// open, is not given to anybody before the subject is reopened.
+func TestIssueOvertakenByRevocation(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := &createStore{storetest.NewMemory(), make(chan struct{})}
+		b := newTestbedOn(t, store, tokenstore.Config{})
+		done := make(chan tokenstore.Issued)
+		go func() { done <- b.issueFor(t, b.Overlay(), "ada", "demo") }()
+		synctest.Wait() // it is about to store the token
+		_, reopen, err := b.RevokeAndClose(t.Context(), b.Overlay(), "ada")
+		if err != nil {
+			t.Fatal(err)
+		}
+		close(store.held)
+		synctest.Wait()
+		select {
+		case <-done:
+			t.Fatal("the token was issued before the revocation was answered, and lives")
+		default:
+		}
+		if left := b.list(t, b.Overlay(), tokenstore.ListOptions{Subject: "ada"}); len(left) > 0 {
+			t.Errorf("a token that nobody got is left: %v", left)
+		}
+		reopen()
+		issued := <-done
+		if _, err := b.Authenticate(t.Context(), issued.Token); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// A revocation whose edge has died holds others up for 5 s.
+func TestDeadRevocation(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newTestbed(t, tokenstore.Config{})
+		if _, _, err := b.RevokeAndClose(t.Context(), b.Overlay(), "ada"); err != nil { // and is never reopened
+			t.Fatal(err)
+		}
+		start := time.Now()
+		b.issueFor(t, b.Overlay(), "ada", "demo")
+		if waited := time.Since(start); waited != 5*time.Second {
+			t.Errorf("waited for %v, want 5 s", waited)
+		}
+		b.issueFor(t, b.Overlay(), "ada", "demo")
+		if waited := time.Since(start); waited != 5*time.Second {
+			t.Errorf("waited for %v more", waited-5*time.Second)
+		}
+	})
+}
+
+// heldStore holds changes of access tokens while held is not nil.
+type heldStore struct {
+	tokenstore.Store
+	held chan struct{}
+}
+
+func (s *heldStore) Update(ctx context.Context, rec tokenstore.Record) (uint64, error) {
+	if rec.Kind == tokenstore.KindAccess {
+		select {
+		case <-s.held:
+		case <-ctx.Done():
+			return 0, ctx.Err()
+		}
+	}
+	return s.Store.Update(ctx, rec)
+}
+
+// A revocation that takes long says that it runs: nobody takes it for dead, and Issue gives
+// up. Its caller may give up, too.
+func TestLongRevocation(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := &heldStore{storetest.NewMemory(), make(chan struct{})}
+		b := newTestbedOn(t, store, tokenstore.Config{})
+		issued := b.issueFor(t, b.Overlay(), "ada", "demo")
+		done := make(chan error)
+		go func() {
+			n, err := b.RevokeSubject(t.Context(), b.Overlay(), "ada")
+			if n != 1 && err == nil {
+				err = errors.New("it revoked none")
+			}
+			done <- err
+		}()
+		synctest.Wait()
+		for range 3 {
+			start := time.Now()
+			_, err := b.Issue(t.Context(), b.Overlay(), tokenstore.IssueRequest{CreatedBy: "test", Subject: "ada", Right: grantAll("demo")})
+			wantErr(t, "Issue", err, tokenstore.ErrSubjectClosing)
+			if waited := time.Since(start); waited != 8*time.Second {
+				t.Errorf("waited for %v, want 8 s", waited)
+			}
+		}
+		close(store.held)
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+		_, err := b.Authenticate(t.Context(), issued.Token)
+		wantErr(t, "Authenticate", err, tokenstore.ErrUnauthorized)
+
+		store.held = make(chan struct{})
+		b.issueFor(t, b.Overlay(), "ada", "demo")
+		ctx, cancel := context.WithCancel(t.Context())
+		go func() {
+			_, err := b.RevokeSubject(ctx, b.Overlay(), "ada")
+			done <- err
+		}()
+		synctest.Wait()
+		cancel()
+		wantErr(t, "RevokeSubject", <-done, context.Canceled)
+		start := time.Now()
+		b.issueFor(t, b.Overlay(), "ada", "demo")
+		if waited := time.Since(start); waited != 0 {
+			t.Errorf("the subject was closed for %v after its revocation was cancelled", waited)
+		}
+	})
+}
+
+// A revocation that others took for dead begins anew, and finds what was issued meanwhile.
+func TestRevocationTakenForDead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := &heldStore{storetest.NewMemory(), make(chan struct{})}
+		b := newTestbedOn(t, store, tokenstore.Config{})
+		b.issueFor(t, b.Overlay(), "ada", "demo")
+		type result struct {
+			n   int
+			err error
+		}
+		done := make(chan result)
+		revoke := func() {
+			n, err := b.RevokeSubject(t.Context(), b.Overlay(), "ada")
+			done <- result{n, err}
+		}
+		end := func() { // as an edge does that has seen no beat
+			t.Helper()
+			err := store.Scan(t.Context(), tokenstore.KindClosing, "", func(rec tokenstore.Record) bool {
+				go func() {
+					for store.Delete(context.Background(), rec.Kind, rec.ID, rec.Version) != nil {
+						now, err := store.Get(context.Background(), rec.Kind, rec.ID)
+						if err != nil {
+							return
+						}
+						rec = now
+					}
+				}()
+				return true
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			synctest.Wait()
+		}
+		go revoke()
+		synctest.Wait()
+		end()
+		b.issueFor(t, b.Overlay(), "ada", "demo")
+		time.Sleep(2 * time.Second) // until it gives a beat, in the time of the test
+		synctest.Wait()
+		close(store.held)
+		if got := <-done; got != (result{2, nil}) {
+			t.Errorf("revoked %+v, want both", got)
+		}
+
+		store.held = make(chan struct{})
+		b.issueFor(t, b.Overlay(), "ada", "demo")
+		go revoke()
+		for range 3 {
+			synctest.Wait()
+			end()
+			time.Sleep(2 * time.Second)
+		}
+		if got := <-done; !errors.Is(got.err, tokenstore.ErrUnavailable) {
+			t.Errorf("a revocation that is ended again and again: %+v", got)
+		}
+	})
+}
+
+// A master token has 8 revocations under way; others are not concerned.
+func TestTooManyRevocations(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := &heldStore{storetest.NewMemory(), make(chan struct{})}
+		b := newTestbedOn(t, store, tokenstore.Config{})
+		m, _ := b.master(t, "paint")
+		other, _ := b.master(t, "other")
+		b.issueFor(t, m, "ada", "us")
+		done := make(chan error)
+		for range 8 {
+			go func() {
+				_, err := b.RevokeSubject(t.Context(), m, "ada")
+				done <- err
+			}()
+		}
+		synctest.Wait()
+		_, err := b.RevokeSubject(t.Context(), m, "ada")
+		wantErr(t, "the ninth", err, tokenstore.ErrTooManyRequests)
+		if _, err := b.RevokeSubject(t.Context(), other, "ada"); err != nil {
+			t.Errorf("another's: %v", err)
+		}
+		close(store.held)
+		for range 8 {
+			if err := <-done; err != nil {
+				t.Error(err)
+			}
+		}
+		if _, err := b.RevokeSubject(t.Context(), m, "ada"); err != nil {
+			t.Errorf("after them: %v", err)
+		}
+	})
+}
