@@ -57,11 +57,12 @@ func TestHandshakeLimits(t *testing.T) {
 	})
 }
 
-// No token, tenant or address can take more than half of an edge.
+// No token, tenant or address can take more than half of an edge; a subject only what a limit
+// leaves it.
 func TestConnectionShares(t *testing.T) {
 	t.Parallel()
 	for name, more := range map[string]string{
-		"half": "", "sharper": "max_connections_per_token 1\nmax_connections_per_tenant 1\nmax_connections_per_address 1\n",
+		"half": "", "sharper": "max_connections_per_token 1\nmax_connections_per_tenant 1\nmax_connections_per_address 1\nmax_connections_per_subject 1\n",
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -74,17 +75,24 @@ func TestConnectionShares(t *testing.T) {
 			n := 0
 			address := func() string { n++; return fmt.Sprintf("203.0.113.%d", n) }
 			tenant := func() string { n++; return fmt.Sprintf("room%d", n) }
-			for _, c := range []struct {
+			type kind struct {
 				code string
 				next func() (token, peer string)
-			}{
+			}
+			kinds := []kind{
 				{"too_many_connections_of_token", func() func() (string, string) {
 					token := e.issue(allowAll(tenant())).Token
 					return func() (string, string) { return token, address() }
 				}()},
 				{"too_many_connections_of_tenant", func() (string, string) { return e.issue(allowAll(tenant(), "popular")).Token, address() }},
 				{"too_many_connections_of_address", func() (string, string) { return e.issue(allowAll(tenant())).Token, "198.51.100.7" }},
-			} {
+			}
+			if more != "" {
+				kinds = append(kinds, kind{"too_many_connections_of_subject", func() (string, string) {
+					return e.issueAs(e.master, subjectRequest("ada", allowAll(tenant(), "shared"))).Token, address()
+				}})
+			}
+			for _, c := range kinds {
 				var conns []net.Conn
 				open := func(token, peer string) answer {
 					got, conn, _ := e.connect(upgrade{Peer: peer, Header: []string{bearer(token)}})

@@ -31,6 +31,11 @@ soak_overlay() {
 	integration -run 'TestOrderOverEdges|TestDeliverOneOverEdges|TestRevocationOverEdges|TestPartedEdge|TestKilled'
 }
 
+## a subject with 1,000 tokens that is revoked while three edges issue 50 more a second, ten times
+soak_subjects() {
+	integration -run 'TestRevokeSubjectOverEdges$'
+}
+
 ## clients that vanish silently, for as long as the edge waits for them
 soak_silence() {
 	integration -race -run 'TestWebTransportSilentClient'

@@ -248,7 +248,7 @@ func (b *backupRecord) check(taken time.Time) (rec backedUpRecord, err error) {
 			return rec, unreadable("an access token", err)
 		}
 		a, err := compile(b.ID, 1, &r)
-		if err != nil || a.IngressKBPerSec < 0 || a.EgressKBPerSec < 0 || r.ExpiresAt.After(taken.Add(MaxLifetime+maxClockSkew)) {
+		if err != nil || a.IngressKBPerSec < 0 || a.EgressKBPerSec < 0 || r.ExpiresAt.After(taken.Add(MaxLifetime+maxClockSkew)) || !r.ownerIsLegal() {
 			return rec, errors.New("has an access token that breaks a rule")
 		}
 		rec.DeleteAfter, rec.expiresAt = r.ExpiresAt.Add(KeepExpired), r.ExpiresAt

@@ -34,6 +34,12 @@ func normalizeInfo(info json.RawMessage) (json.RawMessage, error) {
 	return stored, checkNesting(stored)
 }
 
+// ownerIsLegal reports whether the subject and the info of a record are such as Issue stores.
+func (r *accessRecord) ownerIsLegal() bool {
+	_, err := normalizeInfo(r.Info)
+	return err == nil && (r.Subject == "" || checkSubject(r.Subject) == nil)
+}
+
 // checkNesting refuses JSON that is nested too deep, or has an object in which a key comes
 // twice. Programs differ in which of the two they take.
 func checkNesting(value []byte) error {

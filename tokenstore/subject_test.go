@@ -1,6 +1,7 @@
 package tokenstore_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -213,5 +214,44 @@ func TestListBySubject(t *testing.T) {
 		}
 		_, _, err := b.List(t.Context(), paint, tokenstore.ListOptions{Subject: "a\n"})
 		wantInvalid(t, err, "subject", tokenstore.CodeInvalidBody)
+	}
+}
+
+// A backup has subject and info, and nothing of revocations that run. A restore takes
+// only what Issue would have stored.
+func TestBackupOfSubjects(t *testing.T) {
+	b := newTestbed(t, tokenstore.Config{})
+	issued, err := b.Issue(t.Context(), b.Overlay(), tokenstore.IssueRequest{
+		CreatedBy: "test", Subject: `R&D "é"`, Info: json.RawMessage("{ \"a\":\"<&>\u2028\"}"), Right: grantAll("demo"),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, reopen, err := b.RevokeAndClose(t.Context(), b.Overlay(), "ada")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer reopen()
+	file := b.backup(t)
+	restored := newTestbed(t, tokenstore.Config{})
+	restored.restored(t, file, tokenstore.RestoreOptions{}, tokenstore.Restored{AccessTokens: 1, Valid: 1})
+	a, err := restored.Authenticate(t.Context(), issued.Token)
+	if err != nil || a.Subject != `R&D "é"` || string(a.Info) != "{\"a\":\"<&>\u2028\"}" {
+		t.Errorf("restored as %q with %s, %v", a.Subject, a.Info, err)
+	}
+	for _, bad := range []func(record map[string]any){
+		func(record map[string]any) { record["subject"] = "a\n" },
+		func(record map[string]any) { record["subject"] = strings.Repeat("x", 129) },
+		func(record map[string]any) { record["info"] = []int{1} },
+		func(record map[string]any) { record["info"] = map[string]string{"a": strings.Repeat("x", 1024)} },
+	} {
+		damaged := newTestbed(t, tokenstore.Config{})
+		id := damaged.issueFor(t, damaged.Overlay(), "ada", "demo").TokenID
+		damaged.rewrite(t, id, func(t *testing.T, fields map[string]any) string {
+			bad(fields)
+			return asJSON(t, fields)
+		})
+		_, err := tokenstore.CheckBackup(bytes.NewReader(damaged.backup(t)))
+		wantErr(t, "CheckBackup", err, tokenstore.ErrBadBackup)
 	}
 }

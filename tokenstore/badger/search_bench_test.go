@@ -2,6 +2,8 @@ package badger_test
 
 import (
 	"fmt"
+	"os"
+	"strconv"
 	"sync"
 	"testing"
 	"time"
@@ -74,4 +76,71 @@ func BenchmarkSearch(b *testing.B) {
 			}
 		})
 	}
+}
+
+// BenchmarkRevokeSubject is the time to find and revoke the one valid token of a subject, among
+// as many tokens as SUBJECT_TOKENS says, by default 100,000: by scanning the store, and with an
+// Index.
+func BenchmarkRevokeSubject(b *testing.B) {
+	tokens := 100_000
+	if text := os.Getenv("SUBJECT_TOKENS"); text != "" {
+		var err error
+		if tokens, err = strconv.Atoi(text); err != nil {
+			b.Fatal(err)
+		}
+	}
+	store, err := badger.Open(badger.Config{Dir: b.TempDir()})
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() {
+		if err := store.Close(); err != nil {
+			b.Error(err)
+		}
+	})
+	scanning, err := tokenstore.NewService(store, tokenstore.Config{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	issue := func(s *tokenstore.Service, subject string) {
+		_, err := s.Issue(b.Context(), s.Overlay(), tokenstore.IssueRequest{
+			CreatedBy: "backend", Subject: subject,
+			Right: tokenstore.Right{
+				TenantGrants: []tokenstore.TenantGrant{{TenantIDs: []string{"room"}, AllowChannelsSub: []string{"#"}}},
+				ExpiresAt:    time.Now().Add(time.Hour).Format(time.RFC3339),
+			},
+		})
+		if err != nil {
+			b.Error(err)
+		}
+	}
+	const writers = 1024
+	var issuing sync.WaitGroup
+	for w := range writers {
+		issuing.Go(func() {
+			for i := w; i < tokens; i += writers {
+				issue(scanning, fmt.Sprint("user-", i))
+			}
+		})
+	}
+	issuing.Wait()
+	revoke := func(b *testing.B, s *tokenstore.Service) {
+		for i := 0; b.Loop(); i++ {
+			b.StopTimer()
+			subject := fmt.Sprintf("%s-%d", b.Name(), i)
+			issue(s, subject)
+			b.StartTimer()
+			if n, err := s.RevokeSubject(b.Context(), s.Overlay(), subject); n != 1 || err != nil {
+				b.Fatal(n, err)
+			}
+		}
+	}
+	b.Run("scan", func(b *testing.B) { revoke(b, scanning) })
+	index := tokenstore.NewIndex(store)
+	defer index.Close()
+	indexed, err := tokenstore.NewService(store, tokenstore.Config{Index: index})
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Run("index", func(b *testing.B) { revoke(b, indexed) })
 }

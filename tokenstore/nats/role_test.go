@@ -87,6 +87,10 @@ func TestRoles(t *testing.T) {
 	token = update(t, issuer, token, "y")
 	everywhere(token)
 
+	closing := create(t, issuer, tokenstore.Record{Kind: tokenstore.KindClosing, ID: "s", Value: []byte("x")})
+	everywhere(closing)
+	remove(t, issuer, update(t, issuer, closing, "y"))
+
 	for _, c := range []struct {
 		store testStore
 		rec   tokenstore.Record

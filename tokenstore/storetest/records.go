@@ -88,8 +88,10 @@ func testVersions(t *testing.T, s tokenstore.Store) {
 func testKinds(t *testing.T, s tokenstore.Store) {
 	a := create(t, s, record(access, "a", "access"))
 	m := create(t, s, record(master, "a", "master"))
+	c := create(t, s, record(tokenstore.KindClosing, "a", "closing"))
 	wantRecord(t, s, a)
 	wantRecord(t, s, m)
+	wantRecord(t, s, c)
 	wantErr(t, "Delete", s.Delete(t.Context(), access, "a", a.Version), nil)
 	wantRecord(t, s, m)
 	if got := scan(t, s, master, ""); !slices.Equal(got, []string{"a"}) {
@@ -98,6 +100,12 @@ func testKinds(t *testing.T, s tokenstore.Store) {
 	if got := scan(t, s, access, ""); len(got) != 0 {
 		t.Errorf("Scan of access tokens = %v", got)
 	}
+	wantRecord(t, s, c)
+	wantErr(t, "Delete of the third kind", s.Delete(t.Context(), c.Kind, "a", c.Version), nil)
+	if got := scan(t, s, c.Kind, ""); len(got) != 0 {
+		t.Errorf("Scan of the third kind = %v", got)
+	}
+	wantRecord(t, s, m)
 }
 
 func testCopies(t *testing.T, s tokenstore.Store) {

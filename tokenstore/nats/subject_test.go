@@ -1,0 +1,122 @@
+package nats_test
+
+import (
+	"errors"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/millrace/millrace/internal/natstest"
+	"github.com/millrace/millrace/tokenstore"
+	"github.com/millrace/millrace/tokenstore/nats"
+)
+
+// Three edges that share a bucket issue tokens of a subject while they revoke it, in turns:
+// what was issued before a revocation is answered is gone then, and the rest lives.
+func TestRevokeSubject(t *testing.T) {
+	t.Parallel()
+	s := roleServer(t, "tokens")
+	manager := openStore(t, connectAs(s, "manager"))
+	awaitReady(t, manager)
+	var services []*tokenstore.Service
+	for range 3 {
+		store := openStore(t, connectAs(s, "issuer"), withRole(nats.Issuer)) // its permissions are enough
+		awaitReady(t, store)
+		index := tokenstore.NewIndex(store)
+		t.Cleanup(index.Close)
+		service, err := tokenstore.NewService(store, tokenstore.Config{Index: index})
+		if err != nil {
+			t.Fatal(err)
+		}
+		services = append(services, service)
+	}
+	request := tokenstore.IssueRequest{CreatedBy: "test", Subject: "ada", Right: tokenstore.Right{
+		TenantGrants: []tokenstore.TenantGrant{{TenantIDs: []string{"room"}}},
+		ExpiresAt:    time.Now().Add(time.Hour).UTC().Format(time.RFC3339),
+	}}
+	var (
+		mu      sync.Mutex
+		alive   []string // issued, and not revoked since
+		permits = make(chan struct{}, 1000)
+		issued  = make(chan struct{}, 1000)
+		issuing sync.WaitGroup
+	)
+	for i := range 6 {
+		issuing.Go(func() {
+			for range permits {
+				got, err := services[i%3].Issue(t.Context(), services[i%3].Overlay(), request)
+				for errors.Is(err, tokenstore.ErrSubjectClosing) { // the machine is busy
+					got, err = services[i%3].Issue(t.Context(), services[i%3].Overlay(), request)
+				}
+				if err != nil {
+					t.Error(err)
+				}
+				mu.Lock()
+				alive = append(alive, got.Token)
+				mu.Unlock()
+				issued <- struct{}{}
+			}
+		})
+	}
+	for round := range 9 {
+		for range 30 {
+			permits <- struct{}{}
+		}
+		<-issued
+		service := services[round%3]
+		n, reopen, err := service.RevokeAndClose(t.Context(), service.Overlay(), "ada")
+		if err != nil {
+			t.Fatal(err)
+		}
+		mu.Lock()
+		before := alive
+		alive = nil
+		mu.Unlock()
+		reopen()
+		if n < len(before) {
+			t.Errorf("round %d: revoked %d, of %d", round, n, len(before))
+		}
+		for _, token := range before {
+			for i, other := range services {
+				eventually(t, "the token to be gone", func() bool {
+					_, err := other.AuthenticateLocal(t.Context(), token)
+					if err != nil && !errors.Is(err, tokenstore.ErrUnauthorized) {
+						t.Fatalf("service %d: %v", i, err)
+					}
+					return err != nil
+				})
+			}
+		}
+	}
+	close(permits)
+	issuing.Wait()
+	for _, token := range alive {
+		for _, other := range services {
+			if _, err := other.Authenticate(t.Context(), token); err != nil {
+				t.Fatalf("a token that was issued after all revocations: %v", err)
+			}
+		}
+	}
+	err := manager.Scan(t.Context(), tokenstore.KindClosing, "", func(rec tokenstore.Record) bool {
+		t.Errorf("left: %s", rec.Value)
+		return true
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+// An edge that only reads revokes nothing, and says so.
+func TestReaderRevokesNoSubject(t *testing.T) {
+	t.Parallel()
+	connect := natstest.Connect(natstest.Server(t))
+	awaitReady(t, openStore(t, connect))
+	store := openStore(t, connect, withRole(nats.Reader))
+	awaitReady(t, store)
+	service, err := tokenstore.NewService(store, tokenstore.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = service.RevokeSubject(t.Context(), service.Overlay(), "ada")
+	wantErr(t, "RevokeSubject", err, tokenstore.ErrReadOnly)
+}
