@@ -59,7 +59,12 @@ func (p *background) await(o *capture.Output, text string) {
 // awaitMatch returns the match, and its groups, when the process has written one.
 func (p *background) awaitMatch(o *capture.Output, expression *regexp.Regexp) []string {
 	p.t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), waitTimeout)
+	return p.awaitMatchFor(waitTimeout, o, expression)
+}
+
+func (p *background) awaitMatchFor(limit time.Duration, o *capture.Output, expression *regexp.Regexp) []string {
+	p.t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()

@@ -19,6 +19,10 @@ type browser struct {
 	expected *regexp.Regexp // complaints that are part of the test; nil: none are
 }
 
+// browserStart is how long a browser has to start: the first tests start several, with some
+// ten processes each, at once.
+const browserStart = 4 * waitTimeout
+
 // A browserDriver carries out the commands of clients/browser.mjs, one at a time.
 type browserDriver interface {
 	do(command object) (value any, err error)

@@ -18,7 +18,18 @@ func startChromium(t *testing.T) browserDriver {
 		t.Fatalf("Chromium is not installed (%v): run scripts/install-test-deps.sh", err)
 	}
 	kind := foreignKind{"chromium", []string{"node", "clients/browser.mjs"}, "clients/node_modules/playwright-core", nil}
-	return chromium{kind.start(t)}
+	c := chromium{kind.start(t)}
+	timeout := time.NewTimer(browserStart)
+	defer timeout.Stop()
+	select {
+	case answer, ok := <-c.events:
+		if !ok || answer["event"] != "ready" {
+			t.Fatalf("Chromium does not start: %v", answer)
+		}
+	case <-timeout.C:
+		t.Fatalf("Chromium has not started after %v", browserStart)
+	}
+	return c
 }
 
 func (c chromium) do(command object) (any, error) {

@@ -62,7 +62,7 @@ func startFirefox(t *testing.T) browserDriver {
 		}
 	})
 	process := startBackground(t, cmd)
-	address := process.awaitMatch(process.err, regexp.MustCompile(`WebDriver BiDi listening on (ws://\S+)\n`))[1]
+	address := process.awaitMatchFor(browserStart, process.err, regexp.MustCompile(`WebDriver BiDi listening on (ws://\S+)\n`))[1]
 
 	f := &firefox{contexts: map[string]*firefoxContext{}, tabs: map[string]firefoxTab{}}
 	var err error

@@ -1,6 +1,7 @@
 // Headless Chromium, driven by fixture_chromium_test.go: one JSON command a line
 // on stdin, one JSON answer a line on stdout, {"event":"done","value":…} or
-// {"event":"failed","text":…}. The environment's CHROMIUM names the browser.
+// {"event":"failed","text":…}. {"event":"ready"} comes first, when the browser runs. The
+// environment's CHROMIUM names the browser.
 //
 // Commands name a tab, a string; tabs of the same context, what stands before
 // the slash in it, share their storage:
@@ -30,6 +31,7 @@ const PATIENCE = 25_000; // ms; a little less than that of the tests, to say mor
 
 const browser = await chromium.launch({
   executablePath: process.env.CHROMIUM || "/usr/bin/chromium",
+  timeout: 0, // the test has one
   args: [
     "--headless",
     "--no-sandbox",
@@ -154,6 +156,7 @@ const commands = {
 const emit = (answer) => process.stdout.write(JSON.stringify(answer) + "\n");
 
 try {
+  emit({ event: "ready" });
   for await (const line of createInterface({ input: process.stdin })) {
     const { cmd, ...rest } = JSON.parse(line);
     try {

@@ -135,7 +135,11 @@ func openChromium(url string) (leave func(), err error) {
 		Value any
 		Text  string
 	}
-	if err := json.NewDecoder(stdout).Decode(&answer); err != nil || answer.Event != "done" {
+	answers := json.NewDecoder(stdout)
+	for err == nil && (answer.Event == "" || answer.Event == "ready") { // the browser runs
+		err = answers.Decode(&answer)
+	}
+	if err != nil || answer.Event != "done" {
 		leave()
 		return nil, fmt.Errorf("Chromium does not open the page: %v %s", err, answer.Text)
 	}
