@@ -5,7 +5,7 @@
  */
 import { parseAddress } from "./address.js";
 import { seconds } from "./duration.js";
-import { asError, type ErrorCode, type ErrorContext, MillraceError } from "./errors.js";
+import { asError, type ErrorCode, type ErrorContext, MillraceError, notEdge } from "./errors.js";
 import { isBrowser } from "./platform.js";
 import { inOurWords } from "./words.js";
 
@@ -219,7 +219,7 @@ export class TokenAdmin {
     const { ok, status } = response;
     if (!ok) {
       const { code, detail } = answer ?? {};
-      if (typeof code !== "string") throw new MillraceError("unreachable", `HTTP status ${status}`, { status });
+      if (typeof code !== "string") throw notEdge(status);
       const ours = code === "bad_master_token" ? "the edge does not accept the master token" : inOurWords(detail);
       throw new MillraceError(code, ours, { status });
     }

@@ -202,12 +202,12 @@ test("errors", async (t) => {
     status: 404,
     message: "unknown_token: no such token",
   });
-  await assert.rejects(admin.revoke("AT"), { code: "unreachable", status: 502 });
+  await assert.rejects(admin.revoke("AT"), { code: "unavailable", status: 502 });
   await assert.rejects(admin.refresh("1", { expiresIn: 1 }), { code: "protocol" });
   await assert.rejects(admin.revoke("AT"), { code: "protocol" });
   const gone = new TokenAdmin("http://127.0.0.1:1", MASTER);
   await assert.rejects(gone.revoke("AT"), (err: Error & { code: string }) => {
-    assert.equal(err.code, "unreachable");
+    assert.match(err.message, /^unreachable: the edge does not answer: .*(ECONNREFUSED|bad port)/);
     assert.ok(!`${err.stack}${err.cause}`.includes(MASTER));
     return true;
   });

@@ -106,8 +106,9 @@ test("refusals", async (t) => {
     [403, "ip_not_allowed", "ip_not_allowed"],
     [403, "protocol_not_allowed", "protocol_not_allowed"],
     [503, "draining", "draining"],
-    [404, undefined, "refused"],
-    [502, undefined, "unreachable"],
+    [404, undefined, "unreachable"],
+    [401, undefined, "unauthorized"],
+    [502, undefined, "unavailable"],
   ];
   for (const [status, code, want] of cases) {
     edge.refusal = code ? { status, code } : { status };
@@ -122,6 +123,7 @@ test("refusals", async (t) => {
   await assert.rejects(connect(edge.url, { token: "a" }), (err: MillraceError) => {
     assert.equal(err.code, "unreachable");
     assert.equal((err.cause as NodeJS.ErrnoException).code, "ECONNREFUSED");
+    assert.match(err.message, /^unreachable: no WebSocket to the edge: connect ECONNREFUSED 127/);
     return true;
   });
 });
