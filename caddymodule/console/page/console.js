@@ -1,167 +1,167 @@
 // Generated from console by `npm run build` there. Do not edit.
 // With Preact (MIT) and @millrace/client (Apache-2.0).
-var I,Oo,ri,ke,vn,yt,Ro,ft,No,Sn,kn,Do,tt=Symbol.for("pv"),bt={},wt=[],si=/^m(i|n|o|s|text|space)$/,Tn=Array.isArray,Fo=wt.
-slice,Oe=Object.assign;function Ie(t){t&&t.parentNode&&t.remove()}function mt(t,e,n,o,r){var i={type:t,props:e,key:n,ref:o,__k:null,__:null,__b:0,__e:null,__c:null,constructor:tt,__v:r||
-++Oo,__i:-1,__u:0};return!r&&I.vnode&&I.vnode(i),i}function E(t){return t.children}function Xe(t,e){this.props=t,this.context=e,this.__g=0}function xe(t,e){if(e==null)return t.
+var O,Ro,ai,ke,kn,bt,No,mt,Do,Tn,xn,Fo,nt=Symbol.for("pv"),wt={},_t=[],li=/^m(i|n|o|s|text|space)$/,En=Array.isArray,Xo=_t.
+slice,Ie=Object.assign;function Oe(t){t&&t.parentNode&&t.remove()}function gt(t,e,n,o,r){var i={type:t,props:e,key:n,ref:o,__k:null,__:null,__b:0,__e:null,__c:null,constructor:nt,__v:r||
+++Ro,__i:-1,__u:0};return!r&&O.vnode&&O.vnode(i),i}function E(t){return t.children}function Xe(t,e){this.props=t,this.context=e,this.__g=0}function xe(t,e){if(e==null)return t.
 __&&xe(t.__,t.__i+1);for(var n;e<t.__k.length;e++)if((n=t.__k[e])&&n.__e)return n.__e;return typeof t.type!="function"||
-t.props.__P?null:xe(t)}function ii(t){var e,n=t.__v,o=n.__e,r=[],i=[],a=t.__P;a&&((e=Oe({constructor:tt},n)).__v=n.__v+1,
-I.vnode&&I.vnode(e),En(a,e,n,t.__n,a.namespaceURI,32&n.__u?[o]:null,r,o||xe(n),32&n.__u,i),e.__v=n.__v,e.__.__k[e.__i]=e,
-Ho(r,e,i),n.__=n.__e=null,e.__e!=o&&Xo(e))}function Xo(t){if((t=t.__)&&t.__c&&!t.props.__P)return t.__e=null,t.__k.some(
-function(e){return e&&(t.__e=e.__e)}),Xo(t)}function xn(t){(8&t.__g||(t.__g|=8,ke.push(t),yt++))&&vn==I.debounceRendering||
-((vn=I.debounceRendering)||queueMicrotask)(Lo)}function Lo(){try{for(var t,e=1;ke.length;)ke.length>e&&ke.sort(Ro),t=ke.
-shift(),e=ke.length,8&t.__g&&ii(t)}finally{(yt=ke.length)&&(vn||queueMicrotask)(Lo)}}function Bo(t,e,n,o,r,i,a,l,c,u,d){
-var h,f,p,m,w,v,y=o.__k||wt,k=e.length;for(c=ai(n,e,y,c,k),h=0;h<k;h++)(p=n.__k[h])!=null&&(f=~p.__i&&y[p.__i]||bt,p.__i=
-h,v=En(t,p,f,r,i,a,l,c,u,d),m=p.__e,(f.ref!=p.ref||8&f.__u)&&(f.ref&&Cn(f.ref,null,p,f),p.ref&&d.push(p.ref,p.__c||m,p)),
-w=w||m,4&p.__u?(c=Uo(p,c,t,!f.__v),f.__e&&(f.__e=null)):typeof p.type=="function"&&v!==void 0?c=v:m&&(c=m.nextSibling),p.
-__u&=-21);return n.__e=w,c}function ai(t,e,n,o,r){var i,a,l,c,u,d,h,f,p,m=n.length,w=m,v=0,y=0,k=t.__k=Array(r);for(i=0;i<
-r;i++)(a=e[i])!=null&&typeof a!="boolean"&&typeof a!="function"?(typeof a!="object"||a.constructor===String?a=k[i]=mt(null,
-a):Tn(a)?a=k[i]=mt(E,{children:a}):a.constructor===tt&&a.__b?a=k[i]=mt(a.type,a.props,a.key,a.ref,a.__v):k[i]=a,c=i+v,a.
-__=t,a.__b=t.__b+1,l=null,~(u=a.__i=li(a,n,c,w))&&(w--,(l=n[u])&&(l.__u|=2)),l&&l.__v?(a.__u|=16,u==c-1?v--:u==c+1?v++:u!=
+t.props.__P?null:xe(t)}function ci(t){var e,n=t.__v,o=n.__e,r=[],i=[],a=t.__P;a&&((e=Ie({constructor:nt},n)).__v=n.__v+1,
+O.vnode&&O.vnode(e),Cn(a,e,n,t.__n,a.namespaceURI,32&n.__u?[o]:null,r,o||xe(n),32&n.__u,i),e.__v=n.__v,e.__.__k[e.__i]=e,
+Wo(r,e,i),n.__=n.__e=null,e.__e!=o&&Lo(e))}function Lo(t){if((t=t.__)&&t.__c&&!t.props.__P)return t.__e=null,t.__k.some(
+function(e){return e&&(t.__e=e.__e)}),Lo(t)}function Sn(t){(8&t.__g||(t.__g|=8,ke.push(t),bt++))&&kn==O.debounceRendering||
+((kn=O.debounceRendering)||queueMicrotask)(Bo)}function Bo(){try{for(var t,e=1;ke.length;)ke.length>e&&ke.sort(No),t=ke.
+shift(),e=ke.length,8&t.__g&&ci(t)}finally{(bt=ke.length)&&(kn||queueMicrotask)(Bo)}}function Uo(t,e,n,o,r,i,a,l,c,u,d){
+var h,f,p,m,_,v,y=o.__k||_t,k=e.length;for(c=di(n,e,y,c,k),h=0;h<k;h++)(p=n.__k[h])!=null&&(f=~p.__i&&y[p.__i]||wt,p.__i=
+h,v=Cn(t,p,f,r,i,a,l,c,u,d),m=p.__e,(f.ref!=p.ref||8&f.__u)&&(f.ref&&Pn(f.ref,null,p,f),p.ref&&d.push(p.ref,p.__c||m,p)),
+_=_||m,4&p.__u?(c=Jo(p,c,t,!f.__v),f.__e&&(f.__e=null)):typeof p.type=="function"&&v!==void 0?c=v:m&&(c=m.nextSibling),p.
+__u&=-21);return n.__e=_,c}function di(t,e,n,o,r){var i,a,l,c,u,d,h,f,p,m=n.length,_=m,v=0,y=0,k=t.__k=Array(r);for(i=0;i<
+r;i++)(a=e[i])!=null&&typeof a!="boolean"&&typeof a!="function"?(typeof a!="object"||a.constructor===String?a=k[i]=gt(null,
+a):En(a)?a=k[i]=gt(E,{children:a}):a.constructor===nt&&a.__b?a=k[i]=gt(a.type,a.props,a.key,a.ref,a.__v):k[i]=a,c=i+v,a.
+__=t,a.__b=t.__b+1,l=null,~(u=a.__i=ui(a,n,c,_))&&(_--,(l=n[u])&&(l.__u|=2)),l&&l.__v?(a.__u|=16,u==c-1?v--:u==c+1?v++:u!=
 c&&(u>c?v--:v++,y=1)):(~u||(r>m?v--:r<m&&v++),typeof a.type!="function"&&(a.__u|=4))):k[i]=null;if(y){for(d=[],h=[],i=0;i<
 r;i++)if((a=k[i])&&16&a.__u){for(v=0,f=d.length;v<f;)d[p=v+f>>1]<a.__i?v=p+1:f=p;d[v]=a.__i,h[i]=v+1}for(v=d.length;i--;)
-h[i]&&(h[i]==v?v--:k[i].__u|=4)}if(w)for(i=0;i<m;i++)!(l=n[i])||2&l.__u||(l.__e==o&&(o=xe(l)),Pn(l,l));return o}function Uo(t,e,n,o){
-var r,i,a,l;if(typeof t.type=="function"){if(t.props.__P)return e;if(r=t.__k)for(i=0;i<r.length;i++)r[i]&&(r[i].__=t,e=Uo(
+h[i]&&(h[i]==v?v--:k[i].__u|=4)}if(_)for(i=0;i<m;i++)!(l=n[i])||2&l.__u||(l.__e==o&&(o=xe(l)),An(l,l));return o}function Jo(t,e,n,o){
+var r,i,a,l;if(typeof t.type=="function"){if(t.props.__P)return e;if(r=t.__k)for(i=0;i<r.length;i++)r[i]&&(r[i].__=t,e=Jo(
 r[i],e,n,!1));return e}for(e&&!e.parentNode&&(e=xe(t))&&!e.parentNode&&(e=null),a=t.__e,l=e;l&&l.nodeType==8;)l=l.nextSibling;
 for(a!=l&&(!o&&n.moveBefore&&a.parentNode?n.moveBefore(a,e):n.insertBefore(a,e||null)),e=a;(e=e&&e.nextSibling)&&e.nodeType==
-8&&!e.data.startsWith("$s"););return e}function li(t,e,n,o){var r,i=t.key,a=t.type,l=e[n],c=l&&!(2&l.__u);if(l===null&&i==null||c&&i==l.key&&a==l.type)return n;
+8&&!e.data.startsWith("$s"););return e}function ui(t,e,n,o){var r,i=t.key,a=t.type,l=e[n],c=l&&!(2&l.__u);if(l===null&&i==null||c&&i==l.key&&a==l.type)return n;
 if(o>(c?1:0)){for(r=n-1;r>=0;r--)if((l=e[r])&&!(2&l.__u)&&i==l.key&&a==l.type)return r;for(r=n+1;r<e.length;r++)if((l=e[r])&&
 !(2&l.__u)&&i==l.key&&a==l.type)return r}return-1}function Io(t,e,n){n==null&&(n=""),e[0]=="-"?t.setProperty(e,n):t[e]=n}
-function ht(t,e,n,o,r){var i,a;if(e=="style")if(typeof n=="string")t.style.cssText=n;else{if(typeof o=="string"&&(t.style.
+function ft(t,e,n,o,r){var i,a;if(e=="style")if(typeof n=="string")t.style.cssText=n;else{if(typeof o=="string"&&(t.style.
 cssText=o=""),o)for(e in o)n&&e in n||Io(t.style,e);if(n)for(e in n)o&&n[e]==o[e]||Io(t.style,e,n[e])}else if(e[0]=="o"&&
-e[1]=="n")typeof n!="function"&&(n=null),typeof o!="function"&&(o=null),(t.__e||(t.__e={}))[e]=n,n&&o||(a=kn[e]||(kn[e]=
-ci(e)),(t.__a||(t.__a={}))[e]=Sn,i=e!=(e=e.replace(No,"$1")),(e=e.slice(2))[0]<"a"&&(e=e.toLowerCase()),n?t.addEventListener(
+e[1]=="n")typeof n!="function"&&(n=null),typeof o!="function"&&(o=null),(t.__e||(t.__e={}))[e]=n,n&&o||(a=xn[e]||(xn[e]=
+pi(e)),(t.__a||(t.__a={}))[e]=Tn,i=e!=(e=e.replace(Do,"$1")),(e=e.slice(2))[0]<"a"&&(e=e.toLowerCase()),n?t.addEventListener(
 e,a,i):t.removeEventListener(e,a,i));else{if(r=="http://www.w3.org/2000/svg")e=e.replace(/xlink(H|:h)/,"h").replace(/sName$/,
 "s");else if(e!="width"&&e!="height"&&e!="href"&&e!="list"&&e!="form"&&e!="tabIndex"&&e!="download"&&e!="rowSpan"&&e!="c\
 olSpan"&&e!="role"&&e!="popover"&&e in t)try{return void(t[e]=n??"")}catch{}if(typeof n=="function")return;n==null||n===
-!1&&e[4]!="-"?t.removeAttribute(e):t.setAttribute(e,e=="popover"&&n==1?"":n)}}function ci(t){return function(e){var n=this.
-__e;if(n){if(n=n[t],e[ft]==null)e[ft]=Sn++;else if(e[ft]<this.__a[t])return;return n(I.event?I.event(e):e)}}}function En(t,e,n,o,r,i,a,l,c,u){
-var d,h,f,p,m,w,v,y,k,g,S,R,Q,ve,oe,Z,z,$e,_e=e.type;if(e.constructor!==tt)return null;128&n.__u&&(c=32&n.__u,d=n.__c.__z)&&
-(e.__u|=c,h=i=[],d.nodeType==8?l=gt(d,i):i.push(d),l=i[0]||l),(d=I.__b)&&d(e);e:if(typeof _e=="function"){f=a.length;try{
+!1&&e[4]!="-"?t.removeAttribute(e):t.setAttribute(e,e=="popover"&&n==1?"":n)}}function pi(t){return function(e){var n=this.
+__e;if(n){if(n=n[t],e[mt]==null)e[mt]=Tn++;else if(e[mt]<this.__a[t])return;return n(O.event?O.event(e):e)}}}function Cn(t,e,n,o,r,i,a,l,c,u){
+var d,h,f,p,m,_,v,y,k,g,S,R,Q,ve,oe,Z,z,$e,_e=e.type;if(e.constructor!==nt)return null;128&n.__u&&(c=32&n.__u,d=n.__c.__z)&&
+(e.__u|=c,h=i=[],d.nodeType==8?l=yt(d,i):i.push(d),l=i[0]||l),(d=O.__b)&&d(e);e:if(typeof _e=="function"){f=a.length;try{
 if(y=e.props,k=(d=_e.prototype)&&d.render,g=(d=_e.contextType)&&o[d.__c],S=d?g?g.props.value:d.__:o,(p=n.__c)?(e.__c=p,2&
-p.__g&&(p.__g|=1)):(k?e.__c=p=new _e(y,S):(e.__c=p=new Xe(y,S),p.constructor=_e,p.render=ui),g&&g.sub(p),p.state||(p.state=
+p.__g&&(p.__g|=1)):(k?e.__c=p=new _e(y,S):(e.__c=p=new Xe(y,S),p.constructor=_e,p.render=fi),g&&g.sub(p),p.state||(p.state=
 {}),p.__n=o,p.__g|=8,p.__h=[],p.__k=[]),k&&(p.__s||(p.__s=p.state),_e.getDerivedStateFromProps&&(p.__s==p.state&&(p.__s=
-Oe({},p.__s)),Oe(p.__s,_e.getDerivedStateFromProps(y,p.__s)))),m=p.props,w=p.state,p.__v=e,n.__c){if(y!==m&&k&&!_e.getDerivedStateFromProps&&
+Ie({},p.__s)),Ie(p.__s,_e.getDerivedStateFromProps(y,p.__s)))),m=p.props,_=p.state,p.__v=e,n.__c){if(y!==m&&k&&!_e.getDerivedStateFromProps&&
 p.componentWillReceiveProps&&p.componentWillReceiveProps(y,S),e.__v==n.__v&&!(8&p.__g)||!(4&p.__g)&&p.shouldComponentUpdate&&
 p.shouldComponentUpdate(y,p.__s,S)===!1){e.__v!=n.__v&&(p.props=y,p.state=p.__s,p.__g&=-9),e.__e=n.__e,e.__k=n.__k,e.__k.
-some(function(ce){ce&&(ce.__=e)}),wt.push.apply(p.__h,p.__k),p.__k=[],p.__h.length&&a.push(p),l=xe(n);break e}p.componentWillUpdate&&
-p.componentWillUpdate(y,p.__s,S),k&&p.componentDidUpdate&&p.__h.push(function(){p.componentDidUpdate(m,w,v)})}else k&&!_e.
+some(function(ce){ce&&(ce.__=e)}),_t.push.apply(p.__h,p.__k),p.__k=[],p.__h.length&&a.push(p),l=xe(n);break e}p.componentWillUpdate&&
+p.componentWillUpdate(y,p.__s,S),k&&p.componentDidUpdate&&p.__h.push(function(){p.componentDidUpdate(m,_,v)})}else k&&!_e.
 getDerivedStateFromProps&&p.componentWillMount&&p.componentWillMount(),k&&p.componentDidMount&&p.__h.push(p.componentDidMount);
-p.context=S,p.props=y,p.__P=t,p.__g&=-5,R=I.__r,Q=k?25:0;do p.__g&=-9,R&&R(e),d=p.render(p.props,p.state=p.__s,p.context);while(8&
-p.__g&&++Q<25);k&&(wt.push.apply(p.__h,p.__k),p.__k=[]),p.state=p.__s,p.getChildContext&&(o=Oe({},o,p.getChildContext())),
-k&&n.__c&&p.getSnapshotBeforeUpdate&&(v=p.getSnapshotBeforeUpdate(m,w)),ve=d&&d.type===E&&d.key==null?d.props.children:d,
-y.__P&&(d=l,r=(t=y.__P).namespaceURI,c=i=null,n.props&&n.props.__P!=t&&(n.__k.some(function(ce){ce&&Pn(ce,ce)}),n.__k=null),
-l=n.__k?xe(n,0):null),l=Bo(t,Tn(ve)?ve:[ve],e,n,o,r,i,a,l,c,u),y.__P&&(e.__e=null,l=d),e.__u&=-161,h&&h.some(Ie),p.__h.length&&
+p.context=S,p.props=y,p.__P=t,p.__g&=-5,R=O.__r,Q=k?25:0;do p.__g&=-9,R&&R(e),d=p.render(p.props,p.state=p.__s,p.context);while(8&
+p.__g&&++Q<25);k&&(_t.push.apply(p.__h,p.__k),p.__k=[]),p.state=p.__s,p.getChildContext&&(o=Ie({},o,p.getChildContext())),
+k&&n.__c&&p.getSnapshotBeforeUpdate&&(v=p.getSnapshotBeforeUpdate(m,_)),ve=d&&d.type===E&&d.key==null?d.props.children:d,
+y.__P&&(d=l,r=(t=y.__P).namespaceURI,c=i=null,n.props&&n.props.__P!=t&&(n.__k.some(function(ce){ce&&An(ce,ce)}),n.__k=null),
+l=n.__k?xe(n,0):null),l=Uo(t,En(ve)?ve:[ve],e,n,o,r,i,a,l,c,u),y.__P&&(e.__e=null,l=d),e.__u&=-161,h&&h.some(Oe),p.__h.length&&
 a.push(p),1&p.__g&&(p.__g&=-4)}catch(ce){if(a.length=f,e.__v=null,c||i)if(ce&&ce.then){if(e.__u|=128|c,i){for(~(z=i.indexOf(
 l||void 0))||(z=i.length);($e=i[z-1])&&$e.nodeType==8;)z--;for(;z<i.length;z++)if($e=i[z])if(i[z]=null,oe){if($e==Z)break}else{
-if($e.nodeType!=8)break;$e.data.startsWith("$s")&&(Z=gt(oe=$e))}}if(!oe){for(;l&&l.nodeType==8&&l.nextSibling;)l=l.nextSibling;
-oe=l}(d=gt(oe=e.__c.__z||(e.__c.__z=oe)))?(e.__e=oe,l=d):e.__e=l,l=l&&l.nextSibling}else i&&i.some(Ie);else e.__e=n.__e;
-e.__k||(e.__k=n.__k||[]),ce&&ce.then||Jo(e),I.__e(ce,e,n)}}else l=e.__e=di(n.__e,e,n,o,r,i,a,c,u,t);return(d=I.diffed)&&
-d(e),l}function gt(t,e){if(t&&t.nodeType==8&&t.data.startsWith("$s"))for(var n=1;t=t.nextSibling;){if(t.nodeType==8){if(t.
-data.startsWith("$s"))n++;else if(t.data.startsWith("/$s")&&!--n)return t}e&&e.push(t)}}function Jo(t){t&&(t.__c&&(t.__c.
-__g|=4),t.__k&&t.__k.some(Jo))}function Ho(t,e,n){for(var o=0;o<n.length;)Cn(n[o++],n[o++],n[o++]);I.__c&&I.__c(e,t),t.some(
-function(r){try{t=r.__h,r.__h=[],t.some(function(i){i.call(r)})}catch(i){I.__e(i,r.__v)}})}function di(t,e,n,o,r,i,a,l,c,u){
-var d,h,f,p,m,w,v,y,k=n.props||bt,g=e.props,S=e.type;if(S=="svg"?r="http://www.w3.org/2000/svg":S=="math"?r="http://www.\
+if($e.nodeType!=8)break;$e.data.startsWith("$s")&&(Z=yt(oe=$e))}}if(!oe){for(;l&&l.nodeType==8&&l.nextSibling;)l=l.nextSibling;
+oe=l}(d=yt(oe=e.__c.__z||(e.__c.__z=oe)))?(e.__e=oe,l=d):e.__e=l,l=l&&l.nextSibling}else i&&i.some(Oe);else e.__e=n.__e;
+e.__k||(e.__k=n.__k||[]),ce&&ce.then||Ho(e),O.__e(ce,e,n)}}else l=e.__e=hi(n.__e,e,n,o,r,i,a,c,u,t);return(d=O.diffed)&&
+d(e),l}function yt(t,e){if(t&&t.nodeType==8&&t.data.startsWith("$s"))for(var n=1;t=t.nextSibling;){if(t.nodeType==8){if(t.
+data.startsWith("$s"))n++;else if(t.data.startsWith("/$s")&&!--n)return t}e&&e.push(t)}}function Ho(t){t&&(t.__c&&(t.__c.
+__g|=4),t.__k&&t.__k.some(Ho))}function Wo(t,e,n){for(var o=0;o<n.length;)Pn(n[o++],n[o++],n[o++]);O.__c&&O.__c(e,t),t.some(
+function(r){try{t=r.__h,r.__h=[],t.some(function(i){i.call(r)})}catch(i){O.__e(i,r.__v)}})}function hi(t,e,n,o,r,i,a,l,c,u){
+var d,h,f,p,m,_,v,y,k=n.props||wt,g=e.props,S=e.type;if(S=="svg"?r="http://www.w3.org/2000/svg":S=="math"?r="http://www.\
 w3.org/1998/Math/MathML":r||(r="http://www.w3.org/1999/xhtml"),i){for(d=0;d<i.length;d++)if((m=i[d])&&(S?m.localName==S:
 m.nodeType==3)){t=m,i[d]=null;break}}if(!t){if(y=u.ownerDocument||document,!S)return y.createTextNode(g);t=y.createElementNS(
-r,S,g.is?g:u),l&&(I.__m&&I.__m(e,i),l=!1),i=null}if(S){if(u=S=="template"&&t.content||t,i=S=="textarea"&&g.defaultValue!=
-null?null:i&&Fo.call(u.childNodes),!l&&i)for(k={},d=0;d<t.attributes.length;d++)k[(m=t.attributes[d]).name]=m.value;for(d in k)
+r,S,g.is?g:u),l&&(O.__m&&O.__m(e,i),l=!1),i=null}if(S){if(u=S=="template"&&t.content||t,i=S=="textarea"&&g.defaultValue!=
+null?null:i&&Xo.call(u.childNodes),!l&&i)for(k={},d=0;d<t.attributes.length;d++)k[(m=t.attributes[d]).name]=m.value;for(d in k)
 m=k[d],d=="dangerouslySetInnerHTML"?f=m:d=="children"||d in g||d=="value"&&"defaultValue"in g||d=="checked"&&"defaultChe\
-cked"in g||ht(t,d,null,m,r);for(d in g)m=g[d],d=="children"?p=m:d=="dangerouslySetInnerHTML"?h=m:d=="value"?w=m:d=="chec\
-ked"?v=m:l&&typeof m!="function"||k[d]===m||ht(t,d,m,k[d],r);h?(l||f&&(h.__html==f.__html||h.__html==t.innerHTML)||(t.innerHTML=
-h.__html),e.__k=[]):(f&&(t.textContent=""),(S=="foreignObject"||r=="http://www.w3.org/1998/Math/MathML"&&si.test(S))&&(r=
-"http://www.w3.org/1999/xhtml"),Bo(u,Tn(p)?p:[p],e,n,o,r,i,a,i?i[0]:n.__k&&xe(n,0),l,c),i&&i.some(Ie)),l&&S!="textarea"||
-(d="value",S=="progress"&&w==null?t.removeAttribute(d):w==null||w===t[d]&&(S!="progress"||w)||ht(t,d,w,k[d],r),d="checke\
-d",v!=null&&v!=t[d]&&ht(t,d,v,k[d],r))}else k===g||l&&t.data==g||(t.data=g);return t}function Cn(t,e,n,o){try{typeof t==
+cked"in g||ft(t,d,null,m,r);for(d in g)m=g[d],d=="children"?p=m:d=="dangerouslySetInnerHTML"?h=m:d=="value"?_=m:d=="chec\
+ked"?v=m:l&&typeof m!="function"||k[d]===m||ft(t,d,m,k[d],r);h?(l||f&&(h.__html==f.__html||h.__html==t.innerHTML)||(t.innerHTML=
+h.__html),e.__k=[]):(f&&(t.textContent=""),(S=="foreignObject"||r=="http://www.w3.org/1998/Math/MathML"&&li.test(S))&&(r=
+"http://www.w3.org/1999/xhtml"),Uo(u,En(p)?p:[p],e,n,o,r,i,a,i?i[0]:n.__k&&xe(n,0),l,c),i&&i.some(Oe)),l&&S!="textarea"||
+(d="value",S=="progress"&&_==null?t.removeAttribute(d):_==null||_===t[d]&&(S!="progress"||_)||ft(t,d,_,k[d],r),d="checke\
+d",v!=null&&v!=t[d]&&ft(t,d,v,k[d],r))}else k===g||l&&t.data==g||(t.data=g);return t}function Pn(t,e,n,o){try{typeof t==
 "function"?e?e.__x=t(e)||1:o&&(o=o.__c||o.__e)&&(e=o.__x)&&(o.__x=null,typeof e=="function"?e():t(null)):t.current=e}catch(r){
-I.__e(r,n)}}function Pn(t,e,n){var o,r,i,a;if(I.unmount&&I.unmount(t),!(o=t.ref)||o.current&&o.current!=t.__e||Cn(o,null,
-e,t),o=t.__c){if(o.componentWillUnmount)try{o.componentWillUnmount()}catch(l){I.__e(l,e)}o.__P=o.__n=null}if(o=t.__k)for(a=
-0;a<o.length;a++)o[a]&&Pn(o[a],e,typeof t.type!="function"||n&&!t.props.__P);!n&&(o=t.__c)&&(o=o.__z)&&(r=gt(o,i=[]))&&(o==
-t.__e&&i.some(Ie),Ie(r),Ie(o)),n||Ie(t.__e),t.__e=t.__c=t.__=null}function ui(t,e,n){return this.constructor(t,n)}function Wo(t,e){
-var n,o,r,i;I.__&&I.__(t,e),e.nodeType==9&&(e=e.documentElement),o=(n=t&&32&t.__u)?null:e.__k,e.__k=mt(E,{children:[t]}),
-r=[],i=[],En(e,e.__k,o||bt,bt,e.namespaceURI,o?null:e.firstChild?Fo.call(e.childNodes):null,r,o?o.__e:e.firstChild,n,i),
-Ho(r,e.__k,i),e.__k.props.children=null}function qo(t){function e(n){var o,r;return this.getChildContext||(o=new Set,(r={})[e.__c]=this,this.getChildContext=function(){
-return r},this.shouldComponentUpdate=function(i){this.props.value!=i.value&&o.forEach(function(a){a.__g|=4,xn(a)})},this.
+O.__e(r,n)}}function An(t,e,n){var o,r,i,a;if(O.unmount&&O.unmount(t),!(o=t.ref)||o.current&&o.current!=t.__e||Pn(o,null,
+e,t),o=t.__c){if(o.componentWillUnmount)try{o.componentWillUnmount()}catch(l){O.__e(l,e)}o.__P=o.__n=null}if(o=t.__k)for(a=
+0;a<o.length;a++)o[a]&&An(o[a],e,typeof t.type!="function"||n&&!t.props.__P);!n&&(o=t.__c)&&(o=o.__z)&&(r=yt(o,i=[]))&&(o==
+t.__e&&i.some(Oe),Oe(r),Oe(o)),n||Oe(t.__e),t.__e=t.__c=t.__=null}function fi(t,e,n){return this.constructor(t,n)}function qo(t,e){
+var n,o,r,i;O.__&&O.__(t,e),e.nodeType==9&&(e=e.documentElement),o=(n=t&&32&t.__u)?null:e.__k,e.__k=gt(E,{children:[t]}),
+r=[],i=[],Cn(e,e.__k,o||wt,wt,e.namespaceURI,o?null:e.firstChild?Xo.call(e.childNodes):null,r,o?o.__e:e.firstChild,n,i),
+Wo(r,e.__k,i),e.__k.props.children=null}function jo(t){function e(n){var o,r;return this.getChildContext||(o=new Set,(r={})[e.__c]=this,this.getChildContext=function(){
+return r},this.shouldComponentUpdate=function(i){this.props.value!=i.value&&o.forEach(function(a){a.__g|=4,Sn(a)})},this.
 sub=function(i){o.add(i);var a=i.componentWillUnmount;i.componentWillUnmount=function(){o.delete(i),a&&a.call(i)}}),n.children}
-return e.__c="__cC"+Do++,e.__=t,e.Provider=(e.Consumer=function(n,o){return n.children(o)}).contextType=e,e}I={__e:function(t,e,n,o){for(var r,i,a;e=e.__;)if((r=e.__c)&&!(1&r.__g)){r.__g|=4;try{if((a=(i=r.constructor)&&i.getDerivedStateFromError)&&
+return e.__c="__cC"+Fo++,e.__=t,e.Provider=(e.Consumer=function(n,o){return n.children(o)}).contextType=e,e}O={__e:function(t,e,n,o){for(var r,i,a;e=e.__;)if((r=e.__c)&&!(1&r.__g)){r.__g|=4;try{if((a=(i=r.constructor)&&i.getDerivedStateFromError)&&
 r.setState(i.getDerivedStateFromError(t)),r.componentDidCatch&&(r.componentDidCatch(t,o||{}),a=1),a&&8&r.__g)return void(r.
-__g|=2)}catch(l){t=l}}throw yt=0,t}},Oo=0,ri=function(t){return t!=null&&t.constructor===tt},Xe.prototype.setState=function(t,e){
-var n=this.__s;n&&n!=this.state||(n=this.__s=Oe({},this.state)),typeof t=="function"&&(t=t(Oe({},n),this.props)),t&&(Oe(
-n,t),this.__v&&(e&&this.__k.push(e),xn(this)))},Xe.prototype.forceUpdate=function(t){this.__v&&(this.__g|=4,t&&this.__h.
-push(t),xn(this))},Xe.prototype.render=E,ke=[],yt=0,Ro=function(t,e){return t.__v.__b-e.__v.__b},ft=Symbol(),No=/(PointerCapture)$|Capture$/i,
-Sn=0,kn={},Do=0;var Se,X,An,jo,Mn=Object.is,ot=0,tr=[],$n=[],L=I,zo=L.__b,Go=L.__r,Ko=L.diffed,Qo=L.__c,Vo=L.unmount,Yo=L.__;function Le(t,e){
-L.__h&&L.__h(X,t,ot||e),ot=0;var n=X.__H||(X.__H={__:[],__h:[]});return t>=n.__.length&&n.__.push({}),n.__[t]}function b(t){
-return ot=1,pi(rr,t)}function pi(t,e,n){var o=Le(Se++,2);if(o.t=t,!o.__c&&(o.__=[n?n(e):rr(void 0,e),function(i){var a=(o.
-__N||o.__)[0],l=o.t(a,i);Mn(a,l)||(o.__N=[l,o.__[1]],o.__c.setState({}))}],o.__c=X,!X.__f)){X.__f=!0;var r=X.shouldComponentUpdate;
+__g|=2)}catch(l){t=l}}throw bt=0,t}},Ro=0,ai=function(t){return t!=null&&t.constructor===nt},Xe.prototype.setState=function(t,e){
+var n=this.__s;n&&n!=this.state||(n=this.__s=Ie({},this.state)),typeof t=="function"&&(t=t(Ie({},n),this.props)),t&&(Ie(
+n,t),this.__v&&(e&&this.__k.push(e),Sn(this)))},Xe.prototype.forceUpdate=function(t){this.__v&&(this.__g|=4,t&&this.__h.
+push(t),Sn(this))},Xe.prototype.render=E,ke=[],bt=0,No=function(t,e){return t.__v.__b-e.__v.__b},mt=Symbol(),Do=/(PointerCapture)$|Capture$/i,
+Tn=0,xn={},Fo=0;var Se,X,Mn,zo,$n=Object.is,rt=0,nr=[],On=[],L=O,Go=L.__b,Ko=L.__r,Qo=L.diffed,Vo=L.__c,Yo=L.unmount,Zo=L.__;function Le(t,e){
+L.__h&&L.__h(X,t,rt||e),rt=0;var n=X.__H||(X.__H={__:[],__h:[]});return t>=n.__.length&&n.__.push({}),n.__[t]}function b(t){
+return rt=1,mi(sr,t)}function mi(t,e,n){var o=Le(Se++,2);if(o.t=t,!o.__c&&(o.__=[n?n(e):sr(void 0,e),function(i){var a=(o.
+__N||o.__)[0],l=o.t(a,i);$n(a,l)||(o.__N=[l,o.__[1]],o.__c.setState({}))}],o.__c=X,!X.__f)){X.__f=!0;var r=X.shouldComponentUpdate;
 X.shouldComponentUpdate=function(i,a,l){var c=this.__H;if(!c)return!0;var u=!1,d=this.props!=i;if(c.__.some(function(f){
-f.__N&&(u=!0,Mn(f.__[0],f.__N[0])||(d=!0))}),r){var h=r.call(this,i,a,l);return u?h||d:h}return!u||d}}return o.__}function $(t,e){
-var n=Le(Se++,3);!L.__s&&On(n.__H,e)&&(n.__P=!0,n.__=t,n.u=e,X.__H.__h.push(n))}function nr(t,e){var n=Le(Se++,4);!L.__s&&
-On(n.__H,e)&&(n.__P=!1,n.__=t,n.u=e,X.__h.push(n))}function V(t){return ot=5,rt(function(){return{current:t}},[])}function rt(t,e){var n=Le(Se++,7);return On(n.__H,e)&&(n.__=t(),n.__H=e),n.__}function re(t,e){return ot=8,rt(function(){
-return t},e)}function or(t){var e=X.context[t.__c],n=Le(Se++,9);return n.c=t,e?(n.__==null&&(n.__=!0,e.sub(X)),e.props.value):
+f.__N&&(u=!0,$n(f.__[0],f.__N[0])||(d=!0))}),r){var h=r.call(this,i,a,l);return u?h||d:h}return!u||d}}return o.__}function $(t,e){
+var n=Le(Se++,3);!L.__s&&Rn(n.__H,e)&&(n.__P=!0,n.__=t,n.u=e,X.__H.__h.push(n))}function or(t,e){var n=Le(Se++,4);!L.__s&&
+Rn(n.__H,e)&&(n.__P=!1,n.__=t,n.u=e,X.__h.push(n))}function V(t){return rt=5,st(function(){return{current:t}},[])}function st(t,e){var n=Le(Se++,7);return Rn(n.__H,e)&&(n.__=t(),n.__H=e),n.__}function re(t,e){return rt=8,st(function(){
+return t},e)}function rr(t){var e=X.context[t.__c],n=Le(Se++,9);return n.c=t,e?(n.__==null&&(n.__=!0,e.sub(X)),e.props.value):
 t.__}function Be(){var t=Le(Se++,11);if(!t.__){for(var e=X.__v;!e.__m&&e.__;)e=e.__;var n=e.__m||(e.__m=[0,0]);t.__="P"+n[0]+
-"-"+n[1]++}return t.__}function hi(){var t;do{for(;t=$n.shift();)try{nt(t)}catch(n){L.__e(n,{__:(t=t.__P)&&t.__v})}for(;t=
-tr.shift();){var e=t.__H;if(t.__P&&e)try{e.__h.some(nt),e.__h.some(In),e.__h=[]}catch(n){e.__h=[],L.__e(n,t.__v)}}}while($n.
-length)}L.__b=function(t){X=null,zo&&zo(t)},L.__=function(t,e){t&&e.__k&&e.__k.__m&&(t.__m=e.__k.__m),Yo&&Yo(t,e)},L.__r=
-function(t){Go&&Go(t),Se=0;var e=(X=t.__c).__H;e&&(An==X?X.__h=[]:(e.__h.some(nt),e.__h.some(In),Se=0),e.__h=[],e.__.some(
-function(n){n.__N&&(n.__=n.__N),n.u=n.__N=void 0})),An=X},L.diffed=function(t){Ko&&Ko(t);var e=t.__c;e&&e.__H&&(e.__H.__h.
-length&&er(tr.push(e)),e.__H.__.some(function(n){n.u&&(n.__H=n.u)})),An=X=null},L.__c=function(t,e){e.some(function(n){try{
-n.__h.some(nt),n.__h=n.__h.filter(function(o){return!o.__||In(o)})}catch(o){n.__h=[function(){throw o}]}}),Qo&&Qo(t,e)},
-L.unmount=function(t){Vo&&Vo(t);var e,n,o=t.__c;o&&o.__H&&(o.__H.__.some(function(r){try{if(r.__P&&r.__c){if(n===void 0){
-for(n=t.__;n&&(!n.__c||!n.__c.__P);)n=n.__;n=n&&n.__c}r.__P=n,er($n.push(r))}else nt(r)}catch(i){e=i}}),o.__H=void 0,e&&
-L.__e(e,o.__v))};var Zo=typeof requestAnimationFrame=="function";function fi(t){var e,n=function(){clearTimeout(o),Zo&&cancelAnimationFrame(
-e),setTimeout(t)},o=setTimeout(n,35);Zo&&(e=requestAnimationFrame(n))}function er(t){t!=1&&jo==L.requestAnimationFrame||
-((jo=L.requestAnimationFrame)||fi)(hi)}function nt(t){var e=X,n=t.__c;typeof n=="function"&&(t.__c=void 0,n()),X=e}function In(t){
-var e=X;t.__c=t.__(),X=e}function On(t,e){return!t||t.length!=e.length||e.some(function(n,o){return!Mn(n,t[o])})}function rr(t,e){
+"-"+n[1]++}return t.__}function gi(){var t;do{for(;t=On.shift();)try{ot(t)}catch(n){L.__e(n,{__:(t=t.__P)&&t.__v})}for(;t=
+nr.shift();){var e=t.__H;if(t.__P&&e)try{e.__h.some(ot),e.__h.some(In),e.__h=[]}catch(n){e.__h=[],L.__e(n,t.__v)}}}while(On.
+length)}L.__b=function(t){X=null,Go&&Go(t)},L.__=function(t,e){t&&e.__k&&e.__k.__m&&(t.__m=e.__k.__m),Zo&&Zo(t,e)},L.__r=
+function(t){Ko&&Ko(t),Se=0;var e=(X=t.__c).__H;e&&(Mn==X?X.__h=[]:(e.__h.some(ot),e.__h.some(In),Se=0),e.__h=[],e.__.some(
+function(n){n.__N&&(n.__=n.__N),n.u=n.__N=void 0})),Mn=X},L.diffed=function(t){Qo&&Qo(t);var e=t.__c;e&&e.__H&&(e.__H.__h.
+length&&tr(nr.push(e)),e.__H.__.some(function(n){n.u&&(n.__H=n.u)})),Mn=X=null},L.__c=function(t,e){e.some(function(n){try{
+n.__h.some(ot),n.__h=n.__h.filter(function(o){return!o.__||In(o)})}catch(o){n.__h=[function(){throw o}]}}),Vo&&Vo(t,e)},
+L.unmount=function(t){Yo&&Yo(t);var e,n,o=t.__c;o&&o.__H&&(o.__H.__.some(function(r){try{if(r.__P&&r.__c){if(n===void 0){
+for(n=t.__;n&&(!n.__c||!n.__c.__P);)n=n.__;n=n&&n.__c}r.__P=n,tr(On.push(r))}else ot(r)}catch(i){e=i}}),o.__H=void 0,e&&
+L.__e(e,o.__v))};var er=typeof requestAnimationFrame=="function";function yi(t){var e,n=function(){clearTimeout(o),er&&cancelAnimationFrame(
+e),setTimeout(t)},o=setTimeout(n,35);er&&(e=requestAnimationFrame(n))}function tr(t){t!=1&&zo==L.requestAnimationFrame||
+((zo=L.requestAnimationFrame)||yi)(gi)}function ot(t){var e=X,n=t.__c;typeof n=="function"&&(t.__c=void 0,n()),X=e}function In(t){
+var e=X;t.__c=t.__(),X=e}function Rn(t,e){return!t||t.length!=e.length||e.some(function(n,o){return!$n(n,t[o])})}function sr(t,e){
 return typeof e=="function"?e(t):e}var W=class extends Error{name="ApiError";code;status;retryAfter;constructor(e,n,o,r=0){super(o),this.code=e,this.status=
-n,this.retryAfter=r}};async function sr(t){let e=Number(t.headers.get("Retry-After"))||0,n;try{n=await t.json()}catch{n=
+n,this.retryAfter=r}};async function ir(t){let e=Number(t.headers.get("Retry-After"))||0,n;try{n=await t.json()}catch{n=
 void 0}let{code:o,detail:r,title:i}=n??{},a=[r,i].find(c=>typeof c=="string"&&c!==""),l=typeof a=="string"?a:`the edge a\
 nswered with the status ${t.status}`;return new W(typeof o=="string"?o:"unknown",t.status,l,e)}function G(t){let e=t instanceof
-Error?t.message:String(t),n=e.charAt(0).toUpperCase()+e.slice(1);return/[.?]$/.test(n)?n:`${n}.`}var mi=4,Rn=new W("no_session",401,"you are signed out; sign in to go on"),_t=class{#e;#t=0;constructor(e){this.#e=e}serverNow(){
+Error?t.message:String(t),n=e.charAt(0).toUpperCase()+e.slice(1);return/[.?]$/.test(n)?n:`${n}.`}var bi=4,Nn=new W("no_session",401,"you are signed out; sign in to go on"),vt=class{#e;#t=0;constructor(e){this.#e=e}serverNow(){
 return this.#o()+this.#t}get=(e,n={})=>this.call("GET",e,n);async call(e,n,o={}){let{gate:r}=this.#e;for(let i=0;;i++){if(o.
-background&&r.ended)throw Rn;let a=await this.#n(e,n,o);if(a.ok)return await this.#r(a);let l=await sr(a);if(o.bare||i>=
-mi)throw l;let{code:c}=l;if(c!=="no_session"&&c!=="confirmation_required")throw l;if(c==="no_session"&&o.background&&r.ended)
-throw Rn;let u=await(c==="no_session"?r.signIn():r.confirm());if(o.signal?.throwIfAborted(),!u)throw c==="no_session"?Rn:
+background&&r.ended)throw Nn;let a=await this.#n(e,n,o);if(a.ok)return await this.#r(a);let l=await ir(a);if(o.bare||i>=
+bi)throw l;let{code:c}=l;if(c!=="no_session"&&c!=="confirmation_required")throw l;if(c==="no_session"&&o.background&&r.ended)
+throw Nn;let u=await(c==="no_session"?r.signIn():r.confirm());if(o.signal?.throwIfAborted(),!u)throw c==="no_session"?Nn:
 new W(c,403,"the password was not given, so nothing was changed")}}async#n(e,n,{body:o,background:r,signal:i}){let a={};
 e!=="GET"&&(a["Content-Type"]="application/json");let l=this.#e.takeActivity();r&&!l&&(a["Console-Background"]="1");try{
 let c=await(this.#e.fetch??fetch)(new URL(n,this.#e.base),{method:e,headers:a,credentials:"same-origin",cache:"no-store",
 redirect:"error",...e==="GET"?{}:{body:JSON.stringify(o??{})},...i?{signal:i}:{}}),u=Date.parse(c.headers.get("Date")??"");
 return Number.isNaN(u)||(this.#t=u-this.#o()),c}catch{throw i?.throwIfAborted(),new W("unreachable",0,"the edge does not\
  answer; check that it runs and that you can reach it",0)}}async#r(e){try{return await e.json()}catch{throw new W("bad_a\
-nswer",e.status,"the answer of the edge cannot be read; try again")}}#o(){return(this.#e.now??Date.now)()}};var vt=class{ended=!1;#e;#t;constructor(e){this.#t=e}get question(){return this.#e?.question}signIn(){return this.#n("si\
+nswer",e.status,"the answer of the edge cannot be read; try again")}}#o(){return(this.#e.now??Date.now)()}};var kt=class{ended=!1;#e;#t;constructor(e){this.#t=e}get question(){return this.#e?.question}signIn(){return this.#n("si\
 gn-in")}confirm(){return this.#n("confirm")}answer(e){let n=this.#e;n&&(this.#e=void 0,n.question==="sign-in"&&(this.ended=
 !e),n.answer(e),this.#t())}opened(){this.ended=!1,this.#t()}async#n(e){let n=this.#e;if(n&&n.question!==e)return e==="si\
 gn-in"&&(this.#e={...n,question:e}),this.#t(),n.answered;if(n)return n.answered;let o=()=>{},r=new Promise(i=>{o=i});return this.#e=
-{question:e,answered:r,answer:o},this.#t(),r}};function Nn(t){let[e="",n=""]=t.replace(/^#\/?/,"").split("?",2);return{screen:e||"overview",query:Object.fromEntries(new URLSearchParams(
-n))}}function N(t,e={}){let n=se(e);return`#/${t}${n}`}var gi=/([AM]T_[0-9a-f]{8,32})_?[0-9a-f]*/gi;function se(t){let e=new URLSearchParams;
-for(let[o,r]of Object.entries(t))r!==void 0&&r!==""&&e.set(o,String(r).replace(gi,"$1"));let n=e.toString();return n===""?
-"":`?${n}`}var yi=new Intl.NumberFormat("en",{maximumFractionDigits:0}),bi=new Intl.NumberFormat("en",{maximumSignificantDigits:2}),
-wi=new Intl.DateTimeFormat("en-GB",{year:"numeric",month:"2-digit",day:"2-digit",hour:"2-digit",minute:"2-digit",second:"\
-2-digit",timeZone:"UTC"}),ir=["bytes","KiB","MiB","GiB","TiB","PiB"],P=t=>yi.format(t),kt=t=>t===0||t>=10?P(t):bi.format(
-t);function D(t,e,n=`${e}s`){return`${P(t)} ${t===1?e:n}`}function U(t){let e=0,n=t;for(;n>=1024&&e<ir.length-1;)n/=1024,
-e++;return`${e===0||n>=100?P(n):n.toFixed(1)} ${ir[e]}`}function Dn(t){let e=Math.round(Math.abs(t)/1e3),n=[];for(let[o,
+{question:e,answered:r,answer:o},this.#t(),r}};function Dn(t){let[e="",n=""]=t.replace(/^#\/?/,"").split("?",2);return{screen:e||"overview",query:Object.fromEntries(new URLSearchParams(
+n))}}function N(t,e={}){let n=se(e);return`#/${t}${n}`}var wi=/([AM]T_[0-9a-f]{8,32})_?[0-9a-f]*/gi;function se(t){let e=new URLSearchParams;
+for(let[o,r]of Object.entries(t))r!==void 0&&r!==""&&e.set(o,String(r).replace(wi,"$1"));let n=e.toString();return n===""?
+"":`?${n}`}var _i=new Intl.NumberFormat("en",{maximumFractionDigits:0}),vi=new Intl.NumberFormat("en",{maximumSignificantDigits:2}),
+ki=new Intl.DateTimeFormat("en-GB",{year:"numeric",month:"2-digit",day:"2-digit",hour:"2-digit",minute:"2-digit",second:"\
+2-digit",timeZone:"UTC"}),ar=["bytes","KiB","MiB","GiB","TiB","PiB"],P=t=>_i.format(t),xt=t=>t===0||t>=10?P(t):vi.format(
+t);function D(t,e,n=`${e}s`){return`${P(t)} ${t===1?e:n}`}function U(t){let e=0,n=t;for(;n>=1024&&e<ar.length-1;)n/=1024,
+e++;return`${e===0||n>=100?P(n):n.toFixed(1)} ${ar[e]}`}function Fn(t){let e=Math.round(Math.abs(t)/1e3),n=[];for(let[o,
 r]of[["d",86400],["h",3600],["min",60],["s",1]]){let i=Math.floor(e/r);if(e-=i*r,i>0)n.push(`${i} ${o}`);else if(n.length>
-0)break;if(n.length===2)break}return n.join(" ")||"0 s"}function st(t,e){let n=(typeof t=="number"?t:Date.parse(t))-e;if(Number.
-isNaN(n))return"";let o=Math.abs(n)<6e4?1e3:Math.abs(n)<864e5?6e4:36e5,r=Dn(Math.trunc(n/o)*o);return n>=0?`in ${r}`:`${r}\
- ago`}function ge(t){let e=new Date(t);if(Number.isNaN(e.getTime()))return"";let n=Object.fromEntries(wi.formatToParts(e).
-map(({type:o,value:r})=>[o,r]));return`${n.year}-${n.month}-${n.day} ${n.hour}:${n.minute}:${n.second} UTC`}function Te(t){let e=0;for(let n of t)e++;return e}function ar(t){return new TextEncoder().encode(t).length}function ee(t){
+0)break;if(n.length===2)break}return n.join(" ")||"0 s"}function it(t,e){let n=(typeof t=="number"?t:Date.parse(t))-e;if(Number.
+isNaN(n))return"";let o=Math.abs(n)<6e4?1e3:Math.abs(n)<864e5?6e4:36e5,r=Fn(Math.trunc(n/o)*o);return n>=0?`in ${r}`:`${r}\
+ ago`}function ge(t){let e=new Date(t);if(Number.isNaN(e.getTime()))return"";let n=Object.fromEntries(ki.formatToParts(e).
+map(({type:o,value:r})=>[o,r]));return`${n.year}-${n.month}-${n.day} ${n.hour}:${n.minute}:${n.second} UTC`}function Te(t){let e=0;for(let n of t)e++;return e}function lr(t){return new TextEncoder().encode(t).length}function ee(t){
 return t.split(/[\s,]+/).filter(e=>e!=="")}function Ue(t,e){if(t.length<=e)return t;let n=[...t];return n.length<=e?t:`${n.
 slice(0,e-1).join("")}…`}function Je(t,e="and"){return t.length<2?t[0]??"":`${t.slice(0,-1).join(", ")} ${e} ${t[t.length-
-1]}`}var He=/^[0-9a-f]{0,32}$/;function We(t){return/^[AM]T_([0-9a-f]{0,32})/.exec(t)?.[1]??t}var Fn=qo(void 0);function A(){let t=or(Fn);if(!t)throw new Error("there is no console here");return t}function J(){return A().
-session.role==="manager"}var _i=Symbol.for("pv"),vi=0;function s(t,e,n,o,r,i){e||(e={});var a,l,c=e;if("ref"in c&&typeof t!="function")for(l in c={},e)l=="ref"?a=e[l]:c[l]=e[l];
-var u={type:t,props:c,key:n,ref:a,__k:null,__:null,__b:0,__e:null,__c:null,constructor:_i,__v:--vi,__i:-1,__u:0};return(r||
-i)&&(u.__source=r,u.__self=i),I.vnode&&I.vnode(u),u}function C({text:t,most:e=80}){let n=Ue(t,e);return s("bdi",{class:"name",...n===t?{}:{title:t},children:n})}function M({
+1]}`}var He=/^[0-9a-f]{0,32}$/;function We(t){return/^[AM]T_([0-9a-f]{0,32})/.exec(t)?.[1]??t}var Xn=jo(void 0);function A(){let t=rr(Xn);if(!t)throw new Error("there is no console here");return t}function J(){return A().
+session.role==="manager"}var xi=Symbol.for("pv"),Si=0;function s(t,e,n,o,r,i){e||(e={});var a,l,c=e;if("ref"in c&&typeof t!="function")for(l in c={},e)l=="ref"?a=e[l]:c[l]=e[l];
+var u={type:t,props:c,key:n,ref:a,__k:null,__:null,__b:0,__e:null,__c:null,constructor:xi,__v:--Si,__i:-1,__u:0};return(r||
+i)&&(u.__source=r,u.__self=i),O.vnode&&O.vnode(u),u}function C({text:t,most:e=80}){let n=Ue(t,e);return s("bdi",{class:"name",...n===t?{}:{title:t},children:n})}function M({
 text:t,most:e=256}){let n=Ue(t,e);return s("bdi",{children:s("code",{...n===t?{}:{title:t},children:n})})}function B({at:t,
-plain:e}){let{api:n}=A();return t?s("time",{dateTime:t,title:e?st(t,n.serverNow()):ge(t),children:e?ge(t):st(t,n.serverNow())}):
-s("span",{children:"–"})}function O({mood:t="plain",children:e}){return s("span",{class:`badge ${t}`,children:e})}function Ee({
+plain:e}){let{api:n}=A();return t?s("time",{dateTime:t,title:e?it(t,n.serverNow()):ge(t),children:e?ge(t):it(t,n.serverNow())}):
+s("span",{children:"–"})}function I({mood:t="plain",children:e}){return s("span",{class:`badge ${t}`,children:e})}function Ee({
 text:t}){return s("div",{role:"alert",class:"errors",children:t&&s("p",{class:"note bad",children:t})})}function de({error:t,
 known:e}){return s("div",{role:"alert",class:"errors",children:t&&s("p",{class:"note bad",children:[t," ",e?"What is bel\
 ow is older. It is asked for again.":"It is asked for again."]})})}function K({what:t}){return s("p",{class:"quiet",role:"\
 status",children:["Loading ",t,"…"]})}function H({children:t}){return s("div",{class:"empty",children:t})}function ue({
 of:t}){return s("dl",{class:"facts",children:t.map(e=>e&&s("div",{class:e[2]?"whole":"",children:[s("dt",{children:e[0]}),
-s("dd",{children:e[1]})]},e[0]))})}function lr({text:t,label:e,onCopied:n}){let[o,r]=b("");return $(()=>{if(o==="")return;
+s("dd",{children:e[1]})]},e[0]))})}function cr({text:t,label:e,onCopied:n}){let[o,r]=b("");return $(()=>{if(o==="")return;
 let a=setTimeout(()=>r(""),4e3);return()=>clearTimeout(a)},[o]),s("span",{class:"copy",children:[s("button",{type:"butto\
 n",onClick:async()=>{try{await navigator.clipboard.writeText(t),r("Copied."),n?.()}catch{r("The browser does not allow i\
 t. Select the text and copy it.")}},children:e}),s("span",{role:"status",class:"quiet",children:o})]})}function te({text:t,
-children:e}){return s("div",{class:"heading",children:[s("h1",{tabIndex:-1,children:t}),e&&s("div",{class:"buttons",children:e})]})}var xt=class{#e;#t=new AbortController;#n;#r=!1;#o=!1;#s=0;#i=!1;#a=!1;paused=!1;constructor(e){this.#e=e}get pause(){return Math.
+children:e}){return s("div",{class:"heading",children:[s("h1",{tabIndex:-1,children:t}),e&&s("div",{class:"buttons",children:e})]})}var St=class{#e;#t=new AbortController;#n;#r=!1;#o=!1;#s=0;#i=!1;#a=!1;paused=!1;constructor(e){this.#e=e}get pause(){return Math.
 min(6e4,this.#e.every*2**this.#s)}refresh(){this.#t.signal.aborted||(clearTimeout(this.#n),this.#i=!1,this.#r?this.#o=!0:
 this.#l())}wake(){this.#a&&!this.paused&&!this.#e.hidden()&&this.refresh()}stop(){clearTimeout(this.#n),this.#t.abort()}async#l(){
 this.#r=!0,this.#a=!1,this.#o=!1;let e=this.#i;this.#i=!0;try{await this.#e.ask(e,this.#t.signal),this.#s=0}catch{this.#s++}
@@ -169,43 +169,43 @@ if(this.#r=!1,!this.#t.signal.aborted){if(this.#o)return void this.#l();this.#n=
 this.#a=!0:this.#l()},this.pause)}}};function Y(){let[t,e]=b(!1),[n,o]=b(),r=V({busy:!1,mounted:!0}).current;$(()=>(r.mounted=!0,()=>{r.mounted=!1}),[r]);let i=re(
 async a=>{if(!r.busy){r.busy=!0,e(!0),o(void 0);try{await a()}catch(l){r.mounted&&o(G(l))}r.busy=!1,r.mounted&&e(!1)}},[
 r]);return{busy:t,error:n,run:i,fail:o}}function pe(t,e,n,o=!1){let[r,i]=b({key:t}),a=V(n);a.current=n;let l=V(void 0);$(
-()=>{let u=new xt({every:e,hidden:()=>document.hidden,ask:async(h,f)=>{try{let p=await a.current({background:h,signal:f});
+()=>{let u=new St({every:e,hidden:()=>document.hidden,ask:async(h,f)=>{try{let p=await a.current({background:h,signal:f});
 f.aborted||i({key:t,data:p})}catch(p){throw f.aborted||i(m=>({...m,error:G(p)})),p}}});l.current=u;let d=()=>u.wake();return document.
 addEventListener("visibilitychange",d),u.refresh(),()=>{document.removeEventListener("visibilitychange",d),u.stop()}},[t,
 e]),$(()=>{l.current&&(l.current.paused=o,l.current.wake())},[o,t,e]);let c=re(()=>l.current?.refresh(),[]);return{data:r.
 data,stale:r.key!==t||r.data===void 0,error:r.error,refresh:c}}function be({label:t,columns:e,rows:n,keyOf:o,detail:r,busy:i}){return s("div",{class:"scroll",children:s("table",{role:"\
 table","aria-label":t,"aria-busy":i??!1,children:[s("thead",{role:"rowgroup",children:s("tr",{role:"row",children:e.map(
 a=>s("th",{role:"columnheader",scope:"col",class:a.number?"number":"",children:a.label},a.label))})}),s("tbody",{role:"r\
-owgroup",children:n.map(a=>{let l=r?.(a);return s(E,{children:[s("tr",{role:"row",class:l?"open":"",children:e.map((c,u)=>ki(
+owgroup",children:n.map(a=>{let l=r?.(a);return s(E,{children:[s("tr",{role:"row",class:l?"open":"",children:e.map((c,u)=>Ti(
 c,a,u===0))}),l&&s("tr",{role:"row",class:"detail",children:s("td",{role:"cell",colSpan:e.length,children:l})})]},o(a))})})]})})}
-function ki(t,e,n){let o={"data-label":t.label,class:t.number?"number":""},r=s("div",{children:t.cell(e)});return n?s("t\
+function Ti(t,e,n){let o={"data-label":t.label,class:t.number?"number":""},r=s("div",{children:t.cell(e)});return n?s("t\
 h",{...o,role:"rowheader",scope:"row",children:r},t.label):s("td",{...o,role:"cell",children:r},t.label)}function qe(t){
 return s("button",{type:"button",class:"expand","aria-expanded":t.open,"aria-label":t.label,onClick:t.onToggle,children:t.
 children})}function Ce({page:t,more:e,onPrevious:n,onNext:o}){return t===1&&!e?null:s("nav",{class:"pages","aria-label":"\
 Pages",children:[s("button",{type:"button",disabled:t===1,onClick:n,children:"Previous page"}),s("span",{children:["Page\
- ",t]}),s("button",{type:"button",disabled:!e,onClick:o,children:"Next page"})]})}function it({status:t}){if(!t)return s("span",{children:"–"});let{driver:e,usable:n,error:o,writable:r,replicas:i}=t.store;
-return s("span",{class:"state",children:[s("span",{children:e}),n?r?s(O,{mood:"good",children:"ready"}):s(O,{mood:"warn",
-children:"read only"}):s(O,{mood:"bad",children:"not usable"}),i&&s("span",{class:i.current<i.all?"wrong":"quiet",children:[
-i.current," of ",i.all," replicas current"]}),o&&s(C,{text:o,most:200})]})}function at({status:t}){return t?s("span",{class:"\
-state",children:[s("span",{children:t.broker.driver}),t.broker.linked?s(O,{mood:"good",children:"linked"}):s(O,{mood:"ba\
-d",children:"link lost"})]}):s("span",{children:"–"})}var xi={websocket:"WebSocket",webtransport:"WebTransport"},je=t=>xi[t]??
-t;function St({edge:t}){return t.self&&t.name!=="this edge"?s(O,{children:"this edge"}):null}function ze(t){let e=t.edges.
+ ",t]}),s("button",{type:"button",disabled:!e,onClick:o,children:"Next page"})]})}function at({status:t}){if(!t)return s("span",{children:"–"});let{driver:e,usable:n,error:o,writable:r,replicas:i}=t.store;
+return s("span",{class:"state",children:[s("span",{children:e}),n?r?s(I,{mood:"good",children:"ready"}):s(I,{mood:"warn",
+children:"read only"}):s(I,{mood:"bad",children:"not usable"}),i&&s("span",{class:i.current<i.all?"wrong":"quiet",children:[
+i.current," of ",i.all," replicas current"]}),o&&s(C,{text:o,most:200})]})}function lt({status:t}){return t?s("span",{class:"\
+state",children:[s("span",{children:t.broker.driver}),t.broker.linked?s(I,{mood:"good",children:"linked"}):s(I,{mood:"ba\
+d",children:"link lost"})]}):s("span",{children:"–"})}var Ei={websocket:"WebSocket",webtransport:"WebTransport"},je=t=>Ei[t]??
+t;function Tt({edge:t}){return t.self&&t.name!=="this edge"?s(I,{children:"this edge"}):null}function ze(t){let e=t.edges.
 filter(n=>!n.answered);return s("div",{role:"alert",class:"errors",children:e.length>0&&s("div",{class:"note warn",children:[
 s("p",{children:[e.length===1?"An edge does not answer":`${e.length} edges do not answer`,"."," ",t.missing[e.length===1?
 0:1]]}),s("ul",{children:[e.slice(0,20).map(n=>s("li",{children:[s(C,{text:n.name}),n.error&&s(E,{children:[": ",s(C,{text:n.
 error,most:200})]})]},n.id)),e.length>20&&s("li",{children:["and ",e.length-20," more"]})]})]})})}function T(t){let{label:e,value:n,onInput:o,hint:r,error:i,type:a="text",rows:l,mono:c,autoComplete:u="off",readOnly:d,count:h,
-options:f}=t,p=Be(),m=h&&h.now>h.most,w=i??(m?`At most ${h.most} ${h.unit}.`:void 0),v={id:p,value:n,readOnly:d??!1,class:c?
-"mono":"",autoComplete:u,autoCapitalize:"off",spellcheck:!1,autofocus:t.autoFocus??!1,"aria-invalid":w!==void 0,"aria-de\
+options:f}=t,p=Be(),m=h&&h.now>h.most,_=i??(m?`At most ${h.most} ${h.unit}.`:void 0),v={id:p,value:n,readOnly:d??!1,class:c?
+"mono":"",autoComplete:u,autoCapitalize:"off",spellcheck:!1,autofocus:t.autoFocus??!1,"aria-invalid":_!==void 0,"aria-de\
 scribedby":`${p}-help`,onInput:y=>o(y.currentTarget.value)};return s("div",{class:"field",children:[s("label",{for:p,children:e}),
 l?s("textarea",{...v,rows:l}):a==="password"?s("input",{...v,type:"password"}):s("input",{...v,type:"text",list:f&&`${p}\
 -list`}),f&&s("datalist",{id:`${p}-list`,children:f.map(y=>s("option",{value:y},y))}),s("div",{id:`${p}-help`,class:"hel\
-p",children:[r&&s("p",{children:r}),h&&s("p",{class:m?"wrong":"",children:[h.now," of ",h.most," ",h.unit]}),w&&s("p",{class:"\
-wrong",children:w})]})]})}function q({label:t,value:e,onInput:n,hint:o,options:r}){let i=Be();return s("div",{class:"fie\
+p",children:[r&&s("p",{children:r}),h&&s("p",{class:m?"wrong":"",children:[h.now," of ",h.most," ",h.unit]}),_&&s("p",{class:"\
+wrong",children:_})]})]})}function q({label:t,value:e,onInput:n,hint:o,options:r}){let i=Be();return s("div",{class:"fie\
 ld",children:[s("label",{for:i,children:t}),s("select",{id:i,value:e,"aria-describedby":`${i}-help`,onChange:a=>n(a.currentTarget.
 value),children:r.map(([a,l])=>s("option",{value:a,children:l},a))}),s("div",{id:`${i}-help`,class:"help",children:o&&s(
 "p",{children:o})})]})}function we({label:t,checked:e,onChange:n,hint:o}){let r=Be();return s("div",{class:"check",children:[
 s("input",{id:r,type:"checkbox",checked:e,"aria-describedby":`${r}-help`,onChange:i=>n(i.currentTarget.checked)}),s("lab\
-el",{for:r,children:t}),s("p",{id:`${r}-help`,class:"help",children:o})]})}function he({title:t,onClose:e,children:n,wide:o}){let r=V(null),i=V(!1),a=Be();return nr(()=>{let l=r.current,c=document.
+el",{for:r,children:t}),s("p",{id:`${r}-help`,class:"help",children:o})]})}function he({title:t,onClose:e,children:n,wide:o}){let r=V(null),i=V(!1),a=Be();return or(()=>{let l=r.current,c=document.
 activeElement;return l?.showModal(),()=>{i.current=!0,l?.close(),setTimeout(()=>{!(c instanceof HTMLElement&&c.isConnected)&&
 document.activeElement===document.body&&document.querySelector("h1")?.focus()})}},[]),s("dialog",{ref:r,class:o?"wide":"",
 "aria-labelledby":a,onCancel:l=>{l.target===r.current&&(l.preventDefault(),e())},onClose:()=>{i.current||(e(),setTimeout(
@@ -213,192 +213,192 @@ document.activeElement===document.body&&document.querySelector("h1")?.focus()})}
 submit:e,danger:n,disabled:o,onSubmit:r,onCancel:i,children:a,extra:l}){return s("form",{noValidate:!0,"aria-busy":t.busy,
 onSubmit:c=>{c.preventDefault(),o||t.run(r)},children:[a,s(Ee,{text:t.error}),s("div",{class:"buttons",children:[s("butt\
 on",{type:"submit",class:n?"danger":"primary",disabled:o,"aria-disabled":t.busy,children:e}),i&&s("button",{type:"button",
-onClick:i,children:"Cancel"}),l]})]})}function Tt({title:t,label:e,secret:n,onClose:o,children:r}){let[i,a]=b(!1),[l,c]=b(!1);return s(he,{title:t,wide:!0,onClose:()=>i||
+onClick:i,children:"Cancel"}),l]})]})}function Et({title:t,label:e,secret:n,onClose:o,children:r}){let[i,a]=b(!1),[l,c]=b(!1);return s(he,{title:t,wide:!0,onClose:()=>i||
 l?o():a(!0),children:[s("p",{class:"note warn",children:[s("strong",{children:"This is shown only once."})," Nobody can \
-read it here again. Copy it now to where it is needed, such as a secret store."]}),s(Et,{label:e,text:n,copy:"Copy the t\
+read it here again. Copy it now to where it is needed, such as a secret store."]}),s(Ct,{label:e,text:n,copy:"Copy the t\
 oken",onCopied:()=>c(!0)}),r,s("p",{role:"status",children:i&&!l?"Press Esc again to close, if you have copied the token\
-.":""}),s("div",{class:"buttons",children:s("button",{type:"button",class:"primary",onClick:o,children:"Done"})})]})}function Et({
+.":""}),s("div",{class:"buttons",children:s("button",{type:"button",class:"primary",onClick:o,children:"Done"})})]})}function Ct({
 label:t,text:e,copy:n,onCopied:o}){return s("div",{class:"snippet",children:[s("div",{class:"snippet-head",children:[s("\
-h3",{children:t}),s(lr,{text:e,label:n,onCopied:o})]}),s("pre",{tabIndex:0,"aria-label":t,role:"region",children:e})]})}var Si=20;function dr(t,e=""){let n=[];for(let[o,r]of(t.tenant_grants??[]).entries()){let i=`right.tenant_grants[${o}]`,
-a=lt(r.tenant_ids??[],`${i}.tenant_ids`,e,"or"),l=r.allow_channels_pub??[],c=r.allow_channels_sub??[];l.length>0&&n.push(
-["may publish to ",...lt(l,`${i}.allow_channels_pub`,e)," in ",...a]),c.length>0&&n.push(["may subscribe to ",...lt(c,`${i}\
+h3",{children:t}),s(cr,{text:e,label:n,onCopied:o})]}),s("pre",{tabIndex:0,"aria-label":t,role:"region",children:e})]})}var Ci=20;function ur(t,e=""){let n=[];for(let[o,r]of(t.tenant_grants??[]).entries()){let i=`right.tenant_grants[${o}]`,
+a=ct(r.tenant_ids??[],`${i}.tenant_ids`,e,"or"),l=r.allow_channels_pub??[],c=r.allow_channels_sub??[];l.length>0&&n.push(
+["may publish to ",...ct(l,`${i}.allow_channels_pub`,e)," in ",...a]),c.length>0&&n.push(["may subscribe to ",...ct(c,`${i}\
 .allow_channels_sub`,e)," in ",...a]);let u=r.allow_channels_history??[];u.length>0&&n.push(["may read stored messages o\
-f ",...lt(u,`${i}.allow_channels_history`,e)," in ",...a]),l.length+c.length===0&&n.push(["may neither publish nor subsc\
-ribe in ",...a])}return n.push(Ct("from ",t.allow_ip_masks,"right.allow_ip_masks",e,"any address")),t.allowed_ws_origin?.
-length&&n.push(Ct("from pages of ",t.allowed_ws_origin,"right.allowed_ws_origin",e,"")),t.allow_regions?.length&&n.push(
-Ct("at edges in ",t.allow_regions,"right.allow_regions",e,"")),n.push(Ct("by ",t.allow_protocols,"right.allow_protocols",
-e,"WebSocket or WebTransport")),n.push([`may send ${cr(t.ingress_kb_per_sec)} and receive ${cr(t.egress_kb_per_sec)} on \
-each connection`]),n}function ur(t){return/^right\.[\w.[\]]+/.exec(t??"")?.[0]??""}function pr(t,e){return e!==""&&(t===e||t.startsWith(`${e}\
-[`))}function cr(t){return t===void 0?"as much as the edge's default":`${t.toLocaleString("en")} KB/s`}function Ct(t,e,n,o,r){
-return e?.length?[t,...lt(e,n,o,"or")]:[t+r]}function lt(t,e,n,o="and"){let r=t.map((c,u)=>({rule:c,path:`${e}[${u}]`})),
-i=r.filter((c,u)=>u<Si||c.path===n),a=r.length-i.length,l=[];for(let[c,u]of i.entries())c>0&&l.push(c===i.length-1&&a===
-0?` ${o} `:", "),l.push(u);return a>0&&l.push(` and ${D(a,"other")}`),l}function hr({token:t,onAction:e}){let n=J(),o=t.token_id.slice(0,12),r=(i,a)=>s("button",{type:"button","aria-label":`${a}\
+f ",...ct(u,`${i}.allow_channels_history`,e)," in ",...a]),l.length+c.length===0&&n.push(["may neither publish nor subsc\
+ribe in ",...a])}return n.push(Pt("from ",t.allow_ip_masks,"right.allow_ip_masks",e,"any address")),t.allowed_ws_origin?.
+length&&n.push(Pt("from pages of ",t.allowed_ws_origin,"right.allowed_ws_origin",e,"")),t.allow_regions?.length&&n.push(
+Pt("at edges in ",t.allow_regions,"right.allow_regions",e,"")),n.push(Pt("by ",t.allow_protocols,"right.allow_protocols",
+e,"WebSocket or WebTransport")),n.push([`may send ${dr(t.ingress_kb_per_sec)} and receive ${dr(t.egress_kb_per_sec)} on \
+each connection`]),n}function pr(t){return/^right\.[\w.[\]]+/.exec(t??"")?.[0]??""}function hr(t,e){return e!==""&&(t===e||t.startsWith(`${e}\
+[`))}function dr(t){return t===void 0?"as much as the edge's default":`${t.toLocaleString("en")} KB/s`}function Pt(t,e,n,o,r){
+return e?.length?[t,...ct(e,n,o,"or")]:[t+r]}function ct(t,e,n,o="and"){let r=t.map((c,u)=>({rule:c,path:`${e}[${u}]`})),
+i=r.filter((c,u)=>u<Ci||c.path===n),a=r.length-i.length,l=[];for(let[c,u]of i.entries())c>0&&l.push(c===i.length-1&&a===
+0?` ${o} `:", "),l.push(u);return a>0&&l.push(` and ${D(a,"other")}`),l}function fr({token:t,onAction:e}){let n=J(),o=t.token_id.slice(0,12),r=(i,a)=>s("button",{type:"button","aria-label":`${a}\
  ${o}`,onClick:()=>e(i),children:a});return s("div",{class:"token-detail",children:[s("div",{children:[s("h2",{children:"\
-What it allows"}),s(Xn,{right:t.right,mark:""})]}),s(ue,{of:[["Id",s(M,{text:t.token_id},"id"),"wide"],t.description?["D\
+What it allows"}),s(Ln,{right:t.right,mark:""})]}),s(ue,{of:[["Id",s(M,{text:t.token_id},"id"),"wide"],t.description?["D\
 escription",s(C,{text:t.description,most:512},"description")]:void 0,["Made",s(B,{at:t.created_at,plain:!0},"made")],["E\
 nds",s(B,{at:t.expires_at,plain:!0},"ends")],t.revoked_at?["Revoked",s(B,{at:t.revoked_at,plain:!0},"revoked")]:void 0,[
 "Issued with",t.master_id?s(M,{text:t.master_id},"master"):"the console or the admin API"]]}),s("div",{class:"buttons",children:[
 n&&t.status==="valid"&&r("refresh","Refresh"),n&&t.status!=="revoked"&&r("revoke","Revoke"),r("explain","Explain"),s("a",
 {class:"button",href:N("connections",{token_id:t.token_id}),"aria-label":`Connections of ${o}`,children:"Connections"})]})]})}
-function Xn({right:t,mark:e}){return s("ul",{class:"right",children:dr(t,e).map((n,o)=>s("li",{children:s(Ti,{sentence:n,
-mark:e})},o))})}function Ti({sentence:t,mark:e}){return s(E,{children:t.map(n=>{if(typeof n=="string")return n;let o=s(M,
-{text:n.rule},n.path);return pr(n.path,e)?s("mark",{children:o},n.path):o})})}var Ei=[["subscribe","subscribe"],["history","read stored messages"],["publish","publish"],["connect","connect"]],Ci=[["",
-"not given"],["websocket","WebSocket"],["webtransport","WebTransport"]];function fr({token:t,onClose:e}){let{api:n}=A(),
+function Ln({right:t,mark:e}){return s("ul",{class:"right",children:ur(t,e).map((n,o)=>s("li",{children:s(Pi,{sentence:n,
+mark:e})},o))})}function Pi({sentence:t,mark:e}){return s(E,{children:t.map(n=>{if(typeof n=="string")return n;let o=s(M,
+{text:n.rule},n.path);return hr(n.path,e)?s("mark",{children:o},n.path):o})})}var Ai=[["subscribe","subscribe"],["history","read stored messages"],["publish","publish"],["connect","connect"]],Mi=[["",
+"not given"],["websocket","WebSocket"],["webtransport","WebTransport"]];function mr({token:t,onClose:e}){let{api:n}=A(),
 o=Y(),[r,i]=b(t),[a,l]=b(),[c,u]=b({token_id:t?.token_id??"",action:"subscribe",tenant:t?.right.tenant_grants?.[0]?.tenant_ids?.[0]??
-"",channel:"",ip:"",origin:"",protocol:"",region:""}),d=p=>m=>u(w=>({...w,[p]:m.trim()})),h=c.action==="connect";return s(
+"",channel:"",ip:"",origin:"",protocol:"",region:""}),d=p=>m=>u(_=>({..._,[p]:m.trim()})),h=c.action==="connect";return s(
 he,{title:"Explain",wide:!0,onClose:e,children:[s("p",{class:"quiet",children:"Asks the edge whether a token allows some\
 thing, and by which of its rules."}),s(ie,{action:o,submit:"Explain",onSubmit:async()=>{let{token_id:p}=c;if(!/^[0-9a-f]{32}$/.
 test(p))throw new Error("the id of a token has 32 digits of 0-9 and a-f; its secret does not belong here");let{tenant:m,
-channel:w,...v}=c;l(void 0);let y=h?v:{...v,tenant:m,channel:w},k=await n.call("POST","explain",{body:y});if(r?.token_id!==
+channel:_,...v}=c;l(void 0);let y=h?v:{...v,tenant:m,channel:_},k=await n.call("POST","explain",{body:y});if(r?.token_id!==
 p){let g=await n.get(`tokens${se({id:p,limit:1})}`);i(g.tokens?.find(S=>S.token_id===p))}l(k)},extra:s("button",{type:"b\
 utton",onClick:e,children:"Close"}),children:[s(T,{label:"Token id",value:c.token_id,onInput:p=>d("token_id")(We(p.trim())),
-mono:!0,autoFocus:!t}),s("div",{class:"row",children:[s(q,{label:"Action",value:c.action,onInput:d("action"),options:Ei}),
+mono:!0,autoFocus:!t}),s("div",{class:"row",children:[s(q,{label:"Action",value:c.action,onInput:d("action"),options:Ai}),
 !h&&s(T,{label:"Tenant",value:c.tenant,onInput:d("tenant"),mono:!0,autoFocus:t!==void 0}),!h&&s(T,{label:c.action==="pub\
 lish"?"Channel":"Pattern",value:c.channel,onInput:d("channel"),mono:!0})]}),s("div",{class:"row",children:[s(T,{label:"A\
 ddress",value:c.ip,onInput:d("ip"),mono:!0,hint:"Of the client, if it matters."}),s(T,{label:"Origin",value:c.origin,onInput:d(
-"origin"),mono:!0,hint:"Of its page."}),s(q,{label:"Transport",value:c.protocol,onInput:d("protocol"),options:Ci}),s(T,{
+"origin"),mono:!0,hint:"Of its page."}),s(q,{label:"Transport",value:c.protocol,onInput:d("protocol"),options:Mi}),s(T,{
 label:"Region",value:c.region,onInput:d("region"),mono:!0,hint:"Of the edge."})]}),s("div",{role:"status",class:"answer",
-children:a&&s(Pi,{answer:a,token:r})})]})]})}function Pi({answer:t,token:e}){let n=ur(t.rule);return s(E,{children:[s("p",
-{children:[s(O,{mood:t.allowed?"good":"bad",children:t.allowed?"allowed":"not allowed"})," ",s("bdi",{children:t.reason}),
-"."]}),t.rule&&s("p",{children:["Rule: ",s(M,{text:t.rule,most:600})]}),e&&s(Xn,{right:e.right,mark:n})]})}var Ai={s:1e3,m:6e4,h:36e5,d:864e5},Mi=/^(?:(\d{1,6})\s*(d|h|m|s)(?:ays?|ours?|rs?|in(?:utes?|s)?|ec(?:onds?|s)?)?)(?:\s*(?=\d)|$)/i,
-mr="Type a duration such as 15m, 1h or 1h 30m, or a time such as 2030-01-31T12:00:00Z.";function Ln(t,e){let n=t.trim();
-if(n==="")return{error:mr};let o=$i(n),r=o===void 0?Ii(n):e+o;return r===void 0?{error:mr}:r<=e?{error:"This is over alr\
+children:a&&s($i,{answer:a,token:r})})]})]})}function $i({answer:t,token:e}){let n=pr(t.rule);return s(E,{children:[s("p",
+{children:[s(I,{mood:t.allowed?"good":"bad",children:t.allowed?"allowed":"not allowed"})," ",s("bdi",{children:t.reason}),
+"."]}),t.rule&&s("p",{children:["Rule: ",s(M,{text:t.rule,most:600})]}),e&&s(Ln,{right:e.right,mark:n})]})}var Oi={s:1e3,m:6e4,h:36e5,d:864e5},Ii=/^(?:(\d{1,6})\s*(d|h|m|s)(?:ays?|ours?|rs?|in(?:utes?|s)?|ec(?:onds?|s)?)?)(?:\s*(?=\d)|$)/i,
+gr="Type a duration such as 15m, 1h or 1h 30m, or a time such as 2030-01-31T12:00:00Z.";function Bn(t,e){let n=t.trim();
+if(n==="")return{error:gr};let o=Ri(n),r=o===void 0?Ni(n):e+o;return r===void 0?{error:gr}:r<=e?{error:"This is over alr\
 eady. The end must be in the future."}:r>e+864e5?{error:"An access token lives 24 hours at most."}:{at:new Date(Math.floor(
-r/1e3)*1e3)}}function $i(t){let e=t,n=0;for(;e!=="";){let o=Mi.exec(e),r=Ai[o?.[2]?.toLowerCase()??""];if(!o||r===void 0)
-return;n+=Number(o[1])*r,e=e.slice(o[0].length)}return n}function Ii(t){if(!/^\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?\s*(Z|[+-]\d\d:\d\d)?$/i.
+r/1e3)*1e3)}}function Ri(t){let e=t,n=0;for(;e!=="";){let o=Ii.exec(e),r=Oi[o?.[2]?.toLowerCase()??""];if(!o||r===void 0)
+return;n+=Number(o[1])*r,e=e.slice(o[0].length)}return n}function Ni(t){if(!/^\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?\s*(Z|[+-]\d\d:\d\d)?$/i.
 test(t))return;let e=Date.parse(t.replace(" ","T").replace(/\s/g,"").toUpperCase());return Number.isNaN(e)?void 0:e}function fe({title:t,submit:e,danger:n,disabled:o,onClose:r,onConfirm:i,children:a}){let l=Y();return s(he,{title:t,onClose:r,
-children:s(ie,{action:l,submit:e,danger:n,disabled:o,onSubmit:i,onCancel:r,children:a})})}var gr=t=>`tokens/${encodeURIComponent(t.token_id)}`;function Bn({label:t,value:e,onInput:n}){let{api:o}=A(),r=o.serverNow(),
-i=Ln(e,r);return s(T,{label:t,value:e,onInput:n,options:["5m","15m","1h","8h","24h"],error:e===""?void 0:i.error,hint:i.
-at?`It ends ${ge(i.at.getTime())}, ${st(i.at.getTime(),r)}.`:"A duration such as 15m or 1h 30m, or a time; at most 24 ho\
-urs."})}function Un(t,e){let n=Ln(t,e);if(!n.at)throw new Error(n.error);return n.at.toISOString().replace(/\.\d+Z$/,"Z")}
-function yr({token:t,onClose:e,onDone:n}){let{api:o}=A(),[r,i]=b("1h");return s(fe,{title:"Refresh the access token",submit:"\
-Refresh",onClose:e,onConfirm:async()=>{let l={expires_at:Un(r,o.serverNow())},{new_expires_at:c}=await o.call("PUT",gr(t),
+children:s(ie,{action:l,submit:e,danger:n,disabled:o,onSubmit:i,onCancel:r,children:a})})}var yr=t=>`tokens/${encodeURIComponent(t.token_id)}`;function Un({label:t,value:e,onInput:n}){let{api:o}=A(),r=o.serverNow(),
+i=Bn(e,r);return s(T,{label:t,value:e,onInput:n,options:["5m","15m","1h","8h","24h"],error:e===""?void 0:i.error,hint:i.
+at?`It ends ${ge(i.at.getTime())}, ${it(i.at.getTime(),r)}.`:"A duration such as 15m or 1h 30m, or a time; at most 24 ho\
+urs."})}function Jn(t,e){let n=Bn(t,e);if(!n.at)throw new Error(n.error);return n.at.toISOString().replace(/\.\d+Z$/,"Z")}
+function br({token:t,onClose:e,onDone:n}){let{api:o}=A(),[r,i]=b("1h");return s(fe,{title:"Refresh the access token",submit:"\
+Refresh",onClose:e,onConfirm:async()=>{let l={expires_at:Jn(r,o.serverNow())},{new_expires_at:c}=await o.call("PUT",yr(t),
 {body:l});n(`The token ${t.token_id.slice(0,12)}… now ends ${ge(c)}.`)},children:[s("p",{children:["The token ",s(M,{text:t.
 token_id})," of ",s(C,{text:t.created_by,most:40})," ends"," ",s(B,{at:t.expires_at}),". Its open connections go on unti\
-l the new end."]}),s(Bn,{label:"New end",value:r,onInput:i})]})}function br({token:t,onClose:e,onDone:n}){let{api:o}=A(),
-[r,i]=b("The connections that end are being counted…");return $(()=>{let l=new AbortController;return Oi(t.token_id)(o,
+l the new end."]}),s(Un,{label:"New end",value:r,onInput:i})]})}function wr({token:t,onClose:e,onDone:n}){let{api:o}=A(),
+[r,i]=b("The connections that end are being counted…");return $(()=>{let l=new AbortController;return Di(t.token_id)(o,
 l.signal).then(c=>!l.signal.aborted&&i(c),c=>!l.signal.aborted&&i(`The connections that end could not be counted. ${G(c)}`)),
 ()=>l.abort()},[o,t.token_id]),s(fe,{title:"Revoke the access token",submit:"Revoke",danger:!0,onClose:e,onConfirm:async()=>{
-await o.call("DELETE",gr(t),{body:{}}),n(`The token ${t.token_id.slice(0,12)}… was revoked.`)},children:[s("p",{children:[
+await o.call("DELETE",yr(t),{body:{}}),n(`The token ${t.token_id.slice(0,12)}… was revoked.`)},children:[s("p",{children:[
 "The token ",s(M,{text:t.token_id})," of ",s(C,{text:t.created_by,most:40})," stops working at once, for good."]}),s("p",
-{role:"status",children:r})]})}function Oi(t){return async(e,n)=>{let r=(await e.get(`connections${se({token_id:t,limit:1})}`,
+{role:"status",children:r})]})}function Di(t){return async(e,n)=>{let r=(await e.get(`connections${se({token_id:t,limit:1})}`,
 {signal:n})).edges??[],i=r.reduce((c,u)=>c+u.matching,0),a=r.filter(c=>!c.answered).map(c=>c.name),l=i===0?"No connectio\
 n ends with it.":`${D(i,"connection")} ${i===1?"ends":"end"} with it.`;return a.length===0?l:`${l} Not counted are those\
- at ${Je(a.slice(0,10))}, which did not answer.`}}var wr=/^[\w\-~@.]*$/;function ct(t){let e=/[A-Za-z0-9]$/.test(t)?`${t}.`:t;return wr.test(e)&&e.length<=127?e:void 0}var _r="At most 127 of a\
--z A-Z 0-9 _ - ~ @ and dots; a dot is added after a letter or digit.";function Pe(t){return t.length>0&&t.length<=128&&wr.
-test(t)}function Pt(t){let e=t.indexOf("/"),n=e<0?t:t.slice(0,e);if(n.includes("%"))return"has a zone, which a mask may not have";
-let o=vr(n),r=o?void 0:Ri(n);if(!o&&!r)return"is neither an address nor a CIDR such as 10.0.0.0/8";if(r&&Di(r))return"is\
+ at ${Je(a.slice(0,10))}, which did not answer.`}}var _r=/^[\w\-~@.]*$/;function dt(t){let e=/[A-Za-z0-9]$/.test(t)?`${t}.`:t;return _r.test(e)&&e.length<=127?e:void 0}var vr="At most 127 of a\
+-z A-Z 0-9 _ - ~ @ and dots; a dot is added after a letter or digit.";function Pe(t){return t.length>0&&t.length<=128&&_r.
+test(t)}function At(t){let e=t.indexOf("/"),n=e<0?t:t.slice(0,e);if(n.includes("%"))return"has a zone, which a mask may not have";
+let o=kr(n),r=o?void 0:Fi(n);if(!o&&!r)return"is neither an address nor a CIDR such as 10.0.0.0/8";if(r&&Li(r))return"is\
  an IPv4 address in the form of IPv6; write it as IPv4";if(e<0)return;let i=o?32:128,a=t.slice(e+1);if(!/^(0|[1-9]\d{0,2})$/.
-test(a)||Number(a)>i)return`needs a length from 0 to ${i} after the slash`}function vr(t){let e=t.split(".");return e.length===
-4&&e.every(n=>/^(0|[1-9]\d{0,2})$/.test(n)&&Number(n)<=255)}function Ri(t){let e=t.split("::");if(e.length>2)return;let[
-n,o]=e.map((i,a)=>Ni(i,a===e.length-1));if(!n||e.length===2&&!o)return;if(!o)return n.length===8?n:void 0;let r=8-n.length-
-o.length;return r<1?void 0:[...n,...new Array(r).fill(0),...o]}function Ni(t,e){if(t==="")return[];let n=[],o=t.split(":");
-for(let[r,i]of o.entries())if(/^[0-9a-f]{1,4}$/i.test(i))n.push(Number.parseInt(i,16));else if(e&&r===o.length-1&&vr(i)){
-let[a=0,l=0,c=0,u=0]=i.split(".").map(Number);n.push(a*256+l,c*256+u)}else return;return n}function Di(t){return t.slice(
-0,5).every(e=>e===0)&&t[5]===65535}var Hn=64,Wn=512,kr=256,Fi=2**40,Jn=t=>t?String(t):"";function xr(t){return{name:t?.name??"",description:t?.description??
+test(a)||Number(a)>i)return`needs a length from 0 to ${i} after the slash`}function kr(t){let e=t.split(".");return e.length===
+4&&e.every(n=>/^(0|[1-9]\d{0,2})$/.test(n)&&Number(n)<=255)}function Fi(t){let e=t.split("::");if(e.length>2)return;let[
+n,o]=e.map((i,a)=>Xi(i,a===e.length-1));if(!n||e.length===2&&!o)return;if(!o)return n.length===8?n:void 0;let r=8-n.length-
+o.length;return r<1?void 0:[...n,...new Array(r).fill(0),...o]}function Xi(t,e){if(t==="")return[];let n=[],o=t.split(":");
+for(let[r,i]of o.entries())if(/^[0-9a-f]{1,4}$/i.test(i))n.push(Number.parseInt(i,16));else if(e&&r===o.length-1&&kr(i)){
+let[a=0,l=0,c=0,u=0]=i.split(".").map(Number);n.push(a*256+l,c*256+u)}else return;return n}function Li(t){return t.slice(
+0,5).every(e=>e===0)&&t[5]===65535}var Wn=64,qn=512,xr=256,Bi=2**40,Hn=t=>t?String(t):"";function Sr(t){return{name:t?.name??"",description:t?.description??
 "",prefix:t?.tenant_prefix??"",masks:(t?.allow_ip_masks??[]).join(`
-`),maxTokens:Jn(t?.max_tokens),maxBytes:Jn(t?.max_bytes),calls:Jn(t?.calls_per_second)}}function qn(t){return{prefix:ct(
-t.prefix)===void 0?_r:void 0,masks:Mt(ee(t.masks)),maxTokens:Ae(t.maxTokens),maxBytes:Ae(t.maxBytes),calls:Ae(t.calls)}}
-function Sr(t){let e=Te(t.name);return e<1||e>Hn||Te(t.description)>Wn?!1:Object.values(qn(t)).every(n=>n===void 0)}function At(t){
-return{name:t.name,description:t.description,tenant_prefix:ct(t.prefix)??t.prefix,allow_ip_masks:ee(t.masks),max_tokens:Number(
-t.maxTokens),max_bytes:Number(t.maxBytes),calls_per_second:Number(t.calls)}}function Tr(t,e){let n=At(t),o=Object.entries(
-At(e)).filter(([r,i])=>JSON.stringify(i)!==JSON.stringify(n[r]));return Object.fromEntries(o)}function Mt(t){if(t.length>
-kr)return`At most ${kr} masks.`;for(let e of t){let n=Pt(e);if(n)return`${e} ${n}.`}}function Ae(t,e=Fi){if(!(t===""||/^\d{1,13}$/.
-test(t)&&Number(t)<=e))return`A whole number up to ${e.toLocaleString("en")}, or nothing.`}var Xi=256,Er=2**31;function Cr({onClose:t,onIssued:e}){let{api:n,session:o}=A(),r=Y(),[i,a]=b({createdBy:o.operator??"",
+`),maxTokens:Hn(t?.max_tokens),maxBytes:Hn(t?.max_bytes),calls:Hn(t?.calls_per_second)}}function jn(t){return{prefix:dt(
+t.prefix)===void 0?vr:void 0,masks:$t(ee(t.masks)),maxTokens:Ae(t.maxTokens),maxBytes:Ae(t.maxBytes),calls:Ae(t.calls)}}
+function Tr(t){let e=Te(t.name);return e<1||e>Wn||Te(t.description)>qn?!1:Object.values(jn(t)).every(n=>n===void 0)}function Mt(t){
+return{name:t.name,description:t.description,tenant_prefix:dt(t.prefix)??t.prefix,allow_ip_masks:ee(t.masks),max_tokens:Number(
+t.maxTokens),max_bytes:Number(t.maxBytes),calls_per_second:Number(t.calls)}}function Er(t,e){let n=Mt(t),o=Object.entries(
+Mt(e)).filter(([r,i])=>JSON.stringify(i)!==JSON.stringify(n[r]));return Object.fromEntries(o)}function $t(t){if(t.length>
+xr)return`At most ${xr} masks.`;for(let e of t){let n=At(e);if(n)return`${e} ${n}.`}}function Ae(t,e=Bi){if(!(t===""||/^\d{1,13}$/.
+test(t)&&Number(t)<=e))return`A whole number up to ${e.toLocaleString("en")}, or nothing.`}var Ui=256,Cr=2**31;function Pr({onClose:t,onIssued:e}){let{api:n,session:o}=A(),r=Y(),[i,a]=b({createdBy:o.operator??"",
 description:"",tenants:"",pub:"",sub:"#",history:"",end:"15m",masks:"",origins:"",regions:"",ingress:"",egress:"",websocket:!0,
 webtransport:!0}),l=d=>h=>a(f=>({...f,[d]:h})),c=ee(i.tenants).find(d=>!Pe(d));return s(he,{title:"Issue a trial token",
 onClose:t,children:[s("p",{class:"quiet",children:"For a trial. Apps get theirs from their backend, which holds a master\
  token."}),s(ie,{action:r,submit:"Issue",onSubmit:async()=>{let d=ee(i.tenants);if(d.length===0)throw new Error("name at\
  least one tenant");if(i.createdBy==="")throw new Error("say who creates it");if(!i.websocket&&!i.webtransport)throw new Error(
-"allow at least one transport");if(c||Mt(ee(i.masks))||Ae(i.ingress)||Ae(i.egress))throw new Error("correct the fields t\
+"allow at least one transport");if(c||$t(ee(i.masks))||Ae(i.ingress)||Ae(i.egress))throw new Error("correct the fields t\
 hat are marked");let h=m=>m===""?void 0:Number(m),f=i.websocket!==i.webtransport,p={created_by:i.createdBy,description:i.
 description,right:{tenant_grants:[{tenant_ids:d,allow_channels_pub:ee(i.pub),allow_channels_sub:ee(i.sub),allow_channels_history:ee(
 i.history)}],allow_ip_masks:ee(i.masks),allowed_ws_origin:ee(i.origins),allow_regions:ee(i.regions),allow_protocols:f?[i.
-websocket?"websocket":"webtransport"]:[],ingress_kb_per_sec:h(i.ingress),egress_kb_per_sec:h(i.egress),expires_at:Un(i.end,
+websocket?"websocket":"webtransport"]:[],ingress_kb_per_sec:h(i.ingress),egress_kb_per_sec:h(i.egress),expires_at:Jn(i.end,
 n.serverNow())}};e(await n.call("POST","tokens",{body:p}))},onCancel:t,children:[s(T,{label:"Tenants",value:i.tenants,onInput:l(
 "tenants"),rows:2,mono:!0,autoFocus:!0,error:c&&`${c} is no tenant: 1 to 128 of a-z A-Z 0-9 _ - ~ @ and dots.`,hint:"Who\
 le names, one a line."}),s("div",{class:"row",children:[s(T,{label:"May publish to",value:i.pub,onInput:l("pub"),rows:2,
 mono:!0,hint:"Channel rules, one a line."}),s(T,{label:"May subscribe to",value:i.sub,onInput:l("sub"),rows:2,mono:!0,hint:"\
 # is every channel."})]}),s(T,{label:"May read stored messages of",value:i.history,onInput:l("history"),rows:2,mono:!0,hint:"\
-Of what it may subscribe to. Nothing: subscriptions begin now."}),s(Bn,{label:"Valid until",value:i.end,onInput:l("end")}),
-s("div",{class:"row",children:[s(T,{label:"Created by",value:i.createdBy,onInput:l("createdBy"),count:{now:ar(i.createdBy),
-most:Xi,unit:"bytes"}}),s(T,{label:"Description",value:i.description,onInput:l("description"),count:{now:Te(i.description),
+Of what it may subscribe to. Nothing: subscriptions begin now."}),s(Un,{label:"Valid until",value:i.end,onInput:l("end")}),
+s("div",{class:"row",children:[s(T,{label:"Created by",value:i.createdBy,onInput:l("createdBy"),count:{now:lr(i.createdBy),
+most:Ui,unit:"bytes"}}),s(T,{label:"Description",value:i.description,onInput:l("description"),count:{now:Te(i.description),
 most:512,unit:"characters"}})]}),s("details",{children:[s("summary",{children:"More limits"}),s(T,{label:"Address masks",
-value:i.masks,onInput:l("masks"),mono:!0,error:Mt(ee(i.masks))}),s(T,{label:"Origins of pages",value:i.origins,onInput:l(
+value:i.masks,onInput:l("masks"),mono:!0,error:$t(ee(i.masks))}),s(T,{label:"Origins of pages",value:i.origins,onInput:l(
 "origins"),mono:!0,hint:"Such as https://app.example.com"}),s(T,{label:"Regions",value:i.regions,onInput:l("regions"),mono:!0,
 hint:"Such as EU or US"}),s("fieldset",{children:[s("legend",{children:"Transports"}),s(we,{label:"WebSocket",checked:i.
 websocket,onChange:l("websocket")}),s(we,{label:"WebTransport",checked:i.webtransport,onChange:l("webtransport")})]}),s(
-"div",{class:"row",children:[s(T,{label:"May send, KB/s",value:i.ingress,onInput:l("ingress"),error:Ae(i.ingress,Er)}),s(
-T,{label:"May receive, KB/s",value:i.egress,onInput:l("egress"),error:Ae(i.egress,Er)})]})]})]})]})}var Pr=50;async function Li(t,e,n,o,r){let i={tokens:[],next:n,asked:0};do{let a={limit:Pr-i.tokens.length,cursor:i.next},
+"div",{class:"row",children:[s(T,{label:"May send, KB/s",value:i.ingress,onInput:l("ingress"),error:Ae(i.ingress,Cr)}),s(
+T,{label:"May receive, KB/s",value:i.egress,onInput:l("egress"),error:Ae(i.egress,Cr)})]})]})]})]})}var Ar=50;async function Ji(t,e,n,o,r){let i={tokens:[],next:n,asked:0};do{let a={limit:Ar-i.tokens.length,cursor:i.next},
 l=await t.get(`tokens${se({...e,...a})}`);if(o.aborted&&i.asked>0)return i;i={tokens:[...i.tokens,...l.tokens??[]],next:l.
-next_cursor??"",asked:i.asked+1},r(i)}while(!o.aborted&&i.next!==""&&i.tokens.length<Pr);return i}function Ar(t,e){let[n,
-o]=b([""]),[r,i]=b(),[a,l]=b(!1),[c,u]=b(),d=V(void 0),h=JSON.stringify(e),f=V(e);f.current=e;let p=re(async w=>{d.current?.
-abort();let v=new AbortController;d.current=v;let y=()=>d.current===v;l(!0),u(void 0);try{await Li(t,f.current,w,v.signal,
+next_cursor??"",asked:i.asked+1},r(i)}while(!o.aborted&&i.next!==""&&i.tokens.length<Ar);return i}function Mr(t,e){let[n,
+o]=b([""]),[r,i]=b(),[a,l]=b(!1),[c,u]=b(),d=V(void 0),h=JSON.stringify(e),f=V(e);f.current=e;let p=re(async _=>{d.current?.
+abort();let v=new AbortController;d.current=v;let y=()=>d.current===v;l(!0),u(void 0);try{await Ji(t,f.current,_,v.signal,
 k=>y()&&i(k))}catch(k){y()&&u(G(k))}y()&&l(!1)},[t]);$(()=>(o([""]),i(void 0),p(""),()=>{d.current?.abort(),d.current=void 0}),
-[h,p]);let m=w=>{o(w),p(w[w.length-1]??"")};return{found:r,busy:a,error:c,page:n.length,stop:()=>d.current?.abort(),goOn:()=>m(
-[...n.slice(0,-1),r?.next??""]),refresh:()=>m(n),next:()=>m([...n,r?.next??""]),previous:()=>m(n.slice(0,-1))}}var Bi=[["","any"],["valid","valid"],["expired","expired"],["revoked","revoked"]],Ui={valid:"good",expired:"plain",revoked:"\
-bad"};function Mr({query:t}){let{api:e,notify:n}=A(),o=J(),[r,i]=b(),a={id:t.id??"",tenant:t.tenant??"",created_by:t.created_by??
-"",status:t.status??""},l=Ar(e,a),c=()=>i(void 0),u=d=>{c(),n(d),l.refresh()};return s(E,{children:[s(te,{text:"Access t\
+[h,p]);let m=_=>{o(_),p(_[_.length-1]??"")};return{found:r,busy:a,error:c,page:n.length,stop:()=>d.current?.abort(),goOn:()=>m(
+[...n.slice(0,-1),r?.next??""]),refresh:()=>m(n),next:()=>m([...n,r?.next??""]),previous:()=>m(n.slice(0,-1))}}var Hi=[["","any"],["valid","valid"],["expired","expired"],["revoked","revoked"]],Wi={valid:"good",expired:"plain",revoked:"\
+bad"};function $r({query:t}){let{api:e,notify:n}=A(),o=J(),[r,i]=b(),a={id:t.id??"",tenant:t.tenant??"",created_by:t.created_by??
+"",status:t.status??""},l=Mr(e,a),c=()=>i(void 0),u=d=>{c(),n(d),l.refresh()};return s(E,{children:[s(te,{text:"Access t\
 okens",children:[s("button",{type:"button",onClick:()=>i({what:"explain",token:void 0}),children:"Explain"}),o&&s("butto\
-n",{type:"button",class:"primary",onClick:()=>i({what:"issue"}),children:"Issue a trial token"})]}),s(Ji,{query:a,onSearchAgain:l.
-refresh}),s(de,{error:l.error,known:!1}),s(Hi,{search:l,filtered:Object.values(a).some(d=>d!==""),onAction:(d,h)=>i({what:d,
-token:h})}),r?.what==="issue"&&s(Cr,{onClose:c,onIssued:d=>{i({what:"issued",issued:d}),l.refresh()}}),r?.what==="issued"&&
-s(Tt,{title:"The access token",label:"Access token",secret:r.issued.token,onClose:c,children:s("p",{children:["Its id is\
- ",s(M,{text:r.issued.token_id}),". It expires ",ge(r.issued.expires_at),"."]})}),r?.what==="explain"&&s(fr,{token:r.token,
-onClose:c}),r?.what==="refresh"&&s(yr,{token:r.token,onClose:c,onDone:u}),r?.what==="revoke"&&s(br,{token:r.token,onClose:c,
-onDone:u})]})}function Ji({query:t,onSearchAgain:e}){let[n,o]=b(t),r=JSON.stringify(t);$(()=>o(t),[r]);let i=a=>l=>o(c=>({
+n",{type:"button",class:"primary",onClick:()=>i({what:"issue"}),children:"Issue a trial token"})]}),s(qi,{query:a,onSearchAgain:l.
+refresh}),s(de,{error:l.error,known:!1}),s(ji,{search:l,filtered:Object.values(a).some(d=>d!==""),onAction:(d,h)=>i({what:d,
+token:h})}),r?.what==="issue"&&s(Pr,{onClose:c,onIssued:d=>{i({what:"issued",issued:d}),l.refresh()}}),r?.what==="issued"&&
+s(Et,{title:"The access token",label:"Access token",secret:r.issued.token,onClose:c,children:s("p",{children:["Its id is\
+ ",s(M,{text:r.issued.token_id}),". It expires ",ge(r.issued.expires_at),"."]})}),r?.what==="explain"&&s(mr,{token:r.token,
+onClose:c}),r?.what==="refresh"&&s(br,{token:r.token,onClose:c,onDone:u}),r?.what==="revoke"&&s(wr,{token:r.token,onClose:c,
+onDone:u})]})}function qi({query:t,onSearchAgain:e}){let[n,o]=b(t),r=JSON.stringify(t);$(()=>o(t),[r]);let i=a=>l=>o(c=>({
 ...c,[a]:l.trim()}));return s("search",{children:s("form",{class:"filters","aria-label":"Search access tokens",onSubmit:a=>{
 if(a.preventDefault(),!He.test(n.id))return;let l=N("tokens",n);l===N("tokens",t)?e():location.hash=l},children:[s(T,{label:"\
 Id",value:n.id,onInput:a=>i("id")(We(a.trim())),mono:!0,error:He.test(n.id)?void 0:"An id has up to 32 digits of 0-9 and\
  a-f.",hint:"Its beginning will do."}),s(T,{label:"Tenant",value:n.tenant,onInput:i("tenant"),mono:!0,hint:"The whole na\
 me."}),s(T,{label:"Created by",value:n.created_by,onInput:a=>o(l=>({...l,created_by:a})),hint:"The whole label."}),s(q,{
-label:"State",value:n.status,onInput:i("status"),options:Bi}),s("div",{class:"buttons",children:[s("button",{type:"submi\
-t",class:"primary",children:"Search"}),s("a",{class:"button",href:N("tokens"),children:"Clear"})]})]})})}function Hi({search:t,
+label:"State",value:n.status,onInput:i("status"),options:Hi}),s("div",{class:"buttons",children:[s("button",{type:"submi\
+t",class:"primary",children:"Search"}),s("a",{class:"button",href:N("tokens"),children:"Clear"})]})]})})}function ji({search:t,
 filtered:e,onAction:n}){let[o,r]=b(),i=J(),{found:a,busy:l}=t,c=a?.tokens??[],u=!l&&a!==void 0&&a.next!==""&&c.length===
 0;return s(E,{children:[s("div",{role:"status",class:"with-button",children:[l&&a&&a.asked>0&&s("span",{children:["Still\
  searching: ",D(c.length,"token")," found so far."]}),u&&s("span",{children:"The search was stopped before its end."})]}),
 l&&a&&a.asked>0&&s("button",{type:"button",onClick:t.stop,children:"Stop the search"}),u&&s("button",{type:"button",onClick:t.
-goOn,children:"Search on"}),l&&!a&&s(K,{what:"the access tokens"}),c.length>0&&s(be,{label:"Access tokens",columns:Wi(o,
-r),rows:c,keyOf:d=>d.token_id,busy:l,detail:d=>o===d.token_id&&s(hr,{token:d,onAction:h=>n(h,d)})}),!l&&a&&c.length===0&&
+goOn,children:"Search on"}),l&&!a&&s(K,{what:"the access tokens"}),c.length>0&&s(be,{label:"Access tokens",columns:zi(o,
+r),rows:c,keyOf:d=>d.token_id,busy:l,detail:d=>o===d.token_id&&s(fr,{token:d,onAction:h=>n(h,d)})}),!l&&a&&c.length===0&&
 a.next===""&&s(H,{children:e?s("p",{children:"No access token matches. Ask for less, or clear the search. Tokens are for\
 gotten a day after they expire."}):s("p",{children:["There is no access token yet. Backends issue them with a master tok\
 en",i?"; the button above issues one for a trial":"","."]})}),s(Ce,{page:t.page,more:!l&&!u&&(a?.next??"")!=="",onPrevious:t.
-previous,onNext:t.next})]})}function Wi(t,e){return[{label:"Id",cell:({token_id:n})=>s(qe,{open:t===n,label:`Details of \
+previous,onNext:t.next})]})}function zi(t,e){return[{label:"Id",cell:({token_id:n})=>s(qe,{open:t===n,label:`Details of \
 token ${n.slice(0,12)}`,onToggle:()=>e(t===n?void 0:n),children:s("code",{children:n.slice(0,12)})})},{label:"Created by",
-cell:({created_by:n})=>s(C,{text:n,most:40})},{label:"Tenants",cell:({right:n})=>s(jn,{names:(n.tenant_grants??[]).flatMap(
-o=>o.tenant_ids??[])})},{label:"State",cell:({status:n})=>s(O,{mood:Ui[n]??"plain",children:n})},{label:"Made",cell:({created_at:n})=>s(
-B,{at:n})},{label:"Ends",cell:({expires_at:n})=>s(B,{at:n})}]}function jn({names:t}){let e=[...new Set(t)];return e.length===
+cell:({created_by:n})=>s(C,{text:n,most:40})},{label:"Tenants",cell:({right:n})=>s(zn,{names:(n.tenant_grants??[]).flatMap(
+o=>o.tenant_ids??[])})},{label:"State",cell:({status:n})=>s(I,{mood:Wi[n]??"plain",children:n})},{label:"Made",cell:({created_at:n})=>s(
+B,{at:n})},{label:"Ends",cell:({expires_at:n})=>s(B,{at:n})}]}function zn({names:t}){let e=[...new Set(t)];return e.length===
 0?s(E,{children:"–"}):s("span",{class:"list",title:e.length>2?Je(e.slice(0,50)):void 0,children:[e.slice(0,2).map(n=>s(
-M,{text:n,most:40},n)),e.length>2&&s("span",{class:"quiet",children:["and ",e.length-2," more"]})]})}var Ge=t=>`${t.edge}:${t.id}`,$r=t=>t?P(t):"none";function Ir(t,e,n){return[{label:"Connection",cell:r=>{let i=Ge(r);return s(
+M,{text:n,most:40},n)),e.length>2&&s("span",{class:"quiet",children:["and ",e.length-2," more"]})]})}var Ge=t=>`${t.edge}:${t.id}`,Or=t=>t?P(t):"none";function Ir(t,e,n){return[{label:"Connection",cell:r=>{let i=Ge(r);return s(
 qe,{open:e===i,label:`Details of connection ${r.id} at ${r.edge_name}`,onToggle:()=>n(e===i?void 0:i),children:r.id})}},
 ...t?[{label:"Edge",cell:r=>s(C,{text:r.edge_name,most:40})}]:[],{label:"Token",cell:r=>s("a",{href:N("tokens",{id:r.token_id}),
 "aria-label":`Token ${r.token_id.slice(0,8)}`,children:s("code",{children:r.token_id.slice(0,8)})})},{label:"Tenants",cell:r=>s(
-jn,{names:r.tenants??[]})},{label:"Address",cell:r=>s("span",{class:"address",children:r.ip?s(M,{text:r.ip}):"unknown"})},
-{label:"Transport",cell:r=>s(E,{children:[je(r.transport)," ",r.draining&&s(O,{mood:"warn",children:"draining"})]})},{label:"\
+zn,{names:r.tenants??[]})},{label:"Address",cell:r=>s("span",{class:"address",children:r.ip?s(M,{text:r.ip}):"unknown"})},
+{label:"Transport",cell:r=>s(E,{children:[je(r.transport)," ",r.draining&&s(I,{mood:"warn",children:"draining"})]})},{label:"\
 Since",cell:r=>s(B,{at:r.since})},{label:"Subscriptions",number:!0,cell:r=>P(r.subscriptions)},{label:"Queue",number:!0,
-cell:r=>U(r.queued_bytes)},{label:"Caps, KB/s",cell:r=>`in ${$r(r.ingress_kb_per_sec)}, out ${$r(r.egress_kb_per_sec)}`},
-{label:"Dropped",number:!0,cell:r=>P(r.dropped)}]}var qi=5e3,zn=200;function Or({connection:t,onDisconnect:e}){let{api:n}=A(),o=J(),r=`connections/${encodeURIComponent(t.
-edge)}/${t.id}`,{data:i,error:a}=pe(Ge(t),qi,async d=>{try{return await n.get(r,d)}catch(h){if(h instanceof W&&h.status===
+cell:r=>U(r.queued_bytes)},{label:"Caps, KB/s",cell:r=>`in ${Or(r.ingress_kb_per_sec)}, out ${Or(r.egress_kb_per_sec)}`},
+{label:"Dropped",number:!0,cell:r=>P(r.dropped)}]}var Gi=5e3,Gn=200;function Rr({connection:t,onDisconnect:e}){let{api:n}=A(),o=J(),r=`connections/${encodeURIComponent(t.
+edge)}/${t.id}`,{data:i,error:a}=pe(Ge(t),Gi,async d=>{try{return await n.get(r,d)}catch(h){if(h instanceof W&&h.status===
 404&&h.code!=="not_found")return"gone";throw h}}),l=i==="gone"?void 0:i,c=l??t,u=`connection ${c.id} at ${c.edge_name}`;
 return s("div",{class:"connection-detail",children:[i==="gone"&&s("p",{role:"status",children:"It is closed now."}),s(Ee,
 {text:a}),s(ue,{of:[["Token",s(M,{text:c.token_id},"token"),"wide"],["Token ends",s(B,{at:c.expires_at},"expires")],["Wa\
 iting in its queue",U(c.queued_bytes)],["Dropped deliveries",P(c.dropped)]]}),s("h2",{children:"Subscriptions"}),!i&&!a&&
-s(K,{what:"the subscriptions"}),l&&s(ji,{detail:l}),s("div",{class:"buttons",children:[o&&i!=="gone"&&s("button",{type:"\
+s(K,{what:"the subscriptions"}),l&&s(Ki,{detail:l}),s("div",{class:"buttons",children:[o&&i!=="gone"&&s("button",{type:"\
 button","aria-label":`Disconnect ${u}`,onClick:e,children:"Disconnect"}),s("a",{class:"button",href:N("connections",{token_id:c.
 token_id}),children:"All of its token"}),s("a",{class:"button",href:N("tokens",{id:c.token_id}),children:"Its token"})]})]})}
-function ji({detail:t}){let e=t.patterns??[],n=e.length-zn+(t.more_patterns??0);return e.length===0?s("p",{children:"It \
+function Ki({detail:t}){let e=t.patterns??[],n=e.length-Gn+(t.more_patterns??0);return e.length===0?s("p",{children:"It \
 is subscribed to nothing."}):s("ul",{class:"chips patterns","aria-label":"Subscriptions",tabIndex:0,children:[e.slice(0,
-zn).map(({tenant:o,pattern:r})=>s("li",{children:[s(M,{text:r})," in ",s(M,{text:o})]},`${o} ${r}`)),e.length<zn?(t.more_patterns??
-0)>0&&s("li",{children:["and ",D(t.more_patterns??0,"more","more")]}):n>0&&s("li",{children:["and ",P(n)," more"]})]})}var zi=[["","any"],["websocket","WebSocket"],["webtransport","WebTransport"]];function Rr({query:t,edges:e,onAgain:n}){let[
-o,r]=b(t),i=JSON.stringify(t);$(()=>r(t),[i]);let a=d=>h=>r(f=>({...f,[d]:h.trim()})),l=o.ip===""?void 0:Pt(o.ip),c=e.map(
+Gn).map(({tenant:o,pattern:r})=>s("li",{children:[s(M,{text:r})," in ",s(M,{text:o})]},`${o} ${r}`)),e.length<Gn?(t.more_patterns??
+0)>0&&s("li",{children:["and ",D(t.more_patterns??0,"more","more")]}):n>0&&s("li",{children:["and ",P(n)," more"]})]})}var Qi=[["","any"],["websocket","WebSocket"],["webtransport","WebTransport"]];function Nr({query:t,edges:e,onAgain:n}){let[
+o,r]=b(t),i=JSON.stringify(t);$(()=>r(t),[i]);let a=d=>h=>r(f=>({...f,[d]:h.trim()})),l=o.ip===""?void 0:At(o.ip),c=e.map(
 d=>[d.id,Ue(d.name,60)]),u=o.edge!==""&&!e.some(({id:d})=>d===o.edge)?[[o.edge,Ue(o.edge,60)]]:[];return s("search",{children:s(
 "form",{class:"filters","aria-label":"Filter connections",onSubmit:d=>{if(d.preventDefault(),l||!He.test(o.token_id))return;
 let h=N("connections",o);h===N("connections",t)?n():location.hash=h},children:[s(T,{label:"Token id",value:o.token_id,onInput:d=>a(
 "token_id")(We(d.trim())),mono:!0,error:He.test(o.token_id)?void 0:"An id has 32 digits of 0-9 and a-f.",hint:"The whole\
  id."}),s(T,{label:"Tenant",value:o.tenant,onInput:a("tenant"),mono:!0}),s(T,{label:"Address",value:o.ip,onInput:a("ip"),
-mono:!0,error:l&&`It ${l}.`,hint:"One, or a CIDR."}),s(q,{label:"Transport",value:o.transport,onInput:a("transport"),options:zi}),
+mono:!0,error:l&&`It ${l}.`,hint:"One, or a CIDR."}),s(q,{label:"Transport",value:o.transport,onInput:a("transport"),options:Qi}),
 s(q,{label:"Edge",value:o.edge,onInput:a("edge"),options:[["","all"],...c,...u]}),s("div",{class:"buttons",children:[s("\
-button",{type:"submit",class:"primary",children:"Filter"}),s("a",{class:"button",href:N("connections"),children:"Clear"})]})]})})}function Nr({target:t,onClose:e,onDone:n}){let{api:o}=A(),{connection:r,tokenID:i}=t,[a,l]=b(r===void 0);return s(fe,{title:r?
+button",{type:"submit",class:"primary",children:"Filter"}),s("a",{class:"button",href:N("connections"),children:"Clear"})]})]})})}function Dr({target:t,onClose:e,onDone:n}){let{api:o}=A(),{connection:r,tokenID:i}=t,[a,l]=b(r===void 0);return s(fe,{title:r?
 "Disconnect this connection":"Disconnect all of this token",submit:"Disconnect",danger:!0,onClose:e,onConfirm:async()=>{
 let u=a||!r?{token_id:i}:{edge:r.edge,id:r.id},{disconnected:d,unanswered:h}=await o.call("POST","connections/disconnect",
 {body:u}),f=h??[],p=f.length>0?` Not reached: ${Je(f.slice(0,10))}, which did not answer. Try again later.`:"";n(`${D(d,
@@ -406,427 +406,438 @@ let u=a||!r?{token_id:i}:{edge:r.edge,id:r.id},{disconnected:d,unanswered:h}=awa
  closed."]}),r&&s(we,{label:"All connections of its token",checked:a,onChange:l,hint:"At every edge."}),!r&&s("p",{children:[
 "All connections of the token ",s(M,{text:i})," are closed, at every edge."]}),s("p",{children:["A client may come back \
 while its token is valid. To keep it away,"," ",s("a",{href:N("tokens",{id:i}),children:"revoke the token"})," in place \
-of this."]})]})}var Gi=100,Ki=3e3;function Dr({query:t}){let{api:e,notify:n}=A(),o=J(),[r,i]=b(!1),[a,l]=b([""]),[c,u]=b(),d={token_id:t.
+of this."]})]})}var Vi=100,Yi=3e3;function Fr({query:t}){let{api:e,notify:n}=A(),o=J(),[r,i]=b(!1),[a,l]=b([""]),[c,u]=b(),d={token_id:t.
 token_id??"",tenant:t.tenant??"",ip:t.ip??"",transport:t.transport??"",edge:t.edge??""},h=se(d);$(()=>l([""]),[h]);let f=`\
-connections${se({...d,limit:Gi,cursor:a[a.length-1]})}`,{data:p,stale:m,error:w,refresh:v}=pe(f,Ki,g=>e.get(f,g),r),y=p?.
+connections${se({...d,limit:Vi,cursor:a[a.length-1]})}`,{data:p,stale:m,error:_,refresh:v}=pe(f,Yi,g=>e.get(f,g),r),y=p?.
 edges??[],k=p?.connections??[];return s(E,{children:[s(te,{text:"Connections",children:[s("button",{type:"button","aria-\
 pressed":r,onClick:()=>i(!r),children:r?"Resume":"Pause"}),o&&d.token_id!==""&&s("button",{type:"button",onClick:()=>u({
-tokenID:d.token_id}),children:"Disconnect all of this token"})]}),s(Rr,{query:d,edges:y,onAgain:v}),s(de,{error:w,known:p!==
-void 0}),s(ze,{edges:y,missing:["Its connections are not listed.","Their connections are not listed."]}),!p&&!w&&s(K,{what:"\
-the connections"}),p&&s(Qi,{edges:y,paused:r}),k.length>0&&s(Vi,{rows:k,several:y.length>1,busy:m,onDisconnect:g=>u({connection:g,
+tokenID:d.token_id}),children:"Disconnect all of this token"})]}),s(Nr,{query:d,edges:y,onAgain:v}),s(de,{error:_,known:p!==
+void 0}),s(ze,{edges:y,missing:["Its connections are not listed.","Their connections are not listed."]}),!p&&!_&&s(K,{what:"\
+the connections"}),p&&s(Zi,{edges:y,paused:r}),k.length>0&&s(ea,{rows:k,several:y.length>1,busy:m,onDisconnect:g=>u({connection:g,
 tokenID:g.token_id})}),p&&!m&&k.length===0&&a.length===1&&s(H,{children:h===""?s("p",{children:"No client is connected. \
 Clients appear here as they connect with an access token."}):s("p",{children:"No connection matches. Ask for less, or cl\
 ear the filters."})}),s(Ce,{page:a.length,more:!m&&(p?.next_cursor??"")!=="",onPrevious:()=>l(a.slice(0,-1)),onNext:()=>l(
-[...a,p?.next_cursor??""])}),c&&s(Nr,{target:c,onClose:()=>u(void 0),onDone:g=>{u(void 0),n(g),v()}})]})}function Qi({edges:t,
+[...a,p?.next_cursor??""])}),c&&s(Dr,{target:c,onClose:()=>u(void 0),onDone:g=>{u(void 0),n(g),v()}})]})}function Zi({edges:t,
 paused:e}){let n=t.reduce((r,i)=>r+i.total,0),o=t.reduce((r,i)=>r+i.matching,0);return s("div",{class:"totals",children:[
 s("p",{children:[o===n?`${D(n,"connection")}.`:`${P(o)} of ${D(n,"connection")} match.`,e&&s("strong",{children:" Paused\
 : the list is as it was."})]}),t.length>1&&s("ul",{class:"chips","aria-label":"By edge",children:t.slice(0,50).map(r=>s(
-"li",{children:[s(C,{text:r.name,most:40})," ",r.answered?P(r.matching):"no answer"]},r.id))})]})}function Vi({rows:t,several:e,
+"li",{children:[s(C,{text:r.name,most:40})," ",r.answered?P(r.matching):"no answer"]},r.id))})]})}function ea({rows:t,several:e,
 busy:n,onDisconnect:o}){let[r,i]=b();return s(be,{label:"Connections",columns:Ir(e,r,i),rows:t,keyOf:Ge,busy:n,detail:a=>r===
-Ge(a)&&s(Or,{connection:a,onDisconnect:()=>o(a)})})}function Fr(){let{api:t}=A(),[e,n]=b(),{data:o,error:r,refresh:i}=pe("edges",5e3,l=>t.get("edges",l)),a=o?.edges??[];return s(
+Ge(a)&&s(Rr,{connection:a,onDisconnect:()=>o(a)})})}function Xr(){let{api:t}=A(),[e,n]=b(),{data:o,error:r,refresh:i}=pe("edges",5e3,l=>t.get("edges",l)),a=o?.edges??[];return s(
 E,{children:[s(te,{text:"Edges"}),s(de,{error:r,known:o!==void 0}),!o&&!r&&s(K,{what:"the edges"}),s(ze,{edges:a,missing:[
 "What it does is not known.","What they do is not known."]}),o&&a.length===0&&s(H,{children:s("p",{children:"No edge is \
-known yet. This one appears within seconds."})}),s("div",{class:"cards",children:a.map(l=>s(Yi,{edge:l,onDrain:()=>n(l)},
+known yet. This one appears within seconds."})}),s("div",{class:"cards",children:a.map(l=>s(ta,{edge:l,onDrain:()=>n(l)},
 l.id))}),a.length===1&&s("p",{class:"quiet",children:"This edge is alone. Edges that share a broker, such as NATS, appea\
-r here together."}),e&&s(ea,{edge:e,onClose:()=>n(void 0),onDone:i})]})}function Yi({edge:t,onDrain:e}){let n=J(),{status:o}=t,
+r here together."}),e&&s(oa,{edge:e,onClose:()=>n(void 0),onDone:i})]})}function ta({edge:t,onDrain:e}){let n=J(),{status:o}=t,
 r=t.state==="draining"||o?.draining===!0;return s("article",{class:"card","aria-label":`Edge ${t.name}`,children:[s("div",
-{class:"card-head",children:[s("h2",{children:s(C,{text:t.name})}),s(St,{edge:t}),r&&s(O,{mood:"warn",children:"draining"}),
-t.state==="silent"&&s(O,{mood:"bad",children:"silent"}),!t.answered&&s(O,{mood:"bad",children:"no answer"}),t.answered&&
-!r&&t.state!=="silent"&&s(O,{mood:"good",children:"serving"})]}),s(ue,{of:[["Id",s(M,{text:t.id},"id"),"wide"],["Host",t.
+{class:"card-head",children:[s("h2",{children:s(C,{text:t.name})}),s(Tt,{edge:t}),r&&s(I,{mood:"warn",children:"draining"}),
+t.state==="silent"&&s(I,{mood:"bad",children:"silent"}),!t.answered&&s(I,{mood:"bad",children:"no answer"}),t.answered&&
+!r&&t.state!=="silent"&&s(I,{mood:"good",children:"serving"})]}),s(ue,{of:[["Id",s(M,{text:t.id},"id"),"wide"],["Host",t.
 host?s(C,{text:t.host}):"none announced"],["Region",t.region?s(C,{text:t.region}):"none"],!t.self&&["Last heard of",s(B,
-{at:t.seen_at},"seen")],...o?Zi(o):[]]}),n&&t.answered&&!r&&s("div",{class:"buttons",children:s("button",{type:"button",
-"aria-label":`Drain ${t.name}`,onClick:e,children:"Drain"})})]})}function Zi(t){let e=Object.entries(t.connections??{}),
+{at:t.seen_at},"seen")],...o?na(o):[]]}),n&&t.answered&&!r&&s("div",{class:"buttons",children:s("button",{type:"button",
+"aria-label":`Drain ${t.name}`,onClick:e,children:"Drain"})})]})}function na(t){let e=Object.entries(t.connections??{}),
 n=e.reduce((r,[,i])=>r+i,0),o=e.map(([r,i])=>`${je(r)} ${P(i)}`).join(", ");return[["Connections",`${P(n)}${t.max_connections>
 0?` of ${P(t.max_connections)}`:""}${o?` (${o})`:""}`],["Subscriptions",`${P(t.subscriptions)} to ${P(t.patterns)} patte\
-rns`],["Waiting in queues",U(t.queued_bytes)],["Memory",U(t.memory_bytes)],["Token store",s(it,{status:t},"store"),"wide"],
-["Broker",s(at,{status:t},"broker"),"wide"],["Started",s(B,{at:t.started_at},"started")],["Version",s(C,{text:`${t.version}\
-, Caddy ${t.caddy}, ${t.go}`},"version"),"wide"]]}function ea({edge:t,onClose:e,onDone:n}){let{api:o,notify:r}=A();return s(
+rns`],["Waiting in queues",U(t.queued_bytes)],["Memory",U(t.memory_bytes)],["Token store",s(at,{status:t},"store"),"wide"],
+["Broker",s(lt,{status:t},"broker"),"wide"],["Started",s(B,{at:t.started_at},"started")],["Version",s(C,{text:`${t.version}\
+, Caddy ${t.caddy}, ${t.go}`},"version"),"wide"]]}function oa({edge:t,onClose:e,onDone:n}){let{api:o,notify:r}=A();return s(
 fe,{title:"Drain this edge",submit:"Drain",danger:!0,onClose:e,onConfirm:async()=>{await o.call("POST",`edges/${encodeURIComponent(
 t.id)}/drain`,{body:{}}),e(),r(`${t.name} is draining.`),n()},children:[s("p",{children:[s(C,{text:t.name})," will take \
 no new connections, and ask its clients to move to another edge. Those that stay are closed when the time of its drain i\
 s over."]}),s("p",{children:[s("strong",{children:"Only a restart of the edge ends a drain."}),t.self&&" It is the edge \
-that serves this page; the console goes on while it runs."]})]})}function Xr({query:t,names:e,onAgain:n}){let[o,r]=b(t),i=JSON.stringify(t);$(()=>r(t),[i]);let a=d=>h=>r(f=>({...f,[d]:h.
+that serves this page; the console goes on while it runs."]})]})}function Lr({query:t,names:e,onAgain:n}){let[o,r]=b(t),i=JSON.stringify(t);$(()=>r(t),[i]);let a=d=>h=>r(f=>({...f,[d]:h.
 trim()})),l=o.tenant.replace(/\*$/,""),c=l!==""&&!Pe(l),u=o.history!==""&&!e.includes(o.history)?[o.history]:[];return s(
 "search",{children:s("form",{class:"filters","aria-label":"Filter what is kept",onSubmit:d=>{if(d.preventDefault(),c)return;
 let h=N("histories",o);h===N("histories",t)?n():location.hash=h},children:[s(q,{label:"In history",value:o.history,onInput:a(
 "history"),options:[["","all"],...[...e,...u].map(d=>[d,d])]}),s(T,{label:"Of tenant",value:o.tenant,onInput:a("tenant"),
 mono:!0,error:c?"A tenant has 1 to 128 of a-z A-Z 0-9 _ - ~ @ and dots.":void 0,hint:"The whole name, or its beginning a\
 nd *."}),s("div",{class:"buttons",children:[s("button",{type:"submit",class:"primary",children:"Filter"}),s("a",{class:"\
-button",href:N("histories"),children:"Clear"})]})]})})}function Lr({target:t,onClose:e,onDone:n}){let{api:o}=A(),{history:r,tenant:i}=t,[a,l]=b(""),[c,u]=b(""),d=i?"tenant":"h\
+button",href:N("histories"),children:"Clear"})]})]})})}function Br({target:t,onClose:e,onDone:n}){let{api:o}=A(),{history:r,tenant:i}=t,[a,l]=b(""),[c,u]=b(""),d=i?"tenant":"h\
 istory";return s(fe,{title:i?"Purge a tenant":"Purge a whole history",submit:"Purge",danger:!0,onClose:e,onConfirm:async()=>{
 if(c!==(i??r))throw new Error(`what you typed is not the name of the ${d}`);let f=i?{history:r,tenant:i,channel:a}:{history:r,
-all:!0},{removed:p}=await o.call("POST","histories/purge",{body:f}),w=[a&&`channel ${a}`,i&&`tenant ${i}`,`history ${r}`].
-filter(v=>v).join(", ");n(`${p===1?"1 message was":`${P(p)} messages were`} removed: ${w}.`)},children:[s("p",{children:[
+all:!0},{removed:p}=await o.call("POST","histories/purge",{body:f}),_=[a&&`channel ${a}`,i&&`tenant ${i}`,`history ${r}`].
+filter(v=>v).join(", ");n(`${p===1?"1 message was":`${P(p)} messages were`} removed: ${_}.`)},children:[s("p",{children:[
 i?s(E,{children:["All messages that the history ",s(C,{text:r})," keeps of ",s(M,{text:i})," are deleted for good."]}):s(
 E,{children:["All messages that the history ",s(C,{text:r})," keeps are deleted for good, of all tenants."]})," ","Clien\
 ts that come back from before are told of a gap."]}),i&&s(T,{label:"Only this channel",value:a,onInput:f=>l(f.trim()),mono:!0,
 hint:"Its whole name. Empty: all channels."}),s(T,{label:"Type the name to confirm",value:c,onInput:u,hint:`The name of \
-the ${d}.`})]})}var ta=/[^\P{Cc}\t\n\r]/u;function Br(t){return{bytes:t.slice(0,16384),size:t.length}}function Ur(t){let e=t.endsWith("==")?2:t.endsWith("=")?1:0,
+the ${d}.`})]})}var ra=/[^\P{Cc}\t\n\r]/u;function Ur(t){return{bytes:t.slice(0,16384),size:t.length}}function Jr(t){let e=t.endsWith("==")?2:t.endsWith("=")?1:0,
 n=atob(t.slice(0,Math.ceil(16384/3)*4));return{bytes:Uint8Array.from(n.slice(0,16384),r=>r.charCodeAt(0)),size:t.length/
-4*3-e}}function Jr({bytes:t,size:e}){try{let n=new TextDecoder("utf-8",{fatal:!0}).decode(t,{stream:e>t.length});return ta.
-test(n)?"hex":"text"}catch{return"hex"}}function Hr({bytes:t,size:e},n){let o=e>t.length,r=o?{note:`Only the first 16 Ki\
-B of ${e.toLocaleString("en")} bytes are shown.`}:{};if(n==="hex")return{text:sa(t),...r};let i=Wr(t);if(n==="text")return{
-text:i,...r};if(o)return{text:i,note:`${r.note} It is cut, so it is not formatted as JSON.`};let a=na(i);return a===void 0?
-{text:i,note:"It is no JSON, or too deeply nested; shown as text."}:{text:a}}function $t({bytes:t,size:e},n,o=160){if(e===
-0)return"(empty)";let r=t.subarray(0,o),i=e>r.length?"…":"";return n==="hex"?qr(r.subarray(0,32))+(e>32?" …":""):Wr(
-r).replace(/\s+/g," ")+i}function Wr(t){return new TextDecoder().decode(t)}function na(t){if(!(oa(t)>64))try{return JSON.
-stringify(JSON.parse(t),void 0,2)}catch{return}}function oa(t){let e=0,n=0,o=!1;for(let r=0;r<t.length;r++){let i=t[r];o?
-i==="\\"?r++:i==='"'&&(o=!1):i==='"'?o=!0:i==="["||i==="{"?n=Math.max(n,++e):(i==="]"||i==="}")&&e--}return n}var ra=t=>t.
-toString(16).padStart(2,"0");function qr(t){return Array.from(t,ra).join(" ")}function sa(t){let e=[];for(let n=0;n<t.length;n+=
+4*3-e}}function Hr({bytes:t,size:e}){try{let n=new TextDecoder("utf-8",{fatal:!0}).decode(t,{stream:e>t.length});return ra.
+test(n)?"hex":"text"}catch{return"hex"}}function Wr({bytes:t,size:e},n){let o=e>t.length,r=o?{note:`Only the first 16 Ki\
+B of ${e.toLocaleString("en")} bytes are shown.`}:{};if(n==="hex")return{text:la(t),...r};let i=qr(t);if(n==="text")return{
+text:i,...r};if(o)return{text:i,note:`${r.note} It is cut, so it is not formatted as JSON.`};let a=sa(i);return a===void 0?
+{text:i,note:"It is no JSON, or too deeply nested; shown as text."}:{text:a}}function Ot({bytes:t,size:e},n,o=160){if(e===
+0)return"(empty)";let r=t.subarray(0,o),i=e>r.length?"…":"";return n==="hex"?jr(r.subarray(0,32))+(e>32?" …":""):qr(
+r).replace(/\s+/g," ")+i}function qr(t){return new TextDecoder().decode(t)}function sa(t){if(!(ia(t)>64))try{return JSON.
+stringify(JSON.parse(t),void 0,2)}catch{return}}function ia(t){let e=0,n=0,o=!1;for(let r=0;r<t.length;r++){let i=t[r];o?
+i==="\\"?r++:i==='"'&&(o=!1):i==='"'?o=!0:i==="["||i==="{"?n=Math.max(n,++e):(i==="]"||i==="}")&&e--}return n}var aa=t=>t.
+toString(16).padStart(2,"0");function jr(t){return Array.from(t,aa).join(" ")}function la(t){let e=[];for(let n=0;n<t.length;n+=
 16){let o=t.subarray(n,n+16),r=Array.from(o,i=>i>=32&&i<127?String.fromCharCode(i):".").join("");e.push(`${n.toString(16).
-padStart(4,"0")}  ${qr(o).padEnd(47)}  ${r}`)}return e.join(`
-`)}var ia=500;function Gn({messages:t,omitted:e},n){let o=[...t,...n.map(i=>({...i,payload:Ur(i.payload)}))],r=Math.max(0,o.
-length-ia);return{messages:o.slice(r),omitted:e+r}}var It=t=>t.split(".")[1]??t;function Ot({of:t,format:e,label:n}){let{text:o,note:r}=Hr(t,e);return s("div",{class:"whole",children:[r&&s("p",{class:"\
-quiet",children:r}),s("pre",{tabIndex:0,role:"region","aria-label":n,dir:"auto",children:o})]})}var aa=50,la=[["auto","text, or hex if binary"],["text","text"],["json","JSON"],["hex","hex"]];function jr({names:t,target:e,
-purges:n}){let{api:o}=A(),[r,i]=b(t[0]??""),[a,l]=b(""),[c,u]=b("#"),[d,h]=b("auto"),[f,p]=b(),m=Y(),w=V(null),v=async(S,R)=>o.
-call("POST","histories/read",{body:{...S,after:R,limit:aa}}),y=S=>m.run(async()=>{if(!Pe(S.tenant))throw new Error("name\
+padStart(4,"0")}  ${jr(o).padEnd(47)}  ${r}`)}return e.join(`
+`)}var ca=500;function Kn({messages:t,omitted:e},n){let o=[...t,...n.map(i=>({...i,payload:Jr(i.payload)}))],r=Math.max(0,o.
+length-ca);return{messages:o.slice(r),omitted:e+r}}var It=t=>t.split(".")[1]??t;function Rt({of:t,format:e,label:n}){let{text:o,note:r}=Wr(t,e);return s("div",{class:"whole",children:[r&&s("p",{class:"\
+quiet",children:r}),s("pre",{tabIndex:0,role:"region","aria-label":n,dir:"auto",children:o})]})}var da=50,ua=[["auto","text, or hex if binary"],["text","text"],["json","JSON"],["hex","hex"]];function zr({names:t,target:e,
+purges:n}){let{api:o}=A(),[r,i]=b(t[0]??""),[a,l]=b(""),[c,u]=b("#"),[d,h]=b("auto"),[f,p]=b(),m=Y(),_=V(null),v=async(S,R)=>o.
+call("POST","histories/read",{body:{...S,after:R,limit:da}}),y=S=>m.run(async()=>{if(!Pe(S.tenant))throw new Error("name\
  the tenant: 1 to 128 of a-z A-Z 0-9 _ - ~ @ and dots");if(S.pattern==="")throw new Error("name a pattern; # is every ch\
-annel");p(void 0);let R=await v(S,"");p({...Gn({messages:[],omitted:0},R.messages??[]),query:S,next:R.next})}),k=S=>m.run(
-async()=>{let R=await v(S.query,S.next);p({...Gn(S,R.messages??[]),query:S.query,next:R.next})});$(()=>{e&&(i(e.history),
-l(e.tenant),w.current?.focus(),y({...e,pattern:c}))},[e]),$(()=>{f&&w.current?.scrollIntoView()},[f?.query]),$(()=>p(void 0),
+annel");p(void 0);let R=await v(S,"");p({...Kn({messages:[],omitted:0},R.messages??[]),query:S,next:R.next})}),k=S=>m.run(
+async()=>{let R=await v(S.query,S.next);p({...Kn(S,R.messages??[]),query:S.query,next:R.next})});$(()=>{e&&(i(e.history),
+l(e.tenant),_.current?.focus(),y({...e,pattern:c}))},[e]),$(()=>{f&&_.current?.scrollIntoView()},[f?.query]),$(()=>p(void 0),
 [n]);let g=t.includes(r)?r:t[0]??"";return s("section",{"aria-labelledby":"kept-messages",children:[s("h2",{id:"kept-mes\
-sages",tabIndex:-1,ref:w,children:"Messages"}),s("p",{class:"quiet",children:"Each page that is read is noted by the aud\
+sages",tabIndex:-1,ref:_,children:"Messages"}),s("p",{class:"quiet",children:"Each page that is read is noted by the aud\
 it hook."}),s("form",{class:"filters","aria-label":"Read messages","aria-busy":m.busy,onSubmit:S=>{S.preventDefault(),y(
 {history:g,tenant:a,pattern:c})},children:[s(q,{label:"History",value:g,onInput:i,options:t.map(S=>[S,S])}),s(T,{label:"\
 Tenant",value:a,onInput:S=>l(S.trim()),mono:!0}),s(T,{label:"Pattern",value:c,onInput:S=>u(S.trim()),mono:!0,hint:"news.\
-# for example"}),s(q,{label:"Payload as",value:d,onInput:S=>h(S),options:la}),s("div",{class:"buttons",children:s("butto\
+# for example"}),s(q,{label:"Payload as",value:d,onInput:S=>h(S),options:ua}),s("div",{class:"buttons",children:s("butto\
 n",{type:"submit",class:"primary","aria-disabled":m.busy,children:"Read"})})]}),s(Ee,{text:m.error}),m.busy&&!f&&s(K,{what:"\
-the messages"}),f&&s(ca,{found:f,format:d,busy:m.busy,onMore:()=>{k(f)}})]})}function ca({found:t,format:e,busy:n,onMore:o}){
-let[r,i]=b(),{query:a,messages:l,omitted:c,next:u}=t,d=({payload:h})=>e==="auto"?Jr(h):e;return s(E,{children:[s("p",{role:"\
+the messages"}),f&&s(pa,{found:f,format:d,busy:m.busy,onMore:()=>{k(f)}})]})}function pa({found:t,format:e,busy:n,onMore:o}){
+let[r,i]=b(),{query:a,messages:l,omitted:c,next:u}=t,d=({payload:h})=>e==="auto"?Hr(h):e;return s(E,{children:[s("p",{role:"\
 status","aria-label":"What was read",children:[D(c+l.length,"message")," of ",s(M,{text:a.pattern})," in ",s(M,{text:a.tenant}),
 ", history ",s(C,{text:a.history}),", oldest first.",u===""?" That is all.":"",c>0&&` The first ${P(c)} are not shown an\
 y more.`]}),l.length===0&&u===""?s(H,{children:s("p",{children:"No message of this pattern is kept."})}):s(be,{label:"Me\
-ssages that are kept",columns:da(d,r,i),rows:l,keyOf:({position:h})=>h,busy:n,detail:h=>r===h.position&&s(ua,{message:h,
-format:d(h)})}),u!==""&&s("button",{type:"button","aria-disabled":n,onClick:o,children:"More messages"})]})}function da(t,e,n){
+ssages that are kept",columns:ha(d,r,i),rows:l,keyOf:({position:h})=>h,busy:n,detail:h=>r===h.position&&s(fa,{message:h,
+format:d(h)})}),u!==""&&s("button",{type:"button","aria-disabled":n,onClick:o,children:"More messages"})]})}function ha(t,e,n){
 return[{label:"Number",cell:({position:o,channel:r})=>s(qe,{open:e===o,label:`Message ${It(o)} to ${r}`,onToggle:()=>n(e===
 o?void 0:o),children:It(o)})},{label:"Stored",cell:({time:o})=>s("time",{dateTime:o,children:ge(o)})},{label:"Channel",cell:({
 channel:o})=>s(M,{text:o,most:120})},{label:"Size",number:!0,cell:({payload:o})=>U(o.size)},{label:"Payload",cell:o=>s("\
-bdi",{class:"preview",children:$t(o.payload,t(o))})}]}function ua({message:t,format:e}){let{position:n,time:o,payload:r}=t;
+bdi",{class:"preview",children:Ot(o.payload,t(o))})}]}function fa({message:t,format:e}){let{position:n,time:o,payload:r}=t;
 return s("div",{class:"message-detail",children:[s(ue,{of:[["Position",s(M,{text:n},"position"),"wide"],["Stored",s("tim\
-e",{dateTime:o,children:o})],["Size",`${P(r.size)} bytes`]]}),s(Ot,{of:r,format:e,label:`Payload of message ${It(n)}`})]})}var pa=50,ha=8,fa=1e4;function zr({query:t}){let{api:e,session:n,notify:o}=A(),r=J(),i=r&&n.tail===!0,[a,l]=b([""]),[c,u]=b(),
-[d,h]=b(),[f,p]=b(0),m={history:t.history??"",tenant:t.tenant??""},w=se(m);$(()=>l([""]),[w]);let v=`histories${se({...m,
-limit:pa,cursor:a[a.length-1]})}`,{data:y,stale:k,error:g,refresh:S}=pe(v,fa,async Z=>{try{return await e.get(v,Z)}catch(z){
+e",{dateTime:o,children:o})],["Size",`${P(r.size)} bytes`]]}),s(Rt,{of:r,format:e,label:`Payload of message ${It(n)}`})]})}var ma=50,ga=8,ya=1e4;function Gr({query:t}){let{api:e,session:n,notify:o}=A(),r=J(),i=r&&n.tail===!0,[a,l]=b([""]),[c,u]=b(),
+[d,h]=b(),[f,p]=b(0),m={history:t.history??"",tenant:t.tenant??""},_=se(m);$(()=>l([""]),[_]);let v=`histories${se({...m,
+limit:ma,cursor:a[a.length-1]})}`,{data:y,stale:k,error:g,refresh:S}=pe(v,ya,async Z=>{try{return await e.get(v,Z)}catch(z){
 if(z instanceof W&&z.code==="no_histories")return"none";throw z}}),R=y==="none"?void 0:y,Q=R?.totals??[],ve=Q.reduce((Z,z)=>Z+
 z.tenants,0),oe=R?.histories??[];return s(E,{children:[s(te,{text:"Histories"}),s("p",{class:"quiet",children:"What this\
  edge keeps of messages, so that clients that come back get what they have missed."}),s(de,{error:g,known:y!==void 0}),!y&&
-!g&&s(K,{what:"the histories"}),(y==="none"||R&&Q.length===0)&&s(ma,{}),R&&Q.length>0&&s(E,{children:[s(ga,{totals:Q,onPurge:Z=>h(
-{history:Z})}),s("section",{"aria-labelledby":"tenants",children:[s("h2",{id:"tenants",children:"By tenant"}),(w!==""||ve>
-ha)&&s(Xr,{query:m,names:Q.map(({history:Z})=>Z),onAgain:S}),oe.length>0&&s(be,{label:"What is kept",columns:ba(r?{read:i?
-u:void 0,purge:h}:void 0),rows:oe,keyOf:ya,busy:k}),!k&&oe.length===0&&a.length===1&&s(H,{children:w===""?s("p",{children:"\
+!g&&s(K,{what:"the histories"}),(y==="none"||R&&Q.length===0)&&s(ba,{}),R&&Q.length>0&&s(E,{children:[s(wa,{totals:Q,onPurge:Z=>h(
+{history:Z})}),s("section",{"aria-labelledby":"tenants",children:[s("h2",{id:"tenants",children:"By tenant"}),(_!==""||ve>
+ga)&&s(Lr,{query:m,names:Q.map(({history:Z})=>Z),onAgain:S}),oe.length>0&&s(be,{label:"What is kept",columns:va(r?{read:i?
+u:void 0,purge:h}:void 0),rows:oe,keyOf:_a,busy:k}),!k&&oe.length===0&&a.length===1&&s(H,{children:_===""?s("p",{children:"\
 Nothing is kept yet. Messages are kept from when clients publish to a channel of a history."}):s("p",{children:"Nothing \
 that is kept matches. Ask for less, or clear the filters."})}),s(Ce,{page:a.length,more:!k&&(R.next_cursor??"")!=="",onPrevious:()=>l(
-a.slice(0,-1)),onNext:()=>l([...a,R.next_cursor??""])})]}),i&&s(jr,{names:Q.map(({history:Z})=>Z),target:c,purges:f}),r&&
+a.slice(0,-1)),onNext:()=>l([...a,R.next_cursor??""])})]}),i&&s(zr,{names:Q.map(({history:Z})=>Z),target:c,purges:f}),r&&
 !i&&s("p",{class:"quiet",children:["Messages are not shown on this page: the console has ",s("code",{children:"tail off"}),
-"."]})]}),d&&s(Lr,{target:d,onClose:()=>h(void 0),onDone:Z=>{h(void 0),p(z=>z+1),o(Z),S()}})]})}function ma(){return s(H,
+"."]})]}),d&&s(Br,{target:d,onClose:()=>h(void 0),onDone:Z=>{h(void 0),p(z=>z+1),o(Z),S()}})]})}function ba(){return s(H,
 {children:[s("p",{children:"No history is configured at this edge: a message is delivered at most once, and forgotten."}),
 s("p",{children:["A history keeps the messages of some channels: ",s("code",{children:"history <name> { channels … }"}),
-" in the block ",s("code",{children:"pubsub"})," of the Caddyfile. docs/history.md says what it promises."]})]})}function ga({
+" in the block ",s("code",{children:"pubsub"})," of the Caddyfile. docs/history.md says what it promises."]})]})}function wa({
 totals:t,onPurge:e}){let n=J();return s("div",{class:"cards",children:t.map(o=>s("article",{class:"card","aria-label":`H\
 istory ${o.history}`,children:[s("div",{class:"card-head",children:[s("h2",{children:s(C,{text:o.history})}),!o.configured&&
-s(O,{mood:"warn",children:"not configured any more"})]}),s(ue,{of:[["Tenants",P(o.tenants)],["Channels",P(o.channels)],[
+s(I,{mood:"warn",children:"not configured any more"})]}),s(ue,{of:[["Tenants",P(o.tenants)],["Channels",P(o.channels)],[
 "Messages",P(o.messages)],["Size",U(o.bytes)],["Oldest message",s(B,{at:o.oldest},"oldest")]]}),n&&s("div",{class:"butto\
 ns",children:s("button",{type:"button","aria-label":`Purge the history ${o.history}`,onClick:()=>e(o.history),children:"\
-Purge"})})]},o.history))})}var ya=({history:t,tenant:e})=>`${t}:${e}`;function ba(t){let e=[{label:"Tenant",cell:({tenant:r})=>s(
+Purge"})})]},o.history))})}var _a=({history:t,tenant:e})=>`${t}:${e}`;function va(t){let e=[{label:"Tenant",cell:({tenant:r})=>s(
 M,{text:r})},{label:"History",cell:({history:r})=>s(C,{text:r})},{label:"Channels",number:!0,cell:({channels:r})=>P(r)},
 {label:"Messages",number:!0,cell:({messages:r})=>P(r)},{label:"Size",number:!0,cell:({bytes:r})=>U(r)},{label:"Oldest me\
 ssage",cell:({oldest:r})=>s(B,{at:r})}];if(!t)return e;let{read:n,purge:o}=t;return e.push({label:"Actions",cell:({history:r,
 tenant:i})=>s("div",{class:"buttons",children:[n&&s("button",{type:"button","aria-label":`Read ${i} in ${r}`,onClick:()=>n(
 {history:r,tenant:i}),children:"Read"}),s("button",{type:"button","aria-label":`Purge ${i} in ${r}`,onClick:()=>o({history:r,
-tenant:i}),children:"Purge"})]})}),e}var Gr=new Intl.DateTimeFormat("en-GB",{hour:"2-digit",minute:"2-digit",second:"2-digit",fractionalSecondDigits:3});function Kr({
+tenant:i}),children:"Purge"})]})}),e}var Kr=new Intl.DateTimeFormat("en-GB",{hour:"2-digit",minute:"2-digit",second:"2-digit",fractionalSecondDigits:3});function Qr({
 messages:t,format:e}){let[n,o]=b();return s("ol",{class:"messages","aria-label":"Messages",tabIndex:0,children:t.map(r=>s(
-wa,{message:r,format:e,open:n===r.number,onToggle:()=>o(n===r.number?void 0:r.number)},r.number))})}function wa({message:t,
+ka,{message:r,format:e,open:n===r.number,onToggle:()=>o(n===r.number?void 0:r.number)},r.number))})}function ka({message:t,
 format:e,open:n,onToggle:o}){let{channel:r,payload:i,at:a,late:l,number:c}=t;return s("li",{children:[s("button",{type:"\
-button",class:"expand","aria-expanded":n,"aria-label":`${Gr.format(a)}, message ${c} to ${r}`,onClick:o,children:s("time",
-{dateTime:new Date(a).toISOString(),children:Gr.format(a)})}),s("span",{children:[s(M,{text:r,most:120})," ",l&&s(O,{mood:"\
-warn",children:"late"})]}),s("span",{class:"quiet",children:U(i.size)}),n?s(Ot,{of:i,format:e,label:`Payload of message ${c}`}):
-s("bdi",{class:"preview",children:$t(i,e)})]})}var _a=[["broadcast","every subscriber"],["one-nearest","one subscriber, the nearest"],["one-random","one subscriber, at\
- random"]];function Qr({tail:t}){let e=Y(),[n,o]=b(""),[r,i]=b(""),[a,l]=b("broadcast"),[c,u]=b(0);return s("section",{class:"\
+button",class:"expand","aria-expanded":n,"aria-label":`${Kr.format(a)}, message ${c} to ${r}`,onClick:o,children:s("time",
+{dateTime:new Date(a).toISOString(),children:Kr.format(a)})}),s("span",{children:[s(M,{text:r,most:120})," ",l&&s(I,{mood:"\
+warn",children:"late"})]}),s("span",{class:"quiet",children:U(i.size)}),n?s(Rt,{of:i,format:e,label:`Payload of message ${c}`}):
+s("bdi",{class:"preview",children:Ot(i,e)})]})}var xa=[["broadcast","every subscriber"],["one-nearest","one subscriber, the nearest"],["one-random","one subscriber, at\
+ random"]];function Vr({tail:t}){let e=Y(),[n,o]=b(""),[r,i]=b(""),[a,l]=b("broadcast"),[c,u]=b(0);return s("section",{class:"\
 card","aria-labelledby":"test-publish",children:[s("h2",{id:"test-publish",children:"Test publish"}),s(ie,{action:e,submit:"\
 Publish",onSubmit:async()=>{if(n==="")throw new Error("name the channel");await t.publish(n,r,a),u(h=>h+1)},children:[s(
 "div",{class:"row",children:[s(T,{label:"Channel",value:n,onInput:h=>o(h.trim()),mono:!0}),s(q,{label:"To",value:a,onInput:h=>l(
-h),options:_a})]}),s(T,{label:"Payload",value:r,onInput:i,rows:2,mono:!0}),s("p",{role:"status",class:"quiet",children:c>
-0&&`Sent ${c===1?"once":`${c} times`}. Clients get it like any other message.`})]})]})}var _=class extends Error{name="MillraceError";code;tenant;pattern;channel;status;closeCode;retryAfter;constructor(e,n="\
-the edge says so",o={}){let r=["tenant","channel","pattern"].map(i=>o[i]===void 0?"":` (${i} ${JSON.stringify(o[i])})`);
-super(`${e}${r.join("")}: ${n}`,"cause"in o?{cause:o.cause}:void 0),this.code=e,this.tenant=o.tenant,this.pattern=o.pattern,
-this.channel=o.channel,this.status=o.status,this.closeCode=o.closeCode,this.retryAfter=o.retryAfter}};function me(t,e,n){return t instanceof _?t:new _(e,n,{cause:t})}function j(t){return new _("disconnected","there is no c\
-onnection to an edge",t===void 0?{}:{cause:t})}function Rt(t,e){let n=URL.canParse(t)?new URL(t):void 0;if(!n||!/^https?:$/.test(n.protocol)||n.username||n.password||n.
-search||n.hash)throw new _("bad_option","an address is a URL with https:// and without user, query and fragment");if(n.protocol===
-"http:"&&!e&&!va(n.hostname))throw new _("bad_option","an address with http:// must be on this machine, or allowPlaintex\
-t be set");return n}function va(t){return/^(.+\.)?localhost$|^127(\.\d+){3}$|^\[::1\]$/.test(t)}var x=()=>performance.now();function ne(t,e,n=new Set){return new Promise((o,r)=>{let i=()=>{clearTimeout(c),e.removeEventListener(
+h),options:xa})]}),s(T,{label:"Payload",value:r,onInput:i,rows:2,mono:!0}),s("p",{role:"status",class:"quiet",children:c>
+0&&`Sent ${c===1?"once":`${c} times`}. Clients get it like any other message.`})]})]})}var w=class extends Error{name="MillraceError";code;tenant;pattern;channel;status;closeCode;retryAfter;constructor(e,n="\
+the edge says so",o={}){let r=["tenant","channel","pattern"].map(a=>o[a]===void 0?"":` (${a} ${JSON.stringify(o[a])})`),
+i=e==="unreachable"?Yr(o.cause):"";super(`${e}${r.join("")}: ${n}${i&&`: ${i}`}`,"cause"in o?{cause:o.cause}:void 0),this.
+code=e,this.tenant=o.tenant,this.pattern=o.pattern,this.channel=o.channel,this.status=o.status,this.closeCode=o.closeCode,
+this.retryAfter=o.retryAfter}};function Yr(t){let{message:e,code:n,cause:o}=t??{};return`${(o?Yr(o):"")||e||n||""}`.slice(
+0,300).replace(/[AM]T_[\w.~+-]+/g,"…")}function Zr(t,e){let n=t===401?"unauthorized":/^(429|50[234])$/.test(`${t}`)?"u\
+navailable":"unreachable",o=`HTTP status ${t}, and the answer is no edge's: is the address right?`;return new w(n,o,{status:t,
+retryAfter:e})}function me(t,e,n){return t instanceof w?t:new w(e,n,{cause:t})}function j(t){return new w("disconnected","there is no c\
+onnection to an edge",t===void 0?{}:{cause:t})}function Nt(t,e){let n=URL.canParse(t)?new URL(t):void 0;if(!n||!/^https?:$/.test(n.protocol)||n.username||n.password||n.
+search||n.hash)throw new w("bad_option","an address is a URL with https:// and without user, query and fragment");if(n.protocol===
+"http:"&&!e&&!Sa(n.hostname))throw new w("bad_option","an address with http:// must be on this machine, or allowPlaintex\
+t be set");return n}function Sa(t){return/^(.+\.)?localhost$|^127(\.\d+){3}$|^\[::1\]$/.test(t)}var x=()=>performance.now();function ne(t,e,n=new Set){return new Promise((o,r)=>{let i=()=>{clearTimeout(c),e.removeEventListener(
 "abort",a),n.delete(l)},a=()=>{i(),r(e.reason)},l=()=>{i(),o()},c=setTimeout(l,t);n.add(l),e.addEventListener("abort",a),
 e.aborted&&a()})}async function Re(t,...e){let n,o=new Promise(r=>{n=setTimeout(r,t)});await Promise.race([o,...e]).catch(
 ()=>{}),clearTimeout(n)}async function Ne(t,e,n){t.throwIfAborted();let o=new AbortController,r=()=>o.abort(t.reason),i=setTimeout(
-()=>o.abort(new _("timeout","the edge does not answer")),e);t.addEventListener("abort",r);try{return await n(o.signal)}finally{
+()=>o.abort(new w("timeout","the edge does not answer")),e);t.addEventListener("abort",r);try{return await n(o.signal)}finally{
 clearTimeout(i),t.removeEventListener("abort",r),o.abort()}}function ye(t,e){return new Promise((n,o)=>{let r=()=>o(e.reason);
 e.aborted&&r(),e.addEventListener("abort",r),t.then(n,o).finally(()=>e.removeEventListener("abort",r))})}function ae(t,e){
-return t<=1?0:Math.random()*Math.min(e.maxBackOff,e.minBackOff*2**Math.min(t-2,30))}var ka=1e5,Kn=0;async function Vr(t,e,n,o){Kn=Kn+1>>>0;let r=Kn,i=e(r),a=!1,l=h=>new _("outcome_unknown","no edge has sa\
-id whether the message is stored",{...o,cause:h}),c=new AbortController,u=setTimeout(()=>c.abort(a?l():j()),ka),d;try{for(let h=2;;h++){
-d=await xa(t,n,c.signal,o);let f=d.confirm(i,r);a=!0;try{return await ye(f,c.signal)}catch(p){c.signal.throwIfAborted();
-let{code:m}=p;if(m!=="disconnected"&&(m!=="unconfirmed"||!n))throw new _(m,void 0,o);if(!n)throw l(p);m==="unconfirmed"&&
+return t<=1?0:Math.random()*Math.min(e.maxBackOff,e.minBackOff*2**Math.min(t-2,30))}var Ta=1e5,Qn=0;async function es(t,e,n,o){Qn=Qn+1>>>0;let r=Qn,i=e(r),a=!1,l=h=>new w("outcome_unknown","no edge has sa\
+id whether the message is stored",{...o,cause:h}),c=new AbortController,u=setTimeout(()=>c.abort(a?l():j()),Ta),d;try{for(let h=2;;h++){
+d=await Ea(t,n,c.signal,o);let f=d.confirm(i,r);a=!0;try{return await ye(f,c.signal)}catch(p){c.signal.throwIfAborted();
+let{code:m}=p;if(m!=="disconnected"&&(m!=="unconfirmed"||!n))throw new w(m,void 0,o);if(!n)throw l(p);m==="unconfirmed"&&
 await ne(ae(h,t.settings),c.signal)}}}catch(h){let{code:f}=h;throw a&&(f==="disconnected"||f==="closed")?l(h):h}finally{
-clearTimeout(u),d?.forgetConfirm(r)}}async function xa(t,e,n,o){for(;;){if(t.over)throw t.over;if(t.gate){await ye(new Promise(
+clearTimeout(u),d?.forgetConfirm(r)}}async function Ea(t,e,n,o){for(;;){if(t.over)throw t.over;if(t.gate){await ye(new Promise(
 i=>t.gate?.push(i)),n);continue}let r=t.publishOn??t.current;if(r?.alive)if(r.histories===void 0)await ye(r.featured,n);else{
-if(r.histories)return r;throw new _("no_history","the edge has no histories, and confirms nothing",o)}else{if(!e)throw j();
-await ye(t.changed(),n)}}}var Sa=new TextEncoder,Ta=new TextDecoder("utf-8",{fatal:!0,ignoreBOM:!0}),Qn=1024,Ea=["PING","PONG","RECONNECT","OK:AUT\
-H"],Ca=/^(OK:RSUB|AT|GAP):([^:]+):([^:]+):([^:]+)(?::(complete|gap))?$/,Pa=/^OK:PUB:(0|[1-9]\d{0,9})(?::([^:]+))?$/,De=t=>Sa.
-encode(t);function Ke(t){try{return Ta.decode(t)}catch(e){throw new _("protocol","text that is not UTF-8",{cause:e})}}var Aa=new Map(
+if(r.histories)return r;throw new w("no_history","the edge has no histories, and confirms nothing",o)}else{if(!e)throw j();
+await ye(t.changed(),n)}}}var Ca=new TextEncoder,Pa=new TextDecoder("utf-8",{fatal:!0,ignoreBOM:!0}),Vn=1024,Aa=["PING","PONG","RECONNECT","OK:AUT\
+H"],Ma=/^(OK:RSUB|AT|GAP):([^:]+):([^:]+):([^:]+)(?::(complete|gap))?$/,$a=/^OK:PUB:(0|[1-9]\d{0,9})(?::([^:]+))?$/,De=t=>Ca.
+encode(t);function Ke(t){try{return Pa.decode(t)}catch(e){throw new w("protocol","text that is not UTF-8",{cause:e})}}var Oa=new Map(
 [["unauthorized",4401],["token_expired",4401],["forbidden",4403],["token_revoked",4403],["token_unverifiable",1013],["cl\
-osed_by_operator",1013],["internal",1011],["slow_consumer",4429]]);function Qe(t,e){let[n,o,...r]=t.split(":"),i=Aa.get(
-n);if(i===void 0)return;let a={closeCode:e??i};return n==="forbidden"?new _(`${o}_not_allowed`,r.join(":")||void 0,a):new _(
-n,void 0,a)}function Vn(t){if(Ea.includes(t))return{kind:t};if(/^LINK:(up|down)$/.test(t))return{kind:"LINK",up:t==="LIN\
-K:up"};let e=/^FEATURES:([a-z0-9_]+(?:,[a-z0-9_]+)*)$/.exec(t)?.[1];if(e&&t.length<=Qn)return{kind:"FEATURES",features:e};
-let n=/^OK:(SUB|UNSUB):([^:]+):(.+)$/su.exec(t),o=/^ERR:([a-z_]+)(?::(.+))?$/su.exec(t);if((n||o)&&(t.length<=Qn/3||De(t).
-length<=Qn)&&!t.endsWith(`
-`)){if(n)return{kind:"OK",verb:n[1],tenant:n[2],pattern:n[3]};if(o)return{kind:"ERR",code:o[1],detail:o[2]??""}}let r=Ma(
-t);if(r)return r;throw new _("protocol","a line that is none")}function Ma(t){let[,e,n="",o="",r="",i]=Ca.exec(t)??[];if(e&&
-Nt(r)&&e==="OK:RSUB"==(i!==void 0))return i?{kind:e,tenant:n,pattern:o,position:r,how:i}:{kind:e,tenant:n,pattern:o,position:r};
-let[,a,l]=Pa.exec(t)??[];if(!(a===void 0||Number(a)>4294967295||l!==void 0&&!Nt(l)))return l===void 0?{kind:"OK:PUB",id:Number(
-a)}:{kind:"OK:PUB",id:Number(a),position:l}}function Nt(t){let[,e,n]=/^[0-9a-f]{16}\.(0|[1-9]\d{0,19})\.(0|[1-9]\d{0,19})$/.
-exec(t)??[];return e!==void 0&&n!==void 0&&Yr(e)&&Yr(n)}var Yr=t=>t.length<20||t<="18446744073709551615";function Zr(t){
-try{return Vn(t)}catch{return}}var Zn=["broadcast","one-nearest","one-random"];function eo(t,e,n,o,r){let i=typeof n=="string"?De(n):n,a=r?7+r.key.length:
+osed_by_operator",1013],["internal",1011],["slow_consumer",4429]]);function Qe(t,e){let[n,o,...r]=t.split(":"),i=Oa.get(
+n);if(i===void 0)return;let a={closeCode:e??i};return n==="forbidden"?new w(`${o}_not_allowed`,r.join(":")||void 0,a):new w(
+n,void 0,a)}function Yn(t){if(Aa.includes(t))return{kind:t};if(/^LINK:(up|down)$/.test(t))return{kind:"LINK",up:t==="LIN\
+K:up"};let e=/^FEATURES:([a-z0-9_]+(?:,[a-z0-9_]+)*)$/.exec(t)?.[1];if(e&&t.length<=Vn)return{kind:"FEATURES",features:e};
+let n=/^OK:(SUB|UNSUB):([^:]+):(.+)$/su.exec(t),o=/^ERR:([a-z_]+)(?::(.+))?$/su.exec(t);if((n||o)&&(t.length<=Vn/3||De(t).
+length<=Vn)&&!t.endsWith(`
+`)){if(n)return{kind:"OK",verb:n[1],tenant:n[2],pattern:n[3]};if(o)return{kind:"ERR",code:o[1],detail:o[2]??""}}let r=Ia(
+t);if(r)return r;throw new w("protocol","a line that is none")}function Ia(t){let[,e,n="",o="",r="",i]=Ma.exec(t)??[];if(e&&
+Dt(r)&&e==="OK:RSUB"==(i!==void 0))return i?{kind:e,tenant:n,pattern:o,position:r,how:i}:{kind:e,tenant:n,pattern:o,position:r};
+let[,a,l]=$a.exec(t)??[];if(!(a===void 0||Number(a)>4294967295||l!==void 0&&!Dt(l)))return l===void 0?{kind:"OK:PUB",id:Number(
+a)}:{kind:"OK:PUB",id:Number(a),position:l}}function Dt(t){let[,e,n]=/^[0-9a-f]{16}\.(0|[1-9]\d{0,19})\.(0|[1-9]\d{0,19})$/.
+exec(t)??[];return e!==void 0&&n!==void 0&&ts(e)&&ts(n)}var ts=t=>t.length<20||t<="18446744073709551615";function ns(t){
+try{return Yn(t)}catch{return}}var eo=["broadcast","one-nearest","one-random"];function to(t,e,n,o,r){let i=typeof n=="string"?De(n):n,a=r?7+r.key.length:
 o===void 0?0:2,l=new Uint8Array(a+4+t.length+e.length+i.length);return a>0&&(l[0]=r?3:2,l[1]=o??0),r&&(new DataView(l.buffer).
-setUint32(2,r.id),l[6]=r.key.length,l.set(r.key,7)),l.set(i,es(l,es(l,a,t),e)),l}function es(t,e,n){t[e++]=n.length>>8,t[e++]=
-n.length;for(let o=0;o<n.length;o++)t[e++]=n.charCodeAt(o);return e}var os=1,Yn=24;function rs(t,e,n){return e===n||t[e]===
-1?!1:t[e]!==4||e+1<n&&(t[e+1]&~os)!==0}var Dt=class{#e=new Ft;#t=new Ft;#n={};decode(e,n,o){let r=e[n]===4,i=m=>{m>o&&dt()},
-a=m=>(i(m+2),e[m]<<8|e[m+1]);(n===o||e[n]!==1&&!r)&&dt();let l=n;r&&(i(n+2+Yn),e[n+1]!==os&&dt(),n+=1+Yn);let c=n+3+a(n+
-1),u=c+2+a(c),d=u+4;i(d);let h=d+a(u)*65536+a(u+2);(a(h)===0||r&&a(h)!==1)&&dt();let f=this.#e.of(e,n+1,u,()=>[Ke(e.subarray(
+setUint32(2,r.id),l[6]=r.key.length,l.set(r.key,7)),l.set(i,os(l,os(l,a,t),e)),l}function os(t,e,n){t[e++]=n.length>>8,t[e++]=
+n.length;for(let o=0;o<n.length;o++)t[e++]=n.charCodeAt(o);return e}var is=1,Zn=24;function as(t,e,n){return e===n||t[e]===
+1?!1:t[e]!==4||e+1<n&&(t[e+1]&~is)!==0}var Ft=class{#e=new Xt;#t=new Xt;#n={};decode(e,n,o){let r=e[n]===4,i=m=>{m>o&&ut()},
+a=m=>(i(m+2),e[m]<<8|e[m+1]);(n===o||e[n]!==1&&!r)&&ut();let l=n;r&&(i(n+2+Zn),e[n+1]!==is&&ut(),n+=1+Zn);let c=n+3+a(n+
+1),u=c+2+a(c),d=u+4;i(d);let h=d+a(u)*65536+a(u+2);(a(h)===0||r&&a(h)!==1)&&ut();let f=this.#e.of(e,n+1,u,()=>[Ke(e.subarray(
 n+3,c)),Ke(e.subarray(c+2,u))]),p=this.#n;return p.tenant=f[0],p.channel=f[1],p.payload=e.subarray(d,h),p.route=this.#t.
-of(e,h,o,()=>{let m=[],w=h+2;for(let v=a(h);v>0;v--){let y=w+2+a(w);i(y),m.push(Ke(e.subarray(w+2,y))),w=y}return w!==o&&
-dt(),{patterns:Object.freeze(m),note:void 0}}),p.position=r?$a(e,l+2):void 0,p}};function $a(t,e){let n=new DataView(t.buffer,
-t.byteOffset+e,Yn);return`${ts(n,0)}${ts(n,4)}.${ns(n,8)}.${ns(n,16)}`}var ts=(t,e)=>t.getUint32(e).toString(16).padStart(
-8,"0");function ns(t,e){let n=t.getUint32(e);return n<2097152?String(n*4294967296+t.getUint32(e+4)):String(t.getBigUint64(
-e))}function dt(){throw new _("protocol","a frame that is none")}var Ia=256,Oa=1024,Ft=class{#e=[];of(e,n,o,r){let i=0;for(let u=n;u<
-o;u++)i=Math.imul(i,31)+e[u]|0;let a=(i^i>>>8)&Ia-1,l=this.#e[a];if(l&&Ra(l.bytes,e,n,o))return l.value;let c=r();return o-
-n<=Oa&&(this.#e[a]={bytes:e.slice(n,o),value:c}),c}};function Ra(t,e,n,o){if(t.length!==o-n)return!1;for(let r=0;r<t.length;r++)
-if(t[r]!==e[n+r])return!1;return!0}var Na=["drop-oldest","drop-newest","end"],ss=["webtransport","websocket"];function F(t){throw new _("bad_option",t)}function Fe(t,e,n,o=0){
+of(e,h,o,()=>{let m=[],_=h+2;for(let v=a(h);v>0;v--){let y=_+2+a(_);i(y),m.push(Ke(e.subarray(_+2,y))),_=y}return _!==o&&
+ut(),{patterns:Object.freeze(m),note:void 0}}),p.position=r?Ra(e,l+2):void 0,p}};function Ra(t,e){let n=new DataView(t.buffer,
+t.byteOffset+e,Zn);return`${rs(n,0)}${rs(n,4)}.${ss(n,8)}.${ss(n,16)}`}var rs=(t,e)=>t.getUint32(e).toString(16).padStart(
+8,"0");function ss(t,e){let n=t.getUint32(e);return n<2097152?String(n*4294967296+t.getUint32(e+4)):String(t.getBigUint64(
+e))}function ut(){throw new w("protocol","a frame that is none")}var Na=256,Da=1024,Xt=class{#e=[];of(e,n,o,r){let i=0;for(let u=n;u<
+o;u++)i=Math.imul(i,31)+e[u]|0;let a=(i^i>>>8)&Na-1,l=this.#e[a];if(l&&Fa(l.bytes,e,n,o))return l.value;let c=r();return o-
+n<=Da&&(this.#e[a]={bytes:e.slice(n,o),value:c}),c}};function Fa(t,e,n,o){if(t.length!==o-n)return!1;for(let r=0;r<t.length;r++)
+if(t[r]!==e[n+r])return!1;return!0}function Ve(t,e,n){let o=typeof e=="object"&&e!==null,r=o?Object.keys(e).find(a=>!n.split(" ").includes(a)):"";if(r===void 0)
+return;let i=o?`has no ${JSON.stringify(r.slice(0,32))}`:"must be an object";throw new w("bad_option",`${t} ${i}: allowe\
+d are ${n.replaceAll(" ",", ")}`)}var Xa=["drop-oldest","drop-newest","end"],ls=["webtransport","websocket"];function F(t){throw new w("bad_option",t)}function Fe(t,e,n,o=0){
 return e!==void 0&&!(Number.isFinite(e)&&e>=o&&e<2**31)&&F(`${t} must be a number below 2^31${o<0?"":", 0 or more"}`),e||
-n}function is(t,e,n){return n.includes(e)||F(`${t}: allowed are ${n.join(", ")}`),e}function no(t,e){return{queue:Math.ceil(
-Fe("queue",t.queue,e.queue)),queuePolicy:is("queuePolicy",t.queuePolicy??e.queuePolicy,Na)}}function as(t){let{token:e,tokenProvider:n,
-transports:o=ss}=t;e===void 0==(n===void 0)&&F("one of token and tokenProvider is needed"),n!==void 0&&typeof n!="functi\
-on"&&F("tokenProvider must be a function"),o.length===0&&F("transports must not be empty");for(let i of o)is("transports",
-i,ss);let r=Fe("minBackOff",t.minBackOff,250);return{token:e===void 0?void 0:oo(e),tokenProvider:n,transports:[...new Set(
-o)],fallbackAfter:Fe("fallbackAfter",t.fallbackAfter,2e3),connectTimeout:Fe("connectTimeout",t.connectTimeout,1e4),keepAlive:Fe(
-"keepAlive",t.keepAlive,25e3,-1/0),pongTimeout:Fe("pongTimeout",t.pongTimeout,1e4),minBackOff:r,maxBackOff:Math.max(r,Fe(
-"maxBackOff",t.maxBackOff,15e3)),...no(t,{queue:1024,queuePolicy:"drop-oldest"}),paths:{webSocket:to(t.paths?.webSocket??
-"/ws"),webTransport:to(t.paths?.webTransport??"/wt"),ping:to(t.paths?.ping??"/ping")},allowPlaintext:t.allowPlaintext===
-!0,hashes:t.serverCertificateHashes}}function to(t){return/^\/[^?#]*$/.test(t)||F("paths must start with a slash"),t}var Da="\
-a token is a string of 1 to 512 letters, digits and .~_+-, and this is none";function oo(t){return(typeof t!="string"||!/^[\w.~+-]{1,512}$/.
-test(t))&&F(Da),t}var ls=1e5;function cs(t,e){if(t===void 0||t==="now"||t==="last")return t;let{last:n,after:o}=t;return typeof o=="string"&&
-n===void 0&&Nt(o)?o:((!Number.isInteger(n)||n<1||n>ls||o!==void 0)&&F(`history is "now", "last", { last: 1 to ${ls} } or\
+n}function cs(t,e,n){return n.includes(e)||F(`${t}: allowed are ${n.join(", ")}`),e}function oo(t,e){return{queue:Math.ceil(
+Fe("queue",t.queue,e.queue)),queuePolicy:cs("queuePolicy",t.queuePolicy??e.queuePolicy,Xa)}}var La="token tokenProvider \
+transports fallbackAfter connectTimeout keepAlive pongTimeout minBackOff maxBackOff queue queuePolicy paths allowPlainte\
+xt serverCertificateHashes signal on";function ds(t){Ve("the object of options",t,La),Ve("paths",t.paths??{},"webSocket \
+webTransport ping");let{token:e,tokenProvider:n,transports:o=ls}=t;e===void 0==(n===void 0)&&F("one of token and tokenPr\
+ovider is needed"),n!==void 0&&typeof n!="function"&&F("tokenProvider must be a function"),o.length===0&&F("transports m\
+ust not be empty");for(let i of o)cs("transports",i,ls);let r=Fe("minBackOff",t.minBackOff,250);return{token:e===void 0?
+void 0:ro(e),tokenProvider:n,transports:[...new Set(o)],fallbackAfter:Fe("fallbackAfter",t.fallbackAfter,2e3),connectTimeout:Fe(
+"connectTimeout",t.connectTimeout,1e4),keepAlive:Fe("keepAlive",t.keepAlive,25e3,-1/0),pongTimeout:Fe("pongTimeout",t.pongTimeout,
+1e4),minBackOff:r,maxBackOff:Math.max(r,Fe("maxBackOff",t.maxBackOff,15e3)),...oo(t,{queue:1024,queuePolicy:"drop-oldest"}),
+paths:{webSocket:no(t.paths?.webSocket??"/ws"),webTransport:no(t.paths?.webTransport??"/wt"),ping:no(t.paths?.ping??"/pi\
+ng")},allowPlaintext:t.allowPlaintext===!0,hashes:t.serverCertificateHashes}}function no(t){return/^\/[^?#]*$/.test(t)||
+F("paths must start with a slash"),t}var Ba="a token is a string of 1 to 512 letters, digits and .~_+-, and this is none";
+function ro(t){return(typeof t!="string"||!/^[\w.~+-]{1,512}$/.test(t))&&F(Ba),t}var us=1e5;function ps(t,e){if(t===void 0||t==="now"||t==="last")return t;let{last:n,after:o}=t;return typeof o=="string"&&
+n===void 0&&Dt(o)?o:((!Number.isInteger(n)||n<1||n>us||o!==void 0)&&F(`history is "now", "last", { last: 1 to ${us} } or\
  { after: position }`),/[*>#]/.test(e)&&F("history: { last } is for one channel: the pattern has no wildcard"),`last.${n}`)}
-var Xt=class{from;on;open=!1;plain=!1;paused=!1;forbidden=!1;unwanted=!1;told=!1;lossy=!1;constructor(e){this.from=e}begin(e){
+var Lt=class{from;on;open=!1;plain=!1;paused=!1;forbidden=!1;unwanted=!1;told=!1;lossy=!1;constructor(e){this.from=e}begin(e){
 this.on=e,this.open=this.forbidden=this.unwanted=this.told=!1}pause(){this.paused=!0,this.on=void 0,this.open=!1}takes(e,n){
-return this.on===e&&this.open&&!this.plain&&!Fa(n,this.from)}};function Fa(t,e){let[n,o=""]=t.split("."),[r,i]=e.split("\
-.");return n===r&&i!==void 0&&(o.length===i.length?o<=i:o.length<i.length)}var Lt="[\\w\\-~@]+",Xa=/^[\w\-~@.]{1,128}$/,La=new RegExp(`^(?=.{1,256}$)${Lt}(\\.${Lt}){0,31}$`),Ba=new RegExp(`^(?=.{\
-1,256}$)((${Lt}\\*?|\\*)\\.){0,31}(${Lt}[*>#]?|[*>#])$`),Ua=t=>Xa.test(t),Ja=t=>La.test(t),Ha=t=>Ba.test(t),Wa="~";function ro(t){
-return so("tenant",Ua,t===""?Wa:t)}function ds(t){return so("channel",Ja,t)}function us(t){return so("pattern",Ha,t)}function so(t,e,n){
-if(typeof n!="string"||!e(n)){let o={[t]:String(n).slice(0,256)};throw new _(`bad_${t}`,"not a legal name, see docs/prot\
-ocol.md, Names",o)}return n}var qa=new TextDecoder("windows-1252");function Me(t){return`${t.tenant}:${t.channel}:${qa.decode(t.payload)}`}var le=class{size=0;#e=0;#t=[];#n=0;#r=new Map;get oldest(){
+return this.on===e&&this.open&&!this.plain&&!Ua(n,this.from)}};function Ua(t,e){let[n,o=""]=t.split("."),[r,i]=e.split("\
+.");return n===r&&i!==void 0&&(o.length===i.length?o<=i:o.length<i.length)}var Bt="[\\w\\-~@]+",Ja=/^[\w\-~@.]{1,128}$/,Ha=new RegExp(`^(?=.{1,256}$)${Bt}(\\.${Bt}){0,31}$`),Wa=new RegExp(`^(?=.{\
+1,256}$)((${Bt}\\*?|\\*)\\.){0,31}(${Bt}[*>#]?|[*>#])$`),qa=t=>Ja.test(t),ja=t=>Ha.test(t),za=t=>Wa.test(t),Ga="~";function so(t){
+return io("tenant",qa,t===""?Ga:t)}function hs(t){return io("channel",ja,t)}function fs(t){return io("pattern",za,t)}function io(t,e,n){
+if(typeof n!="string"||!e(n)){let o={[t]:String(n).slice(0,256)};throw new w(`bad_${t}`,"not a legal name, see docs/prot\
+ocol.md, Names",o)}return n}var Ka=new TextDecoder("windows-1252");function Me(t){return`${t.tenant}:${t.channel}:${Ka.decode(t.payload)}`}var le=class{size=0;#e=0;#t=[];#n=0;#r=new Map;get oldest(){
 for(;this.#t[this.#n]?.entry===void 0&&this.#n<this.#t.length;)this.#n++;return this.#t[this.#n]?.entry}get all(){return this.#t.
 flatMap(({entry:e})=>e??[])}put(e,n,o){this.#t.length>2*this.size+1024&&(this.#t=this.#t.filter(({entry:a})=>a),this.#n=
 0);let r={entry:{key:e,time:n,message:o}};this.#t.push(r);let i=this.#r.get(e);return i?i.push(r):this.#r.set(e,[r]),this.
 size++,this.#e+=e.length,this.size>65536||this.#e>16777216?this.drop():void 0}take(e){let n=this.#r.get(e),o=n?.shift();
 return!n||!o?!1:(n.length===0&&this.#r.delete(e),o.entry=void 0,this.size--,this.#e-=e.length,!0)}drop(){let e=this.oldest;
 return e&&this.take(e.key),e}dropUntil(e){let n=[];for(let o=this.oldest;o&&o.time<=e;o=this.oldest)this.drop(),o.message&&
-n.push(o.message);return n}};var ps=1e3,ja=1e4,Ve=class{#e=new le;#t=new le;#n=new le;#r=ps;#o;joined(e){this.#o=e}left(e){this.#r+=this.#s(e),this.#o=
-void 0}#s(e){return this.#o===void 0?0:Math.min(e-this.#o,ja-ps)}fromCurrent(e,n){let o=Me(e);return this.#i(n),this.#n.
+n.push(o.message);return n}};var ms=1e3,Qa=1e4,Ye=class{#e=new le;#t=new le;#n=new le;#r=ms;#o;joined(e){this.#o=e}left(e){this.#r+=this.#s(e),this.#o=
+void 0}#s(e){return this.#o===void 0?0:Math.min(e-this.#o,Qa-ms)}fromCurrent(e,n){let o=Me(e);return this.#i(n),this.#n.
 take(o)?!1:(this.#t.take(o)||this.#e.put(o,n),!0)}fromNext(e,n,o){if(this.late(e,n))return;if(o)return this.#n.put(Me(e),
 n),e;let r=this.#t.put(Me(e),n,{...e});return r&&this.#n.put(r.key,n),r?.message}late(e,n){return this.#i(n),this.#e.size>
 0&&this.#e.take(Me(e))}get behind(){return this.#t.size}release(){return this.#t.dropUntil(1/0)}orphan(){this.#e=new le;
 for(let{key:e,time:n}of this.#t.all)this.#e.put(e,n)}keepCurrent(e){this.release(),this.#o=void 0,this.#e=new le;for(let{
 key:n}of this.given)this.#e.put(n,e);this.#n=new le}get given(){return this.#n.all}done(e){return this.#i(e),this.#e.size===
-0}#i(e){this.#e.dropUntil(e-this.#r-this.#s(e))}};var hs=250,io=2e3;async function ut(t,e,n,o,r){for(;t.merger&&!t.merger.done(x());)await ne(50,o);t.merger=new Ve,t.both=
+0}#i(e){this.#e.dropUntil(e-this.#r-this.#s(e))}};var gs=250,ao=2e3;async function pt(t,e,n,o,r){for(;t.merger&&!t.merger.done(x());)await ne(50,o);t.merger=new Ye,t.both=
 !0;let i=r!==void 0;t.tentative=i;let{place:a}=t,l=!1,c=()=>{l||t.events.emit("moving",{...a,reason:n}),l=!0};i||c();let u=0;
 for await(let d of t.searcher.order(e.edge,n!=="drain",o)){let h=r;if(r=void 0,!h){await t.pause(Math.max(ae(++u,t.settings),
-t.searcher.wait(d)),o);try{h=await t.searcher.open(d,o)}catch(f){if(o.throwIfAborted(),!(f instanceof _)||t.searcher.hopeless(
+t.searcher.wait(d)),o);try{h=await t.searcher.open(d,o)}catch(f){if(o.throwIfAborted(),!(f instanceof w)||t.searcher.hopeless(
 d,f,!0))throw f;continue}}if(o.aborted)return void h.close();if(h.alive){t.next=h,t.merger.joined(x()),t.merger.release();
 let f=t.subscriber.restore(h);t.tentative&&h.ping(!0).catch(()=>{}),await f}if(t.tentative){if(o.throwIfAborted(),t.next!==
-h)return t.keepCurrent();t.tentative=!1}if(h.alive){if(await za(t,e,h,c,o),o.throwIfAborted(),t.current!==h){if(i)return t.
-keepCurrent();continue}h.alive&&(c(),t.since=x(),t.events.emit("moved",{...t.place,reason:n}));return}}}async function za(t,e,n,o,r){
-let i=()=>t.next===n&&t.current===e;if(!i())return;t.gate??=[];let a=Re(io,e.ping()).then(()=>{i()&&t.openGate(n)}),l=3;
-do await ne(hs,r);while(--l&&t.merger?.behind);for(await Re(io,Promise.all(t.subscriber.asking));i()&&n.postponed.size>0;)
-await ne(hs,r);if(!i())return;o(),t.leaving=!0;let c=[...e.asked].map(u=>e.request("UNSUB",u));await Re(io,e.ended,Promise.
-allSettled([...c,e.ping(),e.confirmedAll()])),await a,i()&&t.promote(),t.leaving=!1}var Ga=1e4;async function fs(t,e,n,o){let{lastByte:r}=e;t.reconnecting=!0,t.current=void 0,t.merger=void 0,t.both=t.leaving=
+h)return t.keepCurrent();t.tentative=!1}if(h.alive){if(await Va(t,e,h,c,o),o.throwIfAborted(),t.current!==h){if(i)return t.
+keepCurrent();continue}h.alive&&(c(),t.since=x(),t.events.emit("moved",{...t.place,reason:n}));return}}}async function Va(t,e,n,o,r){
+let i=()=>t.next===n&&t.current===e;if(!i())return;t.gate??=[];let a=Re(ao,e.ping()).then(()=>{i()&&t.openGate(n)}),l=3;
+do await ne(gs,r);while(--l&&t.merger?.behind);for(await Re(ao,Promise.all(t.subscriber.asking));i()&&n.postponed.size>0;)
+await ne(gs,r);if(!i())return;o(),t.leaving=!0;let c=[...e.asked].map(u=>e.leave(u));await Re(ao,e.ended,Promise.allSettled(
+[...c,e.ping(),e.confirmedAll()])),await a,i()&&t.promote(),t.leaving=!1}var Ya=1e4;async function ys(t,e,n,o){let{lastByte:r}=e;t.reconnecting=!0,t.current=void 0,t.merger=void 0,t.both=t.leaving=
 t.tentative=t.gaps=!1,t.openGate(void 0);for(let i of t.subscriber.interests.all)i.confirmed=!1;t.events.emit("disconnec\
-ted",{...t.place,error:n}),n.code==="token_expired"&&e.token===t.tokens.token&&t.tokens.expire(),x()-t.since>Ga&&(t.attempts=
+ted",{...t.place,error:n}),n.code==="token_expired"&&e.token===t.tokens.token&&t.tokens.expire(),x()-t.since>Ya&&(t.attempts=
 0);for await(let i of t.searcher.order(e.edge,!1,o)){let a=++t.attempts,l=Math.max(ae(a,t.settings),t.searcher.wait(i));
 t.events.emit("reconnecting",{attempt:a,delay:l}),await t.pause(l,o);try{let c=await t.searcher.open(i,o);if(o.aborted)return void c.
 close();if(t.setCurrent(c),await t.subscriber.restore(c),o.throwIfAborted(),!c.alive)continue;t.reconnecting=!1,t.since=
 x();let u=!t.gaps&&t.subscriber.interests.all.every(d=>d.history);return t.events.emit("reconnected",{...t.place,away:x()-
-r,complete:u})}catch(c){if(o.throwIfAborted(),!(c instanceof _)||t.searcher.hopeless(i,c,!1))throw c}}}var Bt=class{#e=new Map;#t=[];add(e){return new Promise((n,o)=>{this.#e.set(e,{resolve:n,reject:o})})}settle(e,n=()=>{}){
-let o=this.#e.get(e);if(o&&n(o),this.#e.delete(e),this.#e.size===0)for(let r of this.#t.splice(0))r()}error(e,n){let o=/^PUB:(\d+)$/.
-exec(n)?.[1];return o===void 0?!1:(this.settle(Number(o),r=>r.reject(new _(e))),!0)}idle(){return this.#e.size===0?Promise.
-resolve():new Promise(e=>{this.#t.push(e)})}fail(){for(let e of[...this.#e.keys()])this.settle(e,n=>n.reject(j()))}};async function Ut(t,e){try{let n=await fetch(t,{cache:"no-store",credentials:"omit",signal:e});return await n.arrayBuffer(),
-n.ok}catch{return!1}}async function ms(t,e){try{return await fetch(t,{cache:"no-store",credentials:"omit",mode:"no-cors",
-signal:e}),!0}catch{return!1}}var Jt=class{#e;#t=0;#n=0;#r=0;#o=0;constructor(e){this.#e=this.#t=e}arrived(e){let n=e-this.#e;if(n<1)return!1;if(this.#e=
+r,complete:u})}catch(c){if(o.throwIfAborted(),!(c instanceof w)||t.searcher.hopeless(i,c,!1))throw c}}}var Za=4096,Ut=class{#e=new Map;#t=[];#n=0;#r;add(e,n){return this.note(n),new Promise((o,r)=>{this.#e.set(e,{resolve:o,
+reject:r,size:n})})}note(e,n){e<=Za||e<this.#n||(this.#r=e>this.#n?n:this.#r??n,this.#n=e)}tooLarge(){for(let[e,{size:n}]of this.#e)
+n===this.#n&&this.error("payload_too_large",`PUB:${e}`);return this.#r}settle(e,n=()=>{}){let o=this.#e.get(e);if(o&&n(o),
+this.#e.delete(e),this.#e.size===0)for(let r of this.#t.splice(0))r()}error(e,n){let o=/^PUB:(\d+)$/.exec(n)?.[1];return o===
+void 0?!1:(this.settle(Number(o),r=>r.reject(new w(e))),!0)}idle(){return this.#e.size===0?Promise.resolve():new Promise(
+e=>{this.#t.push(e)})}fail(){for(let e of[...this.#e.keys()])this.settle(e,n=>n.reject(j()))}};async function Jt(t,e){try{let n=await fetch(t,{cache:"no-store",credentials:"omit",signal:e});return await n.arrayBuffer(),
+n.ok}catch{return!1}}async function bs(t,e){try{return await fetch(t,{cache:"no-store",credentials:"omit",mode:"no-cors",
+signal:e}),!0}catch{return!1}}var Ht=class{#e;#t=0;#n=0;#r=0;#o=0;constructor(e){this.#e=this.#t=e}arrived(e){let n=e-this.#e;if(n<1)return!1;if(this.#e=
 e,n>1e4)return this.#n=this.#r=this.#o=0,this.#t=e,!1;let o=e-this.#t>=5e3;return o&&(this.#o=this.#r,this.#r=0,this.#t=
 e),n>this.#r&&(this.#r=n),++this.#n===4||o}skip(e){return this.#e=e,!0}get unusual(){return this.#n<4?1/0:Math.max(1e3,3*
-Math.max(this.#r,this.#o))}};var Wt=2e3,gs=1e3,Ht=new Set,ao,lo=0,co=0;function Ka(t,e){return t>=gs+Wt||e-t>=Wt}function po(){let t=x()-lo,e=Date.now()-
-co;lo+=t,co+=e,Ka(t,e)&&uo("slept")}function ys(t){return Ht.add(t),ao??=Qa(),()=>{!Ht.delete(t)||Ht.size>0||(ao?.(),ao=
-void 0)}}function uo(t){for(let e of[...Ht])e[t]()}function Qa(){lo=x(),co=Date.now();let t=setInterval(po,gs),e=globalThis,
-{document:n,navigator:o}=e,r=()=>uo("slept"),i=()=>{n?.visibilityState==="visible"&&r()},a=()=>uo("networkChanged"),l=o?.
+Math.max(this.#r,this.#o))}};var qt=2e3,ws=1e3,Wt=new Set,lo,co=0,uo=0;function el(t,e){return t>=ws+qt||e-t>=qt}function ho(){let t=x()-co,e=Date.now()-
+uo;co+=t,uo+=e,el(t,e)&&po("slept")}function _s(t){return Wt.add(t),lo??=tl(),()=>{!Wt.delete(t)||Wt.size>0||(lo?.(),lo=
+void 0)}}function po(t){for(let e of[...Wt])e[t]()}function tl(){co=x(),uo=Date.now();let t=setInterval(ho,ws),e=globalThis,
+{document:n,navigator:o}=e,r=()=>po("slept"),i=()=>{n?.visibilityState==="visible"&&r()},a=()=>po("networkChanged"),l=o?.
 connection,c=l?.type,d=[[e,"online",a],[l,"change",()=>{l?.type!==c&&(c=l?.type,a())}],[e,"pageshow",r],[n,"resume",r],[
 n,"visibilitychange",i]];for(let[h,f,p]of d)h?.addEventListener?.(f,p);return()=>{clearInterval(t);for(let[h,f,p]of d)h?.
-removeEventListener?.(f,p)}}var qt=1e3,ho=1e3,Va=3,Ya=2**31-1,fo=50,jt=class{heard=x();#e;#t;#n=new Jt(this.heard);#r=1+Math.random()/16;#o=!1;#s=!1;#i;#a=0;#l=0;#d=0;#c=-1/0;#u=-1/0;#p;#h;#m;#f=!1;constructor(e,n){
+removeEventListener?.(f,p)}}var jt=1e3,fo=1e3,nl=3,ol=2**31-1,mo=50,zt=class{heard=x();#e;#t;#n=new Ht(this.heard);#r=1+Math.random()/16;#o=!1;#s=!1;#i;#a=0;#l=0;#d=0;#c=-1/0;#u=-1/0;#p;#h;#m;#f=!1;constructor(e,n){
 this.#e=e,this.#t=n}arrived(e){this.heard=e,this.#p=void 0,this.#h?.abort(),this.#h=void 0,((this.#s?this.#n.skip(e):this.#n.
 arrived(e))||this.#o)&&(this.#o=!1,this.arm()),this.#s&&(this.#s=!1,this.#e.woke())}ponged(e,n){this.#o=n,this.#d=0;let o=Math.
 min(e,2*this.#y);this.#i===void 0?(this.#i=o,this.#a=o/2):(this.#a+=(Math.abs(this.#i-o)-this.#a)/4,this.#i+=(o-this.#i)/
-8),this.arm()}awake(e){let n=x();this.#g||(this.#d=0),!(this.#f||this.#d++>=Va)&&(this.#l=n,this.#t.keepAlive>0&&!this.#g&&
-(e||n-this.heard>=qt)&&this.#k(n),this.arm())}stop(){this.#f=!0,this.#h?.abort(),clearTimeout(this.#m)}get#g(){return this.#e.
-unanswered??this.#p}get#y(){return Math.max(qt,(this.#i??0)+4*this.#a)}get askAt(){let{keepAlive:e}=this.#t;if(e<0)return 1/0;
+8),this.arm()}awake(e){let n=x();this.#g||(this.#d=0),!(this.#f||this.#d++>=nl)&&(this.#l=n,this.#t.keepAlive>0&&!this.#g&&
+(e||n-this.heard>=jt)&&this.#k(n),this.arm())}stop(){this.#f=!0,this.#h?.abort(),clearTimeout(this.#m)}get#g(){return this.#e.
+unanswered??this.#p}get#y(){return Math.max(jt,(this.#i??0)+4*this.#a)}get askAt(){let{keepAlive:e}=this.#t;if(e<0)return 1/0;
 let n=this.#o?e:Math.min(e,this.#n.unusual);return this.heard+n*this.#r}suspectAt({at:e,sendTime:n}){return Math.max(e,this.
-heard,this.#l)+(this.#p?qt:this.#y)+n}lostAt({at:e,sendTime:n}){let{keepAlive:o,pongTimeout:r}=this.#t;if(o<0)return 1/0;
+heard,this.#l)+(this.#p?jt:this.#y)+n}lostAt({at:e,sendTime:n}){let{keepAlive:o,pongTimeout:r}=this.#t;if(o<0)return 1/0;
 let i=Math.max(this.heard,this.#l);return Math.max(e+r,i+o+r)+n}arm(){clearTimeout(this.#m);let e=this.#g,n=e?Math.min(this.#s?
-1/0:this.#w(e),this.lostAt(e),this.#c+ho):this.askAt;if(this.#f||n===1/0)return;let o=x(),r=Math.max(n,o+1);this.#m=setTimeout(
-()=>this.#_(r),Math.min(r-o,Ya))}#w(e){return Math.max(this.suspectAt(e),this.#u+ho)}#_(e,n=!1){po();let o=x();if(o-e>=Wt&&
-this.awake(!1),this.#f)return;if(!n&&o-e>fo){clearTimeout(this.#m),this.#m=setTimeout(()=>this.#_(o+fo,!0),fo);return}let r=this.#g;
+1/0:this.#w(e),this.lostAt(e),this.#c+fo):this.askAt;if(this.#f||n===1/0)return;let o=x(),r=Math.max(n,o+1);this.#m=setTimeout(
+()=>this.#_(r),Math.min(r-o,ol))}#w(e){return Math.max(this.suspectAt(e),this.#u+fo)}#_(e,n=!1){ho();let o=x();if(o-e>=qt&&
+this.awake(!1),this.#f)return;if(!n&&o-e>mo){clearTimeout(this.#m),this.#m=setTimeout(()=>this.#_(o+mo,!0),mo);return}let r=this.#g;
 if(!r)o>=this.askAt&&this.#k(o);else{if(o>=this.lostAt(r))return this.#e.over();!this.#s&&o>=this.#w(r)&&this.#v(o),this.#f||
 this.probe()}this.arm()}#v(e){this.#s=this.#e.silent(),this.#s||(this.#u=e)}#k(e){if(this.#e.pingFirst===void 0)return this.#e.
-ask();this.#p={at:e,sendTime:0},this.#c=-1/0,this.probe()}probe(){let e=x();e-this.#c<ho||(this.#c=e,this.#e.pingFirst!==
+ask();this.#p={at:e,sendTime:0},this.#c=-1/0,this.probe()}probe(){let e=x();e-this.#c<fo||(this.#c=e,this.#e.pingFirst!==
 void 0&&(this.#s||this.#p)?this.#b(this.#e.pingFirst):this.#e.probe())}async#b(e){if(this.#h)return;let n=new AbortController;
-this.#h=n;let o=setTimeout(()=>n.abort(),qt),r=await ms(e,n.signal);clearTimeout(o),!(this.#f||this.#h!==n)&&(this.#h=void 0,
-r?(this.#p=void 0,this.#e.unanswered?this.#e.probe():this.#e.ask()):this.#p&&(this.#p={at:-1/0,sendTime:0}),this.arm())}};var zt=class{#e=new Map;add(e,n){let o=this.#e.get(e);o?o.push(n):this.#e.set(e,[n])}answer(e,n){let o=this.#e.get(e),r=o?.
+this.#h=n;let o=setTimeout(()=>n.abort(),jt),r=await bs(e,n.signal);clearTimeout(o),!(this.#f||this.#h!==n)&&(this.#h=void 0,
+r?(this.#p=void 0,this.#e.unanswered?this.#e.probe():this.#e.ask()):this.#p&&(this.#p={at:-1/0,sendTime:0}),this.arm())}};var Gt=class{#e=new Map;add(e,n){let o=this.#e.get(e);o?o.push(n):this.#e.set(e,[n])}answer(e,n){let o=this.#e.get(e),r=o?.
 shift();return r?(o?.length===0&&this.#e.delete(e),n(r),!0):!1}reject(e){let n=[...this.#e.values()].flat();this.#e.clear();
-for(let o of n)o.reject(e)}};var Za=1.024,el=32,Gt=class{edge;transport;token;begun=x();asked=new Set;confirmed=new Set;postponed=new Set;drains=!1;alive=!0;link;histories;featured;ending=new Map;error;ended;#e;#t;#n;#r=new Dt;#o=new zt;#s=new Bt;#i;#a=[];#l=new Set;#d=0;#c=!1;#u=!0;#p=!0;#h;constructor(e,n,o,r,i){
-this.edge=e,this.transport=n.transport,this.token=o,this.#e=n,this.#t=r;let a=this;this.#n=new jt({get unanswered(){return a.#a[0]},
+for(let o of n)o.reject(e)}};var rl=1.024,sl=32,Kt=class{edge;transport;token;begun=x();asked=new Set;confirmed=new Set;postponed=new Set;drains=!1;alive=!0;link;histories;featured;ending=new Map;error;ended;#e;#t;#n;#r=new Ft;#o=new Gt;#s=new Ut;#i;#a=[];#l=new Set;#d=0;#c=!1;#u=!0;#p=!0;#h;constructor(e,n,o,r,i){
+this.edge=e,this.transport=n.transport,this.token=o,this.#e=n,this.#t=r;let a=this;this.#n=new zt({get unanswered(){return a.#a[0]},
 pingFirst:n.fragile?e+i.paths.ping:void 0,ask:()=>{this.ping(!0).catch(()=>{})},probe:()=>n.probe(),silent:()=>this.#t.silent(
-this),woke:()=>this.#t.woke(this),over:()=>this.fail(new _("timeout","the edge does not answer"))},i),this.featured=new Promise(
+this),woke:()=>this.#t.woke(this),over:()=>this.fail(new w("timeout","the edge does not answer"))},i),this.featured=new Promise(
 c=>{this.#i=c});let l;this.ended=new Promise(c=>{l=c}),n.start({bytes:()=>{this.alive&&this.#n.arrived(x())},line:c=>this.#_(
-()=>this.#g(c)),frame:(c,u,d)=>{if(!this.alive||(this.#n.arrived(x()),rs(c,u,d)))return;let h;try{h=this.#r.decode(c,u,d)}catch(f){
+()=>this.#g(c)),frame:(c,u,d)=>{if(!this.alive||(this.#n.arrived(x()),as(c,u,d)))return;let h;try{h=this.#r.decode(c,u,d)}catch(f){
 return this.#v(f)}this.#t.delivered(this,h)},ended:c=>{l(),this.#k(c)}}),this.#c=!0,this.alive&&this.#f("FEATURES:link"),
 this.alive&&this.#n.arm()}get lastByte(){return this.#n.heard}request(e,n){e==="SUB"&&this.asked.add(n);let o=`${e}:${n}`,
 r=this.#m(o);return this.alive&&this.#f(o),r}resume(e,n){let o=this.#m(`RSUB:${e}`);return this.alive&&this.#f(`RSUB:${e}\
 :${n}`),o}leave(e){let o=this.request("UNSUB",e).catch(()=>{}).then(()=>{this.ending.get(e)===o&&this.ending.delete(e)});
-return this.ending.set(e,o),o}confirm(e,n){if(!this.alive)return Promise.reject(j());let o=this.#s.add(n);return this.#f(
+return this.ending.set(e,o),o}confirm(e,n){if(!this.alive)return Promise.reject(j());let o=this.#s.add(n,e.length);return this.#f(
 e),o}forgetConfirm(e){this.#s.settle(e)}confirmedAll(){return this.#s.idle()}postpone(e,n){this.postponed.add(e);let o=`\
 AGAIN:${e}`,r=setTimeout(()=>this.#o.answer(o,i=>i.resolve()),n);return this.#m(o).finally(()=>clearTimeout(r))}#m(e){return new Promise(
 (n,o)=>{this.alive?this.#o.add(e,{resolve:n,reject:o}):o(j())})}forget(e){return this.confirmed.delete(e),this.postponed.
 delete(e),this.#o.answer(`AGAIN:${e}`,n=>n.reject(j())),this.asked.delete(e)}ping(e=!1){return new Promise((n,o)=>{if(!this.
-alive)return o(j());this.#a.push({at:x(),sendTime:this.#d/Za,own:e,resolve:n,reject:o}),this.#e.send("PING"),this.#d=0,this.#n.
-probe(),this.#a.length===1&&this.#n.arm()})}publish(e){this.#f(e);let n=this.#e.sent();return n&&new Promise(o=>{let r=()=>{
-this.#l.delete(r),o()};this.#l.add(r),n.then(r,r)})}awake(e){this.#n.awake(e)}handTo(e){this.#t=e,this.#n.stop(),this.#o.
-reject(j()),this.#s.fail();for(let n of this.#a)n.reject(j());for(let n of this.#l)n()}#f(e){this.#d+=e.length+el,this.#e.
-send(e)}close(){return this.alive&&(this.#b(j()),this.#e.close()),this.ended}#g(e){this.#n.arrived(x());let n=Zr(e);if(n)
-if(n.kind==="OK"){let o=`${n.tenant}:${n.pattern}`;if(this.#o.answer(`${n.verb}:${o}`,r=>r.resolve())&&n.verb==="SUB"&&(this.
-confirmed.add(o),this.postponed.delete(o)),n.verb==="UNSUB")for(;this.#o.answer(`RSUB:${o}`,r=>r.reject(j())););}else if(n.
-kind==="OK:PUB")this.#s.settle(n.id,o=>o.resolve(n.position));else if(n.kind==="OK:RSUB"||n.kind==="AT"||n.kind==="GAP")
-this.#t.reached(this,n),n.kind==="OK:RSUB"&&this.#o.answer(`RSUB:${n.tenant}:${n.pattern}`,o=>o.resolve());else if(n.kind===
-"ERR")this.#w(n.code,n.detail,e.slice(4));else if(n.kind==="PING")this.#e.send("PONG");else if(n.kind==="PONG"){let o=this.#a.
+alive)return o(j());this.#a.push({at:x(),sendTime:this.#d/rl,own:e,resolve:n,reject:o}),this.#e.send("PING"),this.#d=0,this.#n.
+probe(),this.#a.length===1&&this.#n.arm()})}publish(e,n){this.#s.note(e.length,n),this.#f(e);let o=this.#e.sent();return o&&
+new Promise(r=>{let i=()=>{this.#l.delete(i),r()};this.#l.add(i),o.then(i,i)})}awake(e){this.#n.awake(e)}handTo(e){this.#t=
+e,this.#n.stop(),this.#o.reject(j()),this.#s.fail();for(let n of this.#a)n.reject(j());for(let n of this.#l)n()}#f(e){this.#d+=
+e.length+sl,this.#e.send(e)}close(){return this.alive&&(this.#b(j()),this.#e.close()),this.ended}#g(e){this.#n.arrived(x());
+let n=ns(e);if(n)if(n.kind==="OK"){let o=`${n.tenant}:${n.pattern}`;if(this.#o.answer(`${n.verb}:${o}`,r=>r.resolve())&&
+n.verb==="SUB"&&(this.confirmed.add(o),this.postponed.delete(o)),n.verb==="UNSUB")for(;this.#o.answer(`RSUB:${o}`,r=>r.reject(
+j())););}else if(n.kind==="OK:PUB")this.#s.settle(n.id,o=>o.resolve(n.position));else if(n.kind==="OK:RSUB"||n.kind==="A\
+T"||n.kind==="GAP")this.#t.reached(this,n),n.kind==="OK:RSUB"&&this.#o.answer(`RSUB:${n.tenant}:${n.pattern}`,o=>o.resolve());else if(n.
+kind==="ERR")this.#w(n.code,n.detail,e.slice(4));else if(n.kind==="PING")this.#e.send("PONG");else if(n.kind==="PONG"){let o=this.#a.
 shift();if(!o)return;let r=x()-o.at;o.resolve(r),this.#n.ponged(r,o.own),this.#t.roundTrip(r)}else n.kind==="RECONNECT"&&
 !this.drains?(this.drains=!0,this.#t.draining(this)):n.kind==="FEATURES"?this.#y(n.features.split(",").includes("history")):
 n.kind==="LINK"&&(this.#p=n.up,this.#u||this.#y())}#y(e=this.histories??!1){this.#u=!1,this.histories=e,this.#i(),this.link=
 this.#p,this.#t.linked()}#w(e,n,o){if(this.#u&&e==="bad_request")return this.#y();let r=Qe(o);if(r&&(this.#h=o),this.#s.
 error(e,n))return;let[,i,a]=/^(?:UN|R)?SUB:([^:]+):(.+)$/s.exec(n)??[];!(i!==void 0&&a!==void 0&&e!=="broker_unavailable"&&
-this.#o.answer(n,c=>c.reject(new _(e,void 0,{tenant:i,pattern:a}))))&&!/^(token_|unauthorized|forbidden|closed_by)/.test(
+this.#o.answer(n,c=>c.reject(new w(e,void 0,{tenant:i,pattern:a}))))&&!/^(token_|unauthorized|forbidden|closed_by)/.test(
 e)&&this.#t.errorLine(e,n),(e==="token_revoked"||e==="token_expired")&&this.fail(r)}#_(e){if(this.alive)try{e()}catch(n){
 this.#v(n)}}#v(e){this.fail(me(e,"protocol","the edge broke the protocol"))}fail(e){this.#b(e),this.#e.close(),this.#c&&
 this.#t.lost(this,e)}#k({closeCode:e,error:n}){if(!this.alive)return;let o=this.#h===void 0?void 0:Qe(this.#h,e),r=e===4401?
-"token_expired":e===4403?"token_revoked":"disconnected",i=o?.code!=="slow_consumer"||e===4429,a=e===1009?"a message was \
-too large for the edge":"the connection has ended",l=o&&i?o:n??new _(r,a,{closeCode:e});this.#b(l),this.#c&&this.#t.lost(
-this,l)}#b(e){this.alive=!1,this.error=e,this.#n.stop();let n=j(e);this.#i(),this.#o.reject(n),this.#s.fail();for(let o of this.#a)
-o.reject(n);this.#a=[]}};var Ye=class{#e;#t=[];start(e){let n=this.#t;this.#t=[],this.#e=e;for(let o of n)o(e)}bytes(){this.#e?.bytes()}line(e){this.#e?
+"token_expired":e===4403?"token_revoked":"disconnected",i=o?.code!=="slow_consumer"||e===4429,a="the connection has ende\
+d";if(e===1009){a="a message was too large for the edge";let c=this.#s.tooLarge();c&&this.#t.errorLine("payload_too_larg\
+e",`PUB:${c.tenant}:${c.channel}`)}let l=o&&i?o:n??new w(r,a,{closeCode:e});this.#b(l),this.#c&&this.#t.lost(this,l)}#b(e){
+this.alive=!1,this.error=e,this.#n.stop();let n=j(e);this.#i(),this.#o.reject(n),this.#s.fail();for(let o of this.#a)o.reject(
+n);this.#a=[]}};var Ze=class{#e;#t=[];start(e){let n=this.#t;this.#t=[],this.#e=e;for(let o of n)o(e)}bytes(){this.#e?.bytes()}line(e){this.#e?
 this.#e.line(e):this.#t.push(n=>n.line(e))}frame(e,n,o){this.#e?this.#e.frame(e,n,o):this.#t.push(r=>r.frame(e,n,o))}ended(e){
-this.#e?this.#e.ended(e):this.#t.push(n=>n.ended(e)),this.bytes=this.frame=this.line=this.ended=()=>{}}};var Ze=globalThis,Kt=Ze.process?.versions,tl=Ze.Deno!==void 0||Kt?.bun!==void 0||Kt?.node!==void 0,bs=Kt?.node!==void 0&&
-Kt.bun===void 0&&Ze.Deno===void 0&&Ze.document===void 0,ws=!tl&&(Ze.document!==void 0||Ze.WorkerGlobalScope!==void 0);var mo=32<<20,_s=(t,e,n)=>n>e&&t[e]<32,Qt=class{#e;#t=[];#n=0;constructor(e=mo){this.#e=e}get held(){return this.#n}push(e,n){
+this.#e?this.#e.ended(e):this.#t.push(n=>n.ended(e)),this.bytes=this.frame=this.line=this.ended=()=>{}}};var et=globalThis,Qt=et.process?.versions,il=et.Deno!==void 0||Qt?.bun!==void 0||Qt?.node!==void 0,vs=Qt?.node!==void 0&&
+Qt.bun===void 0&&et.Deno===void 0&&et.document===void 0,ks=!il&&(et.document!==void 0||et.WorkerGlobalScope!==void 0);var go=32<<20,xs=(t,e,n)=>n>e&&t[e]<32,Vt=class{#e;#t=[];#n=0;constructor(e=go){this.#e=e}get held(){return this.#n}push(e,n){
 let o=0;if(!(this.#n>0&&(o=this.#r(e,n),this.#n>0))){for(;e.length-o>=4;){let r=o+4+this.#i(e,o);if(r>e.length)break;n(e,
 o+4,r),o=r}o<e.length&&this.#o(e.slice(o))}}#r(e,n){let o=0;if(this.#n<4&&(o=Math.min(4-this.#n,e.length),this.#o(e.slice(
 0,o)),this.#n<4))return o;let r=this.#t[0].length<4?this.#s():this.#t[0],i=4+this.#i(r,0),a=Math.min(i-this.#n,e.length-
 o);if(a>0&&this.#o(e.slice(o,o+a)),this.#n===i){let l=this.#s();this.#t=[],this.#n=0,n(l,4,i)}return o+a}#o(e){this.#t.push(
 e),this.#n+=e.length}#s(){let e=new Uint8Array(this.#n),n=0;for(let o of this.#t)e.set(o,n),n+=o.length;return this.#t=[
-e],e}#i(e,n){let o=e[n]*16777216+(e[n+1]<<16|e[n+2]<<8|e[n+3]);if(o>this.#e)throw new _("protocol","a message that is to\
-o long");return o}};var vs=1<<20,nl=1e3;async function ks({edge:t,token:e,signal:n},{paths:o}){let r=t.replace("http","ws")+o.webSocket,{promise:i,
-resolve:a,reject:l}=il(),c=await ol("ws");n.throwIfAborted();let u,d=c?new c(r,{headers:{Authorization:`Bearer ${e}`},perMessageDeflate:!1,
-maxPayload:mo}):new WebSocket(r,["llps.v1",`at.${e}`]);c||(d.binaryType="arraybuffer");let h=()=>d.terminate?d.terminate():
-d.close(),f=()=>{l(n.reason),h()};n.addEventListener("abort",f);let p=new Ye,m=!1,w,v;d.on?.("unexpected-response",(g,S)=>{
-u=rl(S).finally(()=>g.destroy()),u.then(l)});let y;d.on?.("upgrade",g=>{y=g.socket}),d.onerror=({error:g})=>{w=g},d.onopen=
+e],e}#i(e,n){let o=e[n]*16777216+(e[n+1]<<16|e[n+2]<<8|e[n+3]);if(o>this.#e)throw new w("protocol","a message that is to\
+o long");return o}};var Ss=1<<20,al=1e3;async function Ts({edge:t,token:e,signal:n},{paths:o}){let r=t.replace("http","ws")+o.webSocket,{promise:i,
+resolve:a,reject:l}=ul(),c=await ll("ws");n.throwIfAborted();let u,d=c?new c(r,{headers:{Authorization:`Bearer ${e}`},perMessageDeflate:!1,
+maxPayload:go}):new WebSocket(r,["llps.v1",`at.${e}`]);c||(d.binaryType="arraybuffer");let h=()=>d.terminate?d.terminate():
+d.close(),f=()=>{l(n.reason),h()};n.addEventListener("abort",f);let p=new Ze,m=!1,_,v;d.on?.("unexpected-response",(g,S)=>{
+u=cl(S).finally(()=>g.destroy()),u.then(l)});let y;d.on?.("upgrade",g=>{y=g.socket}),d.onerror=({error:g})=>{_=g},d.onopen=
 ()=>{m=!0,y?.prependListener("data",()=>p.bytes()),n.removeEventListener("abort",f),a({transport:"websocket",fragile:!1,
-start:g=>p.start(g),send:g=>m&&d.send(g),sent:()=>m&&d.bufferedAmount>vs?k():void 0,probe(){},close(){d.close(1e3),v??=setTimeout(
-()=>{h(),p.ended({})},nl)}})},d.onclose=({code:g})=>{clearTimeout(v),m?(m=!1,p.ended({closeCode:g})):u||sl(t+o.ping,c!==
-void 0,n,w).then(l,l),n.removeEventListener("abort",f)},d.onmessage=({data:g})=>{typeof g=="string"?p.line(g):g instanceof
+start:g=>p.start(g),send:g=>m&&d.send(g),sent:()=>m&&d.bufferedAmount>Ss?k():void 0,probe(){},close(){d.close(1e3),v??=setTimeout(
+()=>{h(),p.ended({})},al)}})},d.onclose=({code:g})=>{clearTimeout(v),m?(m=!1,p.ended({closeCode:g})):u||dl(t+o.ping,c!==
+void 0,n,_).then(l,l),n.removeEventListener("abort",f)},d.onmessage=({data:g})=>{typeof g=="string"?p.line(g):g instanceof
 ArrayBuffer?p.frame(new Uint8Array(g),0,g.byteLength):p.frame(new Uint8Array(g.buffer,g.byteOffset,g.length),0,g.length)};
-async function k(){for(;m&&d.bufferedAmount>vs;)await new Promise(g=>setTimeout(g,5))}return i}async function ol(t){if(bs)
-try{let{WebSocket:e}=await import(t);return e}catch(e){if("WebSocket"in globalThis)return;throw new _("bad_option","Node\
- 20 has no WebSocket: install the package ws",{cause:e})}}async function rl(t){let e=t.statusCode,n=Number(t.headers["re\
+async function k(){for(;m&&d.bufferedAmount>Ss;)await new Promise(g=>setTimeout(g,5))}return i}async function ll(t){if(vs)
+try{let{WebSocket:e}=await import(t);return e}catch(e){if("WebSocket"in globalThis)return;throw new w("bad_option","Node\
+ 20 has no WebSocket: install the package ws",{cause:e})}}async function cl(t){let e=t.statusCode,n=Number(t.headers["re\
 try-after"]),o={status:e,retryAfter:n>0?n*1e3:void 0},r="";try{let i=new TextDecoder;for await(let c of t)if(r+=i.decode(
-c,{stream:!0}),r.length>65536)break;let{code:a,detail:l}=JSON.parse(r);if(a==="unauthorized")return new _(a,"the edge do\
-es not accept the token",o);if(typeof a=="string")return new _(a,l,o)}catch{}return new _(e>=500?"unreachable":"refused",
-`HTTP status ${e}`,o)}async function sl(t,e,n,o){return!e&&await Ut(t,n)?new _("refused","the edge answers, and refuses \
-the WebSocket: perhaps the token, or this page's origin"):new _("unreachable","no WebSocket to the edge",{cause:o})}function il(){
-let t,e;return{promise:new Promise((o,r)=>{t=o,e=r}),resolve:t,reject:e}}var xs=1e3,al=43,ll=2e3,Ss=()=>"WebTransport"in globalThis;async function Ts(t,{paths:e,hashes:n}){let{signal:o}=t,r=[],
-i,a=()=>{clearTimeout(i),r.forEach(Vt)};o.addEventListener("abort",a);try{let l=await new Promise((u,d)=>{let h=()=>{let f=new WebTransport(
+c,{stream:!0}),r.length>65536)break;let{code:a,detail:l}=JSON.parse(r);if(a==="unauthorized")return new w(a,"the edge do\
+es not accept the token",o);if(typeof a=="string")return new w(a,l,o)}catch{}return Zr(e,o.retryAfter)}async function dl(t,e,n,o){
+return!e&&await Jt(t,n)?new w("refused","the edge answers, and refuses the WebSocket: perhaps the token, or this page's \
+origin"):new w("unreachable","no WebSocket to the edge",{cause:o})}function ul(){let t,e;return{promise:new Promise((o,r)=>{
+t=o,e=r}),resolve:t,reject:e}}var Es=1e3,pl=43,hl=2e3,Cs=()=>"WebTransport"in globalThis;async function Ps(t,{paths:e,hashes:n}){let{signal:o}=t,r=[],
+i,a=()=>{clearTimeout(i),r.forEach(Yt)};o.addEventListener("abort",a);try{let l=await new Promise((u,d)=>{let h=()=>{let f=new WebTransport(
 t.edge+e.webTransport,n?{serverCertificateHashes:[...n]}:{});r.push(f),f.closed.catch(()=>{}),f.ready.then(()=>u(f),d)};
-h(),i=setTimeout(h,ll)});for(let u of r)u!==l&&Vt(u);let c=l.closed.then(({closeCode:u,reason:d})=>({closeCode:u,error:Qe(
-`${d}`)}),()=>({}));return await cl(l,c,t.token)}catch(l){throw a(),o.throwIfAborted(),me(l,"unreachable","no WebTranspo\
-rt")}finally{clearTimeout(i),o.removeEventListener("abort",a)}}async function cl(t,e,n){let o=await t.createBidirectionalStream(),
-r=new Ye,i=new go(o.writable.getWriter()),a=o.readable.getReader(),l,c,u=dl(t);i.send(`AUTH:${n}`);let d=new Qt,h=(m,w,v)=>{
-if(_s(m,w,v))return r.frame(m,w,v);let y=Ke(m.subarray(w,v));if(c)return r.line(y);let k=Vn(y);k.kind==="OK:AUTH"?c={transport:"\
-webtransport",fragile:ws,start:g=>r.start(g),send:g=>i.send(g),sent:()=>i.sent,probe:u,close:()=>{i.close().then(()=>Vt(
-t))}}:k.kind==="ERR"&&(l??=Qe(y.slice(4))??new _(k.code))},f=async()=>{let{value:m,done:w}=await a.read();return m&&(r.bytes(),
-d.push(m,h)),!w},p;for(;!c;)if(!await f().catch(w=>{if(w instanceof _)throw w;return!1}))throw l??ul(await e);return(async()=>{
-try{for(;await f(););}catch(v){v instanceof _&&(p=v)}i.close();let m={error:p},w=e.then(v=>m=v);p||await Re(xs,w),Vt(t),
-r.ended(m)})(),c}function dl(t){let e,n=!1,o=async()=>{let{writable:r,createWritable:i}=t.datagrams;e??=(r??i?.call(t.datagrams))?.
-getWriter(),await e?.write(new Uint8Array(al))};return()=>{n||(n=!0,o().catch(()=>{}).finally(()=>{n=!1}))}}function ul({
-closeCode:t,error:e}){let n=t===4401?"unauthorized":t===1001?"draining":t===1013?"unavailable":"unreachable";return e??new _(
-n,"the connection has ended",{closeCode:t})}function Vt(t){try{t.close({closeCode:1e3,reason:""})}catch{}}var go=class{#e;#t=new Uint8Array(
+h(),i=setTimeout(h,hl)});for(let u of r)u!==l&&Yt(u);let c=l.closed.then(({closeCode:u,reason:d})=>({closeCode:u,error:Qe(
+`${d}`)}),()=>({}));return await fl(l,c,t.token)}catch(l){throw a(),o.throwIfAborted(),me(l,"unreachable","no WebTranspo\
+rt to the edge")}finally{clearTimeout(i),o.removeEventListener("abort",a)}}async function fl(t,e,n){let o=await t.createBidirectionalStream(),
+r=new Ze,i=new yo(o.writable.getWriter()),a=o.readable.getReader(),l,c,u=ml(t);i.send(`AUTH:${n}`);let d=new Vt,h=(m,_,v)=>{
+if(xs(m,_,v))return r.frame(m,_,v);let y=Ke(m.subarray(_,v));if(c)return r.line(y);let k=Yn(y);k.kind==="OK:AUTH"?c={transport:"\
+webtransport",fragile:ks,start:g=>r.start(g),send:g=>i.send(g),sent:()=>i.sent,probe:u,close:()=>{i.close().then(()=>Yt(
+t))}}:k.kind==="ERR"&&(l??=Qe(y.slice(4))??new w(k.code))},f=async()=>{let{value:m,done:_}=await a.read();return m&&(r.bytes(),
+d.push(m,h)),!_},p;for(;!c;)if(!await f().catch(_=>{if(_ instanceof w)throw _;return!1}))throw l??gl(await e);return(async()=>{
+try{for(;await f(););}catch(v){v instanceof w&&(p=v)}i.close();let m={error:p},_=e.then(v=>m=v);p||await Re(Es,_),Yt(t),
+r.ended(m)})(),c}function ml(t){let e,n=!1,o=async()=>{let{writable:r,createWritable:i}=t.datagrams;e??=(r??i?.call(t.datagrams))?.
+getWriter(),await e?.write(new Uint8Array(pl))};return()=>{n||(n=!0,o().catch(()=>{}).finally(()=>{n=!1}))}}function gl({
+closeCode:t,error:e}){let n=t===4401?"unauthorized":t===1001?"draining":t===1013?"unavailable":"unreachable";return e??new w(
+n,"the connection has ended",{closeCode:t})}function Yt(t){try{t.close({closeCode:1e3,reason:""})}catch{}}var yo=class{#e;#t=new Uint8Array(
 4096);#n=0;sent;constructor(e){this.#e=e,e.closed.catch(()=>{})}send(e){let n=typeof e=="string"?De(e):e,o=n.length,r=this.#n+
 4+o;if(r>this.#t.length){let i=new Uint8Array(Math.max(r,this.#t.length*2));i.set(this.#t.subarray(0,this.#n)),this.#t=i}
 this.#t.set([o>>>24,o>>>16,o>>>8,o],this.#n),this.#t.set(n,this.#n+4),this.#n=r,this.sent??=this.#r()}async#r(){try{do{await this.#e.
 ready;let e=this.#t.subarray(0,this.#n);this.#t=new Uint8Array(4096),this.#n=0,this.#e.write(e).catch(()=>{})}while(this.#n>
-0)}catch{this.#n=0}this.sent=void 0}async close(){await Re(xs,(this.sent??Promise.resolve()).then(()=>this.#e.close()))}};var pl=/^(unauthorized|token_|(ip|origin|region|client)_not|tls_required|draining|too_many|try_later)/,yo=t=>Ss()&&t.startsWith(
-"https:"),Yt=class{#e;#t=new Map;#n=new Set;constructor(e){this.#e=e}forget(){this.#n.clear()}prefer(e,n){this.#t.set(e,
+0)}catch{this.#n=0}this.sent=void 0}async close(){await Re(Es,(this.sent??Promise.resolve()).then(()=>this.#e.close()))}};var yl=/^(unauthorized|token_|(ip|origin|region|client)_not|tls_required|draining|too_many|try_later)/,bo=t=>Cs()&&t.startsWith(
+"https:"),Zt=class{#e;#t=new Map;#n=new Set;constructor(e){this.#e=e}forget(){this.#n.clear()}prefer(e,n){this.#t.set(e,
 n)}async open(e,n,o,r={}){let i=this.#e,{transports:a=i.transports,fallbackAfter:l=i.fallbackAfter}=r,c=a.filter(h=>h===
-"websocket"||yo(e));c.length===0&&F("there is no WebTransport here, or not for http:// addresses");let u=c.filter(h=>!this.#n.
-has(h));if(u.length===0)throw new _("protocol_not_allowed");this.#t.get(e)===u[1]&&u.reverse();let d=await Ne(o,i.connectTimeout,
+"websocket"||bo(e));c.length===0&&F("there is no WebTransport here, or not for http:// addresses");let u=c.filter(h=>!this.#n.
+has(h));if(u.length===0)throw new w("protocol_not_allowed");this.#t.get(e)===u[1]&&u.reverse();let d=await Ne(o,i.connectTimeout,
 h=>this.#r(u,e,n,l,h));return this.#t.set(e,d.transport),d}#r(e,n,o,r,i){return new Promise((a,l)=>{let c,u=0,d=0,h,f=!1,
-p=()=>{f=!0,clearTimeout(c)},m=()=>{clearTimeout(c);let w=e[d++];if(!w||f)return;let v=w==="websocket"?ks:Ts;u++,v({edge:n,
-token:o,signal:i},this.#e).then(y=>{if(f)return hl(y);p(),a(y)},y=>{u--;let k=me(y,"unreachable","the edge does not answ\
-er");if(k.code==="protocol_not_allowed"&&this.#n.add(w),(!h||pt(k)>pt(h))&&(h=k),!pl.test(k.code)&&(u>0||d<e.length))return m();
-p(),l(h)}),d<e.length&&(c=setTimeout(m,r))};i.addEventListener("abort",()=>{p(),l(i.reason)}),m()})}};function hl(t){t.start(
-{bytes(){},line(){},frame(){},ended(){}}),t.close()}function pt({code:t}){return["unreachable","timeout","refused","prot\
-ocol_not_allowed"].indexOf(t)>>>0}var Es=3,fl=500;async function bo(t,e,n){let o,r=await Promise.all(t.map(async a=>{if(a.pathname==="/")return[a.origin];
-try{return await Ne(n,e.connectTimeout,l=>ml(a,l))}catch(l){return o=l,[]}})),i=[...new Set(r.flat())];if(n.throwIfAborted(),
-i.length===0)throw o??new _("unreachable","the list has no edge");return i.length>1&&(await Ne(n,e.connectTimeout,a=>gl(
-i,e.paths.ping,a)).catch(()=>{}),n.throwIfAborted()),i}async function ml(t,e){try{let n=await fetch(t,{cache:"no-store",
-credentials:"omit",signal:e});if(!n.ok)throw new _("unreachable",`the list of edges: HTTP status ${n.status}`,{status:n.
-status});let{edges:o}=await n.json();return o.map(({host:r})=>Rt(`https://${r}`,!1).origin)}catch(n){throw me(n,"unreach\
-able","the list of edges")}}async function gl(t,e,n){let o=new Map,r=async u=>{let d=[];for(;d.length<Es;){let h=x();if(!await Ut(
-u+e,n))return;d.push(x()-h)}d.sort((h,f)=>h-f),o.set(u,d[Es>>1])},i=t.map(r),l=Promise.any(i.map((u,d)=>u.then(()=>o.get(
-t[d])??Promise.reject()))).then(()=>ne(fl,n));await Promise.race([Promise.all(i),l.catch(()=>Promise.all(i))]);let c=u=>o.
-get(u)??Number.MAX_VALUE;t.sort((u,d)=>c(u)-c(d))}var Cs=/^(logged_out|ip_not|origin_not|client_not|tls_required|token_revoked|bad_option)/,yl=/^(unauthorized|token_expired|region_not|protocol_not)/,
-bl=5,wl=6e4,_l=12e4,Zt=class{#e;#t;#n;#r;#o;#s=[];#i=new Map;#a;#l=0;#d=0;#c=new Map;drained=new Set;constructor(e,n,o,r){
-this.#e=e,this.#t=n,this.#n=o,this.#r=r,this.#o=new Yt(n)}async first(e){await ye(this.#n.get(),e),this.#s=await bo(this.#e,
-this.#t,e);let n;for(let o of this.#s)try{return await this.open(o,e)}catch(r){if(!(r instanceof _)||Cs.test(r.code)||r.
-code==="token_provider")throw r;(!n||pt(r)>pt(n))&&(n=r)}throw n}async*order(e,n,o){for(;;){let r=this.#s.filter(a=>a!==
+p=()=>{f=!0,clearTimeout(c)},m=()=>{clearTimeout(c);let _=e[d++];if(!_||f)return;let v=_==="websocket"?Ts:Ps;u++,v({edge:n,
+token:o,signal:i},this.#e).then(y=>{if(f)return bl(y);p(),a(y)},y=>{u--;let k=me(y,"unreachable","the edge does not answ\
+er");if(k.code==="protocol_not_allowed"&&this.#n.add(_),(!h||ht(k)>ht(h))&&(h=k),!yl.test(k.code)&&(u>0||d<e.length))return m();
+p(),l(h)}),d<e.length&&(c=setTimeout(m,r))};i.addEventListener("abort",()=>{p(),l(i.reason)}),m()})}};function bl(t){t.start(
+{bytes(){},line(){},frame(){},ended(){}}),t.close()}function ht({code:t}){return["unreachable","timeout","refused","prot\
+ocol_not_allowed"].indexOf(t)>>>0}var As=3,wl=500;async function wo(t,e,n){let o,r=await Promise.all(t.map(async a=>{if(a.pathname==="/")return[a.origin];
+try{return await Ne(n,e.connectTimeout,l=>_l(a,l))}catch(l){return o=l,[]}})),i=[...new Set(r.flat())];if(n.throwIfAborted(),
+i.length===0)throw o??new w("unreachable","the list has no edge");return i.length>1&&(await Ne(n,e.connectTimeout,a=>vl(
+i,e.paths.ping,a)).catch(()=>{}),n.throwIfAborted()),i}async function _l(t,e){try{let n=await fetch(t,{cache:"no-store",
+credentials:"omit",signal:e});if(!n.ok)throw new w("unreachable",`the list of edges: HTTP status ${n.status}`,{status:n.
+status});let{edges:o}=await n.json();return o.map(({host:r})=>Nt(`https://${r}`,!1).origin)}catch(n){throw me(n,"unreach\
+able","the list of edges")}}async function vl(t,e,n){let o=new Map,r=async u=>{let d=[];for(;d.length<As;){let h=x();if(!await Jt(
+u+e,n))return;d.push(x()-h)}d.sort((h,f)=>h-f),o.set(u,d[As>>1])},i=t.map(r),l=Promise.any(i.map((u,d)=>u.then(()=>o.get(
+t[d])??Promise.reject()))).then(()=>ne(wl,n));await Promise.race([Promise.all(i),l.catch(()=>Promise.all(i))]);let c=u=>o.
+get(u)??Number.MAX_VALUE;t.sort((u,d)=>c(u)-c(d))}var Ms=/^(logged_out|ip_not|origin_not|client_not|tls_required|token_revoked|bad_option)/,kl=/^(unauthorized|token_expired|region_not|protocol_not)/,
+xl=5,Sl=6e4,Tl=12e4,en=class{#e;#t;#n;#r;#o;#s=[];#i=new Map;#a;#l=0;#d=0;#c=new Map;drained=new Set;constructor(e,n,o,r){
+this.#e=e,this.#t=n,this.#n=o,this.#r=r,this.#o=new Zt(n)}async first(e){await ye(this.#n.get(),e),this.#s=await wo(this.#e,
+this.#t,e);let n;for(let o of this.#s)try{return await this.open(o,e)}catch(r){if(!(r instanceof w)||Ms.test(r.code)||r.
+code==="token_provider")throw r;(!n||ht(r)>ht(n))&&(n=r)}throw n}async*order(e,n,o){for(;;){let r=this.#s.filter(a=>a!==
 e),i=n?[e,...r]:r.length<this.#s.length?[...r,e]:r;for(let a of i)i.some(l=>this.wait(l)<this.wait(a))||(yield a);if(this.#e.
-some(a=>a.pathname!=="/"))try{this.#s=await bo(this.#e,this.#t,o)}catch{o.throwIfAborted()}}}wait(e){return Math.max(0,(this.#c.
+some(a=>a.pathname!=="/"))try{this.#s=await wo(this.#e,this.#t,o)}catch{o.throwIfAborted()}}}wait(e){return Math.max(0,(this.#c.
 get(e)??0)-x())}async open(e,n,o){let r=await this.#n.get();try{return await this.#u(e,r,n,o)}catch(i){if(!(i instanceof
-_&&/^(unauthorized|token_expired|refused)$/.test(i.code))||!this.#n.provided)throw i;let l=await this.#n.ask();if(l===r)
+w&&/^(unauthorized|token_expired|refused)$/.test(i.code))||!this.#n.provided)throw i;let l=await this.#n.ask();if(l===r)
 throw i;return this.#u(e,l,n,o)}}async#u(e,n,o,r){n!==this.#a&&(this.#a=n,this.#i.clear(),this.#o.forget());let i=await this.#o.
 open(e,n,o,r).catch(l=>{let{retryAfter:c=0}=l;throw this.#c.set(e,x()+Math.min(c,this.#t.maxBackOff)),l});this.drained.delete(
-e),this.#c.delete(e);let a=new Gt(e,i,n,this.#r,this.#t);if(a.error)throw a.error;return this.#l=0,this.#i.clear(),a}noteSilent({
-edge:e,transport:n,begun:o},r=!1){n!=="webtransport"||!r&&x()-o>=_l||this.#o.prefer(e,r?n:"websocket")}hopeless(e,n,o){let{
+e),this.#c.delete(e);let a=new Kt(e,i,n,this.#r,this.#t);if(a.error)throw a.error;return this.#l=0,this.#i.clear(),a}noteSilent({
+edge:e,transport:n,begun:o},r=!1){n!=="webtransport"||!r&&x()-o>=Tl||this.#o.prefer(e,r?n:"websocket")}hopeless(e,n,o){let{
 code:r}=n;if(r==="unreachable"&&this.drained.delete(e),r!=="refused")this.#l=0;else{if(o||this.drained.has(e))return!1;this.#l++===
-0&&(this.#d=x())}return Cs.test(r)||this.#l>=bl&&x()-this.#d>=wl?!0:yl.test(r)?(this.#i.set(e,n),this.#s.every(i=>this.#i.
-has(i))):!1}};var vl=1024,en=class{#e=new Map;#t=[];#n=!1;constructor(e={}){for(let[n,o]of Object.entries(e))o&&this.on(n,o)}on(e,n){if(typeof n!=
-"function")throw new _("bad_option",`the handler of ${e} must be a function`);let o=i=>n(i),r=this.#e.get(e)??new Set;return this.#e.
-set(e,r.add(o)),()=>{r.delete(o)}}emit(e,n){this.#t.push([e,n])>vl&&this.#t.shift(),this.#n||this.#r()}async#r(){this.#n=
+0&&(this.#d=x())}return Ms.test(r)||this.#l>=xl&&x()-this.#d>=Sl?!0:kl.test(r)?(this.#i.set(e,n),this.#s.every(i=>this.#i.
+has(i))):!1}};var El=1024,tn=class{#e=new Map;#t=[];#n=!1;constructor(e={}){for(let[n,o]of Object.entries(e))o&&this.on(n,o)}on(e,n){if(typeof n!=
+"function")throw new w("bad_option",`the handler of ${e} must be a function`);let o=i=>n(i),r=this.#e.get(e)??new Set;return this.#e.
+set(e,r.add(o)),()=>{r.delete(o)}}emit(e,n){this.#t.push([e,n])>El&&this.#t.shift(),this.#n||this.#r()}async#r(){this.#n=
 !0,await null;for(let e=this.#t.shift();e;e=this.#t.shift())for(let n of[...this.#e.get(e[0])??[]])try{await n(e[1])}catch(o){
-tn(o)}this.#n=!1}};function tn(t){queueMicrotask(()=>{throw t})}var kl=new TextDecoder,et=class{tenant;channel;payload;pattern;patterns;late;position;constructor(e,n,o,r,i,a,l){this.tenant=
+nn(o)}this.#n=!1}};function nn(t){queueMicrotask(()=>{throw t})}var Cl=new TextDecoder,tt=class{tenant;channel;payload;pattern;patterns;late;position;constructor(e,n,o,r,i,a,l){this.tenant=
 e,this.channel=n,this.payload=o,this.pattern=r,this.patterns=i,this.late=a,this.position=l}get time(){return this.position===
-void 0?void 0:new Date(Number(this.position.split(".")[2]))}text(){return kl.decode(this.payload)}json(){return JSON.parse(
-this.text())}};var nn=class{#e=new Map;#t=0;get all(){return[...this.#e.values()]}add(e){let{tenant:n,pattern:o}=e,r=`${n}:${o}`,i=this.#e.
+void 0?void 0:new Date(Number(this.position.split(".")[2]))}text(){return Cl.decode(this.payload)}json(){return JSON.parse(
+this.text())}};var on=class{#e=new Map;#t=0;get all(){return[...this.#e.values()]}add(e){let{tenant:n,pattern:o}=e,r=`${n}:${o}`,i=this.#e.
 get(r),{history:a}=e,l=i??{name:r,tenant:n,pattern:o,subs:[],confirmed:!1,waiting:[],history:a};return l.subs.push(e),this.#e.
 set(r,l),this.#t++,{interest:l,isNew:!i}}of(e,n){return this.#e.get(`${e}:${n}`)}has(e){return this.#e.get(e.name)===e}remove(e){
 let n=this.#e.get(`${e.tenant}:${e.pattern}`),o=n?.subs.indexOf(e)??-1;if(!(!n||o<0))return n.subs.splice(o,1),n.subs.length===
 0&&this.drop(n)?n:void 0}drop(e){return this.#t++,this.#e.get(e.name)===e&&this.#e.delete(e.name)}dispatch(e,n=!1){let{tenant:o,
 channel:r,payload:i,route:a}=e,l=a.note?.tenant===o&&a.note.version===this.#t?a.note:this.#n(o,a);for(let{pattern:c,subs:u,
-history:d}of l.interests){if(d&&!d.plain)continue;let h=new et(o,r,i,c,a.patterns,n);if(u.length===1)u[0].push(h);else for(let f of[
+history:d}of l.interests){if(d&&!d.plain)continue;let h=new tt(o,r,i,c,a.patterns,n);if(u.length===1)u[0].push(h);else for(let f of[
 ...u])f.push(h)}}#n(e,n){let o=n.patterns.map(r=>this.#e.get(`${e}:${r}`)).filter(r=>r!==void 0);return n.note={tenant:e,
-version:this.#t,interests:o},n.note}};var on=class{interests=new nn;asking=new Set;#e;constructor(e){this.#e=e}async restore(e){let n=this.interests.all;n.some(
+version:this.#t,interests:o},n.note}};var rn=class{interests=new on;asking=new Set;#e;constructor(e){this.#e=e}async restore(e){let n=this.interests.all;n.some(
 r=>r.history)&&await e.featured;let o=e===this.#e.current?n:n.filter(r=>!r.history);await Promise.all(o.map(r=>this.ask(
 e,r)))}async resume(e){await Promise.all(this.interests.all.filter(({history:n})=>n).map(n=>this.ask(e,n)))}stored(e,n,o){
 let{tenant:r,channel:i,payload:a,route:l}=n,{patterns:c}=l,u=c[0],d=this.interests.of(r,u),{history:h}=d??{};if(!d||!h?.
-takes(e,o))return;h.from=o,d.subs[0]?.pushStored(new et(r,i,a,u,c,!1,o))===!1&&this.interests.has(d)&&(h.pause(),e.leave(
+takes(e,o))return;h.from=o,d.subs[0]?.pushStored(new tt(r,i,a,u,c,!1,o))===!1&&this.interests.has(d)&&(h.pause(),e.leave(
 d.name)),this.#r(d)}reached(e,n){let{kind:o,tenant:r,pattern:i,position:a}=n,l=this.interests.of(r,i),{history:c}=l??{};
 if(!(!l||c?.on!==e||!c.open||c.plain)){if(o==="GAP"||c.takes(e,a)){c.from=a;for(let u of l.subs)u.reach(a)}o==="GAP"?(c.
 told=!0,this.#t(r,i,a)):o==="OK:RSUB"&&(this.#r(l),n.how==="gap"&&!c.told?this.#t(r,i,a):c.lossy&&this.#t(r,i))}}#t(e,n,o){
@@ -837,40 +848,41 @@ n).finally(()=>this.asking.delete(o));return this.asking.add(o),o}async#n(e,n){t
 if(n.confirmed&&this.#e.suspected&&e===this.#e.next)return e.fail(r);this.#i(n,r)}}#r(e){e.confirmed=!0;for(let{resolve:n}of e.
 waiting.splice(0))n()}async#o(e,n,o){let{name:r,tenant:i,pattern:a}=n;if(o.paused&&(this.#e.gaps=!0),!(o.paused||o.on===
 e)){o.begin(e);for(let l=2;;){if(await e.featured,await e.ending.get(r),!e.alive||o.on!==e||!this.interests.has(n))return;
-let c=!e.histories||o.unwanted,u=o.forbidden?"now":o.from,d=wo(n);o.lossy=c?d||u!=="now":o.forbidden||d&&u==="now",o.plain=
+let c=!e.histories||o.unwanted,u=o.forbidden?"now":o.from,d=_o(n);o.lossy=c?d||u!=="now":o.forbidden||d&&u==="now",o.plain=
 c,o.open=!0,c&&(o.from="now");try{if(!c)return await e.resume(r,u);if(await e.request("SUB",r),!this.interests.has(n))return;
 this.#r(n),o.lossy&&this.#t(i,a);return}catch(h){let f=h;if(f.code==="history_unavailable")return this.#e.gaps=!0,this.#e.
 events.emit("edgeError",{code:f.code,detail:`RSUB:${r}`});if(o.open=!1,f.code==="permission_denied"&&!c&&u!=="now")o.forbidden=
 !0;else if(f.code==="no_history"&&d)o.unwanted=!0;else if(f.code==="try_later"&&d)l===2&&this.#e.events.emit("subscripti\
 onError",{tenant:i,pattern:a,code:f.code}),await e.postpone(r,ae(l++,this.#e.settings)),e.postponed.delete(r);else throw f}}}}async#s(e,n){
 let{name:o,tenant:r,pattern:i}=n;for(let a=2;;a++){try{return await e.request("SUB",o)}catch(l){let c=l;if(c.code!=="try\
-_later"||!wo(n))throw c;a===2&&this.#e.events.emit("subscriptionError",{tenant:r,pattern:i,code:c.code})}await e.postpone(
+_later"||!_o(n))throw c;a===2&&this.#e.events.emit("subscriptionError",{tenant:r,pattern:i,code:c.code})}await e.postpone(
 o,ae(a,this.#e.settings))}}#i(e,n){if(!this.interests.drop(e))return;let{tenant:o,pattern:r,subs:i,waiting:a}=e;for(let l of[
-this.#e.current,this.#e.next])l?.forget(e.name)&&l.leave(e.name);wo(e)&&this.#e.events.emit("subscriptionError",{tenant:o,
-pattern:r,code:n.code});for(let l of i)l.end(n);for(let{reject:l}of a.splice(0))l(n)}async subscribe(e){if(this.#e.over)
-throw this.#e.over;let n=this.interests.of(e.tenant,e.pattern);if(n&&(n.history||e.history)){let a="the client has a sub\
-scription to this pattern, and one with a history is alone";throw new _("bad_option",a,n)}let{interest:o,isNew:r}=this.interests.
-add(e);if(o.confirmed)return;let i=new Promise((a,l)=>{o.waiting.push({resolve:a,reject:l})});return r&&(this.#e.current&&
-!this.#e.leaving&&this.ask(this.#e.current,o),this.#e.next&&!o.history&&this.ask(this.#e.next,o)),i}async leave(e){let n=this.
-interests.remove(e);if(!n)return;for(let{resolve:l}of n.waiting.splice(0))l();let{name:o,history:r}=n,a=[this.#e.current,
-this.#e.next].filter(l=>l?.forget(o)||l&&r?.on===l).map(l=>l.leave(o));await(this.#e.suspected&&a.length>0?Promise.race(
-a):Promise.all(a))}queueFull({tenant:e,pattern:n},o){this.#e.events.emit("queueFull",{tenant:e,pattern:n,dropped:o})}end(e,n){
-for(let o of this.interests.all){this.interests.drop(o);for(let r of o.subs)r.end(e);for(let{reject:r}of o.waiting.splice(
-0))r(e??n)}}};function wo({subs:t,waiting:e}){return t.length>e.length}var _o=1e3,rn=class{#e=new le;#t=new le;#n=new le;constructor(e,n,o){for(let{key:r}of e)this.#e.put(r,n);if(o){for(let{key:r,
+this.#e.current,this.#e.next])l?.forget(e.name)&&l.leave(e.name);_o(e)&&this.#e.events.emit("subscriptionError",{tenant:o,
+pattern:r,code:n.code});for(let l of i)l.end(n);for(let{reject:l}of a.splice(0))l(n)}async subscribe(e){let{tenant:n,pattern:o}=e,
+r;for(;;){if(this.#e.over)throw this.#e.over;r=this.interests.of(n,o);let c=d=>d?.ending.get(`${n}:${o}`),u=c(this.#e.current)??
+c(this.#e.next);if(r||!u)break;await u}if(r&&(r.history||e.history)){let c="the client has a subscription to this patter\
+n, and one with a history is alone";throw new w("bad_option",c,r)}let{interest:i,isNew:a}=this.interests.add(e);if(i.confirmed)
+return;let l=new Promise((c,u)=>{i.waiting.push({resolve:c,reject:u})});return a&&(this.#e.current&&!this.#e.leaving&&this.
+ask(this.#e.current,i),this.#e.next&&!i.history&&this.ask(this.#e.next,i)),l}async leave(e){let n=this.interests.remove(
+e);if(!n)return;for(let{resolve:l}of n.waiting.splice(0))l();let{name:o,history:r}=n,a=[this.#e.current,this.#e.next].filter(
+l=>l?.forget(o)||l&&r?.on===l).map(l=>l.leave(o));await(this.#e.suspected&&a.length>0?Promise.race(a):Promise.all(a))}queueFull({
+tenant:e,pattern:n},o){this.#e.events.emit("queueFull",{tenant:e,pattern:n,dropped:o})}end(e,n){for(let o of this.interests.
+all){this.interests.drop(o);for(let r of o.subs)r.end(e);for(let{reject:r}of o.waiting.splice(0))r(e??n)}}};function _o({
+subs:t,waiting:e}){return t.length>e.length}var vo=1e3,sn=class{#e=new le;#t=new le;#n=new le;constructor(e,n,o){for(let{key:r}of e)this.#e.put(r,n);if(o){for(let{key:r,
 time:i,message:a}of o.#t.all)this.#t.put(r,i,a);for(let{key:r,time:i}of o.#n.all)this.#n.put(r,i)}}fromCurrent(e,n){let o=Me(
-e);return this.#n.dropUntil(n-_o),this.#n.take(o)?!1:(this.#t.take(o)||this.#e.put(o,n),!0)}fromTrail(e,n){let o=Me(e);if(this.#e.
+e);return this.#n.dropUntil(n-vo),this.#n.take(o)?!1:(this.#t.take(o)||this.#e.put(o,n),!0)}fromTrail(e,n){let o=Me(e);if(this.#e.
 take(o))return;let r=this.#t.put(o,n,{...e});return r&&this.#n.put(r.key,r.time),r?.message}renew(e){for(let n of this.#t.
-all)n.time=e}due(e){return this.#t.dropUntil(e-_o)}get nextDue(){let e=this.#t.oldest;return e&&e.time+_o}};var Ps=15e3,xl=6e4,sn=class{#e;late;#t;#n;#r=!0;#o=!1;#s=x();#i;#a;constructor(e,n,o,r,i){this.#e=e,this.late=new rn(n,x(),
-i?.late),this.#t=o,this.#n=r,this.#i=setTimeout(()=>this.#l(),Ps),i?.stop(),e.handTo(this),e.alive?this.#c():this.#d()}fromCurrent(e){
+all)n.time=e}due(e){return this.#t.dropUntil(e-vo)}get nextDue(){let e=this.#t.oldest;return e&&e.time+vo}};var $s=15e3,Pl=6e4,an=class{#e;late;#t;#n;#r=!0;#o=!1;#s=x();#i;#a;constructor(e,n,o,r,i){this.#e=e,this.late=new sn(n,x(),
+i?.late),this.#t=o,this.#n=r,this.#i=setTimeout(()=>this.#l(),$s),i?.stop(),e.handTo(this),e.alive?this.#c():this.#d()}fromCurrent(e){
 return this.late.fromCurrent(e,x())}hold(e){e!==this.#o&&(this.#o=e,e||this.late.renew(x()),this.#c())}flush(){for(let e of this.
 late.due(1/0))this.#t(e)}stop(){return this.#r=!1,clearTimeout(this.#i),clearTimeout(this.#a),this.#e.close()}#l(){let e=Math.
-min(this.#e.lastByte+Ps,this.#s+xl)-x();e>0?this.#i=setTimeout(()=>this.#l(),e):this.#d()}#d(){this.#r&&(this.stop(),this.#c())}#c(){
+min(this.#e.lastByte+$s,this.#s+Pl)-x();e>0?this.#i=setTimeout(()=>this.#l(),e):this.#d()}#d(){this.#r&&(this.stop(),this.#c())}#c(){
 if(clearTimeout(this.#a),this.#o)return;let{nextDue:e}=this.late;if(e===void 0){this.#r||this.#n();return}this.#a=setTimeout(
 ()=>{for(let n of this.late.due(x()))this.#t(n);this.#c()},Math.max(1,e-x()))}delivered(e,n){if(n.position!==void 0)return;
 let o=this.late.nextDue===void 0,r=this.late.fromTrail(n,x());r&&this.#t(r),o&&this.#c()}woke(e){for(let o of e.asked)e.
-request("UNSUB",o).catch(()=>{});let n=()=>this.#d();e.ping().then(n,n)}lost(){this.#d()}silent(){return!1}reached(){}draining(){}errorLine(){}roundTrip(){}linked(){}};var an=class{settings;events;subscriber=new on(this);current;next;suspected;tentative=!1;trail;publishOn;gate;merger;both=!1;gaps=!1;reconnecting=!1;leaving=!1;place={
-edge:"",transport:"websocket"};rtt;since=0;attempts=0;over;#e=!0;#t=new Set;#n=[];constructor(e){this.settings=as(e),this.
-events=new en(e.on)}setCurrent(e){this.current=e,this.place={edge:e.edge,transport:e.transport},this.linked(),this.#r()}#r(){
+request("UNSUB",o).catch(()=>{});let n=()=>this.#d();e.ping().then(n,n)}lost(){this.#d()}silent(){return!1}reached(){}draining(){}errorLine(){}roundTrip(){}linked(){}};var ln=class{settings;events;subscriber=new rn(this);current;next;suspected;tentative=!1;trail;publishOn;gate;merger;both=!1;gaps=!1;reconnecting=!1;leaving=!1;place={
+edge:"",transport:"websocket"};rtt;since=0;attempts=0;over;#e=!0;#t=new Set;#n=[];constructor(e){this.settings=ds(e),this.
+events=new tn(e.on)}setCurrent(e){this.current=e,this.place={edge:e.edge,transport:e.transport},this.linked(),this.#r()}#r(){
 for(let e of this.#n.splice(0))e()}changed(){return new Promise(e=>{this.#n.push(e)})}linked(){let{link:e,edge:n}=this.current??
 {};!this.since||!n||e===void 0||e===this.#e||(this.#e=e,this.events.emit(e?"linkUp":"linkDown",{edge:n}))}reached(e,n){this.
 subscriber.reached(e,n)}delivered(e,n){if(n.position!==void 0)return this.subscriber.stored(e,n,n.position);if(!this.merger)
@@ -879,52 +891,52 @@ return this.#o(n);let o=x();if(e===this.next){let r=this.current?.confirmed,i=!n
 late(n,o)||this.#o(n),this.merger?.done(o)&&(this.merger=void 0))}#o(e){(!this.trail||this.trail.fromCurrent(e))&&this.subscriber.
 interests.dispatch(e)}promote(){let{current:e,next:n}=this;n&&(this.setCurrent(n),this.next=void 0,this.merger?.left(x()),
 this.both=this.leaving=!1,this.openGate(void 0),this.giveHeld(),e?.close(),this.subscriber.resume(n))}takeOver(e,n){this.
-trail?.hold(!1);let o=new sn(e,this.merger?.given??[],i=>this.subscriber.interests.dispatch(i,!0),()=>{this.trail===o&&(this.
+trail?.hold(!1);let o=new an(e,this.merger?.given??[],i=>this.subscriber.interests.dispatch(i,!0),()=>{this.trail===o&&(this.
 trail=void 0)},this.trail);this.trail=o;let r=x()-e.lastByte;this.suspected=this.next=void 0,this.merger?.left(x()),this.
 both=this.tentative=!1,this.setCurrent(n),this.since=x(),this.events.emit("recovered",{...this.place,away:r}),this.giveHeld(),
 this.openGate(void 0),this.subscriber.resume(n)}keepCurrent(){this.suspected=void 0,this.trail?.hold(!1),this.both&&this.
 merger?.keepCurrent(x()),this.both=this.tentative=!1}giveHeld(){for(let e of this.merger?.release()??[])this.#o(e)}pause(e,n){
 return ne(e,n,this.#t)}get waits(){return this.#t.size>0}hurry(){for(let e of[...this.#t])e()}openGate(e){this.publishOn=
 e;let n=this.gate??[];this.gate=void 0;for(let o of n)o();this.over&&this.#r()}publishConnection(){if(this.over)throw this.
-over;let e=this.publishOn??this.current;if(!e?.alive)throw j();return e}};var Sl=500;async function As(t,e,n){for(t.events.emit("suspect",t.place),t.gate??=[];t.merger&&!t.merger.done(x());)await ne(
-50,n);t.merger=new Ve,t.both=t.tentative=!0;let o=0;for await(let r of t.searcher.order(e.edge,!1,n)){await t.pause(Math.
-max(ae(++o,t.settings),t.searcher.wait(r)),n);let i;try{i=await t.searcher.open(r,n,{fallbackAfter:Sl})}catch(l){if(n.throwIfAborted(),
-l instanceof _)continue;throw l}if(n.aborted)return void i.close();if(!i.alive)continue;t.next=i,t.merger.joined(x());let a=t.
-subscriber.restore(i);if(i.ping(!0).catch(()=>{}),await a,n.throwIfAborted(),t.next===i)return t.takeOver(e,i)}}function Ms(t){if(typeof t=="number")return t;let e=/^(?=.)(?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s)?$/.exec(t);if(!e){let i='exp\
-iresIn is seconds, or hours, minutes and seconds such as "1h30m" or "90s"';throw new _("bad_option",i)}let[n=0,o=0,r=0]=e.
-slice(1).map(i=>Number(i??0));return(n*60+o)*60+r}var vo=2**31-1,$s=1e3;function Tl(t,e){return t===1/0?t:Math.max(0,Math.min(t*.9,t>5e3?t-5e3:t)-e*t/10)}var ln=class{#e;#t;#n;#r=new AbortController;#o;#s=x;#i=1/0;#a;#l=!1;#d;#c=-1/0;#u;#p=0;constructor(e,n,o){
+over;let e=this.publishOn??this.current;if(!e?.alive)throw j();return e}};var Al=500;async function Os(t,e,n){for(t.events.emit("suspect",t.place),t.gate??=[];t.merger&&!t.merger.done(x());)await ne(
+50,n);t.merger=new Ye,t.both=t.tentative=!0;let o=0;for await(let r of t.searcher.order(e.edge,!1,n)){await t.pause(Math.
+max(ae(++o,t.settings),t.searcher.wait(r)),n);let i;try{i=await t.searcher.open(r,n,{fallbackAfter:Al})}catch(l){if(n.throwIfAborted(),
+l instanceof w)continue;throw l}if(n.aborted)return void i.close();if(!i.alive)continue;t.next=i,t.merger.joined(x());let a=t.
+subscriber.restore(i);if(i.ping(!0).catch(()=>{}),await a,n.throwIfAborted(),t.next===i)return t.takeOver(e,i)}}function Is(t){if(typeof t=="number")return t;let e=/^(?=.)(?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s)?$/.exec(t);if(!e){let i='exp\
+iresIn is seconds, or hours, minutes and seconds such as "1h30m" or "90s"';throw new w("bad_option",i)}let[n=0,o=0,r=0]=e.
+slice(1).map(i=>Number(i??0));return(n*60+o)*60+r}var ko=2**31-1,Rs=1e3;function Ml(t,e){return t===1/0?t:Math.max(0,Math.min(t*.9,t>5e3?t-5e3:t)-e*t/10)}var cn=class{#e;#t;#n;#r=new AbortController;#o;#s=x;#i=1/0;#a;#l=!1;#d;#c=-1/0;#u;#p=0;constructor(e,n,o){
 this.#e=e,this.#o=e.token,this.#t=n,this.#n=o}get token(){return this.#o}get provided(){return this.#e.tokenProvider!==void 0}get(){
 return this.#o!==void 0&&this.#s()<this.#i?Promise.resolve(this.#o):this.ask()}ask(){return this.#a??=this.#h().finally(
 ()=>{this.#a=void 0,this.#l=!1}),this.#a}async renew(){this.#a&&this.#l&&(this.#d??=this.#a.catch(()=>{}).then(()=>(this.#d=
 void 0,this.ask()))),await(this.#d??this.ask()),this.#t()}async#h(){clearTimeout(this.#u);let{tokenProvider:e,connectTimeout:n,
-minBackOff:o}=this.#e,{signal:r}=this.#r;try{let i=this.#c+$s-x();i>0&&await ne(i,r),this.#l=!0;let l=await Ne(r,n,c=>ye(
+minBackOff:o}=this.#e,{signal:r}=this.#r;try{let i=this.#c+Rs-x();i>0&&await ne(i,r),this.#l=!0;let l=await Ne(r,n,c=>ye(
 Promise.resolve(e?.()),c)).finally(()=>{this.#c=x()});return this.#m(typeof l=="object"?l:{token:l}),this.#o}catch(i){this.#i>
-0&&this.#i<1/0&&this.#f(Math.max(o,ae(++this.#p+1,this.#e)));let l=i?.name==="LoggedOutError"?new _("logged_out","the to\
-ken provider says that there will be no token",{cause:i}):new _("token_provider","the token provider gave no token",{cause:i});
-throw this.#o!==void 0&&!r.aborted&&this.#n(l),l}}#m({token:e,expiresAt:n,expiresIn:o}){let r=o===void 0?1/0:Ms(o)*1e3;r>
+0&&this.#i<1/0&&this.#f(Math.max(o,ae(++this.#p+1,this.#e)));let l=i?.name==="LoggedOutError"?new w("logged_out","the to\
+ken provider says that there will be no token",{cause:i}):new w("token_provider","the token provider gave no token",{cause:i});
+throw this.#o!==void 0&&!r.aborted&&this.#n(l),l}}#m({token:e,expiresAt:n,expiresIn:o}){let r=o===void 0?1/0:Is(o)*1e3;r>
 0||F("expiresIn must be more than 0");let i=n===void 0||o!==void 0?1/0:new Date(n).getTime();Number.isNaN(i)&&F("expires\
-At is no time"),this.#o=oo(e),this.#s=r<1/0?x:Date.now,this.#i=r<1/0?x()+r:i>Date.now()?i:1/0,this.#p=0,this.#f(Math.max(
-$s,Tl(this.#i-this.#s(),Math.random())))}#f(e){this.#r.signal.aborted||!(e<1/0)||(this.#u=setTimeout(()=>{if(e>vo)return this.#f(
-e-vo);let n=this.#o;this.ask().then(o=>o!==n&&this.#t(),()=>{})},Math.min(Math.max(e,0),vo)))}expire(){this.provided&&(this.#i=
--1)}stop(){this.#r.abort(),clearTimeout(this.#u)}};var ko=6e4,El=60*ko,Cl=2*ko,Pl=1e4,Al=2e3;function Is(t,e){return Math.min((4+2*e)*ko*2**t,El)}var cn=class{#e;#t=0;#n;#r;#o;constructor(e){
-this.#e=e}follow(e){clearTimeout(this.#r),e.transport==="webtransport"?(this.stop(),this.#r=setTimeout(()=>{this.#t=0},Cl)):
-!this.#n&&this.#s(e)&&this.#i(Is(this.#t,Math.random()))}soon(){let{current:e}=this.#e;e&&this.#s(e)&&this.#i(Math.random()*
-Al,!1)}stop(){this.#o?.abort(),this.#o=void 0,clearTimeout(this.#n),clearTimeout(this.#r),this.#n=void 0}#s({transport:e,
-edge:n}){let{transports:o}=this.#e.settings;return o[0]==="webtransport"&&o.length>1&&e==="websocket"&&yo(n)}#i(e,n=!0){
+At is no time"),this.#o=ro(e),this.#s=r<1/0?x:Date.now,this.#i=r<1/0?x()+r:i>Date.now()?i:1/0,this.#p=0,this.#f(Math.max(
+Rs,Ml(this.#i-this.#s(),Math.random())))}#f(e){this.#r.signal.aborted||!(e<1/0)||(this.#u=setTimeout(()=>{if(e>ko)return this.#f(
+e-ko);let n=this.#o;this.ask().then(o=>o!==n&&this.#t(),()=>{})},Math.min(Math.max(e,0),ko)))}expire(){this.provided&&(this.#i=
+-1)}stop(){this.#r.abort(),clearTimeout(this.#u)}};var xo=6e4,$l=60*xo,Ol=2*xo,Il=1e4,Rl=2e3;function Ns(t,e){return Math.min((4+2*e)*xo*2**t,$l)}var dn=class{#e;#t=0;#n;#r;#o;constructor(e){
+this.#e=e}follow(e){clearTimeout(this.#r),e.transport==="webtransport"?(this.stop(),this.#r=setTimeout(()=>{this.#t=0},Ol)):
+!this.#n&&this.#s(e)&&this.#i(Ns(this.#t,Math.random()))}soon(){let{current:e}=this.#e;e&&this.#s(e)&&this.#i(Math.random()*
+Rl,!1)}stop(){this.#o?.abort(),this.#o=void 0,clearTimeout(this.#n),clearTimeout(this.#r),this.#n=void 0}#s({transport:e,
+edge:n}){let{transports:o}=this.#e.settings;return o[0]==="webtransport"&&o.length>1&&e==="websocket"&&bo(n)}#i(e,n=!0){
 clearTimeout(this.#n),this.#n=setTimeout(()=>{this.#a(n)},e)}async#a(e){let n=this.#e,{current:o}=n;if(!o||!n.idle||this.#o)
-return this.#i(Pl,e);if(!this.#s(o)){this.#n=void 0;return}let r=this.#t+Number(e);this.#i(Is(r,Math.random()));let i=new AbortController;
+return this.#i(Il,e);if(!this.#s(o)){this.#n=void 0;return}let r=this.#t+Number(e);this.#i(Ns(r,Math.random()));let i=new AbortController;
 this.#o=i;let a=await n.searcher.open(o.edge,i.signal,{transports:["webtransport"]}).catch(()=>{});this.#o===i&&(this.#o=
-void 0),i.signal.aborted||(this.#t=r),a&&!i.signal.aborted&&n.current===o&&n.idle?n.run(l=>ut(n,o,"transport",l,a)):(a?.
-close(),n.moveIfDue())}};var Ml=3e3,dn=class extends an{tokens;searcher;closed;#e;#t=new cn(this);#n;#r;constructor(e,n){super(n),this.tokens=new ln(
-this.settings,()=>this.moveIfDue(),o=>this.#o(o)),this.searcher=new Zt(e,this.settings,this.tokens,this),this.closed=new Promise(
+void 0),i.signal.aborted||(this.#t=r),a&&!i.signal.aborted&&n.current===o&&n.idle?n.run(l=>pt(n,o,"transport",l,a)):(a?.
+close(),n.moveIfDue())}};var Nl=3e3,un=class extends ln{tokens;searcher;closed;#e;#t=new dn(this);#n;#r;constructor(e,n){super(n),this.tokens=new cn(
+this.settings,()=>this.moveIfDue(),o=>this.#o(o)),this.searcher=new en(e,this.settings,this.tokens,this),this.closed=new Promise(
 o=>{this.#r=o})}#o(e){let{code:n,cause:o}=e;n!=="logged_out"?this.events.emit("edgeError",{code:n,detail:"the token prov\
 ider gave no token",cause:o}):this.since&&this.finish(e)}async renewToken(){if(this.over)throw this.over;this.tokens.provided||
 F("there is no tokenProvider that could give another token");try{await this.tokens.renew()}catch(e){throw this.over&&e.code!==
 "logged_out"?this.over:e}}retry(){!this.reconnecting||!this.waits||(this.attempts=1,this.hurry())}async start(e){try{let n=await this.
-searcher.first(e);if(this.setCurrent(n),e.throwIfAborted(),n.error)throw n.error;this.since=x(),this.#n=ys(this),this.#t.
+searcher.first(e);if(this.setCurrent(n),e.throwIfAborted(),n.error)throw n.error;this.since=x(),this.#n=_s(this),this.#t.
 follow(n),this.events.emit("connected",this.place),this.linked(),this.moveIfDue()}catch(n){throw this.tokens.stop(),this.
 current?.close(),n}}setCurrent(e){super.setCurrent(e),this.since&&this.#t.follow(e)}moveIfDue(){let{current:e}=this;this.#e||
-this.over||!e?.alive||(e.drains?this.run(n=>ut(this,e,"drain",n)):e.token!==this.tokens.token&&this.run(n=>ut(this,e,"to\
+this.over||!e?.alive||(e.drains?this.run(n=>pt(this,e,"drain",n)):e.token!==this.tokens.token&&this.run(n=>pt(this,e,"to\
 ken",n)))}get idle(){let{current:e,merger:n}=this;return!this.#e&&!this.over&&e?.alive===!0&&!e.drains&&(!n||n.done(x()))}run(e){
 this.#e?.abort();let n=new AbortController;this.#e=n,e(n.signal).then(()=>{this.#e===n&&(this.#e=void 0,this.current?.alive&&
 this.moveIfDue())},o=>{this.#e===n&&this.finish(me(o,"internal","a fault of this client"))})}draining(e){this.searcher.drained.
@@ -932,70 +944,72 @@ add(e.edge),e===this.current&&this.moveIfDue()}errorLine(e,n){let[,o,r]=/^PUB:([
 umer"?this.events.emit("slowConsumer",{dropped:Number(n)}):e==="egress_limited"?this.events.emit("egressLimited",{delay:Number(
 n)*1e3}):o&&r&&e!=="broker_unavailable"?this.events.emit("publishError",{tenant:o,channel:r,code:e}):this.events.emit("e\
 dgeError",{code:e,detail:n})}roundTrip(e){this.rtt=e,this.events.emit("roundTrip",{rtt:e})}silent(e){let{current:n}=this;
-return e===this.next&&this.tentative&&x()-e.lastByte>=Ml&&e.fail(new _("timeout","the edge does not answer")),e!==n||this.#e||
+return e===this.next&&this.tentative&&x()-e.lastByte>=Nl&&e.fail(new w("timeout","the edge does not answer")),e!==n||this.#e||
 this.gate||this.over||this.reconnecting||!this.since||n.drains?!1:(this.suspected=e,this.trail?.hold(!0),this.searcher.noteSilent(
-e),this.run(o=>As(this,e,o)),!0)}woke(e){e===this.suspected&&(this.searcher.noteSilent(e,!0),this.#e?.abort(),this.#e=void 0,
+e),this.run(o=>Os(this,e,o)),!0)}woke(e){e===this.suspected&&(this.searcher.noteSilent(e,!0),this.#e?.abort(),this.#e=void 0,
 this.next?.close(),this.next=void 0,this.keepCurrent(),this.events.emit("recovered",{...this.place,away:0}),this.openGate(
 void 0),this.moveIfDue())}lost(e,n){let o=e.token===this.tokens.token,r=/_not_allowed$|^token_revoked$/.test(n.code)||n.
 code==="token_expired"&&!this.tokens.provided,i=e===this.next&&this.suspected!==void 0;if(r&&o&&!i)return this.finish(n);
 n.closeCode===void 0&&/^(disconnected|timeout)$/.test(n.code)&&this.searcher.noteSilent(e),e===this.next&&!this.leaving?
 (this.next=void 0,i?this.merger?.orphan():this.openGate(void 0)):e===this.current&&!this.suspected&&(this.gate||this.publishOn)?
 this.promote():(e===this.current||e===this.next)&&(this.suspected=void 0,this.trail?.hold(!1),e===this.current&&(this.next?.
-close(),this.next=void 0,this.giveHeld()),this.promote(),this.reconnecting||this.run(a=>fs(this,e,n,a)))}slept(){for(let e of[
+close(),this.next=void 0,this.giveHeld()),this.promote(),this.reconnecting||this.run(a=>ys(this,e,n,a)))}slept(){for(let e of[
 this.current,this.next])e?.awake(!1);this.hurry()}networkChanged(){for(let e of[this.current,this.next])e?.awake(!0);this.
-hurry(),this.#t.soon()}finish(e){if(this.over)return;this.over=new _("closed","the client has been closed",e?{cause:e}:{}),
+hurry(),this.#t.soon()}finish(e){if(this.over)return;this.over=new w("closed","the client has been closed",e?{cause:e}:{}),
 this.#e?.abort(),this.tokens.stop(),this.#t.stop(),this.#n?.();let n=[this.current?.close(),this.next?.close(),this.trail?.
 stop()];this.openGate(void 0),e&&(this.giveHeld(),this.trail?.flush()),this.subscriber.end(e,this.over),this.events.emit(
-"closed",{error:e}),Promise.all(n).then(()=>this.#r(e))}};var un=class{#e;#t=new Array(16);#n=0;#r=0;constructor(e){this.#e=e}get size(){return this.#r}get full(){return this.#r>=
+"closed",{error:e}),Promise.all(n).then(()=>this.#r(e))}};var pn=class{#e;#t=new Array(16);#n=0;#r=0;constructor(e){this.#e=e}get size(){return this.#r}get full(){return this.#r>=
 this.#e}push(e){let n=this.#t;this.#r===n.length&&(this.#t=[...n.slice(this.#n),...n.slice(0,this.#n),...new Array(n.length)],
 this.#n=0),this.#t[this.#n+this.#r++&this.#t.length-1]=e}shift(){if(this.#r===0)return;let e=this.#t[this.#n];return this.#t[this.#n]=
-void 0,this.#n=this.#n+1&this.#t.length-1,this.#r--,e}clear(){this.#t=new Array(16),this.#n=this.#r=0}};var $l=1e3,pn=class{tenant;pattern;history;ended;#e;#t;#n;#r=[];#o=!1;#s;#i;#a=0;#l=-1/0;#d;#c;#u;constructor(e,n,o,r){this.
-tenant=e,this.pattern=n,this.#e=o,this.#t=r,this.#n=new un(r.queue);let{from:i}=r;this.history=i===void 0?void 0:new Xt(
+void 0,this.#n=this.#n+1&this.#t.length-1,this.#r--,e}clear(){this.#t=new Array(16),this.#n=this.#r=0}};var Dl=1e3,hn=class{tenant;pattern;history;ended;#e;#t;#n;#r=[];#o=!1;#s;#i;#a=0;#l=-1/0;#d;#c;#u;constructor(e,n,o,r){this.
+tenant=e,this.pattern=n,this.#e=o,this.#t=r,this.#n=new pn(r.queue);let{from:i}=r;this.history=i===void 0?void 0:new Lt(
 i),i?.includes(".")&&!i.startsWith("last")&&(this.#c=this.#u=i),this.ended=new Promise(a=>{this.#i=a})}get position(){return this.#n.
 size===0?this.#c:this.#u}async unsubscribe(){this.end(void 0),await this.#e.leave(this)}[Symbol.asyncIterator](){if(this.#t.
-onMessage)throw new _("bad_option","a subscription with a callback cannot be iterated");let e=!1;return{next:()=>{if(e)return Promise.
+onMessage)throw new w("bad_option","a subscription with a callback cannot be iterated");let e=!1;return{next:()=>{if(e)return Promise.
 resolve({done:e,value:void 0});let n=this.#n.shift();return n?(this.#u=n.position??this.#u,this.history?.paused&&this.#n.
 size*2<=this.#t.queue&&this.#e.wasRead(this),Promise.resolve({done:!1,value:n})):this.#o?(e=!0,this.#s?Promise.reject(this.#s):
 Promise.resolve({done:e,value:void 0})):new Promise((o,r)=>{this.#r.push({resolve:o,reject:r})})},return:async()=>(e=!0,
 await this.unsubscribe(),{done:e,value:void 0})}}#p(e){let{onMessage:n}=this.#t;if(n){try{let r=n(e);r instanceof Promise&&
-r.catch(tn)}catch(r){tn(r)}return!0}let o=this.#r.shift();return o?.resolve({done:!1,value:e}),o!==void 0}pushStored(e){
+r.catch(nn)}catch(r){nn(r)}return!0}let o=this.#r.shift();return o?.resolve({done:!1,value:e}),o!==void 0}pushStored(e){
 if(this.#o)return!0;let n=this.#p(e);return!n&&this.#n.full?(this.#h(),!0):(this.#c=e.position,n?this.#u=e.position:this.#n.
-push(e),!this.#n.full||this.#t.queuePolicy==="end")}reach(e){this.#c=e}#h(){this.end(new _("queue_full","messages were n\
+push(e),!this.#n.full||this.#t.queuePolicy==="end")}reach(e){this.#c=e}#h(){this.end(new w("queue_full","messages were n\
 ot read in time",this)),this.#e.leave(this)}push(e){if(this.#o||this.#p(e))return;let{queuePolicy:n}=this.#t;if(!this.#n.
 full)return this.#n.push(e);if(n==="end")return this.#h();n==="drop-oldest"&&(this.#n.shift(),this.#n.push(e)),this.#a++,
-this.#d??=setTimeout(()=>this.#m(),Math.max(0,this.#l+$l-x()))}#m(){clearTimeout(this.#d),this.#d=void 0,this.#l=x(),this.#a>
+this.#d??=setTimeout(()=>this.#m(),Math.max(0,this.#l+Dl-x()))}#m(){clearTimeout(this.#d),this.#d=void 0,this.#l=x(),this.#a>
 0&&this.#e.queueFull(this,this.#a),this.#a=0}end(e){if(!this.#o){this.#o=!0,this.#s=e,e||this.#n.clear(),this.#m();for(let n of this.#r.
-splice(0))e?n.reject(e):n.resolve({done:!0,value:void 0});this.#i(e)}}};async function xo(t,e){let n=typeof t=="string"?[t]:t;(!e||!n?.length)&&F("connect needs an address and options");let o=new dn(
-n.map(i=>Rt(i,e.allowPlaintext===!0)),e),{signal:r=new AbortController().signal}=e;return r.throwIfAborted(),await ye(o.
-start(r),r),new hn(o)}var hn=class{#e;closed;constructor(e){this.#e=e,this.closed=e.closed}get edge(){return this.#e.place.
+splice(0))e?n.reject(e):n.resolve({done:!0,value:void 0});this.#i(e)}}};async function So(t,e){let n=typeof t=="string"?[t]:t;(!e||!n?.length)&&F("connect needs an address and options");let o=new un(
+n.map(i=>Nt(i,e.allowPlaintext===!0)),e),{signal:r=new AbortController().signal}=e;return r.throwIfAborted(),await ye(o.
+start(r),r),new fn(o)}var fn=class{#e;closed;constructor(e){this.#e=e,this.closed=e.closed}get edge(){return this.#e.place.
 edge}get transport(){return this.#e.place.transport}get rtt(){return this.#e.rtt}on(e,n){return this.#e.events.on(e,n)}async subscribe(e,n,o={}){
-let r=this.#e,{onMessage:i}=o;i&&typeof i!="function"&&F("onMessage must be a function");let a=new pn(ro(e),us(n),r.subscriber,
-{...no(o,r.settings),onMessage:i,from:cs(o.history,n)});return await r.subscriber.subscribe(a),a}async publish(e,n,o,{delivery:r="\
-broadcast",confirm:i=!1,key:a}={}){let l=this.#e,c=Zn.indexOf(r);c<0&&F(`delivery: allowed are ${Zn.join(", ")}`),typeof o!=
-"string"&&o?.[Symbol.toStringTag]!=="Uint8Array"&&F("the payload must be a Uint8Array or a string");let u={tenant:ro(e),
-channel:ds(n)};if(i){let h=De(a??"");return a!==void 0&&!(h.length>0&&h.length<=64)&&F("a key has 1 to 64 bytes"),Vr(l,p=>eo(
-u.tenant,u.channel,o,c,{id:p,key:h}),a!==void 0,u)}a!==void 0&&F("a key is for a publish that is confirmed");let d=eo(u.
-tenant,u.channel,o,c||void 0);return l.publishConnection(),l.gate?new Promise((h,f)=>{l.gate?.push(()=>{try{h(l.publishConnection().
-publish(d))}catch(p){f(p)}})}):l.publishConnection().publish(d)}async flush(){let e=this.#e;e.publishConnection(),e.gate&&
-await new Promise(n=>e.gate?.push(n)),await e.publishConnection().ping()}renewToken(){return this.#e.renewToken()}retry(){
-this.#e.retry()}async close(){this.#e.finish(void 0),await this.closed}[Symbol.asyncDispose](){return this.close()}};var Os=500,Il=250;function Ns(t,e){let[n,o]=b({state:"off",note:""}),[r,i]=b(!1),[,a]=b(0),l=V(void 0),c=V({messages:[],
+let r=this.#e;Ve("the object of options",o,"onMessage history queue queuePolicy");let{onMessage:i}=o;i&&typeof i!="funct\
+ion"&&F("onMessage must be a function");let a=new hn(so(e),fs(n),r.subscriber,{...oo(o,r.settings),onMessage:i,from:ps(o.
+history,n)});return await r.subscriber.subscribe(a),a}async publish(e,n,o,r){let i=this.#e;r!==void 0&&Ve("the object of\
+ options",r,"delivery confirm key");let{delivery:a="broadcast",confirm:l=!1,key:c}=r??{},u=eo.indexOf(a);u<0&&F(`deliver\
+y: allowed are ${eo.join(", ")}`),typeof o!="string"&&o?.[Symbol.toStringTag]!=="Uint8Array"&&F("the payload must be a U\
+int8Array or a string");let d={tenant:so(e),channel:hs(n)};if(l){let f=De(c??"");return c!==void 0&&!(f.length>0&&f.length<=
+64)&&F("a key has 1 to 64 bytes"),es(i,m=>to(d.tenant,d.channel,o,u,{id:m,key:f}),c!==void 0,d)}c!==void 0&&F("a key is \
+for a publish that is confirmed");let h=to(d.tenant,d.channel,o,u||void 0);return i.publishConnection(),i.gate?new Promise(
+(f,p)=>{i.gate?.push(()=>{try{f(i.publishConnection().publish(h,d))}catch(m){p(m)}})}):i.publishConnection().publish(h,d)}async flush(){
+let e=this.#e;e.publishConnection(),e.gate&&await new Promise(n=>e.gate?.push(n)),await e.publishConnection().ping()}renewToken(){
+return this.#e.renewToken()}retry(){this.#e.retry()}async close(){this.#e.finish(void 0),await this.closed}[Symbol.asyncDispose](){
+return this.close()}};var Ds=500,Fl=250;function Xs(t,e){let[n,o]=b({state:"off",note:""}),[r,i]=b(!1),[,a]=b(0),l=V(void 0),c=V({messages:[],
 shown:[],received:0,held:0,timer:0,paused:!1}).current,u=re(()=>{c.timer=0,c.paused||(c.shown=[...c.messages].reverse(),
 c.held=0),a(y=>y+1)},[c]),d=re(y=>{c.received++,c.held++,c.messages.push({number:c.received,at:Date.now(),channel:y.channel,
-payload:Br(y.payload),late:y.late}),c.messages.length>Os&&c.messages.splice(0,c.messages.length-Os),c.timer===0&&(c.timer=
-window.setTimeout(u,Il))},[c,u]),h=re(()=>{let y=l.current;l.current=void 0,y?.end.abort(),y?.client?.close(),o({state:"\
+payload:Ur(y.payload),late:y.late}),c.messages.length>Ds&&c.messages.splice(0,c.messages.length-Ds),c.timer===0&&(c.timer=
+window.setTimeout(u,Fl))},[c,u]),h=re(()=>{let y=l.current;l.current=void 0,y?.end.abort(),y?.client?.close(),o({state:"\
 off",note:""})},[]);$(()=>()=>{clearTimeout(c.timer),h()},[c,h]),$(()=>(addEventListener("pagehide",h),()=>removeEventListener(
 "pagehide",h)),[h]);let f=re(async y=>{h();let k={query:y,end:new AbortController};l.current=k;let g=()=>l.current===k,S=R=>{
-g()&&o(R)};S({state:"connecting",note:""});try{let R=await Rs(t,y,!1),Q=await xo(e,{transports:["websocket","webtranspor\
-t"],tokenProvider:async()=>{let{token:ve,expires_at:oe}=R??await Rs(t,y,!0);return R=void 0,{token:ve,expiresAt:oe}},signal:k.
-end.signal});if(!g())return void Q.close();k.client=Q,Ol(Q,S),await Q.subscribe(y.tenant,y.pattern,{onMessage:d}),S({state:"\
-on",note:Ds(Q)})}catch(R){if(!g())return;h(),o({state:"off",error:`The tail did not start. ${fn(R)}`,note:""})}},[t,e,d,
+g()&&o(R)};S({state:"connecting",note:""});try{let R=await Fs(t,y,!1),Q=await So(e,{transports:["websocket","webtranspor\
+t"],tokenProvider:async()=>{let{token:ve,expires_at:oe}=R??await Fs(t,y,!0);return R=void 0,{token:ve,expiresAt:oe}},signal:k.
+end.signal});if(!g())return void Q.close();k.client=Q,Xl(Q,S),await Q.subscribe(y.tenant,y.pattern,{onMessage:d}),S({state:"\
+on",note:Ls(Q)})}catch(R){if(!g())return;h(),o({state:"off",error:`The tail did not start. ${mn(R)}`,note:""})}},[t,e,d,
 h]),p=re(async(y,k,g)=>{let S=l.current;if(!S?.client)throw new Error("there is no connection; start the tail first");try{
-await S.client.publish(S.query.tenant,y,k,{delivery:g}),await S.client.flush()}catch(R){throw new Error(fn(R))}},[]),m=()=>{
-c.messages=[],c.shown=[],c.received=0,c.held=0,a(y=>y+1)},w=()=>{c.paused=!c.paused,i(c.paused),u()},v=l.current?.query.
+await S.client.publish(S.query.tenant,y,k,{delivery:g}),await S.client.flush()}catch(R){throw new Error(mn(R))}},[]),m=()=>{
+c.messages=[],c.shown=[],c.received=0,c.held=0,a(y=>y+1)},_=()=>{c.paused=!c.paused,i(c.paused),u()},v=l.current?.query.
 publish===!0;return{...n,error:n.error,messages:c.shown,received:c.received,held:c.held,paused:r,publishes:v,start:f,stop:h,
-pause:w,clear:m,publish:p}}var Ds=t=>`by ${t.transport==="websocket"?"WebSocket":"WebTransport"} at ${t.edge}`,Rs=(t,e,n)=>t.
-call("POST","live-token",{body:e,background:n});function Ol(t,e){let n=(r="")=>e({state:"on",note:`${Ds(t)}${r}`}),o=r=>e(
-{state:"broken",note:r});t.on("disconnected",({error:r})=>o(`The connection is lost: ${fn(r)} Messages of this time are \
+pause:_,clear:m,publish:p}}var Ls=t=>`by ${t.transport==="websocket"?"WebSocket":"WebTransport"} at ${t.edge}`,Fs=(t,e,n)=>t.
+call("POST","live-token",{body:e,background:n});function Xl(t,e){let n=(r="")=>e({state:"on",note:`${Ls(t)}${r}`}),o=r=>e(
+{state:"broken",note:r});t.on("disconnected",({error:r})=>o(`The connection is lost: ${mn(r)} Messages of this time are \
 missed.`)),t.on("suspect",()=>o("Nothing comes any more; another connection is tried.")),t.on("recovered",()=>n()),t.on(
 "reconnected",({away:r})=>n(`, after ${(r/1e3).toFixed(1)} s without a connection`)),t.on("moved",()=>n()),t.on("slowCon\
 sumer",({dropped:r})=>n(`; the edge dropped ${r} messages, since this page reads too slowly`)),t.on("egressLimited",()=>n(
@@ -1003,14 +1017,14 @@ sumer",({dropped:r})=>n(`; the edge dropped ${r} messages, since this page reads
 other edges, and nothing comes from there")),t.on("linkUp",()=>n()),t.on("publishError",({channel:r,code:i})=>n(`; the e\
 dge refused the message to ${r}: ${i}`)),t.on("subscriptionError",({code:r})=>o(`The edge refuses the subscription: ${r}\
 .`)),t.on("edgeError",({code:r,detail:i})=>n(`; ${r} ${i}`)),t.on("closed",({error:r})=>{r&&e({state:"off",error:`The ta\
-il has ended. ${fn(r)}`,note:""})})}var Rl={bad_tenant:"That is no legal name of a tenant.",bad_channel:"That is no lega\
+il has ended. ${mn(r)}`,note:""})})}var Ll={bad_tenant:"That is no legal name of a tenant.",bad_channel:"That is no lega\
 l name of a channel.",bad_pattern:"That is no legal pattern.",disconnected:"There is no connection now.",unreachable:"Th\
 e edge does not answer.",refused:"The edge refuses the connection, and the browser does not say why.",token_revoked:"Its\
  token was revoked.",token_expired:"Its token has expired.",permission_denied:"The token does not allow it.",payload_too_large:"\
-The payload is too large for this edge."};function fn(t){return t instanceof _?t.cause instanceof W?G(t.cause):`${Rl[t.code]??
-G(t)} (${t.code})`:G(t)}var Nl=[["text","text"],["json","JSON"],["hex","hex"]],Dl={off:["plain","stopped"],connecting:["warn","connecting"],on:[
-"good","receiving"],broken:["bad","reconnecting"]};function Fs({query:t}){let{api:e,session:n}=A(),o=J(),[r,i]=b(t.tenant??
-""),[a,l]=b(t.pattern??"#"),[c,u]=b(!1),[d,h]=b("text"),[f,p]=b(),m=Ns(e,n.live_url||location.origin),[w,v]=Dl[m.state],
+The payload is too large for this edge."};function mn(t){return t instanceof w?t.cause instanceof W?G(t.cause):`${Ll[t.code]??
+G(t)} (${t.code})`:G(t)}var Bl=[["text","text"],["json","JSON"],["hex","hex"]],Ul={off:["plain","stopped"],connecting:["warn","connecting"],on:[
+"good","receiving"],broken:["bad","reconnecting"]};function Bs({query:t}){let{api:e,session:n}=A(),o=J(),[r,i]=b(t.tenant??
+""),[a,l]=b(t.pattern??"#"),[c,u]=b(!1),[d,h]=b("text"),[f,p]=b(),m=Xs(e,n.live_url||location.origin),[_,v]=Ul[m.state],
 y=m.state!=="off",k=()=>{if(!Pe(r))return p("Name the tenant: 1 to 128 of a-z A-Z 0-9 _ - ~ @ and dots.");if(a==="")return p(
 "Name a pattern; # is every channel.");p(void 0),history.replaceState(null,"",N("live",{tenant:r,pattern:a})),m.start({tenant:r,
 pattern:a,publish:c&&o})};return s(E,{children:[s(te,{text:"Live"}),s("p",{class:"quiet",children:"Shows messages as the\
@@ -1020,131 +1034,131 @@ g.trim()),mono:!0,readOnly:y,hint:"news.# for example"}),o&&!y&&s(we,{label:"All
 hint:"To channels that the pattern matches."}),s("div",{class:"buttons",children:[y?s("button",{type:"button",onClick:m.
 stop,children:"Stop"}):s("button",{type:"submit",class:"primary",children:"Start"}),y&&s("button",{type:"button","aria-p\
 ressed":m.paused,onClick:m.pause,children:m.paused?"Resume":"Pause"})]})]}),s(Ee,{text:f??m.error}),s("p",{role:"status",
-"aria-label":"Connection",children:[s(O,{mood:w,children:v})," ",m.note]}),y&&m.publishes&&s(Qr,{tail:m}),s("section",{"\
+"aria-label":"Connection",children:[s(I,{mood:_,children:v})," ",m.note]}),y&&m.publishes&&s(Vr,{tail:m}),s("section",{"\
 aria-labelledby":"messages",children:[s("div",{class:"card-head",children:[s("h2",{id:"messages",children:"Messages"}),s(
 "span",{class:"quiet",children:[D(m.received,"message")," came",m.received>m.messages.length?`; the last ${m.messages.length}\
  are kept`:"",m.paused&&m.held>0?`; ${D(m.held,"message")} since the pause not shown`:""]}),s(q,{label:"Payload as",value:d,
-onInput:g=>h(g),options:Nl}),s("button",{type:"button",onClick:m.clear,children:"Clear"})]}),m.messages.length===0?s(H,{
+onInput:g=>h(g),options:Bl}),s("button",{type:"button",onClick:m.clear,children:"Clear"})]}),m.messages.length===0?s(H,{
 children:s("p",{children:y?"Nothing has come yet. Messages appear when a client publishes to a channel of this pattern.":
-"Name a tenant and a pattern, and press Start."})}):s(Kr,{messages:m.messages,format:d})]})]})}function Xs(t){let e=[],n=(o,r)=>{r!==void 0&&e.push(`	${o} ${r}`)};n("name",mn(t.name)),t.description&&n("description",
-mn(t.description)),t.tenant_prefix&&n("tenant_prefix",t.tenant_prefix),t.allow_ip_masks?.length&&n("allow_ip_masks",t.allow_ip_masks.
+"Name a tenant and a pattern, and press Start."})}):s(Qr,{messages:m.messages,format:d})]})]})}function Us(t){let e=[],n=(o,r)=>{r!==void 0&&e.push(`	${o} ${r}`)};n("name",gn(t.name)),t.description&&n("description",
+gn(t.description)),t.tenant_prefix&&n("tenant_prefix",t.tenant_prefix),t.allow_ip_masks?.length&&n("allow_ip_masks",t.allow_ip_masks.
 join(" "));for(let o of["max_tokens","max_bytes","calls_per_second"])t[o]&&n(o,String(t[o]));return`master_token {env.MI\
 LLRACE_MASTER_TOKEN} {
 ${e.join(`
 `)}
-}`}function mn(t){if(/^[\w.@~:/+-]+$/.test(t))return t;if(!/[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069{}]/.
-test(t))return/["\\]/.test(t)?t.includes("`")?void 0:`\`${t}\``:`"${t}"`}var Ls="Revoke the access tokens that it issued",Bs="Their connections end at once. Otherwise they stay valid until they\
- expire.",Us=t=>`master-tokens/${encodeURIComponent(t.id)}`;function Js({master:t,onClose:e,onDone:n}){let{api:o}=A(),[r,
+}`}function gn(t){if(/^[\w.@~:/+-]+$/.test(t))return t;if(!/[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069{}]/.
+test(t))return/["\\]/.test(t)?t.includes("`")?void 0:`\`${t}\``:`"${t}"`}var Js="Revoke the access tokens that it issued",Hs="Their connections end at once. Otherwise they stay valid until they\
+ expire.",Ws=t=>`master-tokens/${encodeURIComponent(t.id)}`;function qs({master:t,onClose:e,onDone:n}){let{api:o}=A(),[r,
 i]=b(!1);return s(fe,{title:"Rotate the master token",submit:"Rotate",onClose:e,onConfirm:async()=>n(await o.call("POST",
-`${Us(t)}/rotate`,{body:{revoke_tokens:r}})),children:[s("p",{children:[s(C,{text:t.name})," gets a new secret, which is\
- shown once. The old one stops working at once."]}),s(we,{label:Ls,checked:r,onChange:i,hint:Bs})]})}function Hs({master:t,
+`${Ws(t)}/rotate`,{body:{revoke_tokens:r}})),children:[s("p",{children:[s(C,{text:t.name})," gets a new secret, which is\
+ shown once. The old one stops working at once."]}),s(we,{label:Js,checked:r,onChange:i,hint:Hs})]})}function js({master:t,
 onClose:e,onDone:n}){let{api:o}=A(),[r,i]=b(!1),[a,l]=b("");return s(fe,{title:"Delete the master token",submit:"Delete",
 danger:!0,onClose:e,onConfirm:async()=>{if(a!==t.name&&a!==t.id)throw new Error("what you typed is neither its name nor \
-its id");let{revoked_tokens:u}=await o.call("DELETE",Us(t),{body:{revoke_tokens:r}});n(`${t.name} was deleted.${r?` ${D(
+its id");let{revoked_tokens:u}=await o.call("DELETE",Ws(t),{body:{revoke_tokens:r}});n(`${t.name} was deleted.${r?` ${D(
 u,"access token")} revoked with it.`:""}`)},children:[s("p",{children:[s(C,{text:t.name})," stops working at once, for g\
-ood. Its id is ",s(M,{text:t.id}),"."]}),s(we,{label:Ls,checked:r,onChange:i,hint:Bs}),s(T,{label:"Type the name to conf\
-irm",value:a,onInput:l,hint:"Its id does as well."})]})}function Ws({made:t,rotated:e,onClose:n}){let o=[t.name,t.description??
-""].some(r=>r!==""&&mn(r)===void 0);return s(Tt,{title:e?"The new secret":"The master token",label:"Master token",secret:t.
+ood. Its id is ",s(M,{text:t.id}),"."]}),s(we,{label:Js,checked:r,onChange:i,hint:Hs}),s(T,{label:"Type the name to conf\
+irm",value:a,onInput:l,hint:"Its id does as well."})]})}function zs({made:t,rotated:e,onClose:n}){let o=[t.name,t.description??
+""].some(r=>r!==""&&gn(r)===void 0);return s(Et,{title:e?"The new secret":"The master token",label:"Master token",secret:t.
 token,onClose:n,children:[s("p",{children:["It is the ",e?"new ":"","secret of ",s(C,{text:t.name}),".",e&&t.revoked_tokens?
-` ${D(t.revoked_tokens,"access token")} that it issued revoked.`:""]}),s(Et,{label:"For an environment",text:`MILLRACE_M\
+` ${D(t.revoked_tokens,"access token")} that it issued revoked.`:""]}),s(Ct,{label:"For an environment",text:`MILLRACE_M\
 ASTER_TOKEN=${t.token}`,copy:"Copy the environment line"}),s("details",{children:[s("summary",{children:"For a Caddyfile"}),
 s("p",{children:["Only to keep it in the configuration in place of the store, in the block ",s("code",{children:"pubsub"}),
 " of the global options, with the line above in the environment of Caddy. It is ",s("em",{children:"static"})," then: th\
 e configuration counts, and this page shows it but cannot change it."]}),o&&s("p",{children:"Its name or description can\
-not be written in a Caddyfile, so the line for it is left out."}),s(Et,{label:"Lines for a Caddyfile",text:Xs(t),copy:"C\
-opy the Caddyfile lines"})]})]})}function So({master:t,onClose:e,onCreated:n,onSaved:o}){let{api:r}=A(),i=Y(),[a]=b(()=>xr(t)),[l,c]=b(a),u=qn(l),d=p=>m=>c(
-w=>({...w,[p]:m})),h=ct(l.prefix);return s(he,{title:t?"Edit the master token":"New master token",onClose:e,children:s(ie,
+not be written in a Caddyfile, so the line for it is left out."}),s(Ct,{label:"Lines for a Caddyfile",text:Us(t),copy:"C\
+opy the Caddyfile lines"})]})]})}function To({master:t,onClose:e,onCreated:n,onSaved:o}){let{api:r}=A(),i=Y(),[a]=b(()=>Sr(t)),[l,c]=b(a),u=jn(l),d=p=>m=>c(
+_=>({..._,[p]:m})),h=dt(l.prefix);return s(he,{title:t?"Edit the master token":"New master token",onClose:e,children:s(ie,
 {action:i,submit:t?"Save":"Create",onSubmit:async()=>{if(l.name==="")throw new Error("give it a name, so that others kno\
-w what it is for");if(!Sr(l))throw new Error("correct the fields that are marked");if(!t)return n(await r.call("POST","m\
-aster-tokens",{body:At(l)}));let p=Tr(a,l);Object.keys(p).length>0&&await r.call("PATCH",`master-tokens/${encodeURIComponent(
+w what it is for");if(!Tr(l))throw new Error("correct the fields that are marked");if(!t)return n(await r.call("POST","m\
+aster-tokens",{body:Mt(l)}));let p=Er(a,l);Object.keys(p).length>0&&await r.call("PATCH",`master-tokens/${encodeURIComponent(
 t.id)}`,{body:p}),o(l.name)},onCancel:e,children:[s(T,{label:"Name",value:l.name,onInput:d("name"),count:{now:Te(l.name),
-most:Hn,unit:"characters"},autoFocus:!0}),s(T,{label:"Description",value:l.description,onInput:d("description"),rows:2,count:{
-now:Te(l.description),most:Wn,unit:"characters"}}),s(T,{label:"Tenant prefix",value:l.prefix,onInput:d("prefix"),mono:!0,
+most:Wn,unit:"characters"},autoFocus:!0}),s(T,{label:"Description",value:l.description,onInput:d("description"),rows:2,count:{
+now:Te(l.description),most:qn,unit:"characters"}}),s(T,{label:"Tenant prefix",value:l.prefix,onInput:d("prefix"),mono:!0,
 error:u.prefix,hint:h===""?"The app's namespace. Empty: every tenant of the overlay.":h===void 0?void 0:`Stored as ${h} \
 – for tenants such as ${h}room`}),s(T,{label:"Address masks",value:l.masks,onInput:d("masks"),rows:2,mono:!0,error:u.masks,
 hint:"Who may use it: one address or CIDR a line. Empty: every address."}),s("fieldset",{children:[s("legend",{children:"\
 Quotas"}),s("p",{class:"help",children:"Left empty, the default of the edge applies."}),s("div",{class:"row",children:[s(
 T,{label:"Access tokens",value:l.maxTokens,onInput:d("maxTokens"),error:u.maxTokens}),s(T,{label:"Bytes in the store",value:l.
-maxBytes,onInput:d("maxBytes"),error:u.maxBytes}),s(T,{label:"Calls a second",value:l.calls,onInput:d("calls"),error:u.calls})]})]})]})})}var gn=25,Fl=3e4;function qs(){let{api:t,notify:e}=A(),n=J(),[o,r]=b(),i=pe("masters",Fl,u=>t.get("master-tokens",u)),a=()=>r(
+maxBytes,onInput:d("maxBytes"),error:u.maxBytes}),s(T,{label:"Calls a second",value:l.calls,onInput:d("calls"),error:u.calls})]})]})]})})}var yn=25,Jl=3e4;function Gs(){let{api:t,notify:e}=A(),n=J(),[o,r]=b(),i=pe("masters",Jl,u=>t.get("master-tokens",u)),a=()=>r(
 void 0),l=u=>{a(),e(u),i.refresh()},c=(u,d)=>{r({what:"secret",made:u,rotated:d}),i.refresh()};return s(E,{children:[s(te,
 {text:"Master tokens",children:n&&s("button",{type:"button",class:"primary",onClick:()=>r({what:"new"}),children:"New ma\
 ster token"})}),s("p",{class:"quiet",children:"With a master token, the backend of an app issues access tokens to its cl\
-ients."}),s(de,{error:i.error,known:i.data!==void 0}),!i.data&&!i.error&&s(K,{what:"the master tokens"}),i.data&&s(Xl,{masters:i.
-data.master_tokens??[],onOpen:r}),o?.what==="new"&&s(So,{master:void 0,onClose:a,onCreated:u=>c(u,!1),onSaved:l}),o?.what===
-"edit"&&s(So,{master:o.master,onClose:a,onCreated:u=>c(u,!1),onSaved:u=>l(`${u} was saved.`)}),o?.what==="rotate"&&s(Js,
-{master:o.master,onClose:a,onDone:u=>c(u,!0)}),o?.what==="delete"&&s(Hs,{master:o.master,onClose:a,onDone:l}),o?.what===
-"secret"&&s(Ws,{made:o.made,rotated:o.rotated,onClose:a})]})}function Xl({masters:t,onOpen:e}){let n=J(),[o,r]=b(""),[i,
+ients."}),s(de,{error:i.error,known:i.data!==void 0}),!i.data&&!i.error&&s(K,{what:"the master tokens"}),i.data&&s(Hl,{masters:i.
+data.master_tokens??[],onOpen:r}),o?.what==="new"&&s(To,{master:void 0,onClose:a,onCreated:u=>c(u,!1),onSaved:l}),o?.what===
+"edit"&&s(To,{master:o.master,onClose:a,onCreated:u=>c(u,!1),onSaved:u=>l(`${u} was saved.`)}),o?.what==="rotate"&&s(qs,
+{master:o.master,onClose:a,onDone:u=>c(u,!0)}),o?.what==="delete"&&s(js,{master:o.master,onClose:a,onDone:l}),o?.what===
+"secret"&&s(zs,{made:o.made,rotated:o.rotated,onClose:a})]})}function Hl({masters:t,onOpen:e}){let n=J(),[o,r]=b(""),[i,
 a]=b(1);if(t.length===0)return s(H,{children:[s("p",{children:"There is no master token yet."}),s("p",{children:n?"Make \
 one with the button above, and give its secret to the backend of your app.":"A manager can make one here."})]});let l=o.
 toLowerCase(),c=t.filter(d=>`${d.id}
 ${d.name}
-${d.tenant_prefix}`.toLowerCase().includes(l)),u=Math.min(i,Math.max(1,Math.ceil(c.length/gn)));return s(E,{children:[t.
+${d.tenant_prefix}`.toLowerCase().includes(l)),u=Math.min(i,Math.max(1,Math.ceil(c.length/yn)));return s(E,{children:[t.
 length>8&&s("div",{class:"filters",children:[s(T,{label:"Find",value:o,onInput:r,hint:"By name, prefix or id."}),s("p",{
 class:"quiet",role:"status",children:[c.length," of ",D(t.length,"master token")]})]}),s("div",{class:"cards",children:c.
-slice((u-1)*gn,u*gn).map(d=>s(Ll,{master:d,onOpen:e},d.id))}),c.length===0&&s(H,{children:"None has this in its name, pr\
-efix or id. Type less of it."}),s(Ce,{page:u,more:u*gn<c.length,onPrevious:()=>a(u-1),onNext:()=>a(u+1)})]})}function Ll({
+slice((u-1)*yn,u*yn).map(d=>s(Wl,{master:d,onOpen:e},d.id))}),c.length===0&&s(H,{children:"None has this in its name, pr\
+efix or id. Type less of it."}),s(Ce,{page:u,more:u*yn<c.length,onPrevious:()=>a(u-1),onNext:()=>a(u+1)})]})}function Wl({
 master:t,onOpen:e}){let n=J(),{name:o}=t;return s("article",{class:"card","aria-label":`Master token ${o}`,children:[s("\
-div",{class:"card-head",children:[s("h2",{children:s(C,{text:o,most:64})}),t.static&&s(O,{children:"in the Caddyfile"})]}),
+div",{class:"card-head",children:[s("h2",{children:s(C,{text:o,most:64})}),t.static&&s(I,{children:"in the Caddyfile"})]}),
 t.description&&s("p",{children:s(C,{text:t.description,most:200})}),s(ue,{of:[["Tenant prefix",t.tenant_prefix?s(M,{text:t.
-tenant_prefix},"prefix"):"none: every tenant"],["Address masks",s(Bl,{masks:t.allow_ip_masks??[]},"masks")],["Quotas",Ul(
+tenant_prefix},"prefix"):"none: every tenant"],["Address masks",s(ql,{masks:t.allow_ip_masks??[]},"masks")],["Quotas",jl(
 t),"wide"],!t.static&&["Made",s(B,{at:t.created_at},"made")],["Id",s(M,{text:t.id},"id"),"wide"]]}),t.static?s("p",{class:"\
 quiet",children:"To change it, edit its master_token block in the configuration, and reload."}):n&&s("div",{class:"butto\
 ns",children:[s("button",{type:"button","aria-label":`Edit ${o}`,onClick:()=>e({what:"edit",master:t}),children:"Edit"}),
 s("button",{type:"button","aria-label":`Rotate ${o}`,onClick:()=>e({what:"rotate",master:t}),children:"Rotate"}),s("butt\
-on",{type:"button","aria-label":`Delete ${o}`,onClick:()=>e({what:"delete",master:t}),children:"Delete"})]})]})}function Bl({
+on",{type:"button","aria-label":`Delete ${o}`,onClick:()=>e({what:"delete",master:t}),children:"Delete"})]})]})}function ql({
 masks:t}){return t.length===0?s(E,{children:"none: every address"}):s("span",{class:"list",children:[t.slice(0,8).map(e=>s(
-M,{text:e},e)),t.length>8&&s("span",{children:["and ",t.length-8," more"]})]})}function Ul(t){let e=[t.max_tokens&&D(t.max_tokens,
+M,{text:e},e)),t.length>8&&s("span",{children:["and ",t.length-8," more"]})]})}function jl(t){let e=[t.max_tokens&&D(t.max_tokens,
 "access token"),t.max_bytes&&`${U(t.max_bytes)} in the store`,t.calls_per_second&&`${P(t.calls_per_second)} calls a seco\
-nd`].filter(n=>n);return e.length===0?"the edge's defaults":e.join(", ")}function js(t,e,n=180){let o=t.filter(c=>(c[e]??[]).length>0&&c.interval_seconds>0),r=new Array(n).fill(null);if(o.length===
-0)return r;let i=Jl(o.map(c=>c.end)),a=o.map(c=>Math.abs(c.end-i)>60?i:c.end),l=Math.min(...a);for(let[c,u]of o.entries()){
+nd`].filter(n=>n);return e.length===0?"the edge's defaults":e.join(", ")}function Ks(t,e,n=180){let o=t.filter(c=>(c[e]??[]).length>0&&c.interval_seconds>0),r=new Array(n).fill(null);if(o.length===
+0)return r;let i=zl(o.map(c=>c.end)),a=o.map(c=>Math.abs(c.end-i)>60?i:c.end),l=Math.min(...a);for(let[c,u]of o.entries()){
 let d=Math.round(((a[c]??l)-l)/u.interval_seconds),h=u[e];for(let f=n-1;f>=0;f--){let p=h[h.length-1-d-(n-1-f)];if(p===void 0)
-break;r[f]=(r[f]??0)+p}}return r}function Jl(t){let e=[...t].sort((n,o)=>n-o);return e[Math.floor(e.length/2)]??0}function To(t){
-return t?.[t.length-1]??0}function zs(t){let e=t.filter(o=>o!==null),n=e[e.length-1];if(n!==void 0)return{min:Math.min(...e),
-now:n,max:Math.max(...e)}}function Eo(t){let e=new Map;for(let n of t)for(let[o,r]of Object.entries(n??{}))e.set(o,(e.get(
-o)??0)+r);return[...e].sort((n,o)=>o[1]-n[1]||n[0].localeCompare(o[0]))}var Co=40;function Hl(t,e){let n="",o=!1;for(let[r,i]of t.entries()){if(i===null){o=!1;continue}let a=Co-i/e*(Co-2)-1;n+=
-`${o?"L":"M"}${r} ${a.toFixed(1)}`,o=!0}return n}function Gs({label:t,series:e,format:n}){let o=zs(e);if(!o)return s("p",
-{class:"quiet",children:"No figures yet. The first come within seconds."});let r=Hl(e,o.max||1),i=`min ${n(o.min)}, now ${n(
-o.now)}, max ${n(o.max)}`;return s("figure",{class:"chart",children:[s("svg",{viewBox:`0 0 ${e.length-1} ${Co}`,preserveAspectRatio:"\
+break;r[f]=(r[f]??0)+p}}return r}function zl(t){let e=[...t].sort((n,o)=>n-o);return e[Math.floor(e.length/2)]??0}function Eo(t){
+return t?.[t.length-1]??0}function Qs(t){let e=t.filter(o=>o!==null),n=e[e.length-1];if(n!==void 0)return{min:Math.min(...e),
+now:n,max:Math.max(...e)}}function Co(t){let e=new Map;for(let n of t)for(let[o,r]of Object.entries(n??{}))e.set(o,(e.get(
+o)??0)+r);return[...e].sort((n,o)=>o[1]-n[1]||n[0].localeCompare(o[0]))}var Po=40;function Gl(t,e){let n="",o=!1;for(let[r,i]of t.entries()){if(i===null){o=!1;continue}let a=Po-i/e*(Po-2)-1;n+=
+`${o?"L":"M"}${r} ${a.toFixed(1)}`,o=!0}return n}function Vs({label:t,series:e,format:n}){let o=Qs(e);if(!o)return s("p",
+{class:"quiet",children:"No figures yet. The first come within seconds."});let r=Gl(e,o.max||1),i=`min ${n(o.min)}, now ${n(
+o.now)}, max ${n(o.max)}`;return s("figure",{class:"chart",children:[s("svg",{viewBox:`0 0 ${e.length-1} ${Po}`,preserveAspectRatio:"\
 none",role:"img","aria-label":`${t}, the last 15 minutes: ${i}`,children:s("path",{d:r,class:"line"})}),s("figcaption",{
-"aria-hidden":"true",children:i})]})}function Qs(){let{api:t}=A(),{data:e,error:n}=pe("overview",5e3,r=>t.get("overview",r)),o=e?.edges??[];return s(E,{children:[
-s(te,{text:"Overview"}),s(de,{error:n,known:e!==void 0}),e?s(Wl,{edges:o}):!n&&s(K,{what:"the figures"})]})}function Wl({
-edges:t}){let e=t.filter(c=>c.answered&&c.status),n=e.flatMap(c=>c.samples??[]),o=c=>e.reduce((u,d)=>u+c(d),0),r=c=>Eo(e.
-map(u=>u.recent?.[c]??void 0)),i=Eo(e.map(c=>c.status?.connections??void 0)),a=o(c=>c.status?.max_connections??0),l=o(Vs);
+"aria-hidden":"true",children:i})]})}function Zs(){let{api:t}=A(),{data:e,error:n}=pe("overview",5e3,r=>t.get("overview",r)),o=e?.edges??[];return s(E,{children:[
+s(te,{text:"Overview"}),s(de,{error:n,known:e!==void 0}),e?s(Kl,{edges:o}):!n&&s(K,{what:"the figures"})]})}function Kl({
+edges:t}){let e=t.filter(c=>c.answered&&c.status),n=e.flatMap(c=>c.samples??[]),o=c=>e.reduce((u,d)=>u+c(d),0),r=c=>Co(e.
+map(u=>u.recent?.[c]??void 0)),i=Co(e.map(c=>c.status?.connections??void 0)),a=o(c=>c.status?.max_connections??0),l=o(ei);
 return s(E,{children:[s(ze,{edges:t,missing:["The figures leave it out.","The figures leave them out."]}),s("div",{class:"\
-tiles",children:[s(Ao,{title:"Connections",value:P(l),chart:{samples:n,figure:"connections",format:P},note:s(E,{children:[
-i.map(([c,u])=>s("span",{children:[je(c)," ",P(u)]},c)),a>0&&s("span",{children:["of ",P(a)," at most"]})]})}),s(bn,{title:"\
-Messages a second",figure:"messages_in",samples:n,note:"published by clients"}),s(bn,{title:"Deliveries a second",figure:"\
-deliveries",samples:n,note:"to subscribers"}),s(bn,{title:"Drops a second",figure:"dropped",samples:n,note:"deliveries t\
-hat were dropped"}),s(bn,{title:"Refusals a second",figure:"refused",samples:n,note:"ERR lines to clients"}),s(Ao,{title:"\
+tiles",children:[s(Mo,{title:"Connections",value:P(l),chart:{samples:n,figure:"connections",format:P},note:s(E,{children:[
+i.map(([c,u])=>s("span",{children:[je(c)," ",P(u)]},c)),a>0&&s("span",{children:["of ",P(a)," at most"]})]})}),s(wn,{title:"\
+Messages a second",figure:"messages_in",samples:n,note:"published by clients"}),s(wn,{title:"Deliveries a second",figure:"\
+deliveries",samples:n,note:"to subscribers"}),s(wn,{title:"Drops a second",figure:"dropped",samples:n,note:"deliveries t\
+hat were dropped"}),s(wn,{title:"Refusals a second",figure:"refused",samples:n,note:"ERR lines to clients"}),s(Mo,{title:"\
 Memory",value:U(o(c=>c.status?.memory_bytes??0)),chart:{samples:n,figure:"memory_bytes",format:U},note:s("span",{children:e.
-length===1?"of the process":`of ${D(e.length,"process","processes")}`})}),s(Ks,{title:"Token store",edges:e,state:c=>s(it,
-{status:c.status})}),s(Ks,{title:"Broker",edges:e,state:c=>s(at,{status:c.status})})]}),s("div",{class:"columns",children:[
-s(wn,{title:"Dropped deliveries",counts:r("dropped"),none:"None was dropped."}),s(wn,{title:"Refusals by code",counts:r(
-"refused"),none:"Nothing was refused."}),s(wn,{title:"Refused handshakes",counts:r("handshakes_refused"),none:"No client\
- was turned away."}),s(wn,{title:"Slow clients disconnected",counts:r("slow_disconnects"),none:"No client was too slow."})]}),
+length===1?"of the process":`of ${D(e.length,"process","processes")}`})}),s(Ys,{title:"Token store",edges:e,state:c=>s(at,
+{status:c.status})}),s(Ys,{title:"Broker",edges:e,state:c=>s(lt,{status:c.status})})]}),s("div",{class:"columns",children:[
+s(_n,{title:"Dropped deliveries",counts:r("dropped"),none:"None was dropped."}),s(_n,{title:"Refusals by code",counts:r(
+"refused"),none:"Nothing was refused."}),s(_n,{title:"Refused handshakes",counts:r("handshakes_refused"),none:"No client\
+ was turned away."}),s(_n,{title:"Slow clients disconnected",counts:r("slow_disconnects"),none:"No client was too slow."})]}),
 s("section",{"aria-labelledby":"by-edge",children:[s("h2",{id:"by-edge",children:"By edge"}),t.length===0?s(H,{children:s(
-"p",{children:"No edge is known yet. This one appears within seconds."})}):s(be,{label:"Figures by edge",columns:ql,rows:t,
-keyOf:c=>c.id})]})]})}var Po=3;function Ks(t){let{title:e,edges:n,state:o}=t;return s("section",{class:"card tile","aria\
--label":e,children:[s("h2",{children:e}),n.slice(0,Po).map(r=>s("div",{class:"state-line",children:[n.length>1&&s("p",{class:"\
-quiet",children:s(C,{text:r.name,most:40})}),o(r)]},r.id)),n.length>Po&&s("p",{class:"quiet",children:["and ",n.length-Po,
-" more, see below"]})]})}var Vs=t=>Object.values(t.status?.connections??{}).reduce((e,n)=>e+n,0);function yn(t,e){return t.
-answered&&t.samples?kt(To(t.samples[e])):"–"}var ql=[{label:"Edge",cell:t=>s(E,{children:[s(C,{text:t.name})," ",s(St,
-{edge:t}),!t.answered&&s(O,{mood:"bad",children:"no answer"})]})},{label:"Connections",number:!0,cell:t=>t.status?P(Vs(t)):
-"–"},{label:"Messages/s",number:!0,cell:t=>yn(t,"messages_in")},{label:"Deliveries/s",number:!0,cell:t=>yn(t,"deliveri\
-es")},{label:"Drops/s",number:!0,cell:t=>yn(t,"dropped")},{label:"Refusals/s",number:!0,cell:t=>yn(t,"refused")},{label:"\
-Memory",number:!0,cell:t=>t.status?U(t.status.memory_bytes):"–"},{label:"Token store",cell:t=>s(it,{status:t.status})},
-{label:"Broker",cell:t=>s(at,{status:t.status})}];function Ao({title:t,value:e,note:n,chart:o}){return s("section",{class:"\
+"p",{children:"No edge is known yet. This one appears within seconds."})}):s(be,{label:"Figures by edge",columns:Ql,rows:t,
+keyOf:c=>c.id})]})]})}var Ao=3;function Ys(t){let{title:e,edges:n,state:o}=t;return s("section",{class:"card tile","aria\
+-label":e,children:[s("h2",{children:e}),n.slice(0,Ao).map(r=>s("div",{class:"state-line",children:[n.length>1&&s("p",{class:"\
+quiet",children:s(C,{text:r.name,most:40})}),o(r)]},r.id)),n.length>Ao&&s("p",{class:"quiet",children:["and ",n.length-Ao,
+" more, see below"]})]})}var ei=t=>Object.values(t.status?.connections??{}).reduce((e,n)=>e+n,0);function bn(t,e){return t.
+answered&&t.samples?xt(Eo(t.samples[e])):"–"}var Ql=[{label:"Edge",cell:t=>s(E,{children:[s(C,{text:t.name})," ",s(Tt,
+{edge:t}),!t.answered&&s(I,{mood:"bad",children:"no answer"})]})},{label:"Connections",number:!0,cell:t=>t.status?P(ei(t)):
+"–"},{label:"Messages/s",number:!0,cell:t=>bn(t,"messages_in")},{label:"Deliveries/s",number:!0,cell:t=>bn(t,"deliveri\
+es")},{label:"Drops/s",number:!0,cell:t=>bn(t,"dropped")},{label:"Refusals/s",number:!0,cell:t=>bn(t,"refused")},{label:"\
+Memory",number:!0,cell:t=>t.status?U(t.status.memory_bytes):"–"},{label:"Token store",cell:t=>s(at,{status:t.status})},
+{label:"Broker",cell:t=>s(lt,{status:t.status})}];function Mo({title:t,value:e,note:n,chart:o}){return s("section",{class:"\
 card tile","aria-label":t,children:[s("h2",{children:t}),s("p",{class:"value",children:e}),s("p",{class:"note-line",children:n}),
-s(Gs,{label:t,series:js(o.samples,o.figure),format:o.format})]})}function bn({title:t,figure:e,samples:n,note:o}){let r=n.
-reduce((i,a)=>i+To(a[e]),0);return s(Ao,{title:t,value:kt(r),note:s("span",{children:o}),chart:{samples:n,figure:e,format:kt}})}
-function wn({title:t,counts:e,none:n}){return s("section",{class:"card reasons","aria-label":t,children:[s("h2",{children:t}),
+s(Vs,{label:t,series:Ks(o.samples,o.figure),format:o.format})]})}function wn({title:t,figure:e,samples:n,note:o}){let r=n.
+reduce((i,a)=>i+Eo(a[e]),0);return s(Mo,{title:t,value:xt(r),note:s("span",{children:o}),chart:{samples:n,figure:e,format:xt}})}
+function _n({title:t,counts:e,none:n}){return s("section",{class:"card reasons","aria-label":t,children:[s("h2",{children:t}),
 s("p",{class:"quiet",children:"in the last 15 minutes"}),e.length===0?s("p",{children:n}):s("dl",{class:"counts",children:e.
-map(([o,r])=>s("div",{children:[s("dt",{children:s("code",{children:o})}),s("dd",{children:P(r)})]},o))})]})}var Ys=[{name:"overview",label:"Overview",component:Qs},{name:"master-tokens",label:"Master tokens",component:qs},{name:"\
-tokens",label:"Access tokens",component:Mr},{name:"connections",label:"Connections",component:Dr},{name:"live",label:"Li\
-ve",component:Fs,tail:!0},{name:"histories",label:"Histories",component:zr},{name:"edges",label:"Edges",component:Fr}];var _n=class extends Xe{state={};static getDerivedStateFromError(e){return{error:e}}render(){return this.state.error===void 0?
+map(([o,r])=>s("div",{children:[s("dt",{children:s("code",{children:o})}),s("dd",{children:P(r)})]},o))})]})}var ti=[{name:"overview",label:"Overview",component:Zs},{name:"master-tokens",label:"Master tokens",component:Gs},{name:"\
+tokens",label:"Access tokens",component:$r},{name:"connections",label:"Connections",component:Fr},{name:"live",label:"Li\
+ve",component:Bs,tail:!0},{name:"histories",label:"Histories",component:Gr},{name:"edges",label:"Edges",component:Xr}];var vn=class extends Xe{state={};static getDerivedStateFromError(e){return{error:e}}render(){return this.state.error===void 0?
 this.props.children:s("div",{role:"alert",class:"errors",children:[s("p",{class:"note bad",children:["This screen cannot\
  be shown, which is a fault of the console. ",G(this.state.error)]}),s("button",{type:"button",onClick:()=>this.setState(
-{error:void 0}),children:"Try again"})]})}};function Zs(t){let{base:e,session:n,links:o,current:r,result:i,ended:a,children:l}=t;return s(E,{children:[s("a",{class:"\
+{error:void 0}),children:"Try again"})]})}};function ni(t){let{base:e,session:n,links:o,current:r,result:i,ended:a,children:l}=t;return s(E,{children:[s("a",{class:"\
 skip",href:"#main",onClick:c=>{c.preventDefault(),document.getElementById("main")?.focus()},children:"Skip to the conten\
 t"}),s("header",{class:"top",children:[s("a",{class:"brand",href:N("overview"),children:[s("img",{src:new URL("icon.svg",
 e).href,alt:"",width:"28",height:"28"}),s("span",{children:"Millrace"})]}),s("nav",{"aria-label":"Screens",children:s("u\
@@ -1154,41 +1168,41 @@ children:n.role})]}),s("button",{type:"button",onClick:t.onSignOut,children:"Sig
 children:[a&&s("p",{class:"note warn with-button",children:[s("span",{children:"Your session has ended, so nothing here \
 is up to date."}),s("button",{type:"button",onClick:t.onSignIn,children:"Sign in"})]}),s("div",{role:"status","aria-labe\
 l":"Result",class:"result",children:i&&s("p",{class:"note good with-button",children:[s("span",{children:i}),s("button",
-{type:"button",class:"link",onClick:t.onDismiss,children:"Dismiss"})]})}),l]})]})}async function Mo(t,e,n){try{return await t.call("POST",e,{body:n,bare:!0})}catch(o){throw o instanceof W&&o.retryAfter>
-0&&o.code==="too_many_attempts"?new Error(`too many attempts to sign in; try again in ${Dn(o.retryAfter*1e3)}`):o}}function ei({
+{type:"button",class:"link",onClick:t.onDismiss,children:"Dismiss"})]})}),l]})]})}async function $o(t,e,n){try{return await t.call("POST",e,{body:n,bare:!0})}catch(o){throw o instanceof W&&o.retryAfter>
+0&&o.code==="too_many_attempts"?new Error(`too many attempts to sign in; try again in ${Fn(o.retryAfter*1e3)}`):o}}function oi({
 api:t,session:e,onSession:n}){let[o,r]=b(""),[i,a]=b(""),l=Y(),c=e.auth==="caddy",u=async()=>{if(!c&&(o===""||i===""))throw new Error(
-"type your name and your password");try{n(await Mo(t,"session",c?{}:{name:o,password:i}))}finally{a("")}};return s("main",
+"type your name and your password");try{n(await $o(t,"session",c?{}:{name:o,password:i}))}finally{a("")}};return s("main",
 {id:"main",class:"sign-in",children:s("section",{class:"card",children:[s("h1",{tabIndex:-1,children:"Sign in"}),s("p",{
 class:"quiet",children:"The console of this Millrace edge is for its operators."}),c&&e.user?s("p",{children:["The authe\
 ntication in front of the console names you ",s(C,{text:e.user}),"."]}):null,c&&!e.user?s("p",{class:"note warn",children:"\
 The authentication in front of the console names nobody. Sign in there, then load this page again."}):null,s(ie,{action:l,
 submit:"Sign in",onSubmit:u,children:!c&&s(E,{children:[s(T,{label:"Name",value:o,onInput:r,autoComplete:"username",autoFocus:!0}),
-s(T,{label:"Password",type:"password",value:i,onInput:a,autoComplete:"current-password"})]})})]})})}function ti({api:t,gate:e,
-session:n,onSession:o,onLeave:r}){let{question:i}=e;return i?s(jl,{api:t,gate:e,session:n,onSession:o,onLeave:r,again:i===
-"sign-in"},i):null}function jl({api:t,gate:e,session:n,onSession:o,onLeave:r,again:i}){let[a,l]=b(""),c=Y(),u=n.auth==="\
+s(T,{label:"Password",type:"password",value:i,onInput:a,autoComplete:"current-password"})]})})]})})}function ri({api:t,gate:e,
+session:n,onSession:o,onLeave:r}){let{question:i}=e;return i?s(Vl,{api:t,gate:e,session:n,onSession:o,onLeave:r,again:i===
+"sign-in"},i):null}function Vl({api:t,gate:e,session:n,onSession:o,onLeave:r,again:i}){let[a,l]=b(""),c=Y(),u=n.auth==="\
 caddy",d=n.operator??"";return s(he,{title:i?"Your session has ended":"Type your password again",onClose:()=>e.answer(!1),
 children:[s("p",{children:i?"Sign in to go on. What you have typed is kept, and what you asked for is done then.":"Maste\
 r tokens are changed only within ten minutes after a password was typed. What you asked for is done then."}),s(ie,{action:c,
-submit:i?"Sign in":"Confirm",onSubmit:async()=>{if(!u&&a==="")throw new Error("type your password");let f;try{i?f=await Mo(
-t,"session",u?{}:{name:d,password:a}):f=await Mo(t,"session/confirm",{password:a})}catch(p){if(l(""),!i&&p instanceof W&&
+submit:i?"Sign in":"Confirm",onSubmit:async()=>{if(!u&&a==="")throw new Error("type your password");let f;try{i?f=await $o(
+t,"session",u?{}:{name:d,password:a}):f=await $o(t,"session/confirm",{password:a})}catch(p){if(l(""),!i&&p instanceof W&&
 p.code==="no_session")return void e.signIn();throw p}o(f),e.answer(!0)},onCancel:()=>e.answer(!1),extra:i&&s("button",{type:"\
 button",class:"link",onClick:r,children:"Sign in as somebody else"}),children:[s(T,{label:"Name",value:d,onInput:()=>{},
 readOnly:!0,autoComplete:"username"}),!u&&s(T,{label:"Password",type:"password",value:a,onInput:l,autoComplete:"current-\
-password",autoFocus:!0})]})]})}function ni({base:t,takeActivity:e}){let[,n]=b(0),[o,r]=b(),[i,a]=b(),[l,c]=b(""),u=rt(()=>new vt(()=>n(g=>g+1)),[]),d=rt(
-()=>new _t({base:new URL("api/",t),gate:u,takeActivity:e}),[t,u,e]),h=Gl(),f=re(()=>{a(void 0),d.get("session",{bare:!0}).
-then(r,g=>a(G(g)))},[d]);$(f,[f]);let p=Ys.filter(({tail:g})=>!g||o?.tail===!0),m=p.find(({name:g})=>g===h.screen)??p[0];
+password",autoFocus:!0})]})]})}function si({base:t,takeActivity:e}){let[,n]=b(0),[o,r]=b(),[i,a]=b(),[l,c]=b(""),u=st(()=>new kt(()=>n(g=>g+1)),[]),d=st(
+()=>new vt({base:new URL("api/",t),gate:u,takeActivity:e}),[t,u,e]),h=Zl(),f=re(()=>{a(void 0),d.get("session",{bare:!0}).
+then(r,g=>a(G(g)))},[d]);$(f,[f]);let p=ti.filter(({tail:g})=>!g||o?.tail===!0),m=p.find(({name:g})=>g===h.screen)??p[0];
 $(()=>{c(""),document.title=o?.signed_in?`${m?.label} – Millrace console`:"Sign in – Millrace console";let{activeElement:g}=document;
-g instanceof HTMLInputElement||document.querySelector("h1")?.focus()},[m?.name,o?.signed_in]);let w=g=>{r(g),u.opened()},
+g instanceof HTMLInputElement||document.querySelector("h1")?.focus()},[m?.name,o?.signed_in]);let _=g=>{r(g),u.opened()},
 v=()=>{u.answer(!1),r(g=>g&&{auth:g.auth,signed_in:!1,...g.user?{user:g.user}:{}})},y=async()=>{try{let g=await d.call("\
 DELETE","session",{bare:!0});u.opened(),r(g)}catch(g){g instanceof Error&&"code"in g&&g.code==="no_session"?v():c(`Signi\
-ng out failed: ${G(g)} You are still signed in.`)}};if(!o)return s(zl,{error:i,onRetry:f});if(!o.signed_in)return s(ei,{
-api:d,session:o,onSession:w});let k=m?.component;return s(Fn.Provider,{value:{api:d,session:o,base:t,notify:c},children:[
-s(Zs,{base:t,session:o,links:p.map(({name:g,label:S})=>({screen:g,label:S})),current:m?.name??"",result:l,ended:u.ended,
-onSignIn:()=>{u.signIn()},onSignOut:()=>{y()},onDismiss:()=>c(""),children:k&&s(_n,{children:s(k,{query:h.query})},`${m.
-name} ${o.operator}`)}),s(ti,{api:d,gate:u,session:o,onSession:w,onLeave:v})]})}function zl({error:t,onRetry:e}){return s(
+ng out failed: ${G(g)} You are still signed in.`)}};if(!o)return s(Yl,{error:i,onRetry:f});if(!o.signed_in)return s(oi,{
+api:d,session:o,onSession:_});let k=m?.component;return s(Xn.Provider,{value:{api:d,session:o,base:t,notify:c},children:[
+s(ni,{base:t,session:o,links:p.map(({name:g,label:S})=>({screen:g,label:S})),current:m?.name??"",result:l,ended:u.ended,
+onSignIn:()=>{u.signIn()},onSignOut:()=>{y()},onDismiss:()=>c(""),children:k&&s(vn,{children:s(k,{query:h.query})},`${m.
+name} ${o.operator}`)}),s(ri,{api:d,gate:u,session:o,onSession:_,onLeave:v})]})}function Yl({error:t,onRetry:e}){return s(
 "main",{id:"main",class:"sign-in",children:[s("h1",{children:"Millrace console"}),s("p",{role:"status",children:t?"":"Lo\
 ading…"}),s("div",{role:"alert",children:t&&s(E,{children:[s("p",{class:"note bad",children:t}),s("button",{type:"butt\
-on",class:"primary",onClick:e,children:"Try again"})]})})]})}function Gl(){let[t,e]=b(()=>Nn(location.hash));return $(()=>{
-let n=()=>e(Nn(location.hash));return addEventListener("hashchange",n),()=>removeEventListener("hashchange",n)},[]),t}var Kl=new URL(".",import.meta.url),$o=!0;for(let t of["keydown","pointerdown","pointermove","wheel"])addEventListener(t,
-()=>$o=!0,{capture:!0,passive:!0});var Ql=()=>{let t=$o;return $o=!1,t},oi=document.getElementById("app");oi&&Wo(s(ni,{base:Kl,
-takeActivity:Ql}),oi);
+on",class:"primary",onClick:e,children:"Try again"})]})})]})}function Zl(){let[t,e]=b(()=>Dn(location.hash));return $(()=>{
+let n=()=>e(Dn(location.hash));return addEventListener("hashchange",n),()=>removeEventListener("hashchange",n)},[]),t}var ec=new URL(".",import.meta.url),Oo=!0;for(let t of["keydown","pointerdown","pointermove","wheel"])addEventListener(t,
+()=>Oo=!0,{capture:!0,passive:!0});var tc=()=>{let t=Oo;return Oo=!1,t},ii=document.getElementById("app");ii&&qo(s(si,{base:ec,
+takeActivity:tc}),ii);

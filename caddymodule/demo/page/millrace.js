@@ -1,292 +1,301 @@
 // Generated from sdk/js by `npm run build && npm run demo` there. Do not edit.
 // The package @millrace/client, Apache-2.0.
-var c=class extends Error{name="MillraceError";code;tenant;pattern;channel;status;closeCode;retryAfter;constructor(t,e="\
-the edge says so",s={}){let n=["tenant","channel","pattern"].map(r=>s[r]===void 0?"":` (${r} ${JSON.stringify(s[r])})`);
-super(`${t}${n.join("")}: ${e}`,"cause"in s?{cause:s.cause}:void 0),this.code=t,this.tenant=s.tenant,this.pattern=s.pattern,
-this.channel=s.channel,this.status=s.status,this.closeCode=s.closeCode,this.retryAfter=s.retryAfter}},xt=class extends Error{name="\
-LoggedOutError"};function S(i,t,e){return i instanceof c?i:new c(t,e,{cause:i})}function y(i){return new c("disconnected",
-"there is no connection to an edge",i===void 0?{}:{cause:i})}var Vt=64;function Ue(i){if(typeof i!="string"||/\p{Surrogate}/u.test(i))throw new c("bad_option","a channel's token is \
-made of a string without lone surrogates");let t=i.replace(/[^\w\-@]+/g,Le)||"~";if(t.length<=Vt)return t;let e="each by\
-te of the text but a-z A-Z 0-9 _ - @ needs three";throw new c("bad_option",`a channel's token has at most ${Vt} bytes; ${e}`)}
-function Le(i){let t="";for(let e of new TextEncoder().encode(i))t+=`~${e.toString(16).toUpperCase().padStart(2,"0")}`;return t}function z(i,t){let e=URL.canParse(i)?new URL(i):void 0;if(!e||!/^https?:$/.test(e.protocol)||e.username||e.password||e.
-search||e.hash)throw new c("bad_option","an address is a URL with https:// and without user, query and fragment");if(e.protocol===
-"http:"&&!t&&!Be(e.hostname))throw new c("bad_option","an address with http:// must be on this machine, or allowPlaintex\
-t be set");return e}function Be(i){return/^(.+\.)?localhost$|^127(\.\d+){3}$|^\[::1\]$/.test(i)}var d=()=>performance.now();function T(i,t,e=new Set){return new Promise((s,n)=>{let r=()=>{clearTimeout(a),t.removeEventListener(
+var f=class extends Error{name="MillraceError";code;tenant;pattern;channel;status;closeCode;retryAfter;constructor(t,e="\
+the edge says so",s={}){let n=["tenant","channel","pattern"].map(o=>s[o]===void 0?"":` (${o} ${JSON.stringify(s[o])})`),
+r=t==="unreachable"?Jt(s.cause):"";super(`${t}${n.join("")}: ${e}${r&&`: ${r}`}`,"cause"in s?{cause:s.cause}:void 0),this.
+code=t,this.tenant=s.tenant,this.pattern=s.pattern,this.channel=s.channel,this.status=s.status,this.closeCode=s.closeCode,
+this.retryAfter=s.retryAfter}};function Jt(i){let{message:t,code:e,cause:s}=i??{};return`${(s?Jt(s):"")||t||e||""}`.slice(
+0,300).replace(/[AM]T_[\w.~+-]+/g,"…")}function Zt(i,t){let e=i===401?"unauthorized":/^(429|50[234])$/.test(`${i}`)?"u\
+navailable":"unreachable",s=`HTTP status ${i}, and the answer is no edge's: is the address right?`;return new f(e,s,{status:i,
+retryAfter:t})}var Tt=class extends Error{name="LoggedOutError"};function S(i,t,e){return i instanceof f?i:new f(t,e,{cause:i})}
+function v(i){return new f("disconnected","there is no connection to an edge",i===void 0?{}:{cause:i})}var Qt=64;function Ce(i){if(typeof i!="string"||/\p{Surrogate}/u.test(i))throw new f("bad_option","a channel's token is \
+made of a string without lone surrogates");let t=i.replace(/[^\w\-@]+/g,Re)||"~";if(t.length<=Qt)return t;let e="each by\
+te of the text but a-z A-Z 0-9 _ - @ needs three";throw new f("bad_option",`a channel's token has at most ${Qt} bytes; ${e}`)}
+function Re(i){let t="";for(let e of new TextEncoder().encode(i))t+=`~${e.toString(16).toUpperCase().padStart(2,"0")}`;return t}function z(i,t){let e=URL.canParse(i)?new URL(i):void 0;if(!e||!/^https?:$/.test(e.protocol)||e.username||e.password||e.
+search||e.hash)throw new f("bad_option","an address is a URL with https:// and without user, query and fragment");if(e.protocol===
+"http:"&&!t&&!qe(e.hostname))throw new f("bad_option","an address with http:// must be on this machine, or allowPlaintex\
+t be set");return e}function qe(i){return/^(.+\.)?localhost$|^127(\.\d+){3}$|^\[::1\]$/.test(i)}var d=()=>performance.now();function T(i,t,e=new Set){return new Promise((s,n)=>{let r=()=>{clearTimeout(a),t.removeEventListener(
 "abort",o),e.delete(h)},o=()=>{r(),n(t.reason)},h=()=>{r(),s()},a=setTimeout(h,i);e.add(h),t.addEventListener("abort",o),
 t.aborted&&o()})}async function P(i,...t){let e,s=new Promise(n=>{e=setTimeout(n,i)});await Promise.race([s,...t]).catch(
 ()=>{}),clearTimeout(e)}async function $(i,t,e){i.throwIfAborted();let s=new AbortController,n=()=>s.abort(i.reason),r=setTimeout(
-()=>s.abort(new c("timeout","the edge does not answer")),t);i.addEventListener("abort",n);try{return await e(s.signal)}finally{
+()=>s.abort(new f("timeout","the edge does not answer")),t);i.addEventListener("abort",n);try{return await e(s.signal)}finally{
 clearTimeout(r),i.removeEventListener("abort",n),s.abort()}}function M(i,t){return new Promise((e,s)=>{let n=()=>s(t.reason);
 t.aborted&&n(),t.addEventListener("abort",n),i.then(e,s).finally(()=>t.removeEventListener("abort",n))})}function E(i,t){
-return i<=1?0:Math.random()*Math.min(t.maxBackOff,t.minBackOff*2**Math.min(i-2,30))}var Ce=1e5,Tt=0;async function Jt(i,t,e,s){Tt=Tt+1>>>0;let n=Tt,r=t(n),o=!1,h=u=>new c("outcome_unknown","no edge has sa\
-id whether the message is stored",{...s,cause:u}),a=new AbortController,l=setTimeout(()=>a.abort(o?h():y()),Ce),f;try{for(let u=2;;u++){
-f=await Re(i,e,a.signal,s);let p=f.confirm(r,n);o=!0;try{return await M(p,a.signal)}catch(w){a.signal.throwIfAborted();let{
-code:m}=w;if(m!=="disconnected"&&(m!=="unconfirmed"||!e))throw new c(m,void 0,s);if(!e)throw h(w);m==="unconfirmed"&&await T(
+return i<=1?0:Math.random()*Math.min(t.maxBackOff,t.minBackOff*2**Math.min(i-2,30))}var Ge=1e5,Et=0;async function te(i,t,e,s){Et=Et+1>>>0;let n=Et,r=t(n),o=!1,h=u=>new f("outcome_unknown","no edge has sa\
+id whether the message is stored",{...s,cause:u}),a=new AbortController,l=setTimeout(()=>a.abort(o?h():v()),Ge),c;try{for(let u=2;;u++){
+c=await De(i,e,a.signal,s);let p=c.confirm(r,n);o=!0;try{return await M(p,a.signal)}catch(w){a.signal.throwIfAborted();let{
+code:m}=w;if(m!=="disconnected"&&(m!=="unconfirmed"||!e))throw new f(m,void 0,s);if(!e)throw h(w);m==="unconfirmed"&&await T(
 E(u,i.settings),a.signal)}}}catch(u){let{code:p}=u;throw o&&(p==="disconnected"||p==="closed")?h(u):u}finally{clearTimeout(
-l),f?.forgetConfirm(n)}}async function Re(i,t,e,s){for(;;){if(i.over)throw i.over;if(i.gate){await M(new Promise(r=>i.gate?.
+l),c?.forgetConfirm(n)}}async function De(i,t,e,s){for(;;){if(i.over)throw i.over;if(i.gate){await M(new Promise(r=>i.gate?.
 push(r)),e);continue}let n=i.publishOn??i.current;if(n?.alive)if(n.histories===void 0)await M(n.featured,e);else{if(n.histories)
-return n;throw new c("no_history","the edge has no histories, and confirms nothing",s)}else{if(!t)throw y();await M(i.changed(),
-e)}}}var Ge=new TextEncoder,qe=new TextDecoder("utf-8",{fatal:!0,ignoreBOM:!0}),Et=1024,De=["PING","PONG","RECONNECT","OK:AUT\
-H"],We=/^(OK:RSUB|AT|GAP):([^:]+):([^:]+):([^:]+)(?::(complete|gap))?$/,ze=/^OK:PUB:(0|[1-9]\d{0,9})(?::([^:]+))?$/,I=i=>Ge.
-encode(i);function U(i){try{return qe.decode(i)}catch(t){throw new c("protocol","text that is not UTF-8",{cause:t})}}var je=new Map(
+return n;throw new f("no_history","the edge has no histories, and confirms nothing",s)}else{if(!t)throw v();await M(i.changed(),
+e)}}}var je=new TextEncoder,We=new TextDecoder("utf-8",{fatal:!0,ignoreBOM:!0}),At=1024,ze=["PING","PONG","RECONNECT","OK:AUT\
+H"],Fe=/^(OK:RSUB|AT|GAP):([^:]+):([^:]+):([^:]+)(?::(complete|gap))?$/,Ke=/^OK:PUB:(0|[1-9]\d{0,9})(?::([^:]+))?$/,I=i=>je.
+encode(i);function U(i){try{return We.decode(i)}catch(t){throw new f("protocol","text that is not UTF-8",{cause:t})}}var He=new Map(
 [["unauthorized",4401],["token_expired",4401],["forbidden",4403],["token_revoked",4403],["token_unverifiable",1013],["cl\
-osed_by_operator",1013],["internal",1011],["slow_consumer",4429]]);function L(i,t){let[e,s,...n]=i.split(":"),r=je.get(e);
-if(r===void 0)return;let o={closeCode:t??r};return e==="forbidden"?new c(`${s}_not_allowed`,n.join(":")||void 0,o):new c(
-e,void 0,o)}function At(i){if(De.includes(i))return{kind:i};if(/^LINK:(up|down)$/.test(i))return{kind:"LINK",up:i==="LIN\
-K:up"};let t=/^FEATURES:([a-z0-9_]+(?:,[a-z0-9_]+)*)$/.exec(i)?.[1];if(t&&i.length<=Et)return{kind:"FEATURES",features:t};
-let e=/^OK:(SUB|UNSUB):([^:]+):(.+)$/su.exec(i),s=/^ERR:([a-z_]+)(?::(.+))?$/su.exec(i);if((e||s)&&(i.length<=Et/3||I(i).
-length<=Et)&&!i.endsWith(`
-`)){if(e)return{kind:"OK",verb:e[1],tenant:e[2],pattern:e[3]};if(s)return{kind:"ERR",code:s[1],detail:s[2]??""}}let n=Fe(
-i);if(n)return n;throw new c("protocol","a line that is none")}function Fe(i){let[,t,e="",s="",n="",r]=We.exec(i)??[];if(t&&
-j(n)&&t==="OK:RSUB"==(r!==void 0))return r?{kind:t,tenant:e,pattern:s,position:n,how:r}:{kind:t,tenant:e,pattern:s,position:n};
-let[,o,h]=ze.exec(i)??[];if(!(o===void 0||Number(o)>4294967295||h!==void 0&&!j(h)))return h===void 0?{kind:"OK:PUB",id:Number(
-o)}:{kind:"OK:PUB",id:Number(o),position:h}}function j(i){let[,t,e]=/^[0-9a-f]{16}\.(0|[1-9]\d{0,19})\.(0|[1-9]\d{0,19})$/.
-exec(i)??[];return t!==void 0&&e!==void 0&&Zt(t)&&Zt(e)}var Zt=i=>i.length<20||i<="18446744073709551615";function Qt(i){
-try{return At(i)}catch{return}}var Mt=["broadcast","one-nearest","one-random"];function _t(i,t,e,s,n){let r=typeof e=="string"?I(e):e,o=n?7+n.key.length:
+osed_by_operator",1013],["internal",1011],["slow_consumer",4429]]);function L(i,t){let[e,s,...n]=i.split(":"),r=He.get(e);
+if(r===void 0)return;let o={closeCode:t??r};return e==="forbidden"?new f(`${s}_not_allowed`,n.join(":")||void 0,o):new f(
+e,void 0,o)}function St(i){if(ze.includes(i))return{kind:i};if(/^LINK:(up|down)$/.test(i))return{kind:"LINK",up:i==="LIN\
+K:up"};let t=/^FEATURES:([a-z0-9_]+(?:,[a-z0-9_]+)*)$/.exec(i)?.[1];if(t&&i.length<=At)return{kind:"FEATURES",features:t};
+let e=/^OK:(SUB|UNSUB):([^:]+):(.+)$/su.exec(i),s=/^ERR:([a-z_]+)(?::(.+))?$/su.exec(i);if((e||s)&&(i.length<=At/3||I(i).
+length<=At)&&!i.endsWith(`
+`)){if(e)return{kind:"OK",verb:e[1],tenant:e[2],pattern:e[3]};if(s)return{kind:"ERR",code:s[1],detail:s[2]??""}}let n=Xe(
+i);if(n)return n;throw new f("protocol","a line that is none")}function Xe(i){let[,t,e="",s="",n="",r]=Fe.exec(i)??[];if(t&&
+F(n)&&t==="OK:RSUB"==(r!==void 0))return r?{kind:t,tenant:e,pattern:s,position:n,how:r}:{kind:t,tenant:e,pattern:s,position:n};
+let[,o,h]=Ke.exec(i)??[];if(!(o===void 0||Number(o)>4294967295||h!==void 0&&!F(h)))return h===void 0?{kind:"OK:PUB",id:Number(
+o)}:{kind:"OK:PUB",id:Number(o),position:h}}function F(i){let[,t,e]=/^[0-9a-f]{16}\.(0|[1-9]\d{0,19})\.(0|[1-9]\d{0,19})$/.
+exec(i)??[];return t!==void 0&&e!==void 0&&ee(t)&&ee(e)}var ee=i=>i.length<20||i<="18446744073709551615";function se(i){
+try{return St(i)}catch{return}}var _t=["broadcast","one-nearest","one-random"];function Ot(i,t,e,s,n){let r=typeof e=="string"?I(e):e,o=n?7+n.key.length:
 s===void 0?0:2,h=new Uint8Array(o+4+i.length+t.length+r.length);return o>0&&(h[0]=n?3:2,h[1]=s??0),n&&(new DataView(h.buffer).
-setUint32(2,n.id),h[6]=n.key.length,h.set(n.key,7)),h.set(r,te(h,te(h,o,i),t)),h}function te(i,t,e){i[t++]=e.length>>8,i[t++]=
-e.length;for(let s=0;s<e.length;s++)i[t++]=e.charCodeAt(s);return t}var ie=1,St=24;function ne(i,t,e){return t===e||i[t]===
-1?!1:i[t]!==4||t+1<e&&(i[t+1]&~ie)!==0}var F=class{#t=new K;#e=new K;#s={};decode(t,e,s){let n=t[e]===4,r=m=>{m>s&&q()},
-o=m=>(r(m+2),t[m]<<8|t[m+1]);(e===s||t[e]!==1&&!n)&&q();let h=e;n&&(r(e+2+St),t[e+1]!==ie&&q(),e+=1+St);let a=e+3+o(e+1),
-l=a+2+o(a),f=l+4;r(f);let u=f+o(l)*65536+o(l+2);(o(u)===0||n&&o(u)!==1)&&q();let p=this.#t.of(t,e+1,l,()=>[U(t.subarray(
-e+3,a)),U(t.subarray(a+2,l))]),w=this.#s;return w.tenant=p[0],w.channel=p[1],w.payload=t.subarray(f,u),w.route=this.#e.of(
-t,u,s,()=>{let m=[],v=u+2;for(let k=o(u);k>0;k--){let x=v+2+o(v);r(x),m.push(U(t.subarray(v+2,x))),v=x}return v!==s&&q(),
-{patterns:Object.freeze(m),note:void 0}}),w.position=n?Ke(t,h+2):void 0,w}};function Ke(i,t){let e=new DataView(i.buffer,
-i.byteOffset+t,St);return`${ee(e,0)}${ee(e,4)}.${se(e,8)}.${se(e,16)}`}var ee=(i,t)=>i.getUint32(t).toString(16).padStart(
-8,"0");function se(i,t){let e=i.getUint32(t);return e<2097152?String(e*4294967296+i.getUint32(t+4)):String(i.getBigUint64(
-t))}function q(){throw new c("protocol","a frame that is none")}var He=256,Xe=1024,K=class{#t=[];of(t,e,s,n){let r=0;for(let l=e;l<
-s;l++)r=Math.imul(r,31)+t[l]|0;let o=(r^r>>>8)&He-1,h=this.#t[o];if(h&&Ye(h.bytes,t,e,s))return h.value;let a=n();return s-
-e<=Xe&&(this.#t[o]={bytes:t.slice(e,s),value:a}),a}};function Ye(i,t,e,s){if(i.length!==s-e)return!1;for(let n=0;n<i.length;n++)
-if(i[n]!==t[e+n])return!1;return!0}var Ve=["drop-oldest","drop-newest","end"],re=["webtransport","websocket"];function b(i){throw new c("bad_option",i)}function N(i,t,e,s=0){
+setUint32(2,n.id),h[6]=n.key.length,h.set(n.key,7)),h.set(r,ie(h,ie(h,o,i),t)),h}function ie(i,t,e){i[t++]=e.length>>8,i[t++]=
+e.length;for(let s=0;s<e.length;s++)i[t++]=e.charCodeAt(s);return t}var oe=1,Mt=24;function he(i,t,e){return t===e||i[t]===
+1?!1:i[t]!==4||t+1<e&&(i[t+1]&~oe)!==0}var K=class{#t=new H;#e=new H;#s={};decode(t,e,s){let n=t[e]===4,r=m=>{m>s&&D()},
+o=m=>(r(m+2),t[m]<<8|t[m+1]);(e===s||t[e]!==1&&!n)&&D();let h=e;n&&(r(e+2+Mt),t[e+1]!==oe&&D(),e+=1+Mt);let a=e+3+o(e+1),
+l=a+2+o(a),c=l+4;r(c);let u=c+o(l)*65536+o(l+2);(o(u)===0||n&&o(u)!==1)&&D();let p=this.#t.of(t,e+1,l,()=>[U(t.subarray(
+e+3,a)),U(t.subarray(a+2,l))]),w=this.#s;return w.tenant=p[0],w.channel=p[1],w.payload=t.subarray(c,u),w.route=this.#e.of(
+t,u,s,()=>{let m=[],y=u+2;for(let k=o(u);k>0;k--){let x=y+2+o(y);r(x),m.push(U(t.subarray(y+2,x))),y=x}return y!==s&&D(),
+{patterns:Object.freeze(m),note:void 0}}),w.position=n?Ye(t,h+2):void 0,w}};function Ye(i,t){let e=new DataView(i.buffer,
+i.byteOffset+t,Mt);return`${ne(e,0)}${ne(e,4)}.${re(e,8)}.${re(e,16)}`}var ne=(i,t)=>i.getUint32(t).toString(16).padStart(
+8,"0");function re(i,t){let e=i.getUint32(t);return e<2097152?String(e*4294967296+i.getUint32(t+4)):String(i.getBigUint64(
+t))}function D(){throw new f("protocol","a frame that is none")}var Ve=256,Je=1024,H=class{#t=[];of(t,e,s,n){let r=0;for(let l=e;l<
+s;l++)r=Math.imul(r,31)+t[l]|0;let o=(r^r>>>8)&Ve-1,h=this.#t[o];if(h&&Ze(h.bytes,t,e,s))return h.value;let a=n();return s-
+e<=Je&&(this.#t[o]={bytes:t.slice(e,s),value:a}),a}};function Ze(i,t,e,s){if(i.length!==s-e)return!1;for(let n=0;n<i.length;n++)
+if(i[n]!==t[e+n])return!1;return!0}function B(i,t,e){let s=typeof t=="object"&&t!==null,n=s?Object.keys(t).find(o=>!e.split(" ").includes(o)):"";if(n===void 0)
+return;let r=s?`has no ${JSON.stringify(n.slice(0,32))}`:"must be an object";throw new f("bad_option",`${i} ${r}: allowe\
+d are ${e.replaceAll(" ",", ")}`)}var Qe=["drop-oldest","drop-newest","end"],ae=["webtransport","websocket"];function b(i){throw new f("bad_option",i)}function N(i,t,e,s=0){
 return t!==void 0&&!(Number.isFinite(t)&&t>=s&&t<2**31)&&b(`${i} must be a number below 2^31${s<0?"":", 0 or more"}`),t||
-e}function oe(i,t,e){return e.includes(t)||b(`${i}: allowed are ${e.join(", ")}`),t}function Pt(i,t){return{queue:Math.ceil(
-N("queue",i.queue,t.queue)),queuePolicy:oe("queuePolicy",i.queuePolicy??t.queuePolicy,Ve)}}function he(i){let{token:t,tokenProvider:e,
-transports:s=re}=i;t===void 0==(e===void 0)&&b("one of token and tokenProvider is needed"),e!==void 0&&typeof e!="functi\
-on"&&b("tokenProvider must be a function"),s.length===0&&b("transports must not be empty");for(let r of s)oe("transports",
-r,re);let n=N("minBackOff",i.minBackOff,250);return{token:t===void 0?void 0:$t(t),tokenProvider:e,transports:[...new Set(
-s)],fallbackAfter:N("fallbackAfter",i.fallbackAfter,2e3),connectTimeout:N("connectTimeout",i.connectTimeout,1e4),keepAlive:N(
-"keepAlive",i.keepAlive,25e3,-1/0),pongTimeout:N("pongTimeout",i.pongTimeout,1e4),minBackOff:n,maxBackOff:Math.max(n,N("\
-maxBackOff",i.maxBackOff,15e3)),...Pt(i,{queue:1024,queuePolicy:"drop-oldest"}),paths:{webSocket:Ot(i.paths?.webSocket??
-"/ws"),webTransport:Ot(i.paths?.webTransport??"/wt"),ping:Ot(i.paths?.ping??"/ping")},allowPlaintext:i.allowPlaintext===
-!0,hashes:i.serverCertificateHashes}}function Ot(i){return/^\/[^?#]*$/.test(i)||b("paths must start with a slash"),i}var Je="\
-a token is a string of 1 to 512 letters, digits and .~_+-, and this is none";function $t(i){return(typeof i!="string"||!/^[\w.~+-]{1,512}$/.
-test(i))&&b(Je),i}var ae=1e5;function ce(i,t){if(i===void 0||i==="now"||i==="last")return i;let{last:e,after:s}=i;return typeof s=="string"&&
-e===void 0&&j(s)?s:((!Number.isInteger(e)||e<1||e>ae||s!==void 0)&&b(`history is "now", "last", { last: 1 to ${ae} } or \
+e}function ce(i,t,e){return e.includes(t)||b(`${i}: allowed are ${e.join(", ")}`),t}function $t(i,t){return{queue:Math.ceil(
+N("queue",i.queue,t.queue)),queuePolicy:ce("queuePolicy",i.queuePolicy??t.queuePolicy,Qe)}}var ts="token tokenProvider t\
+ransports fallbackAfter connectTimeout keepAlive pongTimeout minBackOff maxBackOff queue queuePolicy paths allowPlaintex\
+t serverCertificateHashes signal on";function fe(i){B("the object of options",i,ts),B("paths",i.paths??{},"webSocket web\
+Transport ping");let{token:t,tokenProvider:e,transports:s=ae}=i;t===void 0==(e===void 0)&&b("one of token and tokenProvi\
+der is needed"),e!==void 0&&typeof e!="function"&&b("tokenProvider must be a function"),s.length===0&&b("transports must\
+ not be empty");for(let r of s)ce("transports",r,ae);let n=N("minBackOff",i.minBackOff,250);return{token:t===void 0?void 0:
+It(t),tokenProvider:e,transports:[...new Set(s)],fallbackAfter:N("fallbackAfter",i.fallbackAfter,2e3),connectTimeout:N("\
+connectTimeout",i.connectTimeout,1e4),keepAlive:N("keepAlive",i.keepAlive,25e3,-1/0),pongTimeout:N("pongTimeout",i.pongTimeout,
+1e4),minBackOff:n,maxBackOff:Math.max(n,N("maxBackOff",i.maxBackOff,15e3)),...$t(i,{queue:1024,queuePolicy:"drop-oldest"}),
+paths:{webSocket:Pt(i.paths?.webSocket??"/ws"),webTransport:Pt(i.paths?.webTransport??"/wt"),ping:Pt(i.paths?.ping??"/pi\
+ng")},allowPlaintext:i.allowPlaintext===!0,hashes:i.serverCertificateHashes}}function Pt(i){return/^\/[^?#]*$/.test(i)||
+b("paths must start with a slash"),i}var es="a token is a string of 1 to 512 letters, digits and .~_+-, and this is none";
+function It(i){return(typeof i!="string"||!/^[\w.~+-]{1,512}$/.test(i))&&b(es),i}var le=1e5;function ue(i,t){if(i===void 0||i==="now"||i==="last")return i;let{last:e,after:s}=i;return typeof s=="string"&&
+e===void 0&&F(s)?s:((!Number.isInteger(e)||e<1||e>le||s!==void 0)&&b(`history is "now", "last", { last: 1 to ${le} } or \
 { after: position }`),/[*>#]/.test(t)&&b("history: { last } is for one channel: the pattern has no wildcard"),`last.${e}`)}
-var H=class{from;on;open=!1;plain=!1;paused=!1;forbidden=!1;unwanted=!1;told=!1;lossy=!1;constructor(t){this.from=t}begin(t){
+var X=class{from;on;open=!1;plain=!1;paused=!1;forbidden=!1;unwanted=!1;told=!1;lossy=!1;constructor(t){this.from=t}begin(t){
 this.on=t,this.open=this.forbidden=this.unwanted=this.told=!1}pause(){this.paused=!0,this.on=void 0,this.open=!1}takes(t,e){
-return this.on===t&&this.open&&!this.plain&&!Ze(e,this.from)}};function Ze(i,t){let[e,s=""]=i.split("."),[n,r]=t.split("\
-.");return e===n&&r!==void 0&&(s.length===r.length?s<=r:s.length<r.length)}var X="[\\w\\-~@]+",Qe=/^[\w\-~@.]{1,128}$/,ts=new RegExp(`^(?=.{1,256}$)${X}(\\.${X}){0,31}$`),es=new RegExp(`^(?=.{1,2\
-56}$)((${X}\\*?|\\*)\\.){0,31}(${X}[*>#]?|[*>#])$`),ss=i=>Qe.test(i),is=i=>ts.test(i),ns=i=>es.test(i),rs="~";function It(i){
-return Nt("tenant",ss,i===""?rs:i)}function fe(i){return Nt("channel",is,i)}function ue(i){return Nt("pattern",ns,i)}function Nt(i,t,e){
-if(typeof e!="string"||!t(e)){let s={[i]:String(e).slice(0,256)};throw new c(`bad_${i}`,"not a legal name, see docs/prot\
-ocol.md, Names",s)}return e}var os=new TextDecoder("windows-1252");function O(i){return`${i.tenant}:${i.channel}:${os.decode(i.payload)}`}var A=class{size=0;#t=0;#e=[];#s=0;#n=new Map;get oldest(){
+return this.on===t&&this.open&&!this.plain&&!ss(e,this.from)}};function ss(i,t){let[e,s=""]=i.split("."),[n,r]=t.split("\
+.");return e===n&&r!==void 0&&(s.length===r.length?s<=r:s.length<r.length)}var Y="[\\w\\-~@]+",is=/^[\w\-~@.]{1,128}$/,ns=new RegExp(`^(?=.{1,256}$)${Y}(\\.${Y}){0,31}$`),rs=new RegExp(`^(?=.{1,2\
+56}$)((${Y}\\*?|\\*)\\.){0,31}(${Y}[*>#]?|[*>#])$`),os=i=>is.test(i),hs=i=>ns.test(i),as=i=>rs.test(i),cs="~";function Nt(i){
+return Ut("tenant",os,i===""?cs:i)}function de(i){return Ut("channel",hs,i)}function pe(i){return Ut("pattern",as,i)}function Ut(i,t,e){
+if(typeof e!="string"||!t(e)){let s={[i]:String(e).slice(0,256)};throw new f(`bad_${i}`,"not a legal name, see docs/prot\
+ocol.md, Names",s)}return e}var fs=new TextDecoder("windows-1252");function O(i){return`${i.tenant}:${i.channel}:${fs.decode(i.payload)}`}var A=class{size=0;#t=0;#e=[];#s=0;#n=new Map;get oldest(){
 for(;this.#e[this.#s]?.entry===void 0&&this.#s<this.#e.length;)this.#s++;return this.#e[this.#s]?.entry}get all(){return this.#e.
 flatMap(({entry:t})=>t??[])}put(t,e,s){this.#e.length>2*this.size+1024&&(this.#e=this.#e.filter(({entry:o})=>o),this.#s=
 0);let n={entry:{key:t,time:e,message:s}};this.#e.push(n);let r=this.#n.get(t);return r?r.push(n):this.#n.set(t,[n]),this.
 size++,this.#t+=t.length,this.size>65536||this.#t>16777216?this.drop():void 0}take(t){let e=this.#n.get(t),s=e?.shift();
 return!e||!s?!1:(e.length===0&&this.#n.delete(t),s.entry=void 0,this.size--,this.#t-=t.length,!0)}drop(){let t=this.oldest;
 return t&&this.take(t.key),t}dropUntil(t){let e=[];for(let s=this.oldest;s&&s.time<=t;s=this.oldest)this.drop(),s.message&&
-e.push(s.message);return e}};var le=1e3,hs=1e4,B=class{#t=new A;#e=new A;#s=new A;#n=le;#i;joined(t){this.#i=t}left(t){this.#n+=this.#r(t),this.#i=void 0}#r(t){
-return this.#i===void 0?0:Math.min(t-this.#i,hs-le)}fromCurrent(t,e){let s=O(t);return this.#o(e),this.#s.take(s)?!1:(this.#e.
+e.push(s.message);return e}};var me=1e3,ls=1e4,C=class{#t=new A;#e=new A;#s=new A;#n=me;#i;joined(t){this.#i=t}left(t){this.#n+=this.#r(t),this.#i=void 0}#r(t){
+return this.#i===void 0?0:Math.min(t-this.#i,ls-me)}fromCurrent(t,e){let s=O(t);return this.#o(e),this.#s.take(s)?!1:(this.#e.
 take(s)||this.#t.put(s,e),!0)}fromNext(t,e,s){if(this.late(t,e))return;if(s)return this.#s.put(O(t),e),t;let n=this.#e.put(
 O(t),e,{...t});return n&&this.#s.put(n.key,e),n?.message}late(t,e){return this.#o(e),this.#t.size>0&&this.#t.take(O(t))}get behind(){
 return this.#e.size}release(){return this.#e.dropUntil(1/0)}orphan(){this.#t=new A;for(let{key:t,time:e}of this.#e.all)this.#t.
 put(t,e)}keepCurrent(t){this.release(),this.#i=void 0,this.#t=new A;for(let{key:e}of this.given)this.#t.put(e,t);this.#s=
 new A}get given(){return this.#s.all}done(t){return this.#o(t),this.#t.size===0}#o(t){this.#t.dropUntil(t-this.#n-this.#r(
-t))}};var de=250,Ut=2e3;async function D(i,t,e,s,n){for(;i.merger&&!i.merger.done(d());)await T(50,s);i.merger=new B,i.both=!0;
+t))}};var we=250,Lt=2e3;async function j(i,t,e,s,n){for(;i.merger&&!i.merger.done(d());)await T(50,s);i.merger=new C,i.both=!0;
 let r=n!==void 0;i.tentative=r;let{place:o}=i,h=!1,a=()=>{h||i.events.emit("moving",{...o,reason:e}),h=!0};r||a();let l=0;
-for await(let f of i.searcher.order(t.edge,e!=="drain",s)){let u=n;if(n=void 0,!u){await i.pause(Math.max(E(++l,i.settings),
-i.searcher.wait(f)),s);try{u=await i.searcher.open(f,s)}catch(p){if(s.throwIfAborted(),!(p instanceof c)||i.searcher.hopeless(
-f,p,!0))throw p;continue}}if(s.aborted)return void u.close();if(u.alive){i.next=u,i.merger.joined(d()),i.merger.release();
+for await(let c of i.searcher.order(t.edge,e!=="drain",s)){let u=n;if(n=void 0,!u){await i.pause(Math.max(E(++l,i.settings),
+i.searcher.wait(c)),s);try{u=await i.searcher.open(c,s)}catch(p){if(s.throwIfAborted(),!(p instanceof f)||i.searcher.hopeless(
+c,p,!0))throw p;continue}}if(s.aborted)return void u.close();if(u.alive){i.next=u,i.merger.joined(d()),i.merger.release();
 let p=i.subscriber.restore(u);i.tentative&&u.ping(!0).catch(()=>{}),await p}if(i.tentative){if(s.throwIfAborted(),i.next!==
-u)return i.keepCurrent();i.tentative=!1}if(u.alive){if(await as(i,t,u,a,s),s.throwIfAborted(),i.current!==u){if(r)return i.
-keepCurrent();continue}u.alive&&(a(),i.since=d(),i.events.emit("moved",{...i.place,reason:e}));return}}}async function as(i,t,e,s,n){
-let r=()=>i.next===e&&i.current===t;if(!r())return;i.gate??=[];let o=P(Ut,t.ping()).then(()=>{r()&&i.openGate(e)}),h=3;do
-await T(de,n);while(--h&&i.merger?.behind);for(await P(Ut,Promise.all(i.subscriber.asking));r()&&e.postponed.size>0;)await T(
-de,n);if(!r())return;s(),i.leaving=!0;let a=[...t.asked].map(l=>t.request("UNSUB",l));await P(Ut,t.ended,Promise.allSettled(
-[...a,t.ping(),t.confirmedAll()])),await o,r()&&i.promote(),i.leaving=!1}var cs=1e4;async function pe(i,t,e,s){let{lastByte:n}=t;i.reconnecting=!0,i.current=void 0,i.merger=void 0,i.both=i.leaving=
+u)return i.keepCurrent();i.tentative=!1}if(u.alive){if(await us(i,t,u,a,s),s.throwIfAborted(),i.current!==u){if(r)return i.
+keepCurrent();continue}u.alive&&(a(),i.since=d(),i.events.emit("moved",{...i.place,reason:e}));return}}}async function us(i,t,e,s,n){
+let r=()=>i.next===e&&i.current===t;if(!r())return;i.gate??=[];let o=P(Lt,t.ping()).then(()=>{r()&&i.openGate(e)}),h=3;do
+await T(we,n);while(--h&&i.merger?.behind);for(await P(Lt,Promise.all(i.subscriber.asking));r()&&e.postponed.size>0;)await T(
+we,n);if(!r())return;s(),i.leaving=!0;let a=[...t.asked].map(l=>t.leave(l));await P(Lt,t.ended,Promise.allSettled([...a,
+t.ping(),t.confirmedAll()])),await o,r()&&i.promote(),i.leaving=!1}var ds=1e4;async function ge(i,t,e,s){let{lastByte:n}=t;i.reconnecting=!0,i.current=void 0,i.merger=void 0,i.both=i.leaving=
 i.tentative=i.gaps=!1,i.openGate(void 0);for(let r of i.subscriber.interests.all)r.confirmed=!1;i.events.emit("disconnec\
-ted",{...i.place,error:e}),e.code==="token_expired"&&t.token===i.tokens.token&&i.tokens.expire(),d()-i.since>cs&&(i.attempts=
+ted",{...i.place,error:e}),e.code==="token_expired"&&t.token===i.tokens.token&&i.tokens.expire(),d()-i.since>ds&&(i.attempts=
 0);for await(let r of i.searcher.order(t.edge,!1,s)){let o=++i.attempts,h=Math.max(E(o,i.settings),i.searcher.wait(r));i.
 events.emit("reconnecting",{attempt:o,delay:h}),await i.pause(h,s);try{let a=await i.searcher.open(r,s);if(s.aborted)return void a.
 close();if(i.setCurrent(a),await i.subscriber.restore(a),s.throwIfAborted(),!a.alive)continue;i.reconnecting=!1,i.since=
-d();let l=!i.gaps&&i.subscriber.interests.all.every(f=>f.history);return i.events.emit("reconnected",{...i.place,away:d()-
-n,complete:l})}catch(a){if(s.throwIfAborted(),!(a instanceof c)||i.searcher.hopeless(r,a,!1))throw a}}}var Y=class{#t=new Map;#e=[];add(t){return new Promise((e,s)=>{this.#t.set(t,{resolve:e,reject:s})})}settle(t,e=()=>{}){
-let s=this.#t.get(t);if(s&&e(s),this.#t.delete(t),this.#t.size===0)for(let n of this.#e.splice(0))n()}error(t,e){let s=/^PUB:(\d+)$/.
-exec(e)?.[1];return s===void 0?!1:(this.settle(Number(s),n=>n.reject(new c(t))),!0)}idle(){return this.#t.size===0?Promise.
-resolve():new Promise(t=>{this.#e.push(t)})}fail(){for(let t of[...this.#t.keys()])this.settle(t,e=>e.reject(y()))}};async function V(i,t){try{let e=await fetch(i,{cache:"no-store",credentials:"omit",signal:t});return await e.arrayBuffer(),
-e.ok}catch{return!1}}async function me(i,t){try{return await fetch(i,{cache:"no-store",credentials:"omit",mode:"no-cors",
-signal:t}),!0}catch{return!1}}var J=class{#t;#e=0;#s=0;#n=0;#i=0;constructor(t){this.#t=this.#e=t}arrived(t){let e=t-this.#t;if(e<1)return!1;if(this.#t=
+d();let l=!i.gaps&&i.subscriber.interests.all.every(c=>c.history);return i.events.emit("reconnected",{...i.place,away:d()-
+n,complete:l})}catch(a){if(s.throwIfAborted(),!(a instanceof f)||i.searcher.hopeless(r,a,!1))throw a}}}var ps=4096,V=class{#t=new Map;#e=[];#s=0;#n;add(t,e){return this.note(e),new Promise((s,n)=>{this.#t.set(t,{resolve:s,reject:n,
+size:e})})}note(t,e){t<=ps||t<this.#s||(this.#n=t>this.#s?e:this.#n??e,this.#s=t)}tooLarge(){for(let[t,{size:e}]of this.#t)
+e===this.#s&&this.error("payload_too_large",`PUB:${t}`);return this.#n}settle(t,e=()=>{}){let s=this.#t.get(t);if(s&&e(s),
+this.#t.delete(t),this.#t.size===0)for(let n of this.#e.splice(0))n()}error(t,e){let s=/^PUB:(\d+)$/.exec(e)?.[1];return s===
+void 0?!1:(this.settle(Number(s),n=>n.reject(new f(t))),!0)}idle(){return this.#t.size===0?Promise.resolve():new Promise(
+t=>{this.#e.push(t)})}fail(){for(let t of[...this.#t.keys()])this.settle(t,e=>e.reject(v()))}};async function J(i,t){try{let e=await fetch(i,{cache:"no-store",credentials:"omit",signal:t});return await e.arrayBuffer(),
+e.ok}catch{return!1}}async function be(i,t){try{return await fetch(i,{cache:"no-store",credentials:"omit",mode:"no-cors",
+signal:t}),!0}catch{return!1}}var Z=class{#t;#e=0;#s=0;#n=0;#i=0;constructor(t){this.#t=this.#e=t}arrived(t){let e=t-this.#t;if(e<1)return!1;if(this.#t=
 t,e>1e4)return this.#s=this.#n=this.#i=0,this.#e=t,!1;let s=t-this.#e>=5e3;return s&&(this.#i=this.#n,this.#n=0,this.#e=
 t),e>this.#n&&(this.#n=e),++this.#s===4||s}skip(t){return this.#t=t,!0}get unusual(){return this.#s<4?1/0:Math.max(1e3,3*
-Math.max(this.#n,this.#i))}};var Q=2e3,we=1e3,Z=new Set,Lt,Bt=0,Ct=0;function fs(i,t){return i>=we+Q||t-i>=Q}function Gt(){let i=d()-Bt,t=Date.now()-
-Ct;Bt+=i,Ct+=t,fs(i,t)&&Rt("slept")}function ge(i){return Z.add(i),Lt??=us(),()=>{!Z.delete(i)||Z.size>0||(Lt?.(),Lt=void 0)}}
-function Rt(i){for(let t of[...Z])t[i]()}function us(){Bt=d(),Ct=Date.now();let i=setInterval(Gt,we),t=globalThis,{document:e,
-navigator:s}=t,n=()=>Rt("slept"),r=()=>{e?.visibilityState==="visible"&&n()},o=()=>Rt("networkChanged"),h=s?.connection,
-a=h?.type,f=[[t,"online",o],[h,"change",()=>{h?.type!==a&&(a=h?.type,o())}],[t,"pageshow",n],[e,"resume",n],[e,"visibili\
-tychange",r]];for(let[u,p,w]of f)u?.addEventListener?.(p,w);return()=>{clearInterval(i);for(let[u,p,w]of f)u?.removeEventListener?.(
-p,w)}}var tt=1e3,qt=1e3,ls=3,ds=2**31-1,Dt=50,et=class{heard=d();#t;#e;#s=new J(this.heard);#n=1+Math.random()/16;#i=!1;#r=!1;#o;#h=0;#f=0;#c=0;#a=-1/0;#u=-1/0;#l;#d;#m;#p=!1;constructor(t,e){
-this.#t=t,this.#e=e}arrived(t){this.heard=t,this.#l=void 0,this.#d?.abort(),this.#d=void 0,((this.#r?this.#s.skip(t):this.#s.
+Math.max(this.#n,this.#i))}};var tt=2e3,ye=1e3,Q=new Set,Bt,Ct=0,Rt=0;function ms(i,t){return i>=ye+tt||t-i>=tt}function Gt(){let i=d()-Ct,t=Date.now()-
+Rt;Ct+=i,Rt+=t,ms(i,t)&&qt("slept")}function ve(i){return Q.add(i),Bt??=ws(),()=>{!Q.delete(i)||Q.size>0||(Bt?.(),Bt=void 0)}}
+function qt(i){for(let t of[...Q])t[i]()}function ws(){Ct=d(),Rt=Date.now();let i=setInterval(Gt,ye),t=globalThis,{document:e,
+navigator:s}=t,n=()=>qt("slept"),r=()=>{e?.visibilityState==="visible"&&n()},o=()=>qt("networkChanged"),h=s?.connection,
+a=h?.type,c=[[t,"online",o],[h,"change",()=>{h?.type!==a&&(a=h?.type,o())}],[t,"pageshow",n],[e,"resume",n],[e,"visibili\
+tychange",r]];for(let[u,p,w]of c)u?.addEventListener?.(p,w);return()=>{clearInterval(i);for(let[u,p,w]of c)u?.removeEventListener?.(
+p,w)}}var et=1e3,Dt=1e3,gs=3,bs=2**31-1,jt=50,st=class{heard=d();#t;#e;#s=new Z(this.heard);#n=1+Math.random()/16;#i=!1;#r=!1;#o;#h=0;#f=0;#c=0;#a=-1/0;#l=-1/0;#u;#d;#m;#p=!1;constructor(t,e){
+this.#t=t,this.#e=e}arrived(t){this.heard=t,this.#u=void 0,this.#d?.abort(),this.#d=void 0,((this.#r?this.#s.skip(t):this.#s.
 arrived(t))||this.#i)&&(this.#i=!1,this.arm()),this.#r&&(this.#r=!1,this.#t.woke())}ponged(t,e){this.#i=e,this.#c=0;let s=Math.
 min(t,2*this.#g);this.#o===void 0?(this.#o=s,this.#h=s/2):(this.#h+=(Math.abs(this.#o-s)-this.#h)/4,this.#o+=(s-this.#o)/
-8),this.arm()}awake(t){let e=d();this.#w||(this.#c=0),!(this.#p||this.#c++>=ls)&&(this.#f=e,this.#e.keepAlive>0&&!this.#w&&
-(t||e-this.heard>=tt)&&this.#x(e),this.arm())}stop(){this.#p=!0,this.#d?.abort(),clearTimeout(this.#m)}get#w(){return this.#t.
-unanswered??this.#l}get#g(){return Math.max(tt,(this.#o??0)+4*this.#h)}get askAt(){let{keepAlive:t}=this.#e;if(t<0)return 1/0;
+8),this.arm()}awake(t){let e=d();this.#w||(this.#c=0),!(this.#p||this.#c++>=gs)&&(this.#f=e,this.#e.keepAlive>0&&!this.#w&&
+(t||e-this.heard>=et)&&this.#x(e),this.arm())}stop(){this.#p=!0,this.#d?.abort(),clearTimeout(this.#m)}get#w(){return this.#t.
+unanswered??this.#u}get#g(){return Math.max(et,(this.#o??0)+4*this.#h)}get askAt(){let{keepAlive:t}=this.#e;if(t<0)return 1/0;
 let e=this.#i?t:Math.min(t,this.#s.unusual);return this.heard+e*this.#n}suspectAt({at:t,sendTime:e}){return Math.max(t,this.
-heard,this.#f)+(this.#l?tt:this.#g)+e}lostAt({at:t,sendTime:e}){let{keepAlive:s,pongTimeout:n}=this.#e;if(s<0)return 1/0;
+heard,this.#f)+(this.#u?et:this.#g)+e}lostAt({at:t,sendTime:e}){let{keepAlive:s,pongTimeout:n}=this.#e;if(s<0)return 1/0;
 let r=Math.max(this.heard,this.#f);return Math.max(t+n,r+s+n)+e}arm(){clearTimeout(this.#m);let t=this.#w,e=t?Math.min(this.#r?
-1/0:this.#v(t),this.lostAt(t),this.#a+qt):this.askAt;if(this.#p||e===1/0)return;let s=d(),n=Math.max(e,s+1);this.#m=setTimeout(
-()=>this.#y(n),Math.min(n-s,ds))}#v(t){return Math.max(this.suspectAt(t),this.#u+qt)}#y(t,e=!1){Gt();let s=d();if(s-t>=Q&&
-this.awake(!1),this.#p)return;if(!e&&s-t>Dt){clearTimeout(this.#m),this.#m=setTimeout(()=>this.#y(s+Dt,!0),Dt);return}let n=this.#w;
-if(!n)s>=this.askAt&&this.#x(s);else{if(s>=this.lostAt(n))return this.#t.over();!this.#r&&s>=this.#v(n)&&this.#k(s),this.#p||
-this.probe()}this.arm()}#k(t){this.#r=this.#t.silent(),this.#r||(this.#u=t)}#x(t){if(this.#t.pingFirst===void 0)return this.#t.
-ask();this.#l={at:t,sendTime:0},this.#a=-1/0,this.probe()}probe(){let t=d();t-this.#a<qt||(this.#a=t,this.#t.pingFirst!==
-void 0&&(this.#r||this.#l)?this.#b(this.#t.pingFirst):this.#t.probe())}async#b(t){if(this.#d)return;let e=new AbortController;
-this.#d=e;let s=setTimeout(()=>e.abort(),tt),n=await me(t,e.signal);clearTimeout(s),!(this.#p||this.#d!==e)&&(this.#d=void 0,
-n?(this.#l=void 0,this.#t.unanswered?this.#t.probe():this.#t.ask()):this.#l&&(this.#l={at:-1/0,sendTime:0}),this.arm())}};var st=class{#t=new Map;add(t,e){let s=this.#t.get(t);s?s.push(e):this.#t.set(t,[e])}answer(t,e){let s=this.#t.get(t),n=s?.
+1/0:this.#y(t),this.lostAt(t),this.#a+Dt):this.askAt;if(this.#p||e===1/0)return;let s=d(),n=Math.max(e,s+1);this.#m=setTimeout(
+()=>this.#v(n),Math.min(n-s,bs))}#y(t){return Math.max(this.suspectAt(t),this.#l+Dt)}#v(t,e=!1){Gt();let s=d();if(s-t>=tt&&
+this.awake(!1),this.#p)return;if(!e&&s-t>jt){clearTimeout(this.#m),this.#m=setTimeout(()=>this.#v(s+jt,!0),jt);return}let n=this.#w;
+if(!n)s>=this.askAt&&this.#x(s);else{if(s>=this.lostAt(n))return this.#t.over();!this.#r&&s>=this.#y(n)&&this.#k(s),this.#p||
+this.probe()}this.arm()}#k(t){this.#r=this.#t.silent(),this.#r||(this.#l=t)}#x(t){if(this.#t.pingFirst===void 0)return this.#t.
+ask();this.#u={at:t,sendTime:0},this.#a=-1/0,this.probe()}probe(){let t=d();t-this.#a<Dt||(this.#a=t,this.#t.pingFirst!==
+void 0&&(this.#r||this.#u)?this.#b(this.#t.pingFirst):this.#t.probe())}async#b(t){if(this.#d)return;let e=new AbortController;
+this.#d=e;let s=setTimeout(()=>e.abort(),et),n=await be(t,e.signal);clearTimeout(s),!(this.#p||this.#d!==e)&&(this.#d=void 0,
+n?(this.#u=void 0,this.#t.unanswered?this.#t.probe():this.#t.ask()):this.#u&&(this.#u={at:-1/0,sendTime:0}),this.arm())}};var it=class{#t=new Map;add(t,e){let s=this.#t.get(t);s?s.push(e):this.#t.set(t,[e])}answer(t,e){let s=this.#t.get(t),n=s?.
 shift();return n?(s?.length===0&&this.#t.delete(t),e(n),!0):!1}reject(t){let e=[...this.#t.values()].flat();this.#t.clear();
-for(let s of e)s.reject(t)}};var ps=1.024,ms=32,it=class{edge;transport;token;begun=d();asked=new Set;confirmed=new Set;postponed=new Set;drains=!1;alive=!0;link;histories;featured;ending=new Map;error;ended;#t;#e;#s;#n=new F;#i=new st;#r=new Y;#o;#h=[];#f=new Set;#c=0;#a=!1;#u=!0;#l=!0;#d;constructor(t,e,s,n,r){
-this.edge=t,this.transport=e.transport,this.token=s,this.#t=e,this.#e=n;let o=this;this.#s=new et({get unanswered(){return o.#h[0]},
+for(let s of e)s.reject(t)}};var ys=1.024,vs=32,nt=class{edge;transport;token;begun=d();asked=new Set;confirmed=new Set;postponed=new Set;drains=!1;alive=!0;link;histories;featured;ending=new Map;error;ended;#t;#e;#s;#n=new K;#i=new it;#r=new V;#o;#h=[];#f=new Set;#c=0;#a=!1;#l=!0;#u=!0;#d;constructor(t,e,s,n,r){
+this.edge=t,this.transport=e.transport,this.token=s,this.#t=e,this.#e=n;let o=this;this.#s=new st({get unanswered(){return o.#h[0]},
 pingFirst:e.fragile?t+r.paths.ping:void 0,ask:()=>{this.ping(!0).catch(()=>{})},probe:()=>e.probe(),silent:()=>this.#e.silent(
-this),woke:()=>this.#e.woke(this),over:()=>this.fail(new c("timeout","the edge does not answer"))},r),this.featured=new Promise(
-a=>{this.#o=a});let h;this.ended=new Promise(a=>{h=a}),e.start({bytes:()=>{this.alive&&this.#s.arrived(d())},line:a=>this.#y(
-()=>this.#w(a)),frame:(a,l,f)=>{if(!this.alive||(this.#s.arrived(d()),ne(a,l,f)))return;let u;try{u=this.#n.decode(a,l,f)}catch(p){
+this),woke:()=>this.#e.woke(this),over:()=>this.fail(new f("timeout","the edge does not answer"))},r),this.featured=new Promise(
+a=>{this.#o=a});let h;this.ended=new Promise(a=>{h=a}),e.start({bytes:()=>{this.alive&&this.#s.arrived(d())},line:a=>this.#v(
+()=>this.#w(a)),frame:(a,l,c)=>{if(!this.alive||(this.#s.arrived(d()),he(a,l,c)))return;let u;try{u=this.#n.decode(a,l,c)}catch(p){
 return this.#k(p)}this.#e.delivered(this,u)},ended:a=>{h(),this.#x(a)}}),this.#a=!0,this.alive&&this.#p("FEATURES:link"),
 this.alive&&this.#s.arm()}get lastByte(){return this.#s.heard}request(t,e){t==="SUB"&&this.asked.add(e);let s=`${t}:${e}`,
 n=this.#m(s);return this.alive&&this.#p(s),n}resume(t,e){let s=this.#m(`RSUB:${t}`);return this.alive&&this.#p(`RSUB:${t}\
 :${e}`),s}leave(t){let s=this.request("UNSUB",t).catch(()=>{}).then(()=>{this.ending.get(t)===s&&this.ending.delete(t)});
-return this.ending.set(t,s),s}confirm(t,e){if(!this.alive)return Promise.reject(y());let s=this.#r.add(e);return this.#p(
+return this.ending.set(t,s),s}confirm(t,e){if(!this.alive)return Promise.reject(v());let s=this.#r.add(e,t.length);return this.#p(
 t),s}forgetConfirm(t){this.#r.settle(t)}confirmedAll(){return this.#r.idle()}postpone(t,e){this.postponed.add(t);let s=`\
 AGAIN:${t}`,n=setTimeout(()=>this.#i.answer(s,r=>r.resolve()),e);return this.#m(s).finally(()=>clearTimeout(n))}#m(t){return new Promise(
-(e,s)=>{this.alive?this.#i.add(t,{resolve:e,reject:s}):s(y())})}forget(t){return this.confirmed.delete(t),this.postponed.
-delete(t),this.#i.answer(`AGAIN:${t}`,e=>e.reject(y())),this.asked.delete(t)}ping(t=!1){return new Promise((e,s)=>{if(!this.
-alive)return s(y());this.#h.push({at:d(),sendTime:this.#c/ps,own:t,resolve:e,reject:s}),this.#t.send("PING"),this.#c=0,this.#s.
-probe(),this.#h.length===1&&this.#s.arm()})}publish(t){this.#p(t);let e=this.#t.sent();return e&&new Promise(s=>{let n=()=>{
-this.#f.delete(n),s()};this.#f.add(n),e.then(n,n)})}awake(t){this.#s.awake(t)}handTo(t){this.#e=t,this.#s.stop(),this.#i.
-reject(y()),this.#r.fail();for(let e of this.#h)e.reject(y());for(let e of this.#f)e()}#p(t){this.#c+=t.length+ms,this.#t.
-send(t)}close(){return this.alive&&(this.#b(y()),this.#t.close()),this.ended}#w(t){this.#s.arrived(d());let e=Qt(t);if(e)
-if(e.kind==="OK"){let s=`${e.tenant}:${e.pattern}`;if(this.#i.answer(`${e.verb}:${s}`,n=>n.resolve())&&e.verb==="SUB"&&(this.
-confirmed.add(s),this.postponed.delete(s)),e.verb==="UNSUB")for(;this.#i.answer(`RSUB:${s}`,n=>n.reject(y())););}else if(e.
-kind==="OK:PUB")this.#r.settle(e.id,s=>s.resolve(e.position));else if(e.kind==="OK:RSUB"||e.kind==="AT"||e.kind==="GAP")
-this.#e.reached(this,e),e.kind==="OK:RSUB"&&this.#i.answer(`RSUB:${e.tenant}:${e.pattern}`,s=>s.resolve());else if(e.kind===
-"ERR")this.#v(e.code,e.detail,t.slice(4));else if(e.kind==="PING")this.#t.send("PONG");else if(e.kind==="PONG"){let s=this.#h.
+(e,s)=>{this.alive?this.#i.add(t,{resolve:e,reject:s}):s(v())})}forget(t){return this.confirmed.delete(t),this.postponed.
+delete(t),this.#i.answer(`AGAIN:${t}`,e=>e.reject(v())),this.asked.delete(t)}ping(t=!1){return new Promise((e,s)=>{if(!this.
+alive)return s(v());this.#h.push({at:d(),sendTime:this.#c/ys,own:t,resolve:e,reject:s}),this.#t.send("PING"),this.#c=0,this.#s.
+probe(),this.#h.length===1&&this.#s.arm()})}publish(t,e){this.#r.note(t.length,e),this.#p(t);let s=this.#t.sent();return s&&
+new Promise(n=>{let r=()=>{this.#f.delete(r),n()};this.#f.add(r),s.then(r,r)})}awake(t){this.#s.awake(t)}handTo(t){this.#e=
+t,this.#s.stop(),this.#i.reject(v()),this.#r.fail();for(let e of this.#h)e.reject(v());for(let e of this.#f)e()}#p(t){this.#c+=
+t.length+vs,this.#t.send(t)}close(){return this.alive&&(this.#b(v()),this.#t.close()),this.ended}#w(t){this.#s.arrived(d());
+let e=se(t);if(e)if(e.kind==="OK"){let s=`${e.tenant}:${e.pattern}`;if(this.#i.answer(`${e.verb}:${s}`,n=>n.resolve())&&
+e.verb==="SUB"&&(this.confirmed.add(s),this.postponed.delete(s)),e.verb==="UNSUB")for(;this.#i.answer(`RSUB:${s}`,n=>n.reject(
+v())););}else if(e.kind==="OK:PUB")this.#r.settle(e.id,s=>s.resolve(e.position));else if(e.kind==="OK:RSUB"||e.kind==="A\
+T"||e.kind==="GAP")this.#e.reached(this,e),e.kind==="OK:RSUB"&&this.#i.answer(`RSUB:${e.tenant}:${e.pattern}`,s=>s.resolve());else if(e.
+kind==="ERR")this.#y(e.code,e.detail,t.slice(4));else if(e.kind==="PING")this.#t.send("PONG");else if(e.kind==="PONG"){let s=this.#h.
 shift();if(!s)return;let n=d()-s.at;s.resolve(n),this.#s.ponged(n,s.own),this.#e.roundTrip(n)}else e.kind==="RECONNECT"&&
 !this.drains?(this.drains=!0,this.#e.draining(this)):e.kind==="FEATURES"?this.#g(e.features.split(",").includes("history")):
-e.kind==="LINK"&&(this.#l=e.up,this.#u||this.#g())}#g(t=this.histories??!1){this.#u=!1,this.histories=t,this.#o(),this.link=
-this.#l,this.#e.linked()}#v(t,e,s){if(this.#u&&t==="bad_request")return this.#g();let n=L(s);if(n&&(this.#d=s),this.#r.error(
+e.kind==="LINK"&&(this.#u=e.up,this.#l||this.#g())}#g(t=this.histories??!1){this.#l=!1,this.histories=t,this.#o(),this.link=
+this.#u,this.#e.linked()}#y(t,e,s){if(this.#l&&t==="bad_request")return this.#g();let n=L(s);if(n&&(this.#d=s),this.#r.error(
 t,e))return;let[,r,o]=/^(?:UN|R)?SUB:([^:]+):(.+)$/s.exec(e)??[];!(r!==void 0&&o!==void 0&&t!=="broker_unavailable"&&this.#i.
-answer(e,a=>a.reject(new c(t,void 0,{tenant:r,pattern:o}))))&&!/^(token_|unauthorized|forbidden|closed_by)/.test(t)&&this.#e.
-errorLine(t,e),(t==="token_revoked"||t==="token_expired")&&this.fail(n)}#y(t){if(this.alive)try{t()}catch(e){this.#k(e)}}#k(t){
+answer(e,a=>a.reject(new f(t,void 0,{tenant:r,pattern:o}))))&&!/^(token_|unauthorized|forbidden|closed_by)/.test(t)&&this.#e.
+errorLine(t,e),(t==="token_revoked"||t==="token_expired")&&this.fail(n)}#v(t){if(this.alive)try{t()}catch(e){this.#k(e)}}#k(t){
 this.fail(S(t,"protocol","the edge broke the protocol"))}fail(t){this.#b(t),this.#t.close(),this.#a&&this.#e.lost(this,t)}#x({
 closeCode:t,error:e}){if(!this.alive)return;let s=this.#d===void 0?void 0:L(this.#d,t),n=t===4401?"token_expired":t===4403?
-"token_revoked":"disconnected",r=s?.code!=="slow_consumer"||t===4429,o=t===1009?"a message was too large for the edge":"\
-the connection has ended",h=s&&r?s:e??new c(n,o,{closeCode:t});this.#b(h),this.#a&&this.#e.lost(this,h)}#b(t){this.alive=
-!1,this.error=t,this.#s.stop();let e=y(t);this.#o(),this.#i.reject(e),this.#r.fail();for(let s of this.#h)s.reject(e);this.#h=
-[]}};var C=class{#t;#e=[];start(t){let e=this.#e;this.#e=[],this.#t=t;for(let s of e)s(t)}bytes(){this.#t?.bytes()}line(t){this.#t?
+"token_revoked":"disconnected",r=s?.code!=="slow_consumer"||t===4429,o="the connection has ended";if(t===1009){o="a mess\
+age was too large for the edge";let a=this.#r.tooLarge();a&&this.#e.errorLine("payload_too_large",`PUB:${a.tenant}:${a.channel}`)}
+let h=s&&r?s:e??new f(n,o,{closeCode:t});this.#b(h),this.#a&&this.#e.lost(this,h)}#b(t){this.alive=!1,this.error=t,this.#s.
+stop();let e=v(t);this.#o(),this.#i.reject(e),this.#r.fail();for(let s of this.#h)s.reject(e);this.#h=[]}};var R=class{#t;#e=[];start(t){let e=this.#e;this.#e=[],this.#t=t;for(let s of e)s(t)}bytes(){this.#t?.bytes()}line(t){this.#t?
 this.#t.line(t):this.#e.push(e=>e.line(t))}frame(t,e,s){this.#t?this.#t.frame(t,e,s):this.#e.push(n=>n.frame(t,e,s))}ended(t){
-this.#t?this.#t.ended(t):this.#e.push(e=>e.ended(t)),this.bytes=this.frame=this.line=this.ended=()=>{}}};var R=globalThis,nt=R.process?.versions,ws=R.Deno!==void 0||nt?.bun!==void 0||nt?.node!==void 0,be=nt?.node!==void 0&&nt.
-bun===void 0&&R.Deno===void 0&&R.document===void 0,ve=!ws&&(R.document!==void 0||R.WorkerGlobalScope!==void 0);var Wt=32<<20,ye=(i,t,e)=>e>t&&i[t]<32,rt=class{#t;#e=[];#s=0;constructor(t=Wt){this.#t=t}get held(){return this.#s}push(t,e){
+this.#t?this.#t.ended(t):this.#e.push(e=>e.ended(t)),this.bytes=this.frame=this.line=this.ended=()=>{}}};var q=globalThis,rt=q.process?.versions,ks=q.Deno!==void 0||rt?.bun!==void 0||rt?.node!==void 0,ke=rt?.node!==void 0&&rt.
+bun===void 0&&q.Deno===void 0&&q.document===void 0,xe=!ks&&(q.document!==void 0||q.WorkerGlobalScope!==void 0);var Wt=32<<20,Te=(i,t,e)=>e>t&&i[t]<32,ot=class{#t;#e=[];#s=0;constructor(t=Wt){this.#t=t}get held(){return this.#s}push(t,e){
 let s=0;if(!(this.#s>0&&(s=this.#n(t,e),this.#s>0))){for(;t.length-s>=4;){let n=s+4+this.#o(t,s);if(n>t.length)break;e(t,
 s+4,n),s=n}s<t.length&&this.#i(t.slice(s))}}#n(t,e){let s=0;if(this.#s<4&&(s=Math.min(4-this.#s,t.length),this.#i(t.slice(
 0,s)),this.#s<4))return s;let n=this.#e[0].length<4?this.#r():this.#e[0],r=4+this.#o(n,0),o=Math.min(r-this.#s,t.length-
 s);if(o>0&&this.#i(t.slice(s,s+o)),this.#s===r){let h=this.#r();this.#e=[],this.#s=0,e(h,4,r)}return s+o}#i(t){this.#e.push(
 t),this.#s+=t.length}#r(){let t=new Uint8Array(this.#s),e=0;for(let s of this.#e)t.set(s,e),e+=s.length;return this.#e=[
-t],t}#o(t,e){let s=t[e]*16777216+(t[e+1]<<16|t[e+2]<<8|t[e+3]);if(s>this.#t)throw new c("protocol","a message that is to\
-o long");return s}};var ke=1<<20,gs=1e3;async function xe({edge:i,token:t,signal:e},{paths:s}){let n=i.replace("http","ws")+s.webSocket,{promise:r,
-resolve:o,reject:h}=ks(),a=await bs("ws");e.throwIfAborted();let l,f=a?new a(n,{headers:{Authorization:`Bearer ${t}`},perMessageDeflate:!1,
-maxPayload:Wt}):new WebSocket(n,["llps.v1",`at.${t}`]);a||(f.binaryType="arraybuffer");let u=()=>f.terminate?f.terminate():
-f.close(),p=()=>{h(e.reason),u()};e.addEventListener("abort",p);let w=new C,m=!1,v,k;f.on?.("unexpected-response",(g,Ne)=>{
-l=vs(Ne).finally(()=>g.destroy()),l.then(h)});let x;f.on?.("upgrade",g=>{x=g.socket}),f.onerror=({error:g})=>{v=g},f.onopen=
+t],t}#o(t,e){let s=t[e]*16777216+(t[e+1]<<16|t[e+2]<<8|t[e+3]);if(s>this.#t)throw new f("protocol","a message that is to\
+o long");return s}};var Ee=1<<20,xs=1e3;async function Ae({edge:i,token:t,signal:e},{paths:s}){let n=i.replace("http","ws")+s.webSocket,{promise:r,
+resolve:o,reject:h}=Ss(),a=await Ts("ws");e.throwIfAborted();let l,c=a?new a(n,{headers:{Authorization:`Bearer ${t}`},perMessageDeflate:!1,
+maxPayload:Wt}):new WebSocket(n,["llps.v1",`at.${t}`]);a||(c.binaryType="arraybuffer");let u=()=>c.terminate?c.terminate():
+c.close(),p=()=>{h(e.reason),u()};e.addEventListener("abort",p);let w=new R,m=!1,y,k;c.on?.("unexpected-response",(g,Be)=>{
+l=Es(Be).finally(()=>g.destroy()),l.then(h)});let x;c.on?.("upgrade",g=>{x=g.socket}),c.onerror=({error:g})=>{y=g},c.onopen=
 ()=>{m=!0,x?.prependListener("data",()=>w.bytes()),e.removeEventListener("abort",p),o({transport:"websocket",fragile:!1,
-start:g=>w.start(g),send:g=>m&&f.send(g),sent:()=>m&&f.bufferedAmount>ke?_():void 0,probe(){},close(){f.close(1e3),k??=setTimeout(
-()=>{u(),w.ended({})},gs)}})},f.onclose=({code:g})=>{clearTimeout(k),m?(m=!1,w.ended({closeCode:g})):l||ys(i+s.ping,a!==
-void 0,e,v).then(h,h),e.removeEventListener("abort",p)},f.onmessage=({data:g})=>{typeof g=="string"?w.line(g):g instanceof
+start:g=>w.start(g),send:g=>m&&c.send(g),sent:()=>m&&c.bufferedAmount>Ee?_():void 0,probe(){},close(){c.close(1e3),k??=setTimeout(
+()=>{u(),w.ended({})},xs)}})},c.onclose=({code:g})=>{clearTimeout(k),m?(m=!1,w.ended({closeCode:g})):l||As(i+s.ping,a!==
+void 0,e,y).then(h,h),e.removeEventListener("abort",p)},c.onmessage=({data:g})=>{typeof g=="string"?w.line(g):g instanceof
 ArrayBuffer?w.frame(new Uint8Array(g),0,g.byteLength):w.frame(new Uint8Array(g.buffer,g.byteOffset,g.length),0,g.length)};
-async function _(){for(;m&&f.bufferedAmount>ke;)await new Promise(g=>setTimeout(g,5))}return r}async function bs(i){if(be)
-try{let{WebSocket:t}=await import(i);return t}catch(t){if("WebSocket"in globalThis)return;throw new c("bad_option","Node\
- 20 has no WebSocket: install the package ws",{cause:t})}}async function vs(i){let t=i.statusCode,e=Number(i.headers["re\
+async function _(){for(;m&&c.bufferedAmount>Ee;)await new Promise(g=>setTimeout(g,5))}return r}async function Ts(i){if(ke)
+try{let{WebSocket:t}=await import(i);return t}catch(t){if("WebSocket"in globalThis)return;throw new f("bad_option","Node\
+ 20 has no WebSocket: install the package ws",{cause:t})}}async function Es(i){let t=i.statusCode,e=Number(i.headers["re\
 try-after"]),s={status:t,retryAfter:e>0?e*1e3:void 0},n="";try{let r=new TextDecoder;for await(let a of i)if(n+=r.decode(
-a,{stream:!0}),n.length>65536)break;let{code:o,detail:h}=JSON.parse(n);if(o==="unauthorized")return new c(o,"the edge do\
-es not accept the token",s);if(typeof o=="string")return new c(o,h,s)}catch{}return new c(t>=500?"unreachable":"refused",
-`HTTP status ${t}`,s)}async function ys(i,t,e,s){return!t&&await V(i,e)?new c("refused","the edge answers, and refuses t\
-he WebSocket: perhaps the token, or this page's origin"):new c("unreachable","no WebSocket to the edge",{cause:s})}function ks(){
-let i,t;return{promise:new Promise((s,n)=>{i=s,t=n}),resolve:i,reject:t}}var Te=1e3,xs=43,Ts=2e3,Ee=()=>"WebTransport"in globalThis;async function Ae(i,{paths:t,hashes:e}){let{signal:s}=i,n=[],
-r,o=()=>{clearTimeout(r),n.forEach(ot)};s.addEventListener("abort",o);try{let h=await new Promise((l,f)=>{let u=()=>{let p=new WebTransport(
-i.edge+t.webTransport,e?{serverCertificateHashes:[...e]}:{});n.push(p),p.closed.catch(()=>{}),p.ready.then(()=>l(p),f)};
-u(),r=setTimeout(u,Ts)});for(let l of n)l!==h&&ot(l);let a=h.closed.then(({closeCode:l,reason:f})=>({closeCode:l,error:L(
-`${f}`)}),()=>({}));return await Es(h,a,i.token)}catch(h){throw o(),s.throwIfAborted(),S(h,"unreachable","no WebTranspor\
-t")}finally{clearTimeout(r),s.removeEventListener("abort",o)}}async function Es(i,t,e){let s=await i.createBidirectionalStream(),
-n=new C,r=new zt(s.writable.getWriter()),o=s.readable.getReader(),h,a,l=As(i);r.send(`AUTH:${e}`);let f=new rt,u=(m,v,k)=>{
-if(ye(m,v,k))return n.frame(m,v,k);let x=U(m.subarray(v,k));if(a)return n.line(x);let _=At(x);_.kind==="OK:AUTH"?a={transport:"\
-webtransport",fragile:ve,start:g=>n.start(g),send:g=>r.send(g),sent:()=>r.sent,probe:l,close:()=>{r.close().then(()=>ot(
-i))}}:_.kind==="ERR"&&(h??=L(x.slice(4))??new c(_.code))},p=async()=>{let{value:m,done:v}=await o.read();return m&&(n.bytes(),
-f.push(m,u)),!v},w;for(;!a;)if(!await p().catch(v=>{if(v instanceof c)throw v;return!1}))throw h??Ss(await t);return(async()=>{
-try{for(;await p(););}catch(k){k instanceof c&&(w=k)}r.close();let m={error:w},v=t.then(k=>m=k);w||await P(Te,v),ot(i),n.
-ended(m)})(),a}function As(i){let t,e=!1,s=async()=>{let{writable:n,createWritable:r}=i.datagrams;t??=(n??r?.call(i.datagrams))?.
-getWriter(),await t?.write(new Uint8Array(xs))};return()=>{e||(e=!0,s().catch(()=>{}).finally(()=>{e=!1}))}}function Ss({
-closeCode:i,error:t}){let e=i===4401?"unauthorized":i===1001?"draining":i===1013?"unavailable":"unreachable";return t??new c(
-e,"the connection has ended",{closeCode:i})}function ot(i){try{i.close({closeCode:1e3,reason:""})}catch{}}var zt=class{#t;#e=new Uint8Array(
+a,{stream:!0}),n.length>65536)break;let{code:o,detail:h}=JSON.parse(n);if(o==="unauthorized")return new f(o,"the edge do\
+es not accept the token",s);if(typeof o=="string")return new f(o,h,s)}catch{}return Zt(t,s.retryAfter)}async function As(i,t,e,s){
+return!t&&await J(i,e)?new f("refused","the edge answers, and refuses the WebSocket: perhaps the token, or this page's o\
+rigin"):new f("unreachable","no WebSocket to the edge",{cause:s})}function Ss(){let i,t;return{promise:new Promise((s,n)=>{
+i=s,t=n}),resolve:i,reject:t}}var Se=1e3,Ms=43,_s=2e3,Me=()=>"WebTransport"in globalThis;async function _e(i,{paths:t,hashes:e}){let{signal:s}=i,n=[],
+r,o=()=>{clearTimeout(r),n.forEach(ht)};s.addEventListener("abort",o);try{let h=await new Promise((l,c)=>{let u=()=>{let p=new WebTransport(
+i.edge+t.webTransport,e?{serverCertificateHashes:[...e]}:{});n.push(p),p.closed.catch(()=>{}),p.ready.then(()=>l(p),c)};
+u(),r=setTimeout(u,_s)});for(let l of n)l!==h&&ht(l);let a=h.closed.then(({closeCode:l,reason:c})=>({closeCode:l,error:L(
+`${c}`)}),()=>({}));return await Os(h,a,i.token)}catch(h){throw o(),s.throwIfAborted(),S(h,"unreachable","no WebTranspor\
+t to the edge")}finally{clearTimeout(r),s.removeEventListener("abort",o)}}async function Os(i,t,e){let s=await i.createBidirectionalStream(),
+n=new R,r=new zt(s.writable.getWriter()),o=s.readable.getReader(),h,a,l=Ps(i);r.send(`AUTH:${e}`);let c=new ot,u=(m,y,k)=>{
+if(Te(m,y,k))return n.frame(m,y,k);let x=U(m.subarray(y,k));if(a)return n.line(x);let _=St(x);_.kind==="OK:AUTH"?a={transport:"\
+webtransport",fragile:xe,start:g=>n.start(g),send:g=>r.send(g),sent:()=>r.sent,probe:l,close:()=>{r.close().then(()=>ht(
+i))}}:_.kind==="ERR"&&(h??=L(x.slice(4))??new f(_.code))},p=async()=>{let{value:m,done:y}=await o.read();return m&&(n.bytes(),
+c.push(m,u)),!y},w;for(;!a;)if(!await p().catch(y=>{if(y instanceof f)throw y;return!1}))throw h??$s(await t);return(async()=>{
+try{for(;await p(););}catch(k){k instanceof f&&(w=k)}r.close();let m={error:w},y=t.then(k=>m=k);w||await P(Se,y),ht(i),n.
+ended(m)})(),a}function Ps(i){let t,e=!1,s=async()=>{let{writable:n,createWritable:r}=i.datagrams;t??=(n??r?.call(i.datagrams))?.
+getWriter(),await t?.write(new Uint8Array(Ms))};return()=>{e||(e=!0,s().catch(()=>{}).finally(()=>{e=!1}))}}function $s({
+closeCode:i,error:t}){let e=i===4401?"unauthorized":i===1001?"draining":i===1013?"unavailable":"unreachable";return t??new f(
+e,"the connection has ended",{closeCode:i})}function ht(i){try{i.close({closeCode:1e3,reason:""})}catch{}}var zt=class{#t;#e=new Uint8Array(
 4096);#s=0;sent;constructor(t){this.#t=t,t.closed.catch(()=>{})}send(t){let e=typeof t=="string"?I(t):t,s=e.length,n=this.#s+
 4+s;if(n>this.#e.length){let r=new Uint8Array(Math.max(n,this.#e.length*2));r.set(this.#e.subarray(0,this.#s)),this.#e=r}
 this.#e.set([s>>>24,s>>>16,s>>>8,s],this.#s),this.#e.set(e,this.#s+4),this.#s=n,this.sent??=this.#n()}async#n(){try{do{await this.#t.
 ready;let t=this.#e.subarray(0,this.#s);this.#e=new Uint8Array(4096),this.#s=0,this.#t.write(t).catch(()=>{})}while(this.#s>
-0)}catch{this.#s=0}this.sent=void 0}async close(){await P(Te,(this.sent??Promise.resolve()).then(()=>this.#t.close()))}};var Ms=/^(unauthorized|token_|(ip|origin|region|client)_not|tls_required|draining|too_many|try_later)/,jt=i=>Ee()&&i.startsWith(
-"https:"),ht=class{#t;#e=new Map;#s=new Set;constructor(t){this.#t=t}forget(){this.#s.clear()}prefer(t,e){this.#e.set(t,
+0)}catch{this.#s=0}this.sent=void 0}async close(){await P(Se,(this.sent??Promise.resolve()).then(()=>this.#t.close()))}};var Is=/^(unauthorized|token_|(ip|origin|region|client)_not|tls_required|draining|too_many|try_later)/,Ft=i=>Me()&&i.startsWith(
+"https:"),at=class{#t;#e=new Map;#s=new Set;constructor(t){this.#t=t}forget(){this.#s.clear()}prefer(t,e){this.#e.set(t,
 e)}async open(t,e,s,n={}){let r=this.#t,{transports:o=r.transports,fallbackAfter:h=r.fallbackAfter}=n,a=o.filter(u=>u===
-"websocket"||jt(t));a.length===0&&b("there is no WebTransport here, or not for http:// addresses");let l=a.filter(u=>!this.#s.
-has(u));if(l.length===0)throw new c("protocol_not_allowed");this.#e.get(t)===l[1]&&l.reverse();let f=await $(s,r.connectTimeout,
-u=>this.#n(l,t,e,h,u));return this.#e.set(t,f.transport),f}#n(t,e,s,n,r){return new Promise((o,h)=>{let a,l=0,f=0,u,p=!1,
-w=()=>{p=!0,clearTimeout(a)},m=()=>{clearTimeout(a);let v=t[f++];if(!v||p)return;let k=v==="websocket"?xe:Ae;l++,k({edge:e,
-token:s,signal:r},this.#t).then(x=>{if(p)return _s(x);w(),o(x)},x=>{l--;let _=S(x,"unreachable","the edge does not answe\
-r");if(_.code==="protocol_not_allowed"&&this.#s.add(v),(!u||W(_)>W(u))&&(u=_),!Ms.test(_.code)&&(l>0||f<t.length))return m();
-w(),h(u)}),f<t.length&&(a=setTimeout(m,n))};r.addEventListener("abort",()=>{w(),h(r.reason)}),m()})}};function _s(i){i.start(
+"websocket"||Ft(t));a.length===0&&b("there is no WebTransport here, or not for http:// addresses");let l=a.filter(u=>!this.#s.
+has(u));if(l.length===0)throw new f("protocol_not_allowed");this.#e.get(t)===l[1]&&l.reverse();let c=await $(s,r.connectTimeout,
+u=>this.#n(l,t,e,h,u));return this.#e.set(t,c.transport),c}#n(t,e,s,n,r){return new Promise((o,h)=>{let a,l=0,c=0,u,p=!1,
+w=()=>{p=!0,clearTimeout(a)},m=()=>{clearTimeout(a);let y=t[c++];if(!y||p)return;let k=y==="websocket"?Ae:_e;l++,k({edge:e,
+token:s,signal:r},this.#t).then(x=>{if(p)return Ns(x);w(),o(x)},x=>{l--;let _=S(x,"unreachable","the edge does not answe\
+r");if(_.code==="protocol_not_allowed"&&this.#s.add(y),(!u||W(_)>W(u))&&(u=_),!Is.test(_.code)&&(l>0||c<t.length))return m();
+w(),h(u)}),c<t.length&&(a=setTimeout(m,n))};r.addEventListener("abort",()=>{w(),h(r.reason)}),m()})}};function Ns(i){i.start(
 {bytes(){},line(){},frame(){},ended(){}}),i.close()}function W({code:i}){return["unreachable","timeout","refused","proto\
-col_not_allowed"].indexOf(i)>>>0}var Se=3,Os=500;async function Ft(i,t,e){let s,n=await Promise.all(i.map(async o=>{if(o.pathname==="/")return[o.origin];
-try{return await $(e,t.connectTimeout,h=>Ps(o,h))}catch(h){return s=h,[]}})),r=[...new Set(n.flat())];if(e.throwIfAborted(),
-r.length===0)throw s??new c("unreachable","the list has no edge");return r.length>1&&(await $(e,t.connectTimeout,o=>$s(r,
-t.paths.ping,o)).catch(()=>{}),e.throwIfAborted()),r}async function Ps(i,t){try{let e=await fetch(i,{cache:"no-store",credentials:"\
-omit",signal:t});if(!e.ok)throw new c("unreachable",`the list of edges: HTTP status ${e.status}`,{status:e.status});let{
+col_not_allowed"].indexOf(i)>>>0}var Oe=3,Us=500;async function Kt(i,t,e){let s,n=await Promise.all(i.map(async o=>{if(o.pathname==="/")return[o.origin];
+try{return await $(e,t.connectTimeout,h=>Ls(o,h))}catch(h){return s=h,[]}})),r=[...new Set(n.flat())];if(e.throwIfAborted(),
+r.length===0)throw s??new f("unreachable","the list has no edge");return r.length>1&&(await $(e,t.connectTimeout,o=>Bs(r,
+t.paths.ping,o)).catch(()=>{}),e.throwIfAborted()),r}async function Ls(i,t){try{let e=await fetch(i,{cache:"no-store",credentials:"\
+omit",signal:t});if(!e.ok)throw new f("unreachable",`the list of edges: HTTP status ${e.status}`,{status:e.status});let{
 edges:s}=await e.json();return s.map(({host:n})=>z(`https://${n}`,!1).origin)}catch(e){throw S(e,"unreachable","the list\
- of edges")}}async function $s(i,t,e){let s=new Map,n=async l=>{let f=[];for(;f.length<Se;){let u=d();if(!await V(l+t,e))
-return;f.push(d()-u)}f.sort((u,p)=>u-p),s.set(l,f[Se>>1])},r=i.map(n),h=Promise.any(r.map((l,f)=>l.then(()=>s.get(i[f])??
-Promise.reject()))).then(()=>T(Os,e));await Promise.race([Promise.all(r),h.catch(()=>Promise.all(r))]);let a=l=>s.get(l)??
-Number.MAX_VALUE;i.sort((l,f)=>a(l)-a(f))}var Me=/^(logged_out|ip_not|origin_not|client_not|tls_required|token_revoked|bad_option)/,Is=/^(unauthorized|token_expired|region_not|protocol_not)/,
-Ns=5,Us=6e4,Ls=12e4,at=class{#t;#e;#s;#n;#i;#r=[];#o=new Map;#h;#f=0;#c=0;#a=new Map;drained=new Set;constructor(t,e,s,n){
-this.#t=t,this.#e=e,this.#s=s,this.#n=n,this.#i=new ht(e)}async first(t){await M(this.#s.get(),t),this.#r=await Ft(this.#t,
-this.#e,t);let e;for(let s of this.#r)try{return await this.open(s,t)}catch(n){if(!(n instanceof c)||Me.test(n.code)||n.
+ of edges")}}async function Bs(i,t,e){let s=new Map,n=async l=>{let c=[];for(;c.length<Oe;){let u=d();if(!await J(l+t,e))
+return;c.push(d()-u)}c.sort((u,p)=>u-p),s.set(l,c[Oe>>1])},r=i.map(n),h=Promise.any(r.map((l,c)=>l.then(()=>s.get(i[c])??
+Promise.reject()))).then(()=>T(Us,e));await Promise.race([Promise.all(r),h.catch(()=>Promise.all(r))]);let a=l=>s.get(l)??
+Number.MAX_VALUE;i.sort((l,c)=>a(l)-a(c))}var Pe=/^(logged_out|ip_not|origin_not|client_not|tls_required|token_revoked|bad_option)/,Cs=/^(unauthorized|token_expired|region_not|protocol_not)/,
+Rs=5,qs=6e4,Gs=12e4,ct=class{#t;#e;#s;#n;#i;#r=[];#o=new Map;#h;#f=0;#c=0;#a=new Map;drained=new Set;constructor(t,e,s,n){
+this.#t=t,this.#e=e,this.#s=s,this.#n=n,this.#i=new at(e)}async first(t){await M(this.#s.get(),t),this.#r=await Kt(this.#t,
+this.#e,t);let e;for(let s of this.#r)try{return await this.open(s,t)}catch(n){if(!(n instanceof f)||Pe.test(n.code)||n.
 code==="token_provider")throw n;(!e||W(n)>W(e))&&(e=n)}throw e}async*order(t,e,s){for(;;){let n=this.#r.filter(o=>o!==t),
 r=e?[t,...n]:n.length<this.#r.length?[...n,t]:n;for(let o of r)r.some(h=>this.wait(h)<this.wait(o))||(yield o);if(this.#t.
-some(o=>o.pathname!=="/"))try{this.#r=await Ft(this.#t,this.#e,s)}catch{s.throwIfAborted()}}}wait(t){return Math.max(0,(this.#a.
-get(t)??0)-d())}async open(t,e,s){let n=await this.#s.get();try{return await this.#u(t,n,e,s)}catch(r){if(!(r instanceof
-c&&/^(unauthorized|token_expired|refused)$/.test(r.code))||!this.#s.provided)throw r;let h=await this.#s.ask();if(h===n)
-throw r;return this.#u(t,h,e,s)}}async#u(t,e,s,n){e!==this.#h&&(this.#h=e,this.#o.clear(),this.#i.forget());let r=await this.#i.
+some(o=>o.pathname!=="/"))try{this.#r=await Kt(this.#t,this.#e,s)}catch{s.throwIfAborted()}}}wait(t){return Math.max(0,(this.#a.
+get(t)??0)-d())}async open(t,e,s){let n=await this.#s.get();try{return await this.#l(t,n,e,s)}catch(r){if(!(r instanceof
+f&&/^(unauthorized|token_expired|refused)$/.test(r.code))||!this.#s.provided)throw r;let h=await this.#s.ask();if(h===n)
+throw r;return this.#l(t,h,e,s)}}async#l(t,e,s,n){e!==this.#h&&(this.#h=e,this.#o.clear(),this.#i.forget());let r=await this.#i.
 open(t,e,s,n).catch(h=>{let{retryAfter:a=0}=h;throw this.#a.set(t,d()+Math.min(a,this.#e.maxBackOff)),h});this.drained.delete(
-t),this.#a.delete(t);let o=new it(t,r,e,this.#n,this.#e);if(o.error)throw o.error;return this.#f=0,this.#o.clear(),o}noteSilent({
-edge:t,transport:e,begun:s},n=!1){e!=="webtransport"||!n&&d()-s>=Ls||this.#i.prefer(t,n?e:"websocket")}hopeless(t,e,s){let{
+t),this.#a.delete(t);let o=new nt(t,r,e,this.#n,this.#e);if(o.error)throw o.error;return this.#f=0,this.#o.clear(),o}noteSilent({
+edge:t,transport:e,begun:s},n=!1){e!=="webtransport"||!n&&d()-s>=Gs||this.#i.prefer(t,n?e:"websocket")}hopeless(t,e,s){let{
 code:n}=e;if(n==="unreachable"&&this.drained.delete(t),n!=="refused")this.#f=0;else{if(s||this.drained.has(t))return!1;this.#f++===
-0&&(this.#c=d())}return Me.test(n)||this.#f>=Ns&&d()-this.#c>=Us?!0:Is.test(n)?(this.#o.set(t,e),this.#r.every(r=>this.#o.
-has(r))):!1}};var Bs=1024,ct=class{#t=new Map;#e=[];#s=!1;constructor(t={}){for(let[e,s]of Object.entries(t))s&&this.on(e,s)}on(t,e){if(typeof e!=
-"function")throw new c("bad_option",`the handler of ${t} must be a function`);let s=r=>e(r),n=this.#t.get(t)??new Set;return this.#t.
-set(t,n.add(s)),()=>{n.delete(s)}}emit(t,e){this.#e.push([t,e])>Bs&&this.#e.shift(),this.#s||this.#n()}async#n(){this.#s=
+0&&(this.#c=d())}return Pe.test(n)||this.#f>=Rs&&d()-this.#c>=qs?!0:Cs.test(n)?(this.#o.set(t,e),this.#r.every(r=>this.#o.
+has(r))):!1}};var Ds=1024,ft=class{#t=new Map;#e=[];#s=!1;constructor(t={}){for(let[e,s]of Object.entries(t))s&&this.on(e,s)}on(t,e){if(typeof e!=
+"function")throw new f("bad_option",`the handler of ${t} must be a function`);let s=r=>e(r),n=this.#t.get(t)??new Set;return this.#t.
+set(t,n.add(s)),()=>{n.delete(s)}}emit(t,e){this.#e.push([t,e])>Ds&&this.#e.shift(),this.#s||this.#n()}async#n(){this.#s=
 !0,await null;for(let t=this.#e.shift();t;t=this.#e.shift())for(let e of[...this.#t.get(t[0])??[]])try{await e(t[1])}catch(s){
-ft(s)}this.#s=!1}};function ft(i){queueMicrotask(()=>{throw i})}var Cs=new TextDecoder,G=class{tenant;channel;payload;pattern;patterns;late;position;constructor(t,e,s,n,r,o,h){this.tenant=
+lt(s)}this.#s=!1}};function lt(i){queueMicrotask(()=>{throw i})}var js=new TextDecoder,G=class{tenant;channel;payload;pattern;patterns;late;position;constructor(t,e,s,n,r,o,h){this.tenant=
 t,this.channel=e,this.payload=s,this.pattern=n,this.patterns=r,this.late=o,this.position=h}get time(){return this.position===
-void 0?void 0:new Date(Number(this.position.split(".")[2]))}text(){return Cs.decode(this.payload)}json(){return JSON.parse(
+void 0?void 0:new Date(Number(this.position.split(".")[2]))}text(){return js.decode(this.payload)}json(){return JSON.parse(
 this.text())}};var ut=class{#t=new Map;#e=0;get all(){return[...this.#t.values()]}add(t){let{tenant:e,pattern:s}=t,n=`${e}:${s}`,r=this.#t.
 get(n),{history:o}=t,h=r??{name:n,tenant:e,pattern:s,subs:[],confirmed:!1,waiting:[],history:o};return h.subs.push(t),this.#t.
 set(n,h),this.#e++,{interest:h,isNew:!r}}of(t,e){return this.#t.get(`${t}:${e}`)}has(t){return this.#t.get(t.name)===t}remove(t){
 let e=this.#t.get(`${t.tenant}:${t.pattern}`),s=e?.subs.indexOf(t)??-1;if(!(!e||s<0))return e.subs.splice(s,1),e.subs.length===
 0&&this.drop(e)?e:void 0}drop(t){return this.#e++,this.#t.get(t.name)===t&&this.#t.delete(t.name)}dispatch(t,e=!1){let{tenant:s,
 channel:n,payload:r,route:o}=t,h=o.note?.tenant===s&&o.note.version===this.#e?o.note:this.#s(s,o);for(let{pattern:a,subs:l,
-history:f}of h.interests){if(f&&!f.plain)continue;let u=new G(s,n,r,a,o.patterns,e);if(l.length===1)l[0].push(u);else for(let p of[
+history:c}of h.interests){if(c&&!c.plain)continue;let u=new G(s,n,r,a,o.patterns,e);if(l.length===1)l[0].push(u);else for(let p of[
 ...l])p.push(u)}}#s(t,e){let s=e.patterns.map(n=>this.#t.get(`${t}:${n}`)).filter(n=>n!==void 0);return e.note={tenant:t,
-version:this.#e,interests:s},e.note}};var lt=class{interests=new ut;asking=new Set;#t;constructor(t){this.#t=t}async restore(t){let e=this.interests.all;e.some(
+version:this.#e,interests:s},e.note}};var dt=class{interests=new ut;asking=new Set;#t;constructor(t){this.#t=t}async restore(t){let e=this.interests.all;e.some(
 n=>n.history)&&await t.featured;let s=t===this.#t.current?e:e.filter(n=>!n.history);await Promise.all(s.map(n=>this.ask(
 t,n)))}async resume(t){await Promise.all(this.interests.all.filter(({history:e})=>e).map(e=>this.ask(t,e)))}stored(t,e,s){
-let{tenant:n,channel:r,payload:o,route:h}=e,{patterns:a}=h,l=a[0],f=this.interests.of(n,l),{history:u}=f??{};if(!f||!u?.
-takes(t,s))return;u.from=s,f.subs[0]?.pushStored(new G(n,r,o,l,a,!1,s))===!1&&this.interests.has(f)&&(u.pause(),t.leave(
-f.name)),this.#n(f)}reached(t,e){let{kind:s,tenant:n,pattern:r,position:o}=e,h=this.interests.of(n,r),{history:a}=h??{};
+let{tenant:n,channel:r,payload:o,route:h}=e,{patterns:a}=h,l=a[0],c=this.interests.of(n,l),{history:u}=c??{};if(!c||!u?.
+takes(t,s))return;u.from=s,c.subs[0]?.pushStored(new G(n,r,o,l,a,!1,s))===!1&&this.interests.has(c)&&(u.pause(),t.leave(
+c.name)),this.#n(c)}reached(t,e){let{kind:s,tenant:n,pattern:r,position:o}=e,h=this.interests.of(n,r),{history:a}=h??{};
 if(!(!h||a?.on!==t||!a.open||a.plain)){if(s==="GAP"||a.takes(t,o)){a.from=o;for(let l of h.subs)l.reach(o)}s==="GAP"?(a.
 told=!0,this.#e(n,r,o)):s==="OK:RSUB"&&(this.#n(h),e.how==="gap"&&!a.told?this.#e(n,r,o):a.lossy&&this.#e(n,r))}}#e(t,e,s){
 this.#t.gaps=!0,this.#t.events.emit("gap",{tenant:t,pattern:e,before:s})}wasRead(t){let e=this.interests.of(t.tenant,t.pattern),
@@ -296,40 +305,41 @@ e).finally(()=>this.asking.delete(s));return this.asking.add(s),s}async#s(t,e){t
 if(e.confirmed&&this.#t.suspected&&t===this.#t.next)return t.fail(n);this.#o(e,n)}}#n(t){t.confirmed=!0;for(let{resolve:e}of t.
 waiting.splice(0))e()}async#i(t,e,s){let{name:n,tenant:r,pattern:o}=e;if(s.paused&&(this.#t.gaps=!0),!(s.paused||s.on===
 t)){s.begin(t);for(let h=2;;){if(await t.featured,await t.ending.get(n),!t.alive||s.on!==t||!this.interests.has(e))return;
-let a=!t.histories||s.unwanted,l=s.forbidden?"now":s.from,f=Kt(e);s.lossy=a?f||l!=="now":s.forbidden||f&&l==="now",s.plain=
+let a=!t.histories||s.unwanted,l=s.forbidden?"now":s.from,c=Ht(e);s.lossy=a?c||l!=="now":s.forbidden||c&&l==="now",s.plain=
 a,s.open=!0,a&&(s.from="now");try{if(!a)return await t.resume(n,l);if(await t.request("SUB",n),!this.interests.has(e))return;
 this.#n(e),s.lossy&&this.#e(r,o);return}catch(u){let p=u;if(p.code==="history_unavailable")return this.#t.gaps=!0,this.#t.
 events.emit("edgeError",{code:p.code,detail:`RSUB:${n}`});if(s.open=!1,p.code==="permission_denied"&&!a&&l!=="now")s.forbidden=
-!0;else if(p.code==="no_history"&&f)s.unwanted=!0;else if(p.code==="try_later"&&f)h===2&&this.#t.events.emit("subscripti\
+!0;else if(p.code==="no_history"&&c)s.unwanted=!0;else if(p.code==="try_later"&&c)h===2&&this.#t.events.emit("subscripti\
 onError",{tenant:r,pattern:o,code:p.code}),await t.postpone(n,E(h++,this.#t.settings)),t.postponed.delete(n);else throw p}}}}async#r(t,e){
 let{name:s,tenant:n,pattern:r}=e;for(let o=2;;o++){try{return await t.request("SUB",s)}catch(h){let a=h;if(a.code!=="try\
-_later"||!Kt(e))throw a;o===2&&this.#t.events.emit("subscriptionError",{tenant:n,pattern:r,code:a.code})}await t.postpone(
+_later"||!Ht(e))throw a;o===2&&this.#t.events.emit("subscriptionError",{tenant:n,pattern:r,code:a.code})}await t.postpone(
 s,E(o,this.#t.settings))}}#o(t,e){if(!this.interests.drop(t))return;let{tenant:s,pattern:n,subs:r,waiting:o}=t;for(let h of[
-this.#t.current,this.#t.next])h?.forget(t.name)&&h.leave(t.name);Kt(t)&&this.#t.events.emit("subscriptionError",{tenant:s,
-pattern:n,code:e.code});for(let h of r)h.end(e);for(let{reject:h}of o.splice(0))h(e)}async subscribe(t){if(this.#t.over)
-throw this.#t.over;let e=this.interests.of(t.tenant,t.pattern);if(e&&(e.history||t.history)){let o="the client has a sub\
-scription to this pattern, and one with a history is alone";throw new c("bad_option",o,e)}let{interest:s,isNew:n}=this.interests.
-add(t);if(s.confirmed)return;let r=new Promise((o,h)=>{s.waiting.push({resolve:o,reject:h})});return n&&(this.#t.current&&
-!this.#t.leaving&&this.ask(this.#t.current,s),this.#t.next&&!s.history&&this.ask(this.#t.next,s)),r}async leave(t){let e=this.
-interests.remove(t);if(!e)return;for(let{resolve:h}of e.waiting.splice(0))h();let{name:s,history:n}=e,o=[this.#t.current,
-this.#t.next].filter(h=>h?.forget(s)||h&&n?.on===h).map(h=>h.leave(s));await(this.#t.suspected&&o.length>0?Promise.race(
-o):Promise.all(o))}queueFull({tenant:t,pattern:e},s){this.#t.events.emit("queueFull",{tenant:t,pattern:e,dropped:s})}end(t,e){
-for(let s of this.interests.all){this.interests.drop(s);for(let n of s.subs)n.end(t);for(let{reject:n}of s.waiting.splice(
-0))n(t??e)}}};function Kt({subs:i,waiting:t}){return i.length>t.length}var Ht=1e3,dt=class{#t=new A;#e=new A;#s=new A;constructor(t,e,s){for(let{key:n}of t)this.#t.put(n,e);if(s){for(let{key:n,
+this.#t.current,this.#t.next])h?.forget(t.name)&&h.leave(t.name);Ht(t)&&this.#t.events.emit("subscriptionError",{tenant:s,
+pattern:n,code:e.code});for(let h of r)h.end(e);for(let{reject:h}of o.splice(0))h(e)}async subscribe(t){let{tenant:e,pattern:s}=t,
+n;for(;;){if(this.#t.over)throw this.#t.over;n=this.interests.of(e,s);let a=c=>c?.ending.get(`${e}:${s}`),l=a(this.#t.current)??
+a(this.#t.next);if(n||!l)break;await l}if(n&&(n.history||t.history)){let a="the client has a subscription to this patter\
+n, and one with a history is alone";throw new f("bad_option",a,n)}let{interest:r,isNew:o}=this.interests.add(t);if(r.confirmed)
+return;let h=new Promise((a,l)=>{r.waiting.push({resolve:a,reject:l})});return o&&(this.#t.current&&!this.#t.leaving&&this.
+ask(this.#t.current,r),this.#t.next&&!r.history&&this.ask(this.#t.next,r)),h}async leave(t){let e=this.interests.remove(
+t);if(!e)return;for(let{resolve:h}of e.waiting.splice(0))h();let{name:s,history:n}=e,o=[this.#t.current,this.#t.next].filter(
+h=>h?.forget(s)||h&&n?.on===h).map(h=>h.leave(s));await(this.#t.suspected&&o.length>0?Promise.race(o):Promise.all(o))}queueFull({
+tenant:t,pattern:e},s){this.#t.events.emit("queueFull",{tenant:t,pattern:e,dropped:s})}end(t,e){for(let s of this.interests.
+all){this.interests.drop(s);for(let n of s.subs)n.end(t);for(let{reject:n}of s.waiting.splice(0))n(t??e)}}};function Ht({
+subs:i,waiting:t}){return i.length>t.length}var Xt=1e3,pt=class{#t=new A;#e=new A;#s=new A;constructor(t,e,s){for(let{key:n}of t)this.#t.put(n,e);if(s){for(let{key:n,
 time:r,message:o}of s.#e.all)this.#e.put(n,r,o);for(let{key:n,time:r}of s.#s.all)this.#s.put(n,r)}}fromCurrent(t,e){let s=O(
-t);return this.#s.dropUntil(e-Ht),this.#s.take(s)?!1:(this.#e.take(s)||this.#t.put(s,e),!0)}fromTrail(t,e){let s=O(t);if(this.#t.
+t);return this.#s.dropUntil(e-Xt),this.#s.take(s)?!1:(this.#e.take(s)||this.#t.put(s,e),!0)}fromTrail(t,e){let s=O(t);if(this.#t.
 take(s))return;let n=this.#e.put(s,e,{...t});return n&&this.#s.put(n.key,n.time),n?.message}renew(t){for(let e of this.#e.
-all)e.time=t}due(t){return this.#e.dropUntil(t-Ht)}get nextDue(){let t=this.#e.oldest;return t&&t.time+Ht}};var _e=15e3,Rs=6e4,pt=class{#t;late;#e;#s;#n=!0;#i=!1;#r=d();#o;#h;constructor(t,e,s,n,r){this.#t=t,this.late=new dt(e,d(),
-r?.late),this.#e=s,this.#s=n,this.#o=setTimeout(()=>this.#f(),_e),r?.stop(),t.handTo(this),t.alive?this.#a():this.#c()}fromCurrent(t){
+all)e.time=t}due(t){return this.#e.dropUntil(t-Xt)}get nextDue(){let t=this.#e.oldest;return t&&t.time+Xt}};var $e=15e3,Ws=6e4,mt=class{#t;late;#e;#s;#n=!0;#i=!1;#r=d();#o;#h;constructor(t,e,s,n,r){this.#t=t,this.late=new pt(e,d(),
+r?.late),this.#e=s,this.#s=n,this.#o=setTimeout(()=>this.#f(),$e),r?.stop(),t.handTo(this),t.alive?this.#a():this.#c()}fromCurrent(t){
 return this.late.fromCurrent(t,d())}hold(t){t!==this.#i&&(this.#i=t,t||this.late.renew(d()),this.#a())}flush(){for(let t of this.
 late.due(1/0))this.#e(t)}stop(){return this.#n=!1,clearTimeout(this.#o),clearTimeout(this.#h),this.#t.close()}#f(){let t=Math.
-min(this.#t.lastByte+_e,this.#r+Rs)-d();t>0?this.#o=setTimeout(()=>this.#f(),t):this.#c()}#c(){this.#n&&(this.stop(),this.#a())}#a(){
+min(this.#t.lastByte+$e,this.#r+Ws)-d();t>0?this.#o=setTimeout(()=>this.#f(),t):this.#c()}#c(){this.#n&&(this.stop(),this.#a())}#a(){
 if(clearTimeout(this.#h),this.#i)return;let{nextDue:t}=this.late;if(t===void 0){this.#n||this.#s();return}this.#h=setTimeout(
 ()=>{for(let e of this.late.due(d()))this.#e(e);this.#a()},Math.max(1,t-d()))}delivered(t,e){if(e.position!==void 0)return;
 let s=this.late.nextDue===void 0,n=this.late.fromTrail(e,d());n&&this.#e(n),s&&this.#a()}woke(t){for(let s of t.asked)t.
-request("UNSUB",s).catch(()=>{});let e=()=>this.#c();t.ping().then(e,e)}lost(){this.#c()}silent(){return!1}reached(){}draining(){}errorLine(){}roundTrip(){}linked(){}};var mt=class{settings;events;subscriber=new lt(this);current;next;suspected;tentative=!1;trail;publishOn;gate;merger;both=!1;gaps=!1;reconnecting=!1;leaving=!1;place={
-edge:"",transport:"websocket"};rtt;since=0;attempts=0;over;#t=!0;#e=new Set;#s=[];constructor(t){this.settings=he(t),this.
-events=new ct(t.on)}setCurrent(t){this.current=t,this.place={edge:t.edge,transport:t.transport},this.linked(),this.#n()}#n(){
+request("UNSUB",s).catch(()=>{});let e=()=>this.#c();t.ping().then(e,e)}lost(){this.#c()}silent(){return!1}reached(){}draining(){}errorLine(){}roundTrip(){}linked(){}};var wt=class{settings;events;subscriber=new dt(this);current;next;suspected;tentative=!1;trail;publishOn;gate;merger;both=!1;gaps=!1;reconnecting=!1;leaving=!1;place={
+edge:"",transport:"websocket"};rtt;since=0;attempts=0;over;#t=!0;#e=new Set;#s=[];constructor(t){this.settings=fe(t),this.
+events=new ft(t.on)}setCurrent(t){this.current=t,this.place={edge:t.edge,transport:t.transport},this.linked(),this.#n()}#n(){
 for(let t of this.#s.splice(0))t()}changed(){return new Promise(t=>{this.#s.push(t)})}linked(){let{link:t,edge:e}=this.current??
 {};!this.since||!e||t===void 0||t===this.#t||(this.#t=t,this.events.emit(t?"linkUp":"linkDown",{edge:e}))}reached(t,e){this.
 subscriber.reached(t,e)}delivered(t,e){if(e.position!==void 0)return this.subscriber.stored(t,e,e.position);if(!this.merger)
@@ -338,52 +348,52 @@ return this.#i(e);let s=d();if(t===this.next){let n=this.current?.confirmed,r=!e
 late(e,s)||this.#i(e),this.merger?.done(s)&&(this.merger=void 0))}#i(t){(!this.trail||this.trail.fromCurrent(t))&&this.subscriber.
 interests.dispatch(t)}promote(){let{current:t,next:e}=this;e&&(this.setCurrent(e),this.next=void 0,this.merger?.left(d()),
 this.both=this.leaving=!1,this.openGate(void 0),this.giveHeld(),t?.close(),this.subscriber.resume(e))}takeOver(t,e){this.
-trail?.hold(!1);let s=new pt(t,this.merger?.given??[],r=>this.subscriber.interests.dispatch(r,!0),()=>{this.trail===s&&(this.
+trail?.hold(!1);let s=new mt(t,this.merger?.given??[],r=>this.subscriber.interests.dispatch(r,!0),()=>{this.trail===s&&(this.
 trail=void 0)},this.trail);this.trail=s;let n=d()-t.lastByte;this.suspected=this.next=void 0,this.merger?.left(d()),this.
 both=this.tentative=!1,this.setCurrent(e),this.since=d(),this.events.emit("recovered",{...this.place,away:n}),this.giveHeld(),
 this.openGate(void 0),this.subscriber.resume(e)}keepCurrent(){this.suspected=void 0,this.trail?.hold(!1),this.both&&this.
 merger?.keepCurrent(d()),this.both=this.tentative=!1}giveHeld(){for(let t of this.merger?.release()??[])this.#i(t)}pause(t,e){
 return T(t,e,this.#e)}get waits(){return this.#e.size>0}hurry(){for(let t of[...this.#e])t()}openGate(t){this.publishOn=
 t;let e=this.gate??[];this.gate=void 0;for(let s of e)s();this.over&&this.#n()}publishConnection(){if(this.over)throw this.
-over;let t=this.publishOn??this.current;if(!t?.alive)throw y();return t}};var Gs=500;async function Oe(i,t,e){for(i.events.emit("suspect",i.place),i.gate??=[];i.merger&&!i.merger.done(d());)await T(
-50,e);i.merger=new B,i.both=i.tentative=!0;let s=0;for await(let n of i.searcher.order(t.edge,!1,e)){await i.pause(Math.
-max(E(++s,i.settings),i.searcher.wait(n)),e);let r;try{r=await i.searcher.open(n,e,{fallbackAfter:Gs})}catch(h){if(e.throwIfAborted(),
-h instanceof c)continue;throw h}if(e.aborted)return void r.close();if(!r.alive)continue;i.next=r,i.merger.joined(d());let o=i.
-subscriber.restore(r);if(r.ping(!0).catch(()=>{}),await o,e.throwIfAborted(),i.next===r)return i.takeOver(t,r)}}function Pe(i){if(typeof i=="number")return i;let t=/^(?=.)(?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s)?$/.exec(i);if(!t){let r='exp\
-iresIn is seconds, or hours, minutes and seconds such as "1h30m" or "90s"';throw new c("bad_option",r)}let[e=0,s=0,n=0]=t.
-slice(1).map(r=>Number(r??0));return(e*60+s)*60+n}var Xt=2**31-1,$e=1e3;function qs(i,t){return i===1/0?i:Math.max(0,Math.min(i*.9,i>5e3?i-5e3:i)-t*i/10)}var wt=class{#t;#e;#s;#n=new AbortController;#i;#r=d;#o=1/0;#h;#f=!1;#c;#a=-1/0;#u;#l=0;constructor(t,e,s){
+over;let t=this.publishOn??this.current;if(!t?.alive)throw v();return t}};var zs=500;async function Ie(i,t,e){for(i.events.emit("suspect",i.place),i.gate??=[];i.merger&&!i.merger.done(d());)await T(
+50,e);i.merger=new C,i.both=i.tentative=!0;let s=0;for await(let n of i.searcher.order(t.edge,!1,e)){await i.pause(Math.
+max(E(++s,i.settings),i.searcher.wait(n)),e);let r;try{r=await i.searcher.open(n,e,{fallbackAfter:zs})}catch(h){if(e.throwIfAborted(),
+h instanceof f)continue;throw h}if(e.aborted)return void r.close();if(!r.alive)continue;i.next=r,i.merger.joined(d());let o=i.
+subscriber.restore(r);if(r.ping(!0).catch(()=>{}),await o,e.throwIfAborted(),i.next===r)return i.takeOver(t,r)}}function Ne(i){if(typeof i=="number")return i;let t=/^(?=.)(?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s)?$/.exec(i);if(!t){let r='exp\
+iresIn is seconds, or hours, minutes and seconds such as "1h30m" or "90s"';throw new f("bad_option",r)}let[e=0,s=0,n=0]=t.
+slice(1).map(r=>Number(r??0));return(e*60+s)*60+n}var Yt=2**31-1,Ue=1e3;function Fs(i,t){return i===1/0?i:Math.max(0,Math.min(i*.9,i>5e3?i-5e3:i)-t*i/10)}var gt=class{#t;#e;#s;#n=new AbortController;#i;#r=d;#o=1/0;#h;#f=!1;#c;#a=-1/0;#l;#u=0;constructor(t,e,s){
 this.#t=t,this.#i=t.token,this.#e=e,this.#s=s}get token(){return this.#i}get provided(){return this.#t.tokenProvider!==void 0}get(){
 return this.#i!==void 0&&this.#r()<this.#o?Promise.resolve(this.#i):this.ask()}ask(){return this.#h??=this.#d().finally(
 ()=>{this.#h=void 0,this.#f=!1}),this.#h}async renew(){this.#h&&this.#f&&(this.#c??=this.#h.catch(()=>{}).then(()=>(this.#c=
-void 0,this.ask()))),await(this.#c??this.ask()),this.#e()}async#d(){clearTimeout(this.#u);let{tokenProvider:t,connectTimeout:e,
-minBackOff:s}=this.#t,{signal:n}=this.#n;try{let r=this.#a+$e-d();r>0&&await T(r,n),this.#f=!0;let h=await $(n,e,a=>M(Promise.
+void 0,this.ask()))),await(this.#c??this.ask()),this.#e()}async#d(){clearTimeout(this.#l);let{tokenProvider:t,connectTimeout:e,
+minBackOff:s}=this.#t,{signal:n}=this.#n;try{let r=this.#a+Ue-d();r>0&&await T(r,n),this.#f=!0;let h=await $(n,e,a=>M(Promise.
 resolve(t?.()),a)).finally(()=>{this.#a=d()});return this.#m(typeof h=="object"?h:{token:h}),this.#i}catch(r){this.#o>0&&
-this.#o<1/0&&this.#p(Math.max(s,E(++this.#l+1,this.#t)));let h=r?.name==="LoggedOutError"?new c("logged_out","the token \
-provider says that there will be no token",{cause:r}):new c("token_provider","the token provider gave no token",{cause:r});
-throw this.#i!==void 0&&!n.aborted&&this.#s(h),h}}#m({token:t,expiresAt:e,expiresIn:s}){let n=s===void 0?1/0:Pe(s)*1e3;n>
+this.#o<1/0&&this.#p(Math.max(s,E(++this.#u+1,this.#t)));let h=r?.name==="LoggedOutError"?new f("logged_out","the token \
+provider says that there will be no token",{cause:r}):new f("token_provider","the token provider gave no token",{cause:r});
+throw this.#i!==void 0&&!n.aborted&&this.#s(h),h}}#m({token:t,expiresAt:e,expiresIn:s}){let n=s===void 0?1/0:Ne(s)*1e3;n>
 0||b("expiresIn must be more than 0");let r=e===void 0||s!==void 0?1/0:new Date(e).getTime();Number.isNaN(r)&&b("expires\
-At is no time"),this.#i=$t(t),this.#r=n<1/0?d:Date.now,this.#o=n<1/0?d()+n:r>Date.now()?r:1/0,this.#l=0,this.#p(Math.max(
-$e,qs(this.#o-this.#r(),Math.random())))}#p(t){this.#n.signal.aborted||!(t<1/0)||(this.#u=setTimeout(()=>{if(t>Xt)return this.#p(
-t-Xt);let e=this.#i;this.ask().then(s=>s!==e&&this.#e(),()=>{})},Math.min(Math.max(t,0),Xt)))}expire(){this.provided&&(this.#o=
--1)}stop(){this.#n.abort(),clearTimeout(this.#u)}};var Yt=6e4,Ds=60*Yt,Ws=2*Yt,zs=1e4,js=2e3;function Ie(i,t){return Math.min((4+2*t)*Yt*2**i,Ds)}var gt=class{#t;#e=0;#s;#n;#i;constructor(t){
-this.#t=t}follow(t){clearTimeout(this.#n),t.transport==="webtransport"?(this.stop(),this.#n=setTimeout(()=>{this.#e=0},Ws)):
-!this.#s&&this.#r(t)&&this.#o(Ie(this.#e,Math.random()))}soon(){let{current:t}=this.#t;t&&this.#r(t)&&this.#o(Math.random()*
-js,!1)}stop(){this.#i?.abort(),this.#i=void 0,clearTimeout(this.#s),clearTimeout(this.#n),this.#s=void 0}#r({transport:t,
-edge:e}){let{transports:s}=this.#t.settings;return s[0]==="webtransport"&&s.length>1&&t==="websocket"&&jt(e)}#o(t,e=!0){
+At is no time"),this.#i=It(t),this.#r=n<1/0?d:Date.now,this.#o=n<1/0?d()+n:r>Date.now()?r:1/0,this.#u=0,this.#p(Math.max(
+Ue,Fs(this.#o-this.#r(),Math.random())))}#p(t){this.#n.signal.aborted||!(t<1/0)||(this.#l=setTimeout(()=>{if(t>Yt)return this.#p(
+t-Yt);let e=this.#i;this.ask().then(s=>s!==e&&this.#e(),()=>{})},Math.min(Math.max(t,0),Yt)))}expire(){this.provided&&(this.#o=
+-1)}stop(){this.#n.abort(),clearTimeout(this.#l)}};var Vt=6e4,Ks=60*Vt,Hs=2*Vt,Xs=1e4,Ys=2e3;function Le(i,t){return Math.min((4+2*t)*Vt*2**i,Ks)}var bt=class{#t;#e=0;#s;#n;#i;constructor(t){
+this.#t=t}follow(t){clearTimeout(this.#n),t.transport==="webtransport"?(this.stop(),this.#n=setTimeout(()=>{this.#e=0},Hs)):
+!this.#s&&this.#r(t)&&this.#o(Le(this.#e,Math.random()))}soon(){let{current:t}=this.#t;t&&this.#r(t)&&this.#o(Math.random()*
+Ys,!1)}stop(){this.#i?.abort(),this.#i=void 0,clearTimeout(this.#s),clearTimeout(this.#n),this.#s=void 0}#r({transport:t,
+edge:e}){let{transports:s}=this.#t.settings;return s[0]==="webtransport"&&s.length>1&&t==="websocket"&&Ft(e)}#o(t,e=!0){
 clearTimeout(this.#s),this.#s=setTimeout(()=>{this.#h(e)},t)}async#h(t){let e=this.#t,{current:s}=e;if(!s||!e.idle||this.#i)
-return this.#o(zs,t);if(!this.#r(s)){this.#s=void 0;return}let n=this.#e+Number(t);this.#o(Ie(n,Math.random()));let r=new AbortController;
+return this.#o(Xs,t);if(!this.#r(s)){this.#s=void 0;return}let n=this.#e+Number(t);this.#o(Le(n,Math.random()));let r=new AbortController;
 this.#i=r;let o=await e.searcher.open(s.edge,r.signal,{transports:["webtransport"]}).catch(()=>{});this.#i===r&&(this.#i=
-void 0),r.signal.aborted||(this.#e=n),o&&!r.signal.aborted&&e.current===s&&e.idle?e.run(h=>D(e,s,"transport",h,o)):(o?.close(),
-e.moveIfDue())}};var Fs=3e3,bt=class extends mt{tokens;searcher;closed;#t;#e=new gt(this);#s;#n;constructor(t,e){super(e),this.tokens=new wt(
-this.settings,()=>this.moveIfDue(),s=>this.#i(s)),this.searcher=new at(t,this.settings,this.tokens,this),this.closed=new Promise(
+void 0),r.signal.aborted||(this.#e=n),o&&!r.signal.aborted&&e.current===s&&e.idle?e.run(h=>j(e,s,"transport",h,o)):(o?.close(),
+e.moveIfDue())}};var Vs=3e3,yt=class extends wt{tokens;searcher;closed;#t;#e=new bt(this);#s;#n;constructor(t,e){super(e),this.tokens=new gt(
+this.settings,()=>this.moveIfDue(),s=>this.#i(s)),this.searcher=new ct(t,this.settings,this.tokens,this),this.closed=new Promise(
 s=>{this.#n=s})}#i(t){let{code:e,cause:s}=t;e!=="logged_out"?this.events.emit("edgeError",{code:e,detail:"the token prov\
 ider gave no token",cause:s}):this.since&&this.finish(t)}async renewToken(){if(this.over)throw this.over;this.tokens.provided||
 b("there is no tokenProvider that could give another token");try{await this.tokens.renew()}catch(t){throw this.over&&t.code!==
 "logged_out"?this.over:t}}retry(){!this.reconnecting||!this.waits||(this.attempts=1,this.hurry())}async start(t){try{let e=await this.
-searcher.first(t);if(this.setCurrent(e),t.throwIfAborted(),e.error)throw e.error;this.since=d(),this.#s=ge(this),this.#e.
+searcher.first(t);if(this.setCurrent(e),t.throwIfAborted(),e.error)throw e.error;this.since=d(),this.#s=ve(this),this.#e.
 follow(e),this.events.emit("connected",this.place),this.linked(),this.moveIfDue()}catch(e){throw this.tokens.stop(),this.
 current?.close(),e}}setCurrent(t){super.setCurrent(t),this.since&&this.#e.follow(t)}moveIfDue(){let{current:t}=this;this.#t||
-this.over||!t?.alive||(t.drains?this.run(e=>D(this,t,"drain",e)):t.token!==this.tokens.token&&this.run(e=>D(this,t,"toke\
+this.over||!t?.alive||(t.drains?this.run(e=>j(this,t,"drain",e)):t.token!==this.tokens.token&&this.run(e=>j(this,t,"toke\
 n",e)))}get idle(){let{current:t,merger:e}=this;return!this.#t&&!this.over&&t?.alive===!0&&!t.drains&&(!e||e.done(d()))}run(t){
 this.#t?.abort();let e=new AbortController;this.#t=e,t(e.signal).then(()=>{this.#t===e&&(this.#t=void 0,this.current?.alive&&
 this.moveIfDue())},s=>{this.#t===e&&this.finish(S(s,"internal","a fault of this client"))})}draining(t){this.searcher.drained.
@@ -391,50 +401,52 @@ add(t.edge),t===this.current&&this.moveIfDue()}errorLine(t,e){let[,s,n]=/^PUB:([
 umer"?this.events.emit("slowConsumer",{dropped:Number(e)}):t==="egress_limited"?this.events.emit("egressLimited",{delay:Number(
 e)*1e3}):s&&n&&t!=="broker_unavailable"?this.events.emit("publishError",{tenant:s,channel:n,code:t}):this.events.emit("e\
 dgeError",{code:t,detail:e})}roundTrip(t){this.rtt=t,this.events.emit("roundTrip",{rtt:t})}silent(t){let{current:e}=this;
-return t===this.next&&this.tentative&&d()-t.lastByte>=Fs&&t.fail(new c("timeout","the edge does not answer")),t!==e||this.#t||
+return t===this.next&&this.tentative&&d()-t.lastByte>=Vs&&t.fail(new f("timeout","the edge does not answer")),t!==e||this.#t||
 this.gate||this.over||this.reconnecting||!this.since||e.drains?!1:(this.suspected=t,this.trail?.hold(!0),this.searcher.noteSilent(
-t),this.run(s=>Oe(this,t,s)),!0)}woke(t){t===this.suspected&&(this.searcher.noteSilent(t,!0),this.#t?.abort(),this.#t=void 0,
+t),this.run(s=>Ie(this,t,s)),!0)}woke(t){t===this.suspected&&(this.searcher.noteSilent(t,!0),this.#t?.abort(),this.#t=void 0,
 this.next?.close(),this.next=void 0,this.keepCurrent(),this.events.emit("recovered",{...this.place,away:0}),this.openGate(
 void 0),this.moveIfDue())}lost(t,e){let s=t.token===this.tokens.token,n=/_not_allowed$|^token_revoked$/.test(e.code)||e.
 code==="token_expired"&&!this.tokens.provided,r=t===this.next&&this.suspected!==void 0;if(n&&s&&!r)return this.finish(e);
 e.closeCode===void 0&&/^(disconnected|timeout)$/.test(e.code)&&this.searcher.noteSilent(t),t===this.next&&!this.leaving?
 (this.next=void 0,r?this.merger?.orphan():this.openGate(void 0)):t===this.current&&!this.suspected&&(this.gate||this.publishOn)?
 this.promote():(t===this.current||t===this.next)&&(this.suspected=void 0,this.trail?.hold(!1),t===this.current&&(this.next?.
-close(),this.next=void 0,this.giveHeld()),this.promote(),this.reconnecting||this.run(o=>pe(this,t,e,o)))}slept(){for(let t of[
+close(),this.next=void 0,this.giveHeld()),this.promote(),this.reconnecting||this.run(o=>ge(this,t,e,o)))}slept(){for(let t of[
 this.current,this.next])t?.awake(!1);this.hurry()}networkChanged(){for(let t of[this.current,this.next])t?.awake(!0);this.
-hurry(),this.#e.soon()}finish(t){if(this.over)return;this.over=new c("closed","the client has been closed",t?{cause:t}:{}),
+hurry(),this.#e.soon()}finish(t){if(this.over)return;this.over=new f("closed","the client has been closed",t?{cause:t}:{}),
 this.#t?.abort(),this.tokens.stop(),this.#e.stop(),this.#s?.();let e=[this.current?.close(),this.next?.close(),this.trail?.
 stop()];this.openGate(void 0),t&&(this.giveHeld(),this.trail?.flush()),this.subscriber.end(t,this.over),this.events.emit(
 "closed",{error:t}),Promise.all(e).then(()=>this.#n(t))}};var vt=class{#t;#e=new Array(16);#s=0;#n=0;constructor(t){this.#t=t}get size(){return this.#n}get full(){return this.#n>=
 this.#t}push(t){let e=this.#e;this.#n===e.length&&(this.#e=[...e.slice(this.#s),...e.slice(0,this.#s),...new Array(e.length)],
 this.#s=0),this.#e[this.#s+this.#n++&this.#e.length-1]=t}shift(){if(this.#n===0)return;let t=this.#e[this.#s];return this.#e[this.#s]=
-void 0,this.#s=this.#s+1&this.#e.length-1,this.#n--,t}clear(){this.#e=new Array(16),this.#s=this.#n=0}};var Ks=1e3,yt=class{tenant;pattern;history;ended;#t;#e;#s;#n=[];#i=!1;#r;#o;#h=0;#f=-1/0;#c;#a;#u;constructor(t,e,s,n){this.
-tenant=t,this.pattern=e,this.#t=s,this.#e=n,this.#s=new vt(n.queue);let{from:r}=n;this.history=r===void 0?void 0:new H(r),
-r?.includes(".")&&!r.startsWith("last")&&(this.#a=this.#u=r),this.ended=new Promise(o=>{this.#o=o})}get position(){return this.#s.
-size===0?this.#a:this.#u}async unsubscribe(){this.end(void 0),await this.#t.leave(this)}[Symbol.asyncIterator](){if(this.#e.
-onMessage)throw new c("bad_option","a subscription with a callback cannot be iterated");let t=!1;return{next:()=>{if(t)return Promise.
-resolve({done:t,value:void 0});let e=this.#s.shift();return e?(this.#u=e.position??this.#u,this.history?.paused&&this.#s.
+void 0,this.#s=this.#s+1&this.#e.length-1,this.#n--,t}clear(){this.#e=new Array(16),this.#s=this.#n=0}};var Js=1e3,kt=class{tenant;pattern;history;ended;#t;#e;#s;#n=[];#i=!1;#r;#o;#h=0;#f=-1/0;#c;#a;#l;constructor(t,e,s,n){this.
+tenant=t,this.pattern=e,this.#t=s,this.#e=n,this.#s=new vt(n.queue);let{from:r}=n;this.history=r===void 0?void 0:new X(r),
+r?.includes(".")&&!r.startsWith("last")&&(this.#a=this.#l=r),this.ended=new Promise(o=>{this.#o=o})}get position(){return this.#s.
+size===0?this.#a:this.#l}async unsubscribe(){this.end(void 0),await this.#t.leave(this)}[Symbol.asyncIterator](){if(this.#e.
+onMessage)throw new f("bad_option","a subscription with a callback cannot be iterated");let t=!1;return{next:()=>{if(t)return Promise.
+resolve({done:t,value:void 0});let e=this.#s.shift();return e?(this.#l=e.position??this.#l,this.history?.paused&&this.#s.
 size*2<=this.#e.queue&&this.#t.wasRead(this),Promise.resolve({done:!1,value:e})):this.#i?(t=!0,this.#r?Promise.reject(this.#r):
 Promise.resolve({done:t,value:void 0})):new Promise((s,n)=>{this.#n.push({resolve:s,reject:n})})},return:async()=>(t=!0,
-await this.unsubscribe(),{done:t,value:void 0})}}#l(t){let{onMessage:e}=this.#e;if(e){try{let n=e(t);n instanceof Promise&&
-n.catch(ft)}catch(n){ft(n)}return!0}let s=this.#n.shift();return s?.resolve({done:!1,value:t}),s!==void 0}pushStored(t){
-if(this.#i)return!0;let e=this.#l(t);return!e&&this.#s.full?(this.#d(),!0):(this.#a=t.position,e?this.#u=t.position:this.#s.
-push(t),!this.#s.full||this.#e.queuePolicy==="end")}reach(t){this.#a=t}#d(){this.end(new c("queue_full","messages were n\
-ot read in time",this)),this.#t.leave(this)}push(t){if(this.#i||this.#l(t))return;let{queuePolicy:e}=this.#e;if(!this.#s.
+await this.unsubscribe(),{done:t,value:void 0})}}#u(t){let{onMessage:e}=this.#e;if(e){try{let n=e(t);n instanceof Promise&&
+n.catch(lt)}catch(n){lt(n)}return!0}let s=this.#n.shift();return s?.resolve({done:!1,value:t}),s!==void 0}pushStored(t){
+if(this.#i)return!0;let e=this.#u(t);return!e&&this.#s.full?(this.#d(),!0):(this.#a=t.position,e?this.#l=t.position:this.#s.
+push(t),!this.#s.full||this.#e.queuePolicy==="end")}reach(t){this.#a=t}#d(){this.end(new f("queue_full","messages were n\
+ot read in time",this)),this.#t.leave(this)}push(t){if(this.#i||this.#u(t))return;let{queuePolicy:e}=this.#e;if(!this.#s.
 full)return this.#s.push(t);if(e==="end")return this.#d();e==="drop-oldest"&&(this.#s.shift(),this.#s.push(t)),this.#h++,
-this.#c??=setTimeout(()=>this.#m(),Math.max(0,this.#f+Ks-d()))}#m(){clearTimeout(this.#c),this.#c=void 0,this.#f=d(),this.#h>
+this.#c??=setTimeout(()=>this.#m(),Math.max(0,this.#f+Js-d()))}#m(){clearTimeout(this.#c),this.#c=void 0,this.#f=d(),this.#h>
 0&&this.#t.queueFull(this,this.#h),this.#h=0}end(t){if(!this.#i){this.#i=!0,this.#r=t,t||this.#s.clear(),this.#m();for(let e of this.#n.
-splice(0))t?e.reject(t):e.resolve({done:!0,value:void 0});this.#o(t)}}};async function Hs(i,t){let e=typeof i=="string"?[i]:i;(!t||!e?.length)&&b("connect needs an address and options");let s=new bt(
+splice(0))t?e.reject(t):e.resolve({done:!0,value:void 0});this.#o(t)}}};async function Zs(i,t){let e=typeof i=="string"?[i]:i;(!t||!e?.length)&&b("connect needs an address and options");let s=new yt(
 e.map(r=>z(r,t.allowPlaintext===!0)),t),{signal:n=new AbortController().signal}=t;return n.throwIfAborted(),await M(s.start(
-n),n),new kt(s)}var kt=class{#t;closed;constructor(t){this.#t=t,this.closed=t.closed}get edge(){return this.#t.place.edge}get transport(){
+n),n),new xt(s)}var xt=class{#t;closed;constructor(t){this.#t=t,this.closed=t.closed}get edge(){return this.#t.place.edge}get transport(){
 return this.#t.place.transport}get rtt(){return this.#t.rtt}on(t,e){return this.#t.events.on(t,e)}async subscribe(t,e,s={}){
-let n=this.#t,{onMessage:r}=s;r&&typeof r!="function"&&b("onMessage must be a function");let o=new yt(It(t),ue(e),n.subscriber,
-{...Pt(s,n.settings),onMessage:r,from:ce(s.history,e)});return await n.subscriber.subscribe(o),o}async publish(t,e,s,{delivery:n="\
-broadcast",confirm:r=!1,key:o}={}){let h=this.#t,a=Mt.indexOf(n);a<0&&b(`delivery: allowed are ${Mt.join(", ")}`),typeof s!=
-"string"&&s?.[Symbol.toStringTag]!=="Uint8Array"&&b("the payload must be a Uint8Array or a string");let l={tenant:It(t),
-channel:fe(e)};if(r){let u=I(o??"");return o!==void 0&&!(u.length>0&&u.length<=64)&&b("a key has 1 to 64 bytes"),Jt(h,w=>_t(
-l.tenant,l.channel,s,a,{id:w,key:u}),o!==void 0,l)}o!==void 0&&b("a key is for a publish that is confirmed");let f=_t(l.
-tenant,l.channel,s,a||void 0);return h.publishConnection(),h.gate?new Promise((u,p)=>{h.gate?.push(()=>{try{u(h.publishConnection().
-publish(f))}catch(w){p(w)}})}):h.publishConnection().publish(f)}async flush(){let t=this.#t;t.publishConnection(),t.gate&&
-await new Promise(e=>t.gate?.push(e)),await t.publishConnection().ping()}renewToken(){return this.#t.renewToken()}retry(){
-this.#t.retry()}async close(){this.#t.finish(void 0),await this.closed}[Symbol.asyncDispose](){return this.close()}};export{kt as Client,xt as LoggedOutError,c as MillraceError,Ue as channelToken,Hs as connect};
+let n=this.#t;B("the object of options",s,"onMessage history queue queuePolicy");let{onMessage:r}=s;r&&typeof r!="functi\
+on"&&b("onMessage must be a function");let o=new kt(Nt(t),pe(e),n.subscriber,{...$t(s,n.settings),onMessage:r,from:ue(s.
+history,e)});return await n.subscriber.subscribe(o),o}async publish(t,e,s,n){let r=this.#t;n!==void 0&&B("the object of \
+options",n,"delivery confirm key");let{delivery:o="broadcast",confirm:h=!1,key:a}=n??{},l=_t.indexOf(o);l<0&&b(`delivery\
+: allowed are ${_t.join(", ")}`),typeof s!="string"&&s?.[Symbol.toStringTag]!=="Uint8Array"&&b("the payload must be a Ui\
+nt8Array or a string");let c={tenant:Nt(t),channel:de(e)};if(h){let p=I(a??"");return a!==void 0&&!(p.length>0&&p.length<=
+64)&&b("a key has 1 to 64 bytes"),te(r,m=>Ot(c.tenant,c.channel,s,l,{id:m,key:p}),a!==void 0,c)}a!==void 0&&b("a key is \
+for a publish that is confirmed");let u=Ot(c.tenant,c.channel,s,l||void 0);return r.publishConnection(),r.gate?new Promise(
+(p,w)=>{r.gate?.push(()=>{try{p(r.publishConnection().publish(u,c))}catch(m){w(m)}})}):r.publishConnection().publish(u,c)}async flush(){
+let t=this.#t;t.publishConnection(),t.gate&&await new Promise(e=>t.gate?.push(e)),await t.publishConnection().ping()}renewToken(){
+return this.#t.renewToken()}retry(){this.#t.retry()}async close(){this.#t.finish(void 0),await this.closed}[Symbol.asyncDispose](){
+return this.close()}};export{xt as Client,Tt as LoggedOutError,f as MillraceError,Ce as channelToken,Zs as connect};

@@ -6,6 +6,7 @@
 import { parseAddress } from "./address.js";
 import { seconds } from "./duration.js";
 import { asError, type ErrorCode, type ErrorContext, MillraceError, notEdge } from "./errors.js";
+import { checkMembers } from "./members.js";
 import { isBrowser } from "./platform.js";
 import { inOurWords } from "./words.js";
 
@@ -90,6 +91,9 @@ export interface TokenInfo extends Rights {
   readonly masterId: string;
 }
 
+const expiries = "expiresIn expiresAt";
+const requested = `createdBy description grants ipMasks regions origins protocols ingressKBps egressKBps ${expiries}`;
+
 type Json = Record<string, unknown>;
 
 /**
@@ -121,6 +125,7 @@ export class TokenAdmin {
     // As an error of fetch would repeat it.
     if (typeof masterToken !== "string" || !/^[\w.~+-]{1,512}$/.test(masterToken))
       bad("a master token is a string of 1 to 512 letters, digits and .~_+-, and this is none");
+    checkMembers("the object of options", options, "allowPlaintext fetch timeout");
     const { timeout = 0 } = options;
     if (!(timeout >= 0 && timeout < 2 ** 31)) bad("timeout must be milliseconds");
     this.#master = masterToken;
@@ -130,7 +135,9 @@ export class TokenAdmin {
 
   /** Issues an access token. */
   async issue(request: IssueRequest): Promise<IssuedToken> {
+    checkMembers("the request", request, requested);
     if (!Array.isArray(request.grants)) bad("grants must be a list");
+    for (const grant of request.grants) checkMembers("a grant", grant, "tenants publish subscribe history");
     const { token, token_id, expires_at } = await this.#call("POST", "get-token", {
       created_by: request.createdBy,
       description: request.description,
@@ -155,6 +162,7 @@ export class TokenAdmin {
 
   /** Prolongs a valid token, by its id; open connections go on. Returns when it expires now. */
   async refresh(tokenId: string, until: Expiry): Promise<Date> {
+    checkMembers("the expiry", until, expiries);
     const body = { token_id: tokenId, expires_at: expiry(until) };
     return time((await this.#call("PUT", "refresh-token", body)).new_expires_at);
   }
@@ -165,7 +173,9 @@ export class TokenAdmin {
   }
 
   /** Lists the tokens that this master token manages, page by page as it is iterated. */
-  async *list({ tenant, pageSize }: ListOptions = {}): AsyncGenerator<TokenInfo, void, undefined> {
+  async *list(options: ListOptions = {}): AsyncGenerator<TokenInfo, void, undefined> {
+    checkMembers("the object of options", options, "tenant pageSize");
+    const { tenant, pageSize } = options;
     const query = new URLSearchParams();
     if (tenant !== undefined) query.set("tenant", tenant);
     if (pageSize !== undefined) query.set("limit", String(pageSize));

@@ -320,3 +320,14 @@ test("not in a browser", () => {
     "made",
   );
 });
+
+test("members that there are not", async () => {
+  const as = (value: unknown): never => value as never;
+  const no = { code: "bad_option", message: /"x": allowed are/ };
+  assert.throws(() => new TokenAdmin("http://127.0.0.1:1", MASTER, as({ x: 1 })), no);
+  const admin = new TokenAdmin("http://127.0.0.1:1", MASTER);
+  await assert.rejects(admin.issue(as({ createdBy: "a", grants: [], x: 1 })), no);
+  await assert.rejects(admin.issue(as({ createdBy: "a", grants: [{ x: 1 }] })), no);
+  await assert.rejects(admin.refresh("1", as({ x: 1 })), no);
+  await assert.rejects(admin.list(as({ x: 1 })).next(), no);
+});

@@ -388,3 +388,32 @@ test("a subscription waits for the end of an earlier one to the same pattern", a
   await client.close();
   await never;
 });
+
+test("options that there are not, and a function in place of options", async (t) => {
+  const edge = await Edge.start(t);
+  const { client } = await tried(t, edge.url);
+  const no = (message: RegExp) => ({ code: "bad_option", message });
+  const as = (value: unknown): never => value as never;
+  await assert.rejects(connect(edge.url, as({ token: "a", tokn: 1 })), no(/"tokn": allowed are token, tokenProvider/));
+  await assert.rejects(connect(edge.url, as({ token: "a", paths: { ws: "/" } })), no(/paths has no "ws"/));
+  await assert.rejects(connect(edge.url, as("AT_secret")), (err: MillraceError) => !err.message.includes("secret"));
+  await assert.rejects(
+    client.subscribe(
+      "t",
+      "c",
+      as(() => {}),
+    ),
+    no(/allowed are onMessage, history, queue/),
+  );
+  await assert.rejects(client.subscribe("t", "c", as({ onmessage() {} })), no(/has no "onmessage"/));
+  await assert.rejects(client.publish("t", "c", "x", as({ deliver: 1 })), no(/allowed are delivery, confirm, key/));
+  await assert.rejects(
+    client.publish(
+      "t",
+      "c",
+      "x",
+      as(() => {}),
+    ),
+    no(/must be an object/),
+  );
+});
