@@ -68,7 +68,7 @@ func (s *settings) dialWebSocket(ctx context.Context, origin, token string) (lin
 	case res != nil && errors.Is(err, websocket.ErrBadHandshake):
 		return nil, refused(res) // gorilla has read up to 1 KiB of the body
 	default:
-		return nil, &Error{Code: CodeUnreachable, Text: "WebSocket", Err: err}
+		return nil, &Error{Code: CodeUnreachable, Text: "no WebSocket to the edge", Err: err}
 	}
 	w.conn = conn
 	conn.SetReadLimit(maxMessage)

@@ -320,7 +320,7 @@ func TestWebSocketRefused(t *testing.T) {
 	}
 	t.Run("by another server", func(t *testing.T) {
 		_, err := script(t, func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "hello", 404) }).connect(nil)
-		if !errors.Is(err, ErrUnreachable) {
+		if !errors.Is(err, ErrUnreachable) || !strings.Contains(err.Error(), "404") {
 			t.Errorf("got %v", err)
 		}
 	})
@@ -333,7 +333,7 @@ func TestWebSocketRefused(t *testing.T) {
 	t.Run("nobody listens", func(t *testing.T) {
 		e := script(t, talk(t, polite))
 		e.Close()
-		if _, err := e.connect(nil); !errors.Is(err, ErrUnreachable) {
+		if _, err := e.connect(nil); !errors.Is(err, ErrUnreachable) || !strings.Contains(err.Error(), "no WebSocket to the edge: dial tcp 127") {
 			t.Errorf("got %v", err)
 		}
 	})

@@ -38,7 +38,7 @@ func (s *settings) dialWebTransport(ctx context.Context, origin, token string) (
 		config.ServerName = hostName(origin)
 	}
 	unreachable := func(err error) error {
-		return &Error{Code: CodeUnreachable, Text: "WebTransport", Err: err}
+		return &Error{Code: CodeUnreachable, Text: "no WebTransport to the edge", Err: err}
 	}
 	// Not the early variant: edges refuse what comes as TLS early data.
 	conn, err := quic.DialAddr(ctx, hostPort(origin), config, &quic.Config{
@@ -66,12 +66,12 @@ func (w *webTransport) open(ctx context.Context, url, token string) error {
 	transport := &webtransport.Transport{ApplicationProtocols: []string{wire.Subprotocol}}
 	client, err := transport.NewClientConn(w.quic)
 	if err != nil {
-		return &Error{Code: CodeUnreachable, Text: "WebTransport", Err: err}
+		return &Error{Code: CodeUnreachable, Text: "no WebTransport to the edge", Err: err}
 	}
 	res, session, err := client.Dial(ctx, url, http.Header{"Authorization": {"Bearer " + token}})
 	if err != nil {
 		if res == nil {
-			return &Error{Code: CodeUnreachable, Text: "WebTransport", Err: err}
+			return &Error{Code: CodeUnreachable, Text: "no WebTransport to the edge", Err: err}
 		}
 		defer res.Body.Close()
 		return refused(res)

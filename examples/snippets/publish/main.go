@@ -12,7 +12,12 @@ import (
 
 func main() {
 	ctx := context.Background()
-	c, err := client.Connect(ctx, []string{"http://localhost:8080"}, client.Options{Token: os.Getenv("MILLRACE_TOKEN")})
+	options := client.Options{Token: os.Getenv("MILLRACE_TOKEN"), OnEvent: func(e client.Event) {
+		if refused, ok := e.(client.PublishError); ok {
+			log.Fatal("refused: ", refused.Code)
+		}
+	}}
+	c, err := client.Connect(ctx, []string{"http://localhost:8080"}, options)
 	if err != nil {
 		log.Fatal(err)
 	}

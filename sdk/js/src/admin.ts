@@ -5,7 +5,8 @@
  */
 import { parseAddress } from "./address.js";
 import { seconds } from "./duration.js";
-import { asError, type ErrorCode, type ErrorContext, MillraceError } from "./errors.js";
+import { asError, type ErrorCode, type ErrorContext, MillraceError, notEdge } from "./errors.js";
+import { checkMembers } from "./members.js";
 import { isBrowser } from "./platform.js";
 import { inOurWords } from "./words.js";
 
@@ -102,6 +103,9 @@ export interface TokenInfo extends Rights {
   readonly masterId: string;
 }
 
+const expiries = "expiresIn expiresAt";
+const requested = `createdBy description subject info grants ipMasks regions origins protocols ingressKBps egressKBps ${expiries}`;
+
 type Json = Record<string, unknown>;
 
 /**
@@ -133,6 +137,7 @@ export class TokenAdmin {
     // As an error of fetch would repeat it.
     if (typeof masterToken !== "string" || !/^[\w.~+-]{1,512}$/.test(masterToken))
       bad("a master token is a string of 1 to 512 letters, digits and .~_+-, and this is none");
+    checkMembers("the object of options", options, "allowPlaintext fetch timeout");
     const { timeout = 0 } = options;
     if (!(timeout >= 0 && timeout < 2 ** 31)) bad("timeout must be milliseconds");
     this.#master = masterToken;
@@ -142,7 +147,9 @@ export class TokenAdmin {
 
   /** Issues an access token. */
   async issue(request: IssueRequest): Promise<IssuedToken> {
+    checkMembers("the request", request, requested);
     if (!Array.isArray(request.grants)) bad("grants must be a list");
+    for (const grant of request.grants) checkMembers("a grant", grant, "tenants publish subscribe history");
     const { subject, info } = request;
     if (info !== undefined && !isObject(info)) bad("info must be an object of JSON");
     const { token, token_id, expires_at } = await this.#call("POST", "get-token", {
@@ -171,6 +178,7 @@ export class TokenAdmin {
 
   /** Prolongs a valid token, by its id; open connections go on. Returns when it expires now. */
   async refresh(tokenId: string, until: Expiry): Promise<Date> {
+    checkMembers("the expiry", until, expiries);
     const body = { token_id: tokenId, expires_at: expiry(until) };
     return time((await this.#call("PUT", "refresh-token", body)).new_expires_at);
   }
@@ -198,7 +206,9 @@ export class TokenAdmin {
   }
 
   /** Lists the tokens that this master token manages, page by page as it is iterated. */
-  async *list({ tenant, subject, pageSize }: ListOptions = {}): AsyncGenerator<TokenInfo, void, undefined> {
+  async *list(options: ListOptions = {}): AsyncGenerator<TokenInfo, void, undefined> {
+    checkMembers("the object of options", options, "tenant subject pageSize");
+    const { tenant, subject, pageSize } = options;
     const query = new URLSearchParams();
     if (tenant !== undefined) query.set("tenant", tenant);
     if (subject !== undefined) query.set("subject", subject);
@@ -253,7 +263,7 @@ export class TokenAdmin {
     const { ok, status } = response;
     if (!ok) {
       const { code, detail } = answer ?? {};
-      if (typeof code !== "string") throw new MillraceError("unreachable", `HTTP status ${status}`, { status });
+      if (typeof code !== "string") throw notEdge(status);
       const ours = code === "bad_master_token" ? "the edge does not accept the master token" : inOurWords(detail);
       throw new MillraceError(code, ours, { status });
     }

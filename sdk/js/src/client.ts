@@ -7,6 +7,7 @@ import { type Delivery, deliveries, encodePublish } from "./frames.js";
 import { checkedFrom, type HistoryFrom } from "./history.js";
 import { encodeText } from "./lines.js";
 import type { Transport } from "./link.js";
+import { checkMembers } from "./members.js";
 import type { Message } from "./message.js";
 import { checkedChannel, checkedPattern, checkedTenant } from "./names.js";
 import { badOption, type ConnectOptions, type QueueOptions, queueOptions } from "./options.js";
@@ -102,6 +103,7 @@ export class Client implements AsyncDisposable {
    */
   async subscribe(tenant: string, pattern: string, options: SubscribeOptions = {}): Promise<Subscription> {
     const session = this.#session;
+    checkMembers("the object of options", options, "onMessage history queue queuePolicy");
     const { onMessage } = options;
     if (onMessage && typeof onMessage !== "function") badOption("onMessage must be a function");
     const sub = new Subscription(checkedTenant(tenant), checkedPattern(pattern), session.subscriber, {
@@ -134,9 +136,11 @@ export class Client implements AsyncDisposable {
     tenant: string,
     channel: string,
     payload: Uint8Array | string,
-    { delivery = "broadcast", confirm = false, key }: PublishOptions = {},
+    options?: PublishOptions,
   ): Promise<unknown> {
     const session = this.#session;
+    if (options !== undefined) checkMembers("the object of options", options, "delivery confirm key");
+    const { delivery = "broadcast", confirm = false, key } = options ?? {};
     const way = deliveries.indexOf(delivery);
     if (way < 0) badOption(`delivery: allowed are ${deliveries.join(", ")}`);
     if (typeof payload !== "string" && payload?.[Symbol.toStringTag] !== "Uint8Array")

@@ -90,7 +90,11 @@ export class MillraceError extends Error {
     const names = (["tenant", "channel", "pattern"] as const).map((name) =>
       about[name] === undefined ? "" : ` (${name} ${JSON.stringify(about[name])})`,
     );
-    super(`${code}${names.join("")}: ${text}`, "cause" in about ? { cause: about.cause } : undefined);
+    const why = code === "unreachable" ? reason(about.cause) : "";
+    super(
+      `${code}${names.join("")}: ${text}${why && `: ${why}`}`,
+      "cause" in about ? { cause: about.cause } : undefined,
+    );
     this.code = code;
     this.tenant = about.tenant;
     this.pattern = about.pattern;
@@ -99,6 +103,20 @@ export class MillraceError extends Error {
     this.closeCode = about.closeCode;
     this.retryAfter = about.retryAfter;
   }
+}
+
+// reason says what a cause is: that of fetch is a cause itself, and that of several addresses has only a code.
+function reason(cause: unknown): string {
+  const { message, code, cause: below } = (cause ?? {}) as { message?: string; code?: string; cause?: unknown };
+  const text = `${(below ? reason(below) : "") || message || code || ""}`;
+  return text.slice(0, 300).replace(/[AM]T_[\w.~+-]+/g, "…"); // it has no token, as far as we know
+}
+
+/** notEdge is the error for an HTTP answer that no edge gives. */
+export function notEdge(status: number, retryAfter?: number): MillraceError {
+  const code = status === 401 ? "unauthorized" : /^(429|50[234])$/.test(`${status}`) ? "unavailable" : "unreachable";
+  const text = `HTTP status ${status}, and the answer is no edge's: is the address right?`;
+  return new MillraceError(code, text, { status, retryAfter });
 }
 
 /**

@@ -1,6 +1,7 @@
 import { MillraceError } from "./errors.js";
 import type { EventHandlers } from "./events.js";
 import type { Transport } from "./link.js";
+import { checkMembers } from "./members.js";
 
 /** What becomes of a message for a subscription whose queue is full. */
 export type QueuePolicy = "drop-oldest" | "drop-newest" | "end";
@@ -132,8 +133,13 @@ export function queueOptions(o: QueueOptions, usual: { queue: number; queuePolic
   };
 }
 
+const allowed =
+  "token tokenProvider transports fallbackAfter connectTimeout keepAlive pongTimeout minBackOff maxBackOff queue queuePolicy paths allowPlaintext serverCertificateHashes sender signal on";
+
 /** settings checks options. */
 export function settings(o: ConnectOptions): Settings {
+  checkMembers("the object of options", o, allowed);
+  checkMembers("paths", o.paths ?? {}, "webSocket webTransport ping");
   const { token, tokenProvider, transports = known as Transport[], sender = false } = o;
   if ((token === undefined) === (tokenProvider === undefined)) badOption("one of token and tokenProvider is needed");
   if (tokenProvider !== undefined && typeof tokenProvider !== "function") badOption("tokenProvider must be a function");

@@ -1,4 +1,4 @@
-import { MillraceError } from "./errors.js";
+import { MillraceError, notEdge } from "./errors.js";
 import { type Dial, Inlet, type Link } from "./link.js";
 import type { Settings } from "./options.js";
 import { answersPing } from "./ping.js";
@@ -145,7 +145,7 @@ async function refusalOf(response: Response): Promise<MillraceError> {
   } catch {
     // no body of an edge
   }
-  return new MillraceError(status >= 500 ? "unreachable" : "refused", `HTTP status ${status}`, about);
+  return notEdge(status, about.retryAfter);
 }
 
 // A browser does not tell whether an edge refused the handshake or was not there.

@@ -52,7 +52,7 @@ export async function openWebTransport(dial: Dial, { paths, hashes }: Settings):
   } catch (err) {
     endAll();
     signal.throwIfAborted();
-    throw asError(err, "unreachable", "no WebTransport");
+    throw asError(err, "unreachable", "no WebTransport to the edge");
   } finally {
     clearTimeout(timer);
     signal.removeEventListener("abort", endAll);

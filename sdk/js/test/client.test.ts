@@ -106,8 +106,9 @@ test("refusals", async (t) => {
     [403, "ip_not_allowed", "ip_not_allowed"],
     [403, "protocol_not_allowed", "protocol_not_allowed"],
     [503, "draining", "draining"],
-    [404, undefined, "refused"],
-    [502, undefined, "unreachable"],
+    [404, undefined, "unreachable"],
+    [401, undefined, "unauthorized"],
+    [502, undefined, "unavailable"],
   ];
   for (const [status, code, want] of cases) {
     edge.refusal = code ? { status, code } : { status };
@@ -122,6 +123,7 @@ test("refusals", async (t) => {
   await assert.rejects(connect(edge.url, { token: "a" }), (err: MillraceError) => {
     assert.equal(err.code, "unreachable");
     assert.equal((err.cause as NodeJS.ErrnoException).code, "ECONNREFUSED");
+    assert.match(err.message, /^unreachable: no WebSocket to the edge: connect ECONNREFUSED 127/);
     return true;
   });
 });
@@ -385,4 +387,33 @@ test("a subscription waits for the end of an earlier one to the same pattern", a
   const never = assert.rejects(client.subscribe("t", "c"), { code: "closed" });
   await client.close();
   await never;
+});
+
+test("options that there are not, and a function in place of options", async (t) => {
+  const edge = await Edge.start(t);
+  const { client } = await tried(t, edge.url);
+  const no = (message: RegExp) => ({ code: "bad_option", message });
+  const as = (value: unknown): never => value as never;
+  await assert.rejects(connect(edge.url, as({ token: "a", tokn: 1 })), no(/"tokn": allowed are token, tokenProvider/));
+  await assert.rejects(connect(edge.url, as({ token: "a", paths: { ws: "/" } })), no(/paths has no "ws"/));
+  await assert.rejects(connect(edge.url, as("AT_secret")), (err: MillraceError) => !err.message.includes("secret"));
+  await assert.rejects(
+    client.subscribe(
+      "t",
+      "c",
+      as(() => {}),
+    ),
+    no(/allowed are onMessage, history, queue/),
+  );
+  await assert.rejects(client.subscribe("t", "c", as({ onmessage() {} })), no(/has no "onmessage"/));
+  await assert.rejects(client.publish("t", "c", "x", as({ deliver: 1 })), no(/allowed are delivery, confirm, key/));
+  await assert.rejects(
+    client.publish(
+      "t",
+      "c",
+      "x",
+      as(() => {}),
+    ),
+    no(/must be an object/),
+  );
 });

@@ -88,7 +88,7 @@ test("refusals without a reason for a minute are a no", async (t) => {
   hurried(t, 1000);
   const { client } = await tried(t, edge.url, { keepAlive: -1 });
   const from = performance.now();
-  edge.refusal = { status: 404 };
+  edge.refusal = { status: 403, code: "refused" }; // all that a browser tells
   (await edge.peer(0)).kill();
   assert.equal((await client.closed)?.code, "refused");
   assert.ok(edge.refused >= 5);

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import math
+import re
 import traceback
 from typing import Any
 
@@ -141,6 +142,8 @@ async def test_nobody_answers() -> None:
         with refuses("unreachable") as caught:
             await connect(edge.url, token="a")
         assert isinstance(caught.value.__cause__, ConnectionRefusedError)
+        assert re.match(r"unreachable: no WebSocket to the edge: .*(refused|Connect call)", str(caught.value))
+        assert str(caught.value.again()) == str(caught.value)
         await edge.start()
         edge.stalls = True
         with refuses("timeout"):

@@ -41,7 +41,7 @@ async def open_websocket(dial: Dial) -> WebSocketLink:
     except BaseException as err:
         link.abort()
         if isinstance(err, (OSError, ValueError)):
-            raise MillraceError("unreachable", "no connection to the edge", cause=err) from err
+            raise MillraceError("unreachable", "no WebSocket to the edge", cause=err) from err
         raise
     return link
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 __all__ = ["LoggedOut", "MillraceError"]
 
 
@@ -39,6 +41,8 @@ class MillraceError(Exception):
         retry_after: float = 0.0,
         cause: BaseException | None = None,
     ) -> None:
+        if code == "unreachable" and cause is not None:
+            text += f": {_reason(cause)}"
         super().__init__(code, text)
         self.code = code
         self.text = text
@@ -61,7 +65,7 @@ class MillraceError(Exception):
 
     def again(self) -> MillraceError:
         """Return a copy to raise: an exception that is raised twice collects the tracebacks of both."""
-        return MillraceError(
+        copy = MillraceError(
             self.code,
             self.text,
             tenant=self.tenant,
@@ -70,12 +74,18 @@ class MillraceError(Exception):
             status=self.status,
             close_code=self.close_code,
             retry_after=self.retry_after,
-            cause=self.__cause__,
         )
+        copy.__cause__ = self.__cause__  # the text has it
+        return copy
 
 
 class LoggedOut(Exception):  # noqa: N818 (the name that the other SDKs have)
     """A token provider raises it to end the client at once, with the error ``logged_out``."""
+
+
+def _reason(cause: BaseException) -> str:
+    """Return what a cause says, or is. It has no token, as far as we know."""
+    return re.sub(r"[AM]T_[\w.~+-]+", "…", (str(cause) or type(cause).__name__)[:300])
 
 
 def as_error(err: BaseException, code: str, text: str) -> MillraceError:
