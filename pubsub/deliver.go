@@ -4,7 +4,7 @@ import "slices"
 
 // deliver queues a frame with a set of patterns, in the lane own or, if that is nil, in the
 // main lane. It never blocks.
-func (s *Session) deliver(p *publication, set int, own *lane) {
+func (s *Session) deliver(p *publication, set *patternSet, own *lane) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	f, l := s.revalidate(p, set, own)
@@ -65,23 +65,23 @@ func (s *Session) offer(p *publication, frames []laneFrame) int {
 // laneFrame is a frame for one lane of a session.
 type laneFrame struct {
 	lane  *lane // nil: the main lane
-	set   int   // of its patterns
+	set   *patternSet
 	frame *frame
 }
 
 // revalidate returns the frame and the lane in which a publisher may queue it now: no
 // frame if the subscription has ended since the publisher matched it, and one with other
 // patterns if other subscriptions have changed. The caller holds s.mu.
-func (s *Session) revalidate(p *publication, set int, own *lane) (*frame, *lane) {
+func (s *Session) revalidate(p *publication, set *patternSet, own *lane) (*frame, *lane) {
 	switch {
 	case own != nil && (own.dead || own.closing):
 		return nil, nil
 	case own != nil:
-		return p.matcher.frame(p, set, s.variant), own
+		return set.frame(p, s.variant), own
 	case s.subsVersion > p.subsVersion:
 		return s.rematch(p), &s.queue.mainLane
 	}
-	return p.matcher.frame(p, set, s.variant), &s.queue.mainLane
+	return set.frame(p, s.variant), &s.queue.mainLane
 }
 
 // rematch matches a publication against the session's own list of subscriptions, which

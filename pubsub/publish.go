@@ -89,12 +89,12 @@ func (h *Hub) fanOut(t *tenant, p *publication) (n int) {
 		n = len(m.sessions)
 		for i := range m.sessions {
 			if f := &m.sessions[i]; f.set != 0 {
-				f.session.deliver(p, f.set, nil)
+				f.session.deliver(p, &m.sets[f.set], nil)
 			}
 			p.maybePause(i)
 		}
 		for i, o := range m.ownMatches {
-			o.session.deliver(p, o.set, o.lane)
+			o.session.deliver(p, &m.sets[o.set], o.lane)
 			p.maybePause(i)
 		}
 	}
@@ -106,7 +106,7 @@ func (h *Hub) fanOut(t *tenant, p *publication) (n int) {
 
 // deliverToAll queues the message for all subscribers of an interest, with its set of
 // patterns.
-func (p *publication) deliverToAll(in *interest, set int) int {
+func (p *publication) deliverToAll(in *interest, set *patternSet) int {
 	all := in.subscribers.Load()
 	for part := range all.chunks {
 		for i := range part {
@@ -166,11 +166,11 @@ func (h *Hub) deliverOne(t *tenant, p *publication) bool {
 		candidate := m.sessions[i]
 		m.laneFrames = m.laneFrames[:0]
 		if candidate.set != 0 {
-			m.laneFrames = append(m.laneFrames, laneFrame{set: candidate.set})
+			m.laneFrames = append(m.laneFrames, laneFrame{set: &m.sets[candidate.set]})
 		}
 		for _, o := range m.ownMatches {
 			if o.session == candidate.session {
-				m.laneFrames = append(m.laneFrames, laneFrame{lane: o.lane, set: o.set})
+				m.laneFrames = append(m.laneFrames, laneFrame{lane: o.lane, set: &m.sets[o.set]})
 			}
 		}
 		if n := candidate.session.offer(p, m.laneFrames); n > 0 {
