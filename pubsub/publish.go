@@ -89,12 +89,14 @@ func (h *Hub) fanOut(t *tenant, p *publication) (n int) {
 		n = len(m.sessions)
 		for i := range m.sessions {
 			if f := &m.sessions[i]; f.set != 0 {
-				f.session.deliver(p, &m.sets[f.set], nil)
+				set := &m.sets[f.set]
+				f.session.deliver(p, set.frames[plain], set, nil)
 			}
 			p.maybePause(i)
 		}
 		for i, o := range m.ownMatches {
-			o.session.deliver(p, &m.sets[o.set], o.lane)
+			set := &m.sets[o.set]
+			o.session.deliver(p, set.frames[plain], set, o.lane)
 			p.maybePause(i)
 		}
 	}
@@ -110,7 +112,7 @@ func (p *publication) deliverToAll(in *interest, set *patternSet) int {
 	all := in.subscribers.Load()
 	for part := range all.chunks {
 		for i := range part {
-			part[i].session.deliver(p, set, part[i].lane)
+			part[i].session.deliver(p, set.frames[plain], set, part[i].lane)
 		}
 		p.maybePause(chunk - 1)
 	}
