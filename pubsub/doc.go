@@ -25,8 +25,8 @@
 //	sequencer.run  one goroutine for each tenant of a history, while there is something
 //	    note     what is handed on
 //	    match    the feeds: distinct patterns of subscriptions with positions
-//	    enqueue  0x04 frames, on the subscriptions that are live
-//	    fan out  0x01 frames to plain subscriptions, as above
+//	    enqueue  frames with positions, on the subscriptions that are live
+//	    fan out  frames without to plain subscriptions, as above
 //
 // A subscription with positions that is not live reads pages of the store (replay.go) until
 // it has all that was handed on (resumable.go).

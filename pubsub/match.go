@@ -72,10 +72,10 @@ func (m *matcher) match(t *tenant, channel []byte) {
 	}
 }
 
-// single makes set 1 that of the only interest that matches.
-func (m *matcher) single() int {
+// single makes the set of the only interest that matches.
+func (m *matcher) single() *patternSet {
 	m.sets = append(m.sets, patternSet{}, patternSet{})
-	return 1
+	return &m.sets[1]
 }
 
 // group finds each session's set of matched patterns.
@@ -153,18 +153,21 @@ func (m *matcher) extend(set, interest int) int {
 
 // frame returns a variant of the deliver frame for the subscribers with this set of
 // patterns. It is encoded when the first of them takes it.
-func (m *matcher) frame(p *publication, set int, v variant) *frame {
-	if f := m.sets[set].frames[v]; f != nil {
+func (set *patternSet) frame(p *publication, v variant) *frame {
+	if f := set.frames[v]; f != nil {
 		return f
 	}
+	return p.matcher.encode(p, set, v)
+}
+
+func (m *matcher) encode(p *publication, set *patternSet, v variant) *frame {
 	m.patterns = m.patterns[:0]
-	for at := set; at != 0; at = m.sets[at].before {
-		m.patterns = append(m.patterns, m.interests[m.sets[at].interest].patterns[0])
+	for at := set; at != &m.sets[0]; at = &m.sets[at.before] {
+		m.patterns = append(m.patterns, m.interests[at.interest].patterns[0])
 	}
 	slices.Reverse(m.patterns)
-	f := p.encode(m.patterns, v)
-	m.sets[set].frames[v] = f
-	return f
+	set.frames[v] = p.encode(m.patterns, v)
+	return set.frames[v]
 }
 
 // release gives the scratch space back, without what it points to.

@@ -89,12 +89,14 @@ func (h *Hub) fanOut(t *tenant, p *publication) (n int) {
 		n = len(m.sessions)
 		for i := range m.sessions {
 			if f := &m.sessions[i]; f.set != 0 {
-				f.session.deliver(p, f.set, nil)
+				set := &m.sets[f.set]
+				f.session.deliver(p, set.frames[plain], set, nil)
 			}
 			p.maybePause(i)
 		}
 		for i, o := range m.ownMatches {
-			o.session.deliver(p, o.set, o.lane)
+			set := &m.sets[o.set]
+			o.session.deliver(p, set.frames[plain], set, o.lane)
 			p.maybePause(i)
 		}
 	}
@@ -106,11 +108,11 @@ func (h *Hub) fanOut(t *tenant, p *publication) (n int) {
 
 // deliverToAll queues the message for all subscribers of an interest, with its set of
 // patterns.
-func (p *publication) deliverToAll(in *interest, set int) int {
+func (p *publication) deliverToAll(in *interest, set *patternSet) int {
 	all := in.subscribers.Load()
 	for part := range all.chunks {
 		for i := range part {
-			part[i].session.deliver(p, set, part[i].lane)
+			part[i].session.deliver(p, set.frames[plain], set, part[i].lane)
 		}
 		p.maybePause(chunk - 1)
 	}
@@ -166,11 +168,11 @@ func (h *Hub) deliverOne(t *tenant, p *publication) bool {
 		candidate := m.sessions[i]
 		m.laneFrames = m.laneFrames[:0]
 		if candidate.set != 0 {
-			m.laneFrames = append(m.laneFrames, laneFrame{set: candidate.set})
+			m.laneFrames = append(m.laneFrames, laneFrame{set: &m.sets[candidate.set]})
 		}
 		for _, o := range m.ownMatches {
 			if o.session == candidate.session {
-				m.laneFrames = append(m.laneFrames, laneFrame{lane: o.lane, set: o.set})
+				m.laneFrames = append(m.laneFrames, laneFrame{lane: o.lane, set: &m.sets[o.set]})
 			}
 		}
 		if n := candidate.session.offer(p, m.laneFrames); n > 0 {

@@ -128,7 +128,7 @@ func TestSenderIsEncodedOnce(t *testing.T) {
 		m.match(r.hub.tenant(p.tenant), p.channel)
 		m.group()
 		for i := range m.sessions {
-			m.sessions[i].session.deliver(&p, m.sessions[i].set, nil)
+			m.sessions[i].session.deliver(&p, nil, &m.sets[m.sessions[i].set], nil)
 		}
 		encoded := 0
 		for _, set := range m.sets {
