@@ -114,7 +114,7 @@ func BenchmarkRevokeSubject(b *testing.B) {
 			b.Error(err)
 		}
 	}
-	const writers = 1024
+	const writers = 256
 	var issuing sync.WaitGroup
 	for w := range writers {
 		issuing.Go(func() {
