@@ -128,7 +128,7 @@ func (s *Service) isClosing(ctx context.Context, subject string, right *Right) (
 
 // awaitOpen waits until no token of the subject with this right is being revoked, as far
 // as this edge knows. It ends closings whose edges have died. It returns
-// [ErrSubjectClosing] when ctx ends, and if too many calls wait.
+// [ErrSubjectClosing] if too many calls wait.
 func (s *Service) awaitOpen(ctx context.Context, subject string, right *Right) error {
 	id := closingID(subject)
 	r, _, err := readClosing(ctx, id, s.localGet())
@@ -169,10 +169,7 @@ func (s *Service) awaitOpen(ctx context.Context, subject string, right *Right) e
 		case <-timer.C:
 		case <-ctx.Done():
 			timer.Stop()
-			if errors.Is(ctx.Err(), context.Canceled) {
-				return ctx.Err()
-			}
-			return ErrSubjectClosing
+			return ctx.Err()
 		}
 		timer.Stop()
 	}

@@ -50,10 +50,14 @@ func (s *Service) Issue(ctx context.Context, m *Master, req IssueRequest) (Issue
 // issueForSubject issues a token that has a subject. While a revocation of the subject
 // runs, it waits.
 func (s *Service) issueForSubject(ctx context.Context, m *Master, r accessRecord) (Issued, error) {
-	ctx, done := context.WithTimeout(ctx, issueTimeout)
+	waiting, done := context.WithTimeout(ctx, issueTimeout) // a slow store is given its time
 	defer done()
 	for {
-		if err := s.awaitOpen(ctx, r.Subject, &r.Right); err != nil {
+		err := s.awaitOpen(waiting, r.Subject, &r.Right)
+		if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
+			err = ErrSubjectClosing
+		}
+		if err != nil {
 			return Issued{}, err
 		}
 		issued, version, err := s.issue(ctx, m, r)
