@@ -108,7 +108,7 @@ func (o *senders) check() {
 	forged.Stored = true
 	stored := wire.AppendDeliverFields(nil, &forged)
 	flagged := rawPublish(keptTenant, "room.1", "forged")
-	for _, message := range [][]byte{frame, stored, append([]byte{0x02, 0x80}, flagged...), append([]byte{0x02, 0x02 | 0x80}, frame[2:]...), append([]byte{0x03, 0x82}, frame[2:]...), append([]byte{0x84}, frame[1:]...)} {
+	for _, message := range [][]byte{frame, stored, append([]byte{0x02, 0x80}, flagged...), append([]byte{0x02, 0x02 | 0x80}, frame[2:]...), append([]byte{0x03, 0x82}, frame[2:]...), append([]byte{0x05}, frame[1:]...)} {
 		bad.sendFrame(message)
 		bad.expectText("ERR:bad_frame")
 	}
