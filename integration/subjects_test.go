@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -222,4 +223,28 @@ func (o *overlay) valid(at int, subject string, tokens []issued) (n int) {
 		}
 		query.Set("cursor", page.NextCursor)
 	}
+}
+
+// The operator's command issues tokens with subjects, finds them and what is connected with
+// them, and revokes them.
+func TestSubjectsOnTheCommandLine(t *testing.T) {
+	t.Parallel()
+	e := startEdge(t, defaultCaddyfile)
+	issue := func(subject string) string {
+		t.Helper()
+		return strings.TrimSpace(e.admin("token", "issue", "--tenant", "paint.room", "--sub", "#", "--subject", subject, "--info", `{"plan":"pro"}`, "--quiet").want(0, "AT_", "").out)
+	}
+	ada, bob := e.dial(issue("ada")), e.dial(issue("bob"))
+	e.admin("token", "list", "--subject", "ada").want(0, "ada", "").lines(2)
+	e.admin("connections", "--subject", "bob").want(0, "bob", "").lines(2)
+	e.admin("connections", "--subject", "bob", "--json").want(0, `"info":{"plan":"pro"}`, "")
+	e.admin("token", "issue", "--tenant", "paint.room", "--subject", "a\n").want(1, "", "subject: must be 1 to 128 bytes")
+	e.admin("token", "issue", "--tenant", "paint.room", "--info", "{").want(2, "", "--info: must be a JSON object")
+	e.admin("token", "revoke", "--subject", "ada", strings.Repeat("0", 32)).want(2, "", "cannot be combined")
+	e.admin("token", "revoke", "--subject", "").want(1, "", "subject: is empty")
+	e.admin("token", "revoke", "--subject", "ada").want(0, "revoked 1 token\n", "")
+	ada.expectText("ERR:" + string(wire.CodeTokenRevoked))
+	ada.expectClose(wire.CloseForbidden)
+	e.admin("token", "revoke", "--subject", "ada").want(0, "revoked 0 tokens\n", "")
+	bob.ping()
 }
