@@ -153,7 +153,7 @@ func TestSubjectLimit(t *testing.T) {
 		admit(ErrSubjectFull, "3", "ada", "shop")
 		admit(nil, "4", "bob", "room")
 		admit(nil, "5", "ada", "another's")
-		admit(nil, "6", "ada", append(many, "room")...) // that one is not counted
+		admit(nil, "6", "ada", slices.Concat(many, []string{"room"})...) // that one is not counted
 		for range 5 {
 			admit(nil, "7", "", "room")
 		}

@@ -61,7 +61,7 @@ func (s *Service) RevokeAndClose(ctx context.Context, m *Master, subject string)
 	defer leave()
 	c := &closer{service: s, master: m, subject: subject, id: closingID(subject)}
 	for range maxRestarts {
-		revoked := 0
+		var revoked int
 		revoked, err = c.run(ctx)
 		n += revoked
 		if !errors.Is(err, errTakenForDead) {

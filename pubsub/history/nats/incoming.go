@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"time"
 
-	client "github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 )
 
@@ -84,7 +83,7 @@ func (in *incoming) next() (*received, error) {
 	r := &received{place: place{meta.Sequence.Stream, meta.Timestamp}, subject: m.Subject(), payload: m.Data(), size: len(m.Data())}
 	if header := m.Headers(); header != nil {
 		r.key = header.Get(jetstream.MsgIDHeader)
-		r.sender, r.invalid = parseSender(client.Header(header))
+		r.sender, r.invalid = parseSender(header)
 		if in.headers {
 			r.size = 0
 			if _, err := fmt.Sscan(header.Get("Nats-Msg-Size"), &r.size); err != nil {
