@@ -232,7 +232,7 @@ func TestPauseKeepsNothingBack(t *testing.T) {
 		p.pace = pace
 		p.matcher = matchers.Get().(*matcher)
 		p.matcher.match(r.hub.tenant(p.tenant), p.channel)
-		first.deliver(&p, nil, p.matcher.single(), nil)
+		first.deliver(&p, nil, &p.matcher.single, nil)
 		if p.toFlush == nil {
 			t.Fatal("nothing waits to be written")
 		}

@@ -14,6 +14,7 @@ type matcher struct {
 	sessions   []matchedSession
 	ownMatches []ownMatch
 	sets       []patternSet
+	single     patternSet // that of the only interest that matches, where there are no others
 	steps      map[step]int
 	latest     patternStep // the last one of steps that was asked for
 	patterns   []string
@@ -70,12 +71,6 @@ func (m *matcher) match(t *tenant, channel []byte) {
 			return strings.Compare(a.patterns[0], b.patterns[0])
 		})
 	}
-}
-
-// single makes the set of the only interest that matches.
-func (m *matcher) single() *patternSet {
-	m.sets = append(m.sets, patternSet{}, patternSet{})
-	return &m.sets[1]
 }
 
 // group finds each session's set of matched patterns.
@@ -161,6 +156,10 @@ func (set *patternSet) frame(p *publication, v variant) *frame {
 }
 
 func (m *matcher) encode(p *publication, set *patternSet, v variant) *frame {
+	if set == &m.single {
+		set.frames[v] = p.encode(m.interests[0].patterns[:], v)
+		return set.frames[v]
+	}
 	m.patterns = m.patterns[:0]
 	for at := set; at != &m.sets[0]; at = &m.sets[at.before] {
 		m.patterns = append(m.patterns, m.interests[at.interest].patterns[0])
@@ -177,6 +176,7 @@ func (m *matcher) release() {
 	}
 	m.round++
 	m.latest = patternStep{}
+	m.single.frames = [variants]*frame{}
 	clear(m.interests)
 	clear(m.sessions)
 	clear(m.ownMatches)

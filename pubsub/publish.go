@@ -83,7 +83,7 @@ func (h *Hub) fanOut(t *tenant, p *publication) (n int) {
 	case 0:
 		return 0
 	case 1: // the common case needs no grouping
-		n = p.deliverToAll(m.interests[0], m.single())
+		n = p.deliverToAll(m.interests[0], &m.single)
 	default:
 		m.group()
 		n = len(m.sessions)
