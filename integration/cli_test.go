@@ -254,7 +254,7 @@ func TestCLIConnectionsAndDrain(t *testing.T) {
 	token := e.issue(allowAll("room"))
 	s := e.dial(token.Token)
 	s.subscribe("paint.room", "a", "b")
-	e.admin("connections").want(0, token.TokenID+"  127.0.0.1  websocket", "")
+	e.admin("connections").want(0, token.TokenID+"  -        127.0.0.1  websocket", "")
 	var list struct {
 		Connections []struct {
 			Subscriptions int `json:"subscriptions"`

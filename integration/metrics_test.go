@@ -155,7 +155,7 @@ func TestMetricsOfTokens(t *testing.T) {
 			}
 		}
 	}
-	if len(want) != 11*3 {
+	if len(want) != 12*3 {
 		t.Errorf("%d series of token operations", len(want))
 	}
 

@@ -97,7 +97,8 @@ func TestRestRefusesBeforeTheBody(t *testing.T) {
 		{"POST", "/v1/get-token", []string{"POST"}},
 		{"PUT", "/v1/refresh-token", []string{"PUT"}},
 		{"DELETE", "/v1/revoke-token", []string{"DELETE"}},
-		{"GET", "/v1/tokens", []string{"GET", "HEAD"}},
+		{"GET", "/v1/tokens", []string{"GET", "HEAD", "DELETE"}},
+		{"DELETE", "/v1/tokens/" + issued.TokenID, []string{"DELETE"}},
 	}
 	unknown := newMasterToken()
 	wrongSecret := e.master[:len(e.master)-32] + randomHex()

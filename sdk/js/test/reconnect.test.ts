@@ -216,7 +216,7 @@ test("what an edge must not send", async (t) => {
   // What a later edge may send: a line, a tag, and a field of a tag that is known.
   peer.send("hello");
   peer.send(Uint8Array.of(9));
-  peer.send(Uint8Array.of(4, 2, 0));
+  peer.send(Uint8Array.of(4, 128, 0));
   await client.flush();
   assert.equal(events.all.length, 1);
   peer.send(Uint8Array.of(1, 0));
