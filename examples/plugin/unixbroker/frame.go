@@ -127,7 +127,7 @@ func (s search) bits() (bits byte) {
 
 // appendMessage appends
 //
-//	| u8 delivery | u8 bits | u8 edges | tried: u64 each | u8 length | tenant | u16 length | channel | payload |
+//	| u8 delivery | u8 bits | u8 edges | tried: u64 each | u8 length | tenant | u16 length | channel | u8 length | sender | payload |
 func appendMessage(dst []byte, m *pubsub.Message, s search) []byte {
 	head := []byte{byte(m.Delivery), s.bits(), byte(len(s.tried))}
 	for _, id := range s.tried {
@@ -135,6 +135,7 @@ func appendMessage(dst []byte, m *pubsub.Message, s search) []byte {
 	}
 	head = append(append(head, byte(len(m.Tenant))), m.Tenant...)
 	head = append(binary.BigEndian.AppendUint16(head, uint16(len(m.Channel))), m.Channel...)
+	head = append(append(head, byte(len(m.Sender))), m.Sender...)
 	return appendFrame(dst, kindMessage, head, m.Payload)
 }
 
@@ -156,7 +157,10 @@ func decodeMessage(body []byte) (m pubsub.Message, s search, err error) {
 	if m.Tenant, body, ok = cut(body[8*n:], 1); !ok {
 		return m, s, errFrame
 	}
-	if m.Channel, m.Payload, ok = cut(body, 2); !ok {
+	if m.Channel, body, ok = cut(body, 2); !ok {
+		return m, s, errFrame
+	}
+	if m.Sender, m.Payload, ok = cut(body, 1); !ok {
 		return m, s, errFrame
 	}
 	return m, s, nil

@@ -15,10 +15,10 @@ var messages = []struct {
 	message pubsub.Message
 	search  search
 }{
-	{pubsub.Message{Tenant: []byte("t"), Channel: []byte("a.b"), Payload: []byte("x")}, search{}},
-	{pubsub.Message{Tenant: []byte("t"), Channel: []byte("a"), Payload: []byte{}, Delivery: wire.OneNearest}, search{tried: []edgeID{1, 1 << 63}, full: true}},
+	{pubsub.Message{Tenant: []byte("t"), Channel: []byte("a.b"), Payload: []byte("x"), Sender: []byte("Ann")}, search{}},
+	{pubsub.Message{Tenant: []byte("t"), Channel: []byte("a"), Payload: []byte{}, Sender: []byte{}, Delivery: wire.OneNearest}, search{tried: []edgeID{1, 1 << 63}, full: true}},
 	{
-		pubsub.Message{Tenant: bytes.Repeat([]byte("t"), 128), Channel: bytes.Repeat([]byte("c"), 256), Payload: []byte("y"), Delivery: wire.OneRandom},
+		pubsub.Message{Tenant: bytes.Repeat([]byte("t"), 128), Channel: bytes.Repeat([]byte("c"), 256), Payload: []byte("y"), Sender: bytes.Repeat([]byte("s"), wire.MaxSender), Delivery: wire.OneRandom},
 		search{tried: make([]edgeID, maxPeers+1), leaving: true, last: true},
 	},
 }

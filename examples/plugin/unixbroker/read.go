@@ -111,11 +111,11 @@ func (b *Broker) change(p *peer, add bool, in interest) error {
 
 // receive takes a message of another edge.
 func (b *Broker) receive(p *peer, m pubsub.Message, s search) {
-	if wire.CheckTenant(m.Tenant) != nil || wire.CheckChannel(m.Channel) != nil {
+	if wire.CheckTenant(m.Tenant) != nil || wire.CheckChannel(m.Channel) != nil || !wire.IsSender(m.Sender) {
 		if r, ok := b.receiver.(pubsub.Rejecter); ok {
 			r.Rejected(1)
 		}
-		b.log.Warn("another edge has sent a message with an illegal name", zap.Stringer("edge", p.id))
+		b.log.Warn("another edge has sent a message with an illegal name, or sender", zap.Stringer("edge", p.id))
 		return
 	}
 	if m.Delivery == wire.Broadcast {
