@@ -131,15 +131,19 @@ func TestSDKKills(t *testing.T) {
 	t.Parallel()
 	l := startSDKLoad(t, sdkImpatient)
 	rounds := sdkRounds(t)
-	aways := make([][]sdkReport, len(l.clients))
+	aways := make([][]sdkAway, len(l.clients))
 	for range rounds {
+		killed := time.Now()
 		l.from.kill()
 		for i, c := range l.clients {
 			e := c.isBack()
 			if e.Edge != l.to.httpsURL("") {
 				t.Errorf("%s: got %v, want the edge %s", c.kind, e, l.to.httpsURL(""))
 			}
-			aways[i] = append(aways[i], e)
+			aways[i] = append(aways[i], sdkAway{killed, e})
+			if away := time.Duration(e.Away * float64(time.Millisecond)); away > e.At.Sub(killed)+awaySlack {
+				t.Errorf("%s says that it was away for %v, %v after the kill", c.kind, away, e.At.Sub(killed))
+			}
 		}
 		before := l.stream.sent()
 		l.stays.poll("messages after the kill", func() bool { return l.stream.sent() > before+20 })
@@ -154,7 +158,7 @@ func TestSDKKills(t *testing.T) {
 			t.Errorf("%s: messages are missing in %d places, %v, but it was away %d times", kind, len(gaps), gaps, rounds)
 		}
 		for _, a := range aways[i] {
-			total += a.Away
+			total += a.back.Away
 		}
 		for _, gap := range gaps {
 			lost += gap.to - gap.from
@@ -189,20 +193,29 @@ func (f *follower) gaps(t *testing.T, sent int) (list []gap) {
 	return list
 }
 
-// awaySlack is for what the time away does not count: a message that was sent to
-// the client before the kill, but did not arrive; one that came when the other
-// edge had the subscription, but the publisher's had not heard of it; and
-// whatever the machine does in between.
+// awaySlack is for what is lost before and after: a message that was sent to the
+// client before the kill, but did not arrive; one that came when the other edge had
+// the subscription, but the publisher's had not heard of it; and whatever the
+// machine does in between.
 const awaySlack = 3 * time.Second
 
-// checkGap requires that what is missing was published while the client was away,
-// as it said afterwards.
-func (l *sdkLoad) checkGap(kind sdkKind, g gap, aways []sdkReport) {
+// sdkAway is a time in which a client had no edge. It began with the kill: a busy
+// machine may tell the client seconds later that its connection is gone.
+type sdkAway struct {
+	killed time.Time
+	back   sdkReport
+}
+
+func (a sdkAway) String() string {
+	return fmt.Sprintf("from %v to %v (away for %.0f ms, it says)", a.killed, a.back.At, a.back.Away)
+}
+
+// checkGap requires that what is missing was published while the client was away.
+func (l *sdkLoad) checkGap(kind sdkKind, g gap, aways []sdkAway) {
 	l.t.Helper()
 	first, last := l.stream.times[g.from], l.stream.times[g.to-1]
-	for _, e := range aways {
-		from, to := e.At.Add(-time.Duration(e.Away*float64(time.Millisecond))), e.At
-		if first.After(from.Add(-awaySlack)) && last.Before(to.Add(awaySlack)) {
+	for _, a := range aways {
+		if first.After(a.killed.Add(-awaySlack)) && last.Before(a.back.At.Add(awaySlack)) {
 			return
 		}
 	}
