@@ -35,6 +35,13 @@ func TestConsoleScreens(t *testing.T) {
 	if folder == "" {
 		folder = t.TempDir()
 	}
+	windows := []struct {
+		width, height int
+		scheme        string
+	}{{1200, 800, "light"}, {1200, 800, "dark"}, {360, 640, "light"}, {360, 640, "dark"}}
+	if !soaking && os.Getenv("MILLRACE_PICTURES") == "" { // each width and each scheme once
+		windows = append(windows[:1], windows[3])
+	}
 	e := startEdge(t, consoleHistoryCaddyfile)
 	e.admin("master-token", "create", "--name", "shop", "--description", "The shop's backend, in production", "--tenant-prefix", "shop", "--ip-mask", "192.0.2.0/24").want(0, "MT_", "")
 	token := e.issue(allowAll("room", "lobby"), grant("shop", nil, []string{"orders.#"}))
@@ -61,10 +68,7 @@ func TestConsoleScreens(t *testing.T) {
 			p.window(1200, 800, "light")
 			fits("sign in")
 			p.signIn("ada", adaPassword)
-			for _, w := range []struct {
-				width, height int
-				scheme        string
-			}{{1200, 800, "light"}, {1200, 800, "dark"}, {360, 640, "light"}, {360, 640, "dark"}} {
+			for _, w := range windows {
 				p.window(w.width, w.height, w.scheme)
 				for _, shown := range consoleScreens {
 					file, screen := shown.file, shown.screen

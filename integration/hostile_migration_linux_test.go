@@ -56,16 +56,13 @@ func TestHostileMigration(t *testing.T) {
 			return conn, func() { r.moveTo(e, "127.0.0.2") }
 		}},
 	}
-	t.Run("all", func(t *testing.T) {
-		for _, row := range rows {
-			t.Run(row.name, func(t *testing.T) {
-				t.Parallel()
-				e := e.with(t)
-				conn, move := row.dial(t, e)
-				checkMigration(e, row.channel, conn, move)
-			})
-		}
-	})
+	for _, row := range rows { // not in parallel: the calm clients would run until there is room for them
+		t.Run(row.name, func(t *testing.T) {
+			e := e.with(t)
+			conn, move := row.dial(t, e)
+			checkMigration(e, row.channel, conn, move)
+		})
+	}
 	calm.check()
 }
 

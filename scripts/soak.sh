@@ -152,10 +152,11 @@ soak_suspicion_storm() {
 	integration -run 'TestSuspicionStorm$'
 }
 
-## an edge with 100,000 tokens and 10,000 connections, with a console open and closed in turns
+## an edge with 100,000 tokens and 10,000 connections, with a console open and closed in turns; each
+## screen of it in every width and scheme
 soak_console() {
 	scripts/install-test-deps.sh
-	integration -run 'TestConsoleLoad$'
+	integration -run 'TestConsole(Load|Screens)$'
 }
 
 ## a process that writes tokens, killed 1,000 times
