@@ -3,7 +3,6 @@ package tokenstore_test
 import (
 	"context"
 	"errors"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -18,57 +17,15 @@ func TestRevokeSubjectWhileIssuing(t *testing.T) {
 	b := newTestbed(t, tokenstore.Config{})
 	index := tokenstore.NewIndex(b.store)
 	defer index.Close()
-	services := []*testbed{newTestbedOn(t, b.store, tokenstore.Config{Index: index}), b, newTestbedOn(t, b.store, tokenstore.Config{})}
+	services := []*tokenstore.Service{newTestbedOn(t, b.store, tokenstore.Config{Index: index}).Service, b.Service, newTestbedOn(t, b.store, tokenstore.Config{}).Service}
 	request := tokenstore.IssueRequest{CreatedBy: "test", Subject: "ada", Right: grantAll("demo")}
-	var (
-		mu      sync.Mutex
-		alive   []string // tokens whose Issue has returned, and no revocation since
-		permits = make(chan struct{}, 1000)
-		issued  = make(chan struct{}, 1000)
-		issuing sync.WaitGroup
-	)
-	for i := range 6 {
-		issuing.Go(func() {
-			for range permits {
-				got, err := services[i%3].Issue(t.Context(), b.Overlay(), request)
-				for errors.Is(err, tokenstore.ErrSubjectClosing) { // the machine is busy
-					got, err = services[i%3].Issue(t.Context(), b.Overlay(), request)
-				}
-				if err != nil {
-					t.Error(err)
-				}
-				mu.Lock()
-				alive = append(alive, got.Token)
-				mu.Unlock()
-				issued <- struct{}{}
-			}
-		})
-	}
-	for round := range 20 {
-		for range 30 {
-			permits <- struct{}{}
-		}
-		<-issued
-		n, reopen, err := services[round%3].RevokeAndClose(t.Context(), b.Overlay(), "ada")
-		if err != nil {
-			t.Fatal(err)
-		}
-		mu.Lock()
-		before := alive
-		alive = nil
-		mu.Unlock()
-		reopen()
-		if n < len(before) {
-			t.Errorf("round %d: revoked %d, of %d", round, n, len(before))
-		}
-		for _, token := range before {
+	alive := storetest.RevokeWhileIssuing(t, services, request, 20, func(tokens []string) {
+		for _, token := range tokens {
 			if _, err := b.Authenticate(t.Context(), token); err == nil {
-				t.Fatalf("round %d: one of %d tokens lives", round, len(before))
+				t.Fatalf("one of %d tokens lives", len(tokens))
 			}
 		}
-	}
-	close(permits)
-	issuing.Wait()
+	})
 	for _, token := range alive {
 		if _, err := b.Authenticate(t.Context(), token); err != nil {
 			t.Fatal("a token that was issued after all revocations does not live")

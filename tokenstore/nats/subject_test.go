@@ -2,13 +2,13 @@ package nats_test
 
 import (
 	"errors"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/millrace/millrace/internal/natstest"
 	"github.com/millrace/millrace/tokenstore"
 	"github.com/millrace/millrace/tokenstore/nats"
+	"github.com/millrace/millrace/tokenstore/storetest"
 )
 
 // Three edges that share a bucket issue tokens of a subject while they revoke it, in turns:
@@ -34,49 +34,8 @@ func TestRevokeSubject(t *testing.T) {
 		TenantGrants: []tokenstore.TenantGrant{{TenantIDs: []string{"room"}}},
 		ExpiresAt:    time.Now().Add(time.Hour).UTC().Format(time.RFC3339),
 	}}
-	var (
-		mu      sync.Mutex
-		alive   []string // issued, and not revoked since
-		permits = make(chan struct{}, 1000)
-		issued  = make(chan struct{}, 1000)
-		issuing sync.WaitGroup
-	)
-	for i := range 6 {
-		issuing.Go(func() {
-			for range permits {
-				got, err := services[i%3].Issue(t.Context(), services[i%3].Overlay(), request)
-				for errors.Is(err, tokenstore.ErrSubjectClosing) { // the machine is busy
-					got, err = services[i%3].Issue(t.Context(), services[i%3].Overlay(), request)
-				}
-				if err != nil {
-					t.Error(err)
-				}
-				mu.Lock()
-				alive = append(alive, got.Token)
-				mu.Unlock()
-				issued <- struct{}{}
-			}
-		})
-	}
-	for round := range 9 {
-		for range 30 {
-			permits <- struct{}{}
-		}
-		<-issued
-		service := services[round%3]
-		n, reopen, err := service.RevokeAndClose(t.Context(), service.Overlay(), "ada")
-		if err != nil {
-			t.Fatal(err)
-		}
-		mu.Lock()
-		before := alive
-		alive = nil
-		mu.Unlock()
-		reopen()
-		if n < len(before) {
-			t.Errorf("round %d: revoked %d, of %d", round, n, len(before))
-		}
-		for _, token := range before {
+	alive := storetest.RevokeWhileIssuing(t, services, request, 9, func(tokens []string) {
+		for _, token := range tokens {
 			for i, other := range services {
 				eventually(t, "the token to be gone", func() bool {
 					_, err := other.AuthenticateLocal(t.Context(), token)
@@ -87,9 +46,7 @@ func TestRevokeSubject(t *testing.T) {
 				})
 			}
 		}
-	}
-	close(permits)
-	issuing.Wait()
+	})
 	for _, token := range alive {
 		for _, other := range services {
 			if _, err := other.Authenticate(t.Context(), token); err != nil {

@@ -1,0 +1,65 @@
+package storetest
+
+import (
+	"errors"
+	"sync"
+	"testing"
+
+	"github.com/millrace/millrace/tokenstore"
+)
+
+// RevokeWhileIssuing issues tokens as the request says, on all services of one store, while these
+// revoke the tokens of the request's subject in turns. Each revocation has to find what was issued
+// before it was answered; gone is called with these tokens, and fails the test where one lives. What
+// was issued after the last revocation is returned.
+func RevokeWhileIssuing(t *testing.T, services []*tokenstore.Service, request tokenstore.IssueRequest, rounds int, gone func(tokens []string)) (alive []string) {
+	t.Helper()
+	const each = 30 // tokens a round
+	var (
+		mu      sync.Mutex
+		permits = make(chan struct{}, rounds*each)
+		issued  = make(chan struct{}, rounds*each)
+		issuing sync.WaitGroup
+	)
+	for i := range 2 * len(services) {
+		service := services[i%len(services)]
+		issuing.Go(func() {
+			for range permits {
+				got, err := service.Issue(t.Context(), service.Overlay(), request)
+				for errors.Is(err, tokenstore.ErrSubjectClosing) { // the machine is busy
+					got, err = service.Issue(t.Context(), service.Overlay(), request)
+				}
+				if err != nil {
+					t.Error(err)
+				}
+				mu.Lock()
+				alive = append(alive, got.Token)
+				mu.Unlock()
+				issued <- struct{}{}
+			}
+		})
+	}
+	for round := range rounds {
+		for range each {
+			permits <- struct{}{}
+		}
+		<-issued
+		service := services[round%len(services)]
+		n, reopen, err := service.RevokeAndClose(t.Context(), service.Overlay(), request.Subject)
+		if err != nil {
+			t.Fatal(err)
+		}
+		mu.Lock()
+		before := alive
+		alive = nil
+		mu.Unlock()
+		reopen()
+		if n < len(before) {
+			t.Errorf("round %d: revoked %d, of %d", round, n, len(before))
+		}
+		gone(before)
+	}
+	close(permits)
+	issuing.Wait()
+	return alive
+}
