@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"testing"
 	"time"
 
 	"github.com/millrace/millrace/internal/clientdriver"
@@ -188,10 +189,46 @@ func (r *sdkRouter) fail(where string, err error) {
 // start runs a host for clients of a kind until the test ends.
 func (s *sdkStage) start(kind sdkKind) sdkHost {
 	s.t.Helper()
-	if p := sdkPrograms[kind.where]; p != nil {
-		return p.start(s.t, kind, s.edges, &s.router)
+	if sdkPrograms[kind.where] == nil {
+		return s.lab.browsers[kind.where].tab(s.t, func(r sdkReport) { _ = s.router.route(r) }) // clients of this tab alone
 	}
-	return s.lab.browsers[kind.where].tab(s.t, func(r sdkReport) { _ = s.router.route(r) }) // clients of this tab alone
+	var d *sdkDriver
+	var err error
+	if s.drivers != nil {
+		d, err = s.drivers.start(kind)
+	} else {
+		d, err = sdkPrograms[kind.where].start(s.t, kind, s.edges, s.router)
+	}
+	if err != nil {
+		s.t.Fatalf("%s: %v", kind, err)
+	}
+	return d
+}
+
+// sdkDrivers is one driver of each program, for all scenarios that play at one edge.
+type sdkDrivers struct {
+	t      *testing.T // with which they end
+	edge   *edge
+	router sdkRouter
+
+	mu   sync.Mutex
+	runs map[string]func() (*sdkDriver, error) // by where
+}
+
+// start starts the driver of a kind, the first time.
+func (d *sdkDrivers) start(kind sdkKind) (*sdkDriver, error) {
+	d.mu.Lock()
+	if d.runs == nil {
+		d.runs = map[string]func() (*sdkDriver, error){}
+	}
+	if d.runs[kind.where] == nil {
+		d.runs[kind.where] = sync.OnceValues(func() (*sdkDriver, error) {
+			return sdkPrograms[kind.where].start(d.t, kind, []*edge{d.edge}, &d.router)
+		})
+	}
+	run := d.runs[kind.where]
+	d.mu.Unlock()
+	return run()
 }
 
 func inMS(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }

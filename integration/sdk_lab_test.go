@@ -13,6 +13,7 @@ type sdkLab struct {
 	nats     []*natstest.Node       // one or none
 	shared   *edge                  // for tests that do nothing to it
 	hooked   func() hookedEdge      // likewise, an edge with hooks; starts it the first time
+	drivers  *sdkDrivers            // at the shared edge
 }
 
 // hookedEdge is an edge with hooks, and the backend that it asks.
@@ -44,17 +45,23 @@ type sdkStage struct {
 
 	backend *hookBackend // that the first edge asks; nil: it asks none
 
-	router sdkRouter
-	hosts  map[string]sdkHost
+	router  *sdkRouter
+	hosts   map[string]sdkHost
+	drivers *sdkDrivers // that it shares; nil: it has its own
 }
 
 func (l *sdkLab) stage(t *testing.T, kind sdkKind, edges ...*edge) *sdkStage {
-	s := &sdkStage{t: t, lab: l, kind: kind, room: "room-" + randomHex()[:8], hosts: map[string]sdkHost{}}
+	s := &sdkStage{t: t, lab: l, kind: kind, room: "room-" + randomHex()[:8], router: &sdkRouter{}, hosts: map[string]sdkHost{}}
 	s.tenant = "paint." + s.room
 	for _, e := range edges {
 		s.edges = append(s.edges, e.with(t))
 	}
 	return s
+}
+
+// share has the clients of the stage run beside those of others, which cost a process less.
+func (s *sdkStage) share(drivers *sdkDrivers) {
+	s.drivers, s.router = drivers, &drivers.router
 }
 
 // host is where clients of a kind run. It knows the certificates of the stage's
@@ -94,6 +101,11 @@ func (s *sdkStage) clientOf(kind sdkKind) *sdkClient {
 		answers: newMailbox(), events: newMailbox(), subs: map[string]*sdkSub{},
 	}
 	s.router.add(c)
+	if s.drivers != nil {
+		s.t.Cleanup(func() { // the driver goes on
+			_ = c.host.send(sdkCommand{ID: int(c.ids.Add(1)), Client: c.name, Cmd: "close"})
+		})
+	}
 	return c
 }
 

@@ -68,27 +68,26 @@ func hasSDK() error {
 const driverTimeout = 4 * waitTimeout
 
 // start runs a driver that trusts the edges until the test ends.
-func (p *sdkProgram) start(t *testing.T, kind sdkKind, edges []*edge, router *sdkRouter) sdkHost {
-	t.Helper()
+func (p *sdkProgram) start(t *testing.T, kind sdkKind, edges []*edge, router *sdkRouter) (*sdkDriver, error) {
 	var roots bytes.Buffer
 	for _, e := range edges {
 		root, err := os.ReadFile(e.rootFile())
 		if err != nil {
-			t.Fatal(err)
+			return nil, err
 		}
 		roots.Write(root)
 	}
 	file := filepath.Join(t.TempDir(), "roots.pem")
 	if err := os.WriteFile(file, roots.Bytes(), 0o600); err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
 	cmd, err := p.command()
 	if err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
 	d, hello, err := startDriver(cmd, file, driverTimeout, router.route, func(err error) { router.fail(kind.where, err) })
 	if err != nil {
-		t.Fatalf("%s: %v", kind, err)
+		return nil, err
 	}
 	t.Cleanup(func() {
 		if err := d.end(); err != nil {
@@ -96,9 +95,9 @@ func (p *sdkProgram) start(t *testing.T, kind sdkKind, edges []*edge, router *sd
 		}
 	})
 	if !slices.Contains(hello.Transports, kind.transport) || !p.outside && len(hello.Lacks) > 0 {
-		t.Fatalf("%s: its driver has the transports %q, and lacks %q", kind, hello.Transports, hello.Lacks)
+		return nil, fmt.Errorf("its driver has the transports %q, and lacks %q", hello.Transports, hello.Lacks)
 	}
-	return d
+	return d, nil
 }
 
 // sdkDriver is a driver that runs.

@@ -15,6 +15,7 @@ func TestSDKRuntimes(t *testing.T) {
 	brief := []string{"connect", "messages", "payloads"}
 	all := atLength(false, true)
 	lab := &sdkLab{shared: startEdge(t, defaultCaddyfile), hooked: startingHooked(t)} // not on ::1, which Bun prefers, and master tokens do not allow
+	lab.drivers = &sdkDrivers{t: t, edge: lab.shared}
 	for _, row := range sdkScenarios {
 		if !all && !slices.Contains(brief, row.name) || row.only == "webtransport" {
 			continue

@@ -65,6 +65,7 @@ func TestSDKs(t *testing.T) {
 	lab := &sdkLab{
 		browsers: startSDKBrowsers(t), shared: startEdge(t, defaultCaddyfile, forBrowsers), hooked: startingHooked(t, forBrowsers),
 	}
+	lab.drivers = &sdkDrivers{t: t, edge: lab.shared}
 	if !sdkLacks("several-edges") {
 		lab.nats = startNATS(t, 1)
 	}
@@ -107,6 +108,9 @@ func (l *sdkLab) play(t *testing.T, row sdkScenario, kinds []sdkKind) {
 			clientOutcomes.watch(t, row.name, kind)
 			s := l.stage(t, kind, e)
 			s.backend = backend
+			if e == l.shared {
+				s.share(l.drivers)
+			}
 			row.run(s)
 		})
 	}
