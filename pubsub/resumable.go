@@ -137,10 +137,19 @@ func (s *Session) goOnAt(r *resumable, at wire.Position) {
 // share of the queue, or in those of the edge. One frame always has room. The caller
 // holds s.mu.
 func (s *Session) pushKept(f *frame, l *Limits) bool {
+	if !s.pushIfRoom(f, l, keptShare(l)) {
+		s.resumables.stalled = true
+		return false
+	}
+	return true
+}
+
+// pushIfRoom queues a frame that is never dropped, if such frames then take no more than
+// share of the queue, and there is room in the shares of the edge. The caller holds s.mu.
+func (s *Session) pushIfRoom(f *frame, l *Limits, share int) bool {
 	q := &s.queue
 	grown := q.charge - q.countedCharge + f.cost() // at most; see frame.charge
-	if q.kept > 0 && q.kept+f.cost() > keptShare(l) || q.charge > 0 && grown >= queueChunk && !s.hasQueueRoom(grown, l) {
-		s.resumables.stalled = true
+	if q.kept > 0 && q.kept+f.cost() > share || q.charge > 0 && grown >= queueChunk && !s.hasQueueRoom(grown, l) {
 		return false
 	}
 	q.pushKept(f)

@@ -1,0 +1,235 @@
+package pubsub
+
+import (
+	"errors"
+	"sync/atomic"
+
+	"github.com/millrace/millrace/pubsub/pattern"
+	"github.com/millrace/millrace/pubsub/presence"
+	"github.com/millrace/millrace/wire"
+)
+
+// sessionPresence is where the client of a session is present, and what it watches. Guarded
+// by Session.subscribing.
+type sessionPresence struct {
+	joined  map[presence.Key]struct{}
+	watched map[subscriptionKey]*whoReceiver
+}
+
+// whoReceiver takes the frames of a WHO.
+type whoReceiver struct {
+	session *Session
+	pattern pattern.Pattern
+	watcher *presence.Watcher
+	ready   atomic.Bool // OK:WHO is queued
+}
+
+func (p *sessionPresence) len() int {
+	if p == nil {
+		return 0
+	}
+	return len(p.joined) + len(p.watched)
+}
+
+// handlePresence takes a JOIN, LEAVE, WHO or UNWHO line.
+func (s *Session) handlePresence(line wire.Line) {
+	ps := s.hub.currentPresences()
+	if ps == nil {
+		s.rejectBroken(wire.CodeBadRequest) // as an edge of an earlier version does
+		return
+	}
+	s.broken = 0
+	tenant, text := string(line.Tenant), string(line.Pattern)
+	if wire.CheckTenant(tenant) != nil {
+		s.reject(wire.CodeBadTenant)
+		return
+	}
+	ofChannel := line.Verb == wire.VerbJoin || line.Verb == wire.VerbLeave
+	p, err := pattern.Parse(text)
+	switch {
+	case ofChannel && wire.CheckChannel(text) != nil:
+		s.reject(wire.CodeBadChannel)
+		return
+	case err != nil:
+		s.reject(wire.CodeBadPattern)
+		return
+	}
+	s.subscribing.Lock()
+	defer s.subscribing.Unlock()
+	if s.presence == nil {
+		s.presence = &sessionPresence{map[presence.Key]struct{}{}, map[subscriptionKey]*whoReceiver{}}
+	}
+	key := subscriptionKey{tenant: tenant, pattern: text}
+	var refusal wire.Code
+	switch line.Verb {
+	case wire.VerbJoin:
+		refusal = s.join(ps, key, p)
+	case wire.VerbLeave:
+		s.leave(ps, key)
+	case wire.VerbWho:
+		refusal = s.watchPresence(ps, key, p, line.Count)
+	default:
+		s.unwatchPresence(ps, key)
+	}
+	if refusal != "" {
+		s.reject(refusal, line.Verb.String(), tenant, text)
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.acknowledge(line.Verb, tenant, text)
+	if who := s.presence.watched[key]; who != nil {
+		who.ready.Store(true)
+	}
+}
+
+// member is what the client is in a channel.
+func (s *Session) member(key subscriptionKey) presence.Key {
+	return presence.Key{Tenant: key.tenant, Channel: key.pattern, Subject: s.identity.Subject}
+}
+
+// join makes the client a member, or returns the code of a refusal. The caller holds
+// s.subscribing.
+func (s *Session) join(ps *presences, key subscriptionKey, p pattern.Pattern) wire.Code {
+	member := s.member(key)
+	_, joined := s.presence.joined[member]
+	switch {
+	case !s.identity.Rights.CanSubscribe(key.tenant, p):
+		return wire.CodePermissionDenied
+	case member.Subject == "":
+		return wire.CodeNoSubject
+	case joined:
+		return ""
+	}
+	if refusal := s.overLimit(key, p); refusal != "" {
+		return refusal
+	}
+	if err := ps.registry.Join(member, s.identity.Info); err != nil {
+		return codeOfPresence(err)
+	}
+	s.presence.joined[member] = struct{}{}
+	s.patternBytes += int32(len(key.pattern))
+	return ""
+}
+
+// leave undoes join. The caller holds s.subscribing.
+func (s *Session) leave(ps *presences, key subscriptionKey) {
+	member := s.member(key)
+	if _, joined := s.presence.joined[member]; joined {
+		delete(s.presence.joined, member)
+		s.patternBytes -= int32(len(key.pattern))
+		ps.registry.Leave(member, false)
+	}
+}
+
+// watchPresence begins to tell the client who is present, or returns the code of a refusal.
+// The caller holds s.subscribing.
+func (s *Session) watchPresence(ps *presences, key subscriptionKey, p pattern.Pattern, count bool) wire.Code {
+	allowed := s.identity.Rights.CanSubscribe(key.tenant, p)
+	if !count {
+		r, ok := s.identity.Rights.(PresenceReader)
+		allowed = ok && r.CanReadPresence(key.tenant, p)
+	}
+	switch {
+	case !allowed:
+		return wire.CodePermissionDenied
+	case s.presence.watched[key] != nil:
+		return wire.CodeBadRequest
+	}
+	if refusal := s.overLimit(key, p); refusal != "" {
+		return refusal
+	}
+	who := &whoReceiver{session: s, pattern: p}
+	var err error
+	if who.watcher, err = ps.registry.Watch(key.tenant, p, count, who); err != nil {
+		return codeOfPresence(err)
+	}
+	s.presence.watched[key] = who
+	s.patternBytes += int32(len(key.pattern))
+	s.shapes.add(p.Shape())
+	return ""
+}
+
+// unwatchPresence undoes watchPresence. The caller holds s.subscribing.
+func (s *Session) unwatchPresence(ps *presences, key subscriptionKey) {
+	if who := s.presence.watched[key]; who != nil {
+		ps.registry.Unwatch(who.watcher)
+		delete(s.presence.watched, key)
+		s.patternBytes -= int32(len(key.pattern))
+		s.shapes.remove(who.pattern.Shape())
+	}
+}
+
+// endPresence ends all of it with the session. The caller holds s.subscribing.
+func (s *Session) endPresence() {
+	if s.presence.len() == 0 {
+		return
+	}
+	s.mu.Lock()
+	lost := s.closing.errCode != wire.CodeTokenRevoked
+	s.mu.Unlock()
+	registry := s.hub.presences.Load().registry
+	for member := range s.presence.joined {
+		registry.Leave(member, lost)
+	}
+	for _, who := range s.presence.watched {
+		registry.Unwatch(who.watcher)
+	}
+	s.presence = nil
+}
+
+// recheckPresence ends what the presences in force do not contain any more.
+func (s *Session) recheckPresence(set *presence.Set) {
+	s.subscribing.Lock()
+	defer s.subscribing.Unlock()
+	ps := s.hub.presences.Load()
+	if s.presence == nil {
+		return
+	}
+	for member := range s.presence.joined {
+		if !set.Has(member.Tenant, member.Channel) {
+			s.leave(ps, subscriptionKey{tenant: member.Tenant, pattern: member.Channel})
+			s.reject(wire.CodeNoPresence, wire.VerbJoin.String(), member.Tenant, member.Channel)
+		}
+	}
+	for key, who := range s.presence.watched {
+		if !set.Contains(key.tenant, who.pattern) {
+			s.unwatchPresence(ps, key)
+			s.reject(wire.CodeNoPresence, wire.VerbWho.String(), key.tenant, key.pattern)
+		}
+	}
+}
+
+// PushPresence implements [presence.Receiver].
+func (w *whoReceiver) PushPresence(data []byte) bool {
+	if !w.ready.Load() {
+		return false
+	}
+	s := w.session
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closing != nil {
+		return true // to nobody
+	}
+	l := s.hub.limits.Load()
+	f := &frame{data: data, kind: Binary, kept: true, at: s.hub.now()}
+	if !s.pushIfRoom(f, l, min(keptShare(l), maxPresenceQueued)) {
+		return false
+	}
+	s.wake()
+	return true
+}
+
+// maxPresenceQueued is how many bytes may wait for a client when the next page about presence
+// is queued: what it gets later is newer.
+const maxPresenceQueued = 32 << 10
+
+func codeOfPresence(err error) wire.Code {
+	switch {
+	case errors.Is(err, presence.ErrFull):
+		return wire.CodeTooManyMembers
+	case errors.Is(err, presence.ErrTooManyPatterns):
+		return wire.CodeTooManyPatterns
+	}
+	return wire.CodeNoPresence
+}

@@ -1,0 +1,62 @@
+package presence
+
+import (
+	"time"
+
+	"github.com/google/btree"
+)
+
+// keepGone is how long a log has what is gone, and maxGone how much of it.
+const (
+	keepGone = time.Minute
+	maxGone  = 20_000
+)
+
+// log has things in the order in which they changed last.
+type log[T any] struct {
+	number func(T) *uint64 // where a thing has its number; 0: it is not in the log
+	tree   *btree.BTreeG[T]
+	head   uint64 // the last number that was given
+	floor  uint64 // the highest number of a thing that was dropped
+	gone   []T    // in the order in which they went; some may be back, or were dropped
+}
+
+func newLog[T any](number func(T) *uint64) log[T] {
+	return log[T]{number: number, tree: btree.NewG(8, func(a, b T) bool { return *number(a) < *number(b) })}
+}
+
+// put gives a thing that has changed the next number.
+func (l *log[T]) put(t T) {
+	l.head++
+	l.move(t, l.head)
+}
+
+// move gives a thing this number, which is the highest.
+func (l *log[T]) move(t T, number uint64) {
+	n := l.number(t)
+	if *n != 0 {
+		l.tree.Delete(t)
+	}
+	*n, l.head = number, number
+	l.tree.ReplaceOrInsert(t)
+}
+
+// drop forgets a thing that is gone.
+func (l *log[T]) drop(t T) {
+	n := l.number(t)
+	if *n == 0 {
+		return
+	}
+	l.floor = max(l.floor, *n)
+	l.tree.Delete(t)
+	*n = 0
+}
+
+// after calls fn for what has a number above this one, in order, until fn returns false.
+func (l *log[T]) after(number uint64, probe T, fn func(T) bool) {
+	*l.number(probe) = number + 1
+	l.tree.AscendGreaterOrEqual(probe, fn)
+}
+
+// begins reports whether a reader at this number has to begin anew.
+func (l *log[T]) begins(number uint64) bool { return number < l.floor || number > l.head }
