@@ -34,7 +34,7 @@ const (
 // edge is another edge, as this one knows it.
 type edge struct {
 	at      uint64 // number in its log up to which this edge knows it
-	target  uint64 // having begun anew, it knows all members when it is there
+	target  uint64 // where its log was when this one began anew: there, all members are known
 	syncing bool
 	round   uint64 // grows each time it begins anew
 	members map[Key]held
@@ -77,7 +77,7 @@ func (r *Registry) Receive(from string, message []byte) error {
 	case kindAsk:
 		if e.answers < maxAnswers {
 			e.answers++
-			page, _ := r.own.page(m.from)
+			page, _, _ := r.own.page(m.from, m.base)
 			r.options.Link.SendPresence(from, page)
 		}
 	case kindPage:
@@ -91,7 +91,7 @@ func (r *Registry) Receive(from string, message []byte) error {
 func (r *Registry) ask(id string, e *edge, now time.Time) {
 	if now.Sub(e.askedAt) >= askAgain {
 		e.askedAt = now
-		r.options.Link.SendPresence(id, encodeAsk(e.at))
+		r.options.Link.SendPresence(id, encodeAsk(e.at, e.target))
 	}
 }
 
@@ -171,8 +171,8 @@ func (r *Registry) tellEdges(now time.Time) {
 		if r.own.sent == r.own.log.head {
 			break
 		}
-		page, through := r.own.page(r.own.sent)
-		r.own.sent = through
+		page, through, base := r.own.page(r.own.sent, r.own.sentBase)
+		r.own.sent, r.own.sentBase = through, base
 		r.options.Link.SendPresence("", page)
 	}
 	if r.own.sent != r.own.log.head {

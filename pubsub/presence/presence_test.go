@@ -328,6 +328,7 @@ func TestSlowWatcher(t *testing.T) {
 		c.full, wild.full = false, false
 		wait(2 * time.Second)
 		for _, c := range []*client{c, wild} {
+			slices.Sort(c.events[:2]) // in one frame
 			slices.Sort(c.events[2:])
 			if got := strings.Join(c.events, " "); c.list() != "room.a ann, room.a eve" || got != "+room.a ann +room.a bob +room.a eve -room.a bob" {
 				t.Errorf("%q; %s", c.list(), got)

@@ -179,6 +179,7 @@ type own struct {
 	members   map[Key]*ownMember // that are here
 	log       log[*ownMember]
 	sent      uint64 // up to where the others were told
+	sentBase  uint64 // where the log was when that began; see log.begins
 	lingering *btree.BTreeG[*ownMember]
 }
 

@@ -21,7 +21,7 @@ type Watcher struct {
 	at       uint64    // everything up to this number has been told
 	anew     bool      // the next frame begins anew
 	syncing  bool      // it has begun anew, and is not at target yet
-	target   uint64    // how far it has to come to have all that there was when it began
+	target   uint64    // where the log was when it began: from there on it has all that there was
 	countsAt time.Time // when it was told counts, since it is far behind
 	left     bool
 }
@@ -165,7 +165,7 @@ func (a *audience) serve(now time.Time, budget int) (left int, done bool) {
 		if budget <= 0 {
 			return budget, false
 		}
-		if !w.anew && a.begins(w.at) {
+		if !w.anew && a.begins(w.at, w.target) {
 			w.anew, w.at = true, 0
 		}
 		if w.anew {
@@ -219,17 +219,18 @@ func (a *audience) head() uint64 {
 	return a.tenant.log.head
 }
 
-// begins reports whether a watcher at this number has to begin anew.
-func (a *audience) begins(at uint64) bool {
+// begins reports whether a watcher at this number has to begin anew; base is where the log was
+// when it began.
+func (a *audience) begins(at, base uint64) bool {
 	switch {
 	case a.channel != nil && a.key.count:
 		return false // it has a single entry, which is never dropped while it is watched
 	case a.channel != nil:
-		return a.channel.log.begins(at)
+		return a.channel.log.begins(at, base)
 	case a.key.count:
-		return a.tenant.counts.begins(at)
+		return a.tenant.counts.begins(at, base)
 	}
-	return a.tenant.log.begins(at)
+	return a.tenant.log.begins(at, base)
 }
 
 // page makes the page behind a number.
