@@ -36,6 +36,12 @@ func newClient(t *testing.T) *client {
 // barrier orders what receivers write and what tests read, for the race detector.
 var barrier sync.Mutex
 
+func (c *client) HasRoom() bool {
+	barrier.Lock()
+	defer barrier.Unlock()
+	return !c.full
+}
+
 func (c *client) PushPresence(b []byte) bool {
 	barrier.Lock()
 	defer barrier.Unlock()
@@ -73,7 +79,7 @@ func (c *client) PushPresence(b []byte) bool {
 			delete(into, name)
 		}
 	}
-	if p.Synced {
+	if p.Synced && c.next != nil {
 		for name := range c.shown {
 			if !c.next[name] {
 				c.event(name, false)

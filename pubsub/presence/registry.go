@@ -34,6 +34,8 @@ type Options struct {
 	// has gone: for each member one after the other. They must not wait, nor call the Registry.
 	Joined func(key Key, info []byte)
 	Left   func(key Key)
+	// Worked is told how long it took to tell the watchers of a tenant what is new.
+	Worked func(tenant string, used time.Duration)
 }
 
 // Registry holds the members of this edge, and those that it knows of others. All methods
