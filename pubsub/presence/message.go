@@ -23,6 +23,9 @@ const (
 // edgePageBytes is how large a page for another edge may be, but for its last entry.
 const edgePageBytes = 48 << 10
 
+// maxMessage is how large a message may be: a page with its last entry, and some room.
+const maxMessage = edgePageBytes + 2<<10
+
 var errMessage = errors.New("it is no message about presence that this version knows")
 
 // message is one that was decoded.
@@ -96,6 +99,9 @@ func (m *ownMember) encode(b []byte) []byte {
 // decode reads a message. Nothing in it is trusted: what no edge accepts from a client is an
 // error.
 func decode(b []byte) (m message, err error) {
+	if len(b) > maxMessage {
+		return m, errMessage
+	}
 	r := wire.NewReader(b)
 	m.kind = byte(r.Number(1))
 	switch m.kind {

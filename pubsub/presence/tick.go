@@ -12,6 +12,9 @@ const (
 	idleEvery = time.Second
 	// tickBytes is what watchers get in one tick, all together.
 	tickBytes = 4 << 20
+	// maxEnded is how many members end at once, by their linger or with their edge: the lock is
+	// held so long. The others do in the next ticks.
+	maxEnded = 10_000
 )
 
 // Run tells watchers and other edges what changes, until ctx ends. It is called once.
@@ -64,7 +67,11 @@ func (r *Registry) takeLingering(now time.Time) (left []Key) {
 	defer r.mu.Unlock()
 	for {
 		m, ok := r.own.lingering.Min()
-		if !ok || m.until.After(now) {
+		switch {
+		case !ok || m.until.After(now):
+			return left
+		case len(left) == maxEnded:
+			r.wake()
 			return left
 		}
 		r.removeOwn(m.key, now)
