@@ -158,9 +158,9 @@ func TestTenantsShareTicks(t *testing.T) {
 		if r.Tick(now); quiet.pushed != i+1 {
 			t.Fatalf("after tick %d the quiet tenant was told %d times", i, quiet.pushed)
 		}
-	}
-	if len(r.dirty) < maxWild/2 {
-		t.Errorf("the loud tenant has only %d patterns left", len(r.dirty))
+		if i == 1 && len(r.dirty) < maxWild/2 {
+			t.Fatalf("the loud tenant has only %d patterns left: nothing is shown", len(r.dirty))
+		}
 	}
 }
 

@@ -14,7 +14,7 @@ const (
 	tickBytes = 4 << 20
 	// maxEnded is how many members end at once, by their linger or with their edge: the lock is
 	// held so long. The others do in the next ticks.
-	maxEnded = 10_000
+	maxEnded = 5_000
 )
 
 // Run tells watchers and other edges what changes, until ctx ends. It is called once.
