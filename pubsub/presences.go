@@ -67,7 +67,7 @@ func (h *Hub) SetPresences(set *presence.Set) {
 func (h *Hub) newPresences() *presences {
 	o := presence.Options{
 		Joined: h.runJoinedHooks, Left: h.runLeftHooks, Patterns: h.watchedPatterns,
-		Worked: func(tenant string, used time.Duration) { h.chargeAt(h.cpuAccountOf([]byte(tenant)), h.now(), used) },
+		Worked: h.presenceWorked,
 	}
 	carrier, carries := h.broker.(PresenceCarrier)
 	if carries {
@@ -95,6 +95,11 @@ func (h *Hub) watchedPatterns() (all, ofTenant int) {
 		ofTenant = math.MaxInt
 	}
 	return all, ofTenant
+}
+
+// presenceWorked charges to a tenant what it took to tell its watchers.
+func (h *Hub) presenceWorked(tenant string, used time.Duration) {
+	h.chargeAt(h.cpuAccountOf([]byte(tenant)), h.now(), used)
 }
 
 // stopPresences ends what the hub runs for presences.
