@@ -94,6 +94,7 @@ func (r *Registry) Receive(from string, message []byte) error {
 func (r *Registry) ask(id string, e *edge, now time.Time) {
 	if now.Sub(e.askedAt) >= askAgain {
 		e.askedAt = now
+		r.asked++
 		r.options.Link.SendPresence(id, encodeAsk(e.at, e.target))
 	}
 }

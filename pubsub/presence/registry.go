@@ -54,6 +54,9 @@ type Registry struct {
 	set      *Set
 	tenants  map[string]*tenant
 	entries  int // of all tenants
+	here     int // of these, members that are here
+	watchers int
+	asked    uint64 // pages that this edge has asked others for
 	own      own
 	others   map[string]*edge
 	watched  int                    // audiences of all tenants

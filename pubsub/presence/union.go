@@ -157,9 +157,11 @@ func (r *Registry) count(c *channel, e *entry, now time.Time) {
 				c.of = d.Name
 			}
 		}
+		r.here++
 		c.here++
 		t.members[c.of]++
 	} else {
+		r.here--
 		c.here--
 		if t.members[c.of]--; t.members[c.of] == 0 {
 			delete(t.members, c.of)

@@ -58,6 +58,7 @@ func (r *Registry) Watch(tenant string, p pattern.Pattern, count bool, out Recei
 	}
 	w := &Watcher{audience: a, out: out, anew: true}
 	a.watchers[w] = struct{}{}
+	r.watchers++
 	r.dirty[a] = struct{}{}
 	r.wake()
 	return w, nil
@@ -74,6 +75,7 @@ func (r *Registry) Unwatch(w *Watcher) {
 	w.left = true
 	a := w.audience
 	delete(a.watchers, w)
+	r.watchers--
 	if len(a.watchers) > 0 {
 		return
 	}
