@@ -201,7 +201,7 @@ func TestFlapping(t *testing.T) {
 	now := time.Now()
 	come := func(subject string) { r.setOwner(Key{"t", "room.a", subject}, owner{edge: "x"}, now) }
 	leave := func(subject string) { r.clearOwner(Key{"t", "room.a", subject}, "x", now) }
-	for i := range 600 {
+	for i := range 2 * int(keepGone/time.Second) {
 		come("flapper")
 		come(fmt.Sprint("guest-", i))
 		leave(fmt.Sprint("guest-", i))

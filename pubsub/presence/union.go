@@ -10,13 +10,14 @@ import (
 
 // tenant is who is present in the channels of one tenant, on all edges that are known.
 type tenant struct {
-	name     string
-	channels map[string]*channel
-	log      log[*entry]
-	counts   log[*channel]
-	members  map[string]int            // that are here, by presence
-	watched  int                       // audiences
-	wild     map[audienceKey]*audience // of these, of patterns with wildcards
+	name      string
+	channels  map[string]*channel
+	log       log[*entry]
+	counts    log[*channel]
+	members   map[string]int            // that are here, by presence
+	watched   int                       // audiences
+	wildDirty bool                      // all of the next are in Registry.dirty
+	wild      map[audienceKey]*audience // of these, of patterns with wildcards
 }
 
 // channel is who is present in one channel.
