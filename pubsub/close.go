@@ -137,6 +137,7 @@ func (s *Session) Detach() {
 		}
 		s.hub.removeSubscription(key.tenant, sub)
 	}
+	s.endPresence()
 
 	s.mu.Lock()
 	s.subscriptions, s.deferredUnsubs, s.readyUnsubs, s.deferredPings, s.detached = nil, nil, nil, nil, true

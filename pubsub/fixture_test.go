@@ -139,6 +139,11 @@ func (allRights) CanReadHistory(_ string, p pattern.Pattern) bool {
 	return !strings.HasPrefix(p.String(), "live")
 }
 
+// CanReadPresence implements [PresenceReader].
+func (allRights) CanReadPresence(_ string, p pattern.Pattern) bool {
+	return !strings.HasPrefix(p.String(), "hidden")
+}
+
 // fastLimits let caps never bind.
 func fastLimits() Limits {
 	l := DefaultLimits()
@@ -260,6 +265,10 @@ func (c *client) Write(msgs []Outgoing) error {
 		case Text:
 			c.got = append(c.got, string(m.Data))
 		case Binary:
+			if wire.IsPresence(m.Data) {
+				c.got = append(c.got, presenceText(m.Data))
+				continue
+			}
 			d, err := wire.DecodeDeliver(m.Data)
 			if err != nil {
 				return err

@@ -30,6 +30,9 @@ func (s *Session) handleLine(text []byte) {
 	case wire.VerbRsub:
 		s.handleRsub(line)
 		return // which says whether this edge knows the line
+	case wire.VerbJoin, wire.VerbLeave, wire.VerbWho, wire.VerbUnwho:
+		s.handlePresence(line)
+		return // likewise
 	}
 	s.broken = 0
 }

@@ -32,6 +32,8 @@ type hooks struct {
 	disconnected       []hookOf[hook.DisconnectObserver]
 	subscribed         []hookOf[hook.SubscribeObserver]
 	unsubscribed       []hookOf[hook.UnsubscribeObserver]
+	joined             []hookOf[hook.JoinObserver]
+	left               []hookOf[hook.LeaveObserver]
 	refused            []hookOf[hook.RefusalObserver]
 	operated           []hookOf[hook.OperationObserver]
 }
@@ -64,7 +66,7 @@ func sortHooks(list []NamedHook) (*hooks, error) {
 		added := []bool{
 			connect && add(&h.authorizeConnect, n), subscribe && add(&h.authorizeSubscribe, n), publish && add(&h.authorizePublish, n),
 			add(&h.connected, n), add(&h.disconnected, n), add(&h.subscribed, n), add(&h.unsubscribed, n),
-			add(&h.refused, n), add(&h.operated, n),
+			add(&h.joined, n), add(&h.left, n), add(&h.refused, n), add(&h.operated, n),
 		}
 		if !slices.Contains(added, true) {
 			return nil, fmt.Errorf("%s: implements no interface of package hook", n.Name)

@@ -52,6 +52,9 @@ type Hub struct {
 	sequencers sequencers
 	replays    replays
 
+	presences   atomic.Pointer[presences] // nil: there never were any
+	presencesMu sync.Mutex                // held while they are put in force; taken before all others
+
 	mu              sync.Mutex // guards the rest
 	sessions        map[*Session]struct{}
 	tokens          map[string]*tokenState
@@ -211,6 +214,7 @@ func (h *Hub) Go(f func()) { h.wg.Go(f) }
 func (h *Hub) Close() error {
 	<-h.Drain()
 	h.stopFollowing()
+	h.stopPresences()
 	h.wg.Wait()
 	return h.broker.Close()
 }

@@ -26,11 +26,7 @@ func (s *Session) handleFeatures(line wire.Line) {
 	if line.HasFeature(wire.FeatureSender) {
 		s.turnOnSender()
 	}
-	answer := wire.LineFeaturesSender
-	if s.hub.currentHistories() != nil {
-		answer = wire.LineFeaturesHistory
-	}
-	s.QueueControl(Text, []byte(answer))
+	s.QueueControl(Text, s.hub.featuresLine())
 }
 
 func (s *Session) watchLink() {

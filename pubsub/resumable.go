@@ -137,15 +137,35 @@ func (s *Session) goOnAt(r *resumable, at wire.Position) {
 // share of the queue, or in those of the edge. One frame always has room. The caller
 // holds s.mu.
 func (s *Session) pushKept(f *frame, l *Limits) bool {
-	q := &s.queue
-	grown := q.charge - q.countedCharge + f.cost() // at most; see frame.charge
-	if q.kept > 0 && q.kept+f.cost() > keptShare(l) || q.charge > 0 && grown >= queueChunk && !s.hasQueueRoom(grown, l) {
+	if !s.pushIfRoom(f, l, keptShare(l)) {
 		s.resumables.stalled = true
 		return false
 	}
-	q.pushKept(f)
-	s.addQueued(max(0, q.charge-q.countedCharge) / queueChunk * queueChunk)
 	return true
+}
+
+// pushIfRoom queues a frame that is never dropped, if such frames then take no more than
+// share of the queue, and there is room in the shares of the edge. The caller holds s.mu.
+func (s *Session) pushIfRoom(f *frame, l *Limits, share int) bool {
+	q := &s.queue
+	if q.kept > 0 && q.kept+f.cost() > share || !s.fitsShares(f.cost(), l) {
+		return false
+	}
+	q.pushKept(f)
+	s.countQueued()
+	return true
+}
+
+// fitsShares reports whether there is room in the shares of the edge for a frame that costs n
+// bytes. The caller holds s.mu.
+func (s *Session) fitsShares(n int, l *Limits) bool {
+	grown := s.queue.charge - s.queue.countedCharge + n // at most; see frame.charge
+	return s.queue.charge == 0 || grown < queueChunk || s.hasQueueRoom(grown, l)
+}
+
+// countQueued counts what the session's queue has grown by, in chunks. The caller holds s.mu.
+func (s *Session) countQueued() {
+	s.addQueued(max(0, s.queue.charge-s.queue.countedCharge) / queueChunk * queueChunk)
 }
 
 // fallBehind lets a live subscription go on from what is stored. The caller holds s.mu.

@@ -103,6 +103,7 @@ type Session struct {
 	shapes         shapeCounts
 	deferredUnsubs map[subscriptionKey]*deferredUnsub // UNSUBs that wait
 	asks           asks
+	presence       *sessionPresence // nil: it never had any
 
 	// for operators
 	droppedTotal atomic.Uint64

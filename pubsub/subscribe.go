@@ -75,7 +75,7 @@ func (s *Session) handleSubscription(line wire.Line) {
 func (s *Session) overLimit(key subscriptionKey, p pattern.Pattern) wire.Code {
 	limits := s.hub.limits.Load()
 	switch {
-	case len(s.subscriptions)+len(s.asks.pending) >= limits.MaxSubscriptions,
+	case len(s.subscriptions)+len(s.asks.pending)+s.presence.len() >= limits.MaxSubscriptions,
 		int(s.patternBytes)+len(key.pattern) > MaxPatternBytes:
 		return wire.CodeTooManySubscriptions
 	case !s.shapes.has(p.Shape()) && len(s.shapes) >= limits.MaxPatternShapes:

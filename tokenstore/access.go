@@ -40,8 +40,8 @@ const MaxListedTenants = 16
 
 // A grant is a compiled TenantGrant.
 type grant struct {
-	index             int // in right.tenant_grants
-	pub, sub, history []pattern.Rule
+	index                       int // in right.tenant_grants
+	pub, sub, history, presence []pattern.Rule
 }
 
 func compile(id string, version uint64, r *accessRecord) (*Access, error) {
@@ -69,6 +69,9 @@ func compile(id string, version uint64, r *accessRecord) (*Access, error) {
 			return nil, err
 		}
 		if g.history, err = compileRules(tg.AllowChannelsHistory, pattern.SubscribeRule); err != nil {
+			return nil, err
+		}
+		if g.presence, err = compileRules(tg.AllowChannelsPresence, pattern.SubscribeRule); err != nil {
 			return nil, err
 		}
 		for _, t := range tg.TenantIDs {
@@ -127,6 +130,13 @@ func (a *Access) CanSubscribe(tenant string, p pattern.Pattern) bool {
 // [Access.CanSubscribe].
 func (a *Access) CanReadHistory(tenant string, p pattern.Pattern) bool {
 	g, _ := a.containingRule(tenant, p, historyRules)
+	return g != nil
+}
+
+// CanReadPresence reports whether a grant names the tenant and one of its presence rules
+// alone contains the pattern.
+func (a *Access) CanReadPresence(tenant string, p pattern.Pattern) bool {
+	g, _ := a.containingRule(tenant, p, presenceRules)
 	return g != nil
 }
 

@@ -33,8 +33,10 @@ func (s *Service) Explain(ctx context.Context, q Query) Explanation {
 		return explainSubscribe(a, q, subscribeRules)
 	case ActionHistory:
 		return explainSubscribe(a, q, subscribeRules, historyRules)
+	case ActionPresence:
+		return explainSubscribe(a, q, presenceRules)
 	}
-	return Explanation{Reason: "the action must be publish, subscribe, history or connect"}
+	return Explanation{Reason: "the action must be publish, subscribe, history, presence or connect"}
 }
 
 func (s *Service) explainToken(ctx context.Context, q Query) (a *Access, refusal string) {
@@ -142,6 +144,7 @@ var (
 	publishRules   = ruleList{"allow_channels_pub", func(g *grant) []pattern.Rule { return g.pub }}
 	subscribeRules = ruleList{"allow_channels_sub", func(g *grant) []pattern.Rule { return g.sub }}
 	historyRules   = ruleList{"allow_channels_history", func(g *grant) []pattern.Rule { return g.history }}
+	presenceRules  = ruleList{"allow_channels_presence", func(g *grant) []pattern.Rule { return g.presence }}
 )
 
 // describe returns the JSON path and the text of a rule.

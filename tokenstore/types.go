@@ -50,6 +50,10 @@ type TenantGrant struct {
 	// AllowChannelsHistory says which stored messages may be read, for what may also be
 	// subscribed to; at most 256 rules, as for subscribing.
 	AllowChannelsHistory []string `json:"allow_channels_history,omitempty"`
+
+	// AllowChannelsPresence says where it may be seen who is present; at most 256 rules, as
+	// for subscribing.
+	AllowChannelsPresence []string `json:"allow_channels_presence,omitempty"`
 }
 
 // Issued is a freshly minted access token. Token is shown here and never again.
@@ -121,7 +125,8 @@ type Event struct {
 const (
 	ActionPublish   = "publish"
 	ActionSubscribe = "subscribe"
-	ActionHistory   = "history" // a subscription that begins in the past
+	ActionHistory   = "history"  // a subscription that begins in the past
+	ActionPresence  = "presence" // to see who is present
 	ActionConnect   = "connect"
 )
 
@@ -133,7 +138,7 @@ type Query struct {
 	TokenID string  // the token; or:
 	Access  *Access // an authenticated token, which wins over TokenID
 
-	Action  string // ActionPublish, ActionSubscribe, ActionHistory or ActionConnect
+	Action  string // ActionPublish, ActionSubscribe, ActionHistory, ActionPresence or ActionConnect
 	Tenant  string // physical name; empty: "~", as on the socket
 	Channel string // the channel of a publish, the pattern of a subscription
 

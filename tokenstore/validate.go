@@ -136,7 +136,10 @@ func normalizeGrant(at, prefix string, g TenantGrant) (TenantGrant, error) {
 	if err := checkRules(at+".allow_channels_sub", g.AllowChannelsSub, pattern.SubscribeRule); err != nil {
 		return g, err
 	}
-	return g, checkRules(at+".allow_channels_history", g.AllowChannelsHistory, pattern.SubscribeRule)
+	if err := checkRules(at+".allow_channels_history", g.AllowChannelsHistory, pattern.SubscribeRule); err != nil {
+		return g, err
+	}
+	return g, checkRules(at+".allow_channels_presence", g.AllowChannelsPresence, pattern.SubscribeRule)
 }
 
 func checkRules(path string, rules []string, kind pattern.RuleKind) error {

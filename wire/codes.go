@@ -22,6 +22,9 @@ const (
 	CodeTooManyChannels      Code = "too_many_channels"
 	CodeHistoryUnavailable   Code = "history_unavailable"
 	CodeUnconfirmed          Code = "unconfirmed"
+	CodeNoPresence           Code = "no_presence"
+	CodeNoSubject            Code = "no_subject"
+	CodeTooManyMembers       Code = "too_many_members"
 	CodeUnauthorized         Code = "unauthorized"
 	CodeForbidden            Code = "forbidden" // ERR:forbidden:<what>
 	CodeTokenExpired         Code = "token_expired"
@@ -77,6 +80,9 @@ var Codes = []CodeInfo{
 	{Code: CodeTooManyChannels, Meaning: "`last` would give the newest messages of more than 1,024 channels"},
 	{Code: CodeHistoryUnavailable, Meaning: "the history is out of reach: an RSUB goes on when it is back; a publish was not stored, and nobody gets it"},
 	{Code: CodeUnconfirmed, Meaning: "whether the publish was stored is not known; the message may still come"},
+	{Code: CodeNoPresence, Meaning: "no presence of the edge contains the channel of the JOIN, or the pattern of the WHO"},
+	{Code: CodeNoSubject, Meaning: "the token has no subject: a JOIN needs one"},
+	{Code: CodeTooManyMembers, Meaning: "the tenant has as many members in this presence as it may have"},
 	{Code: CodeUnauthorized, Meaning: "WebTransport: the token is missing or not valid", Close: CloseUnauthorized},
 	{Code: CodeForbidden, Argument: "<what>", Meaning: "WebTransport: the token does not allow this `ip`, `origin`, `region` or `protocol`, or a hook of the edge does not allow this `client`: then a colon and the reason follow", Close: CloseForbidden},
 	{Code: CodeTokenExpired, Meaning: "the token has expired", Close: CloseUnauthorized},

@@ -15,6 +15,9 @@ const (
 	// FeatureHistory says that the edge keeps messages: RSUB and version 3 of publish frames.
 	// It changes nothing for a client that sends neither, so nobody has to turn it on.
 	FeatureHistory = "history"
+	// FeaturePresence says that the edge knows who is present: JOIN, LEAVE, WHO and UNWHO.
+	// It changes nothing for a client that sends none of these.
+	FeaturePresence = "presence"
 )
 
 // Lines of features.

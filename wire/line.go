@@ -23,6 +23,10 @@ const (
 	VerbAuth                     // AUTH:<token>
 	VerbFeatures                 // FEATURES or FEATURES:<name>,<name>…
 	VerbRsub                     // RSUB:<tenant>:<pattern>:<from>, of the feature history
+	VerbJoin                     // JOIN:<tenant>:<channel>, of the feature presence, as the next three
+	VerbLeave                    // LEAVE:<tenant>:<channel>
+	VerbWho                      // WHO:<tenant>:<pattern> or WHO:<tenant>:<pattern>:count
+	VerbUnwho                    // UNWHO:<tenant>:<pattern>
 )
 
 // The lines without fields. Either side sends the first two, the server alone
@@ -51,6 +55,14 @@ func (v Verb) String() string {
 		return wordFeatures
 	case VerbRsub:
 		return "RSUB"
+	case VerbJoin:
+		return "JOIN"
+	case VerbLeave:
+		return "LEAVE"
+	case VerbWho:
+		return "WHO"
+	case VerbUnwho:
+		return "UNWHO"
 	default:
 		return "Verb(" + strconv.Itoa(int(v)) + ")"
 	}
@@ -59,20 +71,21 @@ func (v Verb) String() string {
 // Line is a client line. The slices alias the parsed input and are read-only.
 type Line struct {
 	Verb     Verb
-	Tenant   []byte // of SUB, RSUB and UNSUB; an empty one has become DefaultTenant
-	Pattern  []byte // of SUB, RSUB and UNSUB
+	Tenant   []byte // of all that have one; an empty one has become DefaultTenant
+	Pattern  []byte // of all that have one; of JOIN and LEAVE the channel
 	From     From   // of RSUB
 	Token    []byte // of AUTH; a secret, never to be logged
 	Own      bool   // of SUB and UNSUB on a unidirectional stream: marked U, for a stream of its own
+	Count    bool   // of WHO: it asks for numbers alone
 	Features []byte // of FEATURES: names with commas between, see HasFeature; nil: none
 }
 
 var (
 	errLineEmpty    = &Error{CodeBadRequest, "the line is empty"}
 	errLineLong     = &Error{CodeBadRequest, "a line has at most " + strconv.Itoa(MaxLine) + " bytes"}
-	errLineUnknown  = &Error{CodeBadRequest, "a line is SUB:<tenant>:<pattern>, UNSUB:<tenant>:<pattern>, RSUB:<tenant>:<pattern>:<from>, PING, PONG, FEATURES[:<name>,…] or AUTH:<token>"}
+	errLineUnknown  = &Error{CodeBadRequest, "a line is SUB:<tenant>:<pattern>, UNSUB:<tenant>:<pattern>, RSUB:<tenant>:<pattern>:<from>, JOIN or LEAVE:<tenant>:<channel>, WHO:<tenant>:<pattern>[:count], UNWHO:<tenant>:<pattern>, PING, PONG, FEATURES[:<name>,…] or AUTH:<token>"}
 	errLineNoToken  = &Error{CodeBadRequest, "AUTH:<token> has no token"}
-	errLineTwoParts = &Error{CodeBadRequest, "SUB and UNSUB have two fields, <tenant>:<pattern>"}
+	errLineTwoParts = &Error{CodeBadRequest, "SUB, UNSUB, JOIN, LEAVE, WHO and UNWHO have two fields, <tenant>:<pattern> or <tenant>:<channel>"}
 	errLineRsub     = &Error{CodeBadRequest, "RSUB has three fields, <tenant>:<pattern>:<from>, and <from> is now, last, last.<n> or a position"}
 )
 
@@ -80,8 +93,8 @@ var defaultTenant = []byte(DefaultTenant)
 
 // ParseLine splits a client line (docs/protocol.md, Lines). It does not look at
 // names, so a further colon of SUB or UNSUB ends up in the pattern, where no name
-// has one. RSUB is a line here whatever the edge has: one without histories answers
-// it with bad_request. The error is an [Error] that is [ErrBadRequest]. It allocates
+// has one. RSUB, JOIN, LEAVE, WHO and UNWHO are lines here whatever the edge has: one
+// without histories, or presence, answers them with bad_request. The error is an [Error] that is [ErrBadRequest]. It allocates
 // nothing.
 func ParseLine(b []byte) (Line, error) {
 	b = trimNewline(b)
@@ -99,6 +112,14 @@ func ParseLine(b []byte) (Line, error) {
 		return splitLine(VerbUnsub, rest)
 	case "RSUB":
 		return splitRsub(rest)
+	case "JOIN":
+		return splitLine(VerbJoin, rest)
+	case "LEAVE":
+		return splitLine(VerbLeave, rest)
+	case "WHO":
+		return splitWho(rest)
+	case "UNWHO":
+		return splitLine(VerbUnwho, rest)
 	case LinePing:
 		if !hasFields {
 			return Line{Verb: VerbPing}, nil

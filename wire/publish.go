@@ -37,6 +37,7 @@ const (
 	tagPublish2 = 0x02 // | 0x02 | u8 delivery | u16 tenant length | tenant | u16 channel length | channel | payload … |
 	tagPublish3 = 0x03 // | 0x03 | u8 delivery | u32 id | u8 key length | key | u16 tenant length | tenant | u16 channel length | channel | payload … |
 	tagDeliver2 = 0x04 // see AppendDeliverFields
+	tagPresence = 0x05 // see AppendPresence
 )
 
 // MaxKey is how many bytes the key of a publish may have.

@@ -7,7 +7,7 @@ type ServerKind uint8
 
 // The layouts of server lines, which end without newline.
 const (
-	KindOK        ServerKind = iota + 1 // OK:SUB:<tenant>:<pattern> or OK:UNSUB:<tenant>:<pattern>
+	KindOK        ServerKind = iota + 1 // OK:<verb>:<tenant>:<pattern> of SUB, UNSUB, JOIN, LEAVE, WHO and UNWHO
 	KindOKAuth                          // OK:AUTH
 	KindErr                             // ERR:<code>[:<detail>]
 	KindPing                            // PING
@@ -24,12 +24,12 @@ const (
 // ServerLine is a server line.
 type ServerLine struct {
 	Kind    ServerKind
-	Verb    Verb   // of KindOK: VerbSub or VerbUnsub
+	Verb    Verb   // of KindOK
 	Tenant  string // of KindOK, KindOKRsub, KindAt and KindGap
-	Pattern string // of the same
+	Pattern string // of the same; of OK:JOIN and OK:LEAVE the channel
 	Code    Code   // of KindErr; perhaps one that this version does not know
 	// Detail is what follows the code of KindErr, empty if nothing does: the
-	// argument of the code, or the SUB:…, RSUB:…, UNSUB:… or PUB:… that was refused.
+	// argument of the code, or the command that was refused, such as SUB:… or PUB:….
 	Detail   string
 	Features string   // of KindFeatures: those that the server knows, with commas between
 	Up       bool     // of KindLink
@@ -41,8 +41,8 @@ type ServerLine struct {
 
 var (
 	errServerLineEnd     = &Error{CodeBadRequest, "a server line ends without newline"}
-	errServerLineUnknown = &Error{CodeBadRequest, "a server line is OK:SUB:<tenant>:<pattern>, OK:UNSUB:<tenant>:<pattern>, OK:RSUB:<tenant>:<pattern>:<position>:<how>, AT or GAP:<tenant>:<pattern>:<position>, OK:PUB:<id>[:<position>], OK:AUTH, ERR:<code>[:<detail>], PING, PONG, RECONNECT, FEATURES:<name>,… or LINK:up or LINK:down"}
-	errServerLineOK      = &Error{CodeBadRequest, "OK:SUB and OK:UNSUB have two fields, <tenant>:<pattern>, none empty"}
+	errServerLineUnknown = &Error{CodeBadRequest, "a server line is OK:<verb>:<tenant>:<pattern> of SUB, UNSUB, JOIN, LEAVE, WHO or UNWHO, OK:RSUB:<tenant>:<pattern>:<position>:<how>, AT or GAP:<tenant>:<pattern>:<position>, OK:PUB:<id>[:<position>], OK:AUTH, ERR:<code>[:<detail>], PING, PONG, RECONNECT, FEATURES:<name>,… or LINK:up or LINK:down"}
+	errServerLineOK      = &Error{CodeBadRequest, "OK:<verb> has two more fields, <tenant>:<pattern>, none empty"}
 	errServerLineCode    = &Error{CodeBadRequest, "ERR has a code of a-z and _, then nothing or a colon and a detail"}
 )
 
@@ -76,17 +76,21 @@ func ParseServerLine(b []byte) (ServerLine, error) {
 		}
 		return ServerLine{Kind: KindFeatures, Features: rest}, nil
 	}
-	if rest, ok := strings.CutPrefix(line, "OK:SUB:"); ok {
-		return splitOK(VerbSub, rest)
-	}
-	if rest, ok := strings.CutPrefix(line, "OK:UNSUB:"); ok {
-		return splitOK(VerbUnsub, rest)
+	if rest, ok := strings.CutPrefix(line, "OK:"); ok {
+		for _, v := range acknowledged {
+			if fields, ok := strings.CutPrefix(rest, v.String()+":"); ok {
+				return splitOK(v, fields)
+			}
+		}
 	}
 	if rest, ok := strings.CutPrefix(line, "ERR:"); ok {
 		return splitErr(rest)
 	}
 	return parseHistoryLine(line)
 }
+
+// acknowledged are the verbs of KindOK.
+var acknowledged = []Verb{VerbSub, VerbUnsub, VerbJoin, VerbLeave, VerbWho, VerbUnwho}
 
 func splitOK(v Verb, fields string) (ServerLine, error) {
 	tenant, pattern, _ := strings.Cut(fields, ":")
@@ -104,7 +108,7 @@ func splitErr(fields string) (ServerLine, error) {
 	return ServerLine{Kind: KindErr, Code: Code(code), Detail: detail}, nil
 }
 
-// AppendOK appends OK:<verb>:<tenant>:<pattern>, the answer to a SUB or UNSUB.
+// AppendOK appends OK:<verb>:<tenant>:<pattern>, the answer to a line of KindOK's verbs.
 func AppendOK(dst []byte, v Verb, tenant, pattern string) []byte {
 	return AppendLine(append(dst, "OK:"...), v, tenant, pattern)
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/millrace/millrace/caddymodule/overlay"
 	"github.com/millrace/millrace/caddymodule/takeover"
 	"github.com/millrace/millrace/pubsub"
+	"github.com/millrace/millrace/pubsub/presence"
 	"github.com/millrace/millrace/tokenstore"
 )
 
@@ -46,6 +47,10 @@ type App struct {
 	// HistoryStoreRaw is where histories are kept: `memory` or `badger` with `broker memory`,
 	// `nats` with `broker nats`. Default, where there are histories: `memory` or `nats`.
 	HistoryStoreRaw json.RawMessage `json:"history_store,omitempty" caddy:"namespace=pubsub.history_stores inline_key=driver"`
+
+	// Presences are where clients say that they are there, and see who is. No two of them
+	// share a channel of a tenant. Default: none, nobody is present.
+	Presences []Presence `json:"presences,omitempty"`
 
 	// HooksRaw are asked before clients connect, subscribe and publish, and told of what
 	// they do, in this order. Default: none.
@@ -90,6 +95,7 @@ type App struct {
 	broker    guest.BrokerModule
 	hooks     []pubsub.NamedHook
 	histories histories
+	presences *presence.Set
 	tokens    tokenstore.Config
 	limits    pubsub.Limits
 	failures  *failureLimiter

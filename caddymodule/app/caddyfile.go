@@ -29,6 +29,12 @@ import (
 //			max_lag  <duration>
 //		}
 //		history_store <driver> [...]
+//		presence      <name> {
+//			tenants  <names...>
+//			channels <patterns...>
+//			members  <count>
+//			linger   <duration>
+//		}
 //		hook          <name> [...]
 //		master_token  {env.NAME}|{file./path}|MT_<id>_sha256:<hash> {
 //			name           <label>
@@ -85,7 +91,7 @@ func (a *App) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	seen := map[string]bool{}
 	for nesting := d.Nesting(); d.NextBlock(nesting); {
 		option := d.Val()
-		if seen[option] && option != "master_token" && option != "hook" && option != "history" {
+		if seen[option] && option != "master_token" && option != "hook" && option != "history" && option != "presence" {
 			return d.Errf("%s is given twice", option)
 		}
 		seen[option] = true
@@ -105,6 +111,8 @@ func (a *App) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 			err = a.unmarshalHistory(d)
 		case "history_store":
 			a.HistoryStoreRaw, err = unmarshalGuest(d, "pubsub.history_stores", "driver")
+		case "presence":
+			err = a.unmarshalPresence(d)
 		case "hook":
 			var raw json.RawMessage
 			raw, err = unmarshalGuest(d, "pubsub.hooks", "hook")
@@ -171,7 +179,7 @@ func (a *App) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 				err = d.ArgErr()
 			}
 		default:
-			err = d.Errf("unknown option %s; allowed: region, regions, token_store, broker, history, history_store, hook, master_token, "+
+			err = d.Errf("unknown option %s; allowed: region, regions, token_store, broker, history, history_store, presence, hook, master_token, "+
 				"bandwidth, limits, metrics, slow_consumer, drain, remote_operators, allow_plaintext, webtransport", option)
 		}
 		if err != nil {

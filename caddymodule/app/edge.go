@@ -145,6 +145,7 @@ func (e *edge) apply(g generation) error {
 	if err := e.hub.SetHistories(g.app.histories.set, g.app.histories.store()); err != nil {
 		return err
 	}
+	e.hub.SetPresences(g.app.presences)
 	e.hub.SetLimits(g.limits)
 	e.hub.SetHooks(g.app.hooks)
 	e.others.SetPolicy(g.app.remotePolicy())

@@ -62,6 +62,9 @@ func (a *App) Provision(ctx caddy.Context) error {
 	if a.broker, err = loadGuest[guest.BrokerModule](ctx, a, a.BrokerRaw, "BrokerRaw", "pubsub.brokers.memory"); err != nil {
 		return fmt.Errorf("broker: %w", err)
 	}
+	if err = a.provisionPresences(); err != nil {
+		return err
+	}
 	if err = a.provisionHistories(ctx); err != nil {
 		return err
 	}

@@ -207,7 +207,7 @@ func (d *devEdge) issue(ctx context.Context, createdBy string, lifetime time.Dur
 		Right: tokenstore.Right{
 			TenantGrants: []tokenstore.TenantGrant{{
 				TenantIDs: []string{demo.Tenant}, AllowChannelsPub: []string{"#"}, AllowChannelsSub: []string{"#"},
-				AllowChannelsHistory: []string{"#"},
+				AllowChannelsHistory: []string{"#"}, AllowChannelsPresence: []string{"#"},
 			}},
 			ExpiresAt: time.Now().Add(lifetime).UTC().Format(time.RFC3339),
 		},

@@ -34,7 +34,7 @@ func tokenExplain() *cobra.Command {
 	admin.add(cmd)
 	tenant = wire.DefaultTenant
 	fl := cmd.Flags()
-	fl.Var(&action, "action", "publish, subscribe, history or connect")
+	fl.Var(&action, "action", "publish, subscribe, history, presence or connect")
 	fl.Var(&tenant, "tenant", "tenant to publish or subscribe in")
 	fl.Var(&channel, "channel", "channel to publish to")
 	fl.Var(&pattern, "pattern", "pattern to subscribe to")
@@ -53,7 +53,7 @@ func tokenExplain() *cobra.Command {
 				return usagef("--action publish needs --channel, and takes no --pattern")
 			}
 			body["tenant"], body["channel"] = string(tenant), string(channel)
-		case tokenstore.ActionSubscribe, tokenstore.ActionHistory:
+		case tokenstore.ActionSubscribe, tokenstore.ActionHistory, tokenstore.ActionPresence:
 			if pattern == "" || channel != "" {
 				return usagef("--action %s needs --pattern, and takes no --channel", action)
 			}
@@ -63,7 +63,7 @@ func tokenExplain() *cobra.Command {
 				return usagef("--action connect takes no --tenant, --channel or --pattern")
 			}
 		default:
-			return usagef("--action: must be publish, subscribe, history or connect")
+			return usagef("--action: must be publish, subscribe, history, presence or connect")
 		}
 		if len(args) == 1 {
 			body["token_id"] = args[0]

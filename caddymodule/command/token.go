@@ -52,7 +52,7 @@ func tokenIssue() *cobra.Command {
 		createdBy, description  text
 		subject, info           text
 		tenants, pub, sub       texts
-		history                 texts
+		history, presence       texts
 		masks, regions, origins texts
 		protocols               texts
 		ingress, egress         int
@@ -60,7 +60,7 @@ func tokenIssue() *cobra.Command {
 	)
 	createdBy = "cli"
 	cmd := &cobra.Command{
-		Use:   "issue --tenant <name> [--pub <rule>] [--sub <rule>] [--history <rule>]",
+		Use:   "issue --tenant <name> [--pub <rule>] [--sub <rule>] [--history <rule>] [--presence <rule>]",
 		Short: "Issues an access token and shows it once",
 		Long: "Issues an access token and shows it once. The rules apply to each of the tenants, which\n" +
 			"are physical names: no prefix is added. Without --pub the token may not publish, without\n" +
@@ -75,6 +75,7 @@ func tokenIssue() *cobra.Command {
 	fl.Var(&pub, "pub", "publish rule; repeatable")
 	fl.Var(&sub, "sub", "subscribe rule; repeatable")
 	fl.Var(&history, "history", "rule for reading stored messages, of what --sub allows; repeatable")
+	fl.Var(&presence, "presence", "rule for seeing who is present; repeatable")
 	fl.Var(&masks, "ip-mask", "address or CIDR that may connect; repeatable (none: any address)")
 	fl.Var(&regions, "region", "region of edges that accept the token; repeatable (none: any region)")
 	fl.Var(&origins, "origin", "browser origin that may connect; repeatable (none: any origin)")
@@ -105,6 +106,7 @@ func tokenIssue() *cobra.Command {
 			Right: tokenstore.Right{
 				TenantGrants: []tokenstore.TenantGrant{{
 					TenantIDs: tenants, AllowChannelsPub: pub, AllowChannelsSub: sub, AllowChannelsHistory: history,
+					AllowChannelsPresence: presence,
 				}},
 				AllowIPMasks: masks, AllowRegions: regions, AllowedWSOrigin: origins, AllowProtocols: protocols,
 				ExpiresAt: expiresAt,

@@ -212,9 +212,9 @@ func (c candidate) register(ctx context.Context, token string) (session *pubsub.
 		Version:   access.Version,
 		ExpiresAt: access.ExpiresAt,
 		Rights:    access,
-		Tenants:   access.Tenants,
 		Subject:   access.Subject,
 		Info:      access.Info,
+		Tenants:   access.Tenants,
 		IngressKB: min(access.IngressKBPerSec, c.app.Bandwidth.Max), // the maximum may have been lowered
 		EgressKB:  min(access.EgressKBPerSec, c.app.Bandwidth.Max),
 	}, c.client)

@@ -1,13 +1,11 @@
 package history
 
 import (
-	"errors"
 	"fmt"
-	"regexp"
 	"slices"
-	"strings"
 	"time"
 
+	"github.com/millrace/millrace/pubsub/internal/channelset"
 	"github.com/millrace/millrace/pubsub/pattern"
 	"github.com/millrace/millrace/wire"
 )
@@ -47,15 +45,12 @@ type Definition struct {
 type History struct {
 	Definition
 
-	rules    []pattern.Rule    // of Channels
-	patterns []pattern.Pattern // likewise
+	channels *channelset.Set
 }
 
 // Set is the histories of a configuration, no two of which share a channel of a tenant.
 // It does not change, and may be used concurrently. The nil Set has none.
 type Set struct{ histories []*History }
-
-var nameForm = regexp.MustCompile(`^[a-z0-9_-]{1,32}$`)
 
 // NewSet checks definitions. The error names the history that is wrong and what is
 // allowed, or both histories that share a channel.
@@ -70,7 +65,7 @@ func NewSet(definitions []Definition) (*Set, error) {
 			if other.Name == h.Name {
 				return nil, fmt.Errorf("history %s is given twice", h.Name)
 			}
-			if a, b, shared := h.shares(other); shared {
+			if a, b, shared := h.channels.Shares(other.channels); shared {
 				return nil, fmt.Errorf("the histories %s and %s share channels of a tenant: %s of the first and %s of the second; a channel may be in one history",
 					other.Name, h.Name, b, a)
 			}
@@ -81,30 +76,14 @@ func NewSet(definitions []Definition) (*Set, error) {
 }
 
 func newHistory(d Definition) (*History, error) {
-	if !nameForm.MatchString(d.Name) {
-		return nil, errors.New("a name has 1 to 32 of a-z, 0-9, _ and -")
+	if err := channelset.CheckName(d.Name); err != nil {
+		return nil, err
 	}
-	for _, tenant := range d.Tenants {
-		if name, _ := strings.CutSuffix(tenant, "*"); tenant != "*" && wire.CheckTenant([]byte(name)) != nil {
-			return nil, errors.New("tenants: each must be the name of a tenant, or the beginning of one with * behind it")
-		}
+	channels, err := channelset.New(d.Tenants, d.Channels)
+	if err != nil {
+		return nil, err
 	}
-	if len(d.Channels) == 0 {
-		return nil, errors.New("channels: at least one pattern is needed")
-	}
-	h := &History{Definition: d}
-	for _, text := range d.Channels {
-		p, err := pattern.Parse(text)
-		if err != nil {
-			return nil, fmt.Errorf("channels: %s: %w", text, err)
-		}
-		rule, err := pattern.ParseRule(text, pattern.PublishRule)
-		if err != nil {
-			return nil, fmt.Errorf("channels: %s: %w", text, err)
-		}
-		h.patterns, h.rules = append(h.patterns, p), append(h.rules, rule)
-	}
-	return h, d.checkLimits()
+	return &History{d, channels}, d.checkLimits()
 }
 
 func (d *Definition) checkLimits() error {
@@ -121,75 +100,18 @@ func (d *Definition) checkLimits() error {
 	return nil
 }
 
-// shares returns a pattern of h and one of the other history that match the same channel
-// of the same tenant, if there are any.
-func (h *History) shares(o *History) (of, ofOther string, shared bool) {
-	if !tenantsIntersect(h.Tenants, o.Tenants) {
-		return "", "", false
-	}
-	for _, p := range h.patterns {
-		for _, q := range o.patterns {
-			if p.Intersects(q) {
-				return p.String(), q.String(), true
-			}
-		}
-	}
-	return "", "", false
-}
-
-func tenantsIntersect(a, b []string) bool {
-	if len(a) == 0 || len(b) == 0 {
-		return true
-	}
-	for _, x := range a {
-		for _, y := range b {
-			if tenantIntersects(x, y) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-func tenantIntersects(x, y string) bool {
-	beginX, openX := strings.CutSuffix(x, "*")
-	beginY, openY := strings.CutSuffix(y, "*")
-	switch {
-	case openX && openY:
-		return strings.HasPrefix(beginX, beginY) || strings.HasPrefix(beginY, beginX)
-	case openX:
-		return strings.HasPrefix(y, beginX)
-	case openY:
-		return strings.HasPrefix(x, beginY)
-	}
-	return x == y
-}
-
 // HasTenant reports whether the history is of this tenant, too.
-func (h *History) HasTenant(tenant string) bool {
-	return len(h.Tenants) == 0 || slices.ContainsFunc(h.Tenants, func(t string) bool { return tenantIntersects(t, tenant) })
-}
+func (h *History) HasTenant(tenant string) bool { return h.channels.HasTenant(tenant) }
 
 // Keeps reports whether the history keeps a channel of its tenants. It allocates nothing.
-func (h *History) Keeps(channel []byte) bool {
-	for i := range h.rules {
-		if h.rules[i].Match(channel) {
-			return true
-		}
-	}
-	return false
-}
+func (h *History) Keeps(channel []byte) bool { return h.channels.Has(channel) }
 
 // Intersects reports whether the history keeps a channel that a pattern matches.
-func (h *History) Intersects(p pattern.Pattern) bool {
-	return slices.ContainsFunc(h.patterns, func(q pattern.Pattern) bool { return q.Intersects(p) })
-}
+func (h *History) Intersects(p pattern.Pattern) bool { return h.channels.Intersects(p) }
 
 // Contains reports whether the history keeps every channel that a pattern matches: one of
 // its own patterns alone contains it, as in grants.
-func (h *History) Contains(p pattern.Pattern) bool {
-	return slices.ContainsFunc(h.rules, func(r pattern.Rule) bool { return r.Contains(p) })
-}
+func (h *History) Contains(p pattern.Pattern) bool { return h.channels.Contains(p) }
 
 // All lists the histories, in the order of their definitions. Read-only.
 func (s *Set) All() []*History {

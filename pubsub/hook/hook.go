@@ -12,7 +12,8 @@
 // connection is told in the order in which it happened, one call at a time: Connected
 // first, Disconnected last, and Subscribed before the Unsubscribed of the same
 // subscription. The end of a connection ends its subscriptions; there is no
-// Unsubscribed for these.
+// Unsubscribed for these. Joined and Left concern no connection: for each member they
+// are told one after the other.
 //
 // # Concurrency and time
 //
@@ -145,6 +146,20 @@ type SubscribeObserver interface {
 // UnsubscribeObserver is told that the client has ended a subscription.
 type UnsubscribeObserver interface {
 	Unsubscribed(c Client, s Subscription)
+}
+
+// JoinObserver is told of a subject that has become present in a channel by clients of this
+// edge. It may be present by another edge as well.
+type JoinObserver interface{ Joined(m Member) }
+
+// LeaveObserver is told that no client of this edge makes the subject present any more. The
+// lingering of those whose connection was lost has ended.
+type LeaveObserver interface{ Left(m Member) }
+
+// Member is a subject in a channel.
+type Member struct {
+	Tenant, Channel, Subject string
+	Info                     []byte // of the token, a JSON object; empty: it has none, or the member has left
 }
 
 // RefusalObserver is told of a client that got no session. Strangers cause these calls

@@ -64,6 +64,7 @@ type Broker struct {
 	catchUps        catchUps
 	inFlight        inFlight
 	requests        requests
+	presence        presence
 
 	running       sync.WaitGroup // goroutines that end with quit
 	receiving     sync.WaitGroup // goroutines that end with stopReceiving
@@ -95,6 +96,7 @@ type Broker struct {
 	lastBroadcast     uint64          // its number: our clock when it was sent, or more
 	outgoing          []*outgoing     // requests and answers, for the writer
 	outgoingBytes     int             // of these
+	outgoingPresence  int             // of messages about presence, which stand among them
 
 	wakeWriter    chan struct{} // wakes writeLoop
 	wakeConfirmer chan struct{} // wakes confirmLoop
@@ -219,6 +221,7 @@ func (b *Broker) Edges() []pubsub.Edge { return b.peers.edges(time.Now()) }
 func (b *Broker) Close() error {
 	b.closeOnce.Do(func() {
 		b.stopRequests()
+		b.stopPresence()
 		b.peers.setState(stateGone)
 		b.announce()
 		b.flush()

@@ -14,6 +14,7 @@
 //	q.<tenant>.<channel>.=           a control message to all edges: a query which of them have a
 //	                                 subscriber (queries.go), or a marker (catchup.go)
 //	a                                announcements of edges (peers.go)
+//	p, p.<edge>                      a message about presence, to all edges or to this one (presence.go)
 //	r.<edge>                         a request to this edge, for an operator of another one (requests.go)
 //	w.<edge>.<number>                the answer to this edge's request of that number (answers.go)
 //

@@ -93,6 +93,9 @@ const (
 	kindMarker  = '#' // a marker behind what the edge has published to a tenant: u64 edge that asks, or answers; see catchup.go
 )
 
+// kindPresence is a message about who is present; see presence.go.
+const kindPresence = 'p'
+
 // What edges ask each other for their operators, and answer; see answers.go.
 const (
 	kindRequest  = 'r'

@@ -9,7 +9,7 @@ import (
 	"github.com/millrace/millrace/pubsub"
 )
 
-// outgoing is a request or an answer on its way to the connection. The writer takes them
+// outgoing is a request, an answer or a message about presence on its way to the connection. The writer takes them
 // from a queue of their own, one between the messages that it finds each time: so a
 // message waits behind one of them at most.
 type outgoing struct {
@@ -17,6 +17,7 @@ type outgoing struct {
 	data           []byte
 	request        uint64                 // the number of a request of this edge; 0: it is none
 	short          func(kind byte) []byte // the answer in a few bytes, instead of data; nil: it has only these
+	presence       bool                   // it is neither, but about presence
 }
 
 const (
@@ -43,11 +44,11 @@ func (b *Broker) enqueueOutgoing(o *outgoing) error {
 	switch {
 	case !b.linkUp:
 		return pubsub.ErrNoLink
-	case b.outgoingBytes+o.size() > limit:
+	case o.presence && b.outgoingPresence+o.size() > maxOutgoingPresence, !o.presence && b.outgoingBytes+o.size() > limit:
 		return pubsub.ErrTooManyRequests
 	}
 	b.outgoing = append(b.outgoing, o)
-	b.outgoingBytes += o.size()
+	b.countOutgoing(o, o.size())
 	signal(b.wakeWriter)
 	return nil
 }
@@ -62,15 +63,24 @@ func (b *Broker) nextOutgoing() *outgoing {
 	if b.outgoing = b.outgoing[1:]; len(b.outgoing) == 0 {
 		b.outgoing = nil
 	}
-	b.outgoingBytes -= next.size()
+	b.countOutgoing(next, -next.size())
 	return next
+}
+
+// countOutgoing adds n bytes to what waits. The caller holds b.mu.
+func (b *Broker) countOutgoing(o *outgoing, n int) {
+	if o.presence {
+		b.outgoingPresence += n
+		return
+	}
+	b.outgoingBytes += n
 }
 
 // dropOutgoing empties the queue: the link is down, and nobody would wait any more.
 func (b *Broker) dropOutgoing() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.outgoing, b.outgoingBytes = nil, 0
+	b.outgoing, b.outgoingBytes, b.outgoingPresence = nil, 0, 0
 }
 
 // sendOutgoing publishes a request or an answer. For the writer.

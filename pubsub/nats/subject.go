@@ -38,10 +38,11 @@ func (b *Broker) splitRequestSubject(subject string) (from sender, kind, rest st
 	return from, kind, rest, ours && to == b.id.String() && (kind == "r" && rest == "" || kind == "w" && rest != "")
 }
 
-// isRequestSubject reports whether a subscription is to requests, or to answers.
+// isRequestSubject reports whether a subscription is to requests, to answers, or to messages
+// about presence.
 func (b *Broker) isRequestSubject(subject string) bool {
 	rest := strings.TrimPrefix(subject, b.subscribePrefix)
-	return rest == requestsTo(b.id) || strings.HasPrefix(rest, answersTo(b.id))
+	return rest == presenceTo("") || rest == presenceTo(b.id.String()) || rest == requestsTo(b.id) || strings.HasPrefix(rest, answersTo(b.id))
 }
 
 // subscriptionTenant returns the tenant of a subscription to messages of one tenant, as it

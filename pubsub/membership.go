@@ -1,0 +1,297 @@
+package pubsub
+
+import (
+	"errors"
+	"sync/atomic"
+
+	"github.com/millrace/millrace/pubsub/pattern"
+	"github.com/millrace/millrace/pubsub/presence"
+	"github.com/millrace/millrace/wire"
+)
+
+// sessionPresence is where the client of a session is present, and what it watches. Guarded
+// by Session.subscribing.
+type sessionPresence struct {
+	joined  map[presence.Key]struct{}
+	watched map[subscriptionKey]*whoReceiver
+	wild    int // of these, with wildcards
+}
+
+// whoReceiver takes the frames of a WHO.
+type whoReceiver struct {
+	session *Session
+	tenant  []byte
+	pattern pattern.Pattern
+	watcher *presence.Watcher
+	ready   atomic.Bool // OK:WHO is queued
+}
+
+func (p *sessionPresence) len() int {
+	if p == nil {
+		return 0
+	}
+	return len(p.joined) + len(p.watched)
+}
+
+// handlePresence takes a JOIN, LEAVE, WHO or UNWHO line.
+func (s *Session) handlePresence(line wire.Line) {
+	ps := s.hub.currentPresences()
+	if ps == nil {
+		s.rejectBroken(wire.CodeBadRequest) // as an edge of an earlier version does
+		return
+	}
+	s.broken = 0
+	tenant, text := string(line.Tenant), string(line.Pattern)
+	if wire.CheckTenant(tenant) != nil {
+		s.reject(wire.CodeBadTenant)
+		return
+	}
+	ofChannel := line.Verb == wire.VerbJoin || line.Verb == wire.VerbLeave
+	p, err := pattern.Parse(text)
+	switch {
+	case ofChannel && wire.CheckChannel(text) != nil:
+		s.reject(wire.CodeBadChannel)
+		return
+	case err != nil:
+		s.reject(wire.CodeBadPattern)
+		return
+	}
+	s.subscribing.Lock()
+	defer s.subscribing.Unlock()
+	if s.presence == nil {
+		s.presence = &sessionPresence{joined: map[presence.Key]struct{}{}, watched: map[subscriptionKey]*whoReceiver{}}
+	}
+	key := subscriptionKey{tenant: tenant, pattern: text}
+	var refusal wire.Code
+	switch line.Verb {
+	case wire.VerbJoin:
+		refusal = s.join(ps, key, p)
+	case wire.VerbLeave:
+		if _, joined := s.presence.joined[s.member(key)]; joined {
+			s.paced(key.tenant, func() { s.leave(ps, key) })
+		}
+	case wire.VerbWho:
+		refusal = s.watchPresence(ps, key, p, line.Count)
+	default:
+		if s.presence.watched[key] != nil {
+			s.paced(key.tenant, func() { s.unwatchPresence(ps, key) })
+		}
+	}
+	if refusal != "" {
+		s.reject(refusal, line.Verb.String(), tenant, text)
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.acknowledge(line.Verb, tenant, text)
+	if who := s.presence.watched[key]; who != nil {
+		who.ready.Store(true)
+	}
+}
+
+// paced charges what f does to the share of a tenant, which the client must have a right in,
+// and waits if that is used up. F is not called if the session ends meanwhile.
+func (s *Session) paced(tenant string, f func()) {
+	if pace, ok := s.hub.beginPaced(s.hub.cpuAccountOf([]byte(tenant)), s.done); ok {
+		defer pace.end()
+		f()
+	}
+}
+
+// member is what the client is in a channel.
+func (s *Session) member(key subscriptionKey) presence.Key {
+	return presence.Key{Tenant: key.tenant, Channel: key.pattern, Subject: s.identity.Subject}
+}
+
+// join makes the client a member, or returns the code of a refusal. The caller holds
+// s.subscribing.
+func (s *Session) join(ps *presences, key subscriptionKey, p pattern.Pattern) wire.Code {
+	member := s.member(key)
+	_, joined := s.presence.joined[member]
+	switch {
+	case !s.identity.Rights.CanSubscribe(key.tenant, p):
+		return wire.CodePermissionDenied
+	case member.Subject == "":
+		return wire.CodeNoSubject
+	case joined:
+		return ""
+	}
+	if refusal := s.overLimit(key, p); refusal != "" {
+		return refusal
+	}
+	var err error
+	s.paced(key.tenant, func() {
+		if err = ps.registry.Join(member, s.identity.Info); err == nil {
+			s.presence.joined[member] = struct{}{}
+			s.patternBytes += int32(len(key.pattern))
+		}
+	})
+	return codeOfPresence(err)
+}
+
+// leave undoes join. The caller holds s.subscribing.
+func (s *Session) leave(ps *presences, key subscriptionKey) {
+	member := s.member(key)
+	if _, joined := s.presence.joined[member]; joined {
+		delete(s.presence.joined, member)
+		s.patternBytes -= int32(len(key.pattern))
+		ps.registry.Leave(member, false)
+	}
+}
+
+// watchPresence begins to tell the client who is present, or returns the code of a refusal.
+// The caller holds s.subscribing.
+func (s *Session) watchPresence(ps *presences, key subscriptionKey, p pattern.Pattern, count bool) wire.Code {
+	allowed := s.identity.Rights.CanSubscribe(key.tenant, p)
+	if !count {
+		r, ok := s.identity.Rights.(PresenceReader)
+		allowed = ok && r.CanReadPresence(key.tenant, p)
+	}
+	switch {
+	case !allowed:
+		return wire.CodePermissionDenied
+	case s.presence.watched[key] != nil:
+		return wire.CodeBadRequest
+	}
+	if refusal := s.overLimit(key, p); refusal != "" {
+		return refusal
+	}
+	if p.Shape() != 0 && s.presence.wild >= maxWildWatched {
+		return wire.CodeTooManyPatterns
+	}
+	who := &whoReceiver{session: s, tenant: []byte(key.tenant), pattern: p}
+	var err error
+	s.paced(key.tenant, func() {
+		if who.watcher, err = ps.registry.Watch(key.tenant, p, count, who); err == nil {
+			s.presence.watched[key] = who
+			s.countWatched(who, 1)
+		}
+	})
+	return codeOfPresence(err)
+}
+
+// maxWildWatched is how many patterns with wildcards a client may watch: a tenant has few of
+// them, see package presence.
+const maxWildWatched = 32
+
+// countWatched counts a WHO for the limits of the session, or takes that back.
+func (s *Session) countWatched(who *whoReceiver, n int) {
+	shape := who.pattern.Shape()
+	s.patternBytes += int32(n * len(who.pattern.String()))
+	if shape != 0 {
+		s.presence.wild += n
+	}
+	if n > 0 {
+		s.shapes.add(shape)
+	} else {
+		s.shapes.remove(shape)
+	}
+}
+
+// unwatchPresence undoes watchPresence. The caller holds s.subscribing.
+func (s *Session) unwatchPresence(ps *presences, key subscriptionKey) {
+	if who := s.presence.watched[key]; who != nil {
+		ps.registry.Unwatch(who.watcher)
+		delete(s.presence.watched, key)
+		s.countWatched(who, -1)
+	}
+}
+
+// endPresence ends all of it with the session. The caller holds s.subscribing.
+func (s *Session) endPresence() {
+	if s.presence.len() == 0 {
+		return
+	}
+	s.mu.Lock()
+	lost := s.closing.errCode != wire.CodeTokenRevoked
+	s.mu.Unlock()
+	registry := s.hub.presences.Load().registry
+	for member := range s.presence.joined {
+		registry.Leave(member, lost)
+	}
+	for _, who := range s.presence.watched {
+		registry.Unwatch(who.watcher)
+	}
+	s.presence = nil
+}
+
+// recheckPresence ends what the presences in force do not contain any more.
+func (s *Session) recheckPresence(set *presence.Set) {
+	s.subscribing.Lock()
+	defer s.subscribing.Unlock()
+	ps := s.hub.presences.Load()
+	if s.presence == nil {
+		return
+	}
+	for member := range s.presence.joined {
+		if !set.Has(member.Tenant, member.Channel) {
+			s.leave(ps, subscriptionKey{tenant: member.Tenant, pattern: member.Channel})
+			s.reject(wire.CodeNoPresence, wire.VerbJoin.String(), member.Tenant, member.Channel)
+		}
+	}
+	for key, who := range s.presence.watched {
+		if !set.Contains(key.tenant, who.pattern) {
+			s.unwatchPresence(ps, key)
+			s.reject(wire.CodeNoPresence, wire.VerbWho.String(), key.tenant, key.pattern)
+		}
+	}
+}
+
+// HasRoom implements [presence.Receiver].
+func (w *whoReceiver) HasRoom() bool {
+	if !w.ready.Load() {
+		return false
+	}
+	s := w.session
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.closing != nil || s.hasPresenceRoom(presence.MaxFrame+itemOverhead, s.hub.limits.Load())
+}
+
+// PushPresence implements [presence.Receiver].
+func (w *whoReceiver) PushPresence(data []byte) bool {
+	if !w.ready.Load() {
+		return false
+	}
+	s := w.session
+	f := &frame{data: data, kind: Binary, kept: true, presence: true, at: s.hub.now()}
+	l := s.hub.limits.Load()
+	if l.TenantEgressKB > 0 {
+		f.caps = s.hub.tenantCapsOf(w.tenant)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case s.closing != nil: // to nobody
+	case !s.hasPresenceRoom(f.cost(), l):
+		return false
+	default:
+		s.queue.pushPresence(f)
+		s.countQueued()
+		s.wake()
+	}
+	return true
+}
+
+// maxPresenceQueued is how many bytes may wait for a client when the next frame about presence
+// is queued: what it gets later is newer.
+const maxPresenceQueued = 32 << 10
+
+// hasPresenceRoom reports whether a frame about presence may be queued that costs n bytes. The
+// caller holds s.mu.
+func (s *Session) hasPresenceRoom(n int, l *Limits) bool {
+	waiting := s.queue.presence
+	return (waiting == 0 || waiting+n <= min(l.SendQueue/4, maxPresenceQueued)) && s.fitsShares(n, l)
+}
+
+func codeOfPresence(err error) wire.Code {
+	switch {
+	case err == nil:
+		return ""
+	case errors.Is(err, presence.ErrFull):
+		return wire.CodeTooManyMembers
+	case errors.Is(err, presence.ErrTooManyPatterns):
+		return wire.CodeTooManyPatterns
+	}
+	return wire.CodeNoPresence
+}

@@ -1,0 +1,247 @@
+package pubsub
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/millrace/millrace/pubsub/hook"
+	"github.com/millrace/millrace/pubsub/presence"
+	"github.com/millrace/millrace/wire"
+)
+
+// presenceText shows a presence frame.
+func presenceText(b []byte) string {
+	p, err := wire.DecodePresence(b)
+	if err != nil {
+		return err.Error()
+	}
+	text := p.Tenant + ":" + p.Pattern
+	for flag, is := range map[string]bool{" synced": p.Synced && !p.First, " anew": p.First && p.Synced, " first": p.First && !p.Synced} {
+		if is {
+			text += flag
+		}
+	}
+	for _, m := range p.Members {
+		sign := " -"
+		if m.Here {
+			sign = " +"
+		}
+		text += sign + m.Channel + "/" + m.Subject
+	}
+	for _, c := range p.Channels {
+		text += fmt.Sprintf(" %s=%d", c.Channel, c.Members)
+	}
+	return text
+}
+
+func (r *rig) setPresence(channels ...string) {
+	r.Helper()
+	var definitions []presence.Definition
+	if len(channels) > 0 {
+		definitions = append(definitions, presence.Definition{Name: "rooms", Channels: channels, Members: 3, Linger: 15 * time.Second})
+	}
+	set, err := presence.NewSet(definitions)
+	if err != nil {
+		r.Fatal(err)
+	}
+	r.hub.SetPresences(set)
+}
+
+// expectAll is expect in any order.
+func (c *client) expectAll(want ...string) {
+	c.rig.Helper()
+	got := c.take()
+	if slices.Sort(got); !slices.Equal(got, slices.Sorted(slices.Values(want))) {
+		c.rig.Errorf("got %q\nwant %q", got, want)
+	}
+}
+
+// expectEntries expects presence frames of ~:room.* with these entries, in any number of frames.
+func (c *client) expectEntries(want string) {
+	c.rig.Helper()
+	got := strings.ReplaceAll(strings.Join(c.take(), ""), "~:room.* ", " ")
+	if got = strings.TrimSpace(got); got != want {
+		c.rig.Errorf("got %q, want %q", got, want)
+	}
+}
+
+func TestPresenceLines(t *testing.T) {
+	inBubble(t, fastLimits(), func(r *rig) {
+		ann, bob, nobody := r.connectAs("ann"), r.connectAs("bob"), r.connect("none")
+		ann.send("JOIN:t:room.a", "FEATURES")
+		ann.expect("ERR:bad_request", "FEATURES:link,sender")
+		r.setPresence("room.#", "hidden.#", "no.#")
+		ann.send("FEATURES")
+		ann.expect("FEATURES:link,sender,presence")
+		bob.send("WHO:t:room.*", "WHO:t:room.a:count")
+		time.Sleep(2 * time.Second)
+		if got := bob.take(); len(got) != 4 || got[0] != "OK:WHO:t:room.*" {
+			t.Errorf("%q", got)
+		}
+		ann.send("JOIN:t:room.a", "JOIN:t:room.a")
+		ann.expect("OK:JOIN:t:room.a", "OK:JOIN:t:room.a")
+		time.Sleep(time.Second)
+		if got := fmt.Sprint(bob.take()); got != "[t:room.* +room.a/ann t:room.a room.a=1]" && got != "[t:room.a room.a=1 t:room.* +room.a/ann]" {
+			t.Error(got)
+		}
+		bob.send("UNWHO:t:room.a", "UNWHO:t:room.a")
+		bob.expect("OK:UNWHO:t:room.a", "OK:UNWHO:t:room.a")
+		ann.send("LEAVE:t:room.a", "LEAVE:t:room.a")
+		ann.expect("OK:LEAVE:t:room.a", "OK:LEAVE:t:room.a")
+		time.Sleep(time.Second)
+		bob.expect("t:room.* -room.a/ann")
+
+		for line, want := range map[string]string{
+			"JOIN:t:room.*": "ERR:bad_channel", "JOIN:t:": "ERR:bad_channel", "JOIN:t/:room.a": "ERR:bad_tenant", "WHO:t:a..b": "ERR:bad_pattern",
+			"JOIN:t": "ERR:bad_request", "WHO:t:room.a:counts": "ERR:bad_request", "WHO:t:room.a:count:": "ERR:bad_request",
+			"JOIN:t:hall": "ERR:no_presence:JOIN:t:hall", "WHO:t:#": "ERR:no_presence:WHO:t:#", "JOIN:t:no.a": "ERR:permission_denied:JOIN:t:no.a",
+			"WHO:t:hidden.a": "ERR:permission_denied:WHO:t:hidden.a", "WHO:t:no.a:count": "ERR:permission_denied:WHO:t:no.a",
+			"WHO:t:room.*": "ERR:bad_request:WHO:t:room.*",
+		} {
+			bob.send(line)
+			bob.expect(want)
+		}
+		bob.send("WHO:t:hidden.a:count")
+		time.Sleep(time.Second)
+		bob.expect("OK:WHO:t:hidden.a", "t:hidden.a anew")
+		nobody.send("JOIN:t:room.a")
+		nobody.expect("ERR:no_subject:JOIN:t:room.a")
+	})
+}
+
+func TestPresenceOfSessions(t *testing.T) {
+	inBubble(t, fastLimits(), func(r *rig) {
+		r.setPresence("room.#")
+		watcher := r.connectAs("eve")
+		watcher.send("WHO::room.*")
+		time.Sleep(time.Second)
+		watcher.expect("OK:WHO:~:room.*", "~:room.* anew")
+		ann, again, bob := r.connectAs("ann"), r.connectAs("ann"), r.connectAs("bob")
+		for _, c := range []*client{ann, again, bob} {
+			c.send("JOIN::room.a")
+			c.expect("OK:JOIN:~:room.a")
+		}
+		time.Sleep(time.Second)
+		watcher.expectEntries("+room.a/ann +room.a/bob")
+		ann.Session.Close(wire.CloseNormal, "")
+		bob.Session.Close(wire.CloseNormal, "")
+		time.Sleep(14 * time.Second)
+		watcher.expect() // bob lingers
+		time.Sleep(2 * time.Second)
+		watcher.expect("~:room.* -room.a/bob")
+		r.hub.TokenRevoked("token of ann")
+		time.Sleep(time.Second)
+		watcher.expect("~:room.* -room.a/ann") // at once
+
+		for _, name := range []string{"a", "b", "c"} {
+			c := r.connectAs(name)
+			c.send("JOIN::room.b")
+			c.expect("OK:JOIN:~:room.b")
+		}
+		d := r.connectAs("d")
+		d.send("JOIN::room.b")
+		d.expect("ERR:too_many_members:JOIN:~:room.b")
+	})
+}
+
+// JOIN and WHO count for the limits of a connection.
+func TestPresenceLimits(t *testing.T) {
+	limits := fastLimits()
+	limits.MaxSubscriptions = 3
+	inBubble(t, limits, func(r *rig) {
+		r.setPresence("room.#")
+		ann := r.connectAs("ann")
+		ann.send("JOIN:t:room.a", "WHO:t:room.*", "SUB:t:x", "WHO:t:room.b", "JOIN:t:room.b", "SUB:t:y")
+		time.Sleep(time.Second)
+		ann.expectAll("ERR:too_many_subscriptions:WHO:t:room.b", "ERR:too_many_subscriptions:JOIN:t:room.b", "ERR:too_many_subscriptions:SUB:t:y",
+			"OK:JOIN:t:room.a", "OK:WHO:t:room.*", "OK:SUB:t:x", "t:room.* anew +room.a/ann")
+		ann.send("LEAVE:t:room.a", "WHO:t:room.b")
+		time.Sleep(2 * time.Second)
+		ann.expectAll("OK:LEAVE:t:room.a", "OK:WHO:t:room.b", "t:room.b anew", "t:room.* -room.a/ann")
+	})
+}
+
+// A reload ends what no presence contains any more, and says so.
+func TestPresenceReload(t *testing.T) {
+	inBubble(t, fastLimits(), func(r *rig) {
+		r.setPresence("room.#", "hall")
+		ann := r.connectAs("ann")
+		ann.send("JOIN:t:room.a", "JOIN:t:hall", "WHO:t:room.a", "WHO:t:hall")
+		time.Sleep(time.Second)
+		ann.take()
+		r.setPresence("hall")
+		time.Sleep(time.Second)
+		ann.expect("ERR:no_presence:JOIN:t:room.a", "ERR:no_presence:WHO:t:room.a")
+		r.setPresence()
+		time.Sleep(time.Second)
+		ann.expect("ERR:no_presence:JOIN:t:hall", "ERR:no_presence:WHO:t:hall")
+		ann.send("WHO:t:hall")
+		ann.expect("ERR:bad_request")
+		r.setPresence("room.#")
+		ann.send("WHO:t:room.a")
+		time.Sleep(time.Second)
+		ann.expect("OK:WHO:t:room.a", "t:room.a anew")
+	})
+}
+
+// A client that reads nothing gets at most so much, and then what is true.
+func TestPresenceOfSlowClient(t *testing.T) {
+	inBubble(t, fastLimits(), func(r *rig) {
+		r.setPresence("room.#")
+		watcher, ann := r.connectAs("eve"), r.connectAs("ann")
+		watcher.send("WHO:t:room.*")
+		time.Sleep(time.Second)
+		watcher.expect("OK:WHO:t:room.*", "t:room.* anew")
+		release := watcher.block()
+		for range 2000 {
+			ann.send("JOIN:t:room.a")
+			time.Sleep(200 * time.Millisecond)
+			ann.send("LEAVE:t:room.a")
+			time.Sleep(200 * time.Millisecond)
+			ann.take()
+		}
+		ann.send("JOIN:t:room.b")
+		time.Sleep(time.Second)
+		watcher.Session.mu.Lock()
+		if n := watcher.Session.queue.deliveries; n > maxPresenceQueued+16<<10 {
+			t.Errorf("%d bytes wait for a client that does not read", n)
+		}
+		watcher.Session.mu.Unlock()
+		release()
+		time.Sleep(time.Second)
+		got := watcher.take()
+		if last := got[len(got)-1]; last != "t:room.* -room.a/ann +room.b/ann" && last != "t:room.* +room.b/ann" {
+			t.Errorf("the last of %d frames: %s", len(got), last)
+		}
+	})
+}
+
+// memberHook notes who joins and leaves.
+type memberHook struct{ told []string }
+
+func (h *memberHook) Joined(m hook.Member) { h.told = append(h.told, "+"+m.Channel+"/"+m.Subject) }
+func (h *memberHook) Left(m hook.Member)   { h.told = append(h.told, "-"+m.Channel+"/"+m.Subject) }
+
+func TestPresenceHooks(t *testing.T) {
+	inBubble(t, fastLimits(), func(r *rig) {
+		h := new(memberHook)
+		r.hub.SetHooks([]NamedHook{{"members", h}})
+		r.setPresence("room.#")
+		ann, again, bob := r.connectAs("ann"), r.connectAs("ann"), r.connectAs("bob")
+		for _, c := range []*client{ann, again, bob} {
+			c.send("JOIN:t:room.a")
+		}
+		ann.send("LEAVE:t:room.a")
+		again.send("LEAVE:t:room.a")
+		bob.Session.Close(wire.CloseNormal, "")
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		if got := fmt.Sprint(h.told); got != "[+room.a/ann +room.a/bob -room.a/ann -room.a/bob]" {
+			t.Error(got)
+		}
+	})
+}

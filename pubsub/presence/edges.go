@@ -1,0 +1,215 @@
+package presence
+
+import (
+	"fmt"
+	"time"
+)
+
+// Link carries messages between edges.
+type Link interface {
+	// SendPresence hands a message to the edge of this ID, or to all others if it is empty.
+	// It does not block, keeps the message, and may lose it.
+	SendPresence(to string, message []byte)
+}
+
+const (
+	// beatEvery is how often an edge says where its log is, and so that it is there.
+	beatEvery = 2 * time.Second
+	// leastSilence is how long an edge may be silent at least, whatever the linger: it may
+	// miss a beat.
+	leastSilence = 5 * time.Second
+	// forgetAfter is when an edge is forgotten that is silent, and has no members any more. It
+	// would be asked for all of them.
+	forgetAfter = time.Minute
+	// askAgain is when a question that was not answered is asked again.
+	askAgain = 500 * time.Millisecond
+	// maxEdges is how many other edges an edge knows, and maxHeld how many members of each.
+	maxEdges = 256
+	maxHeld  = 1_000_000
+	// maxAnswers is how many pages an edge gets of this one in a tick, maxAllAnswers how many
+	// all of them get that ask, and maxNews how many pages of what is new go to all.
+	maxAnswers    = 16
+	maxAllAnswers = 32
+	maxNews       = 16
+)
+
+// edge is another edge, as this one knows it.
+type edge struct {
+	at      uint64 // number in its log up to which this edge knows it
+	target  uint64 // where its log was when this one began anew: there, all members are known
+	syncing bool
+	round   uint64 // grows each time it begins anew
+	members map[Key]held
+	heardAt time.Time
+	askedAt time.Time // of the question that is under way; zero: none is
+	answers int       // in this tick
+	waits   *message  // a question that is answered in the next one; nil: there is none
+}
+
+// held is a member that another edge has.
+type held struct {
+	round  uint64
+	linger time.Duration
+}
+
+// Receive takes a message of another edge. The error says why it is none that this version
+// sends.
+func (r *Registry) Receive(from string, message []byte) error {
+	m, err := decode(message)
+	if err != nil {
+		return err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	now := time.Now()
+	e := r.others[from]
+	if e == nil {
+		if len(r.others) >= maxEdges {
+			return fmt.Errorf("there are more than %d edges", maxEdges)
+		}
+		e = &edge{members: map[Key]held{}}
+		r.others[from] = e
+		r.beatAt = time.Time{} // it does not know this one
+	}
+	e.heardAt = now
+	switch m.kind {
+	case kindBeat:
+		if m.to != e.at {
+			r.ask(from, e, now)
+		}
+	case kindAsk:
+		r.answer(from, e, &m)
+	case kindPage:
+		r.apply(from, e, m, now)
+	}
+	r.wake()
+	return nil
+}
+
+// answer answers a question of another edge, in this tick or in the next one.
+func (r *Registry) answer(id string, e *edge, m *message) {
+	e.waits = m
+	if e.answers < maxAnswers && r.answers < maxAllAnswers {
+		e.waits = nil
+		e.answers++
+		r.answers++
+		page, _, _ := r.own.page(m.from, m.base)
+		r.options.Link.SendPresence(id, page)
+	}
+}
+
+// ask asks an edge for what is missing, unless it was asked just now.
+func (r *Registry) ask(id string, e *edge, now time.Time) {
+	if now.Sub(e.askedAt) >= askAgain {
+		e.askedAt = now
+		r.asked++
+		r.options.Link.SendPresence(id, encodeAsk(e.at, e.target))
+	}
+}
+
+// apply takes a page of another edge's log.
+func (r *Registry) apply(id string, e *edge, m message, now time.Time) {
+	switch {
+	case m.from == 0 && (m.first || e.at == 0): // from the beginning
+		e.round++
+		e.syncing, e.target = true, m.head
+	case m.from > e.at || m.first:
+		r.ask(id, e, now)
+		return
+	case m.to <= e.at:
+		return
+	}
+	for _, c := range m.changes {
+		key := c.key
+		_, known := e.members[key]
+		switch {
+		case !c.here:
+			r.removeHeld(id, e, key, now)
+		case !r.set.Has(key.Tenant, key.Channel): // another configuration
+		case !known && (len(e.members) >= r.maxHeld || r.entries >= r.maxEntries && r.find(key) == nil):
+		default:
+			e.members[key] = held{e.round, c.linger}
+			r.setOwner(key, owner{id, c.since, c.info}, now)
+		}
+	}
+	e.at, e.askedAt = m.to, time.Time{}
+	if e.syncing && e.at >= e.target {
+		e.syncing = false
+		for key, h := range e.members {
+			if h.round != e.round {
+				r.removeHeld(id, e, key, now)
+			}
+		}
+	}
+	if e.at < m.head {
+		r.ask(id, e, now)
+	}
+}
+
+// removeHeld notes that another edge does not have a member any more.
+func (r *Registry) removeHeld(id string, e *edge, key Key, now time.Time) {
+	if _, has := e.members[key]; has {
+		delete(e.members, key)
+		r.clearOwner(key, id, now)
+	}
+}
+
+// endSilent takes the members of edges that are silent for gone, each after its linger, once a
+// second. The caller holds r.mu.
+func (r *Registry) endSilent(now time.Time) {
+	if now.Sub(r.silentAt) < idleEvery {
+		return
+	}
+	r.silentAt = now
+	ended := 0
+	for id, e := range r.others {
+		silence := now.Sub(e.heardAt)
+		if silence < leastSilence {
+			continue
+		}
+		for key, h := range e.members {
+			if silence < max(h.linger, leastSilence) {
+				continue
+			}
+			r.removeHeld(id, e, key, now)
+			e.at = 0 // it is asked for all when it is heard again
+			if ended++; ended == maxEnded {
+				r.silentAt = time.Time{}
+				r.wake()
+				return
+			}
+		}
+		if silence >= forgetAfter && len(e.members) == 0 {
+			delete(r.others, id)
+		}
+	}
+}
+
+// tellEdges sends the others what is new, and where the log is. The caller holds r.mu.
+func (r *Registry) tellEdges(now time.Time) {
+	if r.options.Link == nil {
+		return
+	}
+	r.answers = 0
+	for id, e := range r.others { // in another order each time: all get their turn
+		e.answers = 0
+		if e.waits != nil {
+			r.answer(id, e, e.waits)
+		}
+	}
+	for range maxNews {
+		if r.own.sent == r.own.log.head {
+			break
+		}
+		page, through, base := r.own.page(r.own.sent, r.own.sentBase)
+		r.own.sent, r.own.sentBase = through, base
+		r.options.Link.SendPresence("", page)
+	}
+	if r.own.sent != r.own.log.head {
+		r.wake()
+	}
+	if now.Sub(r.beatAt) >= beatEvery {
+		r.beatAt = now
+		r.options.Link.SendPresence("", encodeBeat(r.own.sent))
+	}
+}

@@ -1,0 +1,472 @@
+package presence
+
+import (
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/millrace/millrace/pubsub/pattern"
+	"github.com/millrace/millrace/wire"
+)
+
+// client is a receiver that keeps who is present as an SDK does.
+type client struct {
+	t      *testing.T
+	shown  map[string]bool // channel and subject
+	next   map[string]bool // while it begins anew
+	counts map[string]uint32
+	frames int
+	bytes  int
+	events []string
+	full   bool
+
+	edge, pattern string // in TestRandom
+}
+
+func newClient(t *testing.T) *client {
+	return &client{t: t, shown: map[string]bool{}, counts: map[string]uint32{}}
+}
+
+// barrier orders what receivers write and what tests read, for the race detector.
+var barrier sync.Mutex
+
+func (c *client) HasRoom() bool {
+	barrier.Lock()
+	defer barrier.Unlock()
+	return !c.full
+}
+
+func (c *client) PushPresence(b []byte) bool {
+	barrier.Lock()
+	defer barrier.Unlock()
+	if c.full {
+		return false
+	}
+	c.frames++
+	c.bytes += len(b)
+	p, err := wire.DecodePresence(b)
+	if err != nil {
+		c.t.Errorf("a frame that is none: %v", err)
+		return true
+	}
+	if p.Counts {
+		for _, n := range p.Channels {
+			c.counts[n.Channel] = n.Members
+		}
+		return true
+	}
+	if p.First {
+		c.next = map[string]bool{}
+	}
+	into := c.shown
+	if c.next != nil {
+		into = c.next
+	}
+	for _, m := range p.Members {
+		name := m.Channel + " " + m.Subject
+		if c.next == nil && into[name] != m.Here {
+			c.event(name, m.Here)
+		}
+		if m.Here {
+			into[name] = true
+		} else {
+			delete(into, name)
+		}
+	}
+	if p.Synced && c.next != nil {
+		for name := range c.shown {
+			if !c.next[name] {
+				c.event(name, false)
+			}
+		}
+		for name := range c.next {
+			if !c.shown[name] {
+				c.event(name, true)
+			}
+		}
+		c.shown, c.next = c.next, nil
+	}
+	return true
+}
+
+func (c *client) event(name string, here bool) {
+	sign := "-"
+	if here {
+		sign = "+"
+	}
+	c.events = append(c.events, sign+name)
+}
+
+func (c *client) list() string { return strings.Join(slices.Sorted(maps.Keys(c.shown)), ", ") }
+
+func set(t *testing.T, members int, linger time.Duration) *Set {
+	t.Helper()
+	s, err := NewSet([]Definition{{Name: "rooms", Channels: []string{"room.#"}, Members: members, Linger: linger}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func parse(t *testing.T, text string) pattern.Pattern {
+	t.Helper()
+	p, err := pattern.Parse(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// network joins registries. Messages take a moment, in order, and may be lost.
+type network struct {
+	t     *testing.T
+	mu    sync.Mutex // guards the rest
+	edges map[string]*Registry
+	cut   map[[2]string]bool
+	lossy *rand.Rand // loses one of ten; nil: none
+}
+
+type port struct {
+	n    *network
+	from string
+}
+
+func (p port) SendPresence(to string, message []byte) {
+	p.n.mu.Lock()
+	defer p.n.mu.Unlock()
+	if p.n.edges[p.from] == nil {
+		return // it was killed
+	}
+	for id, other := range p.n.edges {
+		if id == p.from || to != "" && to != id || p.n.cut[[2]string{p.from, id}] || p.n.lossy != nil && p.n.lossy.IntN(10) == 0 {
+			continue
+		}
+		time.AfterFunc(time.Millisecond, func() { // the registry must not be called from here
+			if err := other.Receive(p.from, message); err != nil {
+				p.n.t.Error(err)
+			}
+		})
+	}
+}
+
+func (n *network) add(id string, s *Set) *Registry {
+	r := New(Options{Link: port{n, id}})
+	r.SetDefinitions(s)
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.edges[id] = r
+	return r
+}
+
+func (n *network) change(f func()) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	f()
+}
+
+func newNetwork(t *testing.T) *network {
+	return &network{t: t, edges: map[string]*Registry{}, cut: map[[2]string]bool{}}
+}
+
+// run runs a registry until the test ends.
+func run(t *testing.T, r *Registry) {
+	go r.Run(t.Context())
+}
+
+func join(t *testing.T, r *Registry, tenant, channel, subject string) {
+	t.Helper()
+	if err := r.Join(Key{tenant, channel, subject}, nil); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func watch(t *testing.T, r *Registry, tenant, text string, count bool) *client {
+	t.Helper()
+	c := newClient(t)
+	if _, err := r.Watch(tenant, parse(t, text), count, c); err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func wait(d time.Duration) {
+	barrier.Lock()
+	barrier.Unlock()
+	time.Sleep(d) // in a bubble, where no time passes
+	synctest.Wait()
+}
+
+func TestOneEdge(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := New(Options{})
+		r.SetDefinitions(set(t, 100, 15*time.Second))
+		run(t, r)
+		join(t, r, "t", "room.a", "ann")
+		one, all, other := watch(t, r, "t", "room.a", false), watch(t, r, "t", "room.*", false), watch(t, r, "u", "room.*", false)
+		numbers := watch(t, r, "t", "room.#", true)
+		wait(time.Second)
+		join(t, r, "t", "room.a", "bob")
+		join(t, r, "t", "room.b", "bob")
+		join(t, r, "t", "room.a", "bob") // another session
+		wait(2 * time.Second)
+		if one.list() != "room.a ann, room.a bob" || all.list() != "room.a ann, room.a bob, room.b bob" || other.list() != "" {
+			t.Errorf("%q, %q, %q", one.list(), all.list(), other.list())
+		}
+		if fmt.Sprint(numbers.counts) != "map[room.a:2 room.b:1]" {
+			t.Error(numbers.counts)
+		}
+		if other.frames != 1 {
+			t.Errorf("the other tenant got %d frames, want the empty list alone", other.frames)
+		}
+		r.Leave(Key{"t", "room.a", "bob"}, false)
+		wait(2 * time.Second)
+		if one.list() != "room.a ann, room.a bob" {
+			t.Errorf("bob has a session left; %q", one.list())
+		}
+		r.Leave(Key{"t", "room.a", "bob"}, false)
+		r.Leave(Key{"t", "room.b", "bob"}, true)
+		wait(2 * time.Second)
+		if one.list() != "room.a ann" || all.list() != "room.a ann, room.b bob" {
+			t.Errorf("%q, %q", one.list(), all.list())
+		}
+		wait(15 * time.Second)
+		if all.list() != "room.a ann" || fmt.Sprint(numbers.counts) != "map[room.a:1 room.b:0]" {
+			t.Errorf("after the linger: %q, %v", all.list(), numbers.counts)
+		}
+		if got := strings.Join(all.events, " "); got != "+room.a ann +room.a bob +room.b bob -room.a bob -room.b bob" {
+			t.Error(got)
+		}
+	})
+}
+
+// A reconnect within the linger, and a move to another edge, are no leaving.
+func TestNoFlicker(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := newNetwork(t)
+		a, b := n.add("a", set(t, 100, 15*time.Second)), n.add("b", set(t, 100, 15*time.Second))
+		run(t, a)
+		run(t, b)
+		key := Key{"t", "room.a", "ann"}
+		at, bt := watch(t, a, "t", "room.a", false), watch(t, b, "t", "room.*", false)
+		join(t, a, key.Tenant, key.Channel, key.Subject)
+		wait(time.Second)
+		since := a.find(key).since
+		a.Leave(key, true)
+		wait(10 * time.Second)
+		join(t, a, key.Tenant, key.Channel, key.Subject)
+		wait(20 * time.Second)
+		a.Leave(key, true)
+		wait(5 * time.Second)
+		join(t, b, key.Tenant, key.Channel, key.Subject)
+		wait(30 * time.Second)
+		for _, c := range []*client{at, bt} {
+			if got := strings.Join(c.events, " "); got != "+room.a ann" {
+				t.Errorf("a watcher saw %s", got)
+			}
+		}
+		if a.find(key).since != since || b.find(key).since != since {
+			t.Error("since has moved")
+		}
+		b.Leave(key, false)
+		wait(time.Second)
+		if at.list() != "" || bt.list() != "" {
+			t.Errorf("%q, %q", at.list(), bt.list())
+		}
+	})
+}
+
+func TestLimits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := newNetwork(t)
+		a, b := n.add("a", set(t, 2, time.Second)), n.add("b", set(t, 2, time.Second))
+		run(t, a)
+		run(t, b)
+		join(t, a, "t", "room.a", "ann")
+		join(t, b, "t", "room.b", "bob")
+		wait(time.Second)
+		if err := a.Join(Key{"t", "room.a", "eve"}, nil); err != ErrFull {
+			t.Errorf("a third member: %v", err)
+		}
+		if err := a.Join(Key{"t", "room.b", "bob"}, nil); err != nil {
+			t.Errorf("a member that is there, at the other edge: %v", err)
+		}
+		if err := a.Join(Key{"u", "room.a", "eve"}, nil); err != nil {
+			t.Errorf("another tenant: %v", err)
+		}
+		if err := a.Join(Key{"t", "hall", "eve"}, nil); err != ErrNoPresence {
+			t.Errorf("a channel without presence: %v", err)
+		}
+		if _, err := a.Watch("t", parse(t, "#"), false, newClient(t)); err != ErrNoPresence {
+			t.Errorf("a pattern that no presence contains: %v", err)
+		}
+		b.Leave(Key{"t", "room.b", "bob"}, false)
+		a.Leave(Key{"t", "room.b", "bob"}, false)
+		wait(time.Second)
+		if err := a.Join(Key{"t", "room.a", "eve"}, nil); err != nil {
+			t.Errorf("there is room again: %v", err)
+		}
+	})
+}
+
+// A watcher that takes nothing for long begins anew, and is told what has changed only.
+func TestSlowWatcher(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := New(Options{})
+		r.SetDefinitions(set(t, 1000, time.Second))
+		run(t, r)
+		join(t, r, "t", "room.a", "ann")
+		join(t, r, "t", "room.a", "bob")
+		c, wild := watch(t, r, "t", "room.a", false), watch(t, r, "t", "room.#", false)
+		wait(time.Second)
+		c.full, wild.full = true, true
+		r.Leave(Key{"t", "room.a", "bob"}, false)
+		join(t, r, "t", "room.a", "eve")
+		wait(3 * keepGone)
+		if r.find(Key{"t", "room.a", "bob"}) != nil {
+			t.Error("who has left is still known")
+		}
+		c.full, wild.full = false, false
+		wait(2 * time.Second)
+		for _, c := range []*client{c, wild} {
+			slices.Sort(c.events[:2]) // in one frame
+			slices.Sort(c.events[2:])
+			if got := strings.Join(c.events, " "); c.list() != "room.a ann, room.a eve" || got != "+room.a ann +room.a bob +room.a eve -room.a bob" {
+				t.Errorf("%q; %s", c.list(), got)
+			}
+		}
+	})
+}
+
+// A crowd that comes at once is told in pages, and in counts while a watcher is far behind.
+func TestCrowd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := New(Options{})
+		r.SetDefinitions(set(t, 20_000, time.Second))
+		run(t, r)
+		const watchers, members = 10, 5_000
+		var all []*client
+		for range watchers {
+			all = append(all, watch(t, r, "t", "room.a", false))
+		}
+		wait(time.Second)
+		for i := range members {
+			join(t, r, "t", "room.a", fmt.Sprintf("user-%05d", i))
+		}
+		wait(time.Second)
+		if n := all[0].counts["room.a"]; n != members {
+			t.Errorf("counts say %d", n)
+		}
+		wait(20 * time.Second)
+		for _, c := range all {
+			if len(c.shown) != members {
+				t.Errorf("a watcher has %d members", len(c.shown))
+			}
+			if c.bytes > 300_000 {
+				t.Errorf("a watcher got %d bytes", c.bytes)
+			}
+		}
+	})
+}
+
+// truth is who is there, by edge.
+type truth map[string]map[Key]int
+
+func (tr truth) list(pattern func(Key) bool) string {
+	all := map[string]bool{}
+	for _, keys := range tr {
+		for key := range keys {
+			if pattern(key) {
+				all[key.Channel+" "+key.Subject] = true
+			}
+		}
+	}
+	return strings.Join(slices.Sorted(maps.Keys(all)), ", ")
+}
+
+// Whatever joins, leaves, is lost on the way, cut off, or ends: 10 s after the last fault every
+// watcher has exactly those that are there.
+func TestRandom(t *testing.T) {
+	for seed := range uint64(20) {
+		synctest.Test(t, func(t *testing.T) { random(t, rand.New(rand.NewPCG(seed, 1))) })
+	}
+}
+
+func random(t *testing.T, rnd *rand.Rand) {
+	n := newNetwork(t)
+	n.lossy = rand.New(rand.NewPCG(rnd.Uint64(), 2))
+	there := truth{}
+	const linger = time.Second
+	var watchers []*client
+	edges := 0
+	start := func() {
+		id := fmt.Sprint("edge-", edges)
+		edges++
+		r := n.add(id, set(t, 1000, linger))
+		run(t, r)
+		there[id] = map[Key]int{}
+		for _, text := range []string{"room.*", "room.1"} {
+			c := watch(t, r, "t", text, false)
+			c.edge, c.pattern = id, text
+			watchers = append(watchers, c)
+		}
+	}
+	for range 3 {
+		start()
+	}
+	for range 400 {
+		id := slices.Sorted(maps.Keys(n.edges))[rnd.IntN(len(n.edges))]
+		r, key := n.edges[id], Key{"t", fmt.Sprint("room.", rnd.IntN(3)), fmt.Sprint("user-", rnd.IntN(20))}
+		switch k := rnd.IntN(100); {
+		case k < 50:
+			join(t, r, key.Tenant, key.Channel, key.Subject)
+			there[id][key]++
+		case k < 90:
+			if there[id][key] > 0 {
+				r.Leave(key, rnd.IntN(2) == 0)
+				if there[id][key]--; there[id][key] == 0 {
+					delete(there[id], key)
+				}
+			}
+		case k < 93:
+			other := slices.Sorted(maps.Keys(n.edges))[rnd.IntN(len(n.edges))]
+			n.change(func() { n.cut[[2]string{id, other}] = true })
+		case k < 97:
+			n.change(func() { clear(n.cut) })
+		case k < 98: // killed, and another one started
+			n.change(func() { delete(n.edges, id) })
+			delete(there, id)
+			watchers = slices.DeleteFunc(watchers, func(c *client) bool { return c.edge == id })
+			start()
+		}
+		wait(time.Duration(rnd.IntN(300)) * time.Millisecond)
+	}
+	n.change(func() { clear(n.cut); n.lossy = nil })
+	wait(10 * time.Second)
+	all := there.list(func(Key) bool { return true })
+	one := there.list(func(k Key) bool { return k.Channel == "room.1" })
+	for _, c := range watchers {
+		want := all
+		if c.pattern == "room.1" {
+			want = one
+		}
+		if got := c.list(); got != want {
+			t.Errorf("a watcher of %s at %s has %q, want %q", c.pattern, c.edge, got, want)
+		}
+	}
+}
+
+func TestMessages(t *testing.T) {
+	r := New(Options{Link: port{newNetwork(t), "a"}})
+	for _, b := range [][]byte{nil, {'b'}, {'x', 0}, []byte("p\x01"), append(encodeBeat(1), 0),
+		append([]byte{'p', 1}, make([]byte, 25)...), append(append([]byte{'p', 1}, make([]byte, 24)...), "\x01\x01/\x00\x01c\x01s"...)} {
+		if r.Receive("b", b) == nil {
+			t.Errorf("%q was taken", b)
+		}
+	}
+}

@@ -1,0 +1,245 @@
+package presence
+
+import (
+	"bytes"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/google/btree"
+)
+
+// Refusals.
+var (
+	// ErrNoPresence: no presence has the channel, or contains the pattern.
+	ErrNoPresence = errors.New("there is no presence here")
+	// ErrTooManyPatterns: the tenant has as many different patterns watched as may be.
+	ErrTooManyPatterns = errors.New("as many patterns are watched as there may be")
+	// ErrFull: the tenant has as many members in the presence as it may, or the edge knows
+	// as many as it can.
+	ErrFull = errors.New("there are as many members as there may be")
+)
+
+// maxEntries bounds the members that an edge knows, those that have left lately included.
+const maxEntries = 2_000_000
+
+// Key names a member.
+type Key struct{ Tenant, Channel, Subject string }
+
+// Options of a [Registry]. None is needed.
+type Options struct {
+	// Link to other edges; nil: there are none.
+	Link Link
+	// Joined is called when a member that this edge did not have has come, and Left when it
+	// has gone: for each member one after the other. They must not wait, nor call the Registry.
+	Joined func(key Key, info []byte)
+	Left   func(key Key)
+	// Patterns says how many different patterns may be watched in all tenants, and in one;
+	// nil: as many as are asked for.
+	Patterns func() (all, ofTenant int)
+	// Worked is told how long it took to tell the watchers of a tenant what is new.
+	Worked func(tenant string, used time.Duration)
+}
+
+// Registry holds the members of this edge, and those that it knows of others. All methods
+// may be called concurrently.
+type Registry struct {
+	options             Options
+	kick                chan struct{} // there is something to do; has room for one
+	maxEntries, maxHeld int           // as the constants say, but in tests
+
+	order sync.Mutex // held while Options.Joined and Left are called; taken before mu
+
+	mu       sync.Mutex // guards the rest
+	set      *Set
+	tenants  map[string]*tenant
+	entries  int // of all tenants
+	here     int // of these, members that are here
+	watchers int
+	asked    uint64 // pages that this edge has asked others for
+	own      own
+	others   map[string]*edge
+	watched  int                    // audiences of all tenants
+	dirty    map[*audience]struct{} // have watchers that are behind, perhaps
+	beatAt   time.Time              // when the last beat was sent
+	prunedAt time.Time
+	silentAt time.Time // when edges that are silent were looked for
+	answers  int       // pages that were sent to edges that asked, in this tick
+}
+
+// New makes a registry without presences.
+func New(o Options) *Registry {
+	return &Registry{
+		options:    o,
+		kick:       make(chan struct{}, 1),
+		maxEntries: maxEntries, maxHeld: maxHeld,
+		tenants: map[string]*tenant{},
+		own:     newOwn(),
+		others:  map[string]*edge{},
+		dirty:   map[*audience]struct{}{},
+	}
+}
+
+// SetDefinitions puts presences in force in place of those before. Members of channels that
+// none has any more are gone; the caller ends the watchers that [Set.Contains] does not allow
+// any more.
+func (r *Registry) SetDefinitions(s *Set) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.set = s
+	now := time.Now()
+	for key := range r.own.members {
+		if s.having(key.Tenant, key.Channel) == nil {
+			r.removeOwn(key, now)
+		}
+	}
+	for id, e := range r.others {
+		for key := range e.members {
+			if s.having(key.Tenant, key.Channel) == nil {
+				r.removeHeld(id, e, key, now)
+			}
+		}
+		e.at = 0 // it may have members that this edge has ignored
+	}
+	for _, t := range r.tenants {
+		t.recount(s)
+	}
+	r.wake()
+}
+
+// Join counts one more session of a member. Info is a JSON object, or empty; the newest wins.
+// The caller calls Leave once for each call that succeeded.
+func (r *Registry) Join(key Key, info []byte) error {
+	r.order.Lock()
+	defer r.order.Unlock()
+	isNew, err := r.join(key, info)
+	if isNew && r.options.Joined != nil {
+		r.options.Joined(key, info)
+	}
+	return err
+}
+
+func (r *Registry) join(key Key, info []byte) (isNew bool, err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	d := r.set.having(key.Tenant, key.Channel)
+	if d == nil {
+		return false, ErrNoPresence
+	}
+	now := time.Now()
+	m := r.own.members[key]
+	if m == nil {
+		if !r.isHere(key) && (r.entries >= r.maxEntries || r.tenants[key.Tenant].membersOf(d.Name) >= d.Members) {
+			return false, ErrFull
+		}
+		m, isNew = &ownMember{key: key, since: uint64(now.UnixMilli())}, true
+		if e := r.find(key); e != nil && e.here {
+			m.since = e.since // it has come from another edge
+		}
+		r.own.members[key] = m
+	}
+	r.own.unlinger(m)
+	m.sessions++
+	if isNew || !bytes.Equal(m.info, info) || m.linger != d.Linger {
+		m.info, m.linger = info, d.Linger
+		r.own.log.put(m)
+		r.setOwner(key, owner{"", m.since, info}, now)
+		r.wake()
+	}
+	return isNew, nil
+}
+
+// Leave counts one session of a member less. Lost says that its connection has ended, so
+// that the member stays for the linger if this was the last one.
+func (r *Registry) Leave(key Key, lost bool) {
+	r.order.Lock()
+	defer r.order.Unlock()
+	if r.leave(key, lost) && r.options.Left != nil {
+		r.options.Left(key)
+	}
+}
+
+func (r *Registry) leave(key Key, lost bool) (left bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	m := r.own.members[key]
+	if m == nil {
+		return false // a reload has removed it
+	}
+	if m.sessions--; m.sessions > 0 {
+		return false
+	}
+	now := time.Now()
+	if lost {
+		r.own.lingerUntil(m, now.Add(m.linger))
+	} else {
+		r.removeOwn(key, now)
+	}
+	r.wake()
+	return !lost
+}
+
+// wake has Run look whether there is something to do.
+func (r *Registry) wake() {
+	select {
+	case r.kick <- struct{}{}:
+	default:
+	}
+}
+
+// own is what this edge tells the others.
+type own struct {
+	members   map[Key]*ownMember // that are here
+	log       log[*ownMember]
+	sent      uint64 // up to where the others were told
+	sentBase  uint64 // where the log was when that began; see log.begins
+	lingering *btree.BTreeG[*ownMember]
+}
+
+// ownMember is a member that this edge has, or had.
+type ownMember struct {
+	key      Key
+	sessions int
+	until    time.Time // it lingers until then; zero: it does not
+	gone     bool
+	since    uint64
+	linger   time.Duration
+	info     []byte
+	number   uint64
+}
+
+func newOwn() own {
+	return own{
+		members: map[Key]*ownMember{},
+		log:     newLog(func(m *ownMember) *uint64 { return &m.number }),
+		lingering: btree.NewG(8, func(a, b *ownMember) bool {
+			if !a.until.Equal(b.until) {
+				return a.until.Before(b.until)
+			}
+			return a.number < b.number // which does not change while it lingers
+		}),
+	}
+}
+
+func (o *own) lingerUntil(m *ownMember, until time.Time) {
+	m.until = until
+	o.lingering.ReplaceOrInsert(m)
+}
+
+func (o *own) unlinger(m *ownMember) {
+	if !m.until.IsZero() {
+		o.lingering.Delete(m)
+		m.until = time.Time{}
+	}
+}
+
+// removeOwn ends a member of this edge. The caller holds r.mu.
+func (r *Registry) removeOwn(key Key, now time.Time) {
+	m := r.own.members[key]
+	r.own.unlinger(m)
+	delete(r.own.members, key)
+	m.gone, m.info = true, nil
+	r.own.log.put(m)
+	r.own.log.leave(m, now)
+	r.clearOwner(key, "", now)
+}

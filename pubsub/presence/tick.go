@@ -1,0 +1,126 @@
+package presence
+
+import (
+	"context"
+	"time"
+)
+
+const (
+	// tickEvery is how often watchers and other edges are told what has changed.
+	tickEvery = 100 * time.Millisecond
+	// idleEvery is how often the registry looks at what ends by time.
+	idleEvery = time.Second
+	// tickBytes is what watchers get in one tick, all together.
+	tickBytes = 4 << 20
+	// maxEnded is how many members end at once, by their linger or with their edge: the lock is
+	// held so long. The others do in the next ticks.
+	maxEnded = 5_000
+)
+
+// Run tells watchers and other edges what changes, until ctx ends. It is called once.
+func (r *Registry) Run(ctx context.Context) {
+	timer := time.NewTimer(idleEvery)
+	defer timer.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-r.kick:
+		case <-timer.C:
+		}
+		r.Tick(time.Now())
+		timer.Reset(idleEvery)
+		pause := time.NewTimer(tickEvery) // what changes meanwhile is told together
+		select {
+		case <-ctx.Done():
+		case <-pause.C:
+		}
+		pause.Stop()
+	}
+}
+
+// Tick does what is due. Run calls it.
+func (r *Registry) Tick(now time.Time) {
+	r.endLingering(now)
+	r.mu.Lock()
+	r.endSilent(now)
+	r.tellEdges(now)
+	r.prune(now)
+	r.mu.Unlock()
+	r.tellWatchers(now)
+}
+
+// endLingering removes the members of this edge that were lost for their linger.
+func (r *Registry) endLingering(now time.Time) {
+	r.order.Lock()
+	defer r.order.Unlock()
+	left := r.takeLingering(now)
+	if r.options.Left != nil {
+		for _, key := range left {
+			r.options.Left(key)
+		}
+	}
+}
+
+func (r *Registry) takeLingering(now time.Time) (left []Key) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for {
+		m, ok := r.own.lingering.Min()
+		switch {
+		case !ok || m.until.After(now):
+			return left
+		case len(left) == maxEnded:
+			r.wake()
+			return left
+		}
+		r.removeOwn(m.key, now)
+		left = append(left, m.key)
+	}
+}
+
+// tellWatchers serves the audiences that have changed, for tickBytes: each tenant has the same
+// part of them, and what one does not need is for those after it, in another order each time.
+// It takes the lock for each audience, so that others get it in between.
+func (r *Registry) tellWatchers(now time.Time) {
+	r.mu.Lock()
+	byTenant := map[*tenant][]*audience{}
+	for a := range r.dirty {
+		byTenant[a.tenant] = append(byTenant[a.tenant], a)
+	}
+	r.mu.Unlock()
+	budget, left := tickBytes, len(byTenant)
+	for t, list := range byTenant {
+		began := time.Now()
+		share := budget / left
+		budget -= share - r.tellAudiences(now, list, share)
+		left--
+		if r.options.Worked != nil {
+			r.options.Worked(t.name, time.Since(began))
+		}
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.dirty) > 0 {
+		r.wake()
+	}
+}
+
+// tellAudiences serves audiences for so many bytes, and returns what is left.
+func (r *Registry) tellAudiences(now time.Time, list []*audience, budget int) (left int) {
+	for _, a := range list { // in another order each time: who got nothing comes first some time
+		if budget <= 0 {
+			break
+		}
+		r.mu.Lock()
+		if _, dirty := r.dirty[a]; dirty {
+			var done bool
+			if budget, done = a.serve(now, budget); done {
+				delete(r.dirty, a)
+				a.tenant.wildDirty = a.tenant.wildDirty && a.channel != nil
+			}
+		}
+		r.mu.Unlock()
+	}
+	return budget
+}

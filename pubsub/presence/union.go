@@ -1,0 +1,255 @@
+package presence
+
+import (
+	"bytes"
+	"slices"
+	"time"
+
+	"github.com/millrace/millrace/pubsub/pattern"
+)
+
+// tenant is who is present in the channels of one tenant, on all edges that are known.
+type tenant struct {
+	name      string
+	channels  map[string]*channel
+	log       log[*entry]
+	counts    log[*channel]
+	members   map[string]int            // that are here, by presence
+	watched   int                       // audiences
+	wildDirty bool                      // all of the next are in Registry.dirty
+	wild      map[audienceKey]*audience // of these, of patterns with wildcards
+}
+
+// channel is who is present in one channel.
+type channel struct {
+	tenant   *tenant
+	name     string
+	of       string // the presence
+	entries  map[string]*entry
+	log      log[*entry] // by their second number
+	here     int
+	counted  uint64       // its number in tenant.counts
+	audience [2]*audience // of its name as the pattern: members, and counts
+}
+
+// entry is a member, or one that has left.
+type entry struct {
+	channel *channel
+	subject string
+	owners  []owner
+	here    bool
+	since   uint64
+	info    []byte
+	goneAt  time.Time
+
+	number, channelNumber uint64
+}
+
+// owner is an edge that has a member.
+type owner struct {
+	edge  string // empty: this one
+	since uint64
+	info  []byte
+}
+
+func (t *tenant) membersOf(presence string) int {
+	if t == nil {
+		return 0
+	}
+	return t.members[presence]
+}
+
+func (r *Registry) tenant(name string) *tenant {
+	t := r.tenants[name]
+	if t == nil {
+		t = &tenant{
+			name: name, channels: map[string]*channel{}, members: map[string]int{}, wild: map[audienceKey]*audience{},
+			log:    newLog(func(e *entry) *uint64 { return &e.number }),
+			counts: newLog(func(c *channel) *uint64 { return &c.counted }),
+		}
+		r.tenants[name] = t
+	}
+	return t
+}
+
+func (t *tenant) channel(name string) *channel {
+	c := t.channels[name]
+	if c == nil {
+		c = &channel{
+			tenant: t, name: name, entries: map[string]*entry{},
+			log: newLog(func(e *entry) *uint64 { return &e.channelNumber }),
+		}
+		t.channels[name] = c
+	}
+	return c
+}
+
+// find returns the entry of a member, or nil.
+func (r *Registry) find(key Key) *entry {
+	if t := r.tenants[key.Tenant]; t != nil {
+		if c := t.channels[key.Channel]; c != nil {
+			return c.entries[key.Subject]
+		}
+	}
+	return nil
+}
+
+func (r *Registry) isHere(key Key) bool {
+	e := r.find(key)
+	return e != nil && e.here
+}
+
+// setOwner notes that an edge has a member. The caller holds r.mu, and has checked that a
+// presence has the channel.
+func (r *Registry) setOwner(key Key, o owner, now time.Time) {
+	c := r.tenant(key.Tenant).channel(key.Channel)
+	e := c.entries[key.Subject]
+	if e == nil {
+		e = &entry{channel: c, subject: key.Subject}
+		c.entries[key.Subject] = e
+		r.entries++
+	}
+	e.owners = append(slices.DeleteFunc(e.owners, func(other owner) bool { return other.edge == o.edge }), o)
+	r.update(e, now)
+}
+
+// clearOwner notes that an edge does not have a member any more. The caller holds r.mu.
+func (r *Registry) clearOwner(key Key, edge string, now time.Time) {
+	if e := r.find(key); e != nil {
+		e.owners = slices.DeleteFunc(e.owners, func(o owner) bool { return o.edge == edge })
+		r.update(e, now)
+	}
+}
+
+// update finds out what has changed of a member, and notes it. The caller holds r.mu.
+func (r *Registry) update(e *entry, now time.Time) {
+	was, since, info := e.here, e.since, e.info
+	e.here = len(e.owners) > 0
+	if !e.here {
+		e.info = nil
+	} else {
+		e.info = e.owners[len(e.owners)-1].info
+		if !was {
+			since = e.owners[0].since
+		}
+		for _, o := range e.owners {
+			since = min(since, o.since) // it never moves on while the member is here
+		}
+	}
+	if e.here == was && e.since == since && bytes.Equal(e.info, info) {
+		return
+	}
+	e.since = since
+	c := e.channel
+	c.tenant.log.put(e)
+	c.log.move(e, e.number)
+	if e.here != was {
+		r.count(c, e, now)
+	}
+	r.markDirty(c)
+}
+
+// count notes that a channel has one member more, or less. The caller holds r.mu.
+func (r *Registry) count(c *channel, e *entry, now time.Time) {
+	t := c.tenant
+	if e.here {
+		if c.here == 0 {
+			if d := r.set.having(t.name, c.name); d != nil {
+				c.of = d.Name
+			}
+		}
+		r.here++
+		c.here++
+		t.members[c.of]++
+	} else {
+		r.here--
+		c.here--
+		if t.members[c.of]--; t.members[c.of] == 0 {
+			delete(t.members, c.of)
+		}
+		e.goneAt = now
+		t.log.leave(e, now)
+	}
+	t.counts.put(c)
+}
+
+// recount counts the members of each presence anew: a channel may be in another one.
+func (t *tenant) recount(s *Set) {
+	clear(t.members)
+	for _, c := range t.channels {
+		if d := s.having(t.name, c.name); d != nil {
+			c.of = d.Name
+		}
+		if c.here > 0 {
+			t.members[c.of] += c.here
+		}
+	}
+}
+
+// prune forgets what has been gone for long, or is too much, once a second. The caller holds
+// r.mu.
+func (r *Registry) prune(now time.Time) {
+	if now.Sub(r.prunedAt) < idleEvery {
+		return
+	}
+	r.prunedAt = now
+	for m, ok := r.own.log.expired(now); ok; m, ok = r.own.log.expired(now) {
+		r.own.log.drop(m.thing)
+	}
+	for _, t := range r.tenants {
+		for e, ok := t.log.expired(now); ok; e, ok = t.log.expired(now) {
+			if !e.thing.here && e.thing.goneAt.Equal(e.at) { // else it is back, or has gone again
+				r.forget(e.thing)
+			}
+		}
+		if len(t.channels) == 0 && len(t.wild) == 0 {
+			delete(r.tenants, t.name)
+		}
+	}
+}
+
+// forget drops a member that has left. The caller holds r.mu.
+func (r *Registry) forget(e *entry) {
+	c := e.channel
+	c.tenant.log.drop(e)
+	c.log.drop(e)
+	delete(c.entries, e.subject)
+	r.entries--
+	c.forgetIfUnused()
+}
+
+// forgetIfUnused drops a channel of which there is nothing to say, and that nobody watches.
+func (c *channel) forgetIfUnused() {
+	if len(c.entries) == 0 && c.audience == [2]*audience{} {
+		c.tenant.counts.drop(c)
+		delete(c.tenant.channels, c.name)
+	}
+}
+
+// Member is what operators see of one.
+type Member struct {
+	Channel string
+	Subject string
+	Since   time.Time
+	Info    []byte // a JSON object, or empty
+}
+
+// Members lists the members of a tenant in the channels that a pattern matches, those that
+// changed first first, at most limit of them, and says how many there are.
+func (r *Registry) Members(tenant string, p pattern.Pattern, limit int) (list []Member, all int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	t := r.tenants[tenant]
+	if t == nil {
+		return nil, 0
+	}
+	t.log.tree.Ascend(func(e *entry) bool {
+		if e.here && p.Match(e.channel.name) {
+			if all++; len(list) < limit {
+				list = append(list, Member{e.channel.name, e.subject, time.UnixMilli(int64(e.since)), e.info})
+			}
+		}
+		return true
+	})
+	return list, all
+}

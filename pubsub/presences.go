@@ -1,0 +1,164 @@
+package pubsub
+
+import (
+	"context"
+	"math"
+	"sync"
+	"time"
+
+	"github.com/millrace/millrace/pubsub/hook"
+	"github.com/millrace/millrace/pubsub/pattern"
+	"github.com/millrace/millrace/pubsub/presence"
+	"github.com/millrace/millrace/wire"
+)
+
+// PresenceReader is [Rights] that can allow a client to see who is present. Rights that are
+// none allow nobody to; WHO … count needs none.
+type PresenceReader interface {
+	// CanReadPresence reports whether the client may see the members of all that a pattern
+	// matches.
+	CanReadPresence(tenant string, p pattern.Pattern) bool
+}
+
+// PresenceCarrier is a [Broker] that carries messages about presence between edges: small
+// ones, up to some 50 KiB, of which any may be lost. Where a broker is none, an edge knows the
+// members of its own clients alone.
+type PresenceCarrier interface {
+	// SendPresence hands a message to the edge of this ID, or to all others if it is empty.
+	// It does not block, keeps the message, and may lose it.
+	SendPresence(edge string, message []byte)
+	// HandlePresence sets what takes such messages of other edges, one call at a time for
+	// each edge. An error says that a message is none that this version sends; the broker
+	// counts it as rejected. Nothing is received before, and nothing is kept of message.
+	HandlePresence(take func(edge string, message []byte) error)
+}
+
+// presences are those of a hub, once it has had any.
+type presences struct {
+	registry *presence.Registry
+	stop     context.CancelFunc
+
+	mu  sync.Mutex
+	set *presence.Set // in force; of none: JOIN and WHO are not known
+}
+
+// SetPresences puts presences in force, in place of those before. Members of channels that
+// none has any more are gone, and whoever watched them is told with ERR:no_presence.
+func (h *Hub) SetPresences(set *presence.Set) {
+	h.presencesMu.Lock()
+	defer h.presencesMu.Unlock()
+	ps := h.presences.Load()
+	if ps == nil {
+		if set.Len() == 0 {
+			return
+		}
+		ps = h.newPresences()
+		h.presences.Store(ps)
+	}
+	ps.mu.Lock()
+	ps.set = set
+	ps.mu.Unlock()
+	ps.registry.SetDefinitions(set)
+	for _, s := range h.listSessions() {
+		s.recheckPresence(set)
+	}
+}
+
+func (h *Hub) newPresences() *presences {
+	o := presence.Options{
+		Joined: h.runJoinedHooks, Left: h.runLeftHooks, Patterns: h.watchedPatterns,
+		Worked: h.presenceWorked,
+	}
+	carrier, carries := h.broker.(PresenceCarrier)
+	if carries {
+		o.Link = carrier
+	}
+	ps := &presences{registry: presence.New(o)}
+	if carries {
+		carrier.HandlePresence(ps.registry.Receive)
+	}
+	var ctx context.Context
+	ctx, ps.stop = context.WithCancel(context.Background())
+	h.Go(func() { ps.registry.Run(ctx) })
+	return ps
+}
+
+// watchedPatterns are the limits of patterns, which hold for those of WHOs beside those of
+// subscriptions.
+func (h *Hub) watchedPatterns() (all, ofTenant int) {
+	l := h.limits.Load()
+	all, ofTenant = l.MaxPatterns, l.patternsOf(l.MaxPatternsPerTenant)
+	if all == 0 {
+		all = math.MaxInt
+	}
+	if ofTenant == 0 {
+		ofTenant = math.MaxInt
+	}
+	return all, ofTenant
+}
+
+// presenceWorked charges to a tenant what it took to tell its watchers.
+func (h *Hub) presenceWorked(tenant string, used time.Duration) {
+	h.chargeAt(h.cpuAccountOf([]byte(tenant)), h.now(), used)
+}
+
+// stopPresences ends what the hub runs for presences.
+func (h *Hub) stopPresences() {
+	h.presencesMu.Lock()
+	defer h.presencesMu.Unlock()
+	if ps := h.presences.Load(); ps != nil {
+		ps.stop()
+	}
+}
+
+// currentPresences returns the presences in force, or nil if there are none.
+func (h *Hub) currentPresences() *presences {
+	ps := h.presences.Load()
+	if ps == nil {
+		return nil
+	}
+	ps.mu.Lock()
+	defer ps.mu.Unlock()
+	if ps.set.Len() == 0 {
+		return nil
+	}
+	return ps
+}
+
+// Members lists who is present in the channels of a tenant that a pattern matches, on all
+// edges that this one knows, at most limit of them, and says how many there are. It returns
+// nothing where the edge has no presence.
+func (h *Hub) Members(tenant string, p pattern.Pattern, limit int) (list []presence.Member, all int) {
+	if ps := h.currentPresences(); ps != nil {
+		return ps.registry.Members(tenant, p, limit)
+	}
+	return nil, 0
+}
+
+func (h *Hub) runJoinedHooks(key presence.Key, info []byte) {
+	if list := h.hooks.Load().joined; len(list) > 0 {
+		runHooks(h, list, func(o hook.JoinObserver) {
+			o.Joined(hook.Member{Tenant: key.Tenant, Channel: key.Channel, Subject: key.Subject, Info: info})
+		})
+	}
+}
+
+func (h *Hub) runLeftHooks(key presence.Key) {
+	if list := h.hooks.Load().left; len(list) > 0 {
+		runHooks(h, list, func(o hook.LeaveObserver) {
+			o.Left(hook.Member{Tenant: key.Tenant, Channel: key.Channel, Subject: key.Subject})
+		})
+	}
+}
+
+// featuresLine is the answer to FEATURES.
+func (h *Hub) featuresLine() []byte {
+	line := wire.LineFeaturesSender
+	if h.currentHistories() != nil {
+		line += "," + wire.FeatureHistory
+	}
+	if h.currentPresences() != nil {
+		line += "," + wire.FeaturePresence
+	}
+	return []byte(line)
+}
