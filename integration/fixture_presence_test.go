@@ -148,6 +148,22 @@ func (w *watching) who(pattern string, count bool) *presenceView {
 	return v
 }
 
+// refuses requires that a line is refused.
+func (w *watching) refuses(code wire.Code, line string) {
+	w.t.Helper()
+	w.sendLine(line)
+	want := "ERR:" + string(code) + ":" + strings.TrimSuffix(line, ":count")
+	for {
+		switch got := w.next(); got {
+		case want:
+			return
+		case "":
+		default:
+			w.t.Fatalf("%s: got %q, want %q", line, got, want)
+		}
+	}
+}
+
 // next reads a message, and returns it if it is a line.
 func (w *watching) next() (line string) {
 	w.t.Helper()
