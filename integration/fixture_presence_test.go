@@ -14,11 +14,7 @@ const presenceTenant = "paint.a"
 
 // withPresence is an edge that knows who is in room.#; options are of that block.
 func withPresence(options ...string) string {
-	return presenceIn(defaultCaddyfile, options...)
-}
-
-func presenceIn(caddyfile string, options ...string) string {
-	return strings.Replace(caddyfile, "drain ", `presence rooms {
+	return strings.Replace(defaultCaddyfile, "drain ", `presence rooms {
 			channels room.#
 			`+strings.Join(options, "\n\t\t\t")+`
 		}

@@ -144,9 +144,8 @@ func (p *presenceCase) tells() {
 	p.refuses(blind, wire.CodePermissionDenied, "WHO:"+p.tenant+":room.#:count")
 	p.refuses(blind, wire.CodePermissionDenied, "JOIN:"+p.tenant+":room.2")
 	b := blind.watching(p.tenant)
-	if n := b.who("room.1", true); n != nil {
-		b.until("it sees how many there are", func() bool { return n.counts["room.1"] == 2 })
-	}
+	n := b.who("room.1", true)
+	b.until("it sees how many there are", func() bool { return n.counts["room.1"] == 2 })
 
 	carol.quit(p.tenant, "room.1")
 	again.close() // both of her sessions: she leaves only with the last one
@@ -270,7 +269,7 @@ func TestPresenceReload(t *testing.T) {
 // edge is gone.
 func TestPresenceDrain(t *testing.T) {
 	t.Parallel()
-	edges := startPresenceEdges(t, "nats", presenceIn(defaultCaddyfile, "linger 10s"))
+	edges := startPresenceEdges(t, "nats", withPresence("linger 1s"))
 	p := newPresenceCase(t, "WebSocket", edges...)
 	w, v := p.watch(p.far, "room.#")
 	ann, bob := p.as(p.near, "ann"), p.as(p.near, "bob")
