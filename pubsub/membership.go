@@ -19,6 +19,7 @@ type sessionPresence struct {
 // whoReceiver takes the frames of a WHO.
 type whoReceiver struct {
 	session *Session
+	tenant  []byte
 	pattern pattern.Pattern
 	watcher *presence.Watcher
 	ready   atomic.Bool // OK:WHO is queued
@@ -139,7 +140,7 @@ func (s *Session) watchPresence(ps *presences, key subscriptionKey, p pattern.Pa
 	if refusal := s.overLimit(key, p); refusal != "" {
 		return refusal
 	}
-	who := &whoReceiver{session: s, pattern: p}
+	who := &whoReceiver{session: s, tenant: []byte(key.tenant), pattern: p}
 	var err error
 	if who.watcher, err = ps.registry.Watch(key.tenant, p, count, who); err != nil {
 		return codeOfPresence(err)
@@ -200,29 +201,52 @@ func (s *Session) recheckPresence(set *presence.Set) {
 	}
 }
 
-// PushPresence implements [presence.Receiver].
-func (w *whoReceiver) PushPresence(data []byte) bool {
+// HasRoom implements [presence.Receiver].
+func (w *whoReceiver) HasRoom() bool {
 	if !w.ready.Load() {
 		return false
 	}
 	s := w.session
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.closing != nil {
-		return true // to nobody
-	}
-	l := s.hub.limits.Load()
-	f := &frame{data: data, kind: Binary, kept: true, at: s.hub.now()}
-	if !s.pushIfRoom(f, l, min(keptShare(l), maxPresenceQueued)) {
+	return s.closing != nil || s.hasPresenceRoom(presence.MaxFrame+itemOverhead, s.hub.limits.Load())
+}
+
+// PushPresence implements [presence.Receiver].
+func (w *whoReceiver) PushPresence(data []byte) bool {
+	if !w.ready.Load() {
 		return false
 	}
-	s.wake()
+	s := w.session
+	f := &frame{data: data, kind: Binary, kept: true, presence: true, at: s.hub.now()}
+	l := s.hub.limits.Load()
+	if l.TenantEgressKB > 0 {
+		f.caps = s.hub.tenantCapsOf(w.tenant)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case s.closing != nil: // to nobody
+	case !s.hasPresenceRoom(f.cost(), l):
+		return false
+	default:
+		s.queue.pushPresence(f)
+		s.countQueued()
+		s.wake()
+	}
 	return true
 }
 
-// maxPresenceQueued is how many bytes may wait for a client when the next page about presence
+// maxPresenceQueued is how many bytes may wait for a client when the next frame about presence
 // is queued: what it gets later is newer.
 const maxPresenceQueued = 32 << 10
+
+// hasPresenceRoom reports whether a frame about presence may be queued that costs n bytes. The
+// caller holds s.mu.
+func (s *Session) hasPresenceRoom(n int, l *Limits) bool {
+	waiting := s.queue.presence
+	return (waiting == 0 || waiting+n <= min(l.SendQueue/4, maxPresenceQueued)) && s.fitsShares(n, l)
+}
 
 func codeOfPresence(err error) wire.Code {
 	switch {
