@@ -71,8 +71,10 @@ func (v *presenceView) take(p wire.Presence) error {
 		return fmt.Errorf("a frame of members for WHO of %s with count", v.pattern)
 	case p.First:
 		v.next = newPresenceView(v.pattern, v.count)
-	case v.next == nil && (!v.synced || p.Synced):
-		return fmt.Errorf("the first frame of %s does not say so, or it is synced twice: %+v", v.pattern, p)
+	case v.next == nil && !v.synced:
+		return fmt.Errorf("the first frame of %s does not say so: %+v", v.pattern, p)
+	case v.next == nil && p.Synced && v.far == 0:
+		return fmt.Errorf("%s is synced twice, and was not behind: %+v", v.pattern, p)
 	}
 	at := v
 	if v.next != nil {
@@ -98,7 +100,7 @@ func (v *presenceView) take(p wire.Presence) error {
 			delete(at.counts, c.Channel)
 		}
 	}
-	if p.Synced {
+	if p.Synced && v.next != nil {
 		for key := range v.members {
 			if _, here := v.next.members[key]; !here {
 				v.events = append(v.events, "-"+key)
