@@ -319,6 +319,11 @@ func TestPresencePages(t *testing.T) {
 		if v.frames < 20 || v.frames > 200 {
 			t.Errorf("%d frames", v.frames)
 		}
+		other, snapshot := p.watch(e, "room.#") // it says that it is synced when all have come
+		other.until("it is synced", func() bool { return snapshot.synced })
+		if len(snapshot.members) != clients*each {
+			t.Errorf("a snapshot of %d members", len(snapshot.members))
+		}
 		before := v.frames
 		v.events = nil
 		sockets[0].quit(p.tenant, "room.1")
