@@ -14,6 +14,7 @@ import (
 type sessionPresence struct {
 	joined  map[presence.Key]struct{}
 	watched map[subscriptionKey]*whoReceiver
+	wild    int // of these, with wildcards
 }
 
 // whoReceiver takes the frames of a WHO.
@@ -58,7 +59,7 @@ func (s *Session) handlePresence(line wire.Line) {
 	s.subscribing.Lock()
 	defer s.subscribing.Unlock()
 	if s.presence == nil {
-		s.presence = &sessionPresence{map[presence.Key]struct{}{}, map[subscriptionKey]*whoReceiver{}}
+		s.presence = &sessionPresence{joined: map[presence.Key]struct{}{}, watched: map[subscriptionKey]*whoReceiver{}}
 	}
 	key := subscriptionKey{tenant: tenant, pattern: text}
 	var refusal wire.Code
@@ -66,11 +67,15 @@ func (s *Session) handlePresence(line wire.Line) {
 	case wire.VerbJoin:
 		refusal = s.join(ps, key, p)
 	case wire.VerbLeave:
-		s.leave(ps, key)
+		if _, joined := s.presence.joined[s.member(key)]; joined {
+			s.paced(key.tenant, func() { s.leave(ps, key) })
+		}
 	case wire.VerbWho:
 		refusal = s.watchPresence(ps, key, p, line.Count)
 	default:
-		s.unwatchPresence(ps, key)
+		if s.presence.watched[key] != nil {
+			s.paced(key.tenant, func() { s.unwatchPresence(ps, key) })
+		}
 	}
 	if refusal != "" {
 		s.reject(refusal, line.Verb.String(), tenant, text)
@@ -81,6 +86,15 @@ func (s *Session) handlePresence(line wire.Line) {
 	s.acknowledge(line.Verb, tenant, text)
 	if who := s.presence.watched[key]; who != nil {
 		who.ready.Store(true)
+	}
+}
+
+// paced charges what f does to the share of a tenant, which the client must have a right in,
+// and waits if that is used up. F is not called if the session ends meanwhile.
+func (s *Session) paced(tenant string, f func()) {
+	if pace, ok := s.hub.beginPaced(s.hub.cpuAccountOf([]byte(tenant)), s.done); ok {
+		defer pace.end()
+		f()
 	}
 }
 
@@ -105,12 +119,14 @@ func (s *Session) join(ps *presences, key subscriptionKey, p pattern.Pattern) wi
 	if refusal := s.overLimit(key, p); refusal != "" {
 		return refusal
 	}
-	if err := ps.registry.Join(member, s.identity.Info); err != nil {
-		return codeOfPresence(err)
-	}
-	s.presence.joined[member] = struct{}{}
-	s.patternBytes += int32(len(key.pattern))
-	return ""
+	var err error
+	s.paced(key.tenant, func() {
+		if err = ps.registry.Join(member, s.identity.Info); err == nil {
+			s.presence.joined[member] = struct{}{}
+			s.patternBytes += int32(len(key.pattern))
+		}
+	})
+	return codeOfPresence(err)
 }
 
 // leave undoes join. The caller holds s.subscribing.
@@ -140,15 +156,36 @@ func (s *Session) watchPresence(ps *presences, key subscriptionKey, p pattern.Pa
 	if refusal := s.overLimit(key, p); refusal != "" {
 		return refusal
 	}
+	if p.Shape() != 0 && s.presence.wild >= maxWildWatched {
+		return wire.CodeTooManyPatterns
+	}
 	who := &whoReceiver{session: s, tenant: []byte(key.tenant), pattern: p}
 	var err error
-	if who.watcher, err = ps.registry.Watch(key.tenant, p, count, who); err != nil {
-		return codeOfPresence(err)
+	s.paced(key.tenant, func() {
+		if who.watcher, err = ps.registry.Watch(key.tenant, p, count, who); err == nil {
+			s.presence.watched[key] = who
+			s.countWatched(who, 1)
+		}
+	})
+	return codeOfPresence(err)
+}
+
+// maxWildWatched is how many patterns with wildcards a client may watch: a tenant has few of
+// them, see package presence.
+const maxWildWatched = 32
+
+// countWatched counts a WHO for the limits of the session, or takes that back.
+func (s *Session) countWatched(who *whoReceiver, n int) {
+	shape := who.pattern.Shape()
+	s.patternBytes += int32(n * len(who.pattern.String()))
+	if shape != 0 {
+		s.presence.wild += n
 	}
-	s.presence.watched[key] = who
-	s.patternBytes += int32(len(key.pattern))
-	s.shapes.add(p.Shape())
-	return ""
+	if n > 0 {
+		s.shapes.add(shape)
+	} else {
+		s.shapes.remove(shape)
+	}
 }
 
 // unwatchPresence undoes watchPresence. The caller holds s.subscribing.
@@ -156,8 +193,7 @@ func (s *Session) unwatchPresence(ps *presences, key subscriptionKey) {
 	if who := s.presence.watched[key]; who != nil {
 		ps.registry.Unwatch(who.watcher)
 		delete(s.presence.watched, key)
-		s.patternBytes -= int32(len(key.pattern))
-		s.shapes.remove(who.pattern.Shape())
+		s.countWatched(who, -1)
 	}
 }
 
@@ -250,6 +286,8 @@ func (s *Session) hasPresenceRoom(n int, l *Limits) bool {
 
 func codeOfPresence(err error) wire.Code {
 	switch {
+	case err == nil:
+		return ""
 	case errors.Is(err, presence.ErrFull):
 		return wire.CodeTooManyMembers
 	case errors.Is(err, presence.ErrTooManyPatterns):

@@ -34,6 +34,9 @@ type Options struct {
 	// has gone: for each member one after the other. They must not wait, nor call the Registry.
 	Joined func(key Key, info []byte)
 	Left   func(key Key)
+	// Patterns says how many different patterns may be watched in all tenants, and in one;
+	// nil: as many as are asked for.
+	Patterns func() (all, ofTenant int)
 	// Worked is told how long it took to tell the watchers of a tenant what is new.
 	Worked func(tenant string, used time.Duration)
 }
@@ -51,8 +54,12 @@ type Registry struct {
 	set      *Set
 	tenants  map[string]*tenant
 	entries  int // of all tenants
+	here     int // of these, members that are here
+	watchers int
+	asked    uint64 // pages that this edge has asked others for
 	own      own
 	others   map[string]*edge
+	watched  int                    // audiences of all tenants
 	dirty    map[*audience]struct{} // have watchers that are behind, perhaps
 	beatAt   time.Time              // when the last beat was sent
 	prunedAt time.Time

@@ -14,8 +14,9 @@ type tenant struct {
 	channels map[string]*channel
 	log      log[*entry]
 	counts   log[*channel]
-	members  map[string]int // that are here, by presence
-	wild     map[audienceKey]*audience
+	members  map[string]int            // that are here, by presence
+	watched  int                       // audiences
+	wild     map[audienceKey]*audience // of these, of patterns with wildcards
 }
 
 // channel is who is present in one channel.
@@ -156,9 +157,11 @@ func (r *Registry) count(c *channel, e *entry, now time.Time) {
 				c.of = d.Name
 			}
 		}
+		r.here++
 		c.here++
 		t.members[c.of]++
 	} else {
+		r.here--
 		c.here--
 		if t.members[c.of]--; t.members[c.of] == 0 {
 			delete(t.members, c.of)

@@ -52,13 +52,13 @@ func (r *Registry) Watch(tenant string, p pattern.Pattern, count bool, out Recei
 	if !r.set.Contains(tenant, p) {
 		return nil, ErrNoPresence
 	}
-	t := r.tenant(tenant)
-	if _, known := t.wild[audienceKey{p.String(), count}]; !known && p.Shape() != 0 && len(t.wild) >= maxWild {
+	a := r.audience(tenant, p, count)
+	if a == nil {
 		return nil, ErrTooManyPatterns
 	}
-	a := t.audience(p, count)
 	w := &Watcher{audience: a, out: out, anew: true}
 	a.watchers[w] = struct{}{}
+	r.watchers++
 	r.dirty[a] = struct{}{}
 	r.wake()
 	return w, nil
@@ -75,10 +75,13 @@ func (r *Registry) Unwatch(w *Watcher) {
 	w.left = true
 	a := w.audience
 	delete(a.watchers, w)
+	r.watchers--
 	if len(a.watchers) > 0 {
 		return
 	}
 	delete(r.dirty, a)
+	r.watched--
+	a.tenant.watched--
 	if a.channel == nil {
 		delete(a.tenant.wild, a.key)
 		r.wake() // the tenant may have nothing left
@@ -96,20 +99,41 @@ func (k audienceKey) index() int {
 	return 0
 }
 
-// audience returns the watchers of a pattern.
-func (t *tenant) audience(p pattern.Pattern, count bool) *audience {
-	key := audienceKey{p.String(), count}
-	if p.Shape() == 0 {
-		c := t.channel(key.pattern)
-		if c.audience[key.index()] == nil {
-			c.audience[key.index()] = &audience{t, key, p, c, map[*Watcher]struct{}{}, time.Time{}}
-		}
+// audience returns the watchers of a pattern, and makes them if there are none; nil: there are
+// too many patterns.
+func (r *Registry) audience(tenant string, p pattern.Pattern, count bool) *audience {
+	t, key := r.tenant(tenant), audienceKey{p.String(), count}
+	if a := t.wild[key]; a != nil {
+		return a
+	}
+	if c := t.channels[key.pattern]; c != nil && c.audience[key.index()] != nil {
 		return c.audience[key.index()]
 	}
-	if t.wild[key] == nil {
-		t.wild[key] = &audience{t, key, p, nil, map[*Watcher]struct{}{}, time.Time{}}
+	if !r.hasPatternRoom(t, p) {
+		return nil
 	}
-	return t.wild[key]
+	r.watched++
+	t.watched++
+	a := &audience{tenant: t, key: key, pattern: p, watchers: map[*Watcher]struct{}{}}
+	if p.Shape() == 0 {
+		a.channel = t.channel(key.pattern)
+		a.channel.audience[key.index()] = a
+	} else {
+		t.wild[key] = a
+	}
+	return a
+}
+
+// hasPatternRoom reports whether one pattern more may be watched in a tenant.
+func (r *Registry) hasPatternRoom(t *tenant, p pattern.Pattern) bool {
+	if p.Shape() != 0 && len(t.wild) >= maxWild {
+		return false
+	}
+	if r.options.Patterns == nil {
+		return true
+	}
+	all, ofTenant := r.options.Patterns()
+	return r.watched < all && t.watched < ofTenant
 }
 
 // markDirty notes that a channel has changed. The caller holds r.mu.
