@@ -87,6 +87,13 @@ func (h *Hub) stopPresences() {
 	}
 }
 
+// closePresences ends the members of this edge. All sessions and goroutines have ended.
+func (h *Hub) closePresences() {
+	if ps := h.presences.Load(); ps != nil {
+		ps.registry.Close()
+	}
+}
+
 // currentPresences returns what the hub has while presences are in force, or nil.
 func (h *Hub) currentPresences() *presences {
 	if h.Presences() == nil {
