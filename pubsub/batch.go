@@ -17,11 +17,12 @@ const writeStep = 2 * batchBytes
 
 // batch is what a writer takes from the queue at a time.
 type batch struct {
-	msgs   []Outgoing
-	frames int           // deliveries among them
-	size   int           // bytes of these
-	oldest time.Duration // when the first of these was published, on the hub's clock
-	taken  time.Time     // when they were taken
+	msgs     []Outgoing
+	frames   int           // among them
+	presence int           // of these, about presence; the others are deliveries
+	size     int           // bytes of frames
+	oldest   time.Duration // when the first delivery was published, on the hub's clock
+	taken    time.Time     // when they were taken
 }
 
 // batches are the writers' scratch space: a session with nothing to write has none.
@@ -32,16 +33,21 @@ func (b *batch) add(f *frame) {
 	if f.kind != Binary {
 		return
 	}
-	if b.frames == 0 {
+	switch {
+	case f.presence:
+		b.presence++
+	case b.deliveries() == 0:
 		b.oldest = f.at
 	}
 	b.frames++
 	b.size += len(f.data)
 }
 
+func (b *batch) deliveries() int { return b.frames - b.presence }
+
 func (b *batch) reset() {
 	clear(b.msgs)
-	b.msgs, b.frames, b.size = b.msgs[:0], 0, 0
+	b.msgs, b.frames, b.presence, b.size = b.msgs[:0], 0, 0, 0
 }
 
 func (b *batch) release() {

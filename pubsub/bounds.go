@@ -62,24 +62,25 @@ type patternCounts struct {
 // each. The caller holds the mutex of the tree that the pattern is for.
 func (h *Hub) hasPatternRoom(n int, shapes map[pattern.Shape]int, shape pattern.Shape, token *tokenState) bool {
 	l := h.limits.Load()
-	of := func(limit int) int { // the limit, or half of the edge's if that is less
-		switch half := (l.MaxPatterns + 1) / 2; {
-		case l.MaxPatterns > 0 && (limit == 0 || limit > half):
-			return half
-		default:
-			return limit
-		}
-	}
 	over := func(n, limit int) bool { return limit > 0 && n >= limit }
 	switch {
 	case over(int(h.patterns.all.Load()), l.MaxPatterns),
-		over(n, of(l.MaxPatternsPerTenant)),
-		over(int(token.patterns.Load()), of(l.MaxPatternsPerToken)):
+		over(n, l.patternsOf(l.MaxPatternsPerTenant)),
+		over(int(token.patterns.Load()), l.patternsOf(l.MaxPatternsPerToken)):
 		return false
 	case shape == 0 || shapes[shape] > 0:
 		return true
 	}
 	return len(shapes) < l.MaxPatternShapesPerTenant
+}
+
+// patternsOf is a limit of patterns of a tenant or token, or half of the edge's if that is
+// less; 0: there is none.
+func (l *Limits) patternsOf(limit int) int {
+	if half := (l.MaxPatterns + 1) / 2; l.MaxPatterns > 0 && (limit == 0 || limit > half) {
+		return half
+	}
+	return limit
 }
 
 // countPattern counts a new distinct pattern, and its shape among those of its tree, which

@@ -12,7 +12,7 @@ import (
 // counters are what a hub counts. What happens with each delivery is added up and
 // counted once for each publish, or each write.
 type counters struct {
-	messagesIn, bytesIn, deliveries, linesOut, framesOut, bytesOut, unsent, missed, rejected, hookFaults atomic.Uint64
+	messagesIn, bytesIn, deliveries, linesOut, framesOut, presenceOut, bytesOut, unsent, missed, rejected, hookFaults atomic.Uint64
 
 	dropped                    [dropKinds]atomic.Uint64 // by their place in DropReasons
 	stored, repeated           atomic.Uint64            // publishes to kept channels
@@ -83,9 +83,12 @@ func (h *Hub) written(b *batch) {
 		c.bytesOut.Add(uint64(size))
 	}
 	if b.frames > 0 {
-		waited := b.taken.Sub(h.epoch) - b.oldest
-		c.framesOut.Add(uint64(b.frames))
 		c.bytesOut.Add(uint64(b.size))
+		c.presenceOut.Add(uint64(b.presence))
+	}
+	if b.deliveries() > 0 {
+		waited := b.taken.Sub(h.epoch) - b.oldest
+		c.framesOut.Add(uint64(b.deliveries()))
 		c.latency[latencyBucket(waited)].Add(1)
 		c.latencySum.Add(int64(waited))
 	}
@@ -146,7 +149,7 @@ func (h *Hub) Metrics() Metrics {
 	m := Metrics{
 		Connections: map[string]int{},
 		MessagesIn:  c.messagesIn.Load(), BytesIn: c.bytesIn.Load(), Deliveries: c.deliveries.Load(),
-		LinesOut: c.linesOut.Load(), FramesOut: c.framesOut.Load(), BytesOut: c.bytesOut.Load(),
+		LinesOut: c.linesOut.Load(), FramesOut: c.framesOut.Load(), PresenceOut: c.presenceOut.Load(), BytesOut: c.bytesOut.Load(),
 		Unsent: c.unsent.Load(), Missed: c.missed.Load(), Rejected: c.rejected.Load(), Linked: h.IsLinked(),
 		HookFaults: c.hookFaults.Load(),
 		Stored:     c.stored.Load(), Repeated: c.repeated.Load(),

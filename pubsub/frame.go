@@ -6,9 +6,10 @@ import "time"
 // it share, or a line that keeps its place between them. It never changes, except for
 // holders.
 type frame struct {
-	data []byte
-	kind Kind
-	kept bool // it has a position: it is for one subscription, which catches up, and is never dropped
+	data     []byte
+	kind     Kind
+	kept     bool // it is never dropped: it has a position, and is for one subscription, which catches up, or it is about presence
+	presence bool // it tells who is present, and is no delivery
 	// holders is how many queues the frame was put into, one after the other by one
 	// publisher; see charge.
 	holders uint32

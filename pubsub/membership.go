@@ -14,11 +14,13 @@ import (
 type sessionPresence struct {
 	joined  map[presence.Key]struct{}
 	watched map[subscriptionKey]*whoReceiver
+	wild    int // of these, with wildcards
 }
 
 // whoReceiver takes the frames of a WHO.
 type whoReceiver struct {
 	session *Session
+	tenant  []byte
 	pattern pattern.Pattern
 	watcher *presence.Watcher
 	ready   atomic.Bool // OK:WHO is queued
@@ -57,7 +59,7 @@ func (s *Session) handlePresence(line wire.Line) {
 	s.subscribing.Lock()
 	defer s.subscribing.Unlock()
 	if s.presence == nil {
-		s.presence = &sessionPresence{map[presence.Key]struct{}{}, map[subscriptionKey]*whoReceiver{}}
+		s.presence = &sessionPresence{joined: map[presence.Key]struct{}{}, watched: map[subscriptionKey]*whoReceiver{}}
 	}
 	key := subscriptionKey{tenant: tenant, pattern: text}
 	var refusal wire.Code
@@ -65,11 +67,15 @@ func (s *Session) handlePresence(line wire.Line) {
 	case wire.VerbJoin:
 		refusal = s.join(ps, key, p)
 	case wire.VerbLeave:
-		s.leave(ps, key)
+		if _, joined := s.presence.joined[s.member(key)]; joined {
+			s.paced(key.tenant, func() { s.leave(ps, key) })
+		}
 	case wire.VerbWho:
 		refusal = s.watchPresence(ps, key, p, line.Count)
 	default:
-		s.unwatchPresence(ps, key)
+		if s.presence.watched[key] != nil {
+			s.paced(key.tenant, func() { s.unwatchPresence(ps, key) })
+		}
 	}
 	if refusal != "" {
 		s.reject(refusal, line.Verb.String(), tenant, text)
@@ -80,6 +86,15 @@ func (s *Session) handlePresence(line wire.Line) {
 	s.acknowledge(line.Verb, tenant, text)
 	if who := s.presence.watched[key]; who != nil {
 		who.ready.Store(true)
+	}
+}
+
+// paced charges what f does to the share of a tenant, which the client must have a right in,
+// and waits if that is used up. F is not called if the session ends meanwhile.
+func (s *Session) paced(tenant string, f func()) {
+	if pace, ok := s.hub.beginPaced(s.hub.cpuAccountOf([]byte(tenant)), s.done); ok {
+		defer pace.end()
+		f()
 	}
 }
 
@@ -104,12 +119,14 @@ func (s *Session) join(ps *presences, key subscriptionKey, p pattern.Pattern) wi
 	if refusal := s.overLimit(key, p); refusal != "" {
 		return refusal
 	}
-	if err := ps.registry.Join(member, s.identity.Info); err != nil {
-		return codeOfPresence(err)
-	}
-	s.presence.joined[member] = struct{}{}
-	s.patternBytes += int32(len(key.pattern))
-	return ""
+	var err error
+	s.paced(key.tenant, func() {
+		if err = ps.registry.Join(member, s.identity.Info); err == nil {
+			s.presence.joined[member] = struct{}{}
+			s.patternBytes += int32(len(key.pattern))
+		}
+	})
+	return codeOfPresence(err)
 }
 
 // leave undoes join. The caller holds s.subscribing.
@@ -139,15 +156,36 @@ func (s *Session) watchPresence(ps *presences, key subscriptionKey, p pattern.Pa
 	if refusal := s.overLimit(key, p); refusal != "" {
 		return refusal
 	}
-	who := &whoReceiver{session: s, pattern: p}
-	var err error
-	if who.watcher, err = ps.registry.Watch(key.tenant, p, count, who); err != nil {
-		return codeOfPresence(err)
+	if p.Shape() != 0 && s.presence.wild >= maxWildWatched {
+		return wire.CodeTooManyPatterns
 	}
-	s.presence.watched[key] = who
-	s.patternBytes += int32(len(key.pattern))
-	s.shapes.add(p.Shape())
-	return ""
+	who := &whoReceiver{session: s, tenant: []byte(key.tenant), pattern: p}
+	var err error
+	s.paced(key.tenant, func() {
+		if who.watcher, err = ps.registry.Watch(key.tenant, p, count, who); err == nil {
+			s.presence.watched[key] = who
+			s.countWatched(who, 1)
+		}
+	})
+	return codeOfPresence(err)
+}
+
+// maxWildWatched is how many patterns with wildcards a client may watch: a tenant has few of
+// them, see package presence.
+const maxWildWatched = 32
+
+// countWatched counts a WHO for the limits of the session, or takes that back.
+func (s *Session) countWatched(who *whoReceiver, n int) {
+	shape := who.pattern.Shape()
+	s.patternBytes += int32(n * len(who.pattern.String()))
+	if shape != 0 {
+		s.presence.wild += n
+	}
+	if n > 0 {
+		s.shapes.add(shape)
+	} else {
+		s.shapes.remove(shape)
+	}
 }
 
 // unwatchPresence undoes watchPresence. The caller holds s.subscribing.
@@ -155,8 +193,7 @@ func (s *Session) unwatchPresence(ps *presences, key subscriptionKey) {
 	if who := s.presence.watched[key]; who != nil {
 		ps.registry.Unwatch(who.watcher)
 		delete(s.presence.watched, key)
-		s.patternBytes -= int32(len(key.pattern))
-		s.shapes.remove(who.pattern.Shape())
+		s.countWatched(who, -1)
 	}
 }
 
@@ -200,32 +237,57 @@ func (s *Session) recheckPresence(set *presence.Set) {
 	}
 }
 
-// PushPresence implements [presence.Receiver].
-func (w *whoReceiver) PushPresence(data []byte) bool {
+// HasRoom implements [presence.Receiver].
+func (w *whoReceiver) HasRoom() bool {
 	if !w.ready.Load() {
 		return false
 	}
 	s := w.session
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.closing != nil {
-		return true // to nobody
-	}
-	l := s.hub.limits.Load()
-	f := &frame{data: data, kind: Binary, kept: true, at: s.hub.now()}
-	if !s.pushIfRoom(f, l, min(keptShare(l), maxPresenceQueued)) {
+	return s.closing != nil || s.hasPresenceRoom(presence.MaxFrame+itemOverhead, s.hub.limits.Load())
+}
+
+// PushPresence implements [presence.Receiver].
+func (w *whoReceiver) PushPresence(data []byte) bool {
+	if !w.ready.Load() {
 		return false
 	}
-	s.wake()
+	s := w.session
+	f := &frame{data: data, kind: Binary, kept: true, presence: true, at: s.hub.now()}
+	l := s.hub.limits.Load()
+	if l.TenantEgressKB > 0 {
+		f.caps = s.hub.tenantCapsOf(w.tenant)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case s.closing != nil: // to nobody
+	case !s.hasPresenceRoom(f.cost(), l):
+		return false
+	default:
+		s.queue.pushPresence(f)
+		s.countQueued()
+		s.wake()
+	}
 	return true
 }
 
-// maxPresenceQueued is how many bytes may wait for a client when the next page about presence
+// maxPresenceQueued is how many bytes may wait for a client when the next frame about presence
 // is queued: what it gets later is newer.
 const maxPresenceQueued = 32 << 10
 
+// hasPresenceRoom reports whether a frame about presence may be queued that costs n bytes. The
+// caller holds s.mu.
+func (s *Session) hasPresenceRoom(n int, l *Limits) bool {
+	waiting := s.queue.presence
+	return (waiting == 0 || waiting+n <= min(l.SendQueue/4, maxPresenceQueued)) && s.fitsShares(n, l)
+}
+
 func codeOfPresence(err error) wire.Code {
 	switch {
+	case err == nil:
+		return ""
 	case errors.Is(err, presence.ErrFull):
 		return wire.CodeTooManyMembers
 	case errors.Is(err, presence.ErrTooManyPatterns):

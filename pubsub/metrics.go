@@ -14,12 +14,13 @@ type Metrics struct {
 	QueuedBytes   int64          // waiting in the queues of all sessions, bookkeeping included
 	QueueMemory   int64          // what Limits.QueueMemory bounds: bytes in queues of 16 KiB and more, where a message that several queues share counts in parts
 
-	MessagesIn uint64 // publishes that were accepted
-	BytesIn    uint64 // of all messages from clients: lines, frames, pings
-	Deliveries uint64 // deliver frames that were queued, those dropped later included
-	LinesOut   uint64 // lines, pings and pongs that were written
-	FramesOut  uint64 // deliver frames that were written
-	BytesOut   uint64 // of all messages to clients, without the transport's framing
+	MessagesIn  uint64 // publishes that were accepted
+	BytesIn     uint64 // of all messages from clients: lines, frames, pings
+	Deliveries  uint64 // deliver frames that were queued, those dropped later included
+	LinesOut    uint64 // lines, pings and pongs that were written
+	FramesOut   uint64 // deliver frames that were written
+	PresenceOut uint64 // frames about presence that were written
+	BytesOut    uint64 // of all messages to clients, without the transport's framing
 
 	Linked   bool   // the broker's link to the other edges is up
 	Unsent   uint64 // publishes that the broker could not pass on

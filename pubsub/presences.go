@@ -2,7 +2,9 @@ package pubsub
 
 import (
 	"context"
+	"math"
 	"sync"
+	"time"
 
 	"github.com/millrace/millrace/pubsub/hook"
 	"github.com/millrace/millrace/pubsub/pattern"
@@ -63,7 +65,10 @@ func (h *Hub) SetPresences(set *presence.Set) {
 }
 
 func (h *Hub) newPresences() *presences {
-	o := presence.Options{Joined: h.runJoinedHooks, Left: h.runLeftHooks}
+	o := presence.Options{
+		Joined: h.runJoinedHooks, Left: h.runLeftHooks, Patterns: h.watchedPatterns,
+		Worked: h.presenceWorked,
+	}
 	carrier, carries := h.broker.(PresenceCarrier)
 	if carries {
 		o.Link = carrier
@@ -76,6 +81,25 @@ func (h *Hub) newPresences() *presences {
 	ctx, ps.stop = context.WithCancel(context.Background())
 	h.Go(func() { ps.registry.Run(ctx) })
 	return ps
+}
+
+// watchedPatterns are the limits of patterns, which hold for those of WHOs beside those of
+// subscriptions.
+func (h *Hub) watchedPatterns() (all, ofTenant int) {
+	l := h.limits.Load()
+	all, ofTenant = l.MaxPatterns, l.patternsOf(l.MaxPatternsPerTenant)
+	if all == 0 {
+		all = math.MaxInt
+	}
+	if ofTenant == 0 {
+		ofTenant = math.MaxInt
+	}
+	return all, ofTenant
+}
+
+// presenceWorked charges to a tenant what it took to tell its watchers.
+func (h *Hub) presenceWorked(tenant string, used time.Duration) {
+	h.chargeAt(h.cpuAccountOf([]byte(tenant)), h.now(), used)
 }
 
 // stopPresences ends what the hub runs for presences.

@@ -11,6 +11,7 @@ import "math/bits"
 type queue struct {
 	deliveries    int    // bytes of queued deliveries, bookkeeping included
 	kept          int    // of these, bytes of those with positions
+	presence      int    // and of frames about presence
 	controlBytes  int    // bytes of control messages and OK lines, likewise
 	charge        int    // of the queued deliveries, for the edge; see charge
 	countedCharge int    // of that, what the edge has counted; see Session.countQueue
@@ -54,10 +55,10 @@ func (q *queue) pushOK(l *lane, line []byte) {
 // queued without dropping another.
 func (q *queue) fits(n, limit int) bool { return q.deliveries+n <= limit }
 
-// hasRoom is fits for one delivery, which has room beside frames with positions alone:
-// these take half of the limit at most, and cannot be dropped.
+// hasRoom is fits for one delivery, which has room beside frames with positions, and about
+// presence, alone: these take half of the limit at most, and a quarter, and cannot be dropped.
 func (q *queue) hasRoom(n, limit int) bool {
-	return q.fits(n, limit) || q.deliveries == q.kept && n <= limit
+	return q.fits(n, limit) || q.deliveries == q.kept+q.presence && n <= limit
 }
 
 // pushDelivery queues a frame within limit bytes of deliveries, dropping the
@@ -79,6 +80,12 @@ func (q *queue) pushDelivery(l *lane, f *frame, limit int) (dropped int) {
 func (q *queue) pushKept(f *frame) {
 	q.push(&q.mainLane, f)
 	q.kept += f.cost()
+}
+
+// pushPresence queues a frame about presence, likewise.
+func (q *queue) pushPresence(f *frame) {
+	q.push(&q.mainLane, f)
+	q.presence += f.cost()
 }
 
 func (q *queue) push(l *lane, f *frame) {
@@ -122,7 +129,10 @@ func (q *queue) drop(l *lane, i int) {
 func (q *queue) uncount(f *frame, charge uint32) {
 	q.deliveries -= f.cost()
 	q.charge -= int(charge)
-	if f.kept {
+	switch {
+	case f.presence:
+		q.presence -= f.cost()
+	case f.kept:
 		q.kept -= f.cost()
 	}
 }
@@ -133,15 +143,17 @@ func (q *queue) discard() (lost uint64) {
 	for q.dropOldest() {
 		lost++
 	}
-	if q.kept == 0 {
+	if q.kept+q.presence == 0 {
 		return lost
 	}
 	for i := range q.mainLane.items {
 		if it := &q.mainLane.items[i]; it.frame != nil && it.kept {
 			q.uncount(it.frame, it.charge)
+			if !it.presence {
+				lost++
+			}
 			it.frame = nil
 			q.mainLane.dropped++
-			lost++
 		}
 	}
 	return lost
@@ -179,7 +191,7 @@ func (q *queue) take(l *lane) *frame {
 // many deliveries that were.
 func (q *queue) clearLane(l *lane) (lost uint64) {
 	for f := q.take(l); f != nil; f = q.take(l) {
-		if f.kind == Binary {
+		if f.kind == Binary && !f.presence {
 			lost++
 		}
 	}

@@ -148,13 +148,24 @@ func (s *Session) pushKept(f *frame, l *Limits) bool {
 // share of the queue, and there is room in the shares of the edge. The caller holds s.mu.
 func (s *Session) pushIfRoom(f *frame, l *Limits, share int) bool {
 	q := &s.queue
-	grown := q.charge - q.countedCharge + f.cost() // at most; see frame.charge
-	if q.kept > 0 && q.kept+f.cost() > share || q.charge > 0 && grown >= queueChunk && !s.hasQueueRoom(grown, l) {
+	if q.kept > 0 && q.kept+f.cost() > share || !s.fitsShares(f.cost(), l) {
 		return false
 	}
 	q.pushKept(f)
-	s.addQueued(max(0, q.charge-q.countedCharge) / queueChunk * queueChunk)
+	s.countQueued()
 	return true
+}
+
+// fitsShares reports whether there is room in the shares of the edge for a frame that costs n
+// bytes. The caller holds s.mu.
+func (s *Session) fitsShares(n int, l *Limits) bool {
+	grown := s.queue.charge - s.queue.countedCharge + n // at most; see frame.charge
+	return s.queue.charge == 0 || grown < queueChunk || s.hasQueueRoom(grown, l)
+}
+
+// countQueued counts what the session's queue has grown by, in chunks. The caller holds s.mu.
+func (s *Session) countQueued() {
+	s.addQueued(max(0, s.queue.charge-s.queue.countedCharge) / queueChunk * queueChunk)
 }
 
 // fallBehind lets a live subscription go on from what is stored. The caller holds s.mu.

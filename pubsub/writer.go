@@ -144,7 +144,7 @@ func (s *Session) transportFailed(b *batch) {
 	s.mu.Lock()
 	s.closeSent = true // nothing can be written any more
 	s.closeLocked(closeStatus{code: wire.CloseNormal, discard: true})
-	s.hub.count.drop(dropClosed, s.queue.clearAll()+uint64(b.frames))
+	s.hub.count.drop(dropClosed, s.queue.clearAll()+uint64(b.deliveries()))
 	s.uncountQueue()
 	s.queue.mainLane.writing = false
 	s.writeDeadline = 0
@@ -177,7 +177,7 @@ func (s *Session) runOwnWriter(l *lane) {
 			if l.stream.Write(b.msgs) != nil { // the client stopped reading it, or the session ends
 				s.mu.Lock()
 				l.dead = true
-				s.hub.count.drop(dropClosed, s.queue.clearLane(l)+uint64(b.frames))
+				s.hub.count.drop(dropClosed, s.queue.clearLane(l)+uint64(b.deliveries()))
 				s.uncountQueue()
 				s.resumeReader()
 				s.writerStopped(l)

@@ -99,6 +99,35 @@ func TestCanReadHistory(t *testing.T) {
 	}
 }
 
+// So has the right to see who is present. It needs no other, and gives none.
+func TestCanReadPresence(t *testing.T) {
+	b := newTestbed(t, tokenstore.Config{})
+	right := twoGrants()
+	right.TenantGrants[1].AllowChannelsPresence = []string{"x.?", "z.(eu|us*)"}
+	a := b.access(t, right)
+	for _, c := range []struct {
+		tenant, pattern string
+		want            bool
+	}{
+		{"two", "x.a", true}, {"two", "x.*", false}, {"two", "z.us*", true}, {"two", "z.*", false}, {"two", "y.eu", false},
+		{"both", "x.a", true}, {"both", "a.x", false}, {"one", "a.x", false}, {"mute", "x.a", false}, {"other", "x.a", false},
+	} {
+		p, err := pattern.Parse(c.pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := a.CanReadPresence(c.tenant, p); got != c.want {
+			t.Errorf("CanReadPresence(%q, %q) = %v", c.tenant, c.pattern, got)
+		}
+		if a.CanReadHistory(c.tenant, p) {
+			t.Errorf("the rules for presence let %q of %q be read", c.pattern, c.tenant)
+		}
+		if c.tenant == "two" && a.CanSubscribe("two", p) != strings.Contains("x.a y.eu", c.pattern) {
+			t.Errorf("the rules for presence decide about subscribing to %q", c.pattern)
+		}
+	}
+}
+
 func TestCanPublishAllocatesNothing(t *testing.T) {
 	b := newTestbed(t, tokenstore.Config{})
 	a := b.access(t, twoGrants())

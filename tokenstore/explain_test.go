@@ -13,6 +13,7 @@ func TestExplain(t *testing.T) {
 	b := newTestbed(t, tokenstore.Config{})
 	right := twoGrants()
 	right.TenantGrants[1].AllowChannelsHistory = []string{"x.a", "#"}
+	right.TenantGrants[1].AllowChannelsPresence = []string{"x.a", "z.#"}
 	right.AllowIPMasks = []string{"10.0.0.0/8"}
 	right.AllowedWSOrigin = []string{"https://example.com"}
 	right.AllowRegions = []string{"EU"}
@@ -42,6 +43,13 @@ func TestExplain(t *testing.T) {
 		{"subscribe without the right to the past", func(q *tokenstore.Query) { q.Action, q.Tenant, q.Channel = "history", "one", "a.b" }, false,
 			"no rule in allow_channels_history", ""},
 		{"bad pattern of history", func(q *tokenstore.Query) { q.Action, q.Tenant, q.Channel = "history", "one", "a#b" }, false, "the pattern is not legal", ""},
+		{"presence", func(q *tokenstore.Query) { q.Action, q.Tenant, q.Channel = "presence", "two", "z.*" }, true, // not to be subscribed to
+			"allows it", `right.tenant_grants[1].allow_channels_presence[1] "z.#"`},
+		{"bad pattern of presence", func(q *tokenstore.Query) { q.Action, q.Tenant, q.Channel = "presence", "two", "x.?" }, false, "the pattern is not legal", ""},
+		{"presence where no rule contains it", func(q *tokenstore.Query) { q.Action, q.Tenant, q.Channel = "presence", "two", "x.*" }, false,
+			`no rule of the tenant alone contains the pattern; it has right.tenant_grants[1].allow_channels_presence[0] "x.a", right.tenant_grants[1].allow_channels_presence[1] "z.#"`, ""},
+		{"subscribe without the right to presence", func(q *tokenstore.Query) { q.Action, q.Tenant, q.Channel = "presence", "one", "a.b" }, false,
+			"no rule in allow_channels_presence", ""},
 		{"connect", func(q *tokenstore.Query) { q.Action = "connect" }, true, "allows this connection", ""},
 		{"publish, nothing known of the connection", func(q *tokenstore.Query) {
 			*q = tokenstore.Query{Action: "publish", Tenant: "one", Channel: "b"}
@@ -58,7 +66,7 @@ func TestExplain(t *testing.T) {
 		{"bad channel", func(q *tokenstore.Query) { q.Tenant, q.Channel = "one", "a.*" }, false, "the channel is not legal", ""},
 		{"bad tenant of subscribe", func(q *tokenstore.Query) { q.Action, q.Tenant, q.Channel = "subscribe", "a:b", "z" }, false, "the tenant is not legal", ""},
 		{"bad pattern", func(q *tokenstore.Query) { q.Action, q.Tenant, q.Channel = "subscribe", "one", "a#b" }, false, "the pattern is not legal", ""},
-		{"bad action", func(q *tokenstore.Query) { q.Action = "read" }, false, "publish, subscribe, history or connect", ""},
+		{"bad action", func(q *tokenstore.Query) { q.Action = "read" }, false, "publish, subscribe, history, presence or connect", ""},
 
 		{"ip", func(q *tokenstore.Query) { q.IP = netip.MustParseAddr("11.1.1.1") }, false, "this address", "right.allow_ip_masks [10.0.0.0/8]"},
 		{"origin", func(q *tokenstore.Query) { q.Origin = "https://evil.test" }, false, "this origin", "right.allowed_ws_origin [https://example.com]"},

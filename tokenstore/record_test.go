@@ -2,8 +2,8 @@ package tokenstore
 
 import "testing"
 
-// A record without the right to the past is what it was before there was one: it is read,
-// and written again, to the byte.
+// A record without the right to the past, and to presence, is what it was before there were
+// such: it is read, and written again, to the byte.
 func TestRecordsOfBefore(t *testing.T) {
 	const id = "0123456789abcdef0123456789abcdef"
 	const old = `{"secret_sha256":"abababababababababababababababababababababababababababababababab","created_by":"a",` +
@@ -12,7 +12,10 @@ func TestRecordsOfBefore(t *testing.T) {
 	const withHistory = `{"secret_sha256":"abababababababababababababababababababababababababababababababab","created_by":"a",` +
 		`"created_at":"2030-01-01T00:00:00Z","expires_at":"2030-01-01T01:00:00Z","right":{"tenant_grants":[` +
 		`{"tenant_ids":["t"],"allow_channels_pub":["a"],"allow_channels_sub":["#"],"allow_channels_history":["a.?"]}]}}`
-	for _, text := range []string{old, withHistory} {
+	const withPresence = `{"secret_sha256":"abababababababababababababababababababababababababababababababab","created_by":"a",` +
+		`"created_at":"2030-01-01T00:00:00Z","expires_at":"2030-01-01T01:00:00Z","right":{"tenant_grants":[` +
+		`{"tenant_ids":["t"],"allow_channels_pub":["a"],"allow_channels_sub":["#"],"allow_channels_presence":["a.?"]}]}}`
+	for _, text := range []string{old, withHistory, withPresence} {
 		var r accessRecord
 		if err := decode(Record{Kind: KindAccess, ID: id, Value: []byte(text)}, &r); err != nil {
 			t.Fatal(err)
@@ -26,6 +29,9 @@ func TestRecordsOfBefore(t *testing.T) {
 		}
 		if has := len(a.tenants["t"][0].history) > 0; has != (text == withHistory) {
 			t.Errorf("%s: rules for the past: %v", text, has)
+		}
+		if has := len(a.tenants["t"][0].presence) > 0; has != (text == withPresence) {
+			t.Errorf("%s: rules for presence: %v", text, has)
 		}
 	}
 }

@@ -54,6 +54,10 @@ func TestIssueRefuses(t *testing.T) {
 			r.Right.TenantGrants[0].AllowChannelsHistory = []string{"?", "zz>zz"}
 		}},
 		{grants + "[0].allow_channels_history", "", func(r *tokenstore.IssueRequest) { r.Right.TenantGrants[0].AllowChannelsHistory = repeat(257, "a") }},
+		{grants + "[0].allow_channels_presence[1]", "zz>zz", func(r *tokenstore.IssueRequest) {
+			r.Right.TenantGrants[0].AllowChannelsPresence = []string{"?", "zz>zz"}
+		}},
+		{grants + "[0].allow_channels_presence", "", func(r *tokenstore.IssueRequest) { r.Right.TenantGrants[0].AllowChannelsPresence = repeat(257, "a") }},
 		{grants + "[0].allow_channels_sub", "", func(r *tokenstore.IssueRequest) { r.Right.TenantGrants[0].AllowChannelsSub = repeat(257, "a") }},
 
 		{"right.allow_ip_masks[1]", "10.0.0.0/33", func(r *tokenstore.IssueRequest) { r.Right.AllowIPMasks = []string{"::1", "10.0.0.0/33"} }},

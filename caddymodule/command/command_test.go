@@ -84,6 +84,7 @@ func TestUsageErrors(t *testing.T) {
 		{[]string{"token", "explain", "--action", "publish"}, "needs --channel"},
 		{[]string{"token", "explain", "--action", "publish", "--channel", "a", "--pattern", "a"}, "takes no --pattern"},
 		{[]string{"token", "explain", "--action", "subscribe", "--channel", "a"}, "needs --pattern"},
+		{[]string{"token", "explain", "--action", "presence", "--channel", "a"}, "--action presence needs --pattern, and takes no --channel"},
 		{[]string{"token", "explain", "--action", "history", "--pattern", "a", "--channel", "a"}, "--action history needs --pattern, and takes no --channel"},
 		{[]string{"token", "explain", "--action", "connect", "--channel", "a"}, "takes no --tenant, --channel or --pattern"},
 		{[]string{"master-token", "create"}, "--name is required"},

@@ -87,7 +87,7 @@ func TestTraffic(t *testing.T) {
 		"right": object{
 			"tenant_grants": []any{object{
 				"tenant_ids": []any{"eu"}, "allow_channels_pub": []any{"a.*"}, "allow_channels_sub": []any{"(a|b).?"},
-				"allow_channels_history": []any{"a.?"},
+				"allow_channels_history": []any{"a.?"}, "allow_channels_presence": []any{"a.*"},
 			}},
 			"allow_ip_masks": []any{"192.0.2.0/24"}, "allow_regions": []any{"EU"},
 			"allowed_ws_origin": []any{"https://app.example.com"}, "allow_protocols": []any{"websocket"},

@@ -18,23 +18,25 @@ const (
 	// leastSilence is how long an edge may be silent at least, whatever the linger: it may
 	// miss a beat.
 	leastSilence = 5 * time.Second
-	// forgetAfter is when an edge that is silent is forgotten.
-	forgetAfter = 11 * time.Minute // MaxLinger has passed
+	// forgetAfter is when an edge is forgotten that is silent, and has no members any more. It
+	// would be asked for all of them.
+	forgetAfter = time.Minute
 	// askAgain is when a question that was not answered is asked again.
 	askAgain = 500 * time.Millisecond
 	// maxEdges is how many other edges an edge knows, and maxHeld how many members of each.
 	maxEdges = 256
 	maxHeld  = 1_000_000
-	// maxAnswers is how many pages an edge gets of this one in a tick, and maxNews how many
-	// pages all get of what is new.
-	maxAnswers = 32
-	maxNews    = 16
+	// maxAnswers is how many pages an edge gets of this one in a tick, maxAllAnswers how many
+	// all of them get that ask, and maxNews how many pages of what is new go to all.
+	maxAnswers    = 32
+	maxAllAnswers = 128
+	maxNews       = 16
 )
 
 // edge is another edge, as this one knows it.
 type edge struct {
 	at      uint64 // number in its log up to which this edge knows it
-	target  uint64 // having begun anew, it knows all members when it is there
+	target  uint64 // where its log was when this one began anew: there, all members are known
 	syncing bool
 	round   uint64 // grows each time it begins anew
 	members map[Key]held
@@ -75,9 +77,10 @@ func (r *Registry) Receive(from string, message []byte) error {
 			r.ask(from, e, now)
 		}
 	case kindAsk:
-		if e.answers < maxAnswers {
+		if e.answers < maxAnswers && r.answers < maxAllAnswers {
 			e.answers++
-			page, _ := r.own.page(m.from)
+			r.answers++
+			page, _, _ := r.own.page(m.from, m.base)
 			r.options.Link.SendPresence(from, page)
 		}
 	case kindPage:
@@ -91,7 +94,7 @@ func (r *Registry) Receive(from string, message []byte) error {
 func (r *Registry) ask(id string, e *edge, now time.Time) {
 	if now.Sub(e.askedAt) >= askAgain {
 		e.askedAt = now
-		r.options.Link.SendPresence(id, encodeAsk(e.at))
+		r.options.Link.SendPresence(id, encodeAsk(e.at, e.target))
 	}
 }
 
@@ -109,11 +112,12 @@ func (r *Registry) apply(id string, e *edge, m message, now time.Time) {
 	}
 	for _, c := range m.changes {
 		key := c.key
-		switch d := r.set.having(key.Tenant, key.Channel); {
+		_, known := e.members[key]
+		switch {
 		case !c.here:
 			r.removeHeld(id, e, key, now)
-		case d == nil: // another configuration
-		case len(e.members) >= maxHeld || r.entries >= maxEntries:
+		case !r.set.Has(key.Tenant, key.Channel): // another configuration
+		case !known && (len(e.members) >= r.maxHeld || r.entries >= r.maxEntries && r.find(key) == nil):
 		default:
 			e.members[key] = held{e.round, c.linger}
 			r.setOwner(key, owner{id, c.since, c.info}, now)
@@ -141,22 +145,36 @@ func (r *Registry) removeHeld(id string, e *edge, key Key, now time.Time) {
 	}
 }
 
-// endSilent takes the members of edges that are silent for gone, each after its linger. The
-// caller holds r.mu.
+// endSilent takes the members of edges that are silent for gone, each after its linger, once a
+// second. The caller holds r.mu.
 func (r *Registry) endSilent(now time.Time) {
-	for id, e := range r.others {
+	r.answers = 0
+	for _, e := range r.others {
 		e.answers = 0
+	}
+	if now.Sub(r.silentAt) < idleEvery {
+		return
+	}
+	r.silentAt = now
+	ended := 0
+	for id, e := range r.others {
 		silence := now.Sub(e.heardAt)
 		if silence < leastSilence {
 			continue
 		}
 		for key, h := range e.members {
-			if silence >= max(h.linger, leastSilence) {
-				r.removeHeld(id, e, key, now)
-				e.at = 0 // it is asked for all when it is heard again
+			if silence < max(h.linger, leastSilence) {
+				continue
+			}
+			r.removeHeld(id, e, key, now)
+			e.at = 0 // it is asked for all when it is heard again
+			if ended++; ended == maxEnded {
+				r.silentAt = time.Time{}
+				r.wake()
+				return
 			}
 		}
-		if silence >= forgetAfter {
+		if silence >= forgetAfter && len(e.members) == 0 {
 			delete(r.others, id)
 		}
 	}
@@ -171,8 +189,8 @@ func (r *Registry) tellEdges(now time.Time) {
 		if r.own.sent == r.own.log.head {
 			break
 		}
-		page, through := r.own.page(r.own.sent)
-		r.own.sent = through
+		page, through, base := r.own.page(r.own.sent, r.own.sentBase)
+		r.own.sent, r.own.sentBase = through, base
 		r.options.Link.SendPresence("", page)
 	}
 	if r.own.sent != r.own.log.head {

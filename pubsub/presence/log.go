@@ -6,7 +6,8 @@ import (
 	"github.com/google/btree"
 )
 
-// keepGone is how long a log has what is gone, and maxGone how much of it.
+// keepGone is how long a log has what is gone, and maxGone how much of it; where there is more,
+// the oldest is dropped once a second.
 const (
 	keepGone = time.Minute
 	maxGone  = 20_000
@@ -16,9 +17,15 @@ const (
 type log[T any] struct {
 	number func(T) *uint64 // where a thing has its number; 0: it is not in the log
 	tree   *btree.BTreeG[T]
-	head   uint64 // the last number that was given
-	floor  uint64 // the highest number of a thing that was dropped
-	gone   []T    // in the order in which they went; some may be back, or were dropped
+	head   uint64    // the last number that was given
+	floor  uint64    // the highest number of a thing that was dropped
+	gone   []gone[T] // in the order in which they went; some may be back, or have gone again
+}
+
+// gone is a thing that went at a time.
+type gone[T any] struct {
+	thing T
+	at    time.Time
 }
 
 func newLog[T any](number func(T) *uint64) log[T] {
@@ -58,5 +65,24 @@ func (l *log[T]) after(number uint64, probe T, fn func(T) bool) {
 	l.tree.AscendGreaterOrEqual(probe, fn)
 }
 
-// begins reports whether a reader at this number has to begin anew.
-func (l *log[T]) begins(number uint64) bool { return number < l.floor || number > l.head }
+// begins reports whether a reader at this number has to begin anew. Base is where the log was
+// when it began: what was gone by then it has never been told of, so that may be forgotten
+// while it reads on from 0.
+func (l *log[T]) begins(number, base uint64) bool {
+	return max(number, base) < l.floor || number > l.head
+}
+
+// leave notes that a thing is gone.
+func (l *log[T]) leave(t T, now time.Time) { l.gone = append(l.gone, gone[T]{t, now}) }
+
+// expired takes off the next thing that has been gone for long, or is one of too many.
+func (l *log[T]) expired(now time.Time) (g gone[T], ok bool) {
+	if len(l.gone) == 0 || now.Sub(l.gone[0].at) < keepGone && len(l.gone) <= maxGone {
+		return g, false
+	}
+	g, l.gone[0] = l.gone[0], g
+	if l.gone = l.gone[1:]; len(l.gone) == 0 {
+		l.gone = nil
+	}
+	return g, true
+}

@@ -11,7 +11,7 @@ import (
 // A message between edges is a kind, and what belongs to it.
 const (
 	kindBeat = 'b' // u64 number: where the log of the sender is
-	kindAsk  = 'a' // u64 number: it asks for the page behind it
+	kindAsk  = 'a' // u64 from, u64 base: it asks for the page behind from; base: see log.begins
 	// kindPage is a page: u8 first (the asker was too far behind, or the page is the
 	// beginning), u64 from, u64 to, u64 head, and the changes between from and to, each:
 	//
@@ -23,6 +23,9 @@ const (
 // edgePageBytes is how large a page for another edge may be, but for its last entry.
 const edgePageBytes = 48 << 10
 
+// maxMessage is how large a message may be: a page with its last entry, and some room.
+const maxMessage = edgePageBytes + 2<<10
+
 var errMessage = errors.New("it is no message about presence that this version knows")
 
 // message is one that was decoded.
@@ -30,6 +33,7 @@ type message struct {
 	kind           byte
 	first          bool
 	from, to, head uint64
+	base           uint64
 	changes        []change
 }
 
@@ -42,13 +46,17 @@ type change struct {
 }
 
 func encodeBeat(head uint64) []byte { return binary.BigEndian.AppendUint64([]byte{kindBeat}, head) }
-func encodeAsk(from uint64) []byte  { return binary.BigEndian.AppendUint64([]byte{kindAsk}, from) }
 
-// page makes the page behind a number, and returns up to where it reaches.
-func (o *own) page(from uint64) (b []byte, through uint64) {
+func encodeAsk(from, base uint64) []byte {
+	return binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint64([]byte{kindAsk}, from), base)
+}
+
+// page makes the page behind a number, for a reader that has begun at base, and returns up to
+// where it reaches, and where the reader has begun now.
+func (o *own) page(from, base uint64) (b []byte, through, begun uint64) {
 	first := byte(0)
-	if from == 0 || o.log.begins(from) {
-		first, from = 1, 0
+	if from == 0 || o.log.begins(from, base) {
+		first, from, base = 1, 0, o.log.head
 	}
 	through = o.log.head
 	const head = 1 + 1 + 3*8
@@ -65,7 +73,7 @@ func (o *own) page(from uint64) (b []byte, through uint64) {
 	binary.BigEndian.PutUint64(b[2:], from)
 	binary.BigEndian.PutUint64(b[10:], through)
 	binary.BigEndian.PutUint64(b[18:], o.log.head)
-	return b, through
+	return b, through, base
 }
 
 func (m *ownMember) encode(b []byte) []byte {
@@ -91,13 +99,16 @@ func (m *ownMember) encode(b []byte) []byte {
 // decode reads a message. Nothing in it is trusted: what no edge accepts from a client is an
 // error.
 func decode(b []byte) (m message, err error) {
+	if len(b) > maxMessage {
+		return m, errMessage
+	}
 	r := wire.NewReader(b)
 	m.kind = byte(r.Number(1))
 	switch m.kind {
 	case kindBeat:
 		m.to = r.Number(8)
 	case kindAsk:
-		m.from = r.Number(8)
+		m.from, m.base = r.Number(8), r.Number(8)
 	case kindPage:
 		m.first = r.Number(1) == 1
 		m.from, m.to, m.head = r.Number(8), r.Number(8), r.Number(8)

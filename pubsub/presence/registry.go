@@ -36,13 +36,19 @@ type Options struct {
 	// has gone: for each member one after the other. They must not wait, nor call the Registry.
 	Joined func(key Key, info []byte)
 	Left   func(key Key)
+	// Patterns says how many different patterns may be watched in all tenants, and in one;
+	// nil: as many as are asked for.
+	Patterns func() (all, ofTenant int)
+	// Worked is told how long it took to tell the watchers of a tenant what is new.
+	Worked func(tenant string, used time.Duration)
 }
 
 // Registry holds the members of this edge, and those that it knows of others. All methods
 // may be called concurrently.
 type Registry struct {
-	options Options
-	kick    chan struct{} // there is something to do; has room for one
+	options             Options
+	kick                chan struct{} // there is something to do; has room for one
+	maxEntries, maxHeld int           // as the constants say, but in tests
 
 	order sync.Mutex // held while Options.Joined and Left are called; taken before mu
 
@@ -52,16 +58,20 @@ type Registry struct {
 	entries  int // of all tenants
 	own      own
 	others   map[string]*edge
+	watched  int                    // audiences of all tenants
 	dirty    map[*audience]struct{} // have watchers that are behind, perhaps
 	beatAt   time.Time              // when the last beat was sent
 	prunedAt time.Time
+	silentAt time.Time // when edges that are silent were looked for
+	answers  int       // pages that were sent to edges that asked, in this tick
 }
 
 // New makes a registry without presences.
 func New(o Options) *Registry {
 	return &Registry{
-		options: o,
-		kick:    make(chan struct{}, 1),
+		options:    o,
+		kick:       make(chan struct{}, 1),
+		maxEntries: maxEntries, maxHeld: maxHeld,
 		tenants: map[string]*tenant{},
 		own:     newOwn(),
 		others:  map[string]*edge{},
@@ -141,7 +151,7 @@ func (r *Registry) join(key Key, info []byte) (isNew bool, err error) {
 	now := time.Now()
 	m := r.own.members[key]
 	if m == nil {
-		if !r.isHere(key) && (r.entries >= maxEntries || r.tenants[key.Tenant].membersOf(d.Name) >= d.Members) {
+		if !r.isHere(key) && (r.entries >= r.maxEntries || r.tenants[key.Tenant].membersOf(d.Name) >= d.Members) {
 			return false, ErrFull
 		}
 		m, isNew = &ownMember{key: key, since: uint64(now.UnixMilli())}, true
@@ -204,6 +214,7 @@ type own struct {
 	members   map[Key]*ownMember // that are here
 	log       log[*ownMember]
 	sent      uint64 // up to where the others were told
+	sentBase  uint64 // where the log was when that began; see log.begins
 	lingering *btree.BTreeG[*ownMember]
 }
 
@@ -213,7 +224,6 @@ type ownMember struct {
 	sessions int
 	until    time.Time // it lingers until then; zero: it does not
 	gone     bool
-	goneAt   time.Time
 	since    uint64
 	linger   time.Duration
 	info     []byte
@@ -250,8 +260,8 @@ func (r *Registry) removeOwn(key Key, now time.Time) {
 	m := r.own.members[key]
 	r.own.unlinger(m)
 	delete(r.own.members, key)
-	m.gone, m.goneAt, m.info = true, now, nil
+	m.gone, m.info = true, nil
 	r.own.log.put(m)
-	r.own.log.gone = append(r.own.log.gone, m)
+	r.own.log.leave(m, now)
 	r.clearOwner(key, "", now)
 }

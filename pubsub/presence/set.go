@@ -1,6 +1,7 @@
 package presence
 
 import (
+	"errors"
 	"fmt"
 	"time"
 
@@ -73,7 +74,7 @@ func (d Definition) check() (*definition, error) {
 	case d.Members < 1 || d.Members > MaxMembers:
 		return nil, fmt.Errorf("members: must be from 1 to %d", MaxMembers)
 	case d.Linger < MinLinger || d.Linger > MaxLinger:
-		return nil, fmt.Errorf("linger: must be from %v to %v", MinLinger, MaxLinger)
+		return nil, errors.New("linger: must be from 1s to 10m")
 	}
 	return &definition{d, channels}, nil
 }

@@ -12,6 +12,9 @@ const (
 	idleEvery = time.Second
 	// tickBytes is what watchers get in one tick, all together.
 	tickBytes = 4 << 20
+	// maxEnded is how many members end at once, by their linger or with their edge: the lock is
+	// held so long. The others do in the next ticks.
+	maxEnded = 5_000
 )
 
 // Run tells watchers and other edges what changes, until ctx ends. It is called once.
@@ -52,7 +55,11 @@ func (r *Registry) endLingering(now time.Time) {
 	r.endOwn(func() (left []Key) {
 		for {
 			m, ok := r.own.lingering.Min()
-			if !ok || m.until.After(now) {
+			switch {
+			case !ok || m.until.After(now):
+				return left
+			case len(left) == maxEnded:
+				r.wake()
 				return left
 			}
 			r.removeOwn(m.key, now)
@@ -61,17 +68,39 @@ func (r *Registry) endLingering(now time.Time) {
 	})
 }
 
-// tellWatchers serves the audiences that have changed. It takes the lock for each, so that
-// others get it in between.
+// tellWatchers serves the audiences that have changed, for tickBytes: each tenant has the same
+// part of them, and what one does not need is for those after it, in another order each time.
+// It takes the lock for each audience, so that others get it in between.
 func (r *Registry) tellWatchers(now time.Time) {
 	r.mu.Lock()
-	list := make([]*audience, 0, len(r.dirty))
-	for a := range r.dirty { // in another order each time: who got nothing comes first some time
-		list = append(list, a)
+	byTenant := map[*tenant][]*audience{}
+	for a := range r.dirty {
+		byTenant[a.tenant] = append(byTenant[a.tenant], a)
 	}
 	r.mu.Unlock()
-	budget := tickBytes
-	for _, a := range list {
+	budget, left := tickBytes, len(byTenant)
+	for t, list := range byTenant {
+		began := time.Now()
+		share := budget / left
+		budget -= share - r.tellAudiences(now, list, share)
+		left--
+		if r.options.Worked != nil {
+			r.options.Worked(t.name, time.Since(began))
+		}
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.dirty) > 0 {
+		r.wake()
+	}
+}
+
+// tellAudiences serves audiences for so many bytes, and returns what is left.
+func (r *Registry) tellAudiences(now time.Time, list []*audience, budget int) (left int) {
+	for _, a := range list { // in another order each time: who got nothing comes first some time
+		if budget <= 0 {
+			break
+		}
 		r.mu.Lock()
 		if _, dirty := r.dirty[a]; dirty {
 			var done bool
@@ -80,13 +109,6 @@ func (r *Registry) tellWatchers(now time.Time) {
 			}
 		}
 		r.mu.Unlock()
-		if budget <= 0 {
-			break
-		}
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if len(r.dirty) > 0 {
-		r.wake()
-	}
+	return budget
 }

@@ -12,8 +12,9 @@ type tenant struct {
 	channels map[string]*channel
 	log      log[*entry]
 	counts   log[*channel]
-	members  map[string]int // that are here, by presence
-	wild     map[audienceKey]*audience
+	members  map[string]int            // that are here, by presence
+	watched  int                       // audiences
+	wild     map[audienceKey]*audience // of these, of patterns with wildcards
 }
 
 // channel is who is present in one channel.
@@ -162,7 +163,7 @@ func (r *Registry) count(c *channel, e *entry, now time.Time) {
 			delete(t.members, c.of)
 		}
 		e.goneAt = now
-		t.log.gone = append(t.log.gone, e)
+		t.log.leave(e, now)
 	}
 	t.counts.put(c)
 }
@@ -187,18 +188,13 @@ func (r *Registry) prune(now time.Time) {
 		return
 	}
 	r.prunedAt = now
-	old := func(at time.Time, left int) bool { return now.Sub(at) >= keepGone || left > maxGone }
-	o := &r.own.log
-	for len(o.gone) > 0 && old(o.gone[0].goneAt, len(o.gone)) {
-		o.drop(o.gone[0])
-		o.gone = o.gone[1:]
+	for m, ok := r.own.log.expired(now); ok; m, ok = r.own.log.expired(now) {
+		r.own.log.drop(m.thing)
 	}
 	for _, t := range r.tenants {
-		for len(t.log.gone) > 0 && old(t.log.gone[0].goneAt, len(t.log.gone)) {
-			e := t.log.gone[0]
-			t.log.gone = t.log.gone[1:]
-			if !e.here && e.number != 0 && old(e.goneAt, len(t.log.gone)+1) {
-				r.forget(e)
+		for e, ok := t.log.expired(now); ok; e, ok = t.log.expired(now) {
+			if !e.thing.here && e.thing.goneAt.Equal(e.at) { // else it is back, or has gone again
+				r.forget(e.thing)
 			}
 		}
 		if len(t.channels) == 0 && len(t.wild) == 0 {

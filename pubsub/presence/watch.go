@@ -4,11 +4,13 @@ import (
 	"time"
 
 	"github.com/millrace/millrace/pubsub/pattern"
-	"github.com/millrace/millrace/wire"
 )
 
 // Receiver takes presence frames for one client.
 type Receiver interface {
+	// HasRoom reports whether there may be room for a frame of [MaxFrame] bytes now. It does
+	// not block, and does not call the [Registry].
+	HasRoom() bool
 	// PushPresence queues a frame, which is shared and never changed, or reports that there
 	// is no room now. It does not block, and does not call the [Registry].
 	PushPresence(frame []byte) bool
@@ -21,8 +23,9 @@ type Watcher struct {
 	at       uint64    // everything up to this number has been told
 	anew     bool      // the next frame begins anew
 	syncing  bool      // it has begun anew, and is not at target yet
-	target   uint64    // how far it has to come to have all that there was when it began
+	target   uint64    // where the log was when it began: from there on it has all that there was
 	countsAt time.Time // when it was told counts, since it is far behind
+	counted  uint64    // where the log was then: there, the members are newer; 0: it is not behind that
 	left     bool
 }
 
@@ -49,11 +52,10 @@ func (r *Registry) Watch(tenant string, p pattern.Pattern, count bool, out Recei
 	if !r.set.Contains(tenant, p) {
 		return nil, ErrNoPresence
 	}
-	t := r.tenant(tenant)
-	if _, known := t.wild[audienceKey{p.String(), count}]; !known && p.Shape() != 0 && len(t.wild) >= maxWild {
+	a := r.audience(tenant, p, count)
+	if a == nil {
 		return nil, ErrTooManyPatterns
 	}
-	a := t.audience(p, count)
 	w := &Watcher{audience: a, out: out, anew: true}
 	a.watchers[w] = struct{}{}
 	r.dirty[a] = struct{}{}
@@ -76,6 +78,8 @@ func (r *Registry) Unwatch(w *Watcher) {
 		return
 	}
 	delete(r.dirty, a)
+	r.watched--
+	a.tenant.watched--
 	if a.channel == nil {
 		delete(a.tenant.wild, a.key)
 		r.wake() // the tenant may have nothing left
@@ -93,20 +97,41 @@ func (k audienceKey) index() int {
 	return 0
 }
 
-// audience returns the watchers of a pattern.
-func (t *tenant) audience(p pattern.Pattern, count bool) *audience {
-	key := audienceKey{p.String(), count}
-	if p.Shape() == 0 {
-		c := t.channel(key.pattern)
-		if c.audience[key.index()] == nil {
-			c.audience[key.index()] = &audience{t, key, p, c, map[*Watcher]struct{}{}, time.Time{}}
-		}
+// audience returns the watchers of a pattern, and makes them if there are none; nil: there are
+// too many patterns.
+func (r *Registry) audience(tenant string, p pattern.Pattern, count bool) *audience {
+	t, key := r.tenant(tenant), audienceKey{p.String(), count}
+	if a := t.wild[key]; a != nil {
+		return a
+	}
+	if c := t.channels[key.pattern]; c != nil && c.audience[key.index()] != nil {
 		return c.audience[key.index()]
 	}
-	if t.wild[key] == nil {
-		t.wild[key] = &audience{t, key, p, nil, map[*Watcher]struct{}{}, time.Time{}}
+	if !r.hasPatternRoom(t, p) {
+		return nil
 	}
-	return t.wild[key]
+	r.watched++
+	t.watched++
+	a := &audience{tenant: t, key: key, pattern: p, watchers: map[*Watcher]struct{}{}}
+	if p.Shape() == 0 {
+		a.channel = t.channel(key.pattern)
+		a.channel.audience[key.index()] = a
+	} else {
+		t.wild[key] = a
+	}
+	return a
+}
+
+// hasPatternRoom reports whether one pattern more may be watched in a tenant.
+func (r *Registry) hasPatternRoom(t *tenant, p pattern.Pattern) bool {
+	if p.Shape() != 0 && len(t.wild) >= maxWild {
+		return false
+	}
+	if r.options.Patterns == nil {
+		return true
+	}
+	all, ofTenant := r.options.Patterns()
+	return r.watched < all && t.watched < ofTenant
 }
 
 // markDirty notes that a channel has changed. The caller holds r.mu.
@@ -133,22 +158,16 @@ const (
 	farBehind = 2000
 	// countsEvery is how often a watcher is told counts at most.
 	countsEvery = time.Second
+	// scanCost is what an entry that is looked at counts for in the bytes of a tick.
+	scanCost = 16
+	// MaxFrame is how many bytes a frame has at most: a page and its last entry, the head, and
+	// some room.
+	MaxFrame = pageBytes + 3<<10
 )
 
-// page is a frame that brings a watcher from one number to another.
-type page struct {
-	frame   []byte // nil: nothing is to be said
-	through uint64
-}
-
-// pageKey is what a page depends on, of one audience in one tick.
-type pageKey struct {
-	at, target    uint64
-	anew, syncing bool
-}
-
-// serve gives the watchers of an audience their next pages, within a budget of bytes, of which
-// it returns what is left. Done reports whether none is behind any more. The caller holds r.mu.
+// serve gives the watchers of an audience their next pages, for so many bytes, of which it
+// returns what is left; what is looked at costs some, too. Done reports whether none is behind
+// any more. The caller holds r.mu.
 func (a *audience) serve(now time.Time, budget int) (left int, done bool) {
 	if a.key.count {
 		if now.Before(a.nextAt) {
@@ -156,8 +175,8 @@ func (a *audience) serve(now time.Time, budget int) (left int, done bool) {
 		}
 		a.nextAt = now.Add(countsEvery)
 	}
+	budget = a.tellCounts(now, budget)
 	pages, done := map[pageKey]page{}, true
-	var counts []byte
 	for w := range a.watchers {
 		if w.at == a.head() && !w.anew {
 			continue
@@ -165,37 +184,60 @@ func (a *audience) serve(now time.Time, budget int) (left int, done bool) {
 		if budget <= 0 {
 			return budget, false
 		}
-		if !w.anew && a.begins(w.at) {
+		if !w.out.HasRoom() { // before a page is made for it
+			done = false
+			continue
+		}
+		if !w.anew && a.begins(w.at, w.target) {
 			w.anew, w.at = true, 0
 		}
 		if w.anew {
 			w.syncing, w.target = true, a.head()
 		}
-		key := pageKey{w.at, w.target, w.anew, w.syncing}
+		key := pageKey{w.at, w.target, w.counted, w.anew, w.syncing}
 		p, known := pages[key]
 		if !known {
 			p = a.page(key)
 			pages[key] = p
+			budget -= p.scanned * scanCost
 		}
 		if p.frame != nil && !w.push(p.frame, &budget) {
 			done = false
 			continue
 		}
 		w.at, w.anew, w.syncing = p.through, false, w.syncing && p.through < w.target
-		if w.at == a.head() {
-			continue
+		if p.through >= w.counted {
+			w.counted = 0
 		}
-		done = false
-		if !a.key.count && a.head()-w.at > farBehind && now.Sub(w.countsAt) >= countsEvery {
-			if counts == nil {
-				counts = a.newestCounts()
-			}
-			if w.push(counts, &budget) {
-				w.countsAt = now
-			}
-		}
+		done = done && w.at == a.head()
 	}
 	return budget, done
+}
+
+// tellCounts gives those that are far behind the newest counts, before others get pages: a
+// crowd may be so large that the turn of each comes seldom.
+func (a *audience) tellCounts(now time.Time, budget int) (left int) {
+	if a.key.count || a.length() <= farBehind {
+		return budget
+	}
+	var counts []byte
+	for w := range a.watchers {
+		if w.anew || a.head()-w.at <= farBehind || now.Sub(w.countsAt) < countsEvery || !w.out.HasRoom() {
+			continue
+		}
+		if counts == nil {
+			var scanned int
+			counts, scanned = a.newestCounts()
+			budget -= scanned * scanCost
+		}
+		if budget <= 0 {
+			break
+		}
+		if w.push(counts, &budget) {
+			w.countsAt, w.counted = now, a.head()
+		}
+	}
+	return budget
 }
 
 func (w *Watcher) push(frame []byte, budget *int) bool {
@@ -219,117 +261,24 @@ func (a *audience) head() uint64 {
 	return a.tenant.log.head
 }
 
-// begins reports whether a watcher at this number has to begin anew.
-func (a *audience) begins(at uint64) bool {
+// length is how many entries there are that may concern the audience.
+func (a *audience) length() int {
+	if a.channel != nil {
+		return a.channel.log.tree.Len()
+	}
+	return a.tenant.log.tree.Len()
+}
+
+// begins reports whether a watcher at this number has to begin anew; base is where the log was
+// when it began.
+func (a *audience) begins(at, base uint64) bool {
 	switch {
 	case a.channel != nil && a.key.count:
 		return false // it has a single entry, which is never dropped while it is watched
 	case a.channel != nil:
-		return a.channel.log.begins(at)
+		return a.channel.log.begins(at, base)
 	case a.key.count:
-		return a.tenant.counts.begins(at)
+		return a.tenant.counts.begins(at, base)
 	}
-	return a.tenant.log.begins(at)
-}
-
-// page makes the page behind a number.
-func (a *audience) page(k pageKey) page {
-	f := frameOf(a, k)
-	switch {
-	case a.channel != nil && a.key.count:
-		f.addCount(a.channel)
-	case a.channel != nil:
-		a.channel.log.after(k.at, new(entry), func(e *entry) bool { return f.add(e.channelNumber, e) })
-	case a.key.count:
-		a.tenant.counts.after(k.at, new(channel), func(c *channel) bool {
-			if a.pattern.Match(c.name) {
-				f.addCount(c)
-			}
-			return f.step(c.counted)
-		})
-	default:
-		a.tenant.log.after(k.at, new(entry), func(e *entry) bool {
-			if !a.pattern.Match(e.channel.name) {
-				return f.step(e.number)
-			}
-			return f.add(e.number, e)
-		})
-	}
-	return f.finish(k, a.head())
-}
-
-// newestCounts makes a frame of the counts that changed last, for watchers of members that
-// are far behind.
-func (a *audience) newestCounts() []byte {
-	f := frameOf(a, pageKey{})
-	f.presence.Counts = true
-	if a.channel != nil {
-		f.addCount(a.channel)
-	} else {
-		a.tenant.counts.tree.Descend(func(c *channel) bool {
-			if a.pattern.Match(c.name) {
-				f.addCount(c)
-			}
-			return f.step(0)
-		})
-	}
-	return f.bytes()
-}
-
-// frame is a presence frame that is being made.
-type frame struct {
-	presence wire.Presence
-	key      pageKey
-	entries  []byte
-	n        int
-	scanned  int
-	through  uint64
-	full     bool
-}
-
-func frameOf(a *audience, k pageKey) *frame {
-	return &frame{key: k, through: k.at, presence: wire.Presence{Tenant: a.tenant.name, Pattern: a.key.pattern, Counts: a.key.count}}
-}
-
-// step notes that everything up to a number has been looked at, and reports whether the page
-// has room for more.
-func (f *frame) step(number uint64) bool {
-	f.through = number
-	f.scanned++
-	f.full = f.scanned >= maxScanned || len(f.entries) >= pageBytes
-	return !f.full
-}
-
-// add adds an entry, and reports whether there is room for more.
-func (f *frame) add(number uint64, e *entry) bool {
-	if e.here || !f.key.syncing || number > f.key.target { // else the client knows nothing of it
-		f.n++
-		f.entries = wire.AppendMember(f.entries, &wire.Member{Channel: e.channel.name, Subject: e.subject, Here: e.here, Since: e.since, Info: e.info})
-	}
-	return f.step(number)
-}
-
-// addCount adds the count of a channel.
-func (f *frame) addCount(c *channel) {
-	if c.here > 0 || !f.key.syncing {
-		f.n++
-		f.entries = wire.AppendMemberCount(f.entries, wire.MemberCount{Channel: c.name, Members: uint32(c.here)})
-	}
-}
-
-// finish returns the page; head is where the audience is.
-func (f *frame) finish(k pageKey, head uint64) page {
-	if !f.full {
-		f.through = head
-	}
-	f.presence.First = k.anew
-	f.presence.Synced = k.syncing && f.through >= k.target
-	if f.n == 0 && !f.presence.First && !f.presence.Synced {
-		return page{nil, f.through}
-	}
-	return page{f.bytes(), f.through}
-}
-
-func (f *frame) bytes() []byte {
-	return append(wire.AppendPresence(nil, &f.presence, f.n), f.entries...)
+	return a.tenant.log.begins(at, base)
 }

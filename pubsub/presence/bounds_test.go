@@ -1,0 +1,233 @@
+package presence
+
+import (
+	"fmt"
+	"testing"
+	"time"
+)
+
+// sink notes the messages that an edge sends.
+type sink struct {
+	pages map[string]int
+	asks  int
+}
+
+func (s *sink) SendPresence(to string, message []byte) {
+	switch message[0] {
+	case kindPage:
+		s.pages[to]++
+	case kindAsk:
+		s.asks++
+	}
+}
+
+func newSink() (*sink, *Registry) {
+	s := &sink{pages: map[string]int{}}
+	return s, New(Options{Link: s})
+}
+
+// pageOf is a page of an edge that has these members.
+func pageOf(t *testing.T, s *Set, keys ...Key) []byte {
+	t.Helper()
+	r := New(Options{})
+	r.SetDefinitions(s)
+	for _, key := range keys {
+		if err := r.Join(key, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	page, _, _ := r.own.page(0, 0)
+	return page
+}
+
+func keys(n int) (list []Key) {
+	for i := range n {
+		list = append(list, Key{"t", "room.a", fmt.Sprint("user-", i)})
+	}
+	return list
+}
+
+// An edge knows so many others; those that are gone make room.
+func TestManyEdges(t *testing.T) {
+	_, r := newSink()
+	r.SetDefinitions(set(t, 10, time.Second))
+	for i := range maxEdges {
+		if err := r.Receive(fmt.Sprint("edge-", i), encodeBeat(0)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := r.Receive("one more", encodeBeat(0)); err == nil {
+		t.Errorf("%d edges are known", len(r.others))
+	}
+	if err := r.Receive("edge-0", pageOf(t, set(t, 10, time.Second), keys(1)...)); err != nil {
+		t.Errorf("an edge that is known: %v", err)
+	}
+	r.Tick(time.Now().Add(forgetAfter + time.Second))
+	r.Tick(time.Now().Add(forgetAfter + 3*time.Second))
+	if len(r.others) > 0 || r.isHere(keys(1)[0]) {
+		t.Errorf("%d edges are known after a minute of silence", len(r.others))
+	}
+	if err := r.Receive("one more", encodeBeat(0)); err != nil {
+		t.Error(err)
+	}
+}
+
+// What is larger than an edge sends is not looked at.
+func TestLargeMessages(t *testing.T) {
+	_, r := newSink()
+	r.SetDefinitions(set(t, 10_000, time.Second))
+	page := pageOf(t, set(t, 10_000, time.Second), keys(5000)...)
+	if len(page) > maxMessage {
+		t.Errorf("a page has %d bytes", len(page))
+	}
+	if err := r.Receive("b", page); err != nil {
+		t.Error(err)
+	}
+	large := page
+	for len(large) <= maxMessage {
+		large = append(large, page[26:26+(len(page)-26)/2]...)
+	}
+	if err := r.Receive("c", large); err == nil || r.others["c"] != nil {
+		t.Errorf("a message of %d bytes: %v", len(large), err)
+	}
+}
+
+// Edges that ask and ask are given so many pages in a tick.
+func TestManyQuestions(t *testing.T) {
+	s, r := newSink()
+	r.SetDefinitions(set(t, 10, time.Second))
+	now := time.Now()
+	for round := 1; round <= 2; round++ {
+		for i := range 10 {
+			for range 1000 {
+				if err := r.Receive(fmt.Sprint("edge-", i), encodeAsk(0, 0)); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		all := 0
+		for to, n := range s.pages {
+			if all += n; n > round*maxAnswers {
+				t.Errorf("%d pages for %s in %d ticks", n, to, round)
+			}
+		}
+		if all != round*maxAllAnswers {
+			t.Errorf("%d pages in %d ticks", all, round)
+		}
+		now = now.Add(tickEvery)
+		r.Tick(now)
+	}
+}
+
+// An edge holds so many members of another one, and of all; those that it holds already change.
+func TestManyMembers(t *testing.T) {
+	_, r := newSink()
+	s := set(t, 1000, time.Second)
+	r.SetDefinitions(s)
+	r.maxHeld, r.maxEntries = 10, 15
+	all := keys(20)
+	for _, from := range []string{"b", "c"} {
+		list := all[:12]
+		if from == "c" {
+			list = all[12:]
+		}
+		if err := r.Receive(from, pageOf(t, s, list...)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if b, c := len(r.others["b"].members), len(r.others["c"].members); b != 10 || c != 5 || r.entries != 15 {
+		t.Errorf("%d of one edge, %d of the other, %d in all", b, c, r.entries)
+	}
+	if err := r.Join(all[19], nil); err != ErrFull {
+		t.Errorf("one more: %v", err)
+	}
+	if err := r.Join(all[0], nil); err != nil {
+		t.Errorf("one that is there: %v", err)
+	}
+	if err := r.Receive("d", pageOf(t, s, all[0], all[19])); err != nil || len(r.find(all[0]).owners) != 3 {
+		t.Errorf("one that is there, at another edge: %v", r.find(all[0]).owners)
+	}
+}
+
+// When many end at once, the lock is held for some of them at a time.
+func TestManyEnd(t *testing.T) {
+	_, r := newSink()
+	s := set(t, 100_000, time.Second)
+	r.SetDefinitions(s)
+	const n = 2*maxEnded + maxEnded/2
+	for _, key := range keys(n) {
+		join(t, r, key.Tenant, key.Channel, key.Subject)
+	}
+	for _, key := range keys(n) {
+		r.Leave(key, true)
+	}
+	ends := func(now time.Time, left func() int) {
+		t.Helper()
+		for i := 1; left() > 0; i++ {
+			before := left()
+			if r.Tick(now); before-left() > maxEnded || i > 3 {
+				t.Fatalf("%d of %d are left after tick %d", left(), before, i)
+			}
+			now = now.Add(tickEvery)
+		}
+	}
+	ends(time.Now().Add(2*time.Second), func() int { return len(r.own.members) })
+	other := New(Options{})
+	other.SetDefinitions(s)
+	for _, key := range keys(n) {
+		join(t, other, key.Tenant, key.Channel, key.Subject)
+	}
+	for at, base := uint64(0), uint64(0); at < other.own.log.head; {
+		var page []byte
+		if page, at, base = other.own.page(at, base); r.Receive("b", page) != nil {
+			t.Fatal("a page is refused")
+		}
+	}
+	if len(r.others["b"].members) != n {
+		t.Fatalf("%d members of the other edge", len(r.others["b"].members))
+	}
+	ends(time.Now().Add(time.Minute), func() int {
+		if r.others["b"] == nil {
+			return 0
+		}
+		return len(r.others["b"].members)
+	})
+}
+
+// A member that comes and goes does not keep those that have gone before it.
+func TestFlapping(t *testing.T) {
+	_, r := newSink()
+	r.SetDefinitions(set(t, 1000, time.Second))
+	now := time.Now()
+	come := func(subject string) { r.setOwner(Key{"t", "room.a", subject}, owner{edge: "x"}, now) }
+	leave := func(subject string) { r.clearOwner(Key{"t", "room.a", subject}, "x", now) }
+	for i := range 600 {
+		come("flapper")
+		come(fmt.Sprint("guest-", i))
+		leave(fmt.Sprint("guest-", i))
+		leave("flapper")
+		now = now.Add(time.Second)
+		r.Tick(now)
+	}
+	if most := int(keepGone/time.Second) + 2; r.entries > most {
+		t.Errorf("%d are known, want %d at most", r.entries, most)
+	}
+	if n := len(r.tenants["t"].log.gone); n > 2*int(keepGone/time.Second)+2 {
+		t.Errorf("%d have gone", n)
+	}
+}
+
+// However many come and go, so many that have gone are known, of a tenant and of this edge.
+func TestManyGone(t *testing.T) {
+	_, r := newSink()
+	r.SetDefinitions(set(t, 1000, time.Second))
+	for i := range maxGone + 5000 {
+		key := Key{"t", "room.a", fmt.Sprint("user-", i)}
+		join(t, r, key.Tenant, key.Channel, key.Subject)
+		r.Leave(key, false)
+	}
+	r.Tick(time.Now().Add(2 * idleEvery))
+	if r.entries > maxGone || r.own.log.tree.Len() > maxGone {
+		t.Errorf("%d that have gone are known, and %d of this edge", r.entries, r.own.log.tree.Len())
+	}
+}

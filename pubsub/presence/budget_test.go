@@ -1,0 +1,194 @@
+package presence
+
+import (
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/millrace/millrace/wire"
+)
+
+// raw is a receiver that counts what it is given.
+type raw struct {
+	t      *testing.T
+	given  *int // bytes, by all
+	counts uint32
+	synced int // frames that say so
+	pushed int // frames
+	full   bool
+}
+
+func (c *raw) HasRoom() bool { return !c.full }
+
+func (c *raw) PushPresence(b []byte) bool {
+	if c.full {
+		c.t.Error("a frame was made for a receiver without room")
+		return false
+	}
+	if len(b) > MaxFrame {
+		c.t.Errorf("a frame of %d bytes", len(b))
+	}
+	*c.given += len(b)
+	c.pushed++
+	if b[1]&4 != 0 {
+		p, err := wire.DecodePresence(b)
+		if err != nil || len(p.Channels) != 1 {
+			c.t.Errorf("%+v, %v", p, err)
+			return true
+		}
+		c.counts = p.Channels[0].Members
+	}
+	if b[1]&2 != 0 {
+		c.synced++
+	}
+	return true
+}
+
+// A crowd of 10,000 that 10,000 watch: the edge gives out so many bytes a second and no more,
+// and everybody is told within seconds how many there are.
+func TestCrowdOfWatchers(t *testing.T) {
+	const crowd = 10_000
+	r := New(Options{})
+	r.SetDefinitions(set(t, crowd, time.Second))
+	given := 0
+	watchers := make([]*raw, crowd)
+	for i := range watchers {
+		watchers[i] = &raw{given: &given, t: t}
+		if _, err := r.Watch("t", parse(t, "room.a"), false, watchers[i]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	now := time.Now()
+	tick := func() {
+		now = now.Add(tickEvery)
+		before := given
+		r.Tick(now)
+		if n := given - before; n > tickBytes+MaxFrame {
+			t.Fatalf("%d bytes in a tick", n)
+		}
+	}
+	tick()
+	for i, c := range watchers {
+		if c.synced != 1 {
+			t.Fatalf("watcher %d has not begun", i)
+		}
+	}
+	for i := range crowd {
+		join(t, r, "t", "room.a", fmt.Sprintf("user-%05d", i))
+		if i%(crowd/10) == 0 {
+			tick()
+		}
+	}
+	for range 5 {
+		tick()
+	}
+	for i, c := range watchers {
+		if c.counts == 0 {
+			t.Fatalf("watcher %d does not know of a crowd", i)
+		}
+	}
+	for range 10 {
+		tick()
+	}
+	for i, c := range watchers {
+		if c.counts != crowd {
+			t.Fatalf("watcher %d knows of %d", i, c.counts)
+		}
+	}
+}
+
+// Who was told counts, being far behind, is told when the members are as new: synced.
+func TestSyncedAfterCounts(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := New(Options{})
+		r.SetDefinitions(set(t, 20_000, time.Second))
+		run(t, r)
+		given := 0
+		one, wild := &raw{given: &given, t: t}, &raw{given: &given, t: t}
+		for text, c := range map[string]*raw{"room.a": one, "room.#": wild} {
+			if _, err := r.Watch("t", parse(t, text), false, c); err != nil {
+				t.Fatal(err)
+			}
+		}
+		wait(time.Second)
+		for i := range 2 * farBehind {
+			join(t, r, "t", "room.a", fmt.Sprint("user-", i))
+		}
+		wait(time.Minute)
+		for _, c := range []*raw{one, wild} {
+			if c.synced != 2 || c.counts == 0 {
+				t.Errorf("synced %d times, with counts of %d", c.synced, c.counts)
+			}
+		}
+		join(t, r, "t", "room.a", "one more")
+		wait(time.Second)
+		if one.synced != 2 || wild.synced != 2 {
+			t.Error("synced, and was not behind")
+		}
+	})
+}
+
+// A tenant whose watchers would use all that a tick gives out does not keep others waiting.
+func TestTenantsShareTicks(t *testing.T) {
+	r := New(Options{})
+	r.SetDefinitions(set(t, 20_000, time.Second))
+	given := 0
+	watch := func(tenant, text string) *raw {
+		c := &raw{given: &given, t: t}
+		if _, err := r.Watch(tenant, parse(t, text), false, c); err != nil {
+			t.Fatal(err)
+		}
+		return c
+	}
+	for i := range 5000 {
+		join(t, r, "loud", "room.a", fmt.Sprint("user-", i))
+	}
+	for i := range maxWild - 1 {
+		for range 4 {
+			watch("loud", "room.#")
+			watch("loud", fmt.Sprintf("room.x%d.#", i)) // matches nothing, which costs, too
+		}
+	}
+	now := time.Now()
+	quiet := watch("quiet", "room.b")
+	for i := range 10 {
+		join(t, r, "quiet", "room.b", fmt.Sprint("user-", i))
+		now = now.Add(tickEvery)
+		if r.Tick(now); quiet.pushed != i+1 {
+			t.Fatalf("after tick %d the quiet tenant was told %d times", i, quiet.pushed)
+		}
+		if i == 1 && len(r.dirty) < maxWild/2 {
+			t.Fatalf("the loud tenant has only %d patterns left: nothing is shown", len(r.dirty))
+		}
+	}
+}
+
+// For a watcher that has no room nothing is made.
+func TestBlockedWatchers(t *testing.T) {
+	r := New(Options{})
+	r.SetDefinitions(set(t, 20_000, time.Second))
+	given := 0
+	c := &raw{given: &given, t: t, full: true}
+	for i := range 3 * farBehind {
+		join(t, r, "t", "room.a", fmt.Sprint("user-", i))
+	}
+	for _, text := range []string{"room.a", "room.#"} {
+		for _, count := range []bool{false, true} {
+			if _, err := r.Watch("t", parse(t, text), count, c); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	now := time.Now()
+	for range 20 {
+		now = now.Add(time.Second)
+		r.Tick(now)
+	}
+	c.full = false
+	now = now.Add(time.Second)
+	r.Tick(now)
+	if c.pushed < 4 {
+		t.Errorf("%d frames when there is room", c.pushed)
+	}
+}

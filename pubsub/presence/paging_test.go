@@ -1,0 +1,51 @@
+package presence
+
+import (
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// Who begins to watch gets all pages, although members have left, and are forgotten, that had
+// come later than those of the first page: with long memberships, that is nearly always so.
+func TestPagesBehindForgottenMembers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := newNetwork(t)
+		r := n.add("a", set(t, 20_000, time.Second))
+		run(t, r)
+		const members = 3000 // some ten pages for watchers, and two for edges
+		for i := range members {
+			join(t, r, "t", fmt.Sprint("room.", i%2), fmt.Sprintf("user-%05d", i))
+		}
+		for range 2 { // of one of them the newest entry is forgotten
+			join(t, r, "t", "room.0", "eve")
+			r.Leave(Key{"t", "room.0", "eve"}, false)
+			wait(2 * keepGone)
+		}
+		one, wild := watch(t, r, "t", "room.0", false), watch(t, r, "t", "room.#", false)
+		counts := watch(t, r, "t", "room.#", true)
+		b := n.add("b", set(t, 20_000, time.Second))
+		run(t, b)
+		there := watch(t, b, "t", "room.#", false)
+		// They go on leaving, so that there is something to forget at any time.
+		for i := range 100 {
+			key := Key{"t", "room.0", fmt.Sprint("guest-", i)}
+			join(t, r, key.Tenant, key.Channel, key.Subject)
+			r.Leave(key, false)
+			wait(100 * time.Millisecond)
+		}
+		for name, c := range map[string]*client{"one": one, "wild": wild, "other edge": there} {
+			want := members
+			if c == one {
+				want = members / 2
+			}
+			if len(c.shown) != want {
+				t.Errorf("%s: %d members, want %d, after %d frames", name, len(c.shown), want, c.frames)
+			}
+		}
+		if fmt.Sprint(counts.counts) != fmt.Sprintf("map[room.0:%d room.1:%[1]d]", members/2) {
+			t.Error(counts.counts)
+		}
+	})
+}
