@@ -78,7 +78,7 @@ func TestConsoleScreens(t *testing.T) {
 						tailFor(p, publisher)
 					}
 					if screen == "Presence" {
-						p.click("link", "Who is present in paint.room")
+						p.click("link", "Show who is present in paint.room")
 						p.see("table[aria-label='Members']", "Bertrand")
 					}
 					if screen == "Histories" {

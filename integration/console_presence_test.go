@@ -161,7 +161,7 @@ func TestConsolePresence(t *testing.T) {
 			p.goTo("Presence")
 			p.see("article[aria-label='Presence rooms']", "151")
 			p.see("table[aria-label='Where somebody is present']", "150 of 500")
-			p.click("link", "Who is present in paint.a")
+			p.click("link", "Show who is present in paint.a")
 			p.see("main", "1 member in 1 channel of # in paint.a")
 			p.see("table[aria-label='Members']", hostile)
 			p.see("table[aria-label='Members']", `{"name":"<script>document.title='hit'</script>"}`)
@@ -170,7 +170,7 @@ func TestConsolePresence(t *testing.T) {
 			p.until(rows+".length === 2 && "+rows+"[1].innerText.includes(%s)", "late")
 			late.close()
 
-			p.click("link", "Who is present in paint.b")
+			p.click("link", "Show who is present in paint.b")
 			p.see("main", "150 members in 150 channels of # in paint.b")
 			p.until(rows + ".length === 100")
 			p.click("button", "Next page")

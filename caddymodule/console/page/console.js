@@ -1,10 +1,10 @@
 // Generated from console by `npm run build` there. Do not edit.
 // With Preact (MIT) and @millrace/client (Apache-2.0).
 var R,Do,fi,Se,kn,wt,Fo,gt,Xo,Tn,xn,Lo,rt=Symbol.for("pv"),_t={},vt=[],hi=/^m(i|n|o|s|text|space)$/,En=Array.isArray,jo=vt.
-slice,Oe=Object.assign;function Ie(t){t&&t.parentNode&&t.remove()}function yt(t,e,n,o,s){var i={type:t,props:e,key:n,ref:o,__k:null,__:null,__b:0,__e:null,__c:null,constructor:rt,__v:s||
-++Do,__i:-1,__u:0};return!s&&R.vnode&&R.vnode(i),i}function E(t){return t.children}function Le(t,e){this.props=t,this.context=e,this.__g=0}function Te(t,e){if(e==null)return t.
+slice,Re=Object.assign;function Oe(t){t&&t.parentNode&&t.remove()}function yt(t,e,n,o,s){var i={type:t,props:e,key:n,ref:o,__k:null,__:null,__b:0,__e:null,__c:null,constructor:rt,__v:s||
+++Do,__i:-1,__u:0};return!s&&R.vnode&&R.vnode(i),i}function E(t){return t.children}function je(t,e){this.props=t,this.context=e,this.__g=0}function Te(t,e){if(e==null)return t.
 __&&Te(t.__,t.__i+1);for(var n;e<t.__k.length;e++)if((n=t.__k[e])&&n.__e)return n.__e;return typeof t.type!="function"||
-t.props.__P?null:Te(t)}function mi(t){var e,n=t.__v,o=n.__e,s=[],i=[],a=t.__P;a&&((e=Oe({constructor:rt},n)).__v=n.__v+1,
+t.props.__P?null:Te(t)}function mi(t){var e,n=t.__v,o=n.__e,s=[],i=[],a=t.__P;a&&((e=Re({constructor:rt},n)).__v=n.__v+1,
 R.vnode&&R.vnode(e),Cn(a,e,n,t.__n,a.namespaceURI,32&n.__u?[o]:null,s,o||Te(n),32&n.__u,i),e.__v=n.__v,e.__.__k[e.__i]=e,
 qo(s,e,i),n.__=n.__e=null,e.__e!=o&&Bo(e))}function Bo(t){if((t=t.__)&&t.__c&&!t.props.__P)return t.__e=null,t.__k.some(
 function(e){return e&&(t.__e=e.__e)}),Bo(t)}function Sn(t){(8&t.__g||(t.__g|=8,Se.push(t),wt++))&&kn==R.debounceRendering||
@@ -35,26 +35,26 @@ e,a,i):t.removeEventListener(e,a,i));else{if(s=="http://www.w3.org/2000/svg")e=e
 olSpan"&&e!="role"&&e!="popover"&&e in t)try{return void(t[e]=n??"")}catch{}if(typeof n=="function")return;n==null||n===
 !1&&e[4]!="-"?t.removeAttribute(e):t.setAttribute(e,e=="popover"&&n==1?"":n)}}function bi(t){return function(e){var n=this.
 __e;if(n){if(n=n[t],e[gt]==null)e[gt]=Tn++;else if(e[gt]<this.__a[t])return;return n(R.event?R.event(e):e)}}}function Cn(t,e,n,o,s,i,a,l,c,u){
-var d,p,h,f,m,w,_,b,k,y,T,D,te,xe,ce,re,V,$e,ke=e.type;if(e.constructor!==rt)return null;128&n.__u&&(c=32&n.__u,d=n.__c.
+var d,p,h,f,m,w,_,b,k,y,T,D,te,xe,ce,re,V,Ie,ke=e.type;if(e.constructor!==rt)return null;128&n.__u&&(c=32&n.__u,d=n.__c.
 __z)&&(e.__u|=c,p=i=[],d.nodeType==8?l=bt(d,i):i.push(d),l=i[0]||l),(d=R.__b)&&d(e);e:if(typeof ke=="function"){h=a.length;
 try{if(b=e.props,k=(d=ke.prototype)&&d.render,y=(d=ke.contextType)&&o[d.__c],T=d?y?y.props.value:d.__:o,(f=n.__c)?(e.__c=
-f,2&f.__g&&(f.__g|=1)):(k?e.__c=f=new ke(b,T):(e.__c=f=new Le(b,T),f.constructor=ke,f.render=_i),y&&y.sub(f),f.state||(f.
+f,2&f.__g&&(f.__g|=1)):(k?e.__c=f=new ke(b,T):(e.__c=f=new je(b,T),f.constructor=ke,f.render=_i),y&&y.sub(f),f.state||(f.
 state={}),f.__n=o,f.__g|=8,f.__h=[],f.__k=[]),k&&(f.__s||(f.__s=f.state),ke.getDerivedStateFromProps&&(f.__s==f.state&&(f.
-__s=Oe({},f.__s)),Oe(f.__s,ke.getDerivedStateFromProps(b,f.__s)))),m=f.props,w=f.state,f.__v=e,n.__c){if(b!==m&&k&&!ke.getDerivedStateFromProps&&
+__s=Re({},f.__s)),Re(f.__s,ke.getDerivedStateFromProps(b,f.__s)))),m=f.props,w=f.state,f.__v=e,n.__c){if(b!==m&&k&&!ke.getDerivedStateFromProps&&
 f.componentWillReceiveProps&&f.componentWillReceiveProps(b,T),e.__v==n.__v&&!(8&f.__g)||!(4&f.__g)&&f.shouldComponentUpdate&&
 f.shouldComponentUpdate(b,f.__s,T)===!1){e.__v!=n.__v&&(f.props=b,f.state=f.__s,f.__g&=-9),e.__e=n.__e,e.__k=n.__k,e.__k.
 some(function(me){me&&(me.__=e)}),vt.push.apply(f.__h,f.__k),f.__k=[],f.__h.length&&a.push(f),l=Te(n);break e}f.componentWillUpdate&&
 f.componentWillUpdate(b,f.__s,T),k&&f.componentDidUpdate&&f.__h.push(function(){f.componentDidUpdate(m,w,_)})}else k&&!ke.
 getDerivedStateFromProps&&f.componentWillMount&&f.componentWillMount(),k&&f.componentDidMount&&f.__h.push(f.componentDidMount);
 f.context=T,f.props=b,f.__P=t,f.__g&=-5,D=R.__r,te=k?25:0;do f.__g&=-9,D&&D(e),d=f.render(f.props,f.state=f.__s,f.context);while(8&
-f.__g&&++te<25);k&&(vt.push.apply(f.__h,f.__k),f.__k=[]),f.state=f.__s,f.getChildContext&&(o=Oe({},o,f.getChildContext())),
+f.__g&&++te<25);k&&(vt.push.apply(f.__h,f.__k),f.__k=[]),f.state=f.__s,f.getChildContext&&(o=Re({},o,f.getChildContext())),
 k&&n.__c&&f.getSnapshotBeforeUpdate&&(_=f.getSnapshotBeforeUpdate(m,w)),xe=d&&d.type===E&&d.key==null?d.props.children:d,
 b.__P&&(d=l,s=(t=b.__P).namespaceURI,c=i=null,n.props&&n.props.__P!=t&&(n.__k.some(function(me){me&&An(me,me)}),n.__k=null),
-l=n.__k?Te(n,0):null),l=Uo(t,En(xe)?xe:[xe],e,n,o,s,i,a,l,c,u),b.__P&&(e.__e=null,l=d),e.__u&=-161,p&&p.some(Ie),f.__h.length&&
+l=n.__k?Te(n,0):null),l=Uo(t,En(xe)?xe:[xe],e,n,o,s,i,a,l,c,u),b.__P&&(e.__e=null,l=d),e.__u&=-161,p&&p.some(Oe),f.__h.length&&
 a.push(f),1&f.__g&&(f.__g&=-4)}catch(me){if(a.length=h,e.__v=null,c||i)if(me&&me.then){if(e.__u|=128|c,i){for(~(V=i.indexOf(
-l||void 0))||(V=i.length);($e=i[V-1])&&$e.nodeType==8;)V--;for(;V<i.length;V++)if($e=i[V])if(i[V]=null,ce){if($e==re)break}else{
-if($e.nodeType!=8)break;$e.data.startsWith("$s")&&(re=bt(ce=$e))}}if(!ce){for(;l&&l.nodeType==8&&l.nextSibling;)l=l.nextSibling;
-ce=l}(d=bt(ce=e.__c.__z||(e.__c.__z=ce)))?(e.__e=ce,l=d):e.__e=l,l=l&&l.nextSibling}else i&&i.some(Ie);else e.__e=n.__e;
+l||void 0))||(V=i.length);(Ie=i[V-1])&&Ie.nodeType==8;)V--;for(;V<i.length;V++)if(Ie=i[V])if(i[V]=null,ce){if(Ie==re)break}else{
+if(Ie.nodeType!=8)break;Ie.data.startsWith("$s")&&(re=bt(ce=Ie))}}if(!ce){for(;l&&l.nodeType==8&&l.nextSibling;)l=l.nextSibling;
+ce=l}(d=bt(ce=e.__c.__z||(e.__c.__z=ce)))?(e.__e=ce,l=d):e.__e=l,l=l&&l.nextSibling}else i&&i.some(Oe);else e.__e=n.__e;
 e.__k||(e.__k=n.__k||[]),me&&me.then||Wo(e),R.__e(me,e,n)}}else l=e.__e=wi(n.__e,e,n,o,s,i,a,c,u,t);return(d=R.diffed)&&
 d(e),l}function bt(t,e){if(t&&t.nodeType==8&&t.data.startsWith("$s"))for(var n=1;t=t.nextSibling;){if(t.nodeType==8){if(t.
 data.startsWith("$s"))n++;else if(t.data.startsWith("/$s")&&!--n)return t}e&&e.push(t)}}function Wo(t){t&&(t.__c&&(t.__c.
@@ -69,14 +69,14 @@ m=k[d],d=="dangerouslySetInnerHTML"?h=m:d=="children"||d in y||d=="value"&&"defa
 cked"in y||mt(t,d,null,m,s);for(d in y)m=y[d],d=="children"?f=m:d=="dangerouslySetInnerHTML"?p=m:d=="value"?w=m:d=="chec\
 ked"?_=m:l&&typeof m!="function"||k[d]===m||mt(t,d,m,k[d],s);p?(l||h&&(p.__html==h.__html||p.__html==t.innerHTML)||(t.innerHTML=
 p.__html),e.__k=[]):(h&&(t.textContent=""),(T=="foreignObject"||s=="http://www.w3.org/1998/Math/MathML"&&hi.test(T))&&(s=
-"http://www.w3.org/1999/xhtml"),Uo(u,En(f)?f:[f],e,n,o,s,i,a,i?i[0]:n.__k&&Te(n,0),l,c),i&&i.some(Ie)),l&&T!="textarea"||
+"http://www.w3.org/1999/xhtml"),Uo(u,En(f)?f:[f],e,n,o,s,i,a,i?i[0]:n.__k&&Te(n,0),l,c),i&&i.some(Oe)),l&&T!="textarea"||
 (d="value",T=="progress"&&w==null?t.removeAttribute(d):w==null||w===t[d]&&(T!="progress"||w)||mt(t,d,w,k[d],s),d="checke\
 d",_!=null&&_!=t[d]&&mt(t,d,_,k[d],s))}else k===y||l&&t.data==y||(t.data=y);return t}function Pn(t,e,n,o){try{typeof t==
 "function"?e?e.__x=t(e)||1:o&&(o=o.__c||o.__e)&&(e=o.__x)&&(o.__x=null,typeof e=="function"?e():t(null)):t.current=e}catch(s){
 R.__e(s,n)}}function An(t,e,n){var o,s,i,a;if(R.unmount&&R.unmount(t),!(o=t.ref)||o.current&&o.current!=t.__e||Pn(o,null,
 e,t),o=t.__c){if(o.componentWillUnmount)try{o.componentWillUnmount()}catch(l){R.__e(l,e)}o.__P=o.__n=null}if(o=t.__k)for(a=
 0;a<o.length;a++)o[a]&&An(o[a],e,typeof t.type!="function"||n&&!t.props.__P);!n&&(o=t.__c)&&(o=o.__z)&&(s=bt(o,i=[]))&&(o==
-t.__e&&i.some(Ie),Ie(s),Ie(o)),n||Ie(t.__e),t.__e=t.__c=t.__=null}function _i(t,e,n){return this.constructor(t,n)}function zo(t,e){
+t.__e&&i.some(Oe),Oe(s),Oe(o)),n||Oe(t.__e),t.__e=t.__c=t.__=null}function _i(t,e,n){return this.constructor(t,n)}function zo(t,e){
 var n,o,s,i;R.__&&R.__(t,e),e.nodeType==9&&(e=e.documentElement),o=(n=t&&32&t.__u)?null:e.__k,e.__k=yt(E,{children:[t]}),
 s=[],i=[],Cn(e,e.__k,o||_t,_t,e.namespaceURI,o?null:e.firstChild?jo.call(e.childNodes):null,s,o?o.__e:e.firstChild,n,i),
 qo(s,e.__k,i),e.__k.props.children=null}function Go(t){function e(n){var o,s;return this.getChildContext||(o=new Set,(s={})[e.__c]=this,this.getChildContext=function(){
@@ -84,20 +84,20 @@ return s},this.shouldComponentUpdate=function(i){this.props.value!=i.value&&o.fo
 sub=function(i){o.add(i);var a=i.componentWillUnmount;i.componentWillUnmount=function(){o.delete(i),a&&a.call(i)}}),n.children}
 return e.__c="__cC"+Lo++,e.__=t,e.Provider=(e.Consumer=function(n,o){return n.children(o)}).contextType=e,e}R={__e:function(t,e,n,o){for(var s,i,a;e=e.__;)if((s=e.__c)&&!(1&s.__g)){s.__g|=4;try{if((a=(i=s.constructor)&&i.getDerivedStateFromError)&&
 s.setState(i.getDerivedStateFromError(t)),s.componentDidCatch&&(s.componentDidCatch(t,o||{}),a=1),a&&8&s.__g)return void(s.
-__g|=2)}catch(l){t=l}}throw wt=0,t}},Do=0,fi=function(t){return t!=null&&t.constructor===rt},Le.prototype.setState=function(t,e){
-var n=this.__s;n&&n!=this.state||(n=this.__s=Oe({},this.state)),typeof t=="function"&&(t=t(Oe({},n),this.props)),t&&(Oe(
-n,t),this.__v&&(e&&this.__k.push(e),Sn(this)))},Le.prototype.forceUpdate=function(t){this.__v&&(this.__g|=4,t&&this.__h.
-push(t),Sn(this))},Le.prototype.render=E,Se=[],wt=0,Fo=function(t,e){return t.__v.__b-e.__v.__b},gt=Symbol(),Xo=/(PointerCapture)$|Capture$/i,
-Tn=0,xn={},Lo=0;var Ee,X,Mn,Ko,$n=Object.is,it=0,rr=[],In=[],B=R,Qo=B.__b,Vo=B.__r,Yo=B.diffed,Zo=B.__c,er=B.unmount,tr=B.__;function je(t,e){
+__g|=2)}catch(l){t=l}}throw wt=0,t}},Do=0,fi=function(t){return t!=null&&t.constructor===rt},je.prototype.setState=function(t,e){
+var n=this.__s;n&&n!=this.state||(n=this.__s=Re({},this.state)),typeof t=="function"&&(t=t(Re({},n),this.props)),t&&(Re(
+n,t),this.__v&&(e&&this.__k.push(e),Sn(this)))},je.prototype.forceUpdate=function(t){this.__v&&(this.__g|=4,t&&this.__h.
+push(t),Sn(this))},je.prototype.render=E,Se=[],wt=0,Fo=function(t,e){return t.__v.__b-e.__v.__b},gt=Symbol(),Xo=/(PointerCapture)$|Capture$/i,
+Tn=0,xn={},Lo=0;var Ee,X,Mn,Ko,$n=Object.is,it=0,rr=[],In=[],B=R,Qo=B.__b,Vo=B.__r,Yo=B.diffed,Zo=B.__c,er=B.unmount,tr=B.__;function Be(t,e){
 B.__h&&B.__h(X,t,it||e),it=0;var n=X.__H||(X.__H={__:[],__h:[]});return t>=n.__.length&&n.__.push({}),n.__[t]}function g(t){
-return it=1,vi(ar,t)}function vi(t,e,n){var o=je(Ee++,2);if(o.t=t,!o.__c&&(o.__=[n?n(e):ar(void 0,e),function(i){var a=(o.
+return it=1,vi(ar,t)}function vi(t,e,n){var o=Be(Ee++,2);if(o.t=t,!o.__c&&(o.__=[n?n(e):ar(void 0,e),function(i){var a=(o.
 __N||o.__)[0],l=o.t(a,i);$n(a,l)||(o.__N=[l,o.__[1]],o.__c.setState({}))}],o.__c=X,!X.__f)){X.__f=!0;var s=X.shouldComponentUpdate;
 X.shouldComponentUpdate=function(i,a,l){var c=this.__H;if(!c)return!0;var u=!1,d=this.props!=i;if(c.__.some(function(h){
 h.__N&&(u=!0,$n(h.__[0],h.__N[0])||(d=!0))}),s){var p=s.call(this,i,a,l);return u?p||d:p}return!u||d}}return o.__}function $(t,e){
-var n=je(Ee++,3);!B.__s&&Rn(n.__H,e)&&(n.__P=!0,n.__=t,n.u=e,X.__H.__h.push(n))}function sr(t,e){var n=je(Ee++,4);!B.__s&&
-Rn(n.__H,e)&&(n.__P=!1,n.__=t,n.u=e,X.__h.push(n))}function G(t){return it=5,at(function(){return{current:t}},[])}function at(t,e){var n=je(Ee++,7);return Rn(n.__H,e)&&(n.__=t(),n.__H=e),n.__}function de(t,e){return it=8,at(function(){
-return t},e)}function ir(t){var e=X.context[t.__c],n=je(Ee++,9);return n.c=t,e?(n.__==null&&(n.__=!0,e.sub(X)),e.props.value):
-t.__}function Be(){var t=je(Ee++,11);if(!t.__){for(var e=X.__v;!e.__m&&e.__;)e=e.__;var n=e.__m||(e.__m=[0,0]);t.__="P"+n[0]+
+var n=Be(Ee++,3);!B.__s&&Rn(n.__H,e)&&(n.__P=!0,n.__=t,n.u=e,X.__H.__h.push(n))}function sr(t,e){var n=Be(Ee++,4);!B.__s&&
+Rn(n.__H,e)&&(n.__P=!1,n.__=t,n.u=e,X.__h.push(n))}function G(t){return it=5,at(function(){return{current:t}},[])}function at(t,e){var n=Be(Ee++,7);return Rn(n.__H,e)&&(n.__=t(),n.__H=e),n.__}function de(t,e){return it=8,at(function(){
+return t},e)}function ir(t){var e=X.context[t.__c],n=Be(Ee++,9);return n.c=t,e?(n.__==null&&(n.__=!0,e.sub(X)),e.props.value):
+t.__}function Je(){var t=Be(Ee++,11);if(!t.__){for(var e=X.__v;!e.__m&&e.__;)e=e.__;var n=e.__m||(e.__m=[0,0]);t.__="P"+n[0]+
 "-"+n[1]++}return t.__}function ki(){var t;do{for(;t=In.shift();)try{st(t)}catch(n){B.__e(n,{__:(t=t.__P)&&t.__v})}for(;t=
 rr.shift();){var e=t.__H;if(t.__P&&e)try{e.__h.some(st),e.__h.some(On),e.__h=[]}catch(n){e.__h=[],B.__e(n,t.__v)}}}while(In.
 length)}B.__b=function(t){X=null,Qo&&Qo(t)},B.__=function(t,e){t&&e.__k&&e.__k.__m&&(t.__m=e.__k.__m),tr&&tr(t,e)},B.__r=
@@ -143,15 +143,15 @@ s]of[["d",86400],["h",3600],["min",60],["s",1]]){let i=Math.floor(e/s);if(e-=i*s
 isNaN(n))return"";let o=Math.abs(n)<6e4?1e3:Math.abs(n)<864e5?6e4:36e5,s=Fn(Math.trunc(n/o)*o);return n>=0?`in ${s}`:`${s}\
  ago`}function we(t){let e=new Date(t);if(Number.isNaN(e.getTime()))return"";let n=Object.fromEntries(Pi.formatToParts(e).
 map(({type:o,value:s})=>[o,s]));return`${n.year}-${n.month}-${n.day} ${n.hour}:${n.minute}:${n.second} UTC`}function Ce(t){let e=0;for(let n of t)e++;return e}function Xn(t){return new TextEncoder().encode(t).length}function ne(t){
-return t.split(/[\s,]+/).filter(e=>e!=="")}function Je(t,e){if(t.length<=e)return t;let n=[...t];return n.length<=e?t:`${n.
+return t.split(/[\s,]+/).filter(e=>e!=="")}function Pe(t,e){if(t.length<=e)return t;let n=[...t];return n.length<=e?t:`${n.
 slice(0,e-1).join("")}…`}function Ue(t,e="and"){return t.length<2?t[0]??"":`${t.slice(0,-1).join(", ")} ${e} ${t[t.length-
 1]}`}var He=/^[0-9a-f]{0,32}$/;function We(t){return/^[AM]T_([0-9a-f]{0,32})/.exec(t)?.[1]??t}var Ln=Go(void 0);function M(){let t=ir(Ln);if(!t)throw new Error("there is no console here");return t}function H(){return M().
 session.role==="manager"}var Ai=Symbol.for("pv"),Mi=0;function r(t,e,n,o,s,i){e||(e={});var a,l,c=e;if("ref"in c&&typeof t!="function")for(l in c={},e)l=="ref"?a=e[l]:c[l]=e[l];
 var u={type:t,props:c,key:n,ref:a,__k:null,__:null,__b:0,__e:null,__c:null,constructor:Ai,__v:--Mi,__i:-1,__u:0};return(s||
-i)&&(u.__source=s,u.__self=i),R.vnode&&R.vnode(u),u}function C({text:t,most:e=80}){let n=Je(t,e);return r("bdi",{class:"name",...n===t?{}:{title:t},children:n})}function P({
-text:t,most:e=256}){let n=Je(t,e);return r("bdi",{children:r("code",{...n===t?{}:{title:t},children:n})})}function L({at:t,
+i)&&(u.__source=s,u.__self=i),R.vnode&&R.vnode(u),u}function C({text:t,most:e=80}){let n=Pe(t,e);return r("bdi",{class:"name",...n===t?{}:{title:t},children:n})}function P({
+text:t,most:e=256}){let n=Pe(t,e);return r("bdi",{children:r("code",{...n===t?{}:{title:t},children:n})})}function L({at:t,
 plain:e}){let{api:n}=M();return t?r("time",{dateTime:t,title:e?lt(t,n.serverNow()):we(t),children:e?we(t):lt(t,n.serverNow())}):
-r("span",{children:"–"})}function N({mood:t="plain",children:e}){return r("span",{class:`badge ${t}`,children:e})}function Pe({
+r("span",{children:"–"})}function N({mood:t="plain",children:e}){return r("span",{class:`badge ${t}`,children:e})}function Ae({
 text:t}){return r("div",{role:"alert",class:"errors",children:t&&r("p",{class:"note bad",children:t})})}function Y({error:t,
 known:e}){return r("div",{role:"alert",class:"errors",children:t&&r("p",{class:"note bad",children:[t," ",e?"What is bel\
 ow is older. It is asked for again.":"It is asked for again."]})})}function W({what:t}){return r("p",{class:"quiet",role:"\
@@ -194,24 +194,24 @@ filter(n=>!n.answered);return r("div",{role:"alert",class:"errors",children:e.le
 r("p",{children:[e.length===1?"An edge does not answer":`${e.length} edges do not answer`,"."," ",t.missing[e.length===1?
 0:1]]}),r("ul",{children:[e.slice(0,20).map(n=>r("li",{children:[r(C,{text:n.name}),n.error&&r(E,{children:[": ",r(C,{text:n.
 error,most:200})]})]},n.id)),e.length>20&&r("li",{children:["and ",e.length-20," more"]})]})]})})}function x(t){let{label:e,value:n,onInput:o,hint:s,error:i,type:a="text",rows:l,mono:c,autoComplete:u="off",readOnly:d,count:p,
-options:h}=t,f=Be(),m=p&&p.now>p.most,w=i??(m?`At most ${p.most} ${p.unit}.`:void 0),_={id:f,value:n,readOnly:d??!1,class:c?
+options:h}=t,f=Je(),m=p&&p.now>p.most,w=i??(m?`At most ${p.most} ${p.unit}.`:void 0),_={id:f,value:n,readOnly:d??!1,class:c?
 "mono":"",autoComplete:u,autoCapitalize:"off",spellcheck:!1,autofocus:t.autoFocus??!1,"aria-invalid":w!==void 0,"aria-de\
 scribedby":`${f}-help`,onInput:b=>o(b.currentTarget.value)};return r("div",{class:"field",children:[r("label",{for:f,children:e}),
 l?r("textarea",{..._,rows:l}):a==="password"?r("input",{..._,type:"password"}):r("input",{..._,type:"text",list:h&&`${f}\
 -list`}),h&&r("datalist",{id:`${f}-list`,children:h.map(b=>r("option",{value:b},b))}),r("div",{id:`${f}-help`,class:"hel\
 p",children:[s&&r("p",{children:s}),p&&r("p",{class:m?"wrong":"",children:[p.now," of ",p.most," ",p.unit]}),w&&r("p",{class:"\
-wrong",children:w})]})]})}function z({label:t,value:e,onInput:n,hint:o,options:s}){let i=Be();return r("div",{class:"fie\
+wrong",children:w})]})]})}function z({label:t,value:e,onInput:n,hint:o,options:s}){let i=Je();return r("div",{class:"fie\
 ld",children:[r("label",{for:i,children:t}),r("select",{id:i,value:e,"aria-describedby":`${i}-help`,onChange:a=>n(a.currentTarget.
 value),children:s.map(([a,l])=>r("option",{value:a,children:l},a))}),r("div",{id:`${i}-help`,class:"help",children:o&&r(
-"p",{children:o})})]})}function ve({label:t,checked:e,onChange:n,hint:o}){let s=Be();return r("div",{class:"check",children:[
+"p",{children:o})})]})}function ve({label:t,checked:e,onChange:n,hint:o}){let s=Je();return r("div",{class:"check",children:[
 r("input",{id:s,type:"checkbox",checked:e,"aria-describedby":`${s}-help`,onChange:i=>n(i.currentTarget.checked)}),r("lab\
-el",{for:s,children:t}),r("p",{id:`${s}-help`,class:"help",children:o})]})}function ye({title:t,onClose:e,children:n,wide:o}){let s=G(null),i=G(!1),a=Be();return sr(()=>{let l=s.current,c=document.
+el",{for:s,children:t}),r("p",{id:`${s}-help`,class:"help",children:o})]})}function ye({title:t,onClose:e,children:n,wide:o}){let s=G(null),i=G(!1),a=Je();return sr(()=>{let l=s.current,c=document.
 activeElement;return l?.showModal(),()=>{i.current=!0,l?.close(),setTimeout(()=>{!(c instanceof HTMLElement&&c.isConnected)&&
 document.activeElement===document.body&&document.querySelector("h1")?.focus()})}},[]),r("dialog",{ref:s,class:o?"wide":"",
 "aria-labelledby":a,onCancel:l=>{l.target===s.current&&(l.preventDefault(),e())},onClose:()=>{i.current||(e(),setTimeout(
 ()=>{!i.current&&s.current?.open===!1&&s.current.showModal()}))},children:[r("h2",{id:a,children:t}),n]})}function ue({action:t,
 submit:e,danger:n,disabled:o,onSubmit:s,onCancel:i,children:a,extra:l}){return r("form",{noValidate:!0,"aria-busy":t.busy,
-onSubmit:c=>{c.preventDefault(),o||t.run(s)},children:[a,r(Pe,{text:t.error}),r("div",{class:"buttons",children:[r("butt\
+onSubmit:c=>{c.preventDefault(),o||t.run(s)},children:[a,r(Ae,{text:t.error}),r("div",{class:"buttons",children:[r("butt\
 on",{type:"submit",class:n?"danger":"primary",disabled:o,"aria-disabled":t.busy,children:e}),i&&r("button",{type:"button",
 onClick:i,children:"Cancel"}),l]})]})}function Ct({title:t,label:e,secret:n,onClose:o,children:s}){let[i,a]=g(!1),[l,c]=g(!1);return r(ye,{title:t,wide:!0,onClose:()=>i||
 l?o():a(!0),children:[r("p",{class:"note warn",children:[r("strong",{children:"This is shown only once."})," Nobody can \
@@ -242,11 +242,11 @@ plain:!0},"made")],["Ends",r(L,{at:t.expires_at,plain:!0},"ends")],t.revoked_at?
 "revoked")]:void 0,["Issued with",t.master_id?r(P,{text:t.master_id},"master"):"the console or the admin API"]]}),r("div",
 {class:"buttons",children:[n&&t.status==="valid"&&s("refresh","Refresh"),n&&t.status!=="revoked"&&s("revoke","Revoke"),s(
 "explain","Explain"),r("a",{class:"button",href:I("connections",{token_id:t.token_id}),"aria-label":`Connections of ${o}`,
-children:"Connections"}),t.subject&&r("a",{class:"button",href:I("tokens",{subject:t.subject}),"aria-label":`All of the \
-subject of ${o}`,children:"All of its subject"})]})]})}function jn({right:t,mark:e}){return r("ul",{class:"right",children:pr(
-t,e).map((n,o)=>r("li",{children:r(Ri,{sentence:n,mark:e})},o))})}function Ri({sentence:t,mark:e}){return r(E,{children:t.
-map(n=>{if(typeof n=="string")return n;let o=r(P,{text:n.rule},n.path);return hr(n.path,e)?r("mark",{children:o},n.path):
-o})})}var Ni=[["subscribe","subscribe"],["history","read stored messages"],["presence","see who is present"],["publish","publi\
+children:"Connections"}),t.subject&&r("a",{class:"button",href:I("tokens",{subject:t.subject}),"aria-label":`All of its \
+subject, of token ${o}`,children:"All of its subject"})]})]})}function jn({right:t,mark:e}){return r("ul",{class:"right",
+children:pr(t,e).map((n,o)=>r("li",{children:r(Ri,{sentence:n,mark:e})},o))})}function Ri({sentence:t,mark:e}){return r(
+E,{children:t.map(n=>{if(typeof n=="string")return n;let o=r(P,{text:n.rule},n.path);return hr(n.path,e)?r("mark",{children:o},
+n.path):o})})}var Ni=[["subscribe","subscribe"],["history","read stored messages"],["presence","see who is present"],["publish","publi\
 sh"],["connect","connect"]],Di=[["","not given"],["websocket","WebSocket"],["webtransport","WebTransport"]];function gr({
 token:t,onClose:e}){let{api:n}=M(),o=oe(),[s,i]=g(t),[a,l]=g(),[c,u]=g({token_id:t?.token_id??"",action:"subscribe",tenant:t?.
 right.tenant_grants?.[0]?.tenant_ids?.[0]??"",channel:"",ip:"",origin:"",protocol:"",region:""}),d=f=>m=>u(w=>({...w,[f]:m.
@@ -319,19 +319,19 @@ let[a=0,l=0,c=0,u=0]=i.split(".").map(Number);n.push(a*256+l,c*256+u)}else retur
 0,5).every(e=>e===0)&&t[5]===65535}var Wn=64,qn=512,Pr=256,Gi=2**40,Hn=t=>t?String(t):"";function Ar(t){return{name:t?.name??"",description:t?.description??
 "",prefix:t?.tenant_prefix??"",masks:(t?.allow_ip_masks??[]).join(`
 `),maxTokens:Hn(t?.max_tokens),maxBytes:Hn(t?.max_bytes),calls:Hn(t?.calls_per_second)}}function zn(t){return{prefix:ut(
-t.prefix)===void 0?Er:void 0,masks:It(ne(t.masks)),maxTokens:Ae(t.maxTokens),maxBytes:Ae(t.maxBytes),calls:Ae(t.calls)}}
+t.prefix)===void 0?Er:void 0,masks:It(ne(t.masks)),maxTokens:Me(t.maxTokens),maxBytes:Me(t.maxBytes),calls:Me(t.calls)}}
 function Mr(t){let e=Ce(t.name);return e<1||e>Wn||Ce(t.description)>qn?!1:Object.values(zn(t)).every(n=>n===void 0)}function $t(t){
 return{name:t.name,description:t.description,tenant_prefix:ut(t.prefix)??t.prefix,allow_ip_masks:ne(t.masks),max_tokens:Number(
 t.maxTokens),max_bytes:Number(t.maxBytes),calls_per_second:Number(t.calls)}}function $r(t,e){let n=$t(t),o=Object.entries(
 $t(e)).filter(([s,i])=>JSON.stringify(i)!==JSON.stringify(n[s]));return Object.fromEntries(o)}function It(t){if(t.length>
-Pr)return`At most ${Pr} masks.`;for(let e of t){let n=Mt(e);if(n)return`${e} ${n}.`}}function Ae(t,e=Gi){if(!(t===""||/^\d{1,13}$/.
+Pr)return`At most ${Pr} masks.`;for(let e of t){let n=Mt(e);if(n)return`${e} ${n}.`}}function Me(t,e=Gi){if(!(t===""||/^\d{1,13}$/.
 test(t)&&Number(t)<=e))return`A whole number up to ${e.toLocaleString("en")}, or nothing.`}var Ki=256,Qi=128,Ir=2**31;function Or({onClose:t,onIssued:e}){let{api:n,session:o}=M(),s=oe(),[i,a]=g({createdBy:o.operator??
 "",description:"",subject:"",tenants:"",pub:"",sub:"#",history:"",presence:"",end:"15m",masks:"",origins:"",regions:"",ingress:"",
 egress:"",websocket:!0,webtransport:!0}),l=d=>p=>a(h=>({...h,[d]:p})),c=ne(i.tenants).find(d=>!ae(d));return r(ye,{title:"\
 Issue a trial token",onClose:t,children:[r("p",{class:"quiet",children:"For a trial. Apps get theirs from their backend,\
  which holds a master token."}),r(ue,{action:s,submit:"Issue",onSubmit:async()=>{let d=ne(i.tenants);if(d.length===0)throw new Error(
 "name at least one tenant");if(i.createdBy==="")throw new Error("say who creates it");if(!i.websocket&&!i.webtransport)throw new Error(
-"allow at least one transport");if(c||It(ne(i.masks))||Ae(i.ingress)||Ae(i.egress))throw new Error("correct the fields t\
+"allow at least one transport");if(c||It(ne(i.masks))||Me(i.ingress)||Me(i.egress))throw new Error("correct the fields t\
 hat are marked");let p=m=>m===""?void 0:Number(m),h=i.websocket!==i.webtransport,f={created_by:i.createdBy,description:i.
 description,subject:i.subject===""?void 0:i.subject,right:{tenant_grants:[{tenant_ids:d,allow_channels_pub:ne(i.pub),allow_channels_sub:ne(
 i.sub),allow_channels_history:ne(i.history),allow_channels_presence:ne(i.presence)}],allow_ip_masks:ne(i.masks),allowed_ws_origin:ne(
@@ -353,7 +353,7 @@ x,{label:"Origins of pages",value:i.origins,onInput:l("origins"),mono:!0,hint:"S
 Regions",value:i.regions,onInput:l("regions"),mono:!0,hint:"Such as EU or US"}),r("fieldset",{children:[r("legend",{children:"\
 Transports"}),r(ve,{label:"WebSocket",checked:i.websocket,onChange:l("websocket")}),r(ve,{label:"WebTransport",checked:i.
 webtransport,onChange:l("webtransport")})]}),r("div",{class:"row",children:[r(x,{label:"May send, KB/s",value:i.ingress,
-onInput:l("ingress"),error:Ae(i.ingress,Ir)}),r(x,{label:"May receive, KB/s",value:i.egress,onInput:l("egress"),error:Ae(
+onInput:l("ingress"),error:Me(i.ingress,Ir)}),r(x,{label:"May receive, KB/s",value:i.egress,onInput:l("egress"),error:Me(
 i.egress,Ir)})]})]})]})]})}var Vi=[["","any"],["valid","valid"],["expired","expired"],["revoked","revoked"]],Yi={valid:"good",expired:"plain",revoked:"\
 bad"};function Rr({query:t}){let{api:e,notify:n}=M(),o=H(),[s,i]=g(),a={id:t.id??"",tenant:t.tenant??"",subject:t.subject??
 "",created_by:t.created_by??"",status:t.status??""},l=_r(e,a),c=()=>i(void 0),u=d=>{c(),n(d),l.refresh()};return r(E,{children:[
@@ -402,7 +402,7 @@ Subscriptions",number:!0,cell:s=>A(s.subscriptions)},{label:"Queue",number:!0,ce
 B/s",cell:s=>`in ${Nr(s.ingress_kb_per_sec)}, out ${Nr(s.egress_kb_per_sec)}`},{label:"Dropped",number:!0,cell:s=>A(s.dropped)}]}var na=5e3,Kn=200;function Fr({connection:t,onDisconnect:e}){let{api:n}=M(),o=H(),s=`connections/${encodeURIComponent(t.
 edge)}/${t.id}`,{data:i,error:a}=ee(Qe(t),na,async d=>{try{return await n.get(s,d)}catch(p){if(p instanceof q&&p.status===
 404&&p.code!=="not_found")return"gone";throw p}}),l=i==="gone"?void 0:i,c=l??t,u=`connection ${c.id} at ${c.edge_name}`;
-return r("div",{class:"connection-detail",children:[i==="gone"&&r("p",{role:"status",children:"It is closed now."}),r(Pe,
+return r("div",{class:"connection-detail",children:[i==="gone"&&r("p",{role:"status",children:"It is closed now."}),r(Ae,
 {text:a}),r(se,{of:[["Token",r(P,{text:c.token_id},"token"),"wide"],c.subject?["Subject",r(C,{text:c.subject,most:128},"\
 subject")]:void 0,["Token ends",r(L,{at:c.expires_at},"expires")],["Waiting in its queue",U(c.queued_bytes)],["Dropped d\
 eliveries",A(c.dropped)]]}),r("h2",{children:"Subscriptions"}),!i&&!a&&r(W,{what:"the subscriptions"}),l&&r(oa,{detail:l}),
@@ -415,7 +415,7 @@ scriptions",tabIndex:0,children:[e.slice(0,Kn).map(({tenant:o,pattern:s})=>r("li
 `${o} ${s}`)),e.length<Kn?(t.more_patterns??0)>0&&r("li",{children:["and ",O(t.more_patterns??0,"more","more")]}):n>0&&r(
 "li",{children:["and ",A(n)," more"]})]})}var ra=[["","any"],["websocket","WebSocket"],["webtransport","WebTransport"]];function Xr({query:t,edges:e,onAgain:n}){let[
 o,s]=g(t),i=JSON.stringify(t);$(()=>s(t),[i]);let a=d=>p=>s(h=>({...h,[d]:p.trim()})),l=o.ip===""?void 0:Mt(o.ip),c=e.map(
-d=>[d.id,Je(d.name,60)]),u=o.edge!==""&&!e.some(({id:d})=>d===o.edge)?[[o.edge,Je(o.edge,60)]]:[];return r("search",{children:r(
+d=>[d.id,Pe(d.name,60)]),u=o.edge!==""&&!e.some(({id:d})=>d===o.edge)?[[o.edge,Pe(o.edge,60)]]:[];return r("search",{children:r(
 "form",{class:"filters","aria-label":"Filter connections",onSubmit:d=>{if(d.preventDefault(),l||!He.test(o.token_id))return;
 let p=I("connections",o);p===I("connections",t)?n():location.hash=p},children:[r(x,{label:"Token id",value:o.token_id,onInput:d=>a(
 "token_id")(We(d.trim())),mono:!0,error:He.test(o.token_id)?void 0:"An id has 32 digits of 0-9 and a-f.",hint:"The whole\
@@ -515,7 +515,7 @@ it hook."}),r("form",{class:"filters","aria-label":"Read messages","aria-busy":m
 {history:y,tenant:a,pattern:c})},children:[r(z,{label:"History",value:y,onInput:i,options:t.map(T=>[T,T])}),r(x,{label:"\
 Tenant",value:a,onInput:T=>l(T.trim()),mono:!0}),r(x,{label:"Pattern",value:c,onInput:T=>u(T.trim()),mono:!0,hint:"news.\
 # for example"}),r(z,{label:"Payload as",value:d,onInput:T=>p(T),options:wa}),r("div",{class:"buttons",children:r("butto\
-n",{type:"submit",class:"primary","aria-disabled":m.busy,children:"Read"})})]}),r(Pe,{text:m.error}),m.busy&&!h&&r(W,{what:"\
+n",{type:"submit",class:"primary","aria-disabled":m.busy,children:"Read"})})]}),r(Ae,{text:m.error}),m.busy&&!h&&r(W,{what:"\
 the messages"}),h&&r(_a,{found:h,format:d,busy:m.busy,onMore:()=>{k(h)}})]})}function _a({found:t,format:e,busy:n,onMore:o}){
 let[s,i]=g(),{query:a,messages:l,omitted:c,next:u}=t,d=({payload:p})=>e==="auto"?qr(p):e;return r(E,{children:[r("p",{role:"\
 status","aria-label":"What was read",children:[O(c+l.length,"message")," of ",r(P,{text:a.pattern})," in ",r(P,{text:a.tenant}),
@@ -583,8 +583,8 @@ search||n.hash)throw new v("bad_option","an address is a URL with https:// and w
 "http:"&&!e&&!Ia(n.hostname))throw new v("bad_option","an address with http:// must be on this machine, or allowPlaintex\
 t be set");return n}function Ia(t){return/^(.+\.)?localhost$|^127(\.\d+){3}$|^\[::1\]$/.test(t)}var S=()=>performance.now();function le(t,e,n=new Set){return new Promise((o,s)=>{let i=()=>{clearTimeout(c),e.removeEventListener(
 "abort",a),n.delete(l)},a=()=>{i(),s(e.reason)},l=()=>{i(),o()},c=setTimeout(l,t);n.add(l),e.addEventListener("abort",a),
-e.aborted&&a()})}async function Re(t,...e){let n,o=new Promise(s=>{n=setTimeout(s,t)});await Promise.race([o,...e]).catch(
-()=>{}),clearTimeout(n)}async function Ne(t,e,n){t.throwIfAborted();let o=new AbortController,s=()=>o.abort(t.reason),i=setTimeout(
+e.aborted&&a()})}async function Ne(t,...e){let n,o=new Promise(s=>{n=setTimeout(s,t)});await Promise.race([o,...e]).catch(
+()=>{}),clearTimeout(n)}async function De(t,e,n){t.throwIfAborted();let o=new AbortController,s=()=>o.abort(t.reason),i=setTimeout(
 ()=>o.abort(new v("timeout","the edge does not answer")),e);t.addEventListener("abort",s);try{return await n(o.signal)}finally{
 clearTimeout(i),t.removeEventListener("abort",s),o.abort()}}function _e(t,e){return new Promise((n,o)=>{let s=()=>o(e.reason);
 e.aborted&&s(),e.addEventListener("abort",s),t.then(n,o).finally(()=>e.removeEventListener("abort",s))})}function fe(t,e){
@@ -597,32 +597,32 @@ clearTimeout(u),d?.forgetConfirm(s)}}async function Ra(t,e,n,o){for(;;){if(t.ove
 i=>t.gate?.push(i)),n);continue}let s=t.publishOn??t.current;if(s?.alive)if(s.histories===void 0)await _e(s.featured,n);else{
 if(s.histories)return s;throw new v("no_history","the edge has no histories, and confirms nothing",o)}else{if(!e)throw Q();
 await _e(t.changed(),n)}}}var Na=new TextEncoder,Da=new TextDecoder("utf-8",{fatal:!0,ignoreBOM:!0}),Yn=1024,Fa=["PING","PONG","RECONNECT","OK:AUT\
-H"],Xa=/^(OK:RSUB|AT|GAP):([^:]+):([^:]+):([^:]+)(?::(complete|gap))?$/,La=/^OK:PUB:(0|[1-9]\d{0,9})(?::([^:]+))?$/,De=t=>Na.
-encode(t);function Fe(t){try{return Da.decode(t)}catch(e){throw new v("protocol","text that is not UTF-8",{cause:e})}}var ja=new Map(
+H"],Xa=/^(OK:RSUB|AT|GAP):([^:]+):([^:]+):([^:]+)(?::(complete|gap))?$/,La=/^OK:PUB:(0|[1-9]\d{0,9})(?::([^:]+))?$/,Fe=t=>Na.
+encode(t);function Xe(t){try{return Da.decode(t)}catch(e){throw new v("protocol","text that is not UTF-8",{cause:e})}}var ja=new Map(
 [["unauthorized",4401],["token_expired",4401],["forbidden",4403],["token_revoked",4403],["token_unverifiable",1013],["cl\
 osed_by_operator",1013],["internal",1011],["slow_consumer",4429]]);function Ve(t,e){let[n,o,...s]=t.split(":"),i=ja.get(
 n);if(i===void 0)return;let a={closeCode:e??i};return n==="forbidden"?new v(`${o}_not_allowed`,s.join(":")||void 0,a):new v(
 n,void 0,a)}function Zn(t){if(Fa.includes(t))return{kind:t};if(/^LINK:(up|down)$/.test(t))return{kind:"LINK",up:t==="LIN\
 K:up"};let e=/^FEATURES:([a-z0-9_]+(?:,[a-z0-9_]+)*)$/.exec(t)?.[1];if(e&&t.length<=Yn)return{kind:"FEATURES",features:e};
-let n=/^OK:(SUB|UNSUB):([^:]+):(.+)$/su.exec(t),o=/^ERR:([a-z_]+)(?::(.+))?$/su.exec(t);if((n||o)&&(t.length<=Yn/3||De(t).
-length<=Yn)&&!t.endsWith(`
+let n=/^OK:(SUB|UNSUB|JOIN|LEAVE|WHO|UNWHO):([^:]+):(.+)$/su.exec(t),o=/^ERR:([a-z_]+)(?::(.+))?$/su.exec(t);if((n||o)&&
+(t.length<=Yn/3||Fe(t).length<=Yn)&&!t.endsWith(`
 `)){if(n)return{kind:"OK",verb:n[1],tenant:n[2],pattern:n[3]};if(o)return{kind:"ERR",code:o[1],detail:o[2]??""}}let s=Ba(
 t);if(s)return s;throw new v("protocol","a line that is none")}function Ba(t){let[,e,n="",o="",s="",i]=Xa.exec(t)??[];if(e&&
 Ft(s)&&e==="OK:RSUB"==(i!==void 0))return i?{kind:e,tenant:n,pattern:o,position:s,how:i}:{kind:e,tenant:n,pattern:o,position:s};
 let[,a,l]=La.exec(t)??[];if(!(a===void 0||Number(a)>4294967295||l!==void 0&&!Ft(l)))return l===void 0?{kind:"OK:PUB",id:Number(
 a)}:{kind:"OK:PUB",id:Number(a),position:l}}function Ft(t){let[,e,n]=/^[0-9a-f]{16}\.(0|[1-9]\d{0,19})\.(0|[1-9]\d{0,19})$/.
 exec(t)??[];return e!==void 0&&n!==void 0&&rs(e)&&rs(n)}var rs=t=>t.length<20||t<="18446744073709551615";function ss(t){
-try{return Zn(t)}catch{return}}var to=["broadcast","one-nearest","one-random"];function no(t,e,n,o,s){let i=typeof n=="string"?De(n):n,a=s?7+s.key.length:
+try{return Zn(t)}catch{return}}var to=["broadcast","one-nearest","one-random"];function no(t,e,n,o,s){let i=typeof n=="string"?Fe(n):n,a=s?7+s.key.length:
 o===void 0?0:2,l=new Uint8Array(a+4+t.length+e.length+i.length);return a>0&&(l[0]=s?3:2,l[1]=o??0),s&&(new DataView(l.buffer).
 setUint32(2,s.id),l[6]=s.key.length,l.set(s.key,7)),l.set(i,is(l,is(l,a,t),e)),l}function is(t,e,n){t[e++]=n.length>>8,t[e++]=
 n.length;for(let o=0;o<n.length;o++)t[e++]=n.charCodeAt(o);return e}var cs=1,ds=2,eo=24,Ja=128;function oo(t,e,n){return e===
 n||t[e]===1?!1:t[e]!==4||e+1<n&&(t[e+1]&~(cs|ds))!==0}var Xt=class{#e=new pt;#t=new pt;#n=new pt;#o={};decode(e,n,o){let s=w=>{
 w>o&&Ye()},i=w=>(s(w+2),e[w]<<8|e[w+1]);(n===o||oo(e,n,o))&&Ye();let a,l="";if(e[n]===4){let w=i(n)&255;if(w===0&&Ye(),n++,
-w&cs&&(s(n+1+eo),a=Ua(e,n+1),n+=eo),w&ds){s(n+2);let _=n+2;n=_+e[n+1]-1,n-_>=Ja&&Ye(),s(n+1),l=this.#n.of(e,_,n+1,()=>Fe(
+w&cs&&(s(n+1+eo),a=Ua(e,n+1),n+=eo),w&ds){s(n+2);let _=n+2;n=_+e[n+1]-1,n-_>=Ja&&Ye(),s(n+1),l=this.#n.of(e,_,n+1,()=>Xe(
 e.subarray(_,n+1)))}}let c=a!==void 0,u=n+3+i(n+1),d=u+2+i(u),p=d+4;s(p);let h=p+i(d)*65536+i(d+2);(i(h)===0||c&&i(h)!==
-1)&&Ye();let f=this.#e.of(e,n+1,d,()=>[Fe(e.subarray(n+3,u)),Fe(e.subarray(u+2,d))]),m=this.#o;return m.tenant=f[0],m.channel=
+1)&&Ye();let f=this.#e.of(e,n+1,d,()=>[Xe(e.subarray(n+3,u)),Xe(e.subarray(u+2,d))]),m=this.#o;return m.tenant=f[0],m.channel=
 f[1],m.payload=e.subarray(p,h),m.route=this.#t.of(e,h,o,()=>{let w=[],_=h+2;for(let b=i(h);b>0;b--){let k=_+2+i(_);s(k),
-w.push(Fe(e.subarray(_+2,k))),_=k}return _!==o&&Ye(),{patterns:Object.freeze(w),note:void 0}}),m.position=a,m.sender=l,m}};
+w.push(Xe(e.subarray(_+2,k))),_=k}return _!==o&&Ye(),{patterns:Object.freeze(w),note:void 0}}),m.position=a,m.sender=l,m}};
 function Ua(t,e){let n=new DataView(t.buffer,t.byteOffset+e,eo);return`${as(n,0)}${as(n,4)}.${ls(n,8)}.${ls(n,16)}`}var as=(t,e)=>t.
 getUint32(e).toString(16).padStart(8,"0");function ls(t,e){let n=t.getUint32(e);return n<2097152?String(n*4294967296+t.getUint32(
 e+4)):String(t.getBigUint64(e))}function Ye(){throw new v("protocol","a frame that is none")}var Ha=256,Wa=1024,pt=class{#e=[];of(e,n,o,s){
@@ -630,18 +630,18 @@ let i=0;for(let u=n;u<o;u++)i=Math.imul(i,31)+e[u]|0;let a=(i^i>>>8)&Ha-1,l=this
 value;let c=s();return o-n<=Wa&&(this.#e[a]={bytes:e.slice(n,o),value:c}),c}};function qa(t,e,n,o){if(t.length!==o-n)return!1;
 for(let s=0;s<t.length;s++)if(t[s]!==e[n+s])return!1;return!0}function Ze(t,e,n){let o=typeof e=="object"&&e!==null,s=o?Object.keys(e).find(a=>!n.split(" ").includes(a)):"";if(s===void 0)
 return;let i=o?`has no ${JSON.stringify(s.slice(0,32))}`:"must be an object";throw new v("bad_option",`${t} ${i}: allowe\
-d are ${n.replaceAll(" ",", ")}`)}var za=["drop-oldest","drop-newest","end"],us=["webtransport","websocket"];function F(t){throw new v("bad_option",t)}function Xe(t,e,n,o=0){
+d are ${n.replaceAll(" ",", ")}`)}var za=["drop-oldest","drop-newest","end"],us=["webtransport","websocket"];function F(t){throw new v("bad_option",t)}function Le(t,e,n,o=0){
 return e!==void 0&&!(Number.isFinite(e)&&e>=o&&e<2**31)&&F(`${t} must be a number below 2^31${o<0?"":", 0 or more"}`),e||
 n}function ps(t,e,n){return n.includes(e)||F(`${t}: allowed are ${n.join(", ")}`),e}function so(t,e){return{queue:Math.ceil(
-Xe("queue",t.queue,e.queue)),queuePolicy:ps("queuePolicy",t.queuePolicy??e.queuePolicy,za)}}var Ga="token tokenProvider \
+Le("queue",t.queue,e.queue)),queuePolicy:ps("queuePolicy",t.queuePolicy??e.queuePolicy,za)}}var Ga="token tokenProvider \
 transports fallbackAfter connectTimeout keepAlive pongTimeout minBackOff maxBackOff queue queuePolicy paths allowPlainte\
 xt serverCertificateHashes sender signal on";function fs(t){Ze("the object of options",t,Ga),Ze("paths",t.paths??{},"web\
 Socket webTransport ping");let{token:e,tokenProvider:n,transports:o=us,sender:s=!1}=t;e===void 0==(n===void 0)&&F("one o\
 f token and tokenProvider is needed"),n!==void 0&&typeof n!="function"&&F("tokenProvider must be a function"),typeof s!=
 "boolean"&&F("sender must be true or false"),o.length===0&&F("transports must not be empty");for(let a of o)ps("transpor\
-ts",a,us);let i=Xe("minBackOff",t.minBackOff,250);return{token:e===void 0?void 0:io(e),tokenProvider:n,transports:[...new Set(
-o)],fallbackAfter:Xe("fallbackAfter",t.fallbackAfter,2e3),connectTimeout:Xe("connectTimeout",t.connectTimeout,1e4),keepAlive:Xe(
-"keepAlive",t.keepAlive,25e3,-1/0),pongTimeout:Xe("pongTimeout",t.pongTimeout,1e4),minBackOff:i,maxBackOff:Math.max(i,Xe(
+ts",a,us);let i=Le("minBackOff",t.minBackOff,250);return{token:e===void 0?void 0:io(e),tokenProvider:n,transports:[...new Set(
+o)],fallbackAfter:Le("fallbackAfter",t.fallbackAfter,2e3),connectTimeout:Le("connectTimeout",t.connectTimeout,1e4),keepAlive:Le(
+"keepAlive",t.keepAlive,25e3,-1/0),pongTimeout:Le("pongTimeout",t.pongTimeout,1e4),minBackOff:i,maxBackOff:Math.max(i,Le(
 "maxBackOff",t.maxBackOff,15e3)),...so(t,{queue:1024,queuePolicy:"drop-oldest"}),sender:s,paths:{webSocket:ro(t.paths?.webSocket??
 "/ws"),webTransport:ro(t.paths?.webTransport??"/wt"),ping:ro(t.paths?.ping??"/ping")},allowPlaintext:t.allowPlaintext===
 !0,hashes:t.serverCertificateHashes}}function ro(t){return/^\/[^?#]*$/.test(t)||F("paths must start with a slash"),t}var Ka="\
@@ -656,7 +656,7 @@ return this.on===e&&this.open&&!this.plain&&!Qa(n,this.from)}};function Qa(t,e){
 1,256}$)((${jt}\\*?|\\*)\\.){0,31}(${jt}[*>#]?|[*>#])$`),el=t=>Va.test(t),tl=t=>Ya.test(t),nl=t=>Za.test(t),ol="~";function ao(t){
 return lo("tenant",el,t===""?ol:t)}function gs(t){return lo("channel",tl,t)}function ys(t){return lo("pattern",nl,t)}function lo(t,e,n){
 if(typeof n!="string"||!e(n)){let o={[t]:String(n).slice(0,256)};throw new v(`bad_${t}`,"not a legal name, see docs/prot\
-ocol.md, Names",o)}return n}var rl=new TextDecoder("windows-1252");function Me(t){return`${t.tenant}:${t.channel}:${rl.decode(t.payload)}`}var he=class{size=0;#e=0;#t=[];#n=0;#o=new Map;get oldest(){
+ocol.md, Names",o)}return n}var rl=new TextDecoder("windows-1252");function $e(t){return`${t.tenant}:${t.channel}:${rl.decode(t.payload)}`}var he=class{size=0;#e=0;#t=[];#n=0;#o=new Map;get oldest(){
 for(;this.#t[this.#n]?.entry===void 0&&this.#n<this.#t.length;)this.#n++;return this.#t[this.#n]?.entry}get all(){return this.#t.
 flatMap(({entry:e})=>e??[])}put(e,n,o){this.#t.length>2*this.size+1024&&(this.#t=this.#t.filter(({entry:a})=>a),this.#n=
 0);let s={entry:{key:e,time:n,message:o}};this.#t.push(s);let i=this.#o.get(e);return i?i.push(s):this.#o.set(e,[s]),this.
@@ -664,10 +664,10 @@ size++,this.#e+=e.length,this.size>65536||this.#e>16777216?this.drop():void 0}ta
 return!n||!o?!1:(n.length===0&&this.#o.delete(e),o.entry=void 0,this.size--,this.#e-=e.length,!0)}drop(){let e=this.oldest;
 return e&&this.take(e.key),e}dropUntil(e){let n=[];for(let o=this.oldest;o&&o.time<=e;o=this.oldest)this.drop(),o.message&&
 n.push(o.message);return n}};var bs=1e3,sl=1e4,et=class{#e=new he;#t=new he;#n=new he;#o=bs;#r;joined(e){this.#r=e}left(e){this.#o+=this.#s(e),this.#r=
-void 0}#s(e){return this.#r===void 0?0:Math.min(e-this.#r,sl-bs)}fromCurrent(e,n){let o=Me(e);return this.#i(n),this.#n.
-take(o)?!1:(this.#t.take(o)||this.#e.put(o,n),!0)}fromNext(e,n,o){if(this.late(e,n))return;if(o)return this.#n.put(Me(e),
-n),e;let s=this.#t.put(Me(e),n,{...e});return s&&this.#n.put(s.key,n),s?.message}late(e,n){return this.#i(n),this.#e.size>
-0&&this.#e.take(Me(e))}get behind(){return this.#t.size}release(){return this.#t.dropUntil(1/0)}orphan(){this.#e=new he;
+void 0}#s(e){return this.#r===void 0?0:Math.min(e-this.#r,sl-bs)}fromCurrent(e,n){let o=$e(e);return this.#i(n),this.#n.
+take(o)?!1:(this.#t.take(o)||this.#e.put(o,n),!0)}fromNext(e,n,o){if(this.late(e,n))return;if(o)return this.#n.put($e(e),
+n),e;let s=this.#t.put($e(e),n,{...e});return s&&this.#n.put(s.key,n),s?.message}late(e,n){return this.#i(n),this.#e.size>
+0&&this.#e.take($e(e))}get behind(){return this.#t.size}release(){return this.#t.dropUntil(1/0)}orphan(){this.#e=new he;
 for(let{key:e,time:n}of this.#t.all)this.#e.put(e,n)}keepCurrent(e){this.release(),this.#r=void 0,this.#e=new he;for(let{
 key:n}of this.given)this.#e.put(n,e);this.#n=new he}get given(){return this.#n.all}done(e){return this.#i(e),this.#e.size===
 0}#i(e){this.#e.dropUntil(e-this.#o-this.#s(e))}};var ws=250,co=2e3;async function ft(t,e,n,o,s){for(;t.merger&&!t.merger.done(S());)await le(50,o);t.merger=new et,t.both=
@@ -678,9 +678,9 @@ d,h,!0))throw h;continue}}if(o.aborted)return void p.close();if(p.alive){t.next=
 let h=t.subscriber.restore(p);t.tentative&&p.ping(!0).catch(()=>{}),await h}if(t.tentative){if(o.throwIfAborted(),t.next!==
 p)return t.keepCurrent();t.tentative=!1}if(p.alive){if(await il(t,e,p,c,o),o.throwIfAborted(),t.current!==p){if(i)return t.
 keepCurrent();continue}p.alive&&(c(),t.since=S(),t.events.emit("moved",{...t.place,reason:n}));return}}}async function il(t,e,n,o,s){
-let i=()=>t.next===n&&t.current===e;if(!i())return;t.gate??=[];let a=Re(co,e.ping()).then(()=>{i()&&t.openGate(n)}),l=3;
-do await le(ws,s);while(--l&&t.merger?.behind);for(await Re(co,Promise.all(t.subscriber.asking));i()&&n.postponed.size>0;)
-await le(ws,s);if(!i())return;o(),t.leaving=!0;let c=[...e.asked].map(u=>e.leave(u));await Re(co,e.ended,Promise.allSettled(
+let i=()=>t.next===n&&t.current===e;if(!i())return;t.gate??=[];let a=Ne(co,e.ping()).then(()=>{i()&&t.openGate(n)}),l=3;
+do await le(ws,s);while(--l&&t.merger?.behind);for(await Ne(co,Promise.all(t.subscriber.asking));i()&&n.postponed.size>0;)
+await le(ws,s);if(!i())return;o(),t.leaving=!0;let c=[...e.asked].map(u=>e.leave(u));await Ne(co,e.ended,Promise.allSettled(
 [...c,e.ping(),e.confirmedAll()])),await a,i()&&t.promote(),t.leaving=!1}var al=1e4;async function _s(t,e,n,o){let{lastByte:s}=e;t.reconnecting=!0,t.current=void 0,t.merger=void 0,t.both=t.leaving=
 t.tentative=t.gaps=!1,t.openGate(void 0);for(let i of t.subscriber.interests.all)i.confirmed=!1;t.events.emit("disconnec\
 ted",{...t.place,error:n}),n.code==="token_expired"&&e.token===t.tokens.token&&t.tokens.expire(),S()-t.since>al&&(t.attempts=
@@ -797,24 +797,24 @@ p(),i=setTimeout(p,kl)});for(let u of s)u!==l&&Yt(u);let c=l.closed.then(({close
 `${d}`)}),()=>({}));return await xl(l,c,t.token)}catch(l){throw a(),o.throwIfAborted(),be(l,"unreachable","no WebTranspo\
 rt to the edge")}finally{clearTimeout(i),o.removeEventListener("abort",a)}}async function xl(t,e,n){let o=await t.createBidirectionalStream(),
 s=new tt,i=new wo(o.writable.getWriter()),a=o.readable.getReader(),l,c,u=Sl(t);i.send(`AUTH:${n}`);let d=new Vt,p=(m,w,_)=>{
-if(Es(m,w,_))return s.frame(m,w,_);let b=Fe(m.subarray(w,_));if(c)return s.line(b);let k=Zn(b);k.kind==="OK:AUTH"?c={transport:"\
+if(Es(m,w,_))return s.frame(m,w,_);let b=Xe(m.subarray(w,_));if(c)return s.line(b);let k=Zn(b);k.kind==="OK:AUTH"?c={transport:"\
 webtransport",fragile:Ts,start:y=>s.start(y),send:y=>i.send(y),sent:()=>i.sent,probe:u,close:()=>{i.close().then(()=>Yt(
 t))}}:k.kind==="ERR"&&(l??=Ve(b.slice(4))??new v(k.code))},h=async()=>{let{value:m,done:w}=await a.read();return m&&(s.bytes(),
 d.push(m,p)),!w},f;for(;!c;)if(!await h().catch(w=>{if(w instanceof v)throw w;return!1}))throw l??Tl(await e);return(async()=>{
-try{for(;await h(););}catch(_){_ instanceof v&&(f=_)}i.close();let m={error:f},w=e.then(_=>m=_);f||await Re(As,w),Yt(t),
+try{for(;await h(););}catch(_){_ instanceof v&&(f=_)}i.close();let m={error:f},w=e.then(_=>m=_);f||await Ne(As,w),Yt(t),
 s.ended(m)})(),c}function Sl(t){let e,n=!1,o=async()=>{let{writable:s,createWritable:i}=t.datagrams;e??=(s??i?.call(t.datagrams))?.
 getWriter(),await e?.write(new Uint8Array(vl))};return()=>{n||(n=!0,o().catch(()=>{}).finally(()=>{n=!1}))}}function Tl({
 closeCode:t,error:e}){let n=t===4401?"unauthorized":t===1001?"draining":t===1013?"unavailable":"unreachable";return e??new v(
 n,"the connection has ended",{closeCode:t})}function Yt(t){try{t.close({closeCode:1e3,reason:""})}catch{}}var wo=class{#e;#t=new Uint8Array(
-4096);#n=0;sent;constructor(e){this.#e=e,e.closed.catch(()=>{})}send(e){let n=typeof e=="string"?De(e):e,o=n.length,s=this.#n+
+4096);#n=0;sent;constructor(e){this.#e=e,e.closed.catch(()=>{})}send(e){let n=typeof e=="string"?Fe(e):e,o=n.length,s=this.#n+
 4+o;if(s>this.#t.length){let i=new Uint8Array(Math.max(s,this.#t.length*2));i.set(this.#t.subarray(0,this.#n)),this.#t=i}
 this.#t.set([o>>>24,o>>>16,o>>>8,o],this.#n),this.#t.set(n,this.#n+4),this.#n=s,this.sent??=this.#o()}async#o(){try{do{await this.#e.
 ready;let e=this.#t.subarray(0,this.#n);this.#t=new Uint8Array(4096),this.#n=0,this.#e.write(e).catch(()=>{})}while(this.#n>
-0)}catch{this.#n=0}this.sent=void 0}async close(){await Re(As,(this.sent??Promise.resolve()).then(()=>this.#e.close()))}};var El=/^(unauthorized|token_|(ip|origin|region|client)_not|tls_required|draining|too_many|try_later)/,_o=t=>Ms()&&t.startsWith(
+0)}catch{this.#n=0}this.sent=void 0}async close(){await Ne(As,(this.sent??Promise.resolve()).then(()=>this.#e.close()))}};var El=/^(unauthorized|token_|(ip|origin|region|client)_not|tls_required|draining|too_many|try_later)/,_o=t=>Ms()&&t.startsWith(
 "https:"),Zt=class{#e;#t=new Map;#n=new Set;constructor(e){this.#e=e}forget(){this.#n.clear()}prefer(e,n){this.#t.set(e,
 n)}async open(e,n,o,s={}){let i=this.#e,{transports:a=i.transports,fallbackAfter:l=i.fallbackAfter}=s,c=a.filter(p=>p===
 "websocket"||_o(e));c.length===0&&F("there is no WebTransport here, or not for http:// addresses");let u=c.filter(p=>!this.#n.
-has(p));if(u.length===0)throw new v("protocol_not_allowed");this.#t.get(e)===u[1]&&u.reverse();let d=await Ne(o,i.connectTimeout,
+has(p));if(u.length===0)throw new v("protocol_not_allowed");this.#t.get(e)===u[1]&&u.reverse();let d=await De(o,i.connectTimeout,
 p=>this.#o(u,e,n,l,p));return this.#t.set(e,d.transport),d}#o(e,n,o,s,i){return new Promise((a,l)=>{let c,u=0,d=0,p,h=!1,
 f=()=>{h=!0,clearTimeout(c)},m=()=>{clearTimeout(c);let w=e[d++];if(!w||h)return;let _=w==="websocket"?Ps:$s;u++,_({edge:n,
 token:o,signal:i},this.#e).then(b=>{if(h)return Cl(b);f(),a(b)},b=>{u--;let k=be(b,"unreachable","the edge does not answ\
@@ -822,8 +822,8 @@ er");if(k.code==="protocol_not_allowed"&&this.#n.add(w),(!p||ht(k)>ht(p))&&(p=k)
 f(),l(p)}),d<e.length&&(c=setTimeout(m,s))};i.addEventListener("abort",()=>{f(),l(i.reason)}),m()})}};function Cl(t){t.start(
 {bytes(){},line(){},frame(){},ended(){}}),t.close()}function ht({code:t}){return["unreachable","timeout","refused","prot\
 ocol_not_allowed"].indexOf(t)>>>0}var Is=3,Pl=500;async function vo(t,e,n){let o,s=await Promise.all(t.map(async a=>{if(a.pathname==="/")return[a.origin];
-try{return await Ne(n,e.connectTimeout,l=>Al(a,l))}catch(l){return o=l,[]}})),i=[...new Set(s.flat())];if(n.throwIfAborted(),
-i.length===0)throw o??new v("unreachable","the list has no edge");return i.length>1&&(await Ne(n,e.connectTimeout,a=>Ml(
+try{return await De(n,e.connectTimeout,l=>Al(a,l))}catch(l){return o=l,[]}})),i=[...new Set(s.flat())];if(n.throwIfAborted(),
+i.length===0)throw o??new v("unreachable","the list has no edge");return i.length>1&&(await De(n,e.connectTimeout,a=>Ml(
 i,e.paths.ping,a)).catch(()=>{}),n.throwIfAborted()),i}async function Al(t,e){try{let n=await fetch(t,{cache:"no-store",
 credentials:"omit",signal:e});if(!n.ok)throw new v("unreachable",`the list of edges: HTTP status ${n.status}`,{status:n.
 status});let{edges:o}=await n.json();return o.map(({host:s})=>Dt(`https://${s}`,!1).origin)}catch(n){throw be(n,"unreach\
@@ -896,8 +896,8 @@ l=>l?.forget(o)||l&&s?.on===l).map(l=>l.leave(o));await(this.#e.suspected&&a.len
 tenant:e,pattern:n},o){this.#e.events.emit("queueFull",{tenant:e,pattern:n,dropped:o})}end(e,n){for(let o of this.interests.
 all){this.interests.drop(o);for(let s of o.subs)s.end(e);for(let{reject:s}of o.waiting.splice(0))s(e??n)}}};function ko({
 subs:t,waiting:e}){return t.length>e.length}var xo=1e3,sn=class{#e=new he;#t=new he;#n=new he;constructor(e,n,o){for(let{key:s}of e)this.#e.put(s,n);if(o){for(let{key:s,
-time:i,message:a}of o.#t.all)this.#t.put(s,i,a);for(let{key:s,time:i}of o.#n.all)this.#n.put(s,i)}}fromCurrent(e,n){let o=Me(
-e);return this.#n.dropUntil(n-xo),this.#n.take(o)?!1:(this.#t.take(o)||this.#e.put(o,n),!0)}fromTrail(e,n){let o=Me(e);if(this.#e.
+time:i,message:a}of o.#t.all)this.#t.put(s,i,a);for(let{key:s,time:i}of o.#n.all)this.#n.put(s,i)}}fromCurrent(e,n){let o=$e(
+e);return this.#n.dropUntil(n-xo),this.#n.take(o)?!1:(this.#t.take(o)||this.#e.put(o,n),!0)}fromTrail(e,n){let o=$e(e);if(this.#e.
 take(o))return;let s=this.#t.put(o,n,{...e});return s&&this.#n.put(s.key,s.time),s?.message}renew(e){for(let n of this.#t.
 all)n.time=e}due(e){return this.#t.dropUntil(e-xo)}get nextDue(){let e=this.#t.oldest;return e&&e.time+xo}};var Rs=15e3,Fl=6e4,an=class{#e;late;#t;#n;#o=!0;#r=!1;#s=S();#i;#a;constructor(e,n,o,s,i){this.#e=e,this.late=new sn(n,S(),
 i?.late),this.#t=o,this.#n=s,this.#i=setTimeout(()=>this.#l(),Rs),i?.stop(),e.handTo(this),e.alive?this.#c():this.#d()}fromCurrent(e){
@@ -936,7 +936,7 @@ this.#e=e,this.#r=e.token,this.#t=n,this.#n=o}get token(){return this.#r}get pro
 return this.#r!==void 0&&this.#s()<this.#i?Promise.resolve(this.#r):this.ask()}ask(){return this.#a??=this.#f().finally(
 ()=>{this.#a=void 0,this.#l=!1}),this.#a}async renew(){this.#a&&this.#l&&(this.#d??=this.#a.catch(()=>{}).then(()=>(this.#d=
 void 0,this.ask()))),await(this.#d??this.ask()),this.#t()}async#f(){clearTimeout(this.#u);let{tokenProvider:e,connectTimeout:n,
-minBackOff:o}=this.#e,{signal:s}=this.#o;try{let i=this.#c+Fs-S();i>0&&await le(i,s),this.#l=!0;let l=await Ne(s,n,c=>_e(
+minBackOff:o}=this.#e,{signal:s}=this.#o;try{let i=this.#c+Fs-S();i>0&&await le(i,s),this.#l=!0;let l=await De(s,n,c=>_e(
 Promise.resolve(e?.()),c)).finally(()=>{this.#c=S()});return this.#m(typeof l=="object"?l:{token:l}),this.#r}catch(i){this.#i>
 0&&this.#i<1/0&&this.#h(Math.max(o,fe(++this.#p+1,this.#e)));let l=i?.name==="LoggedOutError"?new v("logged_out","the to\
 ken provider says that there will be no token",{cause:i}):new v("token_provider","the token provider gave no token",{cause:i});
@@ -1013,7 +1013,7 @@ ion"&&F("onMessage must be a function");let a=new fn(ao(e),ys(n),s.subscriber,{.
 history,n)});return await s.subscriber.subscribe(a),a}async publish(e,n,o,s){let i=this.#e;s!==void 0&&Ze("the object of\
  options",s,"delivery confirm key");let{delivery:a="broadcast",confirm:l=!1,key:c}=s??{},u=to.indexOf(a);u<0&&F(`deliver\
 y: allowed are ${to.join(", ")}`),typeof o!="string"&&o?.[Symbol.toStringTag]!=="Uint8Array"&&F("the payload must be a U\
-int8Array or a string");let d={tenant:ao(e),channel:gs(n)};if(l){let h=De(c??"");return c!==void 0&&!(h.length>0&&h.length<=
+int8Array or a string");let d={tenant:ao(e),channel:gs(n)};if(l){let h=Fe(c??"");return c!==void 0&&!(h.length>0&&h.length<=
 64)&&F("a key has 1 to 64 bytes"),os(i,m=>no(d.tenant,d.channel,o,u,{id:m,key:h}),c!==void 0,d)}c!==void 0&&F("a key is \
 for a publish that is confirmed");let p=no(d.tenant,d.channel,o,u||void 0);return i.publishConnection(),i.gate?new Promise(
 (h,f)=>{i.gate?.push(()=>{try{h(i.publishConnection().publish(p,d))}catch(m){f(m)}})}):i.publishConnection().publish(p,d)}async flush(){
@@ -1060,7 +1060,7 @@ b||k()},children:[r(x,{label:"Tenant",value:s,onInput:y=>i(y.trim()),mono:!0,rea
 y.trim()),mono:!0,readOnly:b,hint:"news.# for example"}),o&&!b&&r(ve,{label:"Allow a test publish",checked:c,onChange:u,
 hint:"To channels that the pattern matches."}),r("div",{class:"buttons",children:[b?r("button",{type:"button",onClick:m.
 stop,children:"Stop"}):r("button",{type:"submit",class:"primary",children:"Start"}),b&&r("button",{type:"button","aria-p\
-ressed":m.paused,onClick:m.pause,children:m.paused?"Resume":"Pause"})]})]}),r(Pe,{text:h??m.error}),r("p",{role:"status",
+ressed":m.paused,onClick:m.pause,children:m.paused?"Resume":"Pause"})]})]}),r(Ae,{text:h??m.error}),r("p",{role:"status",
 "aria-label":"Connection",children:[r(N,{mood:w,children:_})," ",m.note]}),b&&m.publishes&&r(es,{tail:m}),r("section",{"\
 aria-labelledby":"messages",children:[r("div",{class:"card-head",children:[r("h2",{id:"messages",children:"Messages"}),r(
 "span",{class:"quiet",children:[O(m.received,"message")," came",m.received>m.messages.length?`; the last ${m.messages.length}\
@@ -1207,8 +1207,8 @@ ted."]})]}),p.length>0&&r(ie,{label:"Members",columns:uc,rows:p,keyOf:dc,busy:u}
 length,more:!u&&(c?.next_cursor??"")!=="",onPrevious:()=>o(n.slice(0,-1)),onNext:()=>o([...n,c?.next_cursor??""])})]})}var dc=({
 channel:t,subject:e})=>`${t}
 ${e}`,uc=[{label:"Channel",cell:({channel:t})=>r(P,{text:t,most:120})},{label:"Subject",cell:({subject:t})=>r("a",{href:I(
-"connections",{subject:t}),"aria-label":`Connections of ${t}`,children:r(C,{text:t,most:60})})},{label:"Since",cell:({since:t})=>r(
-L,{at:t})},{label:"Info",cell:({info:t})=>t?r(P,{text:JSON.stringify(t)}):r(E,{children:"–"})}];var pc=50,fc=8,hc=1e4;function ii({query:t}){let{api:e}=M(),[n,o]=g([""]),s={presence:t.presence??"",among:t.among??"",tenant:t.
+"connections",{subject:t}),"aria-label":`Connections of ${Pe(t,60)}`,children:r(C,{text:t,most:60})})},{label:"Since",cell:({
+since:t})=>r(L,{at:t})},{label:"Info",cell:({info:t})=>t?r(P,{text:JSON.stringify(t)}):r(E,{children:"–"})}];var pc=50,fc=8,hc=1e4;function ii({query:t}){let{api:e}=M(),[n,o]=g([""]),s={presence:t.presence??"",among:t.among??"",tenant:t.
 tenant??"",pattern:t.pattern??"",subject:t.subject??""},i=J({presence:s.presence,tenant:s.among});$(()=>o([""]),[i]);let a=`\
 presences${J({presence:s.presence,tenant:s.among,limit:pc,cursor:n[n.length-1]})}`,{data:l,stale:c,error:u,refresh:d}=ee(
 a,hc,async w=>{try{return await e.get(a,w)}catch(_){if(_ instanceof q&&_.code==="no_presences")return"none";throw _}}),p=l===
@@ -1229,11 +1229,11 @@ head",children:r("h2",{children:r(C,{text:e.presence})})}),r(se,{of:[["Tenants",
 "At most of a tenant",A(e.max_members)]]})]},e.presence))})}var yc=({presence:t,tenant:e})=>`${t}:${e}`;function bc(t,e){
 let n=new Map(e.map(o=>[o.presence,o.max_members]));return[{label:"Tenant",cell:({tenant:o})=>r(P,{text:o})},{label:"Pre\
 sence",cell:({presence:o})=>r(C,{text:o})},{label:"Members",number:!0,cell:({presence:o,members:s})=>`${A(s)} of ${A(n.get(
-o)??s)}`},{label:"Who",cell:({tenant:o})=>r("a",{class:"button","aria-label":`Who is present in ${o}`,href:I("presence",
-{presence:t.presence,among:t.among,tenant:o}),children:"Show"})}]}var ai=[{name:"overview",label:"Overview",component:ni},{name:"master-tokens",label:"Master tokens",component:Vs},{name:"\
+o)??s)}`},{label:"Who",cell:({tenant:o})=>r("a",{class:"button","aria-label":`Show who is present in ${o}`,href:I("prese\
+nce",{presence:t.presence,among:t.among,tenant:o}),children:"Show"})}]}var ai=[{name:"overview",label:"Overview",component:ni},{name:"master-tokens",label:"Master tokens",component:Vs},{name:"\
 tokens",label:"Access tokens",component:Rr},{name:"connections",label:"Connections",component:jr},{name:"presence",label:"\
 Presence",component:ii},{name:"live",label:"Live",component:Us,tail:!0},{name:"histories",label:"Histories",component:Vr},
-{name:"edges",label:"Edges",component:Br}];var vn=class extends Le{state={};static getDerivedStateFromError(e){return{error:e}}render(){return this.state.error===void 0?
+{name:"edges",label:"Edges",component:Br}];var vn=class extends je{state={};static getDerivedStateFromError(e){return{error:e}}render(){return this.state.error===void 0?
 this.props.children:r("div",{role:"alert",class:"errors",children:[r("p",{class:"note bad",children:["This screen cannot\
  be shown, which is a fault of the console. ",K(this.state.error)]}),r("button",{type:"button",onClick:()=>this.setState(
 {error:void 0}),children:"Try again"})]})}};function li(t){let{base:e,session:n,links:o,current:s,result:i,ended:a,children:l}=t;return r(E,{children:[r("a",{class:"\

@@ -5,6 +5,7 @@ import type { Member, MemberPage } from "../api/types.js";
 import { plural } from "../lib/format.js";
 import { isTenant } from "../lib/prefix.js";
 import { routeTo, searchOf } from "../lib/route.js";
+import { cut } from "../lib/text.js";
 import { Code, Empty, Loading, Name, Stale, Time } from "../ui/bits.js";
 import { useConsole } from "../ui/context.js";
 import { TextField } from "../ui/field.js";
@@ -127,7 +128,7 @@ const columns: readonly Column<Member>[] = [
   {
     label: "Subject",
     cell: ({ subject }) => (
-      <a href={routeTo("connections", { subject })} aria-label={`Connections of ${subject}`}>
+      <a href={routeTo("connections", { subject })} aria-label={`Connections of ${cut(subject, 60)}`}>
         <Name text={subject} most={60} />
       </a>
     ),

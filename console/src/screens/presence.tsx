@@ -142,7 +142,7 @@ function columns(asked: PresenceQuery, totals: readonly PresenceTotal[]): Column
       cell: ({ tenant }) => (
         <a
           class="button"
-          aria-label={`Who is present in ${tenant}`}
+          aria-label={`Show who is present in ${tenant}`}
           href={routeTo("presence", { presence: asked.presence, among: asked.among, tenant })}
         >
           Show
