@@ -18,6 +18,7 @@ func TestBrowser(t *testing.T) {
 	inBrowsers(t, func(t *testing.T, b *browser) {
 		t.Run("demo", func(t *testing.T) { demoTests(t, b) })
 		t.Run("WebTransport", func(t *testing.T) { webTransportTests(t, b) })
+		t.Run("presence", func(t *testing.T) { presencePageTest(t, b) })
 	})
 }
 

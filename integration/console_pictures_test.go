@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 )
@@ -11,7 +12,7 @@ import (
 // The screens of the console with the names of their pictures, in the order of the header.
 var consoleScreens = []struct{ file, screen string }{
 	{"overview", "Overview"}, {"master-tokens", "Master tokens"}, {"tokens", "Access tokens"},
-	{"connections", "Connections"}, {"live", "Live"}, {"histories", "Histories"}, {"edges", "Edges"},
+	{"connections", "Connections"}, {"presence", "Presence"}, {"live", "Live"}, {"histories", "Histories"}, {"edges", "Edges"},
 }
 
 // What can be opened on the screens: the button, by how its name begins, and what shows then.
@@ -42,7 +43,7 @@ func TestConsoleScreens(t *testing.T) {
 	if !soaking && os.Getenv("MILLRACE_PICTURES") == "" { // each width and each scheme once
 		windows = append(windows[:1], windows[3])
 	}
-	e := startEdge(t, consoleHistoryCaddyfile)
+	e := startEdge(t, strings.Replace(consoleHistoryCaddyfile, "hook audit {", "presence rooms {\n\t\t\tchannels room.#\n\t\t}\n\t\thook audit {", 1))
 	e.admin("master-token", "create", "--name", "shop", "--description", "The shop's backend, in production", "--tenant-prefix", "shop", "--ip-mask", "192.0.2.0/24").want(0, "MT_", "")
 	token := e.issue(allowAll("room", "lobby"), grant("shop", nil, []string{"orders.#"}))
 	for _, pattern := range []string{"news.#", "orders.*"} {
@@ -54,6 +55,9 @@ func TestConsoleScreens(t *testing.T) {
 	publisher.keep("paint.room", "chat.general", "hello, who is here?", `{"from":"ada","text":"I am"}`, "\x00\x01\x02\xfd", "see you tomorrow")
 	publisher.keep("paint.lobby", "chat.news", samplePayloads(60)...)
 	go stayConnected(publisher)
+	for _, subject := range []string{"ada", "Bertrand", "a guest with a rather long name, who was here before"} {
+		go stayConnected(e.join(subject, "paint.room", "room.general", "room.ideas"))
+	}
 	inConsole(t, e, map[string]func(*testing.T, *edge, tab){
 		"screens": func(t *testing.T, _ *edge, p tab) {
 			fits := func(what string) {
@@ -76,6 +80,10 @@ func TestConsoleScreens(t *testing.T) {
 					p.until("!document.querySelector('main [aria-busy=true]')")
 					if screen == "Live" {
 						tailFor(p, publisher)
+					}
+					if screen == "Presence" {
+						p.click("link", "Show who is present in paint.room")
+						p.see("table[aria-label='Members']", "Bertrand")
 					}
 					if screen == "Histories" {
 						p.click("button", "Read paint.room in chat")

@@ -105,6 +105,9 @@ func TestDev(t *testing.T) {
 	subscribe.await(subscribe.out, "hello.world It runs\n")
 	late := startBackground(t, d.step(t, "Come later and miss nothing"))
 	late.await(late.out, "chat.hall Said before you came\n")
+	if out := d.mustRun(t, "See who is there"); !strings.HasPrefix(out, "CHANNEL  SUBJECT") {
+		t.Errorf("presence prints %s", out)
+	}
 	if out := d.mustRun(t, "Revoke"); !strings.HasPrefix(out, "revoked ") {
 		t.Errorf("token revoke prints %s", out)
 	}

@@ -216,5 +216,6 @@ func (h *Hub) Close() error {
 	h.stopFollowing()
 	h.stopPresences()
 	h.wg.Wait()
+	h.closePresences()
 	return h.broker.Close()
 }

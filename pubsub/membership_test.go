@@ -243,5 +243,24 @@ func TestPresenceHooks(t *testing.T) {
 		if got := fmt.Sprint(h.told); got != "[+room.a/ann +room.a/bob -room.a/ann -room.a/bob]" {
 			t.Error(got)
 		}
+
+		// A reload without the presence ends its members, and so does the end of the edge.
+		h.told = nil
+		for _, c := range []*client{ann, again} {
+			c.send("JOIN:t:room.b")
+		}
+		r.setPresence("hall.#")
+		ann.send("JOIN:t:hall.a")
+		again.send("JOIN:t:hall.b")
+		again.Session.Close(wire.CloseNormal, "") // it lingers
+		synctest.Wait()
+		ann.Session.Close(wire.CloseNormal, "")
+		if err := r.hub.Close(); err != nil {
+			t.Error(err)
+		}
+		slices.Sort(h.told[4:])
+		if got := fmt.Sprint(h.told); got != "[+room.b/ann -room.b/ann +hall.a/ann +hall.b/ann -hall.a/ann -hall.b/ann]" {
+			t.Error(got)
+		}
 	})
 }

@@ -111,8 +111,23 @@ func (h *Hub) stopPresences() {
 	}
 }
 
-// currentPresences returns the presences in force, or nil if there are none.
+// closePresences ends the members of this edge. All sessions and goroutines have ended.
+func (h *Hub) closePresences() {
+	if ps := h.presences.Load(); ps != nil {
+		ps.registry.Close()
+	}
+}
+
+// currentPresences returns what the hub has while presences are in force, or nil.
 func (h *Hub) currentPresences() *presences {
+	if h.Presences() == nil {
+		return nil
+	}
+	return h.presences.Load()
+}
+
+// Presences returns those in force; nil: there are none.
+func (h *Hub) Presences() *presence.Set {
 	ps := h.presences.Load()
 	if ps == nil {
 		return nil
@@ -122,17 +137,32 @@ func (h *Hub) currentPresences() *presences {
 	if ps.set.Len() == 0 {
 		return nil
 	}
-	return ps
+	return ps.set
 }
 
-// Members lists who is present in the channels of a tenant that a pattern matches, on all
-// edges that this one knows, at most limit of them, and says how many there are. It returns
-// nothing where the edge has no presence.
-func (h *Hub) Members(tenant string, p pattern.Pattern, limit int) (list []presence.Member, all int) {
+// Members lists who is present, and CountMembers counts them, as [presence.Registry.Members]
+// and [presence.Registry.Count] do: nobody where the edge has no presence.
+func (h *Hub) Members(q presence.Query) (list []presence.Member, next uint64) {
 	if ps := h.currentPresences(); ps != nil {
-		return ps.registry.Members(tenant, p, limit)
+		return ps.registry.Members(q)
 	}
 	return nil, 0
+}
+
+// CountMembers belongs to Members.
+func (h *Hub) CountMembers(tenant string, p pattern.Pattern) (members, channels int) {
+	if ps := h.currentPresences(); ps != nil {
+		return ps.registry.Count(tenant, p)
+	}
+	return 0, 0
+}
+
+// PresenceUsage lists the tenants that have members, in no order, by presence.
+func (h *Hub) PresenceUsage() []presence.Usage {
+	if ps := h.currentPresences(); ps != nil {
+		return ps.registry.Usage()
+	}
+	return nil
 }
 
 func (h *Hub) runJoinedHooks(key presence.Key, info []byte) {

@@ -45,6 +45,8 @@ func init() { caddy.RegisterModule(new(Admin)) }
 //	GET    /pubsub/histories                  what is kept on this edge, by history and tenant; ?history=…, ?tenant=…, ?limit=…, ?cursor=…
 //	POST   /pubsub/histories/read             a page of messages: {history, tenant, pattern, after, limit}
 //	POST   /pubsub/histories/purge            deletes messages: {history, tenant, channel}, or {history, all}
+//	GET    /pubsub/presences                  how many are present, on all edges, by presence and tenant: ?presence&tenant&limit&cursor
+//	GET    /pubsub/presences/members          who is present in a tenant: ?tenant&pattern&subject&limit&cursor
 type Admin struct{}
 
 // CaddyModule implements [caddy.Module].

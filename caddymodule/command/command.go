@@ -56,6 +56,7 @@ func setUp(root *cobra.Command) {
 		drainCommand(),
 		readyCommand(),
 		historyCommand(),
+		presenceCommand(),
 		subscribeCommand(),
 		publishCommand(),
 		benchCommand(),

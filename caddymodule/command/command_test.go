@@ -44,6 +44,9 @@ func TestSecretsAreNoArguments(t *testing.T) {
 		{"subscribe", "--url", "wss://localhost/ws?token=" + testAccess, "#"},
 		{"publish", "a", testAccess},
 		{"connections", "--address", testAccess},
+		{"presence", "--tenant", testAccess},
+		{"presence", "--tenant", "demo", "--subject", testAccess},
+		{"presence", "--tenant", "demo", testAccess},
 		{"dev", "--dir", testMaster},
 		{"dev", "--http-port", testMaster},
 	} {
@@ -63,7 +66,7 @@ func TestUsageErrors(t *testing.T) {
 		args []string
 		want string
 	}{
-		{nil, "allowed: dev, master-token, token, backup, restore, connections, disconnect, drain, ready, history, subscribe, publish"},
+		{nil, "allowed: dev, master-token, token, backup, restore, connections, disconnect, drain, ready, history, presence, subscribe, publish"},
 		{[]string{"tokens"}, `unknown command "tokens"; allowed: dev`},
 		{[]string{"token"}, "allowed: issue, list, revoke, refresh, explain"},
 		{[]string{"master-token", "make"}, "allowed: create, list, update, rotate, delete"},
@@ -87,6 +90,9 @@ func TestUsageErrors(t *testing.T) {
 		{[]string{"master-token", "create"}, "--name is required"},
 		{[]string{"master-token", "update", testID}, "nothing to change; allowed: --name"},
 		{[]string{"master-token", "rotate"}, "wrong number of arguments"},
+		{[]string{"presence", "room.#"}, "a pattern and --subject need --tenant"},
+		{[]string{"presence", "--subject", "ann"}, "a pattern and --subject need --tenant"},
+		{[]string{"presence", "--tenant", "demo", "a", "b"}, "wrong number of arguments"},
 		{[]string{"subscribe"}, "wrong number of arguments"},
 		{[]string{"subscribe", "a..b"}, `pattern "a..b"`},
 		{[]string{"subscribe", "--from", "first", "a"}, "--from: must be now, last, last.<n> with n up to 100000, or a position"},

@@ -148,7 +148,7 @@ func (d *devEdge) printTour(ctx context.Context, cmd *cobra.Command) error {
 	if t.Master, err = d.createFirstMaster(ctx); err != nil {
 		return err
 	}
-	if t.Access, err = d.issue(ctx, "dev", tokenstore.MaxLifetime); err != nil {
+	if t.Access, err = d.issue(ctx, "dev", "dev", tokenstore.MaxLifetime); err != nil {
 		return err
 	}
 	return t.print(cmd.OutOrStdout())

@@ -16,7 +16,7 @@ func (d *devEdge) demo() demo.Edge {
 		HTTPPort:  d.httpPort,
 		HTTPSPort: d.httpsPort,
 		Issue: func(ctx context.Context) (token, expiresAt string, err error) {
-			got, err := d.issue(ctx, "dev demo", demo.Lifetime)
+			got, err := d.issue(ctx, "dev demo", "", demo.Lifetime)
 			return got.Token, got.ExpiresAt, err
 		},
 		Certificate: d.certificate,

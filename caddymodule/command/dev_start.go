@@ -200,10 +200,11 @@ func (d *devEdge) createFirstMaster(ctx context.Context) (string, error) {
 	return created.Token, err
 }
 
-// issue issues an access token for all channels of the tenant demo.
-func (d *devEdge) issue(ctx context.Context, createdBy string, lifetime time.Duration) (got issued, err error) {
+// issue issues an access token for all channels of the tenant demo. One without a subject
+// cannot be present.
+func (d *devEdge) issue(ctx context.Context, createdBy, subject string, lifetime time.Duration) (got issued, err error) {
 	answer, err := callAdmin(ctx, d.admin, http.MethodPost, "/pubsub/tokens", tokenstore.IssueRequest{
-		CreatedBy: createdBy,
+		CreatedBy: createdBy, Subject: subject,
 		Right: tokenstore.Right{
 			TenantGrants: []tokenstore.TenantGrant{{
 				TenantIDs: []string{demo.Tenant}, AllowChannelsPub: []string{"#"}, AllowChannelsSub: []string{"#"},

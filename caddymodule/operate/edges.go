@@ -3,11 +3,8 @@ package operate
 import (
 	"context"
 	"errors"
-	"maps"
 	"net/http"
 	"net/netip"
-	"net/url"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -47,33 +44,18 @@ func listConnections(live *app.Running, r *http.Request, _ []byte) (any, error) 
 
 // connectionQuery reads the query of a list of connections.
 func connectionQuery(raw string) (q overlay.Query, err error) {
-	values, err := url.ParseQuery(raw)
-	if err != nil { // its text quotes the query
-		return q, invalid("query", "is not well-formed")
+	given, err := parameters(raw, "edge", "token_id", "subject", "tenant", "ip", "transport", "limit", "cursor")
+	if err != nil {
+		return q, err
 	}
-	texts := map[string]*string{
-		"edge": &q.Edge, "token_id": &q.TokenID, "subject": &q.Subject, "tenant": &q.Tenant, "transport": &q.Transport, "cursor": &q.Cursor,
+	q.Edge, q.TokenID, q.Subject, q.Tenant = given["edge"], given["token_id"], given["subject"], given["tenant"]
+	q.Transport, q.Cursor = given["transport"], given["cursor"]
+	if q.Limit, err = limitOf(given, overlay.MaxLimit); err != nil {
+		return q, err
 	}
-	for _, name := range slices.Sorted(maps.Keys(values)) {
-		value := values[name][0]
-		switch {
-		case len(values[name]) > 1:
-			return q, invalid(name, "is given more than once")
-		case value == "": // does not mean all: the client has probably lost a value
-			return q, invalid(name, "is empty; omit it instead")
-		case name == "limit":
-			q.Limit, err = strconv.Atoi(value)
-			if err != nil || q.Limit < 1 || q.Limit > overlay.MaxLimit {
-				return q, invalid("limit", "must be an integer from 1 to "+strconv.Itoa(overlay.MaxLimit))
-			}
-		case name == "ip":
-			if q.Network, err = network(value); err != nil {
-				return q, err
-			}
-		case texts[name] == nil:
-			return q, invalid("query", "has an unknown parameter; allowed: edge, token_id, subject, tenant, ip, transport, limit, cursor")
-		default:
-			*texts[name] = value
+	if ip, has := given["ip"]; has {
+		if q.Network, err = network(ip); err != nil {
+			return q, err
 		}
 	}
 	switch {

@@ -4,18 +4,15 @@ import (
 	"cmp"
 	"maps"
 	"net/http"
-	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/millrace/millrace/caddymodule/app"
 	"github.com/millrace/millrace/pubsub/history"
-	"github.com/millrace/millrace/wire"
 )
 
-// maxListed is how many tenants of histories a page of the list may have.
+// maxListed is how many rows a page of a list about histories or presences may have.
 const maxListed = 1000
 
 // historyList answers the call that lists what is kept.
@@ -65,37 +62,20 @@ func listHistories(live *app.Running, r *http.Request, _ []byte) (any, error) {
 
 // parseHistoryQuery reads the query of a list of what is kept.
 func parseHistoryQuery(raw string) (q historyQuery, err error) {
-	values, err := url.ParseQuery(raw)
-	if err != nil { // its text quotes the query
-		return q, invalid("query", "is not well-formed")
+	given, err := parameters(raw, "history", "tenant", "limit", "cursor")
+	if err != nil {
+		return q, err
 	}
-	for _, name := range slices.Sorted(maps.Keys(values)) {
-		value := values[name][0]
-		switch {
-		case len(values[name]) > 1:
-			return q, invalid(name, "is given more than once")
-		case value == "": // does not mean all: the client has probably lost a value
-			return q, invalid(name, "is empty; omit it instead")
-		}
-		switch name {
-		case "history":
-			q.history = value
-		case "tenant":
-			if start, _ := strings.CutSuffix(value, "*"); start != "" && wire.CheckTenant(start) != nil {
-				return q, invalid("tenant", "must be the name of a tenant, or the beginning of names with * behind")
-			}
-			q.tenant = value
-		case "limit":
-			if q.limit, err = strconv.Atoi(value); err != nil || q.limit < 1 || q.limit > maxListed {
-				return q, invalid("limit", "must be an integer from 1 to "+strconv.Itoa(maxListed))
-			}
-		case "cursor":
-			var ok bool
-			if q.after.History, q.after.Tenant, ok = strings.Cut(value, ":"); !ok {
-				return q, invalid("cursor", "must be the next_cursor of an answer")
-			}
-		default:
-			return q, invalid("query", "has an unknown parameter; allowed: history, tenant, limit, cursor")
+	q.history, q.tenant = given["history"], given["tenant"]
+	if err := checkTenantFilter(q.tenant); err != nil {
+		return q, err
+	}
+	if q.limit, err = limitOf(given, maxListed); err != nil {
+		return q, err
+	}
+	if cursor, has := given["cursor"]; has {
+		if q.after.History, q.after.Tenant, has = strings.Cut(cursor, ":"); !has {
+			return q, errCursor
 		}
 	}
 	return q, nil
@@ -124,10 +104,7 @@ func (q historyQuery) asksFor(u history.Usage) bool {
 	if q.after.History != "" && compareUsage(u, q.after) <= 0 || q.history != "" && q.history != u.History {
 		return false
 	}
-	if start, isStart := strings.CutSuffix(q.tenant, "*"); isStart {
-		return strings.HasPrefix(u.Tenant, start)
-	}
-	return q.tenant == "" || q.tenant == u.Tenant
+	return tenantMatches(q.tenant, u.Tenant)
 }
 
 func compareUsage(a, b history.Usage) int {

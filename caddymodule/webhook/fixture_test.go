@@ -34,6 +34,7 @@ type receiver struct {
 
 	mu       sync.Mutex
 	ids      []string // of all requests
+	bodies   [][]byte // likewise
 	batches  []batch  // that were taken
 	asked    []event
 	statuses []int // of the next answers; empty: 200
@@ -76,7 +77,7 @@ func (r *receiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	if len(r.statuses) > 0 {
 		status, r.statuses = r.statuses[0], r.statuses[1:]
 	}
-	r.ids = append(r.ids, id)
+	r.ids, r.bodies = append(r.ids, id), append(r.bodies, body)
 	r.mu.Unlock()
 	r.arrived <- struct{}{}
 	if block != nil {

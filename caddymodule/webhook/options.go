@@ -38,7 +38,7 @@ type askOptions struct {
 	maxInFlight int
 }
 
-var allEvents = []string{eventConnect, eventDisconnect, eventSubscribe, eventUnsubscribe}
+var allEvents = []string{eventConnect, eventDisconnect, eventSubscribe, eventUnsubscribe, eventJoin, eventLeave}
 
 const (
 	minSecret = 16
@@ -165,7 +165,7 @@ func secretKey(placeholder string) ([]byte, error) {
 //
 //	hook webhook <url> {
 //		secret      {env.NAME}|{file./path}
-//		events      connect|disconnect|subscribe|unsubscribe ... | none
+//		events      connect|disconnect|subscribe|unsubscribe|join|leave ... | none
 //		batch_size  <count>
 //		batch_delay <duration>
 //		queue       <count>

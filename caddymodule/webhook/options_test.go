@@ -23,7 +23,7 @@ func TestOptions(t *testing.T) {
 		{"https://a.example/x", "secret {env.TEST_WEBHOOK_BASE64}", "secret: behind whsec_ must stand base64"},
 		{"https://a.example/x", "secret {env.TEST_WEBHOOK_NONE}", "secret: {env.TEST_WEBHOOK_NONE} is empty"},
 		{"https://a.example/x", "secret plain-secret-of-some-length", "secret: must be a placeholder"},
-		{"https://a.example/x", good + "\nevents publish", "events: unknown event publish; allowed: connect, disconnect, subscribe, unsubscribe, or none alone"},
+		{"https://a.example/x", good + "\nevents publish", "events: unknown event publish; allowed: connect, disconnect, subscribe, unsubscribe, join, leave, or none alone"},
 		{"https://a.example/x", good + "\nevents none", "does nothing"},
 		{"https://a.example/x", good + "\nbatch_size 1001", "batch_size: must be from 1 to 1000"},
 		{"https://a.example/x", good + "\nqueue 1000001", "queue: must be from 1 to 1000000"},

@@ -1,5 +1,5 @@
-// Package webhook is the hook `webhook`: it tells a backend of an edge's connections and
-// subscriptions by POST, and may ask it before it allows them.
+// Package webhook is the hook `webhook`: it tells a backend of an edge's connections,
+// subscriptions and members by POST, and may ask it before it allows the first two.
 //
 // The requests follow the Standard Webhooks specification: the headers webhook-id,
 // webhook-timestamp and webhook-signature, an HMAC-SHA256 of these and the body.
@@ -19,9 +19,9 @@ import (
 
 func init() { caddy.RegisterModule(new(Webhook)) }
 
-// Webhook sends events of connections to a backend, in batches: `connect`, `disconnect`,
-// `subscribe` and `unsubscribe`. A batch that the backend does not take is sent again,
-// with pauses that grow. Events that find the queue full are lost; the next batch says
+// Webhook sends events to a backend, in batches: `connect`, `disconnect`, `subscribe` and
+// `unsubscribe` of connections, and `join` and `leave` of members of a presence. A batch
+// that the backend does not take is sent again, with pauses that grow. Events that find the queue full are lost; the next batch says
 // how many. With Ask, the edge asks the backend before it lets a client connect or
 // subscribe, and waits for the answer.
 type Webhook struct {
@@ -33,8 +33,8 @@ type Webhook struct {
 	// bytes. Required.
 	Secret string `json:"secret"`
 
-	// Events that are sent, of `connect`, `disconnect`, `subscribe`, `unsubscribe`.
-	// Default: all of them. `none` alone: no events, as for a hook that is only asked.
+	// Events that are sent, of `connect`, `disconnect`, `subscribe`, `unsubscribe`, `join`,
+	// `leave`. Default: all of them. `none` alone: no events, as for a hook that is only asked.
 	Events []string `json:"events,omitempty"`
 
 	// BatchSize is how many events a request has at most, from 1 to 1000. Default, and
@@ -46,7 +46,8 @@ type Webhook struct {
 	BatchDelay caddy.Duration `json:"batch_delay,omitempty"`
 
 	// Queue is how many events wait at most, those on their way included, up to 1000000.
-	// Those of one token take half of it at most. Default, and zero: 10000, some 5 MB.
+	// Those of one token, and joins and leaves of one subject, take half of it at most.
+	// Default, and zero: 10000, some 5 MB.
 	Queue int `json:"queue,omitempty"`
 
 	// Timeout of a request with events, from 100ms to 1m. Default, and zero: 5s.
@@ -155,6 +156,20 @@ func (h *Webhook) Unsubscribed(c hook.Client, s hook.Subscription) {
 	}
 }
 
+// Joined implements [hook.JoinObserver].
+func (h *Webhook) Joined(m hook.Member) {
+	if h.worker.sends(eventJoin) {
+		h.worker.add(newMemberEvent(eventJoin, m))
+	}
+}
+
+// Left implements [hook.LeaveObserver].
+func (h *Webhook) Left(m hook.Member) {
+	if h.worker.sends(eventLeave) {
+		h.worker.add(newMemberEvent(eventLeave, m))
+	}
+}
+
 // Asked implements [hook.Selector].
 func (h *Webhook) Asked() (connect, subscribe, publish bool) {
 	return h.worker.asksBefore(eventConnect), h.worker.asksBefore(eventSubscribe), false
@@ -176,24 +191,31 @@ const (
 	eventDisconnect  = "disconnect"
 	eventSubscribe   = "subscribe"
 	eventUnsubscribe = "unsubscribe"
+	eventJoin        = "join"
+	eventLeave       = "leave"
 )
 
 // event is what a backend is told, or asked.
 type event struct {
-	Event      string          `json:"event"`
-	Time       time.Time       `json:"time"`
-	Connection uint64          `json:"connection"` // unique with the edge of the request
-	TokenID    string          `json:"token_id"`
-	Subject    string          `json:"subject,omitempty"` // whose token it is
-	Tenants    []string        `json:"tenants,omitempty"` // that the token names; of connect
-	Info       json.RawMessage `json:"info,omitempty"`    // of the token, a JSON object; of connect
-	IP         string          `json:"ip,omitempty"`      // empty: not known
-	Transport  string          `json:"transport"`
+	Event   string          `json:"event"`
+	Time    time.Time       `json:"time"`
+	Subject string          `json:"subject,omitempty"` // whose token it is
+	Info    json.RawMessage `json:"info,omitempty"`    // of the token, a JSON object; of connect and join
+
+	// Of connections: all events but join and leave, which concern no single one.
+	Connection uint64   `json:"connection,omitempty"` // unique with the edge of the request; from 1 on
+	TokenID    string   `json:"token_id,omitempty"`
+	Tenants    []string `json:"tenants,omitempty"` // that the token names; of connect
+	IP         string   `json:"ip,omitempty"`      // empty: not known
+	Transport  string   `json:"transport,omitempty"`
+
+	Tenant string `json:"tenant,omitempty"` // of all but connect and disconnect
 
 	// Of subscribe and unsubscribe.
-	Tenant    string `json:"tenant,omitempty"`
 	Pattern   string `json:"pattern,omitempty"`
 	OwnStream bool   `json:"own_stream,omitempty"`
+
+	Channel string `json:"channel,omitempty"` // of join and leave
 
 	// Of disconnect.
 	CloseCode uint16  `json:"close_code,omitempty"`
@@ -219,6 +241,18 @@ func (e event) about(s hook.Subscription) event {
 	return e
 }
 
+func newMemberEvent(name string, m hook.Member) event {
+	return event{Event: name, Time: time.Now().UTC(), Subject: m.Subject, Info: m.Info, Tenant: m.Tenant, Channel: m.Channel}
+}
+
+// cause is who causes an event: a token, or a subject of a tenant.
+func (e *event) cause() string {
+	if e.TokenID == "" {
+		return e.Tenant + ":" + e.Subject // no ID of a token has a colon
+	}
+	return e.TokenID
+}
+
 var (
 	_ caddy.Provisioner        = (*Webhook)(nil)
 	_ caddy.CleanerUpper       = (*Webhook)(nil)
@@ -226,6 +260,8 @@ var (
 	_ hook.DisconnectObserver  = (*Webhook)(nil)
 	_ hook.SubscribeObserver   = (*Webhook)(nil)
 	_ hook.UnsubscribeObserver = (*Webhook)(nil)
+	_ hook.JoinObserver        = (*Webhook)(nil)
+	_ hook.LeaveObserver       = (*Webhook)(nil)
 	_ hook.ConnectAuthorizer   = (*Webhook)(nil)
 	_ hook.SubscribeAuthorizer = (*Webhook)(nil)
 	_ hook.Selector            = (*Webhook)(nil)

@@ -76,6 +76,31 @@ func normal(s string) (out string) {
 	return out
 }
 
+// Joins and leaves concern no connection.
+func TestMemberEvents(t *testing.T) {
+	r := newReceiver(t)
+	h := r.open(func(h *Webhook) { h.BatchDelay, h.BatchSize = caddy.Duration(time.Minute), 2 })
+	h.Joined(hook.Member{Tenant: "t", Channel: "room.a", Subject: "ada", Info: []byte(`{"plan":"pro"}`)})
+	h.Left(hook.Member{Tenant: "t", Channel: "room.a", Subject: "ada"})
+	r.await(1)
+	var body struct{ Events []map[string]any }
+	var err error
+	r.set(func() { err = json.Unmarshal(r.bodies[0], &body) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range body.Events {
+		if at, err := time.Parse(time.RFC3339, fmt.Sprint(e["time"])); err != nil || time.Since(at).Abs() > time.Minute {
+			t.Errorf("got %v", e)
+		}
+		delete(e, "time")
+	}
+	want := "[map[channel:room.a event:join info:map[plan:pro] subject:ada tenant:t] map[channel:room.a event:leave subject:ada tenant:t]]"
+	if got := fmt.Sprint(body.Events); got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+}
+
 // Only the events that are configured are sent.
 func TestChosenEvents(t *testing.T) {
 	r := newReceiver(t)
@@ -83,6 +108,8 @@ func TestChosenEvents(t *testing.T) {
 	h.Connected(client(1, "id"))
 	h.Subscribed(client(1, "id"), hook.Subscription{})
 	h.Unsubscribed(client(1, "id"), hook.Subscription{})
+	h.Joined(hook.Member{Subject: "ada"})
+	h.Left(hook.Member{Subject: "ada"})
 	h.Disconnected(client(1, "id"), goodbye)
 	r.await(1)
 	if n := len(h.worker.waiting); n > 1 {
@@ -129,15 +156,24 @@ func TestServerIsGone(t *testing.T) {
 }
 
 // What finds no room is lost, and the next batch says how many; one token has half of
-// the room.
+// the room, and so has one subject.
 func TestQueueIsBounded(t *testing.T) {
+	for name, greedy := range map[string]func(*Webhook, int){
+		"token":   func(h *Webhook, i int) { h.Connected(client(uint64(i+1), "greedy")) },
+		"subject": func(h *Webhook, i int) { h.Joined(hook.Member{Tenant: "t", Channel: fmt.Sprint(i), Subject: "ada"}) },
+	} {
+		t.Run(name, func(t *testing.T) { testQueue(t, greedy) })
+	}
+}
+
+func testQueue(t *testing.T, greedy func(h *Webhook, i int)) {
 	r := newReceiver(t)
 	r.block = make(chan struct{})
 	h := r.open(func(h *Webhook) { h.Queue, h.BatchSize = 10, 1 })
 	h.Connected(client(0, "first"))
 	r.await(1) // it is on its way, and holds its place
 	for i := range 20 {
-		h.Connected(client(uint64(i+1), "greedy"))
+		greedy(h, i)
 	}
 	h.worker.mu.Lock()
 	if n := len(h.worker.waiting); n != 6 {
@@ -168,7 +204,7 @@ func TestQueueIsBounded(t *testing.T) {
 	awaitTrue(t, "no token to be counted any more", func() bool {
 		h.worker.mu.Lock()
 		defer h.worker.mu.Unlock()
-		return len(h.worker.perToken) == 0 && len(h.worker.waiting) == 0
+		return len(h.worker.perCause) == 0 && len(h.worker.waiting) == 0
 	})
 }
 

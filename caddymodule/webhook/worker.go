@@ -33,7 +33,7 @@ type worker struct {
 	started  bool       // the sender runs
 	stopped  bool       // it does no longer take events
 	waiting  []event    // those on their way first
-	perToken map[string]int
+	perCause map[string]int
 	lost     uint64    // events that no batch has told of yet
 	warned   time.Time // of a loss
 }
@@ -49,7 +49,7 @@ func newWorker(o options, log *zap.Logger) *worker {
 	w := &worker{
 		options: o, log: log, limitedLog: guest.OncePerSecond(log), backend: newBackend(o), slots: newSlots(o.ask.maxInFlight),
 		quit: make(chan struct{}), added: make(chan struct{}, 1), done: make(chan struct{}),
-		perToken: map[string]int{},
+		perCause: map[string]int{},
 	}
 	w.ctx, w.cancel = context.WithCancel(context.Background())
 	return w
@@ -77,17 +77,17 @@ func (w *worker) sends(name string) bool      { return slices.Contains(w.events,
 func (w *worker) asksBefore(name string) bool { return slices.Contains(w.ask.before, name) }
 
 // add queues an event. It waits for nothing: one that finds no room is lost, and the next
-// batch says so. One token has half of the queue at most, so that a client that comes and
-// goes all the time does not take the events of others with it.
+// batch says so. One token has half of the queue at most, and so has one subject, so that a
+// client that comes and goes all the time does not take the events of others with it.
 func (w *worker) add(e event) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.stopped || len(w.waiting) >= w.queue || w.perToken[e.TokenID] >= max(1, w.queue/2) {
+	if w.stopped || len(w.waiting) >= w.queue || w.perCause[e.cause()] >= max(1, w.queue/2) {
 		w.loseLocked(1, "the queue has no room")
 		return
 	}
 	w.waiting = append(w.waiting, e)
-	w.perToken[e.TokenID]++
+	w.perCause[e.cause()]++
 	queued.Inc()
 	if !w.started {
 		w.started = true
@@ -168,8 +168,8 @@ func (w *worker) finish(n int, told uint64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, e := range w.waiting[:n] {
-		if w.perToken[e.TokenID]--; w.perToken[e.TokenID] == 0 {
-			delete(w.perToken, e.TokenID)
+		if w.perCause[e.cause()]--; w.perCause[e.cause()] == 0 {
+			delete(w.perCause, e.cause())
 		}
 	}
 	clear(w.waiting[:n])

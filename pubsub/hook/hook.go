@@ -12,8 +12,8 @@
 // connection is told in the order in which it happened, one call at a time: Connected
 // first, Disconnected last, and Subscribed before the Unsubscribed of the same
 // subscription. The end of a connection ends its subscriptions; there is no
-// Unsubscribed for these. Joined and Left concern no connection: for each member they
-// are told one after the other.
+// Unsubscribed for these. Joined and Left concern no connection: those of an edge are
+// told one after the other, in the order in which they happened.
 //
 // # Concurrency and time
 //
@@ -27,7 +27,8 @@
 //
 // AuthorizePublish and everything that is told run on the goroutine that handles the
 // client's messages. They must not wait: while they run, nothing else is read from that
-// client, and only that client waits.
+// client, and only that client waits. While Joined or Left runs, so do all clients that
+// join or leave; Left runs on a goroutine of the edge where a member has lingered.
 //
 // # Faults
 //
@@ -153,7 +154,8 @@ type UnsubscribeObserver interface {
 type JoinObserver interface{ Joined(m Member) }
 
 // LeaveObserver is told that no client of this edge makes the subject present any more. The
-// lingering of those whose connection was lost has ended.
+// lingering of those whose connection was lost has ended, the presence has gone with a reload,
+// or the edge stops.
 type LeaveObserver interface{ Left(m Member) }
 
 // Member is a subject in a channel.

@@ -470,3 +470,68 @@ func TestMessages(t *testing.T) {
 		}
 	}
 }
+
+// Operators see all members, in pages.
+func TestList(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := newNetwork(t)
+		a, b := n.add("a", set(t, 100_000, time.Second)), n.add("b", set(t, 100_000, time.Second))
+		run(t, a)
+		run(t, b)
+		const members = chunk + 2000
+		for i := range members {
+			join(t, a, "t", fmt.Sprintf("room.%d", i%(chunk+10)), fmt.Sprintf("m%05d", i))
+		}
+		join(t, b, "t", "room.7", "bob")
+		join(t, b, "u", "room.7", "eve")
+		wait(10 * time.Second)
+		a.Leave(Key{"t", "room.0", "m00000"}, false)
+		for name, r := range map[string]*Registry{"own": a, "another": b} {
+			wait(10 * time.Second)
+			all := func(text, subject string, limit int) (list []string, pages int) {
+				q := Query{Tenant: "t", Pattern: parse(t, text), Subject: subject, Limit: limit}
+				for {
+					page, next := r.Members(q)
+					pages++
+					if len(page) > limit || next != 0 && len(page) < limit {
+						t.Fatalf("%s: a page of %d members with more behind it", name, len(page))
+					}
+					for _, m := range page {
+						list = append(list, m.Channel+" "+m.Subject)
+					}
+					if q.After = next; next == 0 {
+						return list, pages
+					}
+				}
+			}
+			list, pages := all("#", "", 1000)
+			distinct := slices.Compact(slices.Sorted(slices.Values(list)))
+			if len(list) != members || len(distinct) != members || pages != members/1000+1 {
+				t.Errorf("%s: %d members in %d pages, %d of them different", name, len(list), pages, len(distinct))
+			}
+			if list, pages := all("room.7", "", 2); len(list) != 3 || pages != 2 || !slices.Contains(list, "room.7 bob") {
+				t.Errorf("%s: room.7 has %q in %d pages", name, list, pages)
+			}
+			if list, pages := all("#", "bob", 1); fmt.Sprint(list) != "[room.7 bob]" || pages != 1 {
+				t.Errorf("%s: bob is in %q, %d pages", name, list, pages)
+			}
+			if list, _ := all("hall.*", "", 10); list != nil {
+				t.Errorf("%s: %q are in the hall", name, list)
+			}
+			for text, want := range map[string]string{"#": fmt.Sprint(members, chunk+10), "room.7": "3 1", "room.0": "1 1", "hall.#": "0 0", "hall": "0 0"} {
+				m, c := r.Count("t", parse(t, text))
+				if got := fmt.Sprint(m, c); got != want {
+					t.Errorf("%s: members and channels of %s: %s, want %s", name, text, got, want)
+				}
+			}
+			usage := r.Usage()
+			slices.SortFunc(usage, func(a, b Usage) int { return strings.Compare(a.Tenant, b.Tenant) })
+			if got := fmt.Sprint(usage); got != fmt.Sprintf("[{rooms t %d} {rooms u 1}]", members) {
+				t.Errorf("%s: usage %s", name, got)
+			}
+		}
+		if list, next := a.Members(Query{Tenant: "nobody", Pattern: parse(t, "#"), Limit: 1}); list != nil || next != 0 {
+			t.Errorf("an unknown tenant has %v", list)
+		}
+	})
+}

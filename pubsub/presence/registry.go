@@ -3,6 +3,8 @@ package presence
 import (
 	"bytes"
 	"errors"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -84,27 +86,50 @@ func New(o Options) *Registry {
 // none has any more are gone; the caller ends the watchers that [Set.Contains] does not allow
 // any more.
 func (r *Registry) SetDefinitions(s *Set) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.set = s
-	now := time.Now()
-	for key := range r.own.members {
-		if s.having(key.Tenant, key.Channel) == nil {
-			r.removeOwn(key, now)
-		}
-	}
-	for id, e := range r.others {
-		for key := range e.members {
+	r.endOwn(func() (left []Key) {
+		r.set = s
+		now := time.Now()
+		for key := range r.own.members {
 			if s.having(key.Tenant, key.Channel) == nil {
-				r.removeHeld(id, e, key, now)
+				r.removeOwn(key, now)
+				left = append(left, key)
 			}
 		}
-		e.at = 0 // it may have members that this edge has ignored
+		for id, e := range r.others {
+			for key := range e.members {
+				if s.having(key.Tenant, key.Channel) == nil {
+					r.removeHeld(id, e, key, now)
+				}
+			}
+			e.at = 0 // it may have members that this edge has ignored
+		}
+		for _, t := range r.tenants {
+			t.recount(s)
+		}
+		r.wake()
+		return left
+	})
+}
+
+// Close ends the members of this edge, those that linger, too. The other edges are not told:
+// they keep them for the linger, in which their clients come to them. It is called when Run
+// has returned, and nothing is called after it.
+func (r *Registry) Close() {
+	r.endOwn(func() []Key { return slices.Collect(maps.Keys(r.own.members)) })
+}
+
+// endOwn calls end with r.mu locked, and tells of the members of this edge that it returns.
+func (r *Registry) endOwn(end func() []Key) {
+	r.order.Lock()
+	defer r.order.Unlock()
+	r.mu.Lock()
+	left := end()
+	r.mu.Unlock()
+	if r.options.Left != nil {
+		for _, key := range left {
+			r.options.Left(key)
+		}
 	}
-	for _, t := range r.tenants {
-		t.recount(s)
-	}
-	r.wake()
 }
 
 // Join counts one more session of a member. Info is a JSON object, or empty; the newest wins.

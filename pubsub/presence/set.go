@@ -87,6 +87,17 @@ func (s *Set) Len() int {
 	return len(s.list)
 }
 
+// All returns the definitions, in their order.
+func (s *Set) All() (list []Definition) {
+	if s == nil {
+		return nil
+	}
+	for _, d := range s.list {
+		list = append(list, d.Definition)
+	}
+	return list
+}
+
 // having returns the presence that has a channel, or nil.
 func (s *Set) having(tenant, channel string) *definition {
 	if s == nil {

@@ -52,31 +52,20 @@ func (r *Registry) Tick(now time.Time) {
 
 // endLingering removes the members of this edge that were lost for their linger.
 func (r *Registry) endLingering(now time.Time) {
-	r.order.Lock()
-	defer r.order.Unlock()
-	left := r.takeLingering(now)
-	if r.options.Left != nil {
-		for _, key := range left {
-			r.options.Left(key)
+	r.endOwn(func() (left []Key) {
+		for {
+			m, ok := r.own.lingering.Min()
+			switch {
+			case !ok || m.until.After(now):
+				return left
+			case len(left) == maxEnded:
+				r.wake()
+				return left
+			}
+			r.removeOwn(m.key, now)
+			left = append(left, m.key)
 		}
-	}
-}
-
-func (r *Registry) takeLingering(now time.Time) (left []Key) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for {
-		m, ok := r.own.lingering.Min()
-		switch {
-		case !ok || m.until.After(now):
-			return left
-		case len(left) == maxEnded:
-			r.wake()
-			return left
-		}
-		r.removeOwn(m.key, now)
-		left = append(left, m.key)
-	}
+	})
 }
 
 // tellWatchers serves the audiences that have changed, for tickBytes: each tenant has the same

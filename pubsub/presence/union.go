@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"slices"
 	"time"
-
-	"github.com/millrace/millrace/pubsub/pattern"
 )
 
 // tenant is who is present in the channels of one tenant, on all edges that are known.
@@ -224,32 +222,4 @@ func (c *channel) forgetIfUnused() {
 		c.tenant.counts.drop(c)
 		delete(c.tenant.channels, c.name)
 	}
-}
-
-// Member is what operators see of one.
-type Member struct {
-	Channel string
-	Subject string
-	Since   time.Time
-	Info    []byte // a JSON object, or empty
-}
-
-// Members lists the members of a tenant in the channels that a pattern matches, those that
-// changed first first, at most limit of them, and says how many there are.
-func (r *Registry) Members(tenant string, p pattern.Pattern, limit int) (list []Member, all int) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	t := r.tenants[tenant]
-	if t == nil {
-		return nil, 0
-	}
-	t.log.tree.Ascend(func(e *entry) bool {
-		if e.here && p.Match(e.channel.name) {
-			if all++; len(list) < limit {
-				list = append(list, Member{e.channel.name, e.subject, time.UnixMilli(int64(e.since)), e.info})
-			}
-		}
-		return true
-	})
-	return list, all
 }

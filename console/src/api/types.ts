@@ -210,6 +210,40 @@ export interface HistoryList {
   readonly totals: readonly HistoryTotal[] | null;
 }
 
+/** How many members a tenant has in a presence. */
+export interface PresenceUsage {
+  readonly presence: string;
+  readonly tenant: string;
+  readonly members: number;
+}
+
+export interface PresenceTotal {
+  readonly presence: string;
+  readonly tenants: number;
+  readonly members: number;
+  readonly max_members: number; // of a tenant
+}
+
+export interface PresenceList {
+  readonly presences: readonly PresenceUsage[] | null;
+  readonly next_cursor?: string;
+  readonly totals: readonly PresenceTotal[] | null;
+}
+
+/** A subject in a channel. */
+export interface Member {
+  readonly channel: string;
+  readonly subject: string;
+  readonly since: string;
+  readonly info?: Readonly<Record<string, unknown>>;
+}
+
+export interface MemberPage {
+  readonly members: readonly Member[] | null;
+  readonly next_cursor?: string;
+  readonly total: { readonly members: number; readonly channels: number };
+}
+
 export interface HistoryPage {
   readonly messages: readonly StoredMessage[] | null;
   readonly next: string; // the place where the next page begins; empty: this is the last

@@ -6,6 +6,7 @@ export interface Grant {
   readonly allow_channels_pub?: readonly string[];
   readonly allow_channels_sub?: readonly string[];
   readonly allow_channels_history?: readonly string[];
+  readonly allow_channels_presence?: readonly string[];
 }
 
 export interface Right {
@@ -45,6 +46,9 @@ export function sentences(right: Right, mark = ""): Sentence[] {
         " in ",
         ...tenants,
       ]);
+    const who = grant.allow_channels_presence ?? [];
+    if (who.length > 0)
+      all.push(["may see who is present in ", ...list(who, `${at}.allow_channels_presence`, mark), " in ", ...tenants]);
     if (pub.length + sub.length === 0) all.push(["may neither publish nor subscribe in ", ...tenants]);
   }
   all.push(limit("from ", right.allow_ip_masks, "right.allow_ip_masks", mark, "any address"));

@@ -15,6 +15,7 @@ import { RightList } from "./token-detail.js";
 const actions = [
   ["subscribe", "subscribe"],
   ["history", "read stored messages"],
+  ["presence", "see who is present"],
   ["publish", "publish"],
   ["connect", "connect"],
 ] as const;

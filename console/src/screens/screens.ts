@@ -6,6 +6,7 @@ import { Histories } from "./histories.js";
 import { Live } from "./live.js";
 import { Masters } from "./masters.js";
 import { Overview } from "./overview.js";
+import { Presence } from "./presence.js";
 import { Tokens } from "./tokens.js";
 
 export interface ScreenProps {
@@ -24,6 +25,7 @@ export const screens: readonly Screen[] = [
   { name: "master-tokens", label: "Master tokens", component: Masters },
   { name: "tokens", label: "Access tokens", component: Tokens },
   { name: "connections", label: "Connections", component: Connections },
+  { name: "presence", label: "Presence", component: Presence },
   { name: "live", label: "Live", component: Live, tail: true },
   { name: "histories", label: "Histories", component: Histories },
   { name: "edges", label: "Edges", component: Edges },

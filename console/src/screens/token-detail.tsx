@@ -59,7 +59,7 @@ export function TokenDetail({
           <a
             class="button"
             href={routeTo("tokens", { subject: token.subject })}
-            aria-label={`All of the subject of ${short}`}
+            aria-label={`All of its subject, of token ${short}`}
           >
             All of its subject
           </a>

@@ -26,6 +26,7 @@ export function Issue({ onClose, onIssued }: { onClose: () => void; onIssued: (i
     pub: "",
     sub: "#",
     history: "",
+    presence: "",
     end: "15m",
     masks: "",
     origins: "",
@@ -62,6 +63,7 @@ export function Issue({ onClose, onIssued }: { onClose: () => void; onIssued: (i
             allow_channels_pub: lines(draft.pub),
             allow_channels_sub: lines(draft.sub),
             allow_channels_history: lines(draft.history),
+            allow_channels_presence: lines(draft.presence),
           },
         ],
         allow_ip_masks: lines(draft.masks),
@@ -108,14 +110,24 @@ export function Issue({ onClose, onIssued }: { onClose: () => void; onIssued: (i
             hint="# is every channel."
           />
         </div>
-        <TextField
-          label="May read stored messages of"
-          value={draft.history}
-          onInput={set("history")}
-          rows={2}
-          mono
-          hint="Of what it may subscribe to. Nothing: subscriptions begin now."
-        />
+        <div class="row">
+          <TextField
+            label="May read stored messages of"
+            value={draft.history}
+            onInput={set("history")}
+            rows={2}
+            mono
+            hint="Of what it may subscribe to. Nothing: subscriptions begin now."
+          />
+          <TextField
+            label="May see who is present in"
+            value={draft.presence}
+            onInput={set("presence")}
+            rows={2}
+            mono
+            hint="To join needs no more than to subscribe, and a subject."
+          />
+        </div>
         <ExpiryField label="Valid until" value={draft.end} onInput={set("end")} />
         <div class="row">
           <TextField
