@@ -123,14 +123,14 @@ func (c *conn) read(to sink) *Error {
 			to.active()
 		}
 		if frame {
+			if wire.IsUnknownFrame(message) {
+				continue // of a later version
+			}
 			if wire.IsPresence(message) {
 				if err := c.readPresence(message, to); err != nil {
 					return err
 				}
 				continue
-			}
-			if wire.IsUnknownFrame(message) {
-				continue // of a later version
 			}
 			d, err := c.frames.decode(message)
 			if err != nil {

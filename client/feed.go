@@ -14,15 +14,11 @@ type feed struct {
 
 // readPresence takes a presence frame. It is called by the reading goroutine.
 func (c *conn) readPresence(frame []byte, to sink) *Error {
-	const known = 1<<3 - 1
 	p, err := wire.DecodePresence(frame)
-	switch {
-	case err == nil:
-		to.presence(c, &p)
-	case len(frame) > 1 && frame[1] > known: // of a later version
-	default:
+	if err != nil {
 		return &Error{Code: CodeProtocol, Text: "the edge sent a frame that is not understood", Err: err}
 	}
+	to.presence(c, &p)
 	return nil
 }
 
