@@ -92,10 +92,7 @@ func (c *Client) Presence(ctx context.Context, tenant, text string, opts ...Pres
 	if _, err := pattern.Parse(text); err != nil {
 		return nil, nameError(&wire.Error{Code: wire.CodeBadPattern, Reason: err.Error()}, Error{Tenant: tenant, Pattern: text})
 	}
-	p := &Presence{
-		client: c, key: key{tenant, text}, count: o.count, wake: make(chan struct{}, 1),
-		ofMember: map[memberKey]*list.Element{}, ofCount: map[string]*list.Element{},
-	}
+	p := newPresence(c, key{tenant, text}, o.count)
 	k := standingKey{wire.VerbWho, p.key}
 	err := c.stand(ctx, func(answer chan<- *Error) {
 		c.addStanding(k, standingCall{answer, p}, func() *standing {
@@ -112,6 +109,13 @@ func (c *Client) Presence(ctx context.Context, tenant, text string, opts ...Pres
 		return p, nil
 	}
 	return nil, p.about(err)
+}
+
+func newPresence(c *Client, k key, count bool) *Presence {
+	return &Presence{
+		client: c, key: k, count: count, wake: make(chan struct{}, 1),
+		ofMember: map[memberKey]*list.Element{}, ofCount: map[string]*list.Element{},
+	}
 }
 
 // about gives an error of a context the names that it is about.
