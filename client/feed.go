@@ -90,7 +90,7 @@ func (c *Client) handlePresence(from *conn, p *wire.Presence) {
 func (c *Client) feedFrom(conn *conn, s *standing) {
 	s.source = conn
 	s.view.show(conn.holds[s].feed.all)
-	c.stands(s)
+	s.stands()
 }
 
 // unfeed shows what another connection brings in place of one that is left or lost.

@@ -99,7 +99,7 @@ func (c *Client) Presence(ctx context.Context, tenant, text string, opts ...Pres
 			return &standing{standingKey: k, count: o.count, view: newView()}
 		}, func(s *standing) *Error {
 			if s.count && !o.count {
-				return s.error(CodeBadOption, "the client counts the members of this pattern already, and can only do that")
+				return s.refusal(CodeBadOption, "the client counts the members of this pattern already, and can only do that")
 			}
 			p.view = s.view
 			return nil
