@@ -50,6 +50,23 @@
 // Either nothing is missing, or the event [Gap] says so. [Client.PublishConfirmed] returns
 // the position at which the edge has stored a message.
 //
+// # Presence
+//
+// [Client.Join] makes the subject of the client's token a member of a channel, and
+// [Client.Presence] shows who is:
+//
+//	m, err := c.Join(ctx, "paint.room", "room.1")
+//	p, err := c.Presence(ctx, "paint.room", "room.*")
+//	for _, member := range p.Members() {
+//		fmt.Println(member.Channel, member.Subject)
+//	}
+//	for {
+//		change, err := p.Next(ctx) // joined, left, changed
+//		…
+//	}
+//
+// Both go on after each loss of the connection: nobody is seen to leave who has not left.
+//
 // # Connections come and go
 //
 // [Options].OnEvent hears of everything that happens to the connection:

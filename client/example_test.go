@@ -43,6 +43,33 @@ func ExampleConnect() {
 	// millrace: bad_option: either Token or TokenProvider is required, and not both
 }
 
+// Who is present in the rooms, and what changes.
+func ExampleClient_Presence() {
+	ctx := context.Background()
+	c, err := client.Connect(ctx, []string{"https://edge.example.com"}, client.Options{Token: os.Getenv("MILLRACE_TOKEN")})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer c.Close()
+	if _, err := c.Join(ctx, "paint.room", "room.1"); err != nil { // until Close
+		log.Fatal(err)
+	}
+	p, err := c.Presence(ctx, "paint.room", "room.*")
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, member := range p.Members() {
+		fmt.Println(member.Subject, "is in", member.Channel)
+	}
+	for {
+		change, err := p.Next(ctx)
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(change.Member.Subject, "has", change.Type, change.Channel)
+	}
+}
+
 // A token provider asks the application's backend, which issues tokens with a
 // TokenAdmin.
 func ExampleOptions_tokenProvider() {

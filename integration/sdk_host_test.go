@@ -68,6 +68,7 @@ type (
 	sdkCommand = clientdriver.Command
 	sdkOptions = clientdriver.Options
 	sdkReport  = clientdriver.Report
+	sdkMember  = clientdriver.Member
 	sdkError   = clientdriver.Error
 )
 
