@@ -120,8 +120,8 @@ func (c *conn) read(to sink) *Error {
 			to.active()
 		}
 		if frame {
-			if wire.IsUnknownFrame(message) {
-				continue // of a later version
+			if wire.IsUnknownFrame(message) || wire.IsPresence(message) {
+				continue // of a later version, or of a WHO, which this client does not send
 			}
 			d, err := c.frames.decode(message)
 			if err != nil {

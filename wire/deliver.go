@@ -38,13 +38,15 @@ var (
 
 // IsUnknownFrame reports whether a frame of an edge is of a later version: its tag, or
 // one of its fields, is none that this version knows. Clients ignore such a frame
-// (docs/protocol.md, Frames); [DecodeDeliver] fails.
+// (docs/protocol.md, Frames); [DecodeDeliver] and [DecodePresence] fail.
 func IsUnknownFrame(b []byte) bool {
 	switch {
 	case len(b) == 0 || b[0] == tagDeliver:
 		return false
 	case b[0] == tagDeliver2:
 		return len(b) > 1 && b[1]&^knownFields != 0
+	case b[0] == tagPresence:
+		return len(b) > 1 && b[1]&^knownPresence != 0
 	default:
 		return true
 	}
@@ -58,7 +60,7 @@ func DecodeDeliver(b []byte) (Deliver, error) {
 	switch {
 	case len(b) == 0:
 		return Deliver{}, errFrameEmpty
-	case IsUnknownFrame(b):
+	case IsUnknownFrame(b) || IsPresence(b):
 		return Deliver{}, errDeliverUnknown
 	}
 	var d Deliver

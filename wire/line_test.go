@@ -16,6 +16,7 @@ type lineFields struct {
 	From       string `json:"from"`
 	Token      string `json:"token"`
 	Features   string `json:"features"`
+	Count      bool   `json:"count"`
 }
 
 func TestParseLine(t *testing.T) {
@@ -36,7 +37,7 @@ func TestParseLine(t *testing.T) {
 			if got.Verb == VerbRsub {
 				from = string(AppendFrom(nil, got.From))
 			}
-			if got := (lineFields{got.Verb.String(), string(got.Tenant), string(got.Pattern), "", from, string(got.Token), string(got.Features)}); got != want {
+			if got := (lineFields{got.Verb.String(), string(got.Tenant), string(got.Pattern), "", from, string(got.Token), string(got.Features), got.Count}); got != want {
 				t.Errorf("got %+v, want %+v", got, want)
 			}
 			reencodeLine(t, v.Input, got)
@@ -50,6 +51,8 @@ func encodeLine(l Line) []byte {
 		return AppendAuth(nil, string(l.Token))
 	case l.Verb == VerbRsub:
 		return AppendRsub(nil, string(l.Tenant), string(l.Pattern), l.From)
+	case l.Verb == VerbWho:
+		return AppendWho(nil, string(l.Tenant), string(l.Pattern), l.Count)
 	case l.Verb == VerbFeatures && l.Features == nil:
 		return []byte("FEATURES")
 	case l.Verb == VerbFeatures:
@@ -66,7 +69,7 @@ func reencodeLine(t *testing.T, b []byte, l Line) {
 	if want != string(b) {
 		want = strings.TrimSuffix(want, "\r")
 	}
-	if l.Verb == VerbSub || l.Verb == VerbUnsub || l.Verb == VerbRsub {
+	if l.Tenant != nil {
 		if prefix := l.Verb.String() + "::"; strings.HasPrefix(want, prefix) {
 			want = l.Verb.String() + ":~:" + want[len(prefix):]
 		}
@@ -97,7 +100,8 @@ func TestParseLineErrorHidesToken(t *testing.T) {
 
 func TestParseLineAllocatesNothing(t *testing.T) {
 	for _, line := range []string{"SUB:paint.eu:chat.*", "UNSUB::a\r\n", "PING", "AUTH:AT_0_1", "FEATURES:link,x", "nonsense", "",
-		"RSUB:t:a:now", "RSUB:t:a:last.10", "RSUB:t:a:00ff00ff00ff00ff.42.1700000000000", "RSUB:t:a:none"} {
+		"RSUB:t:a:now", "RSUB:t:a:last.10", "RSUB:t:a:00ff00ff00ff00ff.42.1700000000000", "RSUB:t:a:none",
+		"JOIN:t:a", "LEAVE:t:a", "WHO:t:a.*", "WHO::a.*:count", "UNWHO:t:a.*", "WHO:t:a:none"} {
 		b := []byte(line)
 		noAllocs(t, line, func() {
 			l, _ := ParseLine(b)
@@ -115,6 +119,7 @@ func TestParseLineAllocatesNothing(t *testing.T) {
 		dst = AppendGap(dst[:0], "paint.eu", "chat.*", maxPosition)
 		dst = AppendOKPubAt(dst[:0], 1, maxPosition)
 		dst = AppendErrPub(dst[:0], CodeUnconfirmed, 1)
+		dst = AppendWho(dst[:0], "paint.eu", "chat.*", true)
 	})
 }
 
@@ -126,6 +131,9 @@ func TestAppendLine(t *testing.T) {
 		"PONG":           AppendLine(nil, VerbPong, "ignored", "ignored"),
 		"AUTH:AT_0_1":    AppendAuth(nil, "AT_0_1"),
 		"x RSUB:t:a:now": AppendRsub([]byte("x "), "t", "a", From{}),
+		"JOIN:t:a":       AppendLine(nil, VerbJoin, "t", "a"),
+		"x WHO:t:a":      AppendWho([]byte("x "), "t", "a", false),
+		"WHO:t:a:count":  AppendWho(nil, "t", "a", true),
 	} {
 		if string(got) != want {
 			t.Errorf("got %q, want %q", got, want)

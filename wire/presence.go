@@ -107,7 +107,7 @@ func append16[T ~string | ~[]byte](dst []byte, field T) []byte {
 // [Error] that is [ErrBadFrame]; clients ignore a frame with bits that they do not know.
 // What it allocates stays in proportion to the length of the frame.
 func DecodePresence(b []byte) (Presence, error) {
-	if len(b) < 2 || b[0] != tagPresence || b[1]&^byte(knownPresence) != 0 {
+	if len(b) < 2 || b[0] != tagPresence || b[1]&^knownPresence != 0 {
 		return Presence{}, errPresenceFlags
 	}
 	bits := b[1]

@@ -23,24 +23,24 @@ clearTimeout(r),i.removeEventListener("abort",n),s.abort()}}function _(i,t){retu
 t.aborted&&n(),t.addEventListener("abort",n),i.then(e,s).finally(()=>t.removeEventListener("abort",n))})}function A(i,t){
 return i<=1?0:Math.random()*Math.min(t.maxBackOff,t.minBackOff*2**Math.min(i-2,30))}var De=1e5,Et=0;async function ee(i,t,e,s){Et=Et+1>>>0;let n=Et,r=t(n),o=!1,h=u=>new f("outcome_unknown","no edge has sa\
 id whether the message is stored",{...s,cause:u}),a=new AbortController,l=setTimeout(()=>a.abort(o?h():k()),De),c;try{for(let u=2;;u++){
-c=await je(i,e,a.signal,s);let p=c.confirm(r,n);o=!0;try{return await _(p,a.signal)}catch(w){a.signal.throwIfAborted();let{
+c=await We(i,e,a.signal,s);let p=c.confirm(r,n);o=!0;try{return await _(p,a.signal)}catch(w){a.signal.throwIfAborted();let{
 code:m}=w;if(m!=="disconnected"&&(m!=="unconfirmed"||!e))throw new f(m,void 0,s);if(!e)throw h(w);m==="unconfirmed"&&await E(
 A(u,i.settings),a.signal)}}}catch(u){let{code:p}=u;throw o&&(p==="disconnected"||p==="closed")?h(u):u}finally{clearTimeout(
-l),c?.forgetConfirm(n)}}async function je(i,t,e,s){for(;;){if(i.over)throw i.over;if(i.gate){await _(new Promise(r=>i.gate?.
+l),c?.forgetConfirm(n)}}async function We(i,t,e,s){for(;;){if(i.over)throw i.over;if(i.gate){await _(new Promise(r=>i.gate?.
 push(r)),e);continue}let n=i.publishOn??i.current;if(n?.alive)if(n.histories===void 0)await _(n.featured,e);else{if(n.histories)
 return n;throw new f("no_history","the edge has no histories, and confirms nothing",s)}else{if(!t)throw k();await _(i.changed(),
-e)}}}var We=new TextEncoder,ze=new TextDecoder("utf-8",{fatal:!0,ignoreBOM:!0}),At=1024,Fe=["PING","PONG","RECONNECT","OK:AUT\
-H"],He=/^(OK:RSUB|AT|GAP):([^:]+):([^:]+):([^:]+)(?::(complete|gap))?$/,Ke=/^OK:PUB:(0|[1-9]\d{0,9})(?::([^:]+))?$/,I=i=>We.
+e)}}}var je=new TextEncoder,ze=new TextDecoder("utf-8",{fatal:!0,ignoreBOM:!0}),At=1024,Fe=["PING","PONG","RECONNECT","OK:AUT\
+H"],He=/^(OK:RSUB|AT|GAP):([^:]+):([^:]+):([^:]+)(?::(complete|gap))?$/,Ke=/^OK:PUB:(0|[1-9]\d{0,9})(?::([^:]+))?$/,I=i=>je.
 encode(i);function N(i){try{return ze.decode(i)}catch(t){throw new f("protocol","text that is not UTF-8",{cause:t})}}var Xe=new Map(
 [["unauthorized",4401],["token_expired",4401],["forbidden",4403],["token_revoked",4403],["token_unverifiable",1013],["cl\
 osed_by_operator",1013],["internal",1011],["slow_consumer",4429]]);function L(i,t){let[e,s,...n]=i.split(":"),r=Xe.get(e);
 if(r===void 0)return;let o={closeCode:t??r};return e==="forbidden"?new f(`${s}_not_allowed`,n.join(":")||void 0,o):new f(
 e,void 0,o)}function St(i){if(Fe.includes(i))return{kind:i};if(/^LINK:(up|down)$/.test(i))return{kind:"LINK",up:i==="LIN\
 K:up"};let t=/^FEATURES:([a-z0-9_]+(?:,[a-z0-9_]+)*)$/.exec(i)?.[1];if(t&&i.length<=At)return{kind:"FEATURES",features:t};
-let e=/^OK:(SUB|UNSUB):([^:]+):(.+)$/su.exec(i),s=/^ERR:([a-z_]+)(?::(.+))?$/su.exec(i);if((e||s)&&(i.length<=At/3||I(i).
-length<=At)&&!i.endsWith(`
-`)){if(e)return{kind:"OK",verb:e[1],tenant:e[2],pattern:e[3]};if(s)return{kind:"ERR",code:s[1],detail:s[2]??""}}let n=Ye(
-i);if(n)return n;throw new f("protocol","a line that is none")}function Ye(i){let[,t,e="",s="",n="",r]=He.exec(i)??[];if(t&&
+let e=/^OK:(SUB|UNSUB|JOIN|LEAVE|WHO|UNWHO):([^:]+):(.+)$/su.exec(i),s=/^ERR:([a-z_]+)(?::(.+))?$/su.exec(i);if((e||s)&&
+(i.length<=At/3||I(i).length<=At)&&!i.endsWith(`
+`)){if(e)return{kind:"OK",verb:e[1],tenant:e[2],pattern:e[3]};if(s)return{kind:"ERR",code:s[1],detail:s[2]??""}}let n=Ve(
+i);if(n)return n;throw new f("protocol","a line that is none")}function Ve(i){let[,t,e="",s="",n="",r]=He.exec(i)??[];if(t&&
 H(n)&&t==="OK:RSUB"==(r!==void 0))return r?{kind:t,tenant:e,pattern:s,position:n,how:r}:{kind:t,tenant:e,pattern:s,position:n};
 let[,o,h]=Ke.exec(i)??[];if(!(o===void 0||Number(o)>4294967295||h!==void 0&&!H(h)))return h===void 0?{kind:"OK:PUB",id:Number(
 o)}:{kind:"OK:PUB",id:Number(o),position:h}}function H(i){let[,t,e]=/^[0-9a-f]{16}\.(0|[1-9]\d{0,19})\.(0|[1-9]\d{0,19})$/.
@@ -48,17 +48,17 @@ exec(i)??[];return t!==void 0&&e!==void 0&&se(t)&&se(e)}var se=i=>i.length<20||i
 try{return St(i)}catch{return}}var _t=["broadcast","one-nearest","one-random"];function Ot(i,t,e,s,n){let r=typeof e=="string"?I(e):e,o=n?7+n.key.length:
 s===void 0?0:2,h=new Uint8Array(o+4+i.length+t.length+r.length);return o>0&&(h[0]=n?3:2,h[1]=s??0),n&&(new DataView(h.buffer).
 setUint32(2,n.id),h[6]=n.key.length,h.set(n.key,7)),h.set(r,ne(h,ne(h,o,i),t)),h}function ne(i,t,e){i[t++]=e.length>>8,i[t++]=
-e.length;for(let s=0;s<e.length;s++)i[t++]=e.charCodeAt(s);return t}var he=1,ae=2,Mt=24,Ve=128;function Pt(i,t,e){return t===
-e||i[t]===1?!1:i[t]!==4||t+1<e&&(i[t+1]&~(he|ae))!==0}var K=class{#t=new j;#e=new j;#s=new j;#i={};decode(t,e,s){let n=g=>{
+e.length;for(let s=0;s<e.length;s++)i[t++]=e.charCodeAt(s);return t}var he=1,ae=2,Mt=24,Ye=128;function Pt(i,t,e){return t===
+e||i[t]===1?!1:i[t]!==4||t+1<e&&(i[t+1]&~(he|ae))!==0}var K=class{#t=new W;#e=new W;#s=new W;#i={};decode(t,e,s){let n=g=>{
 g>s&&B()},r=g=>(n(g+2),t[g]<<8|t[g+1]);(e===s||Pt(t,e,s))&&B();let o,h="";if(t[e]===4){let g=r(e)&255;if(g===0&&B(),e++,
-g&he&&(n(e+1+Mt),o=Je(t,e+1),e+=Mt),g&ae){n(e+2);let v=e+2;e=v+t[e+1]-1,e-v>=Ve&&B(),n(e+1),h=this.#s.of(t,v,e+1,()=>N(t.
+g&he&&(n(e+1+Mt),o=Je(t,e+1),e+=Mt),g&ae){n(e+2);let v=e+2;e=v+t[e+1]-1,e-v>=Ye&&B(),n(e+1),h=this.#s.of(t,v,e+1,()=>N(t.
 subarray(v,e+1)))}}let a=o!==void 0,l=e+3+r(e+1),c=l+2+r(l),u=c+4;n(u);let p=u+r(c)*65536+r(c+2);(r(p)===0||a&&r(p)!==1)&&
 B();let w=this.#t.of(t,e+1,c,()=>[N(t.subarray(e+3,l)),N(t.subarray(l+2,c))]),m=this.#i;return m.tenant=w[0],m.channel=w[1],
 m.payload=t.subarray(u,p),m.route=this.#e.of(t,p,s,()=>{let g=[],v=p+2;for(let x=r(p);x>0;x--){let T=v+2+r(v);n(T),g.push(
 N(t.subarray(v+2,T))),v=T}return v!==s&&B(),{patterns:Object.freeze(g),note:void 0}}),m.position=o,m.sender=h,m}};function Je(i,t){
 let e=new DataView(i.buffer,i.byteOffset+t,Mt);return`${re(e,0)}${re(e,4)}.${oe(e,8)}.${oe(e,16)}`}var re=(i,t)=>i.getUint32(
 t).toString(16).padStart(8,"0");function oe(i,t){let e=i.getUint32(t);return e<2097152?String(e*4294967296+i.getUint32(t+
-4)):String(i.getBigUint64(t))}function B(){throw new f("protocol","a frame that is none")}var Ze=256,Qe=1024,j=class{#t=[];of(t,e,s,n){
+4)):String(i.getBigUint64(t))}function B(){throw new f("protocol","a frame that is none")}var Ze=256,Qe=1024,W=class{#t=[];of(t,e,s,n){
 let r=0;for(let l=e;l<s;l++)r=Math.imul(r,31)+t[l]|0;let o=(r^r>>>8)&Ze-1,h=this.#t[o];if(h&&ts(h.bytes,t,e,s))return h.
 value;let a=n();return s-e<=Qe&&(this.#t[o]={bytes:t.slice(e,s),value:a}),a}};function ts(i,t,e,s){if(i.length!==s-e)return!1;
 for(let n=0;n<i.length;n++)if(i[n]!==t[e+n])return!1;return!0}function C(i,t,e){let s=typeof t=="object"&&t!==null,n=s?Object.keys(t).find(o=>!e.split(" ").includes(o)):"";if(n===void 0)
@@ -85,8 +85,8 @@ e===void 0&&H(s)?s:((!Number.isInteger(e)||e<1||e>ue||s!==void 0)&&y(`history is
 var X=class{from;on;open=!1;plain=!1;paused=!1;forbidden=!1;unwanted=!1;told=!1;lossy=!1;constructor(t){this.from=t}begin(t){
 this.on=t,this.open=this.forbidden=this.unwanted=this.told=!1}pause(){this.paused=!0,this.on=void 0,this.open=!1}takes(t,e){
 return this.on===t&&this.open&&!this.plain&&!ns(e,this.from)}};function ns(i,t){let[e,s=""]=i.split("."),[n,r]=t.split("\
-.");return e===n&&r!==void 0&&(s.length===r.length?s<=r:s.length<r.length)}var Y="[\\w\\-~@]+",rs=/^[\w\-~@.]{1,128}$/,os=new RegExp(`^(?=.{1,256}$)${Y}(\\.${Y}){0,31}$`),hs=new RegExp(`^(?=.{1,2\
-56}$)((${Y}\\*?|\\*)\\.){0,31}(${Y}[*>#]?|[*>#])$`),as=i=>rs.test(i),cs=i=>os.test(i),fs=i=>hs.test(i),ls="~";function Ut(i){
+.");return e===n&&r!==void 0&&(s.length===r.length?s<=r:s.length<r.length)}var V="[\\w\\-~@]+",rs=/^[\w\-~@.]{1,128}$/,os=new RegExp(`^(?=.{1,256}$)${V}(\\.${V}){0,31}$`),hs=new RegExp(`^(?=.{1,2\
+56}$)((${V}\\*?|\\*)\\.){0,31}(${V}[*>#]?|[*>#])$`),as=i=>rs.test(i),cs=i=>os.test(i),fs=i=>hs.test(i),ls="~";function Ut(i){
 return Lt("tenant",as,i===""?ls:i)}function pe(i){return Lt("channel",cs,i)}function me(i){return Lt("pattern",fs,i)}function Lt(i,t,e){
 if(typeof e!="string"||!t(e)){let s={[i]:String(e).slice(0,256)};throw new f(`bad_${i}`,"not a legal name, see docs/prot\
 ocol.md, Names",s)}return e}var us=new TextDecoder("windows-1252");function O(i){return`${i.tenant}:${i.channel}:${us.decode(i.payload)}`}var S=class{size=0;#t=0;#e=[];#s=0;#i=new Map;get oldest(){
@@ -103,7 +103,7 @@ O(t),e,{...t});return n&&this.#s.put(n.key,e),n?.message}late(t,e){return this.#
 return this.#e.size}release(){return this.#e.dropUntil(1/0)}orphan(){this.#t=new S;for(let{key:t,time:e}of this.#e.all)this.#t.
 put(t,e)}keepCurrent(t){this.release(),this.#n=void 0,this.#t=new S;for(let{key:e}of this.given)this.#t.put(e,t);this.#s=
 new S}get given(){return this.#s.all}done(t){return this.#o(t),this.#t.size===0}#o(t){this.#t.dropUntil(t-this.#i-this.#r(
-t))}};var ge=250,Bt=2e3;async function W(i,t,e,s,n){for(;i.merger&&!i.merger.done(d());)await E(50,s);i.merger=new R,i.both=!0;
+t))}};var ge=250,Bt=2e3;async function j(i,t,e,s,n){for(;i.merger&&!i.merger.done(d());)await E(50,s);i.merger=new R,i.both=!0;
 let r=n!==void 0;i.tentative=r;let{place:o}=i,h=!1,a=()=>{h||i.events.emit("moving",{...o,reason:e}),h=!0};r||a();let l=0;
 for await(let c of i.searcher.order(t.edge,e!=="drain",s)){let u=n;if(n=void 0,!u){await i.pause(Math.max(A(++l,i.settings),
 i.searcher.wait(c)),s);try{u=await i.searcher.open(c,s)}catch(p){if(s.throwIfAborted(),!(p instanceof f)||i.searcher.hopeless(
@@ -121,7 +121,7 @@ ted",{...i.place,error:e}),e.code==="token_expired"&&t.token===i.tokens.token&&i
 events.emit("reconnecting",{attempt:o,delay:h}),await i.pause(h,s);try{let a=await i.searcher.open(r,s);if(s.aborted)return void a.
 close();if(i.setCurrent(a),await i.subscriber.restore(a),s.throwIfAborted(),!a.alive)continue;i.reconnecting=!1,i.since=
 d();let l=!i.gaps&&i.subscriber.interests.all.every(c=>c.history);return i.events.emit("reconnected",{...i.place,away:d()-
-n,complete:l})}catch(a){if(s.throwIfAborted(),!(a instanceof f)||i.searcher.hopeless(r,a,!1))throw a}}}var ws=4096,V=class{#t=new Map;#e=[];#s=0;#i;add(t,e){return this.note(e),new Promise((s,n)=>{this.#t.set(t,{resolve:s,reject:n,
+n,complete:l})}catch(a){if(s.throwIfAborted(),!(a instanceof f)||i.searcher.hopeless(r,a,!1))throw a}}}var ws=4096,Y=class{#t=new Map;#e=[];#s=0;#i;add(t,e){return this.note(e),new Promise((s,n)=>{this.#t.set(t,{resolve:s,reject:n,
 size:e})})}note(t,e){t<=ws||t<this.#s||(this.#i=t>this.#s?e:this.#i??e,this.#s=t)}tooLarge(){for(let[t,{size:e}]of this.#t)
 e===this.#s&&this.error("payload_too_large",`PUB:${t}`);return this.#i}settle(t,e=()=>{}){let s=this.#t.get(t);if(s&&e(s),
 this.#t.delete(t),this.#t.size===0)for(let n of this.#e.splice(0))n()}error(t,e){let s=/^PUB:(\d+)$/.exec(e)?.[1];return s===
@@ -137,7 +137,7 @@ function Gt(i){for(let t of[...Q])t[i]()}function bs(){Rt=d(),qt=Date.now();let 
 navigator:s}=t,n=()=>Gt("slept"),r=()=>{e?.visibilityState==="visible"&&n()},o=()=>Gt("networkChanged"),h=s?.connection,
 a=h?.type,c=[[t,"online",o],[h,"change",()=>{h?.type!==a&&(a=h?.type,o())}],[t,"pageshow",n],[e,"resume",n],[e,"visibili\
 tychange",r]];for(let[u,p,w]of c)u?.addEventListener?.(p,w);return()=>{clearInterval(i);for(let[u,p,w]of c)u?.removeEventListener?.(
-p,w)}}var et=1e3,jt=1e3,ys=3,vs=2**31-1,Wt=50,st=class{heard=d();#t;#e;#s=new Z(this.heard);#i=1+Math.random()/16;#n=!1;#r=!1;#o;#h=0;#f=0;#c=0;#a=-1/0;#l=-1/0;#u;#d;#m;#p=!1;constructor(t,e){
+p,w)}}var et=1e3,Wt=1e3,ys=3,vs=2**31-1,jt=50,st=class{heard=d();#t;#e;#s=new Z(this.heard);#i=1+Math.random()/16;#n=!1;#r=!1;#o;#h=0;#f=0;#c=0;#a=-1/0;#l=-1/0;#u;#d;#m;#p=!1;constructor(t,e){
 this.#t=t,this.#e=e}arrived(t){this.heard=t,this.#u=void 0,this.#d?.abort(),this.#d=void 0,((this.#r?this.#s.skip(t):this.#s.
 arrived(t))||this.#n)&&(this.#n=!1,this.arm()),this.#r&&(this.#r=!1,this.#t.woke())}ponged(t,e){this.#n=e,this.#c=0;let s=Math.
 min(t,2*this.#g);this.#o===void 0?(this.#o=s,this.#h=s/2):(this.#h+=(Math.abs(this.#o-s)-this.#h)/4,this.#o+=(s-this.#o)/
@@ -147,17 +147,17 @@ unanswered??this.#u}get#g(){return Math.max(et,(this.#o??0)+4*this.#h)}get askAt
 let e=this.#n?t:Math.min(t,this.#s.unusual);return this.heard+e*this.#i}suspectAt({at:t,sendTime:e}){return Math.max(t,this.
 heard,this.#f)+(this.#u?et:this.#g)+e}lostAt({at:t,sendTime:e}){let{keepAlive:s,pongTimeout:n}=this.#e;if(s<0)return 1/0;
 let r=Math.max(this.heard,this.#f);return Math.max(t+n,r+s+n)+e}arm(){clearTimeout(this.#m);let t=this.#w,e=t?Math.min(this.#r?
-1/0:this.#y(t),this.lostAt(t),this.#a+jt):this.askAt;if(this.#p||e===1/0)return;let s=d(),n=Math.max(e,s+1);this.#m=setTimeout(
-()=>this.#v(n),Math.min(n-s,vs))}#y(t){return Math.max(this.suspectAt(t),this.#l+jt)}#v(t,e=!1){Dt();let s=d();if(s-t>=tt&&
-this.awake(!1),this.#p)return;if(!e&&s-t>Wt){clearTimeout(this.#m),this.#m=setTimeout(()=>this.#v(s+Wt,!0),Wt);return}let n=this.#w;
+1/0:this.#y(t),this.lostAt(t),this.#a+Wt):this.askAt;if(this.#p||e===1/0)return;let s=d(),n=Math.max(e,s+1);this.#m=setTimeout(
+()=>this.#v(n),Math.min(n-s,vs))}#y(t){return Math.max(this.suspectAt(t),this.#l+Wt)}#v(t,e=!1){Dt();let s=d();if(s-t>=tt&&
+this.awake(!1),this.#p)return;if(!e&&s-t>jt){clearTimeout(this.#m),this.#m=setTimeout(()=>this.#v(s+jt,!0),jt);return}let n=this.#w;
 if(!n)s>=this.askAt&&this.#x(s);else{if(s>=this.lostAt(n))return this.#t.over();!this.#r&&s>=this.#y(n)&&this.#k(s),this.#p||
 this.probe()}this.arm()}#k(t){this.#r=this.#t.silent(),this.#r||(this.#l=t)}#x(t){if(this.#t.pingFirst===void 0)return this.#t.
-ask();this.#u={at:t,sendTime:0},this.#a=-1/0,this.probe()}probe(){let t=d();t-this.#a<jt||(this.#a=t,this.#t.pingFirst!==
+ask();this.#u={at:t,sendTime:0},this.#a=-1/0,this.probe()}probe(){let t=d();t-this.#a<Wt||(this.#a=t,this.#t.pingFirst!==
 void 0&&(this.#r||this.#u)?this.#b(this.#t.pingFirst):this.#t.probe())}async#b(t){if(this.#d)return;let e=new AbortController;
 this.#d=e;let s=setTimeout(()=>e.abort(),et),n=await ye(t,e.signal);clearTimeout(s),!(this.#p||this.#d!==e)&&(this.#d=void 0,
 n?(this.#u=void 0,this.#t.unanswered?this.#t.probe():this.#t.ask()):this.#u&&(this.#u={at:-1/0,sendTime:0}),this.arm())}};var it=class{#t=new Map;add(t,e){let s=this.#t.get(t);s?s.push(e):this.#t.set(t,[e])}answer(t,e){let s=this.#t.get(t),n=s?.
 shift();return n?(s?.length===0&&this.#t.delete(t),e(n),!0):!1}reject(t){let e=[...this.#t.values()].flat();this.#t.clear();
-for(let s of e)s.reject(t)}};var ks=1.024,xs=32,nt=class{edge;transport;token;begun=d();asked=new Set;confirmed=new Set;postponed=new Set;drains=!1;alive=!0;link;histories;featured;ending=new Map;error;ended;#t;#e;#s;#i=new K;#n=new it;#r=new V;#o;#h=[];#f=new Set;#c=0;#a=!1;#l=!0;#u=!0;#d;constructor(t,e,s,n,r){
+for(let s of e)s.reject(t)}};var ks=1.024,xs=32,nt=class{edge;transport;token;begun=d();asked=new Set;confirmed=new Set;postponed=new Set;drains=!1;alive=!0;link;histories;featured;ending=new Map;error;ended;#t;#e;#s;#i=new K;#n=new it;#r=new Y;#o;#h=[];#f=new Set;#c=0;#a=!1;#l=!0;#u=!0;#d;constructor(t,e,s,n,r){
 this.edge=t,this.transport=e.transport,this.token=s,this.#t=e,this.#e=n;let o=this;this.#s=new st({get unanswered(){return o.#h[0]},
 pingFirst:e.fragile?t+r.paths.ping:void 0,ask:()=>{this.ping(!0).catch(()=>{})},probe:()=>e.probe(),silent:()=>this.#e.silent(
 this),woke:()=>this.#e.woke(this),over:()=>this.fail(new f("timeout","the edge does not answer"))},r),this.featured=new Promise(
@@ -264,7 +264,7 @@ edges:s}=await e.json();return s.map(({host:n})=>F(`https://${n}`,!1).origin)}ca
 return;c.push(d()-u)}c.sort((u,p)=>u-p),s.set(l,c[Pe>>1])},r=i.map(n),h=Promise.any(r.map((l,c)=>l.then(()=>s.get(i[c])??
 Promise.reject()))).then(()=>E(Bs,e));await Promise.race([Promise.all(r),h.catch(()=>Promise.all(r))]);let a=l=>s.get(l)??
 Number.MAX_VALUE;i.sort((l,c)=>a(l)-a(c))}var $e=/^(logged_out|ip_not|origin_not|client_not|tls_required|token_revoked|bad_option)/,qs=/^(unauthorized|token_expired|region_not|protocol_not)/,
-Gs=5,Ds=6e4,js=12e4,ct=class{#t;#e;#s;#i;#n;#r=[];#o=new Map;#h;#f=0;#c=0;#a=new Map;drained=new Set;constructor(t,e,s,n){
+Gs=5,Ds=6e4,Ws=12e4,ct=class{#t;#e;#s;#i;#n;#r=[];#o=new Map;#h;#f=0;#c=0;#a=new Map;drained=new Set;constructor(t,e,s,n){
 this.#t=t,this.#e=e,this.#s=s,this.#i=n,this.#n=new at(e)}async first(t){await _(this.#s.get(),t),this.#r=await Kt(this.#t,
 this.#e,t);let e;for(let s of this.#r)try{return await this.open(s,t)}catch(n){if(!(n instanceof f)||$e.test(n.code)||n.
 code==="token_provider")throw n;(!e||z(n)>z(e))&&(e=n)}throw e}async*order(t,e,s){for(;;){let n=this.#r.filter(o=>o!==t),
@@ -275,12 +275,12 @@ f&&/^(unauthorized|token_expired|refused)$/.test(r.code))||!this.#s.provided)thr
 throw r;return this.#l(t,h,e,s)}}async#l(t,e,s,n){e!==this.#h&&(this.#h=e,this.#o.clear(),this.#n.forget());let r=await this.#n.
 open(t,e,s,n).catch(h=>{let{retryAfter:a=0}=h;throw this.#a.set(t,d()+Math.min(a,this.#e.maxBackOff)),h});this.drained.delete(
 t),this.#a.delete(t);let o=new nt(t,r,e,this.#i,this.#e);if(o.error)throw o.error;return this.#f=0,this.#o.clear(),o}noteSilent({
-edge:t,transport:e,begun:s},n=!1){e!=="webtransport"||!n&&d()-s>=js||this.#n.prefer(t,n?e:"websocket")}hopeless(t,e,s){let{
+edge:t,transport:e,begun:s},n=!1){e!=="webtransport"||!n&&d()-s>=Ws||this.#n.prefer(t,n?e:"websocket")}hopeless(t,e,s){let{
 code:n}=e;if(n==="unreachable"&&this.drained.delete(t),n!=="refused")this.#f=0;else{if(s||this.drained.has(t))return!1;this.#f++===
 0&&(this.#c=d())}return $e.test(n)||this.#f>=Gs&&d()-this.#c>=Ds?!0:qs.test(n)?(this.#o.set(t,e),this.#r.every(r=>this.#o.
-has(r))):!1}};var Ws=1024,ft=class{#t=new Map;#e=[];#s=!1;constructor(t={}){for(let[e,s]of Object.entries(t))s&&this.on(e,s)}on(t,e){if(typeof e!=
+has(r))):!1}};var js=1024,ft=class{#t=new Map;#e=[];#s=!1;constructor(t={}){for(let[e,s]of Object.entries(t))s&&this.on(e,s)}on(t,e){if(typeof e!=
 "function")throw new f("bad_option",`the handler of ${t} must be a function`);let s=r=>e(r),n=this.#t.get(t)??new Set;return this.#t.
-set(t,n.add(s)),()=>{n.delete(s)}}emit(t,e){this.#e.push([t,e])>Ws&&this.#e.shift(),this.#s||this.#i()}async#i(){this.#s=
+set(t,n.add(s)),()=>{n.delete(s)}}emit(t,e){this.#e.push([t,e])>js&&this.#e.shift(),this.#s||this.#i()}async#i(){this.#s=
 !0,await null;for(let t=this.#e.shift();t;t=this.#e.shift())for(let e of[...this.#t.get(t[0])??[]])try{await e(t[1])}catch(s){
 lt(s)}this.#s=!1}};function lt(i){queueMicrotask(()=>{throw i})}var zs=new TextDecoder,D=class{tenant;channel;payload;pattern;patterns;late;position;sender;constructor(t,e,s,n,r,o,h,a=""){
 this.tenant=t,this.channel=e,this.payload=s,this.pattern=n,this.patterns=r,this.late=o,this.position=h,this.sender=a}get time(){
@@ -328,11 +328,11 @@ t);if(!e)return;for(let{resolve:h}of e.waiting.splice(0))h();let{name:s,history:
 h=>h?.forget(s)||h&&n?.on===h).map(h=>h.leave(s));await(this.#t.suspected&&o.length>0?Promise.race(o):Promise.all(o))}queueFull({
 tenant:t,pattern:e},s){this.#t.events.emit("queueFull",{tenant:t,pattern:e,dropped:s})}end(t,e){for(let s of this.interests.
 all){this.interests.drop(s);for(let n of s.subs)n.end(t);for(let{reject:n}of s.waiting.splice(0))n(t??e)}}};function Xt({
-subs:i,waiting:t}){return i.length>t.length}var Yt=1e3,pt=class{#t=new S;#e=new S;#s=new S;constructor(t,e,s){for(let{key:n}of t)this.#t.put(n,e);if(s){for(let{key:n,
+subs:i,waiting:t}){return i.length>t.length}var Vt=1e3,pt=class{#t=new S;#e=new S;#s=new S;constructor(t,e,s){for(let{key:n}of t)this.#t.put(n,e);if(s){for(let{key:n,
 time:r,message:o}of s.#e.all)this.#e.put(n,r,o);for(let{key:n,time:r}of s.#s.all)this.#s.put(n,r)}}fromCurrent(t,e){let s=O(
-t);return this.#s.dropUntil(e-Yt),this.#s.take(s)?!1:(this.#e.take(s)||this.#t.put(s,e),!0)}fromTrail(t,e){let s=O(t);if(this.#t.
+t);return this.#s.dropUntil(e-Vt),this.#s.take(s)?!1:(this.#e.take(s)||this.#t.put(s,e),!0)}fromTrail(t,e){let s=O(t);if(this.#t.
 take(s))return;let n=this.#e.put(s,e,{...t});return n&&this.#s.put(n.key,n.time),n?.message}renew(t){for(let e of this.#e.
-all)e.time=t}due(t){return this.#e.dropUntil(t-Yt)}get nextDue(){let t=this.#e.oldest;return t&&t.time+Yt}};var Ie=15e3,Fs=6e4,mt=class{#t;late;#e;#s;#i=!0;#n=!1;#r=d();#o;#h;constructor(t,e,s,n,r){this.#t=t,this.late=new pt(e,d(),
+all)e.time=t}due(t){return this.#e.dropUntil(t-Vt)}get nextDue(){let t=this.#e.oldest;return t&&t.time+Vt}};var Ie=15e3,Fs=6e4,mt=class{#t;late;#e;#s;#i=!0;#n=!1;#r=d();#o;#h;constructor(t,e,s,n,r){this.#t=t,this.late=new pt(e,d(),
 r?.late),this.#e=s,this.#s=n,this.#o=setTimeout(()=>this.#f(),Ie),r?.stop(),t.handTo(this),t.alive?this.#a():this.#c()}fromCurrent(t){
 return this.late.fromCurrent(t,d())}hold(t){t!==this.#n&&(this.#n=t,t||this.late.renew(d()),this.#a())}flush(){for(let t of this.
 late.due(1/0))this.#e(t)}stop(){return this.#i=!1,clearTimeout(this.#o),clearTimeout(this.#h),this.#t.close()}#f(){let t=Math.
@@ -364,7 +364,7 @@ max(A(++s,i.settings),i.searcher.wait(n)),e);let r;try{r=await i.searcher.open(n
 h instanceof f)continue;throw h}if(e.aborted)return void r.close();if(!r.alive)continue;i.next=r,i.merger.joined(d());let o=i.
 subscriber.restore(r);if(r.ping(!0).catch(()=>{}),await o,e.throwIfAborted(),i.next===r)return i.takeOver(t,r)}}function Ue(i){if(typeof i=="number")return i;let t=/^(?=.)(?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s)?$/.exec(i);if(!t){let r='exp\
 iresIn is seconds, or hours, minutes and seconds such as "1h30m" or "90s"';throw new f("bad_option",r)}let[e=0,s=0,n=0]=t.
-slice(1).map(r=>Number(r??0));return(e*60+s)*60+n}var Vt=2**31-1,Le=1e3;function Ks(i,t){return i===1/0?i:Math.max(0,Math.min(i*.9,i>5e3?i-5e3:i)-t*i/10)}var gt=class{#t;#e;#s;#i=new AbortController;#n;#r=d;#o=1/0;#h;#f=!1;#c;#a=-1/0;#l;#u=0;constructor(t,e,s){
+slice(1).map(r=>Number(r??0));return(e*60+s)*60+n}var Yt=2**31-1,Le=1e3;function Ks(i,t){return i===1/0?i:Math.max(0,Math.min(i*.9,i>5e3?i-5e3:i)-t*i/10)}var gt=class{#t;#e;#s;#i=new AbortController;#n;#r=d;#o=1/0;#h;#f=!1;#c;#a=-1/0;#l;#u=0;constructor(t,e,s){
 this.#t=t,this.#n=t.token,this.#e=e,this.#s=s}get token(){return this.#n}get provided(){return this.#t.tokenProvider!==void 0}get(){
 return this.#n!==void 0&&this.#r()<this.#o?Promise.resolve(this.#n):this.ask()}ask(){return this.#h??=this.#d().finally(
 ()=>{this.#h=void 0,this.#f=!1}),this.#h}async renew(){this.#h&&this.#f&&(this.#c??=this.#h.catch(()=>{}).then(()=>(this.#c=
@@ -376,17 +376,17 @@ provider says that there will be no token",{cause:r}):new f("token_provider","th
 throw this.#n!==void 0&&!n.aborted&&this.#s(h),h}}#m({token:t,expiresAt:e,expiresIn:s}){let n=s===void 0?1/0:Ue(s)*1e3;n>
 0||y("expiresIn must be more than 0");let r=e===void 0||s!==void 0?1/0:new Date(e).getTime();Number.isNaN(r)&&y("expires\
 At is no time"),this.#n=Nt(t),this.#r=n<1/0?d:Date.now,this.#o=n<1/0?d()+n:r>Date.now()?r:1/0,this.#u=0,this.#p(Math.max(
-Le,Ks(this.#o-this.#r(),Math.random())))}#p(t){this.#i.signal.aborted||!(t<1/0)||(this.#l=setTimeout(()=>{if(t>Vt)return this.#p(
-t-Vt);let e=this.#n;this.ask().then(s=>s!==e&&this.#e(),()=>{})},Math.min(Math.max(t,0),Vt)))}expire(){this.provided&&(this.#o=
--1)}stop(){this.#i.abort(),clearTimeout(this.#l)}};var Jt=6e4,Xs=60*Jt,Ys=2*Jt,Vs=1e4,Js=2e3;function Be(i,t){return Math.min((4+2*t)*Jt*2**i,Xs)}var bt=class{#t;#e=0;#s;#i;#n;constructor(t){
-this.#t=t}follow(t){clearTimeout(this.#i),t.transport==="webtransport"?(this.stop(),this.#i=setTimeout(()=>{this.#e=0},Ys)):
+Le,Ks(this.#o-this.#r(),Math.random())))}#p(t){this.#i.signal.aborted||!(t<1/0)||(this.#l=setTimeout(()=>{if(t>Yt)return this.#p(
+t-Yt);let e=this.#n;this.ask().then(s=>s!==e&&this.#e(),()=>{})},Math.min(Math.max(t,0),Yt)))}expire(){this.provided&&(this.#o=
+-1)}stop(){this.#i.abort(),clearTimeout(this.#l)}};var Jt=6e4,Xs=60*Jt,Vs=2*Jt,Ys=1e4,Js=2e3;function Be(i,t){return Math.min((4+2*t)*Jt*2**i,Xs)}var bt=class{#t;#e=0;#s;#i;#n;constructor(t){
+this.#t=t}follow(t){clearTimeout(this.#i),t.transport==="webtransport"?(this.stop(),this.#i=setTimeout(()=>{this.#e=0},Vs)):
 !this.#s&&this.#r(t)&&this.#o(Be(this.#e,Math.random()))}soon(){let{current:t}=this.#t;t&&this.#r(t)&&this.#o(Math.random()*
 Js,!1)}stop(){this.#n?.abort(),this.#n=void 0,clearTimeout(this.#s),clearTimeout(this.#i),this.#s=void 0}#r({transport:t,
 edge:e}){let{transports:s}=this.#t.settings;return s[0]==="webtransport"&&s.length>1&&t==="websocket"&&Ht(e)}#o(t,e=!0){
 clearTimeout(this.#s),this.#s=setTimeout(()=>{this.#h(e)},t)}async#h(t){let e=this.#t,{current:s}=e;if(!s||!e.idle||this.#n)
-return this.#o(Vs,t);if(!this.#r(s)){this.#s=void 0;return}let n=this.#e+Number(t);this.#o(Be(n,Math.random()));let r=new AbortController;
+return this.#o(Ys,t);if(!this.#r(s)){this.#s=void 0;return}let n=this.#e+Number(t);this.#o(Be(n,Math.random()));let r=new AbortController;
 this.#n=r;let o=await e.searcher.open(s.edge,r.signal,{transports:["webtransport"]}).catch(()=>{});this.#n===r&&(this.#n=
-void 0),r.signal.aborted||(this.#e=n),o&&!r.signal.aborted&&e.current===s&&e.idle?e.run(h=>W(e,s,"transport",h,o)):(o?.close(),
+void 0),r.signal.aborted||(this.#e=n),o&&!r.signal.aborted&&e.current===s&&e.idle?e.run(h=>j(e,s,"transport",h,o)):(o?.close(),
 e.moveIfDue())}};var Zs=3e3,yt=class extends wt{tokens;searcher;closed;#t;#e=new bt(this);#s;#i;constructor(t,e){super(e),this.tokens=new gt(
 this.settings,()=>this.moveIfDue(),s=>this.#n(s)),this.searcher=new ct(t,this.settings,this.tokens,this),this.closed=new Promise(
 s=>{this.#i=s})}#n(t){let{code:e,cause:s}=t;e!=="logged_out"?this.events.emit("edgeError",{code:e,detail:"the token prov\
@@ -396,7 +396,7 @@ y("there is no tokenProvider that could give another token");try{await this.toke
 searcher.first(t);if(this.setCurrent(e),t.throwIfAborted(),e.error)throw e.error;this.since=d(),this.#s=ke(this),this.#e.
 follow(e),this.events.emit("connected",this.place),this.linked(),this.moveIfDue()}catch(e){throw this.tokens.stop(),this.
 current?.close(),e}}setCurrent(t){super.setCurrent(t),this.since&&this.#e.follow(t)}moveIfDue(){let{current:t}=this;this.#t||
-this.over||!t?.alive||(t.drains?this.run(e=>W(this,t,"drain",e)):t.token!==this.tokens.token&&this.run(e=>W(this,t,"toke\
+this.over||!t?.alive||(t.drains?this.run(e=>j(this,t,"drain",e)):t.token!==this.tokens.token&&this.run(e=>j(this,t,"toke\
 n",e)))}get idle(){let{current:t,merger:e}=this;return!this.#t&&!this.over&&t?.alive===!0&&!t.drains&&(!e||e.done(d()))}run(t){
 this.#t?.abort();let e=new AbortController;this.#t=e,t(e.signal).then(()=>{this.#t===e&&(this.#t=void 0,this.current?.alive&&
 this.moveIfDue())},s=>{this.#t===e&&this.finish(M(s,"internal","a fault of this client"))})}draining(t){this.searcher.drained.

@@ -66,7 +66,7 @@ export function parseServerLine(line: string): ServerLine {
   if (/^LINK:(up|down)$/.test(line)) return { kind: "LINK", up: line === "LINK:up" };
   const features = /^FEATURES:([a-z0-9_]+(?:,[a-z0-9_]+)*)$/.exec(line)?.[1];
   if (features && line.length <= MAX_LINE) return { kind: "FEATURES", features };
-  const ok = /^OK:((?:UN)?SUB|JOIN|LEAVE|(?:UN)?WHO):([^:]+):(.+)$/su.exec(line);
+  const ok = /^OK:(SUB|UNSUB|JOIN|LEAVE|WHO|UNWHO):([^:]+):(.+)$/su.exec(line);
   const err = /^ERR:([a-z_]+)(?::(.+))?$/su.exec(line);
   if ((ok || err) && (line.length <= MAX_LINE / 3 || encodeText(line).length <= MAX_LINE) && !line.endsWith("\n")) {
     if (ok) return { kind: "OK", verb: ok[1] as string, tenant: ok[2] as string, pattern: ok[3] as string };

@@ -46,6 +46,7 @@ test("every file is known here", () => {
     "lines.json",
     "messages.json",
     "names.json",
+    "presence.json",
     "publish.json",
     "server_lines.json",
     "stream_lines.json",
@@ -90,10 +91,10 @@ vectors("codes.json", ({ input, expect }) => {
 
 // What a client sends is made of names that were checked, as `VERB:tenant:pattern`.
 vectors("lines.json", ({ input, expect }) => {
-  const { verb, tenant, pattern = verb === "RSUB" ? "" : undefined, from, token, features } = expect;
+  const { verb, tenant, pattern = verb === "RSUB" ? "" : undefined, from, token, features, count } = expect;
   if (expect.error || expect.pattern_hex !== undefined) return;
-  const line = [verb, tenant, pattern, from, token, features].filter((p) => p !== undefined).join(":");
-  const sent = (input.text ?? "").replace(/\r?\n$/, "").replace(/^(R?SUB|UNSUB)::(?=[^:]|$)/, "$1:~:");
+  const line = [verb, tenant, pattern, from, token, features, count ? "count" : undefined].filter((p) => p !== undefined).join(":");
+  const sent = (input.text ?? "").replace(/\r?\n$/, "").replace(/^([A-Z]+)::(?=[^:]|$)/, "$1:~:");
   assert.equal(line, sent);
 });
 

@@ -35,6 +35,7 @@ def test_every_file_is_known_here() -> None:
         "lines.json",
         "messages.json",
         "names.json",
+        "presence.json",
         "publish.json",
         "server_lines.json",
         "stream_lines.json",
@@ -122,9 +123,10 @@ def test_client_lines() -> None:
             expect.get("tenant"),
             pattern,
             *map(expect.get, ("from", "token", "features")),
+            "count" if expect.get("count") else None,
         ]
         sent = re.sub(r"\r?\n\Z", "", case["input"]["text"])
-        sent = re.sub(r"^(R?SUB|UNSUB)::(?=[^:]|$)", r"\1:~:", sent)
+        sent = re.sub(r"^([A-Z]+)::(?=[^:]|$)", r"\1:~:", sent)
         assert ":".join(part for part in parts if part is not None) == sent, case["comment"]
 
 

@@ -216,7 +216,7 @@ class ServerLine(NamedTuple):
     """``PING``, ``PONG``, ``RECONNECT``, ``OK:AUTH``, ``LINK``, ``FEATURES``, ``OK``,
     ``OK:RSUB``, ``AT``, ``GAP``, ``OK:PUB`` or ``ERR``."""
     verb: str = ""
-    """Of OK: ``SUB`` or ``UNSUB``."""
+    """Of OK: ``SUB``, ``UNSUB``, ``JOIN``, ``LEAVE``, ``WHO`` or ``UNWHO``."""
     tenant: str = ""
     """Of OK, OK:RSUB, AT and GAP."""
     pattern: str = ""
@@ -247,7 +247,7 @@ _CONSTANT = {
     "LINK:down": ServerLine("LINK"),
 }
 _FEATURES = re.compile(r"FEATURES:([a-z0-9_]+(?:,[a-z0-9_]+)*)")
-_OK = re.compile(r"OK:(SUB|UNSUB):([^:]+):(.+)", re.DOTALL)
+_OK = re.compile(r"OK:(SUB|UNSUB|JOIN|LEAVE|WHO|UNWHO):([^:]+):(.+)", re.DOTALL)
 _ERR = re.compile(r"ERR:([a-z_]+)(?::(.+))?", re.DOTALL)
 _REACHED = re.compile(r"(OK:RSUB|AT|GAP):([^:]+):([^:]+):([^:]+)(?::(complete|gap))?", re.DOTALL)
 _PUBLISHED = re.compile(r"OK:PUB:(0|[1-9][0-9]{0,9})(?::([^:]+))?")
