@@ -145,7 +145,8 @@ export class Presence implements AsyncIterable<PresenceChange>, AsyncDisposable 
 
   /** opened begins with the changes. @internal */
   opened(): void {
-    this.#open = true;
+    this.#open = this.#synced = true;
+    this.#changed = false;
   }
 
   /** update tells of what was noted. @internal */

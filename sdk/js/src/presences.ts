@@ -30,8 +30,8 @@ interface Want {
   readonly on: WeakMap<Conn, "wanted" | "sent" | "held">;
   /** Of a WHO. */
   readonly watch: Watch | undefined;
-  /** It is a WHO with `count`: nobody wants more. */
-  counting: boolean;
+  /** It is a WHO with `count`. */
+  readonly counting: boolean;
 }
 
 const keyOf = (holder: Holder): string =>
@@ -61,11 +61,17 @@ export class Presences implements Leaver, Closer {
     if (over) throw over;
     const key = keyOf(holder);
     const want = this.#wants.get(key) ?? newWant(holder, key);
+    if (want.counting && !counts(holder)) {
+      throw new MillraceError(
+        "bad_option",
+        "the client counts the members of this pattern, and can only do that",
+        want.about,
+      );
+    }
     this.#wants.set(key, want);
     want.holders.push(holder);
     if (holder.verb === "WHO") holder.watch = want.watch as Watch;
     const answer = new Promise<void>((resolve, reject) => void want.waiting.set(holder, { resolve, reject }));
-    if (want.counting && !counts(holder)) this.#recount(want, false);
     this.#settle(want);
     for (const c of this.#connections) if (!want.on.has(c) && !(leaving && c === current)) void this.#ask(c, want);
     return answer;
@@ -151,22 +157,16 @@ export class Presences implements Leaver, Closer {
     return this.#undo(want);
   }
 
-  // #recount asks for numbers in place of members, or the other way round.
-  #recount(want: Want, counting: boolean): void {
-    this.#undo(want);
-    want.counting = counting;
-  }
-
   #ask(c: Conn, want: Want): Promise<void> {
     want.on.set(c, "wanted");
-    const answered = this.#try(c, want, want.counting).finally(() => this.asking.delete(answered));
+    const answered = this.#try(c, want).finally(() => this.asking.delete(answered));
     this.asking.add(answered);
     return answered;
   }
 
-  async #try(c: Conn, want: Want, counting: boolean): Promise<void> {
-    const { verb, name, key, about, on } = want;
-    const wanted = (): boolean => this.#wants.get(key) === want && want.counting === counting && on.has(c);
+  async #try(c: Conn, want: Want): Promise<void> {
+    const { verb, name, key, about, on, counting } = want;
+    const wanted = (): boolean => this.#wants.get(key) === want;
     const { settings, events } = this.#s;
     try {
       await c.featured;
@@ -201,16 +201,15 @@ export class Presences implements Leaver, Closer {
   #refused(c: Conn, want: Want, error: MillraceError): void {
     const { holders, waiting, on, key } = want;
     const { suspected, next, current } = this.#s;
-    const more = holders.filter((holder) => !counts(holder));
-    if (more.length < holders.length && !want.counting && hasStood(want) && more.every((h) => waiting.has(h))) {
-      // Who counts goes on, if the others may not see who is there.
-      this.#turnAway(want, more, error);
-      this.#recount(want, true);
-      for (const other of this.#connections) void this.#ask(other, want);
-    } else if (error.code === "no_presence" && hasStood(want)) {
-      this.#turnAway(want, [...waiting.keys()], error);
+    const { code } = error;
+    if (code === "no_presence" && hasStood(want)) {
+      for (const [holder, { reject }] of waiting) {
+        holders.splice(holders.indexOf(holder), 1);
+        reject(error);
+      }
+      waiting.clear();
       this.#lack(c, want);
-      this.#s.events.emit("edgeError", { code: error.code, detail: key });
+      this.#s.events.emit("edgeError", { code, detail: key });
     } else if (suspected && c === next && current && on.get(current) === "held") {
       c.fail(error); // it cannot take over, then; the current one has what it refuses, and may wake
     } else this.#refuse(want, error);
@@ -220,14 +219,6 @@ export class Presences implements Leaver, Closer {
   #lack(c: Conn, { on, watch }: Want): void {
     on.delete(c);
     watch?.end(c);
-  }
-
-  #turnAway({ holders, waiting }: Want, those: Holder[], error: MillraceError): void {
-    for (const holder of those) {
-      holders.splice(holders.indexOf(holder), 1);
-      waiting.get(holder)?.reject(error);
-      waiting.delete(holder);
-    }
   }
 
   // #refuse ends what an edge refuses.
@@ -241,7 +232,7 @@ export class Presences implements Leaver, Closer {
   // #settle tells the holders of what has changed, and those that wait if they have what they wait for.
   #settle(want: Want): void {
     const { holders, waiting, on } = want;
-    for (const holder of holders) {
+    for (const holder of [...holders]) {
       const has = holder.verb === "WHO" ? this.isSynced(holder) : this.#connections.some((c) => on.get(c) === "held");
       if (has && waiting.has(holder)) {
         waiting.get(holder)?.resolve();
