@@ -9,8 +9,11 @@ export interface PresenceOptions {
    * and the changes are `counts`, at most once a second.
    */
   readonly count?: boolean | undefined;
-  /** Called when `members`, `counts` or `synced` may be others: a page shows them anew. What it throws is an uncaught error. */
-  readonly onChange?: (() => unknown) | undefined;
+  /**
+   * Called when `members`, `counts` or `synced` may be others than they were at first or in the last call: a page shows
+   * them anew. What it throws is an uncaught error.
+   */
+  readonly onChange?: ((presence: Presence) => unknown) | undefined;
 }
 
 /** What has changed: a member, which has come, gone (then as it was last), or has another `info`; or how many a channel has. */
@@ -160,7 +163,7 @@ export class Presence implements AsyncIterable<PresenceChange>, AsyncDisposable 
     const closed = this.#over && !this.#error;
     if (this.#open && !closed && (this.#changed || synced !== this.#synced)) {
       try {
-        this.#onChange?.();
+        this.#onChange?.(this);
       } catch (err) {
         report(err);
       }

@@ -198,11 +198,10 @@ test("what the edge says of a crowd holds until the members have come", async (t
 test("after a loss what was there stays, until the difference is known", async (t) => {
   const { client, a, b, first, event } = await twoEdges(t);
   const calls = new Record<string>();
-  const making = client.presence("t", "room.*", { onChange: () => calls.add(`${p?.synced} ${p && show(p)}`) });
-  let p: Presence | undefined;
+  const making = client.presence("t", "room.*", { onChange: (p) => calls.add(`${p.synced} ${show(p)}`) });
   await first.until("WHO:t:room.*");
   first.tell("first synced", "+a/1", "+a/2", "+a/3");
-  p = await making;
+  const p = await making;
   const { changes, until } = read(p);
   telling(b, ["first", "+a/1"]);
   first.kill();
