@@ -89,9 +89,9 @@ return this.on===t&&this.open&&!this.plain&&!ys(e,this.from)}};function ys(n,t){
 new Promise(i=>{this.#e=i})}async leave(){this.end(void 0),await this.#t.leave(this)}[Symbol.asyncDispose](){return this.
 leave()}end(t){this.#e(t)}};var Z="[\\w\\-~@]+",vs=/^[\w\-~@.]{1,128}$/,ks=new RegExp(`^(?=.{1,256}$)${Z}(\\.${Z}){0,31}$`),xs=new RegExp(`^(?=.{1,2\
 56}$)((${Z}\\*?|\\*)\\.){0,31}(${Z}[*>#]?|[*>#])$`),Ts=n=>vs.test(n),Es=n=>ks.test(n),Ss=n=>xs.test(n),As="~";function H(n){
-return zt("tenant",Ts,n===""?As:n)}function Gt(n){return zt("channel",Es,n)}function Ht(n){return zt("pattern",Ss,n)}function zt(n,t,e){
-if(typeof e!="string"||!t(e)){let s={[n]:String(e).slice(0,256)};throw new l(`bad_${n}`,"not a legal name, see docs/prot\
-ocol.md, Names",s)}return e}var Os=1024,Q=class{#t=new Map;#e=[];#s=!1;constructor(t={}){for(let[e,s]of Object.entries(t))s&&this.on(e,s)}on(t,e){if(typeof e!=
+return zt("tenant",Ts,n===""?As:n)}function Gt(n,t){return zt("channel",Es,n,t)}function Ht(n,t){return zt("pattern",Ss,
+n,t)}function zt(n,t,e,s){if(typeof e!="string"||!t(e)){let i={...s===void 0?{}:{tenant:s},[n]:String(e).slice(0,256)};throw new l(
+`bad_${n}`,"not a legal name, see docs/protocol.md, Names",i)}return e}var Os=1024,Q=class{#t=new Map;#e=[];#s=!1;constructor(t={}){for(let[e,s]of Object.entries(t))s&&this.on(e,s)}on(t,e){if(typeof e!=
 "function")throw new l("bad_option",`the handler of ${t} must be a function`);let s=r=>e(r),i=this.#t.get(t)??new Set;return this.#t.
 set(t,i.add(s)),()=>{i.delete(s)}}emit(t,e){this.#e.push([t,e])>Os&&this.#e.shift(),this.#s||this.#n()}async#n(){this.#s=
 !0,await null;for(let t=this.#e.shift();t;t=this.#e.shift())for(let e of[...this.#t.get(t[0])??[]])try{await e(t[1])}catch(s){
@@ -521,9 +521,9 @@ or a string");let f={tenant:H(t),channel:Gt(e)};if(h){let d=U(a??"");return a!==
 a key has 1 to 64 bytes"),le(r,w=>Rt(f.tenant,f.channel,s,c,{id:w,key:d}),a!==void 0,f)}a!==void 0&&v("a key is for a pu\
 blish that is confirmed");let u=Rt(f.tenant,f.channel,s,c||void 0);return r.publishConnection(),r.gate?new Promise((d,m)=>{
 r.gate?.push(()=>{try{d(r.publishConnection().publish(u,f))}catch(w){m(w)}})}):r.publishConnection().publish(u,f)}async join(t,e){
-let{presences:s}=this.#t,i=new Y(H(t),Gt(e),s);return await s.add(i),i}async presence(t,e,s={}){let{presences:i}=this.#t;
+let{presences:s}=this.#t,i=H(t),r=new Y(i,Gt(e,i),s);return await s.add(r),r}async presence(t,e,s={}){let{presences:i}=this.#t;
 L("the object of options",s,"count onChange");let{count:r=!1,onChange:o}=s;typeof r!="boolean"&&v("count must be true or\
- false"),o&&typeof o!="function"&&v("onChange must be a function");let h=new nt(H(t),Ht(e),i,s);return await i.add(h),h}async flush(){
-let t=this.#t;t.publishConnection(),t.gate&&await new Promise(e=>t.gate?.push(e)),await t.publishConnection().ping()}renewToken(){
-return this.#t.renewToken()}retry(){this.#t.retry()}async close(){this.#t.finish(void 0),await this.closed}[Symbol.asyncDispose](){
-return this.close()}};export{$t as Client,It as LoggedOutError,l as MillraceError,Ze as channelToken,yn as connect};
+ false"),o&&typeof o!="function"&&v("onChange must be a function");let h=H(t),a=new nt(h,Ht(e,h),i,s);return await i.add(
+a),a}async flush(){let t=this.#t;t.publishConnection(),t.gate&&await new Promise(e=>t.gate?.push(e)),await t.publishConnection().
+ping()}renewToken(){return this.#t.renewToken()}retry(){this.#t.retry()}async close(){this.#t.finish(void 0),await this.
+closed}[Symbol.asyncDispose](){return this.close()}};export{$t as Client,It as LoggedOutError,l as MillraceError,Ze as channelToken,yn as connect};

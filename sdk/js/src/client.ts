@@ -181,7 +181,8 @@ export class Client implements AsyncDisposable {
    */
   async join(tenant: string, channel: string): Promise<Membership> {
     const { presences } = this.#session;
-    const membership = new Membership(checkedTenant(tenant), checkedChannel(channel), presences);
+    const on = checkedTenant(tenant);
+    const membership = new Membership(on, checkedChannel(channel, on), presences);
     await presences.add(membership);
     return membership;
   }
@@ -198,7 +199,8 @@ export class Client implements AsyncDisposable {
     const { count = false, onChange } = options;
     if (typeof count !== "boolean") badOption("count must be true or false");
     if (onChange && typeof onChange !== "function") badOption("onChange must be a function");
-    const presence = new Presence(checkedTenant(tenant), checkedPattern(pattern), presences, options);
+    const on = checkedTenant(tenant);
+    const presence = new Presence(on, checkedPattern(pattern, on), presences, options);
     await presences.add(presence);
     return presence;
   }

@@ -50,11 +50,11 @@ for (const code of ["permission_denied", "no_presence", "no_subject", "too_many_
 test("what is no channel, and an edge that has no presence, is refused here", async (t) => {
   const edge = await Edge.start(t);
   const { client } = await tried(t, edge.url);
-  await assert.rejects(client.join("t", "room.*"), { code: "bad_channel" });
+  await assert.rejects(client.join("t", "room.*"), { code: "bad_channel", tenant: "t", channel: "room.*" });
   await assert.rejects(client.join("a b", "room"), { code: "bad_tenant" });
   await assert.rejects(client.join("t", "room"), { code: "no_presence", tenant: "t", channel: "room" });
   await assert.rejects(client.presence("t", "room.*"), { code: "no_presence", tenant: "t", pattern: "room.*" });
-  await assert.rejects(client.presence("t", "a..b"), { code: "bad_pattern" });
+  await assert.rejects(client.presence("t", "a..b"), { code: "bad_pattern", tenant: "t", pattern: "a..b" });
   await assert.rejects(client.presence("t", "a", { count: 1 as never }), { code: "bad_option" });
   await assert.rejects(client.presence("t", "a", { onChange: 1 as never }), { code: "bad_option" });
   await assert.rejects(client.presence("t", "a", { counts: true } as never), { code: "bad_option" });
