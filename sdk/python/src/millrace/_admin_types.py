@@ -26,7 +26,7 @@ class Grant:
     history: Sequence[str] = ()
     """Rules for stored messages that may be read, of what may be subscribed to; none if left out."""
     presence: Sequence[str] = ()
-    """Rules for channels of which may be seen who is present; none if left out."""
+    """Rules for patterns of channels in which may be seen who is present; none if left out."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
