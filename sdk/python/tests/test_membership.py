@@ -75,8 +75,9 @@ async def test_a_refusal(code: str) -> None:
 
 async def test_local_refusals() -> None:
     async with edges(1) as (edge,), tried(edge.url) as it:
-        with refuses("bad_channel"):
+        with refuses("bad_channel") as caught:
             await it.client.join("t", "c.*")
+        assert (caught.value.tenant, caught.value.channel) == ("t", "c.*")
         with refuses("bad_tenant"):
             await it.client.join("t t", "c")
         with refuses("no_presence") as caught:  # the edge is not asked

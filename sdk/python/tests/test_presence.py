@@ -214,6 +214,21 @@ async def test_members_beside_counts() -> None:
         assert presence_lines(peer) == ["WHO:t:c:count", "UNWHO:t:c", "WHO:t:c"]
 
 
+async def test_the_other_kind_at_once() -> None:
+    """What the edge tells of the one that is being closed is not taken for the next one's."""
+    async with watching(True) as (it, peer, p):
+        closing = asyncio.create_task(p.close())
+        opening = asyncio.create_task(it.client.presence("t", "c"))
+        await peer.until("WHO:t:c")
+        peer.present("f", ("c", "carol", 1))
+        await mark(it, peer)
+        assert not opening.done()
+        peer.present("s")
+        assert names(await opening) == ["c/carol"]
+        await closing
+        assert presence_lines(peer) == ["WHO:t:c:count", "UNWHO:t:c", "WHO:t:c"]
+
+
 async def test_closing() -> None:
     async with watching() as (it, peer, p):
         peer.present("", ("c", "carol", 1))
@@ -257,8 +272,9 @@ async def test_a_refusal(code: str) -> None:
 
 async def test_local_refusals() -> None:
     async with edges(1) as (edge,), tried(edge.url) as it:
-        with refuses("bad_pattern"):
+        with refuses("bad_pattern") as caught:
             await it.client.presence("t", "c..d")
+        assert (caught.value.tenant, caught.value.pattern) == ("t", "c..d")
         with refuses("no_presence") as caught:
             await it.client.presence("t", "c")
         assert caught.value.pattern == "c"

@@ -12,7 +12,7 @@ from ._standing import Mode, Stand, Standing, wants_count
 from ._subscriber import Connections
 from ._timers import any_settled, back_off, first, settled, together
 from .errors import MillraceError, bad_option
-from .events import EdgeError, SubscriptionError
+from .events import EdgeError
 from .presence import Kept, Membership, Presence
 
 
@@ -35,7 +35,9 @@ class Presences:
     async def watch(self, tenant: str, pattern: str, count: bool) -> Presence:
         """Return when the edge has told who is present, or how many are. To cancel it undoes it."""
         standing = self._standing("WHO", tenant, pattern)
-        if standing.kept and standing.counts and not count:
+        if not standing.kept:
+            standing.full = not count
+        elif not (standing.full or count):
             raise bad_option("the client has a presence with counts of this pattern, and none with members")
         made = Presence(tenant, pattern, self, standing.roster, count)
         await self._open(standing, made)
@@ -66,7 +68,7 @@ class Presences:
         if isinstance(kept, Membership):
             return any(c in standing.on and standing.on[c].answered for c in self._connections())
         view = self._view(standing)
-        return view is not None and view.synced and (wants_count(kept) or not view.counts)
+        return view is not None and view.synced
 
     def _connections(self, current: bool = True) -> list[Connection]:
         """Return those that the application's lines go to."""
@@ -74,9 +76,10 @@ class Presences:
         return [c for c in (s.current if current else None, s.next) if c is not None]
 
     def _view(self, standing: Standing) -> View | None:
-        """Return what the present connection tells."""
+        """Return what the present connection tells, if that is what is wanted."""
         stand = None if self._s.current is None else standing.on.get(self._s.current)
-        return None if stand is None else stand.view
+        view = None if stand is None else stand.view
+        return view if view is not None and view.counts != standing.full else None
 
     def is_synced(self, kept: Kept) -> bool:
         """Say whether the present connection has told all."""
@@ -117,11 +120,9 @@ class Presences:
     def follow(self, c: Connection) -> None:
         """Show what a connection tells that has become the current one, as soon as it has told all."""
         for standing in [*self._all.values()]:
-            for other, stand in [*standing.on.items()]:
+            for other in [*standing.on]:
                 if not other.alive:
                     del standing.on[other]
-                elif other not in self._connections():
-                    stand.view = None
             self._settle(c, standing)
             view = self._view(standing)
             if view is not None and view.synced:
@@ -129,7 +130,7 @@ class Presences:
 
     def _show(self, standing: Standing, view: View) -> None:
         standing.roster.show(view)
-        standing.settle("counts" if view.counts else "members")
+        standing.settle()
 
     async def told(self, c: Connection, timeout: float) -> None:
         """Wait until a connection has told what the current one has, is lost, or a time has passed."""
@@ -148,7 +149,7 @@ class Presences:
         if standing is None or stand is None or stand.view is None:
             return
         view = stand.view
-        if source is not self._s.current:
+        if view is not self._view(standing):
             put(view.data, view.take(frame))
             return
         standing.roster.take(view, frame)
@@ -204,7 +205,7 @@ class Presences:
             return stand.mode
         if standing.verb == "JOIN":
             return "member"
-        return "counts" if stand.mode != "members" and all(map(wants_count, standing.kept)) else "members"
+        return "members" if standing.full else "counts"
 
     async def _ask(self, c: Connection, standing: Standing, stand: Stand, mode: Mode) -> bool:
         """Ask a connection, and return when it has answered; False: it is to be asked again, later."""
@@ -229,13 +230,13 @@ class Presences:
             return True
         stand.answered = True
         if mode == "member":
-            standing.settle(mode)
+            standing.settle()
         return True
 
     async def _again(self, c: Connection, standing: Standing, attempt: int) -> None:
         """Wait until an edge is to be asked again, or that has changed."""
         if attempt == 2:
-            self._s.events.emit(_refused(standing, "try_later"))
+            self._s.events.emit(standing.refused("try_later"))
         try:
             await c.postpone(standing.key, back_off(attempt, self._s.settings))
         except MillraceError:
@@ -245,7 +246,7 @@ class Presences:
 
     def _lacks(self, c: Connection, standing: Standing, stand: Stand) -> None:
         """Take it that an edge has no presence for it: what the application has is tried at the next edge."""
-        error = MillraceError("no_presence", "the edge has no presence", **_about(standing))
+        error = MillraceError("no_presence", "the edge has no presence", **standing.about)
         if c is self._s.current or self._s.current is None or self._s.leaving:
             for kept in [*standing.waiting]:
                 standing.remove(kept, error)
@@ -258,7 +259,8 @@ class Presences:
         """End what an edge refuses. Who wants counts is not concerned by a refusal of members."""
         ended = [kept for kept in standing.kept if mode != "members" or not wants_count(kept)]
         if any(kept not in standing.waiting for kept in ended):
-            self._s.events.emit(_refused(standing, error.code))
+            self._s.events.emit(standing.refused(error.code))
+        standing.full = False
         for kept in ended:
             standing.remove(kept, error)
             kept._end(error)
@@ -287,13 +289,3 @@ class Presences:
             for c, stand in standing.on.items():
                 if stand.mode == "member" and c.alive:
                     c.request(standing.undo, standing.name)
-
-
-def _about(standing: Standing) -> dict[str, Any]:
-    return {"tenant": standing.tenant, "channel" if standing.verb == "JOIN" else "pattern": standing.target}
-
-
-def _refused(standing: Standing, code: str) -> SubscriptionError:
-    if standing.verb == "JOIN":
-        return SubscriptionError(standing.tenant, "", code, standing.target)
-    return SubscriptionError(standing.tenant, standing.target, code)

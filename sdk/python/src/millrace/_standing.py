@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Literal
+from typing import Any, Literal
 
 from ._connection import Connection
 from ._roster import Roster, View
 from ._timers import future, reject, resolve
 from .errors import MillraceError
+from .events import SubscriptionError
 from .presence import Kept, Presence
 
 Mode = Literal["member", "members", "counts"]
@@ -51,6 +52,17 @@ class Standing:
         """What of that the application waits for."""
         self.on: dict[Connection, Stand] = {}
         self.roster = Roster()
+        self.full = False
+        """It tells of members, which serves counts, too."""
+
+    @property
+    def about(self) -> dict[str, Any]:
+        """What an error names."""
+        return {"tenant": self.tenant, "channel" if self.verb == "JOIN" else "pattern": self.target}
+
+    def refused(self, code: str) -> SubscriptionError:
+        """Return the event for a refusal."""
+        return SubscriptionError(**{"pattern": "", **self.about}, code=code)
 
     @property
     def had(self) -> bool:
@@ -68,15 +80,11 @@ class Standing:
         self.waiting[kept] = waiter
         return waiter
 
-    def settle(self, serves: Mode) -> None:
-        """Tell those that wait for what an edge has acknowledged, or told."""
-        for kept in [kept for kept in self.waiting if serves != "counts" or wants_count(kept)]:
-            resolve(self.waiting.pop(kept), None)
-
-    @property
-    def counts(self) -> bool:
-        """There are only counts."""
-        return all(map(wants_count, self.kept)) and all(stand.mode != "members" for stand in self.on.values())
+    def settle(self) -> None:
+        """Tell those that wait that an edge has acknowledged it, or told all."""
+        waiting, self.waiting = self.waiting, {}
+        for waiter in waiting.values():
+            resolve(waiter, None)
 
     def listen(self, kept: Kept) -> None:
         """Tell a presence of all that changes from now on."""

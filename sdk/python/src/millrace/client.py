@@ -80,7 +80,7 @@ class Client(On):
         """
         session = self._session
         tenant = _checked(is_tenant, "bad_tenant", tenant or DEFAULT_TENANT)
-        _checked(is_pattern, "bad_pattern", pattern)
+        _checked(is_pattern, "bad_pattern", pattern, tenant)
         if on_message is not None and not callable(on_message):
             raise bad_option("on_message must be a function")
         size, policy = queue_options(
@@ -115,7 +115,7 @@ class Client(On):
         """
         session = self._session
         tenant = _checked(is_tenant, "bad_tenant", tenant or DEFAULT_TENANT)
-        _checked(is_channel, "bad_channel", channel)
+        _checked(is_channel, "bad_channel", channel, tenant)
         way = DELIVERIES.get(delivery)
         if way is None:
             raise bad_option(f"delivery: one of {', '.join(DELIVERIES)}")
@@ -165,7 +165,7 @@ class Client(On):
         tenant is ``~``. To cancel it undoes it.
         """
         tenant = _checked(is_tenant, "bad_tenant", tenant or DEFAULT_TENANT)
-        _checked(is_channel, "bad_channel", channel)
+        _checked(is_channel, "bad_channel", channel, tenant)
         return await self._session.presences.join(tenant, channel)
 
     async def presence(self, tenant: str, pattern: str, *, count: bool = False) -> Presence:
@@ -179,7 +179,7 @@ class Client(On):
         reconnects, it waits. An empty tenant is ``~``. To cancel it undoes it.
         """
         tenant = _checked(is_tenant, "bad_tenant", tenant or DEFAULT_TENANT)
-        _checked(is_pattern, "bad_pattern", pattern)
+        _checked(is_pattern, "bad_pattern", pattern, tenant)
         return await self._session.presences.watch(tenant, pattern, count)
 
     async def flush(self) -> None:
@@ -231,8 +231,10 @@ class Client(On):
         await self.close()
 
 
-def _checked(legal: Callable[[str], bool], code: str, name: object) -> str:
+def _checked(legal: Callable[[str], bool], code: str, name: object, tenant: str | None = None) -> str:
     if not isinstance(name, str) or not legal(name):
-        about: dict[str, Any] = {code.removeprefix("bad_"): name} if isinstance(name, str) else {}
+        about: dict[str, Any] = {} if tenant is None else {"tenant": tenant}
+        if isinstance(name, str):
+            about[code.removeprefix("bad_")] = name
         raise MillraceError(code, "not a legal name, see docs/protocol.md, Names", **about)
     return name
