@@ -156,6 +156,17 @@ func (e *exampleEdge) chat(c *browser) {
 			c.t.Errorf("a tab shows %q", log)
 		}
 	}
+	// Who is here: each name once, and a visitor until it leaves.
+	visitor := "Visitor " + randomHex()[:8]
+	second.evaluate(nil, `import("/edge.js").then(async ({ join, TENANT }) => {
+		globalThis.visitor = await join(document.createElement("p"), { name: %s });
+		await globalThis.visitor.join(TENANT, "chat.lobby");
+	})`, visitor)
+	if here := first.see("#here", visitor); strings.Count(here, guest) != 1 || strings.Count(here, name) != 1 {
+		c.t.Errorf("the first tab shows %q", here)
+	}
+	second.evaluate(nil, `globalThis.visitor.close()`)
+	first.until(`!document.getElementById("here").textContent.includes(%s)`, visitor)
 	// Who has no name may not publish there.
 	var refused string
 	second.evaluate(&refused, `import("/edge.js").then(async ({ join, TENANT }) => {

@@ -50,8 +50,8 @@ func main() {
 }
 
 // giveToken answers with what the SDK's tokenProvider returns. The subject of the
-// token is who it is for: what is published with it says so to all who ask. Who has
-// none may only read the chat.
+// token is who it is for: what is published with it says so to all who ask, and the chat
+// shows who is here. Who has none may only read the chat.
 func giveToken(w http.ResponseWriter, r *http.Request, admin *client.TokenAdmin) {
 	r.Body = http.MaxBytesReader(w, r.Body, 1000)
 	// Your own login belongs here: it decides who gets a token, and for what, and knows
@@ -70,7 +70,8 @@ func giveToken(w http.ResponseWriter, r *http.Request, admin *client.TokenAdmin)
 		Subject:   name,
 		ExpiresIn: 15 * time.Minute,
 		Grants: []client.Grant{{
-			Tenants: []string{"demo.room"}, Publish: publish, Subscribe: []string{"chat.*", "cursors.*", "news.#"}, History: []string{"chat.*"},
+			Tenants: []string{"demo.room"}, Publish: publish, Subscribe: []string{"chat.*", "cursors.*", "news.#"},
+			History: []string{"chat.*"}, Presence: []string{"chat.*"},
 		}},
 	})
 	if err != nil {

@@ -17,8 +17,8 @@ const POLICY =
 const admin = new TokenAdmin(EDGE, process.env.MILLRACE_MASTER_TOKEN);
 
 // Answers with what the SDK's tokenProvider returns. The subject of the token is who
-// it is for: what is published with it says so to all who ask. Who has none may only
-// read the chat.
+// it is for: what is published with it says so to all who ask, and the chat shows who
+// is here. Who has none may only read the chat.
 async function giveToken(request, response) {
   if (request.headers["sec-fetch-site"] !== "same-origin") {
     response.writeHead(403).end("for our own pages alone\n");
@@ -43,6 +43,7 @@ async function giveToken(request, response) {
           publish: name ? [...channels, "chat.*"] : channels,
           subscribe: [...channels, "chat.*"],
           history: ["chat.*"],
+          presence: ["chat.*"],
         },
       ],
     });

@@ -21,15 +21,20 @@ function plain(error) {
   return { code: String(code), text, tenant, pattern, channel, status, closeCode, cause: plain(cause) };
 }
 
+const plainMember = ({ channel, subject, info, since }) => ({ channel, subject, info, since: since.toISOString() });
+const state = ({ members, counts, synced }) => ({
+  members: members.map(plainMember), counts: Object.fromEntries(counts), synced,
+});
+
 // driver returns a function that carries out commands. Each begins at once, in
 // the order of the calls.
 export function driver({ connect, LoggedOutError, TokenAdmin }, emit) {
-  const clients = new Map(); // name → {client, subscriptions, asked}
+  const clients = new Map(); // name → {client, subscriptions, memberships, presences, asked}
   const payload = (command) => fromBase64(command.payload ?? "");
 
   const commands = {
     async connect({ client: name, addresses, options: { provider, hashes, ...options } }) {
-      const state = { subscriptions: new Map(), asked: [] };
+      const state = { subscriptions: new Map(), memberships: new Map(), presences: new Map(), asked: [] };
       clients.set(name, state);
       if (provider) {
         options.tokenProvider = () =>
@@ -89,9 +94,42 @@ export function driver({ connect, LoggedOutError, TokenAdmin }, emit) {
       }
     },
 
-    read({ client: name, sub }) {
-      clients.get(name).subscriptions.get(sub).read();
+    read({ client: name, sub, watch }) {
+      const { subscriptions, presences } = clients.get(name);
+      (watch ? presences.get(watch) : subscriptions.get(sub)).read();
     },
+
+    async join({ client: name, member, tenant, channel }) {
+      const { client, memberships } = clients.get(name);
+      const membership = await client.join(tenant, channel);
+      memberships.set(member, membership);
+      membership.ended.then((error) => emit({ client: name, event: "membershipEnded", member, error: plain(error) }));
+    },
+    leave: ({ client: name, member }) => clients.get(name).memberships.get(member).leave(),
+
+    async presence({ client: name, watch, tenant, pattern, count, mode }) {
+      const { client, presences } = clients.get(name);
+      const presence = await client.presence(tenant, pattern, { count });
+      const now = state(presence);
+      const read = async () => {
+        const ended = { client: name, event: "presenceEnded", watch };
+        try {
+          for await (const { type, channel, count, member } of presence) {
+            const what = member ? { memberInfo: plainMember(member) } : { channel, count };
+            emit({ client: name, event: "presenceChange", watch, type, ...what });
+          }
+          emit(ended);
+        } catch (error) {
+          emit({ ...ended, error: plain(error) });
+        }
+      };
+      presences.set(watch, { presence, read });
+      if (mode === "iterate") read();
+      return now;
+    },
+    members: ({ client: name, watch }) => state(clients.get(name).presences.get(watch).presence),
+    closePresence: ({ client: name, watch }) => clients.get(name).presences.get(watch).presence.close(),
+
     unsubscribe: ({ client: name, sub }) => clients.get(name).subscriptions.get(sub).subscription.unsubscribe(),
     position: ({ client: name, sub }) => ({ position: clients.get(name).subscriptions.get(sub).subscription.position }),
     async publish({ client: name, tenant, channel, delivery, confirm, key, ...command }) {
@@ -105,12 +143,13 @@ export function driver({ connect, LoggedOutError, TokenAdmin }, emit) {
     retry: ({ client: name }) => clients.get(name).client.retry(),
     close: ({ client: name }) => clients.get(name).client.close(),
 
-    async issue({ addresses: [address], master, tenant, rules, seconds }) {
+    async issue({ addresses: [address], master, tenant, rules, seconds, presence, subject }) {
       const admin = new TokenAdmin(address, master);
       const { token, tokenId, expiresAt } = await admin.issue({
         createdBy: "integration",
         expiresIn: `${seconds}s`,
-        grants: [{ tenants: [tenant], publish: rules, subscribe: rules }],
+        subject,
+        grants: [{ tenants: [tenant], publish: rules, subscribe: rules, presence }],
       });
       return { token, tokenId, expiresAt: expiresAt.toISOString() };
     },

@@ -59,6 +59,18 @@ def history(value):
     return value
 
 
+def member(m):
+    since = m.since.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    info = {} if m.info is None else {"info": m.info}
+    return {"channel": m.channel, "subject": m.subject, **info, "since": since}
+
+
+def members(presence):
+    return {
+        "members": [member(m) for m in presence.members], "counts": presence.counts, "synced": presence.synced,
+    }
+
+
 def moment(text):
     return datetime.datetime.fromisoformat(text.replace("Z", "+00:00"))
 
@@ -68,6 +80,8 @@ class Driver:
         self.clients = {}
         self.asked = {}  # by client: the calls of the token provider without an answer
         self.subscriptions = {}
+        self.memberships = {}
+        self.presences = {}
         self.readers = set()
         self.context = None
 
@@ -163,11 +177,56 @@ class Driver:
         elif mode == "callback":
             self.start(ended())
 
-    async def read(self, client, sub, **_):
-        self.start(self.subscriptions[client, sub][1]())
+    async def read(self, client, sub=None, watch=None, **_):
+        read = self.presences[client, watch][1] if watch else self.subscriptions[client, sub][1]
+        self.start(read())
 
     async def unsubscribe(self, client, sub, **_):
         await self.subscriptions[client, sub][0].unsubscribe()
+
+    async def join(self, client, member, tenant, channel, **_):
+        made = self.memberships[client, member] = await self.clients[client].join(tenant, channel)
+
+        async def ended():
+            error = plain(await made.ended())
+            emit({"client": client, "event": "membershipEnded", "member": member, "error": error})
+
+        self.start(ended())
+
+    async def leave(self, client, member, **_):
+        await self.memberships[client, member].leave()
+
+    async def presence(self, client, watch, tenant, pattern, mode="iterate", count=False, **_):
+        made = await self.clients[client].presence(tenant, pattern, count=count)
+        shown = members(made)
+
+        def report(change):
+            told = {"type": change.type}
+            if change.member is not None:
+                told["memberInfo"] = member(change.member)
+            else:
+                told |= {"channel": change.channel, "count": change.count}
+            emit({"client": client, "event": "presenceChange", "watch": watch, **told})
+
+        async def read():
+            error = None
+            try:
+                async for change in made:
+                    report(change)
+            except millrace.MillraceError as err:
+                error = plain(err)
+            emit({"client": client, "event": "presenceEnded", "watch": watch, "error": error})
+
+        self.presences[client, watch] = made, read
+        if mode == "iterate":
+            self.start(read())
+        return shown
+
+    async def members(self, client, watch, **_):
+        return members(self.presences[client, watch][0])
+
+    async def closePresence(self, client, watch, **_):
+        await self.presences[client, watch][0].close()
 
     async def position(self, client, sub, **_):
         return {"position": self.subscriptions[client, sub][0].position}
@@ -196,10 +255,10 @@ class Driver:
     def admin(self, addresses, master):
         return millrace.TokenAdmin(addresses, master, ssl=self.ssl())
 
-    async def issue(self, addresses, master, tenant, rules, seconds, **_):
-        grant = millrace.Grant(tenants=[tenant], publish=rules, subscribe=rules)
+    async def issue(self, addresses, master, tenant, rules, seconds, presence=(), subject="", **_):
+        grant = millrace.Grant(tenants=[tenant], publish=rules, subscribe=rules, presence=presence)
         issued = await self.admin(addresses, master).issue(
-            created_by="integration", expires_in=seconds, grants=[grant]
+            created_by="integration", expires_in=seconds, subject=subject, grants=[grant]
         )
         return {"token": issued.token, "tokenId": issued.token_id, "expiresAt": issued.expires_at.isoformat()}
 

@@ -1,6 +1,7 @@
 // A chat: everyone publishes to one channel, and subscribes to it. What you
 // write comes back to you as to the others. It begins with the last 50 lines, and
-// misses none while your laptop sleeps: the edge of make dev keeps chat.#.
+// misses none while your laptop sleeps: the edge of make dev keeps chat.#. It also
+// knows who is here: whoever has joined the channel.
 //
 // A line is only a text. Who has written it is message.sender: the subject that
 // the backend gave the writer's token. A page cannot speak as another.
@@ -26,6 +27,8 @@ entry.onsubmit = async (event) => {
   entry.remove();
   form.hidden = false;
   await client.subscribe(TENANT, ROOM, { history: { last: 50 }, onMessage: show });
+  await client.join(TENANT, ROOM);
+  showHere(await client.presence(TENANT, ROOM, { onChange: showHere }));
   form.querySelector("button").disabled = false;
 };
 
@@ -48,6 +51,11 @@ text.oninput = () => (key = undefined); // another line
 // It is shown as text, never as HTML: anyone with a token can publish anything.
 function show(message) {
   add(`${message.sender}: ${message.text()}`);
+}
+
+// Who has two tabs open is here once, and a page that is loaded again does not leave.
+function showHere({ members }) {
+  document.getElementById("here").textContent = `Here: ${members.map(({ subject }) => subject).join(", ")}`;
 }
 
 function add(line) {

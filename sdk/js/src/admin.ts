@@ -32,6 +32,8 @@ export interface Grant {
   readonly subscribe?: readonly string[] | undefined;
   /** Rules for stored messages that may be read, of what may be subscribed to; none if left out. */
   readonly history?: readonly string[] | undefined;
+  /** Rules for patterns whose members may be seen; none if left out. To count them, `subscribe` is enough. */
+  readonly presence?: readonly string[] | undefined;
 }
 
 /** When a token expires: one of the two, at most 24 hours ahead. */
@@ -61,10 +63,13 @@ export interface IssueRequest extends Rights, Expiry {
   readonly description?: string | undefined;
   /**
    * Whose the token is, by any id of the application's: 1 to 128 bytes without control characters. It is no
-   * secret: subscribers see it as the sender of a message.
+   * secret: subscribers see it as the sender of a message, and others as a member of the channels that it joins.
    */
   readonly subject?: string | undefined;
-  /** About the subject, for operators and hooks: an object that is at most 1,024 bytes as JSON. */
+  /**
+   * About the subject, for operators, hooks, and who may see it as a member of a channel: an object that is at most
+   * 1,024 bytes as JSON.
+   */
   readonly info?: object | undefined;
 }
 
@@ -149,7 +154,7 @@ export class TokenAdmin {
   async issue(request: IssueRequest): Promise<IssuedToken> {
     checkMembers("the request", request, requested);
     if (!Array.isArray(request.grants)) bad("grants must be a list");
-    for (const grant of request.grants) checkMembers("a grant", grant, "tenants publish subscribe history");
+    for (const grant of request.grants) checkMembers("a grant", grant, "tenants publish subscribe history presence");
     const { subject, info } = request;
     if (info !== undefined && !isObject(info)) bad("info must be an object of JSON");
     const { token, token_id, expires_at } = await this.#call("POST", "get-token", {
@@ -158,11 +163,12 @@ export class TokenAdmin {
       subject,
       info,
       right: {
-        tenant_grants: request.grants.map(({ tenants, publish, subscribe, history }) => ({
+        tenant_grants: request.grants.map(({ tenants, publish, subscribe, history, presence }) => ({
           tenant_ids: tenants,
           allow_channels_pub: publish,
           allow_channels_sub: subscribe,
           allow_channels_history: history,
+          allow_channels_presence: presence,
         })),
         allow_ip_masks: request.ipMasks,
         allow_regions: request.regions,
@@ -299,6 +305,7 @@ function info(t: Json): TokenInfo {
       publish: list(grant.allow_channels_pub),
       subscribe: list(grant.allow_channels_sub),
       history: list(grant.allow_channels_history),
+      presence: list(grant.allow_channels_presence),
     })),
     ipMasks: list(right.allow_ip_masks),
     regions: list(right.allow_regions),

@@ -8,9 +8,11 @@ import { checkedFrom, type HistoryFrom } from "./history.js";
 import { encodeText } from "./lines.js";
 import type { Transport } from "./link.js";
 import { checkMembers } from "./members.js";
+import { Membership } from "./membership.js";
 import type { Message } from "./message.js";
 import { checkedChannel, checkedPattern, checkedTenant } from "./names.js";
 import { badOption, type ConnectOptions, type QueueOptions, queueOptions } from "./options.js";
+import { Presence, type PresenceOptions } from "./presence.js";
 import { Session } from "./session.js";
 import { Subscription } from "./subscription.js";
 import { abortable } from "./timers.js";
@@ -168,6 +170,39 @@ export class Client implements AsyncDisposable {
       });
     }
     return session.publishConnection().publish(frame, names);
+  }
+
+  /**
+   * Is present in a channel, as the subject of the token, until the membership is left, or the client ends. Resolves
+   * when the edge has acknowledged it. It is restored on every further connection, and others see no change unless
+   * that takes longer than the edge's `linger`. The errors have the edge's code: `no_subject`, `no_presence`, which
+   * is also that of an edge without presence, `too_many_members`, `permission_denied`. While the client reconnects,
+   * it waits. An empty tenant is `~`.
+   */
+  async join(tenant: string, channel: string): Promise<Membership> {
+    const { presences } = this.#session;
+    const on = checkedTenant(tenant);
+    const membership = new Membership(on, checkedChannel(channel, on), presences);
+    await presences.add(membership);
+    return membership;
+  }
+
+  /**
+   * Tells who is present in the channels that match a pattern, or how many are. Resolves when `members` and `counts`
+   * are complete; the changes begin behind that. After every loss of the connection, and every move, it goes on with
+   * what has changed meanwhile. The error has the edge's code: `no_presence`, also of an edge without presence, or
+   * `permission_denied`. While the client reconnects, it waits. An empty tenant is `~`.
+   */
+  async presence(tenant: string, pattern: string, options: PresenceOptions = {}): Promise<Presence> {
+    const { presences } = this.#session;
+    checkMembers("the object of options", options, "count onChange");
+    const { count = false, onChange } = options;
+    if (typeof count !== "boolean") badOption("count must be true or false");
+    if (onChange && typeof onChange !== "function") badOption("onChange must be a function");
+    const on = checkedTenant(tenant);
+    const presence = new Presence(on, checkedPattern(pattern, on), presences, options);
+    await presences.add(presence);
+    return presence;
   }
 
   /** Resolves when the edge has handled all that was sent before. The error is `disconnected` if it may not have. */

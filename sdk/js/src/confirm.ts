@@ -73,8 +73,8 @@ async function usable(
     if (!c?.alive) {
       if (!wait) throw disconnected();
       await abortable(s.changed(), signal);
-    } else if (c.histories === undefined) await abortable(c.featured, signal);
-    else if (c.histories) return c;
+    } else if (c.features === undefined) await abortable(c.featured, signal);
+    else if (c.features.includes("history")) return c;
     else throw new MillraceError("no_history", "the edge has no histories, and confirms nothing", about);
   }
 }

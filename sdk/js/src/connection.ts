@@ -5,6 +5,7 @@ import { knownLine, lastWord, type Reached } from "./lines.js";
 import type { Link, LinkEnd, Transport } from "./link.js";
 import { Liveness } from "./liveness.js";
 import type { Settings } from "./options.js";
+import { decodePresence, isPresence, type PresenceFrame } from "./presence-frames.js";
 import { Requests, type Waiter } from "./requests.js";
 import { now } from "./timers.js";
 
@@ -12,12 +13,14 @@ import { now } from "./timers.js";
 export interface Owner<T> {
   /** A message; valid until this returns. */
   delivered(from: Connection<T>, message: Delivered<T>): void;
+  /** A page of what a WHO is told. */
+  presence(from: Connection<T>, frame: PresenceFrame): void;
   /** OK:RSUB, AT or GAP: how far an RSUB has come. */
   reached(from: Connection<T>, line: Reached): void;
   /** The edge asks to leave. */
   draining(from: Connection<T>): void;
   /** An ERR line that answers no request. */
-  errorLine(code: string, detail: string): void;
+  errorLine(from: Connection<T>, code: string, detail: string): void;
   roundTrip(rtt: number): void;
   /** Nothing has come for longer than usual; says whether the connection is suspect now. */
   silent(from: Connection<T>): boolean;
@@ -28,6 +31,11 @@ export interface Owner<T> {
   /** The connection has ended, other than by close; called once, and not before it is made. */
   lost(from: Connection<T>, error: MillraceError): void;
 }
+
+/** What an edge is asked for. */
+export type Verb = "SUB" | "JOIN" | "WHO";
+/** What ends that. */
+export type Undo = "UNSUB" | "LEAVE" | "UNWHO";
 
 const SLOWEST = 1.024; // bytes a millisecond: the lowest ingress cap of an edge
 const EXTRA = 32; // bytes that it counts for each message besides its own
@@ -51,11 +59,11 @@ export class Connection<T> {
   alive = true;
   /** The edge has its link to the other edges; undefined: it is not known yet. */
   link: boolean | undefined;
-  /** The edge has histories; undefined: it is not known yet. */
-  histories: boolean | undefined;
-  /** Resolves when that is known, or the connection has ended. */
+  /** The features that the edge has; undefined: they are not known yet. */
+  features: readonly string[] | undefined;
+  /** Resolves when they are known, or the connection has ended. */
   readonly featured: Promise<void>;
-  /** The UNSUBs without an answer, by `tenant:pattern`. */
+  /** The UNSUBs, LEAVEs and UNWHOs without an answer, by `verb:tenant:pattern`. */
   readonly ending: Map<string, Promise<void>> = new Map();
   /** Why it is not alive any more. */
   error: MillraceError | undefined;
@@ -114,6 +122,7 @@ export class Connection<T> {
         if (!this.alive) return;
         this.#liveness.arrived(now());
         if (isUnknownFrame(b, start, end)) return;
+        if (isPresence(b, start, end)) return this.#presence(b, start, end);
         let message: Delivered<T>;
         try {
           message = this.#decoder.decode(b, start, end);
@@ -137,12 +146,12 @@ export class Connection<T> {
     return this.#liveness.heard;
   }
 
-  /** request sends SUB or UNSUB for `tenant:pattern`, and resolves when the edge has done it. */
-  request(verb: "SUB" | "UNSUB", name: string): Promise<void> {
+  /** request sends a line such as SUB for `tenant:pattern`, and resolves when the edge has done it. mode follows the name. */
+  request(verb: Verb | Undo, name: string, mode = ""): Promise<void> {
     if (verb === "SUB") this.asked.add(name);
     const key = `${verb}:${name}`;
     const answer = this.#answer(key);
-    if (this.alive) this.#send(key);
+    if (this.alive) this.#send(key + mode);
     return answer;
   }
 
@@ -153,13 +162,14 @@ export class Connection<T> {
     return answer;
   }
 
-  /** leave sends UNSUB, and resolves when the edge has done it, or the connection has ended. */
-  leave(name: string): Promise<void> {
-    const left = this.request("UNSUB", name).catch(() => {});
+  /** leave sends UNSUB, LEAVE or UNWHO, and resolves when the edge has done it, or the connection has ended. */
+  leave(name: string, verb: Undo = "UNSUB"): Promise<void> {
+    const key = `${verb}:${name}`;
+    const left = this.request(verb, name).catch(() => {});
     const done = left.then(() => {
-      if (this.ending.get(name) === done) this.ending.delete(name);
+      if (this.ending.get(key) === done) this.ending.delete(key);
     });
-    this.ending.set(name, done);
+    this.ending.set(key, done);
     return done;
   }
 
@@ -267,6 +277,16 @@ export class Connection<T> {
     return this.ended;
   }
 
+  #presence(b: Uint8Array, start: number, end: number): void {
+    let frame: PresenceFrame;
+    try {
+      frame = decodePresence(b, start, end);
+    } catch (err) {
+      return this.#broken(err);
+    }
+    this.#owner.presence(this, frame);
+  }
+
   #line(line: string): void {
     this.#liveness.arrived(now());
     const l = knownLine(line);
@@ -295,7 +315,7 @@ export class Connection<T> {
     } else if (l.kind === "RECONNECT" && !this.drains) {
       this.drains = true;
       this.#owner.draining(this);
-    } else if (l.kind === "FEATURES") this.#asked(l.features.split(",").includes("history"));
+    } else if (l.kind === "FEATURES") this.#asked(l.features.split(","));
     else if (l.kind === "LINK") {
       this.#up = l.up;
       if (!this.#asks) this.#asked();
@@ -303,9 +323,9 @@ export class Connection<T> {
   }
 
   // #asked takes the answer to FEATURES, behind which stands how the link is.
-  #asked(histories = this.histories ?? false): void {
+  #asked(features = this.features ?? []): void {
     this.#asks = false;
-    this.histories = histories;
+    this.features = features;
     this.#knowFeatures();
     this.link = this.#up;
     this.#owner.linked();
@@ -317,15 +337,17 @@ export class Connection<T> {
     const last = lastWord(text);
     if (last) this.#lastWord = text;
     if (this.#confirms.error(code, detail)) return;
-    const [, tenant, pattern] = /^(?:UN|R)?SUB:([^:]+):(.+)$/s.exec(detail) ?? [];
+    const [, joins, tenant, pattern] = /^(?:(?:UN|R)?SUB|(?:UN)?WHO|(JOIN|LEAVE)):([^:]+):(.+)$/s.exec(detail) ?? [];
     // What the broker cannot do yet, the edge has noted, and acknowledges.
     const refused =
       tenant !== undefined &&
       pattern !== undefined &&
       code !== "broker_unavailable" &&
-      this.#requests.answer(detail, (w) => w.reject(new MillraceError(code, undefined, { tenant, pattern })));
+      this.#requests.answer(detail, (w) =>
+        w.reject(new MillraceError(code, undefined, joins ? { tenant, channel: pattern } : { tenant, pattern })),
+      );
     // What ends the connection is told as the error of that.
-    if (!refused && !/^(token_|unauthorized|forbidden|closed_by)/.test(code)) this.#owner.errorLine(code, detail);
+    if (!refused && !/^(token_|unauthorized|forbidden|closed_by)/.test(code)) this.#owner.errorLine(this, code, detail);
     // These leave nothing to wait for, and a close that follows may be late.
     if (code === "token_revoked" || code === "token_expired") this.fail(last as MillraceError);
   }
@@ -360,7 +382,7 @@ export class Connection<T> {
     if (closeCode === 1009) {
       text = "a message was too large for the edge";
       const names = this.#confirms.tooLarge();
-      if (names) this.#owner.errorLine("payload_too_large", `PUB:${names.tenant}:${names.channel}`);
+      if (names) this.#owner.errorLine(this, "payload_too_large", `PUB:${names.tenant}:${names.channel}`);
     }
     const why = last && told ? last : (error ?? new MillraceError(code, text, { closeCode }));
     this.#end(why);

@@ -30,8 +30,16 @@ export interface ClientEvents {
   moving: Place & { readonly reason: MoveReason };
   moved: Place & { readonly reason: MoveReason };
   publishError: { readonly tenant: string; readonly channel: string; readonly code: ErrorCode };
-  /** The subscription has ended, except with the code `try_later`: then the client asks again. */
-  subscriptionError: { readonly tenant: string; readonly pattern: string; readonly code: ErrorCode };
+  /**
+   * The subscription has ended, except with the code `try_later`: then the client asks again. Likewise a presence,
+   * and a membership: with its channel, and an empty pattern.
+   */
+  subscriptionError: {
+    readonly tenant: string;
+    readonly pattern: string;
+    readonly channel?: string;
+    readonly code: ErrorCode;
+  };
   slowConsumer: { readonly dropped: number };
   egressLimited: { readonly delay: number };
   linkDown: { readonly edge: string };

@@ -73,10 +73,14 @@ const HAS_SENDER = 2;
 const POSITION = 24; // bytes
 const MAX_SENDER = 128; // bytes
 
-/** isUnknownFrame says whether a frame is of a later version, by its tag or a field: clients ignore it. */
+// The bits that may stand behind a tag.
+const known: { readonly [tag: number]: number } = { 4: HAS_POSITION | HAS_SENDER, 5: 7 };
+
+/** isUnknownFrame says whether a frame is of a later version, by its tag or a bit: clients ignore it. */
 export function isUnknownFrame(b: Uint8Array, start: number, end: number): boolean {
   if (start === end || b[start] === 1) return false;
-  return b[start] !== 4 || (start + 1 < end && ((b[start + 1] as number) & ~(HAS_POSITION | HAS_SENDER)) !== 0);
+  const bits = known[b[start] as number];
+  return bits === undefined || (start + 1 < end && ((b[start + 1] as number) & ~bits) !== 0);
 }
 
 /**
@@ -101,7 +105,7 @@ export class DeliverDecoder<T> {
       short(at + 2);
       return ((b[at] as number) << 8) | (b[at + 1] as number);
     };
-    if (start === end || isUnknownFrame(b, start, end)) broken();
+    if (start === end || b[start] === 5 || isUnknownFrame(b, start, end)) broken();
     let position: string | undefined;
     let sender = "";
     if (b[start] === 4) {
@@ -170,7 +174,7 @@ function decimal(view: DataView, at: number): string {
   return high < 0x200000 ? String(high * 0x100000000 + view.getUint32(at + 4)) : String(view.getBigUint64(at));
 }
 
-function broken(): never {
+export function broken(): never {
   throw new MillraceError("protocol", "a frame that is none");
 }
 

@@ -10,6 +10,7 @@ export type { ClientEvents, EventHandler, EventHandlers, EventName, MoveReason, 
 export type { Delivery } from "./frames.js";
 export type { HistoryFrom } from "./history.js";
 export type { Transport } from "./link.js";
+export type { Membership } from "./membership.js";
 export type { Message } from "./message.js";
 export type {
   CertificateHash,
@@ -19,4 +20,6 @@ export type {
   QueueOptions,
   QueuePolicy,
 } from "./options.js";
+export type { Presence, PresenceChange, PresenceOptions } from "./presence.js";
 export type { Subscription } from "./subscription.js";
+export type { Member } from "./watch.js";

@@ -53,7 +53,7 @@ export async function move(
       s.next = to;
       s.merger.joined(now());
       s.merger.release(); // of the next connection before; the current one has delivered the same
-      const restored = s.subscriber.restore(to);
+      const restored = s.restore(to);
       if (s.tentative) to.ping(true).catch(() => {}); // its silence is noticed
       await restored;
     }
@@ -96,7 +96,9 @@ async function leave(
   let n = 3;
   do await sleep(OTHERS, signal);
   while (--n && s.merger?.behind);
-  await within(TIMEOUT, Promise.all(s.subscriber.asking)); // of subscriptions since then
+  await within(TIMEOUT, Promise.all([...s.subscriber.asking, ...s.presences.asking])); // of what came since then
+  for (let wait = TIMEOUT; wait > 0 && both() && !s.presences.hasSynced(to); wait -= OTHERS)
+    await sleep(OTHERS, signal);
   while (both() && to.postponed.size > 0) await sleep(OTHERS, signal);
   if (!both()) return;
   tell();

@@ -19,19 +19,19 @@ export function checkedTenant(tenant: string): string {
   return checked("tenant", isTenant, tenant === "" ? DEFAULT_TENANT : tenant);
 }
 
-/** checkedChannel returns the channel. */
-export function checkedChannel(channel: string): string {
-  return checked("channel", isChannel, channel);
+/** checkedChannel returns the channel; an error names the tenant, too, if it is given. */
+export function checkedChannel(channel: string, tenant?: string): string {
+  return checked("channel", isChannel, channel, tenant);
 }
 
-/** checkedPattern returns the pattern. */
-export function checkedPattern(pattern: string): string {
-  return checked("pattern", isPattern, pattern);
+/** checkedPattern returns the pattern; likewise. */
+export function checkedPattern(pattern: string, tenant?: string): string {
+  return checked("pattern", isPattern, pattern, tenant);
 }
 
-function checked(kind: string, legal: (name: string) => boolean, name: string): string {
+function checked(kind: string, legal: (name: string) => boolean, name: string, tenant?: string): string {
   if (typeof name !== "string" || !legal(name)) {
-    const about = { [kind]: String(name).slice(0, 256) };
+    const about = { ...(tenant === undefined ? {} : { tenant }), [kind]: String(name).slice(0, 256) };
     throw new MillraceError(`bad_${kind}`, "not a legal name, see docs/protocol.md, Names", about);
   }
   return name;

@@ -20,6 +20,7 @@ export async function reconnect(
   s.both = s.leaving = s.tentative = s.gaps = false;
   s.openGate(undefined);
   for (const interest of s.subscriber.interests.all) interest.confirmed = false;
+  s.presences.follow();
   s.events.emit("disconnected", { ...s.place, error });
   if (error.code === "token_expired" && lost.token === s.tokens.token) s.tokens.expire();
   if (now() - s.since > STEADY) s.attempts = 0;
@@ -33,7 +34,7 @@ export async function reconnect(
       const c = await s.searcher.open(edge, signal);
       if (signal.aborted) return void c.close();
       s.setCurrent(c);
-      await s.subscriber.restore(c);
+      await s.restore(c);
       signal.throwIfAborted();
       if (!c.alive) continue;
       s.reconnecting = false;

@@ -133,7 +133,8 @@ export class Session extends SessionState implements Owner<Readers>, Sleeper {
     if (from === this.current) this.moveIfDue();
   }
 
-  errorLine(code: string, detail: string): void {
+  errorLine(from: Conn, code: string, detail: string): void {
+    this.presences.ended(from, code, detail);
     const [, tenant, channel] = /^PUB:([^:]+):(.+)$/s.exec(detail) ?? [];
     if (code === "slow_consumer") this.events.emit("slowConsumer", { dropped: Number(detail) });
     else if (code === "egress_limited") this.events.emit("egressLimited", { delay: Number(detail) * 1000 });
@@ -233,6 +234,7 @@ export class Session extends SessionState implements Owner<Readers>, Sleeper {
     this.tokens.stop();
     this.#upgrade.stop();
     this.#unwatch?.();
+    if (!error) this.presences.leaveAll();
     const ended = [this.current?.close(), this.next?.close(), this.trail?.stop()];
     this.openGate(undefined);
     if (error) {
@@ -240,6 +242,7 @@ export class Session extends SessionState implements Owner<Readers>, Sleeper {
       this.trail?.flush();
     }
     this.subscriber.end(error, this.over);
+    this.presences.end(error, this.over);
     this.events.emit("closed", { error });
     void Promise.all(ended).then(() => this.#settle(error));
   }

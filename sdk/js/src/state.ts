@@ -6,6 +6,8 @@ import type { Readers } from "./interests.js";
 import type { Reached } from "./lines.js";
 import type { Merger } from "./merger.js";
 import { type ConnectOptions, type Settings, settings } from "./options.js";
+import type { PresenceFrame } from "./presence-frames.js";
+import { Presences } from "./presences.js";
 import type { Searcher } from "./searcher.js";
 import { type Connections, Subscriber } from "./subscriber.js";
 import { now, sleep } from "./timers.js";
@@ -26,6 +28,7 @@ export abstract class SessionState implements Connections {
   abstract readonly tokens: TokenSource;
   abstract readonly searcher: Searcher;
   readonly subscriber: Subscriber = new Subscriber(this);
+  readonly presences: Presences = new Presences(this);
   /** Gives messages to the application; its publishes go here, too, unless out is set. */
   current: Conn | undefined;
   /** The connection that a move goes to, or that may take over. */
@@ -70,6 +73,7 @@ export abstract class SessionState implements Connections {
   setCurrent(c: Conn): void {
     this.current = c;
     this.place = { edge: c.edge, transport: c.transport };
+    this.presences.follow();
     this.linked();
     this.#change();
   }
@@ -94,6 +98,15 @@ export abstract class SessionState implements Connections {
 
   reached(from: Conn, line: Reached): void {
     this.subscriber.reached(from, line);
+  }
+
+  presence(from: Conn, frame: PresenceFrame): void {
+    this.presences.take(from, frame);
+  }
+
+  /** restore asks a connection for all that the application wants, and resolves when it has answered, or is lost. */
+  async restore(c: Conn): Promise<void> {
+    await Promise.all([this.subscriber.restore(c), this.presences.restore(c)]);
   }
 
   delivered(from: Conn, m: Message): void {

@@ -141,9 +141,9 @@ export class Subscriber implements Keeper {
     history.begin(c);
     for (let attempt = 2; ; ) {
       await c.featured;
-      await c.ending.get(name);
+      await c.ending.get(`UNSUB:${name}`);
       if (!c.alive || history.on !== c || !this.interests.has(interest)) return;
-      const plain = !c.histories || history.unwanted;
+      const plain = !c.features?.includes("history") || history.unwanted;
       const from = history.forbidden ? "now" : history.from;
       const before = hasConfirmed(interest);
       // What comes without positions cannot be gone on behind.
@@ -209,7 +209,7 @@ export class Subscriber implements Keeper {
     for (;;) {
       if (this.#s.over) throw this.#s.over;
       same = this.interests.of(tenant, pattern);
-      const of = (c: Conn | undefined): Promise<void> | undefined => c?.ending.get(`${tenant}:${pattern}`);
+      const of = (c: Conn | undefined): Promise<void> | undefined => c?.ending.get(`UNSUB:${tenant}:${pattern}`);
       const ending = of(this.#s.current) ?? of(this.#s.next);
       if (same || !ending) break;
       await ending; // what comes until then is of an earlier subscription

@@ -34,7 +34,7 @@ export async function suspect(s: SessionState, from: Connection<Readers>, signal
     if (!to.alive) continue; // nobody was told
     s.next = to;
     s.merger.joined(now());
-    const restored = s.subscriber.restore(to);
+    const restored = s.restore(to);
     to.ping(true).catch(() => {}); // its silence is noticed, too
     await restored;
     signal.throwIfAborted();

@@ -134,6 +134,7 @@ export class Trail implements Owner<Readers> {
   }
 
   reached(): void {}
+  presence(): void {}
   draining(): void {}
   errorLine(): void {}
   roundTrip(): void {}

@@ -5,6 +5,7 @@ const words: { readonly [member: string]: string } = {
   allow_channels_pub: "publish",
   allow_channels_sub: "subscribe",
   allow_channels_history: "history",
+  allow_channels_presence: "presence",
   allow_ip_masks: "ipMasks",
   allow_regions: "regions",
   allowed_ws_origin: "origins",

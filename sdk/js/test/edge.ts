@@ -5,6 +5,7 @@ import type { AddressInfo } from "node:net";
 import type { Duplex } from "node:stream";
 import type { TestContext } from "node:test";
 import { type WebSocket, WebSocketServer } from "ws";
+import type { CountEntry, MemberEntry, PresenceFrame } from "../src/presence-frames.js";
 
 /** A Record is a list that can be waited on. */
 export class Record<T> {
@@ -66,7 +67,7 @@ export class Peer {
 
   answer(line: string): void {
     if (line === "PING") this.send("PONG");
-    else if (/^(UN)?SUB:/.test(line)) this.send(`OK:${line}`);
+    else if (/^((UN)?SUB|JOIN|LEAVE|(UN)?WHO):/.test(line)) this.send(`OK:${line.replace(/:count$/, "")}`);
   }
 
   /** send sends a line, or a frame. */
@@ -106,6 +107,23 @@ export class Peer {
   /** caughtUp answers the RSUB of c. */
   caughtUp(n: number, how = "complete"): void {
     this.send(`OK:RSUB:t:c:${at(n)}:${how}`);
+  }
+
+  /**
+   * tell sends a page of what the WHO of `t:room.*` is told: bits are `first`, `synced` and `counts`, and an entry is
+   * `+channel/subject`, one with `{…}` behind it is its info, `-channel/subject`, or `channel=members`.
+   */
+  tell(bits: string, ...entries: string[]): void {
+    const page: Partial<PresenceFrame> = { members: [], channels: [] };
+    for (const entry of entries) {
+      const [, state, channel = "", subject = "", info = ""] = /^([+-])(.*?)\/(.*?)(\{.*)?$/.exec(entry) ?? [];
+      const [name = "", members] = entry.split("=");
+      if (state) page.members?.push({ channel, subject, here: state === "+", since: 1_700_000_000_000, info });
+      else page.channels?.push({ channel: name, members: Number(members) });
+    }
+    const has = (bit: string): boolean => bits.split(" ").includes(bit);
+    const head = { tenant: "t", pattern: "room.*", first: has("first"), synced: has("synced"), counts: has("counts") };
+    this.send(presenceFrame({ members: [], channels: [], ...page, ...head }));
   }
 
   /** deliverSlowly sends a message in parts, of which each waits for the one before. */
@@ -218,4 +236,24 @@ export function deliverFrame(tenant: string, channel: string, payload: string, p
   length.writeUInt32BE(Buffer.byteLength(payload));
   const parts = [sized(tenant), sized(channel), length, Buffer.from(payload), u16(patterns.length)];
   return Buffer.concat([Buffer.from([1]), ...parts, ...patterns.map(sized)]);
+}
+
+export function presenceFrame({ tenant, pattern, first, synced, counts, members, channels }: PresenceFrame): Buffer {
+  const number = (value: number, size: number): Buffer => {
+    const b = Buffer.alloc(8);
+    b.writeBigUInt64BE(BigInt(value));
+    return b.subarray(8 - size);
+  };
+  const sized = (text: string, size = 2): Buffer[] => [number(Buffer.byteLength(text), size), Buffer.from(text)];
+  const member = ({ channel, subject, here, since, info }: MemberEntry): Buffer[] => [
+    ...[number(Number(here), 1), ...sized(channel), ...sized(subject, 1)],
+    ...(here ? [number(since, 8), ...sized(info)] : []),
+  ];
+  const count = ({ channel, members }: CountEntry): Buffer[] => [...sized(channel), number(members, 4)];
+  return Buffer.concat([
+    Buffer.from([5, Number(first) | (Number(synced) << 1) | (Number(counts) << 2)]),
+    ...[...sized(tenant), ...sized(pattern)],
+    ...(counts ? [number(channels.length, 2), ...channels.flatMap(count)] : []),
+    ...(counts ? [] : [number(members.length, 2), ...members.flatMap(member)]),
+  ]);
 }

@@ -2,7 +2,7 @@ import type { TestContext } from "node:test";
 import { type Client, connect } from "../src/client.js";
 import type { EventName } from "../src/events.js";
 import type { ConnectOptions } from "../src/options.js";
-import { Record } from "./edge.js";
+import { Edge, type Peer, Record } from "./edge.js";
 
 const names: EventName[] = [
   "connected",
@@ -53,3 +53,28 @@ export async function tried(t: TestContext, urls: string | string[], options: Co
   t.after(() => client.close());
   return { client, events, event };
 }
+
+/** presenceEdge starts an edge that has presence. */
+export async function presenceEdge(t: TestContext): Promise<Edge> {
+  const edge = await Edge.start(t);
+  edge.features = "FEATURES:link,presence";
+  return edge;
+}
+
+interface Two extends Tried {
+  a: Edge;
+  b: Edge;
+  first: Peer;
+}
+
+/** twoEdges connects to the first of two edges that have presence. */
+export async function twoEdges(t: TestContext): Promise<Two> {
+  const one = await presenceEdge(t);
+  const two = await presenceEdge(t);
+  const it = await tried(t, [one.url, two.url]);
+  const [a, b] = it.client.edge === one.url ? [one, two] : [two, one];
+  return { ...it, a, b, first: await a.peer(0) };
+}
+
+/** asked gives the lines that a client has sent, besides PING. */
+export const asked = (peer: Peer): string[] => peer.lines.all.filter((line) => line !== "PING");

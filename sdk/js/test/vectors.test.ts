@@ -6,7 +6,9 @@ import { channelToken } from "../src/channel-token.js";
 import { DeliverDecoder, encodePublish, isUnknownFrame } from "../src/frames.js";
 import { decodeText, encodeText, parseServerLine } from "../src/lines.js";
 import { isChannel, isPattern, isTenant } from "../src/names.js";
+import { decodePresence, isPresence } from "../src/presence-frames.js";
 import { isFrame, Splitter } from "../src/splitter.js";
+import { presenceFrame } from "./edge.js";
 
 interface Case {
   comment: string;
@@ -93,7 +95,9 @@ vectors("codes.json", ({ input, expect }) => {
 vectors("lines.json", ({ input, expect }) => {
   const { verb, tenant, pattern = verb === "RSUB" ? "" : undefined, from, token, features, count } = expect;
   if (expect.error || expect.pattern_hex !== undefined) return;
-  const line = [verb, tenant, pattern, from, token, features, count ? "count" : undefined].filter((p) => p !== undefined).join(":");
+  const line = [verb, tenant, pattern, from, token, features, count ? "count" : undefined]
+    .filter((p) => p !== undefined)
+    .join(":");
   const sent = (input.text ?? "").replace(/\r?\n$/, "").replace(/^([A-Z]+)::(?=[^:]|$)/, "$1:~:");
   assert.equal(line, sent);
 });
@@ -143,6 +147,28 @@ vectors("deliver.json", ({ input, expect }) => {
   // Every truncation is an error.
   if (!expect.error)
     for (let n = 0; n < frame.length; n++) assert.throws(() => decoder.decode(b, 3, 3 + n), { code: "protocol" });
+});
+
+vectors("presence.json", ({ input, expect }) => {
+  const frame = bytesOf(input);
+  const b = new Uint8Array(frame.length + 7).fill(0x61); // in the middle of other bytes, as on a stream
+  b.set(frame, 3);
+  const end = 3 + frame.length;
+  assert.equal(isPresence(b, 3, end), frame[0] === 5);
+  assert.equal(isUnknownFrame(b, 3, end), expect.ignored ?? false);
+  assert.throws(() => decoder.decode(b, 3, end), { code: "protocol" });
+  if (expect.ignored || frame.length === 0) return; // not decoded
+  const decode = (to: number) => decodePresence(b, 3, to);
+  if (expect.error) return assert.throws(() => decode(end), { code: "protocol" });
+  const { members = [], channels = [], ...head } = expect;
+  const got = decode(end);
+  assert.deepEqual(got, {
+    ...{ tenant: "", pattern: "", first: false, synced: false, counts: false, ...head },
+    members: members.map((m: object) => ({ channel: "", subject: "", here: false, since: 0, info: "", ...m })),
+    channels: channels.map((c: object) => ({ channel: "", members: 0, ...c })),
+  });
+  assert.equal(hex(presenceFrame(got)), hex(frame));
+  for (let n = 1; n < frame.length; n++) assert.throws(() => decode(3 + n), { code: "protocol" });
 });
 
 export function encodeDeliver(

@@ -228,6 +228,7 @@ test("a PING is behind a probe, and others follow while it has no answer", async
   const owner = {
     delivered() {},
     reached() {},
+    presence() {},
     draining() {},
     errorLine() {},
     roundTrip() {},

@@ -102,8 +102,8 @@ class Peer:
     def answer(self, line: str) -> None:
         if line == "PING":
             self.send("PONG")
-        elif line.startswith(("SUB:", "UNSUB:")):
-            self.send(f"OK:{line}")
+        elif line.startswith(("SUB:", "UNSUB:", "JOIN:", "LEAVE:", "WHO:", "UNWHO:")):
+            self.send("OK:" + ":".join(line.split(":")[:3]))
 
     def send(self, message: str | bytes) -> None:
         """Send a line or a frame, at once."""
@@ -134,6 +134,27 @@ class Peer:
     def caught_up(self, n: int, how: str = "complete") -> None:
         """Answer the RSUB of c."""
         self.send(f"OK:RSUB:t:c:{at(n)}:{how}")
+
+    def present(self, bits: str, *entries: tuple[str, str, int], pattern: str = "c", info: str = "") -> None:
+        """Tell the WHO of a pattern: of channels, subjects and since when, 0 for one that has gone.
+
+        bits has the letters of first and synced.
+        """
+        told = b"".join(
+            bytes([since > 0]) + _sized(channel) + bytes([len(subject.encode())]) + subject.encode()
+            + (struct.pack(">Q", since) + _sized(info) if since else b"")
+            for channel, subject, since in entries
+        )  # fmt: skip
+        self._tell(bits, pattern, len(entries), told)
+
+    def counted(self, bits: str, *entries: tuple[str, int], pattern: str = "c") -> None:
+        """Tell the WHO of a pattern how many channels have."""
+        told = b"".join(_sized(channel) + struct.pack(">I", n) for channel, n in entries)
+        self._tell(bits + "c", pattern, len(entries), told)
+
+    def _tell(self, bits: str, pattern: str, n: int, told: bytes) -> None:
+        flags = sum(1 << "fsc".index(bit) for bit in bits)
+        self.send(bytes([5, flags]) + _sized("t") + _sized(pattern) + struct.pack(">H", n) + told)
 
     def write(self, data: bytes) -> None:
         """Write bytes that are no whole message, perhaps."""
@@ -259,8 +280,9 @@ def at(n: int) -> str:
 
 
 def _delivery(tenant: str, channel: str, payload: bytes, patterns: tuple[str, ...]) -> bytes:
-    def sized(text: str) -> bytes:
-        return struct.pack(">H", len(text.encode())) + text.encode()
+    body = _sized(tenant) + _sized(channel) + struct.pack(">I", len(payload)) + payload
+    return body + struct.pack(">H", len(patterns)) + b"".join(map(_sized, patterns))
 
-    body = sized(tenant) + sized(channel) + struct.pack(">I", len(payload)) + payload
-    return body + struct.pack(">H", len(patterns)) + b"".join(map(sized, patterns))
+
+def _sized(text: str) -> bytes:
+    return struct.pack(">H", len(text.encode())) + text.encode()

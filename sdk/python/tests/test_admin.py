@@ -32,7 +32,13 @@ async def test_issue() -> None:
             info={"name": "Alice", "roles": ["a"]},
             expires_at=DAY,
             grants=[
-                Grant(tenants=["room"], publish=["chat.*"], subscribe=["chat.*"], history=["chat.a"]),
+                Grant(
+                    tenants=["room"],
+                    publish=["chat.*"],
+                    subscribe=["chat.*"],
+                    history=["chat.a"],
+                    presence=["chat.b"],
+                ),
                 Grant(tenants=["other"]),
             ],
             ip_masks=["10.0.0.0/8"],
@@ -63,6 +69,7 @@ async def test_issue() -> None:
                     "allow_channels_pub": ["chat.*"],
                     "allow_channels_sub": ["chat.*"],
                     "allow_channels_history": ["chat.a"],
+                    "allow_channels_presence": ["chat.b"],
                 },
                 {"tenant_ids": ["other"]},
             ],
@@ -137,7 +144,9 @@ def info(number: str, **more: Any) -> dict[str, Any]:
         "expires_at": "2026-01-02T03:04:05Z",
         "status": "valid",
         "right": {
-            "tenant_grants": [{"tenant_ids": ["t"], "allow_channels_pub": ["a"]}],
+            "tenant_grants": [
+                {"tenant_ids": ["t"], "allow_channels_pub": ["a"], "allow_channels_presence": ["b"]}
+            ],
             "allow_regions": ["EU"],
         },
         **more,
@@ -169,7 +178,7 @@ async def test_list_page_by_page() -> None:
         revoked_at=None,
         status="valid",
         master_id="",
-        grants=(Grant(tenants=("t",), publish=("a",), subscribe=(), history=()),),
+        grants=(Grant(tenants=("t",), publish=("a",), subscribe=(), history=(), presence=("b",)),),
         ip_masks=(),
         regions=("EU",),
         origins=(),

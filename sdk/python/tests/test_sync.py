@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import concurrent.futures
 import contextlib
 import os
 import signal
@@ -20,7 +21,7 @@ import millrace.sync
 from millrace import After, Grant, MillraceError
 from millrace._thread import LoopThread
 
-from .edge import Edge, Peer, at, edges
+from .edge import Edge, Peer, at, edges, everything
 from .web import web
 
 
@@ -77,7 +78,7 @@ def test_all_of_it(edge: EdgeThread) -> None:
                 peer.deliver(str(n))
 
         edge.do(deliver)
-        got = []
+        got: list[str] = []
         for message in sub:
             got.append(message.text())
             if len(got) == 200:
@@ -156,6 +157,94 @@ def test_sender(edge: EdgeThread) -> None:
         message = sub.receive(10)
         assert message is not None
         assert (message.sender, message.text()) == ("alice", "hello")
+
+
+def present(edge: EdgeThread, line: str, act: Callable[[Peer], object]) -> None:
+    """Tell who is present as soon as the client has asked."""
+    edge.until(line)
+    edge.do(act)
+
+
+def test_membership(edge: EdgeThread) -> None:
+    edge.edge.features = "FEATURES:link,presence"
+    with connect(edge) as client:
+        with client.join("t", "c") as m:
+            assert (m.tenant, m.channel) == ("t", "c")
+            assert edge.peer.lines.all == ["JOIN:t:c"]
+        assert edge.peer.lines.all == ["JOIN:t:c", "LEAVE:t:c"]
+        assert m.ended() is None
+        m.leave()
+        edge.do(lambda peer: setattr(peer, "answers", lambda line: f"ERR:no_subject:{line}"))
+        with pytest.raises(MillraceError) as caught:
+            client.join("t", "c")
+        assert caught.value.code == "no_subject"
+        edge.do(lambda peer: setattr(peer, "answers", everything))
+        m = client.join("t", "d")
+    assert edge.peer.lines.all[-1] == "LEAVE:t:d"
+    m.leave()  # the client has ended it
+
+
+def test_presence(edge: EdgeThread) -> None:
+    edge.edge.features = "FEATURES:link,presence"
+    with connect(edge) as client, concurrent.futures.ThreadPoolExecutor(1) as pool:
+        telling = pool.submit(
+            present, edge, "WHO:t:c", lambda peer: peer.present("fs", ("c", "bob", 2), ("c", "alice", 1))
+        )
+        p = client.presence("t", "c")
+        telling.result()
+        assert (p.tenant, p.pattern, p.synced) == ("t", "c", True)
+        assert [m.subject for m in p.members] == ["alice", "bob"]
+        seen = []
+        client.on("round_trip", lambda _: seen.append(p.members))  # in the client's thread
+        client.flush()
+        client.flush()
+        assert seen[0] == p.members
+        counts = client.presence("t", "c", count=True)
+        assert (counts.members, counts.counts) == ((), {"c": 2})
+
+        for _ in range(3):
+            with pytest.raises(KeyboardInterrupt):
+                _interrupt_while(lambda: p.receive())
+        edge.do(lambda peer: peer.present("", ("c", "bob", 0), ("c", "carol", 3)))
+        change = p.receive(timeout=10)
+        assert change is not None
+        assert (change.type, change.channel) == ("left", "c")
+        for change in p:
+            assert change.type == "joined"
+            assert change.member == p.members[1]
+            break
+        with pytest.raises(MillraceError) as caught:
+            p.receive(timeout=0.01)
+        assert caught.value.code == "timeout"
+        with p:
+            pass
+        assert p.receive() is None
+        assert [*p] == []
+        assert p.ended() is None
+        assert counts.counts == {"c": 2}
+    assert [m.subject for m in p.members] == ["alice", "carol"]  # as it was known last
+    assert (p.synced, counts.counts) == (False, {"c": 2})
+    counts.close()
+    with pytest.raises(MillraceError) as caught:
+        client.presence("t", "c")
+    assert caught.value.code == "closed"
+
+
+def test_a_presence_that_the_edge_ends(edge: EdgeThread) -> None:
+    edge.edge.features = "FEATURES:link,presence"
+    with connect(edge) as client, concurrent.futures.ThreadPoolExecutor(1) as pool:
+        telling = pool.submit(present, edge, "WHO:t:c", lambda peer: peer.present("fs"))
+        p = client.presence("t", "c")
+        telling.result()
+        edge.do(lambda peer: peer.present("", ("c", "carol", 3)))
+        edge.do(Peer.revoke)
+        ended = p.ended()
+        assert ended is not None
+        assert ended.code == "token_revoked"
+        got: list[str] = []
+        with pytest.raises(MillraceError) as caught:
+            got.extend(change.type for change in p)
+        assert (caught.value.code, got) == ("token_revoked", ["joined"])
 
 
 def test_token_provider(edge: EdgeThread) -> None:

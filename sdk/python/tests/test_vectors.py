@@ -10,6 +10,7 @@ import pytest
 
 from millrace import _names
 from millrace._channel_token import channel_token
+from millrace._presence_frame import decode_presence
 from millrace._splitter import Splitter, with_length
 from millrace._wire import (
     DeliverDecoder,
@@ -205,6 +206,54 @@ def test_deliver() -> None:
             for n in range(len(frame)):  # every truncation is an error
                 with pytest.raises(WireError):
                     decoder.decode(frame[:n])
+
+
+def encode_presence(case: dict[str, Any]) -> bytes:
+    """Returns a presence frame, as edges send it."""
+    bits = sum(bool(case.get(name)) << n for n, name in enumerate(("first", "synced", "counts")))
+    entries = []
+    for m in case.get("members", ()):
+        entry = bytes([m.get("here", False)]) + sized(m["channel"])
+        entry += bytes([len(m.get("subject", "").encode())]) + m.get("subject", "").encode()
+        if m.get("here"):
+            entry += struct.pack(">Q", m.get("since", 0)) + sized(m.get("info", ""))
+        entries.append(entry)
+    for c in case.get("channels", ()):
+        entries.append(sized(c["channel"]) + struct.pack(">I", c.get("members", 0)))
+    head = bytes([5, bits]) + sized(case.get("tenant", "")) + sized(case.get("pattern", ""))
+    return head + struct.pack(">H", len(entries)) + b"".join(entries)
+
+
+def test_presence() -> None:
+    for case in cases("presence.json"):
+        frame, expect = input_of(case), case["expect"]
+        if expect.get("ignored"):
+            assert decode_presence(frame) is None, case["comment"]
+            continue
+        if "error" in expect:
+            with pytest.raises(WireError):
+                decode_presence(frame)
+            continue
+        got = decode_presence(frame)
+        assert got is not None
+        assert got._replace(members=(), channels=()) == (
+            expect.get("tenant", ""),
+            expect.get("pattern", ""),
+            *(expect.get(name, False) for name in ("first", "synced", "counts")),
+            (),
+            (),
+        ), case["comment"]
+        assert [m._asdict() for m in got.members] == [
+            {"subject": "", "here": False, "since": 0, **m, "info": m.get("info", "").encode()}
+            for m in expect.get("members", [])
+        ], case["comment"]
+        assert got.channels == tuple(
+            (c["channel"], c.get("members", 0)) for c in expect.get("channels", [])
+        ), case["comment"]
+        assert encode_presence(expect) == frame
+        for n in range(len(frame)):  # every truncation is an error
+            with pytest.raises(WireError):
+                decode_presence(frame[:n])
 
 
 def test_decoder_is_bounded() -> None:

@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
 import { build } from "esbuild";
 
-const LIMIT = 3072;
+const LIMIT = 3456;
 const resolveDir = fileURLToPath(new URL("../dist/", import.meta.url));
 
 async function size(...modules) {

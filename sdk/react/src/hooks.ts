@@ -3,9 +3,10 @@ import { useEffect, useSyncExternalStore } from "react";
 import { type Connection, notYet } from "./connection.js";
 import { useHeld } from "./held.js";
 import { useStore } from "./provider.js";
+import { type JoinState, nobody, notJoined, type PresenceState } from "./standing.js";
 import { keyOf } from "./store.js";
 import { nothingYet, type Wanted } from "./topic.js";
-import { createView, type Fold, renew, type Shared, type SubscriptionState } from "./view.js";
+import { createView, type Fold, plainView, renew, type Shared, type SubscriptionState } from "./view.js";
 
 const LIMIT = 100; // messages
 const CHANNELS = 1000;
@@ -135,6 +136,39 @@ export function usePublish(): Client["publish"] {
 export function useConnection(): Connection {
   const store = useStore();
   return useSyncExternalStore(store.onConnection, store.connection, () => notYet);
+}
+
+/**
+ * Is present in a channel while the component is mounted, as the subject of the page's token; without a channel it
+ * does nothing. Others see no change while components come and go, as StrictMode makes them: a page leaves when no
+ * component has been there for as long as the provider lingers.
+ */
+export function useJoin(tenant: string, channel: string | undefined): JoinState {
+  return useStanding({ tenant, pattern: channel, kind: "join" }, notJoined);
+}
+
+/**
+ * Returns who is present in the channels that match a pattern, or with `count` how many are, for which the right to
+ * subscribe is enough; without a pattern it does nothing. Components share one presence of the client. While one of
+ * them counts a pattern, another one that wants to know who gets the error `bad_option`.
+ */
+export function usePresence(
+  tenant: string,
+  pattern: string | undefined,
+  { count = false }: { readonly count?: boolean | undefined } = {},
+): PresenceState {
+  return useStanding({ tenant, pattern, kind: count ? "count" : "members" }, nobody);
+}
+
+function useStanding<R>(wanted: Wanted, initial: R): R {
+  const store = useStore();
+  const key = keyOf(wanted);
+  const [view, subscribe] = useHeld([store, key, wanted.pattern], () => {
+    const made = plainView(initial);
+    store.show(key, made);
+    return [made, (listener: () => void) => store.join(wanted, made, listener)] as const;
+  });
+  return useSyncExternalStore(subscribe, view.read, () => view.initial);
 }
 
 const idle: Shared = { ...nothingYet, about: { ...nothingYet.about, status: "idle" } };

@@ -13,7 +13,9 @@ export {
   type ReducerOptions,
   type SubscriptionOptions,
   useConnection,
+  useJoin,
   useLastValue,
+  usePresence,
   usePublish,
   useSubscription,
 } from "./hooks.js";
@@ -24,4 +26,5 @@ export {
   type MillraceProviderProps,
   type ProviderOptions,
 } from "./provider.js";
+export type { JoinState, PresenceState } from "./standing.js";
 export type { SubscriptionState, SubscriptionStatus } from "./view.js";

@@ -1,5 +1,6 @@
 import { type Client, type ClientEvents, type ConnectOptions, MillraceError } from "@millrace/client";
 import { type Connection, dial, follow, notYet } from "./connection.js";
+import { createStanding } from "./standing.js";
 import { createTopic, nameOf, type Topic, type Wanted } from "./topic.js";
 import type { View } from "./view.js";
 
@@ -15,7 +16,7 @@ const LATE = 50;
 const MOUNTING = 5000; // ms, after which what has been rendered is taken for abandoned
 
 /** keyOf tells subscriptions apart. */
-export const keyOf = (wanted: Wanted): string => JSON.stringify([nameOf(wanted), wanted.history]);
+export const keyOf = (wanted: Wanted): string => JSON.stringify([nameOf(wanted), wanted.history, wanted.kind]);
 
 /**
  * A Store has the connection and the subscriptions of a page, outside of its components. It does
@@ -94,8 +95,7 @@ export function createStore(from: Client | readonly string[], options: StoreOpti
     };
     const gap = ({ tenant, pattern }: ClientEvents["gap"]): void => {
       set({ gaps: next.gaps + 1 });
-      for (const topic of topics.values())
-        if (topic.name === nameOf({ tenant, pattern, history: undefined })) topic.gap();
+      for (const topic of topics.values()) if (topic.name === nameOf({ tenant, pattern })) topic.gap();
     };
     const own = !("publish" in from);
     const { connect } = store.options;
@@ -167,9 +167,10 @@ export function createStore(from: Client | readonly string[], options: StoreOpti
       const key = keyOf(wanted);
       let topic = topics.get(key);
       if (!topic) {
-        // The client has one subscription with a history to a pattern: one that lingers must not be in the way.
+        // The client has one subscription with a history to a pattern, and counts members or shows them: one that
+        // lingers must not be in the way.
         for (const [other, { name, views }] of topics) if (name === nameOf(wanted) && !views.size) leave(other);
-        topic = createTopic(wanted, () => ready, left, tell);
+        topic = (wanted.kind ? createStanding : createTopic)(wanted, () => ready, left, tell);
         topics.set(key, topic);
       }
       const { views } = topic;

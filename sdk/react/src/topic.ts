@@ -6,7 +6,9 @@ export interface Wanted {
   readonly tenant: string;
   /** undefined: none */
   readonly pattern: string | undefined;
-  readonly history: HistoryFrom | undefined;
+  readonly history?: HistoryFrom | undefined;
+  /** It is no subscription: the page is present, or wants to know who is, or how many are. */
+  readonly kind?: "join" | "members" | "count";
 }
 
 /** nothingYet is what a subscription begins with. */
@@ -21,7 +23,7 @@ const SPARE = 64; // messages beyond the limit, so that not each of them moves t
 
 /** A Topic is one subscription of the client, for all components that want the same. */
 export interface Topic {
-  /** `tenant:pattern` */
+  /** `tenant:pattern`, of a subscription. */
   readonly name: string;
   /** React's listeners. */
   readonly views: Map<View<unknown>, () => void>;
@@ -40,7 +42,8 @@ export interface Topic {
   publish(listeners: (() => void)[]): void;
 }
 
-export const nameOf = ({ tenant, pattern }: Wanted): string => `${tenant || "~"}:${pattern ?? ""}`;
+export const nameOf = ({ tenant, pattern, kind }: Wanted): string =>
+  `${kind ? `${kind === "join"}:` : ""}${tenant || "~"}:${pattern ?? ""}`;
 
 /**
  * createTopic makes a topic, which subscribes as soon as it can. ready gives the client, or rejects with the reason

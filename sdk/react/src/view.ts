@@ -64,7 +64,26 @@ export interface View<R> {
   join(of: object, past: Omit<Shared, "about">): void;
   take(message: Message): void;
   /** Makes the next snapshot, and says whether it is another one. */
-  publish(shared: Shared): boolean;
+  publish(shared: Shared | object): boolean;
+}
+
+/** plainView makes a view that shows what is published as it is. */
+export function plainView<R>(initial: R): View<R> {
+  let snapshot = initial;
+  const view = {
+    limit: 0,
+    initial,
+    read: () => snapshot,
+    use() {},
+    join() {},
+    take() {},
+    publish(next: R): boolean {
+      const another = next !== snapshot;
+      snapshot = next;
+      return another;
+    },
+  };
+  return view as unknown as View<R>;
 }
 
 /**
@@ -117,7 +136,7 @@ export function createView<A, R>(fold: Fold<A, R>, limit: number, shared: Shared
     take,
     publish(next) {
       if (next === shared && !changed) return false;
-      shared = next;
+      shared = next as Shared;
       changed = false;
       snapshot = show();
       return true;

@@ -6,8 +6,12 @@ import {
   type ConnectOptions,
   connect,
   type ErrorCode,
+  type Member,
+  type Membership,
   type Message,
   MillraceError,
+  type Presence,
+  type PresenceChange,
   type ProvidedToken,
   type Subscription,
   type Transport,
@@ -38,6 +42,19 @@ export async function page(options: ConnectOptions): Promise<void> {
     await client.publish("t", all[0], all[1], { delivery: "one-random" });
   }
   await sub.unsubscribe();
+  const here: Membership = await client.join("t", "a");
+  const presence: Presence = await client.presence("t", "a.#", { count: false, onChange: () => {} });
+  const who: readonly Member[] = presence.members;
+  const info: unknown = who[0]?.info?.name;
+  for await (const change of presence) {
+    const one: PresenceChange = change;
+    const text: string =
+      one.type === "counts" ? one.count.toFixed() : one.member.subject + one.member.since.toISOString();
+    void [text, info, presence.counts.get(one.channel), presence.synced];
+  }
+  await presence.close();
+  await here.leave();
+  void [await here.ended, await presence.ended];
   const ended: MillraceError | undefined = await sub.ended;
   const code: ErrorCode | undefined = ended?.code;
   const transport: Transport = client.transport;

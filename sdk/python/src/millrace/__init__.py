@@ -4,13 +4,16 @@ from . import events
 from ._admin import TokenAdmin
 from ._admin_types import Grant, IssuedToken, TokenInfo
 from ._channel_token import channel_token
+from ._connecting import Connecting, connect
 from ._link import Transport
 from ._version import __version__
-from .client import Client, Connecting, Delivery, connect
+from .client import Client, Delivery
 from .errors import LoggedOut, MillraceError
 from .history import After, History, LastN
+from .member import Member, PresenceChange
 from .message import Message
 from .options import Paths, QueuePolicy, Token, TokenProvider
+from .presence import Membership, Presence
 from .subscription import OnMessage, Subscription
 
 __all__ = [
@@ -23,10 +26,14 @@ __all__ = [
     "IssuedToken",
     "LastN",
     "LoggedOut",
+    "Member",
+    "Membership",
     "Message",
     "MillraceError",
     "OnMessage",
     "Paths",
+    "Presence",
+    "PresenceChange",
     "QueuePolicy",
     "Subscription",
     "Token",

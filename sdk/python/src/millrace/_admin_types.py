@@ -25,6 +25,8 @@ class Grant:
     """Rules for patterns that may be subscribed to; none if left out."""
     history: Sequence[str] = ()
     """Rules for stored messages that may be read, of what may be subscribed to; none if left out."""
+    presence: Sequence[str] = ()
+    """Rules for patterns of channels in which may be seen who is present; none if left out."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,6 +104,7 @@ def grant_body(grant: Grant) -> dict[str, Any]:
         "allow_channels_pub": names("publish", grant.publish),
         "allow_channels_sub": names("subscribe", grant.subscribe),
         "allow_channels_history": names("history", grant.history),
+        "allow_channels_presence": names("presence", grant.presence),
     }
     return {key: value for key, value in body.items() if value or key == "tenant_ids"}
 
@@ -121,6 +124,7 @@ _WORDS = {
     "allow_channels_pub": "publish",
     "allow_channels_sub": "subscribe",
     "allow_channels_history": "history",
+    "allow_channels_presence": "presence",
     "allow_ip_masks": "ip_masks",
     "allow_regions": "regions",
     "allowed_ws_origin": "origins",
@@ -168,6 +172,7 @@ def _grant(grant: Mapping[str, object]) -> Grant:
         publish=_texts(grant.get("allow_channels_pub")),
         subscribe=_texts(grant.get("allow_channels_sub")),
         history=_texts(grant.get("allow_channels_history")),
+        presence=_texts(grant.get("allow_channels_presence")),
     )
 
 

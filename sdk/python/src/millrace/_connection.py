@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Callable
-from typing import Protocol
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
 
 from ._exchange import Exchange, Ping
 from ._last_word import last_word
 from ._link import Link, LinkEnd, Transport
 from ._liveness import Liveness
+from ._presence_frame import TAG, PresenceFrame, decode_presence
 from ._timers import future, now, resolve
 from ._wire import DeliverDecoder, Delivered, ServerLine, WireError, is_unknown_frame, known_line
 from .errors import MillraceError, disconnected
 from .options import Settings
 
-_REQUEST = re.compile(r"((?:UN|R)?SUB):([^:]+):(.+)", re.DOTALL)
+_REQUEST = re.compile(r"((?:UN|R)?SUB|JOIN|LEAVE|(?:UN)?WHO):([^:]+):(.+)", re.DOTALL)
+_PRESENCE = bytes([TAG])
 _ENDING = ("token_", "unauthorized", "forbidden", "closed_by")
 
 
@@ -27,6 +29,11 @@ class Owner(Protocol):
 
     def reached(self, source: Connection, line: ServerLine) -> None:
         """OK:RSUB, AT or GAP: how far an RSUB has come."""
+
+    def present(self, source: Connection, frame: PresenceFrame) -> None: ...
+
+    def withdrawn(self, source: Connection, key: str) -> None:
+        """The edge has ended a JOIN or WHO, key, that it had acknowledged."""
 
     def draining(self, source: Connection) -> None:
         """The edge asks to leave."""
@@ -67,6 +74,8 @@ class Connection(Exchange):
         """The edge has its link to the other edges; None: it is not known yet."""
         self.histories: bool | None = None
         """The edge has histories; None: it is not known yet."""
+        self.presences: bool | None = None
+        """The edge has presence; None: it is not known yet."""
         self.featured: asyncio.Future[None] = future()
         """Done when that is known, or the connection has ended."""
         self.gone: asyncio.Future[None] = future()
@@ -143,6 +152,11 @@ class Connection(Exchange):
         if not self.alive:
             return
         try:
+            if frame[:1] == _PRESENCE:
+                told = decode_presence(frame)
+                if told is not None:
+                    self._owner.present(self, told)
+                return
             message = self._decoder.decode(frame)
         except WireError as err:
             if not is_unknown_frame(frame):
@@ -181,11 +195,11 @@ class Connection(Exchange):
             self.drains = True
             self._owner.draining(self)
         elif kind == "FEATURES":
-            self._featured("history" in line.features.split(","))
+            self._featured(line.features.split(","))
         elif kind == "LINK":
             self._up = line.up
             if not self._asks:
-                self._featured(self.histories is True)
+                self._linked()
 
     def _ponged(self) -> None:
         if not self._pings:
@@ -196,18 +210,22 @@ class Connection(Exchange):
         self._liveness.ponged(rtt, ping.own)
         self._owner.round_trip(rtt)
 
-    def _featured(self, histories: bool) -> None:
+    def _featured(self, names: Sequence[str]) -> None:
         """Take the answer to FEATURES, behind which stands how the link is."""
         self._asks = False
-        self.histories = histories
+        self.histories = "history" in names
+        self.presences = "presence" in names
         resolve(self.featured, None)
+        self._linked()
+
+    def _linked(self) -> None:
         self.link = self._up
         self._owner.linked()
 
     def _error(self, code: str, detail: str, text: str) -> None:
         """Take an ERR line; text is all that stands behind ERR:."""
         if self._asks and code == "bad_request" and not detail:
-            return self._featured(False)  # an edge of an earlier version
+            return self._featured(())  # an edge of an earlier version
         last = last_word(text)
         if last is not None:
             self._last_word = text
@@ -217,9 +235,11 @@ class Connection(Exchange):
         refused = False
         if request is not None and code != "broker_unavailable":
             # What the broker cannot do yet, the edge has noted, and acknowledges.
-            refused = self._requests.answer(
-                detail, MillraceError(code, tenant=request[2], pattern=request[3])
-            )
+            verb, tenant, name = request.groups()
+            about: dict[str, Any] = {"channel" if verb in ("JOIN", "LEAVE") else "pattern": name}
+            refused = self._requests.answer(detail, MillraceError(code, tenant=tenant, **about))
+            if not refused and code == "no_presence":
+                self._owner.withdrawn(self, detail)
         # What ends the connection is told as the error of that.
         if not refused and not code.startswith(_ENDING):
             self._owner.error_line(code, detail)

@@ -54,7 +54,7 @@ class Exchange:
         self._sent = 0  # bytes since the last PING
 
     def request(self, verb: str, name: str) -> asyncio.Future[None]:
-        """Send SUB or UNSUB for `tenant:pattern`; done when the edge has done it."""
+        """Send SUB, UNSUB, LEAVE or UNWHO for `tenant:pattern`; done when the edge has done it."""
         if verb == "SUB":
             self.asked.add(name)
         return self._request(f"{verb}:{name}", f"{verb}:{name}")
@@ -62,6 +62,10 @@ class Exchange:
     def resume(self, name: str, start: str) -> asyncio.Future[None]:
         """Send RSUB; done when the edge has answered."""
         return self._request(f"RSUB:{name}", f"RSUB:{name}:{start}")
+
+    def stand(self, key: str, count: bool) -> asyncio.Future[None]:
+        """Send JOIN or WHO, key, with count for counts; done when the edge has done it."""
+        return self._request(key, f"{key}:count" if count else key)
 
     def _request(self, key: str, line: str) -> asyncio.Future[None]:
         answer = self._answer(key)

@@ -57,7 +57,7 @@ async def move(
             s.merger.release()  # of the next one before; the current one has delivered the same
             if s.tentative:
                 to.ping(True)  # its silence is noticed
-            await s.subscriber.restore(to)
+            await s.restore(to)
         if s.tentative:
             if s.next is not to:
                 s.keep_current()
@@ -109,7 +109,8 @@ async def _leave(s: SessionState, source: Connection, to: Connection, tell: Call
             await asyncio.sleep(_OTHERS)
             if s.merger is None or s.merger.behind == 0:
                 break
-        await settled(s.subscriber.asking, _TIMEOUT)  # of subscriptions since then
+        await settled([*s.subscriber.asking, *s.presences.asking], _TIMEOUT)  # of what is new since then
+        await s.presences.told(to, _TIMEOUT)  # until then, the current one tells who is present
         while both() and to.postponed:  # noqa: ASYNC110 (or one of them is lost)
             await asyncio.sleep(_OTHERS)
         if not both():

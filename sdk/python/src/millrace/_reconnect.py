@@ -1,4 +1,4 @@
-"""Finds a connection in place of one that is lost, and restores the subscriptions."""
+"""Finds a connection in place of one that is lost, and restores what the application has."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ async def reconnect(s: SessionState, lost: Connection) -> None:
                 raise
             continue
         s.set_current(c)
-        await s.subscriber.restore(c)
+        await s.restore(c)
         if not c.alive:
             continue
         s.reconnecting = False

@@ -266,6 +266,7 @@ class Session(SessionState):
         self.tokens.stop()
         self._upgrade.stop()
         self._wake.stop()
+        self.presences.end(error, self.over)
         ended = [c.close() for c in (self.current, self.next) if c is not None]
         trail = self.trail
         if trail is not None:

@@ -11,10 +11,12 @@ from ._emitter import Emitter, Handler
 from ._handlers import Handlers
 from ._link import Transport
 from ._merger import Merger
+from ._presence_frame import PresenceFrame
+from ._presences import Presences
 from ._searcher import Searcher
 from ._subscriber import Subscriber
 from ._tasks import Tasks
-from ._timers import future, now, reject, resolve
+from ._timers import future, now, reject, resolve, settled
 from ._token import TokenSource
 from ._trail import Trail
 from ._wire import Delivered, ServerLine
@@ -74,6 +76,7 @@ class SessionState:
         self.over: MillraceError | None = None
         """Set at the end; what needs a connection raises it."""
         self.subscriber = Subscriber(self)
+        self.presences = Presences(self)
         self._link_up = True  # of the current connection, as the application was told
         self._pauses: set[asyncio.Future[None]] = set()
         self._changed: list[asyncio.Future[None]] = []  # waits for another connection
@@ -87,7 +90,14 @@ class SessionState:
         self.current = c
         self.edge, self.transport = c.edge, c.transport
         self.linked()
+        self.presences.follow(c)
         self._change()
+
+    async def restore(self, c: Connection) -> None:
+        """Ask a connection for all that the application has; return when it has that, or is lost."""
+        asked = self.presences.restore(c)
+        await self.subscriber.restore(c)
+        await settled(asked)
 
     def _change(self) -> None:
         waiting, self._changed = self._changed, []
@@ -112,6 +122,12 @@ class SessionState:
 
     def reached(self, source: Connection, line: ServerLine) -> None:
         self.subscriber.reached(source, line)
+
+    def present(self, source: Connection, frame: PresenceFrame) -> None:
+        self.presences.take(source, frame)
+
+    def withdrawn(self, source: Connection, key: str) -> None:
+        self.presences.withdrawn(source, key)
 
     def delivered(self, source: Connection, message: Delivered) -> None:
         if message.position is not None:

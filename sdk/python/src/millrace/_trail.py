@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable
 
 from ._connection import Connection
 from ._late import Late
+from ._presence_frame import PresenceFrame
 from ._shelf import Entry
 from ._timers import now
 from ._wire import Delivered, ServerLine
@@ -136,6 +137,12 @@ class Trail:
         return False
 
     def reached(self, source: Connection, line: ServerLine) -> None:
+        pass
+
+    def present(self, source: Connection, frame: PresenceFrame) -> None:
+        pass  # the current connection tells it
+
+    def withdrawn(self, source: Connection, key: str) -> None:
         pass
 
     def draining(self, source: Connection) -> None:

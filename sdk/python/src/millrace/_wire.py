@@ -79,7 +79,7 @@ _MAX_SENDER = 128  # bytes
 
 def is_unknown_frame(frame: bytes) -> bool:
     """Says whether a frame is of a later version, by its tag or a field: clients ignore it."""
-    if not frame or frame[0] == 1:
+    if not frame or frame[0] in (1, 5):  # see decode_presence
         return False
     return frame[0] != 4 or (len(frame) > 1 and frame[1] & ~_KNOWN_FIELDS != 0)
 

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import ssl as tls
-from collections.abc import Callable, Generator, Iterable, Mapping
+from collections.abc import Callable
 from types import TracebackType
 from typing import Any, Literal
 
-from ._address import parse_address
 from ._confirm import publish_confirmed
 from ._link import Transport
 from ._names import DEFAULT_TENANT, is_channel, is_pattern, is_tenant
@@ -17,99 +15,16 @@ from ._session import Session
 from ._wire import DELIVERIES, encode_publish
 from .errors import MillraceError, bad_option
 from .history import History, checked_start
-from .options import Paths, QueuePolicy, TokenProvider, listed, queue_options, settings
+from .options import QueuePolicy, queue_options
+from .presence import Membership, Presence
 from .subscription import Config, OnMessage, Subscription
 
-__all__ = ["Client", "Connecting", "Delivery", "connect"]
+__all__ = ["Client", "Delivery"]
 
 Delivery = Literal["broadcast", "one-nearest", "one-random"]
 """Who gets a message: every subscriber, or one connection, of the nearest edge or of any."""
 
 _TURN = 32  # publishes, after which other tasks have their turn
-
-
-def connect(
-    addresses: str | Iterable[str],
-    *,
-    token: str | None = None,
-    token_provider: TokenProvider | None = None,
-    transports: Iterable[Transport] = ("webtransport", "websocket"),
-    fallback_after: float = 0,
-    connect_timeout: float = 0,
-    keep_alive: float = 0,
-    pong_timeout: float = 0,
-    min_back_off: float = 0,
-    max_back_off: float = 0,
-    queue: int = 0,
-    queue_policy: QueuePolicy | None = None,
-    sender: bool = False,
-    paths: Paths | None = None,
-    allow_plaintext: bool = False,
-    ssl: tls.SSLContext | None = None,
-    on: Mapping[str, Callable[[Any], object]] | None = None,
-) -> Connecting:
-    """Connect to one of the edges, with ``async with connect(…) as client`` or ``client = await connect(…)``.
-
-    The client stays connected until it is closed. Every edge is tried once; the error says the most that was
-    learnt. docs/clients.md (Options) has what the options mean, and their defaults, which 0 and None stand
-    for. Durations are seconds. *on* has handlers of events, by name, that miss no event: see Client.on.
-    """
-    checked = settings(
-        token=token,
-        token_provider=token_provider,
-        transports=transports,
-        fallback_after=fallback_after,
-        connect_timeout=connect_timeout,
-        keep_alive=keep_alive,
-        pong_timeout=pong_timeout,
-        min_back_off=min_back_off,
-        max_back_off=max_back_off,
-        queue=queue,
-        queue_policy=queue_policy,
-        sender=sender,
-        paths=paths,
-        allow_plaintext=allow_plaintext,
-        ssl=ssl,
-    )
-    every = [addresses] if isinstance(addresses, str) else listed(addresses)
-    if not every:
-        raise bad_option("one or more addresses are needed, such as https://edge.example.com")
-    if on is not None and not isinstance(on, Mapping):
-        raise bad_option('on has handlers by the names of events, such as {"connected": handle}')
-    parsed = [parse_address(address, allow_plaintext) for address in every]
-
-    async def start() -> Client:
-        session = Session(parsed, checked, on or {})
-        try:
-            await session.start()
-        except BaseException:
-            await session.end()
-            raise
-        return Client(session)
-
-    return Connecting(start)
-
-
-class Connecting:
-    """What connect returns: await it for the client, or enter it, which closes the client at the end."""
-
-    def __init__(self, start: Callable[[], Any]) -> None:
-        """Made by connect."""
-        self._start = start
-        self._client: Client | None = None
-
-    def __await__(self) -> Generator[Any, None, Client]:
-        return self._start().__await__()  # type: ignore[no-any-return]
-
-    async def __aenter__(self) -> Client:
-        self._client = await self
-        return self._client
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, err: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        if self._client is not None:
-            await self._client.close()
 
 
 class Client(On):
@@ -165,7 +80,7 @@ class Client(On):
         """
         session = self._session
         tenant = _checked(is_tenant, "bad_tenant", tenant or DEFAULT_TENANT)
-        _checked(is_pattern, "bad_pattern", pattern)
+        _checked(is_pattern, "bad_pattern", pattern, tenant)
         if on_message is not None and not callable(on_message):
             raise bad_option("on_message must be a function")
         size, policy = queue_options(
@@ -200,7 +115,7 @@ class Client(On):
         """
         session = self._session
         tenant = _checked(is_tenant, "bad_tenant", tenant or DEFAULT_TENANT)
-        _checked(is_channel, "bad_channel", channel)
+        _checked(is_channel, "bad_channel", channel, tenant)
         way = DELIVERIES.get(delivery)
         if way is None:
             raise bad_option(f"delivery: one of {', '.join(DELIVERIES)}")
@@ -236,6 +151,36 @@ class Client(On):
         self._last_id = (self._last_id + 1) & 0xFFFFFFFF
         frame = encode_publish(tenant, channel, body, way, (self._last_id, label))
         return await publish_confirmed(self._session, self._last_id, frame, key is not None, tenant, channel)
+
+    async def join(self, tenant: str, channel: str) -> Membership:
+        """Be present in a channel; return when the edge has acknowledged it.
+
+        Who is present is the subject of the token; a backend issues tokens that have one. Who is present with
+        several clients counts once. The membership is restored on each connection: others see no leaving,
+        unless the client is away for longer than the edge's ``linger``. Of several memberships of one channel
+        the last one that ends makes the client leave.
+
+        The error has the edge's code: ``permission_denied`` without the right to subscribe to the channel,
+        ``no_presence``, ``no_subject``, ``too_many_members``. While the client reconnects, it waits. An empty
+        tenant is ``~``. To cancel it undoes it.
+        """
+        tenant = _checked(is_tenant, "bad_tenant", tenant or DEFAULT_TENANT)
+        _checked(is_channel, "bad_channel", channel, tenant)
+        return await self._session.presences.join(tenant, channel)
+
+    async def presence(self, tenant: str, pattern: str, *, count: bool = False) -> Presence:
+        """See who is present in the channels that match a pattern; return when the edge has told it.
+
+        With *count*, only how many are present in each channel. Members need the right to see them (presence
+        rules of the token), counts that to subscribe to the pattern. Presences of the same pattern share what
+        the edge tells.
+
+        The error has the edge's code, such as ``permission_denied`` or ``no_presence``. While the client
+        reconnects, it waits. An empty tenant is ``~``. To cancel it undoes it.
+        """
+        tenant = _checked(is_tenant, "bad_tenant", tenant or DEFAULT_TENANT)
+        _checked(is_pattern, "bad_pattern", pattern, tenant)
+        return await self._session.presences.watch(tenant, pattern, count)
 
     async def flush(self) -> None:
         """Wait until the edge has handled all that was sent before.
@@ -286,8 +231,10 @@ class Client(On):
         await self.close()
 
 
-def _checked(legal: Callable[[str], bool], code: str, name: object) -> str:
+def _checked(legal: Callable[[str], bool], code: str, name: object, tenant: str | None = None) -> str:
     if not isinstance(name, str) or not legal(name):
-        about: dict[str, Any] = {code.removeprefix("bad_"): name} if isinstance(name, str) else {}
+        about: dict[str, Any] = {} if tenant is None else {"tenant": tenant}
+        if isinstance(name, str):
+            about[code.removeprefix("bad_")] = name
         raise MillraceError(code, "not a legal name, see docs/protocol.md, Names", **about)
     return name

@@ -105,14 +105,17 @@ class PublishError:
 
 @dataclass(frozen=True, slots=True)
 class SubscriptionError:
-    """The edge refused to restore a subscription.
+    """The edge refused to restore a subscription, a presence or a membership.
 
     It has ended, except with the code ``try_later``: then the client asks again.
     """
 
     tenant: str
     pattern: str
+    """Empty if it is a membership."""
     code: str
+    channel: str | None = None
+    """Of a membership."""
 
 
 @dataclass(frozen=True, slots=True)

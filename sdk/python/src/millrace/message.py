@@ -54,11 +54,7 @@ class Message:
         """When the message was stored, in UTC; None without a history."""
         if self.position is None:
             return None
-        milliseconds = int(self.position.rpartition(".")[2])
-        try:
-            return _EPOCH + datetime.timedelta(milliseconds=milliseconds)
-        except OverflowError:
-            return datetime.datetime.max.replace(tzinfo=datetime.timezone.utc)
+        return moment(int(self.position.rpartition(".")[2]))
 
     def text(self) -> str:
         """Return the payload as UTF-8; what is none becomes U+FFFD."""
@@ -73,3 +69,11 @@ class Message:
 
 
 _EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.timezone.utc)
+
+
+def moment(milliseconds: int) -> datetime.datetime:
+    """Return a time in UTC, which is that many milliseconds after the beginning of 1970."""
+    try:
+        return _EPOCH + datetime.timedelta(milliseconds=milliseconds)
+    except OverflowError:
+        return datetime.datetime.max.replace(tzinfo=datetime.timezone.utc)

@@ -20,11 +20,13 @@ from collections.abc import Callable, Iterable, Mapping
 from types import TracebackType
 from typing import Any
 
+from . import _connecting
 from . import client as aio
 from ._admin_types import IssuedToken
 from ._link import Transport
 from ._on import On, Remove
 from ._sync_admin import TokenAdmin
+from ._sync_presence import Membership, Presence
 from ._sync_subscription import Subscription
 from ._thread import LoopThread
 from .client import Delivery
@@ -32,7 +34,7 @@ from .errors import MillraceError
 from .history import History
 from .options import Paths, QueuePolicy, Token
 
-__all__ = ["Client", "Subscription", "TokenAdmin", "connect"]
+__all__ = ["Client", "Membership", "Presence", "Subscription", "TokenAdmin", "connect"]
 
 _AT_EXIT = 5.0  # seconds for a client that nobody closed
 
@@ -69,7 +71,7 @@ def connect(
         return await asyncio.to_thread(token_provider)
 
     async def start() -> aio.Client:
-        return await aio.connect(
+        return await _connecting.connect(
             addresses,
             token=token,
             token_provider=provide if callable(token_provider) else token_provider,
@@ -178,6 +180,16 @@ class Client(On):
             lambda: self._client.publish(
                 tenant, channel, payload, delivery=delivery, confirm=confirm, key=key
             )
+        )
+
+    def join(self, tenant: str, channel: str) -> Membership:
+        """Be present in a channel, as millrace.Client.join does; return when the edge has acknowledged it."""
+        return Membership(self._thread, self._thread.call(lambda: self._client.join(tenant, channel)))
+
+    def presence(self, tenant: str, pattern: str, *, count: bool = False) -> Presence:
+        """See who is present in channels, as millrace.Client.presence does; return when the edge has told it."""
+        return Presence(
+            self._thread, self._thread.call(lambda: self._client.presence(tenant, pattern, count=count))
         )
 
     def flush(self) -> None:

@@ -1,0 +1,99 @@
+"""Connecting: how a client is made."""
+
+from __future__ import annotations
+
+import ssl as tls
+from collections.abc import Callable, Generator, Iterable, Mapping
+from types import TracebackType
+from typing import Any
+
+from ._address import parse_address
+from ._link import Transport
+from ._session import Session
+from .client import Client
+from .errors import bad_option
+from .options import Paths, QueuePolicy, TokenProvider, listed, settings
+
+
+def connect(
+    addresses: str | Iterable[str],
+    *,
+    token: str | None = None,
+    token_provider: TokenProvider | None = None,
+    transports: Iterable[Transport] = ("webtransport", "websocket"),
+    fallback_after: float = 0,
+    connect_timeout: float = 0,
+    keep_alive: float = 0,
+    pong_timeout: float = 0,
+    min_back_off: float = 0,
+    max_back_off: float = 0,
+    queue: int = 0,
+    queue_policy: QueuePolicy | None = None,
+    sender: bool = False,
+    paths: Paths | None = None,
+    allow_plaintext: bool = False,
+    ssl: tls.SSLContext | None = None,
+    on: Mapping[str, Callable[[Any], object]] | None = None,
+) -> Connecting:
+    """Connect to one of the edges, with ``async with connect(…) as client`` or ``client = await connect(…)``.
+
+    The client stays connected until it is closed. Every edge is tried once; the error says the most that was
+    learnt. docs/clients.md (Options) has what the options mean, and their defaults, which 0 and None stand
+    for. Durations are seconds. *on* has handlers of events, by name, that miss no event: see Client.on.
+    """
+    checked = settings(
+        token=token,
+        token_provider=token_provider,
+        transports=transports,
+        fallback_after=fallback_after,
+        connect_timeout=connect_timeout,
+        keep_alive=keep_alive,
+        pong_timeout=pong_timeout,
+        min_back_off=min_back_off,
+        max_back_off=max_back_off,
+        queue=queue,
+        queue_policy=queue_policy,
+        sender=sender,
+        paths=paths,
+        allow_plaintext=allow_plaintext,
+        ssl=ssl,
+    )
+    every = [addresses] if isinstance(addresses, str) else listed(addresses)
+    if not every:
+        raise bad_option("one or more addresses are needed, such as https://edge.example.com")
+    if on is not None and not isinstance(on, Mapping):
+        raise bad_option('on has handlers by the names of events, such as {"connected": handle}')
+    parsed = [parse_address(address, allow_plaintext) for address in every]
+
+    async def start() -> Client:
+        session = Session(parsed, checked, on or {})
+        try:
+            await session.start()
+        except BaseException:
+            await session.end()
+            raise
+        return Client(session)
+
+    return Connecting(start)
+
+
+class Connecting:
+    """What connect returns: await it for the client, or enter it, which closes the client at the end."""
+
+    def __init__(self, start: Callable[[], Any]) -> None:
+        """Made by connect."""
+        self._start = start
+        self._client: Client | None = None
+
+    def __await__(self) -> Generator[Any, None, Client]:
+        return self._start().__await__()  # type: ignore[no-any-return]
+
+    async def __aenter__(self) -> Client:
+        self._client = await self
+        return self._client
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, err: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        if self._client is not None:
+            await self._client.close()
