@@ -63,12 +63,12 @@ func TestTokenAdmin(t *testing.T) {
 			return 200, `{"tokens":[{"token_id":"2","created_by":"b","created_at":"2030-01-31T12:00:00Z","expires_at":"2030-01-31T12:00:00Z","status":"valid","right":{"tenant_grants":[]}}],"next_cursor":""}`
 		default:
 			return 200, `{"tokens":[{"token_id":"1","created_by":"b","description":"d","subject":"alice","info":{"name":"Alice"},"created_at":"2030-01-31T12:00:00Z","expires_at":"2030-01-31T12:00:00Z","revoked_at":"2030-01-31T12:00:00Z","status":"revoked","master_id":"m",` +
-				`"right":{"tenant_grants":[{"tenant_ids":["room"],"allow_channels_pub":["a"],"allow_channels_sub":["#"],"allow_channels_history":["b"]}],"allow_ip_masks":["10.0.0.0/8"],"allow_regions":["EU"],"allowed_ws_origin":["null"],"allow_protocols":["websocket"],"ingress_kb_per_sec":1,"egress_kb_per_sec":2,"expires_at":"2030-01-31T12:00:00Z"}}],"next_cursor":"1"}`
+				`"right":{"tenant_grants":[{"tenant_ids":["room"],"allow_channels_pub":["a"],"allow_channels_sub":["#"],"allow_channels_history":["b"],"allow_channels_presence":["p"]}],"allow_ip_masks":["10.0.0.0/8"],"allow_regions":["EU"],"allowed_ws_origin":["null"],"allow_protocols":["websocket"],"ingress_kb_per_sec":1,"egress_kb_per_sec":2,"expires_at":"2030-01-31T12:00:00Z"}}],"next_cursor":"1"}`
 		}
 	})
 	ctx := patient(t)
 	issued, err := admin.Issue(ctx, IssueRequest{
-		CreatedBy: "b", Description: "d", Subject: "alice", Info: map[string]string{"name": "Alice"}, ExpiresAt: at, Grants: []Grant{{[]string{"room"}, []string{"a"}, []string{"#"}, []string{"b"}}},
+		CreatedBy: "b", Description: "d", Subject: "alice", Info: map[string]string{"name": "Alice"}, ExpiresAt: at, Grants: []Grant{{[]string{"room"}, []string{"a"}, []string{"#"}, []string{"b"}, []string{"p"}}},
 		IPMasks: []string{"10.0.0.0/8"}, Regions: []string{"EU"}, Origins: []string{"null"}, Protocols: []Transport{WebSocket},
 		IngressKBps: 1, EgressKBps: 2,
 	})
@@ -109,7 +109,7 @@ func TestTokenAdmin(t *testing.T) {
 	}
 	want := []TokenInfo{{
 		TokenID: "1", CreatedBy: "b", Description: "d", Subject: "alice", Info: json.RawMessage(`{"name":"Alice"}`), CreatedAt: at, ExpiresAt: at, RevokedAt: at, Status: StatusRevoked, MasterID: "m",
-		Grants: []Grant{{[]string{"room"}, []string{"a"}, []string{"#"}, []string{"b"}}}, IPMasks: []string{"10.0.0.0/8"}, Regions: []string{"EU"},
+		Grants: []Grant{{[]string{"room"}, []string{"a"}, []string{"#"}, []string{"b"}, []string{"p"}}}, IPMasks: []string{"10.0.0.0/8"}, Regions: []string{"EU"},
 		Origins: []string{"null"}, Protocols: []Transport{WebSocket}, IngressKBps: 1, EgressKBps: 2,
 	}, {TokenID: "2", CreatedBy: "b", CreatedAt: at, ExpiresAt: at, Status: StatusValid}}
 	if !reflect.DeepEqual(infos, want) {
@@ -122,7 +122,7 @@ func TestTokenAdmin(t *testing.T) {
 		break // no page is fetched after it
 	}
 	wantCalls := []string{
-		`POST /v1/get-token {"created_by":"b","description":"d","subject":"alice","info":{"name":"Alice"},"right":{"tenant_grants":[{"tenant_ids":["room"],"allow_channels_pub":["a"],"allow_channels_sub":["#"],"allow_channels_history":["b"]}],"allow_ip_masks":["10.0.0.0/8"],"allow_regions":["EU"],"allowed_ws_origin":["null"],"allow_protocols":["websocket"],"ingress_kb_per_sec":1,"egress_kb_per_sec":2,"expires_at":"2030-01-31T12:00:00Z"}}`,
+		`POST /v1/get-token {"created_by":"b","description":"d","subject":"alice","info":{"name":"Alice"},"right":{"tenant_grants":[{"tenant_ids":["room"],"allow_channels_pub":["a"],"allow_channels_sub":["#"],"allow_channels_history":["b"],"allow_channels_presence":["p"]}],"allow_ip_masks":["10.0.0.0/8"],"allow_regions":["EU"],"allowed_ws_origin":["null"],"allow_protocols":["websocket"],"ingress_kb_per_sec":1,"egress_kb_per_sec":2,"expires_at":"2030-01-31T12:00:00Z"}}`,
 		`PUT /v1/refresh-token {"token_id":"1","expires_at":"2030-01-31T12:00:00Z"}`,
 		`DELETE /v1/revoke-token {"token":"AT_1_2"}`,
 		`DELETE /v1/tokens/0123456789abcdef`,

@@ -12,6 +12,7 @@ type Grant struct {
 	Publish   []string // rules, such as chat.* or #; empty: nothing may be published
 	Subscribe []string // likewise
 	History   []string // likewise: stored messages that may be read, of what may be subscribed to
+	Presence  []string // likewise: who is present may be seen, by name
 }
 
 // IssueRequest says what a new token allows. Empty lists of masks, regions,
@@ -106,6 +107,7 @@ type grantBody struct {
 	Publish   []string `json:"allow_channels_pub,omitempty"`
 	Subscribe []string `json:"allow_channels_sub,omitempty"`
 	History   []string `json:"allow_channels_history,omitempty"`
+	Presence  []string `json:"allow_channels_presence,omitempty"`
 }
 
 type issueBody struct {

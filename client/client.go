@@ -59,6 +59,7 @@ type Client struct {
 	renewals  int       // failures of the provider in a row
 	flushes   []chan<- error
 	delayed   []func() // subscriptions that wait for the end of an earlier one; see isLeaving
+	standings map[standingKey]*standing
 }
 
 // place is where a client is connected.
@@ -98,6 +99,7 @@ func connect(ctx context.Context, addresses []string, s *settings) (*Client, err
 	c := &Client{
 		s: s, router: newRouter(), events: newEmitter(s.OnEvent),
 		calls: make(chan func(), 64), closing: make(chan struct{}), left: make(chan struct{}), done: make(chan struct{}),
+		standings: map[standingKey]*standing{},
 	}
 	c.overflow.wake = make(chan struct{}, 1)
 	c.signals = newSignals()
@@ -212,7 +214,7 @@ func (c *Client) closedError() error {
 	return ErrClosed
 }
 
-// deliver, line, lost and active make Client the sink of its connections.
+// deliver, line, presence, lost and active make Client the sink of its connections.
 func (c *Client) deliver(from *conn, d *delivery) {
 	if begun := c.router.deliver(from, d); begun != nil {
 		c.post(func() { c.historyBegun(begun) })
@@ -232,6 +234,8 @@ func (c *Client) line(from *conn, l wire.ServerLine) {
 		c.post(func() { c.handleLine(from, l, heard) })
 	}
 }
+
+func (c *Client) presence(from *conn, p *wire.Presence) { c.post(func() { c.handlePresence(from, p) }) }
 
 func (c *Client) active() { offer(c.signals.active) }
 

@@ -30,9 +30,10 @@ type conn struct {
 	busy        atomic.Bool   // something but PONG has come since the last question
 
 	acks      map[key][]*ack              // what was sent and not answered, in order
-	unacked   int                         // SUBs among them
+	unacked   int                         // SUBs, RSUBs, JOINs and WHOs among them
 	postponed map[*interest]*postponedSub // SUBs that the edge answered with try_later
-	repeated  time.Time                   // when one of those was sent last
+	holds     map[*standing]*hold         // what it has of JOINs and WHOs
+	repeated  time.Time                   // when one of those that were postponed was sent last
 	ready     bool                        // every subscription was answered once
 	pings     []*ping                     // sent and not answered, in order
 	probed    time.Time                   // the last time; see probeAt
@@ -48,6 +49,7 @@ type conn struct {
 	unsubbed  bool                        // in a move: UNSUB was sent for everything
 	asks      bool                        // FEATURES has no answer yet
 	histories bool                        // the edge has the feature history
+	presence  bool                        // likewise
 	linkDown  bool                        // the edge says that it has lost the others
 
 	confirmed uint64 // bytes that the edge has handled, as the last PONG says
@@ -57,7 +59,7 @@ type conn struct {
 	doubts int           // suspicions that it woke from, and its PING has no answer yet
 }
 
-// ack is what a SUB, RSUB or UNSUB waits for.
+// ack is what a SUB, RSUB or UNSUB waits for, or a JOIN, LEAVE, WHO or UNWHO.
 type ack struct {
 	verb  wire.Verb
 	late  bool            // of an RSUB: the history is out of reach, and nobody waits for it
@@ -79,7 +81,7 @@ type ping struct {
 func newConn(l link, edge string, t Transport, token string, features []byte) *conn {
 	c := &conn{
 		edge: edge, transport: t, token: token, link: l, out: newSendBuffer(), frames: newDecoder(),
-		over: make(chan struct{}), featured: make(chan struct{}), acks: map[key][]*ack{}, postponed: map[*interest]*postponedSub{}, since: time.Now(), asks: true,
+		over: make(chan struct{}), featured: make(chan struct{}), acks: map[key][]*ack{}, postponed: map[*interest]*postponedSub{}, holds: map[*standing]*hold{}, since: time.Now(), asks: true,
 		spread: rand.Float64(),
 	}
 	c.out.line(features)
@@ -90,6 +92,7 @@ func newConn(l link, edge string, t Transport, token string, features []byte) *c
 type sink interface {
 	deliver(c *conn, d *delivery)
 	line(c *conn, l wire.ServerLine)
+	presence(c *conn, p *wire.Presence)
 	lost(c *conn, err *Error)
 	// active is called before a message is taken, once after the loop has set wantsActive.
 	active()
@@ -120,8 +123,14 @@ func (c *conn) read(to sink) *Error {
 			to.active()
 		}
 		if frame {
-			if wire.IsUnknownFrame(message) || wire.IsPresence(message) {
-				continue // of a later version, or of a WHO, which this client does not send
+			if wire.IsUnknownFrame(message) {
+				continue // of a later version
+			}
+			if wire.IsPresence(message) {
+				if err := c.readPresence(message, to); err != nil {
+					return err
+				}
+				continue
 			}
 			d, err := c.frames.decode(message)
 			if err != nil {
@@ -204,9 +213,14 @@ func (c *conn) rsub(k key, from wire.From, done func(Code)) {
 
 func (c *conn) send(verb wire.Verb, k key, line []byte, done func(Code)) {
 	c.acks[k] = append(c.acks[k], &ack{verb: verb, total: c.out.line(line), done: done})
-	if verb != wire.VerbUnsub {
+	if !ends(verb) {
 		c.unacked++
 	}
+}
+
+// ends reports whether a command ends something: no connection is waited for because of it.
+func ends(verb wire.Verb) bool {
+	return verb == wire.VerbUnsub || verb == wire.VerbLeave || verb == wire.VerbUnwho
 }
 
 // pending reports whether a SUB waits for its answer.
@@ -241,7 +255,7 @@ func (c *conn) answered(verb wire.Verb, k key, code Code) {
 		} else {
 			c.acks[k] = list
 		}
-		if verb != wire.VerbUnsub && !a.late {
+		if !ends(verb) && !a.late {
 			c.unacked--
 		}
 		c.marked = max(c.marked, a.total)

@@ -50,6 +50,9 @@ var (
 	ErrTooManyPatterns      error = &Error{Code: Code(wire.CodeTooManyPatterns)}
 	ErrNoHistory            error = &Error{Code: Code(wire.CodeNoHistory)}
 	ErrTooManyChannels      error = &Error{Code: Code(wire.CodeTooManyChannels)}
+	ErrNoPresence           error = &Error{Code: Code(wire.CodeNoPresence)}
+	ErrNoSubject            error = &Error{Code: Code(wire.CodeNoSubject)}
+	ErrTooManyMembers       error = &Error{Code: Code(wire.CodeTooManyMembers)}
 	ErrHistoryUnavailable   error = &Error{Code: Code(wire.CodeHistoryUnavailable)}
 	ErrUnconfirmed          error = &Error{Code: Code(wire.CodeUnconfirmed)}
 	ErrOutcomeUnknown       error = &Error{Code: CodeOutcomeUnknown}

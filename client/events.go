@@ -100,11 +100,12 @@ type (
 	}
 
 	// SubscriptionError says that the edge refused a subscription that it was
-	// asked to restore. The subscription has ended, unless Code is try_later: then the
-	// client asks again, with pauses, until the edge confirms or refuses it. Of
-	// try_later it tells once for each connection and subscription.
+	// asked to restore, or a [Presence] or [Membership]. It has ended, unless Code is
+	// try_later: then the client asks again, with pauses, until the edge confirms or
+	// refuses it. Of try_later it tells once for each connection and subscription.
 	SubscriptionError struct {
 		Tenant, Pattern string
+		Channel         string // of a Membership, which has no Pattern; empty: it is about something else
 		Code            Code
 	}
 
@@ -135,7 +136,8 @@ type (
 	}
 
 	// EdgeError is any other ERR line, or a token provider that fails, with the code
-	// token_provider.
+	// token_provider. With the code no_presence it says of a [Presence] or [Membership] that
+	// this edge does not have it: the client asks the next edge that it connects to.
 	EdgeError struct {
 		Code   Code
 		Detail string

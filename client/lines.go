@@ -35,7 +35,7 @@ func (c *Client) handleLine(from *conn, l wire.ServerLine, heard time.Time) {
 			c.startMove(ReasonDrain)
 		}
 	case wire.KindFeatures:
-		c.featuresKnown(from, l.HasFeature(wire.FeatureHistory))
+		c.featuresKnown(from, l.HasFeature(wire.FeatureHistory), l.HasFeature(wire.FeaturePresence))
 	case wire.KindLink:
 		from.linkDown = !l.Up
 		c.emitLink()
@@ -51,10 +51,11 @@ func (c *Client) handleLine(from *conn, l wire.ServerLine, heard time.Time) {
 }
 
 // featuresKnown takes the answer to FEATURES.
-func (c *Client) featuresKnown(from *conn, histories bool) {
-	from.asks, from.histories = false, histories
+func (c *Client) featuresKnown(from *conn, histories, presence bool) {
+	from.asks, from.histories, from.presence = false, histories, presence
 	from.knowFeatures()
 	c.emitLink()
+	c.sendUnasked(from)
 	c.sendPostponedHistories(from, nil)
 }
 
@@ -118,7 +119,7 @@ func (c *Client) handleErr(from *conn, code Code, detail string) {
 	switch wire.Code(code) {
 	case wire.CodeBadRequest:
 		if from.asks { // an edge of an earlier version
-			c.featuresKnown(from, false)
+			c.featuresKnown(from, false, false)
 			return
 		}
 	case wire.CodeSlowConsumer:
@@ -149,6 +150,8 @@ func (c *Client) handleErr(from *conn, code Code, detail string) {
 		c.checkReady(from)
 	case ok && verb == wire.VerbUnsub.String():
 		from.answered(wire.VerbUnsub, key{tenant, name}, code)
+	case ok && c.standingRefused(from, verb, key{tenant, name}, code):
+		c.checkReady(from)
 	default:
 		c.events.emit(EdgeError{Code: code, Detail: detail})
 	}

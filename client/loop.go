@@ -180,6 +180,9 @@ func (c *Client) end(err error) {
 	c.current, c.next, c.move, c.suspicion = nil, nil, nil, nil // what waits for answers must not go on with the move
 	for _, conn := range conns {
 		conn.dead = true
+		if err == nil {
+			conn.leaveAll()
+		}
 		conn.fail(closed)
 		conn.shut(&c.group)
 	}
@@ -196,5 +199,6 @@ func (c *Client) end(err error) {
 		}
 		in.answer(asError(closed))
 	}
+	c.endStandings(err)
 	c.events.emit(Closed{err})
 }

@@ -11,6 +11,7 @@ const (
 	settleTime   = 250 * time.Millisecond // other edges learn of a subscription a moment later
 	behindTime   = 500 * time.Millisecond // for the current connection that is behind the next one
 	behindEvery  = 50 * time.Millisecond  // to look again whether it is
+	syncTime     = 2 * time.Second        // and for the next one to say who is present
 	leaveTime    = 2 * time.Second        // for the current connection to end all subscriptions
 	publishPause = 2 * time.Second        // for the first edge to have handled what was sent
 )
@@ -103,9 +104,11 @@ func (c *Client) failFlushes(err error) {
 }
 
 // settle asks the current connection for the end, unless it has yet to deliver what the
-// next one has: then it may also have to deliver what the next one was too late for.
+// next one has: then it may also have to deliver what the next one was too late for. The next
+// one is also given time to say who is present.
 func (c *Client) settle(now time.Time) {
-	if m := c.move; c.router.behind() && now.Before(m.settledBy) {
+	m := c.move
+	if c.router.behind() && now.Before(m.settledBy) || c.isUnsynced(c.next) && now.Before(m.settledBy.Add(syncTime)) {
 		m.settled = now.Add(behindEvery)
 		return
 	}
@@ -150,12 +153,13 @@ func (c *Client) promote() {
 	c.place.Store(&place{c.current.edge, c.current.transport})
 	if old != nil {
 		old.dead = true
+		c.unfeed(old)
 		old.fail(ErrDisconnected)
 		old.shut(&c.group)
 		c.noteTransport(old)
 	}
 	c.resumeHistories()
-	if c.restoring && (c.current.unacked > 0 || c.current.hasPostponed()) {
+	if c.restoring && (c.current.unacked > 0 || c.current.hasPostponed() || c.current.hasUnasked()) {
 		c.current.ready = false // until the histories are there, too
 	} else {
 		c.restored() // the current one may not have got so far

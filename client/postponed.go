@@ -26,7 +26,7 @@ func (c *Client) postpone(conn *conn, in *interest) {
 	if p == nil {
 		p = &postponedSub{}
 		conn.postponed[in] = p
-		c.events.emit(SubscriptionError{in.tenant, in.pattern, Code(wire.CodeTryLater)})
+		c.events.emit(SubscriptionError{Tenant: in.tenant, Pattern: in.pattern, Code: Code(wire.CodeTryLater)})
 	}
 	if !p.open {
 		p.open, p.attempt = true, 0
@@ -36,12 +36,18 @@ func (c *Client) postpone(conn *conn, in *interest) {
 	conn.ready = false
 }
 
-// repeatSubs sends the postponed SUBs that are due.
+// repeatSubs sends the postponed SUBs, JOINs and WHOs that are due.
 func (c *Client) repeatSubs(conn *conn, now time.Time) {
 	for t, p := range conn.postponed {
 		if !p.at.IsZero() && !now.Before(p.at) {
 			p.at, conn.repeated = time.Time{}, now
 			c.sendSub(conn, t)
+		}
+	}
+	for s, h := range conn.holds {
+		if h.state == holdPostponed && !now.Before(h.at) {
+			conn.repeated = now
+			c.ask(conn, s, h)
 		}
 	}
 }
@@ -61,6 +67,11 @@ func (c *conn) repeatAt() (first time.Time) {
 			first = p.at
 		}
 	}
+	for _, h := range c.holds {
+		if h.state == holdPostponed && (first.IsZero() || h.at.Before(first)) {
+			first = h.at
+		}
+	}
 	return first
 }
 
@@ -68,6 +79,11 @@ func (c *conn) repeatAt() (first time.Time) {
 func (c *conn) hasPostponed() bool {
 	for _, p := range c.postponed {
 		if p.open {
+			return true
+		}
+	}
+	for _, h := range c.holds {
+		if h.state == holdPostponed {
 			return true
 		}
 	}
@@ -85,6 +101,11 @@ func (c *conn) confirm(in *interest) {
 func (c *conn) endPostponed() {
 	for _, p := range c.postponed {
 		p.open, p.at = false, time.Time{}
+	}
+	for s, h := range c.holds {
+		if h.state == holdPostponed {
+			delete(c.holds, s)
+		}
 	}
 }
 

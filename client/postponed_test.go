@@ -28,7 +28,7 @@ func (l *fakeLink) count(line string) (n int) {
 // postponedX awaits a SubscriptionError, which must be the one of try_later for x.
 func postponedX(w *world) {
 	w.t.Helper()
-	if e := event[SubscriptionError](w); e != (SubscriptionError{"t", "x", "try_later"}) {
+	if e := event[SubscriptionError](w); e != (SubscriptionError{Tenant: "t", Pattern: "x", Code: "try_later"}) {
 		w.t.Errorf("got %+v", e)
 	}
 }

@@ -40,6 +40,7 @@ func (c *Client) restore(conn *conn) {
 			c.sendSub(conn, in)
 		}
 	}
+	c.restoreStandings(conn)
 	if conn == c.current {
 		c.resumeHistories()
 	}
@@ -48,7 +49,7 @@ func (c *Client) restore(conn *conn) {
 // checkReady looks whether a connection has everything that it is to restore.
 func (c *Client) checkReady(conn *conn) {
 	tentative := conn == c.next && (c.move != nil && c.move.tentative || c.router.hasHistory())
-	if conn.ready || conn.unacked > 0 || conn.hasPostponed() || conn.lastErr != nil || tentative && conn.asks { // it is about to end, or is to say something
+	if conn.ready || conn.unacked > 0 || conn.hasPostponed() || conn.hasUnasked() || conn.lastErr != nil || tentative && conn.asks { // it is about to end, or is to say something
 		return
 	}
 	conn.ready = true
@@ -95,9 +96,9 @@ func (c *conn) fail(err error) {
 	c.acks = map[key][]*ack{}
 	for _, list := range acks {
 		for _, a := range list {
-			if a.verb == wire.VerbUnsub {
+			if ends(a.verb) {
 				a.done("")
-			} // SUBs and RSUBs go to the next connection
+			} // all others go to the next connection
 		}
 	}
 }
@@ -130,6 +131,7 @@ func (c *Client) handleLost(conn *conn, err *Error) {
 	if isNext {
 		c.next = nil
 	}
+	c.unfeed(conn)
 	conn.shut(&c.group)
 	// The current one may wake, or end in its own way.
 	beside := isNext && (c.suspicion != nil || c.current != nil && c.move != nil && c.move.tentative)

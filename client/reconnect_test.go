@@ -180,7 +180,7 @@ func TestRestoreRefused(t *testing.T) {
 		s, kept := mustSubscribe(t, c, "x"), mustSubscribe(t, c, "y")
 		w.next(func(l *fakeLink) { l.answer["SUB:t:x"] = "ERR:permission_denied:SUB:t:x" })
 		l.end(1001)
-		if e := event[SubscriptionError](w); e != (SubscriptionError{"t", "x", "permission_denied"}) {
+		if e := event[SubscriptionError](w); e != (SubscriptionError{Tenant: "t", Pattern: "x", Code: "permission_denied"}) {
 			t.Errorf("got %+v", e)
 		}
 		event[Reconnected](w)

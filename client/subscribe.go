@@ -195,7 +195,7 @@ func (c *Client) subscribed(from *conn, in *interest, code Code) {
 		s.end(err, false)
 	}
 	if in.acked {
-		c.events.emit(SubscriptionError{in.tenant, in.pattern, code})
+		c.events.emit(SubscriptionError{Tenant: in.tenant, Pattern: in.pattern, Code: code})
 	}
 	in.answer(err)
 	for _, conn := range c.conns() {

@@ -90,6 +90,7 @@ func (c *Client) takeOver() {
 	c.router.takeOver()
 	c.current, c.next = c.next, nil
 	c.place.Store(&place{c.current.edge, c.current.transport})
+	c.unfeed(old)
 	c.gate.open(c.current)
 	c.resumeHistories()
 	if handled {
@@ -146,6 +147,7 @@ func (c *Client) dropNext() {
 	}
 	c.next = nil
 	next.dead = true
+	c.unfeed(next)
 	next.fail(ErrDisconnected)
 	next.shut(&c.group)
 }

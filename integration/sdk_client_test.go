@@ -22,6 +22,7 @@ type sdkClient struct {
 	answers, events *mailbox
 	mu              sync.Mutex
 	subs            map[string]*sdkSub
+	watches         map[string]*sdkWatch
 	history         []string        // names of events
 	heard           func(sdkReport) // gets all reports instead of the mailboxes; nil: nobody
 	failed          error           // why nothing more comes
@@ -58,6 +59,14 @@ func (c *sdkClient) accept(r sdkReport) error {
 			return fmt.Errorf("there is no subscription %q", r.Sub)
 		}
 		s.messages.put(r)
+	case "presenceChange", "presenceEnded":
+		c.mu.Lock()
+		w := c.watches[r.Watch]
+		c.mu.Unlock()
+		if w == nil {
+			return fmt.Errorf("there is no presence %q", r.Watch)
+		}
+		w.changes.put(r)
 	default:
 		c.mu.Lock()
 		c.history = append(c.history, r.Event)
@@ -79,6 +88,9 @@ func (c *sdkClient) fail(err error) {
 	c.events.fail(err)
 	for _, s := range c.subs {
 		s.messages.fail(err)
+	}
+	for _, w := range c.watches {
+		w.changes.fail(err)
 	}
 }
 

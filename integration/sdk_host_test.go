@@ -67,6 +67,7 @@ type (
 	sdkCommand = clientdriver.Command
 	sdkOptions = clientdriver.Options
 	sdkReport  = clientdriver.Report
+	sdkMember  = clientdriver.Member
 	sdkError   = clientdriver.Error
 )
 

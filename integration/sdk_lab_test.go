@@ -91,7 +91,7 @@ func (s *sdkStage) clientOf(kind sdkKind) *sdkClient {
 	s.t.Helper()
 	c := &sdkClient{
 		t: s.t, name: "c" + randomHex()[:12], kind: kind, host: s.host(kind),
-		answers: newMailbox(), events: newMailbox(), subs: map[string]*sdkSub{},
+		answers: newMailbox(), events: newMailbox(), subs: map[string]*sdkSub{}, watches: map[string]*sdkWatch{},
 	}
 	s.router.add(c)
 	return c

@@ -29,6 +29,7 @@ var sdkMoves = []sdkMove{
 	{name: "drain behind a late link", needs: needsMoves, run: sdkDrainLate},
 	{name: "drain of the only edge", needs: needs("moves", "reconnect"), run: sdkDrainAlone},
 	{name: "drain with messages to one", needs: needsMoves, run: sdkDrainJobs},
+	{name: "drain with members", needs: needs("presence", "moves", "several-edges"), run: sdkDrainMembers},
 	{name: "other region", needs: needs("several-edges"), run: sdkOtherRegion},
 	{name: "an edge that loses the others", needs: needs("links", "several-edges"), run: sdkLosesOthers},
 	{name: "kill", needs: needs("reconnect", "several-edges"), run: sdkKill},

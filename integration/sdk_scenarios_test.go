@@ -29,6 +29,7 @@ var sdkScenarios = []sdkScenario{
 	{name: "histories", caddyfile: historyCaddyfile("memory"), needs: needs("histories", "reconnect"), run: sdkHistories},
 
 	{name: "senders", caddyfile: historyCaddyfile("memory"), needs: needs("senders", "histories"), run: sdkSenders},
+	{name: "presence", caddyfile: sdkPresenceCaddyfile, needs: needs("presence"), run: sdkPresence},
 
 	{name: "bad token", run: sdkBadToken},
 	{name: "revocation", run: sdkRevocation},

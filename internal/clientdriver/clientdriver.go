@@ -24,6 +24,7 @@ const (
 var Commands = []string{
 	"connect", "token", "subscribe", "read", "unsubscribe", "position", "publish", "flush", "online", "close",
 	"renewToken", "retry",
+	"join", "leave", "presence", "members", "closePresence",
 	"issue", "refresh", "revoke", "list", // of a TokenAdmin
 }
 
@@ -31,6 +32,7 @@ var Commands = []string{
 // names in TypeScript (docs/clients.md).
 var Events = []string{
 	"hello", "answer", "message", "subscriptionEnded", "tokenWanted", "ended",
+	"presenceChange", "presenceEnded", "membershipEnded",
 
 	"connected", "suspect", "recovered", "disconnected", "reconnecting", "reconnected", "gap", "moving", "moved",
 	"publishError", "subscriptionError", "slowConsumer", "egressLimited", "linkDown", "linkUp", "queueFull",
@@ -40,7 +42,7 @@ var Events = []string{
 // Features are the values of [Report.Lacks].
 var Features = []string{
 	"queues", "histories", "token-provider", "renew-token", "expires-in", "logged-out", "token-admin", "edge-lists",
-	"several-edges", "fallback", "reconnect", "retry", "retry-after", "moves", "links", "suspicion", "senders",
+	"several-edges", "fallback", "reconnect", "retry", "retry-after", "moves", "links", "suspicion", "senders", "presence",
 }
 
 // Command is one to a client. A driver carries out the commands of a client in their order,
@@ -60,16 +62,21 @@ type Command struct {
 	Delivery  string   `json:"delivery,omitempty"` // broadcast, one-nearest or one-random; empty: the SDK's default
 	Confirm   bool     `json:"confirm,omitempty"`
 	Key       string   `json:"key,omitempty"`
+	Member    string   `json:"member,omitempty"` // a membership, by the name that join gives it
+	Watch     string   `json:"watch,omitempty"`  // a presence, by the name that presence gives it
+	Count     bool     `json:"count,omitempty"`  // of presence
 	Token     string   `json:"token,omitempty"`
 	ExpiresAt string   `json:"expiresAt,omitempty"` // RFC 3339
 	ExpiresIn int      `json:"expiresIn,omitempty"` // ms
 	Text      string   `json:"text,omitempty"`      // of the token provider's failure
 	LoggedOut bool     `json:"loggedOut,omitempty"` // the failure says that there will be no token any more
 
-	Master  string   `json:"master,omitempty"` // a master token: the command is for a TokenAdmin
-	TokenID string   `json:"tokenId,omitempty"`
-	Seconds int      `json:"seconds,omitempty"` // until the expiry
-	Rules   []string `json:"rules,omitempty"`   // for publishing and for subscribing
+	Master   string   `json:"master,omitempty"` // a master token: the command is for a TokenAdmin
+	TokenID  string   `json:"tokenId,omitempty"`
+	Seconds  int      `json:"seconds,omitempty"`  // until the expiry
+	Rules    []string `json:"rules,omitempty"`    // for publishing and for subscribing
+	Presence []string `json:"presence,omitempty"` // rules for watching who is present
+	Subject  string   `json:"subject,omitempty"`  // of the token
 }
 
 // Options are those of a client and of a subscription; see docs/clients.md. Durations are
@@ -113,6 +120,15 @@ type Report struct {
 	Before   string   `json:"before,omitempty"`
 	Complete bool     `json:"complete,omitempty"`
 
+	Member     string         `json:"member,omitempty"`
+	Watch      string         `json:"watch,omitempty"`
+	Type       string         `json:"type,omitempty"` // of presenceChange: joined, left, changed or counts
+	MemberInfo *Member        `json:"memberInfo,omitempty"`
+	Count      int            `json:"count,omitempty"`
+	Members    []Member       `json:"members,omitempty"`
+	Counts     map[string]int `json:"counts,omitempty"` // by channel
+	Synced     bool           `json:"synced,omitempty"`
+
 	Edge      string  `json:"edge,omitempty"`
 	Transport string  `json:"transport,omitempty"`
 	Reason    string  `json:"reason,omitempty"`
@@ -137,6 +153,14 @@ type Report struct {
 type Token struct {
 	TokenID string `json:"tokenId"`
 	Status  string `json:"status"`
+}
+
+// Member is a subject that is present in a channel.
+type Member struct {
+	Channel string          `json:"channel"`
+	Subject string          `json:"subject"`
+	Info    json.RawMessage `json:"info,omitempty"` // a JSON object
+	Since   string          `json:"since"`          // RFC 3339
 }
 
 // Error is an error of an SDK.
@@ -180,6 +204,10 @@ func ParseReport(line []byte) (r Report, err error) {
 		return r, errors.New("the answer has no id")
 	case (r.Event == "message" || r.Event == "subscriptionEnded") && r.Sub == "":
 		return r, errors.New("it names no subscription (sub)")
+	case (r.Event == "presenceChange" || r.Event == "presenceEnded") && r.Watch == "":
+		return r, errors.New("it names no presence (watch)")
+	case r.Event == "membershipEnded" && r.Member == "":
+		return r, errors.New("it names no membership (member)")
 	}
 	return r, nil
 }

@@ -28,7 +28,7 @@ func TestDocument(t *testing.T) {
 		}
 	}
 	names := map[string][]string{"command": Commands, "event": Events, "feature": Features}
-	for _, v := range []any{Command{}, Options{}, Report{}, Token{}, Error{}} {
+	for _, v := range []any{Command{}, Options{}, Report{}, Token{}, Member{}, Error{}} {
 		of := reflect.TypeOf(v)
 		for i := range of.NumField() {
 			name, _, _ := strings.Cut(of.Field(i).Tag.Get("json"), ",")
@@ -97,6 +97,9 @@ func TestParseReport(t *testing.T) {
 		`{"event":"answer","client":"c"}`:                              "no id",
 		`{"event":"message","client":"c","payload":"!"}`:               "illegal base64",
 		`{"event":"message","client":"c"}`:                             "names no subscription",
+		`{"event":"presenceChange","client":"c"}`:                      "names no presence",
+		`{"event":"presenceEnded","client":"c"}`:                       "names no presence",
+		`{"event":"membershipEnded","client":"c"}`:                     "names no membership",
 	} {
 		_, err := ParseReport([]byte(line))
 		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {

@@ -25,6 +25,7 @@ type client struct {
 	bytes  int
 	events []string
 	full   bool
+	far    bool // counts say more than the members that came
 
 	edge, pattern string // in TestRandom
 }
@@ -52,6 +53,7 @@ func (c *client) PushPresence(b []byte) bool {
 	if p.Counts {
 		for _, n := range p.Channels {
 			c.counts[n.Channel] = n.Members
+			c.far = true
 		}
 		return true
 	}
@@ -73,7 +75,8 @@ func (c *client) PushPresence(b []byte) bool {
 			delete(into, name)
 		}
 	}
-	if p.Synced {
+	c.far = c.far && !p.Synced
+	if p.Synced && c.next != nil {
 		for name := range c.shown {
 			if !c.next[name] {
 				c.event(name, false)
@@ -359,6 +362,9 @@ func TestCrowd(t *testing.T) {
 		for _, c := range all {
 			if len(c.shown) != members {
 				t.Errorf("a watcher has %d members", len(c.shown))
+			}
+			if c.far {
+				t.Error("a watcher was not told that it knows more than the counts say")
 			}
 			if c.bytes > 300_000 {
 				t.Errorf("a watcher got %d bytes", c.bytes)

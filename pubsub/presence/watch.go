@@ -23,6 +23,7 @@ type Watcher struct {
 	syncing  bool      // it has begun anew, and is not at target yet
 	target   uint64    // how far it has to come to have all that there was when it began
 	countsAt time.Time // when it was told counts, since it is far behind
+	counted  uint64    // up to where these say more than its pages; 0: nowhere
 	left     bool
 }
 
@@ -145,6 +146,7 @@ type page struct {
 type pageKey struct {
 	at, target    uint64
 	anew, syncing bool
+	counted       uint64
 }
 
 // serve gives the watchers of an audience their next pages, within a budget of bytes, of which
@@ -171,7 +173,7 @@ func (a *audience) serve(now time.Time, budget int) (left int, done bool) {
 		if w.anew {
 			w.syncing, w.target = true, a.head()
 		}
-		key := pageKey{w.at, w.target, w.anew, w.syncing}
+		key := pageKey{w.at, w.target, w.anew, w.syncing, w.counted}
 		p, known := pages[key]
 		if !known {
 			p = a.page(key)
@@ -182,6 +184,9 @@ func (a *audience) serve(now time.Time, budget int) (left int, done bool) {
 			continue
 		}
 		w.at, w.anew, w.syncing = p.through, false, w.syncing && p.through < w.target
+		if w.at >= w.counted {
+			w.counted = 0
+		}
 		if w.at == a.head() {
 			continue
 		}
@@ -191,7 +196,7 @@ func (a *audience) serve(now time.Time, budget int) (left int, done bool) {
 				counts = a.newestCounts()
 			}
 			if w.push(counts, &budget) {
-				w.countsAt = now
+				w.countsAt, w.counted = now, a.head()
 			}
 		}
 	}
@@ -323,7 +328,7 @@ func (f *frame) finish(k pageKey, head uint64) page {
 		f.through = head
 	}
 	f.presence.First = k.anew
-	f.presence.Synced = k.syncing && f.through >= k.target
+	f.presence.Synced = k.syncing && f.through >= k.target || k.counted > 0 && f.through >= k.counted
 	if f.n == 0 && !f.presence.First && !f.presence.Synced {
 		return page{nil, f.through}
 	}

@@ -28,12 +28,27 @@ func (c *driven) carryOut(command clientdriver.Command, answer *clientdriver.Rep
 		answer.Position = c.subs[command.Sub].Position()
 		return nil
 	case "read":
-		c.read(command.Sub)
+		if command.Watch != "" {
+			c.readPresence(command.Watch)
+		} else {
+			c.read(command.Sub)
+		}
 		return nil
 	case "unsubscribe":
 		return c.subs[command.Sub].Unsubscribe(ctx)
 	case "publish":
 		return c.publish(ctx, command, answer)
+	case "join":
+		return c.join(ctx, command)
+	case "leave":
+		return c.members[command.Member].Leave(ctx)
+	case "presence":
+		return c.presence(ctx, command, answer)
+	case "members":
+		describe(c.watches[command.Watch], answer)
+		return nil
+	case "closePresence":
+		return c.watches[command.Watch].Close(ctx)
 	case "flush":
 		return c.client.Flush(ctx)
 	case "online":
@@ -106,8 +121,10 @@ func (c *driven) administer(ctx context.Context, command clientdriver.Command, a
 	switch command.Cmd {
 	case "issue":
 		issued, err := admin.Issue(ctx, client.IssueRequest{
-			CreatedBy: "integration", ExpiresIn: life,
-			Grants: []client.Grant{{Tenants: []string{command.Tenant}, Publish: command.Rules, Subscribe: command.Rules}},
+			CreatedBy: "integration", ExpiresIn: life, Subject: command.Subject,
+			Grants: []client.Grant{{
+				Tenants: []string{command.Tenant}, Publish: command.Rules, Subscribe: command.Rules, Presence: command.Presence,
+			}},
 		})
 		answer.Token, answer.TokenID, answer.ExpiresAt = issued.Token, issued.TokenID, issued.ExpiresAt.Format(time.RFC3339Nano)
 		return err

@@ -92,6 +92,8 @@ type driven struct {
 	tokens   chan clientdriver.Command // answers of the token provider
 	client   *client.Client            // nil: not connected
 	subs     map[string]*client.Subscription
+	members  map[string]*client.Membership
+	watches  map[string]*client.Presence
 }
 
 func (d *driver) report(r clientdriver.Report) {
@@ -107,6 +109,7 @@ func (d *driver) take(command clientdriver.Command) {
 		c = &driven{
 			driver: d, name: command.Client, commands: make(chan clientdriver.Command, 4096),
 			tokens: make(chan clientdriver.Command, 16), subs: map[string]*client.Subscription{},
+			members: map[string]*client.Membership{}, watches: map[string]*client.Presence{},
 		}
 		d.clients[command.Client] = c
 		d.work.Go(c.run) // ends with the input

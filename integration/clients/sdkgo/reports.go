@@ -53,7 +53,7 @@ func (c *driven) event(event client.Event) {
 	case client.PublishError:
 		r.Event, r.Tenant, r.Channel, r.Code = "publishError", e.Tenant, e.Channel, string(e.Code)
 	case client.SubscriptionError:
-		r.Event, r.Tenant, r.Pattern, r.Code = "subscriptionError", e.Tenant, e.Pattern, string(e.Code)
+		r.Event, r.Tenant, r.Pattern, r.Channel, r.Code = "subscriptionError", e.Tenant, e.Pattern, e.Channel, string(e.Code)
 	case client.SlowConsumer:
 		r.Event, r.Dropped = "slowConsumer", e.Dropped
 	case client.EgressLimited:

@@ -1,0 +1,977 @@
+package client
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/millrace/millrace/wire"
+)
+
+// withPresence makes an edge one with presence.
+func withPresence(l *fakeLink) {
+	l.answer[wire.LineFeatures] = wire.LineFeaturesSender + "," + wire.FeaturePresence
+	l.answer["WHO:t:room.*:count"] = "OK:WHO:t:room.*"
+}
+
+func newPresenceWorld(t *testing.T) *world {
+	w := newWorld(t)
+	w.next(withPresence)
+	return w
+}
+
+func mustJoin(t *testing.T, c *Client, channel string) *Membership {
+	t.Helper()
+	m, err := c.Join(t.Context(), "t", channel)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// The bits of presence frames.
+const (
+	first  = 1
+	synced = 2
+)
+
+// here sends a page of the WHO of room.*. An entry is channel/subject, a number of seconds
+// behind @, and info behind =; one with - before it is gone; and channel:n is a count.
+func (l *fakeLink) here(bits int, entries ...string) { l.hereIn("room.*", bits, entries...) }
+
+func (l *fakeLink) hereIn(pattern string, bits int, entries ...string) {
+	p := wire.Presence{Tenant: "t", Pattern: pattern, First: bits&first != 0, Synced: bits&synced != 0}
+	var body []byte
+	for _, e := range entries {
+		if channel, n, ok := strings.Cut(e, ":"); ok && !strings.Contains(channel, "/") {
+			p.Counts = true
+			var count uint32
+			if _, err := fmt.Sscan(n, &count); err != nil {
+				panic(err)
+			}
+			body = wire.AppendMemberCount(body, wire.MemberCount{Channel: channel, Members: count})
+			continue
+		}
+		name, gone := strings.CutPrefix(e, "-")
+		name, info, _ := strings.Cut(name, "=")
+		name, since, _ := strings.Cut(name, "@")
+		m := wire.Member{Here: !gone, Info: []byte(info)}
+		m.Channel, m.Subject, _ = strings.Cut(name, "/")
+		if since != "" {
+			if _, err := fmt.Sscan(since, &m.Since); err != nil {
+				panic(err)
+			}
+			m.Since *= 1000
+		}
+		body = wire.AppendMember(body, &m)
+	}
+	l.in <- append(wire.AppendPresence(nil, &p, len(entries)), body...)
+}
+
+// watch opens a presence of room.*, which has these members.
+func watch(t *testing.T, c *Client, l *fakeLink, members ...string) *Presence {
+	t.Helper()
+	got := make(chan *Presence, 1)
+	go func() {
+		p, err := c.Presence(t.Context(), "t", "room.*")
+		if err != nil {
+			t.Error(err)
+		}
+		got <- p
+	}()
+	synctest.Wait()
+	l.here(first|synced, members...)
+	p := <-got
+	if p == nil {
+		t.FailNow()
+	}
+	return p
+}
+
+// changes reads what there is to tell, and requires that it is this: +channel/subject of one
+// that joined, -… of one that left, *… of one that changed, channel:n of a count.
+func changes(t *testing.T, p *Presence, want ...string) {
+	t.Helper()
+	synctest.Wait()
+	var got []string
+	for {
+		change, ok, _ := p.take()
+		if !ok {
+			break
+		}
+		got = append(got, changeText(change))
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("the reader is told %q, want %q", got, want)
+	}
+}
+
+func changeText(c PresenceChange) string {
+	if c.Type == CountChanged {
+		return fmt.Sprintf("%s:%d", c.Channel, c.Count)
+	}
+	sign := map[ChangeType]string{MemberJoined: "+", MemberLeft: "-", MemberChanged: "*"}[c.Type]
+	return sign + c.Member.Channel + "/" + c.Member.Subject + string(c.Member.Info)
+}
+
+func wantMembers(t *testing.T, p *Presence, want ...string) {
+	t.Helper()
+	synctest.Wait()
+	got := []string{}
+	for _, m := range p.Members() {
+		got = append(got, m.Channel+"/"+m.Subject)
+	}
+	if !slices.Equal(got, append([]string{}, want...)) {
+		t.Errorf("members %q, want %q", got, want)
+	}
+}
+
+func wantCounts(t *testing.T, p *Presence, want map[string]int) {
+	t.Helper()
+	synctest.Wait()
+	if got := p.Counts(); !maps.Equal(got, want) {
+		t.Errorf("counts %v, want %v", got, want)
+	}
+}
+
+// without is lines without those that begin so.
+func without(l *fakeLink, prefixes ...string) []string {
+	lines, _ := l.sent()
+	return slices.DeleteFunc(lines, func(line string) bool {
+		return slices.ContainsFunc(prefixes, func(p string) bool { return strings.HasPrefix(line, p) })
+	})
+}
+
+// Memberships of a channel are one on the edge, which is left with the last of them.
+func TestJoin(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newPresenceWorld(t)
+		c, l := w.mustConnect([]string{edgeA}, nil)
+		a, b := mustJoin(t, c, "room.1"), mustJoin(t, c, "room.1")
+		if a.Tenant() != "t" || a.Channel() != "room.1" {
+			t.Errorf("got %s %s", a.Tenant(), a.Channel())
+		}
+		for range 2 {
+			if err := a.Leave(t.Context()); err != nil {
+				t.Error(err)
+			}
+		}
+		<-a.Done()
+		wantLines(t, l, "JOIN:t:room.1")
+		wantNone(t, "the other has ended", b.Done())
+		if err := b.Leave(t.Context()); err != nil || b.Err() != nil {
+			t.Error(err, b.Err())
+		}
+		mustJoin(t, c, "room.1")
+		if m, err := c.Join(t.Context(), "", "x"); err != nil || m.Tenant() != "~" {
+			t.Errorf("got %v", err)
+		}
+		wantLines(t, l, "JOIN:t:room.1", "LEAVE:t:room.1", "JOIN:t:room.1", "JOIN:~:x")
+		if err := c.Close(); err != nil {
+			t.Error(err)
+		}
+		lines, _ := l.sent()
+		if left := lines[4:]; len(left) != 2 || !slices.Contains(left, "LEAVE:t:room.1") || !slices.Contains(left, "LEAVE:~:x") {
+			t.Errorf("closing sends %q", left)
+		}
+		if _, err := c.Join(t.Context(), "t", "y"); !errors.Is(err, ErrClosed) {
+			t.Errorf("got %v", err)
+		}
+	})
+}
+
+func TestPresenceNames(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newPresenceWorld(t)
+		c, l := w.mustConnect([]string{edgeA}, nil)
+		_, join := c.Join(t.Context(), "t", "room.*")
+		_, tenant := c.Join(t.Context(), "a b", "room")
+		_, pattern := c.Presence(t.Context(), "t", "*a")
+		_, other := c.Presence(t.Context(), "a b", "a")
+		for i, err := range []error{join, tenant, pattern, other} {
+			if want := []error{ErrBadChannel, ErrBadTenant, ErrBadPattern, ErrBadTenant}[i]; !errors.Is(err, want) {
+				t.Errorf("got %v, want %v", err, want)
+			}
+		}
+		over, cancel := context.WithCancel(t.Context())
+		cancel()
+		if _, err := c.Join(over, "t", "room"); !errors.Is(err, context.Canceled) {
+			t.Errorf("got %v", err)
+		}
+		wantLines(t, l)
+	})
+}
+
+// What is refused has not begun, and does not come back.
+func TestPresenceRefused(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newPresenceWorld(t)
+		c, l := w.mustConnect([]string{edgeA, edgeB}, nil)
+		for _, code := range []Code{"permission_denied", "no_presence", "no_subject", "too_many_members", "try_later", "of_tomorrow"} {
+			l.set(func(l *fakeLink) {
+				l.answer["JOIN:t:room.1"] = "ERR:" + string(code) + ":JOIN:t:room.1"
+				l.answer["WHO:t:room.*"] = "ERR:" + string(code) + ":WHO:t:room.*"
+			})
+			var e *Error
+			if _, err := c.Join(t.Context(), "t", "room.1"); !errors.As(err, &e) || e.Code != code || e.Channel != "room.1" || e.Tenant != "t" || e.Pattern != "" {
+				t.Errorf("%s: joining: %+v", code, err)
+			}
+			if _, err := c.Presence(t.Context(), "t", "room.*"); !errors.As(err, &e) || e.Code != code || e.Pattern != "room.*" || e.Tenant != "t" {
+				t.Errorf("%s: watching: %+v", code, err)
+			}
+		}
+		l.end(1011)
+		event[Reconnected](w)
+		second := <-w.links
+		wantLines(t, second)
+		wantNone(t, "an event", w.events)
+	})
+}
+
+// An edge that does not say that it has presence is not asked.
+func TestEdgeWithoutPresence(t *testing.T) {
+	for _, answer := range []string{wire.LineFeaturesHistory, "ERR:bad_request"} {
+		synctest.Test(t, func(t *testing.T) {
+			w := newWorld(t)
+			w.next(func(l *fakeLink) { l.mute["FEATURES"] = true })
+			c, l := w.mustConnect([]string{edgeA}, nil)
+			failed := make(chan error, 2)
+			go func() {
+				_, err := c.Join(t.Context(), "t", "room.1")
+				failed <- err
+			}()
+			go func() {
+				_, err := c.Presence(t.Context(), "t", "room.*")
+				failed <- err
+			}()
+			wantNone(t, "before the edge has said what it knows", failed)
+			l.line(answer)
+			for range 2 {
+				if err := <-failed; !errors.Is(err, ErrNoPresence) {
+					t.Errorf("got %v", err)
+				}
+			}
+			wantLines(t, l)
+		})
+	}
+}
+
+// A call whose time is over leaves nothing behind.
+func TestJoinInTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newPresenceWorld(t)
+		c, l := w.mustConnect([]string{edgeA}, nil)
+		l.set(func(l *fakeLink) { l.mute["JOIN"], l.mute["WHO"] = true, true })
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		failed := make(chan error, 2)
+		go func() {
+			_, err := c.Join(ctx, "t", "room.1")
+			failed <- err
+		}()
+		go func() {
+			_, err := c.Presence(ctx, "t", "room.*")
+			failed <- err
+		}()
+		for range 2 {
+			var e *Error
+			if err := <-failed; !errors.As(err, &e) || e.Code != CodeTimeout || e.Channel != "room.1" && e.Pattern != "room.*" {
+				t.Errorf("got %v", err)
+			}
+		}
+		synctest.Wait()
+		lines, _ := l.sent()
+		slices.Sort(lines)
+		if !slices.Equal(lines, []string{"JOIN:t:room.1", "LEAVE:t:room.1", "UNWHO:t:room.*", "WHO:t:room.*"}) {
+			t.Errorf("got %q", lines)
+		}
+		l.line("OK:JOIN:t:room.1") // concerns nothing
+		l.line("OK:WHO:t:room.*")
+		l.here(first|synced, "room.1/ada")
+		event[Connected](w)
+		wantNone(t, "an event", w.events)
+	})
+}
+
+// The client joins again wherever it is.
+func TestJoinRestored(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newPresenceWorld(t)
+		c, l := w.mustConnect([]string{edgeA, edgeB}, nil)
+		m := mustJoin(t, c, "room.1")
+		w.next(func(l *fakeLink) { withPresence(l); l.mute["JOIN"], l.mute["FEATURES"] = true, true })
+		l.end(1011)
+		event[Disconnected](w)
+		second := <-w.links
+		wantLines(t, second)
+		second.line(second.answer[wire.LineFeatures])
+		wantLines(t, second, "JOIN:t:room.1")
+		time.Sleep(10 * time.Millisecond)
+		for len(w.events) > 0 {
+			if e, ok := (<-w.events).(Reconnected); ok {
+				t.Errorf("before it has joined: %+v", e)
+			}
+		}
+		second.line("OK:JOIN:t:room.1")
+		event[Reconnected](w)
+
+		// It is not left before the next one has the member.
+		second.line("RECONNECT")
+		third := <-w.links
+		third.line(second.answer[wire.LineFeatures])
+		time.Sleep(settleTime + leaveTime)
+		select {
+		case <-second.finished:
+			t.Error("the connection was left before the next one has joined")
+		default:
+		}
+		third.line("OK:JOIN:t:room.1")
+		event[Moved](w)
+		<-second.finished
+		if lines := without(second, "PING"); !slices.Equal(lines, []string{"JOIN:t:room.1"}) {
+			t.Errorf("the connection that is left has got %q", lines)
+		}
+		if m.Err() != nil {
+			t.Error(m.Err())
+		}
+		if err := m.Leave(t.Context()); err != nil {
+			t.Error(err)
+		}
+		if lines := without(third, "PING"); !slices.Equal(lines, []string{"JOIN:t:room.1", "LEAVE:t:room.1"}) {
+			t.Errorf("got %q", lines)
+		}
+	})
+}
+
+// One that an edge refuses to restore has ended, and the application is told.
+func TestPresenceRefusedAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newPresenceWorld(t)
+		c, l := w.mustConnect([]string{edgeA}, nil)
+		m := mustJoin(t, c, "room.1")
+		p := watch(t, c, l, "room.1/ada")
+		l.here(0, "room.1/bob")
+		w.next(func(l *fakeLink) {
+			withPresence(l)
+			l.answer["JOIN:t:room.1"] = "ERR:too_many_members:JOIN:t:room.1"
+			l.answer["WHO:t:room.*"] = "ERR:permission_denied:WHO:t:room.*"
+		})
+		l.end(1011)
+		got := []SubscriptionError{event[SubscriptionError](w), event[SubscriptionError](w)}
+		for _, want := range []SubscriptionError{{Tenant: "t", Channel: "room.1", Code: "too_many_members"}, {Tenant: "t", Pattern: "room.*", Code: "permission_denied"}} {
+			if !slices.Contains(got, want) {
+				t.Errorf("got %+v, want %+v", got, want)
+			}
+		}
+		<-m.Done()
+		if !errors.Is(m.Err(), ErrTooManyMembers) {
+			t.Error(m.Err())
+		}
+		if change, err := p.Next(t.Context()); err != nil || changeText(change) != "+room.1/bob" {
+			t.Errorf("what came before the end: %+v %v", change, err)
+		}
+		if _, err := p.Next(t.Context()); !errors.Is(err, ErrPermissionDenied) || p.Synced() {
+			t.Errorf("got %v", err)
+		}
+		wantMembers(t, p, "room.1/ada", "room.1/bob")
+		second := <-w.links
+		lines := without(second, "PING")
+		slices.Sort(lines)
+		if !slices.Equal(lines, []string{"JOIN:t:room.1", "WHO:t:room.*"}) {
+			t.Errorf("got %q", lines)
+		}
+	})
+}
+
+func TestJoinTryLater(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newPresenceWorld(t)
+		c, l := w.mustConnect([]string{edgeA}, nil)
+		mustJoin(t, c, "room.1")
+		w.next(func(l *fakeLink) {
+			withPresence(l)
+			l.answer["JOIN:t:room.1"] = "ERR:try_later:JOIN:t:room.1"
+		})
+		l.end(1011)
+		if e := event[SubscriptionError](w); e != (SubscriptionError{Tenant: "t", Channel: "room.1", Code: "try_later"}) {
+			t.Errorf("got %+v", e)
+		}
+		second := <-w.links
+		time.Sleep(10 * time.Second)
+		if lines := without(second, "PING"); len(lines) < 3 {
+			t.Errorf("got %q", lines)
+		}
+		second.set(func(l *fakeLink) { delete(l.answer, "JOIN:t:room.1") })
+		event[Reconnected](w)
+		wantNone(t, "it was told once", w.events)
+	})
+}
+
+// An edge that has no presence, or none any more, is told of; the next edge is asked.
+func TestPresenceElsewhere(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newPresenceWorld(t)
+		c, l := w.mustConnect([]string{edgeA}, nil)
+		m := mustJoin(t, c, "room.1")
+		p := watch(t, c, l, "room.1/ada")
+		wantTold := func() {
+			t.Helper()
+			got := []string{}
+			for range 2 {
+				e := event[EdgeError](w)
+				got = append(got, string(e.Code)+" "+e.Detail)
+			}
+			slices.Sort(got)
+			if want := []string{"no_presence JOIN:t:room.1", "no_presence WHO:t:room.*"}; !slices.Equal(got, want) {
+				t.Errorf("got %q, want %q", got, want)
+			}
+			if m.Err() != nil || p.Synced() {
+				t.Error("it has ended, or is synced")
+			}
+			wantMembers(t, p, "room.1/ada")
+			if _, err := c.Join(t.Context(), "t", "room.1"); !errors.Is(err, ErrNoPresence) {
+				t.Errorf("a further one: %v", err)
+			}
+			if _, err := c.Presence(t.Context(), "t", "room.*"); !errors.Is(err, ErrNoPresence) {
+				t.Errorf("a further one: %v", err)
+			}
+		}
+		l.line("ERR:no_presence:JOIN:t:room.1") // the edge was reloaded
+		l.line("ERR:no_presence:WHO:t:room.*")
+		wantTold()
+		w.next(nil)
+		l.end(1011)
+		wantTold()
+		event[Reconnected](w)
+		second := <-w.links
+		wantLines(t, second)
+		w.next(withPresence)
+		second.end(1011)
+		event[Reconnected](w)
+		third := <-w.links
+		third.here(first|synced, "room.1/bob")
+		changes(t, p, "-room.1/ada", "+room.1/bob")
+		if !p.Synced() {
+			t.Error("it is not synced")
+		}
+	})
+}
+
+func TestPresence(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newPresenceWorld(t)
+		c, l := w.mustConnect([]string{edgeA}, nil)
+		got := make(chan *Presence, 1)
+		go func() {
+			p, err := c.Presence(t.Context(), "t", "room.*")
+			if err != nil {
+				t.Error(err)
+			}
+			got <- p
+		}()
+		synctest.Wait()
+		l.here(first, "room.2/cy@5", "room.1/bob@4")
+		l.hereIn("other.*", first|synced, "other.1/eve") // concerns nothing
+		wantNone(t, "before all is known", got)
+		l.here(synced, `room.1/ada@3={"n":1}`, "-room.2/cy")
+		p := <-got
+		want := []Member{
+			{Channel: "room.1", Subject: "ada", Info: json.RawMessage(`{"n":1}`), Since: time.Unix(3, 0).UTC()},
+			{Channel: "room.1", Subject: "bob", Since: time.Unix(4, 0).UTC()},
+		}
+		if members := p.Members(); fmt.Sprint(members) != fmt.Sprint(want) || p.Tenant() != "t" || p.Pattern() != "room.*" || !p.Synced() {
+			t.Errorf("got %v, want %v", members, want)
+		}
+		wantCounts(t, p, map[string]int{"room.1": 2})
+		changes(t, p)
+
+		l.here(0, "room.1/cy", "-room.1/bob", `room.1/ada@3={"n":2}`, "room.2/dan")
+		changes(t, p, "+room.1/cy", "-room.1/bob", `*room.1/ada{"n":2}`, "+room.2/dan")
+		wantMembers(t, p, "room.1/ada", "room.1/cy", "room.2/dan")
+
+		// What nobody reads is put together.
+		l.here(0, "-room.1/cy")
+		l.here(0, "room.1/eve", "room.2/dan@9")
+		l.here(0, "room.1/cy", "-room.1/eve", "room.2/fay", "-room.9/none")
+		l.here(0, "room.2/dan@10")
+		changes(t, p, "*room.2/dan", "+room.2/fay")
+
+		next := make(chan PresenceChange, 1)
+		go func() {
+			change, err := p.Next(t.Context())
+			if err != nil {
+				t.Error(err)
+			}
+			next <- change
+		}()
+		wantNone(t, "nothing has changed", next)
+		l.here(0, "-room.2/fay")
+		if change := <-next; changeText(change) != "-room.2/fay" {
+			t.Errorf("got %+v", change)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if _, err := p.Next(ctx); !errors.Is(err, ErrTimeout) {
+			t.Errorf("got %v", err)
+		}
+
+		l.here(0, "room.1/zoe")
+		if err := p.Close(t.Context()); err != nil {
+			t.Error(err)
+		}
+		if err := p.Close(t.Context()); err != nil {
+			t.Error(err)
+		}
+		if _, err := p.Next(t.Context()); !errors.Is(err, ErrClosed) {
+			t.Errorf("after the end: %v", err)
+		}
+		if lines := without(l, "PING"); !slices.Equal(lines, []string{"WHO:t:room.*", "UNWHO:t:room.*"}) {
+			t.Errorf("got %q", lines)
+		}
+	})
+}
+
+// Presences of a pattern are one on the edge. What comes of a WHO that has ended is not taken
+// for what the next one brings.
+func TestPresenceShared(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newPresenceWorld(t)
+		c, l := w.mustConnect([]string{edgeA}, nil)
+		a := watch(t, c, l, "room.1/ada")
+		l.here(0, "room.1/bob")
+		synctest.Wait()
+		b, err := c.Presence(t.Context(), "t", "room.*")
+		if err != nil {
+			t.Fatal(err)
+		}
+		counts, err := c.Presence(t.Context(), "t", "room.*", WithCounts())
+		if err != nil {
+			t.Fatal(err)
+		}
+		wantMembers(t, counts)
+		wantCounts(t, counts, map[string]int{"room.1": 2})
+		l.here(0, "room.1/cy", "room.2/dan")
+		changes(t, a, "+room.1/bob", "+room.1/cy", "+room.2/dan")
+		changes(t, b, "+room.1/cy", "+room.2/dan")
+		changes(t, counts, "room.1:3", "room.2:1")
+		for _, p := range []*Presence{a, b} {
+			if err := p.Close(t.Context()); err != nil {
+				t.Error(err)
+			}
+		}
+		l.here(0, "-room.1/cy", "-room.2/dan")
+		changes(t, counts, "room.1:2", "room.2:0")
+		wantLines(t, l, "WHO:t:room.*")
+
+		l.set(func(l *fakeLink) { l.mute["UNWHO"], l.mute["WHO"] = true, true })
+		go func() {
+			if err := counts.Close(t.Context()); err != nil {
+				t.Error(err)
+			}
+		}()
+		synctest.Wait()
+		got := make(chan *Presence, 1)
+		go func() {
+			p, err := c.Presence(t.Context(), "t", "room.*")
+			if err != nil {
+				t.Error(err)
+			}
+			got <- p
+		}()
+		synctest.Wait()
+		l.here(first|synced, "room.1/old")
+		l.line("OK:UNWHO:t:room.*")
+		wantNone(t, "what an earlier one brings", got)
+		l.line("OK:WHO:t:room.*")
+		l.here(first|synced, "room.1/new")
+		wantMembers(t, <-got, "room.1/new")
+	})
+}
+
+func TestPresenceCounts(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newPresenceWorld(t)
+		c, l := w.mustConnect([]string{edgeA}, nil)
+		got := make(chan *Presence, 1)
+		go func() {
+			p, err := c.Presence(t.Context(), "t", "room.*", WithCounts())
+			if err != nil {
+				t.Error(err)
+			}
+			got <- p
+		}()
+		synctest.Wait()
+		l.here(first|synced, "room.1:3", "room.2:70000")
+		p := <-got
+		wantCounts(t, p, map[string]int{"room.1": 3, "room.2": 70000})
+		l.here(0, "room.1:4", "room.3:1")
+		l.here(0, "room.1:0", "room.2:70001", "room.3:0")
+		changes(t, p, "room.1:0", "room.2:70001")
+		wantCounts(t, p, map[string]int{"room.2": 70001})
+		wantMembers(t, p)
+		if _, err := c.Presence(t.Context(), "t", "room.*"); !errors.Is(err, ErrBadOption) {
+			t.Errorf("the members, too: %v", err)
+		}
+		l.end(1011)
+		event[Reconnected](w)
+		second := <-w.links
+		second.here(first|synced, "room.1:1", "room.2:70001")
+		changes(t, p, "room.1:1")
+		wantLines(t, second, "WHO:t:room.*:count")
+	})
+}
+
+// An edge that has more to tell than it can tells counts meanwhile.
+func TestPresenceFarBehind(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newPresenceWorld(t)
+		c, l := w.mustConnect([]string{edgeA}, nil)
+		p := watch(t, c, l, "room.1/ada", "room.2/bob")
+		counts, err := c.Presence(t.Context(), "t", "room.*", WithCounts())
+		if err != nil {
+			t.Fatal(err)
+		}
+		l.here(0, "room.1:3", "room.2:0", "room.3:2")
+		wantCounts(t, p, map[string]int{"room.1": 3, "room.3": 2})
+		wantMembers(t, p, "room.1/ada", "room.2/bob")
+		changes(t, counts, "room.1:3", "room.2:0", "room.3:2")
+		changes(t, p, "room.1:3", "room.2:0", "room.3:2")
+		l.here(0, "room.1:4")
+		l.here(0, "room.1/cy", "-room.2/bob")
+		changes(t, p, "room.1:4", "+room.1/cy", "-room.2/bob")
+		l.here(0, "room.3:3")
+		l.here(synced, "room.1/dan", "room.3/eve")
+		wantCounts(t, p, map[string]int{"room.1": 3, "room.3": 1})
+		changes(t, p, "+room.1/dan", "+room.3/eve")
+		changes(t, counts, "room.3:1") // room.1 has as many as it was told last
+	})
+}
+
+// A loss of the connection is no leaving: what another one brings is compared with what was
+// shown.
+func TestPresenceRestored(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newPresenceWorld(t)
+		c, l := w.mustConnect([]string{edgeA, edgeB}, nil)
+		p := watch(t, c, l, "room.1/ada", "room.1/bob", "room.1/cy")
+		l.end(1011)
+		event[Disconnected](w)
+		if p.Synced() {
+			t.Error("synced without a connection")
+		}
+		event[Reconnected](w)
+		second := <-w.links
+		second.here(first, "room.1/ada")
+		second.here(0, "room.1:9")
+		wantCounts(t, p, map[string]int{"room.1": 9})
+		changes(t, p, "room.1:9")
+		if p.Synced() {
+			t.Error("synced before all is known")
+		}
+		wantMembers(t, p, "room.1/ada", "room.1/bob", "room.1/cy")
+		second.here(first, "room.1/cy@1") // it begins anew
+		second.here(synced, "room.1/bob", "room.1/dan")
+		changes(t, p, "-room.1/ada", "*room.1/cy", "+room.1/dan")
+		wantMembers(t, p, "room.1/bob", "room.1/cy", "room.1/dan")
+		if !p.Synced() {
+			t.Error("not synced")
+		}
+		// A page that begins anew without a loss.
+		second.here(first|synced, "room.1/bob", "room.1/cy@1")
+		changes(t, p, "-room.1/dan")
+	})
+}
+
+// In a move the old connection feeds a presence until the new one has brought all there is.
+func TestPresenceMoves(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newPresenceWorld(t)
+		c, l := w.mustConnect([]string{edgeA, edgeB}, nil)
+		p := watch(t, c, l, "room.1/ada", "room.1/bob")
+		l.line("RECONNECT")
+		second := <-w.links
+		synctest.Wait()
+		second.here(first, "room.1/ada")
+		l.here(0, "room.1/cy")
+		changes(t, p, "+room.1/cy")
+		time.Sleep(settleTime + behindTime)
+		l.here(0, "-room.1/bob")
+		changes(t, p, "-room.1/bob")
+		if without(l, "PING")[0] != "WHO:t:room.*" || len(without(l, "PING", "WHO")) > 0 {
+			t.Errorf("got %q", without(l, "PING"))
+		}
+		second.here(synced, "room.1/cy")
+		l.here(0, "room.1/old")
+		changes(t, p)
+		event[Moved](w)
+		if !p.Synced() {
+			t.Error("not synced")
+		}
+		second.here(0, "room.1/dan")
+		l.here(0, "room.1/older")
+		changes(t, p, "+room.1/dan")
+		wantMembers(t, p, "room.1/ada", "room.1/cy", "room.1/dan")
+		if got := without(l, "PING", "WHO"); len(got) > 0 {
+			t.Errorf("the connection that was left has got %q", got)
+		}
+	})
+}
+
+// A move does not wait for ever for the next edge to say who is present.
+func TestPresenceMovesUnsynced(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newPresenceWorld(t)
+		c, l := w.mustConnect([]string{edgeA, edgeB}, nil)
+		p := watch(t, c, l, "room.1/ada")
+		began := time.Now()
+		l.line("RECONNECT")
+		second := <-w.links
+		event[Moved](w)
+		if took := time.Since(began); took < syncTime || took > syncTime+settleTime+behindTime+leaveTime {
+			t.Errorf("moved after %v", took)
+		}
+		if p.Synced() {
+			t.Error("synced")
+		}
+		second.here(first|synced, "room.1/ada")
+		changes(t, p)
+		if !p.Synced() {
+			t.Error("not synced")
+		}
+	})
+}
+
+// The next connection that has brought all there is may die: the old one still knows.
+func TestPresenceNextDies(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newPresenceWorld(t)
+		c, l := w.mustConnect([]string{edgeA, edgeB}, nil)
+		mustSubscribe(t, c, "x")
+		m := mustJoin(t, c, "room.1")
+		p := watch(t, c, l, "room.1/ada")
+		w.next(func(l *fakeLink) { withPresence(l); muteSub(l) })
+		l.line("RECONNECT")
+		second := <-w.links
+		synctest.Wait()
+		second.here(first|synced, "room.1/ada", "room.1/bob")
+		changes(t, p, "+room.1/bob")
+		l.here(0, "room.1/cy")
+		changes(t, p)
+		second.end(1011)
+		changes(t, p, "-room.1/bob", "+room.1/cy")
+		l.here(0, "room.1/bob")
+		changes(t, p, "+room.1/bob")
+		if !p.Synced() || m.Err() != nil {
+			t.Error("not synced, or no member any more")
+		}
+		third := <-w.links
+		third.here(first|synced, "room.1/ada", "room.1/bob", "room.1/cy")
+		third.line("OK:SUB:t:x")
+		event[Moved](w)
+		changes(t, p)
+	})
+}
+
+// Beside a suspect connection the next one takes over what it does.
+func TestPresenceSuspect(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newPresenceWorld(t)
+		c, l := w.mustConnect([]string{edgeA, edgeB}, nil)
+		m := mustJoin(t, c, "room.1")
+		p := watch(t, c, l, "room.1/ada", "room.1/bob")
+		flow(t, l, mustSubscribe(t, c, "x"))
+		l.silence()
+		event[Suspect](w)
+		second := <-w.links
+		event[Recovered](w)
+		changes(t, p)
+		wantMembers(t, p, "room.1/ada", "room.1/bob")
+		second.here(first|synced, "room.1/ada")
+		changes(t, p, "-room.1/bob")
+		l.here(0, "room.1/cy")
+		changes(t, p)
+		if err := m.Leave(t.Context()); err != nil {
+			t.Error(err)
+		}
+		synctest.Wait()
+		for _, edge := range []*fakeLink{l, second} { // the old one may have it as a member still
+			if lines, _ := edge.sent(); !slices.Contains(lines, "LEAVE:t:room.1") {
+				t.Errorf("%s has got %q", edge.edge, lines)
+			}
+		}
+	})
+}
+
+// A frame that is broken ends the connection, as any other does.
+func TestBrokenPresence(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newPresenceWorld(t)
+		_, l := w.mustConnect([]string{edgeA}, nil)
+		l.in <- []byte{5, 0x80} // of a later version
+		l.in <- []byte{5, 3, 0}
+		if e := event[Disconnected](w); !errors.Is(e.Err, ErrProtocol) {
+			t.Errorf("got %v", e.Err)
+		}
+	})
+}
+
+// When the client ends with an error, the reader is told the rest, and then why.
+func TestPresenceEnds(t *testing.T) {
+	for _, closed := range []bool{true, false} {
+		synctest.Test(t, func(t *testing.T) {
+			w := newPresenceWorld(t)
+			c, l := w.mustConnect([]string{edgeA}, nil)
+			m := mustJoin(t, c, "room.1")
+			p := watch(t, c, l)
+			l.here(0, "room.1/ada")
+			synctest.Wait()
+			want := ErrClosed
+			if closed {
+				c.Close()
+			} else {
+				want = ErrTokenRevoked
+				l.line("ERR:token_revoked")
+				l.end(4403)
+				<-c.Done()
+			}
+			<-m.Done()
+			if closed != (m.Err() == nil) {
+				t.Errorf("got %v", m.Err())
+			}
+			change, err := p.Next(t.Context())
+			if !closed {
+				if err != nil || changeText(change) != "+room.1/ada" {
+					t.Errorf("got %+v %v", change, err)
+				}
+				_, err = p.Next(t.Context())
+			}
+			if !errors.Is(err, want) {
+				t.Errorf("got %v, want %v", err, want)
+			}
+			if p.Synced() {
+				t.Error("synced")
+			}
+			if err := p.Close(t.Context()); err != nil {
+				t.Error(err)
+			}
+			if err := m.Leave(t.Context()); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// Whatever comes in whichever order, who applies the changes has what is true; and what waits
+// is no more than an entry for each member.
+func TestPresenceRandom(t *testing.T) {
+	const subjects, channels = 6, 2
+	for seed := range uint64(200) {
+		random := rand.New(rand.NewPCG(seed, 0))
+		v := newView()
+		readers := []*Presence{newTestReader(v, false), newTestReader(v, true)}
+		truth := newRoster()
+		v.show(newRoster())
+		shownTo := [2]map[string]string{{}, {}}
+		for range 200 {
+			k := memberKey{fmt.Sprint(random.IntN(channels)), fmt.Sprint(random.IntN(subjects))}
+			m := wire.Member{Channel: k.channel, Subject: k.subject, Here: random.IntN(2) == 0, Since: uint64(random.IntN(2))}
+			switch random.IntN(12) {
+			case 0: // another connection
+				next := newRoster()
+				for k, m := range truth.members {
+					if random.IntN(4) > 0 {
+						next.set(k, m)
+					}
+				}
+				truth = newRoster()
+				for k, m := range next.members {
+					truth.set(k, m)
+				}
+				v.show(next)
+			case 1, 2:
+				v.tell([]wire.MemberCount{{Channel: k.channel, Members: uint32(random.IntN(4))}})
+			case 3, 4, 5:
+				replay(t, readers[0], shownTo[0], random.IntN(3))
+			case 6:
+				replay(t, readers[1], shownTo[1], random.IntN(3))
+			default:
+				truth.set(memberOf(&m))
+				v.apply(&wire.Presence{Synced: random.IntN(4) == 0, Members: []wire.Member{m}})
+			}
+			if n := readers[0].told.Len(); n > subjects*channels+channels {
+				t.Fatalf("%d changes wait", n)
+			}
+		}
+		v.apply(&wire.Presence{Synced: true})
+		want := [2]map[string]string{{}, {}}
+		for k, m := range truth.members {
+			want[0][k.channel+"/"+k.subject] = m.Since.String()
+		}
+		for channel, n := range truth.counts {
+			want[1][channel] = fmt.Sprint(n)
+		}
+		for i, p := range readers {
+			replay(t, p, shownTo[i], -1)
+			if !maps.Equal(shownTo[i], want[i]) {
+				t.Fatalf("seed %d: a reader has %v, want %v", seed, shownTo[i], want[i])
+			}
+			if p.told.Len() != 0 || len(p.ofMember)+len(p.ofCount) != 0 {
+				t.Fatalf("seed %d: %d changes are left", seed, p.told.Len())
+			}
+		}
+	}
+}
+
+func newTestReader(v *view, count bool) *Presence {
+	p := newPresence(nil, key{}, count)
+	p.view = v
+	v.add(p)
+	return p
+}
+
+// replay applies n changes to what a reader has, -1: all.
+func replay(t *testing.T, p *Presence, has map[string]string, n int) {
+	t.Helper()
+	for ; n != 0; n-- {
+		c, ok, err := p.take()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !ok {
+			return
+		}
+		name := c.Member.Channel + "/" + c.Member.Subject
+		_, had := has[name]
+		switch c.Type {
+		case CountChanged:
+			if p.count {
+				if has[c.Channel] = fmt.Sprint(c.Count); c.Count == 0 {
+					delete(has, c.Channel)
+				}
+			}
+		case MemberJoined:
+			if had {
+				t.Errorf("%s joins twice", name)
+			}
+			has[name] = c.Member.Since.String()
+		case MemberChanged:
+			if !had || has[name] == c.Member.Since.String() {
+				t.Errorf("%s has changed from %q to %v", name, has[name], c.Member.Since)
+			}
+			has[name] = c.Member.Since.String()
+		case MemberLeft:
+			if !had || has[name] != c.Member.Since.String() {
+				t.Errorf("%s leaves as %v, and was %q", name, c.Member.Since, has[name])
+			}
+			delete(has, name)
+		}
+	}
+}
