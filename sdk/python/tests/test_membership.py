@@ -115,8 +115,8 @@ async def test_closing_leaves_at_once() -> None:
         assert {*presence_lines(peer)} == {"JOIN:t:c", "JOIN:t:d", "LEAVE:t:c", "LEAVE:t:d"}
         assert await m.ended() is None
         await m.leave()
-        if not waiting.cancel():
-            await asyncio.wait({waiting})
+        with refuses("closed"):
+            await waiting
 
 
 async def test_the_end_of_the_client() -> None:

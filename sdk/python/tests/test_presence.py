@@ -191,6 +191,7 @@ async def test_presences_share_what_the_edge_tells() -> None:
         peer.present("", ("c", "bob", 0))
         assert await change(also) == "left c/bob"
         assert names(p) == ["c/alice", "c/bob", "c/carol"]  # as it was known last
+        assert [told async for told in p] == []
         await also.close()
         assert not also.synced
         assert await change(count) == "counts c 2"

@@ -157,7 +157,11 @@ class QueueFull:
 
 @dataclass(frozen=True, slots=True)
 class EdgeError:
-    """Any other ERR line, and ``token_provider`` for a token provider that fails."""
+    """Any other ERR line, and ``token_provider`` for a token provider that fails.
+
+    ``no_presence`` says that this edge has no presence for a membership or presence, which detail names: it is
+    tried again at the next edge.
+    """
 
     code: str
     detail: str
