@@ -261,8 +261,15 @@ func sdkPresence(s *sdkStage) {
 	if n := ada.count("membershipEnded"); n != 5 {
 		s.t.Errorf("%s: %d memberships have ended, want those 5 that were left", s.kind, n)
 	}
-	bob.close() // says that it leaves
-	rooms.reach()
+	for _, channel := range []string{"room.1", "room.2"} {
+		bob.leave(channel)
+		rooms.want("left", channel, "bob", "")
+	}
+	if !sdkLacks("reconnect") {
+		bob.leave("room.5")
+		rooms.want("left", "room.5", "bob", "")
+	}
+	rooms.wantShown(nil, nil)
 	rooms.end()
 	counts.reach()
 	counts.end()
