@@ -170,6 +170,10 @@ func (h *Hub) Metrics() Metrics {
 		m.Refused[code] = c.refused[i].Load()
 	}
 	m.QueueMemory = h.queuedBytes.Load()
+	if ps := h.currentPresences(); ps != nil {
+		stats := ps.registry.Stats()
+		m.Presence = &stats
+	}
 	for i := range c.latency {
 		m.WriteLatency.Counts[i] = c.latency[i].Load()
 	}

@@ -3,6 +3,7 @@ package pubsub
 import (
 	"time"
 
+	"github.com/millrace/millrace/pubsub/presence"
 	"github.com/millrace/millrace/wire"
 )
 
@@ -35,6 +36,8 @@ type Metrics struct {
 	FellBehind uint64 // times that a subscription with positions had no room in its queue
 	Gaps       uint64 // times that a client was told that messages may be missing
 	Behind     int64  // subscriptions with positions that wait for their next page
+
+	Presence *presence.Stats // nil: the edge has no presence
 
 	Dropped map[string]uint64 // deliveries dropped, by reason; see DropReasons
 	// SlowDisconnects are sessions that were closed because their clients were slow, by

@@ -9,6 +9,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/millrace/millrace/pubsub"
+	"github.com/millrace/millrace/pubsub/presence"
 	"github.com/millrace/millrace/tokenstore"
 	"github.com/millrace/millrace/wire"
 )
@@ -69,9 +70,10 @@ var hubFamilies = []family{
 	counter("bytes_in_total", "Bytes of all messages from clients, without the transport's framing.",
 		func(s *snapshot) uint64 { return s.BytesIn }),
 	newFamily(prometheus.CounterValue, "messages_out_total",
-		"Messages that were written to clients: deliveries, and lines, pings and pongs.", []string{"kind"},
+		"Messages that were written to clients: deliveries, frames about presence, and lines, pings and pongs.", []string{"kind"},
 		func(s *snapshot, add func(float64, ...string)) {
 			add(float64(s.FramesOut), "delivery")
+			add(float64(s.PresenceOut), "presence")
 			add(float64(s.LinesOut), "control")
 		}),
 	counter("bytes_out_total", "Bytes of all messages to clients, without the transport's framing.",
@@ -120,6 +122,17 @@ var hubFamilies = []family{
 			}
 		}),
 
+	presenceFamily(prometheus.GaugeValue, "presence_members", "Members that are present, at all edges that this one knows.",
+		func(p *presence.Stats) float64 { return float64(p.Members) }),
+	presenceFamily(prometheus.GaugeValue, "presence_own_members", "Of these, members by sessions of this edge.",
+		func(p *presence.Stats) float64 { return float64(p.OwnMembers) }),
+	presenceFamily(prometheus.GaugeValue, "presence_watchers", "WHOs of all sessions.",
+		func(p *presence.Stats) float64 { return float64(p.Watchers) }),
+	presenceFamily(prometheus.GaugeValue, "presence_edges", "Other edges whose members this one knows.",
+		func(p *presence.Stats) float64 { return float64(p.Edges) }),
+	presenceFamily(prometheus.CounterValue, "presence_requests_total", "Times that this edge asked another one for changes of presence that it lacked.",
+		func(p *presence.Stats) float64 { return float64(p.Asked) }),
+
 	counter("hook_faults_total", "Calls of hooks that failed, panicked or did not answer in time.",
 		func(s *snapshot) uint64 { return s.HookFaults }),
 
@@ -155,6 +168,15 @@ var hubFamilies = []family{
 		func(m pubsub.TenantMetrics) uint64 { return m.MessagesIn }),
 	tenantFamily("tenant_deliveries_total", "Deliveries that were queued for subscribers, by tenant.",
 		func(m pubsub.TenantMetrics) uint64 { return m.Deliveries }),
+}
+
+// presenceFamily is there only where the edge has presence.
+func presenceFamily(kind prometheus.ValueType, name, help string, value func(*presence.Stats) float64) family {
+	return newFamily(kind, name, help, nil, func(s *snapshot, add func(float64, ...string)) {
+		if s.Presence != nil {
+			add(value(s.Presence))
+		}
+	})
 }
 
 // tenantFamily has series only where the option metrics.tenants is set: those

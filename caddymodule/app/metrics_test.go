@@ -19,6 +19,7 @@ import (
 	"github.com/millrace/millrace/caddymodule/webhook"
 	"github.com/millrace/millrace/pubsub"
 	"github.com/millrace/millrace/pubsub/memory"
+	"github.com/millrace/millrace/pubsub/presence"
 	"github.com/millrace/millrace/tokenstore"
 	"github.com/millrace/millrace/tokenstore/storetest"
 	"github.com/millrace/millrace/wire"
@@ -41,9 +42,10 @@ func filled() *snapshot {
 	s.Metrics = pubsub.Metrics{
 		Connections:   map[string]int{"websocket": 1, "webtransport": 2},
 		Subscriptions: 3, QueuedBytes: 4, QueueMemory: 16, Patterns: 16, Paused: 17 * time.Second,
-		MessagesIn: 5, BytesIn: 6, Deliveries: 7, LinesOut: 8, FramesOut: 9, BytesOut: 10,
+		MessagesIn: 5, BytesIn: 6, Deliveries: 7, LinesOut: 8, FramesOut: 9, PresenceOut: 19, BytesOut: 10,
 		Stored: 71, Repeated: 72, Replayed: 73, FellBehind: 74, Gaps: 75, Behind: 76,
-		Linked: true, HookFaults: 18, Unsent: 14, Missed: 15, Rejected: 16,
+		Presence: &presence.Stats{Members: 91, OwnMembers: 92, Watchers: 93, Edges: 94, Asked: 95},
+		Linked:   true, HookFaults: 18, Unsent: 14, Missed: 15, Rejected: 16,
 		Dropped: map[string]uint64{}, SlowDisconnects: map[string]uint64{}, Refused: map[wire.Code]uint64{},
 		WriteLatency: pubsub.Histogram{
 			Bounds: []time.Duration{time.Millisecond, time.Second}, Counts: []uint64{20, 300, 4000}, Sum: 1500 * time.Millisecond,
@@ -115,8 +117,8 @@ func TestMetricsOfHub(t *testing.T) {
 	}
 }
 
-// A hub that has counted nothing shows the same series, at zero; those of tenants
-// and histories are there only where they are switched on.
+// A hub that has counted nothing shows the same series, at zero; those of tenants,
+// histories and presence are there only where they are switched on.
 func TestMetricsStartAtZero(t *testing.T) {
 	series := func(s *snapshot) (lines []string) {
 		for line := range strings.Lines(exposed(t, fixed{s})) {
@@ -136,6 +138,7 @@ func TestMetricsStartAtZero(t *testing.T) {
 		want = append(want, name+" 0")
 	}
 	zero := &snapshot{broker: "memory", byTenant: true, kept: map[string]historyUsage{"chat": {}, "prices": {}}}
+	zero.Presence = new(presence.Stats)
 	if got := series(zero); !slices.Equal(got, want) {
 		t.Errorf("got %q\nwant %q", got, want)
 	}
@@ -148,6 +151,11 @@ func TestMetricsStartAtZero(t *testing.T) {
 	want = slices.DeleteFunc(want, func(line string) bool { return strings.HasPrefix(line, "millrace_history_") })
 	if got := series(zero); !slices.Equal(got, want) {
 		t.Errorf("without histories: got %q\nwant %q", got, want)
+	}
+	zero.Presence = nil
+	want = slices.DeleteFunc(want, func(line string) bool { return strings.HasPrefix(line, "millrace_presence_") })
+	if got := series(zero); !slices.Equal(got, want) {
+		t.Errorf("without presence: got %q\nwant %q", got, want)
 	}
 }
 

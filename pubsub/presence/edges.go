@@ -28,8 +28,8 @@ const (
 	maxHeld  = 1_000_000
 	// maxAnswers is how many pages an edge gets of this one in a tick, maxAllAnswers how many
 	// all of them get that ask, and maxNews how many pages of what is new go to all.
-	maxAnswers    = 32
-	maxAllAnswers = 128
+	maxAnswers    = 16
+	maxAllAnswers = 32
 	maxNews       = 16
 )
 
@@ -43,6 +43,7 @@ type edge struct {
 	heardAt time.Time
 	askedAt time.Time // of the question that is under way; zero: none is
 	answers int       // in this tick
+	waits   *message  // a question that is answered in the next one; nil: there is none
 }
 
 // held is a member that another edge has.
@@ -77,12 +78,7 @@ func (r *Registry) Receive(from string, message []byte) error {
 			r.ask(from, e, now)
 		}
 	case kindAsk:
-		if e.answers < maxAnswers && r.answers < maxAllAnswers {
-			e.answers++
-			r.answers++
-			page, _, _ := r.own.page(m.from, m.base)
-			r.options.Link.SendPresence(from, page)
-		}
+		r.answer(from, e, &m)
 	case kindPage:
 		r.apply(from, e, m, now)
 	}
@@ -90,10 +86,23 @@ func (r *Registry) Receive(from string, message []byte) error {
 	return nil
 }
 
+// answer answers a question of another edge, in this tick or in the next one.
+func (r *Registry) answer(id string, e *edge, m *message) {
+	e.waits = m
+	if e.answers < maxAnswers && r.answers < maxAllAnswers {
+		e.waits = nil
+		e.answers++
+		r.answers++
+		page, _, _ := r.own.page(m.from, m.base)
+		r.options.Link.SendPresence(id, page)
+	}
+}
+
 // ask asks an edge for what is missing, unless it was asked just now.
 func (r *Registry) ask(id string, e *edge, now time.Time) {
 	if now.Sub(e.askedAt) >= askAgain {
 		e.askedAt = now
+		r.asked++
 		r.options.Link.SendPresence(id, encodeAsk(e.at, e.target))
 	}
 }
@@ -148,10 +157,6 @@ func (r *Registry) removeHeld(id string, e *edge, key Key, now time.Time) {
 // endSilent takes the members of edges that are silent for gone, each after its linger, once a
 // second. The caller holds r.mu.
 func (r *Registry) endSilent(now time.Time) {
-	r.answers = 0
-	for _, e := range r.others {
-		e.answers = 0
-	}
 	if now.Sub(r.silentAt) < idleEvery {
 		return
 	}
@@ -184,6 +189,13 @@ func (r *Registry) endSilent(now time.Time) {
 func (r *Registry) tellEdges(now time.Time) {
 	if r.options.Link == nil {
 		return
+	}
+	r.answers = 0
+	for id, e := range r.others { // in another order each time: all get their turn
+		e.answers = 0
+		if e.waits != nil {
+			r.answer(id, e, e.waits)
+		}
 	}
 	for range maxNews {
 		if r.own.sent == r.own.log.head {

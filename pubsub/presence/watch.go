@@ -58,6 +58,7 @@ func (r *Registry) Watch(tenant string, p pattern.Pattern, count bool, out Recei
 	}
 	w := &Watcher{audience: a, out: out, anew: true}
 	a.watchers[w] = struct{}{}
+	r.watchers++
 	r.dirty[a] = struct{}{}
 	r.wake()
 	return w, nil
@@ -74,6 +75,7 @@ func (r *Registry) Unwatch(w *Watcher) {
 	w.left = true
 	a := w.audience
 	delete(a.watchers, w)
+	r.watchers--
 	if len(a.watchers) > 0 {
 		return
 	}
@@ -141,8 +143,11 @@ func (r *Registry) markDirty(c *channel) {
 			r.dirty[a] = struct{}{}
 		}
 	}
-	for _, a := range c.tenant.wild {
-		r.dirty[a] = struct{}{}
+	if t := c.tenant; !t.wildDirty {
+		t.wildDirty = true
+		for _, a := range t.wild {
+			r.dirty[a] = struct{}{}
+		}
 	}
 }
 
