@@ -159,8 +159,10 @@ func TestServerIsGone(t *testing.T) {
 // the room, and so has one subject.
 func TestQueueIsBounded(t *testing.T) {
 	for name, add := range map[string]func(h *Webhook, by string, i int){
-		"token":   func(h *Webhook, by string, i int) { h.Connected(client(uint64(i+1), by)) },
-		"subject": func(h *Webhook, by string, i int) { h.Joined(hook.Member{Tenant: "t", Channel: fmt.Sprint(i), Subject: by}) },
+		"token": func(h *Webhook, by string, i int) { h.Connected(client(uint64(i+1), by)) },
+		"subject": func(h *Webhook, by string, i int) {
+			h.Joined(hook.Member{Tenant: "t", Channel: fmt.Sprint(i), Subject: by})
+		},
 	} {
 		t.Run(name, func(t *testing.T) { testQueue(t, add) })
 	}
