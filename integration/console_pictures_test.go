@@ -77,7 +77,7 @@ func TestConsoleScreens(t *testing.T) {
 				for _, shown := range consoleScreens {
 					file, screen := shown.file, shown.screen
 					p.goTo(screen)
-					p.until("!document.querySelector('main [aria-busy=true]')")
+					p.until("!document.querySelector('main [aria-busy=true]') && !/Loading .*…/.test(document.querySelector('main').innerText)")
 					if screen == "Live" {
 						tailFor(p, publisher)
 					}

@@ -21,7 +21,10 @@ import (
 )
 
 func TestPresenceList(t *testing.T) {
-	all := []presence.Usage{{"rooms", "shop", 4}, {"desks", "shop", 1}, {"rooms", "paint.us", 3}, {"rooms", "paint.eu", 2}} // in no order
+	all := []presence.Usage{ // in no order
+		{Presence: "rooms", Tenant: "shop", Members: 4}, {Presence: "desks", Tenant: "shop", Members: 1},
+		{Presence: "rooms", Tenant: "paint.us", Members: 3}, {Presence: "rooms", Tenant: "paint.eu", Members: 2},
+	}
 	configured := []presence.Definition{{Name: "rooms", Members: 10}, {Name: "empty", Members: 20}, {Name: "desks", Members: 30}}
 	names := func(query string) string {
 		t.Helper()

@@ -158,22 +158,24 @@ func TestServerIsGone(t *testing.T) {
 // What finds no room is lost, and the next batch says how many; one token has half of
 // the room, and so has one subject.
 func TestQueueIsBounded(t *testing.T) {
-	for name, greedy := range map[string]func(*Webhook, int){
-		"token":   func(h *Webhook, i int) { h.Connected(client(uint64(i+1), "greedy")) },
-		"subject": func(h *Webhook, i int) { h.Joined(hook.Member{Tenant: "t", Channel: fmt.Sprint(i), Subject: "ada"}) },
+	for name, add := range map[string]func(h *Webhook, by string, i int){
+		"token": func(h *Webhook, by string, i int) { h.Connected(client(uint64(i+1), by)) },
+		"subject": func(h *Webhook, by string, i int) {
+			h.Joined(hook.Member{Tenant: "t", Channel: fmt.Sprint(i), Subject: by})
+		},
 	} {
-		t.Run(name, func(t *testing.T) { testQueue(t, greedy) })
+		t.Run(name, func(t *testing.T) { testQueue(t, add) })
 	}
 }
 
-func testQueue(t *testing.T, greedy func(h *Webhook, i int)) {
+func testQueue(t *testing.T, add func(h *Webhook, by string, i int)) {
 	r := newReceiver(t)
 	r.block = make(chan struct{})
 	h := r.open(func(h *Webhook) { h.Queue, h.BatchSize = 10, 1 })
 	h.Connected(client(0, "first"))
 	r.await(1) // it is on its way, and holds its place
 	for i := range 20 {
-		greedy(h, i)
+		add(h, "greedy", i)
 	}
 	h.worker.mu.Lock()
 	if n := len(h.worker.waiting); n != 6 {
@@ -181,7 +183,7 @@ func testQueue(t *testing.T, greedy func(h *Webhook, i int)) {
 	}
 	h.worker.mu.Unlock()
 	for i := range 20 {
-		h.Connected(client(uint64(i+100), fmt.Sprint("other", i)))
+		add(h, fmt.Sprint("other", i), i)
 	}
 	h.worker.mu.Lock()
 	if n := len(h.worker.waiting); n != 10 {
