@@ -17,14 +17,20 @@ const maxAsks = 4096
 // asks are the questions to hooks about subscriptions of one session that are under way.
 // Guarded by Session.subscribing.
 type asks struct {
-	pending   map[subscriptionKey]chan struct{} // closed when the hooks have decided
-	roomFreed chan struct{}                     // tells the reader that waits for room; has room for one
+	pending   map[askKey]chan struct{} // closed when the hooks have decided
+	roomFreed chan struct{}            // tells the reader that waits for room; has room for one
+}
+
+// askKey is what hooks are asked about: a subscription, or of presence a JOIN or a WHO.
+type askKey struct {
+	subscriptionKey
+	presence wire.Verb // VerbJoin or VerbWho; zero: it is a subscription
 }
 
 // awaitDecision waits until hooks that are asked about a subscription have decided: what
 // concerns one subscription is handled in order. It reports false once the session ends.
 // The reader calls it, and holds no mutex.
-func (s *Session) awaitDecision(key subscriptionKey) bool {
+func (s *Session) awaitDecision(key askKey) bool {
 	s.subscribing.Lock()
 	decided := s.asks.pending[key]
 	s.subscribing.Unlock()
@@ -39,17 +45,17 @@ func (s *Session) awaitDecision(key subscriptionKey) bool {
 	}
 }
 
-// requestSubscription calls subscribe, with the load of the tenant, once the hooks allow it. What follows on the connection
-// does not wait for them. The reader calls it, with s.subscribing
-// held, as subscribe is called.
-func (s *Session) requestSubscription(verb wire.Verb, key subscriptionKey, p pattern.Pattern, subscribe func(*cpuAccount)) {
+// requestSubscription calls subscribe, with the load of the tenant, once the hooks allow it. What
+// follows on the connection does not wait for them. The reader calls it, with s.subscribing held, as
+// subscribe is called.
+func (s *Session) requestSubscription(verb wire.Verb, key askKey, p pattern.Pattern, subscribe func(*cpuAccount)) {
 	list := s.hub.hooks.Load().authorizeSubscribe
 	if len(list) == 0 {
 		subscribe(s.cachedAccount([]byte(key.tenant)))
 		return
 	}
 	if s.asks.pending == nil {
-		s.asks = asks{map[subscriptionKey]chan struct{}{}, make(chan struct{}, 1)}
+		s.asks = asks{map[askKey]chan struct{}{}, make(chan struct{}, 1)}
 	}
 	for len(s.asks.pending) >= hook.MaxAsked {
 		s.subscribing.Unlock()
@@ -70,7 +76,7 @@ func (s *Session) requestSubscription(verb wire.Verb, key subscriptionKey, p pat
 	decided := make(chan struct{})
 	s.asks.pending[key] = decided
 	s.hub.Go(func() {
-		refusal := s.askSubscribe(list, key, verb == wire.VerbRsub)
+		refusal := s.askSubscribe(list, key, verb)
 		release()
 		s.subscribing.Lock()
 		defer s.subscribing.Unlock()
@@ -83,7 +89,7 @@ func (s *Session) requestSubscription(verb wire.Verb, key subscriptionKey, p pat
 		if s.Closing() {
 			return
 		}
-		code := s.overLimit(key, p) // the limits may have changed meanwhile
+		code := s.overLimit(key.subscriptionKey, p) // the limits may have changed meanwhile
 		if refusal != nil {
 			code = refusal.Code
 		}
@@ -95,10 +101,11 @@ func (s *Session) requestSubscription(verb wire.Verb, key subscriptionKey, p pat
 	})
 }
 
-func (s *Session) askSubscribe(list []hookOf[hook.SubscribeAuthorizer], key subscriptionKey, positions bool) *hook.Refusal {
+func (s *Session) askSubscribe(list []hookOf[hook.SubscribeAuthorizer], key askKey, verb wire.Verb) *hook.Refusal {
 	ctx, cancel := context.WithTimeout(sessionContext{s}, hook.AskTimeout)
 	defer cancel()
-	client, about := s.hookClient(), key.hookSubscription(positions)
+	client, about := s.hookClient(), key.hookSubscription(verb == wire.VerbRsub)
+	about.Presence = key.presence != 0
 	return askHooks(ctx, s.hub, list, func(n hookOf[hook.SubscribeAuthorizer]) error {
 		return n.hook.AuthorizeSubscribe(ctx, client, about)
 	})

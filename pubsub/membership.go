@@ -56,35 +56,75 @@ func (s *Session) handlePresence(line wire.Line) {
 		s.reject(wire.CodeBadPattern)
 		return
 	}
+	key := subscriptionKey{tenant: tenant, pattern: text}
+	ask := askKey{key, line.Verb}
+	switch line.Verb {
+	case wire.VerbLeave:
+		ask.presence = wire.VerbJoin
+	case wire.VerbUnwho:
+		ask.presence = wire.VerbWho
+	}
+	if !s.awaitDecision(ask) {
+		return
+	}
 	s.subscribing.Lock()
 	defer s.subscribing.Unlock()
 	if s.presence == nil {
 		s.presence = &sessionPresence{joined: map[presence.Key]struct{}{}, watched: map[subscriptionKey]*whoReceiver{}}
 	}
-	key := subscriptionKey{tenant: tenant, pattern: text}
-	var refusal wire.Code
 	switch line.Verb {
 	case wire.VerbJoin:
-		refusal = s.join(ps, key, p)
+		if _, joined := s.presence.joined[s.member(key)]; joined { // repeated: acknowledged again
+			s.answerPresence(line.Verb, key, s.mayJoin(key, p))
+			return
+		}
+		s.requestPresence(ask, p, s.mayJoin(key, p), func(ps *presences) wire.Code { return s.join(ps, key) })
 	case wire.VerbLeave:
 		if _, joined := s.presence.joined[s.member(key)]; joined {
 			s.paced(key.tenant, func() { s.leave(ps, key) })
 		}
+		s.answerPresence(line.Verb, key, "")
 	case wire.VerbWho:
-		refusal = s.watchPresence(ps, key, p, line.Count)
+		count := line.Count
+		s.requestPresence(ask, p, s.mayWatch(key, p, count), func(ps *presences) wire.Code { return s.watchPresence(ps, key, p, count) })
 	default:
 		if s.presence.watched[key] != nil {
 			s.paced(key.tenant, func() { s.unwatchPresence(ps, key) })
 		}
+		s.answerPresence(line.Verb, key, "")
+	}
+}
+
+// requestPresence carries out a JOIN or a WHO, unless it is refused, once the hooks allow it, and
+// answers it. The caller holds s.subscribing.
+func (s *Session) requestPresence(ask askKey, p pattern.Pattern, refusal wire.Code, carryOut func(*presences) wire.Code) {
+	verb, key := ask.presence, ask.subscriptionKey
+	if refusal == "" {
+		refusal = s.overLimit(key, p)
 	}
 	if refusal != "" {
-		s.reject(refusal, line.Verb.String(), tenant, text)
+		s.answerPresence(verb, key, refusal)
+		return
+	}
+	s.requestSubscription(verb, ask, p, func(*cpuAccount) {
+		refusal := wire.CodeNoPresence // gone while the hooks were asked
+		if ps := s.hub.currentPresences(); ps != nil {
+			refusal = carryOut(ps)
+		}
+		s.answerPresence(verb, key, refusal)
+	})
+}
+
+// answerPresence acknowledges a line, or refuses it. The caller holds s.subscribing.
+func (s *Session) answerPresence(verb wire.Verb, key subscriptionKey, refusal wire.Code) {
+	if refusal != "" {
+		s.reject(refusal, verb.String(), key.tenant, key.pattern)
 		return
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.acknowledge(line.Verb, tenant, text)
-	if who := s.presence.watched[key]; who != nil {
+	s.acknowledge(verb, key.tenant, key.pattern)
+	if who := s.presence.watched[key]; verb == wire.VerbWho && who != nil {
 		who.ready.Store(true)
 	}
 }
@@ -103,22 +143,21 @@ func (s *Session) member(key subscriptionKey) presence.Key {
 	return presence.Key{Tenant: key.tenant, Channel: key.pattern, Subject: s.identity.Subject}
 }
 
-// join makes the client a member, or returns the code of a refusal. The caller holds
-// s.subscribing.
-func (s *Session) join(ps *presences, key subscriptionKey, p pattern.Pattern) wire.Code {
-	member := s.member(key)
-	_, joined := s.presence.joined[member]
+// mayJoin returns the code of a refusal of a JOIN; empty: the token allows it.
+func (s *Session) mayJoin(key subscriptionKey, p pattern.Pattern) wire.Code {
 	switch {
 	case !s.identity.Rights.CanSubscribe(key.tenant, p):
 		return wire.CodePermissionDenied
-	case member.Subject == "":
+	case s.identity.Subject == "":
 		return wire.CodeNoSubject
-	case joined:
-		return ""
 	}
-	if refusal := s.overLimit(key, p); refusal != "" {
-		return refusal
-	}
+	return ""
+}
+
+// join makes the client a member, or returns the code of a refusal. The caller holds
+// s.subscribing.
+func (s *Session) join(ps *presences, key subscriptionKey) wire.Code {
+	member := s.member(key)
 	var err error
 	s.paced(key.tenant, func() {
 		if err = ps.registry.Join(member, s.identity.Info); err == nil {
@@ -139,9 +178,9 @@ func (s *Session) leave(ps *presences, key subscriptionKey) {
 	}
 }
 
-// watchPresence begins to tell the client who is present, or returns the code of a refusal.
-// The caller holds s.subscribing.
-func (s *Session) watchPresence(ps *presences, key subscriptionKey, p pattern.Pattern, count bool) wire.Code {
+// mayWatch returns the code of a refusal of a WHO; empty: the token allows it, and the client does
+// not watch it yet. The caller holds s.subscribing.
+func (s *Session) mayWatch(key subscriptionKey, p pattern.Pattern, count bool) wire.Code {
 	allowed := s.identity.Rights.CanSubscribe(key.tenant, p)
 	if !count {
 		r, ok := s.identity.Rights.(PresenceReader)
@@ -153,9 +192,12 @@ func (s *Session) watchPresence(ps *presences, key subscriptionKey, p pattern.Pa
 	case s.presence.watched[key] != nil:
 		return wire.CodeBadRequest
 	}
-	if refusal := s.overLimit(key, p); refusal != "" {
-		return refusal
-	}
+	return ""
+}
+
+// watchPresence begins to tell the client who is present, or returns the code of a refusal.
+// The caller holds s.subscribing.
+func (s *Session) watchPresence(ps *presences, key subscriptionKey, p pattern.Pattern, count bool) wire.Code {
 	if p.Shape() != 0 && s.presence.wild >= maxWildWatched {
 		return wire.CodeTooManyPatterns
 	}

@@ -27,7 +27,7 @@ func (s *Session) handleRsub(line wire.Line) {
 		return
 	}
 	key := subscriptionKey{tenant: tenant, pattern: text}
-	if !s.awaitDecision(key) {
+	if !s.awaitDecision(askKey{subscriptionKey: key}) {
 		return
 	}
 	s.subscribing.Lock()
@@ -52,7 +52,7 @@ func (s *Session) handleRsub(line wire.Line) {
 		return
 	}
 	from := line.From
-	s.requestSubscription(wire.VerbRsub, key, p, func(l *cpuAccount) { s.resubscribe(key, p, from, l) })
+	s.requestSubscription(wire.VerbRsub, askKey{subscriptionKey: key}, p, func(l *cpuAccount) { s.resubscribe(key, p, from, l) })
 }
 
 // isSubscribed reports whether the session has this tenant and pattern already, with

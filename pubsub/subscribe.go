@@ -31,7 +31,7 @@ func (s *Session) handleSubscription(line wire.Line) {
 		return
 	}
 	key := subscriptionKey{tenant, text, line.Own}
-	if !s.awaitDecision(key) {
+	if !s.awaitDecision(askKey{subscriptionKey: key}) {
 		return
 	}
 	s.subscribing.Lock()
@@ -66,7 +66,7 @@ func (s *Session) handleSubscription(line wire.Line) {
 			s.reject(refusal, verb.String(), tenant, text)
 			return
 		}
-		s.requestSubscription(verb, key, p, func(l *cpuAccount) { s.subscribe(key, p, l) })
+		s.requestSubscription(verb, askKey{subscriptionKey: key}, p, func(l *cpuAccount) { s.subscribe(key, p, l) })
 	}
 }
 

@@ -214,6 +214,7 @@ type event struct {
 	// Of subscribe and unsubscribe.
 	Pattern   string `json:"pattern,omitempty"`
 	OwnStream bool   `json:"own_stream,omitempty"`
+	Presence  bool   `json:"presence,omitempty"`
 
 	Channel string `json:"channel,omitempty"` // of join and leave
 
@@ -237,7 +238,7 @@ func newEvent(name string, c hook.Client) event {
 }
 
 func (e event) about(s hook.Subscription) event {
-	e.Tenant, e.Pattern, e.OwnStream = s.Tenant, s.Pattern, s.OwnStream
+	e.Tenant, e.Pattern, e.OwnStream, e.Presence = s.Tenant, s.Pattern, s.OwnStream, s.Presence
 	return e
 }
 

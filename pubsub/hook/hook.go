@@ -78,6 +78,10 @@ type Subscription struct {
 	Tenant, Pattern string
 	OwnStream       bool // SUB:U: its messages come on a stream of their own
 	Positions       bool // RSUB: its messages come with positions, and perhaps from a history
+
+	// Presence: it is no subscription but a JOIN, of which Pattern is the channel, or a WHO. Hooks
+	// are asked about these, and told by [JoinObserver] and [LeaveObserver].
+	Presence bool
 }
 
 // Publication is a message that a client publishes. Its names are legal.
@@ -105,8 +109,8 @@ type ConnectAuthorizer interface {
 	AuthorizeConnect(ctx context.Context, c Client) error
 }
 
-// SubscribeAuthorizer is a hook that is asked before a subscription: the token's rights
-// allow it, and the connection has none like it yet.
+// SubscribeAuthorizer is a hook that is asked before a subscription, a JOIN and a WHO: the token's
+// rights allow it, and the connection has none like it yet.
 type SubscribeAuthorizer interface {
 	AuthorizeSubscribe(ctx context.Context, c Client, s Subscription) error
 }
