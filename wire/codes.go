@@ -82,7 +82,7 @@ var Codes = []CodeInfo{
 	{Code: CodeUnconfirmed, Meaning: "whether the publish was stored is not known; the message may still come"},
 	{Code: CodeNoPresence, Meaning: "no presence of the edge contains the channel of the JOIN, or the pattern of the WHO"},
 	{Code: CodeNoSubject, Meaning: "the token has no subject: a JOIN needs one"},
-	{Code: CodeTooManyMembers, Meaning: "the tenant has as many members in this presence as it may have"},
+	{Code: CodeTooManyMembers, Meaning: "the tenant has as many members in this presence as it may have, or the subject half as many"},
 	{Code: CodeUnauthorized, Meaning: "WebTransport: the token is missing or not valid", Close: CloseUnauthorized},
 	{Code: CodeForbidden, Argument: "<what>", Meaning: "WebTransport: the token does not allow this `ip`, `origin`, `region` or `protocol`, or a hook of the edge does not allow this `client`: then a colon and the reason follow", Close: CloseForbidden},
 	{Code: CodeTokenExpired, Meaning: "the token has expired", Close: CloseUnauthorized},

@@ -201,7 +201,7 @@ func TestFlapping(t *testing.T) {
 	now := time.Now()
 	come := func(subject string) { r.setOwner(Key{"t", "room.a", subject}, owner{edge: "x"}, now) }
 	leave := func(subject string) { r.clearOwner(Key{"t", "room.a", subject}, "x", now) }
-	for i := range 600 {
+	for i := range 2 * int(keepGone/time.Second) {
 		come("flapper")
 		come(fmt.Sprint("guest-", i))
 		leave(fmt.Sprint("guest-", i))
@@ -230,4 +230,33 @@ func TestManyGone(t *testing.T) {
 	if r.entries > maxGone || r.own.log.tree.Len() > maxGone {
 		t.Errorf("%d that have gone are known, and %d of this edge", r.entries, r.own.log.tree.Len())
 	}
+}
+
+// One subject has at most half of the members that a tenant may have, whatever is loaded.
+func TestManyOfOneSubject(t *testing.T) {
+	_, r := newSink()
+	r.SetDefinitions(set(t, 10, time.Second))
+	at := func(i int) Key { return Key{"t", fmt.Sprint("room.", i), "ann"} }
+	for i := range 5 {
+		join(t, r, "t", at(i).Channel, "ann")
+	}
+	full := func(what string) {
+		t.Helper()
+		if err := r.Join(at(5), nil); err != ErrFull {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	full("half of them")
+	join(t, r, "t", at(0).Channel, "ann") // is there already
+	join(t, r, "t", at(5).Channel, "bob")
+	join(t, r, "u", at(5).Channel, "ann")
+	r.SetDefinitions(set(t, 10, time.Minute))
+	full("after a reload")
+	r.Leave(at(0), false)
+	full("a session of two has left")
+	r.Leave(at(0), false)
+	join(t, r, "t", at(5).Channel, "ann")
+	r.SetDefinitions(set(t, 2, time.Minute))
+	r.Leave(at(5), false)
+	full("with another limit")
 }

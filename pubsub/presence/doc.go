@@ -5,9 +5,10 @@
 //
 // Three logs have one shape. In each, a thing has one entry with a number, and a change moves
 // the entry to the end with the next number; one that is gone has an entry that says so, for
-// keepGone. So reading from 0 gives all there is, reading from where a reader was gives what
-// has changed since, in pages of one kind. A reader that is older than the last entry that was
-// dropped has to read from 0.
+// keepGone, and while there are not too many. So reading from 0 gives all there is, reading from
+// where a reader was gives what has changed since, in pages of one kind. A reader has to read
+// from 0 if an entry was dropped that is newer than where it is, and was not gone yet when it
+// began (log.begins).
 //
 //	tenant.log, channel.log   members, as all edges together have them: for watchers
 //	tenant.counts             channels, by when the number of their members changed: likewise
@@ -17,8 +18,10 @@
 //
 // Registry.Tick, which Registry.Run calls every tickEvery while there is something to do, gives
 // each watcher that is behind its next page, unless its receiver has no room. Watchers of the
-// same pattern at the same place share one encoded page. A tick gives out tickBytes at most,
-// and goes on in the next one with those that got nothing.
+// same pattern at the same place share one encoded page. A tick gives out tickBytes at most, of
+// which each tenant has its part, and goes on in the next one with those that got nothing. Who is
+// far behind gets counts, before others get pages, and a frame that is Synced when the members
+// are as new as the counts.
 //
 // # Edges
 //

@@ -6,10 +6,11 @@ import (
 	"github.com/google/btree"
 )
 
-// keepGone is how long a log has what is gone, and maxGone how much of it; where there is more,
-// the oldest is dropped once a second.
+// keepGone is how long a log has what is gone: longer than it takes to read a large snapshot at
+// a low cap. MaxGone is how much of it a log has; where there is more, the oldest is dropped once
+// a second.
 const (
-	keepGone = time.Minute
+	keepGone = 10 * time.Minute
 	maxGone  = 20_000
 )
 

@@ -2,8 +2,10 @@ package presence
 
 import (
 	"encoding/binary"
+	"encoding/json"
 	"errors"
 	"time"
+	"unicode/utf8"
 
 	"github.com/millrace/millrace/wire"
 )
@@ -126,6 +128,14 @@ func decode(b []byte) (m message, err error) {
 	return m, nil
 }
 
+// maxSince is the end of the year 9999: clients make a date of it.
+const maxSince = 253_402_300_799_999
+
+// isInfo reports whether a token can have this info.
+func isInfo(info []byte) bool {
+	return len(info) == 0 || len(info) <= wire.MaxInfo && info[0] == '{' && utf8.Valid(info) && json.Valid(info)
+}
+
 func decodeChange(r *wire.Reader) (c change, err error) {
 	c.here = r.Number(1) == 1
 	c.key = Key{string(r.Take(int(r.Number(1)))), string(r.Take(int(r.Number(2)))), string(r.Take(int(r.Number(1))))}
@@ -135,7 +145,7 @@ func decodeChange(r *wire.Reader) (c change, err error) {
 		c.info = append([]byte(nil), r.Take(int(r.Number(2)))...)
 	}
 	if wire.CheckTenant(c.key.Tenant) != nil || wire.CheckChannel(c.key.Channel) != nil ||
-		c.key.Subject == "" || !wire.IsSender([]byte(c.key.Subject)) || len(c.info) > wire.MaxInfo || c.linger > MaxLinger {
+		c.key.Subject == "" || !wire.IsSender([]byte(c.key.Subject)) || !isInfo(c.info) || c.linger > MaxLinger || c.since > maxSince {
 		return c, errMessage
 	}
 	return c, nil

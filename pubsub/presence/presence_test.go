@@ -197,8 +197,8 @@ func watch(t *testing.T, r *Registry, tenant, text string, count bool) *client {
 
 func wait(d time.Duration) {
 	barrier.Lock()
-	barrier.Unlock()
-	time.Sleep(d) // in a bubble, where no time passes
+	barrier.Unlock() //nolint:staticcheck // it orders what was written before
+	time.Sleep(d)    // in a bubble, where no time passes
 	synctest.Wait()
 }
 
@@ -463,10 +463,42 @@ func random(t *testing.T, rnd *rand.Rand) {
 
 func TestMessages(t *testing.T) {
 	r := New(Options{Link: port{newNetwork(t), "a"}})
-	for _, b := range [][]byte{nil, {'b'}, {'x', 0}, []byte("p\x01"), append(encodeBeat(1), 0),
+	r.SetDefinitions(set(t, 10, time.Second))
+	for _, b := range [][]byte{nil, {'b'}, {'x', 0}, []byte("p\x01"), append(encodeBeat(1), 0), encodeAsk(1, 1)[:16], append(encodeAsk(1, 1), 0),
 		append([]byte{'p', 1}, make([]byte, 25)...), append(append([]byte{'p', 1}, make([]byte, 24)...), "\x01\x01/\x00\x01c\x01s"...)} {
 		if r.Receive("b", b) == nil {
 			t.Errorf("%q was taken", b)
+		}
+	}
+	// What a member may be.
+	good := ownMember{key: Key{"t", "room.a", "ann"}, since: maxSince, linger: MaxLinger, info: []byte(`{"a":"é"}`)}
+	for name, c := range map[string]struct {
+		change func(*ownMember)
+		taken  bool
+	}{
+		"as it is":     {func(*ownMember) {}, true},
+		"without info": {func(m *ownMember) { m.info = nil }, true},
+		"the longest names": {func(m *ownMember) {
+			m.key = Key{strings.Repeat("t", 128), "room." + strings.Repeat("c", 251), strings.Repeat("s", 128)}
+		}, true},
+		"the longest info":       {func(m *ownMember) { m.info = []byte(`{"a":"` + strings.Repeat("x", wire.MaxInfo-8) + `"}`) }, true},
+		"info that is longer":    {func(m *ownMember) { m.info = []byte(`{"a":"` + strings.Repeat("x", wire.MaxInfo-7) + `"}`) }, false},
+		"info that is no JSON":   {func(m *ownMember) { m.info = []byte(`{"a":`) }, false},
+		"info that is no object": {func(m *ownMember) { m.info = []byte(`["a"]`) }, false},
+		"info that is not UTF-8": {func(m *ownMember) { m.info = []byte("{\"a\":\"\xff\"}") }, false},
+		"a date without end":     {func(m *ownMember) { m.since = maxSince + 1 }, false},
+		"a linger without end":   {func(m *ownMember) { m.linger = MaxLinger + time.Millisecond }, false},
+		"a tenant that is none":  {func(m *ownMember) { m.key.Tenant = "t:u" }, false},
+		"a pattern":              {func(m *ownMember) { m.key.Channel = "room.*" }, false},
+		"no subject":             {func(m *ownMember) { m.key.Subject = "" }, false},
+		"a long subject":         {func(m *ownMember) { m.key.Subject = strings.Repeat("s", 129) }, false},
+		"a subject of control":   {func(m *ownMember) { m.key.Subject = "a\nb" }, false},
+	} {
+		m := good
+		c.change(&m)
+		b := m.encode(append([]byte{'p', 1}, make([]byte, 24)...))
+		if err := r.Receive("b", b); (err == nil) != c.taken {
+			t.Errorf("%s: %v", name, err)
 		}
 	}
 }

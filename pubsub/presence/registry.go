@@ -17,8 +17,8 @@ var (
 	ErrNoPresence = errors.New("there is no presence here")
 	// ErrTooManyPatterns: the tenant has as many different patterns watched as may be.
 	ErrTooManyPatterns = errors.New("as many patterns are watched as there may be")
-	// ErrFull: the tenant has as many members in the presence as it may, or the edge knows
-	// as many as it can.
+	// ErrFull: the tenant has as many members in the presence as it may, or the subject half
+	// of them, or the edge knows as many as it can.
 	ErrFull = errors.New("there are as many members as there may be")
 )
 
@@ -154,7 +154,7 @@ func (r *Registry) join(key Key, info []byte) (isNew bool, err error) {
 	now := time.Now()
 	m := r.own.members[key]
 	if m == nil {
-		if !r.isHere(key) && (r.entries >= r.maxEntries || r.tenants[key.Tenant].membersOf(d.Name) >= d.Members) {
+		if !r.isHere(key) && (r.entries >= r.maxEntries || !r.tenants[key.Tenant].hasRoom(d, key.Subject)) {
 			return false, ErrFull
 		}
 		m, isNew = &ownMember{key: key, since: uint64(now.UnixMilli())}, true

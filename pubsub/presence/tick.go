@@ -106,6 +106,7 @@ func (r *Registry) tellAudiences(now time.Time, list []*audience, budget int) (l
 			var done bool
 			if budget, done = a.serve(now, budget); done {
 				delete(r.dirty, a)
+				a.tenant.wildDirty = a.tenant.wildDirty && a.channel != nil
 			}
 		}
 		r.mu.Unlock()

@@ -8,13 +8,15 @@ import (
 
 // tenant is who is present in the channels of one tenant, on all edges that are known.
 type tenant struct {
-	name     string
-	channels map[string]*channel
-	log      log[*entry]
-	counts   log[*channel]
-	members  map[string]int            // that are here, by presence
-	watched  int                       // audiences
-	wild     map[audienceKey]*audience // of these, of patterns with wildcards
+	name      string
+	channels  map[string]*channel
+	log       log[*entry]
+	counts    log[*channel]
+	members   map[string]int            // that are here, by presence
+	subjects  map[subjectKey]int        // of these, by their subject
+	watched   int                       // audiences
+	wildDirty bool                      // all of the next are in Registry.dirty
+	wild      map[audienceKey]*audience // of these, of patterns with wildcards
 }
 
 // channel is who is present in one channel.
@@ -49,18 +51,34 @@ type owner struct {
 	info  []byte
 }
 
-func (t *tenant) membersOf(presence string) int {
+// subjectKey names a subject in a presence.
+type subjectKey struct{ presence, subject string }
+
+// hasRoom reports whether a subject may become a member of one more channel: a tenant has so
+// many members in a presence, and one subject at most half of them. The nil tenant has none.
+func (t *tenant) hasRoom(d *definition, subject string) bool {
 	if t == nil {
-		return 0
+		return true
 	}
-	return t.members[presence]
+	return t.members[d.Name] < d.Members && t.subjects[subjectKey{d.Name, subject}] < (d.Members+1)/2
+}
+
+// countMember counts a member that has come, or gone.
+func (t *tenant) countMember(presence, subject string, n int) {
+	of := subjectKey{presence, subject}
+	if t.members[presence] += n; t.members[presence] == 0 {
+		delete(t.members, presence)
+	}
+	if t.subjects[of] += n; t.subjects[of] == 0 {
+		delete(t.subjects, of)
+	}
 }
 
 func (r *Registry) tenant(name string) *tenant {
 	t := r.tenants[name]
 	if t == nil {
 		t = &tenant{
-			name: name, channels: map[string]*channel{}, members: map[string]int{}, wild: map[audienceKey]*audience{},
+			name: name, channels: map[string]*channel{}, members: map[string]int{}, subjects: map[subjectKey]int{}, wild: map[audienceKey]*audience{},
 			log:    newLog(func(e *entry) *uint64 { return &e.number }),
 			counts: newLog(func(c *channel) *uint64 { return &c.counted }),
 		}
@@ -157,13 +175,11 @@ func (r *Registry) count(c *channel, e *entry, now time.Time) {
 		}
 		r.here++
 		c.here++
-		t.members[c.of]++
+		t.countMember(c.of, e.subject, 1)
 	} else {
 		r.here--
 		c.here--
-		if t.members[c.of]--; t.members[c.of] == 0 {
-			delete(t.members, c.of)
-		}
+		t.countMember(c.of, e.subject, -1)
 		e.goneAt = now
 		t.log.leave(e, now)
 	}
@@ -173,12 +189,15 @@ func (r *Registry) count(c *channel, e *entry, now time.Time) {
 // recount counts the members of each presence anew: a channel may be in another one.
 func (t *tenant) recount(s *Set) {
 	clear(t.members)
+	clear(t.subjects)
 	for _, c := range t.channels {
 		if d := s.having(t.name, c.name); d != nil {
 			c.of = d.Name
 		}
-		if c.here > 0 {
-			t.members[c.of] += c.here
+		for _, e := range c.entries {
+			if e.here {
+				t.countMember(c.of, e.subject, 1)
+			}
 		}
 	}
 }

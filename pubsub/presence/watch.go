@@ -143,8 +143,11 @@ func (r *Registry) markDirty(c *channel) {
 			r.dirty[a] = struct{}{}
 		}
 	}
-	for _, a := range c.tenant.wild {
-		r.dirty[a] = struct{}{}
+	if t := c.tenant; !t.wildDirty {
+		t.wildDirty = true
+		for _, a := range t.wild {
+			r.dirty[a] = struct{}{}
+		}
 	}
 }
 
