@@ -1,6 +1,7 @@
 package integration
 
 import (
+	"cmp"
 	"encoding/json"
 	"encoding/pem"
 	"fmt"
@@ -42,19 +43,20 @@ const hookedCaddyfile = "{" + globalOptions + "\tpubsub {" + pubsubStore + defau
 // nothing to others, as it is told.
 type hookBackend struct {
 	*httptest.Server
+	t *testing.T
 
 	mu     sync.Mutex
 	denied map[string]string      // token id or pattern → reason; empty: silence
 	down   map[string]bool        // token ids of which it can say nothing
 	asked  map[string][]time.Time // by token id, when it was asked about connections
-	events []string               // of connections, in order
+	events []string               // of connections and members, in order
 }
 
 const hookSecret = "a secret of some length"
 
 func startHookBackend(t *testing.T) *hookBackend {
 	b := &hookBackend{
-		denied: map[string]string{"denied": "no entry: not here", "silent": ""}, down: map[string]bool{}, asked: map[string][]time.Time{},
+		t: t, denied: map[string]string{"denied": "no entry: not here", "silent": ""}, down: map[string]bool{}, asked: map[string][]time.Time{},
 	}
 	b.Server = httptest.NewTLSServer(b)
 	t.Cleanup(b.Close)
@@ -66,6 +68,8 @@ type hookEvent struct {
 	TokenID string `json:"token_id"`
 	Pattern string `json:"pattern"`
 	Reason  string `json:"reason"`
+	Subject string `json:"subject"`
+	Channel string `json:"channel"`
 }
 
 func (b *hookBackend) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -78,7 +82,7 @@ func (b *hookBackend) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	b.mu.Lock()
 	for _, e := range body.Events {
-		b.events = append(b.events, fmt.Sprint(e.TokenID, " ", e.Event, " ", e.Pattern, e.Reason))
+		b.events = append(b.events, fmt.Sprint(cmp.Or(e.TokenID, e.Subject), " ", e.Event, " ", e.Pattern, e.Reason, e.Channel))
 	}
 	reason, refused, down := "", false, false
 	if body.Ask != nil {
@@ -124,7 +128,7 @@ func (b *hookBackend) askedOf(tokenID string) []time.Time {
 	return slices.Clone(b.asked[tokenID])
 }
 
-// eventsOf are those of a token until now, in order.
+// eventsOf are those of a token, or of a member by its subject, until now, in order.
 func (b *hookBackend) eventsOf(tokenID string) (list []string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -140,14 +144,19 @@ func (b *hookBackend) eventsOf(tokenID string) (list []string) {
 func startHookedEdge(t *testing.T, options ...option) (*edge, *hookBackend) {
 	t.Helper()
 	b := startHookBackend(t)
-	ca := filepath.Join(t.TempDir(), "ca.pem")
+	closed := strings.ToLower(time.Now().UTC().AddDate(0, 0, 3).Weekday().String()[:3]) // neither today nor about midnight
+	return startEdge(t, hookedCaddyfile, append(append(options, withPlugin(t), withEnv("HOOK_DAY="+closed)), b.options()...)...), b
+}
+
+// options are what an edge needs to send to the backend.
+func (b *hookBackend) options() []option {
+	b.t.Helper()
+	ca := filepath.Join(b.t.TempDir(), "ca.pem")
 	certificate := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: b.Certificate().Raw})
 	if err := os.WriteFile(ca, certificate, 0o600); err != nil {
-		t.Fatal(err)
+		b.t.Fatal(err)
 	}
-	closed := strings.ToLower(time.Now().UTC().AddDate(0, 0, 3).Weekday().String()[:3]) // neither today nor about midnight
-	return startEdge(t, hookedCaddyfile, append(options, withPlugin(t),
-		withEnv("HOOK_URL="+b.URL), withEnv("HOOK_CA="+ca), withEnv("HOOK_SECRET="+hookSecret), withEnv("HOOK_DAY="+closed))...), b
+	return []option{withEnv("HOOK_URL=" + b.URL), withEnv("HOOK_CA=" + ca), withEnv("HOOK_SECRET=" + hookSecret)}
 }
 
 // What hooks refuse is refused over both transports, and they are told of the rest.

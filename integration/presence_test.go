@@ -337,8 +337,8 @@ func TestPresencePages(t *testing.T) {
 	}
 }
 
-// As many WHOs as SUBs may be on a connection, and as many different patterns with wildcards
-// in a tenant as there may be.
+// As many JOINs and WHOs as SUBs may be on a connection, 32 patterns with wildcards of them, and
+// 256 different ones in a tenant.
 func TestPresenceLimits(t *testing.T) {
 	t.Parallel()
 	e := startEdge(t, strings.Replace(withPresence(), "drain ", "limits {\n\t\t\tmax_subscriptions 100\n\t\t}\n\t\tdrain ", 1))
@@ -360,11 +360,12 @@ func TestPresenceLimits(t *testing.T) {
 
 	var more []*watching
 	for i := range 256 {
-		if i%80 == 0 {
+		if i%32 == 0 {
 			more = append(more, p.as(e, "").watching(p.tenant))
 		}
 		more[len(more)-1].who(fmt.Sprintf("room.%d.*", i), false)
 	}
+	more[0].refuses(wire.CodeTooManyPatterns, "WHO:"+p.tenant+":room.100.*") // on this connection
 	last := p.as(e, "").watching(p.tenant)
 	p.refuses(last.socket, wire.CodeTooManyPatterns, "WHO:"+p.tenant+":room.more.*")
 	last.who("room.1.*", false) // is watched already
