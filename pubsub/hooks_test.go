@@ -59,7 +59,11 @@ func (h *recordingHook) AuthorizeConnect(ctx context.Context, c hook.Client) err
 }
 
 func (h *recordingHook) AuthorizeSubscribe(ctx context.Context, _ hook.Client, s hook.Subscription) error {
-	h.note("subscribe? %s:%s", s.Tenant, s.Pattern)
+	if s.Presence {
+		h.note("presence? %s:%s", s.Tenant, s.Pattern)
+	} else {
+		h.note("subscribe? %s:%s", s.Tenant, s.Pattern)
+	}
 	if h.subscribe == nil {
 		return nil
 	}

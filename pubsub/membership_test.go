@@ -1,6 +1,7 @@
 package pubsub
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	"github.com/millrace/millrace/pubsub/hook"
+	"github.com/millrace/millrace/pubsub/pattern"
 	"github.com/millrace/millrace/pubsub/presence"
 	"github.com/millrace/millrace/wire"
 )
@@ -207,7 +209,7 @@ func TestPresenceOfSlowClient(t *testing.T) {
 		ann.send("JOIN:t:room.b")
 		time.Sleep(time.Second)
 		watcher.Session.mu.Lock()
-		if n := watcher.Session.queue.deliveries; n > maxPresenceQueued+16<<10 {
+		if n := watcher.Session.queue.presence; n > maxPresenceQueued {
 			t.Errorf("%d bytes wait for a client that does not read", n)
 		}
 		watcher.Session.mu.Unlock()
@@ -261,6 +263,76 @@ func TestPresenceHooks(t *testing.T) {
 		slices.Sort(h.told[4:])
 		if got := fmt.Sprint(h.told); got != "[+room.b/ann -room.b/ann +hall.a/ann +hall.b/ann -hall.a/ann -hall.b/ann]" {
 			t.Error(got)
+		}
+	})
+}
+
+// Hooks that allow subscriptions are asked about a JOIN and a WHO, which are not in force before, and
+// are told that these are none.
+func TestHooksAllowPresence(t *testing.T) {
+	inBubble(t, fastLimits(), func(r *rig) {
+		decide := make(chan error)
+		h := &recordingHook{subscribe: func(context.Context, hook.Subscription) error { return <-decide }}
+		r.withHooks(h)
+		r.setPresence("room.#")
+		ann := r.connectAs("ann")
+		h.take()
+		for _, step := range []struct{ line, refused string }{
+			{"JOIN:t:room.a", "ERR:permission_denied:JOIN:t:room.a"},
+			{"WHO:t:room.*", "ERR:permission_denied:WHO:t:room.*"},
+			{"WHO:t:room.*:count", "ERR:permission_denied:WHO:t:room.*"},
+		} {
+			ann.send(step.line, "PING")
+			time.Sleep(time.Second)
+			ann.expect("PONG") // which does not wait
+			decide <- hook.Deny("not now")
+			time.Sleep(time.Second)
+			ann.expect(step.refused)
+		}
+		expectCalls(t, h, "presence? t:room.a", "presence? t:room.*", "presence? t:room.*")
+		all, err := pattern.Parse("#")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if list, _ := r.hub.Members(presence.Query{Tenant: "t", Pattern: all, Limit: 1}); len(list) > 0 {
+			t.Errorf("%v is there", list)
+		}
+
+		// What concerns the same channel is handled in order, and what is repeated asks nobody.
+		go func() { // it waits at LEAVE
+			for _, line := range []string{"JOIN:t:room.a", "WHO:t:room.a", "LEAVE:t:room.a", "JOIN:t:room.a"} {
+				ann.HandleLine([]byte(line))
+			}
+		}()
+		synctest.Wait()
+		ann.expect()
+		for range 3 {
+			decide <- nil
+			synctest.Wait()
+		}
+		time.Sleep(2 * time.Second)
+		got := ann.take()
+		if lines := strings.Join(got, " "); strings.Count(lines, "OK:JOIN:t:room.a") != 2 || strings.Count(lines, "OK:LEAVE") != 1 || !strings.Contains(got[len(got)-1], "+room.a/ann") {
+			t.Errorf("got %q", got)
+		}
+		ann.send("JOIN:t:room.a")
+		synctest.Wait()
+		ann.expect("OK:JOIN:t:room.a")
+		expectCalls(t, h, "presence? t:room.a", "presence? t:room.a", "presence? t:room.a")
+
+		// The session ends, and the presence goes, while hooks are asked.
+		bob, eve := r.connectAs("bob"), r.connectAs("eve")
+		bob.send("JOIN:t:room.a")
+		eve.send("JOIN:t:room.a")
+		synctest.Wait()
+		bob.Session.Close(wire.CloseNormal, "")
+		r.setPresence()
+		for range 2 {
+			decide <- nil
+			synctest.Wait()
+		}
+		if got := eve.take(); !slices.Contains(got, "ERR:no_presence:JOIN:t:room.a") {
+			t.Errorf("got %q", got)
 		}
 	})
 }

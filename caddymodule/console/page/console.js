@@ -1,1286 +1,1361 @@
 // Generated from console by `npm run build` there. Do not edit.
 // With Preact (MIT) and @millrace/client (Apache-2.0).
-var R,Do,fi,Se,kn,wt,Fo,gt,Xo,Tn,xn,Lo,rt=Symbol.for("pv"),_t={},vt=[],hi=/^m(i|n|o|s|text|space)$/,En=Array.isArray,jo=vt.
-slice,Re=Object.assign;function Oe(t){t&&t.parentNode&&t.remove()}function yt(t,e,n,o,s){var i={type:t,props:e,key:n,ref:o,__k:null,__:null,__b:0,__e:null,__c:null,constructor:rt,__v:s||
-++Do,__i:-1,__u:0};return!s&&R.vnode&&R.vnode(i),i}function E(t){return t.children}function je(t,e){this.props=t,this.context=e,this.__g=0}function Te(t,e){if(e==null)return t.
-__&&Te(t.__,t.__i+1);for(var n;e<t.__k.length;e++)if((n=t.__k[e])&&n.__e)return n.__e;return typeof t.type!="function"||
-t.props.__P?null:Te(t)}function mi(t){var e,n=t.__v,o=n.__e,s=[],i=[],a=t.__P;a&&((e=Re({constructor:rt},n)).__v=n.__v+1,
-R.vnode&&R.vnode(e),Cn(a,e,n,t.__n,a.namespaceURI,32&n.__u?[o]:null,s,o||Te(n),32&n.__u,i),e.__v=n.__v,e.__.__k[e.__i]=e,
-qo(s,e,i),n.__=n.__e=null,e.__e!=o&&Bo(e))}function Bo(t){if((t=t.__)&&t.__c&&!t.props.__P)return t.__e=null,t.__k.some(
-function(e){return e&&(t.__e=e.__e)}),Bo(t)}function Sn(t){(8&t.__g||(t.__g|=8,Se.push(t),wt++))&&kn==R.debounceRendering||
-((kn=R.debounceRendering)||queueMicrotask)(Jo)}function Jo(){try{for(var t,e=1;Se.length;)Se.length>e&&Se.sort(Fo),t=Se.
-shift(),e=Se.length,8&t.__g&&mi(t)}finally{(wt=Se.length)&&(kn||queueMicrotask)(Jo)}}function Uo(t,e,n,o,s,i,a,l,c,u,d){
-var p,h,f,m,w,_,b=o.__k||vt,k=e.length;for(c=gi(n,e,b,c,k),p=0;p<k;p++)(f=n.__k[p])!=null&&(h=~f.__i&&b[f.__i]||_t,f.__i=
-p,_=Cn(t,f,h,s,i,a,l,c,u,d),m=f.__e,(h.ref!=f.ref||8&h.__u)&&(h.ref&&Pn(h.ref,null,f,h),f.ref&&d.push(f.ref,f.__c||m,f)),
-w=w||m,4&f.__u?(c=Ho(f,c,t,!h.__v),h.__e&&(h.__e=null)):typeof f.type=="function"&&_!==void 0?c=_:m&&(c=m.nextSibling),f.
-__u&=-21);return n.__e=w,c}function gi(t,e,n,o,s){var i,a,l,c,u,d,p,h,f,m=n.length,w=m,_=0,b=0,k=t.__k=Array(s);for(i=0;i<
-s;i++)(a=e[i])!=null&&typeof a!="boolean"&&typeof a!="function"?(typeof a!="object"||a.constructor===String?a=k[i]=yt(null,
-a):En(a)?a=k[i]=yt(E,{children:a}):a.constructor===rt&&a.__b?a=k[i]=yt(a.type,a.props,a.key,a.ref,a.__v):k[i]=a,c=i+_,a.
-__=t,a.__b=t.__b+1,l=null,~(u=a.__i=yi(a,n,c,w))&&(w--,(l=n[u])&&(l.__u|=2)),l&&l.__v?(a.__u|=16,u==c-1?_--:u==c+1?_++:u!=
-c&&(u>c?_--:_++,b=1)):(~u||(s>m?_--:s<m&&_++),typeof a.type!="function"&&(a.__u|=4))):k[i]=null;if(b){for(d=[],p=[],i=0;i<
-s;i++)if((a=k[i])&&16&a.__u){for(_=0,h=d.length;_<h;)d[f=_+h>>1]<a.__i?_=f+1:h=f;d[_]=a.__i,p[i]=_+1}for(_=d.length;i--;)
-p[i]&&(p[i]==_?_--:k[i].__u|=4)}if(w)for(i=0;i<m;i++)!(l=n[i])||2&l.__u||(l.__e==o&&(o=Te(l)),An(l,l));return o}function Ho(t,e,n,o){
-var s,i,a,l;if(typeof t.type=="function"){if(t.props.__P)return e;if(s=t.__k)for(i=0;i<s.length;i++)s[i]&&(s[i].__=t,e=Ho(
-s[i],e,n,!1));return e}for(e&&!e.parentNode&&(e=Te(t))&&!e.parentNode&&(e=null),a=t.__e,l=e;l&&l.nodeType==8;)l=l.nextSibling;
+var R,zo,Ci,Ee,$n,_t,Go,bt,Ko,Rn,On,Qo,st=Symbol.for("pv"),kt={},xt=[],Pi=/^m(i|n|o|s|text|space)$/,Nn=Array.isArray,Vo=xt.
+slice,De=Object.assign;function Ne(t){t&&t.parentNode&&t.remove()}function wt(t,e,n,o,r){var i={type:t,props:e,key:n,ref:o,__k:null,__:null,__b:0,__e:null,__c:null,constructor:st,__v:r||
+++zo,__i:-1,__u:0};return!r&&R.vnode&&R.vnode(i),i}function E(t){return t.children}function Je(t,e){this.props=t,this.context=e,this.__g=0}function Ce(t,e){if(e==null)return t.
+__&&Ce(t.__,t.__i+1);for(var n;e<t.__k.length;e++)if((n=t.__k[e])&&n.__e)return n.__e;return typeof t.type!="function"||
+t.props.__P?null:Ce(t)}function Ai(t){var e,n=t.__v,o=n.__e,r=[],i=[],a=t.__P;a&&((e=De({constructor:st},n)).__v=n.__v+1,
+R.vnode&&R.vnode(e),Dn(a,e,n,t.__n,a.namespaceURI,32&n.__u?[o]:null,r,o||Ce(n),32&n.__u,i),e.__v=n.__v,e.__.__k[e.__i]=e,
+or(r,e,i),n.__=n.__e=null,e.__e!=o&&Yo(e))}function Yo(t){if((t=t.__)&&t.__c&&!t.props.__P)return t.__e=null,t.__k.some(
+function(e){return e&&(t.__e=e.__e)}),Yo(t)}function In(t){(8&t.__g||(t.__g|=8,Ee.push(t),_t++))&&$n==R.debounceRendering||
+(($n=R.debounceRendering)||queueMicrotask)(Zo)}function Zo(){try{for(var t,e=1;Ee.length;)Ee.length>e&&Ee.sort(Go),t=Ee.
+shift(),e=Ee.length,8&t.__g&&Ai(t)}finally{(_t=Ee.length)&&($n||queueMicrotask)(Zo)}}function er(t,e,n,o,r,i,a,l,c,u,d){
+var f,p,h,m,b,v,w=o.__k||xt,k=e.length;for(c=Mi(n,e,w,c,k),f=0;f<k;f++)(h=n.__k[f])!=null&&(p=~h.__i&&w[h.__i]||kt,h.__i=
+f,v=Dn(t,h,p,r,i,a,l,c,u,d),m=h.__e,(p.ref!=h.ref||8&p.__u)&&(p.ref&&Fn(p.ref,null,h,p),h.ref&&d.push(h.ref,h.__c||m,h)),
+b=b||m,4&h.__u?(c=tr(h,c,t,!p.__v),p.__e&&(p.__e=null)):typeof h.type=="function"&&v!==void 0?c=v:m&&(c=m.nextSibling),h.
+__u&=-21);return n.__e=b,c}function Mi(t,e,n,o,r){var i,a,l,c,u,d,f,p,h,m=n.length,b=m,v=0,w=0,k=t.__k=Array(r);for(i=0;i<
+r;i++)(a=e[i])!=null&&typeof a!="boolean"&&typeof a!="function"?(typeof a!="object"||a.constructor===String?a=k[i]=wt(null,
+a):Nn(a)?a=k[i]=wt(E,{children:a}):a.constructor===st&&a.__b?a=k[i]=wt(a.type,a.props,a.key,a.ref,a.__v):k[i]=a,c=i+v,a.
+__=t,a.__b=t.__b+1,l=null,~(u=a.__i=$i(a,n,c,b))&&(b--,(l=n[u])&&(l.__u|=2)),l&&l.__v?(a.__u|=16,u==c-1?v--:u==c+1?v++:u!=
+c&&(u>c?v--:v++,w=1)):(~u||(r>m?v--:r<m&&v++),typeof a.type!="function"&&(a.__u|=4))):k[i]=null;if(w){for(d=[],f=[],i=0;i<
+r;i++)if((a=k[i])&&16&a.__u){for(v=0,p=d.length;v<p;)d[h=v+p>>1]<a.__i?v=h+1:p=h;d[v]=a.__i,f[i]=v+1}for(v=d.length;i--;)
+f[i]&&(f[i]==v?v--:k[i].__u|=4)}if(b)for(i=0;i<m;i++)!(l=n[i])||2&l.__u||(l.__e==o&&(o=Ce(l)),jn(l,l));return o}function tr(t,e,n,o){
+var r,i,a,l;if(typeof t.type=="function"){if(t.props.__P)return e;if(r=t.__k)for(i=0;i<r.length;i++)r[i]&&(r[i].__=t,e=tr(
+r[i],e,n,!1));return e}for(e&&!e.parentNode&&(e=Ce(t))&&!e.parentNode&&(e=null),a=t.__e,l=e;l&&l.nodeType==8;)l=l.nextSibling;
 for(a!=l&&(!o&&n.moveBefore&&a.parentNode?n.moveBefore(a,e):n.insertBefore(a,e||null)),e=a;(e=e&&e.nextSibling)&&e.nodeType==
-8&&!e.data.startsWith("$s"););return e}function yi(t,e,n,o){var s,i=t.key,a=t.type,l=e[n],c=l&&!(2&l.__u);if(l===null&&i==null||c&&i==l.key&&a==l.type)return n;
-if(o>(c?1:0)){for(s=n-1;s>=0;s--)if((l=e[s])&&!(2&l.__u)&&i==l.key&&a==l.type)return s;for(s=n+1;s<e.length;s++)if((l=e[s])&&
-!(2&l.__u)&&i==l.key&&a==l.type)return s}return-1}function No(t,e,n){n==null&&(n=""),e[0]=="-"?t.setProperty(e,n):t[e]=n}
-function mt(t,e,n,o,s){var i,a;if(e=="style")if(typeof n=="string")t.style.cssText=n;else{if(typeof o=="string"&&(t.style.
-cssText=o=""),o)for(e in o)n&&e in n||No(t.style,e);if(n)for(e in n)o&&n[e]==o[e]||No(t.style,e,n[e])}else if(e[0]=="o"&&
-e[1]=="n")typeof n!="function"&&(n=null),typeof o!="function"&&(o=null),(t.__e||(t.__e={}))[e]=n,n&&o||(a=xn[e]||(xn[e]=
-bi(e)),(t.__a||(t.__a={}))[e]=Tn,i=e!=(e=e.replace(Xo,"$1")),(e=e.slice(2))[0]<"a"&&(e=e.toLowerCase()),n?t.addEventListener(
-e,a,i):t.removeEventListener(e,a,i));else{if(s=="http://www.w3.org/2000/svg")e=e.replace(/xlink(H|:h)/,"h").replace(/sName$/,
+8&&!e.data.startsWith("$s"););return e}function $i(t,e,n,o){var r,i=t.key,a=t.type,l=e[n],c=l&&!(2&l.__u);if(l===null&&i==null||c&&i==l.key&&a==l.type)return n;
+if(o>(c?1:0)){for(r=n-1;r>=0;r--)if((l=e[r])&&!(2&l.__u)&&i==l.key&&a==l.type)return r;for(r=n+1;r<e.length;r++)if((l=e[r])&&
+!(2&l.__u)&&i==l.key&&a==l.type)return r}return-1}function qo(t,e,n){n==null&&(n=""),e[0]=="-"?t.setProperty(e,n):t[e]=n}
+function yt(t,e,n,o,r){var i,a;if(e=="style")if(typeof n=="string")t.style.cssText=n;else{if(typeof o=="string"&&(t.style.
+cssText=o=""),o)for(e in o)n&&e in n||qo(t.style,e);if(n)for(e in n)o&&n[e]==o[e]||qo(t.style,e,n[e])}else if(e[0]=="o"&&
+e[1]=="n")typeof n!="function"&&(n=null),typeof o!="function"&&(o=null),(t.__e||(t.__e={}))[e]=n,n&&o||(a=On[e]||(On[e]=
+Oi(e)),(t.__a||(t.__a={}))[e]=Rn,i=e!=(e=e.replace(Ko,"$1")),(e=e.slice(2))[0]<"a"&&(e=e.toLowerCase()),n?t.addEventListener(
+e,a,i):t.removeEventListener(e,a,i));else{if(r=="http://www.w3.org/2000/svg")e=e.replace(/xlink(H|:h)/,"h").replace(/sName$/,
 "s");else if(e!="width"&&e!="height"&&e!="href"&&e!="list"&&e!="form"&&e!="tabIndex"&&e!="download"&&e!="rowSpan"&&e!="c\
 olSpan"&&e!="role"&&e!="popover"&&e in t)try{return void(t[e]=n??"")}catch{}if(typeof n=="function")return;n==null||n===
-!1&&e[4]!="-"?t.removeAttribute(e):t.setAttribute(e,e=="popover"&&n==1?"":n)}}function bi(t){return function(e){var n=this.
-__e;if(n){if(n=n[t],e[gt]==null)e[gt]=Tn++;else if(e[gt]<this.__a[t])return;return n(R.event?R.event(e):e)}}}function Cn(t,e,n,o,s,i,a,l,c,u){
-var d,p,h,f,m,w,_,b,k,y,T,D,te,xe,ce,re,V,Ie,ke=e.type;if(e.constructor!==rt)return null;128&n.__u&&(c=32&n.__u,d=n.__c.
-__z)&&(e.__u|=c,p=i=[],d.nodeType==8?l=bt(d,i):i.push(d),l=i[0]||l),(d=R.__b)&&d(e);e:if(typeof ke=="function"){h=a.length;
-try{if(b=e.props,k=(d=ke.prototype)&&d.render,y=(d=ke.contextType)&&o[d.__c],T=d?y?y.props.value:d.__:o,(f=n.__c)?(e.__c=
-f,2&f.__g&&(f.__g|=1)):(k?e.__c=f=new ke(b,T):(e.__c=f=new je(b,T),f.constructor=ke,f.render=_i),y&&y.sub(f),f.state||(f.
-state={}),f.__n=o,f.__g|=8,f.__h=[],f.__k=[]),k&&(f.__s||(f.__s=f.state),ke.getDerivedStateFromProps&&(f.__s==f.state&&(f.
-__s=Re({},f.__s)),Re(f.__s,ke.getDerivedStateFromProps(b,f.__s)))),m=f.props,w=f.state,f.__v=e,n.__c){if(b!==m&&k&&!ke.getDerivedStateFromProps&&
-f.componentWillReceiveProps&&f.componentWillReceiveProps(b,T),e.__v==n.__v&&!(8&f.__g)||!(4&f.__g)&&f.shouldComponentUpdate&&
-f.shouldComponentUpdate(b,f.__s,T)===!1){e.__v!=n.__v&&(f.props=b,f.state=f.__s,f.__g&=-9),e.__e=n.__e,e.__k=n.__k,e.__k.
-some(function(me){me&&(me.__=e)}),vt.push.apply(f.__h,f.__k),f.__k=[],f.__h.length&&a.push(f),l=Te(n);break e}f.componentWillUpdate&&
-f.componentWillUpdate(b,f.__s,T),k&&f.componentDidUpdate&&f.__h.push(function(){f.componentDidUpdate(m,w,_)})}else k&&!ke.
-getDerivedStateFromProps&&f.componentWillMount&&f.componentWillMount(),k&&f.componentDidMount&&f.__h.push(f.componentDidMount);
-f.context=T,f.props=b,f.__P=t,f.__g&=-5,D=R.__r,te=k?25:0;do f.__g&=-9,D&&D(e),d=f.render(f.props,f.state=f.__s,f.context);while(8&
-f.__g&&++te<25);k&&(vt.push.apply(f.__h,f.__k),f.__k=[]),f.state=f.__s,f.getChildContext&&(o=Re({},o,f.getChildContext())),
-k&&n.__c&&f.getSnapshotBeforeUpdate&&(_=f.getSnapshotBeforeUpdate(m,w)),xe=d&&d.type===E&&d.key==null?d.props.children:d,
-b.__P&&(d=l,s=(t=b.__P).namespaceURI,c=i=null,n.props&&n.props.__P!=t&&(n.__k.some(function(me){me&&An(me,me)}),n.__k=null),
-l=n.__k?Te(n,0):null),l=Uo(t,En(xe)?xe:[xe],e,n,o,s,i,a,l,c,u),b.__P&&(e.__e=null,l=d),e.__u&=-161,p&&p.some(Oe),f.__h.length&&
-a.push(f),1&f.__g&&(f.__g&=-4)}catch(me){if(a.length=h,e.__v=null,c||i)if(me&&me.then){if(e.__u|=128|c,i){for(~(V=i.indexOf(
-l||void 0))||(V=i.length);(Ie=i[V-1])&&Ie.nodeType==8;)V--;for(;V<i.length;V++)if(Ie=i[V])if(i[V]=null,ce){if(Ie==re)break}else{
-if(Ie.nodeType!=8)break;Ie.data.startsWith("$s")&&(re=bt(ce=Ie))}}if(!ce){for(;l&&l.nodeType==8&&l.nextSibling;)l=l.nextSibling;
-ce=l}(d=bt(ce=e.__c.__z||(e.__c.__z=ce)))?(e.__e=ce,l=d):e.__e=l,l=l&&l.nextSibling}else i&&i.some(Oe);else e.__e=n.__e;
-e.__k||(e.__k=n.__k||[]),me&&me.then||Wo(e),R.__e(me,e,n)}}else l=e.__e=wi(n.__e,e,n,o,s,i,a,c,u,t);return(d=R.diffed)&&
-d(e),l}function bt(t,e){if(t&&t.nodeType==8&&t.data.startsWith("$s"))for(var n=1;t=t.nextSibling;){if(t.nodeType==8){if(t.
-data.startsWith("$s"))n++;else if(t.data.startsWith("/$s")&&!--n)return t}e&&e.push(t)}}function Wo(t){t&&(t.__c&&(t.__c.
-__g|=4),t.__k&&t.__k.some(Wo))}function qo(t,e,n){for(var o=0;o<n.length;)Pn(n[o++],n[o++],n[o++]);R.__c&&R.__c(e,t),t.some(
-function(s){try{t=s.__h,s.__h=[],t.some(function(i){i.call(s)})}catch(i){R.__e(i,s.__v)}})}function wi(t,e,n,o,s,i,a,l,c,u){
-var d,p,h,f,m,w,_,b,k=n.props||_t,y=e.props,T=e.type;if(T=="svg"?s="http://www.w3.org/2000/svg":T=="math"?s="http://www.\
-w3.org/1998/Math/MathML":s||(s="http://www.w3.org/1999/xhtml"),i){for(d=0;d<i.length;d++)if((m=i[d])&&(T?m.localName==T:
-m.nodeType==3)){t=m,i[d]=null;break}}if(!t){if(b=u.ownerDocument||document,!T)return b.createTextNode(y);t=b.createElementNS(
-s,T,y.is?y:u),l&&(R.__m&&R.__m(e,i),l=!1),i=null}if(T){if(u=T=="template"&&t.content||t,i=T=="textarea"&&y.defaultValue!=
-null?null:i&&jo.call(u.childNodes),!l&&i)for(k={},d=0;d<t.attributes.length;d++)k[(m=t.attributes[d]).name]=m.value;for(d in k)
-m=k[d],d=="dangerouslySetInnerHTML"?h=m:d=="children"||d in y||d=="value"&&"defaultValue"in y||d=="checked"&&"defaultChe\
-cked"in y||mt(t,d,null,m,s);for(d in y)m=y[d],d=="children"?f=m:d=="dangerouslySetInnerHTML"?p=m:d=="value"?w=m:d=="chec\
-ked"?_=m:l&&typeof m!="function"||k[d]===m||mt(t,d,m,k[d],s);p?(l||h&&(p.__html==h.__html||p.__html==t.innerHTML)||(t.innerHTML=
-p.__html),e.__k=[]):(h&&(t.textContent=""),(T=="foreignObject"||s=="http://www.w3.org/1998/Math/MathML"&&hi.test(T))&&(s=
-"http://www.w3.org/1999/xhtml"),Uo(u,En(f)?f:[f],e,n,o,s,i,a,i?i[0]:n.__k&&Te(n,0),l,c),i&&i.some(Oe)),l&&T!="textarea"||
-(d="value",T=="progress"&&w==null?t.removeAttribute(d):w==null||w===t[d]&&(T!="progress"||w)||mt(t,d,w,k[d],s),d="checke\
-d",_!=null&&_!=t[d]&&mt(t,d,_,k[d],s))}else k===y||l&&t.data==y||(t.data=y);return t}function Pn(t,e,n,o){try{typeof t==
-"function"?e?e.__x=t(e)||1:o&&(o=o.__c||o.__e)&&(e=o.__x)&&(o.__x=null,typeof e=="function"?e():t(null)):t.current=e}catch(s){
-R.__e(s,n)}}function An(t,e,n){var o,s,i,a;if(R.unmount&&R.unmount(t),!(o=t.ref)||o.current&&o.current!=t.__e||Pn(o,null,
+!1&&e[4]!="-"?t.removeAttribute(e):t.setAttribute(e,e=="popover"&&n==1?"":n)}}function Oi(t){return function(e){var n=this.
+__e;if(n){if(n=n[t],e[bt]==null)e[bt]=Rn++;else if(e[bt]<this.__a[t])return;return n(R.event?R.event(e):e)}}}function Dn(t,e,n,o,r,i,a,l,c,u){
+var d,f,p,h,m,b,v,w,k,y,T,D,te,Te,ue,ie,V,Re,xe=e.type;if(e.constructor!==st)return null;128&n.__u&&(c=32&n.__u,d=n.__c.
+__z)&&(e.__u|=c,f=i=[],d.nodeType==8?l=vt(d,i):i.push(d),l=i[0]||l),(d=R.__b)&&d(e);e:if(typeof xe=="function"){p=a.length;
+try{if(w=e.props,k=(d=xe.prototype)&&d.render,y=(d=xe.contextType)&&o[d.__c],T=d?y?y.props.value:d.__:o,(h=n.__c)?(e.__c=
+h,2&h.__g&&(h.__g|=1)):(k?e.__c=h=new xe(w,T):(e.__c=h=new Je(w,T),h.constructor=xe,h.render=Ri),y&&y.sub(h),h.state||(h.
+state={}),h.__n=o,h.__g|=8,h.__h=[],h.__k=[]),k&&(h.__s||(h.__s=h.state),xe.getDerivedStateFromProps&&(h.__s==h.state&&(h.
+__s=De({},h.__s)),De(h.__s,xe.getDerivedStateFromProps(w,h.__s)))),m=h.props,b=h.state,h.__v=e,n.__c){if(w!==m&&k&&!xe.getDerivedStateFromProps&&
+h.componentWillReceiveProps&&h.componentWillReceiveProps(w,T),e.__v==n.__v&&!(8&h.__g)||!(4&h.__g)&&h.shouldComponentUpdate&&
+h.shouldComponentUpdate(w,h.__s,T)===!1){e.__v!=n.__v&&(h.props=w,h.state=h.__s,h.__g&=-9),e.__e=n.__e,e.__k=n.__k,e.__k.
+some(function(ge){ge&&(ge.__=e)}),xt.push.apply(h.__h,h.__k),h.__k=[],h.__h.length&&a.push(h),l=Ce(n);break e}h.componentWillUpdate&&
+h.componentWillUpdate(w,h.__s,T),k&&h.componentDidUpdate&&h.__h.push(function(){h.componentDidUpdate(m,b,v)})}else k&&!xe.
+getDerivedStateFromProps&&h.componentWillMount&&h.componentWillMount(),k&&h.componentDidMount&&h.__h.push(h.componentDidMount);
+h.context=T,h.props=w,h.__P=t,h.__g&=-5,D=R.__r,te=k?25:0;do h.__g&=-9,D&&D(e),d=h.render(h.props,h.state=h.__s,h.context);while(8&
+h.__g&&++te<25);k&&(xt.push.apply(h.__h,h.__k),h.__k=[]),h.state=h.__s,h.getChildContext&&(o=De({},o,h.getChildContext())),
+k&&n.__c&&h.getSnapshotBeforeUpdate&&(v=h.getSnapshotBeforeUpdate(m,b)),Te=d&&d.type===E&&d.key==null?d.props.children:d,
+w.__P&&(d=l,r=(t=w.__P).namespaceURI,c=i=null,n.props&&n.props.__P!=t&&(n.__k.some(function(ge){ge&&jn(ge,ge)}),n.__k=null),
+l=n.__k?Ce(n,0):null),l=er(t,Nn(Te)?Te:[Te],e,n,o,r,i,a,l,c,u),w.__P&&(e.__e=null,l=d),e.__u&=-161,f&&f.some(Ne),h.__h.length&&
+a.push(h),1&h.__g&&(h.__g&=-4)}catch(ge){if(a.length=p,e.__v=null,c||i)if(ge&&ge.then){if(e.__u|=128|c,i){for(~(V=i.indexOf(
+l||void 0))||(V=i.length);(Re=i[V-1])&&Re.nodeType==8;)V--;for(;V<i.length;V++)if(Re=i[V])if(i[V]=null,ue){if(Re==ie)break}else{
+if(Re.nodeType!=8)break;Re.data.startsWith("$s")&&(ie=vt(ue=Re))}}if(!ue){for(;l&&l.nodeType==8&&l.nextSibling;)l=l.nextSibling;
+ue=l}(d=vt(ue=e.__c.__z||(e.__c.__z=ue)))?(e.__e=ue,l=d):e.__e=l,l=l&&l.nextSibling}else i&&i.some(Ne);else e.__e=n.__e;
+e.__k||(e.__k=n.__k||[]),ge&&ge.then||nr(e),R.__e(ge,e,n)}}else l=e.__e=Ii(n.__e,e,n,o,r,i,a,c,u,t);return(d=R.diffed)&&
+d(e),l}function vt(t,e){if(t&&t.nodeType==8&&t.data.startsWith("$s"))for(var n=1;t=t.nextSibling;){if(t.nodeType==8){if(t.
+data.startsWith("$s"))n++;else if(t.data.startsWith("/$s")&&!--n)return t}e&&e.push(t)}}function nr(t){t&&(t.__c&&(t.__c.
+__g|=4),t.__k&&t.__k.some(nr))}function or(t,e,n){for(var o=0;o<n.length;)Fn(n[o++],n[o++],n[o++]);R.__c&&R.__c(e,t),t.some(
+function(r){try{t=r.__h,r.__h=[],t.some(function(i){i.call(r)})}catch(i){R.__e(i,r.__v)}})}function Ii(t,e,n,o,r,i,a,l,c,u){
+var d,f,p,h,m,b,v,w,k=n.props||kt,y=e.props,T=e.type;if(T=="svg"?r="http://www.w3.org/2000/svg":T=="math"?r="http://www.\
+w3.org/1998/Math/MathML":r||(r="http://www.w3.org/1999/xhtml"),i){for(d=0;d<i.length;d++)if((m=i[d])&&(T?m.localName==T:
+m.nodeType==3)){t=m,i[d]=null;break}}if(!t){if(w=u.ownerDocument||document,!T)return w.createTextNode(y);t=w.createElementNS(
+r,T,y.is?y:u),l&&(R.__m&&R.__m(e,i),l=!1),i=null}if(T){if(u=T=="template"&&t.content||t,i=T=="textarea"&&y.defaultValue!=
+null?null:i&&Vo.call(u.childNodes),!l&&i)for(k={},d=0;d<t.attributes.length;d++)k[(m=t.attributes[d]).name]=m.value;for(d in k)
+m=k[d],d=="dangerouslySetInnerHTML"?p=m:d=="children"||d in y||d=="value"&&"defaultValue"in y||d=="checked"&&"defaultChe\
+cked"in y||yt(t,d,null,m,r);for(d in y)m=y[d],d=="children"?h=m:d=="dangerouslySetInnerHTML"?f=m:d=="value"?b=m:d=="chec\
+ked"?v=m:l&&typeof m!="function"||k[d]===m||yt(t,d,m,k[d],r);f?(l||p&&(f.__html==p.__html||f.__html==t.innerHTML)||(t.innerHTML=
+f.__html),e.__k=[]):(p&&(t.textContent=""),(T=="foreignObject"||r=="http://www.w3.org/1998/Math/MathML"&&Pi.test(T))&&(r=
+"http://www.w3.org/1999/xhtml"),er(u,Nn(h)?h:[h],e,n,o,r,i,a,i?i[0]:n.__k&&Ce(n,0),l,c),i&&i.some(Ne)),l&&T!="textarea"||
+(d="value",T=="progress"&&b==null?t.removeAttribute(d):b==null||b===t[d]&&(T!="progress"||b)||yt(t,d,b,k[d],r),d="checke\
+d",v!=null&&v!=t[d]&&yt(t,d,v,k[d],r))}else k===y||l&&t.data==y||(t.data=y);return t}function Fn(t,e,n,o){try{typeof t==
+"function"?e?e.__x=t(e)||1:o&&(o=o.__c||o.__e)&&(e=o.__x)&&(o.__x=null,typeof e=="function"?e():t(null)):t.current=e}catch(r){
+R.__e(r,n)}}function jn(t,e,n){var o,r,i,a;if(R.unmount&&R.unmount(t),!(o=t.ref)||o.current&&o.current!=t.__e||Fn(o,null,
 e,t),o=t.__c){if(o.componentWillUnmount)try{o.componentWillUnmount()}catch(l){R.__e(l,e)}o.__P=o.__n=null}if(o=t.__k)for(a=
-0;a<o.length;a++)o[a]&&An(o[a],e,typeof t.type!="function"||n&&!t.props.__P);!n&&(o=t.__c)&&(o=o.__z)&&(s=bt(o,i=[]))&&(o==
-t.__e&&i.some(Oe),Oe(s),Oe(o)),n||Oe(t.__e),t.__e=t.__c=t.__=null}function _i(t,e,n){return this.constructor(t,n)}function zo(t,e){
-var n,o,s,i;R.__&&R.__(t,e),e.nodeType==9&&(e=e.documentElement),o=(n=t&&32&t.__u)?null:e.__k,e.__k=yt(E,{children:[t]}),
-s=[],i=[],Cn(e,e.__k,o||_t,_t,e.namespaceURI,o?null:e.firstChild?jo.call(e.childNodes):null,s,o?o.__e:e.firstChild,n,i),
-qo(s,e.__k,i),e.__k.props.children=null}function Go(t){function e(n){var o,s;return this.getChildContext||(o=new Set,(s={})[e.__c]=this,this.getChildContext=function(){
-return s},this.shouldComponentUpdate=function(i){this.props.value!=i.value&&o.forEach(function(a){a.__g|=4,Sn(a)})},this.
+0;a<o.length;a++)o[a]&&jn(o[a],e,typeof t.type!="function"||n&&!t.props.__P);!n&&(o=t.__c)&&(o=o.__z)&&(r=vt(o,i=[]))&&(o==
+t.__e&&i.some(Ne),Ne(r),Ne(o)),n||Ne(t.__e),t.__e=t.__c=t.__=null}function Ri(t,e,n){return this.constructor(t,n)}function rr(t,e){
+var n,o,r,i;R.__&&R.__(t,e),e.nodeType==9&&(e=e.documentElement),o=(n=t&&32&t.__u)?null:e.__k,e.__k=wt(E,{children:[t]}),
+r=[],i=[],Dn(e,e.__k,o||kt,kt,e.namespaceURI,o?null:e.firstChild?Vo.call(e.childNodes):null,r,o?o.__e:e.firstChild,n,i),
+or(r,e.__k,i),e.__k.props.children=null}function sr(t){function e(n){var o,r;return this.getChildContext||(o=new Set,(r={})[e.__c]=this,this.getChildContext=function(){
+return r},this.shouldComponentUpdate=function(i){this.props.value!=i.value&&o.forEach(function(a){a.__g|=4,In(a)})},this.
 sub=function(i){o.add(i);var a=i.componentWillUnmount;i.componentWillUnmount=function(){o.delete(i),a&&a.call(i)}}),n.children}
-return e.__c="__cC"+Lo++,e.__=t,e.Provider=(e.Consumer=function(n,o){return n.children(o)}).contextType=e,e}R={__e:function(t,e,n,o){for(var s,i,a;e=e.__;)if((s=e.__c)&&!(1&s.__g)){s.__g|=4;try{if((a=(i=s.constructor)&&i.getDerivedStateFromError)&&
-s.setState(i.getDerivedStateFromError(t)),s.componentDidCatch&&(s.componentDidCatch(t,o||{}),a=1),a&&8&s.__g)return void(s.
-__g|=2)}catch(l){t=l}}throw wt=0,t}},Do=0,fi=function(t){return t!=null&&t.constructor===rt},je.prototype.setState=function(t,e){
-var n=this.__s;n&&n!=this.state||(n=this.__s=Re({},this.state)),typeof t=="function"&&(t=t(Re({},n),this.props)),t&&(Re(
-n,t),this.__v&&(e&&this.__k.push(e),Sn(this)))},je.prototype.forceUpdate=function(t){this.__v&&(this.__g|=4,t&&this.__h.
-push(t),Sn(this))},je.prototype.render=E,Se=[],wt=0,Fo=function(t,e){return t.__v.__b-e.__v.__b},gt=Symbol(),Xo=/(PointerCapture)$|Capture$/i,
-Tn=0,xn={},Lo=0;var Ee,X,Mn,Ko,$n=Object.is,it=0,rr=[],In=[],B=R,Qo=B.__b,Vo=B.__r,Yo=B.diffed,Zo=B.__c,er=B.unmount,tr=B.__;function Be(t,e){
-B.__h&&B.__h(X,t,it||e),it=0;var n=X.__H||(X.__H={__:[],__h:[]});return t>=n.__.length&&n.__.push({}),n.__[t]}function g(t){
-return it=1,vi(ar,t)}function vi(t,e,n){var o=Be(Ee++,2);if(o.t=t,!o.__c&&(o.__=[n?n(e):ar(void 0,e),function(i){var a=(o.
-__N||o.__)[0],l=o.t(a,i);$n(a,l)||(o.__N=[l,o.__[1]],o.__c.setState({}))}],o.__c=X,!X.__f)){X.__f=!0;var s=X.shouldComponentUpdate;
-X.shouldComponentUpdate=function(i,a,l){var c=this.__H;if(!c)return!0;var u=!1,d=this.props!=i;if(c.__.some(function(h){
-h.__N&&(u=!0,$n(h.__[0],h.__N[0])||(d=!0))}),s){var p=s.call(this,i,a,l);return u?p||d:p}return!u||d}}return o.__}function $(t,e){
-var n=Be(Ee++,3);!B.__s&&Rn(n.__H,e)&&(n.__P=!0,n.__=t,n.u=e,X.__H.__h.push(n))}function sr(t,e){var n=Be(Ee++,4);!B.__s&&
-Rn(n.__H,e)&&(n.__P=!1,n.__=t,n.u=e,X.__h.push(n))}function G(t){return it=5,at(function(){return{current:t}},[])}function at(t,e){var n=Be(Ee++,7);return Rn(n.__H,e)&&(n.__=t(),n.__H=e),n.__}function de(t,e){return it=8,at(function(){
-return t},e)}function ir(t){var e=X.context[t.__c],n=Be(Ee++,9);return n.c=t,e?(n.__==null&&(n.__=!0,e.sub(X)),e.props.value):
-t.__}function Je(){var t=Be(Ee++,11);if(!t.__){for(var e=X.__v;!e.__m&&e.__;)e=e.__;var n=e.__m||(e.__m=[0,0]);t.__="P"+n[0]+
-"-"+n[1]++}return t.__}function ki(){var t;do{for(;t=In.shift();)try{st(t)}catch(n){B.__e(n,{__:(t=t.__P)&&t.__v})}for(;t=
-rr.shift();){var e=t.__H;if(t.__P&&e)try{e.__h.some(st),e.__h.some(On),e.__h=[]}catch(n){e.__h=[],B.__e(n,t.__v)}}}while(In.
-length)}B.__b=function(t){X=null,Qo&&Qo(t)},B.__=function(t,e){t&&e.__k&&e.__k.__m&&(t.__m=e.__k.__m),tr&&tr(t,e)},B.__r=
-function(t){Vo&&Vo(t),Ee=0;var e=(X=t.__c).__H;e&&(Mn==X?X.__h=[]:(e.__h.some(st),e.__h.some(On),Ee=0),e.__h=[],e.__.some(
-function(n){n.__N&&(n.__=n.__N),n.u=n.__N=void 0})),Mn=X},B.diffed=function(t){Yo&&Yo(t);var e=t.__c;e&&e.__H&&(e.__H.__h.
-length&&or(rr.push(e)),e.__H.__.some(function(n){n.u&&(n.__H=n.u)})),Mn=X=null},B.__c=function(t,e){e.some(function(n){try{
-n.__h.some(st),n.__h=n.__h.filter(function(o){return!o.__||On(o)})}catch(o){n.__h=[function(){throw o}]}}),Zo&&Zo(t,e)},
-B.unmount=function(t){er&&er(t);var e,n,o=t.__c;o&&o.__H&&(o.__H.__.some(function(s){try{if(s.__P&&s.__c){if(n===void 0){
-for(n=t.__;n&&(!n.__c||!n.__c.__P);)n=n.__;n=n&&n.__c}s.__P=n,or(In.push(s))}else st(s)}catch(i){e=i}}),o.__H=void 0,e&&
-B.__e(e,o.__v))};var nr=typeof requestAnimationFrame=="function";function xi(t){var e,n=function(){clearTimeout(o),nr&&cancelAnimationFrame(
-e),setTimeout(t)},o=setTimeout(n,35);nr&&(e=requestAnimationFrame(n))}function or(t){t!=1&&Ko==B.requestAnimationFrame||
-((Ko=B.requestAnimationFrame)||xi)(ki)}function st(t){var e=X,n=t.__c;typeof n=="function"&&(t.__c=void 0,n()),X=e}function On(t){
-var e=X;t.__c=t.__(),X=e}function Rn(t,e){return!t||t.length!=e.length||e.some(function(n,o){return!$n(n,t[o])})}function ar(t,e){
-return typeof e=="function"?e(t):e}var q=class extends Error{name="ApiError";code;status;retryAfter;constructor(e,n,o,s=0){super(o),this.code=e,this.status=
-n,this.retryAfter=s}};async function lr(t){let e=Number(t.headers.get("Retry-After"))||0,n;try{n=await t.json()}catch{n=
-void 0}let{code:o,detail:s,title:i}=n??{},a=[s,i].find(c=>typeof c=="string"&&c!==""),l=typeof a=="string"?a:`the edge a\
+return e.__c="__cC"+Qo++,e.__=t,e.Provider=(e.Consumer=function(n,o){return n.children(o)}).contextType=e,e}R={__e:function(t,e,n,o){for(var r,i,a;e=e.__;)if((r=e.__c)&&!(1&r.__g)){r.__g|=4;try{if((a=(i=r.constructor)&&i.getDerivedStateFromError)&&
+r.setState(i.getDerivedStateFromError(t)),r.componentDidCatch&&(r.componentDidCatch(t,o||{}),a=1),a&&8&r.__g)return void(r.
+__g|=2)}catch(l){t=l}}throw _t=0,t}},zo=0,Ci=function(t){return t!=null&&t.constructor===st},Je.prototype.setState=function(t,e){
+var n=this.__s;n&&n!=this.state||(n=this.__s=De({},this.state)),typeof t=="function"&&(t=t(De({},n),this.props)),t&&(De(
+n,t),this.__v&&(e&&this.__k.push(e),In(this)))},Je.prototype.forceUpdate=function(t){this.__v&&(this.__g|=4,t&&this.__h.
+push(t),In(this))},Je.prototype.render=E,Ee=[],_t=0,Go=function(t,e){return t.__v.__b-e.__v.__b},bt=Symbol(),Ko=/(PointerCapture)$|Capture$/i,
+Rn=0,On={},Qo=0;var Pe,j,Xn,ir,Ln=Object.is,at=0,mr=[],Un=[],U=R,ar=U.__b,lr=U.__r,cr=U.diffed,dr=U.__c,ur=U.unmount,hr=U.__;function Be(t,e){
+U.__h&&U.__h(j,t,at||e),at=0;var n=j.__H||(j.__H={__:[],__h:[]});return t>=n.__.length&&n.__.push({}),n.__[t]}function g(t){
+return at=1,Ni(br,t)}function Ni(t,e,n){var o=Be(Pe++,2);if(o.t=t,!o.__c&&(o.__=[n?n(e):br(void 0,e),function(i){var a=(o.
+__N||o.__)[0],l=o.t(a,i);Ln(a,l)||(o.__N=[l,o.__[1]],o.__c.setState({}))}],o.__c=j,!j.__f)){j.__f=!0;var r=j.shouldComponentUpdate;
+j.shouldComponentUpdate=function(i,a,l){var c=this.__H;if(!c)return!0;var u=!1,d=this.props!=i;if(c.__.some(function(p){
+p.__N&&(u=!0,Ln(p.__[0],p.__N[0])||(d=!0))}),r){var f=r.call(this,i,a,l);return u?f||d:f}return!u||d}}return o.__}function $(t,e){
+var n=Be(Pe++,3);!U.__s&&Bn(n.__H,e)&&(n.__P=!0,n.__=t,n.u=e,j.__H.__h.push(n))}function gr(t,e){var n=Be(Pe++,4);!U.__s&&
+Bn(n.__H,e)&&(n.__P=!1,n.__=t,n.u=e,j.__h.push(n))}function G(t){return at=5,lt(function(){return{current:t}},[])}function lt(t,e){var n=Be(Pe++,7);return Bn(n.__H,e)&&(n.__=t(),n.__H=e),n.__}function he(t,e){return at=8,lt(function(){
+return t},e)}function yr(t){var e=j.context[t.__c],n=Be(Pe++,9);return n.c=t,e?(n.__==null&&(n.__=!0,e.sub(j)),e.props.value):
+t.__}function We(){var t=Be(Pe++,11);if(!t.__){for(var e=j.__v;!e.__m&&e.__;)e=e.__;var n=e.__m||(e.__m=[0,0]);t.__="P"+n[0]+
+"-"+n[1]++}return t.__}function Di(){var t;do{for(;t=Un.shift();)try{it(t)}catch(n){U.__e(n,{__:(t=t.__P)&&t.__v})}for(;t=
+mr.shift();){var e=t.__H;if(t.__P&&e)try{e.__h.some(it),e.__h.some(Jn),e.__h=[]}catch(n){e.__h=[],U.__e(n,t.__v)}}}while(Un.
+length)}U.__b=function(t){j=null,ar&&ar(t)},U.__=function(t,e){t&&e.__k&&e.__k.__m&&(t.__m=e.__k.__m),hr&&hr(t,e)},U.__r=
+function(t){lr&&lr(t),Pe=0;var e=(j=t.__c).__H;e&&(Xn==j?j.__h=[]:(e.__h.some(it),e.__h.some(Jn),Pe=0),e.__h=[],e.__.some(
+function(n){n.__N&&(n.__=n.__N),n.u=n.__N=void 0})),Xn=j},U.diffed=function(t){cr&&cr(t);var e=t.__c;e&&e.__H&&(e.__H.__h.
+length&&pr(mr.push(e)),e.__H.__.some(function(n){n.u&&(n.__H=n.u)})),Xn=j=null},U.__c=function(t,e){e.some(function(n){try{
+n.__h.some(it),n.__h=n.__h.filter(function(o){return!o.__||Jn(o)})}catch(o){n.__h=[function(){throw o}]}}),dr&&dr(t,e)},
+U.unmount=function(t){ur&&ur(t);var e,n,o=t.__c;o&&o.__H&&(o.__H.__.some(function(r){try{if(r.__P&&r.__c){if(n===void 0){
+for(n=t.__;n&&(!n.__c||!n.__c.__P);)n=n.__;n=n&&n.__c}r.__P=n,pr(Un.push(r))}else it(r)}catch(i){e=i}}),o.__H=void 0,e&&
+U.__e(e,o.__v))};var fr=typeof requestAnimationFrame=="function";function Fi(t){var e,n=function(){clearTimeout(o),fr&&cancelAnimationFrame(
+e),setTimeout(t)},o=setTimeout(n,35);fr&&(e=requestAnimationFrame(n))}function pr(t){t!=1&&ir==U.requestAnimationFrame||
+((ir=U.requestAnimationFrame)||Fi)(Di)}function it(t){var e=j,n=t.__c;typeof n=="function"&&(t.__c=void 0,n()),j=e}function Jn(t){
+var e=j;t.__c=t.__(),j=e}function Bn(t,e){return!t||t.length!=e.length||e.some(function(n,o){return!Ln(n,t[o])})}function br(t,e){
+return typeof e=="function"?e(t):e}var q=class extends Error{name="ApiError";code;status;retryAfter;constructor(e,n,o,r=0){super(o),this.code=e,this.status=
+n,this.retryAfter=r}};async function wr(t){let e=Number(t.headers.get("Retry-After"))||0,n;try{n=await t.json()}catch{n=
+void 0}let{code:o,detail:r,title:i}=n??{},a=[r,i].find(c=>typeof c=="string"&&c!==""),l=typeof a=="string"?a:`the edge a\
 nswered with the status ${t.status}`;return new q(typeof o=="string"?o:"unknown",t.status,l,e)}function K(t){let e=t instanceof
-Error?t.message:String(t),n=e.charAt(0).toUpperCase()+e.slice(1);return/[.?]$/.test(n)?n:`${n}.`}var Si=4,Nn=new q("no_session",401,"you are signed out; sign in to go on"),kt=class{#e;#t=0;constructor(e){this.#e=e}serverNow(){
-return this.#r()+this.#t}get=(e,n={})=>this.call("GET",e,n);async call(e,n,o={}){let{gate:s}=this.#e;for(let i=0;;i++){if(o.
-background&&s.ended)throw Nn;let a=await this.#n(e,n,o);if(a.ok)return await this.#o(a);let l=await lr(a);if(o.bare||i>=
-Si)throw l;let{code:c}=l;if(c!=="no_session"&&c!=="confirmation_required")throw l;if(c==="no_session"&&o.background&&s.ended)
-throw Nn;let u=await(c==="no_session"?s.signIn():s.confirm());if(o.signal?.throwIfAborted(),!u)throw c==="no_session"?Nn:
-new q(c,403,"the password was not given, so nothing was changed")}}async#n(e,n,{body:o,background:s,signal:i}){let a={};
-e!=="GET"&&(a["Content-Type"]="application/json");let l=this.#e.takeActivity();s&&!l&&(a["Console-Background"]="1");try{
+Error?t.message:String(t),n=e.charAt(0).toUpperCase()+e.slice(1);return/[.?]$/.test(n)?n:`${n}.`}var ji=4,Wn=new q("no_session",401,"you are signed out; sign in to go on"),St=class{#e;#t=0;constructor(e){this.#e=e}serverNow(){
+return this.#r()+this.#t}get=(e,n={})=>this.call("GET",e,n);async call(e,n,o={}){let{gate:r}=this.#e;for(let i=0;;i++){if(o.
+background&&r.ended)throw Wn;let a=await this.#n(e,n,o);if(a.ok)return await this.#o(a);let l=await wr(a);if(o.bare||i>=
+ji)throw l;let{code:c}=l;if(c!=="no_session"&&c!=="confirmation_required")throw l;if(c==="no_session"&&o.background&&r.ended)
+throw Wn;let u=await(c==="no_session"?r.signIn():r.confirm());if(o.signal?.throwIfAborted(),!u)throw c==="no_session"?Wn:
+new q(c,403,"the password was not given, so nothing was changed")}}async#n(e,n,{body:o,background:r,signal:i}){let a={};
+e!=="GET"&&(a["Content-Type"]="application/json");let l=this.#e.takeActivity();r&&!l&&(a["Console-Background"]="1");try{
 let c=await(this.#e.fetch??fetch)(new URL(n,this.#e.base),{method:e,headers:a,credentials:"same-origin",cache:"no-store",
 redirect:"error",...e==="GET"?{}:{body:JSON.stringify(o??{})},...i?{signal:i}:{}}),u=Date.parse(c.headers.get("Date")??"");
 return Number.isNaN(u)||(this.#t=u-this.#r()),c}catch{throw i?.throwIfAborted(),new q("unreachable",0,"the edge does not\
  answer; check that it runs and that you can reach it",0)}}async#o(e){try{return await e.json()}catch{throw new q("bad_a\
-nswer",e.status,"the answer of the edge cannot be read; try again")}}#r(){return(this.#e.now??Date.now)()}};var xt=class{ended=!1;#e;#t;constructor(e){this.#t=e}get question(){return this.#e?.question}signIn(){return this.#n("si\
+nswer",e.status,"the answer of the edge cannot be read; try again")}}#r(){return(this.#e.now??Date.now)()}};var Tt=class{ended=!1;#e;#t;constructor(e){this.#t=e}get question(){return this.#e?.question}signIn(){return this.#n("si\
 gn-in")}confirm(){return this.#n("confirm")}answer(e){let n=this.#e;n&&(this.#e=void 0,n.question==="sign-in"&&(this.ended=
 !e),n.answer(e),this.#t())}opened(){this.ended=!1,this.#t()}async#n(e){let n=this.#e;if(n&&n.question!==e)return e==="si\
-gn-in"&&(this.#e={...n,question:e}),this.#t(),n.answered;if(n)return n.answered;let o=()=>{},s=new Promise(i=>{o=i});return this.#e=
-{question:e,answered:s,answer:o},this.#t(),s}};function Dn(t){let[e="",n=""]=t.replace(/^#\/?/,"").split("?",2);return{screen:e||"overview",query:Object.fromEntries(new URLSearchParams(
-n))}}function I(t,e={}){let n=J(e);return`#/${t}${n}`}var Ti=/([AM]T_[0-9a-f]{8,32})_?[0-9a-f]*/gi;function J(t){let e=new URLSearchParams;
-for(let[o,s]of Object.entries(t))s!==void 0&&s!==""&&e.set(o,String(s).replace(Ti,"$1"));let n=e.toString();return n===""?
-"":`?${n}`}var Ei=new Intl.NumberFormat("en",{maximumFractionDigits:0}),Ci=new Intl.NumberFormat("en",{maximumSignificantDigits:2}),
-Pi=new Intl.DateTimeFormat("en-GB",{year:"numeric",month:"2-digit",day:"2-digit",hour:"2-digit",minute:"2-digit",second:"\
-2-digit",timeZone:"UTC"}),cr=["bytes","KiB","MiB","GiB","TiB","PiB"],A=t=>Ei.format(t),St=t=>t===0||t>=10?A(t):Ci.format(
-t);function O(t,e,n=`${e}s`){return`${A(t)} ${t===1?e:n}`}function U(t){let e=0,n=t;for(;n>=1024&&e<cr.length-1;)n/=1024,
-e++;return`${e===0||n>=100?A(n):n.toFixed(1)} ${cr[e]}`}function Fn(t){let e=Math.round(Math.abs(t)/1e3),n=[];for(let[o,
-s]of[["d",86400],["h",3600],["min",60],["s",1]]){let i=Math.floor(e/s);if(e-=i*s,i>0)n.push(`${i} ${o}`);else if(n.length>
-0)break;if(n.length===2)break}return n.join(" ")||"0 s"}function lt(t,e){let n=(typeof t=="number"?t:Date.parse(t))-e;if(Number.
-isNaN(n))return"";let o=Math.abs(n)<6e4?1e3:Math.abs(n)<864e5?6e4:36e5,s=Fn(Math.trunc(n/o)*o);return n>=0?`in ${s}`:`${s}\
- ago`}function we(t){let e=new Date(t);if(Number.isNaN(e.getTime()))return"";let n=Object.fromEntries(Pi.formatToParts(e).
-map(({type:o,value:s})=>[o,s]));return`${n.year}-${n.month}-${n.day} ${n.hour}:${n.minute}:${n.second} UTC`}function Ce(t){let e=0;for(let n of t)e++;return e}function Xn(t){return new TextEncoder().encode(t).length}function ne(t){
-return t.split(/[\s,]+/).filter(e=>e!=="")}function Pe(t,e){if(t.length<=e)return t;let n=[...t];return n.length<=e?t:`${n.
-slice(0,e-1).join("")}…`}function Ue(t,e="and"){return t.length<2?t[0]??"":`${t.slice(0,-1).join(", ")} ${e} ${t[t.length-
-1]}`}var He=/^[0-9a-f]{0,32}$/;function We(t){return/^[AM]T_([0-9a-f]{0,32})/.exec(t)?.[1]??t}var Ln=Go(void 0);function M(){let t=ir(Ln);if(!t)throw new Error("there is no console here");return t}function H(){return M().
-session.role==="manager"}var Ai=Symbol.for("pv"),Mi=0;function r(t,e,n,o,s,i){e||(e={});var a,l,c=e;if("ref"in c&&typeof t!="function")for(l in c={},e)l=="ref"?a=e[l]:c[l]=e[l];
-var u={type:t,props:c,key:n,ref:a,__k:null,__:null,__b:0,__e:null,__c:null,constructor:Ai,__v:--Mi,__i:-1,__u:0};return(s||
-i)&&(u.__source=s,u.__self=i),R.vnode&&R.vnode(u),u}function C({text:t,most:e=80}){let n=Pe(t,e);return r("bdi",{class:"name",...n===t?{}:{title:t},children:n})}function P({
-text:t,most:e=256}){let n=Pe(t,e);return r("bdi",{children:r("code",{...n===t?{}:{title:t},children:n})})}function L({at:t,
-plain:e}){let{api:n}=M();return t?r("time",{dateTime:t,title:e?lt(t,n.serverNow()):we(t),children:e?we(t):lt(t,n.serverNow())}):
-r("span",{children:"–"})}function N({mood:t="plain",children:e}){return r("span",{class:`badge ${t}`,children:e})}function Ae({
-text:t}){return r("div",{role:"alert",class:"errors",children:t&&r("p",{class:"note bad",children:t})})}function Y({error:t,
-known:e}){return r("div",{role:"alert",class:"errors",children:t&&r("p",{class:"note bad",children:[t," ",e?"What is bel\
-ow is older. It is asked for again.":"It is asked for again."]})})}function W({what:t}){return r("p",{class:"quiet",role:"\
-status",children:["Loading ",t,"…"]})}function j({children:t}){return r("div",{class:"empty",children:t})}function se({
-of:t}){return r("dl",{class:"facts",children:t.map(e=>e&&r("div",{class:e[2]?"whole":"",children:[r("dt",{children:e[0]}),
-r("dd",{children:e[1]})]},e[0]))})}function dr({text:t,label:e,onCopied:n}){let[o,s]=g("");return $(()=>{if(o==="")return;
-let a=setTimeout(()=>s(""),4e3);return()=>clearTimeout(a)},[o]),r("span",{class:"copy",children:[r("button",{type:"butto\
-n",onClick:async()=>{try{await navigator.clipboard.writeText(t),s("Copied."),n?.()}catch{s("The browser does not allow i\
-t. Select the text and copy it.")}},children:e}),r("span",{role:"status",class:"quiet",children:o})]})}function Z({text:t,
-children:e}){return r("div",{class:"heading",children:[r("h1",{tabIndex:-1,children:t}),e&&r("div",{class:"buttons",children:e})]})}var Tt=class{#e;#t=new AbortController;#n;#o=!1;#r=!1;#s=0;#i=!1;#a=!1;paused=!1;constructor(e){this.#e=e}get pause(){return Math.
+gn-in"&&(this.#e={...n,question:e}),this.#t(),n.answered;if(n)return n.answered;let o=()=>{},r=new Promise(i=>{o=i});return this.#e=
+{question:e,answered:r,answer:o},this.#t(),r}};function Hn(t){let[e="",n=""]=t.replace(/^#\/?/,"").split("?",2);return{screen:e||"overview",query:Object.fromEntries(new URLSearchParams(
+n))}}function O(t,e={}){let n=J(e);return`#/${t}${n}`}var Xi=/([AM]T_[0-9a-f]{8,32})_?[0-9a-f]*/gi;function J(t){let e=new URLSearchParams;
+for(let[o,r]of Object.entries(t))r!==void 0&&r!==""&&e.set(o,String(r).replace(Xi,"$1"));let n=e.toString();return n===""?
+"":`?${n}`}var Li=new Intl.NumberFormat("en",{maximumFractionDigits:0}),Ui=new Intl.NumberFormat("en",{maximumSignificantDigits:2}),
+Ji=new Intl.DateTimeFormat("en-GB",{year:"numeric",month:"2-digit",day:"2-digit",hour:"2-digit",minute:"2-digit",second:"\
+2-digit",timeZone:"UTC"}),vr=["bytes","KiB","MiB","GiB","TiB","PiB"],A=t=>Li.format(t),Et=t=>t===0||t>=10?A(t):Ui.format(
+t);function I(t,e,n=`${e}s`){return`${A(t)} ${t===1?e:n}`}function B(t){let e=0,n=t;for(;n>=1024&&e<vr.length-1;)n/=1024,
+e++;return`${e===0||n>=100?A(n):n.toFixed(1)} ${vr[e]}`}function qn(t){let e=Math.round(Math.abs(t)/1e3),n=[];for(let[o,
+r]of[["d",86400],["h",3600],["min",60],["s",1]]){let i=Math.floor(e/r);if(e-=i*r,i>0)n.push(`${i} ${o}`);else if(n.length>
+0)break;if(n.length===2)break}return n.join(" ")||"0 s"}function ct(t,e){let n=(typeof t=="number"?t:Date.parse(t))-e;if(Number.
+isNaN(n))return"";let o=Math.abs(n)<6e4?1e3:Math.abs(n)<864e5?6e4:36e5,r=qn(Math.trunc(n/o)*o);return n>=0?`in ${r}`:`${r}\
+ ago`}function we(t){let e=new Date(t);if(Number.isNaN(e.getTime()))return"";let n=Object.fromEntries(Ji.formatToParts(e).
+map(({type:o,value:r})=>[o,r]));return`${n.year}-${n.month}-${n.day} ${n.hour}:${n.minute}:${n.second} UTC`}function Ae(t){let e=0;for(let n of t)e++;return e}function zn(t){return new TextEncoder().encode(t).length}function ne(t){
+return t.split(/[\s,]+/).filter(e=>e!=="")}function Me(t,e){if(t.length<=e)return t;let n=[...t];return n.length<=e?t:`${n.
+slice(0,e-1).join("")}…`}function He(t,e="and"){return t.length<2?t[0]??"":`${t.slice(0,-1).join(", ")} ${e} ${t[t.length-
+1]}`}var qe=/^[0-9a-f]{0,32}$/;function ze(t){return/^[AM]T_([0-9a-f]{0,32})/.exec(t)?.[1]??t}var Gn=sr(void 0);function M(){let t=yr(Gn);if(!t)throw new Error("there is no console here");return t}function W(){return M().
+session.role==="manager"}var Bi=Symbol.for("pv"),Wi=0;function s(t,e,n,o,r,i){e||(e={});var a,l,c=e;if("ref"in c&&typeof t!="function")for(l in c={},e)l=="ref"?a=e[l]:c[l]=e[l];
+var u={type:t,props:c,key:n,ref:a,__k:null,__:null,__b:0,__e:null,__c:null,constructor:Bi,__v:--Wi,__i:-1,__u:0};return(r||
+i)&&(u.__source=r,u.__self=i),R.vnode&&R.vnode(u),u}function C({text:t,most:e=80}){let n=Me(t,e);return s("bdi",{class:"name",...n===t?{}:{title:t},children:n})}function P({
+text:t,most:e=256}){let n=Me(t,e);return s("bdi",{children:s("code",{...n===t?{}:{title:t},children:n})})}function X({at:t,
+plain:e}){let{api:n}=M();return t?s("time",{dateTime:t,title:e?ct(t,n.serverNow()):we(t),children:e?we(t):ct(t,n.serverNow())}):
+s("span",{children:"–"})}function N({mood:t="plain",children:e}){return s("span",{class:`badge ${t}`,children:e})}function $e({
+text:t}){return s("div",{role:"alert",class:"errors",children:t&&s("p",{class:"note bad",children:t})})}function Y({error:t,
+known:e}){return s("div",{role:"alert",class:"errors",children:t&&s("p",{class:"note bad",children:[t," ",e?"What is bel\
+ow is older. It is asked for again.":"It is asked for again."]})})}function H({what:t}){return s("p",{class:"quiet",role:"\
+status",children:["Loading ",t,"…"]})}function L({children:t}){return s("div",{class:"empty",children:t})}function ae({
+of:t}){return s("dl",{class:"facts",children:t.map(e=>e&&s("div",{class:e[2]?"whole":"",children:[s("dt",{children:e[0]}),
+s("dd",{children:e[1]})]},e[0]))})}function _r({text:t,label:e,onCopied:n}){let[o,r]=g("");return $(()=>{if(o==="")return;
+let a=setTimeout(()=>r(""),4e3);return()=>clearTimeout(a)},[o]),s("span",{class:"copy",children:[s("button",{type:"butto\
+n",onClick:async()=>{try{await navigator.clipboard.writeText(t),r("Copied."),n?.()}catch{r("The browser does not allow i\
+t. Select the text and copy it.")}},children:e}),s("span",{role:"status",class:"quiet",children:o})]})}function Z({text:t,
+children:e}){return s("div",{class:"heading",children:[s("h1",{tabIndex:-1,children:t}),e&&s("div",{class:"buttons",children:e})]})}var Ct=class{#e;#t=new AbortController;#n;#o=!1;#r=!1;#s=0;#i=!1;#a=!1;paused=!1;constructor(e){this.#e=e}get pause(){return Math.
 min(6e4,this.#e.every*2**this.#s)}refresh(){this.#t.signal.aborted||(clearTimeout(this.#n),this.#i=!1,this.#o?this.#r=!0:
-this.#l())}wake(){this.#a&&!this.paused&&!this.#e.hidden()&&this.refresh()}stop(){clearTimeout(this.#n),this.#t.abort()}async#l(){
+this.#c())}wake(){this.#a&&!this.paused&&!this.#e.hidden()&&this.refresh()}stop(){clearTimeout(this.#n),this.#t.abort()}async#c(){
 this.#o=!0,this.#a=!1,this.#r=!1;let e=this.#i;this.#i=!0;try{await this.#e.ask(e,this.#t.signal),this.#s=0}catch{this.#s++}
-if(this.#o=!1,!this.#t.signal.aborted){if(this.#r)return void this.#l();this.#n=setTimeout(()=>{this.paused||this.#e.hidden()?
-this.#a=!0:this.#l()},this.pause)}}};function oe(){let[t,e]=g(!1),[n,o]=g(),s=G({busy:!1,mounted:!0}).current;$(()=>(s.mounted=!0,()=>{s.mounted=!1}),[s]);let i=de(
-async a=>{if(!s.busy){s.busy=!0,e(!0),o(void 0);try{await a()}catch(l){s.mounted&&o(K(l))}s.busy=!1,s.mounted&&e(!1)}},[
-s]);return{busy:t,error:n,run:i,fail:o}}function ee(t,e,n,o=!1){let[s,i]=g({key:t}),a=G(n);a.current=n;let l=G(void 0);$(
-()=>{let u=new Tt({every:e,hidden:()=>document.hidden,ask:async(p,h)=>{try{let f=await a.current({background:p,signal:h});
-h.aborted||i({key:t,data:f})}catch(f){throw h.aborted||i(m=>({...m,error:K(f)})),f}}});l.current=u;let d=()=>u.wake();return document.
+if(this.#o=!1,!this.#t.signal.aborted){if(this.#r)return void this.#c();this.#n=setTimeout(()=>{this.paused||this.#e.hidden()?
+this.#a=!0:this.#c()},this.pause)}}};function oe(){let[t,e]=g(!1),[n,o]=g(),r=G({busy:!1,mounted:!0}).current;$(()=>(r.mounted=!0,()=>{r.mounted=!1}),[r]);let i=he(
+async a=>{if(!r.busy){r.busy=!0,e(!0),o(void 0);try{await a()}catch(l){r.mounted&&o(K(l))}r.busy=!1,r.mounted&&e(!1)}},[
+r]);return{busy:t,error:n,run:i,fail:o}}function ee(t,e,n,o=!1){let[r,i]=g({key:t}),a=G(n);a.current=n;let l=G(void 0);$(
+()=>{let u=new Ct({every:e,hidden:()=>document.hidden,ask:async(f,p)=>{try{let h=await a.current({background:f,signal:p});
+p.aborted||i({key:t,data:h})}catch(h){throw p.aborted||i(m=>({...m,error:K(h)})),h}}});l.current=u;let d=()=>u.wake();return document.
 addEventListener("visibilitychange",d),u.refresh(),()=>{document.removeEventListener("visibilitychange",d),u.stop()}},[t,
-e]),$(()=>{l.current&&(l.current.paused=o,l.current.wake())},[o,t,e]);let c=de(()=>l.current?.refresh(),[]);return{data:s.
-data,stale:s.key!==t||s.data===void 0,error:s.error,refresh:c}}function ie({label:t,columns:e,rows:n,keyOf:o,detail:s,busy:i}){return r("div",{class:"scroll",children:r("table",{role:"\
-table","aria-label":t,"aria-busy":i??!1,children:[r("thead",{role:"rowgroup",children:r("tr",{role:"row",children:e.map(
-a=>r("th",{role:"columnheader",scope:"col",class:a.number?"number":"",children:a.label},a.label))})}),r("tbody",{role:"r\
-owgroup",children:n.map(a=>{let l=s?.(a);return r(E,{children:[r("tr",{role:"row",class:l?"open":"",children:e.map((c,u)=>$i(
-c,a,u===0))}),l&&r("tr",{role:"row",class:"detail",children:r("td",{role:"cell",colSpan:e.length,children:l})})]},o(a))})})]})})}
-function $i(t,e,n){let o={"data-label":t.label,class:t.number?"number":""},s=r("div",{children:t.cell(e)});return n?r("t\
-h",{...o,role:"rowheader",scope:"row",children:s},t.label):r("td",{...o,role:"cell",children:s},t.label)}function qe(t){
-return r("button",{type:"button",class:"expand","aria-expanded":t.open,"aria-label":t.label,onClick:t.onToggle,children:t.
-children})}function ge({page:t,more:e,onPrevious:n,onNext:o}){return t===1&&!e?null:r("nav",{class:"pages","aria-label":"\
-Pages",children:[r("button",{type:"button",disabled:t===1,onClick:n,children:"Previous page"}),r("span",{children:["Page\
- ",t]}),r("button",{type:"button",disabled:!e,onClick:o,children:"Next page"})]})}function ct({status:t}){if(!t)return r("span",{children:"–"});let{driver:e,usable:n,error:o,writable:s,replicas:i}=t.store;
-return r("span",{class:"state",children:[r("span",{children:e}),n?s?r(N,{mood:"good",children:"ready"}):r(N,{mood:"warn",
-children:"read only"}):r(N,{mood:"bad",children:"not usable"}),i&&r("span",{class:i.current<i.all?"wrong":"quiet",children:[
-i.current," of ",i.all," replicas current"]}),o&&r(C,{text:o,most:200})]})}function dt({status:t}){return t?r("span",{class:"\
-state",children:[r("span",{children:t.broker.driver}),t.broker.linked?r(N,{mood:"good",children:"linked"}):r(N,{mood:"ba\
-d",children:"link lost"})]}):r("span",{children:"–"})}var Ii={websocket:"WebSocket",webtransport:"WebTransport"},ze=t=>Ii[t]??
-t;function Et({edge:t}){return t.self&&t.name!=="this edge"?r(N,{children:"this edge"}):null}function Ge(t){let e=t.edges.
-filter(n=>!n.answered);return r("div",{role:"alert",class:"errors",children:e.length>0&&r("div",{class:"note warn",children:[
-r("p",{children:[e.length===1?"An edge does not answer":`${e.length} edges do not answer`,"."," ",t.missing[e.length===1?
-0:1]]}),r("ul",{children:[e.slice(0,20).map(n=>r("li",{children:[r(C,{text:n.name}),n.error&&r(E,{children:[": ",r(C,{text:n.
-error,most:200})]})]},n.id)),e.length>20&&r("li",{children:["and ",e.length-20," more"]})]})]})})}function x(t){let{label:e,value:n,onInput:o,hint:s,error:i,type:a="text",rows:l,mono:c,autoComplete:u="off",readOnly:d,count:p,
-options:h}=t,f=Je(),m=p&&p.now>p.most,w=i??(m?`At most ${p.most} ${p.unit}.`:void 0),_={id:f,value:n,readOnly:d??!1,class:c?
-"mono":"",autoComplete:u,autoCapitalize:"off",spellcheck:!1,autofocus:t.autoFocus??!1,"aria-invalid":w!==void 0,"aria-de\
-scribedby":`${f}-help`,onInput:b=>o(b.currentTarget.value)};return r("div",{class:"field",children:[r("label",{for:f,children:e}),
-l?r("textarea",{..._,rows:l}):a==="password"?r("input",{..._,type:"password"}):r("input",{..._,type:"text",list:h&&`${f}\
--list`}),h&&r("datalist",{id:`${f}-list`,children:h.map(b=>r("option",{value:b},b))}),r("div",{id:`${f}-help`,class:"hel\
-p",children:[s&&r("p",{children:s}),p&&r("p",{class:m?"wrong":"",children:[p.now," of ",p.most," ",p.unit]}),w&&r("p",{class:"\
-wrong",children:w})]})]})}function z({label:t,value:e,onInput:n,hint:o,options:s}){let i=Je();return r("div",{class:"fie\
-ld",children:[r("label",{for:i,children:t}),r("select",{id:i,value:e,"aria-describedby":`${i}-help`,onChange:a=>n(a.currentTarget.
-value),children:s.map(([a,l])=>r("option",{value:a,children:l},a))}),r("div",{id:`${i}-help`,class:"help",children:o&&r(
-"p",{children:o})})]})}function ve({label:t,checked:e,onChange:n,hint:o}){let s=Je();return r("div",{class:"check",children:[
-r("input",{id:s,type:"checkbox",checked:e,"aria-describedby":`${s}-help`,onChange:i=>n(i.currentTarget.checked)}),r("lab\
-el",{for:s,children:t}),r("p",{id:`${s}-help`,class:"help",children:o})]})}function ye({title:t,onClose:e,children:n,wide:o}){let s=G(null),i=G(!1),a=Je();return sr(()=>{let l=s.current,c=document.
+e]),$(()=>{l.current&&(l.current.paused=o,l.current.wake())},[o,t,e]);let c=he(()=>l.current?.refresh(),[]);return{data:r.
+data,stale:r.key!==t||r.data===void 0,error:r.error,refresh:c}}function le({label:t,columns:e,rows:n,keyOf:o,detail:r,busy:i}){return s("div",{class:"scroll",children:s("table",{role:"\
+table","aria-label":t,"aria-busy":i??!1,children:[s("thead",{role:"rowgroup",children:s("tr",{role:"row",children:e.map(
+a=>s("th",{role:"columnheader",scope:"col",class:a.number?"number":"",children:a.label},a.label))})}),s("tbody",{role:"r\
+owgroup",children:n.map(a=>{let l=r?.(a);return s(E,{children:[s("tr",{role:"row",class:l?"open":"",children:e.map((c,u)=>Hi(
+c,a,u===0))}),l&&s("tr",{role:"row",class:"detail",children:s("td",{role:"cell",colSpan:e.length,children:l})})]},o(a))})})]})})}
+function Hi(t,e,n){let o={"data-label":t.label,class:t.number?"number":""},r=s("div",{children:t.cell(e)});return n?s("t\
+h",{...o,role:"rowheader",scope:"row",children:r},t.label):s("td",{...o,role:"cell",children:r},t.label)}function Ge(t){
+return s("button",{type:"button",class:"expand","aria-expanded":t.open,"aria-label":t.label,onClick:t.onToggle,children:t.
+children})}function ye({page:t,more:e,onPrevious:n,onNext:o}){return t===1&&!e?null:s("nav",{class:"pages","aria-label":"\
+Pages",children:[s("button",{type:"button",disabled:t===1,onClick:n,children:"Previous page"}),s("span",{children:["Page\
+ ",t]}),s("button",{type:"button",disabled:!e,onClick:o,children:"Next page"})]})}function dt({status:t}){if(!t)return s("span",{children:"–"});let{driver:e,usable:n,error:o,writable:r,replicas:i}=t.store;
+return s("span",{class:"state",children:[s("span",{children:e}),n?r?s(N,{mood:"good",children:"ready"}):s(N,{mood:"warn",
+children:"read only"}):s(N,{mood:"bad",children:"not usable"}),i&&s("span",{class:i.current<i.all?"wrong":"quiet",children:[
+i.current," of ",i.all," replicas current"]}),o&&s(C,{text:o,most:200})]})}function ut({status:t}){return t?s("span",{class:"\
+state",children:[s("span",{children:t.broker.driver}),t.broker.linked?s(N,{mood:"good",children:"linked"}):s(N,{mood:"ba\
+d",children:"link lost"})]}):s("span",{children:"–"})}var qi={websocket:"WebSocket",webtransport:"WebTransport"},Ke=t=>qi[t]??
+t;function Pt({edge:t}){return t.self&&t.name!=="this edge"?s(N,{children:"this edge"}):null}function Qe(t){let e=t.edges.
+filter(n=>!n.answered);return s("div",{role:"alert",class:"errors",children:e.length>0&&s("div",{class:"note warn",children:[
+s("p",{children:[e.length===1?"An edge does not answer":`${e.length} edges do not answer`,"."," ",t.missing[e.length===1?
+0:1]]}),s("ul",{children:[e.slice(0,20).map(n=>s("li",{children:[s(C,{text:n.name}),n.error&&s(E,{children:[": ",s(C,{text:n.
+error,most:200})]})]},n.id)),e.length>20&&s("li",{children:["and ",e.length-20," more"]})]})]})})}function x(t){let{label:e,value:n,onInput:o,hint:r,error:i,type:a="text",rows:l,mono:c,autoComplete:u="off",readOnly:d,count:f,
+options:p}=t,h=We(),m=f&&f.now>f.most,b=i??(m?`At most ${f.most} ${f.unit}.`:void 0),v={id:h,value:n,readOnly:d??!1,class:c?
+"mono":"",autoComplete:u,autoCapitalize:"off",spellcheck:!1,autofocus:t.autoFocus??!1,"aria-invalid":b!==void 0,"aria-de\
+scribedby":`${h}-help`,onInput:w=>o(w.currentTarget.value)};return s("div",{class:"field",children:[s("label",{for:h,children:e}),
+l?s("textarea",{...v,rows:l}):a==="password"?s("input",{...v,type:"password"}):s("input",{...v,type:"text",list:p&&`${h}\
+-list`}),p&&s("datalist",{id:`${h}-list`,children:p.map(w=>s("option",{value:w},w))}),s("div",{id:`${h}-help`,class:"hel\
+p",children:[r&&s("p",{children:r}),f&&s("p",{class:m?"wrong":"",children:[f.now," of ",f.most," ",f.unit]}),b&&s("p",{class:"\
+wrong",children:b})]})]})}function z({label:t,value:e,onInput:n,hint:o,options:r}){let i=We();return s("div",{class:"fie\
+ld",children:[s("label",{for:i,children:t}),s("select",{id:i,value:e,"aria-describedby":`${i}-help`,onChange:a=>n(a.currentTarget.
+value),children:r.map(([a,l])=>s("option",{value:a,children:l},a))}),s("div",{id:`${i}-help`,class:"help",children:o&&s(
+"p",{children:o})})]})}function _e({label:t,checked:e,onChange:n,hint:o}){let r=We();return s("div",{class:"check",children:[
+s("input",{id:r,type:"checkbox",checked:e,"aria-describedby":`${r}-help`,onChange:i=>n(i.currentTarget.checked)}),s("lab\
+el",{for:r,children:t}),s("p",{id:`${r}-help`,class:"help",children:o})]})}function be({title:t,onClose:e,children:n,wide:o}){let r=G(null),i=G(!1),a=We();return gr(()=>{let l=r.current,c=document.
 activeElement;return l?.showModal(),()=>{i.current=!0,l?.close(),setTimeout(()=>{!(c instanceof HTMLElement&&c.isConnected)&&
-document.activeElement===document.body&&document.querySelector("h1")?.focus()})}},[]),r("dialog",{ref:s,class:o?"wide":"",
-"aria-labelledby":a,onCancel:l=>{l.target===s.current&&(l.preventDefault(),e())},onClose:()=>{i.current||(e(),setTimeout(
-()=>{!i.current&&s.current?.open===!1&&s.current.showModal()}))},children:[r("h2",{id:a,children:t}),n]})}function ue({action:t,
-submit:e,danger:n,disabled:o,onSubmit:s,onCancel:i,children:a,extra:l}){return r("form",{noValidate:!0,"aria-busy":t.busy,
-onSubmit:c=>{c.preventDefault(),o||t.run(s)},children:[a,r(Ae,{text:t.error}),r("div",{class:"buttons",children:[r("butt\
-on",{type:"submit",class:n?"danger":"primary",disabled:o,"aria-disabled":t.busy,children:e}),i&&r("button",{type:"button",
-onClick:i,children:"Cancel"}),l]})]})}function Ct({title:t,label:e,secret:n,onClose:o,children:s}){let[i,a]=g(!1),[l,c]=g(!1);return r(ye,{title:t,wide:!0,onClose:()=>i||
-l?o():a(!0),children:[r("p",{class:"note warn",children:[r("strong",{children:"This is shown only once."})," Nobody can \
-read it here again. Copy it now to where it is needed, such as a secret store."]}),r(Pt,{label:e,text:n,copy:"Copy the t\
-oken",onCopied:()=>c(!0)}),s,r("p",{role:"status",children:i&&!l?"Press Esc again to close, if you have copied the token\
-.":""}),r("div",{class:"buttons",children:r("button",{type:"button",class:"primary",onClick:o,children:"Done"})})]})}function Pt({
-label:t,text:e,copy:n,onCopied:o}){return r("div",{class:"snippet",children:[r("div",{class:"snippet-head",children:[r("\
-h3",{children:t}),r(dr,{text:e,label:n,onCopied:o})]}),r("pre",{tabIndex:0,"aria-label":t,role:"region",children:e})]})}var Oi=20;function pr(t,e=""){let n=[];for(let[o,s]of(t.tenant_grants??[]).entries()){let i=`right.tenant_grants[${o}]`,
-a=Ke(s.tenant_ids??[],`${i}.tenant_ids`,e,"or"),l=s.allow_channels_pub??[],c=s.allow_channels_sub??[];l.length>0&&n.push(
-["may publish to ",...Ke(l,`${i}.allow_channels_pub`,e)," in ",...a]),c.length>0&&n.push(["may subscribe to ",...Ke(c,`${i}\
-.allow_channels_sub`,e)," in ",...a]);let u=s.allow_channels_history??[];u.length>0&&n.push(["may read stored messages o\
-f ",...Ke(u,`${i}.allow_channels_history`,e)," in ",...a]);let d=s.allow_channels_presence??[];d.length>0&&n.push(["may \
-see who is present in ",...Ke(d,`${i}.allow_channels_presence`,e)," in ",...a]),l.length+c.length===0&&n.push(["may neit\
-her publish nor subscribe in ",...a])}return n.push(At("from ",t.allow_ip_masks,"right.allow_ip_masks",e,"any address")),
-t.allowed_ws_origin?.length&&n.push(At("from pages of ",t.allowed_ws_origin,"right.allowed_ws_origin",e,"")),t.allow_regions?.
-length&&n.push(At("at edges in ",t.allow_regions,"right.allow_regions",e,"")),n.push(At("by ",t.allow_protocols,"right.a\
-llow_protocols",e,"WebSocket or WebTransport")),n.push([`may send ${ur(t.ingress_kb_per_sec)} and receive ${ur(t.egress_kb_per_sec)}\
- on each connection`]),n}function fr(t){return/^right\.[\w.[\]]+/.exec(t??"")?.[0]??""}function hr(t,e){return e!==""&&(t===e||t.startsWith(`${e}\
-[`))}function ur(t){return t===void 0?"as much as the edge's default":`${t.toLocaleString("en")} KB/s`}function At(t,e,n,o,s){
-return e?.length?[t,...Ke(e,n,o,"or")]:[t+s]}function Ke(t,e,n,o="and"){let s=t.map((c,u)=>({rule:c,path:`${e}[${u}]`})),
-i=s.filter((c,u)=>u<Oi||c.path===n),a=s.length-i.length,l=[];for(let[c,u]of i.entries())c>0&&l.push(c===i.length-1&&a===
-0?` ${o} `:", "),l.push(u);return a>0&&l.push(` and ${O(a,"other")}`),l}function mr({token:t,onAction:e}){let n=H(),o=t.token_id.slice(0,12),s=(i,a)=>r("button",{type:"button","aria-label":`${a}\
- ${o}`,onClick:()=>e(i),children:a});return r("div",{class:"token-detail",children:[r("div",{children:[r("h2",{children:"\
-What it allows"}),r(jn,{right:t.right,mark:""})]}),r(se,{of:[["Id",r(P,{text:t.token_id},"id"),"wide"],t.subject?["Subje\
-ct",r(C,{text:t.subject,most:128},"subject")]:void 0,t.info?["Info",r(P,{text:JSON.stringify(t.info),most:1024},"info"),
-"wide"]:void 0,t.description?["Description",r(C,{text:t.description,most:512},"description")]:void 0,["Made",r(L,{at:t.created_at,
-plain:!0},"made")],["Ends",r(L,{at:t.expires_at,plain:!0},"ends")],t.revoked_at?["Revoked",r(L,{at:t.revoked_at,plain:!0},
-"revoked")]:void 0,["Issued with",t.master_id?r(P,{text:t.master_id},"master"):"the console or the admin API"]]}),r("div",
-{class:"buttons",children:[n&&t.status==="valid"&&s("refresh","Refresh"),n&&t.status!=="revoked"&&s("revoke","Revoke"),s(
-"explain","Explain"),r("a",{class:"button",href:I("connections",{token_id:t.token_id}),"aria-label":`Connections of ${o}`,
-children:"Connections"}),t.subject&&r("a",{class:"button",href:I("tokens",{subject:t.subject}),"aria-label":`All of its \
-subject, of token ${o}`,children:"All of its subject"})]})]})}function jn({right:t,mark:e}){return r("ul",{class:"right",
-children:pr(t,e).map((n,o)=>r("li",{children:r(Ri,{sentence:n,mark:e})},o))})}function Ri({sentence:t,mark:e}){return r(
-E,{children:t.map(n=>{if(typeof n=="string")return n;let o=r(P,{text:n.rule},n.path);return hr(n.path,e)?r("mark",{children:o},
-n.path):o})})}var Ni=[["subscribe","subscribe"],["history","read stored messages"],["presence","see who is present"],["publish","publi\
-sh"],["connect","connect"]],Di=[["","not given"],["websocket","WebSocket"],["webtransport","WebTransport"]];function gr({
-token:t,onClose:e}){let{api:n}=M(),o=oe(),[s,i]=g(t),[a,l]=g(),[c,u]=g({token_id:t?.token_id??"",action:"subscribe",tenant:t?.
-right.tenant_grants?.[0]?.tenant_ids?.[0]??"",channel:"",ip:"",origin:"",protocol:"",region:""}),d=f=>m=>u(w=>({...w,[f]:m.
-trim()})),p=c.action==="connect";return r(ye,{title:"Explain",wide:!0,onClose:e,children:[r("p",{class:"quiet",children:"\
-Asks the edge whether a token allows something, and by which of its rules."}),r(ue,{action:o,submit:"Explain",onSubmit:async()=>{
-let{token_id:f}=c;if(!/^[0-9a-f]{32}$/.test(f))throw new Error("the id of a token has 32 digits of 0-9 and a-f; its secr\
-et does not belong here");let{tenant:m,channel:w,..._}=c;l(void 0);let b=p?_:{..._,tenant:m,channel:w},k=await n.call("P\
-OST","explain",{body:b});if(s?.token_id!==f){let y=await n.get(`tokens${J({id:f,limit:1})}`);i(y.tokens?.find(T=>T.token_id===
-f))}l(k)},extra:r("button",{type:"button",onClick:e,children:"Close"}),children:[r(x,{label:"Token id",value:c.token_id,
-onInput:f=>d("token_id")(We(f.trim())),mono:!0,autoFocus:!t}),r("div",{class:"row",children:[r(z,{label:"Action",value:c.
-action,onInput:d("action"),options:Ni}),!p&&r(x,{label:"Tenant",value:c.tenant,onInput:d("tenant"),mono:!0,autoFocus:t!==
-void 0}),!p&&r(x,{label:c.action==="publish"?"Channel":"Pattern",value:c.channel,onInput:d("channel"),mono:!0})]}),r("di\
-v",{class:"row",children:[r(x,{label:"Address",value:c.ip,onInput:d("ip"),mono:!0,hint:"Of the client, if it matters."}),
-r(x,{label:"Origin",value:c.origin,onInput:d("origin"),mono:!0,hint:"Of its page."}),r(z,{label:"Transport",value:c.protocol,
-onInput:d("protocol"),options:Di}),r(x,{label:"Region",value:c.region,onInput:d("region"),mono:!0,hint:"Of the edge."})]}),
-r("div",{role:"status",class:"answer",children:a&&r(Fi,{answer:a,token:s})})]})]})}function Fi({answer:t,token:e}){let n=fr(
-t.rule);return r(E,{children:[r("p",{children:[r(N,{mood:t.allowed?"good":"bad",children:t.allowed?"allowed":"not allowe\
-d"})," ",r("bdi",{children:t.reason}),"."]}),t.rule&&r("p",{children:["Rule: ",r(P,{text:t.rule,most:600})]}),e&&r(jn,{right:e.
-right,mark:n})]})}var Xi={s:1e3,m:6e4,h:36e5,d:864e5},Li=/^(?:(\d{1,6})\s*(d|h|m|s)(?:ays?|ours?|rs?|in(?:utes?|s)?|ec(?:onds?|s)?)?)(?:\s*(?=\d)|$)/i,
-yr="Type a duration such as 15m, 1h or 1h 30m, or a time such as 2030-01-31T12:00:00Z.";function Bn(t,e){let n=t.trim();
-if(n==="")return{error:yr};let o=ji(n),s=o===void 0?Bi(n):e+o;return s===void 0?{error:yr}:s<=e?{error:"This is over alr\
-eady. The end must be in the future."}:s>e+864e5?{error:"An access token lives 24 hours at most."}:{at:new Date(Math.floor(
-s/1e3)*1e3)}}function ji(t){let e=t,n=0;for(;e!=="";){let o=Li.exec(e),s=Xi[o?.[2]?.toLowerCase()??""];if(!o||s===void 0)
-return;n+=Number(o[1])*s,e=e.slice(o[0].length)}return n}function Bi(t){if(!/^\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?\s*(Z|[+-]\d\d:\d\d)?$/i.
-test(t))return;let e=Date.parse(t.replace(" ","T").replace(/\s/g,"").toUpperCase());return Number.isNaN(e)?void 0:e}function pe({title:t,submit:e,danger:n,disabled:o,onClose:s,onConfirm:i,children:a}){let l=oe();return r(ye,{title:t,onClose:s,
-children:r(ue,{action:l,submit:e,danger:n,disabled:o,onSubmit:i,onCancel:s,children:a})})}var br=50,Ji=20;async function Ui(t,e,n,o,s){let i={tokens:[],next:n,asked:0};do{let a={limit:br-i.tokens.length,cursor:i.
+document.activeElement===document.body&&document.querySelector("h1")?.focus()})}},[]),s("dialog",{ref:r,class:o?"wide":"",
+"aria-labelledby":a,onCancel:l=>{l.target===r.current&&(l.preventDefault(),e())},onClose:()=>{i.current||(e(),setTimeout(
+()=>{!i.current&&r.current?.open===!1&&r.current.showModal()}))},children:[s("h2",{id:a,children:t}),n]})}function fe({action:t,
+submit:e,danger:n,disabled:o,onSubmit:r,onCancel:i,children:a,extra:l}){return s("form",{noValidate:!0,"aria-busy":t.busy,
+onSubmit:c=>{c.preventDefault(),o||t.run(r)},children:[a,s($e,{text:t.error}),s("div",{class:"buttons",children:[s("butt\
+on",{type:"submit",class:n?"danger":"primary",disabled:o,"aria-disabled":t.busy,children:e}),i&&s("button",{type:"button",
+onClick:i,children:"Cancel"}),l]})]})}function At({title:t,label:e,secret:n,onClose:o,children:r}){let[i,a]=g(!1),[l,c]=g(!1);return s(be,{title:t,wide:!0,onClose:()=>i||
+l?o():a(!0),children:[s("p",{class:"note warn",children:[s("strong",{children:"This is shown only once."})," Nobody can \
+read it here again. Copy it now to where it is needed, such as a secret store."]}),s(Mt,{label:e,text:n,copy:"Copy the t\
+oken",onCopied:()=>c(!0)}),r,s("p",{role:"status",children:i&&!l?"Press Esc again to close, if you have copied the token\
+.":""}),s("div",{class:"buttons",children:s("button",{type:"button",class:"primary",onClick:o,children:"Done"})})]})}function Mt({
+label:t,text:e,copy:n,onCopied:o}){return s("div",{class:"snippet",children:[s("div",{class:"snippet-head",children:[s("\
+h3",{children:t}),s(_r,{text:e,label:n,onCopied:o})]}),s("pre",{tabIndex:0,"aria-label":t,role:"region",children:e})]})}var zi=20;function xr(t,e=""){let n=[];for(let[o,r]of(t.tenant_grants??[]).entries()){let i=`right.tenant_grants[${o}]`,
+a=Ve(r.tenant_ids??[],`${i}.tenant_ids`,e,"or"),l=r.allow_channels_pub??[],c=r.allow_channels_sub??[];l.length>0&&n.push(
+["may publish to ",...Ve(l,`${i}.allow_channels_pub`,e)," in ",...a]),c.length>0&&n.push(["may subscribe to ",...Ve(c,`${i}\
+.allow_channels_sub`,e)," in ",...a]);let u=r.allow_channels_history??[];u.length>0&&n.push(["may read stored messages o\
+f ",...Ve(u,`${i}.allow_channels_history`,e)," in ",...a]);let d=r.allow_channels_presence??[];d.length>0&&n.push(["may \
+see who is present in ",...Ve(d,`${i}.allow_channels_presence`,e)," in ",...a]),l.length+c.length===0&&n.push(["may neit\
+her publish nor subscribe in ",...a])}return n.push($t("from ",t.allow_ip_masks,"right.allow_ip_masks",e,"any address")),
+t.allowed_ws_origin?.length&&n.push($t("from pages of ",t.allowed_ws_origin,"right.allowed_ws_origin",e,"")),t.allow_regions?.
+length&&n.push($t("at edges in ",t.allow_regions,"right.allow_regions",e,"")),n.push($t("by ",t.allow_protocols,"right.a\
+llow_protocols",e,"WebSocket or WebTransport")),n.push([`may send ${kr(t.ingress_kb_per_sec)} and receive ${kr(t.egress_kb_per_sec)}\
+ on each connection`]),n}function Sr(t){return/^right\.[\w.[\]]+/.exec(t??"")?.[0]??""}function Tr(t,e){return e!==""&&(t===e||t.startsWith(`${e}\
+[`))}function kr(t){return t===void 0?"as much as the edge's default":`${t.toLocaleString("en")} KB/s`}function $t(t,e,n,o,r){
+return e?.length?[t,...Ve(e,n,o,"or")]:[t+r]}function Ve(t,e,n,o="and"){let r=t.map((c,u)=>({rule:c,path:`${e}[${u}]`})),
+i=r.filter((c,u)=>u<zi||c.path===n),a=r.length-i.length,l=[];for(let[c,u]of i.entries())c>0&&l.push(c===i.length-1&&a===
+0?` ${o} `:", "),l.push(u);return a>0&&l.push(` and ${I(a,"other")}`),l}function Er({token:t,onAction:e}){let n=W(),o=t.token_id.slice(0,12),r=(i,a)=>s("button",{type:"button","aria-label":`${a}\
+ ${o}`,onClick:()=>e(i),children:a});return s("div",{class:"token-detail",children:[s("div",{children:[s("h2",{children:"\
+What it allows"}),s(Kn,{right:t.right,mark:""})]}),s(ae,{of:[["Id",s(P,{text:t.token_id},"id"),"wide"],t.subject?["Subje\
+ct",s(C,{text:t.subject,most:128},"subject")]:void 0,t.info?["Info",s(P,{text:JSON.stringify(t.info),most:1024},"info"),
+"wide"]:void 0,t.description?["Description",s(C,{text:t.description,most:512},"description")]:void 0,["Made",s(X,{at:t.created_at,
+plain:!0},"made")],["Ends",s(X,{at:t.expires_at,plain:!0},"ends")],t.revoked_at?["Revoked",s(X,{at:t.revoked_at,plain:!0},
+"revoked")]:void 0,["Issued with",t.master_id?s(P,{text:t.master_id},"master"):"the console or the admin API"]]}),s("div",
+{class:"buttons",children:[n&&t.status==="valid"&&r("refresh","Refresh"),n&&t.status!=="revoked"&&r("revoke","Revoke"),r(
+"explain","Explain"),s("a",{class:"button",href:O("connections",{token_id:t.token_id}),"aria-label":`Connections of ${o}`,
+children:"Connections"}),t.subject&&s("a",{class:"button",href:O("tokens",{subject:t.subject}),"aria-label":`All of its \
+subject, of token ${o}`,children:"All of its subject"})]})]})}function Kn({right:t,mark:e}){return s("ul",{class:"right",
+children:xr(t,e).map((n,o)=>s("li",{children:s(Gi,{sentence:n,mark:e})},o))})}function Gi({sentence:t,mark:e}){return s(
+E,{children:t.map(n=>{if(typeof n=="string")return n;let o=s(P,{text:n.rule},n.path);return Tr(n.path,e)?s("mark",{children:o},
+n.path):o})})}var Ki=[["subscribe","subscribe"],["history","read stored messages"],["presence","see who is present"],["publish","publi\
+sh"],["connect","connect"]],Qi=[["","not given"],["websocket","WebSocket"],["webtransport","WebTransport"]];function Cr({
+token:t,onClose:e}){let{api:n}=M(),o=oe(),[r,i]=g(t),[a,l]=g(),[c,u]=g({token_id:t?.token_id??"",action:"subscribe",tenant:t?.
+right.tenant_grants?.[0]?.tenant_ids?.[0]??"",channel:"",ip:"",origin:"",protocol:"",region:""}),d=h=>m=>u(b=>({...b,[h]:m.
+trim()})),f=c.action==="connect";return s(be,{title:"Explain",wide:!0,onClose:e,children:[s("p",{class:"quiet",children:"\
+Asks the edge whether a token allows something, and by which of its rules."}),s(fe,{action:o,submit:"Explain",onSubmit:async()=>{
+let{token_id:h}=c;if(!/^[0-9a-f]{32}$/.test(h))throw new Error("the id of a token has 32 digits of 0-9 and a-f; its secr\
+et does not belong here");let{tenant:m,channel:b,...v}=c;l(void 0);let w=f?v:{...v,tenant:m,channel:b},k=await n.call("P\
+OST","explain",{body:w});if(r?.token_id!==h){let y=await n.get(`tokens${J({id:h,limit:1})}`);i(y.tokens?.find(T=>T.token_id===
+h))}l(k)},extra:s("button",{type:"button",onClick:e,children:"Close"}),children:[s(x,{label:"Token id",value:c.token_id,
+onInput:h=>d("token_id")(ze(h.trim())),mono:!0,autoFocus:!t}),s("div",{class:"row",children:[s(z,{label:"Action",value:c.
+action,onInput:d("action"),options:Ki}),!f&&s(x,{label:"Tenant",value:c.tenant,onInput:d("tenant"),mono:!0,autoFocus:t!==
+void 0}),!f&&s(x,{label:c.action==="publish"?"Channel":"Pattern",value:c.channel,onInput:d("channel"),mono:!0})]}),s("di\
+v",{class:"row",children:[s(x,{label:"Address",value:c.ip,onInput:d("ip"),mono:!0,hint:"Of the client, if it matters."}),
+s(x,{label:"Origin",value:c.origin,onInput:d("origin"),mono:!0,hint:"Of its page."}),s(z,{label:"Transport",value:c.protocol,
+onInput:d("protocol"),options:Qi}),s(x,{label:"Region",value:c.region,onInput:d("region"),mono:!0,hint:"Of the edge."})]}),
+s("div",{role:"status",class:"answer",children:a&&s(Vi,{answer:a,token:r})})]})]})}function Vi({answer:t,token:e}){let n=Sr(
+t.rule);return s(E,{children:[s("p",{children:[s(N,{mood:t.allowed?"good":"bad",children:t.allowed?"allowed":"not allowe\
+d"})," ",s("bdi",{children:t.reason}),"."]}),t.rule&&s("p",{children:["Rule: ",s(P,{text:t.rule,most:600})]}),e&&s(Kn,{right:e.
+right,mark:n})]})}var Yi={s:1e3,m:6e4,h:36e5,d:864e5},Zi=/^(?:(\d{1,6})\s*(d|h|m|s)(?:ays?|ours?|rs?|in(?:utes?|s)?|ec(?:onds?|s)?)?)(?:\s*(?=\d)|$)/i,
+Pr="Type a duration such as 15m, 1h or 1h 30m, or a time such as 2030-01-31T12:00:00Z.";function Qn(t,e){let n=t.trim();
+if(n==="")return{error:Pr};let o=ea(n),r=o===void 0?ta(n):e+o;return r===void 0?{error:Pr}:r<=e?{error:"This is over alr\
+eady. The end must be in the future."}:r>e+864e5?{error:"An access token lives 24 hours at most."}:{at:new Date(Math.floor(
+r/1e3)*1e3)}}function ea(t){let e=t,n=0;for(;e!=="";){let o=Zi.exec(e),r=Yi[o?.[2]?.toLowerCase()??""];if(!o||r===void 0)
+return;n+=Number(o[1])*r,e=e.slice(o[0].length)}return n}function ta(t){if(!/^\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?\s*(Z|[+-]\d\d:\d\d)?$/i.
+test(t))return;let e=Date.parse(t.replace(" ","T").replace(/\s/g,"").toUpperCase());return Number.isNaN(e)?void 0:e}function pe({title:t,submit:e,danger:n,disabled:o,onClose:r,onConfirm:i,children:a}){let l=oe();return s(be,{title:t,onClose:r,
+children:s(fe,{action:l,submit:e,danger:n,disabled:o,onSubmit:i,onCancel:r,children:a})})}var Ar=50,na=20;async function oa(t,e,n,o,r){let i={tokens:[],next:n,asked:0};do{let a={limit:Ar-i.tokens.length,cursor:i.
 next},l=await t.get(`tokens${J({...e,...a})}`);if(o.aborted&&i.asked>0)return i;i={tokens:[...i.tokens,...l.tokens??[]],
-next:l.next_cursor??"",asked:i.asked+1},s(i)}while(!o.aborted&&i.next!==""&&i.tokens.length<br);return i}async function wr(t,e,n){
-let o=0,s="";for(let i=0;i<Ji;i++){let a=J({subject:e,status:"valid",limit:1e3,cursor:s}),l=await t.get(`tokens${a}`,{signal:n});
-if(o+=l.tokens?.length??0,s=l.next_cursor??"",s==="")return{count:o,all:!0}}return{count:o,all:!1}}function _r(t,e){let[
-n,o]=g([""]),[s,i]=g(),[a,l]=g(!1),[c,u]=g(),d=G(void 0),p=JSON.stringify(e),h=G(e);h.current=e;let f=de(async w=>{d.current?.
-abort();let _=new AbortController;d.current=_;let b=()=>d.current===_;l(!0),u(void 0);try{await Ui(t,h.current,w,_.signal,
-k=>b()&&i(k))}catch(k){b()&&u(K(k))}b()&&l(!1)},[t]);$(()=>(o([""]),i(void 0),f(""),()=>{d.current?.abort(),d.current=void 0}),
-[p,f]);let m=w=>{o(w),f(w[w.length-1]??"")};return{found:s,busy:a,error:c,page:n.length,stop:()=>d.current?.abort(),goOn:()=>m(
-[...n.slice(0,-1),s?.next??""]),refresh:()=>m(n),next:()=>m([...n,s?.next??""]),previous:()=>m(n.slice(0,-1))}}var vr=t=>`tokens/${encodeURIComponent(t.token_id)}`;function Jn({label:t,value:e,onInput:n}){let{api:o}=M(),s=o.serverNow(),
-i=Bn(e,s);return r(x,{label:t,value:e,onInput:n,options:["5m","15m","1h","8h","24h"],error:e===""?void 0:i.error,hint:i.
-at?`It ends ${we(i.at.getTime())}, ${lt(i.at.getTime(),s)}.`:"A duration such as 15m or 1h 30m, or a time; at most 24 ho\
-urs."})}function Un(t,e){let n=Bn(t,e);if(!n.at)throw new Error(n.error);return n.at.toISOString().replace(/\.\d+Z$/,"Z")}
-function kr({token:t,onClose:e,onDone:n}){let{api:o}=M(),[s,i]=g("1h");return r(pe,{title:"Refresh the access token",submit:"\
-Refresh",onClose:e,onConfirm:async()=>{let l={expires_at:Un(s,o.serverNow())},{new_expires_at:c}=await o.call("PUT",vr(t),
-{body:l});n(`The token ${t.token_id.slice(0,12)}… now ends ${we(c)}.`)},children:[r("p",{children:["The token ",r(P,{text:t.
-token_id})," of ",r(C,{text:t.created_by,most:40})," ends"," ",r(L,{at:t.expires_at}),". Its open connections go on unti\
-l the new end."]}),r(Jn,{label:"New end",value:s,onInput:i})]})}function xr({token:t,onClose:e,onDone:n}){let{api:o}=M(),
-[s,i]=g("The connections that end are being counted…");return $(()=>{let l=new AbortController;return Hi(t.token_id)(o,
+next:l.next_cursor??"",asked:i.asked+1},r(i)}while(!o.aborted&&i.next!==""&&i.tokens.length<Ar);return i}async function Mr(t,e,n){
+let o=0,r="";for(let i=0;i<na;i++){let a=J({subject:e,status:"valid",limit:1e3,cursor:r}),l=await t.get(`tokens${a}`,{signal:n});
+if(o+=l.tokens?.length??0,r=l.next_cursor??"",r==="")return{count:o,all:!0}}return{count:o,all:!1}}function $r(t,e){let[
+n,o]=g([""]),[r,i]=g(),[a,l]=g(!1),[c,u]=g(),d=G(void 0),f=JSON.stringify(e),p=G(e);p.current=e;let h=he(async b=>{d.current?.
+abort();let v=new AbortController;d.current=v;let w=()=>d.current===v;l(!0),u(void 0);try{await oa(t,p.current,b,v.signal,
+k=>w()&&i(k))}catch(k){w()&&u(K(k))}w()&&l(!1)},[t]);$(()=>(o([""]),i(void 0),h(""),()=>{d.current?.abort(),d.current=void 0}),
+[f,h]);let m=b=>{o(b),h(b[b.length-1]??"")};return{found:r,busy:a,error:c,page:n.length,stop:()=>d.current?.abort(),goOn:()=>m(
+[...n.slice(0,-1),r?.next??""]),refresh:()=>m(n),next:()=>m([...n,r?.next??""]),previous:()=>m(n.slice(0,-1))}}var Or=t=>`tokens/${encodeURIComponent(t.token_id)}`;function Vn({label:t,value:e,onInput:n}){let{api:o}=M(),r=o.serverNow(),
+i=Qn(e,r);return s(x,{label:t,value:e,onInput:n,options:["5m","15m","1h","8h","24h"],error:e===""?void 0:i.error,hint:i.
+at?`It ends ${we(i.at.getTime())}, ${ct(i.at.getTime(),r)}.`:"A duration such as 15m or 1h 30m, or a time; at most 24 ho\
+urs."})}function Yn(t,e){let n=Qn(t,e);if(!n.at)throw new Error(n.error);return n.at.toISOString().replace(/\.\d+Z$/,"Z")}
+function Ir({token:t,onClose:e,onDone:n}){let{api:o}=M(),[r,i]=g("1h");return s(pe,{title:"Refresh the access token",submit:"\
+Refresh",onClose:e,onConfirm:async()=>{let l={expires_at:Yn(r,o.serverNow())},{new_expires_at:c}=await o.call("PUT",Or(t),
+{body:l});n(`The token ${t.token_id.slice(0,12)}… now ends ${we(c)}.`)},children:[s("p",{children:["The token ",s(P,{text:t.
+token_id})," of ",s(C,{text:t.created_by,most:40})," ends"," ",s(X,{at:t.expires_at}),". Its open connections go on unti\
+l the new end."]}),s(Vn,{label:"New end",value:r,onInput:i})]})}function Rr({token:t,onClose:e,onDone:n}){let{api:o}=M(),
+[r,i]=g("The connections that end are being counted…");return $(()=>{let l=new AbortController;return ra(t.token_id)(o,
 l.signal).then(c=>!l.signal.aborted&&i(c),c=>!l.signal.aborted&&i(`The connections that end could not be counted. ${K(c)}`)),
-()=>l.abort()},[o,t.token_id]),r(pe,{title:"Revoke the access token",submit:"Revoke",danger:!0,onClose:e,onConfirm:async()=>{
-await o.call("DELETE",vr(t),{body:{}}),n(`The token ${t.token_id.slice(0,12)}… was revoked.`)},children:[r("p",{children:[
-"The token ",r(P,{text:t.token_id})," of ",r(C,{text:t.created_by,most:40})," stops working at once, for good."]}),r("p",
-{role:"status",children:s})]})}function Sr({subject:t,onClose:e,onDone:n}){let{api:o}=M(),[s,i]=g("Its tokens are being \
-counted…");return $(()=>{let l=new AbortController;return wr(o,t,l.signal).then(({count:c,all:u})=>!l.signal.aborted&&
-i(`${u?"":"At least "}${O(c,"valid token")} ${c===1?"ends":"end"}, with all connections.`),c=>!l.signal.aborted&&i(`Its \
-tokens could not be counted. ${K(c)}`)),()=>l.abort()},[o,t]),r(pe,{title:"Revoke all tokens of this subject",submit:"Re\
+()=>l.abort()},[o,t.token_id]),s(pe,{title:"Revoke the access token",submit:"Revoke",danger:!0,onClose:e,onConfirm:async()=>{
+await o.call("DELETE",Or(t),{body:{}}),n(`The token ${t.token_id.slice(0,12)}… was revoked.`)},children:[s("p",{children:[
+"The token ",s(P,{text:t.token_id})," of ",s(C,{text:t.created_by,most:40})," stops working at once, for good."]}),s("p",
+{role:"status",children:r})]})}function Nr({subject:t,onClose:e,onDone:n}){let{api:o}=M(),[r,i]=g("Its tokens are being \
+counted…");return $(()=>{let l=new AbortController;return Mr(o,t,l.signal).then(({count:c,all:u})=>!l.signal.aborted&&
+i(`${u?"":"At least "}${I(c,"valid token")} ${c===1?"ends":"end"}, with all connections.`),c=>!l.signal.aborted&&i(`Its \
+tokens could not be counted. ${K(c)}`)),()=>l.abort()},[o,t]),s(pe,{title:"Revoke all tokens of this subject",submit:"Re\
 voke all",danger:!0,onClose:e,onConfirm:async()=>{let l=`tokens?subject=${encodeURIComponent(t)}`,{revoked:c}=await o.call(
-"DELETE",l,{body:{}});n(`${O(c,"token")} revoked.`)},children:[r("p",{children:["All tokens of ",r(C,{text:t,most:128}),
-" stop working at once, for good. A backend can issue it new ones."]}),r("p",{role:"status",children:s})]})}function Hi(t){
-return async(e,n)=>{let s=(await e.get(`connections${J({token_id:t,limit:1})}`,{signal:n})).edges??[],i=s.reduce((c,u)=>c+
-u.matching,0),a=s.filter(c=>!c.answered).map(c=>c.name),l=i===0?"No connection ends with it.":`${O(i,"connection")} ${i===
-1?"ends":"end"} with it.`;return a.length===0?l:`${l} Not counted are those at ${Ue(a.slice(0,10))}, which did not answe\
-r.`}}var Tr=/^[\w\-~@.]*$/;function ut(t){let e=/[A-Za-z0-9]$/.test(t)?`${t}.`:t;return Tr.test(e)&&e.length<=127?e:void 0}var Er="At most 127 of a\
--z A-Z 0-9 _ - ~ @ and dots; a dot is added after a letter or digit.";function ae(t){return t.length>0&&t.length<=128&&Tr.
-test(t)}function Mt(t){let e=t.indexOf("/"),n=e<0?t:t.slice(0,e);if(n.includes("%"))return"has a zone, which a mask may not have";
-let o=Cr(n),s=o?void 0:Wi(n);if(!o&&!s)return"is neither an address nor a CIDR such as 10.0.0.0/8";if(s&&zi(s))return"is\
+"DELETE",l,{body:{}});n(`${I(c,"token")} revoked.`)},children:[s("p",{children:["All tokens of ",s(C,{text:t,most:128}),
+" stop working at once, for good. A backend can issue it new ones."]}),s("p",{role:"status",children:r})]})}function ra(t){
+return async(e,n)=>{let r=(await e.get(`connections${J({token_id:t,limit:1})}`,{signal:n})).edges??[],i=r.reduce((c,u)=>c+
+u.matching,0),a=r.filter(c=>!c.answered).map(c=>c.name),l=i===0?"No connection ends with it.":`${I(i,"connection")} ${i===
+1?"ends":"end"} with it.`;return a.length===0?l:`${l} Not counted are those at ${He(a.slice(0,10))}, which did not answe\
+r.`}}var Dr=/^[\w\-~@.]*$/;function ht(t){let e=/[A-Za-z0-9]$/.test(t)?`${t}.`:t;return Dr.test(e)&&e.length<=127?e:void 0}var Fr="At most 127 of a\
+-z A-Z 0-9 _ - ~ @ and dots; a dot is added after a letter or digit.";function ce(t){return t.length>0&&t.length<=128&&Dr.
+test(t)}function Ot(t){let e=t.indexOf("/"),n=e<0?t:t.slice(0,e);if(n.includes("%"))return"has a zone, which a mask may not have";
+let o=jr(n),r=o?void 0:sa(n);if(!o&&!r)return"is neither an address nor a CIDR such as 10.0.0.0/8";if(r&&aa(r))return"is\
  an IPv4 address in the form of IPv6; write it as IPv4";if(e<0)return;let i=o?32:128,a=t.slice(e+1);if(!/^(0|[1-9]\d{0,2})$/.
-test(a)||Number(a)>i)return`needs a length from 0 to ${i} after the slash`}function Cr(t){let e=t.split(".");return e.length===
-4&&e.every(n=>/^(0|[1-9]\d{0,2})$/.test(n)&&Number(n)<=255)}function Wi(t){let e=t.split("::");if(e.length>2)return;let[
-n,o]=e.map((i,a)=>qi(i,a===e.length-1));if(!n||e.length===2&&!o)return;if(!o)return n.length===8?n:void 0;let s=8-n.length-
-o.length;return s<1?void 0:[...n,...new Array(s).fill(0),...o]}function qi(t,e){if(t==="")return[];let n=[],o=t.split(":");
-for(let[s,i]of o.entries())if(/^[0-9a-f]{1,4}$/i.test(i))n.push(Number.parseInt(i,16));else if(e&&s===o.length-1&&Cr(i)){
-let[a=0,l=0,c=0,u=0]=i.split(".").map(Number);n.push(a*256+l,c*256+u)}else return;return n}function zi(t){return t.slice(
-0,5).every(e=>e===0)&&t[5]===65535}var Wn=64,qn=512,Pr=256,Gi=2**40,Hn=t=>t?String(t):"";function Ar(t){return{name:t?.name??"",description:t?.description??
+test(a)||Number(a)>i)return`needs a length from 0 to ${i} after the slash`}function jr(t){let e=t.split(".");return e.length===
+4&&e.every(n=>/^(0|[1-9]\d{0,2})$/.test(n)&&Number(n)<=255)}function sa(t){let e=t.split("::");if(e.length>2)return;let[
+n,o]=e.map((i,a)=>ia(i,a===e.length-1));if(!n||e.length===2&&!o)return;if(!o)return n.length===8?n:void 0;let r=8-n.length-
+o.length;return r<1?void 0:[...n,...new Array(r).fill(0),...o]}function ia(t,e){if(t==="")return[];let n=[],o=t.split(":");
+for(let[r,i]of o.entries())if(/^[0-9a-f]{1,4}$/i.test(i))n.push(Number.parseInt(i,16));else if(e&&r===o.length-1&&jr(i)){
+let[a=0,l=0,c=0,u=0]=i.split(".").map(Number);n.push(a*256+l,c*256+u)}else return;return n}function aa(t){return t.slice(
+0,5).every(e=>e===0)&&t[5]===65535}var eo=64,to=512,Xr=256,la=2**40,Zn=t=>t?String(t):"";function Lr(t){return{name:t?.name??"",description:t?.description??
 "",prefix:t?.tenant_prefix??"",masks:(t?.allow_ip_masks??[]).join(`
-`),maxTokens:Hn(t?.max_tokens),maxBytes:Hn(t?.max_bytes),calls:Hn(t?.calls_per_second)}}function zn(t){return{prefix:ut(
-t.prefix)===void 0?Er:void 0,masks:It(ne(t.masks)),maxTokens:Me(t.maxTokens),maxBytes:Me(t.maxBytes),calls:Me(t.calls)}}
-function Mr(t){let e=Ce(t.name);return e<1||e>Wn||Ce(t.description)>qn?!1:Object.values(zn(t)).every(n=>n===void 0)}function $t(t){
-return{name:t.name,description:t.description,tenant_prefix:ut(t.prefix)??t.prefix,allow_ip_masks:ne(t.masks),max_tokens:Number(
-t.maxTokens),max_bytes:Number(t.maxBytes),calls_per_second:Number(t.calls)}}function $r(t,e){let n=$t(t),o=Object.entries(
-$t(e)).filter(([s,i])=>JSON.stringify(i)!==JSON.stringify(n[s]));return Object.fromEntries(o)}function It(t){if(t.length>
-Pr)return`At most ${Pr} masks.`;for(let e of t){let n=Mt(e);if(n)return`${e} ${n}.`}}function Me(t,e=Gi){if(!(t===""||/^\d{1,13}$/.
-test(t)&&Number(t)<=e))return`A whole number up to ${e.toLocaleString("en")}, or nothing.`}var Ki=256,Qi=128,Ir=2**31;function Or({onClose:t,onIssued:e}){let{api:n,session:o}=M(),s=oe(),[i,a]=g({createdBy:o.operator??
+`),maxTokens:Zn(t?.max_tokens),maxBytes:Zn(t?.max_bytes),calls:Zn(t?.calls_per_second)}}function no(t){return{prefix:ht(
+t.prefix)===void 0?Fr:void 0,masks:Rt(ne(t.masks)),maxTokens:Oe(t.maxTokens),maxBytes:Oe(t.maxBytes),calls:Oe(t.calls)}}
+function Ur(t){let e=Ae(t.name);return e<1||e>eo||Ae(t.description)>to?!1:Object.values(no(t)).every(n=>n===void 0)}function It(t){
+return{name:t.name,description:t.description,tenant_prefix:ht(t.prefix)??t.prefix,allow_ip_masks:ne(t.masks),max_tokens:Number(
+t.maxTokens),max_bytes:Number(t.maxBytes),calls_per_second:Number(t.calls)}}function Jr(t,e){let n=It(t),o=Object.entries(
+It(e)).filter(([r,i])=>JSON.stringify(i)!==JSON.stringify(n[r]));return Object.fromEntries(o)}function Rt(t){if(t.length>
+Xr)return`At most ${Xr} masks.`;for(let e of t){let n=Ot(e);if(n)return`${e} ${n}.`}}function Oe(t,e=la){if(!(t===""||/^\d{1,13}$/.
+test(t)&&Number(t)<=e))return`A whole number up to ${e.toLocaleString("en")}, or nothing.`}var ca=256,da=128,Br=2**31;function Wr({onClose:t,onIssued:e}){let{api:n,session:o}=M(),r=oe(),[i,a]=g({createdBy:o.operator??
 "",description:"",subject:"",tenants:"",pub:"",sub:"#",history:"",presence:"",end:"15m",masks:"",origins:"",regions:"",ingress:"",
-egress:"",websocket:!0,webtransport:!0}),l=d=>p=>a(h=>({...h,[d]:p})),c=ne(i.tenants).find(d=>!ae(d));return r(ye,{title:"\
-Issue a trial token",onClose:t,children:[r("p",{class:"quiet",children:"For a trial. Apps get theirs from their backend,\
- which holds a master token."}),r(ue,{action:s,submit:"Issue",onSubmit:async()=>{let d=ne(i.tenants);if(d.length===0)throw new Error(
+egress:"",websocket:!0,webtransport:!0}),l=d=>f=>a(p=>({...p,[d]:f})),c=ne(i.tenants).find(d=>!ce(d));return s(be,{title:"\
+Issue a trial token",onClose:t,children:[s("p",{class:"quiet",children:"For a trial. Apps get theirs from their backend,\
+ which holds a master token."}),s(fe,{action:r,submit:"Issue",onSubmit:async()=>{let d=ne(i.tenants);if(d.length===0)throw new Error(
 "name at least one tenant");if(i.createdBy==="")throw new Error("say who creates it");if(!i.websocket&&!i.webtransport)throw new Error(
-"allow at least one transport");if(c||It(ne(i.masks))||Me(i.ingress)||Me(i.egress))throw new Error("correct the fields t\
-hat are marked");let p=m=>m===""?void 0:Number(m),h=i.websocket!==i.webtransport,f={created_by:i.createdBy,description:i.
+"allow at least one transport");if(c||Rt(ne(i.masks))||Oe(i.ingress)||Oe(i.egress))throw new Error("correct the fields t\
+hat are marked");let f=m=>m===""?void 0:Number(m),p=i.websocket!==i.webtransport,h={created_by:i.createdBy,description:i.
 description,subject:i.subject===""?void 0:i.subject,right:{tenant_grants:[{tenant_ids:d,allow_channels_pub:ne(i.pub),allow_channels_sub:ne(
 i.sub),allow_channels_history:ne(i.history),allow_channels_presence:ne(i.presence)}],allow_ip_masks:ne(i.masks),allowed_ws_origin:ne(
-i.origins),allow_regions:ne(i.regions),allow_protocols:h?[i.websocket?"websocket":"webtransport"]:[],ingress_kb_per_sec:p(
-i.ingress),egress_kb_per_sec:p(i.egress),expires_at:Un(i.end,n.serverNow())}};e(await n.call("POST","tokens",{body:f}))},
-onCancel:t,children:[r(x,{label:"Tenants",value:i.tenants,onInput:l("tenants"),rows:2,mono:!0,autoFocus:!0,error:c&&`${c}\
- is no tenant: 1 to 128 of a-z A-Z 0-9 _ - ~ @ and dots.`,hint:"Whole names, one a line."}),r("div",{class:"row",children:[
-r(x,{label:"May publish to",value:i.pub,onInput:l("pub"),rows:2,mono:!0,hint:"Channel rules, one a line."}),r(x,{label:"\
-May subscribe to",value:i.sub,onInput:l("sub"),rows:2,mono:!0,hint:"# is every channel."})]}),r("div",{class:"row",children:[
-r(x,{label:"May read stored messages of",value:i.history,onInput:l("history"),rows:2,mono:!0,hint:"Of what it may subscr\
-ibe to. Nothing: subscriptions begin now."}),r(x,{label:"May see who is present in",value:i.presence,onInput:l("presence"),
-rows:2,mono:!0,hint:"To join needs no more than to subscribe, and a subject."})]}),r(Jn,{label:"Valid until",value:i.end,
-onInput:l("end")}),r("div",{class:"row",children:[r(x,{label:"Created by",value:i.createdBy,onInput:l("createdBy"),count:{
-now:Xn(i.createdBy),most:Ki,unit:"bytes"}}),r(x,{label:"Description",value:i.description,onInput:l("description"),count:{
-now:Ce(i.description),most:512,unit:"characters"}})]}),r(x,{label:"Subject",value:i.subject,onInput:l("subject"),count:{
-now:Xn(i.subject),most:Qi,unit:"bytes"},hint:"Whose it is. Subscribers may see it."}),r("details",{children:[r("summary",
-{children:"More limits"}),r(x,{label:"Address masks",value:i.masks,onInput:l("masks"),mono:!0,error:It(ne(i.masks))}),r(
-x,{label:"Origins of pages",value:i.origins,onInput:l("origins"),mono:!0,hint:"Such as https://app.example.com"}),r(x,{label:"\
-Regions",value:i.regions,onInput:l("regions"),mono:!0,hint:"Such as EU or US"}),r("fieldset",{children:[r("legend",{children:"\
-Transports"}),r(ve,{label:"WebSocket",checked:i.websocket,onChange:l("websocket")}),r(ve,{label:"WebTransport",checked:i.
-webtransport,onChange:l("webtransport")})]}),r("div",{class:"row",children:[r(x,{label:"May send, KB/s",value:i.ingress,
-onInput:l("ingress"),error:Me(i.ingress,Ir)}),r(x,{label:"May receive, KB/s",value:i.egress,onInput:l("egress"),error:Me(
-i.egress,Ir)})]})]})]})]})}var Vi=[["","any"],["valid","valid"],["expired","expired"],["revoked","revoked"]],Yi={valid:"good",expired:"plain",revoked:"\
-bad"};function Rr({query:t}){let{api:e,notify:n}=M(),o=H(),[s,i]=g(),a={id:t.id??"",tenant:t.tenant??"",subject:t.subject??
-"",created_by:t.created_by??"",status:t.status??""},l=_r(e,a),c=()=>i(void 0),u=d=>{c(),n(d),l.refresh()};return r(E,{children:[
-r(Z,{text:"Access tokens",children:[r("button",{type:"button",onClick:()=>i({what:"explain",token:void 0}),children:"Exp\
-lain"}),o&&a.subject!==""&&r("button",{type:"button",onClick:()=>i({what:"revoke subject",subject:a.subject}),children:"\
-Revoke all of this subject"}),o&&r("button",{type:"button",class:"primary",onClick:()=>i({what:"issue"}),children:"Issue\
- a trial token"})]}),r(Zi,{query:a,onSearchAgain:l.refresh}),r(Y,{error:l.error,known:!1}),r(ea,{search:l,filtered:Object.
-values(a).some(d=>d!==""),onAction:(d,p)=>i({what:d,token:p})}),s?.what==="issue"&&r(Or,{onClose:c,onIssued:d=>{i({what:"\
-issued",issued:d}),l.refresh()}}),s?.what==="issued"&&r(Ct,{title:"The access token",label:"Access token",secret:s.issued.
-token,onClose:c,children:r("p",{children:["Its id is ",r(P,{text:s.issued.token_id}),". It expires ",we(s.issued.expires_at),
-"."]})}),s?.what==="explain"&&r(gr,{token:s.token,onClose:c}),s?.what==="refresh"&&r(kr,{token:s.token,onClose:c,onDone:u}),
-s?.what==="revoke"&&r(xr,{token:s.token,onClose:c,onDone:u}),s?.what==="revoke subject"&&r(Sr,{subject:s.subject,onClose:c,
-onDone:u})]})}function Zi({query:t,onSearchAgain:e}){let[n,o]=g(t),s=JSON.stringify(t);$(()=>o(t),[s]);let i=a=>l=>o(c=>({
-...c,[a]:l.trim()}));return r("search",{children:r("form",{class:"filters","aria-label":"Search access tokens",onSubmit:a=>{
-if(a.preventDefault(),!He.test(n.id))return;let l=I("tokens",n);l===I("tokens",t)?e():location.hash=l},children:[r(x,{label:"\
-Id",value:n.id,onInput:a=>i("id")(We(a.trim())),mono:!0,error:He.test(n.id)?void 0:"An id has up to 32 digits of 0-9 and\
- a-f.",hint:"Its beginning will do."}),r(x,{label:"Tenant",value:n.tenant,onInput:i("tenant"),mono:!0,hint:"The whole na\
-me."}),r(x,{label:"Subject",value:n.subject,onInput:a=>o(l=>({...l,subject:a})),hint:"The whole subject."}),r(x,{label:"\
-Created by",value:n.created_by,onInput:a=>o(l=>({...l,created_by:a})),hint:"The whole label."}),r(z,{label:"State",value:n.
-status,onInput:i("status"),options:Vi}),r("div",{class:"buttons",children:[r("button",{type:"submit",class:"primary",children:"\
-Search"}),r("a",{class:"button",href:I("tokens"),children:"Clear"})]})]})})}function ea({search:t,filtered:e,onAction:n}){
-let[o,s]=g(),i=H(),{found:a,busy:l}=t,c=a?.tokens??[],u=!l&&a!==void 0&&a.next!==""&&c.length===0;return r(E,{children:[
-r("div",{role:"status",class:"with-button",children:[l&&a&&a.asked>0&&r("span",{children:["Still searching: ",O(c.length,
-"token")," found so far."]}),u&&r("span",{children:"The search was stopped before its end."})]}),l&&a&&a.asked>0&&r("but\
-ton",{type:"button",onClick:t.stop,children:"Stop the search"}),u&&r("button",{type:"button",onClick:t.goOn,children:"Se\
-arch on"}),l&&!a&&r(W,{what:"the access tokens"}),c.length>0&&r(ie,{label:"Access tokens",columns:ta(o,s),rows:c,keyOf:d=>d.
-token_id,busy:l,detail:d=>o===d.token_id&&r(mr,{token:d,onAction:p=>n(p,d)})}),!l&&a&&c.length===0&&a.next===""&&r(j,{children:e?
-r("p",{children:"No access token matches. Ask for less, or clear the search. Tokens are forgotten a day after they expir\
-e."}):r("p",{children:["There is no access token yet. Backends issue them with a master token",i?"; the button above iss\
-ues one for a trial":"","."]})}),r(ge,{page:t.page,more:!l&&!u&&(a?.next??"")!=="",onPrevious:t.previous,onNext:t.next})]})}
-function ta(t,e){return[{label:"Id",cell:({token_id:n})=>r(qe,{open:t===n,label:`Details of token ${n.slice(0,12)}`,onToggle:()=>e(
-t===n?void 0:n),children:r("code",{children:n.slice(0,12)})})},{label:"Subject",cell:({subject:n})=>n?r(C,{text:n,most:40}):
-r(E,{children:"–"})},{label:"Created by",cell:({created_by:n})=>r(C,{text:n,most:40})},{label:"Tenants",cell:({right:n})=>r(
-Gn,{names:(n.tenant_grants??[]).flatMap(o=>o.tenant_ids??[])})},{label:"State",cell:({status:n})=>r(N,{mood:Yi[n]??"plai\
-n",children:n})},{label:"Made",cell:({created_at:n})=>r(L,{at:n})},{label:"Ends",cell:({expires_at:n})=>r(L,{at:n})}]}function Gn({
-names:t}){let e=[...new Set(t)];return e.length===0?r(E,{children:"–"}):r("span",{class:"list",title:e.length>2?Ue(e.slice(
-0,50)):void 0,children:[e.slice(0,2).map(n=>r(P,{text:n,most:40},n)),e.length>2&&r("span",{class:"quiet",children:["and ",
-e.length-2," more"]})]})}var Qe=t=>`${t.edge}:${t.id}`,Nr=t=>t?A(t):"none";function Dr(t,e,n){return[{label:"Connection",cell:s=>{let i=Qe(s);return r(
-qe,{open:e===i,label:`Details of connection ${s.id} at ${s.edge_name}`,onToggle:()=>n(e===i?void 0:i),children:s.id})}},
-...t?[{label:"Edge",cell:s=>r(C,{text:s.edge_name,most:40})}]:[],{label:"Token",cell:s=>r("a",{href:I("tokens",{id:s.token_id}),
-"aria-label":`Token ${s.token_id.slice(0,8)}`,children:r("code",{children:s.token_id.slice(0,8)})})},{label:"Subject",cell:({
-subject:s})=>s?r(C,{text:s,most:40}):r(E,{children:"–"})},{label:"Tenants",cell:s=>r(Gn,{names:s.tenants??[]})},{label:"\
-Address",cell:s=>r("span",{class:"address",children:s.ip?r(P,{text:s.ip}):"unknown"})},{label:"Transport",cell:s=>r(E,{children:[
-ze(s.transport)," ",s.draining&&r(N,{mood:"warn",children:"draining"})]})},{label:"Since",cell:s=>r(L,{at:s.since})},{label:"\
-Subscriptions",number:!0,cell:s=>A(s.subscriptions)},{label:"Queue",number:!0,cell:s=>U(s.queued_bytes)},{label:"Caps, K\
-B/s",cell:s=>`in ${Nr(s.ingress_kb_per_sec)}, out ${Nr(s.egress_kb_per_sec)}`},{label:"Dropped",number:!0,cell:s=>A(s.dropped)}]}var na=5e3,Kn=200;function Fr({connection:t,onDisconnect:e}){let{api:n}=M(),o=H(),s=`connections/${encodeURIComponent(t.
-edge)}/${t.id}`,{data:i,error:a}=ee(Qe(t),na,async d=>{try{return await n.get(s,d)}catch(p){if(p instanceof q&&p.status===
-404&&p.code!=="not_found")return"gone";throw p}}),l=i==="gone"?void 0:i,c=l??t,u=`connection ${c.id} at ${c.edge_name}`;
-return r("div",{class:"connection-detail",children:[i==="gone"&&r("p",{role:"status",children:"It is closed now."}),r(Ae,
-{text:a}),r(se,{of:[["Token",r(P,{text:c.token_id},"token"),"wide"],c.subject?["Subject",r(C,{text:c.subject,most:128},"\
-subject")]:void 0,["Token ends",r(L,{at:c.expires_at},"expires")],["Waiting in its queue",U(c.queued_bytes)],["Dropped d\
-eliveries",A(c.dropped)]]}),r("h2",{children:"Subscriptions"}),!i&&!a&&r(W,{what:"the subscriptions"}),l&&r(oa,{detail:l}),
-r("div",{class:"buttons",children:[o&&i!=="gone"&&r("button",{type:"button","aria-label":`Disconnect ${u}`,onClick:e,children:"\
-Disconnect"}),r("a",{class:"button",href:I("connections",{token_id:c.token_id}),children:"All of its token"}),c.subject&&
-r("a",{class:"button",href:I("connections",{subject:c.subject}),children:"All of its subject"}),r("a",{class:"button",href:I(
-"tokens",{id:c.token_id}),children:"Its token"})]})]})}function oa({detail:t}){let e=t.patterns??[],n=e.length-Kn+(t.more_patterns??
-0);return e.length===0?r("p",{children:"It is subscribed to nothing."}):r("ul",{class:"chips patterns","aria-label":"Sub\
-scriptions",tabIndex:0,children:[e.slice(0,Kn).map(({tenant:o,pattern:s})=>r("li",{children:[r(P,{text:s})," in ",r(P,{text:o})]},
-`${o} ${s}`)),e.length<Kn?(t.more_patterns??0)>0&&r("li",{children:["and ",O(t.more_patterns??0,"more","more")]}):n>0&&r(
-"li",{children:["and ",A(n)," more"]})]})}var ra=[["","any"],["websocket","WebSocket"],["webtransport","WebTransport"]];function Xr({query:t,edges:e,onAgain:n}){let[
-o,s]=g(t),i=JSON.stringify(t);$(()=>s(t),[i]);let a=d=>p=>s(h=>({...h,[d]:p.trim()})),l=o.ip===""?void 0:Mt(o.ip),c=e.map(
-d=>[d.id,Pe(d.name,60)]),u=o.edge!==""&&!e.some(({id:d})=>d===o.edge)?[[o.edge,Pe(o.edge,60)]]:[];return r("search",{children:r(
-"form",{class:"filters","aria-label":"Filter connections",onSubmit:d=>{if(d.preventDefault(),l||!He.test(o.token_id))return;
-let p=I("connections",o);p===I("connections",t)?n():location.hash=p},children:[r(x,{label:"Token id",value:o.token_id,onInput:d=>a(
-"token_id")(We(d.trim())),mono:!0,error:He.test(o.token_id)?void 0:"An id has 32 digits of 0-9 and a-f.",hint:"The whole\
- id."}),r(x,{label:"Subject",value:o.subject,onInput:d=>s(p=>({...p,subject:d})),hint:"The whole subject."}),r(x,{label:"\
-Tenant",value:o.tenant,onInput:a("tenant"),mono:!0}),r(x,{label:"Address",value:o.ip,onInput:a("ip"),mono:!0,error:l&&`I\
-t ${l}.`,hint:"One, or a CIDR."}),r(z,{label:"Transport",value:o.transport,onInput:a("transport"),options:ra}),r(z,{label:"\
-Edge",value:o.edge,onInput:a("edge"),options:[["","all"],...c,...u]}),r("div",{class:"buttons",children:[r("button",{type:"\
-submit",class:"primary",children:"Filter"}),r("a",{class:"button",href:I("connections"),children:"Clear"})]})]})})}function Lr({target:t,onClose:e,onDone:n}){let{api:o}=M(),{connection:s,tokenID:i}=t,[a,l]=g(s===void 0);return r(pe,{title:s?
+i.origins),allow_regions:ne(i.regions),allow_protocols:p?[i.websocket?"websocket":"webtransport"]:[],ingress_kb_per_sec:f(
+i.ingress),egress_kb_per_sec:f(i.egress),expires_at:Yn(i.end,n.serverNow())}};e(await n.call("POST","tokens",{body:h}))},
+onCancel:t,children:[s(x,{label:"Tenants",value:i.tenants,onInput:l("tenants"),rows:2,mono:!0,autoFocus:!0,error:c&&`${c}\
+ is no tenant: 1 to 128 of a-z A-Z 0-9 _ - ~ @ and dots.`,hint:"Whole names, one a line."}),s("div",{class:"row",children:[
+s(x,{label:"May publish to",value:i.pub,onInput:l("pub"),rows:2,mono:!0,hint:"Channel rules, one a line."}),s(x,{label:"\
+May subscribe to",value:i.sub,onInput:l("sub"),rows:2,mono:!0,hint:"# is every channel."})]}),s("div",{class:"row",children:[
+s(x,{label:"May read stored messages of",value:i.history,onInput:l("history"),rows:2,mono:!0,hint:"Of what it may subscr\
+ibe to. Nothing: subscriptions begin now."}),s(x,{label:"May see who is present in",value:i.presence,onInput:l("presence"),
+rows:2,mono:!0,hint:"To join needs no more than to subscribe, and a subject."})]}),s(Vn,{label:"Valid until",value:i.end,
+onInput:l("end")}),s("div",{class:"row",children:[s(x,{label:"Created by",value:i.createdBy,onInput:l("createdBy"),count:{
+now:zn(i.createdBy),most:ca,unit:"bytes"}}),s(x,{label:"Description",value:i.description,onInput:l("description"),count:{
+now:Ae(i.description),most:512,unit:"characters"}})]}),s(x,{label:"Subject",value:i.subject,onInput:l("subject"),count:{
+now:zn(i.subject),most:da,unit:"bytes"},hint:"Whose it is. Subscribers may see it."}),s("details",{children:[s("summary",
+{children:"More limits"}),s(x,{label:"Address masks",value:i.masks,onInput:l("masks"),mono:!0,error:Rt(ne(i.masks))}),s(
+x,{label:"Origins of pages",value:i.origins,onInput:l("origins"),mono:!0,hint:"Such as https://app.example.com"}),s(x,{label:"\
+Regions",value:i.regions,onInput:l("regions"),mono:!0,hint:"Such as EU or US"}),s("fieldset",{children:[s("legend",{children:"\
+Transports"}),s(_e,{label:"WebSocket",checked:i.websocket,onChange:l("websocket")}),s(_e,{label:"WebTransport",checked:i.
+webtransport,onChange:l("webtransport")})]}),s("div",{class:"row",children:[s(x,{label:"May send, KB/s",value:i.ingress,
+onInput:l("ingress"),error:Oe(i.ingress,Br)}),s(x,{label:"May receive, KB/s",value:i.egress,onInput:l("egress"),error:Oe(
+i.egress,Br)})]})]})]})]})}var ua=[["","any"],["valid","valid"],["expired","expired"],["revoked","revoked"]],ha={valid:"good",expired:"plain",revoked:"\
+bad"};function Hr({query:t}){let{api:e,notify:n}=M(),o=W(),[r,i]=g(),a={id:t.id??"",tenant:t.tenant??"",subject:t.subject??
+"",created_by:t.created_by??"",status:t.status??""},l=$r(e,a),c=()=>i(void 0),u=d=>{c(),n(d),l.refresh()};return s(E,{children:[
+s(Z,{text:"Access tokens",children:[s("button",{type:"button",onClick:()=>i({what:"explain",token:void 0}),children:"Exp\
+lain"}),o&&a.subject!==""&&s("button",{type:"button",onClick:()=>i({what:"revoke subject",subject:a.subject}),children:"\
+Revoke all of this subject"}),o&&s("button",{type:"button",class:"primary",onClick:()=>i({what:"issue"}),children:"Issue\
+ a trial token"})]}),s(fa,{query:a,onSearchAgain:l.refresh}),s(Y,{error:l.error,known:!1}),s(pa,{search:l,filtered:Object.
+values(a).some(d=>d!==""),onAction:(d,f)=>i({what:d,token:f})}),r?.what==="issue"&&s(Wr,{onClose:c,onIssued:d=>{i({what:"\
+issued",issued:d}),l.refresh()}}),r?.what==="issued"&&s(At,{title:"The access token",label:"Access token",secret:r.issued.
+token,onClose:c,children:s("p",{children:["Its id is ",s(P,{text:r.issued.token_id}),". It expires ",we(r.issued.expires_at),
+"."]})}),r?.what==="explain"&&s(Cr,{token:r.token,onClose:c}),r?.what==="refresh"&&s(Ir,{token:r.token,onClose:c,onDone:u}),
+r?.what==="revoke"&&s(Rr,{token:r.token,onClose:c,onDone:u}),r?.what==="revoke subject"&&s(Nr,{subject:r.subject,onClose:c,
+onDone:u})]})}function fa({query:t,onSearchAgain:e}){let[n,o]=g(t),r=JSON.stringify(t);$(()=>o(t),[r]);let i=a=>l=>o(c=>({
+...c,[a]:l.trim()}));return s("search",{children:s("form",{class:"filters","aria-label":"Search access tokens",onSubmit:a=>{
+if(a.preventDefault(),!qe.test(n.id))return;let l=O("tokens",n);l===O("tokens",t)?e():location.hash=l},children:[s(x,{label:"\
+Id",value:n.id,onInput:a=>i("id")(ze(a.trim())),mono:!0,error:qe.test(n.id)?void 0:"An id has up to 32 digits of 0-9 and\
+ a-f.",hint:"Its beginning will do."}),s(x,{label:"Tenant",value:n.tenant,onInput:i("tenant"),mono:!0,hint:"The whole na\
+me."}),s(x,{label:"Subject",value:n.subject,onInput:a=>o(l=>({...l,subject:a})),hint:"The whole subject."}),s(x,{label:"\
+Created by",value:n.created_by,onInput:a=>o(l=>({...l,created_by:a})),hint:"The whole label."}),s(z,{label:"State",value:n.
+status,onInput:i("status"),options:ua}),s("div",{class:"buttons",children:[s("button",{type:"submit",class:"primary",children:"\
+Search"}),s("a",{class:"button",href:O("tokens"),children:"Clear"})]})]})})}function pa({search:t,filtered:e,onAction:n}){
+let[o,r]=g(),i=W(),{found:a,busy:l}=t,c=a?.tokens??[],u=!l&&a!==void 0&&a.next!==""&&c.length===0;return s(E,{children:[
+s("div",{role:"status",class:"with-button",children:[l&&a&&a.asked>0&&s("span",{children:["Still searching: ",I(c.length,
+"token")," found so far."]}),u&&s("span",{children:"The search was stopped before its end."})]}),l&&a&&a.asked>0&&s("but\
+ton",{type:"button",onClick:t.stop,children:"Stop the search"}),u&&s("button",{type:"button",onClick:t.goOn,children:"Se\
+arch on"}),l&&!a&&s(H,{what:"the access tokens"}),c.length>0&&s(le,{label:"Access tokens",columns:ma(o,r),rows:c,keyOf:d=>d.
+token_id,busy:l,detail:d=>o===d.token_id&&s(Er,{token:d,onAction:f=>n(f,d)})}),!l&&a&&c.length===0&&a.next===""&&s(L,{children:e?
+s("p",{children:"No access token matches. Ask for less, or clear the search. Tokens are forgotten a day after they expir\
+e."}):s("p",{children:["There is no access token yet. Backends issue them with a master token",i?"; the button above iss\
+ues one for a trial":"","."]})}),s(ye,{page:t.page,more:!l&&!u&&(a?.next??"")!=="",onPrevious:t.previous,onNext:t.next})]})}
+function ma(t,e){return[{label:"Id",cell:({token_id:n})=>s(Ge,{open:t===n,label:`Details of token ${n.slice(0,12)}`,onToggle:()=>e(
+t===n?void 0:n),children:s("code",{children:n.slice(0,12)})})},{label:"Subject",cell:({subject:n})=>n?s(C,{text:n,most:40}):
+s(E,{children:"–"})},{label:"Created by",cell:({created_by:n})=>s(C,{text:n,most:40})},{label:"Tenants",cell:({right:n})=>s(
+oo,{names:(n.tenant_grants??[]).flatMap(o=>o.tenant_ids??[])})},{label:"State",cell:({status:n})=>s(N,{mood:ha[n]??"plai\
+n",children:n})},{label:"Made",cell:({created_at:n})=>s(X,{at:n})},{label:"Ends",cell:({expires_at:n})=>s(X,{at:n})}]}function oo({
+names:t}){let e=[...new Set(t)];return e.length===0?s(E,{children:"–"}):s("span",{class:"list",title:e.length>2?He(e.slice(
+0,50)):void 0,children:[e.slice(0,2).map(n=>s(P,{text:n,most:40},n)),e.length>2&&s("span",{class:"quiet",children:["and ",
+e.length-2," more"]})]})}var Ye=t=>`${t.edge}:${t.id}`,qr=t=>t?A(t):"none";function zr(t,e,n){return[{label:"Connection",cell:r=>{let i=Ye(r);return s(
+Ge,{open:e===i,label:`Details of connection ${r.id} at ${r.edge_name}`,onToggle:()=>n(e===i?void 0:i),children:r.id})}},
+...t?[{label:"Edge",cell:r=>s(C,{text:r.edge_name,most:40})}]:[],{label:"Token",cell:r=>s("a",{href:O("tokens",{id:r.token_id}),
+"aria-label":`Token ${r.token_id.slice(0,8)}`,children:s("code",{children:r.token_id.slice(0,8)})})},{label:"Subject",cell:({
+subject:r})=>r?s(C,{text:r,most:40}):s(E,{children:"–"})},{label:"Tenants",cell:r=>s(oo,{names:r.tenants??[]})},{label:"\
+Address",cell:r=>s("span",{class:"address",children:r.ip?s(P,{text:r.ip}):"unknown"})},{label:"Transport",cell:r=>s(E,{children:[
+Ke(r.transport)," ",r.draining&&s(N,{mood:"warn",children:"draining"})]})},{label:"Since",cell:r=>s(X,{at:r.since})},{label:"\
+Subscriptions",number:!0,cell:r=>A(r.subscriptions)},{label:"Queue",number:!0,cell:r=>B(r.queued_bytes)},{label:"Caps, K\
+B/s",cell:r=>`in ${qr(r.ingress_kb_per_sec)}, out ${qr(r.egress_kb_per_sec)}`},{label:"Dropped",number:!0,cell:r=>A(r.dropped)}]}var ga=5e3,ro=200;function Gr({connection:t,onDisconnect:e}){let{api:n}=M(),o=W(),r=`connections/${encodeURIComponent(t.
+edge)}/${t.id}`,{data:i,error:a}=ee(Ye(t),ga,async d=>{try{return await n.get(r,d)}catch(f){if(f instanceof q&&f.status===
+404&&f.code!=="not_found")return"gone";throw f}}),l=i==="gone"?void 0:i,c=l??t,u=`connection ${c.id} at ${c.edge_name}`;
+return s("div",{class:"connection-detail",children:[i==="gone"&&s("p",{role:"status",children:"It is closed now."}),s($e,
+{text:a}),s(ae,{of:[["Token",s(P,{text:c.token_id},"token"),"wide"],c.subject?["Subject",s(C,{text:c.subject,most:128},"\
+subject")]:void 0,["Token ends",s(X,{at:c.expires_at},"expires")],["Waiting in its queue",B(c.queued_bytes)],["Dropped d\
+eliveries",A(c.dropped)]]}),s("h2",{children:"Subscriptions"}),!i&&!a&&s(H,{what:"the subscriptions"}),l&&s(ya,{detail:l}),
+s("div",{class:"buttons",children:[o&&i!=="gone"&&s("button",{type:"button","aria-label":`Disconnect ${u}`,onClick:e,children:"\
+Disconnect"}),s("a",{class:"button",href:O("connections",{token_id:c.token_id}),children:"All of its token"}),c.subject&&
+s("a",{class:"button",href:O("connections",{subject:c.subject}),children:"All of its subject"}),s("a",{class:"button",href:O(
+"tokens",{id:c.token_id}),children:"Its token"})]})]})}function ya({detail:t}){let e=t.patterns??[],n=e.length-ro+(t.more_patterns??
+0);return e.length===0?s("p",{children:"It is subscribed to nothing."}):s("ul",{class:"chips patterns","aria-label":"Sub\
+scriptions",tabIndex:0,children:[e.slice(0,ro).map(({tenant:o,pattern:r})=>s("li",{children:[s(P,{text:r})," in ",s(P,{text:o})]},
+`${o} ${r}`)),e.length<ro?(t.more_patterns??0)>0&&s("li",{children:["and ",I(t.more_patterns??0,"more","more")]}):n>0&&s(
+"li",{children:["and ",A(n)," more"]})]})}var ba=[["","any"],["websocket","WebSocket"],["webtransport","WebTransport"]];function Kr({query:t,edges:e,onAgain:n}){let[
+o,r]=g(t),i=JSON.stringify(t);$(()=>r(t),[i]);let a=d=>f=>r(p=>({...p,[d]:f.trim()})),l=o.ip===""?void 0:Ot(o.ip),c=e.map(
+d=>[d.id,Me(d.name,60)]),u=o.edge!==""&&!e.some(({id:d})=>d===o.edge)?[[o.edge,Me(o.edge,60)]]:[];return s("search",{children:s(
+"form",{class:"filters","aria-label":"Filter connections",onSubmit:d=>{if(d.preventDefault(),l||!qe.test(o.token_id))return;
+let f=O("connections",o);f===O("connections",t)?n():location.hash=f},children:[s(x,{label:"Token id",value:o.token_id,onInput:d=>a(
+"token_id")(ze(d.trim())),mono:!0,error:qe.test(o.token_id)?void 0:"An id has 32 digits of 0-9 and a-f.",hint:"The whole\
+ id."}),s(x,{label:"Subject",value:o.subject,onInput:d=>r(f=>({...f,subject:d})),hint:"The whole subject."}),s(x,{label:"\
+Tenant",value:o.tenant,onInput:a("tenant"),mono:!0}),s(x,{label:"Address",value:o.ip,onInput:a("ip"),mono:!0,error:l&&`I\
+t ${l}.`,hint:"One, or a CIDR."}),s(z,{label:"Transport",value:o.transport,onInput:a("transport"),options:ba}),s(z,{label:"\
+Edge",value:o.edge,onInput:a("edge"),options:[["","all"],...c,...u]}),s("div",{class:"buttons",children:[s("button",{type:"\
+submit",class:"primary",children:"Filter"}),s("a",{class:"button",href:O("connections"),children:"Clear"})]})]})})}function Qr({target:t,onClose:e,onDone:n}){let{api:o}=M(),{connection:r,tokenID:i}=t,[a,l]=g(r===void 0);return s(pe,{title:r?
 "Disconnect this connection":"Disconnect all of this token",submit:"Disconnect",danger:!0,onClose:e,onConfirm:async()=>{
-let u=a||!s?{token_id:i}:{edge:s.edge,id:s.id},{disconnected:d,unanswered:p}=await o.call("POST","connections/disconnect",
-{body:u}),h=p??[],f=h.length>0?` Not reached: ${Ue(h.slice(0,10))}, which did not answer. Try again later.`:"";n(`${O(d,
-"connection")} disconnected.${f}`)},children:[s&&r("p",{children:["Connection ",s.id," at ",r(C,{text:s.edge_name})," is\
- closed."]}),s&&r(ve,{label:"All connections of its token",checked:a,onChange:l,hint:"At every edge."}),!s&&r("p",{children:[
-"All connections of the token ",r(P,{text:i})," are closed, at every edge."]}),r("p",{children:["A client may come back \
-while its token is valid. To keep it away,"," ",r("a",{href:I("tokens",{id:i}),children:"revoke the token"})," in place \
-of this."]})]})}var sa=100,ia=3e3;function jr({query:t}){let{api:e,notify:n}=M(),o=H(),[s,i]=g(!1),[a,l]=g([""]),[c,u]=g(),d={token_id:t.
-token_id??"",subject:t.subject??"",tenant:t.tenant??"",ip:t.ip??"",transport:t.transport??"",edge:t.edge??""},p=J(d);$(()=>l(
-[""]),[p]);let h=`connections${J({...d,limit:sa,cursor:a[a.length-1]})}`,{data:f,stale:m,error:w,refresh:_}=ee(h,ia,y=>e.
-get(h,y),s),b=f?.edges??[],k=f?.connections??[];return r(E,{children:[r(Z,{text:"Connections",children:[r("button",{type:"\
-button","aria-pressed":s,onClick:()=>i(!s),children:s?"Resume":"Pause"}),o&&d.token_id!==""&&r("button",{type:"button",onClick:()=>u(
-{tokenID:d.token_id}),children:"Disconnect all of this token"})]}),r(Xr,{query:d,edges:b,onAgain:_}),r(Y,{error:w,known:f!==
-void 0}),r(Ge,{edges:b,missing:["Its connections are not listed.","Their connections are not listed."]}),!f&&!w&&r(W,{what:"\
-the connections"}),f&&r(aa,{edges:b,paused:s}),k.length>0&&r(la,{rows:k,several:b.length>1,busy:m,onDisconnect:y=>u({connection:y,
-tokenID:y.token_id})}),f&&!m&&k.length===0&&a.length===1&&r(j,{children:p===""?r("p",{children:"No client is connected. \
-Clients appear here as they connect with an access token."}):r("p",{children:"No connection matches. Ask for less, or cl\
-ear the filters."})}),r(ge,{page:a.length,more:!m&&(f?.next_cursor??"")!=="",onPrevious:()=>l(a.slice(0,-1)),onNext:()=>l(
-[...a,f?.next_cursor??""])}),c&&r(Lr,{target:c,onClose:()=>u(void 0),onDone:y=>{u(void 0),n(y),_()}})]})}function aa({edges:t,
-paused:e}){let n=t.reduce((s,i)=>s+i.total,0),o=t.reduce((s,i)=>s+i.matching,0);return r("div",{class:"totals",children:[
-r("p",{children:[o===n?`${O(n,"connection")}.`:`${A(o)} of ${O(n,"connection")} match.`,e&&r("strong",{children:" Paused\
-: the list is as it was."})]}),t.length>1&&r("ul",{class:"chips","aria-label":"By edge",children:t.slice(0,50).map(s=>r(
-"li",{children:[r(C,{text:s.name,most:40})," ",s.answered?A(s.matching):"no answer"]},s.id))})]})}function la({rows:t,several:e,
-busy:n,onDisconnect:o}){let[s,i]=g();return r(ie,{label:"Connections",columns:Dr(e,s,i),rows:t,keyOf:Qe,busy:n,detail:a=>s===
-Qe(a)&&r(Fr,{connection:a,onDisconnect:()=>o(a)})})}function Br(){let{api:t}=M(),[e,n]=g(),{data:o,error:s,refresh:i}=ee("edges",5e3,l=>t.get("edges",l)),a=o?.edges??[];return r(
-E,{children:[r(Z,{text:"Edges"}),r(Y,{error:s,known:o!==void 0}),!o&&!s&&r(W,{what:"the edges"}),r(Ge,{edges:a,missing:[
-"What it does is not known.","What they do is not known."]}),o&&a.length===0&&r(j,{children:r("p",{children:"No edge is \
-known yet. This one appears within seconds."})}),r("div",{class:"cards",children:a.map(l=>r(ca,{edge:l,onDrain:()=>n(l)},
-l.id))}),a.length===1&&r("p",{class:"quiet",children:"This edge is alone. Edges that share a broker, such as NATS, appea\
-r here together."}),e&&r(ua,{edge:e,onClose:()=>n(void 0),onDone:i})]})}function ca({edge:t,onDrain:e}){let n=H(),{status:o}=t,
-s=t.state==="draining"||o?.draining===!0;return r("article",{class:"card","aria-label":`Edge ${t.name}`,children:[r("div",
-{class:"card-head",children:[r("h2",{children:r(C,{text:t.name})}),r(Et,{edge:t}),s&&r(N,{mood:"warn",children:"draining"}),
-t.state==="silent"&&r(N,{mood:"bad",children:"silent"}),!t.answered&&r(N,{mood:"bad",children:"no answer"}),t.answered&&
-!s&&t.state!=="silent"&&r(N,{mood:"good",children:"serving"})]}),r(se,{of:[["Id",r(P,{text:t.id},"id"),"wide"],["Host",t.
-host?r(C,{text:t.host}):"none announced"],["Region",t.region?r(C,{text:t.region}):"none"],!t.self&&["Last heard of",r(L,
-{at:t.seen_at},"seen")],...o?da(o):[]]}),n&&t.answered&&!s&&r("div",{class:"buttons",children:r("button",{type:"button",
-"aria-label":`Drain ${t.name}`,onClick:e,children:"Drain"})})]})}function da(t){let e=Object.entries(t.connections??{}),
-n=e.reduce((s,[,i])=>s+i,0),o=e.map(([s,i])=>`${ze(s)} ${A(i)}`).join(", ");return[["Connections",`${A(n)}${t.max_connections>
+let u=a||!r?{token_id:i}:{edge:r.edge,id:r.id},{disconnected:d,unanswered:f}=await o.call("POST","connections/disconnect",
+{body:u}),p=f??[],h=p.length>0?` Not reached: ${He(p.slice(0,10))}, which did not answer. Try again later.`:"";n(`${I(d,
+"connection")} disconnected.${h}`)},children:[r&&s("p",{children:["Connection ",r.id," at ",s(C,{text:r.edge_name})," is\
+ closed."]}),r&&s(_e,{label:"All connections of its token",checked:a,onChange:l,hint:"At every edge."}),!r&&s("p",{children:[
+"All connections of the token ",s(P,{text:i})," are closed, at every edge."]}),s("p",{children:["A client may come back \
+while its token is valid. To keep it away,"," ",s("a",{href:O("tokens",{id:i}),children:"revoke the token"})," in place \
+of this."]})]})}var wa=100,va=3e3;function Vr({query:t}){let{api:e,notify:n}=M(),o=W(),[r,i]=g(!1),[a,l]=g([""]),[c,u]=g(),d={token_id:t.
+token_id??"",subject:t.subject??"",tenant:t.tenant??"",ip:t.ip??"",transport:t.transport??"",edge:t.edge??""},f=J(d);$(()=>l(
+[""]),[f]);let p=`connections${J({...d,limit:wa,cursor:a[a.length-1]})}`,{data:h,stale:m,error:b,refresh:v}=ee(p,va,y=>e.
+get(p,y),r),w=h?.edges??[],k=h?.connections??[];return s(E,{children:[s(Z,{text:"Connections",children:[s("button",{type:"\
+button","aria-pressed":r,onClick:()=>i(!r),children:r?"Resume":"Pause"}),o&&d.token_id!==""&&s("button",{type:"button",onClick:()=>u(
+{tokenID:d.token_id}),children:"Disconnect all of this token"})]}),s(Kr,{query:d,edges:w,onAgain:v}),s(Y,{error:b,known:h!==
+void 0}),s(Qe,{edges:w,missing:["Its connections are not listed.","Their connections are not listed."]}),!h&&!b&&s(H,{what:"\
+the connections"}),h&&s(_a,{edges:w,paused:r}),k.length>0&&s(ka,{rows:k,several:w.length>1,busy:m,onDisconnect:y=>u({connection:y,
+tokenID:y.token_id})}),h&&!m&&k.length===0&&a.length===1&&s(L,{children:f===""?s("p",{children:"No client is connected. \
+Clients appear here as they connect with an access token."}):s("p",{children:"No connection matches. Ask for less, or cl\
+ear the filters."})}),s(ye,{page:a.length,more:!m&&(h?.next_cursor??"")!=="",onPrevious:()=>l(a.slice(0,-1)),onNext:()=>l(
+[...a,h?.next_cursor??""])}),c&&s(Qr,{target:c,onClose:()=>u(void 0),onDone:y=>{u(void 0),n(y),v()}})]})}function _a({edges:t,
+paused:e}){let n=t.reduce((r,i)=>r+i.total,0),o=t.reduce((r,i)=>r+i.matching,0);return s("div",{class:"totals",children:[
+s("p",{children:[o===n?`${I(n,"connection")}.`:`${A(o)} of ${I(n,"connection")} match.`,e&&s("strong",{children:" Paused\
+: the list is as it was."})]}),t.length>1&&s("ul",{class:"chips","aria-label":"By edge",children:t.slice(0,50).map(r=>s(
+"li",{children:[s(C,{text:r.name,most:40})," ",r.answered?A(r.matching):"no answer"]},r.id))})]})}function ka({rows:t,several:e,
+busy:n,onDisconnect:o}){let[r,i]=g();return s(le,{label:"Connections",columns:zr(e,r,i),rows:t,keyOf:Ye,busy:n,detail:a=>r===
+Ye(a)&&s(Gr,{connection:a,onDisconnect:()=>o(a)})})}function Yr(){let{api:t}=M(),[e,n]=g(),{data:o,error:r,refresh:i}=ee("edges",5e3,l=>t.get("edges",l)),a=o?.edges??[];return s(
+E,{children:[s(Z,{text:"Edges"}),s(Y,{error:r,known:o!==void 0}),!o&&!r&&s(H,{what:"the edges"}),s(Qe,{edges:a,missing:[
+"What it does is not known.","What they do is not known."]}),o&&a.length===0&&s(L,{children:s("p",{children:"No edge is \
+known yet. This one appears within seconds."})}),s("div",{class:"cards",children:a.map(l=>s(xa,{edge:l,onDrain:()=>n(l)},
+l.id))}),a.length===1&&s("p",{class:"quiet",children:"This edge is alone. Edges that share a broker, such as NATS, appea\
+r here together."}),e&&s(Ta,{edge:e,onClose:()=>n(void 0),onDone:i})]})}function xa({edge:t,onDrain:e}){let n=W(),{status:o}=t,
+r=t.state==="draining"||o?.draining===!0;return s("article",{class:"card","aria-label":`Edge ${t.name}`,children:[s("div",
+{class:"card-head",children:[s("h2",{children:s(C,{text:t.name})}),s(Pt,{edge:t}),r&&s(N,{mood:"warn",children:"draining"}),
+t.state==="silent"&&s(N,{mood:"bad",children:"silent"}),!t.answered&&s(N,{mood:"bad",children:"no answer"}),t.answered&&
+!r&&t.state!=="silent"&&s(N,{mood:"good",children:"serving"})]}),s(ae,{of:[["Id",s(P,{text:t.id},"id"),"wide"],["Host",t.
+host?s(C,{text:t.host}):"none announced"],["Region",t.region?s(C,{text:t.region}):"none"],!t.self&&["Last heard of",s(X,
+{at:t.seen_at},"seen")],...o?Sa(o):[]]}),n&&t.answered&&!r&&s("div",{class:"buttons",children:s("button",{type:"button",
+"aria-label":`Drain ${t.name}`,onClick:e,children:"Drain"})})]})}function Sa(t){let e=Object.entries(t.connections??{}),
+n=e.reduce((r,[,i])=>r+i,0),o=e.map(([r,i])=>`${Ke(r)} ${A(i)}`).join(", ");return[["Connections",`${A(n)}${t.max_connections>
 0?` of ${A(t.max_connections)}`:""}${o?` (${o})`:""}`],["Subscriptions",`${A(t.subscriptions)} to ${A(t.patterns)} patte\
-rns`],["Waiting in queues",U(t.queued_bytes)],["Memory",U(t.memory_bytes)],["Token store",r(ct,{status:t},"store"),"wide"],
-["Broker",r(dt,{status:t},"broker"),"wide"],["Started",r(L,{at:t.started_at},"started")],["Version",r(C,{text:`${t.version}\
-, Caddy ${t.caddy}, ${t.go}`},"version"),"wide"]]}function ua({edge:t,onClose:e,onDone:n}){let{api:o,notify:s}=M();return r(
+rns`],["Waiting in queues",B(t.queued_bytes)],["Memory",B(t.memory_bytes)],["Token store",s(dt,{status:t},"store"),"wide"],
+["Broker",s(ut,{status:t},"broker"),"wide"],["Started",s(X,{at:t.started_at},"started")],["Version",s(C,{text:`${t.version}\
+, Caddy ${t.caddy}, ${t.go}`},"version"),"wide"]]}function Ta({edge:t,onClose:e,onDone:n}){let{api:o,notify:r}=M();return s(
 pe,{title:"Drain this edge",submit:"Drain",danger:!0,onClose:e,onConfirm:async()=>{await o.call("POST",`edges/${encodeURIComponent(
-t.id)}/drain`,{body:{}}),e(),s(`${t.name} is draining.`),n()},children:[r("p",{children:[r(C,{text:t.name})," will take \
+t.id)}/drain`,{body:{}}),e(),r(`${t.name} is draining.`),n()},children:[s("p",{children:[s(C,{text:t.name})," will take \
 no new connections, and ask its clients to move to another edge. Those that stay are closed when the time of its drain i\
-s over."]}),r("p",{children:[r("strong",{children:"Only a restart of the edge ends a drain."}),t.self&&" It is the edge \
-that serves this page; the console goes on while it runs."]})]})}function Jr({query:t,names:e,onAgain:n}){let[o,s]=g(t),i=JSON.stringify(t);$(()=>s(t),[i]);let a=d=>p=>s(h=>({...h,[d]:p.
-trim()})),l=o.tenant.replace(/\*$/,""),c=l!==""&&!ae(l),u=o.history!==""&&!e.includes(o.history)?[o.history]:[];return r(
-"search",{children:r("form",{class:"filters","aria-label":"Filter what is kept",onSubmit:d=>{if(d.preventDefault(),c)return;
-let p=I("histories",o);p===I("histories",t)?n():location.hash=p},children:[r(z,{label:"In history",value:o.history,onInput:a(
-"history"),options:[["","all"],...[...e,...u].map(d=>[d,d])]}),r(x,{label:"Of tenant",value:o.tenant,onInput:a("tenant"),
+s over."]}),s("p",{children:[s("strong",{children:"Only a restart of the edge ends a drain."}),t.self&&" It is the edge \
+that serves this page; the console goes on while it runs."]})]})}function Zr({query:t,names:e,onAgain:n}){let[o,r]=g(t),i=JSON.stringify(t);$(()=>r(t),[i]);let a=d=>f=>r(p=>({...p,[d]:f.
+trim()})),l=o.tenant.replace(/\*$/,""),c=l!==""&&!ce(l),u=o.history!==""&&!e.includes(o.history)?[o.history]:[];return s(
+"search",{children:s("form",{class:"filters","aria-label":"Filter what is kept",onSubmit:d=>{if(d.preventDefault(),c)return;
+let f=O("histories",o);f===O("histories",t)?n():location.hash=f},children:[s(z,{label:"In history",value:o.history,onInput:a(
+"history"),options:[["","all"],...[...e,...u].map(d=>[d,d])]}),s(x,{label:"Of tenant",value:o.tenant,onInput:a("tenant"),
 mono:!0,error:c?"A tenant has 1 to 128 of a-z A-Z 0-9 _ - ~ @ and dots.":void 0,hint:"The whole name, or its beginning a\
-nd *."}),r("div",{class:"buttons",children:[r("button",{type:"submit",class:"primary",children:"Filter"}),r("a",{class:"\
-button",href:I("histories"),children:"Clear"})]})]})})}function Ur({target:t,onClose:e,onDone:n}){let{api:o}=M(),{history:s,tenant:i}=t,[a,l]=g(""),[c,u]=g(""),d=i?"tenant":"h\
-istory";return r(pe,{title:i?"Purge a tenant":"Purge a whole history",submit:"Purge",danger:!0,onClose:e,onConfirm:async()=>{
-if(c!==(i??s))throw new Error(`what you typed is not the name of the ${d}`);let h=i?{history:s,tenant:i,channel:a}:{history:s,
-all:!0},{removed:f}=await o.call("POST","histories/purge",{body:h}),w=[a&&`channel ${a}`,i&&`tenant ${i}`,`history ${s}`].
-filter(_=>_).join(", ");n(`${f===1?"1 message was":`${A(f)} messages were`} removed: ${w}.`)},children:[r("p",{children:[
-i?r(E,{children:["All messages that the history ",r(C,{text:s})," keeps of ",r(P,{text:i})," are deleted for good."]}):r(
-E,{children:["All messages that the history ",r(C,{text:s})," keeps are deleted for good, of all tenants."]})," ","Clien\
-ts that come back from before are told of a gap."]}),i&&r(x,{label:"Only this channel",value:a,onInput:h=>l(h.trim()),mono:!0,
-hint:"Its whole name. Empty: all channels."}),r(x,{label:"Type the name to confirm",value:c,onInput:u,hint:`The name of \
-the ${d}.`})]})}var pa=/[^\P{Cc}\t\n\r]/u;function Hr(t){return{bytes:t.slice(0,16384),size:t.length}}function Wr(t){let e=t.endsWith("==")?2:t.endsWith("=")?1:0,
-n=atob(t.slice(0,Math.ceil(16384/3)*4));return{bytes:Uint8Array.from(n.slice(0,16384),s=>s.charCodeAt(0)),size:t.length/
-4*3-e}}function qr({bytes:t,size:e}){try{let n=new TextDecoder("utf-8",{fatal:!0}).decode(t,{stream:e>t.length});return pa.
-test(n)?"hex":"text"}catch{return"hex"}}function zr({bytes:t,size:e},n){let o=e>t.length,s=o?{note:`Only the first 16 Ki\
-B of ${e.toLocaleString("en")} bytes are shown.`}:{};if(n==="hex")return{text:ga(t),...s};let i=Gr(t);if(n==="text")return{
-text:i,...s};if(o)return{text:i,note:`${s.note} It is cut, so it is not formatted as JSON.`};let a=fa(i);return a===void 0?
-{text:i,note:"It is no JSON, or too deeply nested; shown as text."}:{text:a}}function Ot({bytes:t,size:e},n,o=160){if(e===
-0)return"(empty)";let s=t.subarray(0,o),i=e>s.length?"…":"";return n==="hex"?Kr(s.subarray(0,32))+(e>32?" …":""):Gr(
-s).replace(/\s+/g," ")+i}function Gr(t){return new TextDecoder().decode(t)}function fa(t){if(!(ha(t)>64))try{return JSON.
-stringify(JSON.parse(t),void 0,2)}catch{return}}function ha(t){let e=0,n=0,o=!1;for(let s=0;s<t.length;s++){let i=t[s];o?
-i==="\\"?s++:i==='"'&&(o=!1):i==='"'?o=!0:i==="["||i==="{"?n=Math.max(n,++e):(i==="]"||i==="}")&&e--}return n}var ma=t=>t.
-toString(16).padStart(2,"0");function Kr(t){return Array.from(t,ma).join(" ")}function ga(t){let e=[];for(let n=0;n<t.length;n+=
-16){let o=t.subarray(n,n+16),s=Array.from(o,i=>i>=32&&i<127?String.fromCharCode(i):".").join("");e.push(`${n.toString(16).
-padStart(4,"0")}  ${Kr(o).padEnd(47)}  ${s}`)}return e.join(`
-`)}var ya=500;function Qn({messages:t,omitted:e},n){let o=[...t,...n.map(i=>({...i,payload:Wr(i.payload)}))],s=Math.max(0,o.
-length-ya);return{messages:o.slice(s),omitted:e+s}}var Rt=t=>t.split(".")[1]??t;function Nt({of:t,format:e,label:n}){let{text:o,note:s}=zr(t,e);return r("div",{class:"whole",children:[s&&r("p",{class:"\
-quiet",children:s}),r("pre",{tabIndex:0,role:"region","aria-label":n,dir:"auto",children:o})]})}var ba=50,wa=[["auto","text, or hex if binary"],["text","text"],["json","JSON"],["hex","hex"]];function Qr({names:t,target:e,
-purges:n}){let{api:o}=M(),[s,i]=g(t[0]??""),[a,l]=g(""),[c,u]=g("#"),[d,p]=g("auto"),[h,f]=g(),m=oe(),w=G(null),_=async(T,D)=>o.
-call("POST","histories/read",{body:{...T,after:D,limit:ba}}),b=T=>m.run(async()=>{if(!ae(T.tenant))throw new Error("name\
+nd *."}),s("div",{class:"buttons",children:[s("button",{type:"submit",class:"primary",children:"Filter"}),s("a",{class:"\
+button",href:O("histories"),children:"Clear"})]})]})})}function es({target:t,onClose:e,onDone:n}){let{api:o}=M(),{history:r,tenant:i}=t,[a,l]=g(""),[c,u]=g(""),d=i?"tenant":"h\
+istory";return s(pe,{title:i?"Purge a tenant":"Purge a whole history",submit:"Purge",danger:!0,onClose:e,onConfirm:async()=>{
+if(c!==(i??r))throw new Error(`what you typed is not the name of the ${d}`);let p=i?{history:r,tenant:i,channel:a}:{history:r,
+all:!0},{removed:h}=await o.call("POST","histories/purge",{body:p}),b=[a&&`channel ${a}`,i&&`tenant ${i}`,`history ${r}`].
+filter(v=>v).join(", ");n(`${h===1?"1 message was":`${A(h)} messages were`} removed: ${b}.`)},children:[s("p",{children:[
+i?s(E,{children:["All messages that the history ",s(C,{text:r})," keeps of ",s(P,{text:i})," are deleted for good."]}):s(
+E,{children:["All messages that the history ",s(C,{text:r})," keeps are deleted for good, of all tenants."]})," ","Clien\
+ts that come back from before are told of a gap."]}),i&&s(x,{label:"Only this channel",value:a,onInput:p=>l(p.trim()),mono:!0,
+hint:"Its whole name. Empty: all channels."}),s(x,{label:"Type the name to confirm",value:c,onInput:u,hint:`The name of \
+the ${d}.`})]})}var Ea=/[^\P{Cc}\t\n\r]/u;function ts(t){return{bytes:t.slice(0,16384),size:t.length}}function ns(t){let e=t.endsWith("==")?2:t.endsWith("=")?1:0,
+n=atob(t.slice(0,Math.ceil(16384/3)*4));return{bytes:Uint8Array.from(n.slice(0,16384),r=>r.charCodeAt(0)),size:t.length/
+4*3-e}}function os({bytes:t,size:e}){try{let n=new TextDecoder("utf-8",{fatal:!0}).decode(t,{stream:e>t.length});return Ea.
+test(n)?"hex":"text"}catch{return"hex"}}function rs({bytes:t,size:e},n){let o=e>t.length,r=o?{note:`Only the first 16 Ki\
+B of ${e.toLocaleString("en")} bytes are shown.`}:{};if(n==="hex")return{text:Ma(t),...r};let i=ss(t);if(n==="text")return{
+text:i,...r};if(o)return{text:i,note:`${r.note} It is cut, so it is not formatted as JSON.`};let a=Ca(i);return a===void 0?
+{text:i,note:"It is no JSON, or too deeply nested; shown as text."}:{text:a}}function Nt({bytes:t,size:e},n,o=160){if(e===
+0)return"(empty)";let r=t.subarray(0,o),i=e>r.length?"…":"";return n==="hex"?is(r.subarray(0,32))+(e>32?" …":""):ss(
+r).replace(/\s+/g," ")+i}function ss(t){return new TextDecoder().decode(t)}function Ca(t){if(!(Pa(t)>64))try{return JSON.
+stringify(JSON.parse(t),void 0,2)}catch{return}}function Pa(t){let e=0,n=0,o=!1;for(let r=0;r<t.length;r++){let i=t[r];o?
+i==="\\"?r++:i==='"'&&(o=!1):i==='"'?o=!0:i==="["||i==="{"?n=Math.max(n,++e):(i==="]"||i==="}")&&e--}return n}var Aa=t=>t.
+toString(16).padStart(2,"0");function is(t){return Array.from(t,Aa).join(" ")}function Ma(t){let e=[];for(let n=0;n<t.length;n+=
+16){let o=t.subarray(n,n+16),r=Array.from(o,i=>i>=32&&i<127?String.fromCharCode(i):".").join("");e.push(`${n.toString(16).
+padStart(4,"0")}  ${is(o).padEnd(47)}  ${r}`)}return e.join(`
+`)}var $a=500;function so({messages:t,omitted:e},n){let o=[...t,...n.map(i=>({...i,payload:ns(i.payload)}))],r=Math.max(0,o.
+length-$a);return{messages:o.slice(r),omitted:e+r}}var Dt=t=>t.split(".")[1]??t;function Ft({of:t,format:e,label:n}){let{text:o,note:r}=rs(t,e);return s("div",{class:"whole",children:[r&&s("p",{class:"\
+quiet",children:r}),s("pre",{tabIndex:0,role:"region","aria-label":n,dir:"auto",children:o})]})}var Oa=50,Ia=[["auto","text, or hex if binary"],["text","text"],["json","JSON"],["hex","hex"]];function as({names:t,target:e,
+purges:n}){let{api:o}=M(),[r,i]=g(t[0]??""),[a,l]=g(""),[c,u]=g("#"),[d,f]=g("auto"),[p,h]=g(),m=oe(),b=G(null),v=async(T,D)=>o.
+call("POST","histories/read",{body:{...T,after:D,limit:Oa}}),w=T=>m.run(async()=>{if(!ce(T.tenant))throw new Error("name\
  the tenant: 1 to 128 of a-z A-Z 0-9 _ - ~ @ and dots");if(T.pattern==="")throw new Error("name a pattern; # is every ch\
-annel");f(void 0);let D=await _(T,"");f({...Qn({messages:[],omitted:0},D.messages??[]),query:T,next:D.next})}),k=T=>m.run(
-async()=>{let D=await _(T.query,T.next);f({...Qn(T,D.messages??[]),query:T.query,next:D.next})});$(()=>{e&&(i(e.history),
-l(e.tenant),w.current?.focus(),b({...e,pattern:c}))},[e]),$(()=>{h&&w.current?.scrollIntoView()},[h?.query]),$(()=>f(void 0),
-[n]);let y=t.includes(s)?s:t[0]??"";return r("section",{"aria-labelledby":"kept-messages",children:[r("h2",{id:"kept-mes\
-sages",tabIndex:-1,ref:w,children:"Messages"}),r("p",{class:"quiet",children:"Each page that is read is noted by the aud\
-it hook."}),r("form",{class:"filters","aria-label":"Read messages","aria-busy":m.busy,onSubmit:T=>{T.preventDefault(),b(
-{history:y,tenant:a,pattern:c})},children:[r(z,{label:"History",value:y,onInput:i,options:t.map(T=>[T,T])}),r(x,{label:"\
-Tenant",value:a,onInput:T=>l(T.trim()),mono:!0}),r(x,{label:"Pattern",value:c,onInput:T=>u(T.trim()),mono:!0,hint:"news.\
-# for example"}),r(z,{label:"Payload as",value:d,onInput:T=>p(T),options:wa}),r("div",{class:"buttons",children:r("butto\
-n",{type:"submit",class:"primary","aria-disabled":m.busy,children:"Read"})})]}),r(Ae,{text:m.error}),m.busy&&!h&&r(W,{what:"\
-the messages"}),h&&r(_a,{found:h,format:d,busy:m.busy,onMore:()=>{k(h)}})]})}function _a({found:t,format:e,busy:n,onMore:o}){
-let[s,i]=g(),{query:a,messages:l,omitted:c,next:u}=t,d=({payload:p})=>e==="auto"?qr(p):e;return r(E,{children:[r("p",{role:"\
-status","aria-label":"What was read",children:[O(c+l.length,"message")," of ",r(P,{text:a.pattern})," in ",r(P,{text:a.tenant}),
-", history ",r(C,{text:a.history}),", oldest first.",u===""?" That is all.":"",c>0&&` The first ${A(c)} are not shown an\
-y more.`]}),l.length===0&&u===""?r(j,{children:r("p",{children:"No message of this pattern is kept."})}):r(ie,{label:"Me\
-ssages that are kept",columns:va(d,s,i),rows:l,keyOf:({position:p})=>p,busy:n,detail:p=>s===p.position&&r(ka,{message:p,
-format:d(p)})}),u!==""&&r("button",{type:"button","aria-disabled":n,onClick:o,children:"More messages"})]})}function va(t,e,n){
-return[{label:"Number",cell:({position:o,channel:s})=>r(qe,{open:e===o,label:`Message ${Rt(o)} to ${s}`,onToggle:()=>n(e===
-o?void 0:o),children:Rt(o)})},{label:"Stored",cell:({time:o})=>r("time",{dateTime:o,children:we(o)})},{label:"Channel",cell:({
-channel:o})=>r(P,{text:o,most:120})},{label:"Size",number:!0,cell:({payload:o})=>U(o.size)},{label:"Payload",cell:o=>r("\
-bdi",{class:"preview",children:Ot(o.payload,t(o))})}]}function ka({message:t,format:e}){let{position:n,time:o,payload:s}=t;
-return r("div",{class:"message-detail",children:[r(se,{of:[["Position",r(P,{text:n},"position"),"wide"],["Stored",r("tim\
-e",{dateTime:o,children:o})],["Size",`${A(s.size)} bytes`]]}),r(Nt,{of:s,format:e,label:`Payload of message ${Rt(n)}`})]})}var xa=50,Sa=8,Ta=1e4;function Vr({query:t}){let{api:e,session:n,notify:o}=M(),s=H(),i=s&&n.tail===!0,[a,l]=g([""]),[c,u]=g(),
-[d,p]=g(),[h,f]=g(0),m={history:t.history??"",tenant:t.tenant??""},w=J(m);$(()=>l([""]),[w]);let _=`histories${J({...m,limit:xa,
-cursor:a[a.length-1]})}`,{data:b,stale:k,error:y,refresh:T}=ee(_,Ta,async re=>{try{return await e.get(_,re)}catch(V){if(V instanceof
-q&&V.code==="no_histories")return"none";throw V}}),D=b==="none"?void 0:b,te=D?.totals??[],xe=te.reduce((re,V)=>re+V.tenants,
-0),ce=D?.histories??[];return r(E,{children:[r(Z,{text:"Histories"}),r("p",{class:"quiet",children:"What this edge keeps\
- of messages, so that clients that come back get what they have missed."}),r(Y,{error:y,known:b!==void 0}),!b&&!y&&r(W,{
-what:"the histories"}),(b==="none"||D&&te.length===0)&&r(Ea,{}),D&&te.length>0&&r(E,{children:[r(Ca,{totals:te,onPurge:re=>p(
-{history:re})}),r("section",{"aria-labelledby":"tenants",children:[r("h2",{id:"tenants",children:"By tenant"}),(w!==""||
-xe>Sa)&&r(Jr,{query:m,names:te.map(({history:re})=>re),onAgain:T}),ce.length>0&&r(ie,{label:"What is kept",columns:Aa(s?
-{read:i?u:void 0,purge:p}:void 0),rows:ce,keyOf:Pa,busy:k}),!k&&ce.length===0&&a.length===1&&r(j,{children:w===""?r("p",
-{children:"Nothing is kept yet. Messages are kept from when clients publish to a channel of a history."}):r("p",{children:"\
-Nothing that is kept matches. Ask for less, or clear the filters."})}),r(ge,{page:a.length,more:!k&&(D.next_cursor??"")!==
-"",onPrevious:()=>l(a.slice(0,-1)),onNext:()=>l([...a,D.next_cursor??""])})]}),i&&r(Qr,{names:te.map(({history:re})=>re),
-target:c,purges:h}),s&&!i&&r("p",{class:"quiet",children:["Messages are not shown on this page: the console has ",r("cod\
-e",{children:"tail off"}),"."]})]}),d&&r(Ur,{target:d,onClose:()=>p(void 0),onDone:re=>{p(void 0),f(V=>V+1),o(re),T()}})]})}
-function Ea(){return r(j,{children:[r("p",{children:"No history is configured at this edge: a message is delivered at mo\
-st once, and forgotten."}),r("p",{children:["A history keeps the messages of some channels: ",r("code",{children:"histor\
-y <name> { channels … }"})," in the block ",r("code",{children:"pubsub"})," of the Caddyfile. docs/history.md says wha\
-t it promises."]})]})}function Ca({totals:t,onPurge:e}){let n=H();return r("div",{class:"cards",children:t.map(o=>r("art\
-icle",{class:"card","aria-label":`History ${o.history}`,children:[r("div",{class:"card-head",children:[r("h2",{children:r(
-C,{text:o.history})}),!o.configured&&r(N,{mood:"warn",children:"not configured any more"})]}),r(se,{of:[["Tenants",A(o.tenants)],
-["Channels",A(o.channels)],["Messages",A(o.messages)],["Size",U(o.bytes)],["Oldest message",r(L,{at:o.oldest},"oldest")]]}),
-n&&r("div",{class:"buttons",children:r("button",{type:"button","aria-label":`Purge the history ${o.history}`,onClick:()=>e(
-o.history),children:"Purge"})})]},o.history))})}var Pa=({history:t,tenant:e})=>`${t}:${e}`;function Aa(t){let e=[{label:"\
-Tenant",cell:({tenant:s})=>r(P,{text:s})},{label:"History",cell:({history:s})=>r(C,{text:s})},{label:"Channels",number:!0,
-cell:({channels:s})=>A(s)},{label:"Messages",number:!0,cell:({messages:s})=>A(s)},{label:"Size",number:!0,cell:({bytes:s})=>U(
-s)},{label:"Oldest message",cell:({oldest:s})=>r(L,{at:s})}];if(!t)return e;let{read:n,purge:o}=t;return e.push({label:"\
-Actions",cell:({history:s,tenant:i})=>r("div",{class:"buttons",children:[n&&r("button",{type:"button","aria-label":`Read\
- ${i} in ${s}`,onClick:()=>n({history:s,tenant:i}),children:"Read"}),r("button",{type:"button","aria-label":`Purge ${i} \
-in ${s}`,onClick:()=>o({history:s,tenant:i}),children:"Purge"})]})}),e}var Yr=new Intl.DateTimeFormat("en-GB",{hour:"2-digit",minute:"2-digit",second:"2-digit",fractionalSecondDigits:3});function Zr({
-messages:t,format:e}){let[n,o]=g();return r("ol",{class:"messages","aria-label":"Messages",tabIndex:0,children:t.map(s=>r(
-Ma,{message:s,format:e,open:n===s.number,onToggle:()=>o(n===s.number?void 0:s.number)},s.number))})}function Ma({message:t,
-format:e,open:n,onToggle:o}){let{channel:s,payload:i,at:a,late:l,number:c}=t;return r("li",{children:[r("button",{type:"\
-button",class:"expand","aria-expanded":n,"aria-label":`${Yr.format(a)}, message ${c} to ${s}`,onClick:o,children:r("time",
-{dateTime:new Date(a).toISOString(),children:Yr.format(a)})}),r("span",{children:[r(P,{text:s,most:120})," ",l&&r(N,{mood:"\
-warn",children:"late"})]}),r("span",{class:"quiet",children:U(i.size)}),n?r(Nt,{of:i,format:e,label:`Payload of message ${c}`}):
-r("bdi",{class:"preview",children:Ot(i,e)})]})}var $a=[["broadcast","every subscriber"],["one-nearest","one subscriber, the nearest"],["one-random","one subscriber, at\
- random"]];function es({tail:t}){let e=oe(),[n,o]=g(""),[s,i]=g(""),[a,l]=g("broadcast"),[c,u]=g(0);return r("section",{
-class:"card","aria-labelledby":"test-publish",children:[r("h2",{id:"test-publish",children:"Test publish"}),r(ue,{action:e,
-submit:"Publish",onSubmit:async()=>{if(n==="")throw new Error("name the channel");await t.publish(n,s,a),u(p=>p+1)},children:[
-r("div",{class:"row",children:[r(x,{label:"Channel",value:n,onInput:p=>o(p.trim()),mono:!0}),r(z,{label:"To",value:a,onInput:p=>l(
-p),options:$a})]}),r(x,{label:"Payload",value:s,onInput:i,rows:2,mono:!0}),r("p",{role:"status",class:"quiet",children:c>
-0&&`Sent ${c===1?"once":`${c} times`}. Clients get it like any other message.`})]})]})}var v=class extends Error{name="MillraceError";code;tenant;pattern;channel;status;closeCode;retryAfter;constructor(e,n="\
-the edge says so",o={}){let s=["tenant","channel","pattern"].map(a=>o[a]===void 0?"":` (${a} ${JSON.stringify(o[a])})`),
-i=e==="unreachable"?ts(o.cause):"";super(`${e}${s.join("")}: ${n}${i&&`: ${i}`}`,"cause"in o?{cause:o.cause}:void 0),this.
+annel");h(void 0);let D=await v(T,"");h({...so({messages:[],omitted:0},D.messages??[]),query:T,next:D.next})}),k=T=>m.run(
+async()=>{let D=await v(T.query,T.next);h({...so(T,D.messages??[]),query:T.query,next:D.next})});$(()=>{e&&(i(e.history),
+l(e.tenant),b.current?.focus(),w({...e,pattern:c}))},[e]),$(()=>{p&&b.current?.scrollIntoView()},[p?.query]),$(()=>h(void 0),
+[n]);let y=t.includes(r)?r:t[0]??"";return s("section",{"aria-labelledby":"kept-messages",children:[s("h2",{id:"kept-mes\
+sages",tabIndex:-1,ref:b,children:"Messages"}),s("p",{class:"quiet",children:"Each page that is read is noted by the aud\
+it hook."}),s("form",{class:"filters","aria-label":"Read messages","aria-busy":m.busy,onSubmit:T=>{T.preventDefault(),w(
+{history:y,tenant:a,pattern:c})},children:[s(z,{label:"History",value:y,onInput:i,options:t.map(T=>[T,T])}),s(x,{label:"\
+Tenant",value:a,onInput:T=>l(T.trim()),mono:!0}),s(x,{label:"Pattern",value:c,onInput:T=>u(T.trim()),mono:!0,hint:"news.\
+# for example"}),s(z,{label:"Payload as",value:d,onInput:T=>f(T),options:Ia}),s("div",{class:"buttons",children:s("butto\
+n",{type:"submit",class:"primary","aria-disabled":m.busy,children:"Read"})})]}),s($e,{text:m.error}),m.busy&&!p&&s(H,{what:"\
+the messages"}),p&&s(Ra,{found:p,format:d,busy:m.busy,onMore:()=>{k(p)}})]})}function Ra({found:t,format:e,busy:n,onMore:o}){
+let[r,i]=g(),{query:a,messages:l,omitted:c,next:u}=t,d=({payload:f})=>e==="auto"?os(f):e;return s(E,{children:[s("p",{role:"\
+status","aria-label":"What was read",children:[I(c+l.length,"message")," of ",s(P,{text:a.pattern})," in ",s(P,{text:a.tenant}),
+", history ",s(C,{text:a.history}),", oldest first.",u===""?" That is all.":"",c>0&&` The first ${A(c)} are not shown an\
+y more.`]}),l.length===0&&u===""?s(L,{children:s("p",{children:"No message of this pattern is kept."})}):s(le,{label:"Me\
+ssages that are kept",columns:Na(d,r,i),rows:l,keyOf:({position:f})=>f,busy:n,detail:f=>r===f.position&&s(Da,{message:f,
+format:d(f)})}),u!==""&&s("button",{type:"button","aria-disabled":n,onClick:o,children:"More messages"})]})}function Na(t,e,n){
+return[{label:"Number",cell:({position:o,channel:r})=>s(Ge,{open:e===o,label:`Message ${Dt(o)} to ${r}`,onToggle:()=>n(e===
+o?void 0:o),children:Dt(o)})},{label:"Stored",cell:({time:o})=>s("time",{dateTime:o,children:we(o)})},{label:"Channel",cell:({
+channel:o})=>s(P,{text:o,most:120})},{label:"Size",number:!0,cell:({payload:o})=>B(o.size)},{label:"Payload",cell:o=>s("\
+bdi",{class:"preview",children:Nt(o.payload,t(o))})}]}function Da({message:t,format:e}){let{position:n,time:o,payload:r}=t;
+return s("div",{class:"message-detail",children:[s(ae,{of:[["Position",s(P,{text:n},"position"),"wide"],["Stored",s("tim\
+e",{dateTime:o,children:o})],["Size",`${A(r.size)} bytes`]]}),s(Ft,{of:r,format:e,label:`Payload of message ${Dt(n)}`})]})}var Fa=50,ja=8,Xa=1e4;function ls({query:t}){let{api:e,session:n,notify:o}=M(),r=W(),i=r&&n.tail===!0,[a,l]=g([""]),[c,u]=g(),
+[d,f]=g(),[p,h]=g(0),m={history:t.history??"",tenant:t.tenant??""},b=J(m);$(()=>l([""]),[b]);let v=`histories${J({...m,limit:Fa,
+cursor:a[a.length-1]})}`,{data:w,stale:k,error:y,refresh:T}=ee(v,Xa,async ie=>{try{return await e.get(v,ie)}catch(V){if(V instanceof
+q&&V.code==="no_histories")return"none";throw V}}),D=w==="none"?void 0:w,te=D?.totals??[],Te=te.reduce((ie,V)=>ie+V.tenants,
+0),ue=D?.histories??[];return s(E,{children:[s(Z,{text:"Histories"}),s("p",{class:"quiet",children:"What this edge keeps\
+ of messages, so that clients that come back get what they have missed."}),s(Y,{error:y,known:w!==void 0}),!w&&!y&&s(H,{
+what:"the histories"}),(w==="none"||D&&te.length===0)&&s(La,{}),D&&te.length>0&&s(E,{children:[s(Ua,{totals:te,onPurge:ie=>f(
+{history:ie})}),s("section",{"aria-labelledby":"tenants",children:[s("h2",{id:"tenants",children:"By tenant"}),(b!==""||
+Te>ja)&&s(Zr,{query:m,names:te.map(({history:ie})=>ie),onAgain:T}),ue.length>0&&s(le,{label:"What is kept",columns:Ba(r?
+{read:i?u:void 0,purge:f}:void 0),rows:ue,keyOf:Ja,busy:k}),!k&&ue.length===0&&a.length===1&&s(L,{children:b===""?s("p",
+{children:"Nothing is kept yet. Messages are kept from when clients publish to a channel of a history."}):s("p",{children:"\
+Nothing that is kept matches. Ask for less, or clear the filters."})}),s(ye,{page:a.length,more:!k&&(D.next_cursor??"")!==
+"",onPrevious:()=>l(a.slice(0,-1)),onNext:()=>l([...a,D.next_cursor??""])})]}),i&&s(as,{names:te.map(({history:ie})=>ie),
+target:c,purges:p}),r&&!i&&s("p",{class:"quiet",children:["Messages are not shown on this page: the console has ",s("cod\
+e",{children:"tail off"}),"."]})]}),d&&s(es,{target:d,onClose:()=>f(void 0),onDone:ie=>{f(void 0),h(V=>V+1),o(ie),T()}})]})}
+function La(){return s(L,{children:[s("p",{children:"No history is configured at this edge: a message is delivered at mo\
+st once, and forgotten."}),s("p",{children:["A history keeps the messages of some channels: ",s("code",{children:"histor\
+y <name> { channels … }"})," in the block ",s("code",{children:"pubsub"})," of the Caddyfile. docs/history.md says wha\
+t it promises."]})]})}function Ua({totals:t,onPurge:e}){let n=W();return s("div",{class:"cards",children:t.map(o=>s("art\
+icle",{class:"card","aria-label":`History ${o.history}`,children:[s("div",{class:"card-head",children:[s("h2",{children:s(
+C,{text:o.history})}),!o.configured&&s(N,{mood:"warn",children:"not configured any more"})]}),s(ae,{of:[["Tenants",A(o.tenants)],
+["Channels",A(o.channels)],["Messages",A(o.messages)],["Size",B(o.bytes)],["Oldest message",s(X,{at:o.oldest},"oldest")]]}),
+n&&s("div",{class:"buttons",children:s("button",{type:"button","aria-label":`Purge the history ${o.history}`,onClick:()=>e(
+o.history),children:"Purge"})})]},o.history))})}var Ja=({history:t,tenant:e})=>`${t}:${e}`;function Ba(t){let e=[{label:"\
+Tenant",cell:({tenant:r})=>s(P,{text:r})},{label:"History",cell:({history:r})=>s(C,{text:r})},{label:"Channels",number:!0,
+cell:({channels:r})=>A(r)},{label:"Messages",number:!0,cell:({messages:r})=>A(r)},{label:"Size",number:!0,cell:({bytes:r})=>B(
+r)},{label:"Oldest message",cell:({oldest:r})=>s(X,{at:r})}];if(!t)return e;let{read:n,purge:o}=t;return e.push({label:"\
+Actions",cell:({history:r,tenant:i})=>s("div",{class:"buttons",children:[n&&s("button",{type:"button","aria-label":`Read\
+ ${i} in ${r}`,onClick:()=>n({history:r,tenant:i}),children:"Read"}),s("button",{type:"button","aria-label":`Purge ${i} \
+in ${r}`,onClick:()=>o({history:r,tenant:i}),children:"Purge"})]})}),e}var cs=new Intl.DateTimeFormat("en-GB",{hour:"2-digit",minute:"2-digit",second:"2-digit",fractionalSecondDigits:3});function ds({
+messages:t,format:e}){let[n,o]=g();return s("ol",{class:"messages","aria-label":"Messages",tabIndex:0,children:t.map(r=>s(
+Wa,{message:r,format:e,open:n===r.number,onToggle:()=>o(n===r.number?void 0:r.number)},r.number))})}function Wa({message:t,
+format:e,open:n,onToggle:o}){let{channel:r,payload:i,at:a,late:l,number:c}=t;return s("li",{children:[s("button",{type:"\
+button",class:"expand","aria-expanded":n,"aria-label":`${cs.format(a)}, message ${c} to ${r}`,onClick:o,children:s("time",
+{dateTime:new Date(a).toISOString(),children:cs.format(a)})}),s("span",{children:[s(P,{text:r,most:120})," ",l&&s(N,{mood:"\
+warn",children:"late"})]}),s("span",{class:"quiet",children:B(i.size)}),n?s(Ft,{of:i,format:e,label:`Payload of message ${c}`}):
+s("bdi",{class:"preview",children:Nt(i,e)})]})}var Ha=[["broadcast","every subscriber"],["one-nearest","one subscriber, the nearest"],["one-random","one subscriber, at\
+ random"]];function us({tail:t}){let e=oe(),[n,o]=g(""),[r,i]=g(""),[a,l]=g("broadcast"),[c,u]=g(0);return s("section",{
+class:"card","aria-labelledby":"test-publish",children:[s("h2",{id:"test-publish",children:"Test publish"}),s(fe,{action:e,
+submit:"Publish",onSubmit:async()=>{if(n==="")throw new Error("name the channel");await t.publish(n,r,a),u(f=>f+1)},children:[
+s("div",{class:"row",children:[s(x,{label:"Channel",value:n,onInput:f=>o(f.trim()),mono:!0}),s(z,{label:"To",value:a,onInput:f=>l(
+f),options:Ha})]}),s(x,{label:"Payload",value:r,onInput:i,rows:2,mono:!0}),s("p",{role:"status",class:"quiet",children:c>
+0&&`Sent ${c===1?"once":`${c} times`}. Clients get it like any other message.`})]})]})}var _=class extends Error{name="MillraceError";code;tenant;pattern;channel;status;closeCode;retryAfter;constructor(e,n="\
+the edge says so",o={}){let r=["tenant","channel","pattern"].map(a=>o[a]===void 0?"":` (${a} ${JSON.stringify(o[a])})`),
+i=e==="unreachable"?hs(o.cause):"";super(`${e}${r.join("")}: ${n}${i&&`: ${i}`}`,"cause"in o?{cause:o.cause}:void 0),this.
 code=e,this.tenant=o.tenant,this.pattern=o.pattern,this.channel=o.channel,this.status=o.status,this.closeCode=o.closeCode,
-this.retryAfter=o.retryAfter}};function ts(t){let{message:e,code:n,cause:o}=t??{};return`${(o?ts(o):"")||e||n||""}`.slice(
-0,300).replace(/[AM]T_[\w.~+-]+/g,"…")}function ns(t,e){let n=t===401?"unauthorized":/^(429|50[234])$/.test(`${t}`)?"u\
-navailable":"unreachable",o=`HTTP status ${t}, and the answer is no edge's: is the address right?`;return new v(n,o,{status:t,
-retryAfter:e})}function be(t,e,n){return t instanceof v?t:new v(e,n,{cause:t})}function Q(t){return new v("disconnected","there is no c\
-onnection to an edge",t===void 0?{}:{cause:t})}function Dt(t,e){let n=URL.canParse(t)?new URL(t):void 0;if(!n||!/^https?:$/.test(n.protocol)||n.username||n.password||n.
-search||n.hash)throw new v("bad_option","an address is a URL with https:// and without user, query and fragment");if(n.protocol===
-"http:"&&!e&&!Ia(n.hostname))throw new v("bad_option","an address with http:// must be on this machine, or allowPlaintex\
-t be set");return n}function Ia(t){return/^(.+\.)?localhost$|^127(\.\d+){3}$|^\[::1\]$/.test(t)}var S=()=>performance.now();function le(t,e,n=new Set){return new Promise((o,s)=>{let i=()=>{clearTimeout(c),e.removeEventListener(
-"abort",a),n.delete(l)},a=()=>{i(),s(e.reason)},l=()=>{i(),o()},c=setTimeout(l,t);n.add(l),e.addEventListener("abort",a),
-e.aborted&&a()})}async function Ne(t,...e){let n,o=new Promise(s=>{n=setTimeout(s,t)});await Promise.race([o,...e]).catch(
-()=>{}),clearTimeout(n)}async function De(t,e,n){t.throwIfAborted();let o=new AbortController,s=()=>o.abort(t.reason),i=setTimeout(
-()=>o.abort(new v("timeout","the edge does not answer")),e);t.addEventListener("abort",s);try{return await n(o.signal)}finally{
-clearTimeout(i),t.removeEventListener("abort",s),o.abort()}}function _e(t,e){return new Promise((n,o)=>{let s=()=>o(e.reason);
-e.aborted&&s(),e.addEventListener("abort",s),t.then(n,o).finally(()=>e.removeEventListener("abort",s))})}function fe(t,e){
-return t<=1?0:Math.random()*Math.min(e.maxBackOff,e.minBackOff*2**Math.min(t-2,30))}var Oa=1e5,Vn=0;async function os(t,e,n,o){Vn=Vn+1>>>0;let s=Vn,i=e(s),a=!1,l=p=>new v("outcome_unknown","no edge has sa\
-id whether the message is stored",{...o,cause:p}),c=new AbortController,u=setTimeout(()=>c.abort(a?l():Q()),Oa),d;try{for(let p=2;;p++){
-d=await Ra(t,n,c.signal,o);let h=d.confirm(i,s);a=!0;try{return await _e(h,c.signal)}catch(f){c.signal.throwIfAborted();
-let{code:m}=f;if(m!=="disconnected"&&(m!=="unconfirmed"||!n))throw new v(m,void 0,o);if(!n)throw l(f);m==="unconfirmed"&&
-await le(fe(p,t.settings),c.signal)}}}catch(p){let{code:h}=p;throw a&&(h==="disconnected"||h==="closed")?l(p):p}finally{
-clearTimeout(u),d?.forgetConfirm(s)}}async function Ra(t,e,n,o){for(;;){if(t.over)throw t.over;if(t.gate){await _e(new Promise(
-i=>t.gate?.push(i)),n);continue}let s=t.publishOn??t.current;if(s?.alive)if(s.histories===void 0)await _e(s.featured,n);else{
-if(s.histories)return s;throw new v("no_history","the edge has no histories, and confirms nothing",o)}else{if(!e)throw Q();
-await _e(t.changed(),n)}}}var Na=new TextEncoder,Da=new TextDecoder("utf-8",{fatal:!0,ignoreBOM:!0}),Yn=1024,Fa=["PING","PONG","RECONNECT","OK:AUT\
-H"],Xa=/^(OK:RSUB|AT|GAP):([^:]+):([^:]+):([^:]+)(?::(complete|gap))?$/,La=/^OK:PUB:(0|[1-9]\d{0,9})(?::([^:]+))?$/,Fe=t=>Na.
-encode(t);function Xe(t){try{return Da.decode(t)}catch(e){throw new v("protocol","text that is not UTF-8",{cause:e})}}var ja=new Map(
+this.retryAfter=o.retryAfter}};function hs(t){let{message:e,code:n,cause:o}=t??{};return`${(o?hs(o):"")||e||n||""}`.slice(
+0,300).replace(/[AM]T_[\w.~+-]+/g,"…")}function fs(t,e){let n=t===401?"unauthorized":/^(429|50[234])$/.test(`${t}`)?"u\
+navailable":"unreachable",o=`HTTP status ${t}, and the answer is no edge's: is the address right?`;return new _(n,o,{status:t,
+retryAfter:e})}function de(t,e,n){return t instanceof _?t:new _(e,n,{cause:t})}function Q(t){return new _("disconnected","there is no c\
+onnection to an edge",t===void 0?{}:{cause:t})}function jt(t,e){let n=URL.canParse(t)?new URL(t):void 0;if(!n||!/^https?:$/.test(n.protocol)||n.username||n.password||n.
+search||n.hash)throw new _("bad_option","an address is a URL with https:// and without user, query and fragment");if(n.protocol===
+"http:"&&!e&&!qa(n.hostname))throw new _("bad_option","an address with http:// must be on this machine, or allowPlaintex\
+t be set");return n}function qa(t){return/^(.+\.)?localhost$|^127(\.\d+){3}$|^\[::1\]$/.test(t)}var S=()=>performance.now();function re(t,e,n=new Set){return new Promise((o,r)=>{let i=()=>{clearTimeout(c),e.removeEventListener(
+"abort",a),n.delete(l)},a=()=>{i(),r(e.reason)},l=()=>{i(),o()},c=setTimeout(l,t);n.add(l),e.addEventListener("abort",a),
+e.aborted&&a()})}async function Fe(t,...e){let n,o=new Promise(r=>{n=setTimeout(r,t)});await Promise.race([o,...e]).catch(
+()=>{}),clearTimeout(n)}async function je(t,e,n){t.throwIfAborted();let o=new AbortController,r=()=>o.abort(t.reason),i=setTimeout(
+()=>o.abort(new _("timeout","the edge does not answer")),e);t.addEventListener("abort",r);try{return await n(o.signal)}finally{
+clearTimeout(i),t.removeEventListener("abort",r),o.abort()}}function ve(t,e){return new Promise((n,o)=>{let r=()=>o(e.reason);
+e.aborted&&r(),e.addEventListener("abort",r),t.then(n,o).finally(()=>e.removeEventListener("abort",r))})}function se(t,e){
+return t<=1?0:Math.random()*Math.min(e.maxBackOff,e.minBackOff*2**Math.min(t-2,30))}var za=1e5,io=0;async function ps(t,e,n,o){io=io+1>>>0;let r=io,i=e(r),a=!1,l=f=>new _("outcome_unknown","no edge has sa\
+id whether the message is stored",{...o,cause:f}),c=new AbortController,u=setTimeout(()=>c.abort(a?l():Q()),za),d;try{for(let f=2;;f++){
+d=await Ga(t,n,c.signal,o);let p=d.confirm(i,r);a=!0;try{return await ve(p,c.signal)}catch(h){c.signal.throwIfAborted();
+let{code:m}=h;if(m!=="disconnected"&&(m!=="unconfirmed"||!n))throw new _(m,void 0,o);if(!n)throw l(h);m==="unconfirmed"&&
+await re(se(f,t.settings),c.signal)}}}catch(f){let{code:p}=f;throw a&&(p==="disconnected"||p==="closed")?l(f):f}finally{
+clearTimeout(u),d?.forgetConfirm(r)}}async function Ga(t,e,n,o){for(;;){if(t.over)throw t.over;if(t.gate){await ve(new Promise(
+i=>t.gate?.push(i)),n);continue}let r=t.publishOn??t.current;if(r?.alive)if(r.features===void 0)await ve(r.featured,n);else{
+if(r.features.includes("history"))return r;throw new _("no_history","the edge has no histories, and confirms nothing",o)}else{
+if(!e)throw Q();await ve(t.changed(),n)}}}var Ka=new TextEncoder,Qa=new TextDecoder("utf-8",{fatal:!0,ignoreBOM:!0}),ao=1024,Va=["PING","PONG","RECONNECT","OK:AUT\
+H"],Ya=/^(OK:RSUB|AT|GAP):([^:]+):([^:]+):([^:]+)(?::(complete|gap))?$/,Za=/^OK:PUB:(0|[1-9]\d{0,9})(?::([^:]+))?$/,Xe=t=>Ka.
+encode(t);function Se(t){try{return Qa.decode(t)}catch(e){throw new _("protocol","text that is not UTF-8",{cause:e})}}var el=new Map(
 [["unauthorized",4401],["token_expired",4401],["forbidden",4403],["token_revoked",4403],["token_unverifiable",1013],["cl\
-osed_by_operator",1013],["internal",1011],["slow_consumer",4429]]);function Ve(t,e){let[n,o,...s]=t.split(":"),i=ja.get(
-n);if(i===void 0)return;let a={closeCode:e??i};return n==="forbidden"?new v(`${o}_not_allowed`,s.join(":")||void 0,a):new v(
-n,void 0,a)}function Zn(t){if(Fa.includes(t))return{kind:t};if(/^LINK:(up|down)$/.test(t))return{kind:"LINK",up:t==="LIN\
-K:up"};let e=/^FEATURES:([a-z0-9_]+(?:,[a-z0-9_]+)*)$/.exec(t)?.[1];if(e&&t.length<=Yn)return{kind:"FEATURES",features:e};
+osed_by_operator",1013],["internal",1011],["slow_consumer",4429]]);function Ze(t,e){let[n,o,...r]=t.split(":"),i=el.get(
+n);if(i===void 0)return;let a={closeCode:e??i};return n==="forbidden"?new _(`${o}_not_allowed`,r.join(":")||void 0,a):new _(
+n,void 0,a)}function lo(t){if(Va.includes(t))return{kind:t};if(/^LINK:(up|down)$/.test(t))return{kind:"LINK",up:t==="LIN\
+K:up"};let e=/^FEATURES:([a-z0-9_]+(?:,[a-z0-9_]+)*)$/.exec(t)?.[1];if(e&&t.length<=ao)return{kind:"FEATURES",features:e};
 let n=/^OK:(SUB|UNSUB|JOIN|LEAVE|WHO|UNWHO):([^:]+):(.+)$/su.exec(t),o=/^ERR:([a-z_]+)(?::(.+))?$/su.exec(t);if((n||o)&&
-(t.length<=Yn/3||Fe(t).length<=Yn)&&!t.endsWith(`
-`)){if(n)return{kind:"OK",verb:n[1],tenant:n[2],pattern:n[3]};if(o)return{kind:"ERR",code:o[1],detail:o[2]??""}}let s=Ba(
-t);if(s)return s;throw new v("protocol","a line that is none")}function Ba(t){let[,e,n="",o="",s="",i]=Xa.exec(t)??[];if(e&&
-Ft(s)&&e==="OK:RSUB"==(i!==void 0))return i?{kind:e,tenant:n,pattern:o,position:s,how:i}:{kind:e,tenant:n,pattern:o,position:s};
-let[,a,l]=La.exec(t)??[];if(!(a===void 0||Number(a)>4294967295||l!==void 0&&!Ft(l)))return l===void 0?{kind:"OK:PUB",id:Number(
-a)}:{kind:"OK:PUB",id:Number(a),position:l}}function Ft(t){let[,e,n]=/^[0-9a-f]{16}\.(0|[1-9]\d{0,19})\.(0|[1-9]\d{0,19})$/.
-exec(t)??[];return e!==void 0&&n!==void 0&&rs(e)&&rs(n)}var rs=t=>t.length<20||t<="18446744073709551615";function ss(t){
-try{return Zn(t)}catch{return}}var to=["broadcast","one-nearest","one-random"];function no(t,e,n,o,s){let i=typeof n=="string"?Fe(n):n,a=s?7+s.key.length:
-o===void 0?0:2,l=new Uint8Array(a+4+t.length+e.length+i.length);return a>0&&(l[0]=s?3:2,l[1]=o??0),s&&(new DataView(l.buffer).
-setUint32(2,s.id),l[6]=s.key.length,l.set(s.key,7)),l.set(i,is(l,is(l,a,t),e)),l}function is(t,e,n){t[e++]=n.length>>8,t[e++]=
-n.length;for(let o=0;o<n.length;o++)t[e++]=n.charCodeAt(o);return e}var cs=1,ds=2,eo=24,Ja=128;function oo(t,e,n){return e===
-n||t[e]===1?!1:t[e]!==4||e+1<n&&(t[e+1]&~(cs|ds))!==0}var Xt=class{#e=new pt;#t=new pt;#n=new pt;#o={};decode(e,n,o){let s=w=>{
-w>o&&Ye()},i=w=>(s(w+2),e[w]<<8|e[w+1]);(n===o||oo(e,n,o))&&Ye();let a,l="";if(e[n]===4){let w=i(n)&255;if(w===0&&Ye(),n++,
-w&cs&&(s(n+1+eo),a=Ua(e,n+1),n+=eo),w&ds){s(n+2);let _=n+2;n=_+e[n+1]-1,n-_>=Ja&&Ye(),s(n+1),l=this.#n.of(e,_,n+1,()=>Xe(
-e.subarray(_,n+1)))}}let c=a!==void 0,u=n+3+i(n+1),d=u+2+i(u),p=d+4;s(p);let h=p+i(d)*65536+i(d+2);(i(h)===0||c&&i(h)!==
-1)&&Ye();let f=this.#e.of(e,n+1,d,()=>[Xe(e.subarray(n+3,u)),Xe(e.subarray(u+2,d))]),m=this.#o;return m.tenant=f[0],m.channel=
-f[1],m.payload=e.subarray(p,h),m.route=this.#t.of(e,h,o,()=>{let w=[],_=h+2;for(let b=i(h);b>0;b--){let k=_+2+i(_);s(k),
-w.push(Xe(e.subarray(_+2,k))),_=k}return _!==o&&Ye(),{patterns:Object.freeze(w),note:void 0}}),m.position=a,m.sender=l,m}};
-function Ua(t,e){let n=new DataView(t.buffer,t.byteOffset+e,eo);return`${as(n,0)}${as(n,4)}.${ls(n,8)}.${ls(n,16)}`}var as=(t,e)=>t.
-getUint32(e).toString(16).padStart(8,"0");function ls(t,e){let n=t.getUint32(e);return n<2097152?String(n*4294967296+t.getUint32(
-e+4)):String(t.getBigUint64(e))}function Ye(){throw new v("protocol","a frame that is none")}var Ha=256,Wa=1024,pt=class{#e=[];of(e,n,o,s){
-let i=0;for(let u=n;u<o;u++)i=Math.imul(i,31)+e[u]|0;let a=(i^i>>>8)&Ha-1,l=this.#e[a];if(l&&qa(l.bytes,e,n,o))return l.
-value;let c=s();return o-n<=Wa&&(this.#e[a]={bytes:e.slice(n,o),value:c}),c}};function qa(t,e,n,o){if(t.length!==o-n)return!1;
-for(let s=0;s<t.length;s++)if(t[s]!==e[n+s])return!1;return!0}function Ze(t,e,n){let o=typeof e=="object"&&e!==null,s=o?Object.keys(e).find(a=>!n.split(" ").includes(a)):"";if(s===void 0)
-return;let i=o?`has no ${JSON.stringify(s.slice(0,32))}`:"must be an object";throw new v("bad_option",`${t} ${i}: allowe\
-d are ${n.replaceAll(" ",", ")}`)}var za=["drop-oldest","drop-newest","end"],us=["webtransport","websocket"];function F(t){throw new v("bad_option",t)}function Le(t,e,n,o=0){
+(t.length<=ao/3||Xe(t).length<=ao)&&!t.endsWith(`
+`)){if(n)return{kind:"OK",verb:n[1],tenant:n[2],pattern:n[3]};if(o)return{kind:"ERR",code:o[1],detail:o[2]??""}}let r=tl(
+t);if(r)return r;throw new _("protocol","a line that is none")}function tl(t){let[,e,n="",o="",r="",i]=Ya.exec(t)??[];if(e&&
+Xt(r)&&e==="OK:RSUB"==(i!==void 0))return i?{kind:e,tenant:n,pattern:o,position:r,how:i}:{kind:e,tenant:n,pattern:o,position:r};
+let[,a,l]=Za.exec(t)??[];if(!(a===void 0||Number(a)>4294967295||l!==void 0&&!Xt(l)))return l===void 0?{kind:"OK:PUB",id:Number(
+a)}:{kind:"OK:PUB",id:Number(a),position:l}}function Xt(t){let[,e,n]=/^[0-9a-f]{16}\.(0|[1-9]\d{0,19})\.(0|[1-9]\d{0,19})$/.
+exec(t)??[];return e!==void 0&&n!==void 0&&ms(e)&&ms(n)}var ms=t=>t.length<20||t<="18446744073709551615";function gs(t){
+try{return lo(t)}catch{return}}var uo=["broadcast","one-nearest","one-random"];function ho(t,e,n,o,r){let i=typeof n=="string"?Xe(n):n,a=r?7+r.key.length:
+o===void 0?0:2,l=new Uint8Array(a+4+t.length+e.length+i.length);return a>0&&(l[0]=r?3:2,l[1]=o??0),r&&(new DataView(l.buffer).
+setUint32(2,r.id),l[6]=r.key.length,l.set(r.key,7)),l.set(i,ys(l,ys(l,a,t),e)),l}function ys(t,e,n){t[e++]=n.length>>8,t[e++]=
+n.length;for(let o=0;o<n.length;o++)t[e++]=n.charCodeAt(o);return e}var vs=1,_s=2,co=24,nl=128,ol={4:vs|_s,5:7};function fo(t,e,n){
+if(e===n||t[e]===1)return!1;let o=ol[t[e]];return o===void 0||e+1<n&&(t[e+1]&~o)!==0}var Lt=class{#e=new ft;#t=new ft;#n=new ft;#o={};decode(e,n,o){
+let r=b=>{b>o&&ke()},i=b=>(r(b+2),e[b]<<8|e[b+1]);(n===o||e[n]===5||fo(e,n,o))&&ke();let a,l="";if(e[n]===4){let b=i(n)&
+255;if(b===0&&ke(),n++,b&vs&&(r(n+1+co),a=rl(e,n+1),n+=co),b&_s){r(n+2);let v=n+2;n=v+e[n+1]-1,n-v>=nl&&ke(),r(n+1),l=this.#n.
+of(e,v,n+1,()=>Se(e.subarray(v,n+1)))}}let c=a!==void 0,u=n+3+i(n+1),d=u+2+i(u),f=d+4;r(f);let p=f+i(d)*65536+i(d+2);(i(
+p)===0||c&&i(p)!==1)&&ke();let h=this.#e.of(e,n+1,d,()=>[Se(e.subarray(n+3,u)),Se(e.subarray(u+2,d))]),m=this.#o;return m.
+tenant=h[0],m.channel=h[1],m.payload=e.subarray(f,p),m.route=this.#t.of(e,p,o,()=>{let b=[],v=p+2;for(let w=i(p);w>0;w--){
+let k=v+2+i(v);r(k),b.push(Se(e.subarray(v+2,k))),v=k}return v!==o&&ke(),{patterns:Object.freeze(b),note:void 0}}),m.position=
+a,m.sender=l,m}};function rl(t,e){let n=new DataView(t.buffer,t.byteOffset+e,co);return`${bs(n,0)}${bs(n,4)}.${ws(n,8)}.${ws(
+n,16)}`}var bs=(t,e)=>t.getUint32(e).toString(16).padStart(8,"0");function ws(t,e){let n=t.getUint32(e);return n<2097152?
+String(n*4294967296+t.getUint32(e+4)):String(t.getBigUint64(e))}function ke(){throw new _("protocol","a frame that is no\
+ne")}var sl=256,il=1024,ft=class{#e=[];of(e,n,o,r){let i=0;for(let u=n;u<o;u++)i=Math.imul(i,31)+e[u]|0;let a=(i^i>>>8)&
+sl-1,l=this.#e[a];if(l&&al(l.bytes,e,n,o))return l.value;let c=r();return o-n<=il&&(this.#e[a]={bytes:e.slice(n,o),value:c}),
+c}};function al(t,e,n,o){if(t.length!==o-n)return!1;for(let r=0;r<t.length;r++)if(t[r]!==e[n+r])return!1;return!0}function Le(t,e,n){let o=typeof e=="object"&&e!==null,r=o?Object.keys(e).find(a=>!n.split(" ").includes(a)):"";if(r===void 0)
+return;let i=o?`has no ${JSON.stringify(r.slice(0,32))}`:"must be an object";throw new _("bad_option",`${t} ${i}: allowe\
+d are ${n.replaceAll(" ",", ")}`)}var ll=["drop-oldest","drop-newest","end"],ks=["webtransport","websocket"];function F(t){throw new _("bad_option",t)}function Ue(t,e,n,o=0){
 return e!==void 0&&!(Number.isFinite(e)&&e>=o&&e<2**31)&&F(`${t} must be a number below 2^31${o<0?"":", 0 or more"}`),e||
-n}function ps(t,e,n){return n.includes(e)||F(`${t}: allowed are ${n.join(", ")}`),e}function so(t,e){return{queue:Math.ceil(
-Le("queue",t.queue,e.queue)),queuePolicy:ps("queuePolicy",t.queuePolicy??e.queuePolicy,za)}}var Ga="token tokenProvider \
+n}function xs(t,e,n){return n.includes(e)||F(`${t}: allowed are ${n.join(", ")}`),e}function mo(t,e){return{queue:Math.ceil(
+Ue("queue",t.queue,e.queue)),queuePolicy:xs("queuePolicy",t.queuePolicy??e.queuePolicy,ll)}}var cl="token tokenProvider \
 transports fallbackAfter connectTimeout keepAlive pongTimeout minBackOff maxBackOff queue queuePolicy paths allowPlainte\
-xt serverCertificateHashes sender signal on";function fs(t){Ze("the object of options",t,Ga),Ze("paths",t.paths??{},"web\
-Socket webTransport ping");let{token:e,tokenProvider:n,transports:o=us,sender:s=!1}=t;e===void 0==(n===void 0)&&F("one o\
-f token and tokenProvider is needed"),n!==void 0&&typeof n!="function"&&F("tokenProvider must be a function"),typeof s!=
-"boolean"&&F("sender must be true or false"),o.length===0&&F("transports must not be empty");for(let a of o)ps("transpor\
-ts",a,us);let i=Le("minBackOff",t.minBackOff,250);return{token:e===void 0?void 0:io(e),tokenProvider:n,transports:[...new Set(
-o)],fallbackAfter:Le("fallbackAfter",t.fallbackAfter,2e3),connectTimeout:Le("connectTimeout",t.connectTimeout,1e4),keepAlive:Le(
-"keepAlive",t.keepAlive,25e3,-1/0),pongTimeout:Le("pongTimeout",t.pongTimeout,1e4),minBackOff:i,maxBackOff:Math.max(i,Le(
-"maxBackOff",t.maxBackOff,15e3)),...so(t,{queue:1024,queuePolicy:"drop-oldest"}),sender:s,paths:{webSocket:ro(t.paths?.webSocket??
-"/ws"),webTransport:ro(t.paths?.webTransport??"/wt"),ping:ro(t.paths?.ping??"/ping")},allowPlaintext:t.allowPlaintext===
-!0,hashes:t.serverCertificateHashes}}function ro(t){return/^\/[^?#]*$/.test(t)||F("paths must start with a slash"),t}var Ka="\
-a token is a string of 1 to 512 letters, digits and .~_+-, and this is none";function io(t){return(typeof t!="string"||!/^[\w.~+-]{1,512}$/.
-test(t))&&F(Ka),t}var hs=1e5;function ms(t,e){if(t===void 0||t==="now"||t==="last")return t;let{last:n,after:o}=t;return typeof o=="string"&&
-n===void 0&&Ft(o)?o:((!Number.isInteger(n)||n<1||n>hs||o!==void 0)&&F(`history is "now", "last", { last: 1 to ${hs} } or\
+xt serverCertificateHashes sender signal on";function Ss(t){Le("the object of options",t,cl),Le("paths",t.paths??{},"web\
+Socket webTransport ping");let{token:e,tokenProvider:n,transports:o=ks,sender:r=!1}=t;e===void 0==(n===void 0)&&F("one o\
+f token and tokenProvider is needed"),n!==void 0&&typeof n!="function"&&F("tokenProvider must be a function"),typeof r!=
+"boolean"&&F("sender must be true or false"),o.length===0&&F("transports must not be empty");for(let a of o)xs("transpor\
+ts",a,ks);let i=Ue("minBackOff",t.minBackOff,250);return{token:e===void 0?void 0:go(e),tokenProvider:n,transports:[...new Set(
+o)],fallbackAfter:Ue("fallbackAfter",t.fallbackAfter,2e3),connectTimeout:Ue("connectTimeout",t.connectTimeout,1e4),keepAlive:Ue(
+"keepAlive",t.keepAlive,25e3,-1/0),pongTimeout:Ue("pongTimeout",t.pongTimeout,1e4),minBackOff:i,maxBackOff:Math.max(i,Ue(
+"maxBackOff",t.maxBackOff,15e3)),...mo(t,{queue:1024,queuePolicy:"drop-oldest"}),sender:r,paths:{webSocket:po(t.paths?.webSocket??
+"/ws"),webTransport:po(t.paths?.webTransport??"/wt"),ping:po(t.paths?.ping??"/ping")},allowPlaintext:t.allowPlaintext===
+!0,hashes:t.serverCertificateHashes}}function po(t){return/^\/[^?#]*$/.test(t)||F("paths must start with a slash"),t}var dl="\
+a token is a string of 1 to 512 letters, digits and .~_+-, and this is none";function go(t){return(typeof t!="string"||!/^[\w.~+-]{1,512}$/.
+test(t))&&F(dl),t}var Ts=1e5;function Es(t,e){if(t===void 0||t==="now"||t==="last")return t;let{last:n,after:o}=t;return typeof o=="string"&&
+n===void 0&&Xt(o)?o:((!Number.isInteger(n)||n<1||n>Ts||o!==void 0)&&F(`history is "now", "last", { last: 1 to ${Ts} } or\
  { after: position }`),/[*>#]/.test(e)&&F("history: { last } is for one channel: the pattern has no wildcard"),`last.${n}`)}
-var Lt=class{from;on;open=!1;plain=!1;paused=!1;forbidden=!1;unwanted=!1;told=!1;lossy=!1;constructor(e){this.from=e}begin(e){
+var Ut=class{from;on;open=!1;plain=!1;paused=!1;forbidden=!1;unwanted=!1;told=!1;lossy=!1;constructor(e){this.from=e}begin(e){
 this.on=e,this.open=this.forbidden=this.unwanted=this.told=!1}pause(){this.paused=!0,this.on=void 0,this.open=!1}takes(e,n){
-return this.on===e&&this.open&&!this.plain&&!Qa(n,this.from)}};function Qa(t,e){let[n,o=""]=t.split("."),[s,i]=e.split("\
-.");return n===s&&i!==void 0&&(o.length===i.length?o<=i:o.length<i.length)}var jt="[\\w\\-~@]+",Va=/^[\w\-~@.]{1,128}$/,Ya=new RegExp(`^(?=.{1,256}$)${jt}(\\.${jt}){0,31}$`),Za=new RegExp(`^(?=.{\
-1,256}$)((${jt}\\*?|\\*)\\.){0,31}(${jt}[*>#]?|[*>#])$`),el=t=>Va.test(t),tl=t=>Ya.test(t),nl=t=>Za.test(t),ol="~";function ao(t){
-return lo("tenant",el,t===""?ol:t)}function gs(t){return lo("channel",tl,t)}function ys(t){return lo("pattern",nl,t)}function lo(t,e,n){
-if(typeof n!="string"||!e(n)){let o={[t]:String(n).slice(0,256)};throw new v(`bad_${t}`,"not a legal name, see docs/prot\
-ocol.md, Names",o)}return n}var rl=new TextDecoder("windows-1252");function $e(t){return`${t.tenant}:${t.channel}:${rl.decode(t.payload)}`}var he=class{size=0;#e=0;#t=[];#n=0;#o=new Map;get oldest(){
+return this.on===e&&this.open&&!this.plain&&!ul(n,this.from)}};function ul(t,e){let[n,o=""]=t.split("."),[r,i]=e.split("\
+.");return n===r&&i!==void 0&&(o.length===i.length?o<=i:o.length<i.length)}var Jt=class{tenant;channel;ended;verb="JOIN";#e;#t;constructor(e,n,o){this.tenant=e,this.channel=n,this.#e=o,this.ended=
+new Promise(r=>{this.#t=r})}async leave(){this.end(void 0),await this.#e.leave(this)}[Symbol.asyncDispose](){return this.
+leave()}end(e){this.#t(e)}};var Bt="[\\w\\-~@]+",hl=/^[\w\-~@.]{1,128}$/,fl=new RegExp(`^(?=.{1,256}$)${Bt}(\\.${Bt}){0,31}$`),pl=new RegExp(`^(?=.{\
+1,256}$)((${Bt}\\*?|\\*)\\.){0,31}(${Bt}[*>#]?|[*>#])$`),ml=t=>hl.test(t),gl=t=>fl.test(t),yl=t=>pl.test(t),bl="~";function pt(t){
+return wo("tenant",ml,t===""?bl:t)}function yo(t,e){return wo("channel",gl,t,e)}function bo(t,e){return wo("pattern",yl,
+t,e)}function wo(t,e,n,o){if(typeof n!="string"||!e(n)){let r={...o===void 0?{}:{tenant:o},[t]:String(n).slice(0,256)};throw new _(
+`bad_${t}`,"not a legal name, see docs/protocol.md, Names",r)}return n}var wl=1024,Wt=class{#e=new Map;#t=[];#n=!1;constructor(e={}){for(let[n,o]of Object.entries(e))o&&this.on(n,o)}on(e,n){if(typeof n!=
+"function")throw new _("bad_option",`the handler of ${e} must be a function`);let o=i=>n(i),r=this.#e.get(e)??new Set;return this.#e.
+set(e,r.add(o)),()=>{r.delete(o)}}emit(e,n){this.#t.push([e,n])>wl&&this.#t.shift(),this.#n||this.#o()}async#o(){this.#n=
+!0,await null;for(let e=this.#t.shift();e;e=this.#t.shift())for(let n of[...this.#e.get(e[0])??[]])try{await n(e[1])}catch(o){
+et(o)}this.#n=!1}};function et(t){queueMicrotask(()=>{throw t})}var Ht=(t,e)=>t===e||typeof t=="object"&&typeof e=="object"&&t.text===e.text,vo=t=>t.includes(":"),qt=class{members=new Map;counts=new Map;get(e){
+return vo(e)?this.members.get(e):this.counts.get(e)??0}count({channel:e,members:n}){n>0?this.counts.set(e,n):this.counts.
+delete(e)}put(e,n){let{channel:o,subject:r,here:i,since:a,info:l}=n,c=this.members.size;if(i){let d={channel:o,subject:r,
+info:vl(l),since:new Date(a)};this.members.set(e,{member:d,text:`${a} ${l}`})}else this.members.delete(e);let u=(this.counts.
+get(o)??0)+this.members.size-c;this.count({channel:o,members:u})}};function vl(t){try{return t?JSON.parse(t):void 0}catch{
+return}}var zt=class{#e;#t=new WeakMap;#n=new qt;#o=new Map;#r;#s;constructor(e){this.#e=e}get members(){return this.#r??=
+Object.freeze([...this.#n.members.values()].map(({member:e})=>e).sort((e,n)=>Cs(e.channel,n.channel)||Cs(e.subject,n.subject))),
+this.#r}get counts(){return this.#s??=new Map([...this.#n.counts,...this.#o].filter(([,e])=>e>0)),this.#s}get(e){return this.#o.
+get(e)??this.#n.get(e)}begin(e){this.#t.set(e,{roster:void 0,next:void 0})}end(e){this.#t.delete(e)}hasSynced(e){return this.#t.
+get(e)?.roster!==void 0}take(e,n,o,r){let i=this.#t.get(e);if(!i)return;let{first:a,synced:l,counts:c,channels:u,members:d}=o;
+if(c&&!r){if(e===n)for(let h of u)this.#c(h.channel,!0,()=>this.#i(h));return}a&&(i.next=new qt);let f=i.next??i.roster;
+if(!f)return;let p=(h,m)=>{f===this.#n?this.#c(h,!1,m):m()};for(let h of u)p(h.channel,()=>f.count(h));for(let h of d){let{
+channel:m,subject:b}=h,v=`${m}:${b}`;p(m,()=>p(v,()=>f.put(v,h))),f===this.#n&&f.get(m)===this.#o.get(m)&&this.#o.delete(
+m)}l&&(i.roster=f,i.next=void 0,e===n&&(this.follow(e),this.#a()))}follow(e){let n=this.#t.get(e)?.roster,o=this.#n;if(!(!n||
+n===o)){this.#n=n,this.#d();for(let{members:r,counts:i}of[o,n])for(let a of[...r.keys(),...i.keys()])!this.#o.has(a)&&!Ht(
+o.get(a),n.get(a))&&this.#l(a,o.get(a),!1);this.#a()}}#i({channel:e,members:n}){n===this.#n.get(e)?this.#o.delete(e):this.#o.
+set(e,n)}#a(){for(let e of[...this.#o.keys()])this.#c(e,!0,()=>this.#o.delete(e))}#c(e,n,o){let r=this.get(e);o(),this.#d(),
+Ht(r,this.get(e))||this.#l(e,r,n)}#d(){this.#r=this.#s=void 0}#l(e,n,o){for(let r of this.#e)r.note(e,n,o)}},Cs=(t,e)=>t<
+e?-1:t>e?1:0;var _l=Object.freeze([]),Gt=class{tenant;pattern;ended;verb="WHO";count;watch;#e;#t;#n=new Map;#o=[];#r=!1;#s=!1;#i=!1;#a=!1;#c;#d;constructor(e,n,o,{
+count:r=!1,onChange:i}){this.tenant=e,this.pattern=n,this.count=r,this.#e=o,this.#t=i,this.ended=new Promise(a=>{this.#d=
+a})}get members(){return this.count?_l:this.watch.members}get counts(){return this.watch.counts}get synced(){return!this.#a&&
+this.#e.isSynced(this)}async close(){this.end(void 0),await this.#e.leave(this)}[Symbol.asyncDispose](){return this.close()}[Symbol.
+asyncIterator](){let e=!1;return{next:()=>{let n=e?void 0:this.#l();if(n)return Promise.resolve({done:!1,value:n});if(!e&&
+!this.#a)return new Promise((r,i)=>{this.#o.push({resolve:r,reject:i})});let o=e?void 0:this.#c;return e=!0,o?Promise.reject(
+o):Promise.resolve({done:e,value:void 0})},return:async()=>(e=!0,await this.close(),{done:e,value:void 0})}}#l(){for(let[
+e,n]of this.#n){this.#n.delete(e);let o=this.watch.get(e);if(typeof o=="number")return{type:"counts",channel:e,count:o};
+let{member:r}=o??n;return{type:o?n?"changed":"joined":"left",channel:r.channel,member:r}}}note(e,n,o){this.#s=!0,!(!this.#r||
+!(vo(e)?!this.count:this.count||o))&&(this.#n.has(e)?Ht(this.#n.get(e),this.watch.get(e))&&this.#n.delete(e):this.#n.set(
+e,n))}opened(){this.#r=this.#i=!0,this.#s=!1}update(){for(;this.#o.length>0;){let o=this.#l();if(!o)break;this.#o.shift()?.
+resolve({done:!1,value:o})}let{synced:e}=this,n=this.#a&&!this.#c;if(this.#r&&!n&&(this.#s||e!==this.#i))try{this.#t?.(this)}catch(o){
+et(o)}this.#s=!1,this.#i=e}end(e){if(!this.#a){this.#a=!0,this.#c=e,e||this.#n.clear(),this.update();for(let n of this.#o.
+splice(0))e?n.reject(e):n.resolve({done:!0,value:void 0});this.#d(e)}}};var kl=new TextDecoder("windows-1252");function Ie(t){return`${t.tenant}:${t.channel}:${kl.decode(t.payload)}`}var me=class{size=0;#e=0;#t=[];#n=0;#o=new Map;get oldest(){
 for(;this.#t[this.#n]?.entry===void 0&&this.#n<this.#t.length;)this.#n++;return this.#t[this.#n]?.entry}get all(){return this.#t.
 flatMap(({entry:e})=>e??[])}put(e,n,o){this.#t.length>2*this.size+1024&&(this.#t=this.#t.filter(({entry:a})=>a),this.#n=
-0);let s={entry:{key:e,time:n,message:o}};this.#t.push(s);let i=this.#o.get(e);return i?i.push(s):this.#o.set(e,[s]),this.
+0);let r={entry:{key:e,time:n,message:o}};this.#t.push(r);let i=this.#o.get(e);return i?i.push(r):this.#o.set(e,[r]),this.
 size++,this.#e+=e.length,this.size>65536||this.#e>16777216?this.drop():void 0}take(e){let n=this.#o.get(e),o=n?.shift();
 return!n||!o?!1:(n.length===0&&this.#o.delete(e),o.entry=void 0,this.size--,this.#e-=e.length,!0)}drop(){let e=this.oldest;
 return e&&this.take(e.key),e}dropUntil(e){let n=[];for(let o=this.oldest;o&&o.time<=e;o=this.oldest)this.drop(),o.message&&
-n.push(o.message);return n}};var bs=1e3,sl=1e4,et=class{#e=new he;#t=new he;#n=new he;#o=bs;#r;joined(e){this.#r=e}left(e){this.#o+=this.#s(e),this.#r=
-void 0}#s(e){return this.#r===void 0?0:Math.min(e-this.#r,sl-bs)}fromCurrent(e,n){let o=$e(e);return this.#i(n),this.#n.
-take(o)?!1:(this.#t.take(o)||this.#e.put(o,n),!0)}fromNext(e,n,o){if(this.late(e,n))return;if(o)return this.#n.put($e(e),
-n),e;let s=this.#t.put($e(e),n,{...e});return s&&this.#n.put(s.key,n),s?.message}late(e,n){return this.#i(n),this.#e.size>
-0&&this.#e.take($e(e))}get behind(){return this.#t.size}release(){return this.#t.dropUntil(1/0)}orphan(){this.#e=new he;
-for(let{key:e,time:n}of this.#t.all)this.#e.put(e,n)}keepCurrent(e){this.release(),this.#r=void 0,this.#e=new he;for(let{
-key:n}of this.given)this.#e.put(n,e);this.#n=new he}get given(){return this.#n.all}done(e){return this.#i(e),this.#e.size===
-0}#i(e){this.#e.dropUntil(e-this.#o-this.#s(e))}};var ws=250,co=2e3;async function ft(t,e,n,o,s){for(;t.merger&&!t.merger.done(S());)await le(50,o);t.merger=new et,t.both=
-!0;let i=s!==void 0;t.tentative=i;let{place:a}=t,l=!1,c=()=>{l||t.events.emit("moving",{...a,reason:n}),l=!0};i||c();let u=0;
-for await(let d of t.searcher.order(e.edge,n!=="drain",o)){let p=s;if(s=void 0,!p){await t.pause(Math.max(fe(++u,t.settings),
-t.searcher.wait(d)),o);try{p=await t.searcher.open(d,o)}catch(h){if(o.throwIfAborted(),!(h instanceof v)||t.searcher.hopeless(
-d,h,!0))throw h;continue}}if(o.aborted)return void p.close();if(p.alive){t.next=p,t.merger.joined(S()),t.merger.release();
-let h=t.subscriber.restore(p);t.tentative&&p.ping(!0).catch(()=>{}),await h}if(t.tentative){if(o.throwIfAborted(),t.next!==
-p)return t.keepCurrent();t.tentative=!1}if(p.alive){if(await il(t,e,p,c,o),o.throwIfAborted(),t.current!==p){if(i)return t.
-keepCurrent();continue}p.alive&&(c(),t.since=S(),t.events.emit("moved",{...t.place,reason:n}));return}}}async function il(t,e,n,o,s){
-let i=()=>t.next===n&&t.current===e;if(!i())return;t.gate??=[];let a=Ne(co,e.ping()).then(()=>{i()&&t.openGate(n)}),l=3;
-do await le(ws,s);while(--l&&t.merger?.behind);for(await Ne(co,Promise.all(t.subscriber.asking));i()&&n.postponed.size>0;)
-await le(ws,s);if(!i())return;o(),t.leaving=!0;let c=[...e.asked].map(u=>e.leave(u));await Ne(co,e.ended,Promise.allSettled(
-[...c,e.ping(),e.confirmedAll()])),await a,i()&&t.promote(),t.leaving=!1}var al=1e4;async function _s(t,e,n,o){let{lastByte:s}=e;t.reconnecting=!0,t.current=void 0,t.merger=void 0,t.both=t.leaving=
-t.tentative=t.gaps=!1,t.openGate(void 0);for(let i of t.subscriber.interests.all)i.confirmed=!1;t.events.emit("disconnec\
-ted",{...t.place,error:n}),n.code==="token_expired"&&e.token===t.tokens.token&&t.tokens.expire(),S()-t.since>al&&(t.attempts=
-0);for await(let i of t.searcher.order(e.edge,!1,o)){let a=++t.attempts,l=Math.max(fe(a,t.settings),t.searcher.wait(i));
-t.events.emit("reconnecting",{attempt:a,delay:l}),await t.pause(l,o);try{let c=await t.searcher.open(i,o);if(o.aborted)return void c.
-close();if(t.setCurrent(c),await t.subscriber.restore(c),o.throwIfAborted(),!c.alive)continue;t.reconnecting=!1,t.since=
-S();let u=!t.gaps&&t.subscriber.interests.all.every(d=>d.history);return t.events.emit("reconnected",{...t.place,away:S()-
-s,complete:u})}catch(c){if(o.throwIfAborted(),!(c instanceof v)||t.searcher.hopeless(i,c,!1))throw c}}}var ll=4096,Bt=class{#e=new Map;#t=[];#n=0;#o;add(e,n){return this.note(n),new Promise((o,s)=>{this.#e.set(e,{resolve:o,
-reject:s,size:n})})}note(e,n){e<=ll||e<this.#n||(this.#o=e>this.#n?n:this.#o??n,this.#n=e)}tooLarge(){for(let[e,{size:n}]of this.#e)
+n.push(o.message);return n}};var Ps=1e3,xl=1e4,tt=class{#e=new me;#t=new me;#n=new me;#o=Ps;#r;joined(e){this.#r=e}left(e){this.#o+=this.#s(e),this.#r=
+void 0}#s(e){return this.#r===void 0?0:Math.min(e-this.#r,xl-Ps)}fromCurrent(e,n){let o=Ie(e);return this.#i(n),this.#n.
+take(o)?!1:(this.#t.take(o)||this.#e.put(o,n),!0)}fromNext(e,n,o){if(this.late(e,n))return;if(o)return this.#n.put(Ie(e),
+n),e;let r=this.#t.put(Ie(e),n,{...e});return r&&this.#n.put(r.key,n),r?.message}late(e,n){return this.#i(n),this.#e.size>
+0&&this.#e.take(Ie(e))}get behind(){return this.#t.size}release(){return this.#t.dropUntil(1/0)}orphan(){this.#e=new me;
+for(let{key:e,time:n}of this.#t.all)this.#e.put(e,n)}keepCurrent(e){this.release(),this.#r=void 0,this.#e=new me;for(let{
+key:n}of this.given)this.#e.put(n,e);this.#n=new me}get given(){return this.#n.all}done(e){return this.#i(e),this.#e.size===
+0}#i(e){this.#e.dropUntil(e-this.#o-this.#s(e))}};var Kt=250,Qt=2e3;async function mt(t,e,n,o,r){for(;t.merger&&!t.merger.done(S());)await re(50,o);t.merger=new tt,t.both=
+!0;let i=r!==void 0;t.tentative=i;let{place:a}=t,l=!1,c=()=>{l||t.events.emit("moving",{...a,reason:n}),l=!0};i||c();let u=0;
+for await(let d of t.searcher.order(e.edge,n!=="drain",o)){let f=r;if(r=void 0,!f){await t.pause(Math.max(se(++u,t.settings),
+t.searcher.wait(d)),o);try{f=await t.searcher.open(d,o)}catch(p){if(o.throwIfAborted(),!(p instanceof _)||t.searcher.hopeless(
+d,p,!0))throw p;continue}}if(o.aborted)return void f.close();if(f.alive){t.next=f,t.merger.joined(S()),t.merger.release();
+let p=t.restore(f);t.tentative&&f.ping(!0).catch(()=>{}),await p}if(t.tentative){if(o.throwIfAborted(),t.next!==f)return t.
+keepCurrent();t.tentative=!1}if(f.alive){if(await Sl(t,e,f,c,o),o.throwIfAborted(),t.current!==f){if(i)return t.keepCurrent();
+continue}f.alive&&(c(),t.since=S(),t.events.emit("moved",{...t.place,reason:n}));return}}}async function Sl(t,e,n,o,r){let i=()=>t.
+next===n&&t.current===e;if(!i())return;t.gate??=[];let a=Fe(Qt,e.ping()).then(()=>{i()&&t.openGate(n)}),l=3;do await re(
+Kt,r);while(--l&&t.merger?.behind);await Fe(Qt,Promise.all([...t.subscriber.asking,...t.presences.asking]));for(let u=Qt;u>
+0&&i()&&!t.presences.hasSynced(n);u-=Kt)await re(Kt,r);for(;i()&&n.postponed.size>0;)await re(Kt,r);if(!i())return;o(),t.
+leaving=!0;let c=[...e.asked].map(u=>e.leave(u));await Fe(Qt,e.ended,Promise.allSettled([...c,e.ping(),e.confirmedAll()])),
+await a,i()&&t.promote(),t.leaving=!1}var Tl=1e4;async function As(t,e,n,o){let{lastByte:r}=e;t.reconnecting=!0,t.current=void 0,t.merger=void 0,t.both=t.leaving=
+t.tentative=t.gaps=!1,t.openGate(void 0);for(let i of t.subscriber.interests.all)i.confirmed=!1;t.presences.follow(),t.events.
+emit("disconnected",{...t.place,error:n}),n.code==="token_expired"&&e.token===t.tokens.token&&t.tokens.expire(),S()-t.since>
+Tl&&(t.attempts=0);for await(let i of t.searcher.order(e.edge,!1,o)){let a=++t.attempts,l=Math.max(se(a,t.settings),t.searcher.
+wait(i));t.events.emit("reconnecting",{attempt:a,delay:l}),await t.pause(l,o);try{let c=await t.searcher.open(i,o);if(o.
+aborted)return void c.close();if(t.setCurrent(c),await t.restore(c),o.throwIfAborted(),!c.alive)continue;t.reconnecting=
+!1,t.since=S();let u=!t.gaps&&t.subscriber.interests.all.every(d=>d.history);return t.events.emit("reconnected",{...t.place,
+away:S()-r,complete:u})}catch(c){if(o.throwIfAborted(),!(c instanceof _)||t.searcher.hopeless(i,c,!1))throw c}}}var El=4096,Vt=class{#e=new Map;#t=[];#n=0;#o;add(e,n){return this.note(n),new Promise((o,r)=>{this.#e.set(e,{resolve:o,
+reject:r,size:n})})}note(e,n){e<=El||e<this.#n||(this.#o=e>this.#n?n:this.#o??n,this.#n=e)}tooLarge(){for(let[e,{size:n}]of this.#e)
 n===this.#n&&this.error("payload_too_large",`PUB:${e}`);return this.#o}settle(e,n=()=>{}){let o=this.#e.get(e);if(o&&n(o),
-this.#e.delete(e),this.#e.size===0)for(let s of this.#t.splice(0))s()}error(e,n){let o=/^PUB:(\d+)$/.exec(n)?.[1];return o===
-void 0?!1:(this.settle(Number(o),s=>s.reject(new v(e))),!0)}idle(){return this.#e.size===0?Promise.resolve():new Promise(
-e=>{this.#t.push(e)})}fail(){for(let e of[...this.#e.keys()])this.settle(e,n=>n.reject(Q()))}};async function Jt(t,e){try{let n=await fetch(t,{cache:"no-store",credentials:"omit",signal:e});return await n.arrayBuffer(),
-n.ok}catch{return!1}}async function vs(t,e){try{return await fetch(t,{cache:"no-store",credentials:"omit",mode:"no-cors",
-signal:e}),!0}catch{return!1}}var Ut=class{#e;#t=0;#n=0;#o=0;#r=0;constructor(e){this.#e=this.#t=e}arrived(e){let n=e-this.#e;if(n<1)return!1;if(this.#e=
+this.#e.delete(e),this.#e.size===0)for(let r of this.#t.splice(0))r()}error(e,n){let o=/^PUB:(\d+)$/.exec(n)?.[1];return o===
+void 0?!1:(this.settle(Number(o),r=>r.reject(new _(e))),!0)}idle(){return this.#e.size===0?Promise.resolve():new Promise(
+e=>{this.#t.push(e)})}fail(){for(let e of[...this.#e.keys()])this.settle(e,n=>n.reject(Q()))}};async function Yt(t,e){try{let n=await fetch(t,{cache:"no-store",credentials:"omit",signal:e});return await n.arrayBuffer(),
+n.ok}catch{return!1}}async function Ms(t,e){try{return await fetch(t,{cache:"no-store",credentials:"omit",mode:"no-cors",
+signal:e}),!0}catch{return!1}}var Zt=class{#e;#t=0;#n=0;#o=0;#r=0;constructor(e){this.#e=this.#t=e}arrived(e){let n=e-this.#e;if(n<1)return!1;if(this.#e=
 e,n>1e4)return this.#n=this.#o=this.#r=0,this.#t=e,!1;let o=e-this.#t>=5e3;return o&&(this.#r=this.#o,this.#o=0,this.#t=
 e),n>this.#o&&(this.#o=n),++this.#n===4||o}skip(e){return this.#e=e,!0}get unusual(){return this.#n<4?1/0:Math.max(1e3,3*
-Math.max(this.#o,this.#r))}};var Wt=2e3,ks=1e3,Ht=new Set,uo,po=0,fo=0;function cl(t,e){return t>=ks+Wt||e-t>=Wt}function mo(){let t=S()-po,e=Date.now()-
-fo;po+=t,fo+=e,cl(t,e)&&ho("slept")}function xs(t){return Ht.add(t),uo??=dl(),()=>{!Ht.delete(t)||Ht.size>0||(uo?.(),uo=
-void 0)}}function ho(t){for(let e of[...Ht])e[t]()}function dl(){po=S(),fo=Date.now();let t=setInterval(mo,ks),e=globalThis,
-{document:n,navigator:o}=e,s=()=>ho("slept"),i=()=>{n?.visibilityState==="visible"&&s()},a=()=>ho("networkChanged"),l=o?.
-connection,c=l?.type,d=[[e,"online",a],[l,"change",()=>{l?.type!==c&&(c=l?.type,a())}],[e,"pageshow",s],[n,"resume",s],[
-n,"visibilitychange",i]];for(let[p,h,f]of d)p?.addEventListener?.(h,f);return()=>{clearInterval(t);for(let[p,h,f]of d)p?.
-removeEventListener?.(h,f)}}var qt=1e3,go=1e3,ul=3,pl=2**31-1,yo=50,zt=class{heard=S();#e;#t;#n=new Ut(this.heard);#o=1+Math.random()/16;#r=!1;#s=!1;#i;#a=0;#l=0;#d=0;#c=-1/0;#u=-1/0;#p;#f;#m;#h=!1;constructor(e,n){
-this.#e=e,this.#t=n}arrived(e){this.heard=e,this.#p=void 0,this.#f?.abort(),this.#f=void 0,((this.#s?this.#n.skip(e):this.#n.
+Math.max(this.#o,this.#r))}};var tn=2e3,$s=1e3,en=new Set,_o,ko=0,xo=0;function Cl(t,e){return t>=$s+tn||e-t>=tn}function To(){let t=S()-ko,e=Date.now()-
+xo;ko+=t,xo+=e,Cl(t,e)&&So("slept")}function Os(t){return en.add(t),_o??=Pl(),()=>{!en.delete(t)||en.size>0||(_o?.(),_o=
+void 0)}}function So(t){for(let e of[...en])e[t]()}function Pl(){ko=S(),xo=Date.now();let t=setInterval(To,$s),e=globalThis,
+{document:n,navigator:o}=e,r=()=>So("slept"),i=()=>{n?.visibilityState==="visible"&&r()},a=()=>So("networkChanged"),l=o?.
+connection,c=l?.type,d=[[e,"online",a],[l,"change",()=>{l?.type!==c&&(c=l?.type,a())}],[e,"pageshow",r],[n,"resume",r],[
+n,"visibilitychange",i]];for(let[f,p,h]of d)f?.addEventListener?.(p,h);return()=>{clearInterval(t);for(let[f,p,h]of d)f?.
+removeEventListener?.(p,h)}}var nn=1e3,Eo=1e3,Al=3,Ml=2**31-1,Co=50,on=class{heard=S();#e;#t;#n=new Zt(this.heard);#o=1+Math.random()/16;#r=!1;#s=!1;#i;#a=0;#c=0;#d=0;#l=-1/0;#u=-1/0;#h;#f;#m;#p=!1;constructor(e,n){
+this.#e=e,this.#t=n}arrived(e){this.heard=e,this.#h=void 0,this.#f?.abort(),this.#f=void 0,((this.#s?this.#n.skip(e):this.#n.
 arrived(e))||this.#r)&&(this.#r=!1,this.arm()),this.#s&&(this.#s=!1,this.#e.woke())}ponged(e,n){this.#r=n,this.#d=0;let o=Math.
-min(e,2*this.#y);this.#i===void 0?(this.#i=o,this.#a=o/2):(this.#a+=(Math.abs(this.#i-o)-this.#a)/4,this.#i+=(o-this.#i)/
-8),this.arm()}awake(e){let n=S();this.#g||(this.#d=0),!(this.#h||this.#d++>=ul)&&(this.#l=n,this.#t.keepAlive>0&&!this.#g&&
-(e||n-this.heard>=qt)&&this.#k(n),this.arm())}stop(){this.#h=!0,this.#f?.abort(),clearTimeout(this.#m)}get#g(){return this.#e.
-unanswered??this.#p}get#y(){return Math.max(qt,(this.#i??0)+4*this.#a)}get askAt(){let{keepAlive:e}=this.#t;if(e<0)return 1/0;
+min(e,2*this.#w);this.#i===void 0?(this.#i=o,this.#a=o/2):(this.#a+=(Math.abs(this.#i-o)-this.#a)/4,this.#i+=(o-this.#i)/
+8),this.arm()}awake(e){let n=S();this.#g||(this.#d=0),!(this.#p||this.#d++>=Al)&&(this.#c=n,this.#t.keepAlive>0&&!this.#g&&
+(e||n-this.heard>=nn)&&this.#b(n),this.arm())}stop(){this.#p=!0,this.#f?.abort(),clearTimeout(this.#m)}get#g(){return this.#e.
+unanswered??this.#h}get#w(){return Math.max(nn,(this.#i??0)+4*this.#a)}get askAt(){let{keepAlive:e}=this.#t;if(e<0)return 1/0;
 let n=this.#r?e:Math.min(e,this.#n.unusual);return this.heard+n*this.#o}suspectAt({at:e,sendTime:n}){return Math.max(e,this.
-heard,this.#l)+(this.#p?qt:this.#y)+n}lostAt({at:e,sendTime:n}){let{keepAlive:o,pongTimeout:s}=this.#t;if(o<0)return 1/0;
-let i=Math.max(this.heard,this.#l);return Math.max(e+s,i+o+s)+n}arm(){clearTimeout(this.#m);let e=this.#g,n=e?Math.min(this.#s?
-1/0:this.#w(e),this.lostAt(e),this.#c+go):this.askAt;if(this.#h||n===1/0)return;let o=S(),s=Math.max(n,o+1);this.#m=setTimeout(
-()=>this.#_(s),Math.min(s-o,pl))}#w(e){return Math.max(this.suspectAt(e),this.#u+go)}#_(e,n=!1){mo();let o=S();if(o-e>=Wt&&
-this.awake(!1),this.#h)return;if(!n&&o-e>yo){clearTimeout(this.#m),this.#m=setTimeout(()=>this.#_(o+yo,!0),yo);return}let s=this.#g;
-if(!s)o>=this.askAt&&this.#k(o);else{if(o>=this.lostAt(s))return this.#e.over();!this.#s&&o>=this.#w(s)&&this.#v(o),this.#h||
-this.probe()}this.arm()}#v(e){this.#s=this.#e.silent(),this.#s||(this.#u=e)}#k(e){if(this.#e.pingFirst===void 0)return this.#e.
-ask();this.#p={at:e,sendTime:0},this.#c=-1/0,this.probe()}probe(){let e=S();e-this.#c<go||(this.#c=e,this.#e.pingFirst!==
-void 0&&(this.#s||this.#p)?this.#b(this.#e.pingFirst):this.#e.probe())}async#b(e){if(this.#f)return;let n=new AbortController;
-this.#f=n;let o=setTimeout(()=>n.abort(),qt),s=await vs(e,n.signal);clearTimeout(o),!(this.#h||this.#f!==n)&&(this.#f=void 0,
-s?(this.#p=void 0,this.#e.unanswered?this.#e.probe():this.#e.ask()):this.#p&&(this.#p={at:-1/0,sendTime:0}),this.arm())}};var Gt=class{#e=new Map;add(e,n){let o=this.#e.get(e);o?o.push(n):this.#e.set(e,[n])}answer(e,n){let o=this.#e.get(e),s=o?.
-shift();return s?(o?.length===0&&this.#e.delete(e),n(s),!0):!1}reject(e){let n=[...this.#e.values()].flat();this.#e.clear();
-for(let o of n)o.reject(e)}};var fl=1.024,hl=32,Kt=class{edge;transport;token;begun=S();asked=new Set;confirmed=new Set;postponed=new Set;drains=!1;alive=!0;link;histories;featured;ending=new Map;error;ended;#e;#t;#n;#o=new Xt;#r=new Gt;#s=new Bt;#i;#a=[];#l=new Set;#d=0;#c=!1;#u=!0;#p=!0;#f;constructor(e,n,o,s,i){
-this.edge=e,this.transport=n.transport,this.token=o,this.#e=n,this.#t=s;let a=this;this.#n=new zt({get unanswered(){return a.#a[0]},
+heard,this.#c)+(this.#h?nn:this.#w)+n}lostAt({at:e,sendTime:n}){let{keepAlive:o,pongTimeout:r}=this.#t;if(o<0)return 1/0;
+let i=Math.max(this.heard,this.#c);return Math.max(e+r,i+o+r)+n}arm(){clearTimeout(this.#m);let e=this.#g,n=e?Math.min(this.#s?
+1/0:this.#y(e),this.lostAt(e),this.#l+Eo):this.askAt;if(this.#p||n===1/0)return;let o=S(),r=Math.max(n,o+1);this.#m=setTimeout(
+()=>this.#v(r),Math.min(r-o,Ml))}#y(e){return Math.max(this.suspectAt(e),this.#u+Eo)}#v(e,n=!1){To();let o=S();if(o-e>=tn&&
+this.awake(!1),this.#p)return;if(!n&&o-e>Co){clearTimeout(this.#m),this.#m=setTimeout(()=>this.#v(o+Co,!0),Co);return}let r=this.#g;
+if(!r)o>=this.askAt&&this.#b(o);else{if(o>=this.lostAt(r))return this.#e.over();!this.#s&&o>=this.#y(r)&&this.#_(o),this.#p||
+this.probe()}this.arm()}#_(e){this.#s=this.#e.silent(),this.#s||(this.#u=e)}#b(e){if(this.#e.pingFirst===void 0)return this.#e.
+ask();this.#h={at:e,sendTime:0},this.#l=-1/0,this.probe()}probe(){let e=S();e-this.#l<Eo||(this.#l=e,this.#e.pingFirst!==
+void 0&&(this.#s||this.#h)?this.#k(this.#e.pingFirst):this.#e.probe())}async#k(e){if(this.#f)return;let n=new AbortController;
+this.#f=n;let o=setTimeout(()=>n.abort(),nn),r=await Ms(e,n.signal);clearTimeout(o),!(this.#p||this.#f!==n)&&(this.#f=void 0,
+r?(this.#h=void 0,this.#e.unanswered?this.#e.probe():this.#e.ask()):this.#h&&(this.#h={at:-1/0,sendTime:0}),this.arm())}};var Is=(t,e,n)=>e<n&&t[e]===5;function Rs(t,e,n){let o=new DataView(t.buffer,t.byteOffset,n),r=e+1,i=f=>(r+=f,r>n&&ke(),
+r-f),a=()=>o.getUint8(i(1)),l=()=>o.getUint16(i(2)),c=f=>Se(t.subarray(i(f),r)),u=a(),d={first:(u&1)!==0,synced:(u&2)!==
+0,counts:(u&4)!==0,tenant:c(l()),pattern:c(l()),members:[],channels:[]};for(let f=l();f>0;f--)if(d.counts)d.channels.push(
+{channel:c(l()),members:o.getUint32(i(4))});else{let p=a();p>1&&ke();let h={channel:c(l()),subject:c(a()),here:p===1,since:0,
+info:""};h.here&&(h.since=Number(o.getBigUint64(i(8))),h.info=c(l())),d.members.push(h)}return r!==n&&ke(),d}var rn=class{#e=new Map;add(e,n){let o=this.#e.get(e);o?o.push(n):this.#e.set(e,[n])}answer(e,n){let o=this.#e.get(e),r=o?.
+shift();return r?(o?.length===0&&this.#e.delete(e),n(r),!0):!1}reject(e){let n=[...this.#e.values()].flat();this.#e.clear();
+for(let o of n)o.reject(e)}};var $l=1.024,Ol=32,sn=class{edge;transport;token;begun=S();asked=new Set;confirmed=new Set;postponed=new Set;drains=!1;alive=!0;link;features;featured;ending=new Map;error;ended;#e;#t;#n;#o=new Lt;#r=new rn;#s=new Vt;#i;#a=[];#c=new Set;#d=0;#l=!1;#u=!0;#h=!0;#f;constructor(e,n,o,r,i){
+this.edge=e,this.transport=n.transport,this.token=o,this.#e=n,this.#t=r;let a=this;this.#n=new on({get unanswered(){return a.#a[0]},
 pingFirst:n.fragile?e+i.paths.ping:void 0,ask:()=>{this.ping(!0).catch(()=>{})},probe:()=>n.probe(),silent:()=>this.#t.silent(
-this),woke:()=>this.#t.woke(this),over:()=>this.fail(new v("timeout","the edge does not answer"))},i),this.featured=new Promise(
+this),woke:()=>this.#t.woke(this),over:()=>this.fail(new _("timeout","the edge does not answer"))},i),this.featured=new Promise(
 c=>{this.#i=c});let l;this.ended=new Promise(c=>{l=c}),n.start({bytes:()=>{this.alive&&this.#n.arrived(S())},line:c=>this.#_(
-()=>this.#g(c)),frame:(c,u,d)=>{if(!this.alive||(this.#n.arrived(S()),oo(c,u,d)))return;let p;try{p=this.#o.decode(c,u,d)}catch(h){
-return this.#v(h)}this.#t.delivered(this,p)},ended:c=>{l(),this.#k(c)}}),this.#c=!0,this.alive&&this.#h(`FEATURES:link${i.
-sender?",sender":""}`),this.alive&&this.#n.arm()}get lastByte(){return this.#n.heard}request(e,n){e==="SUB"&&this.asked.
-add(n);let o=`${e}:${n}`,s=this.#m(o);return this.alive&&this.#h(o),s}resume(e,n){let o=this.#m(`RSUB:${e}`);return this.
-alive&&this.#h(`RSUB:${e}:${n}`),o}leave(e){let o=this.request("UNSUB",e).catch(()=>{}).then(()=>{this.ending.get(e)===o&&
-this.ending.delete(e)});return this.ending.set(e,o),o}confirm(e,n){if(!this.alive)return Promise.reject(Q());let o=this.#s.
-add(n,e.length);return this.#h(e),o}forgetConfirm(e){this.#s.settle(e)}confirmedAll(){return this.#s.idle()}postpone(e,n){
-this.postponed.add(e);let o=`AGAIN:${e}`,s=setTimeout(()=>this.#r.answer(o,i=>i.resolve()),n);return this.#m(o).finally(
-()=>clearTimeout(s))}#m(e){return new Promise((n,o)=>{this.alive?this.#r.add(e,{resolve:n,reject:o}):o(Q())})}forget(e){
-return this.confirmed.delete(e),this.postponed.delete(e),this.#r.answer(`AGAIN:${e}`,n=>n.reject(Q())),this.asked.delete(
-e)}ping(e=!1){return new Promise((n,o)=>{if(!this.alive)return o(Q());this.#a.push({at:S(),sendTime:this.#d/fl,own:e,resolve:n,
-reject:o}),this.#e.send("PING"),this.#d=0,this.#n.probe(),this.#a.length===1&&this.#n.arm()})}publish(e,n){this.#s.note(
-e.length,n),this.#h(e);let o=this.#e.sent();return o&&new Promise(s=>{let i=()=>{this.#l.delete(i),s()};this.#l.add(i),o.
-then(i,i)})}awake(e){this.#n.awake(e)}handTo(e){this.#t=e,this.#n.stop(),this.#r.reject(Q()),this.#s.fail();for(let n of this.#a)
-n.reject(Q());for(let n of this.#l)n()}#h(e){this.#d+=e.length+hl,this.#e.send(e)}close(){return this.alive&&(this.#b(Q()),
-this.#e.close()),this.ended}#g(e){this.#n.arrived(S());let n=ss(e);if(n)if(n.kind==="OK"){let o=`${n.tenant}:${n.pattern}`;
-if(this.#r.answer(`${n.verb}:${o}`,s=>s.resolve())&&n.verb==="SUB"&&(this.confirmed.add(o),this.postponed.delete(o)),n.verb===
-"UNSUB")for(;this.#r.answer(`RSUB:${o}`,s=>s.reject(Q())););}else if(n.kind==="OK:PUB")this.#s.settle(n.id,o=>o.resolve(
+()=>this.#w(c)),frame:(c,u,d)=>{if(!this.alive||(this.#n.arrived(S()),fo(c,u,d)))return;if(Is(c,u,d))return this.#g(c,u,
+d);let f;try{f=this.#o.decode(c,u,d)}catch(p){return this.#b(p)}this.#t.delivered(this,f)},ended:c=>{l(),this.#k(c)}}),this.#l=
+!0,this.alive&&this.#p(`FEATURES:link${i.sender?",sender":""}`),this.alive&&this.#n.arm()}get lastByte(){return this.#n.
+heard}request(e,n,o=""){e==="SUB"&&this.asked.add(n);let r=`${e}:${n}`,i=this.#m(r);return this.alive&&this.#p(r+o),i}resume(e,n){
+let o=this.#m(`RSUB:${e}`);return this.alive&&this.#p(`RSUB:${e}:${n}`),o}leave(e,n="UNSUB"){let o=`${n}:${e}`,i=this.request(
+n,e).catch(()=>{}).then(()=>{this.ending.get(o)===i&&this.ending.delete(o)});return this.ending.set(o,i),i}confirm(e,n){
+if(!this.alive)return Promise.reject(Q());let o=this.#s.add(n,e.length);return this.#p(e),o}forgetConfirm(e){this.#s.settle(
+e)}confirmedAll(){return this.#s.idle()}postpone(e,n){this.postponed.add(e);let o=`AGAIN:${e}`,r=setTimeout(()=>this.#r.
+answer(o,i=>i.resolve()),n);return this.#m(o).finally(()=>clearTimeout(r))}#m(e){return new Promise((n,o)=>{this.alive?this.#r.
+add(e,{resolve:n,reject:o}):o(Q())})}forget(e){return this.confirmed.delete(e),this.postponed.delete(e),this.#r.answer(`\
+AGAIN:${e}`,n=>n.reject(Q())),this.asked.delete(e)}ping(e=!1){return new Promise((n,o)=>{if(!this.alive)return o(Q());this.#a.
+push({at:S(),sendTime:this.#d/$l,own:e,resolve:n,reject:o}),this.#e.send("PING"),this.#d=0,this.#n.probe(),this.#a.length===
+1&&this.#n.arm()})}publish(e,n){this.#s.note(e.length,n),this.#p(e);let o=this.#e.sent();return o&&new Promise(r=>{let i=()=>{
+this.#c.delete(i),r()};this.#c.add(i),o.then(i,i)})}awake(e){this.#n.awake(e)}handTo(e){this.#t=e,this.#n.stop(),this.#r.
+reject(Q()),this.#s.fail();for(let n of this.#a)n.reject(Q());for(let n of this.#c)n()}#p(e){this.#d+=e.length+Ol,this.#e.
+send(e)}close(){return this.alive&&(this.#x(Q()),this.#e.close()),this.ended}#g(e,n,o){let r;try{r=Rs(e,n,o)}catch(i){return this.#b(
+i)}this.#t.presence(this,r)}#w(e){this.#n.arrived(S());let n=gs(e);if(n)if(n.kind==="OK"){let o=`${n.tenant}:${n.pattern}`;
+if(this.#r.answer(`${n.verb}:${o}`,r=>r.resolve())&&n.verb==="SUB"&&(this.confirmed.add(o),this.postponed.delete(o)),n.verb===
+"UNSUB")for(;this.#r.answer(`RSUB:${o}`,r=>r.reject(Q())););}else if(n.kind==="OK:PUB")this.#s.settle(n.id,o=>o.resolve(
 n.position));else if(n.kind==="OK:RSUB"||n.kind==="AT"||n.kind==="GAP")this.#t.reached(this,n),n.kind==="OK:RSUB"&&this.#r.
-answer(`RSUB:${n.tenant}:${n.pattern}`,o=>o.resolve());else if(n.kind==="ERR")this.#w(n.code,n.detail,e.slice(4));else if(n.
-kind==="PING")this.#e.send("PONG");else if(n.kind==="PONG"){let o=this.#a.shift();if(!o)return;let s=S()-o.at;o.resolve(
-s),this.#n.ponged(s,o.own),this.#t.roundTrip(s)}else n.kind==="RECONNECT"&&!this.drains?(this.drains=!0,this.#t.draining(
-this)):n.kind==="FEATURES"?this.#y(n.features.split(",").includes("history")):n.kind==="LINK"&&(this.#p=n.up,this.#u||this.#y())}#y(e=this.
-histories??!1){this.#u=!1,this.histories=e,this.#i(),this.link=this.#p,this.#t.linked()}#w(e,n,o){if(this.#u&&e==="bad_r\
-equest")return this.#y();let s=Ve(o);if(s&&(this.#f=o),this.#s.error(e,n))return;let[,i,a]=/^(?:UN|R)?SUB:([^:]+):(.+)$/s.
-exec(n)??[];!(i!==void 0&&a!==void 0&&e!=="broker_unavailable"&&this.#r.answer(n,c=>c.reject(new v(e,void 0,{tenant:i,pattern:a}))))&&
-!/^(token_|unauthorized|forbidden|closed_by)/.test(e)&&this.#t.errorLine(e,n),(e==="token_revoked"||e==="token_expired")&&
-this.fail(s)}#_(e){if(this.alive)try{e()}catch(n){this.#v(n)}}#v(e){this.fail(be(e,"protocol","the edge broke the protoc\
-ol"))}fail(e){this.#b(e),this.#e.close(),this.#c&&this.#t.lost(this,e)}#k({closeCode:e,error:n}){if(!this.alive)return;let o=this.#f===
-void 0?void 0:Ve(this.#f,e),s=e===4401?"token_expired":e===4403?"token_revoked":"disconnected",i=o?.code!=="slow_consume\
-r"||e===4429,a="the connection has ended";if(e===1009){a="a message was too large for the edge";let c=this.#s.tooLarge();
-c&&this.#t.errorLine("payload_too_large",`PUB:${c.tenant}:${c.channel}`)}let l=o&&i?o:n??new v(s,a,{closeCode:e});this.#b(
-l),this.#c&&this.#t.lost(this,l)}#b(e){this.alive=!1,this.error=e,this.#n.stop();let n=Q(e);this.#i(),this.#r.reject(n),
-this.#s.fail();for(let o of this.#a)o.reject(n);this.#a=[]}};var tt=class{#e;#t=[];start(e){let n=this.#t;this.#t=[],this.#e=e;for(let o of n)o(e)}bytes(){this.#e?.bytes()}line(e){this.#e?
-this.#e.line(e):this.#t.push(n=>n.line(e))}frame(e,n,o){this.#e?this.#e.frame(e,n,o):this.#t.push(s=>s.frame(e,n,o))}ended(e){
-this.#e?this.#e.ended(e):this.#t.push(n=>n.ended(e)),this.bytes=this.frame=this.line=this.ended=()=>{}}};var nt=globalThis,Qt=nt.process?.versions,ml=nt.Deno!==void 0||Qt?.bun!==void 0||Qt?.node!==void 0,Ss=Qt?.node!==void 0&&
-Qt.bun===void 0&&nt.Deno===void 0&&nt.document===void 0,Ts=!ml&&(nt.document!==void 0||nt.WorkerGlobalScope!==void 0);var bo=32<<20,Es=(t,e,n)=>n>e&&t[e]<32,Vt=class{#e;#t=[];#n=0;constructor(e=bo){this.#e=e}get held(){return this.#n}push(e,n){
-let o=0;if(!(this.#n>0&&(o=this.#o(e,n),this.#n>0))){for(;e.length-o>=4;){let s=o+4+this.#i(e,o);if(s>e.length)break;n(e,
-o+4,s),o=s}o<e.length&&this.#r(e.slice(o))}}#o(e,n){let o=0;if(this.#n<4&&(o=Math.min(4-this.#n,e.length),this.#r(e.slice(
-0,o)),this.#n<4))return o;let s=this.#t[0].length<4?this.#s():this.#t[0],i=4+this.#i(s,0),a=Math.min(i-this.#n,e.length-
+answer(`RSUB:${n.tenant}:${n.pattern}`,o=>o.resolve());else if(n.kind==="ERR")this.#v(n.code,n.detail,e.slice(4));else if(n.
+kind==="PING")this.#e.send("PONG");else if(n.kind==="PONG"){let o=this.#a.shift();if(!o)return;let r=S()-o.at;o.resolve(
+r),this.#n.ponged(r,o.own),this.#t.roundTrip(r)}else n.kind==="RECONNECT"&&!this.drains?(this.drains=!0,this.#t.draining(
+this)):n.kind==="FEATURES"?this.#y(n.features.split(",")):n.kind==="LINK"&&(this.#h=n.up,this.#u||this.#y())}#y(e=this.features??
+[]){this.#u=!1,this.features=e,this.#i(),this.link=this.#h,this.#t.linked()}#v(e,n,o){if(this.#u&&e==="bad_request")return this.#y();
+let r=Ze(o);if(r&&(this.#f=o),this.#s.error(e,n))return;let[,i,a,l]=/^(?:(?:UN|R)?SUB|(?:UN)?WHO|(JOIN|LEAVE)):([^:]+):(.+)$/s.
+exec(n)??[];!(a!==void 0&&l!==void 0&&e!=="broker_unavailable"&&this.#r.answer(n,u=>u.reject(new _(e,void 0,i?{tenant:a,
+channel:l}:{tenant:a,pattern:l}))))&&!/^(token_|unauthorized|forbidden|closed_by)/.test(e)&&this.#t.errorLine(this,e,n),
+(e==="token_revoked"||e==="token_expired")&&this.fail(r)}#_(e){if(this.alive)try{e()}catch(n){this.#b(n)}}#b(e){this.fail(
+de(e,"protocol","the edge broke the protocol"))}fail(e){this.#x(e),this.#e.close(),this.#l&&this.#t.lost(this,e)}#k({closeCode:e,
+error:n}){if(!this.alive)return;let o=this.#f===void 0?void 0:Ze(this.#f,e),r=e===4401?"token_expired":e===4403?"token_r\
+evoked":"disconnected",i=o?.code!=="slow_consumer"||e===4429,a="the connection has ended";if(e===1009){a="a message was \
+too large for the edge";let c=this.#s.tooLarge();c&&this.#t.errorLine(this,"payload_too_large",`PUB:${c.tenant}:${c.channel}`)}
+let l=o&&i?o:n??new _(r,a,{closeCode:e});this.#x(l),this.#l&&this.#t.lost(this,l)}#x(e){this.alive=!1,this.error=e,this.#n.
+stop();let n=Q(e);this.#i(),this.#r.reject(n),this.#s.fail();for(let o of this.#a)o.reject(n);this.#a=[]}};var nt=class{#e;#t=[];start(e){let n=this.#t;this.#t=[],this.#e=e;for(let o of n)o(e)}bytes(){this.#e?.bytes()}line(e){this.#e?
+this.#e.line(e):this.#t.push(n=>n.line(e))}frame(e,n,o){this.#e?this.#e.frame(e,n,o):this.#t.push(r=>r.frame(e,n,o))}ended(e){
+this.#e?this.#e.ended(e):this.#t.push(n=>n.ended(e)),this.bytes=this.frame=this.line=this.ended=()=>{}}};var ot=globalThis,an=ot.process?.versions,Il=ot.Deno!==void 0||an?.bun!==void 0||an?.node!==void 0,Ns=an?.node!==void 0&&
+an.bun===void 0&&ot.Deno===void 0&&ot.document===void 0,Ds=!Il&&(ot.document!==void 0||ot.WorkerGlobalScope!==void 0);var Po=32<<20,Fs=(t,e,n)=>n>e&&t[e]<32,ln=class{#e;#t=[];#n=0;constructor(e=Po){this.#e=e}get held(){return this.#n}push(e,n){
+let o=0;if(!(this.#n>0&&(o=this.#o(e,n),this.#n>0))){for(;e.length-o>=4;){let r=o+4+this.#i(e,o);if(r>e.length)break;n(e,
+o+4,r),o=r}o<e.length&&this.#r(e.slice(o))}}#o(e,n){let o=0;if(this.#n<4&&(o=Math.min(4-this.#n,e.length),this.#r(e.slice(
+0,o)),this.#n<4))return o;let r=this.#t[0].length<4?this.#s():this.#t[0],i=4+this.#i(r,0),a=Math.min(i-this.#n,e.length-
 o);if(a>0&&this.#r(e.slice(o,o+a)),this.#n===i){let l=this.#s();this.#t=[],this.#n=0,n(l,4,i)}return o+a}#r(e){this.#t.push(
 e),this.#n+=e.length}#s(){let e=new Uint8Array(this.#n),n=0;for(let o of this.#t)e.set(o,n),n+=o.length;return this.#t=[
-e],e}#i(e,n){let o=e[n]*16777216+(e[n+1]<<16|e[n+2]<<8|e[n+3]);if(o>this.#e)throw new v("protocol","a message that is to\
-o long");return o}};var Cs=1<<20,gl=1e3;async function Ps({edge:t,token:e,signal:n},{paths:o}){let s=t.replace("http","ws")+o.webSocket,{promise:i,
-resolve:a,reject:l}=_l(),c=await yl("ws");n.throwIfAborted();let u,d=c?new c(s,{headers:{Authorization:`Bearer ${e}`},perMessageDeflate:!1,
-maxPayload:bo}):new WebSocket(s,["llps.v1",`at.${e}`]);c||(d.binaryType="arraybuffer");let p=()=>d.terminate?d.terminate():
-d.close(),h=()=>{l(n.reason),p()};n.addEventListener("abort",h);let f=new tt,m=!1,w,_;d.on?.("unexpected-response",(y,T)=>{
-u=bl(T).finally(()=>y.destroy()),u.then(l)});let b;d.on?.("upgrade",y=>{b=y.socket}),d.onerror=({error:y})=>{w=y},d.onopen=
-()=>{m=!0,b?.prependListener("data",()=>f.bytes()),n.removeEventListener("abort",h),a({transport:"websocket",fragile:!1,
-start:y=>f.start(y),send:y=>m&&d.send(y),sent:()=>m&&d.bufferedAmount>Cs?k():void 0,probe(){},close(){d.close(1e3),_??=setTimeout(
-()=>{p(),f.ended({})},gl)}})},d.onclose=({code:y})=>{clearTimeout(_),m?(m=!1,f.ended({closeCode:y})):u||wl(t+o.ping,c!==
-void 0,n,w).then(l,l),n.removeEventListener("abort",h)},d.onmessage=({data:y})=>{typeof y=="string"?f.line(y):y instanceof
-ArrayBuffer?f.frame(new Uint8Array(y),0,y.byteLength):f.frame(new Uint8Array(y.buffer,y.byteOffset,y.length),0,y.length)};
-async function k(){for(;m&&d.bufferedAmount>Cs;)await new Promise(y=>setTimeout(y,5))}return i}async function yl(t){if(Ss)
-try{let{WebSocket:e}=await import(t);return e}catch(e){if("WebSocket"in globalThis)return;throw new v("bad_option","Node\
- 20 has no WebSocket: install the package ws",{cause:e})}}async function bl(t){let e=t.statusCode,n=Number(t.headers["re\
-try-after"]),o={status:e,retryAfter:n>0?n*1e3:void 0},s="";try{let i=new TextDecoder;for await(let c of t)if(s+=i.decode(
-c,{stream:!0}),s.length>65536)break;let{code:a,detail:l}=JSON.parse(s);if(a==="unauthorized")return new v(a,"the edge do\
-es not accept the token",o);if(typeof a=="string")return new v(a,l,o)}catch{}return ns(e,o.retryAfter)}async function wl(t,e,n,o){
-return!e&&await Jt(t,n)?new v("refused","the edge answers, and refuses the WebSocket: perhaps the token, or this page's \
-origin"):new v("unreachable","no WebSocket to the edge",{cause:o})}function _l(){let t,e;return{promise:new Promise((o,s)=>{
-t=o,e=s}),resolve:t,reject:e}}var As=1e3,vl=43,kl=2e3,Ms=()=>"WebTransport"in globalThis;async function $s(t,{paths:e,hashes:n}){let{signal:o}=t,s=[],
-i,a=()=>{clearTimeout(i),s.forEach(Yt)};o.addEventListener("abort",a);try{let l=await new Promise((u,d)=>{let p=()=>{let h=new WebTransport(
-t.edge+e.webTransport,n?{serverCertificateHashes:[...n]}:{});s.push(h),h.closed.catch(()=>{}),h.ready.then(()=>u(h),d)};
-p(),i=setTimeout(p,kl)});for(let u of s)u!==l&&Yt(u);let c=l.closed.then(({closeCode:u,reason:d})=>({closeCode:u,error:Ve(
-`${d}`)}),()=>({}));return await xl(l,c,t.token)}catch(l){throw a(),o.throwIfAborted(),be(l,"unreachable","no WebTranspo\
-rt to the edge")}finally{clearTimeout(i),o.removeEventListener("abort",a)}}async function xl(t,e,n){let o=await t.createBidirectionalStream(),
-s=new tt,i=new wo(o.writable.getWriter()),a=o.readable.getReader(),l,c,u=Sl(t);i.send(`AUTH:${n}`);let d=new Vt,p=(m,w,_)=>{
-if(Es(m,w,_))return s.frame(m,w,_);let b=Xe(m.subarray(w,_));if(c)return s.line(b);let k=Zn(b);k.kind==="OK:AUTH"?c={transport:"\
-webtransport",fragile:Ts,start:y=>s.start(y),send:y=>i.send(y),sent:()=>i.sent,probe:u,close:()=>{i.close().then(()=>Yt(
-t))}}:k.kind==="ERR"&&(l??=Ve(b.slice(4))??new v(k.code))},h=async()=>{let{value:m,done:w}=await a.read();return m&&(s.bytes(),
-d.push(m,p)),!w},f;for(;!c;)if(!await h().catch(w=>{if(w instanceof v)throw w;return!1}))throw l??Tl(await e);return(async()=>{
-try{for(;await h(););}catch(_){_ instanceof v&&(f=_)}i.close();let m={error:f},w=e.then(_=>m=_);f||await Ne(As,w),Yt(t),
-s.ended(m)})(),c}function Sl(t){let e,n=!1,o=async()=>{let{writable:s,createWritable:i}=t.datagrams;e??=(s??i?.call(t.datagrams))?.
-getWriter(),await e?.write(new Uint8Array(vl))};return()=>{n||(n=!0,o().catch(()=>{}).finally(()=>{n=!1}))}}function Tl({
-closeCode:t,error:e}){let n=t===4401?"unauthorized":t===1001?"draining":t===1013?"unavailable":"unreachable";return e??new v(
-n,"the connection has ended",{closeCode:t})}function Yt(t){try{t.close({closeCode:1e3,reason:""})}catch{}}var wo=class{#e;#t=new Uint8Array(
-4096);#n=0;sent;constructor(e){this.#e=e,e.closed.catch(()=>{})}send(e){let n=typeof e=="string"?Fe(e):e,o=n.length,s=this.#n+
-4+o;if(s>this.#t.length){let i=new Uint8Array(Math.max(s,this.#t.length*2));i.set(this.#t.subarray(0,this.#n)),this.#t=i}
-this.#t.set([o>>>24,o>>>16,o>>>8,o],this.#n),this.#t.set(n,this.#n+4),this.#n=s,this.sent??=this.#o()}async#o(){try{do{await this.#e.
+e],e}#i(e,n){let o=e[n]*16777216+(e[n+1]<<16|e[n+2]<<8|e[n+3]);if(o>this.#e)throw new _("protocol","a message that is to\
+o long");return o}};var js=1<<20,Rl=1e3;async function Xs({edge:t,token:e,signal:n},{paths:o}){let r=t.replace("http","ws")+o.webSocket,{promise:i,
+resolve:a,reject:l}=jl(),c=await Nl("ws");n.throwIfAborted();let u,d=c?new c(r,{headers:{Authorization:`Bearer ${e}`},perMessageDeflate:!1,
+maxPayload:Po}):new WebSocket(r,["llps.v1",`at.${e}`]);c||(d.binaryType="arraybuffer");let f=()=>d.terminate?d.terminate():
+d.close(),p=()=>{l(n.reason),f()};n.addEventListener("abort",p);let h=new nt,m=!1,b,v;d.on?.("unexpected-response",(y,T)=>{
+u=Dl(T).finally(()=>y.destroy()),u.then(l)});let w;d.on?.("upgrade",y=>{w=y.socket}),d.onerror=({error:y})=>{b=y},d.onopen=
+()=>{m=!0,w?.prependListener("data",()=>h.bytes()),n.removeEventListener("abort",p),a({transport:"websocket",fragile:!1,
+start:y=>h.start(y),send:y=>m&&d.send(y),sent:()=>m&&d.bufferedAmount>js?k():void 0,probe(){},close(){d.close(1e3),v??=setTimeout(
+()=>{f(),h.ended({})},Rl)}})},d.onclose=({code:y})=>{clearTimeout(v),m?(m=!1,h.ended({closeCode:y})):u||Fl(t+o.ping,c!==
+void 0,n,b).then(l,l),n.removeEventListener("abort",p)},d.onmessage=({data:y})=>{typeof y=="string"?h.line(y):y instanceof
+ArrayBuffer?h.frame(new Uint8Array(y),0,y.byteLength):h.frame(new Uint8Array(y.buffer,y.byteOffset,y.length),0,y.length)};
+async function k(){for(;m&&d.bufferedAmount>js;)await new Promise(y=>setTimeout(y,5))}return i}async function Nl(t){if(Ns)
+try{let{WebSocket:e}=await import(t);return e}catch(e){if("WebSocket"in globalThis)return;throw new _("bad_option","Node\
+ 20 has no WebSocket: install the package ws",{cause:e})}}async function Dl(t){let e=t.statusCode,n=Number(t.headers["re\
+try-after"]),o={status:e,retryAfter:n>0?n*1e3:void 0},r="";try{let i=new TextDecoder;for await(let c of t)if(r+=i.decode(
+c,{stream:!0}),r.length>65536)break;let{code:a,detail:l}=JSON.parse(r);if(a==="unauthorized")return new _(a,"the edge do\
+es not accept the token",o);if(typeof a=="string")return new _(a,l,o)}catch{}return fs(e,o.retryAfter)}async function Fl(t,e,n,o){
+return!e&&await Yt(t,n)?new _("refused","the edge answers, and refuses the WebSocket: perhaps the token, or this page's \
+origin"):new _("unreachable","no WebSocket to the edge",{cause:o})}function jl(){let t,e;return{promise:new Promise((o,r)=>{
+t=o,e=r}),resolve:t,reject:e}}var Ls=1e3,Xl=43,Ll=2e3,Us=()=>"WebTransport"in globalThis;async function Js(t,{paths:e,hashes:n}){let{signal:o}=t,r=[],
+i,a=()=>{clearTimeout(i),r.forEach(cn)};o.addEventListener("abort",a);try{let l=await new Promise((u,d)=>{let f=()=>{let p=new WebTransport(
+t.edge+e.webTransport,n?{serverCertificateHashes:[...n]}:{});r.push(p),p.closed.catch(()=>{}),p.ready.then(()=>u(p),d)};
+f(),i=setTimeout(f,Ll)});for(let u of r)u!==l&&cn(u);let c=l.closed.then(({closeCode:u,reason:d})=>({closeCode:u,error:Ze(
+`${d}`)}),()=>({}));return await Ul(l,c,t.token)}catch(l){throw a(),o.throwIfAborted(),de(l,"unreachable","no WebTranspo\
+rt to the edge")}finally{clearTimeout(i),o.removeEventListener("abort",a)}}async function Ul(t,e,n){let o=await t.createBidirectionalStream(),
+r=new nt,i=new Ao(o.writable.getWriter()),a=o.readable.getReader(),l,c,u=Jl(t);i.send(`AUTH:${n}`);let d=new ln,f=(m,b,v)=>{
+if(Fs(m,b,v))return r.frame(m,b,v);let w=Se(m.subarray(b,v));if(c)return r.line(w);let k=lo(w);k.kind==="OK:AUTH"?c={transport:"\
+webtransport",fragile:Ds,start:y=>r.start(y),send:y=>i.send(y),sent:()=>i.sent,probe:u,close:()=>{i.close().then(()=>cn(
+t))}}:k.kind==="ERR"&&(l??=Ze(w.slice(4))??new _(k.code))},p=async()=>{let{value:m,done:b}=await a.read();return m&&(r.bytes(),
+d.push(m,f)),!b},h;for(;!c;)if(!await p().catch(b=>{if(b instanceof _)throw b;return!1}))throw l??Bl(await e);return(async()=>{
+try{for(;await p(););}catch(v){v instanceof _&&(h=v)}i.close();let m={error:h},b=e.then(v=>m=v);h||await Fe(Ls,b),cn(t),
+r.ended(m)})(),c}function Jl(t){let e,n=!1,o=async()=>{let{writable:r,createWritable:i}=t.datagrams;e??=(r??i?.call(t.datagrams))?.
+getWriter(),await e?.write(new Uint8Array(Xl))};return()=>{n||(n=!0,o().catch(()=>{}).finally(()=>{n=!1}))}}function Bl({
+closeCode:t,error:e}){let n=t===4401?"unauthorized":t===1001?"draining":t===1013?"unavailable":"unreachable";return e??new _(
+n,"the connection has ended",{closeCode:t})}function cn(t){try{t.close({closeCode:1e3,reason:""})}catch{}}var Ao=class{#e;#t=new Uint8Array(
+4096);#n=0;sent;constructor(e){this.#e=e,e.closed.catch(()=>{})}send(e){let n=typeof e=="string"?Xe(e):e,o=n.length,r=this.#n+
+4+o;if(r>this.#t.length){let i=new Uint8Array(Math.max(r,this.#t.length*2));i.set(this.#t.subarray(0,this.#n)),this.#t=i}
+this.#t.set([o>>>24,o>>>16,o>>>8,o],this.#n),this.#t.set(n,this.#n+4),this.#n=r,this.sent??=this.#o()}async#o(){try{do{await this.#e.
 ready;let e=this.#t.subarray(0,this.#n);this.#t=new Uint8Array(4096),this.#n=0,this.#e.write(e).catch(()=>{})}while(this.#n>
-0)}catch{this.#n=0}this.sent=void 0}async close(){await Ne(As,(this.sent??Promise.resolve()).then(()=>this.#e.close()))}};var El=/^(unauthorized|token_|(ip|origin|region|client)_not|tls_required|draining|too_many|try_later)/,_o=t=>Ms()&&t.startsWith(
-"https:"),Zt=class{#e;#t=new Map;#n=new Set;constructor(e){this.#e=e}forget(){this.#n.clear()}prefer(e,n){this.#t.set(e,
-n)}async open(e,n,o,s={}){let i=this.#e,{transports:a=i.transports,fallbackAfter:l=i.fallbackAfter}=s,c=a.filter(p=>p===
-"websocket"||_o(e));c.length===0&&F("there is no WebTransport here, or not for http:// addresses");let u=c.filter(p=>!this.#n.
-has(p));if(u.length===0)throw new v("protocol_not_allowed");this.#t.get(e)===u[1]&&u.reverse();let d=await De(o,i.connectTimeout,
-p=>this.#o(u,e,n,l,p));return this.#t.set(e,d.transport),d}#o(e,n,o,s,i){return new Promise((a,l)=>{let c,u=0,d=0,p,h=!1,
-f=()=>{h=!0,clearTimeout(c)},m=()=>{clearTimeout(c);let w=e[d++];if(!w||h)return;let _=w==="websocket"?Ps:$s;u++,_({edge:n,
-token:o,signal:i},this.#e).then(b=>{if(h)return Cl(b);f(),a(b)},b=>{u--;let k=be(b,"unreachable","the edge does not answ\
-er");if(k.code==="protocol_not_allowed"&&this.#n.add(w),(!p||ht(k)>ht(p))&&(p=k),!El.test(k.code)&&(u>0||d<e.length))return m();
-f(),l(p)}),d<e.length&&(c=setTimeout(m,s))};i.addEventListener("abort",()=>{f(),l(i.reason)}),m()})}};function Cl(t){t.start(
-{bytes(){},line(){},frame(){},ended(){}}),t.close()}function ht({code:t}){return["unreachable","timeout","refused","prot\
-ocol_not_allowed"].indexOf(t)>>>0}var Is=3,Pl=500;async function vo(t,e,n){let o,s=await Promise.all(t.map(async a=>{if(a.pathname==="/")return[a.origin];
-try{return await De(n,e.connectTimeout,l=>Al(a,l))}catch(l){return o=l,[]}})),i=[...new Set(s.flat())];if(n.throwIfAborted(),
-i.length===0)throw o??new v("unreachable","the list has no edge");return i.length>1&&(await De(n,e.connectTimeout,a=>Ml(
-i,e.paths.ping,a)).catch(()=>{}),n.throwIfAborted()),i}async function Al(t,e){try{let n=await fetch(t,{cache:"no-store",
-credentials:"omit",signal:e});if(!n.ok)throw new v("unreachable",`the list of edges: HTTP status ${n.status}`,{status:n.
-status});let{edges:o}=await n.json();return o.map(({host:s})=>Dt(`https://${s}`,!1).origin)}catch(n){throw be(n,"unreach\
-able","the list of edges")}}async function Ml(t,e,n){let o=new Map,s=async u=>{let d=[];for(;d.length<Is;){let p=S();if(!await Jt(
-u+e,n))return;d.push(S()-p)}d.sort((p,h)=>p-h),o.set(u,d[Is>>1])},i=t.map(s),l=Promise.any(i.map((u,d)=>u.then(()=>o.get(
-t[d])??Promise.reject()))).then(()=>le(Pl,n));await Promise.race([Promise.all(i),l.catch(()=>Promise.all(i))]);let c=u=>o.
-get(u)??Number.MAX_VALUE;t.sort((u,d)=>c(u)-c(d))}var Os=/^(logged_out|ip_not|origin_not|client_not|tls_required|token_revoked|bad_option)/,$l=/^(unauthorized|token_expired|region_not|protocol_not)/,
-Il=5,Ol=6e4,Rl=12e4,en=class{#e;#t;#n;#o;#r;#s=[];#i=new Map;#a;#l=0;#d=0;#c=new Map;drained=new Set;constructor(e,n,o,s){
-this.#e=e,this.#t=n,this.#n=o,this.#o=s,this.#r=new Zt(n)}async first(e){await _e(this.#n.get(),e),this.#s=await vo(this.#e,
-this.#t,e);let n;for(let o of this.#s)try{return await this.open(o,e)}catch(s){if(!(s instanceof v)||Os.test(s.code)||s.
-code==="token_provider")throw s;(!n||ht(s)>ht(n))&&(n=s)}throw n}async*order(e,n,o){for(;;){let s=this.#s.filter(a=>a!==
-e),i=n?[e,...s]:s.length<this.#s.length?[...s,e]:s;for(let a of i)i.some(l=>this.wait(l)<this.wait(a))||(yield a);if(this.#e.
-some(a=>a.pathname!=="/"))try{this.#s=await vo(this.#e,this.#t,o)}catch{o.throwIfAborted()}}}wait(e){return Math.max(0,(this.#c.
-get(e)??0)-S())}async open(e,n,o){let s=await this.#n.get();try{return await this.#u(e,s,n,o)}catch(i){if(!(i instanceof
-v&&/^(unauthorized|token_expired|refused)$/.test(i.code))||!this.#n.provided)throw i;let l=await this.#n.ask();if(l===s)
-throw i;return this.#u(e,l,n,o)}}async#u(e,n,o,s){n!==this.#a&&(this.#a=n,this.#i.clear(),this.#r.forget());let i=await this.#r.
-open(e,n,o,s).catch(l=>{let{retryAfter:c=0}=l;throw this.#c.set(e,S()+Math.min(c,this.#t.maxBackOff)),l});this.drained.delete(
-e),this.#c.delete(e);let a=new Kt(e,i,n,this.#o,this.#t);if(a.error)throw a.error;return this.#l=0,this.#i.clear(),a}noteSilent({
-edge:e,transport:n,begun:o},s=!1){n!=="webtransport"||!s&&S()-o>=Rl||this.#r.prefer(e,s?n:"websocket")}hopeless(e,n,o){let{
-code:s}=n;if(s==="unreachable"&&this.drained.delete(e),s!=="refused")this.#l=0;else{if(o||this.drained.has(e))return!1;this.#l++===
-0&&(this.#d=S())}return Os.test(s)||this.#l>=Il&&S()-this.#d>=Ol?!0:$l.test(s)?(this.#i.set(e,n),this.#s.every(i=>this.#i.
-has(i))):!1}};var Nl=1024,tn=class{#e=new Map;#t=[];#n=!1;constructor(e={}){for(let[n,o]of Object.entries(e))o&&this.on(n,o)}on(e,n){if(typeof n!=
-"function")throw new v("bad_option",`the handler of ${e} must be a function`);let o=i=>n(i),s=this.#e.get(e)??new Set;return this.#e.
-set(e,s.add(o)),()=>{s.delete(o)}}emit(e,n){this.#t.push([e,n])>Nl&&this.#t.shift(),this.#n||this.#o()}async#o(){this.#n=
-!0,await null;for(let e=this.#t.shift();e;e=this.#t.shift())for(let n of[...this.#e.get(e[0])??[]])try{await n(e[1])}catch(o){
-nn(o)}this.#n=!1}};function nn(t){queueMicrotask(()=>{throw t})}var Dl=new TextDecoder,ot=class{tenant;channel;payload;pattern;patterns;late;position;sender;constructor(e,n,o,s,i,a,l,c=""){
-this.tenant=e,this.channel=n,this.payload=o,this.pattern=s,this.patterns=i,this.late=a,this.position=l,this.sender=c}get time(){
-return this.position===void 0?void 0:new Date(Number(this.position.split(".")[2]))}text(){return Dl.decode(this.payload)}json(){
-return JSON.parse(this.text())}};var on=class{#e=new Map;#t=0;get all(){return[...this.#e.values()]}add(e){let{tenant:n,pattern:o}=e,s=`${n}:${o}`,i=this.#e.
-get(s),{history:a}=e,l=i??{name:s,tenant:n,pattern:o,subs:[],confirmed:!1,waiting:[],history:a};return l.subs.push(e),this.#e.
-set(s,l),this.#t++,{interest:l,isNew:!i}}of(e,n){return this.#e.get(`${e}:${n}`)}has(e){return this.#e.get(e.name)===e}remove(e){
+0)}catch{this.#n=0}this.sent=void 0}async close(){await Fe(Ls,(this.sent??Promise.resolve()).then(()=>this.#e.close()))}};var Wl=/^(unauthorized|token_|(ip|origin|region|client)_not|tls_required|draining|too_many|try_later)/,Mo=t=>Us()&&t.startsWith(
+"https:"),dn=class{#e;#t=new Map;#n=new Set;constructor(e){this.#e=e}forget(){this.#n.clear()}prefer(e,n){this.#t.set(e,
+n)}async open(e,n,o,r={}){let i=this.#e,{transports:a=i.transports,fallbackAfter:l=i.fallbackAfter}=r,c=a.filter(f=>f===
+"websocket"||Mo(e));c.length===0&&F("there is no WebTransport here, or not for http:// addresses");let u=c.filter(f=>!this.#n.
+has(f));if(u.length===0)throw new _("protocol_not_allowed");this.#t.get(e)===u[1]&&u.reverse();let d=await je(o,i.connectTimeout,
+f=>this.#o(u,e,n,l,f));return this.#t.set(e,d.transport),d}#o(e,n,o,r,i){return new Promise((a,l)=>{let c,u=0,d=0,f,p=!1,
+h=()=>{p=!0,clearTimeout(c)},m=()=>{clearTimeout(c);let b=e[d++];if(!b||p)return;let v=b==="websocket"?Xs:Js;u++,v({edge:n,
+token:o,signal:i},this.#e).then(w=>{if(p)return Hl(w);h(),a(w)},w=>{u--;let k=de(w,"unreachable","the edge does not answ\
+er");if(k.code==="protocol_not_allowed"&&this.#n.add(b),(!f||gt(k)>gt(f))&&(f=k),!Wl.test(k.code)&&(u>0||d<e.length))return m();
+h(),l(f)}),d<e.length&&(c=setTimeout(m,r))};i.addEventListener("abort",()=>{h(),l(i.reason)}),m()})}};function Hl(t){t.start(
+{bytes(){},line(){},frame(){},ended(){}}),t.close()}function gt({code:t}){return["unreachable","timeout","refused","prot\
+ocol_not_allowed"].indexOf(t)>>>0}var Bs=3,ql=500;async function $o(t,e,n){let o,r=await Promise.all(t.map(async a=>{if(a.pathname==="/")return[a.origin];
+try{return await je(n,e.connectTimeout,l=>zl(a,l))}catch(l){return o=l,[]}})),i=[...new Set(r.flat())];if(n.throwIfAborted(),
+i.length===0)throw o??new _("unreachable","the list has no edge");return i.length>1&&(await je(n,e.connectTimeout,a=>Gl(
+i,e.paths.ping,a)).catch(()=>{}),n.throwIfAborted()),i}async function zl(t,e){try{let n=await fetch(t,{cache:"no-store",
+credentials:"omit",signal:e});if(!n.ok)throw new _("unreachable",`the list of edges: HTTP status ${n.status}`,{status:n.
+status});let{edges:o}=await n.json();return o.map(({host:r})=>jt(`https://${r}`,!1).origin)}catch(n){throw de(n,"unreach\
+able","the list of edges")}}async function Gl(t,e,n){let o=new Map,r=async u=>{let d=[];for(;d.length<Bs;){let f=S();if(!await Yt(
+u+e,n))return;d.push(S()-f)}d.sort((f,p)=>f-p),o.set(u,d[Bs>>1])},i=t.map(r),l=Promise.any(i.map((u,d)=>u.then(()=>o.get(
+t[d])??Promise.reject()))).then(()=>re(ql,n));await Promise.race([Promise.all(i),l.catch(()=>Promise.all(i))]);let c=u=>o.
+get(u)??Number.MAX_VALUE;t.sort((u,d)=>c(u)-c(d))}var Ws=/^(logged_out|ip_not|origin_not|client_not|tls_required|token_revoked|bad_option)/,Kl=/^(unauthorized|token_expired|region_not|protocol_not)/,
+Ql=5,Vl=6e4,Yl=12e4,un=class{#e;#t;#n;#o;#r;#s=[];#i=new Map;#a;#c=0;#d=0;#l=new Map;drained=new Set;constructor(e,n,o,r){
+this.#e=e,this.#t=n,this.#n=o,this.#o=r,this.#r=new dn(n)}async first(e){await ve(this.#n.get(),e),this.#s=await $o(this.#e,
+this.#t,e);let n;for(let o of this.#s)try{return await this.open(o,e)}catch(r){if(!(r instanceof _)||Ws.test(r.code)||r.
+code==="token_provider")throw r;(!n||gt(r)>gt(n))&&(n=r)}throw n}async*order(e,n,o){for(;;){let r=this.#s.filter(a=>a!==
+e),i=n?[e,...r]:r.length<this.#s.length?[...r,e]:r;for(let a of i)i.some(l=>this.wait(l)<this.wait(a))||(yield a);if(this.#e.
+some(a=>a.pathname!=="/"))try{this.#s=await $o(this.#e,this.#t,o)}catch{o.throwIfAborted()}}}wait(e){return Math.max(0,(this.#l.
+get(e)??0)-S())}async open(e,n,o){let r=await this.#n.get();try{return await this.#u(e,r,n,o)}catch(i){if(!(i instanceof
+_&&/^(unauthorized|token_expired|refused)$/.test(i.code))||!this.#n.provided)throw i;let l=await this.#n.ask();if(l===r)
+throw i;return this.#u(e,l,n,o)}}async#u(e,n,o,r){n!==this.#a&&(this.#a=n,this.#i.clear(),this.#r.forget());let i=await this.#r.
+open(e,n,o,r).catch(l=>{let{retryAfter:c=0}=l;throw this.#l.set(e,S()+Math.min(c,this.#t.maxBackOff)),l});this.drained.delete(
+e),this.#l.delete(e);let a=new sn(e,i,n,this.#o,this.#t);if(a.error)throw a.error;return this.#c=0,this.#i.clear(),a}noteSilent({
+edge:e,transport:n,begun:o},r=!1){n!=="webtransport"||!r&&S()-o>=Yl||this.#r.prefer(e,r?n:"websocket")}hopeless(e,n,o){let{
+code:r}=n;if(r==="unreachable"&&this.drained.delete(e),r!=="refused")this.#c=0;else{if(o||this.drained.has(e))return!1;this.#c++===
+0&&(this.#d=S())}return Ws.test(r)||this.#c>=Ql&&S()-this.#d>=Vl?!0:Kl.test(r)?(this.#i.set(e,n),this.#s.every(i=>this.#i.
+has(i))):!1}};var Hs=t=>`${t.verb}:${t.tenant}:${t.verb==="JOIN"?t.channel:t.pattern}`,zs=t=>t.verb==="WHO"&&t.count,Oo=({holders:t,waiting:e})=>t.
+length>e.size,hn=class{asking=new Set;#e=new Map;#t;constructor(e){this.#t=e}get#n(){return[this.#t.current,this.#t.next].
+filter(e=>e!==void 0)}async add(e){let{current:n,leaving:o,over:r}=this.#t;if(r)throw r;let i=Hs(e),a=this.#e.get(i)??Zl(
+e,i);if(a.counting&&!zs(e))throw new _("bad_option","the client counts the members of this pattern, and can only do that",
+a.about);this.#e.set(i,a),a.holders.push(e),e.verb==="WHO"&&(e.watch=a.watch);let l=new Promise((c,u)=>{a.waiting.set(e,
+{resolve:c,reject:u})});this.#l(a);for(let c of this.#n)!a.on.has(c)&&!(o&&c===n)&&this.#s(c,a);return l}async restore(e){
+await Promise.all([...this.#e.values()].map(n=>this.#s(e,n)))}hasSynced(e){return[...this.#e.values()].every(({watch:n,on:o})=>!n||
+!o.has(e)||n.hasSynced(e))}isSynced(e){let{current:n}=this.#t;return n?.alive===!0&&e.watch.hasSynced(n)}take(e,n){let o=this.#e.
+get(`WHO:${n.tenant}:${n.pattern}`);o?.watch?.take(e,this.#t.current,n,o.counting),o&&this.#l(o)}follow(){let{current:e}=this.#t;
+for(let n of this.#e.values())e&&n.watch?.follow(e),this.#l(n)}ended(e,n,o){let r=this.#e.get(o);!r||n!=="no_presence"||
+(this.#c(e,r),this.#l(r))}async leave(e){let n=this.#e.get(Hs(e)),o=n?.holders.indexOf(e)??-1;if(!n||o<0||(n.holders.splice(
+o,1),n.holders.length>0))return;let r=this.#r(n);await(this.#t.suspected&&r.length>0?Promise.race(r):Promise.all(r))}leaveAll(){
+for(let e of this.#e.values())e.verb==="JOIN"&&this.#o(e)}end(e,n){for(let{key:o,holders:r,waiting:i}of this.#e.values()){
+this.#e.delete(o);for(let a of r)a.end(e);for(let{reject:a}of i.values())a(e??n)}}#o({key:e,name:n,undo:o,on:r,watch:i}){
+return this.#n.flatMap(a=>{let l=r.get(a);return r.delete(a),i?.end(a),a.forget(e),l===void 0||l==="wanted"?[]:a.leave(n,
+o)})}#r(e){return this.#e.delete(e.key),this.#o(e)}#s(e,n){n.on.set(e,"wanted");let o=this.#i(e,n).finally(()=>this.asking.
+delete(o));return this.asking.add(o),o}async#i(e,n){let{verb:o,name:r,key:i,about:a,on:l,counting:c}=n,u=()=>this.#e.get(
+i)===n,{settings:d,events:f}=this.#t;try{await e.featured,await e.ending.get(`${n.undo}:${r}`);for(let p=2;;p++){if(!e.alive||
+!u())return;if(!e.features?.includes("presence"))throw new _("no_presence","the edge has none",a);l.set(e,"sent"),n.watch?.
+begin(e);try{await e.request(o,r,c?":count":"");break}catch(h){let{code:m}=h;if(m!=="try_later"||!Oo(n))throw h;p===2&&f.
+emit("subscriptionError",{...qs(n),code:m})}if(!u())return;l.set(e,"wanted"),await e.postpone(i,se(p,d))}if(!u())return;
+e.postponed.delete(i),l.set(e,"held"),this.#l(n)}catch(p){let h=de(p,"internal","a fault of this client");h.code!=="disc\
+onnected"&&u()&&this.#a(e,n,h)}}#a(e,n,o){let{holders:r,waiting:i,on:a,key:l}=n,{suspected:c,next:u,current:d}=this.#t,{
+code:f}=o;if(f==="no_presence"&&Oo(n)){for(let[p,{reject:h}]of i)r.splice(r.indexOf(p),1),h(o);i.clear(),this.#c(e,n),this.#t.
+events.emit("edgeError",{code:f,detail:l})}else c&&e===u&&d&&a.get(d)==="held"?e.fail(o):this.#d(n,o)}#c(e,{on:n,watch:o}){
+n.delete(e),o?.end(e)}#d(e,n){this.#r(e),Oo(e)&&this.#t.events.emit("subscriptionError",{...qs(e),code:n.code});for(let o of e.
+holders)o.end(n);for(let{reject:o}of e.waiting.values())o(n)}#l(e){let{holders:n,waiting:o,on:r}=e;for(let i of[...n])(i.
+verb==="WHO"?this.isSynced(i):this.#n.some(l=>r.get(l)==="held"))&&o.has(i)?(o.get(i)?.resolve(),o.delete(i),i.verb==="W\
+HO"&&i.opened()):i.verb==="WHO"&&i.update()}};function Zl(t,e){let{verb:n,tenant:o}=t,r=[];return{verb:n,undo:n==="WHO"?
+"UNWHO":"LEAVE",name:e.slice(n.length+1),key:e,about:n==="WHO"?{tenant:o,pattern:t.pattern}:{tenant:o,channel:t.channel},
+holders:r,waiting:new Map,on:new WeakMap,watch:n==="WHO"?new zt(r):void 0,counting:zs(t)}}var qs=({about:t})=>({pattern:"",
+...t});var ec=new TextDecoder,rt=class{tenant;channel;payload;pattern;patterns;late;position;sender;constructor(e,n,o,r,i,a,l,c=""){
+this.tenant=e,this.channel=n,this.payload=o,this.pattern=r,this.patterns=i,this.late=a,this.position=l,this.sender=c}get time(){
+return this.position===void 0?void 0:new Date(Number(this.position.split(".")[2]))}text(){return ec.decode(this.payload)}json(){
+return JSON.parse(this.text())}};var fn=class{#e=new Map;#t=0;get all(){return[...this.#e.values()]}add(e){let{tenant:n,pattern:o}=e,r=`${n}:${o}`,i=this.#e.
+get(r),{history:a}=e,l=i??{name:r,tenant:n,pattern:o,subs:[],confirmed:!1,waiting:[],history:a};return l.subs.push(e),this.#e.
+set(r,l),this.#t++,{interest:l,isNew:!i}}of(e,n){return this.#e.get(`${e}:${n}`)}has(e){return this.#e.get(e.name)===e}remove(e){
 let n=this.#e.get(`${e.tenant}:${e.pattern}`),o=n?.subs.indexOf(e)??-1;if(!(!n||o<0))return n.subs.splice(o,1),n.subs.length===
 0&&this.drop(n)?n:void 0}drop(e){return this.#t++,this.#e.get(e.name)===e&&this.#e.delete(e.name)}dispatch(e,n=!1){let{tenant:o,
-channel:s,payload:i,route:a,sender:l}=e,c=a.note?.tenant===o&&a.note.version===this.#t?a.note:this.#n(o,a);for(let{pattern:u,
-subs:d,history:p}of c.interests){if(p&&!p.plain)continue;let h=new ot(o,s,i,u,a.patterns,n,void 0,l);if(d.length===1)d[0].
-push(h);else for(let f of[...d])f.push(h)}}#n(e,n){let o=n.patterns.map(s=>this.#e.get(`${e}:${s}`)).filter(s=>s!==void 0);
-return n.note={tenant:e,version:this.#t,interests:o},n.note}};var rn=class{interests=new on;asking=new Set;#e;constructor(e){this.#e=e}async restore(e){let n=this.interests.all;n.some(
-s=>s.history)&&await e.featured;let o=e===this.#e.current?n:n.filter(s=>!s.history);await Promise.all(o.map(s=>this.ask(
-e,s)))}async resume(e){await Promise.all(this.interests.all.filter(({history:n})=>n).map(n=>this.ask(e,n)))}stored(e,n,o){
-let{tenant:s,channel:i,payload:a,route:l,sender:c}=n,{patterns:u}=l,d=u[0],p=this.interests.of(s,d),{history:h}=p??{};if(!p||
-!h?.takes(e,o))return;h.from=o,p.subs[0]?.pushStored(new ot(s,i,a,d,u,!1,o,c))===!1&&this.interests.has(p)&&(h.pause(),e.
-leave(p.name)),this.#o(p)}reached(e,n){let{kind:o,tenant:s,pattern:i,position:a}=n,l=this.interests.of(s,i),{history:c}=l??
+channel:r,payload:i,route:a,sender:l}=e,c=a.note?.tenant===o&&a.note.version===this.#t?a.note:this.#n(o,a);for(let{pattern:u,
+subs:d,history:f}of c.interests){if(f&&!f.plain)continue;let p=new rt(o,r,i,u,a.patterns,n,void 0,l);if(d.length===1)d[0].
+push(p);else for(let h of[...d])h.push(p)}}#n(e,n){let o=n.patterns.map(r=>this.#e.get(`${e}:${r}`)).filter(r=>r!==void 0);
+return n.note={tenant:e,version:this.#t,interests:o},n.note}};var pn=class{interests=new fn;asking=new Set;#e;constructor(e){this.#e=e}async restore(e){let n=this.interests.all;n.some(
+r=>r.history)&&await e.featured;let o=e===this.#e.current?n:n.filter(r=>!r.history);await Promise.all(o.map(r=>this.ask(
+e,r)))}async resume(e){await Promise.all(this.interests.all.filter(({history:n})=>n).map(n=>this.ask(e,n)))}stored(e,n,o){
+let{tenant:r,channel:i,payload:a,route:l,sender:c}=n,{patterns:u}=l,d=u[0],f=this.interests.of(r,d),{history:p}=f??{};if(!f||
+!p?.takes(e,o))return;p.from=o,f.subs[0]?.pushStored(new rt(r,i,a,d,u,!1,o,c))===!1&&this.interests.has(f)&&(p.pause(),e.
+leave(f.name)),this.#o(f)}reached(e,n){let{kind:o,tenant:r,pattern:i,position:a}=n,l=this.interests.of(r,i),{history:c}=l??
 {};if(!(!l||c?.on!==e||!c.open||c.plain)){if(o==="GAP"||c.takes(e,a)){c.from=a;for(let u of l.subs)u.reach(a)}o==="GAP"?
-(c.told=!0,this.#t(s,i,a)):o==="OK:RSUB"&&(this.#o(l),n.how==="gap"&&!c.told?this.#t(s,i,a):c.lossy&&this.#t(s,i))}}#t(e,n,o){
+(c.told=!0,this.#t(r,i,a)):o==="OK:RSUB"&&(this.#o(l),n.how==="gap"&&!c.told?this.#t(r,i,a):c.lossy&&this.#t(r,i))}}#t(e,n,o){
 this.#e.gaps=!0,this.#e.events.emit("gap",{tenant:e,pattern:n,before:o})}wasRead(e){let n=this.interests.of(e.tenant,e.pattern),
 {current:o}=this.#e;!n?.history||n.history!==e.history||(n.history.paused=!1,o&&this.ask(o,n))}ask(e,n){let o=this.#n(e,
 n).finally(()=>this.asking.delete(o));return this.asking.add(o),o}async#n(e,n){try{n.history?await this.#r(e,n,n.history):
-(await this.#s(e,n),this.#o(n))}catch(o){let s=be(o,"internal","a fault of this client");if(s.code==="disconnected")return;
-if(n.confirmed&&this.#e.suspected&&e===this.#e.next)return e.fail(s);this.#i(n,s)}}#o(e){e.confirmed=!0;for(let{resolve:n}of e.
-waiting.splice(0))n()}async#r(e,n,o){let{name:s,tenant:i,pattern:a}=n;if(o.paused&&(this.#e.gaps=!0),!(o.paused||o.on===
-e)){o.begin(e);for(let l=2;;){if(await e.featured,await e.ending.get(s),!e.alive||o.on!==e||!this.interests.has(n))return;
-let c=!e.histories||o.unwanted,u=o.forbidden?"now":o.from,d=ko(n);o.lossy=c?d||u!=="now":o.forbidden||d&&u==="now",o.plain=
-c,o.open=!0,c&&(o.from="now");try{if(!c)return await e.resume(s,u);if(await e.request("SUB",s),!this.interests.has(n))return;
-this.#o(n),o.lossy&&this.#t(i,a);return}catch(p){let h=p;if(h.code==="history_unavailable")return this.#e.gaps=!0,this.#e.
-events.emit("edgeError",{code:h.code,detail:`RSUB:${s}`});if(o.open=!1,h.code==="permission_denied"&&!c&&u!=="now")o.forbidden=
-!0;else if(h.code==="no_history"&&d)o.unwanted=!0;else if(h.code==="try_later"&&d)l===2&&this.#e.events.emit("subscripti\
-onError",{tenant:i,pattern:a,code:h.code}),await e.postpone(s,fe(l++,this.#e.settings)),e.postponed.delete(s);else throw h}}}}async#s(e,n){
-let{name:o,tenant:s,pattern:i}=n;for(let a=2;;a++){try{return await e.request("SUB",o)}catch(l){let c=l;if(c.code!=="try\
-_later"||!ko(n))throw c;a===2&&this.#e.events.emit("subscriptionError",{tenant:s,pattern:i,code:c.code})}await e.postpone(
-o,fe(a,this.#e.settings))}}#i(e,n){if(!this.interests.drop(e))return;let{tenant:o,pattern:s,subs:i,waiting:a}=e;for(let l of[
-this.#e.current,this.#e.next])l?.forget(e.name)&&l.leave(e.name);ko(e)&&this.#e.events.emit("subscriptionError",{tenant:o,
-pattern:s,code:n.code});for(let l of i)l.end(n);for(let{reject:l}of a.splice(0))l(n)}async subscribe(e){let{tenant:n,pattern:o}=e,
-s;for(;;){if(this.#e.over)throw this.#e.over;s=this.interests.of(n,o);let c=d=>d?.ending.get(`${n}:${o}`),u=c(this.#e.current)??
-c(this.#e.next);if(s||!u)break;await u}if(s&&(s.history||e.history)){let c="the client has a subscription to this patter\
-n, and one with a history is alone";throw new v("bad_option",c,s)}let{interest:i,isNew:a}=this.interests.add(e);if(i.confirmed)
-return;let l=new Promise((c,u)=>{i.waiting.push({resolve:c,reject:u})});return a&&(this.#e.current&&!this.#e.leaving&&this.
-ask(this.#e.current,i),this.#e.next&&!i.history&&this.ask(this.#e.next,i)),l}async leave(e){let n=this.interests.remove(
-e);if(!n)return;for(let{resolve:l}of n.waiting.splice(0))l();let{name:o,history:s}=n,a=[this.#e.current,this.#e.next].filter(
-l=>l?.forget(o)||l&&s?.on===l).map(l=>l.leave(o));await(this.#e.suspected&&a.length>0?Promise.race(a):Promise.all(a))}queueFull({
-tenant:e,pattern:n},o){this.#e.events.emit("queueFull",{tenant:e,pattern:n,dropped:o})}end(e,n){for(let o of this.interests.
-all){this.interests.drop(o);for(let s of o.subs)s.end(e);for(let{reject:s}of o.waiting.splice(0))s(e??n)}}};function ko({
-subs:t,waiting:e}){return t.length>e.length}var xo=1e3,sn=class{#e=new he;#t=new he;#n=new he;constructor(e,n,o){for(let{key:s}of e)this.#e.put(s,n);if(o){for(let{key:s,
-time:i,message:a}of o.#t.all)this.#t.put(s,i,a);for(let{key:s,time:i}of o.#n.all)this.#n.put(s,i)}}fromCurrent(e,n){let o=$e(
-e);return this.#n.dropUntil(n-xo),this.#n.take(o)?!1:(this.#t.take(o)||this.#e.put(o,n),!0)}fromTrail(e,n){let o=$e(e);if(this.#e.
-take(o))return;let s=this.#t.put(o,n,{...e});return s&&this.#n.put(s.key,s.time),s?.message}renew(e){for(let n of this.#t.
-all)n.time=e}due(e){return this.#t.dropUntil(e-xo)}get nextDue(){let e=this.#t.oldest;return e&&e.time+xo}};var Rs=15e3,Fl=6e4,an=class{#e;late;#t;#n;#o=!0;#r=!1;#s=S();#i;#a;constructor(e,n,o,s,i){this.#e=e,this.late=new sn(n,S(),
-i?.late),this.#t=o,this.#n=s,this.#i=setTimeout(()=>this.#l(),Rs),i?.stop(),e.handTo(this),e.alive?this.#c():this.#d()}fromCurrent(e){
-return this.late.fromCurrent(e,S())}hold(e){e!==this.#r&&(this.#r=e,e||this.late.renew(S()),this.#c())}flush(){for(let e of this.
-late.due(1/0))this.#t(e)}stop(){return this.#o=!1,clearTimeout(this.#i),clearTimeout(this.#a),this.#e.close()}#l(){let e=Math.
-min(this.#e.lastByte+Rs,this.#s+Fl)-S();e>0?this.#i=setTimeout(()=>this.#l(),e):this.#d()}#d(){this.#o&&(this.stop(),this.#c())}#c(){
+(await this.#s(e,n),this.#o(n))}catch(o){let r=de(o,"internal","a fault of this client");if(r.code==="disconnected")return;
+if(n.confirmed&&this.#e.suspected&&e===this.#e.next)return e.fail(r);this.#i(n,r)}}#o(e){e.confirmed=!0;for(let{resolve:n}of e.
+waiting.splice(0))n()}async#r(e,n,o){let{name:r,tenant:i,pattern:a}=n;if(o.paused&&(this.#e.gaps=!0),!(o.paused||o.on===
+e)){o.begin(e);for(let l=2;;){if(await e.featured,await e.ending.get(`UNSUB:${r}`),!e.alive||o.on!==e||!this.interests.has(
+n))return;let c=!e.features?.includes("history")||o.unwanted,u=o.forbidden?"now":o.from,d=Io(n);o.lossy=c?d||u!=="now":o.
+forbidden||d&&u==="now",o.plain=c,o.open=!0,c&&(o.from="now");try{if(!c)return await e.resume(r,u);if(await e.request("S\
+UB",r),!this.interests.has(n))return;this.#o(n),o.lossy&&this.#t(i,a);return}catch(f){let p=f;if(p.code==="history_unava\
+ilable")return this.#e.gaps=!0,this.#e.events.emit("edgeError",{code:p.code,detail:`RSUB:${r}`});if(o.open=!1,p.code==="\
+permission_denied"&&!c&&u!=="now")o.forbidden=!0;else if(p.code==="no_history"&&d)o.unwanted=!0;else if(p.code==="try_la\
+ter"&&d)l===2&&this.#e.events.emit("subscriptionError",{tenant:i,pattern:a,code:p.code}),await e.postpone(r,se(l++,this.#e.
+settings)),e.postponed.delete(r);else throw p}}}}async#s(e,n){let{name:o,tenant:r,pattern:i}=n;for(let a=2;;a++){try{return await e.
+request("SUB",o)}catch(l){let c=l;if(c.code!=="try_later"||!Io(n))throw c;a===2&&this.#e.events.emit("subscriptionError",
+{tenant:r,pattern:i,code:c.code})}await e.postpone(o,se(a,this.#e.settings))}}#i(e,n){if(!this.interests.drop(e))return;
+let{tenant:o,pattern:r,subs:i,waiting:a}=e;for(let l of[this.#e.current,this.#e.next])l?.forget(e.name)&&l.leave(e.name);
+Io(e)&&this.#e.events.emit("subscriptionError",{tenant:o,pattern:r,code:n.code});for(let l of i)l.end(n);for(let{reject:l}of a.
+splice(0))l(n)}async subscribe(e){let{tenant:n,pattern:o}=e,r;for(;;){if(this.#e.over)throw this.#e.over;r=this.interests.
+of(n,o);let c=d=>d?.ending.get(`UNSUB:${n}:${o}`),u=c(this.#e.current)??c(this.#e.next);if(r||!u)break;await u}if(r&&(r.
+history||e.history)){let c="the client has a subscription to this pattern, and one with a history is alone";throw new _(
+"bad_option",c,r)}let{interest:i,isNew:a}=this.interests.add(e);if(i.confirmed)return;let l=new Promise((c,u)=>{i.waiting.
+push({resolve:c,reject:u})});return a&&(this.#e.current&&!this.#e.leaving&&this.ask(this.#e.current,i),this.#e.next&&!i.
+history&&this.ask(this.#e.next,i)),l}async leave(e){let n=this.interests.remove(e);if(!n)return;for(let{resolve:l}of n.waiting.
+splice(0))l();let{name:o,history:r}=n,a=[this.#e.current,this.#e.next].filter(l=>l?.forget(o)||l&&r?.on===l).map(l=>l.leave(
+o));await(this.#e.suspected&&a.length>0?Promise.race(a):Promise.all(a))}queueFull({tenant:e,pattern:n},o){this.#e.events.
+emit("queueFull",{tenant:e,pattern:n,dropped:o})}end(e,n){for(let o of this.interests.all){this.interests.drop(o);for(let r of o.
+subs)r.end(e);for(let{reject:r}of o.waiting.splice(0))r(e??n)}}};function Io({subs:t,waiting:e}){return t.length>e.length}var Ro=1e3,mn=class{#e=new me;#t=new me;#n=new me;constructor(e,n,o){for(let{key:r}of e)this.#e.put(r,n);if(o){for(let{key:r,
+time:i,message:a}of o.#t.all)this.#t.put(r,i,a);for(let{key:r,time:i}of o.#n.all)this.#n.put(r,i)}}fromCurrent(e,n){let o=Ie(
+e);return this.#n.dropUntil(n-Ro),this.#n.take(o)?!1:(this.#t.take(o)||this.#e.put(o,n),!0)}fromTrail(e,n){let o=Ie(e);if(this.#e.
+take(o))return;let r=this.#t.put(o,n,{...e});return r&&this.#n.put(r.key,r.time),r?.message}renew(e){for(let n of this.#t.
+all)n.time=e}due(e){return this.#t.dropUntil(e-Ro)}get nextDue(){let e=this.#t.oldest;return e&&e.time+Ro}};var Gs=15e3,tc=6e4,gn=class{#e;late;#t;#n;#o=!0;#r=!1;#s=S();#i;#a;constructor(e,n,o,r,i){this.#e=e,this.late=new mn(n,S(),
+i?.late),this.#t=o,this.#n=r,this.#i=setTimeout(()=>this.#c(),Gs),i?.stop(),e.handTo(this),e.alive?this.#l():this.#d()}fromCurrent(e){
+return this.late.fromCurrent(e,S())}hold(e){e!==this.#r&&(this.#r=e,e||this.late.renew(S()),this.#l())}flush(){for(let e of this.
+late.due(1/0))this.#t(e)}stop(){return this.#o=!1,clearTimeout(this.#i),clearTimeout(this.#a),this.#e.close()}#c(){let e=Math.
+min(this.#e.lastByte+Gs,this.#s+tc)-S();e>0?this.#i=setTimeout(()=>this.#c(),e):this.#d()}#d(){this.#o&&(this.stop(),this.#l())}#l(){
 if(clearTimeout(this.#a),this.#r)return;let{nextDue:e}=this.late;if(e===void 0){this.#o||this.#n();return}this.#a=setTimeout(
-()=>{for(let n of this.late.due(S()))this.#t(n);this.#c()},Math.max(1,e-S()))}delivered(e,n){if(n.position!==void 0)return;
-let o=this.late.nextDue===void 0,s=this.late.fromTrail(n,S());s&&this.#t(s),o&&this.#c()}woke(e){for(let o of e.asked)e.
-request("UNSUB",o).catch(()=>{});let n=()=>this.#d();e.ping().then(n,n)}lost(){this.#d()}silent(){return!1}reached(){}draining(){}errorLine(){}roundTrip(){}linked(){}};var ln=class{settings;events;subscriber=new rn(this);current;next;suspected;tentative=!1;trail;publishOn;gate;merger;both=!1;gaps=!1;reconnecting=!1;leaving=!1;place={
-edge:"",transport:"websocket"};rtt;since=0;attempts=0;over;#e=!0;#t=new Set;#n=[];constructor(e){this.settings=fs(e),this.
-events=new tn(e.on)}setCurrent(e){this.current=e,this.place={edge:e.edge,transport:e.transport},this.linked(),this.#o()}#o(){
-for(let e of this.#n.splice(0))e()}changed(){return new Promise(e=>{this.#n.push(e)})}linked(){let{link:e,edge:n}=this.current??
-{};!this.since||!n||e===void 0||e===this.#e||(this.#e=e,this.events.emit(e?"linkUp":"linkDown",{edge:n}))}reached(e,n){this.
-subscriber.reached(e,n)}delivered(e,n){if(n.position!==void 0)return this.subscriber.stored(e,n,n.position);if(!this.merger)
-return this.#r(n);let o=S();if(e===this.next){let s=this.current?.confirmed,i=!n.route.patterns.some(l=>s?.has(`${n.tenant}\
-:${l}`)),a=this.merger.fromNext(n,o,i);a&&this.#r(a)}else this.both?this.merger.fromCurrent(n,o)&&this.#r(n):(this.merger.
-late(n,o)||this.#r(n),this.merger?.done(o)&&(this.merger=void 0))}#r(e){(!this.trail||this.trail.fromCurrent(e))&&this.subscriber.
-interests.dispatch(e)}promote(){let{current:e,next:n}=this;n&&(this.setCurrent(n),this.next=void 0,this.merger?.left(S()),
-this.both=this.leaving=!1,this.openGate(void 0),this.giveHeld(),e?.close(),this.subscriber.resume(n))}takeOver(e,n){this.
-trail?.hold(!1);let o=new an(e,this.merger?.given??[],i=>this.subscriber.interests.dispatch(i,!0),()=>{this.trail===o&&(this.
-trail=void 0)},this.trail);this.trail=o;let s=S()-e.lastByte;this.suspected=this.next=void 0,this.merger?.left(S()),this.
-both=this.tentative=!1,this.setCurrent(n),this.since=S(),this.events.emit("recovered",{...this.place,away:s}),this.giveHeld(),
-this.openGate(void 0),this.subscriber.resume(n)}keepCurrent(){this.suspected=void 0,this.trail?.hold(!1),this.both&&this.
-merger?.keepCurrent(S()),this.both=this.tentative=!1}giveHeld(){for(let e of this.merger?.release()??[])this.#r(e)}pause(e,n){
-return le(e,n,this.#t)}get waits(){return this.#t.size>0}hurry(){for(let e of[...this.#t])e()}openGate(e){this.publishOn=
-e;let n=this.gate??[];this.gate=void 0;for(let o of n)o();this.over&&this.#o()}publishConnection(){if(this.over)throw this.
-over;let e=this.publishOn??this.current;if(!e?.alive)throw Q();return e}};var Xl=500;async function Ns(t,e,n){for(t.events.emit("suspect",t.place),t.gate??=[];t.merger&&!t.merger.done(S());)await le(
-50,n);t.merger=new et,t.both=t.tentative=!0;let o=0;for await(let s of t.searcher.order(e.edge,!1,n)){await t.pause(Math.
-max(fe(++o,t.settings),t.searcher.wait(s)),n);let i;try{i=await t.searcher.open(s,n,{fallbackAfter:Xl})}catch(l){if(n.throwIfAborted(),
-l instanceof v)continue;throw l}if(n.aborted)return void i.close();if(!i.alive)continue;t.next=i,t.merger.joined(S());let a=t.
-subscriber.restore(i);if(i.ping(!0).catch(()=>{}),await a,n.throwIfAborted(),t.next===i)return t.takeOver(e,i)}}function Ds(t){if(typeof t=="number")return t;let e=/^(?=.)(?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s)?$/.exec(t);if(!e){let i='exp\
-iresIn is seconds, or hours, minutes and seconds such as "1h30m" or "90s"';throw new v("bad_option",i)}let[n=0,o=0,s=0]=e.
-slice(1).map(i=>Number(i??0));return(n*60+o)*60+s}var So=2**31-1,Fs=1e3;function Ll(t,e){return t===1/0?t:Math.max(0,Math.min(t*.9,t>5e3?t-5e3:t)-e*t/10)}var cn=class{#e;#t;#n;#o=new AbortController;#r;#s=S;#i=1/0;#a;#l=!1;#d;#c=-1/0;#u;#p=0;constructor(e,n,o){
+()=>{for(let n of this.late.due(S()))this.#t(n);this.#l()},Math.max(1,e-S()))}delivered(e,n){if(n.position!==void 0)return;
+let o=this.late.nextDue===void 0,r=this.late.fromTrail(n,S());r&&this.#t(r),o&&this.#l()}woke(e){for(let o of e.asked)e.
+request("UNSUB",o).catch(()=>{});let n=()=>this.#d();e.ping().then(n,n)}lost(){this.#d()}silent(){return!1}reached(){}presence(){}draining(){}errorLine(){}roundTrip(){}linked(){}};var yn=class{settings;events;subscriber=new pn(this);presences=new hn(this);current;next;suspected;tentative=!1;trail;publishOn;gate;merger;both=!1;gaps=!1;reconnecting=!1;leaving=!1;place={
+edge:"",transport:"websocket"};rtt;since=0;attempts=0;over;#e=!0;#t=new Set;#n=[];constructor(e){this.settings=Ss(e),this.
+events=new Wt(e.on)}setCurrent(e){this.current=e,this.place={edge:e.edge,transport:e.transport},this.presences.follow(),
+this.linked(),this.#o()}#o(){for(let e of this.#n.splice(0))e()}changed(){return new Promise(e=>{this.#n.push(e)})}linked(){
+let{link:e,edge:n}=this.current??{};!this.since||!n||e===void 0||e===this.#e||(this.#e=e,this.events.emit(e?"linkUp":"li\
+nkDown",{edge:n}))}reached(e,n){this.subscriber.reached(e,n)}presence(e,n){this.presences.take(e,n)}async restore(e){await Promise.
+all([this.subscriber.restore(e),this.presences.restore(e)])}delivered(e,n){if(n.position!==void 0)return this.subscriber.
+stored(e,n,n.position);if(!this.merger)return this.#r(n);let o=S();if(e===this.next){let r=this.current?.confirmed,i=!n.
+route.patterns.some(l=>r?.has(`${n.tenant}:${l}`)),a=this.merger.fromNext(n,o,i);a&&this.#r(a)}else this.both?this.merger.
+fromCurrent(n,o)&&this.#r(n):(this.merger.late(n,o)||this.#r(n),this.merger?.done(o)&&(this.merger=void 0))}#r(e){(!this.
+trail||this.trail.fromCurrent(e))&&this.subscriber.interests.dispatch(e)}promote(){let{current:e,next:n}=this;n&&(this.setCurrent(
+n),this.next=void 0,this.merger?.left(S()),this.both=this.leaving=!1,this.openGate(void 0),this.giveHeld(),e?.close(),this.
+subscriber.resume(n))}takeOver(e,n){this.trail?.hold(!1);let o=new gn(e,this.merger?.given??[],i=>this.subscriber.interests.
+dispatch(i,!0),()=>{this.trail===o&&(this.trail=void 0)},this.trail);this.trail=o;let r=S()-e.lastByte;this.suspected=this.
+next=void 0,this.merger?.left(S()),this.both=this.tentative=!1,this.setCurrent(n),this.since=S(),this.events.emit("recov\
+ered",{...this.place,away:r}),this.giveHeld(),this.openGate(void 0),this.subscriber.resume(n)}keepCurrent(){this.suspected=
+void 0,this.trail?.hold(!1),this.both&&this.merger?.keepCurrent(S()),this.both=this.tentative=!1}giveHeld(){for(let e of this.
+merger?.release()??[])this.#r(e)}pause(e,n){return re(e,n,this.#t)}get waits(){return this.#t.size>0}hurry(){for(let e of[
+...this.#t])e()}openGate(e){this.publishOn=e;let n=this.gate??[];this.gate=void 0;for(let o of n)o();this.over&&this.#o()}publishConnection(){
+if(this.over)throw this.over;let e=this.publishOn??this.current;if(!e?.alive)throw Q();return e}};var nc=500;async function Ks(t,e,n){for(t.events.emit("suspect",t.place),t.gate??=[];t.merger&&!t.merger.done(S());)await re(
+50,n);t.merger=new tt,t.both=t.tentative=!0;let o=0;for await(let r of t.searcher.order(e.edge,!1,n)){await t.pause(Math.
+max(se(++o,t.settings),t.searcher.wait(r)),n);let i;try{i=await t.searcher.open(r,n,{fallbackAfter:nc})}catch(l){if(n.throwIfAborted(),
+l instanceof _)continue;throw l}if(n.aborted)return void i.close();if(!i.alive)continue;t.next=i,t.merger.joined(S());let a=t.
+restore(i);if(i.ping(!0).catch(()=>{}),await a,n.throwIfAborted(),t.next===i)return t.takeOver(e,i)}}function Qs(t){if(typeof t=="number")return t;let e=/^(?=.)(?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s)?$/.exec(t);if(!e){let i='exp\
+iresIn is seconds, or hours, minutes and seconds such as "1h30m" or "90s"';throw new _("bad_option",i)}let[n=0,o=0,r=0]=e.
+slice(1).map(i=>Number(i??0));return(n*60+o)*60+r}var No=2**31-1,Vs=1e3;function oc(t,e){return t===1/0?t:Math.max(0,Math.min(t*.9,t>5e3?t-5e3:t)-e*t/10)}var bn=class{#e;#t;#n;#o=new AbortController;#r;#s=S;#i=1/0;#a;#c=!1;#d;#l=-1/0;#u;#h=0;constructor(e,n,o){
 this.#e=e,this.#r=e.token,this.#t=n,this.#n=o}get token(){return this.#r}get provided(){return this.#e.tokenProvider!==void 0}get(){
 return this.#r!==void 0&&this.#s()<this.#i?Promise.resolve(this.#r):this.ask()}ask(){return this.#a??=this.#f().finally(
-()=>{this.#a=void 0,this.#l=!1}),this.#a}async renew(){this.#a&&this.#l&&(this.#d??=this.#a.catch(()=>{}).then(()=>(this.#d=
+()=>{this.#a=void 0,this.#c=!1}),this.#a}async renew(){this.#a&&this.#c&&(this.#d??=this.#a.catch(()=>{}).then(()=>(this.#d=
 void 0,this.ask()))),await(this.#d??this.ask()),this.#t()}async#f(){clearTimeout(this.#u);let{tokenProvider:e,connectTimeout:n,
-minBackOff:o}=this.#e,{signal:s}=this.#o;try{let i=this.#c+Fs-S();i>0&&await le(i,s),this.#l=!0;let l=await De(s,n,c=>_e(
-Promise.resolve(e?.()),c)).finally(()=>{this.#c=S()});return this.#m(typeof l=="object"?l:{token:l}),this.#r}catch(i){this.#i>
-0&&this.#i<1/0&&this.#h(Math.max(o,fe(++this.#p+1,this.#e)));let l=i?.name==="LoggedOutError"?new v("logged_out","the to\
-ken provider says that there will be no token",{cause:i}):new v("token_provider","the token provider gave no token",{cause:i});
-throw this.#r!==void 0&&!s.aborted&&this.#n(l),l}}#m({token:e,expiresAt:n,expiresIn:o}){let s=o===void 0?1/0:Ds(o)*1e3;s>
+minBackOff:o}=this.#e,{signal:r}=this.#o;try{let i=this.#l+Vs-S();i>0&&await re(i,r),this.#c=!0;let l=await je(r,n,c=>ve(
+Promise.resolve(e?.()),c)).finally(()=>{this.#l=S()});return this.#m(typeof l=="object"?l:{token:l}),this.#r}catch(i){this.#i>
+0&&this.#i<1/0&&this.#p(Math.max(o,se(++this.#h+1,this.#e)));let l=i?.name==="LoggedOutError"?new _("logged_out","the to\
+ken provider says that there will be no token",{cause:i}):new _("token_provider","the token provider gave no token",{cause:i});
+throw this.#r!==void 0&&!r.aborted&&this.#n(l),l}}#m({token:e,expiresAt:n,expiresIn:o}){let r=o===void 0?1/0:Qs(o)*1e3;r>
 0||F("expiresIn must be more than 0");let i=n===void 0||o!==void 0?1/0:new Date(n).getTime();Number.isNaN(i)&&F("expires\
-At is no time"),this.#r=io(e),this.#s=s<1/0?S:Date.now,this.#i=s<1/0?S()+s:i>Date.now()?i:1/0,this.#p=0,this.#h(Math.max(
-Fs,Ll(this.#i-this.#s(),Math.random())))}#h(e){this.#o.signal.aborted||!(e<1/0)||(this.#u=setTimeout(()=>{if(e>So)return this.#h(
-e-So);let n=this.#r;this.ask().then(o=>o!==n&&this.#t(),()=>{})},Math.min(Math.max(e,0),So)))}expire(){this.provided&&(this.#i=
--1)}stop(){this.#o.abort(),clearTimeout(this.#u)}};var To=6e4,jl=60*To,Bl=2*To,Jl=1e4,Ul=2e3;function Xs(t,e){return Math.min((4+2*e)*To*2**t,jl)}var dn=class{#e;#t=0;#n;#o;#r;constructor(e){
-this.#e=e}follow(e){clearTimeout(this.#o),e.transport==="webtransport"?(this.stop(),this.#o=setTimeout(()=>{this.#t=0},Bl)):
-!this.#n&&this.#s(e)&&this.#i(Xs(this.#t,Math.random()))}soon(){let{current:e}=this.#e;e&&this.#s(e)&&this.#i(Math.random()*
-Ul,!1)}stop(){this.#r?.abort(),this.#r=void 0,clearTimeout(this.#n),clearTimeout(this.#o),this.#n=void 0}#s({transport:e,
-edge:n}){let{transports:o}=this.#e.settings;return o[0]==="webtransport"&&o.length>1&&e==="websocket"&&_o(n)}#i(e,n=!0){
+At is no time"),this.#r=go(e),this.#s=r<1/0?S:Date.now,this.#i=r<1/0?S()+r:i>Date.now()?i:1/0,this.#h=0,this.#p(Math.max(
+Vs,oc(this.#i-this.#s(),Math.random())))}#p(e){this.#o.signal.aborted||!(e<1/0)||(this.#u=setTimeout(()=>{if(e>No)return this.#p(
+e-No);let n=this.#r;this.ask().then(o=>o!==n&&this.#t(),()=>{})},Math.min(Math.max(e,0),No)))}expire(){this.provided&&(this.#i=
+-1)}stop(){this.#o.abort(),clearTimeout(this.#u)}};var Do=6e4,rc=60*Do,sc=2*Do,ic=1e4,ac=2e3;function Ys(t,e){return Math.min((4+2*e)*Do*2**t,rc)}var wn=class{#e;#t=0;#n;#o;#r;constructor(e){
+this.#e=e}follow(e){clearTimeout(this.#o),e.transport==="webtransport"?(this.stop(),this.#o=setTimeout(()=>{this.#t=0},sc)):
+!this.#n&&this.#s(e)&&this.#i(Ys(this.#t,Math.random()))}soon(){let{current:e}=this.#e;e&&this.#s(e)&&this.#i(Math.random()*
+ac,!1)}stop(){this.#r?.abort(),this.#r=void 0,clearTimeout(this.#n),clearTimeout(this.#o),this.#n=void 0}#s({transport:e,
+edge:n}){let{transports:o}=this.#e.settings;return o[0]==="webtransport"&&o.length>1&&e==="websocket"&&Mo(n)}#i(e,n=!0){
 clearTimeout(this.#n),this.#n=setTimeout(()=>{this.#a(n)},e)}async#a(e){let n=this.#e,{current:o}=n;if(!o||!n.idle||this.#r)
-return this.#i(Jl,e);if(!this.#s(o)){this.#n=void 0;return}let s=this.#t+Number(e);this.#i(Xs(s,Math.random()));let i=new AbortController;
+return this.#i(ic,e);if(!this.#s(o)){this.#n=void 0;return}let r=this.#t+Number(e);this.#i(Ys(r,Math.random()));let i=new AbortController;
 this.#r=i;let a=await n.searcher.open(o.edge,i.signal,{transports:["webtransport"]}).catch(()=>{});this.#r===i&&(this.#r=
-void 0),i.signal.aborted||(this.#t=s),a&&!i.signal.aborted&&n.current===o&&n.idle?n.run(l=>ft(n,o,"transport",l,a)):(a?.
-close(),n.moveIfDue())}};var Hl=3e3,un=class extends ln{tokens;searcher;closed;#e;#t=new dn(this);#n;#o;constructor(e,n){super(n),this.tokens=new cn(
-this.settings,()=>this.moveIfDue(),o=>this.#r(o)),this.searcher=new en(e,this.settings,this.tokens,this),this.closed=new Promise(
+void 0),i.signal.aborted||(this.#t=r),a&&!i.signal.aborted&&n.current===o&&n.idle?n.run(l=>mt(n,o,"transport",l,a)):(a?.
+close(),n.moveIfDue())}};var lc=3e3,vn=class extends yn{tokens;searcher;closed;#e;#t=new wn(this);#n;#o;constructor(e,n){super(n),this.tokens=new bn(
+this.settings,()=>this.moveIfDue(),o=>this.#r(o)),this.searcher=new un(e,this.settings,this.tokens,this),this.closed=new Promise(
 o=>{this.#o=o})}#r(e){let{code:n,cause:o}=e;n!=="logged_out"?this.events.emit("edgeError",{code:n,detail:"the token prov\
 ider gave no token",cause:o}):this.since&&this.finish(e)}async renewToken(){if(this.over)throw this.over;this.tokens.provided||
 F("there is no tokenProvider that could give another token");try{await this.tokens.renew()}catch(e){throw this.over&&e.code!==
 "logged_out"?this.over:e}}retry(){!this.reconnecting||!this.waits||(this.attempts=1,this.hurry())}async start(e){try{let n=await this.
-searcher.first(e);if(this.setCurrent(n),e.throwIfAborted(),n.error)throw n.error;this.since=S(),this.#n=xs(this),this.#t.
+searcher.first(e);if(this.setCurrent(n),e.throwIfAborted(),n.error)throw n.error;this.since=S(),this.#n=Os(this),this.#t.
 follow(n),this.events.emit("connected",this.place),this.linked(),this.moveIfDue()}catch(n){throw this.tokens.stop(),this.
 current?.close(),n}}setCurrent(e){super.setCurrent(e),this.since&&this.#t.follow(e)}moveIfDue(){let{current:e}=this;this.#e||
-this.over||!e?.alive||(e.drains?this.run(n=>ft(this,e,"drain",n)):e.token!==this.tokens.token&&this.run(n=>ft(this,e,"to\
+this.over||!e?.alive||(e.drains?this.run(n=>mt(this,e,"drain",n)):e.token!==this.tokens.token&&this.run(n=>mt(this,e,"to\
 ken",n)))}get idle(){let{current:e,merger:n}=this;return!this.#e&&!this.over&&e?.alive===!0&&!e.drains&&(!n||n.done(S()))}run(e){
 this.#e?.abort();let n=new AbortController;this.#e=n,e(n.signal).then(()=>{this.#e===n&&(this.#e=void 0,this.current?.alive&&
-this.moveIfDue())},o=>{this.#e===n&&this.finish(be(o,"internal","a fault of this client"))})}draining(e){this.searcher.drained.
-add(e.edge),e===this.current&&this.moveIfDue()}errorLine(e,n){let[,o,s]=/^PUB:([^:]+):(.+)$/s.exec(n)??[];e==="slow_cons\
-umer"?this.events.emit("slowConsumer",{dropped:Number(n)}):e==="egress_limited"?this.events.emit("egressLimited",{delay:Number(
-n)*1e3}):o&&s&&e!=="broker_unavailable"?this.events.emit("publishError",{tenant:o,channel:s,code:e}):this.events.emit("e\
-dgeError",{code:e,detail:n})}roundTrip(e){this.rtt=e,this.events.emit("roundTrip",{rtt:e})}silent(e){let{current:n}=this;
-return e===this.next&&this.tentative&&S()-e.lastByte>=Hl&&e.fail(new v("timeout","the edge does not answer")),e!==n||this.#e||
-this.gate||this.over||this.reconnecting||!this.since||n.drains?!1:(this.suspected=e,this.trail?.hold(!0),this.searcher.noteSilent(
-e),this.run(o=>Ns(this,e,o)),!0)}woke(e){e===this.suspected&&(this.searcher.noteSilent(e,!0),this.#e?.abort(),this.#e=void 0,
-this.next?.close(),this.next=void 0,this.keepCurrent(),this.events.emit("recovered",{...this.place,away:0}),this.openGate(
-void 0),this.moveIfDue())}lost(e,n){let o=e.token===this.tokens.token,s=/_not_allowed$|^token_revoked$/.test(n.code)||n.
-code==="token_expired"&&!this.tokens.provided,i=e===this.next&&this.suspected!==void 0;if(s&&o&&!i)return this.finish(n);
-n.closeCode===void 0&&/^(disconnected|timeout)$/.test(n.code)&&this.searcher.noteSilent(e),e===this.next&&!this.leaving?
-(this.next=void 0,i?this.merger?.orphan():this.openGate(void 0)):e===this.current&&!this.suspected&&(this.gate||this.publishOn)?
-this.promote():(e===this.current||e===this.next)&&(this.suspected=void 0,this.trail?.hold(!1),e===this.current&&(this.next?.
-close(),this.next=void 0,this.giveHeld()),this.promote(),this.reconnecting||this.run(a=>_s(this,e,n,a)))}slept(){for(let e of[
-this.current,this.next])e?.awake(!1);this.hurry()}networkChanged(){for(let e of[this.current,this.next])e?.awake(!0);this.
-hurry(),this.#t.soon()}finish(e){if(this.over)return;this.over=new v("closed","the client has been closed",e?{cause:e}:{}),
-this.#e?.abort(),this.tokens.stop(),this.#t.stop(),this.#n?.();let n=[this.current?.close(),this.next?.close(),this.trail?.
-stop()];this.openGate(void 0),e&&(this.giveHeld(),this.trail?.flush()),this.subscriber.end(e,this.over),this.events.emit(
-"closed",{error:e}),Promise.all(n).then(()=>this.#o(e))}};var pn=class{#e;#t=new Array(16);#n=0;#o=0;constructor(e){this.#e=e}get size(){return this.#o}get full(){return this.#o>=
+this.moveIfDue())},o=>{this.#e===n&&this.finish(de(o,"internal","a fault of this client"))})}draining(e){this.searcher.drained.
+add(e.edge),e===this.current&&this.moveIfDue()}errorLine(e,n,o){this.presences.ended(e,n,o);let[,r,i]=/^PUB:([^:]+):(.+)$/s.
+exec(o)??[];n==="slow_consumer"?this.events.emit("slowConsumer",{dropped:Number(o)}):n==="egress_limited"?this.events.emit(
+"egressLimited",{delay:Number(o)*1e3}):r&&i&&n!=="broker_unavailable"?this.events.emit("publishError",{tenant:r,channel:i,
+code:n}):this.events.emit("edgeError",{code:n,detail:o})}roundTrip(e){this.rtt=e,this.events.emit("roundTrip",{rtt:e})}silent(e){
+let{current:n}=this;return e===this.next&&this.tentative&&S()-e.lastByte>=lc&&e.fail(new _("timeout","the edge does not \
+answer")),e!==n||this.#e||this.gate||this.over||this.reconnecting||!this.since||n.drains?!1:(this.suspected=e,this.trail?.
+hold(!0),this.searcher.noteSilent(e),this.run(o=>Ks(this,e,o)),!0)}woke(e){e===this.suspected&&(this.searcher.noteSilent(
+e,!0),this.#e?.abort(),this.#e=void 0,this.next?.close(),this.next=void 0,this.keepCurrent(),this.events.emit("recovered",
+{...this.place,away:0}),this.openGate(void 0),this.moveIfDue())}lost(e,n){let o=e.token===this.tokens.token,r=/_not_allowed$|^token_revoked$/.
+test(n.code)||n.code==="token_expired"&&!this.tokens.provided,i=e===this.next&&this.suspected!==void 0;if(r&&o&&!i)return this.
+finish(n);n.closeCode===void 0&&/^(disconnected|timeout)$/.test(n.code)&&this.searcher.noteSilent(e),e===this.next&&!this.
+leaving?(this.next=void 0,i?this.merger?.orphan():this.openGate(void 0)):e===this.current&&!this.suspected&&(this.gate||
+this.publishOn)?this.promote():(e===this.current||e===this.next)&&(this.suspected=void 0,this.trail?.hold(!1),e===this.current&&
+(this.next?.close(),this.next=void 0,this.giveHeld()),this.promote(),this.reconnecting||this.run(a=>As(this,e,n,a)))}slept(){
+for(let e of[this.current,this.next])e?.awake(!1);this.hurry()}networkChanged(){for(let e of[this.current,this.next])e?.
+awake(!0);this.hurry(),this.#t.soon()}finish(e){if(this.over)return;this.over=new _("closed","the client has been closed",
+e?{cause:e}:{}),this.#e?.abort(),this.tokens.stop(),this.#t.stop(),this.#n?.(),e||this.presences.leaveAll();let n=[this.
+current?.close(),this.next?.close(),this.trail?.stop()];this.openGate(void 0),e&&(this.giveHeld(),this.trail?.flush()),this.
+subscriber.end(e,this.over),this.presences.end(e,this.over),this.events.emit("closed",{error:e}),Promise.all(n).then(()=>this.#o(
+e))}};var _n=class{#e;#t=new Array(16);#n=0;#o=0;constructor(e){this.#e=e}get size(){return this.#o}get full(){return this.#o>=
 this.#e}push(e){let n=this.#t;this.#o===n.length&&(this.#t=[...n.slice(this.#n),...n.slice(0,this.#n),...new Array(n.length)],
 this.#n=0),this.#t[this.#n+this.#o++&this.#t.length-1]=e}shift(){if(this.#o===0)return;let e=this.#t[this.#n];return this.#t[this.#n]=
-void 0,this.#n=this.#n+1&this.#t.length-1,this.#o--,e}clear(){this.#t=new Array(16),this.#n=this.#o=0}};var Wl=1e3,fn=class{tenant;pattern;history;ended;#e;#t;#n;#o=[];#r=!1;#s;#i;#a=0;#l=-1/0;#d;#c;#u;constructor(e,n,o,s){this.
-tenant=e,this.pattern=n,this.#e=o,this.#t=s,this.#n=new pn(s.queue);let{from:i}=s;this.history=i===void 0?void 0:new Lt(
-i),i?.includes(".")&&!i.startsWith("last")&&(this.#c=this.#u=i),this.ended=new Promise(a=>{this.#i=a})}get position(){return this.#n.
-size===0?this.#c:this.#u}async unsubscribe(){this.end(void 0),await this.#e.leave(this)}[Symbol.asyncIterator](){if(this.#t.
-onMessage)throw new v("bad_option","a subscription with a callback cannot be iterated");let e=!1;return{next:()=>{if(e)return Promise.
+void 0,this.#n=this.#n+1&this.#t.length-1,this.#o--,e}clear(){this.#t=new Array(16),this.#n=this.#o=0}};var cc=1e3,kn=class{tenant;pattern;history;ended;#e;#t;#n;#o=[];#r=!1;#s;#i;#a=0;#c=-1/0;#d;#l;#u;constructor(e,n,o,r){this.
+tenant=e,this.pattern=n,this.#e=o,this.#t=r,this.#n=new _n(r.queue);let{from:i}=r;this.history=i===void 0?void 0:new Ut(
+i),i?.includes(".")&&!i.startsWith("last")&&(this.#l=this.#u=i),this.ended=new Promise(a=>{this.#i=a})}get position(){return this.#n.
+size===0?this.#l:this.#u}async unsubscribe(){this.end(void 0),await this.#e.leave(this)}[Symbol.asyncIterator](){if(this.#t.
+onMessage)throw new _("bad_option","a subscription with a callback cannot be iterated");let e=!1;return{next:()=>{if(e)return Promise.
 resolve({done:e,value:void 0});let n=this.#n.shift();return n?(this.#u=n.position??this.#u,this.history?.paused&&this.#n.
 size*2<=this.#t.queue&&this.#e.wasRead(this),Promise.resolve({done:!1,value:n})):this.#r?(e=!0,this.#s?Promise.reject(this.#s):
-Promise.resolve({done:e,value:void 0})):new Promise((o,s)=>{this.#o.push({resolve:o,reject:s})})},return:async()=>(e=!0,
-await this.unsubscribe(),{done:e,value:void 0})}}#p(e){let{onMessage:n}=this.#t;if(n){try{let s=n(e);s instanceof Promise&&
-s.catch(nn)}catch(s){nn(s)}return!0}let o=this.#o.shift();return o?.resolve({done:!1,value:e}),o!==void 0}pushStored(e){
-if(this.#r)return!0;let n=this.#p(e);return!n&&this.#n.full?(this.#f(),!0):(this.#c=e.position,n?this.#u=e.position:this.#n.
-push(e),!this.#n.full||this.#t.queuePolicy==="end")}reach(e){this.#c=e}#f(){this.end(new v("queue_full","messages were n\
-ot read in time",this)),this.#e.leave(this)}push(e){if(this.#r||this.#p(e))return;let{queuePolicy:n}=this.#t;if(!this.#n.
+Promise.resolve({done:e,value:void 0})):new Promise((o,r)=>{this.#o.push({resolve:o,reject:r})})},return:async()=>(e=!0,
+await this.unsubscribe(),{done:e,value:void 0})}}#h(e){let{onMessage:n}=this.#t;if(n){try{let r=n(e);r instanceof Promise&&
+r.catch(et)}catch(r){et(r)}return!0}let o=this.#o.shift();return o?.resolve({done:!1,value:e}),o!==void 0}pushStored(e){
+if(this.#r)return!0;let n=this.#h(e);return!n&&this.#n.full?(this.#f(),!0):(this.#l=e.position,n?this.#u=e.position:this.#n.
+push(e),!this.#n.full||this.#t.queuePolicy==="end")}reach(e){this.#l=e}#f(){this.end(new _("queue_full","messages were n\
+ot read in time",this)),this.#e.leave(this)}push(e){if(this.#r||this.#h(e))return;let{queuePolicy:n}=this.#t;if(!this.#n.
 full)return this.#n.push(e);if(n==="end")return this.#f();n==="drop-oldest"&&(this.#n.shift(),this.#n.push(e)),this.#a++,
-this.#d??=setTimeout(()=>this.#m(),Math.max(0,this.#l+Wl-S()))}#m(){clearTimeout(this.#d),this.#d=void 0,this.#l=S(),this.#a>
+this.#d??=setTimeout(()=>this.#m(),Math.max(0,this.#c+cc-S()))}#m(){clearTimeout(this.#d),this.#d=void 0,this.#c=S(),this.#a>
 0&&this.#e.queueFull(this,this.#a),this.#a=0}end(e){if(!this.#r){this.#r=!0,this.#s=e,e||this.#n.clear(),this.#m();for(let n of this.#o.
-splice(0))e?n.reject(e):n.resolve({done:!0,value:void 0});this.#i(e)}}};async function Eo(t,e){let n=typeof t=="string"?[t]:t;(!e||!n?.length)&&F("connect needs an address and options");let o=new un(
-n.map(i=>Dt(i,e.allowPlaintext===!0)),e),{signal:s=new AbortController().signal}=e;return s.throwIfAborted(),await _e(o.
-start(s),s),new hn(o)}var hn=class{#e;closed;constructor(e){this.#e=e,this.closed=e.closed}get edge(){return this.#e.place.
+splice(0))e?n.reject(e):n.resolve({done:!0,value:void 0});this.#i(e)}}};async function Fo(t,e){let n=typeof t=="string"?[t]:t;(!e||!n?.length)&&F("connect needs an address and options");let o=new vn(
+n.map(i=>jt(i,e.allowPlaintext===!0)),e),{signal:r=new AbortController().signal}=e;return r.throwIfAborted(),await ve(o.
+start(r),r),new xn(o)}var xn=class{#e;closed;constructor(e){this.#e=e,this.closed=e.closed}get edge(){return this.#e.place.
 edge}get transport(){return this.#e.place.transport}get rtt(){return this.#e.rtt}on(e,n){return this.#e.events.on(e,n)}async subscribe(e,n,o={}){
-let s=this.#e;Ze("the object of options",o,"onMessage history queue queuePolicy");let{onMessage:i}=o;i&&typeof i!="funct\
-ion"&&F("onMessage must be a function");let a=new fn(ao(e),ys(n),s.subscriber,{...so(o,s.settings),onMessage:i,from:ms(o.
-history,n)});return await s.subscriber.subscribe(a),a}async publish(e,n,o,s){let i=this.#e;s!==void 0&&Ze("the object of\
- options",s,"delivery confirm key");let{delivery:a="broadcast",confirm:l=!1,key:c}=s??{},u=to.indexOf(a);u<0&&F(`deliver\
-y: allowed are ${to.join(", ")}`),typeof o!="string"&&o?.[Symbol.toStringTag]!=="Uint8Array"&&F("the payload must be a U\
-int8Array or a string");let d={tenant:ao(e),channel:gs(n)};if(l){let h=Fe(c??"");return c!==void 0&&!(h.length>0&&h.length<=
-64)&&F("a key has 1 to 64 bytes"),os(i,m=>no(d.tenant,d.channel,o,u,{id:m,key:h}),c!==void 0,d)}c!==void 0&&F("a key is \
-for a publish that is confirmed");let p=no(d.tenant,d.channel,o,u||void 0);return i.publishConnection(),i.gate?new Promise(
-(h,f)=>{i.gate?.push(()=>{try{h(i.publishConnection().publish(p,d))}catch(m){f(m)}})}):i.publishConnection().publish(p,d)}async flush(){
-let e=this.#e;e.publishConnection(),e.gate&&await new Promise(n=>e.gate?.push(n)),await e.publishConnection().ping()}renewToken(){
-return this.#e.renewToken()}retry(){this.#e.retry()}async close(){this.#e.finish(void 0),await this.closed}[Symbol.asyncDispose](){
-return this.close()}};var Ls=500,ql=250;function Bs(t,e){let[n,o]=g({state:"off",note:""}),[s,i]=g(!1),[,a]=g(0),l=G(void 0),c=G({messages:[],
-shown:[],received:0,held:0,timer:0,paused:!1}).current,u=de(()=>{c.timer=0,c.paused||(c.shown=[...c.messages].reverse(),
-c.held=0),a(b=>b+1)},[c]),d=de(b=>{c.received++,c.held++,c.messages.push({number:c.received,at:Date.now(),channel:b.channel,
-payload:Hr(b.payload),late:b.late}),c.messages.length>Ls&&c.messages.splice(0,c.messages.length-Ls),c.timer===0&&(c.timer=
-window.setTimeout(u,ql))},[c,u]),p=de(()=>{let b=l.current;l.current=void 0,b?.end.abort(),b?.client?.close(),o({state:"\
-off",note:""})},[]);$(()=>()=>{clearTimeout(c.timer),p()},[c,p]),$(()=>(addEventListener("pagehide",p),()=>removeEventListener(
-"pagehide",p)),[p]);let h=de(async b=>{p();let k={query:b,end:new AbortController};l.current=k;let y=()=>l.current===k,T=D=>{
-y()&&o(D)};T({state:"connecting",note:""});try{let D=await js(t,b,!1),te=await Eo(e,{transports:["websocket","webtranspo\
-rt"],tokenProvider:async()=>{let{token:xe,expires_at:ce}=D??await js(t,b,!0);return D=void 0,{token:xe,expiresAt:ce}},signal:k.
-end.signal});if(!y())return void te.close();k.client=te,zl(te,T),await te.subscribe(b.tenant,b.pattern,{onMessage:d}),T(
-{state:"on",note:Js(te)})}catch(D){if(!y())return;p(),o({state:"off",error:`The tail did not start. ${mn(D)}`,note:""})}},
-[t,e,d,p]),f=de(async(b,k,y)=>{let T=l.current;if(!T?.client)throw new Error("there is no connection; start the tail fir\
-st");try{await T.client.publish(T.query.tenant,b,k,{delivery:y}),await T.client.flush()}catch(D){throw new Error(mn(D))}},
-[]),m=()=>{c.messages=[],c.shown=[],c.received=0,c.held=0,a(b=>b+1)},w=()=>{c.paused=!c.paused,i(c.paused),u()},_=l.current?.
-query.publish===!0;return{...n,error:n.error,messages:c.shown,received:c.received,held:c.held,paused:s,publishes:_,start:h,
-stop:p,pause:w,clear:m,publish:f}}var Js=t=>`by ${t.transport==="websocket"?"WebSocket":"WebTransport"} at ${t.edge}`,js=(t,e,n)=>t.
-call("POST","live-token",{body:e,background:n});function zl(t,e){let n=(s="")=>e({state:"on",note:`${Js(t)}${s}`}),o=s=>e(
-{state:"broken",note:s});t.on("disconnected",({error:s})=>o(`The connection is lost: ${mn(s)} Messages of this time are \
+let r=this.#e;Le("the object of options",o,"onMessage history queue queuePolicy");let{onMessage:i}=o;i&&typeof i!="funct\
+ion"&&F("onMessage must be a function");let a=new kn(pt(e),bo(n),r.subscriber,{...mo(o,r.settings),onMessage:i,from:Es(o.
+history,n)});return await r.subscriber.subscribe(a),a}async publish(e,n,o,r){let i=this.#e;r!==void 0&&Le("the object of\
+ options",r,"delivery confirm key");let{delivery:a="broadcast",confirm:l=!1,key:c}=r??{},u=uo.indexOf(a);u<0&&F(`deliver\
+y: allowed are ${uo.join(", ")}`),typeof o!="string"&&o?.[Symbol.toStringTag]!=="Uint8Array"&&F("the payload must be a U\
+int8Array or a string");let d={tenant:pt(e),channel:yo(n)};if(l){let p=Xe(c??"");return c!==void 0&&!(p.length>0&&p.length<=
+64)&&F("a key has 1 to 64 bytes"),ps(i,m=>ho(d.tenant,d.channel,o,u,{id:m,key:p}),c!==void 0,d)}c!==void 0&&F("a key is \
+for a publish that is confirmed");let f=ho(d.tenant,d.channel,o,u||void 0);return i.publishConnection(),i.gate?new Promise(
+(p,h)=>{i.gate?.push(()=>{try{p(i.publishConnection().publish(f,d))}catch(m){h(m)}})}):i.publishConnection().publish(f,d)}async join(e,n){
+let{presences:o}=this.#e,r=pt(e),i=new Jt(r,yo(n,r),o);return await o.add(i),i}async presence(e,n,o={}){let{presences:r}=this.#e;
+Le("the object of options",o,"count onChange");let{count:i=!1,onChange:a}=o;typeof i!="boolean"&&F("count must be true o\
+r false"),a&&typeof a!="function"&&F("onChange must be a function");let l=pt(e),c=new Gt(l,bo(n,l),r,o);return await r.add(
+c),c}async flush(){let e=this.#e;e.publishConnection(),e.gate&&await new Promise(n=>e.gate?.push(n)),await e.publishConnection().
+ping()}renewToken(){return this.#e.renewToken()}retry(){this.#e.retry()}async close(){this.#e.finish(void 0),await this.
+closed}[Symbol.asyncDispose](){return this.close()}};var Zs=500,dc=250;function ti(t,e){let[n,o]=g({state:"off",note:""}),[r,i]=g(!1),[,a]=g(0),l=G(void 0),c=G({messages:[],
+shown:[],received:0,held:0,timer:0,paused:!1}).current,u=he(()=>{c.timer=0,c.paused||(c.shown=[...c.messages].reverse(),
+c.held=0),a(w=>w+1)},[c]),d=he(w=>{c.received++,c.held++,c.messages.push({number:c.received,at:Date.now(),channel:w.channel,
+payload:ts(w.payload),late:w.late}),c.messages.length>Zs&&c.messages.splice(0,c.messages.length-Zs),c.timer===0&&(c.timer=
+window.setTimeout(u,dc))},[c,u]),f=he(()=>{let w=l.current;l.current=void 0,w?.end.abort(),w?.client?.close(),o({state:"\
+off",note:""})},[]);$(()=>()=>{clearTimeout(c.timer),f()},[c,f]),$(()=>(addEventListener("pagehide",f),()=>removeEventListener(
+"pagehide",f)),[f]);let p=he(async w=>{f();let k={query:w,end:new AbortController};l.current=k;let y=()=>l.current===k,T=D=>{
+y()&&o(D)};T({state:"connecting",note:""});try{let D=await ei(t,w,!1),te=await Fo(e,{transports:["websocket","webtranspo\
+rt"],tokenProvider:async()=>{let{token:Te,expires_at:ue}=D??await ei(t,w,!0);return D=void 0,{token:Te,expiresAt:ue}},signal:k.
+end.signal});if(!y())return void te.close();k.client=te,uc(te,T),await te.subscribe(w.tenant,w.pattern,{onMessage:d}),T(
+{state:"on",note:ni(te)})}catch(D){if(!y())return;f(),o({state:"off",error:`The tail did not start. ${Sn(D)}`,note:""})}},
+[t,e,d,f]),h=he(async(w,k,y)=>{let T=l.current;if(!T?.client)throw new Error("there is no connection; start the tail fir\
+st");try{await T.client.publish(T.query.tenant,w,k,{delivery:y}),await T.client.flush()}catch(D){throw new Error(Sn(D))}},
+[]),m=()=>{c.messages=[],c.shown=[],c.received=0,c.held=0,a(w=>w+1)},b=()=>{c.paused=!c.paused,i(c.paused),u()},v=l.current?.
+query.publish===!0;return{...n,error:n.error,messages:c.shown,received:c.received,held:c.held,paused:r,publishes:v,start:p,
+stop:f,pause:b,clear:m,publish:h}}var ni=t=>`by ${t.transport==="websocket"?"WebSocket":"WebTransport"} at ${t.edge}`,ei=(t,e,n)=>t.
+call("POST","live-token",{body:e,background:n});function uc(t,e){let n=(r="")=>e({state:"on",note:`${ni(t)}${r}`}),o=r=>e(
+{state:"broken",note:r});t.on("disconnected",({error:r})=>o(`The connection is lost: ${Sn(r)} Messages of this time are \
 missed.`)),t.on("suspect",()=>o("Nothing comes any more; another connection is tried.")),t.on("recovered",()=>n()),t.on(
-"reconnected",({away:s})=>n(`, after ${(s/1e3).toFixed(1)} s without a connection`)),t.on("moved",()=>n()),t.on("slowCon\
-sumer",({dropped:s})=>n(`; the edge dropped ${s} messages, since this page reads too slowly`)),t.on("egressLimited",()=>n(
+"reconnected",({away:r})=>n(`, after ${(r/1e3).toFixed(1)} s without a connection`)),t.on("moved",()=>n()),t.on("slowCon\
+sumer",({dropped:r})=>n(`; the edge dropped ${r} messages, since this page reads too slowly`)),t.on("egressLimited",()=>n(
 "; messages come late, since there are more than the tail may receive")),t.on("linkDown",()=>n("; the edge has lost the \
-other edges, and nothing comes from there")),t.on("linkUp",()=>n()),t.on("publishError",({channel:s,code:i})=>n(`; the e\
-dge refused the message to ${s}: ${i}`)),t.on("subscriptionError",({code:s})=>o(`The edge refuses the subscription: ${s}\
-.`)),t.on("edgeError",({code:s,detail:i})=>n(`; ${s} ${i}`)),t.on("closed",({error:s})=>{s&&e({state:"off",error:`The ta\
-il has ended. ${mn(s)}`,note:""})})}var Gl={bad_tenant:"That is no legal name of a tenant.",bad_channel:"That is no lega\
+other edges, and nothing comes from there")),t.on("linkUp",()=>n()),t.on("publishError",({channel:r,code:i})=>n(`; the e\
+dge refused the message to ${r}: ${i}`)),t.on("subscriptionError",({code:r})=>o(`The edge refuses the subscription: ${r}\
+.`)),t.on("edgeError",({code:r,detail:i})=>n(`; ${r} ${i}`)),t.on("closed",({error:r})=>{r&&e({state:"off",error:`The ta\
+il has ended. ${Sn(r)}`,note:""})})}var hc={bad_tenant:"That is no legal name of a tenant.",bad_channel:"That is no lega\
 l name of a channel.",bad_pattern:"That is no legal pattern.",disconnected:"There is no connection now.",unreachable:"Th\
 e edge does not answer.",refused:"The edge refuses the connection, and the browser does not say why.",token_revoked:"Its\
  token was revoked.",token_expired:"Its token has expired.",permission_denied:"The token does not allow it.",payload_too_large:"\
-The payload is too large for this edge."};function mn(t){return t instanceof v?t.cause instanceof q?K(t.cause):`${Gl[t.code]??
-K(t)} (${t.code})`:K(t)}var Kl=[["text","text"],["json","JSON"],["hex","hex"]],Ql={off:["plain","stopped"],connecting:["warn","connecting"],on:[
-"good","receiving"],broken:["bad","reconnecting"]};function Us({query:t}){let{api:e,session:n}=M(),o=H(),[s,i]=g(t.tenant??
-""),[a,l]=g(t.pattern??"#"),[c,u]=g(!1),[d,p]=g("text"),[h,f]=g(),m=Bs(e,n.live_url||location.origin),[w,_]=Ql[m.state],
-b=m.state!=="off",k=()=>{if(!ae(s))return f("Name the tenant: 1 to 128 of a-z A-Z 0-9 _ - ~ @ and dots.");if(a==="")return f(
-"Name a pattern; # is every channel.");f(void 0),history.replaceState(null,"",I("live",{tenant:s,pattern:a})),m.start({tenant:s,
-pattern:a,publish:c&&o})};return r(E,{children:[r(Z,{text:"Live"}),r("p",{class:"quiet",children:"Shows messages as they\
- come. Each use is noted by the audit hook."}),r("form",{class:"filters","aria-label":"Live messages",onSubmit:y=>{y.preventDefault(),
-b||k()},children:[r(x,{label:"Tenant",value:s,onInput:y=>i(y.trim()),mono:!0,readOnly:b}),r(x,{label:"Pattern",value:a,onInput:y=>l(
-y.trim()),mono:!0,readOnly:b,hint:"news.# for example"}),o&&!b&&r(ve,{label:"Allow a test publish",checked:c,onChange:u,
-hint:"To channels that the pattern matches."}),r("div",{class:"buttons",children:[b?r("button",{type:"button",onClick:m.
-stop,children:"Stop"}):r("button",{type:"submit",class:"primary",children:"Start"}),b&&r("button",{type:"button","aria-p\
-ressed":m.paused,onClick:m.pause,children:m.paused?"Resume":"Pause"})]})]}),r(Ae,{text:h??m.error}),r("p",{role:"status",
-"aria-label":"Connection",children:[r(N,{mood:w,children:_})," ",m.note]}),b&&m.publishes&&r(es,{tail:m}),r("section",{"\
-aria-labelledby":"messages",children:[r("div",{class:"card-head",children:[r("h2",{id:"messages",children:"Messages"}),r(
-"span",{class:"quiet",children:[O(m.received,"message")," came",m.received>m.messages.length?`; the last ${m.messages.length}\
- are kept`:"",m.paused&&m.held>0?`; ${O(m.held,"message")} since the pause not shown`:""]}),r(z,{label:"Payload as",value:d,
-onInput:y=>p(y),options:Kl}),r("button",{type:"button",onClick:m.clear,children:"Clear"})]}),m.messages.length===0?r(j,{
-children:r("p",{children:b?"Nothing has come yet. Messages appear when a client publishes to a channel of this pattern.":
-"Name a tenant and a pattern, and press Start."})}):r(Zr,{messages:m.messages,format:d})]})]})}function Hs(t){let e=[],n=(o,s)=>{s!==void 0&&e.push(`	${o} ${s}`)};n("name",gn(t.name)),t.description&&n("description",
-gn(t.description)),t.tenant_prefix&&n("tenant_prefix",t.tenant_prefix),t.allow_ip_masks?.length&&n("allow_ip_masks",t.allow_ip_masks.
+The payload is too large for this edge."};function Sn(t){return t instanceof _?t.cause instanceof q?K(t.cause):`${hc[t.code]??
+K(t)} (${t.code})`:K(t)}var fc=[["text","text"],["json","JSON"],["hex","hex"]],pc={off:["plain","stopped"],connecting:["warn","connecting"],on:[
+"good","receiving"],broken:["bad","reconnecting"]};function oi({query:t}){let{api:e,session:n}=M(),o=W(),[r,i]=g(t.tenant??
+""),[a,l]=g(t.pattern??"#"),[c,u]=g(!1),[d,f]=g("text"),[p,h]=g(),m=ti(e,n.live_url||location.origin),[b,v]=pc[m.state],
+w=m.state!=="off",k=()=>{if(!ce(r))return h("Name the tenant: 1 to 128 of a-z A-Z 0-9 _ - ~ @ and dots.");if(a==="")return h(
+"Name a pattern; # is every channel.");h(void 0),history.replaceState(null,"",O("live",{tenant:r,pattern:a})),m.start({tenant:r,
+pattern:a,publish:c&&o})};return s(E,{children:[s(Z,{text:"Live"}),s("p",{class:"quiet",children:"Shows messages as they\
+ come. Each use is noted by the audit hook."}),s("form",{class:"filters","aria-label":"Live messages",onSubmit:y=>{y.preventDefault(),
+w||k()},children:[s(x,{label:"Tenant",value:r,onInput:y=>i(y.trim()),mono:!0,readOnly:w}),s(x,{label:"Pattern",value:a,onInput:y=>l(
+y.trim()),mono:!0,readOnly:w,hint:"news.# for example"}),o&&!w&&s(_e,{label:"Allow a test publish",checked:c,onChange:u,
+hint:"To channels that the pattern matches."}),s("div",{class:"buttons",children:[w?s("button",{type:"button",onClick:m.
+stop,children:"Stop"}):s("button",{type:"submit",class:"primary",children:"Start"}),w&&s("button",{type:"button","aria-p\
+ressed":m.paused,onClick:m.pause,children:m.paused?"Resume":"Pause"})]})]}),s($e,{text:p??m.error}),s("p",{role:"status",
+"aria-label":"Connection",children:[s(N,{mood:b,children:v})," ",m.note]}),w&&m.publishes&&s(us,{tail:m}),s("section",{"\
+aria-labelledby":"messages",children:[s("div",{class:"card-head",children:[s("h2",{id:"messages",children:"Messages"}),s(
+"span",{class:"quiet",children:[I(m.received,"message")," came",m.received>m.messages.length?`; the last ${m.messages.length}\
+ are kept`:"",m.paused&&m.held>0?`; ${I(m.held,"message")} since the pause not shown`:""]}),s(z,{label:"Payload as",value:d,
+onInput:y=>f(y),options:fc}),s("button",{type:"button",onClick:m.clear,children:"Clear"})]}),m.messages.length===0?s(L,{
+children:s("p",{children:w?"Nothing has come yet. Messages appear when a client publishes to a channel of this pattern.":
+"Name a tenant and a pattern, and press Start."})}):s(ds,{messages:m.messages,format:d})]})]})}function ri(t){let e=[],n=(o,r)=>{r!==void 0&&e.push(`	${o} ${r}`)};n("name",Tn(t.name)),t.description&&n("description",
+Tn(t.description)),t.tenant_prefix&&n("tenant_prefix",t.tenant_prefix),t.allow_ip_masks?.length&&n("allow_ip_masks",t.allow_ip_masks.
 join(" "));for(let o of["max_tokens","max_bytes","calls_per_second"])t[o]&&n(o,String(t[o]));return`master_token {env.MI\
 LLRACE_MASTER_TOKEN} {
 ${e.join(`
 `)}
-}`}function gn(t){if(/^[\w.@~:/+-]+$/.test(t))return t;if(!/[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069{}]/.
-test(t))return/["\\]/.test(t)?t.includes("`")?void 0:`\`${t}\``:`"${t}"`}var Ws="Revoke the access tokens that it issued",qs="Their connections end at once. Otherwise they stay valid until they\
- expire.",zs=t=>`master-tokens/${encodeURIComponent(t.id)}`;function Gs({master:t,onClose:e,onDone:n}){let{api:o}=M(),[s,
-i]=g(!1);return r(pe,{title:"Rotate the master token",submit:"Rotate",onClose:e,onConfirm:async()=>n(await o.call("POST",
-`${zs(t)}/rotate`,{body:{revoke_tokens:s}})),children:[r("p",{children:[r(C,{text:t.name})," gets a new secret, which is\
- shown once. The old one stops working at once."]}),r(ve,{label:Ws,checked:s,onChange:i,hint:qs})]})}function Ks({master:t,
-onClose:e,onDone:n}){let{api:o}=M(),[s,i]=g(!1),[a,l]=g("");return r(pe,{title:"Delete the master token",submit:"Delete",
+}`}function Tn(t){if(/^[\w.@~:/+-]+$/.test(t))return t;if(!/[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069{}]/.
+test(t))return/["\\]/.test(t)?t.includes("`")?void 0:`\`${t}\``:`"${t}"`}var si="Revoke the access tokens that it issued",ii="Their connections end at once. Otherwise they stay valid until they\
+ expire.",ai=t=>`master-tokens/${encodeURIComponent(t.id)}`;function li({master:t,onClose:e,onDone:n}){let{api:o}=M(),[r,
+i]=g(!1);return s(pe,{title:"Rotate the master token",submit:"Rotate",onClose:e,onConfirm:async()=>n(await o.call("POST",
+`${ai(t)}/rotate`,{body:{revoke_tokens:r}})),children:[s("p",{children:[s(C,{text:t.name})," gets a new secret, which is\
+ shown once. The old one stops working at once."]}),s(_e,{label:si,checked:r,onChange:i,hint:ii})]})}function ci({master:t,
+onClose:e,onDone:n}){let{api:o}=M(),[r,i]=g(!1),[a,l]=g("");return s(pe,{title:"Delete the master token",submit:"Delete",
 danger:!0,onClose:e,onConfirm:async()=>{if(a!==t.name&&a!==t.id)throw new Error("what you typed is neither its name nor \
-its id");let{revoked_tokens:u}=await o.call("DELETE",zs(t),{body:{revoke_tokens:s}});n(`${t.name} was deleted.${s?` ${O(
-u,"access token")} revoked with it.`:""}`)},children:[r("p",{children:[r(C,{text:t.name})," stops working at once, for g\
-ood. Its id is ",r(P,{text:t.id}),"."]}),r(ve,{label:Ws,checked:s,onChange:i,hint:qs}),r(x,{label:"Type the name to conf\
-irm",value:a,onInput:l,hint:"Its id does as well."})]})}function Qs({made:t,rotated:e,onClose:n}){let o=[t.name,t.description??
-""].some(s=>s!==""&&gn(s)===void 0);return r(Ct,{title:e?"The new secret":"The master token",label:"Master token",secret:t.
-token,onClose:n,children:[r("p",{children:["It is the ",e?"new ":"","secret of ",r(C,{text:t.name}),".",e&&t.revoked_tokens?
-` ${O(t.revoked_tokens,"access token")} that it issued revoked.`:""]}),r(Pt,{label:"For an environment",text:`MILLRACE_M\
-ASTER_TOKEN=${t.token}`,copy:"Copy the environment line"}),r("details",{children:[r("summary",{children:"For a Caddyfile"}),
-r("p",{children:["Only to keep it in the configuration in place of the store, in the block ",r("code",{children:"pubsub"}),
-" of the global options, with the line above in the environment of Caddy. It is ",r("em",{children:"static"})," then: th\
-e configuration counts, and this page shows it but cannot change it."]}),o&&r("p",{children:"Its name or description can\
-not be written in a Caddyfile, so the line for it is left out."}),r(Pt,{label:"Lines for a Caddyfile",text:Hs(t),copy:"C\
-opy the Caddyfile lines"})]})]})}function Co({master:t,onClose:e,onCreated:n,onSaved:o}){let{api:s}=M(),i=oe(),[a]=g(()=>Ar(t)),[l,c]=g(a),u=zn(l),d=f=>m=>c(
-w=>({...w,[f]:m})),p=ut(l.prefix);return r(ye,{title:t?"Edit the master token":"New master token",onClose:e,children:r(ue,
+its id");let{revoked_tokens:u}=await o.call("DELETE",ai(t),{body:{revoke_tokens:r}});n(`${t.name} was deleted.${r?` ${I(
+u,"access token")} revoked with it.`:""}`)},children:[s("p",{children:[s(C,{text:t.name})," stops working at once, for g\
+ood. Its id is ",s(P,{text:t.id}),"."]}),s(_e,{label:si,checked:r,onChange:i,hint:ii}),s(x,{label:"Type the name to conf\
+irm",value:a,onInput:l,hint:"Its id does as well."})]})}function di({made:t,rotated:e,onClose:n}){let o=[t.name,t.description??
+""].some(r=>r!==""&&Tn(r)===void 0);return s(At,{title:e?"The new secret":"The master token",label:"Master token",secret:t.
+token,onClose:n,children:[s("p",{children:["It is the ",e?"new ":"","secret of ",s(C,{text:t.name}),".",e&&t.revoked_tokens?
+` ${I(t.revoked_tokens,"access token")} that it issued revoked.`:""]}),s(Mt,{label:"For an environment",text:`MILLRACE_M\
+ASTER_TOKEN=${t.token}`,copy:"Copy the environment line"}),s("details",{children:[s("summary",{children:"For a Caddyfile"}),
+s("p",{children:["Only to keep it in the configuration in place of the store, in the block ",s("code",{children:"pubsub"}),
+" of the global options, with the line above in the environment of Caddy. It is ",s("em",{children:"static"})," then: th\
+e configuration counts, and this page shows it but cannot change it."]}),o&&s("p",{children:"Its name or description can\
+not be written in a Caddyfile, so the line for it is left out."}),s(Mt,{label:"Lines for a Caddyfile",text:ri(t),copy:"C\
+opy the Caddyfile lines"})]})]})}function jo({master:t,onClose:e,onCreated:n,onSaved:o}){let{api:r}=M(),i=oe(),[a]=g(()=>Lr(t)),[l,c]=g(a),u=no(l),d=h=>m=>c(
+b=>({...b,[h]:m})),f=ht(l.prefix);return s(be,{title:t?"Edit the master token":"New master token",onClose:e,children:s(fe,
 {action:i,submit:t?"Save":"Create",onSubmit:async()=>{if(l.name==="")throw new Error("give it a name, so that others kno\
-w what it is for");if(!Mr(l))throw new Error("correct the fields that are marked");if(!t)return n(await s.call("POST","m\
-aster-tokens",{body:$t(l)}));let f=$r(a,l);Object.keys(f).length>0&&await s.call("PATCH",`master-tokens/${encodeURIComponent(
-t.id)}`,{body:f}),o(l.name)},onCancel:e,children:[r(x,{label:"Name",value:l.name,onInput:d("name"),count:{now:Ce(l.name),
-most:Wn,unit:"characters"},autoFocus:!0}),r(x,{label:"Description",value:l.description,onInput:d("description"),rows:2,count:{
-now:Ce(l.description),most:qn,unit:"characters"}}),r(x,{label:"Tenant prefix",value:l.prefix,onInput:d("prefix"),mono:!0,
-error:u.prefix,hint:p===""?"The app's namespace. Empty: every tenant of the overlay.":p===void 0?void 0:`Stored as ${p} \
-– for tenants such as ${p}room`}),r(x,{label:"Address masks",value:l.masks,onInput:d("masks"),rows:2,mono:!0,error:u.masks,
-hint:"Who may use it: one address or CIDR a line. Empty: every address."}),r("fieldset",{children:[r("legend",{children:"\
-Quotas"}),r("p",{class:"help",children:"Left empty, the default of the edge applies."}),r("div",{class:"row",children:[r(
-x,{label:"Access tokens",value:l.maxTokens,onInput:d("maxTokens"),error:u.maxTokens}),r(x,{label:"Bytes in the store",value:l.
-maxBytes,onInput:d("maxBytes"),error:u.maxBytes}),r(x,{label:"Calls a second",value:l.calls,onInput:d("calls"),error:u.calls})]})]})]})})}var yn=25,Vl=3e4;function Vs(){let{api:t,notify:e}=M(),n=H(),[o,s]=g(),i=ee("masters",Vl,u=>t.get("master-tokens",u)),a=()=>s(
-void 0),l=u=>{a(),e(u),i.refresh()},c=(u,d)=>{s({what:"secret",made:u,rotated:d}),i.refresh()};return r(E,{children:[r(Z,
-{text:"Master tokens",children:n&&r("button",{type:"button",class:"primary",onClick:()=>s({what:"new"}),children:"New ma\
-ster token"})}),r("p",{class:"quiet",children:"With a master token, the backend of an app issues access tokens to its cl\
-ients."}),r(Y,{error:i.error,known:i.data!==void 0}),!i.data&&!i.error&&r(W,{what:"the master tokens"}),i.data&&r(Yl,{masters:i.
-data.master_tokens??[],onOpen:s}),o?.what==="new"&&r(Co,{master:void 0,onClose:a,onCreated:u=>c(u,!1),onSaved:l}),o?.what===
-"edit"&&r(Co,{master:o.master,onClose:a,onCreated:u=>c(u,!1),onSaved:u=>l(`${u} was saved.`)}),o?.what==="rotate"&&r(Gs,
-{master:o.master,onClose:a,onDone:u=>c(u,!0)}),o?.what==="delete"&&r(Ks,{master:o.master,onClose:a,onDone:l}),o?.what===
-"secret"&&r(Qs,{made:o.made,rotated:o.rotated,onClose:a})]})}function Yl({masters:t,onOpen:e}){let n=H(),[o,s]=g(""),[i,
-a]=g(1);if(t.length===0)return r(j,{children:[r("p",{children:"There is no master token yet."}),r("p",{children:n?"Make \
+w what it is for");if(!Ur(l))throw new Error("correct the fields that are marked");if(!t)return n(await r.call("POST","m\
+aster-tokens",{body:It(l)}));let h=Jr(a,l);Object.keys(h).length>0&&await r.call("PATCH",`master-tokens/${encodeURIComponent(
+t.id)}`,{body:h}),o(l.name)},onCancel:e,children:[s(x,{label:"Name",value:l.name,onInput:d("name"),count:{now:Ae(l.name),
+most:eo,unit:"characters"},autoFocus:!0}),s(x,{label:"Description",value:l.description,onInput:d("description"),rows:2,count:{
+now:Ae(l.description),most:to,unit:"characters"}}),s(x,{label:"Tenant prefix",value:l.prefix,onInput:d("prefix"),mono:!0,
+error:u.prefix,hint:f===""?"The app's namespace. Empty: every tenant of the overlay.":f===void 0?void 0:`Stored as ${f} \
+– for tenants such as ${f}room`}),s(x,{label:"Address masks",value:l.masks,onInput:d("masks"),rows:2,mono:!0,error:u.masks,
+hint:"Who may use it: one address or CIDR a line. Empty: every address."}),s("fieldset",{children:[s("legend",{children:"\
+Quotas"}),s("p",{class:"help",children:"Left empty, the default of the edge applies."}),s("div",{class:"row",children:[s(
+x,{label:"Access tokens",value:l.maxTokens,onInput:d("maxTokens"),error:u.maxTokens}),s(x,{label:"Bytes in the store",value:l.
+maxBytes,onInput:d("maxBytes"),error:u.maxBytes}),s(x,{label:"Calls a second",value:l.calls,onInput:d("calls"),error:u.calls})]})]})]})})}var En=25,mc=3e4;function ui(){let{api:t,notify:e}=M(),n=W(),[o,r]=g(),i=ee("masters",mc,u=>t.get("master-tokens",u)),a=()=>r(
+void 0),l=u=>{a(),e(u),i.refresh()},c=(u,d)=>{r({what:"secret",made:u,rotated:d}),i.refresh()};return s(E,{children:[s(Z,
+{text:"Master tokens",children:n&&s("button",{type:"button",class:"primary",onClick:()=>r({what:"new"}),children:"New ma\
+ster token"})}),s("p",{class:"quiet",children:"With a master token, the backend of an app issues access tokens to its cl\
+ients."}),s(Y,{error:i.error,known:i.data!==void 0}),!i.data&&!i.error&&s(H,{what:"the master tokens"}),i.data&&s(gc,{masters:i.
+data.master_tokens??[],onOpen:r}),o?.what==="new"&&s(jo,{master:void 0,onClose:a,onCreated:u=>c(u,!1),onSaved:l}),o?.what===
+"edit"&&s(jo,{master:o.master,onClose:a,onCreated:u=>c(u,!1),onSaved:u=>l(`${u} was saved.`)}),o?.what==="rotate"&&s(li,
+{master:o.master,onClose:a,onDone:u=>c(u,!0)}),o?.what==="delete"&&s(ci,{master:o.master,onClose:a,onDone:l}),o?.what===
+"secret"&&s(di,{made:o.made,rotated:o.rotated,onClose:a})]})}function gc({masters:t,onOpen:e}){let n=W(),[o,r]=g(""),[i,
+a]=g(1);if(t.length===0)return s(L,{children:[s("p",{children:"There is no master token yet."}),s("p",{children:n?"Make \
 one with the button above, and give its secret to the backend of your app.":"A manager can make one here."})]});let l=o.
 toLowerCase(),c=t.filter(d=>`${d.id}
 ${d.name}
-${d.tenant_prefix}`.toLowerCase().includes(l)),u=Math.min(i,Math.max(1,Math.ceil(c.length/yn)));return r(E,{children:[t.
-length>8&&r("div",{class:"filters",children:[r(x,{label:"Find",value:o,onInput:s,hint:"By name, prefix or id."}),r("p",{
-class:"quiet",role:"status",children:[c.length," of ",O(t.length,"master token")]})]}),r("div",{class:"cards",children:c.
-slice((u-1)*yn,u*yn).map(d=>r(Zl,{master:d,onOpen:e},d.id))}),c.length===0&&r(j,{children:"None has this in its name, pr\
-efix or id. Type less of it."}),r(ge,{page:u,more:u*yn<c.length,onPrevious:()=>a(u-1),onNext:()=>a(u+1)})]})}function Zl({
-master:t,onOpen:e}){let n=H(),{name:o}=t;return r("article",{class:"card","aria-label":`Master token ${o}`,children:[r("\
-div",{class:"card-head",children:[r("h2",{children:r(C,{text:o,most:64})}),t.static&&r(N,{children:"in the Caddyfile"})]}),
-t.description&&r("p",{children:r(C,{text:t.description,most:200})}),r(se,{of:[["Tenant prefix",t.tenant_prefix?r(P,{text:t.
-tenant_prefix},"prefix"):"none: every tenant"],["Address masks",r(ec,{masks:t.allow_ip_masks??[]},"masks")],["Quotas",tc(
-t),"wide"],!t.static&&["Made",r(L,{at:t.created_at},"made")],["Id",r(P,{text:t.id},"id"),"wide"]]}),t.static?r("p",{class:"\
-quiet",children:"To change it, edit its master_token block in the configuration, and reload."}):n&&r("div",{class:"butto\
-ns",children:[r("button",{type:"button","aria-label":`Edit ${o}`,onClick:()=>e({what:"edit",master:t}),children:"Edit"}),
-r("button",{type:"button","aria-label":`Rotate ${o}`,onClick:()=>e({what:"rotate",master:t}),children:"Rotate"}),r("butt\
-on",{type:"button","aria-label":`Delete ${o}`,onClick:()=>e({what:"delete",master:t}),children:"Delete"})]})]})}function ec({
-masks:t}){return t.length===0?r(E,{children:"none: every address"}):r("span",{class:"list",children:[t.slice(0,8).map(e=>r(
-P,{text:e},e)),t.length>8&&r("span",{children:["and ",t.length-8," more"]})]})}function tc(t){let e=[t.max_tokens&&O(t.max_tokens,
-"access token"),t.max_bytes&&`${U(t.max_bytes)} in the store`,t.calls_per_second&&`${A(t.calls_per_second)} calls a seco\
-nd`].filter(n=>n);return e.length===0?"the edge's defaults":e.join(", ")}function Ys(t,e,n=180){let o=t.filter(c=>(c[e]??[]).length>0&&c.interval_seconds>0),s=new Array(n).fill(null);if(o.length===
-0)return s;let i=nc(o.map(c=>c.end)),a=o.map(c=>Math.abs(c.end-i)>60?i:c.end),l=Math.min(...a);for(let[c,u]of o.entries()){
-let d=Math.round(((a[c]??l)-l)/u.interval_seconds),p=u[e];for(let h=n-1;h>=0;h--){let f=p[p.length-1-d-(n-1-h)];if(f===void 0)
-break;s[h]=(s[h]??0)+f}}return s}function nc(t){let e=[...t].sort((n,o)=>n-o);return e[Math.floor(e.length/2)]??0}function Po(t){
-return t?.[t.length-1]??0}function Zs(t){let e=t.filter(o=>o!==null),n=e[e.length-1];if(n!==void 0)return{min:Math.min(...e),
-now:n,max:Math.max(...e)}}function Ao(t){let e=new Map;for(let n of t)for(let[o,s]of Object.entries(n??{}))e.set(o,(e.get(
-o)??0)+s);return[...e].sort((n,o)=>o[1]-n[1]||n[0].localeCompare(o[0]))}var Mo=40;function oc(t,e){let n="",o=!1;for(let[s,i]of t.entries()){if(i===null){o=!1;continue}let a=Mo-i/e*(Mo-2)-1;n+=
-`${o?"L":"M"}${s} ${a.toFixed(1)}`,o=!0}return n}function ei({label:t,series:e,format:n}){let o=Zs(e);if(!o)return r("p",
-{class:"quiet",children:"No figures yet. The first come within seconds."});let s=oc(e,o.max||1),i=`min ${n(o.min)}, now ${n(
-o.now)}, max ${n(o.max)}`;return r("figure",{class:"chart",children:[r("svg",{viewBox:`0 0 ${e.length-1} ${Mo}`,preserveAspectRatio:"\
-none",role:"img","aria-label":`${t}, the last 15 minutes: ${i}`,children:r("path",{d:s,class:"line"})}),r("figcaption",{
-"aria-hidden":"true",children:i})]})}function ni(){let{api:t}=M(),{data:e,error:n}=ee("overview",5e3,s=>t.get("overview",s)),o=e?.edges??[];return r(E,{children:[
-r(Z,{text:"Overview"}),r(Y,{error:n,known:e!==void 0}),e?r(rc,{edges:o}):!n&&r(W,{what:"the figures"})]})}function rc({edges:t}){
-let e=t.filter(c=>c.answered&&c.status),n=e.flatMap(c=>c.samples??[]),o=c=>e.reduce((u,d)=>u+c(d),0),s=c=>Ao(e.map(u=>u.
-recent?.[c]??void 0)),i=Ao(e.map(c=>c.status?.connections??void 0)),a=o(c=>c.status?.max_connections??0),l=o(oi);return r(
-E,{children:[r(Ge,{edges:t,missing:["The figures leave it out.","The figures leave them out."]}),r("div",{class:"tiles",
-children:[r(Io,{title:"Connections",value:A(l),chart:{samples:n,figure:"connections",format:A},note:r(E,{children:[i.map(
-([c,u])=>r("span",{children:[ze(c)," ",A(u)]},c)),a>0&&r("span",{children:["of ",A(a)," at most"]})]})}),r(wn,{title:"Me\
-ssages a second",figure:"messages_in",samples:n,note:"published by clients"}),r(wn,{title:"Deliveries a second",figure:"\
-deliveries",samples:n,note:"to subscribers"}),r(wn,{title:"Drops a second",figure:"dropped",samples:n,note:"deliveries t\
-hat were dropped"}),r(wn,{title:"Refusals a second",figure:"refused",samples:n,note:"ERR lines to clients"}),r(Io,{title:"\
-Memory",value:U(o(c=>c.status?.memory_bytes??0)),chart:{samples:n,figure:"memory_bytes",format:U},note:r("span",{children:e.
-length===1?"of the process":`of ${O(e.length,"process","processes")}`})}),r(ti,{title:"Token store",edges:e,state:c=>r(ct,
-{status:c.status})}),r(ti,{title:"Broker",edges:e,state:c=>r(dt,{status:c.status})})]}),r("div",{class:"columns",children:[
-r(_n,{title:"Dropped deliveries",counts:s("dropped"),none:"None was dropped."}),r(_n,{title:"Refusals by code",counts:s(
-"refused"),none:"Nothing was refused."}),r(_n,{title:"Refused handshakes",counts:s("handshakes_refused"),none:"No client\
- was turned away."}),r(_n,{title:"Slow clients disconnected",counts:s("slow_disconnects"),none:"No client was too slow."})]}),
-r("section",{"aria-labelledby":"by-edge",children:[r("h2",{id:"by-edge",children:"By edge"}),t.length===0?r(j,{children:r(
-"p",{children:"No edge is known yet. This one appears within seconds."})}):r(ie,{label:"Figures by edge",columns:sc,rows:t,
-keyOf:c=>c.id})]})]})}var $o=3;function ti(t){let{title:e,edges:n,state:o}=t;return r("section",{class:"card tile","aria\
--label":e,children:[r("h2",{children:e}),n.slice(0,$o).map(s=>r("div",{class:"state-line",children:[n.length>1&&r("p",{class:"\
-quiet",children:r(C,{text:s.name,most:40})}),o(s)]},s.id)),n.length>$o&&r("p",{class:"quiet",children:["and ",n.length-$o,
-" more, see below"]})]})}var oi=t=>Object.values(t.status?.connections??{}).reduce((e,n)=>e+n,0);function bn(t,e){return t.
-answered&&t.samples?St(Po(t.samples[e])):"–"}var sc=[{label:"Edge",cell:t=>r(E,{children:[r(C,{text:t.name})," ",r(Et,
-{edge:t}),!t.answered&&r(N,{mood:"bad",children:"no answer"})]})},{label:"Connections",number:!0,cell:t=>t.status?A(oi(t)):
-"–"},{label:"Messages/s",number:!0,cell:t=>bn(t,"messages_in")},{label:"Deliveries/s",number:!0,cell:t=>bn(t,"deliveri\
-es")},{label:"Drops/s",number:!0,cell:t=>bn(t,"dropped")},{label:"Refusals/s",number:!0,cell:t=>bn(t,"refused")},{label:"\
-Memory",number:!0,cell:t=>t.status?U(t.status.memory_bytes):"–"},{label:"Token store",cell:t=>r(ct,{status:t.status})},
-{label:"Broker",cell:t=>r(dt,{status:t.status})}];function Io({title:t,value:e,note:n,chart:o}){return r("section",{class:"\
-card tile","aria-label":t,children:[r("h2",{children:t}),r("p",{class:"value",children:e}),r("p",{class:"note-line",children:n}),
-r(ei,{label:t,series:Ys(o.samples,o.figure),format:o.format})]})}function wn({title:t,figure:e,samples:n,note:o}){let s=n.
-reduce((i,a)=>i+Po(a[e]),0);return r(Io,{title:t,value:St(s),note:r("span",{children:o}),chart:{samples:n,figure:e,format:St}})}
-function _n({title:t,counts:e,none:n}){return r("section",{class:"card reasons","aria-label":t,children:[r("h2",{children:t}),
-r("p",{class:"quiet",children:"in the last 15 minutes"}),e.length===0?r("p",{children:n}):r("dl",{class:"counts",children:e.
-map(([o,s])=>r("div",{children:[r("dt",{children:r("code",{children:o})}),r("dd",{children:A(s)})]},o))})]})}function ri({query:t,names:e,onAgain:n}){let{presence:o,among:s}=t,[i,a]=g({presence:o,among:s});$(()=>a({presence:o,among:s}),
-[o,s]);let l=p=>h=>a(f=>({...f,[p]:h.trim()})),c=i.among.replace(/\*$/,""),u=c!==""&&!ae(c),d=i.presence!==""&&!e.includes(
-i.presence)?[i.presence]:[];return r("search",{children:r("form",{class:"filters","aria-label":"Filter tenants",onSubmit:p=>{
-if(p.preventDefault(),u)return;let h=I("presence",{...t,...i});h===I("presence",t)?n():location.hash=h},children:[r(z,{label:"\
-In presence",value:i.presence,onInput:l("presence"),options:[["","all"],...[...e,...d].map(p=>[p,p])]}),r(x,{label:"Of t\
+${d.tenant_prefix}`.toLowerCase().includes(l)),u=Math.min(i,Math.max(1,Math.ceil(c.length/En)));return s(E,{children:[t.
+length>8&&s("div",{class:"filters",children:[s(x,{label:"Find",value:o,onInput:r,hint:"By name, prefix or id."}),s("p",{
+class:"quiet",role:"status",children:[c.length," of ",I(t.length,"master token")]})]}),s("div",{class:"cards",children:c.
+slice((u-1)*En,u*En).map(d=>s(yc,{master:d,onOpen:e},d.id))}),c.length===0&&s(L,{children:"None has this in its name, pr\
+efix or id. Type less of it."}),s(ye,{page:u,more:u*En<c.length,onPrevious:()=>a(u-1),onNext:()=>a(u+1)})]})}function yc({
+master:t,onOpen:e}){let n=W(),{name:o}=t;return s("article",{class:"card","aria-label":`Master token ${o}`,children:[s("\
+div",{class:"card-head",children:[s("h2",{children:s(C,{text:o,most:64})}),t.static&&s(N,{children:"in the Caddyfile"})]}),
+t.description&&s("p",{children:s(C,{text:t.description,most:200})}),s(ae,{of:[["Tenant prefix",t.tenant_prefix?s(P,{text:t.
+tenant_prefix},"prefix"):"none: every tenant"],["Address masks",s(bc,{masks:t.allow_ip_masks??[]},"masks")],["Quotas",wc(
+t),"wide"],!t.static&&["Made",s(X,{at:t.created_at},"made")],["Id",s(P,{text:t.id},"id"),"wide"]]}),t.static?s("p",{class:"\
+quiet",children:"To change it, edit its master_token block in the configuration, and reload."}):n&&s("div",{class:"butto\
+ns",children:[s("button",{type:"button","aria-label":`Edit ${o}`,onClick:()=>e({what:"edit",master:t}),children:"Edit"}),
+s("button",{type:"button","aria-label":`Rotate ${o}`,onClick:()=>e({what:"rotate",master:t}),children:"Rotate"}),s("butt\
+on",{type:"button","aria-label":`Delete ${o}`,onClick:()=>e({what:"delete",master:t}),children:"Delete"})]})]})}function bc({
+masks:t}){return t.length===0?s(E,{children:"none: every address"}):s("span",{class:"list",children:[t.slice(0,8).map(e=>s(
+P,{text:e},e)),t.length>8&&s("span",{children:["and ",t.length-8," more"]})]})}function wc(t){let e=[t.max_tokens&&I(t.max_tokens,
+"access token"),t.max_bytes&&`${B(t.max_bytes)} in the store`,t.calls_per_second&&`${A(t.calls_per_second)} calls a seco\
+nd`].filter(n=>n);return e.length===0?"the edge's defaults":e.join(", ")}function hi(t,e,n=180){let o=t.filter(c=>(c[e]??[]).length>0&&c.interval_seconds>0),r=new Array(n).fill(null);if(o.length===
+0)return r;let i=vc(o.map(c=>c.end)),a=o.map(c=>Math.abs(c.end-i)>60?i:c.end),l=Math.min(...a);for(let[c,u]of o.entries()){
+let d=Math.round(((a[c]??l)-l)/u.interval_seconds),f=u[e];for(let p=n-1;p>=0;p--){let h=f[f.length-1-d-(n-1-p)];if(h===void 0)
+break;r[p]=(r[p]??0)+h}}return r}function vc(t){let e=[...t].sort((n,o)=>n-o);return e[Math.floor(e.length/2)]??0}function Xo(t){
+return t?.[t.length-1]??0}function fi(t){let e=t.filter(o=>o!==null),n=e[e.length-1];if(n!==void 0)return{min:Math.min(...e),
+now:n,max:Math.max(...e)}}function Lo(t){let e=new Map;for(let n of t)for(let[o,r]of Object.entries(n??{}))e.set(o,(e.get(
+o)??0)+r);return[...e].sort((n,o)=>o[1]-n[1]||n[0].localeCompare(o[0]))}var Uo=40;function _c(t,e){let n="",o=!1;for(let[r,i]of t.entries()){if(i===null){o=!1;continue}let a=Uo-i/e*(Uo-2)-1;n+=
+`${o?"L":"M"}${r} ${a.toFixed(1)}`,o=!0}return n}function pi({label:t,series:e,format:n}){let o=fi(e);if(!o)return s("p",
+{class:"quiet",children:"No figures yet. The first come within seconds."});let r=_c(e,o.max||1),i=`min ${n(o.min)}, now ${n(
+o.now)}, max ${n(o.max)}`;return s("figure",{class:"chart",children:[s("svg",{viewBox:`0 0 ${e.length-1} ${Uo}`,preserveAspectRatio:"\
+none",role:"img","aria-label":`${t}, the last 15 minutes: ${i}`,children:s("path",{d:r,class:"line"})}),s("figcaption",{
+"aria-hidden":"true",children:i})]})}function gi(){let{api:t}=M(),{data:e,error:n}=ee("overview",5e3,r=>t.get("overview",r)),o=e?.edges??[];return s(E,{children:[
+s(Z,{text:"Overview"}),s(Y,{error:n,known:e!==void 0}),e?s(kc,{edges:o}):!n&&s(H,{what:"the figures"})]})}function kc({edges:t}){
+let e=t.filter(c=>c.answered&&c.status),n=e.flatMap(c=>c.samples??[]),o=c=>e.reduce((u,d)=>u+c(d),0),r=c=>Lo(e.map(u=>u.
+recent?.[c]??void 0)),i=Lo(e.map(c=>c.status?.connections??void 0)),a=o(c=>c.status?.max_connections??0),l=o(yi);return s(
+E,{children:[s(Qe,{edges:t,missing:["The figures leave it out.","The figures leave them out."]}),s("div",{class:"tiles",
+children:[s(Bo,{title:"Connections",value:A(l),chart:{samples:n,figure:"connections",format:A},note:s(E,{children:[i.map(
+([c,u])=>s("span",{children:[Ke(c)," ",A(u)]},c)),a>0&&s("span",{children:["of ",A(a)," at most"]})]})}),s(Pn,{title:"Me\
+ssages a second",figure:"messages_in",samples:n,note:"published by clients"}),s(Pn,{title:"Deliveries a second",figure:"\
+deliveries",samples:n,note:"to subscribers"}),s(Pn,{title:"Drops a second",figure:"dropped",samples:n,note:"deliveries t\
+hat were dropped"}),s(Pn,{title:"Refusals a second",figure:"refused",samples:n,note:"ERR lines to clients"}),s(Bo,{title:"\
+Memory",value:B(o(c=>c.status?.memory_bytes??0)),chart:{samples:n,figure:"memory_bytes",format:B},note:s("span",{children:e.
+length===1?"of the process":`of ${I(e.length,"process","processes")}`})}),s(mi,{title:"Token store",edges:e,state:c=>s(dt,
+{status:c.status})}),s(mi,{title:"Broker",edges:e,state:c=>s(ut,{status:c.status})})]}),s("div",{class:"columns",children:[
+s(An,{title:"Dropped deliveries",counts:r("dropped"),none:"None was dropped."}),s(An,{title:"Refusals by code",counts:r(
+"refused"),none:"Nothing was refused."}),s(An,{title:"Refused handshakes",counts:r("handshakes_refused"),none:"No client\
+ was turned away."}),s(An,{title:"Slow clients disconnected",counts:r("slow_disconnects"),none:"No client was too slow."})]}),
+s("section",{"aria-labelledby":"by-edge",children:[s("h2",{id:"by-edge",children:"By edge"}),t.length===0?s(L,{children:s(
+"p",{children:"No edge is known yet. This one appears within seconds."})}):s(le,{label:"Figures by edge",columns:xc,rows:t,
+keyOf:c=>c.id})]})]})}var Jo=3;function mi(t){let{title:e,edges:n,state:o}=t;return s("section",{class:"card tile","aria\
+-label":e,children:[s("h2",{children:e}),n.slice(0,Jo).map(r=>s("div",{class:"state-line",children:[n.length>1&&s("p",{class:"\
+quiet",children:s(C,{text:r.name,most:40})}),o(r)]},r.id)),n.length>Jo&&s("p",{class:"quiet",children:["and ",n.length-Jo,
+" more, see below"]})]})}var yi=t=>Object.values(t.status?.connections??{}).reduce((e,n)=>e+n,0);function Cn(t,e){return t.
+answered&&t.samples?Et(Xo(t.samples[e])):"–"}var xc=[{label:"Edge",cell:t=>s(E,{children:[s(C,{text:t.name})," ",s(Pt,
+{edge:t}),!t.answered&&s(N,{mood:"bad",children:"no answer"})]})},{label:"Connections",number:!0,cell:t=>t.status?A(yi(t)):
+"–"},{label:"Messages/s",number:!0,cell:t=>Cn(t,"messages_in")},{label:"Deliveries/s",number:!0,cell:t=>Cn(t,"deliveri\
+es")},{label:"Drops/s",number:!0,cell:t=>Cn(t,"dropped")},{label:"Refusals/s",number:!0,cell:t=>Cn(t,"refused")},{label:"\
+Memory",number:!0,cell:t=>t.status?B(t.status.memory_bytes):"–"},{label:"Token store",cell:t=>s(dt,{status:t.status})},
+{label:"Broker",cell:t=>s(ut,{status:t.status})}];function Bo({title:t,value:e,note:n,chart:o}){return s("section",{class:"\
+card tile","aria-label":t,children:[s("h2",{children:t}),s("p",{class:"value",children:e}),s("p",{class:"note-line",children:n}),
+s(pi,{label:t,series:hi(o.samples,o.figure),format:o.format})]})}function Pn({title:t,figure:e,samples:n,note:o}){let r=n.
+reduce((i,a)=>i+Xo(a[e]),0);return s(Bo,{title:t,value:Et(r),note:s("span",{children:o}),chart:{samples:n,figure:e,format:Et}})}
+function An({title:t,counts:e,none:n}){return s("section",{class:"card reasons","aria-label":t,children:[s("h2",{children:t}),
+s("p",{class:"quiet",children:"in the last 15 minutes"}),e.length===0?s("p",{children:n}):s("dl",{class:"counts",children:e.
+map(([o,r])=>s("div",{children:[s("dt",{children:s("code",{children:o})}),s("dd",{children:A(r)})]},o))})]})}function bi({query:t,names:e,onAgain:n}){let{presence:o,among:r}=t,[i,a]=g({presence:o,among:r});$(()=>a({presence:o,among:r}),
+[o,r]);let l=f=>p=>a(h=>({...h,[f]:p.trim()})),c=i.among.replace(/\*$/,""),u=c!==""&&!ce(c),d=i.presence!==""&&!e.includes(
+i.presence)?[i.presence]:[];return s("search",{children:s("form",{class:"filters","aria-label":"Filter tenants",onSubmit:f=>{
+if(f.preventDefault(),u)return;let p=O("presence",{...t,...i});p===O("presence",t)?n():location.hash=p},children:[s(z,{label:"\
+In presence",value:i.presence,onInput:l("presence"),options:[["","all"],...[...e,...d].map(f=>[f,f])]}),s(x,{label:"Of t\
 enant",value:i.among,onInput:l("among"),mono:!0,error:u?"A tenant has 1 to 128 of a-z A-Z 0-9 _ - ~ @ and dots.":void 0,
-hint:"The whole name, or its beginning and *."}),r("div",{class:"buttons",children:[r("button",{type:"submit",class:"pri\
-mary",children:"Filter"}),r("a",{class:"button",href:I("presence",{...t,presence:"",among:""}),children:"Clear"})]})]})})}var ic=100,ac=5e3;function si({query:t}){let e=G(null),[n,o]=g(0),{tenant:s}=t;return $(()=>{s!==""&&e.current?.focus()},
-[s]),r("section",{"aria-labelledby":"members",children:[r("h2",{id:"members",tabIndex:-1,ref:e,children:"Members"}),r(lc,
-{query:t,onAgain:()=>o(i=>i+1)}),ae(s)&&r(cc,{query:t},J({tenant:s,pattern:t.pattern,subject:t.subject,again:n}))]})}function lc({
-query:t,onAgain:e}){let{tenant:n,pattern:o,subject:s}=t,[i,a]=g({tenant:n,pattern:o,subject:s}),[l,c]=g(!1);$(()=>a({tenant:n,
-pattern:o,subject:s}),[n,o,s]);let u=p=>h=>a(f=>({...f,[p]:h})),d=i.tenant===""?l:!ae(i.tenant);return r("search",{children:r(
-"form",{class:"filters","aria-label":"Who is present",onSubmit:p=>{if(p.preventDefault(),c(i.tenant===""),!ae(i.tenant))
-return;let h=I("presence",{...t,...i});h===I("presence",t)?e():location.hash=h},children:[r(x,{label:"Tenant",value:i.tenant,
-onInput:p=>u("tenant")(p.trim()),mono:!0,error:d?"A tenant has 1 to 128 of a-z A-Z 0-9 _ - ~ @ and dots.":void 0}),r(x,{
-label:"Pattern",value:i.pattern,onInput:p=>u("pattern")(p.trim()),mono:!0,hint:"room.* for example; nothing: all."}),r(x,
-{label:"Subject",value:i.subject,onInput:u("subject"),hint:"The whole subject."}),r("div",{class:"buttons",children:r("b\
-utton",{type:"submit",class:"primary",children:"Show"})})]})})}function cc({query:t}){let{api:e}=M(),[n,o]=g([""]),{tenant:s,
-pattern:i,subject:a}=t,l=`presences/members${J({tenant:s,pattern:i,subject:a,limit:ic,cursor:n[n.length-1]})}`,{data:c,stale:u,
-error:d}=ee(l,ac,h=>e.get(l,h)),p=c?.members??[];return r(E,{children:[r(Y,{error:d,known:c!==void 0}),!c&&!d&&r(W,{what:"\
-the members"}),c&&r("p",{children:[O(c.total.members,"member")," in ",O(c.total.channels,"channel")," of"," ",r(P,{text:i===
-""?"#":i})," in ",r(P,{text:s}),", the oldest first.",a!==""&&r(E,{children:[" ","Only ",r(C,{text:a,most:128})," is lis\
-ted."]})]}),p.length>0&&r(ie,{label:"Members",columns:uc,rows:p,keyOf:dc,busy:u}),c&&!u&&p.length===0&&n.length===1&&r(j,
-{children:r("p",{children:a===""?"Nobody is present there now.":"This subject is not present there now."})}),r(ge,{page:n.
-length,more:!u&&(c?.next_cursor??"")!=="",onPrevious:()=>o(n.slice(0,-1)),onNext:()=>o([...n,c?.next_cursor??""])})]})}var dc=({
+hint:"The whole name, or its beginning and *."}),s("div",{class:"buttons",children:[s("button",{type:"submit",class:"pri\
+mary",children:"Filter"}),s("a",{class:"button",href:O("presence",{...t,presence:"",among:""}),children:"Clear"})]})]})})}var Sc=100,Tc=5e3;function wi({query:t}){let e=G(null),[n,o]=g(0),{tenant:r}=t;return $(()=>{r!==""&&e.current?.focus()},
+[r]),s("section",{"aria-labelledby":"members",children:[s("h2",{id:"members",tabIndex:-1,ref:e,children:"Members"}),s(Ec,
+{query:t,onAgain:()=>o(i=>i+1)}),ce(r)&&s(Cc,{query:t},J({tenant:r,pattern:t.pattern,subject:t.subject,again:n}))]})}function Ec({
+query:t,onAgain:e}){let{tenant:n,pattern:o,subject:r}=t,[i,a]=g({tenant:n,pattern:o,subject:r}),[l,c]=g(!1);$(()=>a({tenant:n,
+pattern:o,subject:r}),[n,o,r]);let u=f=>p=>a(h=>({...h,[f]:p})),d=i.tenant===""?l:!ce(i.tenant);return s("search",{children:s(
+"form",{class:"filters","aria-label":"Who is present",onSubmit:f=>{if(f.preventDefault(),c(i.tenant===""),!ce(i.tenant))
+return;let p=O("presence",{...t,...i});p===O("presence",t)?e():location.hash=p},children:[s(x,{label:"Tenant",value:i.tenant,
+onInput:f=>u("tenant")(f.trim()),mono:!0,error:d?"A tenant has 1 to 128 of a-z A-Z 0-9 _ - ~ @ and dots.":void 0}),s(x,{
+label:"Pattern",value:i.pattern,onInput:f=>u("pattern")(f.trim()),mono:!0,hint:"room.* for example; nothing: all."}),s(x,
+{label:"Subject",value:i.subject,onInput:u("subject"),hint:"The whole subject."}),s("div",{class:"buttons",children:s("b\
+utton",{type:"submit",class:"primary",children:"Show"})})]})})}function Cc({query:t}){let{api:e}=M(),[n,o]=g([""]),{tenant:r,
+pattern:i,subject:a}=t,l=`presences/members${J({tenant:r,pattern:i,subject:a,limit:Sc,cursor:n[n.length-1]})}`,{data:c,stale:u,
+error:d}=ee(l,Tc,p=>e.get(l,p)),f=c?.members??[];return s(E,{children:[s(Y,{error:d,known:c!==void 0}),!c&&!d&&s(H,{what:"\
+the members"}),c&&s("p",{children:[I(c.total.members,"member")," in ",I(c.total.channels,"channel")," of"," ",s(P,{text:i===
+""?"#":i})," in ",s(P,{text:r}),", the oldest first.",a!==""&&s(E,{children:[" ","Only ",s(C,{text:a,most:128})," is lis\
+ted."]})]}),f.length>0&&s(le,{label:"Members",columns:Ac,rows:f,keyOf:Pc,busy:u}),c&&!u&&f.length===0&&n.length===1&&s(L,
+{children:s("p",{children:a===""?"Nobody is present there now.":"This subject is not present there now."})}),s(ye,{page:n.
+length,more:!u&&(c?.next_cursor??"")!=="",onPrevious:()=>o(n.slice(0,-1)),onNext:()=>o([...n,c?.next_cursor??""])})]})}var Pc=({
 channel:t,subject:e})=>`${t}
-${e}`,uc=[{label:"Channel",cell:({channel:t})=>r(P,{text:t,most:120})},{label:"Subject",cell:({subject:t})=>r("a",{href:I(
-"connections",{subject:t}),"aria-label":`Connections of ${Pe(t,60)}`,children:r(C,{text:t,most:60})})},{label:"Since",cell:({
-since:t})=>r(L,{at:t})},{label:"Info",cell:({info:t})=>t?r(P,{text:JSON.stringify(t)}):r(E,{children:"–"})}];var pc=50,fc=8,hc=1e4;function ii({query:t}){let{api:e}=M(),[n,o]=g([""]),s={presence:t.presence??"",among:t.among??"",tenant:t.
-tenant??"",pattern:t.pattern??"",subject:t.subject??""},i=J({presence:s.presence,tenant:s.among});$(()=>o([""]),[i]);let a=`\
-presences${J({presence:s.presence,tenant:s.among,limit:pc,cursor:n[n.length-1]})}`,{data:l,stale:c,error:u,refresh:d}=ee(
-a,hc,async w=>{try{return await e.get(a,w)}catch(_){if(_ instanceof q&&_.code==="no_presences")return"none";throw _}}),p=l===
-"none"?void 0:l,h=p?.totals??[],f=h.reduce((w,_)=>w+_.tenants,0),m=p?.presences??[];return r(E,{children:[r(Z,{text:"Pre\
-sence"}),r("p",{class:"quiet",children:"Who has said that they are in a channel, at all edges: each edge knows that of t\
-he others."}),r(Y,{error:u,known:l!==void 0}),!l&&!u&&r(W,{what:"who is present"}),l==="none"&&r(mc,{}),p&&r(E,{children:[
-r(gc,{totals:h}),r("section",{"aria-labelledby":"tenants",children:[r("h2",{id:"tenants",children:"By tenant"}),(i!==""||
-f>fc)&&r(ri,{query:s,names:h.map(({presence:w})=>w),onAgain:d}),m.length>0&&r(ie,{label:"Where somebody is present",columns:bc(
-s,h),rows:m,keyOf:yc,busy:c}),!c&&m.length===0&&n.length===1&&r(j,{children:i===""?r("p",{children:"Nobody is present no\
-w. Clients appear here when they join a channel of a presence."}):r("p",{children:"Nobody is present there. Ask for less\
-, or clear the filters."})}),r(ge,{page:n.length,more:!c&&(p.next_cursor??"")!=="",onPrevious:()=>o(n.slice(0,-1)),onNext:()=>o(
-[...n,p.next_cursor??""])})]}),r(si,{query:s})]})]})}function mc(){return r(j,{children:[r("p",{children:"No presence is\
- configured at this edge: it does not know who is where."}),r("p",{children:["Clients may say that they are in the chann\
-els of a presence:"," ",r("code",{children:"presence <name> { channels … }"})," in the block ",r("code",{children:"pub\
-sub"})," of the Caddyfile. docs/configuration.md has its options."]})]})}function gc({totals:t}){return r("div",{class:"\
-cards",children:t.map(e=>r("article",{class:"card","aria-label":`Presence ${e.presence}`,children:[r("div",{class:"card-\
-head",children:r("h2",{children:r(C,{text:e.presence})})}),r(se,{of:[["Tenants",A(e.tenants)],["Members",A(e.members)],[
-"At most of a tenant",A(e.max_members)]]})]},e.presence))})}var yc=({presence:t,tenant:e})=>`${t}:${e}`;function bc(t,e){
-let n=new Map(e.map(o=>[o.presence,o.max_members]));return[{label:"Tenant",cell:({tenant:o})=>r(P,{text:o})},{label:"Pre\
-sence",cell:({presence:o})=>r(C,{text:o})},{label:"Members",number:!0,cell:({presence:o,members:s})=>`${A(s)} of ${A(n.get(
-o)??s)}`},{label:"Who",cell:({tenant:o})=>r("a",{class:"button","aria-label":`Show who is present in ${o}`,href:I("prese\
-nce",{presence:t.presence,among:t.among,tenant:o}),children:"Show"})}]}var ai=[{name:"overview",label:"Overview",component:ni},{name:"master-tokens",label:"Master tokens",component:Vs},{name:"\
-tokens",label:"Access tokens",component:Rr},{name:"connections",label:"Connections",component:jr},{name:"presence",label:"\
-Presence",component:ii},{name:"live",label:"Live",component:Us,tail:!0},{name:"histories",label:"Histories",component:Vr},
-{name:"edges",label:"Edges",component:Br}];var vn=class extends je{state={};static getDerivedStateFromError(e){return{error:e}}render(){return this.state.error===void 0?
-this.props.children:r("div",{role:"alert",class:"errors",children:[r("p",{class:"note bad",children:["This screen cannot\
- be shown, which is a fault of the console. ",K(this.state.error)]}),r("button",{type:"button",onClick:()=>this.setState(
-{error:void 0}),children:"Try again"})]})}};function li(t){let{base:e,session:n,links:o,current:s,result:i,ended:a,children:l}=t;return r(E,{children:[r("a",{class:"\
+${e}`,Ac=[{label:"Channel",cell:({channel:t})=>s(P,{text:t,most:120})},{label:"Subject",cell:({subject:t})=>s("a",{href:O(
+"connections",{subject:t}),"aria-label":`Connections of ${Me(t,60)}`,children:s(C,{text:t,most:60})})},{label:"Since",cell:({
+since:t})=>s(X,{at:t})},{label:"Info",cell:({info:t})=>t?s(P,{text:JSON.stringify(t)}):s(E,{children:"–"})}];var Mc=50,$c=8,Oc=1e4;function vi({query:t}){let{api:e}=M(),[n,o]=g([""]),r={presence:t.presence??"",among:t.among??"",tenant:t.
+tenant??"",pattern:t.pattern??"",subject:t.subject??""},i=J({presence:r.presence,tenant:r.among});$(()=>o([""]),[i]);let a=`\
+presences${J({presence:r.presence,tenant:r.among,limit:Mc,cursor:n[n.length-1]})}`,{data:l,stale:c,error:u,refresh:d}=ee(
+a,Oc,async b=>{try{return await e.get(a,b)}catch(v){if(v instanceof q&&v.code==="no_presences")return"none";throw v}}),f=l===
+"none"?void 0:l,p=f?.totals??[],h=p.reduce((b,v)=>b+v.tenants,0),m=f?.presences??[];return s(E,{children:[s(Z,{text:"Pre\
+sence"}),s("p",{class:"quiet",children:"Who has said that they are in a channel, at all edges: each edge knows that of t\
+he others."}),s(Y,{error:u,known:l!==void 0}),!l&&!u&&s(H,{what:"who is present"}),l==="none"&&s(Ic,{}),f&&s(E,{children:[
+s(Rc,{totals:p}),s("section",{"aria-labelledby":"tenants",children:[s("h2",{id:"tenants",children:"By tenant"}),(i!==""||
+h>$c)&&s(bi,{query:r,names:p.map(({presence:b})=>b),onAgain:d}),m.length>0&&s(le,{label:"Where somebody is present",columns:Dc(
+r,p),rows:m,keyOf:Nc,busy:c}),!c&&m.length===0&&n.length===1&&s(L,{children:i===""?s("p",{children:"Nobody is present no\
+w. Clients appear here when they join a channel of a presence."}):s("p",{children:"Nobody is present there. Ask for less\
+, or clear the filters."})}),s(ye,{page:n.length,more:!c&&(f.next_cursor??"")!=="",onPrevious:()=>o(n.slice(0,-1)),onNext:()=>o(
+[...n,f.next_cursor??""])})]}),s(wi,{query:r})]})]})}function Ic(){return s(L,{children:[s("p",{children:"No presence is\
+ configured at this edge: it does not know who is where."}),s("p",{children:["Clients may say that they are in the chann\
+els of a presence:"," ",s("code",{children:"presence <name> { channels … }"})," in the block ",s("code",{children:"pub\
+sub"})," of the Caddyfile. docs/configuration.md has its options."]})]})}function Rc({totals:t}){return s("div",{class:"\
+cards",children:t.map(e=>s("article",{class:"card","aria-label":`Presence ${e.presence}`,children:[s("div",{class:"card-\
+head",children:s("h2",{children:s(C,{text:e.presence})})}),s(ae,{of:[["Tenants",A(e.tenants)],["Members",A(e.members)],[
+"At most of a tenant",A(e.max_members)]]})]},e.presence))})}var Nc=({presence:t,tenant:e})=>`${t}:${e}`;function Dc(t,e){
+let n=new Map(e.map(o=>[o.presence,o.max_members]));return[{label:"Tenant",cell:({tenant:o})=>s(P,{text:o})},{label:"Pre\
+sence",cell:({presence:o})=>s(C,{text:o})},{label:"Members",number:!0,cell:({presence:o,members:r})=>`${A(r)} of ${A(n.get(
+o)??r)}`},{label:"Who",cell:({tenant:o})=>s("a",{class:"button","aria-label":`Show who is present in ${o}`,href:O("prese\
+nce",{presence:t.presence,among:t.among,tenant:o}),children:"Show"})}]}var _i=[{name:"overview",label:"Overview",component:gi},{name:"master-tokens",label:"Master tokens",component:ui},{name:"\
+tokens",label:"Access tokens",component:Hr},{name:"connections",label:"Connections",component:Vr},{name:"presence",label:"\
+Presence",component:vi},{name:"live",label:"Live",component:oi,tail:!0},{name:"histories",label:"Histories",component:ls},
+{name:"edges",label:"Edges",component:Yr}];var Mn=class extends Je{state={};static getDerivedStateFromError(e){return{error:e}}render(){return this.state.error===void 0?
+this.props.children:s("div",{role:"alert",class:"errors",children:[s("p",{class:"note bad",children:["This screen cannot\
+ be shown, which is a fault of the console. ",K(this.state.error)]}),s("button",{type:"button",onClick:()=>this.setState(
+{error:void 0}),children:"Try again"})]})}};function ki(t){let{base:e,session:n,links:o,current:r,result:i,ended:a,children:l}=t;return s(E,{children:[s("a",{class:"\
 skip",href:"#main",onClick:c=>{c.preventDefault(),document.getElementById("main")?.focus()},children:"Skip to the conten\
-t"}),r("header",{class:"top",children:[r("a",{class:"brand",href:I("overview"),children:[r("img",{src:new URL("icon.svg",
-e).href,alt:"",width:"28",height:"28"}),r("span",{children:"Millrace"})]}),r("nav",{"aria-label":"Screens",children:r("u\
-l",{children:o.map(({screen:c,label:u})=>r("li",{children:r("a",{href:I(c),...c===s?{"aria-current":"page"}:{},children:u})},
-c))})}),r("div",{class:"who",children:[r("span",{children:[r(C,{text:n.operator??"",most:32})," ",r("span",{class:"quiet",
-children:n.role})]}),r("button",{type:"button",onClick:t.onSignOut,children:"Sign out"})]})]}),r("main",{id:"main",tabIndex:-1,
-children:[a&&r("p",{class:"note warn with-button",children:[r("span",{children:"Your session has ended, so nothing here \
-is up to date."}),r("button",{type:"button",onClick:t.onSignIn,children:"Sign in"})]}),r("div",{role:"status","aria-labe\
-l":"Result",class:"result",children:i&&r("p",{class:"note good with-button",children:[r("span",{children:i}),r("button",
-{type:"button",class:"link",onClick:t.onDismiss,children:"Dismiss"})]})}),l]})]})}async function Oo(t,e,n){try{return await t.call("POST",e,{body:n,bare:!0})}catch(o){throw o instanceof q&&o.retryAfter>
-0&&o.code==="too_many_attempts"?new Error(`too many attempts to sign in; try again in ${Fn(o.retryAfter*1e3)}`):o}}function ci({
-api:t,session:e,onSession:n}){let[o,s]=g(""),[i,a]=g(""),l=oe(),c=e.auth==="caddy",u=async()=>{if(!c&&(o===""||i===""))throw new Error(
-"type your name and your password");try{n(await Oo(t,"session",c?{}:{name:o,password:i}))}finally{a("")}};return r("main",
-{id:"main",class:"sign-in",children:r("section",{class:"card",children:[r("h1",{tabIndex:-1,children:"Sign in"}),r("p",{
-class:"quiet",children:"The console of this Millrace edge is for its operators."}),c&&e.user?r("p",{children:["The authe\
-ntication in front of the console names you ",r(C,{text:e.user}),"."]}):null,c&&!e.user?r("p",{class:"note warn",children:"\
-The authentication in front of the console names nobody. Sign in there, then load this page again."}):null,r(ue,{action:l,
-submit:"Sign in",onSubmit:u,children:!c&&r(E,{children:[r(x,{label:"Name",value:o,onInput:s,autoComplete:"username",autoFocus:!0}),
-r(x,{label:"Password",type:"password",value:i,onInput:a,autoComplete:"current-password"})]})})]})})}function di({api:t,gate:e,
-session:n,onSession:o,onLeave:s}){let{question:i}=e;return i?r(wc,{api:t,gate:e,session:n,onSession:o,onLeave:s,again:i===
-"sign-in"},i):null}function wc({api:t,gate:e,session:n,onSession:o,onLeave:s,again:i}){let[a,l]=g(""),c=oe(),u=n.auth===
-"caddy",d=n.operator??"";return r(ye,{title:i?"Your session has ended":"Type your password again",onClose:()=>e.answer(!1),
-children:[r("p",{children:i?"Sign in to go on. What you have typed is kept, and what you asked for is done then.":"Maste\
-r tokens are changed only within ten minutes after a password was typed. What you asked for is done then."}),r(ue,{action:c,
-submit:i?"Sign in":"Confirm",onSubmit:async()=>{if(!u&&a==="")throw new Error("type your password");let h;try{i?h=await Oo(
-t,"session",u?{}:{name:d,password:a}):h=await Oo(t,"session/confirm",{password:a})}catch(f){if(l(""),!i&&f instanceof q&&
-f.code==="no_session")return void e.signIn();throw f}o(h),e.answer(!0)},onCancel:()=>e.answer(!1),extra:i&&r("button",{type:"\
-button",class:"link",onClick:s,children:"Sign in as somebody else"}),children:[r(x,{label:"Name",value:d,onInput:()=>{},
-readOnly:!0,autoComplete:"username"}),!u&&r(x,{label:"Password",type:"password",value:a,onInput:l,autoComplete:"current-\
-password",autoFocus:!0})]})]})}function ui({base:t,takeActivity:e}){let[,n]=g(0),[o,s]=g(),[i,a]=g(),[l,c]=g(""),u=at(()=>new xt(()=>n(y=>y+1)),[]),d=at(
-()=>new kt({base:new URL("api/",t),gate:u,takeActivity:e}),[t,u,e]),p=vc(),h=de(()=>{a(void 0),d.get("session",{bare:!0}).
-then(s,y=>a(K(y)))},[d]);$(h,[h]);let f=ai.filter(({tail:y})=>!y||o?.tail===!0),m=f.find(({name:y})=>y===p.screen)??f[0];
+t"}),s("header",{class:"top",children:[s("a",{class:"brand",href:O("overview"),children:[s("img",{src:new URL("icon.svg",
+e).href,alt:"",width:"28",height:"28"}),s("span",{children:"Millrace"})]}),s("nav",{"aria-label":"Screens",children:s("u\
+l",{children:o.map(({screen:c,label:u})=>s("li",{children:s("a",{href:O(c),...c===r?{"aria-current":"page"}:{},children:u})},
+c))})}),s("div",{class:"who",children:[s("span",{children:[s(C,{text:n.operator??"",most:32})," ",s("span",{class:"quiet",
+children:n.role})]}),s("button",{type:"button",onClick:t.onSignOut,children:"Sign out"})]})]}),s("main",{id:"main",tabIndex:-1,
+children:[a&&s("p",{class:"note warn with-button",children:[s("span",{children:"Your session has ended, so nothing here \
+is up to date."}),s("button",{type:"button",onClick:t.onSignIn,children:"Sign in"})]}),s("div",{role:"status","aria-labe\
+l":"Result",class:"result",children:i&&s("p",{class:"note good with-button",children:[s("span",{children:i}),s("button",
+{type:"button",class:"link",onClick:t.onDismiss,children:"Dismiss"})]})}),l]})]})}async function Wo(t,e,n){try{return await t.call("POST",e,{body:n,bare:!0})}catch(o){throw o instanceof q&&o.retryAfter>
+0&&o.code==="too_many_attempts"?new Error(`too many attempts to sign in; try again in ${qn(o.retryAfter*1e3)}`):o}}function xi({
+api:t,session:e,onSession:n}){let[o,r]=g(""),[i,a]=g(""),l=oe(),c=e.auth==="caddy",u=async()=>{if(!c&&(o===""||i===""))throw new Error(
+"type your name and your password");try{n(await Wo(t,"session",c?{}:{name:o,password:i}))}finally{a("")}};return s("main",
+{id:"main",class:"sign-in",children:s("section",{class:"card",children:[s("h1",{tabIndex:-1,children:"Sign in"}),s("p",{
+class:"quiet",children:"The console of this Millrace edge is for its operators."}),c&&e.user?s("p",{children:["The authe\
+ntication in front of the console names you ",s(C,{text:e.user}),"."]}):null,c&&!e.user?s("p",{class:"note warn",children:"\
+The authentication in front of the console names nobody. Sign in there, then load this page again."}):null,s(fe,{action:l,
+submit:"Sign in",onSubmit:u,children:!c&&s(E,{children:[s(x,{label:"Name",value:o,onInput:r,autoComplete:"username",autoFocus:!0}),
+s(x,{label:"Password",type:"password",value:i,onInput:a,autoComplete:"current-password"})]})})]})})}function Si({api:t,gate:e,
+session:n,onSession:o,onLeave:r}){let{question:i}=e;return i?s(Fc,{api:t,gate:e,session:n,onSession:o,onLeave:r,again:i===
+"sign-in"},i):null}function Fc({api:t,gate:e,session:n,onSession:o,onLeave:r,again:i}){let[a,l]=g(""),c=oe(),u=n.auth===
+"caddy",d=n.operator??"";return s(be,{title:i?"Your session has ended":"Type your password again",onClose:()=>e.answer(!1),
+children:[s("p",{children:i?"Sign in to go on. What you have typed is kept, and what you asked for is done then.":"Maste\
+r tokens are changed only within ten minutes after a password was typed. What you asked for is done then."}),s(fe,{action:c,
+submit:i?"Sign in":"Confirm",onSubmit:async()=>{if(!u&&a==="")throw new Error("type your password");let p;try{i?p=await Wo(
+t,"session",u?{}:{name:d,password:a}):p=await Wo(t,"session/confirm",{password:a})}catch(h){if(l(""),!i&&h instanceof q&&
+h.code==="no_session")return void e.signIn();throw h}o(p),e.answer(!0)},onCancel:()=>e.answer(!1),extra:i&&s("button",{type:"\
+button",class:"link",onClick:r,children:"Sign in as somebody else"}),children:[s(x,{label:"Name",value:d,onInput:()=>{},
+readOnly:!0,autoComplete:"username"}),!u&&s(x,{label:"Password",type:"password",value:a,onInput:l,autoComplete:"current-\
+password",autoFocus:!0})]})]})}function Ti({base:t,takeActivity:e}){let[,n]=g(0),[o,r]=g(),[i,a]=g(),[l,c]=g(""),u=lt(()=>new Tt(()=>n(y=>y+1)),[]),d=lt(
+()=>new St({base:new URL("api/",t),gate:u,takeActivity:e}),[t,u,e]),f=Xc(),p=he(()=>{a(void 0),d.get("session",{bare:!0}).
+then(r,y=>a(K(y)))},[d]);$(p,[p]);let h=_i.filter(({tail:y})=>!y||o?.tail===!0),m=h.find(({name:y})=>y===f.screen)??h[0];
 $(()=>{c(""),document.title=o?.signed_in?`${m?.label} – Millrace console`:"Sign in – Millrace console";let{activeElement:y}=document;
-y instanceof HTMLInputElement||document.querySelector("h1")?.focus()},[m?.name,o?.signed_in]);let w=y=>{s(y),u.opened()},
-_=()=>{u.answer(!1),s(y=>y&&{auth:y.auth,signed_in:!1,...y.user?{user:y.user}:{}})},b=async()=>{try{let y=await d.call("\
-DELETE","session",{bare:!0});u.opened(),s(y)}catch(y){y instanceof Error&&"code"in y&&y.code==="no_session"?_():c(`Signi\
-ng out failed: ${K(y)} You are still signed in.`)}};if(!o)return r(_c,{error:i,onRetry:h});if(!o.signed_in)return r(ci,{
-api:d,session:o,onSession:w});let k=m?.component;return r(Ln.Provider,{value:{api:d,session:o,base:t,notify:c},children:[
-r(li,{base:t,session:o,links:f.map(({name:y,label:T})=>({screen:y,label:T})),current:m?.name??"",result:l,ended:u.ended,
-onSignIn:()=>{u.signIn()},onSignOut:()=>{b()},onDismiss:()=>c(""),children:k&&r(vn,{children:r(k,{query:p.query})},`${m.
-name} ${o.operator}`)}),r(di,{api:d,gate:u,session:o,onSession:w,onLeave:_})]})}function _c({error:t,onRetry:e}){return r(
-"main",{id:"main",class:"sign-in",children:[r("h1",{children:"Millrace console"}),r("p",{role:"status",children:t?"":"Lo\
-ading…"}),r("div",{role:"alert",children:t&&r(E,{children:[r("p",{class:"note bad",children:t}),r("button",{type:"butt\
-on",class:"primary",onClick:e,children:"Try again"})]})})]})}function vc(){let[t,e]=g(()=>Dn(location.hash));return $(()=>{
-let n=()=>e(Dn(location.hash));return addEventListener("hashchange",n),()=>removeEventListener("hashchange",n)},[]),t}var kc=new URL(".",import.meta.url),Ro=!0;for(let t of["keydown","pointerdown","pointermove","wheel"])addEventListener(t,
-()=>Ro=!0,{capture:!0,passive:!0});var xc=()=>{let t=Ro;return Ro=!1,t},pi=document.getElementById("app");pi&&zo(r(ui,{base:kc,
-takeActivity:xc}),pi);
+y instanceof HTMLInputElement||document.querySelector("h1")?.focus()},[m?.name,o?.signed_in]);let b=y=>{r(y),u.opened()},
+v=()=>{u.answer(!1),r(y=>y&&{auth:y.auth,signed_in:!1,...y.user?{user:y.user}:{}})},w=async()=>{try{let y=await d.call("\
+DELETE","session",{bare:!0});u.opened(),r(y)}catch(y){y instanceof Error&&"code"in y&&y.code==="no_session"?v():c(`Signi\
+ng out failed: ${K(y)} You are still signed in.`)}};if(!o)return s(jc,{error:i,onRetry:p});if(!o.signed_in)return s(xi,{
+api:d,session:o,onSession:b});let k=m?.component;return s(Gn.Provider,{value:{api:d,session:o,base:t,notify:c},children:[
+s(ki,{base:t,session:o,links:h.map(({name:y,label:T})=>({screen:y,label:T})),current:m?.name??"",result:l,ended:u.ended,
+onSignIn:()=>{u.signIn()},onSignOut:()=>{w()},onDismiss:()=>c(""),children:k&&s(Mn,{children:s(k,{query:f.query})},`${m.
+name} ${o.operator}`)}),s(Si,{api:d,gate:u,session:o,onSession:b,onLeave:v})]})}function jc({error:t,onRetry:e}){return s(
+"main",{id:"main",class:"sign-in",children:[s("h1",{children:"Millrace console"}),s("p",{role:"status",children:t?"":"Lo\
+ading…"}),s("div",{role:"alert",children:t&&s(E,{children:[s("p",{class:"note bad",children:t}),s("button",{type:"butt\
+on",class:"primary",onClick:e,children:"Try again"})]})})]})}function Xc(){let[t,e]=g(()=>Hn(location.hash));return $(()=>{
+let n=()=>e(Hn(location.hash));return addEventListener("hashchange",n),()=>removeEventListener("hashchange",n)},[]),t}var Lc=new URL(".",import.meta.url),Ho=!0;for(let t of["keydown","pointerdown","pointermove","wheel"])addEventListener(t,
+()=>Ho=!0,{capture:!0,passive:!0});var Uc=()=>{let t=Ho;return Ho=!1,t},Ei=document.getElementById("app");Ei&&rr(s(Ti,{base:Lc,
+takeActivity:Uc}),Ei);
