@@ -91,7 +91,7 @@ type faultRun struct {
 	parted   int       // the edge whose links are cut
 	until    time.Time // so long; zero: none
 	short    bool      // meanwhile the history is so short that messages go before that edge has them
-	stopped  bool      // all servers were, at once
+	stopped  bool      // a server was: should it lead, it knows the keys of kept messages alone (docs/clustering.md, Keys)
 	shortest int       // the fewest messages of a channel that the history had
 	copies   []string  // folders with what each server had stored; none: no copy was made
 }
@@ -156,7 +156,7 @@ func (f *faultRun) play(fault string, length time.Duration) {
 		f.all = append(f.all, f.edges[at])
 	case "node":
 		log("server %d is killed", server)
-		f.stopped = f.stopped || len(f.nodes) == 1
+		f.stopped = true
 		node.Kill(f.t)
 		pauseRandomly(random, 3000, nil)
 		node.Restart(f.t)

@@ -24,9 +24,9 @@ type Checker struct {
 	// Restored: stores are put back to older copies. Then a history begins anew, and what the
 	// copy has, or a publisher repeats, has another place.
 	Restored bool
-	// KeysEndAfter is for runs in which all servers of a store stop at once: then an edge may
-	// not know the key of a message that is no longer kept, because so many later ones of its
-	// channel were stored. 0: keys outlive their messages. It is set before Finish.
+	// KeysEndAfter is for runs in which servers of a store are restarted: then nobody may know
+	// the key of a message that is no longer kept, because so many later ones of its channel
+	// were stored. 0: keys outlive their messages. It is set before Finish.
 	KeysEndAfter int
 
 	mu          sync.Mutex
