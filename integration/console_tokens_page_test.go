@@ -231,7 +231,11 @@ func keyboardOnPage(t *testing.T, e *edge, p tab) {
 	s := e.dial(token.Token)
 	p.window(360, 640, "dark")
 	p.see("h1", "Sign in")
-	p.press("ada", "Tab", adaPassword, "Enter") // the first field has the focus
+	var named bool
+	if p.evaluate(&named, `document.activeElement.labels?.[0]?.innerText === "Name"`); !named {
+		t.Error("the first field does not have the focus as soon as it is there")
+	}
+	p.press("ada", "Tab", adaPassword, "Enter")
 	p.see("h1", "Overview")
 
 	// tabTo goes on by Tab until what has the focus has this name, and is seen to have it.

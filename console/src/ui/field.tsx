@@ -1,6 +1,6 @@
 // Fields of forms, with what helps and what is wrong.
 import type { JSX } from "preact";
-import { useId } from "preact/hooks";
+import { useId, useLayoutEffect } from "preact/hooks";
 
 interface Common {
   readonly label: string;
@@ -37,6 +37,11 @@ export function TextField(props: TextFieldProps): JSX.Element {
     options,
   } = props;
   const id = useId();
+  // Browsers heed the attribute with the next frame, if nothing has the focus by then; on a busy machine the
+  // heading had it first. A dialog needs the attribute, too.
+  useLayoutEffect(() => {
+    if (props.autoFocus) document.getElementById(id)?.focus();
+  }, []);
   const over = count && count.now > count.most;
   const wrong = error ?? (over ? `At most ${count.most} ${count.unit}.` : undefined);
   const shared = {
