@@ -36,6 +36,6 @@ cd "$(dirname "$0")/.."
 export GOFLAGS="${GOFLAGS:-} -trimpath" MILLRACE_TEST_PROGRAMS=$PWD/dist/test
 echo 'building the edge' >&2
 go build -o "$MILLRACE_TEST_PROGRAMS/" ./cmd/millrace github.com/nats-io/nats-server/v2
-go test -vet=off -c -o "$MILLRACE_TEST_PROGRAMS/integration.test" ./integration
-cd integration
-exec "$MILLRACE_TEST_PROGRAMS/integration.test" -test.timeout 20m -test.run "^TestSDKs\$${names:+/^($names)\$}"
+go test -vet=off -c -o "$MILLRACE_TEST_PROGRAMS/sdks.test" ./integration/sdks
+cd integration/sdks
+exec "$MILLRACE_TEST_PROGRAMS/sdks.test" -test.timeout 20m -test.run "^TestSDKs\$${names:+/^($names)\$}"

@@ -13,61 +13,61 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 # MILLRACE_SOAK tells tests to run at full length.
-integration() {
-	MILLRACE_SOAK=1 go test -v -count=1 -timeout 6h "$@" ./integration
+# It runs the tests of a package below integration.
+integration() { # package, flags of go test
+	MILLRACE_SOAK=1 go test -v -count=1 -timeout 24h "${@:2}" "./integration/$1"
 }
 
-networks() {
-	MILLRACE_SOAK=1 go test -v -count=1 -timeout 24h "$@" ./integration/networks
-}
+networks() { integration networks "$@"; }
 
 ## races, reloads and crowds of the sessions' conformance suite, at length
 soak_sessions() {
-	integration -race -run 'TestConformance(OverEdges)?$'
+	integration conformance -run 'TestConformance$'
+	integration cluster -run 'TestConformanceOverEdges$'
 }
 
 ## a million ordered messages, 1,000 revocations, and an edge that is cut off, over three edges
 soak_overlay() {
-	integration -run 'TestOrderOverEdges|TestDeliverOneOverEdges|TestRevocationOverEdges|TestPartedEdge|TestKilled'
+	integration cluster -run 'TestOrderOverEdges|TestDeliverOneOverEdges|TestRevocationOverEdges|TestPartedEdge|TestKilled'
 }
 
 ## a subject with 1,000 tokens that is revoked while three edges issue 50 more a second, ten times
 soak_subjects() {
-	integration -run 'TestRevokeSubjectOverEdges$'
+	integration tokens -run 'TestRevokeSubjectOverEdges$'
 }
 
 ## clients that vanish silently, for as long as the edge waits for them
 soak_silence() {
-	integration -race -run 'TestWebTransportSilentClient'
+	integration sessions -run 'TestWebTransportSilentClient'
 }
 
 ## edges that drain, and edges that die, 100 times each below clients of all SDKs; the conformance suite through all of them, and the minimal client; and the scenarios in Deno and Bun
 soak_sdks() {
 	scripts/install-test-deps.sh
-	MILLRACE_ROUNDS=${MILLRACE_ROUNDS:-100} integration -run 'TestSDKDrains|TestSDKKills'
-	integration -run 'TestConformanceThroughSDKs|TestMinimalClient|TestSDKRuntimes'
+	MILLRACE_ROUNDS=${MILLRACE_ROUNDS:-100} integration sdks -run 'TestSDKDrains|TestSDKKills'
+	integration sdks -run 'TestConformanceThroughSDKs|TestMinimalClient|TestSDKRuntimes'
 }
 
 ## 200 components of @millrace/react that come and go in Chromium, with React 18 and 19: nothing lost, twice or left behind
 soak_react() {
 	scripts/install-test-deps.sh
-	integration -run 'TestReact$'
+	integration sdks -run 'TestReact$'
 }
 
 ## edges that freeze and paths that break, ten times each below clients of all SDKs, for longer than in make test
 soak_suspicions() {
 	scripts/install-test-deps.sh
-	integration -count="${MILLRACE_ROUNDS:-10}" -run 'TestSDKs/(a_frozen_edge|a_path_that|UDP_dies|UDP_is_away|another_address|kill)'
+	integration sdks -count="${MILLRACE_ROUNDS:-10}" -run 'TestSDKs/(a_frozen_edge|a_path_that|UDP_dies|UDP_is_away|another_address|kill)'
 }
 
 ## 100 hostile connections of one tenant beside the latency of another, on one edge and over two
 soak_tenants() {
-	MILLRACE_TENANTS=${MILLRACE_TENANTS:-5} integration -run 'TestManyTenantsP99$'
+	MILLRACE_TENANTS=${MILLRACE_TENANTS:-5} integration load -run 'TestManyTenantsP99$'
 }
 
 ## what two edges deliver and refuse, over both transports, against an oracle: 10 million times
 soak_oracle() {
-	integration -run 'TestOracle$'
+	integration cluster -run 'TestOracle$'
 }
 
 ## the notebook of the examples, in a real kernel
@@ -75,17 +75,17 @@ soak_notebook() {
 	scripts/install-test-deps.sh
 	python3 -m venv .cache/notebook
 	.cache/notebook/bin/pip install --quiet ./sdk/python nbclient==0.11.0 ipykernel==7.4.0 matplotlib==3.11.2
-	MILLRACE_JUPYTER=$PWD/.cache/notebook/bin/jupyter integration -run 'TestNotebook$'
+	MILLRACE_JUPYTER=$PWD/.cache/notebook/bin/jupyter integration programs -run 'TestNotebook$'
 }
 
 ## a hostile crowd that does not authenticate, 10 minutes
 soak_crowd() {
-	integration -run 'TestHostileCrowd$'
+	integration load -run 'TestHostileCrowd$'
 }
 
 ## 100 reloads below 10,000 connections with traffic
 soak_reloads() {
-	integration -run 'TestReloadsUnderLoad$'
+	integration load -run 'TestReloadsUnderLoad$'
 }
 
 ## three edges with NATS inside that are killed, frozen, cut off, slow, out of disk, wrong by an hour or stopped, ten times each
@@ -100,13 +100,13 @@ soak_pairs() {
 
 ## 10,000 clients whose edge is killed, over TLS, and another edge
 soak_storm() {
-	integration -run 'TestReconnectStorm$'
+	integration load -run 'TestReconnectStorm$'
 }
 
 ## three edges that are replaced by those of another version, one after the other, below 1,000 clients, and some of both SDKs that use a history
 soak_upgrade() {
 	scripts/install-test-deps.sh
-	integration -run 'TestRollingUpgrade$'
+	integration cluster -run 'TestRollingUpgrade$'
 }
 
 ## what clients of each SDK see when their network breaks, compared with the marks (docs/networks.md)
@@ -122,7 +122,7 @@ soak_latency_under_loss() {
 
 ## what it costs an edge when 10,000 clients ask whether it is alive, with messages and without
 soak_pings() {
-	integration -run 'TestPings$'
+	integration load -run 'TestPings$'
 }
 
 # Of each kind MILLRACE_ROUNDS runs of MILLRACE_RUN, such as 10s; by default 100 runs of 15 s
@@ -132,7 +132,7 @@ soak_pings() {
 ## random publishers and subscribers of a history over both transports, 100 runs: nothing is lost without a word
 soak_histories() {
 	MILLRACE_SOAK_COUNT=${MILLRACE_ROUNDS:-100} MILLRACE_SOAK_TIME=${MILLRACE_RUN:-} \
-		integration -run "TestHistories(${MILLRACE_KINDS:-Memory|OfKilledEdges|OverEdges|Restored})$" -parallel "${MILLRACE_PARALLEL:-2}"
+		integration histories -run "TestHistories(${MILLRACE_KINDS:-Memory|OfKilledEdges|OverEdges|Restored})$" -parallel "${MILLRACE_PARALLEL:-2}"
 	MILLRACE_SOAK=1 go test -v -count=1 -timeout 6h -run 'TestKill$' ./pubsub/history/badger
 	MILLRACE_SOAK=1 go test -race -v -count=1 -timeout 6h -run 'TestHistoriesSeam$' ./pubsub
 }
@@ -141,34 +141,35 @@ soak_histories() {
 # is drawn, but not when it happens.
 ## clients that join, leave, move and vanish at three edges that are killed, frozen and cut off: after each of 100 rounds all who watch see exactly who is there
 soak_presence() {
-	MILLRACE_SOAK_COUNT=${MILLRACE_ROUNDS:-100} integration -run 'TestPresenceSoak$'
+	MILLRACE_SOAK_COUNT=${MILLRACE_ROUNDS:-100} integration presence -run 'TestPresenceSoak$'
 }
 
 ## what 10,000 in one channel cost an edge, and 1,000 and 10,000 who watch them
 soak_presence_load() {
-	integration -run 'TestPresenceLoad$'
+	integration load -run 'TestPresenceLoad$'
 }
 
 ## an edge that is killed 200 times while somebody publishes 1,000 messages to a history, on disk and in NATS
 soak_history_kills() {
-	integration -run 'TestHistoryKills'
+	integration histories -run 'TestHistoryKills'
 }
 
 ## how many messages an edge stores, 10,000 clients that come back at once, and one that reads slowly
 soak_history_measures() {
-	integration -run 'TestHistory(Rate|Return|Slow)$' -parallel 1
+	integration load -run 'TestHistory(Rate|Return|Slow)$' -parallel 1
 }
 
 ## 2,000 clients that suspect a frozen edge at once, and another edge
 soak_suspicion_storm() {
-	integration -run 'TestSuspicionStorm$'
+	integration load -run 'TestSuspicionStorm$'
 }
 
 ## an edge with 100,000 tokens and 10,000 connections, with a console open and closed in turns; each
 ## screen of it in every width and scheme
 soak_console() {
 	scripts/install-test-deps.sh
-	integration -run 'TestConsole(Load|Screens)$'
+	integration load -run 'TestConsoleLoad$'
+	integration console -run 'TestConsoleScreens$'
 }
 
 ## a process that writes tokens, killed 1,000 times
@@ -178,12 +179,12 @@ soak_kills() {
 
 ## 80 renewals of a certificate below open sessions, which outlive the one that they began with
 soak_certificates() {
-	integration -race -run 'TestCertificateRenewal$'
+	integration sessions -run 'TestCertificateRenewal$'
 }
 
 ## an hour of clients, tokens and reloads: what the edge holds does not grow
 soak_hour() {
-	integration -run 'TestSoak$'
+	integration load -run 'TestSoak$'
 }
 
 ## every fuzz target, 20 minutes each
@@ -214,7 +215,7 @@ soak_release() {
 		printf '== %s\n' "$command"
 		bash -c "$command" </dev/null
 	done <<<"$commands"
-	integration -run 'TestInstallCommands$'
+	integration programs -run 'TestInstallCommands$'
 }
 
 ## the container image without a container engine: its root, its user, its health check, and a client over TLS

@@ -1,0 +1,186 @@
+package browser
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/millrace/millrace/integration/harness"
+)
+
+// Browser is a running browser, which subtests share. Its methods fail the
+// test t instead of returning errors.
+type Browser struct {
+	T       *testing.T
+	Name    string // of browsers
+	Driver  browserDriver
+	Context string // of the test; its tabs share the browser's storage
+
+	Expected *regexp.Regexp // complaints that are part of the test; nil: none are
+}
+
+// browserStart is how long a browser has to start: the first tests start several, with some
+// ten processes each, at once.
+const browserStart = 4 * harness.WaitTimeout
+
+// A browserDriver carries out the commands of clients/browser.mjs, one at a time.
+type browserDriver interface {
+	Do(command harness.Object) (value any, err error)
+}
+
+var Browsers = []struct {
+	Name  string
+	Start func(*testing.T) browserDriver // the browser ends with the test
+}{
+	{"chromium", StartChromium},
+	{"firefox", startFirefox},
+}
+
+// InBrowsers runs a subtest in each browser, in parallel.
+func InBrowsers(t *testing.T, f func(*testing.T, *Browser)) {
+	for _, kind := range Browsers {
+		t.Run(kind.Name, func(t *testing.T) {
+			t.Parallel()
+			f(t, &Browser{T: t, Name: kind.Name, Driver: kind.Start(t)})
+		})
+	}
+}
+
+// Run runs a subtest in a context of its own. The browser must not complain in it: no
+// error on the console, nothing that a policy blocks.
+func (b *Browser) Run(t *testing.T, name string, f func(*Browser)) {
+	t.Helper()
+	t.Run(name, func(t *testing.T) {
+		own := &Browser{T: t, Name: b.Name, Driver: b.Driver, Context: strings.ReplaceAll(t.Name(), "/", " ")}
+		t.Cleanup(func() { // also if the test fails: the complaints may explain it
+			for _, complaint := range own.Do(harness.Object{"cmd": "complaints", "context": own.Context}).([]any) {
+				if own.Expected == nil || !own.Expected.MatchString(fmt.Sprint(complaint)) {
+					t.Errorf("the browser complains: %q", complaint)
+				}
+			}
+			own.Do(harness.Object{"cmd": "close", "context": own.Context})
+		})
+		f(own)
+	})
+}
+
+// Do sends the browser a command, and returns its value.
+func (b *Browser) Do(command harness.Object) any {
+	b.T.Helper()
+	value, err := b.Driver.Do(command)
+	if err != nil {
+		b.T.Fatal(err)
+	}
+	return value
+}
+
+// A tab is a page of a context.
+type Tab struct {
+	*Browser
+	name string
+}
+
+// Open opens a page in a new tab. The script runs before the page's own.
+func (b *Browser) Open(name, url, script string) Tab {
+	b.T.Helper()
+	opened := Tab{b, b.Context + "/" + name}
+	if status := opened.Act("open", harness.Object{"url": url, "script": script}); status != 200.0 {
+		b.T.Fatalf("%s is answered %v", url, status)
+	}
+	return opened
+}
+
+// Reload returns when the page has been loaded again.
+func (p Tab) Reload() {
+	p.T.Helper()
+	p.Act("reload", harness.Object{})
+}
+
+func (p Tab) Act(cmd string, fields harness.Object) any {
+	p.T.Helper()
+	fields["cmd"], fields["tab"] = cmd, p.name
+	return p.Do(fields)
+}
+
+// Click clicks the element with this role and name in the accessibility tree.
+func (p Tab) Click(role, name string) {
+	p.T.Helper()
+	p.Act("click", harness.Object{"role": role, "name": name})
+}
+
+// Fill types value in the field with this label.
+func (p Tab) Fill(label, value string) {
+	p.T.Helper()
+	p.Act("fill", harness.Object{"label": label, "value": value})
+}
+
+// See waits until the element of the CSS selector shows text, and returns all of the text
+// that it shows.
+func (p Tab) See(selector, text string) string {
+	p.T.Helper()
+	shown, ok := p.Act("see", harness.Object{"selector": selector, "text": text}).(string)
+	if !ok {
+		p.T.Fatalf("%s shows no text", selector)
+	}
+	return shown
+}
+
+// Evaluate awaits the value of a JavaScript expression and decodes it into into. In the
+// expression, each %s of the format stands for an argument in JSON.
+func (p Tab) Evaluate(into any, format string, args ...any) {
+	p.T.Helper()
+	value, err := json.Marshal(p.Act("run", harness.Object{"expression": p.expression(format, args)}))
+	if err == nil && into != nil {
+		err = json.Unmarshal(value, into)
+	}
+	if err != nil {
+		p.T.Fatal(err)
+	}
+}
+
+func (p Tab) expression(format string, args []any) string {
+	p.T.Helper()
+	for _, arg := range args {
+		encoded, err := json.Marshal(arg)
+		if err != nil {
+			p.T.Fatal(err)
+		}
+		format = strings.Replace(format, "%s", string(encoded), 1)
+	}
+	return format
+}
+
+// Until waits until a JavaScript expression, written as for evaluate, is true.
+func (p Tab) Until(format string, args ...any) {
+	p.T.Helper()
+	p.Act("until", harness.Object{"expression": p.expression(format, args)})
+}
+
+// Choose selects an option in the list with this label, by its value.
+func (p Tab) Choose(label, value string) {
+	p.T.Helper()
+	p.Act("select", harness.Object{"label": label, "value": value})
+}
+
+// Press presses keys, one after the other, as playwright names them (Tab, Enter,
+// Shift+Tab); what is not capitalised is text that is typed.
+func (p Tab) Press(keys ...string) {
+	p.T.Helper()
+	p.Act("press", harness.Object{"keys": keys})
+}
+
+// Window sets the size of the window in pixels, and the colour scheme, light or dark.
+func (p Tab) Window(width, height int, scheme string) {
+	p.T.Helper()
+	p.Act("window", harness.Object{"width": width, "height": height, "scheme": scheme})
+}
+
+// WantAccessible fails for each violation that axe-core finds on the page.
+func (p Tab) WantAccessible(what string) {
+	p.T.Helper()
+	for _, violation := range p.Act("axe", harness.Object{}).([]any) {
+		p.T.Errorf("%s: %v", what, violation)
+	}
+}

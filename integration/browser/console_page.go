@@ -1,0 +1,73 @@
+package browser
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/millrace/millrace/integration/harness"
+)
+
+// InConsole runs subtests in Chromium, each with a page of its own at the edge's console.
+func InConsole(t *testing.T, e *harness.Edge, tests map[string]func(*testing.T, *harness.Edge, Tab)) {
+	t.Helper()
+	chrome := &Browser{T: t, Name: "chromium", Driver: StartChromium(t)}
+	for name, test := range tests {
+		chrome.Run(t, name, func(b *Browser) {
+			test(b.T, e.With(b.T), b.Open("console", e.HttpURL("/console"), ""))
+		})
+	}
+}
+
+// SignIn signs in on the page.
+func (p Tab) SignIn(name, password string) {
+	p.T.Helper()
+	p.See("h1", "Sign in")
+	p.Fill("Name", name)
+	p.Fill("Password", password)
+	p.Click("button", "Sign in")
+	p.See("h1", "Overview")
+}
+
+// GoTo opens a screen by its link.
+func (p Tab) GoTo(screen string) {
+	p.T.Helper()
+	p.Click("link", screen)
+	p.See("h1", screen)
+}
+
+// Gone waits until no element of a selector has a text.
+func (p Tab) Gone(selector, text string) {
+	p.T.Helper()
+	p.Until("![...document.querySelectorAll(%s)].some((e) => e.innerText.includes(%s))", selector, text)
+}
+
+// Secret reads a secret from the dialog that shows it once, and closes that.
+func (p Tab) Secret(label string) string {
+	p.T.Helper()
+	text := strings.TrimSpace(p.See(fmt.Sprintf("dialog pre[aria-label=%q]", label), "T_"))
+	p.Click("button", "Done")
+	p.Until("!document.querySelector('dialog[open]')")
+	return text
+}
+
+// WantForgotten fails if the page, its address, history or storage holds a secret.
+func (p Tab) WantForgotten(secrets ...string) {
+	p.T.Helper()
+	var held string
+	p.Evaluate(&held, `(async () => JSON.stringify([
+		document.documentElement.outerHTML, location.href, history.state, document.cookie, {...localStorage}, {...sessionStorage},
+		await indexedDB.databases(), await caches.keys(), [...document.querySelectorAll("input, textarea")].map((e) => e.value),
+		performance.getEntries().map((e) => e.name),
+	]))()`)
+	for _, secret := range secrets {
+		if strings.Contains(held, SecretOf(secret)) {
+			p.T.Errorf("the page keeps a secret: …%s", SecretOf(secret)[:6])
+		}
+	}
+	var kept int
+	p.Evaluate(&kept, "localStorage.length + sessionStorage.length + document.cookie.length")
+	if kept != 0 {
+		p.T.Error("the page keeps something in the browser")
+	}
+}

@@ -1,0 +1,346 @@
+package cluster
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/millrace/millrace/integration/harness"
+	"github.com/millrace/millrace/integration/history"
+	"github.com/millrace/millrace/internal/loopback"
+	"github.com/millrace/millrace/internal/natstest"
+	"github.com/millrace/millrace/wire"
+)
+
+// What follows runs the configurations of docs/clustering.md as they stand there,
+// with other addresses.
+
+// guide returns a block of docs/clustering.md by the name in its first line.
+func guide(t *testing.T, name string) string {
+	t.Helper()
+	text, err := os.ReadFile("../docs/clustering.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, block, found := strings.Cut(string(text), "```\n# "+name+"\n")
+	block, _, ended := strings.Cut(block, "```\n")
+	if !found || !ended {
+		t.Fatalf("docs/clustering.md has no block that begins with # %s", name)
+	}
+	return block
+}
+
+// guideText requires that the guide has a text, and returns it.
+func guideText(t *testing.T, text string) string {
+	t.Helper()
+	all, err := os.ReadFile("../docs/clustering.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(all), text) {
+		t.Fatalf("docs/clustering.md has no %q", text)
+	}
+	return text
+}
+
+var exampleSite = regexp.MustCompile(`(?m)^[a-z0-9-]+\.example\.com \{$`)
+
+// here makes a Caddyfile of the guide one that startEdge can run.
+func here(t *testing.T, caddyfile string) string {
+	t.Helper()
+	caddyfile = strings.Replace(caddyfile, "{\n\tpubsub {\n",
+		"{"+harness.GlobalOptions+"\tpubsub {\n\t\tdrain 7s\n"+harness.DefaultMaster+harness.FastBandwidth, 1)
+	if !exampleSite.MatchString(caddyfile) {
+		t.Fatalf("no site in\n%s", caddyfile)
+	}
+	return exampleSite.ReplaceAllString(caddyfile, "http://localhost:{{.HTTP}} {")
+}
+
+// startAt adds an edge to the overlay.
+func startAt(o *harness.Overlay, caddyfile string, options ...harness.Option) {
+	o.T.Helper()
+	if len(o.Edges) > 0 {
+		options = append(options, harness.WithMaster(o.Edges[0]))
+	}
+	o.Edges = append(o.Edges, harness.StartEdge(o.T, here(o.T, caddyfile), options...))
+}
+
+// awaitToken issues a token at an edge, when the store is ready for it.
+func awaitToken(o *harness.Overlay, at int) (token string) {
+	o.T.Helper()
+	e := o.Edges[at]
+	e.Poll("a token to be issued", func() bool {
+		answer := e.Rest("POST", "/v1/get-token", e.Master, harness.TokenRequest(harness.AllowAll("room")))
+		var got harness.Issued
+		token = ""
+		if answer.Status == http.StatusOK && json.Unmarshal(answer.Body, &got) == nil {
+			token = got.Token
+		}
+		return token != ""
+	})
+	return token
+}
+
+// works shows that the edges are one overlay: each one's messages reach all, its
+// tokens work at all, and are revoked at all.
+func works(o *harness.Overlay) {
+	o.T.Helper()
+	o.Token = awaitToken(o, 0)
+	counts := make([]int, len(o.Edges))
+	for at := range counts {
+		counts[at] = 1
+	}
+	sessions := o.Spread("news.#", "news.mark", counts...)
+	for at, e := range o.Edges {
+		p := o.Session(at)
+		text := "from " + strconv.Itoa(at)
+		p.Publish("paint.room", "news.today", text)
+		for _, list := range sessions {
+			list[0].ExpectDeliver("paint.room", "news.today", text, "news.#")
+		}
+		one := *o
+		one.Token = awaitToken(o, at)
+		var open []*harness.Socket
+		for other := range o.Edges {
+			open = append(open, one.Session(other))
+		}
+		e.Revoke(e.Master, one.Token).Decode(o.T, http.StatusOK, new(harness.Object))
+		for _, s := range open {
+			s.ExpectText("ERR:" + string(wire.CodeTokenRevoked))
+			s.ExpectClose(wire.CloseForbidden)
+		}
+	}
+}
+
+func TestGuideOneEdge(t *testing.T) {
+	t.Parallel()
+	o := &harness.Overlay{T: t}
+	startAt(o, guide(t, "edge"))
+	works(o)
+}
+
+// guideThree is the guide's three edges with NATS inside: the Caddyfile of each, and
+// the password of their routes.
+func guideThree(t *testing.T) (text func(edge int) string, password string, secret harness.Option) {
+	t.Helper()
+	var routes [3]string
+	for i := range routes {
+		routes[i] = fmt.Sprintf("127.0.0.1:%d", loopback.FreePort(t))
+	}
+	text = func(i int) string {
+		return harness.Replaced(t, guide(t, "three"),
+			"listen 10.0.0.1:6222", "listen "+routes[i],
+			"10.0.0.1:6222", routes[0], "10.0.0.2:6222", routes[1], "10.0.0.3:6222", routes[2],
+			"name edge-1", fmt.Sprintf("name edge-%d", i+1), "announce edge-1.example.com", fmt.Sprintf("announce e%d.example.com", i))
+	}
+	password = "c0rrect-horse"
+	return text, password, harness.WithEnv("MILLRACE_CLUSTER_PASSWORD=" + password)
+}
+
+func TestGuideThreeEdges(t *testing.T) {
+	t.Parallel()
+	o := &harness.Overlay{T: t}
+	text, password, secret := guideThree(t)
+	startAt(o, text(0), secret)
+	answer := o.Edges[0].Rest("POST", "/v1/get-token", o.Edges[0].Master, harness.TokenRequest(harness.AllowAll("room")))
+	if answer.Status != http.StatusServiceUnavailable { // one of three is no majority
+		t.Errorf("a lone first edge issues a token: %d %s", answer.Status, answer.Body)
+	}
+	startAt(o, text(1), secret)
+	startAt(o, text(2), secret)
+	works(o)
+	awaitEdges(o, 1, 0, 1, 2)
+	for _, e := range o.Edges {
+		lacks(e, password)
+	}
+
+	if got := o.Listed(0); len(got) != 3 || got[0].Region != "EU" {
+		t.Errorf("the edges are %v", got)
+	}
+
+	third := o.Edges[2]
+	third.Kill()
+	awaitEdges(o, 0, 0, 1)
+	o.Token = awaitToken(o, 0) // two of three are enough
+	o.Edges = o.Edges[:2]
+	data := filepath.Join(third.Dir, "data", "caddy", "pubsub", "nats")
+	if _, err := os.Stat(filepath.Join(data, "jetstream")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.RemoveAll(data); err != nil { // as on another machine
+		t.Fatal(err)
+	}
+	startAt(o, text(2), secret, harness.InDir(third.Dir))
+	awaitEdges(o, 0, 0, 1, 2)
+	o.Edges[2].Poll("a token that was issued meanwhile to work", func() bool {
+		s, _, err := o.Edges[2].TryOpen(harness.Handshake{Token: o.Token})
+		return err == nil && s != nil
+	})
+	works(o)
+
+	o.Edges[1].Cli("", "pubsub", "drain", "--address", o.Edges[1].AdminAddress())
+	awaitEdges(o, 0, 0, 2)
+	awaitEdges(o, 1, 0, 2)
+}
+
+// lacks requires that neither log nor saved configuration has a secret.
+func lacks(e *harness.Edge, secret string) {
+	e.T.Helper()
+	if strings.Contains(e.Output(), secret) {
+		e.T.Errorf("the log has a password")
+	}
+	answer := e.AdminCall("GET", "/config/", nil)
+	if answer.Status != http.StatusOK || strings.Contains(string(answer.Body), secret) {
+		e.T.Errorf("the configuration has a password: %d", answer.Status)
+	}
+}
+
+const guidePassword = "c0rrect-horse"
+
+// startBeside starts the guide's three NATS servers, with this configuration, and two
+// edges beside them.
+func startBeside(t *testing.T, config, caddyfile string) *harness.Overlay {
+	t.Helper()
+	const password = guidePassword
+	o := &harness.Overlay{T: t}
+	for range 3 {
+		node := natstest.NewNode(t, harness.NatsServer(t))
+		node.Login, node.Env = "edge:"+password, []string{"NATS_PASSWORD=" + password}
+		o.Nodes = append(o.Nodes, node)
+	}
+	address := func(port int) string { return fmt.Sprintf("127.0.0.1:%d", port) }
+	for i, node := range o.Nodes {
+		node.Start(t, harness.Replaced(t, config,
+			"nats-1", fmt.Sprintf("nats-%d", i+1), "/var/lib/nats", strconv.Quote(t.TempDir()),
+			"listen: 10.0.1.1:4222", "listen: "+address(node.Client),
+			"listen: 10.0.1.1:6222", "listen: "+address(node.Route),
+			"10.0.1.1:6222", address(o.Nodes[0].Route), "10.0.1.2:6222", address(o.Nodes[1].Route), "10.0.1.3:6222", address(o.Nodes[2].Route)))
+	}
+	for _, node := range o.Nodes {
+		node.Await(t)
+	}
+	for range 2 {
+		startAt(o, harness.Replaced(t, caddyfile, "10.0.1.1:4222", address(o.Nodes[0].Client),
+			"10.0.1.2:4222", address(o.Nodes[1].Client), "10.0.1.3:4222", address(o.Nodes[2].Client)),
+			harness.WithEnv("NATS_PASSWORD="+password))
+	}
+	return o
+}
+
+func TestGuideBesideCluster(t *testing.T) {
+	t.Parallel()
+	o := startBeside(t, guide(t, "nats-1.conf"), guide(t, "beside"))
+	works(o)
+	for _, e := range o.Edges {
+		lacks(e, guidePassword)
+	}
+}
+
+// The permissions of the guide are all that edges with histories need.
+func TestGuideHistories(t *testing.T) {
+	t.Parallel()
+	guideText(t, "The user [above](#edges-beside-a-nats-cluster) needs `$KV.millrace_histories.>` in addition to what it has.")
+	o := startBeside(t,
+		harness.Replaced(t, guide(t, "nats-1.conf"), `"$KV.millrace_tokens.>"`, `"$KV.millrace_tokens.>", "$KV.millrace_histories.>"`),
+		harness.Replaced(t, guide(t, "beside"), "\t\tregion EU\n", "\t\tregion EU\n\t\thistory chat {\n\t\t\tchannels chat.#\n\t\t}\n\t\thistory_store nats {\n\t\t\treplicas 3\n\t\t}\n"))
+	awaitToken(o, 0)
+	o.Token = o.Edges[0].Issue(history.AllowHistory("a", "b")).Token
+	for at := range o.Edges {
+		history.AwaitHistory(o, at)
+	}
+	p, s := o.Session(0), o.Session(1)
+	history.Resume(s, "chat.#", "now").Has(t, true)
+	positions := history.Store(p, "chat.1", "1", "2")
+	history.Gets(s, positions, "chat.1=1", "chat.1=2")
+	o.KillAndStart(1, o.Edges[1].Given, func() { positions = append(positions, history.Store(p, "chat.1", "3")...) }, harness.WithEnv("NATS_PASSWORD="+guidePassword))
+	s = o.Session(1)
+	history.Resume(s, "chat.#", positions[0].String()).Has(t, true, "chat.1=2", "chat.1=3") // read from NATS
+	o.Edges[1].AdminCLI("history", "purge", "chat", "--tenant", history.KeptTenant).Want(0, "3 messages are deleted.", "")
+	o.Edges[1].AdminCLI("history", "list").Want(0, history.BeginTenant, "")
+	for _, node := range o.Nodes {
+		if strings.Contains(node.Output(), "Violation") {
+			t.Errorf("NATS refused something:\n%s", node.Output())
+		}
+	}
+	for _, e := range o.Edges {
+		lacks(e, guidePassword)
+	}
+}
+
+// Three regions, and a site that joins one by a leaf node: one beside its edges,
+// and one inside an edge.
+func TestGuideRegions(t *testing.T) {
+	t.Parallel()
+	o := &harness.Overlay{T: t}
+	const password = "c0rrect-horse"
+	env := []string{"NATS_PASSWORD=" + password, "NATS_ADMIN_PASSWORD=adm1n"}
+	node := func() *natstest.Node {
+		n := natstest.NewNode(t, harness.NatsServer(t))
+		n.Login, n.Env = "edge:"+password, env
+		return n
+	}
+	free := func(n int) (list []string) {
+		for range n {
+			list = append(list, fmt.Sprintf("127.0.0.1:%d", loopback.FreePort(t)))
+		}
+		return list
+	}
+	regions := []string{"EU", "EU", "EU", "US", "AP"} // of the servers
+	leafs, gateways := free(len(regions)), free(len(regions))
+	routes := map[string][]string{"EU": free(3), "US": free(1), "AP": free(1)}
+	for i, region := range regions {
+		node, list := node(), routes[region]
+		all, at := slices.Repeat(list, 3), i%3
+		config := harness.Replaced(t, guide(t, "eu.conf"),
+			"server_name: eu-1", fmt.Sprintf("server_name: %s-%d", region, at), "/var/lib/nats", strconv.Quote(t.TempDir()),
+			"10.1.0.1:4222", fmt.Sprintf("127.0.0.1:%d", node.Client),
+			"listen: 10.1.0.1:6222", "listen: "+list[at%len(list)], "listen: 10.1.0.1:7222", "listen: "+gateways[i], "listen: 10.1.0.1:7422", "listen: "+leafs[i],
+			"10.1.0.1:6222", all[0], "10.1.0.2:6222", all[1], "10.1.0.3:6222", all[2],
+			"10.1.0.1:7222", gateways[0], "10.1.0.2:7222", gateways[1], "10.2.0.1:7222", gateways[3], "10.3.0.1:7222", gateways[4])
+		node.Start(t, strings.ReplaceAll(config, "\n\tname: EU\n", "\n\tname: "+region+"\n")) // not the one in the list
+		o.Nodes = append(o.Nodes, node)
+	}
+	for _, node := range o.Nodes {
+		node.Await(t)
+	}
+	env = append(env, "NATS_LEAF_URL="+harness.Replaced(t, guideText(t, "nats-leaf://edge:<password>@10.1.0.1:7422"),
+		"<password>", password, "10.1.0.1:7422", leafs[0]))
+	leaf, conf := node(), guide(t, "leaf.conf")
+	leaf.Start(t, harness.Replaced(t, conf, "10.1.9.1:4222", fmt.Sprintf("127.0.0.1:%d", leaf.Client)))
+	leaf.AwaitClients(t)
+
+	outside := regexp.MustCompile(`(?s)\{\n\t+embedded \{.*?\n\t\t\t\}`)
+	var secrets []harness.Option
+	for _, variable := range env {
+		secrets = append(secrets, harness.WithEnv(variable))
+	}
+	site := guide(t, "site")
+	for _, node := range []*natstest.Node{o.Nodes[0], o.Nodes[3], leaf} {
+		startAt(o, outside.ReplaceAllString(site, node.URL()+" {"), secrets...)
+	}
+	file := filepath.Join(t.TempDir(), "leaf.conf")
+	conf = harness.Replaced(t, conf, "10.1.9.1:4222", fmt.Sprintf("127.0.0.1:%d", loopback.FreePort(t)), "site-1", "site-2")
+	if err := os.WriteFile(file, []byte(conf), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	startAt(o, harness.Replaced(t, site, "/etc/millrace/leaf.conf", file), secrets...)
+	works(o)
+	for _, e := range o.Edges {
+		lacks(e, password)
+	}
+
+	// A message for one connection stays as near as it can: not at the US.
+	jobs := o.Spread("jobs", "jobs", 0, 1, 1, 0)
+	p := o.Session(0)
+	for i := range 20 {
+		p.PublishTagged(wire.OneNearest, "paint.room", "jobs", strconv.Itoa(i))
+		jobs[2][0].ExpectDeliver("paint.room", "jobs", strconv.Itoa(i), "jobs")
+	}
+}

@@ -1,0 +1,2 @@
+// Package cluster tests edges that share a broker, their faults and their upgrades.
+package cluster

@@ -1,0 +1,126 @@
+package harness
+
+import (
+	"testing"
+)
+
+// Transport is a way to open sessions.
+type Transport struct {
+	Name    string // as in the rights of tokens
+	Other   string // the name of the other transport
+	TryOpen func(e *Edge, h Handshake) (*Socket, Answer, error)
+	// gone says that an edge which stops may answer a handshake like this.
+	Gone func(error) bool
+	// codeAlone says that a session whose client has opened no stream yet can be
+	// told no ERR line.
+	CodeAlone bool
+	// crowd is how many sessions a test opens where many are the point: those
+	// over QUIC cost more.
+	Crowd int
+	Races int // how often a test tries to meet a moment
+	// reloads is how often a test reloads the edge below its clients.
+	Reloads int
+	// rude are ways in which a client leaves that break the transport's rules.
+	Rude []func(*Socket) error
+	// flooder opens a session that sends more than it reads.
+	Flooder func(c *Stage, token string) *Flooder
+	// half leaves handshakes unfinished.
+	Half func(c *Stage, token string)
+}
+
+// Stage is where a case of the conformance suite plays: an edge, and how its
+// clients reach it. Cases open sessions by its methods only.
+type Stage struct {
+	T *testing.T
+	*Edge
+	Transport
+	Far *Far // nil: there is one edge alone
+}
+
+// Publisher opens the session of a client whose messages go to subscribers: at
+// the other edge, if there is one.
+func (c *Stage) Publisher(token string) *Socket {
+	c.T.Helper()
+	if c.Far == nil {
+		return c.Dial(token)
+	}
+	c.Far.open.Do(func() { c.Far.Connect(c) })
+	at := *c
+	at.Edge = c.Far.Edge.With(c.T)
+	return at.Dial(token)
+}
+
+// Subscriber opens the session of a client that gets a publisher's messages.
+func (c *Stage) Subscriber(token string) *Socket {
+	c.T.Helper()
+	return c.Hearing(c.Dial(token))
+}
+
+// Hearing makes a session a subscriber's.
+func (c *Stage) Hearing(s *Socket) *Socket {
+	c.T.Helper()
+	if c.Far != nil {
+		c.Far.open.Do(func() { c.Far.Connect(c) })
+		s.subscribed = func() { c.Far.pass(c.T, c.Far.here, c.Far.there, "to.there") }
+	}
+	return s
+}
+
+// Dial opens the session of a client that has no other to do with, with the
+// token in a header, as a program does.
+func (c *Stage) Dial(token string) *Socket {
+	c.T.Helper()
+	return c.MustOpen(Handshake{Token: token})
+}
+
+// DialBrowser opens a session as a browser does, with the token among the
+// subprotocols.
+func (c *Stage) DialBrowser(token string) *Socket {
+	c.T.Helper()
+	return c.MustOpen(Handshake{Protocols: []string{"llps.v1", "at." + token}})
+}
+
+func (c *Stage) MustOpen(h Handshake) *Socket {
+	c.T.Helper()
+	s, refused := c.Open(h)
+	if s == nil {
+		c.T.Fatalf("the handshake was refused: %d %s", refused.Status, refused.Body)
+	}
+	s.Ping() // the edge has all of the session now, the stream included
+	return s
+}
+
+// Open opens a session; a refusal comes back as the answer.
+func (c *Stage) Open(h Handshake) (*Socket, Answer) {
+	c.T.Helper()
+	s, a, err := c.Transport.TryOpen(c.Edge, h)
+	if err != nil {
+		c.T.Fatal(err)
+	}
+	return s, a
+}
+
+// Settle requires that nothing is on its way from the publisher to these
+// subscribers any more.
+func (c *Stage) Settle(publisher *Socket, subscribers ...*Socket) {
+	c.T.Helper()
+	publisher.Fence()
+	if c.Far != nil && c.Far.here != nil {
+		c.Far.pass(c.T, c.Far.there, c.Far.here, "to.here")
+	}
+	for _, s := range subscribers {
+		s.Fence()
+	}
+}
+
+// Run runs a part of the case as a subtest.
+func (c *Stage) Run(name string, f func(c *Stage)) {
+	c.T.Helper()
+	c.T.Run(name, func(t *testing.T) { f(&Stage{t, c.Edge.With(t), c.Transport, c.Far}) })
+}
+
+// Room is a token for everything in the tenant paint.room.
+func (c *Stage) Room() string {
+	c.T.Helper()
+	return c.Issue(AllowAll("room")).Token
+}

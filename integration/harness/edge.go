@@ -1,0 +1,345 @@
+package harness
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"text/template"
+	"time"
+
+	"github.com/millrace/millrace/internal/capture"
+	"github.com/millrace/millrace/internal/loopback"
+)
+
+// WaitTimeout bounds every wait for one event; a wait takes that long only if something
+// is broken.
+const WaitTimeout = 30 * time.Second
+
+// Caddyfile fragments for startEdge. Tests without special needs use defaultCaddyfile: the
+// namespace "paint.", plain HTTP and HTTPS on loopback.
+const (
+	GlobalOptions = `
+	admin localhost:{{.Admin}}
+	skip_install_trust
+	auto_https disable_redirects
+	http_port {{.HTTP}}
+	https_port {{.HTTPS}}
+	default_bind {{.Bind}}
+`
+	PubsubStore = `
+		token_store {{.Store}}
+		broker {{.Broker}}
+		drain 7s
+`
+	DefaultMaster = `
+		master_token {env.MILLRACE_MASTER_TOKEN} {
+			name test
+			tenant_prefix paint.
+			allow_ip_masks 127.0.0.0/8
+		}
+`
+	FastBandwidth = `
+		bandwidth {
+			default_ingress 16384
+			default_egress 16384
+			max 16384
+		}
+`
+	Sites = `
+http://localhost:{{.HTTP}} {
+	pubsub
+	respond "no such page" 404
+}
+https://localhost:{{.HTTPS}} {
+	tls internal
+	pubsub
+	respond "no such page" 404
+}
+`
+	DefaultCaddyfile = "{" + GlobalOptions + "\tpubsub {" + PubsubStore + DefaultMaster + FastBandwidth + "\t}\n}\n" + Sites
+)
+
+// PatientCaddyfile is for edges that clients leave while they drain: as long as a test
+// waits for a client, which a busy machine may give no time, the edge waits, too. It ends
+// as soon as all have left.
+var PatientCaddyfile = strings.Replace(DefaultCaddyfile, "drain 7s", "drain 1m", 1)
+
+// Edge is one running millrace process. Its methods fail the test t instead of
+// returning errors. All except output may be called only from the goroutine of t.
+type Edge struct {
+	HTTP, HTTPS, Admin int    // loopback ports
+	Dir                string // the process's home, data and configuration
+	Store, Broker      string // of the Caddyfile; see joining
+	Bind               string // addresses
+	forBrowsers        bool
+
+	T       *testing.T
+	Master  string // the token in MILLRACE_MASTER_TOKEN
+	Env     []string
+	Program string // that is run
+	File    string // the Caddyfile
+	Given   string // what was made that file
+	*process
+}
+
+// process is what an edge shares with its copies by [edge.with].
+type process struct {
+	Cmd    *exec.Cmd
+	out    capture.Output
+	Exited chan struct{} // closed after err is set
+	err    error
+	wanted bool // the test has requested the end
+}
+
+// With returns the edge for a subtest: failures are then those of the subtest.
+func (e *Edge) With(t *testing.T) *Edge {
+	sub := *e
+	sub.T = t
+	return &sub
+}
+
+type Option func(*Edge)
+
+// WithEnv adds a variable, "NAME=value", to the edge's environment.
+func WithEnv(variable string) Option {
+	return func(e *Edge) { e.Env = append(e.Env, variable) }
+}
+
+// InDir runs the edge on the data of an earlier one.
+func InDir(dir string) Option {
+	return func(e *Edge) { e.Dir = dir }
+}
+
+// StartEdge runs the binary with a Caddyfile, which is a text/template over the exported
+// fields of edge. It returns when GET /ping answers on the Caddyfile's sites of
+// localhost and, if the Caddyfile has the usual options, on the admin API. The edge stops
+// when the test ends.
+func StartEdge(t *testing.T, caddyfile string, opts ...Option) *Edge {
+	t.Helper()
+	if err := WatchSources(); err != nil {
+		t.Fatal(err)
+	}
+	e := &Edge{
+		HTTP: loopback.FreePort(t), HTTPS: loopback.FreePort(t), Admin: loopback.FreePort(t),
+		Dir: t.TempDir(), T: t, Master: NewMasterToken(), process: &process{Exited: make(chan struct{})},
+	}
+	e.Env = []string{"MILLRACE_MASTER_TOKEN=" + e.Master}
+	e.Broker, e.Bind, e.Program = "memory", "127.0.0.1", Program
+	for _, o := range opts {
+		o(e)
+	}
+	if e.forBrowsers {
+		PutBrowserRoot(t, e.Dir+"/data/caddy")
+	}
+	if e.Store == "" {
+		e.Store = "badger " + e.Dir + "/tokens"
+	}
+	for _, kept := range []string{"PATH", "TMPDIR"} {
+		e.Env = append(e.Env, kept+"="+os.Getenv(kept))
+	}
+	e.Env = append(e.Env,
+		"HOME="+e.Dir, "XDG_DATA_HOME="+e.Dir+"/data", "XDG_CONFIG_HOME="+e.Dir+"/config")
+	e.File = filepath.Join(e.Dir, "Caddyfile")
+	e.Write(caddyfile)
+
+	e.Cmd = e.Command("run", "--config", e.File, "--adapter", "caddyfile")
+	e.Cmd.Stdout, e.Cmd.Stderr = &e.out, &e.out
+	if err := e.Cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	go func() { // ends with the process, which the cleanup below ends
+		e.err = e.Cmd.Wait()
+		close(e.Exited)
+	}()
+	t.Cleanup(e.cleanup)
+	if strings.Contains(caddyfile, "http://localhost:{{.HTTP}}") {
+		e.AwaitPing(e.HttpURL("/ping"))
+	}
+	if strings.Contains(caddyfile, "admin localhost:{{.Admin}}") && strings.Contains(caddyfile, "pubsub {") { // the admin API may start after the sites
+		e.Poll("the admin API", func() bool {
+			answer, err := e.Try(Call{Method: "GET", URL: e.AdminURL("/pubsub/connections")})
+			return err == nil && answer.Status != http.StatusServiceUnavailable
+		})
+	}
+	if strings.Contains(caddyfile, "https://localhost:{{.HTTPS}}") { // its certificate is issued a little later
+		e.AwaitPing(e.HttpsURL("/ping"))
+	}
+	return e
+}
+
+// Output returns everything that the process has written so far, stdout and stderr.
+func (e *Edge) Output() string { return e.out.String() }
+
+// Reload makes the edge run another Caddyfile, on the same ports.
+func (e *Edge) Reload(caddyfile string) {
+	e.T.Helper()
+	if out, err := e.TryReload(caddyfile); err != nil {
+		e.T.Fatalf("reload: %v\n%s\nthe edge wrote:\n%s", err, out, e.Output())
+	}
+}
+
+// TryReload is reload for a Caddyfile that may be refused.
+func (e *Edge) TryReload(caddyfile string) (output string, err error) {
+	e.T.Helper()
+	e.Write(caddyfile)
+	cmd := e.Command("reload", "--config", e.File, "--adapter", "caddyfile", "--address", e.AdminAddress())
+	out, err := cmd.CombinedOutput()
+	return string(out), err
+}
+
+// Cli runs another command of the binary in the edge's environment and returns
+// what it wrote to stdout. The command must succeed. stdin may be empty.
+func (e *Edge) Cli(stdin string, args ...string) string {
+	e.T.Helper()
+	cmd := e.Command(args...)
+	cmd.Stdin = strings.NewReader(stdin)
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		e.T.Fatalf("millrace %q: %v\n%s%s", args, err, out, stderr.String())
+	}
+	return string(out)
+}
+
+// Stop sends SIGTERM and returns when the process has ended, with exit code 0.
+func (e *Edge) Stop() {
+	e.T.Helper()
+	if !e.wanted {
+		e.Terminate()
+	}
+	e.awaitExit("SIGTERM")
+	if e.err != nil {
+		e.T.Errorf("the edge did not stop cleanly: %v\nit wrote:\n%s", e.err, e.Output())
+	}
+}
+
+// Terminate sends SIGTERM and does not wait; stop, called later, does.
+func (e *Edge) Terminate() {
+	e.T.Helper()
+	e.wanted = true
+	if err := e.Cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		e.T.Fatal(err)
+	}
+}
+
+// Kill sends SIGKILL and returns when the process has ended.
+func (e *Edge) Kill() {
+	e.T.Helper()
+	e.wanted = true
+	if err := e.Cmd.Process.Kill(); err != nil {
+		e.T.Fatal(err)
+	}
+	e.awaitExit("SIGKILL")
+}
+
+func (e *Edge) AdminAddress() string { return fmt.Sprintf("localhost:%d", e.Admin) }
+
+// cleanup stops an edge that its test has not stopped, and reports crashes.
+func (e *Edge) cleanup() {
+	select {
+	case <-e.Exited:
+		if !e.wanted {
+			e.T.Errorf("the edge ended by itself: %v\nit wrote:\n%s", e.err, e.Output())
+			return
+		}
+	default:
+		e.Stop()
+	}
+	for _, sign := range []string{"panic:", "http: panic serving"} {
+		if out := e.Output(); strings.Contains(out, sign) {
+			e.T.Errorf("the edge wrote %q:\n%s", sign, out)
+		}
+	}
+}
+
+// awaitExit waits for the end of the process. If it does not end, SIGABRT makes it write
+// its goroutines to its log and end; if that fails, too, it is killed.
+func (e *Edge) awaitExit(signal string) {
+	e.T.Helper()
+	select {
+	case <-e.Exited:
+		return
+	case <-time.After(WaitTimeout):
+	}
+	if err := e.Cmd.Process.Signal(syscall.SIGABRT); err != nil {
+		e.T.Error(err)
+	}
+	select {
+	case <-e.Exited:
+	case <-time.After(WaitTimeout):
+		if err := e.Cmd.Process.Kill(); err != nil {
+			e.T.Error(err)
+		}
+		<-e.Exited
+	}
+	e.T.Errorf("the edge still ran %v after %s; it wrote:\n%s", WaitTimeout, signal, e.Output())
+}
+
+func (e *Edge) Command(args ...string) *exec.Cmd {
+	cmd := exec.Command(e.Program, args...)
+	cmd.Dir, cmd.Env = e.Dir, e.Env
+	return cmd
+}
+
+func (e *Edge) Write(caddyfile string) {
+	e.T.Helper()
+	e.Given = caddyfile
+	tmpl, err := template.New("Caddyfile").Parse(caddyfile)
+	if err != nil {
+		e.T.Fatal(err)
+	}
+	var text bytes.Buffer
+	if err := tmpl.Execute(&text, e); err != nil {
+		e.T.Fatal(err)
+	}
+	if err := os.WriteFile(e.File, text.Bytes(), 0o600); err != nil {
+		e.T.Fatal(err)
+	}
+}
+
+func (e *Edge) AwaitPing(url string) {
+	e.T.Helper()
+	e.Poll("GET "+url, func() bool {
+		answer, err := e.Try(Call{Method: "GET", URL: url})
+		return err == nil && answer.Status == 200
+	})
+}
+
+// Poll calls ready until it returns true; it is for what sends no event. It fails the test
+// when the process ends or waitTimeout has passed.
+func (e *Edge) Poll(what string, ready func() bool) {
+	e.T.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), WaitTimeout)
+	defer cancel()
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for !ready() {
+		select {
+		case <-tick.C:
+		case <-e.Exited:
+			e.wanted = true // reported here
+			e.T.Fatalf("the edge ended (%v) while the test waited for %s; it wrote:\n%s", e.err, what, e.Output())
+		case <-ctx.Done():
+			e.T.Fatalf("the test waited %v in vain for %s; the edge wrote:\n%s", WaitTimeout, what, e.Output())
+		}
+	}
+}
+
+func NewMasterToken() string { return "MT_" + RandomHex() + "_" + RandomHex() }
+
+// RandomHex returns 128 random bits as 32 lower-case digits.
+func RandomHex() string {
+	var b [16]byte
+	rand.Read(b[:]) // never fails
+	return hex.EncodeToString(b[:])
+}

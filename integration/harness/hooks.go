@@ -1,0 +1,160 @@
+package harness
+
+import (
+	"cmp"
+	"encoding/json"
+	"encoding/pem"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// hookedCaddyfile has every hook that comes with an edge, and that of examples/plugin,
+// which refuses all publishes to the tenant paint.closed.
+const hookedCaddyfile = "{" + GlobalOptions + "\tpubsub {" + PubsubStore + DefaultMaster + FastBandwidth + `
+		hook audit
+		hook webhook {$HOOK_URL} {
+			secret {env.HOOK_SECRET}
+			ca {$HOOK_CA}
+			batch_delay 10ms
+			ask connect subscribe {
+				on_silence refuse
+				timeout 4s
+			}
+		}
+		hook office_hours {
+			days {$HOOK_DAY}
+			tenants paint.closed
+		}
+	}
+}
+` + Sites
+
+// HookBackend is a backend that an edge asks. It refuses tokens and patterns, and says
+// nothing to others, as it is told.
+type HookBackend struct {
+	*httptest.Server
+	t *testing.T
+
+	mu     sync.Mutex
+	denied map[string]string      // token id or pattern → reason; empty: silence
+	down   map[string]bool        // token ids of which it can say nothing
+	asked  map[string][]time.Time // by token id, when it was asked about connections
+	events []string               // of connections and members, in order
+}
+
+const HookSecret = "a secret of some length"
+
+func StartHookBackend(t *testing.T) *HookBackend {
+	b := &HookBackend{
+		t: t, denied: map[string]string{"denied": "no entry: not here", "silent": ""}, down: map[string]bool{}, asked: map[string][]time.Time{},
+	}
+	b.Server = httptest.NewTLSServer(b)
+	t.Cleanup(b.Close)
+	return b
+}
+
+type hookEvent struct {
+	Event   string `json:"event"`
+	TokenID string `json:"token_id"`
+	Pattern string `json:"pattern"`
+	Reason  string `json:"reason"`
+	Subject string `json:"subject"`
+	Channel string `json:"channel"`
+}
+
+func (b *HookBackend) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	var body struct {
+		Ask    *hookEvent  `json:"ask"`
+		Events []hookEvent `json:"events"`
+	}
+	if err := json.NewDecoder(r.Body).Decode(&body); err != nil {
+		return
+	}
+	b.mu.Lock()
+	for _, e := range body.Events {
+		b.events = append(b.events, fmt.Sprint(cmp.Or(e.TokenID, e.Subject), " ", e.Event, " ", e.Pattern, e.Reason, e.Channel))
+	}
+	reason, refused, down := "", false, false
+	if body.Ask != nil {
+		about := body.Ask.Pattern
+		if body.Ask.Event == "connect" {
+			about = body.Ask.TokenID
+			b.asked[about] = append(b.asked[about], time.Now())
+			down = b.down[about]
+		}
+		reason, refused = b.denied[about]
+	}
+	b.mu.Unlock()
+	if down {
+		w.WriteHeader(http.StatusServiceUnavailable)
+		return
+	}
+	if refused && reason == "" {
+		<-r.Context().Done() // until the edge has lost patience
+		return
+	}
+	_ = json.NewEncoder(w).Encode(map[string]any{"allow": !refused, "reason": reason})
+}
+
+// Refuse makes the backend refuse connections of a token; with no reason, it is silent.
+func (b *HookBackend) Refuse(tokenID, reason string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.denied[tokenID] = reason
+}
+
+// SetDown makes the backend fail when it is asked about connections of a token, or not any
+// more.
+func (b *HookBackend) SetDown(tokenID string, down bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.down[tokenID] = down
+}
+
+// AskedOf returns when the backend was asked about connections of a token.
+func (b *HookBackend) AskedOf(tokenID string) []time.Time {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return slices.Clone(b.asked[tokenID])
+}
+
+// EventsOf are those of a token, or of a member by its subject, until now, in order.
+func (b *HookBackend) EventsOf(tokenID string) (list []string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, e := range b.events {
+		if about, found := strings.CutPrefix(e, tokenID+" "); found {
+			list = append(list, strings.TrimSpace(about))
+		}
+	}
+	return list
+}
+
+// StartHookedEdge starts an edge with [hookedCaddyfile] and its backend.
+func StartHookedEdge(t *testing.T, options ...Option) (*Edge, *HookBackend) {
+	t.Helper()
+	b := StartHookBackend(t)
+	closed := strings.ToLower(time.Now().UTC().AddDate(0, 0, 3).Weekday().String()[:3]) // neither today nor about midnight
+	return StartEdge(t, hookedCaddyfile, append(append(options, WithPlugin(t), WithEnv("HOOK_DAY="+closed)), b.Options()...)...), b
+}
+
+// Options are what an edge needs to send to the backend.
+func (b *HookBackend) Options() []Option {
+	b.t.Helper()
+	ca := filepath.Join(b.t.TempDir(), "ca.pem")
+	certificate := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: b.Certificate().Raw})
+	if err := os.WriteFile(ca, certificate, 0o600); err != nil {
+		b.t.Fatal(err)
+	}
+	return []Option{WithEnv("HOOK_URL=" + b.URL), WithEnv("HOOK_CA=" + ca), WithEnv("HOOK_SECRET=" + HookSecret)}
+}
+
+const HookReason = "closed: come back at 9"

@@ -1,0 +1,94 @@
+package harness
+
+import (
+	"flag"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"sync"
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"github.com/millrace/millrace/internal/programs"
+)
+
+// Program is the path of the binary under test, and Built the folder in which this
+// process builds programs.
+var Program, Built string
+
+// Main is TestMain of a package of tests. The tests run in the folder integration, which
+// has their data; Main builds the binary first, and at the end looks for goroutines that
+// the tests have left.
+func Main(m *testing.M) { os.Exit(Run(m, nil)) }
+
+// Run is Main for a package that has something to set up, in the folder integration. It
+// returns the exit code.
+func Run(m *testing.M, setUp func() error) int {
+	if err := os.Chdir(".."); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	if os.Getenv(subprocessEnv) != "" { // another test runs this one
+		return m.Run()
+	}
+	waitTogether()
+	if setUp != nil {
+		if err := setUp(); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+	}
+	return buildAndRun(m)
+}
+
+// waitTogether runs more tests at a time than there are cores: most of the time
+// they wait, for a drain or a broken network.
+func waitTogether() {
+	flag.Parse()
+	given := false
+	flag.Visit(func(f *flag.Flag) { given = given || f.Name == "test.parallel" })
+	if !given {
+		_ = flag.Set("test.parallel", strconv.Itoa(3*runtime.GOMAXPROCS(0))) // there is such a flag
+	}
+}
+
+func buildAndRun(m *testing.M) int {
+	dir, err := os.MkdirTemp("", "millrace-integration-")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer os.RemoveAll(dir)
+
+	if Program, err = programs.Build(dir, "millrace", "../cmd/millrace"); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	Built = dir
+
+	code := m.Run()
+	if err := goleak.Find(); err != nil && code == 0 {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return code
+}
+
+// WatchSources looks at every folder of the repository, once: go test keeps the
+// result of these tests, does not know that they build a binary from there, and
+// runs them again only when something changes that a test has looked at.
+var WatchSources = sync.OnceValue(func() error {
+	return filepath.WalkDir("..", func(_ string, entry fs.DirEntry, err error) error {
+		if err == nil && entry.IsDir() {
+			switch entry.Name() {
+			case ".git", ".cache", "node_modules", "dist": // dist is what is built from the rest
+				return fs.SkipDir
+			}
+		}
+		return err
+	})
+})

@@ -1,0 +1,317 @@
+package harness
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// Call is one HTTP request.
+type Call struct {
+	Method   string
+	URL      string // or a path, taken on the plain HTTP site
+	Token    string // sent as a bearer token unless empty
+	Header   http.Header
+	Body     []byte // sent as application/json unless Header says otherwise; nil: no body
+	Protocol string // of an extended CONNECT
+}
+
+// Answer is the response to a call, read to its end.
+type Answer struct {
+	Status int
+	Header http.Header
+	Body   []byte
+}
+
+func (e *Edge) HttpURL(path string) string { return fmt.Sprintf("http://localhost:%d%s", e.HTTP, path) }
+
+func (e *Edge) HttpsURL(path string) string {
+	return fmt.Sprintf("https://localhost:%d%s", e.HTTPS, path)
+}
+
+// Rest sends one request to the plain HTTP site. A string or bytes as the body are sent
+// unchanged, nil means no body, anything else is encoded as JSON.
+func (e *Edge) Rest(method, path, token string, body any) Answer {
+	e.T.Helper()
+	return e.Do(Call{Method: method, URL: path, Token: token, Body: e.Encode(body)})
+}
+
+func (e *Edge) Encode(body any) []byte {
+	e.T.Helper()
+	switch b := body.(type) {
+	case nil:
+		return nil
+	case string:
+		return []byte(b)
+	case []byte:
+		return b
+	}
+	encoded, err := json.Marshal(body)
+	if err != nil {
+		e.T.Fatal(err)
+	}
+	return encoded
+}
+
+func (e *Edge) Do(c Call) Answer {
+	e.T.Helper()
+	a, err := e.Try(c)
+	if err != nil {
+		e.T.Fatalf("%s %s: %v", c.Method, c.URL, err)
+	}
+	return a
+}
+
+func (e *Edge) Try(c Call) (Answer, error) {
+	if strings.HasPrefix(c.URL, "/") {
+		c.URL = e.HttpURL(c.URL)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), WaitTimeout)
+	defer cancel()
+	var body io.Reader
+	if c.Body != nil {
+		body = bytes.NewReader(c.Body)
+	}
+	req, err := http.NewRequestWithContext(ctx, c.Method, c.URL, body)
+	if err != nil {
+		return Answer{}, err
+	}
+	if c.Body != nil {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	for name, values := range c.Header {
+		req.Header[name] = values
+	}
+	if c.Token != "" {
+		req.Header.Set("Authorization", "Bearer "+c.Token)
+	}
+	transport := &http.Transport{DialContext: DialLoopback, DisableKeepAlives: true}
+	if strings.HasPrefix(c.URL, "https:") {
+		if transport.TLSClientConfig, err = e.TlsConfig(); err != nil {
+			return Answer{}, err
+		}
+	}
+	res, err := transport.RoundTrip(req) // follows no redirect
+	if err != nil {
+		return Answer{}, err
+	}
+	defer res.Body.Close()
+	read, err := io.ReadAll(res.Body)
+	return Answer{Status: res.StatusCode, Header: res.Header, Body: read}, err
+}
+
+// RootFile is the file with the certificate of the edge's internal certificate authority.
+func (e *Edge) RootFile() string {
+	return filepath.Join(e.Dir, "data/caddy/pki/authorities/local/root.crt")
+}
+
+// TlsConfig trusts only the edge's internal certificate authority.
+func (e *Edge) TlsConfig() (*tls.Config, error) {
+	root, err := os.ReadFile(e.RootFile())
+	if err != nil {
+		return nil, err
+	}
+	pool := x509.NewCertPool()
+	if !pool.AppendCertsFromPEM(root) {
+		return nil, fmt.Errorf("the edge's root certificate does not parse")
+	}
+	return &tls.Config{RootCAs: pool}, nil
+}
+
+// DialLoopback connects to 127.0.0.1 whatever the name: the sites are named localhost, and
+// listen only there.
+func DialLoopback(ctx context.Context, network, address string) (net.Conn, error) {
+	_, port, err := net.SplitHostPort(address)
+	if err != nil {
+		return nil, err
+	}
+	var d net.Dialer
+	return d.DialContext(ctx, network, net.JoinHostPort("127.0.0.1", port))
+}
+
+// Decode reads a JSON answer that must have this status.
+func (a Answer) Decode(t *testing.T, status int, into any) {
+	t.Helper()
+	if a.Status != status {
+		t.Fatalf("got status %d, want %d: %s", a.Status, status, a.Body)
+	}
+	if got := a.Header.Get("Content-Type"); got != "application/json" {
+		t.Errorf("got content type %q, want application/json", got)
+	}
+	if err := json.Unmarshal(a.Body, into); err != nil {
+		t.Fatalf("%v: %s", err, a.Body)
+	}
+}
+
+// Problem is the body of a refusal, RFC 9457.
+type Problem struct {
+	Type, Title, Detail, Code string
+	Status                    int
+}
+
+// Problem checks that the answer is a complete problem document with this
+// status and, unless it is empty, this code.
+func (a Answer) Problem(t *testing.T, status int, code string) Problem {
+	t.Helper()
+	if a.Status != status {
+		t.Fatalf("got status %d, want %d: %s", a.Status, status, a.Body)
+	}
+	if got := a.Header.Get("Content-Type"); got != "application/problem+json" {
+		t.Errorf("got content type %q, want application/problem+json", got)
+	}
+	var p Problem
+	if err := json.Unmarshal(a.Body, &p); err != nil {
+		t.Fatalf("%v: %s", err, a.Body)
+	}
+	if p.Type != "about:blank" || p.Title == "" || p.Detail == "" || p.Code == "" || p.Status != status {
+		t.Errorf("incomplete problem document: %s", a.Body)
+	}
+	if code != "" && p.Code != code {
+		t.Errorf("got code %q, want %q: %s", p.Code, code, a.Body)
+	}
+	return p
+}
+
+// Object is a JSON object under construction.
+type Object = map[string]any
+
+// Grant allows publishing and subscribing by these rules in one tenant.
+func Grant(tenant string, pub, sub []string) Object {
+	return Object{"tenant_ids": []string{tenant}, "allow_channels_pub": pub, "allow_channels_sub": sub}
+}
+
+// AllowAll allows everything in each of the tenants.
+func AllowAll(tenants ...string) Object {
+	return Object{"tenant_ids": tenants, "allow_channels_pub": []string{"#"}, "allow_channels_sub": []string{"#"}}
+}
+
+// TokenRequest is the body of a get-token call for a token that is valid for an hour.
+// Tests change it as they need.
+func TokenRequest(grants ...Object) Object {
+	return Object{
+		"created_by": "integration",
+		"right":      Object{"tenant_grants": grants, "expires_at": In(time.Hour)},
+	}
+}
+
+// In returns the time in d as a client would send it.
+func In(d time.Duration) string { return time.Now().Add(d).UTC().Format(time.RFC3339Nano) }
+
+// Issued is the answer of get-token.
+type Issued struct {
+	Token     string `json:"token"`
+	TokenID   string `json:"token_id"`
+	ExpiresAt string `json:"expires_at"`
+}
+
+// Issue issues an access token with the edge's default master token.
+func (e *Edge) Issue(grants ...Object) Issued {
+	e.T.Helper()
+	return e.IssueAs(e.Master, TokenRequest(grants...))
+}
+
+func (e *Edge) IssueAs(master string, request Object) Issued {
+	e.T.Helper()
+	var got Issued
+	e.Rest("POST", "/v1/get-token", master, request).Decode(e.T, http.StatusOK, &got)
+	return got
+}
+
+func (e *Edge) Refresh(master, tokenID, expiresAt string) Answer {
+	e.T.Helper()
+	return e.Rest("PUT", "/v1/refresh-token", master, Object{"token_id": tokenID, "expires_at": expiresAt})
+}
+
+func (e *Edge) Revoke(master, token string) Answer {
+	e.T.Helper()
+	return e.Rest("DELETE", "/v1/revoke-token", master, Object{"token": token})
+}
+
+// Status returns the status of a token as the list has it, or "".
+func (e *Edge) Status(master, tokenID string) string {
+	e.T.Helper()
+	for _, token := range e.List(master, "limit=1000").Tokens {
+		if token.TokenID == tokenID {
+			return token.Status
+		}
+	}
+	return ""
+}
+
+func CheckAllow(t *testing.T, a Answer, methods ...string) {
+	t.Helper()
+	var got []string
+	for _, method := range strings.Split(strings.Join(a.Header.Values("Allow"), ","), ",") {
+		got = append(got, strings.TrimSpace(method))
+	}
+	slices.Sort(got)
+	slices.Sort(methods)
+	if !slices.Equal(got, methods) {
+		t.Errorf("got Allow %q, want %q", got, methods)
+	}
+}
+
+func CheckNoStore(t *testing.T, a Answer) {
+	t.Helper()
+	if got := a.Header.Get("Cache-Control"); got != "no-store" {
+		t.Errorf("got Cache-Control %q, want no-store", got)
+	}
+}
+
+// CheckSilent checks that a problem quotes none of the values of the request.
+func CheckSilent(t *testing.T, p Problem, values ...string) {
+	t.Helper()
+	for _, value := range values {
+		if value != "" && strings.Contains(p.Detail, value) {
+			t.Errorf("the detail quotes the request: %s", p.Detail)
+		}
+	}
+}
+
+// WholeSeconds returns a time in the form in which the edge answers it.
+func WholeSeconds(t *testing.T, rfc3339 string) string {
+	t.Helper()
+	parsed, err := time.Parse(time.RFC3339, rfc3339)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return parsed.UTC().Truncate(time.Second).Format("2006-01-02T15:04:05Z")
+}
+
+// TokenList is the answer of GET /v1/tokens.
+type TokenList struct {
+	Tokens     []ListedToken `json:"tokens"`
+	NextCursor string        `json:"next_cursor"`
+}
+
+type ListedToken struct {
+	TokenID     string          `json:"token_id"`
+	CreatedBy   string          `json:"created_by"`
+	Description string          `json:"description"`
+	CreatedAt   string          `json:"created_at"`
+	ExpiresAt   string          `json:"expires_at"`
+	RevokedAt   string          `json:"revoked_at"`
+	Status      string          `json:"status"`
+	Right       json.RawMessage `json:"right"`
+}
+
+func (e *Edge) List(master, query string) TokenList {
+	e.T.Helper()
+	got := e.Rest("GET", "/v1/tokens?"+query, master, nil)
+	CheckNoStore(e.T, got)
+	var list TokenList
+	got.Decode(e.T, http.StatusOK, &list)
+	return list
+}

@@ -1,0 +1,42 @@
+package harness
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// FindSecret returns the surroundings of a secret, in plain text or in any
+// percent-encoding, or "".
+func FindSecret(text, secret string) string { return FindIn(Layers(text), secret) }
+
+// Layers returns a text unchanged and with its percent-encodings decoded.
+func Layers(text string) []string {
+	var all []string
+	for range 3 {
+		all = append(all, strings.ToLower(text))
+		if !percent.MatchString(text) {
+			break
+		}
+		text = percent.ReplaceAllStringFunc(text, func(code string) string {
+			c, err := strconv.ParseUint(code[1:], 16, 8)
+			if err != nil { // the expression allows no such thing
+				return code
+			}
+			return string(rune(c))
+		})
+	}
+	return all
+}
+
+func FindIn(layers []string, secret string) string {
+	for _, text := range layers {
+		if at := strings.Index(text, secret); at >= 0 {
+			line, _, _ := strings.Cut(text[strings.LastIndexByte(text[:at], '\n')+1:], "\n")
+			return line
+		}
+	}
+	return ""
+}
+
+var percent = regexp.MustCompile(`%[0-9A-Fa-f]{2}`)

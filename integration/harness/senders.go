@@ -1,0 +1,8 @@
+package harness
+
+import ()
+
+const (
+	AnnSubject = "ann ☺ <x>"
+	Mallory    = "mallory"
+)

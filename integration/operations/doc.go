@@ -1,0 +1,2 @@
+// Package operations tests what operators see and do: metrics, hooks, commands.
+package operations

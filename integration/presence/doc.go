@@ -1,0 +1,2 @@
+// Package presence tests who is said to be in a channel.
+package presence

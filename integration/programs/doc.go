@@ -1,0 +1,2 @@
+// Package programs tests what people start: examples, the README, packages, commands.
+package programs

@@ -1,0 +1,101 @@
+package programs
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// scripts/check-deps.sh says at once all that a machine lacks.
+func TestCheckDeps(t *testing.T) {
+	t.Parallel()
+	check := func(t *testing.T, path string, env ...string) (string, error) {
+		t.Helper()
+		bash, err := exec.LookPath("bash")
+		if err != nil {
+			t.Fatal(err)
+		}
+		cmd := exec.Command(bash, "../scripts/check-deps.sh")
+		cmd.Env = append(append(os.Environ(), "PATH="+path), env...)
+		out, err := cmd.CombinedOutput()
+		return string(out), err
+	}
+	t.Run("all is there", func(t *testing.T) {
+		if out, err := check(t, os.Getenv("PATH")); err != nil || out != "" {
+			t.Errorf("%v: %s", err, out)
+		}
+	})
+	t.Run("bare", func(t *testing.T) { // as Debian is, with Go and Node
+		dir := t.TempDir()
+		for _, tool := range []string{"go", "node", "npm", "sort", "head"} {
+			program, err := exec.LookPath(tool)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := os.Symlink(program, filepath.Join(dir, tool)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		out, err := check(t, dir, "CHROMIUM=/none/chromium", "FIREFOX=/none/firefox", "CC=")
+		if err == nil {
+			t.Error("it finds nothing missing")
+		}
+		for _, want := range []string{"C compiler", "curl", "git", "make", "python3", "venv", "/none/chromium", "/none/firefox"} {
+			if !strings.Contains(out, want) {
+				t.Errorf("it does not name %s:\n%s", want, out)
+			}
+		}
+		if !regexp.MustCompile(`(?m)^  apt-get update && apt-get install .*python3-venv.* gcc .*curl git make`).MatchString(out) {
+			t.Errorf("it does not say what to install:\n%s", out)
+		}
+	})
+}
+
+// Each soak has a row in docs/hardening.md.
+func TestSoaksAreDocumented(t *testing.T) {
+	t.Parallel()
+	script, err := os.ReadFile("../scripts/soak.sh")
+	if err != nil {
+		t.Fatal(err)
+	}
+	doc, err := os.ReadFile("../docs/hardening.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	soaks := regexp.MustCompile(`(?m)^soak_(\w+)\(\)`).FindAllStringSubmatch(string(script), -1)
+	if len(soaks) < 4 {
+		t.Errorf("scripts/soak.sh has the soaks %q", soaks)
+	}
+	for _, soak := range soaks {
+		if !strings.Contains(string(doc), "\n| `"+soak[1]+"` | ") {
+			t.Errorf("docs/hardening.md has no row for the soak %s", soak[1])
+		}
+	}
+}
+
+// Tests of the packages that share the harness wait more than they compute: one that runs
+// alone makes all others wait, too.
+func TestAllAreParallel(t *testing.T) {
+	t.Parallel()
+	files, err := filepath.Glob("*/*_test.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(string(text), "integration/harness") {
+			continue
+		}
+		for _, test := range regexp.MustCompile(`(?m)^func (Test\w+)\(t \*testing\.T\) \{\n(.*)`).FindAllStringSubmatch(string(text), -1) {
+			if strings.TrimSpace(test[2]) != "t.Parallel()" {
+				t.Errorf("%s: %s does not begin with t.Parallel()", file, test[1])
+			}
+		}
+	}
+}

@@ -1,0 +1,2 @@
+// Package sdks plays scenarios with all SDKs, wherever they run.
+package sdks

@@ -1,0 +1,154 @@
+package sdks
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/millrace/millrace/integration/harness"
+	"github.com/millrace/millrace/integration/history"
+	"github.com/millrace/millrace/integration/sdk"
+)
+
+// useClient makes the client of MILLRACE_CLIENT the only one that is tested. Without the
+// variable it does nothing.
+func useClient() error {
+	command := os.Getenv(sdk.ClientVariable)
+	if command == "" {
+		return nil
+	}
+	p := &sdk.Program{Outside: true, Command: func() (*exec.Cmd, error) {
+		cmd := exec.Command("sh", "-c", "exec "+command)
+		cmd.Dir = cmp.Or(os.Getenv(sdk.ClientFolderVariable), "..")
+		return cmd, nil
+	}}
+	cmd, err := p.Command()
+	if err != nil {
+		return err
+	}
+	d, hello, err := sdk.StartDriver(cmd, os.DevNull, harness.WaitTimeout, func(sdk.Report) error { return errors.New("nobody has asked for it") }, func(error) {})
+	if err != nil {
+		return fmt.Errorf("%s %q: %w", sdk.ClientVariable, command, err)
+	}
+	if err := d.End(); err != nil {
+		return fmt.Errorf("%s %q: %w", sdk.ClientVariable, command, err)
+	}
+	p.Lacks = hello.Lacks
+	sdk.Programs[history.ClientName] = p
+	sdk.Kinds = nil
+	transports := hello.Transports
+	if named := os.Getenv(sdk.ClientTransportsVariable); named != "" {
+		transports = strings.Split(named, ",")
+	}
+	for _, transport := range transports {
+		if !slices.Contains(hello.Transports, transport) {
+			return fmt.Errorf("%s names %q, and the client has %q", sdk.ClientTransportsVariable, transport, hello.Transports)
+		}
+		sdk.Kinds = append(sdk.Kinds, sdk.Kind{Where: history.ClientName, Transport: transport})
+	}
+	clientOutcomes = &outcomes{cells: map[string]map[string]string{}}
+	return nil
+}
+
+// sdkSupported begins a scenario, which may be about one transport only. It skips the test
+// where the client of MILLRACE_CLIENT lacks what the scenario needs. Ours lack nothing.
+func sdkSupported(t *testing.T, name, only string, needs []string) {
+	t.Helper()
+	clientOutcomes.Add(name)
+	var lacking []string
+	if len(sdk.KindsOver(only)) == 0 {
+		lacking = append(lacking, only)
+	}
+	for _, feature := range needs {
+		if history.SdkLacks(feature) {
+			lacking = append(lacking, feature)
+		}
+	}
+	if len(lacking) > 0 {
+		text := "not supported: " + strings.Join(lacking, ", ")
+		for _, kind := range sdk.Kinds {
+			clientOutcomes.set(name, kind, text)
+		}
+		t.Skip(text)
+	}
+}
+
+// clientOutcomes is what comes of the client of MILLRACE_CLIENT; nil: there is none.
+var clientOutcomes *outcomes
+
+// outcomes is a table of scenarios and transports. All methods of nil do nothing.
+type outcomes struct {
+	mu        sync.Mutex
+	scenarios []string
+	cells     map[string]map[string]string // by scenario and transport
+}
+
+func (o *outcomes) Add(scenario string) {
+	if o == nil {
+		return
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.scenarios = append(o.scenarios, scenario)
+	o.cells[scenario] = map[string]string{}
+}
+
+func (o *outcomes) set(scenario string, kind sdk.Kind, text string) {
+	if o == nil {
+		return
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.cells[scenario][kind.Transport] = text
+}
+
+// watch notes what comes of a test.
+func (o *outcomes) watch(t *testing.T, scenario string, kinds ...sdk.Kind) {
+	if o == nil {
+		return
+	}
+	t.Cleanup(func() {
+		text := "passed"
+		if t.Failed() {
+			text = "FAILED"
+		}
+		for _, kind := range kinds {
+			o.set(scenario, kind, text)
+		}
+	})
+}
+
+// print prints the table. It reports whether there was something to print, if it has to.
+func (o *outcomes) print() bool {
+	if o == nil || len(o.scenarios) == 0 {
+		return o == nil
+	}
+	all := clientScenarios()
+	slices.SortFunc(o.scenarios, func(a, b string) int { return cmp.Compare(slices.Index(all, a), slices.Index(all, b)) })
+	counts := map[string]int{}
+	row := func(name string, cell func(transport string) string) {
+		fmt.Printf("%-38s", name)
+		for _, kind := range sdk.Kinds {
+			fmt.Printf("  %-24s", cell(kind.Transport))
+		}
+		fmt.Println()
+	}
+	fmt.Println()
+	row("scenario", func(transport string) string { return transport })
+	for _, scenario := range o.scenarios {
+		row(scenario, func(transport string) string {
+			text := cmp.Or(o.cells[scenario][transport], "–") // it is about the other transport
+			word, _, _ := strings.Cut(text, ":")
+			counts[word]++
+			return text
+		})
+	}
+	fmt.Printf("\n%d passed, %d failed, %d not supported\n", counts["passed"], counts["FAILED"], counts["not supported"])
+	return true
+}

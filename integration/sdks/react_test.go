@@ -1,0 +1,174 @@
+package sdks
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/millrace/millrace/client"
+	"github.com/millrace/millrace/integration/browser"
+	"github.com/millrace/millrace/integration/harness"
+)
+
+// builtReact is what scripts/sdk-react.sh makes of sdk/react/test/page.tsx, by version of
+// React.
+const builtReact = "../sdk/react/test-out/page"
+
+const (
+	reactComponents = 200
+	reactChannels   = 20
+	reactEvery      = 20 * time.Millisecond // a number to each channel
+)
+
+// In a page, 200 components of @millrace/react with 20 subscriptions come and go at
+// random, in StrictMode, while somebody publishes numbers. Each component gets them
+// without a hole and without a repetition, over one connection. When all are gone, so are
+// the subscriptions, and the page's memory does not grow. A soak does it with all versions
+// of React, for a minute each; MILLRACE_SOAK_TIME is another time.
+func TestReact(t *testing.T) {
+	t.Parallel()
+	chrome := &browser.Browser{T: t, Name: "chromium", Driver: browser.StartChromium(t)}
+	for _, version := range harness.AtLength([]string{"19"}, []string{"18", "19"}) {
+		chrome.Run(t, version, func(b *browser.Browser) {
+			newReactPage(t, b, version).soak(harness.SoakFor(t, 3*time.Second, time.Minute), harness.AtLength(3, 10))
+		})
+	}
+}
+
+type reactPage struct {
+	browser.Tab
+	edge      *harness.Edge
+	tenant    string
+	publisher *client.Client
+	next      [reactChannels]int
+}
+
+func newReactPage(t *testing.T, b *browser.Browser, version string) *reactPage {
+	t.Helper()
+	if _, err := os.Stat(builtReact + "/" + version + "/page.js"); err != nil {
+		t.Fatalf("the page of @millrace/react is not built (%v): run scripts/install-test-deps.sh", err)
+	}
+	mux := http.NewServeMux()
+	mux.Handle("/page/", http.StripPrefix("/page/", modules(builtReact)))
+	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		fmt.Fprintf(w, `<!doctype html><title>React</title><body><script type="module" src="/page/%s/page.js"></script>`, version)
+	})
+	server := httptest.NewServer(mux)
+	b.T.Cleanup(server.Close)
+	p := &reactPage{edge: harness.StartEdge(b.T, harness.MetricsCaddyfile), tenant: "paint.react"}
+	grant := harness.Object{"tenant_ids": []string{"react"}, "allow_channels_pub": []string{"#"}, "allow_channels_sub": []string{"#"}}
+
+	ctx, cancel := context.WithTimeout(b.T.Context(), harness.WaitTimeout)
+	defer cancel()
+	options := client.Options{Token: p.edge.Issue(grant).Token, Transports: []client.Transport{client.WebSocket}}
+	var err error
+	if p.publisher, err = client.Connect(ctx, []string{p.edge.HttpURL("")}, options); err != nil {
+		b.T.Fatal(err)
+	}
+	b.T.Cleanup(func() { _ = p.publisher.Close() })
+
+	p.Tab = b.Open("react", server.URL, "")
+	p.Until("globalThis.soak !== undefined")
+	var loaded string
+	if p.Evaluate(&loaded, "soak.version"); !strings.HasPrefix(loaded, version+".") {
+		b.T.Fatalf("the page has React %s, want %s", loaded, version)
+	}
+	p.Evaluate(nil, "soak.start(%s)", harness.Object{
+		"url": p.edge.HttpURL(""), "tenant": p.tenant, "components": reactComponents, "channels": reactChannels, "linger": 50,
+		"options": harness.Object{"token": p.edge.Issue(grant).Token, "transports": []string{"websocket"}},
+	})
+	p.Until("soak.connection?.state === 'connected'")
+	return p
+}
+
+// soak divides the time into rounds, after each of which nothing may be left.
+func (p *reactPage) soak(total time.Duration, rounds int) {
+	t := p.T
+	t.Helper()
+	var heaps []int
+	for range rounds {
+		p.Evaluate(nil, "soak.shuffle(true)")
+		p.Publish(time.Now().Add(total / time.Duration(rounds)))
+		p.Evaluate(nil, "soak.shuffle(false)")
+		p.Publish(time.Now()) // a last number for those that have just been mounted
+		p.Until("soak.problems.length > 0 || soak.reached(%s)", p.last())
+		p.wantNoProblem()
+		if n := p.Connections(); n != 2 {
+			t.Errorf("the edge has %d connections, want that of the page and that of the publisher", n)
+		}
+		p.Evaluate(nil, "soak.clear(true)")
+		p.edge.Poll("the end of all subscriptions", func() bool { return p.edge.Metrics()["millrace_subscriptions"] == 0 })
+		var left int
+		if p.Evaluate(&left, "soak.last.size"); left != 0 {
+			t.Errorf("%d components are still mounted", left)
+		}
+		heap, _ := p.Act("heap", harness.Object{}).(float64)
+		heaps = append(heaps, int(heap))
+	}
+	var got, mounts, renders int
+	p.Evaluate(&got, "soak.got")
+	p.Evaluate(&mounts, "soak.mounts")
+	p.Evaluate(&renders, "soak.renders")
+	t.Logf("%d numbers published to each of %d channels; reducers got %d; %d mounts, %d renders with something new; the heap after each round: %d bytes",
+		p.next[0], reactChannels, got, mounts, renders, heaps)
+	if got == 0 || mounts < reactComponents {
+		t.Errorf("%d mounts got %d messages: this tests nothing", mounts, got)
+	}
+	// The first rounds make what stays, as compiled code.
+	if first, last := heaps[1], heaps[len(heaps)-1]; last > first+first/10 {
+		t.Errorf("the heap grows: %d bytes after each round", heaps)
+	}
+	p.Evaluate(nil, "soak.clear(false)")
+	p.edge.Poll("the end of the page's connection", func() bool { return p.Connections() == 1 })
+}
+
+// Publish publishes a number to each channel, and goes on until a time.
+func (p *reactPage) Publish(until time.Time) {
+	p.T.Helper()
+	ctx, cancel := context.WithDeadline(p.T.Context(), until.Add(harness.WaitTimeout))
+	defer cancel()
+	tick := time.NewTicker(reactEvery)
+	defer tick.Stop()
+	for {
+		for i := range p.next {
+			err := p.publisher.Publish(ctx, p.tenant, fmt.Sprintf("n%d.x", i), fmt.Append(nil, p.next[i]))
+			if err != nil {
+				p.T.Fatal(err)
+			}
+			p.next[i]++
+		}
+		if !time.Now().Before(until) {
+			return
+		}
+		<-tick.C
+	}
+}
+
+func (p *reactPage) last() []int {
+	all := make([]int, len(p.next))
+	for i, next := range p.next {
+		all[i] = next - 1
+	}
+	return all
+}
+
+func (p *reactPage) Connections() int {
+	p.T.Helper()
+	var got struct{ Connections []harness.Object }
+	p.edge.AdminCall("GET", "/pubsub/connections", nil).Decode(p.T, http.StatusOK, &got)
+	return len(got.Connections)
+}
+
+func (p *reactPage) wantNoProblem() {
+	p.T.Helper()
+	var problems []string
+	if p.Evaluate(&problems, "soak.problems"); len(problems) > 0 {
+		p.T.Fatalf("the page has found %d problems: %q", len(problems), problems)
+	}
+}

@@ -1,0 +1,2 @@
+// Package sessions tests what only one of the transports has.
+package sessions
