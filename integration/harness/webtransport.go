@@ -310,7 +310,7 @@ func (w *WebTransport) Ended(err error) error {
 	if errors.As(why, new(*Closed)) {
 		return why
 	}
-	return fmt.Errorf("%w (the session: %w, the connection: %v)", err, why, context.Cause(w.Quic.Context()))
+	return fmt.Errorf("%w (the session: %w, the connection: %w)", err, why, context.Cause(w.Quic.Context()))
 }
 
 // SessionEnd returns how an ended session ended.
