@@ -115,6 +115,26 @@ func TestPresenceLines(t *testing.T) {
 	})
 }
 
+// Counts are told once a second at most, however often they change.
+func TestPresenceCountsPause(t *testing.T) {
+	inBubble(t, fastLimits(), func(r *rig) {
+		r.setPresence("room.#")
+		ann, bob := r.connectAs("ann"), r.connectAs("bob")
+		bob.send("WHO:t:room.a:count")
+		time.Sleep(time.Second)
+		bob.expect("OK:WHO:t:room.a", "t:room.a anew")
+		for range 25 {
+			ann.send("JOIN:t:room.a")
+			time.Sleep(100 * time.Millisecond)
+			ann.send("LEAVE:t:room.a")
+			time.Sleep(100 * time.Millisecond)
+		}
+		if got := bob.take(); len(got) < 4 || len(got) > 6 {
+			t.Errorf("50 changes in 5 s are told in %d frames: %q", len(got), got)
+		}
+	})
+}
+
 func TestPresenceOfSessions(t *testing.T) {
 	inBubble(t, fastLimits(), func(r *rig) {
 		r.setPresence("room.#")
