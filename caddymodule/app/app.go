@@ -1,11 +1,12 @@
 // Package app is the app `pubsub`: its options, its life, what outlives a reload, the
-// limits and metrics of an edge, and the count of failed authentications. It answers no
-// requests: handlers ask it for what they work with, and write the answers.
+// limits and metrics of an edge. It answers no requests: handlers ask it for what they work with, and write the answers.
 package app
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
+	"net/netip"
 	"sync"
 
 	"github.com/caddyserver/caddy/v2"
@@ -15,6 +16,7 @@ import (
 	"github.com/millrace/millrace/caddymodule/guest"
 	"github.com/millrace/millrace/caddymodule/overlay"
 	"github.com/millrace/millrace/caddymodule/takeover"
+	"github.com/millrace/millrace/internal/admission"
 	"github.com/millrace/millrace/pubsub"
 	"github.com/millrace/millrace/pubsub/presence"
 	"github.com/millrace/millrace/tokenstore"
@@ -98,7 +100,7 @@ type App struct {
 	presences *presence.Set
 	tokens    tokenstore.Config
 	limits    pubsub.Limits
-	failures  *failureLimiter
+	failures  *admission.FailureLimiter
 	faults    *zap.Logger // of the token store: one line a second
 
 	mu      sync.Mutex
@@ -118,6 +120,21 @@ func (a *App) Log() *zap.Logger { return a.log }
 // Faults is the logger of faults that every request may meet, as those of the token
 // store: it writes one line of a kind a second. It outlives the configuration.
 func (a *App) Faults() *zap.Logger { return a.faults }
+
+// AuthenticateMaster is [tokenstore.Service.AuthenticateMaster] for a client at an address,
+// or [tokenstore.ErrTooManyFailures]. All handlers of a configuration share the count of
+// failures.
+func (a *App) AuthenticateMaster(ctx context.Context, s *tokenstore.Service, token string, ip netip.Addr) (*tokenstore.Master, error) {
+	return a.failures.AuthenticateMaster(ctx, s, token, ip)
+}
+
+// Admission is what decides about clients of this configuration.
+func (a *App) Admission(live *Running) *admission.Edge {
+	return &admission.Edge{
+		Hub: live.Hub, Tokens: live.Service, Failures: a.failures, Region: a.Region, MaxKBPerSec: a.Bandwidth.Max,
+		Exiting: caddy.Exiting, CountSession: live.CountSession, Log: a.faults,
+	}
+}
 
 // MaxKBPerSec is the highest cap that a token may name, in KB/s.
 func (a *App) MaxKBPerSec() int { return cmp.Or(a.Bandwidth.Max, tokenstore.DefaultMaxKBPerSec) }

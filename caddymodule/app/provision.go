@@ -14,6 +14,7 @@ import (
 	"github.com/millrace/millrace/caddymodule/guest"
 	"github.com/millrace/millrace/caddymodule/overlay"
 	"github.com/millrace/millrace/caddymodule/takeover"
+	"github.com/millrace/millrace/internal/admission"
 	"github.com/millrace/millrace/pubsub"
 	"github.com/millrace/millrace/tokenstore"
 )
@@ -22,7 +23,7 @@ import (
 // works beside a running edge.
 func (a *App) Provision(ctx caddy.Context) error {
 	a.ctx, a.log = ctx, ctx.Logger()
-	a.failures, a.faults = newFailureLimiter(), guest.OncePerSecond(guest.LiveLog("pubsub"))
+	a.failures, a.faults = admission.NewFailureLimiter(), guest.OncePerSecond(guest.LiveLog("pubsub"))
 	a.started = make(chan struct{})
 	a.takeover = takeover.New(func(srv *caddyhttp.Server) http.Handler {
 		return guard.Outermost(srv, srv, a.log.Named("guard"))

@@ -17,7 +17,7 @@ import (
 	"github.com/millrace/millrace/caddymodule/guard"
 	"github.com/millrace/millrace/caddymodule/guest"
 	"github.com/millrace/millrace/caddymodule/problem"
-	"github.com/millrace/millrace/pubsub"
+	"github.com/millrace/millrace/internal/admission"
 	wsconn "github.com/millrace/millrace/pubsub/websocket"
 	"github.com/millrace/millrace/tokenstore"
 	"github.com/millrace/millrace/tokenstore/rest"
@@ -61,11 +61,17 @@ func (h *WebSocket) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddy
 	if live == nil {
 		return nil
 	}
-	session, refused := h.open(r, live, offer.token)
+	opened, refused := admission.Candidate{
+		Edge:    h.app.Admission(live),
+		Client:  clientOf(r, tokenstore.ProtocolWebSocket),
+		Origins: r.Header.Values("Origin"),
+		Secure:  secure(r, h.app),
+	}.Open(r.Context(), offer.token)
 	if refused != nil {
-		refused.write(w)
+		refuse(w, refused)
 		return nil
 	}
+	session := opened.Session
 	served := false
 	defer func() { // also after a panic, which the server recovers from
 		if !served {
@@ -88,26 +94,6 @@ func (h *WebSocket) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddy
 
 // sessionLog is shared by all sessions: one logger each would be 150 bytes.
 var sessionLog = guest.LiveLog("pubsub.websocket")
-
-// open registers a session for the client, or refuses it.
-func (h *WebSocket) open(r *http.Request, live *app.Running, token string) (*pubsub.Session, *refusal) {
-	c := candidate{
-		app: h.app, live: live, faults: h.app.Faults(),
-		client:  clientOf(r, tokenstore.ProtocolWebSocket),
-		origins: r.Header.Values("Origin"),
-		secure:  secure(r, h.app),
-	}
-	if refused := c.checkAvailable(); refused != nil {
-		return nil, refused
-	}
-	done, refused := c.addHandshake(r.Context())
-	if refused != nil {
-		return nil, refused
-	}
-	defer done()
-	session, _, refused := c.admit(r.Context(), token)
-	return session, refused
-}
 
 // offer is what a handshake asks for.
 type offer struct {

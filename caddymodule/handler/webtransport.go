@@ -3,7 +3,6 @@ package handler
 import (
 	"context"
 	"net/http"
-	"net/netip"
 	"strings"
 
 	"github.com/caddyserver/caddy/v2"
@@ -15,6 +14,7 @@ import (
 	"github.com/millrace/millrace/caddymodule/guest"
 	"github.com/millrace/millrace/caddymodule/problem"
 	"github.com/millrace/millrace/caddymodule/takeover"
+	"github.com/millrace/millrace/internal/admission"
 	"github.com/millrace/millrace/pubsub"
 	wtconn "github.com/millrace/millrace/pubsub/webtransport"
 	"github.com/millrace/millrace/tokenstore"
@@ -71,21 +71,12 @@ func (h *WebTransport) ServeHTTP(w http.ResponseWriter, r *http.Request, next ca
 	if live == nil {
 		return nil
 	}
-	c := visitor{candidate: h.candidate(r, live, entry), entry: entry}
-	if entry.Closing() {
-		c.reportRefused(refusedByHub(pubsub.ErrDraining), nil).write(w)
-		return nil
-	}
-	if refused := c.checkAvailable(); refused != nil {
-		refused.write(w)
-		return nil
-	}
 	// In both cases the request, and all that Caddy keeps with it, is let go of
 	// when the session has begun.
-	if given {
-		h.serve(w, r, c, token)
+	if c := h.candidate(r, live, entry); given {
+		h.serve(w, r, c, entry, token)
 	} else {
-		h.await(w, r, c)
+		h.await(w, r, c, entry)
 	}
 	return nil
 }
@@ -113,52 +104,43 @@ func checkEntry(w http.ResponseWriter, r *http.Request) (*takeover.Entry, bool) 
 	return entry, true
 }
 
-func (h *WebTransport) candidate(r *http.Request, live *app.Running, entry *takeover.Entry) candidate {
+func (h *WebTransport) candidate(r *http.Request, live *app.Running, entry *takeover.Entry) admission.Candidate {
 	client := clientOf(r, tokenstore.ProtocolWebTransport)
 	client.Listener = entry.Listener()
 	var origins []string
 	for _, o := range r.Header.Values("Origin") {
 		origins = append(origins, strings.Clone(o))
 	}
-	return candidate{
-		app: h.app, live: live, faults: h.app.Faults(),
-		client:  client,
-		origins: origins,
-		secure:  true,
+	return admission.Candidate{
+		Edge:   h.app.Admission(live),
+		Client: client, Origins: origins, Secure: true, Peer: entry.Peer(), Closing: entry.Closing,
 	}
 }
 
 // serve opens the session of a client that sent its token in the handshake.
-func (h *WebTransport) serve(w http.ResponseWriter, r *http.Request, c visitor, token string) {
-	done, refused := c.addHandshake(r.Context())
+func (h *WebTransport) serve(w http.ResponseWriter, r *http.Request, c admission.Candidate, entry *takeover.Entry, token string) {
+	a, refused := c.Open(r.Context(), token)
 	if refused != nil {
-		refused.write(w)
+		refuse(w, refused)
 		return
 	}
-	defer done()
-	a, refused := c.admit(r.Context(), token)
-	if refused != nil {
-		refused.write(w)
-		return
-	}
-	done()
 	served := false
 	defer func() { // also after a panic, which the server recovers from
 		if !served {
 			a.Session.Detach()
 		}
 	}()
-	if conn, ok := h.upgrade(w, r, c.entry); ok {
-		wtconn.Serve(c.live.Hub, a, conn, guest.LiveLog("pubsub.webtransport"))
+	if conn, ok := h.upgrade(w, r, entry); ok {
+		wtconn.Serve(c.Hub, a, conn, guest.LiveLog("pubsub.webtransport"))
 		served = true
 	}
 }
 
 // await opens the session of a client that is going to send its token.
-func (h *WebTransport) await(w http.ResponseWriter, r *http.Request, c visitor) {
-	pending, err := c.live.Hub.AddPending(c.client)
-	if err != nil {
-		c.reportRefused(refusedByHub(err), nil).write(w)
+func (h *WebTransport) await(w http.ResponseWriter, r *http.Request, c admission.Candidate, entry *takeover.Entry) {
+	pending, refused := c.Await()
+	if refused != nil {
+		refuse(w, refused)
 		return
 	}
 	served := false
@@ -167,8 +149,15 @@ func (h *WebTransport) await(w http.ResponseWriter, r *http.Request, c visitor) 
 			pending.Release()
 		}
 	}()
-	if conn, ok := h.upgrade(w, r, c.entry); ok {
-		wtconn.ServePending(c.live.Hub, pending, conn, c.auth, guest.LiveLog("pubsub.webtransport"))
+	if conn, ok := h.upgrade(w, r, entry); ok {
+		wtconn.ServePending(c.Hub, pending, conn, func(ctx context.Context, token string) (wtconn.Admission, *wtconn.Refusal) {
+			a, refused := c.Auth(ctx, token)
+			if refused == nil {
+				return a, nil
+			}
+			countRefusal(refused)
+			return wtconn.Admission{}, refused.WebTransport()
+		}, guest.LiveLog("pubsub.webtransport"))
 		served = true
 	}
 }
@@ -182,52 +171,11 @@ func (h *WebTransport) upgrade(w http.ResponseWriter, r *http.Request, entry *ta
 		c.Write(zap.Error(err))
 	}
 	if entry.Closing() {
-		refusedByHub(pubsub.ErrDraining).write(w)
+		refuse(w, admission.RefusedByHub(pubsub.ErrDraining))
 	} else {
 		problem.Refuse(w, http.StatusBadRequest, "bad_handshake", "the client's HTTP/3 settings allow no (further) WebTransport session")
 	}
 	return conn, false
-}
-
-// visitor is a candidate for a WebTransport session.
-type visitor struct {
-	candidate
-	entry *takeover.Entry
-}
-
-func (v visitor) admit(ctx context.Context, token string) (wtconn.Admission, *refusal) {
-	session, access, refused := v.candidate.admit(ctx, token)
-	if refused != nil {
-		return wtconn.Admission{}, refused
-	}
-	return wtconn.Admission{Session: session, AllowPeer: allowPeer(access.AllowedIPs(), v.client.IP, v.entry.Peer())}, nil
-}
-
-// auth answers an AUTH line.
-func (v visitor) auth(ctx context.Context, token string) (wtconn.Admission, *wtconn.Refusal) {
-	if refused := v.checkAvailable(); refused != nil {
-		return wtconn.Admission{}, refused.wtRefusal()
-	}
-	a, refused := v.admit(ctx, token)
-	if refused == nil && v.entry.Closing() {
-		a.Session.Detach() // it may have missed the others' farewell
-		refused = refusedByHub(pubsub.ErrDraining)
-	}
-	if refused != nil {
-		return wtconn.Admission{}, refused.wtRefusal()
-	}
-	return a, nil
-}
-
-// allowPeer says from where a client may go on to send when its connection moves
-// to another address: from where its token allows it (nil: anywhere). Of a client
-// behind a trusted proxy the edge knows no address but by the proxy's word, so
-// the connection has to stay with that proxy.
-func allowPeer(masks func(netip.Addr) bool, client, peer netip.Addr) func(netip.Addr) bool {
-	if masks == nil || client == peer {
-		return masks
-	}
-	return func(now netip.Addr) bool { return now.Unmap().WithZone("") == peer }
 }
 
 var (

@@ -1,4 +1,4 @@
-package app
+package admission
 
 import (
 	"context"
@@ -16,48 +16,38 @@ const (
 	maxAddresses = 16_384 // that are kept count of
 )
 
-// failureLimiter counts failed authentications by address and second, and refuses
+// FailureLimiter counts failed authentications by address and second, and refuses
 // what would fail once there are too many. Whoever has the secret of a token that
 // this edge knows is not counted, and never refused by it: many clients may be
-// behind one address. An address that is not known is nobody's, and has no count.
-type failureLimiter struct {
+// behind one address. An address that is not known is nobody's, and has no count. Safe for
+// concurrent use.
+type FailureLimiter struct {
 	mu     sync.Mutex
 	second int64
 	counts map[netip.Addr]int
 }
 
-func newFailureLimiter() *failureLimiter { return &failureLimiter{counts: map[netip.Addr]int{}} }
+// NewFailureLimiter returns one that has counted nothing.
+func NewFailureLimiter() *FailureLimiter { return &FailureLimiter{counts: map[netip.Addr]int{}} }
 
-// access is [tokenstore.Service.Authenticate] for a client at an address, or
-// [tokenstore.ErrTooManyFailures].
-func (l *failureLimiter) access(ctx context.Context, s *tokenstore.Service, token string, ip netip.Addr) (*tokenstore.Access, error) {
+// Authenticate is [tokenstore.Service.Authenticate] of a service for a client at an
+// address, or [tokenstore.ErrTooManyFailures]. An address that is not valid is not known.
+func (l *FailureLimiter) Authenticate(ctx context.Context, s *tokenstore.Service, token string, ip netip.Addr) (*tokenstore.Access, error) {
 	return checkFailureLimit(l, ip,
 		func() (*tokenstore.Access, error) { return s.AuthenticateLocal(ctx, token) },
 		func() (*tokenstore.Access, error) { return s.Authenticate(ctx, token) })
 }
 
-// master is [tokenstore.Service.AuthenticateMaster] likewise.
-func (l *failureLimiter) master(ctx context.Context, s *tokenstore.Service, token string, ip netip.Addr) (*tokenstore.Master, error) {
+// AuthenticateMaster is [tokenstore.Service.AuthenticateMaster] likewise.
+func (l *FailureLimiter) AuthenticateMaster(ctx context.Context, s *tokenstore.Service, token string, ip netip.Addr) (*tokenstore.Master, error) {
 	return checkFailureLimit(l, ip,
 		func() (*tokenstore.Master, error) { return s.AuthenticateMasterLocal(ctx, token, ip) },
 		func() (*tokenstore.Master, error) { return s.AuthenticateMaster(ctx, token, ip) })
 }
 
-// Authenticate is [tokenstore.Service.Authenticate] of a service for a client at an
-// address, or [tokenstore.ErrTooManyFailures]. All handlers of a configuration share
-// the count of failures. An address that is not valid is one that is not known.
-func (a *App) Authenticate(ctx context.Context, s *tokenstore.Service, token string, ip netip.Addr) (*tokenstore.Access, error) {
-	return a.failures.access(ctx, s, token, ip)
-}
-
-// AuthenticateMaster is [tokenstore.Service.AuthenticateMaster] likewise.
-func (a *App) AuthenticateMaster(ctx context.Context, s *tokenstore.Service, token string, ip netip.Addr) (*tokenstore.Master, error) {
-	return a.failures.master(ctx, s, token, ip)
-}
-
 // checkFailureLimit asks this edge first. Only what fails there is counted, before another
 // machine is asked about it.
-func checkFailureLimit[T any](l *failureLimiter, ip netip.Addr, local, all func() (*T, error)) (*T, error) {
+func checkFailureLimit[T any](l *FailureLimiter, ip netip.Addr, local, all func() (*T, error)) (*T, error) {
 	v, err := local()
 	if !isFailure(err) {
 		return v, err
@@ -78,7 +68,7 @@ func isFailure(err error) bool {
 }
 
 // countFailure counts a failure, unless there were too many in this second.
-func (l *failureLimiter) countFailure(ip netip.Addr) bool {
+func (l *FailureLimiter) countFailure(ip netip.Addr) bool {
 	if !ip.IsValid() {
 		return true
 	}
@@ -97,7 +87,7 @@ func (l *failureLimiter) countFailure(ip netip.Addr) bool {
 }
 
 // uncountFailure takes a failure back that was none.
-func (l *failureLimiter) uncountFailure(ip netip.Addr) {
+func (l *FailureLimiter) uncountFailure(ip netip.Addr) {
 	ip = pubsub.Network(ip)
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -107,7 +97,7 @@ func (l *failureLimiter) uncountFailure(ip netip.Addr) {
 	}
 }
 
-func (l *failureLimiter) startSecond() {
+func (l *FailureLimiter) startSecond() {
 	if now := time.Now().Unix(); now != l.second {
 		l.second = now
 		clear(l.counts)

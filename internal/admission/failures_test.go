@@ -1,4 +1,4 @@
-package app
+package admission
 
 import (
 	"context"
@@ -40,7 +40,7 @@ func (*afar) WatchStale(func()) (stop func()) { return func() {} }
 // guesses is a limiter before a service, in a second that has just begun.
 type guesses struct {
 	t *testing.T
-	*failureLimiter
+	*FailureLimiter
 	service *tokenstore.Service
 }
 
@@ -50,7 +50,7 @@ func newGuesses(t *testing.T, store tokenstore.Store) guesses {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return guesses{t, newFailureLimiter(), service}
+	return guesses{t, NewFailureLimiter(), service}
 }
 
 func (g guesses) issue() (token, id string) {
@@ -69,7 +69,7 @@ func (g guesses) issue() (token, id string) {
 func (g guesses) want(what, token string, ip netip.Addr, n int, want error) {
 	g.t.Helper()
 	for i := range n {
-		if _, err := g.access(g.t.Context(), g.service, token, ip); !errors.Is(err, want) {
+		if _, err := g.Authenticate(g.t.Context(), g.service, token, ip); !errors.Is(err, want) {
 			g.t.Fatalf("%s, attempt %d: %v, want %v", what, i+1, err, want)
 		}
 	}
@@ -105,7 +105,7 @@ func TestFailureLimiter(t *testing.T) {
 		g.want("a valid token from there", valid, here, maxFailures, nil)
 		g.want("a revoked token from there", revoked, here, 1, tokenstore.ErrTokenEnded)
 		g.want("another address", madeUp, another, 1, tokenstore.ErrUnauthorized)
-		if _, err := g.master(t.Context(), g.service, "MT"+madeUp[2:], here); !errors.Is(err, tokenstore.ErrTooManyFailures) {
+		if _, err := g.AuthenticateMaster(t.Context(), g.service, "MT"+madeUp[2:], here); !errors.Is(err, tokenstore.ErrTooManyFailures) {
 			t.Errorf("a master token from there: %v", err)
 		}
 		g.want("an unknown address", madeUp, netip.Addr{}, 10*maxFailures, tokenstore.ErrUnauthorized)
@@ -125,7 +125,7 @@ func TestFailureLimiterAsksWithinLimit(t *testing.T) {
 		g.want("a token that was just issued elsewhere", valid, here, 10*maxFailures, nil)
 		store.asked = 0
 		for range 1000 {
-			_, _ = g.access(t.Context(), g.service, madeUp, here)
+			_, _ = g.Authenticate(t.Context(), g.service, madeUp, here)
 		}
 		if store.asked != maxFailures {
 			t.Errorf("of 1000 made-up tokens %d were asked for, want %d", store.asked, maxFailures)
