@@ -95,7 +95,7 @@ func (p *pendingConn) authenticate() (refusal *Refusal) {
 		return late()
 	}
 	p.open(main)
-	watcher.add(p.connection)
+	p.watch()
 
 	stop := context.AfterFunc(ctx, func() { _ = main.SetReadDeadline(time.Unix(1, 0)) })
 	message, err := p.in.next(AuthBytes)

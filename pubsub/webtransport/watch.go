@@ -4,6 +4,8 @@ import (
 	"context"
 	"sync"
 	"time"
+
+	"github.com/millrace/millrace/pubsub"
 )
 
 const (
@@ -11,42 +13,53 @@ const (
 	peerCheckEvery = 5 * tickEvery // and for the client's address, and whether it reads
 )
 
-// connWatcher checks for what clients do rarely, if at all: that they open a second
-// bidirectional stream, move to another address, or do not read. Goroutines that wait
-// for it would cost each session 3 KiB a piece.
+// connWatcher checks the connections of a hub for what clients do rarely, if at all: that
+// they open a second bidirectional stream, move to another address, or do not read.
+// Goroutines that wait for it would cost each session 3 KiB a piece.
 type connWatcher struct {
 	mu    sync.Mutex
 	conns map[*connection]struct{}
 	timer *time.Timer // runs checkAll as long as there are connections
 }
 
-// watcher watches all connections of the process: one timer is enough for them.
-var watcher = connWatcher{conns: map[*connection]struct{}{}}
+// watchers has those of the hubs that have connections. A hub has a timer of its own, since
+// tests give each hub its own clock.
+var watchers = struct {
+	sync.Mutex // taken before those of the watchers
+	of         map[*pubsub.Hub]*connWatcher
+}{of: map[*pubsub.Hub]*connWatcher{}}
 
-// add has a connection checked, until remove.
-func (w *connWatcher) add(c *connection) {
+// watch has a connection checked, until unwatch.
+func (c *connection) watch() {
+	watchers.Lock()
+	defer watchers.Unlock()
+	w := watchers.of[c.hub]
+	if w == nil {
+		w = &connWatcher{conns: map[*connection]struct{}{}}
+		watchers.of[c.hub] = w
+	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.conns[c] = struct{}{}
-	switch {
-	case len(w.conns) > 1:
-	case w.timer == nil:
+	if w.timer == nil {
 		w.timer = time.AfterFunc(tickEvery, w.checkAll)
-	default:
-		w.timer.Reset(tickEvery)
 	}
 }
 
-// remove returns when the connection is not checked any more.
-func (w *connWatcher) remove(c *connection) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if _, joined := w.conns[c]; !joined {
+// unwatch returns when the connection is not checked any more.
+func (c *connection) unwatch() {
+	watchers.Lock()
+	defer watchers.Unlock()
+	w := watchers.of[c.hub]
+	if w == nil {
 		return
 	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	delete(w.conns, c)
 	if len(w.conns) == 0 {
 		w.timer.Stop()
+		delete(watchers.of, c.hub)
 	}
 }
 

@@ -72,7 +72,7 @@ type connection struct {
 	checksPeer atomic.Bool // the client is admitted, from some addresses only
 	served     atomic.Bool // session and main are set, and do not change any more
 
-	// owned by watcher
+	// owned by the hub's connWatcher
 	ticks          int  // calls of check so far
 	refusesStreams bool // a goroutine resets further streams
 
@@ -109,7 +109,7 @@ func (c *connection) run() {
 	defer c.recoverFault()
 	c.goroutines.Go(c.acceptUniStreams)
 	c.checksPeer.Store(c.allowPeer != nil)
-	watcher.add(c)
+	c.watch()
 	main, err := c.AcceptStream(until{c.Context(), c.session.Done()})
 	if err != nil { // without a stream there are no lines: the client gets the code alone
 		c.session.Close(wire.CloseNormal, "")
@@ -160,7 +160,7 @@ func (c *connection) finish() {
 
 // waitForGoroutines waits for the goroutines of a session that is over.
 func (c *connection) waitForGoroutines() {
-	watcher.remove(c) // first, as it starts some
+	c.unwatch() // first, as it starts some
 	c.goroutines.Wait()
 }
 
