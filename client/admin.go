@@ -96,7 +96,7 @@ func NewTokenAdmin(address, masterToken string, opts ...AdminOption) (*TokenAdmi
 	if o.tls == nil {
 		o.tls = &tls.Config{}
 	}
-	admin.http = httpClient(o.tls)
+	admin.http = httpClient(o.tls, machine)
 	return admin, nil
 }
 

@@ -34,7 +34,7 @@ func newEdges(s *settings, addresses []string) (*edges, error) {
 		}
 		e.addresses = append(e.addresses, a)
 	}
-	e.http = httpClient(s.tls)
+	e.http = httpClient(s.tls, s.Network)
 	return e, nil
 }
 

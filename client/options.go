@@ -87,6 +87,8 @@ type Options struct {
 	// AllowPlaintext accepts http:// for hosts that are not on loopback, although
 	// the token can be read on the way.
 	AllowPlaintext bool
+	// Network opens the connections, in tests. Default: that of the machine.
+	Network *Network
 
 	// OnEvent is called for what happens to the connection, one event after the
 	// other, from a goroutine of its own: it may take its time, and may call the
@@ -188,6 +190,14 @@ func (o Options) settings() (*settings, error) {
 	}
 	s.tls.NextProtos = nil
 	s.dial, s.measure, s.watch = s.dialLink, ping3, processWatch
+	switch n := o.Network; {
+	case n == nil:
+		s.Network = machine
+	case n.Dial == nil || n.DialPacket == nil:
+		return nil, badOption("a Network needs both Dial and DialPacket")
+	default:
+		s.watch = nil
+	}
 	return s, nil
 }
 

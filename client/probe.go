@@ -11,10 +11,10 @@ import (
 
 // httpClient is for requests to edges. It follows no redirect, which could lead
 // a token elsewhere, and uses no proxy.
-func httpClient(config *tls.Config) *http.Client {
+func httpClient(config *tls.Config, network *Network) *http.Client {
 	return &http.Client{
 		Transport: &http.Transport{
-			TLSClientConfig: config.Clone(), ForceAttemptHTTP2: true, Proxy: nil,
+			DialContext: network.Dial, TLSClientConfig: config.Clone(), ForceAttemptHTTP2: true, Proxy: nil,
 			IdleConnTimeout: 30 * time.Second, MaxIdleConnsPerHost: 4,
 		},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },

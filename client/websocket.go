@@ -2,7 +2,6 @@ package client
 
 import (
 	"context"
-	"crypto/tls"
 	"errors"
 	"io"
 	"net"
@@ -35,8 +34,7 @@ func (s *settings) dialWebSocket(ctx context.Context, origin, token string) (lin
 		ReadBufferSize: 16 << 10, WriteBufferSize: 16 << 10,
 		// No proxy: the token goes to the edge that the application named.
 		NetDialContext: func(ctx context.Context, network, addr string) (net.Conn, error) {
-			var d net.Dialer
-			conn, err := d.DialContext(ctx, network, addr)
+			conn, err := s.Network.Dial(ctx, network, addr)
 			if err != nil {
 				return nil, err
 			}
@@ -49,8 +47,7 @@ func (s *settings) dialWebSocket(ctx context.Context, origin, token string) (lin
 			if config.ServerName == "" {
 				config.ServerName = hostName(origin)
 			}
-			d := tls.Dialer{Config: config}
-			conn, err := d.DialContext(ctx, network, addr)
+			conn, err := s.Network.dialTLS(ctx, network, addr, config)
 			if err != nil {
 				return nil, err
 			}

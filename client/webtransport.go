@@ -41,7 +41,7 @@ func (s *settings) dialWebTransport(ctx context.Context, origin, token string) (
 		return &Error{Code: CodeUnreachable, Text: "no WebTransport to the edge", Err: err}
 	}
 	// Not the early variant: edges refuse what comes as TLS early data.
-	conn, err := quic.DialAddr(ctx, hostPort(origin), config, &quic.Config{
+	conn, err := s.Network.dialQUIC(ctx, hostPort(origin), config, &quic.Config{
 		EnableDatagrams: true, EnableStreamResetPartialDelivery: true, // WebTransport asks for both
 		KeepAlivePeriod: 10 * time.Second, MaxIdleTimeout: 30 * time.Second,
 		HandshakeIdleTimeout: s.ConnectTimeout,
