@@ -215,6 +215,9 @@ func (e *Edge) Drain() <-chan struct{} { return e.hub.Drain() }
 // Hub is the edge's hub, for what a test wants to know of it, or set.
 func (e *Edge) Hub() *pubsub.Hub { return e.hub }
 
+// Tokens is the edge's administration of tokens, for what the methods of [Edge] do not give.
+func (e *Edge) Tokens() *tokenstore.Service { return e.tokens }
+
 // URL is the edge's origin, like https://edge1.test, which only [Edge.Client],
 // [Edge.HTTP] and clients with [Edge.Network] reach.
 func (e *Edge) URL() string { return "https://" + e.host }
