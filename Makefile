@@ -1,6 +1,6 @@
 # Every target is one short script under scripts/; CI calls the same ones.
 .DEFAULT_GOAL := help
-.PHONY: help dev test soak fmt lint fuzz bench release
+.PHONY: help dev test check soak fmt lint fuzz bench release
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-7s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -8,10 +8,13 @@ help: ## show this list
 dev: ## run an edge on localhost with fresh tokens and the commands to try it
 	@scripts/dev.sh
 
-test: ## everything CI checks: format, vet, lint, all tests with the race detector
+test: ## the tests of all Go packages and of the SDKs: minutes
 	@scripts/test.sh
 
-soak: ## what is too long for make test: hours; NAMES='one two' runs some of it
+check: ## all that CI checks: make test, lint, races, browsers, clusters, faults
+	@scripts/check.sh
+
+soak: ## what is too long for make check: hours; NAMES='one two' runs some of it
 	@scripts/soak.sh $(NAMES)
 
 fmt: ## format the Go code

@@ -11,7 +11,7 @@ cd "$(dirname "$0")/.."
 export GOFLAGS="${GOFLAGS:-} -trimpath"
 go build -o dist/test/ ./cmd/millrace
 export MILLRACE_PROGRAM=$PWD/dist/test/millrace
-lint=$(go tool -modfile=tools/go.mod -n golangci-lint)
+lint=$(scripts/tool.sh tools/go.mod golangci-lint)
 cd deploy/charttest
 "$lint" run --allow-parallel-runners # scripts/lint.sh runs the fast linters only
 go test -timeout 20m "$@" ./...

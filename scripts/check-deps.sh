@@ -1,7 +1,17 @@
 #!/usr/bin/env bash
-# Lists everything that `make test` needs and this machine lacks, and how Debian
-# installs it. Builds and installs nothing.
+# Lists everything that `make test` or `make check` needs and this machine lacks, and how
+# Debian installs it. Builds and installs nothing.
+#
+#   scripts/check-deps.sh test | check
 set -euo pipefail
+
+case ${1:-} in
+test | check) for=$1 ;;
+*)
+	echo "usage: $0 test | check" >&2
+	exit 2
+	;;
+esac
 
 missing=()  # what, for people
 packages=() # of Debian
@@ -36,39 +46,43 @@ if ! has python3 || ! python3 -c 'import venv, ensurepip' 2>/dev/null; then
 	lacks "python3's module venv" python3-venv
 fi
 
-# The race detector links with the compiler that Go names, which is gcc or clang.
-compiler=${CC:-$(go env CC 2>/dev/null || echo gcc)}
-has "${compiler%% *}" || lacks "a C compiler ($compiler), for the race detector" gcc
-if ! has "${compiler%% *}" || ! echo '#include <stdlib.h>' | $compiler -E - >/dev/null 2>&1; then
-	[[ $OSTYPE != linux* ]] || lacks "the C library's headers" libc6-dev
-fi
-
 # What scripts and tests call, in addition to what every Debian has.
 for tool in curl git make; do
 	has "$tool" || lacks "$tool" "$tool"
 done
 
-# install-test-deps.sh installs what follows where it can: on Debian, as root or with sudo.
-installs() {
-	has apt-get && { [[ $EUID -eq 0 ]] || { has sudo && sudo --non-interactive true 2>/dev/null; }; }
-}
-browser() { # name, variable, package
-	local program=${!2:-}
-	if [[ -n $program ]]; then
-		[[ -x $program ]] || lacks "a browser: $2 is $program, which is not a program"
-	elif [[ ! -x /usr/bin/$3 ]] && { ! installs || [[ ${#missing[@]} -gt 0 ]]; }; then
-		lacks "$1 in /usr/bin/$3; elsewhere $2 names the program" "$3"
+needs_for_check() {
+	# The race detector links with the compiler that Go names, which is gcc or clang.
+	local compiler
+	compiler=${CC:-$(go env CC 2>/dev/null || echo gcc)}
+	has "${compiler%% *}" || lacks "a C compiler ($compiler), for the race detector" gcc
+	if ! has "${compiler%% *}" || ! echo '#include <stdlib.h>' | $compiler -E - >/dev/null 2>&1; then
+		[[ $OSTYPE != linux* ]] || lacks "the C library's headers" libc6-dev
+	fi
+
+	# install-test-deps.sh installs what follows where it can: on Debian, as root or with sudo.
+	installs() {
+		has apt-get && { [[ $EUID -eq 0 ]] || { has sudo && sudo --non-interactive true 2>/dev/null; }; }
+	}
+	browser() { # name, variable, package
+		local program=${!2:-}
+		if [[ -n $program ]]; then
+			[[ -x $program ]] || lacks "a browser: $2 is $program, which is not a program"
+		elif [[ ! -x /usr/bin/$3 ]] && { ! installs || [[ ${#missing[@]} -gt 0 ]]; }; then
+			lacks "$1 in /usr/bin/$3; elsewhere $2 names the program" "$3"
+		fi
+	}
+	browser Chromium CHROMIUM chromium
+	browser Firefox FIREFOX firefox-esr
+	if [[ $OSTYPE == linux* ]] && ! has systemd-analyze && { ! installs || [[ ${#missing[@]} -gt 0 ]]; }; then
+		lacks 'systemd-analyze, which comes with systemd' systemd
 	fi
 }
-browser Chromium CHROMIUM chromium
-browser Firefox FIREFOX firefox-esr
-if [[ $OSTYPE == linux* ]] && ! has systemd-analyze && { ! installs || [[ ${#missing[@]} -gt 0 ]]; }; then
-	lacks 'systemd-analyze, which comes with systemd' systemd
-fi
+[[ $for == test ]] || needs_for_check
 
 if [[ ${#missing[@]} -gt 0 ]]; then
 	{
-		echo 'make test needs the following, which this machine lacks:'
+		echo "make $for needs the following, which this machine lacks:"
 		printf '  %s\n' "${missing[@]}"
 		if [[ ${#packages[@]} -gt 0 ]]; then
 			echo 'On Debian, as root:'

@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
-# Installs the third-party clients that the integration tests drive: ws and
-# playwright-core for Node, websockets and aioquic for Python, in the versions pinned
-# in integration/clients, and from Debian the browsers Chromium and Firefox, and
-# systemd-analyze, which checks the unit of the packages. It also builds
-# @millrace/client (sdk/js) and links it there, as it does millrace-client
-# (sdk/python), and builds @millrace/react (sdk/react). Needs Node 20 and Python 3.10
-# or newer. Installs nothing that is already there.
+# Installs what `make check` needs beyond `make test`, which installs nothing outside of the
+# checkout: the third-party clients that the integration tests drive, ws and playwright-core
+# for Node, websockets and aioquic for Python, in the versions pinned in
+# integration/clients, and from Debian, as root or with sudo, the browsers Chromium and
+# Firefox, and systemd-analyze, which checks the unit of the packages. It also builds
+# @millrace/client (sdk/js) and links it there, as it does millrace-client (sdk/python),
+# and builds @millrace/react (sdk/react). Needs Node 20 and Python 3.10 or newer. Installs
+# nothing that is already there.
 #
 # CHROMIUM names a Chromium or Chrome that is not /usr/bin/chromium. FIREFOX names
 # the program of a Firefox that is not /usr/bin/firefox-esr, and not a script that
@@ -29,13 +30,13 @@ if ! stamp package-lock.json node_modules; then
 fi
 
 # The SDK, which the tests import by its name.
-../../scripts/sdk-js.sh build
+../../scripts/npm.sh sdk/js build
 mkdir -p node_modules/@millrace
 ln -sfn ../../../../sdk/js node_modules/@millrace/client
 npm --prefix ../../examples install --loglevel=error # a link to it, too
 
 # The page of an example, with the hooks for React.
-../../scripts/sdk-react.sh build
+../../scripts/npm.sh sdk/react build
 page=../../examples/python/streaming/page
 if ! stamp "$page/package-lock.json" "$page/node_modules"; then
 	npm --prefix "$page" ci --loglevel=error

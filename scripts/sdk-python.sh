@@ -2,7 +2,8 @@
 # Builds millrace-client in sdk/python, a wheel and an sdist in sdk/python/dist, and checks
 # it: format, lint, types, tests, the packages as they would be published, that the wheel
 # works where it is installed, and its documentation. With the argument build it only
-# builds; check is the same as no argument. Needs Python 3.10 or newer with its module
+# builds; with test it only runs the types and tests of the sources; with check it does
+# everything else. Needs Python 3.10 or newer with its module
 # venv; installs what requirements-dev.txt names into sdk/python/.venv. If there is a
 # Python 3.10, the oldest that the package is for, the wheel is tried there, too, with the
 # oldest versions of what it depends on.
@@ -71,28 +72,35 @@ oldest() {
 }
 
 case ${1:-} in
-build | check | '') ;;
+build | test | check | '') ;;
 *)
-	echo "usage: $0 [build | check]" >&2
+	echo "usage: $0 [build | test | check]" >&2
 	exit 2
 	;;
 esac
 
+# tests writes the results of single tests to the file $MILLRACE_RESULTS, if there is one.
+tests() {
+	local results plugin=()
+	quiet .venv/bin/mypy
+	[[ -z ${MILLRACE_RESULTS:-} ]] || plugin=(-p pytest_results)
+	# More tests at a time than there are cores: they wait most of the time.
+	if ! results=$(PYTHONPATH=src:../../scripts/testing PYTHONDONTWRITEBYTECODE=1 \
+		.venv/bin/python -X dev -m pytest -n 6 "${plugin[@]}" 2>&1); then
+		printf '%s\n' "$results"
+		exit 1
+	fi
+	tail -n 1 <<<"$results"
+}
+
 venv python3 .venv requirements-dev.txt
+[[ ${1:-} == build || ${1:-} == check ]] || tests
+[[ ${1:-} != test ]] || exit 0
 build
-if [[ ${1:-} == build ]]; then
-	exit
-fi
+[[ ${1:-} != build ]] || exit 0
 
 quiet .venv/bin/ruff format --check .
 quiet .venv/bin/ruff check .
-quiet .venv/bin/mypy
-# More tests at a time than there are cores: they wait most of the time.
-if ! results=$(PYTHONPATH=src PYTHONDONTWRITEBYTECODE=1 .venv/bin/python -X dev -m pytest -n 6 2>&1); then
-	printf '%s\n' "$results"
-	exit 1
-fi
-tail -n 1 <<<"$results"
 quiet .venv/bin/twine check --strict dist/*
 installed "$PWD/.venv/bin/python"
 python=$(oldest)

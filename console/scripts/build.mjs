@@ -9,7 +9,7 @@ const path = (name) => fileURLToPath(new URL(name, import.meta.url));
 const target = path("../../caddymodule/console/page/");
 const sdk = path("../../sdk/js/dist/index.js");
 if (!existsSync(sdk)) {
-  console.error("sdk/js is not built: scripts/sdk-js.sh build");
+  console.error("sdk/js is not built: scripts/npm.sh sdk/js build");
   process.exit(1);
 }
 
@@ -52,7 +52,7 @@ if (process.argv.includes("--check")) {
   );
   const extra = there.filter((name) => !files.has(name));
   for (const name of [...stale.map(([name]) => name), ...extra]) {
-    console.error(`caddymodule/console/page/${name} is stale: scripts/console.sh build`);
+    console.error(`caddymodule/console/page/${name} is stale: scripts/npm.sh console build`);
     process.exitCode = 1;
   }
 } else {

@@ -52,7 +52,7 @@ var sdkGo = sync.OnceValues(func() (string, error) {
 	return programs.Build(harness.Built, "sdkgo", "./clients/sdkgo")
 })
 
-// BuiltSDK is what scripts/sdk-js.sh makes of the SDK for TypeScript. Node knows it
+// BuiltSDK is what scripts/npm.sh makes of the SDK for TypeScript. Node knows it
 // by the name of the package.
 const BuiltSDK = "clients/node_modules/@millrace/client/dist"
 

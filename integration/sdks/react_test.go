@@ -15,7 +15,7 @@ import (
 	"github.com/millrace/millrace/integration/harness"
 )
 
-// builtReact is what scripts/sdk-react.sh makes of sdk/react/test/page.tsx, by version of
+// builtReact is what scripts/npm.sh makes of sdk/react/test/page.tsx, by version of
 // React.
 const builtReact = "../sdk/react/test-out/page"
 
