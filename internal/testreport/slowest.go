@@ -30,8 +30,9 @@ func slowest(w io.Writer, folder string) error {
 	return nil
 }
 
-// top says whether the result is that of a test, and not of a subtest. The names of tests
-// in Node may have slashes.
+// top says whether the result is that of a test, and not of a subtest of Go's. The names of
+// other tests may have slashes, too.
 func top(e event) bool {
-	return !strings.HasPrefix(e.Test, "Test") || !strings.Contains(e.Test, "/")
+	name, _, sub := strings.Cut(e.Test, "/")
+	return !sub || strings.Contains(name, " ") || !strings.HasPrefix(name, "Test") && !strings.HasPrefix(name, "Fuzz")
 }
