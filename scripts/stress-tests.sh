@@ -70,7 +70,7 @@ loads=$(IFS=, && printf '%s' "${load[*]}")
 loops=() current=
 stop() {
 	[[ ${#loops[@]} -eq 0 ]] || kill "${loops[@]}" 2>/dev/null || true
-	[[ -z $current ]] || kill -INT -- "-$current" 2>/dev/null || true
+	[[ -z $current ]] || kill -TERM -- "-$current" 2>/dev/null || true
 }
 trap stop EXIT
 trap 'exit 130' INT TERM

@@ -25,7 +25,7 @@ lanes=()           # process IDs
 shown=/dev/stdout # where steps show their output while they run
 stop() {
 	local lane
-	for lane in "${lanes[@]}"; do kill -INT -- "-$lane" 2>/dev/null || true; done
+	for lane in "${lanes[@]}"; do kill -TERM -- "-$lane" 2>/dev/null || true; done
 	[[ -z $temporary ]] || rm -rf "$temporary"
 }
 trap stop EXIT
