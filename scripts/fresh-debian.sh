@@ -104,6 +104,7 @@ example() { awk -v "title=# $1" 'index($0, title) == 1 { on = 1; next } on && !N
 
 run_dev() {
 	local dev subscriber
+	touch "$work"/dev{,.log,.received,.subscriber}
 	newcomer 'exec make dev' >"$work/dev" 2>"$work/dev.log" &
 	dev=$!
 	await 'Ctrl+C stops' "$work/dev" "$dev" 30

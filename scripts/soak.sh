@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Runs the soaks, which are too long for `make test`, one after the other:
+# Runs the soaks, which are too long for `make check`, one after the other:
 #
 #   scripts/soak.sh             all of them
 #   scripts/soak.sh NAME...     the named ones
 #   scripts/soak.sh list        lists them
 #
 # docs/hardening.md says how long each took, and what it found. Each has a short
-# form in `make test`.
+# form in `make check`.
 #
 # A soak is a function soak_NAME; list shows the comment above it.
 set -euo pipefail
@@ -54,7 +54,7 @@ soak_react() {
 	integration sdks -run 'TestReact$'
 }
 
-## edges that freeze and paths that break, ten times each below clients of all SDKs, for longer than in make test
+## edges that freeze and paths that break, ten times each below clients of all SDKs, for longer than in make check
 soak_suspicions() {
 	scripts/install-test-deps.sh
 	integration sdks -count="${MILLRACE_ROUNDS:-10}" -run 'TestSDKs/(a_frozen_edge|a_path_that|UDP_dies|UDP_is_away|another_address|kill)'
@@ -226,6 +226,11 @@ soak_container() {
 ## the Helm chart: lint, what it makes as types of Kubernetes, and three processes with its Caddyfile
 soak_chart() {
 	scripts/chart.sh -v -count=1
+}
+
+## README's two commands in a fresh Debian, as a normal user: what a newcomer waits for
+soak_fresh() {
+	scripts/fresh-debian.sh
 }
 
 ## a million sessions, simulated in one hub

@@ -23,7 +23,7 @@ import (
 const nextVersion = "0.1.1-test"
 
 // nextProgram returns the path of the program under test, built to name nextVersion.
-// scripts/test.sh builds it, too.
+// scripts/check.sh builds it, too.
 var nextProgram = sync.OnceValues(func() (string, error) {
 	flags := "-ldflags=-X " + version.Module + "/internal/version.number=" + nextVersion
 	return programs.Build(harness.Built, "millrace-next", "../cmd/millrace", flags)

@@ -5,5 +5,5 @@
 //
 // The namespaces need root. Without them the edges are on loopback, with proxies between
 // them that drop and delay, and no disk is full. Run it by
-// `scripts/soak.sh faults`; `make test` has a short form.
+// `scripts/soak.sh faults`; `make check` has a short form.
 package faults

@@ -4,6 +4,6 @@
 // marks, and what came of them.
 //
 // Clients are of the SDK in Go, and of that in TypeScript in Node, Chromium and Firefox.
-// `make test` plays each case once with the SDK in Go, `scripts/soak.sh networks` all of
+// `make check` plays each case once with the SDK in Go, `scripts/soak.sh networks` all of
 // them. The namespaces take root.
 package networks

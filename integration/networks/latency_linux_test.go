@@ -28,7 +28,7 @@ const (
 // latencyWays are the ways that are compared.
 var latencyWays = []string{"WebSocket", "WebTransport, one stream", "WebTransport, own streams"}
 
-// What loss and distance do to messages, by transport; see docs/networks.md. In make test it is
+// What loss and distance do to messages, by transport; see docs/networks.md. In make check it is
 // only seen that messages come.
 func TestLatencyUnderLoss(t *testing.T) {
 	if whyNot != nil {

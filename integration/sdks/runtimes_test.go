@@ -8,7 +8,7 @@ import (
 	"github.com/millrace/millrace/integration/sdk"
 )
 
-// The SDK for TypeScript in Deno and in Bun: briefly in make test, all scenarios of
+// The SDK for TypeScript in Deno and in Bun: briefly in make check, all scenarios of
 // WebSocket in the soak sdks.
 func TestSDKRuntimes(t *testing.T) {
 	t.Parallel()
