@@ -22,10 +22,10 @@ scripts/check-deps.sh check
 source scripts/testing/steps.sh
 
 programs() {
-	build_report
-	go build -o "$MILLRACE_TEST_PROGRAMS/" ./cmd/millrace ./integration/clients/sdkgo github.com/nats-io/nats-server/v2
-	# The same as another version, for TestRollingUpgrade; only linking is left to do.
-	go build -ldflags '-X github.com/millrace/millrace/internal/version.number=0.1.1-test' -o "$MILLRACE_TEST_PROGRAMS/millrace-next" ./cmd/millrace
+	build_report &&
+		go build -o "$MILLRACE_TEST_PROGRAMS/" ./cmd/millrace ./integration/clients/sdkgo github.com/nats-io/nats-server/v2 &&
+		# The same as another version, for TestRollingUpgrade; only linking is left to do.
+		go build -ldflags '-X github.com/millrace/millrace/internal/version.number=0.1.1-test' -o "$MILLRACE_TEST_PROGRAMS/millrace-next" ./cmd/millrace
 }
 all_integration() {
 	local packages
