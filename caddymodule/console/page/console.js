@@ -1008,16 +1008,16 @@ this.#e=e,this.#r=e.token,this.#t=n,this.#n=o}get token(){return this.#r}get pro
 return this.#r!==void 0&&this.#s()<this.#i?Promise.resolve(this.#r):this.ask()}ask(){return this.#a??=this.#f().finally(
 ()=>{this.#a=void 0,this.#c=!1}),this.#a}async renew(){this.#a&&this.#c&&(this.#d??=this.#a.catch(()=>{}).then(()=>(this.#d=
 void 0,this.ask()))),await(this.#d??this.ask()),this.#t()}async#f(){clearTimeout(this.#u);let{tokenProvider:e,connectTimeout:n,
-minBackOff:o}=this.#e,{signal:r}=this.#o;try{let i=this.#l+Vs-S();i>0&&await re(i,r),this.#c=!0;let l=await je(r,n,c=>ve(
-Promise.resolve(e?.()),c)).finally(()=>{this.#l=S()});return this.#m(typeof l=="object"?l:{token:l}),this.#r}catch(i){this.#i>
-0&&this.#i<1/0&&this.#p(Math.max(o,se(++this.#h+1,this.#e)));let l=i?.name==="LoggedOutError"?new _("logged_out","the to\
-ken provider says that there will be no token",{cause:i}):new _("token_provider","the token provider gave no token",{cause:i});
-throw this.#r!==void 0&&!r.aborted&&this.#n(l),l}}#m({token:e,expiresAt:n,expiresIn:o}){let r=o===void 0?1/0:Qs(o)*1e3;r>
-0||F("expiresIn must be more than 0");let i=n===void 0||o!==void 0?1/0:new Date(n).getTime();Number.isNaN(i)&&F("expires\
-At is no time"),this.#r=yo(e),this.#s=r<1/0?S:Date.now,this.#i=r<1/0?S()+r:i>Date.now()?i:1/0,this.#h=0,this.#p(Math.max(
-Vs,oc(this.#i-this.#s(),Math.random())))}#p(e){this.#o.signal.aborted||!(e<1/0)||(this.#u=setTimeout(()=>{if(e>Do)return this.#p(
-e-Do);let n=this.#r;this.ask().then(o=>o!==n&&this.#t(),()=>{})},Math.min(Math.max(e,0),Do)))}expire(){this.provided&&(this.#i=
--1)}stop(){this.#o.abort(),clearTimeout(this.#u)}};var Fo=6e4,rc=60*Fo,sc=2*Fo,ic=1e4,ac=2e3;function Ys(t,e){return Math.min((4+2*e)*Fo*2**t,rc)}var vn=class{#e;#t=0;#n;#o;#r;constructor(e){
+minBackOff:o}=this.#e,{signal:r}=this.#o;try{for(let l;(l=this.#l+Vs-S())>0;)await re(l,r);this.#c=!0;let a=await je(r,n,
+l=>ve(Promise.resolve(e?.()),l)).finally(()=>{this.#l=S()});return this.#m(typeof a=="object"?a:{token:a}),this.#r}catch(i){
+this.#i>0&&this.#i<1/0&&this.#p(Math.max(o,se(++this.#h+1,this.#e)));let l=i?.name==="LoggedOutError"?new _("logged_out",
+"the token provider says that there will be no token",{cause:i}):new _("token_provider","the token provider gave no toke\
+n",{cause:i});throw this.#r!==void 0&&!r.aborted&&this.#n(l),l}}#m({token:e,expiresAt:n,expiresIn:o}){let r=o===void 0?1/0:
+Qs(o)*1e3;r>0||F("expiresIn must be more than 0");let i=n===void 0||o!==void 0?1/0:new Date(n).getTime();Number.isNaN(i)&&
+F("expiresAt is no time"),this.#r=yo(e),this.#s=r<1/0?S:Date.now,this.#i=r<1/0?S()+r:i>Date.now()?i:1/0,this.#h=0,this.#p(
+Math.max(Vs,oc(this.#i-this.#s(),Math.random())))}#p(e){this.#o.signal.aborted||!(e<1/0)||(this.#u=setTimeout(()=>{if(e>
+Do)return this.#p(e-Do);let n=this.#r;this.ask().then(o=>o!==n&&this.#t(),()=>{})},Math.min(Math.max(e,0),Do)))}expire(){
+this.provided&&(this.#i=-1)}stop(){this.#o.abort(),clearTimeout(this.#u)}};var Fo=6e4,rc=60*Fo,sc=2*Fo,ic=1e4,ac=2e3;function Ys(t,e){return Math.min((4+2*e)*Fo*2**t,rc)}var vn=class{#e;#t=0;#n;#o;#r;constructor(e){
 this.#e=e}follow(e){clearTimeout(this.#o),e.transport==="webtransport"?(this.stop(),this.#o=setTimeout(()=>{this.#t=0},sc)):
 !this.#n&&this.#s(e)&&this.#i(Ys(this.#t,Math.random()))}soon(){let{current:e}=this.#e;e&&this.#s(e)&&this.#i(Math.random()*
 ac,!1)}stop(){this.#r?.abort(),this.#r=void 0,clearTimeout(this.#n),clearTimeout(this.#o),this.#n=void 0}#s({transport:e,

@@ -439,16 +439,16 @@ this.#t=t,this.#i=t.token,this.#e=e,this.#s=s}get token(){return this.#i}get pro
 return this.#i!==void 0&&this.#r()<this.#o?Promise.resolve(this.#i):this.ask()}ask(){return this.#h??=this.#d().finally(
 ()=>{this.#h=void 0,this.#c=!1}),this.#h}async renew(){this.#h&&this.#c&&(this.#f??=this.#h.catch(()=>{}).then(()=>(this.#f=
 void 0,this.ask()))),await(this.#f??this.ask()),this.#e()}async#d(){clearTimeout(this.#u);let{tokenProvider:t,connectTimeout:e,
-minBackOff:s}=this.#t,{signal:i}=this.#n;try{let r=this.#a+Je-p();r>0&&await x(r,i),this.#c=!0;let h=await N(i,e,a=>M(Promise.
-resolve(t?.()),a)).finally(()=>{this.#a=p()});return this.#m(typeof h=="object"?h:{token:h}),this.#i}catch(r){this.#o>0&&
-this.#o<1/0&&this.#p(Math.max(s,T(++this.#l+1,this.#t)));let h=r?.name==="LoggedOutError"?new l("logged_out","the token \
-provider says that there will be no token",{cause:r}):new l("token_provider","the token provider gave no token",{cause:r});
-throw this.#i!==void 0&&!i.aborted&&this.#s(h),h}}#m({token:t,expiresAt:e,expiresIn:s}){let i=s===void 0?1/0:Xe(s)*1e3;i>
-0||v("expiresIn must be more than 0");let r=e===void 0||s!==void 0?1/0:new Date(e).getTime();Number.isNaN(r)&&v("expires\
-At is no time"),this.#i=Dt(t),this.#r=i<1/0?p:Date.now,this.#o=i<1/0?p()+i:r>Date.now()?r:1/0,this.#l=0,this.#p(Math.max(
-Je,ln(this.#o-this.#r(),Math.random())))}#p(t){this.#n.signal.aborted||!(t<1/0)||(this.#u=setTimeout(()=>{if(t>he)return this.#p(
-t-he);let e=this.#i;this.ask().then(s=>s!==e&&this.#e(),()=>{})},Math.min(Math.max(t,0),he)))}expire(){this.provided&&(this.#o=
--1)}stop(){this.#n.abort(),clearTimeout(this.#u)}};var ae=6e4,dn=60*ae,pn=2*ae,mn=1e4,wn=2e3;function Ve(n,t){return Math.min((4+2*t)*ae*2**n,dn)}var Ot=class{#t;#e=0;#s;#n;#i;constructor(t){
+minBackOff:s}=this.#t,{signal:i}=this.#n;try{let r=this.#a+Je;for(;p()<r;)await x(r-p(),i);this.#c=!0;let h=await N(i,e,
+a=>M(Promise.resolve(t?.()),a)).finally(()=>{this.#a=p()});return this.#m(typeof h=="object"?h:{token:h}),this.#i}catch(r){
+this.#o>0&&this.#o<1/0&&this.#p(Math.max(s,T(++this.#l+1,this.#t)));let h=r?.name==="LoggedOutError"?new l("logged_out",
+"the token provider says that there will be no token",{cause:r}):new l("token_provider","the token provider gave no toke\
+n",{cause:r});throw this.#i!==void 0&&!i.aborted&&this.#s(h),h}}#m({token:t,expiresAt:e,expiresIn:s}){let i=s===void 0?1/0:
+Xe(s)*1e3;i>0||v("expiresIn must be more than 0");let r=e===void 0||s!==void 0?1/0:new Date(e).getTime();Number.isNaN(r)&&
+v("expiresAt is no time"),this.#i=Dt(t),this.#r=i<1/0?p:Date.now,this.#o=i<1/0?p()+i:r>Date.now()?r:1/0,this.#l=0,this.#p(
+Math.max(Je,ln(this.#o-this.#r(),Math.random())))}#p(t){this.#n.signal.aborted||!(t<1/0)||(this.#u=setTimeout(()=>{if(t>
+he)return this.#p(t-he);let e=this.#i;this.ask().then(s=>s!==e&&this.#e(),()=>{})},Math.min(Math.max(t,0),he)))}expire(){
+this.provided&&(this.#o=-1)}stop(){this.#n.abort(),clearTimeout(this.#u)}};var ae=6e4,dn=60*ae,pn=2*ae,mn=1e4,wn=2e3;function Ve(n,t){return Math.min((4+2*t)*ae*2**n,dn)}var Ot=class{#t;#e=0;#s;#n;#i;constructor(t){
 this.#t=t}follow(t){clearTimeout(this.#n),t.transport==="webtransport"?(this.stop(),this.#n=setTimeout(()=>{this.#e=0},pn)):
 !this.#s&&this.#r(t)&&this.#o(Ve(this.#e,Math.random()))}soon(){let{current:t}=this.#t;t&&this.#r(t)&&this.#o(Math.random()*
 wn,!1)}stop(){this.#i?.abort(),this.#i=void 0,clearTimeout(this.#s),clearTimeout(this.#n),this.#s=void 0}#r({transport:t,

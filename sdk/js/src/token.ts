@@ -84,8 +84,9 @@ export class TokenSource {
     const { tokenProvider, connectTimeout, minBackOff } = this.#settings;
     const { signal } = this.#end;
     try {
-      const early = this.#ended + LEAST - now();
-      if (early > 0) await sleep(early, signal);
+      // Timers may end a millisecond or two early, since they count from the turn that set them.
+      const next = this.#ended + LEAST;
+      while (now() < next) await sleep(next - now(), signal);
       this.#called = true;
       const asked = limited(signal, connectTimeout, (s) => abortable(Promise.resolve(tokenProvider?.()), s));
       const given = await asked.finally(() => {
