@@ -21,8 +21,9 @@ rm -rf "$results"
 mkdir -p "$results"
 results=$(cd "$results" && pwd)
 
-lanes=()           # process IDs
-shown=/dev/stdout # where steps show their output while they run
+lanes=()        # process IDs
+exec {shown}>&1 # where steps show their output while they run
+beside=         # this is a lane
 stop() {
 	local lane
 	for lane in "${lanes[@]}"; do kill -TERM -- "-$lane" 2>/dev/null || true; done
@@ -37,13 +38,13 @@ step() { # name, command...
 	shift
 	printf '\n== %s\n' "$name"
 	export MILLRACE_RESULTS=$file.jsonl
-	{ time { "$@" 2>&1 | tee "$file.log" >"$shown"; }; } 2>"$file.time" || status=$?
+	{ time { "$@" 2>&1 | tee "$file.log" >&"$shown"; }; } 2>"$file.time" || status=$?
 	read -r wall user system < <(tail -n 1 "$file.time")
 	printf '%s\t%s\t%s\t%s\t%s\n' "$name" "$wall" "$user" "$system" "$status" >>"$results/steps"
 	rm "$file.time"
 	if [[ $status -ne 0 ]]; then
 		printf '%s failed: see the end\n' "$name"
-	elif [[ $shown == /dev/null ]]; then
+	elif [[ -n $beside ]]; then
 		cat "$file.log"
 	fi
 }
@@ -52,7 +53,7 @@ step() { # name, command...
 # process group of its own (set -m), so that stop can end all of it.
 lane() { # function
 	set -m
-	shown=/dev/null "$1" >"$results/$1.lane" 2>&1 </dev/null &
+	{ exec {shown}>/dev/null && beside=1 && "$1"; } >"$results/$1.lane" 2>&1 </dev/null &
 	lanes+=($!)
 	set +m
 }
