@@ -77,7 +77,7 @@ type edge struct {
 // buildMillrace compiles the program from the repository's sources.
 func buildMillrace(ctx context.Context, dir string) (path string, err error) {
 	path = filepath.Join(dir, "millrace")
-	cmd := exec.CommandContext(ctx, "go", append(append([]string{"build"}, buildFlags...), "-o", path, "./cmd/millrace")...)
+	cmd := exec.CommandContext(ctx, "go", "build", "-o", path, "./cmd/millrace")
 	if cmd.Dir, err = repository(ctx); err != nil {
 		return "", err
 	}

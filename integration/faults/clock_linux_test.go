@@ -24,7 +24,7 @@ const (
 // all of it again.
 func build(dir string) (string, error) {
 	if !soaking {
-		return programs.Build(dir, "millrace", "../../cmd/millrace", "-race")
+		return programs.Build(dir, "millrace", "../../cmd/millrace")
 	}
 	root, err := exec.Command("go", "env", "GOROOT").Output()
 	if err != nil {

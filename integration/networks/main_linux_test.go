@@ -59,9 +59,5 @@ func build(dir string) (string, error) {
 	if built := os.Getenv(builtEnv); built != "" {
 		return built, nil
 	}
-	var flags []string
-	if !soaking { // the same program as other tests'; it is slow, and a soak measures
-		flags = append(flags, "-race")
-	}
-	return programs.Build(dir, "millrace", "../../cmd/millrace", flags...)
+	return programs.Build(dir, "millrace", "../../cmd/millrace")
 }

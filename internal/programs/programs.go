@@ -10,9 +10,8 @@ import (
 )
 
 // Folder is the environment variable that names a folder with programs that are already
-// built, those with the race detector in its folder race: scripts/test.sh builds there,
-// once, the programs that the tests of several packages run. Whoever sets it must make
-// sure that they are built from the current sources.
+// built: scripts/test.sh builds there, once, the programs that the tests of several packages
+// run. Whoever sets it must make sure that they are built from the current sources.
 const Folder = "MILLRACE_TEST_PROGRAMS"
 
 // Build compiles a package that is a program, and returns the program's path:
@@ -21,9 +20,6 @@ const Folder = "MILLRACE_TEST_PROGRAMS"
 // requires.
 func Build(dir, name, importPath string, flags ...string) (path string, err error) {
 	if built := os.Getenv(Folder); built != "" {
-		if slices.Contains(flags, "-race") {
-			built = filepath.Join(built, "race")
-		}
 		// Whether the program exists shows when it starts: if it were checked here, go test
 		// would not cache the results of the tests.
 		return filepath.Join(built, name), nil
