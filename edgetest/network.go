@@ -87,6 +87,10 @@ func (e *Edge) Network(from string) *client.Network {
 	}
 }
 
+// Cut cuts the edge off from all clients until heal is called: what is on its way over a
+// WebSocket arrives then, and packets of WebTransport are lost. Other edges reach it.
+func (e *Edge) Cut() (heal func()) { return e.overlay.network.Cut(e.addr) }
+
 // TLS trusts the certificate of all edges.
 func (e *Edge) TLS() *tls.Config {
 	roots := x509.NewCertPool()

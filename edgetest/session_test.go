@@ -32,6 +32,7 @@ type session struct {
 	t     *testing.T
 	link  link
 	got   chan string
+	gate  chan struct{} // full while nothing is read
 	abort func()
 }
 
@@ -79,7 +80,7 @@ func open(t *testing.T, e *edgetest.Edge, transport client.Transport, h handshak
 		}
 		return nil, fmt.Sprint(res.StatusCode, " ", problem.Code)
 	}
-	s := &session{t: t, link: l, got: make(chan string, 1<<17), abort: abort}
+	s := &session{t: t, link: l, got: make(chan string, 1<<17), gate: make(chan struct{}, 1), abort: abort}
 	t.Cleanup(abort)
 	go s.pump() // ends with the session, at the end of the test at the latest
 	s.send("PING")
@@ -104,8 +105,16 @@ func (s *session) pump() {
 			s.got <- s.link.end(err)
 			return
 		}
+		s.gate <- struct{}{}
 		s.got <- describe(message)
+		<-s.gate
 	}
+}
+
+// hold stops reading after the next message, until release.
+func (s *session) hold() (release func()) {
+	s.gate <- struct{}{}
+	return func() { <-s.gate }
 }
 
 func describe(message []byte) string {

@@ -6,8 +6,10 @@ package memnet
 import (
 	"context"
 	"fmt"
+	"maps"
 	"net"
 	"net/netip"
+	"slices"
 	"sync"
 	"syscall"
 )
@@ -17,15 +19,49 @@ type Network struct {
 	mu        sync.Mutex
 	listeners map[netip.AddrPort]*Listener
 	sockets   map[netip.AddrPort]*PacketConn
-	nextPort  map[netip.Addr]uint16 // the last one that was given to a connection
+	flows     map[*flow]struct{}           // of the streams that are open
+	cut       map[netip.Addr]chan struct{} // hosts that are cut off; closed when they are no more
+	nextPort  map[netip.Addr]uint16        // the last one that was given to a connection
 }
 
 // New returns a network without hosts.
 func New() *Network {
 	return &Network{
 		listeners: map[netip.AddrPort]*Listener{}, sockets: map[netip.AddrPort]*PacketConn{},
-		nextPort: map[netip.Addr]uint16{},
+		flows: map[*flow]struct{}{}, cut: map[netip.Addr]chan struct{}{}, nextPort: map[netip.Addr]uint16{},
 	}
+}
+
+// Cut cuts a host off until heal is called: what is on a stream waits, packets are lost.
+func (n *Network) Cut(host netip.Addr) (heal func()) {
+	healed := make(chan struct{})
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.cut[host] = healed
+	return sync.OnceFunc(func() {
+		n.mu.Lock()
+		if n.cut[host] == healed {
+			delete(n.cut, host)
+		}
+		flows := slices.Collect(maps.Keys(n.flows))
+		n.mu.Unlock()
+		close(healed)
+		for _, f := range flows {
+			f.mu.Lock()
+			f.changed.Broadcast()
+			f.mu.Unlock()
+		}
+	})
+}
+
+// cutOff returns what is closed when two hosts reach each other again; nil: they do.
+func (n *Network) cutOff(a, b netip.Addr) <-chan struct{} {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if healed := n.cut[a]; healed != nil {
+		return healed
+	}
+	return n.cut[b] // as a nil channel if there is none
 }
 
 // port returns a free port of a host. The caller holds n.mu.
@@ -49,7 +85,14 @@ func (n *Network) Dial(ctx context.Context, from netip.Addr, to netip.AddrPort) 
 	if l == nil {
 		return nil, &net.OpError{Op: "dial", Net: "tcp", Addr: net.TCPAddrFromAddrPort(to), Err: syscall.ECONNREFUSED}
 	}
-	near, far := Pipe(local, to)
+	for healed := n.cutOff(from, to.Addr()); healed != nil; healed = n.cutOff(from, to.Addr()) {
+		select {
+		case <-healed:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+	near, far := n.pipe(local, to)
 	select {
 	case l.backlog <- far:
 		return near, nil

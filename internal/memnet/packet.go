@@ -64,7 +64,7 @@ func (c *PacketConn) ReadFrom(b []byte) (int, net.Addr, error) {
 	}
 }
 
-// WriteTo implements [net.PacketConn]. A packet to nobody is lost.
+// WriteTo implements [net.PacketConn]. A packet to nobody, or to a host that is cut off, is lost.
 func (c *PacketConn) WriteTo(b []byte, dst net.Addr) (int, error) {
 	c.mu.Lock()
 	closed := c.closed
@@ -80,7 +80,7 @@ func (c *PacketConn) WriteTo(b []byte, dst net.Addr) (int, error) {
 	to := addr.AddrPort()
 	other := c.network.sockets[netip.AddrPortFrom(to.Addr().Unmap(), to.Port())]
 	c.network.mu.Unlock()
-	if other != nil {
+	if other != nil && c.network.cutOff(c.at.Addr(), other.at.Addr()) == nil {
 		other.take(packet{c.at, append([]byte(nil), b...)})
 	}
 	return len(b), nil

@@ -13,9 +13,9 @@ import (
 // Buffer is how many bytes of a stream may wait to be read; a write of more waits.
 const Buffer = 64 << 10
 
-// Pipe returns the two ends of a stream, as [net.Pipe] does, with a buffer.
-func Pipe(a, b netip.AddrPort) (near, far net.Conn) {
-	there, back := newFlow(), newFlow()
+// pipe returns the two ends of a stream, as [net.Pipe] does, with a buffer.
+func (n *Network) pipe(a, b netip.AddrPort) (near, far net.Conn) {
+	there, back := n.newFlow(a, b), n.newFlow(b, a)
 	return &stream{in: back, out: there, local: a, remote: b}, &stream{in: there, out: back, local: b, remote: a}
 }
 
@@ -47,6 +47,9 @@ func (s *stream) Close() error {
 
 // flow is one direction of a stream.
 type flow struct {
+	network  *Network
+	from, to netip.Addr
+
 	mu      sync.Mutex
 	changed sync.Cond // broadcast after each change
 	buf     []byte
@@ -64,9 +67,12 @@ type deadline struct {
 
 func (d *deadline) passed() bool { return !d.at.IsZero() && !time.Now().Before(d.at) }
 
-func newFlow() *flow {
-	f := new(flow)
+func (n *Network) newFlow(from, to netip.AddrPort) *flow {
+	f := &flow{network: n, from: from.Addr(), to: to.Addr()}
 	f.changed.L = &f.mu
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.flows[f] = struct{}{}
 	return f
 }
 
@@ -94,14 +100,22 @@ func (f *flow) setDeadline(d *deadline, at time.Time) error {
 
 func (f *flow) close(which *bool) {
 	f.mu.Lock()
-	defer f.mu.Unlock()
 	*which = true
-	for _, d := range []*deadline{&f.readBy, &f.writeBy} {
-		if d.timer != nil && (f.ended || d == &f.readBy) {
-			d.timer.Stop()
-		}
+	d := &f.writeBy
+	if which == &f.unread {
+		d = &f.readBy
 	}
+	if d.timer != nil {
+		d.timer.Stop()
+	}
+	over := f.ended && f.unread
 	f.changed.Broadcast()
+	f.mu.Unlock()
+	if over {
+		f.network.mu.Lock()
+		defer f.network.mu.Unlock()
+		delete(f.network.flows, f)
+	}
 }
 
 func (f *flow) read(b []byte) (int, error) {
@@ -115,6 +129,7 @@ func (f *flow) read(b []byte) (int, error) {
 			return 0, os.ErrDeadlineExceeded
 		case len(b) == 0:
 			return 0, nil
+		case f.network.cutOff(f.from, f.to) != nil:
 		case len(f.buf) > 0:
 			n := copy(b, f.buf)
 			f.buf = f.buf[n:]
@@ -136,7 +151,7 @@ func (f *flow) write(b []byte) (n int, err error) {
 			return n, net.ErrClosed
 		case f.writeBy.passed():
 			return n, os.ErrDeadlineExceeded
-		case f.unread:
+		case f.unread && f.network.cutOff(f.from, f.to) == nil: // else nobody knows
 			return n, syscall.EPIPE
 		case len(b) == 0:
 			return n, nil
