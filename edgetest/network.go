@@ -91,6 +91,16 @@ func (e *Edge) Network(from string) *client.Network {
 // WebSocket arrives then, and packets of WebTransport are lost. Other edges reach it.
 func (e *Edge) Cut() (heal func()) { return e.overlay.network.Cut(e.addr) }
 
+// CutClients is Cut for the clients at an address, like [ClientAddress], and all edges.
+func (e *Edge) CutClients(address string) (heal func()) {
+	e.t.Helper()
+	addr, err := netip.ParseAddr(address)
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	return e.overlay.network.Cut(addr)
+}
+
 // TLS trusts the certificate of all edges.
 func (e *Edge) TLS() *tls.Config {
 	roots := x509.NewCertPool()
