@@ -148,7 +148,7 @@ func TestHistory(t *testing.T) {
 	}
 }
 
-// Who is present is seen; who closes leaves at once, who is lost after the linger.
+// Who leaves, or whose token is revoked, is gone at once; whose connection ends, after the linger.
 func TestPresence(t *testing.T) {
 	for _, transport := range transports {
 		t.Run(string(transport), func(t *testing.T) {
@@ -158,8 +158,10 @@ func TestPresence(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
+				tokens := map[string]string{}
 				member := func(name string) *session {
-					c := dial(t, e, transport, e.Token(all(edgetest.Subject(name))...))
+					tokens[name] = e.Token(all(edgetest.Subject(name))...)
+					c := dial(t, e, transport, tokens[name])
 					c.ask("JOIN:test:room.1")
 					return c
 				}
@@ -175,14 +177,14 @@ func TestPresence(t *testing.T) {
 						t.Errorf("%s: %q, want %q", what, got, want)
 					}
 				}
-				closes, lost, returns := member("ann"), member("bob"), member("carol")
-				here("all joined", "ann", "bob", "carol")
-				if err := closes.link.leave(); err != nil {
-					t.Fatal(err)
-				}
+				leaves, lost, returns, revoked := member("ann"), member("bob"), member("carol"), member("dan")
+				here("all joined", "ann", "bob", "carol", "dan")
+				leaves.ask("LEAVE:test:room.1")
 				lost.abort()
 				returns.abort()
-				here("one closed, two were lost", "bob", "carol")
+				e.Revoke(tokens["dan"])
+				revoked.expect("ERR:token_revoked", "close 4403")
+				here("one left, one was revoked, two were lost", "bob", "carol")
 				time.Sleep(4 * time.Minute)
 				member("carol")
 				here("one came back", "bob", "carol")
