@@ -14,14 +14,11 @@ import (
 	"github.com/millrace/millrace/internal/loopback"
 )
 
-// serverTimeout bounds the wait for a server.
-const serverTimeout = 30 * time.Second
-
 // Server runs a server with JetStream on loopback until the test ends.
 func Server(t testing.TB, change ...func(*server.Options)) *server.Server {
 	t.Helper()
 	s := launch(t, change...)
-	if !s.ReadyForConnections(serverTimeout) {
+	if !s.ReadyForConnections(Limit) {
 		t.Fatal("the NATS server does not start")
 	}
 	return s
@@ -45,8 +42,29 @@ func launch(t testing.TB, change ...func(*server.Options)) *server.Server {
 	return s
 }
 
+// Restartable is Server with a function that stops the server, and starts it with the
+// folder and the port that it had. What is between runs while it is stopped.
+func Restartable(t testing.TB, change ...func(*server.Options)) (s *server.Server, again func(between ...func())) {
+	t.Helper()
+	dir, port := t.TempDir(), loopback.FreePort(t)
+	change = append(change, func(o *server.Options) { o.StoreDir, o.Port = dir, port })
+	s = Server(t, change...)
+	return s, func(between ...func()) {
+		t.Helper()
+		s.Shutdown()
+		s.WaitForShutdown()
+		for _, do := range between {
+			do()
+		}
+		s = Server(t, change...)
+	}
+}
+
+// Core is a server without JetStream.
+func Core(o *server.Options) { o.JetStream = false }
+
 // Cluster runs n servers as one cluster.
-func Cluster(t testing.TB, n int) []*server.Server {
+func Cluster(t testing.TB, n int, change ...func(*server.Options)) []*server.Server {
 	t.Helper()
 	var routes []*url.URL // JetStream wants to know them all from the start
 	var ports []int
@@ -57,20 +75,16 @@ func Cluster(t testing.TB, n int) []*server.Server {
 	}
 	var servers []*server.Server
 	for i := range n {
-		servers = append(servers, launch(t, func(o *server.Options) {
+		servers = append(servers, launch(t, append(change, func(o *server.Options) {
 			o.ServerName = fmt.Sprintf("n%d", i)
 			o.Cluster = server.ClusterOpts{Name: "test", Host: "127.0.0.1", Port: ports[i]}
 			o.Routes = routes
-		}))
+		})...))
 	}
 	for _, s := range servers {
-		deadline := time.Now().Add(serverTimeout)
-		for !s.ReadyForConnections(time.Second) || !s.JetStreamIsCurrent() {
-			if time.Now().After(deadline) {
-				t.Fatalf("a server of the cluster does not start; it has %d routes", s.NumRoutes())
-			}
-			time.Sleep(10 * time.Millisecond)
-		}
+		Await(t, "a server of the cluster", func() bool {
+			return s.ReadyForConnections(time.Millisecond) && s.NumRoutes() > 0 && (!s.JetStreamEnabled() || s.JetStreamIsCurrent())
+		})
 	}
 	return servers
 }

@@ -104,7 +104,7 @@ func (n *Node) Restart(t testing.TB) {
 		_ = cmd.Process.Signal(syscall.SIGTERM) // may have ended
 		select {
 		case <-exited:
-		case <-time.After(serverTimeout):
+		case <-time.After(Limit):
 			t.Errorf("the NATS server does not stop:\n%s", n.out.String())
 			_ = cmd.Process.Kill()
 			<-exited
@@ -139,7 +139,7 @@ func (n *Node) AwaitClients(t testing.TB) {
 func (n *Node) await(t testing.TB, ready func(*client.Conn) error) {
 	t.Helper()
 	var err error
-	for end := time.Now().Add(serverTimeout); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
+	for end := time.Now().Add(Limit); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
 		var conn *client.Conn
 		if conn, err = client.Connect(n.login()); err != nil {
 			continue

@@ -14,6 +14,7 @@ import (
 
 	"github.com/millrace/millrace/internal/natstest"
 	"github.com/millrace/millrace/pubsub"
+	"github.com/millrace/millrace/wire"
 )
 
 // An edge that is taken over, with its permissions, cannot answer in place of another one,
@@ -41,14 +42,10 @@ func TestForgedAnswers(t *testing.T) {
 	if err := foe.Flush(); err != nil {
 		t.Fatal(err)
 	}
-	type result struct {
-		answer string
-		err    error
-	}
-	answered := make(chan result)
+	answered := make(chan struct{})
 	go func() { // ends with the request
-		got, err := b.ask(eventTimeout, friend.id, "question")
-		answered <- result{got, err}
+		defer close(answered)
+		b.wantEcho(t, friend.id)
 	}()
 	number := binary.BigEndian.Uint64((<-overheard).Data[requestHeader:])
 	foeID := sender("foe").makeID(5)
@@ -67,22 +64,16 @@ func TestForgedAnswers(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	await(t, "what is forged to be refused", func() bool {
-		q.mu.Lock()
-		defer q.mu.Unlock()
-		return q.rejected == len(forged)
-	})
+	await(t, "what is forged to be refused", func() bool { return q.get().rejected == len(forged) })
 	close(g.open)
-	if got := <-answered; got.err != nil || got.answer != "question" {
-		t.Errorf("got %q, %v", got.answer, got.err)
-	}
+	natstest.Receive(t, "the answer", answered)
 	if n := victim.count(); n != 0 {
 		t.Errorf("%d forged requests were answered", n)
 	}
 }
 
 // offlineWithLink is a broker whose writer does not run, so that what it would send stays.
-func offlineWithLink() (*Broker, *recordingHub) {
+func offlineWithLink() (*Broker, *hub) {
 	b, q := newOffline("")
 	b.linkUp = true
 	return b, q
@@ -129,7 +120,7 @@ func TestAnsweringIsBounded(t *testing.T) {
 	}
 	b.requests.mu.Unlock()
 	close(g.open)
-	await(t, "the others", func() bool { _, active, waiting := b.counts(); return active+waiting == 0 })
+	b.awaitAccepted(t, 0)
 	b.stopRequests()
 	b.receiveRequest(t, 1, 1, time.Minute)
 	if sent := b.sent(); sent[kindAnswer] != maxAnswering+maxWaiting || sent[kindRefused] != 1 {
@@ -170,7 +161,7 @@ func TestHandlerIsTakenAway(t *testing.T) {
 	}
 	b.HandleRequests(nil)
 	close(g.open)
-	await(t, "all to end", func() bool { _, active, waiting := b.counts(); return active+waiting == 0 })
+	b.awaitAccepted(t, 0)
 	b.stopRequests()
 	if sent := b.sent(); sent[kindRefused] != 1 || sent[kindAnswer] != maxAnsweringPerEdge {
 		t.Errorf("sent %v", sent)
@@ -201,7 +192,7 @@ func TestOutgoingIsBounded(t *testing.T) {
 	if err := b.enqueueOutgoing(&outgoing{data: body, request: 1}); !errors.Is(err, pubsub.ErrTooManyRequests) {
 		t.Errorf("one request more: %v", err)
 	}
-	if err := b.Publish(pubsub.Message{Tenant: []byte("t"), Channel: []byte("c"), Payload: body[:b.config.QueueBytes/2]}); err != nil {
+	if err := b.Publish(message(wire.Broadcast, string(body[:b.config.QueueBytes/2]))); err != nil {
 		t.Errorf("a message has no room: %v", err)
 	}
 	for b.nextOutgoing() != nil {
@@ -220,15 +211,15 @@ func TestOutgoingIsBounded(t *testing.T) {
 // through, and so does the next request.
 func TestFloodOfRequests(t *testing.T) {
 	t.Parallel()
-	s := natstest.Server(t)
-	b, q := startBroker(t, natstest.Connect(s))
-	friend, _ := startBroker(t, natstest.Connect(s))
+	connect := serve(t)
+	b, q := startBroker(t, connect)
+	friend, _ := startBroker(t, connect)
 	friend.knows(t, b)
-	b.subscribeConfirmed("t", "c")
+	b.subscribe(t, "t", "c")
 	g := newGate()
 	close(g.open)
 	b.HandleRequests(g.handle)
-	foe, err := natstest.Connect(s)(client.PingInterval(time.Minute)) // the flood delays answers to its own
+	foe, err := connect()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -249,10 +240,7 @@ func TestFloodOfRequests(t *testing.T) {
 	if err := foe.Flush(); err != nil {
 		t.Fatal(err)
 	}
-	await(t, "a message", func() bool {
-		_ = friend.Publish(pubsub.Message{Tenant: []byte("t"), Channel: []byte("c"), Payload: []byte("m")})
-		return len(q.payloads()) > 0
-	})
+	await(t, "a message", func() bool { return friend.Publish(message(wire.Broadcast, "m")) == nil && q.taken() > 0 })
 	await(t, "an answer", func() bool {
 		got, err := friend.ask(time.Second, b.id, "x") // one that is lost in the flood has no answer
 		return err == nil && got == "x"
@@ -264,9 +252,7 @@ func TestFloodOfRequests(t *testing.T) {
 			t.Fatalf("a request of %d bytes was answered", len(body))
 		}
 	}
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if q.missed != 0 || q.rejected == 0 {
+	if q := q.get(); q.missed != 0 || q.rejected == 0 {
 		t.Errorf("%d messages are counted as lost, %d as refused", q.missed, q.rejected)
 	}
 }
@@ -393,7 +379,7 @@ func TestLargeAnswerIsNotSent(t *testing.T) {
 	b, _ := offlineWithLink()
 	b.HandleRequests(func(context.Context, pubsub.Member, []byte) []byte { return make([]byte, pubsub.MaxAnswer+1) })
 	b.receiveRequest(t, 1, 1, time.Minute)
-	await(t, "the answer", func() bool { _, active, waiting := b.counts(); return active+waiting == 0 })
+	b.awaitAccepted(t, 0)
 	if sent := b.sent(); sent[kindTooLarge] != 1 || len(sent) != 1 {
 		t.Errorf("sent %v", sent)
 	}

@@ -20,7 +20,7 @@ import (
 // they take the share of other tenants.
 func TestManyChannels(t *testing.T) {
 	t.Parallel()
-	b, q := startBroker(t, natstest.Connect(natstest.Server(t)))
+	b, q := startBroker(t, serve(t))
 	b.ofTenant("t", func(of *tenantResponders) {
 		for i := range maxChannels / 2 {
 			of.channels[fmt.Sprint(i)] = &channelResponders{usedAt: time.Now().Add(time.Hour)}
@@ -59,10 +59,8 @@ func TestManyChannels(t *testing.T) {
 // Channels that other edges ask about do not fill the memory either.
 func TestManyQueries(t *testing.T) {
 	t.Parallel()
-	b, q := startBroker(t, natstest.Connect(natstest.Server(t)))
-	q.mu.Lock()
-	q.uninterested = true
-	q.mu.Unlock()
+	b, q := startBroker(t, serve(t))
+	q.set(func(s *hubState) { s.uninterested = true })
 	for i := range maxChannels + 10 {
 		b.handleControl(pubsub.Message{Tenant: fmt.Appendf(nil, "t%d", i), Channel: []byte("c")}, kindQuery, fakePeer)
 	}
@@ -78,11 +76,9 @@ func TestManyQueries(t *testing.T) {
 // Nor are more edges remembered that asked about a channel than there may be.
 func TestManyPendingQueries(t *testing.T) {
 	t.Parallel()
-	b, q := startBroker(t, natstest.Connect(natstest.Server(t)))
-	q.mu.Lock()
-	q.uninterested = true
-	q.mu.Unlock()
-	m := pubsub.Message{Tenant: []byte("t"), Channel: []byte("c")}
+	b, q := startBroker(t, serve(t))
+	q.set(func(s *hubState) { s.uninterested = true })
+	m := message(0, "")
 	for i := range maxPeers + 100 {
 		b.handleControl(m, kindQuery, fakePeer+edgeID(i))
 	}
@@ -96,7 +92,7 @@ func TestManyPendingQueries(t *testing.T) {
 // Headers, which edges do not send, count with all their bytes, and are not kept.
 func TestHeadersCount(t *testing.T) {
 	t.Parallel()
-	s := natstest.Server(t)
+	s := natstest.Server(t, natstest.Core)
 	b, q := startBroker(t, natstest.Connect(s))
 	in := make(chan *client.Msg, 1)
 	conn, err := client.Connect(s.ClientURL())
@@ -126,8 +122,8 @@ func TestHeadersCount(t *testing.T) {
 // in order.
 func TestWaitingWithoutLink(t *testing.T) {
 	t.Parallel()
-	b, q := startBroker(t, natstest.Connect(natstest.Server(t)))
-	m := pubsub.Message{Tenant: []byte("t"), Channel: []byte("c"), Delivery: wire.OneRandom}
+	b, q := startBroker(t, serve(t))
+	m := message(wire.OneRandom, "")
 	c := b.queryFakePeer(&m, time.Now().Add(time.Hour))
 	b.ofTenant("t", func(*tenantResponders) {
 		c.edges = []edgeID{fakePeer, fakePeer, fakePeer} // one that is likely to be drawn
@@ -153,24 +149,20 @@ func TestWaitingWithoutLink(t *testing.T) {
 // Messages that then find no subscriber with room are lost, and counted.
 func TestWaitingWithoutRoom(t *testing.T) {
 	t.Parallel()
-	b, q := startBroker(t, natstest.Connect(natstest.Server(t)))
-	m := pubsub.Message{Tenant: []byte("t"), Channel: []byte("c"), Payload: []byte("x"), Delivery: wire.OneRandom}
+	b, q := startBroker(t, serve(t))
+	m := message(wire.OneRandom, "x")
 	b.queryFakePeer(&m, time.Now().Add(time.Hour))
 	for range 10 {
 		if err := b.Publish(m); err != nil {
 			t.Error(err)
 		}
 	}
-	q.mu.Lock()
-	q.full = true
-	q.mu.Unlock()
+	q.set(func(s *hubState) { s.refuses = true })
 	b.setLinkDown(linkDisconnected, true)
 	if err := b.Publish(m); err == nil {
 		t.Error("a message that nobody can take is taken")
 	}
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if q.unsent != 10 || len(q.received) != 0 {
+	if q := q.get(); q.unsent != 10 || len(q.received) != 0 {
 		t.Errorf("%d were counted as lost, %q taken", q.unsent, q.received)
 	}
 }
@@ -178,7 +170,7 @@ func TestWaitingWithoutRoom(t *testing.T) {
 // The last number of an edge that has left is not remembered for ever.
 func TestDepartedSourcesAreBounded(t *testing.T) {
 	t.Parallel()
-	b, _ := startBroker(t, natstest.Connect(natstest.Server(t)))
+	b, _ := startBroker(t, serve(t))
 	b.peers.handle(announcementOf(fakePeer, "", stateHere), time.Now().Add(time.Hour))
 	r := readState{sources: map[edgeID]*source{fakePeer: {lastNumber: 7}}}
 	for i := range edgeID(maxDepartedSources) {
@@ -199,9 +191,9 @@ func TestDepartedSourcesAreBounded(t *testing.T) {
 // is back, a message waits for answers, and does not count as one that nobody wants.
 func TestChannelOfAnOutage(t *testing.T) {
 	t.Parallel()
-	b, _ := startBroker(t, natstest.Connect(natstest.Server(t)))
+	b, _ := startBroker(t, serve(t))
 	b.peers.handle(announcementOf(fakePeer, "", stateHere), time.Now().Add(time.Hour))
-	m := pubsub.Message{Tenant: []byte("t"), Channel: []byte("c"), Payload: []byte("x"), Delivery: wire.OneRandom}
+	m := message(wire.OneRandom, "x")
 	b.setLinkDown(linkDisconnected, true)
 	if err := b.Publish(m); err != nil {
 		t.Error(err)
@@ -223,8 +215,8 @@ func TestChannelOfAnOutage(t *testing.T) {
 // An edge that says that it is gone gets nothing more.
 func TestGoneEdgeTakesNothing(t *testing.T) {
 	t.Parallel()
-	b, q := startBroker(t, natstest.Connect(natstest.Server(t)))
-	m := pubsub.Message{Tenant: []byte("t"), Channel: []byte("c"), Payload: []byte("x"), Delivery: wire.OneRandom}
+	b, q := startBroker(t, serve(t))
+	m := message(wire.OneRandom, "x")
 	b.peers.handle(announcementOf(fakePeer, "", stateHere), time.Now().Add(time.Hour))
 	b.queryFakePeer(&m, time.Now().Add(time.Hour))
 	b.handleControl(m, kindYes, fakePeer)

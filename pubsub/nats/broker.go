@@ -41,6 +41,8 @@ type Config struct {
 	// Zero: DefaultMaxInterests.
 	MaxInterests int
 	Log          *zap.Logger
+
+	serverTimeout time.Duration // zero: defaultServerTimeout; shorter in tests
 }
 
 // Broker is one edge's place in an overlay.
@@ -113,6 +115,9 @@ func New(c Config) (*Broker, error) {
 	if c.MaxInterests == 0 {
 		c.MaxInterests = DefaultMaxInterests
 	}
+	if c.serverTimeout == 0 {
+		c.serverTimeout = defaultServerTimeout
+	}
 	b := &Broker{
 		config: c, log: c.Log, prefix: c.Prefix + ".", name: sender(c.EdgeName),
 		id:            sender(c.EdgeName).makeID(edgeID(binary.BigEndian.Uint64(id[:]))),
@@ -144,7 +149,7 @@ func New(c Config) (*Broker, error) {
 	b.conn, err = c.Connect(
 		client.NoEcho(),
 		client.ReconnectBufSize(-1), // messages are live: old ones are worth nothing when the link is back
-		client.FlusherTimeout(serverTimeout),
+		client.FlusherTimeout(c.serverTimeout),
 		client.ReconnectOnFlusherError(),
 		client.ConnectHandler(connected),
 		client.ReconnectHandler(connected),

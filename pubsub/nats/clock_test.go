@@ -7,7 +7,6 @@ import (
 
 	client "github.com/nats-io/nats.go"
 
-	"github.com/millrace/millrace/internal/natstest"
 	"github.com/millrace/millrace/pubsub/internal/natssubject"
 )
 
@@ -73,7 +72,7 @@ func TestLate(t *testing.T) {
 // of earlier versions.
 func TestLateIsDropped(t *testing.T) {
 	t.Parallel()
-	b, q := startBroker(t, natstest.Connect(natstest.Server(t)))
+	b, q := startBroker(t, serve(t))
 	r := readState{sources: map[edgeID]*source{}}
 	admitted := func(from edgeID, number uint64) bool {
 		_, ok := b.admit(&r, &client.Msg{Subject: b.subscribePrefix + broadcasts + "t.c" + natssubject.ChannelEnd, Data: appendBroadcast(nil, from, number, body{payload: []byte("x")})})
@@ -94,11 +93,9 @@ func TestLateIsDropped(t *testing.T) {
 	if !admitted(fakePeer, now-1e6) || admitted(fakePeer, now-1e6) {
 		t.Error("what was sent a second ago is not delivered once")
 	}
-	q.mu.Lock()
-	if q.missed != 1 {
-		t.Errorf("%d messages are counted", q.missed)
+	if n := q.get().missed; n != 1 {
+		t.Errorf("%d messages are counted", n)
 	}
-	q.mu.Unlock()
 	announce(fakePeer+1, 0)
 	if !admitted(fakePeer+1, 1) || !admitted(fakePeer+1, 2) {
 		t.Error("an edge without a clock is not heard")

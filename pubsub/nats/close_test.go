@@ -1,4 +1,4 @@
-package nats_test
+package nats
 
 import (
 	"fmt"
@@ -11,85 +11,53 @@ import (
 	"github.com/millrace/millrace/wire"
 )
 
-// closeBound is far above what Close may take: four waits of leaveTimeout, and writes that
-// give up after 5 s.
-const closeBound = 25 * time.Second
-
-// leaveTimeout is how long Close waits for other edges, and for NATS.
-const leaveTimeout = time.Second
-
+// closeInTime closes an edge, of which the goroutines that Close waits for are to end.
 func closeInTime(t *testing.T, e *edge) {
 	t.Helper()
-	begin := time.Now()
-	if err := e.Close(); err != nil {
+	closed := make(chan error, 1)
+	go func() { closed <- e.Close() }()
+	if err := natstest.Receive(t, "Close", closed); err != nil {
 		t.Error(err)
 	}
-	if took := time.Since(begin); took > closeBound {
-		t.Errorf("Close took %v", took)
+}
+
+// Close returns, whatever has become of the server. It waits for what is queued, but not
+// for ever.
+func TestCloseWithoutAnswer(t *testing.T) {
+	t.Parallel()
+	for name, lose := range map[string]func(*testing.T, *natstest.Proxy, *edge){
+		"cut": func(_ *testing.T, p *natstest.Proxy, _ *edge) { p.Cut() }, // before it has noticed, perhaps
+		"cut, and noticed": func(t *testing.T, p *natstest.Proxy, e *edge) {
+			p.Cut()
+			await(t, "the end of the link", func() bool { return !e.up() })
+		},
+		"silent": func(_ *testing.T, p *natstest.Proxy, e *edge) {
+			p.Hold()
+			e.Subscribe("t", "b", func() {})
+		},
+		"silent, with a full queue": func(t *testing.T, p *natstest.Proxy, e *edge) {
+			p.Hold()
+			e.fill(t)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := natstest.StartProxy(t, natstest.Server(t, natstest.Core))
+			e := startEdge(t, connectThrough(p, never), withQueue(queueBytes), impatient)
+			e.subscribe(t, "t", "a")
+			lose(t, p, e)
+			closeInTime(t, e)
+		})
 	}
-}
-
-func TestCloseWithoutServer(t *testing.T) {
-	t.Parallel()
-	s := natstest.Server(t)
-	e := startEdge(t, natstest.Connect(s), 1<<20)
-	e.subscribe(t, "t", "a")
-	s.Shutdown()
-	s.WaitForShutdown()
-	closeInTime(t, e) // before it has noticed, perhaps
-	begun := startStopped(t)
-	closeInTime(t, begun)
-}
-
-// startStopped returns an edge that has noticed that its server is gone.
-func startStopped(t *testing.T) *edge {
-	t.Helper()
-	s := natstest.Server(t)
-	e := startEdge(t, natstest.Connect(s), 1<<20)
-	s.Shutdown()
-	s.WaitForShutdown()
-	await(t, "the end of the link", func() bool { return !e.up() })
-	return e
-}
-
-func TestCloseWithSilentServer(t *testing.T) {
-	t.Parallel()
-	p := natstest.StartProxy(t, natstest.Server(t))
-	e := startEdge(t, connectThrough(p, never), 1<<20)
-	e.subscribe(t, "t", "a")
-	p.Hold()
-	e.Subscribe("t", "b", func() {})
-	closeInTime(t, e)
-}
-
-// Close waits for what is queued, but only up to leaveTimeout.
-func TestCloseWithFullQueue(t *testing.T) {
-	t.Parallel()
-	p := natstest.StartProxy(t, natstest.Server(t))
-	e := startEdge(t, connectThrough(p, never), queueBytes)
-	p.Hold()
-	e.fill(t)
-	closeInTime(t, e)
-}
-
-func TestCloseTwice(t *testing.T) {
-	t.Parallel()
-	e := startEdge(t, natstest.Connect(natstest.Server(t)), 1<<20)
-	var wg sync.WaitGroup
-	for range 3 {
-		wg.Go(func() { closeInTime(t, e) })
-	}
-	wg.Wait()
-	closeInTime(t, e)
 }
 
 // The hub is not told that a link is down that the edge itself ends.
 func TestCloseIsNoOutage(t *testing.T) {
 	t.Parallel()
-	s := natstest.Server(t)
+	s := natstest.Server(t, natstest.Core)
 	var list []*edge
 	for range 20 { // the client library says so a moment later, if at all
-		list = append(list, startEdge(t, natstest.Connect(s), 1<<20))
+		list = append(list, startEdge(t, natstest.Connect(s)))
 	}
 	for _, e := range list {
 		closeInTime(t, e)
@@ -102,11 +70,11 @@ func TestCloseIsNoOutage(t *testing.T) {
 	}
 }
 
-// All methods can be called while the broker closes, and nothing comes after.
+// All methods can be called while the broker closes, also Close, and nothing comes after.
 func TestCloseAmongCalls(t *testing.T) {
 	t.Parallel()
-	s := natstest.Server(t)
-	a, b := startEdge(t, natstest.Connect(s), 1<<20), startEdge(t, natstest.Connect(s), 1<<20)
+	connect := serve(t)
+	a, b := startEdge(t, connect), startEdge(t, connect)
 	for _, e := range []*edge{a, b} {
 		e.subscribe(t, "t", "a")
 	}
@@ -119,23 +87,26 @@ func TestCloseAmongCalls(t *testing.T) {
 				select {
 				case <-stop:
 					return
-				default:
+				case <-time.After(time.Millisecond):
 				}
 				_ = e.publish(wire.Delivery(i%3), "a", "x")
 				e.Subscribe("t", fmt.Sprintf("own%d", g), func() {})
 				e.Announce(pubsub.Edge{Host: "h"})
 				e.Edges()
 				e.Unsubscribe("t", fmt.Sprintf("own%d", g))
-				time.Sleep(time.Millisecond)
 			}
 		})
 	}
-	closeInTime(t, b)
-	n, _, _ := b.counts()
+	var closing sync.WaitGroup
+	for range 3 {
+		closing.Go(func() { closeInTime(t, b) })
+	}
+	closing.Wait()
+	n := b.taken()
 	for range 20 {
 		_ = a.publish(wire.Broadcast, "a", "late")
 	}
-	a.reachServer(t)
+	a.subscribe(t, "t", "unique.to.this") // the server has read what a sent
 	if b.has("late") {
 		t.Errorf("%d messages came, and then one after Close", n)
 	}
@@ -143,32 +114,24 @@ func TestCloseAmongCalls(t *testing.T) {
 	wg.Wait()
 }
 
-// reachServer returns when the server has read what e sent.
-func (e *edge) reachServer(t *testing.T) {
-	t.Helper()
-	e.subscribe(t, "t", "unique.to.this")
-}
-
 // No message to a random subscriber is lost when an edge stops that others take for one with
 // a subscriber: it forwards what is on its way to it.
 func TestCloseLosesNoMessageToOne(t *testing.T) {
 	// Not in parallel: the edge waits no longer than leaveTimeout for the others to hear of it,
 	// and messages that these then send to it may be lost.
-	servers := natstest.Cluster(t, 2) // a message may cross the word that nobody listens any more
-	publisher, stays := startEdge(t, natstest.Connect(servers[0]), 8<<20), startEdge(t, natstest.Connect(servers[0]), 8<<20)
-	publisher.refuses, publisher.uninterested = true, true
+	servers := natstest.Cluster(t, 2, natstest.Core) // a message may cross the word that nobody listens any more
+	publisher, stays := startEdge(t, natstest.Connect(servers[0])), startEdge(t, natstest.Connect(servers[0]))
+	leave := func(s *hubState) { s.refuses, s.uninterested = true, true }
+	publisher.set(leave)
 	stays.subscribe(t, "t", "a")
 	sent := 0
 	for heard := 0; heard < 20; {
-		stops := startEdge(t, natstest.Connect(servers[1]), 8<<20)
+		stops := startEdge(t, natstest.Connect(servers[1]))
 		stops.subscribe(t, "t", "a")
 		await(t, "a message there", func() bool {
-			if err := publisher.publish(wire.OneRandom, "a", fmt.Sprint(sent)); err != nil {
-				t.Error(err)
-			}
+			publisher.mustPublish(t, wire.OneRandom, "a", sent)
 			sent++
-			n, _, _ := stops.counts()
-			return n > 0
+			return stops.taken() > 0
 		})
 		quit, stopped := make(chan struct{}), make(chan struct{})
 		go func() { // ends with quit
@@ -180,9 +143,7 @@ func TestCloseLosesNoMessageToOne(t *testing.T) {
 					return
 				default:
 				}
-				came, _, _ := stays.counts()
-				taken, _, _ := stops.counts()
-				if sent-came-taken > 1000 { // what is more than the queues hold would be dropped
+				if sent-stays.taken()-stops.taken() > 1000 { // what is more than the queues hold would be dropped
 					continue
 				}
 				if err := publisher.publish(wire.OneRandom, "a", fmt.Sprint(sent)); err != nil {
@@ -191,26 +152,21 @@ func TestCloseLosesNoMessageToOne(t *testing.T) {
 				sent++
 			}
 		}()
-		stops.mu.Lock()
-		stops.refuses, stops.uninterested = true, true // its last session has ended
-		stops.mu.Unlock()
+		stops.set(leave) // its last session has ended
 		begin := time.Now()
 		closeInTime(t, stops)
 		inTime := time.Since(begin) < leaveTimeout
 		close(quit)
 		<-stopped
-		n, _, _ := stops.counts()
-		sent -= n // what it took
+		sent -= stops.taken()
 		if inTime {
 			heard++
-			await(t, "all messages", func() bool { n, _, _ := stays.counts(); return n >= sent })
+			await(t, "all messages", func() bool { return stays.taken() >= sent })
 			continue
 		}
 		last := fmt.Sprint("the last one before ", sent)
-		if err := publisher.publish(wire.OneRandom, "a", last); err != nil {
-			t.Error(err)
-		}
+		publisher.mustPublish(t, wire.OneRandom, "a", last)
 		await(t, last, func() bool { return stays.has(last) })
-		sent, _, _ = stays.counts()
+		sent = stays.taken()
 	}
 }

@@ -56,9 +56,9 @@ func (b *Broker) confirmLoop() {
 		b.mu.Lock()
 		written := b.subscribesWritten
 		ask := len(b.confirmations) > 0 && b.confirmations[0].number <= written
-		deadline := time.Now().Add(serverTimeout)
+		deadline := time.Now().Add(b.config.serverTimeout)
 		if ask {
-			deadline = b.confirmations[0].since.Add(serverTimeout)
+			deadline = b.confirmations[0].since.Add(b.config.serverTimeout)
 		}
 		b.mu.Unlock()
 		if !ask && !silent || !connected {
@@ -75,7 +75,7 @@ func (b *Broker) confirmLoop() {
 			b.setLinkDown(linkSilent, true)
 			close(fired)
 		})
-		flushCtx, cancelFlush := context.WithTimeout(ctx, serverTimeout)
+		flushCtx, cancelFlush := context.WithTimeout(ctx, b.config.serverTimeout)
 		err := b.conn.FlushWithContext(flushCtx)
 		cancelFlush()
 		if !watchdog.Stop() {

@@ -1,8 +1,10 @@
-package nats_test
+package nats
 
 import (
+	"encoding/json"
 	"fmt"
 	"net"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -13,130 +15,136 @@ import (
 
 	"github.com/millrace/millrace/internal/natstest"
 	"github.com/millrace/millrace/pubsub"
-	"github.com/millrace/millrace/pubsub/nats"
 	"github.com/millrace/millrace/wire"
 )
 
-// testTimeout bounds every wait for an event.
-const testTimeout = 30 * time.Second
+func TestMain(m *testing.M) { natstest.Main(m) }
+
+// serve runs a server; brokers need no JetStream.
+func serve(t *testing.T) natstest.Connector {
+	t.Helper()
+	return natstest.Connect(natstest.Server(t, natstest.Core))
+}
 
 func await(t *testing.T, what string, is func() bool) {
 	t.Helper()
-	for end := time.Now().Add(testTimeout); !is(); time.Sleep(2 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("%v in vain for %s", testTimeout, what)
-		}
-	}
+	natstest.Await(t, what, is)
 }
 
 // hub stands in for the hub of an edge: it notes what it is told.
 type hub struct {
-	mu             sync.Mutex
-	received       []string // payloads
-	links          []bool
-	unsent, missed int
-	offered        int           // for one connection
-	refuses        bool          // takes nothing that is for one connection
-	onlyLeaving    bool          // some of its subscribers were told to leave
-	uninterested   bool          // what Interested returns, inverted
-	held           chan struct{} // Receive waits for it to be closed
+	mu sync.Mutex
+	hubState
 }
 
-func (h *hub) Receive(m pubsub.Message) int {
-	h.mu.Lock()
-	held := h.held
-	h.mu.Unlock()
-	if held != nil {
-		<-held
-	}
+type hubState struct {
+	received []string // payloads
+	bad      []string // messages that no client can send
+	links    []bool
+
+	unsent, missed, rejected int
+	offered                  int // for one connection
+
+	refuses      bool          // takes nothing that is for one connection
+	onlyLeaving  bool          // some of its subscribers were told to leave
+	uninterested bool          // what Interested returns, inverted
+	held         chan struct{} // Receive waits for it to be closed
+	heldTenant   string        // for messages of this tenant alone; empty: of all
+}
+
+func (h *hub) set(change func(*hubState)) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if m.Delivery != wire.Broadcast {
-		h.offered++
-		switch {
-		case !h.refuses:
-		case h.uninterested:
-			return 0
-		case h.onlyLeaving && !m.LastResort:
-			return pubsub.SomeLeaving
-		default:
-			return pubsub.NoRoom
+	change(&h.hubState)
+}
+
+func (h *hub) get() (s hubState) {
+	h.set(func(now *hubState) { s = *now })
+	return s
+}
+
+func (h *hub) Receive(m pubsub.Message) (taken int) {
+	if s := h.get(); s.held != nil && (s.heldTenant == "" || s.heldTenant == string(m.Tenant)) {
+		<-s.held
+	}
+	h.set(func(s *hubState) {
+		if m.Delivery > wire.OneRandom || wire.CheckTenant(m.Tenant) != nil || wire.CheckChannel(m.Channel) != nil || !wire.IsSender(m.Sender) {
+			s.bad = append(s.bad, fmt.Sprintf("%v %q %q %q", m.Delivery, m.Tenant, m.Channel, m.Sender))
+		}
+		if m.Delivery != wire.Broadcast {
+			s.offered++
+			switch {
+			case !s.refuses:
+			case s.uninterested:
+				return
+			case s.onlyLeaving && !m.LastResort:
+				taken = pubsub.SomeLeaving
+				return
+			default:
+				taken = pubsub.NoRoom
+				return
+			}
+		}
+		s.received, taken = append(s.received, string(m.Payload)), 1
+	})
+	return taken
+}
+
+func (h *hub) Interested(_, _ []byte) bool { return !h.get().uninterested }
+func (h *hub) Linked(up bool)              { h.set(func(s *hubState) { s.links = append(s.links, up) }) }
+func (h *hub) Unsent(n int)                { h.set(func(s *hubState) { s.unsent += n }) }
+func (h *hub) Missed(n int)                { h.set(func(s *hubState) { s.missed += n }) }
+func (h *hub) Rejected(n int)              { h.set(func(s *hubState) { s.rejected += n }) }
+
+func (h *hub) payloads() []string      { return slices.Clone(h.get().received) }
+func (h *hub) taken() int              { return len(h.get().received) }
+func (h *hub) has(payload string) bool { return slices.Contains(h.get().received, payload) }
+func (h *hub) linkHistory() string     { return fmt.Sprint(h.get().links) }
+func (h *hub) hold()                   { h.set(func(s *hubState) { s.held = make(chan struct{}) }) }
+func (h *hub) release()                { h.set(func(s *hubState) { close(s.held); s.held = nil }) }
+
+// wantChangesOnce checks that the hub heard of each change of the link once, the last time that it is up.
+func (h *hub) wantChangesOnce(t *testing.T) {
+	t.Helper()
+	links := h.get().links
+	for i, up := range links {
+		if up != (i%2 == 1) {
+			t.Errorf("the hub heard %v of the link", links)
+			return
 		}
 	}
-	h.received = append(h.received, string(m.Payload))
-	return 1
-}
-
-func (h *hub) Interested(_, _ []byte) bool {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return !h.uninterested
-}
-
-func (h *hub) Linked(up bool) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.links = append(h.links, up)
-}
-
-func (h *hub) Unsent(n int) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.unsent += n
-}
-
-func (h *hub) Missed(n int) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.missed += n
-}
-
-// counts returns how many messages were taken, could not be sent, and were missed.
-func (h *hub) counts() (taken, unsent, lost int) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return len(h.received), h.unsent, h.missed
-}
-
-func (h *hub) payloads() []string {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return append([]string(nil), h.received...)
-}
-
-func (h *hub) has(payload string) bool {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	for i := len(h.received) - 1; i >= 0; i-- {
-		if h.received[i] == payload {
-			return true
-		}
+	if len(links) == 0 || len(links)%2 == 1 {
+		t.Errorf("the hub heard %v of the link, which was down and is up", links)
 	}
-	return false
-}
-
-// linkHistory returns what it was told of the link.
-func (h *hub) linkHistory() string {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return fmt.Sprint(h.links)
 }
 
 func (h *hub) up() bool {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return len(h.links) == 0 || h.links[len(h.links)-1]
+	links := h.get().links
+	return len(links) == 0 || links[len(links)-1]
+}
+
+// await waits for a payload to be the last one that came.
+func (h *hub) await(t *testing.T, payload string) {
+	t.Helper()
+	await(t, payload, func() bool {
+		list := h.get().received
+		return len(list) > 0 && list[len(list)-1] == payload
+	})
 }
 
 // edge is a broker and its hub.
 type edge struct {
-	*nats.Broker
+	*Broker
 	hub
 }
 
-func newEdge(t *testing.T, connect natstest.Connector, queue int) *edge {
+func newEdge(t *testing.T, connect natstest.Connector, change ...func(*Config)) *edge {
 	t.Helper()
-	b, err := nats.New(nats.Config{Connect: connect, Prefix: "p", QueueBytes: queue, Log: zaptest.NewLogger(t)})
+	c := Config{Connect: connect, Prefix: "p", QueueBytes: 8 << 20, Log: zaptest.NewLogger(t)}
+	for _, f := range change {
+		f(&c)
+	}
+	b, err := New(c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -151,15 +159,27 @@ func newEdge(t *testing.T, connect natstest.Connector, queue int) *edge {
 }
 
 // startEdge waits for the link of a new one, too.
-func startEdge(t *testing.T, connect natstest.Connector, queue int) *edge {
+func startEdge(t *testing.T, connect natstest.Connector, change ...func(*Config)) *edge {
 	t.Helper()
-	e := newEdge(t, connect, queue)
+	e := newEdge(t, connect, change...)
 	await(t, "the link", e.up)
-	e.mu.Lock()
-	e.links = nil
-	e.mu.Unlock()
+	e.set(func(s *hubState) { s.links = nil })
 	return e
 }
+
+func startBroker(t *testing.T, connect natstest.Connector, change ...func(*Config)) (*Broker, *hub) {
+	t.Helper()
+	e := startEdge(t, connect, change...)
+	return e.Broker, &e.hub
+}
+
+func withQueue(bytes int) func(*Config) { return func(c *Config) { c.QueueBytes = bytes } }
+
+// impatient edges take a server for silent soon.
+func impatient(c *Config) { c.serverTimeout = 1500 * time.Millisecond }
+
+// patient edges never do.
+func patient(c *Config) { c.serverTimeout = natstest.Limit }
 
 // connectThrough connects through a proxy, with little room in the kernel. The client
 // itself notices nothing of a silent server for ping times two.
@@ -167,31 +187,45 @@ func connectThrough(p *natstest.Proxy, ping time.Duration) natstest.Connector {
 	return p.Connect(client.PingInterval(ping), client.SetCustomDialer(narrowDialer{}))
 }
 
+// never is a time between pings in which no test ends.
+const never = time.Hour
+
 // narrowDialer lets little wait in the kernel.
 type narrowDialer struct{}
 
 func (narrowDialer) Dial(network, address string) (net.Conn, error) {
-	c, err := net.DialTimeout(network, address, time.Second)
+	c, err := net.DialTimeout(network, address, natstest.Limit)
 	if err != nil {
 		return nil, err
 	}
 	return c, c.(*net.TCPConn).SetWriteBuffer(16 << 10)
 }
 
-// subscribe returns when the interest is confirmed.
-func (e *edge) subscribe(t *testing.T, tenant, pattern string) {
+// subscribe returns when the interests are confirmed.
+func (b *Broker) subscribe(t *testing.T, tenant string, patterns ...string) {
 	t.Helper()
-	confirmed := make(chan struct{})
-	e.Subscribe(tenant, pattern, func() { close(confirmed) })
-	select {
-	case <-confirmed:
-	case <-time.After(testTimeout):
-		t.Fatalf("%s is not confirmed", pattern)
+	for _, pattern := range patterns {
+		confirmed := make(chan struct{})
+		b.Subscribe(tenant, pattern, func() { close(confirmed) })
+		natstest.Receive(t, "the confirmation of "+pattern, confirmed)
 	}
 }
 
-func (e *edge) publish(d wire.Delivery, channel, payload string) error {
-	return e.Publish(pubsub.Message{Tenant: []byte("t"), Channel: []byte(channel), Payload: []byte(payload), Delivery: d})
+// message is one to channel c of tenant t.
+func message(d wire.Delivery, payload string) pubsub.Message {
+	return pubsub.Message{Tenant: []byte("t"), Channel: []byte("c"), Payload: []byte(payload), Delivery: d}
+}
+
+func (b *Broker) publish(d wire.Delivery, channel, payload string) error {
+	return b.Publish(pubsub.Message{Tenant: []byte("t"), Channel: []byte(channel), Payload: []byte(payload), Delivery: d})
+}
+
+// mustPublish is publish where nothing may be in the way.
+func (b *Broker) mustPublish(t *testing.T, d wire.Delivery, channel string, payload any) {
+	t.Helper()
+	if err := b.publish(d, channel, fmt.Sprint(payload)); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // probes is the number of the last payload of reach.
@@ -213,4 +247,30 @@ func (e *edge) reach(t *testing.T, to *edge, channel string) {
 		}
 		return false
 	})
+}
+
+// fakePeer is an edge that nobody runs: it answers when a test says so.
+const fakePeer edgeID = 5
+
+// queryFakePeer makes a channel one that fakePeer was asked about.
+func (b *Broker) queryFakePeer(m *pubsub.Message, at time.Time) *channelResponders {
+	c := &channelResponders{unanswered: map[edgeID]struct{}{fakePeer: {}}, queriedAt: at, usedAt: at}
+	b.ofTenant(string(m.Tenant), func(t *tenantResponders) { t.channels[string(m.Channel)] = c })
+	b.responders.channels.Add(1)
+	return c
+}
+
+// ofTenant looks at what is known of a tenant.
+func (b *Broker) ofTenant(tenant string, look func(*tenantResponders)) {
+	of := b.responders.lock([]byte(tenant), true)
+	defer b.responders.unlock(of)
+	look(of)
+}
+
+func announcementOf(id edgeID, host, state string) []byte {
+	data, err := json.Marshal(announcement{Version: version, ID: id, Host: host, State: state})
+	if err != nil {
+		panic(err)
+	}
+	return data
 }

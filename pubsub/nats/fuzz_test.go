@@ -14,8 +14,8 @@ import (
 )
 
 // newOffline returns a broker without a link, for what it receives.
-func newOffline(name sender) (*Broker, *recordingHub) {
-	q := &recordingHub{}
+func newOffline(name sender) (*Broker, *hub) {
+	q := &hub{}
 	b := &Broker{
 		config: Config{QueueBytes: 1 << 16}, log: zap.NewNop(), prefix: "p.", name: name, id: name.makeID(ownID), receiver: q,
 		wakeWriter: make(chan struct{}, 1),

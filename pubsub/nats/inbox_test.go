@@ -11,7 +11,6 @@ import (
 	"go.uber.org/zap"
 	"go.uber.org/zap/zaptest/observer"
 
-	"github.com/millrace/millrace/internal/natstest"
 	"github.com/millrace/millrace/pubsub"
 )
 
@@ -127,43 +126,22 @@ func TestOrderOfTenantQueues(t *testing.T) {
 	}
 }
 
-// stallingHub is a hub whose Receive does not return for the messages of one tenant.
-type stallingHub struct {
-	recordingHub
-	held   chan struct{}
-	missed int
-}
-
-func (s *stallingHub) Receive(m pubsub.Message) int {
-	if string(m.Tenant) == "hostile.x" {
-		<-s.held
-	}
-	return s.recordingHub.Receive(m)
-}
-
-func (s *stallingHub) Missed(n int) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.missed += n
-}
-
-// A tenant whose messages take for ever loses its own messages, and no other tenant's.
+// A tenant whose messages take for ever loses its own messages, and no other tenant's. The
+// hub is told how many.
 func TestOneTenantStalls(t *testing.T) {
 	t.Parallel()
-	s := natstest.Server(t)
+	connect := serve(t)
 	core, logs := observer.New(zap.ErrorLevel)
-	to, err := New(Config{Connect: natstest.Connect(s), Prefix: "p", QueueBytes: 256 << 10, Log: zap.New(core)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	q := &stallingHub{held: make(chan struct{}), recordingHub: recordingHub{up: true}}
-	to.Join(q)
-	t.Cleanup(func() { _ = to.Close() })
-	release := sync.OnceFunc(func() { close(q.held) })
-	t.Cleanup(release)
-	from, _ := startBroker(t, natstest.Connect(s))
-	to.subscribeConfirmed("hostile.x", "#")
-	to.subscribeConfirmed("good", "#")
+	to, q := startBroker(t, connect, withQueue(256<<10), func(c *Config) { c.Log = zap.New(core) })
+	q.set(func(s *hubState) { s.held, s.heldTenant = make(chan struct{}), "hostile.x" })
+	t.Cleanup(func() {
+		if q.get().held != nil {
+			q.release()
+		}
+	})
+	from, _ := startBroker(t, connect)
+	to.subscribe(t, "hostile.x", "#")
+	to.subscribe(t, "good", "#")
 
 	const n = 3000
 	hostile := []byte(strings.Repeat("x", 1000))
@@ -173,25 +151,17 @@ func TestOneTenantStalls(t *testing.T) {
 			{Tenant: []byte("hostile.x"), Channel: []byte("c"), Payload: hostile},
 			{Tenant: []byte("good"), Channel: []byte("c"), Payload: fmt.Append(nil, i)},
 		} {
-			for from.Publish(m) != nil { // more than the link takes
-				await(t, "room", func() bool {
-					from.mu.Lock()
-					defer from.mu.Unlock()
-					return len(from.records.bytes) == 0
-				})
-			}
+			await(t, "room", func() bool { return from.Publish(m) == nil }) // more than the link takes waits
 		}
 		want = append(want, fmt.Sprint(i))
 		if i%100 == 99 {
-			await(t, "what a good tenant sent", func() bool { return len(q.payloads()) == len(want) })
+			await(t, "what a good tenant sent", func() bool { return q.taken() == len(want) })
 		}
 	}
 	if got := q.payloads(); !slices.Equal(got, want) {
 		t.Errorf("%d messages of a good tenant came, or not in order", len(got))
 	}
-	q.mu.Lock()
-	missed := q.missed
-	q.mu.Unlock()
+	missed := q.get().missed
 	if missed < n/2 || missed >= n {
 		t.Errorf("%d of %d hostile messages were missed", missed, n)
 	}
@@ -199,8 +169,11 @@ func TestOneTenantStalls(t *testing.T) {
 	if fields := logs.All()[0].ContextMap(); fields["tenants"].(map[string]int)["hostile.x"] == 0 {
 		t.Errorf("the log says %v", fields)
 	}
-	release()
-	await(t, "the rest", func() bool { return len(q.payloads()) == 2*n-missed })
+	q.release()
+	await(t, "the rest", func() bool { return q.taken() == 2*n-missed })
+	if !q.up() {
+		t.Error("the link is down for a hub that is slow")
+	}
 }
 
 // A tenant that publishes more than the link takes leaves room for others.

@@ -5,7 +5,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/millrace/millrace/internal/natstest"
 	"github.com/millrace/millrace/pubsub"
 	"github.com/millrace/millrace/wire"
 )
@@ -43,8 +42,8 @@ func TestInFlightIsBounded(t *testing.T) {
 // resort, to a subscriber of this edge that was told to leave.
 func TestNearestAsLastResort(t *testing.T) {
 	t.Parallel()
-	b, q := startBroker(t, natstest.Connect(natstest.Server(t)))
-	m := pubsub.Message{Tenant: []byte("t"), Channel: []byte("c"), Delivery: wire.OneNearest}
+	b, q := startBroker(t, serve(t))
+	m := message(wire.OneNearest, "")
 	for i, wanted := range []bool{false, true, true} {
 		m.HasSubscribers, m.Payload = wanted, fmt.Append(nil, i)
 		if err := b.Publish(m); err != nil {

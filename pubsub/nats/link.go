@@ -10,8 +10,8 @@ import (
 	"github.com/millrace/millrace/pubsub"
 )
 
-// serverTimeout is how long a server may take to answer.
-const serverTimeout = 5 * time.Second
+// defaultServerTimeout is how long a server may take to answer.
+const defaultServerTimeout = 5 * time.Second
 
 // linkCause is a set of reasons for which the link is down.
 type linkCause uint8

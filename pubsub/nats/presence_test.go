@@ -6,8 +6,6 @@ import (
 	"slices"
 	"sync"
 	"testing"
-
-	"github.com/millrace/millrace/internal/natstest"
 )
 
 // heard notes messages about presence.
@@ -34,11 +32,10 @@ func (h *heard) list() []string {
 
 func TestPresenceMessages(t *testing.T) {
 	t.Parallel()
-	s := natstest.Server(t)
-	a, _ := startBroker(t, natstest.Connect(s))
-	b, _ := startBroker(t, natstest.Connect(s))
-	c, _ := startBroker(t, natstest.Connect(s)) // has no presence
-	_ = c
+	connect := serve(t)
+	a, _ := startBroker(t, connect)
+	b, q := startBroker(t, connect)
+	startBroker(t, connect) // has no presence
 	var ofA, ofB heard
 	a.HandlePresence(ofA.take)
 	b.HandlePresence(ofB.take)
@@ -56,13 +53,14 @@ func TestPresenceMessages(t *testing.T) {
 	b.SendPresence(a.id.String(), []byte("to a"))
 	await(t, "an answer", func() bool { return len(ofA.list()) == 1 })
 
-	nc, err := natstest.Connect(s)()
+	nc, err := connect()
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer nc.Close()
-	for _, body := range [][]byte{nil, {version}, {version, kindPresence, 1}, {version + 1, kindPresence, 0, 0, 0, 0, 0, 0, 0, 1, 'x'},
-		{version, kindQuery, 0, 0, 0, 0, 0, 0, 0, 1, 'x'}, append([]byte{version, kindPresence, 0, 0, 0, 0, 0, 0, 0, 1}, "bad"...)} {
+	bad := [][]byte{nil, {version}, {version, kindPresence, 1}, {version + 1, kindPresence, 0, 0, 0, 0, 0, 0, 0, 1, 'x'},
+		{version, kindQuery, 0, 0, 0, 0, 0, 0, 0, 1, 'x'}, append([]byte{version, kindPresence, 0, 0, 0, 0, 0, 0, 0, 1}, "bad"...)}
+	for _, body := range bad {
 		if err := nc.Publish(b.subscribePrefix+"p", body); err != nil {
 			t.Fatal(err)
 		}
@@ -72,7 +70,7 @@ func TestPresenceMessages(t *testing.T) {
 	}
 	a.SendPresence("", []byte("last"))
 	await(t, "the last message", func() bool { return slices.Contains(ofB.list(), a.id.String()+" last") })
-	if got := ofB.list(); len(got) != 4 { // with the one that the registry does not know
-		t.Errorf("got %q", got)
+	if got := ofB.list(); len(got) != 4 || q.get().rejected != len(bad) { // with the one that the registry does not know
+		t.Errorf("got %q, and %d of %d are counted as refused", got, q.get().rejected, len(bad))
 	}
 }

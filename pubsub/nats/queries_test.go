@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/millrace/millrace/internal/natstest"
 	"github.com/millrace/millrace/pubsub"
 	"github.com/millrace/millrace/wire"
 )
@@ -17,8 +16,8 @@ import (
 // out in order.
 func TestMessagesWaitForResponders(t *testing.T) {
 	t.Parallel()
-	b, q := startBroker(t, natstest.Connect(natstest.Server(t)))
-	m := pubsub.Message{Tenant: []byte("t"), Channel: []byte("c"), Delivery: wire.OneRandom}
+	b, q := startBroker(t, serve(t))
+	m := message(wire.OneRandom, "")
 	b.queryFakePeer(&m, time.Now().Add(time.Hour)) // so that its time does not end
 	var want []string
 	for {
@@ -70,8 +69,8 @@ func TestMessagesWaitForResponders(t *testing.T) {
 // The wait for an edge that does not answer ends after answerTimeout.
 func TestSilentEdgeIsNotWaitedFor(t *testing.T) {
 	t.Parallel()
-	b, q := startBroker(t, natstest.Connect(natstest.Server(t)))
-	m := pubsub.Message{Tenant: []byte("t"), Channel: []byte("c"), Payload: []byte("x"), Delivery: wire.OneRandom}
+	b, q := startBroker(t, serve(t))
+	m := message(wire.OneRandom, "x")
 	at := time.Now().Add(time.Hour)
 	b.queryFakePeer(&m, at)
 	if err := b.Publish(m); err != nil {
@@ -90,8 +89,8 @@ func TestSilentEdgeIsNotWaitedFor(t *testing.T) {
 // A new edge does not end the wait for answers of the others.
 func TestNewEdgeDoesNotEndQueries(t *testing.T) {
 	t.Parallel()
-	b, q := startBroker(t, natstest.Connect(natstest.Server(t)))
-	m := pubsub.Message{Tenant: []byte("t"), Channel: []byte("c"), Payload: []byte("x"), Delivery: wire.OneRandom}
+	b, q := startBroker(t, serve(t))
+	m := message(wire.OneRandom, "x")
 	at := time.Now().Add(time.Hour)
 	c := b.queryFakePeer(&m, at)
 	if err := b.Publish(m); err != nil {
@@ -119,14 +118,12 @@ func TestNewEdgeDoesNotEndQueries(t *testing.T) {
 // A channel that is not used is forgotten, and so are pending queries about it.
 func TestUnusedChannelsAreForgotten(t *testing.T) {
 	t.Parallel()
-	b, q := startBroker(t, natstest.Connect(natstest.Server(t)))
-	m := pubsub.Message{Tenant: []byte("t"), Channel: []byte("c"), Delivery: wire.OneRandom}
+	b, q := startBroker(t, serve(t))
+	m := message(wire.OneRandom, "")
 	at := time.Now().Add(time.Hour)
 	b.queryFakePeer(&m, at)
 	b.handleControl(m, kindYes, fakePeer)
-	q.mu.Lock()
-	q.uninterested = true
-	q.mu.Unlock()
+	q.set(func(s *hubState) { s.uninterested = true })
 	b.handleControl(m, kindQuery, fakePeer)
 	channels, pending := b.responders.channels.Load(), b.responders.pendingChannels.Load()
 	if channels != 1 || pending != 1 {

@@ -11,14 +11,11 @@ import (
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
-	client "github.com/nats-io/nats.go"
 
 	"github.com/millrace/millrace/internal/natstest"
 	"github.com/millrace/millrace/pubsub"
+	"github.com/millrace/millrace/wire"
 )
-
-// eventTimeout bounds every wait for an event.
-const eventTimeout = 30 * time.Second
 
 // knows waits until an edge knows others.
 func (b *Broker) knows(t *testing.T, others ...*Broker) {
@@ -41,8 +38,16 @@ func (b *Broker) ask(timeout time.Duration, to edgeID, body string) (string, err
 // wantError asks for an error that comes before the time of the request is over.
 func (b *Broker) wantError(t *testing.T, to edgeID, body string, want error) {
 	t.Helper()
-	if _, err := b.ask(eventTimeout, to, body); !errors.Is(err, want) || errors.Is(err, context.DeadlineExceeded) {
+	if _, err := b.ask(natstest.Limit, to, body); !errors.Is(err, want) || errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("got %v, want %v", err, want)
+	}
+}
+
+// wantEcho asks an edge that answers with the body.
+func (b *Broker) wantEcho(t *testing.T, to edgeID) {
+	t.Helper()
+	if got, err := b.ask(natstest.Limit, to, "x"); err != nil || got != "x" {
+		t.Errorf("got %q, %v", got, err)
 	}
 }
 
@@ -52,6 +57,7 @@ func echo(_ context.Context, _ pubsub.Member, body []byte) []byte { return body 
 type gate struct {
 	mu      sync.Mutex
 	entered []string      // bodies of requests
+	left    int           // how many were answered
 	open    chan struct{} // closed: answers are given
 }
 
@@ -65,6 +71,9 @@ func (g *gate) handle(ctx context.Context, _ pubsub.Member, body []byte) []byte 
 	case <-g.open:
 	case <-ctx.Done():
 	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.left++
 	return body
 }
 
@@ -78,6 +87,12 @@ func (b *Broker) counts() (pending, active, waiting int) {
 	b.requests.mu.Lock()
 	defer b.requests.mu.Unlock()
 	return len(b.requests.pending), b.requests.total, len(b.requests.waiting)
+}
+
+// awaitAccepted waits until so many requests are answered, or wait for that.
+func (b *Broker) awaitAccepted(t *testing.T, n int) {
+	t.Helper()
+	await(t, fmt.Sprint(n, " requests"), func() bool { _, active, waiting := b.counts(); return active+waiting == n })
 }
 
 // What an edge is told of the one that asks.
@@ -106,7 +121,7 @@ func TestAskerIsNamed(t *testing.T) {
 	b.peers.mu.Lock()
 	delete(b.peers.others, a.id)
 	b.peers.mu.Unlock()
-	if _, err := a.ask(eventTimeout, b.id, ""); err != nil {
+	if _, err := a.ask(natstest.Limit, b.id, ""); err != nil {
 		t.Error(err)
 	}
 	if from.ID != a.id.String() || from.Name != "a" || from.SeenAt.IsZero() {
@@ -115,11 +130,10 @@ func TestAskerIsNamed(t *testing.T) {
 }
 
 // NATS says at once that nobody is there, or that only an edge is that knows no requests:
-// such an edge still gets messages.
+// such an edge still gets messages, until NATS says that nobody takes these.
 func TestNobodyIsThere(t *testing.T) {
 	t.Parallel()
-	s := namedServer(t, "a", "b")
-	b, _ := startBroker(t, as(s, "a"), named("a"))
+	b, _ := startBroker(t, as(namedServer(t, "a", "b"), "a"), named("a"))
 	gone := sender("b").makeID(5)
 	if _, err := b.peers.handleAnnouncement("b", announcementOf(gone, "b", stateHere), time.Now().Add(time.Hour)); err != nil {
 		t.Fatal(err)
@@ -128,39 +142,40 @@ func TestNobodyIsThere(t *testing.T) {
 	if ids := b.peers.otherIDs(); len(ids) != 1 {
 		t.Errorf("messages go to %v", ids)
 	}
-	b.peers.remove(gone) // is remembered
-	b.wantError(t, gone, "", errNobodyThere)
+	if err := b.sendToEdge(message(wire.OneRandom, "x"), gone, nil); err != nil {
+		t.Fatal(err)
+	}
+	await(t, "word that it is gone", func() bool { return len(b.peers.otherIDs()) == 0 })
+	b.wantError(t, gone, "", errNobodyThere) // it is remembered
 }
 
 // An edge that stands still does not answer. Others do meanwhile.
 func TestFrozenEdge(t *testing.T) {
 	t.Parallel()
-	s := natstest.Server(t)
+	s := natstest.Server(t, natstest.Core)
 	p := natstest.StartProxy(t, s)
 	b, _ := startBroker(t, natstest.Connect(s))
 	alive, _ := startBroker(t, natstest.Connect(s))
-	frozen, _ := startBroker(t, p.Connect(client.PingInterval(time.Hour)))
+	frozen, _ := startBroker(t, p.Connect(), patient)
 	b.knows(t, alive, frozen)
 	alive.HandleRequests(echo)
 	frozen.HandleRequests(echo)
 	p.Hold()
-	var wg sync.WaitGroup
-	wg.Go(func() {
-		_, err := b.ask(300*time.Millisecond, frozen.id, "x")
+	noAnswer := func() {
+		_, err := b.ask(50*time.Millisecond, frozen.id, "x")
 		if !errors.Is(err, pubsub.ErrNoAnswer) || !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("the frozen edge: %v", err)
 		}
-	})
-	if got, err := b.ask(eventTimeout, alive.id, "x"); err != nil || got != "x" {
-		t.Errorf("the other one: %q, %v", got, err)
 	}
+	var wg sync.WaitGroup
+	wg.Go(noAnswer)
+	b.wantEcho(t, alive.id)
 	wg.Wait()
 	// Later it is taken for gone, but not forgotten.
 	b.peers.expire(time.Now().Add(time.Minute))
-	if _, err := b.ask(100*time.Millisecond, frozen.id, "x"); !errors.Is(err, pubsub.ErrNoAnswer) {
-		t.Errorf("an edge that was silent for long: %v", err)
-	}
+	noAnswer()
 	p.Resume()
+	frozen.announce()
 	await(t, "it to be back", func() bool {
 		for _, m := range b.Members() {
 			if m.ID == frozen.id.String() && m.State == pubsub.MemberHere {
@@ -169,9 +184,7 @@ func TestFrozenEdge(t *testing.T) {
 		}
 		return false
 	})
-	if got, err := b.ask(eventTimeout, frozen.id, "x"); err != nil || got != "x" {
-		t.Errorf("it is back, and says %q, %v", got, err)
-	}
+	b.wantEcho(t, frozen.id)
 	if pending, _, _ := b.counts(); pending != 0 {
 		t.Errorf("%d requests are still pending", pending)
 	}
@@ -180,60 +193,47 @@ func TestFrozenEdge(t *testing.T) {
 // NATS may take less than an edge does: both sides hear of it, and the link stays.
 func TestLimitOfNATS(t *testing.T) {
 	t.Parallel()
-	s := natstest.Server(t, func(o *server.Options) { o.MaxPayload = 32 << 10 })
+	s := natstest.Server(t, natstest.Core, func(o *server.Options) { o.MaxPayload = 32 << 10 })
 	a, q := startBroker(t, natstest.Connect(s))
 	b, _ := startBroker(t, natstest.Connect(s))
 	a.knows(t, b)
-	b.HandleRequests(func(_ context.Context, _ pubsub.Member, body []byte) []byte { return bytes.Repeat(body, 10) })
+	b.HandleRequests(func(_ context.Context, _ pubsub.Member, body []byte) []byte {
+		return bytes.Repeat(body, 10)[:max(len(body), 1)*10-9]
+	})
 	large := strings.Repeat("x", 32<<10)
 	a.wantError(t, b.id, large, pubsub.ErrRequestTooLarge)
 	a.wantError(t, b.id, large[:4<<10], errAnswerTooLarge)
-	if got, err := a.ask(eventTimeout, b.id, "x"); err != nil || got != "xxxxxxxxxx" {
-		t.Errorf("got %q, %v", got, err)
-	}
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if !q.up || q.unsent != 0 {
-		t.Errorf("the link is up: %v; %d messages are counted as lost", q.up, q.unsent)
+	a.wantEcho(t, b.id)
+	if !q.up() || q.get().unsent != 0 {
+		t.Errorf("the link is up: %v; %d messages are counted as lost", q.up(), q.get().unsent)
 	}
 }
 
 // An edge that asks too much is told so, at both ends; messages and other edges do not wait.
 func TestBusyEdge(t *testing.T) {
 	t.Parallel()
-	s := natstest.Server(t)
-	b, q := startBroker(t, natstest.Connect(s))
-	asker, _ := startBroker(t, natstest.Connect(s))
-	other, _ := startBroker(t, natstest.Connect(s))
+	connect := serve(t)
+	b, q := startBroker(t, connect)
+	asker, _ := startBroker(t, connect)
+	other, _ := startBroker(t, connect)
 	asker.knows(t, b)
 	other.knows(t, b)
-	b.subscribeConfirmed("t", "c")
+	b.subscribe(t, "t", "c")
 	g := newGate()
 	b.HandleRequests(g.handle)
 	const accepted = maxAnsweringPerEdge + maxWaitingPerEdge
 	var wg sync.WaitGroup
-	askAsync := func(from *Broker, body string, want error) {
-		wg.Go(func() {
-			got, err := from.ask(eventTimeout, b.id, body)
-			if !errors.Is(err, want) || err == nil && got != body {
-				t.Errorf("%s: %q, %v, want %v", body, got, err, want)
-			}
-		})
-	}
 	for i := range accepted {
-		askAsync(asker, fmt.Sprint("asker ", i), nil)
-		await(t, "the request to come", func() bool { _, active, waiting := b.counts(); return active+waiting == i+1 })
+		wg.Go(func() { asker.wantEcho(t, b.id) })
+		b.awaitAccepted(t, i+1)
 	}
 	asker.wantError(t, b.id, "one too many", errBusy)
 	if n := g.count(); n != maxAnsweringPerEdge {
 		t.Errorf("%d requests of one edge are answered at once", n)
 	}
-	askAsync(other, "other", nil)
+	wg.Go(func() { other.wantEcho(t, b.id) })
 	await(t, "the request of another edge", func() bool { return g.count() == maxAnsweringPerEdge+1 })
-	await(t, "a message", func() bool {
-		_ = asker.Publish(pubsub.Message{Tenant: []byte("t"), Channel: []byte("c"), Payload: []byte("m")})
-		return len(q.payloads()) > 0
-	})
+	await(t, "a message", func() bool { return asker.Publish(message(wire.Broadcast, "m")) == nil && q.taken() > 0 })
 
 	// This edge itself waits for so many answers, and no more.
 	for i := range maxPending - accepted {
@@ -241,44 +241,34 @@ func TestBusyEdge(t *testing.T) {
 		asker.requests.pending[uint64(i)] = &pendingRequest{answer: make(chan response, 1)}
 		asker.requests.mu.Unlock()
 	}
-	if _, err := asker.ask(eventTimeout, b.id, "x"); err != pubsub.ErrTooManyRequests { // the other edge was not asked
+	if _, err := asker.ask(natstest.Limit, b.id, "x"); err != pubsub.ErrTooManyRequests { // the other edge was not asked
 		t.Errorf("got %v", err)
 	}
 	asker.requests.end(0, response{})
 	asker.wantError(t, b.id, "x", errBusy) // there is room for one again
 	close(g.open)
 	wg.Wait()
-	if n := g.count(); n != accepted+1 {
-		t.Errorf("%d requests were answered, want %d", n, accepted+1)
-	}
 	b.requests.mu.Lock()
 	defer b.requests.mu.Unlock()
-	if len(b.requests.active) != 0 {
-		t.Errorf("askers are remembered: %v", b.requests.active)
+	if n := g.count(); n != accepted+1 || len(b.requests.active) != 0 {
+		t.Errorf("%d requests were answered, want %d; askers are remembered: %v", n, accepted+1, b.requests.active)
 	}
 }
 
-// A handler is told when nobody waits any more, and what waited for it is not begun.
+// A handler is told when nobody waits any more.
 func TestAbandonedRequests(t *testing.T) {
 	t.Parallel()
-	s := natstest.Server(t)
-	a, _ := startBroker(t, natstest.Connect(s))
-	b, _ := startBroker(t, natstest.Connect(s))
+	connect := serve(t)
+	a, _ := startBroker(t, connect)
+	b, _ := startBroker(t, connect)
 	a.knows(t, b)
 	g := newGate()
 	b.HandleRequests(g.handle)
-	var wg sync.WaitGroup
-	for i := range maxAnsweringPerEdge {
-		wg.Go(func() { _, _ = a.ask(2*time.Second, b.id, "first") })
-		await(t, "a request", func() bool { return g.count() == i+1 })
+	for n := 0; g.count() == 0; n++ { // one that comes too late is not begun
+		_, _ = a.ask(100*time.Millisecond<<min(n, 6), b.id, "x")
 	}
-	wg.Go(func() { _, _ = a.ask(10*time.Millisecond, b.id, "late") })
-	wg.Wait()
-	await(t, "the handlers to end", func() bool { _, active, waiting := b.counts(); return active+waiting == 0 })
-	if n := g.count(); n != maxAnsweringPerEdge {
-		t.Errorf("%d requests were begun, want %d", n, maxAnsweringPerEdge)
-	}
-	if got, err := a.ask(time.Millisecond, b.id, ""); err == nil {
+	b.awaitAccepted(t, 0)
+	if got, err := a.ask(0, b.id, ""); err == nil {
 		t.Errorf("an answer in no time: %q", got)
 	}
 }
@@ -286,7 +276,7 @@ func TestAbandonedRequests(t *testing.T) {
 // Requests end with the link, and none are made without it.
 func TestRequestsWithoutLink(t *testing.T) {
 	t.Parallel()
-	s := natstest.Server(t)
+	s := natstest.Server(t, natstest.Core)
 	p := natstest.StartProxy(t, s)
 	a, _ := startBroker(t, p.Connect())
 	b, _ := startBroker(t, natstest.Connect(s))
@@ -295,19 +285,19 @@ func TestRequestsWithoutLink(t *testing.T) {
 	b.HandleRequests(g.handle)
 	ended := make(chan error)
 	go func() { // ends with the request
-		_, err := a.ask(eventTimeout, b.id, "x")
+		_, err := a.ask(natstest.Limit, b.id, "x")
 		ended <- err
 	}()
 	await(t, "the request", func() bool { return g.count() == 1 })
 	p.Cut()
-	if err := <-ended; !errors.Is(err, pubsub.ErrNoLink) {
+	if err := natstest.Receive(t, "the end of the request", ended); !errors.Is(err, pubsub.ErrNoLink) {
 		t.Errorf("the link is lost: %v", err)
 	}
 	a.wantError(t, b.id, "x", pubsub.ErrNoLink)
 	close(g.open)
 	p.Resume()
 	await(t, "an answer with a new link", func() bool {
-		got, err := a.ask(eventTimeout, b.id, "x")
+		got, err := a.ask(natstest.Limit, b.id, "x")
 		return err == nil && got == "x"
 	})
 }
@@ -315,70 +305,52 @@ func TestRequestsWithoutLink(t *testing.T) {
 // Close ends requests on both sides, and waits for those who answer.
 func TestCloseDuringRequests(t *testing.T) {
 	t.Parallel()
-	s := natstest.Server(t)
 	for _, askerCloses := range []bool{true, false} {
-		a, _ := startBroker(t, natstest.Connect(s))
-		b, _ := startBroker(t, natstest.Connect(s))
+		connect := serve(t)
+		a, _ := startBroker(t, connect)
+		b, _ := startBroker(t, connect)
 		a.knows(t, b)
-		var mu sync.Mutex
-		entered, left := 0, 0
-		release := make(chan struct{})
-		b.HandleRequests(func(ctx context.Context, _ pubsub.Member, _ []byte) []byte {
-			mu.Lock()
-			entered++
-			mu.Unlock()
+		g := newGate()
+		closed := make(chan struct{})
+		b.HandleRequests(func(ctx context.Context, from pubsub.Member, _ []byte) []byte {
 			<-ctx.Done()
-			<-release
-			mu.Lock()
-			defer mu.Unlock()
-			left++
-			return []byte("cut short")
+			select {
+			case <-closed:
+				t.Error("Close does not wait for handlers")
+			case <-time.After(100 * time.Millisecond): // Close that does not wait would have returned
+			}
+			return g.handle(ctx, from, nil)
 		})
 		const n = maxAnsweringPerEdge + 2 // of which some wait
 		errs := make(chan error, n)
 		for range n {
 			go func() { // ends with the request
-				got, err := a.ask(5*time.Second, b.id, "x")
+				got, err := a.ask(natstest.Limit, b.id, "x")
 				if err == nil {
 					err = fmt.Errorf("got %q", got)
 				}
 				errs <- err
 			}()
 		}
-		await(t, "all requests", func() bool { _, active, waiting := b.counts(); return active+waiting == n })
+		b.awaitAccepted(t, n)
+		want := errRefused
 		if askerCloses {
 			_ = a.Close()
-			for range n {
-				if err := <-errs; !errors.Is(err, errClosed) {
-					t.Errorf("the asker closes: %v", err)
-				}
-			}
+			want = errClosed
 			if _, err := a.Request(context.Background(), b.id.String(), nil); !errors.Is(err, pubsub.ErrNoLink) {
 				t.Errorf("closed: %v", err)
 			}
 		}
-		closed := make(chan struct{})
-		go func() { // ends with Close
-			_ = b.Close()
-			close(closed)
-		}()
-		select {
-		case <-closed:
-			t.Error("Close does not wait for handlers")
-		case <-time.After(300 * time.Millisecond): // by then it would have returned
+		_ = b.Close()
+		close(closed)
+		g.mu.Lock()
+		if len(g.entered) != g.left || g.left != maxAnsweringPerEdge {
+			t.Errorf("Close returned with %d of %d handlers ended", g.left, maxAnsweringPerEdge)
 		}
-		close(release)
-		<-closed
-		mu.Lock()
-		if entered != left || entered != maxAnsweringPerEdge {
-			t.Errorf("Close returned with %d handlers of %d running", entered-left, entered)
-		}
-		mu.Unlock()
-		if !askerCloses {
-			for range n {
-				if err := <-errs; !errors.Is(err, errRefused) {
-					t.Errorf("the one that is asked closes: %v", err)
-				}
+		g.mu.Unlock()
+		for range n {
+			if err := natstest.Receive(t, "the end of a request", errs); !errors.Is(err, want) {
+				t.Errorf("the asker closes %v: %v, want %v", askerCloses, err, want)
 			}
 		}
 	}

@@ -11,88 +11,113 @@ import (
 // startWithSilentPeer starts a broker that knows of an edge that answers nothing.
 func startWithSilentPeer(t *testing.T) *Broker {
 	t.Helper()
-	b, _ := startBroker(t, natstest.Connect(natstest.Server(t)))
-	if _, err := b.peers.handleAnnouncement("", []byte(`{"v":1,"id":"00000000000000ff","state":"here"}`), time.Now()); err != nil {
-		t.Fatal(err)
-	}
+	b, _ := startBroker(t, serve(t))
+	b.peers.handle(announcementOf(fakePeer, "", stateHere), time.Now().Add(time.Hour))
 	return b
+}
+
+// changeCatchUps changes what is known of the calls for a tenant.
+func (b *Broker) changeCatchUps(tenant string, change func(*tenantCatchUps)) {
+	b.catchUps.mu.Lock()
+	defer b.catchUps.mu.Unlock()
+	if t := b.catchUps.tenants[tenant]; t != nil {
+		change(t)
+	}
+}
+
+// giveUpNever has the calls so far wait for answers as long as these take.
+func (b *Broker) giveUpNever(tenant string) {
+	b.changeCatchUps(tenant, func(t *tenantCatchUps) {
+		for i := range t.waiting {
+			t.waiting[i].since = time.Now().Add(time.Hour)
+		}
+		for _, r := range t.rounds {
+			for i := range r.calls {
+				r.calls[i].since = time.Now().Add(time.Hour)
+			}
+		}
+	})
 }
 
 // catchUpsOf counts the calls that wait for a round to begin, and the rounds under way.
 func (b *Broker) catchUpsOf(tenant string) (waiting, underWay int) {
-	b.catchUps.mu.Lock()
-	defer b.catchUps.mu.Unlock()
-	if t := b.catchUps.tenants[tenant]; t != nil {
-		return len(t.waiting), len(t.rounds)
-	}
-	return 0, 0
+	b.changeCatchUps(tenant, func(t *tenantCatchUps) { waiting, underWay = len(t.waiting), len(t.rounds) })
+	return waiting, underWay
 }
 
 // A call during a round does not wait for its end, but begins one of its own, and calls at
-// the same time share one.
+// the same time share one. They end after CatchUpTime if an edge does not answer.
 func TestRoundsOverlap(t *testing.T) {
 	t.Parallel()
 	b := startWithSilentPeer(t)
 	ended := make(chan struct{}, 1000)
-	calls := 0
 	catchUp := func(n int) {
 		for range n {
 			b.CatchUp("t", func() { ended <- struct{}{} })
+			b.giveUpNever("t")
 		}
-		calls += n
 	}
 	for want := 1; want <= 3; want++ {
 		catchUp(1)
 		await(t, "another round", func() bool { _, n := b.catchUpsOf("t"); return n == want })
 	}
-	b.catchUps.mu.Lock()
-	b.catchUps.tenants["t"].nextRound = time.Now().Add(time.Hour)
-	b.catchUps.mu.Unlock()
+	b.changeCatchUps("t", func(t *tenantCatchUps) { t.nextRound = time.Now().Add(time.Hour) })
 	catchUp(500)
 	if n, _ := b.catchUpsOf("t"); n != 500 {
 		t.Errorf("%d wait, want 500", n)
 	}
-	b.catchUps.mu.Lock()
-	b.catchUps.tenants["t"].nextRound = time.Time{}
-	b.catchUps.mu.Unlock()
+	b.changeCatchUps("t", func(t *tenantCatchUps) { t.nextRound = time.Time{} })
 	catchUp(1) // which begins a round for all of them
 	if waiting, underWay := b.catchUpsOf("t"); waiting != 0 || underWay != 4 {
 		t.Errorf("%d wait, and %d rounds are under way, want 0 and 4", waiting, underWay)
 	}
-	for range calls { // that edge never answers
-		select {
-		case <-ended:
-		case <-time.After(30 * time.Second):
-			t.Fatal("in vain")
+	begun := time.Now().Add(2 * time.Hour)
+	b.changeCatchUps("t", func(t *tenantCatchUps) {
+		for _, r := range t.rounds {
+			r.calls[0].since = begun
 		}
-	}
-	await(t, "nothing to be kept", func() bool {
-		b.catchUps.mu.Lock()
-		defer b.catchUps.mu.Unlock()
-		return len(b.catchUps.tenants) == 0
 	})
+	if b.updateRounds(begun.Add(pubsub.CatchUpTime - 1)); len(ended) > 0 {
+		t.Errorf("%d calls have not waited for CatchUpTime", len(ended))
+	}
+	if b.updateRounds(begun.Add(pubsub.CatchUpTime)); len(ended) != 504 {
+		t.Errorf("after CatchUpTime %d of 504 calls have ended", len(ended))
+	}
+	b.catchUps.mu.Lock()
+	defer b.catchUps.mu.Unlock()
+	if n := len(b.catchUps.tenants); n > 0 {
+		t.Errorf("%d tenants are kept", n)
+	}
 }
 
-// A round does not wait for an edge that leaves.
-func TestRoundsForgetEdges(t *testing.T) {
+// A round waits for no edge that leaves, nor for any without a link, or alone.
+func TestRoundsWithoutEdges(t *testing.T) {
 	t.Parallel()
 	b := startWithSilentPeer(t)
-	start, ended := time.Now(), make(chan struct{})
-	b.CatchUp("t", func() { close(ended) })
-	b.peers.remove(0xff)
+	ended := make(chan struct{}, 1)
+	catchUp := func(tenant string) { b.CatchUp(tenant, func() { ended <- struct{}{} }) }
+	catchUp("t")
+	b.giveUpNever("t")
+	b.peers.remove(fakePeer)
 	b.retainEdges(b.peers.otherIDs())
+	natstest.Receive(t, "the end of a round", ended)
+	if catchUp("u"); len(ended) != 1 {
+		t.Error("an edge alone waits")
+	}
 	<-ended
-	if took := time.Since(start); took >= pubsub.CatchUpTime {
-		t.Errorf("it was waited for for %v", took)
+	b.peers.handle(announcementOf(fakePeer, "", stateHere), time.Now().Add(time.Hour))
+	b.setLinkDown(linkDisconnected, true)
+	if catchUp("v"); len(ended) != 1 {
+		t.Error("an edge without a link waits")
 	}
 }
 
 // A link that has no room for now is still a link: the marker is sent later.
 func TestRoundOnFullLink(t *testing.T) {
 	t.Parallel()
-	s := natstest.Server(t)
-	b, _ := startBroker(t, natstest.Connect(s))
-	other, _ := startBroker(t, natstest.Connect(s))
+	connect := serve(t)
+	b, _ := startBroker(t, connect)
+	other, _ := startBroker(t, connect)
 	await(t, "each other", func() bool { return len(b.peers.otherIDs()) == 1 && len(other.peers.otherIDs()) == 1 })
 	b.mu.Lock()
 	for len(b.records.bytes) < b.config.QueueBytes { // that nobody has told the writer of
@@ -104,14 +129,12 @@ func TestRoundOnFullLink(t *testing.T) {
 	b.mu.Unlock()
 	ended := make(chan struct{})
 	b.CatchUp("t", func() { close(ended) })
+	b.giveUpNever("t")
 	select {
 	case <-ended:
 		t.Error("it was not waited for")
 	default:
 	}
-	if waiting, _ := b.catchUpsOf("t"); waiting != 1 {
-		t.Errorf("%d wait, want 1", waiting)
-	}
 	signal(b.wakeWriter)
-	<-ended
+	natstest.Receive(t, "the end of the round", ended)
 }

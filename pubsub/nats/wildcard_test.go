@@ -30,9 +30,9 @@ func overlapping(n, i int) (pattern, channel string) {
 // However many patterns of an edge match a message, few copies of it cross.
 func TestCopiesAreBounded(t *testing.T) {
 	t.Parallel()
-	s := natstest.Server(t)
-	from, _ := startBroker(t, natstest.Connect(s))
-	to, q := startBroker(t, natstest.Connect(s))
+	connect := serve(t)
+	from, _ := startBroker(t, connect)
+	to, q := startBroker(t, connect)
 	own := to.conn.NumSubscriptions()
 	_, channel := overlapping(10, 0)
 	publish := func(payload string) (copies uint64) {
@@ -46,7 +46,7 @@ func TestCopiesAreBounded(t *testing.T) {
 	}
 	for i := range 1 << 10 {
 		pattern, _ := overlapping(10, i)
-		to.subscribeConfirmed("t", pattern)
+		to.subscribe(t, "t", pattern)
 		if i == maxShapes-1 || i == maxShapes+1 {
 			publish(fmt.Sprint(i))
 		}
@@ -63,11 +63,11 @@ func TestCopiesAreBounded(t *testing.T) {
 // overtaken while its interests become one subscription, and many again.
 func TestOverlapComesAndGoes(t *testing.T) {
 	t.Parallel()
-	s := natstest.Server(t)
-	from, _ := startBroker(t, natstest.Connect(s))
-	to, q := startBroker(t, natstest.Connect(s))
+	connect := serve(t)
+	from, _ := startBroker(t, connect)
+	to, q := startBroker(t, connect)
 	pattern, channel := overlapping(5, 1)
-	to.subscribeConfirmed("t.x", pattern)
+	to.subscribe(t, "t.x", pattern)
 	stop, done := make(chan struct{}), make(chan int)
 	go func() {
 		for n := 0; ; n++ {
@@ -92,23 +92,21 @@ func TestOverlapComesAndGoes(t *testing.T) {
 			return t.wildcard.wantBroadcast == wide && !t.switching
 		}
 	}
-	for range 2 {
-		for i := 2; i < 32; i++ {
-			text, _ := overlapping(5, i)
-			to.subscribeConfirmed("t.x", text)
-		}
-		await(t, "one subscription for all", isWide(true))
-		to.mu.Lock()
-		to.interests["t.x"].switchedAt = time.Now().Add(-minWildcardTime)
-		to.mu.Unlock()
-		for i := 2; i < 32; i++ {
-			text, _ := overlapping(5, i)
-			to.Unsubscribe("t.x", text)
-		}
-		await(t, "one for each", isWide(false))
-		to.subscribeConfirmed("t.x", "other") // the writer has been there
-		to.Unsubscribe("t.x", "other")
+	for i := 2; i < 32; i++ {
+		text, _ := overlapping(5, i)
+		to.subscribe(t, "t.x", text)
 	}
+	await(t, "one subscription for all", isWide(true))
+	to.mu.Lock()
+	to.interests["t.x"].switchedAt = time.Now().Add(-minWildcardTime)
+	to.mu.Unlock()
+	for i := 2; i < 32; i++ {
+		text, _ := overlapping(5, i)
+		to.Unsubscribe("t.x", text)
+	}
+	await(t, "one for each", isWide(false))
+	to.subscribe(t, "t.x", "other") // the writer has been there
+	to.Unsubscribe("t.x", "other")
 	close(stop)
 	n := <-done
 	q.await(t, fmt.Sprint(n-1))
@@ -132,14 +130,14 @@ func TestOverlapComesAndGoes(t *testing.T) {
 // share has one for all messages.
 func TestInterestsAreBounded(t *testing.T) {
 	t.Parallel()
-	s := natstest.Server(t)
-	to, q := startBroker(t, natstest.Connect(s), func(c *Config) { c.MaxInterests = 100 })
-	from, _ := startBroker(t, natstest.Connect(s))
+	connect := serve(t)
+	to, q := startBroker(t, connect, func(c *Config) { c.MaxInterests = 100 })
+	from, _ := startBroker(t, connect)
 	before := to.conn.NumSubscriptions()
 	for i := range 1000 {
 		for _, tenant := range []string{"t", "u", "v"} {
 			if tenant == "t" || i < 10 {
-				to.subscribeConfirmed(tenant, fmt.Sprint("c", i))
+				to.subscribe(t, tenant, fmt.Sprint("c", i))
 			}
 		}
 	}
@@ -158,7 +156,7 @@ func TestInterestsAreBounded(t *testing.T) {
 	for i := range 1000 {
 		to.Unsubscribe("t", fmt.Sprint("c", i))
 	}
-	to.subscribeConfirmed("u", "more")
+	to.subscribe(t, "u", "more")
 	await(t, "no subscription but those of 21 interests", func() bool {
 		return to.conn.NumSubscriptions()-before == 2*(10+10+1)
 	})
@@ -173,16 +171,16 @@ func TestInterestsAreBounded(t *testing.T) {
 // confirmation.
 func TestInterestIsShared(t *testing.T) {
 	t.Parallel()
-	to, _ := startBroker(t, natstest.Connect(natstest.Server(t)))
+	to, _ := startBroker(t, serve(t))
 	before := to.conn.NumSubscriptions()
-	to.subscribeConfirmed("t", "a*", "ab*", "abc*", "*")
+	to.subscribe(t, "t", "a*", "ab*", "abc*", "*")
 	if n := to.conn.NumSubscriptions() - before; n != 2 {
 		t.Errorf("there are %d subscriptions", n)
 	}
 	to.Unsubscribe("t", "*")
 	to.Unsubscribe("t", "a*")
 	to.Unsubscribe("t", "ab*")
-	to.subscribeConfirmed("t", "b")
+	to.subscribe(t, "t", "b")
 	if n := to.conn.NumSubscriptions() - before; n != 4 {
 		t.Errorf("there are %d subscriptions", n)
 	}
@@ -192,7 +190,7 @@ func TestInterestIsShared(t *testing.T) {
 // maxDrainingSubs at a time, so that a crowd that leaves does not start as many goroutines.
 func TestDrainingSubsAreBounded(t *testing.T) {
 	t.Parallel()
-	conn, err := natstest.Connect(natstest.Server(t))()
+	conn, err := natstest.Connect(natstest.Server(t, natstest.Core))()
 	if err != nil {
 		t.Fatal(err)
 	}
