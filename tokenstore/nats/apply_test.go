@@ -13,14 +13,12 @@ import (
 // Entries of the bucket that are not ours, or cannot be read, permit nothing, and do
 // not keep others from being read.
 func TestStrangeEntries(t *testing.T) {
+	t.Parallel()
 	connect := natstest.Connect(natstest.Server(t))
-	a, _ := openReady(t, connect)
+	a := openReady(t, connect)
 	put(t, a, "good", time.Time{})
 	broken := put(t, a, "broken", time.Time{})
-	kv, err := a.bucket(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	kv := bucketOf(t, a)
 	for key, value := range map[string]string{
 		"something": "else", "1.=67ood": string(encode(tokenstore.Record{Value: []byte("forged")})),
 		keyOf(access, "broken"): "\x02 of a later version", keyOf(access, "short"): "",
@@ -34,8 +32,8 @@ func TestStrangeEntries(t *testing.T) {
 		return !ok
 	})
 	put(t, a, "last", time.Time{})
-	b, logs := openReady(t, connect)
-	for _, s := range []*Store{a, b} {
+	b := openReady(t, connect)
+	for _, s := range []testStore{a, b} {
 		if rec, err := s.Get(t.Context(), access, "good"); err != nil || string(rec.Value) != "x" {
 			t.Errorf("Get = %+v, %v", rec, err)
 		}
@@ -52,7 +50,7 @@ func TestStrangeEntries(t *testing.T) {
 		}
 	}
 	for _, line := range []string{"the bucket has a key that is not ours", "a token cannot be read"} {
-		if n := logs.FilterMessage(line).Len(); n != 2 {
+		if n := b.logs.FilterMessage(line).Len(); n != 2 {
 			t.Errorf("%d log lines: %s; want 2", n, line)
 		}
 	}

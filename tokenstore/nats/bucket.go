@@ -62,7 +62,7 @@ var errNoLeader = errors.New("the bucket has no leader")
 
 // bucketState asks the leader of the bucket.
 func (s *Store) bucketState(ctx context.Context) (bucketState, error) {
-	ctx, done := context.WithTimeout(ctx, callTimeout)
+	ctx, done := context.WithTimeout(ctx, s.config.callTimeout)
 	defer done()
 	stream, err := s.js.Stream(ctx, s.streamName()) // asks for its state
 	if err != nil {
@@ -97,9 +97,9 @@ func (s *Store) lastRevision(ctx context.Context) (revision uint64, err error) {
 	return m.revision, nil
 }
 
-// lastMessageWithTimeout is lastMessage, bounded by callTimeout.
+// lastMessageWithTimeout is lastMessage, bounded by the timeout of calls.
 func (s *Store) lastMessageWithTimeout(ctx context.Context, subject string) (*message, error) {
-	ctx, done := context.WithTimeout(ctx, callTimeout)
+	ctx, done := context.WithTimeout(ctx, s.config.callTimeout)
 	defer done()
 	return s.lastMessage(ctx, subject)
 }

@@ -1,18 +1,15 @@
-package nats_test
+package nats
 
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"testing"
-	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/millrace/millrace/internal/natstest"
 	"github.com/millrace/millrace/tokenstore"
-	"github.com/millrace/millrace/tokenstore/nats"
 )
 
 // admin returns a JetStream connection of an operator, beside the stores.
@@ -42,7 +39,7 @@ func recreateBucket(t *testing.T, js jetstream.JetStream) {
 func createBucket(t *testing.T, js jetstream.JetStream) {
 	t.Helper()
 	// The server may still be removing the files of the old one.
-	eventually(t, "the bucket is made", func() bool {
+	await(t, "the bucket is made", func() bool {
 		_, err := js.CreateOrUpdateKeyValue(t.Context(), jetstream.KeyValueConfig{
 			Bucket: "tokens", Description: "tokens of Millrace edges", History: 1, Replicas: 1, Storage: jetstream.FileStorage,
 		})
@@ -60,7 +57,7 @@ func equalButVersion(a, b tokenstore.Record) bool {
 // awaitSame waits until a store has exactly these records.
 func awaitSame(t *testing.T, s testStore, want []tokenstore.Record) {
 	t.Helper()
-	eventually(t, fmt.Sprintf("the store has %d records of the new bucket", len(want)), func() bool {
+	await(t, fmt.Sprintf("the store has %d records of the new bucket", len(want)), func() bool {
 		got, err := all(t, s)
 		return err == nil && slices.EqualFunc(got, want, equalButVersion)
 	})
@@ -100,36 +97,28 @@ func TestBucketReplaced(t *testing.T) {
 
 func testBucketReplaced(t *testing.T, away bool, fill func(*testing.T, tokenstore.Store)) {
 	server := natstest.Server(t)
-	link := newProxy(t, server)
-	a, b := openStore(t, link.connect()), openStore(t, link.connect())
-	awaitReady(t, a)
+	link := natstest.StartProxy(t, server)
+	a, b := openReady(t, link.Connect()), openReady(t, link.Connect())
 	for _, id := range []string{"a", "b", "c", "d"} {
 		update(t, a, create(t, a, record(id, "old")), "old too")
 	}
-	rec := create(t, a, record("new", "deleted"))
-	remove(t, a, rec)
-	eventually(t, "both stores have the old bucket", func() bool {
-		got, err := all(t, b)
-		return err == nil && len(got) == 4 && len(slices.DeleteFunc(got, func(r tokenstore.Record) bool { return string(r.Value) == "old too" })) == 0
+	remove(t, a, create(t, a, record("new", "deleted")))
+	await(t, "both stores to have the old bucket", func() bool {
+		return slices.EqualFunc(mustAll(t, b), mustAll(t, a), equal) && len(mustAll(t, b)) == 4
 	})
-
 	before, err := b.Get(t.Context(), access, "b")
 	if err != nil {
 		t.Fatal(err)
 	}
 	changes := watch(t, b)
 	if away {
-		link.cut()
+		link.Cut()
 	}
 	recreateBucket(t, admin(t, server))
-	c := openStore(t, natstest.Connect(server))
-	awaitReady(t, c)
+	c := openReady(t, natstest.Connect(server))
 	fill(t, c)
-	want, err := all(t, c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	link.restore()
+	want := mustAll(t, c)
+	link.Resume()
 	awaitSame(t, a, want)
 	awaitSame(t, b, want)
 	// A session accepts a record as new only if its version is higher.
@@ -146,33 +135,22 @@ func testBucketReplaced(t *testing.T, away bool, fill func(*testing.T, tokenstor
 	if ch := nextOf(t, changes, "next"); !equalButVersion(ch.Record, next) {
 		t.Errorf("change %+v, want %+v", ch, next)
 	}
-	next, err = b.Get(t.Context(), next.Kind, next.ID)
-	if err != nil {
+	if next, err = b.Get(t.Context(), next.Kind, next.ID); err != nil {
 		t.Fatal(err)
 	}
 	next = update(t, b, next, "y")
-	want, err = all(t, b)
-	if err != nil {
-		t.Fatal(err)
-	}
-	awaitSame(t, a, want)
+	awaitSame(t, a, mustAll(t, b))
 	remove(t, b, next)
-	want, err = all(t, b)
-	if err != nil {
-		t.Fatal(err)
-	}
-	awaitSame(t, a, want)
+	awaitSame(t, a, mustAll(t, b))
 }
 
 // Only the stores make a deleted bucket again.
 func TestBucketDeleted(t *testing.T) {
 	t.Parallel()
 	server := natstest.Server(t)
-	a, b := openStore(t, natstest.Connect(server), withMaxStale(15*time.Second)), openStore(t, natstest.Connect(server))
-	awaitReady(t, b)
+	a, b := openReady(t, natstest.Connect(server), withMaxStale(natstest.Limit)), openStore(t, natstest.Connect(server))
 	a.WatchStale(func() { t.Error("the store has not noticed for as long as a copy may be used") })
-	rec := create(t, a, record("a", "x"))
-	wantRecord(t, b, rec)
+	create(t, a, record("a", "x"))
 	if err := admin(t, server).DeleteKeyValue(t.Context(), "tokens"); err != nil {
 		t.Fatal(err)
 	}
@@ -181,38 +159,11 @@ func TestBucketDeleted(t *testing.T) {
 	wantRecord(t, b, create(t, a, record("a", "y")))
 }
 
-// The server has lost the consumers with which the stores follow the bucket, and does
-// not say so.
-func TestConsumerLost(t *testing.T) {
-	t.Parallel()
-	server := natstest.Server(t)
-	a, b := openStore(t, natstest.Connect(server)), openStore(t, natstest.Connect(server))
-	awaitReady(t, a)
-	awaitReady(t, b)
-	rec := create(t, b, record("a", "one"))
-	wantRecord(t, a, rec)
-	deleteConsumers(t, server)
-	changes := watch(t, a)
-	rec = update(t, b, rec, "two")
-	gone := create(t, b, record("gone", "x"))
-	remove(t, b, gone)
-	if c := nextOf(t, changes, "a"); !equalButVersion(c.Record, rec) {
-		t.Errorf("change %+v, want %+v", c, rec)
-	}
-	awaitSame(t, a, []tokenstore.Record{rec})
-	awaitSame(t, b, []tokenstore.Record{rec})
-	// The client would notice, too, but later. And the store may have started again just
-	// then, because its connection was established.
-	if !strings.Contains(logText(a.logs), "the connection was renewed") {
-		awaitLog(t, a, "the watch of the bucket does not keep up")
-	}
-}
-
 // A store that must not make the bucket waits until it is made.
 func TestNoBucket(t *testing.T) {
 	t.Parallel()
 	server := natstest.Server(t)
-	s := openStore(t, natstest.Connect(server), func(c *nats.Config) { c.Create = false })
+	s := openStore(t, natstest.Connect(server), withoutCreate)
 	awaitLog(t, s, `the bucket "tokens"`, "not found")
 	js := admin(t, server)
 	if _, err := js.KeyValue(t.Context(), "tokens"); err == nil {
@@ -226,9 +177,8 @@ func TestNoBucket(t *testing.T) {
 // A bucket in memory is empty after a restart of its server.
 func TestBucketInMemory(t *testing.T) {
 	t.Parallel()
-	first, again := restartable(t)
-	s := openStore(t, natstest.Connect(first), func(c *nats.Config) { c.Storage = jetstream.MemoryStorage })
-	awaitReady(t, s)
+	first, again := natstest.Restartable(t)
+	s := openReady(t, natstest.Connect(first), func(c *Config) { c.Storage = jetstream.MemoryStorage })
 	create(t, s, record("a", "x"))
 	changes := watch(t, s)
 	again()

@@ -1,4 +1,4 @@
-package nats_test
+package nats
 
 import (
 	"bytes"
@@ -9,43 +9,38 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
-	"go.uber.org/goleak"
 	"go.uber.org/zap"
 	"go.uber.org/zap/zaptest/observer"
 
 	"github.com/millrace/millrace/internal/natstest"
 	"github.com/millrace/millrace/tokenstore"
-	"github.com/millrace/millrace/tokenstore/nats"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { natstest.Main(m) }
 
 const (
 	access = tokenstore.KindAccess
 	master = tokenstore.KindMaster
-
-	// eventTimeout is how long an event may take before a test fails.
-	eventTimeout = 30 * time.Second
 )
 
 // testStore is a store with what it logs.
 type testStore struct {
-	*nats.Store
+	*Store
 	logs *observer.ObservedLogs
 }
 
 // openStore opens a store on the bucket "tokens" of one server.
-func openStore(t *testing.T, connect natstest.Connector, change ...func(*nats.Config)) testStore {
+func openStore(t *testing.T, connect natstest.Connector, change ...func(*Config)) testStore {
 	t.Helper()
 	core, logs := observer.New(zap.InfoLevel)
-	c := nats.Config{
+	c := Config{
 		Connect: connect, Bucket: "tokens", Create: true, Replicas: 1,
 		Storage: jetstream.FileStorage, MaxStale: time.Minute, Log: zap.New(core),
 	}
 	for _, f := range change {
 		f(&c)
 	}
-	store, err := nats.Open(c)
+	store, err := Open(c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,9 +53,26 @@ func openStore(t *testing.T, connect natstest.Connector, change ...func(*nats.Co
 	return testStore{store, logs}
 }
 
-func withMaxStale(d time.Duration) func(*nats.Config) {
-	return func(c *nats.Config) { c.MaxStale = d }
+// openReady returns a store that has its copy.
+func openReady(t *testing.T, connect natstest.Connector, change ...func(*Config)) testStore {
+	t.Helper()
+	s := openStore(t, connect, change...)
+	natstest.Receive(t, "the bucket to be read", s.freshness.ready)
+	return s
 }
+
+// openTwo opens two stores on one bucket.
+func openTwo(t *testing.T) (a, b testStore, connect natstest.Connector) {
+	t.Helper()
+	connect = natstest.Connect(natstest.Server(t))
+	return openReady(t, connect), openReady(t, connect), connect
+}
+
+func withMaxStale(d time.Duration) func(*Config) { return func(c *Config) { c.MaxStale = d } }
+func withoutCreate(c *Config)                    { c.Create = false }
+
+// impatient stores wait for answers for a short time.
+func impatient(c *Config) { c.callTimeout = time.Second }
 
 // logText is what was logged.
 func logText(logs *observer.ObservedLogs) string {
@@ -71,20 +83,15 @@ func logText(logs *observer.ObservedLogs) string {
 	return b.String()
 }
 
-// eventually waits until something holds.
-func eventually(t *testing.T, what string, holds func() bool) {
+func await(t *testing.T, what string, is func() bool) {
 	t.Helper()
-	for end := time.Now().Add(eventTimeout); !holds(); time.Sleep(10 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("in %v it has not come to: %s", eventTimeout, what)
-		}
-	}
+	natstest.Await(t, what, is)
 }
 
 // awaitLog waits for a log line that has all of these words.
 func awaitLog(t *testing.T, s testStore, words ...string) {
 	t.Helper()
-	eventually(t, fmt.Sprintf("a log line with %q", words), func() bool {
+	await(t, fmt.Sprintf("a log line with %q", words), func() bool {
 		for line := range strings.Lines(logText(s.logs)) {
 			if containsAll(line, words) {
 				return true
@@ -116,6 +123,14 @@ func create(t *testing.T, s tokenstore.Store, rec tokenstore.Record) tokenstore.
 	return rec
 }
 
+// put creates a record that may be forgotten after a time.
+func put(t *testing.T, s tokenstore.Store, id string, after time.Time) tokenstore.Record {
+	t.Helper()
+	rec := record(id, "x")
+	rec.DeleteAfter = after
+	return create(t, s, rec)
+}
+
 func update(t *testing.T, s tokenstore.Store, rec tokenstore.Record, value string) tokenstore.Record {
 	t.Helper()
 	rec.Value = []byte(value)
@@ -138,10 +153,15 @@ func equal(a, b tokenstore.Record) bool {
 		a.Version == b.Version && a.DeleteAfter.Equal(b.DeleteAfter)
 }
 
-func wantRecord(t *testing.T, s tokenstore.Store, want tokenstore.Record) {
+func has(t *testing.T, s tokenstore.Store, want tokenstore.Record) bool {
 	t.Helper()
 	got, err := s.Get(t.Context(), want.Kind, want.ID)
-	if err != nil || !equal(got, want) {
+	return err == nil && equal(got, want)
+}
+
+func wantRecord(t *testing.T, s tokenstore.Store, want tokenstore.Record) {
+	t.Helper()
+	if got, err := s.Get(t.Context(), want.Kind, want.ID); err != nil || !equal(got, want) {
 		t.Errorf("Get(%s) = %+v, %v; want %+v", want.ID, got, err, want)
 	}
 }
@@ -152,6 +172,12 @@ func wantErr(t *testing.T, what string, got, want error, words ...string) {
 	if !errors.Is(got, want) || !containsAll(fmt.Sprint(got), words) {
 		t.Errorf("%s: error %q, want %q with %q", what, fmt.Sprint(got), want, words)
 	}
+}
+
+func wantMissing(t *testing.T, s tokenstore.Store, id string) {
+	t.Helper()
+	_, err := s.Get(t.Context(), access, id)
+	wantErr(t, "Get of "+id, err, tokenstore.ErrNotFound)
 }
 
 // calls makes each call that can fail.
@@ -171,6 +197,14 @@ func calls(t *testing.T, s tokenstore.Store, rec tokenstore.Record) (reads, writ
 	return reads, writes
 }
 
+// wantErrs is wantErr for the results of calls.
+func wantErrs(t *testing.T, results map[string]error, want error, words ...string) {
+	t.Helper()
+	for what, err := range results {
+		wantErr(t, what, err, want, words...)
+	}
+}
+
 // all is what Scan gives.
 func all(t *testing.T, s tokenstore.Store) (list []tokenstore.Record, err error) {
 	t.Helper()
@@ -186,6 +220,16 @@ func all(t *testing.T, s tokenstore.Store) (list []tokenstore.Record, err error)
 	return list, nil
 }
 
+// mustAll is all of a store that can be read.
+func mustAll(t *testing.T, s tokenstore.Store) []tokenstore.Record {
+	t.Helper()
+	list, err := all(t, s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return list
+}
+
 // watch collects changes.
 func watch(t *testing.T, s tokenstore.Store) <-chan tokenstore.Change {
 	t.Helper()
@@ -197,24 +241,57 @@ func watch(t *testing.T, s tokenstore.Store) <-chan tokenstore.Change {
 // nextOf waits for the next change of a record.
 func nextOf(t *testing.T, changes <-chan tokenstore.Change, id string) tokenstore.Change {
 	t.Helper()
-	late := time.After(eventTimeout)
 	for {
-		select {
-		case c := <-changes:
-			if c.Record.ID == id {
-				return c
-			}
-		case <-late:
-			t.Fatalf("no change of %s was reported", id)
+		if c := natstest.Receive(t, "a change of "+id, changes); c.Record.ID == id {
+			return c
 		}
 	}
 }
 
-// awaitReady waits until a store has its copy.
+// wantChange waits for the next change of a record, which is to have this state.
+func wantChange(t *testing.T, changes <-chan tokenstore.Change, want tokenstore.Record) {
+	t.Helper()
+	if c := nextOf(t, changes, want.ID); c.Deleted || !equal(c.Record, want) {
+		t.Errorf("change %+v, want %+v", c, want)
+	}
+}
+
+// awaitReady waits until a store can be read.
 func awaitReady(t *testing.T, s tokenstore.Store) {
 	t.Helper()
-	eventually(t, "the store can be read", func() bool {
+	await(t, "the store to be readable", func() bool {
 		_, err := all(t, s)
 		return err == nil
 	})
+}
+
+// messageOf returns the last message of a record that the bucket has.
+func messageOf(t *testing.T, s testStore, id string) *message {
+	t.Helper()
+	m, err := s.lastMessage(t.Context(), s.subject(access, id))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// bucketOf returns the bucket of a store.
+func bucketOf(t *testing.T, s testStore) jetstream.KeyValue {
+	t.Helper()
+	kv, err := s.bucket(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return kv
+}
+
+// fill puts many records into the bucket, more than a watch has room for.
+func fill(t testing.TB, s *Store, n int, value []byte) {
+	t.Helper()
+	for i := range n {
+		if _, err := s.js.PublishAsync(s.subject(access, fmt.Sprint(i)), value); err != nil {
+			t.Fatal(err)
+		}
+	}
+	<-s.js.PublishAsyncComplete()
 }

@@ -14,6 +14,7 @@ import (
 // What a build of before 0.1.0 has put into the bucket is read, and changed. The token is of
 // the year 2100.
 func TestFormat1(t *testing.T) {
+	t.Parallel()
 	const token = "AT_14caf6cc3c040b269a27221c0f544a4d_778c51036d59c6dd5596d53a87877d42"
 	header, err := hex.DecodeString("0100000000f487f350") // format 1, to be deleted in 2100
 	if err != nil {
@@ -21,11 +22,8 @@ func TestFormat1(t *testing.T) {
 	}
 	value := string(header) + `{"secret_sha256":"fb97aee09ff9e6b977074159ffb4bcdd87e17db3c3646bd93aafecad79a07789","master_id":"cefda96c7a35cdc969426a05c183f2af",` +
 		`"created_by":"x","created_at":"2100-01-01T00:00:00Z","expires_at":"2100-01-01T01:00:00Z","right":{"tenant_grants":[{"tenant_ids":["paint.room"],"allow_channels_pub":["a.#"]}]}}`
-	s, _ := openReady(t, natstest.Connect(natstest.Server(t)))
-	kv, err := s.bucket(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := openReady(t, natstest.Connect(natstest.Server(t)))
+	kv := bucketOf(t, s)
 	if _, err := kv.PutString(t.Context(), "1.14caf6cc3c040b269a27221c0f544a4d", value); err != nil {
 		t.Fatal(err)
 	}
@@ -54,21 +52,19 @@ func TestFormat1(t *testing.T) {
 // knew the token and by those that start, and stays as it is, until somebody writes it in a
 // known format, or deletes it.
 func TestLaterFormat(t *testing.T) {
+	t.Parallel()
 	connect := natstest.Connect(natstest.Server(t))
-	a, _ := openReady(t, connect)
+	a := openReady(t, connect)
 	rec := put(t, a, "x", time.Time{})
-	kv, err := a.bucket(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	kv := bucketOf(t, a)
 	key := keyOf(access, "x")
 	later, err := kv.Put(t.Context(), key, []byte("\x02of a later version"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	await(t, "the running store has seen it", func() bool { return a.Unreadable() != nil })
-	b, _ := openReady(t, connect)
-	for name, s := range map[string]*Store{"that knew the token": a, "that starts": b} {
+	b := openReady(t, connect)
+	for name, s := range map[string]testStore{"that knew the token": a, "that starts": b} {
 		s.mirror.mu.Lock()
 		s.mirror.now = func() time.Time { return time.Now().Add(2 * tombstoneTTL) }
 		s.mirror.mu.Unlock()
@@ -102,7 +98,7 @@ func TestLaterFormat(t *testing.T) {
 	if _, err := kv.Put(t.Context(), key, encode(tokenstore.Record{Value: []byte("known")})); err != nil {
 		t.Fatal(err)
 	}
-	for _, s := range []*Store{a, b} {
+	for _, s := range []testStore{a, b} {
 		await(t, "it can be read again", func() bool {
 			got, err := s.Get(t.Context(), access, "x")
 			return err == nil && string(got.Value) == "known"

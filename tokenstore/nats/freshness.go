@@ -15,6 +15,7 @@ import (
 // ago.
 type freshness struct {
 	maxStale time.Duration
+	patience time.Duration // how long a call waits for the first copy
 	ready    chan struct{} // closed when the whole bucket has been read once
 
 	mu          sync.Mutex    // guards the rest
@@ -26,8 +27,8 @@ type freshness struct {
 	watchers    []*func()
 }
 
-func (f *freshness) start(maxStale time.Duration) {
-	f.maxStale, f.ready, f.refused = maxStale, make(chan struct{}), make(chan struct{})
+func (f *freshness) start(maxStale, patience time.Duration) {
+	f.patience, f.maxStale, f.ready, f.refused = patience, maxStale, make(chan struct{}), make(chan struct{})
 }
 
 // loaded reports whether there has been a copy at all.
@@ -57,7 +58,7 @@ func (f *freshness) usable() error {
 // the bucket.
 func (f *freshness) awaitUsable(ctx context.Context) error {
 	if !f.loaded() {
-		timer := time.NewTimer(callTimeout)
+		timer := time.NewTimer(f.patience)
 		defer timer.Stop()
 		select {
 		case <-f.ready:

@@ -7,7 +7,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/millrace/millrace/internal/natstest"
 	"github.com/millrace/millrace/tokenstore"
 )
 
@@ -16,7 +15,7 @@ import (
 func TestFreshness(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var s freshness
-		s.start(10 * time.Second)
+		s.start(10*time.Second, 5*time.Second)
 		var told atomic.Int32
 		s.watch(func() { told.Add(1) })
 		check := func(usable bool, want int32) {
@@ -52,34 +51,11 @@ func TestFreshness(t *testing.T) {
 	})
 }
 
-// A bucket was replaced when it was made at another time, or has lost revisions.
-func TestBucketReplaced(t *testing.T) {
-	made := time.Now()
-	r := progress{copyState: copyState{created: made}}
-	for _, c := range []struct {
-		p       bucketState
-		applied uint64
-		want    bool
-	}{
-		{bucketState{created: made, lastRevision: 7}, 7, false},
-		{bucketState{created: made, lastRevision: 8}, 7, false},
-		{bucketState{created: made, lastRevision: 6}, 7, true},
-		{bucketState{created: made.Add(1), lastRevision: 7}, 7, true},
-		{bucketState{created: made.Add(1), lastRevision: 9}, 7, true},
-		{bucketState{created: made.UTC().Round(0), lastRevision: 0}, 0, false},
-	} {
-		if got := r.bucketReplaced(c.p, c.applied); got != c.want {
-			t.Errorf("%+v after %d: %v, want %v", c.p, c.applied, got, c.want)
-		}
-	}
-}
-
 // After a write lost against one that was not in the copy yet, the copy has the winner:
 // otherwise a caller that tries again in a loop might never end.
 func TestConflictUpdatesCopy(t *testing.T) {
-	connect := natstest.Connect(natstest.Server(t))
-	s, _ := openReady(t, connect)
-	other, _ := openReady(t, connect)
+	t.Parallel()
+	s, other, _ := openTwo(t)
 	one := put(t, s, "a", time.Time{})
 	two, err := other.Update(t.Context(), one)
 	if err != nil {

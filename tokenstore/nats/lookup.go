@@ -163,7 +163,7 @@ func (s *Store) lookUp(ctx context.Context, kind tokenstore.Kind, id string) (to
 // fetch brings the bucket's state of one record into the copy, unless the look-up is
 // answered before there is room for a request.
 func (s *Store) fetch(ctx context.Context, kind tokenstore.Kind, id string, answered <-chan struct{}) error {
-	limited, done := context.WithTimeout(ctx, callTimeout-lookupDelay)
+	limited, done := context.WithTimeout(ctx, s.config.callTimeout-lookupDelay)
 	defer done()
 	select {
 	case s.lookups.fetches <- struct{}{}:

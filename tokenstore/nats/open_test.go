@@ -1,11 +1,10 @@
-package nats_test
+package nats
 
 import (
 	"context"
 	"errors"
 	"fmt"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -16,7 +15,6 @@ import (
 	"github.com/millrace/millrace/internal/loopback"
 	"github.com/millrace/millrace/internal/natstest"
 	"github.com/millrace/millrace/tokenstore"
-	"github.com/millrace/millrace/tokenstore/nats"
 )
 
 // An edge that starts before its server is there comes up all the same.
@@ -42,12 +40,8 @@ func TestOpenWithoutServer(t *testing.T) {
 	}()
 	<-begun
 	natstest.Server(t, func(o *server.Options) { o.Port = port })
-	select {
-	case err := <-answer:
-		wantErr(t, "Get when the server is there", err, tokenstore.ErrNotFound)
-	case <-time.After(eventTimeout):
-		t.Fatal("the store does not see that the server is there")
-	}
+	err = natstest.Receive(t, "the server to be seen", answer)
+	wantErr(t, "Get when the server is there", err, tokenstore.ErrNotFound)
 	wantRecord(t, s, create(t, s, record("a", "x")))
 }
 
@@ -55,34 +49,29 @@ func TestOpenWithoutServer(t *testing.T) {
 // unless the reason is the connection.
 func TestWhyNotReadable(t *testing.T) {
 	t.Parallel()
-	var wg sync.WaitGroup // each call takes its time
 	for _, c := range []struct {
 		connect natstest.Connector
-		words   []string
+		words   string
 		quiet   bool
 	}{
-		{natstest.ConnectTo(fmt.Sprintf("nats://127.0.0.1:%d", loopback.FreePort(t))), []string{"not connected to NATS"}, true},
-		{natstest.Connect(natstest.Server(t)), []string{`the bucket "tokens"`, "not found"}, false},
-		{natstest.Connect(natstest.Server(t, func(o *server.Options) { o.JetStream = false })), []string{"JetStream is not enabled"}, false},
+		{natstest.ConnectTo(fmt.Sprintf("nats://127.0.0.1:%d", loopback.FreePort(t))), "not connected to NATS", true},
+		{natstest.Connect(natstest.Server(t)), "not found", false},
+		{natstest.Connect(natstest.Server(t, natstest.Core)), "JetStream is not enabled", false},
 	} {
-		s := openStore(t, c.connect, func(c *nats.Config) { c.Create = false })
-		wg.Go(func() {
-			_, err := s.Get(t.Context(), access, "a")
-			wantErr(t, "Get", err, tokenstore.ErrUnavailable, append([]string{"could not be read yet"}, c.words...)...)
-		})
-		wg.Go(func() {
-			_, err := s.Create(t.Context(), record("a", "x"))
-			wantErr(t, "Create", err, tokenstore.ErrUnavailable, append([]string{"could not be read yet"}, c.words...)...)
-		})
+		s := openStore(t, c.connect, withoutCreate, func(c *Config) { c.callTimeout = 200 * time.Millisecond })
+		await(t, c.words, func() bool { return strings.Contains(s.freshness.lastErrorText(), c.words) })
+		_, get := s.Get(t.Context(), access, "a")
+		_, create := s.Create(t.Context(), record("a", "x"))
+		wantErr(t, "Get", get, tokenstore.ErrUnavailable, "could not be read yet", c.words)
+		wantErr(t, "Create", create, tokenstore.ErrUnavailable, "could not be read yet", c.words)
 		if !c.quiet {
-			awaitLog(t, s, c.words...)
+			awaitLog(t, s, c.words)
 		}
 	}
-	wg.Wait()
 }
 
 func TestOpenFails(t *testing.T) {
-	_, err := nats.Open(nats.Config{
+	_, err := Open(Config{
 		Connect: func(...client.Option) (*client.Conn, error) { return nil, errors.New("no such file") },
 		Bucket:  "tokens", MaxStale: time.Minute, Log: zap.NewNop(),
 	})
@@ -93,25 +82,16 @@ func TestOpenFails(t *testing.T) {
 
 // A bucket with more records than a watch has room for is read as a whole.
 func TestOpenFull(t *testing.T) {
+	t.Parallel()
 	connect := natstest.Connect(natstest.Server(t))
-	a := openStore(t, connect)
-	awaitReady(t, a)
+	a := openReady(t, connect)
 	for i := range 1000 {
 		rec := create(t, a, record(fmt.Sprint(i), "x"))
 		if i%3 == 0 {
 			remove(t, a, rec)
 		}
 	}
-	want, err := all(t, a)
-	if err != nil {
-		t.Fatal(err)
-	}
-	b := openStore(t, connect)
-	awaitReady(t, b)
-	got, err := all(t, b)
-	if err != nil {
-		t.Fatal(err)
-	}
+	want, got := mustAll(t, a), mustAll(t, openReady(t, connect))
 	if len(want) != 666 || len(got) != len(want) {
 		t.Fatalf("%d and %d records, want 666", len(want), len(got))
 	}

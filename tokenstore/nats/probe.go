@@ -25,10 +25,10 @@ const (
 	watchGrace = 100 * time.Millisecond
 	// maxInFlightForLookups is how many probes may be in flight for look-ups to bring the
 	// next one forward; maxInFlight is how many may be in flight at all. A probe that
-	// went to a leader that has died waits for callTimeout. The probes to its
+	// went to a leader that has died waits for the timeout of calls. The probes to its
 	// successor must find room beside those, however many tokens somebody makes up.
 	maxInFlightForLookups = 20
-	maxInFlight           = maxInFlightForLookups + int(callTimeout/probeInterval)
+	maxInFlight           = maxInFlightForLookups + int(defaultCallTimeout/probeInterval)
 	// fetchTimeout bounds one request for what is missing.
 	fetchTimeout = 500 * time.Millisecond
 )

@@ -1,4 +1,4 @@
-package nats_test
+package nats
 
 import (
 	"context"
@@ -18,9 +18,8 @@ import (
 func TestMissesLeaveProbes(t *testing.T) {
 	t.Parallel()
 	server := natstest.Server(t)
-	p := newProxy(t, server)
-	s := openStore(t, p.connect(client.PingInterval(time.Minute)))
-	awaitReady(t, s)
+	p := natstest.StartProxy(t, server)
+	s := openReady(t, p.Connect(client.PingInterval(time.Minute)))
 	conn, err := natstest.Connect(server)()
 	if err != nil {
 		t.Fatal(err)
@@ -34,10 +33,9 @@ func TestMissesLeaveProbes(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	p.silenceAnswers()
+	p.HoldReplies()
 	before := asked.Load()
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second) // shorter than the timeout of an answer
-	defer cancel()
+	ctx, cancel := context.WithCancel(t.Context())
 	var all sync.WaitGroup
 	for i := range 10 {
 		all.Go(func() {
@@ -50,8 +48,11 @@ func TestMissesLeaveProbes(t *testing.T) {
 			}
 		})
 	}
+	await(t, "more probes than look-ups may cause", func() bool { return asked.Load()-before > maxInFlightForLookups+2 })
+	cancel()
 	all.Wait()
-	if n := asked.Load() - before; n <= 20 || n > 40 {
-		t.Errorf("%d probes are in flight, want more than look-ups may cause, and at most 40", n)
+	p.Resume() // Close deletes a consumer
+	if n := asked.Load() - before; n > int64(maxInFlight) {
+		t.Errorf("%d probes are in flight, want at most %d", n, maxInFlight)
 	}
 }

@@ -82,7 +82,7 @@ func (s *Store) CatchUp(ctx context.Context) error {
 	w := s.lookups.add(entryKey{}) // the key of no record
 	defer s.lookups.remove(entryKey{}, w)
 	signal(s.lookups.confirmWanted)
-	limited, done := context.WithTimeout(ctx, callTimeout)
+	limited, done := context.WithTimeout(ctx, s.config.callTimeout)
 	defer done()
 	select {
 	case <-w.done:

@@ -1,4 +1,4 @@
-package nats_test
+package nats
 
 import (
 	"bytes"
@@ -16,8 +16,6 @@ import (
 
 	"github.com/millrace/millrace/internal/natstest"
 	"github.com/millrace/millrace/tokenstore"
-	"github.com/millrace/millrace/tokenstore/nats"
-	"github.com/millrace/millrace/tokenstore/storetest"
 )
 
 // roleServer has a user for each role, with the permissions of the guide.
@@ -50,21 +48,13 @@ func connectAs(s *server.Server, name string) natstest.Connector {
 	}
 }
 
-func withRole(r nats.Role) func(*nats.Config) { return func(c *nats.Config) { c.Role = r } }
-
-// A manager's permissions are all that a store needs.
-func TestManagerPermissions(t *testing.T) {
-	storetest.Run(t, func(t *testing.T) tokenstore.Store {
-		bucket := fmt.Sprintf("tokens%d", buckets.Add(1))
-		return open(t, connectAs(roleServer(t, bucket), "manager"), 1, bucket)
-	})
-}
+func withRole(r Role) func(*Config) { return func(c *Config) { c.Role = r } }
 
 // Roles hold in the store itself, and none asks for what its permissions deny.
 func TestRoles(t *testing.T) {
 	t.Parallel()
 	s := roleServer(t, "tokens")
-	reader, issuer := openStore(t, connectAs(s, "reader"), withRole(nats.Reader)), openStore(t, connectAs(s, "issuer"), withRole(nats.Issuer))
+	reader, issuer := openStore(t, connectAs(s, "reader"), withRole(Reader)), openStore(t, connectAs(s, "issuer"), withRole(Issuer))
 	awaitLog(t, reader, "the bucket", "not found") // it is not made by them
 	manager := openStore(t, connectAs(s, "manager"))
 	stores := []testStore{reader, issuer, manager}
@@ -74,10 +64,7 @@ func TestRoles(t *testing.T) {
 	everywhere := func(rec tokenstore.Record) {
 		t.Helper()
 		for _, store := range stores {
-			eventually(t, "all stores have "+rec.ID, func() bool {
-				got, err := store.Get(t.Context(), rec.Kind, rec.ID)
-				return err == nil && equal(got, rec)
-			})
+			await(t, "all stores to have "+rec.ID, func() bool { return has(t, store, rec) })
 		}
 	}
 	secret := create(t, manager, tokenstore.Record{Kind: master, ID: "m", Value: []byte("master")})
@@ -141,8 +128,7 @@ func TestTakenOver(t *testing.T) {
 	if _, err := kv.Put(t.Context(), "2.real", encoded("real")); err != nil {
 		t.Fatal(err)
 	}
-	victim := openStore(t, connectAs(s, "manager"))
-	awaitReady(t, victim)
+	victim := openReady(t, connectAs(s, "manager"))
 
 	for _, name := range []string{"reader", "issuer"} {
 		var denials atomic.Int64
@@ -165,12 +151,12 @@ func TestTakenOver(t *testing.T) {
 			if err := foe.PublishRequest(subject, reply, body); err != nil {
 				t.Fatal(err)
 			}
-			eventually(t, subject+" is denied to "+name, func() bool { return denials.Load() > before })
+			await(t, subject+" is denied to "+name, func() bool { return denials.Load() > before })
 		}
 		forged := encoded("forged")
 		writes := name == "issuer"
 		if writes {
-			if _, err := foe.Request("$KV.tokens.1.forged", forged, eventTimeout); err != nil {
+			if _, err := foe.Request("$KV.tokens.1.forged", forged, natstest.Limit); err != nil {
 				t.Fatal(err)
 			}
 		} else {
@@ -195,7 +181,7 @@ func TestTakenOver(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			answer, err := foe.Request("$JS.API.CONSUMER.CREATE.KV_tokens."+consumer+".$KV.tokens.1.forged", body, eventTimeout)
+			answer, err := foe.Request("$JS.API.CONSUMER.CREATE.KV_tokens."+consumer+".$KV.tokens.1.forged", body, natstest.Limit)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -208,23 +194,19 @@ func TestTakenOver(t *testing.T) {
 			if _, err := foe.SubscribeSync(subject); err != nil {
 				t.Fatal(err)
 			}
-			eventually(t, "subscribing to "+subject+" is denied", func() bool { return denials.Load() > before })
+			await(t, "subscribing to "+subject+" is denied", func() bool { return denials.Load() > before })
 		}
 		// An answer of JetStream's can be sent to a master's key, and is no record.
 		if err := foe.PublishRequest("$JS.API.STREAM.MSG.GET.KV_tokens", "$KV.tokens.2.answer", []byte(`{"seq":1}`)); err != nil {
 			t.Fatal(err)
 		}
-		eventually(t, "the answer is in the bucket, as NATS has it", func() bool {
+		await(t, "the answer is in the bucket, as NATS has it", func() bool {
 			_, err := kv.Get(t.Context(), "2.answer")
 			return err == nil
 		})
 	}
 	create(t, victim, record("mark", "x"))
-	list, err := all(t, victim)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, rec := range list {
+	for _, rec := range mustAll(t, victim) {
 		if rec.Kind == master && rec.ID != "real" {
 			t.Errorf("there is a master token %s", rec.ID)
 		}

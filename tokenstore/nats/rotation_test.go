@@ -1,4 +1,4 @@
-package nats_test
+package nats
 
 import (
 	"errors"
@@ -34,8 +34,7 @@ func services(t *testing.T) (a, b *tokenstore.Service, m tokenstore.Master, shar
 	t.Helper()
 	shared = natstest.Server(t)
 	serve := func() *tokenstore.Service {
-		store := openStore(t, natstest.Connect(shared))
-		awaitReady(t, store)
+		store := openReady(t, natstest.Connect(shared))
 		service, err := tokenstore.NewService(store, tokenstore.Config{})
 		if err != nil {
 			t.Fatal(err)

@@ -36,11 +36,13 @@ type Config struct {
 	// the bucket has.
 	MaxStale time.Duration
 	Log      *zap.Logger
+
+	callTimeout time.Duration // zero: defaultCallTimeout; shorter in tests
 }
 
 const (
-	// callTimeout bounds a call to the bucket, and the wait for the first copy.
-	callTimeout = 5 * time.Second
+	// defaultCallTimeout bounds a call to the bucket, and the wait for the first copy.
+	defaultCallTimeout = 5 * time.Second
 	// maxCalls bounds the calls to the bucket that are under way. The probes that keep
 	// the copy fresh do not count: they wait for no other call.
 	maxCalls = 64
@@ -75,12 +77,15 @@ type Store struct {
 
 // Open starts to follow a bucket; it need not be reachable yet.
 func Open(c Config) (*Store, error) {
+	if c.callTimeout == 0 {
+		c.callTimeout = defaultCallTimeout
+	}
 	s := &Store{
 		config: c, log: c.Log, mirror: newMirror(), connected: make(chan struct{}, 1),
 		reconnected: make(chan struct{}, 1), watchLagging: make(chan struct{}, 1), resync: make(chan error, 1),
 		lookups: newLookups(), slots: make(chan struct{}, maxCalls),
 	}
-	s.freshness.start(c.MaxStale)
+	s.freshness.start(c.MaxStale, c.callTimeout)
 	s.mirror.watchers.Add(s.lookups.resolveArrived)
 	// The client calls these handlers late: the bucket may be read already when that of
 	// the first connection runs. That reading has missed nothing.
@@ -93,7 +98,7 @@ func Open(c Config) (*Store, error) {
 	var err error
 	s.conn, err = c.Connect(
 		client.ReconnectBufSize(-1), // none: a write without a connection fails at once
-		client.FlusherTimeout(callTimeout),
+		client.FlusherTimeout(c.callTimeout),
 		client.ConnectHandler(handler(s.connected)),
 		client.ReconnectHandler(handler(s.reconnected)),
 		client.DisconnectErrHandler(func(_ *client.Conn, err error) {
@@ -161,13 +166,13 @@ var (
 	errNoSlot       = errors.New("too many calls to the bucket are under way")
 )
 
-// withTimeout makes a call to the bucket. It takes callTimeout at most, including the
+// withTimeout makes a call to the bucket. It takes the timeout of calls at most, including the
 // wait for a slot.
 func (s *Store) withTimeout(ctx context.Context, do func(context.Context) error) error {
 	if !s.conn.IsConnected() {
 		return errNotConnected
 	}
-	limited, done := context.WithTimeout(ctx, callTimeout)
+	limited, done := context.WithTimeout(ctx, s.config.callTimeout)
 	defer done()
 	var err error
 	select {

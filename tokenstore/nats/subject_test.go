@@ -1,4 +1,4 @@
-package nats_test
+package nats
 
 import (
 	"errors"
@@ -7,7 +7,6 @@ import (
 
 	"github.com/millrace/millrace/internal/natstest"
 	"github.com/millrace/millrace/tokenstore"
-	"github.com/millrace/millrace/tokenstore/nats"
 	"github.com/millrace/millrace/tokenstore/storetest"
 )
 
@@ -16,11 +15,10 @@ import (
 func TestRevokeSubject(t *testing.T) {
 	t.Parallel()
 	s := roleServer(t, "tokens")
-	manager := openStore(t, connectAs(s, "manager"))
-	awaitReady(t, manager)
+	manager := openReady(t, connectAs(s, "manager"))
 	var services []*tokenstore.Service
 	for range 3 {
-		store := openStore(t, connectAs(s, "issuer"), withRole(nats.Issuer)) // its permissions are enough
+		store := openStore(t, connectAs(s, "issuer"), withRole(Issuer)) // its permissions are enough
 		awaitReady(t, store)
 		index := tokenstore.NewIndex(store)
 		t.Cleanup(index.Close)
@@ -37,7 +35,7 @@ func TestRevokeSubject(t *testing.T) {
 	alive := storetest.RevokeWhileIssuing(t, services, request, 9, func(tokens []string) {
 		for _, token := range tokens {
 			for i, other := range services {
-				eventually(t, "the token to be gone", func() bool {
+				await(t, "the token to be gone", func() bool {
 					_, err := other.AuthenticateLocal(t.Context(), token)
 					if err != nil && !errors.Is(err, tokenstore.ErrUnauthorized) {
 						t.Fatalf("service %d: %v", i, err)
@@ -68,8 +66,7 @@ func TestReaderRevokesNoSubject(t *testing.T) {
 	t.Parallel()
 	connect := natstest.Connect(natstest.Server(t))
 	awaitReady(t, openStore(t, connect))
-	store := openStore(t, connect, withRole(nats.Reader))
-	awaitReady(t, store)
+	store := openReady(t, connect, withRole(Reader))
 	service, err := tokenstore.NewService(store, tokenstore.Config{})
 	if err != nil {
 		t.Fatal(err)

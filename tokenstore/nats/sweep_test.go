@@ -14,9 +14,8 @@ import (
 )
 
 func TestRemoveExpired(t *testing.T) {
-	connect := natstest.Connect(natstest.Server(t))
-	a, _ := openReady(t, connect)
-	b, _ := openReady(t, connect)
+	t.Parallel()
+	a, b, _ := openTwo(t)
 	past, future := time.Now().Add(-time.Hour), time.Now().Add(time.Hour)
 	put(t, a, "old", past)
 	put(t, a, "old too", past)
@@ -50,7 +49,7 @@ func TestRemoveExpired(t *testing.T) {
 			t.Errorf("%s: the bucket has %+v; forgotten: want %v", id, m, forgotten)
 		}
 	}
-	for _, s := range []*Store{a, b} {
+	for _, s := range []testStore{a, b} {
 		await(t, "both have forgotten them", func() bool {
 			_, old := s.mirror.get(access, "old")
 			_, too := s.mirror.get(access, "old too")
@@ -67,7 +66,7 @@ func TestRemoveExpired(t *testing.T) {
 	// Removing an expired record is not a change.
 	marker := put(t, a, "marker", future)
 	for range 2 {
-		if c := <-heard; c.Record.ID != marker.ID {
+		if c := natstest.Receive(t, "a change", heard); c.Record.ID != marker.ID {
 			t.Errorf("a watcher heard %+v", c)
 		}
 	}
@@ -77,23 +76,10 @@ func TestRemoveExpired(t *testing.T) {
 	}
 }
 
-// When no record has expired, no request is made.
-func TestRemoveExpiredWithoutAny(t *testing.T) {
-	s, _ := openReady(t, natstest.Connect(natstest.Server(t)))
-	put(t, s, "a", time.Time{})
-	sent := s.conn.Stats().OutMsgs
-	if err := s.removeExpired(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	// A probe may be among them.
-	if n := s.conn.Stats().OutMsgs - sent; n > 1 {
-		t.Errorf("%d messages were sent", n)
-	}
-}
-
 func TestRemoveExpiredUnavailable(t *testing.T) {
+	t.Parallel()
 	server := natstest.Server(t)
-	s, _ := openReady(t, natstest.Connect(server))
+	s := openReady(t, natstest.Connect(server))
 	put(t, s, "old", time.Now().Add(-time.Hour))
 	server.Shutdown()
 	server.WaitForShutdown()
@@ -108,7 +94,8 @@ func TestRemoveExpiredUnavailable(t *testing.T) {
 
 // Delete markers leave the bucket when they are old, and nothing else does.
 func TestPurgeDeleteMarkers(t *testing.T) {
-	a, _ := openReady(t, natstest.Connect(natstest.Server(t)))
+	t.Parallel()
+	a := openReady(t, natstest.Connect(natstest.Server(t)))
 	put(t, a, "kept", time.Time{})
 	for _, id := range []string{"deleted", "again"} {
 		rec := put(t, a, id, time.Time{})
@@ -119,11 +106,7 @@ func TestPurgeDeleteMarkers(t *testing.T) {
 	put(t, a, "again", time.Time{})
 	purge := func(before time.Time) {
 		t.Helper()
-		kv, err := a.bucket(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := a.purgeDeleteMarkers(t.Context(), kv, before); err != nil {
+		if err := a.purgeDeleteMarkers(t.Context(), bucketOf(t, a), before); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -145,15 +128,13 @@ func TestPurgeDeleteMarkers(t *testing.T) {
 
 // A record is created again while its delete marker is purged.
 func TestPurgeDeleteMarkersSparesRecreated(t *testing.T) {
-	a, _ := openReady(t, natstest.Connect(natstest.Server(t)))
+	t.Parallel()
+	a := openReady(t, natstest.Connect(natstest.Server(t)))
 	rec := put(t, a, "a", time.Time{})
 	if err := a.Delete(t.Context(), access, "a", rec.Version); err != nil {
 		t.Fatal(err)
 	}
-	kv, err := a.bucket(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	kv := bucketOf(t, a)
 	if err := a.purgeDeleteMarkers(t.Context(), recreating{kv, func() { put(t, a, "a", time.Time{}) }}, time.Now().Add(time.Hour)); err != nil {
 		t.Fatal(err)
 	}
