@@ -72,11 +72,9 @@ func (s *Store) followOnce(ctx context.Context, p *progress) error {
 		return err
 	}
 	w := bucketWatch{store: s, progress: p, startedAt: time.Now()}
-	before := p.snapshot()
-	if w.bucket, err = s.bucketState(ctx); err != nil {
+	if w.bucket, w.replaced, err = s.recognize(ctx, p); err != nil {
 		return err
 	}
-	w.replaced = p.bucketReplaced(w.bucket, before.applied) || w.bucket.inMemory
 	w.start(s.freshness.lastConfirmed())
 	if w.replaced { // by now catchUp reads no more of the old bucket
 		s.mirror.rebase()

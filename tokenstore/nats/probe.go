@@ -82,7 +82,7 @@ func (s *Store) probeLoop(ctx context.Context, progress *progress) {
 // send sends a probe, unless the follower has to read the whole bucket first.
 func (p *prober) send(ctx context.Context) {
 	s, now := p.store, p.progress.snapshot()
-	if !now.complete || tooOld(s.freshness.lastConfirmed(), time.Now()) || p.inFlight >= maxInFlight || !s.conn.IsConnected() {
+	if !now.complete || now.doubted || tooOld(s.freshness.lastConfirmed(), time.Now()) || p.inFlight >= maxInFlight || !s.conn.IsConnected() {
 		return
 	}
 	p.lastSent = time.Now()
@@ -158,10 +158,13 @@ func (s *Store) confirmIfCurrent(progress *progress, p probe) (current bool, err
 	switch {
 	case errors.Is(p.err, jetstream.ErrStreamNotFound):
 		return false, fmt.Errorf("the bucket %q is gone: %w", s.config.Bucket, p.err)
-	case !answered, !now.complete:
+	case !answered, !now.complete, now.doubted:
 		return false, nil
-	case progress.bucketReplaced(p.bucketState, p.applied):
+	case !p.created.Equal(now.created):
 		return false, errBucketReplaced
+	case p.lastRevision < p.applied:
+		progress.doubt(p.lastRevision)
+		return false, errBehind
 	case p.lastRevision <= now.applied: // less: a change arrived while the probe was in flight
 		s.confirm(p.sentAt)
 		return true, nil
@@ -181,8 +184,8 @@ func (s *Store) catchUp(ctx context.Context, progress *progress, p probe) {
 	}
 	for {
 		now := progress.snapshot()
-		if !now.complete || !now.created.Equal(p.created) {
-			return // the follower reads the whole bucket
+		if !now.complete || now.doubted || !now.created.Equal(p.created) {
+			return // the follower looks after the bucket
 		}
 		if now.applied >= p.lastRevision {
 			s.confirm(p.sentAt)

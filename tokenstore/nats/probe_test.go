@@ -16,11 +16,11 @@ import (
 )
 
 // What the watch does not deliver is asked for, and then the copy is confirmed. Nothing more
-// is asked for when the bucket was replaced.
+// is asked for when the bucket was replaced, or is doubted.
 func TestCatchUp(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(*copyState){
-		"": func(*copyState) {}, "replaced": func(c *copyState) { c.created = time.Time{} },
+		"": func(*copyState) {}, "replaced": func(c *copyState) { c.created = time.Time{} }, "doubted": func(c *copyState) { c.doubted = true },
 	} {
 		s := openReady(t, natstest.Connect(natstest.Server(t)))
 		s.stop()
@@ -95,7 +95,7 @@ func consumerOf(t *testing.T, s *Store) (name string) {
 
 // The watch reads from one of three replicas, of which the others die. It has no leader then:
 // writes before that reach the copy, and afterwards it is not kept fresh. NATS takes 10 s to
-// notice: so this runs in full with MILLRACE_CHECK.
+// notice: so TestNoLeader has this in short, and it runs in full with MILLRACE_CHECK.
 func TestReplicaAlone(t *testing.T) {
 	t.Parallel()
 	if os.Getenv("MILLRACE_CHECK") == "" {

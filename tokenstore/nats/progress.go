@@ -22,6 +22,9 @@ type copyState struct {
 	applied  uint64    // everything up to this revision is in the copy
 	watched  uint64    // what the watch has delivered, or the revision after which it began
 	complete bool      // the bucket has been read to its end
+
+	doubted      bool   // a server said that the bucket has less: see behind.go
+	doubtedAfter uint64 // the least revision that one said
 }
 
 func (p *progress) snapshot() copyState {
@@ -44,10 +47,4 @@ func (p *progress) reset() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.created, p.complete = time.Time{}, false
-}
-
-// bucketReplaced reports whether the bucket is not the one that the copy was made
-// from. applied is what was in the copy when the bucket's state was asked for.
-func (p *progress) bucketReplaced(b bucketState, applied uint64) bool {
-	return b.lastRevision < applied || !b.created.Equal(p.snapshot().created)
 }

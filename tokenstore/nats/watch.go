@@ -27,7 +27,7 @@ func (w *bucketWatch) start(confirmed time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if w.replaced {
-		p.created, p.applied = w.bucket.created, 0
+		p.created, p.applied, p.doubted = w.bucket.created, 0, false
 	}
 	w.full = w.replaced || !p.complete || tooOld(confirmed, w.startedAt)
 	p.watched = p.applied
