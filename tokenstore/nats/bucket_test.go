@@ -150,7 +150,7 @@ func TestBucketDeleted(t *testing.T) {
 	server := natstest.Server(t)
 	a, b := openReady(t, natstest.Connect(server), withMaxStale(natstest.Limit)), openStore(t, natstest.Connect(server))
 	a.WatchStale(func() { t.Error("the store has not noticed for as long as a copy may be used") })
-	create(t, a, record("a", "x"))
+	wantRecord(t, b, create(t, a, record("a", "x"))) // so that both go on with the same version
 	if err := admin(t, server).DeleteKeyValue(t.Context(), "tokens"); err != nil {
 		t.Fatal(err)
 	}

@@ -23,7 +23,7 @@ const (
 	maxSent      = 4096
 	maxSentBytes = 4 << 20
 	minSentBytes = 16 << 10
-	// answerTimeout is how long a message may wait for its answer, and to be sent.
+	// answerTimeout is how long a message may wait for its answer. To be sent, it waits as long as a call.
 	answerTimeout = 5 * time.Second
 	// messageOverhead is what a message counts for beside its bytes.
 	messageOverhead = 256
@@ -42,7 +42,7 @@ func (s *Store) Append(m *history.Message) {
 
 // run sends what is in the queue, until ctx is done.
 func (o *outgoing) run(ctx context.Context) {
-	ticker := time.NewTicker(answerTimeout / 10)
+	ticker := time.NewTicker(o.stream.store.patience / 10)
 	defer ticker.Stop()
 	for {
 		up, changed := o.stream.isUp()
@@ -53,7 +53,7 @@ func (o *outgoing) run(ctx context.Context) {
 		case <-o.wake:
 		case <-changed:
 		case <-ticker.C:
-			o.expire(time.Now().Add(-answerTimeout))
+			o.expire(time.Now().Add(-o.stream.store.patience))
 			o.stream.store.acks.expire(time.Now())
 			o.stream.stored.expire(time.Now())
 		case <-ctx.Done():

@@ -1,4 +1,4 @@
-package nats_test
+package nats
 
 import (
 	"fmt"
@@ -12,10 +12,9 @@ import (
 
 	"github.com/millrace/millrace/internal/natstest"
 	"github.com/millrace/millrace/pubsub/history"
-	"github.com/millrace/millrace/pubsub/history/nats"
 )
 
-func quiet(c *nats.Config) { c.Log = zap.NewNop() }
+func quiet(c *Config) { c.Log = zap.NewNop() }
 
 // BenchmarkStored stores messages of 128 bytes, as many at once as wait for the stream.
 func BenchmarkStored(b *testing.B) {
@@ -27,7 +26,7 @@ func BenchmarkStored(b *testing.B) {
 			} else {
 				servers = natstest.Cluster(b, nodes)
 			}
-			a := open(b, servers[0], "p", quiet, func(c *nats.Config) { c.Replicas = nodes })
+			a := open(b, natstest.Connect(servers[0]), quiet, func(c *Config) { c.Replicas = nodes })
 			define(b, a, definition("h", func(d *history.Definition) { d.Limits.Messages = 1000 }))
 			follow(b, a, "h")
 			payload := make([]byte, 128)
@@ -69,7 +68,7 @@ func BenchmarkStored(b *testing.B) {
 // channels, and of one.
 func BenchmarkResume(b *testing.B) {
 	s := natstest.Server(b)
-	fill := open(b, s, "p", quiet)
+	fill := open(b, natstest.Connect(s), quiet)
 	d := definition("h", func(d *history.Definition) { d.Limits.Messages = 1000 })
 	define(b, fill, d)
 	var stored sync.WaitGroup
@@ -96,7 +95,7 @@ func BenchmarkResume(b *testing.B) {
 		b.Run(fmt.Sprintf("channels=%d", channels), func(b *testing.B) {
 			for range b.N {
 				b.StopTimer()
-				a := open(b, s, "p", quiet)
+				a := open(b, natstest.Connect(s), quiet)
 				define(b, a, d)
 				head(b, a, "h")
 				b.StartTimer()
@@ -120,7 +119,7 @@ func BenchmarkResume(b *testing.B) {
 // BenchmarkLoad is how long an edge takes to read a history of 100,000 messages.
 func BenchmarkLoad(b *testing.B) {
 	s := natstest.Server(b)
-	fill := open(b, s, "p", quiet)
+	fill := open(b, natstest.Connect(s), quiet)
 	d := definition("h", func(d *history.Definition) { d.Limits.Messages = 100_000 })
 	define(b, fill, d)
 	results := make(chan history.Result, 1000)
@@ -134,7 +133,7 @@ func BenchmarkLoad(b *testing.B) {
 		}
 	}
 	for b.Loop() {
-		a := open(b, s, "p", quiet)
+		a := open(b, natstest.Connect(s), quiet)
 		define(b, a, d)
 		head(b, a, "h")
 		_ = a.Close()

@@ -1,4 +1,4 @@
-package nats_test
+package nats
 
 import (
 	"fmt"
@@ -13,8 +13,9 @@ import (
 // edges whole: what waits is at the edge, and not in the stream, where it would roll over
 // before it was received. Another tenant does not wait for it.
 func TestBurst(t *testing.T) {
+	t.Parallel()
 	s := natstest.Server(t)
-	a, b := open(t, s, "p"), open(t, s, "p")
+	a, b := open(t, natstest.Connect(s)), open(t, natstest.Connect(s))
 	fa, fb := join(a), join(b)
 	d := definition("h", func(d *history.Definition) { d.Limits.Messages = 50 })
 	define(t, a, d)
@@ -29,15 +30,17 @@ func TestBurst(t *testing.T) {
 			Stored: func(_ *history.Message, r history.Result) { results <- r },
 		})
 	}
-	other := try(a, "h", "quiet", "c", "x")
-	if other.Err != nil {
-		t.Fatal(other.Err)
-	}
-	if left := n - len(results); left < n/2 {
-		t.Errorf("the other tenant had to wait for %d of %d messages", n-left, n)
+	before := len(results)
+	waited := make(chan int, 1)
+	a.Append(&history.Message{
+		History: "h", Tenant: "quiet", Channel: []byte("c"), Payload: []byte("x"),
+		Stored: func(*history.Message, history.Result) { waited <- len(results) - before },
+	})
+	if n := natstest.Receive(t, "the other tenant's message", waited); n > 250 {
+		t.Errorf("the other tenant had to wait for %d messages", n)
 	}
 	for range n {
-		if r := <-results; r.Err != nil {
+		if r := natstest.Receive(t, "a result", results); r.Err != nil {
 			t.Fatal(r.Err)
 		}
 	}
@@ -55,9 +58,10 @@ func TestBurst(t *testing.T) {
 // A client that comes from an edge that was faster is known to the slower one, as soon as
 // that has received as much.
 func TestSlowerEdge(t *testing.T) {
+	t.Parallel()
 	s := natstest.Server(t)
 	proxy := natstest.StartProxy(t, s)
-	a, b := open(t, s, "p"), openBy(t, proxy.Connect(), "p")
+	a, b := open(t, natstest.Connect(s)), open(t, proxy.Connect(), func(c *Config) { c.patience = natstest.Limit })
 	define(t, a, definition("h"))
 	define(t, b, definition("h"))
 	follow(t, b, "h")
@@ -78,13 +82,13 @@ func TestSlowerEdge(t *testing.T) {
 	case <-time.After(100 * time.Millisecond): // no answer is to come
 	}
 	proxy.Resume()
-	if err := <-known; err != nil {
+	if err := natstest.Receive(t, "Knows", known); err != nil {
 		t.Error(err)
 	}
 	beyond := at
 	beyond.N += 1_000_000
 	start := time.Now()
-	if ok, err := b.Knows("h", "t", beyond); ok || err != nil || time.Since(start) > time.Second {
+	if ok, err := b.Knows("h", "t", beyond); ok || err != nil || time.Since(start) > natstest.Limit/2 {
 		t.Errorf("a position that nobody has: %v, %v after %v", ok, err, time.Since(start))
 	}
 }

@@ -11,11 +11,10 @@ import (
 
 // Each message is answered, whatever it waits for when the store is closed.
 func TestCloseAnswersAll(t *testing.T) {
-	s := openEdge(t, natstest.Server(t).ClientURL())
-	if err := s.Define(history.Definition{Name: "h", Channels: []string{"#"}, Limits: history.DefaultLimits()}); err != nil {
-		t.Fatal(err)
-	}
-	at := store(t, s, "t", "c", "1")
+	t.Parallel()
+	s := open(t, natstest.Connect(natstest.Server(t)))
+	define(t, s, definition("h"))
+	at := put(t, s, "h", "t", "c", "1")
 	st := s.find("h")
 	results := make(chan history.Result, 2)
 	arrived := func(number uint64) arrival {
@@ -41,6 +40,7 @@ func TestCloseAnswersAll(t *testing.T) {
 
 // A history that goes out of reach while a message with a key is about to be sent.
 func TestOutOfReachAtSending(t *testing.T) {
+	t.Parallel()
 	st := newStream(new(Store), "h")
 	var got history.Result
 	st.out.sent = 1

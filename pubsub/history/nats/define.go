@@ -12,8 +12,8 @@ import (
 	"github.com/millrace/millrace/pubsub/history"
 )
 
-// defineTimeout is how long Define waits for NATS.
-const defineTimeout = 4 * time.Second
+// defineTimeout is how long Define waits for NATS: less than other calls.
+func (s *Store) defineTimeout() time.Duration { return s.patience * 4 / 5 }
 
 // Define implements [history.Shared].
 func (s *Store) Define(d history.Definition) error {
@@ -26,7 +26,7 @@ func (s *Store) Define(d history.Definition) error {
 	s.wanted[d.Name] = wantedDefinition{definition: d, replaces: again && !reflect.DeepEqual(before.definition, d) || before.replaces}
 	s.stream(d.Name)
 	s.mu.Unlock()
-	ctx, done := context.WithTimeout(s.ctx, defineTimeout)
+	ctx, done := context.WithTimeout(s.ctx, s.defineTimeout())
 	defer done()
 	err := s.define(ctx, d.Name)
 	var refused *refusedError
@@ -138,7 +138,7 @@ func (s *Store) Retire(name string) error {
 	}
 	delete(s.wanted, name)
 	s.mu.Unlock()
-	ctx, done := context.WithTimeout(s.ctx, defineTimeout)
+	ctx, done := context.WithTimeout(s.ctx, s.defineTimeout())
 	defer done()
 	return s.changeDocument(ctx, func(doc *document) error {
 		r := doc.Histories[name]

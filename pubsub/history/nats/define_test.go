@@ -1,4 +1,4 @@
-package nats_test
+package nats
 
 import (
 	"strings"
@@ -10,16 +10,16 @@ import (
 
 	"github.com/millrace/millrace/internal/natstest"
 	"github.com/millrace/millrace/pubsub/history"
-	"github.com/millrace/millrace/pubsub/history/nats"
 )
 
 // All edges follow one definition: that of who was first, until an edge that had it changes
 // it.
 func TestDefinitions(t *testing.T) {
+	t.Parallel()
 	s := natstest.Server(t)
 	logged, logs := observer.New(zap.WarnLevel)
-	a := open(t, s, "p")
-	b := open(t, s, "p", func(c *nats.Config) { c.Log = zap.New(logged) })
+	a := open(t, natstest.Connect(s))
+	b := open(t, natstest.Connect(s), func(c *Config) { c.Log = zap.New(logged) })
 	fa, fb := join(a), join(b)
 	define(t, a, definition("h"))
 	define(t, b, definition("h", func(d *history.Definition) { d.Limits.Messages = 7 }))
@@ -66,7 +66,7 @@ func TestDefinitions(t *testing.T) {
 	define(t, b, definition("h", func(d *history.Definition) { d.Channels = []string{"c.#"} }))
 	fa.await(t, "the history", func() bool { return fa.set.Find("h") != nil && fa.since["h"] >= back })
 	// Another overlay has nothing of this.
-	other := open(t, s, "q")
+	other := open(t, natstest.Connect(s), func(c *Config) { c.Prefix = "q" })
 	f := join(other)
 	define(t, other, definition("mine"))
 	f.await(t, "its own history", func() bool { return f.set.Find("mine") != nil && f.set.Find("h") == nil })

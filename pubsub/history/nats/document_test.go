@@ -1,4 +1,4 @@
-package nats_test
+package nats
 
 import (
 	"context"
@@ -13,6 +13,7 @@ import (
 // Definitions that this version does not take, as an operator or a later version may have
 // put them there, end no edge.
 func TestBadDocument(t *testing.T) {
+	t.Parallel()
 	for name, text := range map[string]string{
 		"no record":   `{"histories": {"h": null, "other": null}}`,
 		"no limits":   `{"histories": {"h": {"epoch": "0000000000000001", "channels": ["a"]}}}`,
@@ -20,6 +21,7 @@ func TestBadDocument(t *testing.T) {
 		"retired":     `{"histories": {"h": {"epoch": "0000000000000001", "channels": ["a"], "retired": true}}}`,
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			s := natstest.Server(t)
 			kv, err := operator(t, s.ClientURL()).CreateKeyValue(context.Background(), jetstream.KeyValueConfig{Bucket: "p_histories", MaxBytes: 1 << 20})
 			if err != nil {
@@ -28,13 +30,13 @@ func TestBadDocument(t *testing.T) {
 			if _, err := kv.PutString(context.Background(), "definitions", text); err != nil {
 				t.Fatal(err)
 			}
-			a := open(t, s, "p")
+			a := open(t, natstest.Connect(s), impatient)
 			_ = a.Define(definition("h"))
 			_ = try(a, "h", "t", "c", "1")
 			if err := a.Define(definition("h", func(d *history.Definition) { d.Limits.Messages = 7 })); err != nil {
 				t.Fatal(err)
 			}
-			put(t, a, "h", "t", "c", "2")
+			awaitPut(t, a, "2")
 		})
 	}
 }

@@ -1,4 +1,4 @@
-package nats_test
+package nats
 
 import (
 	"errors"
@@ -6,20 +6,18 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/millrace/millrace/internal/natstest"
 	"github.com/millrace/millrace/pubsub/history"
-	"github.com/millrace/millrace/pubsub/history/nats"
 	"github.com/millrace/millrace/wire"
 )
 
 // What one edge stores, all hand on, in one order and at the same positions, and all can
 // read, also what is no longer in their memory.
 func TestEdges(t *testing.T) {
+	t.Parallel()
 	s := natstest.Server(t)
-	small := func(c *nats.Config) { c.CacheBytes = 1 }
-	a, b := open(t, s, "p", small), open(t, s, "p", small)
+	a, b := open(t, natstest.Connect(s), small), open(t, natstest.Connect(s), small)
 	fa, fb := join(a), join(b)
 	define(t, a, definition("h"))
 	define(t, b, definition("h"))
@@ -28,7 +26,7 @@ func TestEdges(t *testing.T) {
 	const each = 300
 	results := make(chan history.Result, 2*each)
 	for i := range each {
-		for j, edge := range []*nats.Store{a, b} {
+		for j, edge := range []*Store{a, b} {
 			edge.Append(&history.Message{
 				History: "h", Tenant: fmt.Sprint("t", i%2), Channel: fmt.Appendf(nil, "c.%d", i%3), Payload: fmt.Appendf(nil, "%d.%d", j, i),
 				Stored: func(_ *history.Message, r history.Result) { results <- r },
@@ -80,13 +78,11 @@ func TestEdges(t *testing.T) {
 
 // Two edges of which each repeats the other's key at the same time store it once.
 func TestKeyRace(t *testing.T) {
-	s := natstest.Server(t)
-	a, b := open(t, s, "p"), open(t, s, "p")
-	define(t, a, definition("h"))
-	define(t, b, definition("h"))
+	t.Parallel()
+	a, b, _ := openTwo(t)
 	for i := range 50 {
 		results := make(chan history.Result, 2)
-		for _, edge := range []*nats.Store{a, b} {
+		for _, edge := range []*Store{a, b} {
 			edge.Append(&history.Message{
 				History: "h", Tenant: "t", Channel: []byte("c"), Key: fmt.Append(nil, i), Payload: []byte("x"),
 				Stored: func(_ *history.Message, r history.Result) { results <- r },
@@ -102,11 +98,12 @@ func TestKeyRace(t *testing.T) {
 // Whatever removes messages, edges that were there and one that reads the history later miss
 // none without being told, and have none that was purged.
 func TestReadLater(t *testing.T) {
+	t.Parallel()
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	rnd := rand.New(rand.NewPCG(seed, 1))
 	s := natstest.Server(t)
-	a, b := open(t, s, "p"), open(t, s, "p")
+	a, b := open(t, natstest.Connect(s)), open(t, natstest.Connect(s))
 	d := definition("h", func(d *history.Definition) { d.Limits.Messages, d.Limits.Size = 4, history.MinSize })
 	define(t, a, d)
 	define(t, b, d)
@@ -115,12 +112,12 @@ func TestReadLater(t *testing.T) {
 		purged                   bool
 	}
 	all := map[uint64]*stored{}
-	store := func(edge *nats.Store, tenant, channel, payload string) wire.Position {
+	store := func(edge *Store, tenant, channel, payload string) wire.Position {
 		at := put(t, edge, "h", tenant, channel, payload)
 		all[at.N] = &stored{tenant, channel, payload, false}
 		return at
 	}
-	purge := func(edge *nats.Store, tenant, channel string) {
+	purge := func(edge *Store, tenant, channel string) {
 		if _, err := edge.Purge("h", tenant, channel); err != nil {
 			t.Fatal(err)
 		}
@@ -142,15 +139,15 @@ func TestReadLater(t *testing.T) {
 		case n < 10: // large ones of one tenant, which are cut
 			store(b, "w", channel, fmt.Sprint(i, strings.Repeat("x", 100_000)))
 		default:
-			store([]*nats.Store{a, b}[rnd.IntN(2)], tenant, channel, fmt.Sprint(i))
+			store([]*Store{a, b}[rnd.IntN(2)], tenant, channel, fmt.Sprint(i))
 		}
 	}
 	last := store(a, "t", "c.0", "last")
 	awaitHead(t, b, "h", last)
-	later := open(t, s, "p")
+	later := open(t, natstest.Connect(s))
 	define(t, later, d)
 	awaitHead(t, later, "h", last)
-	for name, edge := range map[string]*nats.Store{"a": a, "b": b, "later": later} {
+	for name, edge := range map[string]*Store{"a": a, "b": b, "later": later} {
 		for _, tenant := range append(tenants, "nobody") {
 			for _, text := range []string{"#", "c.1", "c.*", "c.5"} {
 				for after := uint64(0); after <= last.N; after += 1 + uint64(rnd.IntN(9)) {
@@ -177,8 +174,9 @@ func TestReadLater(t *testing.T) {
 
 // A quiet tenant keeps its messages while others fill a small history on two edges at once.
 func TestQuietTenant(t *testing.T) {
+	t.Parallel()
 	s := natstest.Server(t)
-	a, b := open(t, s, "p"), open(t, s, "p")
+	a, b := open(t, natstest.Connect(s)), open(t, natstest.Connect(s))
 	d := definition("h", func(d *history.Definition) { d.Limits.Size, d.Limits.Messages = history.MinSize, 100_000 })
 	define(t, a, d)
 	define(t, b, d)
@@ -186,7 +184,7 @@ func TestQuietTenant(t *testing.T) {
 	const each = 1500
 	results := make(chan history.Result, 2*each)
 	for i := range each {
-		for _, edge := range []*nats.Store{a, b} {
+		for _, edge := range []*Store{a, b} {
 			edge.Append(&history.Message{
 				History: "h", Tenant: "loud", Channel: fmt.Append(nil, "c", i%7), Payload: make([]byte, 8000),
 				Stored: func(_ *history.Message, r history.Result) { results <- r },
@@ -204,9 +202,9 @@ func TestQuietTenant(t *testing.T) {
 	if stored < each/4 {
 		t.Errorf("%d of %d were stored", stored, 2*each)
 	}
-	later := open(t, s, "p")
+	later := open(t, natstest.Connect(s))
 	define(t, later, d)
-	for _, edge := range []*nats.Store{a, b, later} {
+	for _, edge := range []*Store{a, b, later} {
 		if page := read(t, edge, query("h", "t", "#", 0)); texts(page) != "c=quiet" || page.Removed.N > 1 {
 			t.Errorf("the quiet tenant has %q, removed to %v", texts(page), page.Removed)
 		}
@@ -224,35 +222,24 @@ func TestQuietTenant(t *testing.T) {
 	}
 }
 
-// Without a server calls wait for some seconds, and fail; with one again, all goes on.
+// Without a server calls wait for a while, and fail; with one again, all goes on.
 func TestUnreachable(t *testing.T) {
-	node := natstest.Processes(t, natstest.Build(t, t.TempDir()), 1)[0]
-	a := openAt(t, node.URL(), "p")
+	t.Parallel()
+	s, again := natstest.Restartable(t)
+	a := open(t, natstest.Connect(s), impatient)
 	define(t, a, definition("h", func(d *history.Definition) { d.Channels = []string{"c"} }))
 	f := join(a)
 	follow(t, a, "h")
 	at := put(t, a, "h", "t", "c", "1")
-	node.Kill(t)
-	for { // until it is noticed
-		_, err := a.Head("h", "t")
-		if errors.Is(err, history.ErrUnavailable) {
-			break
+	again(func() {
+		await(t, "the store to notice", func() bool { _, err := a.Head("h", "t"); return errors.Is(err, history.ErrUnavailable) })
+		if r := try(a, "h", "t", "c", "lost"); !errors.Is(r.Err, history.ErrUnavailable) {
+			t.Errorf("Append without a server: %+v", r)
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	start := time.Now()
-	if r := try(a, "h", "t", "c", "lost"); !errors.Is(r.Err, history.ErrUnavailable) {
-		t.Errorf("Append without a server: %+v", r)
-	}
-	define(t, a, definition("other", func(d *history.Definition) { d.Channels = []string{"d"} }))
-	if took := time.Since(start); took > 20*time.Second {
-		t.Errorf("it took %v", took)
-	}
-	node.Restart(t)
-	if r := try(a, "h", "t", "c", "2"); r.Err != nil || r.Position.Epoch != at.Epoch || r.Position.N <= at.N {
-		t.Errorf("with a server again: %+v after %v", r, at)
+		define(t, a, definition("other", func(d *history.Definition) { d.Channels = []string{"d"} }))
+	})
+	if next := awaitPut(t, a, "2"); next.Epoch != at.Epoch || next.N <= at.N {
+		t.Errorf("with a server again: %v after %v", next, at)
 	}
 	f.await(t, "the definition from meanwhile", func() bool { return f.set.Find("other") != nil })
 	f.await(t, "both messages", func() bool { return len(f.received) == 2 })

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"testing"
-	"time"
 
 	"github.com/millrace/millrace/internal/natstest"
 	"github.com/millrace/millrace/pubsub/history"
@@ -15,13 +14,12 @@ import (
 // Where the stream has another message at a number, as it was lost and this edge does not
 // know yet, nobody gets that: it may be of another tenant.
 func TestOtherMessageOfTheNumber(t *testing.T) {
-	ctx, done := context.WithTimeout(context.Background(), 30*time.Second)
+	t.Parallel()
+	ctx, done := context.WithTimeout(context.Background(), natstest.Limit)
 	defer done()
-	s := openEdge(t, natstest.Server(t).ClientURL())
-	if err := s.Define(history.Definition{Name: "h", Channels: []string{"#"}, Limits: history.DefaultLimits()}); err != nil {
-		t.Fatal(err)
-	}
-	at := store(t, s, "other", "c", "secret")
+	s := open(t, natstest.Connect(natstest.Server(t)))
+	define(t, s, definition("h"))
+	at := put(t, s, "h", "other", "c", "secret")
 	earlier := at
 	earlier.T -= 10_000
 	st := s.find("h")

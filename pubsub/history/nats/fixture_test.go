@@ -1,27 +1,63 @@
-package nats_test
+package nats
 
 import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"go.uber.org/zap/zaptest"
+
+	"github.com/millrace/millrace/internal/natstest"
 	"github.com/millrace/millrace/pubsub/history"
-	"github.com/millrace/millrace/pubsub/history/nats"
 	"github.com/millrace/millrace/pubsub/pattern"
 	"github.com/millrace/millrace/wire"
 )
 
-// timeout bounds every wait for an event.
-const timeout = 60 * time.Second
+func TestMain(m *testing.M) { natstest.Main(m) }
+
+// open opens a store of the overlay p.
+func open(t testing.TB, by natstest.Connector, change ...func(*Config)) *Store {
+	t.Helper()
+	c := Config{Connect: by, Prefix: "p", Log: zaptest.NewLogger(t)}
+	for _, f := range change {
+		f(&c)
+	}
+	store, err := Open(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = store.Close() })
+	return store
+}
+
+// openTwo opens two stores of one server that have the history h.
+func openTwo(t testing.TB, change ...func(*history.Definition)) (a, b *Store, by natstest.Connector) {
+	t.Helper()
+	by = natstest.Connect(natstest.Server(t))
+	a, b = open(t, by), open(t, by)
+	define(t, a, definition("h", change...))
+	define(t, b, definition("h", change...))
+	return a, b, by
+}
+
+// impatient stores wait for a short time for what is out of reach.
+func impatient(c *Config) { c.patience = 500 * time.Millisecond }
+
+func small(c *Config) { c.CacheBytes = 1 }
+
+func await(t testing.TB, what string, is func() bool) {
+	t.Helper()
+	natstest.Await(t, what, is)
+}
 
 // follower notes what a store hands on.
 type follower struct {
 	mu       sync.Mutex
-	changed  chan struct{} // closed at each change
 	received []handed
 	skipped  []wire.Position
 	set      *history.Set
@@ -33,8 +69,8 @@ type handed struct {
 	history.Kept
 }
 
-func join(s *nats.Store) *follower {
-	f := &follower{changed: make(chan struct{})}
+func join(s *Store) *follower {
+	f := new(follower)
 	s.Join(f)
 	return f
 }
@@ -43,8 +79,6 @@ func (f *follower) change(what func()) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	what()
-	close(f.changed)
-	f.changed = make(chan struct{})
 }
 
 func (f *follower) Received(name, tenant string, m history.Kept) {
@@ -60,20 +94,11 @@ func (f *follower) Defined(set *history.Set, since map[string]uint64) {
 // await waits until something is so, which is called with the mutex held.
 func (f *follower) await(t testing.TB, what string, is func() bool) {
 	t.Helper()
-	deadline := time.After(timeout)
-	for {
+	await(t, what, func() bool {
 		f.mu.Lock()
-		ok, changed := is(), f.changed
-		f.mu.Unlock()
-		if ok {
-			return
-		}
-		select {
-		case <-changed:
-		case <-deadline:
-			t.Fatalf("waited in vain for %s", what)
-		}
-	}
+		defer f.mu.Unlock()
+		return is()
+	})
 }
 
 func definition(name string, change ...func(*history.Definition)) history.Definition {
@@ -84,7 +109,7 @@ func definition(name string, change ...func(*history.Definition)) history.Defini
 	return d
 }
 
-func define(t testing.TB, s *nats.Store, d history.Definition) {
+func define(t testing.TB, s *Store, d history.Definition) {
 	t.Helper()
 	if err := s.Define(d); err != nil {
 		t.Fatal(err)
@@ -92,19 +117,15 @@ func define(t testing.TB, s *nats.Store, d history.Definition) {
 }
 
 // follow follows a history, and waits until it is received.
-func follow(t testing.TB, s *nats.Store, name string) {
+func follow(t testing.TB, s *Store, name string) {
 	t.Helper()
 	ready := make(chan struct{})
 	s.Follow(name, func() { close(ready) })
-	select {
-	case <-ready:
-	case <-time.After(timeout):
-		t.Fatal("Follow is not ready")
-	}
+	natstest.Receive(t, "Follow", ready)
 }
 
 // try stores a message of a history, and waits for the result.
-func try(s *nats.Store, name, tenant, channel, payload string, key ...string) history.Result {
+func try(s *Store, name, tenant, channel, payload string, key ...string) history.Result {
 	results := make(chan history.Result, 1)
 	m := &history.Message{History: name, Tenant: tenant, Channel: []byte(channel), Payload: []byte(payload), Stored: func(_ *history.Message, r history.Result) { results <- r }}
 	for _, k := range key {
@@ -114,12 +135,12 @@ func try(s *nats.Store, name, tenant, channel, payload string, key ...string) hi
 	select {
 	case r := <-results:
 		return r
-	case <-time.After(timeout):
+	case <-time.After(natstest.Limit):
 		return history.Result{Err: errors.New("Stored was not called")}
 	}
 }
 
-func put(t testing.TB, s *nats.Store, name, tenant, channel, payload string) wire.Position {
+func put(t testing.TB, s *Store, name, tenant, channel, payload string) wire.Position {
 	t.Helper()
 	r := try(s, name, tenant, channel, payload)
 	if r.Err != nil || r.Repeated {
@@ -136,9 +157,9 @@ func query(name, tenant, text string, after uint64) history.Query {
 	return history.Query{History: name, Tenant: tenant, Pattern: p, After: after, MaxMessages: 1000, MaxBytes: 1 << 20}
 }
 
-func read(t testing.TB, s *nats.Store, q history.Query) history.Page {
+func read(t testing.TB, s *Store, q history.Query) history.Page {
 	t.Helper()
-	ctx, done := context.WithTimeout(context.Background(), timeout)
+	ctx, done := context.WithTimeout(context.Background(), natstest.Limit)
 	defer done()
 	page, err := s.Read(ctx, q)
 	if err != nil {
@@ -147,7 +168,7 @@ func read(t testing.TB, s *nats.Store, q history.Query) history.Page {
 	return page
 }
 
-func head(t testing.TB, s *nats.Store, name string) wire.Position {
+func head(t testing.TB, s *Store, name string) wire.Position {
 	t.Helper()
 	at, err := s.Head(name, "t")
 	if err != nil {
@@ -157,16 +178,23 @@ func head(t testing.TB, s *nats.Store, name string) wire.Position {
 }
 
 // awaitHead waits until an edge has received all up to a position.
-func awaitHead(t testing.TB, s *nats.Store, name string, at wire.Position) {
+func awaitHead(t testing.TB, s *Store, name string, at wire.Position) {
 	t.Helper()
-	for deadline := time.Now().Add(timeout); ; time.Sleep(2 * time.Millisecond) { // the store tells its follower alone
-		if h, err := s.Head(name, "t"); err == nil && h.Epoch == at.Epoch && h.N >= at.N {
-			return
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("%v was not received", at)
-		}
-	}
+	await(t, fmt.Sprint(at), func() bool {
+		h, err := s.Head(name, "t")
+		return err == nil && h.Epoch == at.Epoch && h.N >= at.N
+	})
+}
+
+// awaitPut stores a message as soon as that is possible, in another epoch than one.
+func awaitPut(t testing.TB, s *Store, payload string, not ...uint64) (at wire.Position) {
+	t.Helper()
+	await(t, payload+" to be stored", func() bool {
+		r := try(s, "h", "t", "c", payload)
+		at = r.Position
+		return r.Err == nil && !slices.Contains(not, at.Epoch)
+	})
+	return at
 }
 
 // texts lists what a page has as channel=payload.

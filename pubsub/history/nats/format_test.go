@@ -1,10 +1,9 @@
-package nats_test
+package nats
 
 import (
 	"errors"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
 	"go.uber.org/zap"
@@ -12,7 +11,6 @@ import (
 
 	"github.com/millrace/millrace/internal/natstest"
 	"github.com/millrace/millrace/pubsub/history"
-	"github.com/millrace/millrace/pubsub/history/nats"
 	"github.com/millrace/millrace/wire"
 )
 
@@ -27,6 +25,7 @@ var stream1 = [][2]string{
 }
 
 func TestFormat1(t *testing.T) {
+	t.Parallel()
 	s := natstest.Server(t)
 	js := operator(t, s.ClientURL())
 	kv, err := js.CreateKeyValue(t.Context(), jetstream.KeyValueConfig{Bucket: "p-dq_histories", MaxBytes: 4 << 20})
@@ -47,7 +46,7 @@ func TestFormat1(t *testing.T) {
 		}
 	}
 
-	a := open(t, s, "p.q")
+	a := open(t, natstest.Connect(s), func(c *Config) { c.Prefix = "p.q" })
 	d := definition("h", func(d *history.Definition) { d.Limits.Messages, d.Tenants = 3, []string{"t*"} })
 	define(t, a, d)
 	follow(t, a, "h")
@@ -70,23 +69,13 @@ func TestFormat1(t *testing.T) {
 	}
 }
 
-// await waits until something is so.
-func await(t *testing.T, what string, is func() bool) {
-	t.Helper()
-	for end := time.Now().Add(timeout); !is(); time.Sleep(20 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("waited in vain for %s", what)
-		}
-	}
-}
-
 // Definitions of a later format are refused and stay as they are, whoever defines, publishes
 // or retires, and histories are out of reach until the format is a known one again.
 func TestLaterFormat(t *testing.T) {
-	t.Parallel() // it waits for what is out of reach
+	t.Parallel()
 	s := natstest.Server(t)
 	core, logs := observer.New(zap.WarnLevel)
-	a := open(t, s, "p", func(c *nats.Config) { c.Log = zap.New(core) })
+	a := open(t, natstest.Connect(s), impatient, func(c *Config) { c.Log = zap.New(core) })
 	define(t, a, definition("h"))
 	follow(t, a, "h")
 	first := put(t, a, "h", "t", "c", "1")
@@ -107,7 +96,7 @@ func TestLaterFormat(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := open(t, s, "p") // one that has not known the definitions before
+	b := open(t, natstest.Connect(s), impatient) // one that has not known the definitions before
 	_ = b.Define(definition("h"))
 	starts := make(chan error, 1)
 	go func() { starts <- try(b, "h", "t", "c", "3").Err }() // ends with the answer
@@ -119,7 +108,7 @@ func TestLaterFormat(t *testing.T) {
 	if err := a.Retire("h"); err == nil || !strings.Contains(err.Error(), "has format 2") || !strings.Contains(err.Error(), "reads format 1") {
 		t.Errorf("Retire: %v", err)
 	}
-	if err := <-starts; !errors.Is(err, history.ErrUnavailable) {
+	if err := natstest.Receive(t, "an answer", starts); !errors.Is(err, history.ErrUnavailable) {
 		t.Errorf("an edge that starts: %v", err)
 	}
 	if entry, err = kv.Get(t.Context(), "definitions"); err != nil || entry.Revision() != revision {

@@ -5,9 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"testing"
-	"time"
-
-	"go.uber.org/zap/zaptest"
 
 	"github.com/millrace/millrace/internal/natstest"
 	"github.com/millrace/millrace/pubsub/history"
@@ -15,36 +12,16 @@ import (
 	"github.com/millrace/millrace/wire"
 )
 
-func openEdge(t *testing.T, url string) *Store {
-	t.Helper()
-	s, err := Open(Config{Connect: natstest.ConnectTo(url), Prefix: "p", Log: zaptest.NewLogger(t)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = s.Close() })
-	return s
-}
-
-func store(t *testing.T, s *Store, tenant, channel, payload string) wire.Position {
-	t.Helper()
-	results := make(chan history.Result, 1)
-	s.Append(&history.Message{History: "h", Tenant: tenant, Channel: []byte(channel), Payload: []byte(payload), Stored: func(_ *history.Message, r history.Result) { results <- r }})
-	r := <-results
-	if r.Err != nil {
-		t.Fatal(r.Err)
-	}
-	return r.Position
-}
-
-// stored is how many messages a channel gets: less than a history keeps by default, and more
+// manyMessages is how many messages a channel gets: less than a history keeps by default, and more
 // than a stream keeps for a history of one message.
-const stored = 90
+const manyMessages = 90
 
 // What others remove while an edge reads a history, it has perhaps not read: it says of
 // nothing before that it is complete.
 func TestRemovedWhileItIsRead(t *testing.T) {
-	ctx, done := context.WithTimeout(context.Background(), 30*time.Second)
-	defer done()
+	t.Parallel()
+	ctx, done := context.WithTimeout(context.Background(), natstest.Limit)
+	t.Cleanup(done)
 	limits := history.DefaultLimits()
 	lower := limits
 	lower.Messages = 1
@@ -68,17 +45,12 @@ func TestRemovedWhileItIsRead(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := natstest.Server(t)
-			a, b := openEdge(t, s.ClientURL()), openEdge(t, s.ClientURL())
-			for _, edge := range []*Store{a, b} {
-				if err := edge.Define(history.Definition{Name: "h", Channels: []string{"#"}, Limits: limits}); err != nil {
-					t.Fatal(err)
-				}
-			}
-			store(t, a, "other", "c", "stays, so that the stream begins here")
-			at := store(t, a, "t", "c", "the client has this")
-			for i := range stored {
-				store(t, a, "t", "c", fmt.Sprint(i))
+			t.Parallel()
+			a, b, _ := openTwo(t)
+			put(t, a, "h", "other", "c", "stays, so that the stream begins here")
+			at := put(t, a, "h", "t", "c", "the client has this")
+			for i := range manyMessages {
+				put(t, a, "h", "t", "c", fmt.Sprint(i))
 			}
 			// The steps of session, with the removal between two of them.
 			st := b.find("h")
@@ -100,22 +72,13 @@ func TestRemovedWhileItIsRead(t *testing.T) {
 			if mark, err = st.mark(ctx); err != nil {
 				t.Fatal(err)
 			}
-			receiving, stop := context.WithCancel(ctx)
-			ended := make(chan struct{})
-			go func() {
-				defer close(ended)
-				_ = st.receiveFrom(receiving, mark)
-			}()
-			defer func() { stop(); <-ended }()
-			if err := st.await(ctx); err != nil {
-				t.Fatal(err)
-			}
+			receive(ctx, t, st, mark)
 			page, _, err := st.page(&history.Query{History: "h", Tenant: "t", Pattern: parse(t, "#"), After: at.N, MaxMessages: 100, MaxBytes: 1 << 20})
 			if err != nil {
 				t.Fatal(err)
 			}
-			if len(page.Messages) == stored || page.Removed.N <= at.N {
-				t.Errorf("%d of %d messages, and up to %v is removed", len(page.Messages), stored, page.Removed)
+			if len(page.Messages) == manyMessages || page.Removed.N <= at.N {
+				t.Errorf("%d of %d messages, and up to %v is removed", len(page.Messages), manyMessages, page.Removed)
 			}
 		})
 	}
@@ -124,19 +87,14 @@ func TestRemovedWhileItIsRead(t *testing.T) {
 // An edge that was held up, and then cuts the channels to a limit that is not in force any
 // more, leaves a mark even if it ends before it tells anybody.
 func TestCutByALateEdge(t *testing.T) {
-	ctx, done := context.WithTimeout(context.Background(), 30*time.Second)
+	t.Parallel()
+	ctx, done := context.WithTimeout(context.Background(), natstest.Limit)
 	defer done()
-	s := natstest.Server(t)
-	a, b := openEdge(t, s.ClientURL()), openEdge(t, s.ClientURL())
-	for _, edge := range []*Store{a, b} {
-		if err := edge.Define(history.Definition{Name: "h", Channels: []string{"#"}, Limits: history.DefaultLimits()}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	store(t, a, "other", "c", "stays, so that the stream begins here")
-	at := store(t, a, "t", "c", "the client has this")
-	for i := range stored {
-		store(t, a, "t", "c", fmt.Sprint(i))
+	a, b, _ := openTwo(t)
+	put(t, a, "h", "other", "c", "stays, so that the stream begins here")
+	at := put(t, a, "h", "t", "c", "the client has this")
+	for i := range manyMessages {
+		put(t, a, "h", "t", "c", fmt.Sprint(i))
 	}
 	r, err := b.ensureStream(ctx, "h")
 	if err != nil {
@@ -163,8 +121,8 @@ func TestCutByALateEdge(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(page.Messages) == stored || page.Removed.N <= at.N {
-		t.Errorf("%d of %d messages, and up to %v is removed", len(page.Messages), stored, page.Removed)
+	if len(page.Messages) == manyMessages || page.Removed.N <= at.N {
+		t.Errorf("%d of %d messages, and up to %v is removed", len(page.Messages), manyMessages, page.Removed)
 	}
 }
 
@@ -180,21 +138,14 @@ func parse(t *testing.T, text string) pattern.Pattern {
 // A higher limit that is defined while an edge reads a history, and that its stream does not
 // have yet, hides nothing of what rolled over meanwhile.
 func TestLimitRaisedWhileItIsRead(t *testing.T) {
-	ctx, done := context.WithTimeout(context.Background(), 30*time.Second)
+	t.Parallel()
+	ctx, done := context.WithTimeout(context.Background(), natstest.Limit)
 	defer done()
-	s := natstest.Server(t)
-	a, b := openEdge(t, s.ClientURL()), openEdge(t, s.ClientURL())
-	limits := history.DefaultLimits()
-	limits.Messages = 1
-	for _, edge := range []*Store{a, b} {
-		if err := edge.Define(history.Definition{Name: "h", Channels: []string{"#"}, Limits: limits}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	store(t, a, "other", "c", "stays, so that the stream begins here")
-	at := store(t, a, "t", "c", "the client has this")
+	a, b, _ := openTwo(t, func(d *history.Definition) { d.Limits.Messages = 1 })
+	put(t, a, "h", "other", "c", "stays, so that the stream begins here")
+	at := put(t, a, "h", "t", "c", "the client has this")
 	for i := range 2 {
-		store(t, a, "t", "c", fmt.Sprint("rolls over ", i))
+		put(t, a, "h", "t", "c", fmt.Sprint("rolls over ", i))
 	}
 	st := b.find("h")
 	r, err := b.ensureStream(ctx, "h")
@@ -207,7 +158,7 @@ func TestLimitRaisedWhileItIsRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i := range 2 { // no number is missing behind the mark
-		store(t, a, "t", "c", fmt.Sprint(i))
+		put(t, a, "h", "t", "c", fmt.Sprint(i))
 	}
 	if err := st.load(ctx, &r, mark); err != nil {
 		t.Fatal(err)
@@ -218,16 +169,7 @@ func TestLimitRaisedWhileItIsRead(t *testing.T) {
 	if mark, err = st.mark(ctx); err != nil {
 		t.Fatal(err)
 	}
-	receiving, stop := context.WithCancel(ctx)
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		_ = st.receiveFrom(receiving, mark)
-	}()
-	defer func() { stop(); <-ended }()
-	if err := st.await(ctx); err != nil {
-		t.Fatal(err)
-	}
+	receive(ctx, t, st, mark)
 	q := history.Query{History: "h", Tenant: "t", Pattern: parse(t, "#"), After: at.N, MaxMessages: 100, MaxBytes: 1 << 20}
 	page, _, err := st.page(&q)
 	if err != nil {
@@ -244,5 +186,20 @@ func TestLimitRaisedWhileItIsRead(t *testing.T) {
 	}
 	if list := st.index.Numbers("t", "d", 1_000_000); len(list) != 20 {
 		t.Errorf("%d messages are kept", len(list))
+	}
+}
+
+// receive has an edge receive a history until the test ends, and waits until that is in reach.
+func receive(ctx context.Context, t *testing.T, st *stream, mark uint64) {
+	t.Helper()
+	receiving, stop := context.WithCancel(ctx)
+	ended := make(chan struct{})
+	go func() { // ends with receiving
+		defer close(ended)
+		_ = st.receiveFrom(receiving, mark)
+	}()
+	t.Cleanup(func() { stop(); <-ended })
+	if err := st.await(ctx); err != nil {
+		t.Fatal(err)
 	}
 }

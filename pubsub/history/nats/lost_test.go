@@ -1,4 +1,4 @@
-package nats_test
+package nats
 
 import (
 	"bytes"
@@ -9,16 +9,13 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
-	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
 	client "github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
-	"github.com/millrace/millrace/internal/loopback"
 	"github.com/millrace/millrace/internal/natstest"
 	"github.com/millrace/millrace/pubsub/history"
-	"github.com/millrace/millrace/pubsub/history/nats"
 	"github.com/millrace/millrace/wire"
 )
 
@@ -37,34 +34,23 @@ func operator(t testing.TB, url string) jetstream.JetStream {
 	return js
 }
 
-// awaitNew waits for a position of another epoch.
-func awaitNew(t testing.TB, s *nats.Store, before wire.Position) wire.Position {
-	t.Helper()
-	for deadline := time.Now().Add(timeout); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
-		if r := try(s, "h", "t", "c", "anew"); r.Err == nil && r.Position.Epoch != before.Epoch {
-			return r.Position
-		}
-	}
-	t.Fatal("the epoch stays")
-	panic("unreachable")
-}
-
 // A stream that somebody deletes is made again, with another epoch, and all edges say so.
 func TestDeletedStream(t *testing.T) {
+	t.Parallel()
 	s := natstest.Server(t)
-	a, b := open(t, s, "p"), open(t, s, "p")
-	fb := join(b)
+	a, b := open(t, natstest.Connect(s)), open(t, natstest.Connect(s))
 	define(t, a, definition("h"))
 	define(t, b, definition("h"))
+	fb := join(b)
 	follow(t, b, "h")
 	at := put(t, a, "h", "t", "c", "1")
 	awaitHead(t, b, "h", at)
 	if err := operator(t, s.ClientURL()).DeleteStream(context.Background(), "p_history_h"); err != nil {
 		t.Fatal(err)
 	}
-	anew := awaitNew(t, a, at)
+	anew := awaitPut(t, a, "anew", at.Epoch)
 	awaitHead(t, b, "h", anew)
-	for _, edge := range []*nats.Store{a, b} {
+	for _, edge := range []*Store{a, b} {
 		if known, err := edge.Knows("h", "t", at); known || err != nil {
 			t.Errorf("the position from before: %v, %v", known, err)
 		}
@@ -75,7 +61,7 @@ func TestDeletedStream(t *testing.T) {
 	fb.await(t, "word of the new epoch", func() bool {
 		return len(fb.skipped) > 0 && fb.skipped[len(fb.skipped)-1].Epoch == anew.Epoch
 	})
-	again := open(t, s, "p")
+	again := open(t, natstest.Connect(s))
 	define(t, again, definition("h"))
 	if at := head(t, again, "h"); at.Epoch != anew.Epoch {
 		t.Errorf("another edge has the epoch of %v, want %v", at, anew)
@@ -84,6 +70,7 @@ func TestDeletedStream(t *testing.T) {
 
 // When somebody deletes the document of the definitions, the edges make it again.
 func TestDeletedDefinitions(t *testing.T) {
+	t.Parallel()
 	for name, remove := range map[string]func(kv jetstream.KeyValue) error{
 		"deleted": func(kv jetstream.KeyValue) error { return kv.Delete(context.Background(), "definitions") },
 		"purged":  func(kv jetstream.KeyValue) error { return kv.Purge(context.Background(), "definitions") },
@@ -91,7 +78,7 @@ func TestDeletedDefinitions(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := natstest.Server(t)
-			a, b := open(t, s, "p"), open(t, s, "p")
+			a, b := open(t, natstest.Connect(s)), open(t, natstest.Connect(s))
 			define(t, a, definition("h"))
 			define(t, b, definition("h"))
 			at := put(t, a, "h", "t", "c", "1")
@@ -102,7 +89,7 @@ func TestDeletedDefinitions(t *testing.T) {
 			if err := remove(kv); err != nil {
 				t.Fatal(err)
 			}
-			anew := awaitNew(t, a, at)
+			anew := awaitPut(t, a, "anew", at.Epoch)
 			awaitHead(t, b, "h", anew)
 			if known, err := b.Knows("h", "t", at); known || err != nil {
 				t.Errorf("the position from before: %v, %v", known, err)
@@ -125,48 +112,31 @@ func copyFolder(t *testing.T, from, to string) {
 // Where the servers are put back to an older copy, numbers are given again. An edge that was
 // there notices, and positions of what is lost are not known to one that was not.
 func TestRestored(t *testing.T) {
+	t.Parallel()
 	for _, running := range []bool{true, false} {
 		t.Run(fmt.Sprint("edge ran meanwhile ", running), func(t *testing.T) {
-			dir, saved := t.TempDir(), filepath.Join(t.TempDir(), "copy")
-			port := 0
-			start := func() *server.Server {
-				return natstest.Server(t, func(o *server.Options) {
-					o.StoreDir, o.SyncAlways = dir, true
-					if port != 0 {
-						o.Port = port
-					}
-				})
-			}
-			stop := func(s *server.Server) {
-				s.Shutdown()
-				s.WaitForShutdown()
-			}
-			s := start()
-			_, err := fmt.Sscanf(s.ClientURL(), "nats://127.0.0.1:%d", &port)
-			if err != nil {
-				t.Fatal(err)
-			}
-			a := open(t, s, "p")
+			t.Parallel()
+			s, again := natstest.Restartable(t, func(o *server.Options) { o.SyncAlways = true })
+			dir, saved := s.StoreDir(), filepath.Join(t.TempDir(), "copy")
+			a := open(t, natstest.Connect(s))
 			define(t, a, definition("h"))
 			first := put(t, a, "h", "t", "c", "1")
 			awaitHead(t, a, "h", first)
-			stop(s)
-			copyFolder(t, dir, saved)
-			s = start()
+			again(func() { copyFolder(t, dir, saved) })
 			var lost wire.Position
 			for range 20 {
 				lost = awaitPut(t, a, "lost")
 			}
-			stop(s)
-			copyFolder(t, saved, dir)
-			if !running {
-				if err := a.Close(); err != nil {
-					t.Fatal(err)
+			again(func() {
+				copyFolder(t, saved, dir)
+				if !running {
+					if err := a.Close(); err != nil {
+						t.Fatal(err)
+					}
 				}
-			}
-			s = start()
+			})
 			if !running {
-				a = open(t, s, "p")
+				a = open(t, natstest.Connect(s))
 				define(t, a, definition("h"))
 			}
 			last := awaitPut(t, a, "new")
@@ -189,25 +159,16 @@ func TestRestored(t *testing.T) {
 // Where the servers are put back to one copy again and again, its epoch was in force before,
 // and gets no messages any more. What was defined since the copy is not in force either.
 func TestRestoredAgain(t *testing.T) {
-	dir, saved := t.TempDir(), filepath.Join(t.TempDir(), "copy")
-	port := loopback.FreePort(t)
-	start := func() *server.Server {
-		return natstest.Server(t, func(o *server.Options) { o.StoreDir, o.SyncAlways, o.Port = dir, true, port })
-	}
-	stop := func(s *server.Server) {
-		s.Shutdown()
-		s.WaitForShutdown()
-	}
-	s := start()
-	a, b := open(t, s, "p"), open(t, s, "p")
-	f := join(b)
+	t.Parallel()
+	s, again := natstest.Restartable(t, func(o *server.Options) { o.SyncAlways = true })
+	dir, saved := s.StoreDir(), filepath.Join(t.TempDir(), "copy")
+	a, b := open(t, natstest.Connect(s)), open(t, natstest.Connect(s))
 	define(t, a, definition("h"))
 	define(t, b, definition("h"))
+	f := join(b)
 	first := put(t, a, "h", "t", "c", "1")
 	put(t, b, "h", "t", "c", "2")
-	stop(s)
-	copyFolder(t, dir, saved)
-	s = start()
+	again(func() { copyFolder(t, dir, saved) })
 	keepsOther := func() bool { return f.set.Find("h").Keeps([]byte("other")) }
 	seen := map[uint64]bool{first.Epoch: true}
 	for range 2 {
@@ -216,9 +177,7 @@ func TestRestoredAgain(t *testing.T) {
 		define(t, a, definition("h")) // as the copy has it: a change of that is one of the definition in force
 		define(t, a, definition("h", func(d *history.Definition) { d.Channels = []string{"c"} }))
 		f.await(t, "the definition", func() bool { return !keepsOther() })
-		stop(s)
-		copyFolder(t, saved, dir)
-		s = start()
+		again(func() { copyFolder(t, saved, dir) })
 		at := awaitPut(t, a, "new")
 		if seen[at.Epoch] {
 			t.Fatalf("%v has an epoch of before; the last position that was lost is %v", at, lost)
@@ -228,22 +187,11 @@ func TestRestoredAgain(t *testing.T) {
 	}
 }
 
-// awaitPut stores a message as soon as that is possible.
-func awaitPut(t *testing.T, s *nats.Store, payload string) wire.Position {
-	t.Helper()
-	for deadline := time.Now().Add(timeout); time.Now().Before(deadline); {
-		if r := try(s, "h", "t", "c", payload); r.Err == nil {
-			return r.Position
-		}
-	}
-	t.Fatal("nothing is stored")
-	panic("unreachable")
-}
-
 // A bucket that is lost is made again, by any edge that has defined something.
 func TestLostBucket(t *testing.T) {
+	t.Parallel()
 	s := natstest.Server(t)
-	a := open(t, s, "p")
+	a := open(t, natstest.Connect(s))
 	define(t, a, definition("h"))
 	at := put(t, a, "h", "t", "c", "1")
 	if err := operator(t, s.ClientURL()).DeleteKeyValue(context.Background(), "p_histories"); err != nil {
@@ -252,8 +200,8 @@ func TestLostBucket(t *testing.T) {
 	for id := range uint64(64) {
 		_ = s.DisconnectClientByID(id)
 	}
-	anew := awaitNew(t, a, at)
-	b := open(t, s, "p")
+	anew := awaitPut(t, a, "anew", at.Epoch)
+	b := open(t, natstest.Connect(s))
 	define(t, b, definition("h"))
 	if at := head(t, b, "h"); at.Epoch != anew.Epoch {
 		t.Errorf("another edge has the epoch of %v, want %v", at, anew)
@@ -262,10 +210,11 @@ func TestLostBucket(t *testing.T) {
 
 // Messages that were removed before an edge has received them are a gap, for all tenants.
 func TestJump(t *testing.T) {
+	t.Parallel()
 	s := natstest.Server(t)
 	proxy := natstest.StartProxy(t, s)
-	a := open(t, s, "p")
-	b := openBy(t, proxy.Connect(), "p")
+	a := open(t, natstest.Connect(s))
+	b := open(t, proxy.Connect())
 	define(t, a, definition("h"))
 	define(t, b, definition("h"))
 	f := join(b)
@@ -292,7 +241,7 @@ func TestJump(t *testing.T) {
 	}
 	f.await(t, "both messages", func() bool { return len(f.received) == 2 })
 	// One that the edge believes to be there, and has to fetch, is a gap when it is not.
-	small := open(t, s, "p", func(c *nats.Config) { c.CacheBytes = 1 })
+	small := open(t, natstest.Connect(s), small)
 	define(t, small, definition("h"))
 	awaitHead(t, small, "h", last)
 	if err := stream.DeleteMsg(context.Background(), last.N); err != nil {
@@ -305,9 +254,10 @@ func TestJump(t *testing.T) {
 
 // What is purged is not in the files of the servers any more.
 func TestPurgedBytes(t *testing.T) {
-	dir := t.TempDir()
-	s := natstest.Server(t, func(o *server.Options) { o.StoreDir, o.SyncAlways = dir, true })
-	a := open(t, s, "p")
+	t.Parallel()
+	s := natstest.Server(t, func(o *server.Options) { o.SyncAlways = true })
+	dir := s.StoreDir()
+	a := open(t, natstest.Connect(s))
 	define(t, a, definition("h"))
 	for i := range 50 {
 		put(t, a, "h", "t", "secret", fmt.Sprintf("unmistakable %d", i))
@@ -357,8 +307,9 @@ func contains(t *testing.T, dir, text string) (found bool) {
 
 // A message that is gone for a reason of its tenant is no loss of the others.
 func TestGoneOfOneTenant(t *testing.T) {
+	t.Parallel()
 	s := natstest.Server(t)
-	a := open(t, s, "p", func(c *nats.Config) { c.CacheBytes = 1 })
+	a := open(t, natstest.Connect(s), small)
 	define(t, a, definition("h"))
 	put(t, a, "h", "other", "c", "1")
 	put(t, a, "h", "t", "c", "1")

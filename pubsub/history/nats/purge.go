@@ -36,7 +36,7 @@ func (s *Store) Purge(name, tenant, channel string) (removed int, err error) {
 		defer st.mu.Unlock()
 		delete(st.purges, id)
 	}()
-	ctx, done := context.WithTimeout(s.ctx, waitTimeout)
+	ctx, done := context.WithTimeout(s.ctx, s.patience)
 	defer done()
 	at, err := s.publish(ctx, s.names.note(name, purgeToken, tenant, channel), []byte(id))
 	if err != nil {

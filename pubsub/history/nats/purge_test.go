@@ -1,4 +1,4 @@
-package nats_test
+package nats
 
 import (
 	"fmt"
@@ -6,20 +6,14 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/zap/zaptest"
-
 	"github.com/millrace/millrace/internal/natstest"
 	"github.com/millrace/millrace/pubsub/history"
-	"github.com/millrace/millrace/pubsub/history/nats"
 )
 
 // A purge is done, though messages that it erases go by their age at the same time.
 func TestPurgeWhileMessagesAge(t *testing.T) {
-	s, err := nats.Open(nats.Config{Connect: natstest.Connect(natstest.Server(t)), Prefix: "p", Log: zaptest.NewLogger(t)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
+	t.Parallel()
+	s := open(t, natstest.Connect(natstest.Server(t)))
 	define(t, s, definition("h", func(d *history.Definition) { d.Limits.Messages, d.Limits.Age = 10_000, time.Second }))
 	f := join(s)
 	follow(t, s, "h")

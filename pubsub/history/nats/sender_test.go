@@ -1,4 +1,4 @@
-package nats_test
+package nats
 
 import (
 	"fmt"
@@ -9,15 +9,15 @@ import (
 
 	"github.com/millrace/millrace/internal/natstest"
 	"github.com/millrace/millrace/pubsub/history"
-	"github.com/millrace/millrace/pubsub/history/nats"
 )
 
 // Another edge has the senders of what it receives, and of what was stored before it came,
 // which it reads without payloads first. What is in the place of a sender, and is none, is not
 // a message.
 func TestSendersOfOtherEdges(t *testing.T) {
+	t.Parallel()
 	s := natstest.Server(t)
-	a, b := open(t, s, "p"), open(t, s, "p")
+	a, b := open(t, natstest.Connect(s)), open(t, natstest.Connect(s))
 	define(t, a, definition("h"))
 	follow(t, b, "h")
 	senders := []string{"ann", "", " ann ", "Ännchen 😀", "\"", "\"\"", strings.Repeat("u", 128)}
@@ -50,9 +50,9 @@ func TestSendersOfOtherEdges(t *testing.T) {
 		t.Fatal(err)
 	}
 	last := put(t, a, "h", "t", "c", "last")
-	later := open(t, s, "p")
+	later := open(t, natstest.Connect(s))
 	follow(t, later, "h")
-	for name, edge := range map[string]*nats.Store{"who stored": a, "who received": b, "who came later": later} {
+	for name, edge := range map[string]*Store{"who stored": a, "who received": b, "who came later": later} {
 		awaitHead(t, edge, "h", last)
 		var got []string
 		for _, m := range read(t, edge, query("h", "t", "#", 0)).Messages {

@@ -23,6 +23,8 @@ type Config struct {
 	// Prefix of the overlay, as of its broker: tokens joined by dots.
 	Prefix string
 	Log    *zap.Logger
+
+	patience time.Duration // zero: defaultPatience; shorter in tests
 }
 
 // Options are what may change while a store is open.
@@ -67,11 +69,12 @@ const defaultCache = 16 << 20
 
 // Store implements [history.Shared].
 type Store struct {
-	names names
-	log   *zap.Logger
-	conn  *client.Conn
-	js    jetstream.JetStream
-	acks  *acks
+	names    names
+	patience time.Duration
+	log      *zap.Logger
+	conn     *client.Conn
+	js       jetstream.JetStream
+	acks     *acks
 
 	ctx     context.Context // ends with the store
 	stop    context.CancelFunc
@@ -98,8 +101,11 @@ type Store struct {
 
 // Open opens a store. It does not wait for NATS.
 func Open(c Config) (*Store, error) {
+	if c.patience == 0 {
+		c.patience = defaultPatience
+	}
 	s := &Store{
-		current: c.Options.withDefaults(), names: newNames(c.Prefix), log: c.Log,
+		current: c.Options.withDefaults(), names: newNames(c.Prefix), patience: c.patience, log: c.Log,
 		reconnected: make(chan struct{}, 1), definesAgain: make(chan struct{}, 1), fetches: make(chan struct{}, maxFetches),
 		wanted: map[string]wantedDefinition{}, streams: map[string]*stream{}, changed: make(chan struct{}),
 	}
@@ -258,7 +264,7 @@ func (s *Store) Follow(name string, ready func()) {
 	st.users++
 	st.use()
 	s.running.Go(func() {
-		ctx, done := context.WithTimeout(s.ctx, waitTimeout)
+		ctx, done := context.WithTimeout(s.ctx, s.patience)
 		defer done()
 		_ = st.await(ctx)
 		ready()

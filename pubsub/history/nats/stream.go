@@ -14,8 +14,8 @@ import (
 	"github.com/millrace/millrace/wire"
 )
 
-// waitTimeout is how long calls wait for a history that is out of reach.
-const waitTimeout = 5 * time.Second
+// defaultPatience is how long calls wait for a history that is out of reach.
+const defaultPatience = 5 * time.Second
 
 // idleTime is how long an edge goes on to receive a history that it does not use.
 var idleTime = time.Minute // changed by tests
@@ -230,7 +230,7 @@ func (st *stream) isUp() (up bool, changed <-chan struct{}) {
 // await waits until the history is in reach. Its error is [history.ErrUnavailable], or
 // [history.ErrClosed].
 func (st *stream) await(ctx context.Context) error {
-	ctx, done := context.WithTimeout(ctx, waitTimeout)
+	ctx, done := context.WithTimeout(ctx, st.store.patience)
 	defer done()
 	return st.wait(ctx, func() bool { return st.up })
 }

@@ -1,4 +1,4 @@
-package nats_test
+package nats
 
 import (
 	"context"
@@ -14,8 +14,9 @@ import (
 // The notes about a tenant that always has more than half of a history do not take the room
 // of the others.
 func TestNotesAreBounded(t *testing.T) {
+	t.Parallel()
 	s := natstest.Server(t)
-	a := open(t, s, "p")
+	a := open(t, natstest.Connect(s))
 	define(t, a, definition("h", func(d *history.Definition) {
 		d.Limits.Size, d.Limits.Messages = history.MinSize, history.MaxMessages
 	}))
@@ -35,8 +36,9 @@ func TestNotesAreBounded(t *testing.T) {
 
 // Where the stream lets nobody remove anything, the tenant is stopped, and notes do not fill it.
 func TestNotesOfFailures(t *testing.T) {
+	t.Parallel()
 	s := natstest.Server(t)
-	a := open(t, s, "p")
+	a := open(t, natstest.Connect(s), impatient)
 	define(t, a, definition("h", func(d *history.Definition) {
 		d.Limits.Size, d.Limits.Messages = history.MinSize, history.MaxMessages
 	}))
