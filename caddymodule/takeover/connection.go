@@ -9,8 +9,8 @@ import (
 )
 
 // upgradeTimeout is how long a client may take to make room for the answer to its
-// CONNECT. The library waits up to 5 s for its settings before that.
-const upgradeTimeout = 6 * time.Second
+// CONNECT. The library waits up to 5 s for its settings before that. Changed by tests only.
+var upgradeTimeout = 6 * time.Second
 
 // connection is a QUIC connection, with a count of its requests and sessions.
 type connection struct {

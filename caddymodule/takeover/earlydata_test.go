@@ -64,7 +64,7 @@ func TestEarlyData(t *testing.T) {
 		ctx, cancel := context.WithTimeout(context.Background(), testTimeout)
 		defer cancel()
 		to := &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1), Port: int(address.StartPort)}
-		conn, err := transport.DialEarly(ctx, to, config, &quic.Config{})
+		conn, err := transport.DialEarly(ctx, to, config, &quic.Config{HandshakeIdleTimeout: testTimeout})
 		if err != nil {
 			t.Fatal(err)
 		}

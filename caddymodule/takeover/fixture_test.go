@@ -11,7 +11,6 @@ import (
 	"fmt"
 	"io"
 	"math/big"
-	"net"
 	"net/http"
 	"testing"
 	"time"
@@ -24,12 +23,13 @@ import (
 	"github.com/quic-go/webtransport-go"
 	"go.uber.org/zap"
 
+	"github.com/millrace/millrace/internal/loopback"
 	wtconn "github.com/millrace/millrace/pubsub/webtransport"
 	"github.com/millrace/millrace/wire"
 )
 
 // testTimeout is how long a test waits for what must happen.
-const testTimeout = 10 * time.Second
+const testTimeout = 3 * time.Minute
 
 // generation is a configuration with one server on an address.
 type generation struct {
@@ -74,12 +74,7 @@ func (g generation) start(t *testing.T) {
 // unused is an address on which nobody listens, neither over TCP nor over UDP.
 func unused(t *testing.T) caddy.NetworkAddress {
 	t.Helper()
-	udp, err := net.ListenUDP("udp", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer udp.Close()
-	port := uint(udp.LocalAddr().(*net.UDPAddr).Port)
+	port := uint(loopback.FreePort(t))
 	return caddy.NetworkAddress{Network: "tcp", Host: "127.0.0.1", StartPort: port, EndPort: port}
 }
 
@@ -107,7 +102,9 @@ type client struct {
 var clientTLS = &tls.Config{InsecureSkipVerify: true, NextProtos: []string{"h3"}}
 
 func dial(ctx context.Context, address caddy.NetworkAddress) (*quic.Conn, error) {
-	return quic.DialAddr(ctx, address.JoinHostPort(0), clientTLS, &quic.Config{EnableDatagrams: true, EnableStreamResetPartialDelivery: true})
+	return quic.DialAddr(ctx, address.JoinHostPort(0), clientTLS, &quic.Config{
+		EnableDatagrams: true, EnableStreamResetPartialDelivery: true, HandshakeIdleTimeout: testTimeout,
+	})
 }
 
 // connect opens a connection, which is closed when the test ends.
@@ -228,7 +225,7 @@ func take[T any](t *testing.T, from <-chan T) T {
 	case v := <-from:
 		return v
 	case <-time.After(testTimeout):
-		t.Fatal("nothing came")
+		t.Fatalf("no %T came within %v", *new(T), testTimeout)
 		panic("unreachable")
 	}
 }
