@@ -2,6 +2,7 @@ package webtransport
 
 import (
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/millrace/millrace/pubsub"
@@ -11,15 +12,12 @@ import (
 // A client that ends its half of the main stream behind the edge's FIN gets the code
 // at once; another one has time to read.
 func TestAnswerToFIN(t *testing.T) {
-	before := minLinger
-	t.Cleanup(func() { minLinger = before }) // after the edge has ended, which reads it
-	minLinger = maxLinger
 	for name, answer := range map[string]func(*far){
 		"FIN":                 func(f *far) { f.finish() },
 		"reset":               func(f *far) { f.writer.CancelWrite(0) },
 		"FIN behind messages": func(f *far) { f.write(wire.AppendMessage(nil, []byte("PING"))); f.finish() },
 	} {
-		t.Run(name, func(t *testing.T) {
+		run(t, name, func(t *testing.T) {
 			e := newEdge(t, setup{})
 			quick, slow := e.connect("/serve"), e.connect("/serve")
 			for _, c := range []*client{quick, slow} {
@@ -40,33 +38,34 @@ func TestAnswerToFIN(t *testing.T) {
 }
 
 func TestAnswerToRefusal(t *testing.T) {
-	before := minLinger
-	t.Cleanup(func() { minLinger = before }) // after the edge has ended, which reads it
-	minLinger = maxLinger
-	e := newEdge(t, setup{})
-	quick, slow := e.connect("/await"), e.connect("/await")
-	for _, c := range []*client{slow, quick} {
-		c.send("AUTH:bad")
-		c.expect("ERR:forbidden:region", "FIN")
-	}
-	quick.main.finish()
-	quick.expectEnd(wire.CloseForbidden)
-	if slow.Context().Err() != nil {
-		t.Error("the client that says nothing ended before")
-	}
-	slow.expectEnd(wire.CloseForbidden)
+	synctest.Test(t, func(t *testing.T) {
+		e := newEdge(t, setup{})
+		quick, slow := e.connect("/await"), e.connect("/await")
+		for _, c := range []*client{slow, quick} {
+			c.send("AUTH:bad")
+			c.expect("ERR:forbidden:region", "FIN")
+		}
+		quick.main.finish()
+		quick.expectEnd(wire.CloseForbidden)
+		if slow.Context().Err() != nil {
+			t.Error("the client that says nothing ended before")
+		}
+		slow.expectEnd(wire.CloseForbidden)
+	})
 }
 
 // A session that waits for its ingress cap ends with its connection.
 func TestCapWatchesConnection(t *testing.T) {
-	e := newEdge(t, setup{limits: func(l *pubsub.Limits) { l.DefaultIngressKB = 1 }})
-	c := e.connect("/serve")
-	c.send(publish("x", make([]byte, 60<<10)), "SUB:t:#") // a minute's worth
-	for end := time.Now().Add(eventTimeout); e.hub.Metrics().BytesIn < 60<<10; time.Sleep(time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatal("the message does not arrive")
+	synctest.Test(t, func(t *testing.T) {
+		e := newEdge(t, setup{limits: func(l *pubsub.Limits) { l.DefaultIngressKB = 1 }})
+		c := e.connect("/serve")
+		c.send(publish("x", make([]byte, 60<<10)), "SUB:t:#") // a minute's worth
+		for end := time.Now().Add(eventTimeout); e.hub.Metrics().BytesIn < 60<<10; time.Sleep(time.Millisecond) {
+			if time.Now().After(end) {
+				t.Fatal("the message does not arrive")
+			}
 		}
-	}
-	_ = c.conn.CloseWithError(noError, "")
-	e.gone()
+		_ = c.conn.CloseWithError(noError, "")
+		e.gone()
+	})
 }

@@ -10,6 +10,7 @@ import (
 
 // What waits for its tenant's cap comes in order, whatever other streams send.
 func TestHeldPublishes(t *testing.T) {
+	t.Parallel()
 	e := newEdge(t, setup{})
 	c := e.connect("/serve")
 	c.subscribe("#")
@@ -41,7 +42,7 @@ func TestClientLeavesWhileItWaits(t *testing.T) {
 		"tenant's cap": func(l *pubsub.Limits) { l.TenantIngressKB = 1 },
 		"its own cap":  func(l *pubsub.Limits) { l.DefaultIngressKB = 1 },
 	} {
-		t.Run(name, func(t *testing.T) {
+		run(t, name, func(t *testing.T) {
 			e := newEdge(t, setup{limits: set})
 			c := e.connect("/serve")
 			large := publish("a", make([]byte, 60<<10)) // a minute's worth

@@ -5,6 +5,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/millrace/millrace/wire"
@@ -20,7 +21,7 @@ func TestPeerIsChecked(t *testing.T) {
 		"a frame":                    func(c *client) { c.send(publish("a", nil)) },
 		"a stream without any lines": func(c *client) { c.lines("") },
 	} {
-		t.Run(name, func(t *testing.T) {
+		run(t, name, func(t *testing.T) {
 			var moved atomic.Bool
 			e := newEdge(t, setup{allow: func(ip netip.Addr) bool {
 				if !loopback(ip) {
@@ -41,8 +42,7 @@ func TestPeerIsChecked(t *testing.T) {
 // And so does the edge, if there is no message.
 func TestSilentPeerIsChecked(t *testing.T) {
 	for path, first := range map[string]string{"/serve": "PING", "/await": "AUTH:good"} {
-		t.Run(path, func(t *testing.T) {
-			t.Parallel()
+		run(t, path, func(t *testing.T) {
 			var moved atomic.Bool
 			e := newEdge(t, setup{allow: func(netip.Addr) bool { return !moved.Load() }})
 			c := e.connect(path)
@@ -61,22 +61,63 @@ func TestSilentPeerIsChecked(t *testing.T) {
 
 // Also if it has not opened its stream yet; it gets the code alone.
 func TestPeerWithoutStreamIsChecked(t *testing.T) {
-	t.Parallel()
-	e := newEdge(t, setup{allow: func(netip.Addr) bool { return false }})
-	e.dial("/serve").expectEnd(wire.CloseForbidden)
+	synctest.Test(t, func(t *testing.T) {
+		e := newEdge(t, setup{allow: func(netip.Addr) bool { return false }})
+		e.dial("/serve").expectEnd(wire.CloseForbidden)
+	})
 }
 
 // A fault in a session harms it alone.
 func TestFault(t *testing.T) {
-	var once sync.Once
-	e := newEdge(t, setup{allow: func(netip.Addr) bool {
-		once.Do(func() { panic("a fault") })
-		return true
-	}})
-	c := e.connect("/serve")
-	c.send("PING")
-	c.expect("ERR:internal", "FIN")
-	c.expectEnd(wire.CloseInternal)
-	c = e.connect("/serve")
-	c.subscribe("a")
+	synctest.Test(t, func(t *testing.T) {
+		var once sync.Once
+		e := newEdge(t, setup{allow: func(netip.Addr) bool {
+			once.Do(func() { panic("a fault") })
+			return true
+		}})
+		c := e.connect("/serve")
+		c.send("PING")
+		c.expect("ERR:internal", "FIN")
+		c.expectEnd(wire.CloseInternal)
+		c = e.connect("/serve")
+		c.subscribe("a")
+	})
+}
+
+func TestMigration(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var seen sync.Map
+		e := newEdge(t, setup{allow: func(ip netip.Addr) bool {
+			seen.Store(ip.String(), true)
+			return loopback(ip) || ip == netip.MustParseAddr("127.0.0.2")
+		}})
+		c := e.connect("/serve")
+		c.subscribe("a")
+		e.network.move(c.socket, "127.0.0.2") // allowed
+		for _, there := seen.Load("127.0.0.2"); !there; _, there = seen.Load("127.0.0.2") {
+			c.send("PING")
+			c.expect("PONG")
+		}
+		c.subscribe("b")
+		e.network.move(c.socket, "127.0.0.3")
+		for got := "PONG"; got != "ERR:forbidden:ip"; got = c.main.read() { // QUIC moves with one of the next packets
+			if got != "PONG" {
+				t.Fatalf("got %q", got)
+			}
+			c.send("PING")
+		}
+		c.expect("FIN")
+		c.expectEnd(wire.CloseForbidden)
+	})
+}
+
+func TestSilentMigration(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := newEdge(t, setup{allow: loopback})
+		c := e.connect("/serve")
+		c.subscribe("a")
+		e.network.move(c.socket, "127.0.0.2")
+		c.expect("ERR:forbidden:ip", "FIN") // some packet has to tell the edge, and then it looks
+		c.expectEnd(wire.CloseForbidden)
+	})
 }

@@ -8,6 +8,7 @@ import (
 	"net/netip"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/quic-go/webtransport-go"
@@ -19,30 +20,32 @@ import (
 )
 
 func TestAuth(t *testing.T) {
-	e := newEdge(t, setup{})
-	c := e.connect("/await")
-	c.send("AUTH:good")
-	c.expect("OK:AUTH")
-	c.subscribe("a")
-	c.send("AUTH:good")
-	c.expect("ERR:bad_request")
-	c.subscribeOwn("b")
+	synctest.Test(t, func(t *testing.T) {
+		e := newEdge(t, setup{})
+		c := e.connect("/await")
+		c.send("AUTH:good")
+		c.expect("OK:AUTH")
+		c.subscribe("a")
+		c.send("AUTH:good")
+		c.expect("ERR:bad_request")
+		c.subscribeOwn("b")
 
-	c = e.connect("/await") // what follows may come with it
-	c.send("AUTH:good\r\n", "SUB:t:a", publish("a", make([]byte, 5000)))
-	c.expect("OK:AUTH", "OK:SUB:t:a", "deliver a 5000 [a]")
+		c = e.connect("/await") // what follows may come with it
+		c.send("AUTH:good\r\n", "SUB:t:a", publish("a", make([]byte, 5000)))
+		c.expect("OK:AUTH", "OK:SUB:t:a", "deliver a 5000 [a]")
 
-	c = e.connect("/await") // or in pieces
-	for _, b := range wire.AppendMessage(nil, []byte("AUTH:good")) {
-		c.main.write([]byte{b})
-	}
-	c.expect("OK:AUTH")
+		c = e.connect("/await") // or in pieces
+		for _, b := range wire.AppendMessage(nil, []byte("AUTH:good")) {
+			c.main.write([]byte{b})
+		}
+		c.expect("OK:AUTH")
 
-	c = e.connect("/await") // lines wait for it
-	c.lines("SUB:D:t:early\n")
-	c.send("AUTH:good")
-	c.expect("OK:AUTH", "OK:SUB:t:early")
-	e.noPendingConns()
+		c = e.connect("/await") // lines wait for it
+		c.lines("SUB:D:t:early\n")
+		c.send("AUTH:good")
+		c.expect("OK:AUTH", "OK:SUB:t:early")
+		e.noPendingConns()
+	})
 }
 
 // noPendingConns checks that nobody counts any more as yet to authenticate.
@@ -69,12 +72,12 @@ func (e *edge) noPendingConns() {
 
 func TestRefusals(t *testing.T) {
 	message := func(text string) []byte { return wire.AppendMessage(nil, []byte(text)) }
-	e := newEdge(t, setup{auth: func(e *edge, ctx context.Context, token string) (Admission, *Refusal) {
+	set := setup{auth: func(e *edge, ctx context.Context, token string) (Admission, *Refusal) {
 		if token == "full" {
 			return Admission{}, &Refusal{Code: wire.CloseTryLater, Reason: "full"}
 		}
 		return e.checkToken(ctx, token)
-	}})
+	}}
 	const unauthorized = "ERR:unauthorized"
 	for name, c := range map[string]struct {
 		bytes []byte
@@ -90,13 +93,16 @@ func TestRefusals(t *testing.T) {
 		"over it, to come":  {binary.BigEndian.AppendUint32(nil, AuthBytes+1), unauthorized, wire.CloseUnauthorized},
 		"4 GiB":             {binary.BigEndian.AppendUint32(nil, 1<<32-1), unauthorized, wire.CloseUnauthorized},
 		"another token":     {message("AUTH:bad"), "ERR:forbidden:region", wire.CloseForbidden},
+		"FIN":               {[]byte{0, 0}, unauthorized, wire.CloseUnauthorized},
 		"no line to say so": {message("AUTH:full"), "", wire.CloseTryLater},
 	} {
-		t.Run(name, func(t *testing.T) {
-			start := time.Now()
+		run(t, name, func(t *testing.T) {
+			e, start := newEdge(t, set), time.Now()
 			p := e.connect("/await")
-			p.T, p.main.T = t, t
 			p.main.write(c.bytes)
+			if len(c.bytes) < 4 {
+				p.main.finish()
+			}
 			if c.line != "" {
 				p.expect(c.line)
 			}
@@ -108,70 +114,64 @@ func TestRefusals(t *testing.T) {
 					t.Errorf("the session ended with %v, want %q", err, c.line)
 				}
 			}
+			p.expectDisconnect()
 			if took := time.Since(start); took >= AuthTimeout {
 				t.Errorf("took %v", took)
 			}
-			_ = p.conn.CloseWithError(noError, "") // others check that the edge would
+			e.noPendingConns()
 		})
 	}
-	t.Run("FIN", func(t *testing.T) {
-		p := e.connect("/await")
-		p.T, p.main.T = t, t
-		p.main.write([]byte{0, 0})
-		p.main.finish()
-		p.expect(unauthorized, "FIN")
-		p.expectEnd(wire.CloseUnauthorized)
-		p.expectDisconnect()
-	})
-	t.Run("the client leaves", func(t *testing.T) {
+	run(t, "the client leaves", func(t *testing.T) {
+		e := newEdge(t, set)
 		p := e.connect("/await")
 		p.main.write([]byte{0, 0})
 		_ = p.CloseWithError(0, "")
-		p = e.connect("/await")
-		_ = p.conn.CloseWithError(noError, "")
-		p = e.dial("/await")
-		_ = p.conn.CloseWithError(noError, "")
+		for _, p := range []*client{e.connect("/await"), e.dial("/await")} {
+			_ = p.conn.CloseWithError(noError, "")
+		}
+		e.noPendingConns()
 	})
-	e.noPendingConns()
 }
 
 // Whatever a client does, it has 5 s.
 func TestLate(t *testing.T) {
-	t.Parallel()
-	e := newEdge(t, setup{auth: waitForEnd})
-	start := time.Now()
-	mute, silent, slow, checked := e.dial("/await"), e.connect("/await"), e.connect("/await"), e.connect("/await")
-	silent.main.write([]byte{0})
-	checked.send("AUTH:slow")
-	slowly := time.NewTicker(time.Second)
-	defer slowly.Stop()
-	for _, b := range wire.AppendMessage(nil, []byte("AUTH:x")) {
-		_, _ = slow.main.writer.Write([]byte{b}) // fails once the edge has lost eventTimeout
-		select {
-		case <-slowly.C:
-		case <-slow.Context().Done():
+	synctest.Test(t, func(t *testing.T) {
+		e := newEdge(t, setup{auth: waitForEnd})
+		start := time.Now()
+		mute, silent, slow, checked := e.dial("/await"), e.connect("/await"), e.connect("/await"), e.connect("/await")
+		silent.main.write([]byte{0})
+		checked.send("AUTH:slow")
+		slowly := time.NewTicker(time.Second)
+		defer slowly.Stop()
+		for _, b := range wire.AppendMessage(nil, []byte("AUTH:x")) {
+			_, _ = slow.main.writer.Write([]byte{b}) // fails once the edge has lost eventTimeout
+			select {
+			case <-slowly.C:
+			case <-slow.Context().Done():
+			}
 		}
-	}
-	for _, c := range []*client{mute, silent, slow} {
-		c.expectEnd(wire.CloseUnauthorized)
-		c.expectDisconnect()
-	}
-	checked.expectEnd(wire.CloseTryLater)
-	checked.expectDisconnect()
-	if took := time.Since(start); took < AuthTimeout || took > 2*AuthTimeout {
-		t.Errorf("took %v", took)
-	}
-	e.noPendingConns()
+		for _, c := range []*client{mute, silent, slow} {
+			c.expectEnd(wire.CloseUnauthorized)
+			c.expectDisconnect()
+		}
+		checked.expectEnd(wire.CloseTryLater)
+		checked.expectDisconnect()
+		if took := time.Since(start); took < AuthTimeout || took > 2*AuthTimeout {
+			t.Errorf("took %v", took)
+		}
+		e.noPendingConns()
+	})
 }
 
 // And it can read why that was too short.
 func TestLateIsTold(t *testing.T) {
-	t.Parallel()
-	e := newEdge(t, setup{})
-	c := e.connect("/await")
-	c.main.write([]byte{0})
-	c.expect("ERR:unauthorized", "FIN")
-	c.expectEnd(wire.CloseUnauthorized)
+	synctest.Test(t, func(t *testing.T) {
+		e := newEdge(t, setup{})
+		c := e.connect("/await")
+		c.main.write([]byte{0})
+		c.expect("ERR:unauthorized", "FIN")
+		c.expectEnd(wire.CloseUnauthorized)
+	})
 }
 
 // waitForEnd is a check that ends with its context.
@@ -182,31 +182,33 @@ func waitForEnd(_ *edge, ctx context.Context, _ string) (Admission, *Refusal) {
 
 // An edge that drains does not wait for those who have not authenticated.
 func TestDrainWhileWaiting(t *testing.T) {
-	entered := make(chan struct{})
-	e := newEdge(t, setup{auth: func(e *edge, ctx context.Context, token string) (Admission, *Refusal) {
-		close(entered)
-		return waitForEnd(e, ctx, token)
-	}})
-	mute, silent, checked := e.dial("/await"), e.connect("/await"), e.connect("/await")
-	silent.main.poke([]byte{0})
-	second := silent.stream()
-	second.poke([]byte{0})
-	mainIs(silent, second)
-	checked.send("AUTH:slow")
-	<-entered
-	start := time.Now()
-	e.hub.Drain()
-	silent.expect("FIN")
-	checked.expect("FIN")
-	for _, c := range []*client{mute, silent} {
-		c.expectEnd(wire.CloseGoingAway)
-		c.expectDisconnect()
-	}
-	checked.expectEnd(wire.CloseTryLater)
-	checked.expectDisconnect()
-	if took := time.Since(start); took > AuthTimeout {
-		t.Errorf("took %v", took)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		entered := make(chan struct{})
+		e := newEdge(t, setup{auth: func(e *edge, ctx context.Context, token string) (Admission, *Refusal) {
+			close(entered)
+			return waitForEnd(e, ctx, token)
+		}})
+		mute, silent, checked := e.dial("/await"), e.connect("/await"), e.connect("/await")
+		silent.main.poke([]byte{0})
+		second := silent.stream()
+		second.poke([]byte{0})
+		mainIs(silent, second)
+		checked.send("AUTH:slow")
+		<-entered
+		start := time.Now()
+		e.hub.Drain()
+		silent.expect("FIN")
+		checked.expect("FIN")
+		for _, c := range []*client{mute, silent} {
+			c.expectEnd(wire.CloseGoingAway)
+			c.expectDisconnect()
+		}
+		checked.expectEnd(wire.CloseTryLater)
+		checked.expectDisconnect()
+		if took := time.Since(start); took > AuthTimeout {
+			t.Errorf("took %v", took)
+		}
+	})
 }
 
 // mainIs finds out which of two streams the edge took, and makes it the main
@@ -233,60 +235,64 @@ func mainIs(c *client, other *far) {
 }
 
 func TestStreamsBeforeAuth(t *testing.T) {
-	e := newEdge(t, setup{})
-	c := e.connect("/await")
-	auth := wire.AppendMessage(nil, []byte("AUTH:good"))
-	c.main.poke(auth[:1])
-	second := c.stream()
-	second.poke(auth[:1])
-	mainIs(c, second)
-	c.main.write(auth[1:])
-	c.expect("OK:AUTH")
-	third := c.stream()
-	third.poke([]byte{0})
-	third.expect("reset 1008")
-	c.subscribe("a")
+	synctest.Test(t, func(t *testing.T) {
+		e := newEdge(t, setup{})
+		c := e.connect("/await")
+		auth := wire.AppendMessage(nil, []byte("AUTH:good"))
+		c.main.poke(auth[:1])
+		second := c.stream()
+		second.poke(auth[:1])
+		mainIs(c, second)
+		c.main.write(auth[1:])
+		c.expect("OK:AUTH")
+		third := c.stream()
+		third.poke([]byte{0})
+		third.expect("reset 1008")
+		c.subscribe("a")
 
-	start := time.Now()
-	c = e.connect("/await") // but no flood of them
-	ctx, cancel := context.WithTimeout(context.Background(), eventTimeout)
-	defer cancel()
-	opened := 0
-	for ; opened < 10*MaxUniStreams; opened++ {
-		s, err := c.OpenStreamSync(ctx)
-		if err != nil {
-			break
+		start := time.Now()
+		c = e.connect("/await") // but no flood of them
+		ctx, cancel := context.WithTimeout(context.Background(), eventTimeout)
+		defer cancel()
+		opened := 0
+		for ; opened < 10*MaxUniStreams; opened++ {
+			s, err := c.OpenStreamSync(ctx)
+			if err != nil {
+				break
+			}
+			_, _ = s.Write([]byte{0})
 		}
-		_, _ = s.Write([]byte{0})
-	}
-	c.expectEnd(wire.CloseUnauthorized)
-	c.expectDisconnect()
-	if took := time.Since(start); opened < MaxUniStreams || took >= AuthTimeout {
-		t.Errorf("closed after %d streams and %v", opened, took)
-	}
-	e.noPendingConns()
+		c.expectEnd(wire.CloseUnauthorized)
+		c.expectDisconnect()
+		if took := time.Since(start); opened < MaxUniStreams || took >= AuthTimeout {
+			t.Errorf("closed after %d streams and %v", opened, took)
+		}
+		e.noPendingConns()
+	})
 }
 
 // A fault in the check harms that client alone, and no secret gets into the log.
 func TestFaultWhileWaiting(t *testing.T) {
-	var log bytes.Buffer
-	core := zapcore.NewCore(zapcore.NewJSONEncoder(zap.NewProductionEncoderConfig()), zapcore.AddSync(&log), zap.DebugLevel)
-	e := newEdge(t, setup{log: zap.New(core), auth: func(e *edge, ctx context.Context, token string) (Admission, *Refusal) {
-		if token == "secret" {
-			panic("a fault")
+	synctest.Test(t, func(t *testing.T) {
+		var log bytes.Buffer
+		core := zapcore.NewCore(zapcore.NewJSONEncoder(zap.NewProductionEncoderConfig()), zapcore.AddSync(&log), zap.DebugLevel)
+		e := newEdge(t, setup{log: zap.New(core), auth: func(e *edge, ctx context.Context, token string) (Admission, *Refusal) {
+			if token == "secret" {
+				panic("a fault")
+			}
+			return e.checkToken(ctx, token)
+		}})
+		c := e.connect("/await")
+		c.send("AUTH:secret")
+		c.expect("ERR:internal", "FIN")
+		c.expectEnd(wire.CloseInternal)
+		c.expectDisconnect()
+		e.noPendingConns()
+		if text := log.String(); !strings.Contains(text, "a fault") || strings.Contains(text, "secret") {
+			t.Errorf("the log says %s", text)
 		}
-		return e.checkToken(ctx, token)
-	}})
-	c := e.connect("/await")
-	c.send("AUTH:secret")
-	c.expect("ERR:internal", "FIN")
-	c.expectEnd(wire.CloseInternal)
-	c.expectDisconnect()
-	e.noPendingConns()
-	if text := log.String(); !strings.Contains(text, "a fault") || strings.Contains(text, "secret") {
-		t.Errorf("the log says %s", text)
-	}
-	c = e.connect("/await")
-	c.send("AUTH:good")
-	c.expect("OK:AUTH")
+		c = e.connect("/await")
+		c.send("AUTH:good")
+		c.expect("OK:AUTH")
+	})
 }

@@ -13,7 +13,7 @@ import (
 // it never sends again: QUIC answers for it that it is there.
 func TestNothingIsRead(t *testing.T) {
 	for name, pings := range map[string]bool{"silent": false, "pings": true} {
-		t.Run(name, func(t *testing.T) {
+		run(t, name, func(t *testing.T) {
 			e := newEdge(t, setup{
 				limits: func(l *pubsub.Limits) { l.WriteTimeout = time.Second },
 				quic: func(c *quic.Config) {

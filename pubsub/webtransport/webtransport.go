@@ -29,6 +29,7 @@ const (
 	// maxLinger is the longest time that the edge gives a client to read its last lines,
 	// before the session's end takes the streams away: four round trips, between
 	// minLinger and this. A browser may be busy with something else.
+	minLinger = 250 * time.Millisecond
 	maxLinger = time.Second
 
 	// answerBytes is how many bytes of the client are read and dropped while the edge
@@ -40,9 +41,6 @@ const (
 	// before that, when the hub's time for its close is over.
 	answerTimeout = 5 * time.Second
 )
-
-// minLinger is changed by tests only.
-var minLinger = 250 * time.Millisecond
 
 // Admission is a client whose token was accepted.
 type Admission struct {

@@ -1,0 +1,62 @@
+package webtransport
+
+import (
+	"net"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/quic-go/quic-go/testutils/simnet"
+)
+
+// network is where packets take a millisecond, and hosts can move to other addresses.
+type network struct {
+	simnet.PerfectRouter
+	mu    sync.Mutex
+	hosts int
+	moved map[string]*net.UDPAddr // by the addresses of sockets
+}
+
+// listen opens a socket.
+func (n *network) listen(t *testing.T) *simnet.SimConn {
+	n.mu.Lock()
+	n.hosts++
+	at := &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1), Port: n.hosts}
+	n.mu.Unlock()
+	link := &simnet.SimulatedLink{Latency: time.Millisecond, UploadPacket: n}
+	socket := simnet.NewBlockingSimConn(at, link)
+	n.AddNode(at, link)
+	link.Start()
+	t.Cleanup(func() {
+		socket.Close()
+		link.Close()
+	})
+	return socket
+}
+
+// move has the packets of a socket come from another address, and takes those to it.
+func (n *network) move(socket *simnet.SimConn, ip string) {
+	to := &net.UDPAddr{IP: net.ParseIP(ip), Port: 1}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.moved == nil {
+		n.moved = map[string]*net.UDPAddr{}
+	}
+	n.moved[socket.LocalAddr().String()] = to
+	n.AddNode(to, receiver{socket})
+}
+
+// receiver takes packets of an address to which a socket has moved.
+type receiver struct{ socket *simnet.SimConn }
+
+func (r receiver) RecvPacket(p simnet.Packet) { r.socket.RecvPacket(p) }
+
+// SendPacket implements [simnet.Router].
+func (n *network) SendPacket(p simnet.Packet) error {
+	n.mu.Lock()
+	if to := n.moved[p.From.String()]; to != nil {
+		p.From = to
+	}
+	n.mu.Unlock()
+	return n.PerfectRouter.SendPacket(p)
+}
