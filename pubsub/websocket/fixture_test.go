@@ -236,6 +236,16 @@ func certificate(t testing.TB) tls.Certificate {
 	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}
 }
 
+// gone waits until the hub has no session any more.
+func (p *peer) gone() {
+	p.Helper()
+	for end := time.Now().Add(eventTimeout); len(p.hub.Stats()) > 0; time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			p.Fatal("the edge keeps the session")
+		}
+	}
+}
+
 // discard reads until the connection is closed.
 func discard(conn net.Conn) {
 	b := make([]byte, 1<<20)
@@ -247,13 +257,14 @@ func discard(conn net.Conn) {
 }
 
 // eventTimeout bounds every wait of a test with real sockets.
-const eventTimeout = 30 * time.Second
+const eventTimeout = 3 * time.Minute
 
 // overLinks runs test with a served connection over a plain socket, which is read
 // without its own Read, and over TLS.
 func overLinks(t *testing.T, test func(*peer)) {
 	for _, secure := range []bool{false, true} {
 		t.Run(fmt.Sprintf("tls=%v", secure), func(t *testing.T) {
+			t.Parallel()
 			hub := pubsub.NewHub(memory.New(), fastLimits(), zap.NewNop())
 			near, far := link(t, secure)
 			if err := far.SetDeadline(time.Now().Add(eventTimeout)); err != nil {

@@ -18,7 +18,7 @@ func TestClientGone(t *testing.T) {
 				t.Fatal("gone while it is open")
 			}
 			far.Close()
-			for end := time.Now().Add(10 * time.Second); !c.ClientGone(); time.Sleep(time.Millisecond) {
+			for end := time.Now().Add(eventTimeout); !c.ClientGone(); time.Sleep(time.Millisecond) {
 				if time.Now().After(end) {
 					t.Fatal("not gone, though it has closed")
 				}

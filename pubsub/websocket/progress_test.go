@@ -44,7 +44,7 @@ func TestNothingIsReadFromSockets(t *testing.T) {
 		p.send(text("SUB:t:#"))
 		p.expect("text OK:SUB:t:#")
 		limits := fastLimits()
-		limits.WriteTimeout = time.Second
+		limits.WriteTimeout = 300 * time.Millisecond
 		p.hub.SetLimits(limits)
 		go func() { // ends with the connection
 			for {

@@ -65,11 +65,7 @@ func TestSocketEnds(t *testing.T) {
 		p.send(text("SUB:t:#"))
 		p.expect("text OK:SUB:t:#")
 		p.Conn.Close()
-		for start := time.Now(); len(p.hub.Stats()) > 0; time.Sleep(time.Millisecond) {
-			if time.Since(start) > eventTimeout {
-				p.Fatal("the edge keeps the session")
-			}
-		}
+		p.gone()
 	})
 }
 
@@ -114,6 +110,7 @@ func TestIdleSockets(t *testing.T) {
 			limits.MaxPayload = len(huge)
 			hub := pubsub.NewHub(memory.New(), limits, zap.NewNop())
 			defer func() {
+				hub.TokenRevoked("a") // or a session that its cap holds back lasts until the end of the drain
 				if err := hub.Close(); err != nil {
 					t.Error(err)
 				}
