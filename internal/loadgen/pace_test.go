@@ -1,6 +1,7 @@
 package loadgen
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -9,29 +10,19 @@ import (
 // With few subscribers the window would let the rate reach the token's cap.
 func TestPace(t *testing.T) {
 	o := short(Fanout)
-	o.MaxRate = 2000
-	start := time.Now()
-	r, err := Run(t.Context(), &broker{}, o)
-	if most := o.MaxRate*(time.Since(start).Seconds()+time.Duration(paceCatchUp).Seconds()) + float64(o.Burst); err != nil || float64(r.Published) > most {
-		t.Errorf("published %d, want at most %.0f; %v", r.Published, most, err)
-	}
-	held := func(o Options) bool {
-		t.Helper()
-		r, err := Run(t.Context(), &broker{}, o)
-		if err != nil {
-			t.Error(err)
-			return false
-		}
-		return strings.Contains(strings.Join(r.Notes, ""), "held back to")
-	}
-	slow := o
-	slow.MaxRate, slow.Duration = 30, time.Second // many waits, of 100 ms each: a busy machine takes a few of them
-	if !held(slow) {
-		t.Error("no word of what holds the run back")
-	}
-	o.MaxRate = 1e9
-	if held(o) {
-		t.Error("a rate that nobody comes to holds the run back")
+	for rate, held := range map[float64]bool{2000: true, 30: true, 1e9: false} {
+		inBubble(t, fmt.Sprint(rate), func(t *testing.T) {
+			o := o
+			o.MaxRate, o.Duration = rate, time.Second
+			start := time.Now()
+			r, err := Run(t.Context(), &broker{lag: time.Millisecond}, o)
+			if most := rate*(time.Since(start).Seconds()+time.Duration(paceCatchUp).Seconds()) + float64(o.Burst); err != nil || float64(r.Published) > most {
+				t.Errorf("published %d, want at most %.0f; %v", r.Published, most, err)
+			}
+			if notes := strings.Join(r.Notes, ""); strings.Contains(notes, "held back to") != held {
+				t.Errorf("the notes say %q", notes)
+			}
+		})
 	}
 	// What is published at the pace is no cap's rate, whatever the rate seems to be.
 	for _, payload := range []int{MinPayload, 128, 60_000} {
