@@ -133,7 +133,7 @@ soak_pings() {
 soak_histories() {
 	MILLRACE_SOAK_COUNT=${MILLRACE_ROUNDS:-100} MILLRACE_SOAK_TIME=${MILLRACE_RUN:-} \
 		integration histories -run "TestHistories(${MILLRACE_KINDS:-Memory|OfKilledEdges|OverEdges|Restored})$" -parallel "${MILLRACE_PARALLEL:-2}"
-	MILLRACE_SOAK=1 go test -v -count=1 -timeout 6h -run 'TestKill$' ./pubsub/history/badger
+	MILLRACE_SOAK=1 go test -v -count=1 -timeout 6h -run 'Test(Kill|PurgeErases)$' ./pubsub/history/badger
 	MILLRACE_SOAK=1 go test -race -v -count=1 -timeout 6h -run 'TestHistoriesSeam$' ./pubsub
 }
 
@@ -172,9 +172,9 @@ soak_console() {
 	integration console -run 'TestConsoleScreens$'
 }
 
-## a process that writes tokens, killed 1,000 times
+## a process that writes tokens, killed 1,000 times, and one whose disk is full 20 times
 soak_kills() {
-	MILLRACE_SOAK=1 go test -v -count=1 -timeout 6h -run 'TestKill$' ./tokenstore/badger
+	MILLRACE_SOAK=1 go test -v -count=1 -timeout 6h -run 'Test(Kill|FullDisk)$' ./tokenstore/badger
 }
 
 ## 80 renewals of a certificate below open sessions, which outlive the one that they began with

@@ -135,6 +135,7 @@ type known struct {
 // TestKill kills a writing process several times on one directory, and finds
 // every operation that was acknowledged in any round.
 func TestKill(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	tokens := map[string]*known{}
 	var lastVersion uint64

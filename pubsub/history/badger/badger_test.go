@@ -46,6 +46,7 @@ func open(t *testing.T, c Config) *Store {
 func TestConformance(t *testing.T) {
 	for name, c := range map[string]Config{"cached": {Cache: DefaultCache, Reserve: 1}, "uncached": {}} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			historytest.Run(t, func(t *testing.T) history.Store {
 				c.Dir = t.TempDir()
 				return open(t, c)

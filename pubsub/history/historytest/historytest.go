@@ -19,7 +19,7 @@ import (
 )
 
 // timeout is how long the suite waits for what a store has to do.
-const timeout = 20 * time.Second
+const timeout = 3 * time.Minute
 
 // Run checks the contract of [history.Store]. open makes an empty store; the suite closes
 // it.
