@@ -17,7 +17,7 @@ type broker struct {
 	// spoil returns what becomes of the n-th delivery to one client, from 1; nil:
 	// nothing.
 	spoil func(n int, payload string) []string
-	lag   time.Duration // before each read
+	lag   time.Duration // of each connection, and before each read
 	// refuse is the error of the n-th Dial, from 1; nil: none.
 	refuse func(n int) error
 }
@@ -34,6 +34,7 @@ type client struct {
 }
 
 func (b *broker) Dial(context.Context) (Conn, error) {
+	time.Sleep(b.lag)
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.dialed++

@@ -39,30 +39,32 @@ func fine(t *testing.T, r *Result, err error, connections int, fan int64) {
 }
 
 func TestScenarios(t *testing.T) {
-	r, err := Run(t.Context(), &broker{}, short(Fanout))
-	fine(t, r, err, 6, 5)
 	several := short(Fanout)
 	several.Publishers = 3
-	r, err = Run(t.Context(), &broker{}, several)
-	fine(t, r, err, 8, 5)
-	if r.Publishers != 3 || r.Reordered+r.Duplicates > 0 {
-		t.Errorf("with three publishers: %+v", r)
+	for name, c := range map[string]struct {
+		o           Options
+		connections int
+		fan         int64
+	}{
+		Fanout:               {short(Fanout), 6, 5},
+		"several publishers": {several, 8, 5},
+		Latency:              {short(Latency), 6, 5},
+		Rooms:                {short(Rooms), 12, 3},
+	} {
+		inBubble(t, name, func(t *testing.T) {
+			r, err := Run(t.Context(), &broker{lag: time.Millisecond}, c.o)
+			fine(t, r, err, c.connections, c.fan)
+			if name == Latency && r.Published != 51 { // 500/s for 0.1 s, both ends
+				t.Errorf("%d published, want 51", r.Published)
+			}
+		})
 	}
-	r, err = Run(t.Context(), &broker{}, short(Latency))
-	fine(t, r, err, 6, 5)
-	if r.PublishLagMaxus <= 0 {
-		t.Errorf("latency: late by %v µs", r.PublishLagMaxus)
-	}
-	synctest.Test(t, func(t *testing.T) {
-		if r, err := Run(t.Context(), &broker{}, short(Latency)); err != nil || r.Published != 51 { // 500/s for 0.1 s, both ends
-			t.Errorf("latency: %d published, want 51; %v", r.Published, err)
-		}
-	})
-	r, err = Run(t.Context(), &broker{}, short(Rooms))
-	fine(t, r, err, 12, 3)
-	r, err = Run(t.Context(), &broker{}, short(Idle))
+	r, err := Run(t.Context(), &broker{}, short(Idle))
 	if err != nil || r.Connections != 20 || r.HandshakesPerSecond == 0 || r.ServerBytesPerConnection != nil {
 		t.Errorf("idle: got %v and %+v", err, r)
+	}
+	if r, err = Run(t.Context(), &broker{}, short(Latency)); err != nil || r.PublishLagMaxus <= 0 { // in real time always
+		t.Errorf("latency: late by %v µs, %v", r.PublishLagMaxus, err)
 	}
 }
 
@@ -127,11 +129,13 @@ func TestFaults(t *testing.T) {
 
 // What a driver has to say of a result is an error.
 func TestAdviser(t *testing.T) {
-	advice := errors.New("not what the server can do")
-	r, err := Run(t.Context(), adviser{&broker{}, advice}, short(Fanout))
-	if !errors.Is(err, advice) || len(r.Errors) != 1 {
-		t.Errorf("got %v and %+v", err, r)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		advice := errors.New("not what the server can do")
+		r, err := Run(t.Context(), adviser{&broker{lag: time.Millisecond}, advice}, short(Fanout))
+		if !errors.Is(err, advice) || len(r.Errors) != 1 {
+			t.Errorf("got %v and %+v", err, r)
+		}
+	})
 }
 
 type adviser struct {
