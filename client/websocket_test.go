@@ -20,7 +20,7 @@ import (
 )
 
 // patience bounds waits on real connections.
-const patience = 30 * time.Second
+const patience = 3 * time.Minute
 
 // scripted is an edge that does with each connection what the test says.
 type scripted struct {

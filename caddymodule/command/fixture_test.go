@@ -16,7 +16,7 @@ import (
 	"github.com/millrace/millrace/wire"
 )
 
-const testTimeout = 20 * time.Second
+const testTimeout = 3 * time.Minute
 
 // A fakeEdge hands each connection to the test, which plays the edge.
 type fakeEdge struct {

@@ -25,7 +25,7 @@ func tcpPair(t *testing.T) (client, server *net.TCPConn) {
 	}
 	t.Cleanup(func() { server.Close() })
 	for _, conn := range []*net.TCPConn{client, server} {
-		if err := errors.Join(conn.SetDeadline(time.Now().Add(10*time.Second)), conn.SetReadBuffer(1<<20), conn.SetWriteBuffer(1<<20)); err != nil {
+		if err := errors.Join(conn.SetDeadline(time.Now().Add(3*time.Minute)), conn.SetReadBuffer(1<<20), conn.SetWriteBuffer(1<<20)); err != nil {
 			t.Fatal(err)
 		}
 	}

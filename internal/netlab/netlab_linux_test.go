@@ -63,7 +63,7 @@ func newNetwork(t *testing.T, machines int) *Network {
 func dial(t *testing.T, m Machine, network, address string) (conn net.Conn) {
 	t.Helper()
 	if err := inside(m.Namespace, func() (err error) {
-		conn, err = net.DialTimeout(network, address, 5*time.Second) // a literal address: on this thread
+		conn, err = net.DialTimeout(network, address, 3*time.Minute) // a literal address: on this thread
 		return err
 	}); err != nil {
 		t.Fatal(err)
@@ -154,7 +154,7 @@ func transfer(t *testing.T, n *Network, l net.Listener) {
 		conn, err := l.Accept()
 		if err == nil {
 			defer conn.Close()
-			_ = conn.SetDeadline(time.Now().Add(20 * time.Second))
+			_ = conn.SetDeadline(time.Now().Add(3 * time.Minute))
 			var got []byte
 			if got, err = io.ReadAll(conn); err == nil && string(got) != sent {
 				err = fmt.Errorf("got %d bytes", len(got))

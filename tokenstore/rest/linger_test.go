@@ -13,7 +13,7 @@ import (
 )
 
 // answerTimeout is far more than an answer takes that does not wait for the body.
-const answerTimeout = 20 * time.Second
+const answerTimeout = 3 * time.Minute
 
 // wrappedServer is a server that puts a reader of its own in r.Body, as Caddy does.
 func (e *edge) wrappedServer() *httptest.Server {
