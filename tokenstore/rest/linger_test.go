@@ -30,7 +30,16 @@ func TestUnreadBody(t *testing.T) {
 	e := newEdge(t)
 	server := e.wrappedServer()
 	server.Start()
-	t.Cleanup(server.Close) // after the parallel cases
+	defer server.Close()
+	var (
+		ends    []func()
+		closing []io.Closer
+	)
+	defer func() {
+		for _, c := range closing {
+			_ = c.Close()
+		}
+	}()
 	const jsonType, masterHeader = "Content-Type: application/json\r\n", "Authorization: Bearer " + masterAll + "\r\n"
 	for _, c := range []struct {
 		name, line, headers, body string
@@ -50,14 +59,13 @@ func TestUnreadBody(t *testing.T) {
 		{"early data", "POST /v1/get-token", "Early-Data: 1\r\nContent-Length: 50000", "", CodeTooEarly},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			t.Parallel()
 			e := *e
 			e.t = t
 			conn, err := net.Dial("tcp", server.Listener.Addr().String())
 			if err != nil {
 				t.Fatal(err)
 			}
-			defer conn.Close()
+			closing = append(closing, conn)
 			if err := conn.SetDeadline(time.Now().Add(answerTimeout)); err != nil {
 				t.Fatal(err)
 			}
@@ -78,10 +86,15 @@ func TestUnreadBody(t *testing.T) {
 			if !res.Close {
 				t.Error("the answer does not say that the connection closes")
 			}
-			if rest, err := io.ReadAll(answers); err != nil || len(rest) > 0 {
-				t.Errorf("after the answer came %q, %v, want the end", rest, err)
-			}
+			ends = append(ends, func() {
+				if rest, err := io.ReadAll(answers); err != nil || len(rest) > 0 {
+					t.Errorf("%s: after the answer came %q, %v, want the end", c.name, rest, err)
+				}
+			})
 		})
+	}
+	for _, end := range ends { // they linger together
+		end()
 	}
 }
 
