@@ -6,6 +6,7 @@ import type { AddressInfo } from "node:net";
 import { type TestContext, test } from "node:test";
 import { Liveness } from "../src/liveness.js";
 import { settings } from "../src/options.js";
+import { reaches } from "../src/ping.js";
 import { Rhythm } from "../src/rhythm.js";
 import { Edge, Record } from "./edge.js";
 
@@ -156,45 +157,81 @@ test("an answer that slept counts for little, slow ones are learnt", (t) => {
   assert.ok(wait() > 4000, `${wait()}`);
 });
 
+/** A Clock is the time of a test: it stands still but for pass and late. */
+class Clock {
+  readonly #t: TestContext;
+  #now = 1000;
+
+  constructor(t: TestContext) {
+    this.#t = t;
+    t.mock.timers.enable({ apis: ["setTimeout"] });
+    t.mock.method(performance, "now", () => this.#now);
+  }
+
+  /** late lets time pass in which no timer runs: all that were due run now. */
+  late(ms: number): void {
+    this.#now += ms;
+    this.#t.mock.timers.tick(ms);
+  }
+
+  async pass(ms: number): Promise<void> {
+    for (const end = this.#now + ms; this.#now < end; ) {
+      this.late(Math.min(10, end - this.#now));
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+  }
+
+  /** until lets time pass until something holds. */
+  async until(what: () => boolean): Promise<void> {
+    for (const end = this.#now + 60_000; !what(); ) {
+      assert.ok(this.#now < end, `never: ${what}`);
+      await this.pass(10);
+    }
+  }
+}
+
+/** times counts how often something was done. */
+const times = (it: Watched, what: string): number => it.did.all.filter(has(what)).length;
+
 test("what is done in a silence", async (t) => {
+  const clock = new Clock(t);
   const it = watched(t, { keepAlive: 100, pongTimeout: 3500 });
   it.eligible = false;
   it.watch.arm();
-  await it.did.until(has("silent"));
+  await clock.until(() => times(it, "silent") === 1);
   it.eligible = true; // now a move has ended
-  await it.did.until(() => it.did.all.filter(has("silent")).length === 2);
-  await it.did.until(() => it.did.all.filter(has("probe")).length === 3);
-  assert.equal(it.did.all.filter(has("silent")).length, 2, "told once");
-  assert.equal(it.did.all.filter(has("ask")).length, 1, "asked once");
+  await clock.until(() => times(it, "silent") === 2);
+  await clock.until(() => times(it, "probe") === 3);
+  assert.equal(times(it, "silent"), 2, "told once");
+  assert.equal(times(it, "ask"), 1, "asked once");
   it.watch.arrived(performance.now());
   assert.equal(it.did.all.at(-1), "woke");
-  await it.did.until(has("over"));
+  await clock.until(() => times(it, "over") === 1);
 });
 
 test("as long as it may not be suspect it looks once a second, and is lost in time", async (t) => {
+  const clock = new Clock(t);
   const it = watched(t, { keepAlive: 1000, pongTimeout: 3000 });
   it.eligible = false;
   const set = t.mock.method(globalThis, "setTimeout");
   const from = it.watch.heard;
   it.watch.arm();
-  await it.did.until(has("over"));
-  assert.ok(performance.now() - from < 7000, `${performance.now() - from}`); // 4 s; a sleep would add 4 s
+  await clock.until(() => times(it, "over") === 1);
+  between(performance.now() - from, 4000, 4100);
   assert.ok(set.mock.callCount() < 50, `${set.mock.callCount()} timers`);
-  assert.ok(it.did.all.filter(has("silent")).length <= 4);
+  assert.ok(times(it, "silent") <= 4);
 });
 
 test("something else takes long: what has come meanwhile is read before it is suspect", async (t) => {
+  const clock = new Clock(t);
   const it = watched(t, { keepAlive: 100 });
   it.watch.arm();
-  await it.did.until(has("ask"));
-  setImmediate(() => {
-    const from = performance.now();
-    while (performance.now() - from < 1500);
-    setImmediate(() => it.watch.arrived(performance.now())); // behind timers, as what a socket brings
-  });
-  await new Promise((resolve) => setTimeout(resolve, 1600));
-  assert.ok(!it.did.all.includes("silent"));
-  await it.did.until(has("silent")); // now that it is silent
+  await clock.until(() => times(it, "ask") === 1);
+  clock.late(1500);
+  it.watch.arrived(performance.now()); // after timers, as what a socket brings
+  await clock.pass(100);
+  assert.equal(times(it, "silent"), 0);
+  await clock.until(() => times(it, "silent") === 1); // now that it is silent
 });
 
 test("waking: it asks at once, and its time begins anew, but not for ever", (t) => {
@@ -225,32 +262,50 @@ test("waking: it asks at once, and its time begins anew, but not for ever", (t) 
   assert.deepEqual(never.did.all, []);
 });
 
-test("a fragile link: /ping before PING", async (t) => {
+test("whatever answers is reached", async (t) => {
   const edge = await Edge.start(t);
-  edge.ping = 503; // any answer counts
-  const it = watched(t, { keepAlive: 100 }, `${edge.url}/ping`);
-  it.watch.arm();
-  await it.did.until(has("ask"));
-  assert.equal(it.did.all.includes("silent"), false);
-  await it.did.until(has("silent"));
-  const probes = it.did.all.filter(has("probe")).length;
+  edge.ping = 503;
+  const { signal } = new AbortController();
+  assert.equal(await reaches(`${edge.url}/ping`, signal), true);
   edge.stop();
-  await new Promise((resolve) => setTimeout(resolve, 1500));
-  assert.ok(it.did.all.filter(has("probe")).length - probes <= 1, "nothing is sent while it is suspect");
+  assert.equal(await reaches(`${edge.url}/ping`, signal), false);
+});
+
+/** network answers /ping as long as `up` says so, and refuses otherwise. */
+function network(t: TestContext, up: () => boolean): void {
+  t.mock.method(globalThis, "fetch", async () => {
+    if (!up()) throw new TypeError("refused");
+    return new Response(null, { status: 503 }); // any answer counts
+  });
+}
+
+test("a fragile link: /ping before PING", async (t) => {
+  const clock = new Clock(t);
+  let up = true;
+  network(t, () => up);
+  const it = watched(t, { keepAlive: 100 }, "https://a.example/ping");
+  it.watch.arm();
+  await clock.until(() => times(it, "ask") === 1);
+  assert.equal(times(it, "silent"), 0);
+  await clock.until(() => times(it, "silent") === 1);
+  const probes = times(it, "probe");
+  up = false;
+  await clock.pass(1500);
+  assert.ok(times(it, "probe") - probes <= 1, "nothing is sent while it is suspect");
 });
 
 test("a fragile link, and nothing answers /ping", async (t) => {
-  const edge = await Edge.start(t);
-  const { port } = new URL(edge.url);
-  edge.stop();
-  const it = watched(t, { keepAlive: 100 }, `${edge.url}/ping`);
+  const clock = new Clock(t);
+  let up = false;
+  network(t, () => up);
+  const it = watched(t, { keepAlive: 100 }, "https://a.example/ping");
   const from = performance.now();
   it.watch.arm();
-  await it.did.until(has("silent"));
-  assert.ok(performance.now() - from >= 990, "what came a second ago may come twice");
+  await clock.until(() => times(it, "silent") === 1);
+  between(performance.now() - from, 1000, 1100); // what came a second ago may come twice
   assert.deepEqual(it.did.all, ["silent"]);
-  await Edge.start(t, Number(port));
-  await it.did.until(has("ask")); // now that it answers
+  up = true;
+  await clock.until(() => times(it, "ask") === 1); // now that it answers
 });
 
 test("a fragile link: something comes while /ping has no answer, and the next question is asked", async (t) => {
