@@ -8,6 +8,8 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+
+	"github.com/millrace/millrace/caddymodule/credentials"
 )
 
 // Frames that come in one packet with the handshake are the connection's first.
@@ -42,5 +44,56 @@ func TestUpgradeKeepsWhatCameEarly(t *testing.T) {
 		if b := <-got; res.StatusCode != http.StatusSwitchingProtocols || string(b) != early {
 			t.Errorf("%q: status %d, kept %q", early, res.StatusCode, b)
 		}
+	}
+}
+
+// What is no handshake, in the order of the checks (docs/protocol.md, WebSocket).
+func TestHandshakeShape(t *testing.T) {
+	const twice = "AAECAwQFBgcICQoLDA0ODw=="
+	for _, c := range []struct {
+		name   string
+		change func(r *http.Request)
+		status int // 200: the handshake is accepted
+	}{
+		{"a handshake", func(*http.Request) {}, 200},
+		{"several tokens in Connection", func(r *http.Request) { r.Header.Set("Connection", "keep-alive, Upgrade") }, 200},
+		{"early data", func(r *http.Request) { r.Header["Early-Data"] = []string{"0", "0"} }, 425},
+		{"CONNECT", func(r *http.Request) { r.Method = http.MethodConnect }, 501},
+		{"POST", func(r *http.Request) { r.Method = http.MethodPost }, 405},
+		{"HEAD", func(r *http.Request) { r.Method = http.MethodHead }, 405},
+		{"the method before the rest", func(r *http.Request) { r.Method, r.Header = http.MethodPut, http.Header{} }, 405},
+		{"no Upgrade", func(r *http.Request) { r.Header.Del("Upgrade") }, 426},
+		{"no Connection", func(r *http.Request) { r.Header.Del("Connection") }, 426},
+		{"another Upgrade", func(r *http.Request) { r.Header.Set("Upgrade", "h2c") }, 426},
+		{"HTTP/1.0", func(r *http.Request) { r.ProtoMinor = 0 }, 426},
+		{"HTTP/2", func(r *http.Request) { r.ProtoMajor, r.ProtoMinor = 2, 0 }, 426},
+		{"no version", func(r *http.Request) { r.Header.Del("Sec-Websocket-Version") }, 426},
+		{"version 8", func(r *http.Request) { r.Header.Set("Sec-Websocket-Version", "8") }, 426},
+		{"no key", func(r *http.Request) { r.Header.Del("Sec-Websocket-Key") }, 400},
+		{"a short key", func(r *http.Request) { r.Header.Set("Sec-Websocket-Key", "AAECAwQ=") }, 400},
+		{"a key that is not base64", func(r *http.Request) { r.Header.Set("Sec-Websocket-Key", strings.Repeat("_", 24)) }, 400},
+		{"two keys", func(r *http.Request) { r.Header["Sec-Websocket-Key"] = []string{twice, twice} }, 400},
+		{"a body", func(r *http.Request) { r.ContentLength = 5 }, 400},
+		{"a chunked body", func(r *http.Request) { r.ContentLength = -1 }, 400},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := httptest.NewRequest(http.MethodGet, "http://localhost/ws", nil)
+			r.Header = http.Header{"Connection": {"Upgrade"}, "Upgrade": {"websocket"}, "Sec-Websocket-Version": {"13"}, "Sec-Websocket-Key": {twice}}
+			c.change(r)
+			r, _ = new(credentials.Inspection).TakeTokens(r)
+			w := httptest.NewRecorder()
+			_, ok := new(WebSocket).checkRequest(w, r)
+			if ok != (c.status == 200) || w.Code != c.status {
+				t.Fatalf("accepted: %v; answered %d, want %d", ok, w.Code, c.status)
+			}
+			h := w.Header()
+			if allow := h.Get("Allow"); (allow == "GET") != (c.status == 405) {
+				t.Errorf("Allow is %q", allow)
+			}
+			// What to upgrade to; over HTTP/2 these headers are forbidden.
+			if says := h.Get("Upgrade") == "websocket" || h.Get("Sec-Websocket-Version") == "13"; says != (c.status == 426 && r.ProtoMajor == 1) {
+				t.Errorf("%d came with %v", c.status, h)
+			}
+		})
 	}
 }

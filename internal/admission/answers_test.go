@@ -3,6 +3,7 @@ package admission
 import (
 	"net/http/httptest"
 	"net/netip"
+	"strings"
 	"testing"
 
 	"github.com/millrace/millrace/pubsub"
@@ -50,12 +51,18 @@ func TestRefusalOfAUTH(t *testing.T) {
 		{"draining", RefusedByHub(pubsub.ErrDraining), 503, "", wire.CloseTryLater},
 		{"full", RefusedByHub(pubsub.ErrFull), 503, "", wire.CloseTryLater},
 		{"per token", RefusedByHub(pubsub.ErrTokenFull), 503, "", wire.CloseTryLater},
+		{"per tenant", RefusedByHub(pubsub.ErrTenantFull), 503, "", wire.CloseTryLater},
+		{"per address", RefusedByHub(pubsub.ErrAddressFull), 503, "", wire.CloseTryLater},
+		{"per subject", RefusedByHub(pubsub.ErrSubjectFull), 503, "", wire.CloseTryLater},
 		{"failures", refusedForFailures, 429, "", wire.CloseTryLater},
 		{"unauthenticated", RefusedByHub(pubsub.ErrTooManyPending), 503, "", wire.CloseTryLater},
 		{"unauthenticated of one address", RefusedByHub(pubsub.ErrTooManyPendingPerIP), 429, "", wire.CloseTryLater},
 	} {
 		w := httptest.NewRecorder()
 		c.f.Write(w)
+		if _, of, limited := strings.Cut(c.name, "per "); limited && !strings.Contains(w.Body.String(), `"too_many_connections_of_`+of+`"`) {
+			t.Errorf("%s: %s", c.name, w.Body)
+		}
 		if w.Code != c.status || (w.Header().Get("Retry-After") != "") != (c.code == wire.CloseTryLater) {
 			t.Errorf("%s: answered %d with %v", c.name, w.Code, w.Header())
 		}

@@ -1,9 +1,0 @@
-package tokens
-
-import (
-	"testing"
-
-	"github.com/millrace/millrace/integration/harness"
-)
-
-func TestMain(m *testing.M) { harness.Main(m) }
