@@ -270,26 +270,6 @@ func CheckNoStore(t *testing.T, a Answer) {
 	}
 }
 
-// CheckSilent checks that a problem quotes none of the values of the request.
-func CheckSilent(t *testing.T, p Problem, values ...string) {
-	t.Helper()
-	for _, value := range values {
-		if value != "" && strings.Contains(p.Detail, value) {
-			t.Errorf("the detail quotes the request: %s", p.Detail)
-		}
-	}
-}
-
-// WholeSeconds returns a time in the form in which the edge answers it.
-func WholeSeconds(t *testing.T, rfc3339 string) string {
-	t.Helper()
-	parsed, err := time.Parse(time.RFC3339, rfc3339)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return parsed.UTC().Truncate(time.Second).Format("2006-01-02T15:04:05Z")
-}
-
 // TokenList is the answer of GET /v1/tokens.
 type TokenList struct {
 	Tokens     []ListedToken `json:"tokens"`

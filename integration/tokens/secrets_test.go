@@ -1,0 +1,412 @@
+package tokens
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"maps"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/millrace/millrace/integration/harness"
+)
+
+// talkativeCaddyfile has everything that makes Caddy log a request: debug records, access
+// logs, errors and their handling, a proxy, a rewrite, a site without our handlers.
+const talkativeCaddyfile = "{\n\tdebug\n" + harness.GlobalOptions + `
+	metrics {
+		per_host
+	}
+	servers {
+		trace
+	}
+	log everything {
+		output file {{.Dir}}/everything.log
+		level DEBUG
+	}
+	pubsub {` + harness.PubsubStore + harness.DefaultMaster + harness.FastBandwidth + `
+		region US
+		master_token {file.{{.Dir}}/from.file}
+		master_token {$HASHED}
+	}
+}
+(all) {
+	log
+	encode
+	pubsub
+` + harness.ConsoleOperators + `
+	rewrite /old/* /new{uri}
+	error /boom "it broke" 503
+	reverse_proxy /dead 127.0.0.1:1
+	reverse_proxy {$UPSTREAM}
+	handle_errors {
+		respond "sorry: {err.status_code}"
+	}
+}
+http://localhost:{{.HTTP}} {
+	import all
+}
+https://localhost:{{.HTTPS}} {
+	tls internal
+	import all
+}
+`
+
+// watched is an edge whose every output is searched for secrets.
+type watched struct {
+	*harness.Edge
+	hidden map[string]string // what the secret is → the secret
+	places map[string]string // what was written → the text
+	marks  map[string]int    // "n=…" in the URL of a request → the status of its answer
+}
+
+// hide records a token whose secret must not be found, and returns it.
+func (w *watched) hide(what, token string) string {
+	w.hidden[what] = token[len(token)-32:]
+	return token
+}
+
+// saw keeps an answer.
+func (w *watched) saw(what string, a harness.Answer) harness.Answer {
+	var header strings.Builder
+	_ = a.Header.Write(&header) // a strings.Builder takes all
+	w.places["the answer to "+what] = header.String() + string(a.Body)
+	return a
+}
+
+// mark returns a query that identifies a request in the log.
+func (w *watched) mark() string { return fmt.Sprintf("n=%d.", len(w.marks)) }
+
+// No token is found in anything that an edge writes, stores or answers.
+func TestNoSecretLeaves(t *testing.T) {
+	t.Parallel()
+	var mu sync.Mutex
+	var proxied []http.Header
+	upstream := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		defer mu.Unlock()
+		proxied = append(proxied, r.Header.Clone())
+	}))
+	defer upstream.Close()
+	w := &watched{hidden: map[string]string{}, places: map[string]string{}, marks: map[string]int{}}
+	dir := t.TempDir()
+	byFile, byHash := w.hide("master token by file", harness.NewMasterToken()), w.hide("master token by hash", harness.NewMasterToken())
+	if err := os.WriteFile(filepath.Join(dir, "from.file"), []byte(byFile), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	hashed := fmt.Sprintf("%ssha256:%x", byHash[:36], sha256.Sum256([]byte(byHash[36:])))
+	w.Edge = harness.StartEdge(t, talkativeCaddyfile, harness.InDir(dir), harness.WithEnv("HASHED="+hashed), harness.WithEnv("UPSTREAM="+strings.TrimPrefix(upstream.URL, "http://")))
+	w.hide("master token", w.Master)
+	w.List(byFile, "")
+	w.List(byHash, "")
+
+	w.sessions()
+	w.administration()
+	targets := w.requests() + w.malformed()
+
+	for path, proof := range map[string]string{
+		"/config/": "pubsub", "/metrics": "caddy_http_requests_total", "/debug/pprof/goroutine?debug=2": "goroutine",
+		"/pubsub/master-tokens": "master_tokens", "/pubsub/tokens": "token_id", "/pubsub/connections": "connections",
+	} {
+		if got := w.saw(path, w.Do(harness.Call{Method: "GET", URL: w.AdminURL(path)})); !bytes.Contains(got.Body, []byte(proof)) {
+			t.Errorf("admin %s: got %d without %q", path, got.Status, proof)
+		}
+	}
+	w.Stop()
+	err := filepath.WalkDir(w.Dir, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || !entry.Type().IsRegular() || entry.Name() == "from.file" {
+			return err
+		}
+		content, err := os.ReadFile(path)
+		w.places[strings.TrimPrefix(path, w.Dir)] = string(content)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.places["stdout and stderr"] = w.Output()
+	offered := 0
+	for n, header := range proxied {
+		offers := fmt.Sprint(header["Sec-Websocket-Protocol"], header["Wt-Available-Protocols"])
+		offered += strings.Count(offers, "llps.v1")
+		w.places[fmt.Sprint("what the upstream got, ", n)] = offers // it may have the Authorization
+	}
+	if offered == 0 {
+		t.Error("the upstream got no subprotocols to search")
+	}
+	w.checkLogged(targets)
+	for place, text := range w.places {
+		layers := harness.Layers(text)
+		for what, secret := range w.hidden {
+			if found := harness.FindIn(layers, secret); found != "" {
+				t.Errorf("%s holds the secret of the %s: %s", place, what, found)
+			}
+		}
+	}
+}
+
+// checkLogged requires that each request that reached Caddy is in the log once, with its
+// status: otherwise there was nothing to search.
+func (w *watched) checkLogged(targets int) {
+	w.T.Helper()
+	marked, logged, redacted, protocols := regexp.MustCompile(`n=\d+\.`), map[string][]int{}, 0, map[string]bool{}
+	for line := range strings.Lines(w.places["/everything.log"]) {
+		var r struct {
+			Msg, Method, Host, URI string
+			Status                 int
+			Request                struct{ URI, Proto string }
+		}
+		if err := json.Unmarshal([]byte(line), &r); err != nil {
+			w.T.Fatalf("the log has the line %q: %v", line, err)
+		}
+		if r.Msg == "handled request with a token" && strings.Contains(r.Method+r.Host+r.URI, "[redacted]") {
+			redacted++
+		}
+		if mark := marked.FindString(r.URI + r.Request.URI); mark != "" && strings.HasPrefix(r.Msg, "handled request") {
+			logged[mark] = append(logged[mark], r.Status)
+			protocols[r.Request.Proto] = true
+		}
+	}
+	for mark, status := range w.marks {
+		if got := logged[mark]; !slices.Equal(got, []int{status}) {
+			w.T.Errorf("the request with %s was answered %d; the access log has the statuses %v of it", mark, status, got)
+		}
+	}
+	seen := slices.Collect(maps.Values(w.marks))
+	for _, status := range []int{200, 400, 401, 403, 404, 405, 426, 502, 503} {
+		if !slices.Contains(seen, status) {
+			w.T.Errorf("no request was answered %d", status)
+		}
+	}
+	if redacted != targets || !protocols["HTTP/1.1"] || !protocols["HTTP/2.0"] || !protocols["HTTP/3.0"] {
+		w.T.Errorf("the log has %d records of tokens in the target, want %d, and requests over %v", redacted, targets, protocols)
+	}
+}
+
+// sessions opens sessions and has them refused, over both transports and with AUTH lines, and
+// sends tokens where none belongs.
+func (w *watched) sessions() {
+	valid, revoked := w.hide("access token", w.Issue(harness.AllowAll("room")).Token), w.hide("revoked token", w.Issue(harness.AllowAll("room")).Token)
+	w.Revoke(w.Master, revoked).Decode(w.T, 200, new(harness.Object))
+	talk := func(s *harness.Socket) {
+		s.Subscribe("paint.room", valid)
+		s.Publish("paint.room", valid, valid)
+		s.ExpectDeliver("paint.room", valid, valid, valid)
+		for _, line := range []string{"AUTH:" + valid, valid} {
+			s.SendLine(line)
+			s.ExpectText("ERR:bad_request")
+		}
+		s.SendFrame([]byte("\x07" + valid))
+		s.ExpectText("ERR:bad_frame")
+		s.Close()
+	}
+	for token, status := range map[string]int{
+		valid: 200, revoked: 401, w.hide("wrong secret", valid[:36]+harness.RandomHex()): 401,
+		w.hide("limited token", w.Limited(harness.Object{"allow_regions": []string{"EU"}})): 403,
+	} {
+		for url, open := range map[string]func(harness.Handshake) (*harness.Socket, harness.Answer){
+			fmt.Sprintf("ws://localhost:%d/ws?", w.HTTP): w.Open, w.HttpsURL("/wt?"): w.OpenWebTransport,
+		} {
+			for _, h := range []harness.Handshake{{Token: token}, {Protocols: []string{"llps.v1", "at." + token}}} {
+				mark := w.mark()
+				h.URL = url + mark
+				s, a := open(h)
+				w.saw("handshake "+mark, a)
+				if w.marks[mark] = a.Status; (s != nil) != (status == 200) || s == nil && a.Status != status {
+					w.T.Errorf("handshake: got status %d, want %d", a.Status, status)
+				}
+				if s != nil {
+					talk(s)
+				}
+			}
+		}
+		s := w.MustOpenWebTransport(harness.Handshake{})
+		s.SendLine("AUTH:" + token)
+		_, line, err := s.Read()
+		s.Must(err)
+		w.saw("AUTH as "+fmt.Sprint(status, token[:36]), harness.Answer{Body: line})
+		if status == 200 {
+			s.SubscribeOwn(s.OpenLines(), "paint.room", "own."+token)
+			talk(s)
+		}
+	}
+}
+
+// administration makes, shows and ends tokens by the APIs and the console.
+func (w *watched) administration() {
+	t := w.T
+	ada := w.Console().Login("ada", harness.AdaPassword)
+	const wrong = "a password that is wrong"
+	w.hidden["password"], w.hidden["wrong password"], w.hidden["session"] = harness.AdaPassword, wrong, strings.ToLower(ada.Cookie.Value)
+	w.saw("a wrong password", w.Console().TryLogin("ada", wrong))
+	w.saw("a password as a name", w.Console().TryLogin(wrong, harness.AdaPassword))
+	for by, call := range map[string]func(method, path string, body any) harness.Answer{
+		"the console": ada.Call,
+		"the admin API": func(method, path string, body any) harness.Answer {
+			return w.Do(harness.Call{Method: method, URL: w.AdminURL("/pubsub/" + path), Body: w.Encode(body)})
+		},
+	} {
+		var made struct{ ID, Token string }
+		var token harness.Issued
+		call("POST", "master-tokens", harness.Object{"name": "made"}).Decode(t, 200, &made)
+		w.hide("master token of "+by, made.Token)
+		call("POST", "master-tokens/"+made.ID+"/rotate", harness.Object{}).Decode(t, 200, &made)
+		w.hide("rotated master token of "+by, made.Token)
+		call("POST", "tokens", harness.TokenRequest(harness.AllowAll("paint.room"))).Decode(t, 200, &token)
+		w.hide("access token of "+by, token.Token)
+		w.saw(by+": explain", call("POST", "explain", harness.Object{"token": token.Token, "action": "connect"}))
+		w.saw(by+": a token as its id", call("POST", "explain", harness.Object{"token_id": token.Token, "action": "connect"}))
+		w.saw(by+": a token as a field", call("POST", "tokens", harness.Object{token.Token: made.Token}))
+		w.saw(by+": a token as a name", call("POST", "master-tokens", harness.Object{"name": strings.Repeat(made.Token, 8)}))
+		w.saw(by+": list", call("GET", "tokens", nil))
+		w.saw("no JSON", w.Rest("DELETE", "/v1/revoke-token", made.Token, `{"token":"`+token.Token+`"`))
+		w.saw("a token as a rule", w.Rest("POST", "/v1/get-token", made.Token, harness.TokenRequest(harness.Grant("room", []string{token.Token + "#x"}, nil))))
+		w.saw("a token as an id", w.Refresh(made.Token, token.Token, token.Token))
+		w.saw("revoke", w.Revoke(made.Token, token.Token))
+	}
+	for _, path := range []string{"/console", "session"} {
+		w.saw("the console: "+path, ada.Get(path))
+	}
+}
+
+// requests sends tokens to right and wrong places, and in URLs, and returns how many of the
+// latter.
+func (w *watched) requests() (targets int) {
+	token := w.hide("travelling token", w.Issue(harness.AllowAll("room")).Token)
+	carriers := []http.Header{
+		{"Authorization": {"Bearer " + token}}, {"Sec-Websocket-Protocol": {"at." + token + " , llps.v1", "at." + token}},
+		{"Wt-Available-Protocols": {`"llps.v1", "at.` + token + `"`}}, {"Sec-Websocket-Protocol": {"llps.v1, " + token}}, {"Authorization": {"Bearer " + w.Master}},
+	}
+	for _, lane := range []struct {
+		base   string
+		client http.RoundTripper
+	}{{w.HttpURL(""), &http.Transport{DialContext: harness.DialLoopback, DisableKeepAlives: true}}, {w.HttpsURL(""), w.Http2()}, {w.HttpsURL(""), w.Http3()}} {
+		send := func(what, method, target, body string, header http.Header) int {
+			ctx, cancel := context.WithTimeout(context.Background(), harness.WaitTimeout)
+			defer cancel()
+			req, err := http.NewRequestWithContext(ctx, method, lane.base+target, strings.NewReader(body))
+			if err != nil {
+				w.T.Fatal(err)
+			}
+			req.Header = header
+			res, err := lane.client.RoundTrip(req)
+			if err != nil {
+				w.T.Fatalf("%s %s: %v", method, target, err)
+			}
+			defer res.Body.Close()
+			var read bytes.Buffer
+			if _, err := read.ReadFrom(res.Body); err != nil {
+				w.T.Fatal(err)
+			}
+			return w.saw(what+" "+method+lane.base+target+res.Proto, harness.Answer{Status: res.StatusCode, Header: res.Header, Body: read.Bytes()}).Status
+		}
+		for _, header := range carriers {
+			for _, call := range [][2]string{
+				{"GET", "/ping"}, {"GET", "/ws"}, {"POST", "/ws"}, {"GET", "/ws/"}, {"GET", "/wt"}, {"GET", "/nowhere"}, {"GET", "/old/page"},
+				{"GET", "/boom"}, {"GET", "/dead"}, {"GET", "/v1/tokens"}, {"POST", "/v1/get-token"},
+			} {
+				mark := w.mark()
+				body := ""
+				if call[0] == "POST" {
+					body = token
+				}
+				w.marks[mark] = 0
+				w.marks[mark] = send("a token", call[0], call[1]+"?"+mark, body, header.Clone())
+			}
+		}
+		for _, target := range []string{
+			"/" + token, "/ws?token=at." + token, "/ws?a&b&" + token, "/ws?t=%41" + token[1:], "/ws?t=AT%255F" + token[3:], "/ws?t=" + w.Master, "/ws?t=" + strings.ToLower(token),
+		} {
+			if status := send("a token in the URL", "GET", target, "", http.Header{}); status != 400 {
+				w.T.Errorf("%s: %d, want 400", target, status)
+			}
+			targets++
+		}
+	}
+	return targets
+}
+
+// malformed writes requests that no HTTP client sends, and returns how many had a token in
+// their target.
+func (w *watched) malformed() (targets int) {
+	token := w.hide("token of malformed requests", w.Issue(harness.AllowAll("room")).Token)
+	held := "Connection: close\r\nSec-WebSocket-Protocol: llps.v1, at." + token + "\r\nAuthorization: Bearer " + token + "\r\n\r\n"
+	for request, target := range map[string]bool{
+		"GET /ws HTTP/1.1\r\n" + held:                                                                                               false, // no Host
+		"GET /ws HTTP/1.1\r\nHost: a b\r\n" + held:                                                                                  false,
+		"GET /ws HTTP/3.7\r\nHost: localhost\r\n" + held:                                                                            false,
+		"GET http://" + token + "@localhost/ HTTP/1.1\r\nHost: a\r\n" + held:                                                        true,
+		"CONNECT " + token + ":443 HTTP/1.1\r\nHost: localhost\r\n" + held:                                                          true,
+		token + " /ws HTTP/1.1\r\nHost: localhost\r\n" + held:                                                                       true,
+		"GET /#" + token + " HTTP/1.1\r\nHost: localhost\r\n" + held:                                                                true,
+		"GET / HTTP/1.1\r\nHost: at." + token + "\r\n" + held:                                                                       true,
+		"GET /ws HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nSec-WebSocket-Protocol: llps.v1,\r\n at." + token + "\r\n\r\n": false, // folded
+		"GET /favicon.ico HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nReferer: http://localhost/?t=" + token + "\r\n\r\n":   false,
+		"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + token:                                                                                  false,
+	} {
+		conn, err := net.Dial("tcp", fmt.Sprintf("127.0.0.1:%d", w.HTTP))
+		if err != nil {
+			w.T.Fatal(err)
+		}
+		_, _ = conn.Write([]byte(request)) // the edge may refuse before it has read all
+		_ = conn.(*net.TCPConn).CloseWrite()
+		var answer bytes.Buffer
+		_, _ = answer.ReadFrom(conn)
+		conn.Close()
+		w.places["the answer to "+strings.ReplaceAll(request, token, "…")] = answer.String()
+		if target {
+			targets++
+		}
+	}
+	return targets
+}
+
+// A secret that stands in a configuration is refused, and not repeated in the error or kept
+// anywhere. TestAdapt has each way to write one.
+func TestLiteralMasterIsRefused(t *testing.T) {
+	t.Parallel()
+	literal := harness.NewMasterToken()
+	e := harness.StartEdge(t, harness.DefaultCaddyfile, harness.WithEnv("LITERAL="+literal))
+	var wrote strings.Builder
+	for _, directive := range []string{"master_token " + literal, "master_token {$LITERAL}", "master_token " + literal + "_sha256:", literal} {
+		out, err := e.TryReload(strings.Replace(harness.DefaultCaddyfile, harness.DefaultMaster, "\n"+directive+"\n", 1))
+		validated, invalid := e.Command("validate", "--config", e.File, "--adapter", "caddyfile").CombinedOutput()
+		if err == nil || invalid == nil {
+			t.Errorf("%q is accepted", directive)
+		}
+		wrote.WriteString(out + string(validated))
+	}
+	for _, app := range []harness.Object{{"master_tokens": []harness.Object{{"token": literal}}}, {"master_tokens": literal}} { // as JSON
+		config := harness.Object{"admin": harness.Object{"listen": e.AdminAddress()}, "apps": harness.Object{"pubsub": app}}
+		var got harness.Answer
+		e.Poll("an answer of /load", func() bool { // Caddy replaces its admin endpoint with each attempt
+			var err error
+			got, err = e.Try(harness.Call{Method: "POST", URL: e.AdminURL("/load"), Body: e.Encode(config)})
+			return err == nil
+		})
+		if got.Status == 200 {
+			t.Errorf("/load accepts %v", app)
+		}
+		wrote.Write(got.Body)
+	}
+	e.Rest("GET", "/v1/tokens", literal, nil).Problem(t, 401, "bad_master_token")
+	saved, err := os.ReadFile(filepath.Join(e.Dir, "config/caddy/autosave.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	wrote.WriteString(string(saved) + e.Output())
+	if found := harness.FindSecret(wrote.String(), literal[36:]); found != "" {
+		t.Errorf("the secret is found in %s", found)
+	}
+}
