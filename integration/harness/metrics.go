@@ -122,7 +122,7 @@ func (e *Edge) AwaitMetrics(wrong func(Samples) string) Samples {
 	e.T.Helper()
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
-	for end := time.Now().Add(WaitTimeout / 3); ; <-tick.C {
+	for end := time.Now().Add(WaitTimeout); ; <-tick.C {
 		got := e.Metrics()
 		what := wrong(got)
 		if what == "" {

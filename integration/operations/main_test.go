@@ -1,3 +1,4 @@
+// Package operations tests what operators see and attach: metrics, hooks, the client commands.
 package operations
 
 import (

@@ -1,2 +1,0 @@
-// Package operations tests what operators see and do: metrics, hooks, commands.
-package operations
