@@ -1,8 +1,4 @@
 package harness
 
-import ()
-
-const (
-	AnnSubject = "ann ☺ <x>"
-	Mallory    = "mallory"
-)
+// AnnSubject is a subject with characters that want care.
+const AnnSubject = "ann ☺ <x>"

@@ -205,7 +205,7 @@ func (r *relay) dialEarly(ctx context.Context, e *harness.Edge, config *tls.Conf
 	if err != nil {
 		e.T.Fatal(err)
 	}
-	transport := &http3.Transport{EnableDatagrams: true, AdditionalSettings: map[uint64]uint64{harness.WtEnabled: 1}}
+	transport := &http3.Transport{EnableDatagrams: true, AdditionalSettings: map[uint64]uint64{0x2c7cf000: 1}}
 	return conn, transport.NewClientConn(conn)
 }
 

@@ -78,222 +78,148 @@ func TestCertificateRenewal(t *testing.T) {
 	}
 	trusted.ServerName = certifiedHost
 
-	seen := []*x509.Certificate{awaitCertificate(e, trusted)} // the latest last
-	awaitRenewal := func() { seen = append(seen, awaitCertificate(e, trusted, seen...)) }
+	var seen []*x509.Certificate // the latest last
+	awaitRenewal := func() {
+		t.Helper()
+		e.Poll(fmt.Sprintf("a certificate after %d others", len(seen)), func() bool {
+			d := tls.Dialer{NetDialer: &net.Dialer{Timeout: harness.WaitTimeout}, Config: trusted}
+			conn, err := d.DialContext(t.Context(), "tcp", fmt.Sprintf("127.0.0.1:%d", e.HTTPS))
+			if err != nil {
+				return false
+			}
+			defer conn.Close()
+			leaf := conn.(*tls.Conn).ConnectionState().PeerCertificates[0]
+			if slices.ContainsFunc(seen, leaf.Equal) {
+				return false
+			}
+			seen = append(seen, leaf)
+			return true
+		})
+	}
+	awaitRenewal()
 	token := e.Issue(harness.AllowAll("room")).Token
-
-	transports := []client.Transport{client.WebSocket, client.WebTransport}
-	crowd := make([]*certified, len(transports))
-	for i, transport := range transports {
-		crowd[i] = connectCertified(e, trusted, transport, token)
-		crowd[i].follow(t, "seq.*", len(transports))
-	}
-	stop := make(chan struct{})
-	for _, c := range crowd {
-		c.work.Go(func() { c.Publish("seq."+string(c.transport), stop) }) // ends with stop, or the client
-	}
-
-	// On a busy machine the first renewal may have come while they connected.
-	first := awaitCertificate(e, trusted)
-	if !containsCertificate(seen, first) {
-		seen = append(seen, first)
+	var crowd []*certified
+	for _, transport := range []client.Transport{client.WebSocket, client.WebTransport} {
+		crowd = append(crowd, connectCertified(e, trusted, transport, token))
 	}
 	// A soak ends when the sessions have outlived the certificates that they began with.
-	n := 0
-	for ; n < renewals || harness.Soaking && time.Now().Before(first.NotAfter); n++ {
+	for n := 0; n < renewals || harness.Soaking && time.Now().Before(crowd[0].shown.NotAfter); n++ {
+		old := len(seen)
 		awaitRenewal()
-		for _, transport := range transports {
-			fresh := connectCertified(e, trusted, transport, token)
-			fresh.roundTrip(t, fmt.Sprintf("fresh.%d", n))
-			fresh.End(t)
-			if containsCertificate(seen[:len(seen)-1], fresh.handshakes[0]) {
-				t.Errorf("after renewal %d a new session over %s got an old certificate", n+1, transport)
+		for _, c := range crowd {
+			fresh := connectCertified(e, trusted, c.transport, token)
+			if slices.ContainsFunc(seen[:old], fresh.shown.Equal) {
+				t.Errorf("after renewal %d a new session over %s got an old certificate", n+1, c.transport)
 			}
+			fresh.end()
 		}
 	}
-	close(stop)
 	for _, c := range crowd {
-		c.End(t)
-		t.Logf("%s: %d messages published", c.transport, c.published)
+		c.end()
+		t.Logf("%s: %d messages", c.transport, c.received)
 	}
-	t.Logf("%d renewals; %v are left to the first certificate", n, time.Until(first.NotAfter).Round(time.Second))
+	t.Logf("%d renewals; %v are left to the first certificate", len(seen)-1, time.Until(crowd[0].shown.NotAfter).Round(time.Second))
 }
 
-// awaitCertificate returns the certificate that a TLS handshake over TCP shows, when it is
-// none of the old ones.
-func awaitCertificate(e *harness.Edge, trusted *tls.Config, old ...*x509.Certificate) (leaf *x509.Certificate) {
-	e.T.Helper()
-	e.Poll(fmt.Sprintf("a certificate after %d others", len(old)), func() bool {
-		var err error
-		leaf, err = servedCertificate(e.HTTPS, trusted)
-		return err == nil && !containsCertificate(old, leaf)
-	})
-	return leaf
-}
-
-func containsCertificate(list []*x509.Certificate, c *x509.Certificate) bool {
-	return slices.ContainsFunc(list, c.Equal)
-}
-
-// servedCertificate is the certificate that a TLS handshake over TCP shows.
-func servedCertificate(port int, config *tls.Config) (*x509.Certificate, error) {
-	d := tls.Dialer{NetDialer: &net.Dialer{Timeout: harness.WaitTimeout}, Config: config}
-	ctx, cancel := context.WithTimeout(context.Background(), harness.WaitTimeout)
-	defer cancel()
-	conn, err := d.DialContext(ctx, "tcp", fmt.Sprintf("127.0.0.1:%d", port))
-	if err != nil {
-		return nil, err
-	}
-	defer conn.Close()
-	return conn.(*tls.Conn).ConnectionState().PeerCertificates[0], nil
-}
-
-// certified is a client that notes what happens to its connection.
+// certified is a client that publishes numbers to itself, and notes what happens to its
+// connection.
 type certified struct {
+	t         *testing.T
 	transport client.Transport
 	client    *client.Client
+	shown     *x509.Certificate // by its first handshake
+	stop      chan struct{}
 	work      sync.WaitGroup
-	published int // read after the work
+	published int // read after the work, as received
+	received  int
 
-	mu         sync.Mutex
-	handshakes []*x509.Certificate // what each showed
-	unwanted   []string            // events
-	faults     []error
+	mu     sync.Mutex
+	faults []string
 }
 
 func connectCertified(e *harness.Edge, trusted *tls.Config, transport client.Transport, token string) *certified {
 	e.T.Helper()
-	c := &certified{transport: transport}
+	c := &certified{t: e.T, transport: transport, stop: make(chan struct{})}
+	handshakes := 0
 	config := trusted.Clone()
 	config.VerifyConnection = func(state tls.ConnectionState) error {
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		c.handshakes = append(c.handshakes, state.PeerCertificates[0])
+		if handshakes++; handshakes > 1 { // of one connection after the other
+			c.fault("connection %d", handshakes)
+			return nil
+		}
+		c.shown = state.PeerCertificates[0]
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), harness.WaitTimeout)
+	ctx, cancel := context.WithTimeout(e.T.Context(), harness.WaitTimeout)
 	defer cancel()
 	var err error
 	// Without keep-alive a busy machine makes no connection suspect.
 	c.client, err = client.Connect(ctx, []string{e.HttpsURL("")}, client.Options{
 		Token: token, Transports: []client.Transport{transport}, ConnectTimeout: harness.WaitTimeout, KeepAlive: -1,
-		QueuePolicy: client.EndOnFull, TLS: config, OnEvent: c.Event,
+		QueuePolicy: client.EndOnFull, TLS: config, OnEvent: func(event client.Event) {
+			switch event.(type) {
+			case client.Connected, client.RoundTrip, client.Closed:
+			default:
+				c.fault("%T%+v", event, event)
+			}
+		},
 	})
 	if err != nil {
 		e.T.Fatalf("%s: %v\nthe edge wrote:\n%s", transport, err, e.Output())
 	}
-	e.T.Cleanup(func() {
-		_ = c.client.Close() // end has looked at it
-		c.work.Wait()
-	})
-	return c
-}
-
-func (c *certified) Event(event client.Event) {
-	switch event.(type) {
-	case client.Connected, client.RoundTrip, client.Closed:
-		return
+	channel := fmt.Sprintf("%s.%p", transport, c)
+	s, err := c.client.Subscribe(ctx, "paint.room", channel)
+	if err != nil {
+		e.T.Fatalf("%s: %v", transport, err)
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.unwanted = append(c.unwanted, fmt.Sprintf("%T%+v", event, event))
+	publish := func(payload string) {
+		if err := c.client.Publish(context.Background(), "paint.room", channel, []byte(payload)); err != nil {
+			c.fault("message %s: %v", payload, err)
+		}
+	}
+	c.work.Go(func() { // ends with stop
+		tick := time.NewTicker(10 * time.Millisecond)
+		defer tick.Stop()
+		for {
+			c.published++
+			publish(strconv.Itoa(c.published))
+			select {
+			case <-c.stop:
+				publish("end")
+				return
+			case <-tick.C:
+			}
+		}
+	})
+	c.work.Go(func() { // ends with the last message, or the client
+		for m := range s.Messages() {
+			if string(m.Payload) == "end" {
+				return
+			}
+			if c.received++; string(m.Payload) != strconv.Itoa(c.received) {
+				c.fault("got %q in place of %d", m.Payload, c.received)
+			}
+		}
+		c.fault("the subscription ended: %v", s.Err())
+	})
+	e.T.Cleanup(func() { _ = c.client.Close() }) // end has looked at it
+	return c
 }
 
 func (c *certified) fault(format string, args ...any) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.faults = append(c.faults, fmt.Errorf(format, args...))
+	c.faults = append(c.faults, fmt.Sprintf(format, args...))
 }
 
-// follow requires every message of this many sequences, in order, until their ends.
-func (c *certified) follow(t *testing.T, pattern string, sequences int) {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), harness.WaitTimeout)
-	defer cancel()
-	s, err := c.client.Subscribe(ctx, "paint.room", pattern)
-	if err != nil {
-		t.Fatalf("%s: %v", c.transport, err)
-	}
-	c.work.Go(func() { // ends with the sequences, or the client
-		got := map[string]int{}
-		for m := range s.Messages() {
-			switch want := strconv.Itoa(got[m.Channel] + 1); string(m.Payload) {
-			case want:
-				got[m.Channel]++
-			case "end " + strconv.Itoa(got[m.Channel]):
-				sequences--
-			default:
-				c.fault("got %q on %s in place of %s", m.Payload, m.Channel, want)
-				return
-			}
-			if sequences == 0 {
-				return
-			}
-		}
-		c.fault("the subscription ended after %v: %v", got, s.Err())
-	})
-}
-
-// Publish sends the numbers from 1 until stop is closed, then an "end" with the last one.
-func (c *certified) Publish(channel string, stop <-chan struct{}) {
-	tick := time.NewTicker(10 * time.Millisecond)
-	defer tick.Stop()
-	send := func(payload string) bool {
-		err := c.client.Publish(context.Background(), "paint.room", channel, []byte(payload))
-		if err != nil {
-			c.fault("message %s: %w", payload, err)
-		}
-		return err == nil
-	}
-	for {
-		select {
-		case <-stop:
-			send(fmt.Sprintf("end %d", c.published))
-			return
-		case <-tick.C:
-		}
-		if !send(strconv.Itoa(c.published + 1)) {
-			return
-		}
-		c.published++
-	}
-}
-
-// roundTrip publishes a message and gets it.
-func (c *certified) roundTrip(t *testing.T, channel string) {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), harness.WaitTimeout)
-	defer cancel()
-	got := make(chan string, 1)
-	if _, err := c.client.SubscribeFunc(ctx, "paint.room", channel, func(m client.Message) { got <- string(m.Payload) }); err != nil {
-		t.Fatalf("%s: %v", c.transport, err)
-	}
-	if err := c.client.Publish(ctx, "paint.room", channel, []byte("here")); err != nil {
-		t.Fatalf("%s: %v", c.transport, err)
-	}
-	select {
-	case payload := <-got:
-		if payload != "here" {
-			t.Errorf("%s: got %q", c.transport, payload)
-		}
-	case <-ctx.Done():
-		t.Fatalf("%s: no message: %v", c.transport, c.client.Err())
-	}
-}
-
-// End waits for the work, closes the client and requires that nothing has happened to its
-// only connection.
-func (c *certified) End(t *testing.T) {
-	t.Helper()
+// end stops the client, and requires that its only connection has lost nothing.
+func (c *certified) end() {
+	c.t.Helper()
+	close(c.stop)
 	timer := time.AfterFunc(harness.WaitTimeout, func() { _ = c.client.Close() }) // which ends the work
 	c.work.Wait()
 	timer.Stop()
-	if err := c.client.Close(); err != nil {
-		t.Errorf("%s: %v", c.transport, err)
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if len(c.handshakes) != 1 || len(c.unwanted) > 0 || len(c.faults) > 0 {
-		t.Errorf("%s: %d connections, events %q, faults %v", c.transport, len(c.handshakes), c.unwanted, c.faults)
+	if err := c.client.Close(); err != nil || c.received != c.published || len(c.faults) > 0 {
+		c.t.Errorf("%s: %v; got %d of %d messages, faults %q", c.transport, err, c.received, c.published, c.faults)
 	}
 }

@@ -1,3 +1,4 @@
+// Package sessions tests what HTTP/3, TLS and Caddy's reloads mean for sessions.
 package sessions
 
 import (

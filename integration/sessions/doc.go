@@ -1,2 +1,0 @@
-// Package sessions tests what only one of the transports has.
-package sessions
