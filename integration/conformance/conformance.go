@@ -1,8 +1,12 @@
+// Package conformance has what docs/protocol.md says of sessions over every transport: the
+// table [Cases], whose cases open their sessions by a [harness.Stage]. Its own test plays them
+// on one edge, package cluster over two, and package sdks some of them through the SDKs.
 package conformance
 
 import (
 	"cmp"
 	"errors"
+	"strings"
 	"syscall"
 	"testing"
 
@@ -12,19 +16,28 @@ import (
 var Transports = []harness.Transport{
 	{
 		Name: "websocket", Other: "webtransport", TryOpen: (*harness.Edge).TryOpen,
-		Crowd: harness.AtLength(50, 200), Races: harness.AtLength(64, 1000), Reloads: harness.AtLength(6, 20),
+		Crowd: harness.AtLength(10, 200), Races: harness.AtLength(16, 1000), Reloads: harness.AtLength(2, 20),
 		Gone: func(err error) bool {
 			return errors.Is(err, syscall.ECONNREFUSED) || errors.Is(err, syscall.ECONNRESET)
 		},
-		Rude: webSocketAborts, Flooder: webSocketFlooder, Half: incompleteWebSockets,
+		Rude: webSocketAborts, Half: incompleteWebSockets,
 	},
 	{
 		Name: "webtransport", Other: "websocket", TryOpen: (*harness.Edge).TryWebTransport, CodeAlone: true,
-		Crowd: harness.AtLength(20, 50), Races: harness.AtLength(32, 120), Reloads: harness.AtLength(6, 20),
+		Crowd: harness.AtLength(5, 50), Races: harness.AtLength(8, 120), Reloads: harness.AtLength(2, 20),
 		Gone: func(error) bool { return false }, // the port answers until the end
-		Rude: webTransportAborts, Flooder: webTransportFlooder, Half: incompleteWebTransports,
+		Rude: webTransportAborts, Half: incompleteWebTransports,
 	},
 }
+
+// throughSDKs says for which clients of SDKs a case holds.
+type throughSDKs int
+
+const (
+	None throughSDKs = iota
+	all
+	Told // those that are told why a handshake is refused
+)
 
 // Case is something that holds for sessions over every transport.
 type Case struct {
@@ -37,44 +50,36 @@ type Case struct {
 }
 
 var Cases = []Case{
-	{Name: "publish and subscribe", Sdk: all, Run: publishAndSubscribe},
-	{Name: "frames to the byte", Shared: true, Run: framesToTheByte},
+	{Name: "publish and subscribe", Shared: true, Sdk: all, Run: publishAndSubscribe},
 	{Name: "lines and frames", Shared: true, Run: linesAndFrames},
 	{Name: "messages that close", Shared: true, Run: messagesThatClose},
-	{Name: "broken messages in a row", Shared: true, Run: brokenMessagesInARow},
-	{Name: "subscription limits", Shared: true, Run: subscriptionLimits},
 	{Name: "ingress cap", Shared: true, Sdk: all, Run: ingressCap},
-
 	{Name: "tenants are apart", Shared: true, Sdk: all, Run: tenantsAreApart},
 	{Name: "default tenant", Shared: true, Sdk: all, Run: defaultTenant},
 	{Name: "deliver modes", Shared: true, Sdk: all, Run: deliverModes},
+	{Name: "egress limited", Shared: true, Sdk: all, Run: egressLimited},
+	{Name: "vanished subscriber", Shared: true, Run: vanishedSubscriber},
 	{Name: "slow consumer, drop", caddyfile: SlowCaddyfile("drop"), Run: slowConsumerDrop},
 	{Name: "slow consumer, disconnect", caddyfile: SlowCaddyfile("disconnect"), Run: slowConsumerDisconnect},
-	{Name: "egress limited", Shared: true, Sdk: all, Run: egressLimited},
-	{Name: "flood without reading", caddyfile: Unthrottled, Run: floodWithoutReading},
-	{Name: "vanished subscriber", Run: vanishedSubscriber},
 
-	{Name: "tokens that are refused", Run: refusedTokens},
-	{Name: "rights of the connection", caddyfile: RegionalCaddyfile, Run: connectionRights},
-	{Name: "connection limits", caddyfile: NarrowCaddyfile, Run: connectionLimits},
 	{Name: "revocation", Shared: true, Sdk: Told, Run: revocation},
 	{Name: "expiry", Shared: true, Sdk: Told, Run: expiry},
-	{Name: "refresh to an earlier end", Shared: true, Run: refreshShortens},
-	{Name: "deleted master token", Run: deletedMasterWithTokens},
-	{Name: "removed static master token", Options: []harness.Option{harness.WithEnv("SUCCESSOR=" + successor)}, Run: removedStaticMaster},
-	{Name: "revocation races handshake", caddyfile: RacingCaddyfile, Run: revokeRacesHandshake},
-	{Name: "revocation races refresh", caddyfile: RacingCaddyfile, Run: revokeRacesRefresh},
+	{Name: "deleted master token", Shared: true, Run: deletedMasterWithTokens},
+	{Name: "tokens that are refused, and rights of the connection", caddyfile: RegionalCaddyfile, Run: connectionRights},
+	{Name: "connection limits", caddyfile: narrowCaddyfile, Run: connectionLimits},
+	{Name: "revocation races handshake and refresh", caddyfile: RegionalCaddyfile, Run: revocationRaces},
 
 	{Name: "reloads lose nothing", caddyfile: American, Sdk: all, Run: reloadsLoseNothing},
 	{Name: "reload takes effect", caddyfile: American, Options: []harness.Option{harness.WithEnv("SECOND=" + second)}, Sdk: Told, Run: reloadTakesEffect},
 	{Name: "refused reload changes nothing", caddyfile: American, Run: refusedReloadChangesNothing},
 
-	{Name: "stop drains", Run: stopDrains},
-	{Name: "stop ends with the last client", Run: stopEndsWithTheLastClient},
-	{Name: "stop tells before requests end", Run: stopTellsBeforeRequestsEnd},
+	{Name: "stop", caddyfile: harness.PatientCaddyfile, Run: stop},
 	{Name: "drain by the admin API", Run: drainByAdmin},
 	{Name: "no goroutine stays", Run: noGoroutineStays},
 }
+
+// Unthrottled is an edge whose caps do not slow a flood down.
+var Unthrottled = strings.ReplaceAll(harness.DefaultCaddyfile, "16384", "1048576")
 
 // PlayShared plays those cases of a list that need no edges of their own, which start
 // opens, one after the other: no session of one is left when the next begins.

@@ -62,40 +62,45 @@ func deliverModes(c *harness.Stage) {
 		{"one, random", wire.OneRandom, true},
 	} {
 		c.Run(mode.name, func(c *harness.Stage) {
+			// Channels of its own: what the mode before has left is none of its business.
+			jobs := "jobs" + strconv.Itoa(int(mode.delivery))
 			publisher := c.Dial(token)
-			publisher.PublishTagged(mode.delivery, "paint.room", "jobs.1", "nobody hears it")
-			publisher.Fence()
+			if c.Far == nil {
+				// A message without a subscriber is discarded. Over edges it may wait for a moment
+				// for one: it is decided by the edges that answer, and they may hear of one meanwhile.
+				publisher.PublishTagged(mode.delivery, "paint.room", "early"+jobs, "nobody hears it")
+				publisher.Fence()
+				publisher.Subscribe("paint.room", "early"+jobs)
+				publisher.Fence()
+			}
 
 			// The last one has two patterns that match, and no better chance for it.
 			sockets := []*harness.Socket{publisher, c.Dial(token), c.Dial(token)}
 			for _, s := range sockets {
-				s.Subscribe("paint.room", "jobs.*")
+				s.Subscribe("paint.room", jobs+".*")
 			}
-			sockets[2].Subscribe("paint.room", "#")
-			patterns := [][]string{{"jobs.*"}, {"jobs.*"}, {"#", "jobs.*"}}
-			const messages = 900
+			sockets[2].Subscribe("paint.room", jobs+".#")
+			patterns := [][]string{{jobs + ".*"}, {jobs + ".*"}, {jobs + ".#", jobs + ".*"}}
+			const messages = 600
 			for i := range messages {
-				publisher.PublishTagged(mode.delivery, "paint.room", "jobs.1", strconv.Itoa(i))
+				publisher.PublishTagged(mode.delivery, "paint.room", jobs+".1", strconv.Itoa(i))
 			}
 			want := len(sockets)
 			if mode.one {
 				want = 1
 			}
 			delivered, total := make([][]wire.Deliver, len(sockets)), 0
-			for end := time.Now().Add(harness.WaitTimeout); total < want*messages && time.Now().Before(end); {
+			for end := time.Now().Add(2 * harness.WaitTimeout); total < want*messages && time.Now().Before(end); {
 				for i, s := range sockets { // all at once, unless the broker asks other edges first
 					got := s.UntilFence()
-					if c.Far != nil { // it may have waited for the answers until somebody heard it
-						got = slices.DeleteFunc(got, func(d wire.Deliver) bool { return string(d.Payload) == "nobody hears it" })
-					}
 					delivered[i] = append(delivered[i], got...)
 					total += len(got)
 				}
 			}
 			times := make([]int, messages)
 			for i, got := range delivered {
-				// The mean is 300, the standard deviation 14; by patterns the last would have 450.
-				if mode.one && (len(got) < 200 || len(got) > 400) {
+				// The mean is 200, the standard deviation 12; by patterns the last would have 300.
+				if mode.one && (len(got) < 125 || len(got) > 275) {
 					c.T.Errorf("subscriber %d of 3 got %d of %d messages, want about a third", i+1, len(got), messages)
 				}
 				before := -1
@@ -106,7 +111,7 @@ func deliverModes(c *harness.Stage) {
 					}
 					times[n]++
 					before = n
-					if !slices.Equal(d.Patterns, patterns[i]) {
+					if slices.Sort(d.Patterns); !slices.Equal(d.Patterns, patterns[i]) {
 						c.T.Fatalf("subscriber %d got the patterns %q, want %q", i+1, d.Patterns, patterns[i])
 					}
 				}
@@ -117,6 +122,20 @@ func deliverModes(c *harness.Stage) {
 				}
 			}
 		})
+	}
+}
+
+// The edge forgets a client that subscribes and vanishes.
+func vanishedSubscriber(c *harness.Stage) {
+	token := c.Room()
+	gone, stays := c.Dial(token), c.Dial(token)
+	gone.Subscribe("paint.room", "vanished")
+	stays.Subscribe("paint.room", "vanished")
+	gone.Must(gone.Cut())
+	harness.AwaitConnections(c.Edge, 1)
+	for range 20 {
+		stays.PublishTagged(wire.OneRandom, "paint.room", "vanished", "x")
+		stays.ExpectDeliver("paint.room", "vanished", "x", "vanished")
 	}
 }
 
@@ -139,9 +158,9 @@ const Flood = 200 // messages, more than the queue above holds
 // long before it has passed, on a machine that is slow itself.
 const SlowEgress = 16
 
-// StartFlood sends numbered messages faster than slow may receive them: what
-// its egress cap holds back waits in its queue.
-func StartFlood(c *harness.Stage) (publisher, slow, fast *harness.Socket) {
+// startFlood sends numbered messages faster than slow may receive them, until the edge has
+// dropped some for the reason: what its egress cap holds back waits in its queue.
+func startFlood(c *harness.Stage, reason string) (publisher, slow, fast *harness.Socket, sent int) {
 	slow = c.Subscriber(c.Limited(harness.Object{"egress_kb_per_sec": SlowEgress}))
 	fast = c.Subscriber(c.Room())
 	publisher = c.Publisher(c.Room())
@@ -149,19 +168,20 @@ func StartFlood(c *harness.Stage) (publisher, slow, fast *harness.Socket) {
 		s.Subscribe("paint.room", "#")
 	}
 	filler := strings.Repeat(".", 900)
-	for i := range Flood {
-		publisher.Publish("paint.room", "c", strconv.Itoa(i)+filler)
-		if i%20 == 19 { // or the fast one might be too slow for so small a queue
-			for range 20 {
-				kind, message, err := fast.Read()
-				if err != nil || kind != harness.AsFrame {
-					c.T.Fatalf("the fast subscriber got %q, %v", message, err)
-				}
+	for c.Metrics()["millrace_deliveries_dropped_total{reason="+reason+"}"] == 0 {
+		for range 20 { // more at once, and the fast one might be too slow for so small a queue
+			publisher.Publish("paint.room", "c", strconv.Itoa(sent)+filler)
+			sent++
+		}
+		for range 20 {
+			kind, message, err := fast.Read()
+			if err != nil || kind != harness.AsFrame {
+				c.T.Fatalf("the fast subscriber got %q, %v", message, err)
 			}
 		}
 	}
 	c.Settle(publisher, fast) // which has lost nothing
-	return publisher, slow, fast
+	return publisher, slow, fast, sent
 }
 
 // number is which message of a flood this is.
@@ -178,22 +198,11 @@ func number(t *testing.T, frame []byte) int {
 	return n
 }
 
-// SlowCount is n of the line ERR:slow_consumer:n.
-func SlowCount(t *testing.T, line []byte) int {
-	t.Helper()
-	text, ok := strings.CutPrefix(string(line), "ERR:slow_consumer:")
+// count is n of the line ERR:<code>:<n>.
+func count(line []byte, code wire.Code) (n int, ok bool) {
+	text, ok := strings.CutPrefix(string(line), "ERR:"+string(code)+":")
 	n, err := strconv.Atoi(text)
-	if !ok || err != nil || n < 1 {
-		t.Fatalf("got the line %q, want ERR:slow_consumer:<n>", line)
-	}
-	return n
-}
-
-// limitedSeconds is n of the line ERR:egress_limited:n.
-func limitedSeconds(line []byte) (n int, ok bool) {
-	text, ok := strings.CutPrefix(string(line), "ERR:egress_limited:")
-	n, err := strconv.Atoi(text)
-	return n, ok && err == nil
+	return n, ok && err == nil && n > 0
 }
 
 // A client whose messages wait for its cap is told so before they arrive, and loses none.
@@ -216,7 +225,7 @@ func egressLimited(c *harness.Stage) {
 			received++
 			continue
 		}
-		if n, ok := limitedSeconds(message); !ok || n < 2 || told >= 0 {
+		if n, ok := count(message, "egress_limited"); !ok || n < 2 || told >= 0 {
 			c.T.Fatalf("got the line %q, want ERR:egress_limited:<seconds> once", message)
 		}
 		told = received
@@ -226,32 +235,33 @@ func egressLimited(c *harness.Stage) {
 	}
 }
 
-// With the policy drop a slow client loses the oldest messages, is told exactly
-// how many, and continues.
+// With the policy drop a slow client loses the oldest messages, is told exactly how many, and
+// continues.
 func slowConsumerDrop(c *harness.Stage) {
-	publisher, slow, _ := StartFlood(c)
+	publisher, slow, _, sent := startFlood(c, "queue_full")
 	received, lost, last := 0, 0, -1
-	for received+lost < Flood {
+	for received+lost < sent {
 		kind, message, err := slow.Read()
 		slow.Must(err)
 		if kind == harness.AsText {
-			if _, limited := limitedSeconds(message); !limited { // its queue holds two seconds' worth
-				lost += SlowCount(c.T, message)
+			if _, limited := count(message, "egress_limited"); limited { // its queue holds some seconds' worth
+				continue
+			}
+			n, ok := count(message, "slow_consumer")
+			if lost += n; !ok {
+				c.T.Fatalf("got the line %q, want ERR:slow_consumer:<n>", message)
 			}
 			continue
 		}
 		received++
-		if n := number(c.T, message); n <= last {
+		n := number(c.T, message)
+		if n <= last {
 			c.T.Fatalf("message %d came after %d", n, last)
-		} else {
-			last = n
 		}
+		last = n
 	}
-	if received+lost != Flood || lost == 0 || received < 20 {
-		c.T.Errorf("received %d and told of %d lost, want %d in all and some of both", received, lost, Flood)
-	}
-	if last != Flood-1 {
-		c.T.Errorf("the last message received is %d, want %d: the oldest are dropped", last, Flood-1)
+	if received+lost != sent || lost == 0 || last != sent-1 {
+		c.T.Errorf("received %d, the last is %d, and told of %d lost, want %d in all, and the oldest lost", received, last, lost, sent)
 	}
 	slow.Fence()
 	publisher.Publish("paint.room", "c", "after")
@@ -259,40 +269,26 @@ func slowConsumerDrop(c *harness.Stage) {
 }
 
 func slowConsumerDisconnect(c *harness.Stage) {
-	publisher, slow, fast := StartFlood(c)
-	received := 0
-	for {
+	publisher, slow, fast, sent := startFlood(c, "disconnect")
+	for received := 0; ; {
 		kind, message, err := slow.Read()
 		slow.Must(err)
-		if _, limited := limitedSeconds(message); kind == harness.AsText && limited {
+		if kind != harness.AsText {
+			if n := number(c.T, message); n != received {
+				c.T.Fatalf("got message %d, want %d", n, received)
+			}
+			received++
 			continue
 		}
-		if kind == harness.AsText {
-			if lost := SlowCount(c.T, message); received+lost > Flood {
-				c.T.Errorf("received %d and told of %d lost, of %d", received, lost, Flood)
-			}
-			break
+		if _, limited := count(message, "egress_limited"); limited {
+			continue
 		}
-		if n := number(c.T, message); n != received {
-			c.T.Fatalf("got message %d, want %d", n, received)
+		if lost, ok := count(message, "slow_consumer"); !ok || received+lost > sent {
+			c.T.Errorf("received %d of %d, and then %q", received, sent, message)
 		}
-		received++
+		break
 	}
 	slow.ExpectClose(wire.CloseSlowConsumer)
 	publisher.Publish("paint.room", "c", "after")
 	fast.ExpectDeliver("paint.room", "c", "after", "#")
-}
-
-// The edge forgets a client that subscribes and vanishes.
-func vanishedSubscriber(c *harness.Stage) {
-	token := c.Room()
-	gone, stays := c.Dial(token), c.Dial(token)
-	gone.Subscribe("paint.room", "jobs")
-	stays.Subscribe("paint.room", "jobs")
-	gone.Must(gone.Cut())
-	harness.AwaitConnections(c.Edge, 1)
-	for range 20 {
-		stays.PublishTagged(wire.OneRandom, "paint.room", "jobs", "x")
-		stays.ExpectDeliver("paint.room", "jobs", "x", "jobs")
-	}
 }

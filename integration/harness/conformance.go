@@ -22,8 +22,6 @@ type Transport struct {
 	Reloads int
 	// rude are ways in which a client leaves that break the transport's rules.
 	Rude []func(*Socket) error
-	// flooder opens a session that sends more than it reads.
-	Flooder func(c *Stage, token string) *Flooder
 	// half leaves handshakes unfinished.
 	Half func(c *Stage, token string)
 }

@@ -92,6 +92,14 @@ func (f *Far) Connect(c *Stage) {
 	f.pass(c.T, f.there, f.here, "to.here")
 }
 
+// Leave ends the session of Connect at the stage's edge, for which a stop would wait.
+func (f *Far) Leave(c *Stage) {
+	c.T.Helper()
+	if err := f.here.Leave(); err != nil {
+		c.T.Fatal(err)
+	}
+}
+
 // pass returns when a message has arrived from one edge at the other: then so has
 // everything that was sent before it, including subscriptions.
 func (f *Far) pass(t *testing.T, from, to *Socket, channel string) {
