@@ -62,7 +62,7 @@ soak_suspicions() {
 
 ## 100 hostile connections of one tenant beside the latency of another, on one edge and over two
 soak_tenants() {
-	MILLRACE_TENANTS=${MILLRACE_TENANTS:-5} integration load -run 'TestManyTenantsP99$'
+	MILLRACE_SOAK_COUNT=${MILLRACE_ROUNDS:-5} integration load -run 'TestManyTenants$'
 }
 
 ## what two edges deliver and refuse, over both transports, against an oracle: 10 million times
@@ -154,9 +154,9 @@ soak_history_kills() {
 	integration histories -run 'TestHistoryKills'
 }
 
-## how many messages an edge stores, 10,000 clients that come back at once, and one that reads slowly
+## how many messages an edge stores, and 10,000 clients that come back at once
 soak_history_measures() {
-	integration load -run 'TestHistory(Rate|Return|Slow)$' -parallel 1
+	integration load -run 'TestHistoryLoad$'
 }
 
 ## 2,000 clients that suspect a frozen edge at once, and another edge

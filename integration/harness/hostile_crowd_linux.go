@@ -93,7 +93,8 @@ func (e *Edge) SilentSession(ctx context.Context, member int) (int, error) {
 	defer socket.Close()
 	transport := &quic.Transport{Conn: socket}
 	defer transport.Close()
-	conn, err := transport.Dial(ctx, e.UdpAddress(), config, EarlySettings)
+	conn, err := transport.Dial(ctx, e.UdpAddress(), config,
+		&quic.Config{EnableDatagrams: true, EnableStreamResetPartialDelivery: true, InitialPacketSize: 1200})
 	if err != nil {
 		return 0, err
 	}
