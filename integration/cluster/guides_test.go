@@ -25,29 +25,19 @@ import (
 // guide returns a block of docs/clustering.md by the name in its first line.
 func guide(t *testing.T, name string) string {
 	t.Helper()
-	text, err := os.ReadFile("../docs/clustering.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, block, found := strings.Cut(string(text), "```\n# "+name+"\n")
-	block, _, ended := strings.Cut(block, "```\n")
-	if !found || !ended {
-		t.Fatalf("docs/clustering.md has no block that begins with # %s", name)
-	}
+	_, block, _ := strings.Cut(guideText(t, "```\n# "+name+"\n"), "```\n# "+name+"\n")
+	block, _, _ = strings.Cut(block, "```\n")
 	return block
 }
 
-// guideText requires that the guide has a text, and returns it.
-func guideText(t *testing.T, text string) string {
+// guideText is all of the guide, which must have these words.
+func guideText(t *testing.T, words string) string {
 	t.Helper()
-	all, err := os.ReadFile("../docs/clustering.md")
-	if err != nil {
-		t.Fatal(err)
+	text, err := os.ReadFile("../docs/clustering.md")
+	if err != nil || !strings.Contains(string(text), words) {
+		t.Fatalf("docs/clustering.md has no %q (%v)", words, err)
 	}
-	if !strings.Contains(string(all), text) {
-		t.Fatalf("docs/clustering.md has no %q", text)
-	}
-	return text
+	return string(text)
 }
 
 var exampleSite = regexp.MustCompile(`(?m)^[a-z0-9-]+\.example\.com \{$`)
@@ -119,11 +109,18 @@ func works(o *harness.Overlay) {
 	}
 }
 
+// One edge needs no NATS, and lists those edges that stand in its Caddyfile.
 func TestGuideOneEdge(t *testing.T) {
 	t.Parallel()
 	o := &harness.Overlay{T: t}
-	startAt(o, guide(t, "edge"))
+	startAt(o, strings.Replace(guide(t, "edge"), "\tpubsub\n", "\tpubsub\n\tpubsub_edges /near {\n\t\tedge eu.example.com EU\n\t\tedge us.example.com:8443\n\t}\n", 1))
 	works(o)
+	const want = `{"edges":[{"host":"eu.example.com","region":"EU"},{"host":"us.example.com:8443"}]}`
+	e := o.Edges[0]
+	if a := e.Rest("GET", "/near", "", nil); a.Status != http.StatusOK || string(a.Body) != want || a.Header.Get("Access-Control-Allow-Origin") != "*" {
+		t.Errorf("the list of edges is %d %s %v", a.Status, a.Body, a.Header)
+	}
+	e.Rest("POST", "/near", "", harness.Object{}).Problem(t, http.StatusMethodNotAllowed, "method_not_allowed")
 }
 
 // guideThree is the guide's three edges with NATS inside: the Caddyfile of each, and
@@ -204,18 +201,20 @@ func lacks(e *harness.Edge, secret string) {
 
 const guidePassword = "c0rrect-horse"
 
-// startBeside starts the guide's three NATS servers, with this configuration, and two
-// edges beside them.
-func startBeside(t *testing.T, config, caddyfile string) *harness.Overlay {
-	t.Helper()
+// Edges beside a cluster of NATS servers. The permissions of the guide are all that they need,
+// also with a history.
+func TestGuideBesideCluster(t *testing.T) {
+	t.Parallel()
 	const password = guidePassword
 	o := &harness.Overlay{T: t}
+	address := func(port int) string { return fmt.Sprintf("127.0.0.1:%d", port) }
 	for range 3 {
 		node := natstest.NewNode(t, harness.NatsServer(t))
 		node.Login, node.Env = "edge:"+password, []string{"NATS_PASSWORD=" + password}
 		o.Nodes = append(o.Nodes, node)
 	}
-	address := func(port int) string { return fmt.Sprintf("127.0.0.1:%d", port) }
+	guideText(t, "The user [above](#edges-beside-a-nats-cluster) needs `$KV.millrace_histories.>` in addition to what it has.")
+	config := harness.Replaced(t, guide(t, "nats-1.conf"), `"$KV.millrace_tokens.>"`, `"$KV.millrace_tokens.>", "$KV.millrace_histories.>"`)
 	for i, node := range o.Nodes {
 		node.Start(t, harness.Replaced(t, config,
 			"nats-1", fmt.Sprintf("nats-%d", i+1), "/var/lib/nats", strconv.Quote(t.TempDir()),
@@ -223,34 +222,14 @@ func startBeside(t *testing.T, config, caddyfile string) *harness.Overlay {
 			"listen: 10.0.1.1:6222", "listen: "+address(node.Route),
 			"10.0.1.1:6222", address(o.Nodes[0].Route), "10.0.1.2:6222", address(o.Nodes[1].Route), "10.0.1.3:6222", address(o.Nodes[2].Route)))
 	}
-	for _, node := range o.Nodes {
-		node.Await(t)
-	}
+	o.AwaitAll(o.Nodes...)
 	for range 2 {
-		startAt(o, harness.Replaced(t, caddyfile, "10.0.1.1:4222", address(o.Nodes[0].Client),
-			"10.0.1.2:4222", address(o.Nodes[1].Client), "10.0.1.3:4222", address(o.Nodes[2].Client)),
+		startAt(o, harness.Replaced(t, guide(t, "beside"), "10.0.1.1:4222", address(o.Nodes[0].Client),
+			"10.0.1.2:4222", address(o.Nodes[1].Client), "10.0.1.3:4222", address(o.Nodes[2].Client),
+			"\t\tregion EU\n", "\t\tregion EU\n\t\thistory chat {\n\t\t\tchannels chat.#\n\t\t}\n\t\thistory_store nats {\n\t\t\treplicas 3\n\t\t}\n"),
 			harness.WithEnv("NATS_PASSWORD="+password))
 	}
-	return o
-}
-
-func TestGuideBesideCluster(t *testing.T) {
-	t.Parallel()
-	o := startBeside(t, guide(t, "nats-1.conf"), guide(t, "beside"))
 	works(o)
-	for _, e := range o.Edges {
-		lacks(e, guidePassword)
-	}
-}
-
-// The permissions of the guide are all that edges with histories need.
-func TestGuideHistories(t *testing.T) {
-	t.Parallel()
-	guideText(t, "The user [above](#edges-beside-a-nats-cluster) needs `$KV.millrace_histories.>` in addition to what it has.")
-	o := startBeside(t,
-		harness.Replaced(t, guide(t, "nats-1.conf"), `"$KV.millrace_tokens.>"`, `"$KV.millrace_tokens.>", "$KV.millrace_histories.>"`),
-		harness.Replaced(t, guide(t, "beside"), "\t\tregion EU\n", "\t\tregion EU\n\t\thistory chat {\n\t\t\tchannels chat.#\n\t\t}\n\t\thistory_store nats {\n\t\t\treplicas 3\n\t\t}\n"))
-	awaitToken(o, 0)
 	o.Token = o.Edges[0].Issue(history.AllowHistory("a", "b")).Token
 	for at := range o.Edges {
 		history.AwaitHistory(o, at)
@@ -310,8 +289,8 @@ func TestGuideRegions(t *testing.T) {
 	for _, node := range o.Nodes {
 		node.Await(t)
 	}
-	env = append(env, "NATS_LEAF_URL="+harness.Replaced(t, guideText(t, "nats-leaf://edge:<password>@10.1.0.1:7422"),
-		"<password>", password, "10.1.0.1:7422", leafs[0]))
+	guideText(t, "nats-leaf://edge:<password>@10.1.0.1:7422")
+	env = append(env, "NATS_LEAF_URL="+"nats-leaf://edge:"+password+"@"+leafs[0])
 	leaf, conf := node(), guide(t, "leaf.conf")
 	leaf.Start(t, harness.Replaced(t, conf, "10.1.9.1:4222", fmt.Sprintf("127.0.0.1:%d", leaf.Client)))
 	leaf.AwaitClients(t)

@@ -1,0 +1,248 @@
+package cluster
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/millrace/millrace/integration/harness"
+	"github.com/millrace/millrace/integration/history"
+	"github.com/millrace/millrace/wire"
+)
+
+var overlayCaddyfile = strings.Replace(harness.DefaultCaddyfile, "\trespond \"no such page\" 404\n", "\tpubsub_edges\n\trespond \"no such page\" 404\n", 1)
+
+// startCutOff is an overlay of which the third edge reaches NATS by a cutter.
+func startCutOff(t *testing.T, store string) (*harness.Overlay, *harness.Cutter) {
+	t.Helper()
+	o := &harness.Overlay{T: t, Nodes: harness.StartNATS(t, 3, ", no_advertise: true")} // or the edge would find another way
+	proxy := harness.NewCutter(t, strings.TrimPrefix(o.Nodes[2].URL(), "nats://"))
+	o.StartEdges(overlayCaddyfile, harness.JoiningBy([]string{o.Nodes[0].URL(), o.Nodes[1].URL(), proxy.Url()}, 3, store))
+	o.Token = o.Edges[0].Issue(harness.AllowAll("room")).Token
+	return o, proxy
+}
+
+// An edge that is partitioned from the others continues alone, and rejoins them.
+func TestPartedEdge(t *testing.T) {
+	t.Parallel()
+	o, proxy := startCutOff(t, "")
+	sessions := o.Spread("news", "news", 0, 1, 1)
+	near, parted := sessions[1][0], sessions[2][0]
+	publisher, local := o.Session(0), o.Session(2)
+	one := *o
+	one.Token = o.Edges[0].Issue(harness.AllowAll("room")).Token
+	revoked := one.Session(2)
+
+	load := o.Stream("load", 0, 1, 2)
+	parting := time.Now()
+	proxy.Part()
+	o.Edges[2].Poll("the edge to notice", func() bool { return o.Edges[2].Metrics()["millrace_broker_up{broker=nats}"] == 0 })
+	publisher.Publish("paint.room", "news", "a")
+	near.ExpectDeliver("paint.room", "news", "a", "news")
+	publisher.Ping() // it has heard nothing of it
+	for _, text := range []string{"x", "y"} {
+		local.Publish("paint.room", "news", text)
+		parted.ExpectDeliver("paint.room", "news", text, "news")
+	}
+	local.ExpectText("ERR:" + string(wire.CodeBrokerUnavailable)) // once
+	local.Ping()
+	late := o.Session(2) // handshakes go on
+	late.SendLine("SUB:paint.room:late")
+	late.ExpectText("ERR:" + string(wire.CodeBrokerUnavailable))
+	late.ExpectText("OK:SUB:paint.room:late")
+	o.Edges[0].Revoke(o.Edges[0].Master, one.Token).Decode(t, http.StatusOK, new(harness.Object))
+	for time.Since(parting) < harness.AtLength(0, 30*time.Second) { // under load
+		local.Publish("paint.room", "load", harness.Beat) // local delivery goes on, and its listener waits long enough
+		time.Sleep(time.Second)
+	}
+	revoked.Ping() // the edge cannot know
+
+	healed := time.Now()
+	proxy.Heal()
+	revoked.ExpectText("ERR:" + string(wire.CodeTokenRevoked))
+	revoked.ExpectClose(wire.CloseForbidden)
+	t.Logf("a token that was revoked meanwhile ended %v after the network was whole", time.Since(healed))
+	reaches(o, publisher, "late", late) // interests came back by themselves
+	t.Logf("messages come again after %v", time.Since(healed))
+	publisher.Publish("paint.room", "news", "again")
+	near.ExpectDeliver("paint.room", "news", "again", "news")
+	parted.ExpectDeliver("paint.room", "news", "again", "news")
+	local.Publish("paint.room", "news", "from there")
+	near.ExpectDeliver("paint.room", "news", "from there", "news")
+	end(load, t, 0)
+}
+
+// An edge that cannot verify tokens for longer than max_stale serves nobody.
+func TestStaleEdge(t *testing.T) {
+	t.Parallel()
+	o, proxy := startCutOff(t, "max_stale 10s")
+	open, elsewhere := o.Session(2), o.Session(0)
+	proxy.Part()
+	open.ExpectText("ERR:" + string(wire.CodeTokenUnverifiable))
+	open.ExpectClose(wire.CloseTryLater)
+	_, refused := o.Edges[2].Open(harness.Handshake{Token: o.Token})
+	refused.Problem(t, http.StatusServiceUnavailable, "unavailable")
+	elsewhere.Ping()
+	proxy.Heal()
+	o.Edges[2].Poll("a session at the edge", func() bool {
+		s, _, err := o.Edges[2].TryOpen(harness.Handshake{Token: o.Token})
+		return err == nil && s != nil
+	})
+}
+
+// reaches publishes until a message arrives.
+func reaches(o *harness.Overlay, from *harness.Socket, channel string, to *harness.Socket) {
+	o.T.Helper()
+	arrived := make(chan error, 1)
+	go func() { // ends with the message, or the link's timeout
+		_, _, err := to.Read()
+		arrived <- err
+	}()
+	for {
+		from.Publish("paint.room", channel, "are you there?")
+		select {
+		case err := <-arrived:
+			o.Edges[0].Must(err)
+			return
+		case <-time.After(20 * time.Millisecond): // it may have found nobody
+		}
+	}
+}
+
+// end stops a stream, of which nothing may have come twice or in another order, and these
+// listeners may have lost nothing. It says what the others have lost, and how late the rest was.
+func end(s *harness.Stream, t *testing.T, complete ...int) {
+	t.Helper()
+	close(s.Stop)
+	sent := <-s.Sent
+	for i, c := range s.Heard {
+		list := <-c
+		var late []time.Duration
+		gap, before := 0, -1
+		for _, m := range list {
+			if m.N <= before {
+				t.Errorf("listener %d: %d came after %d", i, m.N, before)
+			}
+			late, gap, before = append(late, m.Late), max(gap, m.N-before-1), m.N
+		}
+		if len(list) == 0 || slices.Contains(complete, i) && len(list) != sent {
+			t.Errorf("listener %d got %d of %d messages", i, len(list), sent)
+			continue
+		}
+		slices.Sort(late)
+		t.Logf("listener %d lost %d of %d, at most %d in a row (%v); p50 %v, p99 %v, max %v", i, sent-len(list), sent, gap,
+			time.Duration(gap)*harness.StreamEvery, late[len(late)/2], late[len(late)*99/100], late[len(late)-1])
+	}
+}
+
+// The death of a NATS server costs messages for as long as its edge needs to find another one.
+// Nobody else notices.
+func TestKilledNode(t *testing.T) {
+	t.Parallel()
+	o := history.StartOverlay(t, overlayCaddyfile, "")
+	s := o.Stream("news", 0, 0, 1, 2)
+	here, there := o.Session(1), o.Session(0)
+	here.Subscribe("paint.room", "other")
+	killed := time.Now()
+	o.Nodes[1].Kill(t)
+	reaches(o, there, "other", here)
+	t.Logf("the edge of the killed server has messages again after %v", time.Since(killed))
+	one := *o
+	one.Token = awaitToken(o, 1)
+	t.Logf("tokens can be issued after %v", time.Since(killed))
+	one.Session(2).Ping()
+	end(s, t, 0, 2)
+}
+
+// The death of an edge takes it off the list of edges, and messages for one connection go to
+// others.
+func TestKilledEdge(t *testing.T) {
+	t.Parallel()
+	o := &harness.Overlay{T: t, Nodes: harness.StartNATS(t, 3)}
+	joins := harness.Joining(o.Nodes, "")
+	for i, join := range joins {
+		joins[i] = func(e *harness.Edge) {
+			join(e)
+			e.Broker = strings.TrimSuffix(e.Broker, "}") + fmt.Sprintf("announce e%d.example.com\n}", i)
+		}
+	}
+	o.StartEdges(overlayCaddyfile, joins)
+	o.Token = o.Edges[0].Issue(harness.AllowAll("room")).Token
+	awaitEdges(o, 0, 0, 1, 2)
+	awaitEdges(o, 2, 0, 1, 2)
+
+	jobs := o.Spread("jobs", "jobs", 1, 1, 1)
+	s := o.Stream("news", 0, 0, 2)
+	killed := time.Now()
+	o.Edges[1].Kill()
+	o.Session(0).PublishTagged(wire.OneRandom, "paint.room", "jobs", "may be lost with the edge")
+	awaitEdges(o, 0, 0, 2)
+	t.Logf("the edge is off the list after %v", time.Since(killed))
+	eachOnce(o, []*harness.Socket{jobs[0][0], jobs[2][0]}, harness.AtLength(100, 2000))
+	end(s, t, 0, 1)
+
+	o.Edges[2].Terminate() // which drains
+	awaitEdges(o, 0, 0)
+}
+
+// eachOnce publishes n messages to one random subscriber, and requires that each comes once.
+func eachOnce(o *harness.Overlay, subscribers []*harness.Socket, n int) {
+	o.T.Helper()
+	p := o.Session(0)
+	got := make(chan int, 2*n)
+	var reading sync.WaitGroup
+	for _, s := range subscribers {
+		reading.Go(func() {
+			for text := ""; text != "end"; {
+				_, frame, err := s.Read()
+				if err != nil {
+					o.T.Error(err)
+					return
+				}
+				text = string(harness.PayloadOf(frame))
+				if number, err := strconv.Atoi(text); err == nil {
+					got <- number
+				}
+			}
+		})
+	}
+	for i := range n {
+		p.PublishTagged(wire.OneRandom, "paint.room", "jobs", strconv.Itoa(i))
+	}
+	times := make([]int, n)
+	late := time.After(harness.WaitTimeout)
+	for range n {
+		select {
+		case number := <-got:
+			times[number]++
+		case <-late:
+			o.T.Fatalf("not all messages to one came: %v", times)
+		}
+	}
+	p.Publish("paint.room", "jobs", "end")
+	reading.Wait()
+	if len(got) > 0 || slices.Min(times) != 1 {
+		o.T.Errorf("messages to one came twice: %v", times)
+	}
+}
+
+// awaitEdges waits until an edge lists these.
+func awaitEdges(o *harness.Overlay, at int, want ...int) {
+	o.T.Helper()
+	var hosts []string
+	for _, i := range want {
+		hosts = append(hosts, fmt.Sprintf("e%d.example.com", i))
+	}
+	o.Edges[at].Poll(fmt.Sprintf("its list to have %v", hosts), func() bool {
+		var listed []string
+		for _, e := range o.Listed(at) {
+			listed = append(listed, e.Host)
+		}
+		return slices.Equal(listed, hosts)
+	})
+}
