@@ -149,11 +149,6 @@ soak_presence_load() {
 	integration load -run 'TestPresenceLoad$'
 }
 
-## an edge that is killed 200 times while somebody publishes 1,000 messages to a history, on disk and in NATS
-soak_history_kills() {
-	integration histories -run 'TestHistoryKills'
-}
-
 ## how many messages an edge stores, and 10,000 clients that come back at once
 soak_history_measures() {
 	integration load -run 'TestHistoryLoad$'

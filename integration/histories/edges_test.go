@@ -9,192 +9,101 @@ import (
 	"github.com/millrace/millrace/integration/history"
 )
 
-// Several edges have one history: what one of them stores, all hand on at the same
-// position, and a client goes on at any of them where it was at another one.
+// Several edges have one history: a client goes on at any of them where it was at another one,
+// also when that was killed; a purge, a limit and the end of a history hold for all.
 func TestHistoryOverEdges(t *testing.T) {
 	t.Parallel()
-	o := history.StartHistories(t, "messages 100")
-	p := o.Session(0)
-	var readers []*harness.Socket
+	o := history.StartOverlay(t, history.SharedHistory("messages 100"), "")
+	o.Token = o.Edges[0].Issue(history.AllowHistory("a", "b")).Token
 	for at := range o.Edges {
-		s := o.Session(at)
-		history.Resume(s, "chat.#", "now").Has(t, true)
-		readers = append(readers, s)
+		history.AwaitHistory(o, at)
 	}
-	positions := history.Store(p, "chat.1", "1", "2", "3")
-	q := o.Session(1)
-	positions = append(positions, history.Store(q, "chat.2", "4", "5")...)
-	for i := range positions[1:] {
-		if a, b := positions[i], positions[i+1]; b.Epoch != a.Epoch || b.N <= a.N {
-			t.Errorf("%v comes after %v", b, a)
-		}
-	}
-	for _, s := range readers {
-		history.Gets(s, positions, "chat.1=1", "chat.1=2", "chat.1=3", "chat.2=4", "chat.2=5")
-	}
-
-	// A client moves from the first edge to the second.
-	readers[0].Close()
-	at := positions[4].String()
-	more := append(history.Store(p, "chat.1", "6"), history.Store(q, "chat.1", "7")...)
-	for _, s := range readers[1:] {
-		history.Gets(s, more, "chat.1=6", "chat.1=7")
-	}
-	moved := o.Session(1)
-	history.Resume(moved, "chat.#", at).Has(t, true, "chat.1=6", "chat.1=7")
-
-	// An edge is killed, and started again: its clients go on there, and elsewhere.
+	p, q, reader := o.Session(0), o.Session(1), o.Session(2)
+	history.Resume(reader, "chat.#", "now").Has(t, true)
+	positions := append(history.Store(p, "chat.1", "1", "2"), history.Store(q, "chat.2", "3")...)
+	history.Gets(reader, positions, "chat.1=1", "chat.1=2", "chat.2=3")
 	o.KillAndStart(2, history.SharedHistory("messages 100"), func() {
-		more = history.Store(p, "chat.2", "8", "9")
-		history.Gets(moved, more, "chat.2=8", "chat.2=9")
+		moved := o.Session(1) // from the edge that is away
+		history.Resume(moved, "chat.#", positions[1].String()).Has(t, true, "chat.2=3")
+		positions = append(positions, history.Store(p, "chat.2", "4")...)
+		history.Gets(moved, positions[3:], "chat.2=4")
 	})
 	for at := range o.Edges {
 		s := o.Session(at)
-		history.Resume(s, "chat.#", positions[4].String()).Has(t, true, "chat.1=6", "chat.1=7", "chat.2=8", "chat.2=9")
+		history.Resume(s, "chat.#", positions[0].String()).Has(t, true, "chat.1=2", "chat.2=3", "chat.2=4")
 		s.Close()
 	}
 	again := o.Session(2)
-	last := history.Resume(again, "chat.2", "last")
-	last.Has(t, true, "chat.2=9")
-	more = history.Store(again, "chat.1", "10")
-	if got := more[0]; got.N <= positions[4].N || got.Epoch != positions[4].Epoch {
-		t.Errorf("after the restart a message has the position %v", got)
+	more := history.Store(again, "chat.2", "5")
+	if at := more[0]; at.N <= positions[3].N || at.Epoch != positions[3].Epoch {
+		t.Errorf("after the restart a message has the position %v", at)
 	}
-	history.Gets(moved, more, "chat.1=10")
-	checkOperators(o, last.Positions[0].String())
-}
 
-// checkOperators purges at one edge what the others have, too. Behind the position is a
-// message that goes.
-func checkOperators(o *harness.Overlay, position string) {
-	t := o.T
-	t.Helper()
-	for _, e := range o.Edges {
-		e.AdminCLI("history", "list").Want(0, "chat", "").Want(0, history.KeptTenant, "")
-		e.AdminCLI("history", "read", "chat", history.KeptTenant, "chat.1").Want(0, " chat.1 10\n", "")
-		if got := e.Metrics()[`millrace_history_messages{history=chat}`]; got < 10 {
-			t.Errorf("the metrics have %v messages", got)
-		}
-	}
-	o.Edges[0].AdminCLI("history", "purge", "chat", "--tenant", history.KeptTenant, "--channel", "chat.1").Want(0, "6 messages are deleted.", "")
-	for at, e := range o.Edges {
-		e.Poll("the purge to be seen", func() bool {
-			got := e.AdminCLI("history", "read", "chat", history.KeptTenant, "chat.#").Want(0, " chat.2 9\n", "")
-			return !strings.Contains(got.Out, " chat.1 ")
-		})
-		s := o.Session(at)
-		history.Resume(s, "chat.1", "last.10").Has(t, true)
-		s.SendLine("UNSUB:" + history.KeptTenant + ":chat.1")
-		s.ExpectText("OK:UNSUB:" + history.KeptTenant + ":chat.1")
-		history.Resume(s, "chat.1", position).Has(t, false)
-		s.Close()
-	}
-}
-
-// One definition is in force on all edges: that of the last reload. An edge whose own file
-// says otherwise follows it, and says what the difference is.
-func TestHistoryDefinitionOverEdges(t *testing.T) {
-	t.Parallel()
-	o := history.StartHistories(t, "messages 100")
-	p := o.Session(0)
-	history.Store(p, "chat.1", "1", "2", "3", "4", "5")
+	o.Edges[0].AdminCLI("history", "list").Want(0, "chat", "").Want(0, history.KeptTenant, "")
+	o.Edges[0].AdminCLI("history", "purge", "chat", "--tenant", history.KeptTenant, "--channel", "chat.1").Want(0, "2 messages are deleted.", "")
 	newest := func(at int) []string {
 		s := o.Session(at)
 		defer s.Close()
-		return history.Resume(s, "chat.1", "last.100").Messages
+		return history.Resume(s, "chat.2", "last.100").Messages
 	}
-	o.Edges[0].Reload(history.SharedHistory("messages 3"))
-	three := []string{"chat.1=3", "chat.1=4", "chat.1=5"}
-	for at, e := range o.Edges {
-		e.Poll("the lower limit to hold", func() bool { return slices.Equal(newest(at), three) })
+	holds := func(what string, want ...string) {
+		t.Helper()
+		for at, e := range o.Edges {
+			e.Poll(what, func() bool { return slices.Equal(newest(at), want) })
+		}
 	}
-	o.KillAndStart(1, history.SharedHistory("messages 100"), func() {})
-	o.Edges[1].Poll("the difference to be logged", func() bool { return history.HasWarned(o.Edges[1], "chat", "messages", "100") })
-	q := o.Session(1)
-	history.Store(q, "chat.1", "6")
-	three = append(three[1:], "chat.1=6")
 	for at, e := range o.Edges {
-		e.Poll("the lower limit to hold still", func() bool { return slices.Equal(newest(at), three) })
-	}
-	// The other way round, and at another edge.
-	o.Edges[2].Reload(history.SharedHistory("messages 4"))
-	for at, e := range o.Edges {
-		e.Poll("the higher limit to hold", func() bool {
-			history.Store(q, "chat.1", "more") // an edge that heard of the limit later has kept less
-			return len(newest(at)) == 4
+		e.Poll("the purge to be seen", func() bool {
+			got := e.AdminCLI("history", "read", "chat", history.KeptTenant, "chat.#").Want(0, " chat.2 5\n", "")
+			return !strings.Contains(got.Out, " chat.1 ")
 		})
+		history.Resume(o.Session(at), "chat.1", positions[0].String()).Has(t, false) // a gap is told
 	}
 
-	// One that shares channels with it is refused, by all edges.
+	// The last reload decides for all. An edge whose own file says otherwise follows, and says so.
+	o.Edges[0].Reload(history.SharedHistory("messages 2"))
+	holds("the lower limit to hold", "chat.2=4", "chat.2=5")
+	o.KillAndStart(1, history.SharedHistory("messages 100"), func() {})
+	o.Edges[1].Poll("the difference to be logged", func() bool { return history.HasWarned(o.Edges[1], "chat", "messages", "100") })
+	holds("the lower limit to hold still", "chat.2=4", "chat.2=5")
 	out, err := o.Edges[1].TryReload(strings.Replace(history.SharedHistory(), "history chat", "history talk", 1))
 	if err == nil || !strings.Contains(out, "the histories chat and talk share channels of a tenant") {
 		t.Errorf("another history with the same channels: %v\n%s", err, out)
 	}
-	o.Edges[1].Poll("the history to go on", func() bool {
-		history.Store(q, "chat.1", "more")
-		return len(newest(1)) == 4
-	})
-
-	// Without the history in its file, an edge has retired it for all, until one brings it back.
 	o.Edges[0].Reload(strings.Replace(harness.DefaultCaddyfile, "drain 7s", "drain 7s\n\t\thistory_store nats {\n\t\t\treplicas 3\n\t\t}", 1))
 	for at, e := range o.Edges {
-		e.Poll("the history to be out of force", func() bool {
+		e.Poll("the history to end", func() bool {
 			s := o.Session(at)
 			defer s.Close()
 			s.SendLine("RSUB:" + history.KeptTenant + ":chat.1:last")
 			_, message, err := s.Read()
-			s.Must(err)
-			return string(message) == "ERR:no_history:RSUB:"+history.KeptTenant+":chat.1"
+			return err == nil && string(message) == "ERR:no_history:RSUB:"+history.KeptTenant+":chat.1"
 		})
 	}
 	o.Edges[1].Reload(history.SharedHistory("messages 5"))
-	for at, e := range o.Edges {
-		e.Poll("the history to be back", func() bool { return len(newest(at)) == 4 })
-	}
-	o.Edges[0].AdminCLI("history", "purge", "chat", "--all").Want(0, "messages are deleted.", "")
+	holds("the history to be back", "chat.2=4", "chat.2=5")
 }
 
 // An edge with its own NATS server inside keeps its history over a restart, also if it was
-// killed, and while a reload changes its limits.
+// killed; the store goes before the server that it uses.
 func TestHistoryInEmbeddedNATS(t *testing.T) {
 	t.Parallel()
-	embedded := func(e *harness.Edge) {
-		e.Broker = "nats {\n\t\t\tembedded {\n\t\t\t\tname edge-1\n\t\t\t}\n\t\t}"
-		e.Store = "nats"
-	}
-	file := func(options string) string { // nats is the default
-		return harness.Replaced(t, history.Caddyfile("nats", options), "\t\thistory_store nats\n", "\n")
-	}
-	o := &harness.Overlay{T: t}
-	o.Edges = append(o.Edges, harness.StartEdge(t, file("messages 100"), embedded))
+	file := harness.Replaced(t, history.Caddyfile("nats", "messages 3"), "\t\thistory_store nats\n", "\n") // it is the default
+	o := &harness.Overlay{T: t, Edges: []*harness.Edge{harness.StartEdge(t, file, func(e *harness.Edge) {
+		e.Broker, e.Store = "nats {\n\t\t\tembedded {\n\t\t\t\tname edge-1\n\t\t\t}\n\t\t}", "nats"
+	})}}
 	o.Token = o.Edges[0].Issue(history.AllowHistory("a", "b")).Token
 	history.AwaitHistory(o, 0)
-	s := o.Session(0)
-	history.Store(s, "chat.1", "0")
-	history.Resume(s, "chat.1", "last.10").Has(t, true, "chat.1=0")
-	o.Edges[0].Reload(file("messages 3"))
-	s.SendLine("UNSUB:" + history.KeptTenant + ":chat.1")
-	s.ExpectText("OK:UNSUB:" + history.KeptTenant + ":chat.1") // the reload kept the connection
-	from := history.Store(s, "chat.1", "1", "2")[0].String()
-	want := []string{"chat.1=2"}
-	for i, end := range []func(){o.Edges[0].Stop, func() { o.Edges[0].Kill() }} {
+	history.Store(o.Session(0), "chat.1", "0", "1", "2", "3")
+	for _, end := range []func(){o.Edges[0].Stop, func() { o.Edges[0].Kill() }} {
 		end()
 		gone := o.Edges[0]
-		o.Edges[0] = harness.StartEdge(t, file("messages 3"), harness.InDir(gone.Dir), harness.Replacing(gone))
-		s := o.Session(0)
-		history.Resume(s, "chat.1", from).Has(t, true, want...)
-		s.SendLine("UNSUB:" + history.KeptTenant + ":chat.1")
-		s.ExpectText("OK:UNSUB:" + history.KeptTenant + ":chat.1")
-		if i == 0 {
-			history.Store(s, "chat.1", "3")
-			want = append(want, "chat.1=3")
-		}
+		o.Edges[0] = harness.StartEdge(t, file, harness.InDir(gone.Dir), harness.Replacing(gone))
+		history.Resume(o.Session(0), "chat.1", "last.10").Has(t, true, "chat.1=1", "chat.1=2", "chat.1=3")
 	}
-	// The store goes before the server that it uses.
 	o.Edges[0].Reload(harness.DefaultCaddyfile)
 	o.Edges[0].AdminCLI("history", "list").Want(1, "", "(404 no_histories)")
-	o.Edges[0].Reload(file("messages 3"))
-	last := o.Session(0)
-	history.Resume(last, "chat.1", "last.10").Has(t, true, "chat.1=1", "chat.1=2", "chat.1=3")
+	o.Edges[0].Reload(file)
+	history.Resume(o.Session(0), "chat.1", "last.10").Has(t, true, "chat.1=1", "chat.1=2", "chat.1=3")
 	o.Edges[0].Stop()
 }

@@ -46,12 +46,7 @@ func runFaults(t *testing.T, nodes, edges int, length time.Duration, first, draw
 	t.Helper()
 	seed := harness.Seed(t)
 	f := startFaults(t, seed, nodes, edges, slices.Contains(drawn, "restore"))
-	kinds := history.Kinds()
-	if !harness.Soaking { // each is a process
-		f.random.Shuffle(len(kinds), func(i, j int) { kinds[i], kinds[j] = kinds[j], kinds[i] })
-		kinds = kinds[:min(len(kinds), 2)]
-	}
-	f.run.StartClients(kinds)
+	f.run.StartClients()
 	f.run.Start(4, 8)
 	for end := time.Now().Add(length); len(first) > 0 || time.Now().Before(end); {
 		history.PauseRandomly(f.random, 1500, nil)
@@ -63,17 +58,10 @@ func runFaults(t *testing.T, nodes, edges int, length time.Duration, first, draw
 	}
 	f.joinAgain()
 	if f.stopped {
-		f.run.Check.KeysEndAfter = f.shortest
+		f.run.check.KeysEndAfter = f.shortest
 	}
 	f.run.Finish()
 	if t.Failed() {
-		for at, e := range f.all {
-			for line := range strings.Lines(e.Output()) {
-				if strings.Contains(line, "pubsub.history") {
-					t.Logf("edge %d of %d: %s", at, len(f.all), line)
-				}
-			}
-		}
 		t.FailNow()
 	}
 	for _, e := range f.Edges {
@@ -84,11 +72,10 @@ func runFaults(t *testing.T, nodes, edges int, length time.Duration, first, draw
 // faultRun is a random run over edges, each of which has links of its own to all servers.
 type faultRun struct {
 	*harness.Overlay
-	run      *history.Run
+	run      *run
 	random   *rand.Rand
 	replicas string
 	links    [][]*natstest.Proxy // by edge
-	all      []*harness.Edge     // those that were killed included
 
 	parted   int       // the edge whose links are cut
 	until    time.Time // so long; zero: none
@@ -116,9 +103,8 @@ func startFaults(t *testing.T, seed uint64, nodes, edges int, restored bool) *fa
 	f.StartEdges(f.file("messages 1000"), harness.JoiningBy(urls, nodes, ""))
 	f.Token = f.Edges[0].Issue(history.AllowHistory("a", "b")).Token
 	f.awaitHistories()
-	f.all = slices.Clone(f.Edges)
-	f.run = history.NewHistoryRun(t, seed, f.Edges...)
-	f.run.Check.Restored, f.shortest = restored, 1000
+	f.run = newRun(t, seed, f.Edges...)
+	f.run.check.Restored, f.shortest = restored, 1000
 	f.random = f.run.Random(1)
 	return f
 }
@@ -154,8 +140,7 @@ func (f *faultRun) play(fault string, length time.Duration) {
 	case "edge":
 		log("edge %d is killed", at)
 		f.KillAndStart(at, f.file("messages 1000"), func() { history.PauseRandomly(random, 500, nil) })
-		f.run.Edges[at].Store(f.Edges[at])
-		f.all = append(f.all, f.Edges[at])
+		f.run.edges[at].Store(f.Edges[at])
 	case "node":
 		log("server %d is killed", server)
 		f.stopped = true

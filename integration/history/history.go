@@ -1,18 +1,17 @@
+// Package history has what tests of histories share.
 package history
 
 import (
-	"errors"
 	"fmt"
 	"math/rand/v2"
+	"regexp"
+	"slices"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/millrace/millrace/integration/harness"
-	"github.com/millrace/millrace/internal/historycheck"
-	"github.com/millrace/millrace/pubsub/pattern"
+	"github.com/millrace/millrace/integration/sdk"
 	"github.com/millrace/millrace/wire"
 )
 
@@ -33,85 +32,6 @@ func AllowHistory(tenants ...string) harness.Object {
 	return g
 }
 
-// Run is a random run of publishers and subscribers, over both transports, that
-// internal/historycheck watches.
-type Run struct {
-	t       *testing.T
-	seed    uint64
-	token   string
-	Edges   []atomic.Pointer[harness.Edge] // that run now; who connects takes any
-	Check   *historycheck.Checker
-	publish chan struct{} // closed: publishers stop
-	resume  chan struct{} // closed: subscribers resume once more, and stop
-
-	publishers, subscribers sync.WaitGroup
-
-	clients int                      // subscribers that are clients of SDKs
-	ends    map[string]wire.Position // of each tenant, the last message, for which they wait; set before resume is closed
-}
-
-// NewHistoryRun makes a run on edges that share their tokens.
-func NewHistoryRun(t *testing.T, seed uint64, edges ...*harness.Edge) *Run {
-	r := &Run{
-		t: t, seed: seed, token: edges[0].Issue(AllowHistory("paint.a", "paint.b")).Token, Check: historycheck.New(),
-		Edges: make([]atomic.Pointer[harness.Edge], len(edges)), publish: make(chan struct{}), resume: make(chan struct{}),
-	}
-	r.Check.Shared = len(edges) > 1
-	for i, e := range edges {
-		r.Edges[i].Store(e)
-	}
-	return r
-}
-
-// Random is the random source of one of the run's parts.
-func (r *Run) Random(part int) *rand.Rand { return rand.New(rand.NewPCG(r.seed, uint64(part))) }
-
-// Dial connects over a transport; nil: the edge is away.
-func (r *Run) Dial(random *rand.Rand) *harness.Socket {
-	e := r.Edges[random.IntN(len(r.Edges))].Load()
-	open := e.TryOpen
-	if random.IntN(2) == 0 {
-		open = e.TryWebTransport
-	}
-	s, _, err := open(harness.Handshake{Token: r.token})
-	if err != nil || s == nil {
-		return nil
-	}
-	return s
-}
-
-// Start starts everybody.
-func (r *Run) Start(publishers, subscribers int) {
-	for i := range publishers {
-		r.publishers.Go(func() { r.runPublisher(i, r.Random(100+i)) })
-	}
-	for i := range subscribers {
-		r.subscribers.Go(func() { r.runSubscriber(i, r.Random(200+i)) })
-	}
-}
-
-// Finish waits for the end, and reports what is wrong.
-func (r *Run) Finish() historycheck.Summary {
-	r.t.Helper()
-	close(r.publish)
-	r.publishers.Wait()
-	if r.clients > 0 {
-		r.publishEnds()
-	}
-	close(r.resume)
-	r.subscribers.Wait()
-	sum := r.Check.Finish()
-	for _, fault := range sum.Faults {
-		r.t.Error(fault)
-	}
-	r.t.Logf("%d confirmed, %d received, %d resumed, %d complete, %d gaps, %d had by clients of SDKs",
-		sum.Confirmed, sum.Received, sum.Resumed, sum.Complete, sum.Gaps, sum.Had)
-	if sum.Confirmed < 100 || sum.Received < 100 || sum.Complete == 0 {
-		r.t.Error("the run checked too little")
-	}
-	return sum
-}
-
 // PauseRandomly waits for up to n ms, or until stop is closed, and then reports false.
 func PauseRandomly(random *rand.Rand, n int, stop <-chan struct{}) bool {
 	select {
@@ -122,226 +42,174 @@ func PauseRandomly(random *rand.Rand, n int, stop <-chan struct{}) bool {
 	}
 }
 
-// keyed is a publish that is repeated until it is confirmed.
-type keyed struct{ tenant, channel, payload, key string }
+// The tenants of what follows; messages of the second one show that an edge stores.
+const (
+	KeptTenant  = "paint.a"
+	BeginTenant = "paint.b"
+)
 
-func (r *Run) runPublisher(self int, random *rand.Rand) {
-	var repeat []keyed
-	for connection := 0; ; connection++ {
-		s := r.Dial(random)
-		if s == nil {
-			if !PauseRandomly(random, 100, r.publish) {
-				return
-			}
-			continue
-		}
-		var again bool
-		repeat, again = r.publishOn(s.Link, random, fmt.Sprintf("%d.%d", self, connection), repeat)
-		_ = s.Leave()
-		if !again && len(repeat) == 0 {
-			return
-		}
-	}
+// SharedHistory is the Caddyfile of an edge that shares the history chat, with three
+// replicas; options are of the history.
+func SharedHistory(options ...string) string {
+	return Caddyfile("nats {\n\t\t\treplicas 3\n\t\t}", options...)
 }
 
-// publishOn publishes on one connection, and returns the publishes with keys that were not
-// confirmed; again: the run goes on.
-func (r *Run) publishOn(l harness.Link, random *rand.Rand, name string, repeat []keyed) (left []keyed, again bool) {
-	var mu sync.Mutex
-	open := map[uint32]keyed{}
-	answered := make(chan struct{}, 1)
-	ended := make(chan struct{})
-	go func() { // ends with the connection
-		defer close(ended)
-		for {
-			kind, message, err := l.Read()
-			if err != nil {
-				return
-			}
-			if kind != harness.AsText {
-				r.t.Errorf("a publisher got a frame")
-				return
-			}
-			line, err := wire.ParseServerLine(message)
-			if err != nil {
-				r.t.Error(err)
-				return
-			}
-			mu.Lock()
-			switch line.Kind {
-			case wire.KindOKPub:
-				m := open[line.ID]
-				delete(open, line.ID)
-				r.Check.Confirmed(m.tenant, m.channel, m.payload, line.Position)
-			case wire.KindErr:
-				id, _ := line.RefusedID()
-				if m := open[id]; line.Code == wire.CodeUnconfirmed && m.key != "" {
-					left = append(left, m)
-				}
-				delete(open, id) // others are not stored, or nobody is told that they are
-			}
-			mu.Unlock()
-			select {
-			case answered <- struct{}{}:
-			default:
-			}
-		}
-	}()
-	id := uint32(0)
-	send := func(m keyed) bool {
-		id++
-		mu.Lock()
-		open[id] = m
-		mu.Unlock()
-		return l.Write(harness.AsFrame, wire.AppendPublish(nil, wire.Publish{
-			Confirm: true, ID: id, Key: []byte(m.key), Tenant: []byte(m.tenant), Channel: []byte(m.channel), Payload: []byte(m.payload),
-		})) == nil
-	}
-	for _, m := range repeat {
-		send(m)
-	}
-	alive, running := true, true
-	for i := 0; alive && running; i++ {
-		m := keyed{
-			tenant: []string{"paint.a", "paint.b"}[random.IntN(2)], channel: fmt.Sprintf("chat.%d", random.IntN(5)),
-			payload: fmt.Sprintf("%s.%d %s", name, i, strings.Repeat("x", random.IntN(300))),
-		}
-		if random.IntN(3) == 0 { // both tenants have the same keys
-			m.key = fmt.Sprintf("%s.%d", name, i/2)
-			m.payload = m.key
-		}
-		alive = send(m)
-		if m.key != "" {
-			switch random.IntN(4) {
-			case 0:
-				alive = send(m) // a repeat, though the first one was not lost
-			case 1:
-				m.tenant = map[string]string{"paint.a": "paint.b", "paint.b": "paint.a"}[m.tenant]
-				alive = send(m) // the same key, and none of that tenant
-			}
-		}
-		switch n := random.IntN(1000); {
-		case n < 3:
-			_ = l.Cut()
-		case n < 50:
-			running = PauseRandomly(random, 20, r.publish)
-		}
-	}
-	if alive && !running { // until all are answered
-		for deadline := time.After(harness.WaitTimeout); alive; {
-			mu.Lock()
-			n := len(open)
-			mu.Unlock()
-			if n == 0 {
-				break
-			}
-			select {
-			case <-answered:
-			case <-ended:
-				alive = false
-			case <-deadline:
-				r.t.Errorf("%d publishes have no answer", n)
-				alive = false
-			}
-		}
-	}
-	_ = l.Cut()
-	<-ended
-	for _, m := range open {
-		if m.key != "" {
-			left = append(left, m)
-		}
-	}
-	return left, running
-}
-
-// runSubscriber subscribes, reads for a while, quickly or slowly, leaves, sleeps and
-// resumes, until it has all in the end.
-func (r *Run) runSubscriber(self int, random *rand.Rand) {
-	text := []string{"chat.#", "chat.*", "chat.1"}[random.IntN(3)]
-	p, err := pattern.Parse(text)
-	if err != nil {
-		r.t.Error(err)
-		return
-	}
-	tenant := []string{"paint.a", "paint.b"}[random.IntN(2)]
-	sub := r.Check.Subscriber(fmt.Sprintf("%d %s %s", self, tenant, text), tenant, p)
-	for last := false; ; {
-		if !last && !PauseRandomly(random, 500, r.resume) {
-			last = true
-		}
-		s := r.Dial(random)
-		if s == nil {
-			continue
-		}
-		done := r.follow(s.Link, sub, random, wire.AppendRsub(nil, tenant, text, sub.Begin()), last)
-		_ = s.Leave()
-		_ = s.Cut()
-		if done && last {
-			return
-		}
-	}
-}
-
-var errSubscriber = errors.New("not what a subscriber should get")
-
-// follow reads one connection. It reports whether the subscription has caught up.
-func (r *Run) follow(l harness.Link, sub *historycheck.Subscriber, random *rand.Rand, rsub []byte, last bool) (caughtUp bool) {
-	if l.Write(harness.AsText, rsub) != nil {
-		return false
-	}
-	var slow time.Duration
-	if !last && random.IntN(2) == 0 {
-		slow = time.Duration(random.IntN(3000)) * time.Microsecond
-	}
-	if !last { // even if nothing comes
-		stay := 1500
-		if random.IntN(3) == 0 { // longer than a fault of its edge lasts
-			stay = 10_000
-		}
-		stay = random.IntN(stay)
-		ended, stopped := make(chan struct{}), make(chan struct{})
-		go func() { // ends with the call
-			defer close(stopped)
-			select {
-			case <-time.After(time.Duration(stay) * time.Millisecond):
-			case <-r.resume:
-			case <-ended:
-			}
-			_ = l.Cut()
-		}()
-		defer func() { close(ended); <-stopped }()
-	}
-	for {
-		kind, message, err := l.Read()
-		if err != nil {
+// AwaitHistory returns when an edge stores.
+func AwaitHistory(o *harness.Overlay, at int) {
+	o.T.Helper()
+	o.Edges[at].Poll("a message to be stored", func() bool {
+		s, _, err := o.Edges[at].TryOpen(harness.Handshake{Token: o.Token})
+		if err != nil || s == nil {
 			return false
 		}
+		defer func() { _ = s.Cut() }()
+		if s.Write(harness.AsFrame, Confirmed(1, BeginTenant, "chat.begin", harness.RandomHex())) != nil {
+			return false
+		}
+		_, message, err := s.Read()
+		return err == nil && strings.HasPrefix(string(message), "OK:PUB:1:")
+	})
+}
+
+// Confirmed is a publish that is to be answered.
+func Confirmed(id uint32, tenant, channel, payload string) []byte {
+	return wire.AppendPublish(nil, wire.Publish{
+		Confirm: true, ID: id, Tenant: []byte(tenant), Channel: []byte(channel), Payload: []byte(payload),
+	})
+}
+
+// Store publishes messages to a channel, and returns the position of each.
+func Store(s *harness.Socket, channel string, payloads ...string) (list []wire.Position) {
+	s.T.Helper()
+	for i, payload := range payloads {
+		s.SendFrame(Confirmed(uint32(i), KeptTenant, channel, payload))
+		line := NextLine(s)
+		if line.Kind != wire.KindOKPub || line.ID != uint32(i) || line.Position == (wire.Position{}) {
+			s.T.Fatalf("%s=%s: got %+v", channel, payload, line)
+		}
+		list = append(list, line.Position)
+	}
+	return list
+}
+
+// NextLine reads a line.
+func NextLine(s *harness.Socket) wire.ServerLine {
+	s.T.Helper()
+	kind, message, err := s.Read()
+	s.Must(err)
+	if kind != harness.AsText {
+		s.T.Fatalf("got a frame, %x, where a line belongs", message)
+	}
+	line, err := wire.ParseServerLine(message)
+	if err != nil {
+		s.T.Fatalf("%q: %v", message, err)
+	}
+	return line
+}
+
+// Text is a message as tests compare it: without its position.
+func Text(d wire.Deliver) string { return fmt.Sprintf("%s=%s", d.Channel, d.Payload) }
+
+// resumed is what an RSUB has brought until it had caught up.
+type resumed struct {
+	Messages  []string
+	Positions []wire.Position
+	at        wire.Position
+	complete  bool
+}
+
+// Resume sends an RSUB, and reads until it has caught up.
+func Resume(s *harness.Socket, pattern, from string) (r resumed) {
+	s.T.Helper()
+	s.SendLine("RSUB:" + KeptTenant + ":" + pattern + ":" + from)
+	gap := false
+	for {
+		kind, message, err := s.Read()
+		s.Must(err)
 		if kind == harness.AsFrame {
 			d, err := wire.DecodeDeliver(message)
-			if err != nil {
-				r.t.Error(err)
-				return false
-			}
-			sub.Message(d)
-			time.Sleep(slow) // a client that reads slowly: there is nothing to wait for
+			s.Must(err)
+			r.Messages, r.Positions = append(r.Messages, Text(d)), append(r.Positions, d.Position)
 			continue
 		}
 		line, err := wire.ParseServerLine(message)
-		switch {
-		case err != nil:
-			r.t.Error(err)
-			return false
-		case line.Kind == wire.KindErr && line.Code == wire.CodeEgressLimited, line.Kind == wire.KindReconnect:
-		case line.Kind == wire.KindErr && line.Code == wire.CodeHistoryUnavailable && len(r.Edges) > 1: // OK:RSUB comes when their store is back
-		case line.Kind != wire.KindOKRsub && line.Kind != wire.KindGap && line.Kind != wire.KindAt:
-			r.t.Errorf("%v: %q", errSubscriber, message)
-			return false
-		default:
-			sub.Line(line)
-			if line.Kind == wire.KindOKRsub && last {
-				return true
+		s.Must(err)
+		switch line.Kind {
+		case wire.KindGap:
+			gap = true
+		case wire.KindOKRsub:
+			r.at, r.complete = line.Position, line.Complete
+			if gap == r.complete {
+				s.T.Fatalf("%s says complete, %v, and a gap was told, %v", message, r.complete, gap)
 			}
+			return r
+		default:
+			s.T.Fatalf("got %q after RSUB", message)
 		}
 	}
+}
+
+// Gets requires that these messages come next, at these positions.
+func Gets(s *harness.Socket, positions []wire.Position, messages ...string) {
+	s.T.Helper()
+	for i, want := range messages {
+		kind, message, err := s.Read()
+		s.Must(err)
+		if kind != harness.AsFrame {
+			s.T.Fatalf("got the line %q, want %s", message, want)
+		}
+		d, err := wire.DecodeDeliver(message)
+		s.Must(err)
+		if Text(d) != want || d.Position != positions[i] {
+			s.T.Fatalf("got %s at %v, want %s at %v", Text(d), d.Position, want, positions[i])
+		}
+	}
+}
+
+// Has requires what an RSUB has brought.
+func (r resumed) Has(t *testing.T, complete bool, messages ...string) {
+	t.Helper()
+	if r.complete != complete || !slices.Equal(r.Messages, messages) {
+		t.Fatalf("got %q, complete: %v; want %q, complete: %v", r.Messages, r.complete, messages, complete)
+	}
+}
+
+// HasWarned reports whether an edge has logged a warning with all of these words.
+func HasWarned(e *harness.Edge, words ...string) bool {
+	for _, line := range warning.FindAllString(e.Output(), -1) {
+		if !slices.ContainsFunc(words, func(word string) bool { return !strings.Contains(line, word) }) {
+			return true
+		}
+	}
+	return false
+}
+
+var warning = regexp.MustCompile(`(?m)^.*"level":"warn".*$`)
+
+// StartOverlay starts three edges on three NATS servers; store is of their token store.
+func StartOverlay(t *testing.T, caddyfile, store string) *harness.Overlay {
+	t.Helper()
+	o := &harness.Overlay{T: t, Nodes: harness.StartNATS(t, 3)}
+	o.StartEdges(caddyfile, harness.Joining(o.Nodes, store))
+	o.Token = o.Edges[0].Issue(harness.AllowAll("room")).Token
+	return o
+}
+
+// Last and After are forms of the option history of SDKs.
+type (
+	Last struct {
+		Last int `json:"last"`
+	}
+	After struct {
+		After string `json:"after"`
+	}
+)
+
+// ClientName is the name of the client of MILLRACE_CLIENT among the SDKs.
+const ClientName = "client"
+
+// SdkLacks reports whether that client lacks a feature.
+func SdkLacks(feature string) bool {
+	p := sdk.Programs[ClientName]
+	return p != nil && slices.Contains(p.Lacks, feature)
 }

@@ -1,50 +1,40 @@
-package history
+package histories
 
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"time"
 
 	"github.com/millrace/millrace/integration/harness"
+	"github.com/millrace/millrace/integration/history"
 	"github.com/millrace/millrace/integration/sdk"
 	"github.com/millrace/millrace/internal/historycheck"
-	"github.com/millrace/millrace/pubsub/pattern"
 	"github.com/millrace/millrace/wire"
 )
 
-// Kinds is the SDKs whose clients take part in random runs; browsers would cost too
-// much.
-func Kinds() (kinds []sdk.Kind) {
-	for _, k := range sdk.Kinds {
-		if !k.InBrowser() && !SdkLacks("histories") {
-			kinds = append(kinds, k)
-		}
-	}
-	return kinds
-}
-
-// StartClients starts a subscriber of each of these kinds, before everybody else.
-func (r *Run) StartClients(kinds []sdk.Kind) {
+// StartClients starts a subscriber of each SDK, before everybody else; but in a soak of one,
+// since each is a process. Browsers would cost too much.
+func (r *run) StartClients() {
 	r.t.Helper()
-	lab := &sdk.Lab{}
+	kinds := slices.DeleteFunc(slices.Clone(sdk.Kinds), func(k sdk.Kind) bool { return k.InBrowser() || history.SdkLacks("histories") })
+	if !harness.Soaking {
+		at := r.Random(3).IntN(len(kinds))
+		kinds = kinds[at : at+1]
+	}
 	r.clients = len(kinds)
 	var edges []*harness.Edge
-	for at := range r.Edges {
-		edges = append(edges, r.Edges[at].Load())
+	for at := range r.edges {
+		edges = append(edges, r.edges[at].Load())
 	}
+	lab := &sdk.Lab{}
 	var clients []*historyClient
 	for i, kind := range kinds {
 		random := r.Random(300 + i)
-		f := &historyClient{
-			r: r, s: lab.Stage(r.t, kind, edges...), random: random,
-			tenant: []string{"paint.a", "paint.b"}[random.IntN(2)], pattern: []string{"chat.#", "chat.*", "chat.1"}[random.IntN(3)],
-		}
-		p, err := pattern.Parse(f.pattern)
-		if err != nil {
-			r.t.Fatal(err)
-		}
-		f.sub = r.Check.Client(fmt.Sprintf("%s %s %s", kind, f.tenant, f.pattern), f.tenant, p)
+		tenant, text, p := r.draw(random)
+		f := &historyClient{r: r, s: lab.Stage(r.t, kind, edges...), random: random, tenant: tenant, pattern: text}
+		f.sub = r.check.Client(fmt.Sprintf("%s %s %s", kind, tenant, text), tenant, p)
 		f.s.Host(kind)
 		clients = append(clients, f)
 	}
@@ -55,7 +45,7 @@ func (r *Run) StartClients(kinds []sdk.Kind) {
 
 // historyClient is a subscription of clients of an SDK, one after the other.
 type historyClient struct {
-	r               *Run
+	r               *run
 	s               *sdk.Stage
 	random          *rand.Rand
 	tenant, pattern string
@@ -70,7 +60,7 @@ type historyClient struct {
 // Run lets clients come and go until the run ends, and then one more get all.
 func (f *historyClient) Run() {
 	for last := false; ; {
-		if !last && !PauseRandomly(f.random, 500, f.r.resume) {
+		if !last && !history.PauseRandomly(f.random, 500, f.r.resume) {
 			last = true
 		}
 		if f.visit(last) && last {
@@ -103,7 +93,7 @@ func (f *historyClient) visit(last bool) bool {
 	}
 	from := any("now")
 	if f.begun {
-		from = After{f.at.String()}
+		from = history.After{After: f.at.String()}
 		f.begin(f.at)
 	}
 	_, command := c.Subscription("iterate", f.tenant, f.pattern, &sdk.Options{History: from})
@@ -127,7 +117,7 @@ func (f *historyClient) visit(last bool) bool {
 		if f.random.IntN(3) == 0 { // longer than the edge is away
 			stay = 10_000
 		}
-		PauseRandomly(f.random, stay, f.r.resume)
+		history.PauseRandomly(f.random, stay, f.r.resume)
 	default:
 		f.Await(c, command.Sub)
 	}
@@ -236,7 +226,7 @@ func (f *historyClient) Await(c *sdk.Client, sub string) {
 }
 
 // publishEnds publishes a last message to each tenant, for which clients wait.
-func (r *Run) publishEnds() {
+func (r *run) publishEnds() {
 	r.t.Helper()
 	r.ends = map[string]wire.Position{}
 	random := r.Random(2)
@@ -250,19 +240,19 @@ func (r *Run) publishEnds() {
 		}
 		for i, tenant := range []string{"paint.a", "paint.b"} {
 			payload := "the end of " + tenant + " " + harness.RandomHex()
-			_ = s.Write(harness.AsFrame, Confirmed(uint32(i), tenant, "chat.1", payload)) // if it fails, so does what reads the answer
+			_ = s.Write(harness.AsFrame, history.Confirmed(uint32(i), tenant, "chat.1", payload)) // if it fails, so does what reads the answer
 			_, text, err := s.Read()
 			if err != nil {
 				break
 			}
 			line, err := wire.ParseServerLine(text)
-			if err == nil && line.Kind == wire.KindErr && len(r.Edges) > 1 { // the edge does not have its store back
+			if err == nil && line.Kind == wire.KindErr && len(r.edges) > 1 { // the edge does not have its store back
 				break
 			}
 			if err != nil || line.Kind != wire.KindOKPub || !line.Stored {
 				r.t.Fatalf("the last message is answered %q", text)
 			}
-			r.Check.Confirmed(tenant, "chat.1", payload, line.Position)
+			r.check.Confirmed(tenant, "chat.1", payload, line.Position)
 			r.ends[tenant] = line.Position
 		}
 		_ = s.Leave()
