@@ -41,11 +41,11 @@ soak_silence() {
 	integration sessions -run 'TestWebTransportSilentClient'
 }
 
-## edges that drain, and edges that die, 100 times each below clients of all SDKs; the conformance suite through all of them, and the minimal client; and the scenarios in Deno and Bun
+## edges that drain, and edges that die, 100 times each below clients of all SDKs; and all scenarios of the SDKs, over all transports, in the browsers, in Deno and Bun, and of the minimal client
 soak_sdks() {
 	scripts/install-test-deps.sh
-	MILLRACE_ROUNDS=${MILLRACE_ROUNDS:-100} integration sdks -run 'TestSDKDrains|TestSDKKills'
-	integration sdks -run 'TestConformanceThroughSDKs|TestMinimalClient|TestSDKRuntimes'
+	integration sdks -count="${MILLRACE_ROUNDS:-100}" -run 'TestSDKs(InBrowsers)?$/^(drain_by_SIGTERM|kill)$'
+	integration sdks -run 'TestSDK|TestMinimalClient'
 }
 
 ## 200 components of @millrace/react that come and go in Chromium, with React 18 and 19: nothing lost, twice or left behind
@@ -54,10 +54,10 @@ soak_react() {
 	integration sdks -run 'TestReact$'
 }
 
-## edges that freeze and paths that break, ten times each below clients of all SDKs, for longer than in make check
+## edges that freeze and paths that break, ten times each below clients of all SDKs, over all transports and in the browsers
 soak_suspicions() {
 	scripts/install-test-deps.sh
-	integration sdks -count="${MILLRACE_ROUNDS:-10}" -run 'TestSDKs/(a_frozen_edge|a_path_that|UDP_dies|UDP_is_away|another_address|kill)'
+	integration sdks -count="${MILLRACE_ROUNDS:-10}" -run 'TestSDKs(InBrowsers)?$/^(a_frozen_edge|a_path_that|UDP_dies|UDP_is_away|another_address|kill)'
 }
 
 ## 100 hostile connections of one tenant beside the latency of another, on one edge and over two

@@ -24,6 +24,8 @@ type BadPath struct {
 	refusing bool
 	held     bool // TCP
 	lost     bool // UDP
+	deaf     bool // UDP to the edge, from clients that have had an answer
+	deafened int  // such packets that were lost
 	longest  int  // the largest payload over UDP that passes, bytes; 0: any
 	pipes    []*pathPipe
 	flows    map[string]*pathFlow // by the client's address
@@ -87,6 +89,16 @@ func (p *BadPath) Refuse() { p.change(func() { p.refusing, p.lost = true, true }
 // is held up, since its ends would retransmit what was lost.
 func (p *BadPath) Swallow() { p.change(func() { p.held, p.lost = true, true }) }
 
+// Deafen loses what clients send over UDP once the edge has answered them.
+func (p *BadPath) Deafen() { p.change(func() { p.deaf = true }) }
+
+// Deafened is how many packets were lost so.
+func (p *BadPath) Deafened() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.deafened
+}
+
 func (p *BadPath) SwallowUDP() { p.change(func() { p.lost = true }) }
 
 // Narrow loses packets over UDP with a larger payload than longest.
@@ -94,7 +106,7 @@ func (p *BadPath) Narrow(longest int) { p.change(func() { p.longest = longest })
 
 // Heal lets everything through again, first what TCP has held up.
 func (p *BadPath) Heal() {
-	p.change(func() { p.refusing, p.held, p.lost, p.longest = false, false, false, 0 })
+	p.change(func() { p.refusing, p.held, p.lost, p.deaf, p.longest = false, false, false, false, 0 })
 }
 
 // Readdress gives the clients another address, as a NAT does after a restart: the edge
@@ -194,6 +206,8 @@ type pathFlow struct {
 	near   net.PacketConn // the socket of the path
 	client net.Addr
 	edge   net.Conn
+
+	answered bool // by the edge
 }
 
 // carry forwards the packets of clients.
@@ -211,7 +225,9 @@ func (p *BadPath) carry(near net.PacketConn) {
 			p.Connect(f)
 			p.flows[client.String()] = f
 		}
-		if f != nil && f.edge != nil && p.passes(n) {
+		if f != nil && p.deaf && f.answered {
+			p.deafened++
+		} else if f != nil && f.edge != nil && p.passes(n) {
 			_, _ = f.edge.Write(buffer[:n]) // a failed write is a lost packet, as on a network
 		}
 		p.mu.Unlock()
@@ -245,6 +261,7 @@ func (p *BadPath) Answer(f *pathFlow, edge net.Conn) {
 		p.mu.Lock()
 		current := f.edge == edge && !p.closed
 		passes := current && p.passes(n)
+		f.answered = f.answered || passes && err == nil
 		p.mu.Unlock()
 		switch {
 		case !current:

@@ -1,9 +1,10 @@
 package sdks
 
 import (
+	"fmt"
+	"slices"
 	"strconv"
 	"strings"
-	"testing"
 	"time"
 
 	"github.com/millrace/millrace/integration/harness"
@@ -11,313 +12,296 @@ import (
 	"github.com/millrace/millrace/wire"
 )
 
-// An sdkMove is something that happens to an edge while clients of every kind
-// are connected to it.
-type sdkMove struct {
-	name  string
-	only  string   // a transport; empty: both
-	needs []string // features of clientdriver.Features
-	run   func(t *testing.T, lab *sdk.Lab)
+// pair is clients of every kind at one edge of an overlay, which know of the other one, too.
+type pair struct {
+	*stage
+	from, to *harness.Edge
+	first    string           // the address of from
+	second   *harness.BadPath // by which the clients know to
+	members  []*member
 }
 
-var (
-	needsMoves  = needs("moves", "several-edges")
-	needsReturn = needs("reconnect")
-)
-
-var sdkMoves = []sdkMove{
-	{name: "drain by the admin API", needs: needsMoves, run: func(t *testing.T, lab *sdk.Lab) { sdkDrain(t, lab, (*harness.Edge).DrainByAdminAPI) }},
-	{name: "drain by SIGTERM", needs: needsMoves, run: func(t *testing.T, lab *sdk.Lab) { sdkDrain(t, lab, (*harness.Edge).Terminate) }},
-	{name: "drain behind a late link", needs: needsMoves, run: sdkDrainLate},
-	{name: "drain of the only edge", needs: needs("moves", "reconnect"), run: sdkDrainAlone},
-	{name: "drain with messages to one", needs: needsMoves, run: sdkDrainJobs},
-	{name: "drain with members", needs: needs("presence", "moves", "several-edges"), run: sdkDrainMembers},
-	{name: "other region", needs: needs("several-edges"), run: sdkOtherRegion},
-	{name: "an edge that loses the others", needs: needs("links", "several-edges"), run: sdkLosesOthers},
-	{name: "kill", needs: needs("reconnect", "several-edges"), run: sdkKill},
-	{name: "kill of the only edge", needs: needsReturn, run: sdkKillAlone},
-	{name: "kill of an edge that is back at once", needs: needsReturn, run: sdkKillBack},
+// newPair connects the clients. link is a way from the first edge to NATS that can break; nil:
+// the usual one.
+func newPair(s *stage, link *harness.Cutter) *pair {
+	s.T.Helper()
+	caddyfile, joins := withRooms(harness.PatientCaddyfile, "6s"), harness.Joining(s.lab.nats(), "")[0]
+	from := harness.StartEdge(s.T, caddyfile, joins, harness.ForBrowsers, func(e *harness.Edge) {
+		if link != nil {
+			e.Broker = strings.Replace(e.Broker, s.lab.nats()[0].URL(), link.Url(), 1)
+		}
+	})
+	to := harness.StartEdge(s.T, caddyfile, joins, harness.ForBrowsers, harness.WithMaster(from))
+	p := &pair{stage: s.with(from, to), from: from, to: to, first: from.HttpsURL(""), second: harness.NewBadPath(s.T, to)}
+	p.second.Refuse()
+	p.members = p.meet(s.kinds, impatient, p.first, p.second.Url())
+	p.second.Heal()
+	return p
 }
 
-// When an edge drains, its clients move to the other one. They lose nothing, get
-// nothing twice, and all in order; so do those who hear them.
-func sdkDrain(t *testing.T, lab *sdk.Lab, drain func(*harness.Edge), first ...harness.Option) {
-	p := startSDKPair(t, lab, sdk.Options{}, first...)
-	var left, late []*sdk.Sub
-	for _, c := range p.clients {
-		left = append(left, c.Subscribe(p.Tenant, "left"))
-	}
-	stream, end := startNumbers(p.publisher, p.Tenant, "n"), p.publishAll()
-	drain(p.from)
-	for i, c := range p.clients {
-		if e := c.Event("moving"); e.Reason != "drain" || e.Edge != p.from.HttpsURL("") {
-			t.Errorf("%s: got %v, want drain, from %s", c.Kind, e, p.from.HttpsURL(""))
-		}
-		late = append(late, c.Subscribe(p.Tenant, "late")) // on both connections, or one
-		unsubscribe(left[i])
-	}
-	for _, c := range p.clients {
-		if e := c.Event("moved"); e.Reason != "drain" || e.Edge != p.to.HttpsURL("") || e.Transport != c.Kind.Transport {
-			t.Errorf("%s: got %v, want drain, to %s by %s", c.Kind, e, p.to.HttpsURL(""), c.Kind.Transport)
-		}
-	}
-	before := stream.sent()
-	p.stays.Poll("messages after the move", func() bool { return stream.sent() > before+20 })
-	counts, sent := end(), stream.halt()
-	for _, sub := range p.subs {
-		wantNumbers(sub, sent)
-	}
-	p.wantAll(counts)
+func newLink(s *stage) *harness.Cutter {
+	return harness.NewCutter(s.T, strings.TrimPrefix(s.lab.nats()[0].URL(), "nats://"))
+}
 
-	hear(p.Stage, p.publisher, "late", late)
-	for i := range 10 {
-		p.publisher.Publish(p.Tenant, "late", strconv.Itoa(i))
-		p.publisher.Publish(p.Tenant, "left", "for nobody")
+func drains(s *stage) { drain(newPair(s, nil), func() {}) }
+
+// An edge that gets the others' messages later than its clients want to leave has to hand
+// them over all the same. And the others have what they publish in order, though it comes
+// later from this edge than from the next one.
+func drainsLate(s *stage) {
+	link := newLink(s)
+	drain(newPair(s, link), func() { link.Delay(harness.Late{ToServer: 200 * time.Millisecond, ToEdge: 800 * time.Millisecond}) })
+}
+
+// When an edge drains, its clients move to the other one. They lose nothing, get nothing
+// twice, and all in order; so does who hears them. Of messages to one, no copy comes by the
+// second connection; those during the move may be lost (docs/protocol.md, Promises).
+func drain(p *pair, before func()) {
+	listener := p.ClientOf(p.kinds[0])
+	listener.Must(p.Connecting(p.kinds[0], sdk.Options{}, p.to.HttpsURL("")))
+	heard := listener.Subscribe(p.Tenant, "of.*")
+	numbers := p.publish(p.to, "n")
+	jobs := p.publishAs(p.to, wire.Publish{Channel: []byte("jobs"), Tagged: true, Delivery: wire.OneRandom}, "")
+	var takers, left, late []*sdk.Sub
+	for i, m := range p.members {
+		takers, left = append(takers, m.Subscribe(p.Tenant, "jobs")), append(left, m.Subscribe(p.Tenant, "left"))
+		m.reach(10)
+		p.to.Poll("what the clients publish", func() bool {
+			m.Publish(p.Tenant, fmt.Sprintf("of.%d", i), "begin")
+			return slices.ContainsFunc(heard.Messages.Rest(), func(r sdk.Report) bool { return r.Channel == fmt.Sprintf("of.%d", i) })
+		})
 	}
-	for i, c := range p.clients {
-		wantNumbers(late[i], 10)
+	before()
+	p.from.Terminate()
+	published := make([]int, len(p.members))
+	publish := func(i int) {
+		p.members[i].Publish(p.Tenant, fmt.Sprintf("of.%d", i), strconv.Itoa(published[i]))
+		published[i]++
+	}
+	for i, m := range p.members {
+		if e := m.Event("moving"); e.Reason != "drain" || e.Edge != p.first {
+			p.T.Errorf("%s: got %v, want drain, from %s", m.Kind, e, p.first)
+		}
+		late = append(late, m.Subscribe(p.Tenant, "late")) // on both connections, or one
+		left[i].Do("unsubscribe")
+		publish(i)
+	}
+	for i, m := range p.members {
+		for m.Count("moved") == 0 {
+			publish(i)
+		}
+		if e := m.Event("moved"); e.Reason != "drain" || e.Edge != p.second.Url() || e.Transport != m.Kind.Transport {
+			p.T.Errorf("%s: got %v, want drain, to %s by %s", m.Kind, e, p.second.Url(), m.Kind.Transport)
+		}
+		publish(i)
+	}
+	p.from.Stop() // long before the end of its drain, as all have left
+	after := jobs.sent() + 1
+	for _, m := range p.members {
+		m.reach(numbers.sent() + 20)
+	}
+	sent := numbers.halt()
+	listener.Publish(p.Tenant, "late", "hello")
+	for i, m := range p.members {
+		m.wantAll(sent)
+		late[i].Want(p.Tenant, "late", "hello", "late")
 		left[i].WantEnd("")
 		left[i].WantNone()
-		c.Never("disconnected", "reconnecting", "publishError", "edgeError", "queueFull")
-		c.Close()
 	}
-	t.Logf("%d messages, and %v of the clients", sent, counts)
+	p.heardAll(heard, published)
+	p.jobsOnce(takers, after, jobs.halt())
+	for _, m := range p.members {
+		m.Never("disconnected", "reconnecting", "publishError", "edgeError", "queueFull")
+	}
 }
 
-// An edge that gets the others' messages later than its clients want to leave has to
-// hand them over all the same: the clients have them from nobody else. And the others
-// have what they publish in order, though it comes later from this edge than from the
-// next one.
-func sdkDrainLate(t *testing.T, lab *sdk.Lab) {
-	link := harness.NewCutter(t, strings.TrimPrefix(lab.Nats[0].URL(), "nats://"))
-	sdkDrain(t, lab, func(e *harness.Edge) {
-		link.Delay(harness.Late{ToServer: 200 * time.Millisecond, ToEdge: 800 * time.Millisecond})
-		e.DrainByAdminAPI()
-	}, func(e *harness.Edge) { e.Broker = strings.Replace(e.Broker, lab.Nats[0].URL(), link.Url(), 1) })
+// heardAll requires what each client has published, once and in order.
+func (p *pair) heardAll(s *sdk.Sub, published []int) {
+	p.T.Helper()
+	next := make([]int, len(published))
+	for !slices.Equal(next, published) {
+		r := s.Next()
+		i, err := strconv.Atoi(strings.TrimPrefix(r.Channel, "of."))
+		if text := string(r.Payload); err != nil || text != "begin" && text != strconv.Itoa(next[i]) || text == "begin" && next[i] > 0 {
+			p.T.Fatalf("got %v, want the next numbers after %d", r, next)
+		} else if text != "begin" {
+			next[i]++
+		}
+	}
+	s.C.Flush()
+	s.WantNone()
+}
+
+// jobsOnce requires that no number came to two clients, or twice, and that those from after on
+// came.
+func (p *pair) jobsOnce(takers []*sdk.Sub, after, end int) {
+	p.T.Helper()
+	times := map[int]int{}
+	p.to.Poll("the messages to one", func() bool {
+		for _, sub := range takers {
+			for len(sub.Messages.Rest()) > 0 {
+				n, err := strconv.Atoi(string(sub.Next().Payload))
+				p.to.Must(err)
+				if times[n]++; times[n] > 1 {
+					p.T.Fatalf("%s: message %d to one came again", sub.C.Kind, n)
+				}
+			}
+		}
+		for n := after; n < end; n++ {
+			if times[n] == 0 {
+				return false
+			}
+		}
+		return true
+	})
+}
+
+// When an edge drains, nobody sees its clients leave, nor do they.
+func drainsMembers(s *stage) {
+	p := newPair(s, nil)
+	// One that does not move is gone when it has lingered.
+	ghost := p.from.Dial(subject(p.stage, "ghost", "").Token)
+	ghost.SendLine("JOIN:" + p.Tenant + ":room.1")
+	ghost.ExpectText("OK:JOIN:" + p.Tenant + ":room.1")
+	all := []string{"room.1/ghost"}
+	var watches []*watch
+	for _, m := range p.members {
+		join(p.stage, m.Client, "room.1", "")
+		all = append(all, "room.1/"+m.Name)
+		watches = append(watches, startWatch(m.Client, "iterate", p.Tenant, "room.*", false))
+	}
+	for _, w := range watches {
+		w.reach(all...)
+	}
+	p.from.Terminate()
+	for _, m := range p.members {
+		m.Event("moved")
+	}
+	ghost.ExpectText("RECONNECT")
+	ghost.Close()
+	for _, w := range watches {
+		w.want("left", "room.1", "ghost", "")
+	}
+	for _, m := range p.members {
+		leave(m.Client, "room.1") // which it is seen to do only if it has joined on the other edge, too
+		watches[0].want("left", "room.1", m.Name, "")
+		m.Never("disconnected", "edgeError", "subscriptionError")
+	}
+}
+
+// A token for one region: the edges of others are passed over.
+func otherRegion(s *stage) {
+	edges := map[string]*harness.Edge{}
+	joins := harness.Joining(s.lab.nats(), "")[0]
+	for _, region := range []string{"EU", "US"} {
+		options := []harness.Option{joins, harness.ForBrowsers}
+		if region == "US" {
+			options = append(options, harness.WithMaster(edges["EU"]))
+		}
+		edges[region] = harness.StartEdge(s.T, strings.Replace(harness.DefaultCaddyfile, "drain 7s", "drain 7s\n\t\tregion "+region, 1), options...)
+	}
+	for _, kind := range s.kinds {
+		at := s.lab.Stage(s.T, kind, edges["EU"], edges["US"])
+		for region, e := range edges {
+			request := harness.TokenRequest(harness.AllowAll(at.Room))
+			request["right"].(harness.Object)["allow_regions"] = []string{region}
+			c := at.Connect(sdk.Options{Token: edges["EU"].IssueAs(edges["EU"].Master, request).Token})
+			if got := c.Event("connected"); got.Edge != e.HttpsURL("") {
+				s.T.Errorf("%s: got %v, want the edge of the region, %s", kind, got, e.HttpsURL(""))
+			}
+			c.Close()
+		}
+	}
 }
 
 // Clients are told when their edge loses the others, and when it has them again.
-func sdkLosesOthers(t *testing.T, lab *sdk.Lab) {
-	link := harness.NewCutter(t, strings.TrimPrefix(lab.Nats[0].URL(), "nats://"))
-	p := startSDKPair(t, lab, sdk.Options{}, func(e *harness.Edge) { e.Broker = strings.Replace(e.Broker, lab.Nats[0].URL(), link.Url(), 1) })
+func losesOthers(s *stage) {
+	link := newLink(s)
+	p := newPair(s, link)
 	told := func(event string) {
-		t.Helper()
-		for _, c := range p.clients {
-			if e := c.Event(event); e.Edge != p.from.HttpsURL("") {
-				t.Errorf("%s: got %v, want the edge %s", c.Kind, e, p.from.HttpsURL(""))
-			}
+		s.T.Helper()
+		for _, m := range p.members {
+			m.EventThat(func(r sdk.Report) bool { return r.Edge == p.first }, event)
 		}
 	}
 	link.Part()
 	told("linkDown")
 	link.Heal()
 	told("linkUp")
-	hear(p.Stage, p.publisher, "n", p.subs)
-	for _, c := range p.clients {
-		c.Never("disconnected", "moving")
+	for _, m := range p.members {
+		m.Never("disconnected", "moving")
 	}
 }
 
-// Messages to one, while the edge of those who take them drains: no copy comes by
-// the second connection, and those of after the move reach one client each. One
-// that another edge sends to an edge whose clients have just been told to leave
-// may be lost (docs/protocol.md, Promises): how many were is logged.
-func sdkDrainJobs(t *testing.T, lab *sdk.Lab) {
-	p := startSDKPair(t, lab, sdk.Options{})
-	var jobs []*sdk.Sub
-	for _, c := range p.clients {
-		jobs = append(jobs, c.Subscribe(p.Tenant, "jobs"))
+// When an edge dies its clients go to the other one. What they lose was published while they
+// were away, all in one place, and nothing comes twice or in another order.
+func killed(s *stage) {
+	p := newPair(s, nil)
+	numbers := p.publish(p.to, "n")
+	for _, m := range p.members {
+		m.reach(20)
 	}
-	hear(p.Stage, p.publisher, "jobs", jobs)
-	p.from.Terminate()
-	during := 0
-	publish := func(n int) {
-		p.publisher.PublishTagged(wire.OneRandom, p.Tenant, "jobs", strconv.Itoa(n))
-	}
-	for _, c := range p.clients {
-		for moved := false; !moved; during++ {
-			publish(during)
-			time.Sleep(numbersEvery / 2) // a load, not a wait
-			moved = c.Count("moved") > 0
-		}
-	}
-	p.from.Stop()
-	const after = 100
-	for n := range after {
-		publish(during + n)
-	}
-	times, late := make([]int, during+after), 0
-	p.stays.Poll("the jobs of after the move", func() bool { // they may wait until the edge knows who takes them
-		for i, sub := range jobs {
-			for len(sub.Messages.Rest()) > 0 {
-				n, err := strconv.Atoi(string(sub.Next().Payload))
-				if err != nil {
-					t.Fatalf("%s: %v", p.clients[i].Kind, err)
-				}
-				if times[n]++; n >= during {
-					late++
-				}
-			}
-		}
-		return late >= after
-	})
-	lost := 0
-	for n, count := range times {
-		switch {
-		case count > 1:
-			t.Errorf("%d came %d times", n, count)
-		case count == 0:
-			lost++
-		}
-	}
-	for _, c := range p.clients {
-		c.Flush()
-	}
-	for _, sub := range jobs {
-		sub.WantNone()
-	}
-	t.Logf("%d of %d messages during the move were lost", lost, during)
-}
-
-// A token for one region: the edges of others are passed over.
-func sdkOtherRegion(t *testing.T, lab *sdk.Lab) {
-	join := lab.Joined()
-	in := func(region string, more ...harness.Option) *harness.Edge {
-		return harness.StartEdge(t, strings.Replace(harness.DefaultCaddyfile, "drain 7s", "drain 7s\n\t\tregion "+region, 1), append(more, join, harness.ForBrowsers)...)
-	}
-	european := in("EU")
-	american := in("US", harness.WithMaster(european))
-	for _, kind := range sdk.Kinds {
-		s := lab.Stage(t, kind, european, american)
-		for _, region := range []string{"EU", "US"} {
-			request := harness.TokenRequest(harness.AllowAll(s.Room))
-			request["right"].(harness.Object)["allow_regions"] = []string{region}
-			c := s.Connect(sdk.Options{Token: european.IssueAs(european.Master, request).Token})
-			want := map[string]*harness.Edge{"EU": european, "US": american}[region].HttpsURL("")
-			if e := c.Event("connected"); e.Edge != want {
-				t.Errorf("%s: got %v, want the edge of the region, %s", kind, e, want)
-			}
-			c.Flush()
-			c.Close()
-		}
-	}
-}
-
-// Impatient clients notice soon that an edge is gone, and come back soon.
-var sdkImpatient = sdk.Options{KeepAlive: 500, PongTimeout: 1000, MaxBackOff: 500}
-
-// When an edge dies its clients go to the other one, within seconds if there are
-// messages, and know for how long they were away.
-func sdkKill(t *testing.T, lab *sdk.Lab) {
-	p := startSDKPair(t, lab, sdk.Options{KeepAlive: 10_000, PongTimeout: 30_000})
-	stream := startNumbersEvery(trafficEvery, "", p.publisher, p.Tenant, "n")
-	var counts []*sdkCount
-	for _, sub := range p.subs {
-		n := newSDKCount(sub, time.Now())
-		n.reach(20)
-		counts = append(counts, n)
-	}
-	killed := time.Now()
 	p.from.Kill()
-	for i, c := range p.clients {
-		e := c.IsBack()
-		if e.Edge != p.to.HttpsURL("") || e.Away > sdk.InMS(harness.WaitTimeout) {
-			t.Errorf("%s: got %v, want the edge %s and how long it took", c.Kind, e, p.to.HttpsURL(""))
+	for _, m := range p.members {
+		if e := m.IsBack(); e.Edge != p.second.Url() || e.Transport != m.Kind.Transport {
+			s.T.Errorf("%s: got %v, want the edge %s", m.Kind, e, p.second.Url())
 		}
-		wantSoon(c, e, killed)
-		t.Logf("%s was away for %v ms: %s", c.Kind, e.Away, e.Event)
-		counts[i].flows(stream)
-		c.Never("closed", "moving")
-		c.Close()
+		m.reach(numbers.sent() + 20)
+		if n := m.gaps(); n > 1 {
+			s.T.Errorf("%s: messages are missing in %d places, and it was away once", m.Kind, n)
+		}
+		m.Never("closed", "moving")
 	}
 }
 
-// When there is one edge only, clients wait for it.
-func sdkKillAlone(t *testing.T, lab *sdk.Lab) {
-	e := harness.StartEdge(t, harness.DefaultCaddyfile, harness.ForBrowsers)
-	s := lab.Stage(t, sdk.Kind{}, e)
-	clients, subs := crowd(s, sdkImpatient)
-	e.Kill()
-	for _, c := range clients {
-		c.Event("disconnected")
-		c.Event("reconnecting")
-		for _, cmd := range []string{"publish", "flush"} {
-			if _, err := c.Try(sdk.Command{Cmd: cmd, Tenant: s.Tenant, Channel: "n"}); err.ErrorCode() != "disconnected" {
-				t.Errorf("%s: %s without a connection: %v, want disconnected", c.Kind, cmd, err)
-			}
+// returns has something happen to an edge, the only one, starts it again, and requires that
+// all clients are as before.
+func returns(s *stage, happens func(*harness.Edge, []*member)) {
+	e := harness.StartEdge(s.T, harness.PatientCaddyfile, harness.ForBrowsers)
+	s = s.with(e)
+	members := s.meet(s.kinds, impatient, e.HttpsURL(""))
+	happens(s.Edges[0], members)
+	harness.StartEdge(s.T, harness.PatientCaddyfile, harness.ForBrowsers, sdk.Again(e))
+	for _, m := range members {
+		if back := m.IsBack(); back.Edge != e.HttpsURL("") || back.Transport != m.Kind.Transport {
+			s.T.Errorf("%s: got %v, want the edge again, by %s", m.Kind, back, m.Kind.Transport)
 		}
+		m.Publish(s.Tenant, "n", "again, "+m.Name)
+		m.sub.Until("again, " + m.Name)
+		m.Never("closed", "moved")
+		m.Close() // else the edge would wait for it
 	}
-	comeBack(s, sdk.Again(e), clients, subs)
+}
+
+func killedAlone(s *stage) {
+	returns(s, func(e *harness.Edge, members []*member) {
+		e.Kill()
+		for _, m := range members {
+			m.Event("disconnected")
+			m.Event("reconnecting")
+			m.Refused(sdk.Command{Cmd: "publish", Tenant: s.Tenant, Channel: "n"}, "disconnected")
+			m.Refused(sdk.Command{Cmd: "flush"}, "disconnected")
+		}
+	})
 }
 
 // An edge that is back at once tells clients over WebTransport, as TCP does others, that it
 // does not know their connection. Or their second connection is quicker.
-func sdkKillBack(t *testing.T, lab *sdk.Lab) {
-	e := harness.StartEdge(t, harness.DefaultCaddyfile, harness.ForBrowsers)
-	s := lab.Stage(t, sdk.Kind{}, e)
-	stream := startNumbersEvery(trafficEvery, "", s.Edges[0].Dial(s.Token()), s.Tenant, "n")
-	clients, subs := crowd(s, sdk.Options{MaxBackOff: 500})
-	for i, sub := range subs {
-		newSDKCount(sub, clients[i].Event("connected").At).steady(stream)
-	}
-	e.Kill()
-	comeBack(s, sdk.Again(e), clients, subs)
+func killedBriefly(s *stage) {
+	returns(s, func(e *harness.Edge, _ []*member) { e.Kill() })
 }
 
-// A drain of the only edge ends with the loss of the connection, and its clients
-// wait for it, too.
-func sdkDrainAlone(t *testing.T, lab *sdk.Lab) {
-	// All of the period is waited for: it is not as long as that of patient edges.
-	e := harness.StartEdge(t, strings.Replace(harness.DefaultCaddyfile, "drain 7s", "drain 20s", 1), harness.ForBrowsers)
-	s := lab.Stage(t, sdk.Kind{}, e)
-	clients, subs := crowd(s, sdkImpatient)
-	s.Edges[0].Terminate()
-	for i, c := range clients {
-		c.Event("moving")
-		c.Publish(s.Tenant, "n", "still here, "+c.Name)
-		subs[i].Until("still here, " + c.Name)
-	}
-	s.Edges[0].Stop()
-	for _, c := range clients {
-		c.Event("disconnected")
-		c.Never("moved")
-	}
-	comeBack(s, sdk.Again(e), clients, subs)
-}
-
-// crowd connects a client of each kind, which subscribes to the channel n.
-func crowd(s *sdk.Stage, options sdk.Options) (clients []*sdk.Client, subs []*sdk.Sub) {
-	s.T.Helper()
-	return crowdOf(s, sdk.Kinds, options)
-}
-
-// crowdOf is crowd with a client for each entry of a list of kinds.
-func crowdOf(s *sdk.Stage, kinds []sdk.Kind, options sdk.Options) (clients []*sdk.Client, subs []*sdk.Sub) {
-	s.T.Helper()
-	options.Token = s.Token()
-	for _, kind := range kinds {
-		c := s.ClientOf(kind)
-		c.Must(s.Connecting(kind, options))
-		clients = append(clients, c)
-		subs = append(subs, c.Subscribe(s.Tenant, "n"))
-	}
-	return clients, subs
-}
-
-// comeBack starts the edge again, and requires that all clients are as before.
-func comeBack(s *sdk.Stage, same harness.Option, clients []*sdk.Client, subs []*sdk.Sub) {
-	s.T.Helper()
-	harness.StartEdge(s.T, harness.DefaultCaddyfile, harness.ForBrowsers, same)
-	back := time.Now()
-	for i, c := range clients {
-		e := c.IsBack()
-		if e.Away <= 0 || e.Transport != c.Kind.Transport {
-			s.T.Errorf("%s: got %v, want how long it took, and %s", c.Kind, e, c.Kind.Transport)
+// A drain of the only edge ends with the loss of the connection: until then clients use it.
+func drainsAlone(s *stage) {
+	returns(s, func(e *harness.Edge, members []*member) {
+		e.Terminate()
+		for _, m := range members {
+			m.Event("moving")
+			m.Flush()
 		}
-		wantSoon(c, e, back)
-		c.Publish(s.Tenant, "n", "again, "+c.Name)
-		subs[i].Until("again, " + c.Name)
-		c.Never("closed")
-		c.Close()
-	}
+		e.Kill() // as it does itself after a minute
+		for _, m := range members {
+			m.Event("disconnected")
+		}
+	})
 }

@@ -11,7 +11,6 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/millrace/millrace/integration/harness"
 	"github.com/millrace/millrace/integration/history"
 	"github.com/millrace/millrace/integration/sdk"
 )
@@ -32,11 +31,11 @@ func useClient() error {
 	if err != nil {
 		return err
 	}
-	d, hello, err := sdk.StartDriver(cmd, os.DevNull, harness.WaitTimeout, func(sdk.Report) error { return errors.New("nobody has asked for it") }, func(error) {})
-	if err != nil {
-		return fmt.Errorf("%s %q: %w", sdk.ClientVariable, command, err)
+	d, hello, err := sdk.StartDriver(cmd, os.DevNull, sdk.Limit, func(sdk.Report) error { return errors.New("nobody has asked for it") }, func(error) {})
+	if err == nil {
+		err = d.End()
 	}
-	if err := d.End(); err != nil {
+	if err != nil {
 		return fmt.Errorf("%s %q: %w", sdk.ClientVariable, command, err)
 	}
 	p.Lacks = hello.Lacks
@@ -56,25 +55,27 @@ func useClient() error {
 	return nil
 }
 
-// sdkSupported begins a scenario, which may be about one transport only. It skips the test
-// where the client of MILLRACE_CLIENT lacks what the scenario needs. Ours lack nothing.
-func sdkSupported(t *testing.T, name, only string, needs []string) {
+// supported begins a scenario. It skips what the client of MILLRACE_CLIENT lacks; ours lack
+// nothing.
+func supported(t *testing.T, row scenario) {
 	t.Helper()
-	clientOutcomes.Add(name)
 	var lacking []string
-	if len(sdk.KindsOver(only)) == 0 {
-		lacking = append(lacking, only)
+	if row.only != "" && !slices.ContainsFunc(sdk.Kinds, func(k sdk.Kind) bool { return k.Transport == row.only }) {
+		lacking = append(lacking, row.only)
 	}
-	for _, feature := range needs {
+	for _, feature := range row.needs {
 		if history.SdkLacks(feature) {
 			lacking = append(lacking, feature)
 		}
 	}
+	text := ""
 	if len(lacking) > 0 {
-		text := "not supported: " + strings.Join(lacking, ", ")
-		for _, kind := range sdk.Kinds {
-			clientOutcomes.set(name, kind, text)
-		}
+		text = "not supported: " + strings.Join(lacking, ", ")
+	}
+	for _, kind := range sdk.Kinds {
+		clientOutcomes.set(row.name, kind, text)
+	}
+	if text != "" {
 		t.Skip(text)
 	}
 }
@@ -84,19 +85,8 @@ var clientOutcomes *outcomes
 
 // outcomes is a table of scenarios and transports. All methods of nil do nothing.
 type outcomes struct {
-	mu        sync.Mutex
-	scenarios []string
-	cells     map[string]map[string]string // by scenario and transport
-}
-
-func (o *outcomes) Add(scenario string) {
-	if o == nil {
-		return
-	}
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.scenarios = append(o.scenarios, scenario)
-	o.cells[scenario] = map[string]string{}
+	mu    sync.Mutex
+	cells map[string]map[string]string // by scenario and transport
 }
 
 func (o *outcomes) set(scenario string, kind sdk.Kind, text string) {
@@ -105,14 +95,14 @@ func (o *outcomes) set(scenario string, kind sdk.Kind, text string) {
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
+	if o.cells[scenario] == nil {
+		o.cells[scenario] = map[string]string{}
+	}
 	o.cells[scenario][kind.Transport] = text
 }
 
 // watch notes what comes of a test.
 func (o *outcomes) watch(t *testing.T, scenario string, kinds ...sdk.Kind) {
-	if o == nil {
-		return
-	}
 	t.Cleanup(func() {
 		text := "passed"
 		if t.Failed() {
@@ -126,11 +116,9 @@ func (o *outcomes) watch(t *testing.T, scenario string, kinds ...sdk.Kind) {
 
 // print prints the table. It reports whether there was something to print, if it has to.
 func (o *outcomes) print() bool {
-	if o == nil || len(o.scenarios) == 0 {
+	if o == nil || len(o.cells) == 0 {
 		return o == nil
 	}
-	all := clientScenarios()
-	slices.SortFunc(o.scenarios, func(a, b string) int { return cmp.Compare(slices.Index(all, a), slices.Index(all, b)) })
 	counts := map[string]int{}
 	row := func(name string, cell func(transport string) string) {
 		fmt.Printf("%-38s", name)
@@ -141,9 +129,13 @@ func (o *outcomes) print() bool {
 	}
 	fmt.Println()
 	row("scenario", func(transport string) string { return transport })
-	for _, scenario := range o.scenarios {
-		row(scenario, func(transport string) string {
-			text := cmp.Or(o.cells[scenario][transport], "–") // it is about the other transport
+	for _, scenario := range scenarios {
+		cells := o.cells[scenario.name]
+		if cells == nil {
+			continue
+		}
+		row(scenario.name, func(transport string) string {
+			text := cmp.Or(cells[transport], "–") // it is about the other transport
 			word, _, _ := strings.Cut(text, ":")
 			counts[word]++
 			return text

@@ -13,6 +13,7 @@ import (
 	"github.com/millrace/millrace/client"
 	"github.com/millrace/millrace/integration/browser"
 	"github.com/millrace/millrace/integration/harness"
+	"github.com/millrace/millrace/integration/sdk"
 )
 
 // builtReact is what scripts/npm.sh makes of sdk/react/test/page.tsx, by version of
@@ -54,7 +55,7 @@ func newReactPage(t *testing.T, b *browser.Browser, version string) *reactPage {
 		t.Fatalf("the page of @millrace/react is not built (%v): run scripts/install-test-deps.sh", err)
 	}
 	mux := http.NewServeMux()
-	mux.Handle("/page/", http.StripPrefix("/page/", modules(builtReact)))
+	mux.Handle("/page/", http.StripPrefix("/page/", sdk.Modules(builtReact)))
 	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
 		fmt.Fprintf(w, `<!doctype html><title>React</title><body><script type="module" src="/page/%s/page.js"></script>`, version)

@@ -3,6 +3,7 @@ package sdk
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -16,31 +17,29 @@ type Client struct {
 	T    *testing.T
 	Name string
 	Kind Kind
-	Host sdkHost
+	Host host
 
 	Ids             atomic.Int64
 	Answers, Events *Mailbox
-	Mu              sync.Mutex
-	subs            map[string]*Sub
-	Watches         map[string]*Watch
-	history         []string     // names of events
-	heard           func(Report) // gets all reports instead of the mailboxes; nil: nobody
-	Failed          error        // why nothing more comes
+
+	mu      sync.Mutex
+	feeds   map[string]*Mailbox // of subscriptions and presences, by their names
+	history []string            // names of events
+	heard   func(Report)        // gets all reports instead of the mailboxes; nil: nobody
+	failed  error               // why nothing more comes
 }
 
-// An sdkSub is a subscription of a client. Its methods are like the client's.
-type Sub struct {
-	C        *Client
-	Name     string
-	Messages *Mailbox // and the end
+func NewClient(t *testing.T, name string, kind Kind, h host) *Client {
+	return &Client{T: t, Name: name, Kind: kind, Host: h, Answers: NewMailbox(), Events: NewMailbox(), feeds: map[string]*Mailbox{}}
 }
 
-// accept takes a report. It returns what is wrong with it, if it is about nothing.
-func (c *Client) accept(r Report) error {
+// Accept takes a report. It returns what is wrong with it, if it is about nothing.
+func (c *Client) Accept(r Report) error {
 	r.At = time.Now()
-	c.Mu.Lock()
+	c.mu.Lock()
 	heard := c.heard
-	c.Mu.Unlock()
+	feed := c.feeds[r.Sub+r.Watch]
+	c.mu.Unlock()
 	if heard != nil {
 		heard(r)
 		return nil
@@ -51,26 +50,15 @@ func (c *Client) accept(r Report) error {
 			return fmt.Errorf("there was no command %d", r.ID)
 		}
 		c.Answers.Put(r)
-	case "message", "subscriptionEnded":
-		c.Mu.Lock()
-		s := c.subs[r.Sub]
-		c.Mu.Unlock()
-		if s == nil {
-			return fmt.Errorf("there is no subscription %q", r.Sub)
+	case "message", "subscriptionEnded", "presenceChange", "presenceEnded":
+		if feed == nil {
+			return fmt.Errorf("there is no subscription or presence %q", r.Sub+r.Watch)
 		}
-		s.Messages.Put(r)
-	case "presenceChange", "presenceEnded":
-		c.Mu.Lock()
-		w := c.Watches[r.Watch]
-		c.Mu.Unlock()
-		if w == nil {
-			return fmt.Errorf("there is no presence %q", r.Watch)
-		}
-		w.Changes.Put(r)
+		feed.Put(r)
 	default:
-		c.Mu.Lock()
+		c.mu.Lock()
 		c.history = append(c.history, r.Event)
-		c.Mu.Unlock()
+		c.mu.Unlock()
 		c.Events.Put(r)
 	}
 	return nil
@@ -78,26 +66,35 @@ func (c *Client) accept(r Report) error {
 
 // Fail says why nothing more comes from the client.
 func (c *Client) Fail(err error) {
-	c.Mu.Lock()
-	defer c.Mu.Unlock()
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	if c.heard != nil {
 		c.heard(Report{Event: "ended", Error: &Error{Code: "driver", Text: err.Error()}})
 	}
-	c.Failed = err
+	c.failed = err
 	c.Answers.Fail(err)
 	c.Events.Fail(err)
-	for _, s := range c.subs {
-		s.Messages.Fail(err)
+	for _, feed := range c.feeds {
+		feed.Fail(err)
 	}
-	for _, w := range c.Watches {
-		w.Changes.Fail(err)
+}
+
+// Feed is a new name for a subscription or a presence, and what it brings.
+func (c *Client) Feed(prefix string) (name string, feed *Mailbox) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	name, feed = fmt.Sprintf("%s%d", prefix, len(c.feeds)), NewMailbox()
+	c.feeds[name] = feed
+	if c.failed != nil {
+		feed.Fail(c.failed)
 	}
+	return name, feed
 }
 
 // Hear gives all that comes from now on to a function.
 func (c *Client) Hear(heard func(Report)) {
-	c.Mu.Lock()
-	defer c.Mu.Unlock()
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	c.heard = heard
 }
 
@@ -138,44 +135,29 @@ func (c *Client) Must(command Command) Report {
 	return r
 }
 
-// Subscribe subscribes, and reads by iteration.
-func (c *Client) Subscribe(tenant, pattern string) *Sub {
+// Refused requires that a command fails with a code, and returns the error.
+func (c *Client) Refused(command Command, code string) *Error {
 	c.T.Helper()
-	return c.SubscribeAs("iterate", tenant, pattern, nil)
-}
-
-// SubscribeAs reads in one of the modes of [sdkCommand].
-func (c *Client) SubscribeAs(mode, tenant, pattern string, options *Options) *Sub {
-	c.T.Helper()
-	s, err := c.TrySubscribe(mode, tenant, pattern, options)
-	if err != nil {
-		c.T.Fatalf("%s: subscribe %s %s: %v; events: %v", c.Kind, tenant, pattern, err, c.Events.Rest())
-	}
-	return s
-}
-
-func (c *Client) TrySubscribe(mode, tenant, pattern string, options *Options) (*Sub, *Error) {
-	c.T.Helper()
-	s, command := c.Subscription(mode, tenant, pattern, options)
 	_, err := c.Try(command)
-	return s, err
-}
-
-// Subscription is a new one, and the command that subscribes.
-func (c *Client) Subscription(mode, tenant, pattern string, options *Options) (*Sub, Command) {
-	c.Mu.Lock()
-	defer c.Mu.Unlock()
-	s := &Sub{c, fmt.Sprintf("s%d", len(c.subs)), NewMailbox()}
-	c.subs[s.Name] = s
-	if c.Failed != nil {
-		s.Messages.Fail(c.Failed)
+	if err.ErrorCode() != code {
+		c.T.Errorf("%s: %s: %v, want %s", c.Kind, command.Cmd, err, code)
 	}
-	return s, Command{Cmd: "subscribe", Sub: s.Name, Mode: mode, Tenant: tenant, Pattern: pattern, Options: options}
+	if err == nil {
+		err = new(Error)
+	}
+	return err
 }
 
+// Publish publishes a message, and returns when the SDK has taken it.
 func (c *Client) Publish(tenant, channel, payload string) {
 	c.T.Helper()
 	c.Must(Command{Cmd: "publish", Tenant: tenant, Channel: channel, Payload: []byte(payload)})
+}
+
+// Confirm publishes a message to a history, and returns its position.
+func (c *Client) Confirm(tenant, channel, payload, key string) string {
+	c.T.Helper()
+	return c.Must(Command{Cmd: "publish", Tenant: tenant, Channel: channel, Payload: []byte(payload), Confirm: true, Key: key}).Position
 }
 
 func (c *Client) Flush() {
@@ -183,26 +165,23 @@ func (c *Client) Flush() {
 	c.Must(Command{Cmd: "flush"})
 }
 
-// Event awaits the next event with this name.
-func (c *Client) Event(name string) Report {
+// Close closes the client.
+func (c *Client) Close() {
 	c.T.Helper()
-	return c.EventThat(name, func(Report) bool { return true })
+	c.Must(Command{Cmd: "close"})
+	_ = c.Ended("")
 }
 
-// EventThat awaits the next event with this name that is as wanted.
-func (c *Client) EventThat(name string, wanted func(Report) bool) Report {
+// Event awaits the next event with one of these names.
+func (c *Client) Event(names ...string) Report {
 	c.T.Helper()
-	r, ok := c.Events.Take(func(r Report) bool { return r.Event == name && wanted(r) })
-	if !ok {
-		c.T.Fatalf("%s: no event %s %s; there were %v", c.Kind, name, c.Events.Why(), c.Events.Rest())
-	}
-	return r
+	return c.EventThat(func(Report) bool { return true }, names...)
 }
 
-// EitherEvent awaits the next event with one of these names.
-func (c *Client) EitherEvent(names ...string) Report {
+// EventThat awaits the next event with one of these names that is as wanted.
+func (c *Client) EventThat(wanted func(Report) bool, names ...string) Report {
 	c.T.Helper()
-	r, ok := c.Events.Take(func(r Report) bool { return slices.Contains(names, r.Event) })
+	r, ok := c.Events.Take(func(r Report) bool { return slices.Contains(names, r.Event) && wanted(r) })
 	if !ok {
 		c.T.Fatalf("%s: no event of %q %s; there were %v", c.Kind, names, c.Events.Why(), c.Events.Rest())
 	}
@@ -210,20 +189,16 @@ func (c *Client) EitherEvent(names ...string) Report {
 }
 
 // IsBack awaits the event of a new connection: after a loss, or in place of one that
-// was suspect. A suspicion that was none does not count.
+// was suspect. A suspicion without a cause does not count.
 func (c *Client) IsBack() Report {
 	c.T.Helper()
-	r, ok := c.Events.Take(func(r Report) bool { return (r.Event == "reconnected" || r.Event == "recovered") && r.Away != 0 })
-	if !ok {
-		c.T.Fatalf("%s: no other connection %s; there were %v", c.Kind, c.Events.Why(), c.Events.Rest())
-	}
-	return r
+	return c.EventThat(func(r Report) bool { return r.Away != 0 }, "reconnected", "recovered")
 }
 
 // Count is how many events with this name have come.
 func (c *Client) Count(name string) (n int) {
-	c.Mu.Lock()
-	defer c.Mu.Unlock()
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	for _, event := range c.history {
 		if event == name {
 			n++
@@ -242,6 +217,18 @@ func (c *Client) Never(names ...string) {
 	}
 }
 
+// leave closes the client at the end of its test, before its edges and paths end, which would
+// wait for it.
+func (c *Client) leave() {
+	id := int(c.Ids.Add(1))
+	c.mu.Lock()
+	heard := c.heard != nil
+	c.mu.Unlock()
+	if c.Host.Send(Command{ID: id, Client: c.Name, Cmd: "close"}) == nil && !heard {
+		_, _ = c.Answers.Take(func(r Report) bool { return r.ID == id })
+	}
+}
+
 // Ended requires that the client ends with this code, and that it says so alike
 // everywhere; empty: without an error.
 func (c *Client) Ended(code string) *Error {
@@ -253,17 +240,49 @@ func (c *Client) Ended(code string) *Error {
 	return end.Error
 }
 
-// Close closes the client.
-func (c *Client) Close() {
+// Sub is a subscription of a client. Its methods are like the client's.
+type Sub struct {
+	C        *Client
+	Name     string
+	Messages *Mailbox // and the end
+}
+
+// Subscribe subscribes, and reads by iteration.
+func (c *Client) Subscribe(tenant, pattern string) *Sub {
 	c.T.Helper()
-	c.Must(Command{Cmd: "close"})
-	_ = c.Ended("")
+	return c.SubscribeAs("iterate", tenant, pattern, nil)
+}
+
+// From subscribes with a history.
+func (c *Client) From(history any, tenant, pattern string) *Sub {
+	c.T.Helper()
+	return c.SubscribeAs("iterate", tenant, pattern, &Options{History: history})
+}
+
+// SubscribeAs reads in one of the modes of [Command].
+func (c *Client) SubscribeAs(mode, tenant, pattern string, options *Options) *Sub {
+	c.T.Helper()
+	s, command := c.Subscription(mode, tenant, pattern, options)
+	c.Must(command)
+	return s
+}
+
+// Subscription is a new one, and the command that subscribes.
+func (c *Client) Subscription(mode, tenant, pattern string, options *Options) (*Sub, Command) {
+	name, feed := c.Feed("s")
+	return &Sub{c, name, feed}, Command{Cmd: "subscribe", Sub: name, Mode: mode, Tenant: tenant, Pattern: pattern, Options: options}
+}
+
+// Do carries out a command of the subscription.
+func (s *Sub) Do(cmd string) Report {
+	s.C.T.Helper()
+	return s.C.Must(Command{Cmd: cmd, Sub: s.Name})
 }
 
 // Next awaits the next message.
 func (s *Sub) Next() Report {
 	s.C.T.Helper()
-	r, ok := s.Messages.Take(func(Report) bool { return true })
+	r, ok := s.Messages.Next()
 	switch {
 	case !ok:
 		s.C.T.Fatalf("%s: no message %s; events: %v", s.C.Kind, s.Messages.Why(), s.C.Events.Rest())
@@ -284,6 +303,24 @@ func (s *Sub) Want(tenant, channel, payload, pattern string, patterns ...string)
 	if r.Tenant != tenant || r.Channel != channel || string(r.Payload) != payload || r.Pattern != pattern || !slices.Equal(r.Patterns, patterns) {
 		s.C.T.Fatalf("%s: got tenant %q, channel %q, payload %s, pattern %q of %q; want %q, %q, %s, %q of %q", s.C.Kind,
 			r.Tenant, r.Channel, Short(string(r.Payload)), r.Pattern, r.Patterns, tenant, channel, Short(payload), pattern, patterns)
+	}
+}
+
+// WantStored requires the messages whose payloads are the numbers from first on, with these
+// positions.
+func (s *Sub) WantStored(first int, positions ...string) {
+	s.C.T.Helper()
+	for i, position := range positions {
+		if r := s.Next(); string(r.Payload) != strconv.Itoa(first+i) || r.Position != position {
+			s.C.T.Fatalf("%s: got %q at %s, want %d at %s", s.C.Kind, r.Payload, r.Position, first+i, position)
+		}
+	}
+}
+
+// Until takes messages up to this one.
+func (s *Sub) Until(payload string) {
+	s.C.T.Helper()
+	for string(s.Next().Payload) != payload {
 	}
 }
 

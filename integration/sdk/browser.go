@@ -1,0 +1,107 @@
+package sdk
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/gorilla/websocket"
+
+	"github.com/millrace/millrace/integration/browser"
+	"github.com/millrace/millrace/integration/harness"
+)
+
+// page is a page in a browser, in which clients run.
+type page struct {
+	report func(Report) error
+	linked chan struct{} // closed when the page is linked
+	gone   chan struct{} // closed when that has ended
+
+	mu   sync.Mutex // of writes to link
+	link *websocket.Conn
+}
+
+// startPage starts a browser with a page; both end with the test.
+func startPage(t *testing.T, name string, report func(Report) error) (*page, error) {
+	t.Helper()
+	p := &page{report: report, linked: make(chan struct{}), gone: make(chan struct{})}
+	mux := http.NewServeMux()
+	mux.Handle("/sdk/", http.StripPrefix("/sdk/", Modules(BuiltSDK)))
+	mux.Handle("/clients/", http.StripPrefix("/clients/", Modules("clients")))
+	mux.HandleFunc("/link", p.take)
+	mux.HandleFunc("/page", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		fmt.Fprint(w, `<!doctype html><title>SDK</title><script type="module" src="/clients/sdk_page.js"></script>`)
+	})
+	server := httptest.NewServer(mux)
+	t.Cleanup(server.Close)
+
+	for _, kind := range browser.Browsers {
+		if kind.Name != name {
+			continue
+		}
+		b := &browser.Browser{T: t, Name: name, Driver: kind.Start(t), Context: "sdk"}
+		// localhost is a secure context, whatever the server calls itself.
+		b.Open("page", strings.Replace(server.URL, "127.0.0.1", "localhost", 1)+"/page", "")
+		select {
+		case <-p.linked:
+		case <-time.After(Limit):
+			return nil, fmt.Errorf("the page does not run after %v", Limit)
+		}
+		t.Cleanup(func() {
+			list, _ := b.Do(harness.Object{"cmd": "complaints", "context": b.Context}).([]any)
+			for _, complaint := range list { // refused handshakes are complaints, too
+				if text := fmt.Sprint(complaint); strings.HasPrefix(text, "uncaught") {
+					t.Errorf("the browser complains: %s", text)
+				}
+			}
+			b.Do(harness.Object{"cmd": "close", "context": b.Context})
+			<-p.gone
+		})
+		return p, HasSDK()
+	}
+	return nil, fmt.Errorf("there is no program and no browser %s", name)
+}
+
+// take takes the WebSocket of the page, and reads it to its end.
+func (p *page) take(w http.ResponseWriter, r *http.Request) {
+	link, err := new(websocket.Upgrader).Upgrade(w, r, nil)
+	if err != nil {
+		return // the test sees that there is no link
+	}
+	defer link.Close()
+	defer close(p.gone)
+	p.link = link
+	close(p.linked)
+	for {
+		_, text, err := link.ReadMessage()
+		if err != nil {
+			return
+		}
+		var report Report
+		if err := json.Unmarshal(text, &report); err != nil {
+			report = Report{Event: "not a report: " + string(text)}
+		}
+		_ = p.report(report) // nobody waits for what is about nothing
+	}
+}
+
+func (p *page) Send(command Command) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.link.WriteJSON(command)
+}
+
+// Modules serves a folder with the type that browsers want of modules.
+func Modules(folder string) http.Handler {
+	files := http.FileServer(http.Dir(folder))
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/javascript")
+		files.ServeHTTP(w, r)
+	})
+}

@@ -1,0 +1,220 @@
+package sdk
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/millrace/millrace/integration/harness"
+)
+
+// Lab is where clients run: one program, or browser, for each SDK, which starts with the first
+// client and ends with the test T. All clients trust the authorities of the edges Roots; edges
+// with harness.ForBrowsers have the same one.
+type Lab struct {
+	T     *testing.T      // nil: that of the first stage
+	Roots []*harness.Edge // likewise
+
+	router router
+	mu     sync.Mutex
+	hosts  map[string]func() (host, error) // by where
+}
+
+// A host runs clients of one SDK. It carries out the commands of a client in their order.
+type host interface {
+	Send(Command) error
+}
+
+// host starts the host of a kind, the first time.
+func (l *Lab) host(kind Kind) (host, error) {
+	l.mu.Lock()
+	if l.hosts == nil {
+		l.hosts = map[string]func() (host, error){}
+	}
+	if l.hosts[kind.Where] == nil {
+		l.hosts[kind.Where] = sync.OnceValues(func() (host, error) {
+			if kind.InBrowser() {
+				return startPage(l.T, kind.Where, l.router.route)
+			}
+			return l.start(kind)
+		})
+	}
+	start := l.hosts[kind.Where]
+	l.mu.Unlock()
+	return start()
+}
+
+func (l *Lab) start(kind Kind) (host, error) {
+	var roots bytes.Buffer
+	for _, e := range l.Roots {
+		root, err := os.ReadFile(e.RootFile())
+		if err != nil {
+			return nil, err
+		}
+		roots.Write(root)
+	}
+	file := filepath.Join(l.T.TempDir(), "roots.pem")
+	if err := os.WriteFile(file, roots.Bytes(), 0o600); err != nil {
+		return nil, err
+	}
+	p := Programs[kind.Where]
+	cmd, err := p.Command()
+	if err != nil {
+		return nil, err
+	}
+	d, hello, err := StartDriver(cmd, file, Limit, l.router.route, func(err error) { l.router.fail(kind.Where, err) })
+	if err != nil {
+		return nil, err
+	}
+	l.T.Cleanup(func() {
+		if err := d.End(); err != nil {
+			l.T.Errorf("%s: %v", kind, err)
+		}
+	})
+	if !slices.Contains(hello.Transports, kind.Transport) || !p.Outside && len(hello.Lacks) > 0 {
+		return nil, fmt.Errorf("its driver has the transports %q, and lacks %q", hello.Transports, hello.Lacks)
+	}
+	return d, nil
+}
+
+// router gives reports to the clients that they are about.
+type router struct {
+	mu      sync.Mutex
+	clients map[string]*Client
+}
+
+func (r *router) add(c *Client) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.clients == nil {
+		r.clients = map[string]*Client{}
+	}
+	r.clients[c.Name] = c
+}
+
+// route returns what is wrong with the report, if it is about nothing.
+func (r *router) route(report Report) error {
+	r.mu.Lock()
+	c := r.clients[report.Client]
+	r.mu.Unlock()
+	if c == nil {
+		return fmt.Errorf("there is no client %q", report.Client)
+	}
+	return c.Accept(report)
+}
+
+// fail tells the clients of a host that nothing more comes.
+func (r *router) fail(where string, err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, c := range r.clients {
+		if c.Kind.Where == where {
+			c.Fail(err)
+		}
+	}
+}
+
+// Stage is where a scenario plays: the edges that its clients know, and a tenant of its own.
+type Stage struct {
+	T      *testing.T
+	Lab    *Lab
+	Kind   Kind
+	Edges  []*harness.Edge
+	Room   string // without the namespace
+	Tenant string // with it
+}
+
+func (l *Lab) Stage(t *testing.T, kind Kind, edges ...*harness.Edge) *Stage {
+	l.mu.Lock()
+	if l.T == nil {
+		l.T, l.Roots = t, edges
+	}
+	l.mu.Unlock()
+	room := "room-" + harness.RandomHex()[:8]
+	s := &Stage{T: t, Lab: l, Kind: kind, Room: room, Tenant: "paint." + room}
+	for _, e := range edges {
+		s.Edges = append(s.Edges, e.With(t))
+	}
+	return s
+}
+
+// Host is where clients of a kind run.
+func (s *Stage) Host(kind Kind) host {
+	s.T.Helper()
+	h, err := s.Lab.host(kind)
+	if err != nil {
+		s.T.Fatalf("%s: %v", kind, err)
+	}
+	return h
+}
+
+// Token is one for everything in the stage's tenant.
+func (s *Stage) Token() string {
+	s.T.Helper()
+	return s.Edges[0].Issue(harness.AllowAll(s.Room)).Token
+}
+
+// Addresses are those of the edges.
+func (s *Stage) Addresses(edges ...*harness.Edge) (list []string) {
+	for _, e := range edges {
+		list = append(list, e.HttpsURL(""))
+	}
+	return list
+}
+
+// Client is a new one of the stage's kind that is not connected. It closes with the test.
+func (s *Stage) Client() *Client {
+	s.T.Helper()
+	return s.ClientOf(s.Kind)
+}
+
+func (s *Stage) ClientOf(kind Kind) *Client {
+	s.T.Helper()
+	c := NewClient(s.T, "c"+harness.RandomHex()[:12], kind, s.Host(kind))
+	s.Lab.router.add(c)
+	s.T.Cleanup(c.leave)
+	return c
+}
+
+// Connecting is the command that connects a client of a kind, with what the
+// options leave open as it should be for it.
+func (s *Stage) Connecting(kind Kind, options Options, addresses ...string) Command {
+	s.T.Helper()
+	if options.Transports == nil {
+		options.Transports = []string{kind.Transport}
+	}
+	if options.Token == "" && !options.Provider {
+		options.Token = s.Token()
+	}
+	if kind.Where == "chromium" { // which trusts no authority; Firefox does, by its policies
+		for _, e := range s.Edges {
+			hash := harness.LeafHash(s.T, e.HTTPS)
+			options.Hashes = append(options.Hashes, hash[:])
+		}
+	}
+	if len(addresses) == 0 {
+		addresses = s.Addresses(s.Edges...)
+	}
+	return Command{Cmd: "connect", Addresses: addresses, Options: &options}
+}
+
+// Connect connects a new client of the stage's kind.
+func (s *Stage) Connect(options Options, addresses ...string) *Client {
+	s.T.Helper()
+	c := s.Client()
+	c.Must(s.Connecting(s.Kind, options, addresses...))
+	return c
+}
+
+// Again runs an edge that has ended on its data and its ports.
+func Again(e *harness.Edge) harness.Option {
+	return func(next *harness.Edge) {
+		next.HTTP, next.HTTPS, next.Admin = e.HTTP, e.HTTPS, e.Admin
+		next.Dir, next.Store, next.Broker = e.Dir, e.Store, e.Broker
+		next.Master, next.Env = e.Master, slices.Clone(e.Env[:1])
+	}
+}
