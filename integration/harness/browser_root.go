@@ -17,6 +17,10 @@ import (
 	"time"
 )
 
+// BrowserRootFolder is a variable of the environment: the folder from which another process
+// has its [BrowserRoot], in root.crt and root.key.
+const BrowserRootFolder = "MILLRACE_BROWSER_ROOT"
+
 // BrowserRoot returns the certificate authority, in PEM, of all edges that browsers use:
 // Firefox reads its trusted authorities when it starts, before there is an edge.
 func BrowserRoot(t *testing.T) (certificate, key []byte) {
@@ -32,6 +36,12 @@ var madeBrowserRoot = sync.OnceValue(func() (made struct {
 	certificate, key []byte
 	err              error
 }) {
+	if dir := os.Getenv(BrowserRootFolder); dir != "" {
+		if made.certificate, made.err = os.ReadFile(filepath.Join(dir, "root.crt")); made.err == nil {
+			made.key, made.err = os.ReadFile(filepath.Join(dir, "root.key"))
+		}
+		return made
+	}
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		made.err = err
@@ -54,17 +64,20 @@ var madeBrowserRoot = sync.OnceValue(func() (made struct {
 	return made
 })
 
-// BrowserLeaf returns a certificate for localhost, issued by [browserRoot].
-func BrowserLeaf(t *testing.T) tls.Certificate {
+// BrowserLeaf returns a certificate for localhost and these addresses, issued by [BrowserRoot].
+func BrowserLeaf(t *testing.T, addresses ...string) tls.Certificate {
 	t.Helper()
 	root, err := tls.X509KeyPair(BrowserRoot(t))
 	if err != nil {
 		t.Fatal(err)
 	}
 	template := &x509.Certificate{
-		SerialNumber: big.NewInt(2), DNSNames: []string{"localhost"},
+		SerialNumber: big.NewInt(time.Now().UnixNano()), DNSNames: []string{"localhost"},
 		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(24 * time.Hour),
 		KeyUsage: x509.KeyUsageDigitalSignature, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
+	}
+	for _, address := range addresses {
+		template.IPAddresses = append(template.IPAddresses, net.ParseIP(address))
 	}
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {

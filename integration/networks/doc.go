@@ -3,7 +3,8 @@
 // path loses UDP, its address changes, or the like. docs/networks.md has the cases, their
 // marks, and what came of them.
 //
-// Clients are of the SDK in Go, and of that in TypeScript in Node, Chromium and Firefox.
-// `make check` plays each case once with the SDK in Go, `scripts/soak.sh networks` all of
-// them. The namespaces take root.
+// scripts/soak.sh networks plays all cases with the SDK in Go, and with that in TypeScript in
+// Node, Chromium and Firefox, and asserts the marks. The short form plays what only networks
+// can show with the SDK in Go, and asserts no times; package sdks has the rest. The namespaces
+// take root.
 package networks

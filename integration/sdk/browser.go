@@ -16,8 +16,8 @@ import (
 	"github.com/millrace/millrace/integration/harness"
 )
 
-// page is a page in a browser, in which clients run.
-type page struct {
+// Page is a page in a browser, in which clients run.
+type Page struct {
 	report func(Report) error
 	linked chan struct{} // closed when the page is linked
 	gone   chan struct{} // closed when that has ended
@@ -26,10 +26,10 @@ type page struct {
 	link *websocket.Conn
 }
 
-// startPage starts a browser with a page; both end with the test.
-func startPage(t *testing.T, name string, report func(Report) error) (*page, error) {
+// StartPage starts a browser with a page; both end with the test.
+func StartPage(t *testing.T, name string, report func(Report) error) (*Page, error) {
 	t.Helper()
-	p := &page{report: report, linked: make(chan struct{}), gone: make(chan struct{})}
+	p := &Page{report: report, linked: make(chan struct{}), gone: make(chan struct{})}
 	mux := http.NewServeMux()
 	mux.Handle("/sdk/", http.StripPrefix("/sdk/", Modules(BuiltSDK)))
 	mux.Handle("/clients/", http.StripPrefix("/clients/", Modules("clients")))
@@ -69,7 +69,7 @@ func startPage(t *testing.T, name string, report func(Report) error) (*page, err
 }
 
 // take takes the WebSocket of the page, and reads it to its end.
-func (p *page) take(w http.ResponseWriter, r *http.Request) {
+func (p *Page) take(w http.ResponseWriter, r *http.Request) {
 	link, err := new(websocket.Upgrader).Upgrade(w, r, nil)
 	if err != nil {
 		return // the test sees that there is no link
@@ -91,7 +91,7 @@ func (p *page) take(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-func (p *page) Send(command Command) error {
+func (p *Page) Send(command Command) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.link.WriteJSON(command)

@@ -38,7 +38,7 @@ func (l *Lab) host(kind Kind) (host, error) {
 	if l.hosts[kind.Where] == nil {
 		l.hosts[kind.Where] = sync.OnceValues(func() (host, error) {
 			if kind.InBrowser() {
-				return startPage(l.T, kind.Where, l.router.route)
+				return StartPage(l.T, kind.Where, l.router.route)
 			}
 			return l.start(kind)
 		})
