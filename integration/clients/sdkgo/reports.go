@@ -1,7 +1,8 @@
 package main
 
 import (
-	"fmt"
+	"reflect"
+	"strings"
 	"time"
 
 	"github.com/millrace/millrace/client"
@@ -28,50 +29,28 @@ func (c *driven) messages(sub string) func(client.Message) {
 	}
 }
 
+// event reports an event by the name of its type and its fields, which reports have by the same
+// names; errors as error, or of an event that is one as cause.
 func (c *driven) event(event client.Event) {
-	var r clientdriver.Report
-	switch e := event.(type) {
-	case client.Connected:
-		r.Event, r.Edge, r.Transport = "connected", e.Edge, string(e.Transport)
-	case client.Disconnected:
-		r.Event, r.Edge, r.Transport, r.Error = "disconnected", e.Edge, string(e.Transport), plain(e.Err)
-	case client.Suspect:
-		r.Event, r.Edge, r.Transport = "suspect", e.Edge, string(e.Transport)
-	case client.Recovered:
-		r.Event, r.Edge, r.Transport, r.Away = "recovered", e.Edge, string(e.Transport), inMS(e.Away)
-	case client.Reconnecting:
-		r.Event, r.Attempt, r.Delay = "reconnecting", e.Attempt, inMS(e.Delay)
-	case client.Reconnected:
-		r.Event, r.Edge, r.Transport, r.Away = "reconnected", e.Edge, string(e.Transport), inMS(e.Away)
-		r.Complete = e.Complete
-	case client.Gap:
-		r.Event, r.Tenant, r.Pattern, r.Before = "gap", e.Tenant, e.Pattern, e.Before
-	case client.Moving:
-		r.Event, r.Edge, r.Transport, r.Reason = "moving", e.Edge, string(e.Transport), string(e.Reason)
-	case client.Moved:
-		r.Event, r.Edge, r.Transport, r.Reason = "moved", e.Edge, string(e.Transport), string(e.Reason)
-	case client.PublishError:
-		r.Event, r.Tenant, r.Channel, r.Code = "publishError", e.Tenant, e.Channel, string(e.Code)
-	case client.SubscriptionError:
-		r.Event, r.Tenant, r.Pattern, r.Channel, r.Code = "subscriptionError", e.Tenant, e.Pattern, e.Channel, string(e.Code)
-	case client.SlowConsumer:
-		r.Event, r.Dropped = "slowConsumer", e.Dropped
-	case client.EgressLimited:
-		r.Event, r.Delay = "egressLimited", inMS(e.Delay)
-	case client.LinkDown:
-		r.Event, r.Edge = "linkDown", e.Edge
-	case client.LinkUp:
-		r.Event, r.Edge = "linkUp", e.Edge
-	case client.QueueFull:
-		r.Event, r.Tenant, r.Pattern, r.Dropped = "queueFull", e.Tenant, e.Pattern, e.Dropped
-	case client.EdgeError:
-		r.Event, r.Code, r.Detail, r.Cause = "edgeError", string(e.Code), e.Detail, plain(e.Err)
-	case client.RoundTrip:
-		r.Event, r.RTT = "roundTrip", inMS(e.RTT)
-	case client.Closed:
-		r.Event, r.Error = "closed", plain(e.Err)
-	default:
-		r.Event = fmt.Sprintf("unknown event %T", event)
+	value := reflect.ValueOf(event)
+	name := value.Type().Name()
+	r := clientdriver.Report{Event: strings.ToLower(name[:1]) + name[1:]}
+	report := reflect.ValueOf(&r).Elem()
+	for i := range value.NumField() {
+		field := value.Type().Field(i).Name
+		switch v := value.Field(i).Interface().(type) {
+		case error:
+			if r.Error = plain(v); name == "EdgeError" {
+				r.Error, r.Cause = nil, r.Error
+			}
+		case time.Duration:
+			report.FieldByName(field).SetFloat(inMS(v))
+		case nil: // no error
+		default:
+			if to := report.FieldByName(field); to.IsValid() {
+				to.Set(value.Field(i).Convert(to.Type()))
+			}
+		}
 	}
 	c.report(r)
 }
