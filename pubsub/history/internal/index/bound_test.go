@@ -113,7 +113,7 @@ func TestKeysAreForgotten(t *testing.T) {
 
 // What counts as removed of every tenant costs the same with many of them.
 func TestFloorsOfManyTenants(t *testing.T) {
-	const tenants = 20_000
+	const tenants = 100_000
 	h := New(1, history.Limits{Messages: 10, Age: time.Hour, Size: 1 << 30}, nil)
 	name := func(i uint64) string { return fmt.Sprint("t", i) }
 	for i := range uint64(tenants) {
@@ -123,7 +123,7 @@ func TestFloorsOfManyTenants(t *testing.T) {
 	for i := range uint64(tenants) {
 		h.RaiseFloors(wire.Position{Epoch: 1, N: i + 1, T: 1})
 	}
-	if took := time.Since(began); took > time.Second {
+	if took := time.Since(began); took > time.Minute { // instead of some ms, if each one costs as much as there are tenants
 		t.Errorf("it took %v", took)
 	}
 	p, err := pattern.Parse("*")
