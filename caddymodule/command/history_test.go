@@ -71,6 +71,7 @@ func TestSubscribeFromRefused(t *testing.T) {
 	c.sendLine(wire.LineFeaturesHistory)
 	c.expect("RSUB:demo:a:last")
 	c.sendLine("ERR:no_history:RSUB:demo:a")
+	c.expectLeave()
 	await(t, done).want(t, 1, "", "ERR:no_history:RSUB:demo:a\nError: the edge refused a subscription")
 }
 

@@ -101,8 +101,11 @@ func TestSubscribeEnds(t *testing.T) {
 		edge func(*fakeConn)
 		want string
 	}{
-		"close":   {(*fakeConn).revoke, "ERR:token_revoked\nError: the edge closed the connection: 4403 token_revoked"},
-		"refusal": {func(c *fakeConn) { c.sendLine("ERR:permission_denied:SUB:demo:#") }, "ERR:permission_denied:SUB:demo:#\nError: the edge refused a subscription"},
+		"close": {(*fakeConn).revoke, "ERR:token_revoked\nError: the edge closed the connection: 4403 token_revoked"},
+		"refusal": {func(c *fakeConn) {
+			c.sendLine("ERR:permission_denied:SUB:demo:#")
+			c.expectLeave()
+		}, "ERR:permission_denied:SUB:demo:#\nError: the edge refused a subscription"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newFakeEdge(t)
