@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -35,10 +36,11 @@ func (s *stage) must(err error) {
 // loss; one without ends with its token.
 func TestRenewal(t *testing.T) {
 	everywhere(t, func(s *stage) {
-		admin, asked := s.far.Admin(), 0
+		admin := s.far.Admin()
+		var asked atomic.Int32
 		c := s.connect("", func(o *client.Options) {
 			o.TokenProvider = func(ctx context.Context) (client.AccessToken, error) {
-				asked++
+				asked.Add(1)
 				issued, err := admin.Issue(ctx, client.IssueRequest{
 					CreatedBy: "test", ExpiresIn: time.Hour, Grants: []client.Grant{{Tenants: []string{edgetest.Tenant}, Subscribe: []string{"#"}}},
 				})
@@ -56,8 +58,8 @@ func TestRenewal(t *testing.T) {
 			p.abort()
 			time.Sleep(time.Hour)
 		}
-		if asked < 9 || asked > 11 { // after 80 to 90 % of each hour
-			s.Errorf("the provider was asked %d times in 8 hours", asked)
+		if n := asked.Load(); n < 9 || n > 11 { // after 80 to 90 % of each hour
+			s.Errorf("the provider was asked %d times in 8 hours", n)
 		}
 		short := s.connect(s.near.Token(edgetest.ExpiresIn(time.Minute)))
 		<-short.Done()
