@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"syscall"
 
+	"github.com/millrace/millrace/integration/harness"
 	"github.com/millrace/millrace/internal/programs"
 )
 
@@ -23,7 +24,7 @@ const (
 // build builds the program: for a soak with a clock that can be set, which means building
 // all of it again.
 func build(dir string) (string, error) {
-	if !soaking {
+	if !harness.Soaking {
 		return programs.Build(dir, "millrace", "../../cmd/millrace")
 	}
 	root, err := exec.Command("go", "env", "GOROOT").Output()

@@ -1,18 +1,14 @@
 package faults
 
 import (
-	"errors"
 	"fmt"
-	"net/http"
-	"net/url"
 	"os"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
 
-	"github.com/gorilla/websocket"
-
+	"github.com/millrace/millrace/integration/harness"
+	"github.com/millrace/millrace/internal/loopback"
 	"github.com/millrace/millrace/internal/netlab"
 	"github.com/millrace/millrace/internal/smalldisk"
 )
@@ -51,79 +47,31 @@ func run(m *testing.M) int {
 	return m.Run()
 }
 
-// between connects the edges: a network of its own, or proxies.
-type between interface {
-	machine(number int) (ip, ns string)
-	admin(number int) (ip string)        // where an edge's admin API listens
-	route(from, to int) (address string) // of the NATS server of another
-	set(a, b int, how treatment)         // both ways
-	close() error                        // when the edges have ended
-	String() string                      // where packets are lost and late
-}
+const (
+	machines    = 3
+	diskSize    = 160 << 20 // of the disk of an edge's NATS server
+	waitTimeout = 2 * time.Minute
+)
 
-// treatment is what happens to packets from one machine to another.
-type treatment = netlab.Treatment
-
-// switched is a network of its own.
-type switched struct{ *netlab.Network }
-
-func newSwitched(machines int) (between, error) {
-	n, err := netlab.New(machines)
-	return switched{n}, err
-}
-
-func (s switched) machine(number int) (ip, ns string) {
-	m := s.Machine(number)
-	return m.IP, m.Namespace
-}
-
-func (s switched) admin(int) string            { return "127.0.0.1" }
-func (s switched) route(_, to int) string      { return s.Machine(to).IP + ":6222" }
-func (s switched) set(a, b int, how treatment) { s.Set(a, b, how) }
-func (s switched) close() error                { return s.Close() }
-func (s switched) String() string              { return "a switch of this process" }
-
-// lab is three edges with embedded NATS servers, which are one cluster.
+// lab is three edges with embedded NATS servers, which are one cluster. They are in a network
+// of their own; where there can be none, they are on loopback, with proxies on their routes.
 type lab struct {
 	*testing.T
-	network between
+	network *netlab.Network // nil: there is none
+	cutters map[[2]int]*harness.Cutter
 	edges   []*edge // the first is machine 1
 	traffic *traffic
 }
 
-// soaking says that this is a run of `make soak`.
-var soaking = os.Getenv("MILLRACE_SOAK") != ""
-
-// machines is the number of edges.
-const machines = 3
-
-// diskSize is the size of the disk of an edge's NATS server.
-const diskSize = 160 << 20
-
-var subnets = make(chan int, 100) // of loopback, one for each lab of this process with proxies
-
-func init() {
-	for i := range cap(subnets) {
-		subnets <- 100 + (os.Getpid()+i)%100
-	}
-}
-
-// startLab starts three edges, with proxies between them if proxied is set or network
-// namespaces are not possible.
-func startLab(t *testing.T, proxied bool) *lab {
+func startLab(t *testing.T) *lab {
 	t.Helper()
-	var n between
-	var err error
-	if proxied {
-		n, err = newProxies(<-subnets, machines)
-	} else {
-		n, err = newSwitched(machines)
+	l := &lab{T: t, cutters: map[[2]int]*harness.Cutter{}}
+	if whyNot == nil {
+		var err error
+		if l.network, err = netlab.New(machines); err != nil {
+			t.Fatal(err)
+		}
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Logf("packets are lost and late in %v", n)
-	l := &lab{T: t, network: n}
 	t.Cleanup(func() {
 		for _, e := range l.edges {
 			if e.cmd != nil {
@@ -132,23 +80,38 @@ func startLab(t *testing.T, proxied bool) *lab {
 				<-e.end
 			}
 		}
-		if err := n.close(); err != nil {
-			t.Error(err)
+		if l.network != nil {
+			if err := l.network.Close(); err != nil {
+				t.Error(err)
+			}
 		}
 	})
-	for i := range machines {
-		e := &edge{t: t, number: i + 1, dir: t.TempDir(), program: millrace}
-		e.ip, e.ns = n.machine(i + 1)
-		if proxied {
-			e.disk = t.TempDir()
+	for i := 1; i <= machines; i++ {
+		e := &edge{t: t, number: i, dir: t.TempDir()}
+		if e.client.Timeout = 10 * time.Second; l.network != nil {
+			m := l.network.Machine(i)
+			e.namespace, e.disk = m.Namespace, smalldisk.Mount(t, diskSize)
+			e.http, e.admin, e.listen = m.IP+":8080", "127.0.0.1:2019", m.IP+":6222"
 		} else {
-			e.disk = smalldisk.Mount(t, diskSize)
+			port := func() string { return fmt.Sprintf("127.0.0.1:%d", loopback.FreePort(t)) }
+			e.http, e.admin, e.listen, e.disk = port(), port(), port(), t.TempDir()
 		}
-		e.client.Timeout = 10 * time.Second
 		l.edges = append(l.edges, e)
 	}
 	for _, e := range l.edges {
-		e.config(n)
+		var routes []string
+		for _, other := range l.edges {
+			switch {
+			case other == e:
+			case l.network != nil:
+				routes = append(routes, "nats://"+other.listen)
+			default:
+				cutter := harness.NewCutter(t, other.listen)
+				l.cutters[[2]int{e.number, other.number}] = cutter
+				routes = append(routes, cutter.Url())
+			}
+		}
+		e.config(routes)
 		e.start()
 	}
 	l.await("three edges that issue tokens", l.issues)
@@ -157,15 +120,35 @@ func startLab(t *testing.T, proxied bool) *lab {
 	return l
 }
 
+// part applies a treatment between an edge and all others.
+func (l *lab) part(e *edge, how netlab.Treatment) {
+	for _, other := range l.edges {
+		if other != e && l.network != nil {
+			l.network.Set(e.number, other.number, how)
+		}
+	}
+	for between, cutter := range l.cutters {
+		switch {
+		case between[0] != e.number && between[1] != e.number:
+		case how.Cut:
+			cutter.Part()
+		case how == netlab.Treatment{}:
+			cutter.Delay(harness.Late{})
+			cutter.Heal()
+		default:
+			cutter.Delay(harness.Late{ToServer: how.Delay, ToEdge: how.Delay})
+		}
+	}
+}
+
 func (l *lab) await(what string, is func() bool) {
 	l.Helper()
 	for end := time.Now().Add(waitTimeout); !is(); time.Sleep(20 * time.Millisecond) {
 		if time.Now().After(end) {
 			for _, e := range l.edges {
-				if e.out == nil { // it did not start
-					continue
+				if e.out != nil { // it did start
+					l.Logf("edge %d wrote:\n%s", e.number, e.out.String())
 				}
-				l.Logf("edge %d wrote:\n%s", e.number, e.out.String())
 			}
 			l.Fatalf("%v in vain for %s", waitTimeout, what)
 		}
@@ -175,102 +158,13 @@ func (l *lab) await(what string, is func() bool) {
 // issues reports whether each edge is ready, and issues tokens.
 func (l *lab) issues() bool {
 	for _, e := range l.edges {
-		if !e.ready() {
+		status, err := e.call("GET", "/ready", nil, nil)
+		if err != nil || status != 200 {
 			return false
 		}
-		if _, err := l.issue(e); err != nil {
+		if _, err := e.issue(); err != nil {
 			return false
 		}
 	}
 	return true
-}
-
-// tokenTime is the lifetime of tokens: longer than clocks are wrong by.
-const tokenTime = 5 * time.Hour
-
-type token struct {
-	Token string `json:"token"`
-	ID    string `json:"token_id"`
-}
-
-func (l *lab) issue(e *edge) (t token, err error) {
-	status, err := e.call(http.MethodPost, "/v1/get-token", map[string]any{
-		"created_by": "faults",
-		"right": map[string]any{
-			"tenant_grants": []any{map[string]any{"tenant_ids": []string{"room"}, "allow_channels_pub": []string{"#"}, "allow_channels_sub": []string{"#"}}},
-			"expires_at":    time.Now().Add(tokenTime).UTC().Format(time.RFC3339),
-		},
-	}, &t)
-	if err == nil && status != http.StatusOK {
-		err = fmt.Errorf("status %d", status)
-	}
-	return t, err
-}
-
-// statuses returns the status of all tokens at an edge, by id.
-func (l *lab) statuses(e *edge) (map[string]string, error) {
-	all := map[string]string{}
-	for cursor := ""; ; {
-		var page struct {
-			Tokens []struct {
-				ID     string `json:"token_id"`
-				Status string `json:"status"`
-			} `json:"tokens"`
-			Next string `json:"next_cursor"`
-		}
-		query := url.Values{"limit": {"1000"}}
-		if cursor != "" {
-			query.Set("cursor", cursor)
-		}
-		status, err := e.call(http.MethodGet, "/v1/tokens?"+query.Encode(), nil, &page)
-		if err == nil && status != http.StatusOK {
-			err = fmt.Errorf("status %d", status)
-		}
-		if err != nil {
-			return nil, err
-		}
-		for _, t := range page.Tokens {
-			all[t.ID] = t.Status
-		}
-		if cursor = page.Next; cursor == "" {
-			return all, nil
-		}
-	}
-}
-
-// session is a client with a token at an edge.
-type session struct {
-	edge  *edge
-	conn  *websocket.Conn
-	mu    sync.Mutex
-	ended time.Time
-	done  chan struct{}
-}
-
-// errUnauthorized: the edge does not accept the token.
-var errUnauthorized = errors.New("the token was refused with 401")
-
-func (l *lab) connect(e *edge, t token) (*session, error) {
-	dialer := websocket.Dialer{HandshakeTimeout: 10 * time.Second}
-	conn, res, err := dialer.Dial("ws://"+e.ip+":8080/ws", http.Header{"Authorization": {"Bearer " + t.Token}})
-	if res != nil && res.StatusCode == http.StatusUnauthorized {
-		return nil, errUnauthorized
-	}
-	if err != nil {
-		return nil, err
-	}
-	s := &session{edge: e, conn: conn, done: make(chan struct{})}
-	go func() { // ends with the session
-		for {
-			if _, _, err := conn.ReadMessage(); err != nil {
-				break
-			}
-		}
-		s.mu.Lock()
-		s.ended = time.Now()
-		s.mu.Unlock()
-		close(s.done)
-	}()
-	l.Cleanup(func() { _ = conn.Close(); <-s.done })
-	return s, nil
 }
