@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -75,7 +76,10 @@ func TestRevocationOverEdges(t *testing.T) {
 		ends := make(chan time.Time, len(sessions))
 		for _, s := range sessions {
 			go func() { // ends with the session, or the link's timeout
-				_ = s.UntilEnd()
+				err, end := s.UntilEnd(), new(harness.Closed)
+				if !errors.As(err, &end) || end.Code != wire.CloseForbidden {
+					t.Errorf("a session of a revoked token ended with %v", err)
+				}
 				ends <- time.Now()
 			}()
 		}
@@ -83,6 +87,9 @@ func TestRevocationOverEdges(t *testing.T) {
 		o.Edges[0].Revoke(o.Edges[0].Master, one.Token).Decode(t, http.StatusOK, new(harness.Object))
 		for range sessions {
 			took = append(took, (<-ends).Sub(begin))
+		}
+		if t.Failed() {
+			return
 		}
 	}
 	slices.Sort(took)

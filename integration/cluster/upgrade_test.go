@@ -377,17 +377,23 @@ func (c *rollingCrowd) publish(p *client.Client, stop <-chan struct{}) (n int) {
 // operate issues, refreshes and revokes tokens, each at another edge than the step before,
 // until stop is closed. An edge that stops may not answer: then the next one must.
 func (c *rollingCrowd) operate(stop <-chan struct{}) (summary string) {
+	var admins []*client.TokenAdmin
+	for _, url := range c.Edges {
+		a, err := client.NewTokenAdmin(url, c.Master, client.WithTLS(c.tls))
+		if err != nil {
+			c.t.Error(err)
+			return ""
+		}
+		admins = append(admins, a)
+	}
 	tokens, elsewhere := 0, 0
 	at := func(turn int, call func(context.Context, *client.TokenAdmin) error) error {
 		for try := 0; ; try++ {
 			ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-			a, err := client.NewTokenAdmin(c.Edges[(turn+try)%len(c.Edges)], c.Master, client.WithTLS(c.tls))
-			if err == nil {
-				err = call(ctx, a)
-			}
+			err := call(ctx, admins[(turn+try)%len(admins)])
 			cancel()
 			var answer *client.Error
-			if try == len(c.Edges)-1 || !errors.Is(err, client.ErrUnreachable) && !(errors.As(err, &answer) && answer.Status == 503) {
+			if try == len(admins)-1 || !errors.Is(err, client.ErrUnreachable) && !(errors.As(err, &answer) && answer.Status == 503) {
 				return err
 			}
 			elsewhere++
