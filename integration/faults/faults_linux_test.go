@@ -250,7 +250,7 @@ func (l *lab) over(sessions []*session) (last time.Time) {
 				last = s.ended
 			}
 		case <-time.After(waitTimeout):
-			l.Errorf("a session at edge %d does not end", s.edge.number)
+			l.Fatalf("a session at edge %d does not end", s.edge.number)
 		}
 	}
 	return last

@@ -211,6 +211,7 @@ func TestHostileTenantProcess(t *testing.T) {
 	quit := make(chan struct{})
 	frame := harness.RawPublish("paint.hostile", hostileChannel, "hostile")
 	var conns []*websocket.Conn
+	ready.Add(c.Connections)
 	for i := range c.Connections {
 		conn, answer, err := websocket.DefaultDialer.Dial(c.URLs[i%len(c.URLs)], http.Header{"Authorization": {"Bearer " + c.Token}})
 		if err != nil {
@@ -219,7 +220,6 @@ func TestHostileTenantProcess(t *testing.T) {
 		_ = answer.Body.Close()
 		conns = append(conns, conn)
 		random := rand.New(rand.NewPCG(1, uint64(i)))
-		ready.Add(1)
 		running.Go(func() { // reads until the connection is closed
 			for answers := 0; ; {
 				kind, data, err := conn.ReadMessage()
