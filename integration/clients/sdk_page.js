@@ -1,4 +1,4 @@
-// Clients of the SDK in a page of the server in sdk_browser_test.go, which gives
+// Clients of the SDK in a page of the server in integration/sdk/browser.go, which gives
 // the commands, and gets the reports, over a WebSocket; see sdk_driver.mjs.
 import * as sdk from "/sdk/index.js";
 import { TokenAdmin } from "/sdk/admin.js";
