@@ -7,7 +7,6 @@ import (
 
 	"github.com/millrace/millrace/client"
 	"github.com/millrace/millrace/edgetest"
-	"github.com/millrace/millrace/pubsub"
 )
 
 // A drain tells all clients to go elsewhere, spread over its first part, serves them until its
@@ -110,7 +109,7 @@ func TestWebTransportAuth(t *testing.T) {
 		}
 		time.Sleep(10 * time.Second) // those that were refused have gone
 		var waiting []*session
-		for range pubsub.MaxPendingPerIP {
+		for range 16 {
 			waiting = append(waiting, await())
 		}
 		if _, refused := openUnchecked(t, e, client.WebTransport, handshake{}); refused != "429 too_many_unauthenticated" {
