@@ -121,7 +121,7 @@ func (b *Broker) answer(w *incomingRequest, handler func(context.Context, pubsub
 	ctx, cancel := context.WithDeadline(r.ctx, w.deadline)
 	defer cancel()
 	switch {
-	case handler == nil: // no longer
+	case handler == nil, r.ctx.Err() != nil: // no longer
 		b.reply(w, kindRefused, nil)
 	case ctx.Err() == nil:
 		body := handler(ctx, w.from, w.body)

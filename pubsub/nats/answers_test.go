@@ -168,6 +168,18 @@ func TestHandlerIsTakenAway(t *testing.T) {
 	}
 }
 
+// A request whose answer was about to begin when the broker stopped is refused.
+func TestStoppedBeforeAnswer(t *testing.T) {
+	b, _ := offlineWithLink()
+	b.requests.cancel()
+	b.HandleRequests(echo)
+	b.receiveRequest(t, 1, 1, time.Minute)
+	b.awaitAccepted(t, 0)
+	if sent := b.sent(); sent[kindRefused] != 1 || len(sent) != 1 {
+		t.Errorf("sent %v", sent)
+	}
+}
+
 // What waits for a link that takes nothing is bounded, and takes no room of messages.
 func TestOutgoingIsBounded(t *testing.T) {
 	b, _ := offlineWithLink()

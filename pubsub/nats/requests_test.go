@@ -344,8 +344,8 @@ func TestCloseDuringRequests(t *testing.T) {
 		_ = b.Close()
 		close(closed)
 		g.mu.Lock()
-		if len(g.entered) != g.left || g.left != maxAnsweringPerEdge {
-			t.Errorf("Close returned with %d of %d handlers ended", g.left, maxAnsweringPerEdge)
+		if len(g.entered) != g.left || g.left > maxAnsweringPerEdge { // fewer, if one was about to begin
+			t.Errorf("Close returned with %d of %d handlers ended", g.left, len(g.entered))
 		}
 		g.mu.Unlock()
 		for range n {
