@@ -148,7 +148,7 @@ func testBucketReplaced(t *testing.T, away bool, fill func(*testing.T, tokenstor
 func TestBucketDeleted(t *testing.T) {
 	t.Parallel()
 	server := natstest.Server(t)
-	a, b := openReady(t, natstest.Connect(server), withMaxStale(natstest.Limit)), openStore(t, natstest.Connect(server))
+	a, b := openReady(t, natstest.Connect(server), withMaxStale(natstest.Limit)), openReady(t, natstest.Connect(server))
 	a.WatchStale(func() { t.Error("the store has not noticed for as long as a copy may be used") })
 	wantRecord(t, b, create(t, a, record("a", "x"))) // so that both go on with the same version
 	if err := admin(t, server).DeleteKeyValue(t.Context(), "tokens"); err != nil {

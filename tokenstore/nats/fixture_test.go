@@ -61,15 +61,25 @@ func openReady(t *testing.T, connect natstest.Connector, change ...func(*Config)
 	return s
 }
 
-// openTwo opens two stores on one bucket.
+// openTwo opens two stores on one bucket, whose server stays.
 func openTwo(t *testing.T) (a, b testStore, connect natstest.Connector) {
 	t.Helper()
 	connect = natstest.Connect(natstest.Server(t))
-	return openReady(t, connect), openReady(t, connect), connect
+	return openReady(t, connect, patient), openReady(t, connect, patient), connect
+}
+
+// openOne opens a store on a server of its own, which stays.
+func openOne(t *testing.T) testStore {
+	t.Helper()
+	return openReady(t, natstest.Connect(natstest.Server(t)), patient)
 }
 
 func withMaxStale(d time.Duration) func(*Config) { return func(c *Config) { c.MaxStale = d } }
 func withoutCreate(c *Config)                    { c.Create = false }
+
+// patient stores wait for answers as long as a busy machine takes, and in vain where a
+// server goes away.
+func patient(c *Config) { c.callTimeout = natstest.Limit }
 
 // impatient stores wait for answers for a short time.
 func impatient(c *Config) { c.callTimeout = time.Second }

@@ -6,9 +6,11 @@ import (
 	"errors"
 	"math"
 	"runtime"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/nats-io/nats.go/jetstream"
 	"go.uber.org/zap"
 
 	"github.com/millrace/millrace/internal/natstest"
@@ -20,7 +22,7 @@ import (
 func TestReadingInterrupted(t *testing.T) {
 	t.Parallel()
 	const n = 3000
-	s := openReady(t, natstest.Connect(natstest.Server(t)))
+	s := openOne(t)
 	fill(t, s.Store, n, encode(tokenstore.Record{}))
 	await(t, "the copy has all", func() bool { return len(s.mirror.ids(access, "", math.MaxInt)) == n })
 	now, err := s.bucketState(t.Context())
@@ -79,11 +81,28 @@ func interrupt(t *testing.T, s *Store, r *progress, holds func() bool) {
 	}
 }
 
+// silentWatcher delivers nothing, not even the end of what there is.
+type silentWatcher struct{ jetstream.KeyWatcher }
+
+func (silentWatcher) Updates() <-chan jetstream.KeyValueEntry { return nil }
+
+// A full reading begins again if nothing comes.
+func TestReadingIsSilent(t *testing.T) {
+	t.Parallel()
+	s := openStore(t, natstest.Connect(natstest.Server(t)), func(c *Config) { c.callTimeout = time.Millisecond })
+	s.stop()
+	s.running.Wait()
+	w := bucketWatch{store: s.Store, progress: new(progress), full: true}
+	if err := w.run(t.Context(), silentWatcher{}); err == nil || !strings.Contains(err.Error(), "not delivered") {
+		t.Errorf("got %v", err)
+	}
+}
+
 // At the end of a full reading the bucket is asked about records that were not seen:
 // they may only have been written too often meanwhile.
 func TestUnseenIsAskedFor(t *testing.T) {
 	t.Parallel()
-	s := openReady(t, natstest.Connect(natstest.Server(t)))
+	s := openOne(t)
 	live := put(t, s, "live", time.Time{})
 	phantom := tokenstore.Record{Kind: access, ID: "phantom", Version: live.Version, Value: []byte("x")}
 	s.mirror.put(phantom, 0)
@@ -145,7 +164,7 @@ func BenchmarkFirstCopy(b *testing.B) {
 // has old records, whose versions no write can replace.
 func TestWriteOverReplaced(t *testing.T) {
 	t.Parallel()
-	s := openReady(t, natstest.Connect(natstest.Server(t)))
+	s := openOne(t)
 	live := put(t, s, "live", time.Time{})
 	phantom := tokenstore.Record{Kind: access, ID: "phantom", Version: live.Version + 1, Value: []byte("x")}
 	phantom.Version = s.mirror.put(phantom, 0)

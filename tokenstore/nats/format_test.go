@@ -22,7 +22,7 @@ func TestFormat1(t *testing.T) {
 	}
 	value := string(header) + `{"secret_sha256":"fb97aee09ff9e6b977074159ffb4bcdd87e17db3c3646bd93aafecad79a07789","master_id":"cefda96c7a35cdc969426a05c183f2af",` +
 		`"created_by":"x","created_at":"2100-01-01T00:00:00Z","expires_at":"2100-01-01T01:00:00Z","right":{"tenant_grants":[{"tenant_ids":["paint.room"],"allow_channels_pub":["a.#"]}]}}`
-	s := openReady(t, natstest.Connect(natstest.Server(t)))
+	s := openOne(t)
 	kv := bucketOf(t, s)
 	if _, err := kv.PutString(t.Context(), "1.14caf6cc3c040b269a27221c0f544a4d", value); err != nil {
 		t.Fatal(err)

@@ -116,21 +116,13 @@ func parseMessage(answer []byte) (*message, error) {
 // write is refused as soon as another one is under way, a moment before that one can
 // be read. If that one fails after all, awaitNewer returns what there is.
 func (s *Store) awaitNewer(ctx context.Context, subject string, than uint64) (m *message, err error) {
-	ctx, done := context.WithTimeout(ctx, time.Second)
-	defer done()
-	looked := false
 	tick := time.NewTicker(2 * time.Millisecond)
 	defer tick.Stop()
-	for {
-		next, err := s.lastMessage(ctx, subject)
-		if ctx.Err() != nil && looked {
-			return m, nil
-		}
-		looked = err == nil
-		if m = next; err != nil || m != nil && m.revision > than {
+	for end := time.Now().Add(time.Second); ; <-tick.C {
+		m, err = s.lastMessage(ctx, subject)
+		if err != nil || m != nil && m.revision > than || time.Now().After(end) {
 			return m, err
 		}
-		<-tick.C
 	}
 }
 

@@ -68,7 +68,7 @@ func missAll(t *testing.T, s testStore, n int) {
 func TestMissesShareQuestions(t *testing.T) {
 	t.Parallel()
 	connect := natstest.Connect(natstest.Server(t))
-	s := openReady(t, connect)
+	s := openReady(t, connect, patient)
 	n := requests(t, s, connect, "$JS.API.>")
 	began := time.Now()
 	missAll(t, s, 1000)
@@ -85,7 +85,7 @@ func TestMissesShareQuestions(t *testing.T) {
 // is answered was answered by a probe.
 func TestMissesConfirm(t *testing.T) {
 	t.Parallel()
-	s := openReady(t, natstest.Connect(natstest.Server(t)))
+	s := openOne(t)
 	for range 5 {
 		began := time.Now()
 		missAll(t, s, 200)
@@ -141,7 +141,7 @@ func TestLookUpWithoutFollower(t *testing.T) {
 // openUnanswered points a store at a JetStream that takes requests and answers none.
 func openUnanswered(t *testing.T) (testStore, func() int64) {
 	connect := natstest.Connect(natstest.Server(t))
-	s := openReady(t, connect)
+	s := openReady(t, connect, patient)
 	s.stop()
 	s.running.Wait()
 	s.config.Domain = "nowhere"

@@ -22,7 +22,7 @@ func TestCatchUp(t *testing.T) {
 	for name, change := range map[string]func(*copyState){
 		"": func(*copyState) {}, "replaced": func(c *copyState) { c.created = time.Time{} }, "doubted": func(c *copyState) { c.doubted = true },
 	} {
-		s := openReady(t, natstest.Connect(natstest.Server(t)))
+		s := openOne(t)
 		s.stop()
 		s.running.Wait() // nothing else keeps the copy up to date
 		var state bucketState
@@ -189,7 +189,7 @@ func TestWatchLag(t *testing.T) {
 // markers is not confirmed again before the whole bucket was read.
 func TestOldCopyIsReadAgain(t *testing.T) {
 	t.Parallel()
-	s := openReady(t, natstest.Connect(natstest.Server(t)))
+	s := openOne(t)
 	put(t, s, "live", time.Time{})
 	await(t, "a full reading", func() bool { // an answer that was under way may confirm the copy
 		s.mirror.put(tokenstore.Record{Kind: access, ID: "ghost", Version: 1, Value: []byte("x")}, 0)

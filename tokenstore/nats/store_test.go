@@ -26,6 +26,7 @@ func TestConformance(t *testing.T) {
 			storetest.Run(t, func(t *testing.T) tokenstore.Store {
 				t.Parallel()
 				return openStore(t, nil, func(c *Config) {
+					patient(c)
 					c.Bucket = fmt.Sprint("tokens", buckets.Add(1))
 					config(t, c)
 				})
@@ -37,7 +38,7 @@ func TestConformance(t *testing.T) {
 // A store that is closed does not tell of an old copy some time later.
 func TestCloseStopsClock(t *testing.T) {
 	t.Parallel()
-	s := openReady(t, natstest.Connect(natstest.Server(t)))
+	s := openOne(t)
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}

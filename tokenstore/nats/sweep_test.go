@@ -95,7 +95,7 @@ func TestRemoveExpiredUnavailable(t *testing.T) {
 // Delete markers leave the bucket when they are old, and nothing else does.
 func TestPurgeDeleteMarkers(t *testing.T) {
 	t.Parallel()
-	a := openReady(t, natstest.Connect(natstest.Server(t)))
+	a := openOne(t)
 	put(t, a, "kept", time.Time{})
 	for _, id := range []string{"deleted", "again"} {
 		rec := put(t, a, id, time.Time{})
@@ -129,7 +129,7 @@ func TestPurgeDeleteMarkers(t *testing.T) {
 // A record is created again while its delete marker is purged.
 func TestPurgeDeleteMarkersSparesRecreated(t *testing.T) {
 	t.Parallel()
-	a := openReady(t, natstest.Connect(natstest.Server(t)))
+	a := openOne(t)
 	rec := put(t, a, "a", time.Time{})
 	if err := a.Delete(t.Context(), access, "a", rec.Version); err != nil {
 		t.Fatal(err)

@@ -17,6 +17,7 @@ type bucketWatch struct {
 	full      bool        // the whole bucket is read, not only what is new
 	replaced  bool        // the bucket is not the one that the copy was made from
 
+	heardAt time.Time // when the watch has delivered something
 	endedAt time.Time // when the watch had delivered all that its server has
 	target  uint64    // the leader's last revision at that time: a full reading ends with it
 }
@@ -40,6 +41,7 @@ func (w *bucketWatch) start(confirmed time.Time) {
 // run handles what the watch delivers, until something is in the way.
 func (w *bucketWatch) run(ctx context.Context, watcher jetstream.KeyWatcher) error {
 	s := w.store
+	w.heardAt = time.Now()
 	tick := time.NewTicker(maxWatchLag)
 	defer tick.Stop()
 	for {
@@ -48,10 +50,14 @@ func (w *bucketWatch) run(ctx context.Context, watcher jetstream.KeyWatcher) err
 			if !open {
 				return errors.New("the watch of the bucket has ended")
 			}
+			w.heardAt = time.Now()
 			if err := w.handle(ctx, e); err != nil {
 				return err
 			}
 		case <-tick.C:
+			if w.full && time.Since(w.heardAt) > s.config.callTimeout { // its consumer may have gone with a bucket that was replaced
+				return errors.New("the bucket is not delivered")
+			}
 			if w.full && !w.endedAt.IsZero() && time.Since(w.endedAt) > maxWatchLag {
 				return errors.New("the server that reads the bucket is behind its leader")
 			}
