@@ -98,12 +98,13 @@ func Connect(s *server.Server) Connector {
 	return ConnectTo(s.ClientURL())
 }
 
-// ConnectTo is Connect for an address.
+// ConnectTo is Connect for an address. They do not soon take a server for silent: a machine
+// may be busy.
 func ConnectTo(url string) Connector {
 	return func(o ...client.Option) (*client.Conn, error) {
 		return client.Connect(url, append([]client.Option{
 			client.RetryOnFailedConnect(true), client.MaxReconnects(-1), client.ReconnectWait(50 * time.Millisecond),
-			client.PingInterval(time.Second), client.MaxPingsOutstanding(2),
+			client.PingInterval(time.Minute), client.MaxPingsOutstanding(2),
 		}, o...)...)
 	}
 }

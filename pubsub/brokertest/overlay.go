@@ -13,7 +13,7 @@ import (
 )
 
 // eventTimeout bounds every wait for an event.
-const eventTimeout = 10 * time.Second
+const eventTimeout = 3 * time.Minute
 
 // overlay is a set of edges that consist of nothing but a broker.
 type overlay struct {

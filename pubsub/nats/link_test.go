@@ -25,7 +25,7 @@ func TestSilentServer(t *testing.T) {
 
 			p.Hold()
 			for range queued {
-				e.mustPublish(t, wire.Broadcast, "a", strings.Repeat("x", 8<<10))
+				_ = e.publish(wire.Broadcast, "a", strings.Repeat("x", 8<<10)) // the time may be over already
 			}
 			e.subscribe(t, "t", "during")
 			if got := e.linkHistory(); got != "[false]" {

@@ -18,7 +18,7 @@ const (
 )
 
 // eventTimeout is how long an event may take before a test fails.
-const eventTimeout = 10 * time.Second
+const eventTimeout = 3 * time.Minute
 
 // Run runs the suite. open returns an empty store and arranges for its end
 // with t.Cleanup; a second Close must do no harm.

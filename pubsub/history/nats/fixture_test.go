@@ -23,7 +23,7 @@ func TestMain(m *testing.M) { natstest.Main(m) }
 // open opens a store of the overlay p.
 func open(t testing.TB, by natstest.Connector, change ...func(*Config)) *Store {
 	t.Helper()
-	c := Config{Connect: by, Prefix: "p", Log: zaptest.NewLogger(t)}
+	c := Config{Connect: by, Prefix: "p", Log: zaptest.NewLogger(t), patience: natstest.Limit}
 	for _, f := range change {
 		f(&c)
 	}
