@@ -30,50 +30,32 @@ var Transports = []harness.Transport{
 	},
 }
 
-// throughSDKs says for which clients of SDKs a case holds.
-type throughSDKs int
-
-const (
-	None throughSDKs = iota
-	all
-	Told // those that are told why a handshake is refused
-)
-
 // Case is something that holds for sessions over every transport.
 type Case struct {
 	Name      string
 	caddyfile string // of the case's own edge; empty: defaultCaddyfile
 	Options   []harness.Option
 	Shared    bool // it plays on one edge with others, one after the other, and leaves it as it is
-	Sdk       throughSDKs
+	Brokered  bool // its outcome depends on what is between the edges
 	Run       func(c *harness.Stage)
 }
 
 var Cases = []Case{
-	{Name: "publish and subscribe", Shared: true, Sdk: all, Run: publishAndSubscribe},
-	{Name: "lines and frames", Shared: true, Run: linesAndFrames},
-	{Name: "messages that close", Shared: true, Run: messagesThatClose},
-	{Name: "ingress cap", Shared: true, Sdk: all, Run: ingressCap},
-	{Name: "tenants are apart", Shared: true, Sdk: all, Run: tenantsAreApart},
-	{Name: "default tenant", Shared: true, Sdk: all, Run: defaultTenant},
-	{Name: "deliver modes", Shared: true, Sdk: all, Run: deliverModes},
-	{Name: "egress limited", Shared: true, Sdk: all, Run: egressLimited},
-	{Name: "vanished subscriber", Shared: true, Run: vanishedSubscriber},
-	{Name: "slow consumer, drop", caddyfile: SlowCaddyfile("drop"), Run: slowConsumerDrop},
-	{Name: "slow consumer, disconnect", caddyfile: SlowCaddyfile("disconnect"), Run: slowConsumerDisconnect},
+	{Name: "publish and subscribe", Shared: true, Brokered: true, Run: publishAndSubscribe},
+	{Name: "tenants are apart", Shared: true, Brokered: true, Run: tenantsAreApart},
+	{Name: "deliver modes", Shared: true, Brokered: true, Run: deliverModes},
+	{Name: "slow consumer, drop", caddyfile: SlowCaddyfile("drop"), Brokered: true, Run: slowConsumerDrop},
 
-	{Name: "revocation", Shared: true, Sdk: Told, Run: revocation},
-	{Name: "expiry", Shared: true, Sdk: Told, Run: expiry},
-	{Name: "deleted master token", Shared: true, Run: deletedMasterWithTokens},
-	{Name: "tokens that are refused, and rights of the connection", caddyfile: RegionalCaddyfile, Run: connectionRights},
-	{Name: "connection limits", caddyfile: narrowCaddyfile, Run: connectionLimits},
-	{Name: "revocation races handshake and refresh", caddyfile: RegionalCaddyfile, Run: revocationRaces},
+	{Name: "revocation", Shared: true, Brokered: true, Run: revocation},
+	{Name: "expiry", Shared: true, Brokered: true, Run: expiry},
+	{Name: "rights of the connection", caddyfile: RegionalCaddyfile, Run: connectionRights},
+	{Name: "revocation races handshake and refresh", caddyfile: RegionalCaddyfile, Brokered: true, Run: revocationRaces},
 
-	{Name: "reloads lose nothing", caddyfile: American, Sdk: all, Run: reloadsLoseNothing},
-	{Name: "reload takes effect", caddyfile: American, Options: []harness.Option{harness.WithEnv("SECOND=" + second)}, Sdk: Told, Run: reloadTakesEffect},
+	{Name: "reloads lose nothing", caddyfile: American, Run: reloadsLoseNothing},
+	{Name: "reload takes effect", caddyfile: American, Options: []harness.Option{harness.WithEnv("SECOND=" + second)}, Run: reloadTakesEffect},
 	{Name: "refused reload changes nothing", caddyfile: American, Run: refusedReloadChangesNothing},
 
-	{Name: "stop", caddyfile: harness.PatientCaddyfile, Run: stop},
+	{Name: "stop", caddyfile: harness.PatientCaddyfile, Brokered: true, Run: stop},
 	{Name: "drain by the admin API", Run: drainByAdmin},
 	{Name: "no goroutine stays", Run: noGoroutineStays},
 }

@@ -11,6 +11,20 @@ import (
 	"github.com/millrace/millrace/wire"
 )
 
+func publishAndSubscribe(c *harness.Stage) {
+	token := c.Room()
+	pub, sub := c.Publisher(token), c.Hearing(c.DialBrowser(token))
+	sub.Subscribe("paint.room", "#", "a.*")
+	pub.Publish("paint.room", "a.b", "hello")
+	pub.Publish("paint.room", "c", "")
+	sub.ExpectDeliver("paint.room", "a.b", "hello", "#", "a.*")
+	sub.ExpectDeliver("paint.room", "c", "", "#")
+	pub.Ping()
+	c.Settle(pub, sub)
+	sub.Close()
+	pub.Close()
+}
+
 func tenantsAreApart(c *harness.Stage) {
 	// One tenant's name starts with the other's, and with a channel's.
 	red, blue := c.Dial(c.Issue(harness.AllowAll("red")).Token), c.Dial(c.Issue(harness.AllowAll("red.x")).Token)
@@ -33,21 +47,6 @@ func tenantsAreApart(c *harness.Stage) {
 	blue.SendLine("SUB:paint.red:y")
 	blue.ExpectText("ERR:permission_denied:SUB:paint.red:y")
 	c.Settle(red, blue, both)
-}
-
-// A client that names no tenant is in ~, and so are its answers.
-func defaultTenant(c *harness.Stage) {
-	s := c.Dial(c.IssueAnywhere(harness.AllowAll("~")).Token)
-	s.SendLine("SUB::a.>")
-	s.ExpectText("OK:SUB:~:a.>")
-	s.Publish("", "a.b", "none")
-	s.Publish("~", "a.b", "named")
-	s.ExpectDeliver("~", "a.b", "none", "a.>")
-	s.ExpectDeliver("~", "a.b", "named", "a.>")
-	s.SendLine("UNSUB:~:a.>") // the same subscription
-	s.ExpectText("OK:UNSUB:~:a.>")
-	s.Publish("", "a.b", "late")
-	s.Fence()
 }
 
 func deliverModes(c *harness.Stage) {
@@ -125,20 +124,6 @@ func deliverModes(c *harness.Stage) {
 	}
 }
 
-// The edge forgets a client that subscribes and vanishes.
-func vanishedSubscriber(c *harness.Stage) {
-	token := c.Room()
-	gone, stays := c.Dial(token), c.Dial(token)
-	gone.Subscribe("paint.room", "vanished")
-	stays.Subscribe("paint.room", "vanished")
-	gone.Must(gone.Cut())
-	harness.AwaitConnections(c.Edge, 1)
-	for range 20 {
-		stays.PublishTagged(wire.OneRandom, "paint.room", "vanished", "x")
-		stays.ExpectDeliver("paint.room", "vanished", "x", "vanished")
-	}
-}
-
 // SlowCaddyfile is an edge with this policy and a short queue.
 func SlowCaddyfile(policy string) string {
 	return "{" + harness.GlobalOptions + "\tpubsub {" + harness.PubsubStore + harness.DefaultMaster + harness.FastBandwidth + `
@@ -205,40 +190,6 @@ func count(line []byte, code wire.Code) (n int, ok bool) {
 	return n, ok && err == nil && n > 0
 }
 
-// A client whose messages wait for its cap is told so before they arrive, and loses none.
-func egressLimited(c *harness.Stage) {
-	slow := c.Subscriber(c.Limited(harness.Object{"egress_kb_per_sec": 1}))
-	publisher := c.Publisher(c.Room())
-	slow.Subscribe("paint.room", "#")
-	// Each message takes a second. A machine so slow that it publishes fewer in that time makes
-	// none wait: then more are needed.
-	told, sent, received := -1, 0, 0
-	for messages := 5; told < 0 && messages <= 20; messages *= 2 {
-		for range messages {
-			publisher.Publish("paint.room", "c", strconv.Itoa(sent)+strings.Repeat(".", 900))
-			sent++
-		}
-		for received < sent {
-			kind, message, err := slow.Read()
-			slow.Must(err)
-			if kind != harness.AsText {
-				if n := number(c.T, message); n != received {
-					c.T.Fatalf("got message %d, want %d", n, received)
-				}
-				received++
-				continue
-			}
-			if n, ok := count(message, "egress_limited"); !ok || n < 2 || told >= 0 {
-				c.T.Fatalf("got the line %q, want ERR:egress_limited:<seconds> once", message)
-			}
-			told = received
-		}
-	}
-	if told < 0 || told == sent {
-		c.T.Errorf("told after %d of %d messages (-1: never)", told, sent)
-	}
-}
-
 // With the policy drop a slow client loses the oldest messages, is told exactly how many, and
 // continues.
 func slowConsumerDrop(c *harness.Stage) {
@@ -270,29 +221,4 @@ func slowConsumerDrop(c *harness.Stage) {
 	slow.Fence()
 	publisher.Publish("paint.room", "c", "after")
 	slow.ExpectDeliver("paint.room", "c", "after", "#")
-}
-
-func slowConsumerDisconnect(c *harness.Stage) {
-	publisher, slow, fast, sent := startFlood(c, "disconnect")
-	for received := 0; ; {
-		kind, message, err := slow.Read()
-		slow.Must(err)
-		if kind != harness.AsText {
-			if n := number(c.T, message); n != received {
-				c.T.Fatalf("got message %d, want %d", n, received)
-			}
-			received++
-			continue
-		}
-		if _, limited := count(message, "egress_limited"); limited {
-			continue
-		}
-		if lost, ok := count(message, "slow_consumer"); !ok || received+lost > sent {
-			c.T.Errorf("received %d of %d, and then %q", received, sent, message)
-		}
-		break
-	}
-	slow.ExpectClose(wire.CloseSlowConsumer)
-	publisher.Publish("paint.room", "c", "after")
-	fast.ExpectDeliver("paint.room", "c", "after", "#")
 }

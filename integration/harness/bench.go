@@ -1,7 +1,5 @@
 package harness
 
-import ()
-
 // Measured is the result of bench as JSON.
 type Measured struct {
 	Scenario       string   `json:"scenario"`

@@ -1,7 +1,5 @@
 package harness
 
-import ()
-
 // PresencePage is a page that is present in room.1 for as long as it is open, by its browser's
 // own WebSocket.
 const PresencePage = `<!doctype html><title>here</title><script>

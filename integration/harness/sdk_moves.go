@@ -1,7 +1,5 @@
 package harness
 
-import ()
-
 func (e *Edge) DrainByAdminAPI() {
 	e.T.Helper()
 	e.AdminCall("POST", "/pubsub/drain", Object{}).Decode(e.T, 200, new(Object))

@@ -1,7 +1,5 @@
 package harness
 
-import ()
-
 func SubjectRequest(subject string, grants ...Object) Object {
 	request := TokenRequest(grants...)
 	request["subject"], request["info"] = subject, Object{"plan": "pro"}

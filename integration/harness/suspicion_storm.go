@@ -1,7 +1,5 @@
 package harness
 
-import ()
-
 // Sessions is how many sessions an edge has.
 func (e *Edge) Sessions() int {
 	e.T.Helper()

@@ -1,7 +1,5 @@
 package harness
 
-import ()
-
 // PingUntilForbidden sends messages until the edge refuses the address that they
 // come from: QUIC follows a client with one of its next packets.
 func (s *Socket) PingUntilForbidden() {
