@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/nats-io/nats-server/v2/server"
@@ -66,11 +65,7 @@ func TestHistoryStoreLink(t *testing.T) {
 	if inside.users != 0 {
 		t.Errorf("after Close the server has %d users", inside.users)
 	}
-	for end := time.Now().Add(10 * time.Second); len(connections(t, inside.server)) > 0; time.Sleep(10 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatal("the store has left a connection")
-		}
-	}
+	natstest.Await(t, "the end of the store's connection", func() bool { return len(connections(t, inside.server)) == 0 })
 }
 
 func connections(t *testing.T, s *server.Server) (names []string) {

@@ -16,8 +16,9 @@ import (
 // acks are the messages that wait for the answer of a stream. It comes on a subject with
 // their number.
 type acks struct {
-	prefix string // of these subjects
-	sub    *client.Subscription
+	prefix   string // of these subjects
+	sub      *client.Subscription
+	patience time.Duration // how long a message waits
 
 	mu      sync.Mutex // guards the rest
 	next    uint64
@@ -33,8 +34,8 @@ type sent struct {
 	after   uint64 // what the edge had received when it was sent
 }
 
-func newAcks(conn *client.Conn) (*acks, error) {
-	a := &acks{prefix: conn.NewInbox() + ".", next: 1, first: 1, waiting: map[uint64]sent{}}
+func newAcks(conn *client.Conn, patience time.Duration) (*acks, error) {
+	a := &acks{patience: patience, prefix: conn.NewInbox() + ".", next: 1, first: 1, waiting: map[uint64]sent{}}
 	var err error
 	a.sub, err = conn.Subscribe(a.prefix+"*", a.handle)
 	return a, err
@@ -103,7 +104,7 @@ func (a *acks) expire(now time.Time) {
 			a.first++
 		}
 		w, ok := a.waiting[a.first]
-		if !ok || now.Sub(w.since) < answerTimeout {
+		if !ok || now.Sub(w.since) < a.patience {
 			a.mu.Unlock()
 			return
 		}

@@ -23,8 +23,6 @@ const (
 	maxSent      = 4096
 	maxSentBytes = 4 << 20
 	minSentBytes = 16 << 10
-	// answerTimeout is how long a message may wait for its answer. To be sent, it waits as long as a call.
-	answerTimeout = 5 * time.Second
 	// messageOverhead is what a message counts for beside its bytes.
 	messageOverhead = 256
 )

@@ -180,6 +180,7 @@ func TestQuietTenant(t *testing.T) {
 	d := definition("h", func(d *history.Definition) { d.Limits.Size, d.Limits.Messages = history.MinSize, 100_000 })
 	define(t, a, d)
 	define(t, b, d)
+	followers := map[*Store]*follower{a: join(a), b: join(b)}
 	put(t, a, "h", "t", "c", "quiet")
 	const each = 1500
 	results := make(chan history.Result, 2*each)
@@ -200,7 +201,14 @@ func TestQuietTenant(t *testing.T) {
 	later := open(t, natstest.Connect(s))
 	define(t, later, d)
 	for _, edge := range []*Store{a, b, later} {
-		if page := read(t, edge, query("h", "t", "#", 0)); texts(page) != "c=quiet" || page.Removed.N > 1 {
+		page := read(t, edge, query("h", "t", "#", 0))
+		jumped := false // what was removed before a busy edge has received it may have been anybody's
+		if f := followers[edge]; f != nil {
+			f.mu.Lock()
+			jumped = len(f.skipped) > 0
+			f.mu.Unlock()
+		}
+		if texts(page) != "c=quiet" || page.Removed.N > 1 && !jumped {
 			t.Errorf("the quiet tenant has %q, removed to %v", texts(page), page.Removed)
 		}
 	}

@@ -34,65 +34,64 @@ func operator(t testing.TB, url string) jetstream.JetStream {
 	return js
 }
 
-// A stream that somebody deletes is made again, with another epoch, and all edges say so.
-func TestDeletedStream(t *testing.T) {
+// What somebody deletes is made again, by any edge that has defined something, with another
+// epoch, and all edges say so.
+func TestDeleted(t *testing.T) {
 	t.Parallel()
-	s := natstest.Server(t)
-	a, b := open(t, natstest.Connect(s)), open(t, natstest.Connect(s))
-	define(t, a, definition("h"))
-	define(t, b, definition("h"))
-	fb := join(b)
-	follow(t, b, "h")
-	at := put(t, a, "h", "t", "c", "1")
-	awaitHead(t, b, "h", at)
-	if err := operator(t, s.ClientURL()).DeleteStream(context.Background(), "p_history_h"); err != nil {
-		t.Fatal(err)
-	}
-	anew := awaitPut(t, a, "anew", at.Epoch)
-	awaitHead(t, b, "h", anew)
-	for _, edge := range []*Store{a, b} {
-		if known, err := edge.Knows("h", "t", at); known || err != nil {
-			t.Errorf("the position from before: %v, %v", known, err)
-		}
-		if page := read(t, edge, query("h", "t", "#", 0)); len(page.Messages) == 0 || page.Messages[0].Position.Epoch != anew.Epoch {
-			t.Errorf("%+v", page)
-		}
-	}
-	fb.await(t, "word of the new epoch", func() bool {
-		return len(fb.skipped) > 0 && fb.skipped[len(fb.skipped)-1].Epoch == anew.Epoch
-	})
-	again := open(t, natstest.Connect(s))
-	define(t, again, definition("h"))
-	if at := head(t, again, "h"); at.Epoch != anew.Epoch {
-		t.Errorf("another edge has the epoch of %v, want %v", at, anew)
-	}
-}
-
-// When somebody deletes the document of the definitions, the edges make it again.
-func TestDeletedDefinitions(t *testing.T) {
-	t.Parallel()
-	for name, remove := range map[string]func(kv jetstream.KeyValue) error{
-		"deleted": func(kv jetstream.KeyValue) error { return kv.Delete(context.Background(), "definitions") },
-		"purged":  func(kv jetstream.KeyValue) error { return kv.Purge(context.Background(), "definitions") },
+	for name, remove := range map[string]func(ctx context.Context, js jetstream.JetStream, kv jetstream.KeyValue) error{
+		"the stream": func(ctx context.Context, js jetstream.JetStream, _ jetstream.KeyValue) error {
+			return js.DeleteStream(ctx, "p_history_h")
+		},
+		"the definitions": func(ctx context.Context, _ jetstream.JetStream, kv jetstream.KeyValue) error {
+			return kv.Delete(ctx, "definitions")
+		},
+		"the definitions, without a trace": func(ctx context.Context, _ jetstream.JetStream, kv jetstream.KeyValue) error {
+			return kv.Purge(ctx, "definitions")
+		},
+		"the bucket": func(ctx context.Context, js jetstream.JetStream, _ jetstream.KeyValue) error {
+			return js.DeleteKeyValue(ctx, "p_histories")
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := natstest.Server(t)
-			a, b := open(t, natstest.Connect(s)), open(t, natstest.Connect(s))
+			a, b := open(t, natstest.Connect(s), impatient), open(t, natstest.Connect(s), impatient)
+			f := join(b)
 			define(t, a, definition("h"))
 			define(t, b, definition("h"))
-			at := put(t, a, "h", "t", "c", "1")
-			kv, err := operator(t, s.ClientURL()).KeyValue(context.Background(), "p_histories")
+			follow(t, b, "h")
+			at := awaitPut(t, a, "1")
+			awaitHead(t, b, "h", at)
+			js := operator(t, s.ClientURL())
+			kv, err := js.KeyValue(t.Context(), "p_histories")
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := remove(kv); err != nil {
+			if err := remove(t.Context(), js, kv); err != nil {
 				t.Fatal(err)
+			}
+			if name == "the bucket" { // which edges look for when they connect
+				for id := range uint64(64) {
+					_ = s.DisconnectClientByID(id)
+				}
 			}
 			anew := awaitPut(t, a, "anew", at.Epoch)
 			awaitHead(t, b, "h", anew)
-			if known, err := b.Knows("h", "t", at); known || err != nil {
-				t.Errorf("the position from before: %v, %v", known, err)
+			for _, edge := range []*Store{a, b} {
+				if known, err := edge.Knows("h", "t", at); known || err != nil {
+					t.Errorf("the position from before: %v, %v", known, err)
+				}
+				if page := read(t, edge, query("h", "t", "#", 0)); len(page.Messages) == 0 || page.Messages[0].Position.Epoch != anew.Epoch {
+					t.Errorf("%+v", page)
+				}
+			}
+			f.await(t, "word of the new epoch", func() bool {
+				return len(f.skipped) > 0 && f.skipped[len(f.skipped)-1].Epoch == anew.Epoch
+			})
+			again := open(t, natstest.Connect(s))
+			define(t, again, definition("h"))
+			if at := head(t, again, "h"); at.Epoch != anew.Epoch {
+				t.Errorf("another edge has the epoch of %v, want %v", at, anew)
 			}
 		})
 	}
@@ -184,27 +183,6 @@ func TestRestoredAgain(t *testing.T) {
 		}
 		seen[at.Epoch] = true
 		f.await(t, "the definition of the copy", keepsOther)
-	}
-}
-
-// A bucket that is lost is made again, by any edge that has defined something.
-func TestLostBucket(t *testing.T) {
-	t.Parallel()
-	s := natstest.Server(t)
-	a := open(t, natstest.Connect(s))
-	define(t, a, definition("h"))
-	at := put(t, a, "h", "t", "c", "1")
-	if err := operator(t, s.ClientURL()).DeleteKeyValue(context.Background(), "p_histories"); err != nil {
-		t.Fatal(err)
-	}
-	for id := range uint64(64) {
-		_ = s.DisconnectClientByID(id)
-	}
-	anew := awaitPut(t, a, "anew", at.Epoch)
-	b := open(t, natstest.Connect(s))
-	define(t, b, definition("h"))
-	if at := head(t, b, "h"); at.Epoch != anew.Epoch {
-		t.Errorf("another edge has the epoch of %v, want %v", at, anew)
 	}
 }
 

@@ -121,7 +121,7 @@ func Open(c Config) (*Store, error) {
 	var err error
 	s.conn, err = c.Connect(
 		client.ReconnectBufSize(-1), // none: what is published without a connection fails at once
-		client.FlusherTimeout(callTimeout),
+		client.FlusherTimeout(s.callTimeout()),
 		client.ConnectHandler(connected),
 		client.ReconnectHandler(connected),
 		client.DisconnectErrHandler(func(_ *client.Conn, err error) {
@@ -136,7 +136,7 @@ func Open(c Config) (*Store, error) {
 		return nil, fmt.Errorf("connect to NATS: %w", err)
 	}
 	if s.js, err = jetstream.New(s.conn); err == nil {
-		s.acks, err = newAcks(s.conn)
+		s.acks, err = newAcks(s.conn, s.callTimeout())
 	}
 	if err != nil {
 		s.conn.Close()
