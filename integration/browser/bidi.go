@@ -46,7 +46,7 @@ func dialBiDi(address string, event func(method string, params json.RawMessage))
 	b := &bidi{conn: conn, event: event, closed: make(chan struct{}), answers: map[int]chan bidiAnswer{}}
 	go b.Read() // ends with the connection, which close closes and waits for
 	// The answer comes when the browser has started, which takes long beside many others.
-	if err := b.within(4*harness.WaitTimeout, nil, "session.new", harness.Object{"capabilities": harness.Object{}}); err != nil {
+	if err := b.within(2*harness.WaitTimeout, nil, "session.new", harness.Object{"capabilities": harness.Object{}}); err != nil {
 		b.Close()
 		return nil, err
 	}

@@ -23,7 +23,7 @@ type Browser struct {
 
 // browserStart is how long a browser has to start: the first tests start several, with some
 // ten processes each, at once.
-const browserStart = 4 * harness.WaitTimeout
+const browserStart = 2 * harness.WaitTimeout
 
 // A browserDriver carries out the commands of clients/browser.mjs, one at a time.
 type browserDriver interface {

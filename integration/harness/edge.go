@@ -22,7 +22,7 @@ import (
 
 // WaitTimeout bounds every wait for one event; a wait takes that long only if something
 // is broken.
-const WaitTimeout = 30 * time.Second
+const WaitTimeout = 2 * time.Minute
 
 // Caddyfile fragments for startEdge. Tests without special needs use defaultCaddyfile: the
 // namespace "paint.", plain HTTP and HTTPS on loopback.
@@ -71,7 +71,7 @@ https://localhost:{{.HTTPS}} {
 // PatientCaddyfile is for edges that clients leave while they drain: as long as a test
 // waits for a client, which a busy machine may give no time, the edge waits, too. It ends
 // as soon as all have left.
-var PatientCaddyfile = strings.Replace(DefaultCaddyfile, "drain 7s", "drain 1m", 1)
+var PatientCaddyfile = strings.Replace(DefaultCaddyfile, "drain 7s", "drain 10m", 1)
 
 // Edge is one running millrace process. Its methods fail the test t instead of
 // returning errors. All except output may be called only from the goroutine of t.
