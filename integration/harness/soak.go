@@ -19,11 +19,6 @@ func AtLength[T any](short, soak T) T {
 	return short
 }
 
-// Promptly is the time limit for what docs/protocol.md promises within a second. Only a
-// soak has the machine for itself and applies that second: on a busy machine a longer
-// limit still shows what never happens.
-var Promptly = AtLength(10*time.Second, time.Second)
-
 // SoakFor returns how long a test runs; MILLRACE_SOAK_TIME, such as 10m, overrides it.
 func SoakFor(t *testing.T, short, soak time.Duration) time.Duration {
 	t.Helper()

@@ -271,18 +271,3 @@ func RawPublish(tenant, channel, payload string) []byte {
 	return append(frame, payload...)
 }
 
-// RawDeliver is a deliver frame, built without package wire.
-func RawDeliver(tenant, channel, payload string, patterns ...string) []byte {
-	frame := binary.BigEndian.AppendUint16([]byte{0x01}, uint16(len(tenant)))
-	frame = append(frame, tenant...)
-	frame = binary.BigEndian.AppendUint16(frame, uint16(len(channel)))
-	frame = append(frame, channel...)
-	frame = binary.BigEndian.AppendUint32(frame, uint32(len(payload)))
-	frame = append(frame, payload...)
-	frame = binary.BigEndian.AppendUint16(frame, uint16(len(patterns)))
-	for _, p := range patterns {
-		frame = binary.BigEndian.AppendUint16(frame, uint16(len(p)))
-		frame = append(frame, p...)
-	}
-	return frame
-}
