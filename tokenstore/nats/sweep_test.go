@@ -76,6 +76,19 @@ func TestRemoveExpired(t *testing.T) {
 	}
 }
 
+// When no record has expired, no request is made.
+func TestRemoveExpiredWithoutAny(t *testing.T) {
+	t.Parallel()
+	s := openOne(t)
+	put(t, s, "a", time.Time{})
+	s.stop()
+	s.running.Wait() // no probes
+	sent := s.conn.Stats().OutMsgs
+	if err := s.removeExpired(t.Context()); err != nil || s.conn.Stats().OutMsgs != sent {
+		t.Errorf("%d messages were sent: %v", s.conn.Stats().OutMsgs-sent, err)
+	}
+}
+
 func TestRemoveExpiredUnavailable(t *testing.T) {
 	t.Parallel()
 	server := natstest.Server(t)
