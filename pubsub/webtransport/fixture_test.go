@@ -108,7 +108,7 @@ func newEdge(t *testing.T, s setup) *edge {
 		},
 		Config: &s.config,
 	}
-	socket := e.network.listen(t)
+	socket := e.network.listen()
 	e.address = socket.LocalAddr()
 	var serving sync.WaitGroup
 	serving.Go(func() { _ = e.server.Serve(socket) })
@@ -126,6 +126,7 @@ func newEdge(t *testing.T, s setup) *edge {
 		}
 		serving.Wait()
 		socket.Close()
+		e.network.close()
 	})
 	return e
 }
@@ -246,7 +247,7 @@ func (e *edge) dial(path string) *client {
 	e.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), eventTimeout)
 	defer cancel()
-	c := &client{T: e.T, socket: e.network.listen(e.T)}
+	c := &client{T: e.T, socket: e.network.listen()}
 	transport := &quic.Transport{Conn: c.socket}
 	roots := x509.NewCertPool()
 	roots.AddCert(certificate().Leaf)

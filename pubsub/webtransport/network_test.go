@@ -3,7 +3,6 @@ package webtransport
 import (
 	"net"
 	"sync"
-	"testing"
 	"time"
 
 	"github.com/quic-go/quic-go/testutils/simnet"
@@ -13,25 +12,28 @@ import (
 type network struct {
 	simnet.PerfectRouter
 	mu    sync.Mutex
-	hosts int
+	links []*simnet.SimulatedLink
 	moved map[string]*net.UDPAddr // by the addresses of sockets
 }
 
-// listen opens a socket.
-func (n *network) listen(t *testing.T) *simnet.SimConn {
+// listen opens a socket. What it sends arrives also after it was closed.
+func (n *network) listen() *simnet.SimConn {
 	n.mu.Lock()
-	n.hosts++
-	at := &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1), Port: n.hosts}
-	n.mu.Unlock()
+	defer n.mu.Unlock()
 	link := &simnet.SimulatedLink{Latency: time.Millisecond, UploadPacket: n}
+	n.links = append(n.links, link)
+	at := &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1), Port: len(n.links)}
 	socket := simnet.NewBlockingSimConn(at, link)
 	n.AddNode(at, link)
 	link.Start()
-	t.Cleanup(func() {
-		socket.Close()
-		link.Close()
-	})
 	return socket
+}
+
+// close ends the network. All sockets have to be closed.
+func (n *network) close() {
+	for _, link := range n.links {
+		link.Close()
+	}
 }
 
 // move has the packets of a socket come from another address, and takes those to it.
