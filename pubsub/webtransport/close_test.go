@@ -3,9 +3,7 @@ package webtransport
 import (
 	"testing"
 	"testing/synctest"
-	"time"
 
-	"github.com/millrace/millrace/pubsub"
 	"github.com/millrace/millrace/wire"
 )
 
@@ -51,21 +49,5 @@ func TestAnswerToRefusal(t *testing.T) {
 			t.Error("the client that says nothing ended before")
 		}
 		slow.expectEnd(wire.CloseForbidden)
-	})
-}
-
-// A session that waits for its ingress cap ends with its connection.
-func TestCapWatchesConnection(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		e := newEdge(t, setup{limits: func(l *pubsub.Limits) { l.DefaultIngressKB = 1 }})
-		c := e.connect("/serve")
-		c.send(publish("x", make([]byte, 60<<10)), "SUB:t:#") // a minute's worth
-		for end := time.Now().Add(eventTimeout); e.hub.Metrics().BytesIn < 60<<10; time.Sleep(time.Millisecond) {
-			if time.Now().After(end) {
-				t.Fatal("the message does not arrive")
-			}
-		}
-		_ = c.conn.CloseWithError(noError, "")
-		e.gone()
 	})
 }

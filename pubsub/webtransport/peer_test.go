@@ -52,7 +52,7 @@ func TestSilentPeerIsChecked(t *testing.T) {
 			moved.Store(true)
 			c.expect("ERR:forbidden:ip", "FIN")
 			c.expectEnd(wire.CloseForbidden)
-			if took := time.Since(start); took < peerCheckEvery-2*tickEvery { // later on a busy machine
+			if took := time.Since(start); took < peerCheckEvery-2*tickEvery || took > peerCheckEvery+2*tickEvery {
 				t.Errorf("took %v", took)
 			}
 		})
@@ -94,7 +94,12 @@ func TestMigration(t *testing.T) {
 		c := e.connect("/serve")
 		c.subscribe("a")
 		e.network.move(c.socket, "127.0.0.2") // allowed
-		for _, there := seen.Load("127.0.0.2"); !there; _, there = seen.Load("127.0.0.2") {
+		for end := time.Now().Add(eventTimeout); ; {
+			if _, there := seen.Load("127.0.0.2"); there {
+				break
+			} else if time.Now().After(end) {
+				t.Fatal("the edge does not see that the client has moved")
+			}
 			c.send("PING")
 			c.expect("PONG")
 		}
@@ -107,17 +112,6 @@ func TestMigration(t *testing.T) {
 			c.send("PING")
 		}
 		c.expect("FIN")
-		c.expectEnd(wire.CloseForbidden)
-	})
-}
-
-func TestSilentMigration(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		e := newEdge(t, setup{allow: loopback})
-		c := e.connect("/serve")
-		c.subscribe("a")
-		e.network.move(c.socket, "127.0.0.2")
-		c.expect("ERR:forbidden:ip", "FIN") // some packet has to tell the edge, and then it looks
 		c.expectEnd(wire.CloseForbidden)
 	})
 }
