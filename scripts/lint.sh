@@ -12,6 +12,7 @@ run() { "$lint" run --allow-parallel-runners "$@"; }
 run "$@"
 # Separate modules.
 (cd integration/bench && run "$@")
+(cd tools/mutants && run "$@")
 (cd examples/plugin && run "$@")
 # The tests of the chart: only the linters that need no types, and so nothing compiled. The
 # others would have all of Helm compiled; scripts/chart.sh, which does that, runs them all.
