@@ -228,7 +228,8 @@ type verdict struct {
 }
 
 // inPackage runs the tests of a package with a mutant. A test that fails kills it if the same
-// test passes without the mutant, and fails with it once more: else the failure was chance.
+// test passes without the mutant, and fails with it once more: else the failure was chance,
+// or the machine was busy.
 func (r *tester) inPackage(folder string, m mutant) (verdict, error) {
 	b, err := r.packageBase(folder)
 	if err != nil || !slices.Contains(b.Reached, m.ID) {
@@ -242,11 +243,11 @@ func (r *tester) inPackage(folder string, m mutant) (verdict, error) {
 			return verdict{}, nil
 		}
 		test := killer(out)
-		if timedOut(out) {
-			return verdict{test, "time-out"}, nil
-		}
 		how := "fails"
-		if !failedTest.MatchString(out) {
+		switch {
+		case timedOut(out):
+			how = "time-out"
+		case !failedTest.MatchString(out):
 			how = "crash"
 		}
 		only := test
