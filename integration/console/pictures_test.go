@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 
@@ -46,7 +45,7 @@ func TestConsoleScreens(t *testing.T) {
 	if !harness.Soaking && os.Getenv("MILLRACE_PICTURES") == "" { // each width and each scheme once
 		windows = append(windows[:1], windows[3])
 	}
-	e := harness.StartEdge(t, strings.Replace(consoleHistoryCaddyfile, "hook audit {", "presence rooms {\n\t\t\tchannels room.#\n\t\t}\n\t\thook audit {", 1))
+	e := harness.StartEdge(t, consoleCaddyfile)
 	e.AdminCLI("master-token", "create", "--name", "shop", "--description", "The shop's backend, in production", "--tenant-prefix", "shop", "--ip-mask", "192.0.2.0/24").Want(0, "MT_", "")
 	token := e.Issue(harness.AllowAll("room", "lobby"), harness.Grant("shop", nil, []string{"orders.#"}))
 	for _, pattern := range []string{"news.#", "orders.*"} {
