@@ -47,6 +47,10 @@ func StartBackground(t *testing.T, cmd *exec.Cmd) *Background {
 	return p
 }
 
+// patience is how long a process may take for what it does next: much of a busy machine's time,
+// since ExitCode waits for all that a script does.
+const patience = 5 * time.Minute
+
 // Await returns when the process has written text.
 func (p *Background) Await(o *capture.Output, text string) {
 	p.t.Helper()
@@ -56,7 +60,7 @@ func (p *Background) Await(o *capture.Output, text string) {
 // awaitMatch returns the match, and its groups, when the process has written one.
 func (p *Background) awaitMatch(o *capture.Output, expression *regexp.Regexp) []string {
 	p.t.Helper()
-	return p.AwaitMatchFor(WaitTimeout, o, expression)
+	return p.AwaitMatchFor(patience, o, expression)
 }
 
 func (p *Background) AwaitMatchFor(limit time.Duration, o *capture.Output, expression *regexp.Regexp) []string {
@@ -94,8 +98,8 @@ func (p *Background) ExitCode() int {
 	p.t.Helper()
 	select {
 	case <-p.Exited:
-	case <-time.After(WaitTimeout):
-		p.t.Fatalf("%q did not end\nstdout:\n%s\nstderr:\n%s", p.Cmd.Args, p.Out, p.Err)
+	case <-time.After(patience):
+		p.t.Fatalf("%q did not end in %v\nstdout:\n%s\nstderr:\n%s", p.Cmd.Args, patience, p.Out, p.Err)
 	}
 	return p.Cmd.ProcessState.ExitCode()
 }
