@@ -15,48 +15,33 @@ import (
 	"github.com/millrace/millrace/integration/harness"
 )
 
-// The examples do what examples/README.md says, pasted from there.
+// The examples do what examples/README.md says, pasted from there, with the pages in Chromium.
 func TestExamples(t *testing.T) {
 	t.Parallel()
-	var all []*browser.Browser
-	for _, kind := range browser.Browsers {
-		all = append(all, &browser.Browser{T: t, Name: kind.Name, Driver: kind.Start(t)})
-	}
+	chrome := &browser.Browser{T: t, Name: "chromium", Driver: browser.StartChromium(t)}
 	e := startExamples(t)
-	t.Run("snippets", func(t *testing.T) {
-		for _, b := range all {
-			b.Run(t, b.Name, e.snippets)
-		}
-		t.Run("terminal", e.terminal)
+	t.Run("terminal", e.terminal)
+	t.Run("workers", func(t *testing.T) { e.workers(t, workersBlock) })
+	t.Run("workers in Python", func(t *testing.T) { e.workers(t, pythonWorkersBlock) })
+	t.Run("backend-go", func(t *testing.T) {
+		server := e.startBackend(t, backendGoBlock)
+		chrome.Run(t, "snippets", e.snippets)
+		chrome.Run(t, "chat", e.chat)
+		chrome.Run(t, "cursors", e.cursors)
+		e.refusals(t)
+		server.Signal(syscall.SIGTERM) // the port is the next backend's
+		server.ExitCode()
 	})
-	for _, backend := range []struct {
-		name  string
-		block int
-	}{{"backend-go", backendGoBlock}, {"backend-node", backendNodeBlock}} {
-		t.Run(backend.name, func(t *testing.T) {
-			server := e.startBackend(t, backend.block)
-			for _, b := range all {
-				b.Run(t, b.Name, func(b *browser.Browser) {
-					e.chat(b)
-					e.cursors(b)
-					e.refusals(b)
-				})
-			}
-			server.Signal(syscall.SIGTERM) // the port is the next backend's
-			server.ExitCode()
-		})
-	}
-	for _, workers := range []struct {
-		name  string
-		block int
-	}{{"workers", workersBlock}, {"workers in Python", pythonWorkersBlock}} {
-		t.Run(workers.name, func(t *testing.T) { e.workers(t, workers.block) })
-	}
+	t.Run("backend-node", func(t *testing.T) {
+		server := e.startBackend(t, backendNodeBlock)
+		chrome.Run(t, "cursors", e.cursors)
+		e.refusals(t)
+		server.Signal(syscall.SIGTERM)
+		server.ExitCode()
+	})
 	t.Run("streaming", func(t *testing.T) {
 		server, pauses := e.startStreaming(t)
-		for _, b := range all {
-			b.Run(t, b.Name, func(b *browser.Browser) { e.streaming(b, pauses) })
-		}
+		chrome.Run(t, "page", func(b *browser.Browser) { e.streaming(b, pauses) })
 		server.Signal(syscall.SIGTERM)
 		server.ExitCode()
 	})
@@ -159,17 +144,9 @@ func (e *exampleEdge) chat(c *browser.Browser) {
 			c.T.Errorf("a tab shows %q", log)
 		}
 	}
-	// Who is here: each name once, and a visitor until it leaves.
-	visitor := "Visitor " + harness.RandomHex()[:8]
-	second.Evaluate(nil, `import("/edge.js").then(async ({ join, TENANT }) => {
-		globalThis.visitor = await join(document.createElement("p"), { name: %s });
-		await globalThis.visitor.join(TENANT, "chat.lobby");
-	})`, visitor)
-	if here := first.See("#here", visitor); strings.Count(here, guest) != 1 || strings.Count(here, name) != 1 {
+	if here := first.See("#here", guest); strings.Count(here, guest) != 1 || strings.Count(here, name) != 1 {
 		c.T.Errorf("the first tab shows %q", here)
 	}
-	second.Evaluate(nil, `globalThis.visitor.close()`)
-	first.Until(`!document.getElementById("here").textContent.includes(%s)`, visitor)
 	// Who has no name may not publish there.
 	var refused string
 	second.Evaluate(&refused, `import("/edge.js").then(async ({ join, TENANT }) => {
@@ -202,16 +179,17 @@ func (e *exampleEdge) cursors(c *browser.Browser) {
 
 // refusals checks that another site's page gets no token, and that pages have the
 // policy of docs/recipes.md.
-func (e *exampleEdge) refusals(c *browser.Browser) {
+func (e *exampleEdge) refusals(t *testing.T) {
+	t.Helper()
 	head, err := exec.Command("curl", "-s", "--noproxy", "*", "-o", "/dev/null", "-D", "-", e.backend+"/chat/").Output()
 	if err != nil || !strings.Contains(string(head), "Content-Security-Policy: default-src 'none'; script-src 'self'; ") {
-		c.T.Errorf("the chat has no policy: %v\n%s", err, head)
+		t.Errorf("the chat has no policy: %v\n%s", err, head)
 	}
 	for site, want := range map[string]string{"same-origin": "200", "cross-site": "403"} {
 		cmd := exec.Command("curl", "-s", "--noproxy", "*", "-o", "/dev/null", "-w", "%{http_code}",
 			"-X", "POST", "-H", "Sec-Fetch-Site: "+site, e.backend+"/token")
 		if out, err := cmd.Output(); err != nil || string(out) != want {
-			c.T.Errorf("a page that is %s is answered %s (%v), want %s", site, out, err, want)
+			t.Errorf("a page that is %s is answered %s (%v), want %s", site, out, err, want)
 		}
 	}
 }
@@ -219,7 +197,6 @@ func (e *exampleEdge) refusals(c *browser.Browser) {
 // snippets checks that those for the browser do what they are for, as pages of a
 // backend.
 func (e *exampleEdge) snippets(b *browser.Browser) {
-	server := e.startBackend(b.T, backendGoBlock)
 	earlier := e.subscribers(b.T)
 	subscribe := b.Open("subscribe", e.backend+"/snippets/browser-subscribe.html", "")
 	e.awaitSubscription(b.T, earlier)
@@ -227,29 +204,32 @@ func (e *exampleEdge) snippets(b *browser.Browser) {
 	publish.Fill("News", "Grüße")
 	publish.Click("button", "Publish")
 	subscribe.See("#news", "news.today: Grüße")
-	server.Signal(syscall.SIGTERM)
-	server.ExitCode()
 }
 
 // terminal checks that those for the terminal do what they are for.
 func (e *exampleEdge) terminal(t *testing.T) {
 	token, _, _ := strings.Cut(e.blocks[workerBlock], "\n")
-	worker := harness.StartBackground(t, e.paste(e.blocks[masterBlock], e.blocks[workerBlock]))
-	worker.Await(worker.Err, "waiting for jobs")
-	if out, err := e.paste(e.blocks[masterBlock], token, e.blocks[publishBlock]).CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
+	for _, language := range []struct {
+		worker, publish string
+		stderr          bool
+		does            string
+	}{
+		{e.blocks[workerBlock], e.blocks[publishBlock], true, "jobs.resize cat.png"},
+		{token + "\n" + e.blocks[pythonWorkerBlock], e.blocks[pythonPublishBlock], false, "jobs.resize dog.png"},
+	} {
+		worker := harness.StartBackground(t, e.paste(e.blocks[masterBlock], language.worker))
+		output := worker.Out
+		if language.stderr {
+			output = worker.Err
+		}
+		worker.Await(output, "waiting for jobs")
+		if out, err := e.paste(e.blocks[masterBlock], token, language.publish).CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		worker.Await(output, language.does)
+		worker.Signal(syscall.SIGTERM)
+		worker.ExitCode()
 	}
-	worker.Await(worker.Err, "jobs.resize cat.png")
-	worker.Signal(syscall.SIGTERM)
-	worker.ExitCode()
-	worker = harness.StartBackground(t, e.paste(e.blocks[masterBlock], token, e.blocks[pythonWorkerBlock]))
-	worker.Await(worker.Out, "waiting for jobs")
-	if out, err := e.paste(e.blocks[masterBlock], token, e.blocks[pythonPublishBlock]).CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	worker.Await(worker.Out, "jobs.resize dog.png")
-	worker.Signal(syscall.SIGTERM)
-	worker.ExitCode()
 }
 
 // The README shows the snippets as they are.
