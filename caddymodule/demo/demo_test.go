@@ -129,6 +129,41 @@ func TestToken(t *testing.T) {
 	}
 }
 
+// Only the page gets a token: by its own name, from its own site.
+func TestWhoGetsAToken(t *testing.T) {
+	for _, tt := range []struct {
+		method, host, site string
+		status             int
+		code               string
+	}{
+		{"POST", "localhost", "same-origin", 200, ""},
+		{"POST", "localhost:1", "same-origin", 200, ""},
+		{"POST", "127.0.0.1", "same-origin", 200, ""},
+		{"POST", "[::1]:8080", "same-origin", 200, ""},
+		{"POST", "[::1]", "same-origin", 200, ""},
+		{"POST", "evil.example", "same-origin", 403, "local_only"},
+		{"POST", "localhost.evil.example:8080", "same-origin", 403, "local_only"},
+		{"POST", "127.0.0.2", "same-origin", 403, "local_only"},
+		{"POST", "localhost", "cross-site", 403, "cross_site"},
+		{"POST", "localhost", "same-site", 403, "cross_site"},
+		{"POST", "localhost", "none", 403, "cross_site"},
+		{"POST", "localhost", "", 403, "cross_site"},
+		{"GET", "localhost", "same-origin", 405, "method_not_allowed"},
+		{"OPTIONS", "localhost", "same-origin", 405, "method_not_allowed"},
+	} {
+		r := request(tt.method, TokenPath)
+		r.Host = tt.host
+		if r.Header.Set("Sec-Fetch-Site", tt.site); tt.site == "" {
+			r.Header.Del("Sec-Fetch-Site")
+		}
+		rec := serve(t, edge(), r)
+		if rec.Code != tt.status || code(rec) != tt.code || rec.Code != 200 && strings.Contains(rec.Body.String(), testToken) ||
+			rec.Code == 405 && rec.Header().Get("Allow") != "POST" || rec.Header().Get("Cache-Control") != "no-store" || rec.Header().Get("Access-Control-Allow-Origin") != "" {
+			t.Errorf("%s of %s, %q: got %d %v %s", tt.method, tt.host, tt.site, rec.Code, rec.Header(), rec.Body)
+		}
+	}
+}
+
 // What cannot be had is said, without the reason, which is for the log.
 func TestUnavailable(t *testing.T) {
 	failed := errors.New("private")

@@ -27,7 +27,6 @@ func webTransportTests(t *testing.T, c *browser.Browser) {
 	b := browserEdge{e, hex.EncodeToString(hash[:])}
 	c.Run(t, "authentication", b.authentication)
 	c.Run(t, "streams of their own", b.ownStreams)
-	c.Run(t, "revocation", b.revocation)
 }
 
 // browserEdge is an edge with what a browser needs to connect.
@@ -236,15 +235,4 @@ func (b browserEdge) Sessions(t *testing.T, tokenID string) (queued []int) {
 		}
 	}
 	return queued
-}
-
-// revocation checks that the browser gets the reason, before the end and in it.
-func (b browserEdge) revocation(c *browser.Browser) {
-	token := b.Issue(harness.AllowAll("room"))
-	p := b.authenticated(c, "tab", token.Token)
-	p.line("SUB:paint.room:#")
-	p.wantLine("OK:SUB:paint.room:#")
-	b.Revoke(b.Master, token.Token)
-	p.wantLine("ERR:token_revoked")
-	p.wantClosed(4403)
 }
