@@ -2,6 +2,9 @@ package harness
 
 import (
 	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -9,6 +12,7 @@ import (
 	"time"
 
 	"github.com/millrace/millrace/internal/natstest"
+	"github.com/millrace/millrace/wire"
 )
 
 // NatsServer returns the path of nats-server, which is built at first use.
@@ -127,4 +131,243 @@ func (f *Far) pass(t *testing.T, from, to *Socket, channel string) {
 		case <-time.After(100 * time.Millisecond): // the first messages may find no subscriber
 		}
 	}
+}
+
+// Overlay is three edges that NATS joins.
+type Overlay struct {
+	T     *testing.T
+	Nodes []*natstest.Node
+	Edges []*Edge
+	Token string
+}
+
+// StartEdges starts edges that share their tokens.
+func (o *Overlay) StartEdges(caddyfile string, joins []Option) {
+	o.T.Helper()
+	for i, join := range joins {
+		options := []Option{join}
+		if i > 0 {
+			options = append(options, WithMaster(o.Edges[0]))
+		}
+		o.Edges = append(o.Edges, StartEdge(o.T, caddyfile, options...))
+	}
+}
+
+// Session opens one at an edge.
+func (o *Overlay) Session(edge int) *Socket {
+	o.T.Helper()
+	s, refused := o.Edges[edge].Open(Handshake{Token: o.Token})
+	if s == nil {
+		o.T.Fatalf("edge %d refused: %d %s", edge, refused.Status, refused.Body)
+	}
+	return s
+}
+
+// Spread opens sessions at edges, so many at each, that subscribe to a pattern,
+// and returns when messages of every edge to a channel that it matches reach them.
+func (o *Overlay) Spread(pattern, channel string, counts ...int) (sessions [][]*Socket) {
+	o.T.Helper()
+	for at, n := range counts {
+		sessions = append(sessions, nil)
+		for range n {
+			s := o.Session(at)
+			s.Subscribe("paint.room", pattern)
+			sessions[at] = append(sessions[at], s)
+		}
+	}
+	var publishers []*Socket
+	for from := range o.Edges {
+		p := o.Session(from)
+		mark := fmt.Sprintf("mark of %d", from)
+		for at := range sessions {
+			if len(sessions[at]) == 0 {
+				continue
+			}
+			first := sessions[at][0]
+			arrived := make(chan error, 1)
+			go func() { // ends with the message, or the link's timeout
+				for {
+					_, frame, err := first.Read()
+					if err != nil || strings.HasSuffix(string(PayloadOf(frame)), mark) {
+						arrived <- err
+						return
+					}
+				}
+			}()
+			for done := false; !done; {
+				p.Publish("paint.room", channel, mark)
+				select {
+				case err := <-arrived:
+					o.Edges[at].Must(err)
+					done = true
+				case <-time.After(100 * time.Millisecond): // it may have found nobody
+				}
+			}
+		}
+		publishers = append(publishers, p)
+	}
+	for _, p := range publishers {
+		p.Publish("paint.room", channel, lastMark) // behind its other marks
+		p.Ping()
+		p.Close()
+	}
+	for _, list := range sessions {
+		for _, s := range list {
+			for range o.Edges {
+				s.untilPayload(lastMark)
+			}
+		}
+	}
+	return sessions
+}
+
+const lastMark = "the last mark"
+
+// untilPayload reads until a message with this payload.
+func (s *Socket) untilPayload(payload string) {
+	s.T.Helper()
+	for {
+		kind, frame, err := s.Read()
+		s.Must(err)
+		if kind == AsFrame && string(PayloadOf(frame)) == payload {
+			return
+		}
+	}
+}
+
+func PayloadOf(frame []byte) []byte {
+	d, err := wire.DecodeDeliver(frame)
+	if err != nil {
+		return nil
+	}
+	return d.Payload
+}
+
+func (e *Edge) Must(err error) {
+	e.T.Helper()
+	if err != nil {
+		e.T.Fatal(err)
+	}
+}
+
+// KillAndStart kills an edge, calls meanwhile, and starts it again on its data.
+func (o *Overlay) KillAndStart(at int, caddyfile string, meanwhile func(), options ...Option) {
+	o.T.Helper()
+	gone := o.Edges[at]
+	gone.Kill()
+	meanwhile()
+	o.Edges[at] = StartEdge(o.T, caddyfile, append([]Option{InDir(gone.Dir), Replacing(gone)}, options...)...)
+}
+
+// AwaitAll returns when all NATS servers answer again.
+func (o *Overlay) AwaitAll(nodes ...*natstest.Node) {
+	o.T.Helper()
+	for _, node := range nodes {
+		node.Await(o.T)
+	}
+}
+
+// Replacing gives an edge the ports, the master token, the store and the broker of one that
+// is gone.
+func Replacing(gone *Edge) Option {
+	return func(e *Edge) {
+		e.Store, e.Broker = gone.Store, gone.Broker
+		e.HTTP, e.HTTPS, e.Admin, e.Master, e.Env = gone.HTTP, gone.HTTPS, gone.Admin, gone.Master, slices.Clone(gone.Env[:1])
+	}
+}
+
+// Replaced replaces pairs of texts, each of which must be there.
+func Replaced(t *testing.T, text string, pairs ...string) string {
+	t.Helper()
+	for i := 0; i < len(pairs); i += 2 {
+		if !strings.Contains(text, pairs[i]) {
+			t.Fatalf("the guide has no %q in\n%s", pairs[i], text)
+		}
+		text = strings.ReplaceAll(text, pairs[i], pairs[i+1])
+	}
+	return text
+}
+
+// Stamped is when a message was published, and when it came.
+type Stamped struct {
+	N    int
+	Late time.Duration
+}
+
+// Stream publishes a number each few milliseconds at one edge, and notes what
+// comes at others, until it is stopped.
+type Stream struct {
+	Stop  chan struct{}
+	Sent  chan int
+	Heard []chan []Stamped
+}
+
+// Beat is a message that a listener of a stream does not count.
+const Beat = "beat"
+
+const StreamEvery = 5 * time.Millisecond
+
+func (o *Overlay) Stream(channel string, from int, to ...int) *Stream {
+	o.T.Helper()
+	counts := make([]int, len(o.Edges))
+	for _, at := range to {
+		counts[at]++
+	}
+	sessions := o.Spread(channel, channel, counts...)
+	s := &Stream{Stop: make(chan struct{}), Sent: make(chan int, 1)}
+	for _, at := range to {
+		heard := make(chan []Stamped, 1)
+		s.Heard = append(s.Heard, heard)
+		l := sessions[at][0].Link
+		go func() { // ends with the end of the stream, the session, or the link's timeout
+			var list []Stamped
+			for {
+				_, frame, err := l.Read()
+				text := string(PayloadOf(frame))
+				if err != nil || text == "end" {
+					heard <- list
+					return
+				}
+				if text == Beat {
+					continue
+				}
+				number, at, _ := strings.Cut(text, " ")
+				n, _ := strconv.Atoi(number)
+				sent, _ := strconv.ParseInt(at, 10, 64)
+				list = append(list, Stamped{n, time.Since(time.Unix(0, sent))})
+			}
+		}()
+	}
+	p := o.Session(from)
+	go func() { // ends with stop
+		tick := time.NewTicker(StreamEvery)
+		defer tick.Stop()
+		n := 0
+		for ; ; n++ {
+			text := "end"
+			select {
+			case <-s.Stop:
+			case <-tick.C:
+				text = fmt.Sprintf("%d %d", n, time.Now().UnixNano())
+			}
+			if p.Write(AsFrame, wire.AppendPublish(nil, wire.Publish{
+				Tenant: []byte("paint.room"), Channel: []byte(channel), Payload: []byte(text),
+			})) != nil || text == "end" {
+				s.Sent <- n
+				return
+			}
+		}
+	}()
+	return s
+}
+
+type listedEdge struct{ Host, Region string }
+
+// Listed returns the edges that an edge lists.
+func (o *Overlay) Listed(at int) []listedEdge {
+	o.T.Helper()
+	answer := o.Edges[at].Do(Call{Method: "GET", URL: o.Edges[at].HttpURL("/edges")})
+	var got struct{ Edges []listedEdge }
+	answer.Decode(o.T, http.StatusOK, &got)
+	return got.Edges
 }

@@ -8,12 +8,15 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 )
@@ -294,4 +297,50 @@ func (e *Edge) List(master, query string) TokenList {
 	var list TokenList
 	got.Decode(e.T, http.StatusOK, &list)
 	return list
+}
+
+func SubjectRequest(subject string, grants ...Object) Object {
+	request := TokenRequest(grants...)
+	request["subject"], request["info"] = subject, Object{"plan": "pro"}
+	return request
+}
+
+// Limited returns a token for the tenant room whose right also has these fields.
+func (e *Edge) Limited(right Object) string {
+	e.T.Helper()
+	request := TokenRequest(AllowAll("room"))
+	maps.Copy(request["right"].(Object), right)
+	return e.IssueAs(e.Master, request).Token
+}
+
+var MasterToken = regexp.MustCompile(`MT_([0-9a-f]{32})_[0-9a-f]{32}`)
+
+// GuessUntilLimited guesses until a guess is limited. It returns that answer, and how many
+// guesses were answered before. The guesses are concurrent: a busy machine makes too few
+// in a second if they are sequential.
+func GuessUntilLimited(t *testing.T, guess func() Answer) (held Answer, failures int) {
+	t.Helper()
+	for deadline := time.Now().Add(WaitTimeout); held.Status == 0; {
+		if time.Now().After(deadline) {
+			t.Fatalf("%d failures were answered, want 429", failures)
+		}
+		answers := make(chan Answer, 60)
+		var all sync.WaitGroup
+		for range cap(answers) {
+			all.Go(func() { answers <- guess() })
+		}
+		all.Wait()
+		close(answers)
+		for a := range answers {
+			switch a.Status {
+			case http.StatusTooManyRequests:
+				held = a
+			case http.StatusUnauthorized:
+				failures++
+			default:
+				t.Fatalf("a guess got %d %s, want 401 or 429", a.Status, a.Body)
+			}
+		}
+	}
+	return held, failures
 }

@@ -270,4 +270,3 @@ func RawPublish(tenant, channel, payload string) []byte {
 	frame = append(frame, channel...)
 	return append(frame, payload...)
 }
-

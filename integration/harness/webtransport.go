@@ -9,6 +9,9 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"net/http"
+	"strconv"
+	"testing"
 	"time"
 
 	"github.com/quic-go/quic-go"
@@ -333,4 +336,106 @@ func (w *WebTransport) Leave() error {
 func (w *WebTransport) Cut() error {
 	CloseQUIC(w.Quic)
 	return nil
+}
+
+// LineStream is a unidirectional stream of the client. Its methods fail the
+// test instead of returning errors.
+type LineStream struct {
+	t *testing.T
+	*webtransport.SendStream
+}
+
+// OpenLines opens a unidirectional stream.
+func (s *Socket) OpenLines() LineStream {
+	s.T.Helper()
+	stream, err := s.Wt().Session.OpenUniStream()
+	s.Must(err)
+	return LineStream{s.T, stream}
+}
+
+func (l LineStream) Send(text string) {
+	l.t.Helper()
+	if err := l.SetWriteDeadline(time.Now().Add(WaitTimeout)); err != nil {
+		l.t.Fatal(err)
+	}
+	if _, err := io.WriteString(l.SendStream, text); err != nil {
+		l.t.Fatal(err)
+	}
+}
+
+// OwnStream is the U stream of one subscription.
+type OwnStream struct {
+	T      *testing.T
+	stream *webtransport.ReceiveStream
+	reader *bufio.Reader
+}
+
+// AcceptOwn takes the next U stream, which starts with its OK.
+func (s *Socket) AcceptOwn(tenant, pattern string) *OwnStream {
+	s.T.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), WaitTimeout)
+	defer cancel()
+	stream, err := s.Wt().Session.AcceptUniStream(ctx)
+	s.Must(err)
+	u := &OwnStream{s.T, stream, bufio.NewReader(stream)}
+	if got := u.Next(); string(got) != "OK:SUB:"+tenant+":"+pattern {
+		s.T.Fatalf("the stream starts with %q, want OK:SUB:%s:%s", got, tenant, pattern)
+	}
+	return u
+}
+
+// SubscribeOwn subscribes with a stream of its own.
+func (s *Socket) SubscribeOwn(l LineStream, tenant, pattern string) *OwnStream {
+	s.T.Helper()
+	l.Send("SUB:U:" + tenant + ":" + pattern + "\n")
+	return s.AcceptOwn(tenant, pattern)
+}
+
+// Next returns the next message; nil at the stream's end.
+func (u *OwnStream) Next() []byte {
+	u.T.Helper()
+	if err := u.stream.SetReadDeadline(time.Now().Add(WaitTimeout)); err != nil {
+		u.T.Fatal(err)
+	}
+	message, err := ReadMessage(u.reader)
+	if errors.Is(err, io.EOF) {
+		return nil
+	}
+	if err != nil {
+		u.T.Fatal(err)
+	}
+	return message
+}
+
+// Http3 is a plain HTTP/3 client of the HTTPS site, closed when the test ends.
+func (e *Edge) Http3() *http3.Transport {
+	e.T.Helper()
+	config, err := e.TlsConfig()
+	if err != nil {
+		e.T.Fatal(err)
+	}
+	transport := &http3.Transport{
+		TLSClientConfig: config,
+		Dial: func(ctx context.Context, _ string, t *tls.Config, q *quic.Config) (*quic.Conn, error) {
+			return quic.DialAddr(ctx, net.JoinHostPort("127.0.0.1", strconv.Itoa(e.HTTPS)), t, q)
+		},
+	}
+	e.T.Cleanup(func() {
+		if err := transport.Close(); err != nil {
+			e.T.Error(err)
+		}
+	})
+	return transport
+}
+
+// Http2 is an HTTP/2 client of the HTTPS site.
+func (e *Edge) Http2() *http.Transport {
+	e.T.Helper()
+	config, err := e.TlsConfig()
+	if err != nil {
+		e.T.Fatal(err)
+	}
+	transport := &http.Transport{DialContext: DialLoopback, TLSClientConfig: config, ForceAttemptHTTP2: true}
+	e.T.Cleanup(transport.CloseIdleConnections)
+	return transport
 }

@@ -1,0 +1,73 @@
+package harness
+
+import (
+	"fmt"
+	"net/http"
+	"regexp"
+	"syscall"
+)
+
+// AdminURL is a URL of the admin endpoint.
+func (e *Edge) AdminURL(path string) string { return "http://" + e.AdminAddress() + path }
+
+var (
+	goroutineHead = regexp.MustCompile(`(?m)^goroutine \d+ `)
+	OurGoroutine  = regexp.MustCompile(`millrace/pubsub(/websocket|/webtransport)?\.`)
+)
+
+// Goroutines returns the stacks of all goroutines of the edge, and their number.
+func (e *Edge) Goroutines() (stacks string, count int) {
+	e.T.Helper()
+	got := e.Do(Call{Method: "GET", URL: e.AdminURL("/debug/pprof/goroutine?debug=2")})
+	if got.Status != 200 {
+		e.T.Fatalf("pprof answers %d", got.Status)
+	}
+	return string(got.Body), len(goroutineHead.FindAll(got.Body, -1))
+}
+
+func (e *Edge) DrainByAdminAPI() {
+	e.T.Helper()
+	e.AdminCall("POST", "/pubsub/drain", Object{}).Decode(e.T, 200, new(Object))
+}
+
+func (e *Edge) Signal(s syscall.Signal) {
+	select {
+	case <-e.Exited:
+	default:
+		if err := e.Cmd.Process.Signal(s); err != nil {
+			e.T.Errorf("%v to the edge: %v", s, err)
+		}
+	}
+}
+
+// overlayEdge is one of the edges that an edge knows, itself included.
+type overlayEdge struct {
+	Name     string
+	Answered bool
+	Status   struct{ Version string }
+}
+
+// OverlayEdges are those that the admin endpoint lists.
+func (e *Edge) OverlayEdges() []overlayEdge {
+	e.T.Helper()
+	var list struct{ Edges []overlayEdge }
+	e.Do(Call{Method: "GET", URL: e.AdminURL("/pubsub/edges")}).Decode(e.T, http.StatusOK, &list)
+	return list.Edges
+}
+
+// Sessions is how many sessions an edge has.
+func (e *Edge) Sessions() int {
+	e.T.Helper()
+	got := e.Metrics()
+	return int(got["millrace_connections{transport=websocket}"] + got["millrace_connections{transport=webtransport}"])
+}
+
+// AwaitConnections returns when the edge has want connections.
+func AwaitConnections(e *Edge, want int) {
+	e.T.Helper()
+	e.Poll(fmt.Sprintf("%d connections", want), func() bool {
+		var got struct{ Connections []Object }
+		e.AdminCall("GET", "/pubsub/connections", nil).Decode(e.T, http.StatusOK, &got)
+		return len(got.Connections) == want
+	})
+}
