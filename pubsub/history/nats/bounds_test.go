@@ -130,7 +130,7 @@ func TestNoAnswer(t *testing.T) {
 	for i := range 3 {
 		a.add(sent{o, &history.Message{Stored: func(_ *history.Message, r history.Result) { results = append(results, r) }}, now.Add(time.Duration(i) * time.Second), 1, 0})
 	}
-	a.expire(now.Add(6*time.Second))
+	a.expire(now.Add(6 * time.Second))
 	if len(results) != 2 || !errors.Is(results[0].Err, history.ErrUnconfirmed) {
 		t.Errorf("%+v", results)
 	}
