@@ -125,12 +125,12 @@ func TestHistory(t *testing.T) {
 				if other == nil {
 					t.Fatal(refused)
 				}
-				away := func(minutes time.Duration, want ...string) {
+				away := func(minutes int, want ...string) {
 					t.Helper()
 					heal := e.CutClients(edgetest.ClientAddress)
 					time.Sleep(time.Minute) // the edge and the client have given up
 					other.send(publish("chat.1", "missed"))
-					time.Sleep(minutes * time.Minute)
+					time.Sleep(time.Duration(minutes) * time.Minute)
 					heal()
 					time.Sleep(time.Minute)
 					other.send(publish("chat.1", "live"))

@@ -299,7 +299,7 @@ func (c *oracleClient) read() {
 			}
 			return
 		}
-		why := ""
+		var why string
 		if kind == harness.AsText {
 			why = c.gotLine(string(message))
 		} else {

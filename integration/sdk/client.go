@@ -136,16 +136,16 @@ func (c *Client) Must(command Command) Report {
 }
 
 // Refused requires that a command fails with a code, and returns the error.
-func (c *Client) Refused(command Command, code string) *Error {
+func (c *Client) Refused(command Command, code string) Error {
 	c.T.Helper()
 	_, err := c.Try(command)
 	if err.ErrorCode() != code {
 		c.T.Errorf("%s: %s: %v, want %s", c.Kind, command.Cmd, err, code)
 	}
 	if err == nil {
-		err = new(Error)
+		return Error{}
 	}
-	return err
+	return *err
 }
 
 // Publish publishes a message, and returns when the SDK has taken it.

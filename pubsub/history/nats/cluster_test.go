@@ -4,13 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	client "github.com/nats-io/nats.go"
-	"github.com/nats-io/nats.go/jetstream"
 	"os"
 	"strings"
 	"sync"
 	"testing"
 	"time"
+
+	client "github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/millrace/millrace/internal/natstest"
 	"github.com/millrace/millrace/pubsub/history"
