@@ -30,7 +30,7 @@ test) # the console's build is committed: its check says whether it is up to dat
 esac
 
 if [[ $folder != sdk/js && (${2:-build} == build || ! -d sdk/js/dist) ]]; then
-	"$0" sdk/js build
+	scripts/npm.sh sdk/js build
 fi
 cd "$folder"
 
