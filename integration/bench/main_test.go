@@ -66,7 +66,7 @@ func TestTable(t *testing.T) {
 	file, profiles := filepath.Join(t.TempDir(), "bench.json"), t.TempDir()
 	o := options{Servers: []string{floorQueue, natsServer, natsPair, millrace, millraceNATS, millraceHop, millraceOther, millraceKept, millraceDisk}, Groups: groups, JSON: file, Profile: profiles}
 	if built := os.Getenv(programs.Folder); built != "" {
-		o.program = filepath.Join(built, "race", "millrace") // whatever it costs: these are no figures
+		o.program = filepath.Join(built, "millrace")
 	}
 	var out bytes.Buffer
 	if err := table(t.Context(), o, smallScale, &out, &logged{t: t}); err != nil {

@@ -1008,8 +1008,8 @@ this.#e=e,this.#r=e.token,this.#t=n,this.#n=o}get token(){return this.#r}get pro
 return this.#r!==void 0&&this.#s()<this.#i?Promise.resolve(this.#r):this.ask()}ask(){return this.#a??=this.#f().finally(
 ()=>{this.#a=void 0,this.#c=!1}),this.#a}async renew(){this.#a&&this.#c&&(this.#d??=this.#a.catch(()=>{}).then(()=>(this.#d=
 void 0,this.ask()))),await(this.#d??this.ask()),this.#t()}async#f(){clearTimeout(this.#u);let{tokenProvider:e,connectTimeout:n,
-minBackOff:o}=this.#e,{signal:r}=this.#o;try{for(let l;(l=this.#l+Vs-S())>0;)await re(l,r);this.#c=!0;let a=await je(r,n,
-l=>ve(Promise.resolve(e?.()),l)).finally(()=>{this.#l=S()});return this.#m(typeof a=="object"?a:{token:a}),this.#r}catch(i){
+minBackOff:o}=this.#e,{signal:r}=this.#o;try{let i=this.#l+Vs;for(;S()<i;)await re(i-S(),r);this.#c=!0;let l=await je(r,
+n,c=>ve(Promise.resolve(e?.()),c)).finally(()=>{this.#l=S()});return this.#m(typeof l=="object"?l:{token:l}),this.#r}catch(i){
 this.#i>0&&this.#i<1/0&&this.#p(Math.max(o,se(++this.#h+1,this.#e)));let l=i?.name==="LoggedOutError"?new _("logged_out",
 "the token provider says that there will be no token",{cause:i}):new _("token_provider","the token provider gave no toke\
 n",{cause:i});throw this.#r!==void 0&&!r.aborted&&this.#n(l),l}}#m({token:e,expiresAt:n,expiresIn:o}){let r=o===void 0?1/0:
