@@ -307,6 +307,8 @@ const Beat = "beat"
 
 const StreamEvery = 5 * time.Millisecond
 
+// Stream publishes at one edge to sessions at others, each of which has a message when Stream
+// returns.
 func (o *Overlay) Stream(channel string, from int, to ...int) *Stream {
 	o.T.Helper()
 	counts := make([]int, len(o.Edges))
@@ -315,11 +317,15 @@ func (o *Overlay) Stream(channel string, from int, to ...int) *Stream {
 	}
 	sessions := o.Spread(channel, channel, counts...)
 	s := &Stream{Stop: make(chan struct{}), Sent: make(chan int, 1)}
+	var begun sync.WaitGroup
 	for _, at := range to {
 		heard := make(chan []Stamped, 1)
 		s.Heard = append(s.Heard, heard)
 		l := sessions[at][0].Link
+		begun.Add(1)
+		first := sync.OnceFunc(begun.Done)
 		go func() { // ends with the end of the stream, the session, or the link's timeout
+			defer first()
 			var list []Stamped
 			for {
 				_, frame, err := l.Read()
@@ -335,6 +341,7 @@ func (o *Overlay) Stream(channel string, from int, to ...int) *Stream {
 				n, _ := strconv.Atoi(number)
 				sent, _ := strconv.ParseInt(at, 10, 64)
 				list = append(list, Stamped{n, time.Since(time.Unix(0, sent))})
+				first()
 			}
 		}()
 	}
@@ -358,6 +365,7 @@ func (o *Overlay) Stream(channel string, from int, to ...int) *Stream {
 			}
 		}
 	}()
+	begun.Wait()
 	return s
 }
 
