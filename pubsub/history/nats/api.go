@@ -22,8 +22,8 @@ const (
 	codeStorageExceeded  jetstream.ErrorCode = 10047
 )
 
-// callTimeout bounds a call.
-func (s *Store) callTimeout() time.Duration { return min(s.patience, defaultPatience) }
+// defaultCallTimeout bounds a call.
+const defaultCallTimeout = 5 * time.Second
 
 // errNoLeader is returned when a replica without a leader answered for itself.
 var errNoLeader = errors.New("the stream has no leader")
@@ -64,7 +64,7 @@ func (s *Store) request(ctx context.Context, subject string, body []byte) (*clie
 	if !s.conn.IsConnected() {
 		return nil, errNotConnected
 	}
-	ctx, done := context.WithTimeout(ctx, s.callTimeout())
+	ctx, done := context.WithTimeout(ctx, s.callTimeout)
 	defer done()
 	return s.conn.RequestWithContext(ctx, subject, body)
 }

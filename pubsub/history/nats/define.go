@@ -169,7 +169,7 @@ func (s *Store) defineLoop(ctx context.Context) {
 			}
 			s.mu.Unlock()
 			for _, name := range list {
-				calling, done := context.WithTimeout(ctx, s.callTimeout())
+				calling, done := context.WithTimeout(ctx, s.callTimeout)
 				err := s.define(calling, name)
 				done()
 				var refused *refusedError

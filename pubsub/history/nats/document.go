@@ -103,7 +103,7 @@ const documentKey = "definitions"
 
 // bucket opens the bucket, and makes it if it is missing.
 func (s *Store) bucket(ctx context.Context) (jetstream.KeyValue, error) {
-	ctx, done := context.WithTimeout(ctx, s.callTimeout())
+	ctx, done := context.WithTimeout(ctx, s.callTimeout)
 	defer done()
 	kv, err := s.js.KeyValue(ctx, s.names.bucket())
 	if errors.Is(err, jetstream.ErrBucketNotFound) {
@@ -176,7 +176,7 @@ func (s *Store) changeDocument(ctx context.Context, change func(doc *document) e
 		if err != nil {
 			return err
 		}
-		calling, done := context.WithTimeout(ctx, s.callTimeout())
+		calling, done := context.WithTimeout(ctx, s.callTimeout)
 		if revision == 0 {
 			revision, err = kv.Create(calling, documentKey, data)
 		} else {

@@ -42,7 +42,7 @@ func (s *Store) ensureStream(ctx context.Context, name string) (r record, err er
 			}
 			continue
 		case hasCode(err, jetstream.JSErrCodeStreamNotFound):
-			calling, done := context.WithTimeout(ctx, s.callTimeout())
+			calling, done := context.WithTimeout(ctx, s.callTimeout)
 			_, err = s.js.CreateStream(calling, s.streamConfig(name, &r))
 			done()
 			if err != nil {
@@ -58,7 +58,7 @@ func (s *Store) ensureStream(ctx context.Context, name string) (r record, err er
 						return r, err
 					}
 				}
-				calling, done := context.WithTimeout(ctx, s.callTimeout())
+				calling, done := context.WithTimeout(ctx, s.callTimeout)
 				_, err = s.js.UpdateStream(calling, c)
 				done()
 				if err != nil {

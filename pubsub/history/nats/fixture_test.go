@@ -48,6 +48,9 @@ func openTwo(t testing.TB, change ...func(*history.Definition)) (a, b *Store, by
 // impatient stores wait for a short time for what is out of reach.
 func impatient(c *Config) { c.patience = 500 * time.Millisecond }
 
+// withShortCalls stores wait for a short time for answers, which may be lost.
+func withShortCalls(c *Config) { c.callTimeout = 500 * time.Millisecond }
+
 func small(c *Config) { c.CacheBytes = 1 }
 
 func await(t testing.TB, what string, is func() bool) {

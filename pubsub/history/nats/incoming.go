@@ -39,7 +39,7 @@ const (
 
 // open makes a consumer that begins at a number, or at the first message behind it.
 func (st *stream) open(ctx context.Context, from uint64, headers bool) (*incoming, error) {
-	calling, done := context.WithTimeout(ctx, st.store.callTimeout())
+	calling, done := context.WithTimeout(ctx, st.store.callTimeout)
 	defer done()
 	c, err := st.store.js.CreateConsumer(calling, st.store.names.stream(st.name), jetstream.ConsumerConfig{
 		DeliverPolicy: jetstream.DeliverByStartSequencePolicy, OptStartSeq: from,

@@ -55,7 +55,7 @@ func TestDeleted(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := natstest.Server(t)
-			a, b := open(t, natstest.Connect(s), impatient), open(t, natstest.Connect(s), impatient)
+			a, b := open(t, natstest.Connect(s), withShortCalls), open(t, natstest.Connect(s), withShortCalls)
 			f := join(b)
 			define(t, a, definition("h"))
 			define(t, b, definition("h"))

@@ -24,7 +24,8 @@ type Config struct {
 	Prefix string
 	Log    *zap.Logger
 
-	patience time.Duration // zero: defaultPatience; shorter in tests
+	// Zero: defaultPatience and defaultCallTimeout; others in tests.
+	patience, callTimeout time.Duration
 }
 
 // Options are what may change while a store is open.
@@ -69,12 +70,14 @@ const defaultCache = 16 << 20
 
 // Store implements [history.Shared].
 type Store struct {
-	names    names
-	patience time.Duration
-	log      *zap.Logger
-	conn     *client.Conn
-	js       jetstream.JetStream
-	acks     *acks
+	names names
+	log   *zap.Logger
+	conn  *client.Conn
+	js    jetstream.JetStream
+	acks  *acks
+
+	patience    time.Duration // how long calls wait for a history
+	callTimeout time.Duration // how long one call of NATS takes at most
 
 	ctx     context.Context // ends with the store
 	stop    context.CancelFunc
@@ -104,8 +107,11 @@ func Open(c Config) (*Store, error) {
 	if c.patience == 0 {
 		c.patience = defaultPatience
 	}
+	if c.callTimeout == 0 {
+		c.callTimeout = defaultCallTimeout
+	}
 	s := &Store{
-		current: c.Options.withDefaults(), names: newNames(c.Prefix), patience: c.patience, log: c.Log,
+		current: c.Options.withDefaults(), names: newNames(c.Prefix), patience: c.patience, callTimeout: c.callTimeout, log: c.Log,
 		reconnected: make(chan struct{}, 1), definesAgain: make(chan struct{}, 1), fetches: make(chan struct{}, maxFetches),
 		wanted: map[string]wantedDefinition{}, streams: map[string]*stream{}, changed: make(chan struct{}),
 	}
@@ -121,7 +127,7 @@ func Open(c Config) (*Store, error) {
 	var err error
 	s.conn, err = c.Connect(
 		client.ReconnectBufSize(-1), // none: what is published without a connection fails at once
-		client.FlusherTimeout(s.callTimeout()),
+		client.FlusherTimeout(s.callTimeout),
 		client.ConnectHandler(connected),
 		client.ReconnectHandler(connected),
 		client.DisconnectErrHandler(func(_ *client.Conn, err error) {
@@ -136,7 +142,7 @@ func Open(c Config) (*Store, error) {
 		return nil, fmt.Errorf("connect to NATS: %w", err)
 	}
 	if s.js, err = jetstream.New(s.conn); err == nil {
-		s.acks, err = newAcks(s.conn, s.callTimeout())
+		s.acks, err = newAcks(s.conn, s.callTimeout)
 	}
 	if err != nil {
 		s.conn.Close()

@@ -42,7 +42,7 @@ func TestNotesOfFailures(t *testing.T) {
 	define(t, a, definition("h", func(d *history.Definition) {
 		d.Limits.Size, d.Limits.Messages = history.MinSize, history.MaxMessages
 	}))
-	put(t, a, "h", "quiet", "c", "1")
+	await(t, "a first message", func() bool { return try(a, "h", "quiet", "c", "1").Err == nil })
 	js := operator(t, s.ClientURL())
 	stream, err := js.Stream(context.Background(), "p_history_h")
 	if err != nil {

@@ -32,7 +32,7 @@ func (s *Store) watchLoop(ctx context.Context) {
 
 // watch follows the document until the connection is back from a break, or cannot.
 func (s *Store) watch(ctx context.Context) error {
-	calling, done := context.WithTimeout(ctx, s.callTimeout())
+	calling, done := context.WithTimeout(ctx, s.callTimeout)
 	kv, err := s.js.KeyValue(calling, s.names.bucket())
 	done()
 	if errors.Is(err, jetstream.ErrBucketNotFound) {
