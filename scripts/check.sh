@@ -21,6 +21,9 @@ scripts/check-deps.sh check
 # shellcheck source-path=SCRIPTDIR
 source scripts/testing/steps.sh
 
+# For tests in full that make test has in short.
+export MILLRACE_CHECK=1
+
 programs() {
 	build_report &&
 		go build -o "$MILLRACE_TEST_PROGRAMS/" ./cmd/millrace ./integration/clients/sdkgo github.com/nats-io/nats-server/v2 &&

@@ -88,6 +88,22 @@ func newReactPage(t *testing.T, b *browser.Browser, version string) *reactPage {
 	return p
 }
 
+// reachAll publishes a last number for those that have just been mounted, and another one if
+// it came before one of them had subscribed.
+func (p *reactPage) reachAll() {
+	p.T.Helper()
+	reached := false
+	for wait := time.Second; !reached; wait *= 2 {
+		if wait > harness.WaitTimeout {
+			p.T.Fatalf("not all components get %v", p.last())
+		}
+		p.Publish(time.Now())
+		for end := time.Now().Add(wait); !reached && time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+			p.Evaluate(&reached, "soak.problems.length > 0 || soak.reached(%s)", p.last())
+		}
+	}
+}
+
 // soak divides the time into rounds, after each of which nothing may be left.
 func (p *reactPage) soak(total time.Duration, rounds int) {
 	t := p.T
@@ -97,8 +113,7 @@ func (p *reactPage) soak(total time.Duration, rounds int) {
 		p.Evaluate(nil, "soak.shuffle(true)")
 		p.Publish(time.Now().Add(total / time.Duration(rounds)))
 		p.Evaluate(nil, "soak.shuffle(false)")
-		p.Publish(time.Now()) // a last number for those that have just been mounted
-		p.Until("soak.problems.length > 0 || soak.reached(%s)", p.last())
+		p.reachAll()
 		p.wantNoProblem()
 		if n := p.Connections(); n != 2 {
 			t.Errorf("the edge has %d connections, want that of the page and that of the publisher", n)
