@@ -71,7 +71,7 @@ func code(rec *httptest.ResponseRecorder) string {
 	return problem.Code
 }
 
-// integration/demo_test.go has the refusals that a listener on loopback can see.
+// integration/browsers has the refusals that a listener on loopback can see.
 func TestOnLoopbackAlone(t *testing.T) {
 	for name, test := range map[string]struct {
 		local, remote string

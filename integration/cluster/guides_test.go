@@ -42,7 +42,7 @@ func guideText(t *testing.T, words string) string {
 
 var exampleSite = regexp.MustCompile(`(?m)^[a-z0-9-]+\.example\.com \{$`)
 
-// here makes a Caddyfile of the guide one that startEdge can run.
+// here makes a Caddyfile of the guide one that StartEdge can run.
 func here(t *testing.T, caddyfile string) string {
 	t.Helper()
 	caddyfile = strings.Replace(caddyfile, "{\n\tpubsub {\n",

@@ -52,7 +52,7 @@ func upgraded(t *testing.T) (before, after, from, to string) {
 // Three edges are replaced by those of another version, one after the other, below clients
 // that publish and subscribe: these lose nothing, and none loses its connection. What a history
 // keeps comes once, in order. Tokens are issued, refreshed and revoked all the time, at edges
-// of both versions. TestSDKDrains has the clients of all SDKs.
+// of both versions. "drain by SIGTERM" of TestSDKs has the clients of all SDKs.
 func TestRollingUpgrade(t *testing.T) {
 	t.Parallel()
 	before, after, from, to := upgraded(t)

@@ -33,7 +33,7 @@ var Transports = []harness.Transport{
 // Case is something that holds for sessions over every transport.
 type Case struct {
 	Name      string
-	caddyfile string // of the case's own edge; empty: defaultCaddyfile
+	caddyfile string // of the case's own edge; empty: DefaultCaddyfile
 	Options   []harness.Option
 	Shared    bool // it plays on one edge with others, one after the other, and leaves it as it is
 	Brokered  bool // its outcome depends on what is between the edges

@@ -28,7 +28,7 @@ func (e *Edge) crowdDial(ctx context.Context, port int) (net.Conn, error) {
 	return conn, nil
 }
 
-// HalfHandshake begins one of TLS and waits for the edge to lose waitTimeout, or for
+// HalfHandshake begins one of TLS and waits for the edge to lose WaitTimeout, or for
 // some seconds.
 func (e *Edge) HalfHandshake(ctx context.Context, _ int) (int, error) {
 	conn, err := e.crowdDial(ctx, e.HTTPS)

@@ -24,7 +24,7 @@ import (
 // is broken.
 const WaitTimeout = 2 * time.Minute
 
-// Caddyfile fragments for startEdge. Tests without special needs use defaultCaddyfile: the
+// Caddyfile fragments for StartEdge. Tests without special needs use DefaultCaddyfile: the
 // namespace "paint.", plain HTTP and HTTPS on loopback.
 const (
 	GlobalOptions = `
@@ -316,7 +316,7 @@ func (e *Edge) AwaitPing(url string) {
 }
 
 // Poll calls ready until it returns true; it is for what sends no event. It fails the test
-// when the process ends or waitTimeout has passed.
+// when the process ends or WaitTimeout has passed.
 func (e *Edge) Poll(what string, ready func() bool) {
 	e.T.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), WaitTimeout)

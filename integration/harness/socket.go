@@ -33,7 +33,7 @@ type Socket struct {
 }
 
 // Link carries the messages of one session. One goroutine may write and one
-// may read. No call blocks for longer than waitTimeout.
+// may read. No call blocks for longer than WaitTimeout.
 type Link interface {
 	// write sends one message.
 	Write(kind int, message []byte) error
@@ -54,7 +54,7 @@ type Closed struct {
 
 func (c *Closed) Error() string { return fmt.Sprintf("closed with %d %q", c.Code, c.Reason) }
 
-// ErrWaitTimeout is the error of a link's read when nothing has arrived within waitTimeout.
+// ErrWaitTimeout is the error of a link's read when nothing has arrived within WaitTimeout.
 var ErrWaitTimeout = fmt.Errorf("no message in %v: %w", WaitTimeout, os.ErrDeadlineExceeded)
 
 // Handshake is one attempt to open a session.
@@ -238,7 +238,7 @@ func (s *Socket) Ping() {
 	s.ExpectText("PONG")
 }
 
-// UntilEnd reads until the session has ended, or waitTimeout has passed. The error says how.
+// UntilEnd reads until the session has ended, or WaitTimeout has passed. The error says how.
 // It may be called from any goroutine.
 func (s *Socket) UntilEnd() (err error) {
 	for err == nil {
