@@ -146,7 +146,8 @@ type publisher struct {
 	t    *testing.T
 	conn *websocket.Conn
 	quit chan struct{}
-	gone sync.WaitGroup
+
+	writer, reader sync.WaitGroup
 
 	mu   sync.Mutex
 	sent []time.Time // by number
@@ -161,7 +162,7 @@ func (l *lab) publish(at *edge, every time.Duration, size int, channels ...strin
 		l.Fatal(err)
 	}
 	p := &publisher{t: l.T, conn: conn, quit: make(chan struct{})}
-	p.gone.Go(func() { // ends with the connection
+	p.reader.Go(func() { // ends with the connection
 		for {
 			kind, text, err := conn.ReadMessage()
 			if err != nil {
@@ -172,7 +173,7 @@ func (l *lab) publish(at *edge, every time.Duration, size int, channels ...strin
 			}
 		}
 	})
-	p.gone.Go(func() { p.run(every, max(size, 16), channels) }) // ends with stop
+	p.writer.Go(func() { p.run(every, max(size, 16), channels) }) // ends with stop
 	return p
 }
 
@@ -203,8 +204,9 @@ func (p *publisher) run(every time.Duration, size int, channels []string) {
 // stop ends it, and returns when each message was sent.
 func (p *publisher) stop() []time.Time {
 	close(p.quit)
+	p.writer.Wait() // nothing can be written after the close frame
 	_ = p.conn.WriteControl(websocket.CloseMessage, websocket.FormatCloseMessage(websocket.CloseNormalClosure, ""), time.Now().Add(limit))
-	p.gone.Wait() // for the edge's answer, after what was written last
+	p.reader.Wait() // for the edge's answer, after what was written last
 	_ = p.conn.Close()
 	return p.sent
 }
