@@ -1,0 +1,132 @@
+package command
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+)
+
+// A call of the admin API that a command makes, as method, path and body, and its answer.
+type call struct{ want, answer string }
+
+// refused is an answer that is a problem.
+const refused = `{"detail":"no room","code":"full"}`
+
+// What the flags say is what the edge is asked, and what it answers is printed.
+func TestRequests(t *testing.T) {
+	t.Setenv(tokenVariable, testAccess)
+	const (
+		page     = `{"edges":[{"name":"a"},{"name":"b"}],"connections":[{"edge_name":"a","id":7,"token_id":"t"}],"next_cursor":"c"}`
+		lastPage = `{"edges":[{"name":"a","answered":true},{"name":"b","error":"gone"}],"connections":[{"edge_name":"b","id":8,"token_id":"u"}]}`
+		members  = `{"members":[{"channel":"x","subject":"ann","info":%d}],"total":1%s}`
+	)
+	for _, tt := range []struct {
+		args     string
+		calls    []call
+		code     int
+		out, err string // parts
+	}{
+		{
+			"token issue --tenant p.a --tenant p.b --pub x.# --sub y.* --sub z --history z --presence y.* --expires-at 2030-01-01T00:00:00Z" +
+				" --ip-mask 10.0.0.0/8 --region EU --origin https://example.com --protocol websocket --ingress 16 --egress 32" +
+				" --created-by me --description words --subject ann --info {}",
+			[]call{{
+				`POST /pubsub/tokens {"created_by":"me","description":"words","subject":"ann","info":{},"right":{"tenant_grants":[{"tenant_ids":["p.a","p.b"],` +
+					`"allow_channels_pub":["x.#"],"allow_channels_sub":["y.*","z"],"allow_channels_history":["z"],"allow_channels_presence":["y.*"]}],` +
+					`"allow_ip_masks":["10.0.0.0/8"],"allow_regions":["EU"],"allowed_ws_origin":["https://example.com"],` +
+					`"allow_protocols":["websocket"],"ingress_kb_per_sec":16,"egress_kb_per_sec":32,"expires_at":"2030-01-01T00:00:00Z"}}`,
+				`{"token":"AT_x","token_id":"x"}`,
+			}},
+			0, "AT_x", "shown only once",
+		},
+		{"token list --tenant a --subject s --limit 5 --cursor c", []call{{"GET /pubsub/tokens?cursor=c&limit=5&subject=s&tenant=a", `{"tokens":[{"token_id":"x","status":"valid"}],"next_cursor":"d"}`}}, 0, "x         valid", "--cursor d"},
+		{"token revoke", []call{{"DELETE /pubsub/tokens/" + testID + " {}", ``}}, 0, "revoked " + testID, ""},
+		{"token revoke --subject ann", []call{{"DELETE /pubsub/tokens?subject=ann {}", `{"revoked":2}`}}, 0, "revoked 2 tokens\n", ""},
+		{"token refresh x --expires-at y", []call{{`PUT /pubsub/tokens/x {"expires_at":"y"}`, `{"new_expires_at":"2030-01-01T00:00:00Z"}`}}, 0, "refreshed x until 2030-01-01T00:00:00Z\n", ""},
+		{"token refresh x", []call{{"", refused}}, 1, "", "no room (400 full)"},
+		{"token explain x --action connect --ip 10.1.2.3 --origin o --protocol p --region r", []call{{`POST /pubsub/explain {"action":"connect","ip":"10.1.2.3","origin":"o","protocol":"p","region":"r","token_id":"x"}`, `{"allowed":false,"reason":"why","rule":"r"}`}}, 3, "refused: why\nrule: r\n", ""},
+		{
+			"master-token create --name n --description d --tenant-prefix p. --ip-mask ::1 --max-tokens 1 --max-bytes 2 --calls-per-second 3 --quiet",
+			[]call{{`POST /pubsub/master-tokens {"name":"n","description":"d","tenant_prefix":"p.","allow_ip_masks":["::1"],"max_tokens":1,"max_bytes":2,"calls_per_second":3}`, `{"token":"MT_x"}`}}, 0, "MT_x\n", "",
+		},
+		{"master-token update x --name n", []call{{`PATCH /pubsub/master-tokens/x {"name":"n"}`, `{"id":"x","name":"n","max_tokens":9}`}}, 0, "max tokens     9", ""},
+		{"master-token rotate x --revoke-tokens", []call{{`POST /pubsub/master-tokens/x/rotate {"revoke_tokens":true}`, `{"token":"MT_x","revoked_tokens":4}`}}, 0, "revoked access tokens  4", "shown only once"},
+		{"master-token delete x", []call{{`DELETE /pubsub/master-tokens/x {"revoke_tokens":false}`, ``}}, 0, "deleted\n", ""},
+		{
+			"connections --all --token-id t --subject s --tenant a --ip ::1 --transport websocket",
+			[]call{
+				{"GET /pubsub/connections?ip=%3A%3A1&limit=1000&subject=s&tenant=a&token_id=t&transport=websocket", page},
+				{"GET /pubsub/connections?cursor=c&ip=%3A%3A1&limit=1000&subject=s&tenant=a&token_id=t&transport=websocket", lastPage},
+			},
+			1, "\nb     8", "without an answer of 1 edge: b: gone",
+		},
+		{"disconnect 7 --edge eu", []call{{`POST /pubsub/connections/disconnect {"edge":"eu","id":7}`, `{"disconnected":1}`}}, 0, "Closed 1 connection.\n", ""},
+		{"disconnect --token-id t --all", []call{{`POST /pubsub/connections/disconnect {"token_id":"t"}`, `{"disconnected":2,"unanswered":["b"]}`}}, 1, "Closed 2 connections.\n", "without an answer of 1 edge: b"},
+		{ // of the edges, this one is the last; one that fails keeps none of the others
+			"drain --all", []call{
+				{"GET /pubsub/edges", `{"edges":[{"id":"a","name":"A"},{"id":"b","name":"B"}]}`},
+				{"POST /pubsub/edges/b/drain {}", refused},
+				{"POST /pubsub/edges/a/drain {}", ``},
+			},
+			1, "Edge A is draining", "edge B: no room (400 full)",
+		},
+		{"drain --all", []call{{"", `no JSON`}}, 1, "", "invalid character"},
+		{
+			"presence --tenant a x.# --subject ann --json",
+			[]call{
+				{"GET /pubsub/presences/members?limit=1000&pattern=x.%23&subject=ann&tenant=a", fmt.Sprintf(members, 1, `,"next_cursor":"c"`)},
+				{"GET /pubsub/presences/members?cursor=c&limit=1000&pattern=x.%23&subject=ann&tenant=a", fmt.Sprintf(members, 2, "")}, // has changed meanwhile
+			},
+			0, `"info":2`, "",
+		},
+		{"presence --tenant a", []call{{"", `no JSON`}}, 1, "", "invalid character"},
+		{
+			"presence", []call{{"GET /pubsub/presences?limit=1000", `{"presences":[{"presence":"p","tenant":"a","members":3}],"next_cursor":"c"}`}, {"GET /pubsub/presences?cursor=c&limit=1000", `{"presences":[{"presence":"q"}]}`}},
+			0, "p         a       3\nq ", "",
+		},
+		{"history purge h --tenant a --channel c", []call{{`POST /pubsub/histories/purge {"all":false,"channel":"c","history":"h","tenant":"a"}`, `{"removed":3}`}}, 0, "3 messages are deleted.\n", ""},
+	} {
+		t.Run(tt.args, func(t *testing.T) {
+			left := tt.calls
+			edge := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				body, _ := io.ReadAll(r.Body)
+				got := strings.TrimSpace(fmt.Sprintf("%s %s %s", r.Method, r.URL, body))
+				if len(left) == 0 || left[0].want != "" && got != left[0].want {
+					t.Errorf("the edge was asked\n%s, want %v", got, left)
+					return
+				}
+				if left[0].answer == refused {
+					w.WriteHeader(http.StatusBadRequest)
+				}
+				_, _ = io.WriteString(w, left[0].answer)
+				left = left[1:]
+			}))
+			defer edge.Close()
+			got := run(t.Context(), "", append(strings.Fields(tt.args), "--address", edge.Listener.Addr().String())...)
+			if got.code != tt.code || !strings.Contains(got.out, tt.out) || !strings.Contains(got.err, tt.err) || len(left) > 0 {
+				t.Errorf("got exit code %d, %q and %q; want %d, %q and %q; %d calls are left", got.code, got.out, got.err, tt.code, tt.out, tt.err, len(left))
+			}
+		})
+	}
+}
+
+// A master token is created only in a store without one.
+func TestFirstMaster(t *testing.T) {
+	for list, want := range map[string]string{`{"master_tokens":[]}`: "MT_x", `{"master_tokens":[{}]}`: ""} {
+		edge := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.Method == http.MethodGet {
+				_, _ = io.WriteString(w, list)
+			} else {
+				_, _ = io.WriteString(w, `{"token":"MT_x"}`)
+			}
+		}))
+		d := &devEdge{admin: edge.Listener.Addr().String()}
+		if got, err := d.createFirstMaster(t.Context()); got != want || err != nil {
+			t.Errorf("%s: got %q and %v, want %q", list, got, err, want)
+		}
+		edge.Close()
+	}
+}
