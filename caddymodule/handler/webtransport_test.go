@@ -1,6 +1,7 @@
 package handler
 
 import (
+	"encoding/json"
 	"errors"
 	"net/http"
 	"net/http/httptest"
@@ -46,6 +47,9 @@ func TestWebTransportRefusals(t *testing.T) {
 		}
 		if w.Code != c.status || w.Header().Get("Allow") != c.allow {
 			t.Errorf("%s: %d, Allow %q", c.name, w.Code, w.Header().Get("Allow"))
+		}
+		if !json.Valid(w.Body.Bytes()) { // the answer is one
+			t.Errorf("%s: answered %s", c.name, w.Body)
 		}
 	}
 }

@@ -79,6 +79,25 @@ func TestTreeValues(t *testing.T) {
 	}
 }
 
+// Whoever has had enough of the values gets no more, wherever in the tree they are.
+func TestTreeAllEnds(t *testing.T) {
+	var tree Tree[int]
+	for i, p := range []string{"a.b", "a.b.#", "x-*.y", "x-*.y.z", "#"} {
+		tree.Insert(mustParse(t, p), i)
+	}
+	for want := range tree.Len() + 1 {
+		got := 0
+		for range tree.All() { // panics if it goes on behind break
+			if got++; got >= want {
+				break
+			}
+		}
+		if got != max(want, 1) {
+			t.Errorf("got %d values, want %d", got, want)
+		}
+	}
+}
+
 // TestTreePrunes deletes a pattern and finds the tree as it was before.
 func TestTreePrunes(t *testing.T) {
 	var tree Tree[int]

@@ -94,6 +94,13 @@ func TestOpenFails(t *testing.T) {
 	if _, err := Open(Config{Dir: file}); err == nil {
 		t.Error("a file was opened as a directory")
 	}
+	dir := t.TempDir()
+	if err := os.MkdirAll(filepath.Join(dir, ballastName, "full"), 0o700); err != nil { // it cannot be removed
+		t.Fatal(err)
+	}
+	if _, err := Open(Config{Dir: dir}); err == nil {
+		t.Error("a directory with a folder in place of the ballast was opened")
+	}
 }
 
 func TestReopen(t *testing.T) {
