@@ -2,11 +2,9 @@ package browser
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"os"
 	"testing"
-	"time"
 
 	"github.com/millrace/millrace/integration/harness"
 )
@@ -19,41 +17,22 @@ func StartChromium(t *testing.T) browserDriver {
 	if _, err := os.Stat(cmp.Or(os.Getenv("CHROMIUM"), "/usr/bin/chromium")); err != nil {
 		t.Fatalf("Chromium is not installed (%v): run scripts/install-test-deps.sh", err)
 	}
-	kind := foreignKind{"chromium", []string{"node", "clients/browser.mjs"}, "clients/node_modules/playwright-core", nil}
+	kind := foreignKind{"chromium", []string{"node", "clients/browser.mjs"}, "clients/node_modules/playwright-core"}
 	c := chromium{kind.Start(t)}
-	timeout := time.NewTimer(browserStart)
-	defer timeout.Stop()
-	select {
-	case answer, ok := <-c.events:
-		if !ok || answer["event"] != "ready" {
-			t.Fatalf("Chromium does not start: %v", answer)
-		}
-	case <-timeout.C:
-		t.Fatalf("Chromium has not started after %v", browserStart)
+	if answer, err := c.next(browserStart); err != nil || answer["event"] != "ready" {
+		t.Fatalf("Chromium does not start: %v, %v", answer, err)
 	}
 	return c
 }
 
 func (c chromium) Do(command harness.Object) (any, error) {
-	line, err := json.Marshal(command)
+	c.Foreign.Do(command)
+	answer, err := c.next(harness.WaitTimeout)
+	if err == nil && answer["event"] != "done" {
+		err = fmt.Errorf("%v", answer["text"])
+	}
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%v: %w", command, err)
 	}
-	if _, err := c.stdin.Write(append(line, '\n')); err != nil {
-		return nil, err
-	}
-	timeout := time.NewTimer(harness.WaitTimeout)
-	defer timeout.Stop()
-	select {
-	case answer, ok := <-c.events:
-		switch {
-		case !ok:
-			return nil, fmt.Errorf("the browser ended at %v", command)
-		case answer["event"] != "done":
-			return nil, fmt.Errorf("%v", answer["text"])
-		}
-		return answer["value"], nil
-	case <-timeout.C:
-		return nil, fmt.Errorf("the browser does not answer for %v: %v", harness.WaitTimeout, command)
-	}
+	return answer["value"], nil
 }

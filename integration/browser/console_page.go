@@ -8,6 +8,9 @@ import (
 	"github.com/millrace/millrace/integration/harness"
 )
 
+// SecretOf is the part of a token that is secret.
+func SecretOf(token string) string { return token[strings.LastIndexByte(token, '_')+1:] }
+
 // InConsole runs subtests in Chromium, each with a page of its own at the edge's console.
 func InConsole(t *testing.T, e *harness.Edge, tests map[string]func(*testing.T, *harness.Edge, Tab)) {
 	t.Helper()
@@ -36,12 +39,6 @@ func (p Tab) GoTo(screen string) {
 	p.See("h1", screen)
 }
 
-// Gone waits until no element of a selector has a text.
-func (p Tab) Gone(selector, text string) {
-	p.T.Helper()
-	p.Until("![...document.querySelectorAll(%s)].some((e) => e.innerText.includes(%s))", selector, text)
-}
-
 // Secret reads a secret from the dialog that shows it once, and closes that.
 func (p Tab) Secret(label string) string {
 	p.T.Helper()
@@ -54,20 +51,27 @@ func (p Tab) Secret(label string) string {
 // WantForgotten fails if the page, its address, history or storage holds a secret.
 func (p Tab) WantForgotten(secrets ...string) {
 	p.T.Helper()
-	var held string
-	p.Evaluate(&held, `(async () => JSON.stringify([
-		document.documentElement.outerHTML, location.href, history.state, document.cookie, {...localStorage}, {...sessionStorage},
+	var got struct {
+		Held string
+		Kept int
+	}
+	p.Evaluate(&got, `(async () => ({held: JSON.stringify([
+		document.documentElement.outerHTML, location.href, history.state,
 		await indexedDB.databases(), await caches.keys(), [...document.querySelectorAll("input, textarea")].map((e) => e.value),
 		performance.getEntries().map((e) => e.name),
-	]))()`)
+	]), kept: localStorage.length + sessionStorage.length + document.cookie.length}))()`)
 	for _, secret := range secrets {
-		if strings.Contains(held, SecretOf(secret)) {
+		if strings.Contains(got.Held, SecretOf(secret)) {
 			p.T.Errorf("the page keeps a secret: …%s", SecretOf(secret)[:6])
 		}
 	}
-	var kept int
-	p.Evaluate(&kept, "localStorage.length + sessionStorage.length + document.cookie.length")
-	if kept != 0 {
+	if got.Kept != 0 {
 		p.T.Error("the page keeps something in the browser")
 	}
+}
+
+// Gone waits until no element of a selector has a text.
+func (p Tab) Gone(selector, text string) {
+	p.T.Helper()
+	p.Until("![...document.querySelectorAll(%s)].some((e) => e.innerText.includes(%s))", selector, text)
 }

@@ -1,174 +1,235 @@
 package browser
 
 import (
-	"cmp"
-	"crypto/tls"
 	"encoding/json"
 	"fmt"
-	"io"
-	"log"
-	"net/http"
-	"net/http/httptest"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"regexp"
 	"strings"
-	"syscall"
-	"testing"
 	"time"
+
+	"github.com/gorilla/websocket"
 
 	"github.com/millrace/millrace/integration/harness"
 )
 
-// firefoxPrefs are what the remote agent of Firefox does not set by itself.
-var firefoxPrefs = harness.Object{
-	"network.proxy.type":                         0,     // everything is on loopback
-	"browser.chrome.site_icons":                  false, // otherwise it complains of pages without an icon
-	"dom.min_background_timeout_value":           4,     // ms; a tab behind another is not slower
-	"dom.timeout.enable_budget_timer_throttling": false,
-	"network.captive-portal-service.enabled":     false,
-	"network.connectivity-service.enabled":       false,
-	"services.settings.server":                   "data:,#remote-settings-dummy/v1",
-	// Otherwise a host whose WebSockets failed is tried again only after up to a minute.
-	"network.websocket.delay-failed-reconnects": false,
-	// Otherwise there is no HTTP/3 with an authority that a policy has installed.
-	"network.http.http3.disable_when_third_party_roots_found": false,
+// firefox carries out those commands of clients/browser.mjs that tests in Firefox need, over
+// WebDriver BiDi (https://www.w3.org/TR/webdriver-bidi/): playwright has no way to a Firefox
+// as Debian has it.
+type firefox struct {
+	conn       *websocket.Conn
+	commands   int
+	tabs       map[string]string   // the ids of their browsing contexts
+	complaints map[string][]string // by these ids
 }
 
-// startFirefox starts the browser, and opens a session of WebDriver BiDi; both end
-// with the test. It trusts [browserRoot], by a policy.
-func startFirefox(t *testing.T) browserDriver {
-	t.Helper()
-	profile := t.TempDir()
-	program := installFirefox(t, profile)
-	prefs := "\n"
-	for name, value := range firefoxPrefs {
-		encoded, err := json.Marshal(value)
+// A logEntry is what a page has written to the console, an uncaught error, or a complaint of
+// the browser's own. Only some of the latter belong to a page.
+type logEntry struct {
+	Type, Level, Text string
+	Source            struct{ Context string }
+}
+
+// uncaught matches uncaught errors, which have the same type as the browser's own messages
+// about a page, such as that a connection failed.
+var uncaught = regexp.MustCompile(`^(uncaught |\w*(Error|Exception)\b)`)
+
+func (f *firefox) note(entry logEntry) {
+	kind := entry.Level
+	switch {
+	case entry.Level == "warn":
+		kind = "warning"
+	case entry.Level != "error":
+		return
+	case entry.Type == "javascript" && uncaught.MatchString(entry.Text):
+		kind = "uncaught"
+	}
+	f.complaints[entry.Source.Context] = append(f.complaints[entry.Source.Context], kind+": "+entry.Text)
+}
+
+// call sends a command and decodes its result into into, unless that is nil. It notes the
+// events that come before.
+func (f *firefox) call(into any, method string, params harness.Object) error {
+	f.commands++
+	err := f.conn.SetReadDeadline(time.Now().Add(browserStart)) // session.new is answered when it has started
+	if err == nil {
+		err = f.conn.WriteJSON(harness.Object{"id": f.commands, "method": method, "params": params})
+	}
+	for err == nil {
+		var got struct {
+			ID             int // 0: an event
+			Params         logEntry
+			Result         json.RawMessage
+			Error, Message string
+		}
+		switch err = f.conn.ReadJSON(&got); {
+		case err != nil:
+		case got.ID != f.commands:
+			f.note(got.Params)
+		case got.Error != "":
+			return fmt.Errorf("%s: %s: %s", method, got.Error, got.Message)
+		case into == nil:
+			return nil
+		default:
+			return json.Unmarshal(got.Result, into)
+		}
+	}
+	return fmt.Errorf("%s: %w", method, err)
+}
+
+func (f *firefox) Do(command harness.Object) (any, error) {
+	field := func(name string) string {
+		text, _ := command[name].(string) // empty: there is none
+		return text
+	}
+	tab := f.tabs[field("tab")]
+	switch cmd := field("cmd"); cmd {
+	case "open":
+		return f.open(field("tab"), field("url"), field("script"))
+	case "reload":
+		return nil, f.call(nil, "browsingContext.reload", harness.Object{"context": tab, "wait": "complete"})
+	case "click":
+		locator := harness.Object{"role": field("role"), "name": field("name")}
+		return nil, f.use(tab, locator, `e.scrollIntoView(), e.click()`)
+	case "fill":
+		typed, err := json.Marshal(field("value"))
 		if err != nil {
-			t.Fatal(err)
+			return nil, err
 		}
-		prefs += fmt.Sprintf("user_pref(%q, %s);\n", name, encoded)
+		return nil, f.use(tab, harness.Object{"name": field("label")},
+			fmt.Sprintf(`e.focus(), e.select(), document.execCommand(%[1]s ? "insertText" : "delete", false, %[1]s)`, typed))
+	case "see":
+		return f.see(tab, field("selector"), field("text"))
+	case "run":
+		return f.run(tab, field("expression"))
+	case "until":
+		return true, until(func() (bool, error) {
+			value, err := f.run(tab, field("expression"))
+			return value == true, err
+		})
+	case "complaints", "close":
+		return f.leave(field("context"), cmd == "close")
+	default:
+		return nil, fmt.Errorf("there is no command %s", cmd)
 	}
-	if err := os.WriteFile(filepath.Join(profile, "user.js"), []byte(prefs), 0o600); err != nil {
-		t.Fatal(err)
-	}
-
-	cmd := exec.Command(program, "--headless", "--no-remote", "--profile", profile, "--remote-debugging-port", "0")
-	cmd.Env = append(os.Environ(), "HOME="+profile, "MOZ_CRASHREPORTER_DISABLE=1",
-		"MOZ_REMOTE_SETTINGS_DEVTOOLS=1") // or the server of its settings is not to be changed
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // its processes are ended together
-	t.Cleanup(func() {                                    // after the one of startBackground: what it has left behind
-		if err := syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL); err != nil && err != syscall.ESRCH {
-			t.Error(err)
-		}
-	})
-	process := harness.StartBackground(t, cmd)
-	address := process.AwaitMatchFor(browserStart, process.Err, regexp.MustCompile(`WebDriver BiDi listening on (ws://\S+)\n`))[1]
-
-	f := &firefox{contexts: map[string]*firefoxContext{}, tabs: map[string]firefoxTab{}}
-	var err error
-	if f.bidi, err = dialBiDi(address, f.Event); err != nil {
-		t.Fatalf("%v; Firefox wrote:\n%s", err, process.Err)
-	}
-	t.Cleanup(func() {
-		defer f.bidi.Close()
-		if err := f.bidi.Do(nil, "browser.close", harness.Object{}); err != nil {
-			t.Errorf("%v; Firefox wrote:\n%s", err, process.Err)
-		}
-		select {
-		case <-process.Exited:
-		case <-time.After(harness.WaitTimeout):
-			t.Errorf("Firefox does not end; it wrote:\n%s", process.Err)
-		}
-	})
-	if err := f.bidi.Do(nil, "session.subscribe", harness.Object{"events": []string{"log.entryAdded"}}); err != nil {
-		t.Fatal(err)
-	}
-	f.awaitRoot(t)
-	return f
 }
 
-// awaitRoot returns when the browser trusts [browserRoot]: it carries out its policies
-// while it opens its session.
-func (f *firefox) awaitRoot(t *testing.T) {
-	t.Helper()
-	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		fmt.Fprint(w, "trusted")
-	}))
-	server.Config.ErrorLog = log.New(io.Discard, "", 0) // it is refused before
-	server.TLS = &tls.Config{Certificates: []tls.Certificate{harness.BrowserLeaf(t)}}
-	server.StartTLS()
-	defer server.Close()
-	address := strings.Replace(server.URL, "127.0.0.1", "localhost", 1)
+func (f *firefox) open(tab, url, script string) (status any, err error) {
 	var made struct{ Context string }
-	if err := f.bidi.Do(&made, "browsingContext.create", harness.Object{"type": "tab"}); err != nil {
-		t.Fatal(err)
+	if err := f.call(&made, "browsingContext.create", harness.Object{"type": "tab"}); err != nil {
+		return nil, err
 	}
-	var refused error
-	if err := (firefoxTab{f, made.Context}).Until(func() (bool, error) {
-		refused = f.bidi.Do(nil, "browsingContext.navigate", harness.Object{"context": made.Context, "url": address, "wait": "complete"})
-		return refused == nil, nil
+	f.tabs[tab] = made.Context
+	if err := f.call(nil, "script.addPreloadScript", harness.Object{
+		// It runs in the empty page that is there before, too, which has no WebTransport.
+		"functionDeclaration": `() => { if (location.host) {` + script + "}}", "contexts": []string{made.Context},
 	}); err != nil {
-		t.Fatalf("Firefox does not trust the authority of its policies: %v", refused)
+		return nil, err
 	}
-	if err := f.bidi.Do(nil, "browsingContext.close", harness.Object{"context": made.Context}); err != nil {
-		t.Fatal(err)
+	if err := f.call(nil, "browsingContext.navigate", harness.Object{"context": made.Context, "url": url, "wait": "complete"}); err != nil {
+		return nil, err
+	}
+	return f.run(made.Context, `performance.getEntriesByType("navigation")[0].responseStatus`)
+}
+
+// run evaluates an expression, in which e is the first argument, awaits its value, and
+// returns it as JSON has it.
+func (f *firefox) run(tab, expression string, arguments ...harness.Object) (value any, err error) {
+	var got struct {
+		Type             string
+		Result           struct{ Value string }
+		ExceptionDetails struct{ Text string }
+	}
+	if err := f.call(&got, "script.callFunction", harness.Object{
+		"functionDeclaration": "async (e) => JSON.stringify(await (" + expression + "\n)) ?? 'null'", "awaitPromise": true,
+		"arguments": append([]harness.Object{}, arguments...), "target": harness.Object{"context": tab}, "userActivation": true,
+	}); err != nil {
+		return nil, err
+	}
+	if got.Type == "exception" {
+		return nil, fmt.Errorf("%s: %s", expression, got.ExceptionDetails.Text)
+	}
+	return value, json.Unmarshal([]byte(got.Result.Value), &value)
+}
+
+// until waits until ready is true.
+func until(ready func() (bool, error)) error {
+	for deadline := time.Now().Add(harness.WaitTimeout); ; time.Sleep(50 * time.Millisecond) {
+		if ok, err := ready(); ok || err != nil {
+			return err
+		}
+		if time.Now().After(deadline) {
+			return fmt.Errorf("it is not so after %v", harness.WaitTimeout)
+		}
 	}
 }
 
-// installFirefox makes an installation in dir: links to the real one's files, with a
-// policy file of its own, since Firefox looks for that beside its program, and
-// nowhere else where a test could put one for itself alone.
-func installFirefox(t *testing.T, dir string) (program string) {
-	t.Helper()
-	named := cmp.Or(os.Getenv("FIREFOX"), "/usr/bin/firefox-esr")
-	original, err := filepath.EvalSymlinks(named)
+// see waits until a visible element shows text, compared as playwright does: without regard
+// to case, and with one space for many.
+func (f *firefox) see(tab, selector, text string) (shown any, err error) {
+	arguments, err := json.Marshal([]string{selector, text})
 	if err != nil {
-		t.Fatalf("Firefox is not installed (%v): run scripts/install-test-deps.sh", err)
+		return nil, err
 	}
-	if _, err := os.Stat(filepath.Join(filepath.Dir(original), "omni.ja")); err != nil {
-		t.Fatalf("%s is not the program of an installation of Firefox, but perhaps a script that starts it: %v", named, err)
-	}
-	installed := filepath.Join(dir, "installation")
-	root := filepath.Join(dir, "root.crt")
-	certificate, _ := harness.BrowserRoot(t)
-	policies, err := json.Marshal(harness.Object{"policies": harness.Object{"Certificates": harness.Object{"Install": []string{root}}}})
+	err = until(func() (bool, error) {
+		shown, err = f.run(tab, `(([selector, text]) => {
+			const plain = (s) => s.replace(/\s+/g, " ").trim().toLowerCase();
+			const all = [...document.querySelectorAll(selector)].filter((e) => e.checkVisibility({ visibilityProperty: true }));
+			return all.find((e) => plain(e.textContent).includes(plain(text)))?.innerText;
+		})(`+string(arguments)+")")
+		return shown != nil, err
+	})
 	if err != nil {
-		t.Fatal(err)
+		all, _ := f.run(tab, `document.body.innerText`)
+		return nil, fmt.Errorf("%s does not show %q but the page %q: %w", selector, text, all, err)
 	}
-	text, err := os.ReadFile(original)
-	if err != nil {
-		t.Fatal(err)
-	}
-	program = filepath.Join(installed, filepath.Base(original))
-	files := []struct {
-		path string
-		text []byte
-		mode os.FileMode
-	}{
-		{root, certificate, 0o600},
-		{program, text, 0o700}, // a link would lead it to its own folder
-		{filepath.Join(installed, "distribution", "policies.json"), policies, 0o600},
-	}
-	for _, file := range files {
-		if err := os.MkdirAll(filepath.Dir(file.path), 0o700); err != nil {
-			t.Fatal(err)
+	return shown, nil
+}
+
+// use waits until assistive technology finds a usable element, and does with it, e, what the
+// expression says.
+func (f *firefox) use(tab string, locator harness.Object, expression string) error {
+	err := until(func() (bool, error) {
+		var found struct {
+			Nodes []struct{ SharedID string }
 		}
-		if err := os.WriteFile(file.path, file.text, file.mode); err != nil {
-			t.Fatal(err)
+		err := f.call(&found, "browsingContext.locateNodes", harness.Object{
+			"context": tab, "locator": harness.Object{"type": "accessibility", "value": locator},
+		})
+		for _, node := range found.Nodes {
+			used, err := f.run(tab, `e.matches("button, input, textarea, select, a, [role]") && !e.disabled && (`+expression+`, true)`,
+				harness.Object{"sharedId": node.SharedID})
+			if used == true || err != nil {
+				return true, err
+			}
 		}
-	}
-	entries, err := os.ReadDir(filepath.Dir(original))
+		return false, err
+	})
 	if err != nil {
-		t.Fatal(err)
+		return fmt.Errorf("%v: %w", locator, err)
 	}
-	for _, entry := range entries {
-		if name := entry.Name(); name != filepath.Base(original) && name != "distribution" {
-			if err := os.Symlink(filepath.Join(filepath.Dir(original), name), filepath.Join(installed, name)); err != nil {
-				t.Fatal(err)
+	return nil
+}
+
+// leave returns the complaints of the tabs of a test, and closes them if that is wanted.
+func (f *firefox) leave(context string, closes bool) (any, error) {
+	list := []any{}
+	for name, id := range f.tabs {
+		if !strings.HasPrefix(name, context+"/") {
+			continue
+		}
+		// The answer comes after the events of before.
+		if err := f.call(nil, "browsingContext.getTree", harness.Object{"root": id}); err != nil {
+			return nil, err
+		}
+		for _, text := range f.complaints[id] {
+			list = append(list, text)
+		}
+		if closes {
+			delete(f.tabs, name)
+			if err := f.call(nil, "browsingContext.close", harness.Object{"context": id}); err != nil {
+				return nil, err
 			}
 		}
 	}
-	return program
+	return list, nil
 }

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -21,13 +22,12 @@ import (
 type foreignKind struct {
 	Name    string
 	command []string
-	needs   string   // present when scripts/install-test-deps.sh has run
-	env     []string // in addition to that of the test
+	needs   string // present when scripts/install-test-deps.sh has run
 }
 
 var ForeignKinds = []foreignKind{
-	{"node ws", []string{"node", "clients/node_client.mjs"}, "clients/node_modules/ws", nil},
-	{"python websockets", []string{"clients/.venv/bin/python", "clients/python_client.py"}, "clients/.venv/bin/python", nil},
+	{"node ws", []string{"node", "clients/node_client.mjs"}, "clients/node_modules/ws"},
+	{"python websockets", []string{"clients/.venv/bin/python", "clients/python_client.py"}, "clients/.venv/bin/python"},
 }
 
 // Foreign is a running client. clients/node_client.mjs lists its commands and events.
@@ -36,7 +36,6 @@ type Foreign struct {
 	kind   foreignKind
 	stdin  io.WriteCloser
 	events chan map[string]any // closed when the process has closed its stdout
-	fences int
 }
 
 // Start runs a client that ends with the test.
@@ -47,24 +46,18 @@ func (k foreignKind) Start(t *testing.T) *Foreign {
 	}
 	cmd := exec.Command(k.command[0], k.command[1:]...)
 	cmd.Stderr = os.Stderr
-	cmd.Env = append(os.Environ(), k.env...)
 	stdin, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	stdout, err := cmd.StdoutPipe()
-	if err != nil {
+	stdout, failed := cmd.StdoutPipe()
+	if err := cmp.Or(err, failed); err != nil {
 		t.Fatal(err)
 	}
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
 	f := &Foreign{t: t, kind: k, stdin: stdin, events: make(chan map[string]any, 1024)}
-	stop := make(chan struct{})
-	go f.readEvents(stdout, stop) // ends with the process's stdout, or with the test
+	go f.readEvents(stdout) // ends with the process's stdout
 	t.Cleanup(func() {
 		stdin.Close() // the client then ends by itself
-		close(stop)
 		kill := time.AfterFunc(harness.WaitTimeout, func() {
 			if err := cmd.Process.Kill(); err != nil {
 				t.Error(err)
@@ -80,7 +73,7 @@ func (k foreignKind) Start(t *testing.T) *Foreign {
 	return f
 }
 
-func (f *Foreign) readEvents(stdout io.Reader, stop <-chan struct{}) {
+func (f *Foreign) readEvents(stdout io.Reader) {
 	defer close(f.events)
 	lines := bufio.NewScanner(stdout)
 	lines.Buffer(nil, 1<<20)
@@ -89,20 +82,28 @@ func (f *Foreign) readEvents(stdout io.Reader, stop <-chan struct{}) {
 		if err := json.Unmarshal(lines.Bytes(), &event); err != nil {
 			event = map[string]any{"event": "not JSON", "text": lines.Text()}
 		}
-		select {
-		case f.events <- event:
-		case <-stop: // there is no reader any longer: drain the pipe
+		f.events <- event
+	}
+}
+
+// next returns the next event.
+func (f *Foreign) next(limit time.Duration) (event harness.Object, err error) {
+	timeout := time.NewTimer(limit)
+	defer timeout.Stop()
+	select {
+	case event, ok := <-f.events:
+		if !ok {
+			return nil, errors.New("it ended")
 		}
+		return event, nil
+	case <-timeout.C:
+		return nil, fmt.Errorf("nothing for %v", limit)
 	}
 }
 
 func (f *Foreign) Do(command harness.Object) {
 	f.t.Helper()
-	line, err := json.Marshal(command)
-	if err != nil {
-		f.t.Fatal(err)
-	}
-	if _, err := f.stdin.Write(append(line, '\n')); err != nil {
+	if err := json.NewEncoder(f.stdin).Encode(command); err != nil {
 		f.t.Fatal(err)
 	}
 }
@@ -118,11 +119,6 @@ func (f *Foreign) Text(line string) {
 	f.Do(harness.Object{"cmd": "text", "text": line})
 }
 
-func (f *Foreign) Publish(tenant, channel, payload string) {
-	f.t.Helper()
-	f.Do(harness.Object{"cmd": "publish", "tenant": tenant, "channel": channel, "payload": hex.EncodeToString([]byte(payload))})
-}
-
 func (f *Foreign) Subscribe(tenant string, patterns ...string) {
 	f.t.Helper()
 	for _, p := range patterns {
@@ -131,20 +127,15 @@ func (f *Foreign) Subscribe(tenant string, patterns ...string) {
 	}
 }
 
-// Expect requires that the next event is this one.
+// Expect requires that the next event is this one; the order of patterns is free.
 func (f *Foreign) Expect(want harness.Object) {
 	f.t.Helper()
-	select {
-	case got, ok := <-f.events:
-		if !ok {
-			f.t.Fatalf("%s ended, want %v", f.kind.Name, want)
-		}
-		sortPatterns(got)
-		if !reflect.DeepEqual(got, want) {
-			f.t.Fatalf("%s reports %v, want %v", f.kind.Name, got, want)
-		}
-	case <-time.After(harness.WaitTimeout):
-		f.t.Fatalf("%s reports nothing for %v, want %v", f.kind.Name, harness.WaitTimeout, want)
+	got, err := f.next(harness.WaitTimeout)
+	if patterns, ok := got["patterns"].([]any); ok {
+		slices.SortFunc(patterns, func(a, b any) int { return cmp.Compare(fmt.Sprint(a), fmt.Sprint(b)) })
+	}
+	if err != nil || !reflect.DeepEqual(got, want) {
+		f.t.Fatalf("%s reports %v, %v; want %v", f.kind.Name, got, err, want)
 	}
 }
 
@@ -153,38 +144,14 @@ func (f *Foreign) ExpectText(line string) {
 	f.Expect(harness.Object{"event": "text", "text": line})
 }
 
-// ExpectDeliver requires that the next event is this message; the order of the
-// patterns is free.
+// ExpectDeliver requires that the next event is this message, with these patterns, in order.
 func (f *Foreign) ExpectDeliver(tenant, channel, payload string, patterns ...string) {
 	f.t.Helper()
-	want := harness.Object{
-		"event": "deliver", "tenant": tenant, "channel": channel, "payload": hex.EncodeToString([]byte(payload)),
-		"patterns": anySlice(patterns),
+	list := make([]any, len(patterns))
+	for i, pattern := range patterns {
+		list[i] = pattern
 	}
-	sortPatterns(want)
-	f.Expect(want)
-}
-
-// Fence requires that nothing is on its way, as [socket.fence].
-func (f *Foreign) Fence() {
-	f.t.Helper()
-	f.fences++
-	pair := fmt.Sprintf("fence:n%d", f.fences)
-	f.Text("UNSUB:" + pair)
-	f.ExpectText("OK:UNSUB:" + pair)
-}
-
-func anySlice(s []string) []any {
-	out := make([]any, len(s))
-	for i, v := range s {
-		out[i] = v
-	}
-	return out
-}
-
-// sortPatterns puts the patterns of an event, if it has any, in order.
-func sortPatterns(event harness.Object) {
-	if patterns, ok := event["patterns"].([]any); ok {
-		slices.SortFunc(patterns, func(a, b any) int { return cmp.Compare(fmt.Sprint(a), fmt.Sprint(b)) })
-	}
+	f.Expect(harness.Object{
+		"event": "deliver", "tenant": tenant, "channel": channel, "payload": hex.EncodeToString([]byte(payload)), "patterns": list,
+	})
 }

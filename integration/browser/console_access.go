@@ -1,8 +1,0 @@
-package browser
-
-import (
-	"strings"
-)
-
-// SecretOf is the part of a token that is secret.
-func SecretOf(token string) string { return token[strings.LastIndexByte(token, '_')+1:] }
