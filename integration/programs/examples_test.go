@@ -1,6 +1,8 @@
 package programs
 
 import (
+	"fmt"
+	"io/fs"
 	"net"
 	"os"
 	"os/exec"
@@ -13,6 +15,33 @@ import (
 
 	"github.com/millrace/millrace/integration/browser"
 	"github.com/millrace/millrace/integration/harness"
+	"github.com/millrace/millrace/internal/loopback"
+)
+
+// exampleEdge is a terminal in a copy of the repository's folder, where the ports in the
+// examples are those of the edge, and of the backend.
+type exampleEdge struct {
+	*terminal
+	backend string // its origin
+	blocks  []string
+}
+
+// The blocks of examples/README.md after the first, which builds the SDK.
+const (
+	masterBlock = iota + 1
+	backendGoBlock
+	backendNodeBlock
+	workersBlock
+	workerBlock
+	publishBlock
+	pythonWorkerBlock
+	pythonPublishBlock
+	_ // installs the SDK for Python
+	_ // builds the page of the next
+	streamingBlock
+	pythonWorkersBlock
+	_ // the notebook: TestNotebook
+	blocks
 )
 
 // The examples do what examples/README.md says, pasted from there, with the pages in Chromium.
@@ -20,63 +49,190 @@ func TestExamples(t *testing.T) {
 	t.Parallel()
 	chrome := &browser.Browser{T: t, Name: "chromium", Driver: browser.StartChromium(t)}
 	e := startExamples(t)
-	t.Run("terminal", e.terminal)
+	t.Run("terminal", e.snippetsInTerminals)
 	t.Run("workers", func(t *testing.T) { e.workers(t, workersBlock) })
 	t.Run("workers in Python", func(t *testing.T) { e.workers(t, pythonWorkersBlock) })
-	t.Run("backend-go", func(t *testing.T) {
-		server := e.startBackend(t, backendGoBlock)
-		chrome.Run(t, "snippets", e.snippets)
-		chrome.Run(t, "chat", e.chat)
-		chrome.Run(t, "cursors", e.cursors)
-		e.refusals(t)
-		server.Signal(syscall.SIGTERM) // the port is the next backend's
-		server.ExitCode()
+	for name, block := range map[string]int{"backend-go": backendGoBlock, "backend-node": backendNodeBlock} {
+		t.Run(name, func(t *testing.T) {
+			stop := e.start(t, "open "+e.backend, e.blocks[block])
+			chrome.Run(t, "snippets", e.snippets)
+			chrome.Run(t, "cursors", e.cursors)
+			if block == backendGoBlock {
+				chrome.Run(t, "chat", e.chat)
+			}
+			e.refusals(t)
+			stop() // the port is the next backend's
+		})
+	}
+	t.Run("streaming", func(t *testing.T) { chrome.Run(t, "page", e.streaming) })
+}
+
+// startExamples returns when the edge runs and the examples in Go are built.
+func startExamples(t *testing.T) *exampleEdge {
+	t.Helper()
+	if err := harness.WatchSources(); err != nil {
+		t.Fatal(err)
+	}
+	for _, needed := range []string{"../sdk/js/dist/index.js", "../examples/node_modules/@millrace/client"} {
+		if _, err := os.Stat(needed); err != nil {
+			t.Fatalf("the SDK is not built (%v): run scripts/install-test-deps.sh", err)
+		}
+	}
+	from, err := filepath.Abs("..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	backend, python := fmt.Sprintf("localhost:%d", loopback.FreePort(t)), "exec "+from+"/integration/clients/.venv/bin/python "
+	// The last command of a block takes the shell's place, and the test itself goes on.
+	e := &exampleEdge{openTerminal(t, "localhost:3000", backend, " &\n", "\n", "\nnode ", "\nexec node ",
+		"go run ./examples/snippets/", "exec built/", "go run ./examples/", "exec built/",
+		"examples/python/.venv/bin/python ", python, "\npython3 ", "\n"+python), "http://" + backend, nil}
+	e.dir = t.TempDir()
+	if _, e.blocks = document(t, "../examples/README.md", "sh"); len(e.blocks) != blocks {
+		t.Fatalf("examples/README.md has %d blocks: the test knows %d", len(e.blocks), blocks)
+	}
+	ports := strings.NewReplacer("http://localhost:8080", fmt.Sprintf("http://localhost:%d", e.Ports[1]), "localhost:3000", backend)
+	err = filepath.WalkDir(from+"/examples", func(path string, entry fs.DirEntry, err error) error {
+		to := e.dir + strings.TrimPrefix(path, from)
+		switch {
+		case err != nil:
+			return err
+		case entry.Name() == "node_modules" || entry.Name() == ".venv":
+			return fs.SkipDir
+		case entry.IsDir():
+			return os.Mkdir(to, 0o700)
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		return os.WriteFile(to, []byte(ports.Replace(string(text))), 0o600)
 	})
-	t.Run("backend-node", func(t *testing.T) {
-		server := e.startBackend(t, backendNodeBlock)
-		chrome.Run(t, "cursors", e.cursors)
-		e.refusals(t)
-		server.Signal(syscall.SIGTERM)
-		server.ExitCode()
-	})
-	t.Run("streaming", func(t *testing.T) {
-		server, pauses := e.startStreaming(t)
-		chrome.Run(t, "page", func(b *browser.Browser) { e.streaming(b, pauses) })
-		server.Signal(syscall.SIGTERM)
-		server.ExitCode()
-	})
+	entries, globbed := filepath.Glob(from + "/*")
+	for _, entry := range append(entries, from+"/examples/node_modules") {
+		if name := strings.TrimPrefix(entry, from); err == nil && name != "/examples" {
+			err = os.Symlink(entry, e.dir+name)
+		}
+	}
+	if err != nil || globbed != nil {
+		t.Fatal(err, globbed)
+	}
+	build := exec.Command("go", "build", "-o", "built/", "./examples/backend-go", "./examples/workers", "./examples/snippets/worker", "./examples/snippets/publish")
+	build.Dir = e.dir
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	return e
+}
+
+// start runs blocks, with a master token, in the background. It returns when they have
+// written text, and how to stop them.
+func (e *exampleEdge) start(t *testing.T, text string, blocks ...string) (stop func()) {
+	t.Helper()
+	cmd := e.paste(append([]string{e.blocks[masterBlock], "exec 2>&1"}, blocks...)...)
+	p := harness.StartBackground(t, cmd)
+	p.Await(p.Out, text)
+	return func() {
+		t.Helper()
+		p.Signal(syscall.SIGTERM)
+		p.ExitCode()
+	}
 }
 
 // workers checks that each of 100 jobs is done once, by several workers.
 func (e *exampleEdge) workers(t *testing.T, block int) {
-	out, err := e.paste(e.blocks[masterBlock], e.blocks[block]).CombinedOutput()
-	if err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	done := map[string]int{}
-	workers := map[string]bool{}
-	for _, line := range regexp.MustCompile(`(?m)^(worker \d+) does jobs\.resize (\d+\.png)$`).FindAllStringSubmatch(string(out), -1) {
+	out := e.run(t, e.blocks[masterBlock], e.blocks[block])
+	done, workers := map[string]int{}, map[string]bool{}
+	for _, line := range regexp.MustCompile(`(?m)^(worker \d+) does jobs\.resize (\d+\.png)$`).FindAllStringSubmatch(out, -1) {
 		workers[line[1]] = true
-		done[line[2]]++
+		if done[line[2]]++; done[line[2]] > 1 {
+			t.Errorf("job %s was done %d times", line[2], done[line[2]])
+		}
 	}
-	if !strings.Contains(string(out), "\n100 jobs done\n") || len(done) != 100 || len(workers) < 2 {
+	if !strings.Contains(out, "\n100 jobs done\n") || len(done) != 100 || len(workers) < 2 {
 		t.Errorf("%d jobs were done by %d workers:\n%s", len(done), len(workers), out)
 	}
-	for job, times := range done {
-		if times != 1 {
-			t.Errorf("job %s was done %d times", job, times)
+}
+
+// snippetsInTerminals are a worker and a publisher, in Go and in Python.
+func (e *exampleEdge) snippetsInTerminals(t *testing.T) {
+	token, worker, _ := strings.Cut(e.blocks[workerBlock], "\n")
+	for _, language := range [][3]string{
+		{worker, e.blocks[publishBlock], "jobs.resize cat.png"},
+		{e.blocks[pythonWorkerBlock], e.blocks[pythonPublishBlock], "jobs.resize dog.png"},
+	} {
+		p := harness.StartBackground(t, e.paste(e.blocks[masterBlock], "exec 2>&1", token, language[0]))
+		p.Await(p.Out, "waiting for jobs")
+		e.run(t, e.blocks[masterBlock], token, language[1])
+		p.Await(p.Out, language[2])
+		p.Signal(syscall.SIGTERM)
+		p.ExitCode()
+	}
+}
+
+// snippets are those for the browser, as pages of a backend.
+func (e *exampleEdge) snippets(b *browser.Browser) {
+	subscribers := func(n string) {
+		b.T.Helper()
+		harness.StartBackground(b.T, e.paste(
+			`until [ $(./millrace pubsub connections --json | grep -o '"subscriptions":[1-9]' | wc -l) = `+n+` ]; do sleep 0.05; done`)).ExitCode()
+	}
+	subscribers("0") // of the test before
+	subscribe := b.Open("subscribe", e.backend+"/snippets/browser-subscribe.html", "")
+	subscribers("1")
+	publish := b.Open("publish", e.backend+"/snippets/browser-publish.html", "")
+	publish.Fill("News", "Grüße")
+	publish.Click("button", "Publish")
+	subscribe.See("#news", "news.today: Grüße")
+}
+
+// refusals checks that another site's page gets no token, and that pages have the
+// policy of docs/recipes.md.
+func (e *exampleEdge) refusals(t *testing.T) {
+	t.Helper()
+	head, err := exec.Command("curl", "-s", "--noproxy", "*", "-o", "/dev/null", "-D", "-", e.backend+"/chat/").Output()
+	if err != nil || !strings.Contains(string(head), "Content-Security-Policy: default-src 'none'; script-src 'self'; ") {
+		t.Errorf("the chat has no policy: %v\n%s", err, head)
+	}
+	for site, want := range map[string]string{"same-origin": "200", "cross-site": "403"} {
+		cmd := exec.Command("curl", "-s", "--noproxy", "*", "-o", "/dev/null", "-w", "%{http_code}",
+			"-X", "POST", "-H", "Sec-Fetch-Site: "+site, e.backend+"/token")
+		if out, err := cmd.Output(); err != nil || string(out) != want {
+			t.Errorf("a page that is %s is answered %s (%v), want %s", site, out, err, want)
 		}
 	}
 }
 
+func (e *exampleEdge) cursors(c *browser.Browser) {
+	watching, moving := c.Open("watching", e.backend+"/cursors/", ""), c.Open("moving", e.backend+"/cursors/", "")
+	for _, p := range []browser.Tab{watching, moving} {
+		p.See("#status", "Connected.")
+	}
+	for _, x := range []float64{0.25, 0.75} {
+		moving.Act("move", harness.Object{"x": x, "y": 0.5})
+		watching.Until(`document.querySelectorAll(".cursor:not(.silent)").length === 1 &&
+			Math.abs(parseFloat(document.querySelector(".cursor").style.left) - %s) < 1`, 100*x)
+	}
+	var own int
+	if moving.Evaluate(&own, `document.querySelectorAll(".cursor").length`); own != 0 {
+		c.T.Error("a tab shows its own cursor")
+	}
+	watching.Until(`document.querySelectorAll(".cursor.silent").length === 1`)
+}
+
 // streaming reloads a page in the middle of an answer, where the model pauses, and opens
 // it twice.
-func (e *exampleEdge) streaming(b *browser.Browser, pauses *net.TCPListener) {
-	text, err := os.ReadFile("../examples/python/streaming/answer.txt")
+func (e *exampleEdge) streaming(b *browser.Browser) {
+	// In the middle of an answer, the model makes a connection, and waits for the end of that.
+	pauses, err := net.ListenTCP("tcp", &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)})
 	if err != nil {
 		b.T.Fatal(err)
 	}
-	whole := "You asked: why?\n\n" + string(text) + " "
+	defer pauses.Close()
+	defer e.start(b.T, "running on "+e.backend, fmt.Sprintf("export MODEL_PORT=%d\ncd examples/python/streaming", pauses.Addr().(*net.TCPAddr).Port),
+		"mv model.py stand_in.py\nln -s ../../../integration/clients/paused_model.py model.py\ncd ../../..", e.blocks[streamingBlock])()
+	text, _ := document(b.T, "../examples/python/streaming/answer.txt", "")
+	whole := "You asked: why?\n\n" + text + " "
 	first := b.Open("first", e.backend+"/", "")
 	first.See("[role=status]", "connected")
 	first.Fill("Question", "why?")
@@ -160,103 +316,24 @@ func (e *exampleEdge) chat(c *browser.Browser) {
 	}
 }
 
-func (e *exampleEdge) cursors(c *browser.Browser) {
-	watching, moving := c.Open("watching", e.backend+"/cursors/", ""), c.Open("moving", e.backend+"/cursors/", "")
-	for _, p := range []browser.Tab{watching, moving} {
-		p.See("#status", "Connected.")
-	}
-	for _, x := range []float64{0.25, 0.75} {
-		moving.Act("move", harness.Object{"x": x, "y": 0.5})
-		watching.Until(`document.querySelectorAll(".cursor:not(.silent)").length === 1 &&
-			Math.abs(parseFloat(document.querySelector(".cursor").style.left) - %s) < 1`, 100*x)
-	}
-	var own int
-	if moving.Evaluate(&own, `document.querySelectorAll(".cursor").length`); own != 0 {
-		c.T.Error("a tab shows its own cursor")
-	}
-	watching.Until(`document.querySelectorAll(".cursor.silent").length === 1`)
-}
-
-// refusals checks that another site's page gets no token, and that pages have the
-// policy of docs/recipes.md.
-func (e *exampleEdge) refusals(t *testing.T) {
-	t.Helper()
-	head, err := exec.Command("curl", "-s", "--noproxy", "*", "-o", "/dev/null", "-D", "-", e.backend+"/chat/").Output()
-	if err != nil || !strings.Contains(string(head), "Content-Security-Policy: default-src 'none'; script-src 'self'; ") {
-		t.Errorf("the chat has no policy: %v\n%s", err, head)
-	}
-	for site, want := range map[string]string{"same-origin": "200", "cross-site": "403"} {
-		cmd := exec.Command("curl", "-s", "--noproxy", "*", "-o", "/dev/null", "-w", "%{http_code}",
-			"-X", "POST", "-H", "Sec-Fetch-Site: "+site, e.backend+"/token")
-		if out, err := cmd.Output(); err != nil || string(out) != want {
-			t.Errorf("a page that is %s is answered %s (%v), want %s", site, out, err, want)
-		}
-	}
-}
-
-// snippets checks that those for the browser do what they are for, as pages of a
-// backend.
-func (e *exampleEdge) snippets(b *browser.Browser) {
-	earlier := e.subscribers(b.T)
-	subscribe := b.Open("subscribe", e.backend+"/snippets/browser-subscribe.html", "")
-	e.awaitSubscription(b.T, earlier)
-	publish := b.Open("publish", e.backend+"/snippets/browser-publish.html", "")
-	publish.Fill("News", "Grüße")
-	publish.Click("button", "Publish")
-	subscribe.See("#news", "news.today: Grüße")
-}
-
-// terminal checks that those for the terminal do what they are for.
-func (e *exampleEdge) terminal(t *testing.T) {
-	token, _, _ := strings.Cut(e.blocks[workerBlock], "\n")
-	for _, language := range []struct {
-		worker, publish string
-		stderr          bool
-		does            string
-	}{
-		{e.blocks[workerBlock], e.blocks[publishBlock], true, "jobs.resize cat.png"},
-		{token + "\n" + e.blocks[pythonWorkerBlock], e.blocks[pythonPublishBlock], false, "jobs.resize dog.png"},
-	} {
-		worker := harness.StartBackground(t, e.paste(e.blocks[masterBlock], language.worker))
-		output := worker.Out
-		if language.stderr {
-			output = worker.Err
-		}
-		worker.Await(output, "waiting for jobs")
-		if out, err := e.paste(e.blocks[masterBlock], token, language.publish).CombinedOutput(); err != nil {
-			t.Fatalf("%v\n%s", err, out)
-		}
-		worker.Await(output, language.does)
-		worker.Signal(syscall.SIGTERM)
-		worker.ExitCode()
-	}
-}
-
-// The README shows the snippets as they are.
-func TestReadmeSnippets(t *testing.T) {
+// The notebook runs from its first cell to its last, in a real kernel, and draws. That
+// needs some hundred MB of packages, so only the soak notebook does it, which says in
+// MILLRACE_JUPYTER where the program jupyter is.
+func TestNotebook(t *testing.T) {
 	t.Parallel()
-	text, err := os.ReadFile("../README.md")
-	if err != nil {
+	jupyter := os.Getenv("MILLRACE_JUPYTER")
+	if jupyter == "" {
+		t.Skip("runs in the soak notebook")
+	}
+	x := openTerminal(t)
+	text, _ := document(t, "../examples/python/live.ipynb", "")
+	if err := os.WriteFile(filepath.Join(x.dir, "live.ipynb"), []byte(x.adapted.Replace(text)), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	_, section, _ := strings.Cut(string(text), "\n## SDKs\n")
-	section, _, _ = strings.Cut(section, "\n## ")
-	for _, snippet := range []struct{ language, file string }{
-		{"html", "browser-subscribe.html"}, {"html", "browser-publish.html"}, {"js", "backend-token.mjs"},
-		{"go", "publish/main.go"}, {"go", "worker/main.go"}, {"python", "publish.py"}, {"python", "worker.py"},
-	} {
-		code, err := os.ReadFile(filepath.Join("../examples/snippets", snippet.file))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if !strings.Contains(section, "```"+snippet.language+"\n"+string(code)+"```\n") {
-			t.Errorf("the README does not show %s as it is", snippet.file)
-		}
-		if lines := strings.Count(string(code), "\n"); lines > 30 {
-			t.Errorf("%s has %d lines", snippet.file, lines)
-		}
-	}
-	if n := strings.Count(section, "```") / 2; n != 7 {
-		t.Errorf("the README has %d blocks of code in the section SDKs, want the 7 snippets", n)
+	x.Env = append(x.Env, os.Environ()...)
+	done := x.run(t, "export MILLRACE_MASTER_TOKEN=$(./millrace pubsub master-token create --name notebook --tenant-prefix demo --quiet)",
+		jupyter+" execute live.ipynb --output=done.ipynb", "cat done.ipynb")
+	if !strings.Contains(done, "40 values") || !strings.Contains(done, "image/png") {
+		t.Errorf("the notebook has no 40 values or no image:\n%s", done)
 	}
 }

@@ -1,12 +1,7 @@
 package programs
 
 import (
-	"archive/tar"
-	"bytes"
-	"compress/gzip"
-	"crypto/sha256"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -16,7 +11,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"text/template"
 
 	"github.com/millrace/millrace/integration/harness"
 )
@@ -27,17 +21,14 @@ const notRun = "testdata/install-not-run.txt"
 // neither a package nor a long build are run here, too, pasted as they stand.
 func TestInstallCommands(t *testing.T) {
 	t.Parallel()
-	text, err := os.ReadFile("../docs/install.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Run("all", func(t *testing.T) { checkInstallCommands(t, string(text)) })
+	text, _ := document(t, "../docs/install.md", "sh")
+	t.Run("all", func(t *testing.T) { checkInstallCommands(t, text) })
 	t.Run("program", func(t *testing.T) {
 		dir, bin := t.TempDir(), t.TempDir()
 		version := packArchive(t, dir)
 		adapted := strings.NewReplacer("sudo ", "", "/usr/local/bin/", bin+"/", "_amd64", "_"+runtime.GOARCH)
 		d := harness.NewDevEdge(t)
-		d.Env[slices.Index(d.Env, "PATH="+os.Getenv("PATH"))] = "PATH=" + bin + ":" + os.Getenv("PATH")
+		d.Env = append(d.Env, "PATH="+bin+":"+os.Getenv("PATH"))
 		startByCommands(d, t, dir, adapted.Replace(installCommands(t, "The program")), ".tar.gz: OK\n", "Millrace "+version+",")
 		// Those for the edge of a package do the same to this one.
 		adapted = strings.NewReplacer("sudo ", "", "unix//run/millrace/admin.sock", fmt.Sprintf("localhost:%d", d.Ports[2]))
@@ -46,7 +37,7 @@ func TestInstallCommands(t *testing.T) {
 		if out, err := packaged.CombinedOutput(); err != nil || !harness.MasterToken.Match(out) {
 			t.Errorf("What the packages install: %v\n%s", err, out)
 		}
-		for _, other := range regexp.MustCompile(`millrace[_-](\d[\d.]*\d)`).FindAllStringSubmatch(string(text), -1) {
+		for _, other := range regexp.MustCompile(`millrace[_-](\d[\d.]*\d)`).FindAllStringSubmatch(text, -1) {
 			if other[1] != version {
 				t.Errorf("the document has a file of another version than %s: %s", version, other[0])
 			}
@@ -95,44 +86,31 @@ func installCommands(t *testing.T, section string) string {
 // and those that are listed.
 func checkInstallCommands(t *testing.T, text string) {
 	t.Helper()
-	list, err := os.ReadFile(notRun)
-	if err != nil {
-		t.Fatal(err)
-	}
-	reasons := map[string]string{}
-	for line := range strings.Lines(string(list)) {
-		if command, reason, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "\t"); !strings.HasPrefix(line, "#") {
-			if len(strings.Fields(reason)) < 3 {
-				t.Errorf("%s gives no reason for %s", notRun, command)
-			}
-			reasons[command] = reason
+	list, _ := document(t, notRun, "")
+	listed := map[string]bool{} // whether the document has the command
+	for _, line := range regexp.MustCompile(`(?m)^([^#].*?)(?:\t(.*))?$`).FindAllStringSubmatch(list, -1) {
+		if listed[line[1]] = false; len(strings.Fields(line[2])) < 3 {
+			t.Errorf("%s gives no reason for %s", notRun, line[1])
 		}
 	}
-	var soaks strings.Builder
+	soaks := "'From source'" // here, in the soak release
 	for _, script := range []string{"soak.sh", "soak-package.sh", "soak-package-inside.sh"} {
-		text, err := os.ReadFile("../scripts/" + script)
-		if err != nil {
-			t.Fatal(err)
-		}
-		soaks.Write(text)
+		text, _ := document(t, "../scripts/"+script, "")
+		soaks += text
 	}
-	listed := map[string]bool{}
 	commands, blocks := 0, 0
 	for _, section := range strings.Split(text, "\n## ")[1:] {
 		title, body, _ := strings.Cut(section, "\n")
 		var want []string
-		for _, block := range regexp.MustCompile("(?ms)^```(.*?)\n(.*?)^```$").FindAllStringSubmatch(body, -1) {
+		for _, block := range blocksOf(body, "sh") {
 			blocks++
-			if block[1] != "sh" {
-				t.Errorf("%s: a block of %q, which nothing runs", title, block[1])
-			}
-			for line := range strings.Lines(block[2]) {
+			for line := range strings.Lines(block) {
 				command := regexp.MustCompile(` +# .*|\n`).ReplaceAllString(line, "")
 				commands++
 				if strings.HasSuffix(command, `\`) {
 					t.Errorf("%s: a command has more than one line: %s", title, command)
 				}
-				if reasons[command] != "" {
+				if _, ok := listed[command]; ok {
 					listed[command] = true
 				} else {
 					want = append(want, command)
@@ -145,19 +123,15 @@ func checkInstallCommands(t *testing.T, text string) {
 		if got := strings.Split(strings.TrimSpace(installCommands(t, title)), "\n"); !slices.Equal(got, want) {
 			t.Errorf("%s: the soaks run %q, the document has %q", title, got, want)
 		}
-		runner := "'" + title + "'"
-		if title == "From source" {
-			runner = "TestInstallCommands"
-		}
-		if !strings.Contains(soaks.String(), runner) {
+		if !strings.Contains(soaks, "'"+title+"'") {
 			t.Errorf("no soak runs the commands of %s: run them, or list them in %s", title, notRun)
 		}
 	}
 	if fences := strings.Count(text, "```"); commands < 15 || fences != 2*blocks {
-		t.Errorf("of the document %d commands are read in %d blocks, and it has %d lines that begin or end a block", commands, blocks, fences)
+		t.Errorf("%d commands are read, in %d blocks of sh; %d lines begin or end a block", commands, blocks, fences)
 	}
-	for command := range reasons {
-		if !listed[command] {
+	for command, found := range listed {
+		if !found {
 			t.Errorf("%s lists a command that the document does not have: %s", notRun, command)
 		}
 	}
@@ -185,62 +159,25 @@ func startByCommands(d *harness.DevEdge, t *testing.T, dir, commands string, wor
 // .goreleaser.yaml, and writes the checksums beside it. It returns the version.
 func packArchive(t *testing.T, dir string) (version string) {
 	t.Helper()
-	config, err := os.ReadFile("../.goreleaser.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
 	out, err := exec.Command("../scripts/version.sh").Output()
 	if err != nil {
 		t.Fatal(err)
 	}
 	version = strings.TrimSpace(string(out))
+	config, _ := document(t, "../.goreleaser.yaml", "")
 	name := func(section string) string {
 		t.Helper()
-		found := regexp.MustCompile(`(?ms)^` + section + `:\n.*?name_template: "(.*?)"$`).FindSubmatch(config)
+		found := regexp.MustCompile(`(?ms)^` + section + `:\n.*?name_template: "(.*?)"$`).FindStringSubmatch(config)
 		if found == nil {
 			t.Fatalf(".goreleaser.yaml names no %s", section)
 		}
-		var name bytes.Buffer
-		values := map[string]string{"ProjectName": "millrace", "Version": version, "Os": runtime.GOOS, "Arch": runtime.GOARCH}
-		if err := template.Must(template.New("").Option("missingkey=error").Parse(string(found[1]))).Execute(&name, values); err != nil {
-			t.Fatal(err)
-		}
-		return name.String()
+		return strings.NewReplacer("{{ .ProjectName }}", "millrace", "{{ .Version }}", version, "{{ .Os }}", runtime.GOOS, "{{ .Arch }}", runtime.GOARCH).Replace(found[1])
 	}
-	folder, sum := name("archives"), sha256.New()
-	program, err := os.Open(harness.Program)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer program.Close()
-	info, err := program.Stat()
-	if err != nil {
-		t.Fatal(err)
-	}
-	archive, err := os.Create(filepath.Join(dir, folder+".tar.gz"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer archive.Close()
-	compressed, err := gzip.NewWriterLevel(io.MultiWriter(archive, sum), gzip.NoCompression)
-	if err != nil {
-		t.Fatal(err)
-	}
-	packed := tar.NewWriter(compressed)
-	if err := packed.WriteHeader(&tar.Header{Name: folder + "/millrace", Mode: 0o755, Size: info.Size()}); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := io.Copy(packed, program); err != nil {
-		t.Fatal(err)
-	}
-	for _, closer := range []io.Closer{packed, compressed, archive} {
-		if err := closer.Close(); err != nil {
-			t.Fatal(err)
-		}
-	}
-	line := fmt.Sprintf("%x  %s.tar.gz\n%x  not-here.deb\n", sum.Sum(nil), folder, sum.Sum(nil))
-	if err := os.WriteFile(filepath.Join(dir, name("checksum")), []byte(line), 0o600); err != nil {
-		t.Fatal(err)
+	pack := exec.Command("bash", "-ec", `mkdir $1 && cp "$0" $1/millrace && tar -cf - $1 | gzip -1 >$1.tar.gz && rm -r $1
+		sha256sum $1.tar.gz >$2 && echo "$(head -c 64 $2)  not-here.deb" >>$2`, harness.Program, name("archives"), name("checksum"))
+	pack.Dir = dir
+	if out, err := pack.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
 	}
 	return version
 }

@@ -1,9 +1,86 @@
+// Package programs tests what people start: examples, the README, packages, commands.
 package programs
 
 import (
+	"fmt"
+	"os"
+	"os/exec"
+	"regexp"
+	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/millrace/millrace/integration/harness"
 )
 
 func TestMain(m *testing.M) { harness.Main(m) }
+
+// A terminal runs commands of documents, pasted as they stand, beside an edge of `pubsub dev`:
+// only the ports and the program's path are others here.
+type terminal struct {
+	*harness.DevEdge
+	dir     string // where commands run
+	adapted *strings.Replacer
+}
+
+// openTerminal returns when the edge runs. It ends with the test.
+func openTerminal(t *testing.T, adapted ...string) *terminal {
+	t.Helper()
+	d := harness.NewDevEdge(t)
+	d.Start(t)
+	t.Cleanup(func() {
+		select {
+		case <-d.Exited: // the test has stopped it
+		default:
+			d.Stop(t, syscall.SIGTERM)
+		}
+	})
+	d.Env = append(d.Env, fmt.Sprintf("CADDY_ADMIN=localhost:%d", d.Ports[2]))
+	return &terminal{d, d.Home, strings.NewReplacer(append(adapted,
+		"go build -o millrace ./cmd/millrace\n", "", "go run ./cmd/millrace", harness.Program, "./millrace", harness.Program,
+		"localhost:8080", fmt.Sprintf("localhost:%d", d.Ports[1]), "localhost:8443", fmt.Sprintf("localhost:%d", d.Ports[0]))...)}
+}
+
+// paste is what these blocks do in a shell.
+func (x *terminal) paste(blocks ...string) *exec.Cmd {
+	cmd := exec.Command("bash", "-ec", x.adapted.Replace(strings.Join(blocks, "\n")))
+	cmd.Dir, cmd.Env = x.dir, x.Env
+	return cmd
+}
+
+// run returns what they print.
+func (x *terminal) run(t *testing.T, blocks ...string) string {
+	t.Helper()
+	out, err := x.paste(blocks...).CombinedOutput()
+	if err != nil {
+		t.Fatalf("%s: %v\n%s", blocks, err, out)
+	}
+	return string(out)
+}
+
+// wantRefused requires that a command of the program fails, and says why.
+func wantRefused(t *testing.T, cmd *exec.Cmd, says string) {
+	t.Helper()
+	if out, err := cmd.CombinedOutput(); err == nil || !strings.Contains(string(out), says) {
+		t.Errorf("%q: got %v, want %q:\n%s", cmd.Args, err, says, out)
+	}
+}
+
+// document reads a file, and its blocks of code in a language.
+func document(t *testing.T, path, language string) (text string, blocks []string) {
+	t.Helper()
+	content, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(content), blocksOf(string(content), language)
+}
+
+func blocksOf(text, language string) (blocks []string) {
+	for _, block := range regexp.MustCompile("(?ms)^```(.*?)\n(.*?)^```$").FindAllStringSubmatch(text, -1) {
+		if block[1] == language {
+			blocks = append(blocks, block[2])
+		}
+	}
+	return blocks
+}

@@ -12,7 +12,7 @@ import (
 // scripts/check-deps.sh says at once all that a machine lacks.
 func TestCheckDeps(t *testing.T) {
 	t.Parallel()
-	check := func(t *testing.T, target, path string, env ...string) (string, error) {
+	check := func(target, path string, env ...string) (string, error) {
 		t.Helper()
 		bash, err := exec.LookPath("bash")
 		if err != nil {
@@ -23,57 +23,47 @@ func TestCheckDeps(t *testing.T) {
 		out, err := cmd.CombinedOutput()
 		return string(out), err
 	}
-	t.Run("all is there", func(t *testing.T) {
-		if out, err := check(t, "check", os.Getenv("PATH")); err != nil || out != "" {
-			t.Errorf("%v: %s", err, out)
-		}
-	})
-	t.Run("bare", func(t *testing.T) { // as Debian is, with Go and Node
-		dir := t.TempDir()
-		for _, tool := range []string{"go", "node", "npm", "sort", "head"} {
-			program, err := exec.LookPath(tool)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := os.Symlink(program, filepath.Join(dir, tool)); err != nil {
-				t.Fatal(err)
-			}
-		}
-		out, err := check(t, "check", dir, "CHROMIUM=/none/chromium", "FIREFOX=/none/firefox", "CC=")
+	if out, err := check("check", os.Getenv("PATH")); err != nil || out != "" {
+		t.Errorf("where all is there: %v: %s", err, out)
+	}
+	bare := t.TempDir() // as Debian is, with Go and Node
+	for _, tool := range []string{"go", "node", "npm", "sort", "head"} {
+		program, err := exec.LookPath(tool)
 		if err == nil {
-			t.Error("it finds nothing missing")
+			err = os.Symlink(program, filepath.Join(bare, tool))
 		}
-		for _, want := range []string{"C compiler", "curl", "git", "make", "python3", "venv", "/none/chromium", "/none/firefox"} {
-			if !strings.Contains(out, want) {
-				t.Errorf("it does not name %s:\n%s", want, out)
-			}
+		if err != nil {
+			t.Fatal(err)
 		}
-		if !regexp.MustCompile(`(?m)^  apt-get update && apt-get install .*python3-venv.* curl git make .*gcc`).MatchString(out) {
-			t.Errorf("it does not say what to install:\n%s", out)
+	}
+	out, err := check("check", bare, "CHROMIUM=/none/chromium", "FIREFOX=/none/firefox", "CC=")
+	if err == nil {
+		t.Error("it finds nothing missing")
+	}
+	for _, want := range []string{
+		"C compiler", "curl", "git", "make", "python3", "venv", "/none/chromium", "/none/firefox",
+		`\n  apt-get update && apt-get install .*python3-venv.* curl git make .*gcc`,
+	} {
+		if !regexp.MustCompile(want).MatchString(out) {
+			t.Errorf("it does not say %s:\n%s", want, out)
 		}
-		if out, err = check(t, "test", dir, "CHROMIUM=/none/chromium"); err == nil || strings.Contains(out, "compiler") || strings.Contains(out, "chromium") {
-			t.Errorf("make test needs less: %v, %s", err, out)
-		}
-	})
+	}
+	if out, err = check("test", bare, "CHROMIUM=/none/chromium"); err == nil || strings.Contains(out, "compiler") || strings.Contains(out, "chromium") {
+		t.Errorf("make test needs less: %v, %s", err, out)
+	}
 }
 
 // Each soak has a row in docs/hardening.md.
 func TestSoaksAreDocumented(t *testing.T) {
 	t.Parallel()
-	script, err := os.ReadFile("../scripts/soak.sh")
-	if err != nil {
-		t.Fatal(err)
-	}
-	doc, err := os.ReadFile("../docs/hardening.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	soaks := regexp.MustCompile(`(?m)^soak_(\w+)\(\)`).FindAllStringSubmatch(string(script), -1)
+	script, _ := document(t, "../scripts/soak.sh", "")
+	doc, _ := document(t, "../docs/hardening.md", "")
+	soaks := regexp.MustCompile(`(?m)^soak_(\w+)\(\)`).FindAllStringSubmatch(script, -1)
 	if len(soaks) < 4 {
 		t.Errorf("scripts/soak.sh has the soaks %q", soaks)
 	}
 	for _, soak := range soaks {
-		if !strings.Contains(string(doc), "\n| `"+soak[1]+"` | ") {
+		if !strings.Contains(doc, "\n| `"+soak[1]+"` | ") {
 			t.Errorf("docs/hardening.md has no row for the soak %s", soak[1])
 		}
 	}
@@ -88,19 +78,13 @@ func TestAllAreParallel(t *testing.T) {
 		t.Fatal(mains, err)
 	}
 	for _, main := range mains {
-		if text, err := os.ReadFile(main); err != nil || !strings.Contains(string(text), "harness.") {
+		files, err := filepath.Glob(filepath.Dir(main) + "/*_test.go")
+		if text, _ := document(t, main, ""); err != nil || !strings.Contains(text, "harness.") {
 			continue
 		}
-		files, err := filepath.Glob(filepath.Dir(main) + "/*_test.go")
-		if err != nil {
-			t.Fatal(err)
-		}
 		for _, file := range files {
-			text, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, test := range regexp.MustCompile(`(?m)^func (Test\w+)\(t \*testing\.T\) \{\n(.*)`).FindAllStringSubmatch(string(text), -1) {
+			text, _ := document(t, file, "")
+			for _, test := range regexp.MustCompile(`(?m)^func (Test\w+)\(t \*testing\.T\) \{\n(.*)`).FindAllStringSubmatch(text, -1) {
 				if strings.TrimSpace(test[2]) != "t.Parallel()" {
 					t.Errorf("%s: %s does not begin with t.Parallel()", file, test[1])
 				}

@@ -1,0 +1,137 @@
+package programs
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/millrace/millrace/integration/harness"
+)
+
+// The README's tour does what the README says.
+func TestReadmeTour(t *testing.T) {
+	t.Parallel()
+	text, _ := document(t, "../README.md", "")
+	_, tour, _ := strings.Cut(text, "\n## Five-minute tour\n")
+	tour, _, _ = strings.Cut(tour, "\n## ")
+	commands, outputs := blocksOf(tour, "sh"), blocksOf(tour, "")
+	if len(commands) != 5 || len(outputs) != 3 {
+		t.Fatalf("the tour has %d blocks of commands and %d of what they print: the test knows 5 and 3", len(commands), len(outputs))
+	}
+	issue, subscribe, publish, refused, revoke := commands[0], commands[1], commands[2], commands[3], commands[4]
+	// printed compares with a block of the README, in which … stands for anything.
+	printed := func(got, block string) {
+		t.Helper()
+		want := strings.ReplaceAll(regexp.QuoteMeta(strings.TrimSpace(block)), "…", ".+")
+		if !regexp.MustCompile(`(?m)^` + want + `$`).MatchString(got) {
+			t.Errorf("printed\n%s\nthe README says\n%s", got, block)
+		}
+	}
+	x := openTerminal(t, "/tmp/tour.json", filepath.Join(t.TempDir(), "tour.json"))
+	page := regexp.MustCompile(`http://\S+/demo\b`).FindString(tour)
+	if out := x.run(t, "curl -sSf --noproxy '*' "+page); !strings.Contains(out, "<title>Millrace demo</title>") {
+		t.Errorf("the page %q: %s", page, out)
+	}
+	printed(x.run(t, issue), outputs[0])
+	subscriber := harness.StartBackground(t, x.paste(subscribe))
+	subscriber.Await(subscriber.Err, "OK:SUB:demo.room:news.#")
+	out := x.run(t, publish, refused, revoke)
+	if n := strings.Count(out, "\nrefused\n"); n != 2 {
+		t.Errorf("refused %d times, want 2:\n%s", n, out)
+	}
+	printed(out, outputs[2])
+	subscriber.ExitCode()
+	printed(subscriber.Out.String(), outputs[1])
+	if got := subscriber.Err.String(); !strings.Contains(got, "token_revoked") || !strings.Contains(got, "4403") {
+		t.Errorf("after the revocation the subscriber prints %s", got)
+	}
+}
+
+// The README shows the snippets as they are.
+func TestReadmeSnippets(t *testing.T) {
+	t.Parallel()
+	text, _ := document(t, "../README.md", "")
+	_, section, _ := strings.Cut(text, "\n## SDKs\n")
+	section, _, _ = strings.Cut(section, "\n## ")
+	var want []string
+	for _, file := range []string{
+		"browser-subscribe.html", "browser-publish.html", "backend-token.mjs", "publish/main.go", "worker/main.go", "publish.py", "worker.py",
+	} {
+		code, err := os.ReadFile(filepath.Join("../examples/snippets", file))
+		if lines := strings.Count(string(code), "\n"); err != nil || lines > 30 {
+			t.Errorf("%s has %d lines, %v", file, lines, err)
+		}
+		want = append(want, string(code))
+	}
+	if got := slices.Concat(blocksOf(section, "html"), blocksOf(section, "js"), blocksOf(section, "go"), blocksOf(section, "python")); !slices.Equal(got, want) {
+		t.Errorf("in the section SDKs the README shows\n%q\nthe snippets are\n%q", got, want)
+	}
+}
+
+// The code of docs/recipes.md does what the page says.
+func TestRecipes(t *testing.T) {
+	t.Parallel()
+	_, program := document(t, "../docs/recipes.md", "js")
+	driver, err := os.ReadFile("clients/recipes.mjs")
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := openTerminal(t)
+	modules, err := filepath.Abs("clients/node_modules")
+	if err == nil {
+		err = os.Symlink(modules, filepath.Join(x.dir, "node_modules"))
+	}
+	if err == nil {
+		code := x.adapted.Replace(strings.Join(program, "") + string(driver))
+		err = os.WriteFile(filepath.Join(x.dir, "recipes.mjs"), []byte(code), 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := x.run(t, "export MILLRACE_MASTER_TOKEN=$(./millrace pubsub master-token create --name recipes --tenant-prefix demo --quiet)", "node recipes.mjs")
+	if got, want := strings.Fields(out), []string{"sender", "read-only", "rights", "presence", "kicked"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// A Caddy with examples/plugin says Millrace's version and takes the example's Caddyfile; two
+// edges of the plugin's broker, which nobody else knows, pass messages on.
+func TestPlugin(t *testing.T) {
+	t.Parallel()
+	program, err := harness.BuildPlugin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := exec.Command(program, "version").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	harness.WantVersion(t, string(out))
+	cmd := exec.Command(program, "validate", "--config", "../examples/plugin/Caddyfile", "--adapter", "caddyfile")
+	cmd.Env = append(os.Environ(), "MILLRACE_MASTER_TOKEN="+harness.NewMasterToken(), "XDG_DATA_HOME="+t.TempDir(), "XDG_CONFIG_HOME="+t.TempDir())
+	if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), "Valid configuration") {
+		t.Errorf("%v\n%s", err, out)
+	}
+
+	folder, err := os.MkdirTemp("", "mr") // the name of a Unix socket has 107 bytes at most
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(folder) })
+	join := func(e *harness.Edge) { e.Broker = "unix " + folder }
+	near := harness.StartEdge(t, harness.DefaultCaddyfile, harness.WithPlugin(t), join)
+	far := harness.StartEdge(t, harness.DefaultCaddyfile, harness.WithPlugin(t), join, harness.WithMaster(near))
+	here := near.Dial(near.Issue(harness.AllowAll("room")).Token)
+	there := far.Dial(far.Issue(harness.AllowAll("room")).Token)
+	there.Subscribe("paint.room", "#")
+	far.Poll("the other edge to know of the subscription", func() bool {
+		here.Publish("paint.room", "a", "x")
+		here.Ping()
+		return far.Metrics()["millrace_deliveries_total"] > 0
+	})
+	there.ExpectDeliver("paint.room", "a", "x", "#")
+}
