@@ -10,11 +10,11 @@ import (
 	"testing"
 
 	"github.com/millrace/millrace/integration/harness"
-	"github.com/millrace/millrace/tokenstore"
 	"github.com/millrace/millrace/wire"
 )
 
-// What the commands for tokens do to an edge; package command has their usage.
+// What the commands for tokens do to an edge; package command has their usage, and package
+// tokenstore what is allowed, and what a backup has.
 func TestCLI(t *testing.T) {
 	t.Parallel()
 	e := harness.StartEdge(t, harness.DefaultCaddyfile)
@@ -44,17 +44,9 @@ func TestCLI(t *testing.T) {
 		`"allow_ip_masks":["127.0.0.0/8"],"allowed_ws_origin":["https://example.com"],"allow_protocols":["websocket"],"ingress_kb_per_sec":16,"expires_at":"`+issued.ExpiresAt+`"}`; got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
-	for want, args := range map[string][]string{
-		"allowed: ": {"--action", "publish", "--tenant", "paint.room", "--channel", "x.1"},
-		"refused: no rule of the tenant matches the channel": {"--action", "publish", "--tenant", "paint.room", "--channel", "y"},
-		"refused: the token does not allow this origin":      {"--action", "connect", "--ip", "127.0.0.1", "--origin", "https://example.org"},
-	} {
-		code := 3
-		if want == "allowed: " {
-			code = 0
-		}
-		run(append([]string{"token", "explain", issued.TokenID}, args...)...).Want(code, want, "")
-	}
+	explain := []string{"token", "explain", issued.TokenID, "--action", "publish", "--tenant", "paint.room", "--channel"}
+	run(append(explain, "x.1")...).Want(0, "allowed: ", "")
+	run(append(explain, "y")...).Want(3, "refused: no rule of the tenant matches the channel", "")
 	run("token", "refresh", issued.TokenID, "--expires-in", "3h").Want(0, "refreshed "+issued.TokenID, "")
 	env := "CADDY_ADMIN=" + e.AdminAddress() // the whole token comes by stdin
 	e.Pubsub([]string{env}, issued.Token+"\n", "token", "revoke").Want(0, "revoked "+issued.TokenID, "")
@@ -65,12 +57,31 @@ func TestCLI(t *testing.T) {
 	}
 	eve, bob := subject("eve"), subject("bob")
 	run("connections", "--subject", "bob").Want(0, "bob", "").Lines(2)
+	file := filepath.Join(t.TempDir(), "tokens.backup")
+	run("backup", file).Want(0, "", "4 access tokens")
 	run("token", "revoke", "--subject", "eve").Want(0, "revoked 1 token\n", "")
 	eve.ExpectText("ERR:token_revoked")
 	eve.ExpectClose(wire.CloseForbidden)
+	run("restore", file).Want(0, "access tokens restored     0", "") // it revives nothing
 	run("drain").Want(0, "draining", "")
 	bob.ExpectText(wire.LineReconnect)
 	bob.ExpectClose(wire.CloseGoingAway)
+
+	// The backup brings the tokens to a store of another kind.
+	run("backup", file).Want(1, "", "already exists")
+	content, err := os.ReadFile(file)
+	if err != nil || strings.Contains(string(content), issued.Token[36:]) {
+		t.Errorf("a secret is in the backup, or %v", err)
+	}
+	if info, err := os.Stat(file); err != nil || info.Mode() != 0o600 {
+		t.Errorf("the file is %v, %v", info.Mode(), err)
+	}
+	other := harness.StartEdge(t, harness.DefaultCaddyfile, harness.Joining(harness.StartNATS(t, 1), "")[0])
+	other.AdminCLI("restore", "--dry-run", file).Want(0, "access tokens restored     4", "")
+	other.AdminCLI("token", "list").Lines(1)
+	other.AdminCLI("restore", file).Want(0, "of these valid now         2", "") // as at the backup: docs/backups.md
+	other.AdminCLI("token", "list", "--subject", "eve").Want(0, "valid", "").Lines(2)
+	e.Pubsub([]string{env}, string(content[:len(content)/2]), "restore", "-").Want(1, "", "this is no whole backup").Want(1, "", "400 bad_backup")
 }
 
 // What create --static prints works in a Caddyfile, and commands find an admin endpoint that
@@ -79,12 +90,9 @@ func TestCLIStaticMaster(t *testing.T) {
 	t.Parallel()
 	out, err := exec.Command(harness.Program, "pubsub", "master-token", "create", "--static", "--json", "--name", "the app",
 		"--description", `of "paint"`, "--tenant-prefix", "paint", "--ip-mask", "127.0.0.0/8", "--ip-mask", "::1").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
 	var made struct{ ID, Token, Caddyfile string }
-	if err := json.Unmarshal(out, &made); err != nil {
-		t.Fatal(err)
+	if err != nil || json.Unmarshal(out, &made) != nil {
+		t.Fatal(err, string(out))
 	}
 	socket := strings.Replace(harness.GlobalOptions, "admin localhost:{{.Admin}}", "admin unix/{{.Dir}}/admin.sock|0200", 1)
 	e := harness.StartEdge(t, "{"+socket+"\tpubsub {"+harness.PubsubStore+made.Caddyfile+"\t}\n}\n"+harness.Sites)
@@ -92,44 +100,4 @@ func TestCLIStaticMaster(t *testing.T) {
 	e.Pubsub(nil, "", "master-token", "list", "--address", "unix/"+e.Dir+"/admin.sock").
 		Want(0, made.ID, "").Want(0, `of "paint"`, "").Want(0, "127.0.0.0/8 ::1", "")
 	e.AdminCLI("connections").Want(1, "", "no admin endpoint at "+e.AdminAddress())
-}
-
-// A backup of a running edge brings its tokens to a store of another kind.
-func TestBackup(t *testing.T) {
-	t.Parallel()
-	e := harness.StartEdge(t, harness.DefaultCaddyfile)
-	valid, revoked, later := e.Issue(harness.AllowAll("room")).Token, e.Issue(harness.AllowAll("room")).Token, e.Issue(harness.AllowAll("room")).Token
-	e.Revoke(e.Master, revoked).Decode(t, http.StatusOK, new(harness.Object))
-	file := filepath.Join(t.TempDir(), "tokens.backup")
-	e.AdminCLI("backup", file).Want(0, "", "3 access tokens")
-	e.AdminCLI("backup", file).Want(1, "", "already exists")
-	content, err := os.ReadFile(file)
-	if err != nil || strings.Contains(string(content), valid[36:]) {
-		t.Errorf("a secret is in the backup, or %v", err)
-	}
-	if info, err := os.Stat(file); err != nil || info.Mode() != 0o600 {
-		t.Errorf("the file is %v, %v", info.Mode(), err)
-	}
-	if _, err := tokenstore.CheckBackup(strings.NewReader(e.AdminCLI("backup", "-").Out)); err != nil {
-		t.Errorf("on stdout: %v", err)
-	}
-	opens := func(e *harness.Edge, token string) bool {
-		s, _ := e.Open(harness.Handshake{Token: token})
-		return s != nil
-	}
-	e.Revoke(e.Master, later).Decode(t, http.StatusOK, new(harness.Object))
-	e.AdminCLI("restore", file).Want(0, "access tokens restored     0", "")
-	if opens(e, later) {
-		t.Error("a restore revives what the store knows to be revoked")
-	}
-	other := harness.StartEdge(t, harness.DefaultCaddyfile, harness.Joining(harness.StartNATS(t, 1), "")[0])
-	other.AdminCLI("restore", "--dry-run", file).Want(0, "access tokens restored     3", "")
-	if opens(other, valid) {
-		t.Error("a dry run restores")
-	}
-	other.AdminCLI("restore", file).Want(0, "of these valid now         2", "")
-	if !opens(other, valid) || !opens(other, later) || opens(other, revoked) { // later was valid then: docs/backups.md
-		t.Error("the tokens are not what they were at the backup")
-	}
-	e.Pubsub([]string{"CADDY_ADMIN=" + e.AdminAddress()}, string(content[:len(content)/2]), "restore", "-").Want(1, "", "this is no whole backup").Want(1, "", "400 bad_backup")
 }

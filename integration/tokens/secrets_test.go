@@ -2,10 +2,10 @@ package tokens
 
 import (
 	"bytes"
-	"context"
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
+	"io"
 	"io/fs"
 	"maps"
 	"net"
@@ -16,7 +16,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/millrace/millrace/integration/harness"
@@ -66,9 +65,10 @@ https://localhost:{{.HTTPS}} {
 // watched is an edge whose every output is searched for secrets.
 type watched struct {
 	*harness.Edge
-	hidden map[string]string // what the secret is → the secret
-	places map[string]string // what was written → the text
-	marks  map[string]int    // "n=…" in the URL of a request → the status of its answer
+	hidden  map[string]string // what the secret is → the secret
+	places  map[string]string // what was written → the text
+	marks   map[string]int    // "n=…" in the URL of a request → the status of its answer
+	targets int               // requests with a token in the target
 }
 
 // hide records a token whose secret must not be found, and returns it.
@@ -79,9 +79,7 @@ func (w *watched) hide(what, token string) string {
 
 // saw keeps an answer.
 func (w *watched) saw(what string, a harness.Answer) harness.Answer {
-	var header strings.Builder
-	_ = a.Header.Write(&header) // a strings.Builder takes all
-	w.places["the answer to "+what] = header.String() + string(a.Body)
+	w.places["the answer to "+what] = fmt.Sprint(a.Header) + string(a.Body)
 	return a
 }
 
@@ -91,12 +89,9 @@ func (w *watched) mark() string { return fmt.Sprintf("n=%d.", len(w.marks)) }
 // No token is found in anything that an edge writes, stores or answers.
 func TestNoSecretLeaves(t *testing.T) {
 	t.Parallel()
-	var mu sync.Mutex
-	var proxied []http.Header
+	proxied := make(chan string, 1000) // what the upstream got but the Authorization, which it may have
 	upstream := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-		mu.Lock()
-		defer mu.Unlock()
-		proxied = append(proxied, r.Header.Clone())
+		proxied <- fmt.Sprint(r.Header["Sec-Websocket-Protocol"], r.Header["Wt-Available-Protocols"])
 	}))
 	defer upstream.Close()
 	w := &watched{hidden: map[string]string{}, places: map[string]string{}, marks: map[string]int{}}
@@ -113,7 +108,8 @@ func TestNoSecretLeaves(t *testing.T) {
 
 	w.sessions()
 	w.administration()
-	targets := w.requests() + w.malformed()
+	w.requests()
+	w.malformed()
 
 	for path, proof := range map[string]string{
 		"/config/": "pubsub", "/metrics": "caddy_http_requests_total", "/debug/pprof/goroutine?debug=2": "goroutine",
@@ -136,16 +132,13 @@ func TestNoSecretLeaves(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.places["stdout and stderr"] = w.Output()
-	offered := 0
-	for n, header := range proxied {
-		offers := fmt.Sprint(header["Sec-Websocket-Protocol"], header["Wt-Available-Protocols"])
-		offered += strings.Count(offers, "llps.v1")
-		w.places[fmt.Sprint("what the upstream got, ", n)] = offers // it may have the Authorization
+	for range len(proxied) {
+		w.places["what the upstream got"] += <-proxied
 	}
-	if offered == 0 {
+	if !strings.Contains(w.places["what the upstream got"], "llps.v1") {
 		t.Error("the upstream got no subprotocols to search")
 	}
-	w.checkLogged(targets)
+	w.checkLogged()
 	for place, text := range w.places {
 		layers := harness.Layers(text)
 		for what, secret := range w.hidden {
@@ -158,7 +151,7 @@ func TestNoSecretLeaves(t *testing.T) {
 
 // checkLogged requires that each request that reached Caddy is in the log once, with its
 // status: otherwise there was nothing to search.
-func (w *watched) checkLogged(targets int) {
+func (w *watched) checkLogged() {
 	w.T.Helper()
 	marked, logged, redacted, protocols := regexp.MustCompile(`n=\d+\.`), map[string][]int{}, 0, map[string]bool{}
 	for line := range strings.Lines(w.places["/everything.log"]) {
@@ -189,8 +182,8 @@ func (w *watched) checkLogged(targets int) {
 			w.T.Errorf("no request was answered %d", status)
 		}
 	}
-	if redacted != targets || !protocols["HTTP/1.1"] || !protocols["HTTP/2.0"] || !protocols["HTTP/3.0"] {
-		w.T.Errorf("the log has %d records of tokens in the target, want %d, and requests over %v", redacted, targets, protocols)
+	if redacted != w.targets || !protocols["HTTP/1.1"] || !protocols["HTTP/2.0"] || !protocols["HTTP/3.0"] {
+		w.T.Errorf("the log has %d records of tokens in the target, want %d, and requests over %v", redacted, w.targets, protocols)
 	}
 }
 
@@ -251,6 +244,7 @@ func (w *watched) administration() {
 	w.hidden["password"], w.hidden["wrong password"], w.hidden["session"] = harness.AdaPassword, wrong, strings.ToLower(ada.Cookie.Value)
 	w.saw("a wrong password", w.Console().TryLogin("ada", wrong))
 	w.saw("a password as a name", w.Console().TryLogin(wrong, harness.AdaPassword))
+	w.saw("the console", ada.Get("session"))
 	for by, call := range map[string]func(method, path string, body any) harness.Answer{
 		"the console": ada.Call,
 		"the admin API": func(method, path string, body any) harness.Answer {
@@ -265,24 +259,22 @@ func (w *watched) administration() {
 		w.hide("rotated master token of "+by, made.Token)
 		call("POST", "tokens", harness.TokenRequest(harness.AllowAll("paint.room"))).Decode(t, 200, &token)
 		w.hide("access token of "+by, token.Token)
-		w.saw(by+": explain", call("POST", "explain", harness.Object{"token": token.Token, "action": "connect"}))
-		w.saw(by+": a token as its id", call("POST", "explain", harness.Object{"token_id": token.Token, "action": "connect"}))
-		w.saw(by+": a token as a field", call("POST", "tokens", harness.Object{token.Token: made.Token}))
-		w.saw(by+": a token as a name", call("POST", "master-tokens", harness.Object{"name": strings.Repeat(made.Token, 8)}))
+		for path, body := range map[string]harness.Object{
+			"explain": {"token": token.Token, "action": "connect"}, "explain?": {"token_id": token.Token, "action": "connect"},
+			"tokens": {token.Token: made.Token}, "master-tokens": {"name": strings.Repeat(made.Token, 8)},
+		} {
+			w.saw(by+": "+path, call("POST", path, body))
+		}
 		w.saw(by+": list", call("GET", "tokens", nil))
 		w.saw("no JSON", w.Rest("DELETE", "/v1/revoke-token", made.Token, `{"token":"`+token.Token+`"`))
 		w.saw("a token as a rule", w.Rest("POST", "/v1/get-token", made.Token, harness.TokenRequest(harness.Grant("room", []string{token.Token + "#x"}, nil))))
 		w.saw("a token as an id", w.Refresh(made.Token, token.Token, token.Token))
 		w.saw("revoke", w.Revoke(made.Token, token.Token))
 	}
-	for _, path := range []string{"/console", "session"} {
-		w.saw("the console: "+path, ada.Get(path))
-	}
 }
 
-// requests sends tokens to right and wrong places, and in URLs, and returns how many of the
-// latter.
-func (w *watched) requests() (targets int) {
+// requests sends tokens to right and wrong places, and in URLs.
+func (w *watched) requests() {
 	token := w.hide("travelling token", w.Issue(harness.AllowAll("room")).Token)
 	carriers := []http.Header{
 		{"Authorization": {"Bearer " + token}}, {"Sec-Websocket-Protocol": {"at." + token + " , llps.v1", "at." + token}},
@@ -292,10 +284,8 @@ func (w *watched) requests() (targets int) {
 		base   string
 		client http.RoundTripper
 	}{{w.HttpURL(""), &http.Transport{DialContext: harness.DialLoopback, DisableKeepAlives: true}}, {w.HttpsURL(""), w.Http2()}, {w.HttpsURL(""), w.Http3()}} {
-		send := func(what, method, target, body string, header http.Header) int {
-			ctx, cancel := context.WithTimeout(context.Background(), harness.WaitTimeout)
-			defer cancel()
-			req, err := http.NewRequestWithContext(ctx, method, lane.base+target, strings.NewReader(body))
+		send := func(method, target, body string, header http.Header) int {
+			req, err := http.NewRequestWithContext(w.T.Context(), method, lane.base+target, strings.NewReader(body))
 			if err != nil {
 				w.T.Fatal(err)
 			}
@@ -305,55 +295,48 @@ func (w *watched) requests() (targets int) {
 				w.T.Fatalf("%s %s: %v", method, target, err)
 			}
 			defer res.Body.Close()
-			var read bytes.Buffer
-			if _, err := read.ReadFrom(res.Body); err != nil {
+			read, err := io.ReadAll(res.Body)
+			if err != nil {
 				w.T.Fatal(err)
 			}
-			return w.saw(what+" "+method+lane.base+target+res.Proto, harness.Answer{Status: res.StatusCode, Header: res.Header, Body: read.Bytes()}).Status
+			return w.saw(method+lane.base+target+res.Proto, harness.Answer{Status: res.StatusCode, Header: res.Header, Body: read}).Status
 		}
 		for _, header := range carriers {
 			for _, call := range [][2]string{
 				{"GET", "/ping"}, {"GET", "/ws"}, {"POST", "/ws"}, {"GET", "/ws/"}, {"GET", "/wt"}, {"GET", "/nowhere"}, {"GET", "/old/page"},
 				{"GET", "/boom"}, {"GET", "/dead"}, {"GET", "/v1/tokens"}, {"POST", "/v1/get-token"},
 			} {
-				mark := w.mark()
-				body := ""
-				if call[0] == "POST" {
-					body = token
-				}
-				w.marks[mark] = 0
-				w.marks[mark] = send("a token", call[0], call[1]+"?"+mark, body, header.Clone())
+				mark, body := w.mark(), map[string]string{"POST": token}[call[0]]
+				w.marks[mark] = send(call[0], call[1]+"?"+mark, body, header.Clone())
 			}
 		}
 		for _, target := range []string{
 			"/" + token, "/ws?token=at." + token, "/ws?a&b&" + token, "/ws?t=%41" + token[1:], "/ws?t=AT%255F" + token[3:], "/ws?t=" + w.Master, "/ws?t=" + strings.ToLower(token),
 		} {
-			if status := send("a token in the URL", "GET", target, "", http.Header{}); status != 400 {
+			if status := send("GET", target, "", http.Header{}); status != 400 {
 				w.T.Errorf("%s: %d, want 400", target, status)
 			}
-			targets++
+			w.targets++
 		}
 	}
-	return targets
 }
 
-// malformed writes requests that no HTTP client sends, and returns how many had a token in
-// their target.
-func (w *watched) malformed() (targets int) {
+// malformed writes requests that no HTTP client sends.
+func (w *watched) malformed() {
 	token := w.hide("token of malformed requests", w.Issue(harness.AllowAll("room")).Token)
+	const local = " HTTP/1.1\r\nHost: localhost\r\n"
 	held := "Connection: close\r\nSec-WebSocket-Protocol: llps.v1, at." + token + "\r\nAuthorization: Bearer " + token + "\r\n\r\n"
 	for request, target := range map[string]bool{
-		"GET /ws HTTP/1.1\r\n" + held:                                                                                               false, // no Host
-		"GET /ws HTTP/1.1\r\nHost: a b\r\n" + held:                                                                                  false,
-		"GET /ws HTTP/3.7\r\nHost: localhost\r\n" + held:                                                                            false,
-		"GET http://" + token + "@localhost/ HTTP/1.1\r\nHost: a\r\n" + held:                                                        true,
-		"CONNECT " + token + ":443 HTTP/1.1\r\nHost: localhost\r\n" + held:                                                          true,
-		token + " /ws HTTP/1.1\r\nHost: localhost\r\n" + held:                                                                       true,
-		"GET /#" + token + " HTTP/1.1\r\nHost: localhost\r\n" + held:                                                                true,
-		"GET / HTTP/1.1\r\nHost: at." + token + "\r\n" + held:                                                                       true,
-		"GET /ws HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nSec-WebSocket-Protocol: llps.v1,\r\n at." + token + "\r\n\r\n": false, // folded
-		"GET /favicon.ico HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nReferer: http://localhost/?t=" + token + "\r\n\r\n":   false,
-		"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + token:                                                                                  false,
+		"GET /ws HTTP/1.1\r\n" + held:                                                          false, // no Host
+		"GET /ws HTTP/3.7\r\nHost: localhost\r\n" + held:                                       false,
+		"GET http://" + token + "@localhost/ HTTP/1.1\r\nHost: a\r\n" + held:                   true,
+		"CONNECT " + token + ":443" + local + held:                                             true,
+		token + " /ws" + local + held:                                                          true,
+		"GET /#" + token + local + held:                                                        true,
+		"GET / HTTP/1.1\r\nHost: at." + token + "\r\n" + held:                                  true,
+		"GET /ws" + local + "Sec-WebSocket-Protocol: llps.v1,\r\n at." + token + "\r\n" + held: false, // folded
+		"GET /favicon.ico" + local + "Connection: close\r\nReferer: /?t=" + token + "\r\n\r\n": false,
+		"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + token:                                             false,
 	} {
 		conn, err := net.Dial("tcp", fmt.Sprintf("127.0.0.1:%d", w.HTTP))
 		if err != nil {
@@ -361,15 +344,13 @@ func (w *watched) malformed() (targets int) {
 		}
 		_, _ = conn.Write([]byte(request)) // the edge may refuse before it has read all
 		_ = conn.(*net.TCPConn).CloseWrite()
-		var answer bytes.Buffer
-		_, _ = answer.ReadFrom(conn)
+		answer, _ := io.ReadAll(conn)
 		conn.Close()
-		w.places["the answer to "+strings.ReplaceAll(request, token, "…")] = answer.String()
+		w.saw(strings.ReplaceAll(request, token, "…"), harness.Answer{Body: answer})
 		if target {
-			targets++
+			w.targets++
 		}
 	}
-	return targets
 }
 
 // A secret that stands in a configuration is refused, and not repeated in the error or kept
@@ -378,35 +359,25 @@ func TestLiteralMasterIsRefused(t *testing.T) {
 	t.Parallel()
 	literal := harness.NewMasterToken()
 	e := harness.StartEdge(t, harness.DefaultCaddyfile, harness.WithEnv("LITERAL="+literal))
-	var wrote strings.Builder
-	for _, directive := range []string{"master_token " + literal, "master_token {$LITERAL}", "master_token " + literal + "_sha256:", literal} {
-		out, err := e.TryReload(strings.Replace(harness.DefaultCaddyfile, harness.DefaultMaster, "\n"+directive+"\n", 1))
-		validated, invalid := e.Command("validate", "--config", e.File, "--adapter", "caddyfile").CombinedOutput()
-		if err == nil || invalid == nil {
-			t.Errorf("%q is accepted", directive)
-		}
-		wrote.WriteString(out + string(validated))
+	wrote, err := e.TryReload(strings.Replace(harness.DefaultCaddyfile, harness.DefaultMaster, "\nmaster_token {$LITERAL}\n", 1))
+	validated, invalid := e.Command("validate", "--config", e.File, "--adapter", "caddyfile").CombinedOutput()
+	if err == nil || invalid == nil {
+		t.Error("it is accepted")
 	}
-	for _, app := range []harness.Object{{"master_tokens": []harness.Object{{"token": literal}}}, {"master_tokens": literal}} { // as JSON
-		config := harness.Object{"admin": harness.Object{"listen": e.AdminAddress()}, "apps": harness.Object{"pubsub": app}}
-		var got harness.Answer
-		e.Poll("an answer of /load", func() bool { // Caddy replaces its admin endpoint with each attempt
-			var err error
-			got, err = e.Try(harness.Call{Method: "POST", URL: e.AdminURL("/load"), Body: e.Encode(config)})
-			return err == nil
-		})
-		if got.Status == 200 {
-			t.Errorf("/load accepts %v", app)
-		}
-		wrote.Write(got.Body)
+	config := harness.Object{
+		"admin": harness.Object{"listen": e.AdminAddress()},
+		"apps":  harness.Object{"pubsub": harness.Object{"master_tokens": []harness.Object{{"token": literal}}}},
+	}
+	got := e.Do(harness.Call{Method: "POST", URL: e.AdminURL("/load"), Body: e.Encode(config)})
+	if got.Status == 200 {
+		t.Error("/load accepts it")
 	}
 	e.Rest("GET", "/v1/tokens", literal, nil).Problem(t, 401, "bad_master_token")
 	saved, err := os.ReadFile(filepath.Join(e.Dir, "config/caddy/autosave.json"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	wrote.WriteString(string(saved) + e.Output())
-	if found := harness.FindSecret(wrote.String(), literal[36:]); found != "" {
+	if found := harness.FindSecret(wrote+string(validated)+string(got.Body)+string(saved)+e.Output(), literal[36:]); found != "" {
 		t.Errorf("the secret is found in %s", found)
 	}
 }
