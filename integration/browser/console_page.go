@@ -69,9 +69,3 @@ func (p Tab) WantForgotten(secrets ...string) {
 		p.T.Error("the page keeps something in the browser")
 	}
 }
-
-// Gone waits until no element of a selector has a text.
-func (p Tab) Gone(selector, text string) {
-	p.T.Helper()
-	p.Until("![...document.querySelectorAll(%s)].some((e) => e.innerText.includes(%s))", selector, text)
-}

@@ -1,8 +1,10 @@
+// Package console tests the console of the built binary: its page in Chromium, and its API.
 package console
 
 import (
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
@@ -62,25 +64,17 @@ func join(e *harness.Edge, subject, tenant string, channels ...string) *harness.
 // listed are the connections of the edge, oldest first, as the admin API lists them.
 func listed(e *harness.Edge) []pubsub.Stat {
 	e.T.Helper()
-	var answer struct {
-		Connections []pubsub.Stat `json:"connections"`
-	}
+	var answer struct{ Connections []pubsub.Stat }
 	e.Do(harness.Call{Method: "GET", URL: e.AdminURL("/pubsub/connections")}).Decode(e.T, http.StatusOK, &answer)
 	return answer.Connections
 }
 
-// hasLine reports whether a line of a text has all of these.
-func hasLine(text string, all ...string) bool {
-	for line := range strings.SplitSeq(text, "\n") {
-		n := 0
-		for _, part := range all {
-			if strings.Contains(line, part) {
-				n++
-			}
-		}
-		if n == len(all) {
-			return true
-		}
-	}
-	return false
+// wantLine requires that the edge writes a line with all of these.
+func wantLine(e *harness.Edge, all ...string) {
+	e.T.Helper()
+	e.Poll(fmt.Sprintf("a line with %q", all), func() bool {
+		return slices.ContainsFunc(strings.Split(e.Output(), "\n"), func(line string) bool {
+			return !slices.ContainsFunc(all, func(part string) bool { return !strings.Contains(line, part) })
+		})
+	})
 }
