@@ -4,12 +4,12 @@ import (
 	"encoding/hex"
 	"fmt"
 	"net/http"
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/millrace/millrace/integration/browser"
 	"github.com/millrace/millrace/integration/harness"
+	"github.com/millrace/millrace/pubsub"
 )
 
 // A backlog in the edge costs its queue.
@@ -44,37 +44,26 @@ type wtMessage struct {
 	Patterns                            []string
 }
 
-// page is one from which WebTransport can be used: localhost is a secure context.
-func (b browserEdge) page(c *browser.Browser, name string) wtTab {
+// open opens a session, with these options beside the hash, from a page that may: localhost is
+// a secure context. It returns the protocol that the edge has chosen.
+func (b browserEdge) open(c *browser.Browser, name string, options harness.Object) (p wtTab, protocol string) {
 	c.T.Helper()
-	return wtTab{c.Open(name, b.HttpURL("/ping"), script(c.T, "webtransport_page.js"))}
-}
-
-// Connect opens a session, with these options beside the hash, and returns the
-// protocol that the edge has chosen.
-func (b browserEdge) Connect(p wtTab, options harness.Object) (protocol string) {
-	p.T.Helper()
-	all := harness.Object{"url": b.HttpsURL("/wt"), "hash": b.hash}
-	for name, value := range options {
-		all[name] = value
+	p = wtTab{c.Open(name, b.HttpURL("/ping"), script(c.T, "webtransport_page.js"))}
+	var known []string // a browser passes over the others
+	p.Evaluate(&known, `wt.known(["serverCertificateHashes"])`)
+	if len(known) == 0 {
+		c.T.Fatal("this browser cannot accept a certificate by its hash")
 	}
-	p.Evaluate(&protocol, `wt.open(%s)`, all)
-	return protocol
+	options["url"], options["hash"] = b.HttpsURL("/wt"), b.hash
+	p.Evaluate(&protocol, `wt.open(%s)`, options)
+	return p, protocol
 }
 
-// authenticated opens a session as a browser does best.
-func (b browserEdge) authenticated(c *browser.Browser, name, token string) wtTab {
-	c.T.Helper()
-	p := b.page(c, name)
-	b.Connect(p, harness.Object{})
-	p.line("AUTH:" + token)
-	p.wantLine("OK:AUTH")
-	return p
-}
-
-func (p wtTab) line(text string) {
+// ask sends a line and requires the answer.
+func (p wtTab) ask(line, answer string) {
 	p.T.Helper()
-	p.Evaluate(nil, `wt.line(%s)`, text)
+	p.Evaluate(nil, `wt.line(%s)`, line)
+	p.Want(wtMessage{Line: answer}, "next")
 }
 
 func (p wtTab) Want(want wtMessage, from string) {
@@ -95,11 +84,6 @@ func (p wtTab) stalled(got, want wtMessage) bool {
 	return harness.Stalls.Add(1) <= 3
 }
 
-func (p wtTab) wantLine(line string) {
-	p.T.Helper()
-	p.Want(wtMessage{Line: line}, "next")
-}
-
 // wantClosed requires that the session has ended with this code.
 func (p wtTab) wantClosed(code int) {
 	p.T.Helper()
@@ -112,8 +96,8 @@ func (p wtTab) wantClosed(code int) {
 	}
 }
 
-// authentication goes through the ways in which a token can come. A browser
-// that does not know an option passes over it: then the edge sees no token.
+// authentication goes through the ways in which a token can come. A browser that does not know
+// an option passes over it: then the edge sees no token.
 func (b browserEdge) authentication(c *browser.Browser) {
 	token := b.Issue(harness.AllowAll("room")).Token
 	for _, way := range []struct {
@@ -123,39 +107,24 @@ func (b browserEdge) authentication(c *browser.Browser) {
 	}{
 		{"headers", harness.Object{"Authorization": "Bearer " + token}, ""},
 		{"protocols", []string{"llps.v1", "at." + token}, "llps.v1"},
-		{"", nil, ""},
+		{"none", nil, ""},
 	} {
+		p, protocol := b.open(c, "way "+way.option, harness.Object{way.option: way.value})
 		var known []string
-		p := b.page(c, "way "+way.option)
-		p.Evaluate(&known, `wt.known(["headers", "protocols", "serverCertificateHashes"])`)
-		if !slices.Contains(known, "serverCertificateHashes") {
-			c.T.Fatalf("this browser knows the options %q: it cannot accept a certificate by its hash", known)
-		}
-		options := harness.Object{}
-		if way.option != "" {
-			options[way.option] = way.value
-		}
-		got := b.Connect(p, options)
-		if slices.Contains(known, way.option) {
-			c.T.Logf("this browser knows the option %s: the token comes with the handshake", way.option)
-			if got != way.protocol {
-				c.T.Errorf("%s: the edge chose the protocol %q, want %q", way.option, got, way.protocol)
-			}
-		} else {
-			if way.option != "" {
-				c.T.Logf("this browser does not know the option %s: the edge sees no token", way.option)
-			}
-			p.line("SUB:paint.room:news.*")
-			p.wantLine("ERR:unauthorized")
+		if p.Evaluate(&known, `wt.known([%s])`, way.option); len(known) == 0 {
+			p.ask("SUB:paint.room:news.*", "ERR:unauthorized")
 			p.wantClosed(4401)
-			p = b.authenticated(c, "again "+way.option, token)
+			p, protocol = b.open(c, "again "+way.option, harness.Object{})
+			way.protocol = ""
+			p.ask("AUTH:"+token, "OK:AUTH")
 		}
-		p.line("SUB:paint.room:news.*")
-		p.wantLine("OK:SUB:paint.room:news.*")
+		if protocol != way.protocol {
+			c.T.Errorf("%s: the edge chose the protocol %q, want %q", way.option, protocol, way.protocol)
+		}
+		p.ask("SUB:paint.room:news.*", "OK:SUB:paint.room:news.*")
 		p.Evaluate(nil, `wt.publish("paint.room", "news.today", "Grüße")`)
 		p.Want(wtMessage{Tenant: "paint.room", Channel: "news.today", Payload: "Grüße", Patterns: []string{"news.*"}}, "next")
-		p.line("PING")
-		p.wantLine("PONG")
+		p.ask("PING", "PONG")
 	}
 }
 
@@ -168,15 +137,14 @@ func (b browserEdge) ownStreams(c *browser.Browser) {
 		messages = 320 // 20 MiB: it buffers up to 12 MiB of a stream
 	}
 	issued := b.Issue(harness.AllowAll("room"))
-	token, id := issued.Token, issued.TokenID
-	p := b.authenticated(c, "tab", token)
-	p.line("SUB:paint.room:big")
-	p.wantLine("OK:SUB:paint.room:big")
+	p, _ := b.open(c, "tab", harness.Object{})
+	p.ask("AUTH:"+issued.Token, "OK:AUTH")
+	p.ask("SUB:paint.room:big", "OK:SUB:paint.room:big")
 	p.Evaluate(nil, `wt.alone("SUB:U:paint.room:small.*\n")`)
 	p.Evaluate(nil, `wt.accept()`)
 	p.Want(wtMessage{Line: "OK:SUB:paint.room:small.*"}, "nextOf")
 
-	publisher := b.With(c.T).Dial(token)
+	publisher := b.With(c.T).Dial(issued.Token)
 	for n := range messages {
 		number := fmt.Sprintf("%d ", n)
 		publisher.Publish("paint.room", "big", number+strings.Repeat("x", size-len(number)))
@@ -187,11 +155,7 @@ func (b browserEdge) ownStreams(c *browser.Browser) {
 		publisher.Publish("paint.room", "small.a", text)
 		p.Want(wtMessage{Tenant: "paint.room", Channel: "small.a", Payload: text, Patterns: []string{"small.*"}}, "nextOf")
 	}
-	queued := 0
-	for _, bytes := range b.Sessions(c.T, id) {
-		queued += bytes
-	}
-	if queued < 1<<20 {
+	if sessions, queued := b.sessions(c.T, issued.TokenID); sessions != 1 || queued < 1<<20 {
 		c.T.Errorf("%d bytes wait in the edge: the browser has taken the rest of the backlog, which blocks nothing", queued)
 	}
 
@@ -206,33 +170,26 @@ func (b browserEdge) ownStreams(c *browser.Browser) {
 		c.T.Errorf("of the backlog came %+v, want %d messages of %d bytes in order, and nothing else", got, messages, size)
 	}
 	p.Evaluate(nil, `wt.alone("UNSUB:U:paint.room:small.*\n")`)
-	p.wantLine("OK:UNSUB:paint.room:small.*")
+	p.Want(wtMessage{Line: "OK:UNSUB:paint.room:small.*"}, "next")
 	p.Want(wtMessage{End: "FIN"}, "nextOf")
-	publisher.Must(publisher.Leave())
 
 	// The page's own end is the edge's, too, without a wait for the idle timeout.
 	// (A tab that is closed may leave its session to that.)
 	p.Evaluate(nil, `wt.close(1000)`)
 	p.wantClosed(1000)
-	b.With(c.T).Poll("the end of the session", func() bool { return len(b.Sessions(c.T, id)) == 0 })
+	b.With(c.T).Poll("the end of the session", func() bool { n, _ := b.sessions(c.T, issued.TokenID); return n == 0 })
 }
 
-// Sessions returns how many bytes wait for each of a token's sessions over
-// WebTransport.
-func (b browserEdge) Sessions(t *testing.T, tokenID string) (queued []int) {
+// sessions counts a token's sessions over WebTransport, and the bytes that wait for them.
+func (b browserEdge) sessions(t *testing.T, tokenID string) (n, queued int) {
 	t.Helper()
-	var got struct {
-		Connections []struct {
-			Transport   string
-			TokenID     string `json:"token_id"`
-			QueuedBytes int    `json:"queued_bytes"`
-		}
-	}
+	var got struct{ Connections []pubsub.Stat }
 	b.AdminCall(http.MethodGet, "/pubsub/connections", nil).Decode(t, http.StatusOK, &got)
 	for _, connection := range got.Connections {
 		if connection.Transport == "webtransport" && connection.TokenID == tokenID {
-			queued = append(queued, connection.QueuedBytes)
+			n++
+			queued += connection.QueuedBytes
 		}
 	}
-	return queued
+	return n, queued
 }
