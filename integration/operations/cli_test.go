@@ -43,11 +43,4 @@ func TestCLIClient(t *testing.T) {
 	if code := objects.ExitCode(); code != 1 || !strings.Contains(objects.Err.String(), "ERR:token_revoked\nError: the edge closed the connection: 4403") {
 		t.Errorf("after the revocation: exit code %d, %s", code, objects.Err)
 	}
-	again := e.Subscriber(e.Issue(harness.AllowAll("room")).Token, append(wss, "a")...)
-	e.Stop()
-	again.Await(again.Err, "; reconnecting\n")
-	again.Signal(syscall.SIGINT)
-	if code := again.ExitCode(); code != 0 {
-		t.Errorf("after SIGINT while it reconnects: exit code %d, want 0; stderr %s", code, again.Err)
-	}
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -34,33 +35,23 @@ func TestMetrics(t *testing.T) {
 		_, a := c.Open(harness.Handshake{Token: "AT_x"})
 		a.Problem(t, 401, "unauthorized")
 		refused(401, "unauthorized")
-		s := c.Dial(token.Token) // asks PING
-		channel := string(rune('a' + i))
-		s.Subscribe("paint.room", channel, "x")
+		s := c.Dial(token.Token)
+		s.Subscribe("paint.room", tr.Name)
 		for range 5 {
-			s.Publish("paint.room", channel, "0123456789")
-			s.ExpectDeliver("paint.room", channel, "0123456789", channel)
+			s.Publish("paint.room", tr.Name, "0123456789")
+			s.ExpectDeliver("paint.room", tr.Name, "0123456789", tr.Name)
 		}
 		s.SendLine("nonsense")
 		s.ExpectText("ERR:bad_request")
 		open = append(open, s)
 		n := float64(i + 1)
-		const publish, delivery = 2 + 10 + 2 + 1 + 10, 1 + 2 + 10 + 2 + 1 + 4 + 10 + 2 + 2 + 1 // of 10 bytes
 		maps.Copy(want, harness.Samples{
-			"millrace_connections{transport=" + tr.Name + "}": 1, "millrace_subscriptions": 2 * n,
+			"millrace_connections{transport=" + tr.Name + "}": 1, "millrace_subscriptions": n,
 			"millrace_messages_in_total": 5 * n, "millrace_deliveries_total": 5 * n, "millrace_queue_bytes": 0,
-			"millrace_messages_out_total{kind=delivery}": 5 * n, "millrace_messages_out_total{kind=control}": 4 * n,
-			"millrace_bytes_in_total":                   n * float64(len("PING"+"SUB:paint.room:a"+"SUB:paint.room:x"+"nonsense")+5*publish),
-			"millrace_bytes_out_total":                  n * float64(len("PONG"+"OK:SUB:paint.room:a"+"OK:SUB:paint.room:x"+"ERR:bad_request")+5*delivery),
-			"millrace_refusals_total{code=bad_request}": n,
-			"millrace_publish_write_seconds_count":      5 * n,
+			"millrace_messages_out_total{kind=delivery}": 5 * n, "millrace_refusals_total{code=bad_request}": n,
+			"millrace_tenant_messages_in_total{tenant=paint.room}": 5 * n,
 		})
-		if i == 0 {
-			e.ExpectMetrics(want)
-			want["millrace_tenant_messages_in_total{tenant=paint.room}"] = 10
-			continue
-		}
-		delete(want, "millrace_publish_write_seconds_count") // writes may be joined; below
+		e.ExpectMetrics(want)
 	}
 	s := e.MustOpenWebTransport(harness.Handshake{})
 	s.SendLine("AUTH:AT_x")
@@ -82,9 +73,6 @@ func TestMetrics(t *testing.T) {
 	operation("revoke", "done", 1)
 	operation("revoke", "refused", 1)
 	operation("master_list", "done", 1)
-	for _, line := range []string{"millrace_bytes_in_total", "millrace_bytes_out_total", "millrace_messages_out_total{kind=control}"} {
-		delete(want, line) // the AUTH line may count in any way
-	}
 	e.ExpectMetrics(want)
 
 	for range 2 { // the second tenant is one of the others
@@ -104,14 +92,12 @@ func TestMetrics(t *testing.T) {
 	if admin, site := e.Metrics(), e.Scrape(e.HttpURL("/metrics")); !maps.Equal(admin, site) {
 		t.Errorf("the admin endpoint shows\n%v\nthe site\n%v", admin, site)
 	}
-	build := ""
-	for series := range e.Metrics() {
-		if strings.HasPrefix(series, "millrace_build_info{") {
-			build += series
-		}
-	}
-	if !strings.Contains(build, "caddy=v2.") || !strings.Contains(build, "goversion="+runtime.Version()) || !strings.Contains(build, "version="+version.Number()) {
-		t.Errorf("got %q", build)
+	build := slices.ContainsFunc(slices.Collect(maps.Keys(e.Metrics())), func(series string) bool {
+		return strings.HasPrefix(series, "millrace_build_info{caddy=v2.") && strings.Contains(series, "goversion="+runtime.Version()) &&
+			strings.Contains(series, "version="+version.Number())
+	})
+	if !build {
+		t.Errorf("millrace_build_info: got %v", e.Metrics())
 	}
 	harness.WantVersion(t, e.Cli("", "version"))
 
