@@ -31,11 +31,6 @@ soak_overlay() {
 	integration cluster -run 'TestOrderOverEdges|TestRevocationOverEdges|TestPartedEdge|TestKilled'
 }
 
-## a subject with 1,000 tokens that is revoked while three edges issue 50 more a second, ten times
-soak_subjects() {
-	integration tokens -run 'TestRevokeSubjectOverEdges$'
-}
-
 ## clients that vanish silently, for as long as the edge waits for them
 soak_silence() {
 	integration sessions -run 'TestWebTransportSilentClient'
