@@ -1,11 +1,9 @@
 // A WebTransport client made of the browser's own and frames built by hand, for
-// browser_webtransport_test.go, which calls wt.* in a page that this runs in.
-// Nothing is read before it is asked for, so that a test can let messages wait.
+// browsers/webtransport_test.go, which calls wt.* in a page that this runs in.
 globalThis.wt = (() => {
   const encoder = new TextEncoder();
   const decoder = new TextDecoder();
   let session, writer, main;
-  let streams; // reader of the streams that the edge opens
 
   const bytes = (n, size) => Array.from({ length: size }, (_, i) => (n >>> (8 * (size - 1 - i))) & 0xff);
   const sized = (text) => [...bytes(encoder.encode(text).length, 2), ...encoder.encode(text)];
@@ -55,12 +53,10 @@ globalThis.wt = (() => {
   }
 
   return {
-    // known returns which of the options this browser looks at: those that it
-    // knows. It refuses the address after that.
-    known(names) {
-      const read = [];
-      const options = {};
-      for (const name of names) Object.defineProperty(options, name, { get: () => void read.push(name) });
+    // knows tells whether this browser looks at an option. It refuses the address after that.
+    knows(name) {
+      let read = false;
+      const options = Object.defineProperty({}, name, { get: () => void (read = true) });
       try {
         new WebTransport("no address", options);
       } catch {
@@ -86,40 +82,11 @@ globalThis.wt = (() => {
       const stream = await session.createBidirectionalStream();
       writer = stream.writable.getWriter();
       main = messages(stream.readable);
-      streams = session.incomingUnidirectionalStreams.getReader();
       return session.protocol ?? "";
     },
     line: (text) => send(encoder.encode(text)),
     publish: (tenant, channel, payload) => send([...sized(tenant), ...sized(channel), ...encoder.encode(payload)]),
     next: () => main(),
-
-    // many reads n messages and returns what they are in short.
-    async many(n) {
-      const got = { count: 0, bytes: 0, others: [], inOrder: true };
-      while (got.count < n) {
-        const message = await main();
-        if (message.end) return { ...got, end: message.end };
-        if (message.line) got.others.push(message.line);
-        else {
-          got.inOrder &&= message.payload.startsWith(`${got.count} `);
-          got.count++;
-          got.bytes += message.payload.length;
-        }
-      }
-      return got;
-    },
-
-    // alone sends text on a unidirectional stream of its own.
-    async alone(text) {
-      const own = (await session.createUnidirectionalStream()).getWriter();
-      await own.write(encoder.encode(text));
-      await own.close();
-    },
-    // accept takes the stream that the edge opens next; nextOf reads from it.
-    async accept() {
-      const { value } = await streams.read();
-      this.nextOf = messages(value);
-    },
 
     close: (closeCode) => session.close({ closeCode }),
     closed: () => session.closed.then(({ closeCode, reason }) => ({ closeCode, reason }), (err) => ({ error: String(err) })),
