@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -104,25 +105,29 @@ func (p Tab) Act(cmd string, fields harness.Object) any {
 	return p.Do(fields)
 }
 
-// Click clicks the element with this role and name in the accessibility tree.
-func (p Tab) Click(role, name string) {
+// Click clicks elements with this role and these names in the accessibility tree, one after
+// the other.
+func (p Tab) Click(role string, names ...string) {
 	p.T.Helper()
-	p.Act("click", harness.Object{"role": role, "name": name})
+	for _, name := range names {
+		p.Act("click", harness.Object{"role": role, "name": name})
+	}
 }
 
-// Fill types value in the field with this label.
-func (p Tab) Fill(label, value string) {
+// Fill types values in fields: a label, a value, and so on.
+func (p Tab) Fill(labelled ...string) {
 	p.T.Helper()
-	p.Act("fill", harness.Object{"label": label, "value": value})
+	for pair := range slices.Chunk(labelled, 2) {
+		p.Act("fill", harness.Object{"label": pair[0], "value": pair[1]})
+	}
 }
 
-// See waits until the element of the CSS selector shows text, and returns all of the text
-// that it shows.
-func (p Tab) See(selector, text string) string {
+// See waits until elements of the CSS selector show these texts, each in turn, and returns all
+// of the text that the last one shows.
+func (p Tab) See(selector string, texts ...string) (shown string) {
 	p.T.Helper()
-	shown, ok := p.Act("see", harness.Object{"selector": selector, "text": text}).(string)
-	if !ok {
-		p.T.Fatalf("%s shows no text", selector)
+	for _, text := range texts {
+		shown, _ = p.Act("see", harness.Object{"selector": selector, "text": text}).(string) // an error has no other value
 	}
 	return shown
 }

@@ -22,14 +22,16 @@ func InConsole(t *testing.T, e *harness.Edge, tests map[string]func(*testing.T, 
 	}
 }
 
-// SignIn signs in on the page.
-func (p Tab) SignIn(name, password string) {
+// SignIn signs in on the page, and opens screens.
+func (p Tab) SignIn(name, password string, screens ...string) {
 	p.T.Helper()
 	p.See("h1", "Sign in")
-	p.Fill("Name", name)
-	p.Fill("Password", password)
+	p.Fill("Name", name, "Password", password)
 	p.Click("button", "Sign in")
 	p.See("h1", "Overview")
+	for _, screen := range screens {
+		p.GoTo(screen)
+	}
 }
 
 // GoTo opens a screen by its link.

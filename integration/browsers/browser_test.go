@@ -89,8 +89,7 @@ func demoTest(c *browser.Browser, d *harness.DevEdge, page, transport, credentia
 	}
 	publish(second, "news.later", "again")
 	first.See("#log", "again")
-	first.Click("button", "Unsubscribe news.*")
-	first.Click("button", "Disconnect")
+	first.Click("button", "Unsubscribe news.*", "Disconnect")
 	first.See("#status", "Disconnected: as you asked.")
 	second.Click("button", "Disconnect")
 	second.See("#status", "Disconnected")
@@ -142,7 +141,6 @@ func subscribe(p browser.Tab, pattern string) {
 
 func publish(p browser.Tab, channel, text string) {
 	p.T.Helper()
-	p.Fill("Channel", channel)
-	p.Fill("Message", text)
+	p.Fill("Channel", channel, "Message", text)
 	p.Click("button", "Publish")
 }

@@ -43,13 +43,10 @@ func TestConsoleOverEdges(t *testing.T) {
 	chrome := &browser.Browser{T: t, Name: "chromium", Driver: browser.StartChromium(t), Context: t.Name()}
 	p := chrome.Open("console", first.HttpURL("/console"), "")
 	p.SignIn("ada", harness.AdaPassword)
-	for _, name := range []string{"edge-0.test", "edge-1.test", "edge-2.test"} {
-		p.See("main table", name)
-	}
+	p.See("main table", "edge-0.test", "edge-1.test", "edge-2.test")
 	p.GoTo("Connections")
 	p.Click("button", fmt.Sprintf("Details of connection %d at edge-1.test", id))
-	p.Click("button", fmt.Sprintf("Disconnect connection %d at edge-1.test", id))
-	p.Click("button", "Disconnect")
+	p.Click("button", fmt.Sprintf("Disconnect connection %d at edge-1.test", id), "Disconnect")
 	elsewhere.ExpectText("ERR:closed_by_operator")
 	elsewhere.ExpectClose(wire.CloseTryLater)
 	p.See("[role=status]", "1 connection disconnected")

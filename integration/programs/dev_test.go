@@ -1,10 +1,8 @@
 package programs
 
 import (
-	"crypto/tls"
 	"fmt"
 	"net"
-	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -50,16 +48,10 @@ func TestDev(t *testing.T) {
 	subscribe.Await(subscribe.Out, "hello.world It runs\n")
 	late := harness.StartBackground(t, x.paste(x.step(t, "Come later and miss nothing")))
 	late.Await(late.Out, "chat.hall Said before you came\n")
-	if out := x.run(t, x.step(t, "See who is there")); !strings.HasPrefix(out, "CHANNEL  SUBJECT") {
+	if out := x.run(t, x.step(t, "See who is there"), x.step(t, "Revoke")); !strings.HasPrefix(out, "CHANNEL  SUBJECT") {
 		t.Errorf("presence prints %s", out)
 	}
-	if out := x.run(t, x.step(t, "Revoke")); !strings.HasPrefix(out, "revoked ") {
-		t.Errorf("token revoke prints %s", out)
-	}
-	subscribe.ExitCode()
-	if got := subscribe.Err.String(); !strings.Contains(got, "ERR:token_revoked") || !strings.Contains(got, "4403") {
-		t.Errorf("after the revocation the subscriber prints %s", got)
-	}
+	subscribe.Await(subscribe.Err, "ERR:token_revoked")
 	issues("Another token")
 	checkAddresses(t, x)
 	x.Stop(t, syscall.SIGINT)
@@ -85,27 +77,20 @@ func TestDev(t *testing.T) {
 // mistake does not look like success, and that other machines cannot connect.
 func checkAddresses(t *testing.T, x *terminal) {
 	t.Helper()
-	client := &http.Transport{DisableKeepAlives: true, TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}
-	for path, want := range map[string]int{
-		"/ping": 200, "/ws": 426, "/demo": 200, "/console": 200, "/api-docs/openapi.json": 200, "/v1/get-tokens": 404, "/": 404,
+	for path, want := range map[string]string{
+		"/ping": "200", "/ws": "426", "/demo": "200", "/console": "200", "/api-docs/openapi.json": "200", "/v1/get-tokens": "404", "/": "404",
 	} {
 		for i, scheme := range []string{"https", "http"} {
 			for _, name := range []string{"localhost", "127.0.0.1"} {
 				url := fmt.Sprintf("%s://%s:%d%s", scheme, name, x.Ports[i], path)
-				req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
-				if err != nil {
-					t.Fatal(err)
-				}
-				res, err := client.RoundTrip(req)
-				if err != nil {
-					t.Fatal(err)
-				}
-				res.Body.Close()
-				if res.StatusCode != want {
-					t.Errorf("GET %s: status %d, want %d", url, res.StatusCode, want)
+				if got := x.run(t, "curl -sk --noproxy '*' -o /dev/null -w '%{http_code}' "+url); got != want {
+					t.Errorf("GET %s: status %s, want %s", url, got, want)
 				}
 			}
 		}
+	}
+	if modules := x.run(t, "./millrace list-modules"); !strings.Contains(modules, "http.handlers.pubsub_ping") || strings.Contains(modules, "demo") {
+		t.Errorf("the demo is a module:\n%s", modules)
 	}
 	addresses, err := net.InterfaceAddrs()
 	if err != nil {

@@ -40,11 +40,8 @@ func TestCheckDeps(t *testing.T) {
 	if err == nil {
 		t.Error("it finds nothing missing")
 	}
-	for _, want := range []string{
-		"C compiler", "curl", "git", "make", "python3", "venv", "/none/chromium", "/none/firefox",
-		`\n  apt-get update && apt-get install .*python3-venv.* curl git make .*gcc`,
-	} {
-		if !regexp.MustCompile(want).MatchString(out) {
+	for _, want := range []string{"C compiler", "curl", "git", "make", "python3", "venv", "/none/chromium", "/none/firefox", "apt-get install "} {
+		if !strings.Contains(out, want) {
 			t.Errorf("it does not say %s:\n%s", want, out)
 		}
 	}

@@ -153,7 +153,7 @@ func TestNoSecretLeaves(t *testing.T) {
 // status: otherwise there was nothing to search.
 func (w *watched) checkLogged() {
 	w.T.Helper()
-	marked, logged, redacted, protocols := regexp.MustCompile(`n=\d+\.`), map[string][]int{}, 0, map[string]bool{}
+	marked, logged, protocols, redacted := regexp.MustCompile(`n=\d+\.`), map[string]int{}, map[string]bool{}, 0
 	for line := range strings.Lines(w.places["/everything.log"]) {
 		var r struct {
 			Msg, Method, Host, URI string
@@ -167,23 +167,16 @@ func (w *watched) checkLogged() {
 			redacted++
 		}
 		if mark := marked.FindString(r.URI + r.Request.URI); mark != "" && strings.HasPrefix(r.Msg, "handled request") {
-			logged[mark] = append(logged[mark], r.Status)
+			logged[mark] += r.Status // a second record makes it another number
 			protocols[r.Request.Proto] = true
 		}
 	}
-	for mark, status := range w.marks {
-		if got := logged[mark]; !slices.Equal(got, []int{status}) {
-			w.T.Errorf("the request with %s was answered %d; the access log has the statuses %v of it", mark, status, got)
-		}
+	if seen := slices.Compact(slices.Sorted(maps.Values(w.marks))); len(seen) < 9 {
+		w.T.Errorf("requests were answered %v alone", seen)
 	}
-	seen := slices.Collect(maps.Values(w.marks))
-	for _, status := range []int{200, 400, 401, 403, 404, 405, 426, 502, 503} {
-		if !slices.Contains(seen, status) {
-			w.T.Errorf("no request was answered %d", status)
-		}
-	}
-	if redacted != w.targets || !protocols["HTTP/1.1"] || !protocols["HTTP/2.0"] || !protocols["HTTP/3.0"] {
-		w.T.Errorf("the log has %d records of tokens in the target, want %d, and requests over %v", redacted, w.targets, protocols)
+	if !maps.Equal(logged, w.marks) || redacted != w.targets || len(protocols) != 3 {
+		w.T.Errorf("the log has requests over %v with the statuses %v, want %v, and %d with tokens in the target, want %d",
+			protocols, logged, w.marks, redacted, w.targets)
 	}
 }
 
@@ -204,10 +197,8 @@ func (w *watched) sessions() {
 		s.ExpectText("ERR:bad_frame")
 		s.Close()
 	}
-	for token, status := range map[string]int{
-		valid: 200, revoked: 401, w.hide("wrong secret", valid[:36]+harness.RandomHex()): 401,
-		w.hide("limited token", w.Limited(harness.Object{"allow_regions": []string{"EU"}})): 403,
-	} {
+	limited, wrong := w.Limited(harness.Object{"allow_regions": []string{"EU"}}), valid[:36]+harness.RandomHex()
+	for token, status := range map[string]int{valid: 200, revoked: 401, w.hide("wrong secret", wrong): 401, w.hide("limited token", limited): 403} {
 		for url, open := range map[string]func(harness.Handshake) (*harness.Socket, harness.Answer){
 			fmt.Sprintf("ws://localhost:%d/ws?", w.HTTP): w.Open, w.HttpsURL("/wt?"): w.OpenWebTransport,
 		} {
