@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
-	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -87,52 +86,40 @@ func installCommands(t *testing.T, section string) string {
 func checkInstallCommands(t *testing.T, text string) {
 	t.Helper()
 	list, _ := document(t, notRun, "")
-	listed := map[string]bool{} // whether the document has the command
-	for _, line := range regexp.MustCompile(`(?m)^([^#].*?)(?:\t(.*))?$`).FindAllStringSubmatch(list, -1) {
-		if listed[line[1]] = false; len(strings.Fields(line[2])) < 3 {
-			t.Errorf("%s gives no reason for %s", notRun, line[1])
-		}
-	}
 	soaks := "'From source'" // here, in the soak release
 	for _, script := range []string{"soak.sh", "soak-package.sh", "soak-package-inside.sh"} {
 		text, _ := document(t, "../scripts/"+script, "")
 		soaks += text
 	}
-	commands, blocks := 0, 0
+	all, blocks := "\n", 0
 	for _, section := range strings.Split(text, "\n## ")[1:] {
 		title, body, _ := strings.Cut(section, "\n")
+		own := blocksOf(body, "sh")
+		blocks += len(own)
+		commands := regexp.MustCompile(`(?m) +# .*$`).ReplaceAllString(strings.Join(own, ""), "")
+		all += commands
 		var want []string
-		for _, block := range blocksOf(body, "sh") {
-			blocks++
-			for line := range strings.Lines(block) {
-				command := regexp.MustCompile(` +# .*|\n`).ReplaceAllString(line, "")
-				commands++
-				if strings.HasSuffix(command, `\`) {
-					t.Errorf("%s: a command has more than one line: %s", title, command)
-				}
-				if _, ok := listed[command]; ok {
-					listed[command] = true
-				} else {
-					want = append(want, command)
-				}
+		for command := range strings.Lines(commands) {
+			if !strings.Contains("\n"+list, "\n"+strings.TrimSuffix(command, "\n")+"\t") {
+				want = append(want, command)
 			}
 		}
 		if len(want) == 0 {
 			continue
 		}
-		if got := strings.Split(strings.TrimSpace(installCommands(t, title)), "\n"); !slices.Equal(got, want) {
+		if got := installCommands(t, title); got != strings.Join(want, "") {
 			t.Errorf("%s: the soaks run %q, the document has %q", title, got, want)
 		}
 		if !strings.Contains(soaks, "'"+title+"'") {
 			t.Errorf("no soak runs the commands of %s: run them, or list them in %s", title, notRun)
 		}
 	}
-	if fences := strings.Count(text, "```"); commands < 15 || fences != 2*blocks {
-		t.Errorf("%d commands are read, in %d blocks of sh; %d lines begin or end a block", commands, blocks, fences)
+	if fences := strings.Count(text, "```"); strings.Count(all, "\n") < 15 || fences != 2*blocks || strings.Contains(all, "\\\n") {
+		t.Errorf("%d lines begin or end one of %d blocks of commands, a line each:%s", fences, blocks, all)
 	}
-	for command, found := range listed {
-		if !found {
-			t.Errorf("%s lists a command that the document does not have: %s", notRun, command)
+	for _, line := range regexp.MustCompile(`(?m)^([^#].*?)(?:\t(.*))?$`).FindAllStringSubmatch(list, -1) {
+		if len(strings.Fields(line[2])) < 3 || !strings.Contains(all, "\n"+line[1]+"\n") {
+			t.Errorf("%s gives no reason for %s, or the document does not have it", notRun, line[1])
 		}
 	}
 }

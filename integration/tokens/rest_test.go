@@ -35,62 +35,53 @@ func TestREST(t *testing.T) {
 	nested, all := harness.NewMasterToken(), harness.NewMasterToken()
 	e := harness.StartEdge(t, restCaddyfile, harness.WithEnv("MASTER_NESTED="+nested), harness.WithEnv("MASTER_ALL="+all))
 
-	t.Run("namespaces", func(t *testing.T) {
-		e := e.With(t)
-		ours, below := e.Issue(harness.AllowAll("room")), e.IssueAs(nested, harness.TokenRequest(harness.AllowAll("room")))
-		other := e.IssueAs(all, harness.TokenRequest(harness.AllowAll("room")))
-		for master, want := range map[string][]harness.Issued{e.Master: {ours, below}, nested: {below}, all: {ours, below, other}} {
-			var got, ids []string
-			for cursor := "limit=1"; cursor != ""; {
-				page := e.List(master, cursor)
-				for _, token := range page.Tokens {
-					got = append(got, token.TokenID)
-				}
-				if cursor = ""; page.NextCursor != "" {
-					cursor = "limit=1&cursor=" + page.NextCursor
-				}
+	ours, below := e.Issue(harness.AllowAll("room")), e.IssueAs(nested, harness.TokenRequest(harness.AllowAll("room")))
+	other := e.IssueAs(all, harness.TokenRequest(harness.AllowAll("room")))
+	for master, want := range map[string][]harness.Issued{e.Master: {ours, below}, nested: {below}, all: {ours, below, other}} {
+		var got, ids []string
+		for cursor := "limit=1"; cursor != ""; {
+			page := e.List(master, cursor)
+			for _, token := range page.Tokens {
+				got = append(got, token.TokenID)
 			}
-			for _, token := range want {
-				ids = append(ids, token.TokenID)
-			}
-			if slices.Sort(ids); !slices.Equal(got, ids) { // in order
-				t.Errorf("listed %q, want %q", got, ids)
+			if cursor = ""; page.NextCursor != "" {
+				cursor = "limit=1&cursor=" + page.NextCursor
 			}
 		}
-		e.Refresh(nested, ours.TokenID, harness.In(1e12)).Problem(t, http.StatusNotFound, "unknown_token")
-		e.Revoke(nested, ours.Token).Problem(t, http.StatusNotFound, "unknown_token")
-		e.Refresh(e.Master, below.TokenID, harness.In(1e12)).Decode(t, http.StatusOK, new(harness.Object))
-
-		one, two := e.Dial(e.Issue(harness.AllowAll("eu.room")).Token), e.Dial(below.Token) // of one physical tenant
-		two.Subscribe("paint.eu.room", "x")
-		one.Publish("paint.eu.room", "x", "hello")
-		two.ExpectDeliver("paint.eu.room", "x", "hello", "x")
-		two.SendLine("SUB:room:x")
-		two.ExpectText("ERR:permission_denied:SUB:room:x")
-		e.Revoke(all, below.Token).Decode(t, http.StatusOK, new(harness.Object))
-		two.ExpectText("ERR:token_revoked")
-		_, refused := e.Open(harness.Handshake{Token: below.Token})
-		refused.Problem(t, http.StatusUnauthorized, "unauthorized")
-	})
-
-	t.Run("ping", func(t *testing.T) {
-		e := e.With(t)
-		for method, status := range map[string]int{"GET": 200, "HEAD": 200, "OPTIONS": 204, "POST": 405} {
-			got := e.Rest(method, "/ping?x=1", "", nil)
-			if cors := got.Header.Get("Access-Control-Allow-Origin"); got.Status != status || cors != "*" || (string(got.Body) == "pong") != (method == "GET") {
-				t.Errorf("%s: %d %q, Access-Control-Allow-Origin %q", method, got.Status, got.Body, cors)
-			}
+		for _, token := range want {
+			ids = append(ids, token.TokenID)
 		}
-	})
-
-	t.Run("the description is opt-in", func(t *testing.T) {
-		e := e.With(t)
-		for _, path := range []string{"/api-docs/openapi.json", "/swagger-ui"} {
-			if with, without := e.Do(harness.Call{Method: "GET", URL: e.HttpsURL(path)}), e.Rest("GET", path, "", nil); with.Status != http.StatusOK || string(without.Body) != "" {
-				t.Errorf("%s: %d where it is on, and %q where not", path, with.Status, without.Body)
-			}
+		if slices.Sort(ids); !slices.Equal(got, ids) { // in order
+			t.Errorf("listed %q, want %q", got, ids)
 		}
-	})
+	}
+	e.Refresh(nested, ours.TokenID, harness.In(1e12)).Problem(t, http.StatusNotFound, "unknown_token")
+	e.Revoke(nested, ours.Token).Problem(t, http.StatusNotFound, "unknown_token")
+	e.Refresh(e.Master, below.TokenID, harness.In(1e12)).Decode(t, http.StatusOK, new(harness.Object))
+
+	one, two := e.Dial(e.Issue(harness.AllowAll("eu.room")).Token), e.Dial(below.Token) // of one physical tenant
+	two.Subscribe("paint.eu.room", "x")
+	one.Publish("paint.eu.room", "x", "hello")
+	two.ExpectDeliver("paint.eu.room", "x", "hello", "x")
+	two.SendLine("SUB:room:x")
+	two.ExpectText("ERR:permission_denied:SUB:room:x")
+	e.Revoke(all, below.Token).Decode(t, http.StatusOK, new(harness.Object))
+	two.ExpectText("ERR:token_revoked")
+	_, refused := e.Open(harness.Handshake{Token: below.Token})
+	refused.Problem(t, http.StatusUnauthorized, "unauthorized")
+
+	for method, status := range map[string]int{"GET": 200, "HEAD": 200, "OPTIONS": 204, "POST": 405} {
+		got := e.Rest(method, "/ping?x=1", "", nil)
+		if cors := got.Header.Get("Access-Control-Allow-Origin"); got.Status != status || cors != "*" || (string(got.Body) == "pong") != (method == "GET") {
+			t.Errorf("%s: %d %q, Access-Control-Allow-Origin %q", method, got.Status, got.Body, cors)
+		}
+	}
+
+	for _, path := range []string{"/api-docs/openapi.json", "/swagger-ui"} { // opt-in
+		if with, without := e.Do(harness.Call{Method: "GET", URL: e.HttpsURL(path)}), e.Rest("GET", path, "", nil); with.Status != http.StatusOK || string(without.Body) != "" {
+			t.Errorf("%s: %d where it is on, and %q where not", path, with.Status, without.Body)
+		}
+	}
 }
 
 // An edge says whether clients should come, and why not.
