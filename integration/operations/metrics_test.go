@@ -15,7 +15,8 @@ import (
 )
 
 // What happens to an edge is counted, once, and goes on being counted over reloads. Package
-// app has where each count of a hub is shown, and that all series are there from the start.
+// app has where each count of a hub is shown, how calls about tokens count, and that all series
+// are there from the start; package problem has the refusals.
 func TestMetrics(t *testing.T) {
 	t.Parallel()
 	withTenants := strings.Replace(harness.MetricsCaddyfile, "drain 7s", "drain 7s\n\t\tmetrics {\n\t\t\ttenants 1\n\t\t}", 1)
@@ -57,23 +58,12 @@ func TestMetrics(t *testing.T) {
 	s.SendLine("AUTH:AT_x")
 	s.ExpectText("ERR:unauthorized")
 	refused(401, "unauthorized")
-	e.Rest("POST", "/ws", token.Token, nil).Problem(t, 405, "method_not_allowed")
-	refused(405, "method_not_allowed")
 	e.Rest("GET", "/ws?token="+token.Token, "", nil).Problem(t, 400, "token_in_url")
 	refused(400, "token_in_url")
-	e.Rest("GET", "/WS", "", nil).Problem(t, 404, "not_found") // no handshake
-
 	e.Rest("POST", "/v1/get-token", "MT_x", "{}").Problem(t, 401, "bad_master_token")
-	id := e.AdminCLI("token", "issue", "--tenant", "other", "--quiet").Want(0, "AT_", "").Out[3:35]
-	e.AdminCLI("token", "revoke", id).Want(0, "", "")
-	e.AdminCLI("token", "revoke", harness.UnknownID).Want(1, "", "")
-	e.AdminCLI("master-token", "list").Want(0, "", "")
+	e.AdminCLI("token", "issue", "--tenant", "other", "--quiet").Want(0, "AT_", "")
 	operation("issue", "done", 2)
 	operation("issue", "refused", 1)
-	operation("revoke", "done", 1)
-	operation("revoke", "refused", 1)
-	operation("master_list", "done", 1)
-	e.ExpectMetrics(want)
 
 	for n := range 2 { // the second tenant is one of the others
 		open[0].Publish("paint.hall", "x", "")
@@ -106,7 +96,7 @@ func TestMetrics(t *testing.T) {
 		s.ExpectClose(wire.CloseForbidden)
 		want["millrace_connections{transport="+conformance.Transports[i].Name+"}"] = 0
 	}
-	operation("revoke", "done", 2)
+	operation("revoke", "done", 1)
 	want["millrace_refusals_total{code=token_revoked}"], want["millrace_subscriptions"] = 2, 0
 	last := e.Dial(e.Issue(harness.AllowAll("room")).Token)
 	operation("issue", "done", 3)

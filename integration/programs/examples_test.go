@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -24,25 +25,18 @@ type exampleEdge struct {
 	*terminal
 	backend string // its origin
 	blocks  []string
+	master  string // the block that makes a master token
 }
 
-// The blocks of examples/README.md after the first, which builds the SDK.
-const (
-	masterBlock = iota + 1
-	backendGoBlock
-	backendNodeBlock
-	workersBlock
-	workerBlock
-	publishBlock
-	pythonWorkerBlock
-	pythonPublishBlock
-	_ // installs the SDK for Python
-	_ // builds the page of the next
-	streamingBlock
-	pythonWorkersBlock
-	_ // the notebook: TestNotebook
-	blocks
-)
+// block returns the one block of examples/README.md that has a text.
+func (e *exampleEdge) block(t *testing.T, text string) string {
+	t.Helper()
+	i := slices.IndexFunc(e.blocks, func(block string) bool { return strings.Contains(block, text) })
+	if i < 0 {
+		t.Fatalf("no block of examples/README.md has %q", text)
+	}
+	return e.blocks[i]
+}
 
 // The examples do what examples/README.md says, pasted from there, with the pages in Chromium.
 func TestExamples(t *testing.T) {
@@ -51,12 +45,12 @@ func TestExamples(t *testing.T) {
 	e := startExamples(t)
 	t.Run("terminal", e.snippetsInTerminals)
 	t.Run("workers", e.workers)
-	for name, block := range map[string]int{"backend-go": backendGoBlock, "backend-node": backendNodeBlock} {
+	for name, block := range map[string]string{"backend-go": "go run ./examples/backend-go", "backend-node": "node examples/backend-node"} {
 		t.Run(name, func(t *testing.T) {
-			stop := e.start(t, "open "+e.backend, e.blocks[block])
+			stop := e.start(t, "open "+e.backend, e.block(t, block))
 			chrome.Run(t, "snippets", e.snippets)
 			chrome.Run(t, "cursors", e.cursors)
-			if block == backendGoBlock {
+			if name == "backend-go" {
 				chrome.Run(t, "chat", e.chat)
 			}
 			e.refusals(t)
@@ -85,11 +79,12 @@ func startExamples(t *testing.T) *exampleEdge {
 	// The last command of a block takes the shell's place, and the test itself goes on.
 	e := &exampleEdge{openTerminal(t, "localhost:3000", backend, " &\n", "\n", "\nnode ", "\nexec node ",
 		"go run ./examples/snippets/", "exec built/", "go run ./examples/", "exec built/",
-		"examples/python/.venv/bin/python ", python, "\npython3 ", "\n"+python), "http://" + backend, nil}
+		"examples/python/.venv/bin/python ", python, "\npython3 ", "\n"+python), "http://" + backend, nil, ""}
 	e.dir = t.TempDir()
-	if _, e.blocks = document(t, "../examples/README.md", "sh"); len(e.blocks) != blocks {
-		t.Fatalf("examples/README.md has %d blocks: the test knows %d", len(e.blocks), blocks)
+	if _, e.blocks = document(t, "../examples/README.md", "sh"); len(e.blocks) != 14 {
+		t.Fatalf("examples/README.md has %d blocks: the test knows 14", len(e.blocks))
 	}
+	e.master = e.block(t, "export MILLRACE_MASTER_TOKEN=")
 	ports := strings.NewReplacer("http://localhost:8080", fmt.Sprintf("http://localhost:%d", e.Ports[1]), "localhost:3000", backend)
 	err = filepath.WalkDir(from+"/examples", func(path string, entry fs.DirEntry, err error) error {
 		to := e.dir + strings.TrimPrefix(path, from)
@@ -128,7 +123,7 @@ func startExamples(t *testing.T) *exampleEdge {
 // written text, and how to stop them.
 func (e *exampleEdge) start(t *testing.T, text string, blocks ...string) (stop func()) {
 	t.Helper()
-	cmd := e.paste(append([]string{e.blocks[masterBlock], "exec 2>&1"}, blocks...)...)
+	cmd := e.paste(append([]string{e.master, "exec 2>&1"}, blocks...)...)
 	p := harness.StartBackground(t, cmd)
 	p.Await(p.Out, text)
 	return func() {
@@ -140,8 +135,8 @@ func (e *exampleEdge) start(t *testing.T, text string, blocks ...string) (stop f
 
 // workers checks that each of 100 jobs is done once, by several workers.
 func (e *exampleEdge) workers(t *testing.T) {
-	for _, block := range []int{workersBlock, pythonWorkersBlock} {
-		out := e.run(t, e.blocks[masterBlock], e.blocks[block])
+	for _, block := range []string{"go run ./examples/workers", "examples/python/workers.py"} {
+		out := e.run(t, e.master, e.block(t, block))
 		done, workers := map[string]bool{}, map[string]bool{}
 		lines := regexp.MustCompile(`(?m)^(worker \d+) does jobs\.resize (\d+\.png)$`).FindAllStringSubmatch(out, -1)
 		for _, line := range lines {
@@ -155,14 +150,13 @@ func (e *exampleEdge) workers(t *testing.T) {
 
 // snippetsInTerminals are a worker and a publisher, in Go and in Python.
 func (e *exampleEdge) snippetsInTerminals(t *testing.T) {
-	token, worker, _ := strings.Cut(e.blocks[workerBlock], "\n")
+	token, worker, _ := strings.Cut(e.block(t, "snippets/worker &"), "\n")
 	for _, language := range [][3]string{
-		{worker, e.blocks[publishBlock], "jobs.resize cat.png"},
-		{e.blocks[pythonWorkerBlock], e.blocks[pythonPublishBlock], "jobs.resize dog.png"},
+		{worker, "snippets/publish\n", "jobs.resize cat.png"}, {e.block(t, "snippets/worker.py"), "snippets/publish.py", "jobs.resize dog.png"},
 	} {
-		p := harness.StartBackground(t, e.paste(e.blocks[masterBlock], "exec 2>&1", token, language[0]))
+		p := harness.StartBackground(t, e.paste(e.master, "exec 2>&1", token, language[0]))
 		p.Await(p.Out, "waiting for jobs")
-		e.run(t, e.blocks[masterBlock], token, language[1])
+		e.run(t, e.master, token, e.block(t, language[1]))
 		p.Await(p.Out, language[2])
 		p.Signal(syscall.SIGTERM)
 		p.ExitCode()
@@ -228,7 +222,7 @@ func (e *exampleEdge) streaming(b *browser.Browser) {
 	}
 	defer pauses.Close()
 	defer e.start(b.T, "running on "+e.backend, fmt.Sprintf("export MODEL_PORT=%d\ncd examples/python/streaming", pauses.Addr().(*net.TCPAddr).Port),
-		"mv model.py stand_in.py\nln -s ../../../integration/clients/paused_model.py model.py\ncd ../../..", e.blocks[streamingBlock])()
+		"mv model.py stand_in.py\nln -s ../../../integration/clients/paused_model.py model.py\ncd ../../..", e.block(b.T, "streaming/backend.py"))()
 	text, _ := document(b.T, "../examples/python/streaming/answer.txt", "")
 	whole := "You asked: why?\n\n" + text + " "
 	first := b.Open("first", e.backend+"/", "")
