@@ -42,14 +42,6 @@ func keep(s *harness.Socket, tenant, channel string, payloads ...string) {
 	}
 }
 
-// samplePayloads are n payloads.
-func samplePayloads(n int) (list []string) {
-	for i := range n {
-		list = append(list, fmt.Sprintf("message %d.", i))
-	}
-	return list
-}
-
 // join makes a subject a member of channels of a tenant, as long as its connection is open.
 func join(e *harness.Edge, subject, tenant string, channels ...string) *harness.Socket {
 	e.T.Helper()

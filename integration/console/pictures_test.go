@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -47,7 +48,7 @@ func TestConsoleScreens(t *testing.T) {
 	subscriber.Subscribe("paint.room", "news.#")
 	go stayConnected(subscriber)
 	keep(publisher, "paint.room", "chat.general", "hello, who is here?", `{"from":"ada","text":"I am"}`, "\x00\x01\x02\xfd", "see you tomorrow")
-	keep(publisher, "paint.lobby", "chat.news", samplePayloads(60)...)
+	keep(publisher, "paint.lobby", "chat.news", slices.Repeat([]string{"hello"}, 60)...)
 	go stayConnected(publisher)
 	for _, subject := range []string{"ada", "Bertrand", "a guest with a rather long name, who was here before"} {
 		go stayConnected(join(e, subject, "paint.room", "room.general", "room.ideas"))
