@@ -7,6 +7,7 @@ import (
 
 	"github.com/millrace/millrace/client"
 	"github.com/millrace/millrace/edgetest"
+	"github.com/millrace/millrace/tokenstore"
 )
 
 // A drain tells all clients to go elsewhere, spread over its first part, serves them until its
@@ -87,7 +88,7 @@ func TestDrainEndsWithTheLastClient(t *testing.T) {
 // number; a drain tells it at once.
 func TestWebTransportAuth(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		e := edgetest.New(t)
+		e := edgetest.New(t, edgetest.Region("EU"))
 		await := func() *session {
 			c, refused := openUnchecked(t, e, client.WebTransport, handshake{})
 			if c == nil {
@@ -100,8 +101,13 @@ func TestWebTransportAuth(t *testing.T) {
 		if took := time.Since(start); took < 5*time.Second || took > 6*time.Second {
 			t.Errorf("a client without a token had %v", took)
 		}
+		limited := func(change func(*tokenstore.Right)) string { return "AUTH:" + e.Token(edgetest.Right(change)) }
 		for line, want := range map[string][]string{
 			"AUTH:" + e.Token(all()...): {"OK:AUTH"}, "AUTH:AT_x": {"ERR:unauthorized", "close 4401"}, "PING": {"ERR:unauthorized", "close 4401"},
+			limited(func(r *tokenstore.Right) { r.AllowIPMasks = []string{"203.0.113.0/24"} }):       {"ERR:forbidden:ip", "close 4403"},
+			limited(func(r *tokenstore.Right) { r.AllowedWSOrigin = []string{"https://a.example"} }): {"ERR:forbidden:origin", "close 4403"},
+			limited(func(r *tokenstore.Right) { r.AllowRegions = []string{"US"} }):                   {"ERR:forbidden:region", "close 4403"},
+			limited(func(r *tokenstore.Right) { r.AllowProtocols = []string{"websocket"} }):          {"ERR:forbidden:protocol", "close 4403"},
 		} {
 			c := await()
 			c.send(line)

@@ -31,11 +31,6 @@ soak_overlay() {
 	integration cluster -run 'TestOrderOverEdges|TestRevocationOverEdges|TestPartedEdge|TestKilled'
 }
 
-## clients that vanish silently, for as long as the edge waits for them
-soak_silence() {
-	integration sessions -run 'TestWebTransportSilentClient'
-}
-
 ## edges that drain, and edges that die, 100 times each below clients of all SDKs; and all scenarios of the SDKs, over all transports, in the browsers, in Deno and Bun, and of the minimal client
 soak_sdks() {
 	scripts/install-test-deps.sh

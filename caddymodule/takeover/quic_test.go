@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
 
 // Under load, new clients have to prove their address before they cost anything.
@@ -26,6 +27,15 @@ func TestAddressesAreValidatedUnderLoad(t *testing.T) {
 	// The limit refills while the loop runs.
 	if asked == 0 || asked > freeHandshakes {
 		t.Errorf("%d of %d clients at once have to prove their address, want some, and the first %d not", asked, 2*freeHandshakes, freeHandshakes)
+	}
+}
+
+// A client that has vanished is forgotten after 30 s, of which package edgetest tests what
+// follows; one that only has nothing to say is asked before, more than once.
+func TestIdleTimeout(t *testing.T) {
+	c := new(port).quicConfig()
+	if c.MaxIdleTimeout != 30*time.Second || 3*c.KeepAlivePeriod > c.MaxIdleTimeout {
+		t.Errorf("forgotten after %v, asked every %v", c.MaxIdleTimeout, c.KeepAlivePeriod)
 	}
 }
 

@@ -98,128 +98,93 @@ func TestCertificateRenewal(t *testing.T) {
 	}
 	awaitRenewal()
 	token := e.Issue(harness.AllowAll("room")).Token
-	var crowd []*certified
-	for _, transport := range []client.Transport{client.WebSocket, client.WebTransport} {
-		crowd = append(crowd, connectCertified(e, trusted, transport, token))
+	transports := []client.Transport{client.WebSocket, client.WebTransport}
+	var first *x509.Certificate
+	var ends []func()
+	for _, transport := range transports {
+		shown, end := converse(e, trusted, transport, token)
+		first, ends = shown, append(ends, end)
 	}
 	// A soak ends when the sessions have outlived the certificates that they began with.
-	for n := 0; n < renewals || harness.Soaking && time.Now().Before(crowd[0].shown.NotAfter); n++ {
+	for n := 0; n < renewals || harness.Soaking && time.Now().Before(first.NotAfter); n++ {
 		old := len(seen)
 		awaitRenewal()
-		for _, c := range crowd {
-			fresh := connectCertified(e, trusted, c.transport, token)
-			if slices.ContainsFunc(seen[:old], fresh.shown.Equal) {
-				t.Errorf("after renewal %d a new session over %s got an old certificate", n+1, c.transport)
+		for _, transport := range transports {
+			shown, end := converse(e, trusted, transport, token)
+			if slices.ContainsFunc(seen[:old], shown.Equal) {
+				t.Errorf("after renewal %d a new session over %s got an old certificate", n+1, transport)
 			}
-			fresh.end()
+			end()
 		}
 	}
-	for _, c := range crowd {
-		c.end()
-		t.Logf("%s: %d messages", c.transport, c.received)
+	for _, end := range ends {
+		end()
 	}
-	t.Logf("%d renewals; %v are left to the first certificate", len(seen)-1, time.Until(crowd[0].shown.NotAfter).Round(time.Second))
+	t.Logf("%d renewals; %v are left to the first certificate", len(seen)-1, time.Until(first.NotAfter).Round(time.Second))
 }
 
-// certified is a client that publishes numbers to itself, and notes what happens to its
-// connection.
-type certified struct {
-	t         *testing.T
-	transport client.Transport
-	client    *client.Client
-	shown     *x509.Certificate // by its first handshake
-	stop      chan struct{}
-	work      sync.WaitGroup
-	published int // read after the work, as received
-	received  int
-
-	mu     sync.Mutex
-	faults []string
-}
-
-func connectCertified(e *harness.Edge, trusted *tls.Config, transport client.Transport, token string) *certified {
+// converse connects a client, which publishes numbers to itself. It returns the certificate
+// that the edge has shown. end requires that the connection was the only one, and lost nothing.
+func converse(e *harness.Edge, trusted *tls.Config, transport client.Transport, token string) (shown *x509.Certificate, end func()) {
 	e.T.Helper()
-	c := &certified{t: e.T, transport: transport, stop: make(chan struct{})}
-	handshakes := 0
 	config := trusted.Clone()
 	config.VerifyConnection = func(state tls.ConnectionState) error {
-		if handshakes++; handshakes > 1 { // of one connection after the other
-			c.fault("connection %d", handshakes)
+		if shown != nil {
+			e.T.Errorf("%s: a second connection", transport)
 			return nil
 		}
-		c.shown = state.PeerCertificates[0]
+		shown = state.PeerCertificates[0]
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(e.T.Context(), harness.WaitTimeout)
 	defer cancel()
-	var err error
 	// Without keep-alive a busy machine makes no connection suspect.
-	c.client, err = client.Connect(ctx, []string{e.HttpsURL("")}, client.Options{
+	c, err := client.Connect(ctx, []string{e.HttpsURL("")}, client.Options{
 		Token: token, Transports: []client.Transport{transport}, ConnectTimeout: harness.WaitTimeout, KeepAlive: -1,
 		QueuePolicy: client.EndOnFull, TLS: config, OnEvent: func(event client.Event) {
 			switch event.(type) {
 			case client.Connected, client.RoundTrip, client.Closed:
 			default:
-				c.fault("%T%+v", event, event)
+				e.T.Errorf("%s: %T%+v", transport, event, event)
 			}
 		},
 	})
 	if err != nil {
 		e.T.Fatalf("%s: %v\nthe edge wrote:\n%s", transport, err, e.Output())
 	}
-	channel := fmt.Sprintf("%s.%p", transport, c)
-	s, err := c.client.Subscribe(ctx, "paint.room", channel)
-	if err != nil {
-		e.T.Fatalf("%s: %v", transport, err)
-	}
-	publish := func(payload string) {
-		if err := c.client.Publish(context.Background(), "paint.room", channel, []byte(payload)); err != nil {
-			c.fault("message %s: %v", payload, err)
-		}
-	}
-	c.work.Go(func() { // ends with stop
-		tick := time.NewTicker(10 * time.Millisecond)
-		defer tick.Stop()
-		for {
-			c.published++
-			publish(strconv.Itoa(c.published))
+	e.T.Cleanup(func() { _ = c.Close() })
+	channel := harness.RandomHex()
+	s, err := c.Subscribe(ctx, "paint.room", channel)
+	e.Must(err)
+	stop := make(chan struct{})
+	var work sync.WaitGroup
+	work.Go(func() {
+		for n, last := 0, false; !last; n++ {
 			select {
-			case <-c.stop:
-				publish("end")
-				return
-			case <-tick.C:
+			case <-stop:
+				last = true
+			case <-time.After(10 * time.Millisecond): // a pace, not a wait
+			}
+			if err := c.Publish(context.Background(), "paint.room", channel, fmt.Appendf(nil, "%d %v", n, last)); err != nil {
+				e.T.Errorf("%s: message %d: %v", transport, n, err)
 			}
 		}
 	})
-	c.work.Go(func() { // ends with the last message, or the client
-		for m := range s.Messages() {
-			if string(m.Payload) == "end" {
+	work.Go(func() {
+		for n, last := 0, false; !last; n++ {
+			m, open := <-s.Messages()
+			got := -1
+			if _, err := fmt.Sscan(string(m.Payload), &got, &last); !open || err != nil || got != n {
+				e.T.Errorf("%s: got %q in place of message %d; the subscription: %v", transport, m.Payload, n, s.Err())
 				return
 			}
-			if c.received++; string(m.Payload) != strconv.Itoa(c.received) {
-				c.fault("got %q in place of %d", m.Payload, c.received)
-			}
 		}
-		c.fault("the subscription ended: %v", s.Err())
 	})
-	e.T.Cleanup(func() { _ = c.client.Close() }) // end has looked at it
-	return c
-}
-
-func (c *certified) fault(format string, args ...any) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.faults = append(c.faults, fmt.Sprintf(format, args...))
-}
-
-// end stops the client, and requires that its only connection has lost nothing.
-func (c *certified) end() {
-	c.t.Helper()
-	close(c.stop)
-	timer := time.AfterFunc(harness.WaitTimeout, func() { _ = c.client.Close() }) // which ends the work
-	c.work.Wait()
-	timer.Stop()
-	if err := c.client.Close(); err != nil || c.received != c.published || len(c.faults) > 0 {
-		c.t.Errorf("%s: %v; got %d of %d messages, faults %q", c.transport, err, c.received, c.published, c.faults)
+	return shown, func() {
+		close(stop)
+		timer := time.AfterFunc(harness.WaitTimeout, func() { _ = c.Close() }) // which ends the work
+		defer timer.Stop()
+		work.Wait()
+		e.Must(c.Close())
 	}
 }
