@@ -50,11 +50,6 @@ soak_suspicions() {
 	integration sdks -count="${MILLRACE_ROUNDS:-10}" -run 'TestSDKs(InBrowsers)?$/^(a_frozen_edge|a_path_that|UDP_dies|UDP_is_away|another_address|kill)'
 }
 
-## 100 hostile connections of one tenant beside the latency of another, on one edge and over two
-soak_tenants() {
-	MILLRACE_SOAK_COUNT=${MILLRACE_ROUNDS:-5} integration load -run 'TestManyTenants$'
-}
-
 ## what two edges deliver and refuse, over both transports, against an oracle: 10 million times
 soak_oracle() {
 	integration cluster -run 'TestOracle$'
@@ -110,11 +105,6 @@ soak_latency_under_loss() {
 	networks -run 'TestLatencyUnderLoss$'
 }
 
-## what it costs an edge when 10,000 clients ask whether it is alive, with messages and without
-soak_pings() {
-	integration load -run 'TestPings$'
-}
-
 # Of each kind MILLRACE_ROUNDS runs of MILLRACE_RUN, such as 10s; by default 100 runs of 15 s
 # in memory, with reloads, and on disk, with kills, and of 60 s over edges. MILLRACE_KINDS is a
 # regular expression of kinds: Memory, OfKilledEdges, OverEdges, Restored. A failed run says
@@ -132,16 +122,6 @@ soak_histories() {
 ## clients that join, leave, move and vanish at three edges that are killed, frozen and cut off: after each of 100 rounds all who watch see exactly who is there
 soak_presence() {
 	MILLRACE_SOAK_COUNT=${MILLRACE_ROUNDS:-100} integration presence -run 'TestPresenceSoak$'
-}
-
-## what 10,000 in one channel cost an edge, and 1,000 and 10,000 who watch them
-soak_presence_load() {
-	integration load -run 'TestPresenceLoad$'
-}
-
-## how many messages an edge stores, and 10,000 clients that come back at once
-soak_history_measures() {
-	integration load -run 'TestHistoryLoad$'
 }
 
 ## 2,000 clients that suspect a frozen edge at once, and another edge
