@@ -18,8 +18,6 @@ integration() { # package, flags of go test
 	MILLRACE_SOAK=1 go test -v -count=1 -timeout 24h "${@:2}" "./integration/$1"
 }
 
-networks() { integration networks "$@"; }
-
 ## races, reloads and crowds of the sessions' conformance suite, at length
 soak_sessions() {
 	integration conformance -run 'TestConformance$'
@@ -97,12 +95,12 @@ soak_upgrade() {
 ## what clients of each SDK see when their network breaks, compared with the marks (docs/networks.md)
 soak_networks() {
 	scripts/install-test-deps.sh
-	networks -parallel 24 -run 'TestNetworks$' # MILLRACE_TURNS at a time measure, the others wait
+	MILLRACE_SOAK_COUNT=${MILLRACE_ROUNDS:-20} integration networks -parallel 24 -run 'TestNetworks$' # two at a time measure, the others wait
 }
 
 ## how late messages come, and how long they stay away, with loss and distance, by transport
 soak_latency_under_loss() {
-	networks -run 'TestLatencyUnderLoss$'
+	MILLRACE_SOAK_COUNT=${MILLRACE_SECONDS:-60} integration networks -run 'TestLatencyUnderLoss$'
 }
 
 # Of each kind MILLRACE_ROUNDS runs of MILLRACE_RUN, such as 10s; by default 100 runs of 15 s

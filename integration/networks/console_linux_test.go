@@ -2,14 +2,14 @@ package networks
 
 import (
 	"encoding/json"
-	"fmt"
 	"strings"
 	"testing"
 
+	"github.com/millrace/millrace/integration/harness"
 	"github.com/millrace/millrace/internal/netlab"
 )
 
-// consoleCaddyfile has a console over plain HTTP, for any host; the password of ada is below.
+// consoleCaddyfile has a console over plain HTTP, for any host.
 const consoleCaddyfile = `{
 	admin off
 	auto_https off
@@ -21,7 +21,7 @@ http://:8080 {
 	pubsub
 	pubsub_ready
 	pubsub_console {
-		operator ada $argon2id$v=19$m=7168,t=1,p=1$NYXBFFMzzefnvA3loiddsg$TO1GTXy6uCCDuBGHP11dU4GkAFdlBq0tNFEk1tq1a4c manager
+		operator ada ` + harness.AdaHash + ` manager
 	}
 }
 `
@@ -32,7 +32,6 @@ func TestConsoleFromOutside(t *testing.T) {
 	t.Parallel()
 	n := startNetwork(t, 2)
 	e := startEdge(t, n.Machine(1), consoleCaddyfile)
-	e.awaitReady()
 	curl := func(from netlab.Machine, args ...string) string {
 		t.Helper()
 		out, err := from.Command("curl", append([]string{"-s", "--max-time", "100", "--noproxy", "*"}, args...)...).Output()
@@ -42,12 +41,12 @@ func TestConsoleFromOutside(t *testing.T) {
 		return string(out)
 	}
 	const local, api = "Host: localhost:8080", "/console/api/session"
-	login := []string{"-H", local, "-H", "Origin: http://localhost:8080", "-H", "Content-Type: application/json", "-d", `{"name":"ada","password":"correct horse 1"}`}
-	url := fmt.Sprintf("http://%s:8080/console", e.machine.IP)
+	login := []string{"-H", local, "-H", "Origin: http://localhost:8080", "-H", "Content-Type: application/json", "-d", `{"name":"ada","password":"` + harness.AdaPassword + `"}`}
+	url := e.plain() + "/console"
 	for _, args := range [][]string{
 		{url},
 		{url, "-H", local, "-H", "X-Forwarded-Proto: https", "-H", "X-Forwarded-For: 127.0.0.1"},
-		append([]string{strings.TrimSuffix(url, "/console") + api}, login...),
+		append([]string{e.plain() + api}, login...),
 	} {
 		var p struct {
 			Status int
@@ -57,7 +56,7 @@ func TestConsoleFromOutside(t *testing.T) {
 			t.Errorf("%q: %+v %v", args, p, err)
 		}
 	}
-	if answer := curl(e.machine, append([]string{"http://localhost:8080" + api}, login...)...); !strings.Contains(answer, `"signed_in":true`) {
+	if answer := curl(e.Machine, append([]string{"http://localhost:8080" + api}, login...)...); !strings.Contains(answer, `"signed_in":true`) {
 		t.Errorf("on the edge's own machine: %s", answer)
 	}
 }

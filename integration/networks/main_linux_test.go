@@ -9,17 +9,14 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/millrace/millrace/integration/harness"
 	"github.com/millrace/millrace/integration/sdk"
 	"github.com/millrace/millrace/internal/netlab"
 	"github.com/millrace/millrace/internal/programs"
 )
 
-// Where the test binary is run again, without a network.
-const (
-	hostEnv  = "MILLRACE_NETWORKS_HOST"    // it is the process of a client: latency, or the name of a browser
-	builtEnv = "MILLRACE_NETWORKS_PROGRAM" // the folder of the programs that are built already
-)
+// hostEnv is the name of a browser in whose machine the test binary runs again, as the driver
+// of clients there.
+const hostEnv = "MILLRACE_NETWORKS_HOST"
 
 var (
 	built  string // the folder with millrace and sdkgo
@@ -27,51 +24,36 @@ var (
 )
 
 func TestMain(m *testing.M) {
-	switch os.Getenv(hostEnv) {
-	case "":
-		os.Exit(run(m))
-	case "latency":
-		if err := runLatency(); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(1)
-		}
-	default:
+	if os.Getenv(hostEnv) != "" {
 		os.Exit(m.Run()) // TestBrowserHost
 	}
+	code, err := run(m)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		code = 1
+	}
+	os.Exit(code)
 }
 
-func run(m *testing.M) int {
+func run(m *testing.M) (int, error) {
 	dir, err := os.MkdirTemp("", "networks")
 	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
+		return 0, err
 	}
 	defer os.RemoveAll(dir)
-	if built = os.Getenv(builtEnv); built == "" {
-		built = dir
-		for name, source := range map[string]string{"millrace": "../../cmd/millrace", "sdkgo": "../clients/sdkgo"} {
-			path, failed := programs.Build(dir, name, source)
-			if link := filepath.Join(dir, name); failed == nil && path != link {
-				failed = os.Symlink(path, link)
-			}
-			if failed != nil {
-				fmt.Fprintln(os.Stderr, failed)
-				return 1
-			}
+	for name, source := range map[string]string{"millrace": "../../cmd/millrace", "sdkgo": "../clients/sdkgo"} {
+		path, err := programs.Build(dir, name, source)
+		if err != nil {
+			return 0, err
 		}
+		built = filepath.Dir(path)
 	}
-	if whyNot = netlab.Possible(); whyNot != nil {
-		return m.Run()
+	whyNot = netlab.Possible()
+	// In a namespace there is no network to build anything.
+	if code, again, err := netlab.Apart(programs.Folder + "=" + built); again || err != nil {
+		return code, err
 	}
-	code, again, err := netlab.Apart(builtEnv + "=" + built)
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	if again {
-		return code
-	}
-	return m.Run()
+	return m.Run(), nil
 }
 
 // startNetwork is machines without faults, which end with the test.
@@ -111,18 +93,13 @@ func TestBrowserHost(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = say(sdk.Report{Event: "hello", Transports: []string{"webtransport", "websocket"}}) // who reads may be gone
-	for lines := bufio.NewScanner(os.Stdin); lines.Scan(); {
+	for lines := bufio.NewScanner(os.Stdin); err == nil && lines.Scan(); {
 		var c sdk.Command
-		if err := json.Unmarshal(lines.Bytes(), &c); err != nil {
-			t.Fatal(err)
-		}
-		if err := page.Send(c); err != nil {
-			t.Fatal(err)
+		if err = json.Unmarshal(lines.Bytes(), &c); err == nil {
+			err = page.Send(c)
 		}
 	}
+	if err != nil {
+		t.Fatal(err)
+	}
 }
-
-// limit bounds every wait for what is not measured.
-const limit = sdk.Limit
-
-var soaking = harness.Soaking
