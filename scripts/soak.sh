@@ -127,8 +127,8 @@ soak_suspicion_storm() {
 	integration load -run 'TestSuspicionStorm$'
 }
 
-## an edge with 100,000 tokens and 10,000 connections, with a console open and closed in turns; each
-## screen of it in every width and scheme
+## the console's lists on an edge with 100,000 tokens and 10,000 connections; each screen of it in
+## every width and scheme
 soak_console() {
 	scripts/install-test-deps.sh
 	integration load -run 'TestConsoleLoad$'

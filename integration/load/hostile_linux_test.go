@@ -55,24 +55,22 @@ func TestHostileCrowd(t *testing.T) {
 			})
 		}
 	}
-	var took latencies
-	measure(e, "the crowd", func() {
-		for ctx.Err() == nil || took.count() == 0 {
-			for _, quic := range []bool{false, true} {
-				begin := time.Now()
-				s := enter(e, h, quic)
-				s.Subscribe("paint.room", "x")
-				s.Publish("paint.room", "x", "hello")
-				s.ExpectDeliver("paint.room", "x", "hello", "x")
-				took.add(time.Since(begin))
-				s.Must(s.Leave())
-				if err := s.UntilEnd(); errors.Is(err, harness.ErrWaitTimeout) {
-					t.Error("a session does not end: ", err)
-				}
+	var took longest
+	for served := 0; ctx.Err() == nil || served == 0; served++ {
+		for _, quic := range []bool{false, true} {
+			begin := time.Now()
+			s := enter(e, h, quic)
+			s.Subscribe(tenant, "x")
+			s.Publish(tenant, "x", "hello")
+			s.ExpectDeliver(tenant, "x", "hello", "x")
+			took.note(time.Since(begin))
+			s.Must(s.Leave())
+			if err := s.UntilEnd(); errors.Is(err, harness.ErrWaitTimeout) {
+				t.Error("a session does not end: ", err)
 			}
-			pause(ctx, 200*time.Millisecond)
 		}
-	})
+		pause(ctx, 200*time.Millisecond)
+	}
 	e.CheckGrowth(before, members*harness.ConnectionCost+crowdNoise, "the crowd")
 	all.Wait()
 	for at := range attacks {
@@ -81,9 +79,10 @@ func TestHostileCrowd(t *testing.T) {
 			t.Errorf("%s: none was made", attacks[at].name)
 		}
 	}
-	t.Logf("legitimate clients connected, subscribed and got a message: %v", &took)
-	if worst := took.list[len(took.list)-1]; harness.Soaking && worst > time.Second { // String has sorted it
-		t.Errorf("a legitimate client took %v, want less than a second", worst)
+	worst := took.take()
+	t.Logf("to connect, subscribe and get a message took a legitimate client %v at most", worst)
+	if harness.Soaking && worst > time.Second {
+		t.Errorf("want less than a second")
 	}
 	calm.end()
 }

@@ -3,9 +3,6 @@ package load
 import (
 	"context"
 	"fmt"
-	"regexp"
-	"slices"
-	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -19,12 +16,11 @@ func room(n int) string { return fmt.Sprintf("room.%d", n) }
 
 // traffic is publishers and subscribers of rooms. A subscriber requires every message.
 type traffic struct {
-	e                *harness.Edge
-	stop             func()
-	parties          sync.WaitGroup
-	got              atomic.Int64
-	apart            atomic.Bool // what comes now is measured apart
-	usual, meanwhile latencies
+	e       *harness.Edge
+	stop    func()
+	parties sync.WaitGroup
+	got     atomic.Int64
+	slowest longest
 }
 
 // startTraffic publishes at an edge that many times a second to each room, which has that many
@@ -109,13 +105,20 @@ func (l *traffic) follow(from harness.Link) {
 		}
 		want = n + 1
 		l.got.Add(1)
-		times := &l.usual
-		if l.apart.Load() {
-			times = &l.meanwhile
-		}
-		times.add(time.Since(time.Unix(0, at)))
+		l.slowest.note(time.Since(time.Unix(0, at)))
 	}
 }
+
+// longest is the longest of times that something took.
+type longest struct{ atomic.Int64 }
+
+func (l *longest) note(d time.Duration) {
+	for old := l.Load(); int64(d) > old && !l.CompareAndSwap(old, int64(d)); old = l.Load() {
+	}
+}
+
+// take is the longest since the last call.
+func (l *longest) take() time.Duration { return time.Duration(l.Swap(0)) }
 
 // pause is a pace, not a wait. It ends with the context at the latest.
 func pause(ctx context.Context, d time.Duration) {
@@ -123,49 +126,4 @@ func pause(ctx context.Context, d time.Duration) {
 	case <-ctx.Done():
 	case <-time.After(d):
 	}
-}
-
-// latencies are times that something took.
-type latencies struct {
-	mu   sync.Mutex
-	list []time.Duration
-}
-
-func (l *latencies) add(d time.Duration) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.list = append(l.list, d)
-}
-
-func (l *latencies) count() int {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return len(l.list)
-}
-
-func (l *latencies) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	n := len(l.list)
-	if n == 0 {
-		return "never"
-	}
-	slices.Sort(l.list)
-	return fmt.Sprintf("p50 %v, p99 %v, longest %v (%d)", l.list[n/2], l.list[n*99/100], l.list[n-1], n)
-}
-
-// measure logs what the edge spends while do runs.
-func measure(e *harness.Edge, what string, do func()) {
-	e.T.Helper()
-	cpu := func() float64 {
-		metrics := e.Do(harness.Call{Method: "GET", URL: e.AdminURL("/metrics")}).Body
-		found := regexp.MustCompile(`(?m)^process_cpu_seconds_total (.*)$`).FindSubmatch(metrics)
-		seconds, err := strconv.ParseFloat(string(found[1]), 64)
-		e.Must(err)
-		return seconds
-	}
-	before, begin := cpu(), time.Now()
-	do()
-	used, took := cpu()-before, time.Since(begin)
-	e.T.Logf("%s: %v, CPU of the edge %.2f s, %.3f cores; resident %d MiB", what, took, used, used/took.Seconds(), e.ResidentMiB())
 }
