@@ -4,14 +4,15 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
 
+	"github.com/millrace/millrace/client"
 	"github.com/millrace/millrace/integration/harness"
 	"github.com/millrace/millrace/integration/history"
 	"github.com/millrace/millrace/internal/natstest"
@@ -24,45 +25,10 @@ import (
 // silent until it is taken for gone.
 func TestPresenceSoak(t *testing.T) {
 	t.Parallel()
-	r := startPresenceRun(t, harness.Seed(t))
-	var took []time.Duration
-	for round := range harness.SoakCount(t, 1, 100) {
-		took = append(took, r.round(round))
-		if t.Failed() {
-			break
-		}
-	}
-	close(r.stop)
-	r.reading.Wait()
-	slices.Sort(took)
-	t.Logf("%d rounds; all watchers were right after: median %v, p90 %v, longest %v; %d JOINs and LEAVEs were answered",
-		len(took), took[len(took)/2], took[len(took)*9/10], took[len(took)-1], r.answers.Load())
-}
-
-// presenceRun is edges, each with a link of its own to NATS, clients and watchers.
-type presenceRun struct {
-	*harness.Overlay
-	links    []*natstest.Proxy
-	file     string
-	random   *rand.Rand
-	clients  []*presenceClient
-	watchers []*watcher
-	answers  atomic.Int64
-	stop     chan struct{} // closed: watchers end
-	reading  sync.WaitGroup
-
-	mu   sync.Mutex
-	runs []*harness.Edge // by place; nil: it is away
-	open [][]*harness.Socket
-}
-
-var channels = []string{"room.1", "room.2", "room.3.a", "room.4"}
-
-func startPresenceRun(t *testing.T, seed uint64) *presenceRun {
-	t.Helper()
+	seed := harness.Seed(t)
 	r := &presenceRun{
 		Overlay: &harness.Overlay{T: t, Nodes: harness.StartNATS(t, 1)}, file: harness.WithPresence("linger 2s"),
-		random: rand.New(rand.NewPCG(seed, 0)), stop: make(chan struct{}), open: make([][]*harness.Socket, 3),
+		random: rand.New(rand.NewPCG(seed, 0)), open: make([][]*harness.Socket, 3),
 	}
 	var urls []string
 	for range r.open {
@@ -72,28 +38,44 @@ func startPresenceRun(t *testing.T, seed uint64) *presenceRun {
 	r.StartEdges(r.file, harness.JoiningBy(urls, 1, ""))
 	r.runs = slices.Clone(r.Edges)
 	for i := range 14 { // some are the same subject
-		c := &presenceClient{run: r, subject: fmt.Sprintf("u%d", i%9), random: rand.New(rand.NewPCG(seed, 100+uint64(i))), joined: map[string]bool{}}
-		c.token = r.Edges[0].SubjectToken(c.subject, c.subject, harness.PresenceTenant)
-		r.clients = append(r.clients, c)
+		m := &member{run: r, subject: fmt.Sprintf("u%d", i%9), random: rand.New(rand.NewPCG(seed, uint64(i+1))), joined: map[string]bool{}}
+		m.token = r.Edges[0].SubjectToken(m.subject, m.subject, harness.PresenceTenant)
+		r.members = append(r.members, m)
 	}
-	token := r.Edges[0].SubjectToken("", "", harness.PresenceTenant)
-	for i, pattern := range []string{"room.#", "room.*", "room.1", "room.#:count", "room.2:count", "room.3.#"} {
-		pattern, count := strings.CutSuffix(pattern, ":count")
-		w := &watcher{run: r, token: token, random: rand.New(rand.NewPCG(seed, 200+uint64(i))), view: harness.NewPresenceView(pattern, count)}
-		r.watchers = append(r.watchers, w)
-		r.reading.Go(w.Run)
+	r.watch("room.#", `room\.`)
+	r.watch("room.*", `room\.\d$`)
+	r.watch("room.1", `room\.1$`)
+	r.watch("room.3.#", `room\.3`)
+	r.watch("room.#", `room\.`, client.WithCounts())
+	r.watch("room.2", `room\.2$`, client.WithCounts())
+	for range harness.SoakCount(t, 1, 100) {
+		if r.round(); t.Failed() {
+			break
+		}
 	}
-	return r
 }
 
-// round lets clients and faults go on for a while, and returns how long it took afterwards
-// until all watchers were right.
-func (r *presenceRun) round(n int) time.Duration {
+// presenceRun is edges, each with a link of its own to NATS, members and watchers.
+type presenceRun struct {
+	*harness.Overlay
+	links    []*natstest.Proxy
+	file     string
+	random   *rand.Rand
+	members  []*member
+	watchers []*watcher
+
+	mu   sync.Mutex
+	runs []*harness.Edge // by place; nil: it is away
+	open [][]*harness.Socket
+}
+
+// round lets clients and faults go on for a while, and waits until all watchers are right.
+func (r *presenceRun) round() {
 	r.T.Helper()
 	stop := make(chan struct{})
 	var acting sync.WaitGroup
-	for _, c := range r.clients {
-		acting.Go(func() { c.Act(stop) })
+	for _, m := range r.members {
+		acting.Go(func() { m.Act(stop) })
 	}
 	for range 1 + r.random.IntN(2) {
 		history.PauseRandomly(r.random, 500, nil)
@@ -103,88 +85,84 @@ func (r *presenceRun) round(n int) time.Duration {
 	close(stop)
 	acting.Wait()
 	want := map[string]string{}
-	for _, c := range r.clients {
-		for channel := range c.joined {
-			want[channel+" "+c.subject] = fmt.Sprintf(`{"name":"%s"}`, c.subject)
+	for _, m := range r.members {
+		for channel := range m.joined {
+			want[channel+" "+m.subject] = fmt.Sprintf(`{"name":"%s"}`, m.subject)
 		}
 	}
-	var wrong []string
-	begin := time.Now()
-	for ; ; time.Sleep(10 * time.Millisecond) { // of views that change with each frame
-		wrong = nil
-		for _, w := range r.watchers {
-			if text := w.wrong(want); text != "" {
-				wrong = append(wrong, text)
+	begin, limit := time.Now(), harness.AtLength(2*time.Minute, 10*time.Second)
+	for _, w := range r.watchers {
+		for !w.isRight(want) {
+			if time.Since(begin) > limit {
+				r.T.Fatalf("after %v a watcher of %v has %v %v, want %v", limit, w.channels, w.Members(), w.Counts(), want)
 			}
-		}
-		if len(wrong) == 0 || time.Since(begin) > harness.AtLength(2*time.Minute, 10*time.Second) {
-			break
+			time.Sleep(10 * time.Millisecond) // views change with each frame
 		}
 	}
-	took := time.Since(begin)
-	r.T.Logf("round %d: %d members, all watchers right after %v", n, len(want), took)
-	for _, text := range wrong {
-		r.T.Error(text)
-	}
-	return took
+	r.T.Logf("%d members, all watchers right after %v", len(want), time.Since(begin))
 }
 
 // play plays a fault, which is over when it returns.
 func (r *presenceRun) play() {
 	r.T.Helper()
-	at, length := r.random.IntN(len(r.Edges)), harness.AtLength(2500, 8000)
-	fault := []string{"kill", "cut", "hold", "freeze", "node", "together"}[r.random.IntN(6)]
+	at, fault := r.random.IntN(len(r.Edges)), []string{"kill", "cut", "hold", "freeze", "node", "together"}[r.random.IntN(6)]
 	r.T.Logf("%s: %s %d", time.Now().UTC().Format(time.TimeOnly+".000"), fault, at)
 	switch fault {
-	case "kill":
-		r.restart(at)
 	case "cut":
 		r.links[at].Cut()
-		history.PauseRandomly(r.random, length, nil)
-		r.links[at].Resume()
-	case "hold":
+	case "hold", "together":
 		r.links[at].Hold()
-		history.PauseRandomly(r.random, length, nil)
-		r.links[at].Resume()
 	case "freeze":
 		r.Edges[at].Signal(syscall.SIGSTOP)
-		history.PauseRandomly(r.random, length, nil)
-		r.Edges[at].Signal(syscall.SIGCONT)
 	case "node":
 		r.Nodes[0].Kill(r.T)
-		history.PauseRandomly(r.random, length/2, nil)
+	}
+	if fault == "kill" || fault == "together" { // an edge is away while another one restarts
+		r.restart((at + 1) % len(r.Edges))
+	} else {
+		history.PauseRandomly(r.random, harness.AtLength(2500, 8000), nil)
+	}
+	switch fault {
+	case "cut", "hold", "together":
+		r.links[at].Resume()
+	case "freeze":
+		r.Edges[at].Signal(syscall.SIGCONT)
+	case "node":
 		r.Nodes[0].Restart(r.T)
 		r.Overlay.AwaitAll(r.Nodes[0])
-	case "together": // an edge is away while another one restarts
-		r.links[at].Hold()
-		history.PauseRandomly(r.random, length/4, nil)
-		r.restart((at + 1) % len(r.Edges))
-		history.PauseRandomly(r.random, length/4, nil)
-		r.links[at].Resume()
 	}
 }
 
 func (r *presenceRun) restart(at int) {
 	r.T.Helper()
+	r.KillAndStart(at, r.file, func() { r.set(at, nil) })
+	r.set(at, r.Edges[at])
+}
+
+// set says which edge is at a place, and ends the connections to the one before: over
+// WebTransport they would not know for long.
+func (r *presenceRun) set(at int, e *harness.Edge) {
 	r.mu.Lock()
-	r.runs[at] = nil
-	r.mu.Unlock()
-	r.KillAndStart(at, r.file, func() {
-		r.mu.Lock()
-		defer r.mu.Unlock()
-		for _, s := range r.open[at] { // over WebTransport they would not know for long
-			_ = s.Cut()
-		}
-		r.open[at] = nil
-	})
-	r.mu.Lock()
-	r.runs[at] = r.Edges[at]
-	r.mu.Unlock()
+	defer r.mu.Unlock()
+	r.runs[at] = e
+	for _, s := range r.open[at] {
+		_ = s.Cut()
+	}
+	r.open[at] = nil
+}
+
+// member is a client that joins and leaves.
+type member struct {
+	run            *presenceRun
+	subject, token string
+	random         *rand.Rand
+	socket         *harness.Socket // nil: it is not connected
+	joined         map[string]bool // channels in which it is, or wants to be
 }
 
 // dial connects to some edge over some transport; nil: it is away.
-func (r *presenceRun) dial(token string, random *rand.Rand) *harness.Socket {
-	at := random.IntN(len(r.open))
+func (m *member) dial() *harness.Socket {
+	r, at := m.run, m.random.IntN(len(m.run.open))
 	r.mu.Lock()
 	e := r.runs[at]
 	r.mu.Unlock()
@@ -192,10 +170,10 @@ func (r *presenceRun) dial(token string, random *rand.Rand) *harness.Socket {
 		return nil
 	}
 	open := e.TryOpen
-	if random.IntN(2) == 0 {
+	if m.random.IntN(2) == 0 {
 		open = e.TryWebTransport
 	}
-	s, _, err := open(harness.Handshake{Token: token})
+	s, _, err := open(harness.Handshake{Token: m.token})
 	if err != nil || s == nil {
 		return nil
 	}
@@ -209,184 +187,131 @@ func (r *presenceRun) dial(token string, random *rand.Rand) *harness.Socket {
 	return s
 }
 
-// presenceClient is a client that joins and leaves.
-type presenceClient struct {
-	run            *presenceRun
-	socket         *harness.Socket // nil: it is not connected
-	subject, token string
-	random         *rand.Rand
-	joined         map[string]bool // channels in which it is, or wants to be
-}
-
 // Act does this and that until stop is closed. Then it is where it says, connected.
-func (c *presenceClient) Act(stop <-chan struct{}) {
-	for running := true; running; running = history.PauseRandomly(c.random, 150, stop) {
-		if c.socket == nil {
-			if c.random.IntN(3) == 0 { // it has forgotten everything
-				clear(c.joined)
+func (m *member) Act(stop <-chan struct{}) {
+	for running := true; running; running = history.PauseRandomly(m.random, 150, stop) {
+		if m.socket == nil {
+			if m.random.IntN(3) == 0 { // it has forgotten everything
+				clear(m.joined)
 			}
-			c.connect()
+			m.connect()
 			continue
 		}
-		channel := channels[c.random.IntN(len(channels))]
-		switch n := c.random.IntN(20); {
+		channel := []string{"room.1", "room.2", "room.3.a", "room.4"}[m.random.IntN(4)]
+		switch n := m.random.IntN(20); {
 		case n < 8:
-			c.joined[channel] = true
-			c.say("JOIN", channel)
+			m.joined[channel] = true
+			m.ask("JOIN", channel)
 		case n < 15:
-			delete(c.joined, channel)
-			c.say("LEAVE", channel)
+			delete(m.joined, channel)
+			m.ask("LEAVE", channel)
 		case n < 17: // it vanishes, or leaves, and perhaps comes back
 			if n == 16 {
-				_ = c.socket.Leave()
+				_ = m.socket.Leave()
 			}
-			c.lose()
+			m.lose()
 		case n < 19: // it moves
-			old := c.socket
-			c.connect()
+			old := m.socket
+			m.connect()
 			_ = old.Cut()
 		}
 	}
-	if c.random.IntN(4) == 0 { // it is gone
-		clear(c.joined)
-		c.lose()
+	if m.random.IntN(4) == 0 { // it is gone
+		clear(m.joined)
+		m.lose()
 		return
 	}
-	for end := time.Now().Add(2 * time.Minute); c.socket == nil || !c.ask("PING", "PONG"); c.connect() {
+	m.ask("LEAVE", "room.0") // so it learns that its connection is lost
+	for end := time.Now().Add(2 * time.Minute); m.socket == nil; m.connect() {
 		if time.Now().After(end) {
-			c.run.T.Errorf("%s finds no edge", c.subject)
+			m.run.T.Errorf("%s finds no edge", m.subject)
 			return
 		}
-		history.PauseRandomly(c.random, 50, nil)
+		history.PauseRandomly(m.random, 50, nil)
 	}
 }
 
-func (c *presenceClient) lose() {
-	if c.socket != nil {
-		_ = c.socket.Cut()
-		c.socket = nil
+// lose ends the connection, if there is one.
+func (m *member) lose() {
+	if m.socket != nil {
+		_ = m.socket.Cut()
+		m.socket = nil
 	}
 }
 
 // connect connects to some edge, and joins where the client wants to be.
-func (c *presenceClient) connect() {
-	c.socket = c.run.dial(c.token, c.random)
-	for channel := range c.joined {
-		if c.socket != nil {
-			c.say("JOIN", channel)
-		}
+func (m *member) connect() {
+	m.socket = m.dial()
+	for channel := range m.joined {
+		m.ask("JOIN", channel)
 	}
 }
 
-func (c *presenceClient) say(verb, channel string) {
+// ask sends a line about a channel, and reads until its answer. If the connection is lost,
+// there is none any more.
+func (m *member) ask(verb, channel string) {
 	line := verb + ":" + harness.PresenceTenant + ":" + channel
-	if c.ask(line, "OK:"+line) {
-		c.run.answers.Add(1)
-	}
-}
-
-// ask sends a line, and reads until this answer comes. If the connection is lost, there is none
-// any more.
-func (c *presenceClient) ask(line, want string) bool {
-	err := c.socket.Write(harness.AsText, []byte(line))
-	for err == nil {
-		var message []byte
-		if _, message, err = c.socket.Read(); err == nil && string(message) == want {
-			return true
-		}
-		if err == nil && !strings.HasPrefix(string(message), "ERR:broker_unavailable") {
-			c.run.T.Errorf("%s got %q, want %q", c.subject, message, want)
-			return false
-		}
-	}
-	c.lose()
-	return false
-}
-
-// watcher is a client that watches, wherever it is connected.
-type watcher struct {
-	run    *presenceRun
-	token  string
-	random *rand.Rand
-	mu     sync.Mutex
-	view   *harness.PresenceView
-	on     bool // it is connected, and OK:WHO has come
-}
-
-func (w *watcher) Run() {
-	for {
-		if s := w.run.dial(w.token, w.random); s != nil {
-			w.follow(s)
-		}
-		w.mu.Lock()
-		w.on = false
-		w.mu.Unlock()
-		if !history.PauseRandomly(w.random, 100, w.run.stop) {
+	for sent := false; m.socket != nil; sent = true {
+		if !sent && m.socket.Write(harness.AsText, []byte(line)) != nil {
+			m.lose()
 			return
 		}
+		_, message, err := m.socket.Read()
+		switch {
+		case err != nil:
+			m.lose()
+		case string(message) == "OK:"+line:
+			return
+		case !strings.HasPrefix(string(message), "ERR:broker_unavailable"):
+			m.run.T.Errorf("%s got %q, want OK:%s", m.subject, message, line)
+			m.lose()
+		}
 	}
 }
 
-// follow watches by one connection, for a while or until it ends.
-func (w *watcher) follow(s *harness.Socket) {
-	ended, stopped := make(chan struct{}), make(chan struct{})
-	stay := time.Duration(5+w.random.IntN(40)) * time.Second
-	go func() { // ends with the call
-		defer close(stopped)
-		select {
-		case <-time.After(stay): // it moves
-		case <-w.run.stop:
-		case <-ended:
-		}
-		_ = s.Cut()
-	}()
-	defer func() { close(ended); <-stopped }()
-	who := "WHO:" + harness.PresenceTenant + ":" + w.view.Pattern
-	if w.view.Count {
-		who += ":count"
-	}
-	err := s.Write(harness.AsText, []byte(who))
-	views := &harness.Watching{Socket: s, Tenant: harness.PresenceTenant, Views: map[string]*harness.PresenceView{w.view.Pattern: w.view}}
-	slow := time.Duration(w.random.IntN(20)) * time.Millisecond
-	for err == nil {
-		var kind int
-		var message []byte
-		kind, message, err = s.Read()
-		w.mu.Lock()
-		if err == nil && kind == harness.AsFrame {
-			if err := views.Take(message); err != nil {
-				w.run.T.Errorf("a watcher: %v", err)
-			}
-		} else if strings.HasPrefix(string(message), "OK:WHO:") {
-			w.on = true
-		}
-		w.mu.Unlock()
-		time.Sleep(slow) // it reads slowly: there is nothing to wait for
-	}
+// watcher is a client of the SDK, at any edge.
+type watcher struct {
+	*client.Presence
+	channels *regexp.Regexp // that its pattern matches
+	count    bool
 }
 
-// wrong says in what the watcher is wrong, or nothing.
-func (w *watcher) wrong(want map[string]string) string {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	v := w.view
-	if !w.on || v.Next != nil || !v.Synced {
-		return fmt.Sprintf("the watcher of %s is connected: %v, synced: %v", v.Pattern, w.on, v.Synced && v.Next == nil)
+// watch starts a watcher, which ends with the test.
+func (r *presenceRun) watch(pattern, channels string, options ...client.PresenceOption) {
+	r.T.Helper()
+	var edges []string
+	for _, e := range r.Edges {
+		edges = append(edges, e.HttpURL(""))
 	}
-	all, counts := map[string]string{}, map[string]uint32{}
+	c, err := client.Connect(r.T.Context(), edges, client.Options{
+		Token: r.Edges[0].SubjectToken("", "", harness.PresenceTenant), Transports: []client.Transport{client.WebSocket},
+		KeepAlive: time.Second, MaxBackOff: 500 * time.Millisecond,
+	})
+	if err != nil {
+		r.T.Fatal(err)
+	}
+	r.T.Cleanup(func() { _ = c.Close() })
+	p, err := c.Presence(r.T.Context(), harness.PresenceTenant, pattern, options...)
+	if err != nil {
+		r.T.Fatal(err)
+	}
+	r.watchers = append(r.watchers, &watcher{p, regexp.MustCompile(channels), len(options) > 0})
+}
+
+// isRight reports whether the watcher sees exactly those whom it should.
+func (w *watcher) isRight(want map[string]string) bool {
+	all, counts, got := map[string]string{}, map[string]int{}, map[string]string{}
 	for key, info := range want {
-		channel, _, _ := strings.Cut(key, " ")
-		if channel == v.Pattern || v.Pattern == "room.#" || v.Pattern == "room.*" && strings.Count(channel, ".") == 1 ||
-			v.Pattern == "room.3.#" && strings.HasPrefix(channel, "room.3") {
+		if channel, _, _ := strings.Cut(key, " "); w.channels.MatchString(channel) {
 			all[key] = info
 			counts[channel]++
 		}
 	}
-	if v.Count && !maps.Equal(v.Counts, counts) {
-		return fmt.Sprintf("the watcher of counts of %s has %v, want %v", v.Pattern, v.Counts, counts)
+	for _, m := range w.Members() {
+		got[m.Channel+" "+m.Subject] = string(m.Info)
 	}
-	if !v.Count && !maps.Equal(v.Members, all) {
-		return fmt.Sprintf("the watcher of %s has %v, want %v", v.Pattern, v.Members, all)
+	if w.count {
+		return w.Synced() && maps.Equal(w.Counts(), counts)
 	}
-	return ""
+	return w.Synced() && maps.Equal(got, all)
 }
