@@ -2,16 +2,16 @@ package sdks
 
 import (
 	"net/http"
-	"slices"
 	"strconv"
 	"strings"
 
-	"github.com/millrace/millrace/integration/conformance"
 	"github.com/millrace/millrace/integration/harness"
 	"github.com/millrace/millrace/integration/history"
 	"github.com/millrace/millrace/integration/sdk"
 )
 
+// A client knows where it is, measures the round trip, and ends when it is told to. Without TLS
+// beyond loopback its token could be read on the way.
 func connects(s *stage) {
 	c := s.Connect(sdk.Options{KeepAlive: 200})
 	if e := c.Event("connected"); e.Edge != s.Edges[0].HttpsURL("") || e.Transport != s.Kind.Transport {
@@ -23,19 +23,33 @@ func connects(s *stage) {
 	c.Close()
 	c.Refused(sdk.Command{Cmd: "publish", Tenant: s.Tenant, Channel: "x"}, "closed")
 	c.Never("disconnected", "reconnecting", "moving", "edgeError")
+	s.Client().Refused(s.Connecting(s.Kind, sdk.Options{}, "http://192.0.2.1:8080"), "bad_option")
+	if s.Kind.Transport == "websocket" { // WebTransport has TLS always
+		s.Connect(sdk.Options{}, s.Edges[0].HttpURL("")).Flush()
+	}
 }
 
-// Each subscription that matches gets each message, by whichever way it is read.
+// Each subscription that matches gets each message, whatever it holds, by whichever way it is
+// read.
 func messages(s *stage) {
 	publisher, subscriber := s.Connect(sdk.Options{}), s.Connect(sdk.Options{})
 	news := subscriber.Subscribe(s.Tenant, "news.*")
 	all := subscriber.SubscribeAs("callback", s.Tenant, "#", nil)
-	own := publisher.Subscribe(s.Tenant, "news.today")
-	publisher.Publish(s.Tenant, "news.today", "Grüße")
-	news.Want(s.Tenant, "news.today", "Grüße", "news.*", "#")
-	all.Want(s.Tenant, "news.today", "Grüße", "#", "news.*")
-	own.Want(s.Tenant, "news.today", "Grüße", "news.today") // publishers get their own, too
-
+	own := publisher.Subscribe(s.Tenant, "news.today") // publishers get their own, too
+	var bytes [256]byte
+	for i := range bytes {
+		bytes[i] = byte(i)
+	}
+	for _, payload := range []string{"Grüße", string(bytes[:]), "", strings.Repeat("x", 60_000), "\x00", strings.Repeat("ü", 30_000)} {
+		publisher.Publish(s.Tenant, "news.today", payload)
+		news.Want(s.Tenant, "news.today", payload, "news.*", "#")
+		all.Want(s.Tenant, "news.today", payload, "#", "news.*")
+		own.Want(s.Tenant, "news.today", payload, "news.today")
+	}
+	for _, delivery := range []string{"one-nearest", "one-random"} {
+		publisher.Must(sdk.Command{Cmd: "publish", Tenant: s.Tenant, Channel: "job", Delivery: delivery, Payload: []byte(delivery)})
+		all.Want(s.Tenant, "job", delivery, "#")
+	}
 	news.Do("unsubscribe")
 	news.WantEnd("")
 	// The same pattern twice: two subscriptions, of which one may end.
@@ -48,117 +62,29 @@ func messages(s *stage) {
 	again.Want(s.Tenant, "y", "to one", "#")
 	all.WantNone()
 	news.WantNone()
-}
-
-func payloads(s *stage) {
-	c := s.Connect(sdk.Options{})
-	sub := c.Subscribe(s.Tenant, "p")
-	var bytes [256]byte
-	for i := range bytes {
-		bytes[i] = byte(i)
-	}
-	all := []string{"text", string(bytes[:]), "", strings.Repeat("x", 60_000), "\x00", strings.Repeat("ü", 30_000)}
-	for _, payload := range all {
-		c.Publish(s.Tenant, "p", payload)
-	}
-	for _, payload := range all {
-		sub.Want(s.Tenant, "p", payload, "p")
-	}
-	c.Never("publishError", "disconnected")
-}
-
-// Of two clients one gets each message, and both get some.
-func deliversToOne(s *stage) {
-	const total = 100
-	publisher := s.Connect(sdk.Options{})
-	subs := []*sdk.Sub{s.Connect(sdk.Options{}).Subscribe(s.Tenant, "jobs.*"), s.Connect(sdk.Options{}).Subscribe(s.Tenant, "jobs.*")}
-	for i := range total {
-		publisher.Must(sdk.Command{
-			Cmd: "publish", Tenant: s.Tenant, Channel: "jobs.a", Delivery: []string{"one-nearest", "one-random"}[i%2], Payload: []byte(strconv.Itoa(i)),
-		})
-	}
-	publisher.Publish(s.Tenant, "jobs.a", "end")
-	var got []int
-	for _, sub := range subs {
-		before := len(got)
-		for text := string(sub.Next().Payload); text != "end"; text = string(sub.Next().Payload) {
-			n, err := strconv.Atoi(text)
-			if err != nil || len(got) > before && n <= got[len(got)-1] {
-				s.T.Fatalf("%s came after %d", text, got[len(got)-1])
-			}
-			got = append(got, n)
-		}
-		if len(got)-before < total/10 { // 50 on average, with a deviation of 5
-			s.T.Errorf("a client got %d of %d messages", len(got)-before, total)
-		}
-	}
-	slices.Sort(got)
-	if len(got) != total || len(slices.Compact(got)) != total {
-		s.T.Errorf("got %v, want each of %d numbers once", got, total)
-	}
+	publisher.Never("publishError", "disconnected")
 }
 
 // What an application does not read in time is dropped as it wishes, and it is told.
 func localQueues(s *stage) {
-	const queue, total = 4, 10
 	c := s.Connect(sdk.Options{})
-	held := map[string]*sdk.Sub{}
-	for _, policy := range []string{"drop-oldest", "drop-newest", "end"} {
-		held[policy] = c.SubscribeAs("held", s.Tenant, "q."+policy, &sdk.Options{Queue: queue, QueuePolicy: policy})
-	}
-	for i := range total {
-		for policy := range held {
-			c.Publish(s.Tenant, "q."+policy, strconv.Itoa(i))
+	for policy, kept := range map[string]string{"drop-oldest": "new", "drop-newest": "old", "end": ""} {
+		held := c.SubscribeAs("held", s.Tenant, policy, &sdk.Options{Queue: 1, QueuePolicy: policy})
+		c.Publish(s.Tenant, policy, "old")
+		c.Publish(s.Tenant, policy, "new")
+		c.Flush() // the client has handled both
+		if policy == "end" {
+			held.Do("read")
+			held.WantEnd("queue_full")
+			continue
 		}
-	}
-	c.Flush() // the client has handled all
-	for policy, from := range map[string]int{"drop-oldest": total - queue, "drop-newest": 0} {
-		for dropped := 0; dropped < total-queue; {
-			e := c.EventThat(func(r sdk.Report) bool { return r.Pattern == "q."+policy }, "queueFull")
-			if dropped += e.Dropped; e.Tenant != s.Tenant || e.Dropped < 1 || dropped > total-queue {
-				s.T.Fatalf("got %v, want %d dropped in all", e, total-queue)
-			}
+		if e := c.Event("queueFull"); e.Tenant != s.Tenant || e.Pattern != policy || e.Dropped != 1 {
+			s.T.Errorf("got %v, want one dropped of %s", e, policy)
 		}
-		held[policy].Do("read")
-		for i := range queue {
-			held[policy].Want(s.Tenant, "q."+policy, strconv.Itoa(from+i), "q."+policy)
-		}
-		c.Publish(s.Tenant, "q."+policy, "more") // it goes on
-		held[policy].Want(s.Tenant, "q."+policy, "more", "q."+policy)
+		held.Do("read")
+		held.Want(s.Tenant, policy, kept, policy)
 	}
-	held["end"].Do("read")
-	held["end"].WantEnd("queue_full")
 	c.Never("disconnected")
-}
-
-// What the edge drops, since the client takes it too slowly, it counts.
-func slowConsumer(s *stage) {
-	request := harness.TokenRequest(harness.AllowAll(s.Room))
-	request["right"].(harness.Object)["egress_kb_per_sec"] = conformance.SlowEgress
-	slow := s.Connect(sdk.Options{Token: s.Edges[0].IssueAs(s.Edges[0].Master, request).Token})
-	sub := slow.Subscribe(s.Tenant, "#")
-	publisher := s.Edges[0].Dial(s.Token())
-	for i := range conformance.Flood {
-		publisher.Publish(s.Tenant, "c", strconv.Itoa(i)+strings.Repeat(".", 900))
-	}
-	publisher.Ping()
-	received, last := 0, -1
-	for last < conformance.Flood-1 { // the oldest are dropped
-		n, err := strconv.Atoi(strings.TrimRight(string(sub.Next().Payload), "."))
-		if err != nil || n <= last {
-			s.T.Fatalf("%d came after %d (%v)", n, last, err)
-		}
-		last = n
-		received++
-	}
-	told := 0
-	for told < conformance.Flood-received {
-		told += slow.Event("slowConsumer").Dropped
-	}
-	if lost := conformance.Flood - received; told != lost || lost == 0 {
-		s.T.Errorf("told of %d lost messages; %d were, and some have to be", told, lost)
-	}
-	slow.Never("disconnected")
 }
 
 // Where a token has no rights, a subscription fails, and a publish is an event.
@@ -180,7 +106,7 @@ func forbidden(s *stage) {
 	c.Flush()
 	c.Never("disconnected")
 	if n := c.Count("publishError"); n != 1 {
-		s.T.Errorf("%d events publishError, want one: %v", n, c.Events.Rest())
+		s.T.Errorf("%d events publishError, want one", n)
 	}
 }
 
@@ -241,12 +167,6 @@ func histories(s *stage) {
 	lost := s.Connect(sdk.Options{Token: past.Token})
 	lost.From(history.After{After: "00000000000000ff.1.1"}, s.Tenant, channel).WantStored(0, at...)
 	lost.Event("gap")
-	_, unkept := lost.Subscription("iterate", s.Tenant, "#", &sdk.Options{History: "now"})
-	lost.Refused(unkept, "no_history")
-
-	// A publish over the edge's read limit costs the connection, and is not repeated.
-	publisher.Refused(sdk.Command{Cmd: "publish", Tenant: s.Tenant, Channel: channel, Payload: make([]byte, 200_000), Confirm: true, Key: "large"}, "payload_too_large")
-	publisher.Confirm(s.Tenant, channel, "after it", "after it")
 }
 
 // Messages say who has published them to clients that ask, whatever their payload says, also
@@ -255,28 +175,22 @@ func senders(s *stage) {
 	as := func(subject string) *sdk.Client {
 		s.T.Helper()
 		request := harness.TokenRequest(history.AllowHistory(s.Room))
-		if subject != "" {
-			request["subject"] = subject
-		}
+		request["subject"] = subject
 		return s.Connect(sdk.Options{Token: s.Edges[0].IssueAs(s.Edges[0].Master, request).Token, Sender: true})
 	}
-	want := func(sub *sdk.Sub, payload, sender string) {
+	const forged = `{"sender":"ada"}`
+	want := func(sub *sdk.Sub, sender string) {
 		s.T.Helper()
-		if m := sub.Next(); string(m.Payload) != payload || m.Sender != sender {
-			s.T.Errorf("%s: got %q from %q, want %q from %q", s.Kind, m.Payload, m.Sender, payload, sender)
+		if m := sub.Next(); string(m.Payload) != forged || m.Sender != sender {
+			s.T.Errorf("%s: got %q from %q, want %q from %q", s.Kind, m.Payload, m.Sender, forged, sender)
 		}
 	}
-	const forged = `{"sender":"ada"}`
-	ada, zoë, nobody := as("ada"), as("Zoë *.#"), as("")
-	live := ada.Subscribe(s.Tenant, "chat.*")
-	unasked := s.Connect(sdk.Options{}).Subscribe(s.Tenant, "chat.a")
-	zoë.Publish(s.Tenant, "chat.a", forged)
-	want(live, forged, "Zoë *.#")
-	want(unasked, forged, "")
+	ada, zoë, nobody := as("ada"), as("Zoë *.#"), s.Connect(sdk.Options{})
+	live, unasked := ada.Subscribe(s.Tenant, "chat.*"), nobody.Subscribe(s.Tenant, "chat.b")
 	nobody.Publish(s.Tenant, "chat.a", forged)
-	want(live, forged, "")
+	want(live, "")
 	zoë.Confirm(s.Tenant, "chat.b", forged, "key")
-	want(live, forged, "Zoë *.#")
-	want(ada.From(history.Last{Last: 1}, s.Tenant, "chat.b"), forged, "Zoë *.#")
-	ada.Never("disconnected", "edgeError", "publishError")
+	want(live, "Zoë *.#")
+	want(unasked, "")
+	want(ada.From(history.Last{Last: 1}, s.Tenant, "chat.b"), "Zoë *.#")
 }

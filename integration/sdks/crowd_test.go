@@ -1,57 +1,46 @@
 package sdks
 
 import (
+	"context"
 	"strconv"
-	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/millrace/millrace/integration/harness"
 	"github.com/millrace/millrace/integration/sdk"
-	"github.com/millrace/millrace/wire"
 )
 
 // stream publishes 0, 1, 2 and so on to a channel, until it is halted.
 type stream struct {
 	t      *testing.T
 	socket *harness.Socket
-	once   sync.Once
-	stop   chan struct{}
+	cancel context.CancelFunc
 	done   chan struct{}
 	count  atomic.Int64
-	err    error // of the end
 }
 
 // publish starts a stream at an edge.
 func (s *stage) publish(at *harness.Edge, channel string) *stream {
 	s.T.Helper()
-	return s.publishAs(at, wire.Publish{Channel: []byte(channel)}, "")
-}
-
-// publishAs appends pad to each number.
-func (s *stage) publishAs(at *harness.Edge, p wire.Publish, pad string) *stream {
-	s.T.Helper()
-	n := &stream{t: s.T, socket: at.Dial(s.Token()), stop: make(chan struct{}), done: make(chan struct{})}
-	p.Tenant = []byte(s.Tenant)
-	go func() { // ends with stop
+	ctx, cancel := context.WithCancel(s.T.Context())
+	n := &stream{t: s.T, socket: at.Dial(s.Token()), cancel: cancel, done: make(chan struct{})}
+	go func() { // ends with the test, or halt
 		defer close(n.done)
-		tick := time.NewTicker(20 * time.Millisecond)
-		defer tick.Stop()
-		for n.err == nil {
-			p.Payload = append(strconv.AppendInt(nil, n.count.Load(), 10), pad...)
-			if n.err = n.socket.Write(harness.AsFrame, wire.AppendPublish(nil, p)); n.err == nil {
-				n.count.Add(1)
-			}
-			select {
-			case <-n.stop:
+		for ctx.Err() == nil {
+			frame := harness.RawPublish(s.Tenant, channel, strconv.FormatInt(n.count.Load(), 10))
+			if err := n.socket.Write(harness.AsFrame, frame); err != nil {
+				s.T.Errorf("the publisher: %v", err)
 				return
-			case <-tick.C:
+			}
+			n.count.Add(1)
+			select {
+			case <-ctx.Done():
+			case <-time.After(20 * time.Millisecond):
 			}
 		}
 	}()
-	s.T.Cleanup(func() { n.once.Do(func() { close(n.stop) }); <-n.done })
+	s.T.Cleanup(func() { cancel(); <-n.done })
 	return n
 }
 
@@ -60,11 +49,8 @@ func (n *stream) sent() int { return int(n.count.Load()) }
 // halt stops the publisher, and returns how many numbers the edge has accepted.
 func (n *stream) halt() int {
 	n.t.Helper()
-	n.once.Do(func() { close(n.stop) })
+	n.cancel()
 	<-n.done
-	if n.err != nil {
-		n.t.Fatalf("the publisher: %v", n.err)
-	}
 	n.socket.Ping()
 	return n.sent()
 }
@@ -88,14 +74,13 @@ func (s *stage) member(c *sdk.Client) *member {
 // impatient clients notice what is wrong within seconds, whether messages come or not.
 var impatient = sdk.Options{KeepAlive: 2000, MaxBackOff: 500}
 
-// meet connects a client of each kind, all to the first of the addresses.
-func (s *stage) meet(kinds []sdk.Kind, options sdk.Options, addresses ...string) (all []*member) {
+// meet connects a client of each of the stage's kinds, all to the first of the addresses.
+func (s *stage) meet(options sdk.Options, addresses ...string) (all []*member) {
 	s.T.Helper()
-	for _, kind := range kinds {
+	for _, kind := range s.kinds {
 		var c *sdk.Client
 		for at := (sdk.Report{}); at.Transport != kind.Transport; {
 			c = s.ClientOf(kind)
-			options.Token = subject(s, c.Name, "").Token
 			c.Must(s.Connecting(kind, options, addresses...))
 			if at = c.Event("connected"); at.Edge != addresses[0] || at.Transport != kind.Transport && len(options.Transports) < 2 {
 				s.T.Fatalf("%s: got %v, want the edge %s", kind, at, addresses[0])
@@ -109,15 +94,14 @@ func (s *stage) meet(kinds []sdk.Kind, options sdk.Options, addresses ...string)
 	return all
 }
 
-func (m *member) take(r sdk.Report) {
+// take takes the next number.
+func (m *member) take() {
 	m.T.Helper()
-	number, _, _ := strings.Cut(string(r.Payload), " ")
-	i, err := strconv.Atoi(number)
+	r := m.sub.Next()
+	i, err := strconv.Atoi(string(r.Payload))
 	switch {
-	case err != nil:
-		m.T.Fatalf("%s: got %s, want a number", m.Kind, sdk.Short(string(r.Payload)))
-	case m.seen[i]:
-		m.T.Errorf("%s: %d came twice", m.Kind, i)
+	case err != nil || m.seen[i]:
+		m.T.Fatalf("%s: got %v, want another number", m.Kind, r)
 	case r.Late:
 		m.late++
 	case i < m.last:
@@ -135,7 +119,7 @@ func (m *member) take(r sdk.Report) {
 func (m *member) reach(number int) {
 	m.T.Helper()
 	for m.last < number {
-		m.take(m.sub.Next())
+		m.take()
 	}
 }
 
@@ -145,12 +129,7 @@ func (m *member) wantAll(end int) {
 	m.T.Helper()
 	for i := m.first; i < end; i++ {
 		for !m.seen[i] {
-			r, ok := m.sub.Messages.Next()
-			if !ok || r.Event != "message" {
-				m.T.Fatalf("%s: %v %s: of %d to %d, %d is missing, %d came in all, %d late; events: %v",
-					m.Kind, r, m.sub.Messages.Why(), m.first, end-1, i, len(m.seen), m.late, m.Events.Rest())
-			}
-			m.take(r)
+			m.take()
 		}
 	}
 	if m.wantOnce(); m.late > 0 && m.Count("suspect") == 0 {
@@ -163,7 +142,7 @@ func (m *member) wantOnce() {
 	m.T.Helper()
 	m.Flush()
 	for len(m.sub.Messages.Rest()) > 0 {
-		m.take(m.sub.Next())
+		m.take()
 	}
 }
 

@@ -9,7 +9,6 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/millrace/millrace/integration/conformance"
 	"github.com/millrace/millrace/integration/harness"
 	"github.com/millrace/millrace/integration/history"
 	"github.com/millrace/millrace/integration/sdk"
@@ -30,7 +29,6 @@ type scenario struct {
 	name      string
 	browser   bool   // a browser has something of its own to show
 	caddyfile string // of the scenario's own edge; empty: the shared one
-	hooked    bool   // it plays at the edge with hooks
 	only      string // a transport; empty: both
 	needs     []string
 
@@ -42,11 +40,8 @@ func needs(features ...string) []string { return features } // of clientdriver.F
 
 var scenarios = []scenario{
 	{name: "connect", browser: true, each: connects},
-	{name: "messages", each: messages},
-	{name: "payloads", browser: true, each: payloads},
-	{name: "deliver to one", each: deliversToOne},
+	{name: "messages", browser: true, each: messages},
 	{name: "local queues", needs: needs("queues"), each: localQueues},
-	{name: "slow consumer", caddyfile: conformance.SlowCaddyfile("drop"), each: slowConsumer},
 	{name: "forbidden channels", each: forbidden},
 	{name: "histories", needs: needs("histories", "reconnect"), each: histories},
 	{name: "senders", needs: needs("senders", "histories"), each: senders},
@@ -59,37 +54,22 @@ var scenarios = []scenario{
 	{name: "renewing the token now", needs: needs("token-provider", "renew-token", "moves"), each: renewsNow},
 	{name: "relative expiry", needs: needs("token-provider", "expires-in", "moves"), each: expiresIn},
 	{name: "logged out", needs: needs("token-provider", "logged-out"), each: loggedOut},
-	{name: "hooks", browser: true, hooked: true, each: hooks},
-	{name: "retry", hooked: true, needs: needs("reconnect", "retry"), each: retries},
-	{name: "told when to try again", hooked: true, needs: needs("reconnect", "retry-after"), each: retriesAfter},
 	{name: "token admin", browser: true, only: "websocket", needs: needs("token-admin"), each: tokenAdmin},
 
-	{name: "plaintext", each: plaintext},
 	{name: "list of edges", needs: needs("edge-lists"), each: listOfEdges},
 	{name: "nearest edge", browser: true, needs: needs("several-edges"), each: nearest},
-	{name: "other protocol", browser: true, needs: needs("fallback"), each: otherProtocol},
-	{name: "forced transport", caddyfile: offCaddyfile, each: forced},
 	{name: "webtransport off", browser: true, caddyfile: offCaddyfile, only: "websocket", needs: needs("fallback"), each: fallsBack},
-	{name: "stalled handshake", browser: true, only: "webtransport", each: stalledHandshake},
 	{name: "UDP blocked", browser: true, only: "websocket", needs: needs("fallback"), each: withoutUDP},
 
 	{name: "drain by SIGTERM", needs: needs("moves", "several-edges"), all: drains},
-	{name: "drain behind a late link", needs: needs("moves", "several-edges"), all: drainsLate},
-	{name: "drain of the only edge", needs: needs("moves", "reconnect"), all: drainsAlone},
-	{name: "drain with members", needs: needs("presence", "moves", "several-edges"), all: drainsMembers},
-	{name: "other region", needs: needs("several-edges"), all: otherRegion},
-	{name: "an edge that loses the others", needs: needs("links", "several-edges"), all: losesOthers},
 	{name: "kill", needs: needs("reconnect", "several-edges"), all: killed},
 	{name: "kill of the only edge", needs: needs("reconnect"), all: killedAlone},
 	{name: "kill of an edge that is back at once", needs: needs("reconnect"), all: killedBriefly},
+	{name: "retry", needs: needs("reconnect", "retry"), all: retries},
 
 	{name: "a frozen edge", needs: needs("suspicion", "reconnect"), all: frozen},
 	{name: "a path that dies under traffic", needs: needs("suspicion", "several-edges"), all: pathDies},
-	{name: "a path that dies without traffic", needs: needs("suspicion", "several-edges"), all: quietPathDies},
 	{name: "UDP dies", browser: true, only: "webtransport", needs: needs("suspicion", "fallback"), all: udpDies},
-	{name: "UDP is away", only: "webtransport", needs: needs("suspicion", "reconnect"), all: udpAway},
-	{name: "a path that becomes narrow", only: "webtransport", needs: needs("suspicion", "fallback"), all: narrowPath},
-	{name: "another address", needs: needs("suspicion", "reconnect"), all: otherAddress},
 }
 
 // Each scenario plays once in each SDK, with the transports in turns; in a soak, and for the
@@ -114,7 +94,7 @@ func TestSDKsInBrowsers(t *testing.T) {
 func TestSDKRuntimes(t *testing.T) {
 	t.Parallel()
 	play(t, func(_ int, row scenario) []sdk.Kind {
-		brief := slices.Contains([]string{"connect", "messages", "payloads"}, row.name)
+		brief := slices.Contains([]string{"connect", "messages"}, row.name)
 		if row.each == nil || row.only == "webtransport" || row.name == "UDP blocked" || !brief && !harness.Soaking {
 			return nil
 		}
@@ -124,43 +104,34 @@ func TestSDKRuntimes(t *testing.T) {
 
 // choose is the kinds that play a scenario, of some. An SDK with both transports uses one of
 // them, in turns.
-func choose(at int, row scenario, of func(sdk.Kind) bool) (kinds []sdk.Kind) {
-	for _, k := range sdk.Kinds {
-		if (row.only == "" || k.Transport == row.only) && of(k) {
-			kinds = append(kinds, k)
-		}
-	}
-	if harness.Soaking || clientOutcomes != nil {
-		return kinds
-	}
+func choose(at int, row scenario, of func(sdk.Kind) bool) []sdk.Kind {
 	places := []string{"go", "node", "python", "chromium", "firefox"}
-	return slices.DeleteFunc(kinds, func(k sdk.Kind) bool {
+	return slices.DeleteFunc(slices.Clone(sdk.Kinds), func(k sdk.Kind) bool {
+		if row.only != "" || harness.Soaking || clientOutcomes != nil {
+			return row.only != "" && k.Transport != row.only || !of(k)
+		}
 		turn := []string{"websocket", "webtransport"}[(at+slices.Index(places, k.Where)/2)%2]
-		return row.only == "" && k.AlsoOver(turn) && k.Transport != turn
+		return k.AlsoOver(turn) && k.Transport != turn || !of(k)
 	})
 }
 
 // lab is what the scenarios below one test share.
 type lab struct {
 	sdk.Lab
-	shared *harness.Edge // for scenarios that do nothing to it
-	hooked func() (*harness.Edge, *harness.HookBackend)
-	nats   func() []*natstest.Node
+	nats func() []*natstest.Node
 }
 
 // stage is where a scenario plays.
 type stage struct {
 	*sdk.Stage
-	lab     *lab
-	kinds   []sdk.Kind           // that play together; of one that plays for each kind, nil
-	backend *harness.HookBackend // that the edge asks; nil: it asks none
+	lab   *lab
+	kinds []sdk.Kind // that play together; of one that plays for each kind, nil
 }
 
 func play(t *testing.T, choose func(at int, row scenario) []sdk.Kind) {
 	t.Helper()
-	l := &lab{shared: harness.StartEdge(t, sharedCaddyfile, harness.ForBrowsers)}
-	l.T, l.Roots = t, []*harness.Edge{l.shared}
-	l.hooked = sync.OnceValues(func() (*harness.Edge, *harness.HookBackend) { return harness.StartHookedEdge(t, harness.ForBrowsers) })
+	shared := harness.StartEdge(t, sharedCaddyfile, harness.ForBrowsers) // scenarios do nothing to it
+	l := &lab{Lab: sdk.Lab{T: t, Roots: []*harness.Edge{shared}}}
 	l.nats = sync.OnceValue(func() []*natstest.Node { return harness.StartNATS(t, 1) })
 	for at, row := range scenarios {
 		kinds := choose(at, row)
@@ -170,25 +141,20 @@ func play(t *testing.T, choose func(at int, row scenario) []sdk.Kind) {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()
 			supported(t, row)
-			s := &stage{lab: l, kinds: kinds}
-			e := l.shared
-			switch {
-			case row.hooked:
-				e, s.backend = l.hooked()
-			case row.caddyfile != "":
+			e := shared
+			if row.caddyfile != "" {
 				e = harness.StartEdge(t, row.caddyfile, harness.ForBrowsers)
 			}
 			if row.all != nil {
-				s.Stage = l.Stage(t, sdk.Kind{}, e)
 				clientOutcomes.watch(t, row.name, kinds...)
-				row.all(s)
+				row.all(&stage{l.Stage(t, sdk.Kind{}, e), l, kinds})
 				return
 			}
 			for _, kind := range kinds {
 				t.Run(kind.String(), func(t *testing.T) {
 					t.Parallel()
 					clientOutcomes.watch(t, row.name, kind)
-					row.each(&stage{Stage: l.Stage(t, kind, e), lab: l, backend: s.backend})
+					row.each(&stage{l.Stage(t, kind, e), l, nil})
 				})
 			}
 		})
@@ -197,23 +163,12 @@ func play(t *testing.T, choose func(at int, row scenario) []sdk.Kind) {
 
 // with is a stage for the same kinds at other edges.
 func (s *stage) with(edges ...*harness.Edge) *stage {
-	return &stage{Stage: s.lab.Stage(s.T, s.Kind, edges...), lab: s.lab, kinds: s.kinds}
+	return &stage{s.lab.Stage(s.T, s.Kind, edges...), s.lab, s.kinds}
 }
 
-// sharedCaddyfile is an edge with a history, and with presence in which members linger longer
-// than any test waits: who is seen to leave has said so. It has a list of edges.
-var sharedCaddyfile = withRooms(strings.Replace(history.Caddyfile("memory"), "\trespond \"no such page\" 404\n",
-	"\tpubsub_edges /near {\n\t\tedge localhost:{{.HTTPS}} EU\n\t}\n\trespond \"no such page\" 404\n", 2), "10m")
-
-// withRooms lets an edge know who is in room.#, and of one member at a time in few.#.
-func withRooms(caddyfile, linger string) string {
-	return strings.Replace(caddyfile, "drain ", `presence rooms {
-			channels room.#
-			linger `+linger+`
-		}
-		presence few {
-			channels few.#
-			members 1
-		}
-		drain `, 1)
-}
+// sharedCaddyfile is an edge with a history, a list of edges, and presence in which members
+// linger longer than any test waits: who is seen to leave has said so.
+var sharedCaddyfile = strings.NewReplacer(
+	"drain ", "presence rooms {\n\t\t\tchannels room.#\n\t\t\tlinger 10m\n\t\t}\n\t\tdrain ",
+	"\trespond \"no such page\" 404\n", "\tpubsub_edges /near {\n\t\tedge localhost:{{.HTTPS}} EU\n\t}\n\trespond \"no such page\" 404\n",
+).Replace(history.Caddyfile("memory"))

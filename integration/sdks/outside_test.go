@@ -27,10 +27,7 @@ func useClient() error {
 		cmd.Dir = cmp.Or(os.Getenv(sdk.ClientFolderVariable), "..")
 		return cmd, nil
 	}}
-	cmd, err := p.Command()
-	if err != nil {
-		return err
-	}
+	cmd, _ := p.Command()
 	d, hello, err := sdk.StartDriver(cmd, os.DevNull, sdk.Limit, func(sdk.Report) error { return errors.New("nobody has asked for it") }, func(error) {})
 	if err == nil {
 		err = d.End()
@@ -51,7 +48,7 @@ func useClient() error {
 		}
 		sdk.Kinds = append(sdk.Kinds, sdk.Kind{Where: history.ClientName, Transport: transport})
 	}
-	clientOutcomes = &outcomes{cells: map[string]map[string]string{}}
+	clientOutcomes = &outcomes{cells: map[[2]string]string{}}
 	return nil
 }
 
@@ -59,23 +56,13 @@ func useClient() error {
 // nothing.
 func supported(t *testing.T, row scenario) {
 	t.Helper()
-	var lacking []string
+	lacking := slices.DeleteFunc(slices.Clone(row.needs), func(feature string) bool { return !history.SdkLacks(feature) })
 	if row.only != "" && !slices.ContainsFunc(sdk.Kinds, func(k sdk.Kind) bool { return k.Transport == row.only }) {
 		lacking = append(lacking, row.only)
 	}
-	for _, feature := range row.needs {
-		if history.SdkLacks(feature) {
-			lacking = append(lacking, feature)
-		}
-	}
-	text := ""
 	if len(lacking) > 0 {
-		text = "not supported: " + strings.Join(lacking, ", ")
-	}
-	for _, kind := range sdk.Kinds {
-		clientOutcomes.set(row.name, kind, text)
-	}
-	if text != "" {
+		text := "not supported: " + strings.Join(lacking, ", ")
+		clientOutcomes.set(row.name, text, sdk.Kinds...)
 		t.Skip(text)
 	}
 }
@@ -86,19 +73,18 @@ var clientOutcomes *outcomes
 // outcomes is a table of scenarios and transports. All methods of nil do nothing.
 type outcomes struct {
 	mu    sync.Mutex
-	cells map[string]map[string]string // by scenario and transport
+	cells map[[2]string]string // by scenario and transport
 }
 
-func (o *outcomes) set(scenario string, kind sdk.Kind, text string) {
+func (o *outcomes) set(scenario, text string, kinds ...sdk.Kind) {
 	if o == nil {
 		return
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if o.cells[scenario] == nil {
-		o.cells[scenario] = map[string]string{}
+	for _, kind := range kinds {
+		o.cells[[2]string{scenario, kind.Transport}] = text
 	}
-	o.cells[scenario][kind.Transport] = text
 }
 
 // watch notes what comes of a test.
@@ -108,9 +94,7 @@ func (o *outcomes) watch(t *testing.T, scenario string, kinds ...sdk.Kind) {
 		if t.Failed() {
 			text = "FAILED"
 		}
-		for _, kind := range kinds {
-			o.set(scenario, kind, text)
-		}
+		o.set(scenario, text, kinds...)
 	})
 }
 
@@ -120,26 +104,22 @@ func (o *outcomes) print() bool {
 		return o == nil
 	}
 	counts := map[string]int{}
-	row := func(name string, cell func(transport string) string) {
-		fmt.Printf("%-38s", name)
-		for _, kind := range sdk.Kinds {
-			fmt.Printf("  %-24s", cell(kind.Transport))
-		}
-		fmt.Println()
+	fmt.Printf("\n%-38s", "scenario")
+	for _, kind := range sdk.Kinds {
+		fmt.Printf("  %-24s", kind.Transport)
 	}
 	fmt.Println()
-	row("scenario", func(transport string) string { return transport })
-	for _, scenario := range scenarios {
-		cells := o.cells[scenario.name]
-		if cells == nil {
-			continue
-		}
-		row(scenario.name, func(transport string) string {
-			text := cmp.Or(cells[transport], "–") // it is about the other transport
+	for _, row := range scenarios {
+		var cells string
+		for _, kind := range sdk.Kinds {
+			text := o.cells[[2]string{row.name, kind.Transport}]
 			word, _, _ := strings.Cut(text, ":")
 			counts[word]++
-			return text
-		})
+			cells += fmt.Sprintf("  %-24s", cmp.Or(text, "–")) // it is about the other transport, or not chosen
+		}
+		if strings.Trim(cells, " –") != "" {
+			fmt.Printf("%-38s%s\n", row.name, cells)
+		}
 	}
 	fmt.Printf("\n%d passed, %d failed, %d not supported\n", counts["passed"], counts["FAILED"], counts["not supported"])
 	return true
