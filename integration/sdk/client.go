@@ -3,8 +3,6 @@ package sdk
 import (
 	"fmt"
 	"slices"
-	"strconv"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -37,28 +35,20 @@ func NewClient(t *testing.T, name string, kind Kind, h host) *Client {
 func (c *Client) Accept(r Report) error {
 	r.At = time.Now()
 	c.mu.Lock()
-	heard := c.heard
-	feed := c.feeds[r.Sub+r.Watch]
-	c.mu.Unlock()
-	if heard != nil {
-		heard(r)
-		return nil
-	}
-	switch r.Event {
-	case "answer":
-		if int64(r.ID) > c.Ids.Load() {
-			return fmt.Errorf("there was no command %d", r.ID)
-		}
+	defer c.mu.Unlock()
+	switch feed := c.feeds[r.Sub+r.Watch]; {
+	case c.heard != nil:
+		c.heard(r)
+	case r.Event == "answer" && int64(r.ID) > c.Ids.Load():
+		return fmt.Errorf("there was no command %d", r.ID)
+	case r.Event == "answer":
 		c.Answers.Put(r)
-	case "message", "subscriptionEnded", "presenceChange", "presenceEnded":
-		if feed == nil {
-			return fmt.Errorf("there is no subscription or presence %q", r.Sub+r.Watch)
-		}
+	case feed != nil:
 		feed.Put(r)
+	case slices.Contains([]string{"message", "subscriptionEnded", "presenceChange", "presenceEnded"}, r.Event):
+		return fmt.Errorf("there is no subscription or presence %q", r.Sub+r.Watch)
 	default:
-		c.mu.Lock()
 		c.history = append(c.history, r.Event)
-		c.mu.Unlock()
 		c.Events.Put(r)
 	}
 	return nil
@@ -139,11 +129,8 @@ func (c *Client) Must(command Command) Report {
 func (c *Client) Refused(command Command, code string) Error {
 	c.T.Helper()
 	_, err := c.Try(command)
-	if err.ErrorCode() != code {
-		c.T.Errorf("%s: %s: %v, want %s", c.Kind, command.Cmd, err, code)
-	}
-	if err == nil {
-		return Error{}
+	if err == nil || err.Code != code {
+		c.T.Fatalf("%s: %s: %v, want %s", c.Kind, command.Cmd, err, code)
 	}
 	return *err
 }
@@ -195,25 +182,18 @@ func (c *Client) IsBack() Report {
 	return c.EventThat(func(r Report) bool { return r.Away != 0 }, "reconnected", "recovered")
 }
 
-// Count is how many events with this name have come.
-func (c *Client) Count(name string) (n int) {
+// Count is how many events have come that have one of these names.
+func (c *Client) Count(names ...string) int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for _, event := range c.history {
-		if event == name {
-			n++
-		}
-	}
-	return n
+	return len(slices.DeleteFunc(slices.Clone(c.history), func(event string) bool { return !slices.Contains(names, event) }))
 }
 
 // Never requires that none of these events has come.
 func (c *Client) Never(names ...string) {
 	c.T.Helper()
-	for _, name := range names {
-		if n := c.Count(name); n > 0 {
-			c.T.Errorf("%s: %d events %s: %v", c.Kind, n, name, c.Events.Rest())
-		}
+	if n := c.Count(names...); n > 0 {
+		c.T.Errorf("%s: %d events of %q: %v", c.Kind, n, names, c.Events.Rest())
 	}
 }
 
@@ -238,116 +218,4 @@ func (c *Client) Ended(code string) *Error {
 		c.T.Errorf("%s: ended with the event %v and %v, want %q", c.Kind, event, end, code)
 	}
 	return end.Error
-}
-
-// Sub is a subscription of a client. Its methods are like the client's.
-type Sub struct {
-	C        *Client
-	Name     string
-	Messages *Mailbox // and the end
-}
-
-// Subscribe subscribes, and reads by iteration.
-func (c *Client) Subscribe(tenant, pattern string) *Sub {
-	c.T.Helper()
-	return c.SubscribeAs("iterate", tenant, pattern, nil)
-}
-
-// From subscribes with a history.
-func (c *Client) From(history any, tenant, pattern string) *Sub {
-	c.T.Helper()
-	return c.SubscribeAs("iterate", tenant, pattern, &Options{History: history})
-}
-
-// SubscribeAs reads in one of the modes of [Command].
-func (c *Client) SubscribeAs(mode, tenant, pattern string, options *Options) *Sub {
-	c.T.Helper()
-	s, command := c.Subscription(mode, tenant, pattern, options)
-	c.Must(command)
-	return s
-}
-
-// Subscription is a new one, and the command that subscribes.
-func (c *Client) Subscription(mode, tenant, pattern string, options *Options) (*Sub, Command) {
-	name, feed := c.Feed("s")
-	return &Sub{c, name, feed}, Command{Cmd: "subscribe", Sub: name, Mode: mode, Tenant: tenant, Pattern: pattern, Options: options}
-}
-
-// Do carries out a command of the subscription.
-func (s *Sub) Do(cmd string) Report {
-	s.C.T.Helper()
-	return s.C.Must(Command{Cmd: cmd, Sub: s.Name})
-}
-
-// Next awaits the next message.
-func (s *Sub) Next() Report {
-	s.C.T.Helper()
-	r, ok := s.Messages.Next()
-	switch {
-	case !ok:
-		s.C.T.Fatalf("%s: no message %s; events: %v", s.C.Kind, s.Messages.Why(), s.C.Events.Rest())
-	case r.Event != "message":
-		s.C.T.Fatalf("%s: the subscription ended: %v", s.C.Kind, r.Error)
-	}
-	return r
-}
-
-// Want requires that the next message is this one; the order of the patterns is
-// free.
-func (s *Sub) Want(tenant, channel, payload, pattern string, patterns ...string) {
-	s.C.T.Helper()
-	r := s.Next()
-	slices.Sort(r.Patterns)
-	patterns = append(patterns, pattern)
-	slices.Sort(patterns)
-	if r.Tenant != tenant || r.Channel != channel || string(r.Payload) != payload || r.Pattern != pattern || !slices.Equal(r.Patterns, patterns) {
-		s.C.T.Fatalf("%s: got tenant %q, channel %q, payload %s, pattern %q of %q; want %q, %q, %s, %q of %q", s.C.Kind,
-			r.Tenant, r.Channel, Short(string(r.Payload)), r.Pattern, r.Patterns, tenant, channel, Short(payload), pattern, patterns)
-	}
-}
-
-// WantStored requires the messages whose payloads are the numbers from first on, with these
-// positions.
-func (s *Sub) WantStored(first int, positions ...string) {
-	s.C.T.Helper()
-	for i, position := range positions {
-		if r := s.Next(); string(r.Payload) != strconv.Itoa(first+i) || r.Position != position {
-			s.C.T.Fatalf("%s: got %q at %s, want %d at %s", s.C.Kind, r.Payload, r.Position, first+i, position)
-		}
-	}
-}
-
-// Until takes messages up to this one.
-func (s *Sub) Until(payload string) {
-	s.C.T.Helper()
-	for string(s.Next().Payload) != payload {
-	}
-}
-
-// WantEnd requires that the subscription ends with this code, after what was in
-// its queue.
-func (s *Sub) WantEnd(code string) {
-	s.C.T.Helper()
-	r, ok := s.Messages.Take(func(r Report) bool { return r.Event == "subscriptionEnded" })
-	if !ok || r.Error.ErrorCode() != code {
-		s.C.T.Errorf("%s: got %v, want that the subscription ends with %q", s.C.Kind, r, code)
-	}
-}
-
-// WantNone requires that no further message has come.
-func (s *Sub) WantNone() {
-	s.C.T.Helper()
-	for _, r := range s.Messages.Rest() {
-		if r.Event == "message" {
-			s.C.T.Errorf("%s: got %v, want nothing more", s.C.Kind, r)
-		}
-	}
-}
-
-// Short is a payload as tests show it.
-func Short(payload string) string {
-	if len(payload) > 40 {
-		return fmt.Sprintf("%q… (%d bytes)", payload[:40], len(payload))
-	}
-	return fmt.Sprintf("%q", strings.ToValidUTF8(payload, "?"))
 }

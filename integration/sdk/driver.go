@@ -2,6 +2,7 @@ package sdk
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/millrace/millrace/internal/capture"
 	"github.com/millrace/millrace/internal/clientdriver"
 )
 
@@ -19,7 +21,7 @@ import (
 type Driver struct {
 	cmd    *exec.Cmd
 	stdin  io.WriteCloser
-	stderr tail
+	stderr capture.Output
 	done   chan struct{} // closed when the program has ended
 	hello  chan Report
 	report func(Report) error // takes a report, or says what is wrong with it
@@ -36,16 +38,15 @@ func StartDriver(
 ) (*Driver, Report, error) {
 	d := &Driver{cmd: cmd, done: make(chan struct{}), hello: make(chan Report, 1), report: report, failed: failed}
 	cmd.Env = append(os.Environ(), clientdriver.RootsVariable+"="+roots, clientdriver.NodeRootsVariable+"="+roots, "DENO_CERT="+roots)
-	cmd.Stderr = &d.stderr
-	var err error
-	if d.stdin, err = cmd.StdinPipe(); err != nil {
-		return nil, Report{}, err
-	}
+	cmd.Stderr = io.MultiWriter(os.Stderr, &d.stderr)
 	stdout, err := cmd.StdoutPipe()
-	if err != nil {
-		return nil, Report{}, err
+	if err == nil {
+		d.stdin, err = cmd.StdinPipe()
 	}
-	if err := cmd.Start(); err != nil {
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
 		return nil, Report{}, err
 	}
 	go d.follow(stdout) // ends with the program, which End ends
@@ -66,27 +67,17 @@ func (d *Driver) follow(stdout io.Reader) {
 	defer close(d.done)
 	lines := bufio.NewScanner(stdout)
 	lines.Buffer(nil, 1<<20)
-	for n := 1; lines.Scan(); n++ {
-		r, err := clientdriver.ParseReport(lines.Bytes())
-		switch {
-		case err != nil:
-		case (n == 1) != (r.Event == "hello"):
-			err = errors.New("hello is the first line, and no other")
-		case n == 1:
-			d.hello <- r
-		default:
-			err = d.report(r)
-		}
-		if err != nil {
+	err := error(nil)
+	for n := 1; err == nil && lines.Scan(); n++ {
+		if err = d.take(n, lines.Bytes()); err != nil {
 			d.fail(fmt.Errorf("line %d of the driver's output is no report: %w: %s", n, err, Short(lines.Text())))
-			break
 		}
 	}
 	if err := lines.Err(); err != nil {
 		d.fail(fmt.Errorf("the driver's output: %w", err))
 	}
 	_, _ = io.Copy(io.Discard, stdout) // for a program that goes on
-	err := d.cmd.Wait()
+	err = d.cmd.Wait()
 	d.mu.Lock()
 	ending := d.ending
 	d.mu.Unlock()
@@ -98,15 +89,28 @@ func (d *Driver) follow(stdout io.Reader) {
 	}
 }
 
+func (d *Driver) take(n int, line []byte) error {
+	r, err := clientdriver.ParseReport(line)
+	switch {
+	case err != nil:
+		return err
+	case (n == 1) != (r.Event == "hello"):
+		return errors.New("hello is the first line, and no other")
+	case n == 1:
+		d.hello <- r
+		return nil
+	}
+	return d.report(r)
+}
+
 func (d *Driver) fail(err error) {
+	said := strings.TrimSpace(d.stderr.String())
+	if said != "" {
+		err = fmt.Errorf("%w; its stderr ends with: %s", err, said[max(0, len(said)-2000):])
+	}
 	d.mu.Lock()
 	first := d.err == nil
-	if first {
-		if said := d.stderr.String(); said != "" {
-			err = fmt.Errorf("%w; its stderr ends with: %s", err, said)
-		}
-		d.err = err
-	}
+	d.err = cmp.Or(d.err, err)
 	d.mu.Unlock()
 	if first {
 		_ = d.stdin.Close() // there is nothing more to say to it
@@ -149,24 +153,4 @@ func (d *Driver) End() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.err
-}
-
-// tail passes on what is written to it, and keeps its end.
-type tail struct {
-	mu  sync.Mutex
-	end []byte
-}
-
-func (t *tail) Write(b []byte) (int, error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.end = append(t.end, b...)
-	t.end = t.end[max(0, len(t.end)-2000):]
-	return os.Stderr.Write(b)
-}
-
-func (t *tail) String() string {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return strings.TrimSpace(string(t.end))
 }

@@ -19,9 +19,7 @@ type Lab struct {
 	T     *testing.T      // nil: that of the first stage
 	Roots []*harness.Edge // likewise
 
-	router router
-	mu     sync.Mutex
-	hosts  map[string]func() (host, error) // by where
+	hosts, clients sync.Map // by where: func() (host, error); by name: *Client
 }
 
 // A host runs clients of one SDK. It carries out the commands of a client in their order.
@@ -31,21 +29,13 @@ type host interface {
 
 // host starts the host of a kind, the first time.
 func (l *Lab) host(kind Kind) (host, error) {
-	l.mu.Lock()
-	if l.hosts == nil {
-		l.hosts = map[string]func() (host, error){}
-	}
-	if l.hosts[kind.Where] == nil {
-		l.hosts[kind.Where] = sync.OnceValues(func() (host, error) {
-			if kind.InBrowser() {
-				return StartPage(l.T, kind.Where, l.router.route)
-			}
-			return l.start(kind)
-		})
-	}
-	start := l.hosts[kind.Where]
-	l.mu.Unlock()
-	return start()
+	start, _ := l.hosts.LoadOrStore(kind.Where, sync.OnceValues(func() (host, error) {
+		if kind.InBrowser() {
+			return StartPage(l.T, kind.Where, l.route)
+		}
+		return l.start(kind)
+	}))
+	return start.(func() (host, error))()
 }
 
 func (l *Lab) start(kind Kind) (host, error) {
@@ -66,7 +56,13 @@ func (l *Lab) start(kind Kind) (host, error) {
 	if err != nil {
 		return nil, err
 	}
-	d, hello, err := StartDriver(cmd, file, Limit, l.router.route, func(err error) { l.router.fail(kind.Where, err) })
+	d, hello, err := StartDriver(cmd, file, Limit, l.route, func(err error) {
+		for _, c := range l.clients.Range {
+			if c := c.(*Client); c.Kind.Where == kind.Where {
+				c.Fail(err)
+			}
+		}
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -81,41 +77,14 @@ func (l *Lab) start(kind Kind) (host, error) {
 	return d, nil
 }
 
-// router gives reports to the clients that they are about.
-type router struct {
-	mu      sync.Mutex
-	clients map[string]*Client
-}
-
-func (r *router) add(c *Client) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.clients == nil {
-		r.clients = map[string]*Client{}
-	}
-	r.clients[c.Name] = c
-}
-
-// route returns what is wrong with the report, if it is about nothing.
-func (r *router) route(report Report) error {
-	r.mu.Lock()
-	c := r.clients[report.Client]
-	r.mu.Unlock()
-	if c == nil {
+// route gives a report to the client that it is about. It returns what is wrong with the
+// report, if it is about nothing.
+func (l *Lab) route(report Report) error {
+	c, ok := l.clients.Load(report.Client)
+	if !ok {
 		return fmt.Errorf("there is no client %q", report.Client)
 	}
-	return c.Accept(report)
-}
-
-// fail tells the clients of a host that nothing more comes.
-func (r *router) fail(where string, err error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for _, c := range r.clients {
-		if c.Kind.Where == where {
-			c.Fail(err)
-		}
-	}
+	return c.(*Client).Accept(report)
 }
 
 // Stage is where a scenario plays: the edges that its clients know, and a tenant of its own.
@@ -128,12 +97,11 @@ type Stage struct {
 	Tenant string // with it
 }
 
+// Stage is a new one. The first of a lab without a test must be there before the others.
 func (l *Lab) Stage(t *testing.T, kind Kind, edges ...*harness.Edge) *Stage {
-	l.mu.Lock()
 	if l.T == nil {
 		l.T, l.Roots = t, edges
 	}
-	l.mu.Unlock()
 	room := "room-" + harness.RandomHex()[:8]
 	s := &Stage{T: t, Lab: l, Kind: kind, Room: room, Tenant: "paint." + room}
 	for _, e := range edges {
@@ -175,7 +143,7 @@ func (s *Stage) Client() *Client {
 func (s *Stage) ClientOf(kind Kind) *Client {
 	s.T.Helper()
 	c := NewClient(s.T, "c"+harness.RandomHex()[:12], kind, s.Host(kind))
-	s.Lab.router.add(c)
+	s.Lab.clients.Store(c.Name, c)
 	s.T.Cleanup(c.leave)
 	return c
 }
@@ -213,8 +181,7 @@ func (s *Stage) Connect(options Options, addresses ...string) *Client {
 // Again runs an edge that has ended on its data and its ports.
 func Again(e *harness.Edge) harness.Option {
 	return func(next *harness.Edge) {
-		next.HTTP, next.HTTPS, next.Admin = e.HTTP, e.HTTPS, e.Admin
-		next.Dir, next.Store, next.Broker = e.Dir, e.Store, e.Broker
-		next.Master, next.Env = e.Master, slices.Clone(e.Env[:1])
+		harness.Replacing(e)(next)
+		next.Dir = e.Dir
 	}
 }

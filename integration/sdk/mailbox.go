@@ -40,20 +40,14 @@ func (m *Mailbox) Why() string {
 }
 
 // Take removes the first report that matches, and waits for it.
-func (m *Mailbox) Take(matches func(Report) bool) (Report, bool) {
+func (m *Mailbox) Take(matches func(Report) bool) (r Report, found bool) {
 	timeout := time.NewTimer(Limit)
 	defer timeout.Stop()
-	seen := 0
-	for {
+	for seen := 0; ; {
 		m.mu.Lock()
 		if i := slices.IndexFunc(m.list[seen:], matches); i >= 0 {
-			i += seen
-			r := m.list[i]
-			if i == 0 {
-				m.list = m.list[1:]
-			} else {
-				m.list = slices.Delete(m.list, i, i+1)
-			}
+			r = m.list[seen+i]
+			m.list = slices.Delete(m.list, seen+i, seen+i+1)
 			m.mu.Unlock()
 			return r, true
 		}
@@ -61,12 +55,12 @@ func (m *Mailbox) Take(matches func(Report) bool) (Report, bool) {
 		more, end := m.more, m.end
 		m.mu.Unlock()
 		if end != nil {
-			return Report{}, false
+			return r, false
 		}
 		select {
 		case <-more:
 		case <-timeout.C:
-			return Report{}, false
+			return r, false
 		}
 	}
 }
