@@ -10,8 +10,8 @@ import (
 	"github.com/millrace/millrace/internal/clientdriver"
 )
 
-func (c *driven) carryOut(command clientdriver.Command, answer *clientdriver.Report) error {
-	ctx, cancel := context.WithTimeout(c.driver.ctx, commandTimeout)
+func (c *driven) carryOut(command clientdriver.Command, answer *clientdriver.Report) (err error) {
+	ctx, cancel := context.WithTimeout(c.driver.ctx, 30*time.Second)
 	defer cancel()
 	if command.Master != "" {
 		return c.administer(ctx, command, answer)
@@ -21,67 +21,60 @@ func (c *driven) carryOut(command clientdriver.Command, answer *clientdriver.Rep
 	}
 	switch command.Cmd {
 	case "connect":
-		return c.connect(ctx, command)
+		err = c.connect(ctx, command)
 	case "subscribe":
-		return c.subscribe(ctx, command)
+		err = c.subscribe(ctx, command)
 	case "position":
 		answer.Position = c.subs[command.Sub].Position()
-		return nil
 	case "read":
 		if command.Watch != "" {
 			c.readPresence(command.Watch)
 		} else {
 			c.read(command.Sub)
 		}
-		return nil
 	case "unsubscribe":
-		return c.subs[command.Sub].Unsubscribe(ctx)
+		err = c.subs[command.Sub].Unsubscribe(ctx)
 	case "publish":
-		return c.publish(ctx, command, answer)
+		err = c.publish(ctx, command, answer)
 	case "join":
-		return c.join(ctx, command)
+		err = c.join(ctx, command)
 	case "leave":
-		return c.members[command.Member].Leave(ctx)
+		err = c.members[command.Member].Leave(ctx)
 	case "presence":
-		return c.presence(ctx, command, answer)
+		err = c.presence(ctx, command, answer)
 	case "members":
 		describe(c.watches[command.Watch], answer)
-		return nil
 	case "closePresence":
-		return c.watches[command.Watch].Close(ctx)
+		err = c.watches[command.Watch].Close(ctx)
 	case "flush":
-		return c.client.Flush(ctx)
-	case "online":
-		return nil // it looks at the machine's addresses by itself
+		err = c.client.Flush(ctx)
+	case "online": // it looks at the machine's addresses by itself
 	case "renewToken":
-		return c.client.RenewToken(ctx)
+		err = c.client.RenewToken(ctx)
 	case "retry":
 		c.client.Retry()
-		return nil
 	case "close":
-		return c.client.Close()
+		err = c.client.Close()
+	default:
+		err = fmt.Errorf("unknown command %s", command.Cmd)
 	}
-	return fmt.Errorf("unknown command %s", command.Cmd)
+	return err
 }
 
-var deliveries = map[string]client.Delivery{
-	"broadcast": client.Broadcast, "one-nearest": client.OneNearest, "one-random": client.OneRandom,
-}
-
-func (c *driven) publish(ctx context.Context, command clientdriver.Command, answer *clientdriver.Report) error {
-	if command.Confirm {
-		opts := []client.PublishOption{client.WithDelivery(deliveries[command.Delivery])}
+func (c *driven) publish(ctx context.Context, command clientdriver.Command, answer *clientdriver.Report) (err error) {
+	delivery := map[string]client.Delivery{"one-nearest": client.OneNearest, "one-random": client.OneRandom}[command.Delivery]
+	switch {
+	case command.Confirm:
+		opts := []client.PublishOption{client.WithDelivery(delivery)}
 		if command.Key != "" {
 			opts = append(opts, client.WithKey(command.Key))
 		}
-		var err error
 		answer.Position, err = c.client.PublishConfirmed(ctx, command.Tenant, command.Channel, command.Payload, opts...)
 		return err
-	}
-	if command.Delivery == "" {
+	case command.Delivery == "":
 		return c.client.Publish(ctx, command.Tenant, command.Channel, command.Payload)
 	}
-	return c.client.PublishTo(ctx, deliveries[command.Delivery], command.Tenant, command.Channel, command.Payload)
+	return c.client.PublishTo(ctx, delivery, command.Tenant, command.Channel, command.Payload)
 }
 
 func (c *driven) connect(ctx context.Context, command clientdriver.Command) error {
@@ -112,113 +105,91 @@ func (c *driven) connect(ctx context.Context, command clientdriver.Command) erro
 
 // administer calls a TokenAdmin.
 func (c *driven) administer(ctx context.Context, command clientdriver.Command, answer *clientdriver.Report) error {
-	c.driver.administered.Store(true)
-	admin, err := client.NewTokenAdmin(command.Addresses[0], command.Master, client.WithTLS(c.driver.tls))
+	admin, err := client.NewTokenAdmin(command.Addresses[0], command.Master, client.WithHTTPClient(c.driver.http))
 	if err != nil {
 		return err
 	}
 	life := time.Duration(command.Seconds) * time.Second
+	expires := time.Time{}
 	switch command.Cmd {
 	case "issue":
-		issued, err := admin.Issue(ctx, client.IssueRequest{
-			CreatedBy: "integration", ExpiresIn: life, Subject: command.Subject,
-			Grants: []client.Grant{{
-				Tenants: []string{command.Tenant}, Publish: command.Rules, Subscribe: command.Rules, Presence: command.Presence,
-			}},
-		})
-		answer.Token, answer.TokenID, answer.ExpiresAt = issued.Token, issued.TokenID, issued.ExpiresAt.Format(time.RFC3339Nano)
-		return err
+		grant := client.Grant{Tenants: []string{command.Tenant}, Publish: command.Rules, Subscribe: command.Rules, Presence: command.Presence}
+		var issued client.Issued
+		issued, err = admin.Issue(ctx, client.IssueRequest{CreatedBy: "integration", ExpiresIn: life, Subject: command.Subject, Grants: []client.Grant{grant}})
+		answer.Token, answer.TokenID, expires = issued.Token, issued.TokenID, issued.ExpiresAt
 	case "refresh":
-		expires, err := admin.Refresh(ctx, command.TokenID, client.Expiry{At: time.Now().Add(life)})
-		answer.ExpiresAt = expires.Format(time.RFC3339Nano)
-		return err
+		expires, err = admin.Refresh(ctx, command.TokenID, client.Expiry{At: time.Now().Add(life)})
 	case "revoke":
-		return admin.Revoke(ctx, command.Token)
+		err = admin.Revoke(ctx, command.Token)
 	case "list":
-		for info, err := range admin.List(ctx, client.ListOptions{Tenant: command.Tenant, PageSize: 2}) {
-			if err != nil {
-				return err
-			}
+		for info, failed := range admin.List(ctx, client.ListOptions{Tenant: command.Tenant, PageSize: 2}) {
+			err = failed
 			answer.Tokens = append(answer.Tokens, clientdriver.Token{TokenID: info.TokenID, Status: info.Status})
 		}
-		return nil
 	}
-	return fmt.Errorf("unknown command %s", command.Cmd)
+	answer.ExpiresAt = expires.Format(time.RFC3339Nano)
+	return err
 }
 
 func ms(n int) time.Duration { return time.Duration(n) * time.Millisecond }
 
 // token is a token provider that asks the test.
-func (c *driven) token(ctx context.Context) (client.AccessToken, error) {
+func (c *driven) token(ctx context.Context) (token client.AccessToken, err error) {
 	c.report(clientdriver.Report{Event: "tokenWanted"})
 	select {
 	case given := <-c.tokens:
 		switch {
 		case given.LoggedOut:
-			return client.AccessToken{}, fmt.Errorf("%s: %w", given.Text, client.ErrLoggedOut)
+			return token, fmt.Errorf("%s: %w", given.Text, client.ErrLoggedOut)
 		case given.Text != "":
-			return client.AccessToken{}, errors.New(given.Text)
+			return token, errors.New(given.Text)
 		}
-		token := client.AccessToken{Token: given.Token, ExpiresIn: ms(given.ExpiresIn)}
+		token = client.AccessToken{Token: given.Token, ExpiresIn: ms(given.ExpiresIn)}
 		if given.ExpiresAt != "" {
-			var err error
-			if token.ExpiresAt, err = time.Parse(time.RFC3339, given.ExpiresAt); err != nil {
-				return token, err
-			}
+			token.ExpiresAt, err = time.Parse(time.RFC3339, given.ExpiresAt)
 		}
-		return token, nil
+		return token, err
 	case <-ctx.Done():
-		return client.AccessToken{}, ctx.Err()
+		return token, ctx.Err()
 	}
 }
 
-func (c *driven) subscribe(ctx context.Context, command clientdriver.Command) error {
+func (c *driven) subscribe(ctx context.Context, command clientdriver.Command) (err error) {
 	var options []client.SubscribeOption
 	if o := command.Options; o != nil && o.Queue != 0 {
 		options = append(options, client.WithQueue(o.Queue, client.QueuePolicy(o.QueuePolicy)))
 	}
 	if o := command.Options; o != nil && o.History != nil {
-		from, err := from(o.History)
-		if err != nil {
-			return err
-		}
-		options = append(options, client.WithHistory(from))
+		options = append(options, client.WithHistory(from(o.History)))
 	}
+	var s *client.Subscription
 	if command.Mode == "callback" {
-		s, err := c.client.SubscribeFunc(ctx, command.Tenant, command.Pattern, c.messages(command.Sub), options...)
-		if err == nil {
-			c.subs[command.Sub] = s
-		}
-		return err
+		s, err = c.client.SubscribeFunc(ctx, command.Tenant, command.Pattern, c.messages(command.Sub), options...)
+	} else {
+		s, err = c.client.Subscribe(ctx, command.Tenant, command.Pattern, options...)
 	}
-	s, err := c.client.Subscribe(ctx, command.Tenant, command.Pattern, options...)
 	if err != nil {
 		return err
 	}
-	c.subs[command.Sub] = s
-	if command.Mode == "iterate" {
+	if c.subs[command.Sub] = s; command.Mode == "iterate" {
 		c.read(command.Sub)
 	}
 	return nil
 }
 
 // from is the option history.
-func from(history any) (client.From, error) {
+func from(history any) client.From {
 	switch history := history.(type) {
 	case string:
-		switch history {
-		case "last":
-			return client.Last, nil
-		case "now":
-			return client.Now, nil
+		if history == "now" {
+			return client.Now
 		}
 	case map[string]any:
-		if n, ok := history["last"].(float64); ok {
-			return client.LastN(int(n)), nil
-		}
 		if position, ok := history["after"].(string); ok {
-			return client.After(position), nil
+			return client.After(position)
 		}
+		n, _ := history["last"].(float64)
+		return client.LastN(int(n))
 	}
-	return client.From{}, fmt.Errorf("unknown history %v", history)
+	return client.Last
 }

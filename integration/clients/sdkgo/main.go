@@ -10,10 +10,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"os"
 	"sync"
-	"sync/atomic"
-	"time"
 
 	"go.uber.org/goleak"
 
@@ -21,13 +20,10 @@ import (
 	"github.com/millrace/millrace/internal/clientdriver"
 )
 
-// commandTimeout bounds each command; the tests wait as long.
-const commandTimeout = 30 * time.Second
-
 func main() {
-	known, err := run(os.Stdin, os.Stdout)
+	err := run(os.Stdin, os.Stdout)
 	if err == nil {
-		err = goleak.Find(known...)
+		err = goleak.Find()
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "sdkgo:", err)
@@ -36,48 +32,40 @@ func main() {
 }
 
 // run carries out commands until the input ends, and returns when all clients have ended.
-// known is goroutines that may be left then.
-func run(in io.Reader, out io.Writer) (known []goleak.Option, err error) {
+func run(in io.Reader, out io.Writer) error {
 	pool := x509.NewCertPool()
 	if file := os.Getenv(clientdriver.RootsVariable); file != "" {
 		roots, err := os.ReadFile(file)
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", clientdriver.RootsVariable, err)
+			return fmt.Errorf("%s: %w", clientdriver.RootsVariable, err)
 		}
 		pool.AppendCertsFromPEM(roots)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	d := &driver{out: json.NewEncoder(out), tls: &tls.Config{RootCAs: pool}, ctx: ctx, clients: map[string]*driven{}}
-	defer func() {
-		cancel()
-		d.work.Wait()
-		if d.administered.Load() { // a TokenAdmin keeps its connections, and has no end
-			for _, name := range []string{"(*http2clientConnReadLoop).run", "(*persistConn).readLoop", "(*persistConn).writeLoop"} {
-				known = append(known, goleak.IgnoreAnyFunction("net/http."+name))
-			}
-		}
-	}()
+	d.http = &http.Client{Transport: &http.Transport{TLSClientConfig: d.tls.Clone()}}
+	defer d.http.CloseIdleConnections()
+	defer d.work.Wait()
+	defer cancel()
 	d.report(clientdriver.Report{Event: "hello", Transports: []string{"webtransport", "websocket"}})
 	lines := bufio.NewScanner(in)
 	lines.Buffer(nil, 1<<20)
 	for lines.Scan() {
 		var command clientdriver.Command
 		if err := json.Unmarshal(lines.Bytes(), &command); err != nil {
-			return nil, err
+			return err
 		}
 		d.take(command)
 	}
-	return nil, lines.Err()
+	return lines.Err()
 }
 
 // driver runs clients of package client.
 type driver struct {
-	tls  *tls.Config
-	ctx  context.Context // ends with the input
-	work sync.WaitGroup
-
-	administered atomic.Bool // there was a TokenAdmin
-
+	tls     *tls.Config
+	http    *http.Client    // of TokenAdmins
+	ctx     context.Context // ends with the input
+	work    sync.WaitGroup
 	clients map[string]*driven // of run
 
 	mu  sync.Mutex
@@ -114,19 +102,12 @@ func (d *driver) take(command clientdriver.Command) {
 		d.clients[command.Client] = c
 		d.work.Go(c.run) // ends with the input
 	}
-	to, answered := c.commands, false
-	if command.Cmd == "token" { // the client may be connecting
-		to, answered = c.tokens, true
+	if command.Cmd != "token" {
+		c.commands <- command
+		return
 	}
-	select {
-	case to <- command:
-		if answered {
-			c.report(clientdriver.Report{Event: "answer", ID: command.ID})
-		}
-	default:
-		err := &clientdriver.Error{Text: "too many commands wait"}
-		c.report(clientdriver.Report{Event: "answer", ID: command.ID, Error: err})
-	}
+	c.tokens <- command // the client may be connecting
+	c.report(clientdriver.Report{Event: "answer", ID: command.ID})
 }
 
 func (c *driven) report(r clientdriver.Report) {
