@@ -1,11 +1,13 @@
 package presence
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"math/rand/v2"
+	"net"
 	"regexp"
-	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -18,28 +20,39 @@ import (
 	"github.com/millrace/millrace/internal/natstest"
 )
 
-// Random clients join, leave, move, vanish and come back at three edges, over both transports,
-// while edges are killed, freeze, are cut off from NATS, and NATS itself is killed. After each
-// round everybody who watches, at every edge, sees exactly those who are there; in a soak
-// within 10 s, in which the linger, 2 s here, and the 5 s to 6.1 s go by that an edge must be
-// silent until it is taken for gone.
+// Random clients of the SDK for Go join, leave, move, vanish and come back at three edges, over
+// both transports, while edges are killed, freeze, are cut off from NATS, and NATS itself is
+// killed. After each round everybody who watches, at any edge, sees exactly those who are there;
+// in a soak within 10 s, in which the linger, 2 s here, and the 5 s to 6.1 s go by that an edge
+// must be silent until it is taken for gone.
 func TestPresenceSoak(t *testing.T) {
 	t.Parallel()
 	seed := harness.Seed(t)
 	r := &presenceRun{
-		Overlay: &harness.Overlay{T: t, Nodes: harness.StartNATS(t, 1)}, file: harness.WithPresence("linger 2s"),
-		random: rand.New(rand.NewPCG(seed, 0)), open: make([][]*harness.Socket, 3),
+		Overlay: &harness.Overlay{T: t, Nodes: harness.StartNATS(t, 1)},
+		file:    harness.WithPresence("linger 2s"), random: rand.New(rand.NewPCG(seed, 0)),
 	}
 	var urls []string
-	for range r.open {
+	for range 3 {
 		link := r.Nodes[0].StartProxy(t)
 		r.links, urls = append(r.links, link), append(urls, link.URL())
 	}
-	r.StartEdges(r.file, harness.JoiningBy(urls, 1, ""))
-	r.runs = slices.Clone(r.Edges)
+	joins := harness.JoiningBy(urls, 1, "")
+	for i, join := range joins {
+		joins[i] = func(e *harness.Edge) { join(e); harness.ForBrowsers(e) } // one authority
+	}
+	r.StartEdges(r.file, joins)
+	for _, e := range r.Edges {
+		r.addresses = append(r.addresses, e.HttpsURL(""))
+	}
 	for i := range 14 { // some are the same subject
-		m := &member{run: r, subject: fmt.Sprintf("u%d", i%9), random: rand.New(rand.NewPCG(seed, uint64(i+1))), joined: map[string]bool{}}
-		m.token = r.Edges[0].SubjectToken(m.subject, m.subject, harness.PresenceTenant)
+		m := &member{run: r, subject: fmt.Sprintf("u%d", i%9), random: rand.New(rand.NewPCG(seed, uint64(i+1)))}
+		if m.options = r.options(m.subject, client.WebTransport); i%2 == 0 {
+			m.options = r.options(m.subject, client.WebSocket)
+			m.options.Network = &client.Network{Dial: m.dial, DialPacket: func(context.Context, string) (net.PacketConn, net.Addr, error) {
+				return nil, nil, errors.ErrUnsupported
+			}}
+		}
 		r.members = append(r.members, m)
 	}
 	r.watch("room.#", `room\.`)
@@ -53,20 +66,31 @@ func TestPresenceSoak(t *testing.T) {
 			break
 		}
 	}
+	for _, m := range r.members {
+		m.lose()
+	}
 }
 
 // presenceRun is edges, each with a link of its own to NATS, members and watchers.
 type presenceRun struct {
 	*harness.Overlay
-	links    []*natstest.Proxy
-	file     string
-	random   *rand.Rand
-	members  []*member
-	watchers []*watcher
+	links     []*natstest.Proxy
+	file      string
+	random    *rand.Rand
+	addresses []string
+	members   []*member
+	watchers  []*watcher
+}
 
-	mu   sync.Mutex
-	runs []*harness.Edge // by place; nil: it is away
-	open [][]*harness.Socket
+// options are those of a client that notices in time what is wrong.
+func (r *presenceRun) options(subject string, transport client.Transport) client.Options {
+	r.T.Helper()
+	roots, err := r.Edges[0].TlsConfig()
+	r.Edges[0].Must(err)
+	return client.Options{
+		Token: r.Edges[0].SubjectToken(subject, subject, harness.PresenceTenant), Transports: []client.Transport{transport},
+		TLS: roots, KeepAlive: time.Second, MaxBackOff: 500 * time.Millisecond,
+	}
 }
 
 // round lets clients and faults go on for a while, and waits until all watchers are right.
@@ -118,7 +142,7 @@ func (r *presenceRun) play() {
 		r.Nodes[0].Kill(r.T)
 	}
 	if fault == "kill" || fault == "together" { // an edge is away while another one restarts
-		r.restart((at + 1) % len(r.Edges))
+		r.KillAndStart((at+1)%len(r.Edges), r.file, func() {}, harness.ForBrowsers)
 	} else {
 		history.PauseRandomly(r.random, harness.AtLength(2500, 8000), nil)
 	}
@@ -133,143 +157,104 @@ func (r *presenceRun) play() {
 	}
 }
 
-func (r *presenceRun) restart(at int) {
-	r.T.Helper()
-	r.KillAndStart(at, r.file, func() { r.set(at, nil) })
-	r.set(at, r.Edges[at])
-}
-
-// set says which edge is at a place, and ends the connections to the one before: over
-// WebTransport they would not know for long.
-func (r *presenceRun) set(at int, e *harness.Edge) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.runs[at] = e
-	for _, s := range r.open[at] {
-		_ = s.Cut()
-	}
-	r.open[at] = nil
-}
-
 // member is a client that joins and leaves.
 type member struct {
-	run            *presenceRun
-	subject, token string
-	random         *rand.Rand
-	socket         *harness.Socket // nil: it is not connected
-	joined         map[string]bool // channels in which it is, or wants to be
-}
+	run     *presenceRun
+	subject string
+	random  *rand.Rand
+	options client.Options
+	client  *client.Client // nil: it is not connected
+	joined  map[string]*client.Membership
 
-// dial connects to some edge over some transport; nil: it is away.
-func (m *member) dial() *harness.Socket {
-	r, at := m.run, m.random.IntN(len(m.run.open))
-	r.mu.Lock()
-	e := r.runs[at]
-	r.mu.Unlock()
-	if e == nil {
-		return nil
-	}
-	open := e.TryOpen
-	if m.random.IntN(2) == 0 {
-		open = e.TryWebTransport
-	}
-	s, _, err := open(harness.Handshake{Token: m.token})
-	if err != nil || s == nil {
-		return nil
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.runs[at] != e {
-		_ = s.Cut()
-		return nil
-	}
-	r.open[at] = append(r.open[at], s)
-	return s
+	mu    sync.Mutex
+	conns []net.Conn // over WebSocket
 }
 
 // Act does this and that until stop is closed. Then it is where it says, connected.
 func (m *member) Act(stop <-chan struct{}) {
+	ctx, cancel := context.WithTimeout(m.run.T.Context(), 2*time.Minute)
+	defer cancel()
 	for running := true; running; running = history.PauseRandomly(m.random, 150, stop) {
-		if m.socket == nil {
-			if m.random.IntN(3) == 0 { // it has forgotten everything
-				clear(m.joined)
-			}
-			m.connect()
-			continue
-		}
 		channel := []string{"room.1", "room.2", "room.3.a", "room.4"}[m.random.IntN(4)]
 		switch n := m.random.IntN(20); {
-		case n < 8:
-			m.joined[channel] = true
-			m.ask("JOIN", channel)
-		case n < 15:
+		case m.client == nil:
+			m.connect(ctx)
+		case n < 14 && m.joined[channel] != nil:
+			m.must(m.joined[channel].Leave(ctx))
 			delete(m.joined, channel)
-			m.ask("LEAVE", channel)
-		case n < 17: // it vanishes, or leaves, and perhaps comes back
-			if n == 16 {
-				_ = m.socket.Leave()
-			}
+		case n < 14:
+			m.join(ctx, channel)
+		case n < 17: // it leaves, or vanishes, and perhaps comes back
 			m.lose()
 		case n < 19: // it moves
-			old := m.socket
-			m.connect()
-			_ = old.Cut()
+			old, channels := m.client, m.joined
+			m.connect(ctx)
+			for channel := range channels {
+				m.join(ctx, channel)
+			}
+			m.must(old.Close())
 		}
 	}
-	if m.random.IntN(4) == 0 { // it is gone
-		clear(m.joined)
+	switch {
+	case m.random.IntN(4) == 0: // it is gone
 		m.lose()
+	case m.client == nil:
+		m.connect(ctx)
+	default:
+		m.must(m.client.Flush(ctx))
+	}
+}
+
+func (m *member) must(err error) {
+	if err != nil && !errors.Is(err, client.ErrDisconnected) {
+		m.run.T.Errorf("%s: %v", m.subject, err)
+	}
+}
+
+func (m *member) join(ctx context.Context, channel string) {
+	membership, err := m.client.Join(ctx, harness.PresenceTenant, channel)
+	if m.must(err); err == nil {
+		m.joined[channel] = membership
+	}
+}
+
+// connect connects to some edge.
+func (m *member) connect(ctx context.Context) {
+	c, err := client.Connect(ctx, m.run.addresses, m.options)
+	for err != nil && ctx.Err() == nil {
+		history.PauseRandomly(m.random, 100, ctx.Done())
+		c, err = client.Connect(ctx, m.run.addresses, m.options)
+	}
+	m.must(err)
+	m.client, m.joined = c, map[string]*client.Membership{}
+}
+
+func (m *member) dial(ctx context.Context, network, address string) (net.Conn, error) {
+	conn, err := harness.DialLoopback(ctx, network, address)
+	if err == nil {
+		m.mu.Lock()
+		m.conns = append(m.conns, conn)
+		m.mu.Unlock()
+	}
+	return conn, err
+}
+
+// lose ends the client. Over WebSocket it vanishes without a word; over QUIC that would be seen
+// only after the idle timeout.
+func (m *member) lose() {
+	if m.client == nil {
 		return
 	}
-	m.ask("LEAVE", "room.0") // so it learns that its connection is lost
-	for end := time.Now().Add(2 * time.Minute); m.socket == nil; m.connect() {
-		if time.Now().After(end) {
-			m.run.T.Errorf("%s finds no edge", m.subject)
-			return
-		}
-		history.PauseRandomly(m.random, 50, nil)
+	m.mu.Lock()
+	for _, conn := range m.conns {
+		_ = conn.Close()
 	}
+	m.mu.Unlock()
+	_ = m.client.Close() // which may say that there was nobody to hear it
+	m.client, m.joined = nil, nil
 }
 
-// lose ends the connection, if there is one.
-func (m *member) lose() {
-	if m.socket != nil {
-		_ = m.socket.Cut()
-		m.socket = nil
-	}
-}
-
-// connect connects to some edge, and joins where the client wants to be.
-func (m *member) connect() {
-	m.socket = m.dial()
-	for channel := range m.joined {
-		m.ask("JOIN", channel)
-	}
-}
-
-// ask sends a line about a channel, and reads until its answer. If the connection is lost,
-// there is none any more.
-func (m *member) ask(verb, channel string) {
-	line := verb + ":" + harness.PresenceTenant + ":" + channel
-	for sent := false; m.socket != nil; sent = true {
-		if !sent && m.socket.Write(harness.AsText, []byte(line)) != nil {
-			m.lose()
-			return
-		}
-		_, message, err := m.socket.Read()
-		switch {
-		case err != nil:
-			m.lose()
-		case string(message) == "OK:"+line:
-			return
-		case !strings.HasPrefix(string(message), "ERR:broker_unavailable"):
-			m.run.T.Errorf("%s got %q, want OK:%s", m.subject, message, line)
-			m.lose()
-		}
-	}
-}
-
-// watcher is a client of the SDK, at any edge.
+// watcher is a client, at any edge.
 type watcher struct {
 	*client.Presence
 	channels *regexp.Regexp // that its pattern matches
@@ -279,22 +264,11 @@ type watcher struct {
 // watch starts a watcher, which ends with the test.
 func (r *presenceRun) watch(pattern, channels string, options ...client.PresenceOption) {
 	r.T.Helper()
-	var edges []string
-	for _, e := range r.Edges {
-		edges = append(edges, e.HttpURL(""))
-	}
-	c, err := client.Connect(r.T.Context(), edges, client.Options{
-		Token: r.Edges[0].SubjectToken("", "", harness.PresenceTenant), Transports: []client.Transport{client.WebSocket},
-		KeepAlive: time.Second, MaxBackOff: 500 * time.Millisecond,
-	})
-	if err != nil {
-		r.T.Fatal(err)
-	}
+	c, err := client.Connect(r.T.Context(), r.addresses, r.options("", client.WebSocket))
+	r.Edges[0].Must(err)
 	r.T.Cleanup(func() { _ = c.Close() })
 	p, err := c.Presence(r.T.Context(), harness.PresenceTenant, pattern, options...)
-	if err != nil {
-		r.T.Fatal(err)
-	}
+	r.Edges[0].Must(err)
 	r.watchers = append(r.watchers, &watcher{p, regexp.MustCompile(channels), len(options) > 0})
 }
 
