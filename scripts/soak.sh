@@ -42,10 +42,10 @@ soak_react() {
 	integration sdks -run 'TestReact$'
 }
 
-## edges that freeze and paths that break, ten times each below clients of all SDKs, over all transports and in the browsers
+## paths that break, and kills, ten times each below clients of all SDKs, over all transports and in the browsers
 soak_suspicions() {
 	scripts/install-test-deps.sh
-	integration sdks -count="${MILLRACE_ROUNDS:-10}" -run 'TestSDKs(InBrowsers)?$/^(a_frozen_edge|a_path_that|UDP_dies|kill)'
+	integration sdks -count="${MILLRACE_ROUNDS:-10}" -run 'TestSDKs(InBrowsers)?$/^(a_path_that|UDP_dies|kill)'
 }
 
 ## what two edges deliver and refuse, over both transports, against an oracle: 10 million times

@@ -65,28 +65,6 @@ func messages(s *stage) {
 	publisher.Never("publishError", "disconnected")
 }
 
-// What an application does not read in time is dropped as it wishes, and it is told.
-func localQueues(s *stage) {
-	c := s.Connect(sdk.Options{})
-	for policy, kept := range map[string]string{"drop-oldest": "new", "drop-newest": "old", "end": ""} {
-		held := c.SubscribeAs("held", s.Tenant, policy, &sdk.Options{Queue: 1, QueuePolicy: policy})
-		c.Publish(s.Tenant, policy, "old")
-		c.Publish(s.Tenant, policy, "new")
-		c.Flush() // the client has handled both
-		if policy == "end" {
-			held.Do("read")
-			held.WantEnd("queue_full")
-			continue
-		}
-		if e := c.Event("queueFull"); e.Tenant != s.Tenant || e.Pattern != policy || e.Dropped != 1 {
-			s.T.Errorf("got %v, want one dropped of %s", e, policy)
-		}
-		held.Do("read")
-		held.Want(s.Tenant, policy, kept, policy)
-	}
-	c.Never("disconnected")
-}
-
 // Where a token has no rights, a subscription fails, and a publish is an event.
 func forbidden(s *stage) {
 	c := s.Connect(sdk.Options{Token: s.Edges[0].Issue(harness.Grant(s.Room, []string{"out.#"}, []string{"in.#"})).Token})
@@ -135,7 +113,7 @@ func histories(s *stage) {
 	}
 	publisher.Refused(sdk.Command{Cmd: "publish", Tenant: s.Tenant, Channel: "other", Confirm: true, Key: "k"}, "no_history")
 
-	sub := c.From(history.Last{Last: 3}, s.Tenant, channel)
+	sub := c.SubscribeAs("iterate", s.Tenant, channel, &sdk.Options{History: history.Last{Last: 3}})
 	sub.WantStored(2, at[2:]...)
 	disconnect(s, past.TokenID)
 	c.Event("disconnected")
@@ -154,19 +132,14 @@ func histories(s *stage) {
 	held := other.SubscribeAs("held", s.Tenant, "chat.#", &sdk.Options{History: history.After{After: at[1]}, Queue: 4})
 	held.Do("read")
 	held.WantStored(2, at[2:]...)
-	other.From("last", s.Tenant, "chat.*").WantStored(len(at)-1, at[len(at)-1])
 	other.Never("gap", "queueFull", "disconnected")
 
-	// Without the right to the past it begins now, and tells of a gap; so it does from the
-	// position of another store.
+	// Without the right to the past it begins now, and tells of a gap.
 	present := s.Connect(sdk.Options{})
-	now := present.From(history.Last{Last: 3}, s.Tenant, channel)
+	now := present.SubscribeAs("iterate", s.Tenant, channel, &sdk.Options{History: "last"})
 	present.EventThat(func(r sdk.Report) bool { return r.Tenant == s.Tenant && r.Pattern == channel }, "gap")
 	publish(1)
 	now.WantStored(len(at)-1, at[len(at)-1])
-	lost := s.Connect(sdk.Options{Token: past.Token})
-	lost.From(history.After{After: "00000000000000ff.1.1"}, s.Tenant, channel).WantStored(0, at...)
-	lost.Event("gap")
 }
 
 // Messages say who has published them to clients that ask, whatever their payload says, also
@@ -192,5 +165,5 @@ func senders(s *stage) {
 	zoë.Confirm(s.Tenant, "chat.b", forged, "key")
 	want(live, "Zoë *.#")
 	want(unasked, "")
-	want(ada.From(history.Last{Last: 1}, s.Tenant, "chat.b"), "Zoë *.#")
+	want(ada.SubscribeAs("iterate", s.Tenant, "chat.b", &sdk.Options{History: history.Last{Last: 1}}), "Zoë *.#")
 }

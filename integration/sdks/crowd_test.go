@@ -2,57 +2,43 @@ package sdks
 
 import (
 	"context"
+	"fmt"
 	"strconv"
 	"sync/atomic"
-	"testing"
 	"time"
 
 	"github.com/millrace/millrace/integration/harness"
 	"github.com/millrace/millrace/integration/sdk"
 )
 
-// stream publishes 0, 1, 2 and so on to a channel, until it is halted.
-type stream struct {
-	t      *testing.T
-	socket *harness.Socket
-	cancel context.CancelFunc
-	done   chan struct{}
-	count  atomic.Int64
-}
-
-// publish starts a stream at an edge.
-func (s *stage) publish(at *harness.Edge, channel string) *stream {
+// publish publishes 0, 1, 2 and so on to a channel at an edge, until it is halted. sent says how
+// many were, halt how many the edge has accepted.
+func (s *stage) publish(at *harness.Edge, channel string) (sent, halt func() int) {
 	s.T.Helper()
 	ctx, cancel := context.WithCancel(s.T.Context())
-	n := &stream{t: s.T, socket: at.Dial(s.Token()), cancel: cancel, done: make(chan struct{})}
+	socket, done, count := at.Dial(s.Token()), make(chan struct{}), new(atomic.Int64)
 	go func() { // ends with the test, or halt
-		defer close(n.done)
+		defer close(done)
 		for ctx.Err() == nil {
-			frame := harness.RawPublish(s.Tenant, channel, strconv.FormatInt(n.count.Load(), 10))
-			if err := n.socket.Write(harness.AsFrame, frame); err != nil {
+			if err := socket.Write(harness.AsFrame, harness.RawPublish(s.Tenant, channel, fmt.Sprint(count.Load()))); err != nil {
 				s.T.Errorf("the publisher: %v", err)
 				return
 			}
-			n.count.Add(1)
+			count.Add(1)
 			select {
 			case <-ctx.Done():
 			case <-time.After(20 * time.Millisecond):
 			}
 		}
 	}()
-	s.T.Cleanup(func() { cancel(); <-n.done })
-	return n
-}
-
-func (n *stream) sent() int { return int(n.count.Load()) }
-
-// halt stops the publisher, and returns how many numbers the edge has accepted.
-func (n *stream) halt() int {
-	n.t.Helper()
-	n.cancel()
-	<-n.done
-	n.socket.Ping()
-	return n.sent()
+	s.T.Cleanup(func() { cancel(); <-done })
+	sent = func() int { return int(count.Load()) }
+	return sent, func() int {
+		cancel()
+		<-done
+		socket.Ping()
+		return sent()
+	}
 }
 
 // member is a client with a subscription to the channel n, which brings numbers: each once,

@@ -41,7 +41,6 @@ func needs(features ...string) []string { return features } // of clientdriver.F
 var scenarios = []scenario{
 	{name: "connect", browser: true, each: connects},
 	{name: "messages", browser: true, each: messages},
-	{name: "local queues", needs: needs("queues"), each: localQueues},
 	{name: "forbidden channels", each: forbidden},
 	{name: "histories", needs: needs("histories", "reconnect"), each: histories},
 	{name: "senders", needs: needs("senders", "histories"), each: senders},
@@ -51,23 +50,16 @@ var scenarios = []scenario{
 	{name: "revocation", each: revocation},
 	{name: "expiry", each: expiry},
 	{name: "token provider", needs: needs("token-provider", "moves"), each: provider},
-	{name: "renewing the token now", needs: needs("token-provider", "renew-token", "moves"), each: renewsNow},
-	{name: "relative expiry", needs: needs("token-provider", "expires-in", "moves"), each: expiresIn},
-	{name: "logged out", needs: needs("token-provider", "logged-out"), each: loggedOut},
 	{name: "token admin", browser: true, only: "websocket", needs: needs("token-admin"), each: tokenAdmin},
 
 	{name: "list of edges", needs: needs("edge-lists"), each: listOfEdges},
-	{name: "nearest edge", browser: true, needs: needs("several-edges"), each: nearest},
 	{name: "webtransport off", browser: true, caddyfile: offCaddyfile, only: "websocket", needs: needs("fallback"), each: fallsBack},
 	{name: "UDP blocked", browser: true, only: "websocket", needs: needs("fallback"), each: withoutUDP},
 
 	{name: "drain by SIGTERM", needs: needs("moves", "several-edges"), all: drains},
 	{name: "kill", needs: needs("reconnect", "several-edges"), all: killed},
 	{name: "kill of the only edge", needs: needs("reconnect"), all: killedAlone},
-	{name: "kill of an edge that is back at once", needs: needs("reconnect"), all: killedBriefly},
-	{name: "retry", needs: needs("reconnect", "retry"), all: retries},
 
-	{name: "a frozen edge", needs: needs("suspicion", "reconnect"), all: frozen},
 	{name: "a path that dies under traffic", needs: needs("suspicion", "several-edges"), all: pathDies},
 	{name: "UDP dies", browser: true, only: "webtransport", needs: needs("suspicion", "fallback"), all: udpDies},
 }

@@ -49,7 +49,8 @@ func (s *stage) listener(at *harness.Edge, pattern string) (*sdk.Client, *sdk.Su
 func drains(s *stage) {
 	p := newPair(s)
 	listener, heard := p.listener(p.to, "of.*")
-	numbers, published := p.publish(p.to, "n"), map[string]int{}
+	published := map[string]int{}
+	sent, halt := p.publish(p.to, "n")
 	publish := func(m *member) {
 		m.Publish(p.Tenant, "of."+m.Name, strconv.Itoa(published[m.Name]))
 		published[m.Name]++
@@ -80,11 +81,11 @@ func drains(s *stage) {
 	}
 	p.from.Stop() // long before the end of its drain, as all have left
 	for _, m := range p.members {
-		m.reach(numbers.sent() + 20)
+		m.reach(sent() + 20)
 	}
-	sent := numbers.halt()
+	end := halt()
 	for _, m := range p.members {
-		m.wantAll(sent)
+		m.wantAll(end)
 		m.Never("disconnected", "reconnecting", "publishError", "edgeError", "queueFull")
 	}
 	next := map[string]int{}
@@ -107,7 +108,7 @@ func drains(s *stage) {
 // were away, all in one place, and nothing comes twice or in another order.
 func killed(s *stage) {
 	p := newPair(s)
-	numbers := p.publish(p.to, "n")
+	sent, _ := p.publish(p.to, "n")
 	for _, m := range p.members {
 		m.reach(20)
 	}
@@ -116,7 +117,7 @@ func killed(s *stage) {
 		if e := m.IsBack(); e.Edge != p.second.Url() || e.Transport != m.Kind.Transport {
 			s.T.Errorf("%s: got %v, want the edge %s", m.Kind, e, p.second.Url())
 		}
-		m.reach(numbers.sent() + 20)
+		m.reach(sent() + 20)
 		if n := m.gaps(); n > 1 {
 			s.T.Errorf("%s: messages are missing in %d places, and it was away once", m.Kind, n)
 		}
@@ -124,19 +125,19 @@ func killed(s *stage) {
 	}
 }
 
-// returns kills the only edge, lets something happen, starts it again, and requires that all
-// clients are as before.
-func returns(s *stage, options sdk.Options, meanwhile, after func(*member)) {
+// When the only edge dies, its clients wait until it is there again.
+func killedAlone(s *stage) {
 	e := harness.StartEdge(s.T, harness.PatientCaddyfile, harness.ForBrowsers)
 	s = s.with(e)
-	members := s.meet(options, e.HttpsURL(""))
+	members := s.meet(impatient, e.HttpsURL(""))
 	s.Edges[0].Kill()
 	for _, m := range members {
-		meanwhile(m)
+		m.Event("disconnected")
+		m.Event("reconnecting")
+		m.Refused(sdk.Command{Cmd: "publish", Tenant: s.Tenant, Channel: "n"}, "disconnected")
 	}
 	harness.StartEdge(s.T, harness.PatientCaddyfile, harness.ForBrowsers, sdk.Again(e))
 	for _, m := range members {
-		after(m)
 		if back := m.IsBack(); back.Edge != e.HttpsURL("") || back.Transport != m.Kind.Transport {
 			s.T.Errorf("%s: got %v, want the edge again, by %s", m.Kind, back, m.Kind.Transport)
 		}
@@ -145,33 +146,4 @@ func returns(s *stage, options sdk.Options, meanwhile, after func(*member)) {
 		m.Never("closed", "moved")
 		m.Close() // else the edge would wait for it
 	}
-}
-
-func nothing(*member) {}
-
-// An edge that is back at once tells clients over WebTransport, as TCP does others, that it
-// does not know their connection. Or their second connection is quicker.
-func killedBriefly(s *stage) { returns(s, impatient, nothing, nothing) }
-
-func killedAlone(s *stage) {
-	returns(s, impatient, func(m *member) {
-		m.Event("disconnected")
-		m.Event("reconnecting")
-		m.Refused(sdk.Command{Cmd: "publish", Tenant: s.Tenant, Channel: "n"}, "disconnected")
-		m.Refused(sdk.Command{Cmd: "flush"}, "disconnected")
-	}, nothing)
-}
-
-// An application that knows better than to wait lets the client try at once. By itself it
-// would do so in some days.
-func retries(s *stage) {
-	const days = 2_000_000_000 // ms, 23 days
-	waits := func(r sdk.Report) bool { return r.Delay > sdk.InMS(2*sdk.Limit) }
-	retry := func(m *member) { m.Must(sdk.Command{Cmd: "retry"}) }
-	options := sdk.Options{KeepAlive: impatient.KeepAlive, ConnectTimeout: 3000, MinBackOff: days, MaxBackOff: days}
-	returns(s, options, func(m *member) {
-		m.EventThat(waits, "reconnecting")
-		retry(m)
-		m.EventThat(waits, "reconnecting")
-	}, retry)
 }

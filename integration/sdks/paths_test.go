@@ -2,7 +2,6 @@ package sdks
 
 import (
 	"slices"
-	"syscall"
 
 	"github.com/millrace/millrace/integration/harness"
 	"github.com/millrace/millrace/integration/sdk"
@@ -11,13 +10,14 @@ import (
 // What clients do when they hear nothing: docs/clients.md, "What happens to the connection".
 
 // numbered connects a client of each kind, and publishes numbers at the stage's edge.
-func (s *stage) numbered(options sdk.Options, addresses ...string) ([]*member, *stream) {
+func (s *stage) numbered(options sdk.Options, addresses ...string) (members []*member, sent, halt func() int) {
 	s.T.Helper()
-	members, numbers := s.meet(options, addresses...), s.publish(s.Edges[0], "n")
+	members = s.meet(options, addresses...)
+	sent, halt = s.publish(s.Edges[0], "n")
 	for _, m := range members {
 		m.reach(20)
 	}
-	return members, numbers
+	return members, sent, halt
 }
 
 // suspects requires that the client suspects its edge, at this address.
@@ -46,37 +46,12 @@ func (m *member) stayed() {
 // after anything that it sent has no acknowledgement, and with it what the edge would send again.
 func inChromium(k sdk.Kind) bool { return k == sdk.Kind{Where: "chromium", Transport: "webtransport"} }
 
-// An edge that stands still, and goes on: its clients look for another one, there is none, and
-// they stay. They miss nothing.
-func frozen(s *stage) {
-	e := harness.StartEdge(s.T, harness.DefaultCaddyfile, harness.ForBrowsers)
-	s.T.Cleanup(func() { e.Signal(syscall.SIGCONT) }) // or it would not stop
-	members, numbers := s.with(e).numbered(impatient, e.HttpsURL(""))
-	e.Signal(syscall.SIGSTOP) // the publisher's socket holds what it sends meanwhile
-	for _, m := range members {
-		m.suspects(e.HttpsURL(""))
-	}
-	e.Signal(syscall.SIGCONT)
-	for _, m := range members {
-		m.Event("recovered", "reconnected")
-		m.reach(numbers.sent())
-	}
-	sent := numbers.halt()
-	for _, m := range members {
-		if !inChromium(m.Kind) || m.Count("disconnected") == 0 {
-			m.wantAll(sent)
-			m.stayed()
-		}
-		m.Close()
-	}
-}
-
 // A path goes silent, and there is another one: clients take it, and what they publish
 // meanwhile waits. When the first is back it brings what they have missed.
 func pathDies(s *stage) {
 	first, second := harness.NewBadPath(s.T, s.Edges[0]), harness.NewBadPath(s.T, s.Edges[0])
 	second.Refuse()
-	members, numbers := s.numbered(impatient, first.Url(), second.Url())
+	members, sent, halt := s.numbered(impatient, first.Url(), second.Url())
 	second.Heal()
 	listener, heard := s.listener(s.Edges[0], "of")
 	first.Swallow()
@@ -87,17 +62,17 @@ func pathDies(s *stage) {
 	}
 	for i, m := range members {
 		m.takesOver(second.Url(), m.Kind.Transport)
-		m.reach(numbers.sent())
+		m.reach(sent())
 		if r := m.Answer(published[i], "publish"); r.Error != nil {
 			s.T.Errorf("%s: a publish meanwhile: %v", m.Kind, r.Error)
 		}
 	}
 	first.Heal()
-	sent := numbers.halt()
+	end := halt()
 	var want, got []string
 	for _, m := range members {
 		if m.wantOnce(); !inChromium(m.Kind) {
-			m.wantAll(sent)
+			m.wantAll(end)
 		}
 		m.stayed()
 		m.Never("moving")
@@ -118,17 +93,17 @@ func udpDies(s *stage) {
 	path := harness.NewBadPath(s.T, s.Edges[0])
 	options := impatient
 	options.Transports = bothTransports
-	members, numbers := s.numbered(options, path.Url())
+	members, sent, _ := s.numbered(options, path.Url())
 	path.SwallowUDP()
 	for _, m := range members {
 		m.suspects(path.Url())
 		m.takesOver(path.Url(), "websocket")
-		m.reach(numbers.sent())
+		m.reach(sent())
 	}
 	path.Heal()
 	for _, m := range members {
 		if !inChromium(m.Kind) {
-			m.wantAll(numbers.sent())
+			m.wantAll(sent())
 		}
 		if m.Kind.InBrowser() { // others look at the machine's addresses, as TestWayBack of the Go SDK
 			m.Must(sdk.Command{Cmd: "online"})
@@ -138,7 +113,7 @@ func udpDies(s *stage) {
 				}
 			}
 		}
-		m.reach(numbers.sent())
+		m.reach(sent())
 		m.stayed()
 	}
 }

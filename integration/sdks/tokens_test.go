@@ -63,89 +63,45 @@ func revoke(s *stage, token harness.Issued) {
 	s.Edges[0].Revoke(s.Edges[0].Master, token.Token).Decode(s.T, http.StatusOK, new(harness.Object))
 }
 
-const whyNoToken = "the backend is down"
-
-// give is what a token provider answers when it is asked.
-func give(c *sdk.Client, token sdk.Command) {
-	c.T.Helper()
-	c.Event("tokenWanted")
-	token.Cmd = "token"
-	c.Must(token)
-}
-
-// provided connects a client with a token provider, which answers so.
-func provided(s *stage, token sdk.Command) (*sdk.Client, *sdk.Error) {
-	s.T.Helper()
-	c := s.Client()
-	id := c.Tell(s.Connecting(s.Kind, sdk.Options{Provider: true}))
-	give(c, token)
-	return c, c.Answer(id, "connect").Error
-}
-
-func in(life time.Duration) string { return time.Now().Add(life).UTC().Format(time.RFC3339Nano) }
-
-func saysWhy(c *sdk.Client, err *sdk.Error, code string) {
-	c.T.Helper()
-	if err.ErrorCode() != code || err.Cause == nil || !strings.Contains(err.Cause.Text, whyNoToken) {
-		c.T.Errorf("%s: got %+v, want %s, and why", c.Kind, err, code)
+// With a token provider the client moves to the next token before the first expires, and loses
+// nothing. A provider that fails is asked again; at the start it is the reason.
+func provider(s *stage) {
+	give := func(c *sdk.Client, token sdk.Command) {
+		s.T.Helper()
+		c.Event("tokenWanted")
+		token.Cmd = "token"
+		c.Must(token)
 	}
-}
-
-// renews is a client whose first token is good for a time, if any. It gets a failure, and then
-// another token, to which it moves without a loss.
-func renews(s *stage, first harness.Issued, token sdk.Command, ask func(*sdk.Client)) {
-	token.Token = first.Token
-	c, err := provided(s, token)
+	connect := func(token sdk.Command) (*sdk.Client, *sdk.Error) {
+		c := s.Client()
+		id := c.Tell(s.Connecting(s.Kind, sdk.Options{Provider: true}))
+		give(c, token)
+		return c, c.Answer(id, "connect").Error
+	}
+	failure := sdk.Command{Text: "the backend is down"}
+	if _, err := connect(failure); err.ErrorCode() != "token_provider" || err.Cause == nil || !strings.Contains(err.Cause.Text, failure.Text) {
+		s.T.Errorf("got %+v, want token_provider, and why", err)
+	}
+	first, next := s.issue(), s.issue()
+	expires := time.Now().Add(6 * time.Second).UTC().Format(time.RFC3339Nano)
+	c, err := connect(sdk.Command{Token: first.Token, ExpiresAt: expires})
 	if err != nil {
 		s.T.Fatal(err)
 	}
-	m, numbers := s.member(c), s.publish(s.Edges[0], "n")
+	m := s.member(c)
+	sent, halt := s.publish(s.Edges[0], "n")
 	m.reach(10)
-	ask(c)
-	give(c, sdk.Command{Token: s.issue().Token})
+	give(c, failure)
+	give(c, sdk.Command{Token: next.Token})
 	for _, event := range []string{"moving", "moved"} {
 		if e := m.Event(event); e.Reason != "token" {
 			s.T.Errorf("got %v, want the reason token", e)
 		}
 	}
-	m.reach(numbers.sent() + 20)
+	m.reach(sent() + 20)
 	revoke(s, first) // which the client has left
-	m.wantAll(numbers.halt())
-	m.Flush()
+	m.wantAll(halt())
 	m.Never("disconnected", "reconnecting")
-}
-
-// With a token provider the client moves to the next token before the first expires. A provider
-// that fails is asked again; at the start it is the reason.
-func provider(s *stage) {
-	c, err := provided(s, sdk.Command{Text: whyNoToken})
-	saysWhy(c, err, "token_provider")
-	renews(s, s.issue(), sdk.Command{ExpiresAt: in(6 * time.Second)}, func(c *sdk.Client) { give(c, sdk.Command{Text: whyNoToken}) })
-}
-
-// A client that is told that the rights have changed asks for the next token at once.
-func renewsNow(s *stage) {
-	renews(s, s.issue(), sdk.Command{}, func(c *sdk.Client) { c.Tell(sdk.Command{Cmd: "renewToken"}) })
-	s.Connect(sdk.Options{}).Refused(sdk.Command{Cmd: "renewToken"}, "bad_option") // there is no provider
-}
-
-// How long a token is good counts, whatever the time says that the provider gives as well.
-func expiresIn(s *stage) {
-	first := s.issue()
-	renews(s, first, sdk.Command{ExpiresAt: first.ExpiresAt, ExpiresIn: 3000}, func(*sdk.Client) {})
-}
-
-// A provider that says that there will be no token any more ends the client at once.
-func loggedOut(s *stage) {
-	out := sdk.Command{Text: whyNoToken, LoggedOut: true}
-	c, err := provided(s, out)
-	saysWhy(c, err, "logged_out")
-	c, _ = provided(s, sdk.Command{Token: s.Token(), ExpiresAt: in(4 * time.Second)})
-	sub := c.Subscribe(s.Tenant, "#")
-	give(c, out)
-	saysWhy(c, c.Ended("logged_out"), "logged_out")
-	sub.WantEnd("logged_out")
-	c.Never("disconnected", "reconnecting")
 }
 
 // A backend issues, refreshes, revokes and lists tokens; a browser must not have a master token.

@@ -1,16 +1,11 @@
 package sdks
 
 import (
-	"fmt"
-	"net/http"
-	"net/http/httptest"
 	"strings"
-	"testing"
 	"time"
 
 	"github.com/millrace/millrace/integration/harness"
 	"github.com/millrace/millrace/integration/sdk"
-	"github.com/millrace/millrace/internal/loopback"
 )
 
 var bothTransports = []string{"webtransport", "websocket"}
@@ -27,37 +22,6 @@ func takes(s *stage, options sdk.Options, transport string, addresses ...string)
 
 // The address of a list stands for the edges on it.
 func listOfEdges(s *stage) { takes(s, sdk.Options{}, s.Kind.Transport, s.Edges[0].HttpsURL("/near")) }
-
-// Of several edges the client takes the one that answers first, and that takes it.
-func nearest(s *stage) {
-	options := sdk.Options{}
-	if s.Kind.Transport == "webtransport" {
-		options.Transports = bothTransports // plain HTTP has no WebTransport
-	}
-	far := pings(s.T, func(r *http.Request) { <-r.Context().Done() }) // until the client has lost interest
-	none := pings(s.T, func(*http.Request) {})                        // answers at once, and is no edge
-	gone := fmt.Sprintf("http://localhost:%d", loopback.FreePort(s.T))
-	takes(s, options, s.Kind.Transport, far, none, gone, s.Edges[0].HttpsURL(""))
-}
-
-// pings is a server that answers nothing but /ping.
-func pings(t *testing.T, wait func(*http.Request)) (address string) {
-	t.Helper()
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Access-Control-Allow-Origin", "*")
-		if r.URL.Path != "/ping" {
-			http.NotFound(w, r)
-			return
-		}
-		wait(r)
-		fmt.Fprint(w, "pong")
-	}))
-	t.Cleanup(func() {
-		server.CloseClientConnections()
-		server.Close()
-	})
-	return strings.Replace(server.URL, "127.0.0.1", "localhost", 1)
-}
 
 // offCaddyfile is an edge whose HTTP/3 is Caddy's, which would wait for browsers
 // to close their connections when it stops.

@@ -49,10 +49,6 @@ func (c *driven) carryOut(command clientdriver.Command, answer *clientdriver.Rep
 	case "flush":
 		err = c.client.Flush(ctx)
 	case "online": // it looks at the machine's addresses by itself
-	case "renewToken":
-		err = c.client.RenewToken(ctx)
-	case "retry":
-		c.client.Retry()
 	case "close":
 		err = c.client.Close()
 	default:
@@ -138,13 +134,10 @@ func (c *driven) token(ctx context.Context) (token client.AccessToken, err error
 	c.report(clientdriver.Report{Event: "tokenWanted"})
 	select {
 	case given := <-c.tokens:
-		switch {
-		case given.LoggedOut:
-			return token, fmt.Errorf("%s: %w", given.Text, client.ErrLoggedOut)
-		case given.Text != "":
+		if given.Text != "" {
 			return token, errors.New(given.Text)
 		}
-		token = client.AccessToken{Token: given.Token, ExpiresIn: ms(given.ExpiresIn)}
+		token.Token = given.Token
 		if given.ExpiresAt != "" {
 			token.ExpiresAt, err = time.Parse(time.RFC3339, given.ExpiresAt)
 		}
