@@ -30,24 +30,15 @@ type Page struct {
 func StartPage(t *testing.T, name string, report func(Report) error) (*Page, error) {
 	t.Helper()
 	p := &Page{report: report, linked: make(chan struct{}), gone: make(chan struct{})}
-	mux := http.NewServeMux()
-	mux.Handle("/sdk/", http.StripPrefix("/sdk/", Modules(BuiltSDK)))
-	mux.Handle("/clients/", http.StripPrefix("/clients/", Modules("clients")))
-	mux.HandleFunc("/link", p.take)
-	mux.HandleFunc("/page", func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Type", "text/html")
-		fmt.Fprint(w, `<!doctype html><title>SDK</title><script type="module" src="/clients/sdk_page.js"></script>`)
+	url := Serve(t, "/clients/sdk_page.js", map[string]http.Handler{
+		"/sdk/": Modules(BuiltSDK), "/clients/": Modules("clients"), "/link": http.HandlerFunc(p.take),
 	})
-	server := httptest.NewServer(mux)
-	t.Cleanup(server.Close)
-
 	for _, kind := range browser.Browsers {
 		if kind.Name != name {
 			continue
 		}
 		b := &browser.Browser{T: t, Name: name, Driver: kind.Start(t), Context: "sdk"}
-		// localhost is a secure context, whatever the server calls itself.
-		b.Open("page", strings.Replace(server.URL, "127.0.0.1", "localhost", 1)+"/page", "")
+		b.Open("page", url, "")
 		select {
 		case <-p.linked:
 		case <-time.After(Limit):
@@ -66,6 +57,22 @@ func StartPage(t *testing.T, name string, report func(Report) error) (*Page, err
 		return p, HasSDK()
 	}
 	return nil, fmt.Errorf("there is no program and no browser %s", name)
+}
+
+// Serve serves a page with a script until the test ends, and what it needs, by path. It returns
+// its address on localhost, which is a secure context.
+func Serve(t *testing.T, script string, handlers map[string]http.Handler) (url string) {
+	mux := http.NewServeMux()
+	for path, handler := range handlers {
+		mux.Handle(path, http.StripPrefix(path, handler))
+	}
+	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		fmt.Fprintf(w, `<!doctype html><title>SDK</title><body><script type="module" src="%s"></script>`, script)
+	})
+	server := httptest.NewServer(mux)
+	t.Cleanup(server.Close)
+	return strings.Replace(server.URL, "127.0.0.1", "localhost", 1)
 }
 
 // take takes the WebSocket of the page, and reads it to its end.

@@ -20,12 +20,6 @@ func (c *Client) Subscribe(tenant, pattern string) *Sub {
 	return c.SubscribeAs("iterate", tenant, pattern, nil)
 }
 
-// From subscribes with a history.
-func (c *Client) From(history any, tenant, pattern string) *Sub {
-	c.T.Helper()
-	return c.SubscribeAs("iterate", tenant, pattern, &Options{History: history})
-}
-
 // SubscribeAs reads in one of the modes of [Command].
 func (c *Client) SubscribeAs(mode, tenant, pattern string, options *Options) *Sub {
 	c.T.Helper()

@@ -3,8 +3,8 @@ package sdks
 import (
 	"fmt"
 	"net/http"
-	"net/http/httptest"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -22,6 +22,7 @@ const builtReact = "../sdk/react/test-out/page"
 const (
 	reactTenant     = "paint.react"
 	reactComponents = 200
+	reactChannels   = 20
 )
 
 // In a page, 200 components of @millrace/react with 20 subscriptions come and go at
@@ -43,7 +44,7 @@ type reactPage struct {
 	browser.Tab
 	edge      *harness.Edge
 	publisher *client.Client
-	next      [20]int // number to each channel
+	next      int // number to each of the channels
 }
 
 func newReactPage(t *testing.T, b *browser.Browser, version string) *reactPage {
@@ -51,14 +52,6 @@ func newReactPage(t *testing.T, b *browser.Browser, version string) *reactPage {
 	if _, err := os.Stat(builtReact + "/" + version + "/page.js"); err != nil {
 		t.Fatalf("the page of @millrace/react is not built (%v): run scripts/install-test-deps.sh", err)
 	}
-	mux := http.NewServeMux()
-	mux.Handle("/page/", http.StripPrefix("/page/", sdk.Modules(builtReact)))
-	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Type", "text/html")
-		fmt.Fprintf(w, `<!doctype html><title>React</title><body><script type="module" src="/page/%s/page.js"></script>`, version)
-	})
-	server := httptest.NewServer(mux)
-	b.T.Cleanup(server.Close)
 	p := &reactPage{edge: harness.StartEdge(b.T, harness.MetricsCaddyfile)}
 	token := p.edge.Issue(harness.AllowAll("react")).Token
 	var err error
@@ -68,14 +61,14 @@ func newReactPage(t *testing.T, b *browser.Browser, version string) *reactPage {
 	}
 	b.T.Cleanup(func() { _ = p.publisher.Close() })
 
-	p.Tab = b.Open("react", server.URL, "")
+	p.Tab = b.Open("react", sdk.Serve(b.T, "/page/"+version+"/page.js", map[string]http.Handler{"/page/": sdk.Modules(builtReact)}), "")
 	p.Until("globalThis.soak !== undefined")
 	var loaded string
 	if p.Evaluate(&loaded, "soak.version"); !strings.HasPrefix(loaded, version+".") {
 		b.T.Fatalf("the page has React %s, want %s", loaded, version)
 	}
 	p.Evaluate(nil, "soak.start(%s)", harness.Object{
-		"url": p.edge.HttpURL(""), "tenant": reactTenant, "components": reactComponents, "channels": len(p.next), "linger": 50,
+		"url": p.edge.HttpURL(""), "tenant": reactTenant, "components": reactComponents, "channels": reactChannels, "linger": 50,
 		"options": harness.Object{"token": token, "transports": []string{"websocket"}},
 	})
 	p.Until("soak.connection?.state === 'connected'")
@@ -121,7 +114,7 @@ func (p *reactPage) soak(total time.Duration, rounds int) {
 	var got, mounts int
 	p.Evaluate(&got, "soak.got")
 	p.Evaluate(&mounts, "soak.mounts")
-	t.Logf("%d numbers to each channel; %d mounts got %d; the heap after each round: %d bytes", p.next[0], mounts, got, heaps)
+	t.Logf("%d numbers to each channel; %d mounts got %d; the heap after each round: %d bytes", p.next, mounts, got, heaps)
 	if got == 0 || mounts < reactComponents {
 		t.Errorf("%d mounts got %d messages: this tests nothing", mounts, got)
 	}
@@ -135,21 +128,18 @@ func (p *reactPage) soak(total time.Duration, rounds int) {
 
 // publish publishes a number to each channel, and goes on until a time. It returns the last
 // ones.
-func (p *reactPage) publish(until time.Time) (last [20]int) {
+func (p *reactPage) publish(until time.Time) (last []int) {
 	p.T.Helper()
-	for {
-		last = p.next
-		for i := range p.next {
-			err := p.publisher.Publish(p.T.Context(), reactTenant, fmt.Sprintf("n%d.x", i), fmt.Append(nil, p.next[i]))
+	for ; ; time.Sleep(20 * time.Millisecond) { // the rate of numbers: there is nothing to wait for
+		for i := range reactChannels {
+			err := p.publisher.Publish(p.T.Context(), reactTenant, fmt.Sprintf("n%d.x", i), fmt.Append(nil, p.next))
 			if err != nil {
 				p.T.Fatal(err)
 			}
-			p.next[i]++
 		}
-		if !time.Now().Before(until) {
-			return last
+		if p.next++; !time.Now().Before(until) {
+			return slices.Repeat([]int{p.next - 1}, reactChannels)
 		}
-		time.Sleep(20 * time.Millisecond) // the rate of numbers: there is nothing to wait for
 	}
 }
 
