@@ -76,13 +76,6 @@ func (s *Sub) WantStored(first int, positions ...string) {
 	}
 }
 
-// Until takes messages up to this one.
-func (s *Sub) Until(payload string) {
-	s.C.T.Helper()
-	for string(s.Next().Payload) != payload {
-	}
-}
-
 // WantEnd requires that the subscription ends with this code, after what was in
 // its queue.
 func (s *Sub) WantEnd(code string) {

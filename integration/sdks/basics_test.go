@@ -133,13 +133,9 @@ func histories(s *stage) {
 	held.Do("read")
 	held.WantStored(2, at[2:]...)
 	other.Never("gap", "queueFull", "disconnected")
-
-	// Without the right to the past it begins now, and tells of a gap.
-	present := s.Connect(sdk.Options{})
-	now := present.SubscribeAs("iterate", s.Tenant, channel, &sdk.Options{History: "last"})
-	present.EventThat(func(r sdk.Report) bool { return r.Tenant == s.Tenant && r.Pattern == channel }, "gap")
-	publish(1)
-	now.WantStored(len(at)-1, at[len(at)-1])
+	lost := s.Connect(sdk.Options{Token: past.Token}) // after a position of another store
+	lost.SubscribeAs("iterate", s.Tenant, channel, &sdk.Options{History: history.After{After: "00000000000000ff.1.1"}}).WantStored(0, at...)
+	lost.EventThat(func(r sdk.Report) bool { return r.Tenant == s.Tenant && r.Pattern == channel }, "gap")
 }
 
 // Messages say who has published them to clients that ask, whatever their payload says, also

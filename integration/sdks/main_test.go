@@ -6,13 +6,11 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/millrace/millrace/integration/harness"
 	"github.com/millrace/millrace/integration/history"
 	"github.com/millrace/millrace/integration/sdk"
-	"github.com/millrace/millrace/internal/natstest"
 )
 
 func TestMain(m *testing.M) {
@@ -107,24 +105,16 @@ func choose(at int, row scenario, of func(sdk.Kind) bool) []sdk.Kind {
 	})
 }
 
-// lab is what the scenarios below one test share.
-type lab struct {
-	sdk.Lab
-	nats func() []*natstest.Node
-}
-
 // stage is where a scenario plays.
 type stage struct {
 	*sdk.Stage
-	lab   *lab
 	kinds []sdk.Kind // that play together; of one that plays for each kind, nil
 }
 
 func play(t *testing.T, choose func(at int, row scenario) []sdk.Kind) {
 	t.Helper()
 	shared := harness.StartEdge(t, sharedCaddyfile, harness.ForBrowsers) // scenarios do nothing to it
-	l := &lab{Lab: sdk.Lab{T: t, Roots: []*harness.Edge{shared}}}
-	l.nats = sync.OnceValue(func() []*natstest.Node { return harness.StartNATS(t, 1) })
+	l := &sdk.Lab{T: t, Roots: []*harness.Edge{shared}}
 	for at, row := range scenarios {
 		kinds := choose(at, row)
 		if len(kinds) == 0 && clientOutcomes == nil {
@@ -139,14 +129,14 @@ func play(t *testing.T, choose func(at int, row scenario) []sdk.Kind) {
 			}
 			if row.all != nil {
 				clientOutcomes.watch(t, row.name, kinds...)
-				row.all(&stage{l.Stage(t, sdk.Kind{}, e), l, kinds})
+				row.all(&stage{l.Stage(t, sdk.Kind{}, e), kinds})
 				return
 			}
 			for _, kind := range kinds {
 				t.Run(kind.String(), func(t *testing.T) {
 					t.Parallel()
 					clientOutcomes.watch(t, row.name, kind)
-					row.each(&stage{l.Stage(t, kind, e), l, nil})
+					row.each(&stage{l.Stage(t, kind, e), nil})
 				})
 			}
 		})
@@ -155,7 +145,7 @@ func play(t *testing.T, choose func(at int, row scenario) []sdk.Kind) {
 
 // with is a stage for the same kinds at other edges.
 func (s *stage) with(edges ...*harness.Edge) *stage {
-	return &stage{s.lab.Stage(s.T, s.Kind, edges...), s.lab, s.kinds}
+	return &stage{s.Lab.Stage(s.T, s.Kind, edges...), s.kinds}
 }
 
 // sharedCaddyfile is an edge with a history, a list of edges, and presence in which members

@@ -26,7 +26,7 @@ type pair struct {
 // newPair has the clients know both edges, or one by both transports.
 func newPair(s *stage, transports ...string) *pair {
 	s.T.Helper()
-	nats := s.lab.nats()
+	nats := harness.StartNATS(s.T, 1)
 	p := &pair{link: harness.NewCutter(s.T, strings.TrimPrefix(nats[0].URL(), "nats://")), said: map[string][]int{}}
 	joins := harness.Joining(nats, "")[0]
 	p.from = harness.StartEdge(s.T, harness.PatientCaddyfile, joins, harness.ForBrowsers, func(e *harness.Edge) {
@@ -222,7 +222,8 @@ func killedAlone(s *stage) {
 			s.T.Errorf("%s: got %v, want the edge again, by %s", m.Kind, back, m.Kind.Transport)
 		}
 		m.Publish(s.Tenant, "n", "again, "+m.Name)
-		m.sub.Until("again, " + m.Name)
+		for string(m.sub.Next().Payload) != "again, "+m.Name {
+		}
 		m.Never("closed", "moved")
 		m.Close() // else the edge would wait for it
 	}
