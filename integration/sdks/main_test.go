@@ -30,36 +30,36 @@ type scenario struct {
 	only      string // a transport; empty: both
 	needs     []string
 
-	each func(*stage) // plays for each kind
-	all  func(*stage) // plays for all kinds together, which stage.kinds names
+	together bool // it plays for all kinds together, else for each
+	play     func(*stage)
 }
 
 func needs(features ...string) []string { return features } // of clientdriver.Features
 
 var scenarios = []scenario{
-	{name: "connect", browser: true, each: connects},
-	{name: "messages", browser: true, each: messages},
-	{name: "forbidden channels", each: forbidden},
-	{name: "histories", needs: needs("histories", "reconnect"), each: histories},
-	{name: "senders", needs: needs("senders", "histories"), each: senders},
-	{name: "presence", needs: needs("presence"), each: presence},
+	{name: "connect", browser: true, play: connects},
+	{name: "messages", browser: true, play: messages},
+	{name: "forbidden channels", play: forbidden},
+	{name: "histories", needs: needs("histories", "reconnect"), play: histories},
+	{name: "senders", needs: needs("senders", "histories"), play: senders},
+	{name: "presence", needs: needs("presence"), play: presence},
 
-	{name: "bad token", browser: true, each: badToken},
-	{name: "revocation", each: revocation},
-	{name: "expiry", each: expiry},
-	{name: "token provider", needs: needs("token-provider", "moves"), each: provider},
-	{name: "token admin", browser: true, only: "websocket", needs: needs("token-admin"), each: tokenAdmin},
+	{name: "bad token", browser: true, play: badToken},
+	{name: "revocation", play: revocation},
+	{name: "expiry", play: expiry},
+	{name: "token provider", needs: needs("token-provider", "moves"), play: provider},
+	{name: "token admin", browser: true, only: "websocket", needs: needs("token-admin"), play: tokenAdmin},
 
-	{name: "list of edges", needs: needs("edge-lists"), each: listOfEdges},
-	{name: "webtransport off", browser: true, caddyfile: offCaddyfile, only: "websocket", needs: needs("fallback"), each: fallsBack},
-	{name: "UDP blocked", browser: true, only: "websocket", needs: needs("fallback"), each: withoutUDP},
+	{name: "list of edges", needs: needs("edge-lists"), play: listOfEdges},
+	{name: "webtransport off", browser: true, caddyfile: offCaddyfile, only: "websocket", needs: needs("fallback"), play: fallsBack},
+	{name: "UDP blocked", browser: true, only: "websocket", needs: needs("fallback"), play: withoutUDP},
 
-	{name: "drain by SIGTERM", needs: needs("moves", "several-edges"), all: drains},
-	{name: "kill", needs: needs("reconnect", "several-edges"), all: killed},
-	{name: "kill of the only edge", needs: needs("reconnect"), all: killedAlone},
+	{name: "drain by SIGTERM", needs: needs("moves", "several-edges"), together: true, play: drains},
+	{name: "kill", needs: needs("reconnect", "several-edges"), together: true, play: killed},
+	{name: "kill of the only edge", needs: needs("reconnect"), together: true, play: killedAlone},
 
-	{name: "a path that dies under traffic", needs: needs("suspicion", "several-edges"), all: pathDies},
-	{name: "UDP dies", browser: true, only: "webtransport", needs: needs("suspicion", "fallback"), all: udpDies},
+	{name: "a path that dies under traffic", needs: needs("suspicion", "several-edges"), together: true, play: pathDies},
+	{name: "UDP dies", browser: true, only: "webtransport", needs: needs("suspicion", "fallback"), together: true, play: udpDies},
 }
 
 // Each scenario plays once in each SDK, with the transports in turns; in a soak, and for the
@@ -85,7 +85,7 @@ func TestSDKRuntimes(t *testing.T) {
 	t.Parallel()
 	play(t, func(_ int, row scenario) []sdk.Kind {
 		brief := slices.Contains([]string{"connect", "messages"}, row.name)
-		if row.each == nil || row.only == "webtransport" || row.name == "UDP blocked" || !brief && !harness.Soaking {
+		if row.together || row.only == "webtransport" || row.name == "UDP blocked" || !brief && !harness.Soaking {
 			return nil
 		}
 		return sdk.Runtimes
@@ -108,7 +108,7 @@ func choose(at int, row scenario, of func(sdk.Kind) bool) []sdk.Kind {
 // stage is where a scenario plays.
 type stage struct {
 	*sdk.Stage
-	kinds []sdk.Kind // that play together; of one that plays for each kind, nil
+	kinds []sdk.Kind // that play together, the stage's first
 }
 
 func play(t *testing.T, choose func(at int, row scenario) []sdk.Kind) {
@@ -127,16 +127,15 @@ func play(t *testing.T, choose func(at int, row scenario) []sdk.Kind) {
 			if row.caddyfile != "" {
 				e = harness.StartEdge(t, row.caddyfile, harness.ForBrowsers)
 			}
-			if row.all != nil {
-				clientOutcomes.watch(t, row.name, kinds...)
-				row.all(&stage{l.Stage(t, sdk.Kind{}, e), kinds})
-				return
+			groups := slices.Collect(slices.Chunk(kinds, 1))
+			if row.together {
+				groups = [][]sdk.Kind{kinds}
 			}
-			for _, kind := range kinds {
-				t.Run(kind.String(), func(t *testing.T) {
+			for _, kinds := range groups {
+				t.Run(kinds[0].String(), func(t *testing.T) {
 					t.Parallel()
-					clientOutcomes.watch(t, row.name, kind)
-					row.each(&stage{l.Stage(t, kind, e), nil})
+					clientOutcomes.watch(t, row.name, kinds...)
+					row.play(&stage{l.Stage(t, kinds[0], e), kinds})
 				})
 			}
 		})

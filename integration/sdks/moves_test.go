@@ -41,9 +41,7 @@ func newPair(s *stage, transports ...string) *pair {
 	p.members = p.meet(options, addresses[:2-len(transports)/2]...)
 	p.second.Heal()
 	p.sent, p.halt = p.publish(p.to, "n")
-	listener := p.ClientOf(p.kinds[0])
-	listener.Must(p.Connecting(p.kinds[0], sdk.Options{}, p.to.HttpsURL("")))
-	p.heard = listener.Subscribe(p.Tenant, "of.*")
+	p.heard = p.Connect(sdk.Options{}, p.to.HttpsURL("")).Subscribe(p.Tenant, "of.*")
 	for _, m := range p.members {
 		m.reach(20)
 		p.to.Poll("what the client says", func() bool {

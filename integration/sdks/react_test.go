@@ -99,7 +99,7 @@ func (p *reactPage) soak(total time.Duration, rounds int) {
 		if p.Evaluate(&problems, "soak.problems"); len(problems) > 0 {
 			t.Fatalf("the page has found %d problems: %q", len(problems), problems)
 		}
-		if n := p.connections(); n != 2 {
+		if n := p.edge.Sessions(); n != 2 {
 			t.Errorf("the edge has %d connections, want that of the page and that of the publisher", n)
 		}
 		p.Evaluate(nil, "soak.clear(true)")
@@ -123,7 +123,7 @@ func (p *reactPage) soak(total time.Duration, rounds int) {
 		t.Errorf("the heap grows: %d bytes after each round", heaps)
 	}
 	p.Evaluate(nil, "soak.clear(false)")
-	p.edge.Poll("the end of the page's connection", func() bool { return p.connections() == 1 })
+	p.edge.Poll("the end of the page's connection", func() bool { return p.edge.Sessions() == 1 })
 }
 
 // publish publishes a number to each channel, and goes on until a time. It returns the last
@@ -141,11 +141,4 @@ func (p *reactPage) publish(until time.Time) (last []int) {
 			return slices.Repeat([]int{p.next - 1}, reactChannels)
 		}
 	}
-}
-
-func (p *reactPage) connections() int {
-	p.T.Helper()
-	var got struct{ Connections []harness.Object }
-	p.edge.AdminCall("GET", "/pubsub/connections", nil).Decode(p.T, http.StatusOK, &got)
-	return len(got.Connections)
 }
