@@ -4,9 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
-	"strconv"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -34,17 +32,15 @@ func TestPartedEdge(t *testing.T) {
 	sessions := o.Spread("news", "news", 0, 1, 1)
 	near, parted := sessions[1][0], sessions[2][0]
 	publisher, local := o.Session(0), o.Session(2)
-	one := *o
-	one.Token = o.Edges[0].Issue(harness.AllowAll("room")).Token
-	revoked := one.Session(2)
+	revoked, token := tokenAt(o, 0, 2)
 
 	load := o.Stream("load", 0, 1, 2)
 	parting := time.Now()
 	proxy.Part()
-	o.Edges[2].Poll("the edge to notice", func() bool { return o.Edges[2].Metrics()["millrace_broker_up{broker=nats}"] == 0 })
+	o.Edges[2].ExpectMetrics(harness.Samples{"millrace_broker_up{broker=nats}": 0})
 	publisher.Publish("paint.room", "news", "a")
 	near.ExpectDeliver("paint.room", "news", "a", "news")
-	publisher.Ping() // it has heard nothing of it
+	publisher.Ping() // it was sent no ERR line
 	for _, text := range []string{"x", "y"} {
 		local.Publish("paint.room", "news", text)
 		parted.ExpectDeliver("paint.room", "news", text, "news")
@@ -55,7 +51,7 @@ func TestPartedEdge(t *testing.T) {
 	late.SendLine("SUB:paint.room:late")
 	late.ExpectText("ERR:" + string(wire.CodeBrokerUnavailable))
 	late.ExpectText("OK:SUB:paint.room:late")
-	o.Edges[0].Revoke(o.Edges[0].Master, one.Token).Decode(t, http.StatusOK, new(harness.Object))
+	o.Edges[0].Revoke(o.Edges[0].Master, token).Decode(t, http.StatusOK, new(harness.Object))
 	for time.Since(parting) < harness.AtLength(0, 30*time.Second) { // under load
 		local.Publish("paint.room", "load", harness.Beat) // local delivery goes on, and its listener waits long enough
 		time.Sleep(time.Second)
@@ -64,8 +60,7 @@ func TestPartedEdge(t *testing.T) {
 
 	healed := time.Now()
 	proxy.Heal()
-	revoked.ExpectText("ERR:" + string(wire.CodeTokenRevoked))
-	revoked.ExpectClose(wire.CloseForbidden)
+	expectRevoked(revoked)
 	t.Logf("a token that was revoked meanwhile ended %v after the network was whole", time.Since(healed))
 	reaches(o, publisher, "late", late) // interests came back by themselves
 	t.Logf("messages come again after %v", time.Since(healed))
@@ -75,6 +70,20 @@ func TestPartedEdge(t *testing.T) {
 	local.Publish("paint.room", "news", "from there")
 	near.ExpectDeliver("paint.room", "news", "from there", "news")
 	end(load, t, 0)
+}
+
+// tokenAt issues a token at one edge, when its store is ready, and opens a session at another.
+func tokenAt(o *harness.Overlay, from, to int) (s *harness.Socket, token string) {
+	o.T.Helper()
+	one := *o
+	one.Token = awaitToken(o, from)
+	return one.Session(to), one.Token
+}
+
+func expectRevoked(s *harness.Socket) {
+	s.T.Helper()
+	s.ExpectText("ERR:" + string(wire.CodeTokenRevoked))
+	s.ExpectClose(wire.CloseForbidden)
 }
 
 // An edge that cannot verify tokens for longer than max_stale serves nobody.
@@ -89,10 +98,21 @@ func TestStaleEdge(t *testing.T) {
 	refused.Problem(t, http.StatusServiceUnavailable, "unavailable")
 	elsewhere.Ping()
 	proxy.Heal()
-	o.Edges[2].Poll("a session at the edge", func() bool {
-		s, _, err := o.Edges[2].TryOpen(harness.Handshake{Token: o.Token})
-		return err == nil && s != nil
-	})
+	o.Edges[2].Poll("a session at the edge", func() bool { return accepts(o.Edges[2], o.Token) })
+}
+
+// accepts reports whether an edge opens a session with a token.
+func accepts(e *harness.Edge, token string) bool {
+	return handshake(e, token) == http.StatusSwitchingProtocols
+}
+
+// handshake returns how an edge answers one with a token; 0: not at all.
+func handshake(e *harness.Edge, token string) (status int) {
+	s, a, err := e.TryOpen(harness.Handshake{Token: token})
+	if err == nil && s != nil {
+		_ = s.Cut()
+	}
+	return a.Status
 }
 
 // reaches publishes until a message arrives.
@@ -103,19 +123,19 @@ func reaches(o *harness.Overlay, from *harness.Socket, channel string, to *harne
 		_, _, err := to.Read()
 		arrived <- err
 	}()
-	for {
-		from.Publish("paint.room", channel, "are you there?")
-		select {
-		case err := <-arrived:
-			o.Edges[0].Must(err)
-			return
-		case <-time.After(20 * time.Millisecond): // it may have found nobody
-		}
-	}
+	o.Edges[0].Poll("a message to arrive", func() bool {
+		from.Publish("paint.room", channel, "are you there?") // the one before may have found nobody
+		return len(arrived) > 0
+	})
+	o.Edges[0].Must(<-arrived)
 }
 
-// end stops a stream, of which nothing may have come twice or in another order, and these
-// listeners may have lost nothing. It says what the others have lost, and how late the rest was.
+// maxAge is how long after it was sent a message may come: 5 s (docs/clustering.md), and a
+// second in which nobody looks. Only a soak has the machine for itself, and checks it.
+const maxAge = 6 * time.Second
+
+// end stops a stream: nothing may have come twice or in another order, and these listeners may
+// have lost nothing. It says what the others have lost, and how late the rest was.
 func end(s *harness.Stream, t *testing.T, complete ...int) {
 	t.Helper()
 	close(s.Stop)
@@ -130,13 +150,17 @@ func end(s *harness.Stream, t *testing.T, complete ...int) {
 			}
 			late, gap, before = append(late, m.Late), max(gap, m.N-before-1), m.N
 		}
-		if len(list) == 0 || slices.Contains(complete, i) && len(list) != sent {
+		whole := slices.Contains(complete, i)
+		if len(list) == 0 || whole && len(list) != sent {
 			t.Errorf("listener %d got %d of %d messages", i, len(list), sent)
 			continue
 		}
 		slices.Sort(late)
 		t.Logf("listener %d lost %d of %d, at most %d in a row (%v); p50 %v, p99 %v, max %v", i, sent-len(list), sent, gap,
 			time.Duration(gap)*harness.StreamEvery, late[len(late)/2], late[len(late)*99/100], late[len(late)-1])
+		if harness.Soaking && whole && late[len(late)-1] > maxAge {
+			t.Errorf("listener %d got a message after %v", i, late[len(late)-1])
+		}
 	}
 }
 
@@ -152,83 +176,10 @@ func TestKilledNode(t *testing.T) {
 	o.Nodes[1].Kill(t)
 	reaches(o, there, "other", here)
 	t.Logf("the edge of the killed server has messages again after %v", time.Since(killed))
-	one := *o
-	one.Token = awaitToken(o, 1)
+	open, _ := tokenAt(o, 1, 2)
+	open.Ping()
 	t.Logf("tokens can be issued after %v", time.Since(killed))
-	one.Session(2).Ping()
 	end(s, t, 0, 2)
-}
-
-// The death of an edge takes it off the list of edges, and messages for one connection go to
-// others.
-func TestKilledEdge(t *testing.T) {
-	t.Parallel()
-	o := &harness.Overlay{T: t, Nodes: harness.StartNATS(t, 3)}
-	joins := harness.Joining(o.Nodes, "")
-	for i, join := range joins {
-		joins[i] = func(e *harness.Edge) {
-			join(e)
-			e.Broker = strings.TrimSuffix(e.Broker, "}") + fmt.Sprintf("announce e%d.example.com\n}", i)
-		}
-	}
-	o.StartEdges(overlayCaddyfile, joins)
-	o.Token = o.Edges[0].Issue(harness.AllowAll("room")).Token
-	awaitEdges(o, 0, 0, 1, 2)
-	awaitEdges(o, 2, 0, 1, 2)
-
-	jobs := o.Spread("jobs", "jobs", 1, 1, 1)
-	s := o.Stream("news", 0, 0, 2)
-	killed := time.Now()
-	o.Edges[1].Kill()
-	o.Session(0).PublishTagged(wire.OneRandom, "paint.room", "jobs", "may be lost with the edge")
-	awaitEdges(o, 0, 0, 2)
-	t.Logf("the edge is off the list after %v", time.Since(killed))
-	eachOnce(o, []*harness.Socket{jobs[0][0], jobs[2][0]}, harness.AtLength(100, 2000))
-	end(s, t, 0, 1)
-
-	o.Edges[2].Terminate() // which drains
-	awaitEdges(o, 0, 0)
-}
-
-// eachOnce publishes n messages to one random subscriber, and requires that each comes once.
-func eachOnce(o *harness.Overlay, subscribers []*harness.Socket, n int) {
-	o.T.Helper()
-	p := o.Session(0)
-	got := make(chan int, 2*n)
-	var reading sync.WaitGroup
-	for _, s := range subscribers {
-		reading.Go(func() {
-			for text := ""; text != "end"; {
-				_, frame, err := s.Read()
-				if err != nil {
-					o.T.Error(err)
-					return
-				}
-				text = string(harness.PayloadOf(frame))
-				if number, err := strconv.Atoi(text); err == nil {
-					got <- number
-				}
-			}
-		})
-	}
-	for i := range n {
-		p.PublishTagged(wire.OneRandom, "paint.room", "jobs", strconv.Itoa(i))
-	}
-	times := make([]int, n)
-	late := time.After(harness.WaitTimeout)
-	for range n {
-		select {
-		case number := <-got:
-			times[number]++
-		case <-late:
-			o.T.Fatalf("not all messages to one came: %v", times)
-		}
-	}
-	p.Publish("paint.room", "jobs", "end")
-	reading.Wait()
-	if len(got) > 0 || slices.Min(times) != 1 {
-		o.T.Errorf("messages to one came twice: %v", times)
-	}
 }
 
 // awaitEdges waits until an edge lists these.

@@ -1,7 +1,6 @@
 package cluster
 
 import (
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"os"
@@ -65,17 +64,21 @@ func startAt(o *harness.Overlay, caddyfile string, options ...harness.Option) {
 // awaitToken issues a token at an edge, when the store is ready for it.
 func awaitToken(o *harness.Overlay, at int) (token string) {
 	o.T.Helper()
-	e := o.Edges[at]
-	e.Poll("a token to be issued", func() bool {
-		answer := e.Rest("POST", "/v1/get-token", e.Master, harness.TokenRequest(harness.AllowAll("room")))
-		var got harness.Issued
-		token = ""
-		if answer.Status == http.StatusOK && json.Unmarshal(answer.Body, &got) == nil {
-			token = got.Token
-		}
+	o.Edges[at].Poll("a token to be issued", func() bool {
+		token = tryIssue(o.Edges[at], harness.TokenRequest(harness.AllowAll("room")))
 		return token != ""
 	})
 	return token
+}
+
+// tryIssue issues a token; "": the edge refuses.
+func tryIssue(e *harness.Edge, request harness.Object) string {
+	e.T.Helper()
+	var got harness.Issued
+	if answer := e.Rest("POST", "/v1/get-token", e.Master, request); answer.Status == http.StatusOK {
+		answer.Decode(e.T, http.StatusOK, &got)
+	}
+	return got.Token
 }
 
 // works shows that the edges are one overlay: each one's messages reach all, its

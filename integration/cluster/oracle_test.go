@@ -24,190 +24,175 @@ import (
 // pattern and wire, which compare it with definitions of their own.
 func TestOracle(t *testing.T) {
 	t.Parallel()
-	start := harness.Seed(t)
-	o := startOracle(t, start)
-	checks := int64(harness.SoakCount(t, 5_000, 10_000_000))
-	for round := 0; o.delivered.Load()+o.refused.Load() < checks && !t.Failed(); round++ {
-		if round%20 == 19 {
-			i := round / 20 % len(o.clients)
-			o.leave(o.clients[i])
-			o.clients[i] = o.open(o.random.IntN(4), o.random.right())
-		}
-		o.subscribeAll()
-		o.publishAll(100)
-	}
-	t.Logf("%d deliveries and %d refusals were right, of them %d of messages to one", o.delivered.Load(), o.refused.Load(), o.toOne.Load())
-}
-
-// oracle is what the edges must do, and have done.
-type oracle struct {
-	t                         *testing.T
-	random                    choices
-	edges                     []*harness.Edge
-	clients, fences           []*oracleClient
-	subs                      map[string]map[*oracleClient]map[string]pattern.Pattern // by tenant; changes between rounds of publishing
-	number                    atomic.Uint64
-	delivered, refused, toOne atomic.Int64
-
-	mu   sync.Mutex
-	due  int           // lines and deliveries that are to come
-	idle chan struct{} // told when none is
-	ones map[uint64]*toOne
-}
-
-// toOne is a message to one connection.
-type toOne struct {
-	tenant, channel string
-	mode            wire.Delivery
-	may             map[*oracleClient]string // who may get it, and what; see delivery
-}
-
-// oracleClient is a session and what it may do.
-type oracleClient struct {
-	o      *oracle
-	edge   int
-	socket *harness.Socket
-	right  []grant
-	random choices
-	done   chan struct{} // closed when its reader has ended
-	left   atomic.Bool   // its end is wanted
-	lines  []string      // that the edge is to send, in order; under o.mu, as the next
-	due    map[uint64]string
-}
-
-func startOracle(t *testing.T, start uint64) *oracle {
-	t.Helper()
 	o := &oracle{
-		t: t, random: choices{rand.New(rand.NewPCG(start, 0))}, idle: make(chan struct{}, 1),
-		subs: map[string]map[*oracleClient]map[string]pattern.Pattern{}, ones: map[uint64]*toOne{},
+		t: t, random: choices{rand.New(rand.NewPCG(harness.Seed(t), 0))}, heard: make(chan heard, 1000),
+		subs: map[string]map[*oracleClient]map[string]pattern.Pattern{}, ones: map[uint64]map[*oracleClient]string{},
 	}
-	caddyfile := strings.Replace(conformance.Unthrottled, "bandwidth {", "limits {\n\t\t\tsend_queue 64MiB\n\t\t}\n\t\tbandwidth {", 1)
+	limits := "limits {\n\t\t\tsend_queue 64MiB\n\t\t\tmax_pattern_shapes 100\n\t\t}\n\t\tbandwidth {"
+	caddyfile := strings.Replace(conformance.Unthrottled, "bandwidth {", limits, 1)
 	join := harness.Joining(harness.StartNATS(t, 1), "")[0]
 	first := harness.StartEdge(t, caddyfile, join)
 	o.edges = []*harness.Edge{first, harness.StartEdge(t, caddyfile, join, harness.WithMaster(first))}
 	for i := range 8 {
-		o.clients = append(o.clients, o.open(i, o.random.right()))
+		o.clients = append(o.clients, o.open(i))
 	}
-	for i := range o.edges {
-		o.fences = append(o.fences, o.open(i, []grant{{tenants, []string{"fence"}, []string{"fence"}}}))
+	checks := harness.SoakCount(t, 5_000, 10_000_000)
+	for round := 0; o.delivered+o.refused < checks && !t.Failed(); round++ {
+		if round%20 == 19 {
+			i := round / 20 % len(o.clients)
+			o.leave(o.clients[i])
+			o.clients[i] = o.open(i + 2*o.random.IntN(2)) // perhaps over the other transport
+		}
+		o.subscribeAll()
+		o.publishAll(100)
 	}
-	return o
+	t.Logf("%d deliveries and %d refusals were right, of them %d of messages to one", o.delivered, o.refused, o.toOne)
+}
+
+// fence is a channel that all clients are subscribed to, in all tenants.
+const fence = "fence"
+
+// oracle is what the edges must do, and have done. The test's goroutine alone uses it.
+type oracle struct {
+	t       *testing.T
+	random  choices
+	edges   []*harness.Edge
+	clients []*oracleClient
+	subs    map[string]map[*oracleClient]map[string]pattern.Pattern // by tenant
+	number  uint64                                                  // of the last message
+	heard   chan heard
+
+	due                       int                                 // lines and deliveries that are to come
+	ones                      map[uint64]map[*oracleClient]string // messages to one: who may get them, and what; see delivery
+	delivered, refused, toOne int
+}
+
+// heard is what a client got.
+type heard struct {
+	by      *oracleClient
+	kind    int
+	message []byte
+}
+
+// oracleClient is a session and what it may do.
+type oracleClient struct {
+	edge   int
+	socket *harness.Socket
+	right  right
+	done   chan struct{} // closed when its reader has ended
+	left   atomic.Bool   // its end is wanted
+	lines  []string      // that the edge is to send, in order
+	due    map[uint64]string
 }
 
 // open opens a session with a new token, which the other edge has issued.
-func (o *oracle) open(i int, right []grant) *oracleClient {
+func (o *oracle) open(i int) *oracleClient {
 	o.t.Helper()
-	c := &oracleClient{
-		o: o, edge: i % 2, right: right, due: map[uint64]string{}, done: make(chan struct{}),
-		random: choices{rand.New(rand.NewPCG(o.random.Uint64(), 1))},
-	}
-	var grants []harness.Object
-	for _, g := range right {
-		grants = append(grants, harness.Object{"tenant_ids": g.tenants, "allow_channels_pub": g.publish, "allow_channels_sub": g.subscribe})
-	}
-	token := o.edges[1-c.edge].IssueAnywhere(grants...).Token
+	c := &oracleClient{edge: i % 2, right: o.random.right(), due: map[uint64]string{}, done: make(chan struct{})}
+	token := o.edges[1-c.edge].IssueAnywhere(c.right.grants...).Token
 	if i/2%2 == 0 {
 		c.socket = o.edges[c.edge].Dial(token)
 	} else {
 		c.socket = o.edges[c.edge].DialWebTransport(token)
 	}
-	go c.read() // ends with the session
-	o.t.Cleanup(func() {
-		c.left.Store(true)
-		_ = c.socket.Cut() // it may have ended
-		<-c.done
-	})
+	go func() { // ends with the session
+		defer close(c.done)
+		for {
+			kind, message, err := c.socket.Read()
+			if err != nil {
+				if !c.left.Load() {
+					o.t.Errorf("edge %d: %v", c.edge, err)
+				}
+				return
+			}
+			o.heard <- heard{c, kind, message}
+		}
+	}()
+	o.t.Cleanup(func() { o.leave(c) })
+	for _, tenant := range tenants {
+		o.subscribe(c, tenant, fence)
+	}
+	o.settle()
 	return c
 }
 
 func (o *oracle) leave(c *oracleClient) {
-	o.t.Helper()
 	c.left.Store(true)
-	o.edges[c.edge].Must(c.socket.Leave())
-	<-c.done
+	_ = c.socket.Leave() // it may have ended
+	for ended := false; !ended; {
+		select {
+		case <-c.done:
+			ended = true
+		case <-o.heard: // nothing is due
+		}
+	}
 	for _, clients := range o.subs {
 		delete(clients, c)
 	}
 }
 
-// expect says that something is to come.
-func (o *oracle) expect(note func()) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
+// say sends a line, and says what the edge is to answer.
+func (o *oracle) say(c *oracleClient, verb, tenant, pattern, want string) {
+	o.t.Helper()
 	o.due++
-	note()
+	c.lines = append(c.lines, want)
+	c.socket.SendLine(verb + ":" + tenant + ":" + pattern)
 }
 
-// settled takes note of something that was to come. The caller holds o.mu.
-func (o *oracle) settled() {
-	if o.due--; o.due == 0 {
-		select {
-		case o.idle <- struct{}{}:
-		default:
-		}
-	}
-}
-
-// settle waits until all has come that is to come.
+// settle waits until all has come that is to come, and compares it.
 func (o *oracle) settle() {
 	o.t.Helper()
-	late := time.After(2 * time.Minute)
-	for {
-		o.mu.Lock()
-		due := o.due
-		o.mu.Unlock()
-		if due == 0 {
-			return
-		}
+	for late := time.After(2 * time.Minute); o.due > 0; {
 		select {
-		case <-o.idle:
+		case h := <-o.heard:
+			check := o.frame
+			if h.kind == harness.AsText {
+				check = o.line
+			}
+			if why := check(h.by, h.message); why != "" {
+				o.t.Fatalf("edge %d sent %q: %s", h.by.edge, h.message, why)
+			}
+			o.due--
 		case <-late:
-			o.mu.Lock()
-			defer o.mu.Unlock()
-			for _, c := range slices.Concat(o.clients, o.fences) {
+			for _, c := range o.clients {
 				if len(c.lines)+len(c.due) > 0 {
 					o.t.Errorf("edge %d: the deliveries %v and the lines %q did not come", c.edge, c.due, c.lines)
 				}
 			}
-			for number, one := range o.ones {
-				if len(one.may) > 0 {
-					o.t.Errorf("message %d to one (mode %d) had no taker: %s", number, one.mode, slices.Collect(maps.Values(one.may)))
-				}
-			}
-			o.t.Fatalf("%d of what is to come did not come", o.due)
+			o.t.Fatalf("%d of what is to come did not come; messages to one: %v", o.due, slices.Collect(maps.Values(o.ones)))
 		}
 	}
 }
 
-// say sends a line, and says what the edge is to answer.
-func (c *oracleClient) say(verb, tenant, pattern, want string) {
-	c.o.t.Helper()
-	c.o.expect(func() { c.lines = append(c.lines, want) })
-	c.socket.SendLine(verb + ":" + tenant + ":" + pattern)
+func (o *oracle) line(c *oracleClient, line []byte) (why string) {
+	if len(c.lines) == 0 || c.lines[0] != string(line) {
+		return fmt.Sprintf("want %q", c.lines)
+	}
+	if strings.HasPrefix(c.lines[0], "ERR:") {
+		o.refused++
+	}
+	c.lines = c.lines[1:]
+	return ""
 }
 
-func (c *oracleClient) may(tenant, kind string, is func(rule string) bool) bool {
-	return slices.ContainsFunc(c.right, func(g grant) bool {
-		rules := g.subscribe
-		if kind == "PUB" {
-			rules = g.publish
-		}
-		return slices.Contains(g.tenants, tenant) && slices.ContainsFunc(rules, is)
-	})
-}
-
-func (c *oracleClient) maySubscribe(tenant string, p pattern.Pattern) bool {
-	return c.may(tenant, "SUB", func(text string) bool {
-		rule, err := pattern.ParseRule(text, pattern.SubscribeRule)
-		return err == nil && rule.Contains(p)
-	})
-}
-
-func (c *oracleClient) mayPublish(tenant, channel string) bool {
-	return c.may(tenant, "PUB", func(text string) bool {
-		rule, err := pattern.ParseRule(text, pattern.PublishRule)
-		return err == nil && rule.MatchString(channel)
-	})
+func (o *oracle) frame(c *oracleClient, frame []byte) (why string) {
+	d, err := wire.DecodeDeliver(frame)
+	if err != nil || len(d.Payload) != 8 {
+		return fmt.Sprintf("that is no frame of ours (%v)", err)
+	}
+	number := binary.BigEndian.Uint64(d.Payload)
+	want, due := c.due[number]
+	delete(c.due, number)
+	if one := o.ones[number]; one != nil {
+		want, due = one[c]
+		delete(o.ones, number)
+		o.toOne++
+	}
+	if got := delivery(string(d.Tenant), string(d.Channel), d.Patterns); !due || want != got {
+		return fmt.Sprintf("message %d is to come here: %v; due is %s", number, due, want)
+	}
+	o.delivered++
+	return ""
 }
 
 // delivery is all that a deliver frame says beside the message's payload.
@@ -216,151 +201,36 @@ func delivery(tenant, channel string, patterns []string) string {
 	return tenant + " " + channel + " " + strings.Join(patterns, " ")
 }
 
-// deliveries are what the subscribers of a channel are to get.
-func (o *oracle) deliveries(tenant, channel string) map[*oracleClient]string {
-	all := map[*oracleClient]string{}
-	for c, patterns := range o.subs[tenant] {
-		var matched []string
-		for text, p := range patterns {
-			if p.Match(channel) {
-				matched = append(matched, text)
-			}
-		}
-		if matched != nil {
-			all[c] = delivery(tenant, channel, matched)
-		}
-	}
-	return all
-}
-
-func numbered(tenant, channel string, number uint64) []byte {
-	return harness.RawPublish(tenant, channel, string(binary.BigEndian.AppendUint64(nil, number)))
-}
-
-// publish sends a message, and says before what is to come of it.
-func (c *oracleClient) publish() error {
-	o, tenant, channel := c.o, c.random.spoken(c.right, false), c.random.channel()
-	mode := wire.Delivery(max(0, c.random.IntN(12)-9)) // now and then to one
-	number, physical := o.number.Add(1), tenant
+func physical(tenant string) string {
 	if tenant == "" {
-		physical = wire.DefaultTenant
+		return wire.DefaultTenant
 	}
-	refusal := ""
+	return tenant
+}
+
+// subscribe sends a SUB, and says what the edge is to answer.
+func (o *oracle) subscribe(c *oracleClient, spoken, text string) {
+	o.t.Helper()
+	tenant := physical(spoken)
+	p, err := pattern.Parse(text)
+	answer := "OK:SUB:" + tenant + ":" + text
 	switch {
-	case wire.CheckTenant(physical) != nil:
-		refusal = "ERR:bad_tenant"
-	case wire.CheckChannel(channel) != nil:
-		refusal = "ERR:bad_channel"
-	case !c.mayPublish(physical, channel):
-		refusal = "ERR:permission_denied:PUB:" + physical + ":" + channel
-	}
-	if refusal != "" {
-		o.expect(func() { c.lines = append(c.lines, refusal) })
-	} else {
-		o.expectDeliveries(c.edge, number, physical, channel, mode)
-	}
-	frame := numbered(tenant, channel, number)
-	if mode != wire.Broadcast {
-		frame = append([]byte{0x02, byte(mode)}, frame...)
-	}
-	return c.socket.Write(harness.AsFrame, frame)
-}
-
-// expectDeliveries says who is to get a message, or may get it: of the nearest, subscribers of
-// the same edge go first.
-func (o *oracle) expectDeliveries(from int, number uint64, tenant, channel string, mode wire.Delivery) {
-	all := o.deliveries(tenant, channel)
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if mode == wire.Broadcast {
-		for c, what := range all {
-			c.due[number] = what
-			o.due++
+	case wire.CheckTenant(tenant) != nil:
+		answer = "ERR:bad_tenant"
+	case err != nil:
+		answer = "ERR:bad_pattern"
+	case !slices.ContainsFunc(c.right.subscribe[tenant], func(r pattern.Rule) bool { return r.Contains(p) }):
+		answer = "ERR:permission_denied:SUB:" + tenant + ":" + text
+	default:
+		if o.subs[tenant] == nil {
+			o.subs[tenant] = map[*oracleClient]map[string]pattern.Pattern{}
 		}
-		return
-	}
-	near := func(c *oracleClient) bool { return c.edge == from }
-	if mode == wire.OneNearest && slices.ContainsFunc(slices.Collect(maps.Keys(all)), near) {
-		maps.DeleteFunc(all, func(c *oracleClient, _ string) bool { return !near(c) })
-	}
-	if o.ones[number] = (&toOne{tenant, channel, mode, all}); len(all) > 0 {
-		o.due++
-	}
-}
-
-// read compares what the edge sends with what it is to send.
-func (c *oracleClient) read() {
-	defer close(c.done)
-	for {
-		kind, message, err := c.socket.Read()
-		if err != nil {
-			if !c.left.Load() {
-				c.o.t.Errorf("edge %d: %v", c.edge, err)
-			}
-			return
+		if o.subs[tenant][c] == nil {
+			o.subs[tenant][c] = map[string]pattern.Pattern{}
 		}
-		var why string
-		if kind == harness.AsText {
-			why = c.gotLine(string(message))
-		} else {
-			why = c.gotFrame(message)
-		}
-		if why != "" {
-			c.o.t.Errorf("edge %d sent %q: %s", c.edge, message, why)
-		}
+		o.subs[tenant][c][text] = p
 	}
-}
-
-func (c *oracleClient) gotLine(line string) (why string) {
-	c.o.mu.Lock()
-	defer c.o.mu.Unlock()
-	if len(c.lines) == 0 || c.lines[0] != line {
-		return fmt.Sprintf("want %q", c.lines)
-	}
-	c.lines = c.lines[1:]
-	if strings.HasPrefix(line, "ERR:") {
-		c.o.refused.Add(1)
-	}
-	c.o.settled()
-	return ""
-}
-
-func (c *oracleClient) gotFrame(frame []byte) (why string) {
-	d, err := wire.DecodeDeliver(frame)
-	if err != nil || len(d.Payload) != 8 {
-		return fmt.Sprintf("that is no frame of ours (%v)", err)
-	}
-	number, got := binary.BigEndian.Uint64(d.Payload), delivery(string(d.Tenant), string(d.Channel), d.Patterns)
-	o := c.o
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	want, due := c.due[number]
-	delete(c.due, number)
-	if one := o.ones[number]; !due && one != nil {
-		want, due = one.may[c]
-		// What waits until the edges know who could take it, and what nobody could: that may be
-		// taken by somebody who has just subscribed.
-		if !due && (one.mode == wire.OneRandom || len(one.may) == 0) {
-			due = !slices.ContainsFunc(d.Patterns, func(text string) bool {
-				p, err := pattern.Parse(text)
-				return err != nil || !c.maySubscribe(one.tenant, p) || !p.Match(one.channel)
-			})
-			want = delivery(one.tenant, one.channel, slices.Clone(d.Patterns))
-		}
-		if due {
-			delete(o.ones, number)
-			o.toOne.Add(1)
-			if len(one.may) == 0 { // nobody waits for it
-				o.due++
-			}
-		}
-	}
-	if !due || want != got {
-		return fmt.Sprintf("message %d is to come here: %v; due is %s", number, due, want)
-	}
-	o.delivered.Add(1)
-	o.settled()
-	return ""
+	o.say(c, "SUB", spoken, text, answer)
 }
 
 // subscribeAll changes what each client is subscribed to.
@@ -368,88 +238,110 @@ func (o *oracle) subscribeAll() {
 	o.t.Helper()
 	for _, c := range o.clients {
 		for range 3 {
-			tenant, text := o.random.spoken(c.right, true), o.random.pattern()
-			physical := tenant
-			if tenant == "" {
-				physical = wire.DefaultTenant
-			}
-			p, err := pattern.Parse(text)
-			mine := o.subs[physical][c]
-			answer := "OK:SUB:" + physical + ":" + text
+			tenant, text := o.random.spoken(c.right), o.random.pattern()
+			mine := o.subs[physical(tenant)][c]
+			some := pick(o.random, append(slices.Sorted(maps.Keys(mine)), fence))
 			switch {
-			case wire.CheckTenant(physical) != nil:
-				answer = "ERR:bad_tenant"
-			case err != nil:
-				answer = "ERR:bad_pattern"
-			case len(mine) > 0 && o.random.IntN(4) == 0:
-				text = pick(o.random, slices.Sorted(maps.Keys(mine)))
-				delete(mine, text)
-				c.say("UNSUB", tenant, text, "OK:UNSUB:"+physical+":"+text)
-				o.settle()
-				continue
-			case !c.maySubscribe(physical, p):
-				answer = "ERR:permission_denied:SUB:" + physical + ":" + text
-			case len(mine) >= 2: // below the limit of shapes, with all tenants
-				continue
-			default:
-				if o.subs[physical] == nil {
-					o.subs[physical] = map[*oracleClient]map[string]pattern.Pattern{}
-				}
-				if mine == nil {
-					mine = map[string]pattern.Pattern{}
-					o.subs[physical][c] = mine
-				}
-				mine[text] = p
+			case some != fence && o.random.IntN(3) == 0:
+				delete(mine, some)
+				o.say(c, "UNSUB", tenant, some, "OK:UNSUB:"+physical(tenant)+":"+some)
+			case len(mine) < 3: // else the patterns would soon match everything
+				o.subscribe(c, tenant, text)
 			}
-			c.say("SUB", tenant, text, answer)
 			o.settle()
 		}
 	}
 }
 
-// oneKept is how many messages later one may still find a taker: some seconds.
-const oneKept = 100_000
+// publishing returns the frame of a message, and says before what is to come of it.
+func (o *oracle) publishing(c *oracleClient, spoken, channel string, mode wire.Delivery) []byte {
+	o.number++
+	frame := harness.RawPublish(spoken, channel, string(binary.BigEndian.AppendUint64(nil, o.number)))
+	tenant, refusal := physical(spoken), ""
+	switch {
+	case wire.CheckTenant(tenant) != nil:
+		refusal = "ERR:bad_tenant"
+	case wire.CheckChannel(channel) != nil:
+		refusal = "ERR:bad_channel"
+	case !slices.ContainsFunc(c.right.publish[tenant], func(r pattern.Rule) bool { return r.MatchString(channel) }):
+		refusal = "ERR:permission_denied:PUB:" + tenant + ":" + channel
+	}
+	if refusal != "" {
+		o.due++
+		c.lines = append(c.lines, refusal)
+	} else if !o.expect(c.edge, tenant, channel, mode) {
+		mode = wire.Broadcast
+	}
+	if mode != wire.Broadcast {
+		frame = append([]byte{0x02, byte(mode)}, frame...)
+	}
+	return frame
+}
+
+// expect says who is to get the last message, or may get it: of the nearest, subscribers of the
+// same edge go first. A message to one for which there is nobody would wait for somebody who
+// subscribes later: then expect reports false.
+func (o *oracle) expect(from int, tenant, channel string, mode wire.Delivery) bool {
+	all, near := map[*oracleClient]string{}, map[*oracleClient]string{}
+	for c, patterns := range o.subs[tenant] {
+		var matched []string
+		for text, p := range patterns {
+			if p.Match(channel) {
+				matched = append(matched, text)
+			}
+		}
+		if matched == nil {
+			continue
+		}
+		if all[c] = delivery(tenant, channel, matched); c.edge == from {
+			near[c] = all[c]
+		}
+		if mode == wire.Broadcast {
+			c.due[o.number] = all[c]
+			o.due++
+		}
+	}
+	if mode == wire.Broadcast || len(all) == 0 {
+		return mode == wire.Broadcast
+	}
+	if mode == wire.OneNearest && len(near) > 0 {
+		all = near
+	}
+	o.ones[o.number] = all
+	o.due++
+	return true
+}
 
 // publishAll has all clients publish, at the same time, and returns when the edges have done
 // with all of it, also where nothing was to come of it: a subscription of the next round would
-// get it.
+// get it. Messages of a tenant stay in their order, so all have come when those to the fence have.
 func (o *oracle) publishAll(each int) {
 	o.t.Helper()
 	var all sync.WaitGroup
 	for _, c := range o.clients {
+		var frames [][]byte
+		for range each {
+			mode := wire.Delivery(max(0, o.random.IntN(12)-9)) // now and then to one
+			frames = append(frames, o.publishing(c, o.random.spoken(c.right, "a:b", "\x00", "\xff", strings.Repeat("t", 255)), o.random.channel(), mode))
+		}
 		all.Go(func() {
-			for range each {
-				if err := c.publish(); err != nil {
+			for _, frame := range frames {
+				if err := c.socket.Write(harness.AsFrame, frame); err != nil {
 					o.t.Errorf("edge %d: %v", c.edge, err)
-					return
 				}
 			}
 		})
 	}
-	all.Wait()
 	o.settle()
+	all.Wait()
 	for _, c := range o.clients {
-		c.say("UNSUB", "a", "end", "OK:UNSUB:a:end")
+		o.say(c, "UNSUB", "a", "end", "OK:UNSUB:a:end")
 	}
-	for _, verb := range []string{"SUB", "", "UNSUB"} {
-		for _, c := range o.fences {
-			for _, tenant := range tenants { // messages of a tenant stay in their order
-				if verb != "" {
-					c.say(verb, tenant, "fence", "OK:"+verb+":"+tenant+":fence")
-					continue
-				}
-				number := o.number.Add(1)
-				o.expectDeliveries(c.edge, number, tenant, "fence", wire.Broadcast)
-				for _, other := range o.fences {
-					o.expect(func() { other.due[number] = delivery(tenant, "fence", []string{"fence"}) })
-				}
-				o.edges[c.edge].Must(c.socket.Write(harness.AsFrame, numbered(tenant, "fence", number)))
-			}
+	o.settle()
+	for _, c := range o.clients[:2] { // one of each edge
+		for _, tenant := range tenants {
+			c.socket.SendFrame(o.publishing(c, tenant, fence, wire.Broadcast))
 		}
-		o.settle()
 	}
-	last := o.number.Load()
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	maps.DeleteFunc(o.ones, func(number uint64, _ *toOne) bool { return number+oneKept < last })
+	o.settle()
 }

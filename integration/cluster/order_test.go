@@ -1,9 +1,7 @@
 package cluster
 
 import (
-	"errors"
 	"fmt"
-	"net/http"
 	"slices"
 	"strconv"
 	"strings"
@@ -62,40 +60,4 @@ func TestOrderOverEdges(t *testing.T) {
 		}
 	}
 	t.Logf("%d messages to %d subscribers at 2 other edges in %v", publishers*window*rounds, len(subscribers), time.Since(begin))
-}
-
-// A token that is revoked at one edge ends its sessions at all; in a soak within a second.
-func TestRevocationOverEdges(t *testing.T) {
-	t.Parallel()
-	o := history.StartOverlay(t, harness.DefaultCaddyfile, "")
-	var took []time.Duration
-	for range harness.AtLength(20, 1000) {
-		one := *o
-		one.Token = o.Edges[0].Issue(harness.AllowAll("room")).Token
-		sessions := []*harness.Socket{one.Session(1), one.Session(2), one.Session(0)}
-		ends := make(chan time.Time, len(sessions))
-		for _, s := range sessions {
-			go func() { // ends with the session, or the link's timeout
-				err, end := s.UntilEnd(), new(harness.Closed)
-				if !errors.As(err, &end) || end.Code != wire.CloseForbidden {
-					t.Errorf("a session of a revoked token ended with %v", err)
-				}
-				ends <- time.Now()
-			}()
-		}
-		begin := time.Now()
-		o.Edges[0].Revoke(o.Edges[0].Master, one.Token).Decode(t, http.StatusOK, new(harness.Object))
-		for range sessions {
-			took = append(took, (<-ends).Sub(begin))
-		}
-		if t.Failed() {
-			return
-		}
-	}
-	slices.Sort(took)
-	p99 := took[len(took)*99/100]
-	t.Logf("sessions at three edges, from the request to the end: p50 %v, p99 %v, max %v", took[len(took)/2], p99, took[len(took)-1])
-	if harness.Soaking && p99 > time.Second {
-		t.Errorf("p99 %v, want a second at most", p99)
-	}
 }
