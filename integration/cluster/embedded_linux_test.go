@@ -259,7 +259,7 @@ func (l *lab) play(takes time.Duration, list ...fault) {
 		list[0].name, list[len(list)-1].name, touched, len(tokens), longest, issued, crossed, time.Since(ended))
 	for _, e := range l.Edges {
 		for _, token := range valid {
-			e.Poll("a token that was issued meanwhile", func() bool { return accepts(e, token) })
+			e.Poll("a token that was issued meanwhile to work", func() bool { return accepts(e, token) })
 		}
 		for _, r := range tokens {
 			e.Poll("a refusal of a revoked token", func() bool { return handshake(e, r.token) == http.StatusUnauthorized })
