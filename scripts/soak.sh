@@ -110,7 +110,7 @@ soak_latency_under_loss() {
 ## random publishers and subscribers of a history over both transports, 100 runs: nothing is lost without a word
 soak_histories() {
 	MILLRACE_SOAK_COUNT=${MILLRACE_ROUNDS:-100} MILLRACE_SOAK_TIME=${MILLRACE_RUN:-} \
-		integration histories -run "TestHistories(${MILLRACE_KINDS:-Memory|OfKilledEdges|OverEdges|Restored})$" -parallel "${MILLRACE_PARALLEL:-2}"
+		integration histories -run "TestHistories/^(${MILLRACE_KINDS:-Memory|OfKilledEdges|OverEdges|Restored})$" -parallel "${MILLRACE_PARALLEL:-2}"
 	MILLRACE_SOAK=1 go test -v -count=1 -timeout 6h -run 'Test(Kill|PurgeErases)$' ./pubsub/history/badger
 	MILLRACE_SOAK=1 go test -race -v -count=1 -timeout 6h -run 'TestHistoriesSeam$' ./pubsub
 }

@@ -238,12 +238,12 @@ func TestGuideBesideCluster(t *testing.T) {
 		history.AwaitHistory(o, at)
 	}
 	p, s := o.Session(0), o.Session(1)
-	history.Resume(s, "chat.#", "now").Has(t, true)
+	history.Resume(s, "chat.#", "now", "complete")
 	positions := history.Store(p, "chat.1", "1", "2")
 	history.Gets(s, positions, "chat.1=1", "chat.1=2")
 	o.KillAndStart(1, o.Edges[1].Given, func() { positions = append(positions, history.Store(p, "chat.1", "3")...) }, harness.WithEnv("NATS_PASSWORD="+guidePassword))
 	s = o.Session(1)
-	history.Resume(s, "chat.#", positions[0].String()).Has(t, true, "chat.1=2", "chat.1=3") // read from NATS
+	history.Resume(s, "chat.#", positions[0].String(), "complete chat.1=2 chat.1=3") // read from NATS
 	o.Edges[1].AdminCLI("history", "purge", "chat", "--tenant", history.KeptTenant).Want(0, "3 messages are deleted.", "")
 	o.Edges[1].AdminCLI("history", "list").Want(0, history.BeginTenant, "")
 	for _, node := range o.Nodes {

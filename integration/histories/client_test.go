@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
-	"sync"
-	"time"
 
 	"github.com/millrace/millrace/integration/harness"
 	"github.com/millrace/millrace/integration/history"
@@ -14,248 +12,125 @@ import (
 	"github.com/millrace/millrace/wire"
 )
 
-// StartClients starts a subscriber of each SDK, before everybody else; but in a soak of one,
+// startClients starts a subscriber of each SDK, before everybody else; but in a soak of one,
 // since each is a process. Browsers would cost too much.
-func (r *run) StartClients() {
-	r.t.Helper()
-	kinds := slices.DeleteFunc(slices.Clone(sdk.Kinds), func(k sdk.Kind) bool { return k.InBrowser() || history.SdkLacks("histories") })
+func (r *run) startClients() {
+	r.T.Helper()
+	kinds := slices.DeleteFunc(slices.Clone(sdk.Kinds), sdk.Kind.InBrowser)
 	if !harness.Soaking {
-		at := r.Random(3).IntN(len(kinds))
+		at := r.part(3).IntN(len(kinds))
 		kinds = kinds[at : at+1]
 	}
-	r.clients = len(kinds)
-	var edges []*harness.Edge
-	for at := range r.edges {
-		edges = append(edges, r.edges[at].Load())
-	}
 	lab := &sdk.Lab{}
-	var clients []*historyClient
+	var clients []*follower
 	for i, kind := range kinds {
-		random := r.Random(300 + i)
+		random := r.part(300 + i)
 		tenant, text, p := r.draw(random)
-		f := &historyClient{r: r, s: lab.Stage(r.t, kind, edges...), random: random, tenant: tenant, pattern: text}
-		f.sub = r.check.Client(fmt.Sprintf("%s %s %s", kind, tenant, text), tenant, p)
-		f.s.Host(kind)
+		check := r.check.Client(fmt.Sprintf("%s %s %s", kind, tenant, text), tenant, p)
+		f := &follower{run: r, stage: lab.Stage(r.T, kind, r.Edges...), random: random, tenant: tenant, pattern: text, check: check}
+		f.stage.Host(kind)
 		clients = append(clients, f)
 	}
 	for _, f := range clients { // when nothing can fail any more
-		r.subscribers.Go(f.Run)
+		r.subscribers.Go(f.follow)
 	}
 }
 
-// historyClient is a subscription of clients of an SDK, one after the other.
-type historyClient struct {
-	r               *run
-	s               *sdk.Stage
+// follower is a subscription of clients of an SDK, one after the other.
+type follower struct {
+	run             *run
+	stage           *sdk.Stage
 	random          *rand.Rand
 	tenant, pattern string
-	sub             *historycheck.Client
+	check           *historycheck.Client
 
-	mu    sync.Mutex // for what reports change while a client lives
 	begun bool
-	at    wire.Position   // where the next client goes on
-	early []wire.Position // gaps that were told before it was seen where the first client began
+	at    wire.Position // where the next client goes on
 }
 
-// Run lets clients come and go until the run ends, and then one more get all.
-func (f *historyClient) Run() {
-	for last := false; ; {
-		if !last && !history.PauseRandomly(f.random, 500, f.r.resume) {
-			last = true
-		}
-		if f.visit(last) && last {
-			return
-		}
+// follow lets clients come and go until the run ends, and then one more get all.
+func (f *follower) follow() {
+	for last, done := false, false; !done; {
+		last = !history.PauseRandomly(f.random, 500, f.run.subscribing.Done())
+		done = f.visit(last) && last
 	}
 }
 
-// visit is one client. It reports whether it was subscribed, and in the end has all.
-func (f *historyClient) visit(last bool) bool {
-	c := f.s.Client()
-	ended := sdk.NewMailbox() // behind the last message, and behind the last event
-	c.Hear(func(r sdk.Report) {
-		switch r.Event {
-		case "answer":
-			c.Answers.Put(r)
-		case "message":
-			f.message(r)
-		case "gap":
-			f.gap(r)
-		case "subscriptionEnded", "closed":
-			ended.Put(r)
-		}
-	})
+// visit is one client. It reports whether it was subscribed.
+func (f *follower) visit(last bool) bool {
+	c := f.stage.Client()
 	// Queues that get full, so that clients leave messages at the edge, in a soak.
 	queues := harness.AtLength([]int{100_000}, []int{0, 4, 100})
-	options := sdk.Options{Token: f.r.token, ConnectTimeout: 3000, MaxBackOff: 500, Queue: queues[f.random.IntN(len(queues))]}
-	if _, err := f.Try(c, f.s.Connecting(f.s.Kind, options, f.Addresses()...)); err != nil {
+	options := sdk.Options{Token: f.run.Token, ConnectTimeout: 3000, MaxBackOff: 500, Queue: queues[f.random.IntN(len(queues))]}
+	addresses := f.stage.Addresses(f.stage.Edges...) // of all edges, among which it changes by itself, or of one
+	if f.random.IntN(2) == 0 {
+		at := f.random.IntN(len(addresses))
+		addresses = addresses[at : at+1]
+	}
+	if _, err := c.Try(f.stage.Connecting(f.stage.Kind, options, addresses...)); err != nil {
 		return false // the edge is away
 	}
 	from := any("now")
 	if f.begun {
 		from = history.After{After: f.at.String()}
-		f.begin(f.at)
 	}
-	_, command := c.Subscription("iterate", f.tenant, f.pattern, &sdk.Options{History: from})
-	if _, err := f.Try(c, command); err != nil {
+	sub, command := c.Subscription("iterate", f.tenant, f.pattern, &sdk.Options{History: from})
+	if _, err := c.Try(command); err != nil {
 		if err.Code != "disconnected" && err.Code != "timeout" { // as when the edge is away
-			f.r.t.Errorf("%s: subscribing from %v: %v", f.s.Kind, from, err)
+			f.run.T.Errorf("%s: subscribing from %v: %v", f.stage.Kind, from, err)
 		}
-		_, _ = f.Try(c, sdk.Command{Cmd: "close"})
+		_, _ = c.Try(sdk.Command{Cmd: "close"})
 		return false
 	}
-	if at, ok := f.position(c, command.Sub); ok {
-		f.mu.Lock()
-		if !f.begun {
-			f.begin(at)
-		}
-		f.mu.Unlock()
+	if f.begun {
+		f.check.Begin(f.at)
 	}
-	switch {
-	case !last:
-		stay := 1500
-		if f.random.IntN(3) == 0 { // longer than the edge is away
-			stay = 10_000
+	if want := f.run.ends[f.tenant]; last {
+		for f.at.Epoch != want.Epoch || f.at.N < want.N {
+			if r := f.next(sub.Messages); r.Event != "message" {
+				f.run.T.Errorf("%s: is at %v, and does not reach the end, %v; events: %v", f.stage.Kind, f.at, want, c.Events.Rest())
+				return true
+			}
 		}
-		history.PauseRandomly(f.random, stay, f.r.resume)
-	default:
-		f.Await(c, command.Sub)
+		f.check.End(f.at)
+	} else {
+		history.PauseRandomly(f.random, stay(f.random), f.run.subscribing.Done())
 	}
-	if _, err := f.Try(c, sdk.Command{Cmd: "close"}); err != nil {
-		f.r.t.Errorf("%s: closing: %v", f.s.Kind, err)
+	if _, err := c.Try(sdk.Command{Cmd: "close"}); err != nil {
+		f.run.T.Errorf("%s: closing: %v", f.stage.Kind, err)
 	}
-	for _, event := range []string{"subscriptionEnded", "closed"} {
-		if _, ok := ended.Take(func(r sdk.Report) bool { return r.Event == event }); !ok {
-			f.r.t.Errorf("%s: no %s %s", f.s.Kind, event, ended.Why())
-		}
+	for f.next(sub.Messages).Event == "message" {
+	}
+	for r := (sdk.Report{}); r.Event != "closed" && !f.run.T.Failed(); {
+		r = f.next(c.Events)
 	}
 	return true
 }
 
-// Addresses are those that the next client knows: of one edge, or of all, so that it changes
-// edges by itself.
-func (f *historyClient) Addresses() []string {
-	all := f.s.Addresses(f.s.Edges...)
-	if f.random.IntN(2) == 0 {
-		return all
-	}
-	at := f.random.IntN(len(all))
-	return all[at : at+1]
-}
-
-// Try carries out a command, which may have to wait for a fault to end.
-func (f *historyClient) Try(c *sdk.Client, command sdk.Command) (sdk.Report, *sdk.Error) {
-	id := c.Tell(command)
-	for range 3 {
-		if r, ok := c.Answers.Take(func(r sdk.Report) bool { return r.ID == id }); ok {
-			return r, r.Error
+// next takes the next message or event, and notes it. An event "" has not come.
+func (f *follower) next(of *sdk.Mailbox) sdk.Report {
+	r, ok := of.Next()
+	at, err := wire.ParsePosition(r.Position + r.Before)
+	switch {
+	case !ok:
+		f.run.T.Errorf("%s: nothing more came %s", f.stage.Kind, of.Why())
+	case r.Event == "message":
+		if err != nil || r.Late || r.Pattern != f.pattern {
+			f.run.T.Errorf("%s: got %v", f.stage.Kind, r)
+		}
+		if !f.begun {
+			f.begun = true
+			f.check.Begin(wire.Position{Epoch: at.Epoch, N: at.N - 1, T: at.T})
+		}
+		f.check.Message(r.Tenant, r.Channel, string(r.Payload), at)
+		f.at = at
+	case r.Event == "gap":
+		if err != nil || r.Tenant != f.tenant || r.Pattern != f.pattern {
+			f.run.T.Errorf("%s: got %v", f.stage.Kind, r)
+		}
+		if f.begun {
+			f.check.Gap(at)
 		}
 	}
-	err := &sdk.Error{Code: "no answer", Text: c.Answers.Why()}
-	f.r.t.Errorf("%s: %s: %v", f.s.Kind, command.Cmd, err)
-	return sdk.Report{}, err
-}
-
-// begin begins with all behind a position. The caller holds f.mu.
-func (f *historyClient) begin(at wire.Position) {
-	f.begun, f.at = true, at
-	f.sub.Begin(at)
-	for _, before := range f.early {
-		f.sub.Gap(before)
-	}
-	f.early = nil
-}
-
-func (f *historyClient) message(r sdk.Report) {
-	at, err := wire.ParsePosition(r.Position)
-	if err != nil || r.Late || r.Pattern != f.pattern {
-		f.r.t.Errorf("%s: got %v", f.s.Kind, r)
-		return
-	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if !f.begun { // it comes before the answer
-		f.begin(wire.Position{Epoch: at.Epoch, N: at.N - 1, T: at.T})
-	}
-	f.sub.Message(r.Tenant, r.Channel, string(r.Payload), at)
-	f.at = at
-}
-
-func (f *historyClient) gap(r sdk.Report) {
-	before, err := wire.ParsePosition(r.Before)
-	if err != nil || r.Tenant != f.tenant || r.Pattern != f.pattern {
-		f.r.t.Errorf("%s: got %v", f.s.Kind, r)
-		return
-	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if !f.begun { // the event may overtake the messages before it
-		f.early = append(f.early, before)
-		return
-	}
-	f.sub.Gap(before)
-}
-
-// position is where the application is.
-func (f *historyClient) position(c *sdk.Client, sub string) (wire.Position, bool) {
-	r, err := f.Try(c, sdk.Command{Cmd: "position", Sub: sub})
-	if err != nil {
-		f.r.t.Errorf("%s: the position: %v", f.s.Kind, err)
-	}
-	at, broken := wire.ParsePosition(r.Position)
-	return at, broken == nil
-}
-
-// Await returns when the client has all that publishers were told of.
-func (f *historyClient) Await(c *sdk.Client, sub string) {
-	want := f.r.ends[f.tenant]
-	tick := time.NewTicker(50 * time.Millisecond)
-	defer tick.Stop()
-	for deadline := time.Now().Add(2 * harness.WaitTimeout); ; {
-		at, ok := f.position(c, sub)
-		if ok && at.Epoch == want.Epoch && at.N >= want.N {
-			f.sub.End(at)
-			return
-		}
-		if time.Now().After(deadline) {
-			f.r.t.Errorf("%s: is at %v, and does not reach the end, %v; events: %v", f.s.Kind, at, want, c.Events.Rest())
-			return
-		}
-		<-tick.C
-	}
-}
-
-// publishEnds publishes a last message to each tenant, for which clients wait.
-func (r *run) publishEnds() {
-	r.t.Helper()
-	r.ends = map[string]wire.Position{}
-	random := r.Random(2)
-	for deadline := time.Now().Add(harness.WaitTimeout); len(r.ends) < 2; {
-		if time.Now().After(deadline) {
-			r.t.Fatal("nobody stores the last messages")
-		}
-		s := r.Dial(random)
-		if s == nil {
-			continue
-		}
-		for i, tenant := range []string{"paint.a", "paint.b"} {
-			payload := "the end of " + tenant + " " + harness.RandomHex()
-			_ = s.Write(harness.AsFrame, history.Confirmed(uint32(i), tenant, "chat.1", payload)) // if it fails, so does what reads the answer
-			_, text, err := s.Read()
-			if err != nil {
-				break
-			}
-			line, err := wire.ParseServerLine(text)
-			if err == nil && line.Kind == wire.KindErr && len(r.edges) > 1 { // the edge does not have its store back
-				break
-			}
-			if err != nil || line.Kind != wire.KindOKPub || !line.Stored {
-				r.t.Fatalf("the last message is answered %q", text)
-			}
-			r.check.Confirmed(tenant, "chat.1", payload, line.Position)
-			r.ends[tenant] = line.Position
-		}
-		_ = s.Leave()
-		_ = s.Cut()
-	}
+	return r
 }

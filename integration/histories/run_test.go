@@ -1,13 +1,14 @@
 package histories
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"strings"
 	"sync"
 	"sync/atomic"
-	"testing"
 	"time"
 
 	"github.com/millrace/millrace/integration/harness"
@@ -20,235 +21,185 @@ import (
 // run is a random run of publishers and subscribers, over both transports, that
 // internal/historycheck watches.
 type run struct {
-	t       *testing.T
-	seed    uint64
-	token   string
-	edges   []atomic.Pointer[harness.Edge] // that run now; who connects takes any
-	check   *historycheck.Checker
-	publish chan struct{} // closed: publishers stop
-	resume  chan struct{} // closed: subscribers resume once more, and stop
+	*harness.Overlay
+	seed  uint64
+	alive []atomic.Pointer[harness.Edge] // those of Edges that run now; who connects takes any
+	check *historycheck.Checker
 
+	publishing, subscribing context.Context // done: no more messages; each resumes once more
 	publishers, subscribers sync.WaitGroup
-
-	clients int                      // subscribers that are clients of SDKs
-	ends    map[string]wire.Position // of each tenant, the last message, for which they wait; set before resume is closed
+	ends                    map[string]wire.Position // of each tenant, the last message; set before subscribing is done
 }
 
-// newRun makes a run on edges that share their tokens.
-func newRun(t *testing.T, seed uint64, edges ...*harness.Edge) *run {
-	r := &run{
-		t: t, seed: seed, token: edges[0].Issue(history.AllowHistory("paint.a", "paint.b")).Token, check: historycheck.New(),
-		edges: make([]atomic.Pointer[harness.Edge], len(edges)), publish: make(chan struct{}), resume: make(chan struct{}),
-	}
-	r.check.Shared = len(edges) > 1
-	for i, e := range edges {
-		r.edges[i].Store(e)
-	}
-	return r
-}
+var tenants = []string{"paint.a", "paint.b"}
 
-// Random is the random source of one of the run's parts.
-func (r *run) Random(part int) *rand.Rand { return rand.New(rand.NewPCG(r.seed, uint64(part))) }
+// part is the random source of one of the run's parts.
+func (r *run) part(number int) *rand.Rand { return rand.New(rand.NewPCG(r.seed, uint64(number))) }
 
-// Dial connects over a transport; nil: the edge is away.
-func (r *run) Dial(random *rand.Rand) *harness.Socket {
-	e := r.edges[random.IntN(len(r.edges))].Load()
+// dial connects over a transport; nil: the edge is away.
+func (r *run) dial(random *rand.Rand) *harness.Socket {
+	e := r.alive[random.IntN(len(r.alive))].Load()
 	open := e.TryOpen
 	if random.IntN(2) == 0 {
 		open = e.TryWebTransport
 	}
-	s, _, err := open(harness.Handshake{Token: r.token})
+	s, _, err := open(harness.Handshake{Token: r.Token})
 	if err != nil || s == nil {
 		return nil
 	}
+	go func() { // ends with the edge
+		<-e.Exited
+		_ = s.Cut() // over QUIC it would notice only after the idle timeout
+	}()
 	return s
 }
 
-// Start starts everybody.
-func (r *run) Start(publishers, subscribers int) {
-	for i := range publishers {
-		r.publishers.Go(func() { r.runPublisher(i, r.Random(100+i)) })
+// start starts everybody. finish ends the run, and reports what is wrong.
+func (r *run) start() (finish func()) {
+	var endPublishing, endSubscribing func()
+	r.publishing, endPublishing = context.WithCancel(context.Background())
+	r.subscribing, endSubscribing = context.WithCancel(context.Background())
+	r.startClients()
+	for i := range 4 {
+		r.publishers.Go(func() { r.publish(i, r.part(100+i)) })
 	}
-	for i := range subscribers {
-		r.subscribers.Go(func() { r.runSubscriber(i, r.Random(200+i)) })
+	for i := range 8 {
+		r.subscribers.Go(func() { r.subscribe(i, r.part(200+i)) })
 	}
-}
-
-// Finish waits for the end, and reports what is wrong.
-func (r *run) Finish() historycheck.Summary {
-	r.t.Helper()
-	close(r.publish)
-	r.publishers.Wait()
-	if r.clients > 0 {
+	return func() {
+		r.T.Helper()
+		endPublishing()
+		r.publishers.Wait()
 		r.publishEnds()
+		endSubscribing()
+		r.subscribers.Wait()
+		sum := r.check.Finish()
+		for _, fault := range sum.Faults {
+			r.T.Error(fault)
+		}
+		r.T.Logf("%d confirmed, %d received, %d resumed, %d complete, %d gaps, %d had by clients of SDKs",
+			sum.Confirmed, sum.Received, sum.Resumed, sum.Complete, sum.Gaps, sum.Had)
+		if sum.Confirmed < 100 || sum.Received < 100 || sum.Complete == 0 {
+			r.T.Error("the run checked too little")
+		}
 	}
-	close(r.resume)
-	r.subscribers.Wait()
-	sum := r.check.Finish()
-	for _, fault := range sum.Faults {
-		r.t.Error(fault)
-	}
-	r.t.Logf("%d confirmed, %d received, %d resumed, %d complete, %d gaps, %d had by clients of SDKs",
-		sum.Confirmed, sum.Received, sum.Resumed, sum.Complete, sum.Gaps, sum.Had)
-	if sum.Confirmed < 100 || sum.Received < 100 || sum.Complete == 0 {
-		r.t.Error("the run checked too little")
-	}
-	return sum
 }
 
-// keyed is a publish that is repeated until it is confirmed.
-type keyed struct{ tenant, channel, payload, key string }
-
-func (r *run) runPublisher(self int, random *rand.Rand) {
-	var repeat []keyed
-	for connection := 0; ; connection++ {
-		s := r.Dial(random)
-		if s == nil {
-			if !history.PauseRandomly(random, 100, r.publish) {
-				return
+// publishEnds publishes a last message to each tenant, for which clients wait.
+func (r *run) publishEnds() {
+	r.T.Helper()
+	r.ends = map[string]wire.Position{}
+	random := r.part(2)
+	for _, tenant := range tenants {
+		payload := "the end of " + tenant
+		r.Edges[0].Poll("the last message to be stored", func() bool {
+			s := r.dial(random)
+			if s == nil {
+				return false
 			}
-			continue
+			defer func() { _ = s.Cut() }()
+			payload += "."                                                                // what had no answer may be stored
+			_ = s.Write(harness.AsFrame, history.Confirmed(1, tenant, "chat.1", payload)) // if it fails, so does what reads the answer
+			_, text, err := s.Read()
+			line, broken := wire.ParseServerLine(text)
+			if err != nil || broken != nil || line.Kind != wire.KindOKPub || !line.Stored {
+				return false
+			}
+			r.check.Confirmed(tenant, "chat.1", payload, line.Position)
+			r.ends[tenant] = line.Position
+			return true
+		})
+	}
+}
+
+// message is one to publish; with a key it is published until it is confirmed.
+type message struct{ tenant, channel, payload, key string }
+
+func (r *run) publish(self int, random *rand.Rand) {
+	var repeat []message
+	for connection := 0; ; connection++ {
+		running := history.PauseRandomly(random, 100, r.publishing.Done())
+		s := r.dial(random)
+		if s != nil {
+			repeat = r.publishOn(s, random, fmt.Sprintf("%d.%d", self, connection), repeat)
 		}
-		var again bool
-		repeat, again = r.publishOn(s.Link, random, fmt.Sprintf("%d.%d", self, connection), repeat)
-		_ = s.Leave()
-		if !again && len(repeat) == 0 {
+		if !running && (s == nil || len(repeat) == 0) {
 			return
 		}
 	}
 }
 
-// publishOn publishes on one connection, and returns the publishes with keys that were not
-// confirmed; again: the run goes on.
-func (r *run) publishOn(l harness.Link, random *rand.Rand, name string, repeat []keyed) (left []keyed, again bool) {
-	var mu sync.Mutex
-	open := map[uint32]keyed{}
-	answered := make(chan struct{}, 1)
-	ended := make(chan struct{})
-	go func() { // ends with the connection
-		defer close(ended)
-		for {
-			kind, message, err := l.Read()
-			if err != nil {
-				return
-			}
-			if kind != harness.AsText {
-				r.t.Errorf("a publisher got a frame")
-				return
-			}
-			line, err := wire.ParseServerLine(message)
-			if err != nil {
-				r.t.Error(err)
-				return
-			}
-			mu.Lock()
-			switch line.Kind {
-			case wire.KindOKPub:
-				m := open[line.ID]
-				delete(open, line.ID)
-				r.check.Confirmed(m.tenant, m.channel, m.payload, line.Position)
-			case wire.KindErr:
-				id, _ := line.RefusedID()
-				if m := open[id]; line.Code == wire.CodeUnconfirmed && m.key != "" {
-					left = append(left, m)
+// publishOn publishes on one connection, many messages at a time, and returns those with keys
+// that were not confirmed.
+func (r *run) publishOn(s *harness.Socket, random *rand.Rand, name string, repeat []message) []message {
+	defer func() { _ = s.Cut() }()
+	for i, alive, running := 0, true, true; alive && running; i++ {
+		batch := append(repeat, drawMessages(random, fmt.Sprintf("%s.%d", name, i))...)
+		for id, m := range batch {
+			alive = alive && s.Write(harness.AsFrame, wire.AppendPublish(nil, wire.Publish{
+				Confirm: true, ID: uint32(id), Key: []byte(m.key),
+				Tenant: []byte(m.tenant), Channel: []byte(m.channel), Payload: []byte(m.payload),
+			})) == nil
+		}
+		if random.IntN(100) == 0 {
+			_ = s.Cut()
+		}
+		again := map[int]bool{}
+		for id, m := range batch {
+			again[id] = m.key != ""
+		}
+		for range batch {
+			kind, text, err := s.Read()
+			if alive = err == nil; !alive {
+				if errors.Is(err, os.ErrDeadlineExceeded) {
+					r.T.Errorf("a publish has no answer: %v", err)
 				}
-				delete(open, id) // others are not stored, or nobody is told that they are
-			}
-			mu.Unlock()
-			select {
-			case answered <- struct{}{}:
-			default:
-			}
-		}
-	}()
-	id := uint32(0)
-	send := func(m keyed) bool {
-		id++
-		mu.Lock()
-		open[id] = m
-		mu.Unlock()
-		return l.Write(harness.AsFrame, wire.AppendPublish(nil, wire.Publish{
-			Confirm: true, ID: id, Key: []byte(m.key), Tenant: []byte(m.tenant), Channel: []byte(m.channel), Payload: []byte(m.payload),
-		})) == nil
-	}
-	for _, m := range repeat {
-		send(m)
-	}
-	alive, running := true, true
-	for i := 0; alive && running; i++ {
-		m := keyed{
-			tenant: []string{"paint.a", "paint.b"}[random.IntN(2)], channel: fmt.Sprintf("chat.%d", random.IntN(5)),
-			payload: fmt.Sprintf("%s.%d %s", name, i, strings.Repeat("x", random.IntN(300))),
-		}
-		if random.IntN(3) == 0 { // both tenants have the same keys
-			m.key = fmt.Sprintf("%s.%d", name, i/2)
-			m.payload = m.key
-		}
-		alive = send(m)
-		if m.key != "" {
-			switch random.IntN(4) {
-			case 0:
-				alive = send(m) // a repeat, though the first one was not lost
-			case 1:
-				m.tenant = map[string]string{"paint.a": "paint.b", "paint.b": "paint.a"}[m.tenant]
-				alive = send(m) // the same key, and none of that tenant
-			}
-		}
-		switch n := random.IntN(1000); {
-		case n < 3:
-			_ = l.Cut()
-		case n < 50:
-			running = history.PauseRandomly(random, 20, r.publish)
-		}
-	}
-	if alive && !running { // until all are answered
-		for deadline := time.After(harness.WaitTimeout); alive; {
-			mu.Lock()
-			n := len(open)
-			mu.Unlock()
-			if n == 0 {
 				break
 			}
-			select {
-			case <-answered:
-			case <-ended:
-				alive = false
-			case <-deadline:
-				r.t.Errorf("%d publishes have no answer", n)
-				alive = false
+			line, err := wire.ParseServerLine(text)
+			if kind != harness.AsText || err != nil {
+				r.T.Errorf("a publisher got %q (%v)", text, err)
+			}
+			switch id, refused := line.RefusedID(); {
+			case line.Kind == wire.KindOKPub:
+				m := batch[line.ID]
+				r.check.Confirmed(m.tenant, m.channel, m.payload, line.Position)
+				again[int(line.ID)] = false
+			case refused && line.Code != wire.CodeUnconfirmed:
+				again[int(id)] = false // it is not stored, or nobody is told that it is
 			}
 		}
-	}
-	_ = l.Cut()
-	<-ended
-	for _, m := range open {
-		if m.key != "" {
-			left = append(left, m)
+		repeat = nil
+		for id, m := range batch {
+			if again[id] {
+				repeat = append(repeat, m)
+			}
 		}
+		running = history.PauseRandomly(random, 20, r.publishing.Done())
 	}
-	return left, running
+	return repeat
 }
 
-// runSubscriber subscribes, reads for a while, quickly or slowly, leaves, sleeps and
-// resumes, until it has all in the end.
-func (r *run) runSubscriber(self int, random *rand.Rand) {
-	tenant, text, p := r.draw(random)
-	sub := r.check.Subscriber(fmt.Sprintf("%d %s %s", self, tenant, text), tenant, p)
-	for last := false; ; {
-		if !last && !history.PauseRandomly(random, 500, r.resume) {
-			last = true
+// drawMessages draws a batch. Both tenants have the same keys.
+func drawMessages(random *rand.Rand, name string) (batch []message) {
+	for i := range random.IntN(50) {
+		m := message{
+			tenant: tenants[random.IntN(2)], channel: fmt.Sprintf("chat.%d", random.IntN(5)),
+			payload: fmt.Sprintf("%s.%d %s", name, i, strings.Repeat("x", random.IntN(300))),
 		}
-		s := r.Dial(random)
-		if s == nil {
-			continue
+		if random.IntN(3) == 0 {
+			m.key = fmt.Sprintf("%s.%d", name, i/2)
+			m.payload = m.key
+			switch random.IntN(4) {
+			case 0:
+				batch = append(batch, m) // a repeat, though the first one was not lost
+			case 1:
+				batch = append(batch, message{tenants[random.IntN(2)], m.channel, m.payload, m.key})
+			}
 		}
-		done := r.follow(s.Link, sub, random, wire.AppendRsub(nil, tenant, text, sub.Begin()), last)
-		_ = s.Leave()
-		_ = s.Cut()
-		if done && last {
-			return
-		}
+		batch = append(batch, m)
 	}
+	return batch
 }
 
 // draw draws what to subscribe to.
@@ -256,49 +207,52 @@ func (r *run) draw(random *rand.Rand) (tenant, text string, p pattern.Pattern) {
 	text = []string{"chat.#", "chat.*", "chat.1"}[random.IntN(3)]
 	p, err := pattern.Parse(text)
 	if err != nil {
-		r.t.Error(err)
+		r.T.Error(err)
 	}
-	return []string{"paint.a", "paint.b"}[random.IntN(2)], text, p
+	return tenants[random.IntN(2)], text, p
 }
 
-var errSubscriber = errors.New("not what a subscriber should get")
+// stay is how long a subscriber stays: sometimes longer than a fault of its edge lasts.
+func stay(random *rand.Rand) int {
+	if random.IntN(3) == 0 {
+		return 10_000
+	}
+	return 1500
+}
+
+// subscribe subscribes, reads for a while, quickly or slowly, leaves, sleeps and resumes, until
+// it has all in the end.
+func (r *run) subscribe(self int, random *rand.Rand) {
+	tenant, text, p := r.draw(random)
+	sub := r.check.Subscriber(fmt.Sprintf("%d %s %s", self, tenant, text), tenant, p)
+	for last, done := false, false; !done; {
+		last = !history.PauseRandomly(random, 500, r.subscribing.Done())
+		if s := r.dial(random); s != nil {
+			done = s.Write(harness.AsText, wire.AppendRsub(nil, tenant, text, sub.Begin())) == nil && r.follow(s, sub, random, last) && last
+			_ = s.Leave()
+			_ = s.Cut()
+		}
+	}
+}
 
 // follow reads one connection. It reports whether the subscription has caught up.
-func (r *run) follow(l harness.Link, sub *historycheck.Subscriber, random *rand.Rand, rsub []byte, last bool) (caughtUp bool) {
-	if l.Write(harness.AsText, rsub) != nil {
-		return false
-	}
+func (r *run) follow(s *harness.Socket, sub *historycheck.Subscriber, random *rand.Rand, last bool) bool {
 	var slow time.Duration
-	if !last && random.IntN(2) == 0 {
-		slow = time.Duration(random.IntN(3000)) * time.Microsecond
-	}
-	if !last { // even if nothing comes
-		stay := 1500
-		if random.IntN(3) == 0 { // longer than a fault of its edge lasts
-			stay = 10_000
-		}
-		stay = random.IntN(stay)
-		ended, stopped := make(chan struct{}), make(chan struct{})
-		go func() { // ends with the call
-			defer close(stopped)
-			select {
-			case <-time.After(time.Duration(stay) * time.Millisecond):
-			case <-r.resume:
-			case <-ended:
-			}
-			_ = l.Cut()
-		}()
-		defer func() { close(ended); <-stopped }()
+	if !last { // it leaves even if nothing comes
+		slow = time.Duration(max(0, random.IntN(6000)-3000)) * time.Microsecond
+		until, cancel := context.WithTimeout(r.subscribing, time.Duration(random.IntN(stay(random)))*time.Millisecond)
+		defer cancel()
+		defer context.AfterFunc(until, func() { _ = s.Cut() })()
 	}
 	for {
-		kind, message, err := l.Read()
+		kind, message, err := s.Read()
 		if err != nil {
 			return false
 		}
 		if kind == harness.AsFrame {
 			d, err := wire.DecodeDeliver(message)
 			if err != nil {
-				r.t.Error(err)
+				r.T.Error(err)
 				return false
 			}
 			sub.Message(d)
@@ -307,17 +261,13 @@ func (r *run) follow(l harness.Link, sub *historycheck.Subscriber, random *rand.
 		}
 		line, err := wire.ParseServerLine(message)
 		switch {
-		case err != nil:
-			r.t.Error(err)
-			return false
-		case line.Kind == wire.KindErr && line.Code == wire.CodeEgressLimited, line.Kind == wire.KindReconnect:
-		case line.Kind == wire.KindErr && line.Code == wire.CodeHistoryUnavailable && len(r.edges) > 1: // OK:RSUB comes when their store is back
-		case line.Kind != wire.KindOKRsub && line.Kind != wire.KindGap && line.Kind != wire.KindAt:
-			r.t.Errorf("%v: %q", errSubscriber, message)
+		case err == nil && line.Kind == wire.KindErr && line.Code == wire.CodeEgressLimited, err == nil && line.Kind == wire.KindReconnect:
+		case err == nil && line.Kind == wire.KindErr && line.Code == wire.CodeHistoryUnavailable && len(r.alive) > 1: // OK:RSUB comes when their store is back
+		case err != nil || line.Kind != wire.KindOKRsub && line.Kind != wire.KindGap && line.Kind != wire.KindAt:
+			r.T.Errorf("a subscriber got %q (%v)", message, err)
 			return false
 		default:
-			sub.Line(line)
-			if line.Kind == wire.KindOKRsub && last {
+			if sub.Line(line); line.Kind == wire.KindOKRsub && last {
 				return true
 			}
 		}

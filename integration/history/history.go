@@ -48,12 +48,6 @@ const (
 	BeginTenant = "paint.b"
 )
 
-// SharedHistory is the Caddyfile of an edge that shares the history chat, with three
-// replicas; options are of the history.
-func SharedHistory(options ...string) string {
-	return Caddyfile("nats {\n\t\t\treplicas 3\n\t\t}", options...)
-}
-
 // AwaitHistory returns when an edge stores.
 func AwaitHistory(o *harness.Overlay, at int) {
 	o.T.Helper()
@@ -83,66 +77,42 @@ func Store(s *harness.Socket, channel string, payloads ...string) (list []wire.P
 	s.T.Helper()
 	for i, payload := range payloads {
 		s.SendFrame(Confirmed(uint32(i), KeptTenant, channel, payload))
-		line := NextLine(s)
-		if line.Kind != wire.KindOKPub || line.ID != uint32(i) || line.Position == (wire.Position{}) {
-			s.T.Fatalf("%s=%s: got %+v", channel, payload, line)
+		_, text, err := s.Read()
+		s.Must(err)
+		line, err := wire.ParseServerLine(text)
+		if err != nil || line.Kind != wire.KindOKPub || line.ID != uint32(i) || line.Position == (wire.Position{}) {
+			s.T.Fatalf("%s=%s: got %q (%v)", channel, payload, text, err)
 		}
 		list = append(list, line.Position)
 	}
 	return list
 }
 
-// NextLine reads a line.
-func NextLine(s *harness.Socket) wire.ServerLine {
-	s.T.Helper()
-	kind, message, err := s.Read()
-	s.Must(err)
-	if kind != harness.AsText {
-		s.T.Fatalf("got a frame, %x, where a line belongs", message)
-	}
-	line, err := wire.ParseServerLine(message)
-	if err != nil {
-		s.T.Fatalf("%q: %v", message, err)
-	}
-	return line
-}
-
-// Text is a message as tests compare it: without its position.
-func Text(d wire.Deliver) string { return fmt.Sprintf("%s=%s", d.Channel, d.Payload) }
-
-// resumed is what an RSUB has brought until it had caught up.
-type resumed struct {
-	Messages  []string
-	Positions []wire.Position
-	at        wire.Position
-	complete  bool
-}
-
-// Resume sends an RSUB, and reads until it has caught up.
-func Resume(s *harness.Socket, pattern, from string) (r resumed) {
+// Resume sends an RSUB, and reads until it has caught up. It wants "complete", or "gap" if one
+// was told, and then each message as channel=payload.
+func Resume(s *harness.Socket, pattern, from, want string) {
 	s.T.Helper()
 	s.SendLine("RSUB:" + KeptTenant + ":" + pattern + ":" + from)
-	gap := false
+	got, messages := "complete", ""
 	for {
 		kind, message, err := s.Read()
 		s.Must(err)
 		if kind == harness.AsFrame {
 			d, err := wire.DecodeDeliver(message)
 			s.Must(err)
-			r.Messages, r.Positions = append(r.Messages, Text(d)), append(r.Positions, d.Position)
+			messages += fmt.Sprintf(" %s=%s", d.Channel, d.Payload)
 			continue
 		}
 		line, err := wire.ParseServerLine(message)
 		s.Must(err)
 		switch line.Kind {
 		case wire.KindGap:
-			gap = true
+			got = "gap"
 		case wire.KindOKRsub:
-			r.at, r.complete = line.Position, line.Complete
-			if gap == r.complete {
-				s.T.Fatalf("%s says complete, %v, and a gap was told, %v", message, r.complete, gap)
+			if got+messages != want || line.Complete != (got == "complete") {
+				s.T.Fatalf("got %s%s and %q, want %s", got, messages, message, want)
 			}
-			return r
+			return
 		default:
 			s.T.Fatalf("got %q after RSUB", message)
 		}
@@ -153,24 +123,12 @@ func Resume(s *harness.Socket, pattern, from string) (r resumed) {
 func Gets(s *harness.Socket, positions []wire.Position, messages ...string) {
 	s.T.Helper()
 	for i, want := range messages {
-		kind, message, err := s.Read()
+		_, message, err := s.Read()
 		s.Must(err)
-		if kind != harness.AsFrame {
-			s.T.Fatalf("got the line %q, want %s", message, want)
-		}
 		d, err := wire.DecodeDeliver(message)
-		s.Must(err)
-		if Text(d) != want || d.Position != positions[i] {
-			s.T.Fatalf("got %s at %v, want %s at %v", Text(d), d.Position, want, positions[i])
+		if got := fmt.Sprintf("%s=%s", d.Channel, d.Payload); err != nil || got != want || d.Position != positions[i] {
+			s.T.Fatalf("got %s at %v (%v), want %s at %v", got, d.Position, err, want, positions[i])
 		}
-	}
-}
-
-// Has requires what an RSUB has brought.
-func (r resumed) Has(t *testing.T, complete bool, messages ...string) {
-	t.Helper()
-	if r.complete != complete || !slices.Equal(r.Messages, messages) {
-		t.Fatalf("got %q, complete: %v; want %q, complete: %v", r.Messages, r.complete, messages, complete)
 	}
 }
 
