@@ -12,13 +12,6 @@ import (
 // legal, and now and then beyond.
 type choices struct{ *rand.Rand }
 
-// right is a token's grants, and what they allow.
-type right struct {
-	grants             []harness.Object
-	tenants            []string
-	publish, subscribe map[string][]pattern.Rule // by tenant
-}
-
 // The tenants differ in ways that an encoding, a prefix or a comparison without case would confuse.
 var tenants = []string{
 	"a", "A", "a.b", "a-b", "a_b", "a.b.", ".", "..", "~", "@", "U", "D",
@@ -26,21 +19,24 @@ var tenants = []string{
 }
 
 var (
-	tokens = []string{"a", "b", "ab", "abc", "A", "-", "~", "@_", "0"}
-	// Strange names are illegal, or as long as they may be.
-	strangeChannels = []string{
-		"", ".", "a.", "a..b", "a*", "#", "a b", "é", "a:b", "\xff",
-		strings.Repeat("a", 257), strings.Repeat("a.", 32) + "a", strings.Repeat("a", 256),
-	}
-	strangePatterns = []string{
-		"", "*a", "#.a", ">.a", "a..b", "(a|b)", "?", "a:b", "a*b", "**", "é",
-		strings.Repeat("a", 257), strings.Repeat("*.", 32) + "a", strings.Repeat("*.", 31) + "#",
+	tokens  = []string{"a", "b", "ab", "abc", "A", "-", "~", "@_", "0"}
+	strange = []string{ // as a tenant, a channel or a pattern
+		"", ".", "a b", "é", "a/b", "a.", "a..b", "*a", "#.a", ">.a", "(a|b)", "?", "a*b", "**", "#", strings.Repeat("t", 129),
+		strings.Repeat("a", 256), strings.Repeat("a", 257), strings.Repeat("*.", 31) + "#", strings.Repeat("a.", 32) + "a",
 	}
 )
 
 func pick[T any](c choices, list []T) T { return list[c.IntN(len(list))] }
 
-// tenant is one for a grant: often one of the first, so that clients meet.
+// odd returns a name, or now and then a strange one.
+func (c choices) odd(name string) string {
+	if c.IntN(60) == 0 {
+		return pick(c, strange)
+	}
+	return name
+}
+
+// tenant is often one of the first, so that clients meet.
 func (c choices) tenant() string {
 	if c.IntN(2) == 0 {
 		return pick(c, tenants[:4])
@@ -48,82 +44,58 @@ func (c choices) tenant() string {
 	return pick(c, tenants)
 }
 
-// spoken is a tenant as a client with this right writes it: it may be empty, or none.
-func (c choices) spoken(r right, bad ...string) string {
-	switch n := c.IntN(40); {
-	case n == 0:
-		return ""
-	case n == 1:
-		return pick(c, append(bad, "a b", "é", "a/b", "a*", strings.Repeat("t", 129)))
-	case n < 9:
-		return c.tenant()
-	}
-	return pick(c, r.tenants)
-}
-
-func (c choices) tokens() []string {
-	list := make([]string, 1+c.IntN(3))
-	if c.IntN(200) == 0 { // as many as there may be
-		list = make([]string, 32)
-	}
-	for i := range list {
-		list[i] = pick(c, tokens)
+// tokens are those of a channel.
+func (c choices) tokens() (list []string) {
+	for range 1 + c.IntN(3) {
+		list = append(list, pick(c, tokens))
 	}
 	return list
 }
 
-// channel is one to publish to; it may be none.
-func (c choices) channel() string {
-	if c.IntN(100) == 0 {
-		return pick(c, strangeChannels)
-	}
-	return strings.Join(c.tokens(), ".")
-}
-
-// pattern is one to subscribe to; it may be none.
+// pattern is often legal.
 func (c choices) pattern() string {
-	if c.IntN(60) == 0 {
-		return pick(c, strangePatterns)
-	}
 	list := c.tokens()
 	for i := range list {
-		switch c.IntN(6) {
-		case 0:
-			list[i] = "*"
-		case 1:
-			list[i] += "*"
-		}
+		list[i] = []string{list[i], list[i], list[i], list[i], list[i] + "*", "*"}[c.IntN(6)]
 	}
-	last := &list[len(list)-1]
-	switch c.IntN(5) {
-	case 0:
-		*last = pick(c, []string{"#", ">", "*"})
-	case 1:
-		*last = strings.Trim(*last, "*") + pick(c, []string{"#", ">", "*"})
+	list[len(list)-1] += pick(c, []string{"", "", "", "", "", "#"})
+	if c.IntN(5) == 0 {
+		list[len(list)-1] = pick(c, []string{"#", ">"})
 	}
 	return strings.Join(list, ".")
 }
 
-// right draws grants: those of most clients are wide, or little would be delivered. All may use
-// the channel of fences.
-func (c choices) right() (r right) {
-	r.publish, r.subscribe = map[string][]pattern.Rule{}, map[string][]pattern.Rule{}
-	rules := func() (list []string) {
-		for range c.IntN(4) {
-			list = append(list, c.rule())
+// rules are patterns, or have what rules alone may have. Those of most clients are wide, or little
+// would be delivered.
+func (c choices) rules() (list []string) {
+	for range c.IntN(4) {
+		rule := strings.Split(c.pattern(), ".")
+		for i := range rule {
+			rule[i] = []string{rule[i], rule[i], rule[i], rule[i], "(" + pick(c, tokens) + "|" + pick(c, tokens) + "*)", "?"}[c.IntN(6)]
 		}
-		if c.IntN(3) > 0 {
-			list = append(list, "#")
-		}
-		return list
+		list = append(list, strings.Join(rule, "."))
 	}
+	if c.IntN(3) > 0 {
+		list = append(list, "#")
+	}
+	return list
+}
+
+// right is a token's grants, and what they allow, by tenant.
+type right struct {
+	grants             []harness.Object
+	publish, subscribe map[string][]pattern.Rule
+}
+
+// right draws grants. All may use the channel of fences.
+func (c choices) right() right {
+	r := right{publish: map[string][]pattern.Rule{}, subscribe: map[string][]pattern.Rule{}}
 	for range 1 + c.IntN(3) {
-		var tenants []string
+		var some []string
 		for range 1 + c.IntN(6) {
-			tenants = append(tenants, c.tenant())
+			some = append(some, c.tenant())
 		}
-		r.tenants = append(r.tenants, tenants...)
-		r.grant(tenants, rules(), rules())
+		r.grant(some, c.rules(), c.rules())
 	}
 	r.grant(tenants, []string{fence}, []string{fence})
 	return r
@@ -131,7 +103,6 @@ func (c choices) right() (r right) {
 
 // grant adds a grant, with those rules that are legal.
 func (r *right) grant(tenants, publish, subscribe []string) {
-	g := harness.Object{"tenant_ids": tenants}
 	legal := func(list []string, kind pattern.RuleKind, by map[string][]pattern.Rule) (legal []string) {
 		for _, text := range list {
 			if rule, err := pattern.ParseRule(text, kind); err == nil {
@@ -143,21 +114,21 @@ func (r *right) grant(tenants, publish, subscribe []string) {
 		}
 		return legal
 	}
-	g["allow_channels_pub"] = legal(publish, pattern.PublishRule, r.publish)
-	g["allow_channels_sub"] = legal(subscribe, pattern.SubscribeRule, r.subscribe)
-	r.grants = append(r.grants, g)
+	r.grants = append(r.grants, harness.Object{
+		"tenant_ids":         tenants,
+		"allow_channels_pub": legal(publish, pattern.PublishRule, r.publish),
+		"allow_channels_sub": legal(subscribe, pattern.SubscribeRule, r.subscribe),
+	})
 }
 
-// rule is a pattern, or has what rules alone may have; it need not be legal.
-func (c choices) rule() string {
-	list := strings.Split(c.pattern(), ".")
-	for i := range list {
-		switch c.IntN(8) {
-		case 0:
-			list[i] = "(" + pick(c, tokens) + "|" + pick(c, tokens) + "*)"
-		case 1:
-			list[i] = "?" // of subscribing alone
-		}
+// spoken is a tenant as a client with this right writes it, of at most as many bytes as a frame has
+// room for.
+func (c choices) spoken(r right) string {
+	tenant := c.tenant()
+	if c.IntN(6) > 0 {
+		grants := r.grants[:len(r.grants)-1] // without that for the fence
+		tenant = pick(c, pick(c, grants)["tenant_ids"].([]string))
 	}
-	return strings.Join(list, ".")
+	tenant = c.odd(tenant)
+	return tenant[:min(len(tenant), 255)]
 }

@@ -1,11 +1,11 @@
 package cluster
 
 import (
-	"encoding/binary"
 	"fmt"
 	"maps"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -25,7 +25,7 @@ import (
 func TestOracle(t *testing.T) {
 	t.Parallel()
 	o := &oracle{
-		t: t, random: choices{rand.New(rand.NewPCG(harness.Seed(t), 0))}, heard: make(chan heard, 1000),
+		t: t, random: choices{rand.New(rand.NewPCG(harness.Seed(t), 0))}, heard: make(chan func() string, 1000),
 		subs: map[string]map[*oracleClient]map[string]pattern.Pattern{}, ones: map[uint64]map[*oracleClient]string{},
 	}
 	limits := "limits {\n\t\t\tsend_queue 64MiB\n\t\t\tmax_pattern_shapes 100\n\t\t}\n\t\tbandwidth {"
@@ -60,18 +60,11 @@ type oracle struct {
 	clients []*oracleClient
 	subs    map[string]map[*oracleClient]map[string]pattern.Pattern // by tenant
 	number  uint64                                                  // of the last message
-	heard   chan heard
+	heard   chan func() string                                      // each compares what a client got, and says what is wrong
 
 	due                       int                                 // lines and deliveries that are to come
 	ones                      map[uint64]map[*oracleClient]string // messages to one: who may get them, and what; see delivery
 	delivered, refused, toOne int
-}
-
-// heard is what a client got.
-type heard struct {
-	by      *oracleClient
-	kind    int
-	message []byte
 }
 
 // oracleClient is a session and what it may do.
@@ -105,7 +98,12 @@ func (o *oracle) open(i int) *oracleClient {
 				}
 				return
 			}
-			o.heard <- heard{c, kind, message}
+			o.heard <- func() string {
+				if kind == harness.AsText {
+					return o.line(c, string(message))
+				}
+				return o.frame(c, message)
+			}
 		}
 	}()
 	o.t.Cleanup(func() { o.leave(c) })
@@ -144,54 +142,45 @@ func (o *oracle) settle() {
 	o.t.Helper()
 	for late := time.After(2 * time.Minute); o.due > 0; {
 		select {
-		case h := <-o.heard:
-			check := o.frame
-			if h.kind == harness.AsText {
-				check = o.line
-			}
-			if why := check(h.by, h.message); why != "" {
-				o.t.Fatalf("edge %d sent %q: %s", h.by.edge, h.message, why)
+		case compare := <-o.heard:
+			if wrong := compare(); wrong != "" {
+				o.t.Fatal(wrong)
 			}
 			o.due--
 		case <-late:
 			for _, c := range o.clients {
-				if len(c.lines)+len(c.due) > 0 {
-					o.t.Errorf("edge %d: the deliveries %v and the lines %q did not come", c.edge, c.due, c.lines)
-				}
+				o.t.Errorf("edge %d: the deliveries %v and the lines %q did not come", c.edge, c.due, c.lines)
 			}
 			o.t.Fatalf("%d of what is to come did not come; messages to one: %v", o.due, slices.Collect(maps.Values(o.ones)))
 		}
 	}
 }
 
-func (o *oracle) line(c *oracleClient, line []byte) (why string) {
-	if len(c.lines) == 0 || c.lines[0] != string(line) {
-		return fmt.Sprintf("want %q", c.lines)
+func (o *oracle) line(c *oracleClient, line string) (wrong string) {
+	if len(c.lines) == 0 || c.lines[0] != line {
+		return fmt.Sprintf("edge %d sent %q, want %q", c.edge, line, c.lines)
 	}
-	if strings.HasPrefix(c.lines[0], "ERR:") {
+	if strings.HasPrefix(line, "ERR:") {
 		o.refused++
 	}
 	c.lines = c.lines[1:]
 	return ""
 }
 
-func (o *oracle) frame(c *oracleClient, frame []byte) (why string) {
+func (o *oracle) frame(c *oracleClient, frame []byte) (wrong string) {
 	d, err := wire.DecodeDeliver(frame)
-	if err != nil || len(d.Payload) != 8 {
-		return fmt.Sprintf("that is no frame of ours (%v)", err)
-	}
-	number := binary.BigEndian.Uint64(d.Payload)
-	want, due := c.due[number]
+	number, _ := strconv.ParseUint(string(d.Payload), 10, 64)
+	want := c.due[number]
 	delete(c.due, number)
 	if one := o.ones[number]; one != nil {
-		want, due = one[c]
+		want = one[c]
 		delete(o.ones, number)
 		o.toOne++
 	}
-	if got := delivery(string(d.Tenant), string(d.Channel), d.Patterns); !due || want != got {
-		return fmt.Sprintf("message %d is to come here: %v; due is %s", number, due, want)
-	}
 	o.delivered++
+	if got := delivery(string(d.Tenant), string(d.Channel), d.Patterns); err != nil || want != got {
+		return fmt.Sprintf("edge %d sent %q, %s; of message %d is due: %s", c.edge, frame, got, number, want)
+	}
 	return ""
 }
 
@@ -238,7 +227,7 @@ func (o *oracle) subscribeAll() {
 	o.t.Helper()
 	for _, c := range o.clients {
 		for range 3 {
-			tenant, text := o.random.spoken(c.right), o.random.pattern()
+			tenant, text := o.random.spoken(c.right), o.random.odd(o.random.pattern())
 			mine := o.subs[physical(tenant)][c]
 			some := pick(o.random, append(slices.Sorted(maps.Keys(mine)), fence))
 			switch {
@@ -256,7 +245,7 @@ func (o *oracle) subscribeAll() {
 // publishing returns the frame of a message, and says before what is to come of it.
 func (o *oracle) publishing(c *oracleClient, spoken, channel string, mode wire.Delivery) []byte {
 	o.number++
-	frame := harness.RawPublish(spoken, channel, string(binary.BigEndian.AppendUint64(nil, o.number)))
+	frame := harness.RawPublish(spoken, channel, fmt.Sprint(o.number))
 	tenant, refusal := physical(spoken), ""
 	switch {
 	case wire.CheckTenant(tenant) != nil:
@@ -322,7 +311,7 @@ func (o *oracle) publishAll(each int) {
 		var frames [][]byte
 		for range each {
 			mode := wire.Delivery(max(0, o.random.IntN(12)-9)) // now and then to one
-			frames = append(frames, o.publishing(c, o.random.spoken(c.right, "a:b", "\x00", "\xff", strings.Repeat("t", 255)), o.random.channel(), mode))
+			frames = append(frames, o.publishing(c, o.random.spoken(c.right), o.random.odd(strings.Join(o.random.tokens(), ".")), mode))
 		}
 		all.Go(func() {
 			for _, frame := range frames {
