@@ -73,12 +73,12 @@ soak_reloads() {
 
 ## three edges with NATS inside that are killed, frozen, cut off, slow, out of disk, wrong by an hour or stopped, ten times each
 soak_faults() {
-	integration cluster -run 'TestFaults$'
+	MILLRACE_SOAK_COUNT=${MILLRACE_ROUNDS:-} integration cluster -run 'TestFaults$'
 }
 
 ## the same faults in pairs, the second one while the edges recover from the first
 soak_pairs() {
-	MILLRACE_ROUNDS=0 MILLRACE_PAIRS=${MILLRACE_PAIRS:-3} soak_faults
+	MILLRACE_ROUNDS=${MILLRACE_PAIRS:-3} MILLRACE_PAIRS=yes soak_faults
 }
 
 ## 10,000 clients whose edge is killed, over TLS, and another edge

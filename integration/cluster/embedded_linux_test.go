@@ -7,14 +7,12 @@ import (
 	"net/http"
 	"os"
 	"slices"
-	"strconv"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
 
 	"github.com/millrace/millrace/integration/harness"
-	"github.com/millrace/millrace/internal/loopback"
 	"github.com/millrace/millrace/internal/natstest"
 	"github.com/millrace/millrace/internal/netlab"
 	"github.com/millrace/millrace/internal/smalldisk"
@@ -87,9 +85,8 @@ func startLab(t *testing.T) *lab {
 	if harness.Soaking {
 		options[0] = withClock(t)
 	}
-	var listens []string
-	for at := range 3 {
-		listens = append(listens, fmt.Sprintf("127.0.0.1:%d", loopback.FreePort(t)))
+	listens := free(t, 3)
+	for at := range listens {
 		if l.disks = append(l.disks, t.TempDir()); netlab.Possible() == nil {
 			l.disks[at] = smalldisk.Mount(t, 160<<20)
 		}
@@ -147,22 +144,18 @@ func TestFaults(t *testing.T) {
 	l := startLab(t)
 	takes := harness.AtLength(3*time.Second, 50*time.Second)
 	for _, f := range faults() {
-		for range number("MILLRACE_ROUNDS", harness.AtLength(1, 10)) {
-			l.play(takes, f)
+		if os.Getenv("MILLRACE_PAIRS") == "" {
+			for range harness.SoakCount(t, 1, 10) {
+				l.play(takes, f)
+			}
+			continue
 		}
 		for _, g := range faults() {
-			for range number("MILLRACE_PAIRS", 0) {
+			for range harness.SoakCount(t, 1, 3) {
 				l.play(takes*3/5, f, g)
 			}
 		}
 	}
-}
-
-func number(name string, otherwise int) int {
-	if n, err := strconv.Atoi(os.Getenv(name)); err == nil {
-		return n
-	}
-	return otherwise
 }
 
 // windows are when faults begin and end, in shares of the time: a single one, after which the

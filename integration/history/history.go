@@ -4,7 +4,6 @@ package history
 import (
 	"fmt"
 	"math/rand/v2"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -131,18 +130,6 @@ func Gets(s *harness.Socket, positions []wire.Position, messages ...string) {
 		}
 	}
 }
-
-// HasWarned reports whether an edge has logged a warning with all of these words.
-func HasWarned(e *harness.Edge, words ...string) bool {
-	for _, line := range warning.FindAllString(e.Output(), -1) {
-		if !slices.ContainsFunc(words, func(word string) bool { return !strings.Contains(line, word) }) {
-			return true
-		}
-	}
-	return false
-}
-
-var warning = regexp.MustCompile(`(?m)^.*"level":"warn".*$`)
 
 // StartOverlay starts three edges on three NATS servers; store is of their token store.
 func StartOverlay(t *testing.T, caddyfile, store string) *harness.Overlay {
