@@ -21,7 +21,7 @@ import (
 func TestOpenWithoutServer(t *testing.T) {
 	t.Parallel()
 	port := loopback.FreePort(t)
-	s := openStore(t, natstest.ConnectTo(fmt.Sprintf("nats://127.0.0.1:%d", port)))
+	s := openStore(t, natstest.ConnectTo(fmt.Sprintf("nats://127.0.0.1:%d", port)), impatient)
 
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()

@@ -113,9 +113,9 @@ func Open(c Config) (*Store, error) {
 		return nil, fmt.Errorf("connect to NATS: %w", err)
 	}
 	if c.Domain == "" {
-		s.js, err = jetstream.New(s.conn)
+		s.js, err = jetstream.New(s.conn, jetstream.WithDefaultTimeout(c.callTimeout))
 	} else {
-		s.js, err = jetstream.NewWithDomain(s.conn, c.Domain)
+		s.js, err = jetstream.NewWithDomain(s.conn, c.Domain, jetstream.WithDefaultTimeout(c.callTimeout))
 	}
 	if err != nil {
 		s.conn.Close()

@@ -76,7 +76,7 @@ func TestLaterFormat(t *testing.T) {
 	t.Parallel()
 	s := natstest.Server(t)
 	core, logs := observer.New(zap.WarnLevel)
-	a := open(t, natstest.Connect(s), impatient, func(c *Config) { c.Log = zap.New(core) })
+	a := open(t, natstest.Connect(s), impatient, withShortCalls, func(c *Config) { c.Log = zap.New(core) })
 	define(t, a, definition("h"))
 	follow(t, a, "h")
 	first := awaitPut(t, a, "1")
@@ -97,7 +97,7 @@ func TestLaterFormat(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := open(t, natstest.Connect(s), impatient) // one that has not known the definitions before
+	b := open(t, natstest.Connect(s), impatient, withShortCalls) // one that has not known the definitions before
 	_ = b.Define(definition("h"))
 	starts := make(chan error, 1)
 	go func() { starts <- try(b, "h", "t", "c", "3").Err }() // ends with the answer

@@ -118,7 +118,7 @@ func TestRestored(t *testing.T) {
 			t.Parallel()
 			s, again := natstest.Restartable(t, func(o *server.Options) { o.SyncAlways = true })
 			dir, saved := s.StoreDir(), filepath.Join(t.TempDir(), "copy")
-			a := open(t, natstest.Connect(s))
+			a := open(t, natstest.Connect(s), withShortCalls)
 			define(t, a, definition("h"))
 			first := put(t, a, "h", "t", "c", "1")
 			awaitHead(t, a, "h", first)
@@ -136,7 +136,7 @@ func TestRestored(t *testing.T) {
 				}
 			})
 			if !running {
-				a = open(t, natstest.Connect(s))
+				a = open(t, natstest.Connect(s), withShortCalls)
 				define(t, a, definition("h"))
 			}
 			last := awaitPut(t, a, "new")
@@ -162,7 +162,7 @@ func TestRestoredAgain(t *testing.T) {
 	t.Parallel()
 	s, again := natstest.Restartable(t, func(o *server.Options) { o.SyncAlways = true })
 	dir, saved := s.StoreDir(), filepath.Join(t.TempDir(), "copy")
-	a, b := open(t, natstest.Connect(s)), open(t, natstest.Connect(s))
+	a, b := open(t, natstest.Connect(s), withShortCalls), open(t, natstest.Connect(s), withShortCalls)
 	define(t, a, definition("h"))
 	define(t, b, definition("h"))
 	f := join(b)

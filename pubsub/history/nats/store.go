@@ -141,7 +141,7 @@ func Open(c Config) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("connect to NATS: %w", err)
 	}
-	if s.js, err = jetstream.New(s.conn); err == nil {
+	if s.js, err = jetstream.New(s.conn, jetstream.WithDefaultTimeout(c.callTimeout)); err == nil {
 		s.acks, err = newAcks(s.conn, s.callTimeout)
 	}
 	if err != nil {
