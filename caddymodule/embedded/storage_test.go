@@ -22,7 +22,7 @@ func put(t *testing.T, kv jetstream.KeyValue, values int) {
 }
 
 func tryPut(t *testing.T, kv jetstream.KeyValue, key string) error {
-	ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
 	defer cancel()
 	_, err := kv.Put(ctx, key, make([]byte, 1000))
 	return err
