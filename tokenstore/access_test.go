@@ -51,9 +51,7 @@ func TestPermissions(t *testing.T) {
 		{"", "a.x", false, false},
 	} {
 		p, err := pattern.Parse(c.name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if got := a.CanPublish([]byte(c.tenant), []byte(c.name)); got != c.pub {
 			t.Errorf("CanPublish(%q, %q) = %v", c.tenant, c.name, got)
 		}
@@ -63,9 +61,7 @@ func TestPermissions(t *testing.T) {
 	}
 	for text, want := range map[string]bool{"x.*": false, "x.a*": false, "x.a": true, "y.us*": true, "y.*": false, "#": false, "a.>": false} {
 		p, err := pattern.Parse(text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if got := a.CanSubscribe("two", p); got != want {
 			t.Errorf("CanSubscribe(two, %q) = %v", text, got)
 		}
@@ -87,9 +83,7 @@ func TestCanReadHistory(t *testing.T) {
 		{"both", "x.a", true}, {"both", "a.x", false}, {"one", "a.x", false}, {"mute", "x.a", false}, {"other", "x.a", false},
 	} {
 		p, err := pattern.Parse(c.pattern)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if got := a.CanReadHistory(c.tenant, p); got != c.want {
 			t.Errorf("CanReadHistory(%q, %q) = %v", c.tenant, c.pattern, got)
 		}
@@ -113,9 +107,7 @@ func TestCanReadPresence(t *testing.T) {
 		{"both", "x.a", true}, {"both", "a.x", false}, {"one", "a.x", false}, {"mute", "x.a", false}, {"other", "x.a", false},
 	} {
 		p, err := pattern.Parse(c.pattern)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if got := a.CanReadPresence(c.tenant, p); got != c.want {
 			t.Errorf("CanReadPresence(%q, %q) = %v", c.tenant, c.pattern, got)
 		}
@@ -271,8 +263,6 @@ func TestTokenEnded(t *testing.T) {
 	b.advance(time.Hour)
 	check("expired", issued.Token, true)
 	check("expired, with a wrong secret", wrong, false)
-	if err := b.RevokeByID(t.Context(), b.Overlay(), issued.TokenID); err != nil {
-		t.Fatal(err)
-	}
+	must(t, b.RevokeByID(t.Context(), b.Overlay(), issued.TokenID))
 	check("revoked", issued.Token, true)
 }

@@ -17,9 +17,7 @@ import (
 func (b *testbed) backup(t *testing.T) []byte {
 	t.Helper()
 	var file bytes.Buffer
-	if err := b.Backup(t.Context(), &file); err != nil {
-		t.Fatal(err)
-	}
+	must(t, b.Backup(t.Context(), &file))
 	return file.Bytes()
 }
 
@@ -40,9 +38,7 @@ func TestBackup(t *testing.T) {
 		tokens = append(tokens, b.issue(t, m, grantAll(fmt.Sprintf("t%d", i))))
 	}
 	revoked := tokens[0]
-	if _, err := b.Revoke(t.Context(), m, revoked.Token); err != nil {
-		t.Fatal(err)
-	}
+	must(t, errorOf(b.Revoke(t.Context(), m, revoked.Token)))
 	file := b.backup(t)
 	if secret := tokens[1].Token[36:]; bytes.Contains(file, []byte(secret)) || bytes.Contains(file, []byte(master[36:])) {
 		t.Error("a secret is in the backup")
@@ -60,16 +56,12 @@ func TestBackup(t *testing.T) {
 	empty.restored(t, file, tokenstore.RestoreOptions{}, all)
 	empty.restored(t, file, tokenstore.RestoreOptions{}, tokenstore.Restored{Kept: 1101})
 	for _, issued := range tokens[1:] {
-		if _, err := empty.Authenticate(t.Context(), issued.Token); err != nil {
-			t.Fatal(err)
-		}
+		must(t, errorOf(empty.Authenticate(t.Context(), issued.Token)))
 	}
 	if _, err := empty.Authenticate(t.Context(), revoked.Token); !errors.Is(err, tokenstore.ErrUnauthorized) {
 		t.Errorf("a revoked token: %v", err)
 	}
-	if _, err := empty.AuthenticateMaster(t.Context(), master, netip.Addr{}); err != nil {
-		t.Error(err)
-	}
+	noError(t, errorOf(empty.AuthenticateMaster(t.Context(), master, netip.Addr{})))
 	if again := empty.backup(t); !bytes.Equal(again, file) {
 		t.Error("a backup of what was restored is another one")
 	}
@@ -82,9 +74,7 @@ func TestRestoreIntoUse(t *testing.T) {
 	early, late := b.issue(t, m, grantAll("t")), b.issue(t, m, grantAll("t"))
 	before := b.backup(t)
 	for _, issued := range []tokenstore.Issued{early, late} {
-		if _, err := b.Revoke(t.Context(), m, issued.Token); err != nil {
-			t.Fatal(err)
-		}
+		must(t, errorOf(b.Revoke(t.Context(), m, issued.Token)))
 	}
 	after := b.backup(t)
 	b.restored(t, before, tokenstore.RestoreOptions{}, tokenstore.Restored{Kept: 3})

@@ -97,9 +97,7 @@ func TestExplainToken(t *testing.T) {
 	b := newTestbed(t, tokenstore.Config{})
 	issued := b.issue(t, b.Overlay(), grantAll("t"))
 	a, err := b.Authenticate(t.Context(), issued.Token)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	want := func(q tokenstore.Query, reason string) {
 		t.Helper()
 		q.Action, q.Tenant, q.Channel = "publish", "t", "c"
@@ -118,9 +116,7 @@ func TestExplainToken(t *testing.T) {
 	b.advance(time.Hour)
 	want(byID, "expired at 2030-01-01T13:00:00Z")
 	want(tokenstore.Query{Access: a}, "expired at 2030-01-01T13:00:00Z")
-	if err := b.RevokeByID(t.Context(), b.Overlay(), issued.TokenID); err != nil {
-		t.Fatal(err)
-	}
+	must(t, b.RevokeByID(t.Context(), b.Overlay(), issued.TokenID))
 	want(byID, "revoked")
 	broken := newTestbedOn(t, broken{b.store}, tokenstore.Config{})
 	if got := broken.Explain(t.Context(), byID); got.Allowed || !strings.Contains(got.Reason, errBroken.Error()) {

@@ -50,9 +50,8 @@ func newTestbedOn(t *testing.T, store tokenstore.Store, cfg tokenstore.Config) *
 	b := &testbed{store: store, now: noon}
 	cfg.Now = b.clock
 	var err error
-	if b.Service, err = tokenstore.NewService(store, cfg); err != nil {
-		t.Fatal(err)
-	}
+	b.Service, err = tokenstore.NewService(store, cfg)
+	must(t, err)
 	return b
 }
 
@@ -72,9 +71,7 @@ func at(d time.Duration) string { return noon.Add(d).Format(time.RFC3339Nano) }
 func (b *testbed) issue(t *testing.T, m *tokenstore.Master, right tokenstore.Right) tokenstore.Issued {
 	t.Helper()
 	issued, err := b.Issue(t.Context(), m, tokenstore.IssueRequest{CreatedBy: "test", Right: right})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return issued
 }
 
@@ -82,9 +79,7 @@ func (b *testbed) issue(t *testing.T, m *tokenstore.Master, right tokenstore.Rig
 func (b *testbed) access(t *testing.T, right tokenstore.Right) *tokenstore.Access {
 	t.Helper()
 	a, err := b.Authenticate(t.Context(), b.issue(t, b.Overlay(), right).Token)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return a
 }
 
@@ -92,13 +87,9 @@ func (b *testbed) access(t *testing.T, right tokenstore.Right) *tokenstore.Acces
 func (b *testbed) master(t *testing.T, prefix string) (m *tokenstore.Master, token string) {
 	t.Helper()
 	_, token, err := b.CreateMaster(t.Context(), tokenstore.MasterSpec{Name: "test", TenantPrefix: prefix})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	m, err = b.AuthenticateMaster(t.Context(), token, netip.Addr{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return m, token
 }
 
@@ -128,5 +119,21 @@ func wantInvalid(t *testing.T, got error, path, code string, values ...string) {
 		if v != "" && strings.Contains(invalid.Error(), v) {
 			t.Errorf("%q quotes the request's value %q", invalid, v)
 		}
+	}
+}
+
+// must ends a test where there is an error.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// noError is must for what a test goes on after.
+func noError(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Error(err)
 	}
 }

@@ -15,21 +15,16 @@ import (
 func TestLaterFormat(t *testing.T) {
 	b := newTestbed(t, tokenstore.Config{})
 	m, _, err := b.CreateMaster(t.Context(), tokenstore.MasterSpec{Name: "backend"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	issued := b.issue(t, &m, grantAll("t"))
 	rec, err := b.store.Get(t.Context(), tokenstore.KindAccess, issued.TokenID)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	first := string(rec.Value)
 	write := func(value string) {
 		t.Helper()
 		rec.Value = []byte(value)
-		if rec.Version, err = b.store.Update(t.Context(), rec); err != nil {
-			t.Fatal(err)
-		}
+		rec.Version, err = b.store.Update(t.Context(), rec)
+		must(t, err)
 	}
 	write(`{"format":1,` + first[1:])
 	if _, err := b.Authenticate(t.Context(), issued.Token); err != nil {
@@ -40,12 +35,12 @@ func TestLaterFormat(t *testing.T) {
 	for _, later := range []string{`{"format":2,` + first[1:], `{"secret_sha256":7,"created_by":{},"expires_at":[],"format":2,"right":"all"}`} {
 		write(later)
 		for call, err := range map[string]error{
-			"Authenticate": second(b.Authenticate(t.Context(), issued.Token)),
-			"Lookup":       second(b.Lookup(t.Context(), issued.TokenID)),
-			"Refresh":      second(b.Refresh(t.Context(), &m, issued.TokenID, "2030-01-01T13:30:00Z")),
-			"Revoke":       second(b.Revoke(t.Context(), &m, issued.Token)),
+			"Authenticate": errorOf(b.Authenticate(t.Context(), issued.Token)),
+			"Lookup":       errorOf(b.Lookup(t.Context(), issued.TokenID)),
+			"Refresh":      errorOf(b.Refresh(t.Context(), &m, issued.TokenID, "2030-01-01T13:30:00Z")),
+			"Revoke":       errorOf(b.Revoke(t.Context(), &m, issued.Token)),
 			"RevokeByID":   b.RevokeByID(t.Context(), &m, issued.TokenID),
-			"DeleteMaster": second(b.DeleteMaster(t.Context(), m.ID, true)),
+			"DeleteMaster": errorOf(b.DeleteMaster(t.Context(), m.ID, true)),
 		} {
 			if !errors.Is(err, tokenstore.ErrFormat) || !errors.Is(err, tokenstore.ErrUnavailable) ||
 				!strings.Contains(err.Error(), "has format 2") || !strings.Contains(err.Error(), "reads format 1") {
@@ -66,7 +61,7 @@ func TestLaterFormat(t *testing.T) {
 	}
 }
 
-func second[T any](_ T, err error) error { return err }
+func errorOf[T any](_ T, err error) error { return err }
 
 // partlyUnreadable is a Store with records that it leaves out of a Scan.
 type partlyUnreadable struct{ tokenstore.Store }
@@ -77,9 +72,7 @@ func (partlyUnreadable) Unreadable() error { return tokenstore.UnknownFormat("on
 func TestUnreadable(t *testing.T) {
 	b := newTestbedOn(t, partlyUnreadable{storetest.NewMemory()}, tokenstore.Config{})
 	m, _, err := b.CreateMaster(t.Context(), tokenstore.MasterSpec{Name: "backend"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var backup bytes.Buffer
 	if err := b.Backup(t.Context(), &backup); !errors.Is(err, tokenstore.ErrFormat) || backup.Len() > 0 {
 		t.Errorf("Backup: %v, and %d bytes", err, backup.Len())

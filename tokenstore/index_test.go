@@ -55,9 +55,8 @@ func newIndexedTestbed(t *testing.T, inner tokenstore.Store, c tokenstore.Config
 	t.Cleanup(b.index.Close)
 	c.Index = b.index
 	var err error
-	if b.Service, err = tokenstore.NewService(b.store, c); err != nil {
-		t.Fatal(err)
-	}
+	b.Service, err = tokenstore.NewService(b.store, c)
+	must(t, err)
 	return b
 }
 
@@ -65,13 +64,9 @@ func (b *indexedTestbed) master(spec tokenstore.MasterSpec) *tokenstore.Master {
 	b.t.Helper()
 	spec.Name = "test"
 	_, token, err := b.CreateMaster(b.t.Context(), spec)
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	must(b.t, err)
 	m, err := b.AuthenticateMaster(b.t.Context(), token, netip.Addr{})
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	must(b.t, err)
 	return m
 }
 
@@ -86,9 +81,7 @@ func (b *indexedTestbed) issue(m *tokenstore.Master, tenants ...string) (tokenst
 func (b *indexedTestbed) mustIssue(m *tokenstore.Master, tenants ...string) string {
 	b.t.Helper()
 	issued, err := b.issue(m, tenants...)
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	must(b.t, err)
 	return issued.TokenID
 }
 
@@ -99,9 +92,7 @@ func (b *indexedTestbed) pages(m *tokenstore.Master, o tokenstore.ListOptions) (
 	for {
 		before := b.store.count(0)
 		tokens, next, err := b.List(b.t.Context(), m, o)
-		if err != nil {
-			b.t.Fatal(err)
-		}
+		must(b.t, err)
 		most = max(most, b.store.count(0)-before)
 		for _, token := range tokens {
 			ids = append(ids, token.TokenID)
@@ -119,9 +110,7 @@ func (b *indexedTestbed) pages(m *tokenstore.Master, o tokenstore.ListOptions) (
 func TestListByIndex(t *testing.T) {
 	store := storetest.NewMemory()
 	plain, err := tokenstore.NewService(store, tokenstore.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	all := plain.Overlay()
 	prefixes := []string{"", "paint.", "paint.eu.", "paintball.", "x-", "none."}
 	tenants := []string{"paint.a", "paint.eu.a", "paint.eu.b", "paintball.a", "x-1", "x-2", "y"}
@@ -136,12 +125,8 @@ func TestListByIndex(t *testing.T) {
 	ids, _ := before.pages(all, tokenstore.ListOptions{})
 	for _, id := range ids[:50] {
 		rec, err := store.Get(t.Context(), tokenstore.KindAccess, id)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := store.Delete(t.Context(), rec.Kind, id, rec.Version); err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
+		must(t, store.Delete(t.Context(), rec.Kind, id, rec.Version))
 	}
 	after := newIndexedTestbed(t, store, tokenstore.Config{})
 	for _, prefix := range prefixes {
@@ -151,9 +136,7 @@ func TestListByIndex(t *testing.T) {
 			var want []string
 			for o := o; ; {
 				tokens, next, err := plain.List(t.Context(), m, o)
-				if err != nil {
-					t.Fatal(err)
-				}
+				must(t, err)
 				for _, token := range tokens {
 					want = append(want, token.TokenID)
 				}

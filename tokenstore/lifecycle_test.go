@@ -69,14 +69,10 @@ func TestRevoke(t *testing.T) {
 		_, err := b.Revoke(t.Context(), b.Overlay(), token)
 		wantErr(t, name, err, tokenstore.ErrUnknownToken)
 	}
-	if _, err := b.Authenticate(t.Context(), issued.Token); err != nil {
-		t.Fatal(err)
-	}
+	must(t, errorOf(b.Authenticate(t.Context(), issued.Token)))
 	b.advance(time.Minute)
 	for range 2 { // the second time changes nothing
-		if _, err := b.Revoke(t.Context(), b.Overlay(), issued.Token); err != nil {
-			t.Fatal(err)
-		}
+		must(t, errorOf(b.Revoke(t.Context(), b.Overlay(), issued.Token)))
 		tokens, _, _ := b.List(t.Context(), b.Overlay(), tokenstore.ListOptions{})
 		if at := tokens[0].RevokedAt; at == nil || !at.Equal(noon.Add(time.Minute)) {
 			t.Errorf("revoked at %v", at)
@@ -102,13 +98,9 @@ func TestRecordsStayADayPastTheirEnd(t *testing.T) {
 		}
 	}
 	check(noon.Add(25 * time.Hour))
-	if _, err := b.Refresh(t.Context(), b.Overlay(), issued.TokenID, at(2*time.Hour)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, errorOf(b.Refresh(t.Context(), b.Overlay(), issued.TokenID, at(2*time.Hour))))
 	check(noon.Add(26 * time.Hour))
-	if err := b.RevokeByID(t.Context(), b.Overlay(), issued.TokenID); err != nil {
-		t.Fatal(err)
-	}
+	must(t, b.RevokeByID(t.Context(), b.Overlay(), issued.TokenID))
 	check(noon.Add(26 * time.Hour))
 }
 
@@ -211,9 +203,7 @@ func TestRefreshAfterReadingAValidToken(t *testing.T) {
 		issued := b.issue(t, b.Overlay(), grantAll("t"))
 		slow := newTestbedOn(t, &between{Store: b.store, step: func() {
 			b.advance(late)
-			if _, err := b.Revoke(t.Context(), b.Overlay(), issued.Token); err != nil {
-				t.Error(err)
-			}
+			noError(t, errorOf(b.Revoke(t.Context(), b.Overlay(), issued.Token)))
 		}}, tokenstore.Config{})
 		_, err := slow.Refresh(t.Context(), slow.Overlay(), issued.TokenID, at(12*time.Hour))
 		wantErr(t, "Refresh", err, tokenstore.ErrTokenRevoked)
@@ -227,22 +217,16 @@ func TestAuthenticateSharesAndIsNeverStale(t *testing.T) {
 	other := newTestbedOn(t, b.store, tokenstore.Config{}) // as during a reload
 	issued := b.issue(t, b.Overlay(), grantAll("t"))
 	first, err := b.Authenticate(t.Context(), issued.Token)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if again, _ := b.Lookup(t.Context(), issued.TokenID); again != first {
 		t.Error("two connections with one token do not share its right")
 	}
-	if _, err := other.Refresh(t.Context(), other.Overlay(), issued.TokenID, at(2*time.Hour)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, errorOf(other.Refresh(t.Context(), other.Overlay(), issued.TokenID, at(2*time.Hour))))
 	second, err := b.Authenticate(t.Context(), issued.Token)
 	if err != nil || second.ExpiresAt != noon.Add(2*time.Hour) || second.Version <= first.Version {
 		t.Errorf("after a refresh: %+v, %v", second, err)
 	}
-	if _, err := other.Revoke(t.Context(), other.Overlay(), issued.Token); err != nil {
-		t.Fatal(err)
-	}
+	must(t, errorOf(other.Revoke(t.Context(), other.Overlay(), issued.Token)))
 	_, err = b.Authenticate(t.Context(), issued.Token)
 	wantErr(t, "after a revocation", err, tokenstore.ErrUnauthorized)
 }

@@ -32,9 +32,7 @@ func TestList(t *testing.T) {
 		var ids []string
 		for opt := c.opt; ; {
 			tokens, next, err := b.List(t.Context(), m, opt)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			pages = append(pages, len(tokens))
 			for _, tok := range tokens {
 				ids = append(ids, tok.TokenID)
@@ -65,9 +63,7 @@ func TestListedRight(t *testing.T) {
 	b := newTestbed(t, tokenstore.Config{})
 	m, _ := b.master(t, "app")
 	issued, err := b.Issue(t.Context(), m, tokenstore.IssueRequest{CreatedBy: "me", Description: "why", Right: grantAll("t")})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	tokens, _, err := b.List(t.Context(), m, tokenstore.ListOptions{})
 	if err != nil || len(tokens) != 1 {
 		t.Fatal(tokens, err)
@@ -90,19 +86,11 @@ func TestWatch(t *testing.T) {
 	defer stop()
 	m, _ := b.master(t, "") // masters are no business of watchers
 	issued := b.issue(t, m, grantAll("t"))
-	if _, err := b.Refresh(t.Context(), m, issued.TokenID, at(2*time.Hour)); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := b.Revoke(t.Context(), m, issued.Token); err != nil {
-		t.Fatal(err)
-	}
+	must(t, errorOf(b.Refresh(t.Context(), m, issued.TokenID, at(2*time.Hour))))
+	must(t, errorOf(b.Revoke(t.Context(), m, issued.Token)))
 	rec, err := b.store.Get(t.Context(), tokenstore.KindAccess, issued.TokenID)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := b.store.Delete(t.Context(), rec.Kind, rec.ID, rec.Version); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, b.store.Delete(t.Context(), rec.Kind, rec.ID, rec.Version))
 	version := uint64(0)
 	for i, want := range []tokenstore.Event{
 		{ExpiresAt: noon.Add(time.Hour)},

@@ -34,9 +34,7 @@ func TestCreateMasterRefuses(t *testing.T) {
 		Name: strings.Repeat("é", 64), Description: strings.Repeat("é", 512),
 		TenantPrefix: "paint", AllowIPMasks: []string{"10.1.2.3/8"},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if m.TenantPrefix != "paint." || !slices.Equal(m.AllowIPMasks, []string{"10.0.0.0/8"}) || m.CreatedAt != noon || m.Static {
 		t.Errorf("created %+v", m)
 	}
@@ -83,15 +81,11 @@ func TestAuthenticateMaster(t *testing.T) {
 
 func TestMasterMasks(t *testing.T) {
 	_, hash, err := tokenstore.ParseStaticMaster("MT_" + someID + "_" + someSecret)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	spec := tokenstore.MasterSpec{Name: "n", AllowIPMasks: []string{"10.0.0.0/8", "2001:db8::1"}}
 	b := newTestbed(t, tokenstore.Config{StaticMasters: []tokenstore.StaticMaster{{ID: someID, SecretHash: hash, MasterSpec: spec}}})
 	_, stored, err := b.CreateMaster(t.Context(), spec)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, token := range []string{stored, "MT_" + someID + "_" + someSecret} {
 		for ip, want := range map[string]error{
 			"10.9.9.9": nil, "::ffff:10.9.9.9": nil, "2001:db8::1": nil,
@@ -111,16 +105,12 @@ func TestStaticMaster(t *testing.T) {
 	plain := newTestbed(t, tokenstore.Config{})
 	m, storedToken := plain.master(t, "stored")
 	_, hash, err := tokenstore.ParseStaticMaster("MT_" + m.ID + "_" + someSecret)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	b := newTestbedOn(t, plain.store, tokenstore.Config{StaticMasters: []tokenstore.StaticMaster{
 		{ID: m.ID, SecretHash: hash, MasterSpec: tokenstore.MasterSpec{Name: "static", TenantPrefix: "static"}},
 	}})
 	got, err := b.AuthenticateMaster(t.Context(), "MT_"+m.ID+"_"+someSecret, netip.Addr{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if got.TenantPrefix != "static." || !got.Static {
 		t.Errorf("got %+v", got)
 	}
@@ -160,9 +150,7 @@ func TestListMasters(t *testing.T) {
 	slices.Sort(stored)
 	want := append([]string{static[0].ID, static[1].ID}, stored...)
 	masters, err := b.ListMasters(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var got []string
 	for _, m := range masters {
 		got = append(got, m.ID)
@@ -213,9 +201,7 @@ func TestEndOfMaster(t *testing.T) {
 			other, _ := b.master(t, "app")
 			mine := []tokenstore.Issued{b.issue(t, m, grantAll("a")), b.issue(t, m, grantAll("b"))}
 			gone := b.issue(t, m, grantAll("c"))
-			if err := b.RevokeByID(t.Context(), m, gone.TokenID); err != nil {
-				t.Fatal(err)
-			}
+			must(t, b.RevokeByID(t.Context(), m, gone.TokenID))
 			foreign := b.issue(t, other, grantAll("a"))
 
 			var revoked int

@@ -46,9 +46,7 @@ func TestOriginEntries(t *testing.T) {
 			continue
 		}
 		a, err := b.Lookup(t.Context(), issued.TokenID)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		for _, sent := range []string{c.entry, c.want} {
 			if err := a.CheckConnection(tokenstore.Connection{Origins: []string{sent}}); err != nil {
 				t.Errorf("an entry %q refuses the origin %q", c.entry, sent)

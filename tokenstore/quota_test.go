@@ -25,20 +25,14 @@ func TestQuota(t *testing.T) {
 			ids = append(ids, b.mustIssue(c.master, "t"))
 		}
 		// A revoked token counts as long as it is kept.
-		if err := b.RevokeByID(t.Context(), c.master, ids[0]); err != nil {
-			t.Fatal(err)
-		}
+		must(t, b.RevokeByID(t.Context(), c.master, ids[0]))
 		_, err := b.issue(c.master, "t")
 		if !errors.Is(err, tokenstore.ErrQuotaExceeded) || !strings.Contains(err.Error(), fmt.Sprint("at most ", c.most)) {
 			t.Errorf("%s: one more: %v", name, err)
 		}
 		rec, err := b.store.Get(t.Context(), tokenstore.KindAccess, ids[0])
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := b.store.Delete(t.Context(), rec.Kind, rec.ID, rec.Version); err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
+		must(t, b.store.Delete(t.Context(), rec.Kind, rec.ID, rec.Version))
 		b.mustIssue(c.master, "t")
 	}
 	for range 5 {
@@ -46,9 +40,7 @@ func TestQuota(t *testing.T) {
 	}
 	// A change of the quota holds at once, for who authenticates again.
 	m, err := b.UpdateMaster(t.Context(), own.ID, tokenstore.MasterPatch{MaxTokens: new(4)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	raised := *own
 	raised.Quota = m.Quota
 	b.mustIssue(&raised, "t")

@@ -89,9 +89,7 @@ func TestIssueOvertakenByRevocation(t *testing.T) {
 		go func() { done <- b.issueFor(t, b.Overlay(), "ada", "demo") }()
 		synctest.Wait() // it is about to store the token
 		_, reopen, err := b.RevokeAndClose(t.Context(), b.Overlay(), "ada")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		close(store.held)
 		synctest.Wait()
 		select {
@@ -104,9 +102,7 @@ func TestIssueOvertakenByRevocation(t *testing.T) {
 		}
 		reopen()
 		issued := <-done
-		if _, err := b.Authenticate(t.Context(), issued.Token); err != nil {
-			t.Error(err)
-		}
+		noError(t, errorOf(b.Authenticate(t.Context(), issued.Token)))
 	})
 }
 
@@ -171,9 +167,7 @@ func TestLongRevocation(t *testing.T) {
 			}
 		}
 		close(store.held)
-		if err := <-done; err != nil {
-			t.Error(err)
-		}
+		noError(t, <-done)
 		_, err := b.Authenticate(t.Context(), issued.Token)
 		wantErr(t, "Authenticate", err, tokenstore.ErrUnauthorized)
 
@@ -224,9 +218,7 @@ func TestRevocationTakenForDead(t *testing.T) {
 				}()
 				return true
 			})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			synctest.Wait()
 		}
 		go revoke()
@@ -277,9 +269,7 @@ func TestTooManyRevocations(t *testing.T) {
 		}
 		close(store.held)
 		for range 8 {
-			if err := <-done; err != nil {
-				t.Error(err)
-			}
+			noError(t, <-done)
 		}
 		if _, err := b.RevokeSubject(t.Context(), m, "ada"); err != nil {
 			t.Errorf("after them: %v", err)

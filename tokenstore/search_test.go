@@ -49,13 +49,9 @@ func TestSearch(t *testing.T) {
 			issued, err := b.Issue(t.Context(), m, tokenstore.IssueRequest{
 				CreatedBy: labels[i%len(labels)], Description: labels[i/3], Right: right,
 			})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			if i%3 == 0 {
-				if _, err := b.Revoke(t.Context(), m, issued.Token); err != nil {
-					t.Fatal(err)
-				}
+				must(t, errorOf(b.Revoke(t.Context(), m, issued.Token)))
 			}
 			switch i % 4 {
 			case 0:
@@ -99,25 +95,17 @@ func TestSearch(t *testing.T) {
 func (b *testbed) rewrite(t *testing.T, id string, edit func(t *testing.T, fields map[string]any) string) {
 	t.Helper()
 	rec, err := b.store.Get(t.Context(), tokenstore.KindAccess, id)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var fields map[string]any
-	if err := json.Unmarshal(rec.Value, &fields); err != nil {
-		t.Fatal(err)
-	}
+	must(t, json.Unmarshal(rec.Value, &fields))
 	rec.Value = []byte(edit(t, fields))
-	if _, err := b.store.Update(t.Context(), rec); err != nil {
-		t.Fatal(err)
-	}
+	must(t, errorOf(b.store.Update(t.Context(), rec)))
 }
 
 func asJSON(t *testing.T, v any) string {
 	t.Helper()
 	text, err := json.MarshalIndent(v, "", " ")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return string(text)
 }
 
@@ -169,14 +157,10 @@ func TestSearchIsBounded(t *testing.T) {
 	m, _ := b.master(t, "")
 	first := b.issue(t, m, grantAll("t"))
 	rec, err := b.store.Get(t.Context(), tokenstore.KindAccess, first.TokenID)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for i := range 4999 {
 		rec.ID = fmt.Sprintf("%032x", i)
-		if _, err := b.store.Create(t.Context(), rec); err != nil {
-			t.Fatal(err)
-		}
+		must(t, errorOf(b.store.Create(t.Context(), rec)))
 	}
 	tokens, next, err := b.List(t.Context(), m, tokenstore.ListOptions{CreatedBy: "nobody"})
 	if err != nil || len(tokens) != 0 || next != fmt.Sprintf("%032x", 3999) {

@@ -15,9 +15,7 @@ import (
 func (b *testbed) issueFor(t *testing.T, m *tokenstore.Master, subject string, tenants ...string) tokenstore.Issued {
 	t.Helper()
 	issued, err := b.Issue(t.Context(), m, tokenstore.IssueRequest{CreatedBy: "test", Subject: subject, Right: grantAll(tenants...)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return issued
 }
 
@@ -67,9 +65,7 @@ func TestSubjectRules(t *testing.T) {
 				wantInvalid(t, err, c.path, tokenstore.CodeInvalidBody, "s3cret")
 				return
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			want := c.stored
 			if want == "" {
 				want = c.info
@@ -83,9 +79,7 @@ func TestSubjectRules(t *testing.T) {
 				t.Errorf("listed %+v, %v", list, err)
 			}
 			// Both stay when the record changes.
-			if _, err := b.Refresh(t.Context(), b.Overlay(), issued.TokenID, at(2*time.Hour)); err != nil {
-				t.Fatal(err)
-			}
+			must(t, errorOf(b.Refresh(t.Context(), b.Overlay(), issued.TokenID, at(2*time.Hour))))
 			if a, err = b.Lookup(t.Context(), issued.TokenID); err != nil || a.Subject != c.subject || string(a.Info) != want {
 				t.Errorf("after a refresh: %q with %q, %v", a.Subject, a.Info, err)
 			}
@@ -121,12 +115,8 @@ func TestRevokeSubject(t *testing.T) {
 		short := grantAll("us")
 		short.ExpiresAt = at(time.Minute)
 		expiring, err := b.Issue(t.Context(), paint, tokenstore.IssueRequest{CreatedBy: "test", Subject: subject, Right: short})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := b.RevokeByID(t.Context(), paint, tokens["revoked"].TokenID); err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
+		must(t, b.RevokeByID(t.Context(), paint, tokens["revoked"].TokenID))
 		gone := map[string]bool{"revoked": true}
 		check := func(what string) {
 			t.Helper()
@@ -172,9 +162,7 @@ func TestRevokeSubject(t *testing.T) {
 			t.Errorf("a record of a revocation is left: %s", rec.Value)
 			return true
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 	}
 }
 
@@ -224,13 +212,9 @@ func TestBackupOfSubjects(t *testing.T) {
 	issued, err := b.Issue(t.Context(), b.Overlay(), tokenstore.IssueRequest{
 		CreatedBy: "test", Subject: `R&D "é"`, Info: json.RawMessage("{ \"a\":\"<&>\u2028\"}"), Right: grantAll("demo"),
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	_, reopen, err := b.RevokeAndClose(t.Context(), b.Overlay(), "ada")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer reopen()
 	file := b.backup(t)
 	restored := newTestbed(t, tokenstore.Config{})

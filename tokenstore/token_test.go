@@ -44,9 +44,7 @@ func TestStoredWithoutSecrets(t *testing.T) {
 	} {
 		parts := strings.Split(token, "_")
 		rec, err := b.store.Get(t.Context(), kind, parts[1])
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		hash := sha256.Sum256([]byte(parts[2]))
 		if strings.Contains(string(rec.Value), parts[2]) {
 			t.Errorf("%s: the secret is stored", kind)

@@ -117,9 +117,7 @@ func TestIssueAtTheLimits(t *testing.T) {
 		_, err := b.Issue(t.Context(), m, tokenstore.IssueRequest{
 			CreatedBy: label, Description: strings.Repeat("é", 512), Right: right,
 		})
-		if err != nil {
-			t.Error(err)
-		}
+		noError(t, err)
 	}
 }
 

@@ -71,16 +71,13 @@ func TestClusterOverTLS(t *testing.T) {
 		}
 		if t0 != nil {
 			var err error
-			if o.Cluster.TLSConfig, err = t0.config(); err != nil {
-				t.Fatal(err)
-			}
+			o.Cluster.TLSConfig, err = t0.config()
+			must(t, err)
 			o.Cluster.TLSConfig.InsecureSkipVerify = true // a stranger trusts anybody
 			o.Cluster.TLSTimeout = 2
 		}
 		s, err := server.NewServer(o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		var log errorLog
 		one.SetLogger(&log, false, false)
 		s.Start()
@@ -108,14 +105,10 @@ func TestClusterOverTLS(t *testing.T) {
 	}
 	// And without TLS there is nobody to talk to.
 	plain, err := net.Dial("tcp", list[0])
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer plain.Close()
 	_ = plain.SetDeadline(time.Now().Add(30 * time.Second))
-	if _, err := fmt.Fprintf(plain, "CONNECT {\"user\":\"edge\",\"pass\":%q,\"name\":\"x\"}\r\n", password); err != nil {
-		t.Fatal(err)
-	}
+	must(t, errorOf(fmt.Fprintf(plain, "CONNECT {\"user\":\"edge\",\"pass\":%q,\"name\":\"x\"}\r\n", password)))
 	answer := make([]byte, 512)
 	if n, err := plain.Read(answer); err == nil && strings.Contains(string(answer[:n]), "INFO") {
 		t.Errorf("without TLS the server says %q", answer[:n])
@@ -125,9 +118,7 @@ func TestClusterOverTLS(t *testing.T) {
 	await(t, "the cluster", func() bool { return one.NumRoutes() > 0 && two.NumRoutes() > 0 })
 
 	// A certificate that was renewed holds for the next route, without a restart.
-	if err := two.Destruct(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, two.Destruct())
 	await(t, "the end of the routes", func() bool { return one.NumRoutes() == 0 })
 	ours.issue("edge-0")
 	two = join(1)

@@ -52,9 +52,7 @@ func TestOptions(t *testing.T) {
 		open:   "listen: 127.0.0.1:-1\ncluster { name: x, listen: \"0.0.0.0:6222\" }\n",
 		closed: "listen: 127.0.0.1:-1\ncluster { name: x, listen: \"0.0.0.0:6222\", authorization { user: a, password: b } }\n",
 	} {
-		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(file, []byte(text), 0o600))
 	}
 	for _, test := range []struct{ lines, more, want string }{
 		{"", "", ""},
@@ -105,9 +103,7 @@ func TestOptions(t *testing.T) {
 			err := load(t, test.lines, test.more)
 			switch {
 			case test.want == "":
-				if err != nil {
-					t.Error(err)
-				}
+				noError(t, err)
 			case err == nil || !strings.Contains(err.Error(), test.want):
 				t.Errorf("got %v, want %q", err, test.want)
 			case strings.Contains(err.Error(), password):

@@ -53,25 +53,17 @@ func (a *authority) issue(name string) *ClusterTLS {
 func (a *authority) write(name string, c *x509.Certificate, signer *ecdsa.PrivateKey) (cert, key string, pair *ecdsa.PrivateKey) {
 	a.t.Helper()
 	pair, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		a.t.Fatal(err)
-	}
+	must(a.t, err)
 	if signer == nil {
 		signer = pair
 	}
 	der, err := x509.CreateCertificate(rand.Reader, c, a.own, &pair.PublicKey, signer)
-	if err != nil {
-		a.t.Fatal(err)
-	}
+	must(a.t, err)
 	secret, err := x509.MarshalECPrivateKey(pair)
-	if err != nil {
-		a.t.Fatal(err)
-	}
+	must(a.t, err)
 	cert, key = filepath.Join(a.dir, name+".pem"), filepath.Join(a.dir, name+".key")
 	for file, block := range map[string]*pem.Block{cert: {Type: "CERTIFICATE", Bytes: der}, key: {Type: "EC PRIVATE KEY", Bytes: secret}} {
-		if err := os.WriteFile(file, pem.EncodeToMemory(block), 0o600); err != nil {
-			a.t.Fatal(err)
-		}
+		must(a.t, os.WriteFile(file, pem.EncodeToMemory(block), 0o600))
 	}
 	return cert, key, pair
 }
@@ -79,13 +71,9 @@ func (a *authority) write(name string, c *x509.Certificate, signer *ecdsa.Privat
 // serve runs a server until the test ends.
 func serve(t *testing.T, s *Server) *running {
 	t.Helper()
-	if err := s.Provision(caddy.Context{}); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.Provision(caddy.Context{}))
 	r, err := start(s.options, true)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { _ = r.Destruct() }) // returns nil
 	return r
 }
@@ -102,31 +90,39 @@ func await(t *testing.T, what string, is func() bool) {
 // open starts a server, and connects to it.
 func open(t *testing.T, s *Server) (bucket jetstream.KeyValue, end func()) {
 	t.Helper()
-	if err := s.Provision(caddy.Context{}); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.Provision(caddy.Context{}))
 	connect, release, err := s.OpenServer()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	conn, err := nats.Connect("", connect)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	js, err := jetstream.New(conn)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if bucket, err = js.CreateOrUpdateKeyValue(t.Context(), jetstream.KeyValueConfig{Bucket: "b"}); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	bucket, err = js.CreateOrUpdateKeyValue(t.Context(), jetstream.KeyValueConfig{Bucket: "b"})
+	must(t, err)
 	return bucket, func() {
 		t.Helper()
 		conn.Close()
-		if err := release(); err != nil {
-			t.Error(err)
-		}
+		noError(t, release())
 	}
 }
 
 const password = "c0rrect-horse"
+
+// must ends a test where there is an error.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// noError is must for what a test goes on after.
+func noError(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+// errorOf is the error of a call that returns something else, too.
+func errorOf[T any](_ T, err error) error { return err }

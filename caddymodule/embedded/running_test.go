@@ -20,9 +20,7 @@ func TestShared(t *testing.T) {
 	server := func() *Server { return &Server{Name: "n", Dir: dir} }
 	one, endOne := open(t, server())
 	two, endTwo := open(t, server())
-	if _, err := one.PutString(t.Context(), "k", "v"); err != nil {
-		t.Fatal(err)
-	}
+	must(t, errorOf(one.PutString(t.Context(), "k", "v")))
 	if got, err := two.Get(t.Context(), "k"); err != nil || string(got.Value()) != "v" {
 		t.Errorf("the second link has %v, %v", got, err)
 	}
@@ -44,9 +42,7 @@ func TestNoSecondServer(t *testing.T) {
 	dir := t.TempDir()
 	_, end := open(t, &Server{Name: "n", Dir: dir})
 	other := &Server{Name: "n", Dir: dir, MaxStore: 1 << 28}
-	if err := other.Provision(caddy.Context{}); err != nil {
-		t.Fatal(err)
-	}
+	must(t, other.Provision(caddy.Context{}))
 	if _, _, err := other.OpenServer(); err == nil || !strings.Contains(err.Error(), "they change with a restart") {
 		t.Errorf("got %v", err)
 	}
@@ -61,9 +57,7 @@ func TestKeys(t *testing.T) {
 	keys := map[string]bool{}
 	add := func(s *Server) {
 		t.Helper()
-		if err := s.Provision(caddy.Context{}); err != nil {
-			t.Fatal(err)
-		}
+		must(t, s.Provision(caddy.Context{}))
 		if key := s.ServerKey(); keys[key] || strings.Contains(key, password) {
 			t.Errorf("key %s", key)
 		} else {
@@ -73,9 +67,7 @@ func TestKeys(t *testing.T) {
 	for i := range 2 {
 		t.Setenv("CLUSTER_PASSWORD", fmt.Sprint(password, i))
 		add(&Server{Dir: "d", Cluster: &Cluster{Name: "c", Listen: "127.0.0.1:1", Routes: []string{"nats://127.0.0.1:2"}, User: "u", Password: "{env.CLUSTER_PASSWORD}"}})
-		if err := os.WriteFile(file, fmt.Appendf(nil, "listen: 127.0.0.1:%d\n", 4000+i), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(file, fmt.Appendf(nil, "listen: 127.0.0.1:%d\n", 4000+i), 0o600))
 		add(&Server{Config: file})
 	}
 }
@@ -86,17 +78,11 @@ func TestStrangerAtTheListener(t *testing.T) {
 		Name: "edges", Listen: fmt.Sprintf("127.0.0.1:%d", loopback.FreePort(t)),
 		Routes: []string{fmt.Sprintf("nats://127.0.0.1:%d", loopback.FreePort(t))},
 	}}
-	if err := s.Provision(caddy.Context{}); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.Provision(caddy.Context{}))
 	connect, release, err := s.OpenServer()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer func() {
-		if err := release(); err != nil {
-			t.Error(err)
-		}
+		noError(t, release())
 	}()
 	var url string
 	servers.Range(func(_, v any) bool {
@@ -108,8 +94,6 @@ func TestStrangerAtTheListener(t *testing.T) {
 		t.Error("a stranger is let in")
 	}
 	conn, err := nats.Connect("", connect)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	conn.Close()
 }

@@ -32,14 +32,10 @@ func tryPut(t *testing.T, kv jetstream.KeyValue, key string) error {
 func bucketOf(t *testing.T, r *running, replicas int) (kv jetstream.KeyValue) {
 	t.Helper()
 	conn, err := nats.Connect("", r.connect, nats.MaxReconnects(-1), nats.RetryOnFailedConnect(true))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(conn.Close)
 	js, err := jetstream.New(conn)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	await(t, "a bucket", func() bool {
 		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
 		defer cancel()
@@ -86,9 +82,7 @@ func TestFullDisk(t *testing.T) {
 	smalldisk.Free(t, disk)
 	await(t, "the server to store again", func() bool { storing, _ := servers[2].storage.storing(); return storing })
 	await(t, "what was written meanwhile", func() bool { return servers[2].JetStreamIsStreamCurrent("$G", "KV_b") })
-	if err := servers[1].Destruct(); err != nil {
-		t.Error(err)
-	}
+	noError(t, servers[1].Destruct())
 	put(t, kv, 10)
 }
 
@@ -98,9 +92,7 @@ func TestFullDiskAlone(t *testing.T) {
 	disk := smalldisk.Mount(t, 100<<20)
 	r := serve(t, &Server{Name: "alone", Dir: disk})
 	kv := bucketOf(t, r, 1)
-	if _, err := kv.Put(t.Context(), "kept", []byte("value")); err != nil {
-		t.Fatal(err)
-	}
+	must(t, errorOf(kv.Put(t.Context(), "kept", []byte("value"))))
 	full(t, disk, r, kv)
 	if err := tryPut(t, kv, "y"); err == nil {
 		t.Error("a value was written without room")

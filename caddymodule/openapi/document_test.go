@@ -26,9 +26,7 @@ func load(t *testing.T) object {
 		t.Fatalf("got %d %s", rec.Code, got)
 	}
 	var doc object
-	if err := json.Unmarshal(rec.Body.Bytes(), &doc); err != nil {
-		t.Fatal(err)
-	}
+	must(t, json.Unmarshal(rec.Body.Bytes(), &doc))
 	return doc
 }
 
@@ -199,4 +197,12 @@ func strs(v any) (out []string) {
 		out = append(out, s)
 	}
 	return out
+}
+
+// must ends a test where there is an error.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
 }

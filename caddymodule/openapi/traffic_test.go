@@ -25,13 +25,9 @@ func TestTraffic(t *testing.T) {
 	store := storetest.NewMemory()
 	t.Cleanup(func() { _ = store.Close() })
 	service, err := tokenstore.NewService(store, tokenstore.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	_, master, err := service.CreateMaster(context.Background(), tokenstore.MasterSpec{Name: "test", TenantPrefix: "paint"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	handler := rest.NewHandler(rest.Options{Service: func() *tokenstore.Service { return service }})
 	expires := time.Now().Add(time.Hour).UTC().Format(time.RFC3339)
 
@@ -53,9 +49,7 @@ func TestTraffic(t *testing.T) {
 				t.Errorf("request of %s: %s", path, fault)
 			}
 			b, err := json.Marshal(request)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			body = string(b)
 		}
 		r := httptest.NewRequest(method, target, strings.NewReader(body))
@@ -65,9 +59,7 @@ func TestTraffic(t *testing.T) {
 		rec := httptest.NewRecorder()
 		handler.ServeHTTP(rec, r)
 		var answer object
-		if err := json.Unmarshal(rec.Body.Bytes(), &answer); err != nil {
-			t.Fatal(err)
-		}
+		must(t, json.Unmarshal(rec.Body.Bytes(), &answer))
 		response := at(t, doc, operation, "responses", fmt.Sprint(rec.Code))
 		schema := at(t, doc, response, "content", rec.Header().Get("Content-Type"), "schema")
 		if fault := mismatch(t, doc, schema, answer); fault != "" {

@@ -20,9 +20,7 @@ func TestAltSvc(t *testing.T) {
 		text := ""
 		if want {
 			_, port, err := net.SplitHostPort(address.JoinHostPort(0))
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			text = `h3=":` + port + `"; ma=2592000`
 		}
 		ctx := context.WithValue(context.Background(), http.LocalAddrContextKey, local)

@@ -74,9 +74,7 @@ func TestClaimTakesH3(t *testing.T) {
 	given := srv.Protocols
 	taken := New(nil, nil, zap.NewNop())
 	for range 2 { // as the second handler of a server does
-		if err := taken.claim(srv, new(caddyhttp.App)); err != nil {
-			t.Fatal(err)
-		}
+		must(t, taken.claim(srv, new(caddyhttp.App)))
 	}
 	if len(taken.claims) != 1 || len(taken.claims[0].addresses) != 2 {
 		t.Errorf("%d claims, the first of %v", len(taken.claims), taken.claims[0].addresses)
@@ -131,12 +129,8 @@ func TestClaimWhileProvisioned(t *testing.T) {
 	for range 8 {
 		claimed.takeover, claimed.reasons = New(nil, nil, zap.NewNop()), map[string]error{}
 		var parsed caddy.Config
-		if err := json.Unmarshal([]byte(config), &parsed); err != nil {
-			t.Fatal(err)
-		}
-		if err := caddy.Validate(&parsed); err != nil {
-			t.Fatal(err)
-		}
+		must(t, json.Unmarshal([]byte(config), &parsed))
+		must(t, caddy.Validate(&parsed))
 		var names []string
 		for _, c := range claimed.takeover.claims {
 			names = append(names, c.server.Name()+" "+c.addresses[0].String())

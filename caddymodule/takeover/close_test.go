@@ -20,9 +20,7 @@ func TestQuiesce(t *testing.T) {
 	c := connect(t, address)
 	c.expect(t, "acceptor")
 	_, session, err := open(t, address)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	take(t, a.sessions)
 	if got, want := g.Quiesce(), []string{"udp/" + address.JoinHostPort(0)}; !slices.Equal(got, want) {
 		t.Errorf("%v is closing, want %v", got, want)
@@ -36,13 +34,9 @@ func TestQuiesce(t *testing.T) {
 		t.Errorf("the session ended: %v", err)
 	}
 	req, err := http.NewRequest(http.MethodConnect, c.base+"/wt", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	res, err := c.RoundTrip(req)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	res.Body.Close()
 	if err := take(t, a.refused); !errors.Is(err, ErrClosing) {
 		t.Errorf("a new session: %v", err)
@@ -64,9 +58,7 @@ func TestClose(t *testing.T) {
 	})
 	g.start(t)
 	_, session, err := open(t, address)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	take(t, a.sessions)
 	c := connect(t, address)
 	answered := make(chan error, 1)
@@ -87,20 +79,14 @@ func TestClose(t *testing.T) {
 	case <-time.After(2 * lingerTimeout):
 	}
 	close(proceed)
-	if err := take(t, answered); err != nil {
-		t.Error(err)
-	}
-	if err := take(t, closed); err != nil {
-		t.Error(err)
-	}
+	noError(t, take(t, answered))
+	noError(t, take(t, closed))
 	take(t, c.quic.Context().Done())
 	expectCode(t, c.quic, http3.ErrCodeNoError)
 	take(t, session.Context().Done())
 	// Nobody else could bind the port as long as a socket is open.
 	free, err := net.ListenUDP("udp", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1), Port: int(address.StartPort)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	free.Close()
 }
 
@@ -124,9 +110,7 @@ func TestCloseCutsOff(t *testing.T) {
 	g.claims[0].gracePeriod = 10 * time.Millisecond // goes before what Close is told
 	closed := make(chan error, 1)
 	go func() { closed <- g.Close(time.Hour) }()
-	if err := take(t, closed); err != nil {
-		t.Error(err)
-	}
+	noError(t, take(t, closed))
 	if err := take(t, answered); err == nil {
 		t.Error("a request that was cut off has an answer")
 	}

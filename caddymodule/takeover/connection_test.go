@@ -24,21 +24,15 @@ func TestLeave(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), testTimeout)
 	defer cancel()
 	conn, err := dial(ctx, address)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer func() { _ = conn.CloseWithError(0, "") }()
 	c, err := (&webtransport.Transport{
 		Config: &webtransport.Config{MaxIncomingStreams: 1, MaxIncomingUniStreams: 1, MaxIncomingData: 1 << 20},
 	}).NewClientConn(conn)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	open := func() (near *webtransport.Session, far wtconn.Conn) {
 		_, near, err := c.Dial(ctx, "https://"+address.JoinHostPort(0)+"/wt", nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		return near, take(t, a.sessions)
 	}
 	near, first := open()
@@ -48,13 +42,9 @@ func TestLeave(t *testing.T) {
 	first.CloseIfIdle() // changes nothing
 	take(t, near.Context().Done())
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "https://"+address.JoinHostPort(0)+"/", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	res, err := c.RoundTrip(req)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	res.Body.Close()
 	if err := context.Cause(other.Context()); err != nil {
 		t.Errorf("the other session ended: %v", err)
@@ -89,22 +79,16 @@ func TestStuckAnswer(t *testing.T) {
 		EnableDatagrams: true, EnableStreamResetPartialDelivery: true,
 		InitialStreamReceiveWindow: 1, MaxStreamReceiveWindow: 1, HandshakeIdleTimeout: testTimeout,
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer func() { _ = conn.CloseWithError(0, "") }()
 	stream, err := (&http3.Transport{EnableDatagrams: true}).NewClientConn(conn).OpenRequestStream(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	host := address.JoinHostPort(0)
 	err = stream.SendRequestHeader(&http.Request{
 		Method: http.MethodConnect, Proto: "webtransport", Host: host, Header: http.Header{},
 		URL: &url.URL{Scheme: "https", Host: host, Path: "/wt"},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	take(t, released) // with an error or a session that is over: the connection is closed
 	take(t, conn.Context().Done())
 	expectCode(t, conn, http3.ErrCodeExcessiveLoad)

@@ -31,9 +31,7 @@ func (g *gate) ReadFrom(b []byte) (int, net.Addr, error) {
 func listenUDP(t *testing.T) net.PacketConn {
 	t.Helper()
 	conn, err := net.ListenUDP("udp", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { _ = conn.Close() })
 	return conn
 }
@@ -65,17 +63,11 @@ func TestEarlyData(t *testing.T) {
 		defer cancel()
 		to := &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1), Port: int(address.StartPort)}
 		conn, err := transport.DialEarly(ctx, to, config, &quic.Config{HandshakeIdleTimeout: testTimeout})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		defer func() { _ = conn.CloseWithError(0, "") }()
 		stream, err := conn.OpenStream()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := stream.Write(smallRequest); err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
+		must(t, errorOf(stream.Write(smallRequest)))
 		_ = stream.Close() // fails with the connection
 		open()
 		_ = stream.SetReadDeadline(time.Now().Add(testTimeout))

@@ -51,23 +51,17 @@ func newGeneration(t *testing.T, address caddy.NetworkAddress, name string, hand
 		}
 		return handler
 	}, nil, zap.NewNop()), srv}
-	if err := g.claim(srv, new(caddyhttp.App)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, g.claim(srv, new(caddyhttp.App)))
 	return g
 }
 
 // start starts it; it is stopped when the test ends, if not before.
 func (g generation) start(t *testing.T) {
 	t.Helper()
-	if err := g.Start(caddy.Context{Context: context.Background()}); err != nil {
-		t.Fatal(err)
-	}
+	must(t, g.Start(caddy.Context{Context: context.Background()}))
 	t.Cleanup(func() {
 		g.Quiesce()
-		if err := g.Close(testTimeout); err != nil {
-			t.Error(err)
-		}
+		noError(t, g.Close(testTimeout))
 	})
 }
 
@@ -81,14 +75,10 @@ func unused(t *testing.T) caddy.NetworkAddress {
 func certificate(t *testing.T, name string) tls.Certificate {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	template := &x509.Certificate{SerialNumber: big.NewInt(1), DNSNames: []string{name}, NotAfter: time.Now().Add(time.Hour)}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}
 }
 
@@ -113,9 +103,7 @@ func connect(t *testing.T, address caddy.NetworkAddress) client {
 	ctx, cancel := context.WithTimeout(context.Background(), testTimeout)
 	defer cancel()
 	conn, err := dial(ctx, address)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { _ = conn.CloseWithError(0, "") })
 	return client{new(http3.Transport).NewClientConn(conn), conn, "https://" + address.JoinHostPort(0)}
 }
@@ -168,9 +156,7 @@ func (a acceptor) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	// What Caddy keeps with a request, and its deadlines of a response.
 	r = r.WithContext(context.WithValue(r.Context(), caddysState{}, true))
 	w = plainWriter{&caddyhttp.ResponseWriterWrapper{ResponseWriter: w}}
-	if err := http.NewResponseController(w).SetWriteDeadline(time.Now().Add(sessionOutlives)); err != nil {
-		a.t.Error(err)
-	}
+	noError(a.t, http.NewResponseController(w).SetWriteDeadline(time.Now().Add(sessionOutlives)))
 	entry, ok := EntryOf(r)
 	if !ok {
 		a.t.Error("a request has no entry")
@@ -203,18 +189,14 @@ func open(t *testing.T, address caddy.NetworkAddress) (*http.Response, *webtrans
 	ctx, cancel := context.WithTimeout(context.Background(), testTimeout)
 	defer cancel()
 	conn, err := dial(ctx, address)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { _ = conn.CloseWithError(0, "") })
 	transport := &webtransport.Transport{
 		ApplicationProtocols: []string{"other", wire.Subprotocol},
 		Config:               &webtransport.Config{MaxIncomingStreams: 1, MaxIncomingUniStreams: 1, MaxIncomingData: 1 << 20},
 	}
 	c, err := transport.NewClientConn(conn)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return c.Dial(ctx, "https://"+address.JoinHostPort(0)+"/wt", nil)
 }
 
@@ -238,3 +220,22 @@ func expectCode(t *testing.T, conn *quic.Conn, code http3.ErrCode) {
 		t.Errorf("the connection ended with %v, want code %v", err, code)
 	}
 }
+
+// must ends a test where there is an error.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// noError is must for what a test goes on after.
+func noError(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+// errorOf is the error of a call that returns something else, too.
+func errorOf[T any](_ T, err error) error { return err }

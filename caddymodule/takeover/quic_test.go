@@ -13,9 +13,7 @@ import (
 // Under load, new clients have to prove their address before they cost anything.
 func TestAddressesAreValidatedUnderLoad(t *testing.T) {
 	socket, err := net.ListenPacket("udp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer socket.Close()
 	verify := newTransport(socket).VerifySourceAddress
 	asked := 0
@@ -48,27 +46,19 @@ func TestTracesHoldNoTokens(t *testing.T) {
 	g.start(t)
 	c := connect(t, address)
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, c.base+"/", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	req.Header.Set("Authorization", "Bearer AT_token")
 	res, err := c.RoundTrip(req)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	res.Body.Close()
 	g.Quiesce()
-	if err := g.Close(0); err != nil {
-		t.Fatal(err)
-	}
+	must(t, g.Close(0))
 	traces, err := filepath.Glob(filepath.Join(dir, "*_server.sqlog"))
 	if err != nil || len(traces) != 1 {
 		t.Fatalf("the traces are %v, %v, want one", traces, err)
 	}
 	trace, err := os.ReadFile(traces[0])
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if !strings.Contains(string(trace), "packet_received") || strings.Contains(string(trace), "AT_token") {
 		t.Errorf("the trace holds the token, or nothing:\n%s", trace)
 	}

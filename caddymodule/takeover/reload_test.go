@@ -19,9 +19,7 @@ func TestReload(t *testing.T) {
 	c := connect(t, address)
 	c.expect(t, "acceptor")
 	_, session, err := open(t, address)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	take(t, a.sessions)
 
 	two := newGeneration(t, address, "two", answer("two"))
@@ -30,9 +28,7 @@ func TestReload(t *testing.T) {
 	if closing := one.Quiesce(); len(closing) > 0 {
 		t.Errorf("%v is closing, while the other configuration uses it", closing)
 	}
-	if err := one.Close(0); err != nil {
-		t.Error(err)
-	}
+	noError(t, one.Close(0))
 	c.expect(t, "two")
 	fresh := connect(t, address)
 	fresh.expect(t, "two")
@@ -57,9 +53,7 @@ func TestFailedReload(t *testing.T) {
 		t.Errorf("%v is closing", closing)
 	}
 	c.expect(t, "one")
-	if err := two.Close(0); err != nil {
-		t.Error(err)
-	}
+	noError(t, two.Close(0))
 	connect(t, address).expect(t, "one")
 }
 
@@ -67,9 +61,7 @@ func TestFailedReload(t *testing.T) {
 func TestFailedStart(t *testing.T) {
 	address := unused(t)
 	taken, err := net.ListenUDP("udp", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer taken.Close()
 	g := newGeneration(t, address, "one", answer("one"))
 	port := uint(taken.LocalAddr().(*net.UDPAddr).Port)

@@ -27,19 +27,13 @@ func TestStatelessReset(t *testing.T) {
 	open := func(storage certmagic.Storage) *port {
 		g := newGeneration(t, address, "a", func(http.ResponseWriter, *http.Request) {})
 		p, err := openPort(g.claims[0].addresses[0], &binding{g.server, g.handler(g.server), g.server.TLSConnPolicies.TLSConfig(caddy.Context{Context: t.Context()})}, storage, zap.NewNop())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		return p
 	}
 	killed := open(storage)
 	c := connect(t, address)
-	if _, err := c.get("/"); err != nil { // behind it no packet of the handshake is sent again, and takes others along
-		t.Fatal(err)
-	}
-	if err := killed.socket.Close(); err != nil { // no last word
-		t.Fatal(err)
-	}
+	must(t, errorOf(c.get("/")))   // behind it no packet of the handshake is sent again, and takes others along
+	must(t, killed.socket.Close()) // no last word
 	killed.running.Wait()
 	back := open(storage)
 	defer func() { _ = back.Destruct() }()
@@ -62,9 +56,8 @@ func TestResetKey(t *testing.T) {
 	for i := range keys {
 		all.Go(func() {
 			var err error
-			if keys[i], err = resetKey(&certmagic.FileStorage{Path: dir}); err != nil {
-				t.Error(err)
-			}
+			keys[i], err = resetKey(&certmagic.FileStorage{Path: dir})
+			noError(t, err)
 		})
 	}
 	all.Wait()
@@ -82,9 +75,7 @@ func TestResetKey(t *testing.T) {
 // A key that is none stops nobody, and is told.
 func TestBadResetKey(t *testing.T) {
 	storage := &certmagic.FileStorage{Path: t.TempDir()}
-	if err := storage.Store(t.Context(), resetKeyName, []byte("secret")); err != nil {
-		t.Fatal(err)
-	}
+	must(t, storage.Store(t.Context(), resetKeyName, []byte("secret")))
 	core, logs := observer.New(zap.InfoLevel)
 	g := newGeneration(t, unused(t), "a", func(http.ResponseWriter, *http.Request) {})
 	g.storage, g.log = storage, zap.New(core)

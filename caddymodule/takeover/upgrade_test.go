@@ -18,9 +18,7 @@ func TestSession(t *testing.T) {
 	a := newAcceptor(t)
 	newGeneration(t, address, "one", a.ServeHTTP).start(t)
 	res, session, err := open(t, address)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if got := session.SessionState().ApplicationProtocol; res.StatusCode != http.StatusOK || got != wire.Subprotocol {
 		t.Errorf("status %d, wire.Subprotocol %q", res.StatusCode, got)
 	}
@@ -36,9 +34,7 @@ func TestSession(t *testing.T) {
 	// edge to raise its limit, by capsules on the stream with the deadline.
 	time.Sleep(2 * sessionOutlives)
 	theirs, err := session.OpenStream()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	const size = 3 << 20
 	sent := make(chan error, 1)
 	go func() {
@@ -46,18 +42,12 @@ func TestSession(t *testing.T) {
 		sent <- err
 	}()
 	ours, err := conn.AcceptStream(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if n, err := io.CopyN(io.Discard, ours, size); err != nil {
 		t.Errorf("read %d bytes, %v", n, err)
 	}
-	if err := take(t, sent); err != nil {
-		t.Error(err)
-	}
-	if err := conn.CloseWithError(4401, "why"); err != nil {
-		t.Error(err)
-	}
+	noError(t, take(t, sent))
+	noError(t, conn.CloseWithError(4401, "why"))
 	<-session.Context().Done()
 	expectClosed(t, session, 4401)
 }

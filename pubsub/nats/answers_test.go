@@ -31,17 +31,11 @@ func TestForgedAnswers(t *testing.T) {
 	b.HandleRequests(victim.handle)
 
 	foe, err := as(s, "foe")()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer foe.Close()
 	overheard := make(chan *client.Msg, 10)
-	if _, err := foe.ChanSubscribe("p.s.*.r.>", overheard); err != nil { // its permissions allow it
-		t.Fatal(err)
-	}
-	if err := foe.Flush(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, errorOf(foe.ChanSubscribe("p.s.*.r.>", overheard))) // its permissions allow it
+	must(t, foe.Flush())
 	answered := make(chan struct{})
 	go func() { // ends with the request
 		defer close(answered)
@@ -60,9 +54,7 @@ func TestForgedAnswers(t *testing.T) {
 	}
 	for _, m := range forged {
 		m.Subject = "p.s.foe." + m.Subject
-		if err := foe.PublishMsg(m); err != nil {
-			t.Fatal(err)
-		}
+		must(t, foe.PublishMsg(m))
 	}
 	await(t, "what is forged to be refused", func() bool { return q.get().rejected == len(forged) })
 	close(g.open)
@@ -91,9 +83,7 @@ func (b *Broker) sent() map[byte]int {
 func (b *Broker) receiveRequest(t *testing.T, from edgeID, number uint64, wait time.Duration) {
 	t.Helper()
 	m := &client.Msg{Subject: "p." + requestsTo(b.id), Data: appendRequest(nil, from, number, wait, nil)}
-	if _, err := b.handleRequests(m); err != nil {
-		t.Fatal(err)
-	}
+	must(t, errorOf(b.handleRequests(m)))
 }
 
 // Whoever asks, and however often, few requests are answered at once, and few wait.
@@ -232,26 +222,18 @@ func TestFloodOfRequests(t *testing.T) {
 	close(g.open)
 	b.HandleRequests(g.handle)
 	foe, err := connect()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer foe.Close()
 	large := bytes.Repeat([]byte("x"), pubsub.MaxRequest+1)
 	for i := range 200 {
-		if err := foe.Publish("p."+requestsTo(b.id), appendRequest(nil, edgeID(100+i), 1, time.Minute, large)); err != nil {
-			t.Fatal(err)
-		}
+		must(t, foe.Publish("p."+requestsTo(b.id), appendRequest(nil, edgeID(100+i), 1, time.Minute, large)))
 	}
 	for i := range 20_000 {
 		for _, subject := range []string{requestsTo(b.id), answerTo(b.id, uint64(i))} {
-			if err := foe.Publish("p."+subject, appendReply(nil, kindAnswer, edgeID(100+i), large[:i%64])); err != nil {
-				t.Fatal(err)
-			}
+			must(t, foe.Publish("p."+subject, appendReply(nil, kindAnswer, edgeID(100+i), large[:i%64])))
 		}
 	}
-	if err := foe.Flush(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, foe.Flush())
 	await(t, "a message", func() bool { return friend.Publish(message(wire.Broadcast, "m")) == nil && q.taken() > 0 })
 	await(t, "an answer", func() bool {
 		got, err := friend.ask(time.Second, b.id, "x") // one that is lost in the flood has no answer
@@ -274,19 +256,13 @@ func TestLargeAnswerIsRefused(t *testing.T) {
 	b, _ := offlineWithLink()
 	for size, want := range map[int]error{0: nil, pubsub.MaxAnswer: nil, pubsub.MaxAnswer + 1: errAnswerTooLarge} {
 		number, p, err := b.requests.begin(1, "")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		m := &client.Msg{Subject: "p." + answerTo(b.id, number), Data: appendReply(nil, kindAnswer, 1, make([]byte, size))}
-		if _, err := b.handleRequests(m); err != nil {
-			t.Error(err)
-		}
+		noError(t, errorOf(b.handleRequests(m)))
 		if r := <-p.answer; !errors.Is(r.err, want) || want == nil && len(r.body) != size {
 			t.Errorf("%d bytes: %d, %v", size, len(r.body), r.err)
 		}
-		if _, err := b.handleRequests(m); err != nil { // comes late
-			t.Error(err)
-		}
+		noError(t, errorOf(b.handleRequests(m))) // comes late
 	}
 }
 

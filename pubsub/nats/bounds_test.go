@@ -30,9 +30,7 @@ func TestManyChannels(t *testing.T) {
 	publish := func(tenant string, n int) {
 		for i := range n {
 			m := pubsub.Message{Tenant: []byte(tenant), Channel: fmt.Appendf(nil, "new%d", i), Payload: fmt.Append(nil, i), Delivery: wire.OneRandom}
-			if err := b.Publish(m); err != nil {
-				t.Error(err)
-			}
+			noError(t, b.Publish(m))
 		}
 	}
 	remembered := func(tenant string) (n int) {
@@ -96,16 +94,10 @@ func TestHeadersCount(t *testing.T) {
 	b, q := startBroker(t, natstest.Connect(s))
 	in := make(chan *client.Msg, 1)
 	conn, err := client.Connect(s.ClientURL())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer conn.Close()
-	if _, err := conn.ChanSubscribe("x", in); err != nil {
-		t.Fatal(err)
-	}
-	if err := conn.PublishMsg(&client.Msg{Subject: "x", Data: []byte("x"), Header: client.Header{"A": {strings.Repeat("a", 100_000)}}}); err != nil {
-		t.Fatal(err)
-	}
+	must(t, errorOf(conn.ChanSubscribe("x", in)))
+	must(t, conn.PublishMsg(&client.Msg{Subject: "x", Data: []byte("x"), Header: client.Header{"A": {strings.Repeat("a", 100_000)}}}))
 	m := <-in
 	m.Subject, m.Data = b.subscribePrefix+broadcasts+"t.c"+natssubject.ChannelEnd, appendBroadcast(nil, fakePeer, 1, body{payload: []byte("x")})
 	if n := messageSize(m); n < 100_000 {
@@ -133,9 +125,7 @@ func TestWaitingWithoutLink(t *testing.T) {
 			b.setLinkDown(linkDisconnected, true)
 		}
 		m.Payload = fmt.Append(nil, i)
-		if err := b.Publish(m); err != nil {
-			t.Error(err)
-		}
+		noError(t, b.Publish(m))
 	}
 	var want []string
 	for i := range 20 {
@@ -153,9 +143,7 @@ func TestWaitingWithoutRoom(t *testing.T) {
 	m := message(wire.OneRandom, "x")
 	b.queryFakePeer(&m, time.Now().Add(time.Hour))
 	for range 10 {
-		if err := b.Publish(m); err != nil {
-			t.Error(err)
-		}
+		noError(t, b.Publish(m))
 	}
 	q.set(func(s *hubState) { s.refuses = true })
 	b.setLinkDown(linkDisconnected, true)
@@ -195,16 +183,12 @@ func TestChannelOfAnOutage(t *testing.T) {
 	b.peers.handle(announcementOf(fakePeer, "", stateHere), time.Now().Add(time.Hour))
 	m := message(wire.OneRandom, "x")
 	b.setLinkDown(linkDisconnected, true)
-	if err := b.Publish(m); err != nil {
-		t.Error(err)
-	}
+	noError(t, b.Publish(m))
 	if n := b.responders.channels.Load(); n != 0 {
 		t.Errorf("%d channels are remembered", n)
 	}
 	b.setLinkDown(linkDisconnected, false)
-	if err := b.Publish(m); err != nil {
-		t.Error(err)
-	}
+	noError(t, b.Publish(m))
 	b.ofTenant("t", func(of *tenantResponders) {
 		if c := of.channels["c"]; c == nil || c.complete || len(c.waiting) != 1 {
 			t.Errorf("a message does not wait: %+v", c)
@@ -222,9 +206,7 @@ func TestGoneEdgeTakesNothing(t *testing.T) {
 	b.handleControl(m, kindYes, fakePeer)
 	b.handle(&worker{}, &client.Msg{Subject: b.publishPrefix + announcements, Data: announcementOf(fakePeer, "", stateGone)})
 	for range 20 {
-		if err := b.Publish(m); err != nil {
-			t.Error(err)
-		}
+		noError(t, b.Publish(m))
 	}
 	if got := q.payloads(); len(got) != 20 {
 		t.Errorf("%d of 20 messages were taken here", len(got))

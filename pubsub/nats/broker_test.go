@@ -34,9 +34,7 @@ func TestConformance(t *testing.T) {
 					c := config(i)
 					c.Prefix, c.QueueBytes, c.Log = prefix, 8<<20, zaptest.NewLogger(t)
 					b, err := New(c)
-					if err != nil {
-						t.Fatal(err)
-					}
+					must(t, err)
 					list = append(list, b)
 				}
 				return list

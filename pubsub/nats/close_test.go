@@ -16,9 +16,7 @@ func closeInTime(t *testing.T, e *edge) {
 	t.Helper()
 	closed := make(chan error, 1)
 	go func() { closed <- e.Close() }()
-	if err := natstest.Receive(t, "Close", closed); err != nil {
-		t.Error(err)
-	}
+	noError(t, natstest.Receive(t, "Close", closed))
 }
 
 // Close returns, whatever has become of the server. It waits for what is queued, but not
@@ -146,9 +144,7 @@ func TestCloseLosesNoMessageToOne(t *testing.T) {
 				if sent-stays.taken()-stops.taken() > 1000 { // what is more than the queues hold would be dropped
 					continue
 				}
-				if err := publisher.publish(wire.OneRandom, "a", fmt.Sprint(sent)); err != nil {
-					t.Error(err)
-				}
+				noError(t, publisher.publish(wire.OneRandom, "a", fmt.Sprint(sent)))
 				sent++
 			}
 		}()

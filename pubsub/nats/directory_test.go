@@ -41,25 +41,15 @@ func TestDirectory(t *testing.T) {
 		e.awaitEdges(t, "a/eu", "c:8443/")
 	}
 	nc, err := connect()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer nc.Close()
 	said, err := nc.SubscribeSync("p.a")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := nc.Flush(); err != nil {
-		t.Fatal(err)
-	}
-	if err := c.Close(); err != nil {
-		t.Error(err)
-	}
+	must(t, err)
+	must(t, nc.Flush())
+	noError(t, c.Close())
 	for { // it says so, and does not only fall silent
 		m, err := said.NextMsg(natstest.Limit)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if bytes.Contains(m.Data, []byte("c:8443")) && bytes.Contains(m.Data, []byte("gone")) {
 			break
 		}
@@ -67,9 +57,7 @@ func TestDirectory(t *testing.T) {
 	for _, e := range []*edge{a, b, late} {
 		e.awaitEdges(t, "a/eu")
 	}
-	if err := late.Close(); err != nil { // another one has its host
-		t.Error(err)
-	}
+	noError(t, late.Close()) // another one has its host
 	a.Announce(pubsub.Edge{Host: "z"})
 	b.awaitEdges(t, "z/")
 }

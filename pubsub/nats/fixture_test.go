@@ -145,15 +145,11 @@ func newEdge(t *testing.T, connect natstest.Connector, change ...func(*Config)) 
 		f(&c)
 	}
 	b, err := New(c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	e := &edge{Broker: b}
 	b.Join(&e.hub)
 	t.Cleanup(func() {
-		if err := b.Close(); err != nil {
-			t.Error(err)
-		}
+		noError(t, b.Close())
 	})
 	return e
 }
@@ -223,9 +219,7 @@ func (b *Broker) publish(d wire.Delivery, channel, payload string) error {
 // mustPublish is publish where nothing may be in the way.
 func (b *Broker) mustPublish(t *testing.T, d wire.Delivery, channel string, payload any) {
 	t.Helper()
-	if err := b.publish(d, channel, fmt.Sprint(payload)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, b.publish(d, channel, fmt.Sprint(payload)))
 }
 
 // probes is the number of the last payload of reach.
@@ -274,3 +268,22 @@ func announcementOf(id edgeID, host, state string) []byte {
 	}
 	return data
 }
+
+// must ends a test where there is an error.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// noError is must for what a test goes on after.
+func noError(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+// errorOf is the error of a call that returns something else, too.
+func errorOf[T any](_ T, err error) error { return err }

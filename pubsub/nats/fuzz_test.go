@@ -51,9 +51,7 @@ func FuzzReceive(f *testing.F) {
 			own = "own"
 		}
 		b, q := newOffline(own)
-		if _, err := b.peers.handleAnnouncement("friend", announcementOf(friend, "friend", stateHere), time.Now()); err != nil {
-			t.Fatal(err)
-		}
+		must(t, errorOf(b.peers.handleAnnouncement("friend", announcementOf(friend, "friend", stateHere), time.Now())))
 		m := &client.Msg{Subject: subject, Data: bytes.Clone(data)}
 		if status != "" {
 			m.Header = client.Header{statusHeader: {status}}
@@ -114,9 +112,7 @@ func FuzzAnnouncement(f *testing.F) {
 				t.Errorf("%q of %q makes %v known", data, from, id)
 			}
 			again, err := json.Marshal(other.announcement)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			second := newPeers()
 			if isNew, err := second.handleAnnouncement(sender(from), again, time.Now()); len(again) <= maxAnnouncement && (!isNew || err != nil) {
 				t.Errorf("%s is not taken again: %v", again, err)

@@ -46,9 +46,7 @@ func TestNearestAsLastResort(t *testing.T) {
 	m := message(wire.OneNearest, "")
 	for i, wanted := range []bool{false, true, true} {
 		m.HasSubscribers, m.Payload = wanted, fmt.Append(nil, i)
-		if err := b.Publish(m); err != nil {
-			t.Error(err)
-		}
+		noError(t, b.Publish(m))
 	}
 	q.await(t, "2")
 	if got := q.payloads(); len(got) != 2 || got[0] != "1" {

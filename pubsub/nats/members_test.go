@@ -82,9 +82,7 @@ func TestMembersThatStartAgain(t *testing.T) {
 	now := time.Now()
 	announce := func(p *peers, name sender, n edgeID, at time.Time) {
 		t.Helper()
-		if _, err := p.handleAnnouncement(name, announcementOf(name.makeID(n), "h", stateHere), at); err != nil {
-			t.Fatal(err)
-		}
+		must(t, errorOf(p.handleAnnouncement(name, announcementOf(name.makeID(n), "h", stateHere), at)))
 	}
 	names := func(p *peers, at time.Time) (list []string) {
 		for _, m := range p.members("", at)[1:] {
@@ -131,9 +129,7 @@ func TestRememberedMembersAreBounded(t *testing.T) {
 	for i := range edgeID(3 * maxPeers) {
 		for name, id := range map[sender]edgeID{friend: friend.makeID(1), foe: foe.makeID(i + 1)} {
 			at := now.Add(time.Duration(i))
-			if _, err := p.handleAnnouncement(name, announcementOf(id, "h", stateHere), at); err != nil {
-				t.Fatal(err)
-			}
+			must(t, errorOf(p.handleAnnouncement(name, announcementOf(id, "h", stateHere), at)))
 		}
 		p.remove(foe.makeID(i + 1))
 	}
@@ -143,9 +139,7 @@ func TestRememberedMembersAreBounded(t *testing.T) {
 	}
 	p = newPeers()
 	for i := range edgeID(maxPeersOfName) { // that fall silent together
-		if _, err := p.handleAnnouncement(foe, announcementOf(foe.makeID(i+1), "h", stateHere), now); err != nil {
-			t.Fatal(err)
-		}
+		must(t, errorOf(p.handleAnnouncement(foe, announcementOf(foe.makeID(i+1), "h", stateHere), now)))
 	}
 	if gone := p.expire(now.Add(time.Minute)); len(gone) != maxPeersOfName || len(p.silent) != 1 {
 		t.Errorf("%d edges of one name have gone, and %d are remembered", len(gone), len(p.silent))

@@ -40,9 +40,7 @@ func TestPresenceMessages(t *testing.T) {
 	a.HandlePresence(ofA.take)
 	b.HandlePresence(ofB.take)
 	for range 2 { // NATS has both subscriptions when it has answered
-		if err := errors.Join(a.conn.Flush(), b.conn.Flush()); err != nil {
-			t.Fatal(err)
-		}
+		must(t, errors.Join(a.conn.Flush(), b.conn.Flush()))
 	}
 	a.SendPresence("", []byte("to all"))
 	a.SendPresence(b.id.String(), []byte("to b"))
@@ -54,20 +52,14 @@ func TestPresenceMessages(t *testing.T) {
 	await(t, "an answer", func() bool { return len(ofA.list()) == 1 })
 
 	nc, err := connect()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer nc.Close()
 	bad := [][]byte{nil, {version}, {version, kindPresence, 1}, {version + 1, kindPresence, 0, 0, 0, 0, 0, 0, 0, 1, 'x'},
 		{version, kindQuery, 0, 0, 0, 0, 0, 0, 0, 1, 'x'}, append([]byte{version, kindPresence, 0, 0, 0, 0, 0, 0, 0, 1}, "bad"...)}
 	for _, body := range bad {
-		if err := nc.Publish(b.subscribePrefix+"p", body); err != nil {
-			t.Fatal(err)
-		}
+		must(t, nc.Publish(b.subscribePrefix+"p", body))
 	}
-	if err := nc.Flush(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, nc.Flush())
 	a.SendPresence("", []byte("last"))
 	await(t, "the last message", func() bool { return slices.Contains(ofB.list(), a.id.String()+" last") })
 	if got := ofB.list(); len(got) != 4 || q.get().rejected != len(bad) { // with the one that the registry does not know

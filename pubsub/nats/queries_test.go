@@ -73,9 +73,7 @@ func TestSilentEdgeIsNotWaitedFor(t *testing.T) {
 	m := message(wire.OneRandom, "x")
 	at := time.Now().Add(time.Hour)
 	b.queryFakePeer(&m, at)
-	if err := b.Publish(m); err != nil {
-		t.Fatal(err)
-	}
+	must(t, b.Publish(m))
 	b.expireQueries(at.Add(answerTimeout))
 	if got := q.payloads(); len(got) > 0 {
 		t.Error("a message did not wait as long as an answer may take")
@@ -93,9 +91,7 @@ func TestNewEdgeDoesNotEndQueries(t *testing.T) {
 	m := message(wire.OneRandom, "x")
 	at := time.Now().Add(time.Hour)
 	c := b.queryFakePeer(&m, at)
-	if err := b.Publish(m); err != nil {
-		t.Fatal(err)
-	}
+	must(t, b.Publish(m))
 	b.responders.requeryAll()
 	b.expireQueries(at.Add(answerTimeout / 2))
 	if got := q.payloads(); len(got) > 0 {
@@ -105,9 +101,7 @@ func TestNewEdgeDoesNotEndQueries(t *testing.T) {
 
 	b.peers.handle(announcementOf(fakePeer, "", stateHere), time.Now().Add(time.Hour))
 	b.responders.requeryAll()
-	if err := b.Publish(m); err != nil {
-		t.Fatal(err)
-	}
+	must(t, b.Publish(m))
 	b.ofTenant("t", func(*tenantResponders) {
 		if _, asked := c.unanswered[fakePeer]; !asked {
 			t.Error("an edge that is new is not asked")

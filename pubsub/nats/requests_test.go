@@ -121,9 +121,7 @@ func TestAskerIsNamed(t *testing.T) {
 	b.peers.mu.Lock()
 	delete(b.peers.others, a.id)
 	b.peers.mu.Unlock()
-	if _, err := a.ask(natstest.Limit, b.id, ""); err != nil {
-		t.Error(err)
-	}
+	noError(t, errorOf(a.ask(natstest.Limit, b.id, "")))
 	if from.ID != a.id.String() || from.Name != "a" || from.SeenAt.IsZero() {
 		t.Errorf("asked by %+v", from)
 	}
@@ -135,16 +133,12 @@ func TestNobodyIsThere(t *testing.T) {
 	t.Parallel()
 	b, _ := startBroker(t, as(namedServer(t, "a", "b"), "a"), named("a"))
 	gone := sender("b").makeID(5)
-	if _, err := b.peers.handleAnnouncement("b", announcementOf(gone, "b", stateHere), time.Now().Add(time.Hour)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, errorOf(b.peers.handleAnnouncement("b", announcementOf(gone, "b", stateHere), time.Now().Add(time.Hour))))
 	b.wantError(t, gone, "", errNobodyThere)
 	if ids := b.peers.otherIDs(); len(ids) != 1 {
 		t.Errorf("messages go to %v", ids)
 	}
-	if err := b.sendToEdge(message(wire.OneRandom, "x"), gone, nil); err != nil {
-		t.Fatal(err)
-	}
+	must(t, b.sendToEdge(message(wire.OneRandom, "x"), gone, nil))
 	await(t, "word that it is gone", func() bool { return len(b.peers.otherIDs()) == 0 })
 	b.wantError(t, gone, "", errNobodyThere) // it is remembered
 }

@@ -71,16 +71,12 @@ func TestForgedSender(t *testing.T) {
 
 	denied := make(chan string, 100)
 	foe, err := as(s, "foe")(client.ErrorHandler(func(_ *client.Conn, _ *client.Subscription, err error) { denied <- err.Error() }))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer foe.Close()
 	number := uint64(math.MaxUint64)
 	var presence heard
 	b.HandlePresence(presence.take)
-	if err := b.conn.Flush(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, b.conn.Flush())
 	member := binary.BigEndian.AppendUint64([]byte{version, kindPresence}, uint64(friend.id))
 	forged := map[string][]byte{
 		presenceTo(""):            append(member, "forged"...),
@@ -96,17 +92,13 @@ func TestForgedSender(t *testing.T) {
 			{Subject: "p.s.friend." + subject, Data: data},
 			{Subject: "p.s.victim." + subject, Data: data},
 		} {
-			if err := foe.PublishMsg(m); err != nil {
-				t.Fatal(err)
-			}
+			must(t, foe.PublishMsg(m))
 			text := natstest.Receive(t, "the denial of "+m.Subject, denied)
 			if !strings.Contains(text, fmt.Sprintf("Publish to %q", m.Subject)) {
 				t.Errorf("%s: %s", m.Subject, text)
 			}
 		}
-		if err := foe.Publish("p.s.foe."+subject, data); err != nil { // is its own subject
-			t.Fatal(err)
-		}
+		must(t, foe.Publish("p.s.foe."+subject, data)) // is its own subject
 	}
 	// As if NATS had found nobody at the friend's.
 	if err := foe.PublishMsg(&client.Msg{
@@ -115,16 +107,12 @@ func TestForgedSender(t *testing.T) {
 		t.Fatal(err)
 	}
 	own := sender("foe").makeID(5)
-	if err := foe.Publish("p.s.foe.b.t.end.=", appendBroadcast(nil, own, 1, body{payload: []byte("own")})); err != nil {
-		t.Fatal(err)
-	}
+	must(t, foe.Publish("p.s.foe.b.t.end.=", appendBroadcast(nil, own, 1, body{payload: []byte("own")})))
 	await(t, "what the foe says in its own name", func() bool { return q.has("own") })
 	if len(b.Edges()) != 1 || len(b.peers.otherIDs()) != 1 {
 		t.Errorf("the edges are %v", b.Edges())
 	}
-	if err := friend.Publish(pubsub.Message{Tenant: []byte("t"), Channel: []byte("c"), Payload: []byte("real")}); err != nil {
-		t.Fatal(err)
-	}
+	must(t, friend.Publish(pubsub.Message{Tenant: []byte("t"), Channel: []byte("c"), Payload: []byte("real")}))
 	await(t, "a broadcast of the friend", func() bool { return q.has("real") })
 	friend.SendPresence("", []byte("real"))
 	await(t, "what the friend says of presence", func() bool { return len(presence.list()) > 0 })
@@ -147,9 +135,7 @@ func TestDeniedEdge(t *testing.T) {
 	began, sent := time.Now(), 0
 	await(t, "a line in the log", func() bool {
 		for range 1000 {
-			if err := b.Publish(message(wire.Broadcast, "")); err != nil {
-				t.Fatal(err)
-			}
+			must(t, b.Publish(message(wire.Broadcast, "")))
 		}
 		sent += 1000
 		return denials() > 0

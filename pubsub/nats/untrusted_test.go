@@ -21,9 +21,7 @@ func TestUntrustedMessages(t *testing.T) {
 	b, q := startBroker(t, connect)
 	b.subscribe(t, "t", "#")
 	nc, err := connect()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer nc.Close()
 
 	bodies := [][]byte{
@@ -44,15 +42,11 @@ func TestUntrustedMessages(t *testing.T) {
 	for _, subject := range subjects {
 		for _, body := range bodies {
 			for _, header := range []client.Header{nil, {"Status": {"503"}}, {"Other": {"x"}}} {
-				if err := nc.PublishMsg(&client.Msg{Subject: subject, Data: body, Header: header}); err != nil {
-					t.Fatal(err)
-				}
+				must(t, nc.PublishMsg(&client.Msg{Subject: subject, Data: body, Header: header}))
 			}
 		}
 	}
-	if err := nc.Flush(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, nc.Flush())
 
 	other, _ := startBroker(t, connect)
 	await(t, "a message of another edge", func() bool {
@@ -80,17 +74,13 @@ func TestUntrustedNames(t *testing.T) {
 	b.subscribe(t, "t", "#")
 	b.subscribe(t, strings.Repeat("t", wire.MaxTenant+1), "#")
 	nc, err := connect()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer nc.Close()
 	sent := 0
 	send := func(subject string, data []byte) {
 		t.Helper()
 		sent++
-		if err := nc.Publish(subject, data); err != nil {
-			t.Fatal(err)
-		}
+		must(t, nc.Publish(subject, data))
 	}
 	broadcast := func(payload string) []byte {
 		return appendBroadcast(nil, 9, uint64(sent)+1, body{payload: []byte(payload)})
@@ -167,9 +157,7 @@ func TestUntrustedHeaders(t *testing.T) {
 	b, q := startBroker(t, natstest.Connect(s))
 	b.subscribe(t, "t", "#")
 	conn, err := net.Dial("tcp", strings.TrimPrefix(s.ClientURL(), "nats://"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer conn.Close()
 	fmt.Fprintf(conn, "CONNECT {\"headers\":true,\"verbose\":false,\"protocol\":1}\r\n")
 	sent := uint64(0)

@@ -37,9 +37,7 @@ func TestCopiesAreBounded(t *testing.T) {
 	_, channel := overlapping(10, 0)
 	publish := func(payload string) (copies uint64) {
 		before := to.conn.Stats().InMsgs
-		if err := from.Publish(pubsub.Message{Tenant: []byte("t"), Channel: []byte(channel), Payload: []byte(payload)}); err != nil {
-			t.Fatal(err)
-		}
+		must(t, from.Publish(pubsub.Message{Tenant: []byte("t"), Channel: []byte(channel), Payload: []byte(payload)}))
 		q.await(t, payload)
 		// Announcements are among them: each edge's comes every other second.
 		return to.conn.Stats().InMsgs - before
@@ -78,9 +76,7 @@ func TestOverlapComesAndGoes(t *testing.T) {
 			default:
 			}
 			m := pubsub.Message{Tenant: []byte("t.x"), Channel: []byte(channel), Payload: fmt.Append(nil, n)}
-			if err := from.Publish(m); err != nil {
-				t.Error(err)
-			}
+			noError(t, from.Publish(m))
 			time.Sleep(20 * time.Microsecond)
 		}
 	}()
@@ -113,9 +109,7 @@ func TestOverlapComesAndGoes(t *testing.T) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	first, err := strconv.Atoi(q.received[0])
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for i, payload := range q.received {
 		if payload != fmt.Sprint(first+i) {
 			t.Fatalf("message %s is at the place of %d", payload, first+i)
@@ -148,9 +142,7 @@ func TestInterestsAreBounded(t *testing.T) {
 		{Tenant: []byte("v"), Channel: []byte("c9"), Delivery: wire.OneNearest},
 	} {
 		m.Payload = fmt.Append(nil, i)
-		if err := from.Publish(m); err != nil {
-			t.Fatal(err)
-		}
+		must(t, from.Publish(m))
 		q.await(t, string(m.Payload))
 	}
 	for i := range 1000 {
@@ -191,19 +183,14 @@ func TestInterestIsShared(t *testing.T) {
 func TestDrainingSubsAreBounded(t *testing.T) {
 	t.Parallel()
 	conn, err := natstest.Connect(natstest.Server(t, natstest.Core))()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(conn.Close)
 	subs := make([]*client.Subscription, maxDrainingSubs+2)
 	for i := range subs {
-		if subs[i], err = conn.SubscribeSync("x"); err != nil {
-			t.Fatal(err)
-		}
+		subs[i], err = conn.SubscribeSync("x")
+		must(t, err)
 	}
-	if err := errors.Join(conn.Publish("x", nil), conn.Flush()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, errors.Join(conn.Publish("x", nil), conn.Flush()))
 	b := &Broker{conn: conn}
 	for _, sub := range subs[:maxDrainingSubs+1] { // each with a message that nobody takes
 		b.endSubscription(sub)
@@ -212,9 +199,7 @@ func TestDrainingSubsAreBounded(t *testing.T) {
 	if !first.IsDraining() || subs[maxDrainingSubs].IsValid() || len(b.drainingSubs) != maxDrainingSubs {
 		t.Errorf("%d subscriptions wait for what is on its way", len(b.drainingSubs))
 	}
-	if _, err := first.NextMsg(time.Second); err != nil {
-		t.Error(err)
-	}
+	noError(t, errorOf(first.NextMsg(time.Second)))
 	for first.IsDraining() {
 		time.Sleep(time.Millisecond)
 	}

@@ -36,13 +36,9 @@ func TestMain(m *testing.M) {
 func open(t *testing.T, dir string) *Store {
 	t.Helper()
 	s, err := Open(Config{Dir: dir, Reserve: DefaultReserve})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() {
-		if err := s.Close(); err != nil {
-			t.Error(err)
-		}
+		must(t, s.Close())
 	})
 	return s
 }
@@ -65,9 +61,7 @@ func TestDirectoryIsPrivate(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "new", "tokens")
 	open(t, dir)
 	info, err := os.Stat(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if info.Mode().Perm() != 0o700 {
 		t.Errorf("mode %v, want 0700", info.Mode().Perm())
 	}
@@ -80,17 +74,13 @@ func TestOpenTwice(t *testing.T) {
 	if !errors.Is(err, ErrInUse) || !strings.Contains(err.Error(), "already open by another process: "+dir) {
 		t.Errorf("error %v", err)
 	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.Close())
 	open(t, dir)
 }
 
 func TestOpenFails(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
-	if err := os.WriteFile(file, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(file, nil, 0o600))
 	if _, err := Open(Config{Dir: file}); err == nil {
 		t.Error("a file was opened as a directory")
 	}
@@ -109,20 +99,12 @@ func TestReopen(t *testing.T) {
 	end := time.Now().Add(time.Hour)
 	rec := tokenstore.Record{Kind: tokenstore.KindAccess, ID: "a", Value: []byte("x"), DeleteAfter: end}
 	kept, err := s.Create(t.Context(), rec)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	rec.ID = "b"
 	gone, err := s.Create(t.Context(), rec)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Delete(t.Context(), rec.Kind, rec.ID, gone); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, s.Delete(t.Context(), rec.Kind, rec.ID, gone))
+	must(t, s.Close())
 
 	s = open(t, dir)
 	got, err := s.Get(t.Context(), tokenstore.KindAccess, "a")
@@ -133,9 +115,7 @@ func TestReopen(t *testing.T) {
 		t.Errorf("DeleteAfter = %v, want %v rounded up", got.DeleteAfter, end)
 	}
 	again, err := s.Create(t.Context(), rec)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if again <= gone+1 { // the deletion took a version, too
 		t.Errorf("version %d after %d, a deletion and a restart", again, gone)
 	}
@@ -147,9 +127,7 @@ func TestForgets(t *testing.T) {
 		Kind: tokenstore.KindAccess, ID: "a", Value: []byte("x"), DeleteAfter: time.Now().Add(-time.Minute),
 	}
 	first, err := s.Create(t.Context(), rec)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if _, err := s.Get(t.Context(), rec.Kind, rec.ID); !errors.Is(err, tokenstore.ErrNotFound) {
 		t.Errorf("Get: %v", err)
 	}
@@ -176,4 +154,12 @@ func TestLogger(t *testing.T) {
 		t.Errorf("logged %q, want %q", s, want)
 	}
 	newLogger(nil).Errorf("discarded")
+}
+
+// must ends a test where there is an error.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
 }

@@ -26,18 +26,14 @@ func TestCompact(t *testing.T) {
 	for n := 0; level0() < minTables; n++ {
 		rec.ID = rand.Text()
 		version, err := s.Create(t.Context(), rec)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if n%2 == 0 {
 			want[rec.ID] = version
 		} else if err := s.Delete(t.Context(), rec.Kind, rec.ID, version); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := s.compact(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.compact())
 	if n := level0(); n > 0 {
 		t.Errorf("%d tables at level 0", n)
 	}

@@ -27,18 +27,12 @@ func TestFormat1(t *testing.T) {
 	dir := unpack.TarGz(t, "testdata/format1.tar.gz")
 	for range 2 {
 		s, err := Open(Config{Dir: dir})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		now := time.Date(2100, 1, 1, 0, 30, 0, 0, time.UTC)
 		service, err := tokenstore.NewService(s, tokenstore.Config{Now: func() time.Time { return now }})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		m, err := service.AuthenticateMasterLocal(t.Context(), master, netip.IPv4Unspecified())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		a, err := service.Authenticate(t.Context(), valid)
 		if err != nil || !a.CanPublish([]byte("paint.room"), []byte("a.b")) || a.CanPublish([]byte("paint.room"), []byte("b")) {
 			t.Errorf("the valid token: %+v, %v", a, err)
@@ -46,12 +40,9 @@ func TestFormat1(t *testing.T) {
 		if _, err := service.Authenticate(t.Context(), revoked); !errors.Is(err, tokenstore.ErrTokenEnded) {
 			t.Errorf("the revoked token: %v", err)
 		}
-		if _, err := service.Refresh(t.Context(), m, a.ID, "2100-01-01T02:00:00Z"); err != nil {
-			t.Error(err)
-		}
-		if err := s.Close(); err != nil {
-			t.Fatal(err)
-		}
+		_, err = service.Refresh(t.Context(), m, a.ID, "2100-01-01T02:00:00Z")
+		must(t, err)
+		must(t, s.Close())
 		if got := contents(t, dir)[string(formatKey)]; got != "\x01" {
 			t.Errorf("the database has the format %q", got)
 		}
@@ -80,12 +71,8 @@ func contents(t *testing.T, dir string) map[string]string {
 func edit(t *testing.T, dir string, change func(*badger.Txn) error) {
 	t.Helper()
 	db, err := badger.Open(databaseOptions(dir, zap.NewNop()))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := errors.Join(db.Update(change), db.Close()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, errors.Join(db.Update(change), db.Close()))
 }
 
 // A database of a later version is refused, also where there is no room to write, and
@@ -93,13 +80,9 @@ func edit(t *testing.T, dir string, change func(*badger.Txn) error) {
 func TestLaterFormat(t *testing.T) {
 	dir := t.TempDir()
 	s, err := Open(Config{Dir: dir})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	_, err = s.Create(t.Context(), tokenstore.Record{Kind: tokenstore.KindAccess, ID: "a", Value: []byte("x")})
-	if err := errors.Join(err, s.Close()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, errors.Join(err, s.Close()))
 	edit(t, dir, func(txn *badger.Txn) error { return txn.Set(formatKey, []byte{2}) })
 	before := contents(t, dir)
 	for _, reserve := range []int64{0, math.MaxInt64 / 2} {

@@ -31,16 +31,10 @@ func startDiskWriter(t *testing.T, dir string, known map[string]uint64) *diskWri
 	cmd.Env = append(os.Environ(), fullDirEnv+"="+dir)
 	cmd.Stderr = os.Stderr
 	stdin, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	stdout, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, cmd.Start())
 	w := &diskWriter{t: t, cmd: cmd, stdin: stdin, lines: make(chan []string), known: known, have: map[string]uint64{}}
 	go func() { // ends with the process
 		defer close(w.lines)
@@ -60,9 +54,7 @@ func (w *diskWriter) next() (line []string, ok bool) {
 	switch line[0] {
 	case "ack", "have":
 		version, err := strconv.ParseUint(line[2], 10, 64)
-		if err != nil {
-			w.t.Fatal(err)
-		}
+		must(w.t, err)
 		if line[0] == "ack" {
 			w.known[line[1]] = version
 		} else {
@@ -100,9 +92,7 @@ func (w *diskWriter) awaitWhile(word string, n int, do func()) {
 // finish ends the process and compares what it has with what is known.
 func (w *diskWriter) finish() {
 	w.t.Helper()
-	if err := w.stdin.Close(); err != nil {
-		w.t.Fatal(err)
-	}
+	must(w.t, w.stdin.Close())
 	for ok := true; ok; _, ok = w.next() {
 	}
 	if err := w.cmd.Wait(); err != nil {
@@ -118,9 +108,7 @@ func (w *diskWriter) finish() {
 // kill ends the process as a crash would. What it wrote before counts.
 func (w *diskWriter) kill() {
 	w.t.Helper()
-	if err := w.cmd.Process.Kill(); err != nil {
-		w.t.Fatal(err)
-	}
+	must(w.t, w.cmd.Process.Kill())
 	for ok := true; ok; _, ok = w.next() {
 	}
 	var exit *exec.ExitError

@@ -151,9 +151,7 @@ func TestKill(t *testing.T) {
 		version, err := store.Create(t.Context(), tokenstore.Record{
 			Kind: tokenstore.KindMaster, ID: fmt.Sprint("round-", round), Value: []byte("{}"),
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if err := store.Scan(t.Context(), tokenstore.KindAccess, "", func(rec tokenstore.Record) bool {
 			lastVersion = max(lastVersion, rec.Version)
 			return true
@@ -164,9 +162,7 @@ func TestKill(t *testing.T) {
 			t.Errorf("round %d: version %d was given out again, %d was in use", round, version, lastVersion)
 		}
 		lastVersion = version
-		if err := store.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, store.Close())
 	}
 	t.Logf("%d tokens over %d rounds", len(tokens), rounds)
 }
@@ -179,21 +175,15 @@ func killRound(t *testing.T, dir string, tokens map[string]*known, killAfter int
 	child.Env = append(os.Environ(), killDirEnv+"="+dir)
 	child.Stderr = os.Stderr
 	out, err := child.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := child.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, child.Start())
 	lines := bufio.NewScanner(out)
 	for lines.Scan() { // to the end: what was printed before the kill counts
 		if readLine(t, tokens, strings.Fields(lines.Text())) {
 			acknowledged++
 		}
 		if acknowledged == killAfter {
-			if err := child.Process.Kill(); err != nil { // SIGKILL
-				t.Fatal(err)
-			}
+			must(t, child.Process.Kill()) // SIGKILL
 		}
 	}
 	var exit *exec.ExitError
@@ -217,9 +207,7 @@ func readLine(t *testing.T, tokens map[string]*known, words []string) bool {
 		tokens[words[1]] = &known{token: words[2], master: true}
 	case opRefresh:
 		end, err := time.Parse(time.RFC3339, words[2])
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		tokens[words[1]].end = end
 	case opRevoke, opDelete:
 		tokens[words[1]].finished = true
@@ -232,9 +220,7 @@ func readLine(t *testing.T, tokens map[string]*known, words []string) bool {
 func checkKnown(t *testing.T, store *Store, tokens map[string]*known) {
 	t.Helper()
 	service, err := tokenstore.NewService(store, tokenstore.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for id, k := range tokens {
 		var err, refused error
 		if k.master {

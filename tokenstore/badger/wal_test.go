@@ -35,7 +35,5 @@ func TestWALFilesWhileRemoved(t *testing.T) {
 		}
 	}
 	stop.Store(true)
-	if err := <-done; err != nil {
-		t.Fatal(err)
-	}
+	must(t, <-done)
 }

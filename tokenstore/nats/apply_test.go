@@ -23,9 +23,7 @@ func TestStrangeEntries(t *testing.T) {
 		"something": "else", "1.=67ood": string(encode(tokenstore.Record{Value: []byte("forged")})),
 		keyOf(access, "broken"): "\x02 of a later version", keyOf(access, "short"): "",
 	} {
-		if _, err := kv.Put(t.Context(), key, []byte(value)); err != nil {
-			t.Fatal(err)
-		}
+		must(t, errorOf(kv.Put(t.Context(), key, []byte(value))))
 	}
 	await(t, "the running store has seen it", func() bool {
 		_, ok := a.mirror.get(access, "broken")

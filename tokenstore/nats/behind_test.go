@@ -40,9 +40,7 @@ func TestLeaderBehind(t *testing.T) {
 			s.stop()
 			s.running.Wait()
 			state, err := s.bucketState(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			applied := before.Version
 			for _, id := range []string{"x", "z"} { // of which only the copy knows
 				applied++
@@ -68,9 +66,8 @@ func TestLeaderBehind(t *testing.T) {
 					records[id] = update(t, other, rec, value)
 				}
 			}
-			if state, err = s.bucketState(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+			state, err = s.bucketState(t.Context())
+			must(t, err)
 			if current, err := s.confirmIfCurrent(p, probe{bucketState: state, applied: applied, sentAt: time.Now()}); current || err != nil || s.freshness.lastConfirmed() != confirmed {
 				t.Errorf("the copy is confirmed before it is compared: %v", err)
 			}

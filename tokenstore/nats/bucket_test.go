@@ -16,23 +16,17 @@ import (
 func admin(t *testing.T, s *server.Server) jetstream.JetStream {
 	t.Helper()
 	conn, err := natstest.Connect(s)()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(conn.Close)
 	js, err := jetstream.New(conn)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return js
 }
 
 // recreateBucket deletes the bucket, and makes it again at once.
 func recreateBucket(t *testing.T, js jetstream.JetStream) {
 	t.Helper()
-	if err := js.DeleteKeyValue(t.Context(), "tokens"); err != nil {
-		t.Fatal(err)
-	}
+	must(t, js.DeleteKeyValue(t.Context(), "tokens"))
 	createBucket(t, js)
 }
 
@@ -107,9 +101,7 @@ func testBucketReplaced(t *testing.T, away bool, fill func(*testing.T, tokenstor
 		return slices.EqualFunc(mustAll(t, b), mustAll(t, a), equal) && len(mustAll(t, b)) == 4
 	})
 	before, err := b.Get(t.Context(), access, "b")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	changes := watch(t, b)
 	if away {
 		link.Cut()
@@ -135,9 +127,8 @@ func testBucketReplaced(t *testing.T, away bool, fill func(*testing.T, tokenstor
 	if ch := nextOf(t, changes, "next"); !equalButVersion(ch.Record, next) {
 		t.Errorf("change %+v, want %+v", ch, next)
 	}
-	if next, err = b.Get(t.Context(), next.Kind, next.ID); err != nil {
-		t.Fatal(err)
-	}
+	next, err = b.Get(t.Context(), next.Kind, next.ID)
+	must(t, err)
 	next = update(t, b, next, "y")
 	awaitSame(t, a, mustAll(t, b))
 	remove(t, b, next)
@@ -151,9 +142,7 @@ func TestBucketDeleted(t *testing.T) {
 	a, b := openReady(t, natstest.Connect(server), withMaxStale(natstest.Limit)), openReady(t, natstest.Connect(server))
 	a.WatchStale(func() { t.Error("the store has not noticed for as long as a copy may be used") })
 	wantRecord(t, b, create(t, a, record("a", "x"))) // so that both go on with the same version
-	if err := admin(t, server).DeleteKeyValue(t.Context(), "tokens"); err != nil {
-		t.Fatal(err)
-	}
+	must(t, admin(t, server).DeleteKeyValue(t.Context(), "tokens"))
 	awaitSame(t, a, nil)
 	awaitSame(t, b, nil)
 	wantRecord(t, b, create(t, a, record("a", "y")))

@@ -41,9 +41,7 @@ func openStore(t *testing.T, connect natstest.Connector, change ...func(*Config)
 		f(&c)
 	}
 	store, err := Open(c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() {
 		store.Close()
 		if t.Failed() {
@@ -234,9 +232,7 @@ func all(t *testing.T, s tokenstore.Store) (list []tokenstore.Record, err error)
 func mustAll(t *testing.T, s tokenstore.Store) []tokenstore.Record {
 	t.Helper()
 	list, err := all(t, s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return list
 }
 
@@ -279,9 +275,7 @@ func awaitReady(t *testing.T, s tokenstore.Store) {
 func messageOf(t *testing.T, s testStore, id string) *message {
 	t.Helper()
 	m, err := s.lastMessage(t.Context(), s.subject(access, id))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return m
 }
 
@@ -289,9 +283,7 @@ func messageOf(t *testing.T, s testStore, id string) *message {
 func bucketOf(t *testing.T, s testStore) jetstream.KeyValue {
 	t.Helper()
 	kv, err := s.bucket(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return kv
 }
 
@@ -299,9 +291,26 @@ func bucketOf(t *testing.T, s testStore) jetstream.KeyValue {
 func fill(t testing.TB, s *Store, n int, value []byte) {
 	t.Helper()
 	for i := range n {
-		if _, err := s.js.PublishAsync(s.subject(access, fmt.Sprint(i)), value); err != nil {
-			t.Fatal(err)
-		}
+		must(t, errorOf(s.js.PublishAsync(s.subject(access, fmt.Sprint(i)), value)))
 	}
 	<-s.js.PublishAsyncComplete()
 }
+
+// must ends a test where there is an error.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// noError is must for what a test goes on after.
+func noError(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+// errorOf is the error of a call that returns something else, too.
+func errorOf[T any](_ T, err error) error { return err }

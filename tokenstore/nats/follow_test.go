@@ -26,9 +26,7 @@ func TestReadingInterrupted(t *testing.T) {
 	fill(t, s.Store, n, encode(tokenstore.Record{}))
 	await(t, "the copy has all", func() bool { return len(s.mirror.ids(access, "", math.MaxInt)) == n })
 	now, err := s.bucketState(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	ghost := entryKey{access, "ghost"} // which the bucket has not
 
 	// A second follower, which reads everything.
@@ -106,15 +104,11 @@ func TestUnseenIsAskedFor(t *testing.T) {
 	live := put(t, s, "live", time.Time{})
 	phantom := tokenstore.Record{Kind: access, ID: "phantom", Version: live.Version, Value: []byte("x")}
 	s.mirror.put(phantom, 0)
-	if err := s.dropUnseen(t.Context(), 99, live.Version, false); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.dropUnseen(t.Context(), 99, live.Version, false))
 	if got := s.mirror.ids(access, "", math.MaxInt); len(got) != 1 || got[0] != "live" {
 		t.Errorf("the copy has %q", got)
 	}
-	if err := s.dropUnseen(t.Context(), 99, live.Version, true); err != nil { // of another bucket nothing old is left
-		t.Fatal(err)
-	}
+	must(t, s.dropUnseen(t.Context(), 99, live.Version, true)) // of another bucket nothing old is left
 	if got := s.mirror.ids(access, "", math.MaxInt); len(got) != 0 {
 		t.Errorf("the copy has %q", got)
 	}
@@ -127,9 +121,7 @@ func BenchmarkFirstCopy(b *testing.B) {
 	config := Config{Connect: natstest.Connect(server), Bucket: "tokens", Create: true, Replicas: 1, MaxStale: time.Minute, Log: zap.NewNop()}
 	open := func() *Store {
 		s, err := Open(config)
-		if err != nil {
-			b.Fatal(err)
-		}
+		must(b, err)
 		<-s.freshness.ready
 		return s
 	}
@@ -176,9 +168,7 @@ func TestWriteOverReplaced(t *testing.T) {
 		t.Errorf("over an old version: %v", err)
 	}
 	again, err := s.Get(t.Context(), access, "live")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if _, err := s.Update(t.Context(), again); err != nil || again.Version <= phantom.Version {
 		t.Errorf("over version %d, which is new: %v", again.Version, err)
 	}

@@ -17,21 +17,15 @@ func TestFormat1(t *testing.T) {
 	t.Parallel()
 	const token = "AT_14caf6cc3c040b269a27221c0f544a4d_778c51036d59c6dd5596d53a87877d42"
 	header, err := hex.DecodeString("0100000000f487f350") // format 1, to be deleted in 2100
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	value := string(header) + `{"secret_sha256":"fb97aee09ff9e6b977074159ffb4bcdd87e17db3c3646bd93aafecad79a07789","master_id":"cefda96c7a35cdc969426a05c183f2af",` +
 		`"created_by":"x","created_at":"2100-01-01T00:00:00Z","expires_at":"2100-01-01T01:00:00Z","right":{"tenant_grants":[{"tenant_ids":["paint.room"],"allow_channels_pub":["a.#"]}]}}`
 	s := openOne(t)
 	kv := bucketOf(t, s)
-	if _, err := kv.PutString(t.Context(), "1.14caf6cc3c040b269a27221c0f544a4d", value); err != nil {
-		t.Fatal(err)
-	}
+	must(t, errorOf(kv.PutString(t.Context(), "1.14caf6cc3c040b269a27221c0f544a4d", value)))
 	now := time.Date(2100, 1, 1, 0, 30, 0, 0, time.UTC)
 	service, err := tokenstore.NewService(s, tokenstore.Config{Now: func() time.Time { return now }})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	a, err := service.Authenticate(t.Context(), token)
 	if err != nil || !a.CanPublish([]byte("paint.room"), []byte("a.b")) {
 		t.Fatalf("%+v, %v", a, err)
@@ -39,9 +33,7 @@ func TestFormat1(t *testing.T) {
 	if rec, err := s.Get(t.Context(), access, a.ID); err != nil || rec.DeleteAfter.UTC() != time.Unix(0xf487f350, 0).UTC() {
 		t.Errorf("%+v, %v", rec, err)
 	}
-	if err := service.RevokeByID(t.Context(), service.Overlay(), a.ID); err != nil {
-		t.Error(err)
-	}
+	noError(t, service.RevokeByID(t.Context(), service.Overlay(), a.ID))
 	entry, err := kv.Get(t.Context(), "1.14caf6cc3c040b269a27221c0f544a4d")
 	if err != nil || entry.Value()[0] != 1 || !strings.Contains(string(entry.Value()), `"revoked_at":"2100-01-01T00:30:00Z"`) {
 		t.Errorf("the bucket has %q, %v", entry.Value(), err)
@@ -59,18 +51,14 @@ func TestLaterFormat(t *testing.T) {
 	kv := bucketOf(t, a)
 	key := keyOf(access, "x")
 	later, err := kv.Put(t.Context(), key, []byte("\x02of a later version"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	await(t, "the running store has seen it", func() bool { return a.Unreadable() != nil })
 	b := openReady(t, connect)
 	for name, s := range map[string]testStore{"that knew the token": a, "that starts": b} {
 		s.mirror.mu.Lock()
 		s.mirror.now = func() time.Time { return time.Now().Add(2 * tombstoneTTL) }
 		s.mirror.mu.Unlock()
-		if err := s.removeExpired(t.Context()); err != nil {
-			t.Error(err)
-		}
+		noError(t, s.removeExpired(t.Context()))
 		get := func(_ tokenstore.Record, err error) error { return err }
 		write := func(_ uint64, err error) error { return err }
 		for call, err := range map[string]error{
@@ -95,25 +83,17 @@ func TestLaterFormat(t *testing.T) {
 	if a.Unreadable() == nil {
 		t.Error("a reading that has seen the record drops it")
 	}
-	if _, err := kv.Put(t.Context(), key, encode(tokenstore.Record{Value: []byte("known")})); err != nil {
-		t.Fatal(err)
-	}
+	must(t, errorOf(kv.Put(t.Context(), key, encode(tokenstore.Record{Value: []byte("known")}))))
 	for _, s := range []testStore{a, b} {
 		await(t, "it can be read again", func() bool {
 			got, err := s.Get(t.Context(), access, "x")
 			return err == nil && string(got.Value) == "known"
 		})
-		if err := s.Unreadable(); err != nil {
-			t.Error(err)
-		}
+		noError(t, s.Unreadable())
 	}
-	if _, err := kv.Put(t.Context(), key, []byte("\x03")); err != nil {
-		t.Fatal(err)
-	}
+	must(t, errorOf(kv.Put(t.Context(), key, []byte("\x03"))))
 	await(t, "the store has seen it", func() bool { return a.Unreadable() != nil })
-	if err := kv.Delete(t.Context(), key); err != nil {
-		t.Fatal(err)
-	}
+	must(t, kv.Delete(t.Context(), key))
 	await(t, "it is deleted", func() bool { _, err := a.Get(t.Context(), access, "x"); return errors.Is(err, tokenstore.ErrNotFound) })
 }
 

@@ -58,9 +58,7 @@ func TestConflictUpdatesCopy(t *testing.T) {
 	s, other, _ := openTwo(t)
 	one := put(t, s, "a", time.Time{})
 	two, err := other.Update(t.Context(), one)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	await(t, "the watch has brought it", func() bool {
 		rec, _ := s.mirror.get(access, "a")
 		return rec.Version == two

@@ -103,9 +103,7 @@ func TestValue(t *testing.T) {
 	} {
 		stored := encode(tokenstore.Record{Value: []byte(c.value), DeleteAfter: c.after})
 		rec, err := decode(tokenstore.KindMaster, "a", stored, 7)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if rec.Kind != tokenstore.KindMaster || rec.ID != "a" || rec.Version != 7 || string(rec.Value) != c.value ||
 			!rec.DeleteAfter.Equal(c.want) || rec.DeleteAfter.IsZero() != c.want.IsZero() {
 			t.Errorf("%v came back as %+v", c.after, rec)

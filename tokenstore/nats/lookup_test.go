@@ -21,9 +21,7 @@ import (
 func requests(t *testing.T, s testStore, connect natstest.Connector, subject string) (count func() int64) {
 	t.Helper()
 	conn, err := connect()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(conn.Close)
 	var n atomic.Int64
 	end := strings.TrimSuffix(subject, ">") + "END" // of what is counted
@@ -37,14 +35,10 @@ func requests(t *testing.T, s testStore, connect natstest.Connector, subject str
 	}); err != nil {
 		t.Fatal(err)
 	}
-	if err := conn.Flush(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, conn.Flush())
 	return func() int64 {
 		t.Helper()
-		if err := s.conn.Publish(end, nil); err != nil {
-			t.Fatal(err)
-		}
+		must(t, s.conn.Publish(end, nil))
 		natstest.Receive(t, "the end of what is counted", ended)
 		return n.Load()
 	}

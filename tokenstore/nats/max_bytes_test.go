@@ -21,9 +21,7 @@ func limitAccount(t *testing.T, s *server.Server, l server.JetStreamAccountLimit
 	t.Helper()
 	l.MaxMemory, l.MaxStreams, l.MaxConsumers, l.MaxAckPending = -1, -1, -1, -1
 	err := s.GlobalAccount().UpdateJetStreamLimits(map[string]server.JetStreamAccountLimits{"": l})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 }
 
 // An account that requires a size refuses a bucket without one: calls fail at once, and
@@ -54,9 +52,7 @@ func TestMaxBytes(t *testing.T) {
 	limitAccount(t, srv, server.JetStreamAccountLimits{MaxStore: 64 << 20, MaxBytesRequired: true})
 	large := openStore(t, natstest.Connect(srv), withMaxBytes(65<<20))
 	awaitLog(t, large, "max_bytes of token_store nats", "insufficient storage resources")
-	if err := large.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, large.Close())
 	awaitReady(t, openStore(t, natstest.Connect(srv), withMaxBytes(1<<20)))
 	awaitReady(t, openStore(t, natstest.Connect(srv), withMaxBytes(2<<20)))
 	stream, err := admin(t, srv).Stream(t.Context(), "KV_tokens")

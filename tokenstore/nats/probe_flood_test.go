@@ -21,17 +21,11 @@ func TestMissesLeaveProbes(t *testing.T) {
 	p := natstest.StartProxy(t, server)
 	s := openReady(t, p.Connect(client.PingInterval(time.Minute)))
 	conn, err := natstest.Connect(server)()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(conn.Close)
 	var asked atomic.Int64
-	if _, err := conn.Subscribe("$JS.API.STREAM.INFO.KV_tokens", func(*client.Msg) { asked.Add(1) }); err != nil {
-		t.Fatal(err)
-	}
-	if err := conn.Flush(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, errorOf(conn.Subscribe("$JS.API.STREAM.INFO.KV_tokens", func(*client.Msg) { asked.Add(1) })))
+	must(t, conn.Flush())
 
 	p.HoldReplies()
 	before := asked.Load()

@@ -29,14 +29,10 @@ func TestCatchUp(t *testing.T) {
 		before := s.freshness.lastConfirmed()
 		for i := range 3 {
 			m := encode(tokenstore.Record{Value: fmt.Append(nil, i)})
-			if _, err := s.js.Publish(t.Context(), s.subject(access, fmt.Sprint(i)), m); err != nil {
-				t.Fatal(err)
-			}
+			must(t, errorOf(s.js.Publish(t.Context(), s.subject(access, fmt.Sprint(i)), m)))
 		}
 		state, err := s.bucketState(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		p := &progress{copyState: copyState{created: state.created, complete: true}}
 		change(&p.copyState)
 		asked := time.Now()
@@ -112,16 +108,12 @@ func TestReplicaAlone(t *testing.T) {
 		return err == nil || errors.Is(err, tokenstore.ErrExists)
 	})
 	stream, err := first.js.Stream(t.Context(), first.streamName())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	holders := []string{stream.CachedInfo().Cluster.Leader}
 	for _, r := range stream.CachedInfo().Cluster.Replicas {
 		holders = append(holders, r.Name)
 	}
-	if err := first.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, first.Close())
 	var s testStore
 	for _, server := range servers {
 		if !slices.Contains(holders, server.Name()) {

@@ -97,9 +97,7 @@ func TestRoles(t *testing.T) {
 		t.Errorf("the reader sees %+v", c)
 	}
 	for _, store := range stores {
-		if err := store.Close(); err != nil {
-			t.Error(err)
-		}
+		noError(t, store.Close())
 		if got := logText(store.logs); strings.Contains(strings.ToLower(got), "permission") {
 			t.Errorf("a store was denied something:\n%s", got)
 		}
@@ -113,21 +111,13 @@ func TestTakenOver(t *testing.T) {
 	t.Parallel()
 	s := roleServer(t, "tokens")
 	operator, err := natstest.Connect(s)(client.UserInfo("operator", "p"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer operator.Close()
 	js, err := jetstream.New(operator)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	kv, err := js.CreateKeyValue(t.Context(), jetstream.KeyValueConfig{Bucket: "tokens", History: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := kv.Put(t.Context(), "2.real", encoded("real")); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, errorOf(kv.Put(t.Context(), "2.real", encoded("real"))))
 	victim := openReady(t, connectAs(s, "manager"))
 
 	for _, name := range []string{"reader", "issuer"} {
@@ -137,28 +127,20 @@ func TestTakenOver(t *testing.T) {
 				denials.Add(1)
 			}
 		}))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		defer foe.Close()
 		denied := func(subject, reply string, data any) {
 			t.Helper()
 			before := denials.Load()
 			body, err := json.Marshal(data)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := foe.PublishRequest(subject, reply, body); err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
+			must(t, foe.PublishRequest(subject, reply, body))
 			await(t, subject+" is denied to "+name, func() bool { return denials.Load() > before })
 		}
 		forged := encoded("forged")
 		writes := name == "issuer"
 		if writes {
-			if _, err := foe.Request("$KV.tokens.1.forged", forged, natstest.Limit); err != nil {
-				t.Fatal(err)
-			}
+			must(t, errorOf(foe.Request("$KV.tokens.1.forged", forged, natstest.Limit)))
 		} else {
 			denied("$KV.tokens.1.forged", foe.NewInbox(), "x")
 		}
@@ -178,28 +160,20 @@ func TestTakenOver(t *testing.T) {
 			body, err := json.Marshal(map[string]any{"stream_name": "KV_tokens", "config": map[string]any{
 				"name": consumer, "deliver_subject": to, "filter_subject": "$KV.tokens.1.forged", "ack_policy": "none",
 			}})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			answer, err := foe.Request("$JS.API.CONSUMER.CREATE.KV_tokens."+consumer+".$KV.tokens.1.forged", body, natstest.Limit)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			if i == 0 && !strings.Contains(string(answer.Data), "forms a cycle") {
 				t.Errorf("a consumer that writes to the bucket: %s", answer.Data)
 			}
 		}
 		for _, subject := range []string{"_INBOX.>", "_INBOX_manager.>", "$KV.>", ">"} {
 			before := denials.Load()
-			if _, err := foe.SubscribeSync(subject); err != nil {
-				t.Fatal(err)
-			}
+			must(t, errorOf(foe.SubscribeSync(subject)))
 			await(t, "subscribing to "+subject+" is denied", func() bool { return denials.Load() > before })
 		}
 		// An answer of JetStream's can be sent to a master's key, and is no record.
-		if err := foe.PublishRequest("$JS.API.STREAM.MSG.GET.KV_tokens", "$KV.tokens.2.answer", []byte(`{"seq":1}`)); err != nil {
-			t.Fatal(err)
-		}
+		must(t, foe.PublishRequest("$JS.API.STREAM.MSG.GET.KV_tokens", "$KV.tokens.2.answer", []byte(`{"seq":1}`)))
 		await(t, "the answer is in the bucket, as NATS has it", func() bool {
 			_, err := kv.Get(t.Context(), "2.answer")
 			return err == nil

@@ -18,9 +18,7 @@ import (
 func deleteConsumers(t *testing.T, s *server.Server) {
 	t.Helper()
 	stream, err := admin(t, s).Stream(t.Context(), "KV_tokens")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for name := range stream.ConsumerNames(t.Context()).Name() {
 		err := stream.DeleteConsumer(t.Context(), name)
 		if err != nil && !errors.Is(err, jetstream.ErrConsumerNotFound) { // a store may just have begun anew
@@ -36,25 +34,19 @@ func services(t *testing.T) (a, b *tokenstore.Service, m tokenstore.Master, shar
 	serve := func() *tokenstore.Service {
 		store := openReady(t, natstest.Connect(shared))
 		service, err := tokenstore.NewService(store, tokenstore.Config{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		return service
 	}
 	a, b = serve(), serve()
 	_, token, err := a.CreateMaster(t.Context(), tokenstore.MasterSpec{Name: "m", TenantPrefix: "a."})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return a, b, authenticated(t, a, token), shared
 }
 
 func authenticated(t *testing.T, s *tokenstore.Service, token string) tokenstore.Master {
 	t.Helper()
 	m, err := s.AuthenticateMaster(t.Context(), token, netip.MustParseAddr("127.0.0.1"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return *m
 }
 
@@ -89,9 +81,7 @@ func TestIssueAfterRotationElsewhere(t *testing.T) {
 			t.Parallel()
 			a, b, m, shared := services(t)
 			deleteConsumers(t, shared)
-			if err := change(b, m.ID); err != nil {
-				t.Fatal(err)
-			}
+			must(t, change(b, m.ID))
 			_, err := a.Issue(t.Context(), &m, issueRequest())
 			wantErr(t, "Issue", err, tokenstore.ErrBadMasterToken)
 		})
@@ -106,9 +96,7 @@ func TestRotationFindsTokensOfElsewhere(t *testing.T) {
 	var issued []tokenstore.Issued
 	for range 10 {
 		i, err := a.Issue(t.Context(), &m, issueRequest())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		issued = append(issued, i)
 	}
 	_, _, revoked, err := b.RotateMaster(t.Context(), m.ID, true)

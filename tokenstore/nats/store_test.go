@@ -39,9 +39,7 @@ func TestConformance(t *testing.T) {
 func TestCloseStopsClock(t *testing.T) {
 	t.Parallel()
 	s := openOne(t)
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.Close())
 	if s.freshness.timer.Stop() {
 		t.Error("the clock went on")
 	}
@@ -62,9 +60,7 @@ func TestCloseWhileReading(t *testing.T) {
 		for len(s.mirror.ids(access, "", math.MaxInt)) == 0 { // the reading takes some milliseconds
 			runtime.Gosched()
 		}
-		if err := s.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, s.Close())
 	}
 }
 
@@ -80,9 +76,7 @@ func TestCloseWithoutLink(t *testing.T) {
 			interrupt(link)
 			closed := make(chan error, 1)
 			go func() { closed <- s.Close() }()
-			if err := natstest.Receive(t, "Close", closed); err != nil {
-				t.Error(err)
-			}
+			noError(t, natstest.Receive(t, "Close", closed))
 			_, err := s.Get(t.Context(), access, rec.ID)
 			wantErr(t, "Get", err, tokenstore.ErrClosed)
 		})

@@ -23,9 +23,7 @@ func TestRevokeSubject(t *testing.T) {
 		index := tokenstore.NewIndex(store)
 		t.Cleanup(index.Close)
 		service, err := tokenstore.NewService(store, tokenstore.Config{Index: index})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		services = append(services, service)
 	}
 	request := tokenstore.IssueRequest{CreatedBy: "test", Subject: "ada", Right: tokenstore.Right{
@@ -56,9 +54,7 @@ func TestRevokeSubject(t *testing.T) {
 		t.Errorf("left: %s", rec.Value)
 		return true
 	})
-	if err != nil {
-		t.Error(err)
-	}
+	noError(t, err)
 }
 
 // An edge that only reads revokes nothing, and says so.
@@ -68,9 +64,7 @@ func TestReaderRevokesNoSubject(t *testing.T) {
 	awaitReady(t, openStore(t, connect))
 	store := openReady(t, connect, withRole(Reader))
 	service, err := tokenstore.NewService(store, tokenstore.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	_, err = service.RevokeSubject(t.Context(), service.Overlay(), "ada")
 	wantErr(t, "RevokeSubject", err, tokenstore.ErrReadOnly)
 }

@@ -27,9 +27,7 @@ func TestRemoveExpired(t *testing.T) {
 	// This store does not know yet that a record may be kept for longer.
 	longer := extended
 	longer.DeleteAfter = future
-	if _, err := b.Update(t.Context(), longer); err != nil {
-		t.Fatal(err)
-	}
+	must(t, errorOf(b.Update(t.Context(), longer)))
 	await(t, "the change is here", func() bool {
 		rec, _ := a.mirror.get(access, "extended")
 		return rec.Version > extended.Version
@@ -41,9 +39,7 @@ func TestRemoveExpired(t *testing.T) {
 	heard := make(chan tokenstore.Change, 100)
 	t.Cleanup(a.Watch(func(c tokenstore.Change) { heard <- c }))
 	t.Cleanup(b.Watch(func(c tokenstore.Change) { heard <- c }))
-	if err := a.removeExpired(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, a.removeExpired(t.Context()))
 	for id, forgotten := range map[string]bool{"old": true, "old too": true, "new": false, "kept": false, "extended": false} {
 		if m := messageOf(t, a, id); m == nil || m.deleted != forgotten {
 			t.Errorf("%s: the bucket has %+v; forgotten: want %v", id, m, forgotten)
@@ -112,16 +108,12 @@ func TestPurgeDeleteMarkers(t *testing.T) {
 	put(t, a, "kept", time.Time{})
 	for _, id := range []string{"deleted", "again"} {
 		rec := put(t, a, id, time.Time{})
-		if err := a.Delete(t.Context(), access, id, rec.Version); err != nil {
-			t.Fatal(err)
-		}
+		must(t, a.Delete(t.Context(), access, id, rec.Version))
 	}
 	put(t, a, "again", time.Time{})
 	purge := func(before time.Time) {
 		t.Helper()
-		if err := a.purgeDeleteMarkers(t.Context(), bucketOf(t, a), before); err != nil {
-			t.Fatal(err)
-		}
+		must(t, a.purgeDeleteMarkers(t.Context(), bucketOf(t, a), before))
 	}
 	purge(time.Now().Add(-time.Hour))
 	if m := messageOf(t, a, "deleted"); m == nil || !m.deleted {
@@ -144,13 +136,9 @@ func TestPurgeDeleteMarkersSparesRecreated(t *testing.T) {
 	t.Parallel()
 	a := openOne(t)
 	rec := put(t, a, "a", time.Time{})
-	if err := a.Delete(t.Context(), access, "a", rec.Version); err != nil {
-		t.Fatal(err)
-	}
+	must(t, a.Delete(t.Context(), access, "a", rec.Version))
 	kv := bucketOf(t, a)
-	if err := a.purgeDeleteMarkers(t.Context(), recreating{kv, func() { put(t, a, "a", time.Time{}) }}, time.Now().Add(time.Hour)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, a.purgeDeleteMarkers(t.Context(), recreating{kv, func() { put(t, a, "a", time.Time{}) }}, time.Now().Add(time.Hour)))
 	if m := messageOf(t, a, "a"); m == nil || m.deleted {
 		t.Errorf("what was created meanwhile is %+v", m)
 	}

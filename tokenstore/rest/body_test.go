@@ -80,18 +80,12 @@ func TestBodyLimit(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			conn, err := net.Dial("tcp", server.Listener.Addr().String())
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			defer conn.Close()
-			if err := conn.SetDeadline(time.Now().Add(answerTimeout)); err != nil {
-				t.Fatal(err)
-			}
+			must(t, conn.SetDeadline(time.Now().Add(answerTimeout)))
 			_, err = fmt.Fprintf(conn, "POST /v1/get-token HTTP/1.1\r\nHost: edge\r\nContent-Type: application/json\r\n"+
 				"Authorization: Bearer %s\r\n%s\r\n\r\n", masterAll, test.header)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			reader := bufio.NewReader(conn)
 			if test.continued {
 				res, err := http.ReadResponse(reader, nil)
@@ -100,13 +94,9 @@ func TestBodyLimit(t *testing.T) {
 				}
 			}
 			// Everything is sent before the answer is read, as simple clients do.
-			if _, err := io.WriteString(conn, test.body); err != nil {
-				t.Fatal(err)
-			}
+			must(t, errorOf(io.WriteString(conn, test.body)))
 			res, err := http.ReadResponse(reader, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			defer res.Body.Close()
 			if res.StatusCode != test.want {
 				t.Errorf("status %d, want %d", res.StatusCode, test.want)

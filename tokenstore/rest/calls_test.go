@@ -32,9 +32,7 @@ func TestAnswers(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			res := e.do(request(test.method, test.path, masterPaint, test.body))
 			body, err := io.ReadAll(res.Body)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			want := regexp.MustCompile("^" + strings.ReplaceAll(test.want, "ID", "[0-9a-f]{32}") + "$")
 			if res.StatusCode != http.StatusOK || !want.Match(body) {
 				t.Errorf("got %d %s\nwant %s", res.StatusCode, body, want)

@@ -91,9 +91,7 @@ func newEdge(t *testing.T) *edge {
 	})
 	static := func(token string, spec tokenstore.MasterSpec) tokenstore.StaticMaster {
 		id, hash, err := tokenstore.ParseStaticMaster(token)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		return tokenstore.StaticMaster{ID: id, SecretHash: hash, MasterSpec: spec}
 	}
 	service, err := tokenstore.NewService(e.store, tokenstore.Config{
@@ -107,9 +105,7 @@ func newEdge(t *testing.T) *edge {
 			static(masterMasked, tokenstore.MasterSpec{Name: "masked", AllowIPMasks: []string{"192.0.2.0/24"}}),
 		},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	core, logs := observer.New(zap.DebugLevel)
 	e.logs = logs
 	e.options = Options{
@@ -176,9 +172,7 @@ func (e *edge) refreshBody(id string, lifetime time.Duration) string {
 func (e *edge) wantOK(res *http.Response) map[string]any {
 	e.t.Helper()
 	var body map[string]any
-	if err := json.NewDecoder(res.Body).Decode(&body); err != nil {
-		e.t.Fatal(err)
-	}
+	must(e.t, json.NewDecoder(res.Body).Decode(&body))
 	if res.StatusCode != http.StatusOK || res.Header.Get("Content-Type") != "application/json" {
 		e.t.Fatalf("got %d %s %v, want 200 application/json", res.StatusCode, res.Header.Get("Content-Type"), body)
 	}
@@ -217,3 +211,14 @@ func (e *edge) wantProblem(res *http.Response, code Code) string {
 	}
 	return p.Detail
 }
+
+// must ends a test where there is an error.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// errorOf is the error of a call that returns something else, too.
+func errorOf[T any](_ T, err error) error { return err }

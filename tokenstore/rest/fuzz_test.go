@@ -33,9 +33,7 @@ func FuzzBodies(f *testing.F) {
 			r.Header.Set("Content-Type", "application/json")
 			res := e.do(r)
 			answer, err := io.ReadAll(res.Body)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			if res.StatusCode != http.StatusOK {
 				var p Problem
 				if json.Unmarshal(answer, &p) != nil || Status[Code(p.Code)] != res.StatusCode || res.StatusCode >= 500 {
@@ -44,9 +42,7 @@ func FuzzBodies(f *testing.F) {
 			}
 		}
 		tokens, _, err := e.options.Service().List(t.Context(), &tokenstore.Master{TenantPrefix: "paint."}, tokenstore.ListOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		for _, token := range tokens {
 			if len(token.Right.TenantGrants) == 0 || token.Status != tokenstore.StatusValid {
 				t.Fatalf("issued %+v", token)

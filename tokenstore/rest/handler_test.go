@@ -46,9 +46,7 @@ func TestOrderOfRefusals(t *testing.T) {
 	r.Body, r.ContentLength = unread, MaxBody+1
 	r.Header.Set("Expect", "100-continue") // else the rest of a body too large is discarded
 	revoke := func() {
-		if err := e.options.Service().RevokeByID(context.Background(), e.options.Service().Overlay(), id); err != nil {
-			t.Fatal(err)
-		}
+		must(t, e.options.Service().RevokeByID(context.Background(), e.options.Service().Overlay(), id))
 	}
 	steps := []struct {
 		code   Code
@@ -233,14 +231,10 @@ func TestHead(t *testing.T) {
 	server := httptest.NewServer(NewHandler(e.options))
 	defer server.Close()
 	r, err := http.NewRequest(http.MethodHead, server.URL+"/v1/tokens", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	r.Header.Set("Authorization", "Bearer "+masterAll)
 	res, err := server.Client().Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer res.Body.Close()
 	if want := int64(len(`{"tokens":[],"next_cursor":""}`)); res.StatusCode != http.StatusOK || res.ContentLength != want {
 		t.Errorf("got %d with length %d, want 200 with %d", res.StatusCode, res.ContentLength, want)

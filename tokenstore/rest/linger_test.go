@@ -62,21 +62,13 @@ func TestUnreadBody(t *testing.T) {
 			e := *e
 			e.t = t
 			conn, err := net.Dial("tcp", server.Listener.Addr().String())
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			closing = append(closing, conn)
-			if err := conn.SetDeadline(time.Now().Add(answerTimeout)); err != nil {
-				t.Fatal(err)
-			}
-			if _, err := fmt.Fprintf(conn, "%s HTTP/1.1\r\nHost: edge\r\n%s\r\n\r\n%s", c.line, c.headers, c.body); err != nil {
-				t.Fatal(err)
-			}
+			must(t, conn.SetDeadline(time.Now().Add(answerTimeout)))
+			must(t, errorOf(fmt.Fprintf(conn, "%s HTTP/1.1\r\nHost: edge\r\n%s\r\n\r\n%s", c.line, c.headers, c.body)))
 			answers := bufio.NewReader(conn)
 			res, err := http.ReadResponse(answers, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			defer res.Body.Close()
 			if c.code != "" {
 				e.wantProblem(res, c.code)
@@ -105,13 +97,9 @@ func TestReadBodyKeepsConnection(t *testing.T) {
 	server.Start()
 	defer server.Close()
 	conn, err := net.Dial("tcp", server.Listener.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer conn.Close()
-	if err := conn.SetDeadline(time.Now().Add(answerTimeout)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, conn.SetDeadline(time.Now().Add(answerTimeout)))
 	answers := bufio.NewReader(conn)
 	for _, code := range []Code{CodeInvalidBody, CodeInvalidBody, ""} {
 		body := "{}"
@@ -123,9 +111,7 @@ func TestReadBodyKeepsConnection(t *testing.T) {
 			t.Fatal(err)
 		}
 		res, err := http.ReadResponse(answers, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if code != "" {
 			e.wantProblem(res, code)
 		} else {
@@ -145,15 +131,11 @@ func TestUnreadBodyHTTP2(t *testing.T) {
 	never, stop := io.Pipe()
 	defer stop.Close()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, server.URL+"/v1/get-token", never)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	client := server.Client()
 	client.Timeout = answerTimeout
 	res, err := client.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer res.Body.Close()
 	if res.ProtoMajor != 2 {
 		t.Fatal(res.Proto)

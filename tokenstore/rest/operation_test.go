@@ -230,9 +230,7 @@ func TestIssueAnswer(t *testing.T) {
 	e := newEdge(t)
 	s := e.options.Service()
 	answer, err := Issue(t.Context(), s, s.Overlay(), []byte(e.issueBody("demo", time.Hour)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if !tokenstore.IsID(answer.TokenID) || !reflect.DeepEqual(answer.Tenants, []string{"demo"}) || !answer.ExpiresAt.Equal(e.now.Add(time.Hour)) {
 		t.Errorf("answer %+v", answer)
 	}

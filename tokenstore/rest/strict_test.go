@@ -51,9 +51,7 @@ func TestDecodeStrict(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			var got sample
-			if err := DecodeStrict([]byte(test.in), &got); err != nil {
-				t.Fatal(err)
-			}
+			must(t, DecodeStrict([]byte(test.in), &got))
 			if !reflect.DeepEqual(got, test.want) {
 				t.Errorf("got %+v\nwant %+v", got, test.want)
 			}

@@ -120,9 +120,7 @@ func TestReopenedAfterTheAnswer(t *testing.T) {
 	if rec.flushed != nil || rec.Code != http.StatusOK {
 		t.Fatalf("answered %d %s", rec.Code, rec.Body)
 	}
-	if err := <-issued; err != nil {
-		t.Error(err)
-	}
+	must(t, <-issued)
 }
 
 // observedRecorder calls flushed once, when a whole answer is flushed.

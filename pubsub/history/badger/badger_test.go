@@ -36,9 +36,7 @@ func TestMain(m *testing.M) {
 func open(t *testing.T, c Config) *Store {
 	t.Helper()
 	s, err := Open(c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { _ = s.Close() })
 	return s
 }
@@ -76,13 +74,9 @@ func page(t *testing.T, s *Store, text string, after uint64) history.Page {
 func readPage(t *testing.T, s *Store, tenant, text string, after uint64) history.Page {
 	t.Helper()
 	p, err := pattern.Parse(text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	got, err := s.Read(context.Background(), history.Query{History: "h", Tenant: tenant, Pattern: p, After: after, MaxMessages: 100_000, MaxBytes: 1 << 30})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return got
 }
 
@@ -100,9 +94,7 @@ func define(t *testing.T, s *Store, change func(*history.Limits)) {
 	if change != nil {
 		change(&l)
 	}
-	if err := s.Define(history.Definition{Name: "h", Limits: l}); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.Define(history.Definition{Name: "h", Limits: l}))
 }
 
 // What was stored, removed and remembered is so after a new start, too.
@@ -115,13 +107,9 @@ func TestReopen(t *testing.T) {
 		at = append(at, put(t, s, history.Message{Channel: []byte("a"), Payload: fmt.Append(nil, i), Key: fmt.Append(nil, i)}).Position)
 	}
 	at = append(at, put(t, s, history.Message{Channel: []byte("b"), Payload: []byte("b")}).Position)
-	if _, err := s.Purge("h", "t", "b"); err != nil {
-		t.Fatal(err)
-	}
+	must(t, errorOf(s.Purge("h", "t", "b")))
 	for round := range 3 {
-		if err := s.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, s.Close())
 		s = open(t, Config{Dir: dir})
 		if list, err := s.Usage(); err != nil || len(list) != 1 || list[0].Messages != 3 {
 			t.Errorf("before it is defined again: %+v, %v", list, err)
@@ -178,9 +166,7 @@ func TestPowerLoss(t *testing.T) {
 			copied := dir
 			if !c.closed { // as the files are now
 				copied = t.TempDir()
-				if err := os.CopyFS(copied+"/h", os.DirFS(dir)); err != nil {
-					t.Fatal(err)
-				}
+				must(t, os.CopyFS(copied+"/h", os.DirFS(dir)))
 				copied += "/h"
 				if err := os.Remove(copied + "/LOCK"); err != nil && !os.IsNotExist(err) {
 					t.Fatal(err)
@@ -208,9 +194,7 @@ func TestPowerLoss(t *testing.T) {
 				if head, err := s.Head("h", "t"); err != nil || (head.N > last.N) != c.want {
 					t.Errorf("the head is %v, %v", head, err)
 				}
-				if err := s.Close(); err != nil {
-					t.Fatal(err)
-				}
+				must(t, s.Close())
 			}
 		})
 	}
@@ -312,12 +296,8 @@ func TestKill(t *testing.T) {
 		cmd.Env = append(os.Environ(), killDirEnv+"="+dir)
 		cmd.Stderr = os.Stderr
 		pipe, err := cmd.StdoutPipe()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
+		must(t, cmd.Start())
 		type stored struct{ channel, payload string }
 		told := map[uint64]stored{}
 		lines := bufio.NewScanner(pipe)
@@ -334,9 +314,7 @@ func TestKill(t *testing.T) {
 			last = n
 			told[n] = stored{f[1], f[2]}
 			if len(told) == 500+round*37 {
-				if err := cmd.Process.Kill(); err != nil {
-					t.Fatal(err)
-				}
+				must(t, cmd.Process.Kill())
 			}
 		}
 		_ = cmd.Wait()
@@ -359,9 +337,7 @@ func TestKill(t *testing.T) {
 		if p.Removed.N == 0 || p.Removed.N > last {
 			t.Errorf("round %d: removed up to %v", round, p.Removed)
 		}
-		if err := s.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, s.Close())
 	}
 }
 
@@ -371,12 +347,8 @@ func BenchmarkAppend(b *testing.B) {
 	for _, sync := range []bool{false, true} {
 		b.Run(fmt.Sprintf("sync=%v", sync), func(b *testing.B) {
 			s, err := Open(Config{Dir: b.TempDir(), Sync: sync, Cache: DefaultCache, Reserve: DefaultReserve})
-			if err != nil {
-				b.Fatal(err)
-			}
-			if err := s.Define(history.Definition{Name: "h", Limits: history.DefaultLimits()}); err != nil {
-				b.Fatal(err)
-			}
+			must(b, err)
+			must(b, s.Define(history.Definition{Name: "h", Limits: history.DefaultLimits()}))
 			window := make(chan struct{}, 1024)
 			payload := make([]byte, 128)
 			b.SetBytes(128)
@@ -387,9 +359,7 @@ func BenchmarkAppend(b *testing.B) {
 					Stored: func(*history.Message, history.Result) { <-window },
 				})
 			}
-			if err := s.Close(); err != nil {
-				b.Fatal(err)
-			}
+			must(b, s.Close())
 		})
 	}
 }
@@ -397,9 +367,18 @@ func BenchmarkAppend(b *testing.B) {
 func BenchmarkWaits(b *testing.B) {
 	historytest.BenchmarkWaits(b, func(b *testing.B) history.Store {
 		s, err := Open(Config{Dir: b.TempDir(), Cache: DefaultCache, Reserve: DefaultReserve})
-		if err != nil {
-			b.Fatal(err)
-		}
+		must(b, err)
 		return s
 	})
 }
+
+// must ends a test where there is an error.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// errorOf is the error of a call that returns something else, too.
+func errorOf[T any](_ T, err error) error { return err }

@@ -20,9 +20,7 @@ func TestFormat1(t *testing.T) {
 	dir := unpack.TarGz(t, "testdata/format1.tar.gz")
 	for _, next := range []uint64{7, 8} {
 		s, err := Open(Config{Dir: dir})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if got := payloads(page(t, s, "a", 0)); !strings.HasPrefix(got, "a2 a3 a4") {
 			t.Errorf("got %s", got)
 		}
@@ -37,9 +35,7 @@ func TestFormat1(t *testing.T) {
 		if got := put(t, s, history.Message{Channel: []byte("c"), Payload: []byte("c")}).Position; got.N != next {
 			t.Errorf("the next message is at %v, want %d", got, next)
 		}
-		if err := s.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, s.Close())
 		if got := contents(t, dir)[string(rune(kindFormat))]; got != "\x01" {
 			t.Errorf("the database has the format %q", got)
 		}
@@ -68,26 +64,18 @@ func contents(t *testing.T, dir string) map[string]string {
 func edit(t *testing.T, dir string, change func(*badger.Txn) error) {
 	t.Helper()
 	db, err := badger.Open(badger.DefaultOptions(dir).WithLogger(nil).WithMemTableSize(memTableSize).WithValueLogFileSize(1 << 20))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := errors.Join(db.Update(change), db.Close()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, errors.Join(db.Update(change), db.Close()))
 }
 
 // A database of a later version is refused, and nothing is changed there.
 func TestLaterFormat(t *testing.T) {
 	dir := t.TempDir()
 	s, err := Open(Config{Dir: dir})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	define(t, s, func(l *history.Limits) { l.Age = time.Millisecond }) // old by now
 	put(t, s, history.Message{Channel: []byte("a"), Payload: []byte("a")})
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.Close())
 	edit(t, dir, func(txn *badger.Txn) error { return txn.Set([]byte{kindFormat}, []byte{2}) })
 	before := contents(t, dir)
 	s, err = Open(Config{Dir: dir})
@@ -147,12 +135,8 @@ func TestSendersReopen(t *testing.T) {
 	put(t, s, history.Message{Channel: []byte("a"), Payload: make([]byte, chunkBytes+1), Sender: []byte("bob")})
 	put(t, s, history.Message{Channel: []byte("a"), Payload: []byte("3")})
 	before, err := s.Usage()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, s.Close())
 	s = open(t, Config{Dir: dir})
 	var got []string
 	for _, m := range page(t, s, "a", 0).Messages {

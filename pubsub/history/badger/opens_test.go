@@ -14,9 +14,7 @@ import (
 func copyStore(t *testing.T, dir string) string {
 	t.Helper()
 	to := t.TempDir() + "/h"
-	if err := os.CopyFS(to, os.DirFS(dir)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.CopyFS(to, os.DirFS(dir)))
 	if err := os.Remove(to + "/LOCK"); err != nil && !os.IsNotExist(err) {
 		t.Fatal(err)
 	}
@@ -33,16 +31,12 @@ func TestOlderCopy(t *testing.T) {
 			s := open(t, Config{Dir: dir})
 			define(t, s, one)
 			own := []wire.Position{put(t, s, history.Message{Channel: []byte("b"), Payload: []byte("1")}).Position}
-			if err := s.Close(); err != nil {
-				t.Fatal(err)
-			}
+			must(t, s.Close())
 			copied := copyStore(t, dir)
 			s = open(t, Config{Dir: dir})
 			define(t, s, one)
 			old := put(t, s, history.Message{Channel: []byte("b"), Payload: []byte("old2")}).Position
-			if err := s.Close(); err != nil {
-				t.Fatal(err)
-			}
+			must(t, s.Close())
 			time.Sleep(2 * time.Millisecond) // so that the copy is opened later
 			for i := range opens {
 				s = open(t, Config{Dir: copied})
@@ -57,9 +51,7 @@ func TestOlderCopy(t *testing.T) {
 						t.Errorf("open %d: the store's own %v is not known: %v", i, p, err)
 					}
 				}
-				if err := s.Close(); err != nil {
-					t.Fatal(err)
-				}
+				must(t, s.Close())
 				time.Sleep(2 * time.Millisecond)
 			}
 		})
@@ -75,9 +67,7 @@ func TestOlderCopyNewTenant(t *testing.T) {
 		if defined {
 			define(t, s, one)
 		}
-		if err := s.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, s.Close())
 		copied := copyStore(t, dir)
 		s = open(t, Config{Dir: dir})
 		define(t, s, one)
@@ -92,9 +82,7 @@ func TestOlderCopyNewTenant(t *testing.T) {
 			if known, err := s.Knows("h", "t", old); known || err != nil {
 				t.Errorf("defined: %v: %v of the other store is known: %v", defined, old, err)
 			}
-			if err := s.Close(); err != nil {
-				t.Fatal(err)
-			}
+			must(t, s.Close())
 		}
 	}
 }
@@ -129,9 +117,7 @@ func TestReopenManyTenants(t *testing.T) {
 			putAll(t, s, "t", 2)
 			put(t, s, history.Message{Channel: []byte("c")})
 			if purged {
-				if _, err := s.Purge("h", "", ""); err != nil {
-					t.Fatal(err)
-				}
+				must(t, errorOf(s.Purge("h", "", "")))
 			}
 			heads := map[string]wire.Position{}
 			for i := range manyTenants {
@@ -139,9 +125,7 @@ func TestReopenManyTenants(t *testing.T) {
 				heads[name], _ = s.Head("h", name)
 			}
 			for range 2 {
-				if err := s.Close(); err != nil {
-					t.Fatal(err)
-				}
+				must(t, s.Close())
 				s = open(t, Config{Dir: dir})
 				wrong := 0
 				for name, head := range heads {
@@ -171,14 +155,10 @@ func TestForgottenTenantsReopen(t *testing.T) {
 	last, _ := s.Head("h", "t")
 	for _, prefix := range []string{"a", "b"} {
 		putAll(t, s, prefix, 1)
-		if _, err := s.Purge("h", "", ""); err != nil {
-			t.Fatal(err)
-		}
+		must(t, errorOf(s.Purge("h", "", "")))
 	}
 	for range 2 {
-		if err := s.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, s.Close())
 		s = open(t, Config{Dir: dir})
 		if head, err := s.Head("h", "t"); err != nil || head.N < last.N || head.T < last.T {
 			t.Errorf("the head is %v, %v, and was %v", head, err, last)

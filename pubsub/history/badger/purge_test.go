@@ -51,9 +51,7 @@ func filesWith(t *testing.T, dir, text string) (found []string) {
 		}
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return found
 }
 
@@ -121,9 +119,7 @@ func TestPurgeErases(t *testing.T) {
 				store(t, s, "t", "open", same, 10, 100)
 				store(t, s, "other", "secret", other, c.before-c.before/2, 4096)
 				if c.reopened {
-					if err := s.Close(); err != nil {
-						t.Fatal(err)
-					}
+					must(t, s.Close())
 					s = open(t, Config{Dir: dir})
 				}
 				if len(filesWith(t, dir, mark)) == 0 {
@@ -148,12 +144,11 @@ func TestPurgeErases(t *testing.T) {
 				if channel == "all" {
 					tenant, of = "", ""
 				}
-				if _, err := s.Purge("h", tenant, of); err != nil {
-					t.Error(err)
-				}
+				_, err := s.Purge("h", tenant, of)
 				found := filesWith(t, dir, mark)
 				close(stop)
 				busy.Wait()
+				must(t, err)
 				if len(found) > 0 {
 					t.Errorf("purged messages are in %v", found)
 				}
@@ -170,9 +165,7 @@ func TestPurgeErases(t *testing.T) {
 					if channel != "all" {
 						expectOther(t, s, other, min(c.before, c.limit))
 					}
-					if err := s.Close(); err != nil {
-						t.Fatal(err)
-					}
+					must(t, s.Close())
 					s = open(t, Config{Dir: dir})
 				}
 			})
@@ -220,35 +213,23 @@ func TestLargePayloads(t *testing.T) {
 				t.Errorf("%v with %d bytes, want %v with %d", m.Position, len(m.Payload), at[i], sizes[i])
 			}
 		}
-		if err := s.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, s.Close())
 		s = open(t, Config{Dir: dir})
 	}
 	// One whose chunks were written, and that was not, is of a process that was killed.
-	if err := s.writeChunks([]pending{{store: true, of: mustFind(t, s), at: wire.Position{N: 99}, message: &history.Message{History: "h", Tenant: "t", Payload: make([]byte, 3*chunkBytes)}}}); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.writeChunks([]pending{{store: true, of: mustFind(t, s), at: wire.Position{N: 99}, message: &history.Message{History: "h", Tenant: "t", Payload: make([]byte, 3*chunkBytes)}}}))
 	for i := range sizes[1:] {
-		if _, err := s.Purge("h", "t", fmt.Sprint("c.", i+1)); err != nil {
-			t.Fatal(err)
-		}
+		must(t, errorOf(s.Purge("h", "t", fmt.Sprint("c.", i+1))))
 	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.Close())
 	s = open(t, Config{Dir: dir})
-	if err := s.each(kindChunk, func(k, _ []byte) error { return fmt.Errorf("a chunk is left: %q", k) }); err != nil {
-		t.Error(err)
-	}
+	must(t, s.each(kindChunk, func(k, _ []byte) error { return fmt.Errorf("a chunk is left: %q", k) }))
 }
 
 func mustFind(t *testing.T, s *Store) *kept {
 	t.Helper()
 	k, err := s.set.Find("h")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return k
 }
 
@@ -267,16 +248,12 @@ func TestPurgeErasesWhatReadersKept(t *testing.T) {
 	if err != nil || removed != 100 {
 		t.Fatalf("%d messages removed, %v", removed, err)
 	}
-	if err := errors.Join(s.flushMemory(), s.db.Flatten(1)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, errors.Join(s.flushMemory(), s.db.Flatten(1)))
 	reader.Discard()
 	if len(filesWith(t, dir, mark)) == 0 {
 		t.Fatal("the compaction has kept nothing")
 	}
-	if _, err := s.Purge("h", "t", "secret"); err != nil {
-		t.Error(err)
-	}
+	must(t, errorOf(s.Purge("h", "t", "secret")))
 	if found := filesWith(t, dir, mark); len(found) > 0 {
 		t.Errorf("purged messages are in %v", found)
 	}

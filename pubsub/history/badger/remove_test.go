@@ -12,14 +12,10 @@ func TestRemovalsInParts(t *testing.T) {
 	define(t, s, func(l *history.Limits) { l.Messages = 100_000 })
 	putAll(t, s, "t", 2) // of manyTenants each
 	k, err := s.set.Find("h")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	s.commit.Lock() // the committer removes nothing meanwhile
 	defer s.commit.Unlock()
-	if _, err := s.set.Purge("h", "", "", nil); err != nil {
-		t.Fatal(err)
-	}
+	must(t, errorOf(s.set.Purge("h", "", "", nil)))
 	left := 2 * manyTenants
 	for more := true; more; {
 		var part removals

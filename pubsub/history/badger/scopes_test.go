@@ -16,12 +16,8 @@ func TestScopes(t *testing.T) {
 		t.Errorf("of a new store: %v, %v", got, err)
 	}
 	want := map[string]history.Scope{"a": {Print: "p", Since: 1}, "b": {Since: 1 << 40}}
-	if err := s.SetScopes(want); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.SetScopes(want))
+	must(t, s.Close())
 	if err := s.SetScopes(want); !errors.Is(err, history.ErrClosed) {
 		t.Errorf("of a closed store: %v", err)
 	}

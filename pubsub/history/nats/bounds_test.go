@@ -116,14 +116,10 @@ func TestTimelineIsBounded(t *testing.T) {
 func TestNoAnswer(t *testing.T) {
 	s := natstest.Server(t)
 	conn, err := client.Connect(s.ClientURL())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer conn.Close()
 	a, err := newAcks(conn, 5*time.Second)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	o := newStream(new(Store), "h").out
 	var results []history.Result
 	now := time.Now()
@@ -147,13 +143,9 @@ func TestIdle(t *testing.T) {
 	defer func() { idleTime = before }()
 	server := natstest.Server(t)
 	s, err := Open(Config{Connect: natstest.Connect(server), Prefix: "p", Log: zaptest.NewLogger(t)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer func() { _ = s.Close() }()
-	if err := s.Define(history.Definition{Name: "h", Channels: []string{"#"}, Limits: history.DefaultLimits()}); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.Define(history.Definition{Name: "h", Channels: []string{"#"}, Limits: history.DefaultLimits()}))
 	stored := make(chan history.Result, 1)
 	s.Append(&history.Message{History: "h", Tenant: "t", Channel: []byte("c"), Payload: []byte("x"), Stored: func(_ *history.Message, r history.Result) { stored <- r }})
 	r := <-stored

@@ -82,9 +82,7 @@ func TestSlowerEdge(t *testing.T) {
 	case <-time.After(100 * time.Millisecond): // no answer is to come
 	}
 	proxy.Resume()
-	if err := natstest.Receive(t, "Knows", known); err != nil {
-		t.Error(err)
-	}
+	must(t, natstest.Receive(t, "Knows", known))
 	beyond := at
 	beyond.N += 1_000_000
 	start := time.Now()

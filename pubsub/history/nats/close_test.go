@@ -22,9 +22,7 @@ func TestCloseAnswersAll(t *testing.T) {
 		return arrival{sent{out: st.out, message: m, since: time.Now(), epoch: at.Epoch}, number, false}
 	}
 	st.stored.add(st, arrived(at.N+100)) // stored, and not received yet
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.Close())
 	st.stored.add(st, arrived(at.N+101)) // the answer came while the store was closed
 	for range 2 {
 		select {

@@ -26,18 +26,14 @@ func TestCluster(t *testing.T) {
 		connect = append(connect, natstest.Connect(s))
 	}
 	conn, err := connect[0]()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer conn.Close()
 	edgesOfCluster(t, connect, withShortCalls, func(leader func() int, progress func(string)) {
 		before := leader()
 		if os.Getenv("MILLRACE_CHECK") == "" {
 			return
 		}
-		if _, err := conn.Request("$JS.API.STREAM.LEADER.STEPDOWN.p_history_h", nil, natstest.Limit); err != nil {
-			t.Fatal(err)
-		}
+		must(t, errorOf(conn.Request("$JS.API.STREAM.LEADER.STEPDOWN.p_history_h", nil, natstest.Limit)))
 		await(t, "another leader", func() bool { return leader() != before })
 		progress(fmt.Sprintf("server %d does not lead any more", before))
 	})

@@ -55,9 +55,7 @@ func TestDefinitions(t *testing.T) {
 	define(t, b, definition("other", func(d *history.Definition) { d.Channels = []string{"d"} }))
 	fa.await(t, "a second history", func() bool { return fa.set.Find("other") != nil })
 	// One that is retired keeps what it has, and comes back.
-	if err := b.Retire("h"); err != nil {
-		t.Fatal(err)
-	}
+	must(t, b.Retire("h"))
 	fa.await(t, "the end of a history", func() bool { return fa.set.Find("h") == nil })
 	if list, err := a.Usage(); err != nil || len(list) != 1 || list[0].Messages != 8 {
 		t.Errorf("usage %+v, %v", list, err)

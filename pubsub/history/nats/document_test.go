@@ -24,18 +24,12 @@ func TestBadDocument(t *testing.T) {
 			t.Parallel()
 			s := natstest.Server(t)
 			kv, err := operator(t, s.ClientURL()).CreateKeyValue(context.Background(), jetstream.KeyValueConfig{Bucket: "p_histories", MaxBytes: 1 << 20})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if _, err := kv.PutString(context.Background(), "definitions", text); err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
+			must(t, errorOf(kv.PutString(context.Background(), "definitions", text)))
 			a := open(t, natstest.Connect(s), impatient)
 			_ = a.Define(definition("h"))
 			_ = try(a, "h", "t", "c", "1")
-			if err := a.Define(definition("h", func(d *history.Definition) { d.Limits.Messages = 7 })); err != nil {
-				t.Fatal(err)
-			}
+			must(t, a.Define(definition("h", func(d *history.Definition) { d.Limits.Messages = 7 })))
 			awaitPut(t, a, "2")
 		})
 	}

@@ -51,9 +51,7 @@ func TestEdges(t *testing.T) {
 			}
 			last = m.Position.N
 			var from, i int
-			if _, err := fmt.Sscanf(string(m.Payload), "%d.%d", &from, &i); err != nil {
-				t.Fatal(err)
-			}
+			must(t, errorOf(fmt.Sscanf(string(m.Payload), "%d.%d", &from, &i)))
 			if key := fmt.Sprint(from); i < order[key] {
 				t.Fatalf("%s: message %d of edge %d comes after %d", name, i, from, order[key])
 			} else {
@@ -118,9 +116,7 @@ func TestReadLater(t *testing.T) {
 		return at
 	}
 	purge := func(edge *Store, tenant, channel string) {
-		if _, err := edge.Purge("h", tenant, channel); err != nil {
-			t.Fatal(err)
-		}
+		must(t, errorOf(edge.Purge("h", tenant, channel)))
 		for _, m := range all {
 			m.purged = m.purged || m.tenant == tenant && (channel == "" || m.channel == channel)
 		}
@@ -213,9 +209,7 @@ func TestQuietTenant(t *testing.T) {
 		}
 	}
 	list, err := a.Usage()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var bytes int64
 	for _, u := range list {
 		bytes += u.Bytes

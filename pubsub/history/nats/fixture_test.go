@@ -28,9 +28,7 @@ func open(t testing.TB, by natstest.Connector, change ...func(*Config)) *Store {
 		f(&c)
 	}
 	store, err := Open(c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { _ = store.Close() })
 	return store
 }
@@ -114,9 +112,7 @@ func definition(name string, change ...func(*history.Definition)) history.Defini
 
 func define(t testing.TB, s *Store, d history.Definition) {
 	t.Helper()
-	if err := s.Define(d); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.Define(d))
 }
 
 // follow follows a history, and waits until it is received.
@@ -208,3 +204,14 @@ func texts(page history.Page) string {
 	}
 	return strings.Join(list, " ")
 }
+
+// must ends a test where there is an error.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// errorOf is the error of a call that returns something else, too.
+func errorOf[T any](_ T, err error) error { return err }

@@ -30,21 +30,15 @@ func TestFormat1(t *testing.T) {
 	s := natstest.Server(t)
 	js := operator(t, s.ClientURL())
 	kv, err := js.CreateKeyValue(t.Context(), jetstream.KeyValueConfig{Bucket: "p-dq_histories", MaxBytes: 4 << 20})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := kv.PutString(t.Context(), "definitions", document1); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, errorOf(kv.PutString(t.Context(), "definitions", document1)))
 	if _, err := js.CreateStream(t.Context(), jetstream.StreamConfig{
 		Name: "p-dq_history_h", Subjects: []string{"p.q.h.h.>"}, MaxBytes: 268435456, MaxAge: 3600e9, MaxMsgsPerSubject: 19, AllowDirect: true,
 	}); err != nil {
 		t.Fatal(err)
 	}
 	for _, m := range stream1 {
-		if _, err := js.Publish(t.Context(), m[0], []byte(m[1])); err != nil {
-			t.Fatal(err)
-		}
+		must(t, errorOf(js.Publish(t.Context(), m[0], []byte(m[1]))))
 	}
 
 	a := open(t, natstest.Connect(s), func(c *Config) { c.Prefix = "p.q" })
@@ -81,30 +75,22 @@ func TestLaterFormat(t *testing.T) {
 	follow(t, a, "h")
 	first := awaitPut(t, a, "1")
 	kv, err := operator(t, s.ClientURL()).KeyValue(t.Context(), "p_histories")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	entry, err := kv.Get(t.Context(), "definitions")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	known := string(entry.Value())
 	later := strings.Replace(known, `"format":1`, `"new":[],"format":2`, 1)
 	if later == known {
 		t.Fatalf("the definitions name no format: %s", known)
 	}
 	revision, err := kv.PutString(t.Context(), "definitions", later)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	b := open(t, natstest.Connect(s), impatient, withShortCalls) // one that has not known the definitions before
 	_ = b.Define(definition("h"))
 	starts := make(chan error, 1)
 	go func() { starts <- try(b, "h", "t", "c", "3").Err }() // ends with the answer
 	await(t, "the history to be out of reach", func() bool { return errors.Is(try(a, "h", "t", "c", "2").Err, history.ErrUnavailable) })
-	if err := a.Define(definition("h", func(d *history.Definition) { d.Limits.Messages = 7 })); err != nil {
-		t.Error(err)
-	}
+	must(t, a.Define(definition("h", func(d *history.Definition) { d.Limits.Messages = 7 })))
 	_ = a.Define(definition("other", func(d *history.Definition) { d.Tenants = []string{"o"} }))
 	await(t, "Retire to be refused", func() bool { // it has less time than a busy machine may need
 		err := a.Retire("h")
@@ -128,9 +114,7 @@ func TestLaterFormat(t *testing.T) {
 		return false
 	})
 
-	if _, err := kv.PutString(t.Context(), "definitions", known); err != nil {
-		t.Fatal(err)
-	}
+	must(t, errorOf(kv.PutString(t.Context(), "definitions", known)))
 	var next wire.Position
 	await(t, "the history to be back", func() bool {
 		r := try(a, "h", "t", "c", "4")

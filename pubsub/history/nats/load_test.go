@@ -55,28 +55,17 @@ func TestRemovedWhileItIsRead(t *testing.T) {
 			// The steps of session, with the removal between two of them.
 			st := b.find("h")
 			r, err := b.ensureStream(ctx, "h")
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			st.prepare(&r)
 			mark, err := st.mark(ctx)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := remove(a); err != nil {
-				t.Fatal(err)
-			}
-			if err := st.load(ctx, &r, mark); err != nil {
-				t.Fatal(err)
-			}
-			if mark, err = st.mark(ctx); err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
+			must(t, remove(a))
+			must(t, st.load(ctx, &r, mark))
+			mark, err = st.mark(ctx)
+			must(t, err)
 			receive(ctx, t, st, mark)
 			page, _, err := st.page(&history.Query{History: "h", Tenant: "t", Pattern: parse(t, "#"), After: at.N, MaxMessages: 100, MaxBytes: 1 << 20})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			if len(page.Messages) == manyMessages || page.Removed.N <= at.N {
 				t.Errorf("%d of %d messages, and up to %v is removed", len(page.Messages), manyMessages, page.Removed)
 			}
@@ -97,30 +86,22 @@ func TestCutByALateEdge(t *testing.T) {
 		put(t, a, "h", "t", "c", fmt.Sprint(i))
 	}
 	r, err := b.ensureStream(ctx, "h")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	late := r
 	late.Messages = 1
-	if _, err := a.js.UpdateStream(ctx, a.streamConfig("h", &late)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, errorOf(a.js.UpdateStream(ctx, a.streamConfig("h", &late))))
 	// While an edge reads the history.
 	st := b.find("h")
 	st.prepare(&r)
 	mark, err := st.mark(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if err := st.load(ctx, &r, mark); !errors.Is(err, errRestart) {
 		t.Errorf("load: %v", err)
 	}
 	st.discard()
 	// And before.
 	page, err := b.Read(ctx, history.Query{History: "h", Tenant: "t", Pattern: parse(t, "#"), After: at.N, MaxMessages: 100, MaxBytes: 1 << 20})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if len(page.Messages) == manyMessages || page.Removed.N <= at.N {
 		t.Errorf("%d of %d messages, and up to %v is removed", len(page.Messages), manyMessages, page.Removed)
 	}
@@ -129,9 +110,7 @@ func TestCutByALateEdge(t *testing.T) {
 func parse(t *testing.T, text string) pattern.Pattern {
 	t.Helper()
 	p, err := pattern.Parse(text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return p
 }
 
@@ -149,32 +128,23 @@ func TestLimitRaisedWhileItIsRead(t *testing.T) {
 	}
 	st := b.find("h")
 	r, err := b.ensureStream(ctx, "h")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	st.prepare(&r)
 	mark, err := st.mark(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for i := range 2 { // no number is missing behind the mark
 		put(t, a, "h", "t", "c", fmt.Sprint(i))
 	}
-	if err := st.load(ctx, &r, mark); err != nil {
-		t.Fatal(err)
-	}
+	must(t, st.load(ctx, &r, mark))
 	higher := r
 	higher.Messages, higher.Changing = 100, true
 	st.define(higher)
-	if mark, err = st.mark(ctx); err != nil {
-		t.Fatal(err)
-	}
+	mark, err = st.mark(ctx)
+	must(t, err)
 	receive(ctx, t, st, mark)
 	q := history.Query{History: "h", Tenant: "t", Pattern: parse(t, "#"), After: at.N, MaxMessages: 100, MaxBytes: 1 << 20}
 	page, _, err := st.page(&q)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if page.Removed.N <= at.N {
 		t.Errorf("%d of 4 messages, and up to %v is removed", len(page.Messages), page.Removed)
 	}
@@ -199,7 +169,5 @@ func receive(ctx context.Context, t *testing.T, st *stream, mark uint64) {
 		_ = st.receiveFrom(receiving, mark)
 	}()
 	t.Cleanup(func() { stop(); <-ended })
-	if err := st.await(ctx); err != nil {
-		t.Fatal(err)
-	}
+	must(t, st.await(ctx))
 }

@@ -23,14 +23,10 @@ import (
 func operator(t testing.TB, url string) jetstream.JetStream {
 	t.Helper()
 	conn, err := client.Connect(url)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(conn.Close)
 	js, err := jetstream.New(conn)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return js
 }
 
@@ -64,12 +60,8 @@ func TestDeleted(t *testing.T) {
 			awaitHead(t, b, "h", at)
 			js := operator(t, s.ClientURL())
 			kv, err := js.KeyValue(t.Context(), "p_histories")
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := remove(t.Context(), js, kv); err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
+			must(t, remove(t.Context(), js, kv))
 			if name == "the bucket" { // which edges look for when they connect
 				for id := range uint64(64) {
 					_ = s.DisconnectClientByID(id)
@@ -101,12 +93,8 @@ func TestDeleted(t *testing.T) {
 // copyFolder copies the files of a server that does not run.
 func copyFolder(t *testing.T, from, to string) {
 	t.Helper()
-	if err := os.RemoveAll(to); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.CopyFS(to, os.DirFS(from)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.RemoveAll(to))
+	must(t, os.CopyFS(to, os.DirFS(from)))
 }
 
 // Where the servers are put back to an older copy, numbers are given again. An edge that was
@@ -130,9 +118,7 @@ func TestRestored(t *testing.T) {
 			again(func() {
 				copyFolder(t, saved, dir)
 				if !running {
-					if err := a.Close(); err != nil {
-						t.Fatal(err)
-					}
+					must(t, a.Close())
 				}
 			})
 			if !running {
@@ -203,12 +189,8 @@ func TestJump(t *testing.T) {
 	proxy.Cut()
 	gone := put(t, a, "h", "u", "c", "gone")
 	stream, err := operator(t, s.ClientURL()).Stream(context.Background(), "p_history_h")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := stream.DeleteMsg(context.Background(), gone.N); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, stream.DeleteMsg(context.Background(), gone.N))
 	proxy.Resume()
 	last := put(t, a, "h", "t", "c", "2")
 	awaitHead(t, b, "h", last)
@@ -223,9 +205,7 @@ func TestJump(t *testing.T) {
 	small := open(t, natstest.Connect(s), small)
 	define(t, small, definition("h"))
 	awaitHead(t, small, "h", last)
-	if err := stream.DeleteMsg(context.Background(), last.N); err != nil {
-		t.Fatal(err)
-	}
+	must(t, stream.DeleteMsg(context.Background(), last.N))
 	if page := read(t, small, query("h", "t", "#", first.N)); len(page.Messages) > 0 || page.Removed.N < last.N {
 		t.Errorf("what is gone: %+v", page)
 	}
@@ -278,9 +258,7 @@ func contains(t *testing.T, dir, text string) (found bool) {
 		found = found || bytes.Contains(data, []byte(text))
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return found
 }
 
@@ -295,12 +273,8 @@ func TestGoneOfOneTenant(t *testing.T) {
 	gone := put(t, a, "h", "t", "c", "2")
 	put(t, a, "h", "t", "c", "3")
 	stream, err := operator(t, s.ClientURL()).Stream(context.Background(), "p_history_h")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := stream.DeleteMsg(context.Background(), gone.N); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, stream.DeleteMsg(context.Background(), gone.N))
 	if page := read(t, a, query("h", "t", "#", 0)); texts(page) != "c=3" || page.Removed.N != gone.N {
 		t.Errorf("%q, and up to %v is removed", texts(page), page.Removed)
 	}

@@ -34,21 +34,15 @@ func TestSendersOfOtherEdges(t *testing.T) {
 		}
 	}
 	nc, err := natstest.Connect(s)()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer nc.Close()
 	for _, bad := range []client.Header{
 		{"Millrace-Sender": {"ann"}}, {"Millrace-Sender": {`"`}}, {"Millrace-Sender": {""}}, {"Millrace-Sender": {"\"a\x01\""}}, {"Millrace-Sender": {"\"\xff\""}},
 		{"Millrace-Sender": {`"` + strings.Repeat("u", 129) + `"`}}, {"Millrace-Sender": {`"ann"`, `"bob"`}},
 	} {
-		if err := nc.PublishMsg(&client.Msg{Subject: "p.h.h.m.t.c.=", Header: bad, Data: []byte("bad")}); err != nil {
-			t.Fatal(err)
-		}
+		must(t, nc.PublishMsg(&client.Msg{Subject: "p.h.h.m.t.c.=", Header: bad, Data: []byte("bad")}))
 	}
-	if err := nc.Flush(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, nc.Flush())
 	last := put(t, a, "h", "t", "c", "last")
 	later := open(t, natstest.Connect(s))
 	follow(t, later, "h")

@@ -45,14 +45,10 @@ func TestNotesOfFailures(t *testing.T) {
 	await(t, "a first message", func() bool { return try(a, "h", "quiet", "c", "1").Err == nil })
 	js := operator(t, s.ClientURL())
 	stream, err := js.Stream(context.Background(), "p_history_h")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	c := stream.CachedInfo().Config
 	c.DenyPurge = true
-	if _, err := js.UpdateStream(context.Background(), c); err != nil {
-		t.Fatal(err)
-	}
+	must(t, errorOf(js.UpdateStream(context.Background(), c)))
 	payload, failed := strings.Repeat("x", 1000), false
 	for range 1000 {
 		if failed = try(a, "h", "loud", "c", payload).Err != nil; failed {
@@ -71,13 +67,9 @@ func TestNotesOfFailures(t *testing.T) {
 func countNotes(t *testing.T, js jetstream.JetStream) (notes uint64) {
 	t.Helper()
 	stream, err := js.Stream(context.Background(), "p_history_h")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	info, err := stream.Info(context.Background(), jetstream.WithSubjectFilter("p.h.h.c.>"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, n := range info.State.Subjects {
 		notes += n
 	}
