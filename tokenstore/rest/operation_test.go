@@ -7,7 +7,6 @@ import (
 	"net/netip"
 	"reflect"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -87,30 +86,6 @@ func TestObserveSuccess(t *testing.T) {
 	}
 	e.options.ClientIP = nil
 	e.wantObserved(request(http.MethodGet, "/v1/tokens", masterAll, ""), Operation{Name: "list", Master: idAll, Status: 200})
-}
-
-// Each refusal of each route is observed once, with its code, and without a secret.
-func TestObserveRefusals(t *testing.T) {
-	for _, route := range Routes {
-		for _, code := range route.Refusals {
-			t.Run(route.Operation+" "+string(code), func(t *testing.T) {
-				e := newEdge(t)
-				r := refusedBy[code](e, route)
-				ops := e.observed(r)
-				if len(ops) != 1 {
-					t.Fatalf("observed %+v", ops)
-				}
-				op := ops[0]
-				if op.Name != route.Operation || op.Code != code || op.Status != Status[code] || op.IP != clientAddr {
-					t.Errorf("observed %+v", op)
-				}
-				if op.Tenants != nil || !op.ExpiresAt.IsZero() {
-					t.Errorf("a refusal with a result: %+v", op)
-				}
-				withoutSecret(t, op, hexA)
-			})
-		}
-	}
 }
 
 // A refused call says which token it was about, if that is known.
@@ -195,32 +170,6 @@ func TestObserveNothing(t *testing.T) {
 				want = CodeNotFound
 			}
 			e.wantProblem(e.do(r), want)
-		}
-	}
-}
-
-func TestObserveConcurrently(t *testing.T) {
-	e := newEdge(t)
-	var inside atomic.Int32
-	both := make(chan struct{})
-	e.options.Observe = func(Operation) {
-		if inside.Add(1) == 2 {
-			close(both)
-		}
-		<-both // a second call is observed meanwhile
-	}
-	h := NewHandler(e.options)
-	done := make(chan int, 2)
-	for range 2 {
-		go func() {
-			rec := httptest.NewRecorder()
-			h.ServeHTTP(rec, request(http.MethodGet, "/v1/tokens", masterAll, ""))
-			done <- rec.Code
-		}()
-	}
-	for range 2 {
-		if code := <-done; code != http.StatusOK {
-			t.Errorf("status %d", code)
 		}
 	}
 }

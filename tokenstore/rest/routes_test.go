@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"net/http/httptest"
 	"net/netip"
 	"slices"
 	"strings"
@@ -135,7 +136,17 @@ func TestRoutes(t *testing.T) {
 					if !known {
 						t.Fatal("no request makes the route answer with this code")
 					}
-					e.wantProblem(e.do(refused(e, route)), code)
+					r := refused(e, route)
+					var ops []Operation
+					e.options.Observe = func(op Operation) { ops = append(ops, op) }
+					e.wantProblem(e.do(r), code)
+					if len(ops) != 1 || ops[0].Name != route.Operation || ops[0].Code != code || ops[0].Status != Status[code] || ops[0].IP != clientAddr {
+						t.Fatalf("observed %+v", ops)
+					}
+					if ops[0].Tenants != nil || !ops[0].ExpiresAt.IsZero() {
+						t.Errorf("a refusal with a result: %+v", ops[0])
+					}
+					withoutSecret(t, ops[0], hexA)
 				})
 			}
 			t.Run("other methods", func(t *testing.T) {
@@ -156,5 +167,50 @@ func TestRoutes(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+func TestWriteProblem(t *testing.T) {
+	for _, test := range []struct {
+		name string
+		in   Problem
+		want string
+	}{
+		{"defaults", Problem{Status: 409, Detail: "the access token has expired", Code: "token_expired"},
+			`{"type":"about:blank","title":"Conflict","status":409,"detail":"the access token has expired","code":"token_expired"}`},
+		{"all given", Problem{Type: "t", Title: "T", Status: 400, Detail: "d", Code: "c"},
+			`{"type":"t","title":"T","status":400,"detail":"d","code":"c"}`},
+		{"a subject that is being revoked", ProblemFor(tokenstore.ErrSubjectClosing, nil),
+			`{"type":"about:blank","title":"Service Unavailable","status":503,"detail":"the tokens of this subject are being revoked; try again","code":"unavailable"}`},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			rec := httptest.NewRecorder()
+			WriteProblem(rec, test.in)
+			if rec.Code != test.in.Status || rec.Body.String() != test.want {
+				t.Errorf("got %d %s\nwant %d %s", rec.Code, rec.Body, test.in.Status, test.want)
+			}
+			for name, want := range map[string]string{
+				"Content-Type":           "application/problem+json",
+				"Cache-Control":          "no-store",
+				"X-Content-Type-Options": "nosniff",
+				"Retry-After":            map[int]string{http.StatusServiceUnavailable: "1"}[test.in.Status],
+			} {
+				if got := rec.Header().Get(name); got != want {
+					t.Errorf("%s = %q, want %q", name, got, want)
+				}
+			}
+		})
+	}
+}
+
+// Titles are the phrases of the statuses, so every status needs one.
+func TestStatusesHavePhrases(t *testing.T) {
+	if len(Status) == 0 {
+		t.Fatal("no codes")
+	}
+	for code, status := range Status {
+		if status < 400 || http.StatusText(status) == "" {
+			t.Errorf("%s has status %d", code, status)
+		}
 	}
 }

@@ -138,16 +138,6 @@ func (r *observedRecorder) FlushError() error {
 	return nil
 }
 
-// While a subject is being revoked, get-token for it is answered 503 after some seconds.
-func TestSubjectClosing(t *testing.T) {
-	p := ProblemFor(tokenstore.ErrSubjectClosing, nil)
-	rec := httptest.NewRecorder()
-	WriteProblem(rec, p)
-	if rec.Code != http.StatusServiceUnavailable || p.Code != string(CodeUnavailable) || rec.Header().Get("Retry-After") != "1" {
-		t.Errorf("answered %d %s, Retry-After %q", rec.Code, rec.Body, rec.Header().Get("Retry-After"))
-	}
-}
-
 func TestObserveSubjects(t *testing.T) {
 	e := newEdge(t)
 	issue := strings.Replace(e.issueBody("eu", time.Hour), `{`, `{"subject":"ada",`, 1)
