@@ -68,13 +68,15 @@ func TestPermissions(t *testing.T) {
 	}
 }
 
-// The right to the past has its own rules, which contain patterns as those for
-// subscribing do. Without them nothing is allowed.
-func TestCanReadHistory(t *testing.T) {
+// The rights to the past and to see who is present have rules of their own, which contain
+// patterns as those for subscribing do. None needs another one, or gives it.
+func TestOtherRights(t *testing.T) {
 	b := newTestbed(t, tokenstore.Config{})
 	right := twoGrants()
 	right.TenantGrants[1].AllowChannelsHistory = []string{"x.?", "z.(eu|us*)"}
-	a := b.access(t, right)
+	past := b.access(t, right)
+	right.TenantGrants[1].AllowChannelsHistory, right.TenantGrants[1].AllowChannelsPresence = nil, right.TenantGrants[1].AllowChannelsHistory
+	presence := b.access(t, right)
 	for _, c := range []struct {
 		tenant, pattern string
 		want            bool
@@ -84,38 +86,16 @@ func TestCanReadHistory(t *testing.T) {
 	} {
 		p, err := pattern.Parse(c.pattern)
 		must(t, err)
-		if got := a.CanReadHistory(c.tenant, p); got != c.want {
-			t.Errorf("CanReadHistory(%q, %q) = %v", c.tenant, c.pattern, got)
+		if past.CanReadHistory(c.tenant, p) != c.want || past.CanReadPresence(c.tenant, p) {
+			t.Errorf("rules for the past: not %v for %q of %q, or they let see who is present", c.want, c.pattern, c.tenant)
 		}
-		if c.tenant == "two" && a.CanSubscribe("two", p) != strings.Contains("x.a y.eu", c.pattern) {
-			t.Errorf("the rules for the past decide about subscribing to %q", c.pattern)
+		if presence.CanReadPresence(c.tenant, p) != c.want || presence.CanReadHistory(c.tenant, p) {
+			t.Errorf("rules for presence: not %v for %q of %q, or they let read the past", c.want, c.pattern, c.tenant)
 		}
-	}
-}
-
-// So has the right to see who is present. It needs no other, and gives none.
-func TestCanReadPresence(t *testing.T) {
-	b := newTestbed(t, tokenstore.Config{})
-	right := twoGrants()
-	right.TenantGrants[1].AllowChannelsPresence = []string{"x.?", "z.(eu|us*)"}
-	a := b.access(t, right)
-	for _, c := range []struct {
-		tenant, pattern string
-		want            bool
-	}{
-		{"two", "x.a", true}, {"two", "x.*", false}, {"two", "z.us*", true}, {"two", "z.*", false}, {"two", "y.eu", false},
-		{"both", "x.a", true}, {"both", "a.x", false}, {"one", "a.x", false}, {"mute", "x.a", false}, {"other", "x.a", false},
-	} {
-		p, err := pattern.Parse(c.pattern)
-		must(t, err)
-		if got := a.CanReadPresence(c.tenant, p); got != c.want {
-			t.Errorf("CanReadPresence(%q, %q) = %v", c.tenant, c.pattern, got)
-		}
-		if a.CanReadHistory(c.tenant, p) {
-			t.Errorf("the rules for presence let %q of %q be read", c.pattern, c.tenant)
-		}
-		if c.tenant == "two" && a.CanSubscribe("two", p) != strings.Contains("x.a y.eu", c.pattern) {
-			t.Errorf("the rules for presence decide about subscribing to %q", c.pattern)
+		for _, a := range []*tokenstore.Access{past, presence} {
+			if c.tenant == "two" && a.CanSubscribe("two", p) != strings.Contains("x.a y.eu", c.pattern) {
+				t.Errorf("the other rules decide about subscribing to %q", c.pattern)
+			}
 		}
 	}
 }
@@ -202,28 +182,13 @@ func TestCheckConnection(t *testing.T) {
 			case c.what != "" && (!errors.As(err, &forbidden) || forbidden.What != c.what):
 				t.Errorf("error %v, want %s", err, c.what)
 			}
-			if err := open.CheckConnection(conn); err != nil {
+			if err := open.CheckConnection(conn); err != nil || open.AllowedIPs() != nil {
 				t.Errorf("a token without limits: %v", err)
 			}
+			if allowed := strict.AllowedIPs()(conn.IP); allowed != (c.what != "ip") {
+				t.Errorf("AllowedIPs: %v", allowed)
+			}
 		})
-	}
-}
-
-func TestAllowedIPs(t *testing.T) {
-	b := newTestbed(t, tokenstore.Config{})
-	if b.access(t, grantAll("t")).AllowedIPs() != nil {
-		t.Error("a token without masks limits addresses")
-	}
-	right := grantAll("t")
-	right.AllowIPMasks = []string{"192.0.2.0/24", "2001:db8::/32"}
-	allowed := b.access(t, right).AllowedIPs()
-	for text, want := range map[string]bool{"192.0.2.7": true, "::ffff:192.0.2.7": true, "192.0.3.7": false, "2001:db8::1": true, "::1": false} {
-		if got := allowed(netip.MustParseAddr(text)); got != want {
-			t.Errorf("%s: %v, want %v", text, got, want)
-		}
-	}
-	if allowed(netip.Addr{}) {
-		t.Error("an address that is not known is allowed")
 	}
 }
 

@@ -231,23 +231,6 @@ func TestAuthenticateSharesAndIsNeverStale(t *testing.T) {
 	wantErr(t, "after a revocation", err, tokenstore.ErrUnauthorized)
 }
 
-// TestManyTokens issues more tokens than are kept compiled.
-func TestManyTokens(t *testing.T) {
-	b := newTestbed(t, tokenstore.Config{})
-	var all []string
-	for i := range 1100 {
-		all = append(all, b.issue(t, b.Overlay(), grantAll(fmt.Sprint("t", i))).Token)
-	}
-	for range 2 {
-		for i, token := range all {
-			a, err := b.Authenticate(t.Context(), token)
-			if err != nil || !a.CanPublish([]byte(fmt.Sprint("t", i)), []byte("c")) {
-				t.Fatalf("token %d: %v", i, err)
-			}
-		}
-	}
-}
-
 // broken is a store that cannot be read.
 type broken struct{ tokenstore.Store }
 
