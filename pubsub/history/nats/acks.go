@@ -134,9 +134,6 @@ type arrival struct {
 	repeated bool
 }
 
-// arrivalTimeout is how long a message that is stored waits to be received.
-const arrivalTimeout = 10 * time.Second
-
 // add takes a message that is stored.
 func (a *arrivals) add(st *stream, w arrival) {
 	a.mu.Lock()
@@ -208,6 +205,7 @@ func (a *arrivals) close() {
 	a.fail(func(arrival) bool { return true })
 }
 
-func (a *arrivals) expire(now time.Time) {
-	a.fail(func(w arrival) bool { return now.Sub(w.since) > arrivalTimeout })
+// expire fails what was sent before a time.
+func (a *arrivals) expire(before time.Time) {
+	a.fail(func(w arrival) bool { return w.since.Before(before) })
 }

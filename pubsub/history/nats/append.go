@@ -53,7 +53,7 @@ func (o *outgoing) run(ctx context.Context) {
 		case <-ticker.C:
 			o.expire(time.Now().Add(-o.stream.store.patience))
 			o.stream.store.acks.expire(time.Now())
-			o.stream.stored.expire(time.Now())
+			o.stream.stored.expire(time.Now().Add(-2 * o.stream.store.callTimeout))
 		case <-ctx.Done():
 			return
 		}

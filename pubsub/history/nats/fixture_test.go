@@ -49,6 +49,9 @@ func impatient(c *Config) { c.patience = 500 * time.Millisecond }
 // withShortCalls stores wait for a short time for answers, which may be lost.
 func withShortCalls(c *Config) { c.callTimeout = 500 * time.Millisecond }
 
+// withLongCalls stores take no answer for lost that a busy machine gives late.
+func withLongCalls(c *Config) { c.callTimeout = natstest.Limit }
+
 func small(c *Config) { c.CacheBytes = 1 }
 
 func await(t testing.TB, what string, is func() bool) {
@@ -90,6 +93,16 @@ func (f *follower) Skipped(_ string, to wire.Position) {
 }
 func (f *follower) Defined(set *history.Set, since map[string]uint64) {
 	f.change(func() { f.set, f.since = set, since })
+}
+
+// jumped reports whether messages were skipped, count how many came.
+func (f *follower) jumped() (is bool) {
+	f.change(func() { is = len(f.skipped) > 0 })
+	return is
+}
+func (f *follower) count() (n int) {
+	f.change(func() { n = len(f.received) })
+	return n
 }
 
 // await waits until something is so, which is called with the mutex held.
