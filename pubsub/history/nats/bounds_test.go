@@ -7,12 +7,10 @@ import (
 	"time"
 
 	client "github.com/nats-io/nats.go"
-	"go.uber.org/zap/zaptest"
 
 	"github.com/millrace/millrace/internal/natstest"
 	"github.com/millrace/millrace/pubsub/history"
 	"github.com/millrace/millrace/pubsub/history/internal/index"
-	"github.com/millrace/millrace/pubsub/pattern"
 	"github.com/millrace/millrace/wire"
 )
 
@@ -141,45 +139,27 @@ func TestIdle(t *testing.T) {
 	before := idleTime
 	idleTime = 200 * time.Millisecond
 	defer func() { idleTime = before }()
-	server := natstest.Server(t)
-	s, err := Open(Config{Connect: natstest.Connect(server), Prefix: "p", Log: zaptest.NewLogger(t)})
-	must(t, err)
-	defer func() { _ = s.Close() }()
-	must(t, s.Define(history.Definition{Name: "h", Channels: []string{"#"}, Limits: history.DefaultLimits()}))
-	stored := make(chan history.Result, 1)
-	s.Append(&history.Message{History: "h", Tenant: "t", Channel: []byte("c"), Payload: []byte("x"), Stored: func(_ *history.Message, r history.Result) { stored <- r }})
-	r := <-stored
-	if r.Err != nil {
-		t.Fatal(r.Err)
-	}
+	s := open(t, natstest.Connect(natstest.Server(t)))
+	define(t, s, definition("h"))
+	at := put(t, s, "h", "t", "c", "x")
 	st := s.find("h")
-	await := func(what string, is func() bool) {
-		t.Helper()
-		for deadline := time.Now().Add(20 * time.Second); !is(); time.Sleep(10 * time.Millisecond) { // nothing tells the end of a stream's session
-			if time.Now().After(deadline) {
-				t.Fatal(what)
-			}
-		}
-	}
 	running := func() bool {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		return st.running
 	}
-	await("the history is still received", func() bool { return !running() })
+	await(t, "the end of the reception", func() bool { return !running() })
 	if st.index != nil || st.cache.bytes != 0 {
 		t.Error("what was read is still there")
 	}
-	p, _ := pattern.Parse("#")
-	page, err := s.Read(t.Context(), history.Query{History: "h", Tenant: "t", Pattern: p, MaxMessages: 10, MaxBytes: 1000})
-	if err != nil || len(page.Messages) != 1 || page.Messages[0].Position != r.Position || string(page.Messages[0].Payload) != "x" {
-		t.Errorf("%+v, %v", page, err)
+	if page := read(t, s, query("h", "t", "#", 0)); texts(page) != "c=x" || page.Messages[0].Position != at {
+		t.Errorf("%+v, want %v", page, at)
 	}
-	s.Follow("h", func() {})
+	follow(t, s, "h")
 	time.Sleep(3 * idleTime) // nothing is to happen
 	if !running() {
 		t.Error("what is followed is not received")
 	}
 	s.Unfollow("h")
-	await("the history is still received", func() bool { return !running() })
+	await(t, "the end of the reception", func() bool { return !running() })
 }

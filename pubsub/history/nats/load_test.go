@@ -47,21 +47,12 @@ func TestRemovedWhileItIsRead(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			a, b, _ := openTwo(t)
-			put(t, a, "h", "other", "c", "stays, so that the stream begins here")
-			at := put(t, a, "h", "t", "c", "the client has this")
-			for i := range manyMessages {
-				put(t, a, "h", "t", "c", fmt.Sprint(i))
-			}
+			at := fillHistory(t, a, manyMessages)
 			// The steps of session, with the removal between two of them.
-			st := b.find("h")
-			r, err := b.ensureStream(ctx, "h")
-			must(t, err)
-			st.prepare(&r)
-			mark, err := st.mark(ctx)
-			must(t, err)
+			st, r, mark := prepared(ctx, t, b)
 			must(t, remove(a))
 			must(t, st.load(ctx, &r, mark))
-			mark, err = st.mark(ctx)
+			mark, err := st.mark(ctx)
 			must(t, err)
 			receive(ctx, t, st, mark)
 			page, _, err := st.page(&history.Query{History: "h", Tenant: "t", Pattern: parse(t, "#"), After: at.N, MaxMessages: 100, MaxBytes: 1 << 20})
@@ -80,11 +71,7 @@ func TestCutByALateEdge(t *testing.T) {
 	ctx, done := context.WithTimeout(context.Background(), natstest.Limit)
 	defer done()
 	a, b, _ := openTwo(t)
-	put(t, a, "h", "other", "c", "stays, so that the stream begins here")
-	at := put(t, a, "h", "t", "c", "the client has this")
-	for i := range manyMessages {
-		put(t, a, "h", "t", "c", fmt.Sprint(i))
-	}
+	at := fillHistory(t, a, manyMessages)
 	r, err := b.ensureStream(ctx, "h")
 	must(t, err)
 	late := r
@@ -121,17 +108,8 @@ func TestLimitRaisedWhileItIsRead(t *testing.T) {
 	ctx, done := context.WithTimeout(context.Background(), natstest.Limit)
 	defer done()
 	a, b, _ := openTwo(t, func(d *history.Definition) { d.Limits.Messages = 1 })
-	put(t, a, "h", "other", "c", "stays, so that the stream begins here")
-	at := put(t, a, "h", "t", "c", "the client has this")
-	for i := range 2 {
-		put(t, a, "h", "t", "c", fmt.Sprint("rolls over ", i))
-	}
-	st := b.find("h")
-	r, err := b.ensureStream(ctx, "h")
-	must(t, err)
-	st.prepare(&r)
-	mark, err := st.mark(ctx)
-	must(t, err)
+	at := fillHistory(t, a, 2) // which roll over
+	st, r, mark := prepared(ctx, t, b)
 	for i := range 2 { // no number is missing behind the mark
 		put(t, a, "h", "t", "c", fmt.Sprint(i))
 	}
@@ -139,7 +117,7 @@ func TestLimitRaisedWhileItIsRead(t *testing.T) {
 	higher := r
 	higher.Messages, higher.Changing = 100, true
 	st.define(higher)
-	mark, err = st.mark(ctx)
+	mark, err := st.mark(ctx)
 	must(t, err)
 	receive(ctx, t, st, mark)
 	q := history.Query{History: "h", Tenant: "t", Pattern: parse(t, "#"), After: at.N, MaxMessages: 100, MaxBytes: 1 << 20}
@@ -157,6 +135,30 @@ func TestLimitRaisedWhileItIsRead(t *testing.T) {
 	if list := st.index.Numbers("t", "d", 1_000_000); len(list) != 20 {
 		t.Errorf("%d messages are kept", len(list))
 	}
+}
+
+// fillHistory stores n messages behind the one of which it returns the position. Another tenant's,
+// which stays, is the first of the stream.
+func fillHistory(t *testing.T, s *Store, n int) wire.Position {
+	t.Helper()
+	put(t, s, "h", "other", "c", "stays")
+	at := put(t, s, "h", "t", "c", "the client has this")
+	for i := range n {
+		put(t, s, "h", "t", "c", fmt.Sprint(i))
+	}
+	return at
+}
+
+// prepared begins to read a history, as session does.
+func prepared(ctx context.Context, t *testing.T, s *Store) (st *stream, r record, mark uint64) {
+	t.Helper()
+	st = s.find("h")
+	r, err := s.ensureStream(ctx, "h")
+	must(t, err)
+	st.prepare(&r)
+	mark, err = st.mark(ctx)
+	must(t, err)
+	return st, r, mark
 }
 
 // receive has an edge receive a history until the test ends, and waits until that is in reach.

@@ -8,7 +8,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"sync"
 	"testing"
+	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
 	client "github.com/nats-io/nats.go"
@@ -16,6 +18,7 @@ import (
 
 	"github.com/millrace/millrace/internal/natstest"
 	"github.com/millrace/millrace/pubsub/history"
+	"github.com/millrace/millrace/pubsub/history/internal/index"
 	"github.com/millrace/millrace/wire"
 )
 
@@ -28,6 +31,14 @@ func operator(t testing.TB, url string) jetstream.JetStream {
 	js, err := jetstream.New(conn)
 	must(t, err)
 	return js
+}
+
+// deleteMessage deletes a message of the history h, as an operator may.
+func deleteMessage(t *testing.T, s *server.Server, at wire.Position) {
+	t.Helper()
+	stream, err := operator(t, s.ClientURL()).Stream(context.Background(), "p_history_h")
+	must(t, err)
+	must(t, stream.DeleteMsg(context.Background(), at.N))
 }
 
 // What somebody deletes is made again, by any edge that has defined something, with another
@@ -90,8 +101,8 @@ func TestDeleted(t *testing.T) {
 	}
 }
 
-// copyFolder copies the files of a server that does not run.
-func copyFolder(t *testing.T, from, to string) {
+// putBack has the files of a copy in place of those of a server that does not run.
+func putBack(t *testing.T, from, to string) {
 	t.Helper()
 	must(t, os.RemoveAll(to))
 	must(t, os.CopyFS(to, os.DirFS(from)))
@@ -110,13 +121,13 @@ func TestRestored(t *testing.T) {
 			define(t, a, definition("h"))
 			first := put(t, a, "h", "t", "c", "1")
 			awaitHead(t, a, "h", first)
-			again(func() { copyFolder(t, dir, saved) })
+			again(func() { must(t, os.CopyFS(saved, os.DirFS(dir))) })
 			var lost wire.Position
 			for range 20 {
 				lost = awaitPut(t, a, "lost")
 			}
 			again(func() {
-				copyFolder(t, saved, dir)
+				putBack(t, saved, dir)
 				if !running {
 					must(t, a.Close())
 				}
@@ -154,7 +165,7 @@ func TestRestoredAgain(t *testing.T) {
 	f := join(b)
 	first := put(t, a, "h", "t", "c", "1")
 	put(t, b, "h", "t", "c", "2")
-	again(func() { copyFolder(t, dir, saved) })
+	again(func() { must(t, os.CopyFS(saved, os.DirFS(dir))) })
 	keepsOther := func() bool { return f.set.Find("h").Keeps([]byte("other")) }
 	seen := map[uint64]bool{first.Epoch: true}
 	for range 2 {
@@ -163,7 +174,7 @@ func TestRestoredAgain(t *testing.T) {
 		define(t, a, definition("h")) // as the copy has it: a change of that is one of the definition in force
 		define(t, a, definition("h", func(d *history.Definition) { d.Channels = []string{"c"} }))
 		f.await(t, "the definition", func() bool { return !keepsOther() })
-		again(func() { copyFolder(t, saved, dir) })
+		again(func() { putBack(t, saved, dir) })
 		at := awaitPut(t, a, "new")
 		if seen[at.Epoch] {
 			t.Fatalf("%v has an epoch of before; the last position that was lost is %v", at, lost)
@@ -188,9 +199,7 @@ func TestJump(t *testing.T) {
 	awaitHead(t, b, "h", first)
 	proxy.Cut()
 	gone := put(t, a, "h", "u", "c", "gone")
-	stream, err := operator(t, s.ClientURL()).Stream(context.Background(), "p_history_h")
-	must(t, err)
-	must(t, stream.DeleteMsg(context.Background(), gone.N))
+	deleteMessage(t, s, gone)
 	proxy.Resume()
 	last := put(t, a, "h", "t", "c", "2")
 	awaitHead(t, b, "h", last)
@@ -205,7 +214,7 @@ func TestJump(t *testing.T) {
 	small := open(t, natstest.Connect(s), small)
 	define(t, small, definition("h"))
 	awaitHead(t, small, "h", last)
-	must(t, stream.DeleteMsg(context.Background(), last.N))
+	deleteMessage(t, s, last)
 	if page := read(t, small, query("h", "t", "#", first.N)); len(page.Messages) > 0 || page.Removed.N < last.N {
 		t.Errorf("what is gone: %+v", page)
 	}
@@ -272,13 +281,73 @@ func TestGoneOfOneTenant(t *testing.T) {
 	put(t, a, "h", "t", "c", "1")
 	gone := put(t, a, "h", "t", "c", "2")
 	put(t, a, "h", "t", "c", "3")
-	stream, err := operator(t, s.ClientURL()).Stream(context.Background(), "p_history_h")
-	must(t, err)
-	must(t, stream.DeleteMsg(context.Background(), gone.N))
+	deleteMessage(t, s, gone)
 	if page := read(t, a, query("h", "t", "#", 0)); texts(page) != "c=3" || page.Removed.N != gone.N {
 		t.Errorf("%q, and up to %v is removed", texts(page), page.Removed)
 	}
 	if page := read(t, a, query("h", "other", "#", 0)); texts(page) != "c=1" || page.Removed.N >= gone.N {
 		t.Errorf("the other tenant has %q, and up to %v is removed", texts(page), page.Removed)
+	}
+}
+
+// A purge is done, though messages that it erases go by their age at the same time.
+func TestPurgeWhileMessagesAge(t *testing.T) {
+	t.Parallel()
+	s := open(t, natstest.Connect(natstest.Server(t)))
+	define(t, s, definition("h", func(d *history.Definition) { d.Limits.Messages, d.Limits.Age = 10_000, time.Second }))
+	f := join(s)
+	follow(t, s, "h")
+	stop := make(chan struct{})
+	var publisher sync.WaitGroup
+	publisher.Go(func() {
+		ticker := time.NewTicker(time.Millisecond)
+		defer ticker.Stop()
+		for i := 0; ; i++ {
+			select {
+			case <-stop:
+				return
+			case <-ticker.C:
+			}
+			for range 4 {
+				s.Append(&history.Message{History: "h", Tenant: "t", Channel: []byte("a"), Payload: fmt.Append(nil, i), Stored: func(*history.Message, history.Result) {}})
+			}
+		}
+	})
+	f.await(t, "messages that are about to go", func() bool { return len(f.received) > 3000 })
+	if removed, err := s.Purge("h", "t", "a"); err != nil || removed == 0 {
+		t.Errorf("%d removed, %v", removed, err)
+	}
+	close(stop)
+	publisher.Wait()
+}
+
+// Where the stream has another message at a number, as it was lost and this edge does not
+// know yet, nobody gets that: it may be of another tenant.
+func TestOtherMessageOfTheNumber(t *testing.T) {
+	t.Parallel()
+	ctx, done := context.WithTimeout(context.Background(), natstest.Limit)
+	defer done()
+	s := open(t, natstest.Connect(natstest.Server(t)))
+	define(t, s, definition("h"))
+	at := put(t, s, "h", "other", "c", "secret")
+	earlier := at
+	earlier.T -= 10_000
+	st := s.find("h")
+	for name, m := range map[string]struct {
+		tenant, channel string
+		at              wire.Position
+		err             error
+	}{
+		"it": {"other", "c", at, nil}, "tenant": {"t", "c", at, errGone}, "channel": {"other", "d", at, errGone}, "time": {"other", "c", earlier, errGone},
+	} {
+		kept := history.Kept{Position: m.at, Channel: m.channel}
+		if payload, err := st.fetchOne(ctx, m.tenant, &kept); !errors.Is(err, m.err) || m.err != nil && payload != nil {
+			t.Errorf("%s: %q, %v", name, payload, err)
+		}
+		page := history.Page{Messages: []history.Kept{kept}}
+		q := history.Query{Tenant: m.tenant, Pattern: parse(t, "#")}
+		if err := st.fetch(ctx, &q, page, []*index.Entry{{}}); !errors.Is(err, m.err) || m.err == nil && string(page.Messages[0].Payload) != "secret" {
+			t.Errorf("%s in a page: %q, %v", name, page.Messages[0].Payload, err)
+		}
 	}
 }
