@@ -209,61 +209,47 @@ func TestOutgoingIsBounded(t *testing.T) {
 	}
 }
 
-// Requests of more than the agreed size, and floods of them, end here: messages come
-// through, and so does the next request.
-func TestFloodOfRequests(t *testing.T) {
-	t.Parallel()
-	connect := serve(t)
-	b, q := startBroker(t, connect)
-	friend, _ := startBroker(t, connect)
-	friend.knows(t, b)
-	b.subscribe(t, "t", "c")
-	g := newGate()
-	close(g.open)
-	b.HandleRequests(g.handle)
-	foe, err := connect()
-	must(t, err)
-	defer foe.Close()
-	large := bytes.Repeat([]byte("x"), pubsub.MaxRequest+1)
-	for i := range 200 {
-		must(t, foe.Publish("p."+requestsTo(b.id), appendRequest(nil, edgeID(100+i), 1, time.Minute, large)))
-	}
-	for i := range 20_000 {
-		for _, subject := range []string{requestsTo(b.id), answerTo(b.id, uint64(i))} {
-			must(t, foe.Publish("p."+subject, appendReply(nil, kindAnswer, edgeID(100+i), large[:i%64])))
+// What the edge that was asked says. An answer that is larger than agreed is none.
+func TestReplies(t *testing.T) {
+	b, _ := offlineWithLink()
+	for _, c := range []struct {
+		kind byte
+		size int
+		want error
+	}{
+		{kindAnswer, 0, nil}, {kindAnswer, pubsub.MaxAnswer, nil}, {kindAnswer, pubsub.MaxAnswer + 1, errAnswerTooLarge},
+		{kindBusy, 0, errBusy}, {kindRefused, 0, errRefused}, {kindTooLarge, 0, errAnswerTooLarge},
+	} {
+		number, p, err := b.requests.begin(1, "")
+		must(t, err)
+		m := &client.Msg{Subject: "p." + answerTo(b.id, number), Data: appendReply(nil, c.kind, 1, make([]byte, c.size))}
+		for range 2 { // the second one comes late
+			noError(t, errorOf(b.handleRequests(m)))
 		}
-	}
-	must(t, foe.Flush())
-	await(t, "a message", func() bool { return friend.Publish(message(wire.Broadcast, "m")) == nil && q.taken() > 0 })
-	await(t, "an answer", func() bool {
-		got, err := friend.ask(time.Second, b.id, "x") // one that is lost in the flood has no answer
-		return err == nil && got == "x"
-	})
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	for _, body := range g.entered {
-		if body != "x" {
-			t.Fatalf("a request of %d bytes was answered", len(body))
+		if r := <-p.answer; !errors.Is(r.err, c.want) || c.want == nil && len(r.body) != c.size {
+			t.Errorf("%c with %d bytes: %d, %v", c.kind, c.size, len(r.body), r.err)
 		}
-	}
-	if q := q.get(); q.missed != 0 || q.rejected == 0 {
-		t.Errorf("%d messages are counted as lost, %d as refused", q.missed, q.rejected)
 	}
 }
 
-// An answer that is larger than agreed is none.
-func TestLargeAnswerIsRefused(t *testing.T) {
+// An edge waits for so many answers, and no more.
+func TestPendingRequestsAreBounded(t *testing.T) {
 	b, _ := offlineWithLink()
-	for size, want := range map[int]error{0: nil, pubsub.MaxAnswer: nil, pubsub.MaxAnswer + 1: errAnswerTooLarge} {
-		number, p, err := b.requests.begin(1, "")
-		must(t, err)
-		m := &client.Msg{Subject: "p." + answerTo(b.id, number), Data: appendReply(nil, kindAnswer, 1, make([]byte, size))}
-		noError(t, errorOf(b.handleRequests(m)))
-		if r := <-p.answer; !errors.Is(r.err, want) || want == nil && len(r.body) != size {
-			t.Errorf("%d bytes: %d, %v", size, len(r.body), r.err)
+	var err error
+	for n := 0; err == nil; n++ {
+		if _, _, err = b.requests.begin(1, ""); (err != nil) != (n == maxPending) {
+			t.Fatalf("request %d: %v", n, err)
 		}
-		noError(t, errorOf(b.handleRequests(m))) // comes late
 	}
+	if !errors.Is(err, pubsub.ErrTooManyRequests) {
+		t.Error(err)
+	}
+	for number := range b.requests.pending {
+		b.requests.end(number, response{})
+		break
+	}
+	_, _, err = b.requests.begin(1, "") // there is room for one again
+	must(t, err)
 }
 
 func TestRequestCodec(t *testing.T) {
@@ -359,6 +345,10 @@ func TestAnswersOfOthers(t *testing.T) {
 		if _, err := b.handleRequests(m); !errors.Is(err, errNotSender) {
 			t.Errorf("a request of %v: %v", id, err)
 		}
+	}
+	large := &client.Msg{Subject: "p." + requestsTo(b.id), Data: appendRequest(nil, 5, 1, time.Minute, make([]byte, pubsub.MaxRequest+1))}
+	if _, err := b.handleRequests(large); !errors.Is(err, errNotRequest) {
+		t.Errorf("a request that is larger than agreed: %v", err)
 	}
 }
 

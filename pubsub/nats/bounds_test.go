@@ -69,19 +69,12 @@ func TestManyQueries(t *testing.T) {
 	if n := b.responders.pendingChannels.Load(); n != 0 || len(b.responders.list()) != 0 {
 		t.Errorf("%d channels of %d tenants are left", n, len(b.responders.list()))
 	}
-}
-
-// Nor are more edges remembered that asked about a channel than there may be.
-func TestManyPendingQueries(t *testing.T) {
-	t.Parallel()
-	b, q := startBroker(t, serve(t))
-	q.set(func(s *hubState) { s.uninterested = true })
-	m := message(0, "")
+	// Nor do the edges that ask about one channel.
 	for i := range maxPeers + 100 {
-		b.handleControl(m, kindQuery, fakePeer+edgeID(i))
+		b.handleControl(message(0, ""), kindQuery, fakePeer+edgeID(i))
 	}
-	b.ofTenant("t", func(t1 *tenantResponders) {
-		if n := len(t1.pending["c"]); n != maxPeers {
+	b.ofTenant("t", func(of *tenantResponders) {
+		if n := len(of.pending["c"]); n != maxPeers {
 			t.Errorf("%d edges are remembered, want %d", n, maxPeers)
 		}
 	})
@@ -155,26 +148,6 @@ func TestWaitingWithoutRoom(t *testing.T) {
 	}
 }
 
-// The last number of an edge that has left is not remembered for ever.
-func TestDepartedSourcesAreBounded(t *testing.T) {
-	t.Parallel()
-	b, _ := startBroker(t, serve(t))
-	b.peers.handle(announcementOf(fakePeer, "", stateHere), time.Now().Add(time.Hour))
-	r := readState{sources: map[edgeID]*source{fakePeer: {lastNumber: 7}}}
-	for i := range edgeID(maxDepartedSources) {
-		r.sources[1000+i] = new(source)
-	}
-	r.forgetSources(b.peers.otherIDs())
-	if len(r.sources) != maxDepartedSources+1 {
-		t.Errorf("%d edges are remembered", len(r.sources))
-	}
-	r.sources[1] = new(source)
-	r.forgetSources(b.peers.otherIDs())
-	if len(r.sources) != 1 || r.sources[fakePeer].lastNumber != 7 {
-		t.Errorf("%v are remembered", r.sources)
-	}
-}
-
 // Without a link no edge is asked, and nothing is remembered of a channel: when the link
 // is back, a message waits for answers, and does not count as one that nobody wants.
 func TestChannelOfAnOutage(t *testing.T) {
@@ -210,5 +183,147 @@ func TestGoneEdgeTakesNothing(t *testing.T) {
 	}
 	if got := q.payloads(); len(got) != 20 {
 		t.Errorf("%d of 20 messages were taken here", len(got))
+	}
+}
+
+// What is kept of messages that were sent is bounded, in bytes and in time; a
+// message that was dropped and comes back from NATS is counted as lost.
+func TestInFlightIsBounded(t *testing.T) {
+	var f inFlight
+	now := time.Now()
+	m := pubsub.Message{Tenant: []byte("t"), Channel: []byte("c"), Payload: make([]byte, 10_000), Delivery: wire.OneRandom}
+	for range 1000 {
+		f.add(m, []edgeID{1}, now)
+	}
+	most := maxInFlightBytes / 10_000
+	if n := len(f.messages); n > most || n < most/2 || f.bytes > maxInFlightBytes {
+		t.Errorf("%d messages of 10 kB are kept, %d bytes", n, f.bytes)
+	}
+	if f.take(1) != nil {
+		t.Error("the first one is still there")
+	}
+	last := f.take(1000)
+	if last == nil || len(last.message.Payload) != 10_000 || string(last.message.Tenant) != "t" || string(last.message.Channel) != "c" {
+		t.Errorf("the last one is %+v", last)
+	}
+	if f.take(1000) != nil {
+		t.Error("one is taken twice")
+	}
+	f.add(m, nil, now.Add(2*inFlightTime))
+	if n := len(f.messages); n != 1 || f.bytes > 11_000 {
+		t.Errorf("%d messages are kept after %v, %d bytes", n, 2*inFlightTime, f.bytes)
+	}
+}
+
+// A message to the nearest edge that no other edge has an interest in goes, as a last
+// resort, to a subscriber of this edge that was told to leave.
+func TestNearestAsLastResort(t *testing.T) {
+	t.Parallel()
+	b, q := startBroker(t, serve(t))
+	m := message(wire.OneNearest, "")
+	for i, wanted := range []bool{false, true, true} {
+		m.HasSubscribers, m.Payload = wanted, fmt.Append(nil, i)
+		noError(t, b.Publish(m))
+	}
+	q.await(t, "2")
+	if got := q.payloads(); len(got) != 2 || got[0] != "1" {
+		t.Errorf("as a last resort came %q", got)
+	}
+	b.inFlight.mu.Lock()
+	defer b.inFlight.mu.Unlock()
+	if len(b.inFlight.messages) > 0 {
+		t.Errorf("%d messages are kept", len(b.inFlight.messages))
+	}
+}
+
+// testSource is an edge whose clock is behind ours. Its methods take seconds of our clock.
+type testSource struct {
+	source
+	behind float64
+}
+
+func micros(seconds float64) uint64 { return uint64((1e6 + seconds) * 1e6) }
+
+func (h *testSource) announce(sent, came float64) {
+	h.observeClock(micros(sent-h.behind), micros(came))
+}
+
+func (h *testSource) lateAt(sent, came float64) bool {
+	return h.source.isLate(micros(sent-h.behind), micros(came))
+}
+
+// A broadcast is late when it was held back for long, whatever the clocks show.
+func TestLate(t *testing.T) {
+	for _, behind := range []float64{3600, 0, -3600} {
+		t.Run(fmt.Sprint(behind), func(t *testing.T) {
+			h := testSource{behind: behind}
+			if h.lateAt(0, 100) {
+				t.Error("late, before the edge has shown a clock")
+			}
+			h.announce(0, 0.3) // a slow one
+			h.announce(2, 2.001)
+			h.announce(4, 4.001)
+			for _, late := range []float64{0, 1, 4.9} {
+				if h.lateAt(5, 5+late) {
+					t.Errorf("what came %v s after it was sent is late", late)
+				}
+			}
+			if !h.lateAt(5, 10.1) {
+				t.Error("what came 5.1 s after it was sent is not late")
+			}
+
+			for sent := 6.0; sent < 30; sent += 2 { // all that was held back comes at once
+				h.announce(sent, 30)
+				if want := sent < 24.9; h.lateAt(sent, 30) != want {
+					t.Errorf("what was sent at %v and came at 30: late %v", sent, !want)
+				}
+			}
+			h.announce(30, 30.001)
+			if h.lateAt(30, 31) || !h.lateAt(30, 36) {
+				t.Error("afterwards it is as before")
+			}
+
+			// Its machine stands still for 30 s, and its clock with it.
+			h.behind += 30
+			h.announce(62, 62.001)
+			h.announce(64, 64.001)
+			if h.lateAt(65, 65.1) || !h.lateAt(65, 71) {
+				t.Error("what an edge sends is late after its clock has stood still")
+			}
+		})
+	}
+}
+
+// What was held back is dropped and counted, unless its edge shows no clock, as those
+// of earlier versions.
+func TestLateIsDropped(t *testing.T) {
+	t.Parallel()
+	b, q := startBroker(t, serve(t))
+	r := readState{sources: map[edgeID]*source{}}
+	admitted := func(from edgeID, number uint64) bool {
+		_, ok := b.admit(&r, &client.Msg{Subject: b.subscribePrefix + broadcasts + "t.c" + natssubject.ChannelEnd, Data: appendBroadcast(nil, from, number, body{payload: []byte("x")})})
+		return ok
+	}
+	announce := func(from edgeID, clock uint64) {
+		data := fmt.Appendf(nil, `{"v":1,"id":"%v","state":"here","clock":%d}`, from, clock)
+		if _, ok := b.admit(&r, &client.Msg{Subject: b.subscribePrefix + announcements, Data: data}); !ok {
+			t.Error("an announcement is dropped")
+		}
+	}
+	const hour = uint64(time.Hour / time.Microsecond)
+	now := b.clock.now() - hour
+	announce(fakePeer, now)
+	if admitted(fakePeer, now-6e6) {
+		t.Error("what was sent 6 s ago is delivered")
+	}
+	if !admitted(fakePeer, now-1e6) || admitted(fakePeer, now-1e6) {
+		t.Error("what was sent a second ago is not delivered once")
+	}
+	if n := q.get().missed; n != 1 {
+		t.Errorf("%d messages are counted", n)
+	}
+	announce(fakePeer+1, 0)
+	if !admitted(fakePeer+1, 1) || !admitted(fakePeer+1, 2) {
+		t.Error("an edge without a clock is not heard")
 	}
 }

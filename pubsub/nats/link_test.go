@@ -1,10 +1,13 @@
 package nats
 
 import (
+	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/millrace/millrace/internal/natstest"
+	"github.com/millrace/millrace/pubsub"
 	"github.com/millrace/millrace/wire"
 )
 
@@ -112,5 +115,127 @@ func TestServerRestarts(t *testing.T) {
 	}
 	for _, e := range []*edge{a, b, late} {
 		e.wantChangesOnce(t)
+	}
+}
+
+// queueBytes is much more than what the kernel takes.
+const queueBytes = 1 << 20
+
+// fill publishes until nothing more is taken, and returns how much was. The
+// payloads begin with their number.
+func (e *edge) fill(t *testing.T) (taken int) {
+	t.Helper()
+	for {
+		if err := e.publish(wire.Broadcast, "a", fmt.Sprintf("%d %s", taken, strings.Repeat("x", 4000))); err != nil {
+			if !errors.Is(err, pubsub.ErrLinkFull) && (e.config.serverTimeout == natstest.Limit || !errors.Is(err, ErrUnavailable)) {
+				t.Errorf("a full queue: %v", err)
+			}
+			break
+		}
+		taken++
+		if taken*4000 > 16*queueBytes {
+			t.Fatal("the queue has no end")
+		}
+	}
+	// Two queues, of which one is being written, and what the kernel takes.
+	if limit := 2*queueBytes + 2<<20; taken*4000 > limit {
+		t.Errorf("%d messages were taken, and %d bytes should wait at most", taken, limit)
+	}
+	return taken
+}
+
+// numbers returns the numbers of what came from fill.
+func (h *hub) numbers(t *testing.T) (list []int) {
+	t.Helper()
+	for _, payload := range h.payloads() {
+		var n int
+		var x string
+		if strings.HasPrefix(payload, "probe") {
+			continue
+		}
+		if _, err := fmt.Sscan(payload, &n, &x); err != nil || len(x) != 4000 || len(list) > 0 && n <= list[len(list)-1] {
+			t.Fatalf("a message of %d bytes came after %v: %.20q", len(payload), list, payload)
+		}
+		list = append(list, n)
+	}
+	return list
+}
+
+// What NATS does not take at once waits, up to the bound. A tenant whose share is full is the
+// only one to be told: publishers to other tenants, and subscribers, lose nothing.
+func TestQueueIsBounded(t *testing.T) {
+	t.Parallel()
+	s := natstest.Server(t, natstest.Core)
+	other, p := startEdge(t, natstest.Connect(s), withQueue(16<<20)), natstest.StartProxy(t, s)
+	other.subscribe(t, "t", "a")
+	other.subscribe(t, "quiet", "a")
+	e := startEdge(t, connectThrough(p, never), withQueue(queueBytes), patient)
+	e.reach(t, other, "a")
+
+	p.Hold()
+	taken := e.fill(t)
+	// The kernel may have taken some of what fill found waiting.
+	await(t, "the refusal of a message beyond the share", func() bool {
+		err := e.publish(wire.Broadcast, "beyond", strings.Repeat("x", 4000))
+		return errors.Is(err, pubsub.ErrLinkFull)
+	})
+	for _, d := range []wire.Delivery{wire.Broadcast, wire.OneNearest, wire.OneRandom} {
+		m := pubsub.Message{Tenant: []byte("quiet"), Channel: []byte("a"), Payload: fmt.Append(nil, "probe during ", d), Delivery: d}
+		if err := e.Publish(m); err != nil {
+			t.Errorf("%v of another tenant: %v", d, err)
+		}
+	}
+	p.Resume()
+	await(t, "the other tenant's message", func() bool { return other.has(fmt.Sprint("probe during ", wire.Broadcast)) })
+	e.reach(t, other, "a")
+	if got := e.linkHistory(); got != "[]" {
+		t.Errorf("the hub heard %s of the link, which is up", got)
+	}
+	if numbers, unsent := other.numbers(t), e.get().unsent; len(numbers)+unsent != taken {
+		t.Errorf("%d of %d messages came, and %d were not sent", len(numbers), taken, unsent)
+	}
+}
+
+// A connection that takes nothing for long is given up, as half of a message is
+// written. What waited for it is counted, and the next connection works as before.
+func TestStuckConnection(t *testing.T) {
+	t.Parallel()
+	s := natstest.Server(t, natstest.Core)
+	other, p := startEdge(t, natstest.Connect(s), withQueue(16<<20)), natstest.StartProxy(t, s)
+	other.subscribe(t, "t", "a")
+	e := startEdge(t, connectThrough(p, never), withQueue(2*queueBytes), impatient) // of which one tenant has half
+	e.subscribe(t, "t", "back")
+	e.reach(t, other, "a")
+
+	await(t, "the link", e.up)
+	p.Hold()
+	taken := e.fill(t)
+	await(t, "what waits to be given up", func() bool { return e.get().unsent*4000 >= queueBytes/4 })
+	await(t, "the end of the link", func() bool { return !e.up() })
+	p.Resume()
+	await(t, "the link", e.up)
+	e.reach(t, other, "a")
+	other.reach(t, e, "back")
+	if came, unsent := len(other.numbers(t)), e.get().unsent; came+unsent > taken {
+		t.Errorf("%d came of %d messages of which %d were not sent", came, taken, unsent)
+	}
+}
+
+// A message that is larger than the queue is still sent, when the queue is empty. One that
+// is larger than NATS allows is lost, and the next one is not.
+func TestLargeMessages(t *testing.T) {
+	t.Parallel()
+	connect := serve(t)
+	a, b := startEdge(t, connect, withQueue(1000)), startEdge(t, connect, withQueue(1000))
+	b.subscribe(t, "t", "a")
+	a.reach(t, b, "a")
+	for _, size := range []int{2 << 20, 100 << 10} {
+		large := strings.Repeat("x", size)
+		await(t, "the large one to be taken", func() bool { return a.publish(wire.Broadcast, "a", large) == nil })
+		await(t, "the large one", func() bool { return size > 1<<20 && a.get().unsent == 1 || b.has(large) })
+		a.reach(t, b, "a")
+	}
+	if unsent := a.get().unsent; unsent != 1 || a.linkHistory() != "[]" {
+		t.Errorf("%d messages were not sent, want 1, and of the link the hub heard %s", unsent, a.linkHistory())
 	}
 }

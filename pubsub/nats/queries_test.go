@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/millrace/millrace/internal/natstest"
 	"github.com/millrace/millrace/pubsub"
 	"github.com/millrace/millrace/wire"
 )
@@ -127,4 +128,135 @@ func TestUnusedChannelsAreForgotten(t *testing.T) {
 	if channels, pending := b.responders.channels.Load(), b.responders.pendingChannels.Load(); channels+pending != 0 || len(b.responders.list()) != 0 {
 		t.Errorf("%d channels, and pending queries about %d, are kept", channels, pending)
 	}
+}
+
+// startWithSilentPeer starts a broker that knows of an edge that answers nothing.
+func startWithSilentPeer(t *testing.T) *Broker {
+	t.Helper()
+	b, _ := startBroker(t, serve(t))
+	b.peers.handle(announcementOf(fakePeer, "", stateHere), time.Now().Add(time.Hour))
+	return b
+}
+
+// changeCatchUps changes what is known of the calls for a tenant.
+func (b *Broker) changeCatchUps(tenant string, change func(*tenantCatchUps)) {
+	b.catchUps.mu.Lock()
+	defer b.catchUps.mu.Unlock()
+	if t := b.catchUps.tenants[tenant]; t != nil {
+		change(t)
+	}
+}
+
+// giveUpNever has the calls so far wait for answers as long as these take.
+func (b *Broker) giveUpNever(tenant string) {
+	b.changeCatchUps(tenant, func(t *tenantCatchUps) {
+		for i := range t.waiting {
+			t.waiting[i].since = time.Now().Add(time.Hour)
+		}
+		for _, r := range t.rounds {
+			for i := range r.calls {
+				r.calls[i].since = time.Now().Add(time.Hour)
+			}
+		}
+	})
+}
+
+// catchUpsOf counts the calls that wait for a round to begin, and the rounds under way.
+func (b *Broker) catchUpsOf(tenant string) (waiting, underWay int) {
+	b.changeCatchUps(tenant, func(t *tenantCatchUps) { waiting, underWay = len(t.waiting), len(t.rounds) })
+	return waiting, underWay
+}
+
+// A call during a round does not wait for its end, but begins one of its own, and calls at
+// the same time share one. They end after CatchUpTime if an edge does not answer.
+func TestRoundsOverlap(t *testing.T) {
+	t.Parallel()
+	b := startWithSilentPeer(t)
+	ended := make(chan struct{}, 1000)
+	catchUp := func(n int) {
+		for range n {
+			b.CatchUp("t", func() { ended <- struct{}{} })
+			b.giveUpNever("t")
+		}
+	}
+	for want := 1; want <= 3; want++ {
+		catchUp(1)
+		await(t, "another round", func() bool { _, n := b.catchUpsOf("t"); return n == want })
+	}
+	b.changeCatchUps("t", func(t *tenantCatchUps) { t.nextRound = time.Now().Add(time.Hour) })
+	catchUp(500)
+	if n, _ := b.catchUpsOf("t"); n != 500 {
+		t.Errorf("%d wait, want 500", n)
+	}
+	b.changeCatchUps("t", func(t *tenantCatchUps) { t.nextRound = time.Time{} })
+	catchUp(1) // which begins a round for all of them
+	if waiting, underWay := b.catchUpsOf("t"); waiting != 0 || underWay != 4 {
+		t.Errorf("%d wait, and %d rounds are under way, want 0 and 4", waiting, underWay)
+	}
+	begun := time.Now().Add(2 * time.Hour)
+	b.changeCatchUps("t", func(t *tenantCatchUps) {
+		for _, r := range t.rounds {
+			r.calls[0].since = begun
+		}
+	})
+	if b.updateRounds(begun.Add(pubsub.CatchUpTime - 1)); len(ended) > 0 {
+		t.Errorf("%d calls have not waited for CatchUpTime", len(ended))
+	}
+	if b.updateRounds(begun.Add(pubsub.CatchUpTime)); len(ended) != 504 {
+		t.Errorf("after CatchUpTime %d of 504 calls have ended", len(ended))
+	}
+	b.catchUps.mu.Lock()
+	defer b.catchUps.mu.Unlock()
+	if n := len(b.catchUps.tenants); n > 0 {
+		t.Errorf("%d tenants are kept", n)
+	}
+}
+
+// A round waits for no edge that leaves, nor for any without a link, or alone.
+func TestRoundsWithoutEdges(t *testing.T) {
+	t.Parallel()
+	b := startWithSilentPeer(t)
+	ended := make(chan struct{}, 1)
+	catchUp := func(tenant string) { b.CatchUp(tenant, func() { ended <- struct{}{} }) }
+	catchUp("t")
+	b.giveUpNever("t")
+	b.peers.remove(fakePeer)
+	b.retainEdges(b.peers.otherIDs())
+	natstest.Receive(t, "the end of a round", ended)
+	if catchUp("u"); len(ended) != 1 {
+		t.Error("an edge alone waits")
+	}
+	<-ended
+	b.peers.handle(announcementOf(fakePeer, "", stateHere), time.Now().Add(time.Hour))
+	b.setLinkDown(linkDisconnected, true)
+	if catchUp("v"); len(ended) != 1 {
+		t.Error("an edge without a link waits")
+	}
+}
+
+// A link that has no room for now is still a link: the marker is sent later.
+func TestRoundOnFullLink(t *testing.T) {
+	t.Parallel()
+	connect := serve(t)
+	b, _ := startBroker(t, connect)
+	other, _ := startBroker(t, connect)
+	await(t, "each other", func() bool { return len(b.peers.otherIDs()) == 1 && len(other.peers.otherIDs()) == 1 })
+	b.mu.Lock()
+	for len(b.records.bytes) < b.config.QueueBytes { // that nobody has told the writer of
+		r := append(b.records.bytes, make([]byte, recordHeader)...)
+		r = append(r, "elsewhere"...)
+		split := len(r)
+		b.records.add(append(r, make([]byte, 1<<20)...), split, []byte("t"))
+	}
+	b.mu.Unlock()
+	ended := make(chan struct{})
+	b.CatchUp("t", func() { close(ended) })
+	b.giveUpNever("t")
+	select {
+	case <-ended:
+		t.Error("it was not waited for")
+	default:
+	}
+	signal(b.wakeWriter)
+	natstest.Receive(t, "the end of the round", ended)
 }

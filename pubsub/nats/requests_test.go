@@ -203,52 +203,6 @@ func TestLimitOfNATS(t *testing.T) {
 	}
 }
 
-// An edge that asks too much is told so, at both ends; messages and other edges do not wait.
-func TestBusyEdge(t *testing.T) {
-	t.Parallel()
-	connect := serve(t)
-	b, q := startBroker(t, connect)
-	asker, _ := startBroker(t, connect)
-	other, _ := startBroker(t, connect)
-	asker.knows(t, b)
-	other.knows(t, b)
-	b.subscribe(t, "t", "c")
-	g := newGate()
-	b.HandleRequests(g.handle)
-	const accepted = maxAnsweringPerEdge + maxWaitingPerEdge
-	var wg sync.WaitGroup
-	for i := range accepted {
-		wg.Go(func() { asker.wantEcho(t, b.id) })
-		b.awaitAccepted(t, i+1)
-	}
-	asker.wantError(t, b.id, "one too many", errBusy)
-	if n := g.count(); n != maxAnsweringPerEdge {
-		t.Errorf("%d requests of one edge are answered at once", n)
-	}
-	wg.Go(func() { other.wantEcho(t, b.id) })
-	await(t, "the request of another edge", func() bool { return g.count() == maxAnsweringPerEdge+1 })
-	await(t, "a message", func() bool { return asker.Publish(message(wire.Broadcast, "m")) == nil && q.taken() > 0 })
-
-	// This edge itself waits for so many answers, and no more.
-	for i := range maxPending - accepted {
-		asker.requests.mu.Lock()
-		asker.requests.pending[uint64(i)] = &pendingRequest{answer: make(chan response, 1)}
-		asker.requests.mu.Unlock()
-	}
-	if _, err := asker.ask(natstest.Limit, b.id, "x"); err != pubsub.ErrTooManyRequests { // the other edge was not asked
-		t.Errorf("got %v", err)
-	}
-	asker.requests.end(0, response{})
-	asker.wantError(t, b.id, "x", errBusy) // there is room for one again
-	close(g.open)
-	wg.Wait()
-	b.requests.mu.Lock()
-	defer b.requests.mu.Unlock()
-	if n := g.count(); n != accepted+1 || len(b.requests.active) != 0 {
-		t.Errorf("%d requests were answered, want %d; askers are remembered: %v", n, accepted+1, b.requests.active)
-	}
-}
-
 // A handler is told when nobody waits any more.
 func TestAbandonedRequests(t *testing.T) {
 	t.Parallel()

@@ -220,4 +220,14 @@ func TestNumbersAreBounded(t *testing.T) {
 	if got := q.payloads(); len(got) != n {
 		t.Errorf("%d messages were taken", len(got))
 	}
+	// Those of edges that are there stay.
+	b.peers.handle(announcementOf(fakePeer, "", stateHere), time.Now().Add(time.Hour))
+	r.sources[fakePeer] = &source{lastNumber: 7}
+	for i := range edgeID(maxDepartedSources + 1) {
+		r.sources[1000+i] = new(source)
+	}
+	r.forgetSources(b.peers.otherIDs())
+	if len(r.sources) != 1 || r.sources[fakePeer].lastNumber != 7 {
+		t.Errorf("%v are remembered", r.sources)
+	}
 }

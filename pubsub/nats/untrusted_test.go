@@ -1,6 +1,8 @@
 package nats
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
 	"net"
 	"strings"
@@ -8,63 +10,13 @@ import (
 	"time"
 
 	client "github.com/nats-io/nats.go"
+	"go.uber.org/zap"
 
 	"github.com/millrace/millrace/internal/natstest"
+	"github.com/millrace/millrace/pubsub"
 	"github.com/millrace/millrace/pubsub/internal/natssubject"
 	"github.com/millrace/millrace/wire"
 )
-
-// Whatever is sent on the subjects of an overlay, the broker goes on.
-func TestUntrustedMessages(t *testing.T) {
-	t.Parallel()
-	connect := serve(t)
-	b, q := startBroker(t, connect)
-	b.subscribe(t, "t", "#")
-	nc, err := connect()
-	must(t, err)
-	defer nc.Close()
-
-	bodies := [][]byte{
-		nil, {0}, {version}, {version + 1}, {version, 0}, {version, kindMessage}, {version, kindMessage, byte(wire.OneNearest)},
-		{version, kindMessage, byte(wire.OneNearest), 255}, {version, kindMessage, byte(wire.OneNearest), 1, 0, 0, 0},
-		{version + 1, kindMessage, byte(wire.OneNearest), 0, 'x'}, {version, kindMessage, 3, 0, 'x'}, {version, kindMessage, 255, 0, 'x'}, {version, kindMessage, byte(wire.Broadcast), 0, 'x'},
-		{version, kindQuery}, {version, kindYes, 1}, {version, kindNo, 1, 2, 3, 4, 5, 6, 7}, {version, 'z', 1, 2, 3, 4, 5, 6, 7, 8},
-		{version, 1, 2, 3, 4, 5, 6, 7, 8, 0, 0, 0, 0, 0, 0, 0}, {version + 1, 1, 2, 3, 4, 5, 6, 7, 8, 0, 0, 0, 0, 0, 0, 0, 1, 'x'},
-		[]byte("{}"), []byte(`{"v":1}`), []byte(`{"v":1,"id":1}`), []byte(strings.Repeat("garbage", 100_000)),
-	}
-	subjects := []string{
-		"p.a", "p.b.t.c.=", "p.b.t.=", "p.b.t", "p.b.t.c", "p.o.t.c.=", "p.o.t", "p.q.t.c.=", "p.q.x", "p.q.=", "p.q.t.c.d",
-	}
-	own := b.publishPrefix + strings.TrimSuffix(direct(b.id), ".")
-	for _, rest := range []string{"t.c.=", "=", "t", "t.c", "x.t.c.=", b.id.String()} {
-		subjects = append(subjects, own+"."+rest)
-	}
-	for _, subject := range subjects {
-		for _, body := range bodies {
-			for _, header := range []client.Header{nil, {"Status": {"503"}}, {"Other": {"x"}}} {
-				must(t, nc.PublishMsg(&client.Msg{Subject: subject, Data: body, Header: header}))
-			}
-		}
-	}
-	must(t, nc.Flush())
-
-	other, _ := startBroker(t, connect)
-	await(t, "a message of another edge", func() bool {
-		return other.Publish(message(wire.Broadcast, "friend")) == nil && q.taken() > 0
-	})
-	if bad := q.get().bad; len(bad) > 0 {
-		t.Errorf("the hub received %q", bad)
-	}
-	for _, payload := range q.payloads() {
-		if payload != "friend" {
-			t.Fatalf("the hub received %.40q, which no edge sent", payload)
-		}
-	}
-	await(t, "something to be counted as refused", func() bool { return q.get().rejected > 0 })
-	if ids := b.peers.otherIDs(); len(ids) > 1 || len(ids) == 1 && ids[0] != other.id {
-		t.Errorf("the other edges are %v", ids)
-	}
-}
 
 // Names that no edge accepts from a client are not accepted from another edge.
 func TestUntrustedNames(t *testing.T) {
@@ -174,4 +126,123 @@ func TestUntrustedHeaders(t *testing.T) {
 	mark := appendBroadcast(nil, 9, sent+1, body{payload: []byte("mark")})
 	fmt.Fprintf(conn, "PUB p.b.t.c%s %d\r\n%s\r\n", natssubject.ChannelEnd, len(mark), mark)
 	q.await(t, "mark")
+}
+
+// newOffline returns a broker without a link, for what it receives.
+func newOffline(name sender) (*Broker, *hub) {
+	q := &hub{}
+	b := &Broker{
+		config: Config{QueueBytes: 1 << 16}, log: zap.NewNop(), prefix: "p.", name: name, id: name.makeID(ownID), receiver: q,
+		wakeWriter: make(chan struct{}, 1),
+	}
+	b.peers.init(b.id, nil)
+	b.responders.init()
+	b.requests.init()
+	return b, q
+}
+
+// Whatever comes from NATS, the hub gets only messages that a client could have sent,
+// and at most one; what is known of another edge is only what it has said itself.
+func FuzzReceive(f *testing.F) {
+	friend := sender("friend").makeID(1)
+	for _, subject := range []string{
+		"p.b.t.=", "p.b.t", "p.b.t.c", "p.o.t", "p.q.x", "p.q.=", "p.q.t.c.d", "p." + direct(ownID) + "=", "p." + direct(ownID) + "x.t.c.=",
+		"p.a", "p.b.t.c.=", "p.o.t.c.=", "p.q.a=b.c.d.=", "p." + direct(ownID) + "t.c.=", "p." + direct(ownID) + friend.String(),
+		"p.s.friend.a", "p.s.friend.b.t.c.=", "p.s.foe.o.t.c.=", "p.s.friend.q.t.c.=", "p.s.friend.e.x.t.c.=", "p.s..b.t.c.=", "q.b", "",
+	} {
+		for _, data := range [][]byte{
+			nil, announcementOf(friend, "h", stateHere), announcementOf(friend, "h", stateGone), appendBroadcast(nil, friend, 1, body{payload: []byte("x")}),
+			appendOne(nil, wire.OneRandom, []edgeID{1, 2}, body{payload: []byte("x")}), appendOne(nil, wire.OneNearest, nil, body{}),
+			appendBroadcast(nil, friend, 1, body{[]byte("ann"), []byte("x")}), appendOne(nil, wire.OneNearest, nil, body{[]byte("ann"), nil}),
+			appendControl(nil, kindQuery, friend), appendControl(nil, kindYes, friend), appendControl(nil, kindNo, friend),
+			{0}, {version}, {version + 1}, {version, 0}, {version, kindMessage}, {version, kindMessage, byte(wire.OneNearest)},
+			{version, kindMessage, byte(wire.OneNearest), 255}, {version, kindMessage, byte(wire.OneNearest), 1, 0, 0, 0},
+			{version + 1, kindMessage, byte(wire.OneNearest), 0, 'x'}, {version, kindMessage, 3, 0, 'x'}, {version, kindMessage, 255, 0, 'x'},
+			{version, kindMessage, byte(wire.Broadcast), 0, 'x'}, {version, kindQuery}, {version, kindYes, 1}, {version, kindNo, 1, 2, 3, 4, 5, 6, 7},
+			{version, 'z', 1, 2, 3, 4, 5, 6, 7, 8}, {version + 1, 1, 2, 3, 4, 5, 6, 7, 8, 0, 0, 0, 0, 0, 0, 0, 1, 'x'}, []byte("{}"), []byte(`{"v":1,"id":1}`),
+		} {
+			f.Add(subject, data, "", false)
+		}
+	}
+	f.Add("p.s.own."+direct(sender("own").makeID(ownID))+friend.String(), []byte(nil), "503", true)
+	f.Add("p.s.foe."+direct(sender("own").makeID(ownID))+friend.String(), []byte(nil), "503", true)
+	f.Fuzz(func(t *testing.T, subject string, data []byte, status string, named bool) {
+		own := sender("")
+		if named {
+			own = "own"
+		}
+		b, q := newOffline(own)
+		must(t, errorOf(b.peers.handleAnnouncement("friend", announcementOf(friend, "friend", stateHere), time.Now())))
+		m := &client.Msg{Subject: subject, Data: bytes.Clone(data)}
+		if status != "" {
+			m.Header = client.Header{statusHeader: {status}}
+		}
+		r := readState{sources: map[edgeID]*source{}}
+		for range 2 {
+			if tenant, ok := b.admit(&r, m); ok {
+				b.inbox.put(tenant, m, b.config.QueueBytes)
+				b.inbox.work(func(m *client.Msg) { b.handle(&worker{}, m) })
+			}
+		}
+		if len(q.bad) > 0 {
+			t.Errorf("the hub received %q", q.bad)
+		}
+		from, rest, ours := b.splitSender(subject)
+		kind, _, _ := bytes.Cut([]byte(rest), []byte("."))
+		if (!ours || string(kind) == "b" && len(q.received) > 1) && len(q.received) > 0 {
+			t.Errorf("%q %x is taken %d times", subject, data, len(q.received))
+		}
+		if len(r.sources) > 1 || b.responders.channels.Load() > 0 || b.responders.pendingChannels.Load() > 1 {
+			t.Errorf("%q %x leaves %d numbers, %d channels, %d pending queries", subject, data, len(r.sources), b.responders.channels.Load(), b.responders.pendingChannels.Load())
+		}
+		for id := range r.sources {
+			if !from.owns(id) {
+				t.Errorf("%s sets the number of %v", from, id)
+			}
+		}
+		if named && from != "friend" && from != own && b.peers.others[friend] == nil {
+			t.Errorf("%s ends its friend", from)
+		}
+		if !bytes.Equal(m.Data, data) {
+			t.Error("the message was changed")
+		}
+	})
+}
+
+// An announcement that is accepted could be announced again, and does not list a host
+// that is refused.
+func FuzzAnnouncement(f *testing.F) {
+	f.Add("", announcementOf(otherID, "h.example.com:1", stateHere))
+	f.Add("friend", announcementOf(sender("friend").makeID(1), "h", stateDraining))
+	f.Add("foe", announcementOf(sender("friend").makeID(1), "h", stateGone))
+	f.Add("", []byte(`{"v":1,"id":"0000000000000001","state":"later","host":"a/b"}`))
+	f.Fuzz(func(t *testing.T, from string, data []byte) {
+		p := newPeers()
+		p.check = func(host string) error {
+			if wire.CheckChannel(host) != nil { // any rule will do
+				return errAnnouncement
+			}
+			return nil
+		}
+		isNew, _ := p.handleAnnouncement(sender(from), data, time.Now())
+		if (len(p.others) == 1) != isNew || len(p.others) > 1 {
+			t.Fatalf("new %v, and %d are known", isNew, len(p.others))
+		}
+		for id, other := range p.others {
+			if other.ID != id || id == 0 || id == ownID || !sender(from).owns(id) || len(data) > maxAnnouncement {
+				t.Errorf("%q of %q makes %v known", data, from, id)
+			}
+			again, err := json.Marshal(other.announcement)
+			must(t, err)
+			second := newPeers()
+			if isNew, err := second.handleAnnouncement(sender(from), again, time.Now()); len(again) <= maxAnnouncement && (!isNew || err != nil) {
+				t.Errorf("%s is not taken again: %v", again, err)
+			}
+		}
+		for _, e := range p.edges(time.Now()) {
+			if e != (pubsub.Edge{Host: "own"}) && wire.CheckChannel(e.Host) != nil {
+				t.Errorf("%q is listed", e.Host)
+			}
+		}
+	})
 }
