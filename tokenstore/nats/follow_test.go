@@ -1,17 +1,14 @@
 package nats
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"math"
-	"runtime"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
-	"go.uber.org/zap"
 
 	"github.com/millrace/millrace/internal/natstest"
 	"github.com/millrace/millrace/tokenstore"
@@ -111,44 +108,6 @@ func TestUnseenIsAskedFor(t *testing.T) {
 	must(t, s.dropUnseen(t.Context(), 99, live.Version, true)) // of another bucket nothing old is left
 	if got := s.mirror.ids(access, "", math.MaxInt); len(got) != 0 {
 		t.Errorf("the copy has %q", got)
-	}
-}
-
-// What a token costs an edge: the time to read it at the start, and memory.
-func BenchmarkFirstCopy(b *testing.B) {
-	const n = 20_000
-	server := natstest.Server(b)
-	config := Config{Connect: natstest.Connect(server), Bucket: "tokens", Create: true, Replicas: 1, MaxStale: time.Minute, Log: zap.NewNop()}
-	open := func() *Store {
-		s, err := Open(config)
-		must(b, err)
-		<-s.freshness.ready
-		return s
-	}
-	func() {
-		s := open()
-		defer s.Close()
-		fill(b, s, n, encode(tokenstore.Record{Value: bytes.Repeat([]byte("x"), 500)}))
-	}()
-	heap := func() float64 {
-		var m runtime.MemStats
-		runtime.GC()
-		runtime.GC() // what has a finalizer
-		runtime.ReadMemStats(&m)
-		return float64(m.HeapAlloc)
-	}
-	for b.Loop() {
-		before, began := heap(), time.Now()
-		func() {
-			s := open()
-			defer s.Close()
-			took := time.Since(began)
-			if got := len(s.mirror.ids(access, "", math.MaxInt)); got != n {
-				b.Fatalf("%d tokens", got)
-			}
-			b.ReportMetric(float64(took.Nanoseconds())/n, "ns/token")
-			b.ReportMetric((heap()-before)/n, "B/token")
-		}()
 	}
 }
 

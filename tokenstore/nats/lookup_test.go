@@ -73,19 +73,9 @@ func TestMissesShareQuestions(t *testing.T) {
 	if got := n(); got < 1 || got > most {
 		t.Errorf("1000 misses in %v made %d requests, want at most %d", took, got, most)
 	}
-}
-
-// A flood of misses does not delay the probe that keeps the copy fresh: each miss that
-// is answered was answered by a probe.
-func TestMissesConfirm(t *testing.T) {
-	t.Parallel()
-	s := openOne(t)
-	for range 5 {
-		began := time.Now()
-		missAll(t, s, 200)
-		if took := time.Since(began); took < lookupDelay && s.freshness.lastConfirmed().Before(began) {
-			t.Errorf("after misses the copy was confirmed %v before them", began.Sub(s.freshness.lastConfirmed()))
-		}
+	// Each miss that is answered was answered by a probe, which keeps the copy fresh.
+	if took < lookupDelay && s.freshness.lastConfirmed().Before(began) {
+		t.Errorf("after misses the copy was confirmed %v before them", began.Sub(s.freshness.lastConfirmed()))
 	}
 }
 
@@ -190,5 +180,43 @@ func TestCallsBounded(t *testing.T) {
 	wg.Wait()
 	if got := n(); got != maxCalls {
 		t.Errorf("%d calls were under way at once, want %d", got, maxCalls)
+	}
+}
+
+// While a leader is silent, made-up tokens do not use up the probes that keep the copy
+// fresh, and the number of all probes is bounded.
+func TestMissesLeaveProbes(t *testing.T) {
+	t.Parallel()
+	server := natstest.Server(t)
+	p := natstest.StartProxy(t, server)
+	s := openReady(t, p.Connect(client.PingInterval(time.Minute)))
+	conn, err := natstest.Connect(server)()
+	must(t, err)
+	t.Cleanup(conn.Close)
+	var asked atomic.Int64
+	must(t, errorOf(conn.Subscribe("$JS.API.STREAM.INFO.KV_tokens", func(*client.Msg) { asked.Add(1) })))
+	must(t, conn.Flush())
+
+	p.HoldReplies()
+	before := asked.Load()
+	ctx, cancel := context.WithCancel(t.Context())
+	var all sync.WaitGroup
+	for i := range 10 {
+		all.Go(func() {
+			for n := 0; ctx.Err() == nil; n++ {
+				short, done := context.WithTimeout(ctx, 20*time.Millisecond)
+				if _, err := s.Get(short, access, fmt.Sprint(i, "-", n)); err == nil {
+					t.Error("a made-up token was found")
+				}
+				done()
+			}
+		})
+	}
+	await(t, "more probes than look-ups may cause", func() bool { return asked.Load()-before > maxInFlightForLookups+2 })
+	cancel()
+	all.Wait()
+	p.Resume() // Close deletes a consumer
+	if n := asked.Load() - before; n > int64(maxInFlight) {
+		t.Errorf("%d probes are in flight, want at most %d", n, maxInFlight)
 	}
 }
