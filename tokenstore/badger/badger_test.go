@@ -1,11 +1,14 @@
 package badger
 
 import (
+	"bytes"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -162,4 +165,102 @@ func must(t testing.TB, err error) {
 	if err != nil {
 		t.Fatal(err)
 	}
+}
+
+// A store that compacts itself has all it had, less what was deleted or has
+// expired, in fewer tables.
+func TestCompact(t *testing.T) {
+	s := open(t, t.TempDir())
+	s.stop() // or maintain would do it
+	<-s.done
+	want := map[string]uint64{}
+	rec := tokenstore.Record{Kind: tokenstore.KindAccess, Value: make([]byte, 256<<10)}
+	level0 := func() (tables int) {
+		for _, table := range s.db.Tables() {
+			if table.Level == 0 {
+				tables++
+			}
+		}
+		return tables
+	}
+	for n := 0; level0() < minTables; n++ {
+		rec.ID = rand.Text()
+		version, err := s.Create(t.Context(), rec)
+		must(t, err)
+		if n%2 == 0 {
+			want[rec.ID] = version
+		} else if err := s.Delete(t.Context(), rec.Kind, rec.ID, version); err != nil {
+			t.Fatal(err)
+		}
+	}
+	must(t, s.compact())
+	if n := level0(); n > 0 {
+		t.Errorf("%d tables at level 0", n)
+	}
+	err := s.Scan(t.Context(), tokenstore.KindAccess, "", func(rec tokenstore.Record) bool {
+		if want[rec.ID] != rec.Version {
+			t.Errorf("%s has version %d, want %d", rec.ID, rec.Version, want[rec.ID])
+		}
+		delete(want, rec.ID)
+		return true
+	})
+	if err != nil || len(want) > 0 {
+		t.Errorf("%d records are lost, %v", len(want), err)
+	}
+}
+
+// A stored value is refused, or is what its record is written as.
+func FuzzValue(f *testing.F) {
+	f.Add([]byte(nil), int64(0))
+	f.Add([]byte("1234567"), int64(1))
+	f.Add([]byte("12345678"), int64(1<<40))
+	f.Add([]byte("123456789"), int64(-1))
+	f.Fuzz(func(t *testing.T, stored []byte, expires int64) {
+		rec, err := decode(append([]byte{byte(tokenstore.KindAccess)}, "id"...), stored, uint64(max(expires, 0)))
+		if err != nil {
+			if len(stored) >= versionLen {
+				t.Fatalf("%q: %v", stored, err)
+			}
+			return
+		}
+		e := entryOf(rec)
+		if !bytes.Equal(e.Value, stored) || string(e.Key) != "\x01id" {
+			t.Fatalf("%q is written as %q under %q", stored, e.Value, e.Key)
+		}
+		if expires > 0 && expires < time.Now().AddDate(1000, 0, 0).Unix() && e.ExpiresAt != uint64(expires) {
+			t.Fatalf("expiry %d is written as %d", expires, e.ExpiresAt)
+		}
+	})
+}
+
+// Badger removes logs that it has flushed while the store looks at them.
+func TestWALFilesWhileRemoved(t *testing.T) {
+	dir := t.TempDir()
+	var stop atomic.Bool
+	done := make(chan error, 1)
+	go func() { // ends with stop
+		for !stop.Load() {
+			for fid := range 50 {
+				if err := os.WriteFile(walPath(dir, fid), []byte("x"), 0o600); err != nil {
+					done <- err
+					return
+				}
+			}
+			for fid := range 50 {
+				if err := os.Remove(walPath(dir, fid)); err != nil {
+					done <- err
+					return
+				}
+			}
+		}
+		done <- nil
+	}()
+	for range 2000 {
+		if _, err := walFiles(dir); err != nil {
+			t.Error(err)
+			break
+		}
+	}
+	stop.Store(true)
+	must(t, <-done)
 }
