@@ -164,15 +164,10 @@ func TestPowerLoss(t *testing.T) {
 			first := put(t, s, history.Message{Channel: []byte("a"), Payload: []byte("1")}).Position
 			last := put(t, s, history.Message{Channel: []byte("a"), Payload: []byte("2")}).Position
 			copied := dir
-			if !c.closed { // as the files are now
-				copied = t.TempDir()
-				must(t, os.CopyFS(copied+"/h", os.DirFS(dir)))
-				copied += "/h"
-				if err := os.Remove(copied + "/LOCK"); err != nil && !os.IsNotExist(err) {
-					t.Fatal(err)
-				}
-			} else if err := s.Close(); err != nil {
-				t.Fatal(err)
+			if c.closed {
+				must(t, s.Close())
+			} else {
+				copied = copyStore(t, dir) // as the files are now
 			}
 			if c.reset {
 				bootID = func() string { return "two" }
@@ -341,29 +336,6 @@ func TestKill(t *testing.T) {
 	}
 }
 
-// BenchmarkAppend is how fast messages of 128 bytes are stored, with as many under way as a
-// connection may have.
-func BenchmarkAppend(b *testing.B) {
-	for _, sync := range []bool{false, true} {
-		b.Run(fmt.Sprintf("sync=%v", sync), func(b *testing.B) {
-			s, err := Open(Config{Dir: b.TempDir(), Sync: sync, Cache: DefaultCache, Reserve: DefaultReserve})
-			must(b, err)
-			must(b, s.Define(history.Definition{Name: "h", Limits: history.DefaultLimits()}))
-			window := make(chan struct{}, 1024)
-			payload := make([]byte, 128)
-			b.SetBytes(128)
-			for i := 0; b.Loop(); i++ {
-				window <- struct{}{}
-				s.Append(&history.Message{
-					History: "h", Tenant: "t", Channel: fmt.Appendf(nil, "c.%d", i%1000), Payload: payload,
-					Stored: func(*history.Message, history.Result) { <-window },
-				})
-			}
-			must(b, s.Close())
-		})
-	}
-}
-
 func BenchmarkWaits(b *testing.B) {
 	historytest.BenchmarkWaits(b, func(b *testing.B) history.Store {
 		s, err := Open(Config{Dir: b.TempDir(), Cache: DefaultCache, Reserve: DefaultReserve})
@@ -382,3 +354,31 @@ func must(t testing.TB, err error) {
 
 // errorOf is the error of a call that returns something else, too.
 func errorOf[T any](_ T, err error) error { return err }
+
+// Messages that were removed take no place among the cached ones, whether they are in front
+// or behind one that stays.
+func TestCacheForgetsRemoved(t *testing.T) {
+	l := history.DefaultLimits()
+	l.Messages = 1
+	for _, stays := range []bool{false, true} {
+		t.Run(fmt.Sprintf("stays=%v", stays), func(t *testing.T) {
+			k := newKept("h", 7, l)
+			now := time.Now()
+			add := func(channel string) {
+				m := &history.Message{History: "h", Tenant: "t", Channel: []byte(channel), Payload: []byte("12345")}
+				k.add(&pending{message: m, of: k, at: k.Index.Next("t", now)}, DefaultCache, now)
+			}
+			want := 1
+			if stays {
+				add("stays")
+				want++
+			}
+			for range 10_000 {
+				add("c")
+			}
+			if len(k.cached) > 2*want+64 || k.alive != want || k.bytes != 5*want {
+				t.Errorf("%d entries are cached, counted %d with %d bytes; %d messages are kept", len(k.cached), k.alive, k.bytes, want)
+			}
+		})
+	}
+}

@@ -2,7 +2,6 @@ package badger
 
 import (
 	"errors"
-	"fmt"
 	"maps"
 	"strings"
 	"testing"
@@ -123,29 +122,5 @@ func TestMessageLayout(t *testing.T) {
 		if r, err := decodeMessage(v); err == nil {
 			t.Errorf("the sender %q is read", r.sender)
 		}
-	}
-}
-
-// Senders are there after a new start, also those of payloads in chunks.
-func TestSendersReopen(t *testing.T) {
-	dir := t.TempDir()
-	s := open(t, Config{Dir: dir})
-	define(t, s, func(*history.Limits) {})
-	put(t, s, history.Message{Channel: []byte("a"), Payload: []byte("1"), Sender: []byte("ann")})
-	put(t, s, history.Message{Channel: []byte("a"), Payload: make([]byte, chunkBytes+1), Sender: []byte("bob")})
-	put(t, s, history.Message{Channel: []byte("a"), Payload: []byte("3")})
-	before, err := s.Usage()
-	must(t, err)
-	must(t, s.Close())
-	s = open(t, Config{Dir: dir})
-	var got []string
-	for _, m := range page(t, s, "a", 0).Messages {
-		got = append(got, fmt.Sprintf("%d %s", len(m.Payload), m.Sender))
-	}
-	if want := fmt.Sprintf("1 ann,%d bob,1 ", chunkBytes+1); strings.Join(got, ",") != want {
-		t.Errorf("got %q, want %q", got, want)
-	}
-	if after, err := s.Usage(); err != nil || after[0].Bytes != before[0].Bytes {
-		t.Errorf("%+v before, and %+v after, %v", before, after, err)
 	}
 }

@@ -1,7 +1,9 @@
 package badger
 
 import (
+	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"sync"
 	"testing"
@@ -60,10 +62,11 @@ func TestOlderCopy(t *testing.T) {
 
 // The same for a tenant, and a history, that the copy had no message of.
 func TestOlderCopyNewTenant(t *testing.T) {
+	one := func(l *history.Limits) { l.Messages = 1 }
+	message := history.Message{Channel: []byte("b"), Payload: []byte("x")}
 	for _, defined := range []bool{false, true} {
 		dir := t.TempDir()
 		s := open(t, Config{Dir: dir})
-		one := func(l *history.Limits) { l.Messages = 1 }
 		if defined {
 			define(t, s, one)
 		}
@@ -71,13 +74,13 @@ func TestOlderCopyNewTenant(t *testing.T) {
 		copied := copyStore(t, dir)
 		s = open(t, Config{Dir: dir})
 		define(t, s, one)
-		old := put(t, s, history.Message{Channel: []byte("b"), Payload: []byte("old")}).Position
+		old := put(t, s, message).Position
 		time.Sleep(2 * time.Millisecond)
 		for range 3 {
 			s = open(t, Config{Dir: copied})
 			define(t, s, one)
 			for range 2 {
-				put(t, s, history.Message{Channel: []byte("b"), Payload: []byte("new")})
+				put(t, s, message)
 			}
 			if known, err := s.Knows("h", "t", old); known || err != nil {
 				t.Errorf("defined: %v: %v of the other store is known: %v", defined, old, err)
@@ -178,5 +181,23 @@ func TestForgottenTenantsReopen(t *testing.T) {
 	early.N--
 	if p := page(t, s, "#", early.N); p.Removed.N < last.N {
 		t.Errorf("who stood at %v is told of removals up to %v", early, p.Removed)
+	}
+}
+
+// Scopes outlive the process.
+func TestScopes(t *testing.T) {
+	c := Config{Dir: t.TempDir(), Reserve: 1}
+	s := open(t, c)
+	if got, err := s.Scopes(); err != nil || len(got) != 0 {
+		t.Errorf("of a new store: %v, %v", got, err)
+	}
+	want := map[string]history.Scope{"a": {Print: "p", Since: 1}, "b": {Since: 1 << 40}}
+	must(t, s.SetScopes(want))
+	must(t, s.Close())
+	if err := s.SetScopes(want); !errors.Is(err, history.ErrClosed) {
+		t.Errorf("of a closed store: %v", err)
+	}
+	if got, err := open(t, c).Scopes(); err != nil || !maps.Equal(got, want) {
+		t.Errorf("got %v, %v, want %v", got, err, want)
 	}
 }

@@ -194,24 +194,34 @@ func expectOther(t *testing.T, s *Store, mark string, want int) {
 	}
 }
 
-// Payloads of all sizes come back as they were, and nothing is left of them when they are
+// Payloads of all sizes, and their senders, come back as they were, and nothing is left of them when they are
 // removed.
 func TestLargePayloads(t *testing.T) {
 	dir := t.TempDir()
 	s := open(t, Config{Dir: dir})
 	define(t, s, func(l *history.Limits) { l.Messages, l.Size = 1000, 1<<30 })
 	sizes := []int{0, 1, chunkBytes - 1, chunkBytes, chunkBytes + 1, 2 * chunkBytes, 2*chunkBytes + 1, 16 << 20}
+	senders := [2][]byte{[]byte("ann"), nil}
 	payloads, at := make([][]byte, len(sizes)), make([]wire.Position, len(sizes))
 	for i, size := range sizes {
 		payloads[i] = make([]byte, size)
 		_, _ = rand.Read(payloads[i])
-		at[i] = put(t, s, history.Message{Channel: fmt.Appendf(nil, "c.%d", i), Payload: payloads[i]}).Position
+		at[i] = put(t, s, history.Message{Channel: fmt.Appendf(nil, "c.%d", i), Payload: payloads[i], Sender: senders[i%2]}).Position
 	}
+	before, err := s.Usage()
+	must(t, err)
 	for range 2 {
-		for i, m := range page(t, s, "#", 0).Messages {
-			if m.Position != at[i] || !bytes.Equal(m.Payload, payloads[i]) {
-				t.Errorf("%v with %d bytes, want %v with %d", m.Position, len(m.Payload), at[i], sizes[i])
+		got := page(t, s, "#", 0).Messages
+		if len(got) != len(sizes) {
+			t.Errorf("%d messages of %d", len(got), len(sizes))
+		}
+		for i, m := range got {
+			if m.Position != at[i] || !bytes.Equal(m.Payload, payloads[i]) || !bytes.Equal(m.Sender, senders[i%2]) {
+				t.Errorf("%v with %d bytes of %q, want %v with %d", m.Position, len(m.Payload), m.Sender, at[i], sizes[i])
 			}
+		}
+		if after, err := s.Usage(); err != nil || after[0].Bytes != before[0].Bytes {
+			t.Errorf("usage %+v before, and %+v after, %v", before, after, err)
 		}
 		must(t, s.Close())
 		s = open(t, Config{Dir: dir})
@@ -256,5 +266,28 @@ func TestPurgeErasesWhatReadersKept(t *testing.T) {
 	must(t, errorOf(s.Purge("h", "t", "secret")))
 	if found := filesWith(t, dir, mark); len(found) > 0 {
 		t.Errorf("purged messages are in %v", found)
+	}
+}
+
+// Removals are written in parts, between which messages are stored.
+func TestRemovalsInParts(t *testing.T) {
+	s := open(t, Config{Dir: t.TempDir()})
+	define(t, s, func(l *history.Limits) { l.Messages = 100_000 })
+	putAll(t, s, "t", 2) // of manyTenants each
+	k := mustFind(t, s)
+	s.commit.Lock() // the committer removes nothing meanwhile
+	defer s.commit.Unlock()
+	must(t, errorOf(s.set.Purge("h", "", "", nil)))
+	left := 2 * manyTenants
+	for more := true; more; {
+		var part removals
+		part, more = k.takeRemovals(fewRemoved)
+		if len(part.dead) > fewRemoved || more && len(part.forgotten) > 0 {
+			t.Fatalf("%d messages and %d tenants are removed at a time", len(part.dead), len(part.forgotten))
+		}
+		left -= len(part.dead)
+	}
+	if left != 0 {
+		t.Errorf("%d messages are not removed", left)
 	}
 }
