@@ -2,7 +2,6 @@ package credentials
 
 import (
 	"bufio"
-	"context"
 	"fmt"
 	"io"
 	"net"
@@ -137,29 +136,19 @@ func BenchmarkRequest(b *testing.B) {
 // serve starts a server and returns a connection to it.
 func serve(b *testing.B) net.Conn {
 	b.Helper()
-	near, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		b.Fatal(err)
-	}
-	server := &http.Server{MaxHeaderBytes: headerLimit, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var in Inspection
 		in.TokenInTarget(r)
 		in.TakeTokens(r)
 		w.WriteHeader(http.StatusNoContent)
-	})}
-	stopped := make(chan struct{})
-	go func() {
-		defer close(stopped)
-		_ = server.Serve(near) // until it is closed
-	}()
-	client, err := new(net.Dialer).DialContext(context.Background(), "tcp", near.Addr().String())
+	}))
+	server.Config.MaxHeaderBytes = headerLimit
+	server.Start()
+	b.Cleanup(server.Close)
+	client, err := net.Dial("tcp", server.Listener.Addr().String())
 	if err != nil {
 		b.Fatal(err)
 	}
-	b.Cleanup(func() {
-		client.Close()
-		server.Close()
-		<-stopped
-	})
+	b.Cleanup(func() { client.Close() })
 	return client
 }

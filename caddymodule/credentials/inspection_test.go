@@ -11,38 +11,27 @@ import (
 func TestTakeTokens(t *testing.T) {
 	const token = "AT_00_11"
 	for _, c := range []struct {
-		name   string
-		header http.Header
-		tokens []string
-		left   map[string]string
+		name, list string
+		tokens     []string
+		left       string
 	}{
-		{"none", http.Header{"Sec-Websocket-Protocol": {"chat, what.ever"}}, nil, map[string]string{"Sec-Websocket-Protocol": "chat, what.ever"}},
-		{"usual", http.Header{"Sec-Websocket-Protocol": {"llps.v1, at." + token}}, []string{token}, map[string]string{"Sec-Websocket-Protocol": "llps.v1"}},
-		{"tight, first", http.Header{"Sec-Websocket-Protocol": {"at." + token + ",llps.v1"}}, []string{token}, map[string]string{"Sec-Websocket-Protocol": "llps.v1"}},
-		{"alone", http.Header{"Sec-Websocket-Protocol": {"at." + token}}, []string{token}, map[string]string{}},
-		{"two headers", http.Header{"Sec-Websocket-Protocol": {"at." + token, "llps.v1, at.x"}}, []string{token, "x"}, map[string]string{"Sec-Websocket-Protocol": "llps.v1"}},
-		{"forgotten at.", http.Header{"Sec-Websocket-Protocol": {"llps.v1, " + token}}, nil, map[string]string{"Sec-Websocket-Protocol": "llps.v1"}},
-		{"empty entry", http.Header{"Sec-Websocket-Protocol": {"llps.v1,at."}}, []string{""}, map[string]string{"Sec-Websocket-Protocol": "llps.v1"}},
-		{"WebTransport", http.Header{"Wt-Available-Protocols": {`"llps.v1", "at.` + token + `"`}}, []string{token}, map[string]string{"Wt-Available-Protocols": `"llps.v1"`}},
+		{"none", "chat, what.ever", nil, "chat, what.ever"},
+		{"usual", "llps.v1, at." + token, []string{token}, "llps.v1"},
+		{"tight, first", "at." + token + ",llps.v1", []string{token}, "llps.v1"},
+		{"alone", "at." + token, []string{token}, ""},
+		{"two headers", "at." + token + "|llps.v1, at.x", []string{token, "x"}, "llps.v1"},
+		{"forgotten at.", "llps.v1, " + token, nil, "llps.v1"},
+		{"empty entry", "llps.v1,at.", []string{""}, "llps.v1"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := httptest.NewRequest("GET", "/", nil)
-			r.Header = c.header.Clone()
+			r.Header[wsList] = strings.Split(c.list, "|")
 			clean, changed := new(Inspection).TakeTokens(r)
-			header := "Sec-Websocket-Protocol"
-			if c.header[header] == nil {
-				header = "Wt-Available-Protocols"
-			}
-			if got := takenTokens(clean, header).tokens; !slices.Equal(got, c.tokens) || changed != (c.tokens != nil || c.name == "forgotten at.") {
+			if got := takenTokens(clean, wsList).tokens; !slices.Equal(got, c.tokens) || changed != (c.list != c.left) {
 				t.Errorf("took %q, %v; want %q", got, changed, c.tokens)
 			}
-			if len(clean.Header) != len(c.left) {
-				t.Errorf("left %v, want %v", clean.Header, c.left)
-			}
-			for name, want := range c.left {
-				if got := clean.Header.Get(name); got != want {
-					t.Errorf("left %s: %q, want %q", name, got, want)
-				}
+			if _, there := clean.Header[wsList]; clean.Header.Get(wsList) != c.left || there != (c.left != "") || len(clean.Header) > 1 {
+				t.Errorf("left %v, want %q", clean.Header, c.left)
 			}
 		})
 	}
@@ -141,5 +130,42 @@ func TestTokenInTarget(t *testing.T) {
 	r := httptest.NewRequest("GET", "/", nil)
 	if r.Host = "AT_00_11.example.com"; !new(Inspection).TokenInTarget(r) {
 		t.Error("a token in the Host was not seen")
+	}
+}
+
+func TestOfferedToken(t *testing.T) {
+	for _, c := range []struct {
+		name        string
+		entries     string // of the subprotocol list
+		headers     []string
+		subprotocol bool
+		token       string
+		given       bool
+		wrong       bool
+	}{
+		{"nothing", "", nil, true, "", false, false},
+		{"header", "", []string{"Bearer AT_1"}, false, "AT_1", true, false},
+		{"header, written oddly", "", []string{"bearer  AT_1 "}, false, "AT_1", true, false},
+		{"header without token", "", []string{"Bearer"}, true, "", true, false},
+		{"another scheme", "", []string{"Basic x"}, true, "", false, false},
+		{"two headers", "", []string{"Bearer AT_1", "Bearer AT_1"}, true, "", false, true},
+		{"two headers of another scheme", "", []string{"Basic x", "Basic x"}, true, "", false, true},
+		{"entry", `"at.AT_1"`, nil, true, "AT_1", true, false},
+		{"entry without token", `"at."`, nil, true, "", true, false},
+		{"entry without subprotocol", `"at.AT_1"`, nil, false, "", false, true},
+		{"two entries", `"at.AT_1", "at.AT_1"`, nil, true, "", false, true},
+		{"both", `"at.AT_1"`, []string{"Bearer AT_2"}, true, "AT_2", true, false},
+		{"entry and another scheme", `"at.AT_1"`, []string{"Basic x"}, true, "AT_1", true, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := httptest.NewRequest("GET", "/wt", nil)
+			r.Header["Wt-Available-Protocols"] = []string{c.entries}
+			r.Header["Authorization"] = c.headers
+			r, _ = new(Inspection).TakeTokens(r)
+			token, given, wrong := Offered(r, "WT-Available-Protocols", c.subprotocol)
+			if token != c.token || given != c.given || (wrong != "") != c.wrong {
+				t.Errorf("got %q, %v, %q", token, given, wrong)
+			}
+		})
 	}
 }

@@ -21,6 +21,7 @@ import (
 	"github.com/quic-go/quic-go"
 	"github.com/quic-go/quic-go/http3"
 	"github.com/quic-go/webtransport-go"
+	"go.uber.org/goleak"
 	"go.uber.org/zap"
 
 	"github.com/millrace/millrace/internal/loopback"
@@ -239,3 +240,8 @@ func noError(t testing.TB, err error) {
 
 // errorOf is the error of a call that returns something else, too.
 func errorOf[T any](_ T, err error) error { return err }
+
+// A lock of Caddy's storage looks after its file for some seconds more.
+func TestMain(m *testing.M) {
+	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("github.com/caddyserver/certmagic.keepLockfileFresh"))
+}
