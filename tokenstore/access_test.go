@@ -185,9 +185,7 @@ func TestCheckConnection(t *testing.T) {
 			if err := open.CheckConnection(conn); err != nil || open.AllowedIPs() != nil {
 				t.Errorf("a token without limits: %v", err)
 			}
-			if allowed := strict.AllowedIPs()(conn.IP); allowed != (c.what != "ip") {
-				t.Errorf("AllowedIPs: %v", allowed)
-			}
+			equal(t, "AllowedIPs", strict.AllowedIPs()(conn.IP), c.what != "ip")
 		})
 	}
 }

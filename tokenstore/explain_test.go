@@ -86,9 +86,7 @@ func TestExplain(t *testing.T) {
 				t.Errorf("Explain = %+v, want %v, %q, %q", byID, c.allowed, c.reason, c.rule)
 			}
 			q.TokenID, q.Access = "", a
-			if byAccess := b.Explain(t.Context(), q); byAccess != byID {
-				t.Errorf("by Access: %+v, by id: %+v", byAccess, byID)
-			}
+			equal(t, "by Access, and by id", b.Explain(t.Context(), q), byID)
 		})
 	}
 }

@@ -137,3 +137,11 @@ func noError(t testing.TB, err error) {
 		t.Error(err)
 	}
 }
+
+// equal compares what a test has got with what it wants.
+func equal[T comparable](t testing.TB, what string, got, want T) {
+	t.Helper()
+	if got != want {
+		t.Errorf("%s: got %v, want %v", what, got, want)
+	}
+}

@@ -18,9 +18,7 @@ func TestLifecycle(t *testing.T) {
 	b := newTestbed(t, tokenstore.Config{})
 	m, _ := b.master(t, "")
 	issued := b.issue(t, m, grantAll("t"))
-	if issued.ExpiresAt != noon.Add(time.Hour) {
-		t.Errorf("expires at %v", issued.ExpiresAt)
-	}
+	equal(t, "expires at", issued.ExpiresAt, noon.Add(time.Hour))
 	status := func(want string, auth error) {
 		t.Helper()
 		_, err := b.Authenticate(t.Context(), issued.Token)

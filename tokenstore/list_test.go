@@ -104,7 +104,5 @@ func TestWatch(t *testing.T) {
 		}
 		version = got.Version
 	}
-	if len(events) != 0 {
-		t.Errorf("%d more events", len(events))
-	}
+	equal(t, "more events", len(events), 0)
 }

@@ -61,9 +61,7 @@ func TestNewServiceRefuses(t *testing.T) {
 func TestAuthenticateMaster(t *testing.T) {
 	b := newTestbed(t, tokenstore.Config{})
 	m, token := b.master(t, "app")
-	if m.TenantPrefix != "app." {
-		t.Errorf("prefix %q", m.TenantPrefix)
-	}
+	equal(t, "prefix", m.TenantPrefix, "app.")
 	bad := append(malformed(token),
 		"MT_"+m.ID+"_"+someSecret,                // wrong secret
 		"MT_"+someID+"_"+token[36:],              // unknown id

@@ -104,20 +104,12 @@ func TestCallsPerSecond(t *testing.T) {
 		t.Errorf("%d and %d calls, want 5 and 10", a, b)
 	}
 	now = now.Add(time.Second)
-	if n := calls(one); n != 5 {
-		t.Errorf("%d calls in the next second, want 5", n)
-	}
+	equal(t, "calls in the next second", calls(one), 5)
 	one.CallsPerSecond = 7
-	if n := calls(one); n != 0 {
-		t.Errorf("%d calls at the time of a change, want none", n)
-	}
+	equal(t, "calls at the time of a change", calls(one), 0)
 	now = now.Add(time.Second)
-	if n := calls(one); n != 7 {
-		t.Errorf("%d calls after a change, want 7", n)
-	}
-	if n := calls(b.Overlay()); n != 30 {
-		t.Errorf("%d calls of the operator, want 30", n)
-	}
+	equal(t, "calls after a change", calls(one), 7)
+	equal(t, "calls of the operator", calls(b.Overlay()), 30)
 }
 
 func TestBadQuota(t *testing.T) {

@@ -130,9 +130,7 @@ func TestNormalized(t *testing.T) {
 	right.AllowedWSOrigin = []string{"HTTPS://Example.COM:443", "null"}
 	before := fmt.Sprint(right)
 	b.issue(t, m, right)
-	if fmt.Sprint(right) != before {
-		t.Error("Issue changed the caller's request")
-	}
+	equal(t, "the request after Issue", fmt.Sprint(right), before)
 	tokens, _, err := b.List(t.Context(), m, tokenstore.ListOptions{})
 	if err != nil || len(tokens) != 1 {
 		t.Fatal(tokens, err)
@@ -234,9 +232,7 @@ func TestExpiresAt(t *testing.T) {
 				t.Fatal(err, refreshErr)
 			}
 			for _, got := range []time.Time{issued.ExpiresAt, end} {
-				if s := got.Format(time.RFC3339Nano); s != c.want {
-					t.Errorf("answered %s, want %s", s, c.want)
-				}
+				equal(t, "answered", got.Format(time.RFC3339Nano), c.want)
 			}
 		})
 	}

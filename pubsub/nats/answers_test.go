@@ -59,9 +59,7 @@ func TestForgedAnswers(t *testing.T) {
 	await(t, "what is forged to be refused", func() bool { return q.get().rejected == len(forged) })
 	close(g.open)
 	natstest.Receive(t, "the answer", answered)
-	if n := victim.count(); n != 0 {
-		t.Errorf("%d forged requests were answered", n)
-	}
+	equal(t, "forged requests were answered", victim.count(), 0)
 }
 
 // offlineWithLink is a broker whose writer does not run, so that what it would send stays.
@@ -99,9 +97,7 @@ func TestAnsweringIsBounded(t *testing.T) {
 	if _, active, waiting := b.counts(); active != maxAnswering || waiting != maxWaiting {
 		t.Errorf("%d requests are answered, and %d wait", active, waiting)
 	}
-	if n := b.sent()[kindBusy]; n != edges*each-maxAnswering-maxWaiting {
-		t.Errorf("%d were told that this edge is busy", n)
-	}
+	equal(t, "were told that this edge is busy", b.sent()[kindBusy], edges*each-maxAnswering-maxWaiting)
 	b.requests.mu.Lock()
 	for asker, n := range b.requests.active {
 		if n > maxAnsweringPerEdge {
@@ -136,9 +132,7 @@ func TestLateRequestsMakeRoom(t *testing.T) {
 	}
 	await(t, "the first requests to be begun", func() bool { return g.count() == maxAnsweringPerEdge })
 	b.stopRequests()
-	if n := g.count(); n != maxAnsweringPerEdge {
-		t.Errorf("%d requests were begun", n)
-	}
+	equal(t, "requests were begun", g.count(), maxAnsweringPerEdge)
 }
 
 // A handler that is taken away while requests wait for it is not called.
@@ -199,9 +193,7 @@ func TestOutgoingIsBounded(t *testing.T) {
 	}
 	for b.nextOutgoing() != nil {
 	}
-	if b.outgoingBytes != 0 {
-		t.Errorf("%d bytes are counted for nothing", b.outgoingBytes)
-	}
+	equal(t, "bytes are counted for nothing", b.outgoingBytes, 0)
 	b.reply(w, kindBusy, nil)
 	b.setLinkDown(linkDisconnected, true)
 	if err := b.enqueueOutgoing(&outgoing{}); !errors.Is(err, pubsub.ErrNoLink) || len(b.outgoing) != 0 || b.outgoingBytes != 0 {

@@ -38,16 +38,10 @@ func TestManyChannels(t *testing.T) {
 		return n
 	}
 	publish("t", 10)
-	if got := q.payloads(); len(got) != 10 {
-		t.Errorf("%d of 10 messages were taken", len(got))
-	}
-	if n := remembered("t"); n != maxChannels/2 {
-		t.Errorf("%d channels of one tenant are remembered", n)
-	}
+	equal(t, "messages that were taken", len(q.payloads()), 10)
+	equal(t, "channels of one tenant are remembered", remembered("t"), maxChannels/2)
 	publish("u", 10)
-	if n := remembered("u"); n != 10 {
-		t.Errorf("%d of 10 channels of another tenant are remembered", n)
-	}
+	equal(t, "channels of another tenant that are remembered", remembered("u"), 10)
 	publish("u", maxChannels)
 	if n := int(b.responders.channels.Load()); n > maxChannels {
 		t.Errorf("%d channels are remembered", n)
@@ -74,9 +68,7 @@ func TestManyQueries(t *testing.T) {
 		b.handleControl(message(0, ""), kindQuery, fakePeer+edgeID(i))
 	}
 	b.ofTenant("t", func(of *tenantResponders) {
-		if n := len(of.pending["c"]); n != maxPeers {
-			t.Errorf("%d edges are remembered, want %d", n, maxPeers)
-		}
+		equal(t, "edges are remembered", len(of.pending["c"]), maxPeers)
 	})
 }
 
@@ -157,9 +149,7 @@ func TestChannelOfAnOutage(t *testing.T) {
 	m := message(wire.OneRandom, "x")
 	b.setLinkDown(linkDisconnected, true)
 	noError(t, b.Publish(m))
-	if n := b.responders.channels.Load(); n != 0 {
-		t.Errorf("%d channels are remembered", n)
-	}
+	equal(t, "channels are remembered", b.responders.channels.Load(), 0)
 	b.setLinkDown(linkDisconnected, false)
 	noError(t, b.Publish(m))
 	b.ofTenant("t", func(of *tenantResponders) {
@@ -181,9 +171,7 @@ func TestGoneEdgeTakesNothing(t *testing.T) {
 	for range 20 {
 		noError(t, b.Publish(m))
 	}
-	if got := q.payloads(); len(got) != 20 {
-		t.Errorf("%d of 20 messages were taken here", len(got))
-	}
+	equal(t, "messages that were taken here", len(q.payloads()), 20)
 }
 
 // What is kept of messages that were sent is bounded, in bytes and in time; a
@@ -319,9 +307,7 @@ func TestLateIsDropped(t *testing.T) {
 	if !admitted(fakePeer, now-1e6) || admitted(fakePeer, now-1e6) {
 		t.Error("what was sent a second ago is not delivered once")
 	}
-	if n := q.get().missed; n != 1 {
-		t.Errorf("%d messages are counted", n)
-	}
+	equal(t, "messages are counted", q.get().missed, 1)
 	announce(fakePeer+1, 0)
 	if !admitted(fakePeer+1, 1) || !admitted(fakePeer+1, 2) {
 		t.Error("an edge without a clock is not heard")

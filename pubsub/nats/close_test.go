@@ -62,9 +62,7 @@ func TestCloseIsNoOutage(t *testing.T) {
 	}
 	await(t, "the connections to end", func() bool { return s.NumClients() == 0 })
 	for _, e := range list {
-		if got := e.linkHistory(); got != "[]" {
-			t.Errorf("the hub heard %s of a link that was closed", got)
-		}
+		equal(t, "the hub heard of a link that was closed", e.linkHistory(), "[]")
 	}
 }
 

@@ -59,9 +59,7 @@ func TestSharesOfInbox(t *testing.T) {
 			t.Fatalf("%d bytes are there", in.bytes)
 		}
 	}
-	if in.workers != maxWorkers {
-		t.Errorf("%d workers are to run", in.workers)
-	}
+	equal(t, "workers are to run", in.workers, maxWorkers)
 
 	var mu sync.Mutex
 	var wg sync.WaitGroup
@@ -121,9 +119,7 @@ func TestOrderOfTenantQueues(t *testing.T) {
 			t.Errorf("%s: %d messages, not in order", name, len(list))
 		}
 	}
-	if len(got) != 100 {
-		t.Errorf("messages of %d tenants were handled", len(got))
-	}
+	equal(t, "tenants whose messages were handled", len(got), 100)
 }
 
 // A tenant whose messages take for ever loses its own messages, and no other tenant's. The
@@ -192,9 +188,7 @@ func TestSharesOfOutgoing(t *testing.T) {
 	for put("hostile", 92) {
 		taken++
 	}
-	if taken != limit/2/100 {
-		t.Errorf("%d messages of one tenant were taken, want half of the room", taken)
-	}
+	equal(t, "messages of one tenant were taken", taken, limit/2/100)
 	for i := range 7 {
 		if !put("good", 92) {
 			t.Errorf("message %d of another tenant finds no room", i)

@@ -31,16 +31,12 @@ func TestSilentServer(t *testing.T) {
 				_ = e.publish(wire.Broadcast, "a", strings.Repeat("x", 8<<10)) // the time may be over already
 			}
 			e.subscribe(t, "t", "during")
-			if got := e.linkHistory(); got != "[false]" {
-				t.Errorf("when it was confirmed the hub had heard %s, want that the link is down", got)
-			}
+			equal(t, "when it was confirmed the hub had heard", e.linkHistory(), "[false]")
 			e.subscribe(t, "t", "down") // nobody waits while the link is down
 			if err := e.publish(wire.Broadcast, "x", "x"); err == nil {
 				t.Error("a message is taken while the link is down")
 			}
-			if got := e.linkHistory(); got != "[false]" {
-				t.Errorf("the hub heard %s, want once that the link is down", got)
-			}
+			equal(t, "the hub heard", e.linkHistory(), "[false]")
 
 			p.Resume()
 			await(t, "the link", e.up)
@@ -72,9 +68,7 @@ func TestConfirmationWaits(t *testing.T) {
 	}
 	p.Resume()
 	natstest.Receive(t, "the confirmation", confirmed)
-	if got := e.linkHistory(); got != "[]" {
-		t.Errorf("the hub heard %s of the link", got)
-	}
+	equal(t, "the hub heard of the link", e.linkHistory(), "[]")
 }
 
 // Interests are announced again to a server that was restarted. An edge that starts without a
@@ -95,9 +89,7 @@ func TestServerRestarts(t *testing.T) {
 			t.Error("a message is taken while there is no server")
 		}
 		late = newEdge(t, connect)
-		if got := late.linkHistory(); got != "[false]" {
-			t.Errorf("the hub heard %s, want that the link is down", got)
-		}
+		equal(t, "the hub heard", late.linkHistory(), "[false]")
 		late.subscribe(t, "t", "late")
 		if err := late.publish(wire.OneRandom, "late", "own"); err != nil || !late.has("own") {
 			t.Errorf("a message that an own client can take: %v", err)
@@ -188,9 +180,7 @@ func TestQueueIsBounded(t *testing.T) {
 	p.Resume()
 	await(t, "the other tenant's message", func() bool { return other.has(fmt.Sprint("probe during ", wire.Broadcast)) })
 	e.reach(t, other, "a")
-	if got := e.linkHistory(); got != "[]" {
-		t.Errorf("the hub heard %s of the link, which is up", got)
-	}
+	equal(t, "the hub heard of the link, which is up", e.linkHistory(), "[]")
 	if numbers, unsent := other.numbers(t), e.get().unsent; len(numbers)+unsent != taken {
 		t.Errorf("%d of %d messages came, and %d were not sent", len(numbers), taken, unsent)
 	}

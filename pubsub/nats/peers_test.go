@@ -210,9 +210,7 @@ func TestMembersComeAndGo(t *testing.T) {
 	wantStates(t, p, late.Add(memberKept+time.Millisecond), "1 here")
 	p.remove(1)
 	p.expire(late.Add(2*memberKept + time.Millisecond))
-	if n := len(p.silent); n != 0 {
-		t.Errorf("%d edges are remembered for good", n)
-	}
+	equal(t, "edges are remembered for good", len(p.silent), 0)
 	p.setState(stateGone)
 	if m := p.members("", now)[0]; m.State != pubsub.MemberDraining {
 		t.Errorf("an edge that stops is %s", m.State)
@@ -260,9 +258,7 @@ func TestRememberedMembersAreBounded(t *testing.T) {
 		p.handle(announcementOf(100+i, "h", stateHere), now.Add(time.Duration(i)))
 		p.remove(100 + i)
 	}
-	if n := len(p.silent); n != maxPeers {
-		t.Errorf("%d edges are remembered", n)
-	}
+	equal(t, "edges are remembered", len(p.silent), maxPeers)
 	if _, known := p.lookup(100 + 3*maxPeers - 1); !known {
 		t.Error("the last one is not remembered")
 	}
@@ -277,9 +273,7 @@ func TestRememberedMembersAreBounded(t *testing.T) {
 		p.remove(foe.makeID(i + 1))
 	}
 	p.remove(friend.makeID(1))
-	if len(p.silent) != 2 {
-		t.Errorf("%d edges of two names are remembered", len(p.silent))
-	}
+	equal(t, "edges of two names are remembered", len(p.silent), 2)
 	p = newPeers()
 	for i := range edgeID(maxPeersOfName) { // that fall silent together
 		must(t, errorOf(p.handleAnnouncement(foe, announcementOf(foe.makeID(i+1), "h", stateHere), now)))

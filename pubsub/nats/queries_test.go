@@ -59,9 +59,7 @@ func TestMessagesWaitForResponders(t *testing.T) {
 	if got := q.payloads(); !slices.Equal(got, want) {
 		t.Errorf("%d messages came, not in order or not the %d that waited", len(got), len(want))
 	}
-	if n := b.responders.waitingBytes.Load(); n != 0 {
-		t.Errorf("%d bytes seem to wait", n)
-	}
+	equal(t, "bytes seem to wait", b.responders.waitingBytes.Load(), 0)
 	if err := b.Publish(m); err != nil || len(q.payloads()) != len(want)+1 {
 		t.Errorf("the next message: %v", err)
 	}
@@ -80,9 +78,7 @@ func TestSilentEdgeIsNotWaitedFor(t *testing.T) {
 		t.Error("a message did not wait as long as an answer may take")
 	}
 	b.expireQueries(at.Add(answerTimeout + 1))
-	if got := q.payloads(); len(got) != 1 {
-		t.Error("a message waits longer than an answer may take")
-	}
+	equal(t, "messages after the time of an answer", len(q.payloads()), 1)
 }
 
 // A new edge does not end the wait for answers of the others.

@@ -129,9 +129,7 @@ func TestNobodyHasRoom(t *testing.T) {
 					t.Errorf("edge %d: %d were offered, want %d; %d missed", i, s.offered, row.want[i], s.missed)
 				}
 			}
-			if counted() != 2*n {
-				t.Errorf("%d of %d are counted", counted(), 2*n)
-			}
+			equal(t, "messages that are counted as unsent", counted(), 2*n)
 		})
 	}
 }

@@ -135,9 +135,7 @@ func TestNobodyIsThere(t *testing.T) {
 	gone := sender("b").makeID(5)
 	must(t, errorOf(b.peers.handleAnnouncement("b", announcementOf(gone, "b", stateHere), time.Now().Add(time.Hour))))
 	b.wantError(t, gone, "", errNobodyThere)
-	if ids := b.peers.otherIDs(); len(ids) != 1 {
-		t.Errorf("messages go to %v", ids)
-	}
+	equal(t, "edges that messages go to", len(b.peers.otherIDs()), 1)
 	must(t, b.sendToEdge(message(wire.OneRandom, "x"), gone, nil))
 	await(t, "word that it is gone", func() bool { return len(b.peers.otherIDs()) == 0 })
 	b.wantError(t, gone, "", errNobodyThere) // it is remembered

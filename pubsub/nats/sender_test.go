@@ -120,9 +120,7 @@ func TestForgedSender(t *testing.T) {
 		t.Errorf("the hub received a forged message, or of presence: %q", presence.list())
 	}
 	await(t, "the counts of what is refused", func() bool { return q.get().rejected >= len(forged) })
-	if n := q.get().rejected; n != len(forged) {
-		t.Errorf("%d messages are counted as refused, want %d", n, len(forged))
-	}
+	equal(t, "messages are counted as refused", q.get().rejected, len(forged))
 }
 
 // An edge whose permissions are for another name logs it, but not for each message.
@@ -159,9 +157,7 @@ func TestManyPeers(t *testing.T) {
 			t.Fatalf("announcement %d: %v", i, err)
 		}
 	}
-	if n := len(p.otherIDs()); n != maxPeers {
-		t.Errorf("%d edges are known", n)
-	}
+	equal(t, "edges are known", len(p.otherIDs()), maxPeers)
 
 	p = newPeers()
 	for i := range edgeID(2 * maxPeers) {
@@ -169,9 +165,7 @@ func TestManyPeers(t *testing.T) {
 			t.Fatalf("announcement %d: %v, %v", i, isNew, err)
 		}
 	}
-	if n := len(p.otherIDs()); n != maxPeersOfName {
-		t.Errorf("%d edges of one name are known", n)
-	}
+	equal(t, "edges of one name are known", len(p.otherIDs()), maxPeersOfName)
 	if isNew, err := p.handleAnnouncement("friend", announcementOf(sender("friend").makeID(1), "friend", stateHere), now); !isNew || err != nil {
 		t.Errorf("a friend is not heard: %v", err)
 	}
@@ -217,9 +211,7 @@ func TestNumbersAreBounded(t *testing.T) {
 			t.Fatalf("%d numbers are remembered", len(r.sources))
 		}
 	}
-	if got := q.payloads(); len(got) != n {
-		t.Errorf("%d messages were taken", len(got))
-	}
+	equal(t, "messages were taken", len(q.payloads()), n)
 	// Those of edges that are there stay.
 	b.peers.handle(announcementOf(fakePeer, "", stateHere), time.Now().Add(time.Hour))
 	r.sources[fakePeer] = &source{lastNumber: 7}

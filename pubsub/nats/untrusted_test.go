@@ -81,24 +81,16 @@ func TestUnknownControlMessage(t *testing.T) {
 		return n
 	}
 	b.handleControl(m, 'z', fakePeer)
-	if edges() != 1 {
-		t.Error("an unknown control message is taken for a no")
-	}
+	equal(t, "edges after an unknown control message", edges(), 1)
 	b.handleControl(m, kindNo, fakePeer)
-	if edges() != 0 {
-		t.Error("a no is not heard")
-	}
+	equal(t, "edges after a no", edges(), 0)
 	b.handleControl(m, kindYes, fakePeer)
 	b.handleControl(m, kindYes, fakePeer)
-	if edges() != 1 {
-		t.Error("an edge that says yes twice is not there once")
-	}
+	equal(t, "edges after one has said yes twice", edges(), 1)
 	b.peers.remove(fakePeer)
 	b.handleControl(m, kindNo, fakePeer)
 	b.handleControl(m, kindYes, fakePeer)
-	if edges() != 0 {
-		t.Error("the yes of an edge that is gone counts")
-	}
+	equal(t, "edges after the yes of one that is gone", edges(), 0)
 }
 
 // Malformed headers, which NATS servers pass on as they came, do not end an edge: the

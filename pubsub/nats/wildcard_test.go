@@ -166,16 +166,12 @@ func TestInterestIsShared(t *testing.T) {
 	to, _ := startBroker(t, serve(t))
 	before := to.conn.NumSubscriptions()
 	to.subscribe(t, "t", "a*", "ab*", "abc*", "*")
-	if n := to.conn.NumSubscriptions() - before; n != 2 {
-		t.Errorf("there are %d subscriptions", n)
-	}
+	equal(t, "subscriptions", to.conn.NumSubscriptions()-before, 2)
 	to.Unsubscribe("t", "*")
 	to.Unsubscribe("t", "a*")
 	to.Unsubscribe("t", "ab*")
 	to.subscribe(t, "t", "b")
-	if n := to.conn.NumSubscriptions() - before; n != 4 {
-		t.Errorf("there are %d subscriptions", n)
-	}
+	equal(t, "subscriptions", to.conn.NumSubscriptions()-before, 4)
 }
 
 // Subscriptions that end wait for what is on its way by them, at most

@@ -314,3 +314,11 @@ func noError(t testing.TB, err error) {
 
 // errorOf is the error of a call that returns something else, too.
 func errorOf[T any](_ T, err error) error { return err }
+
+// same compares what a test has got with what it wants.
+func same[T comparable](t testing.TB, what string, got, want T) {
+	t.Helper()
+	if got != want {
+		t.Errorf("%s: got %v, want %v", what, got, want)
+	}
+}

@@ -2,7 +2,6 @@ package nats
 
 import (
 	"context"
-	"errors"
 	"math"
 	"strings"
 	"testing"
@@ -106,9 +105,7 @@ func TestUnseenIsAskedFor(t *testing.T) {
 		t.Errorf("the copy has %q", got)
 	}
 	must(t, s.dropUnseen(t.Context(), 99, live.Version, true)) // of another bucket nothing old is left
-	if got := s.mirror.ids(access, "", math.MaxInt); len(got) != 0 {
-		t.Errorf("the copy has %q", got)
-	}
+	same(t, "records of the copy", len(s.mirror.ids(access, "", math.MaxInt)), 0)
 }
 
 // Between the notice that the bucket was replaced and the end of its reading, the copy
@@ -120,12 +117,8 @@ func TestWriteOverReplaced(t *testing.T) {
 	phantom := tokenstore.Record{Kind: access, ID: "phantom", Version: live.Version + 1, Value: []byte("x")}
 	phantom.Version = s.mirror.put(phantom, 0)
 	s.mirror.rebase()
-	if _, err := s.Update(t.Context(), phantom); !errors.Is(err, tokenstore.ErrNotFound) {
-		t.Errorf("what the bucket has not: %v", err)
-	}
-	if _, err := s.Update(t.Context(), live); !errors.Is(err, tokenstore.ErrConflict) {
-		t.Errorf("over an old version: %v", err)
-	}
+	wantErr(t, "what the bucket has not", errorOf(s.Update(t.Context(), phantom)), tokenstore.ErrNotFound)
+	wantErr(t, "over an old version", errorOf(s.Update(t.Context(), live)), tokenstore.ErrConflict)
 	again, err := s.Get(t.Context(), access, "live")
 	must(t, err)
 	if _, err := s.Update(t.Context(), again); err != nil || again.Version <= phantom.Version {

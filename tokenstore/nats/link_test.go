@@ -79,9 +79,7 @@ func TestLinkDown(t *testing.T) {
 	n := len(stopped)
 	link.Cut()
 	natstest.Receive(t, "word that the copy is too old again", stale)
-	if len(stopped) != n {
-		t.Error("who had stopped was told again")
-	}
+	same(t, "how often one that had stopped was told", len(stopped), n)
 }
 
 // The link takes what is sent and nothing comes back, as when a machine on the
@@ -142,9 +140,7 @@ func TestElsewhere(t *testing.T) {
 		t.Errorf("change %+v, want the deletion of %+v with a new version", c, rec)
 	}
 	wantMissing(t, b, "a")
-	if n := len(mustAll(t, b)); n != 100 {
-		t.Errorf("Scan after Delete elsewhere has %d records", n)
-	}
+	same(t, "records of a Scan after Delete elsewhere", len(mustAll(t, b)), 100)
 	_, err = b.Update(t.Context(), rec)
 	wantErr(t, "Update after Delete elsewhere", err, tokenstore.ErrNotFound)
 	again := create(t, b, record("a", "three"))

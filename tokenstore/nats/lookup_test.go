@@ -154,9 +154,7 @@ func TestLookUpsBounded(t *testing.T) {
 	await(t, "ids to be asked for", func() bool { return n() == maxFetches })
 	cancel()
 	wg.Wait()
-	if got := n(); got != maxFetches {
-		t.Errorf("%d requests under way, want %d", got, maxFetches)
-	}
+	same(t, "requests under way", n(), maxFetches)
 	if len(s.lookups.byKey) != 0 || s.lookups.waiting != 0 {
 		t.Errorf("%d look-ups are left, %d of them with a key", s.lookups.waiting, len(s.lookups.byKey))
 	}
@@ -170,17 +168,13 @@ func TestCallsBounded(t *testing.T) {
 	for i := range 3 * maxCalls {
 		wg.Go(func() {
 			_, err := s.Create(ctx, tokenstore.Record{Kind: access, ID: fmt.Sprint(i)})
-			if !errors.Is(err, context.Canceled) {
-				t.Errorf("Create: %v", err)
-			}
+			wantErr(t, "Create", err, context.Canceled)
 		})
 	}
 	await(t, "calls to be under way", func() bool { return n() >= maxCalls })
 	cancel()
 	wg.Wait()
-	if got := n(); got != maxCalls {
-		t.Errorf("%d calls were under way at once, want %d", got, maxCalls)
-	}
+	same(t, "calls were under way at once", n(), maxCalls)
 }
 
 // While a leader is silent, made-up tokens do not use up the probes that keep the copy

@@ -114,9 +114,7 @@ func TestMirror(t *testing.T) {
 			if c.has != "" {
 				c.has = " " + c.has
 			}
-			if has != c.has {
-				t.Errorf("has%s, want%s", has, c.has)
-			}
+			same(t, "the mirror has", has, c.has)
 		})
 	}
 }

@@ -148,9 +148,7 @@ func TestReplicaAlone(t *testing.T) {
 			t.Errorf("the state of a bucket without a leader: %v", err)
 		}
 	}
-	if s.freshness.lastConfirmed() != confirmed {
-		t.Error("a replica alone makes the copy fresh")
-	}
+	same(t, "the last confirmation, by a replica alone", s.freshness.lastConfirmed(), confirmed)
 }
 
 // A watch that is a moment behind while others write keeps up; one that does not
@@ -217,9 +215,7 @@ func TestFreshness(t *testing.T) {
 			if (err == nil) != usable || err != nil && !errors.Is(err, tokenstore.ErrUnavailable) {
 				t.Errorf("error %v; usable: want %v", err, usable)
 			}
-			if told := told.Load(); told != want {
-				t.Errorf("told %d times, want %d", told, want)
-			}
+			same(t, "how often it was told", told.Load(), want)
 		}
 		check(false, 0) // waits, and has no copy
 		s.confirm(time.Now())
@@ -258,9 +254,7 @@ func TestConflictUpdatesCopy(t *testing.T) {
 	s.mirror.mu.Lock()
 	s.mirror.entries[entryKey{access, "a"}] = entry{record: one}
 	s.mirror.mu.Unlock()
-	if _, err := s.Update(t.Context(), one); !errors.Is(err, tokenstore.ErrConflict) {
-		t.Errorf("error %v", err)
-	}
+	wantErr(t, "the call", errorOf(s.Update(t.Context(), one)), tokenstore.ErrConflict)
 	if rec, ok := s.mirror.get(access, "a"); !ok || rec.Version != two {
 		t.Errorf("the copy has %+v, want version %d", rec, two)
 	}

@@ -2,7 +2,6 @@ package nats
 
 import (
 	"context"
-	"errors"
 	"math"
 	"testing"
 	"time"
@@ -52,9 +51,7 @@ func TestRemoveExpired(t *testing.T) {
 			return !old && !too
 		})
 		_, err := s.Get(t.Context(), access, "old")
-		if !errors.Is(err, tokenstore.ErrNotFound) {
-			t.Errorf("Get of what was forgotten: %v", err)
-		}
+		wantErr(t, "Get of what was forgotten", err, tokenstore.ErrNotFound)
 		if _, err := s.Get(t.Context(), access, "extended"); err != nil {
 			t.Errorf("Get of what was extended: %v", err)
 		}
@@ -82,9 +79,7 @@ func TestRemoveExpiredUnavailable(t *testing.T) {
 	await(t, "the store has noticed", func() bool { return !s.conn.IsConnected() })
 	must(t, s.removeExpired(t.Context())) // no record has expired: no request is made
 	s.mirror.put(tokenstore.Record{Kind: access, ID: "old", Version: 99, DeleteAfter: time.Now().Add(-time.Hour)}, 0)
-	if err := s.removeExpired(t.Context()); !errors.Is(err, tokenstore.ErrUnavailable) {
-		t.Errorf("error %v", err)
-	}
+	wantErr(t, "the call", s.removeExpired(t.Context()), tokenstore.ErrUnavailable)
 	if _, ok := s.mirror.get(access, "old"); !ok {
 		t.Error("the copy has forgotten what the bucket has not")
 	}

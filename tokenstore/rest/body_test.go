@@ -101,9 +101,7 @@ func TestBodyLimit(t *testing.T) {
 			res, err := http.ReadResponse(reader, nil)
 			must(t, err)
 			defer res.Body.Close()
-			if res.StatusCode != test.want {
-				t.Errorf("status %d, want %d", res.StatusCode, test.want)
-			}
+			equal(t, "status", res.StatusCode, test.want)
 			switch test.want {
 			case 413:
 				e.wantProblem(res, CodeBodyTooLarge)

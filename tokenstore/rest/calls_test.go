@@ -42,9 +42,7 @@ func TestAnswers(t *testing.T) {
 			if res.StatusCode != http.StatusOK || !want.Match(body) {
 				t.Errorf("got %d %s\nwant %s", res.StatusCode, body, want)
 			}
-			if got := res.Header.Get("Content-Type"); got != "application/json" {
-				t.Errorf("Content-Type = %q", got)
-			}
+			equal(t, "Content-Type", res.Header.Get("Content-Type"), "application/json")
 		})
 	}
 	t.Run("revoke expired", func(t *testing.T) {

@@ -134,12 +134,8 @@ func (e *edge) do(r *http.Request) *http.Response {
 	e.t.Helper()
 	rec := httptest.NewRecorder()
 	NewHandler(e.options).ServeHTTP(rec, r)
-	if got := rec.Header().Get("Cache-Control"); got != "no-store" {
-		e.t.Errorf("Cache-Control = %q, want no-store", got)
-	}
-	if got := rec.Header().Get("Access-Control-Allow-Origin"); got != "" {
-		e.t.Errorf("Access-Control-Allow-Origin = %q, want none", got)
-	}
+	equal(e.t, "Cache-Control", rec.Header().Get("Cache-Control"), "no-store")
+	equal(e.t, "Access-Control-Allow-Origin", rec.Header().Get("Access-Control-Allow-Origin"), "")
 	return rec.Result()
 }
 
@@ -195,20 +191,14 @@ func (e *edge) wantProblem(res *http.Response, code Code) string {
 	if p != want || res.StatusCode != p.Status || p.Detail == "" {
 		e.t.Fatalf("got %d %+v, want %+v with a detail", res.StatusCode, p, want)
 	}
-	if got := res.Header.Get("Content-Type"); got != "application/problem+json" {
-		e.t.Errorf("Content-Type = %q", got)
-	}
+	equal(e.t, "Content-Type", res.Header.Get("Content-Type"), "application/problem+json")
 	challenge := ""
 	if p.Status == http.StatusUnauthorized {
 		challenge = "Bearer"
 	}
-	if got := res.Header.Get("WWW-Authenticate"); got != challenge {
-		e.t.Errorf("WWW-Authenticate = %q, want %q", got, challenge)
-	}
+	equal(e.t, "WWW-Authenticate", res.Header.Get("WWW-Authenticate"), challenge)
 	retry := map[Code]string{CodeTooManyFailures: "1", CodeTooManyRequests: "1", CodeInsufficientStorage: "30"}[code]
-	if got := res.Header.Get("Retry-After"); got != retry {
-		e.t.Errorf("Retry-After = %q, want %q", got, retry)
-	}
+	equal(e.t, "Retry-After", res.Header.Get("Retry-After"), retry)
 	return p.Detail
 }
 
@@ -222,3 +212,11 @@ func must(t testing.TB, err error) {
 
 // errorOf is the error of a call that returns something else, too.
 func errorOf[T any](_ T, err error) error { return err }
+
+// equal compares what a test has got with what it wants.
+func equal[T comparable](t testing.TB, what string, got, want T) {
+	t.Helper()
+	if got != want {
+		t.Errorf("%s: got %v, want %v", what, got, want)
+	}
+}

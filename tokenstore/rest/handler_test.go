@@ -132,9 +132,7 @@ func TestAuthorization(t *testing.T) {
 			if refusal == "" {
 				refusal = detail
 			}
-			if detail != refusal {
-				t.Errorf("detail %q differs from %q", detail, refusal)
-			}
+			equal(t, "the detail", detail, refusal)
 		})
 	}
 }

@@ -26,9 +26,7 @@ func (e *edge) observed(r *http.Request) (ops []Operation) {
 	}
 	NewHandler(options).ServeHTTP(rec, r)
 	for _, op := range ops {
-		if op.Status != rec.Code {
-			e.t.Errorf("the operation has status %d, the answer %d", op.Status, rec.Code)
-		}
+		equal(e.t, "the status of the operation, and of the answer", op.Status, rec.Code)
 	}
 	return ops
 }

@@ -183,9 +183,7 @@ func TestPowerLoss(t *testing.T) {
 						t.Errorf("%v: %v, %v", p, known, err)
 					}
 				}
-				if lost := page(t, s, "#", last.N).Removed.N > last.N; lost != c.want {
-					t.Errorf("who has all is told of a loss: %v", lost)
-				}
+				equal(t, "who has all is told of a loss", page(t, s, "#", last.N).Removed.N > last.N, c.want)
 				if head, err := s.Head("h", "t"); err != nil || (head.N > last.N) != c.want {
 					t.Errorf("the head is %v, %v", head, err)
 				}
@@ -214,16 +212,12 @@ func TestRefused(t *testing.T) {
 	if r := <-results; !errors.Is(r.Err, history.ErrUnavailable) || errors.Is(r.Err, history.ErrUnconfirmed) {
 		t.Errorf("without room: %v", r.Err)
 	}
-	if got := payloads(page(t, s, "#", 0)); got != "" {
-		t.Errorf("stored %q", got)
-	}
+	equal(t, "stored", payloads(page(t, s, "#", 0)), "")
 
 	s = open(t, Config{Dir: t.TempDir()})
 	define(t, s, nil)
 	s.commit.Lock() // the committer waits
-	if s.queue.most != maxQueued {
-		t.Errorf("the queue takes %d messages, want %d", s.queue.most, maxQueued)
-	}
+	equal(t, "the queue takes messages", s.queue.most, maxQueued)
 	s.queue.most = 100 // all that it takes is stored below
 	var mu sync.Mutex
 	refused, answered := 0, sync.WaitGroup{}
@@ -380,5 +374,13 @@ func TestCacheForgetsRemoved(t *testing.T) {
 				t.Errorf("%d entries are cached, counted %d with %d bytes; %d messages are kept", len(k.cached), k.alive, k.bytes, want)
 			}
 		})
+	}
+}
+
+// equal compares what a test has got with what it wants.
+func equal[T comparable](t testing.TB, what string, got, want T) {
+	t.Helper()
+	if got != want {
+		t.Errorf("%s: got %v, want %v", what, got, want)
 	}
 }

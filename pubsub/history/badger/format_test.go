@@ -35,9 +35,7 @@ func TestFormat1(t *testing.T) {
 			t.Errorf("the next message is at %v, want %d", got, next)
 		}
 		must(t, s.Close())
-		if got := contents(t, dir)[string(rune(kindFormat))]; got != "\x01" {
-			t.Errorf("the database has the format %q", got)
-		}
+		equal(t, "the database has the format", contents(t, dir)[string(rune(kindFormat))], "\x01")
 	}
 }
 

@@ -189,9 +189,7 @@ func expectOther(t *testing.T, s *Store, mark string, want int) {
 		}
 		after = p.Through.N
 	}
-	if got != want {
-		t.Errorf("%d messages of another tenant, want %d", got, want)
-	}
+	equal(t, "messages of another tenant", got, want)
 }
 
 // Payloads of all sizes, and their senders, come back as they were, and nothing is left of them when they are
@@ -212,9 +210,7 @@ func TestLargePayloads(t *testing.T) {
 	must(t, err)
 	for range 2 {
 		got := page(t, s, "#", 0).Messages
-		if len(got) != len(sizes) {
-			t.Errorf("%d messages of %d", len(got), len(sizes))
-		}
+		equal(t, "messages", len(got), len(sizes))
 		for i, m := range got {
 			if m.Position != at[i] || !bytes.Equal(m.Payload, payloads[i]) || !bytes.Equal(m.Sender, senders[i%2]) {
 				t.Errorf("%v with %d bytes of %q, want %v with %d", m.Position, len(m.Payload), m.Sender, at[i], sizes[i])
@@ -287,7 +283,5 @@ func TestRemovalsInParts(t *testing.T) {
 		}
 		left -= len(part.dead)
 	}
-	if left != 0 {
-		t.Errorf("%d messages are not removed", left)
-	}
+	equal(t, "messages are not removed", left, 0)
 }
