@@ -17,6 +17,8 @@ import (
 	"github.com/caddyserver/caddy/v2"
 	nats "github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/millrace/millrace/internal/natstest"
 )
 
 // authority is a CA, with the files of what it issued last.
@@ -78,14 +80,8 @@ func serve(t *testing.T, s *Server) *running {
 	return r
 }
 
-func await(t *testing.T, what string, is func() bool) {
-	t.Helper()
-	for end := time.Now().Add(2 * time.Minute); !is(); time.Sleep(5 * time.Millisecond) { // nothing waits that long unless something is broken
-		if time.Now().After(end) {
-			t.Fatalf("in vain for %s", what)
-		}
-	}
-}
+// await waits until something is so.
+var await = natstest.Await
 
 // open starts a server, and connects to it.
 func open(t *testing.T, s *Server) (bucket jetstream.KeyValue, end func()) {

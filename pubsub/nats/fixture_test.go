@@ -26,10 +26,8 @@ func serve(t *testing.T) natstest.Connector {
 	return natstest.Connect(natstest.Server(t, natstest.Core))
 }
 
-func await(t *testing.T, what string, is func() bool) {
-	t.Helper()
-	natstest.Await(t, what, is)
-}
+// await waits until something is so.
+var await = natstest.Await
 
 // hub stands in for the hub of an edge: it notes what it is told.
 type hub struct {

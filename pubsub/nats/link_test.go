@@ -38,6 +38,9 @@ func TestSilentServer(t *testing.T) {
 			}
 			equal(t, "the hub heard", e.linkHistory(), "[false]")
 
+			if queued > 0 { // half of a message may be written: the connection is given up
+				await(t, "the count of what waited for it", func() bool { return e.get().unsent > 0 })
+			}
 			p.Resume()
 			await(t, "the link", e.up)
 			for _, channel := range []string{"before", "during", "down"} {
@@ -183,31 +186,6 @@ func TestQueueIsBounded(t *testing.T) {
 	equal(t, "the hub heard of the link, which is up", e.linkHistory(), "[]")
 	if numbers, unsent := other.numbers(t), e.get().unsent; len(numbers)+unsent != taken {
 		t.Errorf("%d of %d messages came, and %d were not sent", len(numbers), taken, unsent)
-	}
-}
-
-// A connection that takes nothing for long is given up, as half of a message is
-// written. What waited for it is counted, and the next connection works as before.
-func TestStuckConnection(t *testing.T) {
-	t.Parallel()
-	s := natstest.Server(t, natstest.Core)
-	other, p := startEdge(t, natstest.Connect(s), withQueue(16<<20)), natstest.StartProxy(t, s)
-	other.subscribe(t, "t", "a")
-	e := startEdge(t, connectThrough(p, never), withQueue(2*queueBytes), impatient) // of which one tenant has half
-	e.subscribe(t, "t", "back")
-	e.reach(t, other, "a")
-
-	await(t, "the link", e.up)
-	p.Hold()
-	taken := e.fill(t)
-	await(t, "what waits to be given up", func() bool { return e.get().unsent*4000 >= queueBytes/4 })
-	await(t, "the end of the link", func() bool { return !e.up() })
-	p.Resume()
-	await(t, "the link", e.up)
-	e.reach(t, other, "a")
-	other.reach(t, e, "back")
-	if came, unsent := len(other.numbers(t)), e.get().unsent; came+unsent > taken {
-		t.Errorf("%d came of %d messages of which %d were not sent", came, taken, unsent)
 	}
 }
 

@@ -91,10 +91,8 @@ func logText(logs *observer.ObservedLogs) string {
 	return b.String()
 }
 
-func await(t *testing.T, what string, is func() bool) {
-	t.Helper()
-	natstest.Await(t, what, is)
-}
+// await waits until something is so.
+var await = natstest.Await
 
 // awaitLog waits for a log line that has all of these words.
 func awaitLog(t *testing.T, s testStore, words ...string) {

@@ -54,10 +54,8 @@ func withLongCalls(c *Config) { c.callTimeout = natstest.Limit }
 
 func small(c *Config) { c.CacheBytes = 1 }
 
-func await(t testing.TB, what string, is func() bool) {
-	t.Helper()
-	natstest.Await(t, what, is)
-}
+// await waits until something is so.
+var await = natstest.Await
 
 // follower notes what a store hands on.
 type follower struct {
