@@ -175,6 +175,16 @@ func (e *edge) wantOK(res *http.Response) map[string]any {
 	return body
 }
 
+// wantAnswer is wantProblem, or wantOK without a code.
+func (e *edge) wantAnswer(res *http.Response, code Code) {
+	e.t.Helper()
+	if code == "" {
+		e.wantOK(res)
+	} else {
+		e.wantProblem(res, code)
+	}
+}
+
 // wantProblem checks the whole shape of a refusal and returns its detail.
 func (e *edge) wantProblem(res *http.Response, code Code) string {
 	e.t.Helper()

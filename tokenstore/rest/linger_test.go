@@ -25,21 +25,23 @@ func (e *edge) wrappedServer() *httptest.Server {
 	}))
 }
 
+// dial opens a connection, which is closed when the test ends.
+func dial(t *testing.T, server *httptest.Server) (net.Conn, *bufio.Reader) {
+	t.Helper()
+	conn, err := net.Dial("tcp", server.Listener.Addr().String())
+	must(t, err)
+	t.Cleanup(func() { _ = conn.Close() })
+	must(t, conn.SetDeadline(time.Now().Add(answerTimeout)))
+	return conn, bufio.NewReader(conn)
+}
+
 // A refusal does not wait for the body that was announced, and the connection ends.
 func TestUnreadBody(t *testing.T) {
-	e := newEdge(t)
+	outer, e := t, newEdge(t)
 	server := e.wrappedServer()
 	server.Start()
 	defer server.Close()
-	var (
-		ends    []func()
-		closing []io.Closer
-	)
-	defer func() {
-		for _, c := range closing {
-			_ = c.Close()
-		}
-	}()
+	var ends []func()
 	const jsonType, masterHeader = "Content-Type: application/json\r\n", "Authorization: Bearer " + masterAll + "\r\n"
 	for _, c := range []struct {
 		name, line, headers, body string
@@ -61,20 +63,12 @@ func TestUnreadBody(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			e := *e
 			e.t = t
-			conn, err := net.Dial("tcp", server.Listener.Addr().String())
-			must(t, err)
-			closing = append(closing, conn)
-			must(t, conn.SetDeadline(time.Now().Add(answerTimeout)))
+			conn, answers := dial(outer, server)
 			must(t, errorOf(fmt.Fprintf(conn, "%s HTTP/1.1\r\nHost: edge\r\n%s\r\n\r\n%s", c.line, c.headers, c.body)))
-			answers := bufio.NewReader(conn)
 			res, err := http.ReadResponse(answers, nil)
 			must(t, err)
 			defer res.Body.Close()
-			if c.code != "" {
-				e.wantProblem(res, c.code)
-			} else {
-				e.wantOK(res)
-			}
+			e.wantAnswer(res, c.code)
 			if !res.Close {
 				t.Error("the answer does not say that the connection closes")
 			}
@@ -96,27 +90,17 @@ func TestReadBodyKeepsConnection(t *testing.T) {
 	server := e.wrappedServer()
 	server.Start()
 	defer server.Close()
-	conn, err := net.Dial("tcp", server.Listener.Addr().String())
-	must(t, err)
-	defer conn.Close()
-	must(t, conn.SetDeadline(time.Now().Add(answerTimeout)))
-	answers := bufio.NewReader(conn)
+	conn, answers := dial(t, server)
 	for _, code := range []Code{CodeInvalidBody, CodeInvalidBody, ""} {
 		body := "{}"
 		if code == "" {
 			body = e.issueBody("demo", time.Hour)
 		}
-		if _, err := fmt.Fprintf(conn, "POST /v1/get-token HTTP/1.1\r\nHost: edge\r\nContent-Type: application/json\r\n"+
-			"Authorization: Bearer %s\r\nContent-Length: %d\r\n\r\n%s", masterAll, len(body), body); err != nil {
-			t.Fatal(err)
-		}
+		must(t, errorOf(fmt.Fprintf(conn, "POST /v1/get-token HTTP/1.1\r\nHost: edge\r\nContent-Type: application/json\r\n"+
+			"Authorization: Bearer %s\r\nContent-Length: %d\r\n\r\n%s", masterAll, len(body), body)))
 		res, err := http.ReadResponse(answers, nil)
 		must(t, err)
-		if code != "" {
-			e.wantProblem(res, code)
-		} else {
-			e.wantOK(res)
-		}
+		e.wantAnswer(res, code)
 		res.Body.Close()
 	}
 }
