@@ -144,6 +144,7 @@ func TestSearchRefusals(t *testing.T) {
 		{"created_by", "xxx", tokenstore.ListOptions{CreatedBy: strings.Repeat("x", 257)}},
 		{"created_by", "\xff", tokenstore.ListOptions{CreatedBy: "\xff"}},
 		{"status", "good", tokenstore.ListOptions{Status: "good"}},
+		{"subject", "a\n", tokenstore.ListOptions{Subject: "a\n"}},
 	} {
 		_, _, err := b.List(t.Context(), b.Overlay(), c.opt)
 		wantInvalid(t, err, c.path, tokenstore.CodeInvalidBody, c.value)

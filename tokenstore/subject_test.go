@@ -3,7 +3,6 @@ package tokenstore_test
 import (
 	"bytes"
 	"encoding/json"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -163,45 +162,6 @@ func TestRevokeSubject(t *testing.T) {
 			return true
 		})
 		must(t, err)
-	}
-}
-
-// A list by subject has what the master token manages, over pages, and reveals nothing of
-// others: neither as a token nor as a page that is not the last one.
-func TestListBySubject(t *testing.T) {
-	for _, indexed := range []bool{false, true} {
-		b := newTestbed(t, tokenstore.Config{})
-		if indexed {
-			index := tokenstore.NewIndex(b.store)
-			defer index.Close()
-			b = newTestbedOn(t, b.store, tokenstore.Config{Index: index})
-		}
-		paint, _ := b.master(t, "paint")
-		other, _ := b.master(t, "other")
-		want := map[string][]string{}
-		for i := range 30 {
-			subject := []string{"ada", "bob", "ada.", ""}[i%4]
-			for m, of := range map[*tokenstore.Master]string{paint: "paint", other: "other"} {
-				id := b.issueFor(t, m, subject, "us").TokenID
-				want[of+subject] = append(want[of+subject], id)
-				want["all"+subject] = append(want["all"+subject], id)
-			}
-		}
-		for _, ids := range want {
-			slices.Sort(ids)
-		}
-		for of, m := range map[string]*tokenstore.Master{"paint": paint, "other": other, "all": b.Overlay()} {
-			for _, subject := range []string{"ada", "bob", "ada.", "nobody"} {
-				for _, limit := range []int{1, 3, 100} {
-					got := b.list(t, m, tokenstore.ListOptions{Subject: subject, Limit: limit})
-					if !slices.Equal(got, want[of+subject]) {
-						t.Errorf("indexed %v: %s lists %v of %q, want %v", indexed, of, got, subject, want[of+subject])
-					}
-				}
-			}
-		}
-		_, _, err := b.List(t.Context(), paint, tokenstore.ListOptions{Subject: "a\n"})
-		wantInvalid(t, err, "subject", tokenstore.CodeInvalidBody)
 	}
 }
 
