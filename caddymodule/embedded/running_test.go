@@ -86,9 +86,7 @@ func TestStrangerAtTheListener(t *testing.T) {
 	must(t, s.Provision(caddy.Context{}))
 	connect, release, err := s.OpenServer()
 	must(t, err)
-	defer func() {
-		noError(t, release())
-	}()
+	defer func() { noError(t, release()) }()
 	var url string
 	servers.Range(func(_, v any) bool {
 		url = v.(*running).ClientURL()

@@ -146,9 +146,7 @@ func newEdge(t *testing.T, connect natstest.Connector, change ...func(*Config)) 
 	must(t, err)
 	e := &edge{Broker: b}
 	b.Join(&e.hub)
-	t.Cleanup(func() {
-		noError(t, b.Close())
-	})
+	t.Cleanup(func() { noError(t, b.Close()) })
 	return e
 }
 

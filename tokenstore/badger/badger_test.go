@@ -40,9 +40,7 @@ func open(t *testing.T, dir string) *Store {
 	t.Helper()
 	s, err := Open(Config{Dir: dir, Reserve: DefaultReserve})
 	must(t, err)
-	t.Cleanup(func() {
-		must(t, s.Close())
-	})
+	t.Cleanup(func() { must(t, s.Close()) })
 	return s
 }
 
